@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_INCLUDE_PROF_EVENTS_H
+#define D9_INCLUDE_PROF_EVENTS_H
+
+/*
+ * The words that recorder and readers share: names of events and of their fields, and the small
+ * numbers that stand in them. Everything here reaches a file: append only, never renumber.
+ *
+ * Every event carries a timestamp, CLOCK_MONOTONIC nanoseconds. Tracepoints are not listed: they
+ * are "<system>:<event>" with the two fields of PROF_TP_* first and then the kernel's own, in the
+ * kernel's order. Type bytes are those of dial9 ("string" below is a pooled string).
+ */
+
+/* ---- tracepoints: <system>:<event> ---------------------------------------------------------- */
+#define PROF_TP_COMMON_CPU "common_cpu"	  /* varint */
+#define PROF_TP_COMMON_PID "common_pid"	  /* varint; the thread id, as the kernel calls it */
+#define PROF_EV_SCHED_SWITCH "sched:sched_switch"
+#define PROF_EV_SCHED_WAKING "sched:sched_waking"
+#define PROF_EV_SCHED_WAKEUP_NEW "sched:sched_wakeup_new"
+#define PROF_EV_SCHED_MIGRATE_TASK "sched:sched_migrate_task"
+#define PROF_EV_SCHED_PROCESS_FORK "sched:sched_process_fork"
+#define PROF_EV_SCHED_PROCESS_EXEC "sched:sched_process_exec"
+#define PROF_EV_SCHED_PROCESS_EXIT "sched:sched_process_exit"
+#define PROF_F_PREV_COMM "prev_comm"
+#define PROF_F_PREV_PID "prev_pid"
+#define PROF_F_PREV_STATE "prev_state"
+#define PROF_F_NEXT_COMM "next_comm"
+#define PROF_F_NEXT_PID "next_pid"
+
+/* ---- CpuSampleEvent: upstream's event, with our fields behind -------------------------------- */
+#define PROF_EV_CPU_SAMPLE "CpuSampleEvent"
+#define PROF_F_WORKER_ID "worker_id"	 /* varint; PROF_WORKER_NONE: not a Tokio worker */
+#define PROF_F_TID "tid"		 /* u32 */
+#define PROF_F_SOURCE "source"		 /* u8: enum prof_sample_source */
+#define PROF_F_THREAD_NAME "thread_name" /* optional string */
+#define PROF_F_CALLCHAIN "callchain"	 /* stack: kernel frames leaf first, then user frames */
+#define PROF_F_CPU "cpu"		 /* optional varint */
+#define PROF_F_PID "pid"		 /* u32 */
+#define PROF_F_FLAGS "flags"		 /* u8: PROF_SAMPLE_* */
+
+#define PROF_WORKER_NONE 255
+
+enum prof_sample_source {
+	PROF_SOURCE_SAMPLE = 0,	    /* taken by the sampling clock */
+	PROF_SOURCE_SWITCH_OUT = 1, /* stack of a switch-out: same time and tid as its switch */
+};
+
+#define PROF_SAMPLE_USER_TRUNCATED 0x01
+#define PROF_SAMPLE_KERNEL_TRUNCATED 0x02
+
+/*
+ * A frame address as packed by the recorder:
+ *
+ *   63     62                40 39                                  0
+ *   kernel | module id (23 bits) | offset in the module (40 bits)   |
+ *
+ * Module id 0 is "in no known module": the offset is then the low 40 bits of the raw address.
+ */
+#define PROF_FRAME_KERNEL (1ULL << 63)
+#define PROF_FRAME_MODULE_SHIFT 40
+#define PROF_FRAME_MODULE_MAX 0x7fffffU
+#define PROF_FRAME_OFFSET_MASK 0xffffffffffULL
+
+/* ---- ModuleEvent: introduces a module id ----------------------------------------------------- */
+#define PROF_EV_MODULE "ModuleEvent"
+#define PROF_F_MODULE_ID "module_id" /* varint */
+#define PROF_F_PATH "path"	     /* string */
+#define PROF_F_BUILD_ID "build_id"   /* bytes, may be empty */
+#define PROF_F_KIND "kind"	     /* u8: enum prof_module_kind */
+
+enum prof_module_kind {
+	PROF_MODULE_ELF = 0,
+	PROF_MODULE_KERNEL = 1,
+	PROF_MODULE_KMOD = 2,
+	PROF_MODULE_BPF = 3,
+	PROF_MODULE_VDSO = 4,
+	PROF_MODULE_ANON = 5,
+};
+
+/* ---- ProcMapsEntry: an executable mapping, enough to rebuild raw addresses ------------------- */
+#define PROF_EV_PROC_MAPS "ProcMapsEntry" /* pid u32, then: */
+#define PROF_F_START "start"		  /* varint */
+#define PROF_F_END "end"		  /* varint */
+#define PROF_F_OFFSET "offset"		  /* varint; followed by module_id varint */
+
+/* ---- TaskEvent: who a thread is, from this time on ------------------------------------------- */
+#define PROF_EV_TASK "TaskEvent" /* pid u32, tid u32, then: */
+#define PROF_F_PPID "ppid"	 /* u32 */
+#define PROF_F_COMM "comm"	 /* string */
+#define PROF_F_EXE "exe"	 /* string; empty: unknown, or a kernel thread */
+#define PROF_F_CGROUP "cgroup"	 /* string */
+
+/* ---- SymbolTableEntry: upstream's; the last one for an (addr, inline_depth) wins ------------- */
+#define PROF_EV_SYMBOL "SymbolTableEntry"
+#define PROF_F_ADDR "addr"		     /* varint: packed frame address, exact */
+#define PROF_F_SIZE "size"		     /* varint: bytes of the function */
+#define PROF_F_SYMBOL_NAME "symbol_name"     /* string */
+#define PROF_F_INLINE_DEPTH "inline_depth"   /* varint: 0 is the outermost function */
+#define PROF_F_SOURCE_FILE "source_file"     /* string; empty: unknown */
+#define PROF_F_SOURCE_LINE "source_line"     /* varint; 0: unknown */
+#define PROF_F_BASE_ADDR "base_addr"	     /* varint: packed address of the function's start */
+
+/* ---- time and recording ---------------------------------------------------------------------- */
+#define PROF_EV_CLOCK_SYNC "ClockSyncEvent"
+#define PROF_F_REALTIME_NS "realtime_ns" /* varint: CLOCK_REALTIME at the event's timestamp */
+
+#define PROF_EV_METADATA "SegmentMetadataEvent"
+#define PROF_F_ENTRIES "entries" /* string map of PROF_META_* keys; numbers as decimal text */
+#define PROF_META_HOST "host"
+#define PROF_META_KERNEL "kernel"
+#define PROF_META_ARCH "arch"
+#define PROF_META_CPUS "cpus"
+#define PROF_META_COMMAND_LINE "command_line"
+#define PROF_META_VERSION "version"
+#define PROF_META_TARGET "target"
+#define PROF_META_CLOCK "clock"
+#define PROF_META_SAMPLE_EVENT "sample_event" /* "cycles" or "cpu-clock" */
+#define PROF_META_SAMPLE_PERIOD_NS "sample_period_ns"
+#define PROF_META_SAMPLE_HZ "sample_hz"
+#define PROF_META_SWITCH_STACKS "switch_stacks" /* "none", "user" or "both" */
+#define PROF_META_START_REALTIME_NS "start_realtime_ns"
+#define PROF_META_RING_BYTES "ring_bytes"
+
+/* ---- TracepointSymbol: what a tracepoint's print fmt says of a value -------------------------- */
+#define PROF_EV_TP_SYMBOL "TracepointSymbol"
+#define PROF_F_EVENT "event" /* string: <system>:<event> */
+#define PROF_F_FIELD "field" /* string */
+#define PROF_F_VALUE "value" /* varint; the row's kind (u8, PROF_F_KIND) says what it means */
+#define PROF_F_NAME "name"   /* string */
+
+/* ---- LostEvents: what is not in the trace, and when ------------------------------------------- */
+#define PROF_EV_LOST "LostEvents" /* cpu u32 (PROF_LOST_ANY_CPU: unknown or all), kind string: */
+#define PROF_F_COUNT "count"	  /* varint */
+#define PROF_F_FIRST_NS "first_ns" /* varint */
+#define PROF_F_LAST_NS "last_ns"   /* varint */
+#define PROF_LOST_ANY_CPU 0xffffffffU
+#define PROF_LOST_RING_FULL "ring_full"
+#define PROF_LOST_NESTED "nested"
+#define PROF_LOST_SIDEBAND "sideband"
+#define PROF_LOST_SAMPLE_ESTIMATE "sample_estimate" /* an estimate from clock and period */
+#define PROF_LOST_CPU_BEYOND_RINGS "cpu_beyond_rings"
+
+/* ---- RecorderStats: cumulative, each second and at the end; all varint ------------------------ */
+#define PROF_EV_STATS "RecorderStats"
+#define PROF_F_ELAPSED_NS "elapsed_ns"
+#define PROF_F_PRODUCED "produced"
+#define PROF_F_WRITTEN "written"
+#define PROF_F_LOST "lost"
+#define PROF_F_SAMPLES "samples"
+#define PROF_F_BPF_NS "bpf_ns"
+#define PROF_F_BPF_RUNS "bpf_runs"
+#define PROF_F_CPU_NS "cpu_ns" /* of the recorder: user and system */
+#define PROF_F_RSS_BYTES "rss_bytes"
+#define PROF_F_RING_FILL_MAX_BYTES "ring_fill_max_bytes"
+#define PROF_F_BYTES_WRITTEN "bytes_written"
+
+#endif /* D9_INCLUDE_PROF_EVENTS_H */
