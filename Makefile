@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# One file, non-recursive. The source lists are the table of contents: a new file is one word in its
+# directory's list. Nothing is generated outside $(O).
+
+# ---- config -------------------------------------------------------------------------------------
+SAN     ?=
+O       ?= $(if $(SAN),build/san,build)
+prefix  ?= /usr/local
+bindir  ?= $(prefix)/bin
+libdir  ?= $(prefix)/lib
+mandir  ?= $(prefix)/share/man
+incdir  ?= $(prefix)/include
+CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
+CXX     ?= g++
+CLANG   ?= clang
+BPFTOOL ?= $(or $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool),bpftool)
+INSTALL ?= install
+VERSION := 0.1.0
+SOVER   := 0
+
+# ---- flags --------------------------------------------------------------------------------------
+MACHINE := $(shell uname -m)
+BPFARCH := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(MACHINE)))
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 \
+	-Wpointer-arith -Wswitch-enum -Wno-unused-parameter
+OPT  := $(if $(DEBUG),-O1,-O2) $(if $(DEBUG),-Werror)
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuser -I$(O)/bpf -DPROF_VERSION='"$(VERSION)"'
+ALL_CFLAGS = -std=gnu11 -g $(OPT) $(WARN) $(SANFLAGS) -pthread -fPIC -fvisibility=hidden $(CFLAGS)
+ALL_LDFLAGS = $(SANFLAGS) -pthread $(LDFLAGS)
+LIBS := -lbpf -ldw -lelf -lz -ltraceevent -l:libiberty.a
+BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -Wall -Werror -D__TARGET_ARCH_$(BPFARCH) \
+	-Ivmlinux -Iinclude -Ibpf
+DEPFLAGS = -MMD -MP
+
+# ---- lists --------------------------------------------------------------------------------------
+SRCS_libdial9 := $(addprefix user/libdial9/, \
+	wire.c schema.c pool.c encode.c decode.c value.c)
+SRCS_base := $(addprefix user/base/, \
+	alloc.c buf.c clock.c hash.c log.c opts.c str.c)
+SRCS_kernel := $(addprefix user/kernel/, \
+	format.c kallsyms.c perf.c proc.c tracefs.c)
+SRCS_symbol := $(addprefix user/symbol/, \
+	demangle.c dwarf.c elf.c symbolizer.c symtab.c worker.c)
+SRCS_record := $(addprefix user/record/, \
+	)
+SRCS_trace := $(addprefix user/trace/, \
+	)
+SRCS_profile := $(addprefix user/profile/, \
+	)
+SRCS_export := $(addprefix user/export/, \
+	)
+SRCS_cmd := $(addprefix user/cmd/, \
+	dump.c info.c list.c record.c report.c script.c)
+SRCS_main := user/main.c
+
+BPF_SRCS := $(addprefix bpf/, \
+	sched.bpf.c tracepoint.bpf.c sample.bpf.c)
+
+# Each is one criterion binary; those below tests/bpf need root and a kernel with BTF.
+TESTS := $(addprefix tests/, \
+	base/alloc_test.c base/buf_test.c base/hash_test.c base/opts_test.c base/str_test.c \
+	kernel/format_test.c kernel/kallsyms_test.c kernel/proc_test.c kernel/tracefs_test.c \
+	libdial9/wire_test.c libdial9/schema_test.c libdial9/pool_test.c libdial9/encode_test.c \
+	libdial9/decode_test.c libdial9/value_test.c)
+TESTS_ROOT := $(addprefix tests/bpf/, \
+	)
+# Shared by several test programs of one directory; linked into each test of that directory.
+TEST_SUPPORT :=
+
+# Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
+STIMULI := $(addprefix tests/stimuli/, \
+	demo.c forkchain.c pingpong.c shortlived.c sleeper.c spinner.c)
+
+FUZZ := $(addprefix tests/fuzz/, \
+	)
+
+# ---- derived ------------------------------------------------------------------------------------
+# Lists may run a moment ahead of the tree: only what exists is built; `make lint` reports the rest.
+have = $(wildcard $(1))
+obj  = $(patsubst %.c,$(O)/obj/%.o,$(call have,$(1)))
+
+LAYERS    := libdial9 base kernel symbol record trace profile export cmd
+OBJS_lib  := $(call obj,$(SRCS_libdial9))
+SRCS_all  := $(foreach l,$(LAYERS),$(SRCS_$(l)))
+OBJS_all  := $(call obj,$(SRCS_all))
+OBJS_main := $(call obj,$(SRCS_main))
+BPF_OBJS  := $(patsubst %.bpf.c,$(O)/%.bpf.o,$(call have,$(BPF_SRCS)))
+SKEL      := $(if $(BPF_OBJS),$(O)/bpf/prof.skel.h)
+TEST_BINS := $(patsubst %.c,$(O)/%,$(call have,$(TESTS)))
+ROOT_BINS := $(patsubst %.c,$(O)/%,$(call have,$(TESTS_ROOT)))
+STIM_BINS := $(patsubst tests/stimuli/%,$(O)/stimuli/%,$(basename $(call have,$(STIMULI))))
+FUZZ_BINS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(call have,$(FUZZ)))
+REPLAY_BINS := $(patsubst tests/fuzz/%.c,$(O)/replay/%,$(call have,$(FUZZ)))
+PROGRAM   := $(O)/dial9-prof
+LIB_A     := $(O)/libdial9.a
+LIB_SO    := $(O)/libdial9.so
+ALL_A     := $(O)/obj/user.a
+TEST_ENV   = D9_TOP="$(CURDIR)" D9_BUILD="$(abspath $(O))" \
+	ASAN_OPTIONS=abort_on_error=1:detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
+
+# ---- rules --------------------------------------------------------------------------------------
+ifeq ($(V),1)
+Q :=
+msg =
+else
+Q := @
+msg = @printf '  %-8s %s\n' '$(1)' '$(2)'
+MAKEFLAGS += --no-print-directory
+endif
+.DELETE_ON_ERROR:
+.SECONDARY:
+.SUFFIXES:
+
+.PHONY: all lib stimuli tests
+all: lib $(if $(OBJS_main),$(PROGRAM))
+lib: $(if $(OBJS_lib),$(LIB_A) $(LIB_SO))
+stimuli: $(STIM_BINS)
+tests: $(TEST_BINS) $(ROOT_BINS) $(STIM_BINS)
+
+$(O)/obj/%.o: %.c
+	$(call msg,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(DEPFLAGS) -c -o $@ $<
+
+# Only the recorder includes the skeleton, and it must exist before the first dependency file does.
+$(call obj,$(SRCS_record)): | $(SKEL)
+
+$(O)/bpf/%.bpf.o: bpf/%.bpf.c
+	$(call msg,BPF,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) $(DEPFLAGS) -c -o $@ $<
+
+$(O)/bpf/prof.o: $(BPF_OBJS)
+	$(call msg,GENOBJ,$@)
+	$(Q)$(BPFTOOL) gen object $@ $^
+
+$(O)/bpf/prof.skel.h: $(O)/bpf/prof.o
+	$(call msg,GENSKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name prof > $@
+
+$(LIB_A): $(OBJS_lib)
+	$(call msg,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+LIB_MAP := $(call have,user/libdial9/libdial9.map)
+$(LIB_SO): $(OBJS_lib) $(LIB_MAP)
+	$(call msg,LD,$@)
+	$(Q)$(CC) -shared -Wl,-soname,libdial9.so.$(SOVER) \
+		$(if $(LIB_MAP),-Wl$(comma)--version-script=$(LIB_MAP)) \
+		$(ALL_LDFLAGS) -o $@ $(OBJS_lib)
+comma := ,
+
+$(ALL_A): $(OBJS_all)
+	@mkdir -p $(@D)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(PROGRAM): $(OBJS_main) $(ALL_A)
+	$(call msg,LD,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+$(O)/tests/%: $(O)/obj/tests/%.o $(ALL_A)
+	$(call msg,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(ALL_A) -lcriterion $(LIBS)
+
+# A test that includes a generated or shared file of its directory names it here:
+# $(O)/tests/DIR/X_test: $(O)/obj/tests/DIR/support.o
+
+STIM_CFLAGS := -g -O1 -fno-omit-frame-pointer -Wall -Wextra -pthread -D_GNU_SOURCE
+$(O)/stimuli/%: tests/stimuli/%.c
+	$(call msg,STIM,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(STIM_CFLAGS) $(DEPFLAGS) -MF $@.d -o $@ $< $(STIM_LDLIBS)
+
+$(O)/stimuli/%: tests/stimuli/%.cpp
+	$(call msg,STIM,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=gnu++17 $(STIM_CFLAGS) $(DEPFLAGS) -MF $@.d -o $@ $<
+
+# ---- targets ------------------------------------------------------------------------------------
+.PHONY: check check-unit check-root check-san check-cli check-self fuzz fuzz-replay lint fmt \
+	fmt-check bench install uninstall clean help demo
+check: check-unit check-san check-cli check-self fuzz-replay check-root
+
+check-unit: $(TEST_BINS) $(STIM_BINS)
+	$(Q)$(TEST_ENV) sh tests/run.sh unit $(TEST_BINS)
+
+check-root: $(ROOT_BINS) $(STIM_BINS) all
+	$(Q)$(TEST_ENV) sh tests/run.sh root $(ROOT_BINS)
+
+check-san:
+	$(Q)$(MAKE) SAN=address,undefined O=$(O)/san check-unit
+
+check-cli: all
+	$(Q)$(TEST_ENV) sh tests/run-cli.sh $(PROGRAM)
+
+check-self:
+	$(Q)$(TEST_ENV) CC=$(CC) sh tests/run-self.sh
+
+FUZZ_TIME ?= 60
+$(O)/fuzz/%: tests/fuzz/%.c $(call have,$(SRCS_all)) | $(SKEL)
+	$(call msg,FUZZ,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined \
+		-fno-sanitize-recover=all $(CPPFLAGS) -o $@ $< $(call have,$(SRCS_all)) $(LIBS)
+
+fuzz: $(FUZZ_BINS)
+	$(Q)for f in $(FUZZ_BINS); do n=$$(basename $$f); mkdir -p $(O)/fuzz/corpus/$$n; \
+		ASAN_OPTIONS=abort_on_error=1 $$f -max_total_time=$(FUZZ_TIME) -rss_limit_mb=2048 \
+		$(O)/fuzz/corpus/$$n $$(ls -d tests/fuzz/corpus/$$n 2>/dev/null) || exit 1; done
+
+$(O)/replay/%: $(O)/obj/tests/fuzz/%.o $(O)/obj/tests/fuzz/replay.o $(ALL_A)
+	$(call msg,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+fuzz-replay: $(REPLAY_BINS)
+	$(Q)for f in $(REPLAY_BINS); do $(TEST_ENV) $$f tests/fuzz/corpus/$$(basename $$f) || exit 1; done
+
+C_FILES = $(shell git ls-files '*.c' '*.h' 2>/dev/null | grep -v '^vmlinux/')
+lint: all fmt-check
+	$(Q)sh tools/check-lists.sh $(SRCS_all) $(SRCS_main) $(BPF_SRCS) $(TESTS) $(TESTS_ROOT)
+	$(Q)sh tools/check-includes.sh
+	$(Q)CC=$(CC) sh tools/check-headers.sh $(O)
+	$(Q)sh tools/check-symbols.sh $(O)
+	$(Q)sh tools/check-sizes.sh
+	$(Q)shellcheck -s sh $(wildcard tools/*.sh tests/*.sh .ci/run)
+
+fmt:
+	$(Q)clang-format -i $(C_FILES)
+fmt-check:
+	$(Q)clang-format --dry-run -Werror $(C_FILES)
+
+demo: all $(O)/stimuli/demo
+	$(Q)sh tools/demo.sh
+
+clean:
+	rm -rf $(O)
+
+help:
+	@sed -n 's/^##H //p' $(MAKEFILE_LIST)
+##H make               build/dial9-prof, build/libdial9.a, build/libdial9.so
+##H make lib           libdial9 alone: needs a C compiler, neither clang nor libbpf
+##H make check         every test: unit, sanitizers, command line, fuzz corpus, live kernel (root)
+##H make check-unit    the unit tests: no root, under a minute
+##H make check-root    the tests on the live kernel
+##H make check-san     the unit tests under ASan and UBSan
+##H make lint          layering, symbol names, headers, sizes, shell scripts, formatting
+##H make fuzz          libFuzzer on each target for FUZZ_TIME seconds (60)
+##H make fmt           reformat with clang-format 14
+##H make bench         figures for the encoder, the decoder and the recorder
+##H make demo          record the bundled workload and print its report (root)
+##H make install       DESTDIR, prefix (/usr/local); uninstall takes it away again
+##H Variables: V=1 commands shown, O=DIR output, DEBUG=1 -O1 -Werror, SAN=address,undefined, CC=clang
+
+-include $(shell find $(O) -name '*.d' 2>/dev/null)

@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Runs test programs: tests/run.sh NAME PROGRAM...
+# Output is shown for what fails or skips. A program that exits 77 was skipped: its last line of output is
+# the reason. With D9_REQUIRE_ROOT=1 a skip is a failure, so that CI cannot go green on tests
+# that never ran. D9_TEST_TIMEOUT bounds each program (seconds, 300).
+set -u
+
+name=$1
+shift
+passed=0
+failed=0
+skipped=0
+bad=
+log=$(mktemp) || exit 1
+trap 'rm -f "$log"' EXIT
+
+if [ $# -eq 0 ]; then
+	echo "FAILED $name: no test programs were given" >&2
+	exit 1
+fi
+
+for prog in "$@"; do
+	short=${prog#*tests/}
+	timeout "${D9_TEST_TIMEOUT:-300}" "$prog" >"$log" 2>&1
+	rc=$?
+	case $rc in
+	0)
+		passed=$((passed + 1))
+		[ -z "${V:-}" ] || cat "$log"
+		;;
+	77)
+		skipped=$((skipped + 1))
+		echo "SKIPPED $short: $(tail -n 1 "$log")"
+		;;
+	*)
+		failed=$((failed + 1))
+		bad="$bad $short"
+		echo "---- $short (exit $rc)"
+		cat "$log"
+		;;
+	esac
+done
+
+echo "$name: $passed programs passed, $failed failed, $skipped skipped"
+if [ "$failed" -ne 0 ]; then
+	echo "FAILED $name:$bad" >&2
+	exit 1
+fi
+if [ "$skipped" -ne 0 ]; then
+	echo "NOTE $name: $skipped programs did NOT run" >&2
+	if [ "${D9_REQUIRE_ROOT:-0}" = 1 ]; then
+		echo "FAILED $name: skips are failures here (D9_REQUIRE_ROOT=1)" >&2
+		exit 1
+	fi
+fi
+exit 0
