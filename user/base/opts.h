@@ -1,0 +1,86 @@
+#ifndef D9_BASE_OPTS_H
+#define D9_BASE_OPTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* What an option's value is, and what lies at `off` in the command's struct. */
+enum opt_kind {
+	OPT_FLAG,     /* bool, set true */
+	OPT_NOT,      /* bool, set false: --no-x */
+	OPT_COUNT,    /* int, one more each time: -vv */
+	OPT_STR,      /* const char *, borrowed from argv */
+	OPT_U32,      /* uint32_t */
+	OPT_U64,      /* uint64_t */
+	OPT_SIZE,     /* uint64_t bytes */
+	OPT_DURATION, /* uint64_t ns */
+	OPT_CHOICE,   /* int, index in choices */
+	OPT_LIST,     /* struct opt_list: repeatable */
+	OPT_PIDS,     /* struct opt_u32s: comma list, repeatable; 0 is refused */
+	OPT_CPUS,     /* struct opt_u32s: "0-3,8", repeatable */
+	OPT_HELP,     /* nothing; prints the help */
+};
+
+/* Values in order, borrowed from argv. */
+struct opt_list {
+	const char **v;
+	size_t cnt;
+};
+
+struct opt_u32s {
+	uint32_t *v;
+	size_t cnt;
+};
+
+struct opt {
+	const char *name; /* without dashes; NULL when there is only a key */
+	char key;         /* 0 when there is only a name */
+	enum opt_kind kind;
+	size_t off;
+	const char *arg;            /* what the help calls the value; NULL: from the kind */
+	const char *help;           /* NULL hides the option: an alias kept for old hands */
+	const char *group;          /* heading in the help; NULL: that of the row before */
+	const char *const *choices; /* OPT_CHOICE: NULL-terminated */
+	const char *implied;        /* the value when none is attached: -z, --compress[=LEVEL] */
+	uint64_t min, max;          /* numbers: bounds; max 0 = the kind's own */
+};
+
+struct opt_spec {
+	const char *name;  /* the command's word: "report" */
+	const char *usage; /* the usage line after "Usage: " */
+	const char *brief; /* one sentence */
+	const struct opt *opts;
+	size_t cnt;
+	const char *examples; /* printed as they are; may be NULL */
+	bool stop_at_word;    /* the first word that is no option ends the options */
+};
+
+/*
+ * Parses argv[1..] into dst, which holds the defaults. Takes --name=value, --name value, -kVALUE,
+ * -k VALUE, clustered flags, and options between positional words; "--" ends options. argv is
+ * reordered so that the positional words come last; *first_positional is the index of the first
+ * (argc when none).
+ * Returns 0, 1 when help was asked for and printed to standard output, or -EINVAL after one line
+ * on standard error. opts_fini() frees in all three cases.
+ */
+int opts_parse(const struct opt_spec *spec, int argc, char **argv, void *dst,
+	       int *first_positional);
+
+/* Frees what lists in dst hold. */
+void opts_fini(const struct opt_spec *spec, void *dst);
+
+/* Usage, options by group in aligned columns of at most 100, examples. */
+void opts_help(const struct opt_spec *spec, FILE *out);
+
+/*
+ * One line an option for man pages, completions and their tests, tab separated:
+ * "--name<TAB>-k<TAB>ARG<TAB>choice|choice<TAB>help", with empty columns where there is nothing.
+ */
+void opts_list(const struct opt_spec *spec, FILE *out);
+
+/* The word among n that `word` was likely meant to be, or NULL when none is near. */
+const char *opts_nearest(const char *word, const char *const *words, size_t n);
+
+#endif /* D9_BASE_OPTS_H */
