@@ -45,7 +45,7 @@ SRCS_symbol := $(addprefix user/symbol/, \
 SRCS_record := $(addprefix user/record/, \
 	)
 SRCS_trace := $(addprefix user/trace/, \
-	)
+	source.c)
 SRCS_profile := $(addprefix user/profile/, \
 	)
 SRCS_export := $(addprefix user/export/, \
@@ -62,7 +62,8 @@ TESTS := $(addprefix tests/, \
 	base/alloc_test.c base/buf_test.c base/hash_test.c base/opts_test.c base/str_test.c \
 	kernel/format_test.c kernel/kallsyms_test.c kernel/proc_test.c kernel/tracefs_test.c \
 	libdial9/wire_test.c libdial9/schema_test.c libdial9/pool_test.c libdial9/encode_test.c \
-	libdial9/decode_test.c libdial9/value_test.c)
+	libdial9/decode_test.c libdial9/value_test.c \
+	trace/source_test.c)
 TESTS_ROOT := $(addprefix tests/bpf/, \
 	)
 # Shared by several test programs of one directory; linked into each test of that directory.

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What source.c promises: plain and gzip by magic, members in a row, pipes, directories, damage. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/log.h"
+#include "trace/source.h"
+
+static void quiet(void)
+{
+	/* refusals print their line by design */
+	int fd = open("/dev/null", O_WRONLY);
+
+	dup2(fd, STDERR_FILENO);
+	close(fd);
+}
+
+TestSuite(source, .init = quiet);
+
+static size_t gz(uint8_t *out, size_t cap, const void *data, size_t n)
+{
+	z_stream z = {0};
+
+	cr_assert_eq(deflateInit2(&z, 6, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
+	z.next_in = (void *)data;
+	z.avail_in = (uInt)n;
+	z.next_out = out;
+	z.avail_out = (uInt)cap;
+	cr_assert_eq(deflate(&z, Z_FINISH), Z_STREAM_END);
+	deflateEnd(&z);
+	return cap - z.avail_out;
+}
+
+static int temp_with(const void *data, size_t n)
+{
+	char path[] = "/tmp/d9-source-XXXXXX";
+	int fd = mkstemp(path);
+
+	cr_assert_geq(fd, 0);
+	unlink(path);
+	cr_assert_eq(write(fd, data, n), (ssize_t)n);
+	lseek(fd, 0, SEEK_SET);
+	return fd;
+}
+
+/* Reads all of @src by calls of @step bytes; the count, or the error. */
+static ssize_t slurp(struct source *src, char *out, size_t cap, size_t step)
+{
+	size_t n = 0;
+	ssize_t r;
+
+	for (;;) {
+		r = source_read(src, out + n, step < cap - n ? step : cap - n);
+		if (r <= 0)
+			return r < 0 ? r : (ssize_t)n;
+		n += (size_t)r;
+	}
+}
+
+static void expect(const void *data, size_t n, const char *want, size_t want_n)
+{
+	static const size_t steps[] = {1, 2, 7, 4096};
+	struct source *src;
+	char *out = malloc(want_n + 16);
+
+	cr_assert_eq(source_open_fd(temp_with(data, n), "t", &src), 0);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		cr_assert_eq(slurp(src, out, want_n + 16, steps[i]), (ssize_t)want_n);
+		cr_assert(!memcmp(out, want, want_n));
+		cr_assert_eq(source_rewind(src), 0);
+	}
+	source_close(src);
+	free(out);
+}
+
+Test(source, reads_plain_bytes)
+{
+	expect("", 0, "", 0);
+	expect("\x1f", 1, "\x1f", 1);
+	expect("TRC\0\1 hello", 11, "TRC\0\1 hello", 11);
+}
+
+Test(source, reads_gzip_members_in_a_row)
+{
+	uint8_t data[512];
+	size_t n = gz(data, sizeof(data), "first,", 6);
+
+	n += gz(data + n, sizeof(data) - n, "", 0);
+	n += gz(data + n, sizeof(data) - n, "second", 6);
+	expect(data, n, "first,second", 12);
+}
+
+static void *feed_bytes(void *arg)
+{
+	static uint8_t data[512];
+	int fd = *(int *)arg;
+	size_t n = gz(data, sizeof(data), "byte by byte", 12);
+
+	for (size_t i = 0; i < n; i++)
+		if (write(fd, data + i, 1) != 1)
+			break;
+	close(fd);
+	return NULL;
+}
+
+Test(source, finds_gzip_in_a_pipe_of_single_bytes)
+{
+	struct source *src;
+	char out[64];
+	pthread_t t;
+	int p[2];
+
+	cr_assert_eq(pipe(p), 0);
+	pthread_create(&t, NULL, feed_bytes, &p[1]);
+	cr_assert_eq(source_open_fd(p[0], "pipe", &src), 0);
+	cr_assert_not(source_is_regular(src));
+	cr_assert_eq(slurp(src, out, sizeof(out), sizeof(out)), 12);
+	cr_assert(!memcmp(out, "byte by byte", 12));
+	cr_assert(source_is_gzip(src));
+	cr_assert_not(source_is_cut(src));
+	pthread_join(t, NULL);
+	source_close(src);
+}
+
+Test(source, every_cut_of_a_gzip_gives_a_prefix_and_says_so)
+{
+	char text[4000], out[4100];
+	uint8_t data[8192];
+	struct source *src;
+	ssize_t got;
+	size_t n;
+
+	for (size_t i = 0; i < sizeof(text); i++)
+		text[i] = (char)(i * 7919 >> 3);
+	n = gz(data, sizeof(data), text, sizeof(text));
+	for (size_t cut = 3; cut < n; cut++) {
+		cr_assert_eq(source_open_fd(temp_with(data, cut), "t", &src), 0);
+		got = slurp(src, out, sizeof(out), sizeof(out));
+		cr_assert_geq(got, 0, "cut at %zu: %zd", cut, got);
+		cr_assert(!memcmp(out, text, (size_t)got));
+		cr_assert(source_is_cut(src), "cut at %zu of %zu", cut, n);
+		source_close(src);
+	}
+}
+
+Test(source, damaged_gzip_is_an_error)
+{
+	char text[1000], out[1100];
+	uint8_t data[2048];
+	struct source *src;
+	size_t n;
+
+	memset(text, 'x', sizeof(text));
+	n = gz(data, sizeof(data), text, sizeof(text));
+	data[n - 8] ^= 1; /* the checksum */
+	cr_assert_eq(source_open_fd(temp_with(data, n), "t", &src), 0);
+	cr_assert_eq(slurp(src, out, sizeof(out), sizeof(out)), -EBADMSG);
+	source_close(src);
+}
+
+Test(source, refuses_directories_and_missing_files)
+{
+	struct source *src = NULL;
+
+	cr_assert_eq(source_open("/tmp", &src), -EISDIR);
+	cr_assert_eq(source_open("/nonexistent/trace", &src), -ENOENT);
+	cr_assert_null(src);
+}
+
+Test(source, sees_what_a_growing_file_gains)
+{
+	int fd = temp_with("", 0), w = dup(fd);
+	struct source *src;
+	char out[16];
+
+	cr_assert_eq(source_open_fd(fd, "t", &src), 0);
+	cr_assert_eq(source_read(src, out, sizeof(out)), 0);
+	cr_assert_eq(pwrite(w, "abc", 3, 0), 3);
+	cr_assert_eq(source_read(src, out, sizeof(out)), 3);
+	cr_assert_eq(source_read(src, out, sizeof(out)), 0);
+	cr_assert_eq(pwrite(w, "de", 2, 3), 2);
+	cr_assert_eq(source_read(src, out, sizeof(out)), 2);
+	cr_assert(!memcmp(out, "de", 2));
+	source_close(src);
+	close(w);
+}

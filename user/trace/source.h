@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_TRACE_SOURCE_H
+#define D9_TRACE_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * Bytes of a trace from a file, a pipe or standard input ("-"), plain or gzip (told by its magic,
+ * any number of members). Constant memory. One thread at a time.
+ */
+struct source;
+
+/*
+ * Opens @path for reading. Refuses directories and a terminal. On failure prints one line that
+ * names the file and the remedy. 0, or -errno. Free with source_close().
+ */
+int source_open(const char *path, struct source **out);
+
+/* Takes over @fd (closed by source_close()); @name is copied and used in messages only. */
+int source_open_fd(int fd, const char *name, struct source **out);
+
+/* Closes the file. NULL is fine. */
+void source_close(struct source *src);
+
+/*
+ * Has the signature of dial9_read_fn; @src is a struct source. Up to @sz plain bytes into @buf:
+ * > 0 count, 0 at the end for now (a growing file may give more later), -EBADMSG when the gzip
+ * data is damaged, other -errno from the kernel.
+ */
+ssize_t source_read(void *src, void *buf, size_t sz);
+
+/* What to call the input in a message: the path, or "standard input". Borrowed. */
+const char *source_name(const struct source *src);
+
+/* True when source_rewind() can work: the input is a regular file. */
+bool source_is_regular(const struct source *src);
+
+/* Back to the first byte. 0, or -errno (-ESPIPE on pipes). */
+int source_rewind(struct source *src);
+
+/* True when the input is gzip and ends inside a member: the rest was cut off. */
+bool source_is_cut(const struct source *src);
+
+/* True when the bytes are gzip, so that offsets of the trace are not offsets of the file. */
+bool source_is_gzip(const struct source *src);
+
+#endif /* D9_TRACE_SOURCE_H */
