@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * dial9: a codec for the self-describing trace format of that name.
+ *
+ * A dial9 stream is a header and then frames: schemas say how events of a type are laid out, events
+ * carry values in that layout, pools define strings and stacks once so that events can name them by
+ * number. user/libdial9/FORMAT.md describes the bytes.
+ *
+ * Conventions of every function here:
+ *  - 0 or a positive result is success, a negative result is -errno. Nothing is printed, nothing exits,
+ *    and there is no state outside the objects.
+ *  - Constructors fill *out and leave it untouched when they fail. Every _free accepts NULL.
+ *  - An object belongs to one thread at a time. Schemas are immutable and may be shared by any number
+ *    of threads, encoders and decoders.
+ *  - Text is UTF-8 and is given with its length in bytes: it may hold NUL.
+ *  - Structs that start with `sz` are set to zero by the caller, with sz = sizeof(the struct): later
+ *    versions add members at the end, and zero always means the default.
+ */
+#ifndef D9_DIAL9_H
+#define D9_DIAL9_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define DIAL9_API __attribute__((visibility("default")))
+#else
+#define DIAL9_API
+#endif
+
+#define DIAL9_VERSION_MAJOR 0
+#define DIAL9_VERSION_MINOR 1
+#define DIAL9_VERSION_PATCH 0
+
+/* Spec levels an encoder may write. A decoder reads both. */
+#define DIAL9_LEVEL_3 3 /* 0.3: what every reader understands */
+#define DIAL9_LEVEL_4 4 /* 0.4: also stack pools, annotations, and the types marked [4] below */
+
+/* ---- types, strings, values --------------------------------------------------------------------- */
+
+/*
+ * Field types, as they stand in a schema frame. Or-ing DIAL9_OPTIONAL to one makes a field that may be
+ * absent. The numbers are the wire's.
+ */
+enum dial9_type {
+	DIAL9_I64 = 1,		 /* 8 bytes, signed */
+	DIAL9_F64 = 2,		 /* IEEE 754 double */
+	DIAL9_BOOL = 3,
+	DIAL9_STRING = 4,	 /* UTF-8 text in place */
+	DIAL9_BYTES = 5,
+	DIAL9_POOLED_STACK = 6,	 /* [4] id of a stack in the pool */
+	DIAL9_POOLED_STRING = 7, /* id of a string in the pool */
+	DIAL9_STACK = 8,	 /* addresses, leaf first */
+	DIAL9_VARINT = 9,	 /* unsigned, 1 to 10 bytes */
+	DIAL9_STRING_MAP = 10,	 /* ordered pairs of text; duplicates are kept */
+	DIAL9_U8 = 11,
+	DIAL9_U16 = 12,
+	DIAL9_U32 = 13,
+	DIAL9_LIST = 14,	 /* [4] elements of any type, nested */
+	DIAL9_MAP = 15,		 /* [4] pairs of any type, nested */
+	DIAL9_OPTIONAL = 0x80,	 /* modifier */
+};
+
+/* A borrowed piece of text; not terminated. */
+struct dial9_str {
+	const char *ptr;
+	size_t len;
+};
+
+/*
+ * One value. Where it comes from a decoder, pointers borrow the decoder's memory until its next call.
+ * `type` is the type without DIAL9_OPTIONAL; 0 is an optional field that is absent. Which member of the
+ * union counts follows from it:
+ *
+ *   VARINT U8 U16 U32   u64              I64  i64        F64  f64        BOOL  b
+ *   STRING BYTES        str              STACK  stack    POOLED_STRING POOLED_STACK  id
+ *   STRING_MAP MAP      map              LIST  list      (walk these with struct dial9_iter)
+ */
+struct dial9_value {
+	uint8_t type;
+	bool bad_utf8; /* decoder: a STRING, or text in a STRING_MAP, that is not valid UTF-8 */
+	union {
+		uint64_t u64;
+		int64_t i64;
+		double f64;
+		bool b;
+		uint32_t id;
+		struct {
+			const char *ptr;
+			uint32_t len;
+		} str;
+		struct {
+			const uint8_t *le; /* cnt little-endian u64, not aligned: dial9_value_frame() */
+			uint32_t cnt;
+		} stack;
+		struct {
+			const uint8_t *raw; /* encoded entries, sz bytes of them */
+			uint32_t sz;
+			uint32_t cnt;
+		} map, list;
+	};
+};
+
+/* The i-th address of a STACK value, leaf first; 0 when i is past the end. */
+DIAL9_API uint64_t dial9_value_frame(const struct dial9_value *v, uint32_t i);
+
+/* Same, for the raw form that dial9_dec_stack() and dial9_iter hand out. `i` must be < its count. */
+static inline uint64_t dial9_frame_at(const uint8_t *le, uint32_t i)
+{
+	uint64_t v = 0;
+	unsigned int k;
+
+	le += (size_t)i * 8;
+	for (k = 0; k < 8; k++)
+		v |= (uint64_t)le[k] << (8 * k);
+	return v;
+}
+
+/* The length of the longest valid UTF-8 prefix of s; equal to len when all of it is valid. */
+DIAL9_API size_t dial9_utf8_valid_len(const char *s, size_t len);
+
+/* ---- schemas ------------------------------------------------------------------------------------ */
+
+struct dial9_schema;
+
+struct dial9_field {
+	const char *name; /* terminated */
+	uint8_t type;	  /* enum dial9_type, perhaps with DIAL9_OPTIONAL */
+};
+
+/* A field whose name may hold NUL. */
+struct dial9_field_n {
+	struct dial9_str name;
+	uint8_t type;
+};
+
+/*
+ * Make a schema: a name, whether its events have a timestamp, and its fields in wire order (field names
+ * may repeat). Everything is copied. The same schema works with any encoder of any thread.
+ * -EINVAL for an unknown type, -EILSEQ for a name that is not UTF-8, -E2BIG for more than 65535 fields
+ * or bytes in a name, -ENOMEM. Release with dial9_schema_free().
+ */
+DIAL9_API int dial9_schema_new(const char *name, bool has_timestamp, const struct dial9_field *fields,
+			       size_t field_cnt, struct dial9_schema **out);
+DIAL9_API int dial9_schema_new_n(struct dial9_str name, bool has_timestamp,
+				 const struct dial9_field_n *fields, size_t field_cnt,
+				 struct dial9_schema **out);
+
+/*
+ * Schemas are counted: _ref() makes another claim on one and returns it, _free() gives a claim up.
+ * Encoders and decoders hold claims of their own, so a schema may be freed while they still know it.
+ */
+DIAL9_API struct dial9_schema *dial9_schema_ref(const struct dial9_schema *s);
+DIAL9_API void dial9_schema_free(struct dial9_schema *s);
+
+/* Borrowed from the schema, valid as long as it is. Terminated, but see the _n variants for names that
+ * hold NUL. Field getters want i < field_cnt: otherwise NULL, or type 0. */
+DIAL9_API const char *dial9_schema_name(const struct dial9_schema *s);
+DIAL9_API struct dial9_str dial9_schema_name_n(const struct dial9_schema *s);
+DIAL9_API bool dial9_schema_has_timestamp(const struct dial9_schema *s);
+DIAL9_API size_t dial9_schema_field_cnt(const struct dial9_schema *s);
+DIAL9_API const char *dial9_schema_field_name(const struct dial9_schema *s, size_t i);
+DIAL9_API struct dial9_str dial9_schema_field_name_n(const struct dial9_schema *s, size_t i);
+DIAL9_API uint8_t dial9_schema_field_type(const struct dial9_schema *s, size_t i);
+
+/* Index of the first field of that name, or -ENOENT. */
+DIAL9_API int dial9_schema_find(const struct dial9_schema *s, const char *field);
+DIAL9_API int dial9_schema_find_n(const struct dial9_schema *s, struct dial9_str field);
+
+/* Same name, same has_timestamp, same fields. */
+DIAL9_API bool dial9_schema_equal(const struct dial9_schema *a, const struct dial9_schema *b);
+
+/* ---- encoder ------------------------------------------------------------------------------------ */
+
+struct dial9_enc;
+
+/* Takes sz bytes, which are always whole frames, or fails with -errno and takes nothing. */
+typedef int (*dial9_write_fn)(void *ctx, const void *data, size_t sz);
+
+struct dial9_enc_opts {
+	size_t sz;	       /* sizeof(struct dial9_enc_opts) */
+	dial9_write_fn write;  /* NULL: keep everything in memory, see dial9_enc_data() */
+	void *ctx;	       /* for write */
+	int level;	       /* DIAL9_LEVEL_3 (also 0) or DIAL9_LEVEL_4 */
+	uint16_t first_type_id;/* id of the first schema; later ones count up */
+	size_t buf_max;	       /* cap on buffered bytes; 0: none */
+	size_t pool_bytes_max; /* cap on each pool's look-up table; 0: 64 MiB. At the cap the table is
+				* emptied: old ids stay valid, but a string seen again gets a new one */
+	size_t flush_at;       /* write() once this many bytes wait; 0: 64 KiB */
+};
+
+/* New encoder; the stream's header is its first output. opts NULL: to memory, level 3. -EINVAL, -ENOMEM. */
+DIAL9_API int dial9_enc_new(const struct dial9_enc_opts *opts, struct dial9_enc **out);
+
+/* Frees; bytes not yet flushed are dropped, so call dial9_enc_flush() before. */
+DIAL9_API void dial9_enc_free(struct dial9_enc *enc);
+
+/*
+ * One event: begin, one put for each field in schema order, end. All or nothing: if any step fails, that
+ * step returns the error, all later ones of the event return it again, and dial9_enc_end() takes the
+ * event back, so that the stream is as it was before begin. The next begin starts afresh.
+ *
+ * begin: ts in nanoseconds (any order; steps back or of 2^24 ns and more cost 9 bytes), ignored if the
+ * schema has no timestamp. Writes the schema's frame ahead of its first event. -ENOTSUP if the schema
+ * needs level 4, -ENOSPC when type ids are used up, -EBUSY inside an open event, -ENOMEM, -E2BIG at
+ * buf_max, or what write() returned.
+ */
+DIAL9_API int dial9_enc_begin(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t ts);
+DIAL9_API int dial9_enc_end(struct dial9_enc *enc);
+DIAL9_API void dial9_enc_cancel(struct dial9_enc *enc);
+
+/*
+ * The puts. Each checks its value against the field that is next: -EPROTOTYPE if the type does not fit or
+ * no field is left, -ERANGE if the value does not, -EILSEQ for text that is not UTF-8, -E2BIG over 2^32-1
+ * bytes or elements or at buf_max, -EINVAL outside of an event. What fits what:
+ *
+ *   put_u64       VARINT, U8, U16, U32, BOOL (0 or 1), I64 (below 2^63)
+ *   put_i64       I64, and the unsigned types if the value is not negative
+ *   put_str       STRING; POOLED_STRING by interning it, even now
+ *   put_stack     STACK; POOLED_STACK by interning it
+ *   put_str_id    POOLED_STRING: an id from dial9_enc_intern() since the last reset; not checked
+ *   put_stack_id  POOLED_STACK, likewise
+ *   put_bytes     BYTES                 put_map   STRING_MAP, MAP
+ *   put_none      any optional field: absent
+ *   put_value     what `type` says; also LIST and MAP as a decoder gave them
+ */
+DIAL9_API int dial9_enc_put_u64(struct dial9_enc *enc, uint64_t v);
+DIAL9_API int dial9_enc_put_i64(struct dial9_enc *enc, int64_t v);
+DIAL9_API int dial9_enc_put_f64(struct dial9_enc *enc, double v);
+DIAL9_API int dial9_enc_put_bool(struct dial9_enc *enc, bool v);
+DIAL9_API int dial9_enc_put_str(struct dial9_enc *enc, const char *s, size_t len);
+DIAL9_API int dial9_enc_put_str_id(struct dial9_enc *enc, uint32_t id);
+DIAL9_API int dial9_enc_put_bytes(struct dial9_enc *enc, const void *p, size_t sz);
+DIAL9_API int dial9_enc_put_stack(struct dial9_enc *enc, const uint64_t *frames, size_t cnt);
+DIAL9_API int dial9_enc_put_stack_id(struct dial9_enc *enc, uint32_t id);
+DIAL9_API int dial9_enc_put_map(struct dial9_enc *enc, const struct dial9_str (*kv)[2], size_t cnt);
+DIAL9_API int dial9_enc_put_none(struct dial9_enc *enc);
+DIAL9_API int dial9_enc_put_value(struct dial9_enc *enc, const struct dial9_value *v);
+
+/*
+ * LIST and MAP fields: open, then any puts (each element carries its own type: put_u64 makes a VARINT,
+ * put_i64 an I64, and so on; in a map keys and values alternate), then close. Up to 64 deep, else -E2BIG.
+ */
+DIAL9_API int dial9_enc_open_list(struct dial9_enc *enc);
+DIAL9_API int dial9_enc_open_map(struct dial9_enc *enc);
+DIAL9_API int dial9_enc_close(struct dial9_enc *enc);
+
+/* A whole event in one call: cnt values, one for each field. Errors as above. */
+DIAL9_API int dial9_enc_write(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t ts,
+			      const struct dial9_value *values, size_t cnt);
+
+/*
+ * The id of a string, and of a stack (level 4, else -ENOTSUP), in this encoder's pools: defined in the
+ * stream on first use, the same id from then on (until the look-up table is emptied at its cap). Valid
+ * until dial9_enc_reset(). Allowed while an event is open, and kept if that event is cancelled.
+ * -EILSEQ, -E2BIG, -ENOSPC (2^32 ids used), -ENOMEM.
+ */
+DIAL9_API int dial9_enc_intern(struct dial9_enc *enc, const char *s, size_t len, uint32_t *id);
+DIAL9_API int dial9_enc_intern_stack(struct dial9_enc *enc, const uint64_t *frames, size_t cnt,
+				     uint32_t *id);
+
+/*
+ * For programs that copy streams and must keep the numbers: write a schema's frame now under that type id
+ * (-EEXIST if the id stands for another layout), or define a pool id as given. Not inside an event (-EBUSY).
+ * Ids that interning hands out later stay clear of these.
+ */
+DIAL9_API int dial9_enc_register(struct dial9_enc *enc, const struct dial9_schema *s, uint16_t type_id);
+DIAL9_API int dial9_enc_define_string(struct dial9_enc *enc, uint32_t id, const char *s, size_t len);
+DIAL9_API int dial9_enc_define_stack(struct dial9_enc *enc, uint32_t id, const uint64_t *frames,
+				     size_t cnt);
+
+/*
+ * Level 4: attach a key and a value to one field of a schema (a unit, say). The schema's frame is written
+ * first if it was not. -ENOTSUP at level 3, -EBUSY inside an event.
+ */
+DIAL9_API int dial9_enc_annotate(struct dial9_enc *enc, const struct dial9_schema *s, uint16_t field,
+				 struct dial9_str key, struct dial9_str value);
+
+/* Hand all complete frames to write() (nothing to do in a memory encoder). An open event stays open. On an
+ * error the frames stay buffered and a later flush tries again. */
+DIAL9_API int dial9_enc_flush(struct dial9_enc *enc);
+
+/*
+ * Begin a new trace: flush, then header, schemas, pools and time base start again, type ids too. Schema
+ * handles stay valid, pool ids do not. A reader of the bytes on either side of the cut needs nothing of the
+ * other; left in one file they are a stream with a mid-stream header. -EBUSY inside an event.
+ */
+DIAL9_API int dial9_enc_reset(struct dial9_enc *enc);
+
+/* Memory encoders: all complete frames so far; borrowed until the next call on enc. NULL, 0 for others. */
+DIAL9_API const void *dial9_enc_data(const struct dial9_enc *enc, size_t *sz);
+
+/* Memory encoders: drop what dial9_enc_data() shows and go on (a stream cut in pieces, not a reset). */
+DIAL9_API void dial9_enc_clear(struct dial9_enc *enc);
+
+/* Bytes of complete frames produced since _new(), flushed or not. */
+DIAL9_API uint64_t dial9_enc_bytes(const struct dial9_enc *enc);
+
+/* The current time base: an event with this ts is written with a delta of 0. */
+DIAL9_API uint64_t dial9_enc_last_ts(const struct dial9_enc *enc);
+
+/* ---- decoder ------------------------------------------------------------------------------------ */
+
+struct dial9_dec;
+
+/* Fill buf with 1 to sz bytes and return how many; 0: no more for now; -errno. */
+typedef ssize_t (*dial9_read_fn)(void *ctx, void *buf, size_t sz);
+
+/* Caps on what a stream may make the decoder hold; 0 is the default given. Beyond: -E2BIG. */
+struct dial9_limits {
+	size_t frame_bytes;  /* one frame: 256 MiB */
+	size_t pool_bytes;   /* all strings and stacks of the pools, with bookkeeping: 1 GiB */
+	size_t schema_bytes; /* all schemas: 64 MiB */
+	uint32_t depth;	     /* lists in lists: 64 */
+};
+
+struct dial9_dec_opts {
+	size_t sz;	    /* sizeof(struct dial9_dec_opts) */
+	dial9_read_fn read; /* a stream, or: */
+	void *ctx;
+	const void *data;   /* all of it in memory; must outlive the decoder */
+	size_t data_sz;
+	struct dial9_limits limits;
+};
+
+enum dial9_frame_kind {
+	DIAL9_FRAME_HEADER = 1,	 /* the first frame of every stream */
+	DIAL9_FRAME_MIDHEADER,	 /* a new trace begins: schemas, pools and time base are forgotten */
+	DIAL9_FRAME_SCHEMA,
+	DIAL9_FRAME_STRINGS,
+	DIAL9_FRAME_STACKS,
+	DIAL9_FRAME_RESET,
+	DIAL9_FRAME_ANNOTATIONS,
+	DIAL9_FRAME_EVENT,
+};
+
+struct dial9_event {
+	const struct dial9_schema *schema; /* valid until the next midheader; dial9_schema_ref() keeps it */
+	uint16_t type_id;
+	bool has_ts;
+	uint64_t ts; /* absolute, ns; 0 without a timestamp */
+	const struct dial9_value *values; /* one for each field, in schema order */
+	size_t value_cnt;
+};
+
+/* Cursor over the entries of a value or frame; its members are private. */
+struct dial9_iter {
+	const uint8_t *pos, *end;
+	uint32_t left;
+	uint8_t type;
+};
+
+struct dial9_frame {
+	enum dial9_frame_kind kind;
+	uint64_t offset; /* of its first byte in the stream */
+	union {
+		uint8_t version; /* HEADER, MIDHEADER */
+		uint64_t reset_ts; /* RESET */
+		struct {	 /* SCHEMA */
+			uint16_t type_id;
+			const struct dial9_schema *schema;
+		} schema;
+		struct { /* STRINGS, STACKS, ANNOTATIONS: walk a copy of iter */
+			struct dial9_iter iter;
+			uint32_t cnt;
+			uint16_t type_id; /* ANNOTATIONS: the schema they speak of */
+		} pool;
+		struct dial9_event event; /* EVENT */
+	};
+};
+
+/* New decoder over a callback or over memory. -EINVAL, -ENOMEM. */
+DIAL9_API int dial9_dec_new(const struct dial9_dec_opts *opts, struct dial9_dec **out);
+DIAL9_API void dial9_dec_free(struct dial9_dec *dec);
+
+/*
+ * The next frame:
+ *   1         *out is a frame; what it points to is borrowed until the next call
+ *   0         the input ends where a frame ends
+ *   -ENODATA  the input ends inside a frame, or before the header is complete
+ *   -EBADMSG  the bytes are not dial9 (see dial9_dec_error()); final
+ *   -E2BIG    a limit was met (likewise); final
+ *   other     from read(), or -ENOMEM; the call may be repeated
+ * After 0 and -ENODATA a later call reads again, so that a growing file can be followed.
+ * No memory is allocated for an event.
+ */
+DIAL9_API int dial9_dec_next(struct dial9_dec *dec, struct dial9_frame *out);
+
+/* Bytes of all whole frames returned so far. */
+DIAL9_API uint64_t dial9_dec_consumed(const struct dial9_dec *dec);
+
+struct dial9_error {
+	uint64_t offset;    /* of the byte at fault (-EBADMSG, -E2BIG) or of the torn frame (-ENODATA) */
+	const char *reason; /* static text; "" when nothing is wrong */
+};
+
+/* What the last dial9_dec_next() had to complain of. */
+DIAL9_API void dial9_dec_error(const struct dial9_dec *dec, struct dial9_error *out);
+
+/*
+ * Pools as they stand now: 0, or -ENOENT for an id not (yet) defined. Pointers are valid until the id is
+ * defined anew, or the next midheader.
+ */
+DIAL9_API int dial9_dec_string(const struct dial9_dec *dec, uint32_t id, struct dial9_str *out);
+DIAL9_API int dial9_dec_stack(const struct dial9_dec *dec, uint32_t id, const uint8_t **le,
+			      uint32_t *cnt);
+
+/* Text of a STRING or POOLED_STRING value: 0, -ENOENT (undefined id), -EPROTOTYPE (other types). */
+DIAL9_API int dial9_value_str(const struct dial9_dec *dec, const struct dial9_value *v,
+			      struct dial9_str *out);
+
+/* Addresses of a STACK or POOLED_STACK value, likewise; read them with dial9_frame_at(). */
+DIAL9_API int dial9_value_stack(const struct dial9_dec *dec, const struct dial9_value *v,
+				const uint8_t **le, uint32_t *cnt);
+
+/* The schema a type id stands for now, or NULL. */
+DIAL9_API const struct dial9_schema *dial9_dec_schema(const struct dial9_dec *dec, uint16_t type_id);
+
+/*
+ * Iteration. dial9_iter_init() for LIST, MAP and STRING_MAP values (other types: empty), then _next: 1 and
+ * an entry, 0 at the end, -EBADMSG (never for a value that a decoder gave). dial9_map_next() serves both
+ * kinds of map: a STRING_MAP gives STRING values.
+ */
+DIAL9_API void dial9_iter_init(struct dial9_iter *it, const struct dial9_value *v);
+DIAL9_API int dial9_list_next(struct dial9_iter *it, struct dial9_value *elem);
+DIAL9_API int dial9_map_next(struct dial9_iter *it, struct dial9_value *key, struct dial9_value *value);
+
+/* Entries of a STRINGS, STACKS or ANNOTATIONS frame, from (a copy of) frame.pool.iter. */
+DIAL9_API int dial9_strings_next(struct dial9_iter *it, uint32_t *id, struct dial9_str *str);
+DIAL9_API int dial9_stacks_next(struct dial9_iter *it, uint32_t *id, const uint8_t **le, uint32_t *cnt);
+DIAL9_API int dial9_annotations_next(struct dial9_iter *it, uint16_t *field, struct dial9_str *key,
+				     struct dial9_str *value);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
