@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #ifndef D9_BASE_ALLOC_H
 #define D9_BASE_ALLOC_H
 

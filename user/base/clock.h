@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #ifndef D9_BASE_CLOCK_H
 #define D9_BASE_CLOCK_H
 

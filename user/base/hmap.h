@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #ifndef D9_BASE_HMAP_H
 #define D9_BASE_HMAP_H
 
@@ -17,7 +18,7 @@ struct hmap_slot {
  */
 struct hmap {
 	struct hmap_slot *slots; /* value NULL = free */
-	size_t cap;              /* a power of two, or 0 */
+	size_t cap; /* a power of two, or 0 */
 	size_t cnt;
 };
 

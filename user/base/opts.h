@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #ifndef D9_BASE_OPTS_H
 #define D9_BASE_OPTS_H
 
@@ -8,19 +9,19 @@
 
 /* What an option's value is, and what lies at `off` in the command's struct. */
 enum opt_kind {
-	OPT_FLAG,     /* bool, set true */
-	OPT_NOT,      /* bool, set false: --no-x */
-	OPT_COUNT,    /* int, one more each time: -vv */
-	OPT_STR,      /* const char *, borrowed from argv */
-	OPT_U32,      /* uint32_t */
-	OPT_U64,      /* uint64_t */
-	OPT_SIZE,     /* uint64_t bytes */
+	OPT_FLAG, /* bool, set true */
+	OPT_NOT, /* bool, set false: --no-x */
+	OPT_COUNT, /* int, one more each time: -vv */
+	OPT_STR, /* const char *, borrowed from argv */
+	OPT_U32, /* uint32_t */
+	OPT_U64, /* uint64_t */
+	OPT_SIZE, /* uint64_t bytes */
 	OPT_DURATION, /* uint64_t ns */
-	OPT_CHOICE,   /* int, index in choices */
-	OPT_LIST,     /* struct opt_list: repeatable */
-	OPT_PIDS,     /* struct opt_u32s: comma list, repeatable; 0 is refused */
-	OPT_CPUS,     /* struct opt_u32s: "0-3,8", repeatable */
-	OPT_HELP,     /* nothing; prints the help */
+	OPT_CHOICE, /* int, index in choices */
+	OPT_LIST, /* struct opt_list: repeatable */
+	OPT_PIDS, /* struct opt_u32s: comma list, repeatable; 0 is refused */
+	OPT_CPUS, /* struct opt_u32s: "0-3,8", repeatable */
+	OPT_HELP, /* nothing; prints the help */
 };
 
 /* Values in order, borrowed from argv. */
@@ -36,25 +37,25 @@ struct opt_u32s {
 
 struct opt {
 	const char *name; /* without dashes; NULL when there is only a key */
-	char key;         /* 0 when there is only a name */
+	char key; /* 0 when there is only a name */
 	enum opt_kind kind;
 	size_t off;
-	const char *arg;            /* what the help calls the value; NULL: from the kind */
-	const char *help;           /* NULL hides the option: an alias kept for old hands */
-	const char *group;          /* heading in the help; NULL: that of the row before */
+	const char *arg; /* what the help calls the value; NULL: from the kind */
+	const char *help; /* NULL hides the option: an alias kept for old hands */
+	const char *group; /* heading in the help; NULL: that of the row before */
 	const char *const *choices; /* OPT_CHOICE: NULL-terminated */
-	const char *implied;        /* the value when none is attached: -z, --compress[=LEVEL] */
-	uint64_t min, max;          /* numbers: bounds; max 0 = the kind's own */
+	const char *implied; /* the value when none is attached: -z, --compress[=LEVEL] */
+	uint64_t min, max; /* numbers: bounds; max 0 = the kind's own */
 };
 
 struct opt_spec {
-	const char *name;  /* the command's word: "report" */
+	const char *name; /* the command's word: "report" */
 	const char *usage; /* the usage line after "Usage: " */
 	const char *brief; /* one sentence */
 	const struct opt *opts;
 	size_t cnt;
 	const char *examples; /* printed as they are; may be NULL */
-	bool stop_at_word;    /* the first word that is no option ends the options */
+	bool stop_at_word; /* the first word that is no option ends the options */
 };
 
 /*

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #ifndef D9_BASE_STRTAB_H
 #define D9_BASE_STRTAB_H
 
@@ -21,7 +22,7 @@ struct strtab {
 	uint32_t *slots; /* id + 1, 0 = free */
 	size_t slots_cap;
 	struct strtab_chunk *chunks; /* newest first */
-	size_t bytes;                /* of all strings, NULs included */
+	size_t bytes; /* of all strings, NULs included */
 };
 
 int strtab_init(struct strtab *t);

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_KERNEL_PROC_H
+#define D9_KERNEL_PROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct buf;
+
+/*
+ * What /proc says. proc_parse_* take text and nothing else; proc_read_* read the file and return
+ * -ESRCH when the task is gone (or never was), -EACCES when it may not be looked at. Nothing is
+ * printed. Names are bytes as the kernel keeps them: any byte but NUL may be in them.
+ */
+
+enum proc_map_kind {
+	PROC_MAP_FILE, /* path is a file's, as seen in its own mount namespace */
+	PROC_MAP_VDSO, /* [vdso] */
+	PROC_MAP_ANON, /* no file: no path, //anon, [heap], [stack], [anon:...], /memfd:, /dev/zero */
+};
+
+struct proc_map {
+	uint64_t start, end;
+	uint64_t pgoff; /* bytes */
+	uint64_t inode;
+	uint32_t dev_major, dev_minor;
+	bool read, write, exec, shared;
+	bool deleted; /* the path had the " (deleted)" suffix, which is cut off */
+	enum proc_map_kind kind;
+	const char *path; /* "\012" is a newline again; "" when there is none; borrowed */
+	size_t path_len;
+};
+
+/*
+ * Calls cb for each well-formed line; others are skipped and counted in *bad (may be NULL). A
+ * non-zero return ends the walk and becomes its result.
+ */
+int proc_parse_maps(const char *text, size_t len, int (*cb)(const struct proc_map *map, void *ctx),
+		    void *ctx, size_t *bad);
+int proc_read_maps(pid_t pid, int (*cb)(const struct proc_map *map, void *ctx), void *ctx);
+
+/* True for a path that no file on disk stands behind: what PROC_MAP_ANON names. */
+bool proc_path_is_anon(const char *path);
+
+struct proc_status {
+	pid_t tgid, pid, ppid;
+	pid_t nspid; /* the innermost of NSpid, or 0 when the kernel does not say */
+	uint32_t uid, gid;
+	uint64_t voluntary, involuntary; /* context switches */
+	bool kthread; /* Kthread: 1, or no Vm lines */
+};
+int proc_parse_status(const char *text, size_t len, struct proc_status *out);
+int proc_read_status(pid_t tid, struct proc_status *out);
+
+struct proc_stat {
+	pid_t pid, ppid;
+	char comm[64]; /* parentheses, blanks and newlines inside are kept; cut at 63 */
+	char state;
+	uint64_t utime, stime; /* ticks of sysconf(_SC_CLK_TCK) */
+	uint64_t starttime; /* ticks since boot */
+	uint64_t flags; /* PF_* */
+};
+int proc_parse_stat(const char *text, size_t len, struct proc_stat *out);
+int proc_read_stat(pid_t tid, struct proc_stat *out);
+
+struct proc_schedstat {
+	uint64_t run_ns, wait_ns, slices;
+};
+int proc_parse_schedstat(const char *text, size_t len, struct proc_schedstat *out);
+int proc_read_schedstat(pid_t tid, struct proc_schedstat *out);
+
+/* The v2 path ("0::/x" gives "/x"), else the longest v1 path; "/" when there is none. */
+int proc_parse_cgroup(const char *text, size_t len, struct buf *out);
+int proc_read_cgroup(pid_t tid, struct buf *out);
+
+/* Without the newline that the kernel adds. */
+int proc_read_comm(pid_t tid, struct buf *out);
+/* The link's text without " (deleted)"; -ENOENT for a kernel thread. */
+int proc_read_exe(pid_t pid, struct buf *out);
+/* Arguments separated by single blanks. */
+int proc_read_cmdline(pid_t pid, struct buf *out);
+/* One file of a task, whole: name is such as "maps". */
+int proc_read_file(pid_t pid, const char *name, struct buf *out);
+
+/* All processes, or the threads of one, in ascending order; the caller frees *arr. */
+int proc_list_pids(pid_t **arr, size_t *cnt);
+int proc_list_tids(pid_t pid, pid_t **arr, size_t *cnt);
+
+#endif /* D9_KERNEL_PROC_H */
