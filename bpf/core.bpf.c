@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * core.bpf.c - the maps, the configuration and the counters that all programs share
+ *
+ * The defaults switch everything on, so that loading the object as it is verifies every path; the
+ * loader sets what the command line says.
+ */
+#include "prof.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+const volatile bool cfg_system_wide = false;
+const volatile bool cfg_follow = true;
+const volatile __u32 cfg_ring_cnt = 1;
+const volatile __u32 cfg_self_tgid = 0;
+const volatile __u32 cfg_switch_stacks = PROF_STACKS_USER | PROF_STACKS_KERNEL;
+const volatile bool cfg_switch_state_arg = true;
+
+const volatile struct prof_switch_layout cfg_switch = {
+	.size = 64, .prev_comm = 8, .prev_pid = 24, .prev_prio = 28, .prev_state = 32,
+	.next_comm = 40, .next_pid = 56, .next_prio = 60,
+};
+const volatile struct prof_wakeup_layout cfg_waking = {
+	.size = 36, .comm = 8, .pid = 24, .prio = 28, .target_cpu = 32,
+};
+const volatile struct prof_wakeup_layout cfg_wakeup_new = {
+	.size = 36, .comm = 8, .pid = 24, .prio = 28, .target_cpu = 32,
+};
+const volatile struct prof_migrate_layout cfg_migrate = {
+	.size = 40, .comm = 8, .pid = 24, .prio = 28, .orig_cpu = 32, .dest_cpu = 36,
+};
+
+volatile bool recording = false;
+__u64 target_tids[PROF_TASK_WORDS];
+__u64 target_tgids[PROF_TASK_WORDS];
+struct prof_cpu_stat cpu_stats[PROF_CPUS_MAX] __attribute__((aligned(64)));
+
+struct ring_maps rings SEC(".maps");

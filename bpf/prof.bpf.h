@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * prof.bpf.h - what the programs share: configuration, targets, counters, the way into the rings
+ *
+ * Configuration is rodata, fixed before load, so that the verifier drops what is switched off. All
+ * mutable state is in .bss, which the loader maps: it must not make map system calls while
+ * recording, because tracepoint programs do not run on a CPU that is inside one.
+ */
+#ifndef D9_PROF_BPF_H
+#define D9_PROF_BPF_H
+
+#include "vmlinux.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+#include "prof_abi.h"
+
+enum { PF_KTHREAD = 0x00200000, TASK_DEAD = 0x80 };
+
+extern const volatile bool cfg_system_wide;
+extern const volatile bool cfg_follow;
+extern const volatile __u32 cfg_ring_cnt;
+extern const volatile __u32 cfg_self_tgid;
+extern const volatile __u32 cfg_switch_stacks;
+extern const volatile bool cfg_switch_state_arg;
+extern const volatile struct prof_switch_layout cfg_switch;
+extern const volatile struct prof_wakeup_layout cfg_waking;
+extern const volatile struct prof_wakeup_layout cfg_wakeup_new;
+extern const volatile struct prof_migrate_layout cfg_migrate;
+
+extern volatile bool recording;
+extern __u64 target_tids[PROF_TASK_WORDS];
+extern __u64 target_tgids[PROF_TASK_WORDS];
+extern struct prof_cpu_stat cpu_stats[PROF_CPUS_MAX];
+
+struct ring_map {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+};
+
+struct ring_maps {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, PROF_RINGS_MAX);
+	__type(key, __u32);
+	__array(values, struct ring_map);
+};
+
+extern struct ring_maps rings SEC(".maps");
+
+static __always_inline bool task_bit(const __u64 *bits, __u32 id)
+{
+	return bits[(id >> 6) & (PROF_TASK_WORDS - 1)] >> (id & 63) & 1;
+}
+
+static __always_inline void task_bit_set(__u64 *bits, __u32 id)
+{
+	__sync_fetch_and_or(&bits[(id >> 6) & (PROF_TASK_WORDS - 1)], 1ULL << (id & 63));
+}
+
+static __always_inline void task_bit_clear(__u64 *bits, __u32 id)
+{
+	__sync_fetch_and_and(&bits[(id >> 6) & (PROF_TASK_WORDS - 1)], ~(1ULL << (id & 63)));
+}
+
+static __always_inline bool is_target(__u32 tid, __u32 tgid)
+{
+	return cfg_system_wide || task_bit(target_tids, tid) || task_bit(target_tgids, tgid);
+}
+
+static __always_inline struct prof_cpu_stat *cpu_stat(__u32 cpu)
+{
+	return &cpu_stats[cpu & (PROF_CPUS_MAX - 1)];
+}
+
+/* The ring of a CPU, NULL only where the loader forgot to make one. */
+static __always_inline void *ring_of(__u32 cpu)
+{
+	__u32 idx = cpu < cfg_ring_cnt ? cpu : cpu % cfg_ring_cnt;
+
+	return bpf_map_lookup_elem(&rings, &idx);
+}
+
+static __always_inline void count_produced(__u32 cpu, enum prof_class class)
+{
+	__sync_fetch_and_add(&cpu_stat(cpu)->classes[class].produced, 1);
+}
+
+static __always_inline void count_lost(__u32 cpu, enum prof_class class, __u64 ts)
+{
+	struct prof_class_stat *s = &cpu_stat(cpu)->classes[class];
+
+	__sync_fetch_and_add(&s->lost, 1);
+	if (!s->lost_first)
+		s->lost_first = ts;
+	s->lost_last = ts;
+}
+
+/* Every PROF_TIMED_RUNS-th run that wrote a record measures itself; a clock read costs more than
+ * all other bookkeeping. @start: when the run began. */
+static __always_inline void count_run(__u32 cpu, enum prof_prog prog, __u64 start)
+{
+	struct prof_prog_stat *s = &cpu_stat(cpu)->progs[prog];
+
+	if (s->runs++ % PROF_TIMED_RUNS == 0) {
+		s->timed_ns += bpf_ktime_get_ns() - start;
+		s->timed_runs++;
+	}
+}
+
+static __always_inline void rec_init(struct prof_rec *rec, enum prof_rec_kind kind, __u32 cpu,
+				     __u64 ts, __u64 pid_tgid)
+{
+	rec->kind = kind;
+	rec->flags = 0;
+	rec->cpu = cpu;
+	rec->ts = ts;
+	rec->pid = pid_tgid >> 32;
+	rec->tid = pid_tgid;
+	rec->kstack_cnt = 0;
+	rec->ustack_cnt = 0;
+	rec->spare = 0;
+}
+
+/* The common fields of a tracepoint record that a program can know. */
+static __always_inline void raw_init(void *raw, __u16 type, __u32 tid)
+{
+	*(__u64 *)raw = type | (__u64)tid << 32;
+}
+
+static __always_inline void rec_output(struct prof_rec *rec, __u32 size, enum prof_class class)
+{
+	void *ring = ring_of(rec->cpu);
+
+	rec->size = size;
+	count_produced(rec->cpu, class);
+	if (!ring || bpf_ringbuf_output(ring, rec, size, BPF_RB_NO_WAKEUP))
+		count_lost(rec->cpu, class, rec->ts);
+}
+
+#endif

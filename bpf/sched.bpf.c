@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * sched.bpf.c - the scheduler's hot events, and who belongs to the targets
+ *
+ * tp_btf programs: they see every event, also those that happen while another program runs, and
+ * are cheaper than the generic program. They write the record that the kernel would have written,
+ * field by field at the offsets of its format file, so that nothing behind them can tell.
+ *
+ * Threads and children of a target become targets in the fork, before they first run, and cease to
+ * be at their last switch-out.
+ */
+#define SCRATCH switch_scratch
+#include "scratch.bpf.h"
+#include "stack.bpf.h"
+
+enum {
+	TASK_UNINTERRUPTIBLE = 0x2,
+	TASK_REPORT = 0x7f,
+	TASK_REPORT_IDLE = 0x80,
+	TASK_REPORT_MAX = 0x100,
+	TASK_IDLE = 0x402,
+	TASK_RTLOCK_WAIT = 0x1000,
+	TASK_FROZEN = 0x8000,
+	SWITCH_SKIP = 3, /* leaf frames of the tracing itself below a tp_btf program */
+};
+
+/* The state as the tracepoint reports it: one bit, 0 for runnable, REPORT_MAX for preempted. */
+static __always_inline __u64 report_state(bool preempt, __u32 state, __u32 exit_state)
+{
+	__u32 seen = (state | exit_state) & TASK_REPORT, bit = 0;
+
+	if (preempt)
+		return TASK_REPORT_MAX;
+	if ((state & TASK_IDLE) == TASK_IDLE)
+		seen = TASK_REPORT_IDLE;
+	if (state & (TASK_RTLOCK_WAIT | TASK_FROZEN))
+		seen = TASK_UNINTERRUPTIBLE;
+#pragma unroll
+	for (int i = 0; i < 8; i++)
+		if (seen & 1 << i)
+			bit = 1 << i;
+	return bit;
+}
+
+static __always_inline void put_comm(void *dst, struct task_struct *task)
+{
+	((__u64 *)dst)[0] = ((__u64 *)task->comm)[0];
+	((__u64 *)dst)[1] = ((__u64 *)task->comm)[1];
+}
+
+#define PUT(raw, off, type, value) (*(type *)((raw) + (off)) = (value))
+
+static __always_inline void put_switch(void *raw, bool preempt, struct task_struct *prev,
+				       struct task_struct *next, __u32 state)
+{
+	raw_init(raw, cfg_switch.type, prev->pid);
+	put_comm(raw + cfg_switch.prev_comm, prev);
+	PUT(raw, cfg_switch.prev_pid, __s32, prev->pid);
+	PUT(raw, cfg_switch.prev_prio, __s32, prev->prio);
+	PUT(raw, cfg_switch.prev_state, __u64, report_state(preempt, state, prev->exit_state));
+	put_comm(raw + cfg_switch.next_comm, next);
+	PUT(raw, cfg_switch.next_pid, __s32, next->pid);
+	PUT(raw, cfg_switch.next_prio, __s32, next->prio);
+}
+
+/* A task that will never run again makes room for the next of its pid. */
+static __always_inline void forget_dead(struct task_struct *prev, __u32 state)
+{
+	if (cfg_system_wide || !(state & TASK_DEAD))
+		return;
+	if (task_bit(target_tids, prev->pid))
+		task_bit_clear(target_tids, prev->pid);
+	if (task_bit(target_tgids, prev->tgid) && prev->signal->live.counter == 0)
+		task_bit_clear(target_tgids, prev->tgid);
+}
+
+static __always_inline void switch_with_stacks(void *ctx, bool preempt, struct task_struct *prev,
+					       struct task_struct *next, __u32 state, __u32 cpu,
+					       __u64 ts)
+{
+	struct prof_rec *rec = scratch_get();
+	__u32 raw_sz = (cfg_switch.size + 7) & ~7U, cnt;
+	__u64 *frames;
+
+	if (!rec)
+		return;
+	rec_init(rec, PROF_REC_TRACEPOINT, cpu, ts, (__u64)prev->tgid << 32 | (__u32)prev->pid);
+	rec->event = cfg_switch.event;
+	rec->raw_len = cfg_switch.size;
+	rec->flags = PROF_REC_STACKS;
+	put_switch(rec + 1, preempt, prev, next, state);
+	frames = (void *)(rec + 1) + raw_sz;
+	if (cfg_switch_stacks & PROF_STACKS_KERNEL)
+		rec->kstack_cnt = kernel_stack(ctx, frames, SWITCH_SKIP, &rec->flags);
+	frames += rec->kstack_cnt & 127;
+	if (cfg_switch_stacks & PROF_STACKS_USER)
+		rec->ustack_cnt = user_stack(prev, frames, &rec->flags);
+	cnt = (rec->kstack_cnt & 127) + (rec->ustack_cnt & 127);
+	rec_output(rec, sizeof(*rec) + raw_sz + 8 * cnt, PROF_CLASS_TRACEPOINT);
+}
+
+/* Room for a record of a size that is fixed at load, counted. */
+static __always_inline struct prof_rec *rec_reserve(__u32 cpu, __u64 ts, __u32 raw_size,
+						    __u32 event, __u64 pid_tgid)
+{
+	__u32 size = sizeof(struct prof_rec) + ((raw_size + 7) & ~7U);
+	void *ring = ring_of(cpu);
+	struct prof_rec *rec;
+
+	count_produced(cpu, PROF_CLASS_TRACEPOINT);
+	rec = ring ? bpf_ringbuf_reserve(ring, size, 0) : NULL;
+	if (!rec) {
+		count_lost(cpu, PROF_CLASS_TRACEPOINT, ts);
+		return NULL;
+	}
+	rec_init(rec, PROF_REC_TRACEPOINT, cpu, ts, pid_tgid);
+	rec->size = size;
+	rec->event = event;
+	rec->raw_len = raw_size;
+	return rec;
+}
+
+SEC("?tp_btf/sched_switch")
+int prof_sched_switch(__u64 *ctx)
+{
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+	bool preempt = ctx[0];
+	__u32 state, cpu;
+	struct prof_rec *rec;
+	__u64 start;
+
+	if (!recording)
+		return 0;
+	state = cfg_switch_state_arg ? ctx[3] : prev->__state;
+	if (!is_target(prev->pid, prev->tgid)) {
+		if (!is_target(next->pid, next->tgid))
+			return 0;
+	} else if (cfg_switch_stacks && prev->pid && prev->tgid != cfg_self_tgid) {
+		start = bpf_ktime_get_ns();
+		cpu = bpf_get_smp_processor_id();
+		switch_with_stacks(ctx, preempt, prev, next, state, cpu, start);
+		goto out;
+	}
+	start = bpf_ktime_get_ns();
+	cpu = bpf_get_smp_processor_id();
+	rec = rec_reserve(cpu, start, cfg_switch.size, cfg_switch.event,
+			  (__u64)prev->tgid << 32 | (__u32)prev->pid);
+	if (rec) {
+		put_switch(rec + 1, preempt, prev, next, state);
+		bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+	}
+out:
+	count_run(cpu, PROF_PROG_SWITCH, start);
+	forget_dead(prev, state);
+	return 0;
+}
+
+static __always_inline __s32 task_cpu(struct task_struct *task)
+{
+	if (bpf_core_field_exists(task->thread_info.cpu))
+		return task->thread_info.cpu;
+	return task->cpu;
+}
+
+static __always_inline int emit_wakeup(struct task_struct *task,
+				       const volatile struct prof_wakeup_layout *at)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid(), start;
+	struct prof_rec *rec;
+	__u32 cpu;
+	void *raw;
+
+	if (!recording || (!is_target(pid_tgid, pid_tgid >> 32) &&
+			   !is_target(task->pid, task->tgid)))
+		return 0;
+	start = bpf_ktime_get_ns();
+	cpu = bpf_get_smp_processor_id();
+	rec = rec_reserve(cpu, start, at->size, at->event, pid_tgid);
+	if (rec) {
+		raw = rec + 1;
+		raw_init(raw, at->type, pid_tgid);
+		put_comm(raw + at->comm, task);
+		PUT(raw, at->pid, __s32, task->pid);
+		PUT(raw, at->prio, __s32, task->prio);
+		PUT(raw, at->target_cpu, __s32, task_cpu(task));
+		bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+	}
+	count_run(cpu, PROF_PROG_WAKEUP, start);
+	return 0;
+}
+
+SEC("?tp_btf/sched_waking")
+int prof_sched_waking(__u64 *ctx)
+{
+	return emit_wakeup((void *)ctx[0], &cfg_waking);
+}
+
+SEC("?tp_btf/sched_wakeup_new")
+int prof_sched_wakeup_new(__u64 *ctx)
+{
+	return emit_wakeup((void *)ctx[0], &cfg_wakeup_new);
+}
+
+SEC("?tp_btf/sched_migrate_task")
+int prof_sched_migrate(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	__u64 pid_tgid = bpf_get_current_pid_tgid(), start;
+	struct prof_rec *rec;
+	__u32 cpu;
+	void *raw;
+
+	if (!recording || (!is_target(pid_tgid, pid_tgid >> 32) &&
+			   !is_target(task->pid, task->tgid)))
+		return 0;
+	start = bpf_ktime_get_ns();
+	cpu = bpf_get_smp_processor_id();
+	rec = rec_reserve(cpu, start, cfg_migrate.size, cfg_migrate.event, pid_tgid);
+	if (rec) {
+		raw = rec + 1;
+		raw_init(raw, cfg_migrate.type, pid_tgid);
+		put_comm(raw + cfg_migrate.comm, task);
+		PUT(raw, cfg_migrate.pid, __s32, task->pid);
+		PUT(raw, cfg_migrate.prio, __s32, task->prio);
+		PUT(raw, cfg_migrate.orig_cpu, __s32, task_cpu(task));
+		PUT(raw, cfg_migrate.dest_cpu, __s32, ctx[1]);
+		bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+	}
+	count_run(cpu, PROF_PROG_WAKEUP, start);
+	return 0;
+}
+
+SEC("?tp_btf/sched_process_fork")
+int prof_follow_fork(__u64 *ctx)
+{
+	struct task_struct *parent = (void *)ctx[0], *child = (void *)ctx[1];
+
+	if (!is_target(parent->pid, parent->tgid))
+		return 0;
+	task_bit_set(target_tids, child->pid);
+	task_bit_set(target_tgids, child->tgid);
+	return 0;
+}
+
+/* A thread that execs takes over the leader's tid. */
+SEC("?tp_btf/sched_process_exec")
+int prof_follow_exec(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	__u32 old = ctx[1];
+
+	if ((__u32)task->pid == old || !task_bit(target_tids, old))
+		return 0;
+	task_bit_set(target_tids, task->pid);
+	task_bit_clear(target_tids, old);
+	return 0;
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * tracepoint.bpf.c - one program for any tracepoint
+ *
+ * The attach cookie is the index of the event's prof_event_cfg, which says how long the record is,
+ * where its pid fields lie, and which word ends it. The first eight bytes of the record are hidden
+ * from programs; raw_init() fills in what of them is known.
+ *
+ * The program returns 1: a 0 would hide the event from every perf user of the machine.
+ */
+#define SCRATCH tracepoint_scratch
+#include "scratch.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct prof_event_cfg);
+} event_cfgs SEC(".maps");
+
+enum { COMMON_SIZE = 8 };
+
+static __always_inline bool names_target(void *ctx, const struct prof_event_cfg *cfg, __u64 pid_tgid)
+{
+	__u32 pid, i;
+
+	if (is_target(pid_tgid, pid_tgid >> 32))
+		return true;
+	for (i = 0; i < PROF_PID_FIELDS; i++) {
+		if (i >= cfg->pid_cnt)
+			break;
+		if (!bpf_probe_read_kernel(&pid, sizeof(pid), ctx + cfg->pid_off[i]) &&
+		    task_bit(target_tids, pid))
+			return true;
+	}
+	return false;
+}
+
+/* Where the record ends: its fixed part, or what its last dynamic field points at. */
+static __always_inline __u32 raw_length(void *ctx, const struct prof_event_cfg *cfg, __u8 *flags)
+{
+	__u32 len = cfg->size, word, end;
+
+	if (cfg->dyn_off && !bpf_probe_read_kernel(&word, sizeof(word), ctx + cfg->dyn_off)) {
+		end = (word & 0xffff) + (word >> 16);
+		if (cfg->dyn_relative)
+			end += cfg->dyn_off + sizeof(word);
+		if (end > len)
+			len = end;
+	}
+	if (len > PROF_RAW_MAX) {
+		len = PROF_RAW_MAX;
+		*flags |= PROF_REC_RAW_CUT;
+	}
+	return len;
+}
+
+SEC("tp")
+int prof_tracepoint(void *ctx)
+{
+	__u32 idx = bpf_get_attach_cookie(ctx), cpu = bpf_get_smp_processor_id(), len;
+	__u64 pid_tgid = bpf_get_current_pid_tgid(), start;
+	const struct prof_event_cfg *cfg;
+	struct prof_rec *rec;
+	void *raw;
+
+	if (!recording)
+		return 1;
+	cfg = bpf_map_lookup_elem(&event_cfgs, &idx);
+	rec = scratch_get();
+	if (!cfg || !rec || !names_target(ctx, cfg, pid_tgid))
+		return 1;
+	start = bpf_ktime_get_ns();
+	rec_init(rec, PROF_REC_TRACEPOINT, cpu, start, pid_tgid);
+	rec->event = idx;
+	len = raw_length(ctx, cfg, &rec->flags);
+	raw = rec + 1;
+	if (len <= COMMON_SIZE || len > PROF_RAW_MAX)
+		return 1;
+	if (bpf_probe_read_kernel(raw + COMMON_SIZE, len - COMMON_SIZE, ctx + COMMON_SIZE))
+		return 1;
+	raw_init(raw, cfg->type, pid_tgid);
+	rec->raw_len = len;
+	rec_output(rec, sizeof(*rec) + ((len + 7) & ~7U), PROF_CLASS_TRACEPOINT);
+	count_run(cpu, PROF_PROG_TRACEPOINT, start);
+	return 1;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * prof_abi.h - the records that the BPF programs hand to the loader
+ *
+ * A record lies in a BPF ring buffer as
+ *
+ *	struct prof_rec | raw_len bytes, padded to 8 | kernel frames | user frames
+ *
+ * where each trailing part has its own length in the header. The raw part is a tracepoint's record
+ * in the layout that its tracefs format file describes, whichever program wrote it; samples have
+ * none. Frames are addresses as the CPU saw them, leaf first. There are no pointers in here and
+ * nothing of it reaches a file.
+ */
+#ifndef D9_PROF_ABI_H
+#define D9_PROF_ABI_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+enum prof_limits {
+	PROF_RAW_MAX = 8192,	      /* what the kernel itself allows a tracepoint record */
+	PROF_STACK_MAX = 127,	      /* frames a stack, kernel.perf_event_max_stack by default */
+	PROF_RINGS_MAX = 64,	      /* CPUs beyond share the rings of those below */
+	PROF_CPUS_MAX = 512,	      /* slots of counters; CPUs beyond share them */
+	PROF_TASK_WORDS = 4194304 / 64, /* one bit for each pid the kernel can give */
+	PROF_PID_FIELDS = 4,
+	PROF_TIMED_RUNS = 64,	      /* one run in so many measures itself */
+};
+
+enum prof_rec_kind {
+	PROF_REC_TRACEPOINT = 1,
+	PROF_REC_SAMPLE = 2,
+};
+
+enum prof_rec_flags {
+	PROF_REC_KSTACK_CUT = 1, /* the kernel stack had more frames than fit */
+	PROF_REC_USTACK_CUT = 2, /* the same of the user stack */
+	PROF_REC_RAW_CUT = 4,	 /* the raw record was longer than PROF_RAW_MAX */
+	PROF_REC_STACKS = 8,	 /* stacks were asked for, even if they came out empty */
+};
+
+struct prof_rec {
+	__u16 size; /* of all parts together */
+	__u8 kind;
+	__u8 flags;
+	__u16 cpu;
+	__u16 event; /* index of the event's prof_event_cfg */
+	__u64 ts;    /* CLOCK_MONOTONIC, ns */
+	__u32 pid;   /* thread group of the current task, in the initial pid namespace */
+	__u32 tid;
+	__u16 raw_len;
+	__u16 kstack_cnt;
+	__u16 ustack_cnt;
+	__u16 spare;
+};
+
+enum { PROF_REC_MAX = sizeof(struct prof_rec) + PROF_RAW_MAX + 2 * 8 * PROF_STACK_MAX };
+
+/* What the generic tracepoint program knows of an event: one entry an attached tracepoint. */
+struct prof_event_cfg {
+	__u16 type;		       /* common_type: the event's tracefs id */
+	__u16 size;		       /* end of the fixed part */
+	__u16 dyn_off;		       /* the __data_loc or __rel_loc word that ends the record; 0: none */
+	__u8 dyn_relative;	       /* it is a __rel_loc */
+	__u8 pid_cnt;
+	__u16 pid_off[PROF_PID_FIELDS]; /* 4-byte fields that name a task */
+};
+
+/* Where a hot event's fields lie, by the kernel's own format file. */
+struct prof_switch_layout {
+	__u16 type, size, event, prev_comm, prev_pid, prev_prio, prev_state, next_comm, next_pid,
+		next_prio;
+};
+
+struct prof_wakeup_layout {
+	__u16 type, size, event, comm, pid, prio, target_cpu;
+};
+
+struct prof_migrate_layout {
+	__u16 type, size, event, comm, pid, prio, orig_cpu, dest_cpu;
+};
+
+/* Records are counted in two classes, since only the first can be exact (a sample that hits a
+ * running BPF program never reaches ours). */
+enum prof_class {
+	PROF_CLASS_TRACEPOINT,
+	PROF_CLASS_SAMPLE,
+	PROF_CLASS_CNT,
+};
+
+enum prof_prog {
+	PROF_PROG_SWITCH,
+	PROF_PROG_WAKEUP,
+	PROF_PROG_TRACEPOINT,
+	PROF_PROG_SAMPLE,
+	PROF_PROG_CNT,
+};
+
+struct prof_class_stat {
+	__u64 produced;	  /* records that the programs wanted to write */
+	__u64 lost;	  /* those for which the ring had no room */
+	__u64 lost_first; /* time of the first loss since the loader last zeroed this */
+	__u64 lost_last;
+};
+
+struct prof_prog_stat {
+	__u64 runs;
+	__u64 timed_runs;
+	__u64 timed_ns;
+};
+
+/* One CPU's counters, mapped into the loader. */
+struct prof_cpu_stat {
+	struct prof_class_stat classes[PROF_CLASS_CNT];
+	struct prof_prog_stat progs[PROF_PROG_CNT];
+	__u64 spare[4];
+};
+
+/* Of switch-outs, --switch-stacks */
+enum prof_stacks {
+	PROF_STACKS_USER = 1,
+	PROF_STACKS_KERNEL = 2,
+};
+
+_Static_assert(sizeof(struct prof_rec) == 32, "record header is part of the ABI");
+_Static_assert(PROF_REC_MAX <= 65535, "size is 16 bits");
+_Static_assert(sizeof(struct prof_cpu_stat) % 64 == 0, "counters of two CPUs share no cache line");
+
+#endif
