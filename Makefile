@@ -132,11 +132,11 @@ $(O)/bpf/%.bpf.o: bpf/%.bpf.c
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) $(DEPFLAGS) -c -o $@ $<
 
-$(O)/bpf/prof.o: $(BPF_OBJS)
+$(O)/bpf/prof.bpf.o: $(BPF_OBJS)
 	$(call msg,GENOBJ,$@)
 	$(Q)$(BPFTOOL) gen object $@ $^
 
-$(O)/bpf/prof.skel.h: $(O)/bpf/prof.o
+$(O)/bpf/prof.skel.h: $(O)/bpf/prof.bpf.o
 	$(call msg,GENSKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name prof > $@
 
@@ -168,7 +168,9 @@ $(O)/tests/%: $(O)/obj/tests/%.o $(ALL_A)
 # A test that includes a generated or shared file of its directory names it here:
 # $(O)/tests/DIR/X_test: $(O)/obj/tests/DIR/support.o
 
-STIM_CFLAGS := -g -O1 -fno-omit-frame-pointer -Wall -Wextra -pthread -D_GNU_SOURCE
+# Frame pointers in leaves too: without them a leaf hides its caller from a frame-pointer walk.
+STIM_CFLAGS := -g -O1 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -Wall -Wextra -pthread \
+	-D_GNU_SOURCE
 $(O)/stimuli/%: tests/stimuli/%.c
 	$(call msg,STIM,$<)
 	@mkdir -p $(@D)
