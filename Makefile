@@ -113,13 +113,21 @@ endif
 .SECONDARY:
 .SUFFIXES:
 
-.PHONY: all lib stimuli tests
+.PHONY: all lib stimuli tests FORCE
 all: lib $(if $(OBJS_main),$(PROGRAM))
 lib: $(if $(OBJS_lib),$(LIB_A) $(LIB_SO))
 stimuli: $(STIM_BINS)
 tests: $(TEST_BINS) $(ROOT_BINS) $(STIM_BINS)
 
-$(O)/obj/%.o: %.c
+# Rewritten only when a flag changes, so that a change of flags rebuilds what they apply to.
+FLAGS_NOW = $(CC) $(ALL_CFLAGS) $(CPPFLAGS) | $(STIM_CFLAGS) | $(BPF_CFLAGS)
+$(O)/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','"'"',$(FLAGS_NOW))' | cmp -s - $@ || \
+		printf '%s\n' '$(subst ','"'"',$(FLAGS_NOW))' > $@
+FORCE:
+
+$(O)/obj/%.o: %.c $(O)/flags
 	$(call msg,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(DEPFLAGS) -c -o $@ $<
@@ -127,7 +135,7 @@ $(O)/obj/%.o: %.c
 # Only the recorder includes the skeleton, and it must exist before the first dependency file does.
 $(call obj,$(SRCS_record)): | $(SKEL)
 
-$(O)/bpf/%.bpf.o: bpf/%.bpf.c
+$(O)/bpf/%.bpf.o: bpf/%.bpf.c $(O)/flags
 	$(call msg,BPF,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) $(DEPFLAGS) -c -o $@ $<
@@ -168,15 +176,13 @@ $(O)/tests/%: $(O)/obj/tests/%.o $(ALL_A)
 # A test that includes a generated or shared file of its directory names it here:
 # $(O)/tests/DIR/X_test: $(O)/obj/tests/DIR/support.o
 
-# Frame pointers in leaves too: without them a leaf hides its caller from a frame-pointer walk.
-STIM_CFLAGS := -g -O1 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -Wall -Wextra -pthread \
-	-D_GNU_SOURCE
-$(O)/stimuli/%: tests/stimuli/%.c
+STIM_CFLAGS := -g -O1 -fno-omit-frame-pointer -Wall -Wextra -pthread -D_GNU_SOURCE
+$(O)/stimuli/%: tests/stimuli/%.c $(O)/flags
 	$(call msg,STIM,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(STIM_CFLAGS) $(DEPFLAGS) -MF $@.d -o $@ $< $(STIM_LDLIBS)
 
-$(O)/stimuli/%: tests/stimuli/%.cpp
+$(O)/stimuli/%: tests/stimuli/%.cpp $(O)/flags
 	$(call msg,STIM,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -std=gnu++17 $(STIM_CFLAGS) $(DEPFLAGS) -MF $@.d -o $@ $<

@@ -28,10 +28,12 @@ STIM_NOINLINE static void fill_words(uint32_t *words, uint32_t seed)
 		seed = seed * 1664525 + 1013904223;
 		words[i] = seed >> 8;
 	}
+	STIM_KEEP(seed);
 }
 
 STIM_NOINLINE static void sift_down(uint32_t *heap, int root, int end)
 {
+	STIM_KEEP(root);
 	for (int child; (child = 2 * root + 1) < end; root = child) {
 		uint32_t tmp;
 
@@ -65,6 +67,7 @@ STIM_NOINLINE static uint64_t hash_words(const uint32_t *words)
 	for (int round = 0; round < 8; round++)
 		for (int i = 0; i < WORDS; i++)
 			h = (h ^ words[i]) * 0x100000001b3u;
+	STIM_KEEP(h);
 	return h;
 }
 

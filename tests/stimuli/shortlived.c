@@ -8,15 +8,13 @@
  */
 #include "stimulus.h"
 
-static volatile uint64_t sink;
-
 STIM_NOINLINE static void short_spin(uint64_t rounds)
 {
 	uint64_t x = rounds | 1;
 
 	for (uint64_t i = 0; i < rounds; i++)
 		x = x * 6364136223846793005u + 1442695040888963407u;
-	sink = x;
+	STIM_KEEP(x);
 }
 
 int main(int argc, char **argv)

@@ -13,15 +13,13 @@
  */
 #include "stimulus.h"
 
-static volatile uint64_t sink;
-
 STIM_NOINLINE static void hot_a(uint64_t rounds)
 {
 	uint64_t x = rounds | 1;
 
 	for (uint64_t i = 0; i < rounds; i++)
 		x = x * 6364136223846793005u + 1442695040888963407u;
-	sink = x;
+	STIM_KEEP(x);
 }
 
 STIM_NOINLINE static void hot_b(uint64_t rounds)
@@ -30,7 +28,7 @@ STIM_NOINLINE static void hot_b(uint64_t rounds)
 
 	for (uint64_t i = 0; i < rounds; i++)
 		x = (x ^ (x >> 29)) * 0xbf58476d1ce4e5b9u;
-	sink = x;
+	STIM_KEEP(x);
 }
 
 struct shares {

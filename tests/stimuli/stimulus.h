@@ -25,6 +25,16 @@
 
 #define STIM_NOINLINE __attribute__((noinline))
 
+/*
+ * Uses a value, and touches the stack: gcc, whatever its options say, gives a leaf that touches no
+ * stack no frame either, and hides that leaf's caller from every frame-pointer walk.
+ */
+#define STIM_KEEP(value)                                             \
+	do {                                                         \
+		__typeof__(value) stim_slot;                         \
+		__asm__ volatile("" : "=m"(stim_slot) : "r"(value)); \
+	} while (0)
+
 static inline bool stim_take_now(int *argc, char ***argv)
 {
 	if (*argc < 2 || strcmp((*argv)[1], "--now") != 0)
