@@ -2,12 +2,7 @@
 #ifndef D9_BASE_LOG_H
 #define D9_BASE_LOG_H
 
-enum log_level {
-	LOG_LEVEL_QUIET,
-	LOG_LEVEL_WARN,
-	LOG_LEVEL_INFO,
-	LOG_LEVEL_DEBUG
-};
+enum log_level { LOG_LEVEL_QUIET, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 
 /* Process-wide; the default is LOG_LEVEL_WARN. Set before threads start. */
 void log_set_level(enum log_level level);

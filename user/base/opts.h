@@ -72,7 +72,7 @@ int opts_parse(const struct opt_spec *spec, int argc, char **argv, void *dst,
 /* Frees what lists in dst hold. */
 void opts_fini(const struct opt_spec *spec, void *dst);
 
-/* Usage, options by group in aligned columns of at most 100, examples. */
+/* Usage, options by group in two columns of at most 80, examples. */
 void opts_help(const struct opt_spec *spec, FILE *out);
 
 /*
@@ -80,6 +80,9 @@ void opts_help(const struct opt_spec *spec, FILE *out);
  * "--name<TAB>-k<TAB>ARG<TAB>choice|choice<TAB>help", with empty columns where there is nothing.
  */
 void opts_list(const struct opt_spec *spec, FILE *out);
+
+/* False for flags and their like. */
+bool opts_takes_value(enum opt_kind kind);
 
 /* The word among n that `word` was likely meant to be, or NULL when none is near. */
 const char *opts_nearest(const char *word, const char *const *words, size_t n);

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A map from 64-bit keys to pointers: one array, linear probing, at most three quarters full.
+ *
+ * Deletion leaves no tombstone: the entries behind the hole that would no longer be found are moved
+ * back into it, so a table that lives long with much coming and going (tasks of a busy machine)
+ * stays as fast as a fresh one.
+ */
+#include "base/hmap.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+
+int hmap_init(struct hmap *m)
+{
+	*m = (struct hmap){ 0 };
+	return 0;
+}
+
+void hmap_fini(struct hmap *m)
+{
+	free(m->slots);
+	*m = (struct hmap){ 0 };
+}
+
+/* The slot of the key, or the free one where it would go. There is always a free slot. */
+static struct hmap_slot *probe(const struct hmap *m, uint64_t key)
+{
+	size_t mask = m->cap - 1;
+	size_t i = hash_u64(key) & mask;
+
+	while (m->slots[i].value && m->slots[i].key != key)
+		i = (i + 1) & mask;
+	return &m->slots[i];
+}
+
+static void grow(struct hmap *m)
+{
+	struct hmap bigger = { .cap = m->cap ? m->cap * 2 : 16, .cnt = m->cnt };
+
+	bigger.slots = xcalloc(bigger.cap, sizeof(*bigger.slots));
+	for (size_t i = 0; i < m->cap; i++) {
+		if (m->slots[i].value)
+			*probe(&bigger, m->slots[i].key) = m->slots[i];
+	}
+	free(m->slots);
+	*m = bigger;
+}
+
+void *hmap_get(const struct hmap *m, uint64_t key)
+{
+	return m->cap ? probe(m, key)->value : NULL;
+}
+
+void hmap_set(struct hmap *m, uint64_t key, void *value)
+{
+	struct hmap_slot *slot;
+
+	assert(value);
+	if (m->cnt >= m->cap - m->cap / 4)
+		grow(m);
+	slot = probe(m, key);
+	if (!slot->value)
+		m->cnt++;
+	slot->key = key;
+	slot->value = value;
+}
+
+void *hmap_del(struct hmap *m, uint64_t key)
+{
+	size_t mask = m->cap - 1;
+	struct hmap_slot *slot;
+	size_t hole, home;
+	void *value;
+
+	if (!m->cap)
+		return NULL;
+	slot = probe(m, key);
+	value = slot->value;
+	if (!value)
+		return NULL;
+	hole = slot - m->slots;
+	for (size_t i = (hole + 1) & mask; m->slots[i].value; i = (i + 1) & mask) {
+		home = hash_u64(m->slots[i].key) & mask;
+		/* It may move when the hole lies on its way from home, counted around the end. */
+		if (((i - home) & mask) >= ((i - hole) & mask)) {
+			m->slots[hole] = m->slots[i];
+			hole = i;
+		}
+	}
+	m->slots[hole] = (struct hmap_slot){ 0 };
+	m->cnt--;
+	return value;
+}
+
+bool hmap_next(const struct hmap *m, size_t *pos, uint64_t *key, void **value)
+{
+	for (size_t i = *pos; i < m->cap; i++) {
+		if (!m->slots[i].value)
+			continue;
+		if (key)
+			*key = m->slots[i].key;
+		if (value)
+			*value = m->slots[i].value;
+		*pos = i + 1;
+		return true;
+	}
+	*pos = m->cap;
+	return false;
+}

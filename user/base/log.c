@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Messages to the user, on standard error, each a single line and a single write.
+ *
+ * Owns the log level, one of the two pieces of process-wide state. The line is formatted into a
+ * fixed buffer on the stack, because a message may be about memory that is gone; a longer one is
+ * cut. Control characters become '?': parts of a message may come from a hostile file, and a
+ * terminal must not obey them.
+ */
+#include "base/log.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static enum log_level log_level = LOG_LEVEL_WARN;
+
+void log_set_level(enum log_level level)
+{
+	log_level = level;
+}
+
+enum log_level log_get_level(void)
+{
+	return log_level;
+}
+
+static void __attribute__((format(printf, 1, 0))) emit(const char *fmt, va_list ap)
+{
+	static const char prefix[] = "dial9-prof: ";
+	const size_t prefix_len = sizeof(prefix) - 1;
+	char line[2048];
+	int saved = errno;
+	ssize_t written;
+	int n;
+
+	memcpy(line, prefix, prefix_len);
+	n = vsnprintf(line + prefix_len, sizeof(line) - prefix_len - 1, fmt, ap);
+	if (n < 0)
+		n = 0;
+	if ((size_t)n > sizeof(line) - prefix_len - 2)
+		n = sizeof(line) - prefix_len - 2;
+	n += prefix_len;
+	for (int i = 0; i < n; i++) {
+		if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
+			line[i] = '?';
+	}
+	line[n++] = '\n';
+	written = write(STDERR_FILENO, line, n);
+	(void)written; /* nobody is left to tell */
+	errno = saved;
+}
+
+#define LOG_FUNCTION(name, least)        \
+	void name(const char *fmt, ...)  \
+	{                                \
+		va_list ap;              \
+                                         \
+		if (log_level < (least)) \
+			return;          \
+		va_start(ap, fmt);       \
+		emit(fmt, ap);           \
+		va_end(ap);              \
+	}
+
+LOG_FUNCTION(log_error, LOG_LEVEL_QUIET)
+LOG_FUNCTION(log_warn, LOG_LEVEL_WARN)
+LOG_FUNCTION(log_info, LOG_LEVEL_INFO)
+LOG_FUNCTION(log_debug, LOG_LEVEL_DEBUG)

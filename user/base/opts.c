@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Command line options from a table: one row gives parsing, bounds, help and completion.
+ *
+ * Owns the grammar (GNU long options, clustered letters, options between words, "--") and the words
+ * of its errors, which name what was typed, what would be allowed and the nearest known option.
+ * Knows nothing of any command. The help's text is opts_help.c's; values are written through an
+ * offset into the command's own struct, so no command has a switch over its options.
+ */
+#include "base/opts.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/str.h"
+
+struct parser {
+	const struct opt_spec *spec;
+	int argc;
+	char **argv;
+	int next; /* the next word to look at */
+	void *dst;
+};
+
+/* What the user typed, for messages: "--limit" or "-n". */
+struct typed {
+	const char *dashes;
+	const char *text;
+	int len;
+};
+
+bool opts_takes_value(enum opt_kind kind)
+{
+	return kind != OPT_FLAG && kind != OPT_NOT && kind != OPT_COUNT && kind != OPT_HELP;
+}
+
+static const struct opt *find_long(const struct opt_spec *spec, const char *name, size_t len)
+{
+	for (size_t i = 0; i < spec->cnt; i++) {
+		const struct opt *o = &spec->opts[i];
+
+		if (o->name && strlen(o->name) == len && !memcmp(o->name, name, len))
+			return o;
+	}
+	return NULL;
+}
+
+static const struct opt *find_key(const struct opt_spec *spec, char key)
+{
+	for (size_t i = 0; i < spec->cnt; i++) {
+		if (spec->opts[i].key && spec->opts[i].key == key)
+			return &spec->opts[i];
+	}
+	return NULL;
+}
+
+static int unknown(const struct parser *p, const struct typed *t)
+{
+	const struct opt_spec *spec = p->spec;
+	const char **names = xcalloc(spec->cnt, sizeof(*names));
+	char *word = xstrndup(t->text, t->len);
+	const char *hint = NULL;
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < spec->cnt; i++) {
+		if (spec->opts[i].name && spec->opts[i].help)
+			names[cnt++] = spec->opts[i].name;
+	}
+	if (t->len > 1)
+		hint = opts_nearest(word, names, cnt);
+	log_error("%s: unknown option %s%s%s%s%s; see dial9-prof %s --help", spec->name, t->dashes,
+		  word, hint ? " (did you mean --" : "", hint ? hint : "", hint ? "?)" : "",
+		  spec->name);
+	free(word);
+	free(names);
+	return -EINVAL;
+}
+
+static int bad_value(const struct parser *p, const struct typed *t, const char *value,
+		     const char *want)
+{
+	log_error("%s: %s%.*s %s: want %s", p->spec->name, t->dashes, t->len, t->text,
+		  *value ? value : "''", want);
+	return -EINVAL;
+}
+
+static int set_number(const struct parser *p, const struct opt *o, const struct typed *t,
+		      const char *value)
+{
+	uint64_t kind_max = o->kind == OPT_U32 ? UINT32_MAX : UINT64_MAX;
+	uint64_t max = o->max ? o->max : kind_max;
+	void *to = (char *)p->dst + o->off;
+	char want[128];
+	uint64_t v;
+	int err;
+
+	if (o->kind == OPT_SIZE)
+		err = str_parse_size(value, &v);
+	else if (o->kind == OPT_DURATION)
+		err = str_parse_duration(value, &v);
+	else
+		err = str_parse_u64(value, UINT64_MAX, &v);
+	if (err || v < o->min || v > max) {
+		if (o->kind == OPT_SIZE)
+			snprintf(want, sizeof(want), "a size such as 4096, 64K, 4M or 1G%s",
+				 err ? "" : " within bounds");
+		else if (o->kind == OPT_DURATION)
+			snprintf(want, sizeof(want), "a time such as 10 (seconds), 500ms or 5m%s",
+				 err ? "" : " within bounds");
+		else
+			snprintf(want, sizeof(want), "a number from %" PRIu64 " to %" PRIu64,
+				 o->min, max);
+		return bad_value(p, t, value, want);
+	}
+	if (o->kind == OPT_U32)
+		*(uint32_t *)to = v;
+	else
+		*(uint64_t *)to = v;
+	return 0;
+}
+
+static int set_choice(const struct parser *p, const struct opt *o, const struct typed *t,
+		      const char *value)
+{
+	char want[256] = "one of";
+	size_t len;
+
+	for (int i = 0; o->choices[i]; i++) {
+		if (!strcmp(o->choices[i], value)) {
+			*(int *)((char *)p->dst + o->off) = i;
+			return 0;
+		}
+		len = strlen(want);
+		snprintf(want + len, sizeof(want) - len, "%s %s", i ? "," : "", o->choices[i]);
+	}
+	return bad_value(p, t, value, want);
+}
+
+static int set_u32s(const struct parser *p, const struct opt *o, const struct typed *t,
+		    const char *value)
+{
+	struct opt_u32s *list = (struct opt_u32s *)((char *)p->dst + o->off);
+	bool pids = o->kind == OPT_PIDS;
+	size_t old = list->cnt;
+	int err;
+
+	err = pids ? str_parse_list_u32(value, &list->v, &list->cnt) :
+		     str_parse_ranges_u32(value, &list->v, &list->cnt);
+	for (size_t i = old; !err && pids && i < list->cnt; i++) {
+		if (list->v[i] == 0 || list->v[i] > INT32_MAX)
+			err = -ERANGE;
+	}
+	if (err)
+		return bad_value(p, t, value,
+				 pids ? "numbers above 0 separated by commas, such as 17 or 17,42" :
+					"CPU numbers such as 0-3,8");
+	return 0;
+}
+
+static int set_value(const struct parser *p, const struct opt *o, const struct typed *t,
+		     const char *value)
+{
+	void *to = (char *)p->dst + o->off;
+	struct opt_list *list;
+
+	switch (o->kind) {
+	case OPT_FLAG:
+	case OPT_NOT:
+		*(bool *)to = o->kind == OPT_FLAG;
+		return 0;
+	case OPT_COUNT:
+		++*(int *)to;
+		return 0;
+	case OPT_STR:
+		*(const char **)to = value;
+		return 0;
+	case OPT_LIST:
+		list = to;
+		list->v = xreallocarray(list->v, list->cnt + 1, sizeof(*list->v));
+		list->v[list->cnt++] = value;
+		return 0;
+	case OPT_U32:
+	case OPT_U64:
+	case OPT_SIZE:
+	case OPT_DURATION:
+		return set_number(p, o, t, value);
+	case OPT_CHOICE:
+		return set_choice(p, o, t, value);
+	case OPT_PIDS:
+	case OPT_CPUS:
+		return set_u32s(p, o, t, value);
+	case OPT_HELP:
+		opts_help(p->spec, stdout);
+		return 1;
+	}
+	return -EINVAL;
+}
+
+/* Applies o; attached is the value in the same word, NULL when there is none. */
+static int apply(struct parser *p, const struct opt *o, const struct typed *t, const char *attached)
+{
+	const char *value = attached;
+
+	if (!opts_takes_value(o->kind))
+		return set_value(p, o, t, NULL);
+	if (!value && o->implied)
+		value = o->implied;
+	if (!value) {
+		if (p->next >= p->argc) {
+			log_error("%s: %s%.*s needs a value; see dial9-prof %s --help",
+				  p->spec->name, t->dashes, t->len, t->text, p->spec->name);
+			return -EINVAL;
+		}
+		value = p->argv[p->next++];
+	}
+	return set_value(p, o, t, value);
+}
+
+static int parse_long(struct parser *p, const char *word)
+{
+	const char *eq = strchr(word, '=');
+	size_t len = eq ? (size_t)(eq - word) : strlen(word);
+	const struct opt *o = find_long(p->spec, word, len);
+	const struct typed t = { .dashes = "--", .text = word, .len = (int)len };
+
+	if (!o)
+		return unknown(p, &t);
+	if (eq && !opts_takes_value(o->kind)) {
+		log_error("%s: --%s takes no value", p->spec->name, o->name);
+		return -EINVAL;
+	}
+	return apply(p, o, &t, eq ? eq + 1 : NULL);
+}
+
+/* A cluster of letters; the first that takes a value takes the rest of the word. */
+static int parse_keys(struct parser *p, const char *word)
+{
+	int err = 0;
+
+	for (; *word && !err; word++) {
+		const struct opt *o = find_key(p->spec, *word);
+		const struct typed t = { .dashes = "-", .text = word, .len = 1 };
+
+		if (!o)
+			return unknown(p, &t);
+		if (opts_takes_value(o->kind))
+			return apply(p, o, &t, word[1] ? word + 1 : NULL);
+		err = apply(p, o, &t, NULL);
+	}
+	return err;
+}
+
+int opts_parse(const struct opt_spec *spec, int argc, char **argv, void *dst, int *first_positional)
+{
+	struct parser p = { .spec = spec, .argc = argc, .argv = argv, .next = 1, .dst = dst };
+	char **words = xcalloc((size_t)argc + 1, sizeof(*words));
+	int word_cnt = 0, opt_cnt = 1, err = 0;
+
+	while (p.next < argc && !err) {
+		int start = p.next++;
+		char *word = argv[start];
+
+		if (word[0] != '-' || !word[1]) {
+			words[word_cnt++] = word;
+			if (!spec->stop_at_word)
+				continue;
+			break;
+		}
+		if (!strcmp(word, "--"))
+			break;
+		err = word[1] == '-' ? parse_long(&p, word + 2) : parse_keys(&p, word + 1);
+		/* Options move to the front as they are read: never past what is still unread. */
+		for (int i = start; i < p.next; i++)
+			argv[opt_cnt++] = argv[i];
+	}
+	if (!err) {
+		while (p.next < argc)
+			words[word_cnt++] = argv[p.next++];
+		*first_positional = argc - word_cnt;
+		memcpy(argv + argc - word_cnt, words, word_cnt * sizeof(*words));
+	}
+	free(words);
+	return err;
+}
+
+void opts_fini(const struct opt_spec *spec, void *dst)
+{
+	for (size_t i = 0; i < spec->cnt; i++) {
+		const struct opt *o = &spec->opts[i];
+		void *at = (char *)dst + o->off;
+
+		if (o->kind == OPT_LIST) {
+			struct opt_list *list = at;
+
+			free(list->v);
+			*list = (struct opt_list){ 0 };
+		} else if (o->kind == OPT_PIDS || o->kind == OPT_CPUS) {
+			struct opt_u32s *list = at;
+
+			free(list->v);
+			*list = (struct opt_u32s){ 0 };
+		}
+	}
+}
+
+#define NEAR_MAX 40
+
+/* Edits (insert, delete, replace, swap of neighbours) from a to b. */
+static unsigned int distance(const char *a, const char *b)
+{
+	unsigned int d[NEAR_MAX + 1][NEAR_MAX + 1];
+	size_t an = strlen(a), bn = strlen(b);
+
+	if (an > NEAR_MAX || bn > NEAR_MAX)
+		return NEAR_MAX;
+	for (size_t i = 0; i <= an; i++) {
+		for (size_t j = 0; j <= bn; j++) {
+			unsigned int best;
+
+			if (!i || !j) {
+				d[i][j] = i + j;
+				continue;
+			}
+			best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+			if (best > d[i - 1][j] + 1)
+				best = d[i - 1][j] + 1;
+			if (best > d[i][j - 1] + 1)
+				best = d[i][j - 1] + 1;
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    best > d[i - 2][j - 2] + 1)
+				best = d[i - 2][j - 2] + 1;
+			d[i][j] = best;
+		}
+	}
+	return d[an][bn];
+}
+
+const char *opts_nearest(const char *word, const char *const *words, size_t n)
+{
+	size_t len = strlen(word);
+	unsigned int best = len / 3 + 1; /* a third of the letters may be wrong */
+	const char *found = NULL;
+
+	for (size_t i = 0; i < n && len; i++) {
+		unsigned int dist = distance(word, words[i]);
+
+		/* The beginning of a word is as good as one slip. */
+		if (dist > 1 && len >= 2 && str_starts(words[i], word))
+			dist = 1;
+		if (dist < best || (dist == best && !found && len >= 3)) {
+			best = dist;
+			found = words[i];
+		}
+	}
+	return found;
+}

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Text: values typed by users, names that may hold any byte, numbers for people.
+ *
+ * The parsers accept the whole string or nothing and never wrap around. The two escapers differ on
+ * purpose: str_escape_utf8 makes text that can be stored in a trace without losing a byte,
+ * str_json makes JSON that any parser takes.
+ */
+#include "base/str.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+
+static int digit_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return 99;
+}
+
+/* Digits at *s up to the first other character; -EINVAL when there is none. */
+static int parse_digits(const char **s, unsigned int base, uint64_t max, uint64_t *out)
+{
+	const char *p = *s;
+	uint64_t v = 0;
+	unsigned int d;
+
+	if ((unsigned int)digit_value(*p) >= base)
+		return -EINVAL;
+	for (; (d = digit_value(*p)) < base; p++) {
+		if (v > (UINT64_MAX - d) / base)
+			return -ERANGE;
+		v = v * base + d;
+	}
+	if (v > max)
+		return -ERANGE;
+	*s = p;
+	*out = v;
+	return 0;
+}
+
+int str_parse_u64(const char *s, uint64_t max, uint64_t *out)
+{
+	unsigned int base = 10;
+	uint64_t v;
+	int err;
+
+	if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
+		base = 16;
+		s += 2;
+	}
+	err = parse_digits(&s, base, UINT64_MAX, &v);
+	if (!err && *s)
+		return -EINVAL;
+	if (err || v > max)
+		return err ? err : -ERANGE;
+	*out = v;
+	return 0;
+}
+
+int str_parse_size(const char *s, uint64_t *bytes)
+{
+	static const char units[] = "kmgt";
+	const char *unit;
+	unsigned int shift = 0;
+	uint64_t v;
+	int err = parse_digits(&s, 10, UINT64_MAX, &v);
+
+	if (err)
+		return err;
+	unit = *s ? strchr(units, *s | 0x20) : NULL;
+	if (unit) {
+		shift = 10 * (unit - units + 1);
+		s++;
+	}
+	if (strcmp(s, "") && strcmp(s, "B") && (!unit || strcmp(s, "iB")))
+		return -EINVAL;
+	if (shift && v >> (64 - shift))
+		return -ERANGE;
+	*bytes = v << shift;
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	uint64_t ns;
+} time_units[] = {
+	{ "", 1000000000ULL },
+	{ "s", 1000000000ULL },
+	{ "ms", 1000000ULL },
+	{ "us", 1000ULL },
+	{ "ns", 1ULL },
+	{ "m", 60000000000ULL },
+	{ "min", 60000000000ULL },
+	{ "h", 3600000000000ULL },
+};
+
+/* Digits behind a decimal point: their value as a fraction of one unit, rounded down. */
+static int parse_fraction(const char **s, uint64_t *num, uint64_t *den)
+{
+	const char *p = *s;
+
+	*num = 0;
+	*den = 1;
+	if (*p < '0' || *p > '9')
+		return -EINVAL;
+	for (; *p >= '0' && *p <= '9'; p++) {
+		if (*den >= 1000000000ULL)
+			continue; /* beyond any precision that matters */
+		*num = *num * 10 + (*p - '0');
+		*den *= 10;
+	}
+	*s = p;
+	return 0;
+}
+
+int str_parse_duration(const char *s, uint64_t *ns)
+{
+	uint64_t whole = 0, num = 0, den = 1, v, part;
+	int err;
+
+	err = parse_digits(&s, 10, UINT64_MAX, &whole);
+	if (!err && *s == '.') {
+		s++;
+		err = parse_fraction(&s, &num, &den);
+	}
+	if (err)
+		return err;
+	for (size_t i = 0; i < sizeof(time_units) / sizeof(time_units[0]); i++) {
+		if (strcmp(s, time_units[i].name))
+			continue;
+		part = (unsigned __int128)num * time_units[i].ns / den;
+		if (__builtin_mul_overflow(whole, time_units[i].ns, &v) ||
+		    __builtin_add_overflow(v, part, &v))
+			return -ERANGE;
+		*ns = v;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+/* One "7" or, with ranges, "3-9", appended to *arr. */
+static int parse_item(const char **s, uint64_t max, bool ranges, uint32_t **arr, size_t *cnt,
+		      size_t *cap)
+{
+	uint64_t first, last;
+	int err;
+
+	err = parse_digits(s, 10, max, &first);
+	if (err)
+		return err;
+	last = first;
+	if (ranges && **s == '-') {
+		(*s)++;
+		err = parse_digits(s, 10, max, &last);
+		if (err)
+			return err;
+		if (last < first)
+			return -EINVAL;
+	}
+	for (uint64_t v = first; v <= last; v++) {
+		*arr = array_reserve(*arr, cap, *cnt + 1, sizeof(**arr));
+		(*arr)[(*cnt)++] = v;
+	}
+	return 0;
+}
+
+static int parse_list(const char *s, uint64_t max, bool ranges, uint32_t **arr, size_t *cnt)
+{
+	uint32_t *items = NULL;
+	size_t item_cnt = 0, cap = 0;
+	int err;
+
+	for (;;) {
+		err = parse_item(&s, max, ranges, &items, &item_cnt, &cap);
+		if (err || *s != ',')
+			break;
+		s++;
+		/* A list of ranges may name 2^16 CPUs again and again. */
+		if (item_cnt > (1U << 20)) {
+			err = -ERANGE;
+			break;
+		}
+	}
+	if (!err && *s)
+		err = -EINVAL;
+	if (!err) {
+		*arr = xreallocarray(*arr, *cnt + item_cnt, sizeof(**arr));
+		memcpy(*arr + *cnt, items, item_cnt * sizeof(*items));
+		*cnt += item_cnt;
+	}
+	free(items);
+	return err;
+}
+
+int str_parse_list_u32(const char *s, uint32_t **arr, size_t *cnt)
+{
+	return parse_list(s, UINT32_MAX, false, arr, cnt);
+}
+
+int str_parse_ranges_u32(const char *s, uint32_t **arr, size_t *cnt)
+{
+	return parse_list(s, 65535, true, arr, cnt);
+}
+
+/* Matches one character against the bracket expression behind '['; NULL when it is not closed. */
+static const char *match_bracket(const char *p, unsigned char c, bool *matched)
+{
+	bool negated = *p == '!' || *p == '^';
+	bool found = false;
+	const char *first;
+
+	if (negated)
+		p++;
+	for (first = p; *p && (*p != ']' || p == first); p++) {
+		unsigned char low = *p, high = *p;
+
+		if (p[1] == '-' && p[2] && p[2] != ']') {
+			high = p[2];
+			p += 2;
+		}
+		if (c >= low && c <= high)
+			found = true;
+	}
+	if (!*p)
+		return NULL;
+	*matched = found != negated;
+	return p + 1;
+}
+
+/* Matches one pattern element that is no star; returns what is behind it, NULL for no match. */
+static const char *match_one(const char *p, char c)
+{
+	const char *behind;
+	bool matched;
+
+	switch (*p) {
+	case '?':
+		return p + 1;
+	case '[':
+		behind = match_bracket(p + 1, c, &matched);
+		if (behind)
+			return matched ? behind : NULL;
+		break; /* never closed: an ordinary character */
+	case '\\':
+		if (p[1])
+			p++;
+		break;
+	}
+	return *p == c ? p + 1 : NULL;
+}
+
+bool str_glob(const char *p, const char *s)
+{
+	const char *star = NULL, *resume = NULL, *next;
+
+	while (*s) {
+		if (*p == '*') {
+			star = ++p;
+			resume = s;
+			continue;
+		}
+		next = *p ? match_one(p, *s) : NULL;
+		if (next) {
+			p = next;
+			s++;
+		} else if (star) {
+			/* Only the last star need be tried again: it takes one character more. */
+			p = star;
+			s = ++resume;
+		} else {
+			return false;
+		}
+	}
+	while (*p == '*')
+		p++;
+	return !*p;
+}
+
+bool str_starts(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+/* Bytes of the valid UTF-8 sequence at s, 0 when there is none. */
+static size_t utf8_seq_len(const unsigned char *s, size_t n)
+{
+	size_t len;
+
+	if (s[0] < 0x80)
+		return 1;
+	if (s[0] >= 0xc2 && s[0] <= 0xdf)
+		len = 2;
+	else if (s[0] >= 0xe0 && s[0] <= 0xef)
+		len = 3;
+	else if (s[0] >= 0xf0 && s[0] <= 0xf4)
+		len = 4;
+	else
+		return 0;
+	if (n < len)
+		return 0;
+	for (size_t i = 1; i < len; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	}
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0; /* overlong, surrogate, beyond U+10FFFF */
+	return len;
+}
+
+size_t str_utf8_valid_len(const char *s, size_t n)
+{
+	size_t i = 0, len;
+
+	while (i < n) {
+		len = utf8_seq_len((const unsigned char *)s + i, n - i);
+		if (!len)
+			break;
+		i += len;
+	}
+	return i;
+}
+
+void str_escape_utf8(struct buf *out, const char *s, size_t n)
+{
+	size_t i = 0, run, len;
+
+	while (i < n) {
+		for (run = i; run < n && s[run]; run += len) {
+			len = utf8_seq_len((const unsigned char *)s + run, n - run);
+			if (!len)
+				break;
+		}
+		buf_add(out, s + i, run - i);
+		i = run;
+		if (i < n)
+			buf_printf(out, "\\x%02x", (unsigned char)s[i++]);
+	}
+}
+
+static void json_ascii(struct buf *out, unsigned char c)
+{
+	static const char named[] = "\"\"\\\\\bb\ff\nn\rr\tt";
+
+	for (size_t i = 0; i < sizeof(named) - 1; i += 2) {
+		if ((unsigned char)named[i] == c) {
+			buf_addch(out, '\\');
+			buf_addch(out, named[i + 1]);
+			return;
+		}
+	}
+	if (c < 0x20 || c == 0x7f)
+		buf_printf(out, "\\u%04x", c);
+	else
+		buf_addch(out, c);
+}
+
+void str_json(struct buf *out, const char *s, size_t n)
+{
+	size_t len;
+
+	buf_addch(out, '"');
+	for (size_t i = 0; i < n; i += len) {
+		len = utf8_seq_len((const unsigned char *)s + i, n - i);
+		if (len == 1) {
+			json_ascii(out, s[i]);
+		} else if (len) {
+			buf_add(out, s + i, len);
+		} else {
+			buf_addstr(out, "\xef\xbf\xbd");
+			len = 1;
+		}
+	}
+	buf_addch(out, '"');
+}
+
+void str_count(char out[32], uint64_t v)
+{
+	char digits[24];
+	int n = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)v);
+	char *to = out;
+
+	for (int i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			*to++ = ',';
+		*to++ = digits[i];
+	}
+	*to = '\0';
+}
+
+void str_bytes(char out[32], uint64_t v)
+{
+	static const char *const units[] = { "B", "kB", "MB", "GB", "TB", "PB", "EB" };
+	double scaled = v;
+	size_t unit = 0;
+
+	if (v < 1000) {
+		snprintf(out, 32, "%u B", (unsigned int)v);
+		return;
+	}
+	/* 999.95 would print as 1000.0: take the next unit instead. */
+	while (scaled >= 999.95 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+		scaled /= 1000;
+		unit++;
+	}
+	snprintf(out, 32, "%.1f %s", scaled, units[unit]);
+}
