@@ -15,7 +15,8 @@ CXX     ?= g++
 CLANG   ?= clang
 BPFTOOL ?= $(or $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool),bpftool)
 INSTALL ?= install
-VERSION := 0.1.0
+VERSION := $(or $(shell sed -n 's/^.define DIAL9_VERSION_[MP][A-Z]* *//p' include/dial9.h 2>/dev/null | \
+	paste -sd.),0.0.0)
 SOVER   := 0
 
 # ---- flags --------------------------------------------------------------------------------------
@@ -37,11 +38,11 @@ DEPFLAGS = -MMD -MP
 SRCS_libdial9 := $(addprefix user/libdial9/, \
 	wire.c schema.c pool.c encode.c decode.c value.c)
 SRCS_base := $(addprefix user/base/, \
-	alloc.c buf.c clock.c hash.c log.c opts.c str.c)
+	alloc.c buf.c clock.c hash.c hmap.c log.c opts.c str.c strtab.c)
 SRCS_kernel := $(addprefix user/kernel/, \
-	format.c kallsyms.c perf.c proc.c tracefs.c)
+	cpus.c format.c kallsyms.c perf.c proc.c tracefs.c)
 SRCS_symbol := $(addprefix user/symbol/, \
-	demangle.c dwarf.c elf.c symbolizer.c symtab.c worker.c)
+	demangle.c dwarf.c elf.c symbolizer.c symtab.c symworker.c)
 SRCS_record := $(addprefix user/record/, \
 	)
 SRCS_trace := $(addprefix user/trace/, \
@@ -55,7 +56,7 @@ SRCS_cmd := $(addprefix user/cmd/, \
 SRCS_main := user/main.c
 
 BPF_SRCS := $(addprefix bpf/, \
-	sched.bpf.c tracepoint.bpf.c sample.bpf.c)
+	core.bpf.c sample.bpf.c sched.bpf.c tracepoint.bpf.c)
 
 # Each is one criterion binary; those below tests/bpf need root and a kernel with BTF.
 TESTS := $(addprefix tests/, \
@@ -229,7 +230,8 @@ fuzz-replay: $(REPLAY_BINS)
 
 C_FILES = $(shell git ls-files '*.c' '*.h' 2>/dev/null | grep -v '^vmlinux/')
 lint: all fmt-check
-	$(Q)sh tools/check-lists.sh $(SRCS_all) $(SRCS_main) $(BPF_SRCS) $(TESTS) $(TESTS_ROOT)
+	$(Q)sh tools/check-lists.sh $(SRCS_all) $(SRCS_main) $(BPF_SRCS) $(TESTS) $(TESTS_ROOT) \
+		$(TEST_SUPPORT) $(STIMULI) $(FUZZ)
 	$(Q)sh tools/check-includes.sh
 	$(Q)CC=$(CC) sh tools/check-headers.sh $(O)
 	$(Q)sh tools/check-symbols.sh $(O)
