@@ -1,0 +1,109 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Proves that the harness can fail. Each program below has one fault of a kind that a test run must
+# catch; if any of them comes out of tests/run.sh green, so could a broken project.
+set -u
+
+top=${D9_TOP:-.}
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+cc=${CC:-gcc}
+san="-g -fsanitize=address,undefined -fno-sanitize-recover=all"
+bad=0
+
+export ASAN_OPTIONS="${ASAN_OPTIONS:-abort_on_error=1:detect_leaks=1}"
+
+build() { # NAME FLAGS...; the body of the test comes on standard input
+	self_name=$1
+	shift
+	{
+		echo '#include <criterion/criterion.h>'
+		echo '#include <stdlib.h>'
+		echo "Test(self, $self_name)"
+		cat
+	} >"$dir/$self_name.c"
+	# The flags are a list on purpose.
+	# shellcheck disable=SC2086
+	$cc -w "$@" -o "$dir/$self_name" "$dir/$self_name.c" -lcriterion || exit 1
+}
+
+expect() { # pass|fail NAME [ENV=VALUE...]
+	want=$1
+	prog=$2
+	shift 2
+	if env "$@" sh "$top/tests/run.sh" self "$dir/$prog" >"$dir/log" 2>&1; then
+		got=pass
+	else
+		got=fail
+	fi
+	if [ "$got" != "$want" ]; then
+		echo "self: $prog $*: expected the run to $want, but it did not:"
+		cat "$dir/log"
+		bad=1
+	fi
+}
+
+# shellcheck disable=SC2086
+{
+	build good $san <<-'EOT'
+		{ cr_assert_eq(1, 1); }
+	EOT
+	build assertion <<-'EOT'
+		{ cr_assert_eq(1, 2); }
+	EOT
+	build crash <<-'EOT'
+		{ *(volatile int *)8 = 1; }
+	EOT
+	build leak $san <<-'EOT'
+		{ char *volatile p = malloc(64); cr_assert(p); p = NULL; }
+	EOT
+	build overrun $san <<-'EOT'
+		{ char *p = malloc(4); volatile int i = 4; p[i] = 1; free(p); }
+	EOT
+	build overflow $san <<-'EOT'
+		{ volatile int i = 0x7fffffff; i = i + 1; }
+	EOT
+	build hang <<-'EOT'
+		{ for (volatile int i = 0; i < 1; ) ; }
+	EOT
+}
+printf '#!/bin/sh\necho no kernel here\nexit 77\n' >"$dir/skip"
+chmod +x "$dir/skip"
+
+expect pass good
+expect fail assertion
+expect fail crash
+expect fail leak
+expect fail overrun
+expect fail overflow
+expect fail hang D9_TEST_TIMEOUT=1
+expect pass skip D9_REQUIRE_ROOT=0
+expect fail skip D9_REQUIRE_ROOT=1
+expect fail does-not-exist
+
+# The layering check: one legal tree, then one forbidden include of each kind.
+includes() { # pass|fail FILE LINE
+	rm -rf "$dir/tree"
+	mkdir -p "$dir/tree/bpf" "$dir/tree/include" "$dir/tree/$(dirname "$2")"
+	mkdir -p "$dir/tree/user"
+	echo "#include $3" >"$dir/tree/$2"
+	if sh "$top/tools/check-includes.sh" "$dir/tree" 2>/dev/null; then got=pass; else got=fail; fi
+	[ "$got" = "$1" ] || { echo "self: $2 including $3: expected a $1" >&2; bad=1; }
+}
+includes pass user/record/rings.c '"prof_abi.h"'
+includes pass user/symbol/dwarf.c '<elfutils/libdw.h>'
+includes pass user/cmd/record.c '"record/recorder.h"'
+includes fail user/trace/events.c '"prof_abi.h"'
+includes fail user/record/rings.c '"trace/source.h"'
+includes fail user/libdial9/wire.c '"base/log.h"'
+includes fail user/export/folded.c '"dial9.h"'
+includes fail user/profile/tree.c '"cmd/report.h"'
+includes fail user/kernel/perf.c '<bpf/libbpf.h>'
+includes fail user/cmd/report.c '<elfutils/libdw.h>'
+includes fail user/base/str.c '"../kernel/proc.h"'
+
+if [ "$bad" -ne 0 ]; then
+	echo "FAILED self: the harness lets faults through" >&2
+	exit 1
+fi
+echo "self: 21 checks of the harness passed"
