@@ -1,0 +1,82 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Who may include whom. The table is the architecture: recorder and readers meet only in dial9 bytes,
+# the codec includes nothing but itself, and each outside library has one directory that knows it.
+# Tests may include anything. tools/check-includes.sh [ROOT]
+set -u
+
+cd "${1:-.}" || exit 1
+[ -d user ] || { echo "check-includes: no user/ here" >&2; exit 1; }
+
+# The quotes hold awk.
+# shellcheck disable=SC2016
+find user bpf include -name '*.[ch]' | sort | xargs awk '
+	function allow(layer, names,	i, n, a) {
+		n = split(names, a, " ")
+		for (i = 1; i <= n; i++)
+			may[layer, a[i]] = 1
+	}
+	# An outside header (or the start of its path) belongs to the directories named.
+	function confine(prefix, layers,	i, n, a) {
+		outside[prefix] = layers
+		n = split(layers, a, " ")
+		for (i = 1; i <= n; i++)
+			may[a[i], prefix] = 1
+	}
+	BEGIN {
+		allow("include", "")
+		allow("bpf", "bpf vmlinux.h ptregs.h prof_abi.h")
+		allow("libdial9", "libdial9 dial9.h")
+		allow("base", "base")
+		allow("kernel", "kernel base")
+		allow("symbol", "symbol kernel base")
+		allow("record", "record symbol kernel base dial9.h prof_abi.h prof_events.h prof.skel.h")
+		allow("trace", "trace symbol base dial9.h prof_events.h")
+		allow("profile", "profile trace base")
+		allow("export", "export profile trace base")
+		confine("bpf/", "bpf record")
+		confine("elfutils/", "symbol")
+		confine("libelf.h", "symbol")
+		confine("gelf.h", "symbol")
+		confine("dwarf.h", "symbol")
+		confine("libiberty/", "symbol")
+		confine("demangle.h", "symbol")
+		confine("traceevent/", "kernel")
+		confine("event-parse.h", "kernel")
+	}
+	function complain(what) {
+		print FILENAME ":" FNR ": " what
+		bad = 1
+	}
+	FNR == 1 {
+		n = split(FILENAME, part, "/")
+		layer = (part[1] == "user") ? ((n == 2) ? "main" : part[2]) : part[1]
+		free = (layer == "cmd" || layer == "main")
+	}
+	/^[ \t]*#[ \t]*include[ \t]*"/ {
+		split($0, q, "\"")
+		name = q[2]
+		if (name ~ /\.\./)
+			complain("a path with ..: " name)
+		target = name
+		if (index(name, "/"))
+			sub(/\/.*/, "", target)
+		else if (name !~ /^(dial9|prof_abi|prof_events|prof\.skel|vmlinux|ptregs)\.h$/)
+			target = layer
+		if (target == "cmd" && layer != "cmd" && layer != "main")
+			complain("nothing includes cmd: " name)
+		else if (!free && !((layer, target) in may))
+			complain(layer " may not include " name)
+	}
+	/^[ \t]*#[ \t]*include[ \t]*</ {
+		name = $0
+		sub(/^[^<]*</, "", name)
+		sub(/>.*/, "", name)
+		for (prefix in outside)
+			if (index(name, prefix) == 1 && !((layer, prefix) in may))
+				complain("<" name "> belongs to " outside[prefix])
+		if (layer == "include" && name !~ /^(std[a-z]*|sys\/types|linux\/types)\.h$/)
+			complain("a header of include/ has only the plainest includes: <" name ">")
+	}
+	END { exit bad }
+' >&2
