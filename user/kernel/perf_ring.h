@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_KERNEL_PERF_RING_H
+#define D9_KERNEL_PERF_RING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/perf_side.h"
+
+/*
+ * Side-band: what processes map, their names, births and deaths on one CPU, times in
+ * CLOCK_MONOTONIC. One dummy event and one ring a CPU.
+ */
+struct perf_ring;
+
+/* ring_sz: bytes of data, rounded up to a power of two of pages. Enabled at once. */
+int perf_ring_open(uint32_t cpu, size_t ring_sz, struct perf_ring **out);
+void perf_ring_close(struct perf_ring *r);
+
+/*
+ * The next record: 1 and *out, whose strings are borrowed until the next call; 0 when there is
+ * none; -EBADMSG for a record that does not hold together, which is skipped. Space is given back to
+ * the kernel as records are passed.
+ */
+int perf_ring_next(struct perf_ring *r, struct perf_side *out);
+/* The time of the record that perf_ring_next() would give; 0 when there is none. */
+uint64_t perf_ring_peek_time(struct perf_ring *r);
+uint32_t perf_ring_cpu(const struct perf_ring *r);
+
+#endif /* D9_KERNEL_PERF_RING_H */
