@@ -8,13 +8,16 @@ O       ?= $(if $(SAN),build/san,build)
 prefix  ?= /usr/local
 bindir  ?= $(prefix)/bin
 libdir  ?= $(prefix)/lib
-mandir  ?= $(prefix)/share/man
+datadir ?= $(prefix)/share
+mandir  ?= $(datadir)/man
 incdir  ?= $(prefix)/include
 CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
 CXX     ?= g++
 CLANG   ?= clang
 BPFTOOL ?= $(or $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool),bpftool)
 INSTALL ?= install
+FORMAT  ?= $(or $(shell command -v clang-format-14),clang-format)
+WERROR  ?= $(DEBUG)
 VERSION := $(or $(shell sed -n 's/^.define DIAL9_VERSION_[MP][A-Z]* *//p' include/dial9.h 2>/dev/null | \
 	paste -sd.),0.0.0)
 SOVER   := 0
@@ -24,7 +27,7 @@ MACHINE := $(shell uname -m)
 BPFARCH := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(MACHINE)))
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 \
 	-Wpointer-arith -Wswitch-enum -Wno-unused-parameter
-OPT  := $(if $(DEBUG),-O1,-O2) $(if $(DEBUG),-Werror)
+OPT  := $(if $(DEBUG),-O1,-O2) $(if $(WERROR),-Werror)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuser -I$(O)/bpf -DPROF_VERSION='"$(VERSION)"'
 ALL_CFLAGS = -std=gnu11 -g $(OPT) $(WARN) $(SANFLAGS) -pthread -fPIC -fvisibility=hidden $(CFLAGS)
@@ -40,7 +43,7 @@ SRCS_libdial9 := $(addprefix user/libdial9/, \
 SRCS_base := $(addprefix user/base/, \
 	alloc.c buf.c clock.c hash.c hmap.c log.c opts.c str.c strtab.c)
 SRCS_kernel := $(addprefix user/kernel/, \
-	cpus.c format.c kallsyms.c perf.c proc.c tracefs.c)
+	cpus.c format.c format_symbols.c kallsyms.c perf.c perf_ring.c perf_side.c proc.c tracefs.c)
 SRCS_symbol := $(addprefix user/symbol/, \
 	demangle.c dwarf.c elf.c symbolizer.c symtab.c symworker.c)
 SRCS_record := $(addprefix user/record/, \
@@ -67,8 +70,6 @@ TESTS := $(addprefix tests/, \
 	trace/source_test.c)
 TESTS_ROOT := $(addprefix tests/bpf/, \
 	)
-# Shared by several test programs of one directory; linked into each test of that directory.
-TEST_SUPPORT :=
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \
@@ -114,11 +115,12 @@ endif
 .SECONDARY:
 .SUFFIXES:
 
-.PHONY: all lib stimuli tests FORCE
+.PHONY: all lib stimuli tests replay FORCE
 all: lib $(if $(OBJS_main),$(PROGRAM))
 lib: $(if $(OBJS_lib),$(LIB_A) $(LIB_SO))
 stimuli: $(STIM_BINS)
 tests: $(TEST_BINS) $(ROOT_BINS) $(STIM_BINS)
+replay: $(REPLAY_BINS)
 
 # Rewritten only when a flag changes, so that a change of flags rebuilds what they apply to.
 FLAGS_NOW = $(CC) $(ALL_CFLAGS) $(CPPFLAGS) | $(STIM_CFLAGS) | $(BPF_CFLAGS)
@@ -169,19 +171,17 @@ $(PROGRAM): $(OBJS_main) $(ALL_A)
 	$(call msg,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
+# Code that several tests share is one more prerequisite: $(O)/tests/DIR/X_test: $(O)/obj/tests/DIR/Y.o
 $(O)/tests/%: $(O)/obj/tests/%.o $(ALL_A)
 	$(call msg,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(ALL_A) -lcriterion $(LIBS)
 
-# A test that includes a generated or shared file of its directory names it here:
-# $(O)/tests/DIR/X_test: $(O)/obj/tests/DIR/support.o
-
 STIM_CFLAGS := -g -O1 -fno-omit-frame-pointer -Wall -Wextra -pthread -D_GNU_SOURCE
 $(O)/stimuli/%: tests/stimuli/%.c $(O)/flags
 	$(call msg,STIM,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 $(STIM_CFLAGS) $(DEPFLAGS) -MF $@.d -o $@ $< $(STIM_LDLIBS)
+	$(Q)$(CC) -std=gnu11 $(STIM_CFLAGS) $(DEPFLAGS) -MF $@.d -o $@ $<
 
 $(O)/stimuli/%: tests/stimuli/%.cpp $(O)/flags
 	$(call msg,STIM,$<)
@@ -228,10 +228,10 @@ $(O)/replay/%: $(O)/obj/tests/fuzz/%.o $(O)/obj/tests/fuzz/replay.o $(ALL_A)
 fuzz-replay: $(REPLAY_BINS)
 	$(Q)for f in $(REPLAY_BINS); do $(TEST_ENV) $$f tests/fuzz/corpus/$$(basename $$f) || exit 1; done
 
-C_FILES = $(shell git ls-files '*.c' '*.h' 2>/dev/null | grep -v '^vmlinux/')
+C_FILES = $(shell find include user bpf tests -name '*.[ch]' -o -name '*.cpp')
 lint: all fmt-check
 	$(Q)sh tools/check-lists.sh $(SRCS_all) $(SRCS_main) $(BPF_SRCS) $(TESTS) $(TESTS_ROOT) \
-		$(TEST_SUPPORT) $(STIMULI) $(FUZZ)
+		$(STIMULI) $(FUZZ)
 	$(Q)sh tools/check-includes.sh
 	$(Q)CC=$(CC) sh tools/check-headers.sh $(O)
 	$(Q)sh tools/check-symbols.sh $(O)
@@ -239,12 +239,55 @@ lint: all fmt-check
 	$(Q)shellcheck -s sh $(wildcard tools/*.sh tests/*.sh .ci/run)
 
 fmt:
-	$(Q)clang-format -i $(C_FILES)
+	$(Q)$(FORMAT) -i $(C_FILES)
 fmt-check:
-	$(Q)clang-format --dry-run -Werror $(C_FILES)
+	$(Q)$(FORMAT) --dry-run -Werror $(C_FILES)
 
-demo: all $(O)/stimuli/demo
+demo:
 	$(Q)sh tools/demo.sh
+
+bench: all
+	$(Q)D9_BUILD="$(abspath $(O))" sh tools/bench.sh
+
+D := $(DESTDIR)
+define PC
+prefix=$(prefix)
+libdir=$(libdir)
+includedir=$(incdir)
+
+Name: libdial9
+Description: Codec for dial9 traces
+Version: $(VERSION)
+Libs: -L$${libdir} -ldial9
+Cflags: -I$${includedir}
+endef
+export PC
+MANS := $(call have,tools/man/*.1)
+
+install: all
+	$(INSTALL) -d $(D)$(bindir) $(D)$(libdir)/pkgconfig $(D)$(incdir) $(D)$(mandir)/man1 \
+		$(D)$(datadir)/bash-completion/completions $(D)$(datadir)/zsh/site-functions \
+		$(D)$(datadir)/fish/vendor_completions.d
+	$(INSTALL) -m 755 $(PROGRAM) $(D)$(bindir)/dial9-prof
+	$(INSTALL) -m 644 include/dial9.h $(D)$(incdir)/dial9.h
+	$(INSTALL) -m 644 $(LIB_A) $(D)$(libdir)/libdial9.a
+	$(INSTALL) -m 755 $(LIB_SO) $(D)$(libdir)/libdial9.so.$(VERSION)
+	ln -sf libdial9.so.$(VERSION) $(D)$(libdir)/libdial9.so.$(SOVER)
+	ln -sf libdial9.so.$(SOVER) $(D)$(libdir)/libdial9.so
+	printf '%s\n' "$$PC" > $(D)$(libdir)/pkgconfig/libdial9.pc
+	$(INSTALL) -m 644 $(MANS) $(D)$(mandir)/man1/
+	$(INSTALL) -m 644 tools/completion/dial9-prof.bash \
+		$(D)$(datadir)/bash-completion/completions/dial9-prof
+	$(INSTALL) -m 644 tools/completion/_dial9-prof $(D)$(datadir)/zsh/site-functions/
+	$(INSTALL) -m 644 tools/completion/dial9-prof.fish $(D)$(datadir)/fish/vendor_completions.d/
+
+uninstall:
+	rm -f $(D)$(bindir)/dial9-prof $(D)$(incdir)/dial9.h $(D)$(libdir)/libdial9.a \
+		$(addprefix $(D)$(libdir)/libdial9.so,.$(VERSION) .$(SOVER)) $(D)$(libdir)/libdial9.so \
+		$(D)$(libdir)/pkgconfig/libdial9.pc $(addprefix $(D)$(mandir)/man1/,$(notdir $(MANS))) \
+		$(D)$(datadir)/bash-completion/completions/dial9-prof \
+		$(D)$(datadir)/zsh/site-functions/_dial9-prof \
+		$(D)$(datadir)/fish/vendor_completions.d/dial9-prof.fish
 
 clean:
 	rm -rf $(O)
@@ -253,6 +296,7 @@ help:
 	@sed -n 's/^##H //p' $(MAKEFILE_LIST)
 ##H make               build/dial9-prof, build/libdial9.a, build/libdial9.so
 ##H make lib           libdial9 alone: needs a C compiler, neither clang nor libbpf
+##H make tests         build every test program and run none
 ##H make check         every test: unit, sanitizers, command line, fuzz corpus, live kernel (root)
 ##H make check-unit    the unit tests: no root, under a minute
 ##H make check-root    the tests on the live kernel
@@ -265,4 +309,4 @@ help:
 ##H make install       DESTDIR, prefix (/usr/local); uninstall takes it away again
 ##H Variables: V=1 commands shown, O=DIR output, DEBUG=1 -O1 -Werror, SAN=address,undefined, CC=clang
 
--include $(shell find $(O) -name '*.d' 2>/dev/null)
+-include $(shell find $(addprefix $(O)/,obj bpf stimuli) -name '*.d' 2>/dev/null)

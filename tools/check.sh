@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The whole test suite, from a bare machine: installs what is missing, builds with gcc and clang,
+# lints, and runs every test, those on the live kernel included. Needs root, or sudo for those.
+set -eu
+
+cd "$(dirname "$0")/.."
+sh tools/deps.sh check
+
+jobs=-j$(nproc)
+PATH=$PATH:/usr/sbin:/sbin
+WERROR=1
+export PATH WERROR
+
+if [ "$(id -u)" -eq 0 ]; then
+	sudo=
+elif command -v sudo >/dev/null 2>&1; then
+	sudo=sudo
+else
+	echo "tools/check.sh: neither root nor sudo: the tests on the live kernel will be skipped" >&2
+	sudo=
+fi
+
+# Where programs can be loaded, a test that skips is a test that is broken.
+D9_REQUIRE_ROOT=0
+if [ -r /sys/kernel/btf/vmlinux ] && $sudo bpftool prog list >/dev/null 2>&1; then
+	D9_REQUIRE_ROOT=1
+fi
+export D9_REQUIRE_ROOT
+
+step() {
+	echo "== $*"
+	"$@"
+}
+
+# Everything is built before anything runs: the tests measure time and get the machine to themselves.
+step make "$jobs" all tests replay
+step make "$jobs" O=build/clang CC=clang all tests
+step make "$jobs" O=build/san SAN=address,undefined tests
+step make lint
+step make check-unit check-san check-cli check-self fuzz-replay
+step $sudo env "D9_REQUIRE_ROOT=$D9_REQUIRE_ROOT" WERROR=1 "PATH=$PATH" make check-root
+echo "all checks passed"
