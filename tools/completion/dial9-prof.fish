@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# fish completion for dial9-prof. Options are read from each command's own --help.
+
+set -g __dial9_prof_commands record report script info dump list
+
+function __dial9_prof_command
+    for word in (commandline -opc)[2..-1]
+        if contains -- $word $__dial9_prof_commands
+            echo $word
+            return
+        end
+    end
+    echo record
+end
+
+function __dial9_prof_options
+    dial9-prof (__dial9_prof_command) --help 2>/dev/null | string replace -rf -- \
+        '^  (?:-(.), |    )--([a-z0-9-]+)(?:\\[?=\S+)? *(.*)$' '--$2\t$3'
+end
+
+complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a record -d 'record a program, or the whole system'
+complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a report -d 'where the CPU time went'
+complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a script -d 'every event as one line of text'
+complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a info -d 'what a trace holds'
+complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a dump -d 'the bytes of a trace, as JSON'
+complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a list -d 'the events that this kernel offers'
+complete -c dial9-prof -n 'string match -q -- "-*" (commandline -ct)' -a '(__dial9_prof_options)'
