@@ -32,7 +32,7 @@ SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-fr
 CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuser -I$(O)/bpf -DPROF_VERSION='"$(VERSION)"'
 ALL_CFLAGS = -std=gnu11 -g $(OPT) $(WARN) $(SANFLAGS) -pthread -fPIC -fvisibility=hidden $(CFLAGS)
 ALL_LDFLAGS = $(SANFLAGS) -pthread $(LDFLAGS)
-LIBS := -lbpf -ldw -lelf -lz -ltraceevent -l:libiberty.a
+LIBS := -lbpf -ldw -lelf -lz -llzma -ltraceevent -l:libiberty.a
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -Wall -Werror -D__TARGET_ARCH_$(BPFARCH) \
 	-Ivmlinux -Iinclude -Ibpf
 DEPFLAGS = -MMD -MP

@@ -7,39 +7,67 @@
 #include <stdint.h>
 
 /*
- * Names for the code of one ELF file. Offsets everywhere are file offsets of the executed file, the ones that stack
- * frames in a trace carry. A symbolizer belongs to one thread at a time; nothing in it is shared with another.
+ * Names for the code of one ELF file. Offsets everywhere are file offsets of the executed file, the
+ * ones that stack frames in a trace carry. A symbolizer belongs to one thread at a time; nothing in
+ * it is shared with another. It opens no path: it gets file descriptors, and asks for more through
+ * open_debug, so that it can run where no file can be opened.
  */
 struct symbolizer;
 
 #define SYMBOLIZER_BUILD_ID_MAX 64
 
+enum symbolizer_want_kind {
+	SYMBOLIZER_WANT_BUILD_ID, /* a debug file by build-id */
+	SYMBOLIZER_WANT_DEBUGLINK, /* a debug file by the name in .gnu_debuglink */
+	SYMBOLIZER_WANT_ALTLINK, /* what several debug files share, by name and build-id (dwz) */
+};
+
+/* A file that would help. name comes from the file: trust nothing about it. */
+struct symbolizer_want {
+	enum symbolizer_want_kind kind;
+	const char *name; /* NULL for SYMBOLIZER_WANT_BUILD_ID */
+	const uint8_t *build_id; /* NULL when there is none */
+	size_t build_id_sz;
+};
+
+/*
+ * Returns a file descriptor (the symbolizer's from then on) or -errno. What comes is checked
+ * against the build-id or the checksum, so a candidate need not be right.
+ */
+typedef int (*symbolizer_open_fn)(void *ctx, const struct symbolizer_want *want);
+
 struct symbolizer_cfg {
-	/* memory for debug information, symbol table excluded; 0 = 256 MiB. What would not fit is not indexed. */
+	/* memory for debug information, symbol table excluded; 0 = 256 MiB */
 	size_t dwarf_mem_max;
-	/* do not look for debug information, neither inside nor beside the file */
+	/* use no debug information, neither inside nor beside the file */
 	bool no_dwarf;
-	/* search separate debug files here instead of /usr/lib/debug; borrowed during open only; NULL = default */
-	const char *debug_root;
+	/* NULL: only the file itself. ctx is borrowed until symbolizer_free() */
+	symbolizer_open_fn open_debug;
+	void *open_ctx;
 };
 
 /* All pointers are borrowed from the symbolizer until the next call on it. */
 struct symbolizer_frame {
-	const char *name;	/* demangled, NUL-terminated */
+	const char *name; /* demangled, NUL-terminated */
 	size_t name_len;
-	const char *file;	/* NULL = unknown; the full path as the compiler knew it */
-	uint32_t line;		/* 0 = unknown */
-	uint64_t start;		/* file offset where the function (not the inlined copy) starts */
-	uint64_t size;		/* bytes; 0 = unknown */
+	const char *file; /* NULL = unknown; the full path as the compiler knew it */
+	uint32_t line; /* 0 = unknown */
+	uint64_t start; /* file offset where the function (not the inlined copy) starts */
+	uint64_t size; /* bytes; 0 = unknown */
 };
 
 /*
- * Opens the ELF file behind fd. fd belongs to the symbolizer from here on, also on failure. path serves messages and the
- * search for a .gnu_debuglink file; it may be NULL. build_id of build_id_sz bytes (0 = not known) must be the file's own.
- * Errors: -ESTALE (another build-id), -ENOEXEC (not ELF, or broken), -EINVAL (not a regular file), -errno of I/O.
+ * Opens the ELF file behind fd. fd belongs to the symbolizer from here on, also on failure.
+ * build_id of build_id_sz bytes (0 = not known) must be the file's own.
+ * Errors: -ESTALE (another build-id), -ENOEXEC (not ELF, or broken), -EINVAL (not a regular file),
+ * -errno of I/O.
  */
-int symbolizer_open(int fd, const char *path, const uint8_t *build_id, size_t build_id_sz,
+int symbolizer_open(int fd, const uint8_t *build_id, size_t build_id_sz,
 		    const struct symbolizer_cfg *cfg, struct symbolizer **out);
+
+/* The same for a file in memory, borrowed until symbolizer_free(). */
+int symbolizer_open_mem(void *bytes, size_t size, const struct symbolizer_cfg *cfg,
+			struct symbolizer **out);
 
 /* This machine's vDSO, from the image mapped in this process. -ENOENT where there is none. */
 int symbolizer_open_vdso(const struct symbolizer_cfg *cfg, struct symbolizer **out);
@@ -48,18 +76,19 @@ int symbolizer_open_vdso(const struct symbolizer_cfg *cfg, struct symbolizer **o
 void symbolizer_free(struct symbolizer *sym);
 
 /*
- * The function at off by the symbol table alone (file and line stay unknown); cheap after the first call.
- * Returns 1 found, 0 no function there, -errno.
+ * The function at off by the symbol table alone (file and line stay unknown); cheap after the first
+ * call. Returns 1 found, 0 no function there.
  */
 int symbolizer_name(struct symbolizer *sym, uint64_t off, struct symbolizer_frame *out);
 
 /*
- * The functions at off by debug information: out[0] is the outermost (out-of-line) function, the last one is the innermost
- * inlined copy. Each frame's file:line is where control is in that frame. The first call builds an index of the whole file.
- * When there are more than max frames, the innermost ones are left out. Returns the count, 0 when debug information has
- * nothing there, -errno.
+ * The functions at off by debug information: out[0] is the outermost (out-of-line) function, the
+ * last one is the innermost inlined copy. Each frame's file:line is where control is in that frame.
+ * When there are more than max frames, the innermost ones are left out. Returns the count, 0 when
+ * debug information has nothing there.
  */
-int symbolizer_frames(struct symbolizer *sym, uint64_t off, struct symbolizer_frame *out, size_t max);
+size_t symbolizer_frames(struct symbolizer *sym, uint64_t off, struct symbolizer_frame *out,
+			 size_t max);
 
 /* Whether the file, or a debug file found for it, has debug information; may open that file. */
 bool symbolizer_has_dwarf(struct symbolizer *sym);
@@ -67,13 +96,14 @@ bool symbolizer_has_dwarf(struct symbolizer *sym);
 /* Whether there is any symbol table entry for code. */
 bool symbolizer_has_symtab(struct symbolizer *sym);
 
-/* Bytes of memory that debug information holds now (an estimate where libdw holds them), and giving them back. */
+/* Bytes of memory that debug information holds now (an estimate: libdw does not tell). */
 size_t symbolizer_dwarf_mem(const struct symbolizer *sym);
+/* Gives that memory back; the next symbolizer_frames() starts anew. */
 void symbolizer_drop_dwarf(struct symbolizer *sym);
 
 /*
- * The build-id note of the ELF file behind fd (borrowed). *sz becomes its length, 0 when it has none.
- * Errors: -ENOEXEC (not ELF), -errno.
+ * The build-id note of the ELF file behind fd (borrowed). *sz becomes its length, 0 when it has
+ * none. Errors: -ENOEXEC (not ELF), -errno.
  */
 int symbolizer_build_id(int fd, uint8_t out[SYMBOLIZER_BUILD_ID_MAX], size_t *sz);
 

@@ -26,16 +26,17 @@ struct symworker_cfg {
 	size_t dwarf_mem_max;
 	/* function names only */
 	bool no_dwarf;
-	const char *debug_root;	/* see struct symbolizer_cfg; copied */
+	const char *debug_root; /* see struct symbolizer_cfg; copied */
 };
 
 /* How to find a module's file. Everything is copied. */
 struct symworker_module {
 	enum symworker_kind kind;
-	pid_t pid;			/* a process that maps it: /proc/PID/root, map_files; 0 = none known */
-	const char *path;		/* as /proc/PID/maps or MMAP2 say it */
-	uint64_t map_start, map_end;	/* of a mapping in pid, for /proc/PID/map_files; both 0 = not known */
-	const uint8_t *build_id;	/* when known, a file with another one is refused */
+	pid_t pid; /* a process that maps it: /proc/PID/root, map_files; 0 = none known */
+	const char *path; /* as /proc/PID/maps or MMAP2 say it */
+	uint64_t map_start,
+		map_end; /* of a mapping in pid, for /proc/PID/map_files; both 0 = not known */
+	const uint8_t *build_id; /* when known, a file with another one is refused */
 	size_t build_id_sz;
 };
 
@@ -51,15 +52,16 @@ enum symworker_answer_kind {
 struct symworker_answer {
 	enum symworker_answer_kind kind;
 	uint32_t module_id;
-	uint64_t offset;	/* as asked */
+	uint64_t offset; /* as asked */
 	uint32_t depth;
-	uint32_t line;		/* 0 = unknown */
-	const char *name;	/* NUL-terminated; NULL for SYMWORKER_MODULE; borrowed during the callback */
+	uint32_t line; /* 0 = unknown */
+	const char
+		*name; /* NUL-terminated; NULL for SYMWORKER_MODULE; borrowed during the callback */
 	size_t name_len;
-	const char *file;	/* NULL = unknown; borrowed during the callback */
+	const char *file; /* NULL = unknown; borrowed during the callback */
 	size_t file_len;
-	uint64_t start, size;	/* the function: module offset and bytes */
-	int error;		/* -ENOENT no file any more, -ESTALE only files of another build, -ENOEXEC, ... */
+	uint64_t start, size; /* the function: module offset and bytes */
+	int error; /* -ENOENT no file any more, -ESTALE only files of another build, -ENOEXEC, ... */
 	bool has_symtab, has_dwarf;
 };
 
@@ -73,7 +75,8 @@ int symworker_new(const struct symworker_cfg *cfg, struct symworker **out);
 void symworker_free(struct symworker *w);
 
 /* Makes a module known under an id of the caller's; an id that is known is replaced. -errno. */
-int symworker_add_module(struct symworker *w, uint32_t module_id, const struct symworker_module *module);
+int symworker_add_module(struct symworker *w, uint32_t module_id,
+			 const struct symworker_module *module);
 
 /*
  * Queues one offset; the caller asks for each offset once. Offsets of unknown modules are ignored. The name comes first;

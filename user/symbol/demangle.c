@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Linker names to source names. libiberty's demangler does the work for C++ and both Rust schemes.
+ *
+ * A mangled name refers back to its own parts, so that a few hundred bytes can stand for gigabytes
+ * of text. libiberty bounds its recursion but not its output: it hands out text piece by piece, and
+ * the only way to stop it is to leave it. That is what the jump is for; at worst it costs the few
+ * kilobytes that a Rust identifier in punycode was being unpacked to.
+ */
+#include "symbol/demangle.h"
+
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+struct sink {
+	struct buf *out;
+	size_t start;
+	jmp_buf too_long;
+};
+
+static void on_text(const char *s, size_t n, void *opaque)
+{
+	struct sink *sink = opaque;
+
+	if (n > DEMANGLE_MAX - (sink->out->len - sink->start))
+		longjmp(sink->too_long, 1);
+	buf_add(sink->out, s, n);
+}
+
+/* Appends and returns true, or leaves out as it was. */
+static bool demangle(struct buf *out, const char *mangled)
+{
+	const int opts = DMGL_PARAMS | DMGL_ANSI;
+	struct sink sink = { .out = out, .start = out->len };
+
+	if (!setjmp(sink.too_long)) {
+		if (rust_demangle_callback(mangled, opts, on_text, &sink))
+			return true;
+		out->len = sink.start;
+		if (cplus_demangle_v3_callback(mangled, opts, on_text, &sink))
+			return true;
+	}
+	out->len = sink.start;
+	if (out->data)
+		out->data[out->len] = '\0';
+	return false;
+}
+
+/* "::h" and 16 hexadecimal digits at the end: what rustc adds to tell crate versions apart. */
+static void drop_rust_hash(struct buf *out, size_t start)
+{
+	const size_t hash_len = 19;
+	const char *p;
+
+	if (out->len - start <= hash_len)
+		return;
+	p = out->data + out->len - hash_len;
+	if (strncmp(p, "::h", 3) || strspn(p + 3, "0123456789abcdef") != hash_len - 3)
+		return;
+	out->len -= hash_len;
+	out->data[out->len] = '\0';
+}
+
+void demangle_name(struct buf *out, const char *mangled, size_t len)
+{
+	size_t start = out->len;
+	char name[DEMANGLE_MAX + 1];
+	char *mark;
+
+	if (len > DEMANGLE_MAX)
+		len = DEMANGLE_MAX;
+	memcpy(name, mangled, len);
+	name[len] = '\0';
+	mark = strstr(name, ".llvm.");
+	if (mark && mark > name && strspn(mark + 6, "0123456789") == strlen(mark + 6))
+		*mark = '\0';
+	if (name[0] == '_' && demangle(out, name))
+		drop_rust_hash(out, start);
+	else
+		buf_addstr(out, name);
+}

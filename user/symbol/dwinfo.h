@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_SYMBOL_DWINFO_H
+#define D9_SYMBOL_DWINFO_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+struct elfimg;
+
+/* Deeper chains are cut: no compiler writes them. */
+#define DWINFO_DEPTH_MAX 128
+
+/* Debug information of one file, indexed as far as it was needed. */
+struct dwinfo;
+
+struct dwinfo_frame {
+	size_t name_off, name_len; /* in the text buffer given; NUL-terminated there */
+	const char *file; /* borrowed from the dwinfo; NULL = unknown */
+	uint32_t line;
+	uint64_t lo, hi; /* the out-of-line function's range of addresses that was hit */
+};
+
+/*
+ * debug has the debug sections (alt: what dwz moved out of them, or NULL), exec the addresses that
+ * count. Both are borrowed until dwinfo_free(). Returns 0, -ENODATA when there is nothing usable
+ * in it, -EFBIG when just listing the units would take more than mem_max bytes.
+ */
+int dwinfo_new(const struct elfimg *debug, const struct elfimg *alt, const struct elfimg *exec,
+	       size_t mem_max, struct dwinfo **out);
+void dwinfo_free(struct dwinfo *dw);
+
+/*
+ * Frames at addr, outermost first; names are appended to text. Returns their number, 0 when there
+ * is no function, -E2BIG when the unit around addr did not fit in what is left of mem_max: free
+ * this dwinfo and try with a new one.
+ */
+int dwinfo_frames(struct dwinfo *dw, uint64_t addr, struct buf *text, struct dwinfo_frame *out,
+		  size_t max);
+
+/* The line at addr, for code that no function claims (assembly). *file may become NULL. */
+bool dwinfo_line(struct dwinfo *dw, uint64_t addr, const char **file, uint32_t *line);
+
+/* Bytes held, estimated. */
+size_t dwinfo_mem(const struct dwinfo *dw);
+
+/* Whether any unit is indexed in it. */
+bool dwinfo_used(const struct dwinfo *dw);
+
+#endif /* D9_SYMBOL_DWINFO_H */

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Opening the files that symbols come from; the only place here that knows paths.
+ *
+ * The recorder is root and paths are chosen by whoever runs the program that is recorded. So a path
+ * is resolved inside the root directory of that process (a link cannot lead out of it), it is first
+ * opened without any effect (O_PATH), and only a regular file is then opened for reading: opening a
+ * FIFO would block for ever and opening a device may do anything. Whether it is the right file is
+ * not decided here but by its build-id, by whoever asked.
+ */
+#include "symbol/symopen.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define DEBUG_ROOT "/usr/lib/debug"
+
+/* fd is an O_PATH one and is closed. */
+static int reopen_regular(int fd)
+{
+	char path[64];
+	struct stat st;
+	int out;
+
+	if (fstat(fd, &st))
+		out = -errno;
+	else if (!S_ISREG(st.st_mode))
+		out = -EINVAL;
+	else {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		out = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+		if (out < 0)
+			out = -errno;
+	}
+	close(fd);
+	return out;
+}
+
+static int open_plain(const char *path)
+{
+	int fd = open(path, O_PATH | O_CLOEXEC);
+
+	return fd < 0 ? -errno : reopen_regular(fd);
+}
+
+/* path as a process with that root directory would resolve it. */
+static int open_in_root(const char *root, const char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	int dir, fd, err;
+
+	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return -errno;
+	fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	err = -errno;
+	close(dir);
+	return fd < 0 ? err : reopen_regular(fd);
+}
+
+int symopen_file(const struct symopen_where *where, enum symopen_place place)
+{
+	char path[128];
+
+	switch (place) {
+	case SYMOPEN_MAP_FILES:
+		if (!where->pid || !where->map_end)
+			return -ENOENT;
+		snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, where->pid,
+			 where->map_start, where->map_end);
+		return open_plain(path);
+	case SYMOPEN_ROOT:
+		if (!where->pid || !where->path || where->path[0] != '/')
+			return -ENOENT;
+		snprintf(path, sizeof(path), "/proc/%d/root", where->pid);
+		return open_in_root(path, where->path);
+	case SYMOPEN_HERE:
+		if (!where->path || where->path[0] != '/')
+			return -ENOENT;
+		return open_plain(where->path);
+	case SYMOPEN_PLACE_CNT:
+		break;
+	}
+	return -EINVAL;
+}
+
+static const char *debug_root(const struct symopen_where *where)
+{
+	return where->debug_root ? where->debug_root : DEBUG_ROOT;
+}
+
+static int open_by_build_id(const struct symopen_where *where, const struct symbolizer_want *want)
+{
+	char hex[2 * SYMBOLIZER_BUILD_ID_MAX + 1];
+	char path[PATH_MAX];
+	size_t i;
+	int n;
+
+	if (want->build_id_sz < 2 || want->build_id_sz > SYMBOLIZER_BUILD_ID_MAX)
+		return -ENOENT;
+	for (i = 0; i < want->build_id_sz; i++)
+		snprintf(hex + 2 * i, 3, "%02x", want->build_id[i]);
+	n = snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug", debug_root(where), hex,
+		     hex + 2);
+	return n < (int)sizeof(path) ? open_plain(path) : -ENAMETOOLONG;
+}
+
+/* A name beside the module's file, as the process sees that directory, else as we do. */
+static int open_beside(const struct symopen_where *where, const char *dir, int dir_len,
+		       const char *sub, const char *name)
+{
+	char root[32], path[PATH_MAX];
+	int fd = -ENOENT, n;
+
+	n = snprintf(path, sizeof(path), "%.*s/%s%s", dir_len, dir, sub, name);
+	if (n >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	if (where->pid) {
+		snprintf(root, sizeof(root), "/proc/%d/root", where->pid);
+		fd = open_in_root(root, path);
+	}
+	return fd >= 0 ? fd : open_plain(path);
+}
+
+static int open_debuglink(const struct symopen_where *where, const struct symbolizer_want *want)
+{
+	const char *slash = where->path ? strrchr(where->path, '/') : NULL;
+	char path[PATH_MAX];
+	int fd, dir_len, n;
+
+	if (!slash || where->path[0] != '/' || strchr(want->name, '/'))
+		return -ENOENT;
+	dir_len = slash - where->path;
+	fd = open_beside(where, where->path, dir_len, "", want->name);
+	if (fd < 0)
+		fd = open_beside(where, where->path, dir_len, ".debug/", want->name);
+	if (fd >= 0)
+		return fd;
+	n = snprintf(path, sizeof(path), "%s%.*s/%s", debug_root(where), dir_len, where->path,
+		     want->name);
+	return n < (int)sizeof(path) ? open_plain(path) : -ENAMETOOLONG;
+}
+
+/* Distributions keep these below the debug root; the name says where, relative to anything. */
+static int open_altlink(const struct symopen_where *where, const struct symbolizer_want *want)
+{
+	const char *dwz = strstr(want->name, "/.dwz/");
+	char path[PATH_MAX];
+	int n;
+
+	if (!dwz)
+		dwz = strncmp(want->name, ".dwz/", 5) ? NULL : want->name;
+	if (!dwz || strstr(dwz, ".."))
+		return open_by_build_id(where, want);
+	n = snprintf(path, sizeof(path), "%s/%s", debug_root(where), dwz);
+	return n < (int)sizeof(path) ? open_plain(path) : -ENAMETOOLONG;
+}
+
+int symopen_debug(void *ctx, const struct symbolizer_want *want)
+{
+	const struct symopen_where *where = ctx;
+
+	switch (want->kind) {
+	case SYMBOLIZER_WANT_BUILD_ID:
+		return open_by_build_id(where, want);
+	case SYMBOLIZER_WANT_DEBUGLINK:
+		return open_debuglink(where, want);
+	case SYMBOLIZER_WANT_ALTLINK:
+		return open_altlink(where, want);
+	}
+	return -EINVAL;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_SYMBOL_SYMOPEN_H
+#define D9_SYMBOL_SYMOPEN_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "symbol/symbolizer.h"
+
+/* Where a module's file may be. Strings are borrowed. */
+struct symopen_where {
+	pid_t pid; /* 0 = no process known */
+	const char *path;
+	uint64_t map_start, map_end; /* both 0 = not known */
+	const char *debug_root; /* NULL = /usr/lib/debug */
+};
+
+/* Places are tried in this order. */
+enum symopen_place {
+	SYMOPEN_MAP_FILES, /* /proc/PID/map_files/...: the very file, even when it was deleted */
+	SYMOPEN_ROOT, /* the path as the process sees it */
+	SYMOPEN_HERE, /* the path as we see it */
+	SYMOPEN_PLACE_CNT,
+};
+
+/*
+ * Opens the module's file at one place for reading: only regular files, and never by following a
+ * link out of the process's root. Returns a file descriptor that the caller closes, or -errno
+ * (-ENOENT also when the place makes no sense for this module).
+ */
+int symopen_file(const struct symopen_where *where, enum symopen_place place);
+
+/* A symbolizer_open_fn; ctx is a const struct symopen_where *. */
+int symopen_debug(void *ctx, const struct symbolizer_want *want);
+
+#endif /* D9_SYMBOL_SYMOPEN_H */
