@@ -26,7 +26,7 @@ enum format_kind {
 struct format_field {
 	char *name;
 	uint16_t off;
-	uint16_t size; /* in the fixed part: 4 for dynamic fields */
+	uint16_t size; /* in the fixed part: 4 for dynamic fields, 0 for a [] at the record's end */
 	enum format_kind kind;
 	uint16_t elem_size; /* arrays: bytes an element; otherwise as size */
 	bool elem_signed; /* arrays: what `signed:` says */
@@ -50,13 +50,13 @@ struct format_field {
  *	SYMBOL s, name  printed when x == s, and the piece is done
  *	FLAG f, name    when x != 0 and (x & f) == f: printed, x = x & ~f, later flags go on
  *
- * What is left: a piece with flags prints the rest of x, if not 0, as 0x%llx (after the delimiter
- * if a flag was printed; "0x0"-less: for x == 0 from the start it prints nothing). A piece with
- * symbols and no match prints x as 0x%llx. A piece with only ZERO or NONZERO rows prints nothing
- * else. HEX (value 0, name "") stands alone: the number is printed as 0x%llx.
+ * What is left: a piece with flags prints the rest of x, when not 0, as 0x%llx, behind the delimiter
+ * if a flag was printed; so for x == 0 without a ZERO row it prints nothing. A piece with symbols
+ * and no match prints x as 0x%llx. A piece with only ZERO or NONZERO rows prints nothing else. HEX
+ * (value 0, name "") stands alone: the number, in the field's own width, is printed as 0x%llx.
  *
  * So sched_switch's prev_state is
- *	MASK 0xff "", FLAG 0x1 "S", FLAG 0x2 "D", ..., ZERO "R", MASK 0x100 "", NONZERO "+"
+ *	MASK 0xff "", ZERO "R", FLAG 0x1 "S", FLAG 0x2 "D", ..., MASK 0x100 "", NONZERO "+"
  *
  * The numbers reach trace files: append only.
  */
@@ -107,7 +107,7 @@ int format_load(int tracefs_fd, const char *system, const char *name, struct for
 /* NULL when there is no such field. */
 const struct format_field *format_find(const struct format_event *ev, const char *field);
 
-/* The smallest and largest length a record of this event can have are size and this. */
+/* A record is at most this long: dynamic fields have 16-bit offsets and lengths. */
 #define FORMAT_RECORD_MAX 65535
 
 #endif /* D9_KERNEL_FORMAT_H */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_KERNEL_FORMAT_SYMBOLS_H
+#define D9_KERNEL_FORMAT_SYMBOLS_H
+
+struct format_event;
+struct tep_event;
+
+/*
+ * Private to format.c: fills ev->symbols and the fields' `hex` from the print fmt that libtraceevent
+ * parsed. ev's fields are complete. What cannot be expressed as rows is left out, field by field.
+ */
+void format_symbols_collect(struct format_event *ev, const struct tep_event *tep);
+
+#endif /* D9_KERNEL_FORMAT_SYMBOLS_H */
