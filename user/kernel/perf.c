@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * perf_event_open, in the few shapes that this program needs.
+ *
+ * Owns the attributes and nothing else: no fd is kept. The sampler is always in period mode on
+ * cpu-clock, because frequency mode guesses its period anew at each wake-up and takes too many
+ * samples of short bursts; cycles have no fixed period in time and need frequency mode.
+ */
+#include "kernel/perf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/str.h"
+
+static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int *fd)
+{
+	long ret;
+
+	attr->size = sizeof(*attr);
+	ret = syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (ret < 0)
+		return -errno;
+	*fd = (int)ret;
+	return 0;
+}
+
+int perf_open_tracepoint(uint32_t id, int *fd)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT,
+		.config = id,
+		.sample_period = 1,
+		.wakeup_events = 1,
+	};
+
+	return open_event(&attr, 0, -1, fd);
+}
+
+static int open_clock(uint32_t cpu, const struct perf_sampler_cfg *cfg, bool cycles, int *fd)
+{
+	struct perf_event_attr attr = {
+		.type = cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE,
+		.config = cycles ? (uint64_t)PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_SW_CPU_CLOCK,
+		.disabled = 1,
+		.exclude_idle = !cfg->include_idle,
+		.exclude_kernel = cfg->exclude_kernel,
+		.exclude_user = cfg->exclude_user,
+		.exclude_guest = 1,
+	};
+
+	if (cfg->period) {
+		attr.sample_period = cfg->period;
+	} else if (!cfg->hz) {
+		return -EINVAL;
+	} else if (cycles) {
+		attr.freq = 1;
+		attr.sample_freq = cfg->hz;
+	} else {
+		attr.sample_period = 1000000000ULL / cfg->hz;
+	}
+	return open_event(&attr, -1, (int)cpu, fd);
+}
+
+int perf_open_sampler(uint32_t cpu, const struct perf_sampler_cfg *cfg, int *fd, bool *is_cycles)
+{
+	bool cycles = cfg->which != PERF_SAMPLER_CPU_CLOCK;
+	int err = open_clock(cpu, cfg, cycles, fd);
+
+	if (cfg->which == PERF_SAMPLER_AUTO &&
+	    (err == -ENOENT || err == -ENODEV || err == -EOPNOTSUPP)) {
+		cycles = false;
+		err = open_clock(cpu, cfg, cycles, fd);
+	}
+	if (!err)
+		*is_cycles = cycles;
+	return err;
+}
+
+uint32_t perf_max_rate(void)
+{
+	int fd = open("/proc/sys/kernel/perf_event_max_sample_rate", O_RDONLY | O_CLOEXEC);
+	uint64_t rate = 0;
+	char text[32];
+	ssize_t n;
+
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	return str_parse_u64(text, UINT32_MAX, &rate) ? 0 : (uint32_t)rate;
+}
+
+int perf_enable(int fd)
+{
+	return ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) ? -errno : 0;
+}
+
+int perf_disable(int fd)
+{
+	return ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) ? -errno : 0;
+}
+
+const char *perf_open_error(int err)
+{
+	switch (err < 0 ? -err : err) {
+	case EPERM:
+	case EACCES:
+		return "not permitted (run with sudo, or with CAP_PERFMON and CAP_BPF)";
+	case EMFILE:
+	case ENFILE:
+		return "too many open files (raise \"ulimit -n\", or record fewer events)";
+	case ENODEV:
+		return "no such CPU, or it is offline";
+	case ENOENT:
+		return "this kernel does not have the event";
+	case EOPNOTSUPP:
+		return "this machine has no such counter (try --event-clock cpu-clock)";
+	case EBUSY:
+		return "another program holds the counter";
+	case EINVAL:
+		return "the kernel refuses these settings (too old, or the rate is too high)";
+	default:
+		return strerror(err < 0 ? -err : err);
+	}
+}

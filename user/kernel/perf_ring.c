@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One CPU's side-band: a dummy perf event and the ring that it fills.
+ *
+ * The kernel writes at data_head, we read at our own position and publish it as data_tail. Records
+ * wrap around the end of the ring, so one that does is copied out first: a decoder must never care.
+ * A record's size comes from shared memory, and is checked against what the kernel says it wrote. A
+ * size that cannot be leaves no way to find the next record: the rest is given up, and that is
+ * reported as -EBADMSG.
+ */
+#include "kernel/perf_ring.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+
+struct perf_ring {
+	int fd;
+	uint32_t cpu;
+	struct perf_event_mmap_page *page; /* MAP_FAILED until mapped */
+	size_t map_sz;
+	const uint8_t *data;
+	size_t data_sz; /* a power of two */
+	uint64_t head; /* as last seen */
+	uint64_t tail; /* the next record to give */
+	struct perf_side peeked;
+	int peeked_result; /* of decoding it: 1 or -EBADMSG; 0 = nothing peeked */
+	uint64_t wrapped[65536 / 8]; /* the largest record there is */
+};
+
+static int open_dummy(uint32_t cpu, bool build_id, bool ksymbol, int *fd)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
+		.sample_period = 1,
+		.mmap = 1,
+		.mmap2 = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.ksymbol = ksymbol,
+		.build_id = build_id,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		/* Never wakes anyone: the reader has a timer. */
+		.watermark = 1,
+		.wakeup_watermark = UINT32_MAX,
+	};
+	long ret = syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (ret < 0)
+		return -errno;
+	*fd = (int)ret;
+	return 0;
+}
+
+static int map_ring(struct perf_ring *r, size_t ring_sz)
+{
+	size_t page_sz = sysconf(_SC_PAGESIZE);
+	size_t sz = page_sz;
+
+	while (sz < ring_sz && sz < (1UL << 30))
+		sz *= 2;
+	r->page = mmap(NULL, page_sz + sz, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
+	if (r->page == MAP_FAILED)
+		return -errno;
+	r->map_sz = page_sz + sz;
+	r->data = (const uint8_t *)r->page + page_sz;
+	r->data_sz = sz;
+	return 0;
+}
+
+int perf_ring_open(uint32_t cpu, size_t ring_sz, struct perf_ring **out)
+{
+	struct perf_ring *r = xcalloc(1, sizeof(*r));
+	int err;
+
+	r->fd = -1;
+	r->cpu = cpu;
+	r->page = MAP_FAILED;
+	err = open_dummy(cpu, true, true, &r->fd);
+	if (err == -EINVAL) /* build-ids came with 5.12, ksymbol with 5.1 */
+		err = open_dummy(cpu, false, true, &r->fd);
+	if (err == -EINVAL)
+		err = open_dummy(cpu, false, false, &r->fd);
+	if (!err)
+		err = map_ring(r, ring_sz);
+	if (err) {
+		perf_ring_close(r);
+		return err;
+	}
+	*out = r;
+	return 0;
+}
+
+void perf_ring_close(struct perf_ring *r)
+{
+	if (!r)
+		return;
+	if (r->page != MAP_FAILED)
+		munmap(r->page, r->map_sz);
+	if (r->fd >= 0)
+		close(r->fd);
+	free(r);
+}
+
+uint32_t perf_ring_cpu(const struct perf_ring *r)
+{
+	return r->cpu;
+}
+
+static void copy_out(const struct perf_ring *r, uint64_t pos, void *to, size_t sz)
+{
+	size_t off = pos & (r->data_sz - 1);
+	size_t first = r->data_sz - off < sz ? r->data_sz - off : sz;
+
+	memcpy(to, r->data + off, first);
+	memcpy((uint8_t *)to + first, r->data, sz - first);
+}
+
+/* Decodes the record at tail into r->peeked; its bytes stay in place until the tail is published. */
+static void peek(struct perf_ring *r)
+{
+	struct perf_event_header header;
+	const uint8_t *rec;
+	size_t off;
+
+	/* What was given before is done with: let the kernel have the space. */
+	__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
+	if (r->tail == r->head)
+		r->head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+	if (r->tail == r->head)
+		return;
+	header.size = 0;
+	if (r->head - r->tail >= sizeof(header))
+		copy_out(r, r->tail, &header, sizeof(header));
+	if (header.size < sizeof(header) || header.size > r->head - r->tail) {
+		r->tail = r->head;
+		r->peeked_result = -EBADMSG;
+		return;
+	}
+	off = r->tail & (r->data_sz - 1);
+	rec = r->data + off;
+	if (off + header.size > r->data_sz) {
+		copy_out(r, r->tail, r->wrapped, header.size);
+		rec = (const uint8_t *)r->wrapped;
+	}
+	r->tail += header.size;
+	r->peeked_result = perf_side_parse(rec, header.size, &r->peeked);
+	if (!r->peeked_result)
+		r->peeked_result = 1;
+}
+
+int perf_ring_next(struct perf_ring *r, struct perf_side *out)
+{
+	int result;
+
+	if (!r->peeked_result)
+		peek(r);
+	result = r->peeked_result;
+	r->peeked_result = 0;
+	if (result == 1)
+		*out = r->peeked;
+	return result;
+}
+
+uint64_t perf_ring_peek_time(struct perf_ring *r)
+{
+	if (!r->peeked_result)
+		peek(r);
+	return r->peeked_result == 1 ? r->peeked.time : 0;
+}
