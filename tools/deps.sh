@@ -9,7 +9,7 @@ set -eu
 BUILD="make gcc libc6-dev binutils clang bpftool libbpf-dev libdw-dev libelf-dev zlib1g-dev
 	libtraceevent-dev libiberty-dev"
 CHECK="libcriterion-dev libclang-rt-14-dev clang-format-14 g++ rustc shellcheck valgrind linux-perf
-	git procps"
+	groff-base procps"
 
 case ${1:-build} in
 build) wanted=$BUILD ;;
@@ -28,7 +28,7 @@ if ! command -v apt-get >/dev/null 2>&1; then
 		  libbpf >= 1.1, elfutils >= 0.188 (libdw, libelf), zlib, libtraceevent >= 1.7
 		and for the tests:
 		  criterion >= 2.4, clang's ASan and libFuzzer run-times, clang-format 14, g++, rustc,
-		  shellcheck, valgrind, perf, git
+		  shellcheck, valgrind, perf, groff, bash
 		then build with \`make\` and test with \`make lint check\`.
 	EOT
 	exit 1
