@@ -49,22 +49,22 @@ extern "C" {
  * absent. The numbers are the wire's.
  */
 enum dial9_type {
-	DIAL9_I64 = 1,		 /* 8 bytes, signed */
-	DIAL9_F64 = 2,		 /* IEEE 754 double */
+	DIAL9_I64 = 1, /* 8 bytes, signed */
+	DIAL9_F64 = 2, /* IEEE 754 double */
 	DIAL9_BOOL = 3,
-	DIAL9_STRING = 4,	 /* UTF-8 text in place */
+	DIAL9_STRING = 4, /* UTF-8 text in place */
 	DIAL9_BYTES = 5,
-	DIAL9_POOLED_STACK = 6,	 /* [4] id of a stack in the pool */
+	DIAL9_POOLED_STACK = 6, /* [4] id of a stack in the pool */
 	DIAL9_POOLED_STRING = 7, /* id of a string in the pool */
-	DIAL9_STACK = 8,	 /* addresses, leaf first */
-	DIAL9_VARINT = 9,	 /* unsigned, 1 to 10 bytes */
-	DIAL9_STRING_MAP = 10,	 /* ordered pairs of text; duplicates are kept */
+	DIAL9_STACK = 8, /* addresses, leaf first */
+	DIAL9_VARINT = 9, /* unsigned, 1 to 10 bytes */
+	DIAL9_STRING_MAP = 10, /* ordered pairs of text; duplicates are kept */
 	DIAL9_U8 = 11,
 	DIAL9_U16 = 12,
 	DIAL9_U32 = 13,
-	DIAL9_LIST = 14,	 /* [4] elements of any type, nested */
-	DIAL9_MAP = 15,		 /* [4] pairs of any type, nested */
-	DIAL9_OPTIONAL = 0x80,	 /* modifier */
+	DIAL9_LIST = 14, /* [4] elements of any type, nested */
+	DIAL9_MAP = 15, /* [4] pairs of any type, nested */
+	DIAL9_OPTIONAL = 0x80, /* modifier */
 };
 
 /* A borrowed piece of text; not terminated. */
@@ -84,7 +84,7 @@ struct dial9_str {
  */
 struct dial9_value {
 	uint8_t type;
-	bool bad_utf8; /* decoder: a STRING, or text in a STRING_MAP, that is not valid UTF-8 */
+	bool bad_utf8; /* decoder: a STRING, or text within a map or list, that is not valid UTF-8 */
 	union {
 		uint64_t u64;
 		int64_t i64;
@@ -96,7 +96,8 @@ struct dial9_value {
 			uint32_t len;
 		} str;
 		struct {
-			const uint8_t *le; /* cnt little-endian u64, not aligned: dial9_value_frame() */
+			const uint8_t
+				*le; /* cnt little-endian u64, not aligned: dial9_value_frame() */
 			uint32_t cnt;
 		} stack;
 		struct {
@@ -131,7 +132,7 @@ struct dial9_schema;
 
 struct dial9_field {
 	const char *name; /* terminated */
-	uint8_t type;	  /* enum dial9_type, perhaps with DIAL9_OPTIONAL */
+	uint8_t type; /* enum dial9_type, perhaps with DIAL9_OPTIONAL */
 };
 
 /* A field whose name may hold NUL. */
@@ -146,8 +147,9 @@ struct dial9_field_n {
  * -EINVAL for an unknown type, -EILSEQ for a name that is not UTF-8, -E2BIG for more than 65535 fields
  * or bytes in a name, -ENOMEM. Release with dial9_schema_free().
  */
-DIAL9_API int dial9_schema_new(const char *name, bool has_timestamp, const struct dial9_field *fields,
-			       size_t field_cnt, struct dial9_schema **out);
+DIAL9_API int dial9_schema_new(const char *name, bool has_timestamp,
+			       const struct dial9_field *fields, size_t field_cnt,
+			       struct dial9_schema **out);
 DIAL9_API int dial9_schema_new_n(struct dial9_str name, bool has_timestamp,
 				 const struct dial9_field_n *fields, size_t field_cnt,
 				 struct dial9_schema **out);
@@ -184,15 +186,15 @@ struct dial9_enc;
 typedef int (*dial9_write_fn)(void *ctx, const void *data, size_t sz);
 
 struct dial9_enc_opts {
-	size_t sz;	       /* sizeof(struct dial9_enc_opts) */
-	dial9_write_fn write;  /* NULL: keep everything in memory, see dial9_enc_data() */
-	void *ctx;	       /* for write */
-	int level;	       /* DIAL9_LEVEL_3 (also 0) or DIAL9_LEVEL_4 */
-	uint16_t first_type_id;/* id of the first schema; later ones count up */
-	size_t buf_max;	       /* cap on buffered bytes; 0: none */
+	size_t sz; /* sizeof(struct dial9_enc_opts) */
+	dial9_write_fn write; /* NULL: keep everything in memory, see dial9_enc_data() */
+	void *ctx; /* for write */
+	int level; /* DIAL9_LEVEL_3 (also 0) or DIAL9_LEVEL_4 */
+	uint16_t first_type_id; /* id of the first schema; later ones count up */
+	size_t buf_max; /* cap on buffered bytes; 0: none */
 	size_t pool_bytes_max; /* cap on each pool's look-up table; 0: 64 MiB. At the cap the table is
 				* emptied: old ids stay valid, but a string seen again gets a new one */
-	size_t flush_at;       /* write() once this many bytes wait; 0: 64 KiB */
+	size_t flush_at; /* write() once this many bytes wait; 0: 64 KiB */
 };
 
 /* New encoder; the stream's header is its first output. opts NULL: to memory, level 3. -EINVAL, -ENOMEM. */
@@ -270,8 +272,10 @@ DIAL9_API int dial9_enc_intern_stack(struct dial9_enc *enc, const uint64_t *fram
  * (-EEXIST if the id stands for another layout), or define a pool id as given. Not inside an event (-EBUSY).
  * Ids that interning hands out later stay clear of these.
  */
-DIAL9_API int dial9_enc_register(struct dial9_enc *enc, const struct dial9_schema *s, uint16_t type_id);
-DIAL9_API int dial9_enc_define_string(struct dial9_enc *enc, uint32_t id, const char *s, size_t len);
+DIAL9_API int dial9_enc_register(struct dial9_enc *enc, const struct dial9_schema *s,
+				 uint16_t type_id);
+DIAL9_API int dial9_enc_define_string(struct dial9_enc *enc, uint32_t id, const char *s,
+				      size_t len);
 DIAL9_API int dial9_enc_define_stack(struct dial9_enc *enc, uint32_t id, const uint64_t *frames,
 				     size_t cnt);
 
@@ -279,8 +283,8 @@ DIAL9_API int dial9_enc_define_stack(struct dial9_enc *enc, uint32_t id, const u
  * Level 4: attach a key and a value to one field of a schema (a unit, say). The schema's frame is written
  * first if it was not. -ENOTSUP at level 3, -EBUSY inside an event.
  */
-DIAL9_API int dial9_enc_annotate(struct dial9_enc *enc, const struct dial9_schema *s, uint16_t field,
-				 struct dial9_str key, struct dial9_str value);
+DIAL9_API int dial9_enc_annotate(struct dial9_enc *enc, const struct dial9_schema *s,
+				 uint16_t field, struct dial9_str key, struct dial9_str value);
 
 /* Hand all complete frames to write() (nothing to do in a memory encoder). An open event stays open. On an
  * error the frames stay buffered and a later flush tries again. */
@@ -314,24 +318,24 @@ typedef ssize_t (*dial9_read_fn)(void *ctx, void *buf, size_t sz);
 
 /* Caps on what a stream may make the decoder hold; 0 is the default given. Beyond: -E2BIG. */
 struct dial9_limits {
-	size_t frame_bytes;  /* one frame: 256 MiB */
-	size_t pool_bytes;   /* all strings and stacks of the pools, with bookkeeping: 1 GiB */
+	size_t frame_bytes; /* one frame: 256 MiB */
+	size_t pool_bytes; /* all strings and stacks of the pools, with bookkeeping: 1 GiB */
 	size_t schema_bytes; /* all schemas: 64 MiB */
-	uint32_t depth;	     /* lists in lists: 64 */
+	uint32_t depth; /* lists in lists: 64, which is also the most; deeper: -EBADMSG */
 };
 
 struct dial9_dec_opts {
-	size_t sz;	    /* sizeof(struct dial9_dec_opts) */
+	size_t sz; /* sizeof(struct dial9_dec_opts) */
 	dial9_read_fn read; /* a stream, or: */
 	void *ctx;
-	const void *data;   /* all of it in memory; must outlive the decoder */
+	const void *data; /* all of it in memory; must outlive the decoder */
 	size_t data_sz;
 	struct dial9_limits limits;
 };
 
 enum dial9_frame_kind {
-	DIAL9_FRAME_HEADER = 1,	 /* the first frame of every stream */
-	DIAL9_FRAME_MIDHEADER,	 /* a new trace begins: schemas, pools and time base are forgotten */
+	DIAL9_FRAME_HEADER = 1, /* the first frame of every stream */
+	DIAL9_FRAME_MIDHEADER, /* a new trace begins: schemas, pools and time base are forgotten */
 	DIAL9_FRAME_SCHEMA,
 	DIAL9_FRAME_STRINGS,
 	DIAL9_FRAME_STACKS,
@@ -341,7 +345,8 @@ enum dial9_frame_kind {
 };
 
 struct dial9_event {
-	const struct dial9_schema *schema; /* valid until the next midheader; dial9_schema_ref() keeps it */
+	const struct dial9_schema
+		*schema; /* valid until the next midheader; dial9_schema_ref() keeps it */
 	uint16_t type_id;
 	bool has_ts;
 	uint64_t ts; /* absolute, ns; 0 without a timestamp */
@@ -362,7 +367,7 @@ struct dial9_frame {
 	union {
 		uint8_t version; /* HEADER, MIDHEADER */
 		uint64_t reset_ts; /* RESET */
-		struct {	 /* SCHEMA */
+		struct { /* SCHEMA */
 			uint16_t type_id;
 			const struct dial9_schema *schema;
 		} schema;
@@ -396,7 +401,7 @@ DIAL9_API int dial9_dec_next(struct dial9_dec *dec, struct dial9_frame *out);
 DIAL9_API uint64_t dial9_dec_consumed(const struct dial9_dec *dec);
 
 struct dial9_error {
-	uint64_t offset;    /* of the byte at fault (-EBADMSG, -E2BIG) or of the torn frame (-ENODATA) */
+	uint64_t offset; /* of the byte at fault (-EBADMSG, -E2BIG) or of the torn frame (-ENODATA) */
 	const char *reason; /* static text; "" when nothing is wrong */
 };
 
@@ -420,7 +425,8 @@ DIAL9_API int dial9_value_stack(const struct dial9_dec *dec, const struct dial9_
 				const uint8_t **le, uint32_t *cnt);
 
 /* The schema a type id stands for now, or NULL. */
-DIAL9_API const struct dial9_schema *dial9_dec_schema(const struct dial9_dec *dec, uint16_t type_id);
+DIAL9_API const struct dial9_schema *dial9_dec_schema(const struct dial9_dec *dec,
+						      uint16_t type_id);
 
 /*
  * Iteration. dial9_iter_init() for LIST, MAP and STRING_MAP values (other types: empty), then _next: 1 and
@@ -429,11 +435,13 @@ DIAL9_API const struct dial9_schema *dial9_dec_schema(const struct dial9_dec *de
  */
 DIAL9_API void dial9_iter_init(struct dial9_iter *it, const struct dial9_value *v);
 DIAL9_API int dial9_list_next(struct dial9_iter *it, struct dial9_value *elem);
-DIAL9_API int dial9_map_next(struct dial9_iter *it, struct dial9_value *key, struct dial9_value *value);
+DIAL9_API int dial9_map_next(struct dial9_iter *it, struct dial9_value *key,
+			     struct dial9_value *value);
 
 /* Entries of a STRINGS, STACKS or ANNOTATIONS frame, from (a copy of) frame.pool.iter. */
 DIAL9_API int dial9_strings_next(struct dial9_iter *it, uint32_t *id, struct dial9_str *str);
-DIAL9_API int dial9_stacks_next(struct dial9_iter *it, uint32_t *id, const uint8_t **le, uint32_t *cnt);
+DIAL9_API int dial9_stacks_next(struct dial9_iter *it, uint32_t *id, const uint8_t **le,
+				uint32_t *cnt);
 DIAL9_API int dial9_annotations_next(struct dial9_iter *it, uint16_t *field, struct dial9_str *key,
 				     struct dial9_str *value);
 

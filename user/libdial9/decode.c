@@ -1,0 +1,651 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The decoder: a window onto the input, and a parser for the frame at its start.
+ *
+ * The window is the caller's memory, or a buffer filled by read(). A frame is parsed as a whole; if the
+ * window ends inside of it, nothing has changed, more is read, and the parser starts over at the frame's
+ * first byte. It says how much is missing at least, so that this happens a handful of times for a
+ * frame of any size. Hence every parser comes in two steps: validate all, then change the decoder.
+ *
+ * Four outcomes, never confused: a frame; the end between frames; the end inside one, which may be only
+ * for now; and bytes that no continuation could repair. A length beyond the limits counts as the last, or a
+ * reader would wait for 4 GiB that never come.
+ *
+ * An event costs no allocation: its values go to one array, sized by the widest schema, and borrow the window.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dial9.h"
+#include "pool.h"
+#include "schema.h"
+#include "value.h"
+#include "wire.h"
+
+#define TYPE_CNT 0x10000
+#define WINDOW_MIN (64u << 10)
+
+/* Values up to this size are decoded without a look at the end of the window. */
+#define SCALAR_MAX WIRE_VARINT_MAX
+
+struct dial9_dec {
+	const uint8_t *pos, *end; /* what of the window is not consumed */
+	uint64_t offset; /* of pos in the stream */
+	uint64_t ts_base;
+	struct dial9_schema **types; /* by type id */
+	uint16_t *known_ids; /* those that have one */
+	size_t known_cnt;
+	struct dial9_value *values;
+	size_t value_cap;
+	bool started; /* the header is behind us */
+	int err; /* final */
+	struct value_fault fault;
+	uint64_t fault_offset;
+	struct dial9_limits limits;
+	size_t schema_bytes;
+	struct pool_defs strings, stacks;
+	dial9_read_fn read; /* NULL: the window is the caller's memory */
+	void *ctx;
+	uint8_t *buf;
+	size_t cap;
+};
+
+static void apply_limits(struct dial9_limits *l)
+{
+	if (!l->frame_bytes)
+		l->frame_bytes = (size_t)256 << 20;
+	if (!l->pool_bytes)
+		l->pool_bytes = (size_t)1 << 30;
+	if (!l->schema_bytes)
+		l->schema_bytes = (size_t)64 << 20;
+	if (!l->depth || l->depth > VALUE_DEPTH_MAX)
+		l->depth = VALUE_DEPTH_MAX;
+}
+
+int dial9_dec_new(const struct dial9_dec_opts *opts, struct dial9_dec **out)
+{
+	struct dial9_dec_opts o = { 0 };
+	struct dial9_dec *d;
+
+	if (!opts || opts->sz < offsetof(struct dial9_dec_opts, limits))
+		return -EINVAL;
+	memcpy(&o, opts, opts->sz < sizeof(o) ? opts->sz : sizeof(o));
+	if (o.read && o.data)
+		return -EINVAL;
+	apply_limits(&o.limits);
+	d = calloc(1, sizeof(*d));
+	if (!d)
+		return -ENOMEM;
+	d->types = calloc(TYPE_CNT, sizeof(struct dial9_schema *));
+	d->known_ids = calloc(TYPE_CNT, sizeof(*d->known_ids));
+	if (!d->types || !d->known_ids) {
+		dial9_dec_free(d);
+		return -ENOMEM;
+	}
+	d->fault.reason = "";
+	d->limits = o.limits;
+	d->read = o.read;
+	d->ctx = o.ctx;
+	if (!o.read && o.data_sz) {
+		d->pos = o.data;
+		d->end = d->pos + o.data_sz;
+	}
+	pool_defs_init(&d->strings, o.limits.pool_bytes, !o.read);
+	pool_defs_init(&d->stacks, o.limits.pool_bytes, !o.read);
+	*out = d;
+	return 0;
+}
+
+/* Forget all that a trace defined. */
+static void restart(struct dial9_dec *d)
+{
+	uint16_t id;
+
+	while (d->known_cnt) {
+		id = d->known_ids[--d->known_cnt];
+		dial9_schema_free(d->types[id]);
+		d->types[id] = NULL;
+	}
+	d->schema_bytes = 0;
+	d->ts_base = 0;
+	pool_defs_fini(&d->strings);
+	pool_defs_fini(&d->stacks);
+}
+
+void dial9_dec_free(struct dial9_dec *d)
+{
+	if (!d)
+		return;
+	restart(d);
+	free(d->types);
+	free(d->known_ids);
+	free(d->values);
+	free(d->buf);
+	free(d);
+}
+
+static size_t left(const uint8_t *p, const uint8_t *end)
+{
+	return (size_t)(end - p);
+}
+
+/* ---- frames: each parser returns 0 with *pos behind the frame, or -errno with d->fault ------------ */
+
+static int too_big(struct dial9_dec *d, const uint8_t *at, const char *reason)
+{
+	value_bad(&d->fault, at, reason);
+	return -E2BIG;
+}
+
+static int need(struct dial9_dec *d, const uint8_t *p, uint64_t sz)
+{
+	if (left(p, d->end) < sz)
+		return value_short(&d->fault, sz - left(p, d->end));
+	return 0;
+}
+
+static int parse_header(struct dial9_dec *d, const uint8_t **pos, struct dial9_frame *out)
+{
+	const uint8_t *p = *pos;
+	size_t i;
+
+	for (i = 0; i < sizeof(WIRE_MAGIC) && p + i < d->end; i++)
+		if (p[i] != (uint8_t)WIRE_MAGIC[i])
+			return value_bad(&d->fault, p + i,
+					 d->started ? "damaged header" : "not a dial9 stream");
+	if (need(d, p, WIRE_HEADER_SZ))
+		return -ENODATA;
+	if (p[4] != WIRE_VERSION)
+		return value_bad(&d->fault, p + 4, "unknown version");
+	out->kind = d->started ? DIAL9_FRAME_MIDHEADER : DIAL9_FRAME_HEADER;
+	out->version = p[4];
+	*pos = p + WIRE_HEADER_SZ;
+	if (d->started)
+		restart(d);
+	d->started = true;
+	return 0;
+}
+
+static int reserve_values(struct dial9_dec *d, size_t cnt)
+{
+	struct dial9_value *values;
+
+	if (cnt <= d->value_cap)
+		return 0;
+	values = realloc(d->values, cnt * sizeof(*values));
+	if (!values)
+		return -ENOMEM;
+	d->values = values;
+	d->value_cap = cnt;
+	return 0;
+}
+
+static int add_schema(struct dial9_dec *d, uint16_t id, const uint8_t *wire, size_t sz)
+{
+	struct dial9_schema *s;
+	int err;
+
+	if (schema_alloc_size(wire, sz) > d->limits.schema_bytes - d->schema_bytes)
+		return too_big(d, wire, "schemas over the limit");
+	err = schema_from_wire(wire, sz, &s);
+	if (err)
+		return err;
+	err = reserve_values(d, s->field_cnt);
+	if (err) {
+		dial9_schema_free(s);
+		return err;
+	}
+	d->schema_bytes += s->alloc_sz;
+	d->types[id] = s;
+	d->known_ids[d->known_cnt++] = id;
+	return 0;
+}
+
+static int parse_schema(struct dial9_dec *d, const uint8_t **pos, struct dial9_frame *out)
+{
+	const uint8_t *p = *pos + 1, *wire;
+	const struct dial9_schema *known;
+	uint16_t id;
+	int err;
+
+	if (need(d, p, 2))
+		return -ENODATA;
+	id = wire_get_u16(p);
+	wire = p + 2;
+	p = wire;
+	err = schema_parse(&p, d->end, &d->fault);
+	if (err)
+		return err;
+	known = d->types[id];
+	if (known && (known->wire_sz != left(wire, p) || memcmp(known->wire, wire, left(wire, p))))
+		return value_bad(&d->fault, wire - 2, "type id defined again with another layout");
+	if (!known) {
+		err = add_schema(d, id, wire, left(wire, p));
+		if (err)
+			return err;
+	}
+	out->kind = DIAL9_FRAME_SCHEMA;
+	out->schema.type_id = id;
+	out->schema.schema = d->types[id];
+	*pos = p;
+	return 0;
+}
+
+/* Walk over cnt pool entries with `unit` bytes for each of an entry's count. */
+static int check_pool(struct dial9_dec *d, const uint8_t **pos, uint32_t cnt, uint32_t unit)
+{
+	const uint8_t *p = *pos;
+	uint64_t rest = cnt, sz;
+
+	for (; rest; rest--) {
+		if (need(d, p, rest * WIRE_POOL_ENTRY_SZ))
+			return -ENODATA;
+		sz = (uint64_t)wire_get_u32(p + 4) * unit;
+		p += WIRE_POOL_ENTRY_SZ;
+		if (need(d, p, sz + (rest - 1) * WIRE_POOL_ENTRY_SZ))
+			return -ENODATA;
+		p += sz;
+	}
+	*pos = p;
+	return 0;
+}
+
+static int define_all(struct dial9_dec *d, struct dial9_iter it)
+{
+	const bool is_text = it.type == WIRE_STRINGS;
+	struct pool_defs *defs = is_text ? &d->strings : &d->stacks;
+	struct pool_defs *other = is_text ? &d->stacks : &d->strings;
+	const uint8_t *data;
+	struct dial9_str s;
+	uint32_t id, cnt;
+	int err = 0;
+
+	defs->bytes_max = d->limits.pool_bytes - other->bytes;
+	while (!err && it.left) {
+		if (is_text) {
+			dial9_strings_next(&it, &id, &s);
+			err = pool_defs_set(defs, id, (const uint8_t *)s.ptr, s.len);
+		} else {
+			dial9_stacks_next(&it, &id, &data, &cnt);
+			err = pool_defs_set(defs, id, data, (size_t)cnt * 8);
+		}
+	}
+	return err == -E2BIG ? too_big(d, it.pos, "pools over the limit") : err;
+}
+
+static int parse_pool(struct dial9_dec *d, const uint8_t **pos, struct dial9_frame *out)
+{
+	const uint8_t *p = *pos, *start;
+	bool is_text = *p == WIRE_STRINGS;
+	uint32_t cnt;
+	int err;
+
+	if (need(d, p, WIRE_POOL_HEAD_SZ))
+		return -ENODATA;
+	cnt = wire_get_u32(p + 1);
+	p += WIRE_POOL_HEAD_SZ;
+	start = p;
+	err = check_pool(d, &p, cnt, is_text ? 1 : 8);
+	if (err)
+		return err;
+	out->kind = is_text ? DIAL9_FRAME_STRINGS : DIAL9_FRAME_STACKS;
+	out->pool.cnt = cnt;
+	out->pool.type_id = 0;
+	out->pool.iter = (struct dial9_iter){ start, p, cnt, **pos };
+	*pos = p;
+	return define_all(d, out->pool.iter);
+}
+
+static int parse_reset(struct dial9_dec *d, const uint8_t **pos, struct dial9_frame *out)
+{
+	if (need(d, *pos, WIRE_RESET_SZ))
+		return -ENODATA;
+	out->kind = DIAL9_FRAME_RESET;
+	out->reset_ts = wire_get_u64(*pos + 1);
+	d->ts_base = out->reset_ts;
+	*pos += WIRE_RESET_SZ;
+	return 0;
+}
+
+static int parse_annotation_head(struct dial9_dec *d, const uint8_t **pos, uint16_t *id,
+				 uint16_t *cnt)
+{
+	const uint8_t *p = *pos;
+	uint64_t wide;
+	int err;
+
+	err = wire_get_varint(&p, d->end, &wide);
+	if (err == -ENODATA)
+		return value_short(&d->fault, 3);
+	if (err || wide > UINT16_MAX)
+		return value_bad(&d->fault, *pos, "annotations of an impossible type id");
+	if (need(d, p, 2))
+		return -ENODATA;
+	*id = (uint16_t)wide;
+	*cnt = wire_get_u16(p);
+	*pos = p + 2;
+	return 0;
+}
+
+static int parse_annotations(struct dial9_dec *d, const uint8_t **pos, struct dial9_frame *out)
+{
+	const uint8_t *p = *pos + 1, *start;
+	uint16_t id = 0, cnt = 0, i;
+	int err;
+
+	err = parse_annotation_head(d, &p, &id, &cnt);
+	if (err)
+		return err;
+	start = p;
+	for (i = 0; i < cnt; i++) {
+		if (need(d, p, 4))
+			return -ENODATA;
+		if (need(d, p, 4 + (uint64_t)wire_get_u16(p + 2) + 4))
+			return -ENODATA;
+		p += 4 + wire_get_u16(p + 2);
+		if (need(d, p, 4 + (uint64_t)wire_get_u32(p)))
+			return -ENODATA;
+		p += 4 + (size_t)wire_get_u32(p);
+	}
+	out->kind = DIAL9_FRAME_ANNOTATIONS;
+	out->pool.cnt = cnt;
+	out->pool.type_id = id;
+	out->pool.iter = (struct dial9_iter){ start, p, cnt, WIRE_ANNOTATIONS };
+	*pos = p;
+	return 0;
+}
+
+/* The scalars in line: SCALAR_MAX bytes are there. The rest, and the unlikely, by value_parse(). */
+static inline int parse_value(struct dial9_dec *d, const uint8_t **pos, uint8_t type,
+			      struct dial9_value *v)
+{
+	const uint8_t *p = *pos;
+
+	if (left(p, d->end) < SCALAR_MAX)
+		goto slow;
+	v->type = type;
+	v->bad_utf8 = false;
+	switch (type) {
+	case DIAL9_VARINT:
+		if (p[0] < 0x80) {
+			v->u64 = p[0];
+			*pos = p + 1;
+			return 0;
+		}
+		if (p[1] < 0x80) {
+			v->u64 = (p[0] & 0x7f) | (uint64_t)p[1] << 7;
+			*pos = p + 2;
+			return 0;
+		}
+		break;
+	case DIAL9_U8:
+		v->u64 = *p;
+		*pos = p + 1;
+		return 0;
+	case DIAL9_U16:
+		v->u64 = wire_get_u16(p);
+		*pos = p + 2;
+		return 0;
+	case DIAL9_U32:
+		v->u64 = wire_get_u32(p);
+		*pos = p + 4;
+		return 0;
+	case DIAL9_I64:
+	case DIAL9_F64:
+		v->u64 = wire_get_u64(p);
+		*pos = p + 8;
+		return 0;
+	}
+slow:
+	return value_parse(pos, d->end, type, d->limits.depth, v, &d->fault);
+}
+
+static int parse_values(struct dial9_dec *d, const uint8_t **pos, const struct dial9_schema *s)
+{
+	const uint8_t *type = s->types, *type_end = s->types + s->field_cnt, *p = *pos;
+	struct dial9_value *v = d->values;
+	int err;
+
+	for (; type < type_end; type++, v++) {
+		if (*type & DIAL9_OPTIONAL) {
+			if (p == d->end)
+				return value_short(&d->fault, (uint64_t)(type_end - type));
+			if (*p > 1)
+				return value_bad(&d->fault, p, "presence is neither 0 nor 1");
+			if (!*p++) {
+				*v = (struct dial9_value){ 0 };
+				continue;
+			}
+		}
+		err = parse_value(d, &p, *type & 0x7f, v);
+		if (err)
+			return err;
+	}
+	*pos = p;
+	return 0;
+}
+
+static int parse_event(struct dial9_dec *d, const uint8_t **pos, struct dial9_frame *out)
+{
+	struct dial9_event *ev = &out->event;
+	const struct dial9_schema *s;
+	const uint8_t *p = *pos;
+	uint64_t ts = 0;
+	uint16_t id;
+	int err;
+
+	if (need(d, p, WIRE_EVENT_SZ))
+		return -ENODATA;
+	id = wire_get_u16(p + 1);
+	s = d->types[id];
+	if (!s)
+		return value_bad(&d->fault, p + 1, "event of a type without schema");
+	p += WIRE_EVENT_SZ;
+	if (s->has_ts) {
+		if (need(d, p, 3))
+			return -ENODATA;
+		ts = d->ts_base + wire_get_u24(p);
+		if (ts < d->ts_base)
+			return value_bad(&d->fault, p, "timestamp beyond 64 bits");
+		p += 3;
+	}
+	err = parse_values(d, &p, s);
+	if (err)
+		return err;
+	if (s->has_ts)
+		d->ts_base = ts;
+	out->kind = DIAL9_FRAME_EVENT;
+	ev->schema = s;
+	ev->type_id = id;
+	ev->has_ts = s->has_ts;
+	ev->ts = ts;
+	ev->values = d->values;
+	ev->value_cnt = s->field_cnt;
+	*pos = p;
+	return 0;
+}
+
+static int parse_frame(struct dial9_dec *d, const uint8_t **pos, struct dial9_frame *out)
+{
+	if (!d->started)
+		return parse_header(d, pos, out);
+	if (*pos == d->end)
+		return value_short(&d->fault, 1);
+	switch ((enum wire_tag) * *pos) {
+	case WIRE_EVENT:
+		return parse_event(d, pos, out);
+	case WIRE_SCHEMA:
+		return parse_schema(d, pos, out);
+	case WIRE_STRINGS:
+	case WIRE_STACKS:
+		return parse_pool(d, pos, out);
+	case WIRE_RESET:
+		return parse_reset(d, pos, out);
+	case WIRE_ANNOTATIONS:
+		return parse_annotations(d, pos, out);
+	case WIRE_HEADER:
+		return parse_header(d, pos, out);
+	}
+	return value_bad(&d->fault, *pos, "unknown frame tag");
+}
+
+/* ---- the window ----------------------------------------------------------------------------------- */
+
+/* Room for sz bytes from pos on. */
+static int reserve_window(struct dial9_dec *d, size_t sz)
+{
+	size_t have = left(d->pos, d->end), cap = d->cap ? d->cap : WINDOW_MIN;
+	uint8_t *buf = d->buf;
+
+	if (have && d->pos != buf)
+		memmove(buf, d->pos, have);
+	while (cap < sz)
+		cap = cap > SIZE_MAX / 2 ? sz : cap * 2;
+	if (cap != d->cap)
+		buf = realloc(d->buf, cap);
+	if (buf) {
+		d->buf = buf;
+		d->cap = cap;
+	}
+	d->pos = d->buf;
+	d->end = d->buf + have;
+	return buf ? 0 : -ENOMEM;
+}
+
+/*
+ * Read until `more` bytes have come, or no more do. Whoever waits for a large frame reads at least half as
+ * much again as is there, so that starting over stays cheap. 1: some came, 0: none, -errno.
+ */
+static int fill(struct dial9_dec *d, uint64_t more)
+{
+	size_t have = left(d->pos, d->end), target;
+	ssize_t got;
+	int err;
+
+	if (have > WINDOW_MIN && more < have / 2)
+		more = have / 2;
+	target = have + (size_t)more;
+	err = reserve_window(d, target);
+	if (err)
+		return err;
+	do {
+		got = d->read(d->ctx, d->buf + left(d->pos, d->end), d->cap - left(d->pos, d->end));
+		if (got > (ssize_t)(d->cap - left(d->pos, d->end)))
+			return -EINVAL;
+		if (got > 0)
+			d->end += got;
+	} while (got > 0 && left(d->pos, d->end) < target);
+	if (left(d->pos, d->end) > have)
+		return 1;
+	return got < 0 ? (int)got : 0;
+}
+
+/* The window ends in the middle of a frame. 1: go on, else the answer for the caller. */
+static int want_more(struct dial9_dec *d)
+{
+	uint64_t more = d->fault.short_by ? d->fault.short_by : 1;
+	size_t have = left(d->pos, d->end);
+	int got = 0;
+
+	if (have > d->limits.frame_bytes || more > d->limits.frame_bytes - have)
+		return too_big(d, d->pos, "frame over the limit");
+	if (d->read)
+		got = fill(d, more);
+	if (got)
+		return got;
+	if (!left(d->pos, d->end) && d->started) {
+		d->fault.reason = "";
+		return 0;
+	}
+	return -ENODATA;
+}
+
+int dial9_dec_next(struct dial9_dec *d, struct dial9_frame *out)
+{
+	const uint8_t *p;
+	int err;
+
+	if (d->err)
+		return d->err;
+	do {
+		p = d->pos;
+		d->fault.at = d->pos;
+		err = parse_frame(d, &p, out);
+		if (!err) {
+			out->offset = d->offset;
+			d->offset += left(d->pos, p);
+			d->pos = p;
+			d->fault.reason = "";
+			return 1;
+		}
+		if (err == -ENODATA)
+			err = want_more(d);
+	} while (err == 1);
+	d->fault_offset = d->offset;
+	if (err == -EBADMSG || err == -E2BIG) {
+		d->fault_offset += left(d->pos, d->fault.at);
+		d->err = err;
+	}
+	return err;
+}
+
+uint64_t dial9_dec_consumed(const struct dial9_dec *d)
+{
+	return d->offset;
+}
+
+void dial9_dec_error(const struct dial9_dec *d, struct dial9_error *out)
+{
+	out->offset = d->fault_offset;
+	out->reason = d->fault.reason;
+}
+
+/* ---- look-ups ------------------------------------------------------------------------------------- */
+
+int dial9_dec_string(const struct dial9_dec *d, uint32_t id, struct dial9_str *out)
+{
+	const uint8_t *data = pool_defs_get(&d->strings, id, &out->len);
+
+	out->ptr = (const char *)data;
+	return data ? 0 : -ENOENT;
+}
+
+int dial9_dec_stack(const struct dial9_dec *d, uint32_t id, const uint8_t **le, uint32_t *cnt)
+{
+	size_t sz;
+
+	*le = pool_defs_get(&d->stacks, id, &sz);
+	if (!*le)
+		return -ENOENT;
+	*cnt = (uint32_t)(sz / 8);
+	return 0;
+}
+
+int dial9_value_str(const struct dial9_dec *d, const struct dial9_value *v, struct dial9_str *out)
+{
+	if (v->type == DIAL9_POOLED_STRING)
+		return dial9_dec_string(d, v->id, out);
+	if (v->type != DIAL9_STRING)
+		return -EPROTOTYPE;
+	out->ptr = v->str.ptr;
+	out->len = v->str.len;
+	return 0;
+}
+
+int dial9_value_stack(const struct dial9_dec *d, const struct dial9_value *v, const uint8_t **le,
+		      uint32_t *cnt)
+{
+	if (v->type == DIAL9_POOLED_STACK)
+		return dial9_dec_stack(d, v->id, le, cnt);
+	if (v->type != DIAL9_STACK)
+		return -EPROTOTYPE;
+	*le = v->stack.le;
+	*cnt = v->stack.cnt;
+	return 0;
+}
+
+const struct dial9_schema *dial9_dec_schema(const struct dial9_dec *d, uint16_t type_id)
+{
+	return d->types[type_id];
+}

@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The encoder: one buffer of whole frames and at most one open event behind them.
+ *
+ * Frames have no length, so half a frame would make all that follows unreadable. An event is built in
+ * place, behind the last complete frame, and becomes part of the stream by moving one pointer; taking it
+ * back is not moving it. The schema and reset frames that an event needs lie in front of it and share its
+ * fate. Strings interned in the middle of an event are committed at once: they are inserted below the
+ * open event, which moves up. That is rare, a string is defined once.
+ *
+ * The buffer goes to write() at the beginning of an event and not at the end of one: whatever write()
+ * answers then, it is clear which events were taken. Fields are put.c's, type ids registry.c's business.
+ */
+#include "encode.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema.h"
+#include "wire.h"
+
+#define FLUSH_AT (64u << 10)
+#define BUF_MIN 4096
+
+int encode_poison(struct dial9_enc *enc, int err)
+{
+	enc->err = err;
+	enc->type = enc->type_end = NULL;
+	enc->depth = 0;
+	return err;
+}
+
+static void buf_moved(struct dial9_enc *enc, uint8_t *buf, size_t cap)
+{
+	enc->pos = buf + (enc->pos - enc->buf);
+	enc->cur = buf + (enc->cur - enc->buf);
+	enc->buf = buf;
+	enc->end = buf + cap;
+}
+
+/* Take the complete frames off the front of the buffer. */
+static void drop_complete(struct dial9_enc *enc)
+{
+	size_t sz = (size_t)(enc->pos - enc->buf);
+
+	memmove(enc->buf, enc->pos, (size_t)(enc->cur - enc->pos));
+	enc->cur -= sz;
+	enc->pos = enc->buf;
+	enc->flushed += sz;
+}
+
+int dial9_enc_flush(struct dial9_enc *enc)
+{
+	int err;
+
+	if (!enc->write || enc->pos == enc->buf)
+		return 0;
+	err = enc->write(enc->ctx, enc->buf, (size_t)(enc->pos - enc->buf));
+	if (err < 0)
+		return err;
+	drop_complete(enc);
+	return 0;
+}
+
+int encode_grow(struct dial9_enc *enc, size_t n)
+{
+	size_t used = (size_t)(enc->cur - enc->buf), cap = (size_t)(enc->end - enc->buf);
+	uint8_t *buf;
+	int err;
+
+	if (n > SIZE_MAX - used)
+		return -E2BIG;
+	if (used + n > enc->buf_max) {
+		if (!enc->write || enc->pos == enc->buf)
+			return -E2BIG;
+		err = dial9_enc_flush(enc);
+		return err ? err : encode_ensure(enc, n);
+	}
+	cap = cap < BUF_MIN ? BUF_MIN : cap > SIZE_MAX / 2 ? SIZE_MAX : cap * 2;
+	if (cap < used + n)
+		cap = used + n;
+	if (cap > enc->buf_max)
+		cap = enc->buf_max;
+	buf = realloc(enc->buf, cap);
+	if (!buf)
+		return -ENOMEM;
+	buf_moved(enc, buf, cap);
+	return 0;
+}
+
+/* Whatever lies between pos and cur is complete now. */
+static void commit(struct dial9_enc *enc)
+{
+	enc->pos = enc->cur;
+}
+
+static int put_header(struct dial9_enc *enc)
+{
+	int err = encode_ensure(enc, WIRE_HEADER_SZ);
+
+	if (err)
+		return err;
+	enc->cur = wire_put_bytes(enc->cur, WIRE_MAGIC, sizeof(WIRE_MAGIC));
+	enc->cur = wire_put_u8(enc->cur, WIRE_VERSION);
+	commit(enc);
+	return 0;
+}
+
+int dial9_enc_new(const struct dial9_enc_opts *opts, struct dial9_enc **out)
+{
+	struct dial9_enc_opts o = { 0 };
+	struct dial9_enc *enc;
+	int err;
+
+	if (opts) {
+		if (opts->sz < offsetof(struct dial9_enc_opts, write))
+			return -EINVAL;
+		memcpy(&o, opts, opts->sz < sizeof(o) ? opts->sz : sizeof(o));
+	}
+	if (o.level && o.level != DIAL9_LEVEL_3 && o.level != DIAL9_LEVEL_4)
+		return -EINVAL;
+	enc = calloc(1, sizeof(*enc));
+	if (!enc)
+		return -ENOMEM;
+	enc->write = o.write;
+	enc->ctx = o.ctx;
+	enc->level = o.level ? o.level : DIAL9_LEVEL_3;
+	enc->buf_max = o.buf_max ? o.buf_max : SIZE_MAX;
+	enc->flush_at = o.flush_at ? o.flush_at : FLUSH_AT;
+	pool_init(&enc->strings, o.pool_bytes_max);
+	pool_init(&enc->stacks, o.pool_bytes_max);
+	err = registry_init(&enc->registry, o.first_type_id);
+	if (!err)
+		err = put_header(enc);
+	if (err) {
+		dial9_enc_free(enc);
+		return err;
+	}
+	*out = enc;
+	return 0;
+}
+
+void dial9_enc_free(struct dial9_enc *enc)
+{
+	if (!enc)
+		return;
+	registry_fini(&enc->registry);
+	pool_fini(&enc->strings);
+	pool_fini(&enc->stacks);
+	free(enc->buf);
+	free(enc);
+}
+
+static uint8_t *put_schema(uint8_t *p, const struct registry_entry *entry)
+{
+	p = wire_put_u8(p, WIRE_SCHEMA);
+	p = wire_put_u16(p, entry->id);
+	return wire_put_bytes(p, entry->schema->wire, entry->schema->wire_sz);
+}
+
+#define SCHEMA_SZ(s) (1 + 2 + (s)->wire_sz)
+
+static uint8_t *put_event_head(struct dial9_enc *enc, uint8_t *p, uint64_t ts)
+{
+	uint64_t delta = ts - enc->ts_base;
+
+	if (!enc->entry->schema->has_ts) {
+		p = wire_put_u8(p, WIRE_EVENT);
+		return wire_put_u16(p, enc->entry->id);
+	}
+	if (ts < enc->ts_base || delta > WIRE_DELTA_MAX) {
+		p = wire_put_u8(p, WIRE_RESET);
+		p = wire_put_u64(p, ts);
+		delta = 0;
+	}
+	p = wire_put_u8(p, WIRE_EVENT);
+	p = wire_put_u16(p, enc->entry->id);
+	return wire_put_u24(p, (uint32_t)delta);
+}
+
+static int begin(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t ts)
+{
+	int err = 0;
+
+	if (s->level4 && enc->level < DIAL9_LEVEL_4)
+		return -ENOTSUP;
+	if ((size_t)(enc->pos - enc->buf) >= enc->flush_at)
+		err = dial9_enc_flush(enc);
+	if (!err)
+		err = registry_get(&enc->registry, s, &enc->entry);
+	if (!err)
+		err = encode_ensure(enc, (enc->entry->emitted ? 0 : SCHEMA_SZ(s)) + WIRE_RESET_SZ +
+						 s->fixed_max);
+	if (err)
+		return err;
+	if (!enc->entry->emitted)
+		enc->cur = put_schema(enc->cur, enc->entry);
+	enc->cur = put_event_head(enc, enc->cur, ts);
+	enc->ts = s->has_ts ? ts : enc->ts_base;
+	enc->type = s->types;
+	enc->type_end = s->types + s->field_cnt;
+	enc->reserve = s->fixed_max;
+	enc->open = true;
+	return 0;
+}
+
+/* An open event that failed is forgotten; 0 if there is none left, or -EBUSY. */
+static int must_be_closed(struct dial9_enc *enc)
+{
+	if (enc->open && !enc->err)
+		return -EBUSY;
+	dial9_enc_cancel(enc);
+	return 0;
+}
+
+int dial9_enc_begin(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t ts)
+{
+	int err = must_be_closed(enc);
+
+	if (err)
+		return err;
+	err = begin(enc, s, ts);
+	return err ? encode_poison(enc, err) : 0;
+}
+
+void dial9_enc_cancel(struct dial9_enc *enc)
+{
+	encode_poison(enc, 0);
+	enc->open = false;
+	enc->reserve = 0;
+	enc->cur = enc->pos;
+}
+
+int dial9_enc_end(struct dial9_enc *enc)
+{
+	int err = enc->err;
+
+	if (!enc->open && !err)
+		return -EINVAL;
+	if (!err && (enc->type != enc->type_end || enc->depth))
+		err = -EPROTOTYPE;
+	if (!err) {
+		commit(enc);
+		enc->entry->emitted = true;
+		enc->ts_base = enc->ts;
+	}
+	dial9_enc_cancel(enc);
+	return err;
+}
+
+/* Room for a frame of n bytes below the open event; *at is where it goes. */
+static void insert(struct dial9_enc *enc, size_t n, uint8_t **at)
+{
+	if (enc->open)
+		memmove(enc->pos + n, enc->pos, (size_t)(enc->cur - enc->pos));
+	*at = enc->pos;
+	enc->pos += n;
+	enc->cur += n;
+}
+
+#define POOL_FRAME_SZ(sz) (WIRE_POOL_HEAD_SZ + WIRE_POOL_ENTRY_SZ + (size_t)(sz))
+
+/* A pool frame of one entry; cnt is in units of the kind. */
+static void put_pool_frame(uint8_t *p, uint8_t tag, uint32_t id, uint32_t cnt, const void *data,
+			   size_t sz)
+{
+	p = wire_put_u8(p, tag);
+	p = wire_put_u32(p, 1);
+	p = wire_put_u32(p, id);
+	p = wire_put_u32(p, cnt);
+	wire_put_bytes(p, data, sz);
+}
+
+static int intern_new(struct pool *pool, uint64_t hash, const void *data, uint32_t sz, uint32_t *id)
+{
+	int err;
+
+	if (pool->next_id > UINT32_MAX)
+		return -ENOSPC;
+	err = pool_add(pool, hash, data, sz, (uint32_t)pool->next_id);
+	if (err)
+		return err;
+	*id = (uint32_t)pool->next_id++;
+	return 0;
+}
+
+int dial9_enc_intern(struct dial9_enc *enc, const char *s, size_t len, uint32_t *id)
+{
+	uint64_t hash;
+	uint8_t *at;
+	int err;
+
+	if (len > UINT32_MAX)
+		return -E2BIG;
+	hash = pool_hash(&enc->strings, s, len);
+	if (pool_find(&enc->strings, hash, s, (uint32_t)len, id))
+		return 0;
+	if (dial9_utf8_valid_len(s, len) != len)
+		return -EILSEQ;
+	err = encode_ensure(enc, POOL_FRAME_SZ(len) + enc->reserve);
+	if (!err)
+		err = intern_new(&enc->strings, hash, s, (uint32_t)len, id);
+	if (err)
+		return err;
+	insert(enc, POOL_FRAME_SZ(len), &at);
+	put_pool_frame(at, WIRE_STRINGS, *id, (uint32_t)len, s, len);
+	return 0;
+}
+
+/* The frames in wire order, written at p. */
+static void put_frames(uint8_t *p, const uint64_t *frames, size_t cnt)
+{
+	size_t i;
+
+	for (i = 0; i < cnt; i++)
+		p = wire_put_u64(p, frames[i]);
+}
+
+int dial9_enc_intern_stack(struct dial9_enc *enc, const uint64_t *frames, size_t cnt, uint32_t *id)
+{
+	size_t sz = POOL_FRAME_SZ(cnt * 8);
+	uint8_t *at, *scratch;
+	uint64_t hash;
+	int err;
+
+	if (enc->level < DIAL9_LEVEL_4)
+		return -ENOTSUP;
+	if (cnt > UINT32_MAX / 8)
+		return -E2BIG;
+	err = encode_ensure(enc, 2 * sz + enc->reserve);
+	if (err)
+		return err;
+	/* Far enough up that the open event can move below it. */
+	scratch = enc->cur + sz;
+	put_frames(scratch, frames, cnt);
+	hash = pool_hash(&enc->stacks, scratch, cnt * 8);
+	if (pool_find(&enc->stacks, hash, scratch, (uint32_t)cnt * 8, id))
+		return 0;
+	err = intern_new(&enc->stacks, hash, scratch, (uint32_t)cnt * 8, id);
+	if (err)
+		return err;
+	insert(enc, sz, &at);
+	put_pool_frame(at, WIRE_STACKS, *id, (uint32_t)cnt, scratch, cnt * 8);
+	return 0;
+}
+
+/* An id that the caller chose: what the look-up table says of it is out of date. */
+static void claim_id(struct pool *pool, uint32_t id)
+{
+	if (id < pool->next_id)
+		pool_clear(pool, false);
+	else
+		pool->next_id = (uint64_t)id + 1;
+}
+
+int dial9_enc_define_string(struct dial9_enc *enc, uint32_t id, const char *s, size_t len)
+{
+	uint8_t *at;
+	int err = must_be_closed(enc);
+
+	if (err)
+		return err;
+	if (len > UINT32_MAX)
+		return -E2BIG;
+	if (dial9_utf8_valid_len(s, len) != len)
+		return -EILSEQ;
+	err = encode_ensure(enc, POOL_FRAME_SZ(len));
+	if (err)
+		return err;
+	insert(enc, POOL_FRAME_SZ(len), &at);
+	put_pool_frame(at, WIRE_STRINGS, id, (uint32_t)len, s, len);
+	claim_id(&enc->strings, id);
+	return 0;
+}
+
+int dial9_enc_define_stack(struct dial9_enc *enc, uint32_t id, const uint64_t *frames, size_t cnt)
+{
+	size_t sz = POOL_FRAME_SZ(cnt * 8);
+	uint8_t *at;
+	int err = must_be_closed(enc);
+
+	if (err)
+		return err;
+	if (enc->level < DIAL9_LEVEL_4)
+		return -ENOTSUP;
+	if (cnt > UINT32_MAX)
+		return -E2BIG;
+	err = encode_ensure(enc, sz);
+	if (err)
+		return err;
+	insert(enc, sz, &at);
+	put_pool_frame(at, WIRE_STACKS, id, (uint32_t)cnt, NULL, 0);
+	put_frames(at + sz - cnt * 8, frames, cnt);
+	claim_id(&enc->stacks, id);
+	return 0;
+}
+
+/* Write the schema's frame outside of an event. */
+static int announce(struct dial9_enc *enc, struct registry_entry *entry)
+{
+	int err = encode_ensure(enc, SCHEMA_SZ(entry->schema));
+
+	if (err)
+		return err;
+	enc->cur = put_schema(enc->cur, entry);
+	commit(enc);
+	entry->emitted = true;
+	return 0;
+}
+
+int dial9_enc_register(struct dial9_enc *enc, const struct dial9_schema *s, uint16_t type_id)
+{
+	struct registry_entry *entry;
+	int err = must_be_closed(enc);
+
+	if (!err && s->level4 && enc->level < DIAL9_LEVEL_4)
+		err = -ENOTSUP;
+	if (!err)
+		err = registry_get_as(&enc->registry, s, type_id, &entry);
+	return err ? err : announce(enc, entry);
+}
+
+int dial9_enc_annotate(struct dial9_enc *enc, const struct dial9_schema *s, uint16_t field,
+		       struct dial9_str key, struct dial9_str value)
+{
+	struct registry_entry *entry;
+	int err = must_be_closed(enc);
+	uint8_t *p;
+
+	if (err)
+		return err;
+	if (enc->level < DIAL9_LEVEL_4)
+		return -ENOTSUP;
+	if (key.len > UINT16_MAX || value.len > UINT32_MAX)
+		return -E2BIG;
+	if (dial9_utf8_valid_len(key.ptr, key.len) != key.len ||
+	    dial9_utf8_valid_len(value.ptr, value.len) != value.len)
+		return -EILSEQ;
+	err = registry_get(&enc->registry, s, &entry);
+	if (!err && !entry->emitted)
+		err = announce(enc, entry);
+	if (!err)
+		err = encode_ensure(enc, 1 + WIRE_VARINT_MAX + 2 + 8 + key.len + value.len);
+	if (err)
+		return err;
+	p = wire_put_u8(enc->cur, WIRE_ANNOTATIONS);
+	p = wire_put_varint(p, entry->id);
+	p = wire_put_u16(p, 1);
+	p = wire_put_u16(p, field);
+	p = wire_put_u16(p, (uint16_t)key.len);
+	p = wire_put_bytes(p, key.ptr, key.len);
+	p = wire_put_u32(p, (uint32_t)value.len);
+	enc->cur = wire_put_bytes(p, value.ptr, value.len);
+	commit(enc);
+	return 0;
+}
+
+int dial9_enc_reset(struct dial9_enc *enc)
+{
+	int err = must_be_closed(enc);
+
+	if (!err)
+		err = dial9_enc_flush(enc);
+	if (!err)
+		err = put_header(enc);
+	if (err)
+		return err;
+	registry_clear(&enc->registry);
+	pool_clear(&enc->strings, true);
+	pool_clear(&enc->stacks, true);
+	enc->ts_base = 0;
+	return 0;
+}
+
+const void *dial9_enc_data(const struct dial9_enc *enc, size_t *sz)
+{
+	*sz = enc->write ? 0 : (size_t)(enc->pos - enc->buf);
+	return enc->write ? NULL : enc->buf;
+}
+
+void dial9_enc_clear(struct dial9_enc *enc)
+{
+	if (!enc->write)
+		drop_complete(enc);
+}
+
+uint64_t dial9_enc_bytes(const struct dial9_enc *enc)
+{
+	return enc->flushed + (uint64_t)(enc->pos - enc->buf);
+}
+
+uint64_t dial9_enc_last_ts(const struct dial9_enc *enc)
+{
+	return enc->ts_base;
+}

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Values into the open event, each checked against the field it is for.
+ *
+ * Every put starts with take(): which field is next, does it accept this kind of value? One bit mask
+ * answers for all types. A put that fails poisons the event, which is done by taking its fields away, so
+ * that the fast path needs no look at the error: it finds no field, and the slow path knows why. Inside a
+ * list the fields are away as well, and the slow path writes an element with its own type instead.
+ *
+ * Numbers fit into the room that begin reserved. Only payloads of variable size ask for more, and leave as
+ * much behind them as the fields to come may need.
+ */
+#include "encode.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "schema.h"
+#include "wire.h"
+
+#define BIT(type) (1u << (type))
+#define UINTS (BIT(DIAL9_VARINT) | BIT(DIAL9_U8) | BIT(DIAL9_U16) | BIT(DIAL9_U32))
+
+/* What an element may need: its type and the widest fixed part. */
+#define ELEM_MAX (1 + WIRE_VARINT_MAX)
+
+static int take_elem(struct dial9_enc *enc, uint32_t accepts, uint8_t elem_type)
+{
+	int err;
+
+	if (!enc->open)
+		return enc->err ? enc->err : -EINVAL;
+	if (enc->err)
+		return enc->err;
+	if (!enc->depth || !(accepts & BIT(elem_type)))
+		return encode_poison(enc, -EPROTOTYPE);
+	if (enc->nest[enc->depth - 1].cnt == UINT32_MAX * 2ull)
+		return encode_poison(enc, -E2BIG);
+	err = encode_ensure(enc, ELEM_MAX + enc->reserve);
+	if (err)
+		return encode_poison(enc, err);
+	enc->nest[enc->depth - 1].cnt++;
+	enc->cur = wire_put_u8(enc->cur, elem_type);
+	return elem_type;
+}
+
+/* The base type of the field that the next value is for, or -errno; elem_type serves in lists. */
+static inline int take(struct dial9_enc *enc, uint32_t accepts, uint8_t elem_type)
+{
+	uint8_t type;
+
+	if (enc->type == enc->type_end)
+		return take_elem(enc, accepts, elem_type);
+	type = *enc->type;
+	if (!(accepts & BIT(type & 0x7f)))
+		return encode_poison(enc, -EPROTOTYPE);
+	enc->type++;
+	if (type & DIAL9_OPTIONAL)
+		enc->cur = wire_put_u8(enc->cur, 1);
+	return type & 0x7f;
+}
+
+static int put_uint(struct dial9_enc *enc, int type, uint64_t v)
+{
+	switch (type) {
+	case DIAL9_VARINT:
+		enc->cur = wire_put_varint(enc->cur, v);
+		return 0;
+	case DIAL9_U8:
+	case DIAL9_BOOL:
+		if (v > (type == DIAL9_BOOL ? 1 : UINT8_MAX))
+			break;
+		enc->cur = wire_put_u8(enc->cur, (uint8_t)v);
+		return 0;
+	case DIAL9_U16:
+		if (v > UINT16_MAX)
+			break;
+		enc->cur = wire_put_u16(enc->cur, (uint16_t)v);
+		return 0;
+	case DIAL9_U32:
+		if (v > UINT32_MAX)
+			break;
+		enc->cur = wire_put_u32(enc->cur, (uint32_t)v);
+		return 0;
+	case DIAL9_I64:
+		if (v > INT64_MAX)
+			break;
+		enc->cur = wire_put_u64(enc->cur, v);
+		return 0;
+	default:
+		return type;
+	}
+	return encode_poison(enc, -ERANGE);
+}
+
+static int put_u64_as(struct dial9_enc *enc, uint64_t v, uint8_t elem_type)
+{
+	return put_uint(enc, take(enc, UINTS | BIT(DIAL9_BOOL) | BIT(DIAL9_I64), elem_type), v);
+}
+
+int dial9_enc_put_u64(struct dial9_enc *enc, uint64_t v)
+{
+	return put_u64_as(enc, v, DIAL9_VARINT);
+}
+
+int dial9_enc_put_i64(struct dial9_enc *enc, int64_t v)
+{
+	int type = take(enc, UINTS | BIT(DIAL9_I64), DIAL9_I64);
+
+	if (type != DIAL9_I64)
+		return type > 0 && v < 0 ? encode_poison(enc, -ERANGE) :
+					   put_uint(enc, type, (uint64_t)v);
+	enc->cur = wire_put_u64(enc->cur, (uint64_t)v);
+	return 0;
+}
+
+static int put_f64_bits(struct dial9_enc *enc, uint64_t bits)
+{
+	int type = take(enc, BIT(DIAL9_F64), DIAL9_F64);
+
+	if (type < 0)
+		return type;
+	enc->cur = wire_put_u64(enc->cur, bits);
+	return 0;
+}
+
+int dial9_enc_put_f64(struct dial9_enc *enc, double v)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	return put_f64_bits(enc, bits);
+}
+
+int dial9_enc_put_bool(struct dial9_enc *enc, bool v)
+{
+	return put_uint(enc, take(enc, BIT(DIAL9_BOOL), DIAL9_BOOL), v);
+}
+
+/* A count or length and the payload behind it. */
+static int put_counted(struct dial9_enc *enc, uint32_t cnt, const void *data, size_t sz)
+{
+	int err = encode_ensure(enc, 4 + sz + enc->reserve);
+
+	if (err)
+		return encode_poison(enc, err);
+	enc->cur = wire_put_u32(enc->cur, cnt);
+	enc->cur = wire_put_bytes(enc->cur, data, sz);
+	return 0;
+}
+
+static int put_id(struct dial9_enc *enc, uint8_t type, uint32_t id)
+{
+	int taken = take(enc, BIT(type), type);
+
+	if (taken < 0)
+		return taken;
+	enc->cur = wire_put_u32(enc->cur, id);
+	return 0;
+}
+
+int dial9_enc_put_str_id(struct dial9_enc *enc, uint32_t id)
+{
+	return put_id(enc, DIAL9_POOLED_STRING, id);
+}
+
+int dial9_enc_put_stack_id(struct dial9_enc *enc, uint32_t id)
+{
+	return put_id(enc, DIAL9_POOLED_STACK, id);
+}
+
+int dial9_enc_put_str(struct dial9_enc *enc, const char *s, size_t len)
+{
+	int err, type = take(enc, BIT(DIAL9_STRING) | BIT(DIAL9_POOLED_STRING), DIAL9_STRING);
+	uint32_t id;
+
+	if (type < 0)
+		return type;
+	if (type == DIAL9_POOLED_STRING) {
+		err = dial9_enc_intern(enc, s, len, &id);
+		if (err)
+			return encode_poison(enc, err);
+		enc->cur = wire_put_u32(enc->cur, id);
+		return 0;
+	}
+	if (len > UINT32_MAX)
+		return encode_poison(enc, -E2BIG);
+	if (dial9_utf8_valid_len(s, len) != len)
+		return encode_poison(enc, -EILSEQ);
+	return put_counted(enc, (uint32_t)len, s, len);
+}
+
+int dial9_enc_put_bytes(struct dial9_enc *enc, const void *p, size_t sz)
+{
+	int type = take(enc, BIT(DIAL9_BYTES), DIAL9_BYTES);
+
+	if (type < 0)
+		return type;
+	if (sz > UINT32_MAX)
+		return encode_poison(enc, -E2BIG);
+	return put_counted(enc, (uint32_t)sz, p, sz);
+}
+
+int dial9_enc_put_stack(struct dial9_enc *enc, const uint64_t *frames, size_t cnt)
+{
+	int err, type = take(enc, BIT(DIAL9_STACK) | BIT(DIAL9_POOLED_STACK), DIAL9_STACK);
+	uint32_t id;
+	size_t i;
+
+	if (type < 0)
+		return type;
+	if (type == DIAL9_POOLED_STACK) {
+		err = dial9_enc_intern_stack(enc, frames, cnt, &id);
+		if (err)
+			return encode_poison(enc, err);
+		enc->cur = wire_put_u32(enc->cur, id);
+		return 0;
+	}
+	if (cnt > UINT32_MAX)
+		return encode_poison(enc, -E2BIG);
+	err = encode_ensure(enc, 4 + cnt * 8 + enc->reserve);
+	if (err)
+		return encode_poison(enc, err);
+	enc->cur = wire_put_u32(enc->cur, (uint32_t)cnt);
+	for (i = 0; i < cnt; i++)
+		enc->cur = wire_put_u64(enc->cur, frames[i]);
+	return 0;
+}
+
+/* One text of a map; in a MAP it carries its type. */
+static int put_map_text(struct dial9_enc *enc, const struct dial9_str *s, bool tagged)
+{
+	int err;
+
+	if (s->len > UINT32_MAX)
+		return encode_poison(enc, -E2BIG);
+	if (dial9_utf8_valid_len(s->ptr, s->len) != s->len)
+		return encode_poison(enc, -EILSEQ);
+	err = encode_ensure(enc, 1 + 4 + s->len + enc->reserve);
+	if (err)
+		return encode_poison(enc, err);
+	if (tagged)
+		enc->cur = wire_put_u8(enc->cur, DIAL9_STRING);
+	enc->cur = wire_put_u32(enc->cur, (uint32_t)s->len);
+	enc->cur = wire_put_bytes(enc->cur, s->ptr, s->len);
+	return 0;
+}
+
+int dial9_enc_put_map(struct dial9_enc *enc, const struct dial9_str (*kv)[2], size_t cnt)
+{
+	int err, type = take(enc, BIT(DIAL9_STRING_MAP) | BIT(DIAL9_MAP), DIAL9_STRING_MAP);
+	size_t i;
+
+	if (type < 0)
+		return type;
+	if (cnt > UINT32_MAX)
+		return encode_poison(enc, -E2BIG);
+	err = put_counted(enc, (uint32_t)cnt, NULL, 0);
+	for (i = 0; !err && i < cnt; i++) {
+		err = put_map_text(enc, &kv[i][0], type == DIAL9_MAP);
+		if (!err)
+			err = put_map_text(enc, &kv[i][1], type == DIAL9_MAP);
+	}
+	return err;
+}
+
+int dial9_enc_put_none(struct dial9_enc *enc)
+{
+	if (enc->type == enc->type_end)
+		return take_elem(enc, 0, 0);
+	if (!(*enc->type & DIAL9_OPTIONAL))
+		return encode_poison(enc, -EPROTOTYPE);
+	enc->type++;
+	enc->cur = wire_put_u8(enc->cur, 0);
+	return 0;
+}
+
+static int open_nest(struct dial9_enc *enc, uint8_t type)
+{
+	int err, taken = take(enc, BIT(type), type);
+	struct encode_nest *nest;
+
+	if (taken < 0)
+		return taken;
+	if (enc->depth == VALUE_DEPTH_MAX)
+		return encode_poison(enc, -E2BIG);
+	err = put_counted(enc, 0, NULL, 0);
+	if (err)
+		return err;
+	if (!enc->depth) {
+		enc->outer_type = enc->type;
+		enc->outer_type_end = enc->type_end;
+		enc->type = enc->type_end = NULL;
+	}
+	nest = &enc->nest[enc->depth++];
+	nest->cnt_off = (size_t)(enc->cur - enc->pos) - 4;
+	nest->cnt = 0;
+	nest->is_map = type == DIAL9_MAP;
+	return 0;
+}
+
+int dial9_enc_open_list(struct dial9_enc *enc)
+{
+	return open_nest(enc, DIAL9_LIST);
+}
+
+int dial9_enc_open_map(struct dial9_enc *enc)
+{
+	return open_nest(enc, DIAL9_MAP);
+}
+
+int dial9_enc_close(struct dial9_enc *enc)
+{
+	struct encode_nest *nest;
+
+	if (!enc->depth)
+		return enc->err ? enc->err : encode_poison(enc, -EINVAL);
+	nest = &enc->nest[enc->depth - 1];
+	if (nest->is_map) {
+		if (nest->cnt % 2)
+			return encode_poison(enc, -EPROTOTYPE);
+		nest->cnt /= 2;
+	}
+	if (nest->cnt > UINT32_MAX)
+		return encode_poison(enc, -E2BIG);
+	wire_put_u32(enc->pos + nest->cnt_off, (uint32_t)nest->cnt);
+	if (--enc->depth == 0) {
+		enc->type = enc->outer_type;
+		enc->type_end = enc->outer_type_end;
+	}
+	return 0;
+}
+
+/* Entries as a decoder gave them, checked anew: nobody says that they come from one. */
+static int put_raw(struct dial9_enc *enc, const struct dial9_value *v)
+{
+	int err, type = take(enc, BIT(v->type), v->type);
+
+	if (type < 0)
+		return type;
+	err = value_check_raw(v);
+	if (err)
+		return encode_poison(enc, err == -EBADMSG ? -EPROTOTYPE : err);
+	return put_counted(enc, v->map.cnt, v->map.raw, v->map.sz);
+}
+
+static int put_raw_stack(struct dial9_enc *enc, const struct dial9_value *v)
+{
+	int type = take(enc, BIT(DIAL9_STACK), DIAL9_STACK);
+
+	return type < 0 ? type :
+			  put_counted(enc, v->stack.cnt, v->stack.le, (size_t)v->stack.cnt * 8);
+}
+
+int dial9_enc_put_value(struct dial9_enc *enc, const struct dial9_value *v)
+{
+	uint64_t bits;
+
+	switch ((int)v->type) {
+	case 0:
+		return dial9_enc_put_none(enc);
+	case DIAL9_I64:
+		return dial9_enc_put_i64(enc, v->i64);
+	case DIAL9_F64:
+		memcpy(&bits, &v->f64, sizeof(bits));
+		return put_f64_bits(enc, bits);
+	case DIAL9_BOOL:
+		return dial9_enc_put_bool(enc, v->b);
+	case DIAL9_STRING:
+		return dial9_enc_put_str(enc, v->str.ptr, v->str.len);
+	case DIAL9_BYTES:
+		return dial9_enc_put_bytes(enc, v->str.ptr, v->str.len);
+	case DIAL9_POOLED_STACK:
+		return dial9_enc_put_stack_id(enc, v->id);
+	case DIAL9_POOLED_STRING:
+		return dial9_enc_put_str_id(enc, v->id);
+	case DIAL9_STACK:
+		return put_raw_stack(enc, v);
+	case DIAL9_VARINT:
+	case DIAL9_U8:
+	case DIAL9_U16:
+	case DIAL9_U32:
+		return put_u64_as(enc, v->u64, v->type);
+	case DIAL9_STRING_MAP:
+	case DIAL9_LIST:
+	case DIAL9_MAP:
+		return put_raw(enc, v);
+	}
+	return encode_poison(enc, -EINVAL);
+}
+
+int dial9_enc_write(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t ts,
+		    const struct dial9_value *values, size_t cnt)
+{
+	int err = dial9_enc_begin(enc, s, ts);
+	size_t i;
+
+	for (i = 0; !err && i < cnt; i++)
+		err = dial9_enc_put_value(enc, &values[i]);
+	/* After a failed begin this clears the error, and returns it again. */
+	return err == -EBUSY ? err : dial9_enc_end(enc);
+}

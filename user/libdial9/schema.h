@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_LIBDIAL9_SCHEMA_H
+#define D9_LIBDIAL9_SCHEMA_H
+
+#include "dial9.h"
+
+/* One allocation: this struct, then everything it points to. */
+struct dial9_schema {
+	int refs; /* atomic */
+	bool has_ts;
+	bool level4; /* uses a type that 0.3 does not have */
+	uint32_t field_cnt; /* <= 65535 */
+	uint32_t fixed_max; /* event header and all fields at their widest, variable payloads left out */
+	uint64_t hash; /* of wire */
+	const uint8_t *types;
+	const struct schema_name {
+		const char *ptr; /* terminated */
+		uint32_t len;
+	} * names; /* [0] is the event's, then the fields' */
+	const uint8_t *wire; /* the schema frame without tag and type id */
+	size_t wire_sz;
+	size_t alloc_sz;
+};
+
+/*
+ * A schema from the wire_sz bytes of a schema frame behind its type id, which must have been validated
+ * (schema_parse()). -ENOMEM.
+ */
+int schema_from_wire(const uint8_t *wire, size_t wire_sz, struct dial9_schema **out);
+
+/* Bytes that schema_from_wire() would allocate. */
+size_t schema_alloc_size(const uint8_t *wire, size_t wire_sz);
+
+struct value_fault;
+
+/*
+ * Validate such bytes; *pos moves behind them. 0, -ENODATA or -EBADMSG with the details in *fault.
+ * Names need not be UTF-8: that is the reader's to decide.
+ */
+int schema_parse(const uint8_t **pos, const uint8_t *end, struct value_fault *fault);
+
+#endif

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The atoms of the wire that are too long to inline: LEB128 with its limits, and UTF-8.
+ *
+ * Nothing here knows of frames, schemas or limits. Reading is bounded by the caller's end pointer and
+ * tells "the bytes stop here" (-ENODATA) from "no bytes could make this right" (-EBADMSG), a
+ * difference that all layers above keep, because a file that is still being written ends anywhere.
+ *
+ * Text is ASCII nearly always, so UTF-8 is checked eight bytes at a time until a high bit shows.
+ */
+#include "wire.h"
+
+#include <errno.h>
+
+#include "dial9.h"
+
+int wire_get_varint(const uint8_t **pos, const uint8_t *end, uint64_t *out)
+{
+	const uint8_t *p = *pos;
+	uint64_t v = 0;
+	unsigned int shift;
+
+	for (shift = 0; shift < 63; shift += 7) {
+		if (p == end)
+			return -ENODATA;
+		v |= (uint64_t)(*p & 0x7f) << shift;
+		if (!(*p++ & 0x80))
+			goto done;
+	}
+	if (p == end)
+		return -ENODATA;
+	if (*p > 1)
+		return -EBADMSG;
+	v |= (uint64_t)*p++ << 63;
+done:
+	*pos = p;
+	*out = v;
+	return 0;
+}
+
+/* The length of the UTF-8 sequence at s, or 0. Overlong forms, surrogates and what lies beyond U+10FFFF
+ * are excluded by the range of the second byte. */
+static size_t sequence_len(const uint8_t *s, size_t left)
+{
+	uint8_t lo = 0x80, hi = 0xbf;
+	size_t len, i;
+
+	if (s[0] < 0x80)
+		return 1;
+	if (s[0] < 0xc2 || s[0] > 0xf4)
+		return 0;
+	len = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+	if (len > left)
+		return 0;
+	if (s[0] == 0xe0)
+		lo = 0xa0;
+	else if (s[0] == 0xed)
+		hi = 0x9f;
+	else if (s[0] == 0xf0)
+		lo = 0x90;
+	else if (s[0] == 0xf4)
+		hi = 0x8f;
+	if (s[1] < lo || s[1] > hi)
+		return 0;
+	for (i = 2; i < len; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	return len;
+}
+
+size_t dial9_utf8_valid_len(const char *s, size_t len)
+{
+	const uint8_t *p = (const uint8_t *)s;
+	size_t i = 0, n;
+	uint64_t word;
+
+	while (i < len) {
+		if (len - i >= sizeof(word)) {
+			memcpy(&word, p + i, sizeof(word));
+			if (!(word & 0x8080808080808080ull)) {
+				i += sizeof(word);
+				continue;
+			}
+		}
+		n = sequence_len(p + i, len - i);
+		if (!n)
+			break;
+		i += n;
+	}
+	return i;
+}

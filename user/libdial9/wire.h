@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_LIBDIAL9_WIRE_H
+#define D9_LIBDIAL9_WIRE_H
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Frame tags. 0x54 is the first byte of a header in mid-stream, so it can never be one. */
+enum wire_tag {
+	WIRE_SCHEMA = 0x01,
+	WIRE_EVENT = 0x02,
+	WIRE_STRINGS = 0x03,
+	WIRE_STACKS = 0x04,
+	WIRE_RESET = 0x05,
+	WIRE_ANNOTATIONS = 0x06,
+	WIRE_HEADER = 0x54,
+};
+
+#define WIRE_MAGIC "TRC" /* with its terminator: four bytes */
+#define WIRE_VERSION 1
+
+enum wire_size {
+	WIRE_HEADER_SZ = 5,
+	WIRE_RESET_SZ = 9,
+	WIRE_EVENT_SZ = 3, /* tag, type id */
+	WIRE_EVENT_TS_SZ = 6, /* and the u24 delta */
+	WIRE_POOL_HEAD_SZ = 5, /* tag, count */
+	WIRE_POOL_ENTRY_SZ = 8, /* id, length */
+	WIRE_VARINT_MAX = 10,
+};
+
+#define WIRE_DELTA_MAX 0xffffffu
+
+/* Unaligned little-endian stores; each returns the byte after. */
+static inline uint8_t *wire_put_u8(uint8_t *p, uint8_t v)
+{
+	*p = v;
+	return p + 1;
+}
+
+static inline uint8_t *wire_put_u16(uint8_t *p, uint16_t v)
+{
+	v = htole16(v);
+	memcpy(p, &v, sizeof(v));
+	return p + sizeof(v);
+}
+
+static inline uint8_t *wire_put_u24(uint8_t *p, uint32_t v)
+{
+	p[0] = (uint8_t)v;
+	p[1] = (uint8_t)(v >> 8);
+	p[2] = (uint8_t)(v >> 16);
+	return p + 3;
+}
+
+static inline uint8_t *wire_put_u32(uint8_t *p, uint32_t v)
+{
+	v = htole32(v);
+	memcpy(p, &v, sizeof(v));
+	return p + sizeof(v);
+}
+
+static inline uint8_t *wire_put_u64(uint8_t *p, uint64_t v)
+{
+	v = htole64(v);
+	memcpy(p, &v, sizeof(v));
+	return p + sizeof(v);
+}
+
+static inline uint8_t *wire_put_bytes(uint8_t *p, const void *src, size_t sz)
+{
+	if (sz)
+		memcpy(p, src, sz);
+	return p + sz;
+}
+
+/* Up to WIRE_VARINT_MAX bytes. */
+static inline uint8_t *wire_put_varint(uint8_t *p, uint64_t v)
+{
+	while (v >= 0x80) {
+		*p++ = (uint8_t)v | 0x80;
+		v >>= 7;
+	}
+	*p++ = (uint8_t)v;
+	return p;
+}
+
+/* Unaligned little-endian loads. */
+static inline uint16_t wire_get_u16(const uint8_t *p)
+{
+	uint16_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le16toh(v);
+}
+
+static inline uint32_t wire_get_u24(const uint8_t *p)
+{
+	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16;
+}
+
+static inline uint32_t wire_get_u32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le32toh(v);
+}
+
+static inline uint64_t wire_get_u64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le64toh(v);
+}
+
+/*
+ * An unsigned LEB128 between *pos and end; *pos moves behind it. 0; -ENODATA when it goes on past end;
+ * -EBADMSG when it has bits past the 64th or an 11th byte. Needless trailing zero groups are accepted.
+ */
+int wire_get_varint(const uint8_t **pos, const uint8_t *end, uint64_t *out);
+
+/* The type without its optional bit, if it is one this codec knows; else 0. */
+static inline uint8_t wire_base_type(uint8_t type)
+{
+	type &= 0x7f;
+	return type <= 15 ? type : 0;
+}
+
+#endif
