@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 enum kallsyms_kind {
-	KALLSYMS_KERNEL, /* the image itself: always module 0 */
+	KALLSYMS_KERNEL, /* the image itself, _stext to _etext */
 	KALLSYMS_MODULE, /* "[name]" */
 	KALLSYMS_BPF, /* a bpf_prog_*, bpf_trampoline_* or bpf_dispatcher_* image of its own */
 };

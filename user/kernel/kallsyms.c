@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Names of kernel text: /proc/kallsyms as a sorted table of 16 bytes a symbol.
+ *
+ * A trace counts offsets from a module's start, so this file also says what a module is: the image
+ * from _stext to _etext, each loaded module, and each BPF image by itself, because those come and go
+ * one by one. Bounds of modules come from /proc/modules, whose sizes include data that lies
+ * elsewhere since 6.4; a module therefore never reaches beyond the next one's start. Of several
+ * names at one address the global one with the fewest leading underscores is shown.
+ */
+#include "kernel/kallsyms.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/hash.h"
+#include "base/log.h"
+
+#define PAGE 4096
+#define BPF_IMAGE_MAX (256 * 1024) /* of one that nothing follows */
+#define TEXT_MAX (512UL << 20)
+#define KERNEL_NAME "[kernel.kallsyms]"
+
+struct entry {
+	uint64_t addr;
+	uint32_t name_off;
+	uint32_t mod : 27;
+	uint32_t rank : 5; /* 0 is the name to show */
+};
+
+_Static_assert(sizeof(struct entry) == 16, "the table is meant to be small");
+
+struct kallsyms {
+	struct entry *entries; /* by address, then rank */
+	size_t cnt;
+	struct kallsyms_module *mods; /* by start; names lie in `names` */
+	size_t mod_cnt;
+	char *names;
+};
+
+/* A module while it is being collected. */
+struct draft {
+	struct kallsyms_module mod;
+	uint32_t name_off;
+	uint32_t idx; /* in order of appearance */
+	uint64_t first, last; /* addresses of its symbols */
+};
+
+struct loader {
+	struct kallsyms *k;
+	size_t entries_cap, drafts_cap;
+	struct draft *drafts;
+	size_t draft_cnt;
+	struct strtab mod_names; /* id -> drafts_of */
+	uint32_t *drafts_of;
+	size_t drafts_of_cap;
+	struct buf names;
+	uint64_t stext, etext;
+};
+
+/* One line's parts, as lengths and positions in the text. */
+struct line {
+	uint64_t addr;
+	char type;
+	const char *name, *mod; /* mod is without brackets */
+	size_t name_len, mod_len;
+};
+
+static const char *parse_hex(const char *p, const char *end, uint64_t *out)
+{
+	uint64_t v = 0;
+
+	for (; p < end; p++) {
+		unsigned char c = *p;
+
+		if (c >= '0' && c <= '9')
+			v = v << 4 | (c - '0');
+		else if (c >= 'a' && c <= 'f')
+			v = v << 4 | (c - 'a' + 10);
+		else
+			break;
+	}
+	*out = v;
+	return p;
+}
+
+/* "ffffffffc0a01000 t xfs_alloc\t[xfs]" */
+static bool parse_line(const char *p, const char *end, struct line *l)
+{
+	const char *start = p, *gap;
+
+	p = parse_hex(p, end, &l->addr);
+	if (p == start || end - p < 4 || p[0] != ' ' || p[2] != ' ')
+		return false;
+	l->type = p[1];
+	l->name = p + 3;
+	gap = memchr(l->name, '\t', end - l->name);
+	l->name_len = (gap ? gap : end) - l->name;
+	l->mod = gap ? gap + 1 : end;
+	l->mod_len = end - l->mod;
+	if (l->mod_len >= 2 && l->mod[0] == '[' && end[-1] == ']') {
+		l->mod++;
+		l->mod_len -= 2;
+	} else {
+		l->mod_len = 0;
+	}
+	return l->name_len > 0;
+}
+
+static uint32_t add_name(struct loader *ld, const char *s, size_t n)
+{
+	uint32_t off = ld->names.len;
+
+	buf_add(&ld->names, s, n);
+	buf_addch(&ld->names, '\0');
+	return off;
+}
+
+static uint32_t add_draft(struct loader *ld, enum kallsyms_kind kind, uint32_t name_off)
+{
+	ld->drafts =
+		array_reserve(ld->drafts, &ld->drafts_cap, ld->draft_cnt + 1, sizeof(*ld->drafts));
+	ld->drafts[ld->draft_cnt] = (struct draft){
+		.mod = { .kind = kind },
+		.name_off = name_off,
+		.idx = ld->draft_cnt,
+		.first = UINT64_MAX,
+	};
+	return ld->draft_cnt++;
+}
+
+/* The draft of a line's module; a BPF image has one of its own and shares the symbol's name. */
+static uint32_t draft_of(struct loader *ld, const struct line *l, uint32_t name_off)
+{
+	uint32_t id, old = ld->mod_names.cnt;
+
+	if (!l->mod_len)
+		return 0;
+	if (l->mod_len == 3 && !memcmp(l->mod, "bpf", 3))
+		return add_draft(ld, KALLSYMS_BPF, name_off);
+	id = strtab_add(&ld->mod_names, l->mod, l->mod_len);
+	if (id == old) {
+		uint32_t off = ld->names.len;
+
+		buf_addch(&ld->names, '[');
+		buf_add(&ld->names, l->mod, l->mod_len);
+		buf_add(&ld->names, "]", 2);
+		ld->drafts_of = array_reserve(ld->drafts_of, &ld->drafts_of_cap, (size_t)id + 1,
+					      sizeof(*ld->drafts_of));
+		ld->drafts_of[id] = add_draft(ld, KALLSYMS_MODULE, off);
+	}
+	return ld->drafts_of[id];
+}
+
+static unsigned int name_rank(char type, const char *name, size_t len)
+{
+	unsigned int underscores = 0;
+
+	while (underscores < 7 && underscores < len && name[underscores] == '_')
+		underscores++;
+	return (type == 'T' ? 0 : type == 'W' ? 8 : type == 't' ? 16 : 24) + underscores;
+}
+
+static void add_symbol(struct loader *ld, const struct line *l)
+{
+	struct kallsyms *k = ld->k;
+	uint32_t name_off = add_name(ld, l->name, l->name_len);
+	uint32_t idx = draft_of(ld, l, name_off);
+	struct draft *d = &ld->drafts[idx];
+
+	if (l->addr < d->first)
+		d->first = l->addr;
+	if (l->addr > d->last)
+		d->last = l->addr;
+	if (idx == 0 && l->name_len == 6 && !memcmp(l->name, "_stext", 6))
+		ld->stext = l->addr;
+	if (idx == 0 && l->name_len == 6 && !memcmp(l->name, "_etext", 6))
+		ld->etext = l->addr;
+	k->entries = array_reserve(k->entries, &ld->entries_cap, k->cnt + 1, sizeof(*k->entries));
+	k->entries[k->cnt++] = (struct entry){
+		.addr = l->addr,
+		.name_off = name_off,
+		.mod = idx,
+		.rank = name_rank(l->type, l->name, l->name_len),
+	};
+}
+
+static int parse_symbols(struct loader *ld, const char *text, size_t len)
+{
+	const char *end = text + len, *next;
+	uint64_t bits = 0;
+	struct line l;
+
+	for (const char *p = text; p < end; p = next + 1) {
+		next = memchr(p, '\n', end - p);
+		if (!next)
+			next = end;
+		if (!parse_line(p, next, &l))
+			continue;
+		if (l.type != 't' && l.type != 'T' && l.type != 'w' && l.type != 'W')
+			continue;
+		if (ld->draft_cnt >= (1U << 27) - 1)
+			return -E2BIG;
+		bits |= l.addr;
+		add_symbol(ld, &l);
+	}
+	if (!ld->k->cnt)
+		return -ENODATA;
+	return bits ? 0 : -EPERM;
+}
+
+/* One line of /proc/modules: "xfs 2105344 2 - Live 0xffffffffc0a00000". */
+static void parse_module_line(struct loader *ld, const char *p, const char *end)
+{
+	const char *words[6];
+	size_t lens[6], cnt = 0;
+	uint64_t sz = 0, addr;
+	struct draft *d;
+	uint32_t id;
+
+	while (cnt < 6 && p < end) {
+		const char *gap = memchr(p, ' ', end - p);
+
+		words[cnt] = p;
+		lens[cnt++] = (gap ? gap : end) - p;
+		p = gap ? gap + 1 : end;
+	}
+	if (cnt < 6 || lens[5] < 3 || memcmp(words[5], "0x", 2))
+		return;
+	id = strtab_find(&ld->mod_names, words[0], lens[0]);
+	if (id == UINT32_MAX)
+		return;
+	for (size_t i = 0; i < lens[1] && i < 12; i++) {
+		if (words[1][i] < '0' || words[1][i] > '9')
+			return;
+		sz = sz * 10 + (words[1][i] - '0');
+	}
+	parse_hex(words[5] + 2, words[5] + lens[5], &addr);
+	d = &ld->drafts[ld->drafts_of[id]];
+	if (addr && addr + sz > addr) {
+		d->mod.start = addr;
+		d->mod.end = addr + sz;
+	}
+}
+
+static void parse_modules(struct loader *ld, const char *text, size_t len)
+{
+	const char *end = text + len, *next;
+
+	for (const char *p = text; p < end; p = next + 1) {
+		next = memchr(p, '\n', end - p);
+		if (!next)
+			next = end;
+		parse_module_line(ld, p, next);
+	}
+}
+
+static uint64_t add_capped(uint64_t a, uint64_t b)
+{
+	return a + b < a ? UINT64_MAX : a + b;
+}
+
+/* Bounds of a module of which nothing but its symbols is known. */
+static void guess_bounds(const struct loader *ld, struct draft *d)
+{
+	switch (d->mod.kind) {
+	case KALLSYMS_KERNEL:
+		d->mod.start = ld->stext ? ld->stext : d->first;
+		d->mod.end = ld->etext > d->mod.start ? ld->etext : add_capped(d->last, PAGE);
+		break;
+	case KALLSYMS_MODULE:
+		if (d->mod.start)
+			break;
+		d->mod.start = d->first & ~(uint64_t)(PAGE - 1);
+		d->mod.end = add_capped(d->last, PAGE);
+		break;
+	case KALLSYMS_BPF:
+		d->mod.start = d->first;
+		d->mod.end = add_capped(d->first, BPF_IMAGE_MAX);
+		break;
+	}
+}
+
+static int compare_drafts(const void *a, const void *b)
+{
+	const struct draft *x = a, *y = b;
+
+	if (x->mod.start != y->mod.start)
+		return x->mod.start < y->mod.start ? -1 : 1;
+	return x->idx < y->idx ? -1 : x->idx > y->idx;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return x->name_off < y->name_off ? -1 : x->name_off > y->name_off;
+}
+
+/* Sorts modules and symbols, and gives every module its final bounds. */
+static void finish(struct loader *ld)
+{
+	struct kallsyms *k = ld->k;
+	uint32_t *new_idx = xcalloc(ld->draft_cnt, sizeof(*new_idx));
+
+	for (size_t i = 0; i < ld->draft_cnt; i++)
+		guess_bounds(ld, &ld->drafts[i]);
+	qsort(ld->drafts, ld->draft_cnt, sizeof(*ld->drafts), compare_drafts);
+	k->names = buf_steal(&ld->names);
+	k->mods = xcalloc(ld->draft_cnt, sizeof(*k->mods));
+	k->mod_cnt = ld->draft_cnt;
+	for (size_t i = 0; i < k->mod_cnt; i++) {
+		struct kallsyms_module *m = &k->mods[i];
+
+		*m = ld->drafts[i].mod;
+		m->name = k->names + ld->drafts[i].name_off;
+		if (i + 1 < k->mod_cnt && m->end > ld->drafts[i + 1].mod.start)
+			m->end = ld->drafts[i + 1].mod.start;
+		new_idx[ld->drafts[i].idx] = i;
+	}
+	for (size_t i = 0; i < k->cnt; i++)
+		k->entries[i].mod = new_idx[k->entries[i].mod];
+	qsort(k->entries, k->cnt, sizeof(*k->entries), compare_entries);
+	free(new_idx);
+}
+
+int kallsyms_parse(const char *text, size_t len, const char *modules, size_t modules_len,
+		   struct kallsyms **out)
+{
+	struct loader ld = { .k = xcalloc(1, sizeof(*ld.k)) };
+	int err = len > TEXT_MAX ? -E2BIG : 0;
+
+	add_draft(&ld, KALLSYMS_KERNEL, add_name(&ld, KERNEL_NAME, sizeof(KERNEL_NAME) - 1));
+	if (!err)
+		err = parse_symbols(&ld, text, len);
+	if (!err) {
+		if (modules)
+			parse_modules(&ld, modules, modules_len);
+		finish(&ld);
+		*out = ld.k;
+	} else {
+		kallsyms_free(ld.k);
+	}
+	strtab_fini(&ld.mod_names);
+	buf_free(&ld.names);
+	free(ld.drafts_of);
+	free(ld.drafts);
+	return err;
+}
+
+static int read_all(const char *path, struct buf *out)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = 0;
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	while (out->len < TEXT_MAX) {
+		n = read(fd, buf_reserve(out, 1 << 16), 1 << 16);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		out->len += n;
+	}
+	err = n < 0 ? -errno : 0;
+	close(fd);
+	return err;
+}
+
+int kallsyms_load(const char *kallsyms_path, const char *modules_path, struct kallsyms **out)
+{
+	const char *path = kallsyms_path ? kallsyms_path : "/proc/kallsyms";
+	struct buf text = { 0 }, modules = { 0 };
+	int err;
+
+	err = read_all(path, &text);
+	if (!err && read_all(modules_path ? modules_path : "/proc/modules", &modules))
+		buf_clear(&modules); /* a kernel without modules */
+	if (!err)
+		err = kallsyms_parse(text.data, text.len, modules.data, modules.len, out);
+	if (err == -EPERM)
+		log_error("%s hides the kernel's addresses (run as root, or set "
+			  "/proc/sys/kernel/kptr_restrict to 0 or 1)",
+			  path);
+	else if (err)
+		log_error("cannot load %s: %s", path, strerror(-err));
+	buf_free(&text);
+	buf_free(&modules);
+	return err;
+}
+
+void kallsyms_free(struct kallsyms *k)
+{
+	if (!k)
+		return;
+	free(k->entries);
+	free(k->mods);
+	free(k->names);
+	free(k);
+}
+
+int kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_sym *out)
+{
+	const struct kallsyms_module *m;
+	size_t low = 0, high = k->cnt, mid, i;
+	uint64_t end;
+
+	/* low becomes the first entry behind addr. */
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (k->entries[mid].addr <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low)
+		return -ENOENT;
+	for (i = low - 1; i && k->entries[i - 1].addr == k->entries[i].addr; i--)
+		;
+	m = &k->mods[k->entries[i].mod];
+	if (addr < m->start || addr >= m->end || k->entries[i].addr < m->start)
+		return -ENOENT;
+	end = m->end;
+	if (low < k->cnt && k->entries[low].addr < end)
+		end = k->entries[low].addr;
+	*out = (struct kallsyms_sym){
+		.start = k->entries[i].addr,
+		.size = end - k->entries[i].addr,
+		.name = k->names + k->entries[i].name_off,
+		.module = m->name,
+		.module_idx = k->entries[i].mod,
+		.kind = m->kind,
+	};
+	return 0;
+}
+
+int kallsyms_addr(const struct kallsyms *k, const char *name, uint64_t *addr)
+{
+	for (size_t i = 0; i < k->cnt; i++) {
+		if (!strcmp(k->names + k->entries[i].name_off, name)) {
+			*addr = k->entries[i].addr;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+size_t kallsyms_cnt(const struct kallsyms *k)
+{
+	return k->cnt;
+}
+
+size_t kallsyms_module_cnt(const struct kallsyms *k)
+{
+	return k->mod_cnt;
+}
+
+const struct kallsyms_module *kallsyms_module_get(const struct kallsyms *k, size_t idx)
+{
+	return idx < k->mod_cnt ? &k->mods[idx] : NULL;
+}
+
+const struct kallsyms_module *kallsyms_module_find(const struct kallsyms *k, uint64_t addr)
+{
+	size_t low = 0, high = k->mod_cnt, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (k->mods[mid].start <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	/* Bounds do not overlap, so only the last that starts at or before addr can hold it. */
+	return low && addr < k->mods[low - 1].end ? &k->mods[low - 1] : NULL;
+}
