@@ -45,7 +45,8 @@ SRCS_base := $(addprefix user/base/, \
 SRCS_kernel := $(addprefix user/kernel/, \
 	cpus.c format.c format_symbols.c perf.c perf_ring.c perf_side.c tracefs.c)
 SRCS_symbol := $(addprefix user/symbol/, \
-	demangle.c dwinfo.c dwline.c elfimg.c plt.c ranges.c symbolizer.c symopen.c symtab.c)
+	demangle.c dwinfo.c dwline.c elfimg.c plt.c ranges.c symbolizer.c symopen.c symtab.c \
+	symworker.c)
 SRCS_record := $(addprefix user/record/, \
 	capture.c emit.c event.c eventset.c maps.c merge.c ring.c tasks.c)
 SRCS_trace := $(addprefix user/trace/, \

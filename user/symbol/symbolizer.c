@@ -317,25 +317,33 @@ static void restore_image(struct elfimg *img)
 		madvise(img->bytes, img->size, MADV_DONTNEED);
 }
 
+/* The image that has debug information for this module, or NULL. */
+static const struct elfimg *debug_image(struct symbolizer *sym)
+{
+	size_t mem_max = sym->cfg.dwarf_mem_max;
+
+	if (sym->cfg.no_dwarf)
+		return NULL;
+	if (elfimg_has_debug_info(&sym->img, mem_max))
+		return &sym->img;
+	find_debug_file(sym);
+	if (sym->debug.elf && elfimg_has_debug_info(&sym->debug, mem_max))
+		return &sym->debug;
+	return NULL;
+}
+
 static void load_dwarf(struct symbolizer *sym)
 {
-	const struct elfimg *debug = &sym->img;
-	size_t mem_max = sym->cfg.dwarf_mem_max;
+	const struct elfimg *debug;
 
 	if (sym->dwarf_tried)
 		return;
 	sym->dwarf_tried = true;
-	if (sym->cfg.no_dwarf || sym->dwarf_refused)
+	debug = sym->dwarf_refused ? NULL : debug_image(sym);
+	if (!debug || !open_alt(sym, debug))
 		return;
-	if (!elfimg_has_debug_info(debug, mem_max)) {
-		find_debug_file(sym);
-		debug = &sym->debug;
-		if (!debug->elf || !elfimg_has_debug_info(debug, mem_max))
-			return;
-	}
-	if (!open_alt(sym, debug))
-		return;
-	if (dwinfo_new(debug, sym->alt.elf ? &sym->alt : NULL, &sym->img, mem_max, &sym->dwarf))
+	if (dwinfo_new(debug, sym->alt.elf ? &sym->alt : NULL, &sym->img, sym->cfg.dwarf_mem_max,
+		       &sym->dwarf))
 		sym->dwarf_refused = true;
 }
 
@@ -400,8 +408,7 @@ size_t symbolizer_frames(struct symbolizer *sym, uint64_t off, struct symbolizer
 
 bool symbolizer_has_dwarf(struct symbolizer *sym)
 {
-	load_dwarf(sym);
-	return sym->dwarf;
+	return !sym->dwarf_refused && (sym->dwarf || debug_image(sym));
 }
 
 bool symbolizer_has_symtab(struct symbolizer *sym)

@@ -90,7 +90,10 @@ int symbolizer_name(struct symbolizer *sym, uint64_t off, struct symbolizer_fram
 size_t symbolizer_frames(struct symbolizer *sym, uint64_t off, struct symbolizer_frame *out,
 			 size_t max);
 
-/* Whether the file, or a debug file found for it, has debug information; may open that file. */
+/*
+ * Whether the file, or a debug file found for it, has debug information; may open that file. Reads
+ * none of it.
+ */
 bool symbolizer_has_dwarf(struct symbolizer *sym);
 
 /* Whether there is any symbol table entry for code. */
