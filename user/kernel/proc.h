@@ -79,9 +79,9 @@ int proc_read_cgroup(pid_t tid, struct buf *out);
 int proc_read_comm(pid_t tid, struct buf *out);
 /* The link's text without " (deleted)"; -ENOENT for a kernel thread. */
 int proc_read_exe(pid_t pid, struct buf *out);
-/* Arguments separated by single blanks. */
+/* Arguments separated by single blanks, cut at 64 KiB; empty for a kernel thread. */
 int proc_read_cmdline(pid_t pid, struct buf *out);
-/* One file of a task, whole: name is such as "maps". */
+/* One file of a task: name is such as "maps". Cut at 64 MiB: a hostile task can make it that long. */
 int proc_read_file(pid_t pid, const char *name, struct buf *out);
 
 /* All processes, or the threads of one, in ascending order; the caller frees *arr. */

@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What /proc says about tasks.
+ *
+ * Reading and parsing are apart, so that the parsers can be given any text at all. Names are the
+ * weak spot: a thread may call itself "a) R 1\n2 (b", so stat is split at its last parenthesis; a
+ * file may have newlines in its name, which maps writes as \012. A task may vanish between any two
+ * calls: that is -ESRCH, whatever the kernel called it.
+ */
+#include "kernel/proc.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+
+#define FILE_MAX (64UL << 20)
+#define CMDLINE_MAX (64UL << 10)
+#define DELETED " (deleted)"
+
+/* What is left of a text. */
+struct cursor {
+	const char *at, *end;
+};
+
+static void skip_blanks(struct cursor *c)
+{
+	while (c->at < c->end && (*c->at == ' ' || *c->at == '\t'))
+		c->at++;
+}
+
+static bool take_char(struct cursor *c, char want)
+{
+	if (c->at >= c->end || *c->at != want)
+		return false;
+	c->at++;
+	return true;
+}
+
+static int digit_of(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
+}
+
+/* A number without sign; false when there is none or it does not fit. */
+static bool take_number(struct cursor *c, unsigned int base, uint64_t *out)
+{
+	const char *start = c->at;
+	uint64_t v = 0;
+
+	for (; c->at < c->end && (unsigned int)digit_of(*c->at) < base; c->at++) {
+		if (v > (UINT64_MAX - 15) / base)
+			return false;
+		v = v * base + digit_of(*c->at);
+	}
+	*out = v;
+	return c->at > start;
+}
+
+static bool take_u32(struct cursor *c, unsigned int base, uint32_t *out)
+{
+	uint64_t v;
+
+	if (!take_number(c, base, &v) || v > UINT32_MAX)
+		return false;
+	*out = v;
+	return true;
+}
+
+static bool take_pid(struct cursor *c, pid_t *out)
+{
+	uint64_t v;
+
+	skip_blanks(c);
+	if (!take_number(c, 10, &v) || v > INT_MAX)
+		return false;
+	*out = (pid_t)v;
+	return true;
+}
+
+/* The next line without its newline; false at the end. */
+static bool take_line(struct cursor *c, struct cursor *line)
+{
+	const char *newline;
+
+	if (c->at >= c->end)
+		return false;
+	newline = memchr(c->at, '\n', c->end - c->at);
+	line->at = c->at;
+	line->end = newline ? newline : c->end;
+	c->at = newline ? newline + 1 : c->end;
+	return true;
+}
+
+/* ---- maps ---------------------------------------------------------------------------------- */
+
+static bool starts_with(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+bool proc_path_is_anon(const char *path)
+{
+	static const char *const prefixes[] = { "//anon", "/memfd:",   "/anon_hugepage",
+						"/SYSV",  "/dev/zero", "/[aio]" };
+
+	if (path[0] != '/')
+		return true;
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		if (!starts_with(path, prefixes[i]))
+			continue;
+		if (strcmp(prefixes[i], "/dev/zero"))
+			return true;
+		return !path[9] || !strcmp(path + 9, DELETED);
+	}
+	return false;
+}
+
+static bool take_perms(struct cursor *c, struct proc_map *m)
+{
+	if (c->end - c->at < 4)
+		return false;
+	m->read = c->at[0] == 'r';
+	m->write = c->at[1] == 'w';
+	m->exec = c->at[2] == 'x';
+	m->shared = c->at[3] == 's';
+	c->at += 4;
+	return true;
+}
+
+/* Puts newlines back and cuts the mark of a deleted file; the path then lives in scratch. */
+static void set_path(struct proc_map *m, const struct cursor *c, struct buf *scratch)
+{
+	const size_t mark = sizeof(DELETED) - 1;
+
+	buf_clear(scratch);
+	for (const char *p = c->at; p < c->end; p++) {
+		if (c->end - p >= 4 && !memcmp(p, "\\012", 4)) {
+			buf_addch(scratch, '\n');
+			p += 3;
+		} else {
+			buf_addch(scratch, *p);
+		}
+	}
+	buf_cstr(scratch);
+	m->kind = PROC_MAP_FILE;
+	if (!strcmp(scratch->data, "[vdso]"))
+		m->kind = PROC_MAP_VDSO;
+	else if (proc_path_is_anon(scratch->data))
+		m->kind = PROC_MAP_ANON;
+	if (scratch->len > mark && !strcmp(scratch->data + scratch->len - mark, DELETED)) {
+		m->deleted = true;
+		scratch->len -= mark;
+		scratch->data[scratch->len] = '\0';
+	}
+	m->path = scratch->data;
+	m->path_len = scratch->len;
+}
+
+/* "7f00a000-7f00b000 r-xp 00001000 fd:01 1234      /usr/lib/x.so" */
+static bool parse_map(struct cursor c, struct proc_map *m, struct buf *scratch)
+{
+	*m = (struct proc_map){ 0 };
+	if (!take_number(&c, 16, &m->start) || !take_char(&c, '-') ||
+	    !take_number(&c, 16, &m->end) || !take_char(&c, ' ') || !take_perms(&c, m) ||
+	    !take_char(&c, ' ') || !take_number(&c, 16, &m->pgoff) || !take_char(&c, ' ') ||
+	    !take_u32(&c, 16, &m->dev_major) || !take_char(&c, ':') ||
+	    !take_u32(&c, 16, &m->dev_minor) || !take_char(&c, ' ') ||
+	    !take_number(&c, 10, &m->inode))
+		return false;
+	if (m->start >= m->end || (c.at < c.end && *c.at != ' ') ||
+	    memchr(c.at, '\0', c.end - c.at))
+		return false;
+	skip_blanks(&c);
+	set_path(m, &c, scratch);
+	return true;
+}
+
+int proc_parse_maps(const char *text, size_t len, int (*cb)(const struct proc_map *map, void *ctx),
+		    void *ctx, size_t *bad)
+{
+	struct cursor c = { .at = text, .end = text + len }, line;
+	struct buf scratch = { 0 };
+	struct proc_map map;
+	size_t bad_cnt = 0;
+	int err = 0;
+
+	while (!err && take_line(&c, &line)) {
+		if (parse_map(line, &map, &scratch))
+			err = cb(&map, ctx);
+		else
+			bad_cnt++;
+	}
+	buf_free(&scratch);
+	if (bad)
+		*bad = bad_cnt;
+	return err;
+}
+
+/* ---- status, stat, schedstat, cgroup --------------------------------------------------------- */
+
+/* If the line begins with the key, leaves c behind it. */
+static bool take_key(struct cursor *c, const char *key)
+{
+	size_t len = strlen(key);
+
+	if ((size_t)(c->end - c->at) < len || memcmp(c->at, key, len))
+		return false;
+	c->at += len;
+	skip_blanks(c);
+	return true;
+}
+
+/* "NSpid:	4711	17": the last number. */
+static void take_innermost(struct cursor *c, pid_t *out)
+{
+	pid_t pid;
+
+	while (take_pid(c, &pid))
+		*out = pid;
+}
+
+static void parse_status_line(struct cursor line, struct proc_status *out, bool *has_vm,
+			      uint64_t *kthread)
+{
+	if (take_key(&line, "Tgid:"))
+		take_pid(&line, &out->tgid);
+	else if (take_key(&line, "Pid:"))
+		take_pid(&line, &out->pid);
+	else if (take_key(&line, "PPid:"))
+		take_pid(&line, &out->ppid);
+	else if (take_key(&line, "NSpid:"))
+		take_innermost(&line, &out->nspid);
+	else if (take_key(&line, "Uid:"))
+		take_u32(&line, 10, &out->uid);
+	else if (take_key(&line, "Gid:"))
+		take_u32(&line, 10, &out->gid);
+	else if (take_key(&line, "voluntary_ctxt_switches:"))
+		take_number(&line, 10, &out->voluntary);
+	else if (take_key(&line, "nonvoluntary_ctxt_switches:"))
+		take_number(&line, 10, &out->involuntary);
+	else if (take_key(&line, "Kthread:"))
+		take_number(&line, 10, kthread);
+	else if (take_key(&line, "VmSize:"))
+		*has_vm = true;
+}
+
+int proc_parse_status(const char *text, size_t len, struct proc_status *out)
+{
+	struct cursor c = { .at = text, .end = text + len }, line;
+	uint64_t kthread = UINT64_MAX;
+	bool has_vm = false;
+
+	*out = (struct proc_status){ 0 };
+	while (take_line(&c, &line))
+		parse_status_line(line, out, &has_vm, &kthread);
+	out->kthread = kthread == UINT64_MAX ? !has_vm : kthread != 0;
+	return out->pid && out->tgid ? 0 : -EINVAL;
+}
+
+/* Fields of stat behind the name are numbers from 3 (state) on; some are negative. */
+static bool parse_stat_fields(struct cursor c, struct proc_stat *out)
+{
+	uint64_t v;
+
+	for (int field = 4; field <= 22; field++) {
+		skip_blanks(&c);
+		take_char(&c, '-');
+		if (!take_number(&c, 10, &v))
+			return false;
+		if (field == 4)
+			out->ppid = (pid_t)(v & INT_MAX);
+		else if (field == 9)
+			out->flags = v;
+		else if (field == 14)
+			out->utime = v;
+		else if (field == 15)
+			out->stime = v;
+		else if (field == 22)
+			out->starttime = v;
+	}
+	return true;
+}
+
+int proc_parse_stat(const char *text, size_t len, struct proc_stat *out)
+{
+	struct cursor c = { .at = text, .end = text + len };
+	const char *close = len ? memrchr(text, ')', len) : NULL;
+	size_t comm_len;
+
+	*out = (struct proc_stat){ 0 };
+	if (!close || !take_pid(&c, &out->pid) || !take_char(&c, ' ') || !take_char(&c, '(') ||
+	    close < c.at)
+		return -EINVAL;
+	comm_len = close - c.at;
+	if (comm_len > sizeof(out->comm) - 1)
+		comm_len = sizeof(out->comm) - 1;
+	memcpy(out->comm, c.at, comm_len);
+	c.at = close + 1;
+	if (!take_char(&c, ' ') || c.at >= c.end)
+		return -EINVAL;
+	out->state = *c.at++;
+	return parse_stat_fields(c, out) ? 0 : -EINVAL;
+}
+
+int proc_parse_schedstat(const char *text, size_t len, struct proc_schedstat *out)
+{
+	struct cursor c = { .at = text, .end = text + len };
+
+	*out = (struct proc_schedstat){ 0 };
+	if (!take_number(&c, 10, &out->run_ns) || !take_char(&c, ' ') ||
+	    !take_number(&c, 10, &out->wait_ns) || !take_char(&c, ' ') ||
+	    !take_number(&c, 10, &out->slices))
+		return -EINVAL;
+	return 0;
+}
+
+int proc_parse_cgroup(const char *text, size_t len, struct buf *out)
+{
+	struct cursor c = { .at = text, .end = text + len }, line, best = { 0 };
+
+	while (take_line(&c, &line)) {
+		bool v2 = take_key(&line, "0::");
+		const char *colon = NULL;
+
+		if (!v2) {
+			colon = memchr(line.at, ':', line.end - line.at);
+			if (colon)
+				colon = memchr(colon + 1, ':', line.end - colon - 1);
+			if (!colon)
+				continue;
+			line.at = colon + 1;
+		}
+		if (line.at >= line.end || *line.at != '/')
+			continue;
+		if (v2 || line.end - line.at > best.end - best.at)
+			best = line;
+		if (v2)
+			break;
+	}
+	if (best.at)
+		buf_add(out, best.at, best.end - best.at);
+	else
+		buf_addch(out, '/');
+	return 0;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* The kernel has several words for a task that is not there (any more). */
+static int task_error(int err)
+{
+	return err == ENOENT || err == ESRCH ? -ESRCH : -err;
+}
+
+static int read_capped(const char *path, size_t max, struct buf *out)
+{
+	size_t start = out->len;
+	ssize_t n = 0;
+	int fd, err;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return task_error(errno);
+	while (out->len - start < max) {
+		size_t want = max - (out->len - start) < 65536 ? max - (out->len - start) : 65536;
+
+		n = read(fd, buf_reserve(out, want), want);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		out->len += n;
+	}
+	err = n < 0 ? task_error(errno) : 0;
+	buf_cstr(out);
+	close(fd);
+	return err;
+}
+
+int proc_read_file(pid_t pid, const char *name, struct buf *out)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	return read_capped(path, FILE_MAX, out);
+}
+
+int proc_read_maps(pid_t pid, int (*cb)(const struct proc_map *map, void *ctx), void *ctx)
+{
+	struct buf text = { 0 };
+	int err = proc_read_file(pid, "maps", &text);
+
+	if (!err)
+		err = proc_parse_maps(text.data, text.len, cb, ctx, NULL);
+	buf_free(&text);
+	return err;
+}
+
+int proc_read_status(pid_t tid, struct proc_status *out)
+{
+	struct buf text = { 0 };
+	int err = proc_read_file(tid, "status", &text);
+
+	if (!err)
+		err = proc_parse_status(text.data, text.len, out);
+	buf_free(&text);
+	return err;
+}
+
+int proc_read_stat(pid_t tid, struct proc_stat *out)
+{
+	struct buf text = { 0 };
+	int err = proc_read_file(tid, "stat", &text);
+
+	if (!err)
+		err = proc_parse_stat(text.data, text.len, out);
+	buf_free(&text);
+	return err;
+}
+
+int proc_read_schedstat(pid_t tid, struct proc_schedstat *out)
+{
+	struct buf text = { 0 };
+	int err = proc_read_file(tid, "schedstat", &text);
+
+	if (!err)
+		err = proc_parse_schedstat(text.data, text.len, out);
+	buf_free(&text);
+	return err;
+}
+
+int proc_read_cgroup(pid_t tid, struct buf *out)
+{
+	struct buf text = { 0 };
+	int err = proc_read_file(tid, "cgroup", &text);
+
+	if (!err)
+		err = proc_parse_cgroup(text.data, text.len, out);
+	buf_free(&text);
+	return err;
+}
+
+int proc_read_comm(pid_t tid, struct buf *out)
+{
+	size_t start = out->len;
+	int err = proc_read_file(tid, "comm", out);
+
+	if (!err && out->len > start && out->data[out->len - 1] == '\n')
+		out->data[--out->len] = '\0';
+	return err;
+}
+
+int proc_read_exe(pid_t pid, struct buf *out)
+{
+	const size_t mark = sizeof(DELETED) - 1;
+	char path[64], target[PATH_MAX + 16];
+	ssize_t n;
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	n = readlink(path, target, sizeof(target));
+	if (n < 0) {
+		err = errno;
+		/* A kernel thread has the link, and it leads nowhere. */
+		snprintf(path, sizeof(path), "/proc/%d", pid);
+		if (err == ENOENT && !access(path, F_OK))
+			return -ENOENT;
+		return task_error(err);
+	}
+	if ((size_t)n > mark && !memcmp(target + n - mark, DELETED, mark))
+		n -= mark;
+	buf_add(out, target, n);
+	return 0;
+}
+
+int proc_read_cmdline(pid_t pid, struct buf *out)
+{
+	size_t start = out->len;
+	char path[64];
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	err = read_capped(path, CMDLINE_MAX, out);
+	if (err)
+		return err;
+	while (out->len > start && !out->data[out->len - 1])
+		out->len--;
+	for (size_t i = start; i < out->len; i++) {
+		if (!out->data[i])
+			out->data[i] = ' ';
+	}
+	return 0;
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int list_numbers(const char *path, pid_t **arr, size_t *cnt)
+{
+	DIR *dir = opendir(path);
+	pid_t *pids = NULL, pid;
+	size_t n = 0, cap = 0;
+	struct dirent *ent;
+
+	if (!dir)
+		return task_error(errno);
+	while ((ent = readdir(dir))) {
+		struct cursor c = { .at = ent->d_name, .end = ent->d_name + strlen(ent->d_name) };
+
+		if (!isdigit((unsigned char)*c.at) || !take_pid(&c, &pid) || c.at != c.end)
+			continue;
+		pids = array_reserve(pids, &cap, n + 1, sizeof(*pids));
+		pids[n++] = pid;
+	}
+	closedir(dir);
+	if (n)
+		qsort(pids, n, sizeof(*pids), compare_pids);
+	*arr = pids;
+	*cnt = n;
+	return 0;
+}
+
+int proc_list_pids(pid_t **arr, size_t *cnt)
+{
+	return list_numbers("/proc", arr, cnt);
+}
+
+int proc_list_tids(pid_t pid, pid_t **arr, size_t *cnt)
+{
+	char path[64];
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	err = list_numbers(path, arr, cnt);
+	if (!err && !*cnt)
+		err = -ESRCH; /* its last thread left while we looked */
+	return err;
+}
