@@ -125,8 +125,23 @@ enum prof_module_kind {
 #define PROF_EV_TP_SYMBOL "TracepointSymbol"
 #define PROF_F_EVENT "event" /* string: <system>:<event> */
 #define PROF_F_FIELD "field" /* string */
-#define PROF_F_VALUE "value" /* varint; the row's kind (u8, PROF_F_KIND) says what it means */
+#define PROF_F_VALUE "value" /* varint */
 #define PROF_F_NAME "name"   /* string */
+
+/*
+ * The rows of one field, in file order, are one or more pieces; each turns the value v into text
+ * and its text follows that of the piece before. x starts as v, sign-extended if v is signed.
+ */
+enum prof_tp_symbol_kind {
+	PROF_TP_SYMBOL = 0,  /* name when x == value, and the piece is done */
+	PROF_TP_FLAG = 1,    /* name when x != 0 and (x & value) == value; then x &= ~value */
+	PROF_TP_MASK = 2,    /* starts a piece: x &= value; name is printed if it is not the first */
+	PROF_TP_SHIFT = 3,   /* x >>= value; right behind its MASK, applied before it */
+	PROF_TP_DELIM = 4,   /* name goes between flags; "|" without such a row */
+	PROF_TP_ZERO = 5,    /* name when the piece began with x == 0, and the piece is done */
+	PROF_TP_NONZERO = 6, /* name when it began with x != 0, and the piece is done */
+	PROF_TP_HEX = 7,     /* alone: print the number in hexadecimal */
+};
 
 /* ---- LostEvents: what is not in the trace, and when ------------------------------------------- */
 #define PROF_EV_LOST "LostEvents" /* cpu u32 (PROF_LOST_ANY_CPU: unknown or all), kind string: */
@@ -138,7 +153,8 @@ enum prof_module_kind {
 #define PROF_LOST_NESTED "nested"
 #define PROF_LOST_SIDEBAND "sideband"
 #define PROF_LOST_SAMPLE_ESTIMATE "sample_estimate" /* an estimate from clock and period */
-#define PROF_LOST_CPU_BEYOND_RINGS "cpu_beyond_rings"
+#define PROF_LOST_SAMPLE_RING_FULL "sample_ring_full"
+#define PROF_LOST_MALFORMED "malformed"
 
 /* ---- RecorderStats: cumulative, each second and at the end; all varint ------------------------ */
 #define PROF_EV_STATS "RecorderStats"
@@ -153,5 +169,9 @@ enum prof_module_kind {
 #define PROF_F_RSS_BYTES "rss_bytes"
 #define PROF_F_RING_FILL_MAX_BYTES "ring_fill_max_bytes"
 #define PROF_F_BYTES_WRITTEN "bytes_written"
+#define PROF_F_BPF_SWITCH_NS "bpf_switch_ns" /* bpf_ns by program */
+#define PROF_F_BPF_WAKEUP_NS "bpf_wakeup_ns"
+#define PROF_F_BPF_TRACEPOINT_NS "bpf_tracepoint_ns"
+#define PROF_F_BPF_SAMPLE_NS "bpf_sample_ns"
 
 #endif /* D9_INCLUDE_PROF_EVENTS_H */

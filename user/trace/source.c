@@ -63,8 +63,8 @@ static int check_fd(int fd, const char *name, bool *regular)
 
 int source_open_fd(int fd, const char *name, struct source **out)
 {
+	bool regular = false;
 	struct source *src;
-	bool regular;
 	int err;
 
 	err = check_fd(fd, name, &regular);

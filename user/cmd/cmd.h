@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_CMD_CMD_H
+#define D9_CMD_CMD_H
+
+/* What the program exits with. */
+enum cmd_exit {
+	CMD_OK = 0,
+	CMD_USAGE = 1,	/* the command line makes no sense */
+	CMD_START = 2,	/* recording cannot start: privileges, kernel, no such process */
+	CMD_OUTPUT = 3, /* the output cannot be written */
+	CMD_LOSS = 4,	/* events were lost and that was not acceptable */
+	CMD_INPUT = 5,	/* the input is missing or is no good trace */
+};
+
+#define CMD_DEFAULT_FILE "dial9.bin"
+
+/*
+ * One subcommand each: argv[0] is its word. Prints what is to be printed and returns an exit code.
+ */
+int cmd_record(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_script(int argc, char **argv);
+int cmd_info(int argc, char **argv);
+int cmd_dump(int argc, char **argv);
+int cmd_list(int argc, char **argv);
+
+#endif /* D9_CMD_CMD_H */
