@@ -39,11 +39,11 @@ DEPFLAGS = -MMD -MP
 
 # ---- lists --------------------------------------------------------------------------------------
 SRCS_libdial9 := $(addprefix user/libdial9/, \
-	encode.c pool.c put.c registry.c schema.c value.c wire.c)
+	decode.c encode.c pool.c put.c registry.c schema.c value.c wire.c)
 SRCS_base := $(addprefix user/base/, \
 	alloc.c buf.c clock.c hash.c hmap.c log.c opts.c str.c strtab.c)
 SRCS_kernel := $(addprefix user/kernel/, \
-	cpus.c format.c format_symbols.c perf.c perf_ring.c perf_side.c tracefs.c)
+	cpus.c format.c format_symbols.c kallsyms.c perf.c perf_ring.c perf_side.c proc.c tracefs.c)
 SRCS_symbol := $(addprefix user/symbol/, \
 	demangle.c dwinfo.c dwline.c elfimg.c plt.c ranges.c symbolizer.c symopen.c symtab.c \
 	symworker.c)
@@ -56,7 +56,7 @@ SRCS_profile := $(addprefix user/profile/, \
 SRCS_export := $(addprefix user/export/, \
 	)
 SRCS_cmd := $(addprefix user/cmd/, \
-	)
+	dump.c dump_json.c dump_text.c)
 SRCS_main := user/main.c
 
 BPF_SRCS := $(addprefix bpf/, \

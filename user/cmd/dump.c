@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `dump`: the wire, frame by frame, for people who write readers and for those who debug them.
+ *
+ * It takes dial9 at its word: nothing is joined, sorted or given a name that is not in the frame, but for
+ * pool ids, which stand beside what they mean at that point. A torn tail is what a recorder leaves that
+ * was killed, so it is a warning; damage is an error, with the offset, after all frames before it.
+ */
+#include "cmd/dump.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/opts.h"
+#include "dial9.h"
+#include "trace/source.h"
+
+enum dump_exit {
+	DUMP_OK = 0,
+	DUMP_USAGE = 1,
+	DUMP_OUTPUT = 3,
+	DUMP_INPUT = 5,
+};
+
+struct dump_opts {
+	bool json;
+	const char *input;
+};
+
+static const struct opt dump_opts[] = {
+	{ .name = "input",
+	  .key = 'i',
+	  .kind = OPT_STR,
+	  .off = offsetof(struct dump_opts, input),
+	  .arg = "FILE",
+	  .help = "trace to read; - is standard input (dial9.bin)" },
+	{ .name = "json",
+	  .kind = OPT_FLAG,
+	  .off = offsetof(struct dump_opts, json),
+	  .help = "one JSON object a frame, exact, and one for the end" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+};
+
+static const struct opt_spec dump_spec = {
+	.name = "dump",
+	.usage = "dial9-prof dump [--json] [-i FILE | FILE | -]",
+	.brief = "Print the frames of a dial9 trace, one a line.",
+	.opts = dump_opts,
+	.cnt = sizeof(dump_opts) / sizeof(dump_opts[0]),
+};
+
+static void count(struct dump_tally *tally, const struct dial9_frame *f)
+{
+	switch (f->kind) {
+	case DIAL9_FRAME_HEADER:
+	case DIAL9_FRAME_MIDHEADER:
+	case DIAL9_FRAME_RESET:
+		return;
+	case DIAL9_FRAME_EVENT:
+		tally->events++;
+		break;
+	case DIAL9_FRAME_SCHEMA:
+	case DIAL9_FRAME_STRINGS:
+	case DIAL9_FRAME_STACKS:
+	case DIAL9_FRAME_ANNOTATIONS:
+		break;
+	}
+	tally->frames++;
+}
+
+static bool print_line(struct buf *line, FILE *out)
+{
+	buf_addch(line, '\n');
+	return fwrite(line->data, 1, line->len, out) == line->len;
+}
+
+int dump_run(struct dial9_dec *dec, bool json, FILE *out, struct dump_tally *tally)
+{
+	struct buf line = { 0 };
+	struct dial9_frame f;
+	bool ok = true;
+	int err;
+
+	*tally = (struct dump_tally){ 0 };
+	while (ok && (err = dial9_dec_next(dec, &f)) == 1) {
+		count(tally, &f);
+		buf_clear(&line);
+		if (json)
+			dump_json_frame(&line, dec, &f);
+		else
+			dump_text_frame(&line, dec, &f);
+		ok = print_line(&line, out);
+	}
+	if (ok && json) {
+		buf_clear(&line);
+		dump_json_end(&line, dec, tally, err);
+		ok = print_line(&line, out);
+	}
+	buf_free(&line);
+	return ok ? err : -EIO;
+}
+
+/* One line for how it ended, and the exit code. */
+static int conclude(const struct source *src, const struct dial9_dec *dec, int err)
+{
+	struct dial9_error e;
+
+	dial9_dec_error(dec, &e);
+	switch (err) {
+	case 0:
+		return DUMP_OK;
+	case -ENODATA:
+		log_warn("dump: %s: torn after %" PRIu64 " bytes: %s", source_name(src), e.offset,
+			 e.reason);
+		return e.offset ? DUMP_OK : DUMP_INPUT;
+	case -EBADMSG:
+	case -E2BIG:
+		log_error("dump: %s: damaged at byte %" PRIu64 ": %s", source_name(src), e.offset,
+			  e.reason);
+		return DUMP_INPUT;
+	default:
+		log_error("dump: %s: %s", source_name(src), strerror(-err));
+		return DUMP_INPUT;
+	}
+}
+
+static int dump_source(struct source *src, bool json)
+{
+	struct dial9_dec_opts dec_opts = { .sz = sizeof(dec_opts),
+					   .read = source_read,
+					   .ctx = src };
+	struct dump_tally tally;
+	struct dial9_dec *dec;
+	int code, err;
+
+	err = dial9_dec_new(&dec_opts, &dec);
+	if (err) {
+		log_error("dump: %s", strerror(-err));
+		return DUMP_INPUT;
+	}
+	err = dump_run(dec, json, stdout, &tally);
+	if (fflush(stdout) || ferror(stdout)) {
+		log_error("dump: cannot write: %s", strerror(errno));
+		code = DUMP_OUTPUT;
+	} else {
+		code = conclude(src, dec, err);
+	}
+	dial9_dec_free(dec);
+	return code;
+}
+
+int cmd_dump(int argc, char **argv)
+{
+	struct dump_opts opts = { 0 };
+	struct source *src;
+	int err, first, code = DUMP_USAGE;
+
+	err = opts_parse(&dump_spec, argc, argv, &opts, &first);
+	if (err)
+		goto out;
+	if (argc - first > 1 || (argc > first && opts.input)) {
+		log_error("dump: one trace at a time; see dial9-prof dump --help");
+		err = -EINVAL;
+		goto out;
+	}
+	if (argc > first)
+		opts.input = argv[first];
+	err = source_open(opts.input ? opts.input : "dial9.bin", &src);
+	if (err) {
+		code = DUMP_INPUT;
+		goto out;
+	}
+	code = dump_source(src, opts.json);
+	source_close(src);
+out:
+	opts_fini(&dump_spec, &opts);
+	return err > 0 ? DUMP_OK : code;
+}

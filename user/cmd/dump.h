@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_CMD_DUMP_H
+#define D9_CMD_DUMP_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "cmd/dump_frame.h"
+
+/* `dial9-prof dump`: the frames of a trace as they are. Returns the exit code. */
+int cmd_dump(int argc, char **argv);
+
+/*
+ * Print all frames that dec gives, one a line, as JSON (with an `end` line) or text. Returns what
+ * dial9_dec_next() ended with, or -EIO when `out` does not take it.
+ */
+int dump_run(struct dial9_dec *dec, bool json, FILE *out, struct dump_tally *tally);
+
+#endif
