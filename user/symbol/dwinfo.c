@@ -53,6 +53,7 @@ struct func {
 
 struct unit {
 	Dwarf_Off die;
+	const char *dir; /* DW_AT_comp_dir: what relative paths are relative to; NULL = unknown */
 	bool indexed, refused;
 	struct ranges funcs; /* id = offset of the function's DIE */
 	struct dwline lines;
@@ -146,6 +147,22 @@ static void index_functions(struct dwinfo *dw, struct unit *unit, Dwarf_Die *par
 	} while (next_sibling(&die));
 }
 
+static uint64_t attr_number(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word v;
+
+	return dwarf_attr(die, name, &attr) && !dwarf_formudata(&attr, &v) ? v : 0;
+}
+
+/* Follows specifications and abstract origins; libdw bounds their number. */
+static const char *attr_string(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute attr;
+
+	return dwarf_attr_integrate(die, name, &attr) ? dwarf_formstring(&attr) : NULL;
+}
+
 static int load_unit(struct dwinfo *dw, struct unit *unit)
 {
 	uint64_t cost;
@@ -164,17 +181,10 @@ static int load_unit(struct dwinfo *dw, struct unit *unit)
 	unit->indexed = true;
 	index_functions(dw, unit, &die, 0);
 	ranges_sort(&unit->funcs);
+	unit->dir = attr_string(&die, DW_AT_comp_dir);
 	dwline_load(&unit->lines, &die);
 	dw->mem += unit->lines.row_cnt * ROW_COST;
 	return 0;
-}
-
-static uint64_t attr_number(Dwarf_Die *die, unsigned int name)
-{
-	Dwarf_Attribute attr;
-	Dwarf_Word v;
-
-	return dwarf_attr(die, name, &attr) && !dwarf_formudata(&attr, &v) ? v : 0;
 }
 
 static uint32_t add_call(struct func *f, const struct unit *unit, Dwarf_Die *die, uint32_t parent)
@@ -249,28 +259,39 @@ static uint32_t deepest_call(const struct func *f, uint64_t addr)
 	return best;
 }
 
-/* The linker's name says parameters and scope; declarations in C have none. */
+/* The linker's name says parameters and scope; C has none, nor have local functions of GCC's C++. */
 static void add_name(struct dwinfo *dw, Dwarf_Off off, struct buf *text, struct dwinfo_frame *out)
 {
-	static const unsigned int names[] = {
-		DW_AT_linkage_name,
-		DW_AT_MIPS_linkage_name,
-		DW_AT_name,
-	};
 	const char *name = NULL;
-	Dwarf_Attribute attr;
 	Dwarf_Die die;
-	size_t i;
 
 	out->name_off = text->len;
-	if (dwarf_offdie(dw->dbg, off, &die))
-		for (i = 0; !name && i < sizeof(names) / sizeof(names[0]); i++)
-			if (dwarf_attr_integrate(&die, names[i], &attr))
-				name = dwarf_formstring(&attr);
+	if (dwarf_offdie(dw->dbg, off, &die)) {
+		name = attr_string(&die, DW_AT_linkage_name);
+		if (!name)
+			name = attr_string(&die, DW_AT_MIPS_linkage_name);
+		out->plain = !name;
+		if (!name)
+			name = attr_string(&die, DW_AT_name);
+	}
 	if (name)
 		demangle_name(text, name, strnlen(name, DEMANGLE_MAX + 1));
 	out->name_len = text->len - out->name_off;
 	buf_addch(text, '\0');
+}
+
+static void add_file(const struct unit *unit, const char *file, struct buf *text,
+		     struct dwinfo_frame *out)
+{
+	out->file_off = SIZE_MAX;
+	if (!file)
+		return;
+	out->file_off = text->len;
+	if (file[0] != '/' && unit->dir) {
+		buf_addstr(text, unit->dir);
+		buf_addch(text, '/');
+	}
+	buf_add(text, file, strlen(file) + 1);
 }
 
 /* Fills out[0..max) from the function's DIE and the path of calls down to `call`. */
@@ -287,11 +308,11 @@ static int fill_frames(struct dwinfo *dw, const struct unit *unit, const struct 
 	for (i = cnt; i-- > 0;) {
 		if (i < max) {
 			out[i] = (struct dwinfo_frame){
-				.file = file,
 				.line = line,
 				.lo = hit->lo,
 				.hi = hit->hi,
 			};
+			add_file(unit, file, text, &out[i]);
 			add_name(dw, i ? f->calls[call].die : hit->id, text, &out[i]);
 		}
 		if (!i)
@@ -333,15 +354,20 @@ int dwinfo_frames(struct dwinfo *dw, uint64_t addr, struct buf *text, struct dwi
 	return cnt;
 }
 
-bool dwinfo_line(struct dwinfo *dw, uint64_t addr, const char **file, uint32_t *line)
+bool dwinfo_line(struct dwinfo *dw, uint64_t addr, struct buf *text, struct dwinfo_frame *out)
 {
 	const struct range *r;
 	size_t pos = SIZE_MAX;
 
-	while ((r = ranges_next(&dw->unit_ranges, addr, &pos)))
-		if (!load_unit(dw, &dw->units[r->id]) &&
-		    dwline_find(&dw->units[r->id].lines, addr, file, line))
-			return true;
+	while ((r = ranges_next(&dw->unit_ranges, addr, &pos))) {
+		struct unit *unit = &dw->units[r->id];
+		const char *file;
+
+		if (load_unit(dw, unit) || !dwline_find(&unit->lines, addr, &file, &out->line))
+			continue;
+		add_file(unit, file, text, out);
+		return true;
+	}
 	return false;
 }
 

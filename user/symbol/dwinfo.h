@@ -16,9 +16,11 @@ struct elfimg;
 /* Debug information of one file, indexed as far as it was needed. */
 struct dwinfo;
 
+/* Strings are in the text buffer given, NUL-terminated. */
 struct dwinfo_frame {
-	size_t name_off, name_len; /* in the text buffer given; NUL-terminated there */
-	const char *file; /* borrowed from the dwinfo; NULL = unknown */
+	size_t name_off, name_len;
+	bool plain; /* the name has neither scope nor parameters, though the language may know them */
+	size_t file_off; /* SIZE_MAX = unknown */
 	uint32_t line;
 	uint64_t lo, hi; /* the out-of-line function's range of addresses that was hit */
 };
@@ -33,15 +35,18 @@ int dwinfo_new(const struct elfimg *debug, const struct elfimg *alt, const struc
 void dwinfo_free(struct dwinfo *dw);
 
 /*
- * Frames at addr, outermost first; names are appended to text. Returns their number, 0 when there
+ * Frames at addr, outermost first; strings are appended to text. Returns their number, 0 when there
  * is no function, -E2BIG when the unit around addr did not fit in what is left of mem_max: free
  * this dwinfo and try with a new one.
  */
 int dwinfo_frames(struct dwinfo *dw, uint64_t addr, struct buf *text, struct dwinfo_frame *out,
 		  size_t max);
 
-/* The line at addr, for code that no function claims (assembly). *file may become NULL. */
-bool dwinfo_line(struct dwinfo *dw, uint64_t addr, const char **file, uint32_t *line);
+/*
+ * The line at addr, for code that no function claims (assembly): fills file_off and line of *out
+ * and appends to text as above.
+ */
+bool dwinfo_line(struct dwinfo *dw, uint64_t addr, struct buf *text, struct dwinfo_frame *out);
 
 /* Bytes held, estimated. */
 size_t dwinfo_mem(const struct dwinfo *dw);

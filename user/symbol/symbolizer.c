@@ -257,19 +257,24 @@ static void write_name(struct buf *text, const struct symtab_sym *s)
 		buf_addstr(text, "@plt");
 }
 
+/* The symbol around addr, and the span of addresses that it owns there. */
+static const struct symtab_sym *find_sym(struct symbolizer *sym, uint64_t addr,
+					 const struct symtab_span **span)
+{
+	load_symtab(sym);
+	*span = symtab_find(&sym->symtab, addr);
+	return *span ? &sym->symtab.syms[(*span)->sym] : NULL;
+}
+
 int symbolizer_name(struct symbolizer *sym, uint64_t off, struct symbolizer_frame *out)
 {
 	const struct symtab_span *span;
 	const struct symtab_sym *s;
 	uint64_t addr;
 
-	load_symtab(sym);
-	if (!elfimg_addr(&sym->img, off, &addr))
+	s = elfimg_addr(&sym->img, off, &addr) ? find_sym(sym, addr, &span) : NULL;
+	if (!s)
 		return 0;
-	span = symtab_find(&sym->symtab, addr);
-	if (!span)
-		return 0;
-	s = &sym->symtab.syms[span->sym];
 	buf_clear(&sym->text);
 	write_name(&sym->text, s);
 	*out = (struct symbolizer_frame){
@@ -277,9 +282,7 @@ int symbolizer_name(struct symbolizer *sym, uint64_t off, struct symbolizer_fram
 		.name_len = sym->text.len,
 		.size = s->size ? s->size : span->end - s->addr,
 	};
-	if (!elfimg_off(&sym->img, s->addr, &out->start))
-		return 0;
-	return 1;
+	return elfimg_off(&sym->img, s->addr, &out->start);
 }
 
 /* dwz moves what several debug files share to one more file; without it names would be holes. */
@@ -357,19 +360,58 @@ static int frames_again(struct symbolizer *sym, uint64_t addr, struct dwinfo_fra
 	return sym->dwarf ? dwinfo_frames(sym->dwarf, addr, &sym->text, out, max) : 0;
 }
 
-/* Assembly has lines but often no functions: the symbol table has the name. */
-static size_t frame_without_function(struct symbolizer *sym, uint64_t off, uint64_t addr,
-				     struct symbolizer_frame *out)
+static void write_sym(struct symbolizer *sym, const struct symtab_sym *s, struct dwinfo_frame *f)
 {
-	const char *file;
-	uint32_t line;
+	f->name_off = sym->text.len;
+	write_name(&sym->text, s);
+	f->name_len = sym->text.len - f->name_off;
+	buf_addch(&sym->text, '\0');
+}
 
-	if (!sym->dwarf || !dwinfo_line(sym->dwarf, addr, &file, &line) ||
-	    symbolizer_name(sym, off, out) != 1)
+/* Assembly has lines but often no functions: the symbol table has the name. */
+static int frame_without_function(struct symbolizer *sym, uint64_t addr, struct dwinfo_frame *f)
+{
+	const struct symtab_span *span;
+	const struct symtab_sym *s;
+
+	if (!sym->dwarf || !dwinfo_line(sym->dwarf, addr, &sym->text, f))
 		return 0;
-	out->file = file;
-	out->line = line;
+	s = find_sym(sym, addr, &span);
+	if (!s)
+		return 0;
+	write_sym(sym, s, f);
+	f->lo = s->addr;
+	f->hi = s->size ? s->addr + s->size : span->end;
 	return 1;
+}
+
+/* GCC gives local C++ functions no linkage name; the linker's symbol knows the full name. */
+static void improve_name(struct symbolizer *sym, struct dwinfo_frame *f)
+{
+	const struct symtab_span *span;
+	const struct symtab_sym *s;
+
+	if (!f->plain)
+		return;
+	s = find_sym(sym, f->lo, &span);
+	if (s && s->addr == f->lo && (!strncmp(s->name, "_Z", 2) || !strncmp(s->name, "_R", 2)))
+		write_sym(sym, s, f);
+}
+
+static int find_frames(struct symbolizer *sym, uint64_t addr, struct dwinfo_frame *found,
+		       size_t max)
+{
+	int cnt;
+
+	buf_clear(&sym->text);
+	cnt = dwinfo_frames(sym->dwarf, addr, &sym->text, found, max);
+	if (cnt == -E2BIG)
+		cnt = frames_again(sym, addr, found, max);
+	if (!cnt)
+		return frame_without_function(sym, addr, found);
+	if (cnt > 0)
+		improve_name(sym, &found[0]);
+	return cnt;
 }
 
 size_t symbolizer_frames(struct symbolizer *sym, uint64_t off, struct symbolizer_frame *out,
@@ -380,23 +422,16 @@ size_t symbolizer_frames(struct symbolizer *sym, uint64_t off, struct symbolizer
 	int cnt, i;
 
 	load_dwarf(sym);
-	if (!sym->dwarf || !elfimg_addr(&sym->img, off, &addr))
+	if (!max || !sym->dwarf || !elfimg_addr(&sym->img, off, &addr))
 		return 0;
-	if (max > DWINFO_DEPTH_MAX)
-		max = DWINFO_DEPTH_MAX;
-	buf_clear(&sym->text);
-	cnt = dwinfo_frames(sym->dwarf, addr, &sym->text, found, max);
-	if (cnt == -E2BIG)
-		cnt = frames_again(sym, addr, found, max);
-	if (!cnt && max)
-		return frame_without_function(sym, off, addr, out);
+	cnt = find_frames(sym, addr, found, max < DWINFO_DEPTH_MAX ? max : DWINFO_DEPTH_MAX);
 	for (i = 0; i < cnt; i++) {
 		const struct dwinfo_frame *f = &found[i];
 
 		out[i] = (struct symbolizer_frame){
 			.name = sym->text.data + f->name_off,
 			.name_len = f->name_len,
-			.file = f->file,
+			.file = f->file_off == SIZE_MAX ? NULL : sym->text.data + f->file_off,
 			.line = f->line,
 			.size = f->hi - f->lo,
 		};
