@@ -29,17 +29,17 @@ uint64_t hash_u64(uint64_t v)
 uint64_t hash_bytes(const void *p, size_t n)
 {
 	const unsigned char *s = p;
-	uint64_t h = n * K0;
+	uint64_t h = fold(n ^ K0, K1);
 	uint64_t word;
 
 	for (; n >= 8; n -= 8, s += 8) {
 		memcpy(&word, s, 8);
-		h = fold(h ^ word ^ K0, K1);
+		h = fold(h ^ word, K1);
 	}
 	if (n) {
 		word = 0;
 		memcpy(&word, s, n);
-		h = fold(h ^ word ^ K0, K1);
+		h = fold(h ^ word, K1);
 	}
-	return fold(h ^ K0, K1);
+	return h;
 }

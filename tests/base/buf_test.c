@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The growing byte string: always terminated, whatever was added. */
+#include "base/buf.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+Test(buf, an_empty_one_is_the_empty_string)
+{
+	struct buf b = { 0 };
+
+	cr_assert_str_eq(buf_cstr(&b), "");
+	cr_assert_eq(b.len, 0);
+	buf_free(&b);
+	cr_assert_null(b.data);
+}
+
+Test(buf, every_addition_leaves_it_terminated)
+{
+	struct buf b = { 0 };
+
+	buf_addstr(&b, "ab");
+	cr_assert_str_eq(b.data, "ab");
+	buf_addch(&b, 'c');
+	cr_assert_str_eq(b.data, "abc");
+	buf_add(&b, "d\0e", 3);
+	cr_assert_eq(b.len, 6);
+	cr_assert_arr_eq(b.data, "abcd\0e", 7);
+	buf_printf(&b, "%d%s", 17, "x");
+	cr_assert_eq(b.len, 9);
+	cr_assert_str_eq(b.data + 6, "17x");
+	buf_clear(&b);
+	cr_assert_str_eq(b.data, "");
+	buf_free(&b);
+}
+
+Test(buf, printf_of_every_length_around_its_first_guess_is_whole)
+{
+	char text[300];
+	struct buf b = { 0 };
+
+	for (size_t n = 0; n < sizeof(text); n++) {
+		memset(text, 'a' + (int)(n % 26), n);
+		text[n] = '\0';
+		buf_clear(&b);
+		buf_printf(&b, "%s", text);
+		cr_assert_eq(b.len, n);
+		cr_assert_str_eq(b.data, text);
+	}
+	buf_free(&b);
+}
+
+Test(buf, steal_hands_over_and_empties)
+{
+	struct buf b = { 0 };
+	char *s;
+
+	buf_addstr(&b, "mine");
+	s = buf_steal(&b);
+	cr_assert_str_eq(s, "mine");
+	cr_assert_null(b.data);
+	cr_assert_eq(b.cap, 0);
+	free(s);
+	s = buf_steal(&b);
+	cr_assert_str_eq(s, "");
+	free(s);
+}
+
+Test(buf, reserve_then_len_is_how_a_reader_fills_it)
+{
+	struct buf b = { 0 };
+
+	memcpy(buf_reserve(&b, 100), "xyz", 3);
+	b.len += 3;
+	cr_assert_str_eq(buf_cstr(&b), "xyz");
+	cr_assert_geq(b.cap, 101);
+	buf_free(&b);
+}

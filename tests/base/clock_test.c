@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The clocks tick in nanoseconds and are the ones they say they are. */
+#include "base/clock.h"
+
+#include <criterion/criterion.h>
+#include <time.h>
+
+Test(clock, each_is_the_kernels_clock_of_that_name)
+{
+	struct timespec ts;
+	uint64_t before, after;
+
+	before = clock_mono_ns();
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	after = clock_mono_ns();
+	cr_assert(before <= ts.tv_sec * 1000000000ULL + ts.tv_nsec);
+	cr_assert(after >= ts.tv_sec * 1000000000ULL + ts.tv_nsec);
+
+	before = clock_real_ns();
+	clock_gettime(CLOCK_REALTIME, &ts);
+	after = clock_real_ns();
+	cr_assert(before <= ts.tv_sec * 1000000000ULL + ts.tv_nsec);
+	cr_assert(after >= ts.tv_sec * 1000000000ULL + ts.tv_nsec);
+}
+
+Test(clock, cpu_time_grows_with_work_and_not_with_sleep)
+{
+	struct timespec pause = { .tv_nsec = 50000000 };
+	uint64_t start = clock_cpu_ns(), slept;
+
+	nanosleep(&pause, NULL);
+	slept = clock_cpu_ns() - start;
+	cr_assert_lt(slept, 40000000, "slept %llu ns of CPU", (unsigned long long)slept);
+	start = clock_cpu_ns();
+	while (clock_cpu_ns() - start < 1000000)
+		;
+	cr_assert_geq(clock_cpu_ns() - start, 1000000);
+}

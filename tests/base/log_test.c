@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* One line a message, by level, with nothing in it that moves a terminal's cursor. */
+#include "base/log.h"
+
+#include <criterion/criterion.h>
+#include <criterion/redirect.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static void assert_stderr(const char *want)
+{
+	char got[8192];
+	FILE *f = cr_get_redirected_stderr();
+	size_t n = fread(got, 1, sizeof(got) - 1, f);
+
+	got[n] = '\0';
+	cr_assert_str_eq(got, want);
+}
+
+Test(log, the_default_shows_errors_and_warnings, .init = cr_redirect_stderr)
+{
+	log_error("a %d", 1);
+	log_warn("b");
+	log_info("c");
+	log_debug("d");
+	assert_stderr("dial9-prof: a 1\ndial9-prof: b\n");
+}
+
+Test(log, quiet_shows_errors_only, .init = cr_redirect_stderr)
+{
+	log_set_level(LOG_LEVEL_QUIET);
+	log_error("a");
+	log_warn("b");
+	assert_stderr("dial9-prof: a\n");
+}
+
+Test(log, debug_shows_everything, .init = cr_redirect_stderr)
+{
+	log_set_level(LOG_LEVEL_DEBUG);
+	log_info("c");
+	log_debug("d");
+	assert_stderr("dial9-prof: c\ndial9-prof: d\n");
+}
+
+Test(log, control_characters_cannot_reach_the_terminal, .init = cr_redirect_stderr)
+{
+	log_error("x\033[2Jy\nz");
+	assert_stderr("dial9-prof: x?[2Jy?z\n");
+}
+
+Test(log, a_message_that_is_too_long_is_one_cut_line, .init = cr_redirect_stderr)
+{
+	char text[5000], want[2049];
+
+	memset(text, 'a', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	log_error("%s", text);
+	memset(want, 'a', sizeof(want));
+	memcpy(want, "dial9-prof: ", 12);
+	want[2046] = '\n';
+	want[2047] = '\0';
+	assert_stderr(want);
+}
+
+Test(log, errno_survives, .init = cr_redirect_stderr)
+{
+	errno = E2BIG;
+	log_error("x");
+	cr_assert_eq(errno, E2BIG);
+}

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The grammar of options, the words of its errors, and the help, against literal text. */
+#include "base/opts.h"
+
+#include <criterion/criterion.h>
+#include <criterion/redirect.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct demo {
+	bool all, stacks, help_asked;
+	int verbose, mode;
+	const char *output;
+	uint32_t hz;
+	uint64_t period, ring, duration;
+	struct opt_list events;
+	struct opt_u32s pids, cpus;
+	const char *level;
+};
+
+static const char *const modes[] = { "none", "user", "both", NULL };
+
+static const struct opt rows[] = {
+	{ .name = "pid",
+	  .key = 'p',
+	  .kind = OPT_PIDS,
+	  .off = offsetof(struct demo, pids),
+	  .arg = "PID,...",
+	  .help = "record these processes",
+	  .group = "Target" },
+	{ .name = "all-cpus",
+	  .key = 'a',
+	  .kind = OPT_FLAG,
+	  .off = offsetof(struct demo, all),
+	  .help = "record everything" },
+	{ .name = "cpu",
+	  .key = 'C',
+	  .kind = OPT_CPUS,
+	  .off = offsetof(struct demo, cpus),
+	  .help = "only these CPUs" },
+	{ .name = "freq",
+	  .key = 'F',
+	  .kind = OPT_U32,
+	  .off = offsetof(struct demo, hz),
+	  .min = 1,
+	  .max = 50000,
+	  .arg = "HZ",
+	  .help = "take this many samples a second on each CPU, which is a long sentence that "
+		  "has to be wrapped",
+	  .group = "Events" },
+	{ .name = "count",
+	  .key = 'c',
+	  .kind = OPT_U64,
+	  .off = offsetof(struct demo, period),
+	  .help = "period" },
+	{ .name = "event",
+	  .key = 'e',
+	  .kind = OPT_LIST,
+	  .off = offsetof(struct demo, events),
+	  .arg = "EVENT",
+	  .help = "add a tracepoint" },
+	{ .name = "switch-stacks",
+	  .kind = OPT_CHOICE,
+	  .off = offsetof(struct demo, mode),
+	  .choices = modes,
+	  .help = "stacks of switches" },
+	{ .name = "no-callchain",
+	  .kind = OPT_NOT,
+	  .off = offsetof(struct demo, stacks),
+	  .help = "no stacks" },
+	{ .name = "ring-size",
+	  .key = 'm',
+	  .kind = OPT_SIZE,
+	  .off = offsetof(struct demo, ring),
+	  .help = "ring size",
+	  .group = "Output" },
+	{ .name = "duration",
+	  .key = 'd',
+	  .kind = OPT_DURATION,
+	  .off = offsetof(struct demo, duration),
+	  .help = "how long" },
+	{ .name = "output",
+	  .key = 'o',
+	  .kind = OPT_STR,
+	  .off = offsetof(struct demo, output),
+	  .arg = "FILE",
+	  .help = "where to" },
+	{ .name = "compress",
+	  .key = 'z',
+	  .kind = OPT_STR,
+	  .off = offsetof(struct demo, level),
+	  .arg = "LEVEL",
+	  .implied = "6",
+	  .help = "compress" },
+	{ .name = "verbose",
+	  .key = 'v',
+	  .kind = OPT_COUNT,
+	  .off = offsetof(struct demo, verbose),
+	  .help = "say more" },
+	{ .name = "mmap-pages", .kind = OPT_SIZE, .off = offsetof(struct demo, ring) },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+};
+
+static const struct opt_spec spec = {
+	.name = "demo",
+	.usage = "dial9-prof demo [OPTIONS] [FILE]",
+	.brief = "Shows what options look like.",
+	.opts = rows,
+	.cnt = sizeof(rows) / sizeof(rows[0]),
+	.examples = "  dial9-prof demo -a\n",
+};
+
+#define ARGS(...)                                 \
+	{                                         \
+		(char *)"demo", __VA_ARGS__, NULL \
+	}
+#define ARGC(argv) ((int)(sizeof(argv) / sizeof((argv)[0])) - 1)
+
+static int parse(const struct opt_spec *s, int argc, char **argv, struct demo *d, int *first)
+{
+	*d = (struct demo){ .stacks = true, .hz = 99 };
+	return opts_parse(s, argc, argv, d, first);
+}
+
+static void read_stream(FILE *f, char *out, size_t sz)
+{
+	size_t n = fread(out, 1, sz - 1, f);
+
+	out[n] = '\0';
+}
+
+Test(opts, every_kind_and_every_spelling)
+{
+	char *argv[] = ARGS("-p", "17,42", "--pid=7", "-av", "-vC0-2", "-F999", "--count", "0x10",
+			    "-e", "a:b", "--event=c:*", "--switch-stacks=both", "--no-callchain",
+			    "-m", "4M", "-d500ms", "--output", "x.bin", "-z9");
+	static const uint32_t pids[] = { 17, 42, 7 }, cpus[] = { 0, 1, 2 };
+	struct demo d;
+	int first;
+
+	cr_assert_eq(parse(&spec, ARGC(argv), argv, &d, &first), 0);
+	cr_assert_eq(first, ARGC(argv));
+	cr_assert_eq(d.pids.cnt, 3);
+	cr_assert_arr_eq(d.pids.v, pids, sizeof(pids));
+	cr_assert_eq(d.cpus.cnt, 3);
+	cr_assert_arr_eq(d.cpus.v, cpus, sizeof(cpus));
+	cr_assert(d.all && !d.stacks);
+	cr_assert_eq(d.verbose, 2);
+	cr_assert_eq(d.hz, 999);
+	cr_assert_eq(d.period, 16);
+	cr_assert_eq(d.events.cnt, 2);
+	cr_assert_str_eq(d.events.v[0], "a:b");
+	cr_assert_str_eq(d.events.v[1], "c:*");
+	cr_assert_eq(d.mode, 2);
+	cr_assert_eq(d.ring, 4 << 20);
+	cr_assert_eq(d.duration, 500000000);
+	cr_assert_str_eq(d.output, "x.bin");
+	cr_assert_str_eq(d.level, "9");
+	opts_fini(&spec, &d);
+	cr_assert_null(d.pids.v);
+	cr_assert_null(d.events.v);
+}
+
+Test(opts, defaults_stay_when_nothing_is_said)
+{
+	char *argv[] = ARGS("file");
+	struct demo d;
+	int first;
+
+	cr_assert_eq(parse(&spec, ARGC(argv), argv, &d, &first), 0);
+	cr_assert_eq(first, 1);
+	cr_assert(d.stacks && d.hz == 99 && !d.all);
+}
+
+Test(opts, options_may_stand_between_words)
+{
+	char *argv[] = ARGS("one", "-o", "out", "two", "-a", "-", "--", "-x", "--all-cpus");
+	struct demo d;
+	int first;
+
+	cr_assert_eq(parse(&spec, ARGC(argv), argv, &d, &first), 0);
+	cr_assert_eq(ARGC(argv) - first, 5);
+	cr_assert_str_eq(argv[first], "one");
+	cr_assert_str_eq(argv[first + 1], "two");
+	cr_assert_str_eq(argv[first + 2], "-");
+	cr_assert_str_eq(argv[first + 3], "-x");
+	cr_assert_str_eq(argv[first + 4], "--all-cpus");
+	cr_assert_str_eq(d.output, "out");
+	cr_assert(d.all);
+}
+
+Test(opts, the_first_word_ends_the_options_where_the_command_wants_it)
+{
+	char *argv[] = ARGS("-a", "ls", "-l");
+	struct opt_spec stops = spec;
+	struct demo d;
+	int first;
+
+	stops.stop_at_word = true;
+	cr_assert_eq(parse(&stops, ARGC(argv), argv, &d, &first), 0);
+	cr_assert_eq(first, 2);
+	cr_assert_str_eq(argv[2], "ls");
+	cr_assert_str_eq(argv[3], "-l");
+}
+
+Test(opts, an_implied_value_needs_no_word)
+{
+	char *argv[] = ARGS("-z", "file", "--compress");
+	struct demo d;
+	int first;
+
+	cr_assert_eq(parse(&spec, ARGC(argv), argv, &d, &first), 0);
+	cr_assert_str_eq(d.level, "6");
+	cr_assert_str_eq(argv[first], "file");
+}
+
+Test(opts, a_hidden_alias_works)
+{
+	char *argv[] = ARGS("--mmap-pages=1M");
+	struct demo d;
+	int first;
+
+	cr_assert_eq(parse(&spec, ARGC(argv), argv, &d, &first), 0);
+	cr_assert_eq(d.ring, 1 << 20);
+}
+
+static const struct {
+	const char *args[4];
+	const char *want;
+} errors[] = {
+	{ { "--duraton=1" },
+	  "unknown option --duraton (did you mean --duration?); see dial9-prof demo --help" },
+	{ { "--zzzzzz" }, "unknown option --zzzzzz; see dial9-prof demo --help" },
+	{ { "-aX" }, "unknown option -X; see dial9-prof demo --help" },
+	{ { "-o" }, "-o needs a value; see dial9-prof demo --help" },
+	{ { "--output" }, "--output needs a value; see dial9-prof demo --help" },
+	{ { "--all-cpus=1" }, "--all-cpus takes no value" },
+	{ { "-F", "0" }, "-F 0: want a number from 1 to 50000" },
+	{ { "--freq=fast" }, "--freq fast: want a number from 1 to 50000" },
+	{ { "-F", "50001" }, "-F 50001: want a number from 1 to 50000" },
+	{ { "--count=" }, "--count '': want a number from 0 to 18446744073709551615" },
+	{ { "-m", "4Q" }, "-m 4Q: want a size such as 4096, 64K, 4M or 1G" },
+	{ { "-d", "soon" }, "-d soon: want a time such as 10 (seconds), 500ms or 5m" },
+	{ { "--switch-stacks", "all" }, "--switch-stacks all: want one of none, user, both" },
+	{ { "-p", "0" }, "-p 0: want numbers above 0 separated by commas, such as 17 or 17,42" },
+	{ { "-p", "17,x" },
+	  "-p 17,x: want numbers above 0 separated by commas, such as 17 or 17,42" },
+	{ { "-C", "3-1" }, "-C 3-1: want CPU numbers such as 0-3,8" },
+};
+
+Test(opts, each_error_is_one_line_that_helps, .init = cr_redirect_stderr)
+{
+	char want[4096] = "", got[4096];
+	struct demo d;
+	int first;
+
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		char *argv[6] = { (char *)"demo" };
+		int argc = 1;
+
+		for (int a = 0; errors[i].args[a]; a++)
+			argv[argc++] = (char *)errors[i].args[a];
+		cr_expect_eq(parse(&spec, argc, argv, &d, &first), -EINVAL);
+		opts_fini(&spec, &d);
+		strcat(strcat(strcat(want, "dial9-prof: demo: "), errors[i].want), "\n");
+	}
+	read_stream(cr_get_redirected_stderr(), got, sizeof(got));
+	cr_assert_str_eq(got, want);
+}
+
+static const char help_text[] =
+	"Usage: dial9-prof demo [OPTIONS] [FILE]\n"
+	"\n"
+	"Shows what options look like.\n"
+	"\n"
+	"Target:\n"
+	"  -p, --pid=PID,...       record these processes\n"
+	"  -a, --all-cpus          record everything\n"
+	"  -C, --cpu=CPUS          only these CPUs\n"
+	"\n"
+	"Events:\n"
+	"  -F, --freq=HZ           take this many samples a second on each CPU, which is\n"
+	"                          a long sentence that has to be wrapped\n"
+	"  -c, --count=N           period\n"
+	"  -e, --event=EVENT       add a tracepoint\n"
+	"      --switch-stacks=none|user|both\n"
+	"                          stacks of switches\n"
+	"      --no-callchain      no stacks\n"
+	"\n"
+	"Output:\n"
+	"  -m, --ring-size=SIZE    ring size\n"
+	"  -d, --duration=DUR      how long\n"
+	"  -o, --output=FILE       where to\n"
+	"  -z, --compress[=LEVEL]  compress\n"
+	"  -v, --verbose           say more\n"
+	"  -h, --help              this text\n"
+	"\n"
+	"Examples:\n"
+	"  dial9-prof demo -a\n";
+
+Test(opts, help_goes_to_standard_output_in_columns, .init = cr_redirect_stdout)
+{
+	char *argv[] = ARGS("-h", "--nonsense");
+	char got[4096];
+	struct demo d;
+	int first;
+
+	cr_assert_eq(parse(&spec, ARGC(argv), argv, &d, &first), 1);
+	fflush(stdout);
+	read_stream(cr_get_redirected_stdout(), got, sizeof(got));
+	cr_assert_str_eq(got, help_text);
+}
+
+Test(opts, the_list_for_programs_has_five_columns)
+{
+	char got[4096];
+	FILE *f = tmpfile();
+
+	opts_list(&spec, f);
+	rewind(f);
+	read_stream(f, got, sizeof(got));
+	fclose(f);
+	cr_assert_not_null(strstr(got, "--pid\t-p\tPID,...\t\trecord these processes\n"));
+	cr_assert_not_null(
+		strstr(got, "--switch-stacks\t\tnone|user|both\tnone|user|both\tstacks"));
+	cr_assert_not_null(strstr(got, "--all-cpus\t-a\t\t\trecord everything\n"));
+	cr_assert_null(strstr(got, "mmap-pages"));
+}
+
+Test(opts, nearest_finds_slips_and_beginnings_and_no_more)
+{
+	static const char *const words[] = { "report", "script", "info", "dump", "offcpu" };
+	static const struct {
+		const char *word, *want;
+	} cases[] = {
+		{ "reprot", "report" }, { "rport", "report" }, { "scirpt", "script" },
+		{ "off", "offcpu" },	{ "inf", "info" },     { "dmup", "dump" },
+		{ "xyzzy", NULL },	{ "", NULL },	       { "q", NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *got = opts_nearest(cases[i].word, words, 5);
+
+		if (cases[i].want)
+			cr_expect(got && !strcmp(got, cases[i].want), "%s gave %s", cases[i].word,
+				  got ? got : "nothing");
+		else
+			cr_expect_null(got, "%s gave %s", cases[i].word, got);
+	}
+}
