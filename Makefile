@@ -48,7 +48,8 @@ SRCS_symbol := $(addprefix user/symbol/, \
 	demangle.c dwinfo.c dwline.c elfimg.c plt.c ranges.c symbolizer.c symopen.c symtab.c \
 	symworker.c)
 SRCS_record := $(addprefix user/record/, \
-	capture.c emit.c event.c eventset.c maps.c merge.c ring.c tasks.c)
+	capture.c emit.c event.c eventset.c frames.c launch.c maps.c merge.c recorder.c ring.c \
+	sink.c stacks.c status.c targets.c tasks.c translate.c)
 SRCS_trace := $(addprefix user/trace/, \
 	layout.c names.c reader.c source.c tpsym.c trace.c)
 SRCS_profile := $(addprefix user/profile/, \
@@ -56,14 +57,18 @@ SRCS_profile := $(addprefix user/profile/, \
 SRCS_export := $(addprefix user/export/, \
 	)
 SRCS_cmd := $(addprefix user/cmd/, \
-	dump.c dump_json.c dump_text.c)
+	dump.c dump_json.c dump_text.c list.c record.c summary.c)
 SRCS_main := user/main.c
 
 BPF_SRCS := $(addprefix bpf/, \
-	core.bpf.c sample.bpf.c sched.bpf.c tracepoint.bpf.c)
+	core.bpf.c sched.bpf.c tracepoint.bpf.c sample.bpf.c)
 
 # Each is one criterion binary; those below tests/bpf need root and a kernel with BTF.
 TESTS := $(addprefix tests/, \
+	base/alloc_test.c base/buf_test.c base/clock_test.c base/hash_test.c base/hmap_test.c \
+	base/log_test.c base/opts_test.c base/str_test.c base/strtab_test.c \
+	kernel/cpus_test.c kernel/format_test.c kernel/kallsyms_test.c kernel/perf_side_test.c \
+	kernel/proc_test.c \
 	trace/source_test.c)
 TESTS_ROOT := $(addprefix tests/bpf/, \
 	)
