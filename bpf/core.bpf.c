@@ -10,7 +10,6 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile bool cfg_system_wide = false;
-const volatile bool cfg_follow = true;
 const volatile __u32 cfg_ring_cnt = 1;
 const volatile __u32 cfg_self_tgid = 0;
 const volatile __u32 cfg_switch_stacks = PROF_STACKS_USER | PROF_STACKS_KERNEL;

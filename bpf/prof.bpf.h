@@ -18,7 +18,6 @@
 enum { PF_KTHREAD = 0x00200000, TASK_DEAD = 0x80 };
 
 extern const volatile bool cfg_system_wide;
-extern const volatile bool cfg_follow;
 extern const volatile __u32 cfg_ring_cnt;
 extern const volatile __u32 cfg_self_tgid;
 extern const volatile __u32 cfg_switch_stacks;

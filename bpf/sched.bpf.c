@@ -242,6 +242,19 @@ int prof_follow_fork(__u64 *ctx)
 	return 0;
 }
 
+/* For recordings without switches: the last that is heard of a task. */
+SEC("?tp_btf/sched_process_free")
+int prof_forget_freed(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+
+	if (task_bit(target_tids, task->pid))
+		task_bit_clear(target_tids, task->pid);
+	if (task->pid == task->tgid && task_bit(target_tgids, task->tgid))
+		task_bit_clear(target_tgids, task->tgid);
+	return 0;
+}
+
 /* A thread that execs takes over the leader's tid. */
 SEC("?tp_btf/sched_process_exec")
 int prof_follow_exec(__u64 *ctx)

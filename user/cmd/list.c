@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * list.c - dial9-prof list: the tracepoints of this kernel
+ *
+ * With -v each event's schema is shown as a recording would register it. An event that cannot be
+ * recorded says why.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/opts.h"
+#include "base/str.h"
+#include "cmd/cmd.h"
+#include "cmd/text.h"
+#include "dial9.h"
+#include "kernel/format.h"
+#include "kernel/tracefs.h"
+#include "record/event.h"
+
+struct list_opts {
+	bool verbose;
+	bool json;
+};
+
+static const struct opt list_table[] = {
+	{ .name = "verbose", .key = 'v', .kind = OPT_FLAG, .off = offsetof(struct list_opts, verbose),
+	  .help = "with the fields of each, as a trace will have them" },
+	{ .name = "json", .kind = OPT_FLAG, .off = offsetof(struct list_opts, json),
+	  .help = "one JSON object a line" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+};
+
+static const struct opt_spec list_spec = {
+	.name = "list",
+	.usage = "dial9-prof list [OPTIONS] [GLOB...]",
+	.brief = "Lists the tracepoints of this kernel.",
+	.opts = list_table,
+	.cnt = sizeof(list_table) / sizeof(list_table[0]),
+	.examples = "Examples:\n"
+		    "  dial9-prof list 'sched:*'\n"
+		    "  dial9-prof list -v irq:irq_handler_entry\n",
+};
+
+struct list {
+	const struct list_opts *opts;
+	char **globs;
+	int glob_cnt;
+	int tracefs_fd;
+	size_t shown;
+};
+
+static const char *type_name(uint8_t type)
+{
+	switch ((enum dial9_type)type) {
+	case DIAL9_I64:
+		return "I64";
+	case DIAL9_BOOL:
+		return "Bool";
+	case DIAL9_BYTES:
+		return "Bytes";
+	case DIAL9_POOLED_STRING:
+		return "PooledString";
+	case DIAL9_VARINT:
+		return "Varint";
+	case DIAL9_U8:
+		return "U8";
+	case DIAL9_U16:
+		return "U16";
+	case DIAL9_U32:
+		return "U32";
+	case DIAL9_F64:
+	case DIAL9_STRING:
+	case DIAL9_POOLED_STACK:
+	case DIAL9_STACK:
+	case DIAL9_STRING_MAP:
+	case DIAL9_LIST:
+	case DIAL9_MAP:
+	case DIAL9_OPTIONAL:
+		break;
+	}
+	return "?";
+}
+
+/* A signed field is a Varint where it is not negative, and I64 where one of the event's is. */
+static void type_text(struct buf *out, const struct event_def *def, size_t i)
+{
+	uint8_t compact = dial9_schema_field_type(def->compact, i);
+	uint8_t wide = def->wide ? dial9_schema_field_type(def->wide, i) : compact;
+
+	buf_addstr(out, type_name(compact));
+	if (wide != compact)
+		buf_printf(out, " | %s", type_name(wide));
+}
+
+static void show_text(const struct event_def *def)
+{
+	size_t i, cnt = dial9_schema_field_cnt(def->compact);
+	struct buf type = { 0 };
+
+	printf("%s\n", def->name);
+	for (i = 0; i < cnt; i++) {
+		buf_clear(&type);
+		type_text(&type, def, i);
+		printf("    %-24s %s\n", dial9_schema_field_name(def->compact, i), buf_cstr(&type));
+	}
+	buf_free(&type);
+}
+
+static void json_text(struct buf *out, const char *s)
+{
+	str_json(out, s, strlen(s));
+}
+
+static void show_json(const char *name, const struct event_def *def, const char *why)
+{
+	size_t i, cnt = def ? dial9_schema_field_cnt(def->compact) : 0;
+	struct buf out = { 0 }, type = { 0 };
+
+	buf_addstr(&out, "{\"event\":");
+	json_text(&out, name);
+	if (why) {
+		buf_addstr(&out, ",\"error\":");
+		json_text(&out, why);
+	} else {
+		buf_addstr(&out, ",\"fields\":[");
+		for (i = 0; i < cnt; i++) {
+			buf_clear(&type);
+			type_text(&type, def, i);
+			buf_addstr(&out, i ? ",[" : "[");
+			json_text(&out, dial9_schema_field_name(def->compact, i));
+			buf_addch(&out, ',');
+			json_text(&out, buf_cstr(&type));
+			buf_addch(&out, ']');
+		}
+		buf_addch(&out, ']');
+	}
+	printf("%s}\n", buf_cstr(&out));
+	buf_free(&out);
+	buf_free(&type);
+}
+
+/* The kernel gives out ftrace's own events through no attachment. */
+static const char *not_attachable(const char *system)
+{
+	return strcmp(system, "ftrace") ? NULL : "nothing can attach to ftrace's own events";
+}
+
+static int load_def(const struct list *list, const char *system, const char *name,
+		    struct event_def **def, const char **why)
+{
+	struct format_event *format;
+	struct buf path = { 0 }, text = { 0 };
+	int err;
+
+	*why = not_attachable(system);
+	if (*why)
+		return -ENOTSUP;
+	buf_printf(&path, "events/%s/%s/format", system, name);
+	err = tracefs_read(list->tracefs_fd, buf_cstr(&path), &text);
+	*why = "its format cannot be read";
+	if (!err)
+		err = format_parse(buf_cstr(&text), text.len, system, &format, why);
+	if (!err) {
+		err = event_def_new(format, def);
+		*why = "a field has no dial9 type";
+	}
+	buf_free(&path);
+	buf_free(&text);
+	return err;
+}
+
+static void show(const struct list *list, const char *system, const char *name, const char *full)
+{
+	struct event_def *def = NULL;
+	const char *why;
+
+	if (!list->opts->verbose && !list->opts->json) {
+		puts(full);
+		return;
+	}
+	if (load_def(list, system, name, &def, &why)) {
+		if (list->opts->json)
+			show_json(full, NULL, why);
+		else
+			printf("%s\n    cannot be recorded: %s\n", full, why);
+		return;
+	}
+	if (list->opts->json)
+		show_json(full, def, NULL);
+	else
+		show_text(def);
+	event_def_free(def);
+}
+
+static int on_event(const char *system, const char *name, void *ctx)
+{
+	struct list *list = ctx;
+	struct buf full = { 0 };
+	bool wanted = !list->glob_cnt;
+	int i;
+
+	buf_printf(&full, "%s:%s", system, name);
+	for (i = 0; i < list->glob_cnt; i++)
+		wanted |= str_glob(list->globs[i], buf_cstr(&full));
+	if (wanted) {
+		show(list, system, name, buf_cstr(&full));
+		list->shown++;
+	}
+	buf_free(&full);
+	return 0;
+}
+
+static int list_events(struct list *list)
+{
+	int err;
+
+	err = tracefs_open(&list->tracefs_fd);
+	if (err)
+		return CMD_START;
+	err = tracefs_each_event(list->tracefs_fd, on_event, list);
+	close(list->tracefs_fd);
+	if (err) {
+		log_error("list: cannot read the events of tracefs: %s", strerror(-err));
+		return CMD_START;
+	}
+	if (!list->shown) {
+		log_error("list: no event matches '%s'; dial9-prof list shows all", list->globs[0]);
+		return CMD_USAGE;
+	}
+	return text_finish();
+}
+
+int cmd_list(int argc, char **argv)
+{
+	struct list_opts o = { 0 };
+	struct list list = { .opts = &o };
+	int first, code = CMD_USAGE, err;
+
+	err = opts_parse(&list_spec, argc, argv, &o, &first);
+	if (err == 1)
+		code = CMD_OK;
+	if (!err) {
+		list.globs = argv + first;
+		list.glob_cnt = argc - first;
+		code = list_events(&list);
+	}
+	opts_fini(&list_spec, &o);
+	return code;
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * record.c - dial9-prof record: the command line becomes a recording
+ *
+ * Checks that the options make sense together, sets up signals, and shows progress and the summary.
+ * The summary's hottest functions are read back from the file that was just written.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/opts.h"
+#include "cmd/cmd.h"
+#include "cmd/summary.h"
+#include "record/recorder.h"
+
+/* How often a stop was asked for: the one thing a signal handler may touch. */
+static volatile sig_atomic_t stop_asked;
+
+static const char *const stack_choices[] = { "none", "user", "both", NULL };
+static const char *const spec_choices[] = { "0.3", "0.4", NULL };
+
+enum { STACKS_NONE, STACKS_USER, STACKS_BOTH, STACKS_DEFAULT = -1 };
+enum { RING_MIN = 4096, RING_MAX = 1 << 30, HZ_MAX = 100000 };
+
+struct record_opts {
+	bool all;
+	struct opt_u32s pids;
+	struct opt_u32s tids;
+	bool as_root;
+	bool inherit;
+	struct opt_list events;
+	bool sched;
+	bool samples;
+	uint32_t hz;
+	int switch_stacks;
+	bool names;
+	const char *output;
+	int spec;
+	uint64_t ring_bytes;
+	uint64_t duration_ns;
+	bool quiet;
+	int verbose;
+	bool progress;
+	bool no_progress;
+};
+
+#define AT(member) offsetof(struct record_opts, member)
+
+static const struct opt record_table[] = {
+	{ .name = "all-cpus", .key = 'a', .kind = OPT_FLAG, .off = AT(all), .group = "Target",
+	  .help = "the whole system" },
+	{ .name = "pid", .key = 'p', .kind = OPT_PIDS, .off = AT(pids), .arg = "PID[,PID]",
+	  .help = "processes, with threads and children that they make later" },
+	{ .name = "tid", .key = 't', .kind = OPT_PIDS, .off = AT(tids), .arg = "TID[,TID]",
+	  .help = "single threads" },
+	{ .name = "no-inherit", .kind = OPT_NOT, .off = AT(inherit),
+	  .help = "do not follow new threads and children" },
+	{ .name = "as-root", .kind = OPT_FLAG, .off = AT(as_root),
+	  .help = "run COMMAND as root, not as the user behind sudo" },
+
+	{ .name = "event", .key = 'e', .kind = OPT_LIST, .off = AT(events), .arg = "SYS:EVENT",
+	  .group = "Events",
+	  .help = "also this tracepoint; globs, comma lists, repeatable (dial9-prof list)" },
+	{ .name = "no-sched", .kind = OPT_NOT, .off = AT(sched),
+	  .help = "leave out the scheduler's events" },
+	{ .name = "no-samples", .kind = OPT_NOT, .off = AT(samples), .help = "take no CPU samples" },
+	{ .name = "freq", .key = 'F', .kind = OPT_U32, .off = AT(hz), .arg = "HZ", .min = 1,
+	  .max = HZ_MAX, .help = "CPU samples a second on each CPU (default 99)" },
+	{ .name = "switch-stacks", .kind = OPT_CHOICE, .off = AT(switch_stacks),
+	  .choices = stack_choices,
+	  .help = "stacks of threads that leave the CPU (default both, user with -a)" },
+	{ .name = "no-names", .kind = OPT_NOT, .off = AT(names),
+	  .help = "do not look up functions of user code" },
+
+	{ .name = "output", .key = 'o', .kind = OPT_STR, .off = AT(output), .arg = "FILE",
+	  .group = "Output", .help = "default dial9.bin; - is standard output" },
+	{ .name = "spec", .kind = OPT_CHOICE, .off = AT(spec), .choices = spec_choices,
+	  .help = "dial9 level; 0.4 pools stacks, which older readers cannot read (default 0.3)" },
+	{ .name = "duration", .key = 'd', .kind = OPT_DURATION, .off = AT(duration_ns),
+	  .help = "stop after so long: 10, 500ms, 5m" },
+	{ .name = "ring-size", .key = 'm', .kind = OPT_SIZE, .off = AT(ring_bytes),
+	  .help = "buffer for each CPU (default 4M)" },
+
+	{ .name = "quiet", .key = 'q', .kind = OPT_FLAG, .off = AT(quiet), .group = "Messages",
+	  .help = "only errors" },
+	{ .name = "verbose", .key = 'v', .kind = OPT_COUNT, .off = AT(verbose),
+	  .help = "say more; -vv has libbpf's messages too" },
+	{ .name = "progress", .kind = OPT_FLAG, .off = AT(progress),
+	  .help = "show progress and summary also where standard error is no terminal" },
+	{ .name = "no-progress", .kind = OPT_FLAG, .off = AT(no_progress),
+	  .help = "do not show them on a terminal either" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+};
+
+static const struct opt_spec record_spec = {
+	.name = "record",
+	.usage = "dial9-prof [record] [OPTIONS] [-- COMMAND [ARG...]]",
+	.brief = "Records until the target ends, the time is over, or Ctrl-C.",
+	.opts = record_table,
+	.cnt = sizeof(record_table) / sizeof(record_table[0]),
+	.stop_at_word = true,
+	.examples = "Examples:\n"
+		    "  sudo dial9-prof -p 1234 -d 10\n"
+		    "  sudo dial9-prof -a -e 'block:*' -o disk.bin\n"
+		    "  sudo dial9-prof -F 999 -- ./server --port 80\n"
+		    "  sudo dial9-prof -p 1234 -o - | dial9-prof report -\n",
+};
+
+static int usage_error(const char *text)
+{
+	log_error("record: %s; see dial9-prof record --help", text);
+	return -EINVAL;
+}
+
+static int check(const struct record_opts *o, bool command)
+{
+	int targets = o->all + (o->pids.cnt > 0) + (o->tids.cnt > 0) + command;
+
+	if (targets == 0)
+		return usage_error("whom to record? -p PID, -t TID, -a for the whole system, or "
+				   "-- COMMAND");
+	if (targets > 1)
+		return usage_error("-p, -t, -a and a COMMAND exclude each other");
+	if (o->as_root && !command)
+		return usage_error("--as-root is for a COMMAND");
+	if (o->ring_bytes < RING_MIN || o->ring_bytes > RING_MAX)
+		return usage_error("-m takes 4K to 1G");
+	if (!o->sched && !o->samples && !o->events.cnt)
+		return usage_error("--no-sched and --no-samples leave nothing to record; name "
+				   "events with -e");
+	return 0;
+}
+
+static size_t power_of_two(uint64_t v)
+{
+	size_t p = RING_MIN;
+
+	while (p < v)
+		p <<= 1;
+	return p;
+}
+
+static uint32_t switch_stacks(const struct record_opts *o)
+{
+	int choice = o->switch_stacks;
+
+	if (choice == STACKS_DEFAULT)
+		choice = o->all ? STACKS_USER : STACKS_BOTH;
+	if (choice == STACKS_NONE)
+		return 0;
+	return choice == STACKS_USER ? PROF_STACKS_USER : PROF_STACKS_USER | PROF_STACKS_KERNEL;
+}
+
+static void on_signal(int sig)
+{
+	stop_asked++;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction sa = { .sa_handler = on_signal };
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGHUP, &sa, NULL);
+	sa.sa_handler = SIG_IGN;
+	sigaction(SIGPIPE, &sa, NULL);
+}
+
+static void join_words(struct buf *out, int argc, char **argv)
+{
+	int i;
+
+	buf_addstr(out, "dial9-prof");
+	for (i = 1; i < argc; i++)
+		buf_printf(out, " %s", argv[i]);
+}
+
+static int exit_code(int err, const struct recorder_result *res)
+{
+	if (err && res->output_failed)
+		return CMD_OUTPUT;
+	if (err)
+		return CMD_START;
+	return res->command_ended ? res->command_status : CMD_OK;
+}
+
+/* `-e cycles` and `-e cpu-clock` name the sampling clock, as in perf. */
+static void take_clocks(struct opt_list *events, struct recorder_cfg *cfg)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < events->cnt; i++) {
+		if (!strcmp(events->v[i], "cycles"))
+			cfg->force_cycles = true;
+		else if (!strcmp(events->v[i], "cpu-clock"))
+			cfg->force_cpu_clock = true;
+		else
+			events->v[kept++] = events->v[i];
+	}
+	events->cnt = kept;
+}
+
+static int record(struct record_opts *o, char **command, const char *command_line)
+{
+	bool show = !o->quiet && !o->no_progress && (o->progress || isatty(STDERR_FILENO));
+	struct summary summary = { .file = o->output, .on_terminal = isatty(STDERR_FILENO) };
+	struct recorder_cfg cfg = {
+		.system_wide = o->all,
+		.pids = o->pids.v,
+		.pid_cnt = o->pids.cnt,
+		.tids = o->tids.v,
+		.tid_cnt = o->tids.cnt,
+		.command = command,
+		.as_root = o->as_root,
+		.no_inherit = !o->inherit,
+		.samples = o->samples,
+		.hz = o->hz,
+		.switch_stacks = switch_stacks(o),
+		.no_names = !o->names,
+		.output = o->output,
+		.duration_ns = o->duration_ns,
+		.ring_bytes = power_of_two(o->ring_bytes),
+		.pooled_stacks = o->spec == 1,
+		.command_line = command_line,
+		.stop = &stop_asked,
+		.progress = show && summary.on_terminal ? summary_progress : NULL,
+		.progress_ctx = &summary,
+	};
+	struct recorder_result result;
+	int err;
+
+	take_clocks(&o->events, &cfg);
+	cfg.events = (struct eventset_cfg){
+		.sched = o->sched,
+		.patterns = o->events.v,
+		.pattern_cnt = o->events.cnt,
+	};
+	err = recorder_run(&cfg, &result);
+	if (summary.on_terminal && cfg.progress)
+		summary_clear_progress();
+	if (!err && show)
+		summary_print(&summary, &cfg, &result);
+	return exit_code(err, &result);
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record_opts o = {
+		.hz = 99,
+		.sched = true,
+		.samples = true,
+		.inherit = true,
+		.names = true,
+		.switch_stacks = STACKS_DEFAULT,
+		.output = CMD_DEFAULT_FILE,
+		.ring_bytes = 4 << 20,
+	};
+	struct buf command_line = { 0 };
+	int first, code = CMD_USAGE, err;
+
+	join_words(&command_line, argc, argv);
+	err = opts_parse(&record_spec, argc, argv, &o, &first);
+	if (err == 1)
+		code = CMD_OK;
+	if (!err && !check(&o, first < argc)) {
+		log_set_level(o.quiet ? LOG_LEVEL_QUIET :
+			      o.verbose > 1 ? LOG_LEVEL_DEBUG :
+			      o.verbose ? LOG_LEVEL_INFO : LOG_LEVEL_WARN);
+		catch_signals();
+		code = record(&o, first < argc ? argv + first : NULL, buf_cstr(&command_line));
+	}
+	opts_fini(&record_spec, &o);
+	buf_free(&command_line);
+	return code;
+}

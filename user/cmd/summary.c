@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * summary.c - what a recording says on the terminal while it runs and when it ends
+ *
+ * Figures of the recording itself come from the recorder; what the target did is read back from the
+ * file, as any reader would.
+ */
+#include "cmd/summary.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "cmd/text.h"
+#include "profile/profile.h"
+#include "profile/split.h"
+#include "prof_events.h"
+#include "record/recorder.h"
+#include "trace/names.h"
+#include "trace/source.h"
+#include "trace/trace.h"
+
+enum { HOTTEST = 5 };
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * part / whole : 0;
+}
+
+static uint64_t lost(const struct status_totals *t)
+{
+	return t->lost + t->samples_lost;
+}
+
+void summary_progress(void *ctx, const struct status_totals *t)
+{
+	char events[32], bytes[32], lost_text[32];
+
+	str_count(events, t->written + t->samples);
+	str_bytes(bytes, t->bytes);
+	str_count(lost_text, lost(t));
+	fprintf(stderr, "\r\033[K[ %.1f s  %s events  %s  %s lost  CPU %.1f%% ]  Ctrl-C stops",
+		t->elapsed_ns / 1e9, events, bytes, lost_text,
+		percent(t->cpu_ns + t->bpf_ns, t->elapsed_ns));
+}
+
+void summary_clear_progress(void)
+{
+	fputs("\r\033[K", stderr);
+}
+
+static void print_figures(const struct recorder_result *result)
+{
+	const struct status_totals *t = &result->totals;
+	char events[32], samples[32], bytes[32], lost_text[32];
+	uint64_t all = t->written + t->samples;
+
+	str_count(events, t->written);
+	str_count(samples, t->samples);
+	str_bytes(bytes, t->bytes);
+	str_count(lost_text, lost(t));
+	fprintf(stderr,
+		"[ dial9-prof: %.1f s, %s events (%s lost), %s samples, %s (%.1f B/event); "
+		"BPF %.1f%% + loader %.1f%% CPU ]\n",
+		t->elapsed_ns / 1e9, events, lost_text, samples, bytes,
+		all ? (double)t->bytes / all : 0, percent(t->bpf_ns, t->elapsed_ns),
+		percent(t->cpu_ns, t->elapsed_ns));
+	if (lost(t))
+		fputs("  some events were lost: a larger buffer (-m 16M) or fewer events help\n",
+		      stderr);
+	if (t->samples_missed)
+		fprintf(stderr, "  about %llu samples hit a running BPF program and are missing "
+			"(an estimate)\n", (unsigned long long)t->samples_missed);
+	if (result->sampler && strcmp(result->sampler, "cycles"))
+		fprintf(stderr, "  sampled by %s at %u Hz: no hardware counters here\n",
+			result->sampler, result->hz);
+
+}
+
+struct story {
+	struct names *names;
+	struct profile *profile;
+	struct split split;
+};
+
+/* One pass over the file just written. */
+static int read_back(const char *file, struct story *story)
+{
+	struct trace_opts opts = { .names = story->names, .learn = true };
+	struct trace_event ev;
+	struct source *source;
+	struct trace *trace;
+	int err;
+
+	err = source_open(file, &source);
+	if (err)
+		return err;
+	opts.read = source_read;
+	opts.ctx = source;
+	err = trace_new(&opts, &trace);
+	if (!err) {
+		while (trace_next(trace, &ev) == 1) {
+			if (ev.kind == TRACE_SAMPLE && ev.source == PROF_SOURCE_SAMPLE)
+				profile_add(story->profile, &ev);
+			split_add(&story->split, trace, &ev);
+		}
+		trace_free(trace);
+	}
+	source_close(source);
+	return err;
+}
+
+static void print_hottest(struct story *story)
+{
+	uint64_t samples = profile_samples(story->profile);
+	struct profile_rows rows = { 0 };
+	struct buf line = { 0 };
+	size_t i;
+
+	if (!samples)
+		return;
+	profile_flat(story->profile, 1 << PROFILE_SYM | 1 << PROFILE_DSO, &rows);
+	fputs("  hottest functions, by samples:\n", stderr);
+	for (i = 0; i < rows.cnt && i < HOTTEST && rows.v[i].self; i++) {
+		buf_clear(&line);
+		if (rows.v[i].sym == NAMES_NONE)
+			buf_addstr(&line, "[unknown]");
+		else
+			text_name(&line, story->names, rows.v[i].sym);
+		buf_addstr(&line, "  ");
+		text_module_base(&line, story->names, rows.v[i].module);
+		fprintf(stderr, "    %5.1f%%  %s\n", percent(rows.v[i].self, samples),
+			buf_cstr(&line));
+	}
+	free(rows.v);
+	buf_free(&line);
+}
+
+/* Of a single process: what its threads did all the while. */
+static void print_split(struct story *story, uint32_t pid)
+{
+	struct split_task sum;
+	uint64_t all;
+
+	split_finish(&story->split, story->names);
+	split_sum(&story->split, pid, &sum);
+	all = sum.run + sum.wait + sum.off;
+	if (!all)
+		return;
+	fprintf(stderr,
+		"  its threads together: running %.3f s (%.1f%%), waiting for a CPU %.3f s (%.1f%%), "
+		"off-CPU %.3f s (%.1f%%)\n",
+		sum.run / 1e9, percent(sum.run, all), sum.wait / 1e9, percent(sum.wait, all),
+		sum.off / 1e9, percent(sum.off, all));
+}
+
+static void print_story(const struct summary *s, const struct recorder_cfg *cfg,
+			const struct recorder_result *result)
+{
+	struct story story = { 0 };
+
+	if (names_new(&story.names))
+		return;
+	if (!profile_new(story.names, &story.profile) && !read_back(s->file, &story)) {
+		print_hottest(&story);
+		if (cfg->pid_cnt == 1)
+			print_split(&story, cfg->pids[0]);
+		else if (result->command_pid)
+			print_split(&story, result->command_pid);
+	}
+	split_fini(&story.split);
+	profile_free(story.profile);
+	names_free(story.names);
+}
+
+void summary_print(const struct summary *s, const struct recorder_cfg *cfg,
+		   const struct recorder_result *result)
+{
+	print_figures(result);
+	if (!strcmp(s->file, "-"))
+		return;
+	print_story(s, cfg, result);
+	fprintf(stderr, "  written to %s; next: dial9-prof report%s%s\n", s->file,
+		strcmp(s->file, "dial9.bin") ? " " : "", strcmp(s->file, "dial9.bin") ? s->file : "");
+}

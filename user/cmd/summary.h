@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_CMD_SUMMARY_H
+#define D9_CMD_SUMMARY_H
+
+#include <stdbool.h>
+
+struct recorder_cfg;
+struct recorder_result;
+struct status_totals;
+
+/* What a recording tells whoever waits for it, on standard error. */
+struct summary {
+	const char *file;
+	bool on_terminal;
+};
+
+/* A recorder_progress_fn; ctx is a struct summary. One line, written over again and again. */
+void summary_progress(void *ctx, const struct status_totals *totals);
+void summary_clear_progress(void);
+
+/* The end: figures, the hottest functions, how the target spent its time, and what to type next. */
+void summary_print(const struct summary *s, const struct recorder_cfg *cfg,
+		   const struct recorder_result *result);
+
+#endif

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* main.c - which subcommand is meant */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/opts.h"
+#include "cmd/cmd.h"
+
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *brief;
+};
+
+static const struct command commands[] = {
+	{ "record", cmd_record, "record a process, a command or the system (the default)" },
+	{ "report", cmd_report, "where the CPU time went, by function" },
+	{ "script", cmd_script, "the events, one a line" },
+	{ "info", cmd_info, "what a trace holds, and what it lost" },
+	{ "dump", cmd_dump, "the frames of a trace as they are in the file" },
+	{ "list", cmd_list, "the tracepoints of this kernel, with their fields" },
+};
+
+enum { COMMAND_CNT = sizeof(commands) / sizeof(commands[0]) };
+
+static const struct command *find(const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < COMMAND_CNT; i++)
+		if (!strcmp(commands[i].name, word))
+			return &commands[i];
+	return NULL;
+}
+
+static void print_help(FILE *out)
+{
+	size_t i;
+
+	fputs("Usage: dial9-prof [RECORD-OPTIONS] [-- COMMAND [ARG...]]\n"
+	      "       dial9-prof SUBCOMMAND [OPTIONS] [FILE]\n\n"
+	      "Records scheduler events, CPU samples with stacks and any tracepoint into one file,\n"
+	      "and reads it back. Without a subcommand it records.\n\n", out);
+	for (i = 0; i < COMMAND_CNT; i++)
+		fprintf(out, "  %-8s  %s\n", commands[i].name, commands[i].brief);
+	fputs("\nFirst steps:\n"
+	      "  sudo dial9-prof -p PID -d 10      everything about one process, for 10 seconds\n"
+	      "  sudo dial9-prof -- make -j4       a command, from its first instruction\n"
+	      "  dial9-prof report                 where the CPU went\n"
+	      "  dial9-prof script | less          what happened, line by line\n\n"
+	      "dial9-prof SUBCOMMAND --help tells the options of each; dial9-prof record --help those\n"
+	      "of recording.\n", out);
+}
+
+static int help(int argc, char **argv)
+{
+	static char help_option[] = "--help";
+	char *args[] = { argc > 2 ? argv[2] : NULL, help_option, NULL };
+	const struct command *command = argc > 2 ? find(argv[2]) : NULL;
+
+	if (command)
+		return command->run(2, args);
+	print_help(stdout);
+	return CMD_OK;
+}
+
+static int unknown(const char *word)
+{
+	const char *names[COMMAND_CNT], *near;
+	size_t i;
+
+	for (i = 0; i < COMMAND_CNT; i++)
+		names[i] = commands[i].name;
+	near = opts_nearest(word, names, COMMAND_CNT);
+	if (near)
+		log_error("unknown command '%s' (did you mean %s?); see dial9-prof --help", word,
+			  near);
+	else
+		log_error("unknown command '%s' (to record a program: dial9-prof -- %s); see "
+			  "dial9-prof --help", word, word);
+	return CMD_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *command;
+
+	if (argc < 2) {
+		print_help(stderr);
+		return CMD_USAGE;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "version")) {
+		puts("dial9-prof " PROF_VERSION);
+		return CMD_OK;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
+		return help(argc, argv);
+	if (argv[1][0] == '-')
+		return cmd_record(argc, argv);
+	command = find(argv[1]);
+	return command ? command->run(argc - 1, argv + 1) : unknown(argv[1]);
+}

@@ -1,0 +1,630 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * capture.c - the kernel side: open, configure, load, attach, start, stop
+ *
+ * The sole user of libbpf. Programs that a recording does not need are not loaded. Rings are one
+ * for each CPU, in a map of maps. While recording, nothing here makes a system call on a map:
+ * tracepoint programs do not run on a CPU that is inside one. Counters and target bitmaps are
+ * reached through the mapped .bss.
+ */
+#include "record/capture.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "kernel/cpus.h"
+#include "kernel/format.h"
+#include "kernel/perf.h"
+#include "kernel/perf_ring.h"
+#include "prof.skel.h"
+#include "record/eventset.h"
+#include "record/ring.h"
+
+enum { SIDE_RING_BYTES = 1 << 20, SWITCH_ARGS_WITH_STATE = 5 };
+
+struct capture {
+	struct capture_cfg cfg;
+	struct prof *skel;
+	struct bpf_link **links;
+	size_t link_cnt;
+	size_t link_cap;
+	int *fds; /* perf events: samplers first, then tracepoints */
+	size_t fd_cnt;
+	size_t fd_cap;
+	size_t sampler_cnt;
+	uint32_t *cpus;
+	size_t cpu_cnt;
+	struct ring *rings;
+	size_t ring_cnt;
+	struct perf_ring **sides;
+	size_t side_cnt;
+	bool cycles;
+	uint64_t lost_seen[PROF_CPUS_MAX][PROF_CLASS_CNT];
+};
+
+static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	if (level == LIBBPF_DEBUG || log_get_level() < LOG_LEVEL_DEBUG)
+		return 0;
+	return vfprintf(stderr, fmt, ap);
+}
+
+/* Since 5.18 the tracepoint hands over the state that the scheduler acted on. Older kernels are
+ * asked for their BTF, which costs 20 ms; newer ones are known. */
+static bool switch_has_state_arg(void)
+{
+	const struct btf_type *t = NULL;
+	struct utsname uts;
+	unsigned int major;
+	struct btf *btf;
+	bool has = true;
+	int id;
+
+	if (!uname(&uts) && sscanf(uts.release, "%u.", &major) == 1 && major >= 6)
+		return true;
+	btf = btf__load_vmlinux_btf();
+	if (!btf)
+		return true;
+	id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
+	if (id > 0)
+		t = btf__type_by_id(btf, btf__type_by_id(btf, id)->type);
+	if (t && btf_is_ptr(t))
+		t = btf__type_by_id(btf, t->type);
+	if (t && btf_is_func_proto(t))
+		has = btf_vlen(t) >= SWITCH_ARGS_WITH_STATE;
+	btf__free(btf);
+	return has;
+}
+
+static int field_off(const struct event_def *def, const char *name, uint16_t size, uint16_t *off)
+{
+	const struct format_field *f = format_find(def->format, name);
+
+	if (!f || f->size != size) {
+		log_error("record: %s has no field '%s' of %u bytes on this kernel; "
+			  "leave it out with --no-sched", def->name, name, size);
+		return -ENOTSUP;
+	}
+	*off = f->off;
+	return 0;
+}
+
+struct layout_field {
+	const char *name;
+	uint16_t size;
+	uint16_t *off;
+};
+
+static int find_layout(const struct event_def *def, const struct layout_field *fields, size_t cnt)
+{
+	size_t i;
+	int err;
+
+	for (i = 0; i < cnt; i++) {
+		err = field_off(def, fields[i].name, fields[i].size, fields[i].off);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int configure_switch(struct prof_switch_layout *l, const struct eventset *set)
+{
+	const struct event_def *def = set->defs[set->hot[EVENTSET_SWITCH]];
+	const struct layout_field fields[] = {
+		{ "prev_comm", 16, &l->prev_comm },  { "prev_pid", 4, &l->prev_pid },
+		{ "prev_prio", 4, &l->prev_prio },   { "prev_state", 8, &l->prev_state },
+		{ "next_comm", 16, &l->next_comm },  { "next_pid", 4, &l->next_pid },
+		{ "next_prio", 4, &l->next_prio },
+	};
+
+	l->type = def->cfg.type;
+	l->size = def->cfg.size;
+	l->event = set->hot[EVENTSET_SWITCH];
+	return find_layout(def, fields, sizeof(fields) / sizeof(fields[0]));
+}
+
+static int configure_wakeup(struct prof_wakeup_layout *l, const struct eventset *set,
+			    enum eventset_hot which)
+{
+	const struct event_def *def = set->defs[set->hot[which]];
+	const struct layout_field fields[] = {
+		{ "comm", 16, &l->comm },
+		{ "pid", 4, &l->pid },
+		{ "prio", 4, &l->prio },
+		{ "target_cpu", 4, &l->target_cpu },
+	};
+
+	l->type = def->cfg.type;
+	l->size = def->cfg.size;
+	l->event = set->hot[which];
+	return find_layout(def, fields, sizeof(fields) / sizeof(fields[0]));
+}
+
+static int configure_migrate(struct prof_migrate_layout *l, const struct eventset *set)
+{
+	const struct event_def *def = set->defs[set->hot[EVENTSET_MIGRATE]];
+	const struct layout_field fields[] = {
+		{ "comm", 16, &l->comm },
+		{ "pid", 4, &l->pid },
+		{ "prio", 4, &l->prio },
+		{ "orig_cpu", 4, &l->orig_cpu },
+		{ "dest_cpu", 4, &l->dest_cpu },
+	};
+
+	l->type = def->cfg.type;
+	l->size = def->cfg.size;
+	l->event = set->hot[EVENTSET_MIGRATE];
+	return find_layout(def, fields, sizeof(fields) / sizeof(fields[0]));
+}
+
+static int configure_hot(struct capture *c)
+{
+	const struct eventset *set = c->cfg.events;
+	struct prof *s = c->skel;
+	int err = 0;
+
+	if (set->hot[EVENTSET_SWITCH] >= 0) {
+		bpf_program__set_autoload(s->progs.prof_sched_switch, true);
+		s->rodata->cfg_switch_state_arg = switch_has_state_arg();
+		err = configure_switch(&s->rodata->cfg_switch, set);
+	}
+	if (!err && set->hot[EVENTSET_WAKING] >= 0) {
+		bpf_program__set_autoload(s->progs.prof_sched_waking, true);
+		err = configure_wakeup(&s->rodata->cfg_waking, set, EVENTSET_WAKING);
+	}
+	if (!err && set->hot[EVENTSET_WAKEUP_NEW] >= 0) {
+		bpf_program__set_autoload(s->progs.prof_sched_wakeup_new, true);
+		err = configure_wakeup(&s->rodata->cfg_wakeup_new, set, EVENTSET_WAKEUP_NEW);
+	}
+	if (!err && set->hot[EVENTSET_MIGRATE] >= 0) {
+		bpf_program__set_autoload(s->progs.prof_sched_migrate, true);
+		err = configure_migrate(&s->rodata->cfg_migrate, set);
+	}
+	return err;
+}
+
+static bool needs_generic(const struct eventset *set)
+{
+	size_t i;
+
+	for (i = 0; i < set->cnt; i++)
+		if (!eventset_is_hot(set, i))
+			return true;
+	return false;
+}
+
+static int configure(struct capture *c)
+{
+	const struct capture_cfg *cfg = &c->cfg;
+	struct prof *s = c->skel;
+	size_t cnt = cfg->events->cnt;
+
+	s->rodata->cfg_system_wide = cfg->system_wide;
+	s->rodata->cfg_ring_cnt = c->ring_cnt;
+	s->rodata->cfg_self_tgid = getpid();
+	s->rodata->cfg_switch_stacks = cfg->switch_stacks;
+	bpf_program__set_autoload(s->progs.prof_sample, cfg->samples);
+	bpf_program__set_autoload(s->progs.prof_tracepoint, needs_generic(cfg->events));
+	if (cfg->follow && !cfg->system_wide) {
+		bpf_program__set_autoload(s->progs.prof_follow_fork, true);
+		bpf_program__set_autoload(s->progs.prof_follow_exec, true);
+		bpf_program__set_autoload(s->progs.prof_forget_freed,
+					  cfg->events->hot[EVENTSET_SWITCH] < 0);
+	}
+	bpf_map__set_max_entries(s->maps.event_cfgs, cnt ? cnt : 1);
+	bpf_map__set_max_entries(s->maps.rings, c->ring_cnt);
+	return configure_hot(c);
+}
+
+static int load_error(int err)
+{
+	if (err == -EPERM || err == -EACCES)
+		log_error("record: may not load BPF programs: run it with sudo, or give it "
+			  "CAP_BPF and CAP_PERFMON");
+	else if (access("/sys/kernel/btf/vmlinux", R_OK))
+		log_error("record: this kernel has no BTF (/sys/kernel/btf/vmlinux): it needs "
+			  "5.15 or later built with CONFIG_DEBUG_INFO_BTF=y");
+	else
+		log_error("record: cannot load BPF programs: %s (-vv shows why)", strerror(-err));
+	return err;
+}
+
+/* Each inner ring is reached through the outer map by programs, and through its mapping by us. */
+static int make_rings(struct capture *c)
+{
+	int outer = bpf_map__fd(c->skel->maps.rings), fd, err;
+	uint32_t i;
+
+	c->rings = xcalloc(c->ring_cnt, sizeof(*c->rings));
+	for (i = 0; i < c->ring_cnt; i++) {
+		fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, c->cfg.ring_bytes, NULL);
+		if (fd < 0) {
+			err = -errno;
+			log_error("record: no ring of %zu bytes for CPU %u: %s; try a smaller -m",
+				  c->cfg.ring_bytes, i, strerror(-err));
+			return err;
+		}
+		err = bpf_map_update_elem(outer, &i, &fd, BPF_ANY) ? -errno : 0;
+		if (!err)
+			err = ring_open(fd, c->cfg.ring_bytes, &c->rings[i]);
+		close(fd);
+		if (err) {
+			log_error("record: cannot map the ring of CPU %u: %s", i, strerror(-err));
+			return err;
+		}
+	}
+	return 0;
+}
+
+static int fill_event_cfgs(struct capture *c)
+{
+	int fd = bpf_map__fd(c->skel->maps.event_cfgs);
+	uint32_t i;
+
+	for (i = 0; i < c->cfg.events->cnt; i++)
+		if (bpf_map_update_elem(fd, &i, &c->cfg.events->defs[i]->cfg, BPF_ANY))
+			return -errno;
+	return 0;
+}
+
+/* Two descriptors an event, and some for each CPU. */
+static void raise_fd_limit(void)
+{
+	struct rlimit lim;
+
+	if (!getrlimit(RLIMIT_NOFILE, &lim)) {
+		lim.rlim_cur = lim.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &lim);
+	}
+}
+
+int capture_new(const struct capture_cfg *cfg, struct capture **out)
+{
+	struct capture *c = xcalloc(1, sizeof(*c));
+	uint32_t *possible = NULL;
+	size_t possible_cnt = 0;
+	int err;
+
+	c->cfg = *cfg;
+	raise_fd_limit();
+	libbpf_set_print(print_libbpf);
+	err = cpus_online(&c->cpus, &c->cpu_cnt);
+	if (!err)
+		err = cpus_possible(&possible, &possible_cnt);
+	if (err) {
+		log_error("record: cannot tell which CPUs there are: %s", strerror(-err));
+		goto out;
+	}
+	c->ring_cnt = possible_cnt < PROF_RINGS_MAX ? possible_cnt : PROF_RINGS_MAX;
+	c->skel = prof__open();
+	if (!c->skel) {
+		err = load_error(-errno);
+		goto out;
+	}
+	err = configure(c);
+	if (err)
+		goto out;
+	err = prof__load(c->skel);
+	if (err) {
+		load_error(err);
+		goto out;
+	}
+	err = make_rings(c);
+	if (!err)
+		err = fill_event_cfgs(c);
+out:
+	free(possible);
+	if (err)
+		capture_free(c);
+	else
+		*out = c;
+	return err;
+}
+
+static void keep_link(struct capture *c, struct bpf_link *link)
+{
+	c->links = array_reserve(c->links, &c->link_cap, c->link_cnt + 1, sizeof(*c->links));
+	c->links[c->link_cnt++] = link;
+}
+
+static void keep_fd(struct capture *c, int fd)
+{
+	c->fds = array_reserve(c->fds, &c->fd_cap, c->fd_cnt + 1, sizeof(*c->fds));
+	c->fds[c->fd_cnt++] = fd;
+}
+
+static int attach_btf_programs(struct capture *c)
+{
+	struct bpf_program *prog;
+	struct bpf_link *link;
+	int err;
+
+	bpf_object__for_each_program(prog, c->skel->obj) {
+		if (!bpf_program__autoload(prog) ||
+		    bpf_program__type(prog) != BPF_PROG_TYPE_TRACING)
+			continue;
+		link = bpf_program__attach_trace(prog);
+		if (!link) {
+			err = -errno;
+			log_error("record: cannot attach %s: %s", bpf_program__name(prog),
+				  strerror(-err));
+			return err;
+		}
+		keep_link(c, link);
+	}
+	return 0;
+}
+
+static int attach_event(struct capture *c, size_t idx)
+{
+	const struct event_def *def = c->cfg.events->defs[idx];
+	DECLARE_LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = idx);
+	struct bpf_link *link;
+	int fd, err;
+
+	err = perf_open_tracepoint(def->format->id, &fd);
+	if (err) {
+		log_error("record: cannot attach %s: %s (%s)", def->name, strerror(-err),
+			  perf_open_error(err));
+		return err;
+	}
+	link = bpf_program__attach_perf_event_opts(c->skel->progs.prof_tracepoint, fd, &opts);
+	if (!link) {
+		err = -errno;
+		log_error("record: cannot attach %s: %s", def->name, strerror(-err));
+		close(fd);
+		return err;
+	}
+	keep_link(c, link);
+	return 0;
+}
+
+static int open_sides(struct capture *c)
+{
+	size_t i;
+	int err;
+
+	c->sides = xcalloc(c->cpu_cnt, sizeof(*c->sides));
+	for (i = 0; i < c->cpu_cnt; i++) {
+		err = perf_ring_open(c->cpus[i], SIDE_RING_BYTES, &c->sides[i]);
+		if (err) {
+			log_error("record: no side-band on CPU %u: %s (%s)", c->cpus[i],
+				  strerror(-err), perf_open_error(err));
+			return err;
+		}
+		c->side_cnt++;
+	}
+	return 0;
+}
+
+static int attach_sampler(struct capture *c, uint32_t cpu)
+{
+	const struct perf_sampler_cfg cfg = {
+		.which = c->cfg.force_cycles ? PERF_SAMPLER_CYCLES :
+			 c->cfg.force_cpu_clock ? PERF_SAMPLER_CPU_CLOCK : PERF_SAMPLER_AUTO,
+		.hz = c->cfg.hz,
+	};
+	struct bpf_link *link;
+	int fd, err;
+
+	err = perf_open_sampler(cpu, &cfg, &fd, &c->cycles);
+	if (err) {
+		log_error("record: cannot sample CPU %u: %s (%s)", cpu, strerror(-err),
+			  perf_open_error(err));
+		return err;
+	}
+	link = bpf_program__attach_perf_event(c->skel->progs.prof_sample, fd);
+	if (!link) {
+		err = -errno;
+		log_error("record: cannot attach the sampler of CPU %u: %s", cpu, strerror(-err));
+		close(fd);
+		return err;
+	}
+	keep_link(c, link);
+	keep_fd(c, fd);
+	return 0;
+}
+
+static void clamp_hz(struct capture *c)
+{
+	uint32_t max = perf_max_rate();
+
+	if (max && c->cfg.hz > max) {
+		log_warn("record: sampling at %u Hz: the kernel allows no more "
+			 "(kernel.perf_event_max_sample_rate)", max);
+		c->cfg.hz = max;
+	}
+}
+
+int capture_attach(struct capture *c)
+{
+	size_t i;
+	int err;
+
+	err = open_sides(c);
+	if (!err)
+		err = attach_btf_programs(c);
+	for (i = 0; i < c->cfg.events->cnt && !err; i++)
+		if (!eventset_is_hot(c->cfg.events, i))
+			err = attach_event(c, i);
+	clamp_hz(c);
+	for (i = 0; i < c->cpu_cnt && !err && c->cfg.samples; i++)
+		err = attach_sampler(c, c->cpus[i]);
+	return err;
+}
+
+void capture_start(struct capture *c)
+{
+	size_t i;
+
+	__atomic_store_n(&c->skel->bss->recording, true, __ATOMIC_SEQ_CST);
+	for (i = 0; i < c->fd_cnt; i++)
+		perf_enable(c->fds[i]);
+}
+
+void capture_stop(struct capture *c)
+{
+	const struct timespec grace = { .tv_nsec = 1000000 };
+	size_t i;
+
+	for (i = 0; i < c->fd_cnt; i++)
+		perf_disable(c->fds[i]);
+	__atomic_store_n(&c->skel->bss->recording, false, __ATOMIC_SEQ_CST);
+	/* A program that saw the flag set runs for microseconds, with preemption off. */
+	nanosleep(&grace, NULL);
+}
+
+/* The child shares all descriptors and mappings; when the pipe's other end closes, which is when
+ * this process has ended, it ends too, and the kernel detaches in its time. */
+static void leave_detaching_to_child(void)
+{
+	int ends[2];
+	char c;
+
+	if (pipe(ends))
+		return;
+	if (fork() == 0) {
+		setsid();
+		close(ends[1]);
+		close(0);
+		close(1);
+		close(2);
+		while (read(ends[0], &c, 1) < 0 && errno == EINTR)
+			;
+		_exit(0);
+	}
+	close(ends[0]);
+}
+
+void capture_free(struct capture *c)
+{
+	size_t i;
+
+	if (!c)
+		return;
+	if (c->link_cnt)
+		leave_detaching_to_child();
+	for (i = 0; i < c->link_cnt; i++)
+		bpf_link__destroy(c->links[i]);
+	for (i = 0; i < c->side_cnt; i++)
+		perf_ring_close(c->sides[i]);
+	for (i = 0; i < c->ring_cnt && c->rings; i++)
+		ring_close(&c->rings[i]);
+	prof__destroy(c->skel);
+	free(c->links);
+	free(c->fds);
+	free(c->sides);
+	free(c->rings);
+	free(c->cpus);
+	free(c);
+}
+
+void capture_add_target(struct capture *c, pid_t tid, pid_t tgid)
+{
+	struct prof__bss *bss = c->skel->bss;
+
+	if (tid > 0 && tid / 64 < PROF_TASK_WORDS)
+		__atomic_fetch_or(&bss->target_tids[tid / 64], 1ULL << tid % 64, __ATOMIC_SEQ_CST);
+	if (tgid > 0 && tgid / 64 < PROF_TASK_WORDS)
+		__atomic_fetch_or(&bss->target_tgids[tgid / 64], 1ULL << tgid % 64,
+				  __ATOMIC_SEQ_CST);
+}
+
+struct ring *capture_rings(struct capture *c, size_t *cnt)
+{
+	*cnt = c->ring_cnt;
+	return c->rings;
+}
+
+struct perf_ring **capture_sides(struct capture *c, size_t *cnt)
+{
+	*cnt = c->side_cnt;
+	return c->sides;
+}
+
+const char *capture_sampler(const struct capture *c)
+{
+	if (!c->cfg.samples)
+		return NULL;
+	return c->cycles ? "cycles" : "cpu-clock";
+}
+
+uint32_t capture_hz(const struct capture *c)
+{
+	return c->cfg.hz;
+}
+
+size_t capture_cpu_cnt(const struct capture *c)
+{
+	uint32_t last = c->cpu_cnt ? c->cpus[c->cpu_cnt - 1] : 0;
+
+	return last < PROF_CPUS_MAX ? last + 1 : PROF_CPUS_MAX;
+}
+
+/* Not a call on a map: programs go on running meanwhile. */
+static uint64_t count_nested(const struct capture *c)
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t sz = sizeof(info);
+	int fd = bpf_program__fd(c->skel->progs.prof_tracepoint);
+
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &sz))
+		return 0;
+	return info.recursion_misses;
+}
+
+void capture_count(struct capture *c, struct capture_counts *out)
+{
+	uint64_t timed_ns[PROF_PROG_CNT] = { 0 }, timed_runs[PROF_PROG_CNT] = { 0 };
+	size_t cpu, cnt = capture_cpu_cnt(c);
+	int i;
+
+	memset(out, 0, sizeof(*out));
+	for (cpu = 0; cpu < cnt; cpu++) {
+		const volatile struct prof_cpu_stat *s = &c->skel->bss->cpu_stats[cpu];
+
+		for (i = 0; i < PROF_CLASS_CNT; i++) {
+			out->produced[i] += s->classes[i].produced;
+			out->lost[i] += s->classes[i].lost;
+		}
+		for (i = 0; i < PROF_PROG_CNT; i++) {
+			out->prog_runs[i] += s->progs[i].runs;
+			timed_ns[i] += s->progs[i].timed_ns;
+			timed_runs[i] += s->progs[i].timed_runs;
+		}
+	}
+	for (i = 0; i < PROF_PROG_CNT; i++)
+		if (timed_runs[i])
+			out->prog_ns[i] = (double)timed_ns[i] / timed_runs[i] * out->prog_runs[i];
+	out->nested = count_nested(c);
+}
+
+bool capture_lost(struct capture *c, size_t cpu, enum prof_class class, uint64_t *cnt,
+		  uint64_t *first_ns, uint64_t *last_ns)
+{
+	struct prof_class_stat *s = &c->skel->bss->cpu_stats[cpu].classes[class];
+	uint64_t lost = __atomic_load_n(&s->lost, __ATOMIC_ACQUIRE);
+
+	if (lost == c->lost_seen[cpu][class])
+		return false;
+	*cnt = lost - c->lost_seen[cpu][class];
+	c->lost_seen[cpu][class] = lost;
+	*first_ns = __atomic_exchange_n(&s->lost_first, 0, __ATOMIC_ACQ_REL);
+	*last_ns = __atomic_load_n(&s->lost_last, __ATOMIC_ACQUIRE);
+	if (!*first_ns)
+		*first_ns = *last_ns;
+	return true;
+}

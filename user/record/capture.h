@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_RECORD_CAPTURE_H
+#define D9_RECORD_CAPTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "prof_abi.h"
+
+struct eventset;
+struct perf_ring;
+struct ring;
+
+struct capture_cfg {
+	const struct eventset *events; /* borrowed for the capture's life */
+	bool system_wide;
+	bool follow;	     /* threads and children of targets become targets */
+	bool samples;
+	bool force_cpu_clock;
+	bool force_cycles;
+	uint32_t hz;
+	uint32_t switch_stacks; /* enum prof_stacks */
+	size_t ring_bytes;	/* per CPU; a power of two of at least a page */
+};
+
+/* What the kernel side has counted so far, over all CPUs. */
+struct capture_counts {
+	uint64_t produced[PROF_CLASS_CNT];
+	uint64_t lost[PROF_CLASS_CNT];
+	uint64_t nested; /* runs of the generic program that the kernel refused */
+	uint64_t prog_runs[PROF_PROG_CNT];
+	uint64_t prog_ns[PROF_PROG_CNT]; /* extrapolated from the runs that measured themselves */
+};
+
+/* The kernel side of a recording: programs, rings, samplers, side-band. */
+struct capture;
+
+/* Opens, configures and loads; nothing is attached yet. Prints one line and returns -errno. */
+int capture_new(const struct capture_cfg *cfg, struct capture **out);
+/*
+ * Attaches everything, samplers last; records flow after capture_start(). The side-band flows from
+ * here on, and targets are followed, so add them after this.
+ */
+int capture_attach(struct capture *c);
+void capture_start(struct capture *c);
+/* No program writes any more when this returns; what was written waits in the rings. */
+void capture_stop(struct capture *c);
+/*
+ * Releases everything at once. Detaching a tracepoint takes the kernel tens of milliseconds each:
+ * a forked child holds them until this process has ended, and waits for it in its stead.
+ */
+void capture_free(struct capture *c);
+
+/* Marks a thread (tid) or a whole thread group (tgid) as target; 0 for none. */
+void capture_add_target(struct capture *c, pid_t tid, pid_t tgid);
+
+struct ring *capture_rings(struct capture *c, size_t *cnt);
+struct perf_ring **capture_sides(struct capture *c, size_t *cnt);
+/* "cycles" or "cpu-clock"; NULL without samples. */
+const char *capture_sampler(const struct capture *c);
+/* What --hz came out as: a value above the kernel's limit is lowered. */
+uint32_t capture_hz(const struct capture *c);
+
+/* No map system calls in here, so it may be called while recording. */
+void capture_count(struct capture *c, struct capture_counts *out);
+/* Number of slots for capture_lost(). */
+size_t capture_cpu_cnt(const struct capture *c);
+/* Loss on one CPU since the last call for it: false when there was none. */
+bool capture_lost(struct capture *c, size_t cpu, enum prof_class class, uint64_t *cnt,
+		  uint64_t *first_ns, uint64_t *last_ns);
+
+#endif

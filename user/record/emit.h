@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_RECORD_EMIT_H
+#define D9_RECORD_EMIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dial9.h"
+#include "prof_events.h"
+
+struct buf;
+
+/*
+ * The recorder's own events, one function each. All return 0 or the encoder's -errno. Text may be
+ * any bytes: what is not UTF-8 is written as \xHH. A ts of EMIT_NOW is the time of the event
+ * before, which costs nothing.
+ */
+struct emit;
+
+#define EMIT_NOW UINT64_MAX
+
+/* enc is borrowed. pooled_stacks: spec level 0.4. */
+int emit_new(struct dial9_enc *enc, bool pooled_stacks, struct emit **out);
+void emit_free(struct emit *e);
+
+struct emit_sample {
+	uint64_t ts;
+	uint32_t tid;
+	uint32_t pid;
+	uint32_t cpu;
+	enum prof_sample_source source;
+	const char *thread_name; /* NULL: left out */
+	const uint64_t *frames;	 /* packed */
+	size_t frame_cnt;
+	uint8_t flags; /* PROF_SAMPLE_* */
+};
+int emit_sample(struct emit *e, const struct emit_sample *s);
+
+struct emit_task {
+	uint32_t pid, tid, ppid;
+	const char *comm, *exe, *cgroup;
+};
+int emit_task(struct emit *e, uint64_t ts, const struct emit_task *t);
+
+int emit_module(struct emit *e, uint64_t ts, uint32_t id, const char *path,
+		const uint8_t *build_id, size_t build_id_sz, enum prof_module_kind kind);
+
+struct emit_map {
+	uint32_t pid;
+	uint64_t start, end, offset;
+	uint32_t module_id;
+};
+int emit_map(struct emit *e, uint64_t ts, const struct emit_map *m);
+
+struct emit_symbol {
+	uint64_t addr; /* packed */
+	uint64_t size;
+	const char *name;
+	size_t name_len;
+	uint32_t depth;
+	const char *file; /* may be NULL */
+	size_t file_len;
+	uint32_t line;
+	uint64_t base; /* packed */
+};
+int emit_symbol(struct emit *e, const struct emit_symbol *s);
+
+int emit_clock_sync(struct emit *e, uint64_t ts, uint64_t realtime_ns);
+int emit_metadata(struct emit *e, uint64_t ts, const struct dial9_str (*kv)[2], size_t cnt);
+int emit_tp_symbol(struct emit *e, uint64_t ts, const char *event, const char *field, uint8_t kind,
+		   uint64_t value, const char *name);
+int emit_lost(struct emit *e, uint64_t ts, uint32_t cpu, const char *kind, uint64_t cnt,
+	      uint64_t first_ns, uint64_t last_ns);
+
+struct emit_stats {
+	uint64_t elapsed_ns;
+	uint64_t produced, written, lost; /* tracepoint records */
+	uint64_t samples;
+	uint64_t bpf_ns, bpf_runs;
+	uint64_t bpf_switch_ns, bpf_wakeup_ns, bpf_tracepoint_ns, bpf_sample_ns;
+	uint64_t cpu_ns, rss_bytes;
+	uint64_t ring_fill_max_bytes;
+	uint64_t bytes_written;
+};
+int emit_stats(struct emit *e, uint64_t ts, const struct emit_stats *s);
+
+/* s as the encoder takes it: itself when it is UTF-8, else escaped into tmp. */
+struct dial9_str emit_text(struct buf *tmp, const char *s, size_t len);
+
+#endif

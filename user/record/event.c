@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * event.c - a tracepoint's format becomes an event definition
+ *
+ * This is all that the recorder knows of any event: a table of offsets and operations, two dial9
+ * schemas, and what the BPF program needs to cut the record out. Built-in events and those named
+ * with -e take the same way; nothing here knows a particular tracepoint.
+ */
+#include "record/event.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "dial9.h"
+#include "kernel/format.h"
+#include "prof_events.h"
+
+enum { COMMON_FIELDS = 2 };
+
+static int op_of(const struct format_field *f, enum event_op *op)
+{
+	static const enum event_op uints[9] = {
+		[1] = EVENT_OP_U8, [2] = EVENT_OP_U16, [4] = EVENT_OP_U32, [8] = EVENT_OP_U64,
+	};
+	static const enum event_op sints[9] = {
+		[1] = EVENT_OP_S8, [2] = EVENT_OP_S16, [4] = EVENT_OP_S32, [8] = EVENT_OP_S64,
+	};
+	bool is_int = f->kind == FORMAT_UINT || f->kind == FORMAT_SINT;
+
+	if (is_int && f->size != 1 && f->size != 2 && f->size != 4 && f->size != 8)
+		return -ENOTSUP;
+	switch (f->kind) {
+	case FORMAT_UINT:
+		*op = uints[f->size];
+		return 0;
+	case FORMAT_SINT:
+		*op = sints[f->size];
+		return 0;
+	case FORMAT_BOOL:
+		*op = EVENT_OP_BOOL;
+		return 0;
+	case FORMAT_CHARS:
+		*op = EVENT_OP_CHARS;
+		return 0;
+	case FORMAT_STRING:
+		*op = EVENT_OP_STRING;
+		return 0;
+	case FORMAT_REL_STRING:
+		*op = EVENT_OP_REL_STRING;
+		return 0;
+	case FORMAT_ARRAY:
+		*op = EVENT_OP_BYTES;
+		return 0;
+	case FORMAT_DYN_ARRAY:
+		*op = EVENT_OP_DYN_BYTES;
+		return 0;
+	case FORMAT_REL_ARRAY:
+		*op = EVENT_OP_REL_BYTES;
+		return 0;
+	}
+	return -ENOTSUP;
+}
+
+static uint8_t type_of(enum event_op op, bool wide)
+{
+	switch (op) {
+	case EVENT_OP_U8:
+		return DIAL9_U8;
+	case EVENT_OP_U16:
+		return DIAL9_U16;
+	case EVENT_OP_U32:
+		return DIAL9_U32;
+	case EVENT_OP_U64:
+		return DIAL9_VARINT;
+	case EVENT_OP_BOOL:
+		return DIAL9_BOOL;
+	case EVENT_OP_S8:
+	case EVENT_OP_S16:
+	case EVENT_OP_S32:
+	case EVENT_OP_S64:
+		return wide ? DIAL9_I64 : DIAL9_VARINT;
+	case EVENT_OP_CHARS:
+	case EVENT_OP_STRING:
+	case EVENT_OP_REL_STRING:
+		return DIAL9_POOLED_STRING;
+	case EVENT_OP_BYTES:
+	case EVENT_OP_DYN_BYTES:
+	case EVENT_OP_REL_BYTES:
+		return DIAL9_BYTES;
+	}
+	return 0;
+}
+
+static int make_schema(const struct event_def *def, bool wide, struct dial9_schema **out)
+{
+	struct dial9_field *fields = xcalloc(def->field_cnt + COMMON_FIELDS, sizeof(*fields));
+	size_t i;
+	int err;
+
+	fields[0] = (struct dial9_field){ PROF_TP_COMMON_CPU, DIAL9_VARINT };
+	fields[1] = (struct dial9_field){ PROF_TP_COMMON_PID, DIAL9_VARINT };
+	for (i = 0; i < def->field_cnt; i++) {
+		fields[COMMON_FIELDS + i].name = def->format->fields[i].name;
+		fields[COMMON_FIELDS + i].type = type_of(def->fields[i].op, wide);
+	}
+	err = dial9_schema_new(def->name, true, fields, def->field_cnt + COMMON_FIELDS, out);
+	free(fields);
+	return err;
+}
+
+static void fill_cfg(struct event_def *def)
+{
+	const struct format_event *format = def->format;
+	struct prof_event_cfg *cfg = &def->cfg;
+	size_t i;
+
+	cfg->type = format->id;
+	cfg->size = format->size;
+	if (format->last_dyn >= 0) {
+		const struct format_field *dyn = &format->fields[format->last_dyn];
+
+		cfg->dyn_off = dyn->off;
+		cfg->dyn_relative = dyn->kind == FORMAT_REL_STRING || dyn->kind == FORMAT_REL_ARRAY;
+	}
+	for (i = 0; i < format->cnt && cfg->pid_cnt < PROF_PID_FIELDS; i++)
+		if (format->fields[i].is_pid)
+			cfg->pid_off[cfg->pid_cnt++] = format->fields[i].off;
+}
+
+int event_def_new(struct format_event *format, struct event_def **out)
+{
+	struct event_def *def = xcalloc(1, sizeof(*def));
+	bool any_signed = false;
+	size_t i;
+	int err;
+
+	def->format = format;
+	def->field_cnt = format->cnt;
+	def->fields = xcalloc(format->cnt + 1, sizeof(*def->fields));
+	if (asprintf(&def->name, "%s:%s", format->system, format->name) < 0) {
+		def->name = NULL;
+		err = -ENOMEM;
+		goto out;
+	}
+	for (i = 0; i < format->cnt; i++) {
+		const struct format_field *f = &format->fields[i];
+
+		def->fields[i].off = f->off;
+		def->fields[i].size = f->size;
+		err = op_of(f, &def->fields[i].op);
+		if (err) {
+			log_error("cannot record %s: its field '%s' has %u bytes, which no dial9 "
+				  "type holds", def->name, f->name, f->size);
+			goto out;
+		}
+		any_signed |= event_op_is_signed(def->fields[i].op);
+	}
+	fill_cfg(def);
+	err = make_schema(def, false, &def->compact);
+	if (!err && any_signed)
+		err = make_schema(def, true, &def->wide);
+	if (err)
+		log_error("cannot record %s: no schema: %s", def->name, strerror(-err));
+out:
+	if (err)
+		event_def_free(def);
+	else
+		*out = def;
+	return err;
+}
+
+void event_def_free(struct event_def *def)
+{
+	if (!def)
+		return;
+	dial9_schema_free(def->compact);
+	dial9_schema_free(def->wide);
+	format_free(def->format);
+	free(def->fields);
+	free(def->name);
+	free(def);
+}
+
+int64_t event_field_int(const struct event_field *f, const uint8_t *raw, size_t len)
+{
+	uint64_t v = 0;
+
+	if (f->size > sizeof(v) || (size_t)f->off + f->size > len)
+		return 0;
+	switch (f->op) {
+	case EVENT_OP_S8:
+		return (int8_t)raw[f->off];
+	case EVENT_OP_S16: {
+		int16_t s;
+
+		memcpy(&s, raw + f->off, sizeof(s));
+		return s;
+	}
+	case EVENT_OP_S32: {
+		int32_t s;
+
+		memcpy(&s, raw + f->off, sizeof(s));
+		return s;
+	}
+	case EVENT_OP_U8:
+	case EVENT_OP_U16:
+	case EVENT_OP_U32:
+	case EVENT_OP_U64:
+	case EVENT_OP_S64:
+	case EVENT_OP_BOOL:
+		break;
+	case EVENT_OP_CHARS:
+	case EVENT_OP_STRING:
+	case EVENT_OP_REL_STRING:
+	case EVENT_OP_BYTES:
+	case EVENT_OP_DYN_BYTES:
+	case EVENT_OP_REL_BYTES:
+		return 0;
+	}
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	memcpy(&v, raw + f->off, f->size);
+#else
+#error "records are read as little-endian"
+#endif
+	return (int64_t)v;
+}
+
+int event_field_bytes(const struct event_field *f, const uint8_t *raw, size_t len,
+		      const uint8_t **data, size_t *sz)
+{
+	bool dynamic = f->op != EVENT_OP_CHARS && f->op != EVENT_OP_BYTES;
+	bool relative = f->op == EVENT_OP_REL_STRING || f->op == EVENT_OP_REL_BYTES;
+	size_t off = f->off, n = f->size;
+	uint32_t word;
+
+	if (off + n > len || (dynamic && n < sizeof(word)))
+		return -EBADMSG;
+	if (dynamic) {
+		memcpy(&word, raw + off, sizeof(word));
+		off = (word & 0xffff) + (relative ? off + sizeof(word) : 0);
+		n = word >> 16;
+		if (off + n > len)
+			return -EBADMSG;
+	}
+	*data = raw + off;
+	*sz = n;
+	if (f->op == EVENT_OP_CHARS || f->op == EVENT_OP_STRING || f->op == EVENT_OP_REL_STRING)
+		*sz = strnlen((const char *)*data, n);
+	return 0;
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * eventset.c - which tracepoints a recording takes
+ *
+ * Patterns are matched against what tracefs lists, so that a glob takes what this kernel has and a
+ * name that it lacks is an error at start. The scheduler's events are patterns too.
+ */
+#include "record/eventset.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/opts.h"
+#include "base/str.h"
+#include "kernel/format.h"
+#include "kernel/tracefs.h"
+#include "prof_events.h"
+
+static const char *const sched_events[] = {
+	PROF_EV_SCHED_SWITCH,	     PROF_EV_SCHED_WAKING,	  PROF_EV_SCHED_WAKEUP_NEW,
+	PROF_EV_SCHED_MIGRATE_TASK,  PROF_EV_SCHED_PROCESS_FORK,  PROF_EV_SCHED_PROCESS_EXEC,
+	PROF_EV_SCHED_PROCESS_EXIT,
+};
+
+static const char *const hot_events[EVENTSET_HOT_CNT] = {
+	[EVENTSET_SWITCH] = PROF_EV_SCHED_SWITCH,
+	[EVENTSET_WAKING] = PROF_EV_SCHED_WAKING,
+	[EVENTSET_WAKEUP_NEW] = PROF_EV_SCHED_WAKEUP_NEW,
+	[EVENTSET_MIGRATE] = PROF_EV_SCHED_MIGRATE_TASK,
+};
+
+/* What tracefs has, listed once. */
+struct catalog {
+	char **names; /* system:event */
+	size_t cnt;
+	size_t cap;
+};
+
+static int catalog_add(const char *system, const char *name, void *ctx)
+{
+	struct catalog *cat = ctx;
+	struct buf b = { 0 };
+
+	cat->names = array_reserve(cat->names, &cat->cap, cat->cnt + 1, sizeof(*cat->names));
+	buf_printf(&b, "%s:%s", system, name);
+	cat->names[cat->cnt++] = buf_steal(&b);
+	return 0;
+}
+
+static void catalog_fini(struct catalog *cat)
+{
+	size_t i;
+
+	for (i = 0; i < cat->cnt; i++)
+		free(cat->names[i]);
+	free(cat->names);
+}
+
+static bool has_event(const struct eventset *set, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < set->cnt; i++)
+		if (!strcmp(set->defs[i]->name, name))
+			return true;
+	return false;
+}
+
+static int add_event(struct eventset *set, int tracefs_fd, const char *name)
+{
+	const char *colon = strchr(name, ':');
+	struct format_event *format;
+	struct event_def *def;
+	char *system;
+	int err, i;
+
+	if (has_event(set, name))
+		return 0;
+	system = xstrndup(name, colon - name);
+	err = format_load(tracefs_fd, system, colon + 1, &format);
+	free(system);
+	if (err)
+		return err;
+	err = event_def_new(format, &def);
+	if (err)
+		return err;
+	set->defs = array_reserve(set->defs, &set->cap, set->cnt + 1, sizeof(*set->defs));
+	for (i = 0; i < EVENTSET_HOT_CNT; i++)
+		if (!strcmp(name, hot_events[i]))
+			set->hot[i] = set->cnt;
+	set->defs[set->cnt++] = def;
+	return 0;
+}
+
+static int unknown_event(const struct catalog *cat, const char *pattern)
+{
+	const char *near = opts_nearest(pattern, (const char *const *)cat->names, cat->cnt);
+
+	if (!strchr(pattern, ':'))
+		log_error("record: '%s' is no event: events are named system:event, such as "
+			  "sched:sched_switch; dial9-prof list shows them", pattern);
+	else if (near)
+		log_error("record: this kernel has no event '%s' (did you mean %s?); "
+			  "dial9-prof list shows them", pattern, near);
+	else
+		log_error("record: this kernel has no event '%s'; dial9-prof list shows them",
+			  pattern);
+	return strchr(pattern, ':') ? -ENOENT : -EINVAL;
+}
+
+/* ftrace:* are the kernel's own bookkeeping: nothing can attach to them. */
+static int add_glob(struct eventset *set, int tracefs_fd, const struct catalog *cat,
+		    const char *pattern)
+{
+	bool any = false;
+	size_t i;
+	int err;
+
+	for (i = 0; i < cat->cnt; i++) {
+		if (!str_glob(pattern, cat->names[i]) || !strncmp(cat->names[i], "ftrace:", 7))
+			continue;
+		any = true;
+		err = add_event(set, tracefs_fd, cat->names[i]);
+		if (err)
+			return err;
+	}
+	return any ? 0 : unknown_event(cat, pattern);
+}
+
+static bool is_plain(const char *pattern)
+{
+	return strchr(pattern, ':') && !strpbrk(pattern, "*?[");
+}
+
+/* Listing tracefs takes a while: it is done for globs, and to word an error. */
+static int add_pattern(struct eventset *set, int tracefs_fd, struct catalog *cat,
+		       const char *pattern)
+{
+	const char *colon = strchr(pattern, ':');
+	uint32_t id;
+	char *system;
+	int err;
+
+	if (is_plain(pattern) && strncmp(pattern, "ftrace:", 7)) {
+		system = xstrndup(pattern, colon - pattern);
+		err = tracefs_event_id(tracefs_fd, system, colon + 1, &id);
+		free(system);
+		if (!err)
+			return add_event(set, tracefs_fd, pattern);
+	}
+	if (!cat->cnt) {
+		err = tracefs_each_event(tracefs_fd, catalog_add, cat);
+		if (err)
+			return err;
+	}
+	return add_glob(set, tracefs_fd, cat, pattern);
+}
+
+static int add_list(struct eventset *set, int tracefs_fd, struct catalog *cat, const char *list)
+{
+	char *copy = xstrdup(list), *save = NULL, *word;
+	int err = 0;
+
+	for (word = strtok_r(copy, ",", &save); word && !err; word = strtok_r(NULL, ",", &save))
+		err = add_pattern(set, tracefs_fd, cat, word);
+	free(copy);
+	return err;
+}
+
+int eventset_new(int tracefs_fd, const struct eventset_cfg *cfg, struct eventset **out)
+{
+	struct eventset *set = xcalloc(1, sizeof(*set));
+	struct catalog cat = { 0 };
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < EVENTSET_HOT_CNT; i++)
+		set->hot[i] = -1;
+	for (i = 0; cfg->sched && !err && i < sizeof(sched_events) / sizeof(sched_events[0]); i++)
+		err = add_event(set, tracefs_fd, sched_events[i]);
+	for (i = 0; i < cfg->pattern_cnt && !err; i++)
+		err = add_list(set, tracefs_fd, &cat, cfg->patterns[i]);
+	catalog_fini(&cat);
+	if (err)
+		eventset_free(set);
+	else
+		*out = set;
+	return err;
+}
+
+void eventset_free(struct eventset *set)
+{
+	size_t i;
+
+	if (!set)
+		return;
+	for (i = 0; i < set->cnt; i++)
+		event_def_free(set->defs[i]);
+	free(set->defs);
+	free(set);
+}
+
+bool eventset_is_hot(const struct eventset *set, size_t idx)
+{
+	int i;
+
+	for (i = 0; i < EVENTSET_HOT_CNT; i++)
+		if (set->hot[i] == (int)idx)
+			return true;
+	return false;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_RECORD_EVENTSET_H
+#define D9_RECORD_EVENTSET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "record/event.h"
+
+/* The tracepoints that have a program of their own; all others share the generic one. */
+enum eventset_hot {
+	EVENTSET_SWITCH,
+	EVENTSET_WAKING,
+	EVENTSET_WAKEUP_NEW,
+	EVENTSET_MIGRATE,
+	EVENTSET_HOT_CNT,
+};
+
+/* The tracepoints of a recording, each once. An event's index is what records carry. */
+struct eventset {
+	struct event_def **defs;
+	size_t cnt;
+	size_t cap;
+	int hot[EVENTSET_HOT_CNT]; /* index, or -1 when it is not recorded */
+};
+
+struct eventset_cfg {
+	bool sched;		     /* the scheduler's seven */
+	const char *const *patterns; /* system:event, globs, comma lists */
+	size_t pattern_cnt;
+};
+
+/*
+ * Reads the formats of all events asked for through tracefs_fd. -ENOENT for a pattern that names no
+ * event, -EINVAL for one without a colon; one line is printed. The caller frees with
+ * eventset_free().
+ */
+int eventset_new(int tracefs_fd, const struct eventset_cfg *cfg, struct eventset **out);
+void eventset_free(struct eventset *set);
+
+/* The generic program is needed, as some event is not a hot one. */
+bool eventset_is_hot(const struct eventset *set, size_t idx);
+
+#endif

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * frames.c - addresses to (module, offset)
+ *
+ * A module is a file by path and build-id, the kernel, a kernel module, a BPF image, the vDSO or an
+ * anonymous mapping. Which module a mapping belongs to is found out when the first frame falls into
+ * it: most mappings of a system are never hit. For files the offset is the file offset, which the
+ * mapping alone tells.
+ *
+ * Kernel names are looked up here, since the table is at hand; those of user code are asked of the
+ * worker and written when they come back.
+ */
+#include "record/frames.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/hmap.h"
+#include "base/strtab.h"
+#include "kernel/kallsyms.h"
+#include "kernel/perf_side.h"
+#include "record/emit.h"
+#include "record/tasks.h"
+#include "symbol/symbolizer.h"
+#include "symbol/symworker.h"
+
+/* A BPF image loaded after kallsyms was read. */
+struct image {
+	uint64_t start, end;
+	uint32_t module_id;
+	char *name;
+};
+
+struct frames {
+	struct emit *emit;
+	struct symworker *worker;
+	const struct kallsyms *kallsyms;
+	struct strtab keys; /* of modules: the id is the key's number plus one */
+	struct hmap named;  /* frames that were given to naming */
+	struct hmap kernel_ids; /* kallsyms module -> id */
+	struct image *images;
+	size_t image_cnt;
+	size_t image_cap;
+	uint64_t anon_serial;
+};
+
+int frames_new(struct emit *emit, struct symworker *worker, const struct kallsyms *kallsyms,
+	       struct frames **out)
+{
+	struct frames *f = xcalloc(1, sizeof(*f));
+
+	f->emit = emit;
+	f->worker = worker;
+	f->kallsyms = kallsyms;
+	strtab_init(&f->keys);
+	*out = f;
+	return 0;
+}
+
+void frames_free(struct frames *f)
+{
+	size_t i;
+
+	if (!f)
+		return;
+	for (i = 0; i < f->image_cnt; i++)
+		free(f->images[i].name);
+	free(f->images);
+	strtab_fini(&f->keys);
+	hmap_fini(&f->named);
+	hmap_fini(&f->kernel_ids);
+	free(f);
+}
+
+/* The id of a module, 0 when there are too many; *fresh when it was not known. */
+static uint32_t module_id(struct frames *f, const char *path, const void *build_id, size_t sz,
+			  uint64_t serial, bool *fresh)
+{
+	struct buf key = { 0 };
+	uint32_t before = f->keys.cnt, id;
+
+	buf_add(&key, &serial, sizeof(serial));
+	buf_add(&key, build_id, sz);
+	buf_addch(&key, '\0');
+	buf_addstr(&key, path);
+	id = strtab_add(&f->keys, buf_cstr(&key), key.len) + 1;
+	buf_free(&key);
+	*fresh = f->keys.cnt != before;
+	return id <= PROF_FRAME_MODULE_MAX ? id : 0;
+}
+
+/* The file behind a mapping that /proc listed, while its process still lives. */
+static void read_build_id(const struct process *proc, struct map *m)
+{
+	uint8_t id[SYMBOLIZER_BUILD_ID_MAX];
+	char path[PATH_MAX + 64];
+	size_t sz = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", proc->pid,
+		 (unsigned long long)m->start, (unsigned long long)m->end);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0) {
+		snprintf(path, sizeof(path), "/proc/%u/root%s", proc->pid, m->path);
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	}
+	if (fd < 0)
+		fd = open(m->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return;
+	if (!symbolizer_build_id(fd, id, &sz) && sz <= sizeof(m->build_id)) {
+		memcpy(m->build_id, id, sz);
+		m->build_id_sz = sz;
+	}
+	close(fd);
+}
+
+static void ask_worker_about(struct frames *f, const struct process *proc, const struct map *m,
+			     bool vdso)
+{
+	const struct symworker_module module = {
+		.kind = vdso ? SYMWORKER_VDSO : SYMWORKER_ELF,
+		.pid = proc->pid,
+		.path = m->path,
+		.map_start = m->start,
+		.map_end = m->end,
+		.build_id = m->build_id,
+		.build_id_sz = m->build_id_sz,
+	};
+
+	if (f->worker)
+		symworker_add_module(f->worker, m->module_id, &module);
+}
+
+static void find_module(struct frames *f, const struct process *proc, struct map *m)
+{
+	bool file = maps_is_file(m->path), vdso = maps_is_vdso(m->path), fresh;
+	enum prof_module_kind kind = file ? PROF_MODULE_ELF :
+				     vdso ? PROF_MODULE_VDSO : PROF_MODULE_ANON;
+	uint64_t serial = kind == PROF_MODULE_ANON ? ++f->anon_serial : 0;
+
+	if (file && !m->build_id_known)
+		read_build_id(proc, m);
+	m->build_id_known = true;
+	m->module_id = module_id(f, m->path, m->build_id, m->build_id_sz, serial, &fresh);
+	if (!fresh || !m->module_id)
+		return;
+	emit_module(f->emit, EMIT_NOW, m->module_id, *m->path ? m->path : "[anon]", m->build_id,
+		    m->build_id_sz, kind);
+	if (kind != PROF_MODULE_ANON)
+		ask_worker_about(f, proc, m, vdso);
+}
+
+static void announce_map(struct frames *f, const struct process *proc, struct map *m)
+{
+	const struct emit_map event = {
+		.pid = proc->pid,
+		.start = m->start,
+		.end = m->end,
+		.offset = m->pgoff,
+		.module_id = m->module_id,
+	};
+
+	m->announced = true;
+	emit_map(f->emit, EMIT_NOW, &event);
+}
+
+static bool is_named(struct frames *f, uint64_t frame)
+{
+	if (hmap_get(&f->named, frame))
+		return true;
+	hmap_set(&f->named, frame, f);
+	return false;
+}
+
+static uint64_t pack(uint32_t id, uint64_t off)
+{
+	return (uint64_t)id << PROF_FRAME_MODULE_SHIFT | (off & PROF_FRAME_OFFSET_MASK);
+}
+
+uint64_t frames_user(struct frames *f, struct process *proc, uint64_t addr)
+{
+	struct map *m = proc ? maps_find(&proc->maps, addr) : NULL;
+	uint64_t off, frame;
+
+	if (!m)
+		return pack(0, addr);
+	if (!m->module_id)
+		find_module(f, proc, m);
+	off = addr - m->start + m->pgoff;
+	if (!m->module_id || off > PROF_FRAME_OFFSET_MASK)
+		return pack(0, addr);
+	if (!m->announced)
+		announce_map(f, proc, m);
+	frame = pack(m->module_id, off);
+	if (f->worker && !is_named(f, frame))
+		symworker_ask(f->worker, m->module_id, off);
+	return frame;
+}
+
+/* ---- the kernel --------------------------------------------------------------------------------- */
+
+/* From the notes that the kernel carries: name "GNU", type 3. */
+static size_t kernel_build_id(uint8_t *out, size_t max)
+{
+	uint8_t notes[4096];
+	ssize_t n;
+	size_t off = 0;
+	int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return 0;
+	n = read(fd, notes, sizeof(notes));
+	close(fd);
+	while (n > 0 && off + 12 <= (size_t)n) {
+		uint32_t namesz, descsz, type;
+
+		memcpy(&namesz, notes + off, 4);
+		memcpy(&descsz, notes + off + 4, 4);
+		memcpy(&type, notes + off + 8, 4);
+		off += 12;
+		if (namesz > sizeof(notes) || descsz > sizeof(notes))
+			break;
+		if (off + ((namesz + 3) & ~3U) + descsz > (size_t)n)
+			break;
+		if (type == 3 && namesz == 4 && !memcmp(notes + off, "GNU", 4) && descsz <= max) {
+			memcpy(out, notes + off + 4, descsz);
+			return descsz;
+		}
+		off += ((namesz + 3) & ~3U) + ((descsz + 3) & ~3U);
+	}
+	return 0;
+}
+
+static uint32_t new_kernel_module(struct frames *f, const char *name, enum prof_module_kind kind)
+{
+	uint8_t build_id[PERF_BUILD_ID_MAX];
+	size_t sz = kind == PROF_MODULE_KERNEL ? kernel_build_id(build_id, sizeof(build_id)) : 0;
+	struct buf path = { 0 };
+	uint32_t id;
+	bool fresh;
+
+	buf_printf(&path, kind == PROF_MODULE_KMOD ? "[%s]" : "%s", name);
+	id = module_id(f, buf_cstr(&path), build_id, sz, 0, &fresh);
+	if (fresh && id)
+		emit_module(f->emit, EMIT_NOW, id, buf_cstr(&path), build_id, sz, kind);
+	buf_free(&path);
+	return id;
+}
+
+static uint32_t kernel_module_id(struct frames *f, const struct kallsyms_module *mod)
+{
+	static const enum prof_module_kind kinds[] = {
+		[KALLSYMS_KERNEL] = PROF_MODULE_KERNEL,
+		[KALLSYMS_MODULE] = PROF_MODULE_KMOD,
+		[KALLSYMS_BPF] = PROF_MODULE_BPF,
+	};
+	uint32_t id = (uintptr_t)hmap_get(&f->kernel_ids, (uintptr_t)mod);
+
+	if (!id) {
+		id = new_kernel_module(f, mod->name, kinds[mod->kind]);
+		if (id)
+			hmap_set(&f->kernel_ids, (uintptr_t)mod, (void *)(uintptr_t)id);
+	}
+	return id;
+}
+
+static uint64_t image_frame(struct frames *f, struct image *image, uint64_t addr)
+{
+	struct emit_symbol sym = {
+		.name = image->name,
+		.name_len = strlen(image->name),
+		.size = image->end - image->start,
+	};
+
+	if (!image->module_id)
+		image->module_id = new_kernel_module(f, image->name, PROF_MODULE_BPF);
+	sym.base = PROF_FRAME_KERNEL | pack(image->module_id, 0);
+	sym.addr = sym.base + (addr - image->start);
+	if (!is_named(f, sym.addr))
+		emit_symbol(f->emit, &sym);
+	return sym.addr;
+}
+
+static struct image *find_image(struct frames *f, uint64_t addr)
+{
+	size_t i = f->image_cnt;
+
+	while (i-- > 0)
+		if (addr >= f->images[i].start && addr < f->images[i].end)
+			return &f->images[i];
+	return NULL;
+}
+
+static void name_kernel_frame(struct frames *f, uint64_t frame, uint64_t module_start,
+			      uint64_t addr)
+{
+	struct kallsyms_sym sym;
+	struct emit_symbol event = { .addr = frame };
+
+	if (is_named(f, frame) || kallsyms_find(f->kallsyms, addr, &sym))
+		return;
+	event.name = sym.name;
+	event.name_len = strlen(sym.name);
+	event.size = sym.size;
+	event.base = frame - (addr - module_start) + (sym.start - module_start);
+	emit_symbol(f->emit, &event);
+}
+
+uint64_t frames_kernel(struct frames *f, uint64_t addr)
+{
+	struct image *image = find_image(f, addr);
+	const struct kallsyms_module *mod;
+	uint64_t frame;
+
+	if (image)
+		return image_frame(f, image, addr);
+	mod = f->kallsyms ? kallsyms_module_find(f->kallsyms, addr) : NULL;
+	if (!mod)
+		return PROF_FRAME_KERNEL | pack(0, addr);
+	frame = PROF_FRAME_KERNEL | pack(kernel_module_id(f, mod), addr - mod->start);
+	name_kernel_frame(f, frame, mod->start, addr);
+	return frame;
+}
+
+/* An image that goes leaves its address to others, and those are told of as well. */
+void frames_side(struct frames *f, const struct perf_side *side)
+{
+	struct image *old;
+
+	if (side->type != PERF_SIDE_KSYMBOL)
+		return;
+	old = find_image(f, side->addr);
+	if (old) {
+		free(old->name);
+		*old = f->images[--f->image_cnt];
+	}
+	if (side->unregister || side->addr + side->len < side->addr)
+		return;
+	f->images = array_reserve(f->images, &f->image_cap, f->image_cnt + 1, sizeof(*f->images));
+	f->images[f->image_cnt++] = (struct image){
+		.start = side->addr,
+		.end = side->addr + side->len,
+		.name = xstrndup(side->name, side->name_len),
+	};
+}
+
+/* ---- names from the worker ------------------------------------------------------------------------ */
+
+static int write_name(void *ctx, const struct symworker_answer *answer)
+{
+	struct frames *f = ctx;
+	const struct emit_symbol event = {
+		.addr = pack(answer->module_id, answer->offset),
+		.size = answer->size,
+		.name = answer->name,
+		.name_len = answer->name_len,
+		.depth = answer->depth,
+		.file = answer->file,
+		.file_len = answer->file_len,
+		.line = answer->line,
+		.base = pack(answer->module_id, answer->start),
+	};
+
+	if (answer->kind == SYMWORKER_MODULE)
+		return 0;
+	return emit_symbol(f->emit, &event);
+}
+
+long frames_take_names(struct frames *f, size_t max)
+{
+	return f->worker ? symworker_take(f->worker, write_name, f, max) : 0;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_RECORD_FRAMES_H
+#define D9_RECORD_FRAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct emit;
+struct kallsyms;
+struct perf_side;
+struct process;
+struct symworker;
+
+/*
+ * Addresses become frames of the trace, which are the same in every process and boot: kernel bit,
+ * module, offset (prof_events.h). On the way each module and mapping is announced once, and each
+ * frame is given a name once.
+ */
+struct frames;
+
+/* Everything is borrowed. worker NULL: no names for user code. kallsyms NULL: none for the kernel's,
+ * and all its addresses are in module 0. */
+int frames_new(struct emit *emit, struct symworker *worker, const struct kallsyms *kallsyms,
+	       struct frames **out);
+void frames_free(struct frames *f);
+
+/* Events for a module, a mapping or a kernel symbol may be written at the current time. */
+uint64_t frames_user(struct frames *f, struct process *proc, uint64_t addr);
+uint64_t frames_kernel(struct frames *f, uint64_t addr);
+
+/* A BPF image that came while recording. */
+void frames_side(struct frames *f, const struct perf_side *side);
+
+/* Writes at most max names that the worker has found since. Returns their number or -errno. */
+long frames_take_names(struct frames *f, size_t max);
+
+#endif

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * launch.c - start a command when recording is on, not before
+ *
+ * The child waits at a pipe while programs are loaded and attached, so that nothing of the command
+ * is missed and nothing of the recorder's start is in the trace. A second pipe, closed by the exec,
+ * brings back why it could not be started.
+ */
+#include "record/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/str.h"
+
+struct launch {
+	pid_t pid;
+	int go_fd;
+	int err_fd;
+	char *name;
+	bool gone;
+	bool ended;
+	int status;
+};
+
+static int become_user(void)
+{
+	const char *uid_text = getenv("SUDO_UID"), *gid_text = getenv("SUDO_GID");
+	const struct passwd *pw;
+	uint64_t uid, gid;
+
+	if (geteuid() || !uid_text || str_parse_u64(uid_text, UINT32_MAX - 1, &uid))
+		return 0;
+	pw = getpwuid(uid);
+	if (!gid_text || str_parse_u64(gid_text, UINT32_MAX - 1, &gid))
+		gid = pw ? pw->pw_gid : uid;
+	if (pw ? initgroups(pw->pw_name, gid) : setgroups(0, NULL))
+		return -errno;
+	if (setgid(gid) || setuid(uid))
+		return -errno;
+	if (pw) {
+		setenv("HOME", pw->pw_dir, 1);
+		setenv("USER", pw->pw_name, 1);
+		setenv("LOGNAME", pw->pw_name, 1);
+	}
+	return 0;
+}
+
+static void run_child(char *const *argv, bool as_root, int go_fd, int err_fd)
+{
+	sigset_t none;
+	char c;
+	int err;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (read(go_fd, &c, 1) != 1)
+		_exit(0);
+	err = as_root ? 0 : become_user();
+	if (!err) {
+		execvp(argv[0], argv);
+		err = -errno;
+	}
+	if (write(err_fd, &err, sizeof(err)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+int launch_new(char *const *argv, bool as_root, struct launch **out)
+{
+	int go[2], err[2];
+	struct launch *l;
+	pid_t pid;
+
+	if (pipe2(go, O_CLOEXEC))
+		return -errno;
+	if (pipe2(err, O_CLOEXEC)) {
+		int e = -errno;
+
+		close(go[0]);
+		close(go[1]);
+		return e;
+	}
+	pid = fork();
+	if (pid == 0) {
+		close(go[1]);
+		close(err[0]);
+		run_child(argv, as_root, go[0], err[1]);
+	}
+	close(go[0]);
+	close(err[1]);
+	if (pid < 0) {
+		int e = -errno;
+
+		log_error("record: cannot fork: %s", strerror(-e));
+		close(go[1]);
+		close(err[0]);
+		return e;
+	}
+	l = xcalloc(1, sizeof(*l));
+	l->pid = pid;
+	l->go_fd = go[1];
+	l->err_fd = err[0];
+	l->name = xstrdup(argv[0]);
+	*out = l;
+	return 0;
+}
+
+pid_t launch_pid(const struct launch *l)
+{
+	return l->pid;
+}
+
+int launch_go(struct launch *l)
+{
+	int err = 0;
+	ssize_t n;
+
+	l->gone = true;
+	if (write(l->go_fd, "", 1) != 1)
+		err = -errno;
+	do
+		n = read(l->err_fd, &err, sizeof(err));
+	while (n < 0 && errno == EINTR);
+	if (err)
+		log_error("record: cannot start '%s': %s", l->name, strerror(-err));
+	return err;
+}
+
+bool launch_ended(struct launch *l, int *status)
+{
+	int ws;
+
+	if (!l->ended && waitpid(l->pid, &ws, WNOHANG) == l->pid) {
+		l->ended = true;
+		l->status = WIFSIGNALED(ws) ? 128 + WTERMSIG(ws) : WEXITSTATUS(ws);
+	}
+	*status = l->status;
+	return l->ended;
+}
+
+void launch_free(struct launch *l)
+{
+	if (!l)
+		return;
+	close(l->go_fd);
+	close(l->err_fd);
+	if (!l->gone)
+		waitpid(l->pid, NULL, 0);
+	free(l->name);
+	free(l);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_RECORD_LAUNCH_H
+#define D9_RECORD_LAUNCH_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* A command that exists as a process, but does not run before it is told to. */
+struct launch;
+
+/*
+ * Forks. With as_root false and SUDO_UID in the environment, the command will run as that user.
+ * Call it before there are threads or descriptors that the command should not have.
+ */
+int launch_new(char *const *argv, bool as_root, struct launch **out);
+pid_t launch_pid(const struct launch *l);
+/* Lets it run. Returns 0 once it does, or prints one line and returns -errno of the exec. */
+int launch_go(struct launch *l);
+/* Whether it has ended; *status is then its exit status as a shell gives it. */
+bool launch_ended(struct launch *l, int *status);
+/* A command that was never let go ends now; one that runs goes on. NULL is allowed. */
+void launch_free(struct launch *l);
+
+#endif

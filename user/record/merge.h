@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_RECORD_MERGE_H
+#define D9_RECORD_MERGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct perf_ring;
+struct perf_side;
+struct prof_rec;
+struct ring;
+
+/* Who takes what comes out; a non-zero return ends the pass. The records are borrowed. */
+struct merge_sink {
+	int (*record)(void *ctx, const struct prof_rec *rec);
+	int (*side)(void *ctx, const struct perf_side *side);
+	void *ctx;
+};
+
+struct merge;
+
+/* Reads the rings and the side-band rings given, which must outlive it. Never fails. */
+struct merge *merge_new(struct ring *rings, size_t ring_cnt, struct perf_ring **sides,
+			size_t side_cnt);
+void merge_free(struct merge *m);
+
+/*
+ * Hands over, in order of time, all that is older than mark (CLOCK_MONOTONIC, ns), or max records
+ * at most. Returns how many there were, or what the sink returned.
+ */
+long merge_pass(struct merge *m, uint64_t mark, size_t max, const struct merge_sink *sink);
+
+#endif

@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * recorder.c - a recording from start to end: prepare, start, drain, finish
+ *
+ * One thread drains: on a timer, since a wakeup for each record would cost the recorded programs
+ * many times what the record does. Each pass takes what is older than a few milliseconds, in order
+ * of time, writes it, adds names that the symbol worker has found meanwhile, and flushes: what the
+ * file holds is complete up to the last pass.
+ *
+ * The kernel's symbol table is read beside loading the programs, which takes about as long.
+ */
+#include "record/recorder.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "dial9.h"
+#include "kernel/kallsyms.h"
+#include "kernel/perf_side.h"
+#include "kernel/tracefs.h"
+#include "record/capture.h"
+#include "record/emit.h"
+#include "record/frames.h"
+#include "record/launch.h"
+#include "record/merge.h"
+#include "record/sink.h"
+#include "record/stacks.h"
+#include "record/targets.h"
+#include "record/tasks.h"
+#include "record/translate.h"
+#include "symbol/symworker.h"
+
+#define MS_NS 1000000ULL
+
+enum {
+	TICK_MS = 20,
+	MARK_NS = 5 * 1000000, /* records younger than this may still be overtaken */
+	PASS_MAX = 65536,
+	NAMES_MAX = 4096,
+	PROGRESS_TICKS = 10,
+	FIRST_TYPE_ID = 256,
+	POLLFDS_MAX = 64,
+	NAMES_WAIT_S = 60,
+	NAMES_STEP_MS = 50,
+};
+
+struct recorder {
+	const struct recorder_cfg *cfg;
+	struct recorder_result *result;
+	int tracefs_fd;
+	struct eventset *events;
+	struct targets *targets;
+	struct launch *launch;
+	struct sink *sink;
+	struct capture *capture;
+	struct kallsyms *kallsyms;
+	pthread_t kallsyms_thread;
+	bool kallsyms_loading;
+	struct symworker *worker;
+	struct dial9_enc *enc;
+	struct emit *emit;
+	struct tasks *tasks;
+	struct frames *frames;
+	struct stacks *stacks;
+	struct translate *translate;
+	struct status *status;
+	struct merge *merge;
+	uint64_t start_ns;
+};
+
+/* ---- prepare ------------------------------------------------------------------------------------ */
+
+static void *load_kallsyms(void *ctx)
+{
+	struct recorder *r = ctx;
+
+	if (kallsyms_load(NULL, NULL, &r->kallsyms))
+		r->kallsyms = NULL;
+	return NULL;
+}
+
+static void join_kallsyms(struct recorder *r)
+{
+	if (r->kallsyms_loading)
+		pthread_join(r->kallsyms_thread, NULL);
+	r->kallsyms_loading = false;
+}
+
+/* The output belongs to the user behind sudo, so that reading it needs no sudo. */
+static int open_sink(struct recorder *r)
+{
+	const char *uid_text = getenv("SUDO_UID"), *gid_text = getenv("SUDO_GID");
+	uint64_t uid = UINT32_MAX, gid = UINT32_MAX;
+
+	if (!geteuid() && uid_text && str_parse_u64(uid_text, UINT32_MAX - 1, &uid))
+		uid = UINT32_MAX;
+	if (gid_text && str_parse_u64(gid_text, UINT32_MAX - 1, &gid))
+		gid = UINT32_MAX;
+	return sink_open(r->cfg->output, uid, gid, &r->sink);
+}
+
+/* A command exists as a process before anything else does, and waits. */
+static int prepare_targets(struct recorder *r)
+{
+	const struct recorder_cfg *cfg = r->cfg;
+	uint32_t pid;
+	int err;
+
+	if (!cfg->command)
+		return targets_new(cfg->pids, cfg->pid_cnt, cfg->tids, cfg->tid_cnt, &r->targets);
+	err = launch_new(cfg->command, cfg->as_root, &r->launch);
+	if (err)
+		return err;
+	pid = launch_pid(r->launch);
+	r->result->command_pid = pid;
+	return targets_new(&pid, 1, NULL, 0, &r->targets);
+}
+
+static int prepare_capture(struct recorder *r)
+{
+	const struct recorder_cfg *cfg = r->cfg;
+	const struct capture_cfg capture_cfg = {
+		.events = r->events,
+		.system_wide = cfg->system_wide,
+		.follow = !cfg->no_inherit && !cfg->tid_cnt,
+		.samples = cfg->samples,
+		.force_cpu_clock = cfg->force_cpu_clock,
+		.force_cycles = cfg->force_cycles,
+		.hz = cfg->hz,
+		.switch_stacks = cfg->switch_stacks,
+		.ring_bytes = cfg->ring_bytes,
+	};
+	int err;
+
+	err = capture_new(&capture_cfg, &r->capture);
+	return err ? err : capture_attach(r->capture);
+}
+
+static int prepare_encoder(struct recorder *r)
+{
+	const struct dial9_enc_opts opts = {
+		.sz = sizeof(opts),
+		.write = sink_write,
+		.ctx = r->sink,
+		.level = r->cfg->pooled_stacks ? DIAL9_LEVEL_4 : DIAL9_LEVEL_3,
+		.first_type_id = FIRST_TYPE_ID,
+	};
+	const struct symworker_cfg worker_cfg = { 0 };
+	int err;
+
+	err = dial9_enc_new(&opts, &r->enc);
+	if (!err)
+		err = emit_new(r->enc, r->cfg->pooled_stacks, &r->emit);
+	if (!err && !r->cfg->no_names)
+		err = symworker_new(&worker_cfg, &r->worker);
+	if (err)
+		log_error("record: cannot start: %s", strerror(-err));
+	return err;
+}
+
+static int prepare_translation(struct recorder *r)
+{
+	struct perf_ring **sides;
+	struct ring *rings;
+	size_t side_cnt, ring_cnt;
+	int err;
+
+	join_kallsyms(r);
+	err = frames_new(r->emit, r->worker, r->kallsyms, &r->frames);
+	if (err)
+		return err;
+	r->stacks = stacks_new(r->frames);
+	r->translate = translate_new(&(struct translate_cfg){
+		.enc = r->enc,
+		.emit = r->emit,
+		.events = r->events,
+		.tasks = r->tasks,
+		.stacks = r->stacks,
+	});
+	rings = capture_rings(r->capture, &ring_cnt);
+	sides = capture_sides(r->capture, &side_cnt);
+	r->merge = merge_new(rings, ring_cnt, sides, side_cnt);
+	return 0;
+}
+
+static int prepare(struct recorder *r)
+{
+	int err;
+
+	err = prepare_targets(r);
+	if (!err)
+		err = tracefs_open(&r->tracefs_fd);
+	if (!err)
+		err = eventset_new(r->tracefs_fd, &r->cfg->events, &r->events);
+	if (err)
+		return err;
+	err = open_sink(r);
+	if (err) {
+		r->result->output_failed = true;
+		return err;
+	}
+	r->kallsyms_loading = !pthread_create(&r->kallsyms_thread, NULL, load_kallsyms, r);
+	err = prepare_capture(r);
+	return err ? err : prepare_encoder(r);
+}
+
+/* ---- start -------------------------------------------------------------------------------------- */
+
+static void describe_target(const struct recorder_cfg *cfg, struct buf *out)
+{
+	const uint32_t *ids = cfg->pid_cnt ? cfg->pids : cfg->tids;
+	size_t cnt = cfg->pid_cnt ? cfg->pid_cnt : cfg->tid_cnt, i;
+
+	if (cfg->system_wide) {
+		buf_addstr(out, "system");
+		return;
+	}
+	if (cfg->command) {
+		buf_printf(out, "command %s", cfg->command[0]);
+		return;
+	}
+	buf_addstr(out, cfg->pid_cnt ? "pid" : "tid");
+	for (i = 0; i < cnt; i++)
+		buf_printf(out, "%c%u", i ? ',' : ' ', ids[i]);
+}
+
+static int write_head(struct recorder *r)
+{
+	struct buf target = { 0 }, valid = { 0 };
+	struct dial9_str text;
+	int err;
+
+	r->status = status_new(&(struct status_cfg){
+		.capture = r->capture,
+		.translate = r->translate,
+		.emit = r->emit,
+		.enc = r->enc,
+		.start_ns = r->start_ns,
+	});
+	describe_target(r->cfg, &target);
+	text = emit_text(&valid, buf_cstr(&target), target.len);
+	err = status_write_head(r->status, &(struct status_head){
+		.command_line = r->cfg->command_line,
+		.target = text.ptr,
+		.events = r->events,
+		.switch_stacks = r->cfg->switch_stacks,
+		.ring_bytes = r->cfg->ring_bytes,
+	});
+	buf_free(&target);
+	buf_free(&valid);
+	return err;
+}
+
+struct announce {
+	struct recorder *r;
+	int err;
+};
+
+static void announce_task(struct task *task, void *ctx)
+{
+	struct announce *a = ctx;
+
+	if (!a->err)
+		a->err = translate_task(a->r->translate, a->r->start_ns, task->tid,
+					task->proc->pid);
+}
+
+/* Targets are in the trace from its start, also if they never run. */
+static int announce_targets(struct recorder *r)
+{
+	struct announce a = { .r = r };
+	size_t i;
+
+	for (i = 0; i < r->cfg->pid_cnt; i++)
+		tasks_each(r->tasks, r->cfg->pids[i], announce_task, &a);
+	for (i = 0; i < r->cfg->tid_cnt && !a.err; i++)
+		a.err = translate_task(r->translate, r->start_ns, r->cfg->tids[i], 0);
+	return a.err;
+}
+
+static int start(struct recorder *r)
+{
+	int err;
+
+	r->tasks = tasks_new(r->cfg->system_wide);
+	err = targets_seed(r->targets, r->capture, r->tasks);
+	if (err)
+		return err;
+	r->start_ns = clock_mono_ns();
+	capture_start(r->capture);
+	if (r->launch) {
+		err = launch_go(r->launch);
+		if (err)
+			return err;
+	}
+	if (r->cfg->system_wide)
+		tasks_scan_all(r->tasks);
+	err = prepare_translation(r);
+	if (!err)
+		err = write_head(r);
+	return err ? err : announce_targets(r);
+}
+
+/* ---- drain -------------------------------------------------------------------------------------- */
+
+static int on_record(void *ctx, const struct prof_rec *rec)
+{
+	struct recorder *r = ctx;
+
+	return translate_record(r->translate, rec);
+}
+
+static int on_side(void *ctx, const struct perf_side *side)
+{
+	struct recorder *r = ctx;
+
+	if (side->type == PERF_SIDE_LOST)
+		return status_side_lost(r->status, side->cpu, side->lost, side->time);
+	tasks_side(r->tasks, side);
+	frames_side(r->frames, side);
+	return 0;
+}
+
+/* Everything older than mark, then what names there are. */
+static int drain(struct recorder *r, uint64_t mark)
+{
+	const struct merge_sink sink = { .record = on_record, .side = on_side, .ctx = r };
+	long n;
+
+	do {
+		n = merge_pass(r->merge, mark, PASS_MAX, &sink);
+	} while (n == PASS_MAX);
+	if (n >= 0)
+		n = frames_take_names(r->frames, NAMES_MAX);
+	if (n < 0)
+		return n;
+	tasks_expire(r->tasks, mark);
+	return 0;
+}
+
+static bool is_over(struct recorder *r, uint64_t now)
+{
+	const struct recorder_cfg *cfg = r->cfg;
+
+	if (*cfg->stop) {
+		r->result->end = RECORDER_STOPPED;
+		return true;
+	}
+	if (cfg->duration_ns && now - r->start_ns >= cfg->duration_ns) {
+		r->result->end = RECORDER_DURATION;
+		return true;
+	}
+	if (r->launch ? launch_ended(r->launch, &r->result->command_status) :
+			targets_ended(r->targets)) {
+		r->result->end = RECORDER_TARGET_EXITED;
+		return true;
+	}
+	return false;
+}
+
+/* Until the next tick, or until something ends. */
+static void wait_tick(struct recorder *r, uint64_t now)
+{
+	struct pollfd fds[POLLFDS_MAX];
+	size_t cnt = targets_pollfds(r->targets, fds, POLLFDS_MAX);
+	uint64_t left = TICK_MS * MS_NS, end = r->start_ns + r->cfg->duration_ns;
+	struct timespec ts;
+
+	if (r->cfg->duration_ns && end > now && end - now < left)
+		left = end - now;
+	ts = (struct timespec){ .tv_nsec = left };
+	ppoll(fds, cnt == 1 ? cnt : 0, &ts, NULL);
+}
+
+static void report_progress(struct recorder *r, uint64_t now, unsigned int tick)
+{
+	struct status_totals totals;
+
+	if (!r->cfg->progress || tick % PROGRESS_TICKS)
+		return;
+	status_totals(r->status, now, &totals);
+	r->cfg->progress(r->cfg->progress_ctx, &totals);
+}
+
+static int record_until_over(struct recorder *r)
+{
+	uint64_t now = clock_mono_ns();
+	unsigned int tick = 0;
+	int err = 0;
+
+	while (!err && !is_over(r, now)) {
+		wait_tick(r, now);
+		now = clock_mono_ns();
+		err = drain(r, now - MARK_NS);
+		if (!err)
+			err = status_tick(r->status, now - MARK_NS);
+		if (!err)
+			err = dial9_enc_flush(r->enc);
+		report_progress(r, now, tick++);
+	}
+	return err;
+}
+
+/* ---- finish ------------------------------------------------------------------------------------- */
+
+/* Names may take a while for large programs; what is there is written meanwhile. */
+static int finish_names(struct recorder *r)
+{
+	uint64_t deadline = clock_mono_ns() + NAMES_WAIT_S * 1000 * MS_NS, now;
+	long n;
+
+	if (!r->worker)
+		return 0;
+	do {
+		now = clock_mono_ns();
+		symworker_finish(r->worker, now + NAMES_STEP_MS * MS_NS);
+		do {
+			n = frames_take_names(r->frames, NAMES_MAX);
+		} while (n == NAMES_MAX);
+		if (n < 0)
+			return n;
+	} while (!symworker_idle(r->worker) && now < deadline && *r->cfg->stop < 2);
+	r->result->names_cut = !symworker_idle(r->worker);
+	if (r->result->names_cut)
+		log_warn("record: some functions stay without file and line: the recording did not "
+			 "wait for them");
+	return 0;
+}
+
+static void check_balance(const struct status_totals *t)
+{
+	if (t->produced != t->written + t->lost)
+		log_warn("record: %llu records produced, but %llu written and %llu lost: "
+			 "please report this", (unsigned long long)t->produced,
+			 (unsigned long long)t->written, (unsigned long long)t->lost);
+}
+
+static int finish(struct recorder *r)
+{
+	uint64_t now;
+	int err;
+
+	capture_stop(r->capture);
+	now = clock_mono_ns();
+	err = drain(r, now);
+	if (!err)
+		err = finish_names(r);
+	if (!err)
+		err = status_write_tail(r->status, now);
+	if (!err)
+		err = dial9_enc_flush(r->enc);
+	status_totals(r->status, now, &r->result->totals);
+	r->result->sampler = capture_sampler(r->capture);
+	r->result->hz = capture_hz(r->capture);
+	if (r->launch)
+		r->result->command_ended = launch_ended(r->launch, &r->result->command_status);
+	if (!err)
+		check_balance(&r->result->totals);
+	return err;
+}
+
+static void cleanup(struct recorder *r)
+{
+	join_kallsyms(r);
+	merge_free(r->merge);
+	status_free(r->status);
+	translate_free(r->translate);
+	stacks_free(r->stacks);
+	frames_free(r->frames);
+	symworker_free(r->worker);
+	tasks_free(r->tasks);
+	emit_free(r->emit);
+	dial9_enc_free(r->enc);
+	capture_free(r->capture);
+	kallsyms_free(r->kallsyms);
+	targets_free(r->targets);
+	launch_free(r->launch);
+	eventset_free(r->events);
+	if (r->tracefs_fd >= 0)
+		close(r->tracefs_fd);
+}
+
+int recorder_run(const struct recorder_cfg *cfg, struct recorder_result *out)
+{
+	struct recorder r = { .cfg = cfg, .result = out, .tracefs_fd = -1 };
+	int err, closed;
+
+	*out = (struct recorder_result){ 0 };
+	err = prepare(&r);
+	if (!err)
+		err = start(&r);
+	if (!err)
+		err = record_until_over(&r);
+	if (r.status && err != -EPIPE) {
+		int finish_err = finish(&r);
+
+		err = err ? err : finish_err;
+	}
+	if (err == -EPIPE) {
+		out->end = RECORDER_READER_GONE;
+		err = 0;
+	}
+	cleanup(&r);
+	closed = sink_close(r.sink);
+	if (closed || (err && r.status))
+		out->output_failed = true;
+	return err ? err : closed;
+}

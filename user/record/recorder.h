@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_RECORD_RECORDER_H
+#define D9_RECORD_RECORDER_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/eventset.h"
+#include "record/status.h"
+
+/* Called a few times a second while recording. */
+typedef void (*recorder_progress_fn)(void *ctx, const struct status_totals *totals);
+
+struct recorder_cfg {
+	/* whom: one of system_wide, pids, tids, command */
+	bool system_wide;
+	const uint32_t *pids;
+	size_t pid_cnt;
+	const uint32_t *tids;
+	size_t tid_cnt;
+	char *const *command; /* NULL-terminated */
+	bool as_root;
+	bool no_inherit;
+
+	/* what */
+	struct eventset_cfg events;
+	bool samples;
+	bool force_cpu_clock;
+	bool force_cycles;
+	uint32_t hz;
+	uint32_t switch_stacks; /* enum prof_stacks */
+	bool no_names;
+
+	/* where to, how long */
+	const char *output;
+	uint64_t duration_ns; /* 0: until the end of the target or *stop */
+	size_t ring_bytes;    /* per CPU, a power of two */
+	bool pooled_stacks;   /* spec level 0.4 */
+	const char *command_line;
+
+	const volatile sig_atomic_t *stop; /* 1: finish; more: at once, without waiting for names */
+	recorder_progress_fn progress;	   /* may be NULL */
+	void *progress_ctx;
+};
+
+enum recorder_end {
+	RECORDER_STOPPED,
+	RECORDER_DURATION,
+	RECORDER_TARGET_EXITED,
+	RECORDER_READER_GONE, /* the other end of the output pipe */
+};
+
+struct recorder_result {
+	struct status_totals totals;
+	enum recorder_end end;
+	uint32_t command_pid; /* 0: no command */
+	bool command_ended;
+	int command_status;  /* as a shell gives it, when command_ended */
+	const char *sampler; /* static; NULL without samples */
+	uint32_t hz;
+	bool names_cut;	      /* some names were not waited for */
+	bool output_failed;   /* the error is about the output */
+};
+
+/*
+ * Records. Returns 0, or -errno after one line about what could not be done; out is filled as far
+ * as the recording came.
+ */
+int recorder_run(const struct recorder_cfg *cfg, struct recorder_result *out);
+
+#endif

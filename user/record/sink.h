@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_RECORD_SINK_H
+#define D9_RECORD_SINK_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Where the trace goes: a file, or a pipe. */
+struct sink;
+
+/*
+ * "-" is standard output. A regular file that exists becomes PATH.old; the new one is private to
+ * its owner, who is uid:gid (-1: left as created). Anything else that exists, such as a pipe or a
+ * device, is written to as it is. Prints one line and returns -errno.
+ */
+int sink_open(const char *path, uid_t uid, gid_t gid, struct sink **out);
+
+/*
+ * Writes all of it, or prints one line (once) and returns -errno. -EPIPE, when a reader has had
+ * enough, is silent. The signature is dial9_write_fn's; ctx is the sink.
+ */
+int sink_write(void *ctx, const void *data, size_t sz);
+
+uint64_t sink_bytes(const struct sink *s);
+/* Returns what the file system says at last, -errno, after one line. NULL is allowed. */
+int sink_close(struct sink *s);
+
+#endif

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * stacks.c - a cache of whole stacks
+ *
+ * A program that waits, waits in a handful of places: the stacks of its switch-outs repeat. Each
+ * slot of the cache holds a stack as the CPU saw it and as the trace says it, for one program with
+ * one set of mappings. A slot that is needed by another stack is simply taken.
+ */
+#include "record/stacks.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "prof_abi.h"
+#include "record/frames.h"
+#include "record/tasks.h"
+
+enum { SLOTS = 8192 };
+
+struct slot {
+	uint64_t hash;
+	uint64_t serial;
+	uint32_t generation;
+	uint16_t kstack_cnt, cnt;
+	uint8_t kind;
+	size_t cap;	  /* in frames, of either half */
+	uint64_t *frames; /* cnt raw ones, then from cap on cnt packed ones */
+};
+
+struct stacks {
+	struct frames *frames;
+	struct slot slots[SLOTS];
+};
+
+struct stacks *stacks_new(struct frames *frames)
+{
+	struct stacks *s = xcalloc(1, sizeof(*s));
+
+	s->frames = frames;
+	return s;
+}
+
+void stacks_free(struct stacks *s)
+{
+	size_t i;
+
+	if (!s)
+		return;
+	for (i = 0; i < SLOTS; i++)
+		free(s->slots[i].frames);
+	free(s);
+}
+
+static bool slot_holds(const struct slot *slot, const struct slot *key, const uint64_t *raw)
+{
+	return slot->frames && slot->hash == key->hash && slot->serial == key->serial &&
+	       slot->generation == key->generation && slot->kind == key->kind &&
+	       slot->kstack_cnt == key->kstack_cnt && slot->cnt == key->cnt &&
+	       !memcmp(slot->frames, raw, key->cnt * sizeof(*raw));
+}
+
+static void slot_take(struct slot *slot, const struct slot *key, const uint64_t *raw)
+{
+	uint64_t *frames = slot->frames;
+	size_t cap = slot->cap;
+
+	if (!frames || cap < key->cnt) {
+		cap = key->cnt > 32 ? key->cnt : 32;
+		frames = xreallocarray(frames, 2 * cap, sizeof(*frames));
+	}
+	*slot = *key;
+	slot->cap = cap;
+	slot->frames = frames;
+	memcpy(frames, raw, key->cnt * sizeof(*raw));
+}
+
+/*
+ * The leaf of a sample is the instruction itself; every other frame is where a call returns to, one
+ * behind the instruction that made it. At a switch-out the kernel's leaf is the scheduler's call of
+ * the tracepoint.
+ */
+static void pack_frames(struct stacks *s, struct slot *slot, struct process *proc)
+{
+	uint64_t *packed = slot->frames + slot->cap;
+	bool exact_kernel_leaf = slot->kind == PROF_REC_SAMPLE;
+	size_t i;
+
+	for (i = 0; i < slot->kstack_cnt; i++)
+		packed[i] = frames_kernel(s->frames, slot->frames[i] -
+					  (i > 0 || !exact_kernel_leaf));
+	for (; i < slot->cnt; i++)
+		packed[i] = frames_user(s->frames, proc,
+					slot->frames[i] - (i > slot->kstack_cnt));
+}
+
+const uint64_t *stacks_resolve(struct stacks *s, const struct prof_rec *rec, struct process *proc,
+			       size_t *cnt)
+{
+	const uint64_t *raw = (const uint64_t *)((const uint8_t *)(rec + 1) +
+						 ((rec->raw_len + 7UL) & ~7UL));
+	struct slot key = {
+		.kstack_cnt = rec->kstack_cnt,
+		.cnt = rec->kstack_cnt + rec->ustack_cnt,
+		.kind = rec->kind,
+		.serial = proc ? proc->serial : 0,
+		.generation = proc ? proc->maps.generation : 0,
+	};
+	struct slot *slot;
+
+	key.hash = hash_bytes(raw, key.cnt * sizeof(*raw)) ^ hash_u64(key.serial);
+	slot = &s->slots[key.hash % SLOTS];
+	if (!slot_holds(slot, &key, raw)) {
+		slot_take(slot, &key, raw);
+		pack_frames(s, slot, proc);
+	}
+	*cnt = slot->cnt;
+	return slot->frames + slot->cap;
+}

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * status.c - the trace about itself: loss, cost, clocks
+ *
+ * Loss is told as it is seen, with its bounds in time. produced = written + lost holds for
+ * tracepoint records once the rings are empty; runs that the kernel refused because another program
+ * was running on that CPU ("nested") count as produced and lost. What vanishes of samples inside
+ * the kernel leaves no count: its number is estimated from the time that programs ran which keep a
+ * sample out, and called an estimate.
+ */
+#include "record/status.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "dial9.h"
+#include "kernel/format.h"
+#include "record/emit.h"
+#include "record/eventset.h"
+#include "record/ring.h"
+#include "record/translate.h"
+
+#define SECOND_NS 1000000000ULL
+#define CLOCK_SYNC_NS (10 * SECOND_NS)
+
+struct status {
+	struct status_cfg cfg;
+	uint64_t next_stats;
+	uint64_t next_clock;
+	uint64_t last_ns;
+	uint64_t nested;
+	uint64_t malformed;
+};
+
+struct status *status_new(const struct status_cfg *cfg)
+{
+	struct status *s = xcalloc(1, sizeof(*s));
+
+	s->cfg = *cfg;
+	s->next_stats = cfg->start_ns + SECOND_NS;
+	s->next_clock = cfg->start_ns + CLOCK_SYNC_NS;
+	s->last_ns = cfg->start_ns;
+	return s;
+}
+
+void status_free(struct status *s)
+{
+	free(s);
+}
+
+/* ---- head ------------------------------------------------------------------------------------- */
+
+enum { META_MAX = 20 };
+
+struct meta {
+	struct dial9_str kv[META_MAX][2];
+	char numbers[META_MAX][24];
+	size_t cnt;
+};
+
+static void meta_text(struct meta *m, const char *key, const char *value)
+{
+	m->kv[m->cnt][0] = (struct dial9_str){ key, strlen(key) };
+	m->kv[m->cnt++][1] = (struct dial9_str){ value, strlen(value) };
+}
+
+static void meta_number(struct meta *m, const char *key, uint64_t value)
+{
+	char *text = m->numbers[m->cnt];
+
+	snprintf(text, sizeof(m->numbers[0]), "%llu", (unsigned long long)value);
+	meta_text(m, key, text);
+}
+
+static const char *stacks_name(uint32_t stacks)
+{
+	if (!stacks)
+		return "none";
+	return stacks & PROF_STACKS_KERNEL ? "both" : "user";
+}
+
+static int write_metadata(struct status *s, const struct status_head *head)
+{
+	const char *sampler = capture_sampler(s->cfg.capture);
+	struct buf command = { 0 };
+	struct meta m = { .cnt = 0 };
+	struct utsname uts;
+	struct dial9_str text;
+	int err;
+
+	if (!uname(&uts)) {
+		meta_text(&m, PROF_META_HOST, uts.nodename);
+		meta_text(&m, PROF_META_KERNEL, uts.release);
+		meta_text(&m, PROF_META_ARCH, uts.machine);
+	}
+	meta_number(&m, PROF_META_CPUS, sysconf(_SC_NPROCESSORS_ONLN));
+	text = emit_text(&command, head->command_line, strlen(head->command_line));
+	meta_text(&m, PROF_META_COMMAND_LINE, text.ptr);
+	meta_text(&m, PROF_META_VERSION, PROF_VERSION);
+	meta_text(&m, PROF_META_TARGET, head->target);
+	meta_text(&m, PROF_META_CLOCK, "CLOCK_MONOTONIC");
+	if (sampler) {
+		uint32_t hz = capture_hz(s->cfg.capture);
+
+		meta_text(&m, PROF_META_SAMPLE_EVENT, sampler);
+		meta_number(&m, PROF_META_SAMPLE_HZ, hz);
+		if (!strcmp(sampler, "cpu-clock"))
+			meta_number(&m, PROF_META_SAMPLE_PERIOD_NS, SECOND_NS / hz);
+	}
+	meta_text(&m, PROF_META_SWITCH_STACKS, stacks_name(head->switch_stacks));
+	meta_number(&m, PROF_META_RING_BYTES, head->ring_bytes);
+	meta_number(&m, PROF_META_START_REALTIME_NS,
+		    clock_real_ns() - (clock_mono_ns() - s->cfg.start_ns));
+	err = emit_metadata(s->cfg.emit, s->cfg.start_ns, m.kv, m.cnt);
+	buf_free(&command);
+	return err;
+}
+
+static int write_clock_sync(struct status *s)
+{
+	uint64_t before = clock_mono_ns(), real = clock_real_ns(), after = clock_mono_ns();
+
+	/* The event's time is the last one written, so the wall clock is moved back to it. */
+	return emit_clock_sync(s->cfg.emit, s->last_ns,
+			       real - (before + (after - before) / 2 - s->last_ns));
+}
+
+static int write_symbols(struct status *s, const struct event_def *def)
+{
+	const struct format_event *format = def->format;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < format->symbol_cnt && !err; i++)
+		err = emit_tp_symbol(s->cfg.emit, EMIT_NOW, def->name, format->symbols[i].field,
+				     format->symbols[i].kind, format->symbols[i].value,
+				     format->symbols[i].name);
+	return err;
+}
+
+int status_write_head(struct status *s, const struct status_head *head)
+{
+	size_t i;
+	int err;
+
+	err = write_metadata(s, head);
+	if (!err)
+		err = write_clock_sync(s);
+	for (i = 0; i < head->events->cnt && !err; i++)
+		err = write_symbols(s, head->events->defs[i]);
+	return err;
+}
+
+/* ---- loss and figures ----------------------------------------------------------------------------- */
+
+/* now_ns is where the drain has come to, so that this steps neither back nor ahead of it. */
+static void advance(struct status *s, uint64_t now_ns)
+{
+	uint64_t last = dial9_enc_last_ts(s->cfg.enc);
+
+	s->last_ns = now_ns > last ? now_ns : last;
+}
+
+static uint64_t count_malformed(struct status *s)
+{
+	uint64_t n = 0;
+	size_t cnt, i;
+	const struct ring *rings = capture_rings(s->cfg.capture, &cnt);
+
+	for (i = 0; i < cnt; i++)
+		n += rings[i].malformed;
+	return n;
+}
+
+static int write_ring_loss(struct status *s)
+{
+	static const char *const kinds[PROF_CLASS_CNT] = {
+		[PROF_CLASS_TRACEPOINT] = PROF_LOST_RING_FULL,
+		[PROF_CLASS_SAMPLE] = PROF_LOST_SAMPLE_RING_FULL,
+	};
+	size_t cpu, cnt = capture_cpu_cnt(s->cfg.capture);
+	uint64_t n, first, last;
+	int class, err = 0;
+
+	for (cpu = 0; cpu < cnt; cpu++)
+		for (class = 0; class < PROF_CLASS_CNT && !err; class ++)
+			if (capture_lost(s->cfg.capture, cpu, class, &n, &first, &last))
+				err = emit_lost(s->cfg.emit, s->last_ns, cpu, kinds[class], n,
+						first, last);
+	return err;
+}
+
+static int write_other_loss(struct status *s, const struct capture_counts *counts, uint64_t since)
+{
+	uint64_t malformed = count_malformed(s);
+	int err = 0;
+
+	if (counts->nested != s->nested)
+		err = emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU, PROF_LOST_NESTED,
+				counts->nested - s->nested, since, s->last_ns);
+	if (!err && malformed != s->malformed)
+		err = emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU, PROF_LOST_MALFORMED,
+				malformed - s->malformed, since, s->last_ns);
+	s->nested = counts->nested;
+	s->malformed = malformed;
+	return err;
+}
+
+static uint64_t own_cpu_ns(void)
+{
+	struct rusage ru;
+
+	if (getrusage(RUSAGE_SELF, &ru))
+		return 0;
+	return (ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) * SECOND_NS +
+	       (ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) * 1000ULL;
+}
+
+static uint64_t own_rss(void)
+{
+	unsigned long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	if (!f)
+		return 0;
+	if (fscanf(f, "%*u %lu", &pages) != 1)
+		pages = 0;
+	fclose(f);
+	return (uint64_t)pages * sysconf(_SC_PAGESIZE);
+}
+
+static uint64_t fill_max(struct status *s)
+{
+	uint64_t max = 0;
+	size_t cnt, i;
+	const struct ring *rings = capture_rings(s->cfg.capture, &cnt);
+
+	for (i = 0; i < cnt; i++)
+		if (rings[i].fill_max > max)
+			max = rings[i].fill_max;
+	return max;
+}
+
+static void fill_totals(struct status *s, const struct capture_counts *counts, uint64_t now_ns,
+			struct status_totals *out)
+{
+	uint32_t hz = capture_hz(s->cfg.capture);
+	int i;
+
+	*out = (struct status_totals){
+		.elapsed_ns = now_ns - s->cfg.start_ns,
+		.produced = counts->produced[PROF_CLASS_TRACEPOINT] + counts->nested,
+		.written = translate_written(s->cfg.translate, PROF_CLASS_TRACEPOINT),
+		.lost = counts->lost[PROF_CLASS_TRACEPOINT] + counts->nested + count_malformed(s),
+		.samples = translate_written(s->cfg.translate, PROF_CLASS_SAMPLE),
+		.samples_lost = counts->lost[PROF_CLASS_SAMPLE],
+		.cpu_ns = own_cpu_ns(),
+		.bytes = dial9_enc_bytes(s->cfg.enc),
+	};
+	for (i = 0; i < PROF_PROG_CNT; i++)
+		out->bpf_ns += counts->prog_ns[i];
+	if (capture_sampler(s->cfg.capture))
+		out->samples_missed = counts->prog_ns[PROF_PROG_TRACEPOINT] * hz / SECOND_NS;
+}
+
+void status_totals(struct status *s, uint64_t now_ns, struct status_totals *out)
+{
+	struct capture_counts counts;
+
+	capture_count(s->cfg.capture, &counts);
+	fill_totals(s, &counts, now_ns, out);
+}
+
+static int write_stats(struct status *s, const struct capture_counts *counts, uint64_t now_ns)
+{
+	struct status_totals t;
+	struct emit_stats stats;
+	int i;
+
+	fill_totals(s, counts, now_ns, &t);
+	stats = (struct emit_stats){
+		.elapsed_ns = t.elapsed_ns,
+		.produced = t.produced,
+		.written = t.written,
+		.lost = t.lost,
+		.samples = t.samples,
+		.bpf_ns = t.bpf_ns,
+		.bpf_switch_ns = counts->prog_ns[PROF_PROG_SWITCH],
+		.bpf_wakeup_ns = counts->prog_ns[PROF_PROG_WAKEUP],
+		.bpf_tracepoint_ns = counts->prog_ns[PROF_PROG_TRACEPOINT],
+		.bpf_sample_ns = counts->prog_ns[PROF_PROG_SAMPLE],
+		.cpu_ns = t.cpu_ns,
+		.rss_bytes = own_rss(),
+		.ring_fill_max_bytes = fill_max(s),
+		.bytes_written = t.bytes,
+	};
+	for (i = 0; i < PROF_PROG_CNT; i++)
+		stats.bpf_runs += counts->prog_runs[i];
+	return emit_stats(s->cfg.emit, s->last_ns, &stats);
+}
+
+static int write_figures(struct status *s, uint64_t now_ns)
+{
+	uint64_t since = s->last_ns;
+	struct capture_counts counts;
+	int err;
+
+	advance(s, now_ns);
+	capture_count(s->cfg.capture, &counts);
+	err = write_ring_loss(s);
+	if (!err)
+		err = write_other_loss(s, &counts, since);
+	return err ? err : write_stats(s, &counts, now_ns);
+}
+
+int status_tick(struct status *s, uint64_t now_ns)
+{
+	int err;
+
+	if (now_ns < s->next_stats)
+		return 0;
+	s->next_stats += SECOND_NS;
+	err = write_figures(s, now_ns);
+	if (!err && now_ns >= s->next_clock) {
+		s->next_clock += CLOCK_SYNC_NS;
+		err = write_clock_sync(s);
+	}
+	return err;
+}
+
+int status_write_tail(struct status *s, uint64_t now_ns)
+{
+	struct status_totals t;
+	int err;
+
+	err = write_figures(s, now_ns);
+	status_totals(s, now_ns, &t);
+	if (!err && t.samples_missed)
+		err = emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU,
+				PROF_LOST_SAMPLE_ESTIMATE, t.samples_missed, s->cfg.start_ns,
+				s->last_ns);
+	return err ? err : write_clock_sync(s);
+}
+
+int status_side_lost(struct status *s, uint32_t cpu, uint64_t cnt, uint64_t ts)
+{
+	return emit_lost(s->cfg.emit, EMIT_NOW, cpu, PROF_LOST_SIDEBAND, cnt, s->last_ns, ts);
+}

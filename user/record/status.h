@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_RECORD_STATUS_H
+#define D9_RECORD_STATUS_H
+
+#include <stdint.h>
+
+#include "record/capture.h"
+
+struct dial9_enc;
+struct emit;
+struct eventset;
+struct translate;
+
+/* What a recording has come to, so far or at its end. */
+struct status_totals {
+	uint64_t elapsed_ns;
+	uint64_t produced; /* tracepoint records: written + lost, once all rings are empty */
+	uint64_t written;
+	uint64_t lost;
+	uint64_t samples;	  /* written */
+	uint64_t samples_lost;	  /* for want of room in a ring */
+	uint64_t samples_missed;  /* an estimate: those that hit a running BPF program */
+	uint64_t bpf_ns;	  /* extrapolated */
+	uint64_t cpu_ns;	  /* the recorder's own, user and system */
+	uint64_t bytes;
+};
+
+struct status_cfg {
+	struct capture *capture; /* all borrowed */
+	struct translate *translate;
+	struct emit *emit;
+	struct dial9_enc *enc;
+	uint64_t start_ns;
+};
+
+/* Writes what the trace says about the recording itself. */
+struct status;
+
+struct status *status_new(const struct status_cfg *cfg);
+void status_free(struct status *s);
+
+struct status_head {
+	const char *command_line;
+	const char *target;
+	const struct eventset *events;
+	uint32_t switch_stacks;
+	uint64_t ring_bytes;
+};
+/* The start of a segment: metadata, wall clock, and what print fmt says of values. */
+int status_write_head(struct status *s, const struct status_head *head);
+
+/* The periodic part, at most once a second: loss, figures, and every ten the wall clock. now_ns: all
+ * records older than that have been written. */
+int status_tick(struct status *s, uint64_t now_ns);
+/* All of it once more, and what can only be told at the end. */
+int status_write_tail(struct status *s, uint64_t now_ns);
+
+/* Side-band records that the kernel says it dropped. */
+int status_side_lost(struct status *s, uint32_t cpu, uint64_t cnt, uint64_t ts);
+
+void status_totals(struct status *s, uint64_t now_ns, struct status_totals *out);
+
+#endif

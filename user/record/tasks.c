@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * tasks.c - tasks and processes as the trace will name them
+ *
+ * perf's side-band is the truth for everything that happens while recording, and the only source
+ * for processes that live a few milliseconds; /proc is read for those that were there before. The
+ * two overlap harmlessly: applying a fork, a name or a mapping twice changes nothing.
+ *
+ * Paths and cgroups repeat endlessly, so they are interned and never freed.
+ */
+#include "record/tasks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/hmap.h"
+#include "base/strtab.h"
+#include "kernel/perf_side.h"
+#include "kernel/proc.h"
+#include "prof_abi.h"
+
+enum { LINGER_NS = 1000000000 };
+
+struct tasks {
+	bool all_maps;
+	struct hmap by_tid;
+	struct hmap by_pid;
+	struct strtab texts;
+	uint64_t serial;
+	uint64_t *announced; /* a bit for each tid */
+	struct {
+		struct task **v; /* dead ones, oldest first */
+		size_t cnt;
+		size_t cap;
+	} dead;
+};
+
+struct tasks *tasks_new(bool all_maps)
+{
+	struct tasks *t = xcalloc(1, sizeof(*t));
+
+	t->all_maps = all_maps;
+	t->announced = xcalloc(PROF_TASK_WORDS, sizeof(*t->announced));
+	strtab_init(&t->texts);
+	return t;
+}
+
+bool tasks_is_announced(const struct tasks *t, uint32_t tid)
+{
+	return t->announced[(tid / 64) % PROF_TASK_WORDS] >> tid % 64 & 1;
+}
+
+void tasks_set_announced(struct tasks *t, uint32_t tid)
+{
+	t->announced[(tid / 64) % PROF_TASK_WORDS] |= 1ULL << tid % 64;
+}
+
+static void renounce(struct tasks *t, uint32_t tid)
+{
+	t->announced[(tid / 64) % PROF_TASK_WORDS] &= ~(1ULL << tid % 64);
+}
+
+static const char *keep_text(struct tasks *t, const char *s, size_t len)
+{
+	return strtab_get(&t->texts, strtab_add(&t->texts, s, len), NULL);
+}
+
+static void set_comm(struct tasks *t, struct task *task, const char *comm)
+{
+	if (!strncmp(task->comm, comm, sizeof(task->comm) - 1))
+		return;
+	memset(task->comm, 0, sizeof(task->comm));
+	memcpy(task->comm, comm, strnlen(comm, sizeof(task->comm) - 1));
+	renounce(t, task->tid);
+}
+
+static struct process *process_add(struct tasks *t, uint32_t pid)
+{
+	struct process *proc = xcalloc(1, sizeof(*proc));
+
+	proc->pid = pid;
+	proc->serial = ++t->serial;
+	proc->wanted = t->all_maps;
+	proc->exe = "";
+	proc->cgroup = "";
+	hmap_set(&t->by_pid, pid, proc);
+	return proc;
+}
+
+static struct process *process_get(struct tasks *t, uint32_t pid)
+{
+	struct process *proc = hmap_get(&t->by_pid, pid);
+
+	return proc ? proc : process_add(t, pid);
+}
+
+static struct task *task_add(struct tasks *t, uint32_t tid, struct process *proc)
+{
+	struct task *task = xcalloc(1, sizeof(*task));
+
+	task->tid = tid;
+	task->proc = proc;
+	proc->task_cnt++;
+	hmap_set(&t->by_tid, tid, task);
+	renounce(t, tid);
+	return task;
+}
+
+struct process *tasks_process(struct tasks *t, uint32_t pid)
+{
+	return hmap_get(&t->by_pid, pid);
+}
+
+static void process_free(struct process *proc)
+{
+	maps_free(&proc->maps);
+	free(proc);
+}
+
+/* Its process goes with its last task. */
+static void task_bury(struct tasks *t, struct task *task)
+{
+	struct process *proc = task->proc;
+
+	if (hmap_get(&t->by_tid, task->tid) == task) {
+		hmap_del(&t->by_tid, task->tid);
+		renounce(t, task->tid);
+	}
+	free(task);
+	if (--proc->task_cnt)
+		return;
+	if (hmap_get(&t->by_pid, proc->pid) == proc)
+		hmap_del(&t->by_pid, proc->pid);
+	process_free(proc);
+}
+
+void tasks_free(struct tasks *t)
+{
+	uint64_t key;
+	void *value;
+	size_t pos = 0, i;
+
+	if (!t)
+		return;
+	for (i = 0; i < t->dead.cnt; i++)
+		task_bury(t, t->dead.v[i]);
+	while (hmap_next(&t->by_tid, &pos, &key, &value))
+		free(value);
+	pos = 0;
+	while (hmap_next(&t->by_pid, &pos, &key, &value))
+		process_free(value);
+	free(t->dead.v);
+	hmap_fini(&t->by_tid);
+	hmap_fini(&t->by_pid);
+	strtab_fini(&t->texts);
+	free(t->announced);
+	free(t);
+}
+
+/* ---- /proc ------------------------------------------------------------------------------------ */
+
+struct scan {
+	struct tasks *t;
+	struct process *proc;
+};
+
+static int scan_map(const struct proc_map *pm, void *ctx)
+{
+	struct scan *scan = ctx;
+	struct map m = {
+		.start = pm->start,
+		.end = pm->end,
+		.pgoff = pm->pgoff,
+	};
+
+	if (!pm->exec)
+		return 0;
+	m.path = keep_text(scan->t, pm->path, pm->path_len);
+	maps_insert(&scan->proc->maps, &m);
+	return 0;
+}
+
+static void read_exe(struct tasks *t, struct process *proc)
+{
+	struct buf b = { 0 };
+
+	if (!proc_read_exe(proc->pid, &b))
+		proc->exe = keep_text(t, buf_cstr(&b), b.len);
+	buf_free(&b);
+}
+
+static void read_comm(struct tasks *t, struct task *task)
+{
+	struct buf b = { 0 };
+
+	if (!proc_read_comm(task->tid, &b))
+		set_comm(t, task, buf_cstr(&b));
+	buf_free(&b);
+}
+
+/* A task that nothing has been heard of, such as a waker outside of the targets. */
+static struct task *task_discover(struct tasks *t, uint32_t tid, uint32_t pid)
+{
+	struct proc_status status = { 0 };
+	struct process *proc;
+	struct task *task;
+
+	if (tid && !proc_read_status(tid, &status))
+		pid = status.tgid;
+	proc = process_get(t, pid ? pid : tid);
+	if (!proc->ppid)
+		proc->ppid = status.ppid;
+	if (!*proc->exe)
+		read_exe(t, proc);
+	task = task_add(t, tid, proc);
+	if (tid)
+		read_comm(t, task);
+	else
+		set_comm(t, task, "swapper");
+	return task;
+}
+
+struct task *tasks_get(struct tasks *t, uint32_t tid, uint32_t pid)
+{
+	struct task *task = hmap_get(&t->by_tid, tid);
+
+	return task ? task : task_discover(t, tid, pid);
+}
+
+void tasks_need_cgroup(struct tasks *t, struct process *proc)
+{
+	struct buf b = { 0 };
+
+	if (proc->cgroup_known)
+		return;
+	proc->cgroup_known = true;
+	if (!proc_read_cgroup(proc->pid, &b))
+		proc->cgroup = keep_text(t, buf_cstr(&b), b.len);
+	buf_free(&b);
+}
+
+int tasks_scan(struct tasks *t, pid_t pid)
+{
+	struct scan scan = { .t = t };
+	struct proc_status status;
+	pid_t *tids = NULL;
+	size_t cnt = 0, i;
+	int err;
+
+	err = proc_read_status(pid, &status);
+	if (!err)
+		err = proc_list_tids(pid, &tids, &cnt);
+	if (err)
+		return err;
+	scan.proc = process_get(t, pid);
+	scan.proc->wanted = true;
+	scan.proc->ppid = status.ppid;
+	read_exe(t, scan.proc);
+	proc_read_maps(pid, scan_map, &scan);
+	for (i = 0; i < cnt; i++)
+		if (!hmap_get(&t->by_tid, tids[i]))
+			read_comm(t, task_add(t, tids[i], scan.proc));
+	free(tids);
+	return 0;
+}
+
+void tasks_scan_all(struct tasks *t)
+{
+	pid_t *pids = NULL;
+	size_t cnt = 0, i;
+
+	if (proc_list_pids(&pids, &cnt))
+		return;
+	for (i = 0; i < cnt; i++)
+		tasks_scan(t, pids[i]);
+	free(pids);
+}
+
+/* ---- side-band -------------------------------------------------------------------------------- */
+
+static void side_fork(struct tasks *t, const struct perf_side *side)
+{
+	struct process *proc = hmap_get(&t->by_pid, side->pid), *parent;
+	struct task *task, *forker;
+
+	if (side->pid == side->tid) {
+		parent = hmap_get(&t->by_pid, side->ppid);
+		if (proc && hmap_get(&t->by_tid, side->tid))
+			return; /* /proc was quicker */
+		proc = process_get(t, side->pid);
+		proc->ppid = side->ppid;
+		if (parent) {
+			proc->wanted |= parent->wanted;
+			proc->exe = parent->exe;
+			proc->cgroup = parent->cgroup;
+			proc->cgroup_known = parent->cgroup_known;
+			maps_copy(&proc->maps, &parent->maps);
+		}
+	} else if (!proc) {
+		proc = process_add(t, side->pid);
+	}
+	task = hmap_get(&t->by_tid, side->tid);
+	if (!task)
+		task = task_add(t, side->tid, proc);
+	forker = hmap_get(&t->by_tid, side->ptid);
+	if (forker && !*task->comm)
+		set_comm(t, task, forker->comm);
+}
+
+static void side_comm(struct tasks *t, const struct perf_side *side)
+{
+	struct task *task = hmap_get(&t->by_tid, side->tid);
+
+	if (!task)
+		task = task_add(t, side->tid, process_get(t, side->pid));
+	set_comm(t, task, side->name);
+	if (!side->comm_exec)
+		return;
+	maps_clear(&task->proc->maps);
+	task->proc->serial = ++t->serial;
+	task->proc->exe = "";
+	task->proc->exe_from_map = true;
+	renounce(t, task->tid);
+}
+
+static void side_mmap(struct tasks *t, const struct perf_side *side)
+{
+	struct process *proc = hmap_get(&t->by_pid, side->pid);
+	struct map m = {
+		.start = side->addr,
+		.end = side->addr + side->len,
+		.pgoff = side->pgoff,
+		.build_id_sz = side->build_id_sz,
+		.build_id_known = side->build_id_sz != 0,
+	};
+
+	if (!(side->prot & PROT_EXEC) || !proc || m.end < m.start)
+		return;
+	m.path = keep_text(t, side->name, side->name_len);
+	if (!maps_is_file(m.path))
+		m.pgoff = 0; /* the kernel's numbers for these are addresses */
+	memcpy(m.build_id, side->build_id, side->build_id_sz);
+	if (proc->exe_from_map) {
+		proc->exe_from_map = false;
+		proc->exe = m.path;
+		renounce(t, proc->pid);
+	}
+	if (proc->wanted)
+		maps_insert(&proc->maps, &m);
+}
+
+static void side_exit(struct tasks *t, const struct perf_side *side)
+{
+	struct task *task = hmap_get(&t->by_tid, side->tid);
+
+	if (!task || task->exit_ns)
+		return;
+	task->exit_ns = side->time;
+	t->dead.v = array_reserve(t->dead.v, &t->dead.cap, t->dead.cnt + 1, sizeof(*t->dead.v));
+	t->dead.v[t->dead.cnt++] = task;
+}
+
+/* A tid that starts again is another task, whatever is known of the dead one. */
+static void forget_dead_twin(struct tasks *t, const struct perf_side *side)
+{
+	struct task *old = hmap_get(&t->by_tid, side->tid);
+
+	if (!old || !old->exit_ns)
+		return;
+	hmap_del(&t->by_tid, side->tid);
+	if (side->pid == side->tid && old->proc->pid == side->pid)
+		hmap_del(&t->by_pid, side->pid);
+}
+
+void tasks_side(struct tasks *t, const struct perf_side *side)
+{
+	switch (side->type) {
+	case PERF_SIDE_FORK:
+		forget_dead_twin(t, side);
+		side_fork(t, side);
+		break;
+	case PERF_SIDE_COMM:
+		side_comm(t, side);
+		break;
+	case PERF_SIDE_MMAP:
+		side_mmap(t, side);
+		break;
+	case PERF_SIDE_EXIT:
+		side_exit(t, side);
+		break;
+	case PERF_SIDE_KSYMBOL:
+	case PERF_SIDE_LOST:
+	case PERF_SIDE_OTHER:
+		break;
+	}
+}
+
+void tasks_expire(struct tasks *t, uint64_t now_ns)
+{
+	size_t n = 0;
+
+	while (n < t->dead.cnt && t->dead.v[n]->exit_ns + LINGER_NS < now_ns)
+		task_bury(t, t->dead.v[n++]);
+	if (n)
+		memmove(t->dead.v, t->dead.v + n, (t->dead.cnt - n) * sizeof(*t->dead.v));
+	t->dead.cnt -= n;
+}
+
+void tasks_each(struct tasks *t, uint32_t pid, void (*fn)(struct task *task, void *ctx), void *ctx)
+{
+	uint64_t key;
+	void *value;
+	size_t pos = 0;
+
+	while (hmap_next(&t->by_tid, &pos, &key, &value))
+		if (((struct task *)value)->proc->pid == pid)
+			fn(value, ctx);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_RECORD_TASKS_H
+#define D9_RECORD_TASKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "record/maps.h"
+
+struct perf_side;
+
+struct process {
+	uint32_t pid;
+	uint32_t ppid;
+	uint64_t serial;   /* no two programs share one, whatever their pids: an exec changes it */
+	uint32_t task_cnt; /* that refer to it */
+	struct maps maps;
+	bool wanted;	/* its mappings are kept */
+	bool exe_from_map; /* an exec was seen, and its first mapping is the program */
+	const char *exe; /* borrowed from the tables, "" unknown */
+	const char *cgroup;
+	bool cgroup_known;
+};
+
+struct task {
+	uint32_t tid;
+	struct process *proc;
+	char comm[16];
+	uint64_t exit_ns; /* 0 while it lives */
+};
+
+/*
+ * Who is who: tasks and processes, from /proc when recording starts and from perf's side-band after
+ * that. Side-band records are to be given in order of time with the records that refer to tasks.
+ * Dead tasks are kept for a while, because what they did last may still be on its way.
+ */
+struct tasks;
+
+/* all_maps: keep the mappings of every process, not only of those wanted. Never fails. */
+struct tasks *tasks_new(bool all_maps);
+void tasks_free(struct tasks *t);
+
+/* Reads one process with its threads and mappings from /proc and wants it. -ESRCH. */
+int tasks_scan(struct tasks *t, pid_t pid);
+/* Reads all processes. */
+void tasks_scan_all(struct tasks *t);
+
+/* Applies what the side-band says. */
+void tasks_side(struct tasks *t, const struct perf_side *side);
+/* Frees those who ended more than a second before now_ns. */
+void tasks_expire(struct tasks *t, uint64_t now_ns);
+
+/* The task, made from /proc when it is unknown. pid 0 of tid != 0: not known by the caller. */
+struct task *tasks_get(struct tasks *t, uint32_t tid, uint32_t pid);
+/* NULL when it was never seen. */
+struct process *tasks_process(struct tasks *t, uint32_t pid);
+/* Reads the process's cgroup if it has not been. */
+void tasks_need_cgroup(struct tasks *t, struct process *proc);
+
+/*
+ * Whether what is known of tid has been written to the trace: clear for new tasks and whenever
+ * something changes. One load, for every record.
+ */
+bool tasks_is_announced(const struct tasks *t, uint32_t tid);
+void tasks_set_announced(struct tasks *t, uint32_t tid);
+
+/* Calls fn for each task of a process. */
+void tasks_each(struct tasks *t, uint32_t pid, void (*fn)(struct task *task, void *ctx), void *ctx);
+
+#endif

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * translate.c - one record in, its dial9 event out
+ *
+ * The heart of the recorder: one loop over the event's field table encodes every tracepoint there
+ * is, built in or named on the command line. Offsets inside the payload (__data_loc) come from the
+ * kernel but point where the record says, so they are checked here, where they are used; a value
+ * that points outside of its record is written empty.
+ */
+#include "record/translate.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "dial9.h"
+#include "record/emit.h"
+#include "record/event.h"
+#include "record/eventset.h"
+#include "record/stacks.h"
+#include "record/tasks.h"
+
+struct translate {
+	struct translate_cfg cfg;
+	struct buf text;
+	uint64_t written[PROF_CLASS_CNT];
+};
+
+struct translate *translate_new(const struct translate_cfg *cfg)
+{
+	struct translate *t = xcalloc(1, sizeof(*t));
+
+	t->cfg = *cfg;
+	return t;
+}
+
+void translate_free(struct translate *t)
+{
+	if (!t)
+		return;
+	buf_free(&t->text);
+	free(t);
+}
+
+uint64_t translate_written(const struct translate *t, enum prof_class class)
+{
+	return t->written[class];
+}
+
+int translate_task(struct translate *t, uint64_t ts, uint32_t tid, uint32_t pid)
+{
+	struct emit_task event;
+	struct task *task;
+
+	if (tasks_is_announced(t->cfg.tasks, tid))
+		return 0;
+	task = tasks_get(t->cfg.tasks, tid, pid);
+	tasks_need_cgroup(t->cfg.tasks, task->proc);
+	tasks_set_announced(t->cfg.tasks, tid);
+	event = (struct emit_task){
+		.pid = task->proc->pid,
+		.tid = tid,
+		.ppid = task->proc->ppid,
+		.comm = task->comm,
+		.exe = task->proc->exe,
+		.cgroup = task->proc->cgroup,
+	};
+	return emit_task(t->cfg.emit, ts, &event);
+}
+
+static bool has_negative(const struct event_def *def, const uint8_t *raw, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < def->field_cnt; i++)
+		if (event_op_is_signed(def->fields[i].op) &&
+		    event_field_int(&def->fields[i], raw, len) < 0)
+			return true;
+	return false;
+}
+
+static void put_bytes(struct translate *t, const struct event_field *f, const uint8_t *raw,
+		      size_t len, bool text)
+{
+	const uint8_t *data;
+	struct dial9_str str;
+	size_t sz;
+
+	if (event_field_bytes(f, raw, len, &data, &sz))
+		data = raw, sz = 0;
+	if (!text) {
+		dial9_enc_put_bytes(t->cfg.enc, data, sz);
+		return;
+	}
+	str = emit_text(&t->text, (const char *)data, sz);
+	dial9_enc_put_str(t->cfg.enc, str.ptr, str.len);
+}
+
+static void put_field(struct translate *t, const struct event_field *f, const uint8_t *raw,
+		      size_t len, bool wide)
+{
+	struct dial9_enc *enc = t->cfg.enc;
+
+	switch (f->op) {
+	case EVENT_OP_U8:
+	case EVENT_OP_U16:
+	case EVENT_OP_U32:
+	case EVENT_OP_U64:
+		dial9_enc_put_u64(enc, event_field_int(f, raw, len));
+		break;
+	case EVENT_OP_BOOL:
+		dial9_enc_put_bool(enc, event_field_int(f, raw, len));
+		break;
+	case EVENT_OP_S8:
+	case EVENT_OP_S16:
+	case EVENT_OP_S32:
+	case EVENT_OP_S64:
+		if (wide)
+			dial9_enc_put_i64(enc, event_field_int(f, raw, len));
+		else
+			dial9_enc_put_u64(enc, event_field_int(f, raw, len));
+		break;
+	case EVENT_OP_CHARS:
+	case EVENT_OP_STRING:
+	case EVENT_OP_REL_STRING:
+		put_bytes(t, f, raw, len, true);
+		break;
+	case EVENT_OP_BYTES:
+	case EVENT_OP_DYN_BYTES:
+	case EVENT_OP_REL_BYTES:
+		put_bytes(t, f, raw, len, false);
+		break;
+	}
+}
+
+static int write_tracepoint(struct translate *t, const struct prof_rec *rec)
+{
+	const struct event_def *def = t->cfg.events->defs[rec->event];
+	const uint8_t *raw = (const uint8_t *)(rec + 1);
+	bool wide = def->wide && has_negative(def, raw, rec->raw_len);
+	size_t i;
+
+	dial9_enc_begin(t->cfg.enc, wide ? def->wide : def->compact, rec->ts);
+	dial9_enc_put_u64(t->cfg.enc, rec->cpu);
+	dial9_enc_put_u64(t->cfg.enc, rec->tid);
+	for (i = 0; i < def->field_cnt; i++)
+		put_field(t, &def->fields[i], raw, rec->raw_len, wide);
+	return dial9_enc_end(t->cfg.enc);
+}
+
+static int write_stack(struct translate *t, const struct prof_rec *rec, const uint64_t *frames,
+		       size_t cnt)
+{
+	bool is_sample = rec->kind == PROF_REC_SAMPLE;
+	struct emit_sample sample = {
+		.ts = rec->ts,
+		.tid = rec->tid,
+		.pid = rec->pid,
+		.cpu = rec->cpu,
+		.source = is_sample ? PROF_SOURCE_SAMPLE : PROF_SOURCE_SWITCH_OUT,
+		.frames = frames,
+		.frame_cnt = cnt,
+	};
+
+	if (is_sample)
+		sample.thread_name = tasks_get(t->cfg.tasks, rec->tid, rec->pid)->comm;
+	if (rec->flags & PROF_REC_USTACK_CUT)
+		sample.flags |= PROF_SAMPLE_USER_TRUNCATED;
+	if (rec->flags & PROF_REC_KSTACK_CUT)
+		sample.flags |= PROF_SAMPLE_KERNEL_TRUNCATED;
+	return emit_sample(t->cfg.emit, &sample);
+}
+
+int translate_record(struct translate *t, const struct prof_rec *rec)
+{
+	bool is_sample = rec->kind == PROF_REC_SAMPLE;
+	const uint64_t *frames = NULL;
+	size_t cnt = 0;
+	int err;
+
+	if (!is_sample && rec->event >= t->cfg.events->cnt)
+		return -EBADMSG;
+	err = translate_task(t, rec->ts, rec->tid, rec->pid);
+	if (err)
+		return err;
+	if (rec->flags & PROF_REC_STACKS)
+		frames = stacks_resolve(t->cfg.stacks, rec,
+					tasks_process(t->cfg.tasks, rec->pid), &cnt);
+	if (!is_sample)
+		err = write_tracepoint(t, rec);
+	if (!err && (is_sample || cnt))
+		err = write_stack(t, rec, frames, cnt);
+	if (!err)
+		t->written[is_sample ? PROF_CLASS_SAMPLE : PROF_CLASS_TRACEPOINT]++;
+	return err;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_RECORD_TRANSLATE_H
+#define D9_RECORD_TRANSLATE_H
+
+#include <stdint.h>
+
+#include "prof_abi.h"
+
+struct dial9_enc;
+struct emit;
+struct eventset;
+struct stacks;
+struct tasks;
+
+struct translate_cfg {
+	struct dial9_enc *enc; /* all borrowed */
+	struct emit *emit;
+	const struct eventset *events;
+	struct tasks *tasks;
+	struct stacks *stacks;
+};
+
+/* Kernel records to dial9 events. */
+struct translate;
+
+/* Never fails. */
+struct translate *translate_new(const struct translate_cfg *cfg);
+void translate_free(struct translate *t);
+
+/*
+ * Writes one record, whose lengths agree with each other, as an event; what it refers to and the
+ * trace does not have yet goes before it. Returns 0 or the encoder's -errno, in which case nothing
+ * of the record is written.
+ */
+int translate_record(struct translate *t, const struct prof_rec *rec);
+
+/* Writes who the task is, if the trace does not say so yet. */
+int translate_task(struct translate *t, uint64_t ts, uint32_t tid, uint32_t pid);
+
+/* Records written so far. */
+uint64_t translate_written(const struct translate *t, enum prof_class class);
+
+#endif
