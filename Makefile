@@ -14,6 +14,7 @@ incdir  ?= $(prefix)/include
 CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
 CXX     ?= g++
 CLANG   ?= clang
+RUSTC   ?= $(or $(wildcard /usr/bin/rustc),rustc)
 BPFTOOL ?= $(or $(shell PATH="$$PATH:/usr/sbin:/sbin" command -v bpftool),bpftool)
 INSTALL ?= install
 FORMAT  ?= $(or $(shell command -v clang-format-14),clang-format)
@@ -43,13 +44,14 @@ SRCS_libdial9 := $(addprefix user/libdial9/, \
 SRCS_base := $(addprefix user/base/, \
 	alloc.c buf.c clock.c hash.c hmap.c log.c opts.c str.c strtab.c)
 SRCS_kernel := $(addprefix user/kernel/, \
-	cpus.c format.c format_symbols.c kallsyms.c perf.c perf_ring.c perf_side.c proc.c tracefs.c)
+	cpus.c format.c format_symbols.c kallsyms.c perf.c perf_ring.c perf_side.c proc.c \
+	tracefs.c)
 SRCS_symbol := $(addprefix user/symbol/, \
 	demangle.c dwinfo.c dwline.c elfimg.c plt.c ranges.c symbolizer.c symopen.c symtab.c \
 	symworker.c)
 SRCS_record := $(addprefix user/record/, \
-	capture.c emit.c event.c eventset.c frames.c launch.c maps.c merge.c recorder.c ring.c \
-	sink.c stacks.c status.c targets.c tasks.c translate.c)
+	capture.c emit.c event.c eventset.c frames.c launch.c maps.c merge.c recorder.c \
+	ring.c sink.c stacks.c status.c targets.c tasks.c translate.c)
 SRCS_trace := $(addprefix user/trace/, \
 	layout.c names.c reader.c source.c tpsym.c trace.c)
 SRCS_profile := $(addprefix user/profile/, \
@@ -57,25 +59,29 @@ SRCS_profile := $(addprefix user/profile/, \
 SRCS_export := $(addprefix user/export/, \
 	)
 SRCS_cmd := $(addprefix user/cmd/, \
-	dump.c dump_json.c dump_text.c list.c record.c summary.c)
+	dump.c dump_json.c dump_text.c info.c info_json.c list.c record.c report.c \
+	report_print.c script.c select.c summary.c text.c)
 SRCS_main := user/main.c
 
 BPF_SRCS := $(addprefix bpf/, \
-	core.bpf.c sched.bpf.c tracepoint.bpf.c sample.bpf.c)
+	core.bpf.c sample.bpf.c sched.bpf.c tracepoint.bpf.c)
 
 # Each is one criterion binary; those below tests/bpf need root and a kernel with BTF.
 TESTS := $(addprefix tests/, \
-	base/alloc_test.c base/buf_test.c base/clock_test.c base/hash_test.c base/hmap_test.c \
-	base/log_test.c base/opts_test.c base/str_test.c base/strtab_test.c \
-	kernel/cpus_test.c kernel/format_test.c kernel/kallsyms_test.c kernel/perf_side_test.c \
-	kernel/proc_test.c \
+	base/alloc_test.c base/buf_test.c base/clock_test.c base/hash_test.c \
+	base/hmap_test.c base/log_test.c base/opts_test.c base/str_test.c base/strtab_test.c \
+	kernel/cpus_test.c kernel/format_test.c kernel/kallsyms_test.c \
+	kernel/perf_side_test.c kernel/proc_test.c libdial9/golden_test.c \
 	trace/source_test.c)
 TESTS_ROOT := $(addprefix tests/bpf/, \
 	)
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \
-	demo.c forkchain.c pingpong.c shortlived.c sleeper.c spinner.c)
+	cxx.cpp demo.c forkchain.c inlined.c pingpong.c shortlived.c sleeper.c spinner.c)
+# One more by clang, which writes no .debug_aranges, and one by rustc.
+STIMULI_CLANG := tests/stimuli/inlined.c
+STIMULI_RUST := tests/stimuli/crate.rs
 
 FUZZ := $(addprefix tests/fuzz/, \
 	)
@@ -94,7 +100,8 @@ BPF_OBJS  := $(patsubst %.bpf.c,$(O)/%.bpf.o,$(call have,$(BPF_SRCS)))
 SKEL      := $(if $(BPF_OBJS),$(O)/bpf/prof.skel.h)
 TEST_BINS := $(patsubst %.c,$(O)/%,$(call have,$(TESTS)))
 ROOT_BINS := $(patsubst %.c,$(O)/%,$(call have,$(TESTS_ROOT)))
-STIM_BINS := $(patsubst tests/stimuli/%,$(O)/stimuli/%,$(basename $(call have,$(STIMULI))))
+stim = $(patsubst tests/stimuli/%,$(O)/stimuli/%,$(basename $(call have,$(1))))
+STIM_BINS := $(call stim,$(STIMULI) $(STIMULI_RUST)) $(addsuffix -clang,$(call stim,$(STIMULI_CLANG)))
 FUZZ_BINS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(call have,$(FUZZ)))
 REPLAY_BINS := $(patsubst tests/fuzz/%.c,$(O)/replay/%,$(call have,$(FUZZ)))
 PROGRAM   := $(O)/dial9-prof
@@ -189,6 +196,16 @@ $(O)/stimuli/%: tests/stimuli/%.cpp $(O)/flags
 	$(call msg,STIM,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -std=gnu++17 $(STIM_CFLAGS) $(DEPFLAGS) -MF $@.d -o $@ $<
+
+$(O)/stimuli/%-clang: tests/stimuli/%.c $(O)/flags
+	$(call msg,STIM,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) -std=gnu11 $(STIM_CFLAGS) $(DEPFLAGS) -MF $@.d -o $@ $<
+
+$(O)/stimuli/%: tests/stimuli/%.rs
+	$(call msg,STIM,$<)
+	@mkdir -p $(@D)
+	$(Q)$(RUSTC) -g -C opt-level=1 -C force-frame-pointers=yes -o $@ $<
 
 # ---- targets ------------------------------------------------------------------------------------
 .PHONY: check check-unit check-root check-san check-cli check-docs check-self fuzz fuzz-replay lint fmt \
