@@ -42,25 +42,46 @@ static __always_inline __u64 report_state(bool preempt, __u32 state, __u32 exit_
 	return bit;
 }
 
-static __always_inline void put_comm(void *dst, struct task_struct *task)
+/* Returns where the record ends after it. @end: where it ended before. */
+static __always_inline __u32 put_comm(void *raw, __u32 off, bool dynamic, __u32 end,
+				      struct task_struct *task)
 {
-	((__u64 *)dst)[0] = ((__u64 *)task->comm)[0];
-	((__u64 *)dst)[1] = ((__u64 *)task->comm)[1];
+	long len;
+
+	if (!dynamic) {
+		((__u64 *)(raw + off))[0] = ((__u64 *)task->comm)[0];
+		((__u64 *)(raw + off))[1] = ((__u64 *)task->comm)[1];
+		return end;
+	}
+	len = bpf_probe_read_kernel_str(raw + end, PROF_COMM_SIZE, task->comm);
+	if (len < 0 || len > PROF_COMM_SIZE)
+		len = 0;
+	*(__u32 *)(raw + off) = len << 16 | end;
+	return end + len;
+}
+
+/* Room for a record whose names may lie behind its fixed part. */
+static __always_inline __u32 room_for(__u32 size, __u32 comm_cnt)
+{
+	return (size + comm_cnt * PROF_COMM_SIZE + 7) & ~7U;
 }
 
 #define PUT(raw, off, type, value) (*(type *)((raw) + (off)) = (value))
 
-static __always_inline void put_switch(void *raw, bool preempt, struct task_struct *prev,
-				       struct task_struct *next, __u32 state)
+static __always_inline __u32 put_switch(void *raw, bool preempt, struct task_struct *prev,
+					struct task_struct *next, __u32 state)
 {
+	__u32 end = cfg_switch.size;
+
 	raw_init(raw, cfg_switch.type, prev->pid);
-	put_comm(raw + cfg_switch.prev_comm, prev);
+	end = put_comm(raw, cfg_switch.prev_comm, cfg_switch.comm_dyn, end, prev);
 	PUT(raw, cfg_switch.prev_pid, __s32, prev->pid);
 	PUT(raw, cfg_switch.prev_prio, __s32, prev->prio);
 	PUT(raw, cfg_switch.prev_state, __u64, report_state(preempt, state, prev->exit_state));
-	put_comm(raw + cfg_switch.next_comm, next);
+	end = put_comm(raw, cfg_switch.next_comm, cfg_switch.comm_dyn, end, next);
 	PUT(raw, cfg_switch.next_pid, __s32, next->pid);
 	PUT(raw, cfg_switch.next_prio, __s32, next->prio);
+	return end;
 }
 
 /* A task that will never run again makes room for the next of its pid. */
@@ -79,16 +100,16 @@ static __always_inline void switch_with_stacks(void *ctx, bool preempt, struct t
 					       __u64 ts)
 {
 	struct prof_rec *rec = scratch_get();
-	__u32 raw_sz = (cfg_switch.size + 7) & ~7U, cnt;
+	__u32 raw_sz, cnt;
 	__u64 *frames;
 
 	if (!rec)
 		return;
 	rec_init(rec, PROF_REC_TRACEPOINT, cpu, ts, (__u64)prev->tgid << 32 | (__u32)prev->pid);
 	rec->event = cfg_switch.event;
-	rec->raw_len = cfg_switch.size;
 	rec->flags = PROF_REC_STACKS;
-	put_switch(rec + 1, preempt, prev, next, state);
+	rec->raw_len = put_switch(rec + 1, preempt, prev, next, state);
+	raw_sz = (rec->raw_len + 7) & 0x1f8;
 	frames = (void *)(rec + 1) + raw_sz;
 	if (cfg_switch_stacks & PROF_STACKS_KERNEL)
 		rec->kstack_cnt = kernel_stack(ctx, frames, SWITCH_SKIP, &rec->flags);
@@ -99,11 +120,11 @@ static __always_inline void switch_with_stacks(void *ctx, bool preempt, struct t
 	rec_output(rec, sizeof(*rec) + raw_sz + 8 * cnt, PROF_CLASS_TRACEPOINT);
 }
 
-/* Room for a record of a size that is fixed at load, counted. */
-static __always_inline struct prof_rec *rec_reserve(__u32 cpu, __u64 ts, __u32 raw_size,
-						    __u32 event, __u64 pid_tgid)
+/* A place of a size that is fixed at load, counted. @room: for the raw record. */
+static __always_inline struct prof_rec *rec_reserve(__u32 cpu, __u64 ts, __u32 room, __u32 event,
+						    __u64 pid_tgid)
 {
-	__u32 size = sizeof(struct prof_rec) + ((raw_size + 7) & ~7U);
+	__u32 size = sizeof(struct prof_rec) + room;
 	void *ring = ring_of(cpu);
 	struct prof_rec *rec;
 
@@ -116,7 +137,6 @@ static __always_inline struct prof_rec *rec_reserve(__u32 cpu, __u64 ts, __u32 r
 	rec_init(rec, PROF_REC_TRACEPOINT, cpu, ts, pid_tgid);
 	rec->size = size;
 	rec->event = event;
-	rec->raw_len = raw_size;
 	return rec;
 }
 
@@ -143,10 +163,10 @@ int prof_sched_switch(__u64 *ctx)
 	}
 	start = bpf_ktime_get_ns();
 	cpu = bpf_get_smp_processor_id();
-	rec = rec_reserve(cpu, start, cfg_switch.size, cfg_switch.event,
-			  (__u64)prev->tgid << 32 | (__u32)prev->pid);
+	rec = rec_reserve(cpu, start, room_for(cfg_switch.size, cfg_switch.comm_dyn ? 2 : 0),
+			  cfg_switch.event, (__u64)prev->tgid << 32 | (__u32)prev->pid);
 	if (rec) {
-		put_switch(rec + 1, preempt, prev, next, state);
+		rec->raw_len = put_switch(rec + 1, preempt, prev, next, state);
 		bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
 	}
 out:
@@ -175,11 +195,11 @@ static __always_inline int emit_wakeup(struct task_struct *task,
 		return 0;
 	start = bpf_ktime_get_ns();
 	cpu = bpf_get_smp_processor_id();
-	rec = rec_reserve(cpu, start, at->size, at->event, pid_tgid);
+	rec = rec_reserve(cpu, start, room_for(at->size, at->comm_dyn), at->event, pid_tgid);
 	if (rec) {
 		raw = rec + 1;
 		raw_init(raw, at->type, pid_tgid);
-		put_comm(raw + at->comm, task);
+		rec->raw_len = put_comm(raw, at->comm, at->comm_dyn, at->size, task);
 		PUT(raw, at->pid, __s32, task->pid);
 		PUT(raw, at->prio, __s32, task->prio);
 		PUT(raw, at->target_cpu, __s32, task_cpu(task));
@@ -215,11 +235,13 @@ int prof_sched_migrate(__u64 *ctx)
 		return 0;
 	start = bpf_ktime_get_ns();
 	cpu = bpf_get_smp_processor_id();
-	rec = rec_reserve(cpu, start, cfg_migrate.size, cfg_migrate.event, pid_tgid);
+	rec = rec_reserve(cpu, start, room_for(cfg_migrate.size, cfg_migrate.comm_dyn),
+			  cfg_migrate.event, pid_tgid);
 	if (rec) {
 		raw = rec + 1;
 		raw_init(raw, cfg_migrate.type, pid_tgid);
-		put_comm(raw + cfg_migrate.comm, task);
+		rec->raw_len = put_comm(raw, cfg_migrate.comm, cfg_migrate.comm_dyn,
+					cfg_migrate.size, task);
 		PUT(raw, cfg_migrate.pid, __s32, task->pid);
 		PUT(raw, cfg_migrate.prio, __s32, task->prio);
 		PUT(raw, cfg_migrate.orig_cpu, __s32, task_cpu(task));

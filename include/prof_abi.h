@@ -25,6 +25,7 @@ enum prof_limits {
 	PROF_CPUS_MAX = 512,	      /* slots of counters; CPUs beyond share them */
 	PROF_TASK_WORDS = 4194304 / 64, /* one bit for each pid the kernel can give */
 	PROF_PID_FIELDS = 4,
+	PROF_COMM_SIZE = 16,
 	PROF_TIMED_RUNS = 64,	      /* one run in so many measures itself */
 };
 
@@ -67,18 +68,23 @@ struct prof_event_cfg {
 	__u16 pid_off[PROF_PID_FIELDS]; /* 4-byte fields that name a task */
 };
 
-/* Where a hot event's fields lie, by the kernel's own format file. */
+/*
+ * Where a hot event's fields lie, by the kernel's own format file. Names of tasks are char[16] in
+ * some kernels' events and __data_loc strings in others': comm_dyn.
+ */
 struct prof_switch_layout {
-	__u16 type, size, event, prev_comm, prev_pid, prev_prio, prev_state, next_comm, next_pid,
-		next_prio;
+	__u16 type, size, event, comm_dyn;
+	__u16 prev_comm, prev_pid, prev_prio, prev_state, next_comm, next_pid, next_prio;
 };
 
 struct prof_wakeup_layout {
-	__u16 type, size, event, comm, pid, prio, target_cpu;
+	__u16 type, size, event, comm_dyn;
+	__u16 comm, pid, prio, target_cpu;
 };
 
 struct prof_migrate_layout {
-	__u16 type, size, event, comm, pid, prio, orig_cpu, dest_cpu;
+	__u16 type, size, event, comm_dyn;
+	__u16 comm, pid, prio, orig_cpu, dest_cpu;
 };
 
 /* Records are counted in two classes, since only the first can be exact (a sample that hits a

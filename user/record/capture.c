@@ -120,20 +120,32 @@ static int find_layout(const struct event_def *def, const struct layout_field *f
 	return 0;
 }
 
+/* A task's name: in place, or a __data_loc string. */
+static int find_comm(const struct event_def *def, const char *name, uint16_t *off, uint16_t *dyn)
+{
+	const struct format_field *f = format_find(def->format, name);
+
+	*dyn = f && f->kind == FORMAT_STRING;
+	return field_off(def, name, *dyn ? 4 : PROF_COMM_SIZE, off);
+}
+
 static int configure_switch(struct prof_switch_layout *l, const struct eventset *set)
 {
 	const struct event_def *def = set->defs[set->hot[EVENTSET_SWITCH]];
 	const struct layout_field fields[] = {
-		{ "prev_comm", 16, &l->prev_comm },  { "prev_pid", 4, &l->prev_pid },
-		{ "prev_prio", 4, &l->prev_prio },   { "prev_state", 8, &l->prev_state },
-		{ "next_comm", 16, &l->next_comm },  { "next_pid", 4, &l->next_pid },
+		{ "prev_pid", 4, &l->prev_pid },     { "prev_prio", 4, &l->prev_prio },
+		{ "prev_state", 8, &l->prev_state }, { "next_pid", 4, &l->next_pid },
 		{ "next_prio", 4, &l->next_prio },
 	};
+	int err;
 
 	l->type = def->cfg.type;
 	l->size = def->cfg.size;
 	l->event = set->hot[EVENTSET_SWITCH];
-	return find_layout(def, fields, sizeof(fields) / sizeof(fields[0]));
+	err = find_comm(def, "prev_comm", &l->prev_comm, &l->comm_dyn);
+	if (!err)
+		err = find_comm(def, "next_comm", &l->next_comm, &l->comm_dyn);
+	return err ? err : find_layout(def, fields, sizeof(fields) / sizeof(fields[0]));
 }
 
 static int configure_wakeup(struct prof_wakeup_layout *l, const struct eventset *set,
@@ -141,33 +153,35 @@ static int configure_wakeup(struct prof_wakeup_layout *l, const struct eventset 
 {
 	const struct event_def *def = set->defs[set->hot[which]];
 	const struct layout_field fields[] = {
-		{ "comm", 16, &l->comm },
 		{ "pid", 4, &l->pid },
 		{ "prio", 4, &l->prio },
 		{ "target_cpu", 4, &l->target_cpu },
 	};
+	int err;
 
 	l->type = def->cfg.type;
 	l->size = def->cfg.size;
 	l->event = set->hot[which];
-	return find_layout(def, fields, sizeof(fields) / sizeof(fields[0]));
+	err = find_comm(def, "comm", &l->comm, &l->comm_dyn);
+	return err ? err : find_layout(def, fields, sizeof(fields) / sizeof(fields[0]));
 }
 
 static int configure_migrate(struct prof_migrate_layout *l, const struct eventset *set)
 {
 	const struct event_def *def = set->defs[set->hot[EVENTSET_MIGRATE]];
 	const struct layout_field fields[] = {
-		{ "comm", 16, &l->comm },
 		{ "pid", 4, &l->pid },
 		{ "prio", 4, &l->prio },
 		{ "orig_cpu", 4, &l->orig_cpu },
 		{ "dest_cpu", 4, &l->dest_cpu },
 	};
+	int err;
 
 	l->type = def->cfg.type;
 	l->size = def->cfg.size;
 	l->event = set->hot[EVENTSET_MIGRATE];
-	return find_layout(def, fields, sizeof(fields) / sizeof(fields[0]));
+	err = find_comm(def, "comm", &l->comm, &l->comm_dyn);
+	return err ? err : find_layout(def, fields, sizeof(fields) / sizeof(fields[0]));
 }
 
 static int configure_hot(struct capture *c)
