@@ -1,0 +1,35 @@
+# What reading commands do with input that is missing, foreign, torn, compressed, or in a pipe.
+#
+$ dial9-prof report
+! dial9-prof: cannot open dial9.bin: No such file or directory (record one first: sudo dial9-prof -p PID)
+? 5
+#
+$ dial9-prof script .
+! dial9-prof: cannot read .: it is a directory (name a trace file in it)
+? 5
+#
+$ echo this is no trace, however long it is >foreign; dial9-prof info foreign
+! dial9-prof: foreign: not a readable dial9 trace: not a dial9 stream at byte 0 (a damaged copy, or another kind of file?)
+? 5
+#
+$ dial9-prof dump --json foreign
+{"f":"end","status":"corrupt","frames":0,"events":0,"consumed":0,"msg":"not a dial9 stream","offset":0}
+! dial9-prof: dump: foreign: damaged at byte 0: not a dial9 stream
+? 5
+#
+$ dial9-prof report one two
+! dial9-prof: report: one trace at a time: what about two? (see dial9-prof report --help)
+? 1
+#
+# A file, -i, standard input, gzip, and gzip in a pipe are all the same trace.
+$ cp "$T/golden/dial9/core/small.bin" small; gzip -k small; dial9-prof dump --json small >want; wc -l <want
+<N>
+$ dial9-prof dump --json -i small | cmp - want
+$ dial9-prof dump --json - <small | cmp - want
+$ cat small | dial9-prof dump --json - | cmp - want
+$ dial9-prof dump --json small.gz | cmp - want
+$ cat small.gz | dial9-prof dump --json - | cmp - want
+#
+# A reader that goes away is no error to speak of.
+$ dial9-prof dump --json small | head -n 1
+{"f":"header","version":1}

@@ -1,0 +1,56 @@
+# What a wrong command line gets: one line that says what is wrong and where to look, and status 1.
+#
+$ dial9-prof --version
+dial9-prof <N>.<N>
+#
+$ dial9-prof frob
+! dial9-prof: unknown command 'frob' (to record a program: dial9-prof -- frob); see dial9-prof --help
+? 1
+#
+$ dial9-prof reprot
+! dial9-prof: unknown command 'reprot' (did you mean report?); see dial9-prof --help
+? 1
+#
+$ dial9-prof --frob
+! dial9-prof: record: unknown option --frob (did you mean --freq?); see dial9-prof record --help
+? 1
+#
+$ dial9-prof report --lmit 3
+! dial9-prof: report: unknown option --lmit (did you mean --limit?); see dial9-prof report --help
+? 1
+#
+$ dial9-prof -o
+! dial9-prof: record: -o needs a value; see dial9-prof record --help
+? 1
+#
+$ dial9-prof -p abc
+! dial9-prof: record: -p abc: want numbers above 0 separated by commas, such as 17 or 17,42
+? 1
+#
+$ dial9-prof -d 10x -- true
+! dial9-prof: record: -d 10x: want a time such as 10 (seconds), 500ms or 5m
+? 1
+#
+$ dial9-prof --switch-stacks=all -a
+! dial9-prof: record: --switch-stacks all: want one of none, user, both
+? 1
+#
+$ dial9-prof report -C 9-3
+! dial9-prof: report: -C 9-3: want CPU numbers such as 0-3,8
+? 1
+#
+# No arguments at all: the same text as for those who ask, but as an error.
+$ dial9-prof --help >asked; dial9-prof >out 2>err; rc=$?; cat out err | cmp - asked; exit $rc
+? 1
+#
+# Every command tells its options, on standard output, with status 0.
+$ for c in record report script info dump list; do dial9-prof $c --help | head -n 1; done
+Usage: dial9-prof [record] [OPTIONS] [-- COMMAND [ARG...]]
+Usage: dial9-prof report [OPTIONS] [FILE]
+Usage: dial9-prof script [OPTIONS] [FILE]
+Usage: dial9-prof info [OPTIONS] [FILE]
+Usage: dial9-prof dump [--json] [-i FILE | FILE | -]
+Usage: dial9-prof list [OPTIONS] [GLOB...]
+#
+# Help fits a terminal.
+$ for c in record report script info dump list; do dial9-prof $c --help; done | awk 'length > 100'
