@@ -68,10 +68,12 @@ BPF_SRCS := $(addprefix bpf/, \
 
 # Each is one criterion binary; those below tests/bpf need root and a kernel with BTF.
 TESTS := $(addprefix tests/, \
-	base/alloc_test.c base/buf_test.c base/clock_test.c base/hash_test.c \
-	base/hmap_test.c base/log_test.c base/opts_test.c base/str_test.c base/strtab_test.c \
-	kernel/cpus_test.c kernel/format_test.c kernel/kallsyms_test.c \
-	kernel/perf_side_test.c kernel/proc_test.c libdial9/golden_test.c \
+	base/alloc_test.c base/buf_test.c base/clock_test.c base/hash_test.c base/hmap_test.c \
+	base/log_test.c base/opts_test.c base/str_test.c base/strtab_test.c kernel/cpus_test.c \
+	kernel/format_test.c kernel/kallsyms_test.c kernel/perf_side_test.c kernel/proc_test.c \
+	libdial9/golden_test.c libdial9/pool_test.c libdial9/registry_test.c libdial9/schema_test.c \
+	libdial9/wire_test.c symbol/demangle_test.c symbol/dwinfo_test.c symbol/ranges_test.c \
+	symbol/symbolizer_test.c symbol/symopen_test.c symbol/symtab_test.c symbol/symworker_test.c \
 	trace/source_test.c)
 TESTS_ROOT := $(addprefix tests/bpf/, \
 	)
@@ -82,6 +84,9 @@ STIMULI := $(addprefix tests/stimuli/, \
 # One more by clang, which writes no .debug_aranges, and one by rustc.
 STIMULI_CLANG := tests/stimuli/inlined.c
 STIMULI_RUST := tests/stimuli/crate.rs
+# inlined.c, cxx.cpp and crate.rs as several compilers and linkers leave them, for the symbolizer.
+STIMULI_SYMBOL := c-gcc c-dwarf4 c-nopie c-gz c-clang c-clang4 c-link c-dynsym cxx-gcc cxx-clang4 \
+	rust
 
 FUZZ := $(addprefix tests/fuzz/, \
 	)
@@ -101,7 +106,8 @@ SKEL      := $(if $(BPF_OBJS),$(O)/bpf/prof.skel.h)
 TEST_BINS := $(patsubst %.c,$(O)/%,$(call have,$(TESTS)))
 ROOT_BINS := $(patsubst %.c,$(O)/%,$(call have,$(TESTS_ROOT)))
 stim = $(patsubst tests/stimuli/%,$(O)/stimuli/%,$(basename $(call have,$(1))))
-STIM_BINS := $(call stim,$(STIMULI) $(STIMULI_RUST)) $(addsuffix -clang,$(call stim,$(STIMULI_CLANG)))
+STIM_BINS := $(call stim,$(STIMULI) $(STIMULI_RUST)) $(addsuffix -clang,$(call stim,$(STIMULI_CLANG))) \
+	$(addprefix $(O)/stimuli/symbol/,$(STIMULI_SYMBOL))
 FUZZ_BINS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(call have,$(FUZZ)))
 REPLAY_BINS := $(patsubst tests/fuzz/%.c,$(O)/replay/%,$(call have,$(FUZZ)))
 PROGRAM   := $(O)/dial9-prof
@@ -186,6 +192,9 @@ $(O)/tests/%: $(O)/obj/tests/%.o $(ALL_A)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(ALL_A) -lcriterion $(LIBS)
 
+$(addprefix $(O)/tests/symbol/,dwinfo_test symbolizer_test symworker_test): \
+	$(O)/obj/tests/symbol/support.o
+
 STIM_CFLAGS := -g -O1 -fno-omit-frame-pointer -Wall -Wextra -pthread -D_GNU_SOURCE
 $(O)/stimuli/%: tests/stimuli/%.c $(O)/flags
 	$(call msg,STIM,$<)
@@ -196,6 +205,33 @@ $(O)/stimuli/%: tests/stimuli/%.cpp $(O)/flags
 	$(call msg,STIM,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -std=gnu++17 $(STIM_CFLAGS) $(DEPFLAGS) -MF $@.d -o $@ $<
+
+SYM   := $(O)/stimuli/symbol
+$(SYM)/c-gcc:      SYM_CC := gcc -O2 -g
+$(SYM)/c-dwarf4:   SYM_CC := gcc -O2 -g -gdwarf-4
+$(SYM)/c-nopie:    SYM_CC := gcc -O2 -g -no-pie
+$(SYM)/c-gz:       SYM_CC := gcc -O2 -g -gz
+$(SYM)/c-dynsym:   SYM_CC := gcc -O2 -rdynamic -s
+$(SYM)/c-clang:    SYM_CC := $(CLANG) -O2 -g
+$(SYM)/c-clang4:   SYM_CC := $(CLANG) -O2 -g -gdwarf-4
+$(SYM)/cxx-gcc:    SYM_CC := $(CXX) -O2 -g
+$(SYM)/cxx-clang4: SYM_CC := $(CLANG)++ -O2 -g -gdwarf-4
+$(SYM)/c-%: tests/stimuli/inlined.c $(O)/flags
+	$(call msg,STIM,$@)
+	@mkdir -p $(@D)
+	$(Q)$(SYM_CC) -std=gnu11 -o $@ $<
+$(SYM)/cxx-%: tests/stimuli/cxx.cpp $(O)/flags
+	$(call msg,STIM,$@)
+	@mkdir -p $(@D)
+	$(Q)$(SYM_CC) -std=gnu++17 -o $@ $<
+$(SYM)/rust: tests/stimuli/crate.rs $(O)/flags
+	$(call msg,STIM,$@)
+	@mkdir -p $(@D)
+	$(Q)$(RUSTC) -O -g -o $@ $<
+$(SYM)/c-link: $(SYM)/c-gcc
+	$(call msg,STIM,$@)
+	$(Q)objcopy --only-keep-debug $< $@.debug
+	$(Q)objcopy --strip-all --add-gnu-debuglink=$@.debug $< $@
 
 $(O)/stimuli/%-clang: tests/stimuli/%.c $(O)/flags
 	$(call msg,STIM,$@)

@@ -15,15 +15,9 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/opts.h"
+#include "cmd/cmd.h"
 #include "dial9.h"
 #include "trace/source.h"
-
-enum dump_exit {
-	DUMP_OK = 0,
-	DUMP_USAGE = 1,
-	DUMP_OUTPUT = 3,
-	DUMP_INPUT = 5,
-};
 
 struct dump_opts {
 	bool json;
@@ -111,19 +105,19 @@ static int conclude(const struct source *src, const struct dial9_dec *dec, int e
 	dial9_dec_error(dec, &e);
 	switch (err) {
 	case 0:
-		return DUMP_OK;
+		return CMD_OK;
 	case -ENODATA:
 		log_warn("dump: %s: torn after %" PRIu64 " bytes: %s", source_name(src), e.offset,
 			 e.reason);
-		return e.offset ? DUMP_OK : DUMP_INPUT;
+		return e.offset ? CMD_OK : CMD_INPUT;
 	case -EBADMSG:
 	case -E2BIG:
 		log_error("dump: %s: damaged at byte %" PRIu64 ": %s", source_name(src), e.offset,
 			  e.reason);
-		return DUMP_INPUT;
+		return CMD_INPUT;
 	default:
 		log_error("dump: %s: %s", source_name(src), strerror(-err));
-		return DUMP_INPUT;
+		return CMD_INPUT;
 	}
 }
 
@@ -139,12 +133,12 @@ static int dump_source(struct source *src, bool json)
 	err = dial9_dec_new(&dec_opts, &dec);
 	if (err) {
 		log_error("dump: %s", strerror(-err));
-		return DUMP_INPUT;
+		return CMD_INPUT;
 	}
 	err = dump_run(dec, json, stdout, &tally);
 	if (fflush(stdout) || ferror(stdout)) {
 		log_error("dump: cannot write: %s", strerror(errno));
-		code = DUMP_OUTPUT;
+		code = CMD_OUTPUT;
 	} else {
 		code = conclude(src, dec, err);
 	}
@@ -156,7 +150,7 @@ int cmd_dump(int argc, char **argv)
 {
 	struct dump_opts opts = { 0 };
 	struct source *src;
-	int err, first, code = DUMP_USAGE;
+	int err, first, code = CMD_USAGE;
 
 	err = opts_parse(&dump_spec, argc, argv, &opts, &first);
 	if (err)
@@ -168,14 +162,14 @@ int cmd_dump(int argc, char **argv)
 	}
 	if (argc > first)
 		opts.input = argv[first];
-	err = source_open(opts.input ? opts.input : "dial9.bin", &src);
+	err = source_open(opts.input ? opts.input : CMD_DEFAULT_FILE, &src);
 	if (err) {
-		code = DUMP_INPUT;
+		code = CMD_INPUT;
 		goto out;
 	}
 	code = dump_source(src, opts.json);
 	source_close(src);
 out:
 	opts_fini(&dump_spec, &opts);
-	return err > 0 ? DUMP_OK : code;
+	return err > 0 ? CMD_OK : code;
 }

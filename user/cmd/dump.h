@@ -7,9 +7,6 @@
 
 #include "cmd/dump_frame.h"
 
-/* `dial9-prof dump`: the frames of a trace as they are. Returns the exit code. */
-int cmd_dump(int argc, char **argv);
-
 /*
  * Print all frames that dec gives, one a line, as JSON (with an `end` line) or text. Returns what
  * dial9_dec_next() ended with, or -EIO when `out` does not take it.
