@@ -158,6 +158,8 @@ int event_def_new(struct format_event *format, struct event_def **out)
 			goto out;
 		}
 		any_signed |= event_op_is_signed(def->fields[i].op);
+		if (!strcmp(def->name, PROF_EV_SCHED_SWITCH) && !strcmp(f->name, PROF_F_PREV_COMM))
+			def->current_comm = &def->fields[i];
 	}
 	fill_cfg(def);
 	err = make_schema(def, false, &def->compact);

@@ -51,17 +51,20 @@ struct frames {
 	uint64_t anon_serial;
 };
 
-int frames_new(struct emit *emit, struct symworker *worker, const struct kallsyms *kallsyms,
-	       struct frames **out)
+int frames_new(struct emit *emit, struct symworker *worker, struct frames **out)
 {
 	struct frames *f = xcalloc(1, sizeof(*f));
 
 	f->emit = emit;
 	f->worker = worker;
-	f->kallsyms = kallsyms;
 	strtab_init(&f->keys);
 	*out = f;
 	return 0;
+}
+
+void frames_set_kallsyms(struct frames *f, const struct kallsyms *kallsyms)
+{
+	f->kallsyms = kallsyms;
 }
 
 void frames_free(struct frames *f)

@@ -19,10 +19,10 @@ struct symworker;
  */
 struct frames;
 
-/* Everything is borrowed. worker NULL: no names for user code. kallsyms NULL: none for the kernel's,
- * and all its addresses are in module 0. */
-int frames_new(struct emit *emit, struct symworker *worker, const struct kallsyms *kallsyms,
-	       struct frames **out);
+/* Both are borrowed. worker NULL: no names for user code. */
+int frames_new(struct emit *emit, struct symworker *worker, struct frames **out);
+/* Borrowed. Without it the kernel's code has no names, and all of it is in module 0. */
+void frames_set_kallsyms(struct frames *f, const struct kallsyms *kallsyms);
 void frames_free(struct frames *f);
 
 /* Events for a module, a mapping or a kernel symbol may be written at the current time. */

@@ -7,7 +7,8 @@
  * of time, writes it, adds names that the symbol worker has found meanwhile, and flushes: what the
  * file holds is complete up to the last pass.
  *
- * The kernel's symbol table is read beside loading the programs, which takes about as long.
+ * Recording starts before all is ready to drain it: the kernel's symbol table, which takes longer to
+ * read than the programs to load, is read while the rings fill.
  */
 #include "record/recorder.h"
 
@@ -93,6 +94,8 @@ static void join_kallsyms(struct recorder *r)
 	if (r->kallsyms_loading)
 		pthread_join(r->kallsyms_thread, NULL);
 	r->kallsyms_loading = false;
+	if (r->frames)
+		frames_set_kallsyms(r->frames, r->kallsyms);
 }
 
 /* The output belongs to the user behind sudo, so that reading it needs no sudo. */
@@ -174,8 +177,7 @@ static int prepare_translation(struct recorder *r)
 	size_t side_cnt, ring_cnt;
 	int err;
 
-	join_kallsyms(r);
-	err = frames_new(r->emit, r->worker, r->kallsyms, &r->frames);
+	err = frames_new(r->emit, r->worker, &r->frames);
 	if (err)
 		return err;
 	r->stacks = stacks_new(r->frames);
@@ -208,7 +210,6 @@ static int prepare(struct recorder *r)
 		r->result->output_failed = true;
 		return err;
 	}
-	r->kallsyms_loading = !pthread_create(&r->kallsyms_thread, NULL, load_kallsyms, r);
 	err = prepare_capture(r);
 	return err ? err : prepare_encoder(r);
 }
@@ -302,12 +303,18 @@ static int start(struct recorder *r)
 		if (err)
 			return err;
 	}
+	r->kallsyms_loading = !pthread_create(&r->kallsyms_thread, NULL, load_kallsyms, r);
 	if (r->cfg->system_wide)
 		tasks_scan_all(r->tasks);
 	err = prepare_translation(r);
 	if (!err)
 		err = write_head(r);
-	return err ? err : announce_targets(r);
+	if (!err)
+		err = announce_targets(r);
+	if (!err)
+		err = dial9_enc_flush(r->enc);
+	join_kallsyms(r);
+	return err;
 }
 
 /* ---- drain -------------------------------------------------------------------------------------- */

@@ -38,7 +38,18 @@ struct status {
 	uint64_t last_ns;
 	uint64_t nested;
 	uint64_t malformed;
+	uint64_t cpu_base_ns; /* spent on getting ready */
 };
+
+static uint64_t own_cpu_ns(void)
+{
+	struct rusage ru;
+
+	if (getrusage(RUSAGE_SELF, &ru))
+		return 0;
+	return (ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) * SECOND_NS +
+	       (ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) * 1000ULL;
+}
 
 struct status *status_new(const struct status_cfg *cfg)
 {
@@ -48,6 +59,7 @@ struct status *status_new(const struct status_cfg *cfg)
 	s->next_stats = cfg->start_ns + SECOND_NS;
 	s->next_clock = cfg->start_ns + CLOCK_SYNC_NS;
 	s->last_ns = cfg->start_ns;
+	s->cpu_base_ns = own_cpu_ns();
 	return s;
 }
 
@@ -214,16 +226,6 @@ static int write_other_loss(struct status *s, const struct capture_counts *count
 	return err;
 }
 
-static uint64_t own_cpu_ns(void)
-{
-	struct rusage ru;
-
-	if (getrusage(RUSAGE_SELF, &ru))
-		return 0;
-	return (ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) * SECOND_NS +
-	       (ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) * 1000ULL;
-}
-
 static uint64_t own_rss(void)
 {
 	unsigned long pages = 0;
@@ -262,7 +264,7 @@ static void fill_totals(struct status *s, const struct capture_counts *counts, u
 		.lost = counts->lost[PROF_CLASS_TRACEPOINT] + counts->nested + count_malformed(s),
 		.samples = translate_written(s->cfg.translate, PROF_CLASS_SAMPLE),
 		.samples_lost = counts->lost[PROF_CLASS_SAMPLE],
-		.cpu_ns = own_cpu_ns(),
+		.cpu_ns = own_cpu_ns() - s->cpu_base_ns,
 		.bytes = dial9_enc_bytes(s->cfg.enc),
 	};
 	for (i = 0; i < PROF_PROG_CNT; i++)

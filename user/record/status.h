@@ -21,7 +21,7 @@ struct status_totals {
 	uint64_t samples_lost;	  /* for want of room in a ring */
 	uint64_t samples_missed;  /* an estimate: those that hit a running BPF program */
 	uint64_t bpf_ns;	  /* extrapolated */
-	uint64_t cpu_ns;	  /* the recorder's own, user and system */
+	uint64_t cpu_ns;	  /* the recorder's own while recording, user and system */
 	uint64_t bytes;
 };
 

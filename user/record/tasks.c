@@ -231,6 +231,16 @@ struct task *tasks_get(struct tasks *t, uint32_t tid, uint32_t pid)
 	return task ? task : task_discover(t, tid, pid);
 }
 
+void tasks_name(struct tasks *t, struct task *task, const char *comm, size_t len)
+{
+	char text[sizeof(task->comm)] = { 0 };
+
+	if (*task->comm)
+		return;
+	memcpy(text, comm, len < sizeof(text) ? len : sizeof(text) - 1);
+	set_comm(t, task, text);
+}
+
 void tasks_need_cgroup(struct tasks *t, struct process *proc)
 {
 	struct buf b = { 0 };

@@ -56,6 +56,8 @@ void tasks_expire(struct tasks *t, uint64_t now_ns);
 struct task *tasks_get(struct tasks *t, uint32_t tid, uint32_t pid);
 /* NULL when it was never seen. */
 struct process *tasks_process(struct tasks *t, uint32_t pid);
+/* Names a task that has no name yet. */
+void tasks_name(struct tasks *t, struct task *task, const char *comm, size_t len);
 /* Reads the process's cgroup if it has not been. */
 void tasks_need_cgroup(struct tasks *t, struct process *proc);
 

@@ -172,6 +172,19 @@ static int write_stack(struct translate *t, const struct prof_rec *rec, const ui
 	return emit_sample(t->cfg.emit, &sample);
 }
 
+/* A task that was gone before anybody asked for its name may still be named by its own switch. */
+static void learn_comm(struct translate *t, const struct prof_rec *rec)
+{
+	const struct event_field *f = t->cfg.events->defs[rec->event]->current_comm;
+	const uint8_t *data;
+	size_t sz;
+
+	if (!f || event_field_bytes(f, (const uint8_t *)(rec + 1), rec->raw_len, &data, &sz))
+		return;
+	tasks_name(t->cfg.tasks, tasks_get(t->cfg.tasks, rec->tid, rec->pid), (const char *)data,
+		   sz);
+}
+
 int translate_record(struct translate *t, const struct prof_rec *rec)
 {
 	bool is_sample = rec->kind == PROF_REC_SAMPLE;
@@ -181,6 +194,8 @@ int translate_record(struct translate *t, const struct prof_rec *rec)
 
 	if (!is_sample && rec->event >= t->cfg.events->cnt)
 		return -EBADMSG;
+	if (!is_sample && !tasks_is_announced(t->cfg.tasks, rec->tid))
+		learn_comm(t, rec);
 	err = translate_task(t, rec->ts, rec->tid, rec->pid);
 	if (err)
 		return err;
