@@ -76,7 +76,8 @@ TESTS := $(addprefix tests/, \
 	symbol/symbolizer_test.c symbol/symopen_test.c symbol/symtab_test.c symbol/symworker_test.c \
 	trace/source_test.c)
 TESTS_ROOT := $(addprefix tests/bpf/, \
-	)
+	) \
+	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \
@@ -194,6 +195,8 @@ $(O)/tests/%: $(O)/obj/tests/%.o $(ALL_A)
 
 $(addprefix $(O)/tests/symbol/,dwinfo_test symbolizer_test symworker_test): \
 	$(O)/obj/tests/symbol/support.o
+$(O)/tests/kernel/format_test $(O)/tests/kernel/format_live_test: \
+	$(O)/obj/tests/kernel/format_check.o
 
 STIM_CFLAGS := -g -O1 -fno-omit-frame-pointer -Wall -Wextra -pthread -D_GNU_SOURCE
 $(O)/stimuli/%: tests/stimuli/%.c $(O)/flags

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What the tests of this directory share: where stimuli are, scratch space, opening a file. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "symbol/elfimg.h"
+
+const char *stimulus(const char *name)
+{
+	static char paths[4][PATH_MAX];
+	static unsigned int next;
+	char *path = paths[next++ % 4];
+	const char *build = getenv("D9_BUILD");
+
+	snprintf(path, PATH_MAX, "%s/stimuli/symbol/%s", build ? build : "build", name);
+	if (path[0] != '/') {
+		char *abs = realpath(path, NULL);
+
+		cr_assert_not_null(abs, "%s is missing: make stimuli", path);
+		snprintf(path, PATH_MAX, "%s", abs);
+		free(abs);
+	}
+	return path;
+}
+
+static char scratch_dir[64];
+
+static void remove_scratch(void)
+{
+	char cmd[128];
+
+	snprintf(cmd, sizeof(cmd), "rm -rf '%s'", scratch_dir);
+	if (system(cmd))
+		perror(scratch_dir);
+}
+
+const char *scratch(void)
+{
+	if (!scratch_dir[0]) {
+		snprintf(scratch_dir, sizeof(scratch_dir), "/tmp/d9-symbol-XXXXXX");
+		cr_assert_not_null(mkdtemp(scratch_dir));
+		atexit(remove_scratch);
+	}
+	return scratch_dir;
+}
+
+void shell(const char *fmt, ...)
+{
+	char cmd[4 * PATH_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(cmd, sizeof(cmd), fmt, ap);
+	va_end(ap);
+	cr_assert_eq(system(cmd), 0, "%s", cmd);
+}
+
+void open_path(struct opened *o, const char *path, const char *debug_root, size_t mem_max)
+{
+	struct symbolizer_cfg cfg = {
+		.dwarf_mem_max = mem_max,
+		.open_debug = symopen_debug,
+		.open_ctx = &o->where,
+	};
+	int fd, err;
+
+	snprintf(o->path, sizeof(o->path), "%s", path);
+	o->where = (struct symopen_where){ .path = o->path, .debug_root = debug_root };
+	fd = symopen_file(&o->where, SYMOPEN_HERE);
+	cr_assert_geq(fd, 0, "%s: %d", path, fd);
+	err = symbolizer_open(fd, NULL, 0, &cfg, &o->sym);
+	cr_assert_eq(err, 0, "%s: %d", path, err);
+}
+
+struct section section_of(const char *path, const char *name)
+{
+	struct elfimg img = { 0 };
+	struct section s;
+	GElf_Shdr shdr;
+
+	cr_assert_eq(elfimg_open(&img, open(path, O_RDONLY)), 0, "%s", path);
+	cr_assert_not_null(elfimg_section(&img, name, &shdr), "%s: no %s", path, name);
+	s = (struct section){ .addr = shdr.sh_addr, .off = shdr.sh_offset, .size = shdr.sh_size };
+	elfimg_close(&img);
+	return s;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_TESTS_SYMBOL_SUPPORT_H
+#define D9_TESTS_SYMBOL_SUPPORT_H
+
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbol/symbolizer.h"
+#include "symbol/symopen.h"
+
+/* Path of a program below build/stimuli/symbol; valid for the next three calls. */
+const char *stimulus(const char *name);
+
+/* A directory of the test program's own, removed at its end. */
+const char *scratch(void);
+
+/* Runs a shell command made by format; the test fails when it does. */
+void shell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* A file that is open for a test: its symbolizer with everything that it borrows. */
+struct opened {
+	struct symbolizer *sym;
+	struct symopen_where where;
+	char path[PATH_MAX];
+};
+
+/* Opens path; the test fails when that does. debug_root and mem_max may be NULL and 0. */
+void open_path(struct opened *o, const char *path, const char *debug_root, size_t mem_max);
+
+/* The section's bytes, as file offsets and addresses. */
+struct section {
+	uint64_t addr, off, size;
+};
+struct section section_of(const char *path, const char *name);
+
+#endif /* D9_TESTS_SYMBOL_SUPPORT_H */

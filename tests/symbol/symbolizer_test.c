@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Which file answers: symbol tables, stubs, debug files and what is refused. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <lzma.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support.h"
+
+#define FRAMES_MAX 64
+
+static const char *name_at(struct symbolizer *sym, uint64_t off)
+{
+	struct symbolizer_frame f;
+
+	return symbolizer_name(sym, off, &f) == 1 ? f.name : "none";
+}
+
+/* All frames of .text as text, for comparing two ways to the same information. */
+static char *all_frames(struct opened *o, const struct section *text, size_t *found)
+{
+	struct symbolizer_frame f[FRAMES_MAX];
+	char *out = NULL;
+	size_t sz = 0, i, k;
+	FILE *s = open_memstream(&out, &sz);
+
+	*found = 0;
+	for (i = 0; i < text->size; i += 4) {
+		size_t cnt = symbolizer_frames(o->sym, text->off + i, f, FRAMES_MAX);
+
+		*found += cnt > 0;
+		for (k = 0; k < cnt; k++)
+			fprintf(s, "%zx %zu %s %s:%u %" PRIx64 "+%" PRIx64 "\n", i, k, f[k].name,
+				f[k].file ? f[k].file : "", f[k].line, f[k].start, f[k].size);
+	}
+	fclose(s);
+	return out;
+}
+
+/* nm -S prints "ADDRESS SIZE TYPE NAME". */
+static size_t compare_with_nm(const char *stim, const char *section)
+{
+	struct section text;
+	struct opened o;
+	char cmd[2 * PATH_MAX], type, name[4096];
+	uint64_t addr, size;
+	size_t cnt = 0;
+	FILE *f;
+
+	open_path(&o, stimulus(stim), NULL, 0);
+	text = section_of(o.path, section);
+	snprintf(cmd, sizeof(cmd),
+		 "nm -C -S --defined-only %s | grep -iE '^[0-9a-f]+ [0-9a-f]+ t '", o.path);
+	f = popen(cmd, "r");
+	while (fscanf(f, "%" SCNx64 " %" SCNx64 " %c %4095[^\n]", &addr, &size, &type, name) == 4) {
+		uint64_t off = addr - text.addr + text.off;
+		struct symbolizer_frame frame;
+
+		if (addr < text.addr || addr - text.addr >= text.size)
+			continue;
+		cr_expect_str_eq(name_at(o.sym, off), name);
+		cr_expect_str_eq(name_at(o.sym, off + size / 2), name);
+		cr_expect_str_eq(name_at(o.sym, off + size - 1), name);
+		cr_assert_eq(symbolizer_name(o.sym, off + size - 1, &frame), 1);
+		cr_expect_eq(frame.start, off);
+		cr_expect_eq(frame.size, size);
+		cr_expect_null(frame.file);
+		cnt++;
+	}
+	pclose(f);
+	symbolizer_free(o.sym);
+	return cnt;
+}
+
+Test(symbolizer, names_every_function_that_nm_lists)
+{
+	cr_expect_geq(compare_with_nm("c-gcc", ".text"), 4u);
+	cr_expect_geq(compare_with_nm("c-nopie", ".text"), 4u);
+	cr_expect_geq(compare_with_nm("c-clang", ".text"), 3u);
+}
+
+/* objdump prints "ADDRESS <name@plt>:" before each stub that it can name. */
+Test(symbolizer, names_the_stubs_that_objdump_names)
+{
+	static const char *const programs[] = { "c-gcc", "c-nopie", "c-clang", "cxx-gcc" };
+	size_t i, cnt = 0;
+
+	for (i = 0; i < 4; i++) {
+		char cmd[2 * PATH_MAX], name[4096];
+		struct section text;
+		struct opened o;
+		uint64_t addr;
+		FILE *f;
+
+		open_path(&o, stimulus(programs[i]), NULL, 0);
+		text = section_of(o.path, ".text");
+		snprintf(cmd, sizeof(cmd),
+			 "objdump -C -d -j .plt -j .plt.sec -j .plt.got %s 2>/dev/null |"
+			 " sed -n 's/^\\([0-9a-f]*\\) <\\(.*@plt\\)>:$/\\1 \\2/p'",
+			 o.path);
+		f = popen(cmd, "r");
+		while (fscanf(f, "%" SCNx64 " %4095[^\n]", &addr, name) == 2) {
+			cr_expect_str_eq(name_at(o.sym, addr - text.addr + text.off), name);
+			cnt++;
+		}
+		pclose(f);
+		symbolizer_free(o.sym);
+	}
+	cr_assert_geq(cnt, 20u);
+}
+
+Test(symbolizer, names_exported_functions_without_a_symbol_table)
+{
+	struct section text;
+	struct opened o;
+	size_t i, found = 0;
+
+	open_path(&o, stimulus("c-dynsym"), NULL, 0);
+	text = section_of(o.path, ".text");
+	for (i = 0; i < text.size; i++)
+		found += !strcmp(name_at(o.sym, text.off + i), "digest");
+	cr_expect_gt(found, 16u);
+	cr_expect(symbolizer_has_symtab(o.sym));
+	cr_expect(!symbolizer_has_dwarf(o.sym));
+	cr_expect_eq(symbolizer_dwarf_mem(o.sym), 0u);
+	symbolizer_free(o.sym);
+}
+
+static void compress_file(const char *from, const char *to)
+{
+	static uint8_t in[1 << 20], out[1 << 20];
+	size_t in_sz, out_sz = 0;
+	FILE *f = fopen(from, "r");
+
+	in_sz = fread(in, 1, sizeof(in), f);
+	fclose(f);
+	cr_assert(in_sz > 0 && in_sz < sizeof(in));
+	cr_assert_eq(lzma_easy_buffer_encode(6, LZMA_CHECK_CRC32, NULL, in, in_sz, out, &out_sz,
+					     sizeof(out)),
+		     LZMA_OK);
+	f = fopen(to, "w");
+	cr_assert_eq(fwrite(out, 1, out_sz, f), out_sz);
+	fclose(f);
+}
+
+/* Fedora's way: a stripped program carries a compressed file that has just the symbol table. */
+Test(symbolizer, names_local_functions_from_gnu_debugdata)
+{
+	char plain[128], packed[128], path[128];
+	struct symbolizer_frame frame;
+	struct section text;
+	struct opened o, full;
+	size_t i, found = 0;
+
+	snprintf(plain, sizeof(plain), "%s/plain", scratch());
+	snprintf(packed, sizeof(packed), "%s/packed", scratch());
+	snprintf(path, sizeof(path), "%s/mini", scratch());
+	shell("objcopy -S -K digest -K choose --keep-symbol=walk.constprop.0 %s %s",
+	      stimulus("c-gcc"), plain);
+	compress_file(plain, packed);
+	shell("objcopy -S --add-section .gnu_debugdata=%s %s %s", packed, stimulus("c-gcc"), path);
+	open_path(&o, path, NULL, 0);
+	open_path(&full, stimulus("c-gcc"), NULL, 0);
+	text = section_of(path, ".text");
+	for (i = 0; i < text.size; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "%s", name_at(full.sym, text.off + i));
+		if (strcmp(name, "digest") && strncmp(name, "walk", 4))
+			continue;
+		cr_expect_str_eq(name_at(o.sym, text.off + i), name);
+		found++;
+	}
+	cr_expect_gt(found, 32u);
+	cr_expect_eq(symbolizer_frames(o.sym, text.off + 400, &frame, 1), 0u);
+	symbolizer_free(o.sym);
+	symbolizer_free(full.sym);
+}
+
+Test(symbolizer, names_the_vdso)
+{
+	struct symbolizer_frame f;
+	struct symbolizer *sym;
+	bool found = false;
+	uint64_t off;
+
+	cr_assert_eq(symbolizer_open_vdso(NULL, &sym), 0);
+	for (off = 0; off < 8192 && !found; off += 16)
+		found = symbolizer_name(sym, off, &f) == 1 && strstr(f.name, "clock_gettime");
+	cr_expect(found);
+	symbolizer_free(sym);
+}
+
+Test(symbolizer, takes_only_the_file_with_the_expected_build_id)
+{
+	uint8_t id[SYMBOLIZER_BUILD_ID_MAX];
+	char cmd[2 * PATH_MAX], hex[2 * SYMBOLIZER_BUILD_ID_MAX + 2] = "", ours[sizeof(hex)] = "";
+	const char *path = stimulus("c-gcc");
+	struct symbolizer *sym;
+	size_t sz, i;
+	FILE *f;
+	int fd;
+
+	fd = open(path, O_RDONLY);
+	cr_assert_eq(symbolizer_build_id(fd, id, &sz), 0);
+	close(fd);
+	snprintf(cmd, sizeof(cmd), "readelf -n %s | sed -n 's/.*Build ID: //p'", path);
+	f = popen(cmd, "r");
+	cr_assert_not_null(fgets(hex, sizeof(hex), f));
+	pclose(f);
+	for (i = 0; i < sz; i++)
+		snprintf(ours + 2 * i, 3, "%02x", id[i]);
+	hex[strcspn(hex, "\n")] = '\0';
+	cr_assert_str_eq(ours, hex);
+
+	cr_assert_eq(symbolizer_open(open(path, O_RDONLY), id, sz, NULL, &sym), 0);
+	symbolizer_free(sym);
+	id[3] ^= 1;
+	cr_assert_eq(symbolizer_open(open(path, O_RDONLY), id, sz, NULL, &sym), -ESTALE);
+	id[3] ^= 1;
+	cr_assert_eq(symbolizer_open(open(path, O_RDONLY), id, sz - 1, NULL, &sym), -ESTALE);
+}
+
+Test(symbolizer, refuses_what_is_not_an_elf_file)
+{
+	struct symbolizer *sym;
+	char path[128];
+	int fds[2];
+
+	cr_expect_eq(symbolizer_open(open("/etc/passwd", O_RDONLY), NULL, 0, NULL, &sym), -ENOEXEC);
+	cr_expect_eq(symbolizer_open(open("/", O_RDONLY), NULL, 0, NULL, &sym), -EINVAL);
+	cr_expect_eq(symbolizer_open(open("/dev/null", O_RDONLY), NULL, 0, NULL, &sym), -EINVAL);
+	cr_assert_eq(pipe(fds), 0);
+	cr_expect_eq(symbolizer_open(fds[0], NULL, 0, NULL, &sym), -EINVAL);
+	close(fds[1]);
+	snprintf(path, sizeof(path), "%s/empty", scratch());
+	shell(": >%s", path);
+	cr_expect_eq(symbolizer_open(open(path, O_RDONLY), NULL, 0, NULL, &sym), -ENOEXEC);
+}
+
+static char *frames_of(const char *path, const char *debug_root, size_t mem_max, size_t *found)
+{
+	struct section text = section_of(path, ".text");
+	struct opened o;
+	char *all;
+
+	open_path(&o, path, debug_root, mem_max);
+	all = all_frames(&o, &text, found);
+	symbolizer_free(o.sym);
+	return all;
+}
+
+Test(symbolizer, finds_a_debug_file_by_build_id)
+{
+	char path[128], root[128], *expected, *got;
+	size_t found;
+
+	snprintf(path, sizeof(path), "%s/stripped", scratch());
+	snprintf(root, sizeof(root), "%s/debug", scratch());
+	shell("strip -o %s %s", path, stimulus("c-gcc"));
+	shell("id=$(readelf -n %s | sed -n 's/.*Build ID: //p');"
+	      " dir=%s/.build-id/$(echo $id | cut -c1-2); mkdir -p $dir;"
+	      " objcopy --only-keep-debug %s $dir/$(echo $id | cut -c3-).debug",
+	      path, root, stimulus("c-gcc"));
+	expected = frames_of(stimulus("c-gcc"), NULL, 0, &found);
+	cr_assert_gt(found, 50u);
+	got = frames_of(path, root, 0, &found);
+	cr_expect_str_eq(got, expected);
+	free(got);
+	got = frames_of(path, "/nonexistent", 0, &found);
+	cr_expect_eq(found, 0u);
+	free(got);
+	free(expected);
+}
+
+/* A debug file of another build has names for other addresses. */
+Test(symbolizer, refuses_a_debug_file_of_another_build)
+{
+	char path[128], *got;
+	size_t found;
+
+	snprintf(path, sizeof(path), "%s/app", scratch());
+	shell("cd %s && cp %s app && objcopy --only-keep-debug %s app.debug &&"
+	      " objcopy -S --add-gnu-debuglink=app.debug app",
+	      scratch(), stimulus("c-gcc"), stimulus("c-dwarf4"));
+	got = frames_of(path, NULL, 0, &found);
+	cr_expect_eq(found, 0u);
+	free(got);
+	shell("cd %s && objcopy --only-keep-debug %s app.debug", scratch(), stimulus("c-gcc"));
+	got = frames_of(path, NULL, 0, &found);
+	cr_expect_gt(found, 50u);
+	free(got);
+}
+
+/* Without build-ids the checksum in .gnu_debuglink decides. */
+Test(symbolizer, checks_the_checksum_where_there_is_no_build_id)
+{
+	char path[128];
+	size_t found;
+	char *got;
+
+	snprintf(path, sizeof(path), "%s/noid", scratch());
+	shell("(cd %s && objcopy -R .note.gnu.build-id %s full && objcopy --only-keep-debug full"
+	      " noid.debug && objcopy -S --add-gnu-debuglink=noid.debug full noid) 2>/dev/null",
+	      scratch(), stimulus("c-gcc"));
+	got = frames_of(path, NULL, 0, &found);
+	cr_expect_gt(found, 50u);
+	free(got);
+	shell("printf x >>%s/noid.debug", scratch());
+	got = frames_of(path, NULL, 0, &found);
+	cr_expect_eq(found, 0u);
+	free(got);
+}
+
+static void expect_same_after_drop(const char *stim)
+{
+	struct section text;
+	struct opened o;
+	size_t found, again;
+	char *first, *second;
+
+	open_path(&o, stimulus(stim), NULL, 0);
+	text = section_of(o.path, ".text");
+	first = all_frames(&o, &text, &found);
+	cr_expect_gt(symbolizer_dwarf_mem(o.sym), 0u);
+	symbolizer_drop_dwarf(o.sym);
+	cr_expect_eq(symbolizer_dwarf_mem(o.sym), 0u);
+	second = all_frames(&o, &text, &again);
+	cr_expect_gt(found, 50u);
+	cr_expect_str_eq(first, second, "%s", stim);
+	free(first);
+	free(second);
+	symbolizer_free(o.sym);
+}
+
+Test(symbolizer, answers_the_same_after_its_memory_was_given_back)
+{
+	expect_same_after_drop("c-gcc");
+	expect_same_after_drop("c-gz");
+	expect_same_after_drop("c-link");
+}
+
+/* Starts anew again and again: slower, but nothing that fits alone is missing. */
+Test(symbolizer, answers_the_same_within_little_memory)
+{
+	struct section text;
+	size_t found, again, mem_max = 3 << 20, i;
+	char *all, *some;
+	struct opened o;
+
+	all = frames_of(stimulus("rust"), NULL, 0, &found);
+	open_path(&o, stimulus("rust"), NULL, mem_max);
+	text = section_of(o.path, ".text");
+	some = all_frames(&o, &text, &again);
+	cr_expect_eq(again, found);
+	cr_expect(!strcmp(some, all));
+	for (i = 0; i < text.size; i += 64) {
+		struct symbolizer_frame f[FRAMES_MAX];
+
+		symbolizer_frames(o.sym, text.off + i, f, FRAMES_MAX);
+		cr_assert_leq(symbolizer_dwarf_mem(o.sym), 2 * mem_max);
+	}
+	free(all);
+	free(some);
+	symbolizer_free(o.sym);
+}
+
+Test(symbolizer, leaves_out_what_does_not_fit_in_memory)
+{
+	size_t found;
+	char *got = frames_of(stimulus("c-gcc"), NULL, 600, &found);
+
+	cr_expect_eq(found, 0u);
+	free(got);
+	/* the unpacked sections alone are too large */
+	got = frames_of(stimulus("c-gz"), NULL, 1000, &found);
+	cr_expect_eq(found, 0u);
+	free(got);
+}
+
+static void touch_everything(uint8_t *bytes, size_t size)
+{
+	struct symbolizer_frame f[FRAMES_MAX];
+	struct symbolizer *sym;
+	uint64_t off;
+
+	if (symbolizer_open_mem(bytes, size, NULL, &sym))
+		return;
+	for (off = 0x1000; off < 0x1800; off += 64) {
+		symbolizer_name(sym, off, f);
+		symbolizer_frames(sym, off, f, FRAMES_MAX);
+	}
+	symbolizer_free(sym);
+}
+
+/* A file may end anywhere: each is cut, and read from memory that ends where it does. */
+Test(symbolizer, survives_files_that_were_cut, .timeout = 120)
+{
+	struct stat st;
+	uint8_t *whole;
+	size_t size;
+	int fd = open(stimulus("c-gcc"), O_RDONLY);
+
+	cr_assert_eq(fstat(fd, &st), 0);
+	whole = malloc(st.st_size);
+	cr_assert_eq(read(fd, whole, st.st_size), st.st_size);
+	close(fd);
+	for (size = 0; size < (size_t)st.st_size; size += 101) {
+		uint8_t *cut = malloc(size ? size : 1);
+
+		memcpy(cut, whole, size);
+		touch_everything(cut, size);
+		free(cut);
+	}
+	free(whole);
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Which file is opened, and what is never opened. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "symbol/symopen.h"
+
+static char dir[64];
+
+static void make_dir(void)
+{
+	snprintf(dir, sizeof(dir), "/tmp/d9-symopen-XXXXXX");
+	cr_assert_not_null(mkdtemp(dir));
+}
+
+static void remove_dir(void)
+{
+	char cmd[128];
+
+	snprintf(cmd, sizeof(cmd), "rm -rf '%s'", dir);
+	cr_assert_eq(system(cmd), 0);
+}
+
+TestSuite(symopen, .init = make_dir, .fini = remove_dir, .timeout = 20);
+
+static char *in_dir(const char *name)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return path;
+}
+
+static void write_file(const char *name, const char *text)
+{
+	int fd = open(in_dir(name), O_CREAT | O_WRONLY | O_TRUNC, 0600);
+
+	cr_assert_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+}
+
+static void expect_text(int fd, const char *text)
+{
+	char got[64] = "";
+
+	cr_assert_geq(fd, 0, "%d", fd);
+	cr_assert_eq(read(fd, got, sizeof(got) - 1), (ssize_t)strlen(text));
+	cr_assert_str_eq(got, text);
+	close(fd);
+}
+
+Test(symopen, opens_a_regular_file_by_path_and_through_a_process)
+{
+	struct symopen_where where = { .pid = getpid(), .path = in_dir("file") };
+
+	write_file("file", "content");
+	expect_text(symopen_file(&where, SYMOPEN_ROOT), "content");
+	expect_text(symopen_file(&where, SYMOPEN_HERE), "content");
+}
+
+Test(symopen, refuses_without_hanging_what_is_not_a_regular_file)
+{
+	struct symopen_where where = { .pid = getpid(), .path = in_dir("fifo") };
+
+	cr_assert_eq(mkfifo(where.path, 0600), 0);
+	cr_expect_eq(symopen_file(&where, SYMOPEN_HERE), -EINVAL);
+	cr_expect_eq(symopen_file(&where, SYMOPEN_ROOT), -EINVAL);
+	where.path = "/dev/null";
+	cr_expect_eq(symopen_file(&where, SYMOPEN_HERE), -EINVAL);
+	where.path = dir;
+	cr_expect_eq(symopen_file(&where, SYMOPEN_HERE), -EINVAL);
+}
+
+Test(symopen, says_what_is_missing)
+{
+	struct symopen_where where = { .path = "/nonexistent/file" };
+
+	cr_expect_eq(symopen_file(&where, SYMOPEN_HERE), -ENOENT);
+	cr_expect_eq(symopen_file(&where, SYMOPEN_ROOT), -ENOENT, "no process is known");
+	cr_expect_eq(symopen_file(&where, SYMOPEN_MAP_FILES), -ENOENT);
+	where.path = "[anon]";
+	cr_expect_eq(symopen_file(&where, SYMOPEN_HERE), -ENOENT);
+	where.path = NULL;
+	cr_expect_eq(symopen_file(&where, SYMOPEN_HERE), -ENOENT);
+	where.pid = 1 << 22;
+	where.path = "/etc/passwd";
+	cr_expect_eq(symopen_file(&where, SYMOPEN_ROOT), -ENOENT);
+}
+
+/* A link in /proc/PID/fd would lead anywhere, whatever the root directory is. */
+Test(symopen, follows_no_magic_link_out_of_the_root)
+{
+	struct symopen_where where = { .pid = getpid() };
+	char path[64];
+	int fd;
+
+	write_file("file", "content");
+	fd = open(in_dir("file"), O_RDONLY);
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", getpid(), fd);
+	where.path = path;
+	cr_expect_eq(symopen_file(&where, SYMOPEN_ROOT), -ELOOP);
+	close(fd);
+}
+
+/* What a process has mapped can be read after its file is gone. Needs root. */
+Test(symopen, opens_a_deleted_file_by_its_mapping)
+{
+	struct symopen_where where = { .pid = getpid() };
+	void *map;
+	int fd;
+
+	if (geteuid())
+		cr_skip_test("map_files needs root");
+	write_file("file", "content");
+	fd = open(in_dir("file"), O_RDONLY);
+	map = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+	cr_assert_neq(map, MAP_FAILED);
+	close(fd);
+	unlink(in_dir("file"));
+	where.map_start = (uintptr_t)map;
+	where.map_end = where.map_start + 4096;
+	expect_text(symopen_file(&where, SYMOPEN_MAP_FILES), "content");
+	munmap(map, 4096);
+}
+
+Test(symopen, finds_debug_files_where_distributions_put_them)
+{
+	const uint8_t id[] = { 0xab, 0xcd, 0xef };
+	struct symopen_where where = { .pid = getpid(), .debug_root = dir };
+	struct symbolizer_want want = {
+		.kind = SYMBOLIZER_WANT_BUILD_ID,
+		.build_id = id,
+		.build_id_sz = sizeof(id),
+	};
+	char cmd[512], path[128];
+
+	snprintf(cmd, sizeof(cmd), "mkdir -p %s/.build-id/ab %s/.dwz %s/bin/.debug %s%s/bin", dir,
+		 dir, dir, dir, dir);
+	cr_assert_eq(system(cmd), 0);
+	write_file(".build-id/ab/cdef.debug", "by id");
+	expect_text(symopen_debug(&where, &want), "by id");
+
+	want.kind = SYMBOLIZER_WANT_ALTLINK;
+	want.name = "../../../.dwz/shared.debug";
+	write_file(".dwz/shared.debug", "shared");
+	expect_text(symopen_debug(&where, &want), "shared");
+	want.name = "/x/.dwz/../.build-id/ab/cdef.debug";
+	expect_text(symopen_debug(&where, &want), "by id");
+
+	snprintf(path, sizeof(path), "%s/bin/app", dir);
+	where.path = path;
+	want.kind = SYMBOLIZER_WANT_DEBUGLINK;
+	want.name = "app.debug";
+	cr_expect_eq(symopen_debug(&where, &want), -ENOENT);
+	snprintf(cmd, sizeof(cmd), "%s/bin/app.debug", dir + 1);
+	write_file(cmd, "in the root");
+	expect_text(symopen_debug(&where, &want), "in the root");
+	write_file("bin/.debug/app.debug", "below");
+	expect_text(symopen_debug(&where, &want), "below");
+	write_file("bin/app.debug", "beside");
+	expect_text(symopen_debug(&where, &want), "beside");
+	want.name = "../app.debug";
+	cr_expect_eq(symopen_debug(&where, &want), -ENOENT);
+}
