@@ -71,10 +71,11 @@ TESTS := $(addprefix tests/, \
 	base/alloc_test.c base/buf_test.c base/clock_test.c base/hash_test.c base/hmap_test.c \
 	base/log_test.c base/opts_test.c base/str_test.c base/strtab_test.c kernel/cpus_test.c \
 	kernel/format_test.c kernel/kallsyms_test.c kernel/perf_side_test.c kernel/proc_test.c \
-	libdial9/golden_test.c libdial9/pool_test.c libdial9/registry_test.c libdial9/schema_test.c \
-	libdial9/wire_test.c symbol/demangle_test.c symbol/dwinfo_test.c symbol/ranges_test.c \
-	symbol/symbolizer_test.c symbol/symopen_test.c symbol/symtab_test.c symbol/symworker_test.c \
-	trace/source_test.c)
+	libdial9/alloc_test.c libdial9/decode_test.c libdial9/encode_test.c libdial9/golden_test.c \
+	libdial9/pool_test.c libdial9/put_test.c libdial9/registry_test.c libdial9/schema_test.c \
+	libdial9/value_test.c libdial9/wire_test.c symbol/demangle_test.c symbol/dwinfo_test.c \
+	symbol/ranges_test.c symbol/symbolizer_test.c symbol/symopen_test.c symbol/symtab_test.c \
+	symbol/symworker_test.c trace/source_test.c)
 TESTS_ROOT := $(addprefix tests/bpf/, \
 	) \
 	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c
