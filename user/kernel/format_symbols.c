@@ -138,6 +138,9 @@ static bool parse_term_op(const struct tep_print_arg *arg, struct term *t)
 		return false;
 	if (!strcmp(op, "&")) {
 		t->mask &= c;
+	} else if (!strcmp(op, "|") && t->mask != UINT64_MAX) {
+		/* The parser loses parentheses: F & (A | B) arrives as (F & A) | B. */
+		t->mask |= c;
 	} else if (!strcmp(op, ">>") && t->shift + c < 64) {
 		t->shift += c;
 		t->mask = t->mask == UINT64_MAX ? t->mask : t->mask >> c;
@@ -249,7 +252,10 @@ static void add_values(struct collector *c, const struct format_field *f,
 	uint64_t v;
 
 	for (; sym; sym = sym->next) {
-		if (sym->str && parse_atom(sym->value, &v))
+		if (!sym->str || !parse_atom(sym->value, &v))
+			continue;
+		/* { 0, "none" } among flags is never meant to be printed beside others. */
+		if (v || kind != FORMAT_SYM_FLAG)
 			add_text_row(c, f, kind, v, sym->str);
 	}
 }
@@ -327,36 +333,18 @@ static const struct format_field *add_choice(struct collector *c, const struct t
 	return f;
 }
 
-/* True when the expression looks at no other field than this one. */
-static bool looks_only_at(const struct tep_print_arg *arg, const char *field)
-{
-	arg = strip_casts(arg);
-	if (!arg || arg->type == TEP_PRINT_NULL || arg->type == TEP_PRINT_ATOM)
-		return true;
-	if (arg->type == TEP_PRINT_FIELD)
-		return !strcmp(arg->field.name, field);
-	return arg->type == TEP_PRINT_OP && looks_only_at(arg->op.left, field) &&
-	       looks_only_at(arg->op.right, field);
-}
-
-/* cond ? __print_...() : something, or the other way round; cond_term is NULL when too involved. */
+/* x ? __print_...(x) : "none". Any other condition may forbid a name that the rows would show. */
 static const struct format_field *
-add_conditional_print(struct collector *c, const struct tep_print_arg *cond,
-		      const struct term *cond_term, const struct tep_print_arg *yes,
+add_conditional_print(struct collector *c, const struct term *cond, const struct tep_print_arg *yes,
 		      const struct tep_print_arg *no, const struct conversion *conv)
 {
-	const struct tep_print_arg *print = printed_value(yes) ? yes : no;
-	const char *zero = NULL;
 	struct term t;
 
-	/* Two ways to print one value need more than the value to choose. */
-	if (!printed_value(print) || (printed_value(yes) && printed_value(no)))
+	if (!printed_value(yes) || !text_of(no))
 		return NULL;
-	if (!parse_term(printed_value(print), &t) || !looks_only_at(cond, t.field))
+	if (!parse_term(printed_value(yes), &t) || !same_bits(cond, &t))
 		return NULL;
-	if (cond_term && print == yes && same_bits(cond_term, &t))
-		zero = text_of(no);
-	return add_print(c, print, conv, zero);
+	return add_print(c, yes, conv, text_of(no));
 }
 
 static const struct format_field *
@@ -364,22 +352,22 @@ add_conditional(struct collector *c, const struct tep_print_arg *arg, const stru
 {
 	const struct tep_print_arg *branches = arg->op.right, *yes, *no, *swap;
 	struct term cond;
-	bool known = parse_term(arg->op.left, &cond);
 
-	if (!branches || branches->type != TEP_PRINT_OP || strcmp(branches->op.op, ":"))
+	if (!branches || branches->type != TEP_PRINT_OP || strcmp(branches->op.op, ":") ||
+	    !parse_term(arg->op.left, &cond))
 		return NULL;
 	yes = strip_casts(branches->op.left);
 	no = strip_casts(branches->op.right);
 	if (!yes || !no)
 		return NULL;
-	if (known && cond.inverted) {
+	if (cond.inverted) {
 		swap = yes;
 		yes = no;
 		no = swap;
 	}
-	if (known && text_of(yes) && text_of(no))
+	if (text_of(yes) && text_of(no))
 		return add_choice(c, &cond, text_of(yes), text_of(no), conv);
-	return add_conditional_print(c, arg->op.left, known ? &cond : NULL, yes, no, conv);
+	return add_conditional_print(c, &cond, yes, no, conv);
 }
 
 /* Moves past the next conversion; %% is text. */

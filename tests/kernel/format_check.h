@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_TESTS_KERNEL_FORMAT_CHECK_H
+#define D9_TESTS_KERNEL_FORMAT_CHECK_H
+
+#include <stddef.h>
+
+struct format_event;
+
+/* Asserts that the event's fields are those of the text, read here by scanf and nothing else. */
+void format_check_fields(const char *text, const struct format_event *ev);
+
+/*
+ * Gives values to every field that has rows, lets libtraceevent print the record by the whole print
+ * fmt, and asserts that what a reader makes of the rows stands in that line. Returns how many
+ * values were compared.
+ */
+size_t format_check_symbols(const char *text, size_t len, const struct format_event *ev);
+
+#endif /* D9_TESTS_KERNEL_FORMAT_CHECK_H */

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Every tracepoint of the running kernel: its fields map, and its rows print what print fmt says. */
+#include <criterion/criterion.h>
+#include <criterion/redirect.h>
+#include <errno.h>
+#include <fcntl.h>
+
+#include "base/buf.h"
+#include "format_check.h"
+#include "kernel/format.h"
+#include "kernel/tracefs.h"
+#include "need_root.h"
+
+struct walk {
+	int dirfd;
+	size_t events, compared, with_rows;
+};
+
+static int check_event(const char *system, const char *name, void *ctx)
+{
+	struct walk *w = ctx;
+	struct buf text = { 0 };
+	struct format_event *ev;
+	char path[600];
+	const char *why;
+	uint32_t id;
+
+	snprintf(path, sizeof(path), "events/%s/%s/format", system, name);
+	cr_assert_eq(tracefs_read(w->dirfd, path, &text), 0, "%s", path);
+	cr_assert_eq(format_parse(text.data, text.len, system, &ev, &why), 0, "%s:%s: %s", system,
+		     name, why);
+	cr_assert_str_eq(ev->system, system);
+	cr_assert_str_eq(ev->name, name);
+	format_check_fields(text.data, ev);
+	w->compared += format_check_symbols(text.data, text.len, ev);
+	w->with_rows += ev->symbol_cnt > 0;
+	w->events++;
+	/* Those of ftrace itself cannot be attached to, and have no id file. */
+	if (tracefs_event_id(w->dirfd, system, name, &id) == 0)
+		cr_assert_eq(id, ev->id, "%s:%s", system, name);
+	format_free(ev);
+	buf_free(&text);
+	return 0;
+}
+
+Test(format_live, every_event_of_this_kernel_maps)
+{
+	struct walk w = { 0 };
+
+	cr_assert_eq(tracefs_open(&w.dirfd), 0);
+	cr_assert_eq(tracefs_each_event(w.dirfd, check_event, &w), 0);
+	cr_log_info("%zu events, %zu with rows, %zu values compared", w.events, w.with_rows,
+		    w.compared);
+	cr_assert_gt(w.events, 500);
+	cr_assert_gt(w.compared, w.events / 2);
+	close(w.dirfd);
+}
+
+static int stop_at_switch(const char *system, const char *name, void *ctx)
+{
+	if (strcmp(system, "sched") || strcmp(name, "sched_switch"))
+		return 0;
+	++*(int *)ctx;
+	return 42;
+}
+
+Test(tracefs, a_walk_ends_where_the_callback_says)
+{
+	int fd, hits = 0;
+
+	cr_assert_eq(tracefs_open(&fd), 0);
+	cr_assert_eq(tracefs_each_event(fd, stop_at_switch, &hits), 42);
+	cr_assert_eq(hits, 1);
+	close(fd);
+}
+
+Test(tracefs, names_cannot_leave_the_directory)
+{
+	uint32_t id = 7;
+	int fd;
+
+	cr_assert_eq(tracefs_open(&fd), 0);
+	cr_assert_eq(tracefs_event_id(fd, "..", "x", &id), -EINVAL);
+	cr_assert_eq(tracefs_event_id(fd, "sched", "../sched/sched_switch", &id), -EINVAL);
+	cr_assert_eq(tracefs_event_id(fd, "", "x", &id), -EINVAL);
+	cr_assert_eq(tracefs_event_id(fd, "sched", "no_such_event", &id), -ENOENT);
+	cr_assert_eq(id, 7);
+	cr_assert_eq(tracefs_event_id(fd, "sched", "sched_switch", &id), 0);
+	cr_assert_gt(id, 7);
+	close(fd);
+}
+
+Test(tracefs, a_loaded_format_is_the_parsed_file, .init = cr_redirect_stderr)
+{
+	struct format_event *ev = NULL;
+	int fd;
+
+	cr_assert_eq(tracefs_open(&fd), 0);
+	cr_assert_eq(format_load(fd, "sched", "sched_switch", &ev), 0);
+	cr_assert_not_null(format_find(ev, "prev_state"));
+	cr_assert_null(format_find(ev, "common_pid"));
+	format_free(ev);
+	cr_assert_eq(format_load(fd, "sched", "no_such_event", &ev), -ENOENT);
+	close(fd);
+}

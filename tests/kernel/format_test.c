@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Formats of a 6.18 kernel, of unlike kinds, and texts that no kernel would write. */
+#include "kernel/format.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format_check.h"
+
+static char *read_fixture(const char *path, size_t *len)
+{
+	char *text = calloc(1, 1 << 16);
+	FILE *f = fopen(path, "r");
+
+	cr_assert(text && f, "%s", path);
+	*len = fread(text, 1, (1 << 16) - 1, f);
+	fclose(f);
+	return text;
+}
+
+static void fixture_path(const char *name, char *out, size_t sz)
+{
+	const char *top = getenv("D9_TOP");
+
+	snprintf(out, sz, "%s/tests/fixtures/format/%s.format", top ? top : ".", name);
+}
+
+static struct format_event *load(const char *name)
+{
+	struct format_event *ev = NULL;
+	char path[512];
+	size_t len;
+	char *text;
+
+	fixture_path(name, path, sizeof(path));
+	text = read_fixture(path, &len);
+	cr_assert_eq(format_parse(text, len, "sys", &ev, NULL), 0, "%s", name);
+	free(text);
+	return ev;
+}
+
+Test(format, every_fixture_has_the_fields_that_its_text_has)
+{
+	size_t len, compared = 0;
+	char path[512];
+	glob_t g;
+
+	fixture_path("*", path, sizeof(path));
+	cr_assert_eq(glob(path, 0, NULL, &g), 0);
+	cr_assert_geq(g.gl_pathc, 29);
+	for (size_t i = 0; i < g.gl_pathc; i++) {
+		char *text = read_fixture(g.gl_pathv[i], &len);
+		struct format_event *ev;
+
+		cr_assert_eq(format_parse(text, len, "sys", &ev, NULL), 0, "%s", g.gl_pathv[i]);
+		format_check_fields(text, ev);
+		compared += format_check_symbols(text, len, ev);
+		format_free(ev);
+		free(text);
+	}
+	cr_assert_gt(compared, 100, "only %zu values compared", compared);
+	globfree(&g);
+}
+
+/* Read off the files by eye. */
+static const struct {
+	const char *event, *field;
+	enum format_kind kind;
+	unsigned int size, elem_size;
+	bool is_pid, hex;
+} expected[] = {
+	{ "sched.sched_switch", "prev_comm", FORMAT_CHARS, 16, 1, false, false },
+	{ "sched.sched_switch", "prev_pid", FORMAT_SINT, 4, 4, true, false },
+	{ "sched.sched_switch", "prev_state", FORMAT_SINT, 8, 8, false, false },
+	{ "sched.sched_process_fork", "child_comm", FORMAT_STRING, 4, 1, false, false },
+	{ "sched.sched_process_fork", "child_pid", FORMAT_SINT, 4, 4, true, false },
+	{ "sched.sched_process_exit", "group_dead", FORMAT_BOOL, 1, 1, false, false },
+	{ "sched.sched_process_exec", "old_pid", FORMAT_SINT, 4, 4, true, false },
+	{ "irq.softirq_raise", "vec", FORMAT_UINT, 4, 4, false, false },
+	{ "syscalls.sys_enter_openat", "__syscall_nr", FORMAT_SINT, 4, 4, false, false },
+	{ "syscalls.sys_enter_openat", "dfd", FORMAT_UINT, 8, 8, false, true },
+	{ "raw_syscalls.sys_enter", "args", FORMAT_ARRAY, 48, 8, false, false },
+	{ "raw_syscalls.sys_enter", "id", FORMAT_SINT, 8, 8, false, false },
+	{ "block.block_rq_issue", "dev", FORMAT_UINT, 4, 4, false, false },
+	{ "block.block_rq_issue", "rwbs", FORMAT_CHARS, 10, 1, false, false },
+	{ "block.block_rq_issue", "ioprio", FORMAT_UINT, 2, 2, false, false },
+	{ "timer.timer_start", "timer", FORMAT_UINT, 8, 8, false, true },
+	{ "timer.hrtimer_start", "expires", FORMAT_SINT, 8, 8, false, false },
+	{ "tcp.tcp_probe", "saddr", FORMAT_ARRAY, 28, 1, false, false },
+	{ "tcp.tcp_probe", "mark", FORMAT_UINT, 4, 4, false, true },
+	{ "ipi.ipi_send_cpumask", "cpumask", FORMAT_DYN_ARRAY, 4, 1, false, false },
+	{ "dma.dma_map_sg", "truncated", FORMAT_BOOL, 1, 1, false, false },
+	{ "dma.dma_map_sg", "phys_addrs", FORMAT_DYN_ARRAY, 4, 8, false, false },
+	{ "dma.dma_map_sg", "lengths", FORMAT_DYN_ARRAY, 4, 4, false, false },
+	{ "btrfs.btrfs_space_reservation", "fsid", FORMAT_ARRAY, 16, 1, false, false },
+	{ "oom.reclaim_retry_zone", "wmark_check", FORMAT_BOOL, 1, 1, false, false },
+	{ "signal.signal_generate", "pid", FORMAT_SINT, 4, 4, true, false },
+	{ "ftrace.print", "buf", FORMAT_CHARS, 0, 1, false, false },
+	{ "ftrace.print", "ip", FORMAT_UINT, 8, 8, false, true },
+};
+
+Test(format, kinds_of_fields_are_what_an_eye_reads)
+{
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		struct format_event *ev = load(expected[i].event);
+		const struct format_field *f = format_find(ev, expected[i].field);
+
+		cr_assert_not_null(f, "%s.%s", expected[i].event, expected[i].field);
+		cr_expect_eq(f->kind, expected[i].kind, "%s.%s is %d", ev->name, f->name, f->kind);
+		cr_expect_eq(f->size, expected[i].size, "%s.%s", ev->name, f->name);
+		cr_expect_eq(f->elem_size, expected[i].elem_size, "%s.%s", ev->name, f->name);
+		cr_expect_eq(f->is_pid, expected[i].is_pid, "%s.%s", ev->name, f->name);
+		cr_expect_eq(f->hex, expected[i].hex, "%s.%s", ev->name, f->name);
+		format_free(ev);
+	}
+}
+
+Test(format, the_last_dynamic_field_ends_the_record)
+{
+	static const struct {
+		const char *event, *field;
+	} cases[] = {
+		{ "sched.sched_switch", NULL },
+		{ "sched.sched_process_fork", "child_comm" },
+		{ "sched.sched_process_exec", "filename" },
+		{ "dma.dma_map_sg", "lengths" },
+		{ "block.block_rq_issue", "cmd" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct format_event *ev = load(cases[i].event);
+
+		if (cases[i].field)
+			cr_assert_str_eq(ev->fields[ev->last_dyn].name, cases[i].field);
+		else
+			cr_assert_eq(ev->last_dyn, -1);
+		format_free(ev);
+	}
+}
+
+static void assert_rows(const char *event, const char *field, const struct format_symbol *want,
+			size_t cnt)
+{
+	struct format_event *ev = load(event);
+	size_t n = 0;
+
+	for (size_t i = 0; i < ev->symbol_cnt; i++) {
+		const struct format_symbol *s = &ev->symbols[i];
+
+		if (strcmp(s->field, field))
+			continue;
+		cr_assert_lt(n, cnt, "%s.%s: '%s' too many", event, field, s->name);
+		cr_assert_eq(s->kind, want[n].kind, "%s.%s row %zu", event, field, n);
+		cr_assert_eq(s->value, want[n].value, "%s.%s row %zu", event, field, n);
+		cr_assert_str_eq(s->name, want[n].name, "%s.%s row %zu", event, field, n);
+		n++;
+	}
+	cr_assert_eq(n, cnt, "%s.%s has %zu rows", event, field, n);
+	format_free(ev);
+}
+
+#define ROWS(event, field, ...)                                                  \
+	do {                                                                     \
+		const struct format_symbol rows[] = { __VA_ARGS__ };             \
+		assert_rows(event, field, rows, sizeof(rows) / sizeof(rows[0])); \
+	} while (0)
+#define ROW(k, v, n)                                                      \
+	{                                                                 \
+		.kind = FORMAT_SYM_##k, .value = (v), .name = (char *)(n) \
+	}
+
+Test(format, prev_state_is_letters_then_a_plus)
+{
+	ROWS("sched.sched_switch", "prev_state", ROW(MASK, 0xff, ""), ROW(ZERO, 0, "R"),
+	     ROW(FLAG, 1, "S"), ROW(FLAG, 2, "D"), ROW(FLAG, 4, "T"), ROW(FLAG, 8, "t"),
+	     ROW(FLAG, 0x10, "X"), ROW(FLAG, 0x20, "Z"), ROW(FLAG, 0x40, "P"), ROW(FLAG, 0x80, "I"),
+	     ROW(MASK, 0x100, ""), ROW(NONZERO, 0, "+"));
+}
+
+Test(format, a_mask_whose_parentheses_the_parser_loses_is_whole)
+{
+	ROWS("timer.timer_start", "flags", ROW(MASK, 0x3c0000, ""), ROW(FLAG, 0x40000, "M"),
+	     ROW(FLAG, 0x80000, "D"), ROW(FLAG, 0x100000, "P"), ROW(FLAG, 0x200000, "I"));
+}
+
+Test(format, pieces_of_one_field_are_joined_by_the_text_between_them)
+{
+	ROWS("kvm.kvm_apic_ipi", "icr_low", ROW(MASK, 7, ""), ROW(SHIFT, 8, ""),
+	     ROW(SYMBOL, 0, "Fixed"), ROW(SYMBOL, 1, "LowPrio"), ROW(SYMBOL, 2, "SMI"),
+	     ROW(SYMBOL, 3, "Res3"), ROW(SYMBOL, 4, "NMI"), ROW(SYMBOL, 5, "INIT"),
+	     ROW(SYMBOL, 6, "SIPI"), ROW(SYMBOL, 7, "ExtINT"), ROW(MASK, 0x800, "|"),
+	     ROW(ZERO, 0, "physical"), ROW(NONZERO, 0, "logical"), ROW(MASK, 0x4000, "|"),
+	     ROW(ZERO, 0, "de-assert"), ROW(NONZERO, 0, "assert"), ROW(MASK, 0x8000, "|"),
+	     ROW(ZERO, 0, "edge"), ROW(NONZERO, 0, "level"), ROW(MASK, 3, "|"), ROW(SHIFT, 18, ""),
+	     ROW(SYMBOL, 0, "dst"), ROW(SYMBOL, 1, "self"), ROW(SYMBOL, 2, "all"),
+	     ROW(SYMBOL, 3, "all-but-self"));
+}
+
+Test(format, a_yes_or_no_is_two_rows)
+{
+	ROWS("btrfs.btrfs_space_reservation", "reserve", ROW(ZERO, 0, "release"),
+	     ROW(NONZERO, 0, "reserve"));
+}
+
+Test(format, a_value_that_another_field_explains_has_no_rows)
+{
+	struct format_event *ev = load("kvm.kvm_exit");
+
+	for (size_t i = 0; i < ev->symbol_cnt; i++)
+		cr_assert_str_neq(ev->symbols[i].field, "exit_reason");
+	format_free(ev);
+}
+
+Test(format, names_that_the_kernel_left_unresolved_have_no_rows)
+{
+	struct format_event *ev = load("block.block_rq_issue");
+
+	for (size_t i = 0; i < ev->symbol_cnt; i++)
+		cr_assert_str_neq(ev->symbols[i].field, "ioprio");
+	format_free(ev);
+}
+
+Test(format, a_print_fmt_beyond_the_parser_costs_only_the_rows)
+{
+	struct format_event *ev = load("dma.dma_map_sg");
+
+	cr_assert_eq(ev->cnt, 9);
+	cr_assert_eq(ev->symbol_cnt, 0);
+	cr_assert_eq(strncmp(ev->print_fmt, "\"%s dir=%s nents=", 17), 0);
+	format_free(ev);
+}
+
+#define HEAD                                                                           \
+	"name: made_up\nID: 7\nformat:\n"                                              \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+
+Test(format, rel_loc_fields_are_told_apart)
+{
+	static const char text[] =
+		HEAD "\tfield:__rel_loc char[] who;\toffset:8;\tsize:4;\tsigned:0;\n"
+		     "\tfield:__rel_loc u32[] ids;\toffset:12;\tsize:4;\tsigned:0;\n"
+		     "\nprint fmt: \"who=%s\", __get_rel_str(who)\n";
+	struct format_event *ev;
+
+	cr_assert_eq(format_parse(text, sizeof(text) - 1, "x", &ev, NULL), 0);
+	cr_assert_eq(ev->cnt, 2);
+	cr_assert_eq(ev->fields[0].kind, FORMAT_REL_STRING);
+	cr_assert_eq(ev->fields[1].kind, FORMAT_REL_ARRAY);
+	cr_assert_eq(ev->fields[1].elem_size, 4);
+	cr_assert_eq(ev->last_dyn, 1);
+	cr_assert_eq(ev->size, 16);
+	format_free(ev);
+}
+
+Test(format, what_cannot_be_mapped_says_why)
+{
+	static const struct {
+		const char *text, *why;
+		int err;
+	} cases[] = {
+		{ HEAD "\tfield:int a;\toffset:8;\tsize:4;\tsigned:1;\n"
+		       "\tfield:int a;\toffset:12;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n",
+		  "two fields have one name", -ENOTSUP },
+		{ HEAD "\tfield:int a;\toffset:70000;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n",
+		  "a field lies outside of any record", -ENOTSUP },
+		{ HEAD "\tfield:__data_loc char[] a;\toffset:8;\tsize:8;\tsigned:0;\n\n"
+		       "print fmt: \"\"\n",
+		  "a dynamic field's descriptor is not 4 bytes", -ENOTSUP },
+		{ "nothing of the kind\n", "the text is not a format description", -EBADMSG },
+		{ "", "the text is not a format description", -EBADMSG },
+	};
+	struct format_event *ev = NULL;
+	const char *why;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		cr_expect_eq(format_parse(cases[i].text, strlen(cases[i].text), "x", &ev, &why),
+			     cases[i].err, "case %zu", i);
+		cr_expect_str_eq(why, cases[i].why, "case %zu", i);
+		cr_assert_null(ev);
+	}
+	format_free(NULL);
+}
