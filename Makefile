@@ -77,7 +77,7 @@ TESTS := $(addprefix tests/, \
 	symbol/ranges_test.c symbol/symbolizer_test.c symbol/symopen_test.c symbol/symtab_test.c \
 	symbol/symworker_test.c trace/source_test.c)
 TESTS_ROOT := $(addprefix tests/bpf/, \
-	) \
+	sched_test.c) \
 	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
@@ -196,6 +196,7 @@ $(O)/tests/%: $(O)/obj/tests/%.o $(ALL_A)
 
 $(addprefix $(O)/tests/symbol/,dwinfo_test symbolizer_test symworker_test): \
 	$(O)/obj/tests/symbol/support.o
+$(ROOT_BINS): $(O)/obj/tests/bpf/support.o
 $(O)/tests/kernel/format_test $(O)/tests/kernel/format_live_test: \
 	$(O)/obj/tests/kernel/format_check.o
 

@@ -12,8 +12,8 @@
  */
 
 /* ---- tracepoints: <system>:<event> ---------------------------------------------------------- */
-#define PROF_TP_COMMON_CPU "common_cpu"	  /* varint */
-#define PROF_TP_COMMON_PID "common_pid"	  /* varint; the thread id, as the kernel calls it */
+#define PROF_TP_COMMON_CPU "common_cpu" /* varint */
+#define PROF_TP_COMMON_PID "common_pid" /* varint; the thread id, as the kernel calls it */
 #define PROF_EV_SCHED_SWITCH "sched:sched_switch"
 #define PROF_EV_SCHED_WAKING "sched:sched_waking"
 #define PROF_EV_SCHED_WAKEUP_NEW "sched:sched_wakeup_new"
@@ -29,19 +29,19 @@
 
 /* ---- CpuSampleEvent: upstream's event, with our fields behind -------------------------------- */
 #define PROF_EV_CPU_SAMPLE "CpuSampleEvent"
-#define PROF_F_WORKER_ID "worker_id"	 /* varint; PROF_WORKER_NONE: not a Tokio worker */
-#define PROF_F_TID "tid"		 /* u32 */
-#define PROF_F_SOURCE "source"		 /* u8: enum prof_sample_source */
+#define PROF_F_WORKER_ID "worker_id" /* varint; PROF_WORKER_NONE: not a Tokio worker */
+#define PROF_F_TID "tid" /* u32 */
+#define PROF_F_SOURCE "source" /* u8: enum prof_sample_source */
 #define PROF_F_THREAD_NAME "thread_name" /* optional string */
-#define PROF_F_CALLCHAIN "callchain"	 /* stack: kernel frames leaf first, then user frames */
-#define PROF_F_CPU "cpu"		 /* optional varint */
-#define PROF_F_PID "pid"		 /* u32 */
-#define PROF_F_FLAGS "flags"		 /* u8: PROF_SAMPLE_* */
+#define PROF_F_CALLCHAIN "callchain" /* stack: kernel frames leaf first, then user frames */
+#define PROF_F_CPU "cpu" /* optional varint */
+#define PROF_F_PID "pid" /* u32 */
+#define PROF_F_FLAGS "flags" /* u8: PROF_SAMPLE_* */
 
 #define PROF_WORKER_NONE 255
 
 enum prof_sample_source {
-	PROF_SOURCE_SAMPLE = 0,	    /* taken by the sampling clock */
+	PROF_SOURCE_SAMPLE = 0, /* taken by the sampling clock */
 	PROF_SOURCE_SWITCH_OUT = 1, /* stack of a switch-out: same time and tid as its switch */
 };
 
@@ -64,9 +64,9 @@ enum prof_sample_source {
 /* ---- ModuleEvent: introduces a module id ----------------------------------------------------- */
 #define PROF_EV_MODULE "ModuleEvent"
 #define PROF_F_MODULE_ID "module_id" /* varint */
-#define PROF_F_PATH "path"	     /* string */
-#define PROF_F_BUILD_ID "build_id"   /* bytes, may be empty */
-#define PROF_F_KIND "kind"	     /* u8: enum prof_module_kind */
+#define PROF_F_PATH "path" /* string */
+#define PROF_F_BUILD_ID "build_id" /* bytes, may be empty */
+#define PROF_F_KIND "kind" /* u8: enum prof_module_kind */
 
 enum prof_module_kind {
 	PROF_MODULE_ELF = 0,
@@ -79,26 +79,26 @@ enum prof_module_kind {
 
 /* ---- ProcMapsEntry: an executable mapping, enough to rebuild raw addresses ------------------- */
 #define PROF_EV_PROC_MAPS "ProcMapsEntry" /* pid u32, then: */
-#define PROF_F_START "start"		  /* varint */
-#define PROF_F_END "end"		  /* varint */
-#define PROF_F_OFFSET "offset"		  /* varint; followed by module_id varint */
+#define PROF_F_START "start" /* varint */
+#define PROF_F_END "end" /* varint */
+#define PROF_F_OFFSET "offset" /* varint; followed by module_id varint */
 
 /* ---- TaskEvent: who a thread is, from this time on ------------------------------------------- */
 #define PROF_EV_TASK "TaskEvent" /* pid u32, tid u32, then: */
-#define PROF_F_PPID "ppid"	 /* u32 */
-#define PROF_F_COMM "comm"	 /* string */
-#define PROF_F_EXE "exe"	 /* string; empty: unknown, or a kernel thread */
-#define PROF_F_CGROUP "cgroup"	 /* string */
+#define PROF_F_PPID "ppid" /* u32 */
+#define PROF_F_COMM "comm" /* string */
+#define PROF_F_EXE "exe" /* string; empty: unknown, or a kernel thread */
+#define PROF_F_CGROUP "cgroup" /* string */
 
 /* ---- SymbolTableEntry: upstream's; the last one for an (addr, inline_depth) wins ------------- */
 #define PROF_EV_SYMBOL "SymbolTableEntry"
-#define PROF_F_ADDR "addr"		     /* varint: packed frame address, exact */
-#define PROF_F_SIZE "size"		     /* varint: bytes of the function */
-#define PROF_F_SYMBOL_NAME "symbol_name"     /* string */
-#define PROF_F_INLINE_DEPTH "inline_depth"   /* varint: 0 is the outermost function */
-#define PROF_F_SOURCE_FILE "source_file"     /* string; empty: unknown */
-#define PROF_F_SOURCE_LINE "source_line"     /* varint; 0: unknown */
-#define PROF_F_BASE_ADDR "base_addr"	     /* varint: packed address of the function's start */
+#define PROF_F_ADDR "addr" /* varint: packed frame address, exact */
+#define PROF_F_SIZE "size" /* varint: bytes of the function */
+#define PROF_F_SYMBOL_NAME "symbol_name" /* string */
+#define PROF_F_INLINE_DEPTH "inline_depth" /* varint: 0 is the outermost function */
+#define PROF_F_SOURCE_FILE "source_file" /* string; empty: unknown */
+#define PROF_F_SOURCE_LINE "source_line" /* varint; 0: unknown */
+#define PROF_F_BASE_ADDR "base_addr" /* varint: packed address of the function's start */
 
 /* ---- time and recording ---------------------------------------------------------------------- */
 #define PROF_EV_CLOCK_SYNC "ClockSyncEvent"
@@ -126,28 +126,28 @@ enum prof_module_kind {
 #define PROF_F_EVENT "event" /* string: <system>:<event> */
 #define PROF_F_FIELD "field" /* string */
 #define PROF_F_VALUE "value" /* varint */
-#define PROF_F_NAME "name"   /* string */
+#define PROF_F_NAME "name" /* string */
 
 /*
  * The rows of one field, in file order, are one or more pieces; each turns the value v into text
  * and its text follows that of the piece before. x starts as v, sign-extended if v is signed.
  */
 enum prof_tp_symbol_kind {
-	PROF_TP_SYMBOL = 0,  /* name when x == value, and the piece is done */
-	PROF_TP_FLAG = 1,    /* name when x != 0 and (x & value) == value; then x &= ~value */
-	PROF_TP_MASK = 2,    /* starts a piece: x &= value; name is printed if it is not the first */
-	PROF_TP_SHIFT = 3,   /* x >>= value; right behind its MASK, applied before it */
-	PROF_TP_DELIM = 4,   /* name goes between flags; "|" without such a row */
-	PROF_TP_ZERO = 5,    /* name when the piece began with x == 0, and the piece is done */
+	PROF_TP_SYMBOL = 0, /* name when x == value, and the piece is done */
+	PROF_TP_FLAG = 1, /* name when x != 0 and (x & value) == value; then x &= ~value */
+	PROF_TP_MASK = 2, /* starts a piece: x &= value; name is printed if it is not the first */
+	PROF_TP_SHIFT = 3, /* x >>= value; right behind its MASK, applied before it */
+	PROF_TP_DELIM = 4, /* name goes between flags; "|" without such a row */
+	PROF_TP_ZERO = 5, /* name when the piece began with x == 0, and the piece is done */
 	PROF_TP_NONZERO = 6, /* name when it began with x != 0, and the piece is done */
-	PROF_TP_HEX = 7,     /* alone: print the number in hexadecimal */
+	PROF_TP_HEX = 7, /* alone: print the number in hexadecimal */
 };
 
 /* ---- LostEvents: what is not in the trace, and when ------------------------------------------- */
 #define PROF_EV_LOST "LostEvents" /* cpu u32 (PROF_LOST_ANY_CPU: unknown or all), kind string: */
-#define PROF_F_COUNT "count"	  /* varint */
+#define PROF_F_COUNT "count" /* varint */
 #define PROF_F_FIRST_NS "first_ns" /* varint */
-#define PROF_F_LAST_NS "last_ns"   /* varint */
+#define PROF_F_LAST_NS "last_ns" /* varint */
 #define PROF_LOST_ANY_CPU 0xffffffffU
 #define PROF_LOST_RING_FULL "ring_full"
 #define PROF_LOST_NESTED "nested"

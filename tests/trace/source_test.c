@@ -25,7 +25,7 @@ TestSuite(source, .init = quiet);
 
 static size_t gz(uint8_t *out, size_t cap, const void *data, size_t n)
 {
-	z_stream z = {0};
+	z_stream z = { 0 };
 
 	cr_assert_eq(deflateInit2(&z, 6, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
 	z.next_in = (void *)data;
@@ -65,7 +65,7 @@ static ssize_t slurp(struct source *src, char *out, size_t cap, size_t step)
 
 static void expect(const void *data, size_t n, const char *want, size_t want_n)
 {
-	static const size_t steps[] = {1, 2, 7, 4096};
+	static const size_t steps[] = { 1, 2, 7, 4096 };
 	struct source *src;
 	char *out = malloc(want_n + 16);
 

@@ -5,11 +5,11 @@
 /* What the program exits with. */
 enum cmd_exit {
 	CMD_OK = 0,
-	CMD_USAGE = 1,	/* the command line makes no sense */
-	CMD_START = 2,	/* recording cannot start: privileges, kernel, no such process */
+	CMD_USAGE = 1, /* the command line makes no sense */
+	CMD_START = 2, /* recording cannot start: privileges, kernel, no such process */
 	CMD_OUTPUT = 3, /* the output cannot be written */
-	CMD_LOSS = 4,	/* events were lost and that was not acceptable */
-	CMD_INPUT = 5,	/* the input is missing or is no good trace */
+	CMD_LOSS = 4, /* events were lost and that was not acceptable */
+	CMD_INPUT = 5, /* the input is missing or is no good trace */
 };
 
 #define CMD_DEFAULT_FILE "dial9.bin"

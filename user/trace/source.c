@@ -29,7 +29,7 @@ enum source_mode { SOURCE_UNKNOWN, SOURCE_PLAIN, SOURCE_GZIP };
 struct source {
 	int fd;
 	bool regular;
-	off_t start;	/* standard input may have been read from before us */
+	off_t start; /* standard input may have been read from before us */
 	bool in_member; /* inflate has begun a member and not seen its end */
 	enum source_mode mode;
 	char *name;

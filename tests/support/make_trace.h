@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_TESTS_SUPPORT_MAKE_TRACE_H
+#define D9_TESTS_SUPPORT_MAKE_TRACE_H
+
+/*
+ * Traces for tests of the readers, written with the public encoder in the layouts that the recorder
+ * uses. Every value is given by the test, so that what must come out follows by arithmetic.
+ */
+#include <assert.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dial9.h"
+#include "prof_events.h"
+
+struct make {
+	struct dial9_enc *enc;
+	struct dial9_schema *sample, *module, *task, *symbol, *metadata, *clock, *tpsym, *lost,
+		*stats;
+	struct dial9_schema *sched_switch, *waking;
+};
+
+static inline struct dial9_schema *make_schema(const char *name, const struct dial9_field *f,
+					       size_t cnt)
+{
+	struct dial9_schema *s = NULL;
+	int err = dial9_schema_new(name, true, f, cnt, &s);
+
+	assert(!err);
+	(void)err;
+	return s;
+}
+
+#define MAKE_SCHEMA(name, ...)                                            \
+	make_schema(name, (const struct dial9_field[]){ __VA_ARGS__ },    \
+		    sizeof((const struct dial9_field[]){ __VA_ARGS__ }) / \
+			    sizeof(struct dial9_field))
+
+static inline void make_schemas_meta(struct make *m)
+{
+	m->module = MAKE_SCHEMA("ModuleEvent", { "module_id", DIAL9_VARINT },
+				{ "path", DIAL9_POOLED_STRING }, { "build_id", DIAL9_BYTES },
+				{ "kind", DIAL9_U8 });
+	m->task = MAKE_SCHEMA("TaskEvent", { "pid", DIAL9_U32 }, { "tid", DIAL9_U32 },
+			      { "ppid", DIAL9_U32 }, { "comm", DIAL9_POOLED_STRING },
+			      { "exe", DIAL9_POOLED_STRING }, { "cgroup", DIAL9_POOLED_STRING });
+	m->symbol = MAKE_SCHEMA("SymbolTableEntry", { "addr", DIAL9_VARINT },
+				{ "size", DIAL9_VARINT }, { "symbol_name", DIAL9_POOLED_STRING },
+				{ "inline_depth", DIAL9_VARINT },
+				{ "source_file", DIAL9_POOLED_STRING },
+				{ "source_line", DIAL9_VARINT }, { "base_addr", DIAL9_VARINT });
+	m->metadata = MAKE_SCHEMA("SegmentMetadataEvent", { "entries", DIAL9_STRING_MAP });
+	m->clock = MAKE_SCHEMA("ClockSyncEvent", { "realtime_ns", DIAL9_VARINT });
+	m->tpsym = MAKE_SCHEMA("TracepointSymbol", { "event", DIAL9_POOLED_STRING },
+			       { "field", DIAL9_POOLED_STRING }, { "kind", DIAL9_U8 },
+			       { "value", DIAL9_VARINT }, { "name", DIAL9_POOLED_STRING });
+	m->lost = MAKE_SCHEMA("LostEvents", { "cpu", DIAL9_U32 }, { "kind", DIAL9_POOLED_STRING },
+			      { "count", DIAL9_VARINT }, { "first_ns", DIAL9_VARINT },
+			      { "last_ns", DIAL9_VARINT });
+	m->stats = MAKE_SCHEMA("RecorderStats", { "elapsed_ns", DIAL9_VARINT },
+			       { "produced", DIAL9_VARINT }, { "written", DIAL9_VARINT },
+			       { "lost", DIAL9_VARINT }, { "samples", DIAL9_VARINT },
+			       { "bpf_ns", DIAL9_VARINT }, { "bpf_runs", DIAL9_VARINT },
+			       { "cpu_ns", DIAL9_VARINT }, { "rss_bytes", DIAL9_VARINT },
+			       { "ring_fill_max_bytes", DIAL9_VARINT },
+			       { "bytes_written", DIAL9_VARINT });
+}
+
+/* @opts may be NULL: a memory encoder at level 3. */
+static inline void make_init(struct make *m, const struct dial9_enc_opts *opts)
+{
+	int err = dial9_enc_new(opts, &m->enc);
+
+	assert(!err);
+	(void)err;
+	make_schemas_meta(m);
+	m->sample =
+		MAKE_SCHEMA("CpuSampleEvent", { "worker_id", DIAL9_VARINT }, { "tid", DIAL9_U32 },
+			    { "source", DIAL9_U8 },
+			    { "thread_name", DIAL9_POOLED_STRING | DIAL9_OPTIONAL },
+			    { "callchain", DIAL9_STACK }, { "cpu", DIAL9_VARINT | DIAL9_OPTIONAL },
+			    { "pid", DIAL9_U32 }, { "flags", DIAL9_U8 });
+	m->sched_switch =
+		MAKE_SCHEMA("sched:sched_switch", { "common_cpu", DIAL9_VARINT },
+			    { "common_pid", DIAL9_VARINT }, { "prev_comm", DIAL9_POOLED_STRING },
+			    { "prev_pid", DIAL9_VARINT }, { "prev_prio", DIAL9_VARINT },
+			    { "prev_state", DIAL9_VARINT }, { "next_comm", DIAL9_POOLED_STRING },
+			    { "next_pid", DIAL9_VARINT }, { "next_prio", DIAL9_VARINT });
+	m->waking = MAKE_SCHEMA("sched:sched_waking", { "common_cpu", DIAL9_VARINT },
+				{ "common_pid", DIAL9_VARINT }, { "comm", DIAL9_POOLED_STRING },
+				{ "pid", DIAL9_VARINT }, { "prio", DIAL9_VARINT },
+				{ "target_cpu", DIAL9_VARINT });
+}
+
+static inline void make_fini(struct make *m)
+{
+	struct dial9_schema *all[] = { m->sample,   m->module,	     m->task,  m->symbol,
+				       m->metadata, m->clock,	     m->tpsym, m->lost,
+				       m->stats,    m->sched_switch, m->waking };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		dial9_schema_free(all[i]);
+	dial9_enc_free(m->enc);
+}
+
+static inline void make_str(struct make *m, const char *s)
+{
+	dial9_enc_put_str(m->enc, s, strlen(s));
+}
+
+static inline void make_end(struct make *m)
+{
+	int err = dial9_enc_end(m->enc);
+
+	assert(!err);
+	(void)err;
+}
+
+/* A frame as the recorder packs it. */
+static inline uint64_t make_frame(uint32_t module, uint64_t off)
+{
+	return (uint64_t)module << PROF_FRAME_MODULE_SHIFT | off;
+}
+
+static inline void make_module(struct make *m, uint64_t ts, uint32_t id, const char *path,
+			       enum prof_module_kind kind)
+{
+	dial9_enc_begin(m->enc, m->module, ts);
+	dial9_enc_put_u64(m->enc, id);
+	make_str(m, path);
+	dial9_enc_put_bytes(m->enc, path, strlen(path) < 20 ? strlen(path) : 20);
+	dial9_enc_put_u64(m->enc, kind);
+	make_end(m);
+}
+
+static inline void make_task(struct make *m, uint64_t ts, uint32_t pid, uint32_t tid,
+			     const char *comm)
+{
+	dial9_enc_begin(m->enc, m->task, ts);
+	dial9_enc_put_u64(m->enc, pid);
+	dial9_enc_put_u64(m->enc, tid);
+	dial9_enc_put_u64(m->enc, 1);
+	make_str(m, comm);
+	make_str(m, "/usr/bin/thing");
+	make_str(m, "/");
+	make_end(m);
+}
+
+static inline void make_symbol(struct make *m, uint64_t ts, uint64_t addr, uint32_t depth,
+			       uint64_t base, const char *name, const char *file, uint32_t line)
+{
+	dial9_enc_begin(m->enc, m->symbol, ts);
+	dial9_enc_put_u64(m->enc, addr);
+	dial9_enc_put_u64(m->enc, 64);
+	make_str(m, name);
+	dial9_enc_put_u64(m->enc, depth);
+	make_str(m, file);
+	dial9_enc_put_u64(m->enc, line);
+	dial9_enc_put_u64(m->enc, base);
+	make_end(m);
+}
+
+static inline void make_sample(struct make *m, uint64_t ts, uint32_t pid, uint32_t tid,
+			       enum prof_sample_source source, uint32_t cpu, const uint64_t *frames,
+			       size_t cnt)
+{
+	dial9_enc_begin(m->enc, m->sample, ts);
+	dial9_enc_put_u64(m->enc, PROF_WORKER_NONE);
+	dial9_enc_put_u64(m->enc, tid);
+	dial9_enc_put_u64(m->enc, source);
+	dial9_enc_put_none(m->enc);
+	dial9_enc_put_stack(m->enc, frames, cnt);
+	dial9_enc_put_u64(m->enc, cpu);
+	dial9_enc_put_u64(m->enc, pid);
+	dial9_enc_put_u64(m->enc, 0);
+	make_end(m);
+}
+
+static inline void make_switch(struct make *m, uint64_t ts, uint32_t cpu, const char *prev,
+			       uint32_t prev_tid, uint64_t state, const char *next,
+			       uint32_t next_tid)
+{
+	dial9_enc_begin(m->enc, m->sched_switch, ts);
+	dial9_enc_put_u64(m->enc, cpu);
+	dial9_enc_put_u64(m->enc, prev_tid);
+	make_str(m, prev);
+	dial9_enc_put_u64(m->enc, prev_tid);
+	dial9_enc_put_u64(m->enc, 120);
+	dial9_enc_put_u64(m->enc, state);
+	make_str(m, next);
+	dial9_enc_put_u64(m->enc, next_tid);
+	dial9_enc_put_u64(m->enc, 120);
+	make_end(m);
+}
+
+static inline void make_waking(struct make *m, uint64_t ts, uint32_t cpu, uint32_t by,
+			       const char *comm, uint32_t tid)
+{
+	dial9_enc_begin(m->enc, m->waking, ts);
+	dial9_enc_put_u64(m->enc, cpu);
+	dial9_enc_put_u64(m->enc, by);
+	make_str(m, comm);
+	dial9_enc_put_u64(m->enc, tid);
+	dial9_enc_put_u64(m->enc, 120);
+	dial9_enc_put_u64(m->enc, cpu);
+	make_end(m);
+}
+
+static inline void make_tpsym(struct make *m, uint64_t ts, const char *event, const char *field,
+			      enum prof_tp_symbol_kind kind, uint64_t value, const char *name)
+{
+	dial9_enc_begin(m->enc, m->tpsym, ts);
+	make_str(m, event);
+	make_str(m, field);
+	dial9_enc_put_u64(m->enc, kind);
+	dial9_enc_put_u64(m->enc, value);
+	make_str(m, name);
+	make_end(m);
+}
+
+/* What sched_switch's print fmt says of prev_state, shortened to the states that tests use. */
+static inline void make_prev_state(struct make *m, uint64_t ts)
+{
+	static const struct {
+		enum prof_tp_symbol_kind kind;
+		uint64_t value;
+		const char *name;
+	} rows[] = {
+		{ PROF_TP_MASK, 0xff, "" },  { PROF_TP_FLAG, 1, "S" }, { PROF_TP_FLAG, 2, "D" },
+		{ PROF_TP_FLAG, 0x10, "X" }, { PROF_TP_ZERO, 0, "R" }, { PROF_TP_MASK, 0x100, "" },
+		{ PROF_TP_NONZERO, 0, "+" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		make_tpsym(m, ts, "sched:sched_switch", "prev_state", rows[i].kind, rows[i].value,
+			   rows[i].name);
+}
+
+static inline void make_lost(struct make *m, uint64_t ts, const char *kind, uint64_t count,
+			     uint64_t first, uint64_t last)
+{
+	dial9_enc_begin(m->enc, m->lost, ts);
+	dial9_enc_put_u64(m->enc, 0);
+	make_str(m, kind);
+	dial9_enc_put_u64(m->enc, count);
+	dial9_enc_put_u64(m->enc, first);
+	dial9_enc_put_u64(m->enc, last);
+	make_end(m);
+}
+
+static inline void make_stats(struct make *m, uint64_t ts, uint64_t produced, uint64_t lost)
+{
+	const uint64_t v[] = { 2000000000, produced, produced - lost, lost,  20,    10000000,
+			       10000,	   30000000, 5000000,	      65536, 123456 };
+
+	dial9_enc_begin(m->enc, m->stats, ts);
+	for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++)
+		dial9_enc_put_u64(m->enc, v[i]);
+	make_end(m);
+}
+
+static inline void make_clock(struct make *m, uint64_t ts, uint64_t real)
+{
+	dial9_enc_begin(m->enc, m->clock, ts);
+	dial9_enc_put_u64(m->enc, real);
+	make_end(m);
+}
+
+/* @kv: key, value, key, value, ..., NULL */
+static inline void make_metadata(struct make *m, uint64_t ts, const char *const *kv)
+{
+	struct dial9_str pairs[16][2];
+	size_t n = 0;
+
+	for (; n < 16 && kv[2 * n]; n++) {
+		pairs[n][0] = (struct dial9_str){ kv[2 * n], strlen(kv[2 * n]) };
+		pairs[n][1] = (struct dial9_str){ kv[2 * n + 1], strlen(kv[2 * n + 1]) };
+	}
+	dial9_enc_begin(m->enc, m->metadata, ts);
+	dial9_enc_put_map(m->enc, (const struct dial9_str(*)[2])pairs, n);
+	make_end(m);
+}
+
+/* Bytes in an unlinked temporary file, positioned at its start. */
+static inline int make_fd(const void *data, size_t sz)
+{
+	char path[] = "/tmp/d9-test-XXXXXX";
+	int fd = mkstemp(path);
+	ssize_t n;
+
+	assert(fd >= 0);
+	unlink(path);
+	n = write(fd, data, sz);
+	assert(n == (ssize_t)sz);
+	(void)n;
+	lseek(fd, 0, SEEK_SET);
+	return fd;
+}
+
+/* The trace made so far as such a file. */
+static inline int make_file(struct make *m)
+{
+	size_t sz;
+	const void *data = dial9_enc_data(m->enc, &sz);
+
+	return make_fd(data, sz);
+}
+
+#endif /* D9_TESTS_SUPPORT_MAKE_TRACE_H */

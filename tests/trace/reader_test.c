@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Names that come after the events, on files and on pipes; and every way an input can end. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <pthread.h>
+#include <zlib.h>
+
+#include "../support/make_trace.h"
+#include "base/log.h"
+#include "trace/reader.h"
+
+#define SEC 1000000000ULL
+
+static void quiet(void)
+{
+	int fd = open("/dev/null", O_WRONLY);
+
+	dup2(fd, STDERR_FILENO);
+	close(fd);
+}
+
+TestSuite(reader, .init = quiet);
+
+/* @late is how long after the sample its name is written. */
+static void make_late_name(struct make *m, uint64_t late)
+{
+	uint64_t at = make_frame(1, 0x10);
+
+	make_init(m, NULL);
+	make_module(m, SEC, 1, "/bin/x", PROF_MODULE_ELF);
+	make_sample(m, SEC, 1, 1, PROF_SOURCE_SAMPLE, 0, &at, 1);
+	make_switch(m, SEC + late, 0, "a", 1, 0, "b", 2);
+	make_symbol(m, SEC + late, at, 0, at, "late", "", 0);
+	for (int i = 1; i <= 4; i++)
+		make_switch(m, SEC + late + (uint64_t)i * SEC, 0, "a", 1, 0, "b", 2);
+}
+
+struct feed {
+	int fd;
+	const void *data;
+	size_t sz;
+};
+
+static void *feed_run(void *arg)
+{
+	struct feed *f = arg;
+	size_t pos = 0;
+	ssize_t n;
+
+	while (pos < f->sz) {
+		n = write(f->fd, (const char *)f->data + pos, f->sz - pos < 7 ? f->sz - pos : 7);
+		if (n <= 0)
+			break;
+		pos += (size_t)n;
+	}
+	close(f->fd);
+	return NULL;
+}
+
+/* Whether the sample has a name when it is handed out. */
+static bool named(struct source *src, enum reader_mode mode)
+{
+	struct trace_event ev;
+	struct reader *r;
+	bool got = false;
+	int ret, events = 0;
+
+	cr_assert_eq(reader_new(src, mode, &r), 0);
+	while ((ret = reader_next(r, &ev)) == 1) {
+		events++;
+		if (ev.kind == TRACE_SAMPLE)
+			got = names_symbol(reader_names(r), ev.frames[0]);
+	}
+	cr_assert_eq(ret, 0);
+	cr_assert_eq(events, 8);
+	reader_free(r);
+	return got;
+}
+
+static bool named_in_pipe(uint64_t late)
+{
+	struct source *src;
+	struct feed feed;
+	struct make m;
+	pthread_t thread;
+	bool got;
+	int p[2];
+
+	make_late_name(&m, late);
+	cr_assert_eq(pipe(p), 0);
+	feed.fd = p[1];
+	feed.data = dial9_enc_data(m.enc, &feed.sz);
+	pthread_create(&thread, NULL, feed_run, &feed);
+	cr_assert_eq(source_open_fd(p[0], "pipe", &src), 0);
+	got = named(src, READER_NAMES_AHEAD);
+	pthread_join(thread, NULL);
+	make_fini(&m);
+	return got;
+}
+
+static bool named_in_file(uint64_t late, enum reader_mode mode)
+{
+	struct source *src;
+	struct make m;
+	bool got;
+
+	make_late_name(&m, late);
+	cr_assert_eq(source_open_fd(make_file(&m), "file", &src), 0);
+	got = named(src, mode);
+	make_fini(&m);
+	return got;
+}
+
+Test(reader, files_are_read_twice_so_any_late_name_is_known)
+{
+	cr_assert(named_in_file(100 * SEC, READER_NAMES_AHEAD));
+	cr_assert_not(named_in_file(100 * SEC, READER_ONE_PASS));
+}
+
+Test(reader, pipes_hold_events_back_for_two_seconds_of_trace_time)
+{
+	cr_assert(named_in_pipe(SEC));
+	cr_assert(named_in_pipe(2 * SEC - 1));
+	cr_assert_not(named_in_pipe(10 * SEC));
+}
+
+Test(reader, threads_named_late_are_known_before)
+{
+	uint64_t at = 0x10;
+	struct trace_event ev;
+	struct source *src;
+	struct reader *r;
+	struct make m;
+
+	make_init(&m, NULL);
+	make_sample(&m, 1, 5, 5, PROF_SOURCE_SAMPLE, 0, &at, 1);
+	make_task(&m, 2, 5, 5, "late");
+	make_task(&m, 3, 5, 5, "later");
+	cr_assert_eq(source_open_fd(make_file(&m), "file", &src), 0);
+	cr_assert_eq(reader_new(src, READER_NAMES_AHEAD, &r), 0);
+	cr_assert_eq(reader_next(r, &ev), 1);
+	cr_assert_str_eq(names_str(reader_names(r), ev.comm, NULL), "late");
+	reader_free(r);
+	make_fini(&m);
+}
+
+/* All events of a source; the verdict in *ret. */
+static int count(struct source *src, enum reader_mode mode, int *ret, bool *torn)
+{
+	struct trace_event ev;
+	struct reader *r;
+	int n = 0;
+
+	cr_assert_eq(reader_new(src, mode, &r), 0);
+	while ((*ret = reader_next(r, &ev)) == 1)
+		n++;
+	*torn = reader_is_torn(r);
+	reader_free(r);
+	return n;
+}
+
+Test(reader, every_truncation_gives_a_prefix_or_a_refusal)
+{
+	int ret, n, last = 0;
+	const char *data;
+	struct source *src;
+	struct make m;
+	bool torn;
+	size_t sz;
+
+	make_late_name(&m, SEC);
+	data = dial9_enc_data(m.enc, &sz);
+	for (size_t cut = 0; cut <= sz; cut++) {
+		for (int mode = READER_ONE_PASS; mode <= READER_NAMES_AHEAD; mode++) {
+			cr_assert_eq(source_open_fd(make_fd(data, cut), "cut", &src), 0);
+			n = count(src, (enum reader_mode)mode, &ret, &torn);
+			if (cut < 5) {
+				cr_assert_eq(ret, -EBADMSG);
+				continue;
+			}
+			cr_assert_eq(ret, 0, "cut at %zu: %d", cut, ret);
+			cr_assert_geq(n, last);
+			last = n;
+		}
+	}
+	cr_assert_eq(last, 8);
+	cr_assert_not(torn);
+	make_fini(&m);
+}
+
+Test(reader, garbage_is_refused_on_files_and_pipes)
+{
+	struct source *src;
+	bool torn;
+	int ret, p[2];
+
+	cr_assert_eq(source_open_fd(make_fd("PERFILE2 something", 18), "x", &src), 0);
+	cr_assert_eq(count(src, READER_NAMES_AHEAD, &ret, &torn), 0);
+	cr_assert_eq(ret, -EBADMSG);
+	cr_assert_eq(pipe(p), 0);
+	cr_assert_eq(write(p[1], "PERFILE2 something", 18), 18);
+	close(p[1]);
+	cr_assert_eq(source_open_fd(p[0], "x", &src), 0);
+	cr_assert_eq(count(src, READER_NAMES_AHEAD, &ret, &torn), 0);
+	cr_assert_eq(ret, -EBADMSG);
+}
+
+static size_t gz(uint8_t *out, size_t cap, const void *data, size_t n)
+{
+	z_stream z = { 0 };
+
+	cr_assert_eq(deflateInit2(&z, 6, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
+	z.next_in = (void *)data;
+	z.avail_in = (uInt)n;
+	z.next_out = out;
+	z.avail_out = (uInt)cap;
+	cr_assert_eq(deflate(&z, Z_FINISH), Z_STREAM_END);
+	deflateEnd(&z);
+	return cap - z.avail_out;
+}
+
+Test(reader, a_cut_gzip_is_torn_and_a_damaged_one_refused)
+{
+	static uint8_t packed[8192];
+	struct source *src;
+	struct make m;
+	const void *data;
+	size_t sz, n;
+	bool torn;
+	int ret, p[2];
+
+	make_late_name(&m, SEC);
+	data = dial9_enc_data(m.enc, &sz);
+	n = gz(packed, sizeof(packed), data, sz);
+	cr_assert_eq(source_open_fd(make_fd(packed, n - 8), "x", &src), 0);
+	cr_assert_eq(count(src, READER_ONE_PASS, &ret, &torn), 8);
+	cr_assert_eq(ret, 0);
+	cr_assert(torn);
+	packed[n - 6] ^= 0x40;
+	cr_assert_eq(source_open_fd(make_fd(packed, n), "x", &src), 0);
+	count(src, READER_NAMES_AHEAD, &ret, &torn);
+	cr_assert_eq(ret, -EBADMSG);
+	cr_assert_eq(pipe(p), 0);
+	cr_assert_eq(write(p[1], packed, n), (ssize_t)n);
+	close(p[1]);
+	cr_assert_eq(source_open_fd(p[0], "x", &src), 0);
+	count(src, READER_NAMES_AHEAD, &ret, &torn);
+	cr_assert_eq(ret, -EBADMSG, "behind a queue, too");
+	make_fini(&m);
+}
+
+Test(reader, a_second_pass_gives_the_same_events_and_knows_more)
+{
+	struct trace_event ev;
+	struct source *src;
+	struct reader *r;
+	struct make m;
+	int n = 0;
+
+	make_late_name(&m, 100 * SEC);
+	cr_assert_eq(source_open_fd(make_file(&m), "file", &src), 0);
+	cr_assert_eq(reader_new(src, READER_ONE_PASS, &r), 0);
+	while (reader_next(r, &ev) == 1)
+		;
+	cr_assert_eq(reader_rewind(r), 0);
+	for (; reader_next(r, &ev) == 1; n++)
+		if (ev.kind == TRACE_SAMPLE)
+			cr_assert_not_null(names_symbol(reader_names(r), ev.frames[0]));
+	cr_assert_eq(n, 8);
+	reader_free(r);
+	make_fini(&m);
+}

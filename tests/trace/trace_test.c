@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* From dial9 bytes to events with threads, stacks and names. */
+#include <criterion/criterion.h>
+#include <errno.h>
+
+#include "../support/make_trace.h"
+#include "base/buf.h"
+#include "trace/trace.h"
+
+struct bytes {
+	const char *data;
+	size_t len, pos;
+};
+
+static ssize_t read_bytes(void *ctx, void *buf, size_t sz)
+{
+	struct bytes *b = ctx;
+	size_t n = b->len - b->pos < sz ? b->len - b->pos : sz;
+
+	memcpy(buf, b->data + b->pos, n);
+	b->pos += n;
+	return (ssize_t)n;
+}
+
+/* A trace over what was made, learning names. */
+struct fixture {
+	struct make m;
+	struct bytes bytes;
+	struct names *names;
+	struct trace *t;
+};
+
+static void begin(struct fixture *f)
+{
+	memset(f, 0, sizeof(*f));
+	make_init(&f->m, NULL);
+}
+
+static void open_trace(struct fixture *f)
+{
+	struct trace_opts opts = { .read = read_bytes, .ctx = &f->bytes, .learn = true };
+
+	f->bytes.data = dial9_enc_data(f->m.enc, &f->bytes.len);
+	cr_assert_eq(names_new(&f->names), 0);
+	opts.names = f->names;
+	cr_assert_eq(trace_new(&opts, &f->t), 0);
+}
+
+static void finish(struct fixture *f)
+{
+	trace_free(f->t);
+	names_free(f->names);
+	make_fini(&f->m);
+}
+
+/* The next event of @kind. */
+static void next(struct fixture *f, enum trace_kind kind, struct trace_event *ev)
+{
+	do {
+		cr_assert_eq(trace_next(f->t, ev), 1);
+	} while (ev->kind != kind);
+}
+
+static const char *comm(struct fixture *f, const struct trace_event *ev)
+{
+	return names_str(f->names, ev->comm, NULL);
+}
+
+Test(trace, events_get_thread_cpu_and_stack)
+{
+	const uint64_t frames[] = { make_frame(7, 0x1010), make_frame(7, 0x2020) };
+	struct trace_event ev;
+	struct fixture f;
+
+	begin(&f);
+	make_module(&f.m, 5, 7, "/bin/thing", PROF_MODULE_ELF);
+	make_task(&f.m, 6, 10, 11, "worker");
+	make_sample(&f.m, 100, 10, 11, PROF_SOURCE_SAMPLE, 3, frames, 2);
+	make_switch(&f.m, 200, 1, "worker", 11, 1, "swapper/1", 0);
+	open_trace(&f);
+	next(&f, TRACE_SAMPLE, &ev);
+	cr_assert_eq(ev.ts, 100);
+	cr_assert_eq(ev.pid, 10);
+	cr_assert_eq(ev.tid, 11);
+	cr_assert_eq(ev.cpu, 3);
+	cr_assert_str_eq(comm(&f, &ev), "worker");
+	cr_assert_eq(ev.frame_cnt, 2);
+	cr_assert_eq(names_frame_addr(f.names, ev.frames[1]), frames[1]);
+	cr_assert_str_eq(names_str(f.names,
+				   names_module(f.names, names_frame_module(ev.frames[0]))->path,
+				   NULL),
+			 "/bin/thing");
+	next(&f, TRACE_SCHED_SWITCH, &ev);
+	cr_assert_eq(ev.tid, 11);
+	cr_assert_eq(ev.pid, 10);
+	cr_assert_eq(ev.cpu, 1);
+	cr_assert_eq(trace_next(f.t, &ev), 0);
+	finish(&f);
+}
+
+Test(trace, the_last_task_event_before_an_event_names_it)
+{
+	const uint64_t frame = 0x1000;
+	struct trace_event ev;
+	struct fixture f;
+
+	begin(&f);
+	make_task(&f.m, 1, 5, 5, "sh");
+	make_sample(&f.m, 10, 5, 5, PROF_SOURCE_SAMPLE, 0, &frame, 1);
+	make_task(&f.m, 20, 5, 5, "ls");
+	make_sample(&f.m, 30, 5, 5, PROF_SOURCE_SAMPLE, 0, &frame, 1);
+	open_trace(&f);
+	next(&f, TRACE_SAMPLE, &ev);
+	cr_assert_str_eq(comm(&f, &ev), "sh");
+	next(&f, TRACE_SAMPLE, &ev);
+	cr_assert_str_eq(comm(&f, &ev), "ls");
+	finish(&f);
+}
+
+Test(trace, a_switch_names_threads_that_nobody_introduced)
+{
+	struct trace_event ev;
+	struct fixture f;
+
+	begin(&f);
+	make_switch(&f.m, 10, 0, "known", 5, 0, "stranger", 99);
+	make_waking(&f.m, 20, 0, 99, "known", 5);
+	open_trace(&f);
+	next(&f, TRACE_SCHED_WAKING, &ev);
+	cr_assert_str_eq(comm(&f, &ev), "stranger");
+	cr_assert_eq(ev.pid, TRACE_NONE);
+	finish(&f);
+}
+
+Test(trace, the_last_symbol_for_an_address_and_depth_wins)
+{
+	const struct names_symbol *sym;
+	struct trace_event ev;
+	struct fixture f;
+	uint64_t at = make_frame(7, 0x1010);
+
+	begin(&f);
+	make_module(&f.m, 5, 7, "/bin/thing", PROF_MODULE_ELF);
+	make_symbol(&f.m, 6, at, 0, make_frame(7, 0x1000), "outer", "", 0);
+	make_symbol(&f.m, 7, at, 1, make_frame(7, 0x1000), "inner", "a.c", 9);
+	make_symbol(&f.m, 8, at, 0, make_frame(7, 0x1000), "outer", "a.c", 20);
+	make_sample(&f.m, 9, 1, 1, PROF_SOURCE_SAMPLE, 0, &at, 1);
+	open_trace(&f);
+	next(&f, TRACE_SAMPLE, &ev);
+	sym = names_symbol(f.names, ev.frames[0]);
+	cr_assert_not_null(sym);
+	cr_assert_eq(sym->cnt, 2);
+	cr_assert_str_eq(names_str(f.names, sym->frames[0].name, NULL), "outer");
+	cr_assert_eq(sym->frames[0].line, 20);
+	cr_assert_str_eq(names_str(f.names, sym->frames[1].name, NULL), "inner");
+	cr_assert_eq(ev.frames[0] - sym->frames[0].base, 0x10);
+	finish(&f);
+}
+
+/* Two recordings in one file both have a module 1, and they are not the same. */
+Test(trace, module_ids_mean_nothing_beyond_their_segment)
+{
+	struct trace_event a, b, c;
+	struct fixture f;
+	uint64_t at = make_frame(1, 0x10), fa, fb;
+
+	begin(&f);
+	make_module(&f.m, 1, 1, "/bin/first", PROF_MODULE_ELF);
+	make_symbol(&f.m, 1, at, 0, at, "of_first", "", 0);
+	make_sample(&f.m, 2, 1, 1, PROF_SOURCE_SAMPLE, 0, &at, 1);
+	dial9_enc_reset(f.m.enc);
+	make_module(&f.m, 1, 1, "/bin/second", PROF_MODULE_ELF);
+	make_symbol(&f.m, 1, at, 0, at, "of_second", "", 0);
+	make_sample(&f.m, 2, 1, 1, PROF_SOURCE_SAMPLE, 0, &at, 1);
+	dial9_enc_reset(f.m.enc);
+	make_module(&f.m, 1, 9, "/bin/first", PROF_MODULE_ELF);
+	at = make_frame(9, 0x10);
+	make_sample(&f.m, 2, 1, 1, PROF_SOURCE_SAMPLE, 0, &at, 1);
+	open_trace(&f);
+	next(&f, TRACE_SAMPLE, &a);
+	fa = a.frames[0];
+	next(&f, TRACE_SAMPLE, &b);
+	fb = b.frames[0];
+	next(&f, TRACE_SAMPLE, &c);
+	cr_assert_neq(fa, fb);
+	cr_assert_eq(c.frames[0], fa, "the same module under another id");
+	cr_assert_str_eq(names_str(f.names, names_symbol(f.names, fa)->frames[0].name, NULL),
+			 "of_first");
+	cr_assert_str_eq(names_str(f.names, names_symbol(f.names, fb)->frames[0].name, NULL),
+			 "of_second");
+	finish(&f);
+}
+
+Test(trace, plain_addresses_of_other_writers_come_out_unchanged)
+{
+	const uint64_t raw[] = { 0xffffffff81a28b97, 0x55dc0d63cc08, 0x10 };
+	struct trace_event ev;
+	struct fixture f;
+
+	begin(&f);
+	make_symbol(&f.m, 1, raw[1], 0, 0, "turn", "", 0);
+	make_sample(&f.m, 2, 1, 1, PROF_SOURCE_SAMPLE, 0, raw, 3);
+	dial9_enc_reset(f.m.enc);
+	make_sample(&f.m, 3, 1, 1, PROF_SOURCE_SAMPLE, 0, raw, 3);
+	open_trace(&f);
+	for (int i = 0; i < 2; i++) {
+		next(&f, TRACE_SAMPLE, &ev);
+		for (int k = 0; k < 3; k++)
+			cr_assert_eq(names_frame_addr(f.names, ev.frames[k]), raw[k]);
+		cr_assert_not_null(names_symbol(f.names, ev.frames[1]));
+		cr_assert_null(names_symbol(f.names, ev.frames[0]));
+	}
+	finish(&f);
+}
+
+Test(trace, rows_of_the_print_fmt_give_field_texts)
+{
+	struct trace_event ev;
+	struct buf b = { 0 };
+	struct fixture f;
+
+	begin(&f);
+	make_prev_state(&f.m, 1);
+	make_switch(&f.m, 2, 0, "a", 5, 0x100, "b", 6);
+	open_trace(&f);
+	next(&f, TRACE_SCHED_SWITCH, &ev);
+	cr_assert(trace_field_text(f.t, &ev, 5, &b));
+	cr_assert_str_eq(buf_cstr(&b), "R+");
+	cr_assert_not(trace_field_text(f.t, &ev, 4, &b), "prev_prio has no rows");
+	buf_free(&b);
+	finish(&f);
+}
+
+Test(trace, metadata_and_clock_are_absorbed)
+{
+	const char *const kv[] = { "host", "box", "sample_hz", "99", NULL };
+	struct trace_event ev;
+	struct fixture f;
+
+	begin(&f);
+	make_metadata(&f.m, 1, kv);
+	make_clock(&f.m, 1000, 1700000000000000000);
+	open_trace(&f);
+	while (trace_next(f.t, &ev) == 1)
+		;
+	cr_assert_str_eq(names_meta(f.names, "host"), "box");
+	cr_assert_str_eq(names_meta(f.names, "sample_hz"), "99");
+	cr_assert_null(names_meta(f.names, "nothing"));
+	cr_assert(f.names->clock_known);
+	cr_assert_eq(f.names->clock_mono, 1000);
+	cr_assert_eq(f.names->clock_real, 1700000000000000000);
+	finish(&f);
+}
+
+/* Fields of the right name and the wrong type, and ids that mean nothing, are just unknown. */
+Test(trace, wrong_types_are_unknown_values)
+{
+	static const struct dial9_field fields[] = { { "tid", DIAL9_STRING },
+						     { "callchain", DIAL9_F64 },
+						     { "pid", DIAL9_BYTES } };
+	struct dial9_schema *s;
+	struct trace_event ev;
+	struct fixture f;
+
+	begin(&f);
+	cr_assert_eq(dial9_schema_new("CpuSampleEvent", true, fields, 3, &s), 0);
+	dial9_enc_begin(f.m.enc, s, 1);
+	make_str(&f.m, "five");
+	dial9_enc_put_f64(f.m.enc, 1.5);
+	dial9_enc_put_bytes(f.m.enc, "x", 1);
+	make_end(&f.m);
+	open_trace(&f);
+	next(&f, TRACE_SAMPLE, &ev);
+	cr_assert_eq(ev.tid, TRACE_NONE);
+	cr_assert_eq(ev.pid, TRACE_NONE);
+	cr_assert_null(ev.frames);
+	dial9_schema_free(s);
+	finish(&f);
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Schemas as readers need them: what kind of event this is, and where the fields sit that readers
+ * look at. Owns those descriptions; the layouts themselves stay with libdial9.
+ *
+ * Found once per distinct schema and not per event, because one event name may have several layouts
+ * (narrow and wide integers) and a type id means something else in each segment. A file of many
+ * segments repeats its schemas in each of them, so they are interned by content.
+ */
+#include "trace/layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+static const char *const role_names[TRACE_ROLE_CNT] = {
+	[ROLE_COMMON_CPU] = PROF_TP_COMMON_CPU,
+	[ROLE_COMMON_PID] = PROF_TP_COMMON_PID,
+	[ROLE_TID] = PROF_F_TID,
+	[ROLE_PID] = PROF_F_PID,
+	[ROLE_PPID] = PROF_F_PPID,
+	[ROLE_CPU] = PROF_F_CPU,
+	[ROLE_COMM] = PROF_F_COMM,
+	[ROLE_EXE] = PROF_F_EXE,
+	[ROLE_CGROUP] = PROF_F_CGROUP,
+	[ROLE_SOURCE] = PROF_F_SOURCE,
+	[ROLE_THREAD_NAME] = PROF_F_THREAD_NAME,
+	[ROLE_CALLCHAIN] = PROF_F_CALLCHAIN,
+	[ROLE_FLAGS] = PROF_F_FLAGS,
+	[ROLE_MODULE_ID] = PROF_F_MODULE_ID,
+	[ROLE_PATH] = PROF_F_PATH,
+	[ROLE_BUILD_ID] = PROF_F_BUILD_ID,
+	[ROLE_KIND] = PROF_F_KIND,
+	[ROLE_ADDR] = PROF_F_ADDR,
+	[ROLE_SIZE] = PROF_F_SIZE,
+	[ROLE_SYMBOL_NAME] = PROF_F_SYMBOL_NAME,
+	[ROLE_INLINE_DEPTH] = PROF_F_INLINE_DEPTH,
+	[ROLE_SOURCE_FILE] = PROF_F_SOURCE_FILE,
+	[ROLE_SOURCE_LINE] = PROF_F_SOURCE_LINE,
+	[ROLE_BASE_ADDR] = PROF_F_BASE_ADDR,
+	[ROLE_REALTIME_NS] = PROF_F_REALTIME_NS,
+	[ROLE_ENTRIES] = PROF_F_ENTRIES,
+	[ROLE_EVENT] = PROF_F_EVENT,
+	[ROLE_FIELD] = PROF_F_FIELD,
+	[ROLE_VALUE] = PROF_F_VALUE,
+	[ROLE_NAME] = PROF_F_NAME,
+	[ROLE_COUNT] = PROF_F_COUNT,
+	[ROLE_FIRST_NS] = PROF_F_FIRST_NS,
+	[ROLE_LAST_NS] = PROF_F_LAST_NS,
+	[ROLE_PREV_PID] = PROF_F_PREV_PID,
+	[ROLE_PREV_COMM] = PROF_F_PREV_COMM,
+	[ROLE_PREV_STATE] = PROF_F_PREV_STATE,
+	[ROLE_NEXT_PID] = PROF_F_NEXT_PID,
+	[ROLE_NEXT_COMM] = PROF_F_NEXT_COMM,
+	[ROLE_ELAPSED_NS] = PROF_F_ELAPSED_NS,
+	[ROLE_PRODUCED] = PROF_F_PRODUCED,
+	[ROLE_WRITTEN] = PROF_F_WRITTEN,
+	[ROLE_LOST] = PROF_F_LOST,
+	[ROLE_SAMPLES] = PROF_F_SAMPLES,
+	[ROLE_BPF_NS] = PROF_F_BPF_NS,
+	[ROLE_BPF_RUNS] = PROF_F_BPF_RUNS,
+	[ROLE_CPU_NS] = PROF_F_CPU_NS,
+	[ROLE_RSS_BYTES] = PROF_F_RSS_BYTES,
+	[ROLE_RING_FILL_MAX_BYTES] = PROF_F_RING_FILL_MAX_BYTES,
+	[ROLE_BYTES_WRITTEN] = PROF_F_BYTES_WRITTEN,
+};
+
+static const struct {
+	const char *name;
+	enum trace_kind kind;
+} kinds[] = {
+	{ PROF_EV_SCHED_SWITCH, TRACE_SCHED_SWITCH },
+	{ PROF_EV_SCHED_WAKING, TRACE_SCHED_WAKING },
+	{ PROF_EV_SCHED_WAKEUP_NEW, TRACE_SCHED_WAKING },
+	{ PROF_EV_CPU_SAMPLE, TRACE_SAMPLE },
+	{ PROF_EV_MODULE, TRACE_MODULE },
+	{ PROF_EV_PROC_MAPS, TRACE_PROC_MAPS },
+	{ PROF_EV_TASK, TRACE_TASK },
+	{ PROF_EV_SYMBOL, TRACE_SYMBOL },
+	{ PROF_EV_CLOCK_SYNC, TRACE_CLOCK_SYNC },
+	{ PROF_EV_METADATA, TRACE_METADATA },
+	{ PROF_EV_TP_SYMBOL, TRACE_TP_SYMBOL },
+	{ PROF_EV_LOST, TRACE_LOST },
+	{ PROF_EV_STATS, TRACE_STATS },
+};
+
+static bool str_is(struct dial9_str s, const char *text)
+{
+	return s.len == strlen(text) && !memcmp(s.ptr, text, s.len);
+}
+
+static enum trace_kind kind_of(struct dial9_str name, const int32_t *role)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (str_is(name, kinds[i].name))
+			return kinds[i].kind;
+	if (role[ROLE_COMMON_PID] >= 0 && memchr(name.ptr, ':', name.len))
+		return TRACE_TRACEPOINT;
+	return TRACE_OTHER;
+}
+
+static struct trace_schema *schema_describe(struct names *n, const struct dial9_schema *schema)
+{
+	struct dial9_str name = dial9_schema_name_n(schema);
+	struct trace_schema *ts = xcalloc(1, sizeof(*ts));
+
+	ts->schema = dial9_schema_ref(schema);
+	ts->name = names_add(n, name.ptr, name.len);
+	ts->field_cnt = dial9_schema_field_cnt(schema);
+	ts->field_names = xcalloc(ts->field_cnt, sizeof(*ts->field_names));
+	ts->syms = xcalloc(ts->field_cnt, sizeof(*ts->syms));
+	ts->syms_version = UINT64_MAX;
+	for (size_t r = 0; r < TRACE_ROLE_CNT; r++)
+		ts->role[r] = -1;
+	for (size_t i = 0; i < ts->field_cnt; i++) {
+		struct dial9_str f = dial9_schema_field_name_n(schema, i);
+
+		ts->field_names[i] = names_add(n, f.ptr, f.len);
+		for (size_t r = 0; r < TRACE_ROLE_CNT; r++)
+			if (ts->role[r] < 0 && str_is(f, role_names[r]))
+				ts->role[r] = (int32_t)i;
+	}
+	ts->kind = kind_of(name, ts->role);
+	return ts;
+}
+
+static uint64_t content_hash(const struct dial9_schema *s)
+{
+	struct dial9_str name = dial9_schema_name_n(s);
+	uint64_t h = hash_bytes(name.ptr, name.len) + dial9_schema_has_timestamp(s);
+
+	for (size_t i = 0; i < dial9_schema_field_cnt(s); i++) {
+		name = dial9_schema_field_name_n(s, i);
+		h = hash_u64(h ^ hash_bytes(name.ptr, name.len)) + dial9_schema_field_type(s, i);
+	}
+	return h;
+}
+
+void layout_set_add(struct layout_set *set, struct names *n, uint16_t type_id,
+		    const struct dial9_schema *schema)
+{
+	uint64_t h = content_hash(schema);
+	struct trace_schema *ts;
+
+	for (;; h++) {
+		ts = hmap_get(&set->by_content, h);
+		if (!ts || dial9_schema_equal(ts->schema, schema))
+			break;
+	}
+	if (!ts) {
+		ts = schema_describe(n, schema);
+		hmap_set(&set->by_content, h, ts);
+		set->all = array_reserve(set->all, &set->cap, set->cnt + 1, sizeof(*set->all));
+		set->all[set->cnt++] = ts;
+	}
+	if (!set->by_type)
+		set->by_type = xcalloc(UINT16_MAX + 1, sizeof(struct trace_schema *));
+	if (!set->by_type[type_id]) {
+		set->used = array_reserve(set->used, &set->used_cap, set->used_cnt + 1,
+					  sizeof(*set->used));
+		set->used[set->used_cnt++] = type_id;
+	}
+	set->by_type[type_id] = ts;
+}
+
+const struct trace_schema *layout_set_get(const struct layout_set *set, uint16_t type_id)
+{
+	return set->by_type ? set->by_type[type_id] : NULL;
+}
+
+void layout_set_segment(struct layout_set *set)
+{
+	while (set->used_cnt)
+		set->by_type[set->used[--set->used_cnt]] = NULL;
+}
+
+void layout_set_fini(struct layout_set *set)
+{
+	for (size_t i = 0; i < set->cnt; i++) {
+		dial9_schema_free((struct dial9_schema *)set->all[i]->schema);
+		free(set->all[i]->field_names);
+		free(set->all[i]->syms);
+		free(set->all[i]);
+	}
+	hmap_fini(&set->by_content);
+	free(set->all);
+	free(set->used);
+	free(set->by_type);
+	memset(set, 0, sizeof(*set));
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The tables behind every name that is printed. Owns strings, modules, symbols and first names of
+ * tasks; knows nothing of the decoder that feeds it, nor of how anything is shown.
+ *
+ * Module ids are only valid within a segment: two recordings in one file number their modules
+ * independently. So modules are interned by what they are, and frames are rewritten to the index
+ * on reading (trace.c). Streams without ModuleEvents hold plain addresses; they go through the same
+ * path, bits 40 to 62 posing as an id that was never announced, and come out unchanged.
+ */
+#include "trace/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+int names_new(struct names **out)
+{
+	struct names *n = xcalloc(1, sizeof(*n));
+	struct names_module none = { .path = NAMES_NONE, .kind = PROF_MODULE_ELF };
+
+	strtab_init(&n->strs);
+	hmap_init(&n->module_raw);
+	hmap_init(&n->module_by_hash);
+	hmap_init(&n->symbols);
+	hmap_init(&n->tasks);
+	hmap_init(&n->tpsyms);
+	n->modules = array_reserve(NULL, &n->module_cap, 1, sizeof(*n->modules));
+	n->modules[n->module_cnt++] = none;
+	*out = n;
+	return 0;
+}
+
+static void free_values(struct hmap *m)
+{
+	size_t pos = 0;
+	uint64_t key;
+	void *value;
+
+	while (hmap_next(m, &pos, &key, &value))
+		free(value);
+	hmap_fini(m);
+}
+
+void names_free(struct names *n)
+{
+	size_t pos = 0;
+	uint64_t key;
+	void *value;
+
+	if (!n)
+		return;
+	while (hmap_next(&n->tpsyms, &pos, &key, &value))
+		tpsym_fini(value);
+	free_values(&n->tpsyms);
+	free_values(&n->tasks);
+	free_values(&n->symbols);
+	hmap_fini(&n->module_raw);
+	hmap_fini(&n->module_by_hash);
+	free(n->modules);
+	strtab_fini(&n->strs);
+	free(n);
+}
+
+uint32_t names_add(struct names *n, const char *s, size_t len)
+{
+	return strtab_add(&n->strs, s, len);
+}
+
+const char *names_str(const struct names *n, uint32_t id, size_t *len)
+{
+	const char *s = id == NAMES_NONE ? NULL : strtab_get(&n->strs, id, len);
+
+	if (s)
+		return s;
+	if (len)
+		*len = 0;
+	return "";
+}
+
+static uint32_t module_append(struct names *n, const struct names_module *m)
+{
+	if (n->module_cnt > PROF_FRAME_MODULE_MAX)
+		return 0;
+	n->modules =
+		array_reserve(n->modules, &n->module_cap, n->module_cnt + 1, sizeof(*n->modules));
+	n->modules[n->module_cnt] = *m;
+	return (uint32_t)n->module_cnt++;
+}
+
+static bool module_same(const struct names_module *a, const struct names_module *b)
+{
+	return a->announced == b->announced && a->path == b->path && a->kind == b->kind &&
+	       a->build_id_sz == b->build_id_sz &&
+	       !memcmp(a->build_id, b->build_id, a->build_id_sz);
+}
+
+uint32_t names_module_add(struct names *n, const struct names_module *m)
+{
+	uint64_t h = hash_bytes(m->build_id, m->build_id_sz);
+	uintptr_t at;
+	uint32_t idx;
+
+	h = hash_u64(h ^ hash_u64((uint64_t)m->path << 8 | m->kind));
+	/* a collision of the whole hash moves on to the next key */
+	for (;; h++) {
+		at = (uintptr_t)hmap_get(&n->module_by_hash, h);
+		if (!at)
+			break;
+		if (module_same(&n->modules[at - 1], m))
+			return (uint32_t)(at - 1);
+	}
+	idx = module_append(n, m);
+	if (idx)
+		hmap_set(&n->module_by_hash, h, (void *)((uintptr_t)idx + 1));
+	return idx;
+}
+
+uint32_t names_module_raw(struct names *n, uint32_t id)
+{
+	struct names_module m = { .id = id, .path = NAMES_NONE };
+	uintptr_t at;
+	uint32_t idx;
+
+	if (!id)
+		return 0;
+	at = (uintptr_t)hmap_get(&n->module_raw, id);
+	if (at)
+		return (uint32_t)(at - 1);
+	idx = module_append(n, &m);
+	if (idx)
+		hmap_set(&n->module_raw, id, (void *)((uintptr_t)idx + 1));
+	return idx;
+}
+
+const struct names_module *names_module(const struct names *n, uint32_t index)
+{
+	return &n->modules[index < n->module_cnt ? index : 0];
+}
+
+uint64_t names_frame_addr(const struct names *n, uint64_t frame)
+{
+	uint64_t id = names_module(n, names_frame_module(frame))->id;
+
+	return (frame & (PROF_FRAME_KERNEL | PROF_FRAME_OFFSET_MASK)) |
+	       id << PROF_FRAME_MODULE_SHIFT;
+}
+
+void names_symbol_set(struct names *n, uint64_t frame, uint32_t depth, const struct names_frame *f)
+{
+	struct names_symbol *sym = hmap_get(&n->symbols, frame);
+	uint32_t cnt = sym ? sym->cnt : 0;
+
+	if (depth >= NAMES_DEPTH_MAX)
+		return;
+	if (depth >= cnt) {
+		sym = xrealloc(sym, sizeof(*sym) + (depth + 1) * sizeof(sym->frames[0]));
+		for (; cnt < depth; cnt++)
+			sym->frames[cnt] =
+				(struct names_frame){ .name = NAMES_NONE, .file = NAMES_NONE };
+		sym->cnt = depth + 1;
+		hmap_set(&n->symbols, frame, sym);
+	}
+	sym->frames[depth] = *f;
+}
+
+const struct names_symbol *names_symbol(const struct names *n, uint64_t frame)
+{
+	return hmap_get(&n->symbols, frame);
+}
+
+const struct names_task *names_task_first(const struct names *n, uint32_t tid)
+{
+	return hmap_get(&n->tasks, tid);
+}
+
+void names_task_learn(struct names *n, const struct names_task *t)
+{
+	struct names_task *first = hmap_get(&n->tasks, t->tid);
+
+	if (first) {
+		/* what a switch let us guess gives way to what the recorder says */
+		if (!first->told && t->told)
+			*first = *t;
+		return;
+	}
+	hmap_set(&n->tasks, t->tid, xmemdup(t, sizeof(*t)));
+}
+
+const struct tpsym *names_tpsym(const struct names *n, uint32_t event, uint32_t field)
+{
+	return hmap_get(&n->tpsyms, (uint64_t)event << 32 | field);
+}
+
+void names_tpsym_add(struct names *n, uint32_t event, uint32_t field, const struct tpsym_row *row)
+{
+	uint64_t key = (uint64_t)event << 32 | field;
+	struct tpsym *ts = hmap_get(&n->tpsyms, key);
+
+	if (!ts) {
+		ts = xcalloc(1, sizeof(*ts));
+		hmap_set(&n->tpsyms, key, ts);
+		n->tpsym_version++;
+	}
+	tpsym_add(ts, n->segment, row);
+}
+
+const char *names_meta(const struct names *n, const char *key)
+{
+	uint32_t id = strtab_find(&n->strs, key, strlen(key));
+
+	for (size_t i = 0; i < n->meta_cnt; i++)
+		if (n->meta[i].key == id)
+			return names_str(n, n->meta[i].value, NULL);
+	return NULL;
+}
+
+void names_meta_set(struct names *n, uint32_t key, uint32_t value)
+{
+	size_t i;
+
+	for (i = 0; i < n->meta_cnt && n->meta[i].key != key; i++)
+		;
+	if (i == NAMES_META_MAX)
+		return;
+	if (i == n->meta_cnt)
+		n->meta_cnt++;
+	n->meta[i] = (struct names_meta){ .key = key, .value = value };
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_TRACE_NAMES_H
+#define D9_TRACE_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "prof_events.h"
+#include "trace/tpsym.h"
+
+#define NAMES_NONE UINT32_MAX
+#define NAMES_BUILD_ID_MAX 32
+#define NAMES_DEPTH_MAX 64 /* inlined functions at one address; deeper entries are ignored */
+#define NAMES_META_MAX 256
+#define NAMES_BASE_UNKNOWN UINT64_MAX
+
+/* A file, a kernel image or an anonymous mapping that frames lie in. String ids as names_str(). */
+struct names_module {
+	uint32_t id; /* as the trace numbers it; only for showing raw addresses */
+	uint32_t path;
+	uint8_t kind; /* enum prof_module_kind */
+	uint8_t build_id_sz;
+	bool announced; /* false: no ModuleEvent, so the address is all there is */
+	uint8_t build_id[NAMES_BUILD_ID_MAX];
+};
+
+/* One function at an address. */
+struct names_frame {
+	uint32_t name; /* NAMES_NONE: a depth that has no entry yet */
+	uint32_t file; /* NAMES_NONE: unknown */
+	uint32_t line;
+	uint64_t base; /* frame of the function's start, or NAMES_BASE_UNKNOWN */
+	uint64_t size; /* bytes; 0: unknown */
+};
+
+/* All functions at an address: index = inline depth, 0 the outermost. */
+struct names_symbol {
+	uint32_t cnt;
+	struct names_frame frames[];
+};
+
+struct names_task {
+	uint32_t tid, pid, ppid; /* pid NAMES_NONE: unknown */
+	uint32_t comm, exe, cgroup;
+	bool told; /* by a TaskEvent, not guessed from a switch */
+};
+
+struct names_meta {
+	uint32_t key, value;
+};
+
+/*
+ * Everything in a trace that gives names: strings, modules, symbols, first names of tasks, the rows
+ * of TracepointSymbol, the metadata. Grows with what is distinct, never with the number of events.
+ * Nothing is ever removed, and string ids and pointers from names_str() stay valid until
+ * names_free(). One thread.
+ */
+struct names {
+	struct strtab strs;
+	struct names_module *modules; /* by index; index 0 is "no module" */
+	size_t module_cnt, module_cap;
+	struct hmap module_raw; /* id -> index + 1 of modules never announced */
+	struct hmap module_by_hash; /* content -> index + 1 */
+	struct hmap symbols; /* frame -> struct names_symbol */
+	struct hmap tasks; /* tid -> struct names_task: the first name of each */
+	struct hmap tpsyms; /* event string id << 32 | field string id -> struct tpsym */
+	uint64_t tpsym_version; /* moves when a field gets its first row */
+	uint64_t segment; /* headers seen */
+	struct names_meta meta[NAMES_META_MAX];
+	size_t meta_cnt;
+	bool clock_known;
+	uint64_t clock_mono, clock_real; /* the first ClockSyncEvent */
+};
+
+int names_new(struct names **out);
+void names_free(struct names *n);
+
+uint32_t names_add(struct names *n, const char *s, size_t len);
+/* NUL-terminated text, "" for NAMES_NONE; @len may be NULL. */
+const char *names_str(const struct names *n, uint32_t id, size_t *len);
+
+/*
+ * Index of a module by content; the same (path, build-id, kind) is one module however often and in
+ * whichever segment it is announced. Index 0 when there are more than frames can name.
+ */
+uint32_t names_module_add(struct names *n, const struct names_module *m);
+/* Index for an id that no ModuleEvent announced. */
+uint32_t names_module_raw(struct names *n, uint32_t id);
+const struct names_module *names_module(const struct names *n, uint32_t index);
+
+/*
+ * Frames here are packed as on the wire, but with the module's index in place of its id, so that
+ * they mean the same in every segment. The module index of a frame, and its address as written:
+ */
+static inline uint32_t names_frame_module(uint64_t frame)
+{
+	return (uint32_t)(frame >> PROF_FRAME_MODULE_SHIFT) & PROF_FRAME_MODULE_MAX;
+}
+uint64_t names_frame_addr(const struct names *n, uint64_t frame);
+
+/* Sets the function at (frame, depth); a later one wins. */
+void names_symbol_set(struct names *n, uint64_t frame, uint32_t depth, const struct names_frame *f);
+/* NULL when nothing is known. Borrowed until the next names_symbol_set(). */
+const struct names_symbol *names_symbol(const struct names *n, uint64_t frame);
+
+/* The first name that the trace gives to a thread, for events before it; NULL when there is none. */
+const struct names_task *names_task_first(const struct names *n, uint32_t tid);
+void names_task_learn(struct names *n, const struct names_task *t);
+
+/* Rows of a field, created empty by _add, NULL when there are none. */
+const struct tpsym *names_tpsym(const struct names *n, uint32_t event, uint32_t field);
+void names_tpsym_add(struct names *n, uint32_t event, uint32_t field, const struct tpsym_row *row);
+
+/* Metadata by key: the last value given. NULL when absent. */
+const char *names_meta(const struct names *n, const char *key);
+void names_meta_set(struct names *n, uint32_t key, uint32_t value);
+
+#endif /* D9_TRACE_NAMES_H */

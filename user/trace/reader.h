@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_TRACE_READER_H
+#define D9_TRACE_READER_H
+
+#include "trace/source.h"
+#include "trace/trace.h"
+
+/* When names are wanted, for they may stand behind the events that they name. */
+enum reader_mode {
+	READER_ONE_PASS, /* names are complete at the end: sums, reports */
+	READER_NAMES_AHEAD, /* names are known at each event; on pipes as far as can be waited for */
+	READER_FOLLOW, /* as READER_NAMES_AHEAD; at the end waits for more, for ever */
+};
+
+/* What a look-ahead over a pipe may hold back: time of the trace, bytes of the stream. */
+#define READER_HOLD_NS 2000000000ULL
+#define READER_HOLD_BYTES (64ULL << 20)
+
+struct reader;
+
+/*
+ * Opens a trace: a path, or "-" for standard input. Failures print one line. 0 or -errno; free with
+ * reader_free().
+ */
+int reader_open(const char *path, enum reader_mode mode, struct reader **out);
+/* The same over an open source, which is taken over also on failure. */
+int reader_new(struct source *src, enum reader_mode mode, struct reader **out);
+void reader_free(struct reader *r);
+
+/*
+ * The next event: 1, 0 at the end, -errno when the input is bad. A torn tail is an end (a recorder
+ * that was killed leaves one) and prints one note; bad input prints one line that says what is wrong,
+ * where, and what to do.
+ */
+int reader_next(struct reader *r, struct trace_event *ev);
+
+/*
+ * Starts over from the first byte, keeping all names: 0, or -ESPIPE when the input cannot do that.
+ * Only with READER_ONE_PASS.
+ */
+int reader_rewind(struct reader *r);
+
+/* The trace that events come from, and its names. Borrowed. */
+const struct trace *reader_trace(const struct reader *r);
+struct names *reader_names(const struct reader *r);
+const char *reader_input(const struct reader *r);
+/* True after a torn tail. */
+bool reader_is_torn(const struct reader *r);
+
+#endif /* D9_TRACE_READER_H */

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Values of tracepoint fields as the kernel's print fmt shows them, from the rows that the trace
+ * carries. Owns one field's rows; knows nothing of format text, which readers never parse, and
+ * nothing of dial9.
+ *
+ * The rows are a tiny program (include/prof_events.h gives the rules): a MASK row starts a piece,
+ * each piece is a list of symbols or of flags, and the texts of the pieces are joined. prev_state
+ * of a switch needs two: the state letters under mask 0xff, and "+" for bit 0x100.
+ */
+#include "trace/tpsym.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "prof_events.h"
+
+/* Far above what any kernel has (the longest list in 6.18 has some 500 names). */
+#define TPSYM_ROWS_MAX 65536
+
+static bool row_equal(const struct tpsym_row *a, const struct tpsym_row *b)
+{
+	return a->kind == b->kind && a->value == b->value && a->name_len == b->name_len &&
+	       !memcmp(a->name, b->name, a->name_len);
+}
+
+void tpsym_add(struct tpsym *ts, uint64_t segment, const struct tpsym_row *row)
+{
+	if (ts->segment != segment) {
+		ts->segment = segment;
+		ts->cursor = 0;
+	}
+	if (ts->cursor >= TPSYM_ROWS_MAX)
+		return;
+	if (ts->cursor == ts->cnt || !row_equal(&ts->rows[ts->cursor], row)) {
+		ts->rows = array_reserve(ts->rows, &ts->cap, ts->cursor + 1, sizeof(*ts->rows));
+		ts->rows[ts->cursor] = *row;
+		ts->cnt = ts->cursor + 1;
+	}
+	ts->cursor++;
+}
+
+void tpsym_fini(struct tpsym *ts)
+{
+	free(ts->rows);
+	memset(ts, 0, sizeof(*ts));
+}
+
+/* One piece while its rows are gone through. */
+struct piece {
+	uint64_t x, start;
+	const char *delim;
+	size_t delim_len;
+	bool flags, symbols, printed, done;
+};
+
+static void piece_flag(struct piece *p, const struct tpsym_row *row, struct buf *out)
+{
+	p->flags = true;
+	if (!p->x || (p->x & row->value) != row->value)
+		return;
+	if (p->printed)
+		buf_add(out, p->delim, p->delim_len);
+	buf_add(out, row->name, row->name_len);
+	p->x &= ~row->value;
+	p->printed = true;
+}
+
+static void piece_row(struct piece *p, const struct tpsym_row *row, struct buf *out)
+{
+	bool hit = false;
+
+	switch (row->kind) {
+	case PROF_TP_DELIM:
+		p->delim = row->name;
+		p->delim_len = row->name_len;
+		return;
+	case PROF_TP_FLAG:
+		piece_flag(p, row, out);
+		return;
+	case PROF_TP_SYMBOL:
+		p->symbols = true;
+		hit = p->x == row->value;
+		break;
+	case PROF_TP_ZERO:
+		hit = !p->start;
+		break;
+	case PROF_TP_NONZERO:
+		hit = p->start;
+		break;
+	}
+	if (hit) {
+		buf_add(out, row->name, row->name_len);
+		p->done = true;
+	}
+}
+
+static void piece_end(const struct piece *p, struct buf *out)
+{
+	if (p->done)
+		return;
+	if (p->flags && p->x) {
+		if (p->printed)
+			buf_add(out, p->delim, p->delim_len);
+		buf_printf(out, "0x%llx", (unsigned long long)p->x);
+	} else if (p->symbols && !p->flags) {
+		buf_printf(out, "0x%llx", (unsigned long long)p->x);
+	}
+}
+
+bool tpsym_render(const struct tpsym *ts, uint64_t x, struct buf *out)
+{
+	struct piece p = { .x = x, .start = x, .delim = "|", .delim_len = 1 };
+	uint64_t mask, shift;
+
+	if (!ts->cnt)
+		return false;
+	if (ts->rows[0].kind == PROF_TP_HEX) {
+		buf_printf(out, "0x%llx", (unsigned long long)x);
+		return true;
+	}
+	for (size_t i = 0; i < ts->cnt; i++) {
+		if (ts->rows[i].kind != PROF_TP_MASK) {
+			if (!p.done)
+				piece_row(&p, &ts->rows[i], out);
+			continue;
+		}
+		mask = ts->rows[i].value;
+		if (i) {
+			piece_end(&p, out);
+			buf_add(out, ts->rows[i].name, ts->rows[i].name_len);
+		}
+		shift = 0;
+		if (i + 1 < ts->cnt && ts->rows[i + 1].kind == PROF_TP_SHIFT)
+			shift = ts->rows[++i].value;
+		p = (struct piece){ .delim = "|", .delim_len = 1 };
+		p.x = p.start = (shift < 64 ? x >> shift : 0) & mask;
+	}
+	piece_end(&p, out);
+	return true;
+}

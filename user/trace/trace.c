@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The pull iterator over a dial9 stream: frames in, events with thread, CPU and stack out. Owns the
+ * decoder, the schemas and what is known of each thread at the current position; the tables of
+ * names are lent, so that a look-ahead over the same bytes can fill them. Knows nothing of files,
+ * profiles or text.
+ *
+ * Metadata events are absorbed and then handed out like any other: `info` counts them, the rest
+ * skips them by kind. Everything that a header resets is reset here in time proportional to what
+ * was used, or a file of nothing but headers would take forever.
+ */
+#include "trace/trace.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "trace/layout.h"
+
+struct trace {
+	struct dial9_dec *dec;
+	struct names *names;
+	bool learn;
+	struct layout_set schemas;
+	struct hmap tasks; /* tid -> struct names_task, as of the current event */
+	uint32_t *modules; /* id in this segment -> index + 1 */
+	size_t module_cap;
+	uint32_t *module_used;
+	size_t module_used_cnt, module_used_cap;
+	uint64_t *frames; /* of the current event */
+	size_t frame_cap;
+	uint64_t event_bytes;
+	uint32_t swapper; /* string id */
+};
+
+int trace_new(const struct trace_opts *opts, struct trace **out)
+{
+	struct dial9_dec_opts dopts = { .sz = sizeof(dopts), .read = opts->read, .ctx = opts->ctx };
+	struct dial9_dec *dec;
+	struct trace *t;
+	int err;
+
+	err = dial9_dec_new(&dopts, &dec);
+	if (err)
+		return err;
+	t = xcalloc(1, sizeof(*t));
+	t->dec = dec;
+	t->names = opts->names;
+	t->learn = opts->learn;
+	t->swapper = names_add(t->names, "swapper", 7);
+	hmap_init(&t->tasks);
+	*out = t;
+	return 0;
+}
+
+void trace_free(struct trace *t)
+{
+	size_t pos = 0;
+	uint64_t key;
+	void *value;
+
+	if (!t)
+		return;
+	while (hmap_next(&t->tasks, &pos, &key, &value))
+		free(value);
+	hmap_fini(&t->tasks);
+	layout_set_fini(&t->schemas);
+	dial9_dec_free(t->dec);
+	free(t->modules);
+	free(t->module_used);
+	free(t->frames);
+	free(t);
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+static const struct dial9_value *role_value(const struct trace_event *ev, enum trace_role role)
+{
+	int32_t i = ev->schema->role[role];
+
+	return i >= 0 ? &ev->values[i] : NULL;
+}
+
+bool trace_u64(const struct trace_event *ev, enum trace_role role, uint64_t *out)
+{
+	const struct dial9_value *v = role_value(ev, role);
+
+	if (!v)
+		return false;
+	switch (v->type) {
+	case DIAL9_VARINT:
+	case DIAL9_U8:
+	case DIAL9_U16:
+	case DIAL9_U32:
+		*out = v->u64;
+		return true;
+	case DIAL9_I64:
+		*out = (uint64_t)v->i64;
+		return true;
+	case DIAL9_BOOL:
+		*out = v->b;
+		return true;
+	default:
+		return false;
+	}
+}
+
+uint64_t trace_u64_or(const struct trace_event *ev, enum trace_role role, uint64_t otherwise)
+{
+	uint64_t v;
+
+	return trace_u64(ev, role, &v) ? v : otherwise;
+}
+
+static uint32_t role_u32(const struct trace_event *ev, enum trace_role role)
+{
+	uint64_t v = trace_u64_or(ev, role, TRACE_NONE);
+
+	return v < TRACE_NONE ? (uint32_t)v : TRACE_NONE;
+}
+
+bool trace_value_str(const struct trace *t, const struct dial9_value *v, struct dial9_str *out)
+{
+	return !dial9_value_str(t->dec, v, out);
+}
+
+bool trace_value_stack(const struct trace *t, const struct dial9_value *v, const uint8_t **le,
+		       uint32_t *cnt)
+{
+	return !dial9_value_stack(t->dec, v, le, cnt);
+}
+
+bool trace_str(const struct trace *t, const struct trace_event *ev, enum trace_role role,
+	       struct dial9_str *out)
+{
+	const struct dial9_value *v = role_value(ev, role);
+
+	return v && trace_value_str(t, v, out);
+}
+
+/* String id of a role's text; NAMES_NONE when there is none or it is empty. */
+static uint32_t role_name(struct trace *t, const struct trace_event *ev, enum trace_role role)
+{
+	struct dial9_str s;
+
+	if (!trace_str(t, ev, role, &s) || !s.len)
+		return NAMES_NONE;
+	return names_add(t->names, s.ptr, s.len);
+}
+
+/* ---- modules and frames ---------------------------------------------------------------------- */
+
+static void module_map(struct trace *t, uint32_t id, uint32_t index)
+{
+	t->modules = array_reserve(t->modules, &t->module_cap, (size_t)id + 1, sizeof(*t->modules));
+	if (!t->modules[id]) {
+		t->module_used = array_reserve(t->module_used, &t->module_used_cap,
+					       t->module_used_cnt + 1, sizeof(*t->module_used));
+		t->module_used[t->module_used_cnt++] = id;
+	}
+	t->modules[id] = index + 1;
+}
+
+static uint64_t frame_in(struct trace *t, uint64_t addr)
+{
+	uint32_t id = names_frame_module(addr);
+
+	if (!id)
+		return addr;
+	if (id >= t->module_cap || !t->modules[id])
+		module_map(t, id, names_module_raw(t->names, id));
+	return (addr & (PROF_FRAME_KERNEL | PROF_FRAME_OFFSET_MASK)) |
+	       (uint64_t)(t->modules[id] - 1) << PROF_FRAME_MODULE_SHIFT;
+}
+
+static void absorb_module(struct trace *t, const struct trace_event *ev)
+{
+	const struct dial9_value *v = role_value(ev, ROLE_BUILD_ID);
+	uint64_t id = trace_u64_or(ev, ROLE_MODULE_ID, 0);
+	struct names_module m = {
+		.id = (uint32_t)id,
+		.path = role_name(t, ev, ROLE_PATH),
+		.kind = (uint8_t)trace_u64_or(ev, ROLE_KIND, PROF_MODULE_ELF),
+		.announced = true,
+	};
+
+	if (!id || id > PROF_FRAME_MODULE_MAX)
+		return;
+	if (v && v->type == DIAL9_BYTES && v->str.len <= NAMES_BUILD_ID_MAX) {
+		m.build_id_sz = (uint8_t)v->str.len;
+		memcpy(m.build_id, v->str.ptr, v->str.len);
+	}
+	module_map(t, (uint32_t)id, names_module_add(t->names, &m));
+}
+
+static void absorb_symbol(struct trace *t, const struct trace_event *ev)
+{
+	uint64_t addr, base, depth = trace_u64_or(ev, ROLE_INLINE_DEPTH, 0);
+	uint64_t line = trace_u64_or(ev, ROLE_SOURCE_LINE, 0);
+	struct names_frame f = {
+		.name = role_name(t, ev, ROLE_SYMBOL_NAME),
+		.file = role_name(t, ev, ROLE_SOURCE_FILE),
+		.line = line <= UINT32_MAX ? (uint32_t)line : 0,
+		.size = trace_u64_or(ev, ROLE_SIZE, 0),
+	};
+
+	if (!trace_u64(ev, ROLE_ADDR, &addr) || depth >= NAMES_DEPTH_MAX || f.name == NAMES_NONE)
+		return;
+	base = trace_u64_or(ev, ROLE_BASE_ADDR, 0);
+	f.base = base ? frame_in(t, base) : NAMES_BASE_UNKNOWN;
+	names_symbol_set(t->names, frame_in(t, addr), (uint32_t)depth, &f);
+}
+
+static void load_frames(struct trace *t, struct trace_event *ev)
+{
+	const struct dial9_value *v = role_value(ev, ROLE_CALLCHAIN);
+	const uint8_t *le;
+	uint32_t cnt;
+
+	if (!v || !trace_value_stack(t, v, &le, &cnt))
+		return;
+	t->frames = array_reserve(t->frames, &t->frame_cap, cnt, sizeof(*t->frames));
+	for (uint32_t i = 0; i < cnt; i++)
+		t->frames[i] = frame_in(t, dial9_frame_at(le, i));
+	ev->frames = t->frames;
+	ev->frame_cnt = cnt;
+}
+
+/* ---- tasks ----------------------------------------------------------------------------------- */
+
+static void task_set(struct trace *t, const struct names_task *task)
+{
+	struct names_task *cur = hmap_get(&t->tasks, task->tid);
+
+	if (cur)
+		*cur = *task;
+	else
+		hmap_set(&t->tasks, task->tid, xmemdup(task, sizeof(*task)));
+	if (t->learn)
+		names_task_learn(t->names, task);
+}
+
+static void absorb_task(struct trace *t, const struct trace_event *ev)
+{
+	struct names_task task = {
+		.tid = role_u32(ev, ROLE_TID),
+		.pid = role_u32(ev, ROLE_PID),
+		.ppid = role_u32(ev, ROLE_PPID),
+		.comm = role_name(t, ev, ROLE_COMM),
+		.exe = role_name(t, ev, ROLE_EXE),
+		.cgroup = role_name(t, ev, ROLE_CGROUP),
+		.told = true,
+	};
+
+	if (task.tid != TRACE_NONE)
+		task_set(t, &task);
+}
+
+/* A thread that nobody introduced still has the name that the switch itself gives. */
+static void guess_task(struct trace *t, const struct trace_event *ev, enum trace_role pid,
+		       enum trace_role comm)
+{
+	struct names_task task = { .tid = role_u32(ev, pid),
+				   .pid = TRACE_NONE,
+				   .ppid = TRACE_NONE,
+				   .exe = NAMES_NONE,
+				   .cgroup = NAMES_NONE };
+	const struct names_task *cur;
+
+	if (task.tid == TRACE_NONE || !task.tid)
+		return;
+	cur = trace_task(t, task.tid);
+	if (cur && cur->told)
+		return;
+	task.comm = role_name(t, ev, comm);
+	if (task.comm != NAMES_NONE && (!cur || cur->comm != task.comm))
+		task_set(t, &task);
+}
+
+const struct names_task *trace_task(const struct trace *t, uint32_t tid)
+{
+	const struct names_task *cur = hmap_get(&t->tasks, tid);
+
+	return cur ? cur : names_task_first(t->names, tid);
+}
+
+/* Who this event happened to. */
+static void attribute(struct trace *t, struct trace_event *ev)
+{
+	const struct names_task *task;
+	bool tp = ev->schema->role[ROLE_COMMON_PID] >= 0;
+
+	ev->tid = role_u32(ev, tp ? ROLE_COMMON_PID : ROLE_TID);
+	ev->cpu = role_u32(ev, tp ? ROLE_COMMON_CPU : ROLE_CPU);
+	ev->pid = tp ? TRACE_NONE : role_u32(ev, ROLE_PID);
+	ev->comm = NAMES_NONE;
+	if (!ev->tid) {
+		ev->pid = 0;
+		ev->comm = t->swapper;
+		return;
+	}
+	task = ev->tid != TRACE_NONE ? trace_task(t, ev->tid) : NULL;
+	if (task) {
+		ev->comm = task->comm;
+		if (ev->pid == TRACE_NONE)
+			ev->pid = task->pid;
+	}
+	if (ev->comm == NAMES_NONE)
+		ev->comm = role_name(t, ev, ROLE_THREAD_NAME);
+}
+
+/* ---- the rest of the metadata ------------------------------------------------------------------ */
+
+static void absorb_metadata(struct trace *t, const struct trace_event *ev)
+{
+	const struct dial9_value *v = role_value(ev, ROLE_ENTRIES);
+	struct dial9_value key, val;
+	struct dial9_iter it;
+
+	if (!v || v->type != DIAL9_STRING_MAP)
+		return;
+	dial9_iter_init(&it, v);
+	while (dial9_map_next(&it, &key, &val) == 1)
+		names_meta_set(t->names, names_add(t->names, key.str.ptr, key.str.len),
+			       names_add(t->names, val.str.ptr, val.str.len));
+}
+
+static void absorb_tpsym(struct trace *t, const struct trace_event *ev)
+{
+	uint32_t event = role_name(t, ev, ROLE_EVENT), field = role_name(t, ev, ROLE_FIELD);
+	uint32_t name = role_name(t, ev, ROLE_NAME);
+	uint64_t kind = trace_u64_or(ev, ROLE_KIND, UINT64_MAX);
+	struct tpsym_row row = { .kind = (uint8_t)kind };
+
+	if (event == NAMES_NONE || field == NAMES_NONE || kind > UINT8_MAX ||
+	    !trace_u64(ev, ROLE_VALUE, &row.value))
+		return;
+	row.name = names_str(t->names, name, &row.name_len);
+	names_tpsym_add(t->names, event, field, &row);
+}
+
+static void absorb_clock(struct trace *t, const struct trace_event *ev)
+{
+	uint64_t real;
+
+	if (t->names->clock_known || !ev->has_ts || !trace_u64(ev, ROLE_REALTIME_NS, &real))
+		return;
+	t->names->clock_known = true;
+	t->names->clock_mono = ev->ts;
+	t->names->clock_real = real;
+}
+
+static void absorb(struct trace *t, const struct trace_event *ev)
+{
+	if (ev->kind == TRACE_MODULE) {
+		absorb_module(t, ev);
+	} else if (ev->kind == TRACE_TASK) {
+		absorb_task(t, ev);
+	} else if (ev->kind == TRACE_SCHED_SWITCH) {
+		guess_task(t, ev, ROLE_PREV_PID, ROLE_PREV_COMM);
+		guess_task(t, ev, ROLE_NEXT_PID, ROLE_NEXT_COMM);
+	} else if (t->learn) {
+		if (ev->kind == TRACE_SYMBOL)
+			absorb_symbol(t, ev);
+		else if (ev->kind == TRACE_METADATA)
+			absorb_metadata(t, ev);
+		else if (ev->kind == TRACE_TP_SYMBOL)
+			absorb_tpsym(t, ev);
+		else if (ev->kind == TRACE_CLOCK_SYNC)
+			absorb_clock(t, ev);
+	}
+}
+
+/* ---- iteration --------------------------------------------------------------------------------- */
+
+static void segment(struct trace *t)
+{
+	layout_set_segment(&t->schemas);
+	while (t->module_used_cnt)
+		t->modules[t->module_used[--t->module_used_cnt]] = 0;
+	if (t->learn)
+		t->names->segment++;
+}
+
+static int event(struct trace *t, const struct dial9_frame *f, struct trace_event *ev)
+{
+	*ev = (struct trace_event){
+		.schema = layout_set_get(&t->schemas, f->event.type_id),
+		.has_ts = f->event.has_ts,
+		.ts = f->event.ts,
+		.offset = f->offset,
+		.bytes = dial9_dec_consumed(t->dec) - f->offset,
+		.values = f->event.values,
+	};
+	if (!ev->schema)
+		return -EBADMSG;
+	ev->kind = ev->schema->kind;
+	t->event_bytes += ev->bytes;
+	absorb(t, ev);
+	attribute(t, ev);
+	load_frames(t, ev);
+	if (ev->kind == TRACE_SAMPLE) {
+		ev->source = (uint8_t)trace_u64_or(ev, ROLE_SOURCE, PROF_SOURCE_SAMPLE);
+		ev->flags = (uint8_t)trace_u64_or(ev, ROLE_FLAGS, 0);
+	}
+	return 1;
+}
+
+int trace_next(struct trace *t, struct trace_event *ev)
+{
+	struct dial9_frame f;
+	int ret;
+
+	for (;;) {
+		ret = dial9_dec_next(t->dec, &f);
+		if (ret != 1)
+			return ret;
+		if (f.kind == DIAL9_FRAME_EVENT)
+			return event(t, &f, ev);
+		if (f.kind == DIAL9_FRAME_HEADER || f.kind == DIAL9_FRAME_MIDHEADER)
+			segment(t);
+		else if (f.kind == DIAL9_FRAME_SCHEMA)
+			layout_set_add(&t->schemas, t->names, f.schema.type_id, f.schema.schema);
+	}
+}
+
+void trace_error(const struct trace *t, struct dial9_error *err)
+{
+	dial9_dec_error(t->dec, err);
+}
+
+uint64_t trace_consumed(const struct trace *t)
+{
+	return dial9_dec_consumed(t->dec);
+}
+
+uint64_t trace_overhead_bytes(const struct trace *t)
+{
+	return dial9_dec_consumed(t->dec) - t->event_bytes;
+}
+
+struct trace_schema *const *trace_schemas(const struct trace *t, size_t *cnt)
+{
+	*cnt = t->schemas.cnt;
+	return t->schemas.all;
+}
+
+bool trace_field_text(const struct trace *t, const struct trace_event *ev, size_t i,
+		      struct buf *out)
+{
+	struct trace_schema *ts = (struct trace_schema *)ev->schema;
+	const struct dial9_value *v = &ev->values[i];
+	uint64_t x;
+
+	if (ts->syms_version != t->names->tpsym_version) {
+		for (size_t f = 0; f < ts->field_cnt; f++)
+			ts->syms[f] = names_tpsym(t->names, ts->name, ts->field_names[f]);
+		ts->syms_version = t->names->tpsym_version;
+	}
+	if (!ts->syms[i])
+		return false;
+	if (v->type == DIAL9_I64)
+		x = (uint64_t)v->i64;
+	else if (v->type == DIAL9_VARINT || (v->type >= DIAL9_U8 && v->type <= DIAL9_U32))
+		x = v->u64;
+	else
+		return false;
+	return tpsym_render(ts->syms[i], x, out);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_TRACE_TRACE_H
+#define D9_TRACE_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dial9.h"
+#include "trace/names.h"
+
+struct buf;
+
+#define TRACE_NONE UINT32_MAX /* a tid, pid or cpu that is not known */
+
+enum trace_kind {
+	TRACE_OTHER, /* an event of somebody else's: shown as it is */
+	TRACE_TRACEPOINT,
+	TRACE_SCHED_SWITCH,
+	TRACE_SCHED_WAKING, /* also wakeup_new */
+	TRACE_SAMPLE,
+	TRACE_MODULE,
+	TRACE_PROC_MAPS,
+	TRACE_TASK,
+	TRACE_SYMBOL,
+	TRACE_CLOCK_SYNC,
+	TRACE_METADATA,
+	TRACE_TP_SYMBOL,
+	TRACE_LOST,
+	TRACE_STATS,
+};
+
+/* Fields that the readers look at, whatever event they stand in. */
+enum trace_role {
+	ROLE_COMMON_CPU,
+	ROLE_COMMON_PID,
+	ROLE_TID,
+	ROLE_PID,
+	ROLE_PPID,
+	ROLE_CPU,
+	ROLE_COMM,
+	ROLE_EXE,
+	ROLE_CGROUP,
+	ROLE_SOURCE,
+	ROLE_THREAD_NAME,
+	ROLE_CALLCHAIN,
+	ROLE_FLAGS,
+	ROLE_MODULE_ID,
+	ROLE_PATH,
+	ROLE_BUILD_ID,
+	ROLE_KIND,
+	ROLE_ADDR,
+	ROLE_SIZE,
+	ROLE_SYMBOL_NAME,
+	ROLE_INLINE_DEPTH,
+	ROLE_SOURCE_FILE,
+	ROLE_SOURCE_LINE,
+	ROLE_BASE_ADDR,
+	ROLE_REALTIME_NS,
+	ROLE_ENTRIES,
+	ROLE_EVENT,
+	ROLE_FIELD,
+	ROLE_VALUE,
+	ROLE_NAME,
+	ROLE_COUNT,
+	ROLE_FIRST_NS,
+	ROLE_LAST_NS,
+	ROLE_PREV_PID,
+	ROLE_PREV_COMM,
+	ROLE_PREV_STATE,
+	ROLE_NEXT_PID,
+	ROLE_NEXT_COMM,
+	ROLE_ELAPSED_NS,
+	ROLE_PRODUCED,
+	ROLE_WRITTEN,
+	ROLE_LOST,
+	ROLE_SAMPLES,
+	ROLE_BPF_NS,
+	ROLE_BPF_RUNS,
+	ROLE_CPU_NS,
+	ROLE_RSS_BYTES,
+	ROLE_RING_FILL_MAX_BYTES,
+	ROLE_BYTES_WRITTEN,
+	TRACE_ROLE_CNT,
+};
+
+/* Events that only name things: their time is when that was written, not when something happened. */
+static inline bool trace_is_naming(enum trace_kind kind)
+{
+	return (kind >= TRACE_MODULE && kind <= TRACE_SYMBOL) || kind == TRACE_METADATA ||
+	       kind == TRACE_TP_SYMBOL;
+}
+
+/* A schema with what reading it needs. Valid as long as the trace, past midheaders too. */
+struct trace_schema {
+	const struct dial9_schema *schema;
+	enum trace_kind kind;
+	uint32_t name; /* string id of the event's name */
+	size_t field_cnt;
+	int32_t role[TRACE_ROLE_CNT]; /* field index, or -1 */
+	uint32_t *field_names; /* string ids */
+	const struct tpsym **syms; /* per field, NULL: print the number */
+	uint64_t syms_version;
+};
+
+/* One event. All pointers are borrowed until the next trace_next() on the same trace. */
+struct trace_event {
+	const struct trace_schema *schema;
+	enum trace_kind kind;
+	bool has_ts;
+	uint64_t ts; /* ns, CLOCK_MONOTONIC */
+	uint64_t offset; /* in the stream */
+	uint64_t bytes; /* of this event's frame */
+	uint32_t tid, pid, cpu; /* TRACE_NONE: unknown */
+	uint32_t comm; /* string id, or NAMES_NONE */
+	const struct dial9_value *values;
+	const uint64_t *frames; /* of the callchain: see names_frame_module() */
+	uint32_t frame_cnt;
+	uint8_t source, flags; /* samples */
+};
+
+struct trace_opts {
+	dial9_read_fn read;
+	void *ctx;
+	struct names *names; /* borrowed; may be shared by traces over the same bytes */
+	bool learn; /* put the names of these bytes into @names */
+};
+
+struct trace;
+
+/* A reader of one dial9 stream from its first byte. 0 or -errno; free with trace_free(). */
+int trace_new(const struct trace_opts *opts, struct trace **out);
+void trace_free(struct trace *t);
+
+/*
+ * The next event, metadata events included (they are absorbed before they are handed out). 1, or
+ * what dial9_dec_next() says: 0 clean end, -ENODATA torn tail, -EBADMSG, -E2BIG, other -errno.
+ */
+int trace_next(struct trace *t, struct trace_event *ev);
+
+/* Details of the last failure, and how many bytes of whole frames came before it. */
+void trace_error(const struct trace *t, struct dial9_error *err);
+uint64_t trace_consumed(const struct trace *t);
+
+/* What is known of a thread at the current event; NULL when nothing is. Borrowed until the next. */
+const struct names_task *trace_task(const struct trace *t, uint32_t tid);
+
+/* Bytes of frames that are no events (schemas, pools, headers), and how many schemas were read. */
+uint64_t trace_overhead_bytes(const struct trace *t);
+/* All schemas met so far; @cnt receives how many. Borrowed. */
+struct trace_schema *const *trace_schemas(const struct trace *t, size_t *cnt);
+
+/* The number in the field of that role: false when the event has no such field or no number there. */
+bool trace_u64(const struct trace_event *ev, enum trace_role role, uint64_t *out);
+/* As trace_u64(), or @otherwise. */
+uint64_t trace_u64_or(const struct trace_event *ev, enum trace_role role, uint64_t otherwise);
+/* Text of a role's field; false when there is none. Borrowed until the next trace_next(). */
+bool trace_str(const struct trace *t, const struct trace_event *ev, enum trace_role role,
+	       struct dial9_str *out);
+/* Text of any STRING or POOLED_STRING value. */
+bool trace_value_str(const struct trace *t, const struct dial9_value *v, struct dial9_str *out);
+/* Addresses of any STACK or POOLED_STACK value, raw. */
+bool trace_value_stack(const struct trace *t, const struct dial9_value *v, const uint8_t **le,
+		       uint32_t *cnt);
+
+/* What the kernel prints for field @i of @ev, or false: print the number. */
+bool trace_field_text(const struct trace *t, const struct trace_event *ev, size_t i,
+		      struct buf *out);
+
+#endif /* D9_TRACE_TRACE_H */
