@@ -196,7 +196,7 @@ $(O)/tests/%: $(O)/obj/tests/%.o $(ALL_A)
 
 $(addprefix $(O)/tests/symbol/,dwinfo_test symbolizer_test symworker_test): \
 	$(O)/obj/tests/symbol/support.o
-$(ROOT_BINS): $(O)/obj/tests/bpf/support.o
+$(filter $(O)/tests/bpf/%,$(ROOT_BINS)): $(O)/obj/tests/bpf/support.o
 $(O)/tests/kernel/format_test $(O)/tests/kernel/format_live_test: \
 	$(O)/obj/tests/kernel/format_check.o
 

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Counts and bytes by type, the span, loss by kind, the recorder's last account. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "../support/make_trace.h"
+#include "profile/census.h"
+#include "trace/reader.h"
+
+static struct reader *run(struct make *m, struct census *c)
+{
+	struct trace_event ev;
+	struct source *src;
+	struct reader *r;
+
+	cr_assert_eq(source_open_fd(make_file(m), "t", &src), 0);
+	cr_assert_eq(reader_new(src, READER_ONE_PASS, &r), 0);
+	while (reader_next(r, &ev) == 1)
+		census_add(c, reader_trace(r), reader_names(r), &ev);
+	return r;
+}
+
+Test(census, counts_bytes_and_span)
+{
+	const uint64_t frames[] = { make_frame(1, 0x10), make_frame(1, 0x20), make_frame(2, 0x10) };
+	struct census_module *mods;
+	struct census c = { 0 };
+	struct reader *r;
+	uint64_t sum = 0;
+	struct make m;
+	size_t sz, cnt;
+
+	make_init(&m, NULL);
+	make_module(&m, 1, 1, "/bin/a", PROF_MODULE_ELF);
+	make_symbol(&m, 2, frames[0], 0, frames[0], "named", "", 0);
+	for (int i = 0; i < 3; i++)
+		make_sample(&m, 1000 + (uint64_t)i, 1, 1, PROF_SOURCE_SAMPLE, 0, frames, 3);
+	make_sample(&m, 2000, 1, 1, PROF_SOURCE_SWITCH_OUT, 0, frames, 2);
+	r = run(&m, &c);
+	cr_assert_eq(c.events, 6);
+	cr_assert_eq(c.samples, 3);
+	cr_assert_eq(c.switch_stacks, 1);
+	cr_assert_eq(c.first_ts, 1000, "a module is no happening");
+	cr_assert_eq(c.last_ts, 2000);
+	census_sort(&c, reader_names(r));
+	for (size_t i = 0; i < c.type_cnt; i++)
+		sum += c.types[i].bytes;
+	dial9_enc_data(m.enc, &sz);
+	cr_assert_eq(sum + trace_overhead_bytes(reader_trace(r)), sz,
+		     "every byte is accounted for");
+	cr_assert_str_eq(names_str(reader_names(r), c.types[0].name, NULL), "CpuSampleEvent");
+	mods = census_modules(&c, reader_names(r), &cnt);
+	cr_assert_eq(cnt, 2);
+	cr_assert_eq(mods[0].frames, 2);
+	cr_assert_eq(mods[0].unnamed, 1);
+	cr_assert_eq(mods[1].module, 0, "module 2 was never announced");
+	free(mods);
+	census_fini(&c);
+	reader_free(r);
+	make_fini(&m);
+}
+
+Test(census, loss_by_kind_with_estimates_apart)
+{
+	struct census c = { 0 };
+	struct reader *r;
+	struct make m;
+
+	make_init(&m, NULL);
+	make_lost(&m, 10, "ring_full", 5, 3, 4);
+	make_lost(&m, 20, "ring_full", 7, 12, 19);
+	make_lost(&m, 30, "nested", 2, 25, 26);
+	make_lost(&m, 40, "sample_estimate", 100, 0, 40);
+	make_stats(&m, 50, 1000, 14);
+	make_stats(&m, 60, 2000, 14);
+	r = run(&m, &c);
+	cr_assert_eq(census_lost(&c, reader_names(r)), 14);
+	cr_assert_eq(census_lost_kind(&c, reader_names(r), "ring_full"), 12);
+	cr_assert_eq(c.losses[0].first_ns, 3);
+	cr_assert_eq(c.losses[0].last_ns, 19);
+	cr_assert_eq(c.stats.produced, 2000, "the last account holds");
+	cr_assert_eq(c.stats.written, 1986);
+	census_fini(&c);
+	reader_free(r);
+	make_fini(&m);
+}
+
+Test(census, any_number_of_kinds_stays_small)
+{
+	struct census c = { 0 };
+	struct reader *r;
+	char kind[32];
+	struct make m;
+
+	make_init(&m, NULL);
+	for (int i = 0; i < 1000; i++) {
+		snprintf(kind, sizeof(kind), "kind%d", i);
+		make_lost(&m, 10, kind, 1, 1, 2);
+	}
+	r = run(&m, &c);
+	cr_assert_leq(c.loss_cnt, 64);
+	cr_assert_eq(census_lost(&c, reader_names(r)), 1000);
+	census_fini(&c);
+	reader_free(r);
+	make_fini(&m);
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Shares by function, module and thread; what must come out is counted by hand in the comments. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app.h"
+#include "profile/profile.h"
+
+static const struct profile_row *row(const struct names *n, const struct profile_rows *rows,
+				     const char *sym)
+{
+	for (size_t i = 0; i < rows->cnt; i++)
+		if (!strcmp(names_str(n, rows->v[i].sym, NULL), sym))
+			return &rows->v[i];
+	cr_assert_fail("no row for %s", sym);
+	return NULL;
+}
+
+Test(profile, self_and_total_by_function)
+{
+	struct names *n = make_names();
+	struct profile *p = make_profile(n);
+	struct profile_rows rows = { 0 };
+
+	profile_flat(p, 1u << PROFILE_SYM | 1u << PROFILE_DSO, &rows);
+	cr_assert_eq(profile_samples(p), 10);
+	cr_assert_eq(rows.cnt, 4);
+	cr_assert_str_eq(names_str(n, rows.v[0].sym, NULL), "hot");
+	cr_assert_eq(row(n, &rows, "hot")->self, 7);
+	cr_assert_eq(row(n, &rows, "hot")->total, 7);
+	cr_assert_eq(row(n, &rows, "cold")->self, 3);
+	cr_assert_eq(row(n, &rows, "cold")->module, 2);
+	cr_assert_eq(row(n, &rows, "work")->self, 0);
+	cr_assert_eq(row(n, &rows, "work")->total, 10, "recursion counts once");
+	cr_assert_eq(row(n, &rows, "main")->total, 10);
+	free(rows.v);
+	profile_free(p);
+	names_free(n);
+}
+
+Test(profile, by_module_and_by_thread)
+{
+	struct names *n = make_names();
+	struct profile *p = make_profile(n);
+	struct profile_rows mod = { 0 }, tid = { 0 };
+
+	profile_flat(p, 1u << PROFILE_DSO, &mod);
+	cr_assert_eq(mod.cnt, 2);
+	cr_assert_eq(mod.v[0].module, 1);
+	cr_assert_eq(mod.v[0].self, 7);
+	cr_assert_eq(mod.v[0].total, 10);
+	cr_assert_eq(mod.v[1].self, 3);
+	cr_assert_eq(mod.v[1].total, 3);
+	profile_flat(p, 1u << PROFILE_TID, &tid);
+	cr_assert_eq(tid.cnt, 2);
+	cr_assert_eq(tid.v[0].tid, 11);
+	cr_assert_eq(tid.v[0].self, 8);
+	cr_assert_eq(tid.v[1].self, 2);
+	free(mod.v);
+	free(tid.v);
+	profile_free(p);
+	names_free(n);
+}
+
+Test(profile, inlined_functions_are_frames_of_their_own)
+{
+	struct names *n = make_names();
+	struct profile_rows rows = { 0 };
+	const uint64_t one = at(1, HOT);
+	struct profile *p;
+
+	symbol(n, one, 0, "outer");
+	symbol(n, one, 1, "middle");
+	symbol(n, one, 2, "inner");
+	profile_new(n, &p);
+	add(p, 1, &one, 1, 5);
+	profile_flat(p, 1u << PROFILE_SYM, &rows);
+	cr_assert_eq(rows.cnt, 3);
+	cr_assert_eq(row(n, &rows, "inner")->self, 5);
+	cr_assert_eq(row(n, &rows, "middle")->self, 0);
+	cr_assert_eq(row(n, &rows, "outer")->total, 5);
+	free(rows.v);
+	profile_free(p);
+	names_free(n);
+}
+
+Test(profile, names_that_come_after_the_samples_count)
+{
+	struct names *n = make_names();
+	struct profile_rows rows = { 0 };
+	const uint64_t one = at(1, NAMELESS);
+	struct profile *p;
+
+	profile_new(n, &p);
+	add(p, 1, &one, 1, 2);
+	profile_unnamed(p, &rows);
+	cr_assert_eq(rows.cnt, 1);
+	cr_assert_eq(rows.v[0].module, 1);
+	cr_assert_eq(rows.v[0].self, 2);
+	symbol(n, one, 0, "late");
+	rows.cnt = 0;
+	profile_unnamed(p, &rows);
+	cr_assert_eq(rows.cnt, 0);
+	profile_flat(p, 1u << PROFILE_SYM, &rows);
+	cr_assert_eq(row(n, &rows, "late")->self, 2);
+	free(rows.v);
+	profile_free(p);
+	names_free(n);
+}
+
+Test(profile, samples_without_a_stack_are_counted)
+{
+	struct names *n = make_names();
+	struct profile_rows rows = { 0 };
+	struct profile *p;
+
+	profile_new(n, &p);
+	add(p, 1, NULL, 0, 3);
+	profile_flat(p, 1u << PROFILE_SYM, &rows);
+	cr_assert_eq(rows.cnt, 1);
+	cr_assert_eq(rows.v[0].self, 3);
+	cr_assert_eq(rows.v[0].sym, NAMES_NONE);
+	free(rows.v);
+	profile_free(p);
+	names_free(n);
+}
+
+Test(profile, single_frame_user_stacks_are_told_apart)
+{
+	const uint64_t one = at(1, HOT);
+	const uint64_t two[] = { at(2, COLD) | PROF_FRAME_KERNEL, at(1, HOT), at(1, MAIN) };
+	const uint64_t kernel = at(2, COLD) | PROF_FRAME_KERNEL;
+	struct names *n = make_names();
+	struct profile *p;
+	uint64_t user, single;
+
+	profile_new(n, &p);
+	add(p, 1, &one, 1, 2);
+	add(p, 1, two, 3, 3);
+	add(p, 1, &kernel, 1, 4);
+	profile_depths(p, &user, &single);
+	cr_assert_eq(user, 5);
+	cr_assert_eq(single, 2);
+	profile_free(p);
+	names_free(n);
+}

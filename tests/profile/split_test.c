@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Run, wait and off-CPU time from switches and wakings; times are written out beside each event. */
+#include <criterion/criterion.h>
+
+#include "../support/make_trace.h"
+#include "profile/split.h"
+#include "trace/reader.h"
+
+/* Reads what was made in one pass, or with the gaps first. */
+static void run(struct make *m, struct split *s, bool gaps_first)
+{
+	struct trace_event ev;
+	struct source *src;
+	struct reader *r;
+
+	cr_assert_eq(source_open_fd(make_file(m), "t", &src), 0);
+	cr_assert_eq(reader_new(src, READER_ONE_PASS, &r), 0);
+	if (gaps_first) {
+		while (reader_next(r, &ev) == 1)
+			split_add_gaps(s, reader_trace(r), &ev);
+		cr_assert_eq(reader_rewind(r), 0);
+	}
+	while (reader_next(r, &ev) == 1)
+		split_add(s, reader_trace(r), &ev);
+	split_finish(s, reader_names(r));
+	reader_free(r);
+	make_fini(m);
+}
+
+static const struct split_task *task(const struct split *s, uint32_t tid)
+{
+	for (size_t i = 0; i < s->cnt; i++)
+		if (s->tasks[i].tid == tid)
+			return &s->tasks[i];
+	cr_assert_fail("no thread %u", tid);
+	return NULL;
+}
+
+static void expect(const struct split *s, uint32_t tid, uint64_t runs, uint64_t wait, uint64_t off)
+{
+	const struct split_task *t = task(s, tid);
+
+	cr_assert_eq(t->run, runs, "run %d", (int)t->run);
+	cr_assert_eq(t->wait, wait, "wait %d", (int)t->wait);
+	cr_assert_eq(t->off, off, "off %d", (int)t->off);
+}
+
+Test(split, run_wait_and_off)
+{
+	struct split s = { 0 };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_switch(&m, 1000, 0, "swapper", 0, 0, "a", 5); /* a runs */
+	make_switch(&m, 1100, 0, "a", 5, 1, "swapper", 0); /* ran 100, sleeps */
+	make_waking(&m, 1400, 0, 0, "a", 5); /* off 300 */
+	make_switch(&m, 1430, 0, "swapper", 0, 0, "a", 5); /* waited 30 */
+	make_switch(&m, 1500, 0, "a", 5, 0x100, "b", 6); /* ran 70, preempted */
+	make_switch(&m, 1520, 0, "b", 6, 0, "a", 5); /* waited 20; b ran 20 */
+	make_switch(&m, 1525, 0, "a", 5, 0x10, "b", 6); /* ran 5, dead; b waited 5 */
+	run(&m, &s, false);
+	expect(&s, 5, 175, 50, 300);
+	expect(&s, 6, 20, 5, 0);
+	cr_assert_eq(task(&s, 5)->switches, 3);
+	cr_assert_eq(task(&s, 5)->preempted, 1);
+	split_fini(&s);
+}
+
+Test(split, edges_of_the_window_are_not_guessed)
+{
+	struct split s = { 0 };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_switch(&m, 1000, 0, "a", 5, 1, "b", 6); /* how long a ran is unknown */
+	make_switch(&m, 9000, 0, "b", 6, 1, "c",
+		    7); /* a has slept on since, nobody knows how long */
+	run(&m, &s, false);
+	expect(&s, 5, 0, 0, 0);
+	expect(&s, 6, 8000, 0, 0);
+	expect(&s, 7, 0, 0, 0);
+	split_fini(&s);
+}
+
+Test(split, a_waking_of_an_unknown_thread_starts_its_wait)
+{
+	struct split s = { 0 };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_waking(&m, 100, 0, 9, "a", 5);
+	make_waking(&m, 120, 0, 9, "a", 5); /* woken twice: the first one counts */
+	make_switch(&m, 150, 0, "x", 9, 1, "a", 5);
+	run(&m, &s, false);
+	expect(&s, 5, 0, 50, 0);
+	split_fini(&s);
+}
+
+Test(split, intervals_across_a_gap_are_put_aside)
+{
+	struct split one = { 0 }, two = { 0 };
+	struct make m;
+
+	for (int pass = 0; pass < 2; pass++) {
+		make_init(&m, NULL);
+		make_switch(&m, 1000, 0, "swapper", 0, 0, "a", 5);
+		make_switch(&m, 1100, 0, "a", 5, 1, "swapper", 0); /* ran 100 */
+		make_waking(&m, 1500, 0, 0, "a", 5); /* off 400, across the gap */
+		make_switch(&m, 1510, 0, "swapper", 0, 0, "a", 5); /* waited 10 */
+		make_lost(&m, 1600, "ring_full", 7, 1200, 1300);
+		make_lost(&m, 1600, "sample_estimate", 7, 1000, 1600);
+		make_switch(&m, 1700, 0, "a", 5, 1, "swapper", 0); /* ran 190 */
+		run(&m, pass ? &two : &one, pass);
+	}
+	expect(&two, 5, 290, 10, 0);
+	cr_assert_eq(task(&two, 5)->spoilt, 400);
+	expect(&one, 5, 290, 10, 400);
+	split_fini(&one);
+	split_fini(&two);
+}
+
+Test(split, sums_by_process)
+{
+	struct split_task sum;
+	struct split s = { 0 };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_switch(&m, 1000, 0, "x", 9, 1, "a", 5);
+	make_switch(&m, 1100, 0, "a", 5, 1, "b", 6);
+	make_switch(&m, 1300, 0, "b", 6, 1, "x", 9);
+	make_switch(&m, 1350, 0, "x", 9, 1, "swapper", 0);
+	make_task(&m, 1400, 5, 5, "a"); /* told late */
+	make_task(&m, 1400, 5, 6, "b");
+	run(&m, &s, false);
+	split_sum(&s, 5, &sum);
+	cr_assert_eq(sum.run, 300);
+	cr_assert_eq(sum.switches, 2);
+	split_sum(&s, TRACE_NONE, &sum);
+	cr_assert_eq(sum.run, 350);
+	cr_assert_eq(sum.off, 1300 - 1000, "x slept until it was switched in");
+	split_fini(&s);
+}
+
+Test(split, more_gaps_than_are_kept_only_widen_doubt)
+{
+	struct split s = { 0 };
+	struct make m;
+
+	make_init(&m, NULL);
+	for (uint64_t i = 0; i < SPLIT_GAPS_MAX + 500; i++)
+		make_lost(&m, 1, "nested", 1, 1000 * i, 1000 * i + 1);
+	run(&m, &s, true);
+	cr_assert_eq(s.gap_cnt, SPLIT_GAPS_MAX);
+	for (size_t i = 1; i < s.gap_cnt; i++)
+		cr_assert_lt(s.gaps[i - 1].to, s.gaps[i].from);
+	cr_assert_eq(s.gaps[0].from, 0);
+	cr_assert_eq(s.gaps[s.gap_cnt - 1].to, 1000 * (SPLIT_GAPS_MAX + 499) + 1);
+	split_fini(&s);
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What a trace consists of: events and bytes by type, the time it spans, what was lost, and the last
+ * account that the recorder gave of itself. Numbers only; grows with distinct event names and kinds
+ * of loss. Other commands use the loss part alone, because whatever is reported must say how much
+ * of the truth is missing.
+ */
+#include "profile/census.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+static void add_type(struct census *c, const struct trace_event *ev)
+{
+	uint32_t name = ev->schema->name;
+	uintptr_t at = (uintptr_t)hmap_get(&c->by_name, name);
+
+	if (!at) {
+		c->types =
+			array_reserve(c->types, &c->type_cap, c->type_cnt + 1, sizeof(*c->types));
+		c->types[c->type_cnt++] = (struct census_type){ .name = name };
+		at = c->type_cnt;
+		hmap_set(&c->by_name, name, (void *)at);
+	}
+	c->types[at - 1].events++;
+	c->types[at - 1].bytes += ev->bytes;
+	c->events++;
+	c->bytes += ev->bytes;
+}
+
+static void add_time(struct census *c, uint64_t ts)
+{
+	if (!c->has_ts || ts < c->first_ts)
+		c->first_ts = ts;
+	if (!c->has_ts || ts > c->last_ts)
+		c->last_ts = ts;
+	c->has_ts = true;
+}
+
+static void add_stats(struct census_stats *s, const struct trace_event *ev)
+{
+	s->known = true;
+	s->elapsed_ns = trace_u64_or(ev, ROLE_ELAPSED_NS, 0);
+	s->produced = trace_u64_or(ev, ROLE_PRODUCED, 0);
+	s->written = trace_u64_or(ev, ROLE_WRITTEN, 0);
+	s->lost = trace_u64_or(ev, ROLE_LOST, 0);
+	s->samples = trace_u64_or(ev, ROLE_SAMPLES, 0);
+	s->bpf_ns = trace_u64_or(ev, ROLE_BPF_NS, 0);
+	s->bpf_runs = trace_u64_or(ev, ROLE_BPF_RUNS, 0);
+	s->cpu_ns = trace_u64_or(ev, ROLE_CPU_NS, 0);
+	s->rss_bytes = trace_u64_or(ev, ROLE_RSS_BYTES, 0);
+	s->ring_fill_max_bytes = trace_u64_or(ev, ROLE_RING_FILL_MAX_BYTES, 0);
+	s->bytes_written = trace_u64_or(ev, ROLE_BYTES_WRITTEN, 0);
+}
+
+/* A recorder knows a handful of kinds; a file may claim any number. */
+#define CENSUS_KINDS_MAX 64
+
+static void add_lost(struct census *c, uint32_t kind, const struct trace_event *ev)
+{
+	uint64_t first = trace_u64_or(ev, ROLE_FIRST_NS, ev->ts);
+	uint64_t last = trace_u64_or(ev, ROLE_LAST_NS, ev->ts);
+	struct census_loss *l;
+	size_t i;
+
+	for (i = 0; i < c->loss_cnt && c->losses[i].kind != kind; i++)
+		;
+	if (i == CENSUS_KINDS_MAX) {
+		i--;
+	} else if (i == c->loss_cnt) {
+		c->losses = array_reserve(c->losses, &c->loss_cap, i + 1, sizeof(*c->losses));
+		c->losses[c->loss_cnt++] =
+			(struct census_loss){ .kind = kind, .first_ns = first, .last_ns = last };
+	}
+	l = &c->losses[i];
+	l->count += trace_u64_or(ev, ROLE_COUNT, 0);
+	l->reports++;
+	if (first < l->first_ns)
+		l->first_ns = first;
+	if (last > l->last_ns)
+		l->last_ns = last;
+}
+
+void census_add_loss(struct census *c, const struct trace *t, struct names *n,
+		     const struct trace_event *ev)
+{
+	struct dial9_str kind;
+
+	if (ev->kind == TRACE_STATS)
+		add_stats(&c->stats, ev);
+	else if (ev->kind == TRACE_LOST && trace_str(t, ev, ROLE_KIND, &kind))
+		add_lost(c, names_add(n, kind.ptr, kind.len), ev);
+}
+
+void census_add(struct census *c, const struct trace *t, struct names *n,
+		const struct trace_event *ev)
+{
+	add_type(c, ev);
+	if (ev->has_ts && !trace_is_naming(ev->kind))
+		add_time(c, ev->ts);
+	if (ev->kind == TRACE_SAMPLE) {
+		if (ev->source == PROF_SOURCE_SWITCH_OUT)
+			c->switch_stacks++;
+		else
+			c->samples++;
+		for (uint32_t i = 0; i < ev->frame_cnt; i++)
+			hmap_set(&c->frames, ev->frames[i], c);
+		c->user_truncated += !!(ev->flags & PROF_SAMPLE_USER_TRUNCATED);
+		c->kernel_truncated += !!(ev->flags & PROF_SAMPLE_KERNEL_TRUNCATED);
+	}
+	census_add_loss(c, t, n, ev);
+}
+
+void census_fini(struct census *c)
+{
+	free(c->types);
+	free(c->losses);
+	hmap_fini(&c->by_name);
+	hmap_fini(&c->frames);
+	memset(c, 0, sizeof(*c));
+}
+
+uint64_t census_lost_kind(const struct census *c, const struct names *n, const char *kind)
+{
+	for (size_t i = 0; i < c->loss_cnt; i++)
+		if (!strcmp(names_str(n, c->losses[i].kind, NULL), kind))
+			return c->losses[i].count;
+	return 0;
+}
+
+uint64_t census_lost(const struct census *c, const struct names *n)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < c->loss_cnt; i++)
+		sum += c->losses[i].count;
+	return sum - census_lost_kind(c, n, PROF_LOST_SAMPLE_ESTIMATE);
+}
+
+static int by_bytes(const void *a, const void *b, void *names)
+{
+	const struct census_type *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? 1 : -1;
+	return strcmp(names_str(names, x->name, NULL), names_str(names, y->name, NULL));
+}
+
+void census_sort(struct census *c, const struct names *n)
+{
+	if (c->type_cnt)
+		qsort_r(c->types, c->type_cnt, sizeof(*c->types), by_bytes, (void *)n);
+	hmap_fini(&c->by_name);
+}
+
+static int by_unnamed(const void *a, const void *b)
+{
+	const struct census_module *x = a, *y = b;
+
+	if (x->unnamed != y->unnamed)
+		return x->unnamed < y->unnamed ? 1 : -1;
+	if (x->frames != y->frames)
+		return x->frames < y->frames ? 1 : -1;
+	return x->module < y->module ? -1 : x->module > y->module;
+}
+
+struct census_module *census_modules(const struct census *c, const struct names *n, size_t *cnt)
+{
+	size_t *at = xcalloc(n->module_cnt, sizeof(*at)), pos = 0, cap = 0;
+	struct census_module *v = NULL;
+	uint64_t frame;
+	uint32_t idx;
+	void *value;
+
+	*cnt = 0;
+	while (hmap_next(&c->frames, &pos, &frame, &value)) {
+		idx = names_frame_module(frame);
+		if (!names_module(n, idx)->announced)
+			idx = 0;
+		if (!at[idx]) {
+			v = array_reserve(v, &cap, *cnt + 1, sizeof(*v));
+			v[*cnt] = (struct census_module){ .module = idx };
+			at[idx] = ++*cnt;
+		}
+		v[at[idx] - 1].frames++;
+		v[at[idx] - 1].unnamed += !names_symbol(n, frame);
+	}
+	free(at);
+	if (*cnt)
+		qsort(v, *cnt, sizeof(*v), by_unnamed);
+	return v;
+}

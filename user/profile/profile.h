@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_PROFILE_PROFILE_H
+#define D9_PROFILE_PROFILE_H
+
+#include "trace/trace.h"
+
+/* Frames of a stack beyond this are dropped at the root end; kernels give at most a few hundred. */
+#define PROFILE_DEPTH_MAX 1024
+
+/* What rows are told apart by. */
+enum profile_key {
+	PROFILE_SYM,
+	PROFILE_DSO,
+	PROFILE_COMM,
+	PROFILE_PID,
+	PROFILE_TID,
+	PROFILE_KEY_CNT,
+};
+
+/* One line of a flat profile. Fields of keys that were not asked for are NAMES_NONE. */
+struct profile_row {
+	uint32_t sym; /* string id; NAMES_NONE: no name is known */
+	uint32_t module; /* index, see names_module(); 0: unknown */
+	uint32_t comm; /* string id */
+	uint32_t pid, tid;
+	uint64_t self; /* samples that ended here */
+	uint64_t total; /* samples that passed through here, each counted once */
+	uint64_t seen; /* private: the stack counted last */
+};
+
+struct profile_rows {
+	struct profile_row *v;
+	size_t cnt, cap;
+};
+
+/* One function of a stack after inlined functions were told apart. */
+struct profile_frame {
+	uint32_t sym; /* string id, or NAMES_NONE */
+	uint32_t module; /* index; 0 when unknown */
+};
+
+/* Distinct stacks of distinct threads with how often each was seen. */
+struct profile_stack {
+	size_t at; /* in the arena of frames */
+	uint32_t len;
+	uint32_t pid, tid, comm;
+	uint64_t samples;
+};
+
+struct profile;
+
+/* Sums CPU samples of a trace; @names is borrowed and must outlive it. Free with profile_free(). */
+int profile_new(const struct names *names, struct profile **out);
+void profile_free(struct profile *p);
+
+/* Adds one sample. Stacks of switch-outs are no CPU samples: the caller keeps them away. */
+void profile_add(struct profile *p, const struct trace_event *ev);
+
+uint64_t profile_samples(const struct profile *p);
+const struct names *profile_names(const struct profile *p);
+
+/*
+ * Rows told apart by @keys (a mask of 1 << enum profile_key), most self samples first. Names are
+ * resolved now, so call it when the trace has ended. Free rows->v.
+ */
+void profile_flat(struct profile *p, unsigned int keys, struct profile_rows *rows);
+
+/* Modules in which samples ended at an address without a name: rows with only `module` and `self`. */
+void profile_unnamed(struct profile *p, struct profile_rows *rows);
+
+/* Samples with user frames, and those of them whose user part is a single frame. */
+void profile_depths(const struct profile *p, uint64_t *user, uint64_t *single);
+
+/* All stacks, for other aggregations. Borrowed until the next profile_add(). */
+const struct profile_stack *profile_stacks(const struct profile *p, size_t *cnt);
+
+/*
+ * The functions of a stack, leaf first, inlined ones before the function that holds them. Borrowed
+ * until the next call.
+ */
+const struct profile_frame *profile_expand(struct profile *p, const struct profile_stack *s,
+					   size_t *cnt);
+
+/* The name of the thread of a stack: string id, or NAMES_NONE. */
+uint32_t profile_comm(const struct profile *p, const struct profile_stack *s);
+
+#endif /* D9_PROFILE_PROFILE_H */

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Where the time of threads went: on a CPU, waiting for one, or neither. Owns one small state
+ * machine per thread, fed by switches and wakings; numbers only.
+ *
+ *   switched in            -> running
+ *   switched out, runnable -> waiting      (state 0, or 0x100: preempted)
+ *   switched out, else     -> off, until a waking makes it waiting
+ *
+ * Only intervals with both ends in the trace count. What a thread did before its first event and
+ * after its last one is not guessed, and an interval during which events were lost is put aside:
+ * a lost switch inside it would have split it in a way that nobody can know.
+ */
+#include "profile/split.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* The letters of ps lie in the low byte; 0x100 above them says preempted. */
+#define STATE_LETTERS 0xff
+#define STATE_DEAD 0x10
+#define STATE_ZOMBIE 0x20
+
+static struct split_task *task_of(struct split *s, uint32_t tid)
+{
+	uintptr_t at = (uintptr_t)hmap_get(&s->by_tid, tid);
+
+	if (at)
+		return &s->tasks[at - 1];
+	s->tasks = array_reserve(s->tasks, &s->cap, s->cnt + 1, sizeof(*s->tasks));
+	s->tasks[s->cnt++] = (struct split_task){
+		.tid = tid, .pid = TRACE_NONE, .comm = NAMES_NONE, .state = SPLIT_UNKNOWN
+	};
+	hmap_set(&s->by_tid, tid, (void *)(uintptr_t)s->cnt);
+	return &s->tasks[s->cnt - 1];
+}
+
+/* ---- gaps ------------------------------------------------------------------------------------- */
+
+/* Index of the first gap that ends at or after @ts. */
+static size_t gap_find(const struct split *s, uint64_t ts)
+{
+	size_t lo = 0, hi = s->gap_cnt, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (s->gaps[mid].to < ts)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static bool spans_gap(const struct split *s, uint64_t from, uint64_t to)
+{
+	size_t i = gap_find(s, from);
+
+	return i < s->gap_cnt && s->gaps[i].from <= to;
+}
+
+/* One more than may be kept: the two that lie closest become one, which only widens doubt. */
+static void gap_merge_closest(struct split *s)
+{
+	size_t best = 0;
+
+	for (size_t i = 1; i + 1 < s->gap_cnt; i++)
+		if (s->gaps[i + 1].from - s->gaps[i].to < s->gaps[best + 1].from - s->gaps[best].to)
+			best = i;
+	s->gaps[best].to = s->gaps[best + 1].to;
+	memmove(&s->gaps[best + 1], &s->gaps[best + 2], (s->gap_cnt - best - 2) * sizeof(*s->gaps));
+	s->gap_cnt--;
+}
+
+static void gap_add(struct split *s, uint64_t from, uint64_t to)
+{
+	size_t i = gap_find(s, from), end = i;
+
+	while (end < s->gap_cnt && s->gaps[end].from <= to) {
+		if (s->gaps[end].from < from)
+			from = s->gaps[end].from;
+		if (s->gaps[end].to > to)
+			to = s->gaps[end].to;
+		end++;
+	}
+	if (end == i) {
+		s->gaps = array_reserve(s->gaps, &s->gap_cap, s->gap_cnt + 1, sizeof(*s->gaps));
+		memmove(&s->gaps[i + 1], &s->gaps[i], (s->gap_cnt - i) * sizeof(*s->gaps));
+		s->gap_cnt++;
+	} else {
+		memmove(&s->gaps[i + 1], &s->gaps[end], (s->gap_cnt - end) * sizeof(*s->gaps));
+		s->gap_cnt -= end - i - 1;
+	}
+	s->gaps[i] = (struct split_gap){ from, to };
+	if (s->gap_cnt > SPLIT_GAPS_MAX)
+		gap_merge_closest(s);
+}
+
+void split_add_gaps(struct split *s, const struct trace *t, const struct trace_event *ev)
+{
+	uint64_t first, last;
+	struct dial9_str kind;
+
+	if (ev->kind != TRACE_LOST || !trace_str(t, ev, ROLE_KIND, &kind))
+		return;
+	/* samples and side-band records carry no switches */
+	if ((kind.len == strlen(PROF_LOST_SAMPLE_ESTIMATE) &&
+	     !memcmp(kind.ptr, PROF_LOST_SAMPLE_ESTIMATE, kind.len)) ||
+	    (kind.len == strlen(PROF_LOST_SIDEBAND) &&
+	     !memcmp(kind.ptr, PROF_LOST_SIDEBAND, kind.len)))
+		return;
+	if (trace_u64(ev, ROLE_FIRST_NS, &first) && trace_u64(ev, ROLE_LAST_NS, &last) &&
+	    first <= last)
+		gap_add(s, first, last);
+}
+
+/* ---- states ----------------------------------------------------------------------------------- */
+
+static void enter(struct split *s, struct split_task *task, enum split_state state, uint64_t ts)
+{
+	uint64_t spent = ts > task->since ? ts - task->since : 0;
+
+	if (task->state != SPLIT_UNKNOWN && task->state != SPLIT_GONE &&
+	    spans_gap(s, task->since, ts)) {
+		task->spoilt += spent;
+	} else {
+		switch (task->state) {
+		case SPLIT_RUNNING:
+			task->run += spent;
+			break;
+		case SPLIT_WAITING:
+			task->wait += spent;
+			break;
+		case SPLIT_OFF:
+			task->off += spent;
+			break;
+		case SPLIT_UNKNOWN:
+		case SPLIT_GONE:
+			break;
+		}
+	}
+	task->state = state;
+	task->since = ts;
+}
+
+static void name_task(struct split_task *task, const struct trace *t)
+{
+	const struct names_task *known;
+
+	if (task->pid != TRACE_NONE && task->comm != NAMES_NONE)
+		return;
+	known = trace_task(t, task->tid);
+	if (known) {
+		task->pid = known->pid;
+		task->comm = known->comm;
+	}
+}
+
+static void switched_out(struct split *s, struct split_task *task, uint64_t state, uint64_t ts)
+{
+	enum split_state next = SPLIT_OFF;
+
+	if (!(state & STATE_LETTERS)) {
+		next = SPLIT_WAITING;
+		task->preempted++;
+	} else if (state & (STATE_DEAD | STATE_ZOMBIE)) {
+		next = SPLIT_GONE;
+	}
+	task->switches++;
+	enter(s, task, next, ts);
+}
+
+void split_add(struct split *s, const struct trace *t, const struct trace_event *ev)
+{
+	struct split_task *task;
+	uint64_t tid;
+
+	split_add_gaps(s, t, ev);
+	if (ev->kind == TRACE_SCHED_SWITCH) {
+		/* the idle threads all share tid 0 and do nothing worth counting */
+		if (trace_u64(ev, ROLE_PREV_PID, &tid) && tid && tid < TRACE_NONE) {
+			task = task_of(s, (uint32_t)tid);
+			name_task(task, t);
+			switched_out(s, task, trace_u64_or(ev, ROLE_PREV_STATE, 0), ev->ts);
+		}
+		if (trace_u64(ev, ROLE_NEXT_PID, &tid) && tid && tid < TRACE_NONE) {
+			task = task_of(s, (uint32_t)tid);
+			name_task(task, t);
+			enter(s, task, SPLIT_RUNNING, ev->ts);
+		}
+	} else if (ev->kind == TRACE_SCHED_WAKING && trace_u64(ev, ROLE_PID, &tid) && tid &&
+		   tid < TRACE_NONE) {
+		task = task_of(s, (uint32_t)tid);
+		/* one that runs was woken before it got off: the switch will tell */
+		if (task->state != SPLIT_RUNNING && task->state != SPLIT_WAITING)
+			enter(s, task, SPLIT_WAITING, ev->ts);
+	}
+}
+
+void split_finish(struct split *s, const struct names *n)
+{
+	for (size_t i = 0; i < s->cnt; i++) {
+		const struct names_task *known = names_task_first(n, s->tasks[i].tid);
+
+		if (!known)
+			continue;
+		if (s->tasks[i].pid == TRACE_NONE)
+			s->tasks[i].pid = known->pid;
+		if (s->tasks[i].comm == NAMES_NONE)
+			s->tasks[i].comm = known->comm;
+	}
+}
+
+void split_sum(const struct split *s, uint32_t pid, struct split_task *out)
+{
+	*out = (struct split_task){ .tid = TRACE_NONE, .pid = pid, .comm = NAMES_NONE };
+	for (size_t i = 0; i < s->cnt; i++) {
+		const struct split_task *task = &s->tasks[i];
+
+		if (pid != TRACE_NONE && task->pid != pid)
+			continue;
+		out->run += task->run;
+		out->wait += task->wait;
+		out->off += task->off;
+		out->spoilt += task->spoilt;
+		out->switches += task->switches;
+		out->preempted += task->preempted;
+	}
+}
+
+void split_fini(struct split *s)
+{
+	hmap_fini(&s->by_tid);
+	free(s->tasks);
+	free(s->gaps);
+	memset(s, 0, sizeof(*s));
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_PROFILE_SPLIT_H
+#define D9_PROFILE_SPLIT_H
+
+#include "trace/trace.h"
+
+enum split_state {
+	SPLIT_UNKNOWN, /* before the first event of a thread, and after a gap */
+	SPLIT_RUNNING,
+	SPLIT_WAITING, /* runnable, without a CPU */
+	SPLIT_OFF, /* blocked or asleep */
+	SPLIT_GONE,
+};
+
+/* How one thread spent its time. Nanoseconds. */
+struct split_task {
+	uint32_t tid, pid, comm; /* pid TRACE_NONE and comm NAMES_NONE: unknown */
+	uint64_t run, wait, off;
+	uint64_t spoilt; /* in intervals that a gap in the trace makes doubtful: in none of the above */
+	uint64_t switches, preempted; /* switches out; those of them while runnable */
+	enum split_state state;
+	uint64_t since;
+};
+
+struct split_gap {
+	uint64_t from, to;
+};
+
+/* {0} is empty. Grows with distinct threads; gaps are merged beyond SPLIT_GAPS_MAX. */
+struct split {
+	struct hmap by_tid; /* tid -> index + 1 */
+	struct split_task *tasks;
+	size_t cnt, cap;
+	struct split_gap *gaps; /* sorted, apart from each other */
+	size_t gap_cnt, gap_cap;
+};
+
+#define SPLIT_GAPS_MAX 4096
+
+/*
+ * Takes switches and wakings. LostEvents of scheduler events add gaps: to find the intervals before
+ * the report of a loss too, give all LostEvents first (split_add_gaps() in a pass of its own).
+ */
+void split_add(struct split *s, const struct trace *t, const struct trace_event *ev);
+/* Only the gaps that this event tells of; other events are ignored. */
+void split_add_gaps(struct split *s, const struct trace *t, const struct trace_event *ev);
+/* The sum over threads of @pid, or over all but the idle ones when @pid is TRACE_NONE. */
+void split_sum(const struct split *s, uint32_t pid, struct split_task *out);
+/* Pids and names that were told only after the thread's first event. */
+void split_finish(struct split *s, const struct names *n);
+void split_fini(struct split *s);
+
+#endif /* D9_PROFILE_SPLIT_H */
