@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `dial9-prof info`: what a trace is and how far it can be trusted. Owns the listing; the counting
+ * is profile/census.c's. Everything that the recorder says of itself is repeated here, and the
+ * account of events is drawn up in one line that either balances or is called out.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/str.h"
+#include "cmd/cmd.h"
+#include "cmd/info.h"
+#include "cmd/text.h"
+
+#define O(m) offsetof(struct info_opts, m)
+
+static const struct opt info_opts[] = {
+	SELECT_OPT_INPUT(struct info_opts, sel),
+	{ .name = "schemas",
+	  .kind = OPT_FLAG,
+	  .off = O(schemas),
+	  .help = "also the fields of each event type",
+	  .group = "Output" },
+	{ .name = "modules",
+	  .kind = OPT_FLAG,
+	  .off = O(modules),
+	  .help = "also all modules with their build-ids" },
+	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+};
+
+static const struct opt_spec info_spec = {
+	.name = "info",
+	.usage = "dial9-prof info [OPTIONS] [FILE]",
+	.brief = "Say what a trace holds, what was lost, and what recording it cost.",
+	.opts = info_opts,
+	.cnt = sizeof(info_opts) / sizeof(info_opts[0]),
+	.examples = "  dial9-prof info trace.bin\n"
+		    "  dial9-prof -p 4242 -o - | dial9-prof info -\n",
+};
+
+/* Metadata with a line of its own, in the order of printing. */
+static const struct {
+	const char *label, *key;
+} meta_lines[] = {
+	{ "host", PROF_META_HOST },
+	{ "kernel", PROF_META_KERNEL },
+	{ "machine", PROF_META_ARCH },
+	{ "cpus", PROF_META_CPUS },
+	{ "command", PROF_META_COMMAND_LINE },
+	{ "target", PROF_META_TARGET },
+	{ "recorder", PROF_META_VERSION },
+	{ "clock", PROF_META_CLOCK },
+	{ "sampled by", PROF_META_SAMPLE_EVENT },
+	{ "switch stacks", PROF_META_SWITCH_STACKS },
+};
+
+/* Metadata that other lines make use of. */
+static const char *const meta_hidden[] = {
+	PROF_META_SAMPLE_PERIOD_NS,
+	PROF_META_SAMPLE_HZ,
+	PROF_META_START_REALTIME_NS,
+	PROF_META_RING_BYTES,
+};
+
+static bool meta_has_line(const char *key)
+{
+	for (size_t i = 0; i < sizeof(meta_lines) / sizeof(meta_lines[0]); i++)
+		if (!strcmp(key, meta_lines[i].key))
+			return true;
+	for (size_t i = 0; i < sizeof(meta_hidden) / sizeof(meta_hidden[0]); i++)
+		if (!strcmp(key, meta_hidden[i]))
+			return true;
+	return false;
+}
+
+static void put_label(struct info *in, const char *label)
+{
+	buf_printf(&in->out, "%-15s ", label);
+}
+
+static void put_meta(struct info *in)
+{
+	for (size_t i = 0; i < sizeof(meta_lines) / sizeof(meta_lines[0]); i++) {
+		const char *value = names_meta(in->names, meta_lines[i].key);
+
+		if (!value || !*value)
+			continue;
+		put_label(in, meta_lines[i].label);
+		text_clean(&in->out, value, strlen(value));
+		if (!strcmp(meta_lines[i].key, PROF_META_SAMPLE_EVENT)) {
+			const char *hz = names_meta(in->names, PROF_META_SAMPLE_HZ);
+
+			if (hz) {
+				buf_addstr(&in->out, " at ");
+				text_clean(&in->out, hz, strlen(hz));
+				buf_addstr(&in->out, " Hz");
+			}
+		}
+		buf_addch(&in->out, '\n');
+	}
+	for (size_t i = 0; i < in->names->meta_cnt; i++) {
+		const struct names_meta *m = &in->names->meta[i];
+		struct buf label = { 0 };
+
+		if (meta_has_line(names_str(in->names, m->key, NULL)))
+			continue;
+		text_name(&label, in->names, m->key);
+		put_label(in, buf_cstr(&label));
+		text_name(&in->out, in->names, m->value);
+		buf_addch(&in->out, '\n');
+		buf_free(&label);
+	}
+}
+
+/* ---- time -------------------------------------------------------------------------------------- */
+
+static void put_time(struct info *in)
+{
+	const struct census *c = &in->census;
+	const struct names *n = in->names;
+	char text[64], zone[16];
+	struct tm tm;
+	uint64_t real;
+	time_t sec;
+
+	if (!c->has_ts)
+		return;
+	if (n->clock_known) {
+		real = n->clock_real + (c->first_ts - n->clock_mono);
+		sec = (time_t)(real / 1000000000);
+		if (localtime_r(&sec, &tm) && strftime(text, sizeof(text), "%F %T", &tm) &&
+		    strftime(zone, sizeof(zone), "%z", &tm)) {
+			put_label(in, "start");
+			buf_printf(&in->out, "%s.%03" PRIu64 " %s\n", text,
+				   real % 1000000000 / 1000000, zone);
+		}
+	}
+	put_label(in, "span");
+	buf_printf(&in->out, "%.6f s (%" PRIu64 ".%06" PRIu64 " to %" PRIu64 ".%06" PRIu64 ")\n",
+		   (double)(c->last_ts - c->first_ts) / 1e9, c->first_ts / 1000000000,
+		   c->first_ts % 1000000000 / 1000, c->last_ts / 1000000000,
+		   c->last_ts % 1000000000 / 1000);
+}
+
+/* ---- what is in it ----------------------------------------------------------------------------- */
+
+static void put_size(struct info *in)
+{
+	char events[32], bytes[32], samples[32], stacks[32];
+	const struct census *c = &in->census;
+
+	str_count(events, c->events);
+	str_bytes(bytes, in->bytes);
+	put_label(in, "events");
+	buf_printf(&in->out, "%s in %s", events, bytes);
+	if (c->events)
+		buf_printf(&in->out, " (%.1f B/event)", (double)in->bytes / (double)c->events);
+	buf_printf(&in->out, ", %" PRIu64 " segment%s\n", in->names->segment,
+		   in->names->segment == 1 ? "" : "s");
+	str_count(samples, c->samples);
+	str_count(stacks, c->switch_stacks);
+	put_label(in, "stacks");
+	buf_printf(&in->out, "%s samples, %s of switches out", samples, stacks);
+	if (c->user_truncated || c->kernel_truncated)
+		buf_printf(&in->out,
+			   "; cut at the depth limit: %" PRIu64 " user, %" PRIu64 " kernel",
+			   c->user_truncated, c->kernel_truncated);
+	buf_addch(&in->out, '\n');
+	if (in->torn) {
+		put_label(in, "note");
+		buf_addstr(&in->out, "the end is cut off; everything before it is counted\n");
+	}
+}
+
+static void put_loss(struct info *in)
+{
+	const struct census *c = &in->census;
+	char a[32], b[32], d[32];
+	struct buf kind = { 0 };
+
+	if (c->stats.known) {
+		str_count(a, c->stats.produced);
+		str_count(b, c->stats.written);
+		str_count(d, c->stats.lost);
+		put_label(in, "account");
+		buf_printf(&in->out, "produced %s = written %s + lost %s%s\n", a, b, d,
+			   c->stats.produced == c->stats.written + c->stats.lost ?
+				   "" :
+				   "  (DOES NOT ADD UP)");
+	}
+	if (!c->loss_cnt) {
+		put_label(in, "lost");
+		buf_addstr(&in->out,
+			   c->stats.known ? "nothing\n" : "nothing that the trace tells of\n");
+	}
+	for (size_t i = 0; i < c->loss_cnt; i++) {
+		const struct census_loss *l = &c->losses[i];
+
+		buf_clear(&kind);
+		text_name(&kind, in->names, l->kind);
+		str_count(a, l->count);
+		put_label(in, i ? "" : "lost");
+		buf_printf(&in->out,
+			   "%s %s%s, between %" PRIu64 ".%06" PRIu64 " and %" PRIu64 ".%06" PRIu64
+			   "\n",
+			   a, buf_cstr(&kind),
+			   strcmp(buf_cstr(&kind), PROF_LOST_SAMPLE_ESTIMATE) ? "" :
+										" (not counted)",
+			   l->first_ns / 1000000000, l->first_ns % 1000000000 / 1000,
+			   l->last_ns / 1000000000, l->last_ns % 1000000000 / 1000);
+	}
+	buf_free(&kind);
+}
+
+static void put_overhead(struct info *in)
+{
+	const struct census_stats *s = &in->census.stats;
+	char rss[32], ring[32];
+
+	if (!s->known || !s->elapsed_ns)
+		return;
+	put_label(in, "overhead");
+	buf_printf(&in->out, "BPF %.2f%% + recorder %.2f%% of one CPU over %.1f s",
+		   100.0 * (double)s->bpf_ns / (double)s->elapsed_ns,
+		   100.0 * (double)s->cpu_ns / (double)s->elapsed_ns, (double)s->elapsed_ns / 1e9);
+	if (s->bpf_runs)
+		buf_printf(&in->out, "; %.0f ns a BPF run",
+			   (double)s->bpf_ns / (double)s->bpf_runs);
+	str_bytes(rss, s->rss_bytes);
+	str_bytes(ring, s->ring_fill_max_bytes);
+	buf_printf(&in->out, "; memory %s, fullest ring %s\n", rss, ring);
+}
+
+static void put_types(struct info *in)
+{
+	const struct census *c = &in->census;
+	char bytes[32], events[32];
+
+	buf_addstr(&in->out, "\n     Bytes  B/event         Count  Event\n");
+	for (size_t i = 0; i < c->type_cnt; i++) {
+		const struct census_type *t = &c->types[i];
+
+		str_bytes(bytes, t->bytes);
+		str_count(events, t->events);
+		buf_printf(&in->out, "%10s %8.1f %13s  ", bytes,
+			   (double)t->bytes / (double)t->events, events);
+		text_name(&in->out, in->names, t->name);
+		buf_addch(&in->out, '\n');
+	}
+	str_bytes(bytes, in->overhead_bytes);
+	buf_printf(&in->out, "%10s %8s %13s  (headers, schemas, pools, resets)\n", bytes, "-", "-");
+}
+
+/* ---- modules and schemas ----------------------------------------------------------------------- */
+
+static void put_unnamed(struct info *in)
+{
+	size_t cnt, shown = 0;
+	struct census_module *v = census_modules(&in->census, in->names, &cnt);
+
+	for (size_t i = 0; i < cnt && v[i].unnamed; i++) {
+		if (!shown++)
+			buf_addstr(&in->out, "\nModules without symbols for some addresses:\n");
+		buf_printf(&in->out, "  %" PRIu64 " of %" PRIu64 "  ", v[i].unnamed, v[i].frames);
+		text_module(&in->out, in->names, v[i].module);
+		buf_addch(&in->out, '\n');
+	}
+	free(v);
+}
+
+static void put_modules(struct info *in)
+{
+	const struct names *n = in->names;
+
+	buf_addstr(&in->out, "\nModules:\n");
+	for (size_t i = 1; i < n->module_cnt; i++) {
+		const struct names_module *m = &n->modules[i];
+
+		if (!m->announced)
+			continue;
+		buf_printf(&in->out, "  %6u  ", m->id);
+		text_module(&in->out, n, (uint32_t)i);
+		if (m->build_id_sz)
+			buf_addstr(&in->out, "  ");
+		for (size_t k = 0; k < m->build_id_sz; k++)
+			buf_printf(&in->out, "%02x", m->build_id[k]);
+		buf_addch(&in->out, '\n');
+	}
+}
+
+static void put_schemas(struct info *in)
+{
+	struct trace_schema *const *v;
+	size_t cnt;
+
+	v = trace_schemas(reader_trace(in->reader), &cnt);
+	buf_addstr(&in->out, "\nSchemas:\n");
+	for (size_t i = 0; i < cnt; i++) {
+		buf_addstr(&in->out, "  ");
+		text_name(&in->out, in->names, v[i]->name);
+		for (size_t f = 0; f < v[i]->field_cnt; f++) {
+			buf_addstr(&in->out, f ? ", " : "  {");
+			text_name(&in->out, in->names, v[i]->field_names[f]);
+			buf_printf(&in->out, " %s",
+				   info_type_name(dial9_schema_field_type(v[i]->schema, f)));
+		}
+		buf_addstr(&in->out, v[i]->field_cnt ? "}" : "  {}");
+		if (!dial9_schema_has_timestamp(v[i]->schema))
+			buf_addstr(&in->out, " without time");
+		buf_addch(&in->out, '\n');
+	}
+}
+
+static void put_text(struct info *in)
+{
+	put_label(in, "trace");
+	text_clean(&in->out, reader_input(in->reader), strlen(reader_input(in->reader)));
+	buf_addch(&in->out, '\n');
+	put_meta(in);
+	put_time(in);
+	put_size(in);
+	put_loss(in);
+	put_overhead(in);
+	put_types(in);
+	put_unnamed(in);
+	if (in->opts->modules)
+		put_modules(in);
+	if (in->opts->schemas)
+		put_schemas(in);
+}
+
+/* ---- the run ----------------------------------------------------------------------------------- */
+
+static int info_file(const struct info_opts *opts, const char *path)
+{
+	struct info in = { .opts = opts };
+	struct trace_event ev;
+	int ret, code = CMD_INPUT;
+
+	if (reader_open(path, READER_ONE_PASS, &in.reader))
+		return CMD_INPUT;
+	in.names = reader_names(in.reader);
+	while ((ret = reader_next(in.reader, &ev)) == 1)
+		census_add(&in.census, reader_trace(in.reader), in.names, &ev);
+	if (!ret) {
+		census_sort(&in.census, in.names);
+		in.bytes = trace_consumed(reader_trace(in.reader));
+		in.overhead_bytes = trace_overhead_bytes(reader_trace(in.reader));
+		in.torn = reader_is_torn(in.reader);
+		if (opts->json)
+			info_json(&in);
+		else
+			put_text(&in);
+		fwrite(buf_cstr(&in.out), 1, in.out.len, stdout);
+		code = text_finish();
+	}
+	buf_free(&in.out);
+	census_fini(&in.census);
+	reader_free(in.reader);
+	return code;
+}
+
+int cmd_info(int argc, char **argv)
+{
+	struct info_opts opts = { 0 };
+	int first, ret, code = CMD_USAGE;
+	const char *path;
+
+	ret = opts_parse(&info_spec, argc, argv, &opts, &first);
+	if (ret == 1) {
+		code = CMD_OK;
+	} else if (!ret) {
+		path = select_input(&opts.sel, argc, argv, first);
+		if (path)
+			code = info_file(&opts, path);
+	}
+	opts_fini(&info_spec, &opts);
+	return code;
+}

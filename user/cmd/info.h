@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_CMD_INFO_H
+#define D9_CMD_INFO_H
+
+#include "base/buf.h"
+#include "cmd/select.h"
+#include "profile/census.h"
+
+struct info_opts {
+	struct select_opts sel;
+	bool schemas, modules, json;
+};
+
+/* One run of the command: the trace has been read to its end. */
+struct info {
+	const struct info_opts *opts;
+	struct reader *reader;
+	struct names *names;
+	struct census census;
+	uint64_t bytes; /* of whole frames */
+	uint64_t overhead_bytes; /* of those that are no events */
+	bool torn;
+	struct buf out;
+};
+
+/* "U32", "Varint?" and so on; static text. */
+const char *info_type_name(uint8_t type);
+
+/* The JSON form, appended to in->out. */
+void info_json(struct info *in);
+
+#endif /* D9_CMD_INFO_H */

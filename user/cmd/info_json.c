@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `dial9-prof info --json`: one object with everything that the text form says, exact and unrounded.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "cmd/info.h"
+#include "cmd/text.h"
+
+const char *info_type_name(uint8_t type)
+{
+	static const char *const names[][2] = {
+		[DIAL9_I64] = { "I64", "I64?" },
+		[DIAL9_F64] = { "F64", "F64?" },
+		[DIAL9_BOOL] = { "Bool", "Bool?" },
+		[DIAL9_STRING] = { "String", "String?" },
+		[DIAL9_BYTES] = { "Bytes", "Bytes?" },
+		[DIAL9_POOLED_STACK] = { "PooledStack", "PooledStack?" },
+		[DIAL9_POOLED_STRING] = { "PooledString", "PooledString?" },
+		[DIAL9_STACK] = { "Stack", "Stack?" },
+		[DIAL9_VARINT] = { "Varint", "Varint?" },
+		[DIAL9_STRING_MAP] = { "StringMap", "StringMap?" },
+		[DIAL9_U8] = { "U8", "U8?" },
+		[DIAL9_U16] = { "U16", "U16?" },
+		[DIAL9_U32] = { "U32", "U32?" },
+		[DIAL9_LIST] = { "List", "List?" },
+		[DIAL9_MAP] = { "Map", "Map?" },
+	};
+	uint8_t base = type & (uint8_t)~DIAL9_OPTIONAL;
+
+	if (base < 1 || base >= sizeof(names) / sizeof(names[0]))
+		return "?";
+	return names[base][!!(type & DIAL9_OPTIONAL)];
+}
+
+static void json_meta(struct info *in)
+{
+	buf_addstr(&in->out, ",\"metadata\":{");
+	for (size_t i = 0; i < in->names->meta_cnt; i++) {
+		buf_addstr(&in->out, i ? "," : "");
+		text_json_name(&in->out, in->names, in->names->meta[i].key);
+		buf_addch(&in->out, ':');
+		text_json_name(&in->out, in->names, in->names->meta[i].value);
+	}
+	buf_addch(&in->out, '}');
+}
+
+static void json_time(struct info *in)
+{
+	const struct census *c = &in->census;
+	const struct names *n = in->names;
+
+	if (!c->has_ts)
+		return;
+	buf_printf(&in->out, ",\"first_ns\":%" PRIu64 ",\"last_ns\":%" PRIu64, c->first_ts,
+		   c->last_ts);
+	if (n->clock_known)
+		buf_printf(&in->out, ",\"start_realtime_ns\":%" PRIu64,
+			   n->clock_real + (c->first_ts - n->clock_mono));
+}
+
+static void json_loss(struct info *in)
+{
+	const struct census *c = &in->census;
+
+	buf_addstr(&in->out, ",\"lost\":[");
+	for (size_t i = 0; i < c->loss_cnt; i++) {
+		buf_addstr(&in->out, i ? ",{\"kind\":" : "{\"kind\":");
+		text_json_name(&in->out, in->names, c->losses[i].kind);
+		buf_printf(&in->out,
+			   ",\"count\":%" PRIu64 ",\"first_ns\":%" PRIu64 ",\"last_ns\":%" PRIu64
+			   "}",
+			   c->losses[i].count, c->losses[i].first_ns, c->losses[i].last_ns);
+	}
+	buf_addch(&in->out, ']');
+}
+
+static void json_stats(struct info *in)
+{
+	const struct census_stats *s = &in->census.stats;
+
+	if (!s->known)
+		return;
+	buf_printf(&in->out,
+		   ",\"stats\":{\"elapsed_ns\":%" PRIu64 ",\"produced\":%" PRIu64
+		   ",\"written\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"balanced\":%s"
+		   ",\"samples\":%" PRIu64 ",\"bpf_ns\":%" PRIu64 ",\"bpf_runs\":%" PRIu64
+		   ",\"cpu_ns\":%" PRIu64 ",\"rss_bytes\":%" PRIu64
+		   ",\"ring_fill_max_bytes\":%" PRIu64 ",\"bytes_written\":%" PRIu64 "}",
+		   s->elapsed_ns, s->produced, s->written, s->lost,
+		   s->produced == s->written + s->lost ? "true" : "false", s->samples, s->bpf_ns,
+		   s->bpf_runs, s->cpu_ns, s->rss_bytes, s->ring_fill_max_bytes, s->bytes_written);
+}
+
+static void json_types(struct info *in)
+{
+	const struct census *c = &in->census;
+
+	buf_addstr(&in->out, ",\"types\":[");
+	for (size_t i = 0; i < c->type_cnt; i++) {
+		buf_addstr(&in->out, i ? ",{\"name\":" : "{\"name\":");
+		text_json_name(&in->out, in->names, c->types[i].name);
+		buf_printf(&in->out, ",\"events\":%" PRIu64 ",\"bytes\":%" PRIu64 "}",
+			   c->types[i].events, c->types[i].bytes);
+	}
+	buf_addch(&in->out, ']');
+}
+
+static void json_modules(struct info *in)
+{
+	size_t cnt;
+	struct census_module *v = census_modules(&in->census, in->names, &cnt);
+
+	buf_addstr(&in->out, ",\"modules\":[");
+	for (size_t i = 0; i < cnt; i++) {
+		const struct names_module *m = names_module(in->names, v[i].module);
+
+		buf_addstr(&in->out, i ? ",{\"path\":" : "{\"path\":");
+		text_json_name(&in->out, in->names, v[i].module ? m->path : NAMES_NONE);
+		buf_addstr(&in->out, ",\"build_id\":\"");
+		for (size_t k = 0; k < m->build_id_sz; k++)
+			buf_printf(&in->out, "%02x", m->build_id[k]);
+		buf_printf(&in->out, "\",\"addresses\":%" PRIu64 ",\"unnamed\":%" PRIu64 "}",
+			   v[i].frames, v[i].unnamed);
+	}
+	buf_addch(&in->out, ']');
+	free(v);
+}
+
+static void json_schemas(struct info *in)
+{
+	struct trace_schema *const *v;
+	size_t cnt;
+
+	v = trace_schemas(reader_trace(in->reader), &cnt);
+	buf_addstr(&in->out, ",\"schemas\":[");
+	for (size_t i = 0; i < cnt; i++) {
+		buf_addstr(&in->out, i ? ",{\"name\":" : "{\"name\":");
+		text_json_name(&in->out, in->names, v[i]->name);
+		buf_printf(&in->out, ",\"has_ts\":%s,\"fields\":[",
+			   dial9_schema_has_timestamp(v[i]->schema) ? "true" : "false");
+		for (size_t f = 0; f < v[i]->field_cnt; f++) {
+			buf_addstr(&in->out, f ? ",[" : "[");
+			text_json_name(&in->out, in->names, v[i]->field_names[f]);
+			buf_printf(&in->out, ",\"%s\"]",
+				   info_type_name(dial9_schema_field_type(v[i]->schema, f)));
+		}
+		buf_addstr(&in->out, "]}");
+	}
+	buf_addch(&in->out, ']');
+}
+
+void info_json(struct info *in)
+{
+	const char *file = reader_input(in->reader);
+
+	buf_addstr(&in->out, "{\"file\":");
+	str_json(&in->out, file, strlen(file));
+	buf_printf(&in->out,
+		   ",\"torn\":%s,\"segments\":%" PRIu64 ",\"events\":%" PRIu64 ",\"bytes\":%" PRIu64
+		   ",\"overhead_bytes\":%" PRIu64 ",\"samples\":%" PRIu64
+		   ",\"switch_stacks\":%" PRIu64,
+		   in->torn ? "true" : "false", in->names->segment, in->census.events, in->bytes,
+		   in->overhead_bytes, in->census.samples, in->census.switch_stacks);
+	json_meta(in);
+	json_time(in);
+	json_loss(in);
+	json_stats(in);
+	json_types(in);
+	json_modules(in);
+	if (in->opts->schemas)
+		json_schemas(in);
+	buf_addstr(&in->out, "}\n");
+}

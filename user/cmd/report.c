@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `dial9-prof report`: where the CPU time went. Owns the options, the pass over the trace and the
+ * lines about the recording; the table and the tree are printed by report_print.c, the numbers come
+ * from user/profile.
+ *
+ * One pass: stacks are summed as addresses, and named when the trace has ended, because names come
+ * last. What is missing is said above the table: loss, modules without names, stacks that end early.
+ */
+#include "cmd/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "cmd/cmd.h"
+#include "cmd/text.h"
+
+#define O(m) offsetof(struct report_opts, m)
+
+static const char *const graph_choices[] = { "caller", "callee", "none", NULL };
+
+static const struct opt report_opts[] = {
+	SELECT_OPT_INPUT(struct report_opts, sel),
+	SELECT_OPTS(struct report_opts, sel),
+	{ .name = "sort",
+	  .key = 's',
+	  .kind = OPT_STR,
+	  .off = O(sort),
+	  .arg = "KEYS",
+	  .help = "what rows are told apart by: sym,dso,comm,pid,tid (default sym,dso)",
+	  .group = "Output" },
+	{ .name = "call-graph",
+	  .key = 'g',
+	  .kind = OPT_CHOICE,
+	  .off = O(graph),
+	  .arg = "ORDER",
+	  .choices = graph_choices,
+	  .implied = "caller",
+	  .help = "the call tree: caller (from main down, default), callee (from the leaf up)" },
+	{ .name = "show-nr-samples",
+	  .key = 'n',
+	  .kind = OPT_FLAG,
+	  .off = O(samples),
+	  .help = "accepted; samples are always shown" },
+	{ .name = "percent-limit",
+	  .kind = OPT_STR,
+	  .off = O(percent),
+	  .arg = "PCT",
+	  .help = "leave out what has less than PCT percent in total (tree: 0.5)" },
+	{ .name = "limit",
+	  .kind = OPT_U64,
+	  .off = O(limit),
+	  .arg = "N",
+	  .help = "at most N rows (0: all)" },
+	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+};
+
+static const struct opt_spec report_spec = {
+	.name = "report",
+	.usage = "dial9-prof report [OPTIONS] [FILE]",
+	.brief = "Show where the CPU time went: self and total by function, module or thread.",
+	.opts = report_opts,
+	.cnt = sizeof(report_opts) / sizeof(report_opts[0]),
+	.examples = "  dial9-prof report\n"
+		    "  dial9-prof report -g --percent-limit 5\n"
+		    "  dial9-prof report -s comm,tid --json trace.bin\n",
+};
+
+static const char *const key_names[PROFILE_KEY_CNT] = {
+	[PROFILE_SYM] = "sym", [PROFILE_DSO] = "dso", [PROFILE_COMM] = "comm",
+	[PROFILE_PID] = "pid", [PROFILE_TID] = "tid",
+};
+
+const char *report_key_name(enum profile_key key)
+{
+	return key_names[key];
+}
+
+static int parse_sort(const char *s, struct report *r)
+{
+	size_t n;
+	int k;
+
+	for (;; s += n + 1) {
+		n = strcspn(s, ",");
+		for (k = 0; k < PROFILE_KEY_CNT; k++)
+			if (strlen(key_names[k]) == n && !memcmp(s, key_names[k], n))
+				break;
+		if (k == PROFILE_KEY_CNT) {
+			log_error("report: unknown sort key '%.*s' (known: sym, dso, comm, pid, "
+				  "tid)",
+				  (int)n, s);
+			return -EINVAL;
+		}
+		if (!(r->keys & 1u << k))
+			r->key_order[r->key_cnt++] = (enum profile_key)k;
+		r->keys |= 1u << k;
+		if (!s[n])
+			return 0;
+	}
+}
+
+static int parse_percent(const struct report_opts *o, struct report *r)
+{
+	char *end;
+
+	/* a tree of everything is no use to anyone */
+	r->percent = o->graph != REPORT_FLAT ? 0.5 : 0;
+	if (!o->percent)
+		return 0;
+	r->percent = strtod(o->percent, &end);
+	if (end == o->percent || (*end && strcmp(end, "%")) ||
+	    !(r->percent >= 0 && r->percent <= 100)) {
+		log_error("report: bad value '%s' for --percent-limit: want 0 to 100", o->percent);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+static int read_all(struct report *r)
+{
+	const struct trace *t;
+	struct trace_event ev;
+	int ret;
+
+	while ((ret = reader_next(r->reader, &ev)) == 1) {
+		t = reader_trace(r->reader);
+		census_add_loss(&r->census, t, r->names, &ev);
+		if (ev.kind == TRACE_SCHED_SWITCH)
+			r->switches++;
+		if (ev.kind != TRACE_SAMPLE || ev.source != PROF_SOURCE_SAMPLE)
+			continue;
+		r->all_samples++;
+		if (!select_match(&r->sel, r->reader, &ev))
+			continue;
+		if (!r->first_ts || ev.ts < r->first_ts)
+			r->first_ts = ev.ts;
+		if (ev.ts > r->last_ts)
+			r->last_ts = ev.ts;
+		profile_add(r->profile, &ev);
+	}
+	return ret;
+}
+
+/* ---- what the reader must know before the numbers ------------------------------------------- */
+
+static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+static void say(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("# ", stdout);
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	fputc('\n', stdout);
+}
+
+static void say_clock(const struct report *r)
+{
+	const char *event = names_meta(r->names, PROF_META_SAMPLE_EVENT);
+	const char *hz = names_meta(r->names, PROF_META_SAMPLE_HZ);
+	const char *period = names_meta(r->names, PROF_META_SAMPLE_PERIOD_NS);
+	struct buf line = { 0 }, name = { 0 };
+	char count[32];
+	uint64_t ns;
+
+	str_count(count, profile_samples(r->profile));
+	buf_printf(&line, "%s samples", count);
+	if (event && *event) {
+		text_clean(&name, event, strlen(event));
+		buf_printf(&line, " of %s", buf_cstr(&name));
+	}
+	if (hz && !str_parse_u64(hz, UINT64_MAX, &ns))
+		buf_printf(&line, " at %" PRIu64 " Hz", ns);
+	if (period && !str_parse_u64(period, UINT64_MAX, &ns) && ns)
+		buf_printf(&line, ", one each %.3f ms of CPU time", (double)ns / 1e6);
+	if (event && !strcmp(event, "cpu-clock"))
+		buf_addstr(&line, " (no PMU here: a timer, not cycles)");
+	say("%s", buf_cstr(&line));
+	buf_free(&name);
+	buf_free(&line);
+}
+
+static void say_loss(const struct report *r)
+{
+	uint64_t lost = census_lost(&r->census, r->names);
+	uint64_t est = census_lost_kind(&r->census, r->names, PROF_LOST_SAMPLE_ESTIMATE);
+	char a[32], b[32];
+
+	str_count(a, lost);
+	str_count(b, est);
+	if (lost || est)
+		say("lost: %s events%s%s%s (see dial9-prof info)", a, est ? ", about " : "",
+		    est ? b : "", est ? " samples (an estimate)" : "");
+	else
+		say("lost: nothing");
+}
+
+/* Modules in which a good part of the samples has no name; others are not worth a line. */
+static void say_unnamed(const struct report *r)
+{
+	uint64_t all = profile_samples(r->profile);
+	struct profile_rows rows = { 0 };
+	struct buf name = { 0 };
+
+	profile_unnamed(r->profile, &rows);
+	for (size_t i = 0; i < rows.cnt && i < 3; i++) {
+		if (rows.v[i].self * 100 < all)
+			break;
+		buf_clear(&name);
+		text_module(&name, r->names, rows.v[i].module);
+		say("no names for %.1f%% of samples, in %s%s",
+		    100.0 * (double)rows.v[i].self / (double)all, buf_cstr(&name),
+		    rows.v[i].module ? " (stripped? install its debug symbols)" : "");
+	}
+	buf_free(&name);
+	free(rows.v);
+}
+
+static void say_short_stacks(const struct report *r)
+{
+	uint64_t user, single;
+
+	profile_depths(r->profile, &user, &single);
+	if (single > 10 && single * 4 > user)
+		say("%.0f%% of user stacks are one frame deep: code built without frame pointers "
+		    "(-fno-omit-frame-pointer gives callers)",
+		    100.0 * (double)single / (double)user);
+}
+
+static void say_header(const struct report *r)
+{
+	struct buf input = { 0 };
+
+	text_clean(&input, reader_input(r->reader), strlen(reader_input(r->reader)));
+	if (r->last_ts > r->first_ts)
+		say("%s: CPU samples over %.3f s", buf_cstr(&input),
+		    (double)(r->last_ts - r->first_ts) / 1e9);
+	else
+		say("%s: CPU samples", buf_cstr(&input));
+	buf_free(&input);
+	say_clock(r);
+	say_loss(r);
+	say_unnamed(r);
+	say_short_stacks(r);
+	puts("#");
+}
+
+static void say_nothing_there(const struct report *r)
+{
+	const char *hz = names_meta(r->names, PROF_META_SAMPLE_HZ);
+	const char *why = "the target used no CPU while it was recorded: see dial9-prof script for "
+			  "what it did, or record for longer";
+
+	if (r->all_samples)
+		why = "the trace has samples, but none that -p, -t, --comm, -C and --time let "
+		      "through";
+	else if (hz && !strcmp(hz, "0"))
+		why = "it was recorded with --no-samples: record again without";
+	else if (!hz && !r->switches)
+		why = "it was not recorded by dial9-prof: see dial9-prof info for what is in it";
+	printf("No CPU samples in %s: %s.\n", reader_input(r->reader), why);
+}
+
+/* ---- the run ----------------------------------------------------------------------------------- */
+
+static int print_all(struct report *r)
+{
+	if (r->opts->json) {
+		report_print_json(r);
+	} else if (!profile_samples(r->profile)) {
+		say_nothing_there(r);
+	} else {
+		say_header(r);
+		if (r->opts->graph == REPORT_FLAT)
+			report_print_flat(r);
+		else
+			report_print_tree(r);
+	}
+	return text_finish();
+}
+
+static int report_file(const struct report_opts *opts, const char *path)
+{
+	struct report r = { .opts = opts };
+	int err, code;
+
+	if (parse_sort(opts->sort ? opts->sort : "sym,dso", &r) || parse_percent(opts, &r) ||
+	    select_init(&r.sel, &opts->sel))
+		return CMD_USAGE;
+	if (reader_open(path, READER_ONE_PASS, &r.reader))
+		return CMD_INPUT;
+	r.names = reader_names(r.reader);
+	err = select_wants_scan(&r.sel) ? select_scan(&r.sel, r.reader) : 0;
+	if (!err)
+		err = profile_new(r.names, &r.profile);
+	if (!err)
+		err = read_all(&r);
+	code = err ? CMD_INPUT : print_all(&r);
+	profile_free(r.profile);
+	census_fini(&r.census);
+	reader_free(r.reader);
+	return code;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct report_opts opts = { .graph = REPORT_FLAT };
+	int first, ret, code = CMD_USAGE;
+	const char *path;
+
+	ret = opts_parse(&report_spec, argc, argv, &opts, &first);
+	if (ret == 1) {
+		code = CMD_OK;
+	} else if (!ret) {
+		path = select_input(&opts.sel, argc, argv, first);
+		if (path)
+			code = report_file(&opts, path);
+	}
+	opts_fini(&report_spec, &opts);
+	return code;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_CMD_REPORT_H
+#define D9_CMD_REPORT_H
+
+#include "cmd/select.h"
+#include "profile/census.h"
+#include "profile/profile.h"
+
+/* What `report` prints; the first ones are the choices of -g in their order. */
+enum report_graph { REPORT_CALLER, REPORT_CALLEE, REPORT_FLAT };
+
+struct report_opts {
+	struct select_opts sel;
+	const char *sort;
+	const char *percent;
+	int graph; /* enum report_graph */
+	uint64_t limit;
+	bool samples, json;
+};
+
+/* One run of the command: options compiled, and what the trace gave. */
+struct report {
+	const struct report_opts *opts;
+	struct reader *reader;
+	struct names *names; /* of the reader */
+	struct select sel;
+	struct profile *profile;
+	struct census census; /* the loss only */
+	unsigned int keys; /* 1 << enum profile_key */
+	enum profile_key key_order[PROFILE_KEY_CNT];
+	size_t key_cnt;
+	double percent; /* rows and subtrees with less are left out */
+	uint64_t all_samples, switches;
+	uint64_t first_ts, last_ts; /* of the samples counted */
+};
+
+/* "sym", "dso" and so on. */
+const char *report_key_name(enum profile_key key);
+
+/* The body of the report on standard output. */
+void report_print_flat(const struct report *r);
+void report_print_tree(const struct report *r);
+void report_print_json(const struct report *r);
+
+#endif /* D9_CMD_REPORT_H */

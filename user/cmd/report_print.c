@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The bodies of `dial9-prof report`: the flat table, the call tree and the JSON form. Owns columns
+ * and widths; takes finished numbers.
+ *
+ * Columns are as wide as what stands in them. Only on a terminal are names cut so that a row is a
+ * line: in a file or a pipe a cut name is a lost one.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "cmd/report.h"
+#include "cmd/text.h"
+#include "profile/tree.h"
+
+/* Names get at least so much of a narrow terminal. */
+#define COLUMN_MIN 12
+/* Where nothing is cut, one name of a thousand characters must not push all others away. */
+#define COLUMN_PAD_MAX 60
+
+static double share(const struct report *r, uint64_t n)
+{
+	return 100.0 * (double)n / (double)profile_samples(r->profile);
+}
+
+static const char *key_title(enum profile_key key)
+{
+	static const char *const titles[PROFILE_KEY_CNT] = {
+		[PROFILE_SYM] = "Symbol", [PROFILE_DSO] = "Module", [PROFILE_COMM] = "Thread",
+		[PROFILE_PID] = "Pid",	  [PROFILE_TID] = "Tid",
+	};
+
+	return titles[key];
+}
+
+static void add_sym(struct buf *out, const struct names *n, uint32_t sym)
+{
+	if (sym == NAMES_NONE)
+		buf_addstr(out, "[unknown]");
+	else
+		text_name(out, n, sym);
+}
+
+static void add_id(struct buf *out, uint32_t id)
+{
+	if (id == TRACE_NONE)
+		buf_addstr(out, "-");
+	else
+		buf_printf(out, "%u", id);
+}
+
+static void add_cell(struct buf *out, const struct report *r, const struct profile_row *row,
+		     enum profile_key key)
+{
+	switch (key) {
+	case PROFILE_SYM:
+		add_sym(out, r->names, row->sym);
+		break;
+	case PROFILE_DSO:
+		text_module_base(out, r->names, row->module);
+		break;
+	case PROFILE_COMM:
+		add_sym(out, r->names, row->comm);
+		break;
+	case PROFILE_PID:
+		add_id(out, row->pid);
+		break;
+	case PROFILE_TID:
+		add_id(out, row->tid);
+		break;
+	case PROFILE_KEY_CNT:
+		break;
+	}
+}
+
+/* Rows that are to be shown: those over the limits, of a list ordered by self samples. */
+static size_t rows_shown(const struct report *r, struct profile_rows *rows)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < rows->cnt; i++)
+		if (share(r, rows->v[i].total) >= r->percent)
+			rows->v[n++] = rows->v[i];
+	return r->opts->limit && r->opts->limit < n ? r->opts->limit : n;
+}
+
+/* How wide each key's column is; on a terminal what is left after the others goes to the widest. */
+static void column_widths(const struct report *r, const struct profile_rows *rows, size_t n,
+			  size_t fixed, size_t *width)
+{
+	size_t term = text_terminal_width(), sum = fixed, widest = 0;
+	struct buf cell = { 0 };
+
+	for (size_t k = 0; k < r->key_cnt; k++) {
+		width[k] = strlen(key_title(r->key_order[k]));
+		for (size_t i = 0; i < n; i++) {
+			size_t w;
+
+			buf_clear(&cell);
+			add_cell(&cell, r, &rows->v[i], r->key_order[k]);
+			w = text_width(buf_cstr(&cell), cell.len);
+			if (w > width[k])
+				width[k] = w;
+		}
+		sum += width[k] + 2;
+		if (width[k] > width[widest])
+			widest = k;
+	}
+	buf_free(&cell);
+	for (size_t k = 0; !term && k < r->key_cnt; k++)
+		if (width[k] > COLUMN_PAD_MAX)
+			width[k] = COLUMN_PAD_MAX;
+	if (term && sum > term)
+		width[widest] = width[widest] > sum - term + COLUMN_MIN ?
+					width[widest] - (sum - term) :
+					COLUMN_MIN;
+}
+
+static void trim(struct buf *line)
+{
+	while (line->len && line->data[line->len - 1] == ' ')
+		line->len--;
+	buf_addch(line, '\n');
+}
+
+void report_print_flat(const struct report *r)
+{
+	size_t width[PROFILE_KEY_CNT], n;
+	struct profile_rows rows = { 0 };
+	struct buf line = { 0 }, cell = { 0 };
+	bool cut = text_terminal_width();
+	const char *title;
+
+	profile_flat(r->profile, r->keys, &rows);
+	n = rows_shown(r, &rows);
+	column_widths(r, &rows, n, strlen("# Overhead    Total  Samples"), width);
+	buf_addstr(&line, "# Overhead    Total  Samples");
+	for (size_t k = 0; k < r->key_cnt; k++) {
+		title = key_title(r->key_order[k]);
+		buf_addstr(&line, "  ");
+		text_column(&line, title, strlen(title), width[k], false);
+	}
+	trim(&line);
+	for (size_t i = 0; i < n; i++) {
+		buf_printf(&line, "%9.2f%% %7.2f%% %8" PRIu64, share(r, rows.v[i].self),
+			   share(r, rows.v[i].total), rows.v[i].self);
+		for (size_t k = 0; k < r->key_cnt; k++) {
+			buf_clear(&cell);
+			add_cell(&cell, r, &rows.v[i], r->key_order[k]);
+			buf_addstr(&line, "  ");
+			text_column(&line, buf_cstr(&cell), cell.len, width[k], cut);
+		}
+		trim(&line);
+	}
+	fwrite(buf_cstr(&line), 1, line.len, stdout);
+	buf_free(&line);
+	buf_free(&cell);
+	free(rows.v);
+}
+
+/* ---- the tree ---------------------------------------------------------------------------------- */
+
+/* Fewest samples that a subtree must have to be shown. */
+static uint64_t tree_min(const struct report *r)
+{
+	double min = r->percent * (double)profile_samples(r->profile) / 100.0;
+	uint64_t n = (uint64_t)min;
+
+	return (double)n < min || !n ? n + 1 : n;
+}
+
+void report_print_tree(const struct report *r)
+{
+	uint64_t left = r->opts->limit ? r->opts->limit : UINT64_MAX;
+	size_t term = text_terminal_width(), used;
+	struct buf line = { 0 }, name = { 0 };
+	uint32_t depth = 0, at = 0;
+	struct tree *t;
+
+	if (tree_new(r->profile, r->opts->graph == REPORT_CALLEE, &t))
+		return;
+	printf("#    Total  Overhead  Samples  %s\n",
+	       r->opts->graph == REPORT_CALLEE ? "Symbol, callers below" : "Symbol, callees below");
+	while (left-- && (at = tree_next(t, at, tree_min(r), &depth)) != TREE_NONE) {
+		const struct tree_node *node = &t->nodes[at];
+
+		buf_clear(&line);
+		buf_clear(&name);
+		buf_printf(&line, "%9.2f%% %8.2f%% %8" PRIu64 "  ", share(r, node->total),
+			   share(r, node->self), node->self);
+		for (uint32_t d = 1; d < depth; d++)
+			buf_addstr(&line, "  ");
+		add_sym(&name, r->names, node->sym);
+		buf_addstr(&name, " (");
+		text_module_base(&name, r->names, node->module);
+		buf_addch(&name, ')');
+		used = line.len;
+		text_column(&line, buf_cstr(&name), name.len,
+			    term > used + COLUMN_MIN ? term - used : COLUMN_MIN, term);
+		trim(&line);
+		fwrite(buf_cstr(&line), 1, line.len, stdout);
+	}
+	tree_free(t);
+	buf_free(&line);
+	buf_free(&name);
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------- */
+
+static void json_text(struct buf *out, const char *key, const char *s)
+{
+	if (!s)
+		return;
+	str_json(out, key, strlen(key));
+	buf_addch(out, ':');
+	str_json(out, s, strlen(s));
+	buf_addch(out, ',');
+}
+
+static void json_module(struct buf *out, const struct names *n, uint32_t index)
+{
+	const struct names_module *m = names_module(n, index);
+
+	text_json_name(out, n, m->announced ? m->path : NAMES_NONE);
+}
+
+static void json_cell(struct buf *out, const struct report *r, const struct profile_row *row,
+		      enum profile_key key)
+{
+	const char *name = report_key_name(key);
+
+	buf_printf(out, ",\"%s\":", name);
+	if (key == PROFILE_SYM)
+		text_json_name(out, r->names, row->sym);
+	else if (key == PROFILE_COMM)
+		text_json_name(out, r->names, row->comm);
+	else if (key == PROFILE_DSO)
+		json_module(out, r->names, row->module);
+	else if ((key == PROFILE_PID ? row->pid : row->tid) == TRACE_NONE)
+		buf_addstr(out, "null");
+	else
+		buf_printf(out, "%u", key == PROFILE_PID ? row->pid : row->tid);
+}
+
+static void json_rows(struct buf *out, const struct report *r)
+{
+	struct profile_rows rows = { 0 };
+	size_t n;
+
+	profile_flat(r->profile, r->keys, &rows);
+	n = rows_shown(r, &rows);
+	buf_addstr(out, ",\"rows\":[");
+	for (size_t i = 0; i < n; i++) {
+		buf_printf(out, "%s{\"self\":%" PRIu64 ",\"total\":%" PRIu64, i ? "," : "",
+			   rows.v[i].self, rows.v[i].total);
+		for (size_t k = 0; k < r->key_cnt; k++)
+			json_cell(out, r, &rows.v[i], r->key_order[k]);
+		buf_addch(out, '}');
+	}
+	buf_addch(out, ']');
+	free(rows.v);
+}
+
+/* A list in the order of printing, each node with its depth: as deep as it is, it nests nothing. */
+static void json_tree(struct buf *out, const struct report *r)
+{
+	uint32_t depth = 0, at = 0;
+	bool first = true;
+	struct tree *t;
+
+	if (tree_new(r->profile, r->opts->graph == REPORT_CALLEE, &t))
+		return;
+	buf_addstr(out, ",\"tree\":[");
+	while ((at = tree_next(t, at, tree_min(r), &depth)) != TREE_NONE) {
+		buf_printf(out,
+			   "%s{\"depth\":%u,\"self\":%" PRIu64 ",\"total\":%" PRIu64 ",\"sym\":",
+			   first ? "" : ",", depth, t->nodes[at].self, t->nodes[at].total);
+		text_json_name(out, r->names, t->nodes[at].sym);
+		buf_addstr(out, ",\"dso\":");
+		json_module(out, r->names, t->nodes[at].module);
+		buf_addch(out, '}');
+		first = false;
+	}
+	buf_addch(out, ']');
+	tree_free(t);
+}
+
+void report_print_json(const struct report *r)
+{
+	struct buf out = { 0 };
+
+	buf_addch(&out, '{');
+	json_text(&out, "file", reader_input(r->reader));
+	json_text(&out, "sample_event", names_meta(r->names, PROF_META_SAMPLE_EVENT));
+	json_text(&out, "sample_hz", names_meta(r->names, PROF_META_SAMPLE_HZ));
+	buf_printf(&out,
+		   "\"samples\":%" PRIu64 ",\"lost\":%" PRIu64
+		   ",\"lost_samples_estimate\":%" PRIu64,
+		   profile_samples(r->profile), census_lost(&r->census, r->names),
+		   census_lost_kind(&r->census, r->names, PROF_LOST_SAMPLE_ESTIMATE));
+	if (r->opts->graph == REPORT_FLAT)
+		json_rows(&out, r);
+	else
+		json_tree(&out, r);
+	buf_addstr(&out, "}\n");
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&out);
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What the reading commands have in common: which file, which threads, which CPUs, which time. Owns
+ * the meaning of those options; knows nothing of what is done with the events that pass.
+ *
+ * A time may be given relative to the start, as a share of the whole, or by the clock on the wall.
+ * What that is on the trace's own clock is known only when the first event or the ClockSyncEvent
+ * has been seen, so windows are resolved while reading; only shares need to know the end before.
+ */
+#include "cmd/select.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "cmd/cmd.h"
+
+#define NS_PER_SEC 1000000000ULL
+
+const char *select_input(const struct select_opts *o, int argc, char **argv, int first)
+{
+	if (argc - first > (o->input ? 0 : 1)) {
+		log_error("%s: one trace at a time: what about %s? (see dial9-prof %s --help)",
+			  argv[0], argv[o->input ? first : first + 1], argv[0]);
+		return NULL;
+	}
+	if (o->input)
+		return o->input;
+	return first < argc ? argv[first] : CMD_DEFAULT_FILE;
+}
+
+/* ---- times ------------------------------------------------------------------------------------- */
+
+/* SECONDS[.FRACTION] up to *@end, in units of 1e-9. */
+static int parse_decimal(const char *s, const char **end, uint64_t *out)
+{
+	uint64_t v = 0, scale = NS_PER_SEC;
+
+	if (!isdigit((unsigned char)*s))
+		return -EINVAL;
+	for (; isdigit((unsigned char)*s); s++) {
+		v = v * 10 + (uint64_t)(*s - '0');
+		if (v > UINT64_MAX / NS_PER_SEC / 2)
+			return -ERANGE;
+	}
+	v *= NS_PER_SEC;
+	if (*s == '.')
+		for (s++; isdigit((unsigned char)*s); s++) {
+			scale /= 10;
+			v += scale * (uint64_t)(*s - '0');
+		}
+	*end = s;
+	*out = v;
+	return 0;
+}
+
+static int parse_clock(const char *s, uint64_t *out)
+{
+	uint64_t sum = 0, part;
+
+	for (int i = 0; i < 3; i++) {
+		if (parse_decimal(s, &s, &part) || (i < 2 && part % NS_PER_SEC) ||
+		    part >= (i ? 60 : 24) * NS_PER_SEC)
+			return -EINVAL;
+		sum = sum * (i ? 60 : 1) + part;
+		if (i < 2 && *s++ != ':')
+			return -EINVAL;
+	}
+	*out = sum;
+	return *s ? -EINVAL : 0;
+}
+
+static int parse_time(const char *s, struct select_time *t)
+{
+	const char *end;
+	int err;
+
+	t->kind = SELECT_NONE;
+	if (!*s)
+		return 0;
+	if (strchr(s, ':')) {
+		t->kind = SELECT_CLOCK;
+		return parse_clock(s, &t->value);
+	}
+	t->kind = *s == '+' ? SELECT_RELATIVE : SELECT_ABSOLUTE;
+	err = parse_decimal(s + (*s == '+'), &end, &t->value);
+	if (err)
+		return err;
+	if (*end == '%' && t->kind == SELECT_ABSOLUTE) {
+		t->kind = SELECT_PERCENT;
+		t->value /= 1000;
+		end++;
+		if (t->value > 100 * 1000000ULL)
+			return -ERANGE;
+	}
+	return *end ? -EINVAL : 0;
+}
+
+int select_init(struct select *sel, const struct select_opts *o)
+{
+	char first[64];
+	const char *comma;
+	size_t n;
+
+	memset(sel, 0, sizeof(*sel));
+	sel->opts = o;
+	sel->to_ns = UINT64_MAX;
+	if (!o->time)
+		return 0;
+	comma = strchr(o->time, ',');
+	n = comma ? (size_t)(comma - o->time) : strlen(o->time);
+	if (n < sizeof(first)) {
+		memcpy(first, o->time, n);
+		first[n] = '\0';
+		sel->has_time = !parse_time(first, &sel->from) &&
+				!parse_time(comma ? comma + 1 : "", &sel->to);
+	}
+	if (!sel->has_time) {
+		log_error("bad value '%s' for --time: want A,B with seconds, +seconds, 10%% or "
+			  "12:34:56",
+			  o->time);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+bool select_wants_scan(const struct select *sel)
+{
+	return sel->has_time &&
+	       (sel->from.kind == SELECT_PERCENT || sel->to.kind == SELECT_PERCENT);
+}
+
+/* Local midnight of the day on which the trace starts, on the trace's clock; may be negative. */
+static int64_t midnight(const struct names *n, uint64_t first_ts)
+{
+	int64_t offset = (int64_t)(n->clock_real - n->clock_mono), start;
+	struct tm tm;
+	time_t day;
+
+	start = (int64_t)first_ts + offset;
+	day = (time_t)(start / (int64_t)NS_PER_SEC);
+	if (!localtime_r(&day, &tm))
+		return 0;
+	tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
+	return (int64_t)mktime(&tm) * (int64_t)NS_PER_SEC - offset;
+}
+
+static uint64_t resolve_one(const struct select_time *t, const struct names *n, uint64_t first,
+			    uint64_t last, uint64_t otherwise)
+{
+	int64_t ts;
+
+	switch (t->kind) {
+	case SELECT_ABSOLUTE:
+		return t->value;
+	case SELECT_RELATIVE:
+		return first + t->value < first ? UINT64_MAX : first + t->value;
+	case SELECT_PERCENT:
+		return first + (uint64_t)((double)(last - first) * (double)t->value / 1e8);
+	case SELECT_CLOCK:
+		ts = midnight(n, first) + (int64_t)t->value;
+		return ts > 0 ? (uint64_t)ts : 0;
+	case SELECT_NONE:
+		break;
+	}
+	return otherwise;
+}
+
+static void resolve(struct select *sel, const struct names *n, uint64_t first, uint64_t last)
+{
+	bool clock = sel->from.kind == SELECT_CLOCK || sel->to.kind == SELECT_CLOCK;
+
+	sel->from_ns = resolve_one(&sel->from, n, first, last, 0);
+	sel->to_ns = resolve_one(&sel->to, n, first, last, UINT64_MAX);
+	sel->resolved = !clock || n->clock_known;
+}
+
+int select_scan(struct select *sel, struct reader *r)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+	struct trace_event ev;
+	int ret;
+
+	while ((ret = reader_next(r, &ev)) == 1) {
+		if (!ev.has_ts || trace_is_naming(ev.kind))
+			continue;
+		if (ev.ts < first)
+			first = ev.ts;
+		if (ev.ts > last)
+			last = ev.ts;
+	}
+	if (ret)
+		return ret;
+	ret = reader_rewind(r);
+	if (ret) {
+		log_error("--time with a percentage needs a regular file, and %s is none",
+			  reader_input(r));
+		return ret;
+	}
+	sel->first_ts = first;
+	if (first <= last)
+		resolve(sel, reader_names(r), first, last);
+	return 0;
+}
+
+/* ---- threads ----------------------------------------------------------------------------------- */
+
+static bool listed(const struct opt_u32s *list, uint32_t v)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		if (list->v[i] == v)
+			return true;
+	return false;
+}
+
+static bool comm_listed(const struct opt_list *list, const char *comm)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		if (str_glob(list->v[i], comm))
+			return true;
+	return false;
+}
+
+static bool task_match(const struct select_opts *o, const struct names *n, uint32_t tid,
+		       uint32_t pid, uint32_t comm)
+{
+	if (o->pids.cnt && !listed(&o->pids, pid))
+		return false;
+	if (o->tids.cnt && !listed(&o->tids, tid))
+		return false;
+	return !o->comms.cnt || comm_listed(&o->comms, names_str(n, comm, NULL));
+}
+
+/* A switch and a waking concern the other thread as much as the one they happened in. */
+static bool other_match(const struct select_opts *o, const struct reader *r,
+			const struct trace_event *ev)
+{
+	const struct names_task *task;
+	uint64_t tid;
+
+	if (ev->kind != TRACE_SCHED_SWITCH && ev->kind != TRACE_SCHED_WAKING)
+		return false;
+	if (!trace_u64(ev, ev->kind == TRACE_SCHED_SWITCH ? ROLE_NEXT_PID : ROLE_PID, &tid) ||
+	    tid >= TRACE_NONE)
+		return false;
+	task = trace_task(reader_trace(r), (uint32_t)tid);
+	return task_match(o, reader_names(r), (uint32_t)tid, task ? task->pid : TRACE_NONE,
+			  task ? task->comm : NAMES_NONE);
+}
+
+bool select_match(struct select *sel, const struct reader *r, const struct trace_event *ev)
+{
+	const struct select_opts *o = sel->opts;
+
+	if (sel->has_time && ev->has_ts && !sel->resolved && !trace_is_naming(ev->kind)) {
+		if (!sel->first_ts)
+			sel->first_ts = ev->ts;
+		resolve(sel, reader_names(r), sel->first_ts, sel->first_ts);
+	}
+	if (sel->has_time && (!ev->has_ts || ev->ts < sel->from_ns || ev->ts > sel->to_ns))
+		return false;
+	if (o->cpus.cnt && !listed(&o->cpus, ev->cpu))
+		return false;
+	if (!o->pids.cnt && !o->tids.cnt && !o->comms.cnt)
+		return true;
+	return task_match(o, reader_names(r), ev->tid, ev->pid, ev->comm) || other_match(o, r, ev);
+}

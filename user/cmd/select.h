@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_CMD_SELECT_H
+#define D9_CMD_SELECT_H
+
+#include "base/opts.h"
+#include "trace/reader.h"
+
+/* The options that all reading commands share. */
+struct select_opts {
+	const char *input;
+	struct opt_u32s pids, tids, cpus;
+	struct opt_list comms;
+	const char *time;
+};
+
+/* Rows of an option table for a member `m` of type struct select_opts in struct `s`. */
+#define SELECT_OPT_INPUT(s, m)                                                                   \
+	{                                                                                        \
+		.name = "input", .key = 'i', .kind = OPT_STR, .off = offsetof(s, m.input),       \
+		.arg = "FILE", .help = "trace to read; - is standard input (default dial9.bin)", \
+		.group = "Input"                                                                 \
+	}
+#define SELECT_OPTS(s, m)                                                                            \
+	{ .name = "pid",                                                                             \
+	  .key = 'p',                                                                                \
+	  .kind = OPT_PIDS,                                                                          \
+	  .off = offsetof(s, m.pids),                                                                \
+	  .arg = "LIST",                                                                             \
+	  .help = "only these processes",                                                            \
+	  .group = "Selection" },                                                                    \
+		{ .name = "tid",                                                                     \
+		  .key = 't',                                                                        \
+		  .kind = OPT_PIDS,                                                                  \
+		  .off = offsetof(s, m.tids),                                                        \
+		  .arg = "LIST",                                                                     \
+		  .help = "only these threads" },                                                    \
+		{ .name = "comm",                                                                    \
+		  .kind = OPT_LIST,                                                                  \
+		  .off = offsetof(s, m.comms),                                                       \
+		  .arg = "GLOB",                                                                     \
+		  .help = "only threads of such names; may be repeated" },                           \
+		{ .name = "cpu",                                                                     \
+		  .key = 'C',                                                                        \
+		  .kind = OPT_CPUS,                                                                  \
+		  .off = offsetof(s, m.cpus),                                                        \
+		  .arg = "LIST",                                                                     \
+		  .help = "only these CPUs, as in 0-3,8" },                                          \
+	{                                                                                            \
+		.name = "time", .kind = OPT_STR, .off = offsetof(s, m.time), .arg = "A,B",           \
+		.help = "only from A to B: seconds as script prints them, +seconds from the start, " \
+			"10%, or 12:34:56; either may be left out"                                   \
+	}
+
+/* One end of a time window before it is known what it means in this trace. */
+struct select_time {
+	enum { SELECT_NONE, SELECT_ABSOLUTE, SELECT_RELATIVE, SELECT_PERCENT, SELECT_CLOCK } kind;
+	uint64_t value; /* ns; percent: millionths; clock: ns since midnight, local time */
+};
+
+/* A compiled selection. */
+struct select {
+	const struct select_opts *opts;
+	struct select_time from, to;
+	bool has_time, resolved;
+	uint64_t first_ts; /* of the trace */
+	uint64_t from_ns, to_ns;
+};
+
+/*
+ * The input that the command line names: -i, else the positional word, else dial9.bin. NULL after
+ * one printed line when there is more than one.
+ */
+const char *select_input(const struct select_opts *o, int argc, char **argv, int first_positional);
+
+/* Compiles @o, which must outlive @sel. 0, or -EINVAL after one printed line. */
+int select_init(struct select *sel, const struct select_opts *o);
+
+/* True when the trace must be read once before (select_scan()), since percentages are asked for. */
+bool select_wants_scan(const struct select *sel);
+/* Reads all of @r for its span and rewinds it. 0, or -errno after one printed line. */
+int select_scan(struct select *sel, struct reader *r);
+
+/* Whether the event is wanted. Call it for each event in order: the first one starts the clock. */
+bool select_match(struct select *sel, const struct reader *r, const struct trace_event *ev);
+
+#endif /* D9_CMD_SELECT_H */

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Pieces of text that several commands print: names, values, columns. Knows how things look and
+ * nothing of what they mean.
+ *
+ * Names in a trace come from anywhere, so nothing of them reaches a terminal unchecked: a thread may
+ * call itself an escape sequence.
+ */
+#include "cmd/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "cmd/cmd.h"
+
+/* Nested lists of foreign traces are shown to this depth. */
+#define TEXT_DEPTH_MAX 8
+
+void text_clean(struct buf *out, const char *s, size_t n)
+{
+	size_t from = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		/* C1 controls are c2 80 to c2 9f in UTF-8 */
+		if (c >= 0x20 && c != 0x7f &&
+		    !(c == 0xc2 && i + 1 < n && ((unsigned char)s[i + 1] & 0xe0) == 0x80))
+			continue;
+		str_escape_utf8(out, s + from, i - from);
+		buf_printf(out, "\\x%02x", c);
+		from = i + 1;
+	}
+	str_escape_utf8(out, s + from, n - from);
+}
+
+void text_name(struct buf *out, const struct names *n, uint32_t id)
+{
+	size_t len;
+	const char *s = names_str(n, id, &len);
+
+	text_clean(out, s, len);
+}
+
+void text_json_name(struct buf *out, const struct names *n, uint32_t id)
+{
+	size_t len;
+	const char *s = names_str(n, id, &len);
+
+	if (id == NAMES_NONE)
+		buf_addstr(out, "null");
+	else
+		str_json(out, s, len);
+}
+
+void text_module(struct buf *out, const struct names *n, uint32_t index)
+{
+	const struct names_module *m = names_module(n, index);
+
+	if (m->announced && m->path != NAMES_NONE)
+		text_name(out, n, m->path);
+	else
+		buf_addstr(out, "[unknown]");
+}
+
+void text_module_base(struct buf *out, const struct names *n, uint32_t index)
+{
+	const struct names_module *m = names_module(n, index);
+	const char *s, *slash;
+	size_t len;
+
+	if (!m->announced || m->path == NAMES_NONE) {
+		buf_addstr(out, "[unknown]");
+		return;
+	}
+	s = names_str(n, m->path, &len);
+	slash = *s == '[' ? NULL : memrchr(s, '/', len);
+	if (slash && slash[1])
+		text_clean(out, slash + 1, len - (size_t)(slash + 1 - s));
+	else
+		text_clean(out, s, len);
+}
+
+/* ---- values ------------------------------------------------------------------------------------ */
+
+static void add_hex(struct buf *out, const char *p, size_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+	char *to = buf_reserve(out, 2 * n);
+
+	for (size_t i = 0; i < n; i++) {
+		to[2 * i] = digits[(unsigned char)p[i] >> 4];
+		to[2 * i + 1] = digits[(unsigned char)p[i] & 15];
+	}
+	out->len += 2 * n;
+	buf_cstr(out);
+}
+
+static void add_text(struct buf *out, const char *s, size_t n, bool json)
+{
+	if (json)
+		str_json(out, s, n);
+	else
+		text_clean(out, s, n);
+}
+
+static void add_stack(struct buf *out, const struct trace *t, const struct dial9_value *v)
+{
+	const uint8_t *le;
+	uint32_t cnt;
+
+	if (!trace_value_stack(t, v, &le, &cnt)) {
+		buf_addstr(out, "null");
+		return;
+	}
+	buf_addch(out, '[');
+	for (uint32_t i = 0; i < cnt; i++)
+		buf_printf(out, "%s%" PRIu64, i ? "," : "", dial9_frame_at(le, i));
+	buf_addch(out, ']');
+}
+
+static void add_value(struct buf *out, const struct trace *t, const struct dial9_value *v,
+		      bool json, int depth);
+
+static void add_entries(struct buf *out, const struct trace *t, const struct dial9_value *v,
+			bool json, int depth)
+{
+	bool map = v->type != DIAL9_LIST, first = true;
+	struct dial9_value key, val;
+	struct dial9_iter it;
+
+	if (depth >= TEXT_DEPTH_MAX) {
+		buf_addstr(out, json ? "null" : "...");
+		return;
+	}
+	dial9_iter_init(&it, v);
+	buf_addch(out, map && !json ? '{' : '[');
+	while ((map ? dial9_map_next(&it, &key, &val) : dial9_list_next(&it, &val)) == 1) {
+		if (!first)
+			buf_addstr(out, json ? "," : ", ");
+		first = false;
+		if (map) {
+			buf_addstr(out, json ? "[" : "");
+			add_value(out, t, &key, json, depth + 1);
+			buf_addstr(out, json ? "," : ": ");
+		}
+		add_value(out, t, &val, json, depth + 1);
+		if (map && json)
+			buf_addch(out, ']');
+	}
+	buf_addch(out, map && !json ? '}' : ']');
+}
+
+static void add_string(struct buf *out, const struct trace *t, const struct dial9_value *v,
+		       bool json)
+{
+	struct dial9_str s;
+
+	if (trace_value_str(t, v, &s))
+		add_text(out, s.ptr, s.len, json);
+	else
+		buf_addstr(out, json ? "null" : "[undefined]");
+}
+
+static void add_value(struct buf *out, const struct trace *t, const struct dial9_value *v,
+		      bool json, int depth)
+{
+	switch (v->type) {
+	case 0:
+		buf_addstr(out, json ? "null" : "-");
+		break;
+	case DIAL9_I64:
+		buf_printf(out, "%" PRId64, v->i64);
+		break;
+	case DIAL9_F64:
+		/* JSON has no word for infinities and NaN */
+		if (json && !__builtin_isfinite(v->f64))
+			buf_addstr(out, "null");
+		else
+			buf_printf(out, "%.17g", v->f64);
+		break;
+	case DIAL9_BOOL:
+		buf_addstr(out, json ? (v->b ? "true" : "false") : (v->b ? "1" : "0"));
+		break;
+	case DIAL9_STRING:
+	case DIAL9_POOLED_STRING:
+		add_string(out, t, v, json);
+		break;
+	case DIAL9_BYTES:
+		buf_addstr(out, json ? "\"" : "");
+		add_hex(out, v->str.ptr, v->str.len);
+		buf_addstr(out, json ? "\"" : "");
+		break;
+	case DIAL9_STACK:
+	case DIAL9_POOLED_STACK:
+		add_stack(out, t, v);
+		break;
+	case DIAL9_LIST:
+	case DIAL9_MAP:
+	case DIAL9_STRING_MAP:
+		add_entries(out, t, v, json, depth);
+		break;
+	default:
+		buf_printf(out, "%" PRIu64, v->u64);
+	}
+}
+
+void text_field(struct buf *out, const struct trace *t, const struct trace_event *ev, size_t i)
+{
+	struct buf text = { 0 };
+
+	if (trace_field_text(t, ev, i, &text))
+		text_clean(out, buf_cstr(&text), text.len);
+	else
+		add_value(out, t, &ev->values[i], false, 0);
+	buf_free(&text);
+}
+
+void text_json_field(struct buf *out, const struct trace *t, const struct trace_event *ev, size_t i)
+{
+	add_value(out, t, &ev->values[i], true, 0);
+}
+
+/* ---- columns ----------------------------------------------------------------------------------- */
+
+static bool starts_code_point(char c)
+{
+	return ((unsigned char)c & 0xc0) != 0x80;
+}
+
+size_t text_width(const char *s, size_t n)
+{
+	size_t w = 0;
+
+	for (size_t i = 0; i < n; i++)
+		w += starts_code_point(s[i]);
+	return w;
+}
+
+void text_column(struct buf *out, const char *s, size_t n, size_t cols, bool cut)
+{
+	size_t w = text_width(s, n), keep = 0, seen = 0;
+
+	if (!cut || w <= cols) {
+		buf_add(out, s, n);
+		while (w++ < cols)
+			buf_addch(out, ' ');
+		return;
+	}
+	for (; keep < n; keep++) {
+		if (!starts_code_point(s[keep]))
+			continue;
+		if (seen++ == cols - 1)
+			break;
+	}
+	buf_add(out, s, keep);
+	buf_addstr(out, "…");
+}
+
+size_t text_terminal_width(void)
+{
+	struct winsize ws;
+
+	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) || !ws.ws_col)
+		return 0;
+	return ws.ws_col;
+}
+
+int text_finish(void)
+{
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return CMD_OK;
+	if (errno == EPIPE)
+		return CMD_OK;
+	log_error("cannot write to standard output: %s", errno ? strerror(errno) : "write error");
+	return CMD_OUTPUT;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_CMD_TEXT_H
+#define D9_CMD_TEXT_H
+
+#include "base/buf.h"
+#include "trace/trace.h"
+
+/*
+ * Text from a trace made fit for a terminal: invalid UTF-8 and control characters become \xHH. All
+ * functions append to @out.
+ */
+void text_clean(struct buf *out, const char *s, size_t n);
+/* The same for a string of the names. */
+void text_name(struct buf *out, const struct names *n, uint32_t id);
+
+/* A name as a JSON string; null for NAMES_NONE. */
+void text_json_name(struct buf *out, const struct names *n, uint32_t id);
+
+/* The path of a module, or "[unknown]". */
+void text_module(struct buf *out, const struct names *n, uint32_t index);
+/* The last component of it. */
+void text_module_base(struct buf *out, const struct names *n, uint32_t index);
+
+/* Field @i of an event as script shows it: flags and symbols by name where the trace says how. */
+void text_field(struct buf *out, const struct trace *t, const struct trace_event *ev, size_t i);
+/* The same as a JSON value; numbers keep their exact value. */
+void text_json_field(struct buf *out, const struct trace *t, const struct trace_event *ev,
+		     size_t i);
+
+/* Columns that a string takes on a terminal, counting each code point as one. */
+size_t text_width(const char *s, size_t n);
+/* Appends s and spaces up to @cols columns; what is wider is cut with an ellipsis if @cut. */
+void text_column(struct buf *out, const char *s, size_t n, size_t cols, bool cut);
+
+/* Columns of the terminal on standard output, 0 when it is none. */
+size_t text_terminal_width(void);
+
+/*
+ * Ends what was written to standard output: an exit code of cmd.h. A reader that has gone away is
+ * no error; anything else prints one line.
+ */
+int text_finish(void);
+
+#endif /* D9_CMD_TEXT_H */
