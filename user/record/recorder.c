@@ -17,6 +17,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -52,6 +53,7 @@ enum {
 	POLLFDS_MAX = 64,
 	NAMES_WAIT_S = 60,
 	NAMES_STEP_MS = 50,
+	DRAIN_NICE = -15,
 };
 
 struct recorder {
@@ -398,12 +400,21 @@ static void report_progress(struct recorder *r, uint64_t now, unsigned int tick)
 	r->cfg->progress(r->cfg->progress_ctx, &totals);
 }
 
+/* A ring holds a few hundredths of a second of a busy CPU: on a machine with more work than CPUs the
+ * drain must not wait for its turn. */
+static void hurry(bool on)
+{
+	if (setpriority(PRIO_PROCESS, gettid(), on ? DRAIN_NICE : 0))
+		log_info("record: the drain keeps its priority: %s", strerror(errno));
+}
+
 static int record_until_over(struct recorder *r)
 {
 	uint64_t now = clock_mono_ns();
 	unsigned int tick = 0;
 	int err = 0;
 
+	hurry(true);
 	while (!err && !is_over(r, now)) {
 		wait_tick(r, now);
 		now = clock_mono_ns();
@@ -414,6 +425,7 @@ static int record_until_over(struct recorder *r)
 			err = dial9_enc_flush(r->enc);
 		report_progress(r, now, tick++);
 	}
+	hurry(false);
 	return err;
 }
 
