@@ -249,9 +249,9 @@ $(O)/stimuli/%: tests/stimuli/%.rs
 	$(Q)$(RUSTC) -g -C opt-level=1 -C force-frame-pointers=yes -o $@ $<
 
 # ---- targets ------------------------------------------------------------------------------------
-.PHONY: check check-unit check-root check-san check-cli check-docs check-self fuzz fuzz-replay lint fmt \
-	fmt-check bench install uninstall clean help demo
-check: check-unit check-san check-cli check-docs check-self fuzz-replay check-root
+.PHONY: check check-unit check-root check-san check-cli check-docs check-install check-self fuzz \
+	fuzz-replay lint fmt fmt-check bench install uninstall clean help demo
+check: check-unit check-san check-cli check-docs check-install check-self fuzz-replay check-root
 
 check-unit: $(TEST_BINS) $(STIM_BINS)
 	$(Q)$(TEST_ENV) sh tests/run.sh unit $(TEST_BINS)
@@ -267,6 +267,9 @@ check-cli: all
 
 check-docs: all
 	$(Q)$(TEST_ENV) CC=$(CC) sh tests/run-docs.sh $(PROGRAM)
+
+check-install: all
+	$(Q)$(TEST_ENV) CC=$(CC) MAKE="$(MAKE)" sh tests/run-install.sh
 
 check-self:
 	$(Q)$(TEST_ENV) CC=$(CC) sh tests/run-self.sh
