@@ -42,8 +42,7 @@ static const struct opt_spec list_spec = {
 	.brief = "Lists the tracepoints of this kernel.",
 	.opts = list_table,
 	.cnt = sizeof(list_table) / sizeof(list_table[0]),
-	.examples = "Examples:\n"
-		    "  dial9-prof list 'sched:*'\n"
+	.examples = "  dial9-prof list 'sched:*'\n"
 		    "  dial9-prof list -v irq:irq_handler_entry\n",
 };
 

@@ -104,8 +104,7 @@ static const struct opt_spec record_spec = {
 	.opts = record_table,
 	.cnt = sizeof(record_table) / sizeof(record_table[0]),
 	.stop_at_word = true,
-	.examples = "Examples:\n"
-		    "  sudo dial9-prof -p 1234 -d 10\n"
+	.examples = "  sudo dial9-prof -p 1234 -d 10\n"
 		    "  sudo dial9-prof -a -e 'block:*' -o disk.bin\n"
 		    "  sudo dial9-prof -F 999 -- ./server --port 80\n"
 		    "  sudo dial9-prof -p 1234 -o - | dial9-prof report -\n",

@@ -249,6 +249,8 @@ static void parse_status_line(struct cursor line, struct proc_status *out, bool 
 		take_number(&line, 10, &out->voluntary);
 	else if (take_key(&line, "nonvoluntary_ctxt_switches:"))
 		take_number(&line, 10, &out->involuntary);
+	else if (take_key(&line, "CapEff:"))
+		take_number(&line, 16, &out->caps);
 	else if (take_key(&line, "Kthread:"))
 		take_number(&line, 10, kthread);
 	else if (take_key(&line, "VmSize:"))

@@ -49,6 +49,7 @@ struct proc_status {
 	pid_t nspid; /* the innermost of NSpid, or 0 when the kernel does not say */
 	uint32_t uid, gid;
 	uint64_t voluntary, involuntary; /* context switches */
+	uint64_t caps; /* effective capabilities, a bit each */
 	bool kthread; /* Kthread: 1, or no Vm lines */
 };
 int proc_parse_status(const char *text, size_t len, struct proc_status *out);

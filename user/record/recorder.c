@@ -13,6 +13,7 @@
 #include "record/recorder.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@
 #include "dial9.h"
 #include "kernel/kallsyms.h"
 #include "kernel/perf_side.h"
+#include "kernel/proc.h"
 #include "kernel/tracefs.h"
 #include "record/capture.h"
 #include "record/emit.h"
@@ -98,6 +100,21 @@ static void join_kallsyms(struct recorder *r)
 	r->kallsyms_loading = false;
 	if (r->frames)
 		frames_set_kallsyms(r->frames, r->kallsyms);
+}
+
+/* Told at once and in one line, rather than by whatever fails first. */
+static int check_privileges(void)
+{
+	const uint64_t admin = 1ULL << CAP_SYS_ADMIN;
+	const uint64_t tracing = 1ULL << CAP_BPF | 1ULL << CAP_PERFMON;
+	struct proc_status self;
+
+	if (proc_read_status(getpid(), &self) || self.caps & admin ||
+	    (self.caps & tracing) == tracing)
+		return 0;
+	log_error("record: recording needs privileges: run it with sudo, or give the program "
+		  "CAP_BPF and CAP_PERFMON");
+	return -EPERM;
 }
 
 /* The output belongs to the user behind sudo, so that reading it needs no sudo. */
@@ -200,7 +217,9 @@ static int prepare(struct recorder *r)
 {
 	int err;
 
-	err = prepare_targets(r);
+	err = check_privileges();
+	if (!err)
+		err = prepare_targets(r);
 	if (!err)
 		err = tracefs_open(&r->tracefs_fd);
 	if (!err)
