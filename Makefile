@@ -83,9 +83,6 @@ TESTS_ROOT := $(addprefix tests/bpf/, \
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \
 	cxx.cpp demo.c forkchain.c inlined.c pingpong.c shortlived.c sleeper.c spinner.c)
-# One more by clang, which writes no .debug_aranges, and one by rustc.
-STIMULI_CLANG := tests/stimuli/inlined.c
-STIMULI_RUST := tests/stimuli/crate.rs
 # inlined.c, cxx.cpp and crate.rs as several compilers and linkers leave them, for the symbolizer.
 STIMULI_SYMBOL := c-gcc c-dwarf4 c-nopie c-gz c-clang c-clang4 c-link c-dynsym cxx-gcc cxx-clang4 \
 	rust
@@ -108,8 +105,7 @@ SKEL      := $(if $(BPF_OBJS),$(O)/bpf/prof.skel.h)
 TEST_BINS := $(patsubst %.c,$(O)/%,$(call have,$(TESTS)))
 ROOT_BINS := $(patsubst %.c,$(O)/%,$(call have,$(TESTS_ROOT)))
 stim = $(patsubst tests/stimuli/%,$(O)/stimuli/%,$(basename $(call have,$(1))))
-STIM_BINS := $(call stim,$(STIMULI) $(STIMULI_RUST)) $(addsuffix -clang,$(call stim,$(STIMULI_CLANG))) \
-	$(addprefix $(O)/stimuli/symbol/,$(STIMULI_SYMBOL))
+STIM_BINS := $(call stim,$(STIMULI)) $(addprefix $(O)/stimuli/symbol/,$(STIMULI_SYMBOL))
 FUZZ_BINS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(call have,$(FUZZ)))
 REPLAY_BINS := $(patsubst tests/fuzz/%.c,$(O)/replay/%,$(call have,$(FUZZ)))
 PROGRAM   := $(O)/dial9-prof
@@ -237,16 +233,6 @@ $(SYM)/c-link: $(SYM)/c-gcc
 	$(call msg,STIM,$@)
 	$(Q)objcopy --only-keep-debug $< $@.debug
 	$(Q)objcopy --strip-all --add-gnu-debuglink=$@.debug $< $@
-
-$(O)/stimuli/%-clang: tests/stimuli/%.c $(O)/flags
-	$(call msg,STIM,$@)
-	@mkdir -p $(@D)
-	$(Q)$(CLANG) -std=gnu11 $(STIM_CFLAGS) $(DEPFLAGS) -MF $@.d -o $@ $<
-
-$(O)/stimuli/%: tests/stimuli/%.rs
-	$(call msg,STIM,$<)
-	@mkdir -p $(@D)
-	$(Q)$(RUSTC) -g -C opt-level=1 -C force-frame-pointers=yes -o $@ $<
 
 # ---- targets ------------------------------------------------------------------------------------
 .PHONY: check check-unit check-root check-san check-cli check-docs check-install check-self fuzz \
