@@ -163,14 +163,14 @@ static void assert_rows(const char *event, const char *field, const struct forma
 	format_free(ev);
 }
 
-#define ROWS(event, field, ...)                                                  \
-	do {                                                                     \
-		const struct format_symbol rows[] = { __VA_ARGS__ };             \
-		assert_rows(event, field, rows, sizeof(rows) / sizeof(rows[0])); \
+#define ROWS(event, field, ...)                                                                    \
+	do {                                                                                       \
+		const struct format_symbol rows[] = { __VA_ARGS__ };                               \
+		assert_rows(event, field, rows, sizeof(rows) / sizeof(rows[0]));                   \
 	} while (0)
-#define ROW(k, v, n)                                                      \
-	{                                                                 \
-		.kind = FORMAT_SYM_##k, .value = (v), .name = (char *)(n) \
+#define ROW(k, v, n)                                                                               \
+	{                                                                                          \
+		.kind = FORMAT_SYM_##k, .value = (v), .name = (char *)(n)                          \
 	}
 
 Test(format, prev_state_is_letters_then_a_plus)
@@ -234,11 +234,11 @@ Test(format, a_print_fmt_beyond_the_parser_costs_only_the_rows)
 	format_free(ev);
 }
 
-#define HEAD                                                                           \
-	"name: made_up\nID: 7\nformat:\n"                                              \
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"         \
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"         \
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n" \
+#define HEAD                                                                                       \
+	"name: made_up\nID: 7\nformat:\n"                                                          \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                     \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                     \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"             \
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 
 Test(format, rel_loc_fields_are_told_apart)

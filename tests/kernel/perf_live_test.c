@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* perf events of the running kernel: the side-band's story of a child, its ring, the sampler. */
+#include "kernel/perf.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "kernel/cpus.h"
+#include "kernel/kallsyms.h"
+#include "kernel/tracefs.h"
+#include "need_root.h"
+
+struct rings {
+	struct perf_ring **v;
+	size_t cnt;
+};
+
+static struct rings open_rings(size_t sz)
+{
+	struct rings r = { 0 };
+	uint32_t *cpus;
+
+	cr_assert_eq(cpus_online(&cpus, &r.cnt), 0);
+	r.v = calloc(r.cnt, sizeof(struct perf_ring *));
+	for (size_t i = 0; i < r.cnt; i++) {
+		cr_assert_eq(perf_ring_open(cpus[i], sz, &r.v[i]), 0);
+		cr_assert_eq(perf_ring_cpu(r.v[i]), cpus[i]);
+	}
+	free(cpus);
+	return r;
+}
+
+static void close_rings(struct rings *r)
+{
+	for (size_t i = 0; i < r->cnt; i++)
+		perf_ring_close(r->v[i]);
+	free(r->v);
+}
+
+/* What was seen of one process. */
+struct story {
+	pid_t pid;
+	bool fork, exec, exit, mapped, build_id;
+	uint64_t lost, records, last_time;
+};
+
+static void hear(struct story *s, const struct perf_side *side)
+{
+	s->records++;
+	if (side->type == PERF_SIDE_LOST)
+		s->lost += side->lost;
+	if (side->pid != (uint32_t)s->pid)
+		return;
+	if (side->type == PERF_SIDE_FORK)
+		s->fork = side->ppid == (uint32_t)getpid();
+	if (side->type == PERF_SIDE_EXIT)
+		s->exit = true;
+	if (side->type == PERF_SIDE_COMM && side->comm_exec)
+		s->exec = !strcmp(side->name, "true");
+	if (side->type == PERF_SIDE_MMAP && (side->prot & PROT_EXEC) && side->name_len > 5 &&
+	    !strcmp(side->name + side->name_len - 5, "/true")) {
+		s->mapped = true;
+		s->build_id = side->build_id_sz > 0;
+	}
+}
+
+static void drain(struct rings *r, struct story *s)
+{
+	struct perf_side side;
+	uint64_t peeked;
+	int got;
+
+	for (size_t i = 0; i < r->cnt; i++) {
+		s->last_time = 0;
+		for (;;) {
+			peeked = perf_ring_peek_time(r->v[i]);
+			got = perf_ring_next(r->v[i], &side);
+			cr_assert_geq(got, 0);
+			if (!got)
+				break;
+			cr_assert_eq(side.time, peeked);
+			cr_assert_geq(side.time, s->last_time, "a step back in time");
+			s->last_time = side.time;
+			hear(s, &side);
+		}
+	}
+}
+
+static pid_t run_true(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		execl("/bin/true", "true", NULL);
+		_exit(1);
+	}
+	waitpid(pid, NULL, 0);
+	return pid;
+}
+
+Test(perf_live, the_side_band_tells_the_life_of_a_child)
+{
+	struct rings r = open_rings(256 * 1024);
+	uint64_t before = clock_mono_ns(), first = UINT64_MAX, t;
+	struct story s = { .pid = run_true() };
+
+	for (size_t i = 0; i < r.cnt; i++) {
+		t = perf_ring_peek_time(r.v[i]);
+		if (t && t < first)
+			first = t;
+	}
+	cr_assert_neq(first, UINT64_MAX, "nothing to peek at");
+	drain(&r, &s);
+	cr_assert(s.fork, "no birth");
+	cr_assert(s.exec, "no exec");
+	cr_assert(s.mapped, "no mapping of the program");
+	cr_assert(s.build_id, "no build-id");
+	cr_assert(s.exit, "no death");
+	cr_assert_eq(s.lost, 0);
+	cr_assert_leq(s.last_time, clock_mono_ns(), "not the monotonic clock");
+	cr_assert_gt(first + 1000000000, before, "not the monotonic clock");
+	close_rings(&r);
+}
+
+/* Many times around a small ring: records that wrap must be as whole as the others. */
+Test(perf_live, records_that_wrap_are_whole)
+{
+	struct rings r = open_rings(64 * 1024);
+	struct story s = { 0 };
+
+	for (int i = 0; i < 300; i++) {
+		s.fork = s.exec = s.exit = s.mapped = false;
+		s.pid = run_true();
+		drain(&r, &s);
+		cr_assert(s.fork && s.exec && s.mapped && s.exit, "round %d", i);
+	}
+	cr_assert_eq(s.lost, 0);
+	cr_assert_gt(s.records, 300 * 8);
+	close_rings(&r);
+}
+
+Test(perf_live, a_full_ring_says_how_much_was_lost)
+{
+	struct rings r = open_rings(4096);
+	struct story s = { 0 };
+
+	for (int i = 0; i < 100; i++)
+		run_true();
+	drain(&r, &s);
+	/* The count of what was lost stands in front of the next record that fits. */
+	for (int i = 0; i < 20; i++) {
+		run_true();
+		drain(&r, &s);
+	}
+	cr_assert_gt(s.lost, 100);
+	close_rings(&r);
+}
+
+Test(perf_live, a_sampler_opens_on_each_cpu_and_says_its_clock)
+{
+	struct perf_sampler_cfg cfg = { .which = PERF_SAMPLER_AUTO, .hz = 99 };
+	bool cycles = true;
+	uint32_t *cpus;
+	size_t cnt;
+	int fd;
+
+	cr_assert_eq(cpus_online(&cpus, &cnt), 0);
+	for (size_t i = 0; i < cnt; i++) {
+		cr_assert_eq(perf_open_sampler(cpus[i], &cfg, &fd, &cycles), 0);
+		cr_assert_eq(perf_enable(fd), 0);
+		cr_assert_eq(perf_disable(fd), 0);
+		close(fd);
+	}
+	cfg.which = PERF_SAMPLER_CPU_CLOCK;
+	cr_assert_eq(perf_open_sampler(cpus[0], &cfg, &fd, &cycles), 0);
+	cr_assert_not(cycles);
+	close(fd);
+	cfg.hz = 0;
+	cr_assert_eq(perf_open_sampler(cpus[0], &cfg, &fd, &cycles), -EINVAL);
+	cr_assert_lt(
+		perf_open_sampler(100000, &(struct perf_sampler_cfg){ .hz = 99 }, &fd, &cycles), 0);
+	cr_assert_gt(perf_max_rate(), 0);
+	free(cpus);
+}
+
+Test(perf_live, a_tracepoint_opens_by_its_id)
+{
+	uint32_t id;
+	int dirfd, fd;
+
+	cr_assert_eq(tracefs_open(&dirfd), 0);
+	cr_assert_eq(tracefs_event_id(dirfd, "sched", "sched_switch", &id), 0);
+	cr_assert_eq(perf_open_tracepoint(id, &fd), 0);
+	close(fd);
+	cr_assert_lt(perf_open_tracepoint(0x7fffffff, &fd), 0);
+	close(dirfd);
+}
+
+Test(perf_live, this_kernels_symbols_load_quickly_and_find_themselves)
+{
+	const struct kallsyms_module *m;
+	struct kallsyms_sym sym;
+	uint64_t start = clock_mono_ns(), addr;
+	struct kallsyms *k;
+
+	cr_assert_eq(kallsyms_load(NULL, NULL, &k), 0);
+	cr_log_info("%zu symbols in %.1f ms", kallsyms_cnt(k), (clock_mono_ns() - start) / 1e6);
+	cr_assert_gt(kallsyms_cnt(k), 10000);
+	cr_assert_eq(kallsyms_addr(k, "schedule", &addr), 0);
+	cr_assert_eq(kallsyms_find(k, addr + 1, &sym), 0);
+	cr_assert_str_eq(sym.name, "schedule");
+	m = kallsyms_module_find(k, addr);
+	cr_assert_eq(m->kind, KALLSYMS_KERNEL);
+	cr_assert_eq(kallsyms_addr(k, "_stext", &addr), 0);
+	cr_assert_eq(m->start, addr);
+	kallsyms_free(k);
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* /proc's texts: ordinary ones, those a hostile process can cause, and tasks that are gone. */
+#include "kernel/proc.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+
+struct maps {
+	struct proc_map v[16];
+	char paths[16][128];
+	size_t cnt;
+};
+
+static int collect(const struct proc_map *map, void *ctx)
+{
+	struct maps *m = ctx;
+
+	cr_assert_lt(m->cnt, 16);
+	cr_assert_eq(strlen(map->path), map->path_len);
+	m->v[m->cnt] = *map;
+	snprintf(m->paths[m->cnt++], sizeof(m->paths[0]), "%s", map->path);
+	return 0;
+}
+
+static const char maps_text[] =
+	"55d0c7a5b000-55d0c7a60000 r-xp 00002000 fd:01 1234567                    /usr/bin/cat\n"
+	"7f0000000000-7f0000001000 rw-s 00000000 00:01 42                         /memfd:jit (deleted)\n"
+	"7f1000000000-7f1000001000 r-xp 00000000 fd:01 77                         /tmp/a\\012b (deleted)\n"
+	"7f1100000000-7f1100001000 r-xp 00000000 fd:01 77                         /tmp/with blank \n"
+	"7f1200000000-7f1200001000 rwxp 00000000 00:00 0 \n"
+	"7f1300000000-7f1300001000 rw-p 00000000 00:00 0                          [heap]\n"
+	"7f1400000000-7f1400001000 rw-p 00000000 00:05 9                          /dev/zero (deleted)\n"
+	"7f1500000000-7f1500001000 rw-p 00000000 00:05 9                          /dev/zeroes\n"
+	"7ffc00000000-7ffc00002000 r-xp 00000000 00:00 0                          [vdso]\n"
+	"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]\n";
+
+Test(proc, maps_of_every_kind)
+{
+	static const struct {
+		const char *path;
+		enum proc_map_kind kind;
+		bool deleted, exec;
+	} want[] = {
+		{ "/usr/bin/cat", PROC_MAP_FILE, false, true },
+		{ "/memfd:jit", PROC_MAP_ANON, true, false },
+		{ "/tmp/a\nb", PROC_MAP_FILE, true, true },
+		{ "/tmp/with blank ", PROC_MAP_FILE, false, true },
+		{ "", PROC_MAP_ANON, false, true },
+		{ "[heap]", PROC_MAP_ANON, false, false },
+		{ "/dev/zero", PROC_MAP_ANON, true, false },
+		{ "/dev/zeroes", PROC_MAP_FILE, false, false },
+		{ "[vdso]", PROC_MAP_VDSO, false, true },
+		{ "[vsyscall]", PROC_MAP_ANON, false, true },
+	};
+	struct maps m = { .cnt = 0 };
+	size_t bad = 9;
+
+	cr_assert_eq(proc_parse_maps(maps_text, sizeof(maps_text) - 1, collect, &m, &bad), 0);
+	cr_assert_eq(bad, 0);
+	cr_assert_eq(m.cnt, sizeof(want) / sizeof(want[0]));
+	for (size_t i = 0; i < m.cnt; i++) {
+		cr_expect_str_eq(m.paths[i], want[i].path);
+		cr_expect_eq(m.v[i].kind, want[i].kind, "%s", want[i].path);
+		cr_expect_eq(m.v[i].deleted, want[i].deleted, "%s", want[i].path);
+		cr_expect_eq(m.v[i].exec, want[i].exec, "%s", want[i].path);
+	}
+	cr_assert_eq(m.v[0].start, 0x55d0c7a5b000);
+	cr_assert_eq(m.v[0].end, 0x55d0c7a60000);
+	cr_assert_eq(m.v[0].pgoff, 0x2000);
+	cr_assert_eq(m.v[0].dev_major, 0xfd);
+	cr_assert_eq(m.v[0].dev_minor, 1);
+	cr_assert_eq(m.v[0].inode, 1234567);
+	cr_assert(m.v[0].read && !m.v[0].write && !m.v[0].shared && m.v[1].shared);
+}
+
+Test(proc, lines_that_are_no_maps_are_counted_and_skipped)
+{
+	static const char *const lines[] = {
+		"",
+		"hello",
+		"1000-2000",
+		"1000-2000 r-x",
+		"2000-1000 r-xp 0 0:0 0",
+		"1000-1000 r-xp 0 0:0 0",
+		"1000-2000 r-xp 0 0:0 0x",
+		"1000-2000 r-xp 0 123456789:0 0",
+		"1000-11111111111111111 r-xp 0 0:0 0",
+		"g000-2000 r-xp 0 0:0 0",
+	};
+	struct maps m = { .cnt = 0 };
+	struct buf text = { 0 };
+	size_t bad = 0;
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		buf_printf(&text, "%s\n", lines[i]);
+	buf_addstr(&text, "1000-2000 r-xp 0 0:0 0"); /* good, and the file ends here */
+	cr_assert_eq(proc_parse_maps(text.data, text.len, collect, &m, &bad), 0);
+	cr_assert_eq(bad, sizeof(lines) / sizeof(lines[0]));
+	cr_assert_eq(m.cnt, 1);
+	buf_free(&text);
+}
+
+static int refuse(const struct proc_map *map, void *ctx)
+{
+	++*(int *)ctx;
+	return -ECANCELED;
+}
+
+Test(proc, a_callback_can_end_the_walk)
+{
+	int calls = 0;
+
+	cr_assert_eq(proc_parse_maps(maps_text, sizeof(maps_text) - 1, refuse, &calls, NULL),
+		     -ECANCELED);
+	cr_assert_eq(calls, 1);
+}
+
+Test(proc, status_of_a_thread_in_a_container)
+{
+	static const char text[] = "Name:\tx\\nTgid:\t1\nTgid:\t4711\nPid:\t4712\nPPid:\t1\n"
+				   "Uid:\t1000\t0\t0\t0\nGid:\t100\t0\t0\t0\nNSpid:\t4712\t17\n"
+				   "VmSize:\t    1234 kB\nvoluntary_ctxt_switches:\t12\n"
+				   "nonvoluntary_ctxt_switches:\t34\n";
+	struct proc_status s;
+
+	cr_assert_eq(proc_parse_status(text, sizeof(text) - 1, &s), 0);
+	cr_assert_eq(s.tgid, 4711);
+	cr_assert_eq(s.pid, 4712);
+	cr_assert_eq(s.ppid, 1);
+	cr_assert_eq(s.nspid, 17);
+	cr_assert_eq(s.uid, 1000);
+	cr_assert_eq(s.gid, 100);
+	cr_assert_eq(s.voluntary, 12);
+	cr_assert_eq(s.involuntary, 34);
+	cr_assert_not(s.kthread);
+	cr_assert_eq(proc_parse_status("Name:\tx\n", 8, &s), -EINVAL);
+}
+
+Test(proc, status_tells_kernel_threads)
+{
+	static const char old[] = "Tgid:\t2\nPid:\t2\n", new[] = "Tgid:\t2\nPid:\t2\nKthread:\t1\n";
+	static const char user[] = "Tgid:\t2\nPid:\t2\nKthread:\t0\n";
+	struct proc_status s;
+
+	cr_assert_eq(proc_parse_status(old, sizeof(old) - 1, &s), 0);
+	cr_assert(s.kthread);
+	cr_assert_eq(proc_parse_status(new, sizeof(new) - 1, &s), 0);
+	cr_assert(s.kthread);
+	cr_assert_eq(proc_parse_status(user, sizeof(user) - 1, &s), 0);
+	cr_assert_not(s.kthread);
+}
+
+Test(proc, stat_is_split_at_the_last_parenthesis)
+{
+	static const char text[] =
+		"42 (a) R 1 (b\n) S 7 42 42 0 -1 4194560 1 2 3 4 500 600 7 8 20 0 1 0 987654 10 11\n";
+	struct proc_stat s;
+
+	cr_assert_eq(proc_parse_stat(text, sizeof(text) - 1, &s), 0);
+	cr_assert_eq(s.pid, 42);
+	cr_assert_str_eq(s.comm, "a) R 1 (b\n");
+	cr_assert_eq(s.state, 'S');
+	cr_assert_eq(s.ppid, 7);
+	cr_assert_eq(s.flags, 4194560);
+	cr_assert_eq(s.utime, 500);
+	cr_assert_eq(s.stime, 600);
+	cr_assert_eq(s.starttime, 987654);
+	for (size_t len = 0; len < sizeof(text) - 14; len++)
+		cr_assert_eq(proc_parse_stat(text, len, &s), -EINVAL, "%zu bytes", len);
+}
+
+Test(proc, schedstat_is_three_numbers)
+{
+	struct proc_schedstat s;
+
+	cr_assert_eq(proc_parse_schedstat("10 20 30\n", 9, &s), 0);
+	cr_assert(s.run_ns == 10 && s.wait_ns == 20 && s.slices == 30);
+	cr_assert_eq(proc_parse_schedstat("10 20", 5, &s), -EINVAL);
+}
+
+Test(proc, cgroup_prefers_the_second_version)
+{
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
+		{ "0::/user.slice/x\n", "/user.slice/x" },
+		{ "12:cpu,cpuacct:/a/b\n1:name=systemd:/a/b/c\n", "/a/b/c" },
+		{ "12:cpu:/much/longer\n0::/x\n", "/x" },
+		{ "", "/" },
+		{ "garbage\n3:x\n4:x:relative\n", "/" },
+		{ "0::/with:colon\n", "/with:colon" },
+	};
+	struct buf b = { 0 };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		buf_clear(&b);
+		cr_assert_eq(proc_parse_cgroup(cases[i].text, strlen(cases[i].text), &b), 0);
+		cr_expect_str_eq(buf_cstr(&b), cases[i].want);
+	}
+	buf_free(&b);
+}
+
+Test(proc, this_process_is_as_it_knows_itself)
+{
+	char exe[4096] = { 0 };
+	struct proc_status status;
+	struct proc_stat stat;
+	struct buf b = { 0 };
+	pid_t *pids;
+	size_t cnt;
+
+	cr_assert_eq(prctl(PR_SET_NAME, "a) R (\n"), 0);
+	cr_assert_eq(proc_read_status(getpid(), &status), 0);
+	cr_assert_eq(status.tgid, getpid());
+	cr_assert_eq(status.ppid, getppid());
+	cr_assert_not(status.kthread);
+	cr_assert_eq(proc_read_stat(getpid(), &stat), 0);
+	cr_assert_str_eq(stat.comm, "a) R (\n");
+	cr_assert_eq(stat.ppid, getppid());
+	cr_assert_eq(proc_read_comm(getpid(), &b), 0);
+	cr_assert_str_eq(b.data, "a) R (\n");
+	buf_clear(&b);
+	cr_assert_gt(readlink("/proc/self/exe", exe, sizeof(exe) - 1), 0);
+	cr_assert_eq(proc_read_exe(getpid(), &b), 0);
+	cr_assert_str_eq(b.data, exe);
+	buf_free(&b);
+	cr_assert_eq(proc_list_tids(getpid(), &pids, &cnt), 0);
+	cr_assert_geq(cnt, 1);
+	cr_assert_eq(pids[0], getpid());
+	free(pids);
+	cr_assert_eq(proc_list_pids(&pids, &cnt), 0);
+	for (size_t i = 1; i < cnt; i++)
+		cr_assert_lt(pids[i - 1], pids[i]);
+	free(pids);
+}
+
+static int find_own_code(const struct proc_map *map, void *ctx)
+{
+	uint64_t here = (uintptr_t)find_own_code;
+
+	return map->exec && map->kind == PROC_MAP_FILE && here >= map->start && here < map->end;
+}
+
+Test(proc, own_maps_hold_own_code)
+{
+	cr_assert_eq(proc_read_maps(getpid(), find_own_code, NULL), 1);
+}
+
+Test(proc, a_task_that_is_gone_is_esrch_everywhere)
+{
+	struct proc_schedstat schedstat;
+	struct proc_status status;
+	struct proc_stat stat;
+	struct buf b = { 0 };
+	pid_t *tids, gone = fork();
+	size_t cnt;
+
+	if (!gone)
+		_exit(0);
+	waitpid(gone, NULL, 0);
+	cr_expect_eq(proc_read_maps(gone, find_own_code, NULL), -ESRCH);
+	cr_expect_eq(proc_read_status(gone, &status), -ESRCH);
+	cr_expect_eq(proc_read_stat(gone, &stat), -ESRCH);
+	cr_expect_eq(proc_read_schedstat(gone, &schedstat), -ESRCH);
+	cr_expect_eq(proc_read_cgroup(gone, &b), -ESRCH);
+	cr_expect_eq(proc_read_comm(gone, &b), -ESRCH);
+	cr_expect_eq(proc_read_exe(gone, &b), -ESRCH);
+	cr_expect_eq(proc_read_cmdline(gone, &b), -ESRCH);
+	cr_expect_eq(proc_list_tids(gone, &tids, &cnt), -ESRCH);
+	cr_expect_eq(b.len, 0);
+	buf_free(&b);
+}
