@@ -21,7 +21,7 @@ enum {
 	TASK_IDLE = 0x402,
 	TASK_RTLOCK_WAIT = 0x1000,
 	TASK_FROZEN = 0x8000,
-	SWITCH_SKIP = 3, /* leaf frames of the tracing itself below a tp_btf program */
+	SWITCH_SKIP = 2, /* our program and what runs it; the loader strips what else is the tracing's */
 };
 
 /* The state as the tracepoint reports it: one bit, 0 for runnable, REPORT_MAX for preempted. */

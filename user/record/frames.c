@@ -333,6 +333,20 @@ uint64_t frames_kernel(struct frames *f, uint64_t addr)
 	return frame;
 }
 
+bool frames_is_tracing(const struct frames *f, uint64_t addr)
+{
+	static const char *const prefixes[] = { "bpf_trace_run", "__bpf_trace_", "__traceiter_" };
+	struct kallsyms_sym sym;
+	size_t i;
+
+	if (!f->kallsyms || kallsyms_find(f->kallsyms, addr, &sym))
+		return false;
+	for (i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (!strncmp(sym.name, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
 /* An image that goes leaves its address to others, and those are told of as well. */
 void frames_side(struct frames *f, const struct perf_side *side)
 {

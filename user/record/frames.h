@@ -29,6 +29,9 @@ void frames_free(struct frames *f);
 uint64_t frames_user(struct frames *f, struct process *proc, uint64_t addr);
 uint64_t frames_kernel(struct frames *f, uint64_t addr);
 
+/* Whether a kernel address is in the machinery that calls a BPF program of a tracepoint. */
+bool frames_is_tracing(const struct frames *f, uint64_t addr);
+
 /* A BPF image that came while recording. */
 void frames_side(struct frames *f, const struct perf_side *side);
 

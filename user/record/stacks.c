@@ -26,8 +26,9 @@ struct slot {
 	uint32_t generation;
 	uint16_t kstack_cnt, cnt;
 	uint8_t kind;
-	size_t cap;	  /* in frames, of either half */
-	uint64_t *frames; /* cnt raw ones, then from cap on cnt packed ones */
+	uint16_t packed_cnt; /* less than cnt by the frames of the tracing itself */
+	size_t cap;	     /* in frames, of either half */
+	uint64_t *frames;    /* cnt raw ones, then from cap on packed_cnt packed ones */
 };
 
 struct stacks {
@@ -77,6 +78,18 @@ static void slot_take(struct slot *slot, const struct slot *key, const uint64_t 
 	memcpy(frames, raw, key->cnt * sizeof(*raw));
 }
 
+/* How a probe is called differs from kernel to kernel, and with the number of probes. */
+static size_t tracing_frames(struct stacks *s, const struct slot *slot)
+{
+	size_t n = 0;
+
+	if (slot->kind == PROF_REC_SAMPLE)
+		return 0;
+	while (n < slot->kstack_cnt && frames_is_tracing(s->frames, slot->frames[n]))
+		n++;
+	return n;
+}
+
 /*
  * The leaf of a sample is the instruction itself; every other frame is where a call returns to, one
  * behind the instruction that made it. At a switch-out the kernel's leaf is the scheduler's call of
@@ -84,16 +97,16 @@ static void slot_take(struct slot *slot, const struct slot *key, const uint64_t 
  */
 static void pack_frames(struct stacks *s, struct slot *slot, struct process *proc)
 {
-	uint64_t *packed = slot->frames + slot->cap;
+	uint64_t *out = slot->frames + slot->cap;
 	bool exact_kernel_leaf = slot->kind == PROF_REC_SAMPLE;
-	size_t i;
+	size_t i = tracing_frames(s, slot);
 
-	for (i = 0; i < slot->kstack_cnt; i++)
-		packed[i] = frames_kernel(s->frames, slot->frames[i] -
-					  (i > 0 || !exact_kernel_leaf));
+	for (; i < slot->kstack_cnt; i++)
+		*out++ = frames_kernel(s->frames,
+				       slot->frames[i] - (i > 0 || !exact_kernel_leaf));
 	for (; i < slot->cnt; i++)
-		packed[i] = frames_user(s->frames, proc,
-					slot->frames[i] - (i > slot->kstack_cnt));
+		*out++ = frames_user(s->frames, proc, slot->frames[i] - (i > slot->kstack_cnt));
+	slot->packed_cnt = out - (slot->frames + slot->cap);
 }
 
 const uint64_t *stacks_resolve(struct stacks *s, const struct prof_rec *rec, struct process *proc,
@@ -116,6 +129,6 @@ const uint64_t *stacks_resolve(struct stacks *s, const struct prof_rec *rec, str
 		slot_take(slot, &key, raw);
 		pack_frames(s, slot, proc);
 	}
-	*cnt = slot->cnt;
+	*cnt = slot->packed_cnt;
 	return slot->frames + slot->cap;
 }
