@@ -68,6 +68,9 @@ BPF_SRCS := $(addprefix bpf/, \
 
 # Each is one criterion binary; those below tests/bpf need root and a kernel with BTF.
 TESTS := $(addprefix tests/, \
+	record/event_test.c record/eventset_test.c record/launch_test.c record/maps_test.c \
+	record/merge_test.c record/ring_test.c record/sink_test.c record/stacks_test.c \
+	record/targets_test.c record/tasks_test.c record/translate_test.c \
 	base/alloc_test.c base/buf_test.c base/clock_test.c base/hash_test.c base/hmap_test.c \
 	base/log_test.c base/opts_test.c base/str_test.c base/strtab_test.c kernel/cpus_test.c \
 	kernel/format_test.c kernel/kallsyms_test.c kernel/perf_side_test.c kernel/proc_test.c \
@@ -88,7 +91,7 @@ STIMULI_SYMBOL := c-gcc c-dwarf4 c-nopie c-gz c-clang c-clang4 c-link c-dynsym c
 	rust
 
 FUZZ := $(addprefix tests/fuzz/, \
-	symbol_fuzz.c)
+	kernel_fuzz.c symbol_fuzz.c)
 
 # ---- derived ------------------------------------------------------------------------------------
 # Lists may run a moment ahead of the tree: only what exists is built; `make lint` reports the rest.
@@ -192,6 +195,7 @@ $(O)/tests/%: $(O)/obj/tests/%.o $(ALL_A)
 
 $(addprefix $(O)/tests/symbol/,dwinfo_test symbolizer_test symworker_test): \
 	$(O)/obj/tests/symbol/support.o
+$(filter $(O)/tests/record/%,$(TEST_BINS)): $(O)/obj/tests/record/support.o
 $(filter $(O)/tests/bpf/%,$(ROOT_BINS)): $(O)/obj/tests/bpf/support.o
 $(O)/tests/kernel/format_test $(O)/tests/kernel/format_live_test: \
 	$(O)/obj/tests/kernel/format_check.o
