@@ -169,7 +169,7 @@ $(O)/bpf/prof.skel.h: $(O)/bpf/prof.bpf.o
 
 $(LIB_A): $(OBJS_lib)
 	$(call msg,AR,$@)
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
+	$(Q)$(AR) rcs $@.$$$$ $^ && mv $@.$$$$ $@
 
 LIB_MAP := $(call have,user/libdial9/libdial9.map)
 $(LIB_SO): $(OBJS_lib) $(LIB_MAP)
@@ -181,7 +181,7 @@ comma := ,
 
 $(ALL_A): $(OBJS_all)
 	@mkdir -p $(@D)
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
+	$(Q)$(AR) rcs $@.$$$$ $^ && mv $@.$$$$ $@
 
 $(PROGRAM): $(OBJS_main) $(ALL_A)
 	$(call msg,LD,$@)
