@@ -552,7 +552,8 @@ void capture_add_target(struct capture *c, pid_t tid, pid_t tgid)
 
 	if (tid > 0 && tid / 64 < PROF_TASK_WORDS)
 		__atomic_fetch_or(&bss->target_tids[tid / 64], 1ULL << tid % 64, __ATOMIC_SEQ_CST);
-	if (tgid > 0 && tgid / 64 < PROF_TASK_WORDS)
+	/* A marked group takes in threads made later. */
+	if (c->cfg.follow && tgid > 0 && tgid / 64 < PROF_TASK_WORDS)
 		__atomic_fetch_or(&bss->target_tgids[tgid / 64], 1ULL << tgid % 64,
 				  __ATOMIC_SEQ_CST);
 }
