@@ -80,12 +80,12 @@ TESTS := $(addprefix tests/, \
 	symbol/ranges_test.c symbol/symbolizer_test.c symbol/symopen_test.c symbol/symtab_test.c \
 	symbol/symworker_test.c trace/source_test.c)
 TESTS_ROOT := $(addprefix tests/bpf/, \
-	sched_test.c) \
+	sample_test.c sched_test.c tasks_test.c) \
 	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \
-	cxx.cpp demo.c forkchain.c inlined.c pingpong.c shortlived.c sleeper.c spinner.c)
+	cxx.cpp demo.c forkchain.c inlined.c pingpong.c shortlived.c sleeper.c spinner.c threads.c)
 # inlined.c, cxx.cpp and crate.rs as several compilers and linkers leave them, for the symbolizer.
 STIMULI_SYMBOL := c-gcc c-dwarf4 c-nopie c-gz c-clang c-clang4 c-link c-dynsym cxx-gcc cxx-clang4 \
 	rust

@@ -8,16 +8,6 @@
 
 TestSuite(sched, .fini = live_cleanup, .timeout = 60);
 
-static char *number(pid_t v)
-{
-	static char text[4][16];
-	static unsigned int next;
-	char *slot = text[next++ % 4];
-
-	snprintf(slot, sizeof(text[0]), "%d", v);
-	return slot;
-}
-
 enum { TASK_INTERRUPTIBLE = 1 };
 
 static bool is_involuntary(int64_t prev_state)
@@ -54,7 +44,7 @@ Test(sched, switches_of_a_sleeper_equal_its_own_counters)
 	struct live_rec rec;
 
 	live_stimulus(&sleeper, "sleeper", "1000", "100", NULL);
-	live_record(&rec, "-p", number(sleeper.pid), NULL);
+	live_record(&rec, "-p", live_number(sleeper.pid), NULL);
 	live_recording(&rec);
 	live_read_switches(sleeper.pid, &before);
 	live_go(&sleeper);
@@ -173,7 +163,7 @@ Test(sched, each_waking_names_waker_and_wakee_and_each_switch_out_has_its_stack)
 	p.main = player.pid;
 	p.ping = live_truth(&player, "ping");
 	p.pong = live_truth(&player, "pong");
-	live_record(&rec, "-p", number(player.pid), NULL);
+	live_record(&rec, "-p", live_number(player.pid), NULL);
 	live_recording(&rec);
 	live_go(&player);
 	live_read_switches(p.main, &still);

@@ -60,6 +60,14 @@ const char *live_built(const char *name)
 	return path;
 }
 
+const char *live_number(int64_t v)
+{
+	char *text = text_slot();
+
+	snprintf(text, TEXT_MAX, "%lld", (long long)v);
+	return text;
+}
+
 void live_cleanup(void)
 {
 	struct dirent *entry;
@@ -287,10 +295,11 @@ int live_run(struct live_proc *p, const char *const *args, live_prepare_fn prepa
 
 static void start_pass(struct live_trace *lt, const char *path, bool learn)
 {
+	struct trace_opts opts = { .read = source_read, .names = lt->names, .learn = learn };
+
 	cr_assert_eq(source_open(path, &lt->src), 0);
-	cr_assert_eq(trace_new(&(struct trace_opts){
-		.read = source_read, .ctx = lt->src, .names = lt->names, .learn = learn,
-	}, &lt->trace), 0);
+	opts.ctx = lt->src;
+	cr_assert_eq(trace_new(&opts, &lt->trace), 0);
 }
 
 static void end_pass(struct live_trace *lt)

@@ -24,7 +24,7 @@ enum { LIVE_ARGS_MAX = 24 };
 
 struct live_proc {
 	pid_t pid;
-	int in;	   /* its standard input, -1 once closed */
+	int in; /* its standard input, -1 once closed */
 	FILE *out; /* its standard output */
 	char err_path[128];
 	struct buf said; /* what was read of its output */
@@ -34,6 +34,8 @@ struct live_proc {
 const char *live_path(const char *name);
 /* A program below $D9_BUILD. Likewise. */
 const char *live_built(const char *name);
+/* Decimal. Likewise. */
+const char *live_number(int64_t v);
 /* To be the .fini of each suite: takes the directory away. */
 void live_cleanup(void);
 
@@ -99,8 +101,7 @@ bool live_is(const struct trace_event *ev, const char *name);
 /* A number, whatever its sign. */
 int64_t live_int(const struct trace_event *ev, const char *field);
 /* Text, NUL-terminated. Valid until the next four calls. */
-const char *live_text(const struct live_trace *lt, const struct trace_event *ev,
-		      const char *field);
+const char *live_text(const struct live_trace *lt, const struct trace_event *ev, const char *field);
 /* Whether a frame lies in that function, or in one that was inlined into or from it. */
 bool live_frame_in(const struct live_trace *lt, uint64_t frame, const char *function);
 bool live_stack_has(const struct live_trace *lt, const struct trace_event *ev,

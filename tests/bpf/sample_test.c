@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* CPU samples against a program that knows by its own clock where its time went. */
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "support.h"
+
+TestSuite(sample, .fini = live_cleanup, .timeout = 60);
+
+enum { HZ = 999, POINTS = 2 };
+
+struct shares {
+	uint64_t all, a, b;
+	uint64_t user; /* of a and b, with the leaf in user code */
+	uint64_t to_main;
+};
+
+/* A sample whose leaf is the kernel's, such as an interrupt, counts for no function of the program. */
+static void add_sample(struct live_trace *lt, struct shares *s, const struct trace_event *ev)
+{
+	bool a, b;
+
+	s->all++;
+	if (!ev->frame_cnt)
+		return;
+	a = live_frame_in(lt, ev->frames[0], "hot_a");
+	b = live_frame_in(lt, ev->frames[0], "hot_b");
+	s->a += a;
+	s->b += b;
+	if (!a && !b)
+		return;
+	s->user++;
+	s->to_main += live_stack_has(lt, ev, "work") && live_stack_has(lt, ev, "main");
+}
+
+static void read_shares(const char *path, pid_t pid, struct shares *s)
+{
+	struct live_trace lt;
+	struct trace_event ev;
+
+	live_open(&lt, path, false);
+	while (live_next(&lt, &ev)) {
+		if (ev.kind != TRACE_SAMPLE || ev.source != PROF_SOURCE_SAMPLE)
+			continue;
+		cr_assert_eq(ev.pid, (uint32_t)pid);
+		add_sample(&lt, s, &ev);
+	}
+	cr_assert_eq(s->all, lt.samples);
+	live_assert_no_loss(&lt);
+	live_close(&lt);
+}
+
+Test(sample, shares_of_two_functions_are_those_of_the_programs_own_clock)
+{
+	struct shares s = { 0 };
+	struct live_proc spinner;
+	struct live_rec rec;
+	double expected;
+
+	live_stimulus(&spinner, "spinner", "70", "3000", NULL);
+	live_record(&rec, "-F", "999", "-p", live_number(spinner.pid), NULL);
+	live_recording(&rec);
+	live_go(&spinner);
+	cr_assert_eq(live_stop(&rec), 0);
+	read_shares(rec.path, spinner.pid, &s);
+	expected = live_truth(&spinner, "total_ns") * HZ / 1e9;
+	cr_assert_gt(s.all, expected * 0.9, "%llu samples", (unsigned long long)s.all);
+	cr_assert_lt(s.all, expected * 1.1, "%llu samples", (unsigned long long)s.all);
+	cr_assert_lt(fabs(100.0 * s.a / s.all - live_truth(&spinner, "hot_a_percent")), POINTS,
+		     "hot_a: %llu of %llu", (unsigned long long)s.a, (unsigned long long)s.all);
+	cr_assert_lt(fabs(100.0 * s.b / s.all - live_truth(&spinner, "hot_b_percent")), POINTS,
+		     "hot_b: %llu of %llu", (unsigned long long)s.b, (unsigned long long)s.all);
+	cr_assert_geq(s.to_main, s.user * 0.99, "%llu of %llu", (unsigned long long)s.to_main,
+		      (unsigned long long)s.user);
+	live_end(&spinner);
+}
