@@ -47,7 +47,7 @@ SRCS_kernel := $(addprefix user/kernel/, \
 	cpus.c format.c format_symbols.c kallsyms.c perf.c perf_ring.c perf_side.c proc.c \
 	tracefs.c)
 SRCS_symbol := $(addprefix user/symbol/, \
-	demangle.c dwinfo.c dwline.c elfimg.c plt.c ranges.c symbolizer.c symopen.c symtab.c \
+	busguard.c demangle.c dwinfo.c dwline.c elfimg.c plt.c ranges.c symbolizer.c symopen.c symtab.c \
 	symworker.c)
 SRCS_record := $(addprefix user/record/, \
 	capture.c emit.c event.c eventset.c frames.c launch.c maps.c merge.c recorder.c \

@@ -289,6 +289,28 @@ Test(symworker, answers_the_same_within_little_memory)
 	}
 }
 
+/* A library may be overwritten in place while it is mapped. */
+Test(symworker, survives_a_file_that_shrinks)
+{
+	struct symworker *w = start(NULL);
+	struct got g = { 0 };
+	struct section text;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/shrinks", scratch());
+	shell("cp %s %s", stimulus("rust"), path);
+	text = section_of(path, ".text");
+	add(w, 0, path);
+	symworker_ask(w, 0, text.off);
+	finish(w, &g);
+	cr_assert_eq(g.modules, 1u);
+	cr_assert_eq(truncate(path, 100), 0);
+	ask_text(w, 0, stimulus("rust"), 256);
+	finish(w, &g);
+	cr_expect_eq(g.modules, 1u);
+	symworker_free(w);
+}
+
 Test(symworker, can_be_freed_with_work_left)
 {
 	struct symworker *w = start(NULL);

@@ -19,13 +19,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static size_t guard_size(void)
+{
+	return sysconf(_SC_PAGESIZE);
+}
+
 static void release_bytes(void *bytes, size_t size, enum elfimg_mem mem)
 {
 	switch (mem) {
 	case ELFIMG_BORROWED:
 		break;
 	case ELFIMG_MAPPED:
-		munmap(bytes, size);
+		munmap(bytes, size + guard_size());
 		break;
 	case ELFIMG_HEAP:
 		free(bytes);
@@ -89,6 +94,24 @@ out:
 	return err;
 }
 
+/*
+ * Behind the file lies a page of zeros: whoever writes to the file while it is read can take away
+ * the NUL that ended its last string. libelf wants to be able to write: a private mapping keeps
+ * such pages to us.
+ */
+static void *map_file(int fd, size_t size)
+{
+	const int prot = PROT_READ | PROT_WRITE, flags = MAP_PRIVATE | MAP_NORESERVE;
+	void *bytes = mmap(NULL, size + guard_size(), prot, flags | MAP_ANONYMOUS, -1, 0);
+
+	if (bytes == MAP_FAILED)
+		return NULL;
+	if (mmap(bytes, size, prot, flags | MAP_FIXED, fd, 0) != MAP_FAILED)
+		return bytes;
+	munmap(bytes, size + guard_size());
+	return NULL;
+}
+
 int elfimg_open(struct elfimg *img, int fd)
 {
 	struct stat st;
@@ -105,14 +128,11 @@ int elfimg_open(struct elfimg *img, int fd)
 		close(fd);
 		return err;
 	}
-	/* libelf wants to be able to write: a private mapping keeps such pages to us */
-	bytes = mmap(NULL, st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
-	if (bytes == MAP_FAILED)
+	bytes = map_file(fd, st.st_size);
+	if (!bytes)
 		err = -errno;
 	close(fd);
-	if (err)
-		return err;
-	return elfimg_open_mem(img, bytes, st.st_size, ELFIMG_MAPPED);
+	return err ? err : elfimg_open_mem(img, bytes, st.st_size, ELFIMG_MAPPED);
 }
 
 void elfimg_close(struct elfimg *img)

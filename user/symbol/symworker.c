@@ -25,6 +25,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/hmap.h"
+#include "symbol/busguard.h"
 #include "symbol/symopen.h"
 
 #define DWARF_MEM_DEFAULT (256ull << 20)
@@ -312,6 +313,7 @@ static void *thread_main(void *arg)
 	struct symworker *w = arg;
 	struct inbox in = { 0 };
 
+	busguard_enter();
 	pthread_mutex_lock(&w->lock);
 	while (!w->stop) {
 		if (w->inbox.module_cnt || w->inbox.question_cnt) {
