@@ -23,7 +23,6 @@
 #include "value.h"
 #include "wire.h"
 
-#define TYPE_CNT 0x10000
 #define WINDOW_MIN (64u << 10)
 
 /* Values up to this size are decoded without a look at the end of the window. */
@@ -35,7 +34,7 @@ struct dial9_dec {
 	uint64_t ts_base;
 	struct dial9_schema **types; /* by type id */
 	uint16_t *known_ids; /* those that have one */
-	size_t known_cnt;
+	size_t known_cnt, type_cap; /* type_cap of both arrays */
 	struct dial9_value *values;
 	size_t value_cap;
 	bool started; /* the header is behind us */
@@ -77,12 +76,6 @@ int dial9_dec_new(const struct dial9_dec_opts *opts, struct dial9_dec **out)
 	d = calloc(1, sizeof(*d));
 	if (!d)
 		return -ENOMEM;
-	d->types = calloc(TYPE_CNT, sizeof(struct dial9_schema *));
-	d->known_ids = calloc(TYPE_CNT, sizeof(*d->known_ids));
-	if (!d->types || !d->known_ids) {
-		dial9_dec_free(d);
-		return -ENOMEM;
-	}
 	d->fault.reason = "";
 	d->limits = o.limits;
 	d->read = o.read;
@@ -150,7 +143,7 @@ static int parse_header(struct dial9_dec *d, const uint8_t **pos, struct dial9_f
 	const uint8_t *p = *pos;
 	size_t i;
 
-	for (i = 0; i < sizeof(WIRE_MAGIC) && p + i < d->end; i++)
+	for (i = 0; i < sizeof(WIRE_MAGIC) && i < left(p, d->end); i++)
 		if (p[i] != (uint8_t)WIRE_MAGIC[i])
 			return value_bad(&d->fault, p + i,
 					 d->started ? "damaged header" : "not a dial9 stream");
@@ -181,6 +174,34 @@ static int reserve_values(struct dial9_dec *d, size_t cnt)
 	return 0;
 }
 
+static struct dial9_schema *schema_of(const struct dial9_dec *d, uint16_t id)
+{
+	return id < d->type_cap ? d->types[id] : NULL;
+}
+
+static int reserve_type(struct dial9_dec *d, uint16_t id)
+{
+	size_t cap = d->type_cap ? d->type_cap : 64;
+	struct dial9_schema **types;
+	uint16_t *ids;
+
+	if (id < d->type_cap)
+		return 0;
+	while (cap <= id)
+		cap *= 2;
+	types = realloc(d->types, cap * sizeof(struct dial9_schema *));
+	if (!types)
+		return -ENOMEM;
+	d->types = types;
+	ids = realloc(d->known_ids, cap * sizeof(*ids));
+	if (!ids)
+		return -ENOMEM;
+	d->known_ids = ids;
+	memset(types + d->type_cap, 0, (cap - d->type_cap) * sizeof(struct dial9_schema *));
+	d->type_cap = cap;
+	return 0;
+}
+
 static int add_schema(struct dial9_dec *d, uint16_t id, const uint8_t *wire, size_t sz)
 {
 	struct dial9_schema *s;
@@ -192,6 +213,8 @@ static int add_schema(struct dial9_dec *d, uint16_t id, const uint8_t *wire, siz
 	if (err)
 		return err;
 	err = reserve_values(d, s->field_cnt);
+	if (!err)
+		err = reserve_type(d, id);
 	if (err) {
 		dial9_schema_free(s);
 		return err;
@@ -217,7 +240,7 @@ static int parse_schema(struct dial9_dec *d, const uint8_t **pos, struct dial9_f
 	err = schema_parse(&p, d->end, &d->fault);
 	if (err)
 		return err;
-	known = d->types[id];
+	known = schema_of(d, id);
 	if (known && (known->wire_sz != left(wire, p) || memcmp(known->wire, wire, left(wire, p))))
 		return value_bad(&d->fault, wire - 2, "type id defined again with another layout");
 	if (!known) {
@@ -438,7 +461,7 @@ static int parse_event(struct dial9_dec *d, const uint8_t **pos, struct dial9_fr
 	if (need(d, p, WIRE_EVENT_SZ))
 		return -ENODATA;
 	id = wire_get_u16(p + 1);
-	s = d->types[id];
+	s = schema_of(d, id);
 	if (!s)
 		return value_bad(&d->fault, p + 1, "event of a type without schema");
 	p += WIRE_EVENT_SZ;
@@ -647,5 +670,5 @@ int dial9_value_stack(const struct dial9_dec *d, const struct dial9_value *v, co
 
 const struct dial9_schema *dial9_dec_schema(const struct dial9_dec *d, uint16_t type_id)
 {
-	return d->types[type_id];
+	return schema_of(d, type_id);
 }

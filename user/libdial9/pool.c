@@ -182,7 +182,8 @@ int pool_add(struct pool *p, uint64_t hash, const void *data, uint32_t sz, uint3
 		return err;
 	s = free_slot(p->slots, p->slot_cnt, hash);
 	*s = (struct pool_slot){ hash, p->text_sz, sz, id, true };
-	wire_put_bytes(p->text + p->text_sz, data, sz);
+	if (sz)
+		memcpy(p->text + p->text_sz, data, sz);
 	p->text_sz += sz;
 	p->used++;
 	return 0;

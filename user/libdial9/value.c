@@ -279,7 +279,7 @@ void dial9_iter_init(struct dial9_iter *it, const struct dial9_value *v)
 	if (v->type != DIAL9_LIST && v->type != DIAL9_MAP && v->type != DIAL9_STRING_MAP)
 		return;
 	it->pos = v->map.raw;
-	it->end = v->map.raw + v->map.sz;
+	it->end = v->map.sz ? v->map.raw + v->map.sz : v->map.raw;
 	it->left = v->map.cnt;
 	it->type = v->type;
 }

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Any bytes as a dial9 stream. The decoder must survive them, must answer the same from memory and from a
+ * stream in small pieces, and what it gives must be printable and, but for text that is not UTF-8, writable:
+ * the copy decodes to the same events.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "cmd/dump_frame.h"
+#include "dial9.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
+
+struct feed {
+	const uint8_t *p;
+	size_t n, step;
+};
+
+static ssize_t feed_read(void *ctx, void *buf, size_t sz)
+{
+	struct feed *f = ctx;
+	size_t n = f->n < f->step ? f->n : f->step;
+
+	n = n < sz ? n : sz;
+	memcpy(buf, f->p, n);
+	f->p += n;
+	f->n -= n;
+	f->step = f->step * 5 % 251 + 1;
+	return (ssize_t)n;
+}
+
+/* Both decoders are where the same frame ended, and print it alike. */
+static void assert_same(const struct dial9_dec *a, const struct dial9_frame *fa,
+			const struct dial9_dec *b, const struct dial9_frame *fb)
+{
+	struct buf x = { 0 }, y = { 0 };
+
+	assert(dial9_dec_consumed(a) == dial9_dec_consumed(b));
+	dump_json_frame(&x, a, fa);
+	dump_json_frame(&y, b, fb);
+	assert(x.len == y.len && !memcmp(x.data, y.data, x.len));
+	buf_clear(&x);
+	dump_text_frame(&x, a, fa);
+	assert(!memchr(x.data, '\n', x.len));
+	buf_free(&x);
+	buf_free(&y);
+}
+
+/* Pool ids are kept by writing definitions as they come; the rest as the encoder likes. */
+static int copy_frame(struct dial9_enc *enc, const struct dial9_frame *f)
+{
+	struct dial9_iter it = f->pool.iter;
+	struct dial9_str s;
+	uint32_t id;
+	int err = 0;
+
+	switch (f->kind) {
+	case DIAL9_FRAME_MIDHEADER:
+		return dial9_enc_reset(enc);
+	case DIAL9_FRAME_SCHEMA:
+		return dial9_enc_register(enc, f->schema.schema, f->schema.type_id);
+	case DIAL9_FRAME_STRINGS:
+		while (!err && dial9_strings_next(&it, &id, &s) > 0) {
+			err = dial9_enc_define_string(enc, id, s.ptr, s.len);
+			if (err == -EILSEQ)
+				err = 0;
+		}
+		return err;
+	case DIAL9_FRAME_EVENT:
+		return dial9_enc_write(enc, f->event.schema, f->event.ts, f->event.values,
+				       f->event.value_cnt);
+	case DIAL9_FRAME_HEADER:
+	case DIAL9_FRAME_STACKS:
+	case DIAL9_FRAME_RESET:
+	case DIAL9_FRAME_ANNOTATIONS:
+		break;
+	}
+	return 0;
+}
+
+static void check_copy(const struct dial9_enc *enc, uint64_t events, uint64_t ts_sum)
+{
+	struct dial9_dec_opts o = { .sz = sizeof(o) };
+	struct dial9_frame f;
+	struct dial9_dec *dec;
+	int err;
+
+	o.data = dial9_enc_data(enc, &o.data_sz);
+	assert(!dial9_dec_new(&o, &dec));
+	while ((err = dial9_dec_next(dec, &f)) == 1) {
+		if (f.kind != DIAL9_FRAME_EVENT)
+			continue;
+		events--;
+		ts_sum -= f.event.ts;
+	}
+	assert(!err && !events && !ts_sum);
+	dial9_dec_free(dec);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
+{
+	struct feed feed = { data, sz, 7 };
+	struct dial9_dec_opts mem = { .sz = sizeof(mem), .data = data, .data_sz = sz };
+	struct dial9_dec_opts str = { .sz = sizeof(str), .read = feed_read, .ctx = &feed };
+	struct dial9_enc_opts eo = { .sz = sizeof(eo), .level = DIAL9_LEVEL_4 };
+	struct dial9_frame fa, fb;
+	struct dial9_dec *a, *b;
+	struct dial9_enc *enc;
+	uint64_t events = 0, ts_sum = 0;
+	struct dial9_error ea, eb;
+	int err, other;
+
+	assert(!dial9_dec_new(&mem, &a) && !dial9_dec_new(&str, &b) && !dial9_enc_new(&eo, &enc));
+	while ((err = dial9_dec_next(a, &fa)) == 1) {
+		other = dial9_dec_next(b, &fb);
+		assert(other == 1);
+		assert_same(a, &fa, b, &fb);
+		other = copy_frame(enc, &fa);
+		assert(!other || (other == -EILSEQ && fa.kind == DIAL9_FRAME_EVENT));
+		if (!other && fa.kind == DIAL9_FRAME_EVENT) {
+			events++;
+			ts_sum += fa.event.ts;
+		}
+	}
+	other = dial9_dec_next(b, &fb);
+	assert(err == other);
+	dial9_dec_error(a, &ea);
+	dial9_dec_error(b, &eb);
+	assert(ea.offset == eb.offset && !strcmp(ea.reason, eb.reason));
+	check_copy(enc, events, ts_sum);
+	dial9_dec_free(a);
+	dial9_dec_free(b);
+	dial9_enc_free(enc);
+	return 0;
+}
