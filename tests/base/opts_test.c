@@ -111,9 +111,9 @@ static const struct opt_spec spec = {
 	.examples = "  dial9-prof demo -a\n",
 };
 
-#define ARGS(...)                                 \
-	{                                         \
-		(char *)"demo", __VA_ARGS__, NULL \
+#define ARGS(...)                                                                                  \
+	{                                                                                          \
+		(char *)"demo", __VA_ARGS__, NULL                                                  \
 	}
 #define ARGC(argv) ((int)(sizeof(argv) / sizeof((argv)[0])) - 1)
 

@@ -53,16 +53,16 @@ static void __attribute__((format(printf, 1, 0))) emit(const char *fmt, va_list 
 	errno = saved;
 }
 
-#define LOG_FUNCTION(name, least)        \
-	void name(const char *fmt, ...)  \
-	{                                \
-		va_list ap;              \
-                                         \
-		if (log_level < (least)) \
-			return;          \
-		va_start(ap, fmt);       \
-		emit(fmt, ap);           \
-		va_end(ap);              \
+#define LOG_FUNCTION(name, least)                                                                  \
+	void name(const char *fmt, ...)                                                            \
+	{                                                                                          \
+		va_list ap;                                                                        \
+                                                                                                   \
+		if (log_level < (least))                                                           \
+			return;                                                                    \
+		va_start(ap, fmt);                                                                 \
+		emit(fmt, ap);                                                                     \
+		va_end(ap);                                                                        \
 	}
 
 LOG_FUNCTION(log_error, LOG_LEVEL_QUIET)
