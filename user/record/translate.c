@@ -11,9 +11,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/hash.h"
 #include "dial9.h"
 #include "record/emit.h"
 #include "record/event.h"
@@ -21,9 +23,20 @@
 #include "record/stacks.h"
 #include "record/tasks.h"
 
+enum { TEXT_SLOTS = 1024, TEXT_MAX = 16 };
+
+/* A short text that was written lately, with its id in the trace's pool. */
+struct text_slot {
+	uint64_t words[TEXT_MAX / 8];
+	uint32_t len;
+	uint32_t id;
+	bool used;
+};
+
 struct translate {
 	struct translate_cfg cfg;
 	struct buf text;
+	struct text_slot texts[TEXT_SLOTS];
 	uint64_t written[PROF_CLASS_CNT];
 };
 
@@ -80,6 +93,26 @@ static bool has_negative(const struct event_def *def, const uint8_t *raw, size_t
 	return false;
 }
 
+/* Names of tasks are in nearly every record, and few: a hit saves checking and interning them. */
+static void put_short_text(struct translate *t, const char *s, size_t len)
+{
+	struct text_slot key = { .len = len, .used = true }, *slot;
+	struct dial9_str str;
+
+	memcpy(key.words, s, len);
+	slot = &t->texts[hash_u64(key.words[0] ^ key.words[1] * 31 ^ len) % TEXT_SLOTS];
+	if (!slot->used || slot->len != key.len || slot->words[0] != key.words[0] ||
+	    slot->words[1] != key.words[1]) {
+		str = emit_text(&t->text, s, len);
+		if (dial9_enc_intern(t->cfg.enc, str.ptr, str.len, &key.id)) {
+			dial9_enc_put_str(t->cfg.enc, str.ptr, str.len);
+			return;
+		}
+		*slot = key;
+	}
+	dial9_enc_put_str_id(t->cfg.enc, slot->id);
+}
+
 static void put_bytes(struct translate *t, const struct event_field *f, const uint8_t *raw,
 		      size_t len, bool text)
 {
@@ -91,6 +124,10 @@ static void put_bytes(struct translate *t, const struct event_field *f, const ui
 		data = raw, sz = 0;
 	if (!text) {
 		dial9_enc_put_bytes(t->cfg.enc, data, sz);
+		return;
+	}
+	if (sz <= TEXT_MAX) {
+		put_short_text(t, (const char *)data, sz);
 		return;
 	}
 	str = emit_text(&t->text, (const char *)data, sz);
