@@ -72,12 +72,23 @@ static bool well_formed(const struct prof_rec *rec, size_t len)
 	return need <= rec->size;
 }
 
+/* Positions or a length that cannot be leave no way to find the next record but the end. */
+static void give_up(struct ring *r, unsigned long end)
+{
+	r->malformed++;
+	r->pos = end;
+}
+
 const struct prof_rec *ring_peek(struct ring *r)
 {
 	unsigned long end = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
 	const uint32_t *hdr;
 	uint32_t word, len;
 
+	if (end - r->pos > r->sz) {
+		give_up(r, end);
+		return NULL;
+	}
 	if (end - r->pos > r->fill_max)
 		r->fill_max = end - r->pos;
 	while (r->pos < end) {
@@ -85,6 +96,10 @@ const struct prof_rec *ring_peek(struct ring *r)
 		word = __atomic_load_n(hdr, __ATOMIC_ACQUIRE);
 		if (word & BPF_RINGBUF_BUSY_BIT)
 			return NULL;
+		if (frame_size(word) > end - r->pos) {
+			give_up(r, end);
+			return NULL;
+		}
 		len = word & ~BPF_RINGBUF_DISCARD_BIT;
 		if (!(word & BPF_RINGBUF_DISCARD_BIT)) {
 			const void *rec = (const uint8_t *)hdr + BPF_RINGBUF_HDR_SZ;

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The consumer of a ring buffer, over a ring in plain memory that is written as the kernel writes
+ * it: mapped twice, 8-byte frames of a header word and a record, positions that only grow.
+ */
+#include "record/ring.h"
+
+#include <criterion/criterion.h>
+#include <linux/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "membuf.h"
+#include "prof_abi.h"
+
+static const struct prof_rec plain = { .size = sizeof(plain), .kind = PROF_REC_TRACEPOINT };
+
+static uint32_t put(struct membuf *m, uint64_t ts)
+{
+	struct prof_rec rec = plain;
+
+	rec.ts = ts;
+	return membuf_put(m, &rec, sizeof(rec), 0);
+}
+
+Test(ring, an_empty_ring_has_nothing)
+{
+	struct membuf m;
+
+	membuf_init(&m, 4096);
+	cr_expect_null(ring_peek(&m.ring));
+	cr_expect_eq(m.ring.fill_max, 0);
+	membuf_fini(&m);
+}
+
+Test(ring, peek_gives_the_same_record_until_it_is_passed)
+{
+	struct membuf m;
+
+	membuf_init(&m, 4096);
+	put(&m, 11);
+	put(&m, 22);
+	cr_assert_eq(ring_peek(&m.ring)->ts, 11);
+	cr_assert_eq(ring_peek(&m.ring)->ts, 11);
+	ring_pass(&m.ring);
+	cr_assert_eq(ring_peek(&m.ring)->ts, 22);
+	ring_pass(&m.ring);
+	cr_assert_null(ring_peek(&m.ring));
+	membuf_fini(&m);
+}
+
+Test(ring, space_is_given_back_at_publish_and_not_before)
+{
+	struct membuf m;
+
+	membuf_init(&m, 4096);
+	put(&m, 1);
+	ring_peek(&m.ring);
+	ring_pass(&m.ring);
+	cr_expect_eq(m.consumer, 0);
+	ring_publish(&m.ring);
+	cr_expect_eq(m.consumer, m.producer);
+	cr_expect_eq(m.consumer, sizeof(plain) + BPF_RINGBUF_HDR_SZ);
+	membuf_fini(&m);
+}
+
+Test(ring, a_record_being_written_hides_what_is_behind_it_until_it_is_done)
+{
+	struct membuf m;
+	uint32_t at;
+
+	membuf_init(&m, 4096);
+	put(&m, 1);
+	at = membuf_put(&m, &plain, sizeof(plain), BPF_RINGBUF_BUSY_BIT);
+	put(&m, 3);
+	ring_peek(&m.ring);
+	ring_pass(&m.ring);
+	cr_assert_null(ring_peek(&m.ring));
+	cr_assert_null(ring_peek(&m.ring));
+	membuf_set_header(&m, at, sizeof(plain));
+	cr_assert_eq(ring_peek(&m.ring)->ts, 0);
+	ring_pass(&m.ring);
+	cr_assert_eq(ring_peek(&m.ring)->ts, 3);
+	cr_expect_eq(m.ring.malformed, 0);
+	membuf_fini(&m);
+}
+
+Test(ring, a_discarded_record_is_stepped_over_and_is_no_fault)
+{
+	struct membuf m;
+
+	membuf_init(&m, 4096);
+	membuf_put(&m, &plain, sizeof(plain), BPF_RINGBUF_DISCARD_BIT);
+	membuf_put(&m, &plain, sizeof(plain), BPF_RINGBUF_DISCARD_BIT);
+	put(&m, 3);
+	cr_assert_eq(ring_peek(&m.ring)->ts, 3);
+	cr_expect_eq(m.ring.malformed, 0);
+	ring_pass(&m.ring);
+	membuf_put(&m, &plain, sizeof(plain), BPF_RINGBUF_DISCARD_BIT);
+	cr_expect_null(ring_peek(&m.ring));
+	ring_publish(&m.ring);
+	cr_expect_eq(m.consumer, m.producer, "the space of a discarded record comes back too");
+	membuf_fini(&m);
+}
+
+Test(ring, records_that_wrap_around_the_end_come_whole_and_in_order)
+{
+	struct {
+		struct prof_rec rec;
+		uint8_t raw[104];
+	} in = { .rec = plain };
+	uint64_t written = 0, read = 0;
+	const struct prof_rec *out;
+	struct membuf m;
+	size_t i;
+
+	membuf_init(&m, 4096);
+	while (read < 1000) {
+		for (;;) {
+			in.rec.raw_len = written % 100;
+			in.rec.size = sizeof(plain) + ((in.rec.raw_len + 7) & ~7);
+			in.rec.ts = written;
+			if (!membuf_has_room(&m, in.rec.size))
+				break;
+			memset(in.raw, (int)written, sizeof(in.raw));
+			membuf_put(&m, &in.rec, in.rec.size, 0);
+			written++;
+		}
+		while ((out = ring_peek(&m.ring))) {
+			cr_assert_eq(out->ts, read);
+			cr_assert_eq(out->raw_len, read % 100);
+			for (i = 0; i < out->raw_len; i++)
+				cr_assert_eq(((const uint8_t *)(out + 1))[i], (uint8_t)read);
+			ring_pass(&m.ring);
+			read++;
+		}
+		ring_publish(&m.ring);
+	}
+	cr_expect_eq(read, written);
+	cr_expect_gt(m.producer, 10 * 4096, "it went around more than a few times");
+	cr_expect_eq(m.ring.malformed, 0);
+	cr_expect_leq(m.ring.fill_max, 4096);
+	cr_expect_gt(m.ring.fill_max, 4096 - 160);
+	membuf_fini(&m);
+}
+
+/* What a record must not say of itself, given how long the kernel says it is. */
+static const struct malformed_case {
+	const char *what;
+	struct prof_rec rec;
+	uint32_t len;
+} malformed_cases[] = {
+	{ "shorter than its header", { .size = 24 }, 24 },
+	{ "no bytes at all", { .size = 0 }, 0 },
+	{ "size beyond the frame", { .size = 40 }, 32 },
+	{ "size below the header", { .size = 31 }, 32 },
+	{ "raw beyond the size", { .size = 32, .raw_len = 1 }, 32 },
+	{ "raw beyond the size, by its padding", { .size = 36, .raw_len = 4 }, 40 },
+	{ "the largest raw", { .size = 32, .raw_len = 65535 }, 32 },
+	{ "a kernel frame too many", { .size = 40, .kstack_cnt = 2 }, 40 },
+	{ "a user frame too many", { .size = 40, .ustack_cnt = 2 }, 40 },
+	{ "both stacks together", { .size = 48, .kstack_cnt = 1, .ustack_cnt = 2 }, 48 },
+	{ "the largest of all",
+	  { .size = 65535, .raw_len = 65535, .kstack_cnt = 65535, .ustack_cnt = 65535 },
+	  64 },
+};
+
+Test(ring, records_whose_lengths_contradict_each_other_are_skipped_and_counted)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(malformed_cases) / sizeof(malformed_cases[0]); i++) {
+		const struct malformed_case *c = &malformed_cases[i];
+		uint8_t bytes[128] = { 0 };
+		struct membuf m;
+
+		memcpy(bytes, &c->rec, sizeof(c->rec));
+		membuf_init(&m, 4096);
+		membuf_put(&m, bytes, c->len, 0);
+		put(&m, 77);
+		cr_assert_not_null(ring_peek(&m.ring), "%s", c->what);
+		cr_expect_eq(ring_peek(&m.ring)->ts, 77, "%s", c->what);
+		cr_expect_eq(m.ring.malformed, 1, "%s", c->what);
+		membuf_fini(&m);
+	}
+}
+
+Test(ring, a_record_that_just_fits_is_taken)
+{
+	struct {
+		struct prof_rec rec;
+		uint64_t rest[4];
+	} in = { .rec = { .size = 64, .raw_len = 9, .kstack_cnt = 1, .ustack_cnt = 1 } };
+	struct membuf m;
+
+	membuf_init(&m, 4096);
+	membuf_put(&m, &in, 64, 0);
+	cr_assert_not_null(ring_peek(&m.ring));
+	cr_expect_eq(m.ring.malformed, 0);
+	membuf_fini(&m);
+}
+
+/* Only a broken kernel writes these; they must end in a count and never in a read outside. */
+Test(ring, a_frame_longer_than_what_was_written_gives_the_ring_up_to_there)
+{
+	static const uint32_t lens[] = { 40, 4096, 65536, 0x3fffffff };
+	size_t i;
+
+	for (i = 0; i < sizeof(lens) / sizeof(lens[0]); i++) {
+		struct membuf m;
+		uint32_t at;
+
+		membuf_init(&m, 4096);
+		at = membuf_put(&m, &plain, sizeof(plain), 0);
+		membuf_set_header(&m, at, lens[i]);
+		cr_expect_null(ring_peek(&m.ring));
+		cr_expect_eq(m.ring.malformed, 1);
+		cr_expect_eq(m.ring.pos, m.producer);
+		put(&m, 5);
+		cr_assert_not_null(ring_peek(&m.ring), "what comes later is read again");
+		cr_expect_eq(ring_peek(&m.ring)->ts, 5);
+		membuf_fini(&m);
+	}
+}
+
+Test(ring, a_producer_more_than_a_ring_ahead_is_not_followed)
+{
+	struct membuf m;
+
+	membuf_init(&m, 4096);
+	put(&m, 1);
+	m.producer = 1UL << 40;
+	cr_expect_null(ring_peek(&m.ring));
+	cr_expect_eq(m.ring.malformed, 1);
+	cr_expect_eq(m.ring.pos, 1UL << 40);
+	membuf_fini(&m);
+}
