@@ -27,6 +27,8 @@ struct source {
 	struct ring *ring; /* or: */
 	struct perf_ring *side;
 	const struct prof_rec *rec;
+	struct perf_side next; /* of side, when has_next */
+	bool has_next;
 	unsigned int unpublished;
 };
 
@@ -61,13 +63,32 @@ void merge_free(struct merge *m)
 	free(m);
 }
 
+/* A record that does not hold together is one lost, as of the time of the one before it. */
+static bool refill_side(struct source *s)
+{
+	int got;
+
+	if (s->has_next)
+		return true;
+	got = perf_ring_next(s->side, &s->next);
+	if (got < 0)
+		s->next = (struct perf_side){
+			.type = PERF_SIDE_LOST,
+			.time = s->ts,
+			.cpu = perf_ring_cpu(s->side),
+			.lost = 1,
+			.name = "",
+		};
+	s->has_next = got != 0;
+	s->ts = s->has_next ? s->next.time : s->ts;
+	return s->has_next;
+}
+
 /* Looks up the source's oldest record: false when it has none. */
 static bool refill(struct source *s)
 {
-	if (s->side) {
-		s->ts = perf_ring_peek_time(s->side);
-		return s->ts != 0;
-	}
+	if (s->side)
+		return refill_side(s);
 	s->rec = ring_peek(s->ring);
 	if (!s->rec)
 		return false;
@@ -105,12 +126,11 @@ static void build_heap(struct merge *m)
 
 static int hand_over(struct source *s, const struct merge_sink *sink)
 {
-	struct perf_side side;
 	int err;
 
 	if (s->side) {
-		err = perf_ring_next(s->side, &side);
-		return err == 1 ? sink->side(sink->ctx, &side) : 0;
+		s->has_next = false;
+		return sink->side(sink->ctx, &s->next);
 	}
 	err = sink->record(sink->ctx, s->rec);
 	ring_pass(s->ring);

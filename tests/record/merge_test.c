@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Many rings, one order. The rings are in plain memory; the side-band's rings, which the kernel
+ * would fill, are lists here, behind the two functions that the merge reads them through.
+ */
+#include "record/merge.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "kernel/perf_ring.h"
+#include "membuf.h"
+#include "prof_abi.h"
+
+/* ---- side-band rings ------------------------------------------------------------------------------ */
+
+struct perf_ring {
+	const uint64_t *times; /* 0: a record that does not hold together */
+	size_t cnt, pos;
+};
+
+int perf_ring_next(struct perf_ring *r, struct perf_side *out)
+{
+	if (r->pos == r->cnt)
+		return 0;
+	if (!r->times[r->pos]) {
+		r->pos++;
+		return -EBADMSG;
+	}
+	*out = (struct perf_side){ .type = PERF_SIDE_COMM, .time = r->times[r->pos++], .name = "" };
+	return 1;
+}
+
+uint32_t perf_ring_cpu(const struct perf_ring *r)
+{
+	return 3;
+}
+
+/* ---- what comes out -------------------------------------------------------------------------------- */
+
+enum { SEEN_MAX = 100000 };
+
+struct seen {
+	uint64_t ts[SEEN_MAX];
+	size_t cnt, sides, lost;
+	size_t fail_at; /* 0: never */
+	int fail_with;
+};
+
+static int take(struct seen *seen, uint64_t ts)
+{
+	cr_assert_lt(seen->cnt, SEEN_MAX);
+	seen->ts[seen->cnt++] = ts;
+	return seen->cnt == seen->fail_at ? seen->fail_with : 0;
+}
+
+static int on_record(void *ctx, const struct prof_rec *rec)
+{
+	return take(ctx, rec->ts);
+}
+
+static int on_side(void *ctx, const struct perf_side *side)
+{
+	struct seen *seen = ctx;
+
+	if (side->type == PERF_SIDE_LOST) {
+		cr_assert_eq(side->cpu, 3);
+		seen->lost += side->lost;
+		return 0;
+	}
+	seen->sides++;
+	return take(seen, side->time);
+}
+
+static struct merge_sink sink_of(struct seen *seen)
+{
+	return (struct merge_sink){ .record = on_record, .side = on_side, .ctx = seen };
+}
+
+static void put(struct membuf *m, uint64_t ts)
+{
+	const struct prof_rec rec = { .size = sizeof(rec), .kind = PROF_REC_SAMPLE, .ts = ts };
+
+	membuf_put(m, &rec, sizeof(rec), 0);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* ---- tests ----------------------------------------------------------------------------------------- */
+
+enum { RINGS = 37, SIDES = 3 };
+
+/* A random amount into each ring, passes at a random mark: all of it, and the order of a sort. */
+Test(merge, many_rings_and_side_bands_come_out_as_a_sort_would_have_them)
+{
+	static struct membuf bufs[RINGS];
+	static struct ring rings[RINGS];
+	static uint64_t side_times[SIDES][500], all[SEEN_MAX];
+	static struct seen seen;
+	struct perf_ring sides[SIDES] = { 0 }, *side_ptrs[SIDES];
+	struct merge_sink sink = sink_of(&seen);
+	unsigned int seed = 7;
+	size_t all_cnt = 0, i, k;
+	struct merge *m;
+	uint64_t mark;
+
+	for (i = 0; i < RINGS; i++) {
+		uint64_t ts = 1000;
+
+		membuf_init(&bufs[i], 1 << 16);
+		for (k = rand_r(&seed) % 900; k > 0; k--) {
+			ts += rand_r(&seed) % 50;
+			put(&bufs[i], ts);
+			all[all_cnt++] = ts;
+		}
+		rings[i] = bufs[i].ring;
+	}
+	for (i = 0; i < SIDES; i++) {
+		for (k = 0; k < 500; k++) {
+			side_times[i][k] = (k ? side_times[i][k - 1] : 900) + rand_r(&seed) % 90;
+			all[all_cnt++] = side_times[i][k];
+		}
+		sides[i] = (struct perf_ring){ .times = side_times[i], .cnt = 500 };
+		side_ptrs[i] = &sides[i];
+	}
+	qsort(all, all_cnt, sizeof(*all), by_value);
+	m = merge_new(rings, RINGS, side_ptrs, SIDES);
+	for (mark = 0; seen.cnt < all_cnt; mark += 777) {
+		size_t due = 0;
+
+		while (merge_pass(m, mark, 1 + rand_r(&seed) % 300, &sink) > 0)
+			;
+		while (due < all_cnt && all[due] <= mark)
+			due++;
+		cr_assert_eq(seen.cnt, due, "mark %d", (int)mark);
+	}
+	cr_expect_arr_eq(seen.ts, all, all_cnt * sizeof(*all));
+	cr_expect_eq(seen.sides, SIDES * 500);
+	for (i = 0; i < RINGS; i++) {
+		cr_expect_eq(bufs[i].consumer, bufs[i].producer, "all space is given back");
+		membuf_fini(&bufs[i]);
+	}
+	merge_free(m);
+}
+
+Test(merge, what_is_younger_than_the_mark_stays)
+{
+	static struct seen seen;
+	struct merge_sink sink = sink_of(&seen);
+	struct membuf buf;
+	struct merge *m;
+
+	membuf_init(&buf, 4096);
+	put(&buf, 10);
+	put(&buf, 20);
+	put(&buf, 21);
+	m = merge_new(&buf.ring, 1, NULL, 0);
+	cr_expect_eq(merge_pass(m, 9, 100, &sink), 0);
+	cr_expect_eq(merge_pass(m, 20, 100, &sink), 2);
+	cr_expect_eq(merge_pass(m, UINT64_MAX, 100, &sink), 1);
+	cr_expect_eq(merge_pass(m, UINT64_MAX, 100, &sink), 0);
+	merge_free(m);
+	membuf_fini(&buf);
+}
+
+Test(merge, a_pass_ends_after_the_number_asked_for)
+{
+	static struct seen seen;
+	struct merge_sink sink = sink_of(&seen);
+	struct membuf buf;
+	struct merge *m;
+	int i;
+
+	membuf_init(&buf, 4096);
+	for (i = 0; i < 10; i++)
+		put(&buf, i);
+	m = merge_new(&buf.ring, 1, NULL, 0);
+	cr_expect_eq(merge_pass(m, UINT64_MAX, 4, &sink), 4);
+	cr_expect_eq(merge_pass(m, UINT64_MAX, 0, &sink), 0);
+	cr_expect_eq(merge_pass(m, UINT64_MAX, 100, &sink), 6);
+	cr_expect_eq(seen.cnt, 10);
+	merge_free(m);
+	membuf_fini(&buf);
+}
+
+Test(merge, space_is_given_back_while_a_long_pass_runs)
+{
+	static struct seen seen = { .fail_at = 150, .fail_with = 1 };
+	struct merge_sink sink = sink_of(&seen);
+	struct membuf buf;
+	struct merge *m;
+	int i;
+
+	membuf_init(&buf, 1 << 16);
+	for (i = 0; i < 1000; i++)
+		put(&buf, i);
+	m = merge_new(&buf.ring, 1, NULL, 0);
+	cr_expect_eq(merge_pass(m, UINT64_MAX, 1000, &sink), 1);
+	cr_expect_eq(buf.consumer, 150 * 40, "those that were taken, and no others");
+	merge_free(m);
+	membuf_fini(&buf);
+}
+
+Test(merge, an_error_of_the_sink_ends_the_pass_and_is_returned)
+{
+	static struct seen seen = { .fail_at = 3, .fail_with = -ENOSPC };
+	struct merge_sink sink = sink_of(&seen);
+	struct membuf buf;
+	struct merge *m;
+	int i;
+
+	membuf_init(&buf, 4096);
+	for (i = 0; i < 10; i++)
+		put(&buf, i);
+	m = merge_new(&buf.ring, 1, NULL, 0);
+	cr_expect_eq(merge_pass(m, UINT64_MAX, 1000, &sink), -ENOSPC);
+	cr_expect_eq(seen.cnt, 3);
+	merge_free(m);
+	membuf_fini(&buf);
+}
+
+Test(merge, a_side_band_record_that_does_not_hold_together_is_one_lost_and_blocks_nothing)
+{
+	static const uint64_t times[] = { 0, 5, 0, 0, 15, 0 };
+	static struct seen seen;
+	struct perf_ring side = { .times = times, .cnt = sizeof(times) / sizeof(times[0]) };
+	struct perf_ring *sides[] = { &side };
+	struct merge_sink sink = sink_of(&seen);
+	static const uint64_t want[] = { 5, 10, 15 };
+	struct membuf buf;
+	struct merge *m;
+
+	membuf_init(&buf, 4096);
+	put(&buf, 10);
+	m = merge_new(&buf.ring, 1, sides, 1);
+	while (merge_pass(m, UINT64_MAX, 1, &sink) > 0)
+		;
+	cr_assert_eq(seen.cnt, 3);
+	cr_expect_arr_eq(seen.ts, want, sizeof(want));
+	cr_expect_eq(seen.lost, 4);
+	merge_free(m);
+	membuf_fini(&buf);
+}
+
+Test(merge, a_record_still_being_written_holds_back_its_ring_alone)
+{
+	static struct seen seen;
+	const struct prof_rec busy = { .size = sizeof(busy), .ts = 1 };
+	struct merge_sink sink = sink_of(&seen);
+	struct membuf bufs[2];
+	struct ring rings[2];
+	struct merge *m;
+
+	membuf_init(&bufs[0], 4096);
+	membuf_init(&bufs[1], 4096);
+	membuf_put(&bufs[0], &busy, sizeof(busy), BPF_RINGBUF_BUSY_BIT);
+	put(&bufs[0], 2);
+	put(&bufs[1], 3);
+	rings[0] = bufs[0].ring;
+	rings[1] = bufs[1].ring;
+	m = merge_new(rings, 2, NULL, 0);
+	cr_expect_eq(merge_pass(m, UINT64_MAX, 100, &sink), 1);
+	cr_expect_eq(seen.ts[0], 3);
+	membuf_set_header(&bufs[0], 0, sizeof(busy));
+	cr_expect_eq(merge_pass(m, UINT64_MAX, 100, &sink), 2);
+	merge_free(m);
+	membuf_fini(&bufs[0]);
+	membuf_fini(&bufs[1]);
+}
