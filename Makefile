@@ -80,7 +80,7 @@ TESTS := $(addprefix tests/, \
 	symbol/ranges_test.c symbol/symbolizer_test.c symbol/symopen_test.c symbol/symtab_test.c \
 	symbol/symworker_test.c trace/source_test.c)
 TESTS_ROOT := $(addprefix tests/bpf/, \
-	sample_test.c sched_test.c tasks_test.c) \
+	generic_test.c loss_test.c perf_test.c sample_test.c sched_test.c tasks_test.c) \
 	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
@@ -292,7 +292,7 @@ lint: all fmt-check
 	$(Q)CC=$(CC) sh tools/check-headers.sh $(O)
 	$(Q)sh tools/check-symbols.sh $(O)
 	$(Q)sh tools/check-sizes.sh
-	$(Q)shellcheck -s sh $(wildcard tools/*.sh tests/*.sh .ci/run)
+	$(Q)shellcheck -s sh $(wildcard tools/*.sh tools/*/*.sh tests/*.sh .ci/run)
 
 fmt:
 	$(Q)$(FORMAT) -i $(C_FILES)
@@ -302,8 +302,14 @@ fmt-check:
 demo:
 	$(Q)sh tools/demo.sh
 
-bench: all
-	$(Q)D9_BUILD="$(abspath $(O))" sh tools/bench.sh
+$(O)/bench/%: tools/bench/%.c $(ALL_A)
+	$(call msg,BENCH,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(DEPFLAGS) -o $@ $< $(ALL_A) $(ALL_LDFLAGS) $(LIBS)
+
+bench: all $(O)/bench/drain_bench
+	$(Q)$(O)/bench/drain_bench
+	$(Q)D9_BUILD="$(abspath $(O))" sh tools/bench/overhead.sh
 
 D := $(DESTDIR)
 define PC

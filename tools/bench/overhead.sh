@@ -3,7 +3,7 @@
 # What recording costs: time added to each operation of `perf bench sched pipe` pinned to one CPU, by
 # dial9-prof and by perf, both system-wide, interleaved so that the machine's moods fall on all alike; then
 # bytes an event and events lost. "switch" is sched_switch alone, as perf records it here; "ours" is the
-# whole default set of scheduler events. tools/bench.sh [ROUNDS [OPERATIONS]]   (7 200000; needs root and perf)
+# whole default set of scheduler events. tools/bench/overhead.sh [ROUNDS [OPERATIONS]]   (7 200000; needs root and perf)
 set -eu
 
 rounds=${1:-7}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * drain_bench.c - what the loader spends on a record: from a merged ring to dial9 bytes
+ *
+ * Fills a ring in memory with switches among a few dozen tasks, as the BPF programs write them, and
+ * times the pass that drains them, without and with stacks. Needs root for the kernel's formats.
+ *
+ *	build/bench/drain_bench [MILLIONS]
+ */
+#include <linux/bpf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "dial9.h"
+#include "kernel/tracefs.h"
+#include "prof_abi.h"
+#include "record/emit.h"
+#include "record/eventset.h"
+#include "record/frames.h"
+#include "record/merge.h"
+#include "record/ring.h"
+#include "record/stacks.h"
+#include "record/tasks.h"
+#include "record/translate.h"
+
+enum { RING_BYTES = 1 << 22, TASKS = 48, FRAMES = 12, RAW = 64 };
+
+struct bench {
+	struct eventset *events;
+	struct dial9_enc *enc;
+	struct emit *emit;
+	struct tasks *tasks;
+	struct frames *frames;
+	struct stacks *stacks;
+	struct translate *translate;
+	uint8_t *data;
+	unsigned long producer, consumer;
+};
+
+static int drop(void *ctx, const void *data, size_t sz)
+{
+	return 0;
+}
+
+static void put_record(uint8_t *at, uint64_t i, uint64_t ts, size_t frame_cnt)
+{
+	uint32_t size = sizeof(struct prof_rec) + RAW + 8 * frame_cnt;
+	uint32_t prev = 1000 + i % TASKS, next = 1000 + (i + 1) % TASKS;
+	struct prof_rec *rec = (void *)(at + BPF_RINGBUF_HDR_SZ);
+	uint8_t *raw = (uint8_t *)(rec + 1);
+	uint64_t *frames = (uint64_t *)(raw + RAW);
+	size_t k;
+
+	*(uint32_t *)at = size;
+	*rec = (struct prof_rec){
+		.size = size, .kind = PROF_REC_TRACEPOINT, .ts = ts, .pid = prev, .tid = prev,
+		.raw_len = RAW, .ustack_cnt = frame_cnt,
+		.flags = frame_cnt ? PROF_REC_STACKS : 0,
+	};
+	memset(raw, 0, RAW);
+	snprintf((char *)raw + 8, 16, "worker-%u", prev);
+	memcpy(raw + 24, &prev, 4);
+	raw[28] = 120;
+	raw[32] = i % 3 == 0;
+	snprintf((char *)raw + 40, 16, "worker-%u", next);
+	memcpy(raw + 56, &next, 4);
+	raw[60] = 120;
+	for (k = 0; k < frame_cnt; k++)
+		frames[k] = 0x400000 + (i % 7) * 64 + k * 4096;
+}
+
+/* As many whole records as the ring holds. */
+static size_t fill(struct bench *b, size_t frame_cnt)
+{
+	size_t step = BPF_RINGBUF_HDR_SZ + sizeof(struct prof_rec) + RAW + 8 * frame_cnt;
+	size_t cnt = RING_BYTES / step, i;
+
+	for (i = 0; i < cnt; i++)
+		put_record(b->data + i * step, i, 1000000 + i * 700, frame_cnt);
+	b->producer = cnt * step;
+	return cnt;
+}
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+static int on_record(void *ctx, const struct prof_rec *rec)
+{
+	struct bench *b = ctx;
+
+	return translate_record(b->translate, rec);
+}
+
+static void set_up(struct bench *b)
+{
+	static const char *const pattern[] = { "sched:sched_switch" };
+	const struct eventset_cfg cfg = { .patterns = pattern, .pattern_cnt = 1 };
+	const struct dial9_enc_opts opts = { .sz = sizeof(opts), .write = drop, .first_type_id = 256 };
+	int fd;
+
+	if (tracefs_open(&fd) || eventset_new(fd, &cfg, &b->events) ||
+	    dial9_enc_new(&opts, &b->enc) || emit_new(b->enc, false, &b->emit) ||
+	    frames_new(b->emit, NULL, &b->frames))
+		exit(1);
+	b->tasks = tasks_new(false);
+	b->stacks = stacks_new(b->frames);
+	b->translate = translate_new(&(struct translate_cfg){
+		.enc = b->enc, .emit = b->emit, .events = b->events, .tasks = b->tasks,
+		.stacks = b->stacks,
+	});
+	b->data = xmalloc(RING_BYTES * 2);
+}
+
+static void run(struct bench *b, size_t want, size_t frame_cnt)
+{
+	const struct merge_sink sink = { .record = on_record, .ctx = b };
+	uint64_t bytes = dial9_enc_bytes(b->enc), start, spent = 0;
+	size_t per_pass = fill(b, frame_cnt), done = 0;
+
+	while (done < want) {
+		struct ring ring = {
+			.data = b->data, .consumer = &b->consumer, .producer = &b->producer,
+			.sz = 2 * RING_BYTES,
+		};
+		struct merge *merge = merge_new(&ring, 1, NULL, 0);
+
+		start = cpu_ns();
+		if (merge_pass(merge, UINT64_MAX, SIZE_MAX, &sink) < 0)
+			exit(1);
+		spent += cpu_ns() - start;
+		merge_free(merge);
+		done += per_pass;
+	}
+	printf("%2zu frames: %6.1f ns/record, %5.1f B/record\n", frame_cnt, (double)spent / done,
+	       (double)(dial9_enc_bytes(b->enc) - bytes) / done);
+}
+
+int main(int argc, char **argv)
+{
+	size_t want = (argc > 1 ? strtoul(argv[1], NULL, 10) : 5) * 1000000;
+	struct bench b = { 0 };
+
+	set_up(&b);
+	run(&b, want, 0);
+	run(&b, want, FRAMES);
+	return 0;
+}
