@@ -78,7 +78,10 @@ TESTS := $(addprefix tests/, \
 	libdial9/pool_test.c libdial9/put_test.c libdial9/registry_test.c libdial9/schema_test.c \
 	libdial9/value_test.c libdial9/wire_test.c symbol/demangle_test.c symbol/dwinfo_test.c \
 	symbol/ranges_test.c symbol/symbolizer_test.c symbol/symopen_test.c symbol/symtab_test.c \
-	symbol/symworker_test.c trace/source_test.c)
+	symbol/symworker_test.c cmd/hostile_test.c cmd/info_test.c cmd/report_test.c cmd/script_test.c cmd/select_test.c \
+	cmd/text_test.c profile/census_test.c profile/profile_test.c profile/split_test.c \
+	profile/tree_test.c trace/reader_test.c trace/source_test.c trace/tpsym_test.c \
+	trace/trace_test.c)
 TESTS_ROOT := $(addprefix tests/bpf/, \
 	generic_test.c loss_test.c perf_test.c sample_test.c sched_test.c tasks_test.c) \
 	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c

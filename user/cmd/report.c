@@ -134,7 +134,11 @@ static int read_all(struct report *r)
 
 	while ((ret = reader_next(r->reader, &ev)) == 1) {
 		t = reader_trace(r->reader);
-		census_add_loss(&r->census, t, r->names, &ev);
+		select_see(&r->sel, r->reader, &ev);
+		if (ev.kind != TRACE_LOST ||
+		    select_overlaps(&r->sel, trace_u64_or(&ev, ROLE_FIRST_NS, ev.ts),
+				    trace_u64_or(&ev, ROLE_LAST_NS, ev.ts)))
+			census_add_loss(&r->census, t, r->names, &ev);
 		if (ev.kind == TRACE_SCHED_SWITCH)
 			r->switches++;
 		if (ev.kind != TRACE_SAMPLE || ev.source != PROF_SOURCE_SAMPLE)

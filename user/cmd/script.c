@@ -366,7 +366,6 @@ static void json_stack(struct script *s, const struct trace_event *ev)
 static void json_fields(struct script *s, const struct trace_event *ev)
 {
 	const struct trace *t = reader_trace(s->reader);
-	struct buf text = { 0 };
 	bool first = true;
 
 	buf_addstr(&s->line, ",\"fields\":{");
@@ -378,13 +377,30 @@ static void json_fields(struct script *s, const struct trace_event *ev)
 		first = false;
 		text_json_name(&s->line, s->names, ev->schema->field_names[i]);
 		buf_addch(&s->line, ':');
-		buf_clear(&text);
-		if (trace_field_text(t, ev, i, &text))
-			str_json(&s->line, buf_cstr(&text), text.len);
-		else
-			text_json_field(&s->line, t, ev, i);
+		text_json_field(&s->line, t, ev, i);
 	}
 	buf_addch(&s->line, '}');
+}
+
+/* Beside the exact numbers, what the kernel prints for those that have a name. */
+static void json_texts(struct script *s, const struct trace_event *ev)
+{
+	const struct trace *t = reader_trace(s->reader);
+	struct buf text = { 0 };
+	bool any = false;
+
+	for (size_t i = 0; i < ev->schema->field_cnt; i++) {
+		buf_clear(&text);
+		if (!trace_field_text(t, ev, i, &text))
+			continue;
+		buf_addstr(&s->line, any ? "," : ",\"text\":{");
+		any = true;
+		text_json_name(&s->line, s->names, ev->schema->field_names[i]);
+		buf_addch(&s->line, ':');
+		str_json(&s->line, buf_cstr(&text), text.len);
+	}
+	if (any)
+		buf_addch(&s->line, '}');
 	buf_free(&text);
 }
 
@@ -407,6 +423,7 @@ static void put_json(struct script *s, const struct trace_event *ev)
 	if (ev->cpu != TRACE_NONE)
 		buf_printf(&s->line, ",\"cpu\":%u", ev->cpu);
 	json_fields(s, ev);
+	json_texts(s, ev);
 	if (ev->frames)
 		json_stack(s, ev);
 	buf_addstr(&s->line, "}\n");
@@ -449,6 +466,7 @@ static int run(struct script *s)
 	int ret = 0;
 
 	while (s->printed < limit && (ret = reader_next(s->reader, &ev)) == 1) {
+		select_see(&s->sel, s->reader, &ev);
 		if (ev.kind == TRACE_SAMPLE) {
 			clock = names_meta(s->names, PROF_META_SAMPLE_EVENT);
 			s->sample_name = clock && *clock ? clock : PROF_EV_CPU_SAMPLE;

@@ -252,15 +252,24 @@ static bool other_match(const struct select_opts *o, const struct reader *r,
 			  task ? task->comm : NAMES_NONE);
 }
 
-bool select_match(struct select *sel, const struct reader *r, const struct trace_event *ev)
+void select_see(struct select *sel, const struct reader *r, const struct trace_event *ev)
+{
+	if (!sel->has_time || sel->resolved || !ev->has_ts || trace_is_naming(ev->kind))
+		return;
+	if (!sel->first_ts)
+		sel->first_ts = ev->ts;
+	resolve(sel, reader_names(r), sel->first_ts, sel->first_ts);
+}
+
+bool select_overlaps(const struct select *sel, uint64_t first, uint64_t last)
+{
+	return !sel->has_time || (last >= sel->from_ns && first <= sel->to_ns);
+}
+
+bool select_match(const struct select *sel, const struct reader *r, const struct trace_event *ev)
 {
 	const struct select_opts *o = sel->opts;
 
-	if (sel->has_time && ev->has_ts && !sel->resolved && !trace_is_naming(ev->kind)) {
-		if (!sel->first_ts)
-			sel->first_ts = ev->ts;
-		resolve(sel, reader_names(r), sel->first_ts, sel->first_ts);
-	}
 	if (sel->has_time && (!ev->has_ts || ev->ts < sel->from_ns || ev->ts > sel->to_ns))
 		return false;
 	if (o->cpus.cnt && !listed(&o->cpus, ev->cpu))

@@ -14,11 +14,11 @@ struct select_opts {
 };
 
 /* Rows of an option table for a member `m` of type struct select_opts in struct `s`. */
-#define SELECT_OPT_INPUT(s, m)                                                                   \
-	{                                                                                        \
-		.name = "input", .key = 'i', .kind = OPT_STR, .off = offsetof(s, m.input),       \
-		.arg = "FILE", .help = "trace to read; - is standard input (default dial9.bin)", \
-		.group = "Input"                                                                 \
+#define SELECT_OPT_INPUT(s, m)                                                                     \
+	{                                                                                          \
+		.name = "input", .key = 'i', .kind = OPT_STR, .off = offsetof(s, m.input),         \
+		.arg = "FILE", .help = "trace to read; - is standard input (default dial9.bin)",   \
+		.group = "Input"                                                                   \
 	}
 #define SELECT_OPTS(s, m)                                                                            \
 	{ .name = "pid",                                                                             \
@@ -80,7 +80,13 @@ bool select_wants_scan(const struct select *sel);
 /* Reads all of @r for its span and rewinds it. 0, or -errno after one printed line. */
 int select_scan(struct select *sel, struct reader *r);
 
-/* Whether the event is wanted. Call it for each event in order: the first one starts the clock. */
-bool select_match(struct select *sel, const struct reader *r, const struct trace_event *ev);
+/* Every event in order, wanted or not, before it is matched: times are resolved against them. */
+void select_see(struct select *sel, const struct reader *r, const struct trace_event *ev);
+
+/* Whether the event is wanted. */
+bool select_match(const struct select *sel, const struct reader *r, const struct trace_event *ev);
+
+/* Whether something between these times touches the window. */
+bool select_overlaps(const struct select *sel, uint64_t first, uint64_t last);
 
 #endif /* D9_CMD_SELECT_H */

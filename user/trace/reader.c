@@ -52,9 +52,12 @@ static int complain(struct reader *r, const struct trace *t, int err)
 			  (unsigned long long)trace_consumed(t), gz);
 	else if (r->read_err)
 		log_error("cannot read %s: %s", name, strerror(-r->read_err));
+	else if (err == -EBADMSG && de.offset < 5)
+		log_error("%s: no dial9 trace: %s at byte %llu%s (is it another kind of file?)",
+			  name, de.reason, (unsigned long long)de.offset, gz);
 	else if (err == -EBADMSG)
-		log_error("%s: not a readable dial9 trace: %s at byte %llu%s (a damaged copy, or "
-			  "another kind of file?)",
+		log_error("%s: damaged: %s at byte %llu%s (copy it again; dial9-prof dump shows "
+			  "what comes before)",
 			  name, de.reason, (unsigned long long)de.offset, gz);
 	else if (err == -E2BIG)
 		log_error("%s: %s at byte %llu%s: more than a sane trace holds, so it is refused",

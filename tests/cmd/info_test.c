@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What `info` prints, to the byte, of run_make_app()'s trace. */
+#include "run_cmd.h"
+
+/* clang-format off */
+static const char text[] = "trace           standard input\n"
+		  "host            box\n"
+		  "kernel          Linux 6.18.0\n"
+		  "command         dial9-prof -p 10\n"
+		  "sampled by      cpu-clock at 99 Hz\n"
+		  "flavour         mint\n"
+		  "start           2023-11-14 22:13:20.000 +0000\n"
+		  "span            4.000000 s (10.000000 to 14.000000)\n"
+		  "events          33 in 2.6 kB (78.8 B/event), 1 segment\n"
+		  "stacks          8 samples, 1 of switches out\n"
+		  "account         produced 13 = written 10 + lost 3\n"
+		  "lost            3 ring_full, between 13.000005 and 13.000007\n"
+		  "overhead        BPF 0.50% + recorder 1.50% of one CPU over 2.0 s; 1000 ns a BPF run; memory 5.0 MB, fullest ring 65.5 kB\n"
+		  "\n"
+		  "     Bytes  B/event         Count  Event\n"
+		  "     425 B     47.2             9  CpuSampleEvent\n"
+		  "     186 B    186.0             1  SegmentMetadataEvent\n"
+		  "     182 B     30.3             6  SymbolTableEntry\n"
+		  "     142 B     20.3             7  TracepointSymbol\n"
+		  "      95 B     31.7             3  ModuleEvent\n"
+		  "      60 B     30.0             2  TaskEvent\n"
+		  "      35 B     35.0             1  RecorderStats\n"
+		  "      25 B     25.0             1  LostEvents\n"
+		  "      21 B     21.0             1  sched:sched_switch\n"
+		  "      15 B     15.0             1  ClockSyncEvent\n"
+		  "      15 B     15.0             1  sched:sched_waking\n"
+		  "    1.4 kB        -             -  (headers, schemas, pools, resets)\n"
+		  "\n"
+		  "Modules without symbols for some addresses:\n"
+		  "  1 of 1  /lib/libc.so.6\n";
+
+static const char json[] = "{\"file\":\"standard input\",\"torn\":false,\"segments\":1,\"events\":33,\"bytes\":2600,\"overhead_bytes\":1399,\"samples\":8,\"switch_stacks\":1,\"metadata\":{\"host\":\"box\",\"kernel\":\"Linux 6.18.0\",\"command_line\":\"dial9-prof -p 10\",\"sample_event\":\"cpu-clock\",\"sample_hz\":\"99\",\"sample_period_ns\":\"10101010\",\"flavour\":\"mint\"},\"first_ns\":10000000000,\"last_ns\":14000000000,\"start_realtime_ns\":1700000000000000000,\"lost\":[{\"kind\":\"ring_full\",\"count\":3,\"first_ns\":13000005000,\"last_ns\":13000007000}],\"stats\":{\"elapsed_ns\":2000000000,\"produced\":13,\"written\":10,\"lost\":3,\"balanced\":true,\"samples\":20,\"bpf_ns\":10000000,\"bpf_runs\":10000,\"cpu_ns\":30000000,\"rss_bytes\":5000000,\"ring_fill_max_bytes\":65536,\"bytes_written\":123456},\"types\":[{\"name\":\"CpuSampleEvent\",\"events\":9,\"bytes\":425},{\"name\":\"SegmentMetadataEvent\",\"events\":1,\"bytes\":186},{\"name\":\"SymbolTableEntry\",\"events\":6,\"bytes\":182},{\"name\":\"TracepointSymbol\",\"events\":7,\"bytes\":142},{\"name\":\"ModuleEvent\",\"events\":3,\"bytes\":95},{\"name\":\"TaskEvent\",\"events\":2,\"bytes\":60},{\"name\":\"RecorderStats\",\"events\":1,\"bytes\":35},{\"name\":\"LostEvents\",\"events\":1,\"bytes\":25},{\"name\":\"sched:sched_switch\",\"events\":1,\"bytes\":21},{\"name\":\"ClockSyncEvent\",\"events\":1,\"bytes\":15},{\"name\":\"sched:sched_waking\",\"events\":1,\"bytes\":15}],\"modules\":[{\"path\":\"/lib/libc.so.6\",\"build_id\":\"2f6c69622f6c6962632e736f2e36\",\"addresses\":1,\"unnamed\":1},{\"path\":\"/opt/app/bin/app\",\"build_id\":\"2f6f70742f6170702f62696e2f617070\",\"addresses\":3,\"unnamed\":0},{\"path\":\"[kernel.kallsyms]\",\"build_id\":\"5b6b65726e656c2e6b616c6c73796d735d\",\"addresses\":1,\"unnamed\":0}]}\n";
+/* clang-format on */
+
+static struct run run_app(const char *a, const char *b)
+{
+	struct make m;
+	struct run r;
+
+	setenv("TZ", "UTC0", 1);
+	run_make_app(&m);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", a, b, NULL);
+	make_fini(&m);
+	return r;
+}
+
+Test(info, everything_in_text)
+{
+	run_expect(run_app(NULL, NULL), 0, text, "");
+}
+
+Test(info, everything_in_json)
+{
+	run_expect(run_app("--json", NULL), 0, json, "");
+}
+
+Test(info, schemas_and_modules_when_asked)
+{
+	struct run r = run_app("--schemas", "--modules");
+
+	cr_assert(strstr(r.out,
+			 "\n       3  [kernel.kallsyms]  5b6b65726e656c2e6b616c6c73796d735d\n"));
+	cr_assert(strstr(r.out,
+			 "\n  ModuleEvent  {module_id Varint, path PooledString, build_id Bytes, "
+			 "kind U8}\n"));
+	cr_assert(strstr(r.out, "thread_name PooledString?, callchain Stack"));
+	run_free(&r);
+}
+
+Test(info, an_account_that_does_not_balance_is_called_out)
+{
+	static const uint64_t v[] = { 1, 100, 90, 9, 0, 0, 0, 0, 0, 0, 0 };
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	dial9_enc_begin(m.enc, m.stats, 1);
+	for (size_t i = 0; i < 11; i++)
+		dial9_enc_put_u64(m.enc, v[i]);
+	make_end(&m);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
+	cr_assert(strstr(r.out, "produced 100 = written 90 + lost 9  (DOES NOT ADD UP)\n"));
+	run_free(&r);
+	make_fini(&m);
+}
+
+Test(info, a_torn_tail_is_told)
+{
+	const char *data;
+	struct make m;
+	struct run r;
+	size_t sz;
+
+	run_make_app(&m);
+	data = dial9_enc_data(m.enc, &sz);
+	r = run_cmd(cmd_info, make_fd(data, sz - 1), "info", "-", NULL);
+	cr_assert_eq(r.code, 0);
+	cr_assert(strstr(r.out, "the end is cut off"));
+	run_free(&r);
+	make_fini(&m);
+}

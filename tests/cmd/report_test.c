@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What `report` prints, to the byte. The trace is run_make_app()'s: 8 samples, 6 of them in leaf
+ * inlined into hot under work under main, 2 at an address of libc without a name.
+ */
+#include "run_cmd.h"
+
+/* clang-format off */
+static const char flat[] = "# standard input: CPU samples over 1.000 s\n"
+		  "# 8 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time (no PMU here: a timer, not cycles)\n"
+		  "# lost: 3 events (see dial9-prof info)\n"
+		  "# no names for 25.0% of samples, in /lib/libc.so.6 (stripped? install its debug symbols)\n"
+		  "#\n"
+		  "# Overhead    Total  Samples  Symbol     Module\n"
+		  "    75.00%   75.00%        6  leaf       app\n"
+		  "    25.00%   25.00%        2  [unknown]  libc.so.6\n"
+		  "     0.00%  100.00%        0  main       app\n"
+		  "     0.00%   75.00%        0  hot        app\n"
+		  "     0.00%   75.00%        0  work       app\n";
+
+static const char tree[] = "# standard input: CPU samples over 1.000 s\n"
+		  "# 8 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time (no PMU here: a timer, not cycles)\n"
+		  "# lost: 3 events (see dial9-prof info)\n"
+		  "# no names for 25.0% of samples, in /lib/libc.so.6 (stripped? install its debug symbols)\n"
+		  "#\n"
+		  "#    Total  Overhead  Samples  Symbol, callees below\n"
+		  "   100.00%     0.00%        0  main (app)\n"
+		  "    75.00%     0.00%        0    work (app)\n"
+		  "    75.00%     0.00%        0      hot (app)\n"
+		  "    75.00%    75.00%        6        leaf (app)\n"
+		  "    25.00%    25.00%        2    [unknown] (libc.so.6)\n";
+
+static const char callee[] = "# standard input: CPU samples over 1.000 s\n"
+		  "# 8 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time (no PMU here: a timer, not cycles)\n"
+		  "# lost: 3 events (see dial9-prof info)\n"
+		  "# no names for 25.0% of samples, in /lib/libc.so.6 (stripped? install its debug symbols)\n"
+		  "#\n"
+		  "#    Total  Overhead  Samples  Symbol, callers below\n"
+		  "    75.00%    75.00%        6  leaf (app)\n"
+		  "    75.00%     0.00%        0    hot (app)\n"
+		  "    75.00%     0.00%        0      work (app)\n";
+
+static const char by_thread[] = "# standard input: CPU samples over 1.000 s\n"
+		  "# 8 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time (no PMU here: a timer, not cycles)\n"
+		  "# lost: 3 events (see dial9-prof info)\n"
+		  "# no names for 25.0% of samples, in /lib/libc.so.6 (stripped? install its debug symbols)\n"
+		  "#\n"
+		  "# Overhead    Total  Samples  Thread  Tid  Module\n"
+		  "    50.00%   75.00%        4  app     10   app\n"
+		  "    25.00%   25.00%        2  app     10   libc.so.6\n"
+		  "    25.00%   25.00%        2  pool    11   app\n";
+
+static const char thread_11[] = "# standard input: CPU samples over 0.001 s\n"
+		  "# 2 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time (no PMU here: a timer, not cycles)\n"
+		  "# lost: nothing\n"
+		  "#\n"
+		  "# Overhead    Total  Samples  Symbol  Module\n"
+		  "   100.00%  100.00%        2  leaf    app\n"
+		  "     0.00%  100.00%        0  hot     app\n"
+		  "     0.00%  100.00%        0  main    app\n"
+		  "     0.00%  100.00%        0  work    app\n";
+
+static const char last_second[] = "# standard input: CPU samples over 0.000 s\n"
+		  "# 2 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time (no PMU here: a timer, not cycles)\n"
+		  "# lost: 3 events (see dial9-prof info)\n"
+		  "# no names for 100.0% of samples, in /lib/libc.so.6 (stripped? install its debug symbols)\n"
+		  "#\n"
+		  "# Overhead    Total  Samples  Symbol     Module\n"
+		  "   100.00%  100.00%        2  [unknown]  libc.so.6\n"
+		  "     0.00%  100.00%        0  main       app\n";
+
+static const char json[] = "{\"file\":\"standard input\",\"sample_event\":\"cpu-clock\",\"sample_hz\":\"99\",\"samples\":8,\"lost\":3,\"lost_samples_estimate\":0,\"rows\":[{\"self\":6,\"total\":6,\"sym\":\"leaf\",\"dso\":\"/opt/app/bin/app\"},{\"self\":2,\"total\":2,\"sym\":null,\"dso\":\"/lib/libc.so.6\"},{\"self\":0,\"total\":8,\"sym\":\"main\",\"dso\":\"/opt/app/bin/app\"},{\"self\":0,\"total\":6,\"sym\":\"hot\",\"dso\":\"/opt/app/bin/app\"},{\"self\":0,\"total\":6,\"sym\":\"work\",\"dso\":\"/opt/app/bin/app\"}]}\n";
+/* clang-format on */
+
+#define APP(...) run_app((const char *[]){ __VA_ARGS__, NULL })
+
+static struct run run_app(const char **w)
+{
+	struct make m;
+	struct run r;
+
+	run_make_app(&m);
+	r = run_cmd(cmd_report, make_file(&m), "report", "-", w[0], w[0] ? w[1] : NULL,
+		    w[0] && w[1] ? w[2] : NULL, NULL);
+	make_fini(&m);
+	return r;
+}
+
+Test(report, flat_by_function_and_module)
+{
+	run_expect(APP(NULL), 0, flat, "");
+	run_expect(APP("-n", "-s", "sym,dso"), 0, flat, "");
+}
+
+Test(report, call_trees)
+{
+	run_expect(APP("-g"), 0, tree, "");
+	run_expect(APP("--call-graph=callee", "--limit=3"), 0, callee, "");
+}
+
+Test(report, sorted_by_thread)
+{
+	run_expect(APP("-s", "comm,tid,dso"), 0, by_thread, "");
+}
+
+Test(report, as_json)
+{
+	run_expect(APP("--json"), 0, json, "");
+}
+
+Test(report, of_a_selection)
+{
+	run_expect(APP("-t", "11", "--time=,12"), 0, thread_11, "");
+	run_expect(APP("--time", "+2,"), 0, last_second, "");
+	run_expect(APP("--time", "50%,100%"), 0, last_second, "");
+	run_expect(APP("--time", "12,13.000006"), 0, last_second, "");
+	run_expect(APP("--comm", "none*"), 0,
+		   "No CPU samples in standard input: the trace has samples, but none that -p, -t, "
+		   "--comm, -C and --time let through.\n",
+		   "");
+}
+
+/* ClockSyncEvent: 10 s on the trace's clock was 22:13:20 on 14 November 2023, UTC. */
+Test(report, of_a_time_on_the_wall)
+{
+	setenv("TZ", "UTC0", 1);
+	run_expect(APP("--time", "22:13:22,22:13:24"), 0, last_second, "");
+}
+
+Test(report, limits_rows)
+{
+	struct run r = APP("--percent-limit", "80"), l = APP("--limit", "1");
+
+	cr_assert(strstr(r.out, " main ") && !strstr(r.out, " leaf "));
+	cr_assert(strstr(l.out, " leaf ") && !strstr(l.out, " main "));
+	run_free(&r);
+	run_free(&l);
+}
+
+static void expect_empty(const char *const *kv, bool with_switch, const char *why)
+{
+	char want[256];
+	struct make m;
+
+	make_init(&m, NULL);
+	if (kv)
+		make_metadata(&m, 1, kv);
+	if (with_switch)
+		make_switch(&m, 2, 0, "a", 5, 1, "b", 6);
+	snprintf(want, sizeof(want), "No CPU samples in standard input: %s.\n", why);
+	run_expect(run_cmd(cmd_report, make_file(&m), "report", "-", NULL), 0, want, "");
+	make_fini(&m);
+}
+
+Test(report, without_samples_it_says_why_and_what_to_do)
+{
+	static const char *const off[] = { "sample_hz", "0", NULL };
+	static const char *const on[] = { "sample_hz", "99", NULL };
+
+	expect_empty(off, true, "it was recorded with --no-samples: record again without");
+	expect_empty(on, true,
+		     "the target used no CPU while it was recorded: see dial9-prof script for what "
+		     "it did, or record for longer");
+	expect_empty(NULL, false,
+		     "it was not recorded by dial9-prof: see dial9-prof info for what is in it");
+}
+
+Test(report, bad_command_lines_are_usage_errors)
+{
+	run_expect(APP("-s", "sym,colour"), 1, "",
+		   "dial9-prof: report: unknown sort key 'colour' (known: sym, dso, comm, pid, "
+		   "tid)\n");
+	run_expect(APP("--percent-limit", "-1"), 1, "",
+		   "dial9-prof: report: bad value '-1' for --percent-limit: want 0 to 100\n");
+	run_expect(APP("--time", "noon,"), 1, "",
+		   "dial9-prof: bad value 'noon,' for --time: want A,B with seconds, +seconds, 10% "
+		   "or 12:34:56\n");
+	run_expect(APP("other.bin"), 1, "",
+		   "dial9-prof: report: one trace at a time: what about other.bin? (see dial9-prof "
+		   "report --help)\n");
+}
+
+Test(report, bad_input_is_one_clear_line_and_code_5)
+{
+	run_expect(
+		run_cmd(cmd_report, make_fd("PERFILE2", 8), "report", "-", NULL), 5, "",
+		"dial9-prof: standard input: no dial9 trace: not a dial9 stream at byte 0 (is it "
+		"another kind of file?)\n");
+	run_expect(
+		run_cmd(cmd_report, make_fd("TRC\0\1\x10", 6), "report", "-", NULL), 5, "",
+		"dial9-prof: standard input: damaged: unknown frame tag at byte 5 (copy it again; "
+		"dial9-prof dump shows what comes before)\n");
+	run_expect(run_cmd(cmd_report, make_fd("", 0), "report", "/nonexistent/x", NULL), 5, "",
+		   "dial9-prof: cannot open /nonexistent/x: No such file or directory (record one "
+		   "first: sudo dial9-prof -p PID)\n");
+	run_expect(run_cmd(cmd_report, make_fd("", 0), "report", "/", NULL), 5, "",
+		   "dial9-prof: cannot read /: it is a directory (name a trace file in it)\n");
+}
+
+Test(report, a_torn_tail_is_a_note_and_no_failure)
+{
+	const char *data;
+	struct make m;
+	struct run r;
+	size_t sz;
+
+	run_make_app(&m);
+	data = dial9_enc_data(m.enc, &sz);
+	r = run_cmd(cmd_report, make_fd(data, sz - 1), "report", "-", NULL);
+	cr_assert_eq(r.code, 0);
+	cr_assert_str_eq(r.out, flat);
+	cr_assert(strstr(r.err, "the end is cut off after byte"));
+	run_free(&r);
+	make_fini(&m);
+}
+
+/* A thread may call itself an escape sequence; a terminal must not see it. */
+Test(report, control_characters_never_reach_the_output)
+{
+	const uint64_t at = make_frame(1, 0x10);
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_module(&m, 1, 1, "/bin/\033]0;x\007", PROF_MODULE_ELF);
+	make_symbol(&m, 1, at, 0, at, "a\033[31mred\n", "", 0);
+	make_sample(&m, 2, 1, 1, PROF_SOURCE_SAMPLE, 0, &at, 1);
+	r = run_cmd(cmd_report, make_file(&m), "report", "-", NULL);
+	cr_assert(strstr(r.out, "a\\x1b[31mred\\x0a"));
+	cr_assert_null(strchr(r.out, '\033'));
+	cr_assert_null(strchr(r.out, '\007'));
+	run_free(&r);
+	make_fini(&m);
+}

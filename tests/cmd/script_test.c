@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What `script` prints, to the byte, of run_make_app()'s trace; perf script's layout is the model. */
+#include "run_cmd.h"
+
+/* clang-format off */
+static const char full[] = "             app      10/10      [001]    11.000000: cpu-clock:\n"
+		  "\t             310 leaf (inlined)\n"
+		  "\t             310 hot+0x10 (/opt/app/bin/app)\n"
+		  "\t             210 work+0x10 (/opt/app/bin/app)\n"
+		  "\t             110 main+0x10 (/opt/app/bin/app)\n"
+		  "\n"
+		  "             app      10/10      [001]    11.001000: cpu-clock:\n"
+		  "\t             310 leaf (inlined)\n"
+		  "\t             310 hot+0x10 (/opt/app/bin/app)\n"
+		  "\t             210 work+0x10 (/opt/app/bin/app)\n"
+		  "\t             110 main+0x10 (/opt/app/bin/app)\n"
+		  "\n"
+		  "             app      10/10      [001]    11.002000: cpu-clock:\n"
+		  "\t             310 leaf (inlined)\n"
+		  "\t             310 hot+0x10 (/opt/app/bin/app)\n"
+		  "\t             210 work+0x10 (/opt/app/bin/app)\n"
+		  "\t             110 main+0x10 (/opt/app/bin/app)\n"
+		  "\n"
+		  "             app      10/10      [001]    11.003000: cpu-clock:\n"
+		  "\t             310 leaf (inlined)\n"
+		  "\t             310 hot+0x10 (/opt/app/bin/app)\n"
+		  "\t             210 work+0x10 (/opt/app/bin/app)\n"
+		  "\t             110 main+0x10 (/opt/app/bin/app)\n"
+		  "\n"
+		  "            pool      10/11      [001]    11.004000: cpu-clock:\n"
+		  "\t             310 leaf (inlined)\n"
+		  "\t             310 hot+0x10 (/opt/app/bin/app)\n"
+		  "\t             210 work+0x10 (/opt/app/bin/app)\n"
+		  "\t             110 main+0x10 (/opt/app/bin/app)\n"
+		  "\n"
+		  "            pool      10/11      [001]    11.005000: cpu-clock:\n"
+		  "\t             310 leaf (inlined)\n"
+		  "\t             310 hot+0x10 (/opt/app/bin/app)\n"
+		  "\t             210 work+0x10 (/opt/app/bin/app)\n"
+		  "\t             110 main+0x10 (/opt/app/bin/app)\n"
+		  "\n"
+		  "             app      10/10      [000]    12.000000: cpu-clock:\n"
+		  "\t             910 [unknown] (/lib/libc.so.6)\n"
+		  "\t             110 main+0x10 (/opt/app/bin/app)\n"
+		  "\n"
+		  "             app      10/10      [000]    12.000000: cpu-clock:\n"
+		  "\t             910 [unknown] (/lib/libc.so.6)\n"
+		  "\t             110 main+0x10 (/opt/app/bin/app)\n"
+		  "\n"
+		  "            pool      10/11      [001]    12.001234: sched:sched_switch: prev_comm=pool prev_pid=11 prev_prio=120 prev_state=S next_comm=swapper/1 next_pid=0 next_prio=120\n"
+		  "\t              80 schedule+0x40 ([kernel.kallsyms])\n"
+		  "\t             210 work+0x10 (/opt/app/bin/app)\n"
+		  "\t             110 main+0x10 (/opt/app/bin/app)\n"
+		  "\n"
+		  "             app      10/10      [000]    13.000000: sched:sched_waking: comm=pool pid=11 prio=120 target_cpu=0\n"
+		  "                      -1/-1      [000]    14.000000: LostEvents: cpu=0 kind=ring_full count=3 first_ns=13000005000 last_ns=13000007000\n";
+
+static const char brief[] = "             app      10    11.000000000: cpu-clock:\n"
+		  "             app      10    11.001000000: cpu-clock:\n"
+		  "             app      10    11.002000000: cpu-clock:\n"
+		  "             app      10    11.003000000: cpu-clock:\n"
+		  "            pool      11    11.004000000: cpu-clock:\n"
+		  "            pool      11    11.005000000: cpu-clock:\n"
+		  "             app      10    12.000000000: cpu-clock:\n"
+		  "             app      10    12.000000005: cpu-clock:\n"
+		  "            pool      11    12.001234567: sched:sched_switch:\n"
+		  "             app      10    13.000000000: sched:sched_waking:\n"
+		  "                      -1    14.000000000: LostEvents:\n";
+
+static const char with_lines[] = "             app      10/10      [001]    11.000000: cpu-clock:\n"
+		  "\t             310 leaf (inlined)\n"
+		  "  leaf.h:7\n"
+		  "\t             310 hot+0x10 (/opt/app/bin/app)\n"
+		  "  app.c:21\n"
+		  "\t             210 work+0x10 (/opt/app/bin/app)\n"
+		  "  app.c:15\n"
+		  "\t             110 main+0x10 (/opt/app/bin/app)\n"
+		  "  app.c:5\n"
+		  "\n";
+
+static const char sched_only[] = "            pool      10/11      [001]    12.001234: sched:sched_switch: prev_comm=pool prev_pid=11 prev_prio=120 prev_state=S next_comm=swapper/1 next_pid=0 next_prio=120\n"
+		  "\t              80 schedule+0x40 ([kernel.kallsyms])\n"
+		  "\t             210 work+0x10 (/opt/app/bin/app)\n"
+		  "\t             110 main+0x10 (/opt/app/bin/app)\n"
+		  "\n"
+		  "             app      10/10      [000]    13.000000: sched:sched_waking: comm=pool pid=11 prio=120 target_cpu=0\n";
+
+static const char json[] = "{\"ts\":12001234567,\"event\":\"sched:sched_switch\",\"comm\":\"pool\",\"pid\":10,\"tid\":11,\"cpu\":1,\"fields\":{\"prev_comm\":\"pool\",\"prev_pid\":11,\"prev_prio\":120,\"prev_state\":1,\"next_comm\":\"swapper/1\",\"next_pid\":0,\"next_prio\":120},\"text\":{\"prev_state\":\"S\"}}\n"
+		  "{\"ts\":12001234567,\"event\":\"CpuSampleEvent\",\"comm\":\"pool\",\"pid\":10,\"tid\":11,\"cpu\":1,\"fields\":{\"worker_id\":255,\"tid\":11,\"source\":1,\"thread_name\":null,\"cpu\":1,\"pid\":10,\"flags\":0},\"stack\":[{\"addr\":\"0x8000030000000080\",\"sym\":\"schedule\",\"off\":64,\"dso\":\"[kernel.kallsyms]\"},{\"addr\":\"0x10000000210\",\"sym\":\"work\",\"off\":16,\"dso\":\"/opt/app/bin/app\",\"file\":\"app.c\",\"line\":15},{\"addr\":\"0x10000000110\",\"sym\":\"main\",\"off\":16,\"dso\":\"/opt/app/bin/app\",\"file\":\"app.c\",\"line\":5}]}\n";
+/* clang-format on */
+
+#define APP(...) run_app((const char *[]){ __VA_ARGS__, NULL, NULL, NULL, NULL })
+
+static struct run run_app(const char **w)
+{
+	struct make m;
+	struct run r;
+
+	run_make_app(&m);
+	r = run_cmd(cmd_script, make_file(&m), "script", "-", w[0], w[0] ? w[1] : NULL,
+		    w[0] && w[1] ? w[2] : NULL, w[0] && w[1] && w[2] ? w[3] : NULL, NULL);
+	make_fini(&m);
+	return r;
+}
+
+Test(script, one_event_a_line_with_stacks_below)
+{
+	run_expect(APP(NULL), 0, full, "");
+}
+
+Test(script, fields_can_be_chosen)
+{
+	run_expect(APP("--ns", "-F", "comm,tid,time,event"), 0, brief, "");
+	run_expect(APP("--limit=1", "-F", "+srcline"), 0, with_lines, "");
+	run_expect(APP("-e", "*waking", "-F", "-comm,-cpu,-time,-trace"), 0,
+		   "     10/10      sched:sched_waking:\n", "");
+}
+
+Test(script, events_and_threads_can_be_chosen)
+{
+	run_expect(APP("-e", "sched:*"), 0, sched_only, "");
+	run_expect(APP("-t", "11", "--time=12,"), 0, sched_only, "");
+	run_expect(APP("-e", "cpu-clock", "-Fevent", "-C0"), 0, "cpu-clock:\ncpu-clock:\n", "");
+	run_expect(APP("-e", "TaskEvent", "-F", "trace"), 0,
+		   " pid=10 tid=10 ppid=1 comm=app exe=/usr/bin/thing cgroup=/\n"
+		   " pid=10 tid=11 ppid=1 comm=pool exe=/usr/bin/thing cgroup=/\n",
+		   "");
+}
+
+Test(script, as_json)
+{
+	run_expect(APP("--json", "-e", "sched:sched_switch"), 0, json, "");
+}
+
+Test(script, unknown_fields_are_usage_errors)
+{
+	run_expect(APP("-F", "comm,colour"), 1, "",
+		   "dial9-prof: script: unknown field 'colour' in -F (known: comm, pid, tid, cpu, "
+		   "time, event, trace, ip, sym, symoff, dso, srcline)\n");
+}
+
+/* Foreign schemas: every type has a text and a JSON form. */
+Test(script, prints_every_type_of_value)
+{
+	static const struct dial9_field fields[] = {
+		{ "i", DIAL9_I64 },	   { "f", DIAL9_F64 },
+		{ "b", DIAL9_BOOL },	   { "s", DIAL9_STRING },
+		{ "y", DIAL9_BYTES },	   { "st", DIAL9_STACK },
+		{ "m", DIAL9_STRING_MAP }, { "o", DIAL9_U8 | DIAL9_OPTIONAL },
+		{ "l", DIAL9_LIST },
+	};
+	static const struct dial9_str kv[][2] = { { { "k", 1 }, { "v", 1 } } };
+	const uint64_t frames[] = { 16, 32 };
+	struct dial9_enc_opts opts = { .sz = sizeof(opts), .level = DIAL9_LEVEL_4 };
+	struct dial9_schema *s;
+	struct make m;
+
+	make_init(&m, &opts);
+	cr_assert_eq(dial9_schema_new("Foreign", false, fields, 9, &s), 0);
+	for (int i = 0; i < 2; i++) {
+		dial9_enc_begin(m.enc, s, 0);
+		dial9_enc_put_i64(m.enc, -5);
+		dial9_enc_put_f64(m.enc, 1.5);
+		dial9_enc_put_bool(m.enc, true);
+		dial9_enc_put_str(m.enc, "a\tb\"", 4);
+		dial9_enc_put_bytes(m.enc, "\x01\xff", 2);
+		dial9_enc_put_stack(m.enc, frames, 2);
+		dial9_enc_put_map(m.enc, kv, 1);
+		dial9_enc_put_none(m.enc);
+		dial9_enc_open_list(m.enc);
+		dial9_enc_put_u64(m.enc, 7);
+		dial9_enc_put_str(m.enc, "x", 1);
+		dial9_enc_close(m.enc);
+		make_end(&m);
+	}
+	run_expect(run_cmd(cmd_script, make_file(&m), "script", "-", "--limit=1", NULL), 0,
+		   "                      -1/-1      [---]            -: Foreign: i=-5 f=1.5 b=1 "
+		   "s=a\\x09b\" y=01ff st=[16,32] m={k: v} o=- l=[7, x]\n",
+		   "");
+	run_expect(run_cmd(cmd_script, make_file(&m), "script", "-", "--json", "--limit=1", NULL),
+		   0,
+		   "{\"ts\":null,\"event\":\"Foreign\",\"fields\":{\"i\":-5,\"f\":1.5,\"b\":true,"
+		   "\"s\":\"a\\tb\\\"\",\"y\":\"01ff\",\"st\":[16,32],\"m\":[[\"k\",\"v\"]],"
+		   "\"o\":null,\"l\":[7,\"x\"]}}\n",
+		   "");
+	dial9_schema_free(s);
+	make_fini(&m);
+}

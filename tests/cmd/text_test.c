@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Text fit for a terminal: controls, columns, ellipses. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "cmd/text.h"
+
+static void clean(const char *in, size_t n, const char *want)
+{
+	struct buf b = { 0 };
+
+	text_clean(&b, in, n);
+	cr_assert_str_eq(buf_cstr(&b), want);
+	buf_free(&b);
+}
+
+Test(text, controls_and_broken_utf8_are_spelled_out)
+{
+	clean("plain \xc3\xa9", 8, "plain \xc3\xa9");
+	clean("\x1b[31m", 5, "\\x1b[31m");
+	clean("a\0b\n\x7f", 5, "a\\x00b\\x0a\\x7f");
+	clean("\xff", 1, "\\xff");
+	clean("\xc2\x9b"
+	      "x",
+	      3, "\\xc2\\x9bx");
+	clean("\xc2\xa9", 2, "\xc2\xa9");
+	clean("", 0, "");
+}
+
+static void column(const char *s, size_t cols, bool cut, const char *want)
+{
+	struct buf b = { 0 };
+
+	text_column(&b, s, strlen(s), cols, cut);
+	cr_assert_str_eq(buf_cstr(&b), want);
+	buf_free(&b);
+}
+
+Test(text, columns_are_padded_and_cut_by_code_points)
+{
+	column("ab", 4, false, "ab  ");
+	column("abcdef", 4, false, "abcdef");
+	column("abcdef", 4, true, "abc…");
+	column("\xc3\xa9\xc3\xa9\xc3\xa9", 3, true, "\xc3\xa9\xc3\xa9\xc3\xa9");
+	column("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", 3, true, "\xc3\xa9\xc3\xa9…");
+	cr_assert_eq(text_width("\xc3\xa9x", 3), 2);
+}
