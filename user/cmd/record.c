@@ -129,6 +129,8 @@ static int check(const struct record_opts *o, bool command)
 		return usage_error("--as-root is for a COMMAND");
 	if (o->ring_bytes < RING_MIN || o->ring_bytes > RING_MAX)
 		return usage_error("-m takes 4K to 1G");
+	if (!strcmp(o->output, "-") && isatty(STDOUT_FILENO))
+		return usage_error("standard output is a terminal: -o - wants a pipe or a file");
 	if (!o->sched && !o->samples && !o->events.cnt)
 		return usage_error("--no-sched and --no-samples leave nothing to record; name "
 				   "events with -e");

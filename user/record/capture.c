@@ -52,6 +52,7 @@ struct capture {
 	size_t side_cnt;
 	bool cycles;
 	uint64_t lost_seen[PROF_CPUS_MAX][PROF_CLASS_CNT];
+	uint64_t nested_before; /* recording was on */
 };
 
 static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
@@ -308,21 +309,21 @@ static void raise_fd_limit(void)
 int capture_new(const struct capture_cfg *cfg, struct capture **out)
 {
 	struct capture *c = xcalloc(1, sizeof(*c));
-	uint32_t *possible = NULL;
-	size_t possible_cnt = 0;
+	uint32_t last_cpu;
 	int err;
 
 	c->cfg = *cfg;
 	raise_fd_limit();
 	libbpf_set_print(print_libbpf);
 	err = cpus_online(&c->cpus, &c->cpu_cnt);
-	if (!err)
-		err = cpus_possible(&possible, &possible_cnt);
-	if (err) {
+	if (err || !c->cpu_cnt) {
+		err = err ? err : -ENODEV;
 		log_error("record: cannot tell which CPUs there are: %s", strerror(-err));
 		goto out;
 	}
-	c->ring_cnt = possible_cnt < PROF_RINGS_MAX ? possible_cnt : PROF_RINGS_MAX;
+	/* A CPU that comes later shares a ring with one of these. */
+	last_cpu = c->cpus[c->cpu_cnt - 1];
+	c->ring_cnt = last_cpu < PROF_RINGS_MAX ? last_cpu + 1 : PROF_RINGS_MAX;
 	c->skel = prof__open();
 	if (!c->skel) {
 		err = load_error(-errno);
@@ -340,7 +341,6 @@ int capture_new(const struct capture_cfg *cfg, struct capture **out)
 	if (!err)
 		err = fill_event_cfgs(c);
 out:
-	free(possible);
 	if (err)
 		capture_free(c);
 	else
@@ -480,10 +480,23 @@ int capture_attach(struct capture *c)
 	return err;
 }
 
+/* Not a call on a map: programs go on running meanwhile. */
+static uint64_t count_nested(const struct capture *c)
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t sz = sizeof(info);
+	int fd = bpf_program__fd(c->skel->progs.prof_tracepoint);
+
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &sz))
+		return 0;
+	return info.recursion_misses;
+}
+
 void capture_start(struct capture *c)
 {
 	size_t i;
 
+	c->nested_before = count_nested(c);
 	__atomic_store_n(&c->skel->bss->recording, true, __ATOMIC_SEQ_CST);
 	for (i = 0; i < c->fd_cnt; i++)
 		perf_enable(c->fds[i]);
@@ -589,18 +602,6 @@ size_t capture_cpu_cnt(const struct capture *c)
 	return last < PROF_CPUS_MAX ? last + 1 : PROF_CPUS_MAX;
 }
 
-/* Not a call on a map: programs go on running meanwhile. */
-static uint64_t count_nested(const struct capture *c)
-{
-	struct bpf_prog_info info = { 0 };
-	uint32_t sz = sizeof(info);
-	int fd = bpf_program__fd(c->skel->progs.prof_tracepoint);
-
-	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &sz))
-		return 0;
-	return info.recursion_misses;
-}
-
 void capture_count(struct capture *c, struct capture_counts *out)
 {
 	uint64_t timed_ns[PROF_PROG_CNT] = { 0 }, timed_runs[PROF_PROG_CNT] = { 0 };
@@ -624,7 +625,7 @@ void capture_count(struct capture *c, struct capture_counts *out)
 	for (i = 0; i < PROF_PROG_CNT; i++)
 		if (timed_runs[i])
 			out->prog_ns[i] = (double)timed_ns[i] / timed_runs[i] * out->prog_runs[i];
-	out->nested = count_nested(c);
+	out->nested = count_nested(c) - c->nested_before;
 }
 
 bool capture_lost(struct capture *c, size_t cpu, enum prof_class class, uint64_t *cnt,
