@@ -7,8 +7,8 @@
  * of time, writes it, adds names that the symbol worker has found meanwhile, and flushes: what the
  * file holds is complete up to the last pass.
  *
- * Recording starts before all is ready to drain it: the kernel's symbol table, which takes longer to
- * read than the programs to load, is read while the rings fill.
+ * The kernel's symbol table is read beside loading the programs; recording starts without waiting
+ * for it, only the drain does.
  */
 #include "record/recorder.h"
 
@@ -213,6 +213,17 @@ static int prepare_translation(struct recorder *r)
 	return 0;
 }
 
+/*
+ * A ring holds a few hundredths of a second of a busy CPU: on a machine with more work than CPUs the
+ * drain, and what it waits for at start, must not wait for their turn. Threads inherit this, so the
+ * command and the symbol worker are made before.
+ */
+static void hurry(bool on)
+{
+	if (setpriority(PRIO_PROCESS, gettid(), on ? DRAIN_NICE : 0))
+		log_info("record: the drain keeps its priority: %s", strerror(errno));
+}
+
 static int prepare(struct recorder *r)
 {
 	int err;
@@ -231,8 +242,12 @@ static int prepare(struct recorder *r)
 		r->result->output_failed = true;
 		return err;
 	}
-	err = prepare_capture(r);
-	return err ? err : prepare_encoder(r);
+	err = prepare_encoder(r);
+	if (err)
+		return err;
+	hurry(true);
+	r->kallsyms_loading = !pthread_create(&r->kallsyms_thread, NULL, load_kallsyms, r);
+	return prepare_capture(r);
 }
 
 /* ---- start -------------------------------------------------------------------------------------- */
@@ -324,7 +339,6 @@ static int start(struct recorder *r)
 		if (err)
 			return err;
 	}
-	r->kallsyms_loading = !pthread_create(&r->kallsyms_thread, NULL, load_kallsyms, r);
 	if (r->cfg->system_wide)
 		tasks_scan_all(r->tasks);
 	err = prepare_translation(r);
@@ -419,21 +433,12 @@ static void report_progress(struct recorder *r, uint64_t now, unsigned int tick)
 	r->cfg->progress(r->cfg->progress_ctx, &totals);
 }
 
-/* A ring holds a few hundredths of a second of a busy CPU: on a machine with more work than CPUs the
- * drain must not wait for its turn. */
-static void hurry(bool on)
-{
-	if (setpriority(PRIO_PROCESS, gettid(), on ? DRAIN_NICE : 0))
-		log_info("record: the drain keeps its priority: %s", strerror(errno));
-}
-
 static int record_until_over(struct recorder *r)
 {
 	uint64_t now = clock_mono_ns();
 	unsigned int tick = 0;
 	int err = 0;
 
-	hurry(true);
 	while (!err && !is_over(r, now)) {
 		wait_tick(r, now);
 		now = clock_mono_ns();
