@@ -12,7 +12,7 @@ struct demo {
 	bool all, stacks, help_asked;
 	int verbose, mode;
 	const char *output;
-	uint32_t hz;
+	uint32_t hz, after_hz;
 	uint64_t period, ring, duration;
 	struct opt_list events;
 	struct opt_u32s pids, cpus;
@@ -119,7 +119,7 @@ static const struct opt_spec spec = {
 
 static int parse(const struct opt_spec *s, int argc, char **argv, struct demo *d, int *first)
 {
-	*d = (struct demo){ .stacks = true, .hz = 99 };
+	*d = (struct demo){ .stacks = true, .hz = 99, .after_hz = 99 };
 	return opts_parse(s, argc, argv, d, first);
 }
 
@@ -160,6 +160,18 @@ Test(opts, every_kind_and_every_spelling)
 	opts_fini(&spec, &d);
 	cr_assert_null(d.pids.v);
 	cr_assert_null(d.events.v);
+}
+
+Test(opts, numbers_fill_their_own_width_and_no_more)
+{
+	char *argv[] = ARGS("--count=0x1ffffffff", "-F", "7");
+	struct demo d;
+	int first;
+
+	cr_assert_eq(parse(&spec, ARGC(argv), argv, &d, &first), 0);
+	cr_assert_eq(d.hz, 7);
+	cr_assert_eq(d.after_hz, 99);
+	cr_assert_eq(d.period, 0x1ffffffff);
 }
 
 Test(opts, defaults_stay_when_nothing_is_said)

@@ -67,3 +67,19 @@ Test(strtab, a_string_larger_than_a_chunk_is_whole)
 	free(big);
 	strtab_fini(&t);
 }
+
+/* One byte less is left than text and NUL need: a sanitizer sees the NUL that goes too far. */
+Test(strtab, a_string_that_leaves_no_room_for_its_nul_has_a_chunk_of_its_own)
+{
+	const size_t n = 65534;
+	char *big = malloc(n);
+	struct strtab t = { 0 };
+
+	memset(big, 'y', n);
+	strtab_add(&t, "a", 1);
+	strtab_add(&t, big, n);
+	cr_assert_neq(strtab_get(&t, 1, NULL), strtab_get(&t, 0, NULL) + 2);
+	cr_assert_str_eq(strtab_get(&t, 0, NULL), "a");
+	free(big);
+	strtab_fini(&t);
+}

@@ -99,6 +99,7 @@ static const struct {
 	{ "btrfs.btrfs_space_reservation", "fsid", FORMAT_ARRAY, 16, 1, false, false },
 	{ "oom.reclaim_retry_zone", "wmark_check", FORMAT_BOOL, 1, 1, false, false },
 	{ "signal.signal_generate", "pid", FORMAT_SINT, 4, 4, true, false },
+	{ "bridge.br_fdb_update", "addr", FORMAT_ARRAY, 6, 1, false, false },
 	{ "ftrace.print", "buf", FORMAT_CHARS, 0, 1, false, false },
 	{ "ftrace.print", "ip", FORMAT_UINT, 8, 8, false, true },
 };
@@ -142,10 +143,10 @@ Test(format, the_last_dynamic_field_ends_the_record)
 	}
 }
 
-static void assert_rows(const char *event, const char *field, const struct format_symbol *want,
-			size_t cnt)
+static void assert_rows(struct format_event *ev, const char *field,
+			const struct format_symbol *want, size_t cnt)
 {
-	struct format_event *ev = load(event);
+	const char *event = ev->name;
 	size_t n = 0;
 
 	for (size_t i = 0; i < ev->symbol_cnt; i++) {
@@ -166,7 +167,7 @@ static void assert_rows(const char *event, const char *field, const struct forma
 #define ROWS(event, field, ...)                                                                    \
 	do {                                                                                       \
 		const struct format_symbol rows[] = { __VA_ARGS__ };                               \
-		assert_rows(event, field, rows, sizeof(rows) / sizeof(rows[0]));                   \
+		assert_rows(load(event), field, rows, sizeof(rows) / sizeof(rows[0]));             \
 	} while (0)
 #define ROW(k, v, n)                                                                               \
 	{                                                                                          \
@@ -257,6 +258,50 @@ Test(format, rel_loc_fields_are_told_apart)
 	cr_assert_eq(ev->last_dyn, 1);
 	cr_assert_eq(ev->size, 16);
 	format_free(ev);
+}
+
+/* One unsigned int `a` behind the common fields, and this print fmt. */
+static struct format_event *made_up(const char *print_fmt)
+{
+	struct format_event *ev = NULL;
+	char text[2048];
+
+	snprintf(text, sizeof(text),
+		 "%s\tfield:unsigned int a;\toffset:8;\tsize:4;\tsigned:0;\n\nprint fmt: %s\n",
+		 HEAD, print_fmt);
+	cr_assert_eq(format_parse(text, strlen(text), "x", &ev, NULL), 0);
+	return ev;
+}
+
+Test(format, an_inverted_condition_swaps_the_words)
+{
+	const struct format_symbol words[] = { ROW(ZERO, 0, "none"), ROW(NONZERO, 0, "some") };
+	const struct format_symbol names[] = { ROW(ZERO, 0, "-"), ROW(SYMBOL, 1, "one") };
+
+	assert_rows(made_up("\"%s\", !REC->a ? \"none\" : \"some\""), "a", words, 2);
+	assert_rows(made_up("\"%s\", REC->a == 0 ? \"none\" : \"some\""), "a", words, 2);
+	assert_rows(made_up("\"%s\", REC->a != 0 ? \"some\" : \"none\""), "a", words, 2);
+	assert_rows(made_up("\"%s\", !REC->a ? \"-\" : __print_symbolic(REC->a, {1, \"one\"})"),
+		    "a", names, 2);
+}
+
+Test(format, a_condition_on_other_bits_forbids_the_rows)
+{
+	assert_rows(made_up("\"%s\", (REC->a & 1) ? __print_flags(REC->a & 6, \"|\", "
+			    "{2, \"two\"}, {4, \"four\"}) : \"no\""),
+		    "a", NULL, 0);
+	assert_rows(
+		made_up("\"%s\", (REC->a > 1) ? __print_symbolic(REC->a, {2, \"two\"}) : \"no\""),
+		"a", NULL, 0);
+}
+
+Test(format, a_shifted_field_among_flags_is_a_symbol)
+{
+	const struct format_symbol rows[] = { ROW(SYMBOL, 0, "zero"), ROW(SYMBOL, 3, "three") };
+
+	assert_rows(made_up("\"%s\", __print_flags((1 << REC->a), \" | \", "
+			    "{1 << 0, \"zero\"}, {1 << 3, \"three\"})"),
+		    "a", rows, 2);
 }
 
 Test(format, what_cannot_be_mapped_says_why)

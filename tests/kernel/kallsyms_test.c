@@ -11,9 +11,9 @@
 
 static const char text[] = "ffffffff81000000 T _stext\n"
 			   "ffffffff81000000 T _text\n"
+			   "ffffffff81000100 W weak_alpha\n"
 			   "ffffffff81000100 t __alpha\n"
 			   "ffffffff81000100 T alpha\n"
-			   "ffffffff81000100 W weak_alpha\n"
 			   "ffffffff81000200 D some_data\n"
 			   "ffffffff81000300 t beta\n"
 			   "ffffffff81001000 T _etext\n"
