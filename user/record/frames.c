@@ -49,6 +49,7 @@ struct frames {
 	size_t image_cnt;
 	size_t image_cap;
 	uint64_t anon_serial;
+	uint32_t generation; /* of the kernel's part */
 };
 
 int frames_new(struct emit *emit, struct symworker *worker, struct frames **out)
@@ -65,6 +66,12 @@ int frames_new(struct emit *emit, struct symworker *worker, struct frames **out)
 void frames_set_kallsyms(struct frames *f, const struct kallsyms *kallsyms)
 {
 	f->kallsyms = kallsyms;
+	f->generation++;
+}
+
+uint32_t frames_generation(const struct frames *f)
+{
+	return f->generation;
 }
 
 void frames_free(struct frames *f)
@@ -246,15 +253,12 @@ static uint32_t new_kernel_module(struct frames *f, const char *name, enum prof_
 {
 	uint8_t build_id[PERF_BUILD_ID_MAX];
 	size_t sz = kind == PROF_MODULE_KERNEL ? kernel_build_id(build_id, sizeof(build_id)) : 0;
-	struct buf path = { 0 };
 	uint32_t id;
 	bool fresh;
 
-	buf_printf(&path, kind == PROF_MODULE_KMOD ? "[%s]" : "%s", name);
-	id = module_id(f, buf_cstr(&path), build_id, sz, 0, &fresh);
+	id = module_id(f, name, build_id, sz, 0, &fresh);
 	if (fresh && id)
-		emit_module(f->emit, EMIT_NOW, id, buf_cstr(&path), build_id, sz, kind);
-	buf_free(&path);
+		emit_module(f->emit, EMIT_NOW, id, name, build_id, sz, kind);
 	return id;
 }
 
@@ -354,6 +358,7 @@ void frames_side(struct frames *f, const struct perf_side *side)
 
 	if (side->type != PERF_SIDE_KSYMBOL)
 		return;
+	f->generation++;
 	old = find_image(f, side->addr);
 	if (old) {
 		free(old->name);

@@ -32,8 +32,10 @@ uint64_t frames_kernel(struct frames *f, uint64_t addr);
 /* Whether a kernel address is in the machinery that calls a BPF program of a tracepoint. */
 bool frames_is_tracing(const struct frames *f, uint64_t addr);
 
-/* A BPF image that came while recording. */
+/* A BPF image that came or went while recording. */
 void frames_side(struct frames *f, const struct perf_side *side);
+/* Changes whenever an address of the kernel may have come to mean another frame. */
+uint32_t frames_generation(const struct frames *f);
 
 /* Writes at most max names that the worker has found since. Returns their number or -errno. */
 long frames_take_names(struct frames *f, size_t max);

@@ -4,7 +4,8 @@
  *
  * A program that waits, waits in a handful of places: the stacks of its switch-outs repeat. Each
  * slot of the cache holds a stack as the CPU saw it and as the trace says it, for one program with
- * one set of mappings. A slot that is needed by another stack is simply taken.
+ * one set of mappings, and for what the kernel had loaded. A slot that is needed by another stack is
+ * simply taken.
  */
 #include "record/stacks.h"
 
@@ -23,7 +24,8 @@ enum { SLOTS = 8192 };
 struct slot {
 	uint64_t hash;
 	uint64_t serial;
-	uint32_t generation;
+	uint32_t generation;	    /* of the process's mappings */
+	uint32_t kernel_generation; /* 0 without kernel frames */
 	uint16_t kstack_cnt, cnt;
 	uint8_t kind;
 	uint16_t packed_cnt; /* less than cnt by the frames of the tracing itself */
@@ -58,7 +60,8 @@ void stacks_free(struct stacks *s)
 static bool slot_holds(const struct slot *slot, const struct slot *key, const uint64_t *raw)
 {
 	return slot->frames && slot->hash == key->hash && slot->serial == key->serial &&
-	       slot->generation == key->generation && slot->kind == key->kind &&
+	       slot->generation == key->generation &&
+	       slot->kernel_generation == key->kernel_generation && slot->kind == key->kind &&
 	       slot->kstack_cnt == key->kstack_cnt && slot->cnt == key->cnt &&
 	       !memcmp(slot->frames, raw, key->cnt * sizeof(*raw));
 }
@@ -120,6 +123,7 @@ const uint64_t *stacks_resolve(struct stacks *s, const struct prof_rec *rec, str
 		.kind = rec->kind,
 		.serial = proc ? proc->serial : 0,
 		.generation = proc ? proc->maps.generation : 0,
+		.kernel_generation = rec->kstack_cnt ? frames_generation(s->frames) : 0,
 	};
 	struct slot *slot;
 
