@@ -6,7 +6,7 @@
 # Debian and Ubuntu by apt, as root or through sudo. Elsewhere it prints what to install.
 set -eu
 
-BUILD="make gcc libc6-dev binutils clang bpftool libbpf-dev libdw-dev libelf-dev zlib1g-dev
+BUILD="make gcc libc6-dev binutils clang bpftool libbpf-dev libdw-dev libelf-dev zlib1g-dev liblzma-dev
 	libtraceevent-dev libiberty-dev"
 CHECK="libcriterion-dev libclang-rt-14-dev clang-format-14 g++ rustc shellcheck valgrind linux-perf
 	groff-base procps"
