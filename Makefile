@@ -94,7 +94,7 @@ STIMULI_SYMBOL := c-gcc c-dwarf4 c-nopie c-gz c-clang c-clang4 c-link c-dynsym c
 	rust
 
 FUZZ := $(addprefix tests/fuzz/, \
-	kernel_fuzz.c symbol_fuzz.c)
+	kernel_fuzz.c symbol_fuzz.c trace_fuzz.c)
 
 # ---- derived ------------------------------------------------------------------------------------
 # Lists may run a moment ahead of the tree: only what exists is built; `make lint` reports the rest.

@@ -157,8 +157,7 @@ static int many(int events)
 		}
 		for (uint32_t k = 0; k < 3; k++)
 			stack[k] = make_frame(1, (uint64_t)(i % 50) * 16 + k);
-		make_sample(&m, 1000 + (uint64_t)i * 100000, 5, 5, PROF_SOURCE_SAMPLE, 0, stack,
-			    20);
+		make_sample(&m, 1000 + (uint64_t)i * 100000, 5, 5, PROF_SOURCE_SAMPLE, 0, stack, 3);
 	}
 	cr_assert_eq(dial9_enc_flush(m.enc), 0);
 	make_fini(&m);

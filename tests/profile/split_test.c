@@ -91,8 +91,10 @@ Test(split, a_waking_of_an_unknown_thread_starts_its_wait)
 	make_waking(&m, 100, 0, 9, "a", 5);
 	make_waking(&m, 120, 0, 9, "a", 5); /* woken twice: the first one counts */
 	make_switch(&m, 150, 0, "x", 9, 1, "a", 5);
+	make_waking(&m, 170, 0, 9, "a", 5); /* it runs: a waking changes nothing */
+	make_switch(&m, 180, 0, "a", 5, 1, "x", 9);
 	run(&m, &s, false);
-	expect(&s, 5, 0, 50, 0);
+	expect(&s, 5, 30, 50, 0);
 	split_fini(&s);
 }
 

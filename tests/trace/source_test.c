@@ -160,7 +160,9 @@ Test(source, damaged_gzip_is_an_error)
 	n = gz(data, sizeof(data), text, sizeof(text));
 	data[n - 8] ^= 1; /* the checksum */
 	cr_assert_eq(source_open_fd(temp_with(data, n), "t", &src), 0);
-	cr_assert_eq(slurp(src, out, sizeof(out), sizeof(out)), -EBADMSG);
+	cr_assert_eq(source_read(src, out, sizeof(out)), sizeof(text), "what is good comes first");
+	cr_assert_eq(source_read(src, out, sizeof(out)), -EBADMSG);
+	cr_assert_eq(source_read(src, out, sizeof(out)), -EBADMSG, "and it stays so");
 	source_close(src);
 }
 

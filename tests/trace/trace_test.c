@@ -191,6 +191,38 @@ Test(trace, module_ids_mean_nothing_beyond_their_segment)
 	finish(&f);
 }
 
+Test(trace, an_id_of_an_earlier_segment_is_no_module)
+{
+	const uint64_t at = make_frame(1, 0x10);
+	struct trace_event ev;
+	struct fixture f;
+
+	begin(&f);
+	make_module(&f.m, 1, 1, "/bin/first", PROF_MODULE_ELF);
+	dial9_enc_reset(f.m.enc);
+	make_sample(&f.m, 2, 1, 1, PROF_SOURCE_SAMPLE, 0, &at, 1);
+	open_trace(&f);
+	next(&f, TRACE_SAMPLE, &ev);
+	cr_assert_not(names_module(f.names, names_frame_module(ev.frames[0]))->announced);
+	cr_assert_eq(names_frame_addr(f.names, ev.frames[0]), at);
+	finish(&f);
+}
+
+Test(trace, what_the_recorder_told_is_not_overruled_by_a_switch)
+{
+	struct trace_event ev;
+	struct fixture f;
+
+	begin(&f);
+	make_task(&f.m, 1, 10, 11, "told");
+	make_switch(&f.m, 2, 0, "stale", 11, 0, "b", 6);
+	open_trace(&f);
+	next(&f, TRACE_SCHED_SWITCH, &ev);
+	cr_assert_str_eq(comm(&f, &ev), "told");
+	cr_assert_eq(ev.pid, 10);
+	finish(&f);
+}
+
 Test(trace, plain_addresses_of_other_writers_come_out_unchanged)
 {
 	const uint64_t raw[] = { 0xffffffff81a28b97, 0x55dc0d63cc08, 0x10 };

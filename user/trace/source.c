@@ -32,6 +32,7 @@ struct source {
 	off_t start; /* standard input may have been read from before us */
 	bool in_member; /* inflate has begun a member and not seen its end */
 	enum source_mode mode;
+	int failed; /* an error that came with the last good bytes, for the next call */
 	char *name;
 	z_stream z;
 	size_t pos, len; /* unread part of buf */
@@ -199,8 +200,10 @@ static ssize_t inflate_some(struct source *src, void *buf, size_t sz)
 	} else if (ret == Z_MEM_ERROR) {
 		return -ENOMEM;
 	} else if (ret != Z_OK && ret != Z_BUF_ERROR) {
-		return -EBADMSG;
+		src->failed = -EBADMSG;
 	}
+	if (src->failed && src->z.avail_out == sz)
+		return src->failed;
 	return (ssize_t)(sz - src->z.avail_out);
 }
 
@@ -208,6 +211,8 @@ static ssize_t read_gzip(struct source *src, void *buf, size_t sz)
 {
 	ssize_t n;
 
+	if (src->failed)
+		return src->failed;
 	if (sz > UINT32_MAX / 2)
 		sz = UINT32_MAX / 2;
 	for (;;) {
@@ -258,6 +263,7 @@ int source_rewind(struct source *src)
 		inflateEnd(&src->z);
 	src->mode = SOURCE_UNKNOWN;
 	src->in_member = false;
+	src->failed = 0;
 	src->pos = src->len = 0;
 	return 0;
 }

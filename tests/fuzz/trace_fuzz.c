@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Arbitrary bytes through report, script and info. The first byte picks command and options, the
+ * rest is the trace. What must hold: no crash, no sanitizer report, an exit code of ours.
+ */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "cmd/cmd.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
+
+static const struct {
+	int (*fn)(int argc, char **argv);
+	const char *words[4];
+} runs[] = {
+	{ cmd_report, { "report", "/proc/self/fd/0", "--json", "-g" } },
+	{ cmd_report, { "report", "/proc/self/fd/0", "-s", "sym,dso,comm,pid,tid" } },
+	{ cmd_report, { "report", "-", "--call-graph=callee", "--time=10%,90%" } },
+	{ cmd_script, { "script", "-", "-F+srcline", "--all" } },
+	{ cmd_script, { "script", "-", "--json", "--all" } },
+	{ cmd_script, { "script", "-", "-p5", "--time=+0.1,12:00:00" } },
+	{ cmd_info, { "info", "-", "--schemas", "--modules" } },
+	{ cmd_info, { "info", "-", "--schemas", "--json" } },
+};
+
+/* Output goes nowhere, by way of the real streams, so that all of the printing is run. */
+static void mute(void)
+{
+	static int done;
+
+	if (done)
+		return;
+	done = 1;
+	log_set_level(LOG_LEVEL_QUIET);
+	if (!freopen("/dev/null", "w", stdout))
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
+{
+	char words[4][32], *argv[5] = { NULL };
+	int fd, code;
+	size_t k;
+
+	mute();
+	if (!sz)
+		return 0;
+	k = data[0] % (sizeof(runs) / sizeof(runs[0]));
+	for (int i = 0; i < 4; i++) {
+		snprintf(words[i], sizeof(words[i]), "%s", runs[k].words[i]);
+		argv[i] = words[i];
+	}
+	fd = memfd_create("trace", MFD_CLOEXEC);
+	if (fd < 0 || write(fd, data + 1, sz - 1) != (ssize_t)(sz - 1))
+		abort();
+	lseek(fd, 0, SEEK_SET);
+	dup2(fd, STDIN_FILENO);
+	close(fd);
+	code = runs[k].fn(4, argv);
+	if (code != CMD_OK && code != CMD_INPUT)
+		abort();
+	return 0;
+}
