@@ -122,20 +122,25 @@ static void process_free(struct process *proc)
 }
 
 /* Its process goes with its last task. */
-static void task_bury(struct tasks *t, struct task *task)
+static void task_free(struct tasks *t, struct task *task)
 {
 	struct process *proc = task->proc;
 
-	if (hmap_get(&t->by_tid, task->tid) == task) {
-		hmap_del(&t->by_tid, task->tid);
-		renounce(t, task->tid);
-	}
 	free(task);
 	if (--proc->task_cnt)
 		return;
 	if (hmap_get(&t->by_pid, proc->pid) == proc)
 		hmap_del(&t->by_pid, proc->pid);
 	process_free(proc);
+}
+
+static void task_bury(struct tasks *t, struct task *task)
+{
+	if (hmap_get(&t->by_tid, task->tid) == task) {
+		hmap_del(&t->by_tid, task->tid);
+		renounce(t, task->tid);
+	}
+	task_free(t, task);
 }
 
 void tasks_free(struct tasks *t)
@@ -149,7 +154,7 @@ void tasks_free(struct tasks *t)
 	for (i = 0; i < t->dead.cnt; i++)
 		task_bury(t, t->dead.v[i]);
 	while (hmap_next(&t->by_tid, &pos, &key, &value))
-		free(value);
+		task_free(t, value);
 	pos = 0;
 	while (hmap_next(&t->by_pid, &pos, &key, &value))
 		process_free(value);
@@ -321,6 +326,46 @@ static void side_fork(struct tasks *t, const struct perf_side *side)
 		set_comm(t, task, forker->comm);
 }
 
+static void task_end(struct tasks *t, struct task *task, uint64_t time)
+{
+	if (task->exit_ns)
+		return;
+	task->exit_ns = time ? time : 1;
+	t->dead.v = array_reserve(t->dead.v, &t->dead.cap, t->dead.cnt + 1, sizeof(*t->dead.v));
+	t->dead.v[t->dead.cnt++] = task;
+}
+
+static void task_revive(struct tasks *t, struct task *task)
+{
+	size_t i = 0;
+
+	while (t->dead.v[i] != task)
+		i++;
+	t->dead.cnt--;
+	memmove(&t->dead.v[i], &t->dead.v[i + 1], (t->dead.cnt - i) * sizeof(*t->dead.v));
+	task->exit_ns = 0;
+}
+
+/*
+ * An exec ends all other threads. A caller that was not the leader takes the leader's number: the
+ * leader's end has been told, the caller's old number never ends.
+ */
+static void exec_alone(struct tasks *t, struct task *task, uint64_t time)
+{
+	struct task *other;
+	uint64_t key;
+	void *value;
+	size_t pos = 0;
+
+	if (task->exit_ns)
+		task_revive(t, task);
+	while (task->proc->task_cnt > 1 && hmap_next(&t->by_tid, &pos, &key, &value)) {
+		other = value;
+		if (other != task && other->proc == task->proc)
+			task_end(t, other, time);
+	}
+}
+
 static void side_comm(struct tasks *t, const struct perf_side *side)
 {
 	struct task *task = hmap_get(&t->by_tid, side->tid);
@@ -330,6 +375,7 @@ static void side_comm(struct tasks *t, const struct perf_side *side)
 	set_comm(t, task, side->name);
 	if (!side->comm_exec)
 		return;
+	exec_alone(t, task, side->time);
 	maps_clear(&task->proc->maps);
 	task->proc->serial = ++t->serial;
 	task->proc->exe = "";
@@ -367,20 +413,21 @@ static void side_exit(struct tasks *t, const struct perf_side *side)
 {
 	struct task *task = hmap_get(&t->by_tid, side->tid);
 
-	if (!task || task->exit_ns)
-		return;
-	task->exit_ns = side->time;
-	t->dead.v = array_reserve(t->dead.v, &t->dead.cap, t->dead.cnt + 1, sizeof(*t->dead.v));
-	t->dead.v[t->dead.cnt++] = task;
+	if (task)
+		task_end(t, task, side->time);
 }
 
-/* A tid that starts again is another task, whatever is known of the dead one. */
-static void forget_dead_twin(struct tasks *t, const struct perf_side *side)
+/*
+ * A tid that starts again is another task, whatever is known of the one before, and whether or not
+ * its end was told. One that lives in the same process was found by /proc, which was quicker.
+ */
+static void forget_twin(struct tasks *t, const struct perf_side *side)
 {
 	struct task *old = hmap_get(&t->by_tid, side->tid);
 
-	if (!old || !old->exit_ns)
+	if (!old || (!old->exit_ns && old->proc->pid == side->pid))
 		return;
+	task_end(t, old, side->time);
 	hmap_del(&t->by_tid, side->tid);
 	if (side->pid == side->tid && old->proc->pid == side->pid)
 		hmap_del(&t->by_pid, side->pid);
@@ -390,7 +437,7 @@ void tasks_side(struct tasks *t, const struct perf_side *side)
 {
 	switch (side->type) {
 	case PERF_SIDE_FORK:
-		forget_dead_twin(t, side);
+		forget_twin(t, side);
 		side_fork(t, side);
 		break;
 	case PERF_SIDE_COMM:

@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Who is who, as the side-band tells it: births, names, programs, ends, and numbers that return. */
+#include "record/tasks.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "kernel/perf_side.h"
+#include "support.h"
+
+#define A NO_SUCH_TID
+#define B (NO_SUCH_TID + 10)
+#define SECOND 1000000000ULL
+
+static struct tasks *t;
+
+static void setup(void)
+{
+	t = tasks_new(true);
+}
+
+static void teardown(void)
+{
+	tasks_free(t);
+}
+
+static void fork_of(uint32_t ppid, uint32_t ptid, uint32_t pid, uint32_t tid)
+{
+	tasks_side(t, &(struct perf_side){ .type = PERF_SIDE_FORK,
+					   .ppid = ppid,
+					   .ptid = ptid,
+					   .pid = pid,
+					   .tid = tid,
+					   .name = "" });
+}
+
+static void comm(uint32_t pid, uint32_t tid, const char *name, bool exec)
+{
+	tasks_side(t, &(struct perf_side){ .type = PERF_SIDE_COMM,
+					   .pid = pid,
+					   .tid = tid,
+					   .comm_exec = exec,
+					   .name = name,
+					   .name_len = strlen(name) });
+}
+
+static void map_prot(uint32_t pid, uint64_t start, const char *path, uint32_t prot)
+{
+	tasks_side(t, &(struct perf_side){ .type = PERF_SIDE_MMAP,
+					   .pid = pid,
+					   .tid = pid,
+					   .addr = start,
+					   .len = 0x1000,
+					   .prot = prot,
+					   .name = path,
+					   .name_len = strlen(path) });
+}
+
+static void map(uint32_t pid, uint64_t start, const char *path)
+{
+	map_prot(pid, start, path, 5);
+}
+
+static void exit_at(uint64_t time, uint32_t pid, uint32_t tid)
+{
+	tasks_side(
+		t,
+		&(struct perf_side){
+			.type = PERF_SIDE_EXIT, .time = time, .pid = pid, .tid = tid, .name = "" });
+}
+
+/* Says what the trace would say, and that it is now said. */
+static const struct task *known(uint32_t tid)
+{
+	const struct task *task = tasks_get(t, tid, 0);
+
+	tasks_set_announced(t, tid);
+	return task;
+}
+
+/* ---- births ----------------------------------------------------------------------------------------- */
+
+Test(tasks, a_child_has_its_parents_name_program_and_mappings, .init = setup, .fini = teardown)
+{
+	fork_of(1, 1, A, A);
+	comm(A, A, "parent", true);
+	map(A, 0x400000, "/bin/parent");
+	fork_of(A, A, B, B);
+	cr_expect_str_eq(known(B)->comm, "parent");
+	cr_expect_eq(known(B)->proc->ppid, A);
+	cr_expect_str_eq(known(B)->proc->exe, "/bin/parent");
+	cr_assert_not_null(maps_find(&known(B)->proc->maps, 0x400000));
+	cr_expect_neq(known(B)->proc->serial, known(A)->proc->serial);
+	map(B, 0x400000, "/lib/other");
+	cr_expect_str_eq(maps_find(&known(A)->proc->maps, 0x400000)->path, "/bin/parent");
+}
+
+Test(tasks, a_thread_is_in_its_process_and_has_the_name_of_its_maker, .init = setup,
+     .fini = teardown)
+{
+	fork_of(1, 1, A, A);
+	comm(A, A, "main", false);
+	fork_of(A, A, A, A + 1);
+	comm(A, A + 1, "worker", false);
+	fork_of(A, A + 1, A, A + 2);
+	cr_expect_eq(known(A + 1)->proc, known(A)->proc);
+	cr_expect_eq(known(A + 2)->proc, known(A)->proc);
+	cr_expect_str_eq(known(A + 2)->comm, "worker");
+	cr_expect_str_eq(known(A)->comm, "main");
+}
+
+Test(tasks, told_twice_is_told_once, .init = setup, .fini = teardown)
+{
+	fork_of(1, 1, A, A);
+	comm(A, A, "one", true);
+	map(A, 0x400000, "/bin/one");
+	fork_of(A, A, B, B);
+	comm(B, B, "two", true);
+	map(B, 0x400000, "/bin/two");
+	known(B);
+	fork_of(A, A, B, B);
+	comm(B, B, "two", false);
+	cr_expect(tasks_is_announced(t, B), "nothing new");
+	cr_expect_str_eq(known(B)->comm, "two");
+	cr_expect_str_eq(maps_find(&known(B)->proc->maps, 0x400000)->path, "/bin/two");
+}
+
+Test(tasks, a_name_may_come_before_anything_else, .init = setup, .fini = teardown)
+{
+	comm(A, A + 1, "early", false);
+	cr_expect_str_eq(known(A + 1)->comm, "early");
+	cr_expect_eq(known(A + 1)->proc->pid, A);
+	cr_expect_eq(tasks_process(t, A), known(A + 1)->proc);
+}
+
+Test(tasks, what_maps_in_a_process_never_heard_of_is_ignored, .init = setup, .fini = teardown)
+{
+	map(A, 0x400000, "/bin/x");
+	exit_at(5, A, A);
+	cr_expect_null(tasks_process(t, A));
+}
+
+Test(tasks, data_and_reversed_mappings_are_ignored, .init = setup, .fini = teardown)
+{
+	fork_of(1, 1, A, A);
+	map_prot(A, 0x400000, "/usr/lib/locale", 1);
+	tasks_side(t, &(struct perf_side){ .type = PERF_SIDE_MMAP,
+					   .pid = A,
+					   .addr = UINT64_MAX - 5,
+					   .len = 100,
+					   .prot = 4,
+					   .name = "/x",
+					   .name_len = 2 });
+	cr_expect_eq(tasks_process(t, A)->maps.cnt, 0);
+}
+
+Test(tasks, mappings_are_kept_of_those_wanted_only)
+{
+	t = tasks_new(false);
+	cr_assert_eq(tasks_scan(t, getpid()), 0);
+	fork_of(1, 1, A, A);
+	map(A, 0x400000, "/bin/x");
+	fork_of(getpid(), getpid(), B, B);
+	map(B, 0x400000, "/bin/x");
+	cr_expect_eq(tasks_process(t, A)->maps.cnt, 0);
+	cr_expect_not_null(maps_find(&tasks_process(t, B)->maps, 0x400000),
+			   "a child of one wanted is wanted");
+	teardown();
+}
+
+/* ---- names and programs ----------------------------------------------------------------------------- */
+
+Test(tasks, whatever_changes_is_to_be_told_again, .init = setup, .fini = teardown)
+{
+	cr_expect_not(tasks_is_announced(t, A));
+	fork_of(1, 1, A, A);
+	known(A);
+	cr_expect(tasks_is_announced(t, A));
+	comm(A, A, "x", false);
+	cr_expect_not(tasks_is_announced(t, A));
+	known(A);
+	comm(A, A, "x", true);
+	cr_expect_not(tasks_is_announced(t, A), "an exec, though the name is the same");
+	known(A);
+	map(A, 0x400000, "/bin/x");
+	cr_expect_not(tasks_is_announced(t, A), "now the program is known");
+	known(A);
+	map(A, 0x500000, "/lib/y");
+	cr_expect(tasks_is_announced(t, A));
+}
+
+Test(tasks, an_exec_is_another_program_named_by_its_first_code, .init = setup, .fini = teardown)
+{
+	uint64_t serial;
+
+	fork_of(1, 1, A, A);
+	map(A, 0x400000, "/bin/old");
+	serial = known(A)->proc->serial;
+	comm(A, A, "new", true);
+	cr_expect_neq(known(A)->proc->serial, serial);
+	cr_expect_eq(known(A)->proc->maps.cnt, 0);
+	map_prot(A, 0x300000, "/bin/new-data", 1);
+	map(A, 0x400000, "/bin/new");
+	map(A, 0x500000, "/lib/ld.so");
+	cr_expect_str_eq(known(A)->proc->exe, "/bin/new");
+	cr_expect_eq(known(A)->proc->maps.cnt, 2);
+}
+
+Test(tasks, a_name_is_cut_to_what_the_kernel_keeps, .init = setup, .fini = teardown)
+{
+	comm(A, A, "a-name-that-is-far-too-long", false);
+	cr_expect_str_eq(known(A)->comm, "a-name-that-is-");
+}
+
+/* The kernel lets the caller's tid go and gives it the leader's; all other threads end. */
+Test(tasks, an_exec_by_a_thread_leaves_the_leader_alive_under_the_new_name, .init = setup,
+     .fini = teardown)
+{
+	fork_of(1, 1, A, A);
+	comm(A, A, "old", false);
+	fork_of(A, A, A, A + 1);
+	fork_of(A, A, A, A + 2);
+	exit_at(5 * SECOND, A, A + 2);
+	exit_at(5 * SECOND, A, A);
+	comm(A, A, "new", true);
+	map(A, 0x400000, "/bin/new");
+	tasks_expire(t, 60 * SECOND);
+	cr_assert_not_null(tasks_process(t, A));
+	cr_expect_eq(tasks_process(t, A)->task_cnt, 1,
+		     "the leader, and not its maker's old number");
+	cr_expect_str_eq(known(A)->comm, "new");
+	cr_expect_str_eq(known(A)->proc->exe, "/bin/new");
+	exit_at(70 * SECOND, A, A);
+	tasks_expire(t, 80 * SECOND);
+	cr_expect_null(tasks_process(t, A), "its end is seen");
+}
+
+Test(tasks, a_name_from_a_record_serves_only_who_has_none, .init = setup, .fini = teardown)
+{
+	tasks_name(t, tasks_get(t, A, A), "0123456789abcdefgh", 18);
+	cr_expect_str_eq(known(A)->comm, "0123456789abcde");
+	tasks_name(t, tasks_get(t, A, A), "other", 5);
+	cr_expect_str_eq(known(A)->comm, "0123456789abcde");
+	cr_expect(tasks_is_announced(t, A));
+	tasks_name(t, tasks_get(t, B, B), "b", 1);
+	cr_expect_str_eq(known(B)->comm, "b");
+}
+
+/* ---- ends ------------------------------------------------------------------------------------------- */
+
+Test(tasks, the_dead_are_known_for_a_second, .init = setup, .fini = teardown)
+{
+	fork_of(1, 1, A, A);
+	comm(A, A, "mortal", false);
+	map(A, 0x400000, "/bin/x");
+	exit_at(5 * SECOND, A, A);
+	tasks_expire(t, 6 * SECOND);
+	cr_expect_str_eq(known(A)->comm, "mortal");
+	cr_expect_not_null(maps_find(&tasks_process(t, A)->maps, 0x400000));
+	tasks_expire(t, 6 * SECOND + 1);
+	cr_expect_null(tasks_process(t, A));
+	cr_expect_not(tasks_is_announced(t, A), "the number is free for another");
+}
+
+Test(tasks, an_end_told_twice_is_one_end, .init = setup, .fini = teardown)
+{
+	fork_of(1, 1, A, A);
+	exit_at(5 * SECOND, A, A);
+	exit_at(6 * SECOND, A, A);
+	tasks_expire(t, 20 * SECOND);
+	cr_expect_null(tasks_process(t, A));
+}
+
+Test(tasks, a_leader_may_end_before_its_threads, .init = setup, .fini = teardown)
+{
+	fork_of(1, 1, A, A);
+	map(A, 0x400000, "/bin/x");
+	fork_of(A, A, A, A + 1);
+	exit_at(1 * SECOND, A, A);
+	tasks_expire(t, 10 * SECOND);
+	cr_assert_not_null(tasks_process(t, A));
+	cr_expect_eq(known(A + 1)->proc, tasks_process(t, A));
+	cr_expect_not_null(maps_find(&tasks_process(t, A)->maps, 0x400000));
+	exit_at(11 * SECOND, A, A + 1);
+	tasks_expire(t, 20 * SECOND);
+	cr_expect_null(tasks_process(t, A));
+}
+
+Test(tasks, threads_may_end_before_their_leader, .init = setup, .fini = teardown)
+{
+	fork_of(1, 1, A, A);
+	fork_of(A, A, A, A + 1);
+	exit_at(1 * SECOND, A, A + 1);
+	tasks_expire(t, 10 * SECOND);
+	cr_assert_not_null(tasks_process(t, A));
+	cr_expect_eq(tasks_process(t, A)->task_cnt, 1);
+	exit_at(11 * SECOND, A, A);
+	tasks_expire(t, 20 * SECOND);
+	cr_expect_null(tasks_process(t, A));
+}
+
+/* ---- numbers that return ------------------------------------------------------------------------------ */
+
+Test(tasks, a_number_that_starts_again_is_somebody_else, .init = setup, .fini = teardown)
+{
+	uint64_t serial;
+
+	fork_of(1, 1, A, A);
+	comm(A, A, "first", true);
+	map(A, 0x400000, "/bin/first");
+	serial = known(A)->proc->serial;
+	exit_at(1 * SECOND, A, A);
+	fork_of(2, 2, A, A);
+	cr_expect_not(tasks_is_announced(t, A));
+	cr_expect_str_eq(known(A)->comm, "");
+	cr_expect_str_eq(known(A)->proc->exe, "");
+	cr_expect_eq(known(A)->proc->ppid, 2);
+	cr_expect_eq(known(A)->proc->maps.cnt, 0);
+	cr_expect_neq(known(A)->proc->serial, serial);
+	comm(A, A, "second", false);
+	known(A);
+	tasks_expire(t, 60 * SECOND);
+	cr_expect_str_eq(known(A)->comm, "second", "the first one's burial is not the second's");
+	cr_expect(tasks_is_announced(t, A));
+	exit_at(61 * SECOND, A, A);
+	tasks_expire(t, 70 * SECOND);
+	cr_expect_null(tasks_process(t, A));
+}
+
+Test(tasks, a_process_number_may_return_as_a_thread_of_another, .init = setup, .fini = teardown)
+{
+	fork_of(1, 1, A, A);
+	exit_at(1 * SECOND, A, A);
+	fork_of(1, 1, B, B);
+	comm(B, B, "b", false);
+	fork_of(B, B, B, A);
+	cr_expect_eq(known(A)->proc->pid, B);
+	tasks_expire(t, 60 * SECOND);
+	cr_expect_null(tasks_process(t, A));
+	cr_expect_eq(known(A)->proc->pid, B);
+	cr_expect_eq(tasks_process(t, B)->task_cnt, 2);
+}
+
+Test(tasks, a_number_that_returns_while_the_side_band_lost_an_end_leaks_nothing, .init = setup,
+     .fini = teardown)
+{
+	fork_of(1, 1, A, A);
+	fork_of(A, A, A, A + 1); /* whose end is lost */
+	exit_at(1 * SECOND, A, A);
+	fork_of(1, 1, A, A);
+	cr_expect_neq(known(A)->proc, known(A + 1)->proc);
+	cr_expect_eq(known(A)->proc, tasks_process(t, A));
+}
+
+Test(tasks, a_number_whose_end_was_lost_is_somebody_else_in_another_process, .init = setup,
+     .fini = teardown)
+{
+	fork_of(1, 1, A, A);
+	comm(A, A + 1, "old", false);
+	fork_of(1, 1, B, B);
+	known(A + 1);
+	fork_of(B, B, B, A + 1);
+	cr_expect_not(tasks_is_announced(t, A + 1));
+	cr_expect_eq(known(A + 1)->proc->pid, B);
+	cr_expect_str_eq(known(A + 1)->comm, "");
+	tasks_expire(t, 60 * SECOND);
+	cr_expect_eq(tasks_process(t, A)->task_cnt, 1);
+}
+
+Test(tasks, an_end_without_a_time_is_an_end, .init = setup, .fini = teardown)
+{
+	fork_of(1, 1, A, A);
+	exit_at(0, A, A);
+	exit_at(0, A, A);
+	tasks_expire(t, 60 * SECOND);
+	cr_expect_null(tasks_process(t, A));
+}
+
+/* ---- /proc ------------------------------------------------------------------------------------------- */
+
+static void *wait_at(void *barrier)
+{
+	prctl(PR_SET_NAME, "a-thread");
+	pthread_barrier_wait(barrier);
+	pthread_barrier_wait(barrier);
+	return NULL;
+}
+
+static void count_named(struct task *task, void *cnt)
+{
+	*(int *)cnt += !strcmp(task->comm, "a-thread");
+}
+
+Test(tasks, a_process_that_runs_is_read_from_proc, .init = setup, .fini = teardown)
+{
+	pthread_barrier_t barrier;
+	pthread_t thread;
+	char exe[4096] = "", own[17] = "";
+	struct map *m;
+	int cnt = 0;
+
+	cr_assert_gt(readlink("/proc/self/exe", exe, sizeof(exe) - 1), 0);
+	prctl(PR_GET_NAME, own);
+	pthread_barrier_init(&barrier, NULL, 2);
+	pthread_create(&thread, NULL, wait_at, &barrier);
+	pthread_barrier_wait(&barrier);
+	cr_assert_eq(tasks_scan(t, getpid()), 0);
+	pthread_barrier_wait(&barrier);
+	pthread_join(thread, NULL);
+	tasks_each(t, getpid(), count_named, &cnt);
+	cr_expect_eq(cnt, 1);
+	cr_expect_eq(tasks_process(t, getpid())->ppid, (uint32_t)getppid());
+	cr_expect_str_eq(tasks_process(t, getpid())->exe, exe);
+	cr_expect_str_eq(known(getpid())->comm, own);
+	m = maps_find(&tasks_process(t, getpid())->maps, (uint64_t)(uintptr_t)&setup);
+	cr_assert_not_null(m);
+	cr_expect_str_eq(m->path, exe);
+	cr_expect_null(maps_find(&tasks_process(t, getpid())->maps, (uint64_t)(uintptr_t)&own),
+		       "the stack is no code");
+}
+
+Test(tasks, each_task_of_a_process_can_be_visited, .init = setup, .fini = teardown)
+{
+	int cnt = 0;
+
+	fork_of(1, 1, A, A);
+	comm(A, A + 1, "a-thread", false);
+	comm(A, A + 2, "a-thread", false);
+	comm(B, B, "a-thread", false);
+	tasks_each(t, A, count_named, &cnt);
+	cr_expect_eq(cnt, 2);
+}
+
+Test(tasks, a_process_that_is_not_there_is_an_error, .init = setup, .fini = teardown)
+{
+	cr_expect_eq(tasks_scan(t, A), -ESRCH);
+	cr_expect_null(tasks_process(t, A));
+}
+
+Test(tasks, the_idle_task_has_its_name, .init = setup, .fini = teardown)
+{
+	cr_expect_str_eq(known(0)->comm, "swapper");
+	cr_expect_eq(known(0)->proc->pid, 0);
+}
+
+/* ---- all at once --------------------------------------------------------------------------------------- */
+
+/* Anything the side-band can say, in any order and of few numbers: a sanitizer is the judge. */
+Test(tasks, no_order_of_events_breaks_it, .init = setup, .fini = teardown)
+{
+	unsigned int seed = 11;
+	uint64_t now = 0;
+	int i;
+
+	for (i = 0; i < 200000; i++) {
+		uint32_t pid = A + rand_r(&seed) % 8, tid = A + rand_r(&seed) % 16;
+
+		now += rand_r(&seed) % (SECOND / 10);
+		switch (rand_r(&seed) % 8) {
+		case 0:
+			fork_of(A + rand_r(&seed) % 8, A + rand_r(&seed) % 16, pid, pid);
+			break;
+		case 1:
+			fork_of(pid, pid, pid, tid);
+			break;
+		case 2:
+			comm(pid, tid, rand_r(&seed) % 2 ? "a" : "b", rand_r(&seed) % 2);
+			break;
+		case 3:
+			map(pid, rand_r(&seed) % 16 * 0x1000, "/bin/x");
+			break;
+		case 4:
+		case 5:
+			exit_at(now, pid, tid);
+			break;
+		case 6:
+			tasks_expire(t, now);
+			break;
+		default:
+			cr_assert_eq(tasks_get(t, tid, pid)->tid, tid);
+			tasks_set_announced(t, tid);
+		}
+	}
+}
