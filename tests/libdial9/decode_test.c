@@ -55,10 +55,10 @@ static struct outcome outcome(const uint8_t *p, size_t n)
 	return a;
 }
 
-#define OUTCOME(...)                                             \
-	({                                                       \
-		static const uint8_t bytes_[] = { __VA_ARGS__ }; \
-		outcome(bytes_, sizeof(bytes_));                 \
+#define OUTCOME(...)                                                                               \
+	({                                                                                         \
+		static const uint8_t bytes_[] = { __VA_ARGS__ };                                   \
+		outcome(bytes_, sizeof(bytes_));                                                   \
 	})
 
 /* Clarification a: a header in mid-stream forgets schemas, pools and time base. */

@@ -114,13 +114,13 @@ static inline struct dial9_schema *schema(const char *name, bool ts,
 }
 
 /* An encoder's output holds exactly these bytes. */
-#define assert_stream(enc, ...)                                                           \
-	do {                                                                              \
-		static const uint8_t want_[] = { __VA_ARGS__ };                           \
-		size_t n_;                                                                \
-		const uint8_t *p_ = enc_bytes(enc, &n_);                                  \
-		cr_assert_arr_eq(p_, want_, n_ < sizeof(want_) ? n_ : sizeof(want_));     \
-		cr_assert_eq(n_, sizeof(want_), "%zu bytes, not %zu", n_, sizeof(want_)); \
+#define assert_stream(enc, ...)                                                                    \
+	do {                                                                                       \
+		static const uint8_t want_[] = { __VA_ARGS__ };                                    \
+		size_t n_;                                                                         \
+		const uint8_t *p_ = enc_bytes(enc, &n_);                                           \
+		cr_assert_arr_eq(p_, want_, n_ < sizeof(want_) ? n_ : sizeof(want_));              \
+		cr_assert_eq(n_, sizeof(want_), "%zu bytes, not %zu", n_, sizeof(want_));          \
 	} while (0)
 
 #define HEADER 'T', 'R', 'C', 0, 1

@@ -62,6 +62,7 @@ Test(value, element_types_are_checked)
 	cr_assert_eq(parse(DIAL9_LIST, zero, sizeof(zero), &v, &f), -EBADMSG);
 	cr_assert_eq(f.at, zero + 4);
 	cr_assert_eq(parse(DIAL9_LIST, optional, sizeof(optional), &v, &f), -EBADMSG);
+	cr_assert_eq(f.at, optional + 4);
 }
 
 Test(value, bad_text_deep_inside_is_flagged_at_the_top)

@@ -7,6 +7,8 @@
  * first byte. It says how much is missing at least, so that this happens a handful of times for a
  * frame of any size. Hence every parser comes in two steps: validate all, then change the decoder.
  *
+ * What cannot be parsed is not consumed either, so a fault is met again at each further call.
+ *
  * Four outcomes, never confused: a frame; the end between frames; the end inside one, which may be only
  * for now; and bytes that no continuation could repair. A length beyond the limits counts as the last, or a
  * reader would wait for 4 GiB that never come.
@@ -38,7 +40,6 @@ struct dial9_dec {
 	struct dial9_value *values;
 	size_t value_cap;
 	bool started; /* the header is behind us */
-	int err; /* final */
 	struct value_fault fault;
 	uint64_t fault_offset;
 	struct dial9_limits limits;
@@ -589,8 +590,6 @@ int dial9_dec_next(struct dial9_dec *d, struct dial9_frame *out)
 	const uint8_t *p;
 	int err;
 
-	if (d->err)
-		return d->err;
 	do {
 		p = d->pos;
 		d->fault.at = d->pos;
@@ -606,10 +605,8 @@ int dial9_dec_next(struct dial9_dec *d, struct dial9_frame *out)
 			err = want_more(d);
 	} while (err == 1);
 	d->fault_offset = d->offset;
-	if (err == -EBADMSG || err == -E2BIG) {
+	if (err == -EBADMSG || err == -E2BIG)
 		d->fault_offset += left(d->pos, d->fault.at);
-		d->err = err;
-	}
 	return err;
 }
 
