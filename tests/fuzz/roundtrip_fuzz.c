@@ -128,53 +128,67 @@ static void put_stack(struct script *s, uint8_t type, struct buf *rec)
 	dial9_enc_put_stack(s->enc, frames, cnt);
 }
 
+static void put_unsigned(struct script *s, uint8_t type, struct buf *rec)
+{
+	static const uint64_t max[16] = {
+		[DIAL9_U8] = UINT8_MAX,
+		[DIAL9_U16] = UINT16_MAX,
+		[DIAL9_U32] = UINT32_MAX,
+		[DIAL9_VARINT] = UINT64_MAX,
+	};
+	uint64_t v = take_number(s) & max[type];
+
+	note_u64(rec, type, v);
+	dial9_enc_put_u64(s->enc, v);
+}
+
+static void put_other_scalar(struct script *s, uint8_t type, struct buf *rec)
+{
+	uint64_t v = take_number(s);
+	double d;
+
+	if (type == DIAL9_BOOL)
+		v &= 1;
+	memcpy(&d, &v, sizeof(d));
+	note_u64(rec, type, v);
+	if (type == DIAL9_BOOL)
+		dial9_enc_put_bool(s->enc, v);
+	else if (type == DIAL9_I64)
+		dial9_enc_put_i64(s->enc, (int64_t)v);
+	else
+		dial9_enc_put_f64(s->enc, d);
+}
+
+static void put_text(struct script *s, uint8_t type, struct buf *rec)
+{
+	char text[32];
+	size_t n = take_text(s, text);
+
+	note(rec, type, text, n);
+	if (type == DIAL9_BYTES)
+		dial9_enc_put_bytes(s->enc, text, n);
+	else
+		dial9_enc_put_str(s->enc, text, n);
+}
+
 static void put_value(struct script *s, uint8_t type, struct buf *rec, unsigned int depth)
 {
-	static const uint64_t max[16] = { [DIAL9_U8] = 0xff,
-					  [DIAL9_U16] = 0xffff,
-					  [DIAL9_U32] = 0xffffffff,
-					  [DIAL9_VARINT] = UINT64_MAX,
-					  [DIAL9_BOOL] = 1 };
-	char text[32];
-	uint64_t v;
-	double d;
-	size_t n;
-
 	switch ((enum dial9_type)type) {
 	case DIAL9_U8:
 	case DIAL9_U16:
 	case DIAL9_U32:
 	case DIAL9_VARINT:
-		v = take_number(s) & max[type];
-		note_u64(rec, type, v);
-		dial9_enc_put_u64(s->enc, v);
+		put_unsigned(s, type, rec);
 		break;
 	case DIAL9_BOOL:
-		v = take(s) & 1;
-		note_u64(rec, type, v);
-		dial9_enc_put_bool(s->enc, v);
-		break;
 	case DIAL9_I64:
-		v = take_number(s);
-		note_u64(rec, type, v);
-		dial9_enc_put_i64(s->enc, (int64_t)v);
-		break;
 	case DIAL9_F64:
-		v = take_number(s);
-		memcpy(&d, &v, sizeof(d));
-		note_u64(rec, type, v);
-		dial9_enc_put_f64(s->enc, d);
+		put_other_scalar(s, type, rec);
 		break;
 	case DIAL9_STRING:
 	case DIAL9_POOLED_STRING:
-		n = take_text(s, text);
-		note(rec, type, text, n);
-		dial9_enc_put_str(s->enc, text, n);
-		break;
 	case DIAL9_BYTES:
-		n = take_text(s, text);
-		note(rec, type, text, n);
-		dial9_enc_put_bytes(s->enc, text, n);
+		put_text(s, type, rec);
 		break;
 	case DIAL9_STACK:
 	case DIAL9_POOLED_STACK:

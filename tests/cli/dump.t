@@ -1,0 +1,37 @@
+# The wire, frame by frame: text for eyes, JSON for programs, and how each kind of end is told.
+#
+$ dial9-prof dump $T/golden/dial9/core/map_keys.bin
+         0  header   version 1
+         5  schema   0 M @ts m:string-map
+        18  event    0.000000001 M m={"dup":"1" "dup":"2" "2":"int-like" "1":"int-like" "__proto__":"p" "":"e"}
+#
+$ dial9-prof dump $T/golden/dial9/ext/annotations.bin | tail -n 3
+       152  annotate 65535 0.k="v"
+       168  annotate 300
+       173  event    1.000036969 Id300 v=300
+#
+$ head -c 24 $T/golden/dial9/core/map_keys.bin >torn; dial9-prof dump torn
+         0  header   version 1
+         5  schema   0 M @ts m:string-map
+! dial9-prof: dump: torn: torn after 18 bytes: the input ends inside a frame
+#
+$ dial9-prof dump --json torn | tail -n 1
+{"f":"end","status":"truncated","frames":1,"events":0,"consumed":18,"msg":"the input ends inside a frame","offset":18}
+! dial9-prof: dump: torn: torn after 18 bytes: the input ends inside a frame
+#
+$ dial9-prof dump --json $T/golden/dial9/hostile/version_ff.bin
+{"f":"end","status":"corrupt","frames":0,"events":0,"consumed":0,"msg":"unknown version","offset":4}
+! dial9-prof: dump: <*>version_ff.bin: damaged at byte 4: unknown version
+? 5
+#
+$ dial9-prof dump /dev/null
+! dial9-prof: dump: /dev/null: torn after 0 bytes: the input ends inside a frame
+? 5
+#
+$ dial9-prof dump -i a b
+! dial9-prof: dump: one trace at a time; see dial9-prof dump --help
+? 1
+#
+$ dial9-prof dump $T/golden/dial9/core/small.bin >/dev/full
+! dial9-prof: dump: cannot write: No space left on device
+? 3
