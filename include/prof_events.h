@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef D9_INCLUDE_PROF_EVENTS_H
-#define D9_INCLUDE_PROF_EVENTS_H
+#ifndef D9_PROF_EVENTS_H
+#define D9_PROF_EVENTS_H
 
 /*
  * The words that recorder and readers share: names of events and of their fields, and the small
@@ -174,4 +174,4 @@ enum prof_tp_symbol_kind {
 #define PROF_F_BPF_TRACEPOINT_NS "bpf_tracepoint_ns"
 #define PROF_F_BPF_SAMPLE_NS "bpf_sample_ns"
 
-#endif /* D9_INCLUDE_PROF_EVENTS_H */
+#endif /* D9_PROF_EVENTS_H */
