@@ -94,7 +94,11 @@ STIMULI_SYMBOL := c-gcc c-dwarf4 c-nopie c-gz c-clang c-clang4 c-link c-dynsym c
 	rust
 
 FUZZ := $(addprefix tests/fuzz/, \
-	kernel_fuzz.c symbol_fuzz.c trace_fuzz.c)
+	decode_fuzz.c kernel_fuzz.c roundtrip_fuzz.c symbol_fuzz.c trace_fuzz.c)
+# What a target starts from: its directory below tests/fuzz/corpus, unless it is told here.
+CORPUS_decode_fuzz := tests/golden/dial9/core tests/golden/dial9/ext tests/golden/dial9/hostile
+CORPUS_roundtrip_fuzz := $(CORPUS_decode_fuzz)
+corpus = $(or $(CORPUS_$(1)),tests/fuzz/corpus/$(1))
 
 # ---- derived ------------------------------------------------------------------------------------
 # Lists may run a moment ahead of the tree: only what exists is built; `make lint` reports the rest.
@@ -275,9 +279,9 @@ $(O)/fuzz/%: tests/fuzz/%.c $(call have,$(SRCS_all)) | $(SKEL)
 		-fno-sanitize-recover=all $(CPPFLAGS) -o $@ $< $(call have,$(SRCS_all)) $(LIBS)
 
 fuzz: $(FUZZ_BINS)
-	$(Q)for f in $(FUZZ_BINS); do n=$$(basename $$f); mkdir -p $(O)/fuzz/corpus/$$n; \
-		ASAN_OPTIONS=abort_on_error=1 $$f -max_total_time=$(FUZZ_TIME) -rss_limit_mb=2048 \
-		$(O)/fuzz/corpus/$$n $$(ls -d tests/fuzz/corpus/$$n 2>/dev/null) || exit 1; done
+	$(Q)$(foreach f,$(notdir $(FUZZ_BINS)),mkdir -p $(O)/fuzz/corpus/$(f) && \
+		ASAN_OPTIONS=abort_on_error=1 $(O)/fuzz/$(f) -max_total_time=$(FUZZ_TIME) \
+		-rss_limit_mb=2048 $(O)/fuzz/corpus/$(f) $(call corpus,$(f)) &&) :
 
 $(O)/replay/%: $(O)/obj/tests/fuzz/%.o $(O)/obj/tests/fuzz/replay.o $(ALL_A)
 	$(call msg,LD,$@)
@@ -285,7 +289,7 @@ $(O)/replay/%: $(O)/obj/tests/fuzz/%.o $(O)/obj/tests/fuzz/replay.o $(ALL_A)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 fuzz-replay: $(REPLAY_BINS)
-	$(Q)for f in $(REPLAY_BINS); do $(TEST_ENV) $$f tests/fuzz/corpus/$$(basename $$f) || exit 1; done
+	$(Q)$(foreach f,$(notdir $(REPLAY_BINS)),$(TEST_ENV) $(O)/replay/$(f) $(call corpus,$(f)) &&) :
 
 C_FILES = $(shell find include user bpf tests -name '*.[ch]' -o -name '*.cpp')
 lint: all fmt-check

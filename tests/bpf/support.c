@@ -460,13 +460,18 @@ void live_read_switches(pid_t tid, struct live_switches *out)
 
 /* ---- main -------------------------------------------------------------------------------------- */
 
+__attribute__((weak)) const char *live_missing(void)
+{
+	return NULL;
+}
+
 static const char *why_not(void)
 {
 	if (geteuid())
 		return "needs root";
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
 		return "needs a kernel with BTF (/sys/kernel/btf/vmlinux)";
-	return NULL;
+	return live_missing();
 }
 
 /* Visible, because Criterion's sandbox looks for main() among the dynamic symbols. */

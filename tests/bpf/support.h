@@ -20,6 +20,9 @@
 
 enum { LIVE_ARGS_MAX = 24 };
 
+/* What else a program of tests needs and this machine lacks, NULL for nothing; each may define it. */
+const char *live_missing(void);
+
 /* ---- processes --------------------------------------------------------------------------------- */
 
 struct live_proc {

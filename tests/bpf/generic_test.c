@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The scheduler's own programs against the generic one, on the same events at the same time: the
+ * records must agree in every field, or readers could tell the two apart.
+ *
+ * Two captures run at once; in the second one no event counts as hot.
+ */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "kernel/format.h"
+#include "kernel/tracefs.h"
+#include "record/capture.h"
+#include "record/eventset.h"
+#include "record/ring.h"
+#include "support.h"
+
+TestSuite(generic, .fini = live_cleanup, .timeout = 60);
+
+enum { RING_BYTES = 16 << 20, COMMON_SIZE = 8 };
+
+struct side {
+	struct eventset *events;
+	struct capture *capture;
+	struct prof_rec **recs;
+	size_t cnt, cap;
+};
+
+static void open_side(struct side *s, bool hot, int tracefs_fd)
+{
+	const struct eventset_cfg events_cfg = { .sched = true };
+	struct capture_cfg cfg = { .follow = true, .ring_bytes = RING_BYTES };
+	int i;
+
+	*s = (struct side){ 0 };
+	cr_assert_eq(eventset_new(tracefs_fd, &events_cfg, &s->events), 0);
+	for (i = 0; i < EVENTSET_HOT_CNT && !hot; i++)
+		s->events->hot[i] = -1;
+	cfg.events = s->events;
+	cr_assert_eq(capture_new(&cfg, &s->capture), 0);
+	cr_assert_eq(capture_attach(s->capture), 0);
+}
+
+static void take_records(struct side *s)
+{
+	const struct prof_rec *rec;
+	struct ring *rings;
+	size_t cnt, i;
+
+	rings = capture_rings(s->capture, &cnt);
+	for (i = 0; i < cnt; i++) {
+		while ((rec = ring_peek(&rings[i]))) {
+			s->recs = array_reserve(s->recs, &s->cap, s->cnt + 1, sizeof(*s->recs));
+			s->recs[s->cnt++] = xmemdup(rec, rec->size);
+			ring_pass(&rings[i]);
+		}
+		ring_publish(&rings[i]);
+	}
+}
+
+static void check_counts(struct side *s)
+{
+	struct capture_counts counts;
+
+	capture_count(s->capture, &counts);
+	cr_assert_eq(counts.lost[PROF_CLASS_TRACEPOINT], 0);
+	cr_assert_eq(counts.nested, 0);
+	cr_assert_eq(counts.produced[PROF_CLASS_TRACEPOINT], s->cnt);
+}
+
+static void close_side(struct side *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->cnt; i++)
+		free(s->recs[i]);
+	free(s->recs);
+	capture_free(s->capture);
+	eventset_free(s->events);
+}
+
+static bool is_text(const struct event_field *f)
+{
+	return f->op == EVENT_OP_CHARS || f->op == EVENT_OP_STRING || f->op == EVENT_OP_REL_STRING;
+}
+
+static void check_text(const struct event_field *f, const char *event, const struct prof_rec *hot,
+		       const struct prof_rec *generic)
+{
+	const uint8_t *a, *b;
+	size_t a_sz, b_sz;
+
+	cr_assert_eq(event_field_bytes(f, (const void *)(hot + 1), hot->raw_len, &a, &a_sz), 0);
+	cr_assert_eq(event_field_bytes(f, (const void *)(generic + 1), generic->raw_len, &b, &b_sz),
+		     0);
+	cr_assert_eq(a_sz, b_sz, "%s: %.*s and %.*s", event, (int)a_sz, a, (int)b_sz, b);
+	cr_assert_eq(memcmp(a, b, a_sz), 0, "%s: %.*s and %.*s", event, (int)a_sz, a, (int)b_sz, b);
+}
+
+static void check_field(const struct event_def *def, size_t i, const struct prof_rec *hot,
+			const struct prof_rec *generic)
+{
+	const struct event_field *f = &def->fields[i];
+	int64_t a, b;
+
+	if (is_text(f)) {
+		check_text(f, def->name, hot, generic);
+		return;
+	}
+	a = event_field_int(f, (const void *)(hot + 1), hot->raw_len);
+	b = event_field_int(f, (const void *)(generic + 1), generic->raw_len);
+	cr_assert_eq(a, b, "%s, field %zu: %lld and %lld", def->name, i, (long long)a,
+		     (long long)b);
+}
+
+static void check_record(const struct eventset *events, const struct prof_rec *hot,
+			 const struct prof_rec *generic)
+{
+	const struct event_def *def = events->defs[hot->event];
+	size_t i;
+
+	cr_assert_eq(hot->event, generic->event, "%s and %s", def->name,
+		     events->defs[generic->event]->name);
+	cr_assert_eq(hot->kind, generic->kind);
+	cr_assert_eq(hot->cpu, generic->cpu);
+	cr_assert_eq(hot->pid, generic->pid);
+	cr_assert_eq(hot->tid, generic->tid);
+	cr_assert_eq(hot->raw_len, generic->raw_len);
+	cr_assert_eq(memcmp(hot + 1, generic + 1, COMMON_SIZE), 0);
+	for (i = 0; i < def->field_cnt; i++)
+		check_field(def, i, hot, generic);
+}
+
+/* Runs the workload with its target blocked before and after, so that both captures see all of it. */
+static void capture_both(struct side *hot, struct side *generic)
+{
+	struct live_switches still;
+	struct live_proc chain;
+
+	live_stimulus(&chain, "forkchain", "10", NULL);
+	capture_add_target(hot->capture, chain.pid, chain.pid);
+	capture_add_target(generic->capture, chain.pid, chain.pid);
+	capture_start(hot->capture);
+	capture_start(generic->capture);
+	live_go(&chain);
+	live_read_switches(chain.pid, &still);
+	capture_stop(hot->capture);
+	capture_stop(generic->capture);
+	take_records(hot);
+	take_records(generic);
+	live_end(&chain);
+}
+
+Test(generic, program_writes_what_the_schedulers_own_programs_write)
+{
+	int tracefs_fd, seen[EVENTSET_HOT_CNT] = { 0 };
+	struct side hot, generic;
+	size_t i;
+	int k;
+
+	cr_assert_eq(tracefs_open(&tracefs_fd), 0);
+	open_side(&hot, true, tracefs_fd);
+	open_side(&generic, false, tracefs_fd);
+	capture_both(&hot, &generic);
+	check_counts(&hot);
+	check_counts(&generic);
+	cr_assert_eq(hot.cnt, generic.cnt, "%zu and %zu records", hot.cnt, generic.cnt);
+	for (i = 0; i < hot.cnt; i++) {
+		check_record(hot.events, hot.recs[i], generic.recs[i]);
+		for (k = 0; k < EVENTSET_HOT_CNT; k++)
+			seen[k] += hot.events->hot[k] == hot.recs[i]->event;
+	}
+	cr_assert_geq(seen[EVENTSET_SWITCH], 20);
+	cr_assert_geq(seen[EVENTSET_WAKEUP_NEW], 10);
+	cr_assert_geq(seen[EVENTSET_WAKING], 1);
+	close_side(&hot);
+	close_side(&generic);
+	close(tracefs_fd);
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The account of what is lost: exact, to the event, under rings far too small and programs nested. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "support.h"
+
+TestSuite(loss, .fini = live_cleanup, .timeout = 60);
+
+static bool is_tracepoint(const struct trace_event *ev)
+{
+	return strchr(dial9_schema_name(ev->schema->schema), ':') != NULL;
+}
+
+static uint64_t count_tracepoints(struct live_trace *lt)
+{
+	struct trace_event ev;
+	uint64_t n = 0;
+
+	while (live_next(lt, &ev))
+		n += is_tracepoint(&ev);
+	return n;
+}
+
+/* Every record produced is an event in the file or in the account of the lost. */
+static void check_account(const char *path, struct live_trace *lt)
+{
+	live_open(lt, path, false);
+	cr_assert_gt(lt->produced, 10000);
+	cr_assert_eq(lt->produced, lt->written + lt->lost, "%llu produced, %llu + %llu",
+		     (unsigned long long)lt->produced, (unsigned long long)lt->written,
+		     (unsigned long long)lt->lost);
+	cr_assert_eq(count_tracepoints(lt), lt->written);
+	cr_assert_eq(lt->ring_full + lt->nested, lt->lost, "%llu + %llu lost, not %llu",
+		     (unsigned long long)lt->ring_full, (unsigned long long)lt->nested,
+		     (unsigned long long)lt->lost);
+	live_close(lt);
+}
+
+static void record_pingpong(const char *rounds, const char *ring_bytes, const char *pattern,
+			    struct live_trace *lt)
+{
+	struct live_proc player;
+	struct live_rec rec;
+
+	live_stimulus(&player, "pingpong", rounds, NULL);
+	live_record(&rec, "-a", "-m", ring_bytes, "-e", pattern, NULL);
+	live_recording(&rec);
+	live_go(&player);
+	cr_assert_eq(live_stop(&rec), 0);
+	live_end(&player);
+	check_account(rec.path, lt);
+}
+
+Test(loss, produced_is_written_plus_lost_when_rings_overflow)
+{
+	struct live_trace lt;
+
+	record_pingpong("20000", "4096", "sched:sched_wakeup", &lt);
+	cr_assert_gt(lt.ring_full, 1000);
+}
+
+Test(loss, produced_is_written_plus_lost_when_programs_nest)
+{
+	struct live_trace lt;
+
+	record_pingpong("2000", "128M", "raw_syscalls:*,irq:*,timer:*,kmem:*", &lt);
+	cr_assert_eq(lt.ring_full, 0);
+}
+
+/* So few rounds that the rings could hold them all: a recorder that is late loses nothing. */
+Test(loss, nothing_is_lost_while_the_rings_have_room)
+{
+	struct live_trace lt;
+
+	record_pingpong("4000", "4M", "sched:sched_wakeup", &lt);
+	cr_assert_eq(lt.ring_full, 0);
+}

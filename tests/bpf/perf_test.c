@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Against what the kernel tells others of the same moments: perf's record of every switch, and the
+ * kernel's own count of them.
+ *
+ * perf's tracepoint events leave out what the idle task does, so those switches are checked by the
+ * count alone.
+ */
+#include <criterion/criterion.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "support.h"
+
+TestSuite(perf, .fini = live_cleanup, .timeout = 120);
+
+enum { CPUS_MAX = 64, SECOND_NS = 1000000000, SKEW_NS = 1000000 };
+
+static const char perf_path[] = "/usr/bin/perf";
+
+const char *live_missing(void)
+{
+	return access(perf_path, X_OK) ? "needs perf (Debian: linux-perf)" : NULL;
+}
+
+struct hop {
+	uint64_t ts;
+	int prev, next;
+};
+
+/* The switches of one CPU, in order. */
+struct hops {
+	struct hop *v;
+	size_t cnt, cap;
+};
+
+static void hop_add(struct hops *cpus, unsigned int cpu, struct hop hop)
+{
+	struct hops *h = &cpus[cpu];
+
+	cr_assert_lt(cpu, CPUS_MAX);
+	h->v = array_reserve(h->v, &h->cap, h->cnt + 1, sizeof(*h->v));
+	h->v[h->cnt++] = hop;
+}
+
+static void free_hops(struct hops *cpus)
+{
+	int i;
+
+	for (i = 0; i < CPUS_MAX; i++)
+		free(cpus[i].v);
+}
+
+static void read_ours(const char *path, bool with_idle, struct hops *cpus)
+{
+	struct live_trace lt;
+	struct trace_event ev;
+
+	live_open(&lt, path, false);
+	live_assert_no_loss(&lt);
+	while (live_next(&lt, &ev)) {
+		struct hop hop = { .ts = ev.ts };
+
+		if (ev.kind != TRACE_SCHED_SWITCH)
+			continue;
+		hop.prev = live_int(&ev, "prev_pid");
+		hop.next = live_int(&ev, "next_pid");
+		if (hop.prev || with_idle)
+			hop_add(cpus, ev.cpu, hop);
+	}
+	live_close(&lt);
+}
+
+/* ---- perf record ------------------------------------------------------------------------------- */
+
+static uint64_t field_after(const char *line, const char *key)
+{
+	const char *at = strstr(line, key);
+
+	cr_assert(at, "no %s in: %s", key, line);
+	return strtoull(at + strlen(key), NULL, 10);
+}
+
+/* "[000]  2888.153482028: sched:sched_switch: prev_comm=..." */
+static void read_line(const char *line, struct hops *cpus)
+{
+	unsigned long long cpu, seconds, ns;
+	struct hop hop;
+
+	if (!strstr(line, "sched_switch:"))
+		return;
+	cr_assert_eq(sscanf(line, " [%llu] %llu.%9llu:", &cpu, &seconds, &ns), 3, "%s", line);
+	hop.ts = seconds * SECOND_NS + ns;
+	hop.prev = field_after(line, "prev_pid=");
+	hop.next = field_after(line, "next_pid=");
+	if (hop.prev)
+		hop_add(cpus, cpu, hop);
+}
+
+static void read_perfs(const char *data, struct hops *cpus)
+{
+	const char *argv[] = {
+		perf_path, "script", "-i", data, "--ns", "-F", "trace:cpu,time,event,trace", NULL
+	};
+	struct live_proc p;
+	char *line, *save = NULL;
+
+	live_spawn(&p, argv, NULL);
+	live_read_rest(&p);
+	cr_assert_eq(live_wait(&p), 0);
+	for (line = strtok_r(p.said.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		read_line(line, cpus);
+	live_proc_fini(&p);
+}
+
+/* perf runs the workload, so that its window lies inside ours. */
+static void run_perf(const char *data)
+{
+	char script[1200];
+	const char *argv[] = { perf_path,
+			       "record",
+			       "-q",
+			       "-k",
+			       "CLOCK_MONOTONIC",
+			       "-m",
+			       "2048",
+			       "-e",
+			       "sched:sched_switch",
+			       "-a",
+			       "-o",
+			       data,
+			       "--",
+			       "/bin/sh",
+			       "-c",
+			       script,
+			       NULL };
+	const char *pingpong = live_built("stimuli/pingpong"),
+		   *sleeper = live_built("stimuli/sleeper");
+	struct live_proc p;
+	struct buf text;
+
+	snprintf(script, sizeof(script), "%s --now 2000 & %s --now 2000 & %s --now 500 & wait",
+		 pingpong, pingpong, sleeper);
+	live_spawn(&p, argv, NULL);
+	live_read_rest(&p);
+	cr_assert_eq(live_wait(&p), 0);
+	text = live_errors(&p);
+	cr_assert(!strstr(text.data, "LOST"), "%s", text.data);
+	buf_free(&text);
+	live_proc_fini(&p);
+}
+
+static bool same_hop(const struct hop *a, const struct hop *b)
+{
+	uint64_t apart = a->ts > b->ts ? a->ts - b->ts : b->ts - a->ts;
+
+	return a->prev == b->prev && a->next == b->next && apart < SKEW_NS;
+}
+
+/* perf's switches are a contiguous part of ours. */
+static void check_cpu(int cpu, const struct hops *perfs, const struct hops *ours)
+{
+	size_t start = 0, i;
+
+	while (start < ours->cnt && !same_hop(&perfs->v[0], &ours->v[start]))
+		start++;
+	cr_assert_leq(start + perfs->cnt, ours->cnt, "CPU %d: perf has switches that we lack", cpu);
+	for (i = 0; i < perfs->cnt; i++)
+		cr_assert(same_hop(&perfs->v[i], &ours->v[start + i]),
+			  "CPU %d, switch %zu of %zu: perf has %d -> %d, we %d -> %d", cpu, i,
+			  perfs->cnt, perfs->v[i].prev, perfs->v[i].next, ours->v[start + i].prev,
+			  ours->v[start + i].next);
+}
+
+Test(perf, record_of_switches_is_the_same_as_ours_on_every_cpu)
+{
+	static struct hops perfs[CPUS_MAX], ours[CPUS_MAX];
+	struct live_rec rec;
+	char data[128];
+	size_t total = 0;
+	int cpu;
+
+	snprintf(data, sizeof(data), "%s", live_path("perf.data"));
+	live_record(&rec, "-a", "--no-samples", NULL);
+	live_recording(&rec);
+	run_perf(data);
+	cr_assert_eq(live_stop(&rec), 0);
+	read_perfs(data, perfs);
+	read_ours(rec.path, false, ours);
+	for (cpu = 0; cpu < CPUS_MAX; cpu++) {
+		total += perfs[cpu].cnt;
+		if (perfs[cpu].cnt)
+			check_cpu(cpu, &perfs[cpu], &ours[cpu]);
+	}
+	cr_assert_gt(total, 1000);
+	free_hops(perfs);
+	free_hops(ours);
+}
+
+/* ---- the kernel's own count --------------------------------------------------------------------- */
+
+static int open_switch_count(int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_CONTEXT_SWITCHES,
+	};
+
+	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* The count and when it was read: nothing switches on that CPU while this thread reads it there. */
+struct reading {
+	uint64_t cnt, ts;
+};
+
+static void take_reading(int cpu, int fd, struct reading *best)
+{
+	uint64_t shortest = UINT64_MAX, before, after, cnt;
+	cpu_set_t set;
+	int i;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	cr_assert_eq(sched_setaffinity(0, sizeof(set), &set), 0);
+	for (i = 0; i < 100; i++) {
+		before = clock_mono_ns();
+		cr_assert_eq(read(fd, &cnt, sizeof(cnt)), sizeof(cnt));
+		after = clock_mono_ns();
+		if (after - before < shortest) {
+			shortest = after - before;
+			*best = (struct reading){ cnt, before };
+		}
+	}
+}
+
+/* Whether a switch is missing behind h->v[i], as somebody leaves who never came. */
+static bool is_gap(const struct hops *h, size_t i)
+{
+	return i + 1 < h->cnt && h->v[i].next != h->v[i + 1].prev;
+}
+
+static bool is_thread_of_init(int tid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/1/task/%d", tid);
+	return !access(path, F_OK);
+}
+
+/* On some VMs what init does is hidden from all tracing: its switches show as gaps, one or two each. */
+static void check_count(int cpu, const struct hops *h, const struct reading *first,
+			const struct reading *last)
+{
+	uint64_t seen = 0, gaps = 0, counted = last->cnt - first->cnt;
+	size_t i;
+
+	for (i = 0; i < h->cnt; i++) {
+		if (h->v[i].ts < first->ts || h->v[i].ts >= last->ts)
+			continue;
+		seen++;
+		if (!is_gap(h, i))
+			continue;
+		cr_assert(is_thread_of_init(h->v[i].next), "CPU %d: %d came and never left", cpu,
+			  h->v[i].next);
+		gaps++;
+	}
+	cr_assert(counted >= seen + gaps && counted <= seen + 2 * gaps,
+		  "CPU %d: %llu switches counted, %llu seen, %llu gaps", cpu,
+		  (unsigned long long)counted, (unsigned long long)seen, (unsigned long long)gaps);
+}
+
+Test(perf, count_of_all_switches_is_the_same_as_ours_idle_included)
+{
+	static struct hops ours[CPUS_MAX];
+	struct reading first[CPUS_MAX], last[CPUS_MAX];
+	int fds[CPUS_MAX], cpus = sysconf(_SC_NPROCESSORS_ONLN), cpu;
+	struct live_proc sleeper;
+	struct live_rec rec;
+
+	cr_assert_leq(cpus, CPUS_MAX);
+	live_stimulus(&sleeper, "sleeper", "2000", NULL);
+	live_record(&rec, "-a", "--no-samples", NULL);
+	live_recording(&rec);
+	for (cpu = 0; cpu < cpus; cpu++) {
+		fds[cpu] = open_switch_count(cpu);
+		cr_assert_geq(fds[cpu], 0);
+		take_reading(cpu, fds[cpu], &first[cpu]);
+	}
+	live_go(&sleeper);
+	for (cpu = 0; cpu < cpus; cpu++)
+		take_reading(cpu, fds[cpu], &last[cpu]);
+	cr_assert_eq(live_stop(&rec), 0);
+	live_end(&sleeper);
+	read_ours(rec.path, true, ours);
+	for (cpu = 0; cpu < cpus; cpu++)
+		check_count(cpu, &ours[cpu], &first[cpu], &last[cpu]);
+	free_hops(ours);
+}
