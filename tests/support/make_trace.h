@@ -33,9 +33,9 @@ static inline struct dial9_schema *make_schema(const char *name, const struct di
 	return s;
 }
 
-#define MAKE_SCHEMA(name, ...)                                            \
-	make_schema(name, (const struct dial9_field[]){ __VA_ARGS__ },    \
-		    sizeof((const struct dial9_field[]){ __VA_ARGS__ }) / \
+#define MAKE_SCHEMA(name, ...)                                                                     \
+	make_schema(name, (const struct dial9_field[]){ __VA_ARGS__ },                             \
+		    sizeof((const struct dial9_field[]){ __VA_ARGS__ }) /                          \
 			    sizeof(struct dial9_field))
 
 static inline void make_schemas_meta(struct make *m)
