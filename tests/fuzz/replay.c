@@ -56,7 +56,8 @@ int main(int argc, char **argv)
 			return 1;
 		}
 	}
-	printf("%s: %lu inputs replayed\n",
-	       strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0], replayed);
+	/* Not to standard output: a target may have sent that away, with what commands print. */
+	fprintf(stderr, "%s: %lu inputs replayed\n",
+		strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0], replayed);
 	return 0;
 }
