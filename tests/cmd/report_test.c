@@ -90,6 +90,7 @@ Test(report, flat_by_function_and_module)
 {
 	run_expect(APP(NULL), 0, flat, "");
 	run_expect(APP("-n", "-s", "sym,dso"), 0, flat, "");
+	run_expect(APP("--stdio", "--no-children"), 0, flat, "");
 }
 
 Test(report, call_trees)
@@ -133,6 +134,12 @@ Test(report, limits_rows)
 
 	cr_assert(strstr(r.out, " main ") && !strstr(r.out, " leaf "));
 	cr_assert(strstr(l.out, " leaf ") && !strstr(l.out, " main "));
+	run_free(&r);
+	run_free(&l);
+	r = APP("-g", "--limit=2");
+	l = APP("-g", "--json", "--limit=2");
+	cr_assert(strstr(r.out, " work ") && !strstr(r.out, " hot "));
+	cr_assert(strstr(l.out, "\"work\"") && !strstr(l.out, "\"hot\""));
 	run_free(&r);
 	run_free(&l);
 }

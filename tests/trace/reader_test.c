@@ -2,7 +2,9 @@
 /* Names that come after the events, on files and on pipes; and every way an input can end. */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <stdio.h>
 #include <pthread.h>
+#include <sys/wait.h>
 #include <zlib.h>
 
 #include "../support/make_trace.h"
@@ -268,5 +270,45 @@ Test(reader, a_second_pass_gives_the_same_events_and_knows_more)
 			cr_assert_not_null(names_symbol(reader_names(r), ev.frames[0]));
 	cr_assert_eq(n, 8);
 	reader_free(r);
+	make_fini(&m);
+}
+
+/* Of a file that grows: the name and 3 s of trace time arrive while the sample is held back. */
+Test(reader, a_file_that_grows_is_followed, .timeout = 30)
+{
+	struct trace_event ev;
+	struct source *src;
+	struct reader *r;
+	const char *data;
+	size_t sz, half;
+	struct make m;
+	int fd, status;
+	pid_t pid;
+
+	make_late_name(&m, SEC);
+	data = dial9_enc_data(m.enc, &sz);
+	half = sz / 2;
+	fd = make_fd(data, half);
+	pid = fork();
+	if (!pid) {
+		/* a description of its own: the position is not shared with the writer */
+		char path[32];
+
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		if (source_open(path, &src) || reader_new(src, READER_FOLLOW, &r))
+			_exit(1);
+		do {
+			if (reader_next(r, &ev) != 1)
+				_exit(2);
+		} while (ev.kind != TRACE_SAMPLE);
+		_exit(names_symbol(reader_names(r), ev.frames[0]) ? 0 : 3);
+	}
+	usleep(300000);
+	cr_assert_eq(waitpid(pid, &status, WNOHANG), 0, "it waits for more");
+	cr_assert_eq(pwrite(fd, data + half, sz - half, (off_t)half), (ssize_t)(sz - half));
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert(WIFEXITED(status));
+	cr_assert_eq(WEXITSTATUS(status), 0);
+	close(fd);
 	make_fini(&m);
 }

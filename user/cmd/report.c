@@ -58,6 +58,9 @@ static const struct opt report_opts[] = {
 	  .off = O(limit),
 	  .arg = "N",
 	  .help = "at most N rows (0: all)" },
+	/* what perf's users type out of habit; both are how it is anyway */
+	{ .name = "stdio", .kind = OPT_FLAG, .off = O(habit) },
+	{ .name = "no-children", .kind = OPT_FLAG, .off = O(habit) },
 	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
 };

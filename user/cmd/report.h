@@ -16,6 +16,7 @@ struct report_opts {
 	int graph; /* enum report_graph */
 	uint64_t limit;
 	bool samples, json;
+	bool habit; /* options of perf that change nothing here */
 };
 
 /* One run of the command: options compiled, and what the trace gave. */

@@ -267,6 +267,7 @@ static void json_rows(struct buf *out, const struct report *r)
 /* A list in the order of printing, each node with its depth: as deep as it is, it nests nothing. */
 static void json_tree(struct buf *out, const struct report *r)
 {
+	uint64_t left = r->opts->limit ? r->opts->limit : UINT64_MAX;
 	uint32_t depth = 0, at = 0;
 	bool first = true;
 	struct tree *t;
@@ -274,7 +275,7 @@ static void json_tree(struct buf *out, const struct report *r)
 	if (tree_new(r->profile, r->opts->graph == REPORT_CALLEE, &t))
 		return;
 	buf_addstr(out, ",\"tree\":[");
-	while ((at = tree_next(t, at, tree_min(r), &depth)) != TREE_NONE) {
+	while (left-- && (at = tree_next(t, at, tree_min(r), &depth)) != TREE_NONE) {
 		buf_printf(out,
 			   "%s{\"depth\":%u,\"self\":%" PRIu64 ",\"total\":%" PRIu64 ",\"sym\":",
 			   first ? "" : ",", depth, t->nodes[at].self, t->nodes[at].total);
