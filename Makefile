@@ -58,6 +58,8 @@ SRCS_profile := $(addprefix user/profile/, \
 	census.c profile.c split.c tree.c)
 SRCS_export := $(addprefix user/export/, \
 	)
+SRCS_formats := $(addprefix user/formats/, \
+	foreign.c)
 SRCS_cmd := $(addprefix user/cmd/, \
 	dump.c dump_json.c dump_text.c info.c info_json.c list.c record.c report.c \
 	report_print.c script.c select.c summary.c text.c)
@@ -83,12 +85,12 @@ TESTS := $(addprefix tests/, \
 	profile/tree_test.c trace/reader_test.c trace/source_test.c trace/tpsym_test.c \
 	trace/trace_test.c)
 TESTS_ROOT := $(addprefix tests/bpf/, \
-	generic_test.c loss_test.c perf_test.c sample_test.c sched_test.c tasks_test.c) \
+	events_test.c generic_test.c loss_test.c perf_test.c sample_test.c sched_test.c tasks_test.c) \
 	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \
-	cxx.cpp demo.c forkchain.c inlined.c pingpong.c shortlived.c sleeper.c spinner.c threads.c)
+	calls.c cxx.cpp demo.c forkchain.c inlined.c pingpong.c shortlived.c sleeper.c spinner.c threads.c)
 # inlined.c, cxx.cpp and crate.rs as several compilers and linkers leave them, for the symbolizer.
 STIMULI_SYMBOL := c-gcc c-dwarf4 c-nopie c-gz c-clang c-clang4 c-link c-dynsym cxx-gcc cxx-clang4 \
 	rust
@@ -96,8 +98,7 @@ STIMULI_SYMBOL := c-gcc c-dwarf4 c-nopie c-gz c-clang c-clang4 c-link c-dynsym c
 FUZZ := $(addprefix tests/fuzz/, \
 	decode_fuzz.c kernel_fuzz.c roundtrip_fuzz.c symbol_fuzz.c trace_fuzz.c)
 # What a target starts from: its directory below tests/fuzz/corpus, unless it is told here.
-CORPUS_decode_fuzz := tests/golden/dial9/core tests/golden/dial9/ext tests/golden/dial9/hostile
-CORPUS_roundtrip_fuzz := $(CORPUS_decode_fuzz)
+CORPUS_decode_fuzz := tests/fuzz/corpus/decode_fuzz $(addprefix tests/golden/dial9/,core ext hostile)
 corpus = $(or $(CORPUS_$(1)),tests/fuzz/corpus/$(1))
 
 # ---- derived ------------------------------------------------------------------------------------
@@ -105,7 +106,7 @@ corpus = $(or $(CORPUS_$(1)),tests/fuzz/corpus/$(1))
 have = $(wildcard $(1))
 obj  = $(patsubst %.c,$(O)/obj/%.o,$(call have,$(1)))
 
-LAYERS    := libdial9 base kernel symbol record trace profile export cmd
+LAYERS    := libdial9 base kernel symbol record trace profile export formats cmd
 OBJS_lib  := $(call obj,$(SRCS_libdial9))
 SRCS_all  := $(foreach l,$(LAYERS),$(SRCS_$(l)))
 OBJS_all  := $(call obj,$(SRCS_all))
@@ -291,7 +292,7 @@ $(O)/replay/%: $(O)/obj/tests/fuzz/%.o $(O)/obj/tests/fuzz/replay.o $(ALL_A)
 fuzz-replay: $(REPLAY_BINS)
 	$(Q)$(foreach f,$(notdir $(REPLAY_BINS)),$(TEST_ENV) $(O)/replay/$(f) $(call corpus,$(f)) &&) :
 
-C_FILES = $(shell find include user bpf tests -name '*.[ch]' -o -name '*.cpp')
+C_FILES = $(shell find include user bpf tests -name '*.[ch]')
 lint: all fmt-check
 	$(Q)sh tools/check-lists.sh $(SRCS_all) $(SRCS_main) $(BPF_SRCS) $(TESTS) $(TESTS_ROOT) \
 		$(STIMULI) $(FUZZ)
