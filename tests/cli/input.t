@@ -9,7 +9,7 @@ $ dial9-prof script .
 ? 5
 #
 $ echo this is no trace, however long it is >foreign; dial9-prof info foreign
-! dial9-prof: foreign: not a readable dial9 trace: not a dial9 stream at byte 0 (a damaged copy, or another kind of file?)
+! dial9-prof: foreign: no dial9 trace: not a dial9 stream at byte 0 (is it another kind of file?)
 ? 5
 #
 $ dial9-prof dump --json foreign

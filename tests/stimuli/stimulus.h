@@ -29,10 +29,10 @@
  * Uses a value, and touches the stack: gcc, whatever its options say, gives a leaf that touches no
  * stack no frame either, and hides that leaf's caller from every frame-pointer walk.
  */
-#define STIM_KEEP(value)                                             \
-	do {                                                         \
-		__typeof__(value) stim_slot;                         \
-		__asm__ volatile("" : "=m"(stim_slot) : "r"(value)); \
+#define STIM_KEEP(value)                                                                           \
+	do {                                                                                       \
+		__typeof__(value) stim_slot;                                                       \
+		__asm__ volatile("" : "=m"(stim_slot) : "r"(value));                               \
 	} while (0)
 
 static inline bool stim_take_now(int *argc, char ***argv)
