@@ -111,6 +111,8 @@ Test(split, intervals_across_a_gap_are_put_aside)
 		make_switch(&m, 1510, 0, "swapper", 0, 0, "a", 5); /* waited 10 */
 		make_lost(&m, 1600, "ring_full", 7, 1200, 1300);
 		make_lost(&m, 1600, "sample_estimate", 7, 1000, 1600);
+		make_lost(&m, 1600, "nested", 7, 1000, 1600);
+		make_lost(&m, 1600, "sideband", 7, 1000, 1600);
 		make_switch(&m, 1700, 0, "a", 5, 1, "swapper", 0); /* ran 190 */
 		run(&m, pass ? &two : &one, pass);
 	}
@@ -151,7 +153,7 @@ Test(split, more_gaps_than_are_kept_only_widen_doubt)
 
 	make_init(&m, NULL);
 	for (uint64_t i = 0; i < SPLIT_GAPS_MAX + 500; i++)
-		make_lost(&m, 1, "nested", 1, 1000 * i, 1000 * i + 1);
+		make_lost(&m, 1, "ring_full", 1, 1000 * i, 1000 * i + 1);
 	run(&m, &s, true);
 	cr_assert_eq(s.gap_cnt, SPLIT_GAPS_MAX);
 	for (size_t i = 1; i < s.gap_cnt; i++)

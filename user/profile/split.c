@@ -98,18 +98,28 @@ static void gap_add(struct split *s, uint64_t from, uint64_t to)
 		gap_merge_closest(s);
 }
 
+/*
+ * Kinds of loss that cannot hide a switch or a waking: samples and side-band records are none, and
+ * the programs that record the scheduler's events do not miss any when programs nest.
+ */
+static bool loss_is_harmless(const struct dial9_str *kind)
+{
+	static const char *const kinds[] = { PROF_LOST_SAMPLE_ESTIMATE, PROF_LOST_SIDEBAND,
+					     PROF_LOST_NESTED };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (kind->len == strlen(kinds[i]) && !memcmp(kind->ptr, kinds[i], kind->len))
+			return true;
+	return false;
+}
+
 void split_add_gaps(struct split *s, const struct trace *t, const struct trace_event *ev)
 {
 	uint64_t first, last;
 	struct dial9_str kind;
 
-	if (ev->kind != TRACE_LOST || !trace_str(t, ev, ROLE_KIND, &kind))
-		return;
-	/* samples and side-band records carry no switches */
-	if ((kind.len == strlen(PROF_LOST_SAMPLE_ESTIMATE) &&
-	     !memcmp(kind.ptr, PROF_LOST_SAMPLE_ESTIMATE, kind.len)) ||
-	    (kind.len == strlen(PROF_LOST_SIDEBAND) &&
-	     !memcmp(kind.ptr, PROF_LOST_SIDEBAND, kind.len)))
+	if (ev->kind != TRACE_LOST || !trace_str(t, ev, ROLE_KIND, &kind) ||
+	    loss_is_harmless(&kind))
 		return;
 	if (trace_u64(ev, ROLE_FIRST_NS, &first) && trace_u64(ev, ROLE_LAST_NS, &last) &&
 	    first <= last)
