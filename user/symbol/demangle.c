@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Linker names to source names. libiberty's demangler does the work for C++ and both Rust schemes.
+ * Linker names to source names. libiberty's demangler does the work for C++ and both Rust schemes,
+ * whose hashes it leaves out.
  *
  * A mangled name refers back to its own parts, so that a few hundred bytes can stand for gigabytes
  * of text. libiberty bounds its recursion but not its output: it hands out text piece by piece, and
@@ -50,24 +51,8 @@ static bool demangle(struct buf *out, const char *mangled)
 	return false;
 }
 
-/* "::h" and 16 hexadecimal digits at the end: what rustc adds to tell crate versions apart. */
-static void drop_rust_hash(struct buf *out, size_t start)
-{
-	const size_t hash_len = 19;
-	const char *p;
-
-	if (out->len - start <= hash_len)
-		return;
-	p = out->data + out->len - hash_len;
-	if (strncmp(p, "::h", 3) || strspn(p + 3, "0123456789abcdef") != hash_len - 3)
-		return;
-	out->len -= hash_len;
-	out->data[out->len] = '\0';
-}
-
 void demangle_name(struct buf *out, const char *mangled, size_t len)
 {
-	size_t start = out->len;
 	char name[DEMANGLE_MAX + 1];
 	char *mark;
 
@@ -78,8 +63,6 @@ void demangle_name(struct buf *out, const char *mangled, size_t len)
 	mark = strstr(name, ".llvm.");
 	if (mark && mark > name && strspn(mark + 6, "0123456789") == strlen(mark + 6))
 		*mark = '\0';
-	if (name[0] == '_' && demangle(out, name))
-		drop_rust_hash(out, start);
-	else
+	if (name[0] != '_' || !demangle(out, name))
 		buf_addstr(out, name);
 }
