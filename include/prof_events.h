@@ -150,7 +150,7 @@ enum prof_tp_symbol_kind {
 #define PROF_F_LAST_NS "last_ns" /* varint */
 #define PROF_LOST_ANY_CPU 0xffffffffU
 #define PROF_LOST_RING_FULL "ring_full"
-#define PROF_LOST_NESTED "nested"
+#define PROF_LOST_NESTED "nested" /* by generic tracepoints; never a switch or a waking */
 #define PROF_LOST_SIDEBAND "sideband"
 #define PROF_LOST_SAMPLE_ESTIMATE "sample_estimate" /* an estimate from clock and period */
 #define PROF_LOST_SAMPLE_RING_FULL "sample_ring_full"
