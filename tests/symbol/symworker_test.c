@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -287,6 +288,43 @@ Test(symworker, answers_the_same_within_little_memory)
 		free(lines[i]);
 		free(texts[i]);
 	}
+}
+
+/* Names of what is asked later do not wait for frames of what was asked before. */
+Test(symworker, answers_new_names_before_old_frames)
+{
+	struct symworker *w = start(NULL);
+	struct got g = { 0 };
+
+	add(w, 0, stimulus("rust"));
+	add(w, 1, stimulus("c-gcc"));
+	ask_text(w, 0, stimulus("rust"), 8);
+	while (!g.frames)
+		cr_assert_geq(symworker_take(w, on_answer, &g, SIZE_MAX), 0);
+	ask_text(w, 1, stimulus("c-gcc"), 16);
+	finish(w, &g);
+	cr_expect_gt(g.last_name_at, g.first_frame_at);
+	cr_expect_lt(g.last_name_at, g.answers - 1000);
+	symworker_free(w);
+}
+
+/* Six modules that take more than the bound together: all but the last one are given back. */
+Test(symworker, gives_memory_back_module_by_module)
+{
+	const struct symworker_cfg cfg = { .dwarf_mem_max = 5 << 20 };
+	size_t before = mallinfo2().uordblks, held[6];
+	struct symworker *w = start(&cfg);
+	struct got g = { 0 };
+	uint32_t id;
+
+	for (id = 0; id < 6; id++) {
+		add(w, id, stimulus("rust"));
+		ask_text(w, id, stimulus("rust"), 64);
+		finish(w, &g);
+		held[id] = mallinfo2().uordblks - before;
+	}
+	cr_expect_leq(held[5], 3 * held[0]);
+	symworker_free(w);
 }
 
 /* A library may be overwritten in place while it is mapped. */
