@@ -85,7 +85,8 @@ TESTS := $(addprefix tests/, \
 	profile/tree_test.c trace/reader_test.c trace/source_test.c trace/tpsym_test.c \
 	trace/trace_test.c)
 TESTS_ROOT := $(addprefix tests/bpf/, \
-	events_test.c generic_test.c loss_test.c perf_test.c sample_test.c sched_test.c tasks_test.c) \
+	command_test.c events_test.c generic_test.c loss_test.c perf_test.c sample_test.c \
+	san_test.c sched_test.c stream_test.c tasks_test.c) \
 	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).

@@ -24,7 +24,7 @@
 
 #include "trace/source.h"
 
-enum { TEXT_SLOTS = 4, TEXT_MAX = 512 };
+enum { TEXT_SLOTS = 8, TEXT_MAX = 512 };
 
 static char test_dir[64];
 

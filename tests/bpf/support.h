@@ -33,7 +33,7 @@ struct live_proc {
 	struct buf said; /* what was read of its output */
 };
 
-/* A path in this test's own directory. Valid until the next four calls. */
+/* A path in this test's own directory. Valid until the next eight calls. */
 const char *live_path(const char *name);
 /* A program below $D9_BUILD. Likewise. */
 const char *live_built(const char *name);
@@ -103,7 +103,7 @@ void live_close(struct live_trace *lt);
 bool live_is(const struct trace_event *ev, const char *name);
 /* A number, whatever its sign. */
 int64_t live_int(const struct trace_event *ev, const char *field);
-/* Text, NUL-terminated. Valid until the next four calls. */
+/* Text, NUL-terminated. Valid until the next eight calls. */
 const char *live_text(const struct live_trace *lt, const struct trace_event *ev, const char *field);
 /* Whether a frame lies in that function, or in one that was inlined into or from it. */
 bool live_frame_in(const struct live_trace *lt, uint64_t frame, const char *function);

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What the user sees of a recording: how it ends, exit codes, messages, and whose the file is. */
+#include <criterion/criterion.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "support.h"
+
+TestSuite(command, .fini = live_cleanup, .timeout = 60);
+
+#define MS_NS 1000000ULL
+
+enum { NOBODY = 65534 };
+
+static void assert_said(const struct live_proc *p, const char *word)
+{
+	struct buf text = live_errors(p);
+
+	cr_assert(strstr(text.data, word), "no '%s' in: %s", word, text.data);
+	cr_assert_eq(strchr(text.data, '\n'), text.data + text.len - 1, "not one line: %s",
+		     text.data);
+	buf_free(&text);
+}
+
+/* Fails with that code after one line with that word in it. */
+static void assert_fails(const char *const *args, live_prepare_fn prepare, int code,
+			 const char *word)
+{
+	struct live_proc p;
+	int got = live_run(&p, args, prepare);
+
+	cr_assert_eq(got, code, "exit code %d, not %d", got, code);
+	assert_said(&p, word);
+	live_proc_fini(&p);
+}
+
+static void assert_command_code(const char *script, int code)
+{
+	const char *args[] = { "-q", "-o", live_path("c.bin"), "--", "/bin/sh", "-c", script, NULL };
+	struct live_proc p;
+	int got = live_run(&p, args, NULL);
+
+	cr_assert_eq(got, code, "%s: exit code %d, not %d", script, got, code);
+	live_proc_fini(&p);
+}
+
+/* ---- what cannot be done ----------------------------------------------------------------------- */
+
+static pid_t pid_of_nobody(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+	return pid;
+}
+
+Test(command, process_that_does_not_exist_is_an_error_at_start)
+{
+	const char *args[] = { "-o", live_path("c.bin"), "-p", live_number(pid_of_nobody()), NULL };
+
+	assert_fails(args, NULL, 2, "no process");
+	cr_assert(access(live_path("c.bin"), F_OK), "a file was made for nothing");
+}
+
+Test(command, unknown_event_is_an_error_with_the_nearest_name)
+{
+	const char *args[] = { "-a", "-o", live_path("c.bin"), "-e", "sched:sched_swich", NULL };
+
+	assert_fails(args, NULL, 2, "sched:sched_switch");
+}
+
+Test(command, output_that_cannot_be_made_is_error_three)
+{
+	const char *args[] = { "-o", "/no/such/dir/c.bin", "--", "/bin/true", NULL };
+
+	assert_fails(args, NULL, 3, "/no/such/dir/c.bin");
+}
+
+Test(command, output_that_is_full_is_error_three)
+{
+	const char *args[] = { "-o", "/dev/full", "-d", "1", "-a", NULL };
+
+	assert_fails(args, NULL, 3, "/dev/full");
+}
+
+static void become_nobody(void)
+{
+	if (setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY))
+		_exit(121);
+}
+
+Test(command, recording_without_privileges_says_how_to_get_them)
+{
+	const char *args[] = { "-o", live_path("c.bin"), "--", "/bin/true", NULL };
+
+	assert_fails(args, become_nobody, 2, "sudo");
+}
+
+Test(command, program_that_cannot_be_started_is_error_two)
+{
+	const char *args[] = { "-o", live_path("c.bin"), "--", "/no/such/program", NULL };
+
+	assert_fails(args, NULL, 2, "/no/such/program");
+}
+
+/* ---- how it ends ------------------------------------------------------------------------------- */
+
+Test(command, exit_status_of_the_command_is_ours)
+{
+	assert_command_code("exit 0", 0);
+	assert_command_code("exit 1", 1);
+	assert_command_code("exit 7", 7);
+	assert_command_code("kill -9 $$", 128 + SIGKILL);
+}
+
+Test(command, end_of_the_target_ends_the_recording)
+{
+	struct live_proc sleeper;
+	struct live_rec rec;
+
+	live_stimulus(&sleeper, "sleeper", "10", NULL);
+	live_record(&rec, "-p", live_number(sleeper.pid), NULL);
+	live_recording(&rec);
+	live_go(&sleeper);
+	live_end(&sleeper);
+	cr_assert_eq(live_finish(&rec), 0);
+}
+
+Test(command, duration_ends_the_recording)
+{
+	struct live_proc sleeper;
+	struct live_trace lt;
+	struct live_rec rec;
+	struct trace_event ev;
+	int64_t elapsed = 0;
+
+	live_stimulus(&sleeper, "sleeper", NULL);
+	live_record(&rec, "-d", "300ms", "-p", live_number(sleeper.pid), NULL);
+	cr_assert_eq(live_finish(&rec), 0);
+	live_open(&lt, rec.path, false);
+	while (live_next(&lt, &ev))
+		if (ev.kind == TRACE_STATS)
+			elapsed = live_int(&ev, PROF_F_ELAPSED_NS);
+	live_close(&lt);
+	cr_assert_geq(elapsed, 300 * MS_NS);
+	cr_assert_lt(elapsed, 1000 * MS_NS);
+	kill(sleeper.pid, SIGKILL);
+	live_proc_fini(&sleeper);
+}
+
+Test(command, interrupt_ends_the_recording_within_a_second)
+{
+	struct live_proc sleeper;
+	struct live_rec rec;
+	uint64_t asked;
+
+	live_stimulus(&sleeper, "sleeper", "100", NULL);
+	live_record(&rec, "-p", live_number(sleeper.pid), NULL);
+	live_recording(&rec);
+	live_go(&sleeper);
+	asked = clock_mono_ns();
+	cr_assert_eq(live_stop(&rec), 0);
+	cr_assert_lt(clock_mono_ns() - asked, 1000 * MS_NS);
+	live_end(&sleeper);
+}
+
+/* ---- whose it is ------------------------------------------------------------------------------- */
+
+static void be_sudo(void)
+{
+	setenv("SUDO_UID", "65534", 1);
+	setenv("SUDO_GID", "65534", 1);
+}
+
+Test(command, file_and_command_belong_to_the_user_behind_sudo)
+{
+	const char *args[] = { "-q",	  "-o", live_path("c.bin"), "--",
+			       "/bin/sh", "-c", "id -u; id -g",	    NULL };
+	struct live_proc p;
+	struct stat st;
+
+	cr_assert_eq(live_run(&p, args, be_sudo), 0);
+	cr_assert_str_eq(p.said.data, "65534\n65534\n");
+	cr_assert_eq(stat(live_path("c.bin"), &st), 0);
+	cr_assert_eq(st.st_uid, NOBODY);
+	cr_assert_eq(st.st_gid, NOBODY);
+	cr_assert_eq(st.st_mode & 07777, 0600);
+	live_proc_fini(&p);
+}
+
+Test(command, as_root_runs_the_command_as_root)
+{
+	const char *args[] = { "-q",	    "-o",    live_path("c.bin"),
+			       "--as-root", "--",    "/bin/sh",
+			       "-c",	    "id -u", NULL };
+	struct live_proc p;
+
+	cr_assert_eq(live_run(&p, args, be_sudo), 0);
+	cr_assert_str_eq(p.said.data, "0\n");
+	live_proc_fini(&p);
+}
+
+Test(command, older_file_of_the_same_name_is_kept)
+{
+	struct stat first, kept;
+
+	assert_command_code("exit 0", 0);
+	cr_assert_eq(stat(live_path("c.bin"), &first), 0);
+	assert_command_code("exit 0", 0);
+	cr_assert_eq(stat(live_path("c.bin.old"), &kept), 0);
+	cr_assert_eq(first.st_ino, kept.st_ino);
+}
+
+Test(command, standard_output_can_be_piped_into_a_reader)
+{
+	char script[1200];
+	const char *argv[] = { "/bin/sh", "-c", script, NULL };
+	const char *program = live_built("dial9-prof");
+	struct live_proc p;
+
+	snprintf(script, sizeof(script), "%s -q -o - -- /bin/true | %s dump --json -", program,
+		 program);
+	live_spawn(&p, argv, NULL);
+	live_read_rest(&p);
+	cr_assert_eq(live_wait(&p), 0);
+	cr_assert(strstr(p.said.data, "\"sched:sched_process_exec\",\"ts\""), "%.500s",
+		  p.said.data);
+	cr_assert(strstr(p.said.data, "\"RecorderStats\",\"ts\""));
+	live_proc_fini(&p);
+}
