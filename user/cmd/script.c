@@ -158,6 +158,17 @@ static bool has(const struct script *s, enum script_field f)
 
 /* ---- lines ------------------------------------------------------------------------------------- */
 
+/*
+ * perf pads the name unless a stack may stand below the line, and stackcollapse-perf.pl goes by the
+ * first character: a line that starts with a blank is a frame to it.
+ */
+static size_t comm_width(const struct script *s, const struct trace_event *ev)
+{
+	if (!(s->fields & FIELDS_STACK))
+		return 16;
+	return ev->frames || ev->kind == TRACE_SCHED_SWITCH ? 0 : 16;
+}
+
 static void put_task(struct script *s, const struct trace_event *ev)
 {
 	struct buf name = { 0 };
@@ -167,7 +178,7 @@ static void put_task(struct script *s, const struct trace_event *ev)
 			text_name(&name, s->names, ev->comm);
 		else if (ev->tid != TRACE_NONE)
 			buf_printf(&name, ":%u", ev->tid);
-		for (size_t w = text_width(buf_cstr(&name), name.len); w < 16; w++)
+		for (size_t w = text_width(buf_cstr(&name), name.len); w < comm_width(s, ev); w++)
 			buf_addch(&s->line, ' ');
 		buf_add(&s->line, buf_cstr(&name), name.len);
 		buf_addch(&s->line, ' ');
