@@ -182,30 +182,41 @@ static __always_inline __s32 task_cpu(struct task_struct *task)
 	return task->cpu;
 }
 
-static __always_inline int emit_wakeup(struct task_struct *task,
-				       const volatile struct prof_wakeup_layout *at)
+/* A record about @task, if that or the current task is a target. */
+static __always_inline struct prof_rec *rec_about(struct task_struct *task, __u32 room, __u32 event)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid(), start;
-	struct prof_rec *rec;
-	__u32 cpu;
-	void *raw;
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
 
 	if (!recording || (!is_target(pid_tgid, pid_tgid >> 32) &&
 			   !is_target(task->pid, task->tgid)))
+		return NULL;
+	return rec_reserve(bpf_get_smp_processor_id(), bpf_ktime_get_ns(), room, event, pid_tgid);
+}
+
+static __always_inline void rec_submit(struct prof_rec *rec, enum prof_prog prog)
+{
+	__u64 start = rec->ts;
+	__u32 cpu = rec->cpu;
+
+	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+	count_run(cpu, prog, start);
+}
+
+static __always_inline int emit_wakeup(struct task_struct *task,
+				       const volatile struct prof_wakeup_layout *at)
+{
+	struct prof_rec *rec = rec_about(task, room_for(at->size, at->comm_dyn), at->event);
+	void *raw;
+
+	if (!rec)
 		return 0;
-	start = bpf_ktime_get_ns();
-	cpu = bpf_get_smp_processor_id();
-	rec = rec_reserve(cpu, start, room_for(at->size, at->comm_dyn), at->event, pid_tgid);
-	if (rec) {
-		raw = rec + 1;
-		raw_init(raw, at->type, pid_tgid);
-		rec->raw_len = put_comm(raw, at->comm, at->comm_dyn, at->size, task);
-		PUT(raw, at->pid, __s32, task->pid);
-		PUT(raw, at->prio, __s32, task->prio);
-		PUT(raw, at->target_cpu, __s32, task_cpu(task));
-		bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
-	}
-	count_run(cpu, PROF_PROG_WAKEUP, start);
+	raw = rec + 1;
+	raw_init(raw, at->type, rec->tid);
+	rec->raw_len = put_comm(raw, at->comm, at->comm_dyn, at->size, task);
+	PUT(raw, at->pid, __s32, task->pid);
+	PUT(raw, at->prio, __s32, task->prio);
+	PUT(raw, at->target_cpu, __s32, task_cpu(task));
+	rec_submit(rec, PROF_PROG_WAKEUP);
 	return 0;
 }
 
@@ -225,30 +236,21 @@ SEC("?tp_btf/sched_migrate_task")
 int prof_sched_migrate(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
-	__u64 pid_tgid = bpf_get_current_pid_tgid(), start;
-	struct prof_rec *rec;
-	__u32 cpu;
+	struct prof_rec *rec = rec_about(task, room_for(cfg_migrate.size, cfg_migrate.comm_dyn),
+					 cfg_migrate.event);
 	void *raw;
 
-	if (!recording || (!is_target(pid_tgid, pid_tgid >> 32) &&
-			   !is_target(task->pid, task->tgid)))
+	if (!rec)
 		return 0;
-	start = bpf_ktime_get_ns();
-	cpu = bpf_get_smp_processor_id();
-	rec = rec_reserve(cpu, start, room_for(cfg_migrate.size, cfg_migrate.comm_dyn),
-			  cfg_migrate.event, pid_tgid);
-	if (rec) {
-		raw = rec + 1;
-		raw_init(raw, cfg_migrate.type, pid_tgid);
-		rec->raw_len = put_comm(raw, cfg_migrate.comm, cfg_migrate.comm_dyn,
-					cfg_migrate.size, task);
-		PUT(raw, cfg_migrate.pid, __s32, task->pid);
-		PUT(raw, cfg_migrate.prio, __s32, task->prio);
-		PUT(raw, cfg_migrate.orig_cpu, __s32, task_cpu(task));
-		PUT(raw, cfg_migrate.dest_cpu, __s32, ctx[1]);
-		bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
-	}
-	count_run(cpu, PROF_PROG_WAKEUP, start);
+	raw = rec + 1;
+	raw_init(raw, cfg_migrate.type, rec->tid);
+	rec->raw_len = put_comm(raw, cfg_migrate.comm, cfg_migrate.comm_dyn, cfg_migrate.size,
+				task);
+	PUT(raw, cfg_migrate.pid, __s32, task->pid);
+	PUT(raw, cfg_migrate.prio, __s32, task->prio);
+	PUT(raw, cfg_migrate.orig_cpu, __s32, task_cpu(task));
+	PUT(raw, cfg_migrate.dest_cpu, __s32, ctx[1]);
+	rec_submit(rec, PROF_PROG_WAKEUP);
 	return 0;
 }
 
