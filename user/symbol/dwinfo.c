@@ -25,6 +25,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/hmap.h"
+#include "base/strtab.h"
 #include "symbol/demangle.h"
 #include "symbol/dwline.h"
 #include "symbol/elfimg.h"
@@ -35,6 +36,7 @@
 /* libdw's own for each unit, and for each byte of a unit that was walked */
 #define UNIT_COST 512
 #define ROW_COST 48
+#define NAME_COST 64
 
 struct call {
 	Dwarf_Off die;
@@ -70,6 +72,8 @@ struct dwinfo {
 	size_t *unranged; /* units that do not say where their code is */
 	size_t unranged_cnt, unranged_cap;
 	struct hmap funcs; /* DIE offset -> struct func */
+	struct strtab names; /* demangled */
+	struct hmap name_ids; /* address of the name in the file -> id in names + 1 */
 	size_t mem, mem_max;
 	bool used;
 };
@@ -259,6 +263,31 @@ static uint32_t deepest_call(const struct func *f, uint64_t addr)
 	return best;
 }
 
+/*
+ * Appends the name as people write it. Inlined functions come again and again, and demangling is
+ * most of what a look-up costs: what a name in the file turned into is kept, by where it lies.
+ */
+static void write_name(struct dwinfo *dw, const char *name, struct buf *text)
+{
+	uint64_t key = (uintptr_t)name;
+	size_t start = text->len, len;
+	uintptr_t id = (uintptr_t)hmap_get(&dw->name_ids, key);
+
+	if (id) {
+		const char *known = strtab_get(&dw->names, id - 1, &len);
+
+		buf_add(text, known, len);
+		return;
+	}
+	demangle_name(text, name, strnlen(name, DEMANGLE_MAX + 1));
+	len = text->len - start;
+	id = len ? strtab_add(&dw->names, text->data + start, len) + 1ul : 0;
+	if (!id)
+		return;
+	hmap_set(&dw->name_ids, key, (void *)id);
+	dw->mem += len + NAME_COST;
+}
+
 /* The linker's name says parameters and scope; C has none, nor have local functions of GCC's C++. */
 static void add_name(struct dwinfo *dw, Dwarf_Off off, struct buf *text, struct dwinfo_frame *out)
 {
@@ -275,7 +304,7 @@ static void add_name(struct dwinfo *dw, Dwarf_Off off, struct buf *text, struct 
 			name = attr_string(&die, DW_AT_name);
 	}
 	if (name)
-		demangle_name(text, name, strnlen(name, DEMANGLE_MAX + 1));
+		write_name(dw, name, text);
 	out->name_len = text->len - out->name_off;
 	buf_addch(text, '\0');
 }
@@ -462,6 +491,8 @@ void dwinfo_free(struct dwinfo *dw)
 		free(f);
 	}
 	hmap_fini(&dw->funcs);
+	hmap_fini(&dw->name_ids);
+	strtab_fini(&dw->names);
 	for (i = 0; i < dw->unit_cnt; i++)
 		ranges_free(&dw->units[i].funcs);
 	free(dw->units);
