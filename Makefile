@@ -82,7 +82,7 @@ TESTS := $(addprefix tests/, \
 	symbol/ranges_test.c symbol/symbolizer_test.c symbol/symopen_test.c symbol/symtab_test.c \
 	symbol/symworker_test.c cmd/hostile_test.c cmd/info_test.c cmd/report_test.c cmd/script_test.c cmd/select_test.c \
 	cmd/text_test.c profile/census_test.c profile/profile_test.c profile/split_test.c \
-	profile/tree_test.c trace/reader_test.c trace/source_test.c trace/tpsym_test.c \
+	profile/tree_test.c trace/names_test.c trace/reader_test.c trace/source_test.c trace/tpsym_test.c \
 	trace/trace_test.c)
 TESTS_ROOT := $(addprefix tests/bpf/, \
 	command_test.c events_test.c generic_test.c loss_test.c perf_test.c sample_test.c \
@@ -255,7 +255,9 @@ check: check-unit check-san check-cli check-docs check-install check-self fuzz-r
 check-unit: $(TEST_BINS) $(STIM_BINS)
 	$(Q)$(TEST_ENV) sh tests/run.sh unit $(TEST_BINS)
 
+# One of them runs the recorder under the sanitizers.
 check-root: $(ROOT_BINS) $(STIM_BINS) all
+	$(Q)$(MAKE) SAN=address,undefined O=$(O)/san all
 	$(Q)$(TEST_ENV) sh tests/run.sh root $(ROOT_BINS)
 
 check-san:

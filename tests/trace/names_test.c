@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The tables of names: what is one module, which symbol stands, what is bounded. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/names.h"
+
+static uint32_t add(struct names *n, const char *s)
+{
+	return names_add(n, s, strlen(s));
+}
+
+static uint32_t module(struct names *n, const char *path, const char *build_id, uint8_t kind)
+{
+	struct names_module m = { .path = add(n, path), .kind = kind, .announced = true };
+
+	m.build_id_sz = (uint8_t)strlen(build_id);
+	memcpy(m.build_id, build_id, m.build_id_sz);
+	return names_module_add(n, &m);
+}
+
+Test(names, a_module_is_its_path_build_id_and_kind)
+{
+	struct names *n;
+	uint32_t a;
+
+	names_new(&n);
+	a = module(n, "/bin/a", "1234", PROF_MODULE_ELF);
+	cr_assert_neq(a, 0);
+	cr_assert_eq(module(n, "/bin/a", "1234", PROF_MODULE_ELF), a);
+	cr_assert_neq(module(n, "/bin/a", "1235", PROF_MODULE_ELF), a, "rebuilt");
+	cr_assert_neq(module(n, "/bin/a", "", PROF_MODULE_ELF), a);
+	cr_assert_neq(module(n, "/bin/b", "1234", PROF_MODULE_ELF), a, "a copy");
+	cr_assert_neq(module(n, "/bin/a", "1234", PROF_MODULE_VDSO), a);
+	names_free(n);
+}
+
+Test(names, unannounced_ids_keep_the_address)
+{
+	const uint64_t raw = 0x55dc0d63cc08;
+	struct names *n;
+	uint64_t frame;
+	uint32_t idx;
+
+	names_new(&n);
+	module(n, "/bin/a", "1", PROF_MODULE_ELF);
+	idx = names_module_raw(n, 0x55);
+	cr_assert_neq(idx, 0);
+	cr_assert_eq(names_module_raw(n, 0x55), idx);
+	cr_assert_eq(names_module_raw(n, 0), 0);
+	frame = (uint64_t)idx << PROF_FRAME_MODULE_SHIFT | (raw & PROF_FRAME_OFFSET_MASK);
+	cr_assert_eq(names_frame_addr(n, frame), raw);
+	names_free(n);
+}
+
+Test(names, inline_depths_may_come_in_any_order_and_are_bounded)
+{
+	struct names_frame f = { .file = NAMES_NONE };
+	const struct names_symbol *sym;
+	struct names *n;
+
+	names_new(&n);
+	f.name = add(n, "third");
+	names_symbol_set(n, 7, 2, &f);
+	sym = names_symbol(n, 7);
+	cr_assert_eq(sym->cnt, 3);
+	cr_assert_eq(sym->frames[0].name, NAMES_NONE);
+	f.name = add(n, "first");
+	names_symbol_set(n, 7, 0, &f);
+	sym = names_symbol(n, 7);
+	cr_assert_eq(sym->cnt, 3);
+	cr_assert_str_eq(names_str(n, sym->frames[0].name, NULL), "first");
+	cr_assert_str_eq(names_str(n, sym->frames[2].name, NULL), "third");
+	names_symbol_set(n, 7, NAMES_DEPTH_MAX, &f);
+	cr_assert_eq(names_symbol(n, 7)->cnt, 3, "too deep: ignored");
+	cr_assert_null(names_symbol(n, 8));
+	names_free(n);
+}
+
+Test(names, the_first_name_of_a_task_stands_but_a_guess_gives_way)
+{
+	struct names_task guess = { .tid = 5, .pid = NAMES_NONE };
+	struct names_task told = { .tid = 5, .pid = 4, .told = true };
+	struct names_task later = { .tid = 5, .pid = 3, .told = true };
+	struct names *n;
+
+	names_new(&n);
+	names_task_learn(n, &guess);
+	cr_assert_eq(names_task_first(n, 5)->pid, NAMES_NONE);
+	names_task_learn(n, &told);
+	names_task_learn(n, &later);
+	names_task_learn(n, &guess);
+	cr_assert_eq(names_task_first(n, 5)->pid, 4);
+	cr_assert_null(names_task_first(n, 6));
+	names_free(n);
+}
+
+Test(names, metadata_is_bounded_and_the_last_value_holds)
+{
+	struct names *n;
+	char key[16];
+
+	names_new(&n);
+	names_meta_set(n, add(n, "host"), add(n, "old"));
+	names_meta_set(n, add(n, "host"), add(n, "new"));
+	cr_assert_eq(n->meta_cnt, 1);
+	cr_assert_str_eq(names_meta(n, "host"), "new");
+	for (int i = 0; i < 1000; i++) {
+		snprintf(key, sizeof(key), "k%d", i);
+		names_meta_set(n, add(n, key), add(n, "v"));
+	}
+	cr_assert_eq(n->meta_cnt, NAMES_META_MAX);
+	cr_assert_str_eq(names_meta(n, "host"), "new");
+	names_free(n);
+}
+
+Test(names, absent_strings_are_empty)
+{
+	struct names *n;
+	size_t len = 9;
+
+	names_new(&n);
+	cr_assert_str_eq(names_str(n, NAMES_NONE, &len), "");
+	cr_assert_eq(len, 0);
+	cr_assert_str_eq(names_str(n, 12345, &len), "");
+	names_free(n);
+}
