@@ -40,7 +40,7 @@ DEPFLAGS = -MMD -MP
 
 # ---- lists --------------------------------------------------------------------------------------
 SRCS_libdial9 := $(addprefix user/libdial9/, \
-	decode.c encode.c pool.c put.c registry.c schema.c value.c wire.c)
+	decode.c encode.c event.c pool.c put.c registry.c schema.c value.c wire.c)
 SRCS_base := $(addprefix user/base/, \
 	alloc.c buf.c clock.c hash.c hmap.c log.c opts.c str.c strtab.c)
 SRCS_kernel := $(addprefix user/kernel/, \

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The recorder itself under ASan, LeakSanitizer and UBSan, on the live kernel. */
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -70,10 +71,11 @@ Test(san, recording_a_process_is_clean)
 			       live_path("san.bin"), "-p", NULL,  NULL };
 	struct live_proc player;
 
-	live_stimulus(&player, "pingpong", "2000", NULL);
+	live_stimulus(&player, "pingpong", "100000000", NULL);
 	argv[8] = live_number(player.pid);
 	cr_assert_eq(write(player.in, "\n", 1), 1);
 	run(argv);
 	check_trace(live_path("san.bin"));
+	kill(player.pid, SIGKILL);
 	live_proc_fini(&player);
 }
