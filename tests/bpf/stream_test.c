@@ -98,6 +98,7 @@ static bool is_named(const struct live_trace *lt, const struct trace_event *ev)
 	return ev->frame_cnt && names_symbol(lt->names, ev->frames[0]);
 }
 
+/* At the default rate, so that the file grows by the second and not by full buffers. */
 Test(stream, kill_nine_leaves_all_but_the_last_second_with_names)
 {
 	uint64_t killed, last = 0, old = 0, named = 0;
@@ -107,7 +108,7 @@ Test(stream, kill_nine_leaves_all_but_the_last_second_with_names)
 	struct trace_event ev;
 
 	live_stimulus(&spinner, "spinner", "70", "60000", NULL);
-	live_record(&rec, "-F", "999", "-p", live_number(spinner.pid), NULL);
+	live_record(&rec, "-p", live_number(spinner.pid), NULL);
 	live_recording(&rec);
 	cr_assert_eq(write(spinner.in, "\n", 1), 1);
 	wait_until(clock_mono_ns() + 4 * SECOND_NS);
@@ -127,7 +128,7 @@ Test(stream, kill_nine_leaves_all_but_the_last_second_with_names)
 	live_close(&lt);
 	cr_assert_gt(last + SECOND_NS, killed, "the file ends %llu ms before the kill",
 		     (unsigned long long)((killed - last) / MS_NS));
-	cr_assert_gt(old, 100);
+	cr_assert_gt(old, 20);
 	cr_assert_eq(named, old, "%llu of %llu", (unsigned long long)named,
 		     (unsigned long long)old);
 }
