@@ -16,17 +16,36 @@ const volatile __u32 cfg_switch_stacks = PROF_STACKS_USER | PROF_STACKS_KERNEL;
 const volatile bool cfg_switch_state_arg = true;
 
 const volatile struct prof_switch_layout cfg_switch = {
-	.size = 64, .prev_comm = 8, .prev_pid = 24, .prev_prio = 28, .prev_state = 32,
-	.next_comm = 40, .next_pid = 56, .next_prio = 60,
+	.size = 64,
+	.prev_comm = 8,
+	.prev_pid = 24,
+	.prev_prio = 28,
+	.prev_state = 32,
+	.next_comm = 40,
+	.next_pid = 56,
+	.next_prio = 60,
 };
 const volatile struct prof_wakeup_layout cfg_waking = {
-	.size = 36, .comm = 8, .pid = 24, .prio = 28, .target_cpu = 32,
+	.size = 36,
+	.comm = 8,
+	.pid = 24,
+	.prio = 28,
+	.target_cpu = 32,
 };
 const volatile struct prof_wakeup_layout cfg_wakeup_new = {
-	.size = 36, .comm = 8, .pid = 24, .prio = 28, .target_cpu = 32,
+	.size = 36,
+	.comm = 8,
+	.pid = 24,
+	.prio = 28,
+	.target_cpu = 32,
 };
 const volatile struct prof_migrate_layout cfg_migrate = {
-	.size = 40, .comm = 8, .pid = 24, .prio = 28, .orig_cpu = 32, .dest_cpu = 36,
+	.size = 40,
+	.comm = 8,
+	.pid = 24,
+	.prio = 28,
+	.orig_cpu = 32,
+	.dest_cpu = 36,
 };
 
 volatile bool recording = false;

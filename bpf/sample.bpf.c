@@ -12,8 +12,7 @@ int prof_sample(struct bpf_perf_event_data *ctx)
 	struct prof_rec *rec;
 	__u64 *frames;
 
-	if (!recording || pid_tgid >> 32 == cfg_self_tgid ||
-	    !is_target(pid_tgid, pid_tgid >> 32))
+	if (!recording || pid_tgid >> 32 == cfg_self_tgid || !is_target(pid_tgid, pid_tgid >> 32))
 		return 0;
 	rec = scratch_get();
 	if (!rec)

@@ -21,7 +21,8 @@ enum {
 	TASK_IDLE = 0x402,
 	TASK_RTLOCK_WAIT = 0x1000,
 	TASK_FROZEN = 0x8000,
-	SWITCH_SKIP = 2, /* our program and what runs it; the loader strips what else is the tracing's */
+	SWITCH_SKIP =
+		2, /* our program and what runs it; the loader strips what else is the tracing's */
 };
 
 /* The state as the tracepoint reports it: one bit, 0 for runnable, REPORT_MAX for preempted. */
@@ -187,8 +188,8 @@ static __always_inline struct prof_rec *rec_about(struct task_struct *task, __u3
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 
-	if (!recording || (!is_target(pid_tgid, pid_tgid >> 32) &&
-			   !is_target(task->pid, task->tgid)))
+	if (!recording ||
+	    (!is_target(pid_tgid, pid_tgid >> 32) && !is_target(task->pid, task->tgid)))
 		return NULL;
 	return rec_reserve(bpf_get_smp_processor_id(), bpf_ktime_get_ns(), room, event, pid_tgid);
 }
@@ -244,8 +245,8 @@ int prof_sched_migrate(__u64 *ctx)
 		return 0;
 	raw = rec + 1;
 	raw_init(raw, cfg_migrate.type, rec->tid);
-	rec->raw_len = put_comm(raw, cfg_migrate.comm, cfg_migrate.comm_dyn, cfg_migrate.size,
-				task);
+	rec->raw_len =
+		put_comm(raw, cfg_migrate.comm, cfg_migrate.comm_dyn, cfg_migrate.size, task);
 	PUT(raw, cfg_migrate.pid, __s32, task->pid);
 	PUT(raw, cfg_migrate.prio, __s32, task->prio);
 	PUT(raw, cfg_migrate.orig_cpu, __s32, task_cpu(task));

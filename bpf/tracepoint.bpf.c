@@ -20,7 +20,8 @@ struct {
 
 enum { COMMON_SIZE = 8 };
 
-static __always_inline bool names_target(void *ctx, const struct prof_event_cfg *cfg, __u64 pid_tgid)
+static __always_inline bool names_target(void *ctx, const struct prof_event_cfg *cfg,
+					 __u64 pid_tgid)
 {
 	__u32 pid, i;
 

@@ -19,14 +19,14 @@
 #endif
 
 enum prof_limits {
-	PROF_RAW_MAX = 8192,	      /* what the kernel itself allows a tracepoint record */
-	PROF_STACK_MAX = 127,	      /* frames a stack, kernel.perf_event_max_stack by default */
-	PROF_RINGS_MAX = 64,	      /* CPUs beyond share the rings of those below */
-	PROF_CPUS_MAX = 512,	      /* slots of counters; CPUs beyond share them */
+	PROF_RAW_MAX = 8192, /* what the kernel itself allows a tracepoint record */
+	PROF_STACK_MAX = 127, /* frames a stack, kernel.perf_event_max_stack by default */
+	PROF_RINGS_MAX = 64, /* CPUs beyond share the rings of those below */
+	PROF_CPUS_MAX = 512, /* slots of counters; CPUs beyond share them */
 	PROF_TASK_WORDS = 4194304 / 64, /* one bit for each pid the kernel can give */
 	PROF_PID_FIELDS = 4,
 	PROF_COMM_SIZE = 16,
-	PROF_TIMED_RUNS = 64,	      /* one run in so many measures itself */
+	PROF_TIMED_RUNS = 64, /* one run in so many measures itself */
 };
 
 enum prof_rec_kind {
@@ -37,8 +37,8 @@ enum prof_rec_kind {
 enum prof_rec_flags {
 	PROF_REC_KSTACK_CUT = 1, /* the kernel stack had more frames than fit */
 	PROF_REC_USTACK_CUT = 2, /* the same of the user stack */
-	PROF_REC_RAW_CUT = 4,	 /* the raw record was longer than PROF_RAW_MAX */
-	PROF_REC_STACKS = 8,	 /* stacks were asked for, even if they came out empty */
+	PROF_REC_RAW_CUT = 4, /* the raw record was longer than PROF_RAW_MAX */
+	PROF_REC_STACKS = 8, /* stacks were asked for, even if they came out empty */
 };
 
 struct prof_rec {
@@ -47,8 +47,8 @@ struct prof_rec {
 	__u8 flags;
 	__u16 cpu;
 	__u16 event; /* index of the event's prof_event_cfg */
-	__u64 ts;    /* CLOCK_MONOTONIC, ns */
-	__u32 pid;   /* thread group of the current task, in the initial pid namespace */
+	__u64 ts; /* CLOCK_MONOTONIC, ns */
+	__u32 pid; /* thread group of the current task, in the initial pid namespace */
 	__u32 tid;
 	__u16 raw_len;
 	__u16 kstack_cnt;
@@ -60,10 +60,10 @@ enum { PROF_REC_MAX = sizeof(struct prof_rec) + PROF_RAW_MAX + 2 * 8 * PROF_STAC
 
 /* What the generic tracepoint program knows of an event: one entry an attached tracepoint. */
 struct prof_event_cfg {
-	__u16 type;		       /* common_type: the event's tracefs id */
-	__u16 size;		       /* end of the fixed part */
-	__u16 dyn_off;		       /* the __data_loc or __rel_loc word that ends the record; 0: none */
-	__u8 dyn_relative;	       /* it is a __rel_loc */
+	__u16 type; /* common_type: the event's tracefs id */
+	__u16 size; /* end of the fixed part */
+	__u16 dyn_off; /* the __data_loc or __rel_loc word that ends the record; 0: none */
+	__u8 dyn_relative; /* it is a __rel_loc */
 	__u8 pid_cnt;
 	__u16 pid_off[PROF_PID_FIELDS]; /* 4-byte fields that name a task */
 };
@@ -104,8 +104,8 @@ enum prof_prog {
 };
 
 struct prof_class_stat {
-	__u64 produced;	  /* records that the programs wanted to write */
-	__u64 lost;	  /* those for which the ring had no room */
+	__u64 produced; /* records that the programs wanted to write */
+	__u64 lost; /* those for which the ring had no room */
 	__u64 lost_first; /* time of the first loss since the loader last zeroed this */
 	__u64 lost_last;
 };

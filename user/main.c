@@ -41,7 +41,8 @@ static void print_help(FILE *out)
 	fputs("Usage: dial9-prof [RECORD-OPTIONS] [-- COMMAND [ARG...]]\n"
 	      "       dial9-prof SUBCOMMAND [OPTIONS] [FILE]\n\n"
 	      "Records scheduler events, CPU samples with stacks and any tracepoint into one file,\n"
-	      "and reads it back. Without a subcommand it records.\n\n", out);
+	      "and reads it back. Without a subcommand it records.\n\n",
+	      out);
 	for (i = 0; i < COMMAND_CNT; i++)
 		fprintf(out, "  %-8s  %s\n", commands[i].name, commands[i].brief);
 	fputs("\nFirst steps:\n"
@@ -50,7 +51,8 @@ static void print_help(FILE *out)
 	      "  dial9-prof report                 where the CPU went\n"
 	      "  dial9-prof script | less          what happened, line by line\n\n"
 	      "dial9-prof SUBCOMMAND --help tells the options of each; dial9-prof record --help those\n"
-	      "of recording.\n", out);
+	      "of recording.\n",
+	      out);
 }
 
 static int help(int argc, char **argv)
@@ -78,7 +80,8 @@ static int unknown(const char *word)
 			  near);
 	else
 		log_error("unknown command '%s' (to record a program: dial9-prof -- %s); see "
-			  "dial9-prof --help", word, word);
+			  "dial9-prof --help",
+			  word, word);
 	return CMD_USAGE;
 }
 

@@ -56,8 +56,13 @@ static void put_record(uint8_t *at, uint64_t i, uint64_t ts, size_t frame_cnt)
 
 	*(uint32_t *)at = size;
 	*rec = (struct prof_rec){
-		.size = size, .kind = PROF_REC_TRACEPOINT, .ts = ts, .pid = prev, .tid = prev,
-		.raw_len = RAW, .ustack_cnt = frame_cnt,
+		.size = size,
+		.kind = PROF_REC_TRACEPOINT,
+		.ts = ts,
+		.pid = prev,
+		.tid = prev,
+		.raw_len = RAW,
+		.ustack_cnt = frame_cnt,
 		.flags = frame_cnt ? PROF_REC_STACKS : 0,
 	};
 	memset(raw, 0, RAW);
@@ -103,7 +108,9 @@ static void set_up(struct bench *b)
 {
 	static const char *const pattern[] = { "sched:sched_switch" };
 	const struct eventset_cfg cfg = { .patterns = pattern, .pattern_cnt = 1 };
-	const struct dial9_enc_opts opts = { .sz = sizeof(opts), .write = drop, .first_type_id = 256 };
+	const struct dial9_enc_opts opts = { .sz = sizeof(opts),
+					     .write = drop,
+					     .first_type_id = 256 };
 	int fd;
 
 	if (tracefs_open(&fd) || eventset_new(fd, &cfg, &b->events) ||
@@ -113,7 +120,10 @@ static void set_up(struct bench *b)
 	b->tasks = tasks_new(false);
 	b->stacks = stacks_new(b->frames);
 	b->translate = translate_new(&(struct translate_cfg){
-		.enc = b->enc, .emit = b->emit, .events = b->events, .tasks = b->tasks,
+		.enc = b->enc,
+		.emit = b->emit,
+		.events = b->events,
+		.tasks = b->tasks,
 		.stacks = b->stacks,
 	});
 	b->data = xmalloc(RING_BYTES * 2);
@@ -127,7 +137,9 @@ static void run(struct bench *b, size_t want, size_t frame_cnt)
 
 	while (done < want) {
 		struct ring ring = {
-			.data = b->data, .consumer = &b->consumer, .producer = &b->producer,
+			.data = b->data,
+			.consumer = &b->consumer,
+			.producer = &b->producer,
 			.sz = 2 * RING_BYTES,
 		};
 		struct merge *merge = merge_new(&ring, 1, NULL, 0);

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # What recording costs: time added to each operation of `perf bench sched pipe` pinned to one CPU, by
-# dial9-prof and by perf, both system-wide, interleaved so that the machine's moods fall on all alike; then
-# bytes an event and events lost. "switch" is sched_switch alone, as perf records it here; "ours" is the
-# whole default set of scheduler events. tools/bench/overhead.sh [ROUNDS [OPERATIONS]]   (7 200000; needs root and perf)
+# dial9-prof and by perf, both system-wide, interleaved so that the machine's moods fall on all alike, the least
+# of all rounds; then bytes a switch and events lost in the last round. "default" is what we record unasked.
+# tools/bench/overhead.sh [ROUNDS [OPERATIONS]]   (7 200000; needs root and perf)
 set -eu
 
 rounds=${1:-7}
@@ -39,16 +39,23 @@ await() { # FILE MIN_BYTES
 	done
 }
 
+# Ours takes the same event as perf, with no stacks, user stacks, both, and both pooled.
+ours() { # NAME OPTION...
+	name=$1
+	shift
+	"$prog" -a -q --no-samples --no-sched -e sched:sched_switch -o "$dir/$name" "$@" &
+}
+
 measure() { # NAME
 	case $1 in
 	none) ;;
-	switch) "$prog" -a -q --no-samples --no-sched -e sched:sched_switch --switch-stacks none \
-		-o "$dir/switch" & ;;
-	ours) "$prog" -a -q --no-samples --switch-stacks none -o "$dir/ours" & ;;
-	ours-user) "$prog" -a -q --no-samples --switch-stacks user -o "$dir/ours-user" & ;;
-	ours-both) "$prog" -a -q --no-samples --switch-stacks both -o "$dir/ours-both" & ;;
+	ours) ours ours --switch-stacks none ;;
+	ours-user) ours ours-user --switch-stacks user ;;
+	ours-both) ours ours-both --switch-stacks both ;;
+	ours-pool) ours ours-pool --switch-stacks both --spec 0.4 ;;
+	default) "$prog" -a -q -o "$dir/default" & ;;
 	perf) perf record -q -e sched:sched_switch -a -o "$dir/perf" & ;;
-	perf-both) perf record -q -e sched:sched_switch -g -a -o "$dir/perf-both" & ;;
+	perf-g) perf record -q -e sched:sched_switch -g -a -o "$dir/perf-g" & ;;
 	esac
 	if [ "$1" != none ]; then
 		recorder=$!
@@ -59,7 +66,7 @@ measure() { # NAME
 	stop 2>/dev/null
 }
 
-modes="none switch ours perf ours-user ours-both perf-both"
+modes="none ours perf ours-user ours-both ours-pool perf-g default"
 round=0
 while [ "$round" -lt "$rounds" ]; do
 	round=$((round + 1))
@@ -68,19 +75,30 @@ while [ "$round" -lt "$rounds" ]; do
 	done
 done
 
+switches() {
+	case $1 in
+	perf*) perf script -i "$dir/$1" -F event 2>/dev/null | grep -c sched_switch || : ;;
+	*) "$prog" dump "$dir/$1" | grep -c ' event .* sched:sched_switch ' || : ;;
+	esac
+}
+
+lost() {
+	case $1 in
+	perf*) perf report -i "$dir/$1" --stats 2>/dev/null |
+		awk '/LOST_SAMPLES|LOST events/ { n += $NF } END { print n + 0 }' ;;
+	*) "$prog" dump "$dir/$1" | sed -n 's/.*RecorderStats .* lost=\([0-9]*\) .*/\1/p' | tail -n 1 ;;
+	esac
+}
+
 base=$(sort -n "$dir/times-none" | head -n 1)
-printf '%-10s %10s %12s\n' recorder us/op "added us/op"
+printf '%-10s %10s %12s %14s %8s\n' recorder us/op "added us/op" "bytes/switch" lost
 for mode in $modes; do
 	best=$(sort -n "$dir/times-$mode" | head -n 1)
-	printf '%-10s %10s %12s\n' "$mode" "$best" "$(echo "$best $base" | awk '{ printf "%.3f", $1 - $2 }')"
-done
-echo
-for mode in switch ours ours-both; do
-	echo "$mode: $(stat -c %s "$dir/$mode") bytes"
-	"$prog" info "$dir/$mode" | grep -E '^account|^lost|sched:sched_switch$' || :
-done
-for mode in perf perf-both; do
-	switches=$(perf script -i "$dir/$mode" -F event 2>/dev/null | grep -c sched_switch || :)
-	stat -c %s "$dir/$mode" | awk -v n="$switches" -v m="$mode" \
-		'{ printf "%s: %d bytes, %d switches, %.1f bytes each\n", m, $1, n, n ? $1 / n : 0 }'
+	added=$(echo "$best $base" | awk '{ printf "%.3f", $1 - $2 }')
+	if [ "$mode" = none ]; then
+		printf '%-10s %10s\n' none "$best"
+		continue
+	fi
+	bytes=$(stat -c %s "$dir/$mode" | awk -v n="$(switches "$mode")" '{ printf "%.1f", n ? $1 / n : 0 }')
+	printf '%-10s %10s %12s %14s %8s\n' "$mode" "$best" "$added" "$bytes" "$(lost "$mode")"
 done

@@ -29,9 +29,14 @@ struct list_opts {
 };
 
 static const struct opt list_table[] = {
-	{ .name = "verbose", .key = 'v', .kind = OPT_FLAG, .off = offsetof(struct list_opts, verbose),
+	{ .name = "verbose",
+	  .key = 'v',
+	  .kind = OPT_FLAG,
+	  .off = offsetof(struct list_opts, verbose),
 	  .help = "with the fields of each, as a trace will have them" },
-	{ .name = "json", .kind = OPT_FLAG, .off = offsetof(struct list_opts, json),
+	{ .name = "json",
+	  .kind = OPT_FLAG,
+	  .off = offsetof(struct list_opts, json),
 	  .help = "one JSON object a line" },
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
 };

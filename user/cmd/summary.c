@@ -71,12 +71,13 @@ static void print_figures(const struct recorder_result *result)
 		fputs("  some events were lost: a larger buffer (-m 16M) or fewer events help\n",
 		      stderr);
 	if (t->samples_missed)
-		fprintf(stderr, "  about %llu samples hit a running BPF program and are missing "
-			"(an estimate)\n", (unsigned long long)t->samples_missed);
+		fprintf(stderr,
+			"  about %llu samples hit a running BPF program and are missing "
+			"(an estimate)\n",
+			(unsigned long long)t->samples_missed);
 	if (result->sampler && strcmp(result->sampler, "cycles"))
 		fprintf(stderr, "  sampled by %s at %u Hz: no hardware counters here\n",
 			result->sampler, result->hz);
-
 }
 
 struct story {
@@ -85,8 +86,10 @@ struct story {
 	struct split split;
 };
 
+typedef void (*story_fn)(struct story *story, struct trace *trace, const struct trace_event *ev);
+
 /* One pass over the file just written. */
-static int read_back(const char *file, struct story *story)
+static int read_back(const char *file, struct story *story, story_fn fn)
 {
 	struct trace_opts opts = { .names = story->names, .learn = true };
 	struct trace_event ev;
@@ -101,15 +104,25 @@ static int read_back(const char *file, struct story *story)
 	opts.ctx = source;
 	err = trace_new(&opts, &trace);
 	if (!err) {
-		while (trace_next(trace, &ev) == 1) {
-			if (ev.kind == TRACE_SAMPLE && ev.source == PROF_SOURCE_SAMPLE)
-				profile_add(story->profile, &ev);
-			split_add(&story->split, trace, &ev);
-		}
+		while (trace_next(trace, &ev) == 1)
+			fn(story, trace, &ev);
 		trace_free(trace);
 	}
 	source_close(source);
 	return err;
+}
+
+/* Loss is reported after it happened, and spoils what happened before. */
+static void learn_gaps(struct story *story, struct trace *trace, const struct trace_event *ev)
+{
+	split_add_gaps(&story->split, trace, ev);
+}
+
+static void learn_all(struct story *story, struct trace *trace, const struct trace_event *ev)
+{
+	if (ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_SAMPLE)
+		profile_add(story->profile, ev);
+	split_add(&story->split, trace, ev);
 }
 
 static void print_hottest(struct story *story)
@@ -163,7 +176,9 @@ static void print_story(const struct summary *s, const struct recorder_cfg *cfg,
 
 	if (names_new(&story.names))
 		return;
-	if (!profile_new(story.names, &story.profile) && !read_back(s->file, &story)) {
+	if (lost(&result->totals))
+		read_back(s->file, &story, learn_gaps);
+	if (!profile_new(story.names, &story.profile) && !read_back(s->file, &story, learn_all)) {
 		print_hottest(&story);
 		if (cfg->pid_cnt == 1)
 			print_split(&story, cfg->pids[0]);
@@ -183,5 +198,6 @@ void summary_print(const struct summary *s, const struct recorder_cfg *cfg,
 		return;
 	print_story(s, cfg, result);
 	fprintf(stderr, "  written to %s; next: dial9-prof report%s%s\n", s->file,
-		strcmp(s->file, "dial9.bin") ? " " : "", strcmp(s->file, "dial9.bin") ? s->file : "");
+		strcmp(s->file, "dial9.bin") ? " " : "",
+		strcmp(s->file, "dial9.bin") ? s->file : "");
 }

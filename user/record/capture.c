@@ -95,7 +95,8 @@ static int field_off(const struct event_def *def, const char *name, uint16_t siz
 
 	if (!f || f->size != size) {
 		log_error("record: %s has no field '%s' of %u bytes on this kernel; "
-			  "leave it out with --no-sched", def->name, name, size);
+			  "leave it out with --no-sched",
+			  def->name, name, size);
 		return -ENOTSUP;
 	}
 	*off = f->off;
@@ -427,8 +428,9 @@ static int open_sides(struct capture *c)
 static int attach_sampler(struct capture *c, uint32_t cpu)
 {
 	const struct perf_sampler_cfg cfg = {
-		.which = c->cfg.force_cycles ? PERF_SAMPLER_CYCLES :
-			 c->cfg.force_cpu_clock ? PERF_SAMPLER_CPU_CLOCK : PERF_SAMPLER_AUTO,
+		.which = c->cfg.force_cycles	? PERF_SAMPLER_CYCLES :
+			 c->cfg.force_cpu_clock ? PERF_SAMPLER_CPU_CLOCK :
+						  PERF_SAMPLER_AUTO,
 		.hz = c->cfg.hz,
 	};
 	struct bpf_link *link;
@@ -458,7 +460,8 @@ static void clamp_hz(struct capture *c)
 
 	if (max && c->cfg.hz > max) {
 		log_warn("record: sampling at %u Hz: the kernel allows no more "
-			 "(kernel.perf_event_max_sample_rate)", max);
+			 "(kernel.perf_event_max_sample_rate)",
+			 max);
 		c->cfg.hz = max;
 	}
 }

@@ -16,13 +16,13 @@ struct ring;
 struct capture_cfg {
 	const struct eventset *events; /* borrowed for the capture's life */
 	bool system_wide;
-	bool follow;	     /* threads and children of targets become targets */
+	bool follow; /* threads and children of targets become targets */
 	bool samples;
 	bool force_cpu_clock;
 	bool force_cycles;
 	uint32_t hz;
 	uint32_t switch_stacks; /* enum prof_stacks */
-	size_t ring_bytes;	/* per CPU; a power of two of at least a page */
+	size_t ring_bytes; /* per CPU; a power of two of at least a page */
 };
 
 /* What the kernel side has counted so far, over all CPUs. */

@@ -38,79 +38,95 @@ struct schema_def {
 };
 
 static const struct schema_def schema_defs[SCHEMA_CNT] = {
-	[SCHEMA_SAMPLE] = { PROF_EV_CPU_SAMPLE, 8, {
-		{ PROF_F_WORKER_ID, DIAL9_VARINT },
-		{ PROF_F_TID, DIAL9_U32 },
-		{ PROF_F_SOURCE, DIAL9_U8 },
-		{ PROF_F_THREAD_NAME, DIAL9_POOLED_STRING | DIAL9_OPTIONAL },
-		{ PROF_F_CALLCHAIN, DIAL9_STACK },
-		{ PROF_F_CPU, DIAL9_VARINT | DIAL9_OPTIONAL },
-		{ PROF_F_PID, DIAL9_U32 },
-		{ PROF_F_FLAGS, DIAL9_U8 },
-	} },
-	[SCHEMA_TASK] = { PROF_EV_TASK, 6, {
-		{ PROF_F_PID, DIAL9_U32 },
-		{ PROF_F_TID, DIAL9_U32 },
-		{ PROF_F_PPID, DIAL9_U32 },
-		{ PROF_F_COMM, DIAL9_POOLED_STRING },
-		{ PROF_F_EXE, DIAL9_POOLED_STRING },
-		{ PROF_F_CGROUP, DIAL9_POOLED_STRING },
-	} },
-	[SCHEMA_MODULE] = { PROF_EV_MODULE, 4, {
-		{ PROF_F_MODULE_ID, DIAL9_VARINT },
-		{ PROF_F_PATH, DIAL9_POOLED_STRING },
-		{ PROF_F_BUILD_ID, DIAL9_BYTES },
-		{ PROF_F_KIND, DIAL9_U8 },
-	} },
-	[SCHEMA_MAP] = { PROF_EV_PROC_MAPS, 5, {
-		{ PROF_F_PID, DIAL9_U32 },
-		{ PROF_F_START, DIAL9_VARINT },
-		{ PROF_F_END, DIAL9_VARINT },
-		{ PROF_F_OFFSET, DIAL9_VARINT },
-		{ PROF_F_MODULE_ID, DIAL9_VARINT },
-	} },
-	[SCHEMA_SYMBOL] = { PROF_EV_SYMBOL, 7, {
-		{ PROF_F_ADDR, DIAL9_VARINT },
-		{ PROF_F_SIZE, DIAL9_VARINT },
-		{ PROF_F_SYMBOL_NAME, DIAL9_POOLED_STRING },
-		{ PROF_F_INLINE_DEPTH, DIAL9_VARINT },
-		{ PROF_F_SOURCE_FILE, DIAL9_POOLED_STRING },
-		{ PROF_F_SOURCE_LINE, DIAL9_VARINT },
-		{ PROF_F_BASE_ADDR, DIAL9_VARINT },
-	} },
+	[SCHEMA_SAMPLE] = { PROF_EV_CPU_SAMPLE,
+			    8,
+			    {
+				    { PROF_F_WORKER_ID, DIAL9_VARINT },
+				    { PROF_F_TID, DIAL9_U32 },
+				    { PROF_F_SOURCE, DIAL9_U8 },
+				    { PROF_F_THREAD_NAME, DIAL9_POOLED_STRING | DIAL9_OPTIONAL },
+				    { PROF_F_CALLCHAIN, DIAL9_STACK },
+				    { PROF_F_CPU, DIAL9_VARINT | DIAL9_OPTIONAL },
+				    { PROF_F_PID, DIAL9_U32 },
+				    { PROF_F_FLAGS, DIAL9_U8 },
+			    } },
+	[SCHEMA_TASK] = { PROF_EV_TASK,
+			  6,
+			  {
+				  { PROF_F_PID, DIAL9_U32 },
+				  { PROF_F_TID, DIAL9_U32 },
+				  { PROF_F_PPID, DIAL9_U32 },
+				  { PROF_F_COMM, DIAL9_POOLED_STRING },
+				  { PROF_F_EXE, DIAL9_POOLED_STRING },
+				  { PROF_F_CGROUP, DIAL9_POOLED_STRING },
+			  } },
+	[SCHEMA_MODULE] = { PROF_EV_MODULE,
+			    4,
+			    {
+				    { PROF_F_MODULE_ID, DIAL9_VARINT },
+				    { PROF_F_PATH, DIAL9_POOLED_STRING },
+				    { PROF_F_BUILD_ID, DIAL9_BYTES },
+				    { PROF_F_KIND, DIAL9_U8 },
+			    } },
+	[SCHEMA_MAP] = { PROF_EV_PROC_MAPS,
+			 5,
+			 {
+				 { PROF_F_PID, DIAL9_U32 },
+				 { PROF_F_START, DIAL9_VARINT },
+				 { PROF_F_END, DIAL9_VARINT },
+				 { PROF_F_OFFSET, DIAL9_VARINT },
+				 { PROF_F_MODULE_ID, DIAL9_VARINT },
+			 } },
+	[SCHEMA_SYMBOL] = { PROF_EV_SYMBOL,
+			    7,
+			    {
+				    { PROF_F_ADDR, DIAL9_VARINT },
+				    { PROF_F_SIZE, DIAL9_VARINT },
+				    { PROF_F_SYMBOL_NAME, DIAL9_POOLED_STRING },
+				    { PROF_F_INLINE_DEPTH, DIAL9_VARINT },
+				    { PROF_F_SOURCE_FILE, DIAL9_POOLED_STRING },
+				    { PROF_F_SOURCE_LINE, DIAL9_VARINT },
+				    { PROF_F_BASE_ADDR, DIAL9_VARINT },
+			    } },
 	[SCHEMA_CLOCK] = { PROF_EV_CLOCK_SYNC, 1, { { PROF_F_REALTIME_NS, DIAL9_VARINT } } },
 	[SCHEMA_METADATA] = { PROF_EV_METADATA, 1, { { PROF_F_ENTRIES, DIAL9_STRING_MAP } } },
-	[SCHEMA_TP_SYMBOL] = { PROF_EV_TP_SYMBOL, 5, {
-		{ PROF_F_EVENT, DIAL9_POOLED_STRING },
-		{ PROF_F_FIELD, DIAL9_POOLED_STRING },
-		{ PROF_F_KIND, DIAL9_U8 },
-		{ PROF_F_VALUE, DIAL9_VARINT },
-		{ PROF_F_NAME, DIAL9_POOLED_STRING },
-	} },
-	[SCHEMA_LOST] = { PROF_EV_LOST, 5, {
-		{ PROF_F_CPU, DIAL9_U32 },
-		{ PROF_F_KIND, DIAL9_POOLED_STRING },
-		{ PROF_F_COUNT, DIAL9_VARINT },
-		{ PROF_F_FIRST_NS, DIAL9_VARINT },
-		{ PROF_F_LAST_NS, DIAL9_VARINT },
-	} },
-	[SCHEMA_STATS] = { PROF_EV_STATS, 15, {
-		{ PROF_F_ELAPSED_NS, DIAL9_VARINT },
-		{ PROF_F_PRODUCED, DIAL9_VARINT },
-		{ PROF_F_WRITTEN, DIAL9_VARINT },
-		{ PROF_F_LOST, DIAL9_VARINT },
-		{ PROF_F_SAMPLES, DIAL9_VARINT },
-		{ PROF_F_BPF_NS, DIAL9_VARINT },
-		{ PROF_F_BPF_RUNS, DIAL9_VARINT },
-		{ PROF_F_CPU_NS, DIAL9_VARINT },
-		{ PROF_F_RSS_BYTES, DIAL9_VARINT },
-		{ PROF_F_RING_FILL_MAX_BYTES, DIAL9_VARINT },
-		{ PROF_F_BYTES_WRITTEN, DIAL9_VARINT },
-		{ PROF_F_BPF_SWITCH_NS, DIAL9_VARINT },
-		{ PROF_F_BPF_WAKEUP_NS, DIAL9_VARINT },
-		{ PROF_F_BPF_TRACEPOINT_NS, DIAL9_VARINT },
-		{ PROF_F_BPF_SAMPLE_NS, DIAL9_VARINT },
-	} },
+	[SCHEMA_TP_SYMBOL] = { PROF_EV_TP_SYMBOL,
+			       5,
+			       {
+				       { PROF_F_EVENT, DIAL9_POOLED_STRING },
+				       { PROF_F_FIELD, DIAL9_POOLED_STRING },
+				       { PROF_F_KIND, DIAL9_U8 },
+				       { PROF_F_VALUE, DIAL9_VARINT },
+				       { PROF_F_NAME, DIAL9_POOLED_STRING },
+			       } },
+	[SCHEMA_LOST] = { PROF_EV_LOST,
+			  5,
+			  {
+				  { PROF_F_CPU, DIAL9_U32 },
+				  { PROF_F_KIND, DIAL9_POOLED_STRING },
+				  { PROF_F_COUNT, DIAL9_VARINT },
+				  { PROF_F_FIRST_NS, DIAL9_VARINT },
+				  { PROF_F_LAST_NS, DIAL9_VARINT },
+			  } },
+	[SCHEMA_STATS] = { PROF_EV_STATS,
+			   15,
+			   {
+				   { PROF_F_ELAPSED_NS, DIAL9_VARINT },
+				   { PROF_F_PRODUCED, DIAL9_VARINT },
+				   { PROF_F_WRITTEN, DIAL9_VARINT },
+				   { PROF_F_LOST, DIAL9_VARINT },
+				   { PROF_F_SAMPLES, DIAL9_VARINT },
+				   { PROF_F_BPF_NS, DIAL9_VARINT },
+				   { PROF_F_BPF_RUNS, DIAL9_VARINT },
+				   { PROF_F_CPU_NS, DIAL9_VARINT },
+				   { PROF_F_RSS_BYTES, DIAL9_VARINT },
+				   { PROF_F_RING_FILL_MAX_BYTES, DIAL9_VARINT },
+				   { PROF_F_BYTES_WRITTEN, DIAL9_VARINT },
+				   { PROF_F_BPF_SWITCH_NS, DIAL9_VARINT },
+				   { PROF_F_BPF_WAKEUP_NS, DIAL9_VARINT },
+				   { PROF_F_BPF_TRACEPOINT_NS, DIAL9_VARINT },
+				   { PROF_F_BPF_SAMPLE_NS, DIAL9_VARINT },
+			   } },
 };
 
 struct emit {
@@ -212,8 +228,8 @@ int emit_task(struct emit *e, uint64_t ts, const struct emit_task *t)
 	return dial9_enc_end(e->enc);
 }
 
-int emit_module(struct emit *e, uint64_t ts, uint32_t id, const char *path,
-		const uint8_t *build_id, size_t build_id_sz, enum prof_module_kind kind)
+int emit_module(struct emit *e, uint64_t ts, uint32_t id, const char *path, const uint8_t *build_id,
+		size_t build_id_sz, enum prof_module_kind kind)
 {
 	begin(e, SCHEMA_MODULE, ts);
 	dial9_enc_put_u64(e->enc, id);
@@ -288,9 +304,14 @@ int emit_lost(struct emit *e, uint64_t ts, uint32_t cpu, const char *kind, uint6
 int emit_stats(struct emit *e, uint64_t ts, const struct emit_stats *s)
 {
 	const uint64_t values[] = {
-		s->elapsed_ns, s->produced, s->written, s->lost, s->samples, s->bpf_ns,
-		s->bpf_runs, s->cpu_ns, s->rss_bytes, s->ring_fill_max_bytes, s->bytes_written,
-		s->bpf_switch_ns, s->bpf_wakeup_ns, s->bpf_tracepoint_ns, s->bpf_sample_ns,
+		s->elapsed_ns,	  s->produced,
+		s->written,	  s->lost,
+		s->samples,	  s->bpf_ns,
+		s->bpf_runs,	  s->cpu_ns,
+		s->rss_bytes,	  s->ring_fill_max_bytes,
+		s->bytes_written, s->bpf_switch_ns,
+		s->bpf_wakeup_ns, s->bpf_tracepoint_ns,
+		s->bpf_sample_ns,
 	};
 	size_t i;
 

@@ -31,7 +31,7 @@ struct emit_sample {
 	uint32_t cpu;
 	enum prof_sample_source source;
 	const char *thread_name; /* NULL: left out */
-	const uint64_t *frames;	 /* packed */
+	const uint64_t *frames; /* packed */
 	size_t frame_cnt;
 	uint8_t flags; /* PROF_SAMPLE_* */
 };
@@ -43,8 +43,8 @@ struct emit_task {
 };
 int emit_task(struct emit *e, uint64_t ts, const struct emit_task *t);
 
-int emit_module(struct emit *e, uint64_t ts, uint32_t id, const char *path,
-		const uint8_t *build_id, size_t build_id_sz, enum prof_module_kind kind);
+int emit_module(struct emit *e, uint64_t ts, uint32_t id, const char *path, const uint8_t *build_id,
+		size_t build_id_sz, enum prof_module_kind kind);
 
 struct emit_map {
 	uint32_t pid;

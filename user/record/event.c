@@ -24,10 +24,16 @@ enum { COMMON_FIELDS = 2 };
 static int op_of(const struct format_field *f, enum event_op *op)
 {
 	static const enum event_op uints[9] = {
-		[1] = EVENT_OP_U8, [2] = EVENT_OP_U16, [4] = EVENT_OP_U32, [8] = EVENT_OP_U64,
+		[1] = EVENT_OP_U8,
+		[2] = EVENT_OP_U16,
+		[4] = EVENT_OP_U32,
+		[8] = EVENT_OP_U64,
 	};
 	static const enum event_op sints[9] = {
-		[1] = EVENT_OP_S8, [2] = EVENT_OP_S16, [4] = EVENT_OP_S32, [8] = EVENT_OP_S64,
+		[1] = EVENT_OP_S8,
+		[2] = EVENT_OP_S16,
+		[4] = EVENT_OP_S32,
+		[8] = EVENT_OP_S64,
 	};
 	bool is_int = f->kind == FORMAT_UINT || f->kind == FORMAT_SINT;
 
@@ -154,7 +160,8 @@ int event_def_new(struct format_event *format, struct event_def **out)
 		err = op_of(f, &def->fields[i].op);
 		if (err) {
 			log_error("cannot record %s: its field '%s' has %u bytes, which no dial9 "
-				  "type holds", def->name, f->name, f->size);
+				  "type holds",
+				  def->name, f->name, f->size);
 			goto out;
 		}
 		any_signed |= event_op_is_signed(def->fields[i].op);

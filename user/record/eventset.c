@@ -21,8 +21,8 @@
 #include "prof_events.h"
 
 static const char *const sched_events[] = {
-	PROF_EV_SCHED_SWITCH,	     PROF_EV_SCHED_WAKING,	  PROF_EV_SCHED_WAKEUP_NEW,
-	PROF_EV_SCHED_MIGRATE_TASK,  PROF_EV_SCHED_PROCESS_FORK,  PROF_EV_SCHED_PROCESS_EXEC,
+	PROF_EV_SCHED_SWITCH,	    PROF_EV_SCHED_WAKING,	PROF_EV_SCHED_WAKEUP_NEW,
+	PROF_EV_SCHED_MIGRATE_TASK, PROF_EV_SCHED_PROCESS_FORK, PROF_EV_SCHED_PROCESS_EXEC,
 	PROF_EV_SCHED_PROCESS_EXIT,
 };
 
@@ -102,10 +102,12 @@ static int unknown_event(const struct catalog *cat, const char *pattern)
 
 	if (!strchr(pattern, ':'))
 		log_error("record: '%s' is no event: events are named system:event, such as "
-			  "sched:sched_switch; dial9-prof list shows them", pattern);
+			  "sched:sched_switch; dial9-prof list shows them",
+			  pattern);
 	else if (near)
 		log_error("record: this kernel has no event '%s' (did you mean %s?); "
-			  "dial9-prof list shows them", pattern, near);
+			  "dial9-prof list shows them",
+			  pattern, near);
 	else
 		log_error("record: this kernel has no event '%s'; dial9-prof list shows them",
 			  pattern);

@@ -25,7 +25,7 @@ struct eventset {
 };
 
 struct eventset_cfg {
-	bool sched;		     /* the scheduler's seven */
+	bool sched; /* the scheduler's seven */
 	const char *const *patterns; /* system:event, globs, comma lists */
 	size_t pattern_cnt;
 };

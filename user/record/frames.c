@@ -43,7 +43,7 @@ struct frames {
 	struct symworker *worker;
 	const struct kallsyms *kallsyms;
 	struct strtab keys; /* of modules: the id is the key's number plus one */
-	struct hmap named;  /* frames that were given to naming */
+	struct hmap named; /* frames that were given to naming */
 	struct hmap kernel_ids; /* kallsyms module -> id */
 	struct image *images;
 	size_t image_cnt;
@@ -153,7 +153,8 @@ static void find_module(struct frames *f, const struct process *proc, struct map
 {
 	bool file = maps_is_file(m->path), vdso = maps_is_vdso(m->path), fresh;
 	enum prof_module_kind kind = file ? PROF_MODULE_ELF :
-				     vdso ? PROF_MODULE_VDSO : PROF_MODULE_ANON;
+				     vdso ? PROF_MODULE_VDSO :
+					    PROF_MODULE_ANON;
 	uint64_t serial = kind == PROF_MODULE_ANON ? ++f->anon_serial : 0;
 
 	if (file && !m->build_id_known)

@@ -61,6 +61,8 @@ static void run_child(char *const *argv, bool as_root, int go_fd, int err_fd)
 	char c;
 	int err;
 
+	/* What we ignore the command would ignore too; what we catch, the exec resets. */
+	signal(SIGPIPE, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (read(go_fd, &c, 1) != 1)
@@ -154,8 +156,11 @@ void launch_free(struct launch *l)
 		return;
 	close(l->go_fd);
 	close(l->err_fd);
-	if (!l->gone)
+	if (!l->gone && !l->ended) {
+		/* Other children of ours may hold the pipe, so its end may never show. */
+		kill(l->pid, SIGKILL);
 		waitpid(l->pid, NULL, 0);
+	}
 	free(l->name);
 	free(l);
 }

@@ -30,8 +30,8 @@ static size_t lower(const struct maps *maps, uint64_t addr)
 
 static void open_gap(struct maps *maps, size_t at, size_t old_cnt, size_t new_cnt)
 {
-	maps->v = array_reserve(maps->v, &maps->cap, maps->cnt - old_cnt + new_cnt,
-				sizeof(*maps->v));
+	maps->v =
+		array_reserve(maps->v, &maps->cap, maps->cnt - old_cnt + new_cnt, sizeof(*maps->v));
 	memmove(&maps->v[at + new_cnt], &maps->v[at + old_cnt],
 		(maps->cnt - at - old_cnt) * sizeof(*maps->v));
 	maps->cnt = maps->cnt - old_cnt + new_cnt;

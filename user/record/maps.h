@@ -16,8 +16,8 @@ struct map {
 	uint8_t build_id[PERF_BUILD_ID_MAX];
 	uint8_t build_id_sz;
 	bool build_id_known; /* the kernel said it, even if it is empty */
-	bool announced;	     /* its ProcMapsEntry has been written */
-	uint32_t module_id;  /* 0: not looked up yet */
+	bool announced; /* its ProcMapsEntry has been written */
+	uint32_t module_id; /* 0: not looked up yet */
 };
 
 /* The executable mappings of a process, sorted, without overlaps. {0} is an empty set. */

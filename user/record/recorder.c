@@ -16,6 +16,7 @@
 #include <linux/capability.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -36,6 +37,7 @@
 #include "record/frames.h"
 #include "record/launch.h"
 #include "record/merge.h"
+#include "record/ring.h"
 #include "record/sink.h"
 #include "record/stacks.h"
 #include "record/targets.h"
@@ -47,6 +49,7 @@
 
 enum {
 	TICK_MS = 20,
+	RUSH_MS = 4,
 	MARK_NS = 5 * 1000000, /* records younger than this may still be overtaken */
 	PASS_MAX = 65536,
 	NAMES_MAX = 4096,
@@ -55,7 +58,7 @@ enum {
 	POLLFDS_MAX = 64,
 	NAMES_WAIT_S = 60,
 	NAMES_STEP_MS = 50,
-	DRAIN_NICE = -15,
+	START_NICE = -15,
 };
 
 struct recorder {
@@ -213,14 +216,24 @@ static int prepare_translation(struct recorder *r)
 	return 0;
 }
 
-/*
- * A ring holds a few hundredths of a second of a busy CPU: on a machine with more work than CPUs the
- * drain, and what it waits for at start, must not wait for their turn. Threads inherit this, so the
- * command and the symbol worker are made before.
- */
+/* What recording waits for at its start does not wait for its turn. Threads inherit this, so the
+ * command and the symbol worker are made before. */
 static void hurry(bool on)
 {
-	if (setpriority(PRIO_PROCESS, gettid(), on ? DRAIN_NICE : 0))
+	if (setpriority(PRIO_PROCESS, gettid(), on ? START_NICE : 0))
+		log_info("record: the start keeps its priority: %s", strerror(errno));
+}
+
+/*
+ * A ring holds a few hundredths of a second of a busy CPU, and on a machine with more work than CPUs
+ * an ordinary thread may wait longer than that for one. The drain itself is short.
+ */
+static void drain_in_real_time(bool on)
+{
+	const struct sched_param param = { .sched_priority = on };
+	int policy = on ? SCHED_FIFO | SCHED_RESET_ON_FORK : SCHED_OTHER;
+
+	if (sched_setscheduler(0, policy, &param))
 		log_info("record: the drain keeps its priority: %s", strerror(errno));
 }
 
@@ -286,12 +299,12 @@ static int write_head(struct recorder *r)
 	describe_target(r->cfg, &target);
 	text = emit_text(&valid, buf_cstr(&target), target.len);
 	err = status_write_head(r->status, &(struct status_head){
-		.command_line = r->cfg->command_line,
-		.target = text.ptr,
-		.events = r->events,
-		.switch_stacks = r->cfg->switch_stacks,
-		.ring_bytes = r->cfg->ring_bytes,
-	});
+						   .command_line = r->cfg->command_line,
+						   .target = text.ptr,
+						   .events = r->events,
+						   .switch_stacks = r->cfg->switch_stacks,
+						   .ring_bytes = r->cfg->ring_bytes,
+					   });
 	buf_free(&target);
 	buf_free(&valid);
 	return err;
@@ -307,8 +320,8 @@ static void announce_task(struct task *task, void *ctx)
 	struct announce *a = ctx;
 
 	if (!a->err)
-		a->err = translate_task(a->r->translate, a->r->start_ns, task->tid,
-					task->proc->pid);
+		a->err =
+			translate_task(a->r->translate, a->r->start_ns, task->tid, task->proc->pid);
 }
 
 /* Targets are in the trace from its start, also if they never run. */
@@ -409,12 +422,26 @@ static bool is_over(struct recorder *r, uint64_t now)
 	return false;
 }
 
+/* What a pass leaves behind is what came in the last milliseconds: where that is an eighth of a ring,
+ * the ring would be full before an ordinary tick is over. */
+static bool in_a_rush(struct recorder *r)
+{
+	size_t cnt, i;
+	const struct ring *rings = capture_rings(r->capture, &cnt);
+
+	for (i = 0; i < cnt; i++)
+		if (ring_fill(&rings[i]) > rings[i].sz / 8)
+			return true;
+	return false;
+}
+
 /* Until the next tick, or until something ends. */
 static void wait_tick(struct recorder *r, uint64_t now)
 {
 	struct pollfd fds[POLLFDS_MAX];
 	size_t cnt = targets_pollfds(r->targets, fds, POLLFDS_MAX);
-	uint64_t left = TICK_MS * MS_NS, end = r->start_ns + r->cfg->duration_ns;
+	uint64_t left = (in_a_rush(r) ? RUSH_MS : TICK_MS) * MS_NS,
+		 end = r->start_ns + r->cfg->duration_ns;
 	struct timespec ts;
 
 	if (r->cfg->duration_ns && end > now && end - now < left)
@@ -439,6 +466,7 @@ static int record_until_over(struct recorder *r)
 	unsigned int tick = 0;
 	int err = 0;
 
+	drain_in_real_time(true);
 	while (!err && !is_over(r, now)) {
 		wait_tick(r, now);
 		now = clock_mono_ns();
@@ -449,6 +477,7 @@ static int record_until_over(struct recorder *r)
 			err = dial9_enc_flush(r->enc);
 		report_progress(r, now, tick++);
 	}
+	drain_in_real_time(false);
 	hurry(false);
 	return err;
 }
@@ -483,8 +512,9 @@ static void check_balance(const struct status_totals *t)
 {
 	if (t->produced != t->written + t->lost)
 		log_warn("record: %llu records produced, but %llu written and %llu lost: "
-			 "please report this", (unsigned long long)t->produced,
-			 (unsigned long long)t->written, (unsigned long long)t->lost);
+			 "please report this",
+			 (unsigned long long)t->produced, (unsigned long long)t->written,
+			 (unsigned long long)t->lost);
 }
 
 static int finish(struct recorder *r)

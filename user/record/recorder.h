@@ -36,12 +36,12 @@ struct recorder_cfg {
 	/* where to, how long */
 	const char *output;
 	uint64_t duration_ns; /* 0: until the end of the target or *stop */
-	size_t ring_bytes;    /* per CPU, a power of two */
-	bool pooled_stacks;   /* spec level 0.4 */
+	size_t ring_bytes; /* per CPU, a power of two */
+	bool pooled_stacks; /* spec level 0.4 */
 	const char *command_line;
 
 	const volatile sig_atomic_t *stop; /* 1: finish; more: at once, without waiting for names */
-	recorder_progress_fn progress;	   /* may be NULL */
+	recorder_progress_fn progress; /* may be NULL */
 	void *progress_ctx;
 };
 
@@ -57,11 +57,11 @@ struct recorder_result {
 	enum recorder_end end;
 	uint32_t command_pid; /* 0: no command */
 	bool command_ended;
-	int command_status;  /* as a shell gives it, when command_ended */
+	int command_status; /* as a shell gives it, when command_ended */
 	const char *sampler; /* static; NULL without samples */
 	uint32_t hz;
-	bool names_cut;	      /* some names were not waited for */
-	bool output_failed;   /* the error is about the output */
+	bool names_cut; /* some names were not waited for */
+	bool output_failed; /* the error is about the output */
 };
 
 /*

@@ -54,6 +54,11 @@ void ring_close(struct ring *r)
 	*r = (struct ring){ 0 };
 }
 
+size_t ring_fill(const struct ring *r)
+{
+	return __atomic_load_n(r->producer, __ATOMIC_ACQUIRE) - r->pos;
+}
+
 static size_t frame_size(uint32_t hdr)
 {
 	uint32_t len = hdr & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);

@@ -13,15 +13,18 @@ struct ring {
 	unsigned long *consumer;
 	const unsigned long *producer;
 	size_t sz;
-	unsigned long pos;	 /* read up to here; the kernel knows of it at ring_publish() */
+	unsigned long pos; /* read up to here; the kernel knows of it at ring_publish() */
 	unsigned long published;
-	size_t fill_max;	 /* bytes, seen at ring_peek() */
-	uint64_t malformed;	 /* records whose lengths contradicted each other, skipped */
+	size_t fill_max; /* bytes, seen at ring_peek() */
+	uint64_t malformed; /* records whose lengths contradicted each other, skipped */
 };
 
 /* sz: as the map was made. -errno. The fd stays the caller's. */
 int ring_open(int map_fd, size_t sz, struct ring *r);
 void ring_close(struct ring *r);
+
+/* Bytes that wait to be read. */
+size_t ring_fill(const struct ring *r);
 
 /* The oldest record, whole and with lengths that agree, borrowed until ring_publish(); NULL when
  * there is none yet. */

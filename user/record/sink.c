@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/log.h"
+#include "base/str.h"
 
 struct sink {
 	int fd;
@@ -31,7 +33,8 @@ static int output_error(const char *path, int err)
 {
 	log_error("record: cannot write %s: %s%s", path, strerror(-err),
 		  err == -EACCES || err == -EROFS || err == -ENOENT ?
-			  "; choose another file with -o" : "");
+			  "; choose another file with -o" :
+			  "");
 	return err;
 }
 
@@ -61,13 +64,38 @@ static int open_new(const char *path, uid_t uid, gid_t gid, int *fd)
 	return 0;
 }
 
+/*
+ * Names of what is open already. Those of the system are links, so they would be renamed otherwise;
+ * a shell's >(COMMAND) is one of them as well.
+ */
+static bool names_descriptor(const char *path, int *fd)
+{
+	static const char *const dirs[] = { "/dev/fd/", "/proc/self/fd/" };
+	uint64_t n;
+	size_t i;
+
+	*fd = -1;
+	if (!strcmp(path, "-") || !strcmp(path, "/dev/stdout"))
+		*fd = STDOUT_FILENO;
+	if (!strcmp(path, "/dev/stderr"))
+		*fd = STDERR_FILENO;
+	for (i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
+		if (strncmp(path, dirs[i], strlen(dirs[i])))
+			continue;
+		if (!str_parse_u64(path + strlen(dirs[i]), INT_MAX, &n))
+			*fd = n;
+		return true;
+	}
+	return *fd >= 0;
+}
+
 static int open_path(const char *path, uid_t uid, gid_t gid, int *fd)
 {
 	struct stat st;
-	int err;
+	int err, named;
 
-	if (!strcmp(path, "-")) {
-		*fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (names_descriptor(path, &named)) {
+		*fd = fcntl(named, F_DUPFD_CLOEXEC, 3);
 		return *fd < 0 ? -errno : 0;
 	}
 	if (lstat(path, &st))

@@ -10,7 +10,7 @@
 struct sink;
 
 /*
- * "-" is standard output. A regular file that exists becomes PATH.old; the new one is private to
+ * "-" is standard output, and /dev/stdout, /dev/fd/N and such are what is open there. A regular file that exists becomes PATH.old; the new one is private to
  * its owner, who is uid:gid (-1: left as created). Anything else that exists, such as a pipe or a
  * device, is written to as it is. Prints one line and returns -errno.
  */

@@ -24,13 +24,13 @@ enum { SLOTS = 8192 };
 struct slot {
 	uint64_t hash;
 	uint64_t serial;
-	uint32_t generation;	    /* of the process's mappings */
+	uint32_t generation; /* of the process's mappings */
 	uint32_t kernel_generation; /* 0 without kernel frames */
 	uint16_t kstack_cnt, cnt;
 	uint8_t kind;
 	uint16_t packed_cnt; /* less than cnt by the frames of the tracing itself */
-	size_t cap;	     /* in frames, of either half */
-	uint64_t *frames;    /* cnt raw ones, then from cap on packed_cnt packed ones */
+	size_t cap; /* in frames, of either half */
+	uint64_t *frames; /* cnt raw ones, then from cap on packed_cnt packed ones */
 };
 
 struct stacks {
@@ -105,8 +105,7 @@ static void pack_frames(struct stacks *s, struct slot *slot, struct process *pro
 	size_t i = tracing_frames(s, slot);
 
 	for (; i < slot->kstack_cnt; i++)
-		*out++ = frames_kernel(s->frames,
-				       slot->frames[i] - (i > 0 || !exact_kernel_leaf));
+		*out++ = frames_kernel(s->frames, slot->frames[i] - (i > 0 || !exact_kernel_leaf));
 	for (; i < slot->cnt; i++)
 		*out++ = frames_user(s->frames, proc, slot->frames[i] - (i > slot->kstack_cnt));
 	slot->packed_cnt = out - (slot->frames + slot->cap);
@@ -115,8 +114,8 @@ static void pack_frames(struct stacks *s, struct slot *slot, struct process *pro
 const uint64_t *stacks_resolve(struct stacks *s, const struct prof_rec *rec, struct process *proc,
 			       size_t *cnt)
 {
-	const uint64_t *raw = (const uint64_t *)((const uint8_t *)(rec + 1) +
-						 ((rec->raw_len + 7UL) & ~7UL));
+	const uint64_t *raw =
+		(const uint64_t *)((const uint8_t *)(rec + 1) + ((rec->raw_len + 7UL) & ~7UL));
 	struct slot key = {
 		.kstack_cnt = rec->kstack_cnt,
 		.cnt = rec->kstack_cnt + rec->ustack_cnt,

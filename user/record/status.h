@@ -17,11 +17,11 @@ struct status_totals {
 	uint64_t produced; /* tracepoint records: written + lost, once all rings are empty */
 	uint64_t written;
 	uint64_t lost;
-	uint64_t samples;	  /* written */
-	uint64_t samples_lost;	  /* for want of room in a ring */
-	uint64_t samples_missed;  /* an estimate: those that hit a running BPF program */
-	uint64_t bpf_ns;	  /* extrapolated */
-	uint64_t cpu_ns;	  /* the recorder's own while recording, user and system */
+	uint64_t samples; /* written */
+	uint64_t samples_lost; /* for want of room in a ring */
+	uint64_t samples_missed; /* an estimate: those that hit a running BPF program */
+	uint64_t bpf_ns; /* extrapolated */
+	uint64_t cpu_ns; /* the recorder's own while recording, user and system */
 	uint64_t bytes;
 };
 

@@ -61,7 +61,8 @@ static int target_open(struct target *t, uint32_t pid, uint32_t tid)
 		return no_such(tid ? "thread" : "process", tid ? tid : pid);
 	if (!tid && status.tgid != (pid_t)pid) {
 		log_error("record: %u is a thread of process %d: use -t %u for the thread, -p %d "
-			  "for the process", pid, status.tgid, pid, status.tgid);
+			  "for the process",
+			  pid, status.tgid, pid, status.tgid);
 		return -ESRCH;
 	}
 	t->pid = status.tgid;
@@ -153,8 +154,8 @@ static bool target_ended(const struct target *target)
 
 	if (poll(&fd, 1, 0) == 1)
 		return true;
-	return target->tid && (proc_read_status(target->tid, &status) ||
-			       status.tgid != target->pid);
+	return target->tid &&
+	       (proc_read_status(target->tid, &status) || status.tgid != target->pid);
 }
 
 bool targets_ended(struct targets *t)

@@ -14,10 +14,10 @@ struct perf_side;
 struct process {
 	uint32_t pid;
 	uint32_t ppid;
-	uint64_t serial;   /* no two programs share one, whatever their pids: an exec changes it */
+	uint64_t serial; /* no two programs share one, whatever their pids: an exec changes it */
 	uint32_t task_cnt; /* that refer to it */
 	struct maps maps;
-	bool wanted;	/* its mappings are kept */
+	bool wanted; /* its mappings are kept */
 	bool exe_from_map; /* an exec was seen, and its first mapping is the program */
 	const char *exe; /* borrowed from the tables, "" unknown */
 	const char *cgroup;

@@ -237,8 +237,8 @@ int translate_record(struct translate *t, const struct prof_rec *rec)
 	if (err)
 		return err;
 	if (rec->flags & PROF_REC_STACKS)
-		frames = stacks_resolve(t->cfg.stacks, rec,
-					tasks_process(t->cfg.tasks, rec->pid), &cnt);
+		frames = stacks_resolve(t->cfg.stacks, rec, tasks_process(t->cfg.tasks, rec->pid),
+					&cnt);
 	if (!is_sample)
 		err = write_tracepoint(t, rec);
 	if (!err && (is_sample || cnt))
