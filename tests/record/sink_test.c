@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Where the trace goes: files made anew, links not followed, pipes and devices as they are. */
+#include "record/sink.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support.h"
+
+enum { NOBODY = (uid_t)-1 };
+
+static char dir[] = "/tmp/d9-sink-XXXXXX";
+
+static void setup(void)
+{
+	cr_assert_not_null(mkdtemp(dir));
+	cr_assert_eq(chdir(dir), 0);
+}
+
+static void teardown(void)
+{
+	static const char *const names[] = { "t.bin", "t.bin.old", "link",     "link.old",
+					     "fifo",  "precious",  "sub/t.bin" };
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		unlink(names[i]);
+	rmdir("sub");
+	cr_expect_eq(rmdir(dir), 0, "nothing else was left behind");
+}
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	fputs(text, f);
+	fclose(f);
+}
+
+static const char *read_file(const char *path)
+{
+	static char text[256];
+	FILE *f = fopen(path, "r");
+
+	cr_assert_not_null(f, "%s", path);
+	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+	fclose(f);
+	return text;
+}
+
+static void write_sink(const char *path, const char *text)
+{
+	struct sink *s = NULL;
+
+	cr_assert_eq(sink_open(path, NOBODY, NOBODY, &s), 0);
+	cr_assert_eq(sink_write(s, text, strlen(text)), 0);
+	cr_expect_eq(sink_bytes(s), strlen(text));
+	cr_assert_eq(sink_close(s), 0);
+}
+
+Test(sink, a_new_file_is_its_owners_alone, .init = setup, .fini = teardown)
+{
+	struct stat st;
+
+	umask(0);
+	write_sink("t.bin", "trace");
+	cr_assert_eq(stat("t.bin", &st), 0);
+	cr_expect_eq(st.st_mode & 07777, 0600);
+	cr_expect_eq(st.st_uid, geteuid());
+	cr_expect_str_eq(read_file("t.bin"), "trace");
+}
+
+Test(sink, the_file_of_the_last_recording_is_kept_once, .init = setup, .fini = teardown)
+{
+	write_sink("t.bin", "one");
+	write_sink("t.bin", "two");
+	cr_expect_str_eq(read_file("t.bin"), "two");
+	cr_expect_str_eq(read_file("t.bin.old"), "one");
+	write_sink("t.bin", "three");
+	cr_expect_str_eq(read_file("t.bin"), "three");
+	cr_expect_str_eq(read_file("t.bin.old"), "two");
+}
+
+Test(sink, a_link_is_renamed_and_never_followed, .init = setup, .fini = teardown)
+{
+	struct stat st;
+
+	write_file("precious", "keep");
+	cr_assert_eq(symlink("precious", "link"), 0);
+	write_sink("link", "trace");
+	cr_expect_str_eq(read_file("precious"), "keep");
+	cr_expect_str_eq(read_file("link"), "trace");
+	cr_assert_eq(lstat("link", &st), 0);
+	cr_expect(S_ISREG(st.st_mode));
+	cr_assert_eq(lstat("link.old", &st), 0);
+	cr_expect(S_ISLNK(st.st_mode));
+}
+
+Test(sink, a_link_to_nothing_makes_no_file_there, .init = setup, .fini = teardown)
+{
+	cr_assert_eq(symlink("precious", "link"), 0);
+	write_sink("link", "trace");
+	cr_expect_neq(access("precious", F_OK), 0);
+	cr_expect_str_eq(read_file("link"), "trace");
+}
+
+Test(sink, the_file_belongs_to_the_user_behind_sudo, .init = setup, .fini = teardown)
+{
+	struct sink *s = NULL;
+	struct stat st;
+
+	SKIP_UNLESS_ROOT("gives a file to another user");
+	cr_assert_eq(sink_open("t.bin", 1234, 5678, &s), 0);
+	cr_assert_eq(sink_close(s), 0);
+	cr_assert_eq(stat("t.bin", &st), 0);
+	cr_expect_eq(st.st_uid, 1234);
+	cr_expect_eq(st.st_gid, 5678);
+	cr_expect_eq(st.st_mode & 07777, 0600);
+}
+
+Test(sink, a_pipe_is_written_to_as_it_is, .init = setup, .fini = teardown)
+{
+	char got[16] = "";
+	struct stat st;
+	int fd;
+
+	cr_assert_eq(mkfifo("fifo", 0600), 0);
+	fd = open("fifo", O_RDONLY | O_NONBLOCK);
+	write_sink("fifo", "trace");
+	cr_expect_eq(read(fd, got, sizeof(got)), 5);
+	cr_expect_str_eq(got, "trace");
+	close(fd);
+	cr_assert_eq(stat("fifo", &st), 0);
+	cr_expect(S_ISFIFO(st.st_mode));
+	cr_expect_neq(access("fifo.old", F_OK), 0);
+}
+
+/* Standard output goes to a file meanwhile. Root is nobody, who can do no harm in /dev. */
+static void write_as_output(const char *path, const char *text)
+{
+	int saved = dup(STDOUT_FILENO), fd = open("precious", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	dup2(fd, STDOUT_FILENO);
+	if (!geteuid())
+		cr_assert_eq(seteuid(65534), 0);
+	write_sink(path, text);
+	if (!getuid())
+		cr_assert_eq(seteuid(0), 0);
+	dup2(saved, STDOUT_FILENO);
+	close(saved);
+	close(fd);
+}
+
+Test(sink, a_dash_is_standard_output_and_leaves_it_open, .init = setup, .fini = teardown)
+{
+	write_as_output("-", "trace");
+	cr_expect_str_eq(read_file("precious"), "trace");
+	cr_expect_neq(access("-", F_OK), 0);
+}
+
+/* These are links, and the ones below /dev are the system's: renaming them would be a disaster. */
+Test(sink, names_of_open_descriptors_are_those_descriptors, .init = setup, .fini = teardown)
+{
+	static const char *const names[] = { "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1" };
+	struct stat st;
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		write_as_output(names[i], names[i]);
+		cr_expect_str_eq(read_file("precious"), names[i]);
+	}
+	cr_assert_eq(lstat("/dev/stdout", &st), 0);
+	cr_expect(S_ISLNK(st.st_mode));
+}
+
+static void expect_open_error(const char *path, int want, const char *line)
+{
+	struct sink *s = NULL;
+	const char *said;
+	int err;
+
+	support_catch_stderr();
+	err = sink_open(path, NOBODY, NOBODY, &s);
+	said = support_stderr();
+	cr_expect_eq(err, want, "%s: %d", path, err);
+	cr_expect_null(s);
+	cr_expect_str_eq(said, line);
+}
+
+Test(sink, what_cannot_be_opened_is_one_line_with_the_remedy, .init = setup, .fini = teardown)
+{
+	expect_open_error("no/such/dir/t.bin", -ENOENT,
+			  "dial9-prof: record: cannot write no/such/dir/t.bin: No such file or "
+			  "directory; choose another file with -o\n");
+	cr_assert_eq(mkdir("sub", 0700), 0);
+	expect_open_error("sub", -EISDIR, "dial9-prof: record: cannot write sub: Is a directory\n");
+	expect_open_error("/dev/fd/999", -EBADF,
+			  "dial9-prof: record: cannot write /dev/fd/999: Bad file descriptor\n");
+	expect_open_error("/dev/fd/x", -EBADF,
+			  "dial9-prof: record: cannot write /dev/fd/x: Bad file descriptor\n");
+}
+
+Test(sink, a_full_disk_is_one_line_however_often_it_is_tried)
+{
+	struct sink *s = NULL;
+	const char *said;
+	int i;
+
+	cr_assert_eq(sink_open("/dev/full", NOBODY, NOBODY, &s), 0);
+	support_catch_stderr();
+	for (i = 0; i < 3; i++)
+		cr_expect_eq(sink_write(s, "x", 1), -ENOSPC);
+	cr_expect_eq(sink_close(s), 0, "it was said already");
+	said = support_stderr();
+	cr_expect_str_eq(said,
+			 "dial9-prof: record: cannot write /dev/full: No space left on device\n");
+}
+
+Test(sink, a_reader_that_left_is_no_news)
+{
+	int saved = dup(STDOUT_FILENO), ends[2];
+	struct sink *s = NULL;
+	const char *said;
+
+	signal(SIGPIPE, SIG_IGN);
+	cr_assert_eq(pipe(ends), 0);
+	dup2(ends[1], STDOUT_FILENO);
+	cr_assert_eq(sink_open("-", NOBODY, NOBODY, &s), 0);
+	dup2(saved, STDOUT_FILENO);
+	close(ends[0]);
+	close(ends[1]);
+	support_catch_stderr();
+	cr_expect_eq(sink_write(s, "x", 1), -EPIPE);
+	sink_close(s);
+	said = support_stderr();
+	cr_expect_str_eq(said, "");
+	close(saved);
+}
+
+static void on_alarm(int sig)
+{
+}
+
+/* A pipe takes 64 KiB at a time, and signals come in between: every byte arrives all the same. */
+Test(sink, a_large_write_is_whole_in_spite_of_short_writes_and_signals, .init = setup,
+     .fini = teardown)
+{
+	struct sigaction sa = { .sa_handler = on_alarm };
+	enum { BYTES = 3000000 };
+	char *data = malloc(BYTES), *got = malloc(BYTES + 1);
+	struct sink *s = NULL;
+	size_t i;
+	pid_t pid;
+	int fd;
+
+	for (i = 0; i < BYTES; i++)
+		data[i] = (char)(i * 31 >> 3);
+	cr_assert_eq(mkfifo("fifo", 0600), 0);
+	pid = fork();
+	if (!pid) {
+		execlp("sh", "sh", "-c", "exec 3<fifo; sleep 0.1; cat <&3 >precious", (char *)NULL);
+		_exit(127);
+	}
+	sigaction(SIGALRM, &sa, NULL);
+	ualarm(3000, 3000);
+	cr_assert_eq(sink_open("fifo", NOBODY, NOBODY, &s), 0);
+	cr_assert_eq(sink_write(s, data, BYTES), 0);
+	cr_expect_eq(sink_bytes(s), BYTES);
+	ualarm(0, 0);
+	sink_close(s);
+	cr_assert_eq(waitpid(pid, NULL, 0), pid);
+	fd = open("precious", O_RDONLY);
+	cr_expect_eq(read(fd, got, BYTES + 1), BYTES);
+	cr_expect(!memcmp(got, data, BYTES));
+	close(fd);
+	free(got);
+	free(data);
+}
+
+Test(sink, closing_nothing_is_allowed)
+{
+	cr_expect_eq(sink_close(NULL), 0);
+}
