@@ -54,8 +54,8 @@ measure() { # NAME
 	ours-both) ours ours-both --switch-stacks both ;;
 	ours-pool) ours ours-pool --switch-stacks both --spec 0.4 ;;
 	default) "$prog" -a -q -o "$dir/default" & ;;
-	perf) perf record -q -e sched:sched_switch -a -o "$dir/perf" & ;;
-	perf-g) perf record -q -e sched:sched_switch -g -a -o "$dir/perf-g" & ;;
+	perf) perf record -q -B -N -e sched:sched_switch -a -o "$dir/perf" & ;;
+	perf-g) perf record -q -B -N -e sched:sched_switch -g -a -o "$dir/perf-g" & ;;
 	esac
 	if [ "$1" != none ]; then
 		recorder=$!
