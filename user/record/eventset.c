@@ -96,6 +96,12 @@ static int add_event(struct eventset *set, int tracefs_fd, const char *name)
 	return 0;
 }
 
+/* The kernel's own bookkeeping. */
+static bool is_ftrace(const char *name)
+{
+	return !strncmp(name, "ftrace:", 7);
+}
+
 static int unknown_event(const struct catalog *cat, const char *pattern)
 {
 	const char *near = opts_nearest(pattern, (const char *const *)cat->names, cat->cnt);
@@ -114,7 +120,6 @@ static int unknown_event(const struct catalog *cat, const char *pattern)
 	return strchr(pattern, ':') ? -ENOENT : -EINVAL;
 }
 
-/* ftrace:* are the kernel's own bookkeeping: nothing can attach to them. */
 static int add_glob(struct eventset *set, int tracefs_fd, const struct catalog *cat,
 		    const char *pattern)
 {
@@ -123,7 +128,7 @@ static int add_glob(struct eventset *set, int tracefs_fd, const struct catalog *
 	int err;
 
 	for (i = 0; i < cat->cnt; i++) {
-		if (!str_glob(pattern, cat->names[i]) || !strncmp(cat->names[i], "ftrace:", 7))
+		if (!str_glob(pattern, cat->names[i]) || is_ftrace(cat->names[i]))
 			continue;
 		any = true;
 		err = add_event(set, tracefs_fd, cat->names[i]);
@@ -147,7 +152,7 @@ static int add_pattern(struct eventset *set, int tracefs_fd, struct catalog *cat
 	char *system;
 	int err;
 
-	if (is_plain(pattern) && strncmp(pattern, "ftrace:", 7)) {
+	if (is_plain(pattern) && !is_ftrace(pattern)) {
 		system = xstrndup(pattern, colon - pattern);
 		err = tracefs_event_id(tracefs_fd, system, colon + 1, &id);
 		free(system);
@@ -167,7 +172,10 @@ static int add_list(struct eventset *set, int tracefs_fd, struct catalog *cat, c
 	char *copy = xstrdup(list), *save = NULL, *word;
 	int err = 0;
 
-	for (word = strtok_r(copy, ",", &save); word && !err; word = strtok_r(NULL, ",", &save))
+	word = strtok_r(copy, ",", &save);
+	if (!word)
+		err = unknown_event(cat, list);
+	for (; word && !err; word = strtok_r(NULL, ",", &save))
 		err = add_pattern(set, tracefs_fd, cat, word);
 	free(copy);
 	return err;
