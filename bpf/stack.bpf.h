@@ -26,9 +26,15 @@ static __always_inline __u32 kernel_stack(void *ctx, __u64 *frames, __u32 skip, 
 	return n / sizeof(*frames);
 }
 
-/* The stack of @task, which is the current one. @frames has room for PROF_STACK_MAX. */
-static __always_inline __u32 user_stack(struct task_struct *task, __u64 *frames, __u8 *flags)
+/*
+ * The stack of @task, which is the current one, into @frames, which has room for PROF_STACK_MAX. The
+ * count is kept in memory, not in a register: the verifier then sees one way to go on after the
+ * loop and not one for each number of frames, which is a tenth of the work at load.
+ */
+static __always_inline void user_stack(struct prof_rec *rec, struct task_struct *task,
+				       __u64 *frames)
 {
+	volatile __u16 *cnt = &rec->ustack_cnt;
 	struct {
 		__u64 next;
 		__u64 ret;
@@ -38,26 +44,24 @@ static __always_inline __u32 user_stack(struct task_struct *task, __u64 *frames,
 	__u32 i;
 
 	if (task->flags & PF_KTHREAD || !task->mm)
-		return 0;
+		return;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	frames[0] = PTREGS_IP(regs);
-	fp = PTREGS_FP(regs);
-	if (!PTREGS_IS_64BIT(regs))
-		return 1;
+	*cnt = 1;
+	fp = PTREGS_IS_64BIT(regs) ? PTREGS_FP(regs) : 0;
 	for (i = 1; i < PROF_STACK_MAX; i++) {
-		if (fp < USER_FRAME_MIN || fp & 7)
-			return i;
-		if (bpf_probe_read_user(&pair, sizeof(pair), (void *)fp))
-			return i;
-		if (pair.ret < USER_FRAME_MIN)
-			return i;
+		if (fp < USER_FRAME_MIN || fp & 7 ||
+		    bpf_probe_read_user(&pair, sizeof(pair), (void *)fp) ||
+		    pair.ret < USER_FRAME_MIN)
+			break;
 		frames[i] = pair.ret;
+		*cnt = i + 1;
 		if (pair.next <= fp)
-			return i + 1;
+			break;
 		fp = pair.next;
 	}
-	*flags |= PROF_REC_USTACK_CUT;
-	return PROF_STACK_MAX;
+	if (*cnt >= PROF_STACK_MAX)
+		rec->flags |= PROF_REC_USTACK_CUT;
 }
 
 #endif
