@@ -110,6 +110,10 @@ static int unknown_event(const struct catalog *cat, const char *pattern)
 		log_error("record: '%s' is no event: events are named system:event, such as "
 			  "sched:sched_switch; dial9-prof list shows them",
 			  pattern);
+	else if (is_ftrace(pattern))
+		log_error("record: '%s' cannot be recorded: nothing can attach to ftrace's own "
+			  "events",
+			  pattern);
 	else if (near)
 		log_error("record: this kernel has no event '%s' (did you mean %s?); "
 			  "dial9-prof list shows them",
