@@ -397,6 +397,19 @@ DIAL9_API void dial9_dec_free(struct dial9_dec *dec);
  */
 DIAL9_API int dial9_dec_next(struct dial9_dec *dec, struct dial9_frame *out);
 
+/*
+ * The same by call-backs, which spares copies: `event` for each event, `frame` (or NULL) for all other frames,
+ * until the input ends or one of them returns other than 0. Returns that, or what dial9_dec_next() would:
+ * 0, or -errno. Return positive values, so that the two can be told apart.
+ */
+struct dial9_visitor {
+	int (*event)(void *ctx, const struct dial9_dec *dec, const struct dial9_event *ev);
+	int (*frame)(void *ctx, const struct dial9_dec *dec, const struct dial9_frame *frame);
+	void *ctx;
+};
+
+DIAL9_API int dial9_dec_visit(struct dial9_dec *dec, const struct dial9_visitor *visitor);
+
 /* Bytes of all whole frames returned so far. */
 DIAL9_API uint64_t dial9_dec_consumed(const struct dial9_dec *dec);
 

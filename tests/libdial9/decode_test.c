@@ -372,3 +372,132 @@ Test(decode, options_are_checked)
 	cr_assert_null(dec);
 	dial9_dec_free(NULL);
 }
+
+struct visits {
+	unsigned int events, frames, stop_at;
+	uint64_t sum;
+};
+
+static int on_event(void *ctx, const struct dial9_dec *dec, const struct dial9_event *ev)
+{
+	struct visits *v = ctx;
+
+	v->sum += ev->ts + ev->values[0].u64 + dial9_dec_consumed(dec);
+	return ++v->events == v->stop_at ? 77 : 0;
+}
+
+static int on_frame(void *ctx, const struct dial9_dec *dec, const struct dial9_frame *f)
+{
+	(void)dec;
+	cr_assert_neq(f->kind, DIAL9_FRAME_EVENT);
+	((struct visits *)ctx)->frames++;
+	return 0;
+}
+
+Test(decode, visitor_sees_what_next_gives_and_may_stop)
+{
+	static const uint8_t p[] = { HEADER,
+				     T_SCHEMA(9),
+				     T_EVENT(1, 5),
+				     T_EVENT(2, 0x85, 1),
+				     5,
+				     9,
+				     0,
+				     0,
+				     0,
+				     0,
+				     0,
+				     0,
+				     0,
+				     T_EVENT(0, 7),
+				     2 };
+	struct visits v = { 0 };
+	struct dial9_visitor visitor = { on_event, on_frame, &v };
+	struct dial9_dec *dec = dec_memory(p, sizeof(p));
+	uint64_t want = (1 + 5 + 25) + (3 + 133 + 33) + (9 + 7 + 49);
+
+	cr_assert_eq(dial9_dec_visit(dec, &visitor), -ENODATA);
+	cr_assert_eq(v.events, 3);
+	cr_assert_eq(v.frames, 3);
+	cr_assert_eq(v.sum, want);
+	dial9_dec_free(dec);
+	v = (struct visits){ .stop_at = 2 };
+	visitor.frame = NULL;
+	dec = dec_memory(p, sizeof(p));
+	cr_assert_eq(dial9_dec_visit(dec, &visitor), 77);
+	cr_assert_eq(dial9_dec_consumed(dec), 33);
+	cr_assert_eq(dial9_dec_visit(dec, &visitor), -ENODATA);
+	cr_assert_eq(v.events, 3);
+	dial9_dec_free(dec);
+}
+
+/* Far from the end of the window events take another road than near it: all must come out the same. */
+Test(decode, events_far_from_the_end_are_decoded_as_those_near_it)
+{
+	static const char *const stems[] = { "core/all_types.bin", "core/optional.bin",
+					     "core/no_timestamp.bin", "ext/dynamic.bin",
+					     "core/small.bin" };
+	static uint8_t tail[4096];
+	struct dump_tally a, b;
+	struct dial9_dec *dec;
+	struct bytes bin;
+	char *near, *far;
+	size_t i, n;
+	int err;
+
+	/* Resets to 0 in such number that no event is near the end. */
+	for (n = 0; n + 9 <= sizeof(tail); n += 9)
+		tail[n] = 5;
+	for (i = 0; i < sizeof(stems) / sizeof(stems[0]); i++) {
+		bin = load("", stems[i]);
+		dec = dec_memory(bin.p, bin.n);
+		near = dump_lines(dec, &a, &err);
+		cr_assert_eq(err, 0);
+		dial9_dec_free(dec);
+		bin.p = realloc(bin.p, bin.n + n);
+		memcpy(bin.p + bin.n, tail, n);
+		dec = dec_memory(bin.p, bin.n + n);
+		far = dump_lines(dec, &b, &err);
+		cr_assert_eq(err, 0);
+		dial9_dec_free(dec);
+		cr_assert_eq(a.events, b.events);
+		*strstr(near, "{\"f\":\"end\"") = '\0';
+		cr_assert_eq(strncmp(near, far, strlen(near)), 0, "%s", stems[i]);
+		free(near);
+		free(far);
+		free(bin.p);
+	}
+}
+
+/* Every length of varint, and those that go wrong, far from the end. */
+Test(decode, varints_of_every_length_are_read_far_from_the_end)
+{
+	uint8_t p[256] = { HEADER, T_SCHEMA(9), T_EVENT(0, 0) };
+	const size_t at = 5 + 13 + 6;
+	struct dial9_dec *dec;
+	struct dial9_frame f;
+	unsigned int len, i;
+	uint64_t want;
+
+	for (len = 1; len <= 10; len++) {
+		want = 0;
+		for (i = 0; i < len; i++) {
+			p[at + i] = (uint8_t)(i + 1 < len ? 0x80 | (0x2a + i) :
+					      len == 10	  ? 1 :
+							    0x33);
+			want |= (uint64_t)(p[at + i] & 0x7f) << (7 * i);
+		}
+		memset(p + at + len, 0x77, sizeof(p) - at - len);
+		dec = dec_memory(p, sizeof(p));
+		for (i = 0; i < 3; i++)
+			cr_assert_eq(dial9_dec_next(dec, &f), 1);
+		cr_assert_eq(f.event.values[0].u64, want, "%u bytes", len);
+		cr_assert_eq(dial9_dec_consumed(dec), at + len);
+		dial9_dec_free(dec);
+	}
+	p[at + 9] = 2;
+	dec = dec_memory(p, sizeof(p));
+	cr_assert_eq(dial9_dec_next(dec, &f) + dial9_dec_next(dec, &f), 2);
+	cr_assert_eq(dial9_dec_next(dec, &f), -EBADMSG);
+	dial9_dec_free(dec);
+}

@@ -15,41 +15,16 @@
  *
  * An event costs no allocation: its values go to one array, sized by the widest schema, and borrow the window.
  */
+#include "decode.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dial9.h"
-#include "pool.h"
 #include "schema.h"
-#include "value.h"
 #include "wire.h"
 
 #define WINDOW_MIN (64u << 10)
-
-/* Values up to this size are decoded without a look at the end of the window. */
-#define SCALAR_MAX WIRE_VARINT_MAX
-
-struct dial9_dec {
-	const uint8_t *pos, *end; /* what of the window is not consumed */
-	uint64_t offset; /* of pos in the stream */
-	uint64_t ts_base;
-	struct dial9_schema **types; /* by type id */
-	uint16_t *known_ids; /* those that have one */
-	size_t known_cnt, type_cap; /* type_cap of both arrays */
-	struct dial9_value *values;
-	size_t value_cap;
-	bool started; /* the header is behind us */
-	struct value_fault fault;
-	uint64_t fault_offset;
-	struct dial9_limits limits;
-	size_t schema_bytes;
-	struct pool_defs strings, stacks;
-	dial9_read_fn read; /* NULL: the window is the caller's memory */
-	void *ctx;
-	uint8_t *buf;
-	size_t cap;
-};
 
 static void apply_limits(struct dial9_limits *l)
 {
@@ -83,6 +58,7 @@ int dial9_dec_new(const struct dial9_dec_opts *opts, struct dial9_dec **out)
 	d->ctx = o.ctx;
 	if (!o.read && o.data_sz) {
 		d->pos = o.data;
+		d->start = d->pos;
 		d->end = d->pos + o.data_sz;
 	}
 	pool_defs_init(&d->strings, o.limits.pool_bytes, !o.read);
@@ -98,7 +74,7 @@ static void restart(struct dial9_dec *d)
 
 	while (d->known_cnt) {
 		id = d->known_ids[--d->known_cnt];
-		dial9_schema_free(d->types[id]);
+		event_type_free(d->types[id]);
 		d->types[id] = NULL;
 	}
 	d->schema_bytes = 0;
@@ -114,7 +90,6 @@ void dial9_dec_free(struct dial9_dec *d)
 	restart(d);
 	free(d->types);
 	free(d->known_ids);
-	free(d->values);
 	free(d->buf);
 	free(d);
 }
@@ -161,36 +136,17 @@ static int parse_header(struct dial9_dec *d, const uint8_t **pos, struct dial9_f
 	return 0;
 }
 
-static int reserve_values(struct dial9_dec *d, size_t cnt)
-{
-	struct dial9_value *values;
-
-	if (cnt <= d->value_cap)
-		return 0;
-	values = realloc(d->values, cnt * sizeof(*values));
-	if (!values)
-		return -ENOMEM;
-	d->values = values;
-	d->value_cap = cnt;
-	return 0;
-}
-
-static struct dial9_schema *schema_of(const struct dial9_dec *d, uint16_t id)
-{
-	return id < d->type_cap ? d->types[id] : NULL;
-}
-
 static int reserve_type(struct dial9_dec *d, uint16_t id)
 {
 	size_t cap = d->type_cap ? d->type_cap : 64;
-	struct dial9_schema **types;
+	struct event_type **types;
 	uint16_t *ids;
 
 	if (id < d->type_cap)
 		return 0;
 	while (cap <= id)
 		cap *= 2;
-	types = realloc(d->types, cap * sizeof(struct dial9_schema *));
+	types = realloc(d->types, cap * sizeof(struct event_type *));
 	if (!types)
 		return -ENOMEM;
 	d->types = types;
@@ -198,30 +154,34 @@ static int reserve_type(struct dial9_dec *d, uint16_t id)
 	if (!ids)
 		return -ENOMEM;
 	d->known_ids = ids;
-	memset(types + d->type_cap, 0, (cap - d->type_cap) * sizeof(struct dial9_schema *));
+	memset(types + d->type_cap, 0, (cap - d->type_cap) * sizeof(struct event_type *));
 	d->type_cap = cap;
 	return 0;
 }
 
 static int add_schema(struct dial9_dec *d, uint16_t id, const uint8_t *wire, size_t sz)
 {
+	size_t cost = schema_alloc_size(wire, sz);
 	struct dial9_schema *s;
 	int err;
 
-	if (schema_alloc_size(wire, sz) > d->limits.schema_bytes - d->schema_bytes)
+	/* The second check is of what the first cannot know without the schema. */
+	if (cost > d->limits.schema_bytes - d->schema_bytes)
 		return too_big(d, wire, "schemas over the limit");
-	err = schema_from_wire(wire, sz, &s);
+	err = reserve_type(d, id);
+	if (!err)
+		err = schema_from_wire(wire, sz, &s);
 	if (err)
 		return err;
-	err = reserve_values(d, s->field_cnt);
-	if (!err)
-		err = reserve_type(d, id);
-	if (err) {
-		dial9_schema_free(s);
+	cost += event_type_size(s);
+	if (cost > d->limits.schema_bytes - d->schema_bytes)
+		err = too_big(d, wire, "schemas over the limit");
+	else
+		err = event_type_new(s, id, &d->types[id]);
+	dial9_schema_free(s);
+	if (err)
 		return err;
-	}
-	d->schema_bytes += s->alloc_sz;
-	d->types[id] = s;
+	d->schema_bytes += cost;
 	d->known_ids[d->known_cnt++] = id;
 	return 0;
 }
@@ -229,7 +189,8 @@ static int add_schema(struct dial9_dec *d, uint16_t id, const uint8_t *wire, siz
 static int parse_schema(struct dial9_dec *d, const uint8_t **pos, struct dial9_frame *out)
 {
 	const uint8_t *p = *pos + 1, *wire;
-	const struct dial9_schema *known;
+	const struct event_type *known;
+	const struct dial9_schema *s;
 	uint16_t id;
 	int err;
 
@@ -241,8 +202,9 @@ static int parse_schema(struct dial9_dec *d, const uint8_t **pos, struct dial9_f
 	err = schema_parse(&p, d->end, &d->fault);
 	if (err)
 		return err;
-	known = schema_of(d, id);
-	if (known && (known->wire_sz != left(wire, p) || memcmp(known->wire, wire, left(wire, p))))
+	known = event_type_of(d, id);
+	s = known ? known->schema : NULL;
+	if (s && (s->wire_sz != left(wire, p) || memcmp(s->wire, wire, s->wire_sz)))
 		return value_bad(&d->fault, wire - 2, "type id defined again with another layout");
 	if (!known) {
 		err = add_schema(d, id, wire, left(wire, p));
@@ -251,7 +213,7 @@ static int parse_schema(struct dial9_dec *d, const uint8_t **pos, struct dial9_f
 	}
 	out->kind = DIAL9_FRAME_SCHEMA;
 	out->schema.type_id = id;
-	out->schema.schema = d->types[id];
+	out->schema.schema = d->types[id]->schema;
 	*pos = p;
 	return 0;
 }
@@ -380,116 +342,6 @@ static int parse_annotations(struct dial9_dec *d, const uint8_t **pos, struct di
 	return 0;
 }
 
-/* The scalars in line: SCALAR_MAX bytes are there. The rest, and the unlikely, by value_parse(). */
-static inline int parse_value(struct dial9_dec *d, const uint8_t **pos, uint8_t type,
-			      struct dial9_value *v)
-{
-	const uint8_t *p = *pos;
-
-	if (left(p, d->end) < SCALAR_MAX)
-		goto slow;
-	v->type = type;
-	v->bad_utf8 = false;
-	switch (type) {
-	case DIAL9_VARINT:
-		if (p[0] < 0x80) {
-			v->u64 = p[0];
-			*pos = p + 1;
-			return 0;
-		}
-		if (p[1] < 0x80) {
-			v->u64 = (p[0] & 0x7f) | (uint64_t)p[1] << 7;
-			*pos = p + 2;
-			return 0;
-		}
-		break;
-	case DIAL9_U8:
-		v->u64 = *p;
-		*pos = p + 1;
-		return 0;
-	case DIAL9_U16:
-		v->u64 = wire_get_u16(p);
-		*pos = p + 2;
-		return 0;
-	case DIAL9_U32:
-		v->u64 = wire_get_u32(p);
-		*pos = p + 4;
-		return 0;
-	case DIAL9_I64:
-	case DIAL9_F64:
-		v->u64 = wire_get_u64(p);
-		*pos = p + 8;
-		return 0;
-	}
-slow:
-	return value_parse(pos, d->end, type, d->limits.depth, v, &d->fault);
-}
-
-static int parse_values(struct dial9_dec *d, const uint8_t **pos, const struct dial9_schema *s)
-{
-	const uint8_t *type = s->types, *type_end = s->types + s->field_cnt, *p = *pos;
-	struct dial9_value *v = d->values;
-	int err;
-
-	for (; type < type_end; type++, v++) {
-		if (*type & DIAL9_OPTIONAL) {
-			if (p == d->end)
-				return value_short(&d->fault, (uint64_t)(type_end - type));
-			if (*p > 1)
-				return value_bad(&d->fault, p, "presence is neither 0 nor 1");
-			if (!*p++) {
-				*v = (struct dial9_value){ 0 };
-				continue;
-			}
-		}
-		err = parse_value(d, &p, *type & 0x7f, v);
-		if (err)
-			return err;
-	}
-	*pos = p;
-	return 0;
-}
-
-static int parse_event(struct dial9_dec *d, const uint8_t **pos, struct dial9_frame *out)
-{
-	struct dial9_event *ev = &out->event;
-	const struct dial9_schema *s;
-	const uint8_t *p = *pos;
-	uint64_t ts = 0;
-	uint16_t id;
-	int err;
-
-	if (need(d, p, WIRE_EVENT_SZ))
-		return -ENODATA;
-	id = wire_get_u16(p + 1);
-	s = schema_of(d, id);
-	if (!s)
-		return value_bad(&d->fault, p + 1, "event of a type without schema");
-	p += WIRE_EVENT_SZ;
-	if (s->has_ts) {
-		if (need(d, p, 3))
-			return -ENODATA;
-		ts = d->ts_base + wire_get_u24(p);
-		if (ts < d->ts_base)
-			return value_bad(&d->fault, p, "timestamp beyond 64 bits");
-		p += 3;
-	}
-	err = parse_values(d, &p, s);
-	if (err)
-		return err;
-	if (s->has_ts)
-		d->ts_base = ts;
-	out->kind = DIAL9_FRAME_EVENT;
-	ev->schema = s;
-	ev->type_id = id;
-	ev->has_ts = s->has_ts;
-	ev->ts = ts;
-	ev->values = d->values;
-	ev->value_cnt = s->field_cnt;
-	*pos = p;
-	return 0;
-}
-
 static int parse_frame(struct dial9_dec *d, const uint8_t **pos, struct dial9_frame *out)
 {
 	if (!d->started)
@@ -498,7 +350,8 @@ static int parse_frame(struct dial9_dec *d, const uint8_t **pos, struct dial9_fr
 		return value_short(&d->fault, 1);
 	switch ((enum wire_tag) * *pos) {
 	case WIRE_EVENT:
-		return parse_event(d, pos, out);
+		out->kind = DIAL9_FRAME_EVENT;
+		return event_parse(d, pos, &out->event);
 	case WIRE_SCHEMA:
 		return parse_schema(d, pos, out);
 	case WIRE_STRINGS:
@@ -522,6 +375,7 @@ static int reserve_window(struct dial9_dec *d, size_t sz)
 	size_t have = left(d->pos, d->end), cap = d->cap ? d->cap : WINDOW_MIN;
 	uint8_t *buf = d->buf;
 
+	d->offset += left(d->start, d->pos);
 	if (have && d->pos != buf)
 		memmove(buf, d->pos, have);
 	while (cap < sz)
@@ -532,7 +386,7 @@ static int reserve_window(struct dial9_dec *d, size_t sz)
 		d->buf = buf;
 		d->cap = cap;
 	}
-	d->pos = d->buf;
+	d->start = d->pos = d->buf;
 	d->end = d->buf + have;
 	return buf ? 0 : -ENOMEM;
 }
@@ -585,7 +439,8 @@ static int want_more(struct dial9_dec *d)
 	return -ENODATA;
 }
 
-int dial9_dec_next(struct dial9_dec *d, struct dial9_frame *out)
+/* The next frame, whatever it is. */
+static int next_frame(struct dial9_dec *d, struct dial9_frame *out)
 {
 	const uint8_t *p;
 	int err;
@@ -595,8 +450,7 @@ int dial9_dec_next(struct dial9_dec *d, struct dial9_frame *out)
 		d->fault.at = d->pos;
 		err = parse_frame(d, &p, out);
 		if (!err) {
-			out->offset = d->offset;
-			d->offset += left(d->pos, p);
+			out->offset = dial9_dec_consumed(d);
 			d->pos = p;
 			d->fault.reason = "";
 			return 1;
@@ -604,15 +458,28 @@ int dial9_dec_next(struct dial9_dec *d, struct dial9_frame *out)
 		if (err == -ENODATA)
 			err = want_more(d);
 	} while (err == 1);
-	d->fault_offset = d->offset;
+	d->fault_offset = dial9_dec_consumed(d);
 	if (err == -EBADMSG || err == -E2BIG)
 		d->fault_offset += left(d->pos, d->fault.at);
 	return err;
 }
 
+int dial9_dec_next(struct dial9_dec *d, struct dial9_frame *out)
+{
+	const uint8_t *before = d->pos;
+	const struct event_type *t = event_quick(d);
+
+	if (!t)
+		return next_frame(d, out);
+	out->kind = DIAL9_FRAME_EVENT;
+	out->offset = d->offset + left(d->start, before);
+	out->event = t->event;
+	return 1;
+}
+
 uint64_t dial9_dec_consumed(const struct dial9_dec *d)
 {
-	return d->offset;
+	return d->offset + left(d->start, d->pos);
 }
 
 void dial9_dec_error(const struct dial9_dec *d, struct dial9_error *out)
@@ -667,5 +534,7 @@ int dial9_value_stack(const struct dial9_dec *d, const struct dial9_value *v, co
 
 const struct dial9_schema *dial9_dec_schema(const struct dial9_dec *d, uint16_t type_id)
 {
-	return schema_of(d, type_id);
+	const struct event_type *t = event_type_of(d, type_id);
+
+	return t ? t->schema : NULL;
 }

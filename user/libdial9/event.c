@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Event frames, which are nearly all there is in a stream, and hence the place where decoding is fast.
+ *
+ * A schema becomes a short program: runs of varints, and one step for each other field. Its values go to
+ * an array that belongs to the type, where the types already stand, so that a number is one store.
+ * The program runs without looking at the end of the window, as long as the widest event would fit before
+ * it. Whatever is out of the ordinary (the window's end, a damaged value, a map) makes it give up without a
+ * trace, and the same event is parsed by event_parse(), which checks each step and can say what is wrong.
+ */
+#include "decode.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schema.h"
+#include "wire.h"
+
+/* Varints are loaded eight bytes at a time, which may be as many too many. */
+#define SLACK 8
+
+enum event_code {
+	OP_VARINTS, /* cnt of them in a row */
+	OP_8,
+	OP_16,
+	OP_32,
+	OP_64,
+	OP_BOOL,
+	OP_ID,
+	OP_TEXT,
+	OP_BYTES,
+	OP_STACK,
+	OP_OTHER,
+};
+
+#define OP_OPTIONAL 0x80 /* or-ed to the code */
+
+struct event_op {
+	uint32_t code;
+	uint32_t cnt;
+};
+
+static const uint8_t codes[16] = {
+	[DIAL9_I64] = OP_64,	       [DIAL9_F64] = OP_64,	 [DIAL9_BOOL] = OP_BOOL,
+	[DIAL9_STRING] = OP_TEXT,      [DIAL9_BYTES] = OP_BYTES, [DIAL9_POOLED_STACK] = OP_ID,
+	[DIAL9_POOLED_STRING] = OP_ID, [DIAL9_STACK] = OP_STACK, [DIAL9_VARINT] = OP_VARINTS,
+	[DIAL9_STRING_MAP] = OP_OTHER, [DIAL9_U8] = OP_8,	 [DIAL9_U16] = OP_16,
+	[DIAL9_U32] = OP_32,	       [DIAL9_LIST] = OP_OTHER,	 [DIAL9_MAP] = OP_OTHER,
+};
+
+static struct event_op *add_op(struct event_op *first, struct event_op *op, uint8_t type)
+{
+	uint32_t code = codes[type & 0x7f] | (type & DIAL9_OPTIONAL ? OP_OPTIONAL : 0);
+
+	if (code == OP_VARINTS && op > first && op[-1].code == OP_VARINTS) {
+		op[-1].cnt++;
+		return op;
+	}
+	*op = (struct event_op){ code, 1 };
+	return op + 1;
+}
+
+size_t event_type_size(const struct dial9_schema *s)
+{
+	return sizeof(struct event_type) +
+	       s->field_cnt * (sizeof(struct dial9_value) + sizeof(struct event_op));
+}
+
+int event_type_new(struct dial9_schema *s, uint16_t id, struct event_type **out)
+{
+	struct event_type *t = calloc(1, event_type_size(s));
+	struct event_op *first, *op;
+	uint32_t i;
+
+	if (!t)
+		return -ENOMEM;
+	t->values = (struct dial9_value *)(t + 1);
+	first = op = (struct event_op *)(t->values + s->field_cnt);
+	for (i = 0; i < s->field_cnt; i++) {
+		t->values[i].type = s->types[i] & 0x7f;
+		op = add_op(first, op, s->types[i]);
+	}
+	t->ops = first;
+	t->ops_end = op;
+	t->room = s->fixed_max + SLACK;
+	t->schema = dial9_schema_ref(s);
+	t->event = (struct dial9_event){ .schema = s,
+					 .type_id = id,
+					 .has_ts = s->has_ts,
+					 .values = t->values,
+					 .value_cnt = s->field_cnt };
+	*out = t;
+	return 0;
+}
+
+void event_type_free(struct event_type *t)
+{
+	if (!t)
+		return;
+	dial9_schema_free(t->schema);
+	free(t);
+}
+
+/* A varint with at least 10 bytes to read from. NULL if it is longer than 8: rare, or damaged. */
+static inline const uint8_t *quick_varint(const uint8_t *p, uint64_t *out)
+{
+	uint64_t v, ends;
+
+	if (p[0] < 0x80) {
+		*out = p[0];
+		return p + 1;
+	}
+	v = wire_get_u64(p);
+	if (p[1] < 0x80) {
+		*out = (v & 0x7f) | (v >> 1 & 0x3f80);
+		return p + 2;
+	}
+	ends = ~v & 0x8080808080808080ull;
+	if (!ends)
+		return NULL;
+	/* Cut off what follows, then close the gaps between the groups of seven, two by two. */
+	v &= ends ^ (ends - 1);
+	v &= 0x7f7f7f7f7f7f7f7full;
+	v = (v & 0x007f007f007f007full) | (v & 0x7f007f007f007f00ull) >> 1;
+	v = (v & 0x00003fff00003fffull) | (v & 0x3fff00003fff0000ull) >> 2;
+	v = (v & 0x000000000fffffffull) | (v & 0x0fffffff00000000ull) >> 4;
+	*out = v;
+	return p + (__builtin_ctzll(ends) >> 3) + 1;
+}
+
+/* A u32 count and cnt * unit bytes; NULL unless `room` bytes are left behind them. */
+static inline const uint8_t *quick_counted(const uint8_t *p, const uint8_t *end, uint32_t unit,
+					   size_t room, uint32_t *cnt)
+{
+	uint64_t sz;
+
+	*cnt = wire_get_u32(p);
+	sz = (uint64_t)*cnt * unit;
+	p += 4;
+	return (uint64_t)(end - p) >= sz + room ? p : NULL;
+}
+
+static inline const uint8_t *quick_text(const uint8_t *p, const uint8_t *end, size_t room,
+					struct dial9_value *v)
+{
+	uint32_t len;
+
+	p = quick_counted(p, end, 1, room, &len);
+	if (!p)
+		return NULL;
+	v->str.ptr = (const char *)p;
+	v->str.len = len;
+	return p + len;
+}
+
+static inline const uint8_t *quick_stack(const uint8_t *p, const uint8_t *end, size_t room,
+					 struct dial9_value *v)
+{
+	uint32_t cnt;
+
+	p = quick_counted(p, end, 8, room, &cnt);
+	if (!p)
+		return NULL;
+	v->stack.le = p;
+	v->stack.cnt = cnt;
+	return p + (size_t)cnt * 8;
+}
+
+/* One value; NULL: give up. */
+static inline __attribute__((always_inline)) const uint8_t *
+quick_value(enum event_code code, const uint8_t *p, const uint8_t *end, size_t room,
+	    struct dial9_value *v)
+{
+	switch (code) {
+	case OP_VARINTS:
+		return quick_varint(p, &v->u64);
+	case OP_8:
+		v->u64 = *p;
+		return p + 1;
+	case OP_BOOL:
+		v->u64 = 0;
+		v->b = *p != 0;
+		return p + 1;
+	case OP_16:
+		v->u64 = wire_get_u16(p);
+		return p + 2;
+	case OP_32:
+		v->u64 = wire_get_u32(p);
+		return p + 4;
+	case OP_ID:
+		v->u64 = 0;
+		v->id = wire_get_u32(p);
+		return p + 4;
+	case OP_64:
+		v->u64 = wire_get_u64(p);
+		return p + 8;
+	case OP_STACK:
+		return quick_stack(p, end, room, v);
+	case OP_BYTES:
+		return quick_text(p, end, room, v);
+	case OP_TEXT:
+		p = quick_text(p, end, room, v);
+		if (p)
+			v->bad_utf8 = dial9_utf8_valid_len(v->str.ptr, v->str.len) != v->str.len;
+		return p;
+	case OP_OTHER:
+		break;
+	}
+	return NULL;
+}
+
+static __attribute__((noinline)) const uint8_t *quick_optional(const struct event_type *t,
+							       uint32_t code, const uint8_t *p,
+							       const uint8_t *end,
+							       struct dial9_value *v)
+{
+	if (*p > 1)
+		return NULL;
+	v->u64 = 0;
+	v->type = *p ? t->schema->types[v - t->values] & 0x7f : 0;
+	return *p++ ? quick_value((enum event_code)(code & ~OP_OPTIONAL), p, end, t->room, v) : p;
+}
+
+static inline __attribute__((always_inline)) const uint8_t *
+quick_values(const struct event_type *t, const uint8_t *p, const uint8_t *end)
+{
+	const struct event_op *op = t->ops, *ops_end = t->ops_end;
+	struct dial9_value *v = t->values;
+	uint32_t left;
+
+	for (; op < ops_end; op++) {
+		if (op->code == OP_VARINTS) {
+			left = op->cnt;
+			do {
+				p = quick_varint(p, &v->u64);
+				if (!p)
+					return NULL;
+				v++;
+			} while (--left);
+			continue;
+		}
+		if (op->code & OP_OPTIONAL)
+			p = quick_optional(t, op->code, p, end, v);
+		else
+			p = quick_value((enum event_code)op->code, p, end, t->room, v);
+		if (!p)
+			return NULL;
+		v++;
+	}
+	return p;
+}
+
+static inline __attribute__((always_inline)) const struct event_type *
+quick(const struct dial9_dec *d, const uint8_t **pos, const uint8_t *end, uint64_t *ts_base)
+{
+	const uint8_t *p = *pos;
+	struct event_type *t;
+	uint64_t head, ts;
+
+	if (end - p < (ptrdiff_t)sizeof(head))
+		return NULL;
+	head = wire_get_u64(p);
+	if ((uint8_t)head != WIRE_EVENT)
+		return NULL;
+	t = event_type_of(d, (uint16_t)(head >> 8));
+	if (!t || (size_t)(end - p) < t->room)
+		return NULL;
+	ts = *ts_base;
+	if (t->event.has_ts) {
+		ts += head >> 24 & WIRE_DELTA_MAX;
+		if (ts < *ts_base)
+			return NULL;
+		t->event.ts = ts;
+		p += WIRE_EVENT_TS_SZ;
+	} else {
+		p += WIRE_EVENT_SZ;
+	}
+	p = quick_values(t, p, end);
+	if (!p)
+		return NULL;
+	*ts_base = ts;
+	*pos = p;
+	return t;
+}
+
+const struct event_type *event_quick(struct dial9_dec *d)
+{
+	return quick(d, &d->pos, d->end, &d->ts_base);
+}
+
+static int parse_values(struct dial9_dec *d, const uint8_t **pos, struct event_type *t)
+{
+	const uint8_t *type = t->schema->types, *type_end = type + t->schema->field_cnt, *p = *pos;
+	struct dial9_value *v = t->values;
+	int err;
+
+	for (; type < type_end; type++, v++) {
+		if (*type & DIAL9_OPTIONAL) {
+			if (p == d->end)
+				return value_short(&d->fault, (uint64_t)(type_end - type));
+			if (*p > 1)
+				return value_bad(&d->fault, p, "presence is neither 0 nor 1");
+			if (!*p++) {
+				*v = (struct dial9_value){ 0 };
+				continue;
+			}
+		}
+		err = value_parse(&p, d->end, *type & 0x7f, d->limits.depth, v, &d->fault);
+		if (err)
+			return err;
+	}
+	*pos = p;
+	return 0;
+}
+
+static int need(struct dial9_dec *d, const uint8_t *p, size_t sz)
+{
+	size_t left = (size_t)(d->end - p);
+
+	return left < sz ? value_short(&d->fault, sz - left) : 0;
+}
+
+int event_parse(struct dial9_dec *d, const uint8_t **pos, struct dial9_event *out)
+{
+	const uint8_t *p = *pos;
+	struct event_type *t;
+	uint64_t ts = d->ts_base;
+	int err;
+
+	if (need(d, p, WIRE_EVENT_SZ))
+		return -ENODATA;
+	t = event_type_of(d, wire_get_u16(p + 1));
+	if (!t)
+		return value_bad(&d->fault, p + 1, "event of a type without schema");
+	p += WIRE_EVENT_SZ;
+	if (t->event.has_ts) {
+		if (need(d, p, 3))
+			return -ENODATA;
+		ts += wire_get_u24(p);
+		if (ts < d->ts_base)
+			return value_bad(&d->fault, p, "timestamp beyond 64 bits");
+		t->event.ts = ts;
+		p += 3;
+	}
+	err = parse_values(d, &p, t);
+	if (err)
+		return err;
+	d->ts_base = ts;
+	*out = t->event;
+	*pos = p;
+	return 0;
+}
+
+/* Events until the quick way ends. 0, or what the visitor returned. */
+static int visit_run(struct dial9_dec *d, const struct dial9_visitor *visitor)
+{
+	int (*const on_event)(void *, const struct dial9_dec *, const struct dial9_event *) =
+		visitor->event;
+	const uint8_t *p = d->pos, *const end = d->end;
+	uint64_t ts_base = d->ts_base;
+	const struct event_type *t;
+	void *ctx = visitor->ctx;
+	int got = 0;
+
+	while (!got && (t = quick(d, &p, end, &ts_base))) {
+		d->pos = p;
+		got = on_event(ctx, d, &t->event);
+	}
+	d->ts_base = ts_base;
+	return got;
+}
+
+int dial9_dec_visit(struct dial9_dec *d, const struct dial9_visitor *visitor)
+{
+	struct dial9_frame f;
+	int got;
+
+	do {
+		got = visit_run(d, visitor);
+		if (got)
+			break;
+		got = dial9_dec_next(d, &f);
+		if (got != 1)
+			break;
+		if (f.kind == DIAL9_FRAME_EVENT)
+			got = visitor->event(visitor->ctx, d, &f.event);
+		else
+			got = visitor->frame ? visitor->frame(visitor->ctx, d, &f) : 0;
+	} while (!got);
+	return got;
+}
