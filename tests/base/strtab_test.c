@@ -36,14 +36,14 @@ Test(strtab, strings_stay_where_they_are_while_it_grows)
 	for (int i = 0; i < CNT; i++) {
 		int n = snprintf(name, sizeof(name), "name%d", i);
 
-		cr_assert_eq(strtab_add(&t, name, n), i);
+		cr_assert_eq(strtab_add(&t, name, n), (uint32_t)i);
 		where[i] = strtab_get(&t, i, NULL);
 	}
 	for (int i = 0; i < CNT; i++) {
 		snprintf(name, sizeof(name), "name%d", i);
 		cr_assert_eq(strtab_get(&t, i, NULL), where[i]);
 		cr_assert_str_eq(where[i], name);
-		cr_assert_eq(strtab_find(&t, name, strlen(name)), i);
+		cr_assert_eq(strtab_find(&t, name, strlen(name)), (uint32_t)i);
 	}
 	strtab_fini(&t);
 }

@@ -46,9 +46,9 @@ Test(cpus, this_machines_lists_agree_with_libc)
 	size_t cnt;
 
 	cr_assert_eq(cpus_online(&cpus, &cnt), 0);
-	cr_assert_eq(cnt, sysconf(_SC_NPROCESSORS_ONLN));
+	cr_assert_eq(cnt, (size_t)sysconf(_SC_NPROCESSORS_ONLN));
 	free(cpus);
 	cr_assert_eq(cpus_possible(&cpus, &cnt), 0);
-	cr_assert_geq(cnt, sysconf(_SC_NPROCESSORS_CONF));
+	cr_assert_geq(cnt, (size_t)sysconf(_SC_NPROCESSORS_CONF));
 	free(cpus);
 }

@@ -160,7 +160,7 @@ static int count_burst(struct perf_ring *ring, uint64_t *lost)
 		cr_assert_str_eq(side.name, "/usr/bin/true");
 		cr_assert_eq(side.name_len, 13);
 		if (!*lost)
-			cr_assert_eq(side.len, 4096 * (1 + seen % 7));
+			cr_assert_eq(side.len, 4096u * (unsigned int)(1 + seen % 7));
 		seen++;
 	}
 	return seen;

@@ -55,7 +55,8 @@ struct capture {
 	uint64_t nested_before; /* recording was on */
 };
 
-static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static int print_libbpf(enum libbpf_print_level level,
+							      const char *fmt, va_list ap)
 {
 	if (level == LIBBPF_DEBUG || log_get_level() < LOG_LEVEL_DEBUG)
 		return 0;
