@@ -150,8 +150,8 @@ Test(command, duration_ends_the_recording)
 		if (ev.kind == TRACE_STATS)
 			elapsed = live_int(&ev, PROF_F_ELAPSED_NS);
 	live_close(&lt);
-	cr_assert_geq(elapsed, 300 * MS_NS);
-	cr_assert_lt(elapsed, 1000 * MS_NS);
+	cr_assert_geq(elapsed, (int64_t)(300 * MS_NS));
+	cr_assert_lt(elapsed, (int64_t)(1000 * MS_NS));
 	kill(sleeper.pid, SIGKILL);
 	live_proc_fini(&sleeper);
 }
