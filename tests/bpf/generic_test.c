@@ -20,7 +20,7 @@
 
 TestSuite(generic, .fini = live_cleanup, .timeout = 60);
 
-enum { RING_BYTES = 16 << 20, COMMON_SIZE = 8 };
+enum { RING_BYTES = 16 << 20, COMMON_SIZE = 8, TRIES = 5 };
 
 struct side {
 	struct eventset *events;
@@ -61,14 +61,14 @@ static void take_records(struct side *s)
 	}
 }
 
-static void check_counts(struct side *s)
+static bool has_nested(struct side *s)
 {
 	struct capture_counts counts;
 
 	capture_count(s->capture, &counts);
 	cr_assert_eq(counts.lost[PROF_CLASS_TRACEPOINT], 0);
-	cr_assert_eq(counts.nested, 0);
 	cr_assert_eq(counts.produced[PROF_CLASS_TRACEPOINT], s->cnt);
+	return counts.nested;
 }
 
 static void close_side(struct side *s)
@@ -154,29 +154,39 @@ static void capture_both(struct side *hot, struct side *generic)
 	live_end(&chain);
 }
 
-Test(generic, program_writes_what_the_schedulers_own_programs_write)
+/* Whether neither missed a run because another program ran on that CPU: only then they can agree. */
+static bool compare_once(int tracefs_fd, int seen[EVENTSET_HOT_CNT])
 {
-	int tracefs_fd, seen[EVENTSET_HOT_CNT] = { 0 };
 	struct side hot, generic;
+	bool whole;
 	size_t i;
 	int k;
 
-	cr_assert_eq(tracefs_open(&tracefs_fd), 0);
 	open_side(&hot, true, tracefs_fd);
 	open_side(&generic, false, tracefs_fd);
 	capture_both(&hot, &generic);
-	check_counts(&hot);
-	check_counts(&generic);
-	cr_assert_eq(hot.cnt, generic.cnt, "%zu and %zu records", hot.cnt, generic.cnt);
-	for (i = 0; i < hot.cnt; i++) {
+	whole = !has_nested(&hot) && !has_nested(&generic);
+	if (whole)
+		cr_assert_eq(hot.cnt, generic.cnt, "%zu and %zu records", hot.cnt, generic.cnt);
+	for (i = 0; whole && i < hot.cnt; i++) {
 		check_record(hot.events, hot.recs[i], generic.recs[i]);
 		for (k = 0; k < EVENTSET_HOT_CNT; k++)
 			seen[k] += hot.events->hot[k] == hot.recs[i]->event;
 	}
+	close_side(&hot);
+	close_side(&generic);
+	return whole;
+}
+
+Test(generic, program_writes_what_the_schedulers_own_programs_write)
+{
+	int tracefs_fd, seen[EVENTSET_HOT_CNT] = { 0 }, tries = 0;
+
+	cr_assert_eq(tracefs_open(&tracefs_fd), 0);
+	while (!compare_once(tracefs_fd, seen))
+		cr_assert_lt(++tries, TRIES, "programs of others run all the time");
 	cr_assert_geq(seen[EVENTSET_SWITCH], 20);
 	cr_assert_geq(seen[EVENTSET_WAKEUP_NEW], 10);
 	cr_assert_geq(seen[EVENTSET_WAKING], 1);
-	close_side(&hot);
-	close_side(&generic);
 	close(tracefs_fd);
 }
