@@ -1,0 +1,25 @@
+# The list of tracepoints: its options. What it lists is this kernel's, and tested with root.
+#
+$ dial9-prof list --help
+Usage: dial9-prof list [OPTIONS] [GLOB...]
+
+Lists the tracepoints of this kernel.
+
+Options:
+  -v, --verbose  with the fields of each, as a trace will have them
+      --json     one JSON object a line
+  -h, --help     this text
+
+Examples:
+  dial9-prof list 'sched:*'
+  dial9-prof list -v irq:irq_handler_entry
+#
+$ dial9-prof list --frob
+! dial9-prof: list: unknown option --frob; see dial9-prof list --help
+? 1
+$ dial9-prof list --jsom
+! dial9-prof: list: unknown option --jsom (did you mean --json?); see dial9-prof list --help
+? 1
+$ dial9-prof list --json=yes
+! dial9-prof: list: --json takes no value
+? 1

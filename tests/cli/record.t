@@ -1,0 +1,116 @@
+# Recording: what a command line that cannot be meant gets, and what --help promises. None of this
+# needs privileges: it is said before anything is asked of the kernel.
+#
+$ dial9-prof record --help
+Usage: dial9-prof [record] [OPTIONS] [-- COMMAND [ARG...]]
+
+Records until the target ends, the time is over, or Ctrl-C.
+
+Target:
+  -a, --all-cpus         the whole system
+  -p, --pid=PID[,PID]    processes, with threads and children that they make
+                         later
+  -t, --tid=TID[,TID]    single threads
+      --no-inherit       do not follow new threads and children
+      --as-root          run COMMAND as root, not as the user behind sudo
+
+Events:
+  -e, --event=SYS:EVENT  also this tracepoint; globs, comma lists, repeatable
+                         (dial9-prof list)
+      --no-sched         leave out the scheduler's events
+      --no-samples       take no CPU samples
+  -F, --freq=HZ          CPU samples a second on each CPU (default 99)
+      --switch-stacks=none|user|both
+                         stacks of threads that leave the CPU (default both,
+                         user with -a)
+      --no-names         do not look up functions of user code
+
+Output:
+  -o, --output=FILE      default dial9.bin; - is standard output
+      --spec=0.3|0.4     dial9 level; 0.4 pools stacks, which older readers
+                         cannot read (default 0.3)
+  -d, --duration=DUR     stop after so long: 10, 500ms, 5m
+  -m, --ring-size=SIZE   buffer for each CPU (default 4M)
+
+Messages:
+  -q, --quiet            only errors
+  -v, --verbose          say more; -vv has libbpf's messages too
+      --progress         show progress and summary also where standard error is
+                         no terminal
+      --no-progress      do not show them on a terminal either
+  -h, --help             this text
+
+Examples:
+  sudo dial9-prof -p 1234 -d 10
+  sudo dial9-prof -a -e 'block:*' -o disk.bin
+  sudo dial9-prof -F 999 -- ./server --port 80
+  sudo dial9-prof -p 1234 -o - | dial9-prof report -
+#
+# The subcommand may be left out.
+$ dial9-prof record --help >a; dial9-prof -h >b; dial9-prof record -h >c; cmp a c; head -n 1 b
+Usage: dial9-prof [RECORD-OPTIONS] [-- COMMAND [ARG...]]
+#
+# Whom to record is said once, and not at all is no answer.
+$ dial9-prof record
+! dial9-prof: record: whom to record? -p PID, -t TID, -a for the whole system, or -- COMMAND; see dial9-prof record --help
+? 1
+$ dial9-prof -q -v --progress --no-progress --switch-stacks none
+! dial9-prof: record: whom to record? -p PID, -t TID, -a for the whole system, or -- COMMAND; see dial9-prof record --help
+? 1
+$ dial9-prof --
+! dial9-prof: record: whom to record? -p PID, -t TID, -a for the whole system, or -- COMMAND; see dial9-prof record --help
+? 1
+$ dial9-prof -p 1 -t 1
+! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other; see dial9-prof record --help
+? 1
+$ dial9-prof -a -p 1
+! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other; see dial9-prof record --help
+? 1
+$ dial9-prof -a -- true
+! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other; see dial9-prof record --help
+? 1
+$ dial9-prof -p 1 -- true
+! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other; see dial9-prof record --help
+? 1
+#
+# Numbers.
+$ dial9-prof -p 0
+! dial9-prof: record: -p 0: want numbers above 0 separated by commas, such as 17 or 17,42
+? 1
+$ dial9-prof -p 1,,2
+! dial9-prof: record: -p 1,,2: want numbers above 0 separated by commas, such as 17 or 17,42
+? 1
+$ dial9-prof -t 1,x
+! dial9-prof: record: -t 1,x: want numbers above 0 separated by commas, such as 17 or 17,42
+? 1
+$ dial9-prof -F 0 -a
+! dial9-prof: record: -F 0: want a number from 1 to 100000
+? 1
+$ dial9-prof --freq=fast -a
+! dial9-prof: record: --freq fast: want a number from 1 to 100000
+? 1
+$ dial9-prof -m 3 -a
+! dial9-prof: record: -m takes 4K to 1G; see dial9-prof record --help
+? 1
+$ dial9-prof -m 2G -a
+! dial9-prof: record: -m takes 4K to 1G; see dial9-prof record --help
+? 1
+$ dial9-prof --duration= -a
+! dial9-prof: record: --duration '': want a time such as 10 (seconds), 500ms or 5m
+? 1
+#
+# Choices.
+$ dial9-prof --spec=0.5 -a
+! dial9-prof: record: --spec 0.5: want one of 0.3, 0.4
+? 1
+$ dial9-prof --no-sched --no-samples -a
+! dial9-prof: record: --no-sched and --no-samples leave nothing to record; name events with -e; see dial9-prof record --help
+? 1
+#
+# --version is the program's.
+$ dial9-prof record --version
+! dial9-prof: record: unknown option --version; see dial9-prof record --help
+? 1
+#
+# Nothing of all this left a file behind.
+$ rm a b c; ls
