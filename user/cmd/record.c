@@ -288,6 +288,7 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 		.command_line = command_line,
 		.stop = &stop_asked,
 		.progress = show && summary.on_terminal ? summary_progress : NULL,
+		.waiting = show && summary.on_terminal ? summary_waiting : NULL,
 		.progress_ctx = &summary,
 	};
 	struct recorder_result result;

@@ -214,6 +214,17 @@ static void say_loss(const struct report *r)
 		say("lost: nothing");
 }
 
+static const char *unnamed_hint(const struct names *names, uint32_t index)
+{
+	const struct names_module *module = names_module(names, index);
+
+	if (!index || !module)
+		return "";
+	if (module->kind == PROF_MODULE_ANON)
+		return " (code made at run time)";
+	return " (stripped? install its debug symbols)";
+}
+
 /* Modules in which a good part of the samples has no name; others are not worth a line. */
 static void say_unnamed(const struct report *r)
 {
@@ -229,7 +240,7 @@ static void say_unnamed(const struct report *r)
 		text_module(&name, r->names, rows.v[i].module);
 		say("no names for %.1f%% of samples, in %s%s",
 		    100.0 * (double)rows.v[i].self / (double)all, buf_cstr(&name),
-		    rows.v[i].module ? " (stripped? install its debug symbols)" : "");
+		    unnamed_hint(r->names, rows.v[i].module));
 	}
 	buf_free(&name);
 	free(rows.v);

@@ -46,6 +46,12 @@ void summary_progress(void *ctx, const struct status_totals *t)
 		percent(t->cpu_ns + t->bpf_ns, t->elapsed_ns));
 }
 
+void summary_waiting(void *ctx)
+{
+	fputs("\r\033[K[ recorded; finding files and lines of functions ]  Ctrl-C skips the rest",
+	      stderr);
+}
+
 void summary_clear_progress(void)
 {
 	fputs("\r\033[K", stderr);

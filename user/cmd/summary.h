@@ -16,6 +16,8 @@ struct summary {
 
 /* A recorder_progress_fn; ctx is a struct summary. One line, written over again and again. */
 void summary_progress(void *ctx, const struct status_totals *totals);
+/* In place of progress, while the end waits for names; ctx as above. */
+void summary_waiting(void *ctx);
 void summary_clear_progress(void);
 
 /* The end: figures, the hottest functions, how the target spent its time, and what to type next. */

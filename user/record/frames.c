@@ -149,6 +149,12 @@ static void ask_worker_about(struct frames *f, const struct process *proc, const
 		symworker_add_module(f->worker, m->module_id, &module);
 }
 
+/* perf and /proc have different names for what has none. */
+static const char *module_path(const char *path)
+{
+	return *path && strcmp(path, "//anon") ? path : "[anon]";
+}
+
 static void find_module(struct frames *f, const struct process *proc, struct map *m)
 {
 	bool file = maps_is_file(m->path), vdso = maps_is_vdso(m->path), fresh;
@@ -163,7 +169,7 @@ static void find_module(struct frames *f, const struct process *proc, struct map
 	m->module_id = module_id(f, m->path, m->build_id, m->build_id_sz, serial, &fresh);
 	if (!fresh || !m->module_id)
 		return;
-	emit_module(f->emit, EMIT_NOW, m->module_id, *m->path ? m->path : "[anon]", m->build_id,
+	emit_module(f->emit, EMIT_NOW, m->module_id, module_path(m->path), m->build_id,
 		    m->build_id_sz, kind);
 	if (kind != PROF_MODULE_ANON)
 		ask_worker_about(f, proc, m, vdso);

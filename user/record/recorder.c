@@ -58,6 +58,7 @@ enum {
 	POLLFDS_MAX = 64,
 	NAMES_WAIT_S = 60,
 	NAMES_STEP_MS = 50,
+	NAMES_TELL_MS = 300,
 	START_NICE = -15,
 };
 
@@ -487,20 +488,26 @@ static int record_until_over(struct recorder *r)
 /* Names may take a while for large programs; what is there is written meanwhile. */
 static int finish_names(struct recorder *r)
 {
-	uint64_t deadline = clock_mono_ns() + NAMES_WAIT_S * 1000 * MS_NS, now;
+	uint64_t start = clock_mono_ns(), now;
+	bool told = !r->cfg->waiting;
 	long n;
 
 	if (!r->worker)
 		return 0;
 	do {
 		now = clock_mono_ns();
+		if (!told && now - start > NAMES_TELL_MS * MS_NS) {
+			r->cfg->waiting(r->cfg->progress_ctx);
+			told = true;
+		}
 		symworker_finish(r->worker, now + NAMES_STEP_MS * MS_NS);
 		do {
 			n = frames_take_names(r->frames, NAMES_MAX);
 		} while (n == NAMES_MAX);
 		if (n < 0)
 			return n;
-	} while (!symworker_idle(r->worker) && now < deadline && *r->cfg->stop < 2);
+	} while (!symworker_idle(r->worker) && now - start < NAMES_WAIT_S * 1000 * MS_NS &&
+		 *r->cfg->stop < 2);
 	r->result->names_cut = !symworker_idle(r->worker);
 	if (r->result->names_cut)
 		log_warn("record: some functions stay without file and line: the recording did not "

@@ -42,6 +42,7 @@ struct recorder_cfg {
 
 	const volatile sig_atomic_t *stop; /* 1: finish; more: at once, without waiting for names */
 	recorder_progress_fn progress; /* may be NULL */
+	void (*waiting)(void *progress_ctx); /* once, when names delay the end; may be NULL */
 	void *progress_ctx;
 };
 
