@@ -314,7 +314,6 @@ static void add_loss(struct live_trace *lt, const struct trace_event *ev)
 	uint64_t cnt = live_int(ev, PROF_F_COUNT);
 
 	cr_assert_leq(live_int(ev, PROF_F_FIRST_NS), live_int(ev, PROF_F_LAST_NS));
-	lt->loss_events++;
 	if (!strcmp(kind, PROF_LOST_RING_FULL))
 		lt->ring_full += cnt;
 	else if (!strcmp(kind, PROF_LOST_NESTED))

@@ -90,8 +90,7 @@ struct live_trace {
 	struct source *src;
 	struct trace *trace;
 	int outcome; /* of the pass that learnt the names: 0 or -ENODATA */
-	uint64_t loss_events; /* that LostEvents tell of, by kind */
-	uint64_t ring_full, nested, sideband;
+	uint64_t ring_full, nested, sideband; /* what LostEvents tell of, by kind */
 	uint64_t produced, written, lost, samples; /* the last RecorderStats */
 };
 
