@@ -137,8 +137,8 @@ Test(frames, anonymous_code_is_a_module_each_and_the_vdso_is_one, .init = setup,
 	cr_expect_eq(user_frame(PID, 0x30005), packed(3, 5));
 	cr_expect_eq(user_frame(OTHER, 0x40005), packed(3, 5));
 	cr_expect_str_eq(rig_text(&rig, "ModuleEvent"),
-			 "0 ModuleEvent module_id=1 path=\"//anon\" build_id=<abcd> kind=5\n"
-			 "0 ModuleEvent module_id=2 path=\"//anon\" build_id=<abcd> kind=5\n"
+			 "0 ModuleEvent module_id=1 path=\"[anon]\" build_id=<abcd> kind=5\n"
+			 "0 ModuleEvent module_id=2 path=\"[anon]\" build_id=<abcd> kind=5\n"
 			 "0 ModuleEvent module_id=3 path=\"[vdso]\" build_id=<abcd> kind=4\n");
 }
 
