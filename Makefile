@@ -59,7 +59,8 @@ SRCS_profile := $(addprefix user/profile/, \
 SRCS_export := $(addprefix user/export/, \
 	)
 SRCS_formats := $(addprefix user/formats/, \
-	foreign.c)
+	foreign.c tonband.c tonband_carrier.c tonband_dump.c tonband_event.c tonband_export.c \
+	tonband_import.c tonband_marks.c tonband_scan.c tonband_state.c tonband_text.c tonband_write.c)
 SRCS_cmd := $(addprefix user/cmd/, \
 	dump.c dump_json.c dump_text.c info.c info_json.c list.c record.c report.c \
 	report_print.c script.c select.c summary.c text.c)
@@ -97,7 +98,7 @@ STIMULI_SYMBOL := c-gcc c-dwarf4 c-nopie c-gz c-clang c-clang4 c-link c-dynsym c
 	rust
 
 FUZZ := $(addprefix tests/fuzz/, \
-	decode_fuzz.c kernel_fuzz.c roundtrip_fuzz.c symbol_fuzz.c trace_fuzz.c)
+	decode_fuzz.c kernel_fuzz.c record_fuzz.c roundtrip_fuzz.c symbol_fuzz.c trace_fuzz.c)
 # What a target starts from: its directory below tests/fuzz/corpus, unless it is told here.
 CORPUS_decode_fuzz := tests/fuzz/corpus/decode_fuzz $(addprefix tests/golden/dial9/,core ext hostile)
 corpus = $(or $(CORPUS_$(1)),tests/fuzz/corpus/$(1))

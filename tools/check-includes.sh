@@ -34,6 +34,7 @@ find user bpf include -name '*.[ch]' | sort | xargs awk '
 		allow("trace", "trace symbol base dial9.h prof_events.h")
 		allow("profile", "profile trace base")
 		allow("export", "export profile trace base")
+		allow("formats", "formats trace base dial9.h")
 		confine("bpf/", "bpf record")
 		confine("elfutils/", "symbol")
 		confine("libelf.h", "symbol")
