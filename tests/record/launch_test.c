@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <grp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -202,6 +203,7 @@ Test(launch, it_runs_as_the_user_behind_sudo)
 	setenv("SUDO_UID", "1234", 1);
 	setenv("SUDO_GID", "5678", 1);
 	cr_expect_eq(run("test $(id -u) = 1234 && test $(id -g) = 5678", false), 0);
+	cr_assert_eq(setgroups(2, (const gid_t[]){ 0, 4 }), 0);
 	cr_expect_eq(run("test \"$(id -G)\" = 5678", false), 0, "and in none of root's groups");
 }
 
