@@ -88,7 +88,7 @@ TESTS := $(addprefix tests/, \
 TESTS_ROOT := $(addprefix tests/bpf/, \
 	command_test.c events_test.c generic_test.c loss_test.c perf_test.c sample_test.c \
 	san_test.c sched_test.c stream_test.c tasks_test.c) \
-	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c
+	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c tests/record/as_user_test.c
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \
@@ -205,7 +205,7 @@ $(O)/tests/%: $(O)/obj/tests/%.o $(ALL_A)
 
 $(addprefix $(O)/tests/symbol/,dwinfo_test symbolizer_test symworker_test): \
 	$(O)/obj/tests/symbol/support.o
-$(filter $(O)/tests/record/%,$(TEST_BINS)): $(O)/obj/tests/record/support.o
+$(filter $(O)/tests/record/%,$(TEST_BINS) $(ROOT_BINS)): $(O)/obj/tests/record/support.o
 $(filter $(O)/tests/bpf/%,$(ROOT_BINS)): $(O)/obj/tests/bpf/support.o
 $(O)/tests/kernel/format_test $(O)/tests/kernel/format_live_test: \
 	$(O)/obj/tests/kernel/format_check.o

@@ -4,51 +4,15 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <grp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "command.h"
 #include "support.h"
-
-static struct launch *launch(const char *script, bool as_root)
-{
-	char *const argv[] = { (char *)"sh", (char *)"-c", (char *)script, NULL };
-	struct launch *l = NULL;
-
-	cr_assert_eq(launch_new(argv, as_root, &l), 0);
-	return l;
-}
-
-static void nap(void)
-{
-	nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
-}
-
-static int status_of(struct launch *l)
-{
-	int status = -1, tries;
-
-	for (tries = 0; tries < 5000 && !launch_ended(l, &status); tries++)
-		nap();
-	cr_assert(launch_ended(l, &status), "it did not end in ten seconds");
-	return status;
-}
-
-static int run(const char *script, bool as_root)
-{
-	struct launch *l = launch(script, as_root);
-	int status;
-
-	cr_assert_eq(launch_go(l), 0);
-	status = status_of(l);
-	launch_free(l);
-	return status;
-}
 
 Test(launch, the_status_of_the_command_is_ours)
 {
@@ -196,32 +160,6 @@ Test(launch, the_command_has_no_descriptor_that_another_child_would_not_have)
 }
 
 /* ---- as whom ----------------------------------------------------------------------------------------- */
-
-Test(launch, it_runs_as_the_user_behind_sudo)
-{
-	SKIP_UNLESS_ROOT("becomes another user");
-	setenv("SUDO_UID", "1234", 1);
-	setenv("SUDO_GID", "5678", 1);
-	cr_expect_eq(run("test $(id -u) = 1234 && test $(id -g) = 5678", false), 0);
-	cr_assert_eq(setgroups(2, (const gid_t[]){ 0, 4 }), 0);
-	cr_expect_eq(run("test \"$(id -G)\" = 5678", false), 0, "and in none of root's groups");
-}
-
-Test(launch, a_user_with_a_name_has_his_home)
-{
-	SKIP_UNLESS_ROOT("becomes another user");
-	setenv("SUDO_UID", "1", 1);
-	unsetenv("SUDO_GID");
-	cr_expect_eq(run("test $USER:$LOGNAME:$HOME = daemon:daemon:/usr/sbin", false), 0);
-	cr_expect_eq(run("test $(id -un):$(id -gn) = daemon:daemon", false), 0);
-}
-
-Test(launch, as_root_it_stays_root)
-{
-	SKIP_UNLESS_ROOT("stays root");
-	setenv("SUDO_UID", "1234", 1);
-	cr_expect_eq(run("exit $(id -u)", true), 0);
-}
 
 Test(launch, without_sudo_nothing_changes)
 {

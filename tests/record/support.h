@@ -84,11 +84,4 @@ const char *rig_text(struct rig *rig, const char *prefix);
 void support_catch_stderr(void);
 const char *support_stderr(void);
 
-/* Without root a test is skipped, with the reason in its output. */
-#define SKIP_UNLESS_ROOT(why)                                                                      \
-	do {                                                                                       \
-		if (geteuid())                                                                     \
-			cr_skip_test("needs root: %s", why);                                       \
-	} while (0)
-
 #endif /* D9_TESTS_RECORD_SUPPORT_H */

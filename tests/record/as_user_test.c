@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What root does in the name of the user behind sudo: runs his command, and gives him the trace. */
+#include <criterion/criterion.h>
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "record/sink.h"
+
+__attribute__((constructor)) static void need_root(void)
+{
+	if (!geteuid())
+		return;
+	puts("needs root: becomes another user");
+	fflush(stdout);
+	_exit(77);
+}
+
+Test(as_user, it_runs_as_the_user_behind_sudo)
+{
+	setenv("SUDO_UID", "1234", 1);
+	setenv("SUDO_GID", "5678", 1);
+	cr_expect_eq(run("test $(id -u) = 1234 && test $(id -g) = 5678", false), 0);
+	cr_assert_eq(setgroups(2, (const gid_t[]){ 0, 4 }), 0);
+	cr_expect_eq(run("test \"$(id -G)\" = 5678", false), 0, "and in none of root's groups");
+}
+
+Test(as_user, a_user_with_a_name_has_his_home)
+{
+	setenv("SUDO_UID", "1", 1);
+	unsetenv("SUDO_GID");
+	cr_expect_eq(run("test $USER:$LOGNAME:$HOME = daemon:daemon:/usr/sbin", false), 0);
+	cr_expect_eq(run("test $(id -un):$(id -gn) = daemon:daemon", false), 0);
+}
+
+Test(as_user, as_root_it_stays_root)
+{
+	setenv("SUDO_UID", "1234", 1);
+	cr_expect_eq(run("exit $(id -u)", true), 0);
+}
+
+Test(as_user, the_file_belongs_to_the_user_behind_sudo)
+{
+	char dir[] = "/tmp/d9-sink-XXXXXX";
+	struct sink *s = NULL;
+	struct stat st;
+
+	cr_assert_not_null(mkdtemp(dir));
+	cr_assert_eq(chdir(dir), 0);
+	cr_assert_eq(sink_open("t.bin", 1234, 5678, &s), 0);
+	cr_assert_eq(sink_close(s), 0);
+	cr_assert_eq(stat("t.bin", &st), 0);
+	cr_expect_eq(st.st_uid, 1234);
+	cr_expect_eq(st.st_gid, 5678);
+	cr_expect_eq(st.st_mode & 07777, 0600);
+	unlink("t.bin");
+	rmdir(dir);
+}
