@@ -19,9 +19,11 @@
 #ifndef D9_DIAL9_H
 #define D9_DIAL9_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
 #ifdef __cplusplus
@@ -308,6 +310,272 @@ DIAL9_API uint64_t dial9_enc_bytes(const struct dial9_enc *enc);
 
 /* The current time base: an event with this ts is written with a delta of 0. */
 DIAL9_API uint64_t dial9_enc_last_ts(const struct dial9_enc *enc);
+
+/* ---- event types known at compile time ------------------------------------------------------------ */
+
+/*
+ * DIAL9_EVENT() declares an event type once, as a list of fields, and makes of it a struct, its schema, and a
+ * writer that the compiler can see through: sizes are constants, there is no dispatch on types.
+ *
+ *	#define POLL_FIELDS(X) \
+ *		X(VARINT, worker_id) \
+ *		X(OPT_U32, cpu) \
+ *		X(STACK, frames)
+ *	DIAL9_EVENT(poll, "PollEvent", POLL_FIELDS)
+ *
+ * gives
+ *
+ *	struct poll { uint64_t timestamp_ns; uint64_t worker_id; struct dial9_opt_u32 cpu;
+ *		      struct dial9_stack frames; };
+ *	int poll_schema(struct dial9_schema **out);
+ *	int poll_write(struct dial9_enc *enc, struct dial9_event_type *type, const struct poll *ev);
+ *
+ * Kinds: I64 F64 BOOL STRING BYTES POOLED_STRING (an id) STACK VARINT U8 U16 U32, each also with OPT_ in
+ * front. _write() is all or nothing like everything else; its errors are those of dial9_enc_begin(), and
+ * -EILSEQ, -E2BIG, -EBUSY inside an event. Such events always have a timestamp.
+ */
+struct dial9_stack {
+	const uint64_t *frames; /* leaf first */
+	size_t cnt;
+};
+
+struct dial9_bytes {
+	const void *ptr;
+	size_t sz;
+};
+
+/*
+ * The writer's memory of a type's id. Zero it, set schema, and keep one for each type and thread; it follows
+ * resets, and switches of encoder (which cost a look-up). The schema must live as long.
+ */
+struct dial9_event_type {
+	const struct dial9_schema *schema;
+	uint64_t epoch; /* private, like the rest */
+	uint16_t id;
+};
+
+/* What an encoder begins with. Private to the inline functions. */
+struct dial9_enc_head {
+	uint8_t *pos; /* end of the complete frames */
+	uint8_t *limit; /* how far an inline writer may go; NULL: not at all */
+	uint64_t ts_base;
+	uint64_t epoch; /* of the trace: no two have the same */
+};
+
+#define DIAL9_INLINE_SLACK 8 /* stores are of eight bytes, whatever counts of them */
+#define DIAL9_INLINE_HEAD_SZ 6
+
+/* dial9_enc_write() with such a memory of the type's id, which saves looking it up. */
+DIAL9_API int dial9_enc_write_type(struct dial9_enc *enc, struct dial9_event_type *type,
+				   uint64_t ts, const struct dial9_value *values, size_t cnt);
+
+/* Where the fields of an event go, with sz bytes of room, head and all before it written. NULL: see *err. */
+DIAL9_API uint8_t *dial9_enc_reserve(struct dial9_enc *enc, struct dial9_event_type *type,
+				     uint64_t ts, size_t sz, int *err);
+
+static inline uint64_t dial9_inline_le64(uint64_t v)
+{
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	return __builtin_bswap64(v);
+#else
+	return v;
+#endif
+}
+
+/* The low sz bytes of v; eight are stored. */
+static inline uint8_t *dial9_inline_int(uint8_t *p, uint64_t v, size_t sz)
+{
+	v = dial9_inline_le64(v);
+	memcpy(p, &v, sizeof(v));
+	return p + sz;
+}
+
+static inline uint8_t *dial9_inline_varint(uint8_t *p, uint64_t v)
+{
+	unsigned int sz;
+
+	if (v < 0x80) {
+		*p = (uint8_t)v;
+		return p + 1;
+	}
+	if (v < 0x4000) {
+		p[0] = (uint8_t)(v | 0x80);
+		p[1] = (uint8_t)(v >> 7);
+		return p + 2;
+	}
+	if (v >> 56) {
+		for (; v >= 0x80; v >>= 7)
+			*p++ = (uint8_t)(v | 0x80);
+		*p = (uint8_t)v;
+		return p + 1;
+	}
+	/* Spread groups of seven bits to a byte each, by halves; then mark all but the last. */
+	sz = (70 - (unsigned int)__builtin_clzll(v)) / 7;
+	v = (v & 0x000000000fffffffull) | (v & 0x00fffffff0000000ull) << 4;
+	v = (v & 0x00003fff00003fffull) | (v & 0x0fffc0000fffc000ull) << 2;
+	v = (v & 0x007f007f007f007full) | (v & 0x3f803f803f803f80ull) << 1;
+	v |= 0x8080808080808080ull & ((1ull << (8 * (sz - 1))) - 1);
+	return dial9_inline_int(p, v, sz);
+}
+
+/* Short copies without a call. */
+static inline uint8_t *dial9_inline_copy(uint8_t *p, const void *src, size_t sz)
+{
+	const uint8_t *from = (const uint8_t *)src;
+	uint8_t *end = p + sz;
+
+	if (sz > 64 || sz % 8) {
+		memcpy(p, from, sz);
+		return end;
+	}
+	for (; p < end; p += 8, from += 8)
+		memcpy(p, from, 8);
+	return p;
+}
+
+static inline uint8_t *dial9_inline_begin(struct dial9_enc *enc, struct dial9_event_type *type,
+					  uint64_t ts, size_t sz, int *err)
+{
+	struct dial9_enc_head *h = (struct dial9_enc_head *)enc;
+	uint64_t delta = ts - h->ts_base;
+
+	sz += DIAL9_INLINE_SLACK;
+	if (type->epoch != h->epoch || delta > 0xffffff || ts < h->ts_base ||
+	    (uintptr_t)h->pos + DIAL9_INLINE_HEAD_SZ + sz > (uintptr_t)h->limit)
+		return dial9_enc_reserve(enc, type, ts, sz, err);
+	dial9_inline_int(h->pos, 2 | (uint64_t)type->id << 8 | delta << 24, 8);
+	h->ts_base = ts;
+	return h->pos + DIAL9_INLINE_HEAD_SZ;
+}
+
+static inline void dial9_inline_end(struct dial9_enc *enc, uint8_t *p)
+{
+	((struct dial9_enc_head *)enc)->pos = p;
+}
+
+/*
+ * A kind K: its C type, the most its fixed part takes on the wire, and three functions: dial9_payload_K, the
+ * bytes beyond that, or -errno if the value cannot be written; dial9_emit_K; and both for OPT_K.
+ */
+#define DIAL9_KIND(K, lower, ctype, fixed, payload_expr, emit_expr)                                \
+	typedef ctype dial9_ctype_##K;                                                             \
+	struct dial9_opt_##lower {                                                                 \
+		bool present;                                                                      \
+		ctype value;                                                                       \
+	};                                                                                         \
+	typedef struct dial9_opt_##lower dial9_ctype_OPT_##K;                                      \
+	enum {                                                                                     \
+		dial9_fixed_##K = fixed,                                                           \
+		dial9_fixed_OPT_##K = (fixed) + 1,                                                 \
+		dial9_tag_##K = DIAL9_##K,                                                         \
+		dial9_tag_OPT_##K = DIAL9_##K | 0x80                                               \
+	};                                                                                         \
+	static inline int64_t dial9_payload_##K(const ctype *v)                                    \
+	{                                                                                          \
+		(void)v;                                                                           \
+		return payload_expr;                                                               \
+	}                                                                                          \
+	static inline uint8_t *dial9_emit_##K(uint8_t *p, const ctype *v)                          \
+	{                                                                                          \
+		return emit_expr;                                                                  \
+	}                                                                                          \
+	static inline int64_t dial9_payload_OPT_##K(const struct dial9_opt_##lower *v)             \
+	{                                                                                          \
+		return v->present ? dial9_payload_##K(&v->value) : 0;                              \
+	}                                                                                          \
+	static inline uint8_t *dial9_emit_OPT_##K(uint8_t *p, const struct dial9_opt_##lower *v)   \
+	{                                                                                          \
+		*p++ = v->present;                                                                 \
+		return v->present ? dial9_emit_##K(p, &v->value) : p;                              \
+	}
+
+static inline uint64_t dial9_inline_bits(double v)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	return bits;
+}
+
+static inline int64_t dial9_inline_limit(size_t cnt, size_t unit)
+{
+	return cnt > UINT32_MAX ? -E2BIG : (int64_t)(cnt * unit);
+}
+
+static inline int64_t dial9_inline_text(const struct dial9_str *v)
+{
+	if (dial9_utf8_valid_len(v->ptr, v->len) != v->len)
+		return -EILSEQ;
+	return dial9_inline_limit(v->len, 1);
+}
+
+static inline uint8_t *dial9_inline_stack(uint8_t *p, const struct dial9_stack *v)
+{
+	size_t i;
+
+	p = dial9_inline_int(p, v->cnt, 4);
+	if (dial9_inline_le64(1) == 1)
+		return dial9_inline_copy(p, v->frames, v->cnt * 8);
+	for (i = 0; i < v->cnt; i++)
+		p = dial9_inline_int(p, v->frames[i], 8);
+	return p;
+}
+
+DIAL9_KIND(I64, i64, int64_t, 8, 0, dial9_inline_int(p, (uint64_t)*v, 8))
+DIAL9_KIND(F64, f64, double, 8, 0, dial9_inline_int(p, dial9_inline_bits(*v), 8))
+DIAL9_KIND(BOOL, bool, bool, 1, 0, dial9_inline_int(p, *v, 1))
+DIAL9_KIND(VARINT, varint, uint64_t, 10, 0, dial9_inline_varint(p, *v))
+DIAL9_KIND(U8, u8, uint8_t, 1, 0, dial9_inline_int(p, *v, 1))
+DIAL9_KIND(U16, u16, uint16_t, 2, 0, dial9_inline_int(p, *v, 2))
+DIAL9_KIND(U32, u32, uint32_t, 4, 0, dial9_inline_int(p, *v, 4))
+DIAL9_KIND(POOLED_STRING, pooled_string, uint32_t, 4, 0, dial9_inline_int(p, *v, 4))
+DIAL9_KIND(STRING, string, struct dial9_str, 4, dial9_inline_text(v),
+	   dial9_inline_copy(dial9_inline_int(p, v->len, 4), v->ptr, v->len))
+DIAL9_KIND(BYTES, bytes, struct dial9_bytes, 4, dial9_inline_limit(v->sz, 1),
+	   dial9_inline_copy(dial9_inline_int(p, v->sz, 4), v->ptr, v->sz))
+DIAL9_KIND(STACK, stack, struct dial9_stack, 4, dial9_inline_limit(v->cnt, 8),
+	   dial9_inline_stack(p, v))
+
+#define DIAL9_EACH_MEMBER(K, name) dial9_ctype_##K name;
+#define DIAL9_EACH_FIELD(K, name) { #name, dial9_tag_##K },
+#define DIAL9_EACH_COUNT(K, name) +1
+#define DIAL9_EACH_FIXED(K, name) +dial9_fixed_##K
+#define DIAL9_EACH_PAYLOAD(K, name)                                                                \
+	more = dial9_payload_##K(&ev->name);                                                       \
+	if (more < 0)                                                                              \
+		return (int)more;                                                                  \
+	sz += (size_t)more;
+#define DIAL9_EACH_EMIT(K, name) p = dial9_emit_##K(p, &ev->name);
+#define DIAL9_EVENT(name, wire_name, FIELDS)                                                       \
+	struct name {                                                                              \
+		uint64_t timestamp_ns;                                                             \
+		FIELDS(DIAL9_EACH_MEMBER)                                                          \
+	};                                                                                         \
+	enum { name##_field_cnt = 0 FIELDS(DIAL9_EACH_COUNT) };                                    \
+	static inline int name##_schema(struct dial9_schema **out)                                 \
+	{                                                                                          \
+		static const struct dial9_field fields[] = { FIELDS(DIAL9_EACH_FIELD){ NULL,       \
+										       0 } };      \
+                                                                                                   \
+		return dial9_schema_new(wire_name, true, fields, name##_field_cnt, out);           \
+	}                                                                                          \
+	static inline int name##_write(struct dial9_enc *enc, struct dial9_event_type *type,       \
+				       const struct name *ev)                                      \
+	{                                                                                          \
+		size_t sz = 0 FIELDS(DIAL9_EACH_FIXED);                                            \
+		int64_t more;                                                                      \
+		int err = 0;                                                                       \
+		uint8_t *p;                                                                        \
+                                                                                                   \
+		(void)more;                                                                        \
+		FIELDS(DIAL9_EACH_PAYLOAD)                                                         \
+		p = dial9_inline_begin(enc, type, ev->timestamp_ns, sz, &err);                     \
+		if (!p)                                                                            \
+			return err;                                                                \
+		FIELDS(DIAL9_EACH_EMIT)                                                            \
+		dial9_inline_end(enc, p);                                                          \
+		return 0;                                                                          \
+	}
 
 /* ---- decoder ------------------------------------------------------------------------------------ */
 

@@ -6,7 +6,7 @@
 #include "pool.h"
 #include "value.h"
 
-struct event_op;
+struct schema_op;
 
 /* What a decoder knows of a type: its schema, and how to get at the values of an event. */
 struct event_type {
@@ -14,7 +14,7 @@ struct event_type {
 	struct dial9_event event; /* of the last event; all but ts stays as it is */
 	struct dial9_value *values; /* event.values; the types of what is not optional stay */
 	size_t room; /* with so many bytes left, fixed parts need no check */
-	const struct event_op *ops, *ops_end;
+	const struct schema_op *ops, *ops_end;
 };
 
 struct dial9_dec {

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "schema.h"
 #include "wire.h"
@@ -31,22 +32,41 @@ int encode_poison(struct dial9_enc *enc, int err)
 	return err;
 }
 
+/* Without an open event cur stays behind when others move pos. */
+static void settle(struct dial9_enc *enc)
+{
+	if (!enc->open)
+		enc->cur = enc->h.pos;
+}
+
+/* Inline writers may go ahead as long as no event is open, there is room, and nothing waits to be written. */
+static void set_limit(struct dial9_enc *enc)
+{
+	if (enc->open)
+		enc->h.limit = NULL;
+	else if (enc->write && (size_t)(enc->end - enc->buf) > enc->flush_at)
+		enc->h.limit = enc->buf + enc->flush_at;
+	else
+		enc->h.limit = enc->end;
+}
+
 static void buf_moved(struct dial9_enc *enc, uint8_t *buf, size_t cap)
 {
-	enc->pos = buf + (enc->pos - enc->buf);
+	enc->h.pos = buf + (enc->h.pos - enc->buf);
 	enc->cur = buf + (enc->cur - enc->buf);
 	enc->buf = buf;
 	enc->end = buf + cap;
+	set_limit(enc);
 }
 
 /* Take the complete frames off the front of the buffer. */
 static void drop_complete(struct dial9_enc *enc)
 {
-	size_t sz = (size_t)(enc->pos - enc->buf);
+	size_t sz = (size_t)(enc->h.pos - enc->buf);
 
-	memmove(enc->buf, enc->pos, (size_t)(enc->cur - enc->pos));
+	memmove(enc->buf, enc->h.pos, (size_t)(enc->cur - enc->h.pos));
 	enc->cur -= sz;
-	enc->pos = enc->buf;
+	enc->h.pos = enc->buf;
 	enc->flushed += sz;
 }
 
@@ -54,9 +74,10 @@ int dial9_enc_flush(struct dial9_enc *enc)
 {
 	int err;
 
-	if (!enc->write || enc->pos == enc->buf)
+	settle(enc);
+	if (!enc->write || enc->h.pos == enc->buf)
 		return 0;
-	err = enc->write(enc->ctx, enc->buf, (size_t)(enc->pos - enc->buf));
+	err = enc->write(enc->ctx, enc->buf, (size_t)(enc->h.pos - enc->buf));
 	if (err < 0)
 		return err;
 	drop_complete(enc);
@@ -72,7 +93,7 @@ int encode_grow(struct dial9_enc *enc, size_t n)
 	if (n > SIZE_MAX - used)
 		return -E2BIG;
 	if (used + n > enc->buf_max) {
-		if (!enc->write || enc->pos == enc->buf)
+		if (!enc->write || enc->h.pos == enc->buf)
 			return -E2BIG;
 		err = dial9_enc_flush(enc);
 		return err ? err : encode_ensure(enc, n);
@@ -92,19 +113,34 @@ int encode_grow(struct dial9_enc *enc, size_t n)
 /* Whatever lies between pos and cur is complete now. */
 static void commit(struct dial9_enc *enc)
 {
-	enc->pos = enc->cur;
+	enc->h.pos = enc->cur;
 }
 
 static int put_header(struct dial9_enc *enc)
 {
-	int err = encode_ensure(enc, WIRE_HEADER_SZ);
+	int err;
 
+	settle(enc);
+	err = encode_ensure(enc, WIRE_HEADER_SZ);
 	if (err)
 		return err;
 	enc->cur = wire_put_bytes(enc->cur, WIRE_MAGIC, sizeof(WIRE_MAGIC));
 	enc->cur = wire_put_u8(enc->cur, WIRE_VERSION);
 	commit(enc);
 	return 0;
+}
+
+/*
+ * Tells the traces of all encoders apart, so that a struct dial9_event_type cannot take an id of one for that of
+ * another. Never 0, which is the epoch of a type not yet used.
+ */
+static uint64_t new_epoch(const struct dial9_enc *enc)
+{
+	uint64_t epoch;
+
+	if (getrandom(&epoch, sizeof(epoch), GRND_NONBLOCK) != sizeof(epoch))
+		epoch = enc->h.epoch * 0x9e3779b97f4a7c15ull + (uintptr_t)enc;
+	return epoch | 1;
 }
 
 int dial9_enc_new(const struct dial9_enc_opts *opts, struct dial9_enc **out)
@@ -130,6 +166,7 @@ int dial9_enc_new(const struct dial9_enc_opts *opts, struct dial9_enc **out)
 	enc->flush_at = o.flush_at ? o.flush_at : FLUSH_AT;
 	pool_init(&enc->strings, o.pool_bytes_max);
 	pool_init(&enc->stacks, o.pool_bytes_max);
+	enc->h.epoch = new_epoch(enc);
 	err = registry_init(&enc->registry, o.first_type_id);
 	if (!err)
 		err = put_header(enc);
@@ -163,13 +200,13 @@ static uint8_t *put_schema(uint8_t *p, const struct registry_entry *entry)
 
 static uint8_t *put_event_head(struct dial9_enc *enc, uint8_t *p, uint64_t ts)
 {
-	uint64_t delta = ts - enc->ts_base;
+	uint64_t delta = ts - enc->h.ts_base;
 
 	if (!enc->entry->schema->has_ts) {
 		p = wire_put_u8(p, WIRE_EVENT);
 		return wire_put_u16(p, enc->entry->id);
 	}
-	if (ts < enc->ts_base || delta > WIRE_DELTA_MAX) {
+	if (ts < enc->h.ts_base || delta > WIRE_DELTA_MAX) {
 		p = wire_put_u8(p, WIRE_RESET);
 		p = wire_put_u64(p, ts);
 		delta = 0;
@@ -185,7 +222,7 @@ static int begin(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t t
 
 	if (s->level4 && enc->level < DIAL9_LEVEL_4)
 		return -ENOTSUP;
-	if ((size_t)(enc->pos - enc->buf) >= enc->flush_at)
+	if (enc->write && (size_t)(enc->h.pos - enc->buf) >= enc->flush_at)
 		err = dial9_enc_flush(enc);
 	if (!err)
 		err = registry_get(&enc->registry, s, &enc->entry);
@@ -197,11 +234,12 @@ static int begin(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t t
 	if (!enc->entry->emitted)
 		enc->cur = put_schema(enc->cur, enc->entry);
 	enc->cur = put_event_head(enc, enc->cur, ts);
-	enc->ts = s->has_ts ? ts : enc->ts_base;
+	enc->ts = s->has_ts ? ts : enc->h.ts_base;
 	enc->type = s->types;
 	enc->type_end = s->types + s->field_cnt;
 	enc->reserve = s->fixed_max;
 	enc->open = true;
+	enc->h.limit = NULL;
 	return 0;
 }
 
@@ -229,7 +267,8 @@ void dial9_enc_cancel(struct dial9_enc *enc)
 	encode_poison(enc, 0);
 	enc->open = false;
 	enc->reserve = 0;
-	enc->cur = enc->pos;
+	enc->cur = enc->h.pos;
+	set_limit(enc);
 }
 
 int dial9_enc_end(struct dial9_enc *enc)
@@ -243,19 +282,44 @@ int dial9_enc_end(struct dial9_enc *enc)
 	if (!err) {
 		commit(enc);
 		enc->entry->emitted = true;
-		enc->ts_base = enc->ts;
+		enc->h.ts_base = enc->ts;
 	}
 	dial9_enc_cancel(enc);
 	return err;
+}
+
+uint8_t *dial9_enc_reserve(struct dial9_enc *enc, struct dial9_event_type *type, uint64_t ts,
+			   size_t sz, int *err)
+{
+	*err = must_be_closed(enc);
+	if (*err)
+		return NULL;
+	*err = begin(enc, type->schema, ts);
+	if (!*err)
+		*err = encode_ensure(enc, sz);
+	if (*err) {
+		dial9_enc_cancel(enc);
+		return NULL;
+	}
+	/* From here on nothing can fail: the caller writes the fields and moves pos behind them. */
+	enc->entry->emitted = true;
+	enc->h.ts_base = enc->ts;
+	type->epoch = enc->h.epoch;
+	type->id = enc->entry->id;
+	enc->open = false;
+	enc->reserve = 0;
+	encode_poison(enc, 0);
+	set_limit(enc);
+	return enc->cur;
 }
 
 /* Room for a frame of n bytes below the open event; *at is where it goes. */
 static void insert(struct dial9_enc *enc, size_t n, uint8_t **at)
 {
 	if (enc->open)
-		memmove(enc->pos + n, enc->pos, (size_t)(enc->cur - enc->pos));
-	*at = enc->pos;
-	enc->pos += n;
+		memmove(enc->h.pos + n, enc->h.pos, (size_t)(enc->cur - enc->h.pos));
+	*at = enc->h.pos;
+	enc->h.pos += n;
 	enc->cur += n;
 }
 
@@ -291,6 +355,7 @@ int dial9_enc_intern(struct dial9_enc *enc, const char *s, size_t len, uint32_t 
 	uint8_t *at;
 	int err;
 
+	settle(enc);
 	if (len > UINT32_MAX)
 		return -E2BIG;
 	hash = pool_hash(&enc->strings, s, len);
@@ -324,6 +389,7 @@ int dial9_enc_intern_stack(struct dial9_enc *enc, const uint64_t *frames, size_t
 	uint64_t hash;
 	int err;
 
+	settle(enc);
 	if (enc->level < DIAL9_LEVEL_4)
 		return -ENOTSUP;
 	if (cnt > UINT32_MAX / 8)
@@ -466,31 +532,33 @@ int dial9_enc_reset(struct dial9_enc *enc)
 		err = put_header(enc);
 	if (err)
 		return err;
+	enc->h.epoch = new_epoch(enc);
 	registry_clear(&enc->registry);
 	pool_clear(&enc->strings, true);
 	pool_clear(&enc->stacks, true);
-	enc->ts_base = 0;
+	enc->h.ts_base = 0;
 	return 0;
 }
 
 const void *dial9_enc_data(const struct dial9_enc *enc, size_t *sz)
 {
-	*sz = enc->write ? 0 : (size_t)(enc->pos - enc->buf);
+	*sz = enc->write ? 0 : (size_t)(enc->h.pos - enc->buf);
 	return enc->write ? NULL : enc->buf;
 }
 
 void dial9_enc_clear(struct dial9_enc *enc)
 {
+	settle(enc);
 	if (!enc->write)
 		drop_complete(enc);
 }
 
 uint64_t dial9_enc_bytes(const struct dial9_enc *enc)
 {
-	return enc->flushed + (uint64_t)(enc->pos - enc->buf);
+	return enc->flushed + (uint64_t)(enc->h.pos - enc->buf);
 }
 
 uint64_t dial9_enc_last_ts(const struct dial9_enc *enc)
 {
-	return enc->ts_base;
+	return enc->h.ts_base;
 }

@@ -11,17 +11,18 @@
  * One buffer:   buf [ complete frames ] pos [ the open event ] cur [ room ] end
  *
  * The open event is preceded by what it alone needs: its schema's frame and a reset frame. They become part
- * of the stream with it or not at all. Without an open event cur equals pos.
+ * of the stream with it or not at all. Without an open event cur means nothing: settle() makes it pos.
  *
  * While an event is open, `reserve` bytes of room behind cur are enough for all of its fields but for
  * variable payloads, so that a put of a number needs no check.
  */
 struct dial9_enc {
-	uint8_t *cur, *pos, *end, *buf;
+	struct dial9_enc_head h; /* pos, and what inline writers need; must be first */
+	uint8_t *cur, *end, *buf;
 	const uint8_t *type,
 		*type_end; /* fields still to come; empty while inside a list, or poisoned */
 	size_t reserve;
-	uint64_t ts, ts_base;
+	uint64_t ts;
 	struct registry_entry *entry; /* of the open event */
 	int err; /* sticks to the open event, or to the begin that failed */
 	bool open;

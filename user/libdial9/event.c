@@ -2,9 +2,9 @@
 /*
  * Event frames, which are nearly all there is in a stream, and hence the place where decoding is fast.
  *
- * A schema becomes a short program: runs of varints, and one step for each other field. Its values go to
- * an array that belongs to the type, where the types already stand, so that a number is one store.
- * The program runs without looking at the end of the window, as long as the widest event would fit before
+ * A schema is a short program: runs of varints, and one step for each other field. Its values go to an
+ * array that belongs to the type, where the types already stand, so that a number is one store. The
+ * program runs without looking at the end of the window, as long as the widest event would fit before
  * it. Whatever is out of the ordinary (the window's end, a damaged value, a map) makes it give up without a
  * trace, and the same event is parsed by event_parse(), which checks each step and can say what is wrong.
  */
@@ -20,69 +20,23 @@
 /* Varints are loaded eight bytes at a time, which may be as many too many. */
 #define SLACK 8
 
-enum event_code {
-	OP_VARINTS, /* cnt of them in a row */
-	OP_8,
-	OP_16,
-	OP_32,
-	OP_64,
-	OP_BOOL,
-	OP_ID,
-	OP_TEXT,
-	OP_BYTES,
-	OP_STACK,
-	OP_OTHER,
-};
-
-#define OP_OPTIONAL 0x80 /* or-ed to the code */
-
-struct event_op {
-	uint32_t code;
-	uint32_t cnt;
-};
-
-static const uint8_t codes[16] = {
-	[DIAL9_I64] = OP_64,	       [DIAL9_F64] = OP_64,	 [DIAL9_BOOL] = OP_BOOL,
-	[DIAL9_STRING] = OP_TEXT,      [DIAL9_BYTES] = OP_BYTES, [DIAL9_POOLED_STACK] = OP_ID,
-	[DIAL9_POOLED_STRING] = OP_ID, [DIAL9_STACK] = OP_STACK, [DIAL9_VARINT] = OP_VARINTS,
-	[DIAL9_STRING_MAP] = OP_OTHER, [DIAL9_U8] = OP_8,	 [DIAL9_U16] = OP_16,
-	[DIAL9_U32] = OP_32,	       [DIAL9_LIST] = OP_OTHER,	 [DIAL9_MAP] = OP_OTHER,
-};
-
-static struct event_op *add_op(struct event_op *first, struct event_op *op, uint8_t type)
-{
-	uint32_t code = codes[type & 0x7f] | (type & DIAL9_OPTIONAL ? OP_OPTIONAL : 0);
-
-	if (code == OP_VARINTS && op > first && op[-1].code == OP_VARINTS) {
-		op[-1].cnt++;
-		return op;
-	}
-	*op = (struct event_op){ code, 1 };
-	return op + 1;
-}
-
 size_t event_type_size(const struct dial9_schema *s)
 {
-	return sizeof(struct event_type) +
-	       s->field_cnt * (sizeof(struct dial9_value) + sizeof(struct event_op));
+	return sizeof(struct event_type) + s->field_cnt * sizeof(struct dial9_value);
 }
 
 int event_type_new(struct dial9_schema *s, uint16_t id, struct event_type **out)
 {
 	struct event_type *t = calloc(1, event_type_size(s));
-	struct event_op *first, *op;
 	uint32_t i;
 
 	if (!t)
 		return -ENOMEM;
 	t->values = (struct dial9_value *)(t + 1);
-	first = op = (struct event_op *)(t->values + s->field_cnt);
-	for (i = 0; i < s->field_cnt; i++) {
+	for (i = 0; i < s->field_cnt; i++)
 		t->values[i].type = s->types[i] & 0x7f;
-		op = add_op(first, op, s->types[i]);
-	}
-	t->ops = first;
-	t->ops_end = op;
+	t->ops = s->ops;
+	t->ops_end = s->ops_end;
 	t->room = s->fixed_max + SLACK;
 	t->schema = dial9_schema_ref(s);
 	t->event = (struct dial9_event){ .schema = s,
@@ -169,42 +123,43 @@ static inline const uint8_t *quick_stack(const uint8_t *p, const uint8_t *end, s
 
 /* One value; NULL: give up. */
 static inline __attribute__((always_inline)) const uint8_t *
-quick_value(enum event_code code, const uint8_t *p, const uint8_t *end, size_t room,
+quick_value(enum schema_code code, const uint8_t *p, const uint8_t *end, size_t room,
 	    struct dial9_value *v)
 {
 	switch (code) {
-	case OP_VARINTS:
+	case SCHEMA_VARINTS:
 		return quick_varint(p, &v->u64);
-	case OP_8:
+	case SCHEMA_8:
 		v->u64 = *p;
 		return p + 1;
-	case OP_BOOL:
+	case SCHEMA_BOOL:
 		v->u64 = 0;
 		v->b = *p != 0;
 		return p + 1;
-	case OP_16:
+	case SCHEMA_16:
 		v->u64 = wire_get_u16(p);
 		return p + 2;
-	case OP_32:
+	case SCHEMA_32:
 		v->u64 = wire_get_u32(p);
 		return p + 4;
-	case OP_ID:
+	case SCHEMA_ID:
 		v->u64 = 0;
 		v->id = wire_get_u32(p);
 		return p + 4;
-	case OP_64:
+	case SCHEMA_64:
 		v->u64 = wire_get_u64(p);
 		return p + 8;
-	case OP_STACK:
+	case SCHEMA_STACK:
 		return quick_stack(p, end, room, v);
-	case OP_BYTES:
+	case SCHEMA_BYTES:
 		return quick_text(p, end, room, v);
-	case OP_TEXT:
+	case SCHEMA_TEXT:
 		p = quick_text(p, end, room, v);
 		if (p)
 			v->bad_utf8 = dial9_utf8_valid_len(v->str.ptr, v->str.len) != v->str.len;
 		return p;
-	case OP_OTHER:
+	case SCHEMA_OTHER:
+	case SCHEMA_OPTIONAL:
 		break;
 	}
 	return NULL;
@@ -219,18 +174,19 @@ static __attribute__((noinline)) const uint8_t *quick_optional(const struct even
 		return NULL;
 	v->u64 = 0;
 	v->type = *p ? t->schema->types[v - t->values] & 0x7f : 0;
-	return *p++ ? quick_value((enum event_code)(code & ~OP_OPTIONAL), p, end, t->room, v) : p;
+	return *p++ ? quick_value((enum schema_code)(code & ~SCHEMA_OPTIONAL), p, end, t->room, v) :
+		      p;
 }
 
 static inline __attribute__((always_inline)) const uint8_t *
 quick_values(const struct event_type *t, const uint8_t *p, const uint8_t *end)
 {
-	const struct event_op *op = t->ops, *ops_end = t->ops_end;
+	const struct schema_op *op = t->ops, *ops_end = t->ops_end;
 	struct dial9_value *v = t->values;
 	uint32_t left;
 
 	for (; op < ops_end; op++) {
-		if (op->code == OP_VARINTS) {
+		if (op->code == SCHEMA_VARINTS) {
 			left = op->cnt;
 			do {
 				p = quick_varint(p, &v->u64);
@@ -240,10 +196,10 @@ quick_values(const struct event_type *t, const uint8_t *p, const uint8_t *end)
 			} while (--left);
 			continue;
 		}
-		if (op->code & OP_OPTIONAL)
+		if (op->code & SCHEMA_OPTIONAL)
 			p = quick_optional(t, op->code, p, end, v);
 		else
-			p = quick_value((enum event_code)op->code, p, end, t->room, v);
+			p = quick_value((enum schema_code)op->code, p, end, t->room, v);
 		if (!p)
 			return NULL;
 		v++;

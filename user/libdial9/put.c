@@ -293,7 +293,7 @@ static int open_nest(struct dial9_enc *enc, uint8_t type)
 		enc->type = enc->type_end = NULL;
 	}
 	nest = &enc->nest[enc->depth++];
-	nest->cnt_off = (size_t)(enc->cur - enc->pos) - 4;
+	nest->cnt_off = (size_t)(enc->cur - enc->h.pos) - 4;
 	nest->cnt = 0;
 	nest->is_map = type == DIAL9_MAP;
 	return 0;
@@ -323,7 +323,7 @@ int dial9_enc_close(struct dial9_enc *enc)
 	}
 	if (nest->cnt > UINT32_MAX)
 		return encode_poison(enc, -E2BIG);
-	wire_put_u32(enc->pos + nest->cnt_off, (uint32_t)nest->cnt);
+	wire_put_u32(enc->h.pos + nest->cnt_off, (uint32_t)nest->cnt);
 	if (--enc->depth == 0) {
 		enc->type = enc->outer_type;
 		enc->type_end = enc->outer_type_end;
@@ -389,8 +389,112 @@ int dial9_enc_put_value(struct dial9_enc *enc, const struct dial9_value *v)
 	return encode_poison(enc, -EINVAL);
 }
 
-int dial9_enc_write(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t ts,
-		    const struct dial9_value *values, size_t cnt)
+/* A payload with its count; NULL unless `reserve` stays behind it. */
+static inline uint8_t *quick_counted(uint8_t *p, const uint8_t *end, size_t reserve, uint32_t cnt,
+				     const void *data, size_t sz)
+{
+	if ((size_t)(end - p) < sz + reserve)
+		return NULL;
+	return dial9_inline_copy(wire_put_u32(p, cnt), data, sz);
+}
+
+/* A value of exactly the field's type. NULL: it takes a closer look. */
+static inline __attribute__((always_inline)) uint8_t *quick_value(enum schema_code code, uint8_t *p,
+								  const uint8_t *end,
+								  size_t reserve,
+								  const struct dial9_value *v)
+{
+	switch (code) {
+	case SCHEMA_VARINTS:
+		return wire_put_varint(p, v->u64);
+	case SCHEMA_8:
+		return v->u64 <= UINT8_MAX ? wire_put_u8(p, (uint8_t)v->u64) : NULL;
+	case SCHEMA_16:
+		return v->u64 <= UINT16_MAX ? wire_put_u16(p, (uint16_t)v->u64) : NULL;
+	case SCHEMA_32:
+		return v->u64 <= UINT32_MAX ? wire_put_u32(p, (uint32_t)v->u64) : NULL;
+	case SCHEMA_64:
+		return wire_put_u64(p, v->u64);
+	case SCHEMA_BOOL:
+		return wire_put_u8(p, v->b);
+	case SCHEMA_ID:
+		return wire_put_u32(p, v->id);
+	case SCHEMA_BYTES:
+		return quick_counted(p, end, reserve, v->str.len, v->str.ptr, v->str.len);
+	case SCHEMA_STACK:
+		return quick_counted(p, end, reserve, v->stack.cnt, v->stack.le,
+				     (size_t)v->stack.cnt * 8);
+	case SCHEMA_TEXT:
+	case SCHEMA_OTHER:
+	case SCHEMA_OPTIONAL:
+		break;
+	}
+	return NULL;
+}
+
+/* The fields behind an event's head at p; NULL: some of it is out of the ordinary. */
+static inline __attribute__((always_inline)) uint8_t *quick_fields(const struct dial9_schema *s,
+								   const struct dial9_value *v,
+								   uint8_t *p, const uint8_t *end)
+{
+	const struct schema_op *op = s->ops, *ops_end = s->ops_end;
+	const struct dial9_value *first = v;
+	uint32_t left;
+
+	for (; op < ops_end; op++) {
+		if (op->code == SCHEMA_VARINTS) {
+			left = op->cnt;
+			do {
+				if (v->type != DIAL9_VARINT)
+					return NULL;
+				p = wire_put_varint(p, v->u64);
+				v++;
+			} while (--left);
+			continue;
+		}
+		if (op->code & SCHEMA_OPTIONAL) {
+			*p++ = v->type != 0;
+			if (!v->type) {
+				v++;
+				continue;
+			}
+		}
+		if (v->type != (s->types[v - first] & 0x7f))
+			return NULL;
+		p = quick_value((enum schema_code)(op->code & ~SCHEMA_OPTIONAL), p, end,
+				s->fixed_max, v);
+		if (!p)
+			return NULL;
+		v++;
+	}
+	return p;
+}
+
+/*
+ * Most events meet with no surprise: built behind pos, they are in the stream by moving it. Whatever does not
+ * fit this leaves no trace, and is done step by step instead. `id` must be one whose schema is in the stream.
+ */
+static inline __attribute__((always_inline)) bool
+quick_write(struct dial9_enc *enc, const struct dial9_schema *s, uint16_t id, uint64_t ts,
+	    const struct dial9_value *values, size_t cnt)
+{
+	uint64_t delta = ts - enc->h.ts_base;
+	uint8_t *p = enc->h.pos;
+
+	if (cnt != s->field_cnt || !s->has_ts || delta > WIRE_DELTA_MAX || ts < enc->h.ts_base ||
+	    (uintptr_t)p + s->fixed_max + DIAL9_INLINE_SLACK > (uintptr_t)enc->h.limit)
+		return false;
+	wire_put_u64(p, WIRE_EVENT | (uint64_t)id << 8 | delta << 24);
+	p = quick_fields(s, values, p + WIRE_EVENT_TS_SZ, enc->h.limit);
+	if (!p)
+		return false;
+	enc->h.pos = p;
+	enc->h.ts_base = ts;
+	return true;
+}
+
+static int careful_write(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t ts,
+			 const struct dial9_value *values, size_t cnt)
 {
 	int err = dial9_enc_begin(enc, s, ts);
 	size_t i;
@@ -399,4 +503,30 @@ int dial9_enc_write(struct dial9_enc *enc, const struct dial9_schema *s, uint64_
 		err = dial9_enc_put_value(enc, &values[i]);
 	/* After a failed begin this clears the error, and returns it again. */
 	return err == -EBUSY ? err : dial9_enc_end(enc);
+}
+
+int dial9_enc_write(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t ts,
+		    const struct dial9_value *values, size_t cnt)
+{
+	const struct registry_entry *entry = registry_find(&enc->registry, s);
+
+	if (entry && entry->emitted && quick_write(enc, s, entry->id, ts, values, cnt))
+		return 0;
+	return careful_write(enc, s, ts, values, cnt);
+}
+
+int dial9_enc_write_type(struct dial9_enc *enc, struct dial9_event_type *type, uint64_t ts,
+			 const struct dial9_value *values, size_t cnt)
+{
+	int err;
+
+	if (type->epoch == enc->h.epoch &&
+	    quick_write(enc, type->schema, type->id, ts, values, cnt))
+		return 0;
+	err = careful_write(enc, type->schema, ts, values, cnt);
+	if (!err) {
+		type->id = enc->entry->id;
+		type->epoch = enc->h.epoch;
+	}
+	return err;
 }

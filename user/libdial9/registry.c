@@ -22,11 +22,6 @@
 #define ALIAS_MAX 1024
 #define ID_CNT 0x10000
 
-struct registry_ptr {
-	struct dial9_schema *schema; /* NULL: free */
-	uint32_t entry;
-};
-
 int registry_init(struct registry *r, uint16_t first_id)
 {
 	memset(r, 0, sizeof(*r));
@@ -234,12 +229,8 @@ static int get_new(struct registry *r, const struct dial9_schema *s, struct regi
 
 int registry_get(struct registry *r, const struct dial9_schema *s, struct registry_entry **out)
 {
-	const struct registry_ptr *p = ptr_slot(r->ptrs, r->ptr_bits, s);
-
-	if (!p->schema)
-		return get_new(r, s, out);
-	*out = &r->entries[p->entry];
-	return 0;
+	*out = registry_find(r, s);
+	return *out ? 0 : get_new(r, s, out);
 }
 
 int registry_get_as(struct registry *r, const struct dial9_schema *s, uint16_t id,

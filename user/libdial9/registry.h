@@ -11,6 +11,11 @@ struct registry_entry {
 	bool emitted; /* its frame is in the stream */
 };
 
+struct registry_ptr {
+	struct dial9_schema *schema; /* counted; NULL: free */
+	uint32_t entry;
+};
+
 struct registry {
 	struct registry_entry *entries;
 	size_t cnt, cap;
@@ -34,6 +39,22 @@ void registry_clear(struct registry *r);
  * Borrowed until the next call that may add one. -ENOSPC when all ids are used, -ENOMEM.
  */
 int registry_get(struct registry *r, const struct dial9_schema *s, struct registry_entry **out);
+
+/* The entry of a schema object that was seen before, or NULL. */
+static inline struct registry_entry *registry_find(const struct registry *r,
+						   const struct dial9_schema *s)
+{
+	const struct registry_ptr *p =
+		&r->ptrs[((uintptr_t)s * 0x9e3779b97f4a7c15ull) >> (64 - r->ptr_bits)];
+
+	while (p->schema != s) {
+		if (!p->schema)
+			return NULL;
+		if (++p == r->ptrs + ((size_t)1 << r->ptr_bits))
+			p = r->ptrs;
+	}
+	return &r->entries[p->entry];
+}
 
 /* Same, under an id of the caller's choice: -EEXIST if another layout has it. */
 int registry_get_as(struct registry *r, const struct dial9_schema *s, uint16_t id,

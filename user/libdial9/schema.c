@@ -31,6 +31,36 @@ static const uint8_t fixed_sz[16] = {
 	[DIAL9_U32] = 4,	   [DIAL9_LIST] = 4,  [DIAL9_MAP] = 4,
 };
 
+static const uint8_t codes[16] = {
+	[DIAL9_I64] = SCHEMA_64,
+	[DIAL9_F64] = SCHEMA_64,
+	[DIAL9_BOOL] = SCHEMA_BOOL,
+	[DIAL9_STRING] = SCHEMA_TEXT,
+	[DIAL9_BYTES] = SCHEMA_BYTES,
+	[DIAL9_POOLED_STACK] = SCHEMA_ID,
+	[DIAL9_POOLED_STRING] = SCHEMA_ID,
+	[DIAL9_STACK] = SCHEMA_STACK,
+	[DIAL9_VARINT] = SCHEMA_VARINTS,
+	[DIAL9_STRING_MAP] = SCHEMA_OTHER,
+	[DIAL9_U8] = SCHEMA_8,
+	[DIAL9_U16] = SCHEMA_16,
+	[DIAL9_U32] = SCHEMA_32,
+	[DIAL9_LIST] = SCHEMA_OTHER,
+	[DIAL9_MAP] = SCHEMA_OTHER,
+};
+
+static struct schema_op *add_op(const struct schema_op *first, struct schema_op *op, uint8_t type)
+{
+	uint32_t code = codes[type & 0x7f] | (type & DIAL9_OPTIONAL ? SCHEMA_OPTIONAL : 0);
+
+	if (code == SCHEMA_VARINTS && op > first && op[-1].code == SCHEMA_VARINTS) {
+		op[-1].cnt++;
+		return op;
+	}
+	*op = (struct schema_op){ code, 1 };
+	return op + 1;
+}
+
 static uint64_t hash_wire(const uint8_t *p, size_t sz)
 {
 	uint64_t h = 0xcbf29ce484222325ull;
@@ -97,8 +127,8 @@ size_t schema_alloc_size(const uint8_t *wire, size_t wire_sz)
 	size_t text_sz;
 	uint32_t cnt = measure(wire, wire_sz, &text_sz);
 
-	return sizeof(struct dial9_schema) + (cnt + 1) * sizeof(struct schema_name) + cnt +
-	       text_sz + cnt + 1 + wire_sz;
+	return sizeof(struct dial9_schema) + (cnt + 1) * sizeof(struct schema_name) +
+	       cnt * sizeof(struct schema_op) + cnt + text_sz + cnt + 1 + wire_sz;
 }
 
 /* Take one name off the wire form into the text area. */
@@ -112,7 +142,8 @@ static const uint8_t *take_name(const uint8_t *p, struct schema_name *name, char
 	return p + 2 + name->len;
 }
 
-static void fill(struct dial9_schema *s, struct schema_name *names, uint8_t *types, char *text)
+static void fill(struct dial9_schema *s, struct schema_name *names, struct schema_op *op,
+		 uint8_t *types, char *text)
 {
 	const uint8_t *p = take_name(s->wire, &names[0], &text);
 	uint32_t i;
@@ -123,6 +154,7 @@ static void fill(struct dial9_schema *s, struct schema_name *names, uint8_t *typ
 	for (i = 0; i < s->field_cnt; i++) {
 		p = take_name(p, &names[i + 1], &text);
 		types[i] = *p++;
+		op = add_op(s->ops, op, types[i]);
 		s->fixed_max += fixed_sz[types[i] & 0x7f] + (types[i] >> 7);
 		switch (types[i] & 0x7f) {
 		case DIAL9_POOLED_STACK:
@@ -131,6 +163,7 @@ static void fill(struct dial9_schema *s, struct schema_name *names, uint8_t *typ
 			s->level4 = true;
 		}
 	}
+	s->ops_end = op;
 }
 
 int schema_from_wire(const uint8_t *wire, size_t wire_sz, struct dial9_schema **out)
@@ -139,24 +172,27 @@ int schema_from_wire(const uint8_t *wire, size_t wire_sz, struct dial9_schema **
 	uint32_t cnt = measure(wire, wire_sz, &text_sz);
 	struct schema_name *names;
 	struct dial9_schema *s;
+	struct schema_op *ops;
 	uint8_t *types, *copy;
 
 	s = calloc(1, alloc_sz);
 	if (!s)
 		return -ENOMEM;
 	names = (struct schema_name *)(s + 1);
-	types = (uint8_t *)(names + cnt + 1);
+	ops = (struct schema_op *)(names + cnt + 1);
+	types = (uint8_t *)(ops + cnt);
 	copy = types + cnt;
 	memcpy(copy, wire, wire_sz);
 	s->refs = 1;
 	s->field_cnt = cnt;
 	s->names = names;
 	s->types = types;
+	s->ops = ops;
 	s->wire = copy;
 	s->wire_sz = wire_sz;
 	s->alloc_sz = alloc_sz;
 	s->hash = hash_wire(wire, wire_sz);
-	fill(s, names, types, (char *)copy + wire_sz);
+	fill(s, names, ops, types, (char *)copy + wire_sz);
 	*out = s;
 	return 0;
 }

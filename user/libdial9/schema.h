@@ -4,6 +4,27 @@
 
 #include "dial9.h"
 
+/* A schema as the codec's inner loops walk it: runs of plain varints, and one step for each other field. */
+enum schema_code {
+	SCHEMA_VARINTS,
+	SCHEMA_8,
+	SCHEMA_16,
+	SCHEMA_32,
+	SCHEMA_64,
+	SCHEMA_BOOL,
+	SCHEMA_ID,
+	SCHEMA_TEXT,
+	SCHEMA_BYTES,
+	SCHEMA_STACK,
+	SCHEMA_OTHER,
+	SCHEMA_OPTIONAL = 0x80, /* or-ed to the code */
+};
+
+struct schema_op {
+	uint32_t code;
+	uint32_t cnt;
+};
+
 /* One allocation: this struct, then everything it points to. */
 struct dial9_schema {
 	int refs; /* atomic */
@@ -13,6 +34,7 @@ struct dial9_schema {
 	uint32_t fixed_max; /* event header and all fields at their widest, variable payloads left out */
 	uint64_t hash; /* of wire */
 	const uint8_t *types;
+	const struct schema_op *ops, *ops_end;
 	const struct schema_name {
 		const char *ptr; /* terminated */
 		uint32_t len;

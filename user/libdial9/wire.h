@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "dial9.h"
+
 /* Frame tags. 0x54 is the first byte of a header in mid-stream, so it can never be one. */
 enum wire_tag {
 	WIRE_SCHEMA = 0x01,
@@ -77,15 +79,10 @@ static inline uint8_t *wire_put_bytes(uint8_t *p, const void *src, size_t sz)
 	return p + sz;
 }
 
-/* Up to WIRE_VARINT_MAX bytes. */
+/* WIRE_VARINT_MAX bytes of room are written to at will; returns the byte behind those that count. */
 static inline uint8_t *wire_put_varint(uint8_t *p, uint64_t v)
 {
-	while (v >= 0x80) {
-		*p++ = (uint8_t)v | 0x80;
-		v >>= 7;
-	}
-	*p++ = (uint8_t)v;
-	return p;
+	return dial9_inline_varint(p, v);
 }
 
 /* Unaligned little-endian loads. */
