@@ -62,8 +62,8 @@ SRCS_formats := $(addprefix user/formats/, \
 	foreign.c tonband.c tonband_carrier.c tonband_dump.c tonband_event.c tonband_export.c \
 	tonband_import.c tonband_marks.c tonband_scan.c tonband_state.c tonband_text.c tonband_write.c)
 SRCS_cmd := $(addprefix user/cmd/, \
-	dump.c dump_json.c dump_text.c info.c info_json.c list.c record.c report.c \
-	report_print.c script.c select.c summary.c text.c)
+	convert.c dump.c dump_json.c dump_text.c info.c info_json.c input.c list.c record.c report.c \
+	report_print.c script.c select.c summary.c text.c view.c)
 SRCS_main := user/main.c
 
 BPF_SRCS := $(addprefix bpf/, \

@@ -19,6 +19,7 @@ static const struct command commands[] = {
 	{ "script", cmd_script, "the events, one a line" },
 	{ "info", cmd_info, "what a trace holds, and what it lost" },
 	{ "dump", cmd_dump, "the frames of a trace as they are in the file" },
+	{ "convert", cmd_convert, "Tonbandgeraet, Heph and apitrace traces to dial9, and back" },
 	{ "list", cmd_list, "the tracepoints of this kernel, with their fields" },
 };
 

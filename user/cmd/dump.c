@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/opts.h"
 #include "cmd/cmd.h"
+#include "cmd/view.h"
 #include "dial9.h"
 #include "trace/source.h"
 
@@ -41,7 +42,7 @@ static const struct opt dump_opts[] = {
 static const struct opt_spec dump_spec = {
 	.name = "dump",
 	.usage = "dial9-prof dump [--json] [-i FILE | FILE | -]",
-	.brief = "Print the frames of a dial9 trace, one a line.",
+	.brief = "Print the frames of a dial9 trace, one a line; traces of other formats as JSON.",
 	.opts = dump_opts,
 	.cnt = sizeof(dump_opts) / sizeof(dump_opts[0]),
 };
@@ -162,7 +163,11 @@ int cmd_dump(int argc, char **argv)
 	}
 	if (argc > first)
 		opts.input = argv[first];
-	err = source_open(opts.input ? opts.input : CMD_DEFAULT_FILE, &src);
+	if (!opts.input)
+		opts.input = CMD_DEFAULT_FILE;
+	if (view_foreign(opts.input, VIEW_DUMP, &code))
+		goto out;
+	err = source_open(opts.input, &src);
 	if (err) {
 		code = CMD_INPUT;
 		goto out;

@@ -14,6 +14,7 @@
 #include "cmd/cmd.h"
 #include "cmd/info.h"
 #include "cmd/text.h"
+#include "cmd/view.h"
 
 #define O(m) offsetof(struct info_opts, m)
 
@@ -401,7 +402,8 @@ int cmd_info(int argc, char **argv)
 		code = CMD_OK;
 	} else if (!ret) {
 		path = select_input(&opts.sel, argc, argv, first);
-		if (path)
+		if (path &&
+		    !view_foreign(path, opts.json ? VIEW_INFO_JSON : VIEW_INFO, &code))
 			code = info_file(&opts, path);
 	}
 	opts_fini(&info_spec, &opts);

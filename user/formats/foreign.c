@@ -105,23 +105,36 @@ uint64_t foreign_notes_count(const struct foreign_notes *notes, enum foreign_not
 	return sum;
 }
 
+const char *foreign_note_class_name(enum foreign_note_class cls)
+{
+	switch (cls) {
+	case FOREIGN_NOTE_LOST:
+		return "lost";
+	case FOREIGN_NOTE_CHANGED:
+		return "changed";
+	case FOREIGN_NOTE_DAMAGED:
+		return "skipped";
+	case FOREIGN_NOTE_DROPPED:
+		return "dropped";
+	case FOREIGN_NOTE_HINT:
+		break;
+	}
+	return "note";
+}
+
 void foreign_notes_print(const struct foreign_notes *notes, struct buf *out)
 {
-	static const char *const words[] = {
-		[FOREIGN_NOTE_LOST] = "lost",	    [FOREIGN_NOTE_CHANGED] = "changed",
-		[FOREIGN_NOTE_DAMAGED] = "skipped", [FOREIGN_NOTE_DROPPED] = "dropped",
-		[FOREIGN_NOTE_HINT] = "note",
-	};
 	char count[32];
 
-	for (size_t cls = 0; cls < sizeof(words) / sizeof(words[0]); cls++) {
+	for (int cls = FOREIGN_NOTE_LOST; cls <= FOREIGN_NOTE_HINT; cls++) {
 		for (size_t i = 0; i < notes->cnt; i++) {
 			const struct foreign_note *note = &notes->v[i];
 
-			if (note->cls != cls)
+			if ((int)note->cls != cls)
 				continue;
 			str_count(count, note->count);
-			buf_printf(out, "%-8s %10s  %s", words[cls], count, note->kind);
+			buf_printf(out, "%-8s %10s  %s", foreign_note_class_name(note->cls), count,
+				   note->kind);
 			if (note->first)
 				buf_printf(out, " (%s%s)", note->count > 1 ? "first: " : "",
 					   note->first);

@@ -78,6 +78,9 @@ void foreign_note(struct foreign_notes *notes, enum foreign_note_class cls, uint
 uint64_t foreign_notes_count(const struct foreign_notes *notes, enum foreign_note_class cls,
 			     const char *kind);
 
+/* "lost", "changed", "skipped", "dropped", "note" */
+const char *foreign_note_class_name(enum foreign_note_class cls);
+
 /* Appends the summary, a line a kind, in the order of the classes; nothing when there are none. */
 void foreign_notes_print(const struct foreign_notes *notes, struct buf *out);
 void foreign_notes_fini(struct foreign_notes *notes);

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `convert`: traces of other formats to dial9, dial9 to them, and one to another by way of dial9.
+ *
+ * Owns which files, which direction and where the bytes go. All that a format does it does behind
+ * struct foreign_format. The output is opened when the first byte is ready, so a file that turns out
+ * to be nothing of the kind leaves no output behind. What was lost or changed on the way is told once,
+ * at the end, by kind and count.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/opts.h"
+#include "cmd/cmd.h"
+#include "cmd/input.h"
+#include "formats/foreign.h"
+#include "record/sink.h"
+
+/* How often a stop was asked for: the one thing a signal handler may touch. */
+static volatile sig_atomic_t stop_asked;
+
+enum convert_format {
+	CONVERT_AUTO,
+	CONVERT_TONBANDGERAET,
+	CONVERT_HEPH,
+	CONVERT_APITRACE,
+	CONVERT_DIAL9,
+};
+
+static const char *const format_names[] = { "auto",	"tonbandgeraet", "heph",
+					    "apitrace", "dial9",	 NULL };
+static const char *const spec_names[] = { "0.3", "0.4", NULL };
+
+struct convert_opts {
+	int from, to, spec;
+	const char *output;
+	uint64_t tick_ns;
+	bool follow, quiet;
+};
+
+#define O(m) offsetof(struct convert_opts, m)
+
+static const struct opt convert_opts[] = {
+	{ .name = "from",
+	  .kind = OPT_CHOICE,
+	  .off = O(from),
+	  .choices = format_names,
+	  .arg = "FORMAT",
+	  .help = "what the inputs are (auto: told by their bytes)",
+	  .group = "Formats" },
+	{ .name = "to",
+	  .kind = OPT_CHOICE,
+	  .off = O(to),
+	  .choices = format_names,
+	  .arg = "FORMAT",
+	  .help = "what to write (auto: dial9)" },
+	{ .name = "spec",
+	  .kind = OPT_CHOICE,
+	  .off = O(spec),
+	  .choices = spec_names,
+	  .arg = "LEVEL",
+	  .help = "level of the dial9 written: 0.3 every reader knows, 0.4 has lists and maps" },
+	{ .name = "tick",
+	  .kind = OPT_DURATION,
+	  .off = O(tick_ns),
+	  .arg = "TIME",
+	  .help = "formats without time: synthetic timestamps, so far apart (1us)" },
+	{ .name = "output",
+	  .key = 'o',
+	  .kind = OPT_STR,
+	  .off = O(output),
+	  .arg = "FILE",
+	  .help = "where to write; - is standard output",
+	  .group = "Files" },
+	{ .name = "follow",
+	  .kind = OPT_FLAG,
+	  .off = O(follow),
+	  .help = "convert while the input still grows, in one pass; ends with Ctrl-C" },
+	{ .name = "quiet", .key = 'q', .kind = OPT_FLAG, .off = O(quiet), .help = "no summary" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+};
+
+static const struct opt_spec convert_spec = {
+	.name = "convert",
+	.usage = "dial9-prof convert [OPTIONS] IN[@CORE]... -o OUT",
+	.brief = "Convert traces between dial9 and Tonbandgeraet, Heph and apitrace.",
+	.opts = convert_opts,
+	.cnt = sizeof(convert_opts) / sizeof(convert_opts[0]),
+	.examples = "  dial9-prof convert firmware.hex -o firmware.bin\n"
+		    "  dial9-prof convert core0.bin@0 core1.bin@1 -o both.bin\n"
+		    "  dial9-prof convert --from tonbandgeraet --follow /dev/ttyACM0 -o live.bin\n"
+		    "  dial9-prof convert --to tonbandgeraet dial9.bin -o markers.bin\n",
+};
+
+struct output {
+	const char *path;
+	struct sink *sink;
+	bool failed; /* the sink has said why */
+};
+
+struct convert {
+	const struct convert_opts *opts;
+	struct foreign_opts foreign;
+	struct input **ins;
+	struct foreign_input *files;
+	size_t cnt;
+	const struct foreign_format *from, *to; /* NULL: dial9 */
+	struct output out;
+	struct dial9_enc *enc;
+	struct foreign_notes notes;
+};
+
+/* ---- output ------------------------------------------------------------------------------------ */
+
+static int output_write(void *ctx, const void *data, size_t sz)
+{
+	struct output *out = ctx;
+	int err = 0;
+
+	if (!out->sink)
+		err = sink_open(out->path, (uid_t)-1, (gid_t)-1, &out->sink);
+	if (!err)
+		err = sink_write(out->sink, data, sz);
+	out->failed |= err != 0;
+	return err;
+}
+
+static int file_write(void *ctx, const void *data, size_t sz)
+{
+	return fwrite(data, 1, sz, ctx) == sz ? 0 : -EIO;
+}
+
+static void flush_idle(void *ctx)
+{
+	struct convert *cv = ctx;
+
+	if (cv->enc)
+		dial9_enc_flush(cv->enc);
+}
+
+/* ---- the ways ---------------------------------------------------------------------------------- */
+
+static int to_dial9(struct convert *cv, dial9_write_fn write, void *ctx)
+{
+	struct dial9_enc_opts opts = { .sz = sizeof(opts),
+				       .write = write,
+				       .ctx = ctx,
+				       .level = cv->foreign.level,
+				       .first_type_id = 256 };
+	int err = dial9_enc_new(&opts, &cv->enc);
+
+	if (err)
+		return err;
+	err = cv->from->import(cv->files, cv->cnt, &cv->foreign, cv->enc, &cv->notes);
+	/* What was read before a failure is worth having; a file that was never one leaves none. */
+	if (!err || cv->out.sink)
+		err = dial9_enc_flush(cv->enc) ?: err;
+	dial9_enc_free(cv->enc);
+	cv->enc = NULL;
+	return err;
+}
+
+static int from_dial9(struct convert *cv, const struct foreign_input *in)
+{
+	if (!cv->to->export) {
+		log_error("convert: %s cannot be written", cv->to->name);
+		return -EINVAL;
+	}
+	return cv->to->export(in, &cv->foreign, output_write, &cv->out, &cv->notes);
+}
+
+/* From one foreign format to another, with the dial9 between in a temporary file. */
+static int by_way_of_dial9(struct convert *cv)
+{
+	FILE *temp = tmpfile();
+	struct input *middle = NULL;
+	char path[32];
+	int err;
+
+	if (!temp)
+		return -errno;
+	err = to_dial9(cv, file_write, temp);
+	if (!err && fflush(temp))
+		err = -errno;
+	rewind(temp);
+	snprintf(path, sizeof(path), "/dev/fd/%d", fileno(temp));
+	if (!err)
+		err = input_open(path, NULL, &middle);
+	if (!err)
+		err = from_dial9(cv, input_foreign(middle));
+	input_close(middle);
+	fclose(temp);
+	return err;
+}
+
+static int run(struct convert *cv)
+{
+	if (!cv->to)
+		return to_dial9(cv, output_write, &cv->out);
+	if (!cv->from)
+		return from_dial9(cv, &cv->files[0]);
+	return by_way_of_dial9(cv);
+}
+
+/* ---- which formats ----------------------------------------------------------------------------- */
+
+static const char *name_of(const struct foreign_format *format)
+{
+	return format ? format->name : "dial9";
+}
+
+static int detect_one(struct convert *cv, size_t i)
+{
+	const struct foreign_format *format = input_detect(cv->ins[i]);
+
+	if (!format && !input_is_dial9(cv->ins[i])) {
+		log_error("convert: %s: no known trace format (say which with --from)",
+			  cv->files[i].name);
+		return -EBADMSG;
+	}
+	if (i && format != cv->from) {
+		log_error("convert: %s is %s and %s is %s: one format at a time", cv->files[0].name,
+			  name_of(cv->from), cv->files[i].name, name_of(format));
+		return -EINVAL;
+	}
+	cv->from = format;
+	return 0;
+}
+
+static int choose_from(struct convert *cv)
+{
+	int err = 0;
+
+	/* Even when it was said: looking unpacks gzip. */
+	if (cv->opts->from != CONVERT_AUTO) {
+		cv->from = foreign_find(format_names[cv->opts->from]);
+		for (size_t i = 0; i < cv->cnt; i++)
+			input_detect(cv->ins[i]);
+	} else {
+		for (size_t i = 0; i < cv->cnt && !err; i++)
+			err = detect_one(cv, i);
+	}
+	/* Looking may have changed how they are read. */
+	for (size_t i = 0; i < cv->cnt; i++)
+		cv->files[i].read = input_foreign(cv->ins[i])->read;
+	return err;
+}
+
+static int choose_formats(struct convert *cv)
+{
+	int err = choose_from(cv);
+
+	if (err)
+		return err;
+	if (cv->opts->to != CONVERT_AUTO)
+		cv->to = foreign_find(format_names[cv->opts->to]);
+	if (cv->from == cv->to) {
+		log_error("convert: %s is %s already (say what to make of it with --to)",
+			  cv->files[0].name, name_of(cv->from));
+		return -EINVAL;
+	}
+	if (!cv->from && cv->cnt > 1) {
+		log_error("convert: one dial9 trace at a time");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* ---- the run ----------------------------------------------------------------------------------- */
+
+static int open_inputs(struct convert *cv, char **words, size_t cnt)
+{
+	struct input_follow follow = { .stop = &stop_asked, .idle = flush_idle, .ctx = cv };
+	int err = 0;
+
+	cv->ins = xcalloc(cnt, sizeof(*cv->ins));
+	cv->files = xcalloc(cnt, sizeof(*cv->files));
+	for (; cv->cnt < cnt && !err; cv->cnt += !err) {
+		uint32_t core = 0;
+		bool has_core = input_split_core(words[cv->cnt], &core);
+
+		err = input_open(words[cv->cnt], cv->opts->follow ? &follow : NULL,
+				 &cv->ins[cv->cnt]);
+		if (err)
+			break;
+		cv->files[cv->cnt] = *input_foreign(cv->ins[cv->cnt]);
+		cv->files[cv->cnt].has_core = has_core;
+		cv->files[cv->cnt].core = core;
+	}
+	return err;
+}
+
+static void print_notes(const struct convert *cv)
+{
+	struct buf out = { 0 };
+
+	if (cv->opts->quiet)
+		return;
+	foreign_notes_print(&cv->notes, &out);
+	fputs(buf_cstr(&out), stderr);
+	buf_free(&out);
+}
+
+static int exit_code(struct convert *cv, int err)
+{
+	int close_err = sink_close(cv->out.sink);
+
+	if (cv->out.failed)
+		return err == -EPIPE ? CMD_OK : CMD_OUTPUT;
+	if (close_err)
+		return CMD_OUTPUT;
+	if (!err)
+		return CMD_OK;
+	if (err == -EINVAL)
+		return CMD_USAGE;
+	if (err != -EBADMSG)
+		log_error("convert: %s: %s", cv->files[0].name, strerror(-err));
+	return CMD_INPUT;
+}
+
+static int convert_files(const struct convert_opts *opts, char **words, size_t cnt)
+{
+	struct convert cv = { .opts = opts, .out = { .path = opts->output } };
+	int err, code = CMD_INPUT;
+
+	cv.foreign = (struct foreign_opts){ .level = opts->spec ? DIAL9_LEVEL_4 : DIAL9_LEVEL_3,
+					    .follow = opts->follow,
+					    .tick_ns = opts->tick_ns };
+	if (!open_inputs(&cv, words, cnt)) {
+		err = choose_formats(&cv);
+		if (!err)
+			err = run(&cv);
+		code = exit_code(&cv, err);
+		print_notes(&cv);
+	}
+	for (size_t i = 0; i < cv.cnt; i++)
+		input_close(cv.ins[i]);
+	free(cv.ins);
+	free(cv.files);
+	foreign_notes_fini(&cv.notes);
+	return code;
+}
+
+static void on_signal(int sig)
+{
+	stop_asked++;
+}
+
+static void catch_stop(void)
+{
+	struct sigaction act = { .sa_handler = on_signal };
+
+	sigaction(SIGINT, &act, NULL);
+	sigaction(SIGTERM, &act, NULL);
+}
+
+static const char *complaint(const struct convert_opts *opts, int word_cnt)
+{
+	if (!word_cnt)
+		return "what file? (dial9-prof convert IN -o OUT)";
+	if (!opts->output)
+		return "where to? (-o FILE, or -o - for standard output)";
+	if (opts->follow && word_cnt > 1)
+		return "only one input can be followed";
+	return NULL;
+}
+
+int cmd_convert(int argc, char **argv)
+{
+	struct convert_opts opts = { 0 };
+	int first, ret, code = CMD_USAGE;
+	const char *why;
+
+	ret = opts_parse(&convert_spec, argc, argv, &opts, &first);
+	if (ret == 1) {
+		code = CMD_OK;
+	} else if (!ret) {
+		why = complaint(&opts, argc - first);
+		if (why) {
+			log_error("convert: %s", why);
+		} else {
+			if (opts.follow)
+				catch_stop();
+			code = convert_files(&opts, argv + first, (size_t)(argc - first));
+		}
+	}
+	opts_fini(&convert_spec, &opts);
+	return code;
+}

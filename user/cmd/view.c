@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `info` and `dump` on files that are not dial9. Owns how their facts are laid out; what there is to
+ * say, each format knows. The summary of what was damaged goes to standard error after a dump, so that
+ * the lines of JSON stay lines of JSON, and below the facts in info.
+ */
+#include "cmd/view.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "cmd/cmd.h"
+#include "cmd/input.h"
+#include "cmd/text.h"
+
+static int write_out(void *ctx, const void *data, size_t sz)
+{
+	return fwrite(data, 1, sz, ctx) == sz ? 0 : -EIO;
+}
+
+static void put_facts(struct buf *out, const char *name, const struct foreign_facts *facts)
+{
+	char count[32];
+
+	buf_printf(out, "%-15s ", "trace");
+	text_clean(out, name, strlen(name));
+	buf_addch(out, '\n');
+	for (size_t i = 0; i < facts->cnt; i++) {
+		const struct foreign_fact *f = &facts->v[i];
+
+		str_count(count, f->count);
+		buf_printf(out, "%-15s %s\n", f->label, f->text ? f->text : count);
+	}
+}
+
+static void put_json(struct buf *out, const char *name, const struct foreign_facts *facts,
+		     const struct foreign_notes *notes)
+{
+	buf_addstr(out, "{\"trace\":");
+	str_json(out, name, strlen(name));
+	for (size_t i = 0; i < facts->cnt; i++) {
+		const struct foreign_fact *f = &facts->v[i];
+
+		buf_addch(out, ',');
+		str_json(out, f->label, strlen(f->label));
+		buf_addch(out, ':');
+		if (f->text)
+			str_json(out, f->text, strlen(f->text));
+		else
+			buf_printf(out, "%" PRIu64, f->count);
+	}
+	buf_addstr(out, ",\"notes\":[");
+	for (size_t i = 0; i < notes->cnt; i++) {
+		const struct foreign_note *n = &notes->v[i];
+
+		buf_printf(out, "%s{\"class\":\"%s\",\"kind\":", i ? "," : "",
+			   foreign_note_class_name(n->cls));
+		str_json(out, n->kind, strlen(n->kind));
+		buf_printf(out, ",\"count\":%" PRIu64 "}", n->count);
+	}
+	buf_addstr(out, "]}\n");
+}
+
+static int show_info(struct input *in, const struct foreign_format *format, bool json)
+{
+	struct foreign_opts opts = { .level = DIAL9_LEVEL_4 };
+	const char *name = input_foreign(in)->name;
+	struct foreign_facts facts = { 0 };
+	struct foreign_notes notes = { 0 };
+	struct buf out = { 0 };
+	int err;
+
+	err = format->info(input_foreign(in), &opts, &facts, &notes);
+	if (json) {
+		put_json(&out, name, &facts, &notes);
+	} else {
+		put_facts(&out, name, &facts);
+		foreign_notes_print(&notes, &out);
+	}
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&out);
+	foreign_facts_fini(&facts);
+	foreign_notes_fini(&notes);
+	return err;
+}
+
+static int show_dump(struct input *in, const struct foreign_format *format)
+{
+	struct foreign_opts opts = { .level = DIAL9_LEVEL_4 };
+	struct foreign_notes notes = { 0 };
+	struct buf out = { 0 };
+	int err;
+
+	err = format->dump(input_foreign(in), &opts, write_out, stdout, &notes);
+	foreign_notes_print(&notes, &out);
+	fflush(stdout);
+	fputs(buf_cstr(&out), stderr);
+	buf_free(&out);
+	foreign_notes_fini(&notes);
+	return err;
+}
+
+/* Pipes with a name would lose what is looked at, and directories have their own message. */
+static bool can_look(const char *path)
+{
+	struct stat st;
+
+	if (!strcmp(path, "-"))
+		return !input_hold_stdin() && !fstat(0, &st) && S_ISREG(st.st_mode);
+	return !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
+bool view_foreign(const char *path, enum view_what what, int *code)
+{
+	const struct foreign_format *format;
+	struct input *in;
+	int err;
+
+	if (!can_look(path) || input_open(path, NULL, &in))
+		return false;
+	format = input_detect(in);
+	if (!format) {
+		input_close(in);
+		return false;
+	}
+	err = what == VIEW_DUMP ? show_dump(in, format) :
+				  show_info(in, format, what == VIEW_INFO_JSON);
+	*code = CMD_INPUT;
+	if (!err)
+		*code = text_finish();
+	else if (ferror(stdout))
+		*code = CMD_OUTPUT;
+	else if (err != -EBADMSG && err != -EINVAL)
+		log_error("%s: %s", path, strerror(-err));
+	input_close(in);
+	return true;
+}
