@@ -14,7 +14,7 @@ int tonband_dump_run(const struct foreign_input *in, const struct foreign_opts *
 
 /*
  * The words that import and export share. Every event is "tband.<its name>", with a `core` field and
- * its own fields under their own names. Two fields may stand at the end: `ticks`, the timestamp as it
+ * its own fields under their own names. Two fields may stand at the end: `ts`, the timestamp as it
  * was, where the one in ns does not give it back; `bytes`, a text that is not UTF-8, as it was.
  */
 #define TONBAND_PREFIX "tband."
@@ -27,7 +27,7 @@ int tonband_dump_run(const struct foreign_input *in, const struct foreign_opts *
 #define TONBAND_META_CORE "tband.core" /* of a single input: the core given beside the file */
 
 #define TONBAND_FIELD_CORE "core"
-#define TONBAND_FIELD_TICKS "ticks"
+#define TONBAND_FIELD_TICKS "ts"
 #define TONBAND_FIELD_BYTES "bytes"
 #define TONBAND_FIELD_FRAME "frame"
 #define TONBAND_FIELD_ENDED "ended"

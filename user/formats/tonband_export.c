@@ -313,13 +313,16 @@ static int export_stranger(struct export *ex, const struct dial9_dec *dec,
 			   const struct dial9_event *ev)
 {
 	uint64_t ticks = 0;
+	bool timed;
 	int err = 0;
 
 	if (ex->streaming && !ex->has_recording && !ex->has_strangers)
 		err = put_resolution(ex);
 	if (err)
 		return err;
-	if (ev->has_ts) {
+	/* Symbols and their like are stamped 0: that is no time, and would be a poor origin. */
+	timed = ev->has_ts && ev->ts;
+	if (timed) {
 		ex->last_ns = ev->ts;
 		find_origin(ex, ev->ts);
 	}
@@ -328,12 +331,12 @@ static int export_stranger(struct export *ex, const struct dial9_dec *dec,
 		tonband_marks_survey(ex->marks, ev);
 		return 0;
 	}
-	if (!ev->has_ts)
+	if (!timed)
 		foreign_note(ex->notes, FOREIGN_NOTE_CHANGED, 1,
 			     "events without a time, placed at the one before", NULL);
 	if (ex->last_ns > ex->origin)
 		ticks = (ex->last_ns - ex->origin) / (ex->ns_per_ts ?: 1);
-	if (ev->has_ts && ex->ns_per_ts > 1 && (ev->ts - ex->origin) % ex->ns_per_ts)
+	if (timed && ex->ns_per_ts > 1 && (ev->ts - ex->origin) % ex->ns_per_ts)
 		foreign_note(ex->notes, FOREIGN_NOTE_CHANGED, 1,
 			     "times between two ticks, rounded down", "%" PRIu64 " ns", ev->ts);
 	return tonband_marks_event(ex->marks, dec, ev, ticks, push, ex->w, ex->notes);

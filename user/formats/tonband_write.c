@@ -16,8 +16,8 @@
 
 #include "base/alloc.h"
 
-#define WINDOW_EVENTS (64 * 1024)
-#define WINDOW_BYTES (16 * 1024 * 1024)
+#define WINDOW_EVENTS (512 * 1024)
+#define WINDOW_BYTES (64 * 1024 * 1024)
 #define FLUSH_AT (64 * 1024)
 
 struct waiting {
