@@ -40,7 +40,7 @@ DEPFLAGS = -MMD -MP
 
 # ---- lists --------------------------------------------------------------------------------------
 SRCS_libdial9 := $(addprefix user/libdial9/, \
-	decode.c encode.c event.c pool.c put.c registry.c schema.c value.c wire.c)
+	copy.c decode.c encode.c event.c pool.c put.c reader.c registry.c schema.c value.c wire.c)
 SRCS_base := $(addprefix user/base/, \
 	alloc.c buf.c clock.c hash.c hmap.c log.c opts.c str.c strtab.c)
 SRCS_kernel := $(addprefix user/kernel/, \
@@ -50,7 +50,7 @@ SRCS_symbol := $(addprefix user/symbol/, \
 	busguard.c demangle.c dwinfo.c dwline.c elfimg.c plt.c ranges.c symbolizer.c symopen.c symtab.c \
 	symworker.c)
 SRCS_record := $(addprefix user/record/, \
-	capture.c emit.c event.c eventset.c frames.c launch.c maps.c merge.c recorder.c \
+	capture.c emit.c event.c eventset.c frames.c hold.c launch.c maps.c merge.c recorder.c \
 	ring.c sink.c stacks.c status.c targets.c tasks.c translate.c)
 SRCS_trace := $(addprefix user/trace/, \
 	layout.c names.c reader.c source.c tpsym.c trace.c)
@@ -79,7 +79,7 @@ TESTS := $(addprefix tests/, \
 	libdial9/event_test.c libdial9/golden_test.c libdial9/pool_test.c libdial9/put_test.c \
 	libdial9/registry_test.c libdial9/schema_test.c libdial9/value_test.c libdial9/wire_test.c \
 	profile/census_test.c profile/profile_test.c profile/split_test.c profile/tree_test.c \
-	record/event_test.c record/eventset_test.c record/launch_test.c record/maps_test.c \
+	record/event_test.c record/eventset_test.c record/hold_test.c record/launch_test.c record/maps_test.c \
 	record/merge_test.c record/ring_test.c record/sink_test.c record/stacks_test.c \
 	record/targets_test.c record/tasks_test.c record/translate_test.c symbol/demangle_test.c \
 	symbol/dwinfo_test.c symbol/ranges_test.c symbol/symbolizer_test.c symbol/symopen_test.c \

@@ -7,8 +7,8 @@
  * of time, writes it, adds names that the symbol worker has found meanwhile, and flushes: what the
  * file holds is complete up to the last pass.
  *
- * The kernel's symbol table is read beside loading the programs; recording starts without waiting
- * for it, only the drain does.
+ * The kernel's symbol table takes about as long to read as everything else until the start, so it is
+ * read after that; what the rings hold meanwhile is held in memory.
  */
 #include "record/recorder.h"
 
@@ -35,6 +35,7 @@
 #include "record/capture.h"
 #include "record/emit.h"
 #include "record/frames.h"
+#include "record/hold.h"
 #include "record/launch.h"
 #include "record/merge.h"
 #include "record/ring.h"
@@ -74,6 +75,8 @@ struct recorder {
 	struct kallsyms *kallsyms;
 	pthread_t kallsyms_thread;
 	bool kallsyms_loading;
+	bool kallsyms_done; /* set by the thread */
+	struct hold *held; /* what comes until then */
 	struct symworker *worker;
 	struct dial9_enc *enc;
 	struct emit *emit;
@@ -94,6 +97,7 @@ static void *load_kallsyms(void *ctx)
 
 	if (kallsyms_load(NULL, NULL, &r->kallsyms))
 		r->kallsyms = NULL;
+	__atomic_store_n(&r->kallsyms_done, true, __ATOMIC_RELEASE);
 	return NULL;
 }
 
@@ -260,7 +264,6 @@ static int prepare(struct recorder *r)
 	if (err)
 		return err;
 	hurry(true);
-	r->kallsyms_loading = !pthread_create(&r->kallsyms_thread, NULL, load_kallsyms, r);
 	return prepare_capture(r);
 }
 
@@ -348,6 +351,10 @@ static int start(struct recorder *r)
 		return err;
 	r->start_ns = clock_mono_ns();
 	capture_start(r->capture);
+	r->held = hold_new();
+	r->kallsyms_loading = !pthread_create(&r->kallsyms_thread, NULL, load_kallsyms, r);
+	if (!r->kallsyms_loading)
+		r->kallsyms_done = true;
 	if (r->launch) {
 		err = launch_go(r->launch);
 		if (err)
@@ -360,10 +367,7 @@ static int start(struct recorder *r)
 		err = write_head(r);
 	if (!err)
 		err = announce_targets(r);
-	if (!err)
-		err = dial9_enc_flush(r->enc);
-	join_kallsyms(r);
-	return err;
+	return err ? err : dial9_enc_flush(r->enc);
 }
 
 /* ---- drain -------------------------------------------------------------------------------------- */
@@ -372,13 +376,15 @@ static int on_record(void *ctx, const struct prof_rec *rec)
 {
 	struct recorder *r = ctx;
 
-	return translate_record(r->translate, rec);
+	return r->held ? hold_record(r->held, rec) : translate_record(r->translate, rec);
 }
 
 static int on_side(void *ctx, const struct perf_side *side)
 {
 	struct recorder *r = ctx;
 
+	if (r->held)
+		return hold_side(r->held, side);
 	if (side->type == PERF_SIDE_LOST)
 		return status_side_lost(r->status, side->cpu, side->lost, side->time);
 	tasks_side(r->tasks, side);
@@ -386,12 +392,31 @@ static int on_side(void *ctx, const struct perf_side *side)
 	return 0;
 }
 
+/* Waits for the kernel's symbols, if it has to, and goes through what was held for want of them. */
+static int release_held(struct recorder *r, const struct merge_sink *sink)
+{
+	struct hold *held = r->held;
+	int err;
+
+	if (!held)
+		return 0;
+	join_kallsyms(r);
+	r->held = NULL;
+	err = hold_release(held, sink);
+	hold_free(held);
+	return err;
+}
+
 /* Everything older than mark, then what names there are. */
 static int drain(struct recorder *r, uint64_t mark)
 {
 	const struct merge_sink sink = { .record = on_record, .side = on_side, .ctx = r };
-	long n;
+	long n = 0;
 
+	if (__atomic_load_n(&r->kallsyms_done, __ATOMIC_ACQUIRE))
+		n = release_held(r, &sink);
+	if (n)
+		return n;
 	do {
 		n = merge_pass(r->merge, mark, PASS_MAX, &sink);
 	} while (n == PASS_MAX);
@@ -530,6 +555,7 @@ static int finish(struct recorder *r)
 	int err;
 
 	capture_stop(r->capture);
+	join_kallsyms(r);
 	now = clock_mono_ns();
 	err = drain(r, now);
 	if (!err)
@@ -551,6 +577,7 @@ static int finish(struct recorder *r)
 static void cleanup(struct recorder *r)
 {
 	join_kallsyms(r);
+	hold_free(r->held);
 	merge_free(r->merge);
 	status_free(r->status);
 	translate_free(r->translate);

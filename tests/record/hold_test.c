@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What is held comes out as it went in: order, bytes, names. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "kernel/perf_side.h"
+#include "prof_abi.h"
+#include "record/hold.h"
+#include "record/merge.h"
+
+enum { STOP = -7 };
+
+static int see_record(void *ctx, const struct prof_rec *rec)
+{
+	const char *raw = (const char *)(rec + 1);
+
+	cr_assert_eq((uintptr_t)rec % 8, 0, "a record that is not aligned");
+	buf_printf(ctx, "r%llu:%.*s ", (unsigned long long)rec->ts, rec->raw_len, raw);
+	return rec->ts == 99 ? STOP : 0;
+}
+
+static int see_side(void *ctx, const struct perf_side *side)
+{
+	buf_printf(ctx, "s%llu:%s ", (unsigned long long)side->time, side->name);
+	return 0;
+}
+
+static void put_record(struct hold *h, uint64_t ts, const char *raw)
+{
+	struct {
+		struct prof_rec rec;
+		char raw[64];
+	} r = { .rec = { .kind = PROF_REC_TRACEPOINT, .ts = ts } };
+
+	r.rec.raw_len = strlen(raw);
+	r.rec.size = sizeof(r.rec) + r.rec.raw_len;
+	memcpy(r.raw, raw, r.rec.raw_len);
+	cr_assert_eq(hold_record(h, &r.rec), 0);
+	memset(&r, 0xff, sizeof(r));
+}
+
+static void put_side(struct hold *h, uint64_t ts, const char *text)
+{
+	char name[64];
+	struct perf_side side = { .type = PERF_SIDE_COMM, .time = ts, .name = name };
+
+	strcpy(name, text);
+	side.name_len = strlen(name);
+	cr_assert_eq(hold_side(h, &side), 0);
+	memset(name, 'x', sizeof(name) - 1);
+}
+
+Test(hold, hands_over_in_the_order_of_arrival)
+{
+	struct buf seen = { 0 };
+	const struct merge_sink sink = { .record = see_record, .side = see_side, .ctx = &seen };
+	struct hold *h = hold_new();
+
+	put_record(h, 5, "abc");
+	put_side(h, 3, "a-name-of-some-length");
+	put_record(h, 7, "");
+	put_side(h, 8, "");
+	put_record(h, 9, "0123456789");
+	cr_expect_eq(hold_release(h, &sink), 0);
+	cr_expect_str_eq(buf_cstr(&seen), "r5:abc s3:a-name-of-some-length r7: s8: r9:0123456789 ");
+	buf_clear(&seen);
+	cr_expect_eq(hold_release(h, &sink), 0);
+	cr_expect_str_eq(buf_cstr(&seen), "", "what was handed over is forgotten");
+	buf_free(&seen);
+	hold_free(h);
+}
+
+Test(hold, stops_where_the_sink_does)
+{
+	struct buf seen = { 0 };
+	const struct merge_sink sink = { .record = see_record, .side = see_side, .ctx = &seen };
+	struct hold *h = hold_new();
+
+	put_record(h, 1, "x");
+	put_record(h, 99, "y");
+	put_record(h, 3, "z");
+	cr_expect_eq(hold_release(h, &sink), STOP);
+	cr_expect_str_eq(buf_cstr(&seen), "r1:x r99:y ");
+	buf_free(&seen);
+	hold_free(h);
+}

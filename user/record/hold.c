@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * hold.c - records that came too early
+ *
+ * Entries of {length, kind} and a copy of the record, each aligned to 8 bytes as records are, in one
+ * growing array. A side-band record's name stands behind it.
+ */
+#include "record/hold.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "kernel/perf_side.h"
+#include "prof_abi.h"
+#include "record/merge.h"
+
+enum { HOLD_RECORD, HOLD_SIDE };
+
+#define HOLD_MAX (1UL << 30)
+
+struct entry {
+	uint32_t sz; /* with this header, a multiple of 8 */
+	uint32_t kind;
+};
+
+struct hold {
+	uint64_t *words;
+	size_t used; /* words */
+	size_t cap;
+};
+
+struct hold *hold_new(void)
+{
+	return xcalloc(1, sizeof(struct hold));
+}
+
+void hold_free(struct hold *h)
+{
+	if (!h)
+		return;
+	free(h->words);
+	free(h);
+}
+
+/* Room for an entry of sz bytes behind its header; NULL when there is too much already. */
+static void *add(struct hold *h, uint32_t kind, size_t sz)
+{
+	size_t words = (sizeof(struct entry) + sz + 7) / 8;
+	struct entry *e;
+
+	if (h->used + words > HOLD_MAX / 8)
+		return NULL;
+	h->words = array_reserve(h->words, &h->cap, h->used + words, sizeof(*h->words));
+	e = (struct entry *)&h->words[h->used];
+	e->sz = words * 8;
+	e->kind = kind;
+	h->used += words;
+	return e + 1;
+}
+
+int hold_record(struct hold *h, const struct prof_rec *rec)
+{
+	void *at = add(h, HOLD_RECORD, rec->size);
+
+	if (!at)
+		return -ENOBUFS;
+	memcpy(at, rec, rec->size);
+	return 0;
+}
+
+int hold_side(struct hold *h, const struct perf_side *side)
+{
+	struct perf_side *at = add(h, HOLD_SIDE, sizeof(*side) + side->name_len + 1);
+	char *name;
+
+	if (!at)
+		return -ENOBUFS;
+	*at = *side;
+	name = (char *)(at + 1);
+	memcpy(name, side->name, side->name_len);
+	name[side->name_len] = '\0';
+	return 0;
+}
+
+static int hand_over(struct entry *e, const struct merge_sink *sink)
+{
+	struct perf_side *side;
+
+	if (e->kind == HOLD_RECORD)
+		return sink->record(sink->ctx, (const struct prof_rec *)(e + 1));
+	side = (struct perf_side *)(e + 1);
+	side->name = (const char *)(side + 1);
+	return sink->side(sink->ctx, side);
+}
+
+int hold_release(struct hold *h, const struct merge_sink *sink)
+{
+	struct entry *e;
+	size_t at;
+	int err = 0;
+
+	for (at = 0; at < h->used && !err; at += e->sz / 8) {
+		e = (struct entry *)&h->words[at];
+		err = hand_over(e, sink);
+	}
+	h->used = 0;
+	return err;
+}
