@@ -32,8 +32,10 @@ extern "C" {
 
 #if defined(__GNUC__)
 #define DIAL9_API __attribute__((visibility("default")))
+#define DIAL9_UNUSED __attribute__((unused))
 #else
 #define DIAL9_API
+#define DIAL9_UNUSED
 #endif
 
 #define DIAL9_VERSION_MAJOR 0
@@ -75,6 +77,23 @@ struct dial9_str {
 	size_t len;
 };
 
+/* Parts of a value, below. */
+struct dial9_text {
+	const char *ptr;
+	uint32_t len;
+};
+
+struct dial9_frames {
+	const uint8_t *le; /* cnt little-endian u64, not aligned: dial9_value_frame() */
+	uint32_t cnt;
+};
+
+struct dial9_entries {
+	const uint8_t *raw; /* encoded, sz bytes of them */
+	uint32_t sz;
+	uint32_t cnt;
+};
+
 /*
  * One value. Where it comes from a decoder, pointers borrow the decoder's memory until its next call.
  * `type` is the type without DIAL9_OPTIONAL; 0 is an optional field that is absent. Which member of the
@@ -93,36 +112,31 @@ struct dial9_value {
 		double f64;
 		bool b;
 		uint32_t id;
-		struct {
-			const char *ptr;
-			uint32_t len;
-		} str;
-		struct {
-			const uint8_t
-				*le; /* cnt little-endian u64, not aligned: dial9_value_frame() */
-			uint32_t cnt;
-		} stack;
-		struct {
-			const uint8_t *raw; /* encoded entries, sz bytes of them */
-			uint32_t sz;
-			uint32_t cnt;
-		} map, list;
+		struct dial9_text str;
+		struct dial9_frames stack;
+		struct dial9_entries map, list;
 	};
 };
 
 /* The i-th address of a STACK value, leaf first; 0 when i is past the end. */
 DIAL9_API uint64_t dial9_value_frame(const struct dial9_value *v, uint32_t i);
 
+static inline uint64_t dial9_inline_le64(uint64_t v)
+{
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	return __builtin_bswap64(v);
+#else
+	return v;
+#endif
+}
+
 /* Same, for the raw form that dial9_dec_stack() and dial9_iter hand out. `i` must be < its count. */
 static inline uint64_t dial9_frame_at(const uint8_t *le, uint32_t i)
 {
-	uint64_t v = 0;
-	unsigned int k;
+	uint64_t v;
 
-	le += (size_t)i * 8;
-	for (k = 0; k < 8; k++)
-		v |= (uint64_t)le[k] << (8 * k);
-	return v;
+	memcpy(&v, le + (size_t)i * 8, sizeof(v));
+	return dial9_inline_le64(v);
 }
 
 /* The length of the longest valid UTF-8 prefix of s; equal to len when all of it is valid. */
@@ -329,6 +343,9 @@ DIAL9_API uint64_t dial9_enc_last_ts(const struct dial9_enc *enc);
  *		      struct dial9_stack frames; };
  *	int poll_schema(struct dial9_schema **out);
  *	int poll_write(struct dial9_enc *enc, struct dial9_event_type *type, const struct poll *ev);
+ *	int poll_reader(struct dial9_reader **out);	(see dial9_reader_new())
+ *	int poll_read(struct dial9_reader *r, const struct dial9_dec *dec,
+ *		      const struct dial9_event *ev, struct poll *out);
  *
  * Kinds: I64 F64 BOOL STRING BYTES POOLED_STRING (an id) STACK VARINT U8 U16 U32, each also with OPT_ in
  * front. _write() is all or nothing like everything else; its errors are those of dial9_enc_begin(), and
@@ -372,15 +389,6 @@ DIAL9_API int dial9_enc_write_type(struct dial9_enc *enc, struct dial9_event_typ
 /* Where the fields of an event go, with sz bytes of room, head and all before it written. NULL: see *err. */
 DIAL9_API uint8_t *dial9_enc_reserve(struct dial9_enc *enc, struct dial9_event_type *type,
 				     uint64_t ts, size_t sz, int *err);
-
-static inline uint64_t dial9_inline_le64(uint64_t v)
-{
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	return __builtin_bswap64(v);
-#else
-	return v;
-#endif
-}
 
 /* The low sz bytes of v; eight are stored. */
 static inline uint8_t *dial9_inline_int(uint8_t *p, uint64_t v, size_t sz)
@@ -546,21 +554,23 @@ DIAL9_KIND(STACK, stack, struct dial9_stack, 4, dial9_inline_limit(v->cnt, 8),
 		return (int)more;                                                                  \
 	sz += (size_t)more;
 #define DIAL9_EACH_EMIT(K, name) p = dial9_emit_##K(p, &ev->name);
+#define DIAL9_EACH_OFFSET(K, member) { #member, dial9_tag_##K, offsetof(dial9_this, member) },
+
 #define DIAL9_EVENT(name, wire_name, FIELDS)                                                       \
 	struct name {                                                                              \
 		uint64_t timestamp_ns;                                                             \
 		FIELDS(DIAL9_EACH_MEMBER)                                                          \
 	};                                                                                         \
 	enum { name##_field_cnt = 0 FIELDS(DIAL9_EACH_COUNT) };                                    \
-	static inline int name##_schema(struct dial9_schema **out)                                 \
+	static inline DIAL9_UNUSED int name##_schema(struct dial9_schema **out)                    \
 	{                                                                                          \
 		static const struct dial9_field fields[] = { FIELDS(DIAL9_EACH_FIELD){ NULL,       \
 										       0 } };      \
                                                                                                    \
 		return dial9_schema_new(wire_name, true, fields, name##_field_cnt, out);           \
 	}                                                                                          \
-	static inline int name##_write(struct dial9_enc *enc, struct dial9_event_type *type,       \
-				       const struct name *ev)                                      \
+	static inline DIAL9_UNUSED int name##_write(                                               \
+		struct dial9_enc *enc, struct dial9_event_type *type, const struct name *ev)       \
 	{                                                                                          \
 		size_t sz = 0 FIELDS(DIAL9_EACH_FIXED);                                            \
 		int64_t more;                                                                      \
@@ -575,6 +585,21 @@ DIAL9_KIND(STACK, stack, struct dial9_stack, 4, dial9_inline_limit(v->cnt, 8),
 		FIELDS(DIAL9_EACH_EMIT)                                                            \
 		dial9_inline_end(enc, p);                                                          \
 		return 0;                                                                          \
+	}                                                                                          \
+	static inline DIAL9_UNUSED int name##_reader(struct dial9_reader **out)                    \
+	{                                                                                          \
+		typedef struct name dial9_this;                                                    \
+		static const struct dial9_member members[] = { FIELDS(DIAL9_EACH_OFFSET){ NULL, 0, \
+											  0 } };   \
+                                                                                                   \
+		return dial9_reader_new(wire_name, members, name##_field_cnt, sizeof(struct name), \
+					out);                                                      \
+	}                                                                                          \
+	static inline DIAL9_UNUSED int name##_read(struct dial9_reader *r,                         \
+						   const struct dial9_dec *dec,                    \
+						   const struct dial9_event *ev, struct name *out) \
+	{                                                                                          \
+		return dial9_reader_read(r, dec, ev, out);                                         \
 	}
 
 /* ---- decoder ------------------------------------------------------------------------------------ */
@@ -613,8 +638,7 @@ enum dial9_frame_kind {
 };
 
 struct dial9_event {
-	const struct dial9_schema
-		*schema; /* valid until the next midheader; dial9_schema_ref() keeps it */
+	const struct dial9_schema *schema; /* until the next midheader; dial9_schema_ref() */
 	uint16_t type_id;
 	bool has_ts;
 	uint64_t ts; /* absolute, ns; 0 without a timestamp */
@@ -629,21 +653,25 @@ struct dial9_iter {
 	uint8_t type;
 };
 
+struct dial9_frame_schema {
+	uint16_t type_id;
+	const struct dial9_schema *schema;
+};
+
+struct dial9_frame_pool {
+	struct dial9_iter iter; /* walk a copy of it */
+	uint32_t cnt;
+	uint16_t type_id; /* ANNOTATIONS: the schema they speak of */
+};
+
 struct dial9_frame {
 	enum dial9_frame_kind kind;
 	uint64_t offset; /* of its first byte in the stream */
 	union {
 		uint8_t version; /* HEADER, MIDHEADER */
 		uint64_t reset_ts; /* RESET */
-		struct { /* SCHEMA */
-			uint16_t type_id;
-			const struct dial9_schema *schema;
-		} schema;
-		struct { /* STRINGS, STACKS, ANNOTATIONS: walk a copy of iter */
-			struct dial9_iter iter;
-			uint32_t cnt;
-			uint16_t type_id; /* ANNOTATIONS: the schema they speak of */
-		} pool;
+		struct dial9_frame_schema schema; /* SCHEMA */
+		struct dial9_frame_pool pool; /* STRINGS, STACKS, ANNOTATIONS */
 		struct dial9_event event; /* EVENT */
 	};
 };
@@ -677,6 +705,14 @@ struct dial9_visitor {
 };
 
 DIAL9_API int dial9_dec_visit(struct dial9_dec *dec, const struct dial9_visitor *visitor);
+
+/*
+ * An event to keep: one allocation, independent of the decoder and of what comes after. Pool ids that are
+ * defined become STRING and STACK values; stacks are aligned. -ENOMEM. Release with dial9_event_free().
+ */
+DIAL9_API int dial9_event_copy(const struct dial9_dec *dec, const struct dial9_event *ev,
+			       struct dial9_event **out);
+DIAL9_API void dial9_event_free(struct dial9_event *copy);
 
 /* Bytes of all whole frames returned so far. */
 DIAL9_API uint64_t dial9_dec_consumed(const struct dial9_dec *dec);
@@ -725,6 +761,36 @@ DIAL9_API int dial9_stacks_next(struct dial9_iter *it, uint32_t *id, const uint8
 				uint32_t *cnt);
 DIAL9_API int dial9_annotations_next(struct dial9_iter *it, uint16_t *field, struct dial9_str *key,
 				     struct dial9_str *value);
+
+/* ---- events into structs -------------------------------------------------------------------------- */
+
+/*
+ * Reads events of one name into a struct, field by field name, whatever else their schema holds and in
+ * whatever order: members that the schema lacks become zero (absent, if optional), fields that the struct
+ * lacks are skipped. Integers of any width go to any other that holds the value, pooled text and stacks are
+ * resolved. The struct begins with a uint64_t, the timestamp. DIAL9_EVENT(x, ...) makes x_reader(&out), and
+ * x_read(reader, dec, ev, &x).
+ */
+struct dial9_member {
+	const char *name;
+	uint8_t type; /* of which kind; the kind's C type lies at off */
+	size_t off;
+};
+
+struct dial9_reader;
+
+/* -EINVAL for a type that is not among the kinds, -ENOMEM. */
+DIAL9_API int dial9_reader_new(const char *event_name, const struct dial9_member *members,
+			       size_t cnt, size_t struct_sz, struct dial9_reader **out);
+DIAL9_API void dial9_reader_free(struct dial9_reader *r);
+
+/*
+ * 1: *dst is filled; text borrows the decoder's memory as ev does, stacks the reader's until its next call.
+ * 0: an event of another name. -EPROTOTYPE: a field whose type cannot become the member's. -ERANGE: a value
+ * that does not fit. -ENOMEM.
+ */
+DIAL9_API int dial9_reader_read(struct dial9_reader *r, const struct dial9_dec *dec,
+				const struct dial9_event *ev, void *dst);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Copies of events: independent of decoder, input and trace, pool ids resolved, stacks aligned. */
+#include "support.h"
+
+static const struct dial9_field fields[] = {
+	{ "v", DIAL9_VARINT }, { "s", DIAL9_STRING },	     { "p", DIAL9_POOLED_STRING },
+	{ "k", DIAL9_STACK },  { "q", DIAL9_POOLED_STACK },  { "m", DIAL9_STRING_MAP },
+	{ "l", DIAL9_LIST },   { "u", DIAL9_POOLED_STRING }, { "o", DIAL9_BYTES | DIAL9_OPTIONAL },
+	{ "y", DIAL9_BYTES },
+};
+
+static struct dial9_event *make_copy(void)
+{
+	struct dial9_enc_opts o = { .sz = sizeof(o), .level = DIAL9_LEVEL_4 };
+	const struct dial9_str kv[1][2] = { { { "key", 3 }, { "value", 5 } } };
+	struct dial9_schema *s = schema("E", true, fields, 10);
+	const uint64_t frames[] = { 11, 22, 33 };
+	struct dial9_event *copy = NULL;
+	struct dial9_enc *enc;
+	struct dial9_frame f;
+	struct dial9_dec *dec;
+	struct bytes bytes;
+
+	cr_assert_eq(dial9_enc_new(&o, &enc), 0);
+	dial9_enc_begin(enc, s, 99);
+	dial9_enc_put_u64(enc, 7);
+	dial9_enc_put_str(enc, "odd", 3);
+	dial9_enc_put_str(enc, "pooled", 6);
+	dial9_enc_put_stack(enc, frames, 3);
+	dial9_enc_put_stack(enc, frames, 2);
+	dial9_enc_put_map(enc, kv, 1);
+	dial9_enc_open_list(enc);
+	dial9_enc_put_u64(enc, 5);
+	dial9_enc_close(enc);
+	dial9_enc_put_str_id(enc, 1000);
+	dial9_enc_put_none(enc);
+	dial9_enc_put_bytes(enc, "\1\2", 2);
+	cr_assert_eq(dial9_enc_end(enc), 0);
+	bytes.p = malloc(4096);
+	memcpy(bytes.p, enc_bytes(enc, &bytes.n), dial9_enc_bytes(enc));
+	dec = dec_memory(bytes.p, bytes.n);
+	while (dial9_dec_next(dec, &f) == 1)
+		if (f.kind == DIAL9_FRAME_EVENT)
+			cr_assert_eq(dial9_event_copy(dec, &f.event, &copy), 0);
+	memset(bytes.p, 0xee, bytes.n);
+	free(bytes.p);
+	dial9_dec_free(dec);
+	dial9_enc_free(enc);
+	dial9_schema_free(s);
+	return copy;
+}
+
+Test(copy, outlives_all_it_came_from)
+{
+	struct dial9_event *ev = make_copy();
+	const struct dial9_value *v = ev->values;
+	struct dial9_value key, value;
+	struct dial9_iter it;
+
+	cr_assert_eq(ev->ts, 99);
+	cr_assert_eq(ev->value_cnt, 10);
+	cr_assert_str_eq(dial9_schema_field_name(ev->schema, 2), "p");
+	cr_assert_eq(v[0].u64, 7);
+	cr_assert_eq(strncmp(v[1].str.ptr, "odd", 3), 0);
+	cr_assert_eq(v[2].type, DIAL9_STRING);
+	cr_assert_eq(strncmp(v[2].str.ptr, "pooled", v[2].str.len), 0);
+	cr_assert_eq((uintptr_t)v[3].stack.le % 8, 0);
+	cr_assert_eq(dial9_value_frame(&v[3], 2), 33);
+	cr_assert_eq(v[4].type, DIAL9_STACK);
+	cr_assert_eq(v[4].stack.cnt, 2);
+	cr_assert_eq(dial9_value_frame(&v[4], 1), 22);
+	dial9_iter_init(&it, &v[5]);
+	cr_assert_eq(dial9_map_next(&it, &key, &value), 1);
+	cr_assert_eq(strncmp(value.str.ptr, "value", 5), 0);
+	dial9_iter_init(&it, &v[6]);
+	cr_assert_eq(dial9_list_next(&it, &value), 1);
+	cr_assert_eq(value.u64, 5);
+	cr_assert_eq(v[7].type, DIAL9_POOLED_STRING, "nothing defines it");
+	cr_assert_eq(v[7].id, 1000);
+	cr_assert_eq(v[8].type, 0);
+	cr_assert_eq(v[9].str.ptr[1], 2);
+	dial9_event_free(ev);
+	dial9_event_free(NULL);
+}

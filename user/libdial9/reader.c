@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Events into C structs, by the names of fields: a reader that was compiled against one layout reads others.
+ *
+ * For each schema that goes by the reader's event name, a binding says which field each member comes from, if
+ * any. It is made once, when the schema is first seen, and checks there which types can become which; what
+ * remains for each event is to move values, and to see that numbers fit. Bindings claim their schema, so that
+ * its address means the same for as long as they exist.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dial9.h"
+#include "schema.h"
+
+#define BINDING_MAX 64
+
+struct reader_binding {
+	struct dial9_schema *schema;
+	int *fields; /* for each member its field, or -1 */
+};
+
+struct dial9_reader {
+	char *name;
+	struct dial9_member *members;
+	size_t member_cnt, struct_sz;
+	struct reader_binding bindings[BINDING_MAX];
+	size_t binding_cnt, last;
+	uint64_t *frames; /* of the stacks of one event */
+	size_t frame_cap, frame_cnt;
+};
+
+#define BIT(type) (1u << (type))
+#define INTS                                                                                       \
+	(BIT(DIAL9_VARINT) | BIT(DIAL9_U8) | BIT(DIAL9_U16) | BIT(DIAL9_U32) | BIT(DIAL9_I64) |    \
+	 BIT(DIAL9_BOOL))
+
+/* The wire types that can become a member of each kind. */
+static const uint32_t accepts[16] = {
+	[DIAL9_I64] = INTS,
+	[DIAL9_F64] = BIT(DIAL9_F64),
+	[DIAL9_BOOL] = BIT(DIAL9_BOOL),
+	[DIAL9_STRING] = BIT(DIAL9_STRING) | BIT(DIAL9_POOLED_STRING),
+	[DIAL9_BYTES] = BIT(DIAL9_BYTES),
+	[DIAL9_POOLED_STRING] = BIT(DIAL9_POOLED_STRING),
+	[DIAL9_STACK] = BIT(DIAL9_STACK) | BIT(DIAL9_POOLED_STACK),
+	[DIAL9_VARINT] = INTS,
+	[DIAL9_U8] = INTS,
+	[DIAL9_U16] = INTS,
+	[DIAL9_U32] = INTS,
+};
+
+static const size_t align_of[16] = {
+	[DIAL9_I64] = _Alignof(int64_t),
+	[DIAL9_F64] = _Alignof(double),
+	[DIAL9_BOOL] = _Alignof(bool),
+	[DIAL9_STRING] = _Alignof(struct dial9_str),
+	[DIAL9_BYTES] = _Alignof(struct dial9_bytes),
+	[DIAL9_POOLED_STRING] = _Alignof(uint32_t),
+	[DIAL9_STACK] = _Alignof(struct dial9_stack),
+	[DIAL9_VARINT] = _Alignof(uint64_t),
+	[DIAL9_U8] = _Alignof(uint8_t),
+	[DIAL9_U16] = _Alignof(uint16_t),
+	[DIAL9_U32] = _Alignof(uint32_t),
+};
+
+_Static_assert(offsetof(struct dial9_opt_u32, value) == _Alignof(uint32_t), "presence, then value");
+_Static_assert(offsetof(struct dial9_opt_stack, value) == _Alignof(struct dial9_stack), "likewise");
+
+int dial9_reader_new(const char *event_name, const struct dial9_member *members, size_t cnt,
+		     size_t struct_sz, struct dial9_reader **out)
+{
+	struct dial9_reader *r;
+	size_t i;
+
+	for (i = 0; i < cnt; i++)
+		if ((members[i].type & 0x7f) > 15 || !accepts[members[i].type & 0x7f])
+			return -EINVAL;
+	if (struct_sz < sizeof(uint64_t))
+		return -EINVAL;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	r->name = strdup(event_name);
+	r->members = calloc(cnt + 1, sizeof(*members));
+	if (!r->name || !r->members) {
+		dial9_reader_free(r);
+		return -ENOMEM;
+	}
+	memcpy(r->members, members, cnt * sizeof(*members));
+	r->member_cnt = cnt;
+	r->struct_sz = struct_sz;
+	*out = r;
+	return 0;
+}
+
+static void drop_bindings(struct dial9_reader *r)
+{
+	while (r->binding_cnt) {
+		r->binding_cnt--;
+		dial9_schema_free(r->bindings[r->binding_cnt].schema);
+		free(r->bindings[r->binding_cnt].fields);
+	}
+	r->last = 0;
+}
+
+void dial9_reader_free(struct dial9_reader *r)
+{
+	if (!r)
+		return;
+	drop_bindings(r);
+	free(r->name);
+	free(r->members);
+	free(r->frames);
+	free(r);
+}
+
+static int bind(struct dial9_reader *r, const struct dial9_schema *s)
+{
+	struct reader_binding *b;
+	size_t i;
+	int *fields, at;
+
+	fields = calloc(r->member_cnt + 1, sizeof(*fields));
+	if (!fields)
+		return -ENOMEM;
+	for (i = 0; i < r->member_cnt; i++) {
+		at = dial9_schema_find(s, r->members[i].name);
+		fields[i] = at < 0 ? -1 : at;
+		if (at >= 0 && !(accepts[r->members[i].type & 0x7f] & BIT(s->types[at] & 0x7f))) {
+			free(fields);
+			return -EPROTOTYPE;
+		}
+	}
+	if (r->binding_cnt == BINDING_MAX)
+		drop_bindings(r);
+	b = &r->bindings[r->binding_cnt];
+	b->schema = dial9_schema_ref(s);
+	b->fields = fields;
+	r->last = r->binding_cnt++;
+	return 0;
+}
+
+/* Make r->last the binding for this schema. */
+static int find_binding(struct dial9_reader *r, const struct dial9_schema *s)
+{
+	size_t i;
+
+	if (r->binding_cnt && r->bindings[r->last].schema == s)
+		return 0;
+	for (i = 0; i < r->binding_cnt; i++) {
+		if (r->bindings[i].schema == s) {
+			r->last = i;
+			return 0;
+		}
+	}
+	return bind(r, s);
+}
+
+static int store_int(uint8_t kind, const struct dial9_value *v, void *to)
+{
+	static const uint64_t max[16] = {
+		[DIAL9_I64] = INT64_MAX,  [DIAL9_VARINT] = UINT64_MAX, [DIAL9_U8] = UINT8_MAX,
+		[DIAL9_U16] = UINT16_MAX, [DIAL9_U32] = UINT32_MAX,
+	};
+	uint64_t n = v->type == DIAL9_BOOL ? v->b : v->u64;
+
+	if (kind == DIAL9_I64 && v->type == DIAL9_I64) {
+		memcpy(to, &v->i64, sizeof(v->i64));
+		return 0;
+	}
+	if ((v->type == DIAL9_I64 && v->i64 < 0) || n > max[kind])
+		return -ERANGE;
+	if (kind == DIAL9_U8)
+		*(uint8_t *)to = (uint8_t)n;
+	else if (kind == DIAL9_U16)
+		*(uint16_t *)to = (uint16_t)n;
+	else if (kind == DIAL9_U32)
+		*(uint32_t *)to = (uint32_t)n;
+	else
+		memcpy(to, &n, sizeof(n));
+	return 0;
+}
+
+/* Addresses go to an aligned place of the reader's; where, is known when all of the event's are there. */
+static int store_stack(struct dial9_reader *r, const struct dial9_dec *dec,
+		       const struct dial9_value *v, struct dial9_stack *to)
+{
+	const uint8_t *le;
+	uint32_t cnt, i;
+	uint64_t *frames;
+	size_t cap;
+
+	if (dial9_value_stack(dec, v, &le, &cnt))
+		return 0;
+	if (r->frame_cap - r->frame_cnt < cnt) {
+		cap = (r->frame_cnt + cnt) * 2;
+		frames = realloc(r->frames, cap * sizeof(*frames));
+		if (!frames)
+			return -ENOMEM;
+		r->frames = frames;
+		r->frame_cap = cap;
+	}
+	for (i = 0; i < cnt; i++)
+		r->frames[r->frame_cnt++] = dial9_frame_at(le, i);
+	to->cnt = cnt;
+	return 0;
+}
+
+static int store(struct dial9_reader *r, const struct dial9_dec *dec, uint8_t kind,
+		 const struct dial9_value *v, void *to)
+{
+	struct dial9_bytes *bytes = to;
+
+	switch (kind) {
+	case DIAL9_F64:
+		memcpy(to, &v->f64, sizeof(v->f64));
+		return 0;
+	case DIAL9_BOOL:
+		*(bool *)to = v->b;
+		return 0;
+	case DIAL9_STRING:
+		/* An id that nothing defines leaves the text empty, as if the field were absent. */
+		if (dial9_value_str(dec, v, to))
+			memset(to, 0, sizeof(struct dial9_str));
+		return 0;
+	case DIAL9_BYTES:
+		bytes->ptr = v->str.ptr;
+		bytes->sz = v->str.len;
+		return 0;
+	case DIAL9_POOLED_STRING:
+		*(uint32_t *)to = v->id;
+		return 0;
+	case DIAL9_STACK:
+		return store_stack(r, dec, v, to);
+	}
+	return store_int(kind, v, to);
+}
+
+static void *member_at(const struct dial9_member *m, void *dst)
+{
+	uint8_t *p = (uint8_t *)dst + m->off;
+
+	return m->type & DIAL9_OPTIONAL ? p + align_of[m->type & 0x7f] : p;
+}
+
+/* Give each stack its part of the frames, in the order in which they were stored. */
+static void point_stacks(const struct dial9_reader *r, void *dst)
+{
+	uint64_t *next = r->frames;
+	struct dial9_stack *k;
+	size_t i;
+
+	for (i = 0; i < r->member_cnt; i++) {
+		if ((r->members[i].type & 0x7f) != DIAL9_STACK)
+			continue;
+		k = member_at(&r->members[i], dst);
+		k->frames = next;
+		next += k->cnt;
+	}
+}
+
+int dial9_reader_read(struct dial9_reader *r, const struct dial9_dec *dec,
+		      const struct dial9_event *ev, void *dst)
+{
+	const struct dial9_value *v;
+	const struct dial9_member *m;
+	size_t i;
+	int err, at;
+
+	if (!(r->binding_cnt && r->bindings[r->last].schema == ev->schema) &&
+	    strcmp(dial9_schema_name(ev->schema), r->name))
+		return 0;
+	err = find_binding(r, ev->schema);
+	memset(dst, 0, r->struct_sz);
+	memcpy(dst, &ev->ts, sizeof(ev->ts));
+	r->frame_cnt = 0;
+	for (i = 0; !err && i < r->member_cnt; i++) {
+		m = &r->members[i];
+		at = r->bindings[r->last].fields[i];
+		v = at < 0 ? NULL : &ev->values[at];
+		if (!v || !v->type)
+			continue;
+		if (m->type & DIAL9_OPTIONAL)
+			*((bool *)dst + m->off) = true;
+		err = store(r, dec, m->type & 0x7f, v, member_at(m, dst));
+	}
+	if (err)
+		return err;
+	if (r->frame_cnt)
+		point_stacks(r, dst);
+	return 1;
+}
