@@ -85,7 +85,8 @@ static inline struct dial9_dec *dec_feed(struct feed *f)
 
 /* All of a decoder as `dump --json` prints it; the caller frees. (Inlined, gcc 12 takes the text for
  * a dangling pointer.) */
-__attribute__((noinline, unused)) static char *dump_lines(struct dial9_dec *dec, struct dump_tally *tally, int *err)
+__attribute__((noinline, unused)) static char *dump_lines(struct dial9_dec *dec,
+							  struct dump_tally *tally, int *err)
 {
 	char *text = NULL;
 	size_t n;
