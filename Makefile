@@ -251,7 +251,7 @@ $(SYM)/c-link: $(SYM)/c-gcc
 
 # ---- targets ------------------------------------------------------------------------------------
 .PHONY: check check-unit check-root check-san check-cli check-docs check-install check-self fuzz \
-	fuzz-replay lint fmt fmt-check bench install uninstall clean help demo
+	fuzz-replay lint fmt fmt-check bench bench-codec install uninstall clean help demo
 check: check-unit check-san check-cli check-docs check-install check-self fuzz-replay check-root
 
 check-unit: $(TEST_BINS) $(STIM_BINS)
@@ -320,6 +320,15 @@ $(O)/bench/%: tools/bench/%.c $(ALL_A)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(DEPFLAGS) -o $@ $< $(ALL_A) $(ALL_LDFLAGS) $(LIBS)
 
+bench-codec: $(O)/bench/codec_bench
+	$(Q)$(O)/bench/codec_bench
+
+# libdial9 alone, as those get it who link the archive.
+$(O)/bench/codec_bench: tools/bench/codec_bench.c $(LIB_A)
+	$(call msg,BENCH,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(DEPFLAGS) -o $@ $< $(LIB_A) $(ALL_LDFLAGS)
+
 bench: all $(O)/bench/drain_bench
 	$(Q)$(O)/bench/drain_bench
 	$(Q)D9_BUILD="$(abspath $(O))" sh tools/bench/overhead.sh
@@ -379,6 +388,7 @@ help:
 ##H make lint          layering, symbol names, headers, sizes, shell scripts, formatting
 ##H make fuzz          libFuzzer on each target for FUZZ_TIME seconds (60)
 ##H make fmt           reformat with clang-format 14
+##H make bench-codec   events a second through libdial9
 ##H make bench         figures for the encoder, the decoder and the recorder
 ##H make demo          record the bundled workload and print its report (root)
 ##H make install       DESTDIR, prefix (/usr/local); uninstall takes it away again
