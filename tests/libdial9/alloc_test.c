@@ -5,7 +5,8 @@
  */
 #include "support.h"
 
-static size_t allocations;
+/* Volatile: a compiler takes it that malloc() changes no variable of ours. */
+static volatile size_t allocations;
 
 #if defined(__SANITIZE_ADDRESS__)
 int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void *, size_t),
