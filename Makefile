@@ -99,7 +99,7 @@ STIMULI_SYMBOL := c-gcc c-dwarf4 c-nopie c-gz c-clang c-clang4 c-link c-dynsym c
 	rust
 
 FUZZ := $(addprefix tests/fuzz/, \
-	decode_fuzz.c kernel_fuzz.c record_fuzz.c roundtrip_fuzz.c symbol_fuzz.c trace_fuzz.c)
+	decode_fuzz.c kernel_fuzz.c record_fuzz.c roundtrip_fuzz.c symbol_fuzz.c tonband_fuzz.c trace_fuzz.c)
 # What a target starts from: its directory below tests/fuzz/corpus, unless it is told here.
 CORPUS_decode_fuzz := tests/fuzz/corpus/decode_fuzz $(addprefix tests/golden/dial9/,core ext hostile)
 corpus = $(or $(CORPUS_$(1)),tests/fuzz/corpus/$(1))
@@ -250,9 +250,9 @@ $(SYM)/c-link: $(SYM)/c-gcc
 	$(Q)objcopy --strip-all --add-gnu-debuglink=$@.debug $< $@
 
 # ---- targets ------------------------------------------------------------------------------------
-.PHONY: check check-unit check-root check-san check-cli check-docs check-install check-self fuzz \
+.PHONY: check check-unit check-root check-san check-cli check-docs check-install check-tutorial check-self fuzz \
 	fuzz-replay lint fmt fmt-check bench bench-codec install uninstall clean help demo
-check: check-unit check-san check-cli check-docs check-install check-self fuzz-replay check-root
+check: check-unit check-san check-cli check-docs check-install check-tutorial check-self fuzz-replay check-root
 
 check-unit: $(TEST_BINS) $(STIM_BINS)
 	$(Q)$(TEST_ENV) sh tests/run.sh unit $(TEST_BINS)
@@ -273,6 +273,9 @@ check-docs: all
 
 check-install: all
 	$(Q)$(TEST_ENV) CC=$(CC) MAKE="$(MAKE)" sh tests/run-install.sh
+
+check-tutorial: lib
+	$(Q)$(TEST_ENV) CC=$(CC) CXX=$(CXX) sh tests/run-tutorial.sh $(O)
 
 check-self:
 	$(Q)$(TEST_ENV) CC=$(CC) sh tests/run-self.sh
