@@ -85,7 +85,9 @@ TESTS := $(addprefix tests/, \
 	record/tasks_test.c record/translate_test.c symbol/demangle_test.c symbol/dwinfo_test.c \
 	symbol/ranges_test.c symbol/symbolizer_test.c symbol/symopen_test.c symbol/symtab_test.c \
 	symbol/symworker_test.c trace/names_test.c trace/reader_test.c trace/source_test.c \
-	trace/tpsym_test.c trace/trace_test.c)
+	trace/tpsym_test.c trace/trace_test.c formats/foreign_test.c \
+	formats/tonband_carrier_test.c formats/tonband_event_test.c formats/tonband_export_test.c \
+	formats/tonband_import_test.c formats/tonband_test.c)
 TESTS_ROOT := $(addprefix tests/bpf/, \
 	command_test.c events_test.c generic_test.c loss_test.c perf_test.c sample_test.c \
 	san_test.c sched_test.c stream_test.c tasks_test.c) \
