@@ -19,11 +19,9 @@
 #ifndef D9_DIAL9_H
 #define D9_DIAL9_H
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/types.h>
 
 #ifdef __cplusplus
@@ -135,7 +133,7 @@ static inline uint64_t dial9_frame_at(const uint8_t *le, uint32_t i)
 {
 	uint64_t v;
 
-	memcpy(&v, le + (size_t)i * 8, sizeof(v));
+	__builtin_memcpy(&v, le + (size_t)i * 8, sizeof(v));
 	return dial9_inline_le64(v);
 }
 
@@ -394,7 +392,7 @@ DIAL9_API uint8_t *dial9_enc_reserve(struct dial9_enc *enc, struct dial9_event_t
 static inline uint8_t *dial9_inline_int(uint8_t *p, uint64_t v, size_t sz)
 {
 	v = dial9_inline_le64(v);
-	memcpy(p, &v, sizeof(v));
+	__builtin_memcpy(p, &v, sizeof(v));
 	return p + sz;
 }
 
@@ -433,11 +431,11 @@ static inline uint8_t *dial9_inline_copy(uint8_t *p, const void *src, size_t sz)
 	uint8_t *end = p + sz;
 
 	if (sz > 64 || sz % 8) {
-		memcpy(p, from, sz);
+		__builtin_memcpy(p, from, sz);
 		return end;
 	}
 	for (; p < end; p += 8, from += 8)
-		memcpy(p, from, 8);
+		__builtin_memcpy(p, from, 8);
 	return p;
 }
 
@@ -501,20 +499,17 @@ static inline uint64_t dial9_inline_bits(double v)
 {
 	uint64_t bits;
 
-	memcpy(&bits, &v, sizeof(bits));
+	__builtin_memcpy(&bits, &v, sizeof(bits));
 	return bits;
 }
 
+/* What the payload of a text takes, and of cnt elements that are too many: -errno. */
+DIAL9_API int64_t dial9_payload_text(const char *s, size_t len);
+DIAL9_API int64_t dial9_payload_too_big(void);
+
 static inline int64_t dial9_inline_limit(size_t cnt, size_t unit)
 {
-	return cnt > UINT32_MAX ? -E2BIG : (int64_t)(cnt * unit);
-}
-
-static inline int64_t dial9_inline_text(const struct dial9_str *v)
-{
-	if (dial9_utf8_valid_len(v->ptr, v->len) != v->len)
-		return -EILSEQ;
-	return dial9_inline_limit(v->len, 1);
+	return cnt > UINT32_MAX ? dial9_payload_too_big() : (int64_t)(cnt * unit);
 }
 
 static inline uint8_t *dial9_inline_stack(uint8_t *p, const struct dial9_stack *v)
@@ -537,7 +532,7 @@ DIAL9_KIND(U8, u8, uint8_t, 1, 0, dial9_inline_int(p, *v, 1))
 DIAL9_KIND(U16, u16, uint16_t, 2, 0, dial9_inline_int(p, *v, 2))
 DIAL9_KIND(U32, u32, uint32_t, 4, 0, dial9_inline_int(p, *v, 4))
 DIAL9_KIND(POOLED_STRING, pooled_string, uint32_t, 4, 0, dial9_inline_int(p, *v, 4))
-DIAL9_KIND(STRING, string, struct dial9_str, 4, dial9_inline_text(v),
+DIAL9_KIND(STRING, string, struct dial9_str, 4, dial9_payload_text(v->ptr, v->len),
 	   dial9_inline_copy(dial9_inline_int(p, v->len, 4), v->ptr, v->len))
 DIAL9_KIND(BYTES, bytes, struct dial9_bytes, 4, dial9_inline_limit(v->sz, 1),
 	   dial9_inline_copy(dial9_inline_int(p, v->sz, 4), v->ptr, v->sz))

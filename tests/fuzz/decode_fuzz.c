@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Any bytes as a dial9 stream. The decoder must survive them, must answer the same from memory and from a
- * stream in small pieces, and what it gives must be printable and, but for text that is not UTF-8, writable:
- * the copy decodes to the same events.
+ * stream in small pieces, to a visitor, as views and as copies; and what it gives must be printable and,
+ * but for text that is not UTF-8, writable: the copy decodes to the same events.
  */
 #include <assert.h>
 #include <errno.h>
@@ -34,6 +34,77 @@ static ssize_t feed_read(void *ctx, void *buf, size_t sz)
 	f->n -= n;
 	f->step = f->step * 5 % 251 + 1;
 	return (ssize_t)n;
+}
+
+static uint64_t mix(uint64_t h, const void *p, size_t sz)
+{
+	const uint8_t *b = p;
+
+	for (h = (h ^ sz) * 0x100000001b3ull; sz; sz--)
+		h = (h ^ *b++) * 0x100000001b3ull;
+	return h;
+}
+
+/* All that an event says, pool ids resolved. */
+static uint64_t hash_event(const struct dial9_dec *dec, const struct dial9_event *ev)
+{
+	uint64_t h =
+		mix(ev->ts, dial9_schema_name(ev->schema), dial9_schema_name_n(ev->schema).len);
+	const struct dial9_value *v;
+	struct dial9_str s;
+	const uint8_t *le;
+	uint32_t cnt;
+
+	for (v = ev->values; v < ev->values + ev->value_cnt; v++) {
+		if (!dial9_value_str(dec, v, &s))
+			h = mix(h, s.ptr, s.len);
+		else if (!dial9_value_stack(dec, v, &le, &cnt))
+			h = mix(h, le, (size_t)cnt * 8);
+		else if (v->type == DIAL9_BYTES)
+			h = mix(h, v->str.ptr, v->str.len);
+		else if (v->type == DIAL9_STRING_MAP || v->type == DIAL9_LIST ||
+			 v->type == DIAL9_MAP)
+			h = mix(h + v->map.cnt, v->map.raw, v->map.sz);
+		else if (v->type == DIAL9_BOOL)
+			h = mix(h, &v->b, sizeof(v->b));
+		else if (v->type)
+			h = mix(h, &v->u64,
+				v->type == DIAL9_POOLED_STRING || v->type == DIAL9_POOLED_STACK ?
+					sizeof(v->id) :
+					sizeof(v->u64));
+	}
+	return h;
+}
+
+static int visit(void *ctx, const struct dial9_dec *dec, const struct dial9_event *ev)
+{
+	*(uint64_t *)ctx += hash_event(dec, ev);
+	return 0;
+}
+
+/* The third way to the same events. */
+static void check_visitor(const struct dial9_dec_opts *opts, int end, uint64_t hashes)
+{
+	uint64_t seen = 0;
+	struct dial9_visitor visitor = { .event = visit, .ctx = &seen };
+	struct dial9_dec *dec;
+	int err;
+
+	assert(!dial9_dec_new(opts, &dec));
+	err = dial9_dec_visit(dec, &visitor);
+	assert(err == end && seen == hashes);
+	dial9_dec_free(dec);
+}
+
+static uint64_t hash_copy(const struct dial9_dec *dec, const struct dial9_event *ev)
+{
+	struct dial9_event *copy;
+	uint64_t h;
+
+	assert(!dial9_event_copy(dec, ev, &copy));
+	h = hash_event(dec, copy);
+	dial9_event_free(copy);
+	return h;
 }
 
 /* Both decoders print their frame alike, and on one line. */
@@ -112,7 +183,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 	struct dial9_frame fa, fb;
 	struct dial9_dec *a, *b;
 	struct dial9_enc *enc;
-	uint64_t frames = 0, events = 0, ts_sum = 0;
+	uint64_t frames = 0, events = 0, ts_sum = 0, hashes = 0, h;
 	struct dial9_error ea, eb;
 	int err, other;
 
@@ -122,6 +193,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 		assert(other == 1 && dial9_dec_consumed(a) == dial9_dec_consumed(b));
 		if (frames++ < PRINTED_CNT)
 			assert_same(a, &fa, b, &fb);
+		if (fa.kind == DIAL9_FRAME_EVENT) {
+			h = hash_event(a, &fa.event);
+			assert(h == hash_copy(a, &fa.event) && h == hash_event(b, &fb.event));
+			hashes += h;
+		}
 		other = copy_frame(enc, &fa);
 		assert(!other || (other == -EILSEQ && fa.kind == DIAL9_FRAME_EVENT));
 		if (!other && fa.kind == DIAL9_FRAME_EVENT) {
@@ -134,6 +210,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 	dial9_dec_error(a, &ea);
 	dial9_dec_error(b, &eb);
 	assert(ea.offset == eb.offset && !strcmp(ea.reason, eb.reason));
+	check_visitor(&mem, err, hashes);
 	check_copy(enc, events, ts_sum);
 	dial9_dec_free(a);
 	dial9_dec_free(b);

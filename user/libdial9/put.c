@@ -137,6 +137,18 @@ int dial9_enc_put_bool(struct dial9_enc *enc, bool v)
 	return put_uint(enc, take(enc, BIT(DIAL9_BOOL), DIAL9_BOOL), v);
 }
 
+int64_t dial9_payload_too_big(void)
+{
+	return -E2BIG;
+}
+
+int64_t dial9_payload_text(const char *s, size_t len)
+{
+	if (dial9_utf8_valid_len(s, len) != len)
+		return -EILSEQ;
+	return dial9_inline_limit(len, 1);
+}
+
 /* A count or length and the payload behind it. */
 static int put_counted(struct dial9_enc *enc, uint32_t cnt, const void *data, size_t sz)
 {
