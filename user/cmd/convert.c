@@ -26,16 +26,9 @@
 /* How often a stop was asked for: the one thing a signal handler may touch. */
 static volatile sig_atomic_t stop_asked;
 
-enum convert_format {
-	CONVERT_AUTO,
-	CONVERT_TONBANDGERAET,
-	CONVERT_HEPH,
-	CONVERT_APITRACE,
-	CONVERT_DIAL9,
-};
-
-static const char *const format_names[] = { "auto",	"tonbandgeraet", "heph",
-					    "apitrace", "dial9",	 NULL };
+static const char *const from_names[] = { "auto", "tonbandgeraet", "heph", "apitrace",
+					  "dial9", NULL };
+static const char *const to_names[] = { "dial9", "tonbandgeraet", "heph", "apitrace", NULL };
 static const char *const spec_names[] = { "0.3", "0.4", NULL };
 
 struct convert_opts {
@@ -51,27 +44,24 @@ static const struct opt convert_opts[] = {
 	{ .name = "from",
 	  .kind = OPT_CHOICE,
 	  .off = O(from),
-	  .choices = format_names,
-	  .arg = "FORMAT",
+	  .choices = from_names,
 	  .help = "what the inputs are (auto: told by their bytes)",
 	  .group = "Formats" },
 	{ .name = "to",
 	  .kind = OPT_CHOICE,
 	  .off = O(to),
-	  .choices = format_names,
-	  .arg = "FORMAT",
-	  .help = "what to write (auto: dial9)" },
+	  .choices = to_names,
+	  .help = "what to write (dial9)" },
 	{ .name = "spec",
 	  .kind = OPT_CHOICE,
 	  .off = O(spec),
 	  .choices = spec_names,
-	  .arg = "LEVEL",
 	  .help = "level of the dial9 written: 0.3 every reader knows, 0.4 has lists and maps" },
 	{ .name = "tick",
-	  .kind = OPT_DURATION,
+	  .kind = OPT_U64,
 	  .off = O(tick_ns),
-	  .arg = "TIME",
-	  .help = "formats without time: synthetic timestamps, so far apart (1us)" },
+	  .arg = "NS",
+	  .help = "formats without time: synthetic timestamps, so many ns apart" },
 	{ .name = "output",
 	  .key = 'o',
 	  .kind = OPT_STR,
@@ -239,8 +229,8 @@ static int choose_from(struct convert *cv)
 	int err = 0;
 
 	/* Even when it was said: looking unpacks gzip. */
-	if (cv->opts->from != CONVERT_AUTO) {
-		cv->from = foreign_find(format_names[cv->opts->from]);
+	if (cv->opts->from) {
+		cv->from = foreign_find(from_names[cv->opts->from]);
 		for (size_t i = 0; i < cv->cnt; i++)
 			input_detect(cv->ins[i]);
 	} else {
@@ -259,8 +249,7 @@ static int choose_formats(struct convert *cv)
 
 	if (err)
 		return err;
-	if (cv->opts->to != CONVERT_AUTO)
-		cv->to = foreign_find(format_names[cv->opts->to]);
+	cv->to = foreign_find(to_names[cv->opts->to]);
 	if (cv->from == cv->to) {
 		log_error("convert: %s is %s already (say what to make of it with --to)",
 			  cv->files[0].name, name_of(cv->from));

@@ -465,6 +465,26 @@ static void import_free(struct import *im)
 	free(im);
 }
 
+static void note_resolution(struct import *im)
+{
+	if (!tonband_state_ns_per_ts(im->state))
+		foreign_note(im->notes, FOREIGN_NOTE_HINT, 1,
+			     "no resolution in the recording: 1 ns a tick assumed", NULL);
+}
+
+static int one_pass(struct import *im)
+{
+	int err;
+
+	open_scans(im, im->notes);
+	err = encode(im);
+	if (!err)
+		err = check_inputs(im);
+	if (!err)
+		note_resolution(im);
+	return err;
+}
+
 static int two_passes(struct import *im)
 {
 	int err;
@@ -477,9 +497,7 @@ static int two_passes(struct import *im)
 		err = rewind_inputs(im);
 	if (err)
 		return err;
-	if (!tonband_state_ns_per_ts(im->state))
-		foreign_note(im->notes, FOREIGN_NOTE_HINT, 1,
-			     "no resolution in the recording: 1 ns a tick assumed", NULL);
+	note_resolution(im);
 	im->core_cnt = tonband_state_core_cnt(im->state);
 	open_scans(im, NULL);
 	tonband_state_restart(im->state);
@@ -501,14 +519,8 @@ int tonband_import_run(const struct foreign_input *in, size_t cnt, const struct 
 		im->srcs[i].in = &in[i];
 	tonband_state_new(&im->state);
 	err = make_fixed_schemas(im);
-	if (!err && opts->follow) {
-		open_scans(im, notes);
-		err = encode(im);
-		if (!err)
-			err = check_inputs(im);
-	} else if (!err) {
-		err = two_passes(im);
-	}
+	if (!err)
+		err = opts->follow ? one_pass(im) : two_passes(im);
 	import_free(im);
 	return err;
 }

@@ -1,0 +1,103 @@
+# Traces of other formats: looked at, converted, converted back. First the examples of the manual page.
+#
+$ G=$T/golden/tonbandgeraet; cp $G/freertos_posix_bundled.hex firmware.hex; cp $G/multicore_split_stream.core0.bin core0.bin; cp $G/multicore_split_stream.core1.bin core1.bin
+#
+$ sed -n '/^.SH EXAMPLES/,/^.fi/p' $T/../tools/man/dial9-prof-convert.1 | sed -n 's/\\-/-/g; /dial9-prof/p' >examples; wc -l <examples
+6
+#
+$ while read -r line; do sh -c "$line" >out 2>err || echo "failed: $line"; grep -q . out err || echo "silent: $line"; done <examples
+silent: dial9-prof convert firmware.hex -o firmware.d9
+silent: dial9-prof convert core0.bin@0 core1.bin@1 -o both.d9
+silent: cat core0.bin | dial9-prof convert --follow - -o live.d9
+silent: dial9-prof convert --to tonbandgeraet both.d9 -o both.bin
+#
+$ dial9-prof info both.bin | grep -v '^trace'
+format          Tonbandgerät trace (no version in the file), binary
+mode            bare metal
+resolution      8 ns a tick
+span            230 ticks (10 to 240)
+events          <N>
+metadata        4
+cores           2
+dropped         0
+invalid frames  0
+#
+$ dial9-prof convert --to tonbandgeraet firmware.d9 -o - | cmp - $T/golden/tonbandgeraet/freertos_posix_bundled.bin
+#
+$ dial9-prof dump firmware.hex | cmp - $T/golden/tonbandgeraet/freertos_posix_bundled.dump.jsonl
+#
+$ cat firmware.hex | dial9-prof dump - | cmp - $T/golden/tonbandgeraet/freertos_posix_bundled.dump.jsonl
+#
+$ gzip -c firmware.hex >firmware.gz; dial9-prof convert firmware.gz -o - | cmp - firmware.d9
+#
+$ cat firmware.hex | dial9-prof convert - -o - | cmp - firmware.d9
+#
+$ cat firmware.d9 | dial9-prof info - | grep tband.frames
+tband.frames    3231
+#
+$ dial9-prof info --json core1.bin
+{"trace":"core1.bin","format":"Tonbandgerät trace (no version in the file), binary","mode":"bare metal","resolution":"not told (1 ns a tick assumed)","span":"218 ticks (22 to 240)","events":30,"metadata":0,"cores":1,"dropped":0,"invalid frames":0,"notes":[]}
+#
+$ dial9-prof convert core1.bin@1 -o one.d9; dial9-prof convert --to tonbandgeraet one.d9 -o - | cmp - core1.bin
+! note              1  no resolution in the recording: 1 ns a tick assumed
+! note              1  core that the file itself does not say: name it FILE@CORE (core 1)
+#
+# Drops, and a damaged file: told, and no reason to stop.
+$ dial9-prof convert $T/golden/tonbandgeraet/drops_every7.bin -o drops.d9
+! dropped           5  events that the target dropped
+#
+$ { printf 'ut\000'; head -c 200 core0.bin; printf '\002\102\000\000'; tail -c +225 core0.bin; printf '\011\007'; } >bad.bin; dial9-prof convert bad.bin -o bad.d9
+! skipped           1  frame ends inside a block (bad.bin: byte 0)
+! skipped           1  <*> (bad.bin: byte <N>)
+! skipped           1  empty frame (bad.bin: byte <N>)
+! skipped           1  frame cut off (bad.bin: byte <N>)
+#
+$ dial9-prof convert --to tonbandgeraet bad.d9 -o - | cmp - bad.bin
+#
+$ dial9-prof dump bad.bin 2>/dev/null | grep -c Invalid
+3
+#
+# A live capture: what has arrived is in the output before the input ends.
+$ mkfifo pipe; dial9-prof convert --from tonbandgeraet --follow pipe -o live.d9 & exec 3>pipe; cat core0.bin >&3; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do [ -s live.d9 ] && break; sleep 0.1; done; dial9-prof dump live.d9 | grep -c tband.valmarker; exec 3>&-; wait; dial9-prof convert --to tonbandgeraet live.d9 -o - | cmp - core0.bin
+11
+#
+# A file that grows, until a signal.
+$ head -c 100 core0.bin >grow; dial9-prof convert --follow grow -o grown.d9 & pid=$!; sleep 0.3; tail -c +101 core0.bin >>grow; sleep 0.5; kill -INT $pid; wait $pid; echo $?; dial9-prof convert --to tonbandgeraet grown.d9 -o - | cmp - core0.bin
+0
+#
+# What makes no sense.
+$ dial9-prof convert core0.bin
+! dial9-prof: convert: where to? (-o FILE, or -o - for standard output)
+? 1
+#
+$ dial9-prof convert -o x
+! dial9-prof: convert: what file? (dial9-prof convert IN -o OUT)
+? 1
+#
+$ dial9-prof convert firmware.d9 -o x
+! dial9-prof: convert: firmware.d9 is dial9 already (say what to make of it with --to)
+? 1
+#
+$ dial9-prof convert core0.bin firmware.d9 -o x
+! dial9-prof: convert: core0.bin is tonbandgeraet and firmware.d9 is dial9: one format at a time
+? 1
+#
+$ dial9-prof convert --follow core0.bin core1.bin -o x
+! dial9-prof: convert: only one input can be followed
+? 1
+#
+$ echo 'no trace' >text; dial9-prof convert text -o x
+! dial9-prof: convert: text: no known trace format (say which with --from)
+? 5
+#
+$ dial9-prof convert --from tonbandgeraet text -o x; ls x 2>/dev/null
+! dial9-prof: convert: text: no Tonbandgerät event in 5 bytes
+? 2
+#
+$ dial9-prof convert missing.bin -o x
+! dial9-prof: cannot open missing.bin: No such file or directory
+? 5
+#
+$ dial9-prof convert core0.bin -o /nowhere/x
+! dial9-prof: <*>/nowhere/x<*>
+? 3
