@@ -402,8 +402,7 @@ int cmd_info(int argc, char **argv)
 		code = CMD_OK;
 	} else if (!ret) {
 		path = select_input(&opts.sel, argc, argv, first);
-		if (path &&
-		    !view_foreign(path, opts.json ? VIEW_INFO_JSON : VIEW_INFO, &code))
+		if (path && !view_foreign(path, opts.json ? VIEW_INFO_JSON : VIEW_INFO, &code))
 			code = info_file(&opts, path);
 	}
 	opts_fini(&info_spec, &opts);
