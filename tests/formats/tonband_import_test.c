@@ -249,6 +249,32 @@ Test(tonband_import, skips_what_no_frame_is_long_enough_for)
 	buf_free(&trace);
 }
 
+/* 262144 names and 1024 cores are looked up; more are only kept as they are. */
+Test(tonband_import, looks_up_no_more_than_it_has_room_for)
+{
+	struct foreign_notes notes = { 0 };
+	struct buf rec = { 0 }, trace = { 0 };
+	char name[16];
+
+	for (uint64_t i = 0; i < 262144 + 9; i++) {
+		snprintf(name, sizeof(name), "%x", (unsigned int)i);
+		event(&rec, TONBAND_TASK_NAME, 0, i, 0, name);
+	}
+	/* Core 0 is known by now. */
+	for (uint64_t i = 0; i < 1024 + 6; i++)
+		event(&rec, TONBAND_CORE_ID, 0, i, 0, NULL);
+	cr_assert_eq(import(&rec, false, &trace, &notes), 0);
+	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_HINT,
+					 "names beyond the limit, not looked up"),
+		     9);
+	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_HINT,
+					 "events of more cores than can be told apart"),
+		     6);
+	foreign_notes_fini(&notes);
+	buf_free(&rec);
+	buf_free(&trace);
+}
+
 Test(tonband_import, refuses_what_has_no_event)
 {
 	struct foreign_notes notes = { 0 };

@@ -26,8 +26,9 @@
 /* How often a stop was asked for: the one thing a signal handler may touch. */
 static volatile sig_atomic_t stop_asked;
 
-static const char *const from_names[] = { "auto", "tonbandgeraet", "heph", "apitrace",
-					  "dial9", NULL };
+static const char *const from_names[] = {
+	"auto", "tonbandgeraet", "heph", "apitrace", "dial9", NULL
+};
 static const char *const to_names[] = { "dial9", "tonbandgeraet", "heph", "apitrace", NULL };
 static const char *const spec_names[] = { "0.3", "0.4", NULL };
 
