@@ -33,7 +33,7 @@ SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-fr
 CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuser -I$(O)/bpf -DPROF_VERSION='"$(VERSION)"'
 ALL_CFLAGS = -std=gnu11 -g $(OPT) $(WARN) $(SANFLAGS) -pthread -fPIC -fvisibility=hidden $(CFLAGS)
 ALL_LDFLAGS = $(SANFLAGS) -pthread $(LDFLAGS)
-LIBS := -lbpf -ldw -lelf -lz -llzma -ltraceevent -l:libiberty.a
+LIBS := -lbpf -ldw -lelf -lz -llzma -ltraceevent -lsnappy -lzstd -lbrotlidec -l:libiberty.a
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -Wall -Werror -D__TARGET_ARCH_$(BPFARCH) \
 	-Ivmlinux -Iinclude -Ibpf
 DEPFLAGS = -MMD -MP
@@ -59,8 +59,13 @@ SRCS_profile := $(addprefix user/profile/, \
 SRCS_export := $(addprefix user/export/, \
 	)
 SRCS_formats := $(addprefix user/formats/, \
-	foreign.c tonband.c tonband_carrier.c tonband_dump.c tonband_event.c tonband_export.c \
-	tonband_import.c tonband_marks.c tonband_scan.c tonband_state.c tonband_text.c tonband_write.c)
+	apitrace.c apitrace_build.c apitrace_dump.c apitrace_dyn.c apitrace_emit.c \
+	apitrace_export.c apitrace_extra.c apitrace_func.c apitrace_generic.c apitrace_import.c \
+	apitrace_info.c apitrace_json.c apitrace_order.c apitrace_parse.c apitrace_print.c \
+	apitrace_shape.c apitrace_sig.c apitrace_tables.c apitrace_take.c apitrace_value.c \
+	apitrace_words.c apitrace_write.c container.c foreign.c snapblock.c tonband.c \
+	tonband_carrier.c tonband_dump.c tonband_event.c tonband_export.c tonband_import.c \
+	tonband_marks.c tonband_scan.c tonband_state.c tonband_text.c tonband_write.c)
 SRCS_cmd := $(addprefix user/cmd/, \
 	convert.c dump.c dump_json.c dump_text.c info.c info_json.c input.c list.c record.c report.c \
 	report_print.c script.c select.c summary.c text.c view.c)
@@ -85,7 +90,8 @@ TESTS := $(addprefix tests/, \
 	record/tasks_test.c record/translate_test.c symbol/demangle_test.c symbol/dwinfo_test.c \
 	symbol/ranges_test.c symbol/symbolizer_test.c symbol/symopen_test.c symbol/symtab_test.c \
 	symbol/symworker_test.c trace/names_test.c trace/reader_test.c trace/source_test.c \
-	trace/tpsym_test.c trace/trace_test.c formats/foreign_test.c \
+	trace/tpsym_test.c trace/trace_test.c formats/apitrace_test.c formats/container_test.c \
+	formats/foreign_test.c \
 	formats/tonband_carrier_test.c formats/tonband_event_test.c formats/tonband_export_test.c \
 	formats/tonband_import_test.c formats/tonband_test.c)
 TESTS_ROOT := $(addprefix tests/bpf/, \

@@ -42,6 +42,9 @@ find user bpf include -name '*.[ch]' | sort | xargs awk '
 		confine("dwarf.h", "symbol")
 		confine("libiberty/", "symbol")
 		confine("demangle.h", "symbol")
+		confine("brotli/", "formats")
+		confine("snappy", "formats")
+		confine("zstd.h", "formats")
 		confine("traceevent/", "kernel")
 		confine("event-parse.h", "kernel")
 	}

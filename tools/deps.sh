@@ -7,9 +7,9 @@
 set -eu
 
 BUILD="make gcc libc6-dev binutils clang bpftool libbpf-dev libdw-dev libelf-dev zlib1g-dev liblzma-dev
-	libtraceevent-dev libiberty-dev"
+	libtraceevent-dev libiberty-dev libsnappy-dev libzstd-dev libbrotli-dev"
 CHECK="libcriterion-dev libclang-rt-14-dev clang-format-14 g++ rustc shellcheck valgrind linux-perf
-	groff-base procps"
+	groff-base procps apitrace"
 
 case ${1:-build} in
 build) wanted=$BUILD ;;
@@ -25,10 +25,11 @@ if ! command -v apt-get >/dev/null 2>&1; then
 		tools/deps.sh: this system has no apt-get; please install, with headers:
 		  a C compiler, GNU make, binutils (with libiberty's archive and headers),
 		  clang 14 or later with the BPF target, bpftool,
-		  libbpf >= 1.1, elfutils >= 0.188 (libdw, libelf), zlib, libtraceevent >= 1.7
+		  libbpf >= 1.1, elfutils >= 0.188 (libdw, libelf), zlib, libtraceevent >= 1.7,
+		  snappy, zstd, brotli
 		and for the tests:
 		  criterion >= 2.4, clang's ASan and libFuzzer run-times, clang-format 14, g++, rustc,
-		  shellcheck, valgrind, perf, groff, bash
+		  shellcheck, valgrind, perf, groff, bash, apitrace
 		then build with \`make\` and test with \`make lint check\`.
 	EOT
 	exit 1

@@ -21,6 +21,7 @@
 
 static const struct foreign_format *const formats[] = {
 	&tonband_format,
+	&apitrace_format,
 };
 
 enum { FORMAT_CNT = sizeof(formats) / sizeof(formats[0]) };
