@@ -188,6 +188,18 @@ Test(decode, timestamp_beyond_64_bits_is_corrupt)
 	cr_assert_eq(o.err, -EBADMSG);
 }
 
+Test(decode, timestamp_beyond_64_bits_is_corrupt_far_from_the_end_too)
+{
+	uint8_t p[256] = { HEADER, T_SCHEMA(11), 5,   255, 255, 255,
+			   255,	   255,		 255, 255, 255, T_EVENT(1, 1) };
+	struct outcome o = run(p, sizeof(p), 0, (struct dial9_limits){ 0 });
+
+	cr_assert_eq(o.err, -EBADMSG);
+	cr_assert_eq(o.events, 0);
+	cr_assert_eq(o.e.offset, 5 + 13 + 9 + 3);
+	cr_assert_str_eq(o.e.reason, "timestamp beyond 64 bits");
+}
+
 Test(decode, type_id_may_come_again_with_the_same_layout_only)
 {
 	struct outcome o = OUTCOME(HEADER, T_SCHEMA(9), 6, 0, 0, 0, T_SCHEMA(9), T_EVENT(0, 1));

@@ -196,15 +196,15 @@ Test(event, whole_event_calls_write_what_the_puts_write)
 
 Test(event, numbers_too_wide_are_refused_by_whole_event_calls)
 {
-	static const uint8_t types[] = { DIAL9_U8, DIAL9_U16, DIAL9_U32 };
-	static const uint64_t max[] = { UINT8_MAX, UINT16_MAX, UINT32_MAX };
+	static const uint8_t types[] = { DIAL9_U8, DIAL9_U16, DIAL9_U32, DIAL9_VARINT };
+	static const uint64_t max[] = { UINT8_MAX, UINT16_MAX, UINT32_MAX, UINT64_MAX };
 	struct dial9_value v = { 0 };
 	struct dial9_schema *s;
 	struct dial9_enc *enc;
 	size_t i, before, after;
 
 	cr_assert_eq(dial9_enc_new(NULL, &enc), 0);
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < 4; i++) {
 		const struct dial9_field f = { "f", types[i] };
 
 		s = schema("x", true, &f, 1);
@@ -213,7 +213,8 @@ Test(event, numbers_too_wide_are_refused_by_whole_event_calls)
 		cr_assert_eq(dial9_enc_write(enc, s, 0, &v, 1), 0);
 		enc_bytes(enc, &before);
 		v.u64++;
-		cr_assert_eq(dial9_enc_write(enc, s, 0, &v, 1), -ERANGE);
+		if (v.u64)
+			cr_assert_eq(dial9_enc_write(enc, s, 0, &v, 1), -ERANGE);
 		v.type = DIAL9_F64;
 		cr_assert_eq(dial9_enc_write(enc, s, 0, &v, 1), -EPROTOTYPE);
 		v.type = 0;
@@ -234,15 +235,45 @@ Test(event, declared_types_refuse_bad_text_and_open_events)
 	cr_assert_eq(dial9_enc_new(NULL, &enc), 0);
 	cr_assert_eq(text_write(enc, &t, &(struct text){ 0, { "\xff", 1 } }), -EILSEQ);
 	assert_stream(enc, HEADER);
+	cr_assert_eq(tick_write(enc, &n, &(struct tick){ 4, 0 }), 0);
+	dial9_enc_clear(enc);
 	cr_assert_eq(dial9_enc_begin(enc, n.schema, 5), 0);
+	cr_assert_eq(tick_write(enc, &n, &(struct tick){ 5, 9 }), -EBUSY);
 	cr_assert_eq(text_write(enc, &t, &(struct text){ 0, { "x", 1 } }), -EBUSY);
 	cr_assert_eq(dial9_enc_put_u64(enc, 1), 0);
 	cr_assert_eq(text_write(enc, &t, &(struct text){ 0, { "x", 1 } }), -EBUSY);
 	cr_assert_eq(dial9_enc_end(enc), 0, "the open event is unharmed");
 	cr_assert_eq(tick_write(enc, &n, &(struct tick){ 6, 2 }), 0);
-	assert_stream(enc, HEADER, 1, 0, 0, 4, 0, 'T', 'i', 'c', 'k', 1, 1, 0, 1, 0, 'n', 9, 2, 0,
-		      0, 5, 0, 0, 1, 2, 0, 0, 1, 0, 0, 2);
+	assert_stream(enc, 2, 0, 0, 1, 0, 0, 1, 2, 0, 0, 1, 0, 0, 2);
 	drop_type(&t);
+	drop_type(&n);
+	dial9_enc_free(enc);
+}
+
+Test(event, whole_event_calls_announce_reset_and_follow_new_traces)
+{
+	struct dial9_event_type n = type_of(tick_schema);
+	struct dial9_value v = { .type = DIAL9_VARINT, .u64 = 7 };
+	struct dial9_enc *enc;
+
+	cr_assert_eq(dial9_enc_new(NULL, &enc), 0);
+	cr_assert_eq(dial9_enc_begin(enc, n.schema, 1), 0);
+	dial9_enc_cancel(enc);
+	cr_assert_eq(dial9_enc_write(enc, n.schema, 1, &v, 1), 0);
+	assert_stream(enc, HEADER, 1, 0, 0, 4, 0, 'T', 'i', 'c', 'k', 1, 1, 0, 1, 0, 'n', 9, 2, 0,
+		      0, 1, 0, 0, 7);
+	dial9_enc_clear(enc);
+	cr_assert_eq(dial9_enc_write(enc, n.schema, 0x1000000, &v, 1), 0);
+	cr_assert_eq(dial9_enc_write(enc, n.schema, 0x2000000, &v, 1), 0);
+	cr_assert_eq(dial9_enc_write(enc, n.schema, 0x1ffffff, &v, 1), 0);
+	assert_stream(enc, 2, 0, 0, 255, 255, 255, 7, 5, 0, 0, 0, 2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0,
+		      7, 5, 255, 255, 255, 1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 7);
+	cr_assert_eq(dial9_enc_write_type(enc, &n, 0x1ffffff, &v, 1), 0);
+	dial9_enc_clear(enc);
+	cr_assert_eq(dial9_enc_reset(enc), 0);
+	cr_assert_eq(dial9_enc_write_type(enc, &n, 2, &v, 1), 0);
+	assert_stream(enc, HEADER, 1, 0, 0, 4, 0, 'T', 'i', 'c', 'k', 1, 1, 0, 1, 0, 'n', 9, 2, 0,
+		      0, 2, 0, 0, 7);
 	drop_type(&n);
 	dial9_enc_free(enc);
 }

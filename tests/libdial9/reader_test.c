@@ -4,15 +4,8 @@
 
 #define WAKE_FIELDS(X)                                                                             \
 	X(U32, pid)                                                                                \
-	X(I64, delta)                                                                              \
-	X(STRING, comm)                                                                            \
-	X(OPT_U16, cpu)                                                                            \
-	X(STACK, stack)                                                                            \
-	X(OPT_STACK, other)                                                                        \
-	X(BOOL, sync)                                                                              \
-	X(BYTES, blob)                                                                             \
-	X(F64, load)                                                                               \
-	X(OPT_STRING, note)
+	X(OPT_VARINT, when) X(I64, delta) X(STRING, comm) X(OPT_U16, cpu) X(STACK, stack)          \
+		X(OPT_STACK, other) X(BOOL, sync) X(BYTES, blob) X(F64, load) X(OPT_STRING, note)
 DIAL9_EVENT(wake, "Wake", WAKE_FIELDS)
 
 /* The same event as another program knows it. */
@@ -168,9 +161,11 @@ Test(reader, reads_another_layout_by_name)
 Test(reader, says_when_a_value_does_not_fit_or_a_type_cannot)
 {
 	const struct dial9_field text_pid[] = { { "pid", DIAL9_STRING } };
+	const struct dial9_field when[] = { { "when", DIAL9_I64 } };
 	struct dial9_schema *s = schema("Wake", true, foreign, 7);
 	struct dial9_schema *bad = schema("Wake", true, text_pid, 1);
-	struct dial9_value v = { .type = DIAL9_STRING };
+	struct dial9_schema *before = schema("Wake", true, when, 1);
+	struct dial9_value v = { .type = DIAL9_STRING }, past = { .type = DIAL9_I64, .i64 = -5 };
 	struct dial9_enc *enc = encoder();
 	struct fixture fx;
 	struct wake r;
@@ -178,16 +173,19 @@ Test(reader, says_when_a_value_does_not_fit_or_a_type_cannot)
 	cr_assert_eq(put_foreign(enc, s, -1, true), 0);
 	cr_assert_eq(put_foreign(enc, s, 1ll << 32, true), 0);
 	cr_assert_eq(dial9_enc_write(enc, bad, 6, &v, 1), 0);
+	cr_assert_eq(dial9_enc_write(enc, before, 6, &past, 1), 0);
 	cr_assert_eq(put_foreign(enc, s, UINT32_MAX, true), 0);
 	fx = over(enc);
 	cr_assert_eq(next(&fx, &r), -ERANGE);
 	cr_assert_eq(next(&fx, &r), -ERANGE);
 	cr_assert_eq(next(&fx, &r), -EPROTOTYPE);
+	cr_assert_eq(next(&fx, &r), -ERANGE);
 	cr_assert_eq(next(&fx, &r), 1);
 	cr_assert_eq(r.pid, UINT32_MAX);
 	done(&fx);
 	dial9_schema_free(s);
 	dial9_schema_free(bad);
+	dial9_schema_free(before);
 	dial9_enc_free(enc);
 }
 
