@@ -138,7 +138,7 @@ Test(tonband_carrier, finds_marked_buffers_in_a_log)
 Test(tonband_carrier, reads_the_cores_of_the_web_tools_json)
 {
 	struct buf rec = recording(), twice = { 0 }, json = { 0 };
-	uint32_t cores[2] = { 0 };
+	uint32_t cores[2];
 
 	buf_add(&twice, rec.data, rec.len);
 	buf_add(&twice, rec.data, rec.len);
@@ -150,8 +150,10 @@ Test(tonband_carrier, reads_the_cores_of_the_web_tools_json)
 	buf_addstr(&json, "\"}]}");
 	expect(&json, "JSON", &twice);
 	for (int pipe = 0; pipe < 2; pipe++) {
-		struct buf got = unpack(&json, pipe, "JSON", cores, NULL);
+		struct buf got;
 
+		cores[0] = cores[1] = 0;
+		got = unpack(&json, pipe, "JSON", cores, NULL);
 		cr_assert_eq(cores[0], 7);
 		cr_assert_eq(cores[1], UINT32_MAX);
 		buf_free(&got);

@@ -175,6 +175,57 @@ Test(tonband_export, puts_events_in_order_of_time)
 	buf_free(&lines);
 }
 
+/* Symbols are stamped 0 by writers that have no time for them. */
+Test(tonband_export, takes_no_origin_from_a_time_of_0)
+{
+	static const struct dial9_field fields[] = { { "id", DIAL9_U32 } };
+	struct dial9_schema *s = schema("E", true, fields, 1);
+	struct foreign_notes notes = { 0 };
+	struct buf trace = { 0 }, lines;
+	struct dial9_enc *enc = new_trace(&trace);
+	uint64_t ts[8];
+
+	one(enc, s, 7000, 1);
+	one(enc, s, 0, 2);
+	one(enc, s, 7100, 3);
+	dial9_schema_free(s);
+	lines = finish(enc, &trace, &notes);
+	cr_assert_eq(times_of(&lines, ts, 8), 4);
+	cr_assert(ts[1] == 0 && ts[2] == 0 && ts[3] == 100);
+	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_CHANGED,
+					 "events without a time, placed at the one before"),
+		     1);
+	foreign_notes_fini(&notes);
+	buf_free(&lines);
+}
+
+Test(tonband_export, takes_the_cpu_where_there_is_no_worker)
+{
+	static const struct dial9_field fields[] = { { "worker_id", DIAL9_U8 },
+						     { "cpu", DIAL9_VARINT | DIAL9_OPTIONAL } };
+	struct dial9_schema *s = schema("E", true, fields, 2);
+	struct foreign_notes notes = { 0 };
+	struct buf trace = { 0 }, lines;
+	struct dial9_enc *enc = new_trace(&trace);
+
+	for (int cpu = 0; cpu < 3; cpu++) {
+		cr_assert_eq(dial9_enc_begin(enc, s, 100), 0);
+		dial9_enc_put_u64(enc, 255);
+		if (cpu)
+			dial9_enc_put_u64(enc, (uint64_t)cpu + 4);
+		else
+			dial9_enc_put_none(enc);
+		cr_assert_eq(dial9_enc_end(enc), 0);
+	}
+	dial9_schema_free(s);
+	lines = finish(enc, &trace, &notes);
+	cr_assert_null(strstr(lines.data, "\"core_id\":255"));
+	cr_assert(strstr(lines.data, "\"core_id\":5"));
+	cr_assert(strstr(lines.data, "\"core_id\":6"));
+	foreign_notes_fini(&notes);
+	buf_free(&lines);
+}
+
 /* Beside a recording its ticks rule, its marker ids stay its own, and its frames as they were. */
 Test(tonband_export, fits_strangers_into_a_recording)
 {

@@ -64,6 +64,27 @@ Test(tonband_import, knows_names_and_resolution_from_the_first_event_in_two_pass
 	buf_free(&lines);
 }
 
+/* The same marker id in two tasks, each named by the task that runs, for a task 0 that is nobody. */
+Test(tonband_import, tells_markers_of_tasks_apart)
+{
+	struct foreign_notes notes = { 0 };
+	struct buf rec = { 0 }, lines;
+
+	event(&rec, TONBAND_TASK_SWITCHED_IN, 1, 1, 0, NULL);
+	event(&rec, TONBAND_TASK_EVTMARKER_NAME, 0, 4, 0, "red");
+	event(&rec, TONBAND_TASK_SWITCHED_IN, 2, 2, 0, NULL);
+	event(&rec, TONBAND_TASK_EVTMARKER_NAME, 0, 4, 0, "blue");
+	event(&rec, TONBAND_TASK_EVTMARKER, 3, 4, 0, "x");
+	event(&rec, TONBAND_TASK_SWITCHED_IN, 4, 1, 0, NULL);
+	event(&rec, TONBAND_TASK_EVTMARKER, 5, 4, 0, "y");
+	lines = lines_of(&rec, false, &notes);
+	expect(&lines, "[\"msg\",4,\"x\"],[\"name\",135,{\"pool\":1,\"str\":\"blue\"}]");
+	expect(&lines, "[\"msg\",4,\"y\"],[\"name\",135,{\"pool\":0,\"str\":\"red\"}]");
+	foreign_notes_fini(&notes);
+	buf_free(&rec);
+	buf_free(&lines);
+}
+
 Test(tonband_import, goes_by_what_came_before_in_one_pass)
 {
 	struct foreign_notes notes = { 0 };
@@ -177,6 +198,60 @@ Test(tonband_import, follows_core_frames_within_a_file)
 		     1);
 	foreign_notes_fini(&notes);
 	buf_free(&rec);
+	buf_free(&lines);
+}
+
+static void add_hex(struct buf *out, const struct buf *rec)
+{
+	for (size_t i = 0; i < rec->len; i++)
+		buf_printf(out, "%02x", (uint8_t)rec->data[i]);
+}
+
+/* A frame that one buffer ends in does not run on into the next. */
+Test(tonband_import, begins_anew_with_each_buffer_and_its_core)
+{
+	struct foreign_notes notes = { 0 };
+	struct buf rec = { 0 }, json = { 0 }, lines;
+
+	event(&rec, TONBAND_ISR_ENTER, 5, 1, 0, NULL);
+	buf_add(&rec, "\x09\x07", 2);
+	buf_addstr(&json, "{\"data\":[{\"core_id\":3,\"hex\":\"");
+	add_hex(&json, &rec);
+	buf_addstr(&json, "\"},{\"core_id\":4,\"hex\":\"");
+	add_hex(&json, &rec);
+	buf_addstr(&json, "\"}]}");
+	lines = lines_of(&json, true, &notes);
+	cr_assert_eq(count(&lines, "\"tband.isr_enter\""), 2);
+	expect(&lines, "\"tband.isr_enter\",\"ts\":5,\"fields\":[[\"core\",13,3]");
+	expect(&lines, "\"tband.isr_enter\",\"ts\":5,\"fields\":[[\"core\",13,4]");
+	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_DAMAGED, "frame cut off"), 2);
+	foreign_notes_fini(&notes);
+	buf_free(&rec);
+	buf_free(&json);
+	buf_free(&lines);
+}
+
+/* One of two files ends within a frame: in one file, what follows must not become part of it. */
+Test(tonband_import, ends_a_cut_frame_before_the_next_files_events)
+{
+	struct files f = { 0 };
+	struct foreign_notes notes = { 0 };
+	struct buf a = { 0 }, b = { 0 }, trace = { 0 }, back = { 0 }, lines;
+
+	event(&a, TONBAND_ISR_ENTER, 1, 1, 0, NULL);
+	buf_add(&a, "\x09\x07", 2);
+	event(&b, TONBAND_ISR_EXIT, 9, 1, 0, NULL);
+	add_file(&f, &a);
+	add_file(&f, &b);
+	cr_assert_eq(import_files(&f, false, &trace, &notes), 0);
+	cr_assert_eq(export(&trace, &back, &notes), 0);
+	lines = dump(&back, &notes);
+	expect(&lines, "{\"Base\":{\"ts\":9,\"kind\":{\"IsrExit\":{\"isr_id\":1}}}}\n");
+	foreign_notes_fini(&notes);
+	buf_free(&a);
+	buf_free(&b);
+	buf_free(&trace);
+	buf_free(&back);
 	buf_free(&lines);
 }
 

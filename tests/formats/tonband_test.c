@@ -50,6 +50,38 @@ Test(tonband, dumps_what_the_reference_decoder_prints)
 	}
 }
 
+/* Where the reference decoder sees UTF-8 end, in its own words. */
+Test(tonband, says_where_text_breaks_as_the_reference_decoder_does)
+{
+	static const struct {
+		const char *text, *err;
+	} cases[] = {
+		{ "a\xff", "invalid utf-8 sequence of 1 bytes from index 1" },
+		{ "\xc1\x80", "invalid utf-8 sequence of 1 bytes from index 0" },
+		{ "\xc3x", "invalid utf-8 sequence of 1 bytes from index 0" },
+		{ "\xe0\x9f\x80", "invalid utf-8 sequence of 1 bytes from index 0" },
+		{ "\xed\xa0\x80", "invalid utf-8 sequence of 1 bytes from index 0" },
+		{ "\xee\xa0x", "invalid utf-8 sequence of 2 bytes from index 0" },
+		{ "\xf0\x8f\x80\x80", "invalid utf-8 sequence of 1 bytes from index 0" },
+		{ "\xf0\x9f\x98x", "invalid utf-8 sequence of 3 bytes from index 0" },
+		{ "\xf4\x90\x80\x80", "invalid utf-8 sequence of 1 bytes from index 0" },
+		{ "\xf5\x80\x80\x80", "invalid utf-8 sequence of 1 bytes from index 0" },
+		{ "ab\xe2\x82", "incomplete utf-8 byte sequence from index 2" },
+		{ "\xf0\x9f\x98", "incomplete utf-8 byte sequence from index 0" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct foreign_notes notes = { 0 };
+		struct buf rec = { 0 }, got;
+
+		event(&rec, TONBAND_EVTMARKER, 5, 1, 0, cases[i].text);
+		got = dump(&rec, &notes);
+		cr_assert(strstr(got.data, cases[i].err), "case %zu: %s", i, got.data);
+		buf_free(&rec);
+		buf_free(&got);
+	}
+}
+
 Test(tonband, reads_hex_as_the_bytes_it_stands_for)
 {
 	struct buf bin = load("freertos_posix_bundled.bin");
@@ -170,6 +202,12 @@ Test(tonband, knows_recordings_from_what_is_none)
 		cr_assert_gt(detect(&b), 50, "%s", vectors[i]);
 		buf_free(&b);
 	}
+	/* The rest of a frame says nothing against the one whole event behind it. */
+	b = (struct buf){ 0 };
+	buf_add(&b, "xyz\0", 4);
+	event(&b, TONBAND_ISR_ENTER, 5, 1, 0, NULL);
+	cr_assert_gt(detect(&b), 50);
+	buf_free(&b);
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
 		b = (struct buf){ 0 };
 		buf_addstr(&b, none[i]);
