@@ -51,6 +51,7 @@ Test(as_user, the_file_belongs_to_the_user_behind_sudo)
 	cr_assert_not_null(mkdtemp(dir));
 	cr_assert_eq(chdir(dir), 0);
 	cr_assert_eq(sink_open("t.bin", 1234, 5678, &s), 0);
+	cr_assert_eq(sink_write(s, "trace", 5), 0);
 	cr_assert_eq(sink_close(s), 0);
 	cr_assert_eq(stat("t.bin", &st), 0);
 	cr_expect_eq(st.st_uid, 1234);

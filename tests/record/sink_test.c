@@ -89,6 +89,22 @@ Test(sink, the_file_of_the_last_recording_is_kept_once, .init = setup, .fini = t
 	cr_expect_str_eq(read_file("t.bin.old"), "two");
 }
 
+/* A command that was mistyped, twice in a row. */
+Test(sink, a_recording_that_wrote_nothing_costs_no_older_one, .init = setup, .fini = teardown)
+{
+	struct sink *s = NULL;
+	int i;
+
+	write_sink("t.bin", "one");
+	write_sink("t.bin", "two");
+	for (i = 0; i < 2; i++) {
+		cr_assert_eq(sink_open("t.bin", NOBODY, NOBODY, &s), 0);
+		cr_assert_eq(sink_close(s), 0);
+	}
+	cr_expect_str_eq(read_file("t.bin"), "two");
+	cr_expect_str_eq(read_file("t.bin.old"), "one");
+}
+
 Test(sink, a_link_is_renamed_and_never_followed, .init = setup, .fini = teardown)
 {
 	struct stat st;
@@ -188,6 +204,11 @@ Test(sink, what_cannot_be_opened_is_one_line_with_the_remedy, .init = setup, .fi
 			  "directory; choose another file with -o\n");
 	cr_assert_eq(mkdir("sub", 0700), 0);
 	expect_open_error("sub", -EISDIR, "dial9-prof: record: cannot write sub: Is a directory\n");
+	cr_assert_eq(mkdir("link.old", 0700), 0);
+	expect_open_error("link", -EISDIR,
+			  "dial9-prof: record: cannot write link.old: Is a directory\n");
+	cr_expect_neq(access("link", F_OK), 0);
+	rmdir("link.old");
 	expect_open_error("/dev/fd/999", -EBADF,
 			  "dial9-prof: record: cannot write /dev/fd/999: Bad file descriptor\n");
 	expect_open_error("/dev/fd/x", -EBADF,

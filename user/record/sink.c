@@ -4,6 +4,7 @@
  *
  * The recorder runs as root in directories that belong to others, so a file is always made anew:
  * an old one is renamed, a link is never followed, and what is made is the caller's own (O_EXCL).
+ * It gets its name with the first bytes: a recording that cannot start costs no older one.
  */
 #include "record/sink.h"
 
@@ -25,6 +26,7 @@
 struct sink {
 	int fd;
 	char *path;
+	char *made; /* the new file's name until it takes the other's */
 	uint64_t bytes;
 	bool failed;
 };
@@ -38,30 +40,46 @@ static int output_error(const char *path, int err)
 	return err;
 }
 
+/* Told when the file is opened, since it will be renamed then only when there is something to keep. */
+static int check_old(const char *path)
+{
+	struct buf old = { 0 };
+	struct stat st;
+	int err = 0;
+
+	buf_printf(&old, "%s.old", path);
+	if (!lstat(buf_cstr(&old), &st) && S_ISDIR(st.st_mode))
+		err = output_error(buf_cstr(&old), -EISDIR);
+	buf_free(&old);
+	return err;
+}
+
 static int keep_old(const char *path)
 {
 	struct buf old = { 0 };
 	int err;
 
 	buf_printf(&old, "%s.old", path);
-	err = rename(path, buf_cstr(&old)) ? -errno : 0;
+	err = rename(path, buf_cstr(&old)) && errno != ENOENT ? -errno : 0;
 	buf_free(&old);
 	return err;
 }
 
-static int open_new(const char *path, uid_t uid, gid_t gid, int *fd)
+static int make_new(struct sink *s, uid_t uid, gid_t gid)
 {
-	int err;
+	struct buf name = { 0 };
+	int err = 0;
 
-	*fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (*fd < 0)
-		return -errno;
-	if (uid != (uid_t)-1 && fchown(*fd, uid, gid)) {
+	buf_printf(&name, "%s.XXXXXX", s->path);
+	buf_cstr(&name);
+	s->fd = mkostemp(name.data, O_CLOEXEC);
+	if (s->fd < 0) {
 		err = -errno;
-		close(*fd);
+		buf_free(&name);
 		return err;
 	}
-	return 0;
+	s->made = buf_steal(&name);
+	return uid != (uid_t)-1 && fchown(s->fd, uid, gid) ? -errno : 0;
 }
 
 /*
@@ -89,38 +107,86 @@ static bool names_descriptor(const char *path, int *fd)
 	return *fd >= 0;
 }
 
-static int open_path(const char *path, uid_t uid, gid_t gid, int *fd)
+/* What was a pipe a moment ago may be a link by now: it is looked at again when it is open. */
+static int open_present(const char *path, int *fd)
 {
 	struct stat st;
-	int err, named;
 
-	if (names_descriptor(path, &named)) {
-		*fd = fcntl(named, F_DUPFD_CLOEXEC, 3);
-		return *fd < 0 ? -errno : 0;
+	*fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW);
+	if (*fd < 0)
+		return -errno;
+	if (!fstat(*fd, &st) && !S_ISREG(st.st_mode))
+		return 0;
+	close(*fd);
+	return -EEXIST;
+}
+
+static int open_path(struct sink *s, uid_t uid, gid_t gid)
+{
+	struct stat st;
+	int named;
+
+	if (names_descriptor(s->path, &named)) {
+		s->fd = fcntl(named, F_DUPFD_CLOEXEC, 3);
+		return s->fd < 0 ? -errno : 0;
 	}
-	if (lstat(path, &st))
-		return errno == ENOENT ? open_new(path, uid, gid, fd) : -errno;
-	if (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) {
-		err = keep_old(path);
-		return err ? err : open_new(path, uid, gid, fd);
-	}
-	*fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	return *fd < 0 ? -errno : 0;
+	if (lstat(s->path, &st))
+		return errno == ENOENT ? make_new(s, uid, gid) : -errno;
+	if (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))
+		return make_new(s, uid, gid);
+	return open_present(s->path, &s->fd);
+}
+
+static void sink_free(struct sink *s)
+{
+	if (s->made)
+		unlink(s->made);
+	free(s->made);
+	free(s->path);
+	free(s);
 }
 
 int sink_open(const char *path, uid_t uid, gid_t gid, struct sink **out)
 {
-	struct sink *s;
-	int fd, err;
+	struct sink *s = xcalloc(1, sizeof(*s));
+	int err;
 
-	err = open_path(path, uid, gid, &fd);
+	s->fd = -1;
+	s->path = xstrdup(path);
+	err = open_path(s, uid, gid);
 	if (err)
-		return output_error(path, err);
-	s = xcalloc(1, sizeof(*s));
-	s->fd = fd;
-	s->path = xstrdup(strcmp(path, "-") ? path : "standard output");
+		output_error(path, err);
+	else if (s->made)
+		err = check_old(path);
+	if (err) {
+		if (s->fd >= 0)
+			close(s->fd);
+		sink_free(s);
+		return err;
+	}
 	*out = s;
 	return 0;
+}
+
+static int take_name(struct sink *s)
+{
+	int err = keep_old(s->path);
+
+	if (!err && rename(s->made, s->path))
+		err = -errno;
+	if (err)
+		return err;
+	free(s->made);
+	s->made = NULL;
+	return 0;
+}
+
+static int write_failed(struct sink *s, int err)
+{
+	if (err != -EPIPE && !s->failed)
+		output_error(strcmp(s->path, "-") ? s->path : "standard output", err);
+	s->failed = true;
+	return err;
 }
 
 int sink_write(void *ctx, const void *data, size_t sz)
@@ -128,19 +194,16 @@ int sink_write(void *ctx, const void *data, size_t sz)
 	struct sink *s = ctx;
 	const char *p = data;
 	ssize_t n;
+	int err = s->made ? take_name(s) : 0;
 
+	if (err)
+		return write_failed(s, err);
 	while (sz) {
 		n = write(s->fd, p, sz);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0) {
-			int err = -errno;
-
-			if (err != -EPIPE && !s->failed)
-				output_error(s->path, err);
-			s->failed = true;
-			return err;
-		}
+		if (n < 0)
+			return write_failed(s, -errno);
 		p += n;
 		sz -= n;
 		s->bytes += n;
@@ -161,7 +224,6 @@ int sink_close(struct sink *s)
 		return 0;
 	if (close(s->fd) && !s->failed)
 		err = output_error(s->path, -errno);
-	free(s->path);
-	free(s);
+	sink_free(s);
 	return err;
 }

@@ -10,9 +10,10 @@
 struct sink;
 
 /*
- * "-" is standard output, and /dev/stdout, /dev/fd/N and such are what is open there. A regular file that exists becomes PATH.old; the new one is private to
- * its owner, who is uid:gid (-1: left as created). Anything else that exists, such as a pipe or a
- * device, is written to as it is. Prints one line and returns -errno.
+ * "-" is standard output, and /dev/stdout, /dev/fd/N and such are what is open there. A regular
+ * file that exists becomes PATH.old as soon as there is something to write; the new one is private
+ * to its owner, who is uid:gid (-1: left as created). Anything else that exists, such as a pipe or
+ * a device, is written to as it is. Prints one line and returns -errno.
  */
 int sink_open(const char *path, uid_t uid, gid_t gid, struct sink **out);
 
@@ -23,7 +24,10 @@ int sink_open(const char *path, uid_t uid, gid_t gid, struct sink **out);
 int sink_write(void *ctx, const void *data, size_t sz);
 
 uint64_t sink_bytes(const struct sink *s);
-/* Returns what the file system says at last, -errno, after one line. NULL is allowed. */
+/*
+ * Returns what the file system says at last, -errno, after one line. A file that nothing was written
+ * to leaves no trace. NULL is allowed.
+ */
 int sink_close(struct sink *s);
 
 #endif
