@@ -257,6 +257,11 @@ Test(perf_live, a_tracepoint_opens_by_its_id)
 	cr_assert_eq(perf_open_tracepoint(id, &fd), 0);
 	close(fd);
 	cr_assert_lt(perf_open_tracepoint(0x7fffffff, &fd), 0);
+	/* one that the kernel lets nobody sample */
+	if (!tracefs_event_id(dirfd, "irq_vectors", "irq_work_exit", &id)) {
+		cr_assert_eq(perf_open_tracepoint(id, &fd), 0);
+		close(fd);
+	}
 	close(dirfd);
 }
 

@@ -30,13 +30,12 @@ static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int *fd)
 	return 0;
 }
 
+/* A counter, since a program is all that it carries: some events may not be sampled, by nobody. */
 int perf_open_tracepoint(uint32_t id, int *fd)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT,
 		.config = id,
-		.sample_period = 1,
-		.wakeup_events = 1,
 	};
 
 	return open_event(&attr, 0, -1, fd);
