@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What the user sees of a recording: how it ends, exit codes, messages, and whose the file is. */
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -108,7 +109,9 @@ Test(command, program_that_cannot_be_started_is_error_two)
 {
 	const char *args[] = { "-o", live_path("c.bin"), "--", "/no/such/program", NULL };
 
+	assert_command_code("exit 0", 0);
 	assert_fails(args, NULL, 2, "/no/such/program");
+	cr_assert_neq(access(live_path("c.bin.old"), F_OK), 0, "the file before it is untouched");
 }
 
 /* ---- how it ends ------------------------------------------------------------------------------- */
@@ -217,6 +220,37 @@ Test(command, older_file_of_the_same_name_is_kept)
 	assert_command_code("exit 0", 0);
 	cr_assert_eq(stat(live_path("c.bin.old"), &kept), 0);
 	cr_assert_eq(first.st_ino, kept.st_ino);
+}
+
+/* Not when the kernel has detached the last program, which takes 75 ms for each. */
+Test(command, reader_of_a_pipe_sees_the_end_with_the_recorders)
+{
+	const char *fifo = live_path("fifo");
+	const char *argv[] = { live_built("dial9-prof"),
+			       "-p",
+			       live_number(getpid()),
+			       "-qd0.2",
+			       "-eirq:*,timer:*",
+			       "-o",
+			       fifo,
+			       NULL };
+	struct live_proc p;
+	char bytes[4096];
+	uint64_t ended;
+	int fd;
+
+	cr_assert_eq(mkfifo(fifo, 0600), 0);
+	fd = open(fifo, O_RDONLY | O_NONBLOCK);
+	cr_assert_geq(fd, 0);
+	live_spawn(&p, argv, NULL);
+	cr_assert_eq(live_wait(&p), 0);
+	ended = clock_mono_ns();
+	fcntl(fd, F_SETFL, 0);
+	while (read(fd, bytes, sizeof(bytes)) > 0)
+		;
+	cr_assert_lt(clock_mono_ns() - ended, 500000000);
+	close(fd);
+	live_proc_fini(&p);
 }
 
 Test(command, standard_output_can_be_piped_into_a_reader)

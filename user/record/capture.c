@@ -12,6 +12,7 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -518,6 +519,31 @@ void capture_stop(struct capture *c)
 	nanosleep(&grace, NULL);
 }
 
+/*
+ * Whoever reads the trace waits for the last of its writers, and nobody can unmount what is open.
+ * Programs, their links and perf events have no path: all else is let go. @keep: stays as well.
+ */
+static void let_go_of_files(int keep)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	struct dirent *ent;
+	char to[16] = "";
+	int fd;
+
+	while (dir && (ent = readdir(dir))) {
+		fd = atoi(ent->d_name);
+		if (*ent->d_name == '.' || fd == keep || fd == dirfd(dir))
+			continue;
+		if (readlinkat(dirfd(dir), ent->d_name, to, sizeof(to)) < 0 ||
+		    strncmp(to, "anon_inode:", 11))
+			close(fd);
+	}
+	if (dir)
+		closedir(dir);
+	if (chdir("/"))
+		return;
+}
+
 /* The child shares all descriptors and mappings; when the pipe's other end closes, which is when
  * this process has ended, it ends too, and the kernel detaches in its time. */
 static void leave_detaching_to_child(void)
@@ -530,9 +556,7 @@ static void leave_detaching_to_child(void)
 	if (fork() == 0) {
 		setsid();
 		close(ends[1]);
-		close(0);
-		close(1);
-		close(2);
+		let_go_of_files(ends[0]);
 		while (read(ends[0], &c, 1) < 0 && errno == EINTR)
 			;
 		_exit(0);
