@@ -174,6 +174,31 @@ Test(tasks, mappings_are_kept_of_those_wanted_only)
 	teardown();
 }
 
+/* A JIT makes its memory writable and executable by turns, and each turn is told. */
+Test(tasks, code_made_at_run_time_stays_one_module, .init = setup, .fini = teardown)
+{
+	struct map *m;
+
+	fork_of(1, 1, A, A);
+	map(A, 0x400000, "//anon");
+	map(A, 0x600000, "/usr/lib/x.so");
+	m = maps_find(&tasks_process(t, A)->maps, 0x400000);
+	m->module_id = 7;
+	m->announced = true;
+	maps_find(&tasks_process(t, A)->maps, 0x600000)->module_id = 8;
+	map(A, 0x400000, "//anon");
+	m = maps_find(&tasks_process(t, A)->maps, 0x400000);
+	cr_expect_eq(m->module_id, 7);
+	cr_expect(m->announced);
+	map(A, 0x400800, "//anon");
+	cr_expect_eq(maps_find(&tasks_process(t, A)->maps, 0x400800)->module_id, 0, "elsewhere");
+	map(A, 0x400000, "/usr/lib/y.so");
+	cr_expect_eq(maps_find(&tasks_process(t, A)->maps, 0x400000)->module_id, 0);
+	map(A, 0x600000, "/usr/lib/x.so");
+	cr_expect_eq(maps_find(&tasks_process(t, A)->maps, 0x600000)->module_id, 0,
+		     "a file may be another one by now");
+}
+
 /* ---- names and programs ----------------------------------------------------------------------------- */
 
 Test(tasks, whatever_changes_is_to_be_told_again, .init = setup, .fini = teardown)

@@ -383,6 +383,17 @@ static void side_comm(struct tasks *t, const struct perf_side *side)
 	renounce(t, task->tid);
 }
 
+/* Code made at run time: what flips between writable and executable is told of each time. */
+static void keep_module(const struct process *proc, struct map *m)
+{
+	const struct map *old = maps_find(&proc->maps, m->start);
+
+	if (!old || old->start != m->start || maps_is_file(m->path) || strcmp(old->path, m->path))
+		return;
+	m->module_id = old->module_id;
+	m->announced = old->announced && old->end == m->end;
+}
+
 static void side_mmap(struct tasks *t, const struct perf_side *side)
 {
 	struct process *proc = hmap_get(&t->by_pid, side->pid);
@@ -396,6 +407,8 @@ static void side_mmap(struct tasks *t, const struct perf_side *side)
 
 	if (!(side->prot & PROT_EXEC) || !proc || m.end < m.start)
 		return;
+	if (!proc->wanted && !proc->exe_from_map)
+		return;
 	m.path = keep_text(t, side->name, side->name_len);
 	if (!maps_is_file(m.path))
 		m.pgoff = 0; /* the kernel's numbers for these are addresses */
@@ -405,8 +418,10 @@ static void side_mmap(struct tasks *t, const struct perf_side *side)
 		proc->exe = m.path;
 		renounce(t, proc->pid);
 	}
-	if (proc->wanted)
-		maps_insert(&proc->maps, &m);
+	if (!proc->wanted)
+		return;
+	keep_module(proc, &m);
+	maps_insert(&proc->maps, &m);
 }
 
 static void side_exit(struct tasks *t, const struct perf_side *side)
