@@ -23,6 +23,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/hmap.h"
+#include "base/log.h"
 #include "base/strtab.h"
 #include "kernel/kallsyms.h"
 #include "kernel/perf_side.h"
@@ -30,6 +31,9 @@
 #include "record/tasks.h"
 #include "symbol/symbolizer.h"
 #include "symbol/symworker.h"
+
+/* Distinct places in user code: a program that makes them up must not take the machine's memory. */
+enum { NAMED_MAX = 2 << 20 };
 
 /* A BPF image loaded after kallsyms was read. */
 struct image {
@@ -44,6 +48,7 @@ struct frames {
 	const struct kallsyms *kallsyms;
 	struct strtab keys; /* of modules: the id is the key's number plus one */
 	struct hmap named; /* frames that were given to naming */
+	bool names_over; /* and told */
 	struct hmap kernel_ids; /* kallsyms module -> id */
 	struct image *images;
 	size_t image_cnt;
@@ -197,6 +202,21 @@ static bool is_named(struct frames *f, uint64_t frame)
 	return false;
 }
 
+static void name_user_frame(struct frames *f, uint64_t frame, uint32_t module_id, uint64_t off)
+{
+	if (!f->worker)
+		return;
+	if (f->named.cnt < NAMED_MAX) {
+		if (!is_named(f, frame))
+			symworker_ask(f->worker, module_id, off);
+	} else if (!f->names_over) {
+		f->names_over = true;
+		log_warn(
+			"record: more than %d places in user code: further ones stay without names",
+			NAMED_MAX);
+	}
+}
+
 static uint64_t pack(uint32_t id, uint64_t off)
 {
 	return (uint64_t)id << PROF_FRAME_MODULE_SHIFT | (off & PROF_FRAME_OFFSET_MASK);
@@ -217,8 +237,7 @@ uint64_t frames_user(struct frames *f, struct process *proc, uint64_t addr)
 	if (!m->announced)
 		announce_map(f, proc, m);
 	frame = pack(m->module_id, off);
-	if (f->worker && !is_named(f, frame))
-		symworker_ask(f->worker, m->module_id, off);
+	name_user_frame(f, frame, m->module_id, off);
 	return frame;
 }
 
