@@ -95,6 +95,9 @@ $ dial9-prof -m 3 -a
 $ dial9-prof -m 2G -a
 ! dial9-prof: record: -m takes 4K to 1G; see dial9-prof record --help
 ? 1
+$ dial9-prof -d 0 -a
+! dial9-prof: record: -d 0: want a time such as 10 (seconds), 500ms or 5m within bounds
+? 1
 $ dial9-prof --duration= -a
 ! dial9-prof: record: --duration '': want a time such as 10 (seconds), 500ms or 5m
 ? 1

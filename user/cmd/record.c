@@ -125,6 +125,7 @@ static const struct opt record_table[] = {
 	  .key = 'd',
 	  .kind = OPT_DURATION,
 	  .off = AT(duration_ns),
+	  .min = 1,
 	  .help = "stop after so long: 10, 500ms, 5m" },
 	{ .name = "ring-size",
 	  .key = 'm',

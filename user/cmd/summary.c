@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/str.h"
@@ -199,8 +200,11 @@ static void print_story(const struct summary *s, const struct recorder_cfg *cfg,
 void summary_print(const struct summary *s, const struct recorder_cfg *cfg,
 		   const struct recorder_result *result)
 {
+	struct stat st;
+
 	print_figures(result);
-	if (!strcmp(s->file, "-"))
+	/* A pipe has been read by another, and would never end again. */
+	if (stat(s->file, &st) || !S_ISREG(st.st_mode))
 		return;
 	print_story(s, cfg, result);
 	fprintf(stderr, "  written to %s; next: dial9-prof report%s%s\n", s->file,
