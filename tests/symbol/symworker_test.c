@@ -290,6 +290,69 @@ Test(symworker, answers_the_same_within_little_memory)
 	}
 }
 
+static bool is_mapped(const char *path)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	char line[4096];
+	bool found = false;
+
+	while (fgets(line, sizeof(line), f))
+		found |= strstr(line, path) != NULL;
+	fclose(f);
+	return found;
+}
+
+static void add_with_build_id(struct symworker *w, uint32_t id, const char *path)
+{
+	uint8_t build_id[SYMBOLIZER_BUILD_ID_MAX];
+	struct symworker_module m = { .path = path, .build_id = build_id };
+	int fd = open(path, O_RDONLY);
+
+	cr_assert_eq(symbolizer_build_id(fd, build_id, &m.build_id_sz), 0);
+	cr_assert_gt(m.build_id_sz, 0u);
+	close(fd);
+	cr_assert_eq(symworker_add_module(w, id, &m), 0);
+}
+
+/* Asks of three files by turns, and counts those held at the end. */
+static char *answers_by_turns(size_t open_max, size_t *held)
+{
+	const char *paths[] = { stimulus("c-gcc"), stimulus("cxx-gcc"), stimulus("c-gz") };
+	const struct symworker_cfg cfg = { .open_max = open_max };
+	struct symworker *w = start(&cfg);
+	struct got g = { 0 };
+	uint32_t i;
+
+	g.out = open_memstream(&g.text, &g.text_sz);
+	for (i = 0; i < 3; i++)
+		add_with_build_id(w, i, paths[i]);
+	for (i = 0; i < 30; i++) {
+		struct section text = section_of(paths[i % 3], ".text");
+
+		symworker_ask(w, i % 3, text.off + text.size / 30 * i);
+		finish(w, &g);
+	}
+	for (i = 0, *held = 0; i < 3; i++)
+		*held += is_mapped(paths[i]);
+	fclose(g.out);
+	cr_expect_eq(g.modules, 3u);
+	cr_expect_gt(g.frames, 10u);
+	symworker_free(w);
+	return g.text;
+}
+
+Test(symworker, answers_the_same_with_few_files_open)
+{
+	size_t all, few;
+	char *with_all = answers_by_turns(0, &all), *with_few = answers_by_turns(1, &few);
+
+	cr_expect_eq(all, 3u);
+	cr_expect_eq(few, 1u);
+	cr_expect_str_eq(with_few, with_all);
+	free(with_all);
+	free(with_few);
+}
+
 /* Names of what is asked later do not wait for frames of what was asked before. */
 Test(symworker, answers_new_names_before_old_frames)
 {

@@ -10,7 +10,8 @@
  * Names from symbol tables cost microseconds, a first look into debug information up to seconds:
  * so questions are answered by name as they come, then put aside by module, and frames are found in
  * short batches, in address order, whenever the inbox is empty. When debug information takes more
- * memory than allowed, that of the module used longest ago is dropped.
+ * memory than allowed, that of the module used longest ago is dropped. Files go likewise, lest a
+ * recording of weeks hold every program that ever ran: one that is asked again is opened again.
  */
 #include "symbol/symworker.h"
 
@@ -29,6 +30,7 @@
 #include "symbol/symopen.h"
 
 #define DWARF_MEM_DEFAULT (256ull << 20)
+#define OPEN_MAX_DEFAULT 512
 #define BATCH_NS 50000000ull
 #define JOIN_NS 2000000000ull
 #define FRAMES_MAX 128
@@ -44,6 +46,8 @@ struct module {
 	size_t build_id_sz;
 	struct symbolizer *sym; /* NULL: could not be opened */
 	bool reported;
+	bool put_away; /* it was open once */
+	uint64_t asked; /* when, counted in questions of all modules */
 	uint64_t used; /* turn in which its debug information was last asked */
 	uint64_t *pending; /* offsets whose frames are still to be found; the last ones first */
 	size_t pending_cnt, pending_cap;
@@ -91,7 +95,9 @@ struct symworker {
 	/* the thread's */
 	struct symbolizer_cfg sym_cfg;
 	char *debug_root;
-	size_t dwarf_mem_max;
+	size_t dwarf_mem_max, open_max;
+	size_t open_cnt;
+	uint64_t questions;
 	struct hmap modules; /* id -> struct module */
 	size_t pending_total;
 	uint64_t turn;
@@ -178,19 +184,59 @@ static int open_file(struct symworker *w, struct module *m)
 	return err;
 }
 
+/* Without a build-id another file could take its place unseen. */
+static bool may_put_away(const struct module *m)
+{
+	return m->sym && !m->pending_cnt && m->build_id_sz && m->kind == SYMWORKER_ELF;
+}
+
+static void put_oldest_away(struct symworker *w)
+{
+	struct module *oldest = NULL;
+	size_t pos = 0;
+	uint64_t key;
+	void *value;
+
+	while (hmap_next(&w->modules, &pos, &key, &value)) {
+		struct module *m = value;
+
+		if (may_put_away(m) && (!oldest || m->asked < oldest->asked))
+			oldest = m;
+	}
+	if (!oldest)
+		return;
+	symbolizer_free(oldest->sym);
+	oldest->sym = NULL;
+	oldest->put_away = true;
+	w->open_cnt--;
+}
+
+static int open_module(struct symworker *w, struct module *m)
+{
+	int err;
+
+	if (w->open_cnt >= w->open_max)
+		put_oldest_away(w);
+	m->put_away = false;
+	m->asked = w->questions;
+	err = m->kind == SYMWORKER_VDSO ? symbolizer_open_vdso(&w->sym_cfg, &m->sym) :
+					  open_file(w, m);
+	w->open_cnt += !err;
+	return err;
+}
+
 static void adopt_module(struct symworker *w, struct module *m)
 {
 	struct module *old = hmap_get(&w->modules, m->id);
 	int err;
 
-	if (old)
+	if (old) {
 		w->pending_total -= old->pending_cnt;
+		w->open_cnt -= old->sym != NULL;
+	}
 	free_module(old);
 	hmap_set(&w->modules, m->id, m);
-	if (m->kind == SYMWORKER_VDSO)
-		err = symbolizer_open_vdso(&w->sym_cfg, &m->sym);
-	else
-		err = open_file(w, m);
+	err = open_module(w, m);
 	if (err)
 		answer_module(w, m, err);
 }
@@ -200,8 +246,11 @@ static void answer_name(struct symworker *w, const struct question *q)
 	struct module *m = hmap_get(&w->modules, q->module_id);
 	struct symbolizer_frame f;
 
+	if (m && m->put_away)
+		open_module(w, m);
 	if (!m || !m->sym)
 		return;
+	m->asked = ++w->questions;
 	answer_module(w, m, 0);
 	if (symbolizer_name(m->sym, q->offset, &f) == 1)
 		answer_frame(w, m, q->offset, SYMWORKER_NAME, 0, &f);
@@ -394,6 +443,7 @@ int symworker_new(const struct symworker_cfg *cfg, struct symworker **out)
 	pthread_cond_init(&w->rest, &attr);
 	pthread_condattr_destroy(&attr);
 	w->dwarf_mem_max = cfg->dwarf_mem_max ? cfg->dwarf_mem_max : DWARF_MEM_DEFAULT;
+	w->open_max = cfg->open_max ? cfg->open_max : OPEN_MAX_DEFAULT;
 	w->sym_cfg.dwarf_mem_max = w->dwarf_mem_max;
 	w->sym_cfg.no_dwarf = cfg->no_dwarf;
 	if (cfg->debug_root)

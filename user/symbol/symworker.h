@@ -24,6 +24,8 @@ enum symworker_kind {
 struct symworker_cfg {
 	/* for all modules' debug information together; 0 = 256 MiB */
 	size_t dwarf_mem_max;
+	/* files held open when nothing is asked of them; 0 = 512 */
+	size_t open_max;
 	/* function names only */
 	bool no_dwarf;
 	/* separate debug files are searched here; NULL = /usr/lib/debug; copied */
