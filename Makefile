@@ -65,7 +65,9 @@ SRCS_formats := $(addprefix user/formats/, \
 	apitrace_shape.c apitrace_sig.c apitrace_tables.c apitrace_take.c apitrace_value.c \
 	apitrace_words.c apitrace_write.c container.c foreign.c snapblock.c tonband.c \
 	tonband_carrier.c tonband_dump.c tonband_event.c tonband_export.c tonband_import.c \
-	tonband_marks.c tonband_scan.c tonband_state.c tonband_text.c tonband_write.c)
+	tonband_marks.c tonband_scan.c tonband_state.c tonband_text.c tonband_write.c \
+	heph.c heph_attr.c heph_count.c heph_dump.c heph_export.c heph_import.c heph_plan.c \
+	heph_scan.c heph_shape.c heph_span.c heph_text.c heph_wire.c)
 SRCS_cmd := $(addprefix user/cmd/, \
 	convert.c dump.c dump_json.c dump_text.c info.c info_json.c input.c list.c record.c report.c \
 	report_print.c script.c select.c summary.c text.c view.c)
@@ -90,8 +92,11 @@ TESTS := $(addprefix tests/, \
 	record/tasks_test.c record/translate_test.c symbol/demangle_test.c symbol/dwinfo_test.c \
 	symbol/ranges_test.c symbol/symbolizer_test.c symbol/symopen_test.c symbol/symtab_test.c \
 	symbol/symworker_test.c trace/names_test.c trace/reader_test.c trace/source_test.c \
-	trace/tpsym_test.c trace/trace_test.c formats/apitrace_test.c formats/container_test.c \
-	formats/foreign_test.c \
+	trace/tpsym_test.c trace/trace_test.c formats/apitrace_export_test.c formats/apitrace_random_test.c formats/apitrace_test.c \
+	formats/container_test.c \
+	formats/foreign_test.c formats/heph_count_test.c formats/heph_export_test.c \
+	formats/heph_import_test.c formats/heph_scan_test.c formats/heph_shape_test.c \
+	formats/heph_span_test.c formats/heph_test.c formats/heph_text_test.c \
 	formats/tonband_carrier_test.c formats/tonband_event_test.c formats/tonband_export_test.c \
 	formats/tonband_import_test.c formats/tonband_test.c)
 TESTS_ROOT := $(addprefix tests/bpf/, \
@@ -107,7 +112,7 @@ STIMULI_SYMBOL := c-gcc c-dwarf4 c-nopie c-gz c-clang c-clang4 c-link c-dynsym c
 	rust
 
 FUZZ := $(addprefix tests/fuzz/, \
-	decode_fuzz.c kernel_fuzz.c record_fuzz.c roundtrip_fuzz.c symbol_fuzz.c tonband_fuzz.c trace_fuzz.c)
+	apitrace_fuzz.c decode_fuzz.c heph_fuzz.c kernel_fuzz.c record_fuzz.c roundtrip_fuzz.c symbol_fuzz.c tonband_fuzz.c trace_fuzz.c)
 # What a target starts from: its directory below tests/fuzz/corpus, unless it is told here.
 CORPUS_decode_fuzz := tests/fuzz/corpus/decode_fuzz $(addprefix tests/golden/dial9/,core ext hostile)
 corpus = $(or $(CORPUS_$(1)),tests/fuzz/corpus/$(1))
