@@ -239,9 +239,9 @@ static int configure(struct capture *c)
 	if (cfg->follow && !cfg->system_wide) {
 		bpf_program__set_autoload(s->progs.prof_follow_fork, true);
 		bpf_program__set_autoload(s->progs.prof_follow_exec, true);
-		bpf_program__set_autoload(s->progs.prof_forget_freed,
-					  cfg->events->hot[EVENTSET_SWITCH] < 0);
 	}
+	bpf_program__set_autoload(s->progs.prof_forget_freed,
+				  !cfg->system_wide && cfg->events->hot[EVENTSET_SWITCH] < 0);
 	bpf_map__set_max_entries(s->maps.event_cfgs, cnt ? cnt : 1);
 	bpf_map__set_max_entries(s->maps.rings, c->ring_cnt);
 	return configure_hot(c);
