@@ -8,6 +8,7 @@
  * at the end, by kind and count.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
