@@ -10,6 +10,7 @@
 #include "formats/apitrace.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -74,6 +75,31 @@ int apitrace_refuse(const struct foreign_input *in, const char *reason)
 {
 	log_error("%s: no apitrace trace: %s", in->name, reason);
 	return -EBADMSG;
+}
+
+int apitrace_open_dec(const struct foreign_input *in, struct dial9_dec **out)
+{
+	struct dial9_dec_opts opts = { .sz = sizeof(opts), .read = in->read, .ctx = in->ctx };
+
+	return dial9_dec_new(&opts, out);
+}
+
+int apitrace_end_dec(const struct foreign_input *in, const struct dial9_dec *dec, int err,
+		     struct foreign_notes *notes)
+{
+	struct dial9_error e;
+
+	dial9_dec_error(dec, &e);
+	if (err == -ENODATA) {
+		foreign_note(notes, FOREIGN_NOTE_DAMAGED, 1, "the dial9 trace is torn",
+			     "byte %" PRIu64 ": %s", e.offset, e.reason);
+		return 0;
+	}
+	if (err == -EBADMSG || err == -E2BIG) {
+		log_error("%s: damaged at byte %" PRIu64 ": %s", in->name, e.offset, e.reason);
+		return -EBADMSG;
+	}
+	return err;
 }
 
 /* ---- detection --------------------------------------------------------------------------------- */

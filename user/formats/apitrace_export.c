@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/log.h"
 #include "formats/apitrace_extra.h"
 #include "formats/apitrace_generic.h"
 #include "formats/apitrace_order.h"
@@ -37,31 +36,6 @@ struct export
 	struct apitrace_cur *values;
 	size_t *offsets;
 };
-
-int apitrace_open_dec(const struct foreign_input *in, struct dial9_dec **out)
-{
-	struct dial9_dec_opts opts = { .sz = sizeof(opts), .read = in->read, .ctx = in->ctx };
-
-	return dial9_dec_new(&opts, out);
-}
-
-int apitrace_end_dec(const struct foreign_input *in, const struct dial9_dec *dec, int err,
-		     struct foreign_notes *notes)
-{
-	struct dial9_error e;
-
-	dial9_dec_error(dec, &e);
-	if (err == -ENODATA) {
-		foreign_note(notes, FOREIGN_NOTE_DAMAGED, 1, "the dial9 trace is torn",
-			     "byte %" PRIu64 ": %s", e.offset, e.reason);
-		return 0;
-	}
-	if (err == -EBADMSG || err == -E2BIG) {
-		log_error("%s: damaged at byte %" PRIu64 ": %s", in->name, e.offset, e.reason);
-		return -EBADMSG;
-	}
-	return err;
-}
 
 /* ---- events out -------------------------------------------------------------------------------- */
 
