@@ -21,6 +21,7 @@
 
 static const struct foreign_format *const formats[] = {
 	&tonband_format,
+	&heph_format,
 	&apitrace_format,
 };
 
