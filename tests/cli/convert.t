@@ -1,9 +1,9 @@
 # Traces of other formats: looked at, converted, converted back. First the examples of the manual page.
 #
-$ G=$T/golden/tonbandgeraet; cp $G/freertos_posix_bundled.hex firmware.hex; cp $G/multicore_split_stream.core0.bin core0.bin; cp $G/multicore_split_stream.core1.bin core1.bin
+$ G=$T/golden/tonbandgeraet; cp $G/freertos_posix_bundled.hex firmware.hex; cp $G/multicore_split_stream.core0.bin core0.bin; cp $G/multicore_split_stream.core1.bin core1.bin; cp $T/golden/apitrace/repack_gzip.trace game.trace
 #
 $ sed -n '/^.SH EXAMPLES/,/^.fi/p' $T/../tools/man/dial9-prof-convert.1 | sed -n 's/\\-/-/g; /dial9-prof/p' >examples; wc -l <examples
-6
+9
 #
 $ while read -r line; do sh -c "$line" >out 2>err || echo "failed: $line"; grep -q . out err || echo "silent: $line"; done <examples
 silent: dial9-prof convert firmware.hex -o firmware.d9
