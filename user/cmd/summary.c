@@ -7,6 +7,7 @@
  */
 #include "cmd/summary.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,7 @@ void summary_progress(void *ctx, const struct status_totals *t)
 	str_count(events, t->written + t->samples);
 	str_bytes(bytes, t->bytes);
 	str_count(lost_text, lost(t));
-	fprintf(stderr, "\r\033[K[ %.1f s  %s events  %s  %s lost  CPU %.1f%% ]  Ctrl-C stops",
+	fprintf(stderr, "\r\033[K[ %.1f s  %s events  %s  %s lost  cost %.1f%% CPU ]  Ctrl-C stops",
 		t->elapsed_ns / 1e9, events, bytes, lost_text,
 		percent(t->cpu_ns + t->bpf_ns, t->elapsed_ns));
 }
@@ -58,10 +59,21 @@ void summary_clear_progress(void)
 	fputs("\r\033[K", stderr);
 }
 
-static void print_figures(const struct recorder_result *result)
+/* Four times the buffer that was too small, as -m takes it. */
+static void larger_ring(const struct recorder_cfg *cfg, char *out, size_t sz)
+{
+	uint64_t kib = cfg->ring_bytes / 1024 * 4;
+
+	if (kib < 1024)
+		snprintf(out, sz, "%" PRIu64 "K", kib);
+	else
+		snprintf(out, sz, "%" PRIu64 "M", kib / 1024 < 1024 ? kib / 1024 : 1024);
+}
+
+static void print_figures(const struct recorder_cfg *cfg, const struct recorder_result *result)
 {
 	const struct status_totals *t = &result->totals;
-	char events[32], samples[32], bytes[32], lost_text[32];
+	char events[32], samples[32], bytes[32], lost_text[32], larger[32];
 	uint64_t all = t->written + t->samples;
 
 	str_count(events, t->written);
@@ -69,14 +81,16 @@ static void print_figures(const struct recorder_result *result)
 	str_bytes(bytes, t->bytes);
 	str_count(lost_text, lost(t));
 	fprintf(stderr,
-		"[ dial9-prof: %.1f s, %s events (%s lost), %s samples, %s (%.1f B/event); "
-		"BPF %.1f%% + loader %.1f%% CPU ]\n",
+		"[ dial9-prof: %.1f s, %s events (%s lost) and %s samples in %s (%.1f B each); "
+		"cost: BPF %.1f%% + recorder %.1f%% of one CPU ]\n",
 		t->elapsed_ns / 1e9, events, lost_text, samples, bytes,
 		all ? (double)t->bytes / all : 0, percent(t->bpf_ns, t->elapsed_ns),
 		percent(t->cpu_ns, t->elapsed_ns));
-	if (lost(t))
-		fputs("  some events were lost: a larger buffer (-m 16M) or fewer events help\n",
-		      stderr);
+	if (lost(t)) {
+		larger_ring(cfg, larger, sizeof(larger));
+		fprintf(stderr, "  some were lost: a larger buffer (-m %s) or fewer events help\n",
+			larger);
+	}
 	if (t->samples_missed)
 		fprintf(stderr,
 			"  about %llu samples hit a running BPF program and are missing "
@@ -158,7 +172,7 @@ static void print_hottest(struct story *story)
 	buf_free(&line);
 }
 
-/* Of a single process: what its threads did all the while. */
+/* Of a single process, without its children: what those of its threads that were seen did. */
 static void print_split(struct story *story, uint32_t pid)
 {
 	struct split_task sum;
@@ -170,9 +184,9 @@ static void print_split(struct story *story, uint32_t pid)
 	if (!all)
 		return;
 	fprintf(stderr,
-		"  its threads together: running %.3f s (%.1f%%), waiting for a CPU %.3f s (%.1f%%), "
-		"off-CPU %.3f s (%.1f%%)\n",
-		sum.run / 1e9, percent(sum.run, all), sum.wait / 1e9, percent(sum.wait, all),
+		"  threads of process %u together, without its children: running %.3f s (%.1f%%), "
+		"waiting for a CPU %.3f s (%.1f%%), asleep or blocked %.3f s (%.1f%%)\n",
+		pid, sum.run / 1e9, percent(sum.run, all), sum.wait / 1e9, percent(sum.wait, all),
 		sum.off / 1e9, percent(sum.off, all));
 }
 
@@ -202,7 +216,7 @@ void summary_print(const struct summary *s, const struct recorder_cfg *cfg,
 {
 	struct stat st;
 
-	print_figures(result);
+	print_figures(cfg, result);
 	/* A pipe has been read by another, and would never end again. */
 	if (stat(s->file, &st) || !S_ISREG(st.st_mode))
 		return;
