@@ -3,7 +3,7 @@
 $ dial9-prof list --help
 Usage: dial9-prof list [OPTIONS] [GLOB...]
 
-Lists the tracepoints of this kernel.
+Lists the tracepoints of this kernel; needs root.
 
 Options:
   -v, --verbose  with the fields of each, as a trace will have them

@@ -44,7 +44,7 @@ static const struct opt list_table[] = {
 static const struct opt_spec list_spec = {
 	.name = "list",
 	.usage = "dial9-prof list [OPTIONS] [GLOB...]",
-	.brief = "Lists the tracepoints of this kernel.",
+	.brief = "Lists the tracepoints of this kernel; needs root.",
 	.opts = list_table,
 	.cnt = sizeof(list_table) / sizeof(list_table[0]),
 	.examples = "  dial9-prof list 'sched:*'\n"
@@ -234,7 +234,12 @@ static int list_events(struct list *list)
 		return CMD_START;
 	}
 	if (!list->shown) {
-		log_error("list: no event matches '%s'; dial9-prof list shows all", list->globs[0]);
+		log_error("list: no event matches '%s'%s; dial9-prof list shows all",
+			  list->globs[0],
+			  strchr(list->globs[0], ':') ?
+				  "" :
+				  " (events are named system:event, such as 'irq:*' or "
+				  "'*:sched_switch')");
 		return CMD_USAGE;
 	}
 	return text_finish();
