@@ -40,7 +40,7 @@ static const struct opt_spec info_spec = {
 	.opts = info_opts,
 	.cnt = sizeof(info_opts) / sizeof(info_opts[0]),
 	.examples = "  dial9-prof info trace.bin\n"
-		    "  dial9-prof -p 4242 -o - | dial9-prof info -\n",
+		    "  sudo dial9-prof -p 4242 -o - | dial9-prof info -\n",
 };
 
 /* Metadata with a line of its own, in the order of printing. */
@@ -203,11 +203,36 @@ static void put_size(struct info *in)
 	}
 }
 
+/* What the kinds of loss count, in words. */
+static const struct {
+	const char *kind, *text;
+} loss_texts[] = {
+	{ PROF_LOST_RING_FULL, "events that found no room" },
+	{ PROF_LOST_NESTED, "events inside another event's program" },
+	{ PROF_LOST_SAMPLE_RING_FULL, "samples that found no room" },
+	{ PROF_LOST_SAMPLE_ESTIMATE, "samples that the kernel dropped: an estimate, not counted" },
+	{ PROF_LOST_MALFORMED, "events of another size than their format's" },
+};
+
+static void put_kind(struct info *in, uint32_t kind)
+{
+	struct buf name = { 0 };
+	size_t i, cnt = sizeof(loss_texts) / sizeof(loss_texts[0]);
+
+	text_name(&name, in->names, kind);
+	for (i = 0; i < cnt && strcmp(buf_cstr(&name), loss_texts[i].kind); i++)
+		;
+	if (i < cnt)
+		buf_printf(&in->out, "%s (%s)", loss_texts[i].text, buf_cstr(&name));
+	else
+		buf_addstr(&in->out, buf_cstr(&name));
+	buf_free(&name);
+}
+
 static void put_loss(struct info *in)
 {
 	const struct census *c = &in->census;
 	char a[32], b[32], d[32];
-	struct buf kind = { 0 };
 
 	if (c->stats.known) {
 		str_count(a, c->stats.produced);
@@ -227,26 +252,23 @@ static void put_loss(struct info *in)
 	for (size_t i = 0; i < c->loss_cnt; i++) {
 		const struct census_loss *l = &c->losses[i];
 
-		buf_clear(&kind);
-		text_name(&kind, in->names, l->kind);
 		str_count(a, l->count);
 		put_label(in, i ? "" : "lost");
+		buf_printf(&in->out, "%s ", a);
+		put_kind(in, l->kind);
 		buf_printf(&in->out,
-			   "%s %s%s, between %" PRIu64 ".%06" PRIu64 " and %" PRIu64 ".%06" PRIu64
-			   "\n",
-			   a, buf_cstr(&kind),
-			   strcmp(buf_cstr(&kind), PROF_LOST_SAMPLE_ESTIMATE) ? "" :
-										" (not counted)",
+			   ", between %" PRIu64 ".%06" PRIu64 " and %" PRIu64 ".%06" PRIu64 "\n",
 			   l->first_ns / 1000000000, l->first_ns % 1000000000 / 1000,
 			   l->last_ns / 1000000000, l->last_ns % 1000000000 / 1000);
 	}
-	buf_free(&kind);
 }
 
 static void put_overhead(struct info *in)
 {
 	const struct census_stats *s = &in->census.stats;
+	const char *size = names_meta(in->names, PROF_META_RING_BYTES);
 	char rss[32], ring[32];
+	uint64_t sz;
 
 	if (!s->known || !s->elapsed_ns)
 		return;
@@ -259,7 +281,12 @@ static void put_overhead(struct info *in)
 			   (double)s->bpf_ns / (double)s->bpf_runs);
 	str_bytes(rss, s->rss_bytes);
 	str_bytes(ring, s->ring_fill_max_bytes);
-	buf_printf(&in->out, "; memory %s, fullest ring %s\n", rss, ring);
+	buf_printf(&in->out, "; memory %s, fullest ring %s", rss, ring);
+	if (size && !str_parse_u64(size, UINT64_MAX, &sz)) {
+		str_bytes(ring, sz);
+		buf_printf(&in->out, " of %s", ring);
+	}
+	buf_addch(&in->out, '\n');
 }
 
 static void put_types(struct info *in)
@@ -291,7 +318,7 @@ static void put_unnamed(struct info *in)
 
 	for (size_t i = 0; i < cnt && v[i].unnamed; i++) {
 		if (!shown++)
-			buf_addstr(&in->out, "\nModules without symbols for some addresses:\n");
+			buf_addstr(&in->out, "\nAddresses without a name, by module:\n");
 		buf_printf(&in->out, "  %" PRIu64 " of %" PRIu64 "  ", v[i].unnamed, v[i].frames);
 		text_module(&in->out, in->names, v[i].module);
 		buf_addch(&in->out, '\n');
