@@ -499,6 +499,18 @@ static int run(struct script *s)
 	return s->printed < limit ? ret : 0;
 }
 
+/* An empty output looks like an empty trace: say that it was the options. */
+static void say_nothing_printed(const struct script *s)
+{
+	const struct select_opts *sel = &s->opts->sel;
+	bool chosen = s->opts->events.cnt || sel->pids.cnt || sel->tids.cnt || sel->comms.cnt ||
+		      sel->cpus.cnt || s->sel.has_time;
+
+	if (chosen)
+		log_warn("script: no event that -e, -p, -t, --comm, -C and --time let through; "
+			 "dial9-prof info lists what there is");
+}
+
 static int script_file(const struct script_opts *opts, const char *path)
 {
 	struct script s = { .opts = opts, .fields = FIELDS_DEFAULT, .last_tid = TRACE_NONE };
@@ -521,6 +533,8 @@ static int script_file(const struct script_opts *opts, const char *path)
 		err = select_scan(&s.sel, s.reader);
 	if (!err)
 		err = run(&s);
+	if (!err && !s.printed && !opts->follow && !ferror(stdout))
+		say_nothing_printed(&s);
 	out = text_finish();
 	reader_free(s.reader);
 	buf_free(&s.line);
