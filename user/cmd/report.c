@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/str.h"
@@ -42,7 +43,8 @@ static const struct opt report_opts[] = {
 	  .arg = "ORDER",
 	  .choices = graph_choices,
 	  .implied = "caller",
-	  .help = "the call tree: caller (from main down, default), callee (from the leaf up)" },
+	  .help = "the call tree: caller (from main down, default), callee (from the leaf up), as in "
+		  "-gcallee" },
 	{ .name = "show-nr-samples",
 	  .key = 'n',
 	  .kind = OPT_FLAG,
@@ -52,12 +54,12 @@ static const struct opt report_opts[] = {
 	  .kind = OPT_STR,
 	  .off = O(percent),
 	  .arg = "PCT",
-	  .help = "leave out what has less than PCT percent in total (tree: 0.5)" },
+	  .help = "leave out what has less than PCT percent in total (default 0, in the tree 0.5)" },
 	{ .name = "limit",
 	  .kind = OPT_U64,
 	  .off = O(limit),
 	  .arg = "N",
-	  .help = "at most N rows (0: all)" },
+	  .help = "at most N rows (default 0: all)" },
 	/* what perf's users type out of habit; both are how it is anyway */
 	{ .name = "stdio", .kind = OPT_FLAG, .off = O(habit) },
 	{ .name = "no-children", .kind = OPT_FLAG, .off = O(habit) },
@@ -208,8 +210,8 @@ static void say_loss(const struct report *r)
 	str_count(a, lost);
 	str_count(b, est);
 	if (lost || est)
-		say("lost: %s events%s%s%s (see dial9-prof info)", a, est ? ", about " : "",
-		    est ? b : "", est ? " samples (an estimate)" : "");
+		say("lost: %s events%s%s%s (see dial9-prof info)", a,
+		    est ? ", and an estimated " : "", est ? b : "", est ? " samples" : "");
 	else
 		say("lost: nothing");
 }
@@ -332,6 +334,20 @@ static int report_file(const struct report_opts *opts, const char *path)
 	return code;
 }
 
+/* perf takes `-g callee`; here the order stands right behind, and `callee` would be a file. */
+static bool order_astray(char **words, int cnt)
+{
+	for (int i = 0; i < cnt; i++)
+		for (const char *const *order = graph_choices; *order; order++)
+			if (!strcmp(words[i], *order) && access(words[i], F_OK)) {
+				log_error("report: the order of -g goes with it: -g%s or "
+					  "--call-graph=%s",
+					  *order, *order);
+				return true;
+			}
+	return false;
+}
+
 int cmd_report(int argc, char **argv)
 {
 	struct report_opts opts = { .graph = REPORT_FLAT };
@@ -341,7 +357,8 @@ int cmd_report(int argc, char **argv)
 	ret = opts_parse(&report_spec, argc, argv, &opts, &first);
 	if (ret == 1) {
 		code = CMD_OK;
-	} else if (!ret) {
+	} else if (!ret &&
+		   (opts.graph == REPORT_FLAT || !order_astray(argv + first, argc - first))) {
 		path = select_input(&opts.sel, argc, argv, first);
 		if (path)
 			code = report_file(&opts, path);

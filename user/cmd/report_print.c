@@ -136,8 +136,8 @@ void report_print_flat(const struct report *r)
 
 	profile_flat(r->profile, r->keys, &rows);
 	n = rows_shown(r, &rows);
-	column_widths(r, &rows, n, strlen("# Overhead    Total  Samples"), width);
-	buf_addstr(&line, "# Overhead    Total  Samples");
+	column_widths(r, &rows, n, strlen("#     Self    Total  Samples"), width);
+	buf_addstr(&line, "#     Self    Total  Samples");
 	for (size_t k = 0; k < r->key_cnt; k++) {
 		title = key_title(r->key_order[k]);
 		buf_addstr(&line, "  ");
@@ -182,7 +182,7 @@ void report_print_tree(const struct report *r)
 
 	if (tree_new(r->profile, r->opts->graph == REPORT_CALLEE, &t))
 		return;
-	printf("#    Total  Overhead  Samples  %s\n",
+	printf("#    Total      Self  Samples  %s\n",
 	       r->opts->graph == REPORT_CALLEE ? "Symbol, callers below" : "Symbol, callees below");
 	while (left-- && (at = tree_next(t, at, tree_min(r), &depth)) != TREE_NONE) {
 		const struct tree_node *node = &t->nodes[at];
