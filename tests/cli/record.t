@@ -29,12 +29,12 @@ Output:
   -o, --output=FILE      default dial9.bin; - is standard output
       --spec=0.3|0.4     dial9 level; 0.4 pools stacks, which older readers
                          cannot read (default 0.3)
-  -d, --duration=DUR     stop after so long: 10, 500ms, 5m
+  -d, --duration=DUR     stop after so long: 10 (seconds), 500ms, 5m, 1h
   -m, --ring-size=SIZE   buffer for each CPU (default 4M)
 
 Messages:
   -q, --quiet            only errors
-  -v, --verbose          say more; -vv has libbpf's messages too
+  -v, --verbose          say what it does without; -vv libbpf's messages too
       --progress         show progress and summary also where standard error is
                          no terminal
       --no-progress      do not show them on a terminal either
@@ -61,16 +61,16 @@ $ dial9-prof --
 ! dial9-prof: record: whom to record? -p PID, -t TID, -a for the whole system, or -- COMMAND; see dial9-prof record --help
 ? 1
 $ dial9-prof -p 1 -t 1
-! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other; see dial9-prof record --help
+! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other (to stop after a time: -d 10); see dial9-prof record --help
 ? 1
 $ dial9-prof -a -p 1
-! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other; see dial9-prof record --help
+! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other (to stop after a time: -d 10); see dial9-prof record --help
 ? 1
 $ dial9-prof -a -- true
-! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other; see dial9-prof record --help
+! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other (to stop after a time: -d 10); see dial9-prof record --help
 ? 1
 $ dial9-prof -p 1 -- true
-! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other; see dial9-prof record --help
+! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other (to stop after a time: -d 10); see dial9-prof record --help
 ? 1
 #
 # Numbers.

@@ -44,6 +44,7 @@ struct record_opts {
 	uint64_t ring_bytes;
 	uint64_t duration_ns;
 	bool quiet;
+	bool habit;
 	int verbose;
 	bool progress;
 	bool no_progress;
@@ -126,7 +127,7 @@ static const struct opt record_table[] = {
 	  .kind = OPT_DURATION,
 	  .off = AT(duration_ns),
 	  .min = 1,
-	  .help = "stop after so long: 10, 500ms, 5m" },
+	  .help = "stop after so long: 10 (seconds), 500ms, 5m, 1h" },
 	{ .name = "ring-size",
 	  .key = 'm',
 	  .kind = OPT_SIZE,
@@ -143,7 +144,7 @@ static const struct opt record_table[] = {
 	  .key = 'v',
 	  .kind = OPT_COUNT,
 	  .off = AT(verbose),
-	  .help = "say more; -vv has libbpf's messages too" },
+	  .help = "say what it does without; -vv libbpf's messages too" },
 	{ .name = "progress",
 	  .kind = OPT_FLAG,
 	  .off = AT(progress),
@@ -152,6 +153,8 @@ static const struct opt record_table[] = {
 	  .kind = OPT_FLAG,
 	  .off = AT(no_progress),
 	  .help = "do not show them on a terminal either" },
+	/* what perf's users type out of habit: stacks are always recorded */
+	{ .key = 'g', .kind = OPT_FLAG, .off = AT(habit) },
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
 };
 
@@ -182,7 +185,8 @@ static int check(const struct record_opts *o, bool command)
 		return usage_error("whom to record? -p PID, -t TID, -a for the whole system, or "
 				   "-- COMMAND");
 	if (targets > 1)
-		return usage_error("-p, -t, -a and a COMMAND exclude each other");
+		return usage_error("-p, -t, -a and a COMMAND exclude each other (to stop after a "
+				   "time: -d 10)");
 	if (o->as_root && !command)
 		return usage_error("--as-root is for a COMMAND");
 	if (o->ring_bytes < RING_MIN || o->ring_bytes > RING_MAX)
