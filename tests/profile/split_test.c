@@ -82,6 +82,36 @@ Test(split, edges_of_the_window_are_not_guessed)
 	split_fini(&s);
 }
 
+Test(split, edges_follow_where_the_trace_has_every_switch)
+{
+	struct split s = { 0 };
+	struct names *n;
+	struct make m;
+
+	cr_assert_eq(names_new(&n), 0);
+	make_init(&m, NULL);
+	make_task(&m, 1000, 5, 50, "ran");
+	make_switch(&m, 1100, 0, "ran", 50, 1, "came", 51); /* 50 ran 100, 51 had waited 100 */
+	make_switch(&m, 1250, 0, "came", 51, 0, "x", 9); /* 51 ran 150, and waits to the end: 750 */
+	make_waking(&m, 1300, 0, 9, "ran", 50); /* 50 slept 200, and waits to the end: 700 */
+	make_waking(&m, 1400, 0, 9, "woken", 52); /* 52 had slept 400, and waits: 600 */
+	make_sample(&m, 1500, 5, 53, PROF_SOURCE_SAMPLE, 0, NULL,
+		    0); /* 53 is on a CPU throughout: 1000 */
+	run(&m, &s, false);
+	for (uint32_t tid = 50; tid <= 54; tid++) /* 54 has no event at all: off, 1000 */
+		names_task_learn(n, &(struct names_task){ .tid = tid, .pid = 5 });
+	split_finish(&s, n);
+	split_close(&s, n, 5, 1000, 2000);
+	expect(&s, 50, 100, 700, 200);
+	expect(&s, 51, 150, 850, 0);
+	expect(&s, 52, 0, 600, 400);
+	expect(&s, 53, 1000, 0, 0);
+	expect(&s, 54, 0, 0, 1000);
+	expect(&s, 9, 0, 0, 0);
+	split_fini(&s);
+	names_free(n);
+}
+
 Test(split, a_waking_of_an_unknown_thread_starts_its_wait)
 {
 	struct split s = { 0 };

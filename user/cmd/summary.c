@@ -105,6 +105,7 @@ struct story {
 	struct names *names;
 	struct profile *profile;
 	struct split split;
+	uint64_t start_ns; /* the first event: metadata, at the start of recording */
 };
 
 typedef void (*story_fn)(struct story *story, struct trace *trace, const struct trace_event *ev);
@@ -141,6 +142,8 @@ static void learn_gaps(struct story *story, struct trace *trace, const struct tr
 
 static void learn_all(struct story *story, struct trace *trace, const struct trace_event *ev)
 {
+	if (!story->start_ns)
+		story->start_ns = ev->ts;
 	if (ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_SAMPLE)
 		profile_add(story->profile, ev);
 	split_add(&story->split, trace, ev);
@@ -172,13 +175,15 @@ static void print_hottest(struct story *story)
 	buf_free(&line);
 }
 
-/* Of a single process, without its children: what those of its threads that were seen did. */
-static void print_split(struct story *story, uint32_t pid)
+/* Of a single process, without its children: a recording of it has all switches of its threads. */
+static void print_split(struct story *story, uint32_t pid, uint64_t elapsed_ns)
 {
 	struct split_task sum;
 	uint64_t all;
 
 	split_finish(&story->split, story->names);
+	split_close(&story->split, story->names, pid, story->start_ns,
+		    story->start_ns + elapsed_ns);
 	split_sum(&story->split, pid, &sum);
 	all = sum.run + sum.wait + sum.off;
 	if (!all)
@@ -202,9 +207,9 @@ static void print_story(const struct summary *s, const struct recorder_cfg *cfg,
 	if (!profile_new(story.names, &story.profile) && !read_back(s->file, &story, learn_all)) {
 		print_hottest(&story);
 		if (cfg->pid_cnt == 1)
-			print_split(&story, cfg->pids[0]);
+			print_split(&story, cfg->pids[0], result->totals.elapsed_ns);
 		else if (result->command_pid)
-			print_split(&story, result->command_pid);
+			print_split(&story, result->command_pid, result->totals.elapsed_ns);
 	}
 	split_fini(&story.split);
 	profile_free(story.profile);

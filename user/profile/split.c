@@ -8,7 +8,7 @@
  *   switched out, else     -> off, until a waking makes it waiting
  *
  * Only intervals with both ends in the trace count. What a thread did before its first event and
- * after its last one is not guessed, and an interval during which events were lost is put aside:
+ * after its last one is not guessed, unless split_close() is told that the trace has all of them; an interval during which events were lost is put aside:
  * a lost switch inside it would have split it in a way that nobody can know.
  */
 #include "profile/split.h"
@@ -128,31 +128,47 @@ void split_add_gaps(struct split *s, const struct trace *t, const struct trace_e
 
 /* ---- states ----------------------------------------------------------------------------------- */
 
+/* The thread was in this state from one time to the other. */
+static void spend(struct split *s, struct split_task *task, enum split_state state, uint64_t from,
+		  uint64_t to)
+{
+	uint64_t spent = to > from ? to - from : 0;
+
+	if (state != SPLIT_UNKNOWN && state != SPLIT_GONE && spans_gap(s, from, to)) {
+		task->spoilt += spent;
+		return;
+	}
+	switch (state) {
+	case SPLIT_RUNNING:
+		task->run += spent;
+		break;
+	case SPLIT_WAITING:
+		task->wait += spent;
+		break;
+	case SPLIT_OFF:
+		task->off += spent;
+		break;
+	case SPLIT_UNKNOWN:
+	case SPLIT_GONE:
+		break;
+	}
+}
+
 static void enter(struct split *s, struct split_task *task, enum split_state state, uint64_t ts)
 {
-	uint64_t spent = ts > task->since ? ts - task->since : 0;
-
-	if (task->state != SPLIT_UNKNOWN && task->state != SPLIT_GONE &&
-	    spans_gap(s, task->since, ts)) {
-		task->spoilt += spent;
-	} else {
-		switch (task->state) {
-		case SPLIT_RUNNING:
-			task->run += spent;
-			break;
-		case SPLIT_WAITING:
-			task->wait += spent;
-			break;
-		case SPLIT_OFF:
-			task->off += spent;
-			break;
-		case SPLIT_UNKNOWN:
-		case SPLIT_GONE:
-			break;
-		}
-	}
+	spend(s, task, task->state, task->since, ts);
 	task->state = state;
 	task->since = ts;
+}
+
+/* What the first event of a thread says of the time before it. */
+static void first_seen(struct split_task *task, enum split_state before, uint64_t ts)
+{
+	if (task->seen)
+		return;
+	task->seen = true;
+	task->before = before;
+	task->first_ns = ts;
 }
 
 static void name_task(struct split_task *task, const struct trace *t)
@@ -182,6 +198,12 @@ static void switched_out(struct split *s, struct split_task *task, uint64_t stat
 	enter(s, task, next, ts);
 }
 
+/* wakeup_new: there was no such thread before. */
+static bool is_birth(const struct trace_event *ev)
+{
+	return !strcmp(dial9_schema_name(ev->schema->schema), PROF_EV_SCHED_WAKEUP_NEW);
+}
+
 void split_add(struct split *s, const struct trace *t, const struct trace_event *ev)
 {
 	struct split_task *task;
@@ -193,19 +215,27 @@ void split_add(struct split *s, const struct trace *t, const struct trace_event 
 		if (trace_u64(ev, ROLE_PREV_PID, &tid) && tid && tid < TRACE_NONE) {
 			task = task_of(s, (uint32_t)tid);
 			name_task(task, t);
+			first_seen(task, SPLIT_RUNNING, ev->ts);
 			switched_out(s, task, trace_u64_or(ev, ROLE_PREV_STATE, 0), ev->ts);
 		}
 		if (trace_u64(ev, ROLE_NEXT_PID, &tid) && tid && tid < TRACE_NONE) {
 			task = task_of(s, (uint32_t)tid);
 			name_task(task, t);
+			first_seen(task, SPLIT_WAITING, ev->ts);
 			enter(s, task, SPLIT_RUNNING, ev->ts);
 		}
 	} else if (ev->kind == TRACE_SCHED_WAKING && trace_u64(ev, ROLE_PID, &tid) && tid &&
 		   tid < TRACE_NONE) {
 		task = task_of(s, (uint32_t)tid);
+		first_seen(task, is_birth(ev) ? SPLIT_GONE : SPLIT_OFF, ev->ts);
 		/* one that runs was woken before it got off: the switch will tell */
 		if (task->state != SPLIT_RUNNING && task->state != SPLIT_WAITING)
 			enter(s, task, SPLIT_WAITING, ev->ts);
+	} else if (ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_SAMPLE && ev->tid &&
+		   ev->tid != TRACE_NONE) {
+		task = task_of(s, ev->tid);
+		name_task(task, t);
+		task->sampled = true;
 	}
 }
 
@@ -237,6 +267,42 @@ void split_sum(const struct split *s, uint32_t pid, struct split_task *out)
 		out->spoilt += task->spoilt;
 		out->switches += task->switches;
 		out->preempted += task->preempted;
+	}
+}
+
+/* Known threads without any event are given a place: they did one thing all the while. */
+static void add_unseen(struct split *s, const struct names *n, uint32_t pid)
+{
+	struct split_task *task;
+	uint64_t tid;
+	void *known;
+	size_t pos = 0;
+
+	while (hmap_next(&n->tasks, &pos, &tid, &known)) {
+		if (((const struct names_task *)known)->pid != pid || !tid)
+			continue;
+		task = task_of(s, (uint32_t)tid);
+		if (task->pid == TRACE_NONE)
+			task->pid = pid;
+	}
+}
+
+void split_close(struct split *s, const struct names *n, uint32_t pid, uint64_t start_ns,
+		 uint64_t end_ns)
+{
+	add_unseen(s, n, pid);
+	for (size_t i = 0; i < s->cnt; i++) {
+		struct split_task *task = &s->tasks[i];
+
+		if (task->pid != pid)
+			continue;
+		if (!task->seen) {
+			/* not switched in, and not on a CPU: it never ran */
+			spend(s, task, task->sampled ? SPLIT_RUNNING : SPLIT_OFF, start_ns, end_ns);
+			continue;
+		}
+		spend(s, task, task->before, start_ns, task->first_ns);
+		enter(s, task, task->state, end_ns);
 	}
 }
 

@@ -20,6 +20,10 @@ struct split_task {
 	uint64_t switches, preempted; /* switches out; those of them while runnable */
 	enum split_state state;
 	uint64_t since;
+	bool seen; /* a switch or waking of it */
+	bool sampled; /* on a CPU, by the sampling clock */
+	enum split_state before; /* what it was up to when first seen */
+	uint64_t first_ns;
 };
 
 struct split_gap {
@@ -48,6 +52,13 @@ void split_add_gaps(struct split *s, const struct trace *t, const struct trace_e
 void split_sum(const struct split *s, uint32_t pid, struct split_task *out);
 /* Pids and names that were told only after the thread's first event. */
 void split_finish(struct split *s, const struct names *n);
+/*
+ * For a recording that took every switch and waking of the threads of @pid from start_ns to end_ns:
+ * their time before the first event and after the last one, which then follows, and that of threads
+ * which had no event at all. Once, before split_sum().
+ */
+void split_close(struct split *s, const struct names *n, uint32_t pid, uint64_t start_ns,
+		 uint64_t end_ns);
 void split_fini(struct split *s);
 
 #endif /* D9_PROFILE_SPLIT_H */
