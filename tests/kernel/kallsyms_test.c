@@ -152,8 +152,8 @@ Test(kallsyms, the_remedy_is_printed, .init = cr_redirect_stderr)
 	cr_assert_eq(kallsyms_load(path, NULL, &k), -EPERM);
 	unlink(path);
 	snprintf(want, sizeof(want),
-		 "dial9-prof: %s hides the kernel's addresses (run as root, or set "
-		 "/proc/sys/kernel/kptr_restrict to 0 or 1)\n",
+		 "dial9-prof: %s hides the kernel's addresses: run with sudo or CAP_SYSLOG, "
+		 "with /proc/sys/kernel/kptr_restrict at 0 or 1\n",
 		 path);
 	cr_assert_stderr_eq_str(want);
 }

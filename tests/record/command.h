@@ -15,7 +15,7 @@ static inline struct launch *launch(const char *script, bool as_root)
 	char *const argv[] = { (char *)"sh", (char *)"-c", (char *)script, NULL };
 	struct launch *l = NULL;
 
-	cr_assert_eq(launch_new(argv, as_root, &l), 0);
+	cr_assert_eq(launch_new(argv, as_root, false, &l), 0);
 	return l;
 }
 

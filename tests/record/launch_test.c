@@ -51,6 +51,21 @@ Test(launch, nothing_runs_before_it_is_let_go)
 	buf_free(&script);
 }
 
+Test(launch, what_a_command_prints_keeps_out_of_a_trace_on_standard_output)
+{
+	char *const argv[] = { (char *)"echo", (char *)"printed", NULL };
+	struct launch *l = NULL;
+	int status;
+
+	support_catch_stderr();
+	cr_assert_eq(launch_new(argv, true, true, &l), 0);
+	cr_assert_eq(launch_go(l), 0);
+	status = status_of(l);
+	cr_expect_str_eq(support_stderr(), "printed\n");
+	cr_expect_eq(status, 0);
+	launch_free(l);
+}
+
 Test(launch, a_command_that_does_not_exist_is_one_line)
 {
 	char *const argv[] = { (char *)"/no/such/command", NULL };
@@ -58,7 +73,7 @@ Test(launch, a_command_that_does_not_exist_is_one_line)
 	const char *said;
 	int err;
 
-	cr_assert_eq(launch_new(argv, true, &l), 0);
+	cr_assert_eq(launch_new(argv, true, false, &l), 0);
 	support_catch_stderr();
 	err = launch_go(l);
 	said = support_stderr();
@@ -76,7 +91,7 @@ Test(launch, a_file_that_is_no_program_is_one_line)
 	const char *said;
 	int err;
 
-	cr_assert_eq(launch_new(argv, true, &l), 0);
+	cr_assert_eq(launch_new(argv, true, false, &l), 0);
 	support_catch_stderr();
 	err = launch_go(l);
 	said = support_stderr();

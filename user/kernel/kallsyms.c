@@ -391,8 +391,8 @@ int kallsyms_load(const char *kallsyms_path, const char *modules_path, struct ka
 	if (!err)
 		err = kallsyms_parse(text.data, text.len, modules.data, modules.len, out);
 	if (err == -EPERM)
-		log_error("%s hides the kernel's addresses (run as root, or set "
-			  "/proc/sys/kernel/kptr_restrict to 0 or 1)",
+		log_error("%s hides the kernel's addresses: run with sudo or CAP_SYSLOG, with "
+			  "/proc/sys/kernel/kptr_restrict at 0 or 1",
 			  path);
 	else if (err)
 		log_error("cannot load %s: %s", path, strerror(-err));

@@ -114,7 +114,7 @@ const char *perf_open_error(int err)
 	switch (err < 0 ? -err : err) {
 	case EPERM:
 	case EACCES:
-		return "not permitted (run with sudo, or with CAP_PERFMON and CAP_BPF)";
+		return "not permitted: run with sudo";
 	case EMFILE:
 	case ENFILE:
 		return "too many open files (raise \"ulimit -n\", or record fewer events)";
@@ -123,7 +123,7 @@ const char *perf_open_error(int err)
 	case ENOENT:
 		return "this kernel does not have the event";
 	case EOPNOTSUPP:
-		return "this machine has no such counter (try --event-clock cpu-clock)";
+		return "this machine has no such counter";
 	case EBUSY:
 		return "another program holds the counter";
 	case EINVAL:

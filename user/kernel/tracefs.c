@@ -43,7 +43,7 @@ static int open_mounted(const char *path)
 	err = fstatfs(fd, &fs) ? -errno : 0;
 	if (!err && fs.f_type != TRACEFS_MAGIC)
 		err = -ENOENT;
-	if (!err && faccessat(fd, "events", R_OK | X_OK, 0))
+	if (!err && faccessat(fd, "events", R_OK | X_OK, AT_EACCESS))
 		err = -errno;
 	if (err) {
 		close(fd);

@@ -251,7 +251,7 @@ static int load_error(int err)
 {
 	if (err == -EPERM || err == -EACCES)
 		log_error("record: may not load BPF programs: run it with sudo, or give it "
-			  "CAP_BPF and CAP_PERFMON");
+			  "CAP_BPF, CAP_PERFMON, CAP_DAC_READ_SEARCH and CAP_SYSLOG");
 	else if (access("/sys/kernel/btf/vmlinux", R_OK))
 		log_error("record: this kernel has no BTF (/sys/kernel/btf/vmlinux): it needs "
 			  "5.15 or later built with CONFIG_DEBUG_INFO_BTF=y");
@@ -439,6 +439,11 @@ static int attach_sampler(struct capture *c, uint32_t cpu)
 	int fd, err;
 
 	err = perf_open_sampler(cpu, &cfg, &fd, &c->cycles);
+	if (err && cfg.which == PERF_SAMPLER_CYCLES) {
+		log_error("record: no cycle counter here: %s; -e cpu-clock samples by a timer",
+			  strerror(-err));
+		return err;
+	}
 	if (err) {
 		log_error("record: cannot sample CPU %u: %s (%s)", cpu, strerror(-err),
 			  perf_open_error(err));
@@ -485,16 +490,24 @@ int capture_attach(struct capture *c)
 	return err;
 }
 
-/* Not a call on a map: programs go on running meanwhile. */
+/* Runs that the kernel refused. Not a call on a map: programs go on running meanwhile. */
 static uint64_t count_nested(const struct capture *c)
 {
-	struct bpf_prog_info info = { 0 };
-	uint32_t sz = sizeof(info);
-	int fd = bpf_program__fd(c->skel->progs.prof_tracepoint);
+	struct bpf_program *prog;
+	uint64_t misses = 0;
 
-	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &sz))
-		return 0;
-	return info.recursion_misses;
+	bpf_object__for_each_program(prog, c->skel->obj) {
+		enum bpf_prog_type type = bpf_program__type(prog);
+		struct bpf_prog_info info = { 0 };
+		uint32_t sz = sizeof(info);
+
+		if (type != BPF_PROG_TYPE_TRACEPOINT && type != BPF_PROG_TYPE_TRACING)
+			continue;
+		if (bpf_program__fd(prog) >= 0 &&
+		    !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &sz))
+			misses += info.recursion_misses;
+	}
+	return misses;
 }
 
 void capture_start(struct capture *c)

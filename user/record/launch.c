@@ -77,7 +77,7 @@ static void run_child(char *const *argv, bool as_root, int go_fd, int err_fd)
 	_exit(127);
 }
 
-int launch_new(char *const *argv, bool as_root, struct launch **out)
+int launch_new(char *const *argv, bool as_root, bool stdout_taken, struct launch **out)
 {
 	int go[2], err[2];
 	struct launch *l;
@@ -96,6 +96,8 @@ int launch_new(char *const *argv, bool as_root, struct launch **out)
 	if (pid == 0) {
 		close(go[1]);
 		close(err[0]);
+		if (stdout_taken)
+			dup2(STDERR_FILENO, STDOUT_FILENO);
 		run_child(argv, as_root, go[0], err[1]);
 	}
 	close(go[0]);

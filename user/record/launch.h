@@ -10,9 +10,10 @@ struct launch;
 
 /*
  * Forks. With as_root false and SUDO_UID in the environment, the command will run as that user.
+ * What it prints goes to standard error when standard output is taken for something else.
  * Call it before there are threads or descriptors that the command should not have.
  */
-int launch_new(char *const *argv, bool as_root, struct launch **out);
+int launch_new(char *const *argv, bool as_root, bool stdout_taken, struct launch **out);
 pid_t launch_pid(const struct launch *l);
 /* Lets it run. Returns 0 once it does, or prints one line and returns -errno of the exec. */
 int launch_go(struct launch *l);

@@ -121,7 +121,7 @@ static int check_privileges(void)
 	    (self.caps & tracing) == tracing)
 		return 0;
 	log_error("record: recording needs privileges: run it with sudo, or give the program "
-		  "CAP_BPF and CAP_PERFMON");
+		  "CAP_BPF, CAP_PERFMON, CAP_DAC_READ_SEARCH and CAP_SYSLOG");
 	return -EPERM;
 }
 
@@ -147,7 +147,7 @@ static int prepare_targets(struct recorder *r)
 
 	if (!cfg->command)
 		return targets_new(cfg->pids, cfg->pid_cnt, cfg->tids, cfg->tid_cnt, &r->targets);
-	err = launch_new(cfg->command, cfg->as_root, &r->launch);
+	err = launch_new(cfg->command, cfg->as_root, sink_is_stdout(cfg->output), &r->launch);
 	if (err)
 		return err;
 	pid = launch_pid(r->launch);

@@ -82,6 +82,11 @@ static int make_new(struct sink *s, uid_t uid, gid_t gid)
 	return uid != (uid_t)-1 && fchown(s->fd, uid, gid) ? -errno : 0;
 }
 
+bool sink_is_stdout(const char *path)
+{
+	return !strcmp(path, "-") || !strcmp(path, "/dev/stdout");
+}
+
 /*
  * Names of what is open already. Those of the system are links, so they would be renamed otherwise;
  * a shell's >(COMMAND) is one of them as well.
@@ -93,7 +98,7 @@ static bool names_descriptor(const char *path, int *fd)
 	size_t i;
 
 	*fd = -1;
-	if (!strcmp(path, "-") || !strcmp(path, "/dev/stdout"))
+	if (sink_is_stdout(path))
 		*fd = STDOUT_FILENO;
 	if (!strcmp(path, "/dev/stderr"))
 		*fd = STDERR_FILENO;

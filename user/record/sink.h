@@ -2,6 +2,7 @@
 #ifndef D9_RECORD_SINK_H
 #define D9_RECORD_SINK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -16,6 +17,9 @@ struct sink;
  * a device, is written to as it is. Prints one line and returns -errno.
  */
 int sink_open(const char *path, uid_t uid, gid_t gid, struct sink **out);
+
+/* The path means standard output. */
+bool sink_is_stdout(const char *path);
 
 /*
  * Writes all of it, or prints one line (once) and returns -errno. -EPIPE, when a reader has had
