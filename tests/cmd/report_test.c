@@ -7,7 +7,7 @@
 
 /* clang-format off */
 static const char flat[] = "# standard input: CPU samples over 1.000 s\n"
-		  "# 8 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time (no PMU here: a timer, not cycles)\n"
+		  "# 8 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time: 0.0808 s in all (no PMU here: a timer, not cycles)\n"
 		  "# lost: 3 events (see dial9-prof info)\n"
 		  "# no names for 25.0% of samples, in /lib/libc.so.6 (stripped? install its debug symbols)\n"
 		  "#\n"
@@ -19,7 +19,7 @@ static const char flat[] = "# standard input: CPU samples over 1.000 s\n"
 		  "     0.00%   75.00%        0  work       app\n";
 
 static const char tree[] = "# standard input: CPU samples over 1.000 s\n"
-		  "# 8 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time (no PMU here: a timer, not cycles)\n"
+		  "# 8 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time: 0.0808 s in all (no PMU here: a timer, not cycles)\n"
 		  "# lost: 3 events (see dial9-prof info)\n"
 		  "# no names for 25.0% of samples, in /lib/libc.so.6 (stripped? install its debug symbols)\n"
 		  "#\n"
@@ -31,7 +31,7 @@ static const char tree[] = "# standard input: CPU samples over 1.000 s\n"
 		  "    25.00%    25.00%        2    [unknown] (libc.so.6)\n";
 
 static const char callee[] = "# standard input: CPU samples over 1.000 s\n"
-		  "# 8 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time (no PMU here: a timer, not cycles)\n"
+		  "# 8 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time: 0.0808 s in all (no PMU here: a timer, not cycles)\n"
 		  "# lost: 3 events (see dial9-prof info)\n"
 		  "# no names for 25.0% of samples, in /lib/libc.so.6 (stripped? install its debug symbols)\n"
 		  "#\n"
@@ -41,7 +41,7 @@ static const char callee[] = "# standard input: CPU samples over 1.000 s\n"
 		  "    75.00%     0.00%        0      work (app)\n";
 
 static const char by_thread[] = "# standard input: CPU samples over 1.000 s\n"
-		  "# 8 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time (no PMU here: a timer, not cycles)\n"
+		  "# 8 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time: 0.0808 s in all (no PMU here: a timer, not cycles)\n"
 		  "# lost: 3 events (see dial9-prof info)\n"
 		  "# no names for 25.0% of samples, in /lib/libc.so.6 (stripped? install its debug symbols)\n"
 		  "#\n"
@@ -51,7 +51,7 @@ static const char by_thread[] = "# standard input: CPU samples over 1.000 s\n"
 		  "    25.00%   25.00%        2  pool    11   app\n";
 
 static const char thread_11[] = "# standard input: CPU samples over 0.001 s\n"
-		  "# 2 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time (no PMU here: a timer, not cycles)\n"
+		  "# 2 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time: 0.0202 s in all (no PMU here: a timer, not cycles)\n"
 		  "# lost: nothing\n"
 		  "#\n"
 		  "#     Self    Total  Samples  Symbol  Module\n"
@@ -61,7 +61,7 @@ static const char thread_11[] = "# standard input: CPU samples over 0.001 s\n"
 		  "     0.00%  100.00%        0  work    app\n";
 
 static const char last_second[] = "# standard input: CPU samples over 0.000 s\n"
-		  "# 2 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time (no PMU here: a timer, not cycles)\n"
+		  "# 2 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time: 0.0202 s in all (no PMU here: a timer, not cycles)\n"
 		  "# lost: 3 events (see dial9-prof info)\n"
 		  "# no names for 100.0% of samples, in /lib/libc.so.6 (stripped? install its debug symbols)\n"
 		  "#\n"

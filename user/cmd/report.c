@@ -193,7 +193,8 @@ static void say_clock(const struct report *r)
 	if (hz && !str_parse_u64(hz, UINT64_MAX, &ns))
 		buf_printf(&line, " at %" PRIu64 " Hz", ns);
 	if (period && !str_parse_u64(period, UINT64_MAX, &ns) && ns)
-		buf_printf(&line, ", one each %.3f ms of CPU time", (double)ns / 1e6);
+		buf_printf(&line, ", one each %.3f ms of CPU time: %.3g s in all", (double)ns / 1e6,
+			   (double)ns * (double)profile_samples(r->profile) / 1e9);
 	if (event && !strcmp(event, "cpu-clock"))
 		buf_addstr(&line, " (no PMU here: a timer, not cycles)");
 	say("%s", buf_cstr(&line));

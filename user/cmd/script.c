@@ -301,11 +301,17 @@ static void put_stack(struct script *s, const struct trace_event *ev)
 	buf_addch(&s->line, '\n');
 }
 
+/* The stack of the switch that was printed last. */
+static bool is_below(const struct script *s, const struct trace_event *ev)
+{
+	return !s->opts->json && ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_SWITCH_OUT &&
+	       s->last_tid == ev->tid && s->last_ts == ev->ts;
+}
+
 static void put_text(struct script *s, const struct trace_event *ev)
 {
 	bool stack = ev->frames && s->fields & FIELDS_STACK;
-	bool below = ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_SWITCH_OUT &&
-		     s->last_tid == ev->tid && s->last_ts == ev->ts;
+	bool below = is_below(s, ev);
 
 	if (below && !stack)
 		return;
@@ -474,9 +480,10 @@ static int run(struct script *s)
 	uint64_t limit = s->opts->limit ? s->opts->limit : UINT64_MAX;
 	struct trace_event ev;
 	const char *clock;
-	int ret = 0;
+	bool below;
+	int ret;
 
-	while (s->printed < limit && (ret = reader_next(s->reader, &ev)) == 1) {
+	while ((ret = reader_next(s->reader, &ev)) == 1) {
 		select_see(&s->sel, s->reader, &ev);
 		if (ev.kind == TRACE_SAMPLE) {
 			clock = names_meta(s->names, PROF_META_SAMPLE_EVENT);
@@ -484,6 +491,9 @@ static int run(struct script *s)
 		}
 		if (!event_wanted(s, &ev) || !select_match(&s->sel, s->reader, &ev))
 			continue;
+		below = is_below(s, &ev);
+		if (s->printed == limit && !below)
+			return 0;
 		buf_clear(&s->line);
 		if (s->opts->json)
 			put_json(s, &ev);
@@ -494,9 +504,9 @@ static int run(struct script *s)
 			fflush(stdout);
 		if (ferror(stdout))
 			return 0;
-		s->printed++;
+		s->printed += !below;
 	}
-	return s->printed < limit ? ret : 0;
+	return ret;
 }
 
 /* An empty output looks like an empty trace: say that it was the options. */
