@@ -363,6 +363,62 @@ Test(heph_export, cuts_text_at_the_limit_between_characters)
 	dial9_schema_free(s);
 }
 
+/* Up to the last byte of what the reader takes: in attributes, and in a tail that does not decode. */
+Test(heph_export, gives_the_largest_packets_back)
+{
+	struct buf text = { 0 }, attrs = { 0 }, b = { 0 }, dial9, back;
+	size_t room = HEPH_PACKET_MAX - HEPH_EVENT_MIN - 1;
+	struct heph_attr a = { .name = { "a", 1 }, .type = HEPH_STR };
+
+	memset(buf_reserve(&text, 65535), 'x', 65535);
+	a.text = (struct dial9_str){ text.data, 60000 };
+	while (room - attrs.len > 65535)
+		heph_wire_put_attr(&attrs, &a);
+	a.text.len = room - attrs.len - 6;
+	heph_wire_put_attr(&attrs, &a);
+	cr_assert_eq(attrs.len, room);
+	put_event(&b, 0, 0, 1, 2, "e", &attrs);
+	memset(attrs.data, 0xff, room);
+	put_event(&b, 0, 1, 1, 2, "e", &attrs);
+	dial9 = import_ok(&b, DIAL9_LEVEL_3);
+	back = export_ok(&dial9);
+	assert_same(&back, &b, "largest");
+	buf_free(&text);
+	buf_free(&attrs);
+	buf_free(&b);
+	buf_free(&dial9);
+	buf_free(&back);
+}
+
+Test(heph_export, leaves_out_what_no_packet_can_hold)
+{
+	enum { CNT = 100, LEN = 60000 };
+	struct dial9_schema *s = SCHEMA("E", true, { "m", DIAL9_STRING_MAP });
+	struct dial9_str(*kv)[2] = calloc(CNT, sizeof(*kv));
+	struct foreign_notes notes = { 0 };
+	struct dial9_enc *enc = new_enc();
+	struct buf value = { 0 }, text;
+	uint64_t lost;
+
+	memset(buf_reserve(&value, LEN), 'x', LEN);
+	for (size_t i = 0; i < CNT; i++) {
+		kv[i][0] = str("k");
+		kv[i][1] = (struct dial9_str){ value.data, LEN };
+	}
+	cr_assert_eq(dial9_enc_begin(enc, s, 1), 0);
+	dial9_enc_put_map(enc, (const struct dial9_str(*)[2])kv, CNT);
+	cr_assert_eq(dial9_enc_end(enc), 0);
+	text = finish(enc, &notes);
+	lost = foreign_notes_count(&notes, FOREIGN_NOTE_LOST, NULL);
+	cr_assert_gt(lost, 0);
+	cr_assert_eq(count(&text, "\"m.k\"") + lost, CNT);
+	foreign_notes_fini(&notes);
+	buf_free(&value);
+	buf_free(&text);
+	free(kv);
+	dial9_schema_free(s);
+}
+
 /*
  * One event of another kind makes the trace mixed: counters start over, and bytes that were damage
  * stay away.

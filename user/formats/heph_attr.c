@@ -51,17 +51,30 @@ struct dial9_str heph_attr_fit(struct heph_attr_out *o, struct dial9_str text)
 	return text.len ? text : none;
 }
 
-/*
- * Every attribute passes here: what would make the packet too large to be read again is left out.
- */
+static size_t encoded_size(const struct heph_attr *a)
+{
+	size_t sz = 2 + a->name.len + 1;
+
+	if (a->type & HEPH_ARRAY)
+		return sz + 2 + a->elems.len;
+	return sz + (a->type == HEPH_STR ? 2 + a->text.len : 8);
+}
+
+/* Every attribute passes here: a packet that is too large could not be read again. */
 static void add(struct heph_attr_out *o, const struct heph_attr *a)
 {
-	if (o->buf.len + a->name.len + a->text.len + a->elems.len + 16 >
-	    HEPH_PACKET_MAX - HEPH_EVENT_MIN - 2 * HEPH_TEXT_MAX) {
-		lost(o, "attribute beyond 16 MiB in one event", a->name);
-		return;
-	}
-	heph_wire_put_attr(&o->buf, a);
+	if (o->buf.len + encoded_size(a) > o->max)
+		lost(o, "attribute beyond what a packet can hold", a->name);
+	else
+		heph_wire_put_attr(&o->buf, a);
+}
+
+void heph_attr_put_raw(struct heph_attr_out *o, const void *p, size_t sz)
+{
+	if (o->buf.len + sz > o->max)
+		lost(o, "undecoded bytes beyond what a packet can hold", (struct dial9_str){ 0 });
+	else
+		buf_add(&o->buf, p, sz);
 }
 
 static void add_bits(struct heph_attr_out *o, struct dial9_str name, uint8_t type, uint64_t bits)

@@ -9,6 +9,7 @@
 /* Where attributes go, and where is said what became of their values. */
 struct heph_attr_out {
 	struct buf buf; /* encoded attributes */
+	size_t max; /* what buf may hold; what would go beyond is left out */
 	struct buf tmp; /* private */
 	const struct dial9_dec *dec; /* resolves pool ids */
 	struct foreign_notes *notes;
@@ -26,6 +27,9 @@ void heph_attr_put(struct heph_attr_out *o, struct dial9_str name, const struct 
  */
 void heph_attr_put_exact(struct heph_attr_out *o, struct dial9_str name,
 			 const struct dial9_value *v, uint8_t wire_type);
+
+/* Bytes as they are: the end of a packet, which nobody could decode. */
+void heph_attr_put_raw(struct heph_attr_out *o, const void *p, size_t sz);
 
 void heph_attr_put_u64(struct heph_attr_out *o, const char *name, uint64_t v);
 void heph_attr_put_text(struct heph_attr_out *o, struct dial9_str name, struct dial9_str text);

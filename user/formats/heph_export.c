@@ -27,6 +27,9 @@
 #define OUT_SZ (64u << 10)
 #define STREAMS_MAX (1u << 20)
 
+/* Leaves room for the description, and for an end's attributes, which a prefix makes longer. */
+#define ATTRS_MAX (HEPH_PACKET_MAX / 4)
+
 struct exporter {
 	dial9_write_fn write;
 	void *ctx;
@@ -199,10 +202,12 @@ static void get_fields(struct exporter *x, const struct heph_plan *plan,
 	}
 	if (out->desc.len > HEPH_TEXT_MAX + 1)
 		out->desc = heph_attr_fit(&x->attrs, out->desc);
+	x->attrs.max = HEPH_PACKET_MAX - HEPH_EVENT_MIN - out->desc.len;
 	for (; i < end; i++)
 		heph_attr_put_exact(&x->attrs, plan->names[i], &v[i], plan->wire_types[i]);
-	if (plan->undecoded && v[end].str.len <= HEPH_PACKET_MAX / 2)
-		buf_add(&x->attrs.buf, v[end].str.ptr, v[end].str.len);
+	if (plan->undecoded)
+		heph_attr_put_raw(&x->attrs, v[end].str.ptr, v[end].str.len);
+	x->attrs.max = ATTRS_MAX;
 }
 
 static void put_event(struct exporter *x, struct heph_event *ev)
@@ -744,6 +749,7 @@ int heph_export(const struct foreign_input *in, const struct foreign_opts *opts,
 	int err, wrote;
 
 	x.attrs.notes = notes;
+	x.attrs.max = ATTRS_MAX;
 	err = survey(&x, in);
 	x.is_writing = true;
 	if (!err) {
