@@ -4,8 +4,9 @@
 
 #define WAKE_FIELDS(X)                                                                             \
 	X(U32, pid)                                                                                \
-	X(OPT_VARINT, when) X(I64, delta) X(STRING, comm) X(OPT_U16, cpu) X(STACK, stack)          \
-		X(OPT_STACK, other) X(BOOL, sync) X(BYTES, blob) X(F64, load) X(OPT_STRING, note)
+	X(OPT_VARINT, when)                                                                        \
+	X(I64, delta) X(STRING, comm) X(OPT_U16, cpu) X(STACK, stack) X(OPT_STACK, other)          \
+		X(BOOL, sync) X(BYTES, blob) X(F64, load) X(OPT_STRING, note)
 DIAL9_EVENT(wake, "Wake", WAKE_FIELDS)
 
 /* The same event as another program knows it. */
