@@ -2,11 +2,20 @@
 /* Typed reading by field name: layouts that grew, shrank, changed widths, and those that cannot be read. */
 #include "support.h"
 
-#define WAKE_FIELDS(X)                                                                             \
-	X(U32, pid)                                                                                \
-	X(OPT_VARINT, when)                                                                        \
-	X(I64, delta) X(STRING, comm) X(OPT_U16, cpu) X(STACK, stack) X(OPT_STACK, other)          \
-		X(BOOL, sync) X(BYTES, blob) X(F64, load) X(OPT_STRING, note)
+/* clang-format off */
+#define WAKE_FIELDS(X) \
+	X(U32, pid) \
+	X(OPT_VARINT, when) \
+	X(I64, delta) \
+	X(STRING, comm) \
+	X(OPT_U16, cpu) \
+	X(STACK, stack) \
+	X(OPT_STACK, other) \
+	X(BOOL, sync) \
+	X(BYTES, blob) \
+	X(F64, load) \
+	X(OPT_STRING, note)
+/* clang-format on */
 DIAL9_EVENT(wake, "Wake", WAKE_FIELDS)
 
 /* The same event as another program knows it. */
