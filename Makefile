@@ -84,9 +84,10 @@ TESTS := $(addprefix tests/, \
 	kernel/cpus_test.c kernel/format_test.c kernel/kallsyms_test.c kernel/perf_side_test.c \
 	kernel/proc_test.c libdial9/alloc_test.c libdial9/copy_test.c libdial9/decode_test.c \
 	libdial9/encode_test.c libdial9/event_test.c libdial9/golden_test.c libdial9/pool_test.c \
-	libdial9/put_test.c libdial9/reader_test.c libdial9/registry_test.c libdial9/schema_test.c \
-	libdial9/value_test.c libdial9/wire_test.c profile/census_test.c profile/profile_test.c \
-	profile/split_test.c profile/tree_test.c record/event_test.c record/eventset_test.c \
+	libdial9/property_test.c libdial9/put_test.c libdial9/reader_test.c \
+	libdial9/registry_test.c libdial9/schema_test.c libdial9/value_test.c libdial9/wire_test.c \
+	profile/census_test.c profile/profile_test.c profile/split_test.c profile/tree_test.c \
+	record/event_test.c record/eventset_test.c \
 	record/hold_test.c record/launch_test.c record/maps_test.c record/merge_test.c \
 	record/ring_test.c record/sink_test.c record/stacks_test.c record/targets_test.c \
 	record/tasks_test.c record/translate_test.c symbol/demangle_test.c symbol/dwinfo_test.c \
