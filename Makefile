@@ -264,9 +264,10 @@ $(SYM)/c-link: $(SYM)/c-gcc
 	$(Q)objcopy --strip-all --add-gnu-debuglink=$@.debug $< $@
 
 # ---- targets ------------------------------------------------------------------------------------
-.PHONY: check check-unit check-root check-san check-cli check-docs check-install check-tutorial check-self fuzz \
-	fuzz-replay lint fmt fmt-check bench bench-codec install uninstall clean help demo
-check: check-unit check-san check-cli check-docs check-install check-tutorial check-self fuzz-replay check-root
+.PHONY: check check-unit check-root check-san check-cli check-docs check-install check-tutorial check-js \
+	check-self fuzz fuzz-replay lint fmt fmt-check bench bench-codec install uninstall clean help demo
+check: check-unit check-san check-cli check-docs check-install check-tutorial check-js check-self fuzz-replay \
+	check-root
 
 check-unit: $(TEST_BINS) $(STIM_BINS)
 	$(Q)$(TEST_ENV) sh tests/run.sh unit $(TEST_BINS)
@@ -290,6 +291,17 @@ check-install: all
 
 check-tutorial: lib
 	$(Q)$(TEST_ENV) CC=$(CC) CXX=$(CXX) sh tests/run-tutorial.sh $(O)
+
+# With node 18 or later.
+JS_TESTS := $(call have,tests/js/*.test.js)
+check-js: all $(O)/tests/js/random_trace
+	$(Q)$(TEST_ENV) node --test $(JS_TESTS) > $(O)/js.log || { cat $(O)/js.log; echo FAILED js; exit 1; }
+	@echo "js: passed"
+
+$(O)/tests/js/random_trace: $(O)/obj/tests/js/random_trace.o $(LIB_A)
+	$(call msg,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^
 
 check-self:
 	$(Q)$(TEST_ENV) CC=$(CC) sh tests/run-self.sh
@@ -402,6 +414,7 @@ help:
 ##H make check-unit    the unit tests: no root, under a minute
 ##H make check-root    the tests on the live kernel
 ##H make check-san     the unit tests under ASan and UBSan
+##H make check-js      the JavaScript reader under node, against the vectors and the C codec
 ##H make lint          layering, symbol names, headers, sizes, shell scripts, formatting
 ##H make fuzz          libFuzzer on each target for FUZZ_TIME seconds (60)
 ##H make fmt           reformat with clang-format 14

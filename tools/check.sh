@@ -38,6 +38,6 @@ step make "$jobs" all tests replay
 step make "$jobs" O=build/clang CC=clang all tests
 step make "$jobs" O=build/san SAN=address,undefined tests
 step make lint
-step make check-unit check-san check-cli check-docs check-install check-self fuzz-replay
+step make check-unit check-san check-cli check-docs check-install check-tutorial check-js check-self fuzz-replay
 step $sudo env "D9_REQUIRE_ROOT=$D9_REQUIRE_ROOT" WERROR=1 "PATH=$PATH" make check-root
 echo "all checks passed"
