@@ -320,10 +320,17 @@ Test(decode, error_of_the_reader_is_passed_on_and_can_be_got_over)
 	struct feed feed = { p, 20, 0, 64, -EIO };
 	struct dial9_dec *dec = dec_feed(&feed);
 	struct dial9_frame f;
+	struct dial9_error e;
 
 	cr_assert_eq(dial9_dec_next(dec, &f), 1);
 	cr_assert_eq(dial9_dec_next(dec, &f), 1);
 	cr_assert_eq(dial9_dec_next(dec, &f), -EIO);
+	/* One that is also an answer of ours is an error at the place that nobody could read. */
+	feed.err = -EBADMSG;
+	cr_assert_eq(dial9_dec_next(dec, &f), -EBADMSG);
+	dial9_dec_error(dec, &e);
+	cr_assert_eq(e.offset, 20);
+	cr_assert_str_eq(e.reason, "the input cannot be read");
 	feed.n = sizeof(p);
 	cr_assert_eq(dial9_dec_next(dec, &f), 1);
 	cr_assert_eq(f.event.values[0].u64, 5);

@@ -430,6 +430,8 @@ static int want_more(struct dial9_dec *d)
 		return too_big(d, d->pos, "frame over the limit");
 	if (d->read)
 		got = fill(d, more);
+	if (got < 0)
+		value_bad(&d->fault, d->end, "the input cannot be read");
 	if (got)
 		return got;
 	if (!left(d->pos, d->end) && d->started) {
