@@ -69,8 +69,8 @@ SRCS_formats := $(addprefix user/formats/, \
 	heph.c heph_attr.c heph_count.c heph_dump.c heph_export.c heph_import.c heph_plan.c \
 	heph_scan.c heph_shape.c heph_span.c heph_text.c heph_wire.c)
 SRCS_cmd := $(addprefix user/cmd/, \
-	convert.c dump.c dump_json.c dump_text.c info.c info_json.c input.c list.c record.c report.c \
-	report_print.c script.c select.c summary.c text.c view.c)
+	convert.c dump.c dump_json.c dump_text.c info.c info_json.c info_verify.c input.c list.c \
+	record.c report.c report_print.c script.c select.c summary.c text.c view.c)
 SRCS_main := user/main.c
 
 BPF_SRCS := $(addprefix bpf/, \

@@ -47,7 +47,7 @@ static const struct opt_spec dump_spec = {
 	.cnt = sizeof(dump_opts) / sizeof(dump_opts[0]),
 };
 
-static void count(struct dump_tally *tally, const struct dial9_frame *f)
+void dump_count(struct dump_tally *tally, const struct dial9_frame *f)
 {
 	switch (f->kind) {
 	case DIAL9_FRAME_HEADER:
@@ -81,7 +81,7 @@ int dump_run(struct dial9_dec *dec, bool json, FILE *out, struct dump_tally *tal
 
 	*tally = (struct dump_tally){ 0 };
 	while (ok && (err = dial9_dec_next(dec, &f)) == 1) {
-		count(tally, &f);
+		dump_count(tally, &f);
 		buf_clear(&line);
 		if (json)
 			dump_json_frame(&line, dec, &f);
@@ -98,26 +98,28 @@ int dump_run(struct dial9_dec *dec, bool json, FILE *out, struct dump_tally *tal
 	return ok ? err : -EIO;
 }
 
-/* One line for how it ended, and the exit code. */
-static int conclude(const struct source *src, const struct dial9_dec *dec, int err)
+int dump_conclude(const char *cmd, const struct source *src, const struct dial9_dec *dec, int err)
 {
+	const char *name = source_name(src);
 	struct dial9_error e;
 
 	dial9_dec_error(dec, &e);
 	switch (err) {
 	case 0:
+		if (source_is_cut(src))
+			log_warn("%s: %s: torn after %" PRIu64
+				 " bytes: the gzip data ends too early",
+				 cmd, name, dial9_dec_consumed(dec));
 		return CMD_OK;
 	case -ENODATA:
-		log_warn("dump: %s: torn after %" PRIu64 " bytes: %s", source_name(src), e.offset,
-			 e.reason);
+		log_warn("%s: %s: torn after %" PRIu64 " bytes: %s", cmd, name, e.offset, e.reason);
 		return e.offset ? CMD_OK : CMD_INPUT;
 	case -EBADMSG:
 	case -E2BIG:
-		log_error("dump: %s: damaged at byte %" PRIu64 ": %s", source_name(src), e.offset,
-			  e.reason);
+		log_error("%s: %s: damaged at byte %" PRIu64 ": %s", cmd, name, e.offset, e.reason);
 		return CMD_INPUT;
 	default:
-		log_error("dump: %s: %s", source_name(src), strerror(-err));
+		log_error("%s: %s: %s", cmd, name, strerror(-err));
 		return CMD_INPUT;
 	}
 }
@@ -141,7 +143,7 @@ static int dump_source(struct source *src, bool json)
 		log_error("dump: cannot write: %s", strerror(errno));
 		code = CMD_OUTPUT;
 	} else {
-		code = conclude(src, dec, err);
+		code = dump_conclude("dump", src, dec, err);
 	}
 	dial9_dec_free(dec);
 	return code;

@@ -30,6 +30,10 @@ static const struct opt info_opts[] = {
 	  .off = O(modules),
 	  .help = "also all modules with their build-ids" },
 	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
+	{ .name = "verify",
+	  .kind = OPT_FLAG,
+	  .off = O(verify),
+	  .help = "only say whether all of it is valid dial9, or where the first fault is" },
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
 };
 
@@ -40,6 +44,7 @@ static const struct opt_spec info_spec = {
 	.opts = info_opts,
 	.cnt = sizeof(info_opts) / sizeof(info_opts[0]),
 	.examples = "  dial9-prof info trace.bin\n"
+		    "  dial9-prof info --verify trace.bin\n"
 		    "  sudo dial9-prof -p 4242 -o - | dial9-prof info -\n",
 };
 
@@ -429,7 +434,9 @@ int cmd_info(int argc, char **argv)
 		code = CMD_OK;
 	} else if (!ret) {
 		path = select_input(&opts.sel, argc, argv, first);
-		if (path && !view_foreign(path, opts.json ? VIEW_INFO_JSON : VIEW_INFO, &code))
+		if (path && opts.verify)
+			code = info_verify(path, opts.json);
+		else if (path && !view_foreign(path, opts.json ? VIEW_INFO_JSON : VIEW_INFO, &code))
 			code = info_file(&opts, path);
 	}
 	opts_fini(&info_spec, &opts);

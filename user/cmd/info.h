@@ -8,7 +8,7 @@
 
 struct info_opts {
 	struct select_opts sel;
-	bool schemas, modules, json;
+	bool schemas, modules, json, verify;
 };
 
 /* One run of the command: the trace has been read to its end. */
@@ -28,5 +28,8 @@ const char *info_type_name(uint8_t type);
 
 /* The JSON form, appended to in->out. */
 void info_json(struct info *in);
+
+/* --verify: prints the verdict on a file, as the last line of `dump --json` if so asked; an exit code. */
+int info_verify(const char *path, bool json);
 
 #endif /* D9_CMD_INFO_H */

@@ -1,0 +1,65 @@
+# Is it valid dial9, and if not, from which byte on?
+#
+$ dial9-prof info --verify $T/golden/dial9/core/small.bin
+<*>small.bin: good: 12 frames, 6 of them events, in 599 bytes
+#
+$ cp $T/golden/dial9/mixed_1k.bin mixed; gzip -k mixed; dial9-prof info --verify mixed.gz; dial9-prof info --verify - <mixed
+mixed.gz: good: 1005 frames, 1000 of them events, in 37497 bytes
+standard input: good: 1005 frames, 1000 of them events, in 37497 bytes
+#
+# A torn tail is said, and no fault, but for a file that has not even a header.
+$ head -c 24 $T/golden/dial9/core/map_keys.bin >torn; dial9-prof info --verify torn
+torn: torn: 1 frames, 0 of them events, in 18 bytes
+! dial9-prof: info: torn: torn after 18 bytes: the input ends inside a frame
+#
+$ dial9-prof info --verify --json torn
+{"f":"end","status":"truncated","frames":1,"events":0,"consumed":18,"msg":"the input ends inside a frame","offset":18}
+! dial9-prof: info: torn: torn after 18 bytes: the input ends inside a frame
+#
+$ dial9-prof info --verify /dev/null
+/dev/null: torn: 0 frames, 0 of them events, in 0 bytes
+! dial9-prof: info: /dev/null: torn after 0 bytes: the input ends inside a frame
+? 5
+#
+# The byte at fault, not the beginning of its frame.
+$ dial9-prof info --verify $T/golden/dial9/hostile/version_ff.bin
+<*>version_ff.bin: damaged: 0 frames, 0 of them events, in 0 bytes
+! dial9-prof: info: <*>version_ff.bin: damaged at byte 4: unknown version
+? 5
+#
+$ { head -c 13893 mixed; printf '\377'; tail -c +13895 mixed; } >bad; dial9-prof info --verify bad
+bad: damaged: <N> frames, <N> of them events, in 13893 bytes
+! dial9-prof: info: bad: damaged at byte 13893: unknown frame tag
+? 5
+#
+$ dial9-prof info --verify --json $T/golden/dial9/hostile/trailing_zero.bin
+{"f":"end","status":"corrupt","frames":2,"events":1,"consumed":28,"msg":"unknown frame tag","offset":28}
+! dial9-prof: info: <*>trailing_zero.bin: damaged at byte 28: unknown frame tag
+? 5
+#
+$ echo some text >text; dial9-prof info --verify text
+text: damaged: 0 frames, 0 of them events, in 0 bytes
+! dial9-prof: info: text: damaged at byte 0: not a dial9 stream
+? 5
+#
+# The gzip data around a trace may be what is cut off or damaged.
+$ head -c 500 mixed.gz >cut.gz; dial9-prof info --verify cut.gz
+cut.gz: torn: <N> frames, <N> of them events, in <N> bytes
+! dial9-prof: info: cut.gz: torn after <N> bytes: the input ends inside a frame
+#
+$ head -c -1 mixed.gz >cut.gz; dial9-prof info --verify cut.gz
+cut.gz: torn: 1005 frames, 1000 of them events, in 37497 bytes
+! dial9-prof: info: cut.gz: torn after 37497 bytes: the gzip data ends too early
+#
+$ { head -c -8 mixed.gz; printf 'checksum'; } >crc.gz; dial9-prof info --verify crc.gz
+crc.gz: damaged: 1005 frames, 1000 of them events, in 37497 bytes
+! dial9-prof: info: crc.gz: damaged at byte 37497: the input cannot be read
+? 5
+#
+$ dial9-prof dump crc.gz >lines; wc -l <lines
+<N>
+! dial9-prof: dump: crc.gz: damaged at byte 37497: the input cannot be read
+#
+$ dial9-prof info --verify $T/golden/dial9/core/small.bin >/dev/full
+! dial9-prof: cannot write to standard output: No space left on device
+? 3
