@@ -196,8 +196,23 @@ DIAL9_API bool dial9_schema_equal(const struct dial9_schema *a, const struct dia
 
 struct dial9_enc;
 
-/* Takes sz bytes, which are always whole frames, or fails with -errno and takes nothing. */
+/*
+ * Takes sz bytes, which are always whole frames, or fails with -errno and takes nothing. The next call after a
+ * failure begins with the same bytes.
+ */
 typedef int (*dial9_write_fn)(void *ctx, const void *data, size_t sz);
+
+/*
+ * The dial9_write_fn for a file descriptor: ctx is a struct dial9_fd, zero but for the descriptor, which stays the
+ * caller's. One for each encoder, and it must outlive it. Signals do not stop it; on an error (-EAGAIN of one that
+ * does not block, -ENOSPC, -EPIPE) the next flush goes on where this one ended, in the middle of a frame if need be.
+ */
+struct dial9_fd {
+	int fd;
+	size_t gone; /* private: bytes of the next call's that are written already */
+};
+
+DIAL9_API int dial9_write_fd(void *ctx, const void *data, size_t sz);
 
 struct dial9_enc_opts {
 	size_t sz; /* sizeof(struct dial9_enc_opts) */
