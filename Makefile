@@ -287,7 +287,7 @@ check-docs: all
 	$(Q)$(TEST_ENV) CC=$(CC) sh tests/run-docs.sh $(PROGRAM)
 
 check-install: all
-	$(Q)$(TEST_ENV) CC=$(CC) MAKE="$(MAKE)" sh tests/run-install.sh
+	$(Q)$(TEST_ENV) CC=$(CC) CXX=$(CXX) MAKE="$(MAKE)" sh tests/run-install.sh
 
 check-tutorial: lib
 	$(Q)$(TEST_ENV) CC=$(CC) CXX=$(CXX) sh tests/run-tutorial.sh $(O)

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Installation, as a packager and a user of the library see it: tests/run-install.sh
 #   - libdial9 builds where there is neither clang nor bpftool, and in no other directory than asked for
-#   - `make install` puts everything below DESTDIR; a program builds against what is there and runs
+#   - `make install` puts everything below DESTDIR; programs in C and C++, linked with the shared library and
+#     with the archive, build against what is there and run
 #   - `make uninstall` leaves nothing
 set -u
 
 top=$(realpath "${D9_TOP:-.}")
 cc=${CC:-gcc}
+cxx=${CXX:-g++}
 make=${MAKE:-make}
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -42,6 +44,50 @@ sed -n '/^```c$/,/^```$/p' README.md | sed '/^```/d' >"$dir/example.c"
 	>"$dir/log" 2>&1 || die "no program builds against the installed library"
 LD_LIBRARY_PATH=$usr/lib "$dir/example" | "$usr/bin/dial9-prof" dump - >"$dir/log" 2>&1 ||
 	die "a program built against the installed library writes no trace"
+
+# In C++: what is declared there is what the library has, whether shared or static.
+cat >"$dir/outside.cc" <<'CXX'
+#include <dial9.h>
+#include <cstdio>
+
+#define HIT_FIELDS(X) X(VARINT, bytes) X(STRING, path) X(OPT_U32, status)
+DIAL9_EVENT(hit, "Hit", HIT_FIELDS)
+
+int main()
+{
+	dial9_fd out = {};
+	dial9_enc_opts opts = {};
+	dial9_event_type type = {};
+	dial9_schema *schema = nullptr;
+	dial9_enc *enc = nullptr;
+	hit h = {};
+
+	out.fd = fileno(stdout);
+	opts.sz = sizeof(opts);
+	opts.write = dial9_write_fd;
+	opts.ctx = &out;
+	h.timestamp_ns = 1000;
+	h.bytes = 4096;
+	h.path.ptr = "index";
+	h.path.len = 5;
+	if (hit_schema(&schema) || dial9_enc_new(&opts, &enc))
+		return 1;
+	type.schema = schema;
+	int err = hit_write(enc, &type, &h);
+	if (!err)
+		err = dial9_enc_flush(enc);
+	dial9_enc_free(enc);
+	dial9_schema_free(schema);
+	return err ? 2 : 0;
+}
+CXX
+for lib in -ldial9 "$usr/lib/libdial9.a"; do
+	"$cxx" -std=c++11 -Wall -Wextra -Wpedantic -Werror "-I$usr/include" -o "$dir/outside" "$dir/outside.cc" \
+		"-L$usr/lib" "$lib" >"$dir/log" 2>&1 || die "no C++ program builds against the installed $lib"
+	LD_LIBRARY_PATH=$usr/lib "$dir/outside" | "$usr/bin/dial9-prof" dump - >"$dir/log" 2>&1
+	grep -q '0.000001000 Hit bytes=4096 path="index"' "$dir/log" ||
+		die "a C++ program built against the installed $lib writes no trace"
+done
 
 "$make" uninstall DESTDIR="$dir/root" prefix=/opt/d9 >"$dir/log" 2>&1 || die "make uninstall"
 left=$(find "$dir/root" ! -type d)
