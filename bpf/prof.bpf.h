@@ -126,14 +126,20 @@ static __always_inline void raw_init(void *raw, __u16 type, __u32 tid)
 	*(__u64 *)raw = type | (__u64)tid << 32;
 }
 
-static __always_inline void rec_output(struct prof_rec *rec, __u32 size, enum prof_class class)
+/* Sends a record that has been counted. */
+static __always_inline void rec_write(struct prof_rec *rec, __u32 size, enum prof_class class)
 {
 	void *ring = ring_of(rec->cpu);
 
 	rec->size = size;
-	count_produced(rec->cpu, class);
 	if (!ring || bpf_ringbuf_output(ring, rec, size, BPF_RB_NO_WAKEUP))
 		count_lost(rec->cpu, class, rec->ts);
+}
+
+static __always_inline void rec_output(struct prof_rec *rec, __u32 size, enum prof_class class)
+{
+	count_produced(rec->cpu, class);
+	rec_write(rec, size, class);
 }
 
 #endif

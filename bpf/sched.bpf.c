@@ -118,10 +118,10 @@ static __always_inline void switch_with_stacks(void *ctx, bool preempt, struct t
 	if (cfg_switch_stacks & PROF_STACKS_USER)
 		user_stack(rec, prev, frames);
 	cnt = (rec->kstack_cnt & 127) + (rec->ustack_cnt & 127);
-	rec_output(rec, sizeof(*rec) + raw_sz + 8 * cnt, PROF_CLASS_TRACEPOINT);
+	rec_write(rec, sizeof(*rec) + raw_sz + 8 * cnt, PROF_CLASS_TRACEPOINT);
 }
 
-/* A place of a size that is fixed at load, counted. @room: for the raw record. */
+/* A place of a size that is fixed at load. @room: for the raw record. */
 static __always_inline struct prof_rec *rec_reserve(__u32 cpu, __u64 ts, __u32 room, __u32 event,
 						    __u64 pid_tgid)
 {
@@ -129,7 +129,6 @@ static __always_inline struct prof_rec *rec_reserve(__u32 cpu, __u64 ts, __u32 r
 	void *ring = ring_of(cpu);
 	struct prof_rec *rec;
 
-	count_produced(cpu, PROF_CLASS_TRACEPOINT);
 	rec = ring ? bpf_ringbuf_reserve(ring, size, 0) : NULL;
 	if (!rec) {
 		count_lost(cpu, PROF_CLASS_TRACEPOINT, ts);
@@ -139,6 +138,12 @@ static __always_inline struct prof_rec *rec_reserve(__u32 cpu, __u64 ts, __u32 r
 	rec->size = size;
 	rec->event = event;
 	return rec;
+}
+
+/* Switches happen with interrupts off, so that their count needs no atomic operation. */
+static __always_inline void count_switch(__u32 cpu)
+{
+	cpu_stat(cpu)->switches_produced++;
 }
 
 SEC("?tp_btf/sched_switch")
@@ -159,11 +164,13 @@ int prof_sched_switch(__u64 *ctx)
 	} else if (cfg_switch_stacks && prev->pid && prev->tgid != cfg_self_tgid) {
 		start = bpf_ktime_get_ns();
 		cpu = bpf_get_smp_processor_id();
+		count_switch(cpu);
 		switch_with_stacks(ctx, preempt, prev, next, state, cpu, start);
 		goto out;
 	}
 	start = bpf_ktime_get_ns();
 	cpu = bpf_get_smp_processor_id();
+	count_switch(cpu);
 	rec = rec_reserve(cpu, start, room_for(cfg_switch.size, cfg_switch.comm_dyn ? 2 : 0),
 			  cfg_switch.event, (__u64)prev->tgid << 32 | (__u32)prev->pid);
 	if (rec) {
@@ -187,11 +194,13 @@ static __always_inline __s32 task_cpu(struct task_struct *task)
 static __always_inline struct prof_rec *rec_about(struct task_struct *task, __u32 room, __u32 event)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u32 cpu = bpf_get_smp_processor_id();
 
 	if (!recording ||
 	    (!is_target(pid_tgid, pid_tgid >> 32) && !is_target(task->pid, task->tgid)))
 		return NULL;
-	return rec_reserve(bpf_get_smp_processor_id(), bpf_ktime_get_ns(), room, event, pid_tgid);
+	count_produced(cpu, PROF_CLASS_TRACEPOINT);
+	return rec_reserve(cpu, bpf_ktime_get_ns(), room, event, pid_tgid);
 }
 
 static __always_inline void rec_submit(struct prof_rec *rec, enum prof_prog prog)

@@ -120,7 +120,8 @@ struct prof_prog_stat {
 struct prof_cpu_stat {
 	struct prof_class_stat classes[PROF_CLASS_CNT];
 	struct prof_prog_stat progs[PROF_PROG_CNT];
-	__u64 spare[4];
+	__u64 switches_produced; /* of the first class, by the one program that nothing interrupts */
+	__u64 spare[3];
 };
 
 /* Of switch-outs, --switch-stacks */

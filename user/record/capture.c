@@ -657,6 +657,7 @@ void capture_count(struct capture *c, struct capture_counts *out)
 			out->produced[i] += s->classes[i].produced;
 			out->lost[i] += s->classes[i].lost;
 		}
+		out->produced[PROF_CLASS_TRACEPOINT] += s->switches_produced;
 		for (i = 0; i < PROF_PROG_CNT; i++) {
 			out->prog_runs[i] += s->progs[i].runs;
 			timed_ns[i] += s->progs[i].timed_ns;
