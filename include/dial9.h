@@ -196,20 +196,14 @@ DIAL9_API bool dial9_schema_equal(const struct dial9_schema *a, const struct dia
 
 struct dial9_enc;
 
-/*
- * Takes sz bytes, which are always whole frames, or fails with -errno and takes nothing. The next call after a
- * failure begins with the same bytes.
- */
+/* Takes sz bytes, always whole frames, or fails with -errno and takes none: the next call begins with them. */
 typedef int (*dial9_write_fn)(void *ctx, const void *data, size_t sz);
 
-/*
- * The dial9_write_fn for a file descriptor: ctx is a struct dial9_fd, zero but for the descriptor, which stays the
- * caller's. One for each encoder, and it must outlive it. Signals do not stop it; on an error (-EAGAIN of one that
- * does not block, -ENOSPC, -EPIPE) the next flush goes on where this one ended, in the middle of a frame if need be.
- */
+/* The one for a file descriptor: ctx is this encoder's own struct dial9_fd. After an error (-EAGAIN, -ENOSPC, -EPIPE)
+ * the next flush goes on where this one ended, in the middle of a frame if need be. */
 struct dial9_fd {
-	int fd;
-	size_t gone; /* private: bytes of the next call's that are written already */
+	int fd; /* stays the caller's */
+	size_t gone; /* 0 at first; private */
 };
 
 DIAL9_API int dial9_write_fd(void *ctx, const void *data, size_t sz);
@@ -717,8 +711,8 @@ struct dial9_visitor {
 DIAL9_API int dial9_dec_visit(struct dial9_dec *dec, const struct dial9_visitor *visitor);
 
 /*
- * An event to keep: one allocation, independent of the decoder and of what comes after. Pool ids that are
- * defined become STRING and STACK values; stacks are aligned. -ENOMEM. Release with dial9_event_free().
+ * An event to keep: one allocation, independent of the decoder and of what comes after. Pool ids that are defined
+ * become STRING and STACK values, but not inside of lists and maps; stacks are aligned. -ENOMEM. Release it below.
  */
 DIAL9_API int dial9_event_copy(const struct dial9_dec *dec, const struct dial9_event *ev,
 			       struct dial9_event **out);
@@ -778,8 +772,7 @@ DIAL9_API int dial9_annotations_next(struct dial9_iter *it, uint16_t *field, str
  * Reads events of one name into a struct, field by field name, whatever else their schema holds and in
  * whatever order: members that the schema lacks become zero (absent, if optional), fields that the struct
  * lacks are skipped. Integers of any width go to any other that holds the value, pooled text and stacks are
- * resolved. The struct begins with a uint64_t, the timestamp. DIAL9_EVENT(x, ...) makes x_reader(&out), and
- * x_read(reader, dec, ev, &x).
+ * resolved. The struct begins with a uint64_t, the timestamp. DIAL9_EVENT(x, ...) makes x_reader() and x_read().
  */
 struct dial9_member {
 	const char *name;
@@ -788,7 +781,6 @@ struct dial9_member {
 };
 
 struct dial9_reader;
-
 /* -EINVAL for a type that is not among the kinds, -ENOMEM. */
 DIAL9_API int dial9_reader_new(const char *event_name, const struct dial9_member *members,
 			       size_t cnt, size_t struct_sz, struct dial9_reader **out);
@@ -796,8 +788,7 @@ DIAL9_API void dial9_reader_free(struct dial9_reader *r);
 
 /*
  * 1: *dst is filled; text borrows the decoder's memory as ev does, stacks the reader's until its next call.
- * 0: an event of another name. -EPROTOTYPE: a field whose type cannot become the member's. -ERANGE: a value
- * that does not fit. -ENOMEM.
+ * 0: an event of another name. -EPROTOTYPE: a field cannot become the member. -ERANGE: a value does not fit. -ENOMEM.
  */
 DIAL9_API int dial9_reader_read(struct dial9_reader *r, const struct dial9_dec *dec,
 				const struct dial9_event *ev, void *dst);
