@@ -224,7 +224,10 @@ static int begin(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t t
 		return -ENOTSUP;
 	if (enc->write && (size_t)(enc->h.pos - enc->buf) >= enc->flush_at)
 		err = dial9_enc_flush(enc);
-	if (!err)
+	if (err)
+		return err;
+	enc->entry = registry_find(&enc->registry, s);
+	if (!enc->entry)
 		err = registry_get(&enc->registry, s, &enc->entry);
 	if (!err)
 		err = encode_ensure(enc, (enc->entry->emitted ? 0 : SCHEMA_SZ(s)) + WIRE_RESET_SZ +
@@ -246,10 +249,12 @@ static int begin(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t t
 /* An open event that failed is forgotten; 0 if there is none left, or -EBUSY. */
 static int must_be_closed(struct dial9_enc *enc)
 {
-	if (enc->open && !enc->err)
-		return -EBUSY;
-	dial9_enc_cancel(enc);
-	return 0;
+	if (enc->err) {
+		dial9_enc_cancel(enc);
+		return 0;
+	}
+	settle(enc);
+	return enc->open ? -EBUSY : 0;
 }
 
 int dial9_enc_begin(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t ts)

@@ -100,6 +100,12 @@ static int put_u64_as(struct dial9_enc *enc, uint64_t v, uint8_t elem_type)
 
 int dial9_enc_put_u64(struct dial9_enc *enc, uint64_t v)
 {
+	/* What most fields are. */
+	if (enc->type != enc->type_end && *enc->type == DIAL9_VARINT) {
+		enc->type++;
+		enc->cur = wire_put_varint(enc->cur, v);
+		return 0;
+	}
 	return put_u64_as(enc, v, DIAL9_VARINT);
 }
 
