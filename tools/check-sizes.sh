@@ -10,7 +10,7 @@ MAX_FUNC=60
 
 # The quotes hold awk.
 # shellcheck disable=SC2016
-find user bpf include tests -name '*.[ch]' | sort | xargs awk -v max_file=$MAX_FILE -v max_func=$MAX_FUNC '
+find user bpf include tests tools -name '*.[ch]' -o -name '*.js' | sort | xargs awk -v max_file=$MAX_FILE -v max_func=$MAX_FUNC '
 	FNR == 1 { start = 0; last = "" }
 	FNR == max_file + 1 { print FILENAME ": more than " max_file " lines"; bad = 1 }
 	/^\{/ { start = FNR; name = last }
