@@ -68,6 +68,10 @@ $ (ulimit -v 400000; head -c 100000000 /dev/zero | dial9-prof convert --from api
 ! dial9-prof: standard input: no apitrace trace: brotli: damaged
 ? 5
 #
+$ dial9-prof convert --from apitrace /dev/null -o none.d9
+! dial9-prof: /dev/null: no apitrace trace: an empty file
+? 5
+#
 $ dial9-prof convert --from apitrace game.trace app.trace -o two.d9
 ! dial9-prof: apitrace: one trace at a time; convert each and merge them
 ? 1

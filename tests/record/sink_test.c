@@ -200,19 +200,18 @@ static void expect_open_error(const char *path, int want, const char *line)
 Test(sink, what_cannot_be_opened_is_one_line_with_the_remedy, .init = setup, .fini = teardown)
 {
 	expect_open_error("no/such/dir/t.bin", -ENOENT,
-			  "dial9-prof: record: cannot write no/such/dir/t.bin: No such file or "
+			  "dial9-prof: cannot write no/such/dir/t.bin: No such file or "
 			  "directory; choose another file with -o\n");
 	cr_assert_eq(mkdir("sub", 0700), 0);
-	expect_open_error("sub", -EISDIR, "dial9-prof: record: cannot write sub: Is a directory\n");
+	expect_open_error("sub", -EISDIR, "dial9-prof: cannot write sub: Is a directory\n");
 	cr_assert_eq(mkdir("link.old", 0700), 0);
-	expect_open_error("link", -EISDIR,
-			  "dial9-prof: record: cannot write link.old: Is a directory\n");
+	expect_open_error("link", -EISDIR, "dial9-prof: cannot write link.old: Is a directory\n");
 	cr_expect_neq(access("link", F_OK), 0);
 	rmdir("link.old");
 	expect_open_error("/dev/fd/999", -EBADF,
-			  "dial9-prof: record: cannot write /dev/fd/999: Bad file descriptor\n");
+			  "dial9-prof: cannot write /dev/fd/999: Bad file descriptor\n");
 	expect_open_error("/dev/fd/x", -EBADF,
-			  "dial9-prof: record: cannot write /dev/fd/x: Bad file descriptor\n");
+			  "dial9-prof: cannot write /dev/fd/x: Bad file descriptor\n");
 }
 
 Test(sink, a_full_disk_is_one_line_however_often_it_is_tried)
@@ -227,8 +226,7 @@ Test(sink, a_full_disk_is_one_line_however_often_it_is_tried)
 		cr_expect_eq(sink_write(s, "x", 1), -ENOSPC);
 	cr_expect_eq(sink_close(s), 0, "it was said already");
 	said = support_stderr();
-	cr_expect_str_eq(said,
-			 "dial9-prof: record: cannot write /dev/full: No space left on device\n");
+	cr_expect_str_eq(said, "dial9-prof: cannot write /dev/full: No space left on device\n");
 }
 
 Test(sink, a_reader_that_left_is_no_news)

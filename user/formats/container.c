@@ -128,6 +128,8 @@ int container_open(const struct foreign_input *in, container_chunk_fn on_chunk, 
 	if (err >= 0) {
 		c->kind = container_detect(c->buf, c->len);
 		err = open_decoder(c);
+		if (!c->len)
+			c->reason = "an empty file";
 	}
 	if (err) {
 		free(c);

@@ -33,7 +33,7 @@ struct sink {
 
 static int output_error(const char *path, int err)
 {
-	log_error("record: cannot write %s: %s%s", path, strerror(-err),
+	log_error("cannot write %s: %s%s", path, strerror(-err),
 		  err == -EACCES || err == -EROFS || err == -ENOENT ?
 			  "; choose another file with -o" :
 			  "");
