@@ -107,3 +107,10 @@ $ dial9-prof convert missing.bin -o x
 $ dial9-prof convert core0.bin -o /nowhere/x
 ! dial9-prof: <*>/nowhere/x<*>
 ? 3
+#
+$ dial9-prof convert --tick 5 core0.bin -o x.d9
+! dial9-prof: convert: --tick is for apitrace, which has no time; tonbandgeraet has its own
+? 1
+#
+$ dial9-prof convert core0.bin core1.bin -o x.d9
+! dial9-prof: convert: 2 files without a core number are all read as core 0: say which they are with FILE@CORE

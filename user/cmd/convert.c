@@ -242,6 +242,33 @@ static int choose_from(struct convert *cv)
 	return err;
 }
 
+static bool is_format(const struct foreign_format *format, const char *name)
+{
+	return format && !strcmp(format->name, name);
+}
+
+/* What was asked for in vain is not passed over in silence. */
+static int check_options(const struct convert *cv)
+{
+	size_t without = 0;
+
+	if (cv->opts->tick_ns && !is_format(cv->from, "apitrace")) {
+		log_error("convert: --tick is for apitrace, which has no time; %s has its own",
+			  name_of(cv->from));
+		return -EINVAL;
+	}
+	if (cv->opts->spec && cv->to)
+		log_warn("convert: --spec is the level of a dial9 output, and means nothing for %s",
+			 name_of(cv->to));
+	for (size_t i = 0; i < cv->cnt; i++)
+		without += !cv->files[i].has_core;
+	if (is_format(cv->from, "tonbandgeraet") && without > 1)
+		log_warn("convert: %zu files without a core number are all read as core 0: say "
+			 "which they are with FILE@CORE",
+			 without);
+	return 0;
+}
+
 static int choose_formats(struct convert *cv)
 {
 	int err = choose_from(cv);
@@ -258,7 +285,7 @@ static int choose_formats(struct convert *cv)
 		log_error("convert: one dial9 trace at a time");
 		return -EINVAL;
 	}
-	return 0;
+	return check_options(cv);
 }
 
 /* ---- the run ----------------------------------------------------------------------------------- */
