@@ -86,6 +86,8 @@ static void become(struct live_proc *p, const char *const *argv, live_prepare_fn
 		   int out)
 {
 	int err = open(p->err_path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	/* now: whoever prepare makes of us may not see into the directory of the build */
+	int program = open(argv[0], O_PATH | O_CLOEXEC);
 
 	dup2(in, 0);
 	dup2(out, 1);
@@ -93,7 +95,7 @@ static void become(struct live_proc *p, const char *const *argv, live_prepare_fn
 	if (prepare)
 		prepare();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	execv(argv[0], (char *const *)argv);
+	execveat(program, "", (char *const *)argv, environ, AT_EMPTY_PATH);
 	fprintf(stderr, "%s: %s\n", argv[0], strerror(errno));
 	_exit(120);
 }
