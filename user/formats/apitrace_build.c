@@ -360,6 +360,25 @@ static int build_real(struct apitrace_tokens *t, struct buf *out, uint8_t tag)
 	return want_close(t);
 }
 
+/* "hex": bytes, the member of an object */
+static int build_hex(struct apitrace_tokens *t, struct buf *out, uint8_t tag)
+{
+	struct apitrace_token tok;
+	int err = want_key(t, "hex");
+
+	if (!err)
+		err = t->next(t, &tok);
+	if (err)
+		return err;
+	if (tok.kind == APITRACE_TOKEN_BYTES)
+		put_string(out, tag, tok.text);
+	else if (tok.kind == APITRACE_TOKEN_TEXT)
+		err = put_hex(out, tag, tok.text);
+	else
+		err = -EBADMSG;
+	return err;
+}
+
 /* {"s": {"hex": bytes}}: text that is not UTF-8 */
 static int build_odd_string(struct apitrace_tokens *t, struct buf *out)
 {
@@ -367,17 +386,7 @@ static int build_odd_string(struct apitrace_tokens *t, struct buf *out)
 	int err = want(t, APITRACE_TOKEN_MAP, &tok);
 
 	if (!err)
-		err = want_key(t, "hex");
-	if (!err)
-		err = t->next(t, &tok);
-	if (err)
-		return err;
-	if (tok.kind == APITRACE_TOKEN_BYTES)
-		put_string(out, APITRACE_STRING, tok.text);
-	else if (tok.kind == APITRACE_TOKEN_TEXT)
-		err = put_hex(out, APITRACE_STRING, tok.text);
-	else
-		err = -EBADMSG;
+		err = build_hex(t, out, APITRACE_STRING);
 	if (!err)
 		err = want_close(t);
 	return err ? err : want_close(t);
@@ -390,17 +399,7 @@ static int build_blob(struct apitrace_tokens *t, struct buf *out)
 	int err = want(t, APITRACE_TOKEN_UINT, &tok);
 
 	if (!err)
-		err = want_key(t, "hex");
-	if (!err)
-		err = t->next(t, &tok);
-	if (err)
-		return err;
-	if (tok.kind == APITRACE_TOKEN_BYTES)
-		put_string(out, APITRACE_BLOB, tok.text);
-	else if (tok.kind == APITRACE_TOKEN_TEXT)
-		err = put_hex(out, APITRACE_BLOB, tok.text);
-	else
-		err = -EBADMSG;
+		err = build_hex(t, out, APITRACE_BLOB);
 	return err ? err : want_close(t);
 }
 
