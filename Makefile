@@ -50,12 +50,12 @@ SRCS_symbol := $(addprefix user/symbol/, \
 	busguard.c demangle.c dwinfo.c dwline.c elfimg.c plt.c ranges.c symbolizer.c symopen.c symtab.c \
 	symworker.c)
 SRCS_record := $(addprefix user/record/, \
-	capture.c emit.c event.c eventset.c frames.c hold.c launch.c maps.c merge.c recorder.c \
+	capture.c emit.c event.c eventset.c frames.c early_records.c launch.c maps.c merge.c recorder.c \
 	ring.c sink.c stacks.c status.c targets.c tasks.c translate.c)
 SRCS_trace := $(addprefix user/trace/, \
-	layout.c names.c reader.c source.c tpsym.c trace.c)
+	layout.c names.c reader.c source.c tp_symbols.c trace.c)
 SRCS_profile := $(addprefix user/profile/, \
-	census.c profile.c split.c tree.c)
+	event_counts.c profile.c thread_times.c tree.c)
 SRCS_export := $(addprefix user/export/, \
 	)
 SRCS_formats := $(addprefix user/formats/, \
@@ -70,7 +70,7 @@ SRCS_formats := $(addprefix user/formats/, \
 	heph_scan.c heph_shape.c heph_span.c heph_text.c heph_wire.c)
 SRCS_cmd := $(addprefix user/cmd/, \
 	convert.c dump.c dump_json.c dump_text.c info.c info_json.c info_verify.c input.c list.c \
-	record.c report.c report_print.c script.c select.c summary.c text.c view.c)
+	record.c report.c report_print.c script.c select.c show_foreign.c summary.c text.c)
 SRCS_main := user/main.c
 
 BPF_SRCS := $(addprefix bpf/, \
@@ -86,14 +86,14 @@ TESTS := $(addprefix tests/, \
 	libdial9/encode_test.c libdial9/event_test.c libdial9/fd_test.c libdial9/golden_test.c \
 	libdial9/pool_test.c libdial9/property_test.c libdial9/put_test.c libdial9/reader_test.c \
 	libdial9/registry_test.c libdial9/schema_test.c libdial9/value_test.c libdial9/wire_test.c \
-	profile/census_test.c profile/profile_test.c profile/split_test.c profile/tree_test.c \
+	profile/event_counts_test.c profile/profile_test.c profile/thread_times_test.c profile/tree_test.c \
 	record/event_test.c record/eventset_test.c \
-	record/hold_test.c record/launch_test.c record/maps_test.c record/merge_test.c \
+	record/early_records_test.c record/launch_test.c record/maps_test.c record/merge_test.c \
 	record/ring_test.c record/sink_test.c record/stacks_test.c record/targets_test.c \
 	record/tasks_test.c record/translate_test.c symbol/demangle_test.c symbol/dwinfo_test.c \
 	symbol/ranges_test.c symbol/symbolizer_test.c symbol/symopen_test.c symbol/symtab_test.c \
 	symbol/symworker_test.c trace/names_test.c trace/reader_test.c trace/source_test.c \
-	trace/tpsym_test.c trace/trace_test.c formats/apitrace_export_test.c formats/apitrace_random_test.c formats/apitrace_test.c \
+	trace/tp_symbols_test.c trace/trace_test.c formats/apitrace_export_test.c formats/apitrace_random_test.c formats/apitrace_test.c \
 	formats/container_test.c \
 	formats/foreign_test.c formats/heph_count_test.c formats/heph_export_test.c \
 	formats/heph_import_test.c formats/heph_scan_test.c formats/heph_shape_test.c \

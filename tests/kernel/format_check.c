@@ -16,7 +16,7 @@
 
 #include "base/buf.h"
 #include "kernel/format.h"
-#include "trace/tpsym.h"
+#include "trace/tp_symbols.h"
 
 /* libtraceevent 1.7 forgets a few bytes when it gives up on a print fmt. */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
@@ -76,20 +76,20 @@ void format_check_fields(const char *text, const struct format_event *ev)
 }
 
 /* One field's rows, as a reader holds them. */
-static struct tpsym rows_of(const struct format_event *ev, const struct format_field *f)
+static struct tp_symbols rows_of(const struct format_event *ev, const struct format_field *f)
 {
-	struct tpsym ts = { 0 };
+	struct tp_symbols ts = { 0 };
 
 	for (size_t i = 0; i < ev->symbol_cnt; i++) {
 		const struct format_symbol *s = &ev->symbols[i];
 
 		if (strcmp(s->field, f->name))
 			continue;
-		tpsym_add(&ts, 1,
-			  &(struct tpsym_row){ .kind = s->kind,
-					       .value = s->value,
-					       .name = s->name,
-					       .name_len = strlen(s->name) });
+		tp_symbols_add(&ts, 1,
+			       &(struct tp_symbols_row){ .kind = s->kind,
+							 .value = s->value,
+							 .name = s->name,
+							 .name_len = strlen(s->name) });
 	}
 	return ts;
 }
@@ -131,7 +131,7 @@ static bool stands_in(const char *line, const char *text)
 }
 
 static void compare(struct judge *j, const struct format_event *ev, const struct format_field *f,
-		    const struct tpsym *ts, uint64_t v)
+		    const struct tp_symbols *ts, uint64_t v)
 {
 	struct tep_record record = { .data = j->record, .size = ev->size + 64, .record_size = 0 };
 	struct buf text = { 0 };
@@ -141,7 +141,7 @@ static void compare(struct judge *j, const struct format_event *ev, const struct
 	/* The judge extends no sign, where the kernel does, and cannot name bit 63. */
 	if ((int64_t)x < 0)
 		return;
-	cr_assert(tpsym_render(ts, x, &text));
+	cr_assert(tp_symbols_render(ts, x, &text));
 	trace_seq_init(&seq);
 	tep_print_event(j->tep, &seq, &record, "%s", TEP_PRINT_INFO);
 	trace_seq_terminate(&seq);
@@ -156,7 +156,7 @@ static void compare(struct judge *j, const struct format_event *ev, const struct
 static void check_field(struct judge *j, const struct format_event *ev,
 			const struct format_field *f)
 {
-	struct tpsym ts = rows_of(ev, f);
+	struct tp_symbols ts = rows_of(ev, f);
 	uint64_t all = 0, shift = 0, mask = UINT64_MAX, v;
 
 	for (size_t i = 0; i < ts.cnt && ts.rows[0].kind != FORMAT_SYM_HEX; i++) {
@@ -178,7 +178,7 @@ static void check_field(struct judge *j, const struct format_event *ev,
 		if (all)
 			compare(j, ev, f, &ts, all);
 	}
-	tpsym_fini(&ts);
+	tp_symbols_fini(&ts);
 }
 
 size_t format_check_symbols(const char *text, size_t len, const struct format_event *ev)

@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "base/opts.h"
 #include "cmd/cmd.h"
-#include "cmd/view.h"
+#include "cmd/show_foreign.h"
 #include "dial9.h"
 #include "trace/source.h"
 
@@ -167,7 +167,7 @@ int cmd_dump(int argc, char **argv)
 		opts.input = argv[first];
 	if (!opts.input)
 		opts.input = CMD_DEFAULT_FILE;
-	if (view_foreign(opts.input, VIEW_DUMP, &code))
+	if (show_foreign(opts.input, SHOW_DUMP, &code))
 		goto out;
 	err = source_open(opts.input, &src);
 	if (err) {

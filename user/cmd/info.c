@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * `dial9-prof info`: what a trace is and how far it can be trusted. Owns the listing; the counting
- * is profile/census.c's. Everything that the recorder says of itself is repeated here, and the
+ * is profile/event_counts.c's. Everything that the recorder says of itself is repeated here, and the
  * account of events is drawn up in one line that either balances or is called out.
  */
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #include "cmd/cmd.h"
 #include "cmd/info.h"
 #include "cmd/text.h"
-#include "cmd/view.h"
+#include "cmd/show_foreign.h"
 
 #define O(m) offsetof(struct info_opts, m)
 
@@ -152,7 +152,7 @@ static void put_meta(struct info *in)
 
 static void put_time(struct info *in)
 {
-	const struct census *c = &in->census;
+	const struct event_counts *c = &in->counts;
 	const struct names *n = in->names;
 	char text[64], zone[16];
 	struct tm tm;
@@ -183,7 +183,7 @@ static void put_time(struct info *in)
 static void put_size(struct info *in)
 {
 	char events[32], bytes[32], samples[32], stacks[32];
-	const struct census *c = &in->census;
+	const struct event_counts *c = &in->counts;
 
 	str_count(events, c->events);
 	str_bytes(bytes, in->bytes);
@@ -236,7 +236,7 @@ static void put_kind(struct info *in, uint32_t kind)
 
 static void put_loss(struct info *in)
 {
-	const struct census *c = &in->census;
+	const struct event_counts *c = &in->counts;
 	char a[32], b[32], d[32];
 
 	if (c->stats.known) {
@@ -255,7 +255,7 @@ static void put_loss(struct info *in)
 			   c->stats.known ? "nothing\n" : "nothing that the trace tells of\n");
 	}
 	for (size_t i = 0; i < c->loss_cnt; i++) {
-		const struct census_loss *l = &c->losses[i];
+		const struct event_counts_loss *l = &c->losses[i];
 
 		str_count(a, l->count);
 		put_label(in, i ? "" : "lost");
@@ -270,7 +270,7 @@ static void put_loss(struct info *in)
 
 static void put_overhead(struct info *in)
 {
-	const struct census_stats *s = &in->census.stats;
+	const struct event_counts_stats *s = &in->counts.stats;
 	const char *size = names_meta(in->names, PROF_META_RING_BYTES);
 	char rss[32], ring[32];
 	uint64_t sz;
@@ -296,12 +296,12 @@ static void put_overhead(struct info *in)
 
 static void put_types(struct info *in)
 {
-	const struct census *c = &in->census;
+	const struct event_counts *c = &in->counts;
 	char bytes[32], events[32];
 
 	buf_addstr(&in->out, "\n     Bytes  B/event         Count  Event\n");
 	for (size_t i = 0; i < c->type_cnt; i++) {
-		const struct census_type *t = &c->types[i];
+		const struct event_counts_type *t = &c->types[i];
 
 		str_bytes(bytes, t->bytes);
 		str_count(events, t->events);
@@ -319,7 +319,7 @@ static void put_types(struct info *in)
 static void put_unnamed(struct info *in)
 {
 	size_t cnt, shown = 0;
-	struct census_module *v = census_modules(&in->census, in->names, &cnt);
+	struct event_counts_module *v = event_counts_modules(&in->counts, in->names, &cnt);
 
 	for (size_t i = 0; i < cnt && v[i].unnamed; i++) {
 		if (!shown++)
@@ -404,9 +404,9 @@ static int info_file(const struct info_opts *opts, const char *path)
 		return CMD_INPUT;
 	in.names = reader_names(in.reader);
 	while ((ret = reader_next(in.reader, &ev)) == 1)
-		census_add(&in.census, reader_trace(in.reader), in.names, &ev);
+		event_counts_add(&in.counts, reader_trace(in.reader), in.names, &ev);
 	if (!ret) {
-		census_sort(&in.census, in.names);
+		event_counts_sort(&in.counts, in.names);
 		in.bytes = trace_consumed(reader_trace(in.reader));
 		in.overhead_bytes = trace_overhead_bytes(reader_trace(in.reader));
 		in.torn = reader_is_torn(in.reader);
@@ -418,7 +418,7 @@ static int info_file(const struct info_opts *opts, const char *path)
 		code = text_finish();
 	}
 	buf_free(&in.out);
-	census_fini(&in.census);
+	event_counts_fini(&in.counts);
 	reader_free(in.reader);
 	return code;
 }
@@ -436,7 +436,7 @@ int cmd_info(int argc, char **argv)
 		path = select_input(&opts.sel, argc, argv, first);
 		if (path && opts.verify)
 			code = info_verify(path, opts.json);
-		else if (path && !view_foreign(path, opts.json ? VIEW_INFO_JSON : VIEW_INFO, &code))
+		else if (path && !show_foreign(path, opts.json ? SHOW_INFO_JSON : SHOW_INFO, &code))
 			code = info_file(&opts, path);
 	}
 	opts_fini(&info_spec, &opts);

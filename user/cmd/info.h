@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "cmd/select.h"
-#include "profile/census.h"
+#include "profile/event_counts.h"
 
 struct info_opts {
 	struct select_opts sel;
@@ -16,7 +16,7 @@ struct info {
 	const struct info_opts *opts;
 	struct reader *reader;
 	struct names *names;
-	struct census census;
+	struct event_counts counts;
 	uint64_t bytes; /* of whole frames */
 	uint64_t overhead_bytes; /* of those that are no events */
 	bool torn;

@@ -24,7 +24,7 @@ static void json_meta(struct info *in)
 
 static void json_time(struct info *in)
 {
-	const struct census *c = &in->census;
+	const struct event_counts *c = &in->counts;
 	const struct names *n = in->names;
 
 	if (!c->has_ts)
@@ -38,7 +38,7 @@ static void json_time(struct info *in)
 
 static void json_loss(struct info *in)
 {
-	const struct census *c = &in->census;
+	const struct event_counts *c = &in->counts;
 
 	buf_addstr(&in->out, ",\"lost\":[");
 	for (size_t i = 0; i < c->loss_cnt; i++) {
@@ -54,7 +54,7 @@ static void json_loss(struct info *in)
 
 static void json_stats(struct info *in)
 {
-	const struct census_stats *s = &in->census.stats;
+	const struct event_counts_stats *s = &in->counts.stats;
 
 	if (!s->known)
 		return;
@@ -71,7 +71,7 @@ static void json_stats(struct info *in)
 
 static void json_types(struct info *in)
 {
-	const struct census *c = &in->census;
+	const struct event_counts *c = &in->counts;
 
 	buf_addstr(&in->out, ",\"types\":[");
 	for (size_t i = 0; i < c->type_cnt; i++) {
@@ -86,7 +86,7 @@ static void json_types(struct info *in)
 static void json_modules(struct info *in)
 {
 	size_t cnt;
-	struct census_module *v = census_modules(&in->census, in->names, &cnt);
+	struct event_counts_module *v = event_counts_modules(&in->counts, in->names, &cnt);
 
 	buf_addstr(&in->out, ",\"modules\":[");
 	for (size_t i = 0; i < cnt; i++) {
@@ -137,8 +137,8 @@ void info_json(struct info *in)
 		   ",\"torn\":%s,\"segments\":%" PRIu64 ",\"events\":%" PRIu64 ",\"bytes\":%" PRIu64
 		   ",\"overhead_bytes\":%" PRIu64 ",\"samples\":%" PRIu64
 		   ",\"switch_stacks\":%" PRIu64,
-		   in->torn ? "true" : "false", in->names->segment, in->census.events, in->bytes,
-		   in->overhead_bytes, in->census.samples, in->census.switch_stacks);
+		   in->torn ? "true" : "false", in->names->segment, in->counts.events, in->bytes,
+		   in->overhead_bytes, in->counts.samples, in->counts.switch_stacks);
 	json_meta(in);
 	json_time(in);
 	json_loss(in);

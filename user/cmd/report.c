@@ -143,7 +143,7 @@ static int read_all(struct report *r)
 		if (ev.kind != TRACE_LOST ||
 		    select_overlaps(&r->sel, trace_u64_or(&ev, ROLE_FIRST_NS, ev.ts),
 				    trace_u64_or(&ev, ROLE_LAST_NS, ev.ts)))
-			census_add_loss(&r->census, t, r->names, &ev);
+			event_counts_add_loss(&r->counts, t, r->names, &ev);
 		if (ev.kind == TRACE_SCHED_SWITCH)
 			r->switches++;
 		if (ev.kind != TRACE_SAMPLE || ev.source != PROF_SOURCE_SAMPLE)
@@ -204,8 +204,8 @@ static void say_clock(const struct report *r)
 
 static void say_loss(const struct report *r)
 {
-	uint64_t lost = census_lost(&r->census, r->names);
-	uint64_t est = census_lost_kind(&r->census, r->names, PROF_LOST_SAMPLE_ESTIMATE);
+	uint64_t lost = event_counts_lost(&r->counts, r->names);
+	uint64_t est = event_counts_lost_kind(&r->counts, r->names, PROF_LOST_SAMPLE_ESTIMATE);
 	char a[32], b[32];
 
 	str_count(a, lost);
@@ -330,7 +330,7 @@ static int report_file(const struct report_opts *opts, const char *path)
 		err = read_all(&r);
 	code = err ? CMD_INPUT : print_all(&r);
 	profile_free(r.profile);
-	census_fini(&r.census);
+	event_counts_fini(&r.counts);
 	reader_free(r.reader);
 	return code;
 }

@@ -3,7 +3,7 @@
 #define D9_CMD_REPORT_H
 
 #include "cmd/select.h"
-#include "profile/census.h"
+#include "profile/event_counts.h"
 #include "profile/profile.h"
 
 /* What `report` prints; the first ones are the choices of -g in their order. */
@@ -26,7 +26,7 @@ struct report {
 	struct names *names; /* of the reader */
 	struct select sel;
 	struct profile *profile;
-	struct census census; /* the loss only */
+	struct event_counts counts; /* the loss only */
 	unsigned int keys; /* 1 << enum profile_key */
 	enum profile_key key_order[PROFILE_KEY_CNT];
 	size_t key_cnt;

@@ -300,8 +300,8 @@ void report_print_json(const struct report *r)
 	buf_printf(&out,
 		   "\"samples\":%" PRIu64 ",\"lost\":%" PRIu64
 		   ",\"lost_samples_estimate\":%" PRIu64,
-		   profile_samples(r->profile), census_lost(&r->census, r->names),
-		   census_lost_kind(&r->census, r->names, PROF_LOST_SAMPLE_ESTIMATE));
+		   profile_samples(r->profile), event_counts_lost(&r->counts, r->names),
+		   event_counts_lost_kind(&r->counts, r->names, PROF_LOST_SAMPLE_ESTIMATE));
 	if (r->opts->graph == REPORT_FLAT)
 		json_rows(&out, r);
 	else

@@ -17,7 +17,7 @@
 #include "base/str.h"
 #include "cmd/text.h"
 #include "profile/profile.h"
-#include "profile/split.h"
+#include "profile/thread_times.h"
 #include "prof_events.h"
 #include "record/recorder.h"
 #include "trace/names.h"
@@ -104,7 +104,7 @@ static void print_figures(const struct recorder_cfg *cfg, const struct recorder_
 struct story {
 	struct names *names;
 	struct profile *profile;
-	struct split split;
+	struct thread_times times;
 	uint64_t start_ns; /* the first event: metadata, at the start of recording */
 };
 
@@ -137,7 +137,7 @@ static int read_back(const char *file, struct story *story, story_fn fn)
 /* Loss is reported after it happened, and spoils what happened before. */
 static void learn_gaps(struct story *story, struct trace *trace, const struct trace_event *ev)
 {
-	split_add_gaps(&story->split, trace, ev);
+	thread_times_add_gaps(&story->times, trace, ev);
 }
 
 static void learn_all(struct story *story, struct trace *trace, const struct trace_event *ev)
@@ -146,7 +146,7 @@ static void learn_all(struct story *story, struct trace *trace, const struct tra
 		story->start_ns = ev->ts;
 	if (ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_SAMPLE)
 		profile_add(story->profile, ev);
-	split_add(&story->split, trace, ev);
+	thread_times_add(&story->times, trace, ev);
 }
 
 static void print_hottest(struct story *story)
@@ -178,13 +178,13 @@ static void print_hottest(struct story *story)
 /* Of a single process, without its children: a recording of it has all switches of its threads. */
 static void print_split(struct story *story, uint32_t pid, uint64_t elapsed_ns)
 {
-	struct split_task sum;
+	struct thread_times_task sum;
 	uint64_t all;
 
-	split_finish(&story->split, story->names);
-	split_close(&story->split, story->names, pid, story->start_ns,
-		    story->start_ns + elapsed_ns);
-	split_sum(&story->split, pid, &sum);
+	thread_times_finish(&story->times, story->names);
+	thread_times_close(&story->times, story->names, pid, story->start_ns,
+			   story->start_ns + elapsed_ns);
+	thread_times_sum(&story->times, pid, &sum);
 	all = sum.run + sum.wait + sum.off;
 	if (!all)
 		return;
@@ -211,7 +211,7 @@ static void print_story(const struct summary *s, const struct recorder_cfg *cfg,
 		else if (result->command_pid)
 			print_split(&story, result->command_pid, result->totals.elapsed_ns);
 	}
-	split_fini(&story.split);
+	thread_times_fini(&story.times);
 	profile_free(story.profile);
 	names_free(story.names);
 }

@@ -8,7 +8,7 @@
  * file holds is complete up to the last pass.
  *
  * The kernel's symbol table takes about as long to read as everything else until the start, so it is
- * read after that; what the rings hold meanwhile is held in memory.
+ * read after that; what the rings hold meanwhile is kept in memory.
  */
 #include "record/recorder.h"
 
@@ -35,7 +35,7 @@
 #include "record/capture.h"
 #include "record/emit.h"
 #include "record/frames.h"
-#include "record/hold.h"
+#include "record/early_records.h"
 #include "record/launch.h"
 #include "record/merge.h"
 #include "record/ring.h"
@@ -76,7 +76,7 @@ struct recorder {
 	pthread_t kallsyms_thread;
 	bool kallsyms_loading;
 	bool kallsyms_done; /* set by the thread */
-	struct hold *held; /* what comes until then */
+	struct early_records *early; /* what comes until then */
 	struct symworker *worker;
 	struct dial9_enc *enc;
 	struct emit *emit;
@@ -351,7 +351,7 @@ static int start(struct recorder *r)
 		return err;
 	r->start_ns = clock_mono_ns();
 	capture_start(r->capture);
-	r->held = hold_new();
+	r->early = early_records_new();
 	r->kallsyms_loading = !pthread_create(&r->kallsyms_thread, NULL, load_kallsyms, r);
 	if (!r->kallsyms_loading)
 		r->kallsyms_done = true;
@@ -376,15 +376,15 @@ static int on_record(void *ctx, const struct prof_rec *rec)
 {
 	struct recorder *r = ctx;
 
-	return r->held ? hold_record(r->held, rec) : translate_record(r->translate, rec);
+	return r->early ? early_records_add(r->early, rec) : translate_record(r->translate, rec);
 }
 
 static int on_side(void *ctx, const struct perf_side *side)
 {
 	struct recorder *r = ctx;
 
-	if (r->held)
-		return hold_side(r->held, side);
+	if (r->early)
+		return early_records_add_side(r->early, side);
 	if (side->type == PERF_SIDE_LOST)
 		return status_side_lost(r->status, side->cpu, side->lost, side->time);
 	tasks_side(r->tasks, side);
@@ -392,18 +392,18 @@ static int on_side(void *ctx, const struct perf_side *side)
 	return 0;
 }
 
-/* Waits for the kernel's symbols, if it has to, and goes through what was held for want of them. */
-static int release_held(struct recorder *r, const struct merge_sink *sink)
+/* Waits for the kernel's symbols, if it has to, and goes through what was kept for want of them. */
+static int release_early(struct recorder *r, const struct merge_sink *sink)
 {
-	struct hold *held = r->held;
+	struct early_records *early = r->early;
 	int err;
 
-	if (!held)
+	if (!early)
 		return 0;
 	join_kallsyms(r);
-	r->held = NULL;
-	err = hold_release(held, sink);
-	hold_free(held);
+	r->early = NULL;
+	err = early_records_release(early, sink);
+	early_records_free(early);
 	return err;
 }
 
@@ -414,7 +414,7 @@ static int drain(struct recorder *r, uint64_t mark)
 	long n = 0;
 
 	if (__atomic_load_n(&r->kallsyms_done, __ATOMIC_ACQUIRE))
-		n = release_held(r, &sink);
+		n = release_early(r, &sink);
 	if (n)
 		return n;
 	do {
@@ -577,7 +577,7 @@ static int finish(struct recorder *r)
 static void cleanup(struct recorder *r)
 {
 	join_kallsyms(r);
-	hold_free(r->held);
+	early_records_free(r->early);
 	merge_free(r->merge);
 	status_free(r->status);
 	translate_free(r->translate);

@@ -25,7 +25,7 @@ int names_new(struct names **out)
 	hmap_init(&n->module_by_hash);
 	hmap_init(&n->symbols);
 	hmap_init(&n->tasks);
-	hmap_init(&n->tpsyms);
+	hmap_init(&n->tp_symbols);
 	n->modules = array_reserve(NULL, &n->module_cap, 1, sizeof(*n->modules));
 	n->modules[n->module_cnt++] = none;
 	*out = n;
@@ -51,9 +51,9 @@ void names_free(struct names *n)
 
 	if (!n)
 		return;
-	while (hmap_next(&n->tpsyms, &pos, &key, &value))
-		tpsym_fini(value);
-	free_values(&n->tpsyms);
+	while (hmap_next(&n->tp_symbols, &pos, &key, &value))
+		tp_symbols_fini(value);
+	free_values(&n->tp_symbols);
 	free_values(&n->tasks);
 	free_values(&n->symbols);
 	hmap_fini(&n->module_raw);
@@ -188,22 +188,23 @@ void names_task_learn(struct names *n, const struct names_task *t)
 	hmap_set(&n->tasks, t->tid, xmemdup(t, sizeof(*t)));
 }
 
-const struct tpsym *names_tpsym(const struct names *n, uint32_t event, uint32_t field)
+const struct tp_symbols *names_tp_symbols(const struct names *n, uint32_t event, uint32_t field)
 {
-	return hmap_get(&n->tpsyms, (uint64_t)event << 32 | field);
+	return hmap_get(&n->tp_symbols, (uint64_t)event << 32 | field);
 }
 
-void names_tpsym_add(struct names *n, uint32_t event, uint32_t field, const struct tpsym_row *row)
+void names_add_tp_symbol(struct names *n, uint32_t event, uint32_t field,
+			 const struct tp_symbols_row *row)
 {
 	uint64_t key = (uint64_t)event << 32 | field;
-	struct tpsym *ts = hmap_get(&n->tpsyms, key);
+	struct tp_symbols *ts = hmap_get(&n->tp_symbols, key);
 
 	if (!ts) {
 		ts = xcalloc(1, sizeof(*ts));
-		hmap_set(&n->tpsyms, key, ts);
-		n->tpsym_version++;
+		hmap_set(&n->tp_symbols, key, ts);
+		n->tp_symbols_version++;
 	}
-	tpsym_add(ts, n->segment, row);
+	tp_symbols_add(ts, n->segment, row);
 }
 
 const char *names_meta(const struct names *n, const char *key)

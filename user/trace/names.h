@@ -8,7 +8,7 @@
 
 #include "base/hash.h"
 #include "prof_events.h"
-#include "trace/tpsym.h"
+#include "trace/tp_symbols.h"
 
 #define NAMES_NONE UINT32_MAX
 #define NAMES_BUILD_ID_MAX 32
@@ -65,8 +65,8 @@ struct names {
 	struct hmap module_by_hash; /* content -> index + 1 */
 	struct hmap symbols; /* frame -> struct names_symbol */
 	struct hmap tasks; /* tid -> struct names_task: the first name of each */
-	struct hmap tpsyms; /* event string id << 32 | field string id -> struct tpsym */
-	uint64_t tpsym_version; /* moves when a field gets its first row */
+	struct hmap tp_symbols; /* event string id << 32 | field string id -> struct tp_symbols */
+	uint64_t tp_symbols_version; /* moves when a field gets its first row */
 	uint64_t segment; /* headers seen */
 	struct names_meta meta[NAMES_META_MAX];
 	size_t meta_cnt;
@@ -110,8 +110,9 @@ const struct names_task *names_task_first(const struct names *n, uint32_t tid);
 void names_task_learn(struct names *n, const struct names_task *t);
 
 /* Rows of a field, created empty by _add, NULL when there are none. */
-const struct tpsym *names_tpsym(const struct names *n, uint32_t event, uint32_t field);
-void names_tpsym_add(struct names *n, uint32_t event, uint32_t field, const struct tpsym_row *row);
+const struct tp_symbols *names_tp_symbols(const struct names *n, uint32_t event, uint32_t field);
+void names_add_tp_symbol(struct names *n, uint32_t event, uint32_t field,
+			 const struct tp_symbols_row *row);
 
 /* Metadata by key: the last value given. NULL when absent. */
 const char *names_meta(const struct names *n, const char *key);

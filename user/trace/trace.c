@@ -327,18 +327,18 @@ static void absorb_metadata(struct trace *t, const struct trace_event *ev)
 			       names_add(t->names, val.str.ptr, val.str.len));
 }
 
-static void absorb_tpsym(struct trace *t, const struct trace_event *ev)
+static void absorb_tp_symbol(struct trace *t, const struct trace_event *ev)
 {
 	uint32_t event = role_name(t, ev, ROLE_EVENT), field = role_name(t, ev, ROLE_FIELD);
 	uint32_t name = role_name(t, ev, ROLE_NAME);
 	uint64_t kind = trace_u64_or(ev, ROLE_KIND, UINT64_MAX);
-	struct tpsym_row row = { .kind = (uint8_t)kind };
+	struct tp_symbols_row row = { .kind = (uint8_t)kind };
 
 	if (event == NAMES_NONE || field == NAMES_NONE || kind > UINT8_MAX ||
 	    !trace_u64(ev, ROLE_VALUE, &row.value))
 		return;
 	row.name = names_str(t->names, name, &row.name_len);
-	names_tpsym_add(t->names, event, field, &row);
+	names_add_tp_symbol(t->names, event, field, &row);
 }
 
 static void absorb_clock(struct trace *t, const struct trace_event *ev)
@@ -367,7 +367,7 @@ static void absorb(struct trace *t, const struct trace_event *ev)
 		else if (ev->kind == TRACE_METADATA)
 			absorb_metadata(t, ev);
 		else if (ev->kind == TRACE_TP_SYMBOL)
-			absorb_tpsym(t, ev);
+			absorb_tp_symbol(t, ev);
 		else if (ev->kind == TRACE_CLOCK_SYNC)
 			absorb_clock(t, ev);
 	}
@@ -454,10 +454,10 @@ bool trace_field_text(const struct trace *t, const struct trace_event *ev, size_
 	const struct dial9_value *v = &ev->values[i];
 	uint64_t x;
 
-	if (ts->syms_version != t->names->tpsym_version) {
+	if (ts->syms_version != t->names->tp_symbols_version) {
 		for (size_t f = 0; f < ts->field_cnt; f++)
-			ts->syms[f] = names_tpsym(t->names, ts->name, ts->field_names[f]);
-		ts->syms_version = t->names->tpsym_version;
+			ts->syms[f] = names_tp_symbols(t->names, ts->name, ts->field_names[f]);
+		ts->syms_version = t->names->tp_symbols_version;
 	}
 	if (!ts->syms[i])
 		return false;
@@ -467,5 +467,5 @@ bool trace_field_text(const struct trace *t, const struct trace_event *ev, size_
 		x = v->u64;
 	else
 		return false;
-	return tpsym_render(ts->syms[i], x, out);
+	return tp_symbols_render(ts->syms[i], x, out);
 }

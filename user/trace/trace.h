@@ -99,7 +99,7 @@ struct trace_schema {
 	size_t field_cnt;
 	int32_t role[TRACE_ROLE_CNT]; /* field index, or -1 */
 	uint32_t *field_names; /* string ids */
-	const struct tpsym **syms; /* per field, NULL: print the number */
+	const struct tp_symbols **syms; /* per field, NULL: print the number */
 	uint64_t syms_version;
 };
 

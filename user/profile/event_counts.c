@@ -5,14 +5,14 @@
  * of loss. Other commands use the loss part alone, because whatever is reported must say how much
  * of the truth is missing.
  */
-#include "profile/census.h"
+#include "profile/event_counts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 
-static void add_type(struct census *c, const struct trace_event *ev)
+static void add_type(struct event_counts *c, const struct trace_event *ev)
 {
 	uint32_t name = ev->schema->name;
 	uintptr_t at = (uintptr_t)hmap_get(&c->by_name, name);
@@ -20,7 +20,7 @@ static void add_type(struct census *c, const struct trace_event *ev)
 	if (!at) {
 		c->types =
 			array_reserve(c->types, &c->type_cap, c->type_cnt + 1, sizeof(*c->types));
-		c->types[c->type_cnt++] = (struct census_type){ .name = name };
+		c->types[c->type_cnt++] = (struct event_counts_type){ .name = name };
 		at = c->type_cnt;
 		hmap_set(&c->by_name, name, (void *)at);
 	}
@@ -30,7 +30,7 @@ static void add_type(struct census *c, const struct trace_event *ev)
 	c->bytes += ev->bytes;
 }
 
-static void add_time(struct census *c, uint64_t ts)
+static void add_time(struct event_counts *c, uint64_t ts)
 {
 	if (!c->has_ts || ts < c->first_ts)
 		c->first_ts = ts;
@@ -39,7 +39,7 @@ static void add_time(struct census *c, uint64_t ts)
 	c->has_ts = true;
 }
 
-static void add_stats(struct census_stats *s, const struct trace_event *ev)
+static void add_stats(struct event_counts_stats *s, const struct trace_event *ev)
 {
 	s->known = true;
 	s->elapsed_ns = trace_u64_or(ev, ROLE_ELAPSED_NS, 0);
@@ -56,23 +56,24 @@ static void add_stats(struct census_stats *s, const struct trace_event *ev)
 }
 
 /* A recorder knows a handful of kinds; a file may claim any number. */
-#define CENSUS_KINDS_MAX 64
+#define EVENT_COUNTS_KINDS_MAX 64
 
-static void add_lost(struct census *c, uint32_t kind, const struct trace_event *ev)
+static void add_lost(struct event_counts *c, uint32_t kind, const struct trace_event *ev)
 {
 	uint64_t first = trace_u64_or(ev, ROLE_FIRST_NS, ev->ts);
 	uint64_t last = trace_u64_or(ev, ROLE_LAST_NS, ev->ts);
-	struct census_loss *l;
+	struct event_counts_loss *l;
 	size_t i;
 
 	for (i = 0; i < c->loss_cnt && c->losses[i].kind != kind; i++)
 		;
-	if (i == CENSUS_KINDS_MAX) {
+	if (i == EVENT_COUNTS_KINDS_MAX) {
 		i--;
 	} else if (i == c->loss_cnt) {
 		c->losses = array_reserve(c->losses, &c->loss_cap, i + 1, sizeof(*c->losses));
-		c->losses[c->loss_cnt++] =
-			(struct census_loss){ .kind = kind, .first_ns = first, .last_ns = last };
+		c->losses[c->loss_cnt++] = (struct event_counts_loss){ .kind = kind,
+								       .first_ns = first,
+								       .last_ns = last };
 	}
 	l = &c->losses[i];
 	l->count += trace_u64_or(ev, ROLE_COUNT, 0);
@@ -83,8 +84,8 @@ static void add_lost(struct census *c, uint32_t kind, const struct trace_event *
 		l->last_ns = last;
 }
 
-void census_add_loss(struct census *c, const struct trace *t, struct names *n,
-		     const struct trace_event *ev)
+void event_counts_add_loss(struct event_counts *c, const struct trace *t, struct names *n,
+			   const struct trace_event *ev)
 {
 	struct dial9_str kind;
 
@@ -94,8 +95,8 @@ void census_add_loss(struct census *c, const struct trace *t, struct names *n,
 		add_lost(c, names_add(n, kind.ptr, kind.len), ev);
 }
 
-void census_add(struct census *c, const struct trace *t, struct names *n,
-		const struct trace_event *ev)
+void event_counts_add(struct event_counts *c, const struct trace *t, struct names *n,
+		      const struct trace_event *ev)
 {
 	add_type(c, ev);
 	if (ev->has_ts && !trace_is_naming(ev->kind))
@@ -110,10 +111,10 @@ void census_add(struct census *c, const struct trace *t, struct names *n,
 		c->user_truncated += !!(ev->flags & PROF_SAMPLE_USER_TRUNCATED);
 		c->kernel_truncated += !!(ev->flags & PROF_SAMPLE_KERNEL_TRUNCATED);
 	}
-	census_add_loss(c, t, n, ev);
+	event_counts_add_loss(c, t, n, ev);
 }
 
-void census_fini(struct census *c)
+void event_counts_fini(struct event_counts *c)
 {
 	free(c->types);
 	free(c->losses);
@@ -122,7 +123,8 @@ void census_fini(struct census *c)
 	memset(c, 0, sizeof(*c));
 }
 
-uint64_t census_lost_kind(const struct census *c, const struct names *n, const char *kind)
+uint64_t event_counts_lost_kind(const struct event_counts *c, const struct names *n,
+				const char *kind)
 {
 	for (size_t i = 0; i < c->loss_cnt; i++)
 		if (!strcmp(names_str(n, c->losses[i].kind, NULL), kind))
@@ -130,25 +132,25 @@ uint64_t census_lost_kind(const struct census *c, const struct names *n, const c
 	return 0;
 }
 
-uint64_t census_lost(const struct census *c, const struct names *n)
+uint64_t event_counts_lost(const struct event_counts *c, const struct names *n)
 {
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < c->loss_cnt; i++)
 		sum += c->losses[i].count;
-	return sum - census_lost_kind(c, n, PROF_LOST_SAMPLE_ESTIMATE);
+	return sum - event_counts_lost_kind(c, n, PROF_LOST_SAMPLE_ESTIMATE);
 }
 
 static int by_bytes(const void *a, const void *b, void *names)
 {
-	const struct census_type *x = a, *y = b;
+	const struct event_counts_type *x = a, *y = b;
 
 	if (x->bytes != y->bytes)
 		return x->bytes < y->bytes ? 1 : -1;
 	return strcmp(names_str(names, x->name, NULL), names_str(names, y->name, NULL));
 }
 
-void census_sort(struct census *c, const struct names *n)
+void event_counts_sort(struct event_counts *c, const struct names *n)
 {
 	if (c->type_cnt)
 		qsort_r(c->types, c->type_cnt, sizeof(*c->types), by_bytes, (void *)n);
@@ -157,7 +159,7 @@ void census_sort(struct census *c, const struct names *n)
 
 static int by_unnamed(const void *a, const void *b)
 {
-	const struct census_module *x = a, *y = b;
+	const struct event_counts_module *x = a, *y = b;
 
 	if (x->unnamed != y->unnamed)
 		return x->unnamed < y->unnamed ? 1 : -1;
@@ -166,10 +168,11 @@ static int by_unnamed(const void *a, const void *b)
 	return x->module < y->module ? -1 : x->module > y->module;
 }
 
-struct census_module *census_modules(const struct census *c, const struct names *n, size_t *cnt)
+struct event_counts_module *event_counts_modules(const struct event_counts *c,
+						 const struct names *n, size_t *cnt)
 {
 	size_t *at = xcalloc(n->module_cnt, sizeof(*at)), pos = 0, cap = 0;
-	struct census_module *v = NULL;
+	struct event_counts_module *v = NULL;
 	uint64_t frame;
 	uint32_t idx;
 	void *value;
@@ -181,7 +184,7 @@ struct census_module *census_modules(const struct census *c, const struct names 
 			idx = 0;
 		if (!at[idx]) {
 			v = array_reserve(v, &cap, *cnt + 1, sizeof(*v));
-			v[*cnt] = (struct census_module){ .module = idx };
+			v[*cnt] = (struct event_counts_module){ .module = idx };
 			at[idx] = ++*cnt;
 		}
 		v[at[idx] - 1].frames++;

@@ -8,10 +8,10 @@
  *   switched out, else     -> off, until a waking makes it waiting
  *
  * Only intervals with both ends in the trace count. What a thread did before its first event and
- * after its last one is not guessed, unless split_close() is told that the trace has all of them; an interval during which events were lost is put aside:
+ * after its last one is not guessed, unless thread_times_close() is told that the trace has all of them; an interval during which events were lost is put aside:
  * a lost switch inside it would have split it in a way that nobody can know.
  */
-#include "profile/split.h"
+#include "profile/thread_times.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,15 +23,15 @@
 #define STATE_DEAD 0x10
 #define STATE_ZOMBIE 0x20
 
-static struct split_task *task_of(struct split *s, uint32_t tid)
+static struct thread_times_task *task_of(struct thread_times *s, uint32_t tid)
 {
 	uintptr_t at = (uintptr_t)hmap_get(&s->by_tid, tid);
 
 	if (at)
 		return &s->tasks[at - 1];
 	s->tasks = array_reserve(s->tasks, &s->cap, s->cnt + 1, sizeof(*s->tasks));
-	s->tasks[s->cnt++] = (struct split_task){
-		.tid = tid, .pid = TRACE_NONE, .comm = NAMES_NONE, .state = SPLIT_UNKNOWN
+	s->tasks[s->cnt++] = (struct thread_times_task){
+		.tid = tid, .pid = TRACE_NONE, .comm = NAMES_NONE, .state = THREAD_TIMES_UNKNOWN
 	};
 	hmap_set(&s->by_tid, tid, (void *)(uintptr_t)s->cnt);
 	return &s->tasks[s->cnt - 1];
@@ -40,7 +40,7 @@ static struct split_task *task_of(struct split *s, uint32_t tid)
 /* ---- gaps ------------------------------------------------------------------------------------- */
 
 /* Index of the first gap that ends at or after @ts. */
-static size_t gap_find(const struct split *s, uint64_t ts)
+static size_t gap_find(const struct thread_times *s, uint64_t ts)
 {
 	size_t lo = 0, hi = s->gap_cnt, mid;
 
@@ -54,7 +54,7 @@ static size_t gap_find(const struct split *s, uint64_t ts)
 	return lo;
 }
 
-static bool spans_gap(const struct split *s, uint64_t from, uint64_t to)
+static bool spans_gap(const struct thread_times *s, uint64_t from, uint64_t to)
 {
 	size_t i = gap_find(s, from);
 
@@ -62,7 +62,7 @@ static bool spans_gap(const struct split *s, uint64_t from, uint64_t to)
 }
 
 /* One more than may be kept: the two that lie closest become one, which only widens doubt. */
-static void gap_merge_closest(struct split *s)
+static void gap_merge_closest(struct thread_times *s)
 {
 	size_t best = 0;
 
@@ -74,7 +74,7 @@ static void gap_merge_closest(struct split *s)
 	s->gap_cnt--;
 }
 
-static void gap_add(struct split *s, uint64_t from, uint64_t to)
+static void gap_add(struct thread_times *s, uint64_t from, uint64_t to)
 {
 	size_t i = gap_find(s, from), end = i;
 
@@ -93,8 +93,8 @@ static void gap_add(struct split *s, uint64_t from, uint64_t to)
 		memmove(&s->gaps[i + 1], &s->gaps[end], (s->gap_cnt - end) * sizeof(*s->gaps));
 		s->gap_cnt -= end - i - 1;
 	}
-	s->gaps[i] = (struct split_gap){ from, to };
-	if (s->gap_cnt > SPLIT_GAPS_MAX)
+	s->gaps[i] = (struct thread_times_gap){ from, to };
+	if (s->gap_cnt > THREAD_TIMES_GAPS_MAX)
 		gap_merge_closest(s);
 }
 
@@ -113,7 +113,8 @@ static bool loss_is_harmless(const struct dial9_str *kind)
 	return false;
 }
 
-void split_add_gaps(struct split *s, const struct trace *t, const struct trace_event *ev)
+void thread_times_add_gaps(struct thread_times *s, const struct trace *t,
+			   const struct trace_event *ev)
 {
 	uint64_t first, last;
 	struct dial9_str kind;
@@ -129,32 +130,33 @@ void split_add_gaps(struct split *s, const struct trace *t, const struct trace_e
 /* ---- states ----------------------------------------------------------------------------------- */
 
 /* The thread was in this state from one time to the other. */
-static void spend(struct split *s, struct split_task *task, enum split_state state, uint64_t from,
-		  uint64_t to)
+static void spend(struct thread_times *s, struct thread_times_task *task,
+		  enum thread_times_state state, uint64_t from, uint64_t to)
 {
 	uint64_t spent = to > from ? to - from : 0;
 
-	if (state != SPLIT_UNKNOWN && state != SPLIT_GONE && spans_gap(s, from, to)) {
+	if (state != THREAD_TIMES_UNKNOWN && state != THREAD_TIMES_GONE && spans_gap(s, from, to)) {
 		task->spoilt += spent;
 		return;
 	}
 	switch (state) {
-	case SPLIT_RUNNING:
+	case THREAD_TIMES_RUNNING:
 		task->run += spent;
 		break;
-	case SPLIT_WAITING:
+	case THREAD_TIMES_WAITING:
 		task->wait += spent;
 		break;
-	case SPLIT_OFF:
+	case THREAD_TIMES_OFF:
 		task->off += spent;
 		break;
-	case SPLIT_UNKNOWN:
-	case SPLIT_GONE:
+	case THREAD_TIMES_UNKNOWN:
+	case THREAD_TIMES_GONE:
 		break;
 	}
 }
 
-static void enter(struct split *s, struct split_task *task, enum split_state state, uint64_t ts)
+static void enter(struct thread_times *s, struct thread_times_task *task,
+		  enum thread_times_state state, uint64_t ts)
 {
 	spend(s, task, task->state, task->since, ts);
 	task->state = state;
@@ -162,7 +164,7 @@ static void enter(struct split *s, struct split_task *task, enum split_state sta
 }
 
 /* What the first event of a thread says of the time before it. */
-static void first_seen(struct split_task *task, enum split_state before, uint64_t ts)
+static void first_seen(struct thread_times_task *task, enum thread_times_state before, uint64_t ts)
 {
 	if (task->seen)
 		return;
@@ -171,7 +173,7 @@ static void first_seen(struct split_task *task, enum split_state before, uint64_
 	task->first_ns = ts;
 }
 
-static void name_task(struct split_task *task, const struct trace *t)
+static void name_task(struct thread_times_task *task, const struct trace *t)
 {
 	const struct names_task *known;
 
@@ -184,15 +186,16 @@ static void name_task(struct split_task *task, const struct trace *t)
 	}
 }
 
-static void switched_out(struct split *s, struct split_task *task, uint64_t state, uint64_t ts)
+static void switched_out(struct thread_times *s, struct thread_times_task *task, uint64_t state,
+			 uint64_t ts)
 {
-	enum split_state next = SPLIT_OFF;
+	enum thread_times_state next = THREAD_TIMES_OFF;
 
 	if (!(state & STATE_LETTERS)) {
-		next = SPLIT_WAITING;
+		next = THREAD_TIMES_WAITING;
 		task->preempted++;
 	} else if (state & (STATE_DEAD | STATE_ZOMBIE)) {
-		next = SPLIT_GONE;
+		next = THREAD_TIMES_GONE;
 	}
 	task->switches++;
 	enter(s, task, next, ts);
@@ -204,33 +207,33 @@ static bool is_birth(const struct trace_event *ev)
 	return !strcmp(dial9_schema_name(ev->schema->schema), PROF_EV_SCHED_WAKEUP_NEW);
 }
 
-void split_add(struct split *s, const struct trace *t, const struct trace_event *ev)
+void thread_times_add(struct thread_times *s, const struct trace *t, const struct trace_event *ev)
 {
-	struct split_task *task;
+	struct thread_times_task *task;
 	uint64_t tid;
 
-	split_add_gaps(s, t, ev);
+	thread_times_add_gaps(s, t, ev);
 	if (ev->kind == TRACE_SCHED_SWITCH) {
 		/* the idle threads all share tid 0 and do nothing worth counting */
 		if (trace_u64(ev, ROLE_PREV_PID, &tid) && tid && tid < TRACE_NONE) {
 			task = task_of(s, (uint32_t)tid);
 			name_task(task, t);
-			first_seen(task, SPLIT_RUNNING, ev->ts);
+			first_seen(task, THREAD_TIMES_RUNNING, ev->ts);
 			switched_out(s, task, trace_u64_or(ev, ROLE_PREV_STATE, 0), ev->ts);
 		}
 		if (trace_u64(ev, ROLE_NEXT_PID, &tid) && tid && tid < TRACE_NONE) {
 			task = task_of(s, (uint32_t)tid);
 			name_task(task, t);
-			first_seen(task, SPLIT_WAITING, ev->ts);
-			enter(s, task, SPLIT_RUNNING, ev->ts);
+			first_seen(task, THREAD_TIMES_WAITING, ev->ts);
+			enter(s, task, THREAD_TIMES_RUNNING, ev->ts);
 		}
 	} else if (ev->kind == TRACE_SCHED_WAKING && trace_u64(ev, ROLE_PID, &tid) && tid &&
 		   tid < TRACE_NONE) {
 		task = task_of(s, (uint32_t)tid);
-		first_seen(task, is_birth(ev) ? SPLIT_GONE : SPLIT_OFF, ev->ts);
+		first_seen(task, is_birth(ev) ? THREAD_TIMES_GONE : THREAD_TIMES_OFF, ev->ts);
 		/* one that runs was woken before it got off: the switch will tell */
-		if (task->state != SPLIT_RUNNING && task->state != SPLIT_WAITING)
-			enter(s, task, SPLIT_WAITING, ev->ts);
+		if (task->state != THREAD_TIMES_RUNNING && task->state != THREAD_TIMES_WAITING)
+			enter(s, task, THREAD_TIMES_WAITING, ev->ts);
 	} else if (ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_SAMPLE && ev->tid &&
 		   ev->tid != TRACE_NONE) {
 		task = task_of(s, ev->tid);
@@ -239,7 +242,7 @@ void split_add(struct split *s, const struct trace *t, const struct trace_event 
 	}
 }
 
-void split_finish(struct split *s, const struct names *n)
+void thread_times_finish(struct thread_times *s, const struct names *n)
 {
 	for (size_t i = 0; i < s->cnt; i++) {
 		const struct names_task *known = names_task_first(n, s->tasks[i].tid);
@@ -253,11 +256,11 @@ void split_finish(struct split *s, const struct names *n)
 	}
 }
 
-void split_sum(const struct split *s, uint32_t pid, struct split_task *out)
+void thread_times_sum(const struct thread_times *s, uint32_t pid, struct thread_times_task *out)
 {
-	*out = (struct split_task){ .tid = TRACE_NONE, .pid = pid, .comm = NAMES_NONE };
+	*out = (struct thread_times_task){ .tid = TRACE_NONE, .pid = pid, .comm = NAMES_NONE };
 	for (size_t i = 0; i < s->cnt; i++) {
-		const struct split_task *task = &s->tasks[i];
+		const struct thread_times_task *task = &s->tasks[i];
 
 		if (pid != TRACE_NONE && task->pid != pid)
 			continue;
@@ -271,9 +274,9 @@ void split_sum(const struct split *s, uint32_t pid, struct split_task *out)
 }
 
 /* Known threads without any event are given a place: they did one thing all the while. */
-static void add_unseen(struct split *s, const struct names *n, uint32_t pid)
+static void add_unseen(struct thread_times *s, const struct names *n, uint32_t pid)
 {
-	struct split_task *task;
+	struct thread_times_task *task;
 	uint64_t tid;
 	void *known;
 	size_t pos = 0;
@@ -287,18 +290,19 @@ static void add_unseen(struct split *s, const struct names *n, uint32_t pid)
 	}
 }
 
-void split_close(struct split *s, const struct names *n, uint32_t pid, uint64_t start_ns,
-		 uint64_t end_ns)
+void thread_times_close(struct thread_times *s, const struct names *n, uint32_t pid,
+			uint64_t start_ns, uint64_t end_ns)
 {
 	add_unseen(s, n, pid);
 	for (size_t i = 0; i < s->cnt; i++) {
-		struct split_task *task = &s->tasks[i];
+		struct thread_times_task *task = &s->tasks[i];
 
 		if (task->pid != pid)
 			continue;
 		if (!task->seen) {
 			/* not switched in, and not on a CPU: it never ran */
-			spend(s, task, task->sampled ? SPLIT_RUNNING : SPLIT_OFF, start_ns, end_ns);
+			spend(s, task, task->sampled ? THREAD_TIMES_RUNNING : THREAD_TIMES_OFF,
+			      start_ns, end_ns);
 			continue;
 		}
 		spend(s, task, task->before, start_ns, task->first_ns);
@@ -306,7 +310,7 @@ void split_close(struct split *s, const struct names *n, uint32_t pid, uint64_t 
 	}
 }
 
-void split_fini(struct split *s)
+void thread_times_fini(struct thread_times *s)
 {
 	hmap_fini(&s->by_tid);
 	free(s->tasks);

@@ -8,7 +8,7 @@
  * each piece is a list of symbols or of flags, and the texts of the pieces are joined. prev_state
  * of a switch needs two: the state letters under mask 0xff, and "+" for bit 0x100.
  */
-#include "trace/tpsym.h"
+#include "trace/tp_symbols.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,13 +20,13 @@
 /* Far above what any kernel has (the longest list in 6.18 has some 500 names). */
 #define TPSYM_ROWS_MAX 65536
 
-static bool row_equal(const struct tpsym_row *a, const struct tpsym_row *b)
+static bool row_equal(const struct tp_symbols_row *a, const struct tp_symbols_row *b)
 {
 	return a->kind == b->kind && a->value == b->value && a->name_len == b->name_len &&
 	       !memcmp(a->name, b->name, a->name_len);
 }
 
-void tpsym_add(struct tpsym *ts, uint64_t segment, const struct tpsym_row *row)
+void tp_symbols_add(struct tp_symbols *ts, uint64_t segment, const struct tp_symbols_row *row)
 {
 	if (ts->segment != segment) {
 		ts->segment = segment;
@@ -42,7 +42,7 @@ void tpsym_add(struct tpsym *ts, uint64_t segment, const struct tpsym_row *row)
 	ts->cursor++;
 }
 
-void tpsym_fini(struct tpsym *ts)
+void tp_symbols_fini(struct tp_symbols *ts)
 {
 	free(ts->rows);
 	memset(ts, 0, sizeof(*ts));
@@ -56,7 +56,7 @@ struct piece {
 	bool flags, symbols, printed, done;
 };
 
-static void piece_flag(struct piece *p, const struct tpsym_row *row, struct buf *out)
+static void piece_flag(struct piece *p, const struct tp_symbols_row *row, struct buf *out)
 {
 	p->flags = true;
 	if (!p->x || (p->x & row->value) != row->value)
@@ -68,7 +68,7 @@ static void piece_flag(struct piece *p, const struct tpsym_row *row, struct buf 
 	p->printed = true;
 }
 
-static void piece_row(struct piece *p, const struct tpsym_row *row, struct buf *out)
+static void piece_row(struct piece *p, const struct tp_symbols_row *row, struct buf *out)
 {
 	bool hit = false;
 
@@ -110,7 +110,7 @@ static void piece_end(const struct piece *p, struct buf *out)
 	}
 }
 
-bool tpsym_render(const struct tpsym *ts, uint64_t x, struct buf *out)
+bool tp_symbols_render(const struct tp_symbols *ts, uint64_t x, struct buf *out)
 {
 	struct piece p = { .x = x, .start = x, .delim = "|", .delim_len = 1 };
 	uint64_t mask, shift;

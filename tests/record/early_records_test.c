@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "kernel/perf_side.h"
 #include "prof_abi.h"
-#include "record/hold.h"
+#include "record/early_records.h"
 #include "record/merge.h"
 
 enum { STOP = -7 };
@@ -28,7 +28,7 @@ static int see_side(void *ctx, const struct perf_side *side)
 	return 0;
 }
 
-static void put_record(struct hold *h, uint64_t ts, const char *raw)
+static void put_record(struct early_records *h, uint64_t ts, const char *raw)
 {
 	struct {
 		struct prof_rec rec;
@@ -38,52 +38,52 @@ static void put_record(struct hold *h, uint64_t ts, const char *raw)
 	r.rec.raw_len = strlen(raw);
 	r.rec.size = sizeof(r.rec) + r.rec.raw_len;
 	memcpy(r.raw, raw, r.rec.raw_len);
-	cr_assert_eq(hold_record(h, &r.rec), 0);
+	cr_assert_eq(early_records_add(h, &r.rec), 0);
 	memset(&r, 0xff, sizeof(r));
 }
 
-static void put_side(struct hold *h, uint64_t ts, const char *text)
+static void put_side(struct early_records *h, uint64_t ts, const char *text)
 {
 	char name[64];
 	struct perf_side side = { .type = PERF_SIDE_COMM, .time = ts, .name = name };
 
 	strcpy(name, text);
 	side.name_len = strlen(name);
-	cr_assert_eq(hold_side(h, &side), 0);
+	cr_assert_eq(early_records_add_side(h, &side), 0);
 	memset(name, 'x', sizeof(name) - 1);
 }
 
-Test(hold, hands_over_in_the_order_of_arrival)
+Test(early_records, hands_over_in_the_order_of_arrival)
 {
 	struct buf seen = { 0 };
 	const struct merge_sink sink = { .record = see_record, .side = see_side, .ctx = &seen };
-	struct hold *h = hold_new();
+	struct early_records *h = early_records_new();
 
 	put_record(h, 5, "abc");
 	put_side(h, 3, "a-name-of-some-length");
 	put_record(h, 7, "");
 	put_side(h, 8, "");
 	put_record(h, 9, "0123456789");
-	cr_expect_eq(hold_release(h, &sink), 0);
+	cr_expect_eq(early_records_release(h, &sink), 0);
 	cr_expect_str_eq(buf_cstr(&seen), "r5:abc s3:a-name-of-some-length r7: s8: r9:0123456789 ");
 	buf_clear(&seen);
-	cr_expect_eq(hold_release(h, &sink), 0);
+	cr_expect_eq(early_records_release(h, &sink), 0);
 	cr_expect_str_eq(buf_cstr(&seen), "", "what was handed over is forgotten");
 	buf_free(&seen);
-	hold_free(h);
+	early_records_free(h);
 }
 
-Test(hold, stops_where_the_sink_does)
+Test(early_records, stops_where_the_sink_does)
 {
 	struct buf seen = { 0 };
 	const struct merge_sink sink = { .record = see_record, .side = see_side, .ctx = &seen };
-	struct hold *h = hold_new();
+	struct early_records *h = early_records_new();
 
 	put_record(h, 1, "x");
 	put_record(h, 99, "y");
 	put_record(h, 3, "z");
-	cr_expect_eq(hold_release(h, &sink), STOP);
+	cr_expect_eq(early_records_release(h, &sink), STOP);
 	cr_expect_str_eq(buf_cstr(&seen), "r1:x r99:y ");
 	buf_free(&seen);
-	hold_free(h);
+	early_records_free(h);
 }

@@ -3,11 +3,11 @@
 #include <criterion/criterion.h>
 
 #include "../support/make_trace.h"
-#include "profile/split.h"
+#include "profile/thread_times.h"
 #include "trace/reader.h"
 
 /* Reads what was made in one pass, or with the gaps first. */
-static void run(struct make *m, struct split *s, bool gaps_first)
+static void run(struct make *m, struct thread_times *s, bool gaps_first)
 {
 	struct trace_event ev;
 	struct source *src;
@@ -17,17 +17,17 @@ static void run(struct make *m, struct split *s, bool gaps_first)
 	cr_assert_eq(reader_new(src, READER_ONE_PASS, &r), 0);
 	if (gaps_first) {
 		while (reader_next(r, &ev) == 1)
-			split_add_gaps(s, reader_trace(r), &ev);
+			thread_times_add_gaps(s, reader_trace(r), &ev);
 		cr_assert_eq(reader_rewind(r), 0);
 	}
 	while (reader_next(r, &ev) == 1)
-		split_add(s, reader_trace(r), &ev);
-	split_finish(s, reader_names(r));
+		thread_times_add(s, reader_trace(r), &ev);
+	thread_times_finish(s, reader_names(r));
 	reader_free(r);
 	make_fini(m);
 }
 
-static const struct split_task *task(const struct split *s, uint32_t tid)
+static const struct thread_times_task *task(const struct thread_times *s, uint32_t tid)
 {
 	for (size_t i = 0; i < s->cnt; i++)
 		if (s->tasks[i].tid == tid)
@@ -36,18 +36,19 @@ static const struct split_task *task(const struct split *s, uint32_t tid)
 	return NULL;
 }
 
-static void expect(const struct split *s, uint32_t tid, uint64_t runs, uint64_t wait, uint64_t off)
+static void expect(const struct thread_times *s, uint32_t tid, uint64_t runs, uint64_t wait,
+		   uint64_t off)
 {
-	const struct split_task *t = task(s, tid);
+	const struct thread_times_task *t = task(s, tid);
 
 	cr_assert_eq(t->run, runs, "run %d", (int)t->run);
 	cr_assert_eq(t->wait, wait, "wait %d", (int)t->wait);
 	cr_assert_eq(t->off, off, "off %d", (int)t->off);
 }
 
-Test(split, run_wait_and_off)
+Test(thread_times, run_wait_and_off)
 {
-	struct split s = { 0 };
+	struct thread_times s = { 0 };
 	struct make m;
 
 	make_init(&m, NULL);
@@ -63,12 +64,12 @@ Test(split, run_wait_and_off)
 	expect(&s, 6, 20, 5, 0);
 	cr_assert_eq(task(&s, 5)->switches, 3);
 	cr_assert_eq(task(&s, 5)->preempted, 1);
-	split_fini(&s);
+	thread_times_fini(&s);
 }
 
-Test(split, edges_of_the_window_are_not_guessed)
+Test(thread_times, edges_of_the_window_are_not_guessed)
 {
-	struct split s = { 0 };
+	struct thread_times s = { 0 };
 	struct make m;
 
 	make_init(&m, NULL);
@@ -79,12 +80,12 @@ Test(split, edges_of_the_window_are_not_guessed)
 	expect(&s, 5, 0, 0, 0);
 	expect(&s, 6, 8000, 0, 0);
 	expect(&s, 7, 0, 0, 0);
-	split_fini(&s);
+	thread_times_fini(&s);
 }
 
-Test(split, edges_follow_where_the_trace_has_every_switch)
+Test(thread_times, edges_follow_where_the_trace_has_every_switch)
 {
-	struct split s = { 0 };
+	struct thread_times s = { 0 };
 	struct names *n;
 	struct make m;
 
@@ -100,21 +101,21 @@ Test(split, edges_follow_where_the_trace_has_every_switch)
 	run(&m, &s, false);
 	for (uint32_t tid = 50; tid <= 54; tid++) /* 54 has no event at all: off, 1000 */
 		names_task_learn(n, &(struct names_task){ .tid = tid, .pid = 5 });
-	split_finish(&s, n);
-	split_close(&s, n, 5, 1000, 2000);
+	thread_times_finish(&s, n);
+	thread_times_close(&s, n, 5, 1000, 2000);
 	expect(&s, 50, 100, 700, 200);
 	expect(&s, 51, 150, 850, 0);
 	expect(&s, 52, 0, 600, 400);
 	expect(&s, 53, 1000, 0, 0);
 	expect(&s, 54, 0, 0, 1000);
 	expect(&s, 9, 0, 0, 0);
-	split_fini(&s);
+	thread_times_fini(&s);
 	names_free(n);
 }
 
-Test(split, a_waking_of_an_unknown_thread_starts_its_wait)
+Test(thread_times, a_waking_of_an_unknown_thread_starts_its_wait)
 {
-	struct split s = { 0 };
+	struct thread_times s = { 0 };
 	struct make m;
 
 	make_init(&m, NULL);
@@ -125,12 +126,12 @@ Test(split, a_waking_of_an_unknown_thread_starts_its_wait)
 	make_switch(&m, 180, 0, "a", 5, 1, "x", 9);
 	run(&m, &s, false);
 	expect(&s, 5, 30, 50, 0);
-	split_fini(&s);
+	thread_times_fini(&s);
 }
 
-Test(split, intervals_across_a_gap_are_put_aside)
+Test(thread_times, intervals_across_a_gap_are_put_aside)
 {
-	struct split one = { 0 }, two = { 0 };
+	struct thread_times one = { 0 }, two = { 0 };
 	struct make m;
 
 	for (int pass = 0; pass < 2; pass++) {
@@ -149,14 +150,14 @@ Test(split, intervals_across_a_gap_are_put_aside)
 	expect(&two, 5, 290, 10, 0);
 	cr_assert_eq(task(&two, 5)->spoilt, 400);
 	expect(&one, 5, 290, 10, 400);
-	split_fini(&one);
-	split_fini(&two);
+	thread_times_fini(&one);
+	thread_times_fini(&two);
 }
 
-Test(split, sums_by_process)
+Test(thread_times, sums_by_process)
 {
-	struct split_task sum;
-	struct split s = { 0 };
+	struct thread_times_task sum;
+	struct thread_times s = { 0 };
 	struct make m;
 
 	make_init(&m, NULL);
@@ -167,28 +168,28 @@ Test(split, sums_by_process)
 	make_task(&m, 1400, 5, 5, "a"); /* told late */
 	make_task(&m, 1400, 5, 6, "b");
 	run(&m, &s, false);
-	split_sum(&s, 5, &sum);
+	thread_times_sum(&s, 5, &sum);
 	cr_assert_eq(sum.run, 300);
 	cr_assert_eq(sum.switches, 2);
-	split_sum(&s, TRACE_NONE, &sum);
+	thread_times_sum(&s, TRACE_NONE, &sum);
 	cr_assert_eq(sum.run, 350);
 	cr_assert_eq(sum.off, 1300 - 1000, "x slept until it was switched in");
-	split_fini(&s);
+	thread_times_fini(&s);
 }
 
-Test(split, more_gaps_than_are_kept_only_widen_doubt)
+Test(thread_times, more_gaps_than_are_kept_only_widen_doubt)
 {
-	struct split s = { 0 };
+	struct thread_times s = { 0 };
 	struct make m;
 
 	make_init(&m, NULL);
-	for (uint64_t i = 0; i < SPLIT_GAPS_MAX + 500; i++)
+	for (uint64_t i = 0; i < THREAD_TIMES_GAPS_MAX + 500; i++)
 		make_lost(&m, 1, "ring_full", 1, 1000 * i, 1000 * i + 1);
 	run(&m, &s, true);
-	cr_assert_eq(s.gap_cnt, SPLIT_GAPS_MAX);
+	cr_assert_eq(s.gap_cnt, THREAD_TIMES_GAPS_MAX);
 	for (size_t i = 1; i < s.gap_cnt; i++)
 		cr_assert_lt(s.gaps[i - 1].to, s.gaps[i].from);
 	cr_assert_eq(s.gaps[0].from, 0);
-	cr_assert_eq(s.gaps[s.gap_cnt - 1].to, 1000 * (SPLIT_GAPS_MAX + 499) + 1);
-	split_fini(&s);
+	cr_assert_eq(s.gaps[s.gap_cnt - 1].to, 1000 * (THREAD_TIMES_GAPS_MAX + 499) + 1);
+	thread_times_fini(&s);
 }

@@ -5,28 +5,29 @@
 
 #include "base/buf.h"
 #include "prof_events.h"
-#include "trace/tpsym.h"
+#include "trace/tp_symbols.h"
 
-static void add(struct tpsym *ts, uint64_t segment, uint8_t kind, uint64_t value, const char *name)
+static void add(struct tp_symbols *ts, uint64_t segment, uint8_t kind, uint64_t value,
+		const char *name)
 {
-	struct tpsym_row row = {
+	struct tp_symbols_row row = {
 		.kind = kind, .value = value, .name = name, .name_len = strlen(name)
 	};
 
-	tpsym_add(ts, segment, &row);
+	tp_symbols_add(ts, segment, &row);
 }
 
-static void expect(const struct tpsym *ts, uint64_t x, const char *want)
+static void expect(const struct tp_symbols *ts, uint64_t x, const char *want)
 {
 	struct buf b = { 0 };
 
-	cr_assert(tpsym_render(ts, x, &b));
+	cr_assert(tp_symbols_render(ts, x, &b));
 	cr_assert_str_eq(buf_cstr(&b), want, "value 0x%llx gives '%s', not '%s'",
 			 (unsigned long long)x, buf_cstr(&b), want);
 	buf_free(&b);
 }
 
-static void add_prev_state(struct tpsym *ts, uint64_t segment)
+static void add_prev_state(struct tp_symbols *ts, uint64_t segment)
 {
 	add(ts, segment, PROF_TP_MASK, 0xff, "");
 	add(ts, segment, PROF_TP_FLAG, 1, "S");
@@ -37,9 +38,9 @@ static void add_prev_state(struct tpsym *ts, uint64_t segment)
 	add(ts, segment, PROF_TP_NONZERO, 0, "+");
 }
 
-Test(tpsym, prev_state_reads_as_the_kernel_prints_it)
+Test(tp_symbols, prev_state_reads_as_the_kernel_prints_it)
 {
-	struct tpsym ts = { 0 };
+	struct tp_symbols ts = { 0 };
 
 	add_prev_state(&ts, 1);
 	expect(&ts, 0, "R");
@@ -50,12 +51,12 @@ Test(tpsym, prev_state_reads_as_the_kernel_prints_it)
 	expect(&ts, 0x101, "S+");
 	expect(&ts, 0x81, "S|0x80");
 	expect(&ts, 0x80, "0x80");
-	tpsym_fini(&ts);
+	tp_symbols_fini(&ts);
 }
 
-Test(tpsym, symbols_print_one_name_or_the_number)
+Test(tp_symbols, symbols_print_one_name_or_the_number)
 {
-	struct tpsym ts = { 0 };
+	struct tp_symbols ts = { 0 };
 
 	add(&ts, 1, PROF_TP_SYMBOL, 0, "HI");
 	add(&ts, 1, PROF_TP_SYMBOL, 9, "RCU");
@@ -64,12 +65,12 @@ Test(tpsym, symbols_print_one_name_or_the_number)
 	expect(&ts, 9, "RCU");
 	expect(&ts, UINT64_MAX, "NONE");
 	expect(&ts, 17, "0x11");
-	tpsym_fini(&ts);
+	tp_symbols_fini(&ts);
 }
 
-Test(tpsym, delimiters_shifts_and_hex)
+Test(tp_symbols, delimiters_shifts_and_hex)
 {
-	struct tpsym flags = { 0 }, shifted = { 0 }, hex = { 0 };
+	struct tp_symbols flags = { 0 }, shifted = { 0 }, hex = { 0 };
 
 	add(&flags, 1, PROF_TP_DELIM, 0, ", ");
 	add(&flags, 1, PROF_TP_FLAG, 1, "one");
@@ -85,14 +86,14 @@ Test(tpsym, delimiters_shifts_and_hex)
 	expect(&shifted, 0x31, "three:low");
 	add(&hex, 1, PROF_TP_HEX, 0, "");
 	expect(&hex, 255, "0xff");
-	tpsym_fini(&flags);
-	tpsym_fini(&shifted);
-	tpsym_fini(&hex);
+	tp_symbols_fini(&flags);
+	tp_symbols_fini(&shifted);
+	tp_symbols_fini(&hex);
 }
 
-Test(tpsym, rows_repeated_by_a_later_segment_change_nothing)
+Test(tp_symbols, rows_repeated_by_a_later_segment_change_nothing)
 {
-	struct tpsym ts = { 0 };
+	struct tp_symbols ts = { 0 };
 
 	add_prev_state(&ts, 1);
 	add_prev_state(&ts, 2);
@@ -102,21 +103,21 @@ Test(tpsym, rows_repeated_by_a_later_segment_change_nothing)
 	add(&ts, 3, PROF_TP_FLAG, 1, "sleeping");
 	expect(&ts, 1, "sleeping");
 	cr_assert_eq(ts.cnt, 2);
-	tpsym_fini(&ts);
+	tp_symbols_fini(&ts);
 }
 
-Test(tpsym, without_rows_the_number_is_left_to_the_caller)
+Test(tp_symbols, without_rows_the_number_is_left_to_the_caller)
 {
-	struct tpsym ts = { 0 };
+	struct tp_symbols ts = { 0 };
 	struct buf b = { 0 };
 
-	cr_assert_not(tpsym_render(&ts, 1, &b));
+	cr_assert_not(tp_symbols_render(&ts, 1, &b));
 	cr_assert_eq(b.len, 0);
 }
 
-Test(tpsym, strange_rows_are_harmless)
+Test(tp_symbols, strange_rows_are_harmless)
 {
-	struct tpsym ts = { 0 };
+	struct tp_symbols ts = { 0 };
 
 	add(&ts, 1, 200, 1, "from the future");
 	add(&ts, 1, PROF_TP_SHIFT, 4, "not behind a mask");
@@ -124,5 +125,5 @@ Test(tpsym, strange_rows_are_harmless)
 	add(&ts, 1, PROF_TP_SHIFT, 64, "");
 	add(&ts, 1, PROF_TP_ZERO, 0, "zero");
 	expect(&ts, 5, "zero");
-	tpsym_fini(&ts);
+	tp_symbols_fini(&ts);
 }

@@ -4,10 +4,10 @@
 #include <stdio.h>
 
 #include "../support/make_trace.h"
-#include "profile/census.h"
+#include "profile/event_counts.h"
 #include "trace/reader.h"
 
-static struct reader *run(struct make *m, struct census *c)
+static struct reader *run(struct make *m, struct event_counts *c)
 {
 	struct trace_event ev;
 	struct source *src;
@@ -16,15 +16,15 @@ static struct reader *run(struct make *m, struct census *c)
 	cr_assert_eq(source_open_fd(make_file(m), "t", &src), 0);
 	cr_assert_eq(reader_new(src, READER_ONE_PASS, &r), 0);
 	while (reader_next(r, &ev) == 1)
-		census_add(c, reader_trace(r), reader_names(r), &ev);
+		event_counts_add(c, reader_trace(r), reader_names(r), &ev);
 	return r;
 }
 
-Test(census, counts_bytes_and_span)
+Test(event_counts, counts_bytes_and_span)
 {
 	const uint64_t frames[] = { make_frame(1, 0x10), make_frame(1, 0x20), make_frame(2, 0x10) };
-	struct census_module *mods;
-	struct census c = { 0 };
+	struct event_counts_module *mods;
+	struct event_counts c = { 0 };
 	struct reader *r;
 	uint64_t sum = 0;
 	struct make m;
@@ -42,27 +42,27 @@ Test(census, counts_bytes_and_span)
 	cr_assert_eq(c.switch_stacks, 1);
 	cr_assert_eq(c.first_ts, 1000, "a module is no happening");
 	cr_assert_eq(c.last_ts, 2000);
-	census_sort(&c, reader_names(r));
+	event_counts_sort(&c, reader_names(r));
 	for (size_t i = 0; i < c.type_cnt; i++)
 		sum += c.types[i].bytes;
 	dial9_enc_data(m.enc, &sz);
 	cr_assert_eq(sum + trace_overhead_bytes(reader_trace(r)), sz,
 		     "every byte is accounted for");
 	cr_assert_str_eq(names_str(reader_names(r), c.types[0].name, NULL), "CpuSampleEvent");
-	mods = census_modules(&c, reader_names(r), &cnt);
+	mods = event_counts_modules(&c, reader_names(r), &cnt);
 	cr_assert_eq(cnt, 2);
 	cr_assert_eq(mods[0].frames, 2);
 	cr_assert_eq(mods[0].unnamed, 1);
 	cr_assert_eq(mods[1].module, 0, "module 2 was never announced");
 	free(mods);
-	census_fini(&c);
+	event_counts_fini(&c);
 	reader_free(r);
 	make_fini(&m);
 }
 
-Test(census, loss_by_kind_with_estimates_apart)
+Test(event_counts, loss_by_kind_with_estimates_apart)
 {
-	struct census c = { 0 };
+	struct event_counts c = { 0 };
 	struct reader *r;
 	struct make m;
 
@@ -74,20 +74,20 @@ Test(census, loss_by_kind_with_estimates_apart)
 	make_stats(&m, 50, 1000, 14);
 	make_stats(&m, 60, 2000, 14);
 	r = run(&m, &c);
-	cr_assert_eq(census_lost(&c, reader_names(r)), 14);
-	cr_assert_eq(census_lost_kind(&c, reader_names(r), "ring_full"), 12);
+	cr_assert_eq(event_counts_lost(&c, reader_names(r)), 14);
+	cr_assert_eq(event_counts_lost_kind(&c, reader_names(r), "ring_full"), 12);
 	cr_assert_eq(c.losses[0].first_ns, 3);
 	cr_assert_eq(c.losses[0].last_ns, 19);
 	cr_assert_eq(c.stats.produced, 2000, "the last account holds");
 	cr_assert_eq(c.stats.written, 1986);
-	census_fini(&c);
+	event_counts_fini(&c);
 	reader_free(r);
 	make_fini(&m);
 }
 
-Test(census, any_number_of_kinds_stays_small)
+Test(event_counts, any_number_of_kinds_stays_small)
 {
-	struct census c = { 0 };
+	struct event_counts c = { 0 };
 	struct reader *r;
 	char kind[32];
 	struct make m;
@@ -99,8 +99,8 @@ Test(census, any_number_of_kinds_stays_small)
 	}
 	r = run(&m, &c);
 	cr_assert_leq(c.loss_cnt, 64);
-	cr_assert_eq(census_lost(&c, reader_names(r)), 1000);
-	census_fini(&c);
+	cr_assert_eq(event_counts_lost(&c, reader_names(r)), 1000);
+	event_counts_fini(&c);
 	reader_free(r);
 	make_fini(&m);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef D9_TRACE_TPSYM_H
-#define D9_TRACE_TPSYM_H
+#ifndef D9_TRACE_TP_SYMBOLS_H
+#define D9_TRACE_TP_SYMBOLS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 struct buf;
 
 /* One row of a TracepointSymbol event; `name` is borrowed from the string table of the trace. */
-struct tpsym_row {
+struct tp_symbols_row {
 	uint8_t kind; /* enum prof_tp_symbol_kind; kinds from the future are skipped */
 	uint64_t value;
 	const char *name;
@@ -17,8 +17,8 @@ struct tpsym_row {
 };
 
 /* What the kernel prints for the values of one field: its rows in file order. {0} is empty. */
-struct tpsym {
-	struct tpsym_row *rows;
+struct tp_symbols {
+	struct tp_symbols_row *rows;
 	size_t cnt, cap;
 	size_t cursor; /* rows seen in this segment */
 	uint64_t segment; /* the segment that cursor counts in */
@@ -28,13 +28,13 @@ struct tpsym {
  * Adds a row that was read in segment number @segment. Segments repeat the rows: a repetition
  * changes nothing, a different row replaces the tail. Rows past a sane number are ignored.
  */
-void tpsym_add(struct tpsym *ts, uint64_t segment, const struct tpsym_row *row);
-void tpsym_fini(struct tpsym *ts);
+void tp_symbols_add(struct tp_symbols *ts, uint64_t segment, const struct tp_symbols_row *row);
+void tp_symbols_fini(struct tp_symbols *ts);
 
 /*
  * Appends the text of value @x to @out. False, and nothing is added, when the rows have no text
  * for any value, so that the caller prints the number.
  */
-bool tpsym_render(const struct tpsym *ts, uint64_t x, struct buf *out);
+bool tp_symbols_render(const struct tp_symbols *ts, uint64_t x, struct buf *out);
 
-#endif /* D9_TRACE_TPSYM_H */
+#endif /* D9_TRACE_TP_SYMBOLS_H */

@@ -4,7 +4,7 @@
  * say, each format knows. The summary of what was damaged goes to standard error after a dump, so that
  * the lines of JSON stay lines of JSON, and below the facts in info.
  */
-#include "cmd/view.h"
+#include "cmd/show_foreign.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -115,7 +115,7 @@ static bool can_look(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
-bool view_foreign(const char *path, enum view_what what, int *code)
+bool show_foreign(const char *path, enum show_what what, int *code)
 {
 	const struct foreign_format *format;
 	struct input *in;
@@ -128,8 +128,8 @@ bool view_foreign(const char *path, enum view_what what, int *code)
 		input_close(in);
 		return false;
 	}
-	err = what == VIEW_DUMP ? show_dump(in, format) :
-				  show_info(in, format, what == VIEW_INFO_JSON);
+	err = what == SHOW_DUMP ? show_dump(in, format) :
+				  show_info(in, format, what == SHOW_INFO_JSON);
 	*code = CMD_INPUT;
 	if (!err)
 		*code = text_finish();

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef D9_CMD_VIEW_H
-#define D9_CMD_VIEW_H
+#ifndef D9_CMD_SHOW_FOREIGN_H
+#define D9_CMD_SHOW_FOREIGN_H
 
 #include <stdbool.h>
 
 /* Commands of dial9 that also look at traces of other formats, as they are. */
-enum view_what { VIEW_DUMP, VIEW_INFO, VIEW_INFO_JSON };
+enum show_what { SHOW_DUMP, SHOW_INFO, SHOW_INFO_JSON };
 
 /*
  * Shows the file if it is a trace of another format: true, and *code is what to exit with. False when
  * it is anything else, or cannot be opened: then nothing was printed, and reading it is the caller's.
  */
-bool view_foreign(const char *path, enum view_what what, int *code);
+bool show_foreign(const char *path, enum show_what what, int *code);
 
-#endif /* D9_CMD_VIEW_H */
+#endif /* D9_CMD_SHOW_FOREIGN_H */

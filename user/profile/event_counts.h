@@ -1,43 +1,43 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef D9_PROFILE_CENSUS_H
-#define D9_PROFILE_CENSUS_H
+#ifndef D9_PROFILE_EVENT_COUNTS_H
+#define D9_PROFILE_EVENT_COUNTS_H
 
 #include "trace/trace.h"
 
 /* Events of one name. */
-struct census_type {
+struct event_counts_type {
 	uint32_t name; /* string id */
 	uint64_t events, bytes;
 };
 
 /* Loss of one kind over the whole trace. */
-struct census_loss {
+struct event_counts_loss {
 	uint32_t kind; /* string id */
 	uint64_t count, first_ns, last_ns;
 	uint64_t reports;
 };
 
 /* The newest RecorderStats. Cumulative since the start of the recording. */
-struct census_stats {
+struct event_counts_stats {
 	bool known;
 	uint64_t elapsed_ns, produced, written, lost, samples, bpf_ns, bpf_runs, cpu_ns;
 	uint64_t rss_bytes, ring_fill_max_bytes, bytes_written;
 };
 
 /* One module and the distinct addresses in it that stacks hold. */
-struct census_module {
+struct event_counts_module {
 	uint32_t module; /* index; 0: addresses in no known module */
 	uint64_t frames, unnamed;
 };
 
 /* What a trace consists of. {0} is empty; string ids belong to the names of the trace. */
-struct census {
-	struct census_type *types;
+struct event_counts {
+	struct event_counts_type *types;
 	size_t type_cnt, type_cap;
 	struct hmap by_name; /* string id -> index + 1 */
-	struct census_loss *losses;
+	struct event_counts_loss *losses;
 	size_t loss_cnt, loss_cap;
-	struct census_stats stats;
+	struct event_counts_stats stats;
 	struct hmap frames; /* distinct frames of stacks */
 	uint64_t events, bytes;
 	uint64_t samples, switch_stacks;
@@ -46,25 +46,27 @@ struct census {
 	uint64_t first_ts, last_ts; /* of events that happened: see trace_is_naming() */
 };
 
-void census_add(struct census *c, const struct trace *t, struct names *n,
-		const struct trace_event *ev);
+void event_counts_add(struct event_counts *c, const struct trace *t, struct names *n,
+		      const struct trace_event *ev);
 /* Counts only what is needed to say what was lost: for commands that look at a part of the events. */
-void census_add_loss(struct census *c, const struct trace *t, struct names *n,
-		     const struct trace_event *ev);
-void census_fini(struct census *c);
+void event_counts_add_loss(struct event_counts *c, const struct trace *t, struct names *n,
+			   const struct trace_event *ev);
+void event_counts_fini(struct event_counts *c);
 
 /* Sum over all kinds but estimates. */
-uint64_t census_lost(const struct census *c, const struct names *n);
+uint64_t event_counts_lost(const struct event_counts *c, const struct names *n);
 /* Count of one kind, PROF_LOST_*; 0 when there is none. */
-uint64_t census_lost_kind(const struct census *c, const struct names *n, const char *kind);
+uint64_t event_counts_lost_kind(const struct event_counts *c, const struct names *n,
+				const char *kind);
 
 /* Orders the types by bytes, largest first. Nothing may be added afterwards. */
-void census_sort(struct census *c, const struct names *n);
+void event_counts_sort(struct event_counts *c, const struct names *n);
 
 /*
  * Modules that stacks pass through, most addresses without a name first; names are looked up now.
  * Returns an array of *@cnt that the caller frees, NULL when there are none.
  */
-struct census_module *census_modules(const struct census *c, const struct names *n, size_t *cnt);
+struct event_counts_module *event_counts_modules(const struct event_counts *c,
+						 const struct names *n, size_t *cnt);
 
-#endif /* D9_PROFILE_CENSUS_H */
+#endif /* D9_PROFILE_EVENT_COUNTS_H */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * hold.c - records that came too early
+ * early_records.c - records that came too early
  *
  * Entries of {length, kind} and a copy of the record, each aligned to 8 bytes as records are, in one
  * growing array. A side-band record's name stands behind it.
  */
-#include "record/hold.h"
+#include "record/early_records.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -26,18 +26,18 @@ struct entry {
 	uint32_t kind;
 };
 
-struct hold {
+struct early_records {
 	uint64_t *words;
 	size_t used; /* words */
 	size_t cap;
 };
 
-struct hold *hold_new(void)
+struct early_records *early_records_new(void)
 {
-	return xcalloc(1, sizeof(struct hold));
+	return xcalloc(1, sizeof(struct early_records));
 }
 
-void hold_free(struct hold *h)
+void early_records_free(struct early_records *h)
 {
 	if (!h)
 		return;
@@ -46,7 +46,7 @@ void hold_free(struct hold *h)
 }
 
 /* Room for an entry of sz bytes behind its header; NULL when there is too much already. */
-static void *add(struct hold *h, uint32_t kind, size_t sz)
+static void *add(struct early_records *h, uint32_t kind, size_t sz)
 {
 	size_t words = (sizeof(struct entry) + sz + 7) / 8;
 	struct entry *e;
@@ -61,7 +61,7 @@ static void *add(struct hold *h, uint32_t kind, size_t sz)
 	return e + 1;
 }
 
-int hold_record(struct hold *h, const struct prof_rec *rec)
+int early_records_add(struct early_records *h, const struct prof_rec *rec)
 {
 	void *at = add(h, HOLD_RECORD, rec->size);
 
@@ -71,7 +71,7 @@ int hold_record(struct hold *h, const struct prof_rec *rec)
 	return 0;
 }
 
-int hold_side(struct hold *h, const struct perf_side *side)
+int early_records_add_side(struct early_records *h, const struct perf_side *side)
 {
 	struct perf_side *at = add(h, HOLD_SIDE, sizeof(*side) + side->name_len + 1);
 	char *name;
@@ -96,7 +96,7 @@ static int hand_over(struct entry *e, const struct merge_sink *sink)
 	return sink->side(sink->ctx, side);
 }
 
-int hold_release(struct hold *h, const struct merge_sink *sink)
+int early_records_release(struct early_records *h, const struct merge_sink *sink)
 {
 	struct entry *e;
 	size_t at;
