@@ -140,6 +140,8 @@ PROGRAM   := $(O)/dial9-prof
 LIB_A     := $(O)/libdial9.a
 LIB_SO    := $(O)/libdial9.so
 ALL_A     := $(O)/obj/user.a
+# Nothing that runs tests may hang; tests/limit.sh is the scripts' own.
+LIMIT      = timeout -k 10 $(1)
 TEST_ENV   = D9_TOP="$(CURDIR)" D9_BUILD="$(abspath $(O))" \
 	ASAN_OPTIONS=abort_on_error=1:detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
 
@@ -213,7 +215,7 @@ $(PROGRAM): $(OBJS_main) $(ALL_A)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 # Code that several tests share is one more prerequisite: $(O)/tests/DIR/X_test: $(O)/obj/tests/DIR/Y.o
-$(O)/tests/%: $(O)/obj/tests/%.o $(ALL_A)
+$(O)/tests/%: $(O)/obj/tests/%.o $(O)/obj/tests/support/limit.o $(ALL_A)
 	$(call msg,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(ALL_A) -lcriterion $(LIBS)
@@ -295,7 +297,7 @@ check-tutorial: lib
 # With node 18 or later.
 JS_TESTS := $(call have,tests/js/*.test.js)
 check-js: all $(O)/tests/js/random_trace
-	$(Q)$(TEST_ENV) node --test $(JS_TESTS) > $(O)/js.log || { cat $(O)/js.log; echo FAILED js; exit 1; }
+	$(Q)$(TEST_ENV) $(call LIMIT,300) node --test $(JS_TESTS) > $(O)/js.log || { cat $(O)/js.log; echo FAILED js; exit 1; }
 	@echo "js: passed"
 
 $(O)/tests/js/random_trace: $(O)/obj/tests/js/random_trace.o $(LIB_A)
@@ -324,7 +326,7 @@ $(O)/replay/%: $(O)/obj/tests/fuzz/%.o $(O)/obj/tests/fuzz/replay.o $(ALL_A)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 fuzz-replay: $(REPLAY_BINS)
-	$(Q)$(foreach f,$(notdir $(REPLAY_BINS)),$(TEST_ENV) $(O)/replay/$(f) $(call corpus,$(f)) &&) :
+	$(Q)$(foreach f,$(notdir $(REPLAY_BINS)),$(TEST_ENV) $(call LIMIT,300) $(O)/replay/$(f) $(call corpus,$(f)) &&) :
 
 C_FILES = $(shell find include user bpf tests -name '*.[ch]')
 lint: all fmt-check

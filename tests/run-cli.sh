@@ -19,6 +19,8 @@ shift
 top=$(realpath "${D9_TOP:-.}")
 T=$top/tests
 export T
+# shellcheck source=tests/limit.sh
+. "$top/tests/limit.sh"
 [ -x "$prog" ] || { echo "run-cli: no program $prog" >&2; exit 1; }
 [ $# -gt 0 ] || set -- "$T"/cli/*.t
 work=$(mktemp -d) || exit 1
@@ -72,7 +74,7 @@ compare() { # LABEL EXPECTED ACTUAL
 
 run_case() { # uses: cmd, line, file, want_rc and the files below $work
 	[ -n "$cmd" ] || return 0
-	(cd "$work/dir" && eval "$cmd") >"$work/out" 2>"$work/err" </dev/null
+	(cd "$work/dir" && limited sh -c "$cmd") >"$work/out" 2>"$work/err" </dev/null
 	rc=$?
 	diff=$(
 		[ "$rc" -eq "$want_rc" ] || echo "  exit status is $rc, expected $want_rc"

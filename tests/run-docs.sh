@@ -10,6 +10,8 @@ set -u
 prog=$(realpath "$1")
 top=$(realpath "${D9_TOP:-.}")
 cc=${CC:-gcc}
+# shellcheck source=tests/limit.sh
+. "$top/tests/limit.sh"
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 bad=0
@@ -30,7 +32,7 @@ same() { # WHAT FILE-OF-THE-HELP OTHER-FILE
 
 # Options as words, from lines whose margin holds them.
 help_options() { # COMMAND
-	"$prog" "$1" --help | sed -n 's/^ \{2,6\}\(-.*\)/\1/p' | sed 's/  .*//' | only_options
+	limited "$prog" "$1" --help | sed -n 's/^ \{2,6\}\(-.*\)/\1/p' | sed 's/  .*//' | only_options
 }
 man_options() { # PAGE
 	awk 'tag { print; tag = 0 } /^\.TP/ { tag = 1 }' "$1" | sed 's/\\-/-/g; s/\\f.//g; s/[,"]/ /g' |
@@ -47,7 +49,7 @@ for page in "$top"/tools/man/dial9-prof-*.1; do
 	[ -s "$dir/help" ] || fail "$command --help has no options"
 	man_options "$page" >"$dir/man"
 	same "dial9-prof-$command.1" "$dir/help" "$dir/man"
-	"$prog" help 2>/dev/null | grep -qw "$command" || "$prog" --help | grep -qw "$command" ||
+	limited "$prog" help 2>/dev/null | grep -qw "$command" || limited "$prog" --help | grep -qw "$command" ||
 		fail "--help does not name the command $command"
 	for shell in dial9-prof.bash _dial9-prof dial9-prof.fish; do
 		checks=$((checks + 1))
@@ -55,7 +57,9 @@ for page in "$top"/tools/man/dial9-prof-*.1; do
 	done
 	grep -q '^--' "$dir/help" || continue
 	grep '^--' "$dir/help" >"$dir/long"
-	PATH=$(dirname "$prog"):$PATH bash -c '
+	# The program is bash's.
+	# shellcheck disable=SC2016
+	limited env "PATH=$(dirname "$prog"):$PATH" bash -c '
 		. "$1"/tools/completion/dial9-prof.bash
 		COMP_WORDS=(dial9-prof "$2" --) COMP_CWORD=2
 		_dial9_prof
@@ -66,7 +70,7 @@ done
 
 for page in "$top"/tools/man/*.1; do
 	checks=$((checks + 1))
-	groff -man -Tutf8 -ww -z "$page" >"$dir/groff" 2>&1
+	limited groff -man -Tutf8 -ww -z "$page" >"$dir/groff" 2>&1
 	[ ! -s "$dir/groff" ] || fail "$page: $(cat "$dir/groff")"
 done
 
@@ -74,10 +78,10 @@ checks=$((checks + 1))
 # The backquotes are the fence of the README.
 # shellcheck disable=SC2016
 sed -n '/^```c$/,/^```$/p' "$top/README.md" | sed '/^```/d' >"$dir/example.c"
-if ! "$cc" -std=gnu11 -Wall -Wextra -Werror "-I$top/include" -o "$dir/example" "$dir/example.c" \
+if ! limited "$cc" -std=gnu11 -Wall -Wextra -Werror "-I$top/include" -o "$dir/example" "$dir/example.c" \
 	"$(dirname "$prog")/libdial9.a"; then
 	fail "README.md: the example of libdial9 does not compile"
-elif ! "$dir/example" | "$prog" dump --json - >"$dir/dump"; then
+elif ! limited "$dir/example" | limited "$prog" dump --json - >"$dir/dump"; then
 	fail "README.md: what the example wrote is no trace"
 elif ! grep -q '"ts":1000,"fields":\[\["name",7,{"pool":0,"str":"index"}\],\["bytes",9,4096\]\]' "$dir/dump"; then
 	fail "README.md: the example wrote: $(cat "$dir/dump")"

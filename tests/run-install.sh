@@ -11,6 +11,8 @@ top=$(realpath "${D9_TOP:-.}")
 cc=${CC:-gcc}
 cxx=${CXX:-g++}
 make=${MAKE:-make}
+# shellcheck source=tests/limit.sh
+. "$top/tests/limit.sh"
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 
@@ -21,28 +23,28 @@ die() {
 }
 
 cd "$top" || exit 1
-"$make" lib O="$dir/lib" CLANG=false BPFTOOL=false >"$dir/log" 2>&1 || die "libdial9 does not build alone"
+limited "$make" lib O="$dir/lib" CLANG=false BPFTOOL=false >"$dir/log" 2>&1 || die "libdial9 does not build alone"
 [ ! -e "$dir/lib/bpf" ] || die "make lib built BPF programs"
 for f in libdial9.a libdial9.so; do
 	[ -f "$dir/lib/$f" ] || die "make lib left no $f"
 done
 
-"$make" install DESTDIR="$dir/root" prefix=/opt/d9 >"$dir/log" 2>&1 || die "make install"
+limited "$make" install DESTDIR="$dir/root" prefix=/opt/d9 >"$dir/log" 2>&1 || die "make install"
 usr=$dir/root/opt/d9
 for f in bin/dial9-prof include/dial9.h lib/libdial9.a lib/libdial9.so lib/pkgconfig/libdial9.pc \
 	share/man/man1/dial9-prof-record.1 share/bash-completion/completions/dial9-prof \
 	share/zsh/site-functions/_dial9-prof share/fish/vendor_completions.d/dial9-prof.fish; do
 	[ -f "$usr/$f" ] || die "$f is not installed"
 done
-[ "$("$usr/bin/dial9-prof" --version)" = "dial9-prof $(sed -n 's/^Version: //p' "$usr/lib/pkgconfig/libdial9.pc")" ] ||
+[ "$(limited "$usr/bin/dial9-prof" --version)" = "dial9-prof $(sed -n 's/^Version: //p' "$usr/lib/pkgconfig/libdial9.pc")" ] ||
 	die "the program and the library's .pc disagree about the version"
 
 # The example of the README, linked with the shared library by its soname.
 # shellcheck disable=SC2016
 sed -n '/^```c$/,/^```$/p' README.md | sed '/^```/d' >"$dir/example.c"
-"$cc" -std=gnu11 -Werror "-I$usr/include" -o "$dir/example" "$dir/example.c" "-L$usr/lib" -ldial9 \
+limited "$cc" -std=gnu11 -Werror "-I$usr/include" -o "$dir/example" "$dir/example.c" "-L$usr/lib" -ldial9 \
 	>"$dir/log" 2>&1 || die "no program builds against the installed library"
-LD_LIBRARY_PATH=$usr/lib "$dir/example" | "$usr/bin/dial9-prof" dump - >"$dir/log" 2>&1 ||
+limited env "LD_LIBRARY_PATH=$usr/lib" "$dir/example" | limited "$usr/bin/dial9-prof" dump - >"$dir/log" 2>&1 ||
 	die "a program built against the installed library writes no trace"
 
 # In C++: what is declared there is what the library has, whether shared or static.
@@ -82,14 +84,14 @@ int main()
 }
 CXX
 for lib in -ldial9 "$usr/lib/libdial9.a"; do
-	"$cxx" -std=c++11 -Wall -Wextra -Wpedantic -Werror "-I$usr/include" -o "$dir/outside" "$dir/outside.cc" \
+	limited "$cxx" -std=c++11 -Wall -Wextra -Wpedantic -Werror "-I$usr/include" -o "$dir/outside" "$dir/outside.cc" \
 		"-L$usr/lib" "$lib" >"$dir/log" 2>&1 || die "no C++ program builds against the installed $lib"
-	LD_LIBRARY_PATH=$usr/lib "$dir/outside" | "$usr/bin/dial9-prof" dump - >"$dir/log" 2>&1
+	limited env "LD_LIBRARY_PATH=$usr/lib" "$dir/outside" | limited "$usr/bin/dial9-prof" dump - >"$dir/log" 2>&1
 	grep -q '0.000001000 Hit bytes=4096 path="index"' "$dir/log" ||
 		die "a C++ program built against the installed $lib writes no trace"
 done
 
-"$make" uninstall DESTDIR="$dir/root" prefix=/opt/d9 >"$dir/log" 2>&1 || die "make uninstall"
+limited "$make" uninstall DESTDIR="$dir/root" prefix=/opt/d9 >"$dir/log" 2>&1 || die "make uninstall"
 left=$(find "$dir/root" ! -type d)
 [ -z "$left" ] || die "make uninstall left $left"
 echo "install: passed"

@@ -5,6 +5,8 @@
 set -u
 
 top=${D9_TOP:-.}
+# shellcheck source=tests/limit.sh
+. "$top/tests/limit.sh"
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 cc=${CC:-gcc}
@@ -31,7 +33,7 @@ expect() { # pass|fail NAME [ENV=VALUE...]
 	want=$1
 	prog=$2
 	shift 2
-	if env "$@" sh "$top/tests/run.sh" self "$dir/$prog" >"$dir/log" 2>&1; then
+	if limited env "$@" sh "$top/tests/run.sh" self "$dir/$prog" >"$dir/log" 2>&1; then
 		got=pass
 	else
 		got=fail
@@ -41,6 +43,14 @@ expect() { # pass|fail NAME [ENV=VALUE...]
 		cat "$dir/log"
 		bad=1
 	fi
+}
+
+said() { # TEXT of the run before
+	grep -qF "$1" "$dir/log" || {
+		echo "self: nobody said '$1':"
+		cat "$dir/log"
+		bad=1
+	}
 }
 
 # shellcheck disable=SC2086
@@ -63,7 +73,7 @@ expect() { # pass|fail NAME [ENV=VALUE...]
 	build overflow $san <<-'EOT'
 		{ volatile int i = 0x7fffffff; i = i + 1; }
 	EOT
-	build hang <<-'EOT'
+	build hang "$top/tests/support/limit.c" <<-'EOT'
 		{ for (volatile int i = 0; i < 1; ) ; }
 	EOT
 }
@@ -77,9 +87,31 @@ expect fail leak
 expect fail overrun
 expect fail overflow
 expect fail hang D9_TEST_TIMEOUT=1
+said "hang (took longer than 1 s"
+expect fail hang D9_TEST_LIMIT=1
+said "self::hang: Timed out"
 expect pass skip D9_REQUIRE_ROOT=0
 expect fail skip D9_REQUIRE_ROOT=1
 expect fail does-not-exist
+
+# A case of the command line that hangs, or that starts what hangs, is found, and the next one runs.
+printf '#!/bin/sh\necho up\n' >"$dir/program"
+chmod +x "$dir/program"
+cli() { # pass|fail
+	if limited env D9_CASE_TIMEOUT=1 sh "$top/tests/run-cli.sh" "$dir/program" "$dir/case.t" >"$dir/log" 2>&1
+	then got=pass; else got=fail; fi
+	[ "$got" = "$1" ] || {
+		echo "self: a case of the command line: expected a $1:"
+		cat "$dir/log"
+		bad=1
+	}
+}
+printf '$ dial9-prof\nup\n' >"$dir/case.t"
+cli pass
+printf '$ sleep 1000 | cat\n$ dial9-prof\nup\n' >"$dir/case.t"
+cli fail
+said "took longer than 1 s and was killed: sh -c sleep 1000 | cat"
+said "cli: 1 cases passed, 1 failed"
 
 # The layering check: one legal tree, then one forbidden include of each kind.
 includes() { # pass|fail FILE LINE
@@ -106,4 +138,4 @@ if [ "$bad" -ne 0 ]; then
 	echo "FAILED self: the harness lets faults through" >&2
 	exit 1
 fi
-echo "self: 21 checks of the harness passed"
+echo "self: 28 checks of the harness passed"

@@ -10,6 +10,8 @@ build=$(realpath "$1")
 cc=${CC:-gcc}
 cxx=${CXX:-g++}
 page=$top/user/libdial9/TUTORIAL.md
+# shellcheck source=tests/limit.sh
+. "$top/tests/limit.sh"
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
@@ -32,7 +34,7 @@ for prog in writer runtime reader; do
 	lib="$build/libdial9.a"
 	[ $prog = writer ] || lib="-L$build -ldial9"
 	# shellcheck disable=SC2086
-	"$cc" -std=gnu11 -Wall -Wextra -Werror "-I$top/include" -o $prog $prog.c $lib >log 2>&1 ||
+	limited "$cc" -std=gnu11 -Wall -Wextra -Werror "-I$top/include" -o $prog $prog.c $lib >log 2>&1 ||
 		die "$prog.c does not build"
 done
 # Shared objects are found by their soname.
@@ -40,21 +42,21 @@ ln -s "$build/libdial9.so" libdial9.so.0
 LD_LIBRARY_PATH=$dir
 export LD_LIBRARY_PATH
 
-./writer >writer.d9 2>log || die "writer"
-./runtime >runtime.d9 2>refused || die "runtime"
+limited ./writer >writer.d9 2>log || die "writer"
+limited ./runtime >runtime.d9 2>refused || die "runtime"
 block text runtime.c want
 cmp -s want refused || { diff want refused >log; die "runtime prints something else"; }
 
 head -c 100 writer.d9 >torn.d9
 { head -c 91 writer.d9; printf '\0'; } >damaged.d9
 {
-	./reader <writer.d9
+	limited ./reader <writer.d9
 	echo --
-	./reader <runtime.d9
+	limited ./reader <runtime.d9
 	echo --
-	./reader <torn.d9
+	limited ./reader <torn.d9
 	echo --
-	./reader <damaged.d9
+	limited ./reader <damaged.d9
 } >got 2>&1
 block text reader.c want
 cmp -s want got || { diff want got >log; die "reader prints something else"; }
@@ -101,7 +103,7 @@ int main()
 	return same ? 0 : 5;
 }
 CXX
-"$cxx" -std=c++11 -Wall -Wextra -Wpedantic -Wshadow -Werror "-I$top/include" -o outside outside.cc \
+limited "$cxx" -std=c++11 -Wall -Wextra -Wpedantic -Wshadow -Werror "-I$top/include" -o outside outside.cc \
 	"-L$build" -ldial9 >log 2>&1 || die "the header does not compile as C++"
-./outside || die "the C++ program fails with $?"
+limited ./outside || die "the C++ program fails with $?"
 echo "tutorial: passed"

@@ -3,7 +3,7 @@
 # Runs test programs: tests/run.sh NAME PROGRAM...
 # Output is shown for what fails or skips. A program that exits 77 was skipped: its last line of output is
 # the reason. With D9_REQUIRE_ROOT=1 a skip is a failure, so that CI cannot go green on tests
-# that never ran. D9_TEST_TIMEOUT bounds each program (seconds, 300).
+# that never ran. D9_TEST_TIMEOUT bounds each program (seconds, 300), and tests/support/limit.c each test.
 set -u
 
 name=$1
@@ -12,6 +12,7 @@ passed=0
 failed=0
 skipped=0
 bad=
+limit=${D9_TEST_TIMEOUT:-300}
 log=$(mktemp) || exit 1
 trap 'rm -f "$log"' EXIT
 
@@ -22,7 +23,7 @@ fi
 
 for prog in "$@"; do
 	short=${prog#*tests/}
-	timeout "${D9_TEST_TIMEOUT:-300}" "$prog" >"$log" 2>&1
+	timeout -k 10 "$limit" "$prog" >"$log" 2>&1
 	rc=$?
 	case $rc in
 	0)
@@ -36,7 +37,10 @@ for prog in "$@"; do
 	*)
 		failed=$((failed + 1))
 		bad="$bad $short"
-		echo "---- $short (exit $rc)"
+		case $rc in
+		124 | 137) echo "---- $short (took longer than $limit s, or was killed)" ;;
+		*) echo "---- $short (exit $rc)" ;;
+		esac
 		cat "$log"
 		;;
 	esac
