@@ -59,15 +59,14 @@ SRCS_profile := $(addprefix user/profile/, \
 SRCS_export := $(addprefix user/export/, \
 	)
 SRCS_formats := $(addprefix user/formats/, \
-	apitrace.c apitrace_build.c apitrace_dump.c apitrace_dyn.c apitrace_emit.c \
-	apitrace_export.c apitrace_extra.c apitrace_func.c apitrace_generic.c apitrace_import.c \
-	apitrace_info.c apitrace_json.c apitrace_order.c apitrace_parse.c apitrace_print.c \
-	apitrace_shape.c apitrace_sig.c apitrace_tables.c apitrace_take.c apitrace_value.c \
-	apitrace_words.c apitrace_write.c container.c foreign.c snapblock.c tonband.c \
-	tonband_carrier.c tonband_dump.c tonband_event.c tonband_export.c tonband_import.c \
-	tonband_marks.c tonband_scan.c tonband_state.c tonband_text.c tonband_write.c \
-	heph.c heph_attr.c heph_count.c heph_dump.c heph_export.c heph_import.c heph_plan.c \
-	heph_scan.c heph_shape.c heph_span.c heph_text.c heph_wire.c)
+	container.c foreign.c snapblock.c \
+	$(addprefix apitrace/, build.c details_json.c dial9_value.c dump.c emit.c export.c \
+		format.c func.c generic_export.c import.c info.c json.c layout.c order.c parse.c \
+		print.c signatures.c tables.c take.c value.c vocabulary.c write.c) \
+	$(addprefix heph/, attributes.c counters.c dump.c export.c format.c import.c layout.c \
+		mapping.c open_spans.c scan.c text.c wire.c) \
+	$(addprefix tonbandgeraet/, dump.c encoding.c event.c export.c format.c frames.c \
+		import.c markers.c state.c text.c write.c))
 SRCS_cmd := $(addprefix user/cmd/, \
 	convert.c dump.c dump_json.c dump_text.c info.c info_json.c info_verify.c input.c list.c \
 	record.c report.c report_print.c script.c select.c show_foreign.c summary.c text.c)
@@ -93,13 +92,13 @@ TESTS := $(addprefix tests/, \
 	record/tasks_test.c record/translate_test.c symbol/demangle_test.c symbol/dwinfo_test.c \
 	symbol/ranges_test.c symbol/symbolizer_test.c symbol/symopen_test.c symbol/symtab_test.c \
 	symbol/symworker_test.c trace/names_test.c trace/reader_test.c trace/source_test.c \
-	trace/tp_symbols_test.c trace/trace_test.c formats/apitrace_export_test.c formats/apitrace_random_test.c formats/apitrace_test.c \
-	formats/container_test.c \
-	formats/foreign_test.c formats/heph_count_test.c formats/heph_export_test.c \
-	formats/heph_import_test.c formats/heph_scan_test.c formats/heph_shape_test.c \
-	formats/heph_span_test.c formats/heph_test.c formats/heph_text_test.c \
-	formats/tonband_carrier_test.c formats/tonband_event_test.c formats/tonband_export_test.c \
-	formats/tonband_import_test.c formats/tonband_test.c)
+	trace/tp_symbols_test.c trace/trace_test.c \
+	formats/container_test.c formats/foreign_test.c \
+	$(addprefix formats/apitrace/, export_test.c format_test.c random_test.c) \
+	$(addprefix formats/heph/, counters_test.c export_test.c format_test.c import_test.c \
+		layout_test.c open_spans_test.c scan_test.c text_test.c) \
+	$(addprefix formats/tonbandgeraet/, encoding_test.c event_test.c export_test.c \
+		format_test.c import_test.c))
 TESTS_ROOT := $(addprefix tests/bpf/, \
 	command_test.c events_test.c generic_test.c loss_test.c perf_test.c sample_test.c \
 	san_test.c sched_test.c stream_test.c tasks_test.c) \

@@ -125,6 +125,8 @@ includes() { # pass|fail FILE LINE
 includes pass user/record/rings.c '"prof_abi.h"'
 includes pass user/symbol/dwarf.c '<elfutils/libdw.h>'
 includes pass user/cmd/record.c '"record/recorder.h"'
+includes pass user/formats/heph/scan.c '"formats/heph/wire.h"'
+includes pass user/formats/heph/scan.c '"formats/foreign.h"'
 includes fail user/trace/events.c '"prof_abi.h"'
 includes fail user/record/rings.c '"trace/source.h"'
 includes fail user/libdial9/wire.c '"base/log.h"'
@@ -132,10 +134,12 @@ includes fail user/export/folded.c '"dial9.h"'
 includes fail user/profile/tree.c '"cmd/report.h"'
 includes fail user/kernel/perf.c '<bpf/libbpf.h>'
 includes fail user/cmd/report.c '<elfutils/libdw.h>'
+includes fail user/formats/heph/scan.c '"formats/apitrace/parse.h"'
+includes fail user/cmd/info.c '"formats/heph/scan.h"'
 includes fail user/base/str.c '"../kernel/proc.h"'
 
 if [ "$bad" -ne 0 ]; then
 	echo "FAILED self: the harness lets faults through" >&2
 	exit 1
 fi
-echo "self: 28 checks of the harness passed"
+echo "self: 32 checks of the harness passed"

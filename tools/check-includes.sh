@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Who may include whom. The table is the architecture: recorder and readers meet only in dial9 bytes,
-# the codec includes nothing but itself, and each outside library has one directory that knows it.
-# Tests may include anything. tools/check-includes.sh [ROOT]
+# the codec includes nothing but itself, and each outside library has one directory that knows it. A
+# folder within a layer is private to itself. Tests may include anything. tools/check-includes.sh [ROOT]
 set -u
 
 cd "${1:-.}" || exit 1
@@ -56,6 +56,7 @@ find user bpf include -name '*.[ch]' | sort | xargs awk '
 		n = split(FILENAME, part, "/")
 		layer = (part[1] == "user") ? ((n == 2) ? "main" : part[2]) : part[1]
 		free = (layer == "cmd" || layer == "main")
+		folder = (part[1] == "user" && n == 4) ? part[3] : ""
 	}
 	/^[ \t]*#[ \t]*include[ \t]*"/ {
 		split($0, q, "\"")
@@ -67,6 +68,8 @@ find user bpf include -name '*.[ch]' | sort | xargs awk '
 			sub(/\/.*/, "", target)
 		else if (name !~ /^(dial9|prof_abi|prof_events|prof\.skel|vmlinux|ptregs)\.h$/)
 			target = layer
+		if (split(name, to, "/") == 3 && !(to[1] == layer && to[2] == folder))
+			complain("only " to[1] "/" to[2] " includes what is in it: " name)
 		if (target == "cmd" && layer != "cmd" && layer != "main")
 			complain("nothing includes cmd: " name)
 		else if (!free && !((layer, target) in may))

@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/log.h"
-#include "formats/apitrace.h"
+#include "formats/apitrace/apitrace.h"
 #include "formats/container.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);

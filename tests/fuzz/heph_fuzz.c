@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "formats/foreign.h"
-#include "formats/heph_scan.h"
+#include "formats/heph/scan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
 

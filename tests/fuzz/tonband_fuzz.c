@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "formats/foreign.h"
-#include "formats/tonband_scan.h"
+#include "formats/tonbandgeraet/frames.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
 
@@ -92,7 +92,7 @@ static void assert_same_frames(const void *a, size_t a_sz, bool follow, const st
 {
 	struct foreign_mem mem[2];
 	struct foreign_input in[2];
-	struct tonband_scan *scan[2];
+	struct tonband_frames *scan[2];
 	struct tonband_item x, y;
 	int ret;
 
@@ -100,11 +100,11 @@ static void assert_same_frames(const void *a, size_t a_sz, bool follow, const st
 	if (follow)
 		as_stream(&in[0]);
 	foreign_mem_input(&mem[1], b->data, b->len, &in[1]);
-	tonband_scan_new(&in[0], NULL, &scan[0]);
-	tonband_scan_new(&in[1], NULL, &scan[1]);
+	tonband_frames_new(&in[0], NULL, &scan[0]);
+	tonband_frames_new(&in[1], NULL, &scan[1]);
 	do {
-		ret = tonband_scan_next(scan[0], &x);
-		assert(tonband_scan_next(scan[1], &y) == ret);
+		ret = tonband_frames_next(scan[0], &x);
+		assert(tonband_frames_next(scan[1], &y) == ret);
 		if (ret != 1)
 			break;
 		assert(!x.why == !y.why && x.core == y.core && x.ended == y.ended);
@@ -113,8 +113,8 @@ static void assert_same_frames(const void *a, size_t a_sz, bool follow, const st
 		else
 			assert_same_event(&x.ev, &y.ev);
 	} while (ret == 1);
-	tonband_scan_free(scan[0]);
-	tonband_scan_free(scan[1]);
+	tonband_frames_free(scan[0]);
+	tonband_frames_free(scan[1]);
 }
 
 /* One buffer, carried in a way that what is written would be read in, too. */
@@ -122,18 +122,18 @@ static bool is_comparable(const void *data, size_t sz, bool follow)
 {
 	struct foreign_mem mem;
 	struct foreign_input in;
-	struct tonband_scan *scan;
+	struct tonband_frames *scan;
 	struct tonband_item item;
 	bool ended = false;
 
 	foreign_mem_input(&mem, data, sz, &in);
 	if (follow)
 		as_stream(&in);
-	tonband_scan_new(&in, NULL, &scan);
-	while (tonband_scan_next(scan, &item) == 1)
+	tonband_frames_new(&in, NULL, &scan);
+	while (tonband_frames_next(scan, &item) == 1)
 		ended |= item.ended;
-	ended &= !tonband_scan_is_sure(scan);
-	tonband_scan_free(scan);
+	ended &= !tonband_frames_is_sure(scan);
+	tonband_frames_free(scan);
 	return ended;
 }
 

@@ -1,0 +1,709 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The way back from words to values: what print.c says plainly becomes the flat form again.
+ *
+ * Tokens come from JSON text (here) or from lists and maps of dial9 (dial9_value.c), and one builder
+ * serves both. The first key of a map says what it stands for. How many elements a list has is only known
+ * behind it, so counts are five bytes wide, filled in later: the number is the same, and the writer makes
+ * it short. The words may be anyone's, so what does not fit is refused and nothing is left behind.
+ */
+#include "formats/apitrace/build.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT_BYTES 5
+
+/* ---- tokens of JSON ---------------------------------------------------------------------------- */
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+static int get_hex4(struct apitrace_json_tokens *t, uint32_t *out)
+{
+	uint32_t v = 0;
+
+	if (t->end - t->pos < 4)
+		return -EBADMSG;
+	for (unsigned int i = 0; i < 4; i++) {
+		int d = hex_digit(*t->pos++);
+
+		if (d < 0)
+			return -EBADMSG;
+		v = v << 4 | (uint32_t)d;
+	}
+	*out = v;
+	return 0;
+}
+
+static void add_utf8(struct buf *b, uint32_t u)
+{
+	if (u < 0x80) {
+		buf_addch(b, (char)u);
+		return;
+	}
+	if (u < 0x800) {
+		buf_addch(b, (char)(0xc0 | u >> 6));
+	} else {
+		if (u < 0x10000) {
+			buf_addch(b, (char)(0xe0 | u >> 12));
+		} else {
+			buf_addch(b, (char)(0xf0 | u >> 18));
+			buf_addch(b, (char)(0x80 | (u >> 12 & 0x3f)));
+		}
+		buf_addch(b, (char)(0x80 | (u >> 6 & 0x3f)));
+	}
+	buf_addch(b, (char)(0x80 | (u & 0x3f)));
+}
+
+static int get_escape(struct apitrace_json_tokens *t)
+{
+	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+	uint32_t u, low;
+	const char *at;
+	char c;
+
+	if (t->pos == t->end)
+		return -EBADMSG;
+	c = *t->pos++;
+	at = c ? strchr(from, c) : NULL;
+	if (at) {
+		buf_addch(&t->text, to[at - from]);
+		return 0;
+	}
+	if (c != 'u' || get_hex4(t, &u))
+		return -EBADMSG;
+	if (u >= 0xd800 && u < 0xdc00) {
+		if (t->end - t->pos < 6 || t->pos[0] != '\\' || t->pos[1] != 'u')
+			return -EBADMSG;
+		t->pos += 2;
+		if (get_hex4(t, &low) || low < 0xdc00 || low > 0xdfff)
+			return -EBADMSG;
+		u = 0x10000 + ((u - 0xd800) << 10) + (low - 0xdc00);
+	} else if (u >= 0xdc00 && u < 0xe000) {
+		return -EBADMSG;
+	}
+	add_utf8(&t->text, u);
+	return 0;
+}
+
+static int get_string(struct apitrace_json_tokens *t, struct apitrace_token *out)
+{
+	const char *from;
+	int err = 0;
+
+	buf_clear(&t->text);
+	while (!err) {
+		from = t->pos;
+		while (t->pos < t->end && *t->pos != '"' && *t->pos != '\\')
+			t->pos++;
+		buf_add(&t->text, from, (size_t)(t->pos - from));
+		if (t->pos == t->end)
+			return -EBADMSG;
+		if (*t->pos++ == '"')
+			break;
+		err = get_escape(t);
+	}
+	out->kind = APITRACE_TOKEN_TEXT;
+	out->text = (struct dial9_str){ buf_cstr(&t->text), t->text.len };
+	return err;
+}
+
+static int get_number(struct apitrace_json_tokens *t, struct apitrace_token *out)
+{
+	const char *from = t->pos;
+	char text[48], *end;
+	size_t len;
+	bool real;
+
+	while (t->pos < t->end && strchr("+-.0123456789eE", *t->pos) && *t->pos)
+		t->pos++;
+	len = (size_t)(t->pos - from);
+	if (!len || len >= sizeof(text))
+		return -EBADMSG;
+	memcpy(text, from, len);
+	text[len] = 0;
+	real = strpbrk(text, ".eE");
+	errno = 0;
+	if (real) {
+		out->kind = APITRACE_TOKEN_REAL;
+		out->real = strtod(text, &end);
+		return *end ? -EBADMSG : 0;
+	}
+	out->kind = *text == '-' ? APITRACE_TOKEN_NEG : APITRACE_TOKEN_UINT;
+	out->number = strtoull(text + (*text == '-'), &end, 10);
+	return *end || errno || end == text + (*text == '-') ? -EBADMSG : 0;
+}
+
+static int get_word(struct apitrace_json_tokens *t, struct apitrace_token *out)
+{
+	static const struct {
+		const char *word;
+		enum apitrace_token_kind kind;
+		uint64_t number;
+	} words[] = {
+		{ "null", APITRACE_TOKEN_NULL, 0 },
+		{ "false", APITRACE_TOKEN_BOOL, 0 },
+		{ "true", APITRACE_TOKEN_BOOL, 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		size_t len = strlen(words[i].word);
+
+		if ((size_t)(t->end - t->pos) < len || memcmp(t->pos, words[i].word, len) != 0)
+			continue;
+		t->pos += len;
+		out->kind = words[i].kind;
+		out->number = words[i].number;
+		return 0;
+	}
+	return get_number(t, out);
+}
+
+static int json_next(struct apitrace_tokens *base, struct apitrace_token *out)
+{
+	struct apitrace_json_tokens *t = (struct apitrace_json_tokens *)base;
+
+	*out = (struct apitrace_token){ .kind = APITRACE_TOKEN_END };
+	while (t->pos < t->end && strchr(" \t\r\n,:", *t->pos) && *t->pos)
+		t->pos++;
+	if (t->pos == t->end)
+		return 0;
+	switch (*t->pos) {
+	case '"':
+		t->pos++;
+		return get_string(t, out);
+	case '[':
+	case '{':
+		out->kind = *t->pos++ == '[' ? APITRACE_TOKEN_LIST : APITRACE_TOKEN_MAP;
+		return 0;
+	case ']':
+	case '}':
+		t->pos++;
+		out->kind = APITRACE_TOKEN_CLOSE;
+		return 0;
+	default:
+		return get_word(t, out);
+	}
+}
+
+void apitrace_build_json(struct apitrace_json_tokens *t, const char *text, size_t len)
+{
+	*t = (struct apitrace_json_tokens){ .base = { json_next }, .pos = text, .end = text + len };
+}
+
+void apitrace_build_json_fini(struct apitrace_json_tokens *t)
+{
+	buf_free(&t->text);
+}
+
+/* ---- building ---------------------------------------------------------------------------------- */
+
+static int build(struct apitrace_tokens *t, const struct apitrace_token *first, struct buf *out,
+		 unsigned int depth);
+
+static int want(struct apitrace_tokens *t, enum apitrace_token_kind kind,
+		struct apitrace_token *tok)
+{
+	int err = t->next(t, tok);
+
+	return err ? err : tok->kind == kind ? 0 : -EBADMSG;
+}
+
+static bool is_text(const struct apitrace_token *tok, const char *s)
+{
+	return tok->kind == APITRACE_TOKEN_TEXT && tok->text.len == strlen(s) &&
+	       !memcmp(tok->text.ptr, s, tok->text.len);
+}
+
+static int want_key(struct apitrace_tokens *t, const char *key)
+{
+	struct apitrace_token tok;
+	int err = want(t, APITRACE_TOKEN_TEXT, &tok);
+
+	return err ? err : is_text(&tok, key) ? 0 : -EBADMSG;
+}
+
+static int want_close(struct apitrace_tokens *t)
+{
+	struct apitrace_token tok;
+
+	return want(t, APITRACE_TOKEN_CLOSE, &tok);
+}
+
+static int key_number(struct apitrace_tokens *t, const char *key, uint64_t *out)
+{
+	struct apitrace_token tok;
+	int err = want_key(t, key);
+
+	if (!err)
+		err = want(t, APITRACE_TOKEN_UINT, &tok);
+	if (!err)
+		*out = tok.number;
+	return err;
+}
+
+/* Past whatever comes next. */
+static int skip(struct apitrace_tokens *t)
+{
+	struct apitrace_token tok;
+	size_t open = 0;
+	int err;
+
+	do {
+		err = t->next(t, &tok);
+		if (err)
+			return err;
+		if (tok.kind == APITRACE_TOKEN_LIST || tok.kind == APITRACE_TOKEN_MAP)
+			open++;
+		else if (tok.kind == APITRACE_TOKEN_CLOSE || tok.kind == APITRACE_TOKEN_END)
+			if (!open--)
+				return -EBADMSG;
+	} while (open);
+	return 0;
+}
+
+static void put_bits(struct buf *out, uint8_t tag, uint64_t bits, unsigned int bytes)
+{
+	buf_addch(out, (char)tag);
+	for (unsigned int i = 0; i < bytes; i++)
+		buf_addch(out, (char)(bits >> (8 * i)));
+}
+
+static size_t begin_count(struct buf *out)
+{
+	size_t at = out->len;
+
+	for (unsigned int i = 0; i < COUNT_BYTES; i++)
+		buf_addch(out, 0);
+	return at;
+}
+
+static void end_count(struct buf *out, size_t at, uint64_t cnt)
+{
+	for (unsigned int i = 0; i < COUNT_BYTES; i++)
+		out->data[at + i] =
+			(char)((cnt >> (7 * i) & 0x7f) | (i < COUNT_BYTES - 1 ? 0x80 : 0));
+}
+
+static int put_hex(struct buf *out, uint8_t tag, struct dial9_str hex)
+{
+	if (hex.len % 2)
+		return -EBADMSG;
+	apitrace_value_put_tagged(out, tag, hex.len / 2);
+	for (size_t i = 0; i < hex.len; i += 2) {
+		int hi = hex_digit(hex.ptr[i]), lo = hex_digit(hex.ptr[i + 1]);
+
+		if (hi < 0 || lo < 0)
+			return -EBADMSG;
+		buf_addch(out, (char)(hi << 4 | lo));
+	}
+	return 0;
+}
+
+static void put_string(struct buf *out, uint8_t tag, struct dial9_str s)
+{
+	apitrace_value_put_tagged(out, tag, s.len);
+	buf_add(out, s.ptr, s.len);
+}
+
+static int parse_bits(struct dial9_str hex, size_t digits, uint64_t *bits)
+{
+	uint64_t v = 0;
+
+	if (hex.len != digits)
+		return -EBADMSG;
+	for (size_t i = 0; i < digits; i++) {
+		int d = hex_digit(hex.ptr[i]);
+
+		if (d < 0)
+			return -EBADMSG;
+		v = v << 4 | (uint64_t)d;
+	}
+	*bits = v;
+	return 0;
+}
+
+/* {"f": number or bits}, {"d": number or bits} */
+static int build_real(struct apitrace_tokens *t, struct buf *out, uint8_t tag)
+{
+	unsigned int bytes = tag == APITRACE_FLOAT ? 4 : 8;
+	struct apitrace_token tok;
+	uint64_t bits = 0;
+	uint32_t bits32;
+	float f;
+	int err = t->next(t, &tok);
+
+	if (err)
+		return err;
+	if (tok.kind == APITRACE_TOKEN_TEXT) {
+		err = parse_bits(tok.text, bytes * 2, &bits);
+	} else if (tok.kind != APITRACE_TOKEN_REAL) {
+		err = -EBADMSG;
+	} else if (tag == APITRACE_FLOAT) {
+		f = (float)tok.real;
+		memcpy(&bits32, &f, sizeof(bits32));
+		bits = bits32;
+	} else {
+		memcpy(&bits, &tok.real, sizeof(bits));
+	}
+	if (err)
+		return err;
+	put_bits(out, tag, bits, bytes);
+	return want_close(t);
+}
+
+/* "hex": bytes, the member of an object */
+static int build_hex(struct apitrace_tokens *t, struct buf *out, uint8_t tag)
+{
+	struct apitrace_token tok;
+	int err = want_key(t, "hex");
+
+	if (!err)
+		err = t->next(t, &tok);
+	if (err)
+		return err;
+	if (tok.kind == APITRACE_TOKEN_BYTES)
+		put_string(out, tag, tok.text);
+	else if (tok.kind == APITRACE_TOKEN_TEXT)
+		err = put_hex(out, tag, tok.text);
+	else
+		err = -EBADMSG;
+	return err;
+}
+
+/* {"s": {"hex": bytes}}: text that is not UTF-8 */
+static int build_odd_string(struct apitrace_tokens *t, struct buf *out)
+{
+	struct apitrace_token tok;
+	int err = want(t, APITRACE_TOKEN_MAP, &tok);
+
+	if (!err)
+		err = build_hex(t, out, APITRACE_STRING);
+	if (!err)
+		err = want_close(t);
+	return err ? err : want_close(t);
+}
+
+/* {"blob": size, "hex": bytes} */
+static int build_blob(struct apitrace_tokens *t, struct buf *out)
+{
+	struct apitrace_token tok;
+	int err = want(t, APITRACE_TOKEN_UINT, &tok);
+
+	if (!err)
+		err = build_hex(t, out, APITRACE_BLOB);
+	return err ? err : want_close(t);
+}
+
+/* A number as enums have it: 5, -5, {"neg": 0} */
+static int get_tagged(struct apitrace_tokens *t, uint8_t *tag, uint64_t *v)
+{
+	struct apitrace_token tok;
+	int err = t->next(t, &tok);
+
+	if (err)
+		return err;
+	*v = tok.number;
+	*tag = tok.kind == APITRACE_TOKEN_UINT ? APITRACE_UINT : APITRACE_NEG;
+	if (tok.kind == APITRACE_TOKEN_UINT || tok.kind == APITRACE_TOKEN_NEG)
+		return 0;
+	if (tok.kind != APITRACE_TOKEN_MAP)
+		return -EBADMSG;
+	err = key_number(t, "neg", v);
+	return err ? err : want_close(t);
+}
+
+/* {"enum": value, "name": ..., "sig": id} */
+static int build_enum(struct apitrace_tokens *t, struct buf *out)
+{
+	uint64_t v, sig;
+	uint8_t tag;
+	int err = get_tagged(t, &tag, &v);
+
+	if (!err)
+		err = want_key(t, "name");
+	if (!err)
+		err = skip(t);
+	if (!err)
+		err = key_number(t, "sig", &sig);
+	if (err)
+		return err;
+	apitrace_value_put_tagged(out, APITRACE_ENUM, sig);
+	apitrace_value_put_tagged(out, tag, v);
+	return want_close(t);
+}
+
+/* {"mask": value, "names": [...], "sig": id, perhaps "rest": value} */
+static int build_mask(struct apitrace_tokens *t, struct buf *out)
+{
+	struct apitrace_token tok;
+	uint64_t v, sig;
+	int err = want(t, APITRACE_TOKEN_UINT, &tok);
+
+	v = tok.number;
+	if (!err)
+		err = want_key(t, "names");
+	if (!err)
+		err = skip(t);
+	if (!err)
+		err = key_number(t, "sig", &sig);
+	if (err)
+		return err;
+	apitrace_value_put_tagged(out, APITRACE_MASK, sig);
+	apitrace_value_put_uint(out, v);
+	err = t->next(t, &tok);
+	if (err || tok.kind == APITRACE_TOKEN_CLOSE)
+		return err;
+	if (!is_text(&tok, "rest"))
+		return -EBADMSG;
+	err = skip(t);
+	return err ? err : want_close(t);
+}
+
+/* Values up to the end of the list, counted. */
+static int build_list(struct apitrace_tokens *t, struct buf *out, unsigned int depth)
+{
+	struct apitrace_token tok;
+	uint64_t cnt = 0;
+	size_t at;
+	int err;
+
+	buf_addch(out, APITRACE_ARRAY);
+	at = begin_count(out);
+	while (!(err = t->next(t, &tok)) && tok.kind != APITRACE_TOKEN_CLOSE) {
+		err = build(t, &tok, out, depth + 1);
+		if (err)
+			return err;
+		cnt++;
+	}
+	end_count(out, at, cnt);
+	return err;
+}
+
+/* {"struct": name, "sig": id, "m": [[name, value]...]} */
+static int build_struct(struct apitrace_tokens *t, struct buf *out, unsigned int depth)
+{
+	struct apitrace_token tok;
+	uint64_t sig = 0;
+	int err = skip(t);
+
+	if (!err)
+		err = key_number(t, "sig", &sig);
+	if (!err)
+		err = want_key(t, "m");
+	if (!err)
+		err = want(t, APITRACE_TOKEN_LIST, &tok);
+	if (err)
+		return err;
+	apitrace_value_put_tagged(out, APITRACE_STRUCT, sig);
+	while (!(err = t->next(t, &tok)) && tok.kind != APITRACE_TOKEN_CLOSE) {
+		err = tok.kind == APITRACE_TOKEN_LIST ? skip(t) : -EBADMSG;
+		if (!err)
+			err = t->next(t, &tok);
+		if (!err)
+			err = build(t, &tok, out, depth + 1);
+		if (!err)
+			err = want_close(t);
+		if (err)
+			return err;
+	}
+	return err ? err : want_close(t);
+}
+
+/* {"human": value, "machine": value} */
+static int build_repr(struct apitrace_tokens *t, struct buf *out, unsigned int depth)
+{
+	struct apitrace_token tok;
+	int err;
+
+	buf_addch(out, APITRACE_REPR);
+	err = t->next(t, &tok);
+	if (!err)
+		err = build(t, &tok, out, depth + 1);
+	if (!err)
+		err = want_key(t, "machine");
+	if (!err)
+		err = t->next(t, &tok);
+	if (!err)
+		err = build(t, &tok, out, depth + 1);
+	return err ? err : want_close(t);
+}
+
+/* One character of valid UTF-8; what is not valid passes as bytes. */
+static uint32_t get_char(const unsigned char **p, const unsigned char *end)
+{
+	unsigned char c = *(*p)++;
+	unsigned int more = c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : c >= 0xc0 ? 1 : 0;
+	uint32_t u = more ? c & (0x3fU >> more) : c;
+
+	for (; more && *p < end; more--)
+		u = u << 6 | (*(*p)++ & 0x3f);
+	return u;
+}
+
+/* {"w": text or [units]} */
+static int build_wide(struct apitrace_tokens *t, struct buf *out)
+{
+	struct apitrace_token tok;
+	uint64_t cnt = 0;
+	size_t at;
+	int err = t->next(t, &tok);
+
+	if (err)
+		return err;
+	buf_addch(out, APITRACE_WSTRING);
+	at = begin_count(out);
+	if (tok.kind == APITRACE_TOKEN_TEXT) {
+		const unsigned char *p = (const unsigned char *)tok.text.ptr;
+		const unsigned char *end = p + tok.text.len;
+
+		for (; p < end; cnt++)
+			apitrace_value_put_uint(out, get_char(&p, end));
+	} else if (tok.kind == APITRACE_TOKEN_LIST) {
+		while (!(err = t->next(t, &tok)) && tok.kind == APITRACE_TOKEN_UINT) {
+			apitrace_value_put_uint(out, tok.number);
+			cnt++;
+		}
+		if (err || tok.kind != APITRACE_TOKEN_CLOSE)
+			return -EBADMSG;
+	} else {
+		return -EBADMSG;
+	}
+	end_count(out, at, cnt);
+	return want_close(t);
+}
+
+/* {"p": address}, {"neg": magnitude} */
+static int build_number(struct apitrace_tokens *t, struct buf *out, uint8_t tag)
+{
+	struct apitrace_token tok;
+	int err = want(t, APITRACE_TOKEN_UINT, &tok);
+
+	if (err)
+		return err;
+	apitrace_value_put_tagged(out, tag, tok.number);
+	return want_close(t);
+}
+
+/* {"json": text}: what nests deeper than the lists of dial9 may */
+static int build_nested_json(struct apitrace_tokens *t, struct buf *out, unsigned int depth)
+{
+	struct apitrace_json_tokens inner;
+	struct apitrace_token tok;
+	int err = want(t, APITRACE_TOKEN_TEXT, &tok);
+
+	if (err)
+		return err;
+	apitrace_build_json(&inner, tok.text.ptr, tok.text.len);
+	err = inner.base.next(&inner.base, &tok);
+	if (!err)
+		err = build(&inner.base, &tok, out, depth + 1);
+	apitrace_build_json_fini(&inner);
+	return err ? err : want_close(t);
+}
+
+static int build_map(struct apitrace_tokens *t, struct buf *out, unsigned int depth)
+{
+	struct apitrace_token key;
+	int err = t->next(t, &key);
+
+	if (err)
+		return err;
+	if (key.kind == APITRACE_TOKEN_CLOSE) {
+		buf_addch(out, APITRACE_NULL);
+		return 0;
+	}
+	if (is_text(&key, "enum"))
+		return build_enum(t, out);
+	if (is_text(&key, "mask"))
+		return build_mask(t, out);
+	if (is_text(&key, "struct"))
+		return build_struct(t, out, depth);
+	if (is_text(&key, "f"))
+		return build_real(t, out, APITRACE_FLOAT);
+	if (is_text(&key, "d"))
+		return build_real(t, out, APITRACE_DOUBLE);
+	if (is_text(&key, "p"))
+		return build_number(t, out, APITRACE_POINTER);
+	if (is_text(&key, "neg"))
+		return build_number(t, out, APITRACE_NEG);
+	if (is_text(&key, "s"))
+		return build_odd_string(t, out);
+	if (is_text(&key, "blob"))
+		return build_blob(t, out);
+	if (is_text(&key, "w"))
+		return build_wide(t, out);
+	if (is_text(&key, "human"))
+		return build_repr(t, out, depth);
+	if (is_text(&key, "json"))
+		return build_nested_json(t, out, depth);
+	return -EBADMSG;
+}
+
+static int build(struct apitrace_tokens *t, const struct apitrace_token *tok, struct buf *out,
+		 unsigned int depth)
+{
+	uint64_t bits;
+
+	if (depth > APITRACE_DEPTH_MAX || out->len > APITRACE_EVENT_MAX)
+		return -E2BIG;
+	switch (tok->kind) {
+	case APITRACE_TOKEN_NULL:
+		buf_addch(out, APITRACE_NULL);
+		return 0;
+	case APITRACE_TOKEN_BOOL:
+		buf_addch(out, tok->number ? APITRACE_TRUE : APITRACE_FALSE);
+		return 0;
+	case APITRACE_TOKEN_UINT:
+		apitrace_value_put_tagged(out, APITRACE_UINT, tok->number);
+		return 0;
+	case APITRACE_TOKEN_NEG:
+		apitrace_value_put_tagged(out, APITRACE_NEG, tok->number);
+		return 0;
+	case APITRACE_TOKEN_REAL:
+		memcpy(&bits, &tok->real, sizeof(bits));
+		put_bits(out, APITRACE_DOUBLE, bits, 8);
+		return 0;
+	case APITRACE_TOKEN_TEXT:
+		put_string(out, APITRACE_STRING, tok->text);
+		return 0;
+	case APITRACE_TOKEN_BYTES:
+		put_string(out, APITRACE_BLOB, tok->text);
+		return 0;
+	case APITRACE_TOKEN_LIST:
+		return build_list(t, out, depth);
+	case APITRACE_TOKEN_MAP:
+		return build_map(t, out, depth);
+	case APITRACE_TOKEN_CLOSE:
+	case APITRACE_TOKEN_END:
+		break;
+	}
+	return -EBADMSG;
+}
+
+int apitrace_build_from(struct apitrace_tokens *t, const struct apitrace_token *first,
+			struct buf *out)
+{
+	size_t len = out->len;
+	int err = build(t, first, out, 0);
+
+	if (err)
+		out->len = len;
+	return err;
+}
+
+int apitrace_build_value(struct apitrace_tokens *t, struct buf *out)
+{
+	struct apitrace_token tok;
+	int err = t->next(t, &tok);
+
+	return err ? err : apitrace_build_from(t, &tok, out);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_FORMATS_APITRACE_VOCABULARY_H
+#define D9_FORMATS_APITRACE_VOCABULARY_H
+
+#include "dial9.h"
+
+/*
+ * The dial9 events that an import makes besides one for each call, and that an export knows again. Each
+ * table entry stands ahead of the first event that uses it. Times stand in none of them unless synthetic
+ * ones were asked for.
+ */
+enum apitrace_word {
+	APITRACE_WORD_TRACE, /* the file; the first event */
+	APITRACE_WORD_FUNCTION, /* how the calls behind it, up to the next one, are to be read */
+	APITRACE_WORD_ENUM, /* one value of an enumeration */
+	APITRACE_WORD_FLAG, /* one flag of a bit mask */
+	APITRACE_WORD_STRUCT,
+	APITRACE_WORD_FRAME, /* what stands behind an address in a stack */
+	APITRACE_WORD_SYMBOL, /* the same for readers that know no apitrace */
+	APITRACE_WORD_CALL, /* a call of a function that has no schema of its own */
+	APITRACE_WORD_LEAVE, /* a leave that belongs to no call, or comes when the call was written */
+	APITRACE_WORD_SPAN_ENTER, /* with synthetic times only, as is the next */
+	APITRACE_WORD_SPAN_EXIT,
+	APITRACE_WORD_END, /* the last event */
+	APITRACE_WORD_CNT,
+};
+
+/* The fields that every call begins with, in its own schema and in APITRACE_WORD_CALL. */
+enum apitrace_call_field {
+	APITRACE_CALL_SIG,
+	APITRACE_CALL_NO,
+	APITRACE_CALL_THREAD,
+	APITRACE_CALL_ENTER_SEQ,
+	APITRACE_CALL_LEAVE_SEQ,
+	APITRACE_CALL_FRAME,
+	APITRACE_CALL_FLAGS,
+	APITRACE_CALL_FIELDS,
+};
+
+extern const struct dial9_field apitrace_vocabulary_call[APITRACE_CALL_FIELDS];
+
+/* Behind the arguments of a call: its result where it has one, then what fields cannot say. */
+#define APITRACE_FIELD_STACK "stack"
+#define APITRACE_FIELD_RET "ret"
+#define APITRACE_FIELD_DETAILS "details"
+
+/* Addresses that stand for frames: this and up, in order of first sight. */
+#define APITRACE_FRAME_BASE 0x1000
+
+/* A new schema for one of the words; the caller frees it. 0, -ENOMEM. */
+int apitrace_vocabulary_schema(enum apitrace_word word, bool has_timestamp,
+			       struct dial9_schema **out);
+
+/* Which word a schema is, in name and fields; APITRACE_WORD_CNT for none. */
+enum apitrace_word apitrace_vocabulary_find(const struct dial9_schema *s);
+
+#endif /* D9_FORMATS_APITRACE_VOCABULARY_H */

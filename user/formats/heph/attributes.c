@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * dial9 values as Heph attributes.
+ *
+ * Heph knows four kinds of values and flat lists of them, so most of dial9 has a near relation
+ * there and some has none: what is widened, spelled out or cut is counted by kind. Values that once
+ * were attributes go back by another door, where a byte string is a text that was not UTF-8 and
+ * nothing is widened.
+ */
+#include "formats/heph/attributes.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "formats/heph/text.h"
+#include "formats/heph/wire.h"
+
+#define COUNT_MAX 65535
+
+static void changed(struct heph_attr_out *o, const char *kind, struct dial9_str name)
+{
+	foreign_note(o->notes, FOREIGN_NOTE_CHANGED, 1, kind, "field %.*s",
+		     (int)(name.len < 64 ? name.len : 64), name.ptr ? name.ptr : "");
+}
+
+static void lost(struct heph_attr_out *o, const char *kind, struct dial9_str name)
+{
+	foreign_note(o->notes, FOREIGN_NOTE_LOST, 1, kind, "field %.*s",
+		     (int)(name.len < 64 ? name.len : 64), name.ptr ? name.ptr : "");
+}
+
+struct dial9_str heph_attr_fit(struct heph_attr_out *o, struct dial9_str text)
+{
+	static const struct dial9_str none = { "", 0 };
+
+	if (str_utf8_valid_len(text.ptr, text.len) < text.len) {
+		foreign_note(o->notes, FOREIGN_NOTE_CHANGED, 1, "text that is not UTF-8, escaped",
+			     NULL);
+		buf_clear(&o->tmp);
+		str_escape_utf8(&o->tmp, text.ptr, text.len);
+		text = (struct dial9_str){ o->tmp.data, o->tmp.len };
+	}
+	if (text.len > HEPH_TEXT_MAX) {
+		foreign_note(o->notes, FOREIGN_NOTE_LOST, 1, "end of a text over 65534 bytes",
+			     NULL);
+		text.len = str_utf8_valid_len(text.ptr, HEPH_TEXT_MAX);
+	}
+	return text.len ? text : none;
+}
+
+static size_t encoded_size(const struct heph_attr *a)
+{
+	size_t sz = 2 + a->name.len + 1;
+
+	if (a->type & HEPH_ARRAY)
+		return sz + 2 + a->elems.len;
+	return sz + (a->type == HEPH_STR ? 2 + a->text.len : 8);
+}
+
+/* Every attribute passes here: a packet that is too large could not be read again. */
+static void add(struct heph_attr_out *o, const struct heph_attr *a)
+{
+	if (o->buf.len + encoded_size(a) > o->max)
+		lost(o, "attribute beyond what a packet can hold", a->name);
+	else
+		heph_wire_put_attr(&o->buf, a);
+}
+
+void heph_attr_put_raw(struct heph_attr_out *o, const void *p, size_t sz)
+{
+	if (o->buf.len + sz > o->max)
+		lost(o, "undecoded bytes beyond what a packet can hold", (struct dial9_str){ 0 });
+	else
+		buf_add(&o->buf, p, sz);
+}
+
+static void add_bits(struct heph_attr_out *o, struct dial9_str name, uint8_t type, uint64_t bits)
+{
+	add(o, &(struct heph_attr){ .name = name, .type = type, .bits = bits });
+}
+
+void heph_attr_put_u64(struct heph_attr_out *o, const char *name, uint64_t v)
+{
+	add_bits(o, (struct dial9_str){ name, strlen(name) }, HEPH_U64, v);
+}
+
+void heph_attr_put_text(struct heph_attr_out *o, struct dial9_str name, struct dial9_str text)
+{
+	add(o,
+	    &(struct heph_attr){ .name = name, .type = HEPH_STR, .text = heph_attr_fit(o, text) });
+}
+
+static uint64_t f64_bits(double v)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	return bits;
+}
+
+/*
+ * ---- values that have no relation: as JSON ------------------------------------------------------
+ */
+
+static void json_value(struct buf *out, const struct dial9_value *v);
+
+static void json_list(struct buf *out, const struct dial9_value *v)
+{
+	struct dial9_value elem;
+	struct dial9_iter it;
+	const char *sep = "";
+
+	dial9_iter_init(&it, v);
+	buf_addch(out, '[');
+	while (dial9_list_next(&it, &elem) > 0) {
+		buf_addstr(out, sep);
+		json_value(out, &elem);
+		sep = ", ";
+	}
+	buf_addch(out, ']');
+}
+
+static void json_map(struct buf *out, const struct dial9_value *v)
+{
+	struct dial9_value key, value;
+	struct buf text = { 0 };
+	struct dial9_iter it;
+	const char *sep = "";
+
+	dial9_iter_init(&it, v);
+	buf_addch(out, '{');
+	while (dial9_map_next(&it, &key, &value) > 0) {
+		buf_addstr(out, sep);
+		if (key.type == DIAL9_STRING) {
+			str_json(out, key.str.ptr, key.str.len);
+		} else {
+			buf_clear(&text);
+			json_value(&text, &key);
+			str_json(out, text.data, text.len);
+		}
+		buf_addstr(out, ": ");
+		json_value(out, &value);
+		sep = ", ";
+	}
+	buf_addch(out, '}');
+	buf_free(&text);
+}
+
+static void json_stack(struct buf *out, const struct dial9_value *v)
+{
+	buf_addch(out, '[');
+	for (uint32_t i = 0; i < v->stack.cnt; i++)
+		buf_printf(out, "%s%" PRIu64, i ? ", " : "", dial9_value_frame(v, i));
+	buf_addch(out, ']');
+}
+
+static void json_value(struct buf *out, const struct dial9_value *v)
+{
+	switch ((enum dial9_type)v->type) {
+	case DIAL9_I64:
+		buf_printf(out, "%" PRId64, v->i64);
+		break;
+	case DIAL9_F64:
+		heph_text_f64(out, f64_bits(v->f64));
+		break;
+	case DIAL9_BOOL:
+		buf_addstr(out, v->b ? "true" : "false");
+		break;
+	case DIAL9_STRING:
+		str_json(out, v->str.ptr, v->str.len);
+		break;
+	case DIAL9_BYTES:
+		buf_addch(out, '"');
+		heph_text_hex(out, v->str.ptr, v->str.len);
+		buf_addch(out, '"');
+		break;
+	case DIAL9_POOLED_STRING:
+	case DIAL9_POOLED_STACK:
+		buf_printf(out, "%" PRIu32, v->id);
+		break;
+	case DIAL9_STACK:
+		json_stack(out, v);
+		break;
+	case DIAL9_VARINT:
+	case DIAL9_U8:
+	case DIAL9_U16:
+	case DIAL9_U32:
+		buf_printf(out, "%" PRIu64, v->u64);
+		break;
+	case DIAL9_LIST:
+		json_list(out, v);
+		break;
+	case DIAL9_STRING_MAP:
+	case DIAL9_MAP:
+		json_map(out, v);
+		break;
+	case DIAL9_OPTIONAL:
+		break;
+	}
+}
+
+static void put_json(struct heph_attr_out *o, struct dial9_str name, const struct dial9_value *v)
+{
+	struct buf text = { 0 };
+
+	json_value(&text, v);
+	heph_attr_put_text(o, name, (struct dial9_str){ text.data, text.len });
+	buf_free(&text);
+}
+
+/*
+ * ---- lists --------------------------------------------------------------------------------------
+ */
+
+/* The Heph type of an element; 0 when it has none. */
+static uint8_t elem_type(const struct dial9_value *v, bool exact)
+{
+	switch ((enum dial9_type)v->type) {
+	case DIAL9_VARINT:
+	case DIAL9_U8:
+	case DIAL9_U16:
+	case DIAL9_U32:
+		return HEPH_U64;
+	case DIAL9_I64:
+		return HEPH_I64;
+	case DIAL9_F64:
+		return HEPH_F64;
+	case DIAL9_STRING:
+		return HEPH_STR;
+	case DIAL9_BYTES:
+		return exact ? HEPH_STR : 0;
+	case DIAL9_BOOL:
+	case DIAL9_POOLED_STACK:
+	case DIAL9_POOLED_STRING:
+	case DIAL9_STACK:
+	case DIAL9_STRING_MAP:
+	case DIAL9_LIST:
+	case DIAL9_MAP:
+	case DIAL9_OPTIONAL:
+		break;
+	}
+	return 0;
+}
+
+/* The one type of all elements, 0 when there is no such; that of an empty list is as given. */
+static uint8_t list_type(const struct dial9_value *v, uint8_t if_empty, bool exact)
+{
+	uint8_t type = if_empty, now;
+	struct dial9_value elem;
+	struct dial9_iter it;
+	bool first = true;
+
+	dial9_iter_init(&it, v);
+	while (dial9_list_next(&it, &elem) > 0) {
+		now = elem_type(&elem, exact);
+		if (!now || (!first && now != type) ||
+		    (now == HEPH_STR && elem.str.len > (exact ? COUNT_MAX : HEPH_TEXT_MAX)))
+			return 0;
+		type = now;
+		first = false;
+	}
+	return type;
+}
+
+static void put_array(struct heph_attr_out *o, struct dial9_str name, const struct dial9_value *v,
+		      uint8_t type, uint32_t cnt, bool exact)
+{
+	struct heph_attr a = { .name = name, .type = type | HEPH_ARRAY, .cnt = (uint16_t)cnt };
+	struct buf elems = { 0 };
+	struct dial9_value elem;
+	struct dial9_iter it;
+
+	dial9_iter_init(&it, v);
+	while (cnt-- && dial9_list_next(&it, &elem) > 0) {
+		struct dial9_str text = { elem.str.ptr, elem.str.len };
+
+		if (type == HEPH_STR)
+			heph_wire_put_text(&elems, exact ? text : heph_attr_fit(o, text));
+		else
+			heph_wire_put_bits(&elems, elem.u64);
+	}
+	a.elems = (struct dial9_str){ elems.data, elems.len };
+	add(o, &a);
+	buf_free(&elems);
+}
+
+static void put_list(struct heph_attr_out *o, struct dial9_str name, const struct dial9_value *v)
+{
+	uint8_t type = list_type(v, HEPH_U64, false);
+	uint32_t cnt = v->list.cnt;
+
+	if (!type) {
+		changed(o, "list of several kinds as JSON text", name);
+		put_json(o, name, v);
+		return;
+	}
+	if (cnt > HEPH_TEXT_MAX) {
+		lost(o, "end of a list over 65534 elements", name);
+		cnt = HEPH_TEXT_MAX;
+	}
+	put_array(o, name, v, type, cnt, false);
+}
+
+static void put_stack(struct heph_attr_out *o, struct dial9_str name, const struct dial9_value *v)
+{
+	struct heph_attr a = { .name = name, .type = HEPH_U64 | HEPH_ARRAY };
+	struct buf elems = { 0 };
+	const uint8_t *le;
+	uint32_t cnt;
+
+	if (dial9_value_stack(o->dec, v, &le, &cnt)) {
+		lost(o, "stack whose pool id is not defined", name);
+		return;
+	}
+	changed(o, "stack as array", name);
+	if (cnt > HEPH_TEXT_MAX) {
+		lost(o, "end of a stack over 65534 frames", name);
+		cnt = HEPH_TEXT_MAX;
+	}
+	for (uint32_t i = 0; i < cnt; i++)
+		heph_wire_put_bits(&elems, dial9_frame_at(le, i));
+	a.cnt = (uint16_t)cnt;
+	a.elems = (struct dial9_str){ elems.data, elems.len };
+	add(o, &a);
+	buf_free(&elems);
+}
+
+/*
+ * ---- the rest -----------------------------------------------------------------------------------
+ */
+
+static void put_string_map(struct heph_attr_out *o, struct dial9_str name,
+			   const struct dial9_value *v)
+{
+	struct dial9_value key, value;
+	struct buf full = { 0 };
+	struct dial9_iter it;
+
+	changed(o, "map as attributes", name);
+	dial9_iter_init(&it, v);
+	while (dial9_map_next(&it, &key, &value) > 0) {
+		buf_clear(&full);
+		buf_add(&full, name.ptr, name.len);
+		buf_addch(&full, '.');
+		str_escape_utf8(&full, key.str.ptr, key.str.len);
+		if (full.len > HEPH_TEXT_MAX) {
+			lost(o, "end of a name over 65534 bytes", name);
+			full.len = str_utf8_valid_len(full.data, HEPH_TEXT_MAX);
+		}
+		heph_attr_put_text(o, (struct dial9_str){ full.data, full.len },
+				   (struct dial9_str){ value.str.ptr, value.str.len });
+	}
+	buf_free(&full);
+}
+
+static void put_bytes(struct heph_attr_out *o, struct dial9_str name, const struct dial9_value *v)
+{
+	struct buf hex = { 0 };
+
+	changed(o, "bytes as hexadecimal text", name);
+	heph_text_hex(&hex, v->str.ptr, v->str.len);
+	heph_attr_put_text(o, name, (struct dial9_str){ hex.data, hex.len });
+	buf_free(&hex);
+}
+
+static void put_string(struct heph_attr_out *o, struct dial9_str name, const struct dial9_value *v)
+{
+	struct dial9_str text;
+
+	if (dial9_value_str(o->dec, v, &text))
+		lost(o, "text whose pool id is not defined", name);
+	else
+		heph_attr_put_text(o, name, text);
+}
+
+void heph_attr_put(struct heph_attr_out *o, struct dial9_str name, const struct dial9_value *v)
+{
+	if (!v->type)
+		return;
+	switch ((enum dial9_type)v->type) {
+	case DIAL9_I64:
+		add_bits(o, name, HEPH_I64, (uint64_t)v->i64);
+		break;
+	case DIAL9_F64:
+		add_bits(o, name, HEPH_F64, f64_bits(v->f64));
+		break;
+	case DIAL9_BOOL:
+		changed(o, "boolean as number", name);
+		add_bits(o, name, HEPH_U64, v->b);
+		break;
+	case DIAL9_STRING:
+	case DIAL9_POOLED_STRING:
+		put_string(o, name, v);
+		break;
+	case DIAL9_BYTES:
+		put_bytes(o, name, v);
+		break;
+	case DIAL9_POOLED_STACK:
+	case DIAL9_STACK:
+		put_stack(o, name, v);
+		break;
+	case DIAL9_U8:
+	case DIAL9_U16:
+	case DIAL9_U32:
+		changed(o, "narrow number as 64 bits", name);
+		add_bits(o, name, HEPH_U64, v->u64);
+		break;
+	case DIAL9_VARINT:
+		add_bits(o, name, HEPH_U64, v->u64);
+		break;
+	case DIAL9_STRING_MAP:
+		put_string_map(o, name, v);
+		break;
+	case DIAL9_LIST:
+		put_list(o, name, v);
+		break;
+	case DIAL9_MAP:
+		changed(o, "map as JSON text", name);
+		put_json(o, name, v);
+		break;
+	case DIAL9_OPTIONAL:
+		break;
+	}
+}
+
+void heph_attr_put_exact(struct heph_attr_out *o, struct dial9_str name,
+			 const struct dial9_value *v, uint8_t wire_type)
+{
+	struct dial9_str text = { v->str.ptr, v->str.len };
+	uint8_t type = wire_type ? wire_type & (uint8_t)~HEPH_ARRAY : HEPH_U64;
+
+	if (v->type == DIAL9_LIST) {
+		type = list_type(v, type, true);
+		if (type && v->list.cnt <= COUNT_MAX) {
+			put_array(o, name, v, type, v->list.cnt, true);
+			return;
+		}
+	} else if (v->type == DIAL9_BYTES || (v->type == DIAL9_STRING && v->bad_utf8) ||
+		   (!dial9_value_str(o->dec, v, &text))) {
+		if (text.len <= COUNT_MAX) {
+			add(o, &(struct heph_attr){ .name = name, .type = HEPH_STR, .text = text });
+			return;
+		}
+	}
+	heph_attr_put(o, name, v);
+}
+
+void heph_attr_fini(struct heph_attr_out *o)
+{
+	buf_free(&o->buf);
+	buf_free(&o->tmp);
+}

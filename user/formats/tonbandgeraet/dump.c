@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Tonbandgerät frames as JSON lines, in the words of the format's own decoder, so that the two can be
+ * compared: an object of the group, with the event's name in camel case and its fields. Nothing is
+ * joined: no names, no cores, raw ticks. A text that is not UTF-8 makes the event invalid there, and
+ * so it does here, with the decoder's words for where it breaks.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "formats/tonbandgeraet/frames.h"
+#include "formats/tonbandgeraet/tonband.h"
+
+#define FLUSH_AT (64 * 1024)
+
+static const char *const kind_names[] = {
+	"FrqkQueue", "FrqkCountingSemphr", "FrqkBinarySemphr",
+	"FrqkMutex", "FrqkRecursiveMutex", "FrqkQueueSet",
+};
+
+/* "task_name" -> "TaskName" */
+static void put_camel(struct buf *out, const char *name)
+{
+	bool up = true;
+
+	for (; *name; name++) {
+		if (*name != '_')
+			buf_addch(out, (char)(up && *name >= 'a' ? *name - 'a' + 'A' : *name));
+		up = *name == '_';
+	}
+}
+
+static void put_fields(struct buf *out, const struct tonband_event *ev)
+{
+	const struct tonband_type *t = ev->type;
+	const char *sep = "";
+
+	for (int i = 0; i < TONBAND_FIELDS_MAX && t->fields[i].name; i++) {
+		buf_printf(out, "%s\"%s\":", sep, t->fields[i].name);
+		if (t->fields[i].kind == TONBAND_S64)
+			buf_printf(out, "%" PRId64, (int64_t)ev->num[i]);
+		else if (t->fields[i].kind == TONBAND_QUEUE_KIND)
+			buf_printf(out, "\"%s\"", kind_names[ev->num[i]]);
+		else
+			buf_printf(out, "%" PRIu64, ev->num[i]);
+		sep = ",";
+	}
+	if (t->str) {
+		buf_printf(out, "%s\"%s\":", sep, t->str);
+		str_json(out, ev->str, ev->str_len);
+	}
+}
+
+static void put_event(struct buf *out, const struct tonband_event *ev)
+{
+	const struct tonband_type *t = ev->type;
+
+	buf_printf(out, "{\"%s%s\":{", t->group == TONBAND_BASE ? "Base" : "FreeRTOS",
+		   t->has_ts ? "" : "Metadata");
+	if (t->has_ts)
+		buf_printf(out, "\"ts\":%" PRIu64 ",\"kind\":{", ev->ts);
+	buf_addch(out, '"');
+	put_camel(out, t->name);
+	buf_addstr(out, "\":{");
+	put_fields(out, ev);
+	buf_addstr(out, t->has_ts ? "}}}}\n" : "}}}\n");
+}
+
+/* How many bytes of s, which does not start with a character, can start one: 0 if all of them do. */
+static size_t broken_len(const uint8_t *s, size_t n)
+{
+	uint8_t low = 0x80, high = 0xbf;
+	size_t want, i;
+
+	if (s[0] >= 0xc2 && s[0] <= 0xdf)
+		want = 2;
+	else if (s[0] >= 0xe0 && s[0] <= 0xef)
+		want = 3;
+	else if (s[0] >= 0xf0 && s[0] <= 0xf4)
+		want = 4;
+	else
+		return 1;
+	if (s[0] == 0xe0)
+		low = 0xa0;
+	else if (s[0] == 0xed)
+		high = 0x9f;
+	else if (s[0] == 0xf0)
+		low = 0x90;
+	else if (s[0] == 0xf4)
+		high = 0x8f;
+	for (i = 1; i < want && i < n; i++) {
+		if (s[i] < low || s[i] > high)
+			return i;
+		low = 0x80;
+		high = 0xbf;
+	}
+	return 0;
+}
+
+static void put_invalid(struct buf *out, const struct tonband_item *item, bool has_ts, uint64_t ts)
+{
+	buf_addstr(out, "{\"Invalid\":{\"ts\":");
+	if (has_ts)
+		buf_printf(out, "%" PRIu64, ts);
+	else
+		buf_addstr(out, "null");
+	buf_addstr(out, ",\"err\":\"");
+	if (item->why) {
+		buf_addstr(out, item->why);
+	} else {
+		size_t at = str_utf8_valid_len(item->ev.str, item->ev.str_len);
+		size_t n = broken_len((const uint8_t *)item->ev.str + at, item->ev.str_len - at);
+
+		if (n)
+			buf_printf(out, "invalid utf-8 sequence of %zu bytes from index %zu", n,
+				   at);
+		else
+			buf_printf(out, "incomplete utf-8 byte sequence from index %zu", at);
+	}
+	buf_addstr(out, "\"}}\n");
+}
+
+static bool is_good(const struct tonband_item *item)
+{
+	return !item->why &&
+	       (!item->ev.type->str ||
+		str_utf8_valid_len(item->ev.str, item->ev.str_len) == item->ev.str_len);
+}
+
+int tonband_dump_run(const struct foreign_input *in, const struct foreign_opts *opts,
+		     dial9_write_fn write, void *ctx, struct foreign_notes *notes)
+{
+	struct tonband_frames *scan;
+	struct tonband_item item;
+	struct buf out = { 0 };
+	bool has_ts = false;
+	uint64_t ts = 0;
+	int ret, err = 0;
+
+	tonband_frames_new(in, notes, &scan);
+	while (!err && (ret = tonband_frames_next(scan, &item)) == 1) {
+		if (item.why)
+			foreign_note(notes, FOREIGN_NOTE_DAMAGED, 1, item.why, "%s: byte %" PRIu64,
+				     in->name, item.offset);
+		/* What has no end may still become an event. */
+		if (!item.ended)
+			continue;
+		if (!is_good(&item)) {
+			put_invalid(&out, &item, has_ts, ts);
+		} else {
+			put_event(&out, &item.ev);
+			has_ts |= item.ev.type->has_ts;
+			ts = item.ev.type->has_ts ? item.ev.ts : ts;
+		}
+		if (out.len >= FLUSH_AT || opts->follow) {
+			err = write(ctx, out.data, out.len);
+			buf_clear(&out);
+		}
+	}
+	if (!err && out.len)
+		err = write(ctx, out.data, out.len);
+	tonband_frames_free(scan);
+	buf_free(&out);
+	return err ? err : ret;
+}

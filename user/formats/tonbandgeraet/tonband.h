@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_FORMATS_TONBANDGERAET_TONBAND_H
+#define D9_FORMATS_TONBANDGERAET_TONBAND_H
+
+#include "formats/foreign.h"
+
+/* The functions behind tonband_format, one file each; see struct foreign_format for what they do. */
+int tonband_import_run(const struct foreign_input *in, size_t cnt, const struct foreign_opts *opts,
+		       struct dial9_enc *enc, struct foreign_notes *notes);
+int tonband_export_run(const struct foreign_input *in, const struct foreign_opts *opts,
+		       dial9_write_fn write, void *ctx, struct foreign_notes *notes);
+int tonband_dump_run(const struct foreign_input *in, const struct foreign_opts *opts,
+		     dial9_write_fn write, void *ctx, struct foreign_notes *notes);
+
+/*
+ * The words that import and export share. Every event is "tband.<its name>", with a `core` field and
+ * its own fields under their own names. Two fields may stand at the end: `ts`, the timestamp as it
+ * was, where the one in ns does not give it back; `bytes`, a text that is not UTF-8, as it was.
+ */
+#define TONBAND_PREFIX "tband."
+#define TONBAND_INVALID "tband.invalid" /* a frame that could not be read: frame, ended, error */
+#define TONBAND_DROPPED "tband.dropped" /* derived: events dropped since the last of these */
+#define TONBAND_META_EVENT "SegmentMetadataEvent"
+#define TONBAND_META_FORMAT "format"
+#define TONBAND_META_FORMAT_NAME "tonbandgeraet"
+#define TONBAND_META_NS_PER_TS "tband.ns_per_ts"
+#define TONBAND_META_CORE "tband.core" /* of a single input: the core given beside the file */
+
+#define TONBAND_FIELD_CORE "core"
+#define TONBAND_FIELD_TICKS "ts"
+#define TONBAND_FIELD_BYTES "bytes"
+#define TONBAND_FIELD_FRAME "frame"
+#define TONBAND_FIELD_ENDED "ended"
+
+#endif /* D9_FORMATS_TONBANDGERAET_TONBAND_H */
