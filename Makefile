@@ -86,7 +86,7 @@ TESTS := $(addprefix tests/, \
 	libdial9/pool_test.c libdial9/property_test.c libdial9/put_test.c libdial9/reader_test.c \
 	libdial9/registry_test.c libdial9/schema_test.c libdial9/value_test.c libdial9/wire_test.c \
 	profile/event_counts_test.c profile/profile_test.c profile/thread_times_test.c profile/tree_test.c \
-	record/event_test.c record/eventset_test.c \
+	record/emit_test.c record/event_test.c record/eventset_test.c \
 	record/early_records_test.c record/launch_test.c record/maps_test.c record/merge_test.c \
 	record/ring_test.c record/sink_test.c record/stacks_test.c record/targets_test.c \
 	record/tasks_test.c record/translate_test.c symbol/demangle_test.c symbol/dwinfo_test.c \

@@ -77,6 +77,25 @@ enum prof_module_kind {
 	PROF_MODULE_ANON = 5,
 };
 
+/* ---- ModuleStatus: how naming a module went; the last one for a module holds ----------------- */
+#define PROF_EV_MODULE_STATUS "ModuleStatus" /* module_id varint, then: */
+#define PROF_F_STATUS "status" /* string: one of PROF_STATUS_* */
+#define PROF_F_DETAIL "detail" /* string for people; may be empty */
+#define PROF_STATUS_NAMED "named"
+#define PROF_STATUS_STRIPPED "stripped" /* the file has no symbols */
+#define PROF_STATUS_GONE "gone" /* no file any more */
+#define PROF_STATUS_REPLACED "replaced" /* only a file of another build */
+#define PROF_STATUS_DENIED "denied" /* no permission to open it */
+#define PROF_STATUS_NOT_ELF "not_elf"
+#define PROF_STATUS_GAVE_UP "gave_up" /* a budget was used up; its symbol table is kept */
+#define PROF_STATUS_CRASHED "crashed" /* the worker died over it */
+#define PROF_STATUS_HUNG "hung" /* the worker had to be killed over it */
+#define PROF_STATUS_NO_ANSWER "no_answer" /* opening it never returned */
+#define PROF_STATUS_PENDING "pending" /* the recording ended before */
+#define PROF_STATUS_ANONYMOUS "anonymous" /* no file */
+#define PROF_STATUS_NO_MAP "no_map" /* code made at run time, without a perf map */
+#define PROF_STATUS_FORGOTTEN "forgotten" /* dropped to stay below the memory cap */
+
 /* ---- ProcMapsEntry: an executable mapping, enough to rebuild raw addresses ------------------- */
 #define PROF_EV_PROC_MAPS "ProcMapsEntry" /* pid u32, then: */
 #define PROF_F_START "start" /* varint */

@@ -21,6 +21,7 @@ enum schema_id {
 	SCHEMA_SAMPLE,
 	SCHEMA_TASK,
 	SCHEMA_MODULE,
+	SCHEMA_MODULE_STATUS,
 	SCHEMA_MAP,
 	SCHEMA_SYMBOL,
 	SCHEMA_CLOCK,
@@ -68,6 +69,13 @@ static const struct schema_def schema_defs[SCHEMA_CNT] = {
 				    { PROF_F_BUILD_ID, DIAL9_BYTES },
 				    { PROF_F_KIND, DIAL9_U8 },
 			    } },
+	[SCHEMA_MODULE_STATUS] = { PROF_EV_MODULE_STATUS,
+				   3,
+				   {
+					   { PROF_F_MODULE_ID, DIAL9_VARINT },
+					   { PROF_F_STATUS, DIAL9_POOLED_STRING },
+					   { PROF_F_DETAIL, DIAL9_POOLED_STRING },
+				   } },
 	[SCHEMA_MAP] = { PROF_EV_PROC_MAPS,
 			 5,
 			 {
@@ -236,6 +244,16 @@ int emit_module(struct emit *e, uint64_t ts, uint32_t id, const char *path, cons
 	put_name(e, path);
 	dial9_enc_put_bytes(e->enc, build_id, build_id_sz);
 	dial9_enc_put_u64(e->enc, kind);
+	return dial9_enc_end(e->enc);
+}
+
+int emit_module_status(struct emit *e, uint64_t ts, uint32_t id, const char *status,
+		       const char *detail)
+{
+	begin(e, SCHEMA_MODULE_STATUS, ts);
+	dial9_enc_put_u64(e->enc, id);
+	put_name(e, status);
+	put_name(e, detail);
 	return dial9_enc_end(e->enc);
 }
 

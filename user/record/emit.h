@@ -46,6 +46,10 @@ int emit_task(struct emit *e, uint64_t ts, const struct emit_task *t);
 int emit_module(struct emit *e, uint64_t ts, uint32_t id, const char *path, const uint8_t *build_id,
 		size_t build_id_sz, enum prof_module_kind kind);
 
+/* status is one of PROF_STATUS_*; detail is for people and may be NULL. */
+int emit_module_status(struct emit *e, uint64_t ts, uint32_t id, const char *status,
+		       const char *detail);
+
 struct emit_map {
 	uint32_t pid;
 	uint64_t start, end, offset;
