@@ -384,6 +384,38 @@ Test(symbolizer, leaves_out_what_does_not_fit_in_memory)
 	free(got);
 }
 
+/* The first function that has both, asked again when a budget of so little is used up. */
+static void expect_given_up(struct symbolizer_cfg *cfg, const char *why)
+{
+	const char *path = stimulus("rust");
+	struct section text = section_of(path, ".text");
+	struct symbolizer_frame f[FRAMES_MAX];
+	struct symbolizer *sym;
+	uint64_t off = text.off;
+
+	cr_assert_eq(symbolizer_open(open(path, O_RDONLY), NULL, 0, cfg, &sym), 0);
+	cr_expect_eq(symbolizer_has_dwarf(sym), 1);
+	while (!symbolizer_gave_up(sym) && off < text.off + text.size)
+		symbolizer_frames(sym, off += 64, f, FRAMES_MAX);
+	cr_assert_not_null(symbolizer_gave_up(sym));
+	cr_expect_str_eq(symbolizer_gave_up(sym), why);
+	cr_expect_eq(symbolizer_frames(sym, off, f, FRAMES_MAX), 0);
+	cr_expect_eq(symbolizer_has_dwarf(sym), 0);
+	cr_expect_eq(symbolizer_dwarf_mem(sym), 0u);
+	cr_expect_eq(symbolizer_has_symtab(sym), 1);
+	cr_expect_eq(symbolizer_name(sym, off, f), 1);
+	symbolizer_free(sym);
+}
+
+Test(symbolizer, gives_debug_information_up_when_its_budget_is_used_up)
+{
+	struct symbolizer_cfg few = { .entries_max = 50000 };
+	struct symbolizer_cfg short_time = { .cpu_max_ns = 2000000, .entries_max = UINT64_MAX };
+
+	expect_given_up(&few, "entries");
+	expect_given_up(&short_time, "time");
+}
+
 static void touch_everything(uint8_t *bytes, size_t size)
 {
 	struct symbolizer_frame f[FRAMES_MAX];

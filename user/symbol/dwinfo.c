@@ -26,6 +26,7 @@
 #include "base/buf.h"
 #include "base/hmap.h"
 #include "base/strtab.h"
+#include "symbol/budget.h"
 #include "symbol/demangle.h"
 #include "symbol/dwline.h"
 #include "symbol/elfimg.h"
@@ -74,9 +75,16 @@ struct dwinfo {
 	struct hmap funcs; /* DIE offset -> struct func */
 	struct strtab names; /* demangled */
 	struct hmap name_ids; /* address of the name in the file -> id in names + 1 */
+	struct budget *budget;
 	size_t mem, mem_max;
 	bool used;
 };
+
+/* Counts one entry of a walk; false when the walk has to end. */
+static bool go_on(struct dwinfo *dw)
+{
+	return budget_step(dw->budget, 1) != -EDQUOT;
+}
 
 static bool is_code(const struct dwinfo *dw, uint64_t lo, uint64_t hi)
 {
@@ -93,7 +101,7 @@ static size_t add_ranges(struct dwinfo *dw, struct ranges *r, Dwarf_Die *die, ui
 	ptrdiff_t off = 0;
 	size_t before = r->cnt, cap = r->cap;
 
-	while ((off = dwarf_ranges(die, off, &base, &lo, &hi)) > 0)
+	while (go_on(dw) && (off = dwarf_ranges(die, off, &base, &lo, &hi)) > 0)
 		if (is_code(dw, lo, hi))
 			ranges_add(r, lo, hi, id);
 	dw->mem += (r->cap - cap) * sizeof(*r->v);
@@ -148,7 +156,7 @@ static void index_functions(struct dwinfo *dw, struct unit *unit, Dwarf_Die *par
 			add_ranges(dw, &unit->funcs, &die, dwarf_dieoffset(&die));
 		if (holds_functions(tag))
 			index_functions(dw, unit, &die, nesting + 1);
-	} while (next_sibling(&die));
+	} while (go_on(dw) && next_sibling(&die));
 }
 
 static uint64_t attr_number(Dwarf_Die *die, unsigned int name)
@@ -230,7 +238,7 @@ static void index_calls(struct dwinfo *dw, struct func *f, const struct unit *un
 		default:
 			break;
 		}
-	} while (next_sibling(&die));
+	} while (go_on(dw) && next_sibling(&die));
 }
 
 static const struct func *load_func(struct dwinfo *dw, const struct unit *unit, Dwarf_Off off)
@@ -424,6 +432,8 @@ static int list_units(struct dwinfo *dw)
 	while (!dwarf_get_units(dw->dbg, cu, &cu, NULL, &type, &die, NULL)) {
 		if (type == DW_UT_compile && dwarf_tag(&die) == DW_TAG_compile_unit)
 			add_unit(dw, &die);
+		if (!go_on(dw))
+			return -EDQUOT;
 		if (dw->mem > dw->mem_max)
 			return -EFBIG;
 	}
@@ -451,13 +461,14 @@ static const Elf_Data *line_section(Elf *elf)
 }
 
 int dwinfo_new(const struct elfimg *debug, const struct elfimg *alt, const struct elfimg *exec,
-	       size_t mem_max, struct dwinfo **out)
+	       struct budget *budget, struct dwinfo **out)
 {
 	struct dwinfo *dw = xcalloc(1, sizeof(*dw));
 	int err;
 
 	dw->exec = exec;
-	dw->mem_max = mem_max;
+	dw->budget = budget;
+	dw->mem_max = budget->max.mem;
 	err = open_dwarf(debug, &dw->elf, &dw->dbg);
 	if (!err && alt)
 		err = open_dwarf(alt, &dw->alt_elf, &dw->alt_dbg);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct budget;
 struct buf;
 struct elfimg;
 
@@ -27,16 +28,17 @@ struct dwinfo_frame {
 
 /*
  * debug has the debug sections (alt: what dwz moved out of them, or NULL), exec the addresses that
- * count. Both are borrowed until dwinfo_free(). Returns 0, -ENODATA when there is nothing usable
- * in it, -EFBIG when just listing the units would take more than mem_max bytes.
+ * count. They and the budget are borrowed until dwinfo_free(). Returns 0, -ENODATA when there is
+ * nothing usable in it, -EFBIG when just listing the units would take more than the budget's memory,
+ * -EDQUOT when the budget is used up.
  */
 int dwinfo_new(const struct elfimg *debug, const struct elfimg *alt, const struct elfimg *exec,
-	       size_t mem_max, struct dwinfo **out);
+	       struct budget *budget, struct dwinfo **out);
 void dwinfo_free(struct dwinfo *dw);
 
 /*
  * Frames at addr, outermost first; strings are appended to text. Returns their number, 0 when there
- * is no function, -E2BIG when the unit around addr did not fit in what is left of mem_max: free
+ * is no function, -E2BIG when the unit around addr did not fit in what is left of the budget: free
  * this dwinfo and try with a new one.
  */
 int dwinfo_frames(struct dwinfo *dw, uint64_t addr, struct buf *text, struct dwinfo_frame *out,

@@ -25,17 +25,21 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "symbol/budget.h"
 #include "symbol/demangle.h"
 #include "symbol/dwinfo.h"
 #include "symbol/elfimg.h"
 #include "symbol/plt.h"
 #include "symbol/symtab.h"
 
-#define DWARF_MEM_DEFAULT (256ull << 20)
+#define MEM_DEFAULT (256ull << 20)
+#define CPU_DEFAULT_NS 2000000000ull
+#define ENTRIES_DEFAULT 100000000ull
 #define MINI_SIZE_MAX (64u << 20)
 
 struct symbolizer {
 	struct symbolizer_cfg cfg;
+	struct budget symtab_budget, dwarf_budget;
 	struct elfimg img;
 	struct elfimg debug; /* separate debug file; closed when there is none */
 	struct elfimg mini; /* what .gnu_debugdata unpacks to */
@@ -57,10 +61,28 @@ static bool same_id(const struct elfimg *img, const uint8_t *id, size_t id_sz)
 
 static void set_cfg(struct symbolizer *sym, const struct symbolizer_cfg *cfg)
 {
+	struct budget_max max;
+
 	if (cfg)
 		sym->cfg = *cfg;
 	if (!sym->cfg.dwarf_mem_max)
-		sym->cfg.dwarf_mem_max = DWARF_MEM_DEFAULT;
+		sym->cfg.dwarf_mem_max = MEM_DEFAULT;
+	max = (struct budget_max){
+		.cpu_ns = sym->cfg.cpu_max_ns ? sym->cfg.cpu_max_ns : CPU_DEFAULT_NS,
+		.mem = MEM_DEFAULT,
+		.entries = sym->cfg.entries_max ? sym->cfg.entries_max : ENTRIES_DEFAULT,
+	};
+	budget_init(&sym->symtab_budget, &max);
+	max.mem = sym->cfg.dwarf_mem_max;
+	budget_init(&sym->dwarf_budget, &max);
+}
+
+void symbolizer_slice(struct symbolizer *sym, uint64_t cpu_ns)
+{
+	uint64_t end = budget_clock_ns() + cpu_ns;
+
+	budget_slice(&sym->symtab_budget, end);
+	budget_slice(&sym->dwarf_budget, end);
 }
 
 int symbolizer_open(int fd, const uint8_t *build_id, size_t build_id_sz,
@@ -345,9 +367,15 @@ static void load_dwarf(struct symbolizer *sym)
 	debug = sym->dwarf_refused ? NULL : debug_image(sym);
 	if (!debug || !open_alt(sym, debug))
 		return;
-	if (dwinfo_new(debug, sym->alt.elf ? &sym->alt : NULL, &sym->img, sym->cfg.dwarf_mem_max,
+	if (dwinfo_new(debug, sym->alt.elf ? &sym->alt : NULL, &sym->img, &sym->dwarf_budget,
 		       &sym->dwarf))
 		sym->dwarf_refused = true;
+}
+
+static void give_up_dwarf(struct symbolizer *sym)
+{
+	symbolizer_drop_dwarf(sym);
+	sym->dwarf_refused = true;
 }
 
 /* Memory ran out in the middle: start anew, unless this unit alone is what does not fit. */
@@ -404,9 +432,15 @@ static int find_frames(struct symbolizer *sym, uint64_t addr, struct dwinfo_fram
 	int cnt;
 
 	buf_clear(&sym->text);
+	budget_enter(&sym->dwarf_budget);
 	cnt = dwinfo_frames(sym->dwarf, addr, &sym->text, found, max);
 	if (cnt == -E2BIG)
 		cnt = frames_again(sym, addr, found, max);
+	budget_leave(&sym->dwarf_budget);
+	if (budget_reached(&sym->dwarf_budget)) {
+		give_up_dwarf(sym);
+		return 0;
+	}
 	if (!cnt)
 		return frame_without_function(sym, addr, found);
 	if (cnt > 0)
@@ -414,14 +448,16 @@ static int find_frames(struct symbolizer *sym, uint64_t addr, struct dwinfo_fram
 	return cnt;
 }
 
-size_t symbolizer_frames(struct symbolizer *sym, uint64_t off, struct symbolizer_frame *out,
-			 size_t max)
+int symbolizer_frames(struct symbolizer *sym, uint64_t off, struct symbolizer_frame *out,
+		      size_t max)
 {
 	struct dwinfo_frame found[DWINFO_DEPTH_MAX];
 	uint64_t addr;
 	int cnt, i;
 
+	budget_enter(&sym->dwarf_budget);
 	load_dwarf(sym);
+	budget_leave(&sym->dwarf_budget);
 	if (!max || !sym->dwarf || !elfimg_addr(&sym->img, off, &addr))
 		return 0;
 	cnt = find_frames(sym, addr, found, max < DWINFO_DEPTH_MAX ? max : DWINFO_DEPTH_MAX);
@@ -441,12 +477,24 @@ size_t symbolizer_frames(struct symbolizer *sym, uint64_t off, struct symbolizer
 	return cnt > 0 ? cnt : 0;
 }
 
-bool symbolizer_has_dwarf(struct symbolizer *sym)
+int symbolizer_has_dwarf(struct symbolizer *sym)
 {
 	return !sym->dwarf_refused && (sym->dwarf || debug_image(sym));
 }
 
-bool symbolizer_has_symtab(struct symbolizer *sym)
+const char *symbolizer_gave_up(const struct symbolizer *sym)
+{
+	static const char *const symtab[] = {
+		[BUDGET_TIME] = "symbol table: time",
+		[BUDGET_MEMORY] = "symbol table: memory",
+		[BUDGET_ENTRIES] = "symbol table: entries",
+	};
+	const char *bound = budget_reached(&sym->dwarf_budget);
+
+	return bound ? bound : symtab[sym->symtab_budget.reached];
+}
+
+int symbolizer_has_symtab(struct symbolizer *sym)
 {
 	load_symtab(sym);
 	return sym->symtab.sym_cnt > 0;

@@ -11,6 +11,11 @@
  * ones that stack frames in a trace carry. A symbolizer belongs to one thread at a time; nothing in
  * it is shared with another. It opens no path: it gets file descriptors, and asks for more through
  * open_debug, so that it can run where no file can be opened.
+ *
+ * Files are anyone's: what one may cost is bounded, in all by the budgets in symbolizer_cfg, and at
+ * a time by symbolizer_slice(). Calls that say -EAGAIN have used up the slice: begin another one,
+ * now or after work for others, and call again with the same arguments; they go on where they
+ * stopped. Any other call may come between.
  */
 struct symbolizer;
 
@@ -32,13 +37,18 @@ struct symbolizer_want {
 
 /*
  * Returns a file descriptor (the symbolizer's from then on) or -errno. What comes is checked
- * against the build-id or the checksum, so a candidate need not be right.
+ * against the build-id or the checksum, so a candidate need not be right. -EAGAIN: not known yet;
+ * the call on the symbolizer says -EAGAIN too, and asks the same again when it is called again.
  */
 typedef int (*symbolizer_open_fn)(void *ctx, const struct symbolizer_want *want);
 
 struct symbolizer_cfg {
 	/* memory for debug information, symbol table excluded; 0 = 256 MiB */
 	size_t dwarf_mem_max;
+	/* CPU time for debug information, and as much for the symbol table; 0 = 2 s */
+	uint64_t cpu_max_ns;
+	/* DIEs, ranges and rows of debug information, or symbols; 0 = 100 million */
+	uint64_t entries_max;
 	/* use no debug information, neither inside nor beside the file */
 	bool no_dwarf;
 	/* NULL: only the file itself. ctx is borrowed until symbolizer_free() */
@@ -76,8 +86,15 @@ int symbolizer_open_vdso(const struct symbolizer_cfg *cfg, struct symbolizer **o
 void symbolizer_free(struct symbolizer *sym);
 
 /*
+ * The calls below may together use that much CPU time of the calling thread from now on, before
+ * they say -EAGAIN. The end of a slice is seen within some 100 us, but for the steps that cannot be
+ * cut. Without any slice there is no such end.
+ */
+void symbolizer_slice(struct symbolizer *sym, uint64_t cpu_ns);
+
+/*
  * The function at off by the symbol table alone (file and line stay unknown); cheap after the first
- * call. Returns 1 found, 0 no function there.
+ * call. Returns 1 found, 0 no function there, -EAGAIN.
  */
 int symbolizer_name(struct symbolizer *sym, uint64_t off, struct symbolizer_frame *out);
 
@@ -85,19 +102,27 @@ int symbolizer_name(struct symbolizer *sym, uint64_t off, struct symbolizer_fram
  * The functions at off by debug information: out[0] is the outermost (out-of-line) function, the
  * last one is the innermost inlined copy. Each frame's file:line is where control is in that frame.
  * When there are more than max frames, the innermost ones are left out. Returns the count, 0 when
- * debug information has nothing there.
+ * debug information has nothing there, -EAGAIN. When a budget is used up, debug information is given
+ * up and its memory freed: from then on nothing is found.
  */
-size_t symbolizer_frames(struct symbolizer *sym, uint64_t off, struct symbolizer_frame *out,
-			 size_t max);
+int symbolizer_frames(struct symbolizer *sym, uint64_t off, struct symbolizer_frame *out,
+		      size_t max);
 
 /*
  * Whether the file, or a debug file found for it, has debug information; may open that file. Reads
- * none of it.
+ * none of it. 1, 0 (also when it was given up) or -EAGAIN.
  */
-bool symbolizer_has_dwarf(struct symbolizer *sym);
+int symbolizer_has_dwarf(struct symbolizer *sym);
 
-/* Whether there is any symbol table entry for code. */
-bool symbolizer_has_symtab(struct symbolizer *sym);
+/* Whether there is any symbol table entry for code: 1, 0 or -EAGAIN. */
+int symbolizer_has_symtab(struct symbolizer *sym);
+
+/*
+ * The bound that was reached, for people: "time", "memory" or "entries" when debug information was
+ * given up, the same behind "symbol table: " when that ends early; NULL when all was read that was
+ * asked for. A constant string.
+ */
+const char *symbolizer_gave_up(const struct symbolizer *sym);
 
 /* Bytes of memory that debug information holds now (an estimate: libdw does not tell). */
 size_t symbolizer_dwarf_mem(const struct symbolizer *sym);

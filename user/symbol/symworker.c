@@ -341,7 +341,7 @@ static void work_frames(struct symworker *w)
 	m->used = ++w->turn;
 	do {
 		uint64_t offset = m->pending[--m->pending_cnt];
-		size_t cnt = symbolizer_frames(m->sym, offset, frames, FRAMES_MAX), i;
+		int cnt = symbolizer_frames(m->sym, offset, frames, FRAMES_MAX), i;
 
 		w->pending_total--;
 		for (i = 0; i < cnt; i++)

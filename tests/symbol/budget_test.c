@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* When counted work has to pause, and when it has to end. */
+#include <criterion/criterion.h>
+#include <errno.h>
+
+#include "symbol/budget.h"
+
+static const struct budget_max plenty = {
+	.cpu_ns = UINT64_MAX,
+	.mem = UINT64_MAX,
+	.entries = UINT64_MAX,
+};
+
+/* Uses CPU time until step() says something else than 0. */
+static int work_until_told(struct budget *b)
+{
+	int err = 0;
+
+	budget_enter(b);
+	while (!err)
+		err = budget_step(b, 1);
+	budget_leave(b);
+	return err;
+}
+
+Test(budget, pauses_at_the_end_of_a_slice_and_goes_on_in_the_next)
+{
+	struct budget b;
+	uint64_t before;
+
+	budget_init(&b, &plenty);
+	budget_slice(&b, budget_clock_ns() + 2000000);
+	cr_expect_eq(work_until_told(&b), -EAGAIN);
+	cr_expect_geq(budget_clock_ns(), b.slice_end);
+	before = b.entries;
+	budget_slice(&b, budget_clock_ns() + 2000000);
+	cr_expect_eq(work_until_told(&b), -EAGAIN);
+	cr_expect_gt(b.entries, before);
+	cr_expect_null(budget_reached(&b));
+}
+
+/* A slice of nothing still gets on: whoever calls again and again comes to the end. */
+Test(budget, makes_progress_in_the_smallest_slice)
+{
+	struct budget b;
+
+	budget_init(&b, &plenty);
+	budget_slice(&b, 0);
+	cr_expect_eq(work_until_told(&b), -EAGAIN);
+	cr_expect_gt(b.entries, 1u);
+}
+
+Test(budget, ends_for_good_when_its_time_is_used_up)
+{
+	struct budget_max max = plenty;
+	struct budget b;
+
+	max.cpu_ns = 3000000;
+	budget_init(&b, &max);
+	cr_expect_eq(work_until_told(&b), -EDQUOT);
+	cr_expect_str_eq(budget_reached(&b), "time");
+	cr_expect_gt(b.cpu_ns, max.cpu_ns);
+	cr_expect_eq(budget_step(&b, 1), -EDQUOT);
+	cr_expect_eq(budget_work(&b, 1), -EDQUOT);
+}
+
+/* What the thread does between leave and enter belongs to somebody else. */
+Test(budget, counts_only_time_between_enter_and_leave)
+{
+	struct budget b, other;
+	uint64_t used;
+
+	budget_init(&b, &plenty);
+	budget_init(&other, &plenty);
+	budget_slice(&other, budget_clock_ns() + 5000000);
+	budget_enter(&b);
+	budget_leave(&b);
+	used = b.cpu_ns;
+	work_until_told(&other);
+	budget_enter(&b);
+	budget_leave(&b);
+	cr_expect_lt(b.cpu_ns - used, 4000000u);
+	cr_expect_geq(other.cpu_ns, 4000000u);
+}
+
+Test(budget, ends_at_its_number_of_entries)
+{
+	struct budget_max max = plenty;
+	struct budget b;
+
+	max.entries = 10;
+	budget_init(&b, &max);
+	budget_enter(&b);
+	cr_expect_eq(budget_step(&b, 10), 0);
+	cr_expect_eq(budget_step(&b, 1), -EDQUOT);
+	cr_expect_str_eq(budget_reached(&b), "entries");
+	/* the first bound stays the one that is told */
+	cr_expect_eq(budget_exhaust(&b, BUDGET_MEMORY), -EDQUOT);
+	cr_expect_str_eq(budget_reached(&b), "entries");
+}
+
+Test(budget, takes_memory_up_to_its_bound_and_takes_it_again_when_it_came_back)
+{
+	struct budget_max max = plenty;
+	struct budget b;
+
+	max.mem = 100;
+	budget_init(&b, &max);
+	cr_expect_eq(budget_take(&b, 60), 0);
+	cr_expect_eq(budget_take(&b, 41), -EDQUOT);
+	cr_expect_eq(budget_take(&b, UINT64_MAX), -EDQUOT);
+	cr_expect_eq(b.mem, 60u);
+	budget_give_back(&b, 30);
+	cr_expect_eq(budget_take(&b, 70), 0);
+	cr_expect_null(budget_reached(&b));
+	budget_give_back(&b, 1000);
+	cr_expect_eq(b.mem, 0u);
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * How much work a file may cause.
+ *
+ * Files are anyone's, and a few kilobytes can ask for a year of work. So all work on a file is
+ * counted while it is done: in entries and in memory, which do not depend on the machine, and in
+ * CPU time. Time is that of the thread, not of the clock on the wall: a machine that is busy must
+ * not cost anyone names.
+ *
+ * Reading the thread's clock is a system call. It is read once for every few microseconds of work.
+ */
+#include "symbol/budget.h"
+
+#include <errno.h>
+#include <time.h>
+
+#define WORK_PER_LOOK 1024
+
+uint64_t budget_clock_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+void budget_init(struct budget *b, const struct budget_max *max)
+{
+	*b = (struct budget){ .max = *max, .slice_end = UINT64_MAX };
+}
+
+void budget_slice(struct budget *b, uint64_t end_ns)
+{
+	b->slice_end = end_ns;
+}
+
+void budget_enter(struct budget *b)
+{
+	b->since = budget_clock_ns();
+}
+
+void budget_leave(struct budget *b)
+{
+	uint64_t now = budget_clock_ns();
+
+	b->cpu_ns += now - b->since;
+	b->since = now;
+}
+
+int budget_exhaust(struct budget *b, enum budget_bound bound)
+{
+	if (!b->reached)
+		b->reached = bound;
+	return -EDQUOT;
+}
+
+int budget_work(struct budget *b, uint32_t units)
+{
+	if (b->reached)
+		return -EDQUOT;
+	b->unseen += units;
+	if (b->unseen < WORK_PER_LOOK)
+		return 0;
+	b->unseen = 0;
+	budget_leave(b);
+	if (b->cpu_ns > b->max.cpu_ns)
+		return budget_exhaust(b, BUDGET_TIME);
+	return b->since >= b->slice_end ? -EAGAIN : 0;
+}
+
+int budget_step(struct budget *b, uint32_t entries)
+{
+	b->entries += entries;
+	if (b->entries > b->max.entries)
+		return budget_exhaust(b, BUDGET_ENTRIES);
+	return budget_work(b, entries);
+}
+
+int budget_take(struct budget *b, uint64_t bytes)
+{
+	if (b->mem > b->max.mem || bytes > b->max.mem - b->mem)
+		return -EDQUOT;
+	b->mem += bytes;
+	return 0;
+}
+
+void budget_give_back(struct budget *b, uint64_t bytes)
+{
+	b->mem -= bytes < b->mem ? bytes : b->mem;
+}
+
+const char *budget_reached(const struct budget *b)
+{
+	switch (b->reached) {
+	case BUDGET_TIME:
+		return "time";
+	case BUDGET_MEMORY:
+		return "memory";
+	case BUDGET_ENTRIES:
+		return "entries";
+	case BUDGET_NONE:
+		break;
+	}
+	return NULL;
+}
