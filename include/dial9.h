@@ -689,7 +689,7 @@ DIAL9_API void dial9_dec_free(struct dial9_dec *dec);
  *   1         *out is a frame; what it points to is borrowed until the next call
  *   0         the input ends where a frame ends
  *   -ENODATA  the input ends inside a frame, or before the header is complete
- *   -EBADMSG  the bytes are not dial9 (see dial9_dec_error()); final
+ *   -EBADMSG  the bytes are not dial9 (see dial9_dec_error()); -EPROTONOSUPPORT: a newer writer's frame; final
  *   -E2BIG    a limit was met (likewise); final
  *   other     from read(), or -ENOMEM; the call may be repeated
  * After 0 and -ENODATA a later call reads again, so that a growing file can be followed.
@@ -722,8 +722,8 @@ DIAL9_API void dial9_event_free(struct dial9_event *copy);
 DIAL9_API uint64_t dial9_dec_consumed(const struct dial9_dec *dec);
 
 struct dial9_error {
-	uint64_t offset; /* of the byte at fault (-EBADMSG, -E2BIG) or of the torn frame (-ENODATA) */
-	const char *reason; /* static text; "" when nothing is wrong */
+	uint64_t offset; /* of the torn frame (-ENODATA), else of the byte at fault */
+	const char *reason; /* borrowed from the decoder; "" when nothing is wrong */
 };
 
 /* What the last dial9_dec_next() had to complain of. */

@@ -27,9 +27,15 @@ $ dial9-prof info --verify $T/golden/dial9/hostile/version_ff.bin
 ! dial9-prof: info: <*>version_ff.bin: damaged at byte 4: unknown version
 ? 5
 #
-$ { head -c 13893 mixed; printf '\377'; tail -c +13895 mixed; } >bad; dial9-prof info --verify bad
+$ { head -c 13893 mixed; printf '\0'; tail -c +13895 mixed; } >bad; dial9-prof info --verify bad
 bad: damaged: <N> frames, <N> of them events, in 13893 bytes
 ! dial9-prof: info: bad: damaged at byte 13893: unknown frame tag
+? 5
+#
+# A tag that no format up to 0.4 has is no damage.
+$ dial9-prof info --verify $T/golden/dial9/hostile/unknown_tag_80.bin
+<*>unknown_tag_80.bin: newer: 2 frames, 1 of them events, in 28 bytes
+! dial9-prof: info: <*>unknown_tag_80.bin: stopped at byte 28: frame tag 0x80: a newer writer (format later than 0.4)
 ? 5
 #
 $ dial9-prof info --verify --json $T/golden/dial9/hostile/trailing_zero.bin

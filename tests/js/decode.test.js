@@ -78,6 +78,9 @@ const OURS = {
 	has_ts_02: ['corrupt', 1],
 	mid_header_version_9: ['corrupt', 1],
 	tag_04: ['ok', 2],
+	unknown_tag_10: ['newer', 1],
+	unknown_tag_80: ['newer', 1],
+	unknown_tag_ff: ['newer', 1],
 	unknown_field_type_0e: ['ok', 2],
 	unknown_field_type_8e: ['ok', 2],
 	/* These end early; no reader can know that the rest is not still to come. */
@@ -92,6 +95,7 @@ const OFFSETS = {
 	version_ff: [4, 'unknown version'],
 	magic_text: [3, 'not a dial9 stream'],
 	trailing_zero: [28, 'unknown frame tag'],
+	unknown_tag_80: [28, 'frame tag 0x80: a newer writer (format later than 0.4)'],
 };
 
 test('judges hostile vectors as the manifest says', () => {
@@ -114,7 +118,7 @@ test('judges hostile vectors as the manifest says', () => {
 	assert.strictEqual(seen, 41);
 });
 
-test('stays corrupt whatever comes after', () => {
+test('stays at a newer frame whatever comes after', () => {
 	const { decoder } = decode(load('hostile/unknown_tag_ff.bin'));
 	const before = decoder.outcome;
 	decoder.push(load('core/small.bin'));

@@ -118,7 +118,7 @@ Test(decode, other_versions_are_refused)
 	cr_assert_eq(o.frames, 1);
 }
 
-/* Clarification c: four outcomes for four kinds of end. */
+/* Clarification c: five outcomes for five kinds of end. */
 Test(decode, end_and_torn_tail_and_corruption_are_told_apart)
 {
 	struct outcome o = OUTCOME(HEADER, T_SCHEMA(9), T_EVENT(1, 5));
@@ -131,6 +131,11 @@ Test(decode, end_and_torn_tail_and_corruption_are_told_apart)
 	cr_assert_eq(o.events, 1);
 	cr_assert_eq(o.e.offset, 5 + 13 + 7);
 	o = OUTCOME(HEADER, T_SCHEMA(9), T_EVENT(1, 5), 0x77, 1, 2, 3);
+	cr_assert_eq(o.err, -EPROTONOSUPPORT);
+	cr_assert_eq(o.events, 1);
+	cr_assert_eq(o.e.offset, 5 + 13 + 7);
+	cr_assert_str_eq(o.e.reason, "frame tag 0x77: a newer writer (format later than 0.4)");
+	o = OUTCOME(HEADER, T_SCHEMA(9), T_EVENT(1, 5), 0, 1, 2, 3);
 	cr_assert_eq(o.err, -EBADMSG);
 	cr_assert_eq(o.events, 1);
 	cr_assert_eq(o.e.offset, 5 + 13 + 7);

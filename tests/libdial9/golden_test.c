@@ -110,6 +110,9 @@ static const struct verdict {
 } ours[] = {
 	{ "varint_nonminimal_10", 0, 3 },
 	{ "varint_overflow_02", -EBADMSG, 1 },
+	{ "unknown_tag_10", -EPROTONOSUPPORT, 1 },
+	{ "unknown_tag_80", -EPROTONOSUPPORT, 1 },
+	{ "unknown_tag_ff", -EPROTONOSUPPORT, 1 },
 	{ "utf8_string_surrogate", 0, 3 },
 	{ "utf8_map_val", 0, 3 },
 	{ "utf8_schema_name", 0, 2 },

@@ -7,7 +7,7 @@
  *	for await (const frame of trace)		Uint8Array; gzip is recognized
  *		if (frame.kind === 'event')
  *			console.log(frame.ts, frame.schema.name, frame.get('pid'));
- *	trace.outcome					{ status: 'ok', 'truncated' or 'corrupt', offset, reason }
+ *	trace.outcome					{ status: 'ok', 'truncated', 'newer' or 'corrupt', offset, reason }
  *
  * Beneath it, Decoder takes bytes by push() in pieces of any size, and gives frames by next(). It keeps the
  * frame that is not complete yet, the schemas and the pools, and nothing else. What it gives is the
@@ -42,6 +42,7 @@ const TYPE = Object.freeze({
 const TAG = { SCHEMA: 1, EVENT: 2, STRINGS: 3, STACKS: 4, RESET: 5, ANNOTATIONS: 6, HEADER: 0x54 };
 const MAGIC = [0x54, 0x52, 0x43, 0];
 const VERSION = 1;
+const STOPS = ['corrupt', 'newer']; /* outcomes that no more bytes change */
 const DEPTH_MAX = 64;
 const TS_MAX = 0xffffffffffffffffn;
 /* Bytes on the wire of each type that has a fixed size; 0 of others. */
@@ -72,12 +73,18 @@ class Short {
 	}
 }
 
-/* No bytes could make this right; `at` is a place in the cursor's bytes. */
+/* No more bytes could make this right; `at` is a place in the cursor's bytes, `status` that of the outcome. */
 class Fault {
-	constructor(at, reason) {
-		this.at = at;
-		this.reason = reason;
+	constructor(at, reason, status = 'corrupt') {
+		Object.assign(this, { at, reason, status });
 	}
+}
+
+/* A tag that 0.4 does not have is of a later format. Tag 0 is damage: lost data reads as zeros. */
+function unknownTag(at, tag) {
+	const hex = tag.toString(16).padStart(2, '0');
+	return tag ? new Fault(at, `frame tag 0x${hex}: a newer writer (format later than 0.4)`, 'newer') :
+		new Fault(at, 'unknown frame tag');
 }
 
 function decodeText(bytes, from, to) {
@@ -429,17 +436,16 @@ class Decoder {
 	}
 
 	/* The bytes of all frames given so far. */
-	get consumed() {
-		return this.#base + this.#pos;
-	}
+	get consumed() { return this.#base + this.#pos; }
 
 	/*
 	 * Once next() has given null: 'ok', the bytes end where a frame does; 'truncated', inside one, or before
-	 * the header is complete (both may change with the next push()); 'corrupt', at byte `offset`, for ever.
+	 * the header is complete (both may change with the next push()); 'corrupt' and 'newer', at byte
+	 * `offset`, for ever.
 	 */
 	get outcome() {
 		if (this.#fault)
-			return { status: 'corrupt', ...this.#fault };
+			return { ...this.#fault };
 		if (this.#started && this.#pos === this.#cursor.end)
 			return { status: 'ok', offset: this.consumed, reason: '' };
 		return { status: 'truncated', offset: this.consumed,
@@ -478,11 +484,11 @@ class Decoder {
 	/* Why there is no frame, although `left` bytes are there. */
 	#note(err, left) {
 		if (err instanceof Fault) {
-			this.#fault = { offset: this.#base + err.at, reason: err.reason };
+			this.#fault = { status: err.status, offset: this.#base + err.at, reason: err.reason };
 		} else if (!(err instanceof Short)) {
 			throw err;
 		} else if (left + err.by > this.#limits.frameBytes) {
-			this.#fault = { offset: this.consumed, reason: 'frame over the limit' };
+			this.#fault = { status: 'corrupt', offset: this.consumed, reason: 'frame over the limit' };
 		} else {
 			this.#wanted = left + err.by;
 			if (left > PATIENT_FROM)
@@ -512,7 +518,7 @@ class Decoder {
 			cursor.at = start;
 			return this.#header(cursor, offset);
 		default:
-			throw new Fault(start, 'unknown frame tag');
+			throw unknownTag(start, cursor.bytes[start]);
 		}
 	}
 
@@ -530,8 +536,7 @@ class Decoder {
 		this.#started = true;
 		this.#tsBase = 0n;
 		this.#schemas.clear();
-		this.#schemaBytes = 0;
-		this.#poolBytes = 0;
+		this.#schemaBytes = this.#poolBytes = 0;
 		this.#defs.strings.clear();
 		this.#defs.stacks.clear();
 		return { kind: first ? 'header' : 'midheader', offset, version };
@@ -682,13 +687,9 @@ function inflateByStream() {
 			self.out.push(data);
 	})().catch(() => {});
 	writer.closed.catch(() => {});
-	self.write = (piece) => writer.write(piece).catch(() => {
-		self.fault = self.fault || 'damaged';
-	});
+	self.write = (piece) => writer.write(piece).catch(() => void (self.fault ||= 'damaged'));
 	self.close = async () => {
-		await writer.close().catch(() => {
-			self.fault = self.fault || 'cut';
-		});
+		await writer.close().catch(() => void (self.fault ||= 'cut'));
 		await pump;
 	};
 	return self;
@@ -731,7 +732,7 @@ class Trace {
 	get outcome() {
 		const outcome = this.#decoder.outcome;
 		const fault = this.#inflater && this.#inflater.fault;
-		if (!fault || outcome.status === 'corrupt')
+		if (!fault || STOPS.includes(outcome.status))
 			return outcome;
 		return fault === 'damaged' ?
 			{ status: 'corrupt', offset: outcome.offset, reason: 'damaged gzip data' } :
@@ -744,7 +745,7 @@ class Trace {
 		for await (const chunk of this.#plain()) {
 			this.#decoder.push(chunk);
 			yield* this.#frames();
-			if (this.#decoder.outcome.status === 'corrupt')
+			if (STOPS.includes(this.#decoder.outcome.status))
 				return;
 		}
 		this.#decoder.end();

@@ -114,6 +114,9 @@ int dump_conclude(const char *cmd, const struct source *src, const struct dial9_
 	case -ENODATA:
 		log_warn("%s: %s: torn after %" PRIu64 " bytes: %s", cmd, name, e.offset, e.reason);
 		return e.offset ? CMD_OK : CMD_INPUT;
+	case -EPROTONOSUPPORT:
+		log_error("%s: %s: stopped at byte %" PRIu64 ": %s", cmd, name, e.offset, e.reason);
+		return CMD_INPUT;
 	case -EBADMSG:
 	case -E2BIG:
 		log_error("%s: %s: damaged at byte %" PRIu64 ": %s", cmd, name, e.offset, e.reason);

@@ -314,9 +314,10 @@ void dump_json_end(struct buf *out, const struct dial9_dec *dec, const struct du
 
 	buf_printf(out,
 		   "{\"f\":\"end\",\"status\":\"%s\",\"frames\":%" PRIu64 ",\"events\":%" PRIu64,
-		   !err		   ? "ok" :
-		   err == -ENODATA ? "truncated" :
-				     "corrupt",
+		   !err			   ? "ok" :
+		   err == -ENODATA	   ? "truncated" :
+		   err == -EPROTONOSUPPORT ? "newer" :
+					     "corrupt",
 		   tally->frames, tally->events);
 	buf_printf(out, ",\"consumed\":%" PRIu64, dial9_dec_consumed(dec));
 	if (err) {

@@ -204,7 +204,9 @@ static void put_size(struct info *in)
 	buf_addch(&in->out, '\n');
 	if (in->torn) {
 		put_label(in, "note");
-		buf_addstr(&in->out, "the end is cut off; everything before it is counted\n");
+		buf_printf(&in->out, "the %s; everything before it is counted\n",
+			   reader_is_newer(in->reader) ? "rest is of a later format" :
+							 "end is cut off");
 	}
 }
 
@@ -416,6 +418,8 @@ static int info_file(const struct info_opts *opts, const char *path)
 			put_text(&in);
 		fwrite(buf_cstr(&in.out), 1, in.out.len, stdout);
 		code = text_finish();
+		if (code == CMD_OK && reader_is_newer(in.reader))
+			code = CMD_INPUT;
 	}
 	buf_free(&in.out);
 	event_counts_fini(&in.counts);

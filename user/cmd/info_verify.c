@@ -59,6 +59,7 @@ static int verify(struct source *src, struct dial9_dec *dec, bool json)
 		put_verdict(&out, src, dec, &tally,
 			    !err && !source_is_cut(src) ? "good" :
 			    !err || err == -ENODATA	? "torn" :
+			    err == -EPROTONOSUPPORT	? "newer" :
 							  "damaged");
 	}
 	fwrite(buf_cstr(&out), 1, out.len, stdout);

@@ -329,6 +329,8 @@ static int report_file(const struct report_opts *opts, const char *path)
 	if (!err)
 		err = read_all(&r);
 	code = err ? CMD_INPUT : print_all(&r);
+	if (code == CMD_OK && reader_is_newer(r.reader))
+		code = CMD_INPUT;
 	profile_free(r.profile);
 	event_counts_fini(&r.counts);
 	reader_free(r.reader);

@@ -546,9 +546,11 @@ static int script_file(const struct script_opts *opts, const char *path)
 	if (!err && !s.printed && !opts->follow && !ferror(stdout))
 		say_nothing_printed(&s);
 	out = text_finish();
+	if (err || (out == CMD_OK && reader_is_newer(s.reader)))
+		out = CMD_INPUT;
 	reader_free(s.reader);
 	buf_free(&s.line);
-	return err ? CMD_INPUT : out;
+	return out;
 }
 
 int cmd_script(int argc, char **argv)

@@ -195,6 +195,18 @@ void foreign_facts_fini(struct foreign_facts *facts)
 	*facts = (struct foreign_facts){ 0 };
 }
 
+/* ---- where a dial9 stream ends ------------------------------------------------------------------ */
+
+bool foreign_is_stop(int err)
+{
+	return err == -EBADMSG || err == -E2BIG || err == -EPROTONOSUPPORT;
+}
+
+const char *foreign_stop_word(int err)
+{
+	return err == -EPROTONOSUPPORT ? "stopped" : "damaged";
+}
+
 /* ---- memory as an input ------------------------------------------------------------------------ */
 
 static ssize_t mem_read(void *ctx, void *buf, size_t sz)

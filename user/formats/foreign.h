@@ -42,6 +42,13 @@ struct foreign_mem {
 void foreign_mem_input(struct foreign_mem *m, const void *data, size_t sz,
 		       struct foreign_input *in);
 
+/*
+ * Whether dial9_dec_next() met something that a dial9 stream cannot be read beyond (no torn end: more may come),
+ * and the word for a message: "damaged", or "stopped" at a newer writer's frame.
+ */
+bool foreign_is_stop(int err);
+const char *foreign_stop_word(int err);
+
 /* ---- notes and facts ---------------------------------------------------------------------------- */
 
 enum foreign_note_class {

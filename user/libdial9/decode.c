@@ -9,8 +9,8 @@
  *
  * What cannot be parsed is not consumed either, so a fault is met again at each further call.
  *
- * Four outcomes, never confused: a frame; the end between frames; the end inside one, which may be only
- * for now; and bytes that no continuation could repair. A length beyond the limits counts as the last, or a
+ * Five outcomes, never confused: a frame; the end between frames; the end inside one, which may be only
+ * for now; a frame of a later format; and bytes that no continuation could repair. A length beyond the limits counts as the last, or a
  * reader would wait for 4 GiB that never come.
  *
  * An event costs no allocation: its values go to one array, sized by the widest schema, and borrow the window.
@@ -18,6 +18,7 @@
 #include "decode.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -342,6 +343,21 @@ static int parse_annotations(struct dial9_dec *d, const uint8_t **pos, struct di
 	return 0;
 }
 
+/*
+ * A tag that 0.4 does not have stands for a frame of a later format. Its length is known to that format only, so
+ * this is the end. Tag 0 will never be given out: zeros are what a file system leaves where data was lost.
+ */
+static int unknown_tag(struct dial9_dec *d, const uint8_t *at)
+{
+	value_bad(&d->fault, at, "unknown frame tag");
+	if (!*at)
+		return -EBADMSG;
+	snprintf(d->newer, sizeof(d->newer),
+		 "frame tag 0x%02x: a newer writer (format later than 0.4)", *at);
+	d->fault.reason = d->newer;
+	return -EPROTONOSUPPORT;
+}
+
 static int parse_frame(struct dial9_dec *d, const uint8_t **pos, struct dial9_frame *out)
 {
 	if (!d->started)
@@ -364,7 +380,7 @@ static int parse_frame(struct dial9_dec *d, const uint8_t **pos, struct dial9_fr
 	case WIRE_HEADER:
 		return parse_header(d, pos, out);
 	}
-	return value_bad(&d->fault, *pos, "unknown frame tag");
+	return unknown_tag(d, *pos);
 }
 
 /* ---- the window ----------------------------------------------------------------------------------- */
@@ -461,7 +477,7 @@ static int next_frame(struct dial9_dec *d, struct dial9_frame *out)
 			err = want_more(d);
 	} while (err == 1);
 	d->fault_offset = dial9_dec_consumed(d);
-	if (err == -EBADMSG || err == -E2BIG)
+	if (err == -EBADMSG || err == -E2BIG || err == -EPROTONOSUPPORT)
 		d->fault_offset += left(d->pos, d->fault.at);
 	return err;
 }

@@ -29,6 +29,7 @@ struct dial9_dec {
 	bool started; /* the header is behind us */
 	struct value_fault fault;
 	uint64_t fault_offset;
+	char newer[64]; /* the fault's reason where it is a frame of a later format */
 	struct dial9_limits limits;
 	size_t schema_bytes;
 	struct pool_defs strings, stacks;

@@ -30,7 +30,7 @@ struct reader {
 	struct trace *behind; /* hands out events */
 	struct trace *ahead; /* learns names; NULL when one pass does */
 	bool ahead_done;
-	bool torn;
+	bool torn, newer;
 	int read_err; /* what the source itself failed with */
 	uint64_t ahead_ts;
 	int idle;
@@ -67,6 +67,21 @@ static int complain(struct reader *r, const struct trace *t, int err)
 	return err;
 }
 
+/* The rest is of a format that came later than this program. */
+static int end_at_newer(struct reader *r, const struct trace *t)
+{
+	struct dial9_error de;
+
+	trace_error(t, &de);
+	if (!r->newer)
+		log_error("%s: stopped at byte %llu%s: %s; everything before it is used (a later "
+			  "dial9-prof may read on)",
+			  source_name(r->src), (unsigned long long)de.offset,
+			  source_is_gzip(r->src) ? " of the uncompressed data" : "", de.reason);
+	r->torn = r->newer = true;
+	return 0;
+}
+
 /* An end that is not clean: 0 when what came before it is good, the error otherwise. */
 static int end(struct reader *r, const struct trace *t, int ret)
 {
@@ -75,6 +90,8 @@ static int end(struct reader *r, const struct trace *t, int ret)
 	/* behind a queue the decoder only sees that the bytes stop; the reason lies at the source */
 	if (r->read_err)
 		return complain(r, t, r->read_err);
+	if (ret == -EPROTONOSUPPORT)
+		return end_at_newer(r, t);
 	if (ret < 0 && ret != -ENODATA)
 		return complain(r, t, ret);
 	if (ret == -ENODATA && !trace_consumed(t)) {
@@ -299,4 +316,9 @@ const char *reader_input(const struct reader *r)
 bool reader_is_torn(const struct reader *r)
 {
 	return r->torn;
+}
+
+bool reader_is_newer(const struct reader *r)
+{
+	return r->newer;
 }

@@ -29,7 +29,7 @@ void reader_free(struct reader *r);
 
 /*
  * The next event: 1, 0 at the end, -errno when the input is bad. A torn tail is an end (a recorder
- * that was killed leaves one) and prints one note; bad input prints one line that says what is wrong,
+ * that was killed leaves one) and prints one note; so is a frame of a later format; bad input prints one line that says what is wrong,
  * where, and what to do.
  */
 int reader_next(struct reader *r, struct trace_event *ev);
@@ -44,7 +44,9 @@ int reader_rewind(struct reader *r);
 const struct trace *reader_trace(const struct reader *r);
 struct names *reader_names(const struct reader *r);
 const char *reader_input(const struct reader *r);
-/* True after a torn tail. */
+/* True when the input ended before the trace did: after a torn tail, or at a newer writer's frame. */
 bool reader_is_torn(const struct reader *r);
+/* True after a frame that only a later format has: what came before it is good, but it is not all. */
+bool reader_is_newer(const struct reader *r);
 
 #endif /* D9_TRACE_READER_H */

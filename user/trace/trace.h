@@ -134,7 +134,8 @@ void trace_free(struct trace *t);
 
 /*
  * The next event, metadata events included (they are absorbed before they are handed out). 1, or
- * what dial9_dec_next() says: 0 clean end, -ENODATA torn tail, -EBADMSG, -E2BIG, other -errno.
+ * what dial9_dec_next() says: 0 clean end, -ENODATA torn tail, -EPROTONOSUPPORT a newer writer's frame,
+ * -EBADMSG, -E2BIG, other -errno.
  */
 int trace_next(struct trace *t, struct trace_event *ev);
 

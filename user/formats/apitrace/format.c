@@ -95,8 +95,9 @@ int apitrace_end_dec(const struct foreign_input *in, const struct dial9_dec *dec
 			     "byte %" PRIu64 ": %s", e.offset, e.reason);
 		return 0;
 	}
-	if (err == -EBADMSG || err == -E2BIG) {
-		log_error("%s: damaged at byte %" PRIu64 ": %s", in->name, e.offset, e.reason);
+	if (foreign_is_stop(err)) {
+		log_error("%s: %s at byte %" PRIu64 ": %s", in->name, foreign_stop_word(err),
+			  e.offset, e.reason);
 		return -EBADMSG;
 	}
 	return err;

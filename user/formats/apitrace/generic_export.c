@@ -460,7 +460,7 @@ static int survey(struct generic *g)
 	dial9_dec_free(g->dec);
 	g->dec = NULL;
 	/* Damage will be met again, and told then. */
-	err = err == 0 || err == -ENODATA || err == -EBADMSG || err == -E2BIG ? 0 : err;
+	err = err == -ENODATA || foreign_is_stop(err) ? 0 : err;
 	for (size_t i = 0; i < g->type_cnt && !err; i++)
 		err = add_function(g, &g->types[i], i);
 	return err ? err : g->in->rewind(g->in->ctx);

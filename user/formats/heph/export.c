@@ -717,7 +717,7 @@ static int survey(struct exporter *x, const struct foreign_input *in)
 	err = pass(x, in, survey_event);
 	end_pass(x);
 	/* Damage is met again, and reported, by the second pass. */
-	if (err && err != -ENODATA && err != -EBADMSG && err != -E2BIG)
+	if (err && err != -ENODATA && !foreign_is_stop(err))
 		return err;
 	err = in->rewind(in->ctx);
 	if (!err && !x->pure)
@@ -736,10 +736,10 @@ static int conclude(struct exporter *x, const struct foreign_input *in, int err)
 			     "byte %" PRIu64, e.offset);
 		return 0;
 	}
-	if (err == -EBADMSG || err == -E2BIG) {
+	if (foreign_is_stop(err)) {
 		dial9_dec_error(x->dec, &e);
-		log_error("heph: %s: damaged at byte %" PRIu64 ": %s", in->name, e.offset,
-			  e.reason);
+		log_error("heph: %s: %s at byte %" PRIu64 ": %s", in->name, foreign_stop_word(err),
+			  e.offset, e.reason);
 		return -EBADMSG;
 	}
 	return err;

@@ -448,9 +448,9 @@ static int conclude(struct export *ex, const struct foreign_input *in, int ret,
 		foreign_note(ex->notes, FOREIGN_NOTE_DAMAGED, 1, "torn end of the dial9 trace",
 			     "%s: byte %" PRIu64, in->name, where->offset);
 		ret = 0;
-	} else if (ret == -EBADMSG || ret == -E2BIG) {
-		log_error("convert: %s: damaged at byte %" PRIu64 ": %s", in->name, where->offset,
-			  where->reason);
+	} else if (foreign_is_stop(ret)) {
+		log_error("convert: %s: %s at byte %" PRIu64 ": %s", in->name,
+			  foreign_stop_word(ret), where->offset, where->reason);
 		ret = -EBADMSG;
 	}
 	return err ? err : ret;
@@ -473,7 +473,7 @@ static int survey(struct export *ex, const struct foreign_input *in)
 	if (ex->has_recording)
 		ex->has_origin = false, ex->origin = 0;
 	/* Damage is met again, and told, in the second pass. */
-	if (ret && ret != -ENODATA && ret != -EBADMSG && ret != -E2BIG)
+	if (ret && ret != -ENODATA && !foreign_is_stop(ret))
 		return ret;
 	return in->rewind(in->ctx);
 }
