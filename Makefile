@@ -40,7 +40,7 @@ DEPFLAGS = -MMD -MP
 
 # ---- lists --------------------------------------------------------------------------------------
 SRCS_libdial9 := $(addprefix user/libdial9/, \
-	copy.c decode.c encode.c event.c fd.c pool.c put.c reader.c registry.c schema.c value.c wire.c)
+	copy.c decode.c encode.c event.c fd.c pool.c put.c reader.c schema.c schema_set.c value.c wire.c)
 SRCS_base := $(addprefix user/base/, \
 	alloc.c buf.c clock.c hash.c hmap.c log.c opts.c str.c strtab.c)
 SRCS_kernel := $(addprefix user/kernel/, \
@@ -84,7 +84,7 @@ TESTS := $(addprefix tests/, \
 	kernel/proc_test.c libdial9/alloc_test.c libdial9/copy_test.c libdial9/decode_test.c \
 	libdial9/encode_test.c libdial9/event_test.c libdial9/fd_test.c libdial9/golden_test.c \
 	libdial9/pool_test.c libdial9/property_test.c libdial9/put_test.c libdial9/reader_test.c \
-	libdial9/registry_test.c libdial9/schema_test.c libdial9/value_test.c libdial9/wire_test.c \
+	libdial9/schema_test.c libdial9/schema_set_test.c libdial9/value_test.c libdial9/wire_test.c \
 	profile/event_counts_test.c profile/profile_test.c profile/thread_times_test.c profile/tree_test.c \
 	record/emit_test.c record/event_test.c record/eventset_test.c \
 	record/early_records_test.c record/launch_test.c record/maps_test.c record/merge_test.c \

@@ -15,17 +15,37 @@
  *
  * An event costs no allocation: its values go to one array, sized by the widest schema, and borrow the window.
  */
-#include "decode.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "dial9.h"
+#include "event.h"
+#include "pool.h"
 #include "schema.h"
+#include "value.h"
 #include "wire.h"
 
 #define WINDOW_MIN (64u << 10)
+
+struct dial9_dec {
+	struct event_input in; /* the rest of the window, the types, the fault */
+	const uint8_t *start; /* of the window */
+	uint64_t offset; /* of start in the stream */
+	uint16_t *known_ids; /* those that have a type; as many places as in.types has */
+	size_t known_cnt;
+	bool started; /* the header is behind us */
+	uint64_t fault_offset;
+	char newer[64]; /* the fault's reason where it is a frame of a later format */
+	struct dial9_limits limits;
+	size_t schema_bytes;
+	struct pool_defs strings, stacks;
+	dial9_read_fn read; /* NULL: the window is the caller's memory */
+	void *ctx;
+	uint8_t *buf;
+	size_t cap;
+};
 
 static void apply_limits(struct dial9_limits *l)
 {
@@ -53,14 +73,15 @@ int dial9_dec_new(const struct dial9_dec_opts *opts, struct dial9_dec **out)
 	d = calloc(1, sizeof(*d));
 	if (!d)
 		return -ENOMEM;
-	d->fault.reason = "";
+	d->in.fault.reason = "";
 	d->limits = o.limits;
+	d->in.depth = o.limits.depth;
 	d->read = o.read;
 	d->ctx = o.ctx;
 	if (!o.read && o.data_sz) {
-		d->pos = o.data;
-		d->start = d->pos;
-		d->end = d->pos + o.data_sz;
+		d->in.pos = o.data;
+		d->start = d->in.pos;
+		d->in.end = d->in.pos + o.data_sz;
 	}
 	pool_defs_init(&d->strings, o.limits.pool_bytes, !o.read);
 	pool_defs_init(&d->stacks, o.limits.pool_bytes, !o.read);
@@ -75,11 +96,11 @@ static void restart(struct dial9_dec *d)
 
 	while (d->known_cnt) {
 		id = d->known_ids[--d->known_cnt];
-		event_type_free(d->types[id]);
-		d->types[id] = NULL;
+		event_type_free(d->in.types[id]);
+		d->in.types[id] = NULL;
 	}
 	d->schema_bytes = 0;
-	d->ts_base = 0;
+	d->in.ts_base = 0;
 	pool_defs_fini(&d->strings);
 	pool_defs_fini(&d->stacks);
 }
@@ -89,7 +110,7 @@ void dial9_dec_free(struct dial9_dec *d)
 	if (!d)
 		return;
 	restart(d);
-	free(d->types);
+	free(d->in.types);
 	free(d->known_ids);
 	free(d->buf);
 	free(d);
@@ -100,18 +121,18 @@ static size_t left(const uint8_t *p, const uint8_t *end)
 	return (size_t)(end - p);
 }
 
-/* ---- frames: each parser returns 0 with *pos behind the frame, or -errno with d->fault ------------ */
+/* ---- frames: each parser returns 0 with *pos behind the frame, or -errno with d->in.fault ------------ */
 
 static int too_big(struct dial9_dec *d, const uint8_t *at, const char *reason)
 {
-	value_bad(&d->fault, at, reason);
+	value_bad(&d->in.fault, at, reason);
 	return -E2BIG;
 }
 
 static int need(struct dial9_dec *d, const uint8_t *p, uint64_t sz)
 {
-	if (left(p, d->end) < sz)
-		return value_short(&d->fault, sz - left(p, d->end));
+	if (left(p, d->in.end) < sz)
+		return value_short(&d->in.fault, sz - left(p, d->in.end));
 	return 0;
 }
 
@@ -120,14 +141,14 @@ static int parse_header(struct dial9_dec *d, const uint8_t **pos, struct dial9_f
 	const uint8_t *p = *pos;
 	size_t i;
 
-	for (i = 0; i < sizeof(WIRE_MAGIC) && i < left(p, d->end); i++)
+	for (i = 0; i < sizeof(WIRE_MAGIC) && i < left(p, d->in.end); i++)
 		if (p[i] != (uint8_t)WIRE_MAGIC[i])
-			return value_bad(&d->fault, p + i,
+			return value_bad(&d->in.fault, p + i,
 					 d->started ? "damaged header" : "not a dial9 stream");
 	if (need(d, p, WIRE_HEADER_SZ))
 		return -ENODATA;
 	if (p[4] != WIRE_VERSION)
-		return value_bad(&d->fault, p + 4, "unknown version");
+		return value_bad(&d->in.fault, p + 4, "unknown version");
 	out->kind = d->started ? DIAL9_FRAME_MIDHEADER : DIAL9_FRAME_HEADER;
 	out->version = p[4];
 	*pos = p + WIRE_HEADER_SZ;
@@ -139,24 +160,24 @@ static int parse_header(struct dial9_dec *d, const uint8_t **pos, struct dial9_f
 
 static int reserve_type(struct dial9_dec *d, uint16_t id)
 {
-	size_t cap = d->type_cap ? d->type_cap : 64;
+	size_t cap = d->in.type_cap ? d->in.type_cap : 64;
 	struct event_type **types;
 	uint16_t *ids;
 
-	if (id < d->type_cap)
+	if (id < d->in.type_cap)
 		return 0;
 	while (cap <= id)
 		cap *= 2;
-	types = realloc(d->types, cap * sizeof(struct event_type *));
+	types = realloc(d->in.types, cap * sizeof(struct event_type *));
 	if (!types)
 		return -ENOMEM;
-	d->types = types;
+	d->in.types = types;
 	ids = realloc(d->known_ids, cap * sizeof(*ids));
 	if (!ids)
 		return -ENOMEM;
 	d->known_ids = ids;
-	memset(types + d->type_cap, 0, (cap - d->type_cap) * sizeof(struct event_type *));
-	d->type_cap = cap;
+	memset(types + d->in.type_cap, 0, (cap - d->in.type_cap) * sizeof(struct event_type *));
+	d->in.type_cap = cap;
 	return 0;
 }
 
@@ -178,7 +199,7 @@ static int add_schema(struct dial9_dec *d, uint16_t id, const uint8_t *wire, siz
 	if (cost > d->limits.schema_bytes - d->schema_bytes)
 		err = too_big(d, wire, "schemas over the limit");
 	else
-		err = event_type_new(s, id, &d->types[id]);
+		err = event_type_new(s, id, &d->in.types[id]);
 	dial9_schema_free(s);
 	if (err)
 		return err;
@@ -200,13 +221,14 @@ static int parse_schema(struct dial9_dec *d, const uint8_t **pos, struct dial9_f
 	id = wire_get_u16(p);
 	wire = p + 2;
 	p = wire;
-	err = schema_parse(&p, d->end, &d->fault);
+	err = schema_parse(&p, d->in.end, &d->in.fault);
 	if (err)
 		return err;
-	known = event_type_of(d, id);
+	known = event_type_of(&d->in, id);
 	s = known ? known->schema : NULL;
 	if (s && (s->wire_sz != left(wire, p) || memcmp(s->wire, wire, s->wire_sz)))
-		return value_bad(&d->fault, wire - 2, "type id defined again with another layout");
+		return value_bad(&d->in.fault, wire - 2,
+				 "type id defined again with another layout");
 	if (!known) {
 		err = add_schema(d, id, wire, left(wire, p));
 		if (err)
@@ -214,7 +236,7 @@ static int parse_schema(struct dial9_dec *d, const uint8_t **pos, struct dial9_f
 	}
 	out->kind = DIAL9_FRAME_SCHEMA;
 	out->schema.type_id = id;
-	out->schema.schema = d->types[id]->schema;
+	out->schema.schema = d->in.types[id]->schema;
 	*pos = p;
 	return 0;
 }
@@ -290,7 +312,7 @@ static int parse_reset(struct dial9_dec *d, const uint8_t **pos, struct dial9_fr
 		return -ENODATA;
 	out->kind = DIAL9_FRAME_RESET;
 	out->reset_ts = wire_get_u64(*pos + 1);
-	d->ts_base = out->reset_ts;
+	d->in.ts_base = out->reset_ts;
 	*pos += WIRE_RESET_SZ;
 	return 0;
 }
@@ -302,11 +324,11 @@ static int parse_annotation_head(struct dial9_dec *d, const uint8_t **pos, uint1
 	uint64_t wide;
 	int err;
 
-	err = wire_get_varint(&p, d->end, &wide);
+	err = wire_get_varint(&p, d->in.end, &wide);
 	if (err == -ENODATA)
-		return value_short(&d->fault, 3);
+		return value_short(&d->in.fault, 3);
 	if (err || wide > UINT16_MAX)
-		return value_bad(&d->fault, *pos, "annotations of an impossible type id");
+		return value_bad(&d->in.fault, *pos, "annotations of an impossible type id");
 	if (need(d, p, 2))
 		return -ENODATA;
 	*id = (uint16_t)wide;
@@ -349,12 +371,12 @@ static int parse_annotations(struct dial9_dec *d, const uint8_t **pos, struct di
  */
 static int unknown_tag(struct dial9_dec *d, const uint8_t *at)
 {
-	value_bad(&d->fault, at, "unknown frame tag");
+	value_bad(&d->in.fault, at, "unknown frame tag");
 	if (!*at)
 		return -EBADMSG;
 	snprintf(d->newer, sizeof(d->newer),
 		 "frame tag 0x%02x: a newer writer (format later than 0.4)", *at);
-	d->fault.reason = d->newer;
+	d->in.fault.reason = d->newer;
 	return -EPROTONOSUPPORT;
 }
 
@@ -362,12 +384,12 @@ static int parse_frame(struct dial9_dec *d, const uint8_t **pos, struct dial9_fr
 {
 	if (!d->started)
 		return parse_header(d, pos, out);
-	if (*pos == d->end)
-		return value_short(&d->fault, 1);
+	if (*pos == d->in.end)
+		return value_short(&d->in.fault, 1);
 	switch ((enum wire_tag) * *pos) {
 	case WIRE_EVENT:
 		out->kind = DIAL9_FRAME_EVENT;
-		return event_parse(d, pos, &out->event);
+		return event_parse(&d->in, pos, &out->event);
 	case WIRE_SCHEMA:
 		return parse_schema(d, pos, out);
 	case WIRE_STRINGS:
@@ -388,12 +410,12 @@ static int parse_frame(struct dial9_dec *d, const uint8_t **pos, struct dial9_fr
 /* Room for sz bytes from pos on. */
 static int reserve_window(struct dial9_dec *d, size_t sz)
 {
-	size_t have = left(d->pos, d->end), cap = d->cap ? d->cap : WINDOW_MIN;
+	size_t have = left(d->in.pos, d->in.end), cap = d->cap ? d->cap : WINDOW_MIN;
 	uint8_t *buf = d->buf;
 
-	d->offset += left(d->start, d->pos);
-	if (have && d->pos != buf)
-		memmove(buf, d->pos, have);
+	d->offset += left(d->start, d->in.pos);
+	if (have && d->in.pos != buf)
+		memmove(buf, d->in.pos, have);
 	while (cap < sz)
 		cap = cap > SIZE_MAX / 2 ? sz : cap * 2;
 	if (cap != d->cap)
@@ -402,8 +424,8 @@ static int reserve_window(struct dial9_dec *d, size_t sz)
 		d->buf = buf;
 		d->cap = cap;
 	}
-	d->start = d->pos = d->buf;
-	d->end = d->buf + have;
+	d->start = d->in.pos = d->buf;
+	d->in.end = d->buf + have;
 	return buf ? 0 : -ENOMEM;
 }
 
@@ -413,7 +435,7 @@ static int reserve_window(struct dial9_dec *d, size_t sz)
  */
 static int fill(struct dial9_dec *d, uint64_t more)
 {
-	size_t have = left(d->pos, d->end), target;
+	size_t have = left(d->in.pos, d->in.end), target;
 	ssize_t got;
 	int err;
 
@@ -424,13 +446,14 @@ static int fill(struct dial9_dec *d, uint64_t more)
 	if (err)
 		return err;
 	do {
-		got = d->read(d->ctx, d->buf + left(d->pos, d->end), d->cap - left(d->pos, d->end));
-		if (got > (ssize_t)(d->cap - left(d->pos, d->end)))
+		got = d->read(d->ctx, d->buf + left(d->in.pos, d->in.end),
+			      d->cap - left(d->in.pos, d->in.end));
+		if (got > (ssize_t)(d->cap - left(d->in.pos, d->in.end)))
 			return -EINVAL;
 		if (got > 0)
-			d->end += got;
-	} while (got > 0 && left(d->pos, d->end) < target);
-	if (left(d->pos, d->end) > have)
+			d->in.end += got;
+	} while (got > 0 && left(d->in.pos, d->in.end) < target);
+	if (left(d->in.pos, d->in.end) > have)
 		return 1;
 	return got < 0 ? (int)got : 0;
 }
@@ -438,20 +461,20 @@ static int fill(struct dial9_dec *d, uint64_t more)
 /* The window ends in the middle of a frame. 1: go on, else the answer for the caller. */
 static int want_more(struct dial9_dec *d)
 {
-	uint64_t more = d->fault.short_by ? d->fault.short_by : 1;
-	size_t have = left(d->pos, d->end);
+	uint64_t more = d->in.fault.short_by ? d->in.fault.short_by : 1;
+	size_t have = left(d->in.pos, d->in.end);
 	int got = 0;
 
 	if (have > d->limits.frame_bytes || more > d->limits.frame_bytes - have)
-		return too_big(d, d->pos, "frame over the limit");
+		return too_big(d, d->in.pos, "frame over the limit");
 	if (d->read)
 		got = fill(d, more);
 	if (got < 0)
-		value_bad(&d->fault, d->end, "the input cannot be read");
+		value_bad(&d->in.fault, d->in.end, "the input cannot be read");
 	if (got)
 		return got;
-	if (!left(d->pos, d->end) && d->started) {
-		d->fault.reason = "";
+	if (!left(d->in.pos, d->in.end) && d->started) {
+		d->in.fault.reason = "";
 		return 0;
 	}
 	return -ENODATA;
@@ -464,13 +487,13 @@ static int next_frame(struct dial9_dec *d, struct dial9_frame *out)
 	int err;
 
 	do {
-		p = d->pos;
-		d->fault.at = d->pos;
+		p = d->in.pos;
+		d->in.fault.at = d->in.pos;
 		err = parse_frame(d, &p, out);
 		if (!err) {
 			out->offset = dial9_dec_consumed(d);
-			d->pos = p;
-			d->fault.reason = "";
+			d->in.pos = p;
+			d->in.fault.reason = "";
 			return 1;
 		}
 		if (err == -ENODATA)
@@ -478,14 +501,14 @@ static int next_frame(struct dial9_dec *d, struct dial9_frame *out)
 	} while (err == 1);
 	d->fault_offset = dial9_dec_consumed(d);
 	if (err == -EBADMSG || err == -E2BIG || err == -EPROTONOSUPPORT)
-		d->fault_offset += left(d->pos, d->fault.at);
+		d->fault_offset += left(d->in.pos, d->in.fault.at);
 	return err;
 }
 
 int dial9_dec_next(struct dial9_dec *d, struct dial9_frame *out)
 {
-	const uint8_t *before = d->pos;
-	const struct event_type *t = event_quick(d);
+	const uint8_t *before = d->in.pos;
+	const struct event_type *t = event_quick(&d->in);
 
 	if (!t)
 		return next_frame(d, out);
@@ -495,15 +518,35 @@ int dial9_dec_next(struct dial9_dec *d, struct dial9_frame *out)
 	return 1;
 }
 
+int dial9_dec_visit(struct dial9_dec *d, const struct dial9_visitor *visitor)
+{
+	struct dial9_frame f;
+	int got;
+
+	do {
+		got = event_visit(&d->in, d, visitor);
+		if (got)
+			break;
+		got = dial9_dec_next(d, &f);
+		if (got != 1)
+			break;
+		if (f.kind == DIAL9_FRAME_EVENT)
+			got = visitor->event(visitor->ctx, d, &f.event);
+		else
+			got = visitor->frame ? visitor->frame(visitor->ctx, d, &f) : 0;
+	} while (!got);
+	return got;
+}
+
 uint64_t dial9_dec_consumed(const struct dial9_dec *d)
 {
-	return d->offset + left(d->start, d->pos);
+	return d->offset + left(d->start, d->in.pos);
 }
 
 void dial9_dec_error(const struct dial9_dec *d, struct dial9_error *out)
 {
 	out->offset = d->fault_offset;
-	out->reason = d->fault.reason;
+	out->reason = d->in.fault.reason;
 }
 
 /* ---- look-ups ------------------------------------------------------------------------------------- */
@@ -552,7 +595,7 @@ int dial9_value_stack(const struct dial9_dec *d, const struct dial9_value *v, co
 
 const struct dial9_schema *dial9_dec_schema(const struct dial9_dec *d, uint16_t type_id)
 {
-	const struct event_type *t = event_type_of(d, type_id);
+	const struct event_type *t = event_type_of(&d->in, type_id);
 
 	return t ? t->schema : NULL;
 }

@@ -9,7 +9,7 @@
  * open event, which moves up. That is rare, a string is defined once.
  *
  * The buffer goes to write() at the beginning of an event and not at the end of one: whatever write()
- * answers then, it is clear which events were taken. Fields are put.c's, type ids registry.c's business.
+ * answers then, it is clear which events were taken. Fields are put.c's, type ids schema_set.c's business.
  */
 #include "encode.h"
 
@@ -167,7 +167,7 @@ int dial9_enc_new(const struct dial9_enc_opts *opts, struct dial9_enc **out)
 	pool_init(&enc->strings, o.pool_bytes_max);
 	pool_init(&enc->stacks, o.pool_bytes_max);
 	enc->h.epoch = new_epoch(enc);
-	err = registry_init(&enc->registry, o.first_type_id);
+	err = schema_set_init(&enc->schemas, o.first_type_id);
 	if (!err)
 		err = put_header(enc);
 	if (err) {
@@ -182,14 +182,14 @@ void dial9_enc_free(struct dial9_enc *enc)
 {
 	if (!enc)
 		return;
-	registry_fini(&enc->registry);
+	schema_set_fini(&enc->schemas);
 	pool_fini(&enc->strings);
 	pool_fini(&enc->stacks);
 	free(enc->buf);
 	free(enc);
 }
 
-static uint8_t *put_schema(uint8_t *p, const struct registry_entry *entry)
+static uint8_t *put_schema(uint8_t *p, const struct schema_set_entry *entry)
 {
 	p = wire_put_u8(p, WIRE_SCHEMA);
 	p = wire_put_u16(p, entry->id);
@@ -226,9 +226,9 @@ static int begin(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t t
 		err = dial9_enc_flush(enc);
 	if (err)
 		return err;
-	enc->entry = registry_find(&enc->registry, s);
+	enc->entry = schema_set_find(&enc->schemas, s);
 	if (!enc->entry)
-		err = registry_get(&enc->registry, s, &enc->entry);
+		err = schema_set_get(&enc->schemas, s, &enc->entry);
 	if (!err)
 		err = encode_ensure(enc, (enc->entry->emitted ? 0 : SCHEMA_SZ(s)) + WIRE_RESET_SZ +
 						 s->fixed_max);
@@ -468,7 +468,7 @@ int dial9_enc_define_stack(struct dial9_enc *enc, uint32_t id, const uint64_t *f
 }
 
 /* Write the schema's frame outside of an event. */
-static int announce(struct dial9_enc *enc, struct registry_entry *entry)
+static int announce(struct dial9_enc *enc, struct schema_set_entry *entry)
 {
 	int err = encode_ensure(enc, SCHEMA_SZ(entry->schema));
 
@@ -482,20 +482,20 @@ static int announce(struct dial9_enc *enc, struct registry_entry *entry)
 
 int dial9_enc_register(struct dial9_enc *enc, const struct dial9_schema *s, uint16_t type_id)
 {
-	struct registry_entry *entry;
+	struct schema_set_entry *entry;
 	int err = must_be_closed(enc);
 
 	if (!err && s->level4 && enc->level < DIAL9_LEVEL_4)
 		err = -ENOTSUP;
 	if (!err)
-		err = registry_get_as(&enc->registry, s, type_id, &entry);
+		err = schema_set_get_as(&enc->schemas, s, type_id, &entry);
 	return err ? err : announce(enc, entry);
 }
 
 int dial9_enc_annotate(struct dial9_enc *enc, const struct dial9_schema *s, uint16_t field,
 		       struct dial9_str key, struct dial9_str value)
 {
-	struct registry_entry *entry;
+	struct schema_set_entry *entry;
 	int err = must_be_closed(enc);
 	uint8_t *p;
 
@@ -508,7 +508,7 @@ int dial9_enc_annotate(struct dial9_enc *enc, const struct dial9_schema *s, uint
 	if (dial9_utf8_valid_len(key.ptr, key.len) != key.len ||
 	    dial9_utf8_valid_len(value.ptr, value.len) != value.len)
 		return -EILSEQ;
-	err = registry_get(&enc->registry, s, &entry);
+	err = schema_set_get(&enc->schemas, s, &entry);
 	if (!err && !entry->emitted)
 		err = announce(enc, entry);
 	if (!err)
@@ -538,7 +538,7 @@ int dial9_enc_reset(struct dial9_enc *enc)
 	if (err)
 		return err;
 	enc->h.epoch = new_epoch(enc);
-	registry_clear(&enc->registry);
+	schema_set_clear(&enc->schemas);
 	pool_clear(&enc->strings, true);
 	pool_clear(&enc->stacks, true);
 	enc->h.ts_base = 0;

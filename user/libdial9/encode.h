@@ -4,7 +4,7 @@
 
 #include "dial9.h"
 #include "pool.h"
-#include "registry.h"
+#include "schema_set.h"
 #include "value.h"
 
 /*
@@ -23,7 +23,7 @@ struct dial9_enc {
 		*type_end; /* fields still to come; empty while inside a list, or poisoned */
 	size_t reserve;
 	uint64_t ts;
-	struct registry_entry *entry; /* of the open event */
+	struct schema_set_entry *entry; /* of the open event */
 	int err; /* sticks to the open event, or to the begin that failed */
 	bool open;
 	int level;
@@ -38,7 +38,7 @@ struct dial9_enc {
 	void *ctx;
 	size_t buf_max, flush_at;
 	uint64_t flushed; /* bytes that left the buffer */
-	struct registry registry;
+	struct schema_set schemas;
 	struct pool strings, stacks;
 };
 

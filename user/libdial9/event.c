@@ -8,7 +8,7 @@
  * it. Whatever is out of the ordinary (the window's end, a damaged value, a map) makes it give up without a
  * trace, and the same event is parsed by event_parse(), which checks each step and can say what is wrong.
  */
-#include "decode.h"
+#include "event.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -208,7 +208,7 @@ quick_values(const struct event_type *t, const uint8_t *p, const uint8_t *end)
 }
 
 static inline __attribute__((always_inline)) const struct event_type *
-quick(const struct dial9_dec *d, const uint8_t **pos, const uint8_t *end, uint64_t *ts_base)
+quick(const struct event_input *in, const uint8_t **pos, const uint8_t *end, uint64_t *ts_base)
 {
 	const uint8_t *p = *pos;
 	struct event_type *t;
@@ -219,7 +219,7 @@ quick(const struct dial9_dec *d, const uint8_t **pos, const uint8_t *end, uint64
 	head = wire_get_u64(p);
 	if ((uint8_t)head != WIRE_EVENT)
 		return NULL;
-	t = event_type_of(d, (uint16_t)(head >> 8));
+	t = event_type_of(in, (uint16_t)(head >> 8));
 	if (!t || (size_t)(end - p) < t->room)
 		return NULL;
 	ts = *ts_base;
@@ -240,12 +240,12 @@ quick(const struct dial9_dec *d, const uint8_t **pos, const uint8_t *end, uint64
 	return t;
 }
 
-const struct event_type *event_quick(struct dial9_dec *d)
+const struct event_type *event_quick(struct event_input *in)
 {
-	return quick(d, &d->pos, d->end, &d->ts_base);
+	return quick(in, &in->pos, in->end, &in->ts_base);
 }
 
-static int parse_values(struct dial9_dec *d, const uint8_t **pos, struct event_type *t)
+static int parse_values(struct event_input *in, const uint8_t **pos, struct event_type *t)
 {
 	const uint8_t *type = t->schema->types, *type_end = type + t->schema->field_cnt, *p = *pos;
 	struct dial9_value *v = t->values;
@@ -253,16 +253,16 @@ static int parse_values(struct dial9_dec *d, const uint8_t **pos, struct event_t
 
 	for (; type < type_end; type++, v++) {
 		if (*type & DIAL9_OPTIONAL) {
-			if (p == d->end)
-				return value_short(&d->fault, (uint64_t)(type_end - type));
+			if (p == in->end)
+				return value_short(&in->fault, (uint64_t)(type_end - type));
 			if (*p > 1)
-				return value_bad(&d->fault, p, "presence is neither 0 nor 1");
+				return value_bad(&in->fault, p, "presence is neither 0 nor 1");
 			if (!*p++) {
 				*v = (struct dial9_value){ 0 };
 				continue;
 			}
 		}
-		err = value_parse(&p, d->end, *type & 0x7f, d->limits.depth, v, &d->fault);
+		err = value_parse(&p, in->end, *type & 0x7f, in->depth, v, &in->fault);
 		if (err)
 			return err;
 	}
@@ -270,79 +270,59 @@ static int parse_values(struct dial9_dec *d, const uint8_t **pos, struct event_t
 	return 0;
 }
 
-static int need(struct dial9_dec *d, const uint8_t *p, size_t sz)
+static int need(struct event_input *in, const uint8_t *p, size_t sz)
 {
-	size_t left = (size_t)(d->end - p);
+	size_t left = (size_t)(in->end - p);
 
-	return left < sz ? value_short(&d->fault, sz - left) : 0;
+	return left < sz ? value_short(&in->fault, sz - left) : 0;
 }
 
-int event_parse(struct dial9_dec *d, const uint8_t **pos, struct dial9_event *out)
+int event_parse(struct event_input *in, const uint8_t **pos, struct dial9_event *out)
 {
 	const uint8_t *p = *pos;
 	struct event_type *t;
-	uint64_t ts = d->ts_base;
+	uint64_t ts = in->ts_base;
 	int err;
 
-	if (need(d, p, WIRE_EVENT_SZ))
+	if (need(in, p, WIRE_EVENT_SZ))
 		return -ENODATA;
-	t = event_type_of(d, wire_get_u16(p + 1));
+	t = event_type_of(in, wire_get_u16(p + 1));
 	if (!t)
-		return value_bad(&d->fault, p + 1, "event of a type without schema");
+		return value_bad(&in->fault, p + 1, "event of a type without schema");
 	p += WIRE_EVENT_SZ;
 	if (t->event.has_ts) {
-		if (need(d, p, 3))
+		if (need(in, p, 3))
 			return -ENODATA;
 		ts += wire_get_u24(p);
-		if (ts < d->ts_base)
-			return value_bad(&d->fault, p, "timestamp beyond 64 bits");
+		if (ts < in->ts_base)
+			return value_bad(&in->fault, p, "timestamp beyond 64 bits");
 		t->event.ts = ts;
 		p += 3;
 	}
-	err = parse_values(d, &p, t);
+	err = parse_values(in, &p, t);
 	if (err)
 		return err;
-	d->ts_base = ts;
+	in->ts_base = ts;
 	*out = t->event;
 	*pos = p;
 	return 0;
 }
 
-/* Events until the quick way ends. 0, or what the visitor returned. */
-static int visit_run(struct dial9_dec *d, const struct dial9_visitor *visitor)
+int event_visit(struct event_input *in, const struct dial9_dec *d,
+		const struct dial9_visitor *visitor)
 {
 	int (*const on_event)(void *, const struct dial9_dec *, const struct dial9_event *) =
 		visitor->event;
-	const uint8_t *p = d->pos, *const end = d->end;
-	uint64_t ts_base = d->ts_base;
+	const uint8_t *p = in->pos, *const end = in->end;
+	uint64_t ts_base = in->ts_base;
 	const struct event_type *t;
 	void *ctx = visitor->ctx;
 	int got = 0;
 
-	while (!got && (t = quick(d, &p, end, &ts_base))) {
-		d->pos = p;
+	while (!got && (t = quick(in, &p, end, &ts_base))) {
+		in->pos = p;
 		got = on_event(ctx, d, &t->event);
 	}
-	d->ts_base = ts_base;
-	return got;
-}
-
-int dial9_dec_visit(struct dial9_dec *d, const struct dial9_visitor *visitor)
-{
-	struct dial9_frame f;
-	int got;
-
-	do {
-		got = visit_run(d, visitor);
-		if (got)
-			break;
-		got = dial9_dec_next(d, &f);
-		if (got != 1)
-			break;
-		if (f.kind == DIAL9_FRAME_EVENT)
-			got = visitor->event(visitor->ctx, d, &f.event);
-		else
-			got = visitor->frame ? visitor->frame(visitor->ctx, d, &f) : 0;
-	} while (!got);
+	in->ts_base = ts_base;
 	return got;
 }

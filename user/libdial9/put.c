@@ -2,7 +2,7 @@
 /*
  * Values into the open event, each checked against the field it is for.
  *
- * Every put starts with take(): which field is next, does it accept this kind of value? One bit mask
+ * Every put starts with next_field(): which field is next, does it accept this kind of value? One bit mask
  * answers for all types. A put that fails poisons the event, which is done by taking its fields away, so
  * that the fast path needs no look at the error: it finds no field, and the slow path knows why. Inside a
  * list the fields are away as well, and the slow path writes an element with its own type instead.
@@ -24,7 +24,7 @@
 /* What an element may need: its type and the widest fixed part. */
 #define ELEM_MAX (1 + WIRE_VARINT_MAX)
 
-static int take_elem(struct dial9_enc *enc, uint32_t accepts, uint8_t elem_type)
+static int begin_elem(struct dial9_enc *enc, uint32_t accepts, uint8_t elem_type)
 {
 	int err;
 
@@ -45,12 +45,12 @@ static int take_elem(struct dial9_enc *enc, uint32_t accepts, uint8_t elem_type)
 }
 
 /* The base type of the field that the next value is for, or -errno; elem_type serves in lists. */
-static inline int take(struct dial9_enc *enc, uint32_t accepts, uint8_t elem_type)
+static inline int next_field(struct dial9_enc *enc, uint32_t accepts, uint8_t elem_type)
 {
 	uint8_t type;
 
 	if (enc->type == enc->type_end)
-		return take_elem(enc, accepts, elem_type);
+		return begin_elem(enc, accepts, elem_type);
 	type = *enc->type;
 	if (!(accepts & BIT(type & 0x7f)))
 		return encode_poison(enc, -EPROTOTYPE);
@@ -95,7 +95,8 @@ static int put_uint(struct dial9_enc *enc, int type, uint64_t v)
 
 static int put_u64_as(struct dial9_enc *enc, uint64_t v, uint8_t elem_type)
 {
-	return put_uint(enc, take(enc, UINTS | BIT(DIAL9_BOOL) | BIT(DIAL9_I64), elem_type), v);
+	return put_uint(enc, next_field(enc, UINTS | BIT(DIAL9_BOOL) | BIT(DIAL9_I64), elem_type),
+			v);
 }
 
 int dial9_enc_put_u64(struct dial9_enc *enc, uint64_t v)
@@ -111,7 +112,7 @@ int dial9_enc_put_u64(struct dial9_enc *enc, uint64_t v)
 
 int dial9_enc_put_i64(struct dial9_enc *enc, int64_t v)
 {
-	int type = take(enc, UINTS | BIT(DIAL9_I64), DIAL9_I64);
+	int type = next_field(enc, UINTS | BIT(DIAL9_I64), DIAL9_I64);
 
 	if (type != DIAL9_I64)
 		return type > 0 && v < 0 ? encode_poison(enc, -ERANGE) :
@@ -122,7 +123,7 @@ int dial9_enc_put_i64(struct dial9_enc *enc, int64_t v)
 
 static int put_f64_bits(struct dial9_enc *enc, uint64_t bits)
 {
-	int type = take(enc, BIT(DIAL9_F64), DIAL9_F64);
+	int type = next_field(enc, BIT(DIAL9_F64), DIAL9_F64);
 
 	if (type < 0)
 		return type;
@@ -140,7 +141,7 @@ int dial9_enc_put_f64(struct dial9_enc *enc, double v)
 
 int dial9_enc_put_bool(struct dial9_enc *enc, bool v)
 {
-	return put_uint(enc, take(enc, BIT(DIAL9_BOOL), DIAL9_BOOL), v);
+	return put_uint(enc, next_field(enc, BIT(DIAL9_BOOL), DIAL9_BOOL), v);
 }
 
 int64_t dial9_payload_too_big(void)
@@ -169,7 +170,7 @@ static int put_counted(struct dial9_enc *enc, uint32_t cnt, const void *data, si
 
 static int put_id(struct dial9_enc *enc, uint8_t type, uint32_t id)
 {
-	int taken = take(enc, BIT(type), type);
+	int taken = next_field(enc, BIT(type), type);
 
 	if (taken < 0)
 		return taken;
@@ -189,7 +190,7 @@ int dial9_enc_put_stack_id(struct dial9_enc *enc, uint32_t id)
 
 int dial9_enc_put_str(struct dial9_enc *enc, const char *s, size_t len)
 {
-	int err, type = take(enc, BIT(DIAL9_STRING) | BIT(DIAL9_POOLED_STRING), DIAL9_STRING);
+	int err, type = next_field(enc, BIT(DIAL9_STRING) | BIT(DIAL9_POOLED_STRING), DIAL9_STRING);
 	uint32_t id;
 
 	if (type < 0)
@@ -210,7 +211,7 @@ int dial9_enc_put_str(struct dial9_enc *enc, const char *s, size_t len)
 
 int dial9_enc_put_bytes(struct dial9_enc *enc, const void *p, size_t sz)
 {
-	int type = take(enc, BIT(DIAL9_BYTES), DIAL9_BYTES);
+	int type = next_field(enc, BIT(DIAL9_BYTES), DIAL9_BYTES);
 
 	if (type < 0)
 		return type;
@@ -221,7 +222,7 @@ int dial9_enc_put_bytes(struct dial9_enc *enc, const void *p, size_t sz)
 
 int dial9_enc_put_stack(struct dial9_enc *enc, const uint64_t *frames, size_t cnt)
 {
-	int err, type = take(enc, BIT(DIAL9_STACK) | BIT(DIAL9_POOLED_STACK), DIAL9_STACK);
+	int err, type = next_field(enc, BIT(DIAL9_STACK) | BIT(DIAL9_POOLED_STACK), DIAL9_STACK);
 	uint32_t id;
 	size_t i;
 
@@ -266,7 +267,7 @@ static int put_map_text(struct dial9_enc *enc, const struct dial9_str *s, bool t
 
 int dial9_enc_put_map(struct dial9_enc *enc, const struct dial9_str (*kv)[2], size_t cnt)
 {
-	int err, type = take(enc, BIT(DIAL9_STRING_MAP) | BIT(DIAL9_MAP), DIAL9_STRING_MAP);
+	int err, type = next_field(enc, BIT(DIAL9_STRING_MAP) | BIT(DIAL9_MAP), DIAL9_STRING_MAP);
 	size_t i;
 
 	if (type < 0)
@@ -285,7 +286,7 @@ int dial9_enc_put_map(struct dial9_enc *enc, const struct dial9_str (*kv)[2], si
 int dial9_enc_put_none(struct dial9_enc *enc)
 {
 	if (enc->type == enc->type_end)
-		return take_elem(enc, 0, 0);
+		return begin_elem(enc, 0, 0);
 	if (!(*enc->type & DIAL9_OPTIONAL))
 		return encode_poison(enc, -EPROTOTYPE);
 	enc->type++;
@@ -295,7 +296,7 @@ int dial9_enc_put_none(struct dial9_enc *enc)
 
 static int open_nest(struct dial9_enc *enc, uint8_t type)
 {
-	int err, taken = take(enc, BIT(type), type);
+	int err, taken = next_field(enc, BIT(type), type);
 	struct encode_nest *nest;
 
 	if (taken < 0)
@@ -352,7 +353,7 @@ int dial9_enc_close(struct dial9_enc *enc)
 /* Entries as a decoder gave them, checked anew: nobody says that they come from one. */
 static int put_raw(struct dial9_enc *enc, const struct dial9_value *v)
 {
-	int err, type = take(enc, BIT(v->type), v->type);
+	int err, type = next_field(enc, BIT(v->type), v->type);
 
 	if (type < 0)
 		return type;
@@ -364,7 +365,7 @@ static int put_raw(struct dial9_enc *enc, const struct dial9_value *v)
 
 static int put_raw_stack(struct dial9_enc *enc, const struct dial9_value *v)
 {
-	int type = take(enc, BIT(DIAL9_STACK), DIAL9_STACK);
+	int type = next_field(enc, BIT(DIAL9_STACK), DIAL9_STACK);
 
 	return type < 0 ? type :
 			  put_counted(enc, v->stack.cnt, v->stack.le, (size_t)v->stack.cnt * 8);
@@ -526,7 +527,7 @@ static int careful_write(struct dial9_enc *enc, const struct dial9_schema *s, ui
 int dial9_enc_write(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t ts,
 		    const struct dial9_value *values, size_t cnt)
 {
-	const struct registry_entry *entry = registry_find(&enc->registry, s);
+	const struct schema_set_entry *entry = schema_set_find(&enc->schemas, s);
 
 	if (entry && entry->emitted && quick_write(enc, s, entry->id, ts, values, cnt))
 		return 0;

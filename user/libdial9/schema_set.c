@@ -10,7 +10,7 @@
  * Callers that make a new object for each event would fill the table with such claims, so the aliases (an
  * address other than the first of its layout) are dropped together when there are too many.
  */
-#include "registry.h"
+#include "schema_set.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 #define ALIAS_MAX 1024
 #define ID_CNT 0x10000
 
-int registry_init(struct registry *r, uint16_t first_id)
+int schema_set_init(struct schema_set *r, uint16_t first_id)
 {
 	memset(r, 0, sizeof(*r));
 	r->first_id = first_id;
@@ -33,13 +33,13 @@ int registry_init(struct registry *r, uint16_t first_id)
 	r->layouts = calloc(1u << BITS_MIN, sizeof(*r->layouts));
 	r->taken = calloc(1, ID_CNT / 8);
 	if (!r->ptrs || !r->layouts || !r->taken) {
-		registry_fini(r);
+		schema_set_fini(r);
 		return -ENOMEM;
 	}
 	return 0;
 }
 
-void registry_clear(struct registry *r)
+void schema_set_clear(struct schema_set *r)
 {
 	size_t i;
 
@@ -59,9 +59,9 @@ void registry_clear(struct registry *r)
 	r->next_id = r->first_id;
 }
 
-void registry_fini(struct registry *r)
+void schema_set_fini(struct schema_set *r)
 {
-	registry_clear(r);
+	schema_set_clear(r);
 	free(r->entries);
 	free(r->ptrs);
 	free(r->layouts);
@@ -70,8 +70,8 @@ void registry_fini(struct registry *r)
 }
 
 /* Where s is, or the free place where it would go. */
-static struct registry_ptr *ptr_slot(struct registry_ptr *ptrs, unsigned int bits,
-				     const struct dial9_schema *s)
+static struct schema_set_ptr *ptr_slot(struct schema_set_ptr *ptrs, unsigned int bits,
+				       const struct dial9_schema *s)
 {
 	size_t i = ((uintptr_t)s * 0x9e3779b97f4a7c15ull) >> (64 - bits);
 
@@ -81,9 +81,9 @@ static struct registry_ptr *ptr_slot(struct registry_ptr *ptrs, unsigned int bit
 }
 
 /* Make the table anew in a size fit for one more, with or without the aliases. */
-static int ptrs_rebuild(struct registry *r, bool keep_aliases)
+static int ptrs_rebuild(struct schema_set *r, bool keep_aliases)
 {
-	struct registry_ptr *ptrs, *old;
+	struct schema_set_ptr *ptrs, *old;
 	unsigned int bits = r->ptr_bits;
 	size_t i;
 
@@ -111,9 +111,9 @@ static int ptrs_rebuild(struct registry *r, bool keep_aliases)
 	return 0;
 }
 
-static int ptrs_set(struct registry *r, const struct dial9_schema *s, uint32_t entry)
+static int ptrs_set(struct schema_set *r, const struct dial9_schema *s, uint32_t entry)
 {
-	struct registry_ptr *slot;
+	struct schema_set_ptr *slot;
 	int err = 0;
 
 	if (r->alias_cnt >= ALIAS_MAX)
@@ -132,7 +132,7 @@ static int ptrs_set(struct registry *r, const struct dial9_schema *s, uint32_t e
 	return 0;
 }
 
-static size_t layout_slot(const struct registry *r, const uint32_t *layouts, unsigned int bits,
+static size_t layout_slot(const struct schema_set *r, const uint32_t *layouts, unsigned int bits,
 			  const struct dial9_schema *s)
 {
 	size_t i = (s->hash * 0x9e3779b97f4a7c15ull) >> (64 - bits);
@@ -142,7 +142,7 @@ static size_t layout_slot(const struct registry *r, const uint32_t *layouts, uns
 	return i;
 }
 
-static int layouts_reserve(struct registry *r)
+static int layouts_reserve(struct schema_set *r)
 {
 	unsigned int bits = r->layout_bits;
 	uint32_t *layouts;
@@ -164,10 +164,10 @@ static int layouts_reserve(struct registry *r)
 	return 0;
 }
 
-static int entries_reserve(struct registry *r)
+static int entries_reserve(struct schema_set *r)
 {
 	size_t cap = r->cap ? r->cap * 2 : 16;
-	struct registry_entry *entries;
+	struct schema_set_entry *entries;
 
 	if (r->cnt < r->cap)
 		return 0;
@@ -179,12 +179,12 @@ static int entries_reserve(struct registry *r)
 	return 0;
 }
 
-static bool is_taken(const struct registry *r, uint32_t id)
+static bool is_taken(const struct schema_set *r, uint32_t id)
 {
 	return r->taken[id / 8] >> (id % 8) & 1;
 }
 
-static int entry_add(struct registry *r, const struct dial9_schema *s, uint16_t id)
+static int entry_add(struct schema_set *r, const struct dial9_schema *s, uint16_t id)
 {
 	size_t slot;
 	int err;
@@ -194,7 +194,7 @@ static int entry_add(struct registry *r, const struct dial9_schema *s, uint16_t 
 		err = entries_reserve(r);
 	if (err)
 		return err;
-	r->entries[r->cnt] = (struct registry_entry){ (struct dial9_schema *)s, id, false };
+	r->entries[r->cnt] = (struct schema_set_entry){ (struct dial9_schema *)s, id, false };
 	err = ptrs_set(r, s, (uint32_t)r->cnt);
 	if (err)
 		return err;
@@ -207,7 +207,8 @@ static int entry_add(struct registry *r, const struct dial9_schema *s, uint16_t 
 	return 0;
 }
 
-static int get_new(struct registry *r, const struct dial9_schema *s, struct registry_entry **out)
+static int get_new(struct schema_set *r, const struct dial9_schema *s,
+		   struct schema_set_entry **out)
 {
 	uint32_t known = r->layouts[layout_slot(r, r->layouts, r->layout_bits, s)];
 	int err;
@@ -227,14 +228,15 @@ static int get_new(struct registry *r, const struct dial9_schema *s, struct regi
 	return 0;
 }
 
-int registry_get(struct registry *r, const struct dial9_schema *s, struct registry_entry **out)
+int schema_set_get(struct schema_set *r, const struct dial9_schema *s,
+		   struct schema_set_entry **out)
 {
-	*out = registry_find(r, s);
+	*out = schema_set_find(r, s);
 	return *out ? 0 : get_new(r, s, out);
 }
 
-int registry_get_as(struct registry *r, const struct dial9_schema *s, uint16_t id,
-		    struct registry_entry **out)
+int schema_set_get_as(struct schema_set *r, const struct dial9_schema *s, uint16_t id,
+		      struct schema_set_entry **out)
 {
 	size_t i;
 	int err;

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef D9_LIBDIAL9_REGISTRY_H
-#define D9_LIBDIAL9_REGISTRY_H
+#ifndef D9_LIBDIAL9_SCHEMA_SET_H
+#define D9_LIBDIAL9_SCHEMA_SET_H
 
 #include "dial9.h"
 
 /* A layout and the type id that it has in one trace of one encoder. */
-struct registry_entry {
+struct schema_set_entry {
 	struct dial9_schema *schema; /* counted */
 	uint16_t id;
 	bool emitted; /* its frame is in the stream */
 };
 
-struct registry_ptr {
+struct schema_set_ptr {
 	struct dial9_schema *schema; /* counted; NULL: free */
 	uint32_t entry;
 };
 
-struct registry {
-	struct registry_entry *entries;
+struct schema_set {
+	struct schema_set_entry *entries;
 	size_t cnt, cap;
-	struct registry_ptr *ptrs; /* schema address -> entry */
+	struct schema_set_ptr *ptrs; /* schema address -> entry */
 	unsigned int ptr_bits;
 	size_t ptr_used, alias_cnt;
 	uint32_t *layouts; /* hash of the layout -> entry + 1 */
@@ -28,23 +28,24 @@ struct registry {
 	uint32_t first_id, next_id;
 };
 
-int registry_init(struct registry *r, uint16_t first_id);
-void registry_fini(struct registry *r);
+int schema_set_init(struct schema_set *r, uint16_t first_id);
+void schema_set_fini(struct schema_set *r);
 
 /* Forget everything; ids start again. */
-void registry_clear(struct registry *r);
+void schema_set_clear(struct schema_set *r);
 
 /*
  * The entry of a schema, made on first sight; an equal layout has the same entry whatever object brings it.
  * Borrowed until the next call that may add one. -ENOSPC when all ids are used, -ENOMEM.
  */
-int registry_get(struct registry *r, const struct dial9_schema *s, struct registry_entry **out);
+int schema_set_get(struct schema_set *r, const struct dial9_schema *s,
+		   struct schema_set_entry **out);
 
 /* The entry of a schema object that was seen before, or NULL. */
-static inline struct registry_entry *registry_find(const struct registry *r,
-						   const struct dial9_schema *s)
+static inline struct schema_set_entry *schema_set_find(const struct schema_set *r,
+						       const struct dial9_schema *s)
 {
-	const struct registry_ptr *p =
+	const struct schema_set_ptr *p =
 		&r->ptrs[((uintptr_t)s * 0x9e3779b97f4a7c15ull) >> (64 - r->ptr_bits)];
 
 	while (p->schema != s) {
@@ -57,7 +58,7 @@ static inline struct registry_entry *registry_find(const struct registry *r,
 }
 
 /* Same, under an id of the caller's choice: -EEXIST if another layout has it. */
-int registry_get_as(struct registry *r, const struct dial9_schema *s, uint16_t id,
-		    struct registry_entry **out);
+int schema_set_get_as(struct schema_set *r, const struct dial9_schema *s, uint16_t id,
+		      struct schema_set_entry **out);
 
 #endif
