@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/str.h"
 #include "trace/source.h"
 
 enum { TEXT_SLOTS = 8, TEXT_MAX = 512 };
@@ -320,7 +321,7 @@ static void add_loss(struct live_trace *lt, const struct trace_event *ev)
 		lt->ring_full += cnt;
 	else if (!strcmp(kind, PROF_LOST_NESTED))
 		lt->nested += cnt;
-	else if (!strcmp(kind, PROF_LOST_SIDEBAND))
+	else if (str_starts(kind, PROF_LOST_SIDEBAND))
 		lt->sideband += cnt;
 }
 

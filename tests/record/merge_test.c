@@ -8,7 +8,9 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "kernel/perf_ring.h"
 #include "membuf.h"
 #include "prof_abi.h"
@@ -43,7 +45,8 @@ enum { SEEN_MAX = 100000 };
 
 struct seen {
 	uint64_t ts[SEEN_MAX];
-	size_t cnt, sides, lost;
+	size_t cnt, sides, damaged, stalled;
+	uint64_t since; /* of the last notice */
 	size_t fail_at; /* 0: never */
 	int fail_with;
 };
@@ -64,9 +67,14 @@ static int on_side(void *ctx, const struct perf_side *side)
 {
 	struct seen *seen = ctx;
 
-	if (side->type == PERF_SIDE_LOST) {
+	if (side->type == PERF_SIDE_DAMAGED || side->type == PERF_SIDE_STALLED) {
 		cr_assert_eq(side->cpu, 3);
-		seen->lost += side->lost;
+		cr_assert_leq(side->since, side->time);
+		seen->since = side->since;
+		if (side->type == PERF_SIDE_DAMAGED)
+			seen->damaged += side->lost;
+		else
+			seen->stalled++;
 		return 0;
 	}
 	seen->sides++;
@@ -225,7 +233,7 @@ Test(merge, an_error_of_the_sink_ends_the_pass_and_is_returned)
 	membuf_fini(&buf);
 }
 
-Test(merge, a_side_band_record_that_does_not_hold_together_is_one_lost_and_blocks_nothing)
+Test(merge, a_side_band_record_that_does_not_hold_together_is_counted_and_blocks_nothing)
 {
 	static const uint64_t times[] = { 0, 5, 0, 0, 15, 0 };
 	static struct seen seen;
@@ -243,9 +251,56 @@ Test(merge, a_side_band_record_that_does_not_hold_together_is_one_lost_and_block
 		;
 	cr_assert_eq(seen.cnt, 3);
 	cr_expect_arr_eq(seen.ts, want, sizeof(want));
-	cr_expect_eq(seen.lost, 4);
+	cr_expect_eq(seen.damaged, 4);
 	merge_free(m);
 	membuf_fini(&buf);
+}
+
+/* What a stale trailer says: a time 7,091,314 s ahead, and others that cannot be. */
+Test(merge, a_side_band_time_that_cannot_be_is_damage_and_blocks_nothing)
+{
+	uint64_t now = clock_mono_ns(), ahead = now + 7091314 * 1000000000ULL;
+	const uint64_t times[] = {
+		now - 3, ahead, now - 2, UINT64_MAX, now - 6000000000ULL, now - 1
+	};
+	const uint64_t want[] = { now - 3, now - 2, now - 1 };
+	struct perf_ring side = { .times = times, .cnt = sizeof(times) / sizeof(times[0]) };
+	struct perf_ring *sides[] = { &side };
+	static struct seen seen;
+	struct merge_sink sink = sink_of(&seen);
+	struct merge *m = merge_new(NULL, 0, sides, 1);
+
+	cr_assert_gt(now, 7000000000ULL, "the clock of a machine that has just started");
+	cr_expect_eq(merge_pass(m, now, 100, &sink), 6);
+	cr_assert_eq(seen.cnt, 3);
+	cr_expect_arr_eq(seen.ts, want, sizeof(want));
+	cr_expect_eq(seen.damaged, 3);
+	cr_expect_eq(seen.since, now - 2);
+	merge_free(m);
+}
+
+Test(merge, a_side_band_record_that_waits_for_a_second_is_told_of_once_a_second)
+{
+	const struct timespec step = { .tv_nsec = 20000000 };
+	static const uint64_t times[] = { 20, 30 };
+	struct perf_ring side = { .times = times, .cnt = 2 }, *sides[] = { &side };
+	static struct seen seen;
+	struct merge_sink sink = sink_of(&seen);
+	struct merge *m = merge_new(NULL, 0, sides, 1);
+	uint64_t start = clock_mono_ns(), took;
+
+	cr_expect_eq(merge_pass(m, 20, 100, &sink), 1);
+	while (!seen.stalled) {
+		nanosleep(&step, NULL);
+		merge_pass(m, 20, 100, &sink);
+	}
+	took = clock_mono_ns() - start;
+	cr_expect_geq(took, 1000000000ULL);
+	cr_expect_eq(seen.since, 30);
+	merge_pass(m, 20, 100, &sink);
+	cr_expect(seen.stalled == 1 || clock_mono_ns() - start > 2000000000ULL);
+	cr_expect_eq(merge_pass(m, 30, 100, &sink), 1);
+	merge_free(m);
 }
 
 Test(merge, a_record_still_being_written_holds_back_its_ring_alone)

@@ -31,8 +31,6 @@ struct perf_ring {
 	size_t data_sz; /* a power of two */
 	uint64_t head; /* as last seen */
 	uint64_t tail; /* the next record to give */
-	struct perf_side peeked;
-	int peeked_result; /* of decoding it: 1 or -EBADMSG; 0 = nothing peeked */
 	uint64_t wrapped[65536 / 8]; /* the largest record there is */
 };
 
@@ -130,26 +128,24 @@ static void copy_out(const struct perf_ring *r, uint64_t pos, void *to, size_t s
 	memcpy((uint8_t *)to + first, r->data, sz - first);
 }
 
-/* Decodes the record at tail into r->peeked; its bytes stay in place until the tail is published. */
-static void peek(struct perf_ring *r)
+int perf_ring_next(struct perf_ring *r, struct perf_side *out)
 {
-	struct perf_event_header header;
+	struct perf_event_header header = { .size = 0 };
 	const uint8_t *rec;
 	size_t off;
+	int err;
 
 	/* What was given before is done with: let the kernel have the space. */
 	__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
 	if (r->tail == r->head)
 		r->head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
 	if (r->tail == r->head)
-		return;
-	header.size = 0;
+		return 0;
 	if (r->head - r->tail >= sizeof(header))
 		copy_out(r, r->tail, &header, sizeof(header));
 	if (header.size < sizeof(header) || header.size > r->head - r->tail) {
 		r->tail = r->head;
-		r->peeked_result = -EBADMSG;
-		return;
+		return -EBADMSG;
 	}
 	off = r->tail & (r->data_sz - 1);
 	rec = r->data + off;
@@ -158,27 +154,6 @@ static void peek(struct perf_ring *r)
 		rec = (const uint8_t *)r->wrapped;
 	}
 	r->tail += header.size;
-	r->peeked_result = perf_side_parse(rec, header.size, &r->peeked);
-	if (!r->peeked_result)
-		r->peeked_result = 1;
-}
-
-int perf_ring_next(struct perf_ring *r, struct perf_side *out)
-{
-	int result;
-
-	if (!r->peeked_result)
-		peek(r);
-	result = r->peeked_result;
-	r->peeked_result = 0;
-	if (result == 1)
-		*out = r->peeked;
-	return result;
-}
-
-uint64_t perf_ring_peek_time(struct perf_ring *r)
-{
-	if (!r->peeked_result)
-		peek(r);
-	return r->peeked_result == 1 ? r->peeked.time : 0;
+	err = perf_side_parse(rec, header.size, out);
+	return err ? err : 1;
 }

@@ -23,8 +23,6 @@ void perf_ring_close(struct perf_ring *r);
  * the kernel as records are passed.
  */
 int perf_ring_next(struct perf_ring *r, struct perf_side *out);
-/* The time of the record that perf_ring_next() would give; 0 when there is none. */
-uint64_t perf_ring_peek_time(struct perf_ring *r);
 uint32_t perf_ring_cpu(const struct perf_ring *r);
 
 #endif /* D9_KERNEL_PERF_RING_H */

@@ -2,10 +2,12 @@
 /*
  * Decodes one side-band record of perf: bytes in, plain struct out, no state.
  *
- * The layout follows from the attributes that perf_ring.c asks for: each record ends in a trailer
- * of three words (pid and tid, time, cpu), because of sample_id_all with TID, TIME and CPU. The
- * trailer is cut off first; a name is then what remains between the fixed part and the trailer,
- * padded with NULs to 8 bytes. Nothing is read that the record's own size does not cover.
+ * The layout follows from the attributes that perf_ring.c asks for: a fixed part, a name that is
+ * padded with NULs to 8 bytes where the type has one, then a trailer of three words (pid and tid,
+ * time, cpu), because of sample_id_all with TID, TIME and CPU. The size in the header is only an upper
+ * bound: the kernel adds to that of a KSYMBOL once for each listener, and leaves what follows the
+ * trailer as the ring had it. So the trailer is looked for behind the name, and at the end only of
+ * types whose layout is not known here. Nothing is read that the record's size does not cover.
  */
 #include "kernel/perf_side.h"
 
@@ -73,15 +75,34 @@ static int take(struct body *b, void *to, size_t sz)
 	return 0;
 }
 
-/* The rest is a NUL-padded name: at least one NUL, or it would run into the trailer. */
+/* A name with its NUL, padded to 8 bytes. */
 static int take_name(struct body *b, struct perf_side *out)
 {
-	size_t len = strnlen((const char *)b->at, b->sz);
+	size_t len = strnlen((const char *)b->at, b->sz), padded = (len / 8 + 1) * 8;
 
-	if (len == b->sz)
+	if (padded > b->sz)
 		return -EBADMSG;
 	out->name = (const char *)b->at;
 	out->name_len = len;
+	b->at += padded;
+	b->sz -= padded;
+	return 0;
+}
+
+/* The task that the record names itself comes first. */
+static int take_trailer(struct body *b, struct perf_side *out)
+{
+	struct side_trailer t;
+
+	if (take(b, &t, sizeof(t)))
+		return -EBADMSG;
+	out->time = t.time;
+	out->cpu = t.cpu;
+	if (out->type == PERF_SIDE_KSYMBOL || out->type == PERF_SIDE_LOST ||
+	    out->type == PERF_SIDE_OTHER) {
+		out->pid = t.pid;
+		out->tid = t.tid;
+	}
 	return 0;
 }
 
@@ -180,6 +201,10 @@ static int parse_body(uint32_t type, uint16_t misc, struct body *b, struct perf_
 		return parse_lost(b, out);
 	default:
 		out->type = PERF_SIDE_OTHER;
+		if (b->sz < sizeof(struct side_trailer))
+			return -EBADMSG;
+		b->at += b->sz - sizeof(struct side_trailer);
+		b->sz = sizeof(struct side_trailer);
 		return 0;
 	}
 }
@@ -187,19 +212,12 @@ static int parse_body(uint32_t type, uint16_t misc, struct body *b, struct perf_
 int perf_side_parse(const void *rec, size_t sz, struct perf_side *out)
 {
 	struct perf_event_header header;
-	struct side_trailer trailer;
 	struct body body = { .at = rec, .sz = sz };
+	int err;
 
-	if (take(&body, &header, sizeof(header)) || header.size != sz || body.sz < sizeof(trailer))
+	if (take(&body, &header, sizeof(header)) || header.size != sz)
 		return -EBADMSG;
-	body.sz -= sizeof(trailer);
-	memcpy(&trailer, body.at + body.sz, sizeof(trailer));
-	*out = (struct perf_side){
-		.time = trailer.time,
-		.cpu = trailer.cpu,
-		.pid = trailer.pid,
-		.tid = trailer.tid,
-		.name = "",
-	};
-	return parse_body(header.type, header.misc, &body, out);
+	*out = (struct perf_side){ .name = "" };
+	err = parse_body(header.type, header.misc, &body, out);
+	return err ? err : take_trailer(&body, out);
 }

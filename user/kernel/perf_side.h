@@ -12,7 +12,10 @@ enum perf_side_type {
 	PERF_SIDE_FORK,
 	PERF_SIDE_EXIT,
 	PERF_SIDE_KSYMBOL, /* a BPF image or another piece of kernel text came or went */
-	PERF_SIDE_LOST,
+	PERF_SIDE_LOST, /* the kernel dropped records */
+	/* These two are made by whoever reads the rings, in place of records. */
+	PERF_SIDE_DAMAGED, /* records that do not hold together or have an impossible time */
+	PERF_SIDE_STALLED, /* a ring that was not read for long */
 	PERF_SIDE_OTHER, /* a type we do not read; only type, time, pid and tid are set */
 };
 
@@ -33,7 +36,8 @@ struct perf_side {
 	uint8_t build_id_sz; /* 0: none */
 	bool comm_exec; /* COMM: the name came with an exec */
 	bool unregister; /* KSYMBOL: it went */
-	uint64_t lost; /* LOST: how many records */
+	uint64_t lost; /* LOST and DAMAGED: how many records; STALLED: 1 */
+	uint64_t since; /* LOST, DAMAGED, STALLED: before this time all is there; set by the merge */
 	const char *name; /* file name, comm or symbol; NUL-terminated; borrowed: see below */
 	size_t name_len;
 };

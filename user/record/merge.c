@@ -9,6 +9,9 @@
  *
  * A record that is still being written hides what its ring has behind it; the mark, a few
  * milliseconds in the past, is what makes that rare. Order is then off by that much and no more.
+ *
+ * A time that cannot be would stop its source for good, or for years: a side-band record from the
+ * future or from long before the last one of its ring is damage, counted and stepped over.
  */
 #include "record/merge.h"
 
@@ -16,11 +19,18 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "kernel/perf_ring.h"
 #include "prof_abi.h"
 #include "record/ring.h"
 
-enum { PUBLISH_EVERY = 64 };
+enum {
+	PUBLISH_EVERY = 64,
+	AHEAD_NS = 1000000, /* what two readings of the clock on two CPUs may be apart */
+};
+
+#define BEHIND_NS 5000000000ULL
+#define STALL_NS 1000000000ULL
 
 struct source {
 	uint64_t ts;
@@ -29,6 +39,8 @@ struct source {
 	const struct prof_rec *rec;
 	struct perf_side next; /* of side, when has_next */
 	bool has_next;
+	uint64_t side_ns; /* of the side's last good record */
+	uint64_t waits_since; /* the clock's time when next was read */
 	unsigned int unpublished;
 };
 
@@ -37,6 +49,7 @@ struct merge {
 	size_t cnt;
 	struct source **heap;
 	size_t heap_cnt;
+	uint64_t now; /* a lower bound of the clock's time */
 };
 
 struct merge *merge_new(struct ring *rings, size_t ring_cnt, struct perf_ring **sides,
@@ -63,32 +76,52 @@ void merge_free(struct merge *m)
 	free(m);
 }
 
-/* A record that does not hold together is one lost, as of the time of the one before it. */
-static bool refill_side(struct source *s)
+/* Whether a record of this source can have been written at that time. */
+static bool is_possible(struct merge *m, const struct source *s, uint64_t time)
+{
+	if (time > m->now + AHEAD_NS)
+		m->now = clock_mono_ns();
+	return time <= m->now + AHEAD_NS && time + BEHIND_NS >= s->side_ns;
+}
+
+/* What stands for a record that cannot be used, at the time of the last that could. */
+static struct perf_side side_notice(const struct source *s, enum perf_side_type type)
+{
+	return (struct perf_side){
+		.type = type,
+		.time = s->side_ns,
+		.since = s->side_ns,
+		.cpu = perf_ring_cpu(s->side),
+		.lost = 1,
+		.name = "",
+	};
+}
+
+static bool refill_side(struct merge *m, struct source *s)
 {
 	int got;
 
 	if (s->has_next)
 		return true;
 	got = perf_ring_next(s->side, &s->next);
-	if (got < 0)
-		s->next = (struct perf_side){
-			.type = PERF_SIDE_LOST,
-			.time = s->ts,
-			.cpu = perf_ring_cpu(s->side),
-			.lost = 1,
-			.name = "",
-		};
 	s->has_next = got != 0;
-	s->ts = s->has_next ? s->next.time : s->ts;
-	return s->has_next;
+	if (!got)
+		return false;
+	if (got < 0 || !is_possible(m, s, s->next.time))
+		s->next = side_notice(s, PERF_SIDE_DAMAGED);
+	s->next.since = s->side_ns;
+	if (s->next.time > s->side_ns)
+		s->side_ns = s->next.time;
+	s->waits_since = m->now;
+	s->ts = s->next.time;
+	return true;
 }
 
 /* Looks up the source's oldest record: false when it has none. */
-static bool refill(struct source *s)
+static bool refill(struct merge *m, struct source *s)
 {
 	if (s->side)
-		return refill_side(s);
+		return refill_side(m, s);
 	s->rec = ring_peek(s->ring);
 	if (!s->rec)
 		return false;
@@ -118,7 +151,7 @@ static void build_heap(struct merge *m)
 
 	m->heap_cnt = 0;
 	for (i = 0; i < m->cnt; i++)
-		if (refill(&m->sources[i]))
+		if (refill(m, &m->sources[i]))
 			m->heap[m->heap_cnt++] = &m->sources[i];
 	for (i = m->heap_cnt / 2; i-- > 0;)
 		sift_down(m, i);
@@ -152,12 +185,34 @@ static void publish_all(struct merge *m)
 	}
 }
 
+/* Nothing should keep a record back for so long; if something does, it is told, each second. */
+static int tell_stalls(struct merge *m, const struct merge_sink *sink)
+{
+	struct perf_side notice;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < m->cnt && !err; i++) {
+		struct source *s = &m->sources[i];
+
+		if (!s->side || !s->has_next || s->waits_since + STALL_NS > m->now)
+			continue;
+		notice = side_notice(s, PERF_SIDE_STALLED);
+		notice.time = m->now;
+		s->waits_since = m->now;
+		err = sink->side(sink->ctx, &notice);
+	}
+	return err;
+}
+
 long merge_pass(struct merge *m, uint64_t mark, size_t max, const struct merge_sink *sink)
 {
 	struct source *top;
 	size_t n = 0;
-	int err = 0;
+	int err;
 
+	m->now = clock_mono_ns();
+	err = tell_stalls(m, sink);
 	build_heap(m);
 	while (m->heap_cnt && n < max && !err) {
 		top = m->heap[0];
@@ -165,7 +220,7 @@ long merge_pass(struct merge *m, uint64_t mark, size_t max, const struct merge_s
 			break;
 		err = hand_over(top, sink);
 		n++;
-		if (!refill(top))
+		if (!refill(m, top))
 			m->heap[0] = m->heap[--m->heap_cnt];
 		if (m->heap_cnt)
 			sift_down(m, 0);

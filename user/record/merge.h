@@ -26,7 +26,9 @@ void merge_free(struct merge *m);
 
 /*
  * Hands over, in order of time, all that is older than mark (CLOCK_MONOTONIC, ns), or max records
- * at most. Returns how many there were, or what the sink returned.
+ * at most. A side-band record that cannot be used is handed over as PERF_SIDE_DAMAGED, and one that
+ * could not be handed over for a second is told of once a second by PERF_SIDE_STALLED. Returns how
+ * many there were, or what the sink returned.
  */
 long merge_pass(struct merge *m, uint64_t mark, size_t max, const struct merge_sink *sink);
 

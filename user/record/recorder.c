@@ -385,8 +385,9 @@ static int on_side(void *ctx, const struct perf_side *side)
 
 	if (r->early)
 		return early_records_add_side(r->early, side);
-	if (side->type == PERF_SIDE_LOST)
-		return status_side_lost(r->status, side->cpu, side->lost, side->time);
+	if (side->type == PERF_SIDE_LOST || side->type == PERF_SIDE_DAMAGED ||
+	    side->type == PERF_SIDE_STALLED)
+		return status_side_lost(r->status, side);
 	tasks_side(r->tasks, side);
 	frames_side(r->frames, side);
 	return 0;

@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "dial9.h"
 #include "kernel/format.h"
+#include "kernel/perf_side.h"
 #include "record/emit.h"
 #include "record/eventset.h"
 #include "record/ring.h"
@@ -352,7 +353,13 @@ int status_write_tail(struct status *s, uint64_t now_ns)
 	return err ? err : write_clock_sync(s);
 }
 
-int status_side_lost(struct status *s, uint32_t cpu, uint64_t cnt, uint64_t ts)
+int status_side_lost(struct status *s, const struct perf_side *side)
 {
-	return emit_lost(s->cfg.emit, EMIT_NOW, cpu, PROF_LOST_SIDEBAND, cnt, s->last_ns, ts);
+	const char *kind = side->type == PERF_SIDE_DAMAGED ? PROF_LOST_SIDEBAND_DAMAGED :
+			   side->type == PERF_SIDE_STALLED ? PROF_LOST_SIDEBAND_STALLED :
+							     PROF_LOST_SIDEBAND;
+	uint64_t since = side->since > s->cfg.start_ns ? side->since : s->cfg.start_ns;
+	uint64_t until = side->time > since ? side->time : since;
+
+	return emit_lost(s->cfg.emit, EMIT_NOW, side->cpu, kind, side->lost, since, until);
 }

@@ -9,6 +9,7 @@
 struct dial9_enc;
 struct emit;
 struct eventset;
+struct perf_side;
 struct translate;
 
 /* What a recording has come to, so far or at its end. */
@@ -55,8 +56,8 @@ int status_tick(struct status *s, uint64_t now_ns);
 /* All of it once more, and what can only be told at the end. */
 int status_write_tail(struct status *s, uint64_t now_ns);
 
-/* Side-band records that the kernel says it dropped. */
-int status_side_lost(struct status *s, uint32_t cpu, uint64_t cnt, uint64_t ts);
+/* Side-band records that the kernel dropped, that are damaged, or that were not read for long. */
+int status_side_lost(struct status *s, const struct perf_side *side);
 
 void status_totals(struct status *s, uint64_t now_ns, struct status_totals *out);
 

@@ -466,6 +466,8 @@ void tasks_side(struct tasks *t, const struct perf_side *side)
 		break;
 	case PERF_SIDE_KSYMBOL:
 	case PERF_SIDE_LOST:
+	case PERF_SIDE_DAMAGED:
+	case PERF_SIDE_STALLED:
 	case PERF_SIDE_OTHER:
 		break;
 	}
