@@ -51,7 +51,7 @@ SRCS_symbol := $(addprefix user/symbol/, \
 	symworker.c)
 SRCS_record := $(addprefix user/record/, \
 	capture.c emit.c event.c eventset.c frames.c early_records.c launch.c maps.c merge.c recorder.c \
-	ring.c sink.c stacks.c status.c targets.c tasks.c translate.c)
+	ring.c sink.c stacks.c status.c targets.c tasks.c texts.c translate.c)
 SRCS_trace := $(addprefix user/trace/, \
 	layout.c names.c reader.c source.c tp_symbols.c trace.c)
 SRCS_profile := $(addprefix user/profile/, \
@@ -89,7 +89,7 @@ TESTS := $(addprefix tests/, \
 	record/emit_test.c record/event_test.c record/eventset_test.c \
 	record/early_records_test.c record/launch_test.c record/maps_test.c record/merge_test.c \
 	record/ring_test.c record/sink_test.c record/stacks_test.c record/targets_test.c \
-	record/tasks_test.c record/translate_test.c symbol/budget_test.c symbol/demangle_test.c symbol/dwinfo_test.c \
+	record/tasks_test.c record/texts_test.c record/translate_test.c symbol/budget_test.c symbol/demangle_test.c symbol/dwinfo_test.c \
 	symbol/ranges_test.c symbol/symbolizer_test.c symbol/symopen_test.c symbol/symtab_test.c \
 	symbol/symworker_test.c trace/names_test.c trace/reader_test.c trace/source_test.c \
 	trace/tp_symbols_test.c trace/trace_test.c \

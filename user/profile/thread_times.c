@@ -104,9 +104,10 @@ static void gap_add(struct thread_times *s, uint64_t from, uint64_t to)
  */
 static bool loss_is_harmless(const struct dial9_str *kind)
 {
-	static const char *const kinds[] = { PROF_LOST_SAMPLE_ESTIMATE, PROF_LOST_SIDEBAND,
-					     PROF_LOST_SIDEBAND_DAMAGED, PROF_LOST_SIDEBAND_STALLED,
-					     PROF_LOST_NESTED };
+	static const char *const kinds[] = {
+		PROF_LOST_SAMPLE_ESTIMATE,  PROF_LOST_SIDEBAND,	     PROF_LOST_SIDEBAND_DAMAGED,
+		PROF_LOST_SIDEBAND_STALLED, PROF_LOST_SIDEBAND_MAPS, PROF_LOST_NESTED,
+	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (kind->len == strlen(kinds[i]) && !memcmp(kind->ptr, kinds[i], kind->len))
