@@ -100,13 +100,13 @@ TESTS := $(addprefix tests/, \
 	$(addprefix formats/tonbandgeraet/, encoding_test.c event_test.c export_test.c \
 		format_test.c import_test.c))
 TESTS_ROOT := $(addprefix tests/bpf/, \
-	command_test.c events_test.c generic_test.c loss_test.c perf_test.c sample_test.c \
+	command_test.c events_test.c fault_elf_test.c generic_test.c loss_test.c perf_test.c sample_test.c \
 	san_test.c sched_test.c stream_test.c tasks_test.c) \
 	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c tests/record/as_user_test.c
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \
-	calls.c cxx.cpp demo.c forkchain.c inlined.c pingpong.c shortlived.c sleeper.c spinner.c threads.c)
+	calls.c cxx.cpp demo.c enemy_elf.c forkchain.c inlined.c pingpong.c shortlived.c sleeper.c spinner.c threads.c)
 # inlined.c, cxx.cpp and crate.rs as several compilers and linkers leave them, for the symbolizer.
 STIMULI_SYMBOL := c-gcc c-dwarf4 c-nopie c-gz c-clang c-clang4 c-link c-dynsym cxx-gcc cxx-clang4 \
 	rust
@@ -223,6 +223,7 @@ $(addprefix $(O)/tests/symbol/,dwinfo_test symbolizer_test symworker_test): \
 	$(O)/obj/tests/symbol/support.o
 $(filter $(O)/tests/record/%,$(TEST_BINS) $(ROOT_BINS)): $(O)/obj/tests/record/support.o
 $(filter $(O)/tests/bpf/%,$(ROOT_BINS)): $(O)/obj/tests/bpf/support.o
+$(filter $(O)/tests/bpf/fault_%,$(ROOT_BINS)): $(O)/obj/tests/bpf/fault.o
 $(O)/tests/kernel/format_test $(O)/tests/kernel/format_live_test: \
 	$(O)/obj/tests/kernel/format_check.o
 
@@ -230,7 +231,8 @@ STIM_CFLAGS := -g -O1 -fno-omit-frame-pointer -Wall -Wextra -pthread -D_GNU_SOUR
 $(O)/stimuli/%: tests/stimuli/%.c $(O)/flags
 	$(call msg,STIM,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 $(STIM_CFLAGS) $(DEPFLAGS) -MF $@.d -o $@ $<
+	$(Q)$(CC) -std=gnu11 $(STIM_CFLAGS) $(DEPFLAGS) -MF $@.d -o $@ $< $(STIM_LIBS)
+$(O)/stimuli/enemy_elf: STIM_LIBS := -lz -llzma
 
 $(O)/stimuli/%: tests/stimuli/%.cpp $(O)/flags
 	$(call msg,STIM,$<)
