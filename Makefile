@@ -60,13 +60,13 @@ SRCS_export := $(addprefix user/export/, \
 	)
 SRCS_formats := $(addprefix user/formats/, \
 	container.c foreign.c snapblock.c \
-	$(addprefix apitrace/, build.c details_json.c dial9_value.c dump.c emit.c export.c \
-		format.c func.c generic_export.c import.c info.c json.c layout.c order.c parse.c \
-		print.c signatures.c tables.c take.c value.c vocabulary.c write.c) \
+	$(addprefix apitrace/, build.c dial9_value.c dump.c emit.c export.c format.c \
+		generic_export.c import.c json.c layout.c order.c parse.c print.c signatures.c \
+		stream.c value.c vocabulary.c write.c) \
 	$(addprefix heph/, attributes.c counters.c dump.c export.c format.c import.c layout.c \
-		mapping.c open_spans.c scan.c text.c wire.c) \
+		mapping.c open_spans.c scan.c wire.c) \
 	$(addprefix tonbandgeraet/, dump.c encoding.c event.c export.c format.c frames.c \
-		import.c markers.c state.c text.c write.c))
+		import.c markers.c state.c write.c))
 SRCS_cmd := $(addprefix user/cmd/, \
 	convert.c dump.c dump_json.c dump_text.c info.c info_json.c info_verify.c input.c list.c \
 	record.c report.c report_print.c script.c select.c show_foreign.c summary.c text.c)
@@ -95,8 +95,8 @@ TESTS := $(addprefix tests/, \
 	trace/tp_symbols_test.c trace/trace_test.c \
 	formats/container_test.c formats/foreign_test.c \
 	$(addprefix formats/apitrace/, export_test.c format_test.c random_test.c) \
-	$(addprefix formats/heph/, counters_test.c export_test.c format_test.c import_test.c \
-		layout_test.c open_spans_test.c scan_test.c text_test.c) \
+	$(addprefix formats/heph/, attributes_test.c counters_test.c export_test.c format_test.c \
+		import_test.c layout_test.c open_spans_test.c scan_test.c) \
 	$(addprefix formats/tonbandgeraet/, encoding_test.c event_test.c export_test.c \
 		format_test.c import_test.c))
 TESTS_ROOT := $(addprefix tests/bpf/, \
