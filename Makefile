@@ -40,7 +40,7 @@ DEPFLAGS = -MMD -MP
 
 # ---- lists --------------------------------------------------------------------------------------
 SRCS_libdial9 := $(addprefix user/libdial9/, \
-	copy.c decode.c encode.c event.c fd.c pool.c put.c reader.c schema.c schema_set.c value.c wire.c)
+	copy.c decode.c encode.c event.c fd.c payload.c pool.c put.c reader.c schema.c schema_set.c value.c versioned.c wire.c)
 SRCS_base := $(addprefix user/base/, \
 	alloc.c buf.c clock.c hash.c hmap.c log.c opts.c str.c strtab.c)
 SRCS_kernel := $(addprefix user/kernel/, \
@@ -83,8 +83,8 @@ TESTS := $(addprefix tests/, \
 	kernel/cpus_test.c kernel/format_test.c kernel/kallsyms_test.c kernel/perf_side_test.c \
 	kernel/proc_test.c libdial9/alloc_test.c libdial9/copy_test.c libdial9/decode_test.c \
 	libdial9/encode_test.c libdial9/event_test.c libdial9/fd_test.c libdial9/golden_test.c \
-	libdial9/pool_test.c libdial9/property_test.c libdial9/put_test.c libdial9/reader_test.c \
-	libdial9/schema_test.c libdial9/schema_set_test.c libdial9/value_test.c libdial9/wire_test.c \
+	libdial9/payload_test.c libdial9/pool_test.c libdial9/property_test.c libdial9/put_test.c libdial9/reader_test.c \
+	libdial9/schema_test.c libdial9/schema_set_test.c libdial9/value_test.c libdial9/versioned_test.c libdial9/wire_test.c \
 	profile/event_counts_test.c profile/profile_test.c profile/thread_times_test.c profile/tree_test.c \
 	record/emit_test.c record/event_test.c record/eventset_test.c \
 	record/early_records_test.c record/launch_test.c record/maps_test.c record/merge_test.c \
@@ -385,7 +385,7 @@ install: all
 		$(D)$(datadir)/bash-completion/completions $(D)$(datadir)/zsh/site-functions \
 		$(D)$(datadir)/fish/vendor_completions.d
 	$(INSTALL) -m 755 $(PROGRAM) $(D)$(bindir)/dial9-prof
-	$(INSTALL) -m 644 include/dial9.h $(D)$(incdir)/dial9.h
+	$(INSTALL) -m 644 include/dial9.h include/dial9_event.h $(D)$(incdir)/
 	$(INSTALL) -m 644 $(LIB_A) $(D)$(libdir)/libdial9.a
 	$(INSTALL) -m 755 $(LIB_SO) $(D)$(libdir)/libdial9.so.$(VERSION)
 	ln -sf libdial9.so.$(VERSION) $(D)$(libdir)/libdial9.so.$(SOVER)
@@ -398,7 +398,7 @@ install: all
 	$(INSTALL) -m 644 tools/completion/dial9-prof.fish $(D)$(datadir)/fish/vendor_completions.d/
 
 uninstall:
-	rm -f $(D)$(bindir)/dial9-prof $(D)$(incdir)/dial9.h $(D)$(libdir)/libdial9.a \
+	rm -f $(D)$(bindir)/dial9-prof $(D)$(incdir)/dial9.h $(D)$(incdir)/dial9_event.h $(D)$(libdir)/libdial9.a \
 		$(addprefix $(D)$(libdir)/libdial9.so,.$(VERSION) .$(SOVER)) $(D)$(libdir)/libdial9.so \
 		$(D)$(libdir)/pkgconfig/libdial9.pc $(addprefix $(D)$(mandir)/man1/,$(notdir $(MANS))) \
 		$(D)$(datadir)/bash-completion/completions/dial9-prof \

@@ -14,7 +14,10 @@
  *    of threads, encoders and decoders.
  *  - Text is UTF-8 and is given with its length in bytes: it may hold NUL.
  *  - Structs that start with `sz` are set to zero by the caller, with sz = sizeof(the struct): later
- *    versions add members at the end, and zero always means the default.
+ *    versions add members at the end, and zero always means the default. A library older than the
+ *    caller's header refuses what it does not know (-EINVAL) unless it is zero.
+ *  - Structs that the library fills have `reserved` words, which it sets to zero, until a later version
+ *    gives them a meaning. Their sizes stay as they are, and so do those of structs without.
  */
 #ifndef D9_DIAL9_H
 #define D9_DIAL9_H
@@ -39,6 +42,10 @@ extern "C" {
 #define DIAL9_VERSION_MAJOR 0
 #define DIAL9_VERSION_MINOR 1
 #define DIAL9_VERSION_PATCH 0
+#define DIAL9_VERSION (DIAL9_VERSION_MAJOR << 16 | DIAL9_VERSION_MINOR << 8 | DIAL9_VERSION_PATCH)
+
+/* DIAL9_VERSION of the library that is running. */
+DIAL9_API unsigned int dial9_version(void);
 
 /* Spec levels an encoder may write. A decoder reads both. */
 #define DIAL9_LEVEL_3 3 /* 0.3: what every reader understands */
@@ -104,6 +111,7 @@ struct dial9_entries {
 struct dial9_value {
 	uint8_t type;
 	bool bad_utf8; /* decoder: a STRING, or text within a map or list, that is not valid UTF-8 */
+	uint8_t reserved[6]; /* encoders do not look at them */
 	union {
 		uint64_t u64;
 		int64_t i64;
@@ -136,6 +144,9 @@ static inline uint64_t dial9_frame_at(const uint8_t *le, uint32_t i)
 	__builtin_memcpy(&v, le + (size_t)i * 8, sizeof(v));
 	return dial9_inline_le64(v);
 }
+
+/* "U32", "Varint?" (an optional one) and so on; "?" for what is no type. Static. */
+DIAL9_API const char *dial9_type_name(uint8_t type);
 
 /* The length of the longest valid UTF-8 prefix of s; equal to len when all of it is valid. */
 DIAL9_API size_t dial9_utf8_valid_len(const char *s, size_t len);
@@ -204,6 +215,7 @@ typedef int (*dial9_write_fn)(void *ctx, const void *data, size_t sz);
 struct dial9_fd {
 	int fd; /* stays the caller's */
 	size_t gone; /* 0 at first; private */
+	uint64_t reserved[2];
 };
 
 DIAL9_API int dial9_write_fd(void *ctx, const void *data, size_t sz);
@@ -276,9 +288,30 @@ DIAL9_API int dial9_enc_open_list(struct dial9_enc *enc);
 DIAL9_API int dial9_enc_open_map(struct dial9_enc *enc);
 DIAL9_API int dial9_enc_close(struct dial9_enc *enc);
 
+/*
+ * Why the last call on enc that failed did so: "Request.status: 70000 does not fit U16". Names the event's field where
+ * there is one. "" as long as none has failed; borrowed until the next call on enc.
+ */
+DIAL9_API const char *dial9_enc_error(const struct dial9_enc *enc);
+
 /* A whole event in one call: cnt values, one for each field. Errors as above. */
 DIAL9_API int dial9_enc_write(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t ts,
 			      const struct dial9_value *values, size_t cnt);
+
+/*
+ * The writer's memory of a type's id. Zero it, set schema, and keep one for each type and thread; it follows
+ * resets, and switches of encoder (which cost a look-up). The schema must live as long.
+ */
+struct dial9_event_type {
+	const struct dial9_schema *schema;
+	uint64_t epoch; /* private, like the rest */
+	uint64_t reserved;
+	uint16_t id;
+};
+
+/* dial9_enc_write() with such a memory of the type's id, which saves looking it up. */
+DIAL9_API int dial9_enc_write_type(struct dial9_enc *enc, struct dial9_event_type *type,
+				   uint64_t ts, const struct dial9_value *values, size_t cnt);
 
 /*
  * The id of a string, and of a stack (level 4, else -ENOTSUP), in this encoder's pools: defined in the
@@ -332,280 +365,6 @@ DIAL9_API uint64_t dial9_enc_bytes(const struct dial9_enc *enc);
 /* The current time base: an event with this ts is written with a delta of 0. */
 DIAL9_API uint64_t dial9_enc_last_ts(const struct dial9_enc *enc);
 
-/* ---- event types known at compile time ------------------------------------------------------------ */
-
-/*
- * DIAL9_EVENT() declares an event type once, as a list of fields, and makes of it a struct, its schema, and a
- * writer that the compiler can see through: sizes are constants, there is no dispatch on types.
- *
- *	#define POLL_FIELDS(X) \
- *		X(VARINT, worker_id) \
- *		X(OPT_U32, cpu) \
- *		X(STACK, frames)
- *	DIAL9_EVENT(poll, "PollEvent", POLL_FIELDS)
- *
- * gives
- *
- *	struct poll { uint64_t timestamp_ns; uint64_t worker_id; struct dial9_opt_u32 cpu;
- *		      struct dial9_stack frames; };
- *	int poll_schema(struct dial9_schema **out);
- *	int poll_write(struct dial9_enc *enc, struct dial9_event_type *type, const struct poll *ev);
- *	int poll_reader(struct dial9_reader **out);	(see dial9_reader_new())
- *	int poll_read(struct dial9_reader *r, const struct dial9_dec *dec,
- *		      const struct dial9_event *ev, struct poll *out);
- *
- * Kinds: I64 F64 BOOL STRING BYTES POOLED_STRING (an id) STACK VARINT U8 U16 U32, each also with OPT_ in
- * front. _write() is all or nothing like everything else; its errors are those of dial9_enc_begin(), and
- * -EILSEQ, -E2BIG, -EBUSY inside an event. Such events always have a timestamp.
- */
-struct dial9_stack {
-	const uint64_t *frames; /* leaf first */
-	size_t cnt;
-};
-
-struct dial9_bytes {
-	const void *ptr;
-	size_t sz;
-};
-
-/*
- * The writer's memory of a type's id. Zero it, set schema, and keep one for each type and thread; it follows
- * resets, and switches of encoder (which cost a look-up). The schema must live as long.
- */
-struct dial9_event_type {
-	const struct dial9_schema *schema;
-	uint64_t epoch; /* private, like the rest */
-	uint16_t id;
-};
-
-/* What an encoder begins with. Private to the inline functions. */
-struct dial9_enc_head {
-	uint8_t *pos; /* end of the complete frames */
-	uint8_t *limit; /* how far an inline writer may go; NULL: not at all */
-	uint64_t ts_base;
-	uint64_t epoch; /* of the trace: no two have the same */
-};
-
-#define DIAL9_INLINE_SLACK 8 /* stores are of eight bytes, whatever counts of them */
-#define DIAL9_INLINE_HEAD_SZ 6
-
-/* dial9_enc_write() with such a memory of the type's id, which saves looking it up. */
-DIAL9_API int dial9_enc_write_type(struct dial9_enc *enc, struct dial9_event_type *type,
-				   uint64_t ts, const struct dial9_value *values, size_t cnt);
-
-/* Where the fields of an event go, with sz bytes of room, head and all before it written. NULL: see *err. */
-DIAL9_API uint8_t *dial9_enc_reserve(struct dial9_enc *enc, struct dial9_event_type *type,
-				     uint64_t ts, size_t sz, int *err);
-
-/* The low sz bytes of v; eight are stored. */
-static inline uint8_t *dial9_inline_int(uint8_t *p, uint64_t v, size_t sz)
-{
-	v = dial9_inline_le64(v);
-	__builtin_memcpy(p, &v, sizeof(v));
-	return p + sz;
-}
-
-static inline uint8_t *dial9_inline_varint(uint8_t *p, uint64_t v)
-{
-	unsigned int sz;
-
-	if (v < 0x80) {
-		*p = (uint8_t)v;
-		return p + 1;
-	}
-	if (v < 0x4000) {
-		p[0] = (uint8_t)(v | 0x80);
-		p[1] = (uint8_t)(v >> 7);
-		return p + 2;
-	}
-	if (v >> 56) {
-		for (; v >= 0x80; v >>= 7)
-			*p++ = (uint8_t)(v | 0x80);
-		*p = (uint8_t)v;
-		return p + 1;
-	}
-	/* Spread groups of seven bits to a byte each, by halves; then mark all but the last. */
-	sz = (70 - (unsigned int)__builtin_clzll(v)) / 7;
-	v = (v & 0x000000000fffffffull) | (v & 0x00fffffff0000000ull) << 4;
-	v = (v & 0x00003fff00003fffull) | (v & 0x0fffc0000fffc000ull) << 2;
-	v = (v & 0x007f007f007f007full) | (v & 0x3f803f803f803f80ull) << 1;
-	v |= 0x8080808080808080ull & ((1ull << (8 * (sz - 1))) - 1);
-	return dial9_inline_int(p, v, sz);
-}
-
-/* Short copies without a call. */
-static inline uint8_t *dial9_inline_copy(uint8_t *p, const void *src, size_t sz)
-{
-	const uint8_t *from = (const uint8_t *)src;
-	uint8_t *end = p + sz;
-
-	if (sz > 64 || sz % 8) {
-		__builtin_memcpy(p, from, sz);
-		return end;
-	}
-	for (; p < end; p += 8, from += 8)
-		__builtin_memcpy(p, from, 8);
-	return p;
-}
-
-static inline uint8_t *dial9_inline_begin(struct dial9_enc *enc, struct dial9_event_type *type,
-					  uint64_t ts, size_t sz, int *err)
-{
-	struct dial9_enc_head *h = (struct dial9_enc_head *)enc;
-	uint64_t delta = ts - h->ts_base;
-
-	sz += DIAL9_INLINE_SLACK;
-	if (type->epoch != h->epoch || delta > 0xffffff || ts < h->ts_base ||
-	    (uintptr_t)h->pos + DIAL9_INLINE_HEAD_SZ + sz > (uintptr_t)h->limit)
-		return dial9_enc_reserve(enc, type, ts, sz, err);
-	dial9_inline_int(h->pos, 2 | (uint64_t)type->id << 8 | delta << 24, 8);
-	h->ts_base = ts;
-	return h->pos + DIAL9_INLINE_HEAD_SZ;
-}
-
-static inline void dial9_inline_end(struct dial9_enc *enc, uint8_t *p)
-{
-	((struct dial9_enc_head *)enc)->pos = p;
-}
-
-/*
- * A kind K: its C type, the most its fixed part takes on the wire, and three functions: dial9_payload_K, the
- * bytes beyond that, or -errno if the value cannot be written; dial9_emit_K; and both for OPT_K.
- */
-#define DIAL9_KIND(K, lower, ctype, fixed, payload_expr, emit_expr)                                \
-	typedef ctype dial9_ctype_##K;                                                             \
-	struct dial9_opt_##lower {                                                                 \
-		bool present;                                                                      \
-		ctype value;                                                                       \
-	};                                                                                         \
-	typedef struct dial9_opt_##lower dial9_ctype_OPT_##K;                                      \
-	enum {                                                                                     \
-		dial9_fixed_##K = fixed,                                                           \
-		dial9_fixed_OPT_##K = (fixed) + 1,                                                 \
-		dial9_tag_##K = DIAL9_##K,                                                         \
-		dial9_tag_OPT_##K = DIAL9_##K | 0x80                                               \
-	};                                                                                         \
-	static inline int64_t dial9_payload_##K(const ctype *v)                                    \
-	{                                                                                          \
-		(void)v;                                                                           \
-		return payload_expr;                                                               \
-	}                                                                                          \
-	static inline uint8_t *dial9_emit_##K(uint8_t *p, const ctype *v)                          \
-	{                                                                                          \
-		return emit_expr;                                                                  \
-	}                                                                                          \
-	static inline int64_t dial9_payload_OPT_##K(const struct dial9_opt_##lower *v)             \
-	{                                                                                          \
-		return v->present ? dial9_payload_##K(&v->value) : 0;                              \
-	}                                                                                          \
-	static inline uint8_t *dial9_emit_OPT_##K(uint8_t *p, const struct dial9_opt_##lower *v)   \
-	{                                                                                          \
-		*p++ = v->present;                                                                 \
-		return v->present ? dial9_emit_##K(p, &v->value) : p;                              \
-	}
-
-static inline uint64_t dial9_inline_bits(double v)
-{
-	uint64_t bits;
-
-	__builtin_memcpy(&bits, &v, sizeof(bits));
-	return bits;
-}
-
-/* What the payload of a text takes, and of cnt elements that are too many: -errno. */
-DIAL9_API int64_t dial9_payload_text(const char *s, size_t len);
-DIAL9_API int64_t dial9_payload_too_big(void);
-
-static inline int64_t dial9_inline_limit(size_t cnt, size_t unit)
-{
-	return cnt > UINT32_MAX ? dial9_payload_too_big() : (int64_t)(cnt * unit);
-}
-
-static inline uint8_t *dial9_inline_stack(uint8_t *p, const struct dial9_stack *v)
-{
-	size_t i;
-
-	p = dial9_inline_int(p, v->cnt, 4);
-	if (dial9_inline_le64(1) == 1)
-		return dial9_inline_copy(p, v->frames, v->cnt * 8);
-	for (i = 0; i < v->cnt; i++)
-		p = dial9_inline_int(p, v->frames[i], 8);
-	return p;
-}
-
-DIAL9_KIND(I64, i64, int64_t, 8, 0, dial9_inline_int(p, (uint64_t)*v, 8))
-DIAL9_KIND(F64, f64, double, 8, 0, dial9_inline_int(p, dial9_inline_bits(*v), 8))
-DIAL9_KIND(BOOL, bool, bool, 1, 0, dial9_inline_int(p, *v, 1))
-DIAL9_KIND(VARINT, varint, uint64_t, 10, 0, dial9_inline_varint(p, *v))
-DIAL9_KIND(U8, u8, uint8_t, 1, 0, dial9_inline_int(p, *v, 1))
-DIAL9_KIND(U16, u16, uint16_t, 2, 0, dial9_inline_int(p, *v, 2))
-DIAL9_KIND(U32, u32, uint32_t, 4, 0, dial9_inline_int(p, *v, 4))
-DIAL9_KIND(POOLED_STRING, pooled_string, uint32_t, 4, 0, dial9_inline_int(p, *v, 4))
-DIAL9_KIND(STRING, string, struct dial9_str, 4, dial9_payload_text(v->ptr, v->len),
-	   dial9_inline_copy(dial9_inline_int(p, v->len, 4), v->ptr, v->len))
-DIAL9_KIND(BYTES, bytes, struct dial9_bytes, 4, dial9_inline_limit(v->sz, 1),
-	   dial9_inline_copy(dial9_inline_int(p, v->sz, 4), v->ptr, v->sz))
-DIAL9_KIND(STACK, stack, struct dial9_stack, 4, dial9_inline_limit(v->cnt, 8),
-	   dial9_inline_stack(p, v))
-
-#define DIAL9_EACH_MEMBER(K, name) dial9_ctype_##K name;
-#define DIAL9_EACH_FIELD(K, name) { #name, dial9_tag_##K },
-#define DIAL9_EACH_COUNT(K, name) +1
-#define DIAL9_EACH_FIXED(K, name) +dial9_fixed_##K
-#define DIAL9_EACH_PAYLOAD(K, name)                                                                \
-	more = dial9_payload_##K(&ev->name);                                                       \
-	if (more < 0)                                                                              \
-		return (int)more;                                                                  \
-	sz += (size_t)more;
-#define DIAL9_EACH_EMIT(K, name) p = dial9_emit_##K(p, &ev->name);
-#define DIAL9_EACH_OFFSET(K, member) { #member, dial9_tag_##K, offsetof(dial9_this, member) },
-
-#define DIAL9_EVENT(name, wire_name, FIELDS)                                                       \
-	struct name {                                                                              \
-		uint64_t timestamp_ns;                                                             \
-		FIELDS(DIAL9_EACH_MEMBER)                                                          \
-	};                                                                                         \
-	enum { name##_field_cnt = 0 FIELDS(DIAL9_EACH_COUNT) };                                    \
-	static inline DIAL9_UNUSED int name##_schema(struct dial9_schema **out)                    \
-	{                                                                                          \
-		static const struct dial9_field fields[] = { FIELDS(DIAL9_EACH_FIELD){ NULL,       \
-										       0 } };      \
-                                                                                                   \
-		return dial9_schema_new(wire_name, true, fields, name##_field_cnt, out);           \
-	}                                                                                          \
-	static inline DIAL9_UNUSED int name##_write(                                               \
-		struct dial9_enc *enc, struct dial9_event_type *type, const struct name *ev)       \
-	{                                                                                          \
-		size_t sz = 0 FIELDS(DIAL9_EACH_FIXED);                                            \
-		int64_t more;                                                                      \
-		int err = 0;                                                                       \
-		uint8_t *p;                                                                        \
-                                                                                                   \
-		(void)more;                                                                        \
-		FIELDS(DIAL9_EACH_PAYLOAD)                                                         \
-		p = dial9_inline_begin(enc, type, ev->timestamp_ns, sz, &err);                     \
-		if (!p)                                                                            \
-			return err;                                                                \
-		FIELDS(DIAL9_EACH_EMIT)                                                            \
-		dial9_inline_end(enc, p);                                                          \
-		return 0;                                                                          \
-	}                                                                                          \
-	static inline DIAL9_UNUSED int name##_reader(struct dial9_reader **out)                    \
-	{                                                                                          \
-		typedef struct name dial9_this;                                                    \
-		static const struct dial9_member members[] = { FIELDS(DIAL9_EACH_OFFSET){ NULL, 0, \
-											  0 } };   \
-                                                                                                   \
-		return dial9_reader_new(wire_name, members, name##_field_cnt, sizeof(struct name), \
-					out);                                                      \
-	}                                                                                          \
-	static inline DIAL9_UNUSED int name##_read(struct dial9_reader *r,                         \
-						   const struct dial9_dec *dec,                    \
-						   const struct dial9_event *ev, struct name *out) \
-	{                                                                                          \
-		return dial9_reader_read(r, dec, ev, out);                                         \
-	}
-
 /* ---- decoder ------------------------------------------------------------------------------------ */
 
 struct dial9_dec;
@@ -619,6 +378,7 @@ struct dial9_limits {
 	size_t pool_bytes; /* all strings and stacks of the pools, with bookkeeping: 1 GiB */
 	size_t schema_bytes; /* all schemas: 64 MiB */
 	uint32_t depth; /* lists in lists: 64, which is also the most; deeper: -EBADMSG */
+	uint64_t reserved[4]; /* 0 */
 };
 
 struct dial9_dec_opts {
@@ -648,6 +408,7 @@ struct dial9_event {
 	uint64_t ts; /* absolute, ns; 0 without a timestamp */
 	const struct dial9_value *values; /* one for each field, in schema order */
 	size_t value_cnt;
+	uint64_t reserved[2];
 };
 
 /* Cursor over the entries of a value or frame; its members are private. */
@@ -655,6 +416,7 @@ struct dial9_iter {
 	const uint8_t *pos, *end;
 	uint32_t left;
 	uint8_t type;
+	uint64_t reserved;
 };
 
 struct dial9_frame_schema {
@@ -677,6 +439,7 @@ struct dial9_frame {
 		struct dial9_frame_schema schema; /* SCHEMA */
 		struct dial9_frame_pool pool; /* STRINGS, STACKS, ANNOTATIONS */
 		struct dial9_event event; /* EVENT */
+		uint64_t reserved[16]; /* for kinds to come */
 	};
 };
 
@@ -703,6 +466,7 @@ DIAL9_API int dial9_dec_next(struct dial9_dec *dec, struct dial9_frame *out);
  * 0, or -errno. Return positive values, so that the two can be told apart.
  */
 struct dial9_visitor {
+	size_t sz; /* sizeof(struct dial9_visitor) */
 	int (*event)(void *ctx, const struct dial9_dec *dec, const struct dial9_event *ev);
 	int (*frame)(void *ctx, const struct dial9_dec *dec, const struct dial9_frame *frame);
 	void *ctx;
@@ -724,6 +488,7 @@ DIAL9_API uint64_t dial9_dec_consumed(const struct dial9_dec *dec);
 struct dial9_error {
 	uint64_t offset; /* of the torn frame (-ENODATA), else of the byte at fault */
 	const char *reason; /* borrowed from the decoder; "" when nothing is wrong */
+	uint64_t reserved[2];
 };
 
 /* What the last dial9_dec_next() had to complain of. */
@@ -787,7 +552,8 @@ DIAL9_API int dial9_reader_new(const char *event_name, const struct dial9_member
 DIAL9_API void dial9_reader_free(struct dial9_reader *r);
 
 /*
- * 1: *dst is filled; text borrows the decoder's memory as ev does, stacks the reader's until its next call.
+ * 1: *dst is filled; text borrows the decoder's memory as ev does, stacks, maps and lists the reader's until its
+ * next call.
  * 0: an event of another name. -EPROTOTYPE: a field cannot become the member. -ERANGE: a value does not fit. -ENOMEM.
  */
 DIAL9_API int dial9_reader_read(struct dial9_reader *r, const struct dial9_dec *dec,
@@ -796,5 +562,7 @@ DIAL9_API int dial9_reader_read(struct dial9_reader *r, const struct dial9_dec *
 #ifdef __cplusplus
 }
 #endif
+
+#include "dial9_event.h"
 
 #endif

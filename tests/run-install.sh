@@ -31,7 +31,7 @@ done
 
 limited "$make" install DESTDIR="$dir/root" prefix=/opt/d9 >"$dir/log" 2>&1 || die "make install"
 usr=$dir/root/opt/d9
-for f in bin/dial9-prof include/dial9.h lib/libdial9.a lib/libdial9.so lib/pkgconfig/libdial9.pc \
+for f in bin/dial9-prof include/dial9.h include/dial9_event.h lib/libdial9.a lib/libdial9.so lib/pkgconfig/libdial9.pc \
 	share/man/man1/dial9-prof-record.1 share/bash-completion/completions/dial9-prof \
 	share/zsh/site-functions/_dial9-prof share/fish/vendor_completions.d/dial9-prof.fish; do
 	[ -f "$usr/$f" ] || die "$f is not installed"

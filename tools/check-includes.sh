@@ -24,7 +24,7 @@ find user bpf include -name '*.[ch]' | sort | xargs awk '
 			may[a[i], prefix] = 1
 	}
 	BEGIN {
-		allow("include", "")
+		allow("include", "dial9.h dial9_event.h")
 		allow("bpf", "bpf vmlinux.h ptregs.h prof_abi.h")
 		allow("libdial9", "libdial9 dial9.h")
 		allow("base", "base")
@@ -66,7 +66,7 @@ find user bpf include -name '*.[ch]' | sort | xargs awk '
 		target = name
 		if (index(name, "/"))
 			sub(/\/.*/, "", target)
-		else if (name !~ /^(dial9|prof_abi|prof_events|prof\.skel|vmlinux|ptregs)\.h$/)
+		else if (name !~ /^(dial9|dial9_event|prof_abi|prof_events|prof\.skel|vmlinux|ptregs)\.h$/)
 			target = layer
 		if (split(name, to, "/") == 3 && !(to[1] == layer && to[2] == folder))
 			complain("only " to[1] "/" to[2] " includes what is in it: " name)

@@ -40,12 +40,29 @@ for src in $(find user -mindepth 2 -name '*.c' | sort); do
 	fi
 done
 
+# The shared library has what its headers declare, and each symbol has the version of a release, the newest of which
+# is this one.
 if [ -f "$out/libdial9.so" ]; then
-	wrong=$(nm -D --defined-only "$out/libdial9.so" | awk '$2 != "A" { print $3 }' |
-		sed 's/@.*//' | grep -v '^dial9_')
-	if [ -n "$wrong" ]; then
-		printf 'libdial9.so exports %s\n' "$(echo "$wrong" | tr '\n' ' ')" >&2
+	tmp=$(mktemp -d) || exit 1
+	nm -D --defined-only "$out/libdial9.so" | awk '$2 != "A" { print $3 }' | sort >"$tmp/versioned"
+	sed 's/@.*//' "$tmp/versioned" >"$tmp/exported"
+	"${CC:-gcc}" -E -P include/dial9.h | tr '\n' ' ' | tr ';' '\n' | grep 'visibility("default")' |
+		grep -o 'dial9_[a-z0-9_]*(' | tr -d '(' | sort >"$tmp/declared"
+	if ! diff "$tmp/declared" "$tmp/exported" >"$tmp/diff"; then
+		echo "libdial9.so does not export what dial9.h declares (< declared, > exported):" >&2
+		cat "$tmp/diff" >&2
 		bad=1
 	fi
+	release=DIAL9_$(sed -n 's/^#define DIAL9_VERSION_M[A-Z]* *//p' include/dial9.h | paste -sd.)
+	newest=$(sed -n 's/^\(DIAL9_[0-9.]*\) {.*/\1/p' user/libdial9/libdial9.map | sort -V | tail -n 1)
+	if [ "$newest" != "$release" ]; then
+		echo "libdial9.map ends with $newest, but this is release $release" >&2
+		bad=1
+	fi
+	if grep -v '@@*DIAL9_[0-9]*\.[0-9]*$' "$tmp/versioned" >&2; then
+		echo "libdial9.so: these symbols have no version of a release" >&2
+		bad=1
+	fi
+	rm -rf "$tmp"
 fi
 exit $bad

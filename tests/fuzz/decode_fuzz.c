@@ -86,7 +86,7 @@ static int visit(void *ctx, const struct dial9_dec *dec, const struct dial9_even
 static void check_visitor(const struct dial9_dec_opts *opts, int end, uint64_t hashes)
 {
 	uint64_t seen = 0;
-	struct dial9_visitor visitor = { .event = visit, .ctx = &seen };
+	struct dial9_visitor visitor = { .sz = sizeof(visitor), .event = visit, .ctx = &seen };
 	struct dial9_dec *dec;
 	int err;
 

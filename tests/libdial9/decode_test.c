@@ -436,7 +436,7 @@ Test(decode, visitor_sees_what_next_gives_and_may_stop)
 				     T_EVENT(0, 7),
 				     2 };
 	struct visits v = { 0 };
-	struct dial9_visitor visitor = { on_event, on_frame, &v };
+	struct dial9_visitor visitor = { sizeof(visitor), on_event, on_frame, &v };
 	struct dial9_dec *dec = dec_memory(p, sizeof(p));
 	uint64_t want = (1 + 5 + 25) + (3 + 133 + 33) + (9 + 7 + 49);
 

@@ -359,3 +359,26 @@ Test(event, huge_counts_are_refused_without_being_read)
 	drop_type(&t);
 	dial9_enc_free(enc);
 }
+
+/* As a program would that has another dial9_event.h compiled in. */
+Test(event, writers_of_another_abi_are_refused_before_they_write)
+{
+	struct dial9_event_type t = type_of(tick_schema);
+	struct dial9_enc *enc;
+	char want[200];
+	int err = 0;
+
+	cr_assert_eq(dial9_enc_new(NULL, &enc), 0);
+	cr_assert_eq(((struct dial9_enc_head *)enc)->epoch & 1, 1, "a type's first use is noticed");
+	cr_assert_null(dial9_enc_reserve(enc, &t, 1, 8, DIAL9_INLINE_ABI + 1, &err));
+	cr_assert_eq(err, -ENOSYS);
+	snprintf(want, sizeof(want),
+		 "the program's inline writers have ABI %d, this libdial9's %d: compile it against "
+		 "this library's dial9_event.h",
+		 DIAL9_INLINE_ABI + 1, DIAL9_INLINE_ABI);
+	cr_assert_str_eq(dial9_enc_error(enc), want);
+	assert_stream(enc, HEADER);
+	cr_assert_eq(tick_write(enc, &t, &(struct tick){ 1, 1 }), 0);
+	drop_type(&t);
+	dial9_enc_free(enc);
+}

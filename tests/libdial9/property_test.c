@@ -46,7 +46,7 @@ static int on_event(void *ctx, const struct dial9_dec *dec, const struct dial9_e
 
 static void check_visitor(struct check c, struct dial9_dec *dec)
 {
-	struct dial9_visitor v = { .event = on_event, .ctx = &c };
+	struct dial9_visitor v = { .sz = sizeof(v), .event = on_event, .ctx = &c };
 
 	c.seen = 0;
 	c.cancelled_at = c.want->cnt / 2;

@@ -334,3 +334,170 @@ Test(put, raw_containers_are_checked_before_they_are_copied)
 	dial9_schema_free(s);
 	dial9_enc_free(enc);
 }
+
+/* ---- what dial9_enc_error() says ------------------------------------------------------------------- */
+
+static const struct dial9_field some_fields[] = {
+	{ "n", DIAL9_VARINT },
+	{ "small", DIAL9_U16 },
+	{ "who", DIAL9_STRING | DIAL9_OPTIONAL },
+	{ "tags", DIAL9_LIST },
+	{ "m", DIAL9_MAP | DIAL9_OPTIONAL },
+};
+
+enum step { WORDS, BIG, NEGATIVE, BAD_TEXT, ABSENT, TOO_MANY, MISSING, OPEN, HALF_PAIR, NO_LIST };
+
+/* One event of some_fields that goes wrong in one place. */
+static int wrong(struct dial9_enc *enc, enum step step)
+{
+	int err = 0;
+
+	dial9_enc_put_u64(enc, 1);
+	if (step == WORDS)
+		return dial9_enc_put_str(enc, "words", 5);
+	if (step == BIG)
+		return dial9_enc_put_u64(enc, 70000);
+	if (step == NEGATIVE)
+		return dial9_enc_put_i64(enc, -5);
+	if (step == ABSENT)
+		return dial9_enc_put_none(enc);
+	dial9_enc_put_u64(enc, 2);
+	if (step == BAD_TEXT)
+		return dial9_enc_put_str(enc, "\xff", 1);
+	if (step == MISSING)
+		return dial9_enc_end(enc);
+	dial9_enc_put_none(enc);
+	if (step == NO_LIST)
+		return dial9_enc_close(enc);
+	dial9_enc_open_list(enc);
+	if (step == OPEN)
+		return dial9_enc_end(enc);
+	dial9_enc_close(enc);
+	dial9_enc_open_map(enc);
+	dial9_enc_put_u64(enc, 1);
+	if (step == HALF_PAIR)
+		return dial9_enc_close(enc);
+	dial9_enc_put_u64(enc, 1);
+	err = dial9_enc_close(enc);
+	return err ? err : dial9_enc_put_u64(enc, 1);
+}
+
+Test(put, an_event_that_fails_says_which_field_and_why)
+{
+	static const struct {
+		enum step step;
+		int err;
+		const char *why;
+	} cases[] = {
+		{ WORDS, -EPROTOTYPE, "Request.small: is U16, given String" },
+		{ BIG, -ERANGE, "Request.small: 70000 does not fit U16" },
+		{ NEGATIVE, -ERANGE, "Request.small: -5 does not fit U16" },
+		{ ABSENT, -EPROTOTYPE, "Request.small: is U16, given nothing" },
+		{ BAD_TEXT, -EILSEQ, "Request.who: text that is not UTF-8" },
+		{ MISSING, -EPROTOTYPE, "Request.who: has no value" },
+		{ NO_LIST, -EINVAL, "Request.who: no list or map is open" },
+		{ OPEN, -EPROTOTYPE, "Request.tags: a list or map is still open" },
+		{ HALF_PAIR, -EPROTOTYPE, "Request.m: a key without value" },
+		{ TOO_MANY, -EPROTOTYPE, "Request: all fields have their values" },
+	};
+	struct dial9_schema *s = schema("Request", true, some_fields, 5);
+	struct dial9_enc *enc = encoder();
+	size_t i;
+	int err;
+
+	cr_assert_str_eq(dial9_enc_error(enc), "");
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		cr_assert_eq(dial9_enc_begin(enc, s, 0), 0);
+		err = wrong(enc, cases[i].step);
+		cr_assert_eq(err, cases[i].err, "%s: %d", cases[i].why, err);
+		cr_assert_str_eq(dial9_enc_error(enc), cases[i].why);
+		cr_assert_eq(dial9_enc_put_u64(enc, 1),
+			     cases[i].step == MISSING || cases[i].step == OPEN ? -EINVAL : err);
+		dial9_enc_cancel(enc);
+	}
+	assert_stream(enc, HEADER);
+	dial9_enc_free(enc);
+	dial9_schema_free(s);
+}
+
+Test(put, calls_beside_events_say_why_too)
+{
+	static const char long_name[] =
+		"0123456789012345678901234567890123456789012345678901234567890123456789";
+	const struct dial9_field f = { long_name, DIAL9_U8 };
+	struct dial9_schema *s = schema("x", true, &f, 1), *other = schema(long_name, true, &f, 1);
+	struct dial9_enc *enc = encoder();
+	uint32_t id;
+
+	cr_assert_eq(dial9_enc_put_u64(enc, 1), -EINVAL);
+	cr_assert_str_eq(dial9_enc_error(enc), "no event is begun");
+	cr_assert_eq(dial9_enc_intern(enc, "\xff", 1, &id), -EILSEQ);
+	cr_assert_str_eq(dial9_enc_error(enc), "text that is not UTF-8");
+	cr_assert_eq(dial9_enc_register(enc, s, 3), 0);
+	cr_assert_eq(dial9_enc_register(enc, other, 3), -EEXIST);
+	cr_assert_str_eq(dial9_enc_error(enc),
+			 "0123456789012345678901234567890123456789012345678901234567890123"
+			 ": the type id has another layout");
+	cr_assert_eq(dial9_enc_begin(enc, other, 0), 0);
+	cr_assert_eq(dial9_enc_begin(enc, s, 0), -EBUSY);
+	cr_assert(strstr(dial9_enc_error(enc), ": an event is open"));
+	cr_assert_eq(dial9_enc_put_u64(enc, 256), -ERANGE);
+	cr_assert_str_eq(dial9_enc_error(enc),
+			 "0123456789012345678901234567890123456789012345678901234567890123"
+			 ".0123456789012345678901234567890123456789012345678901234567890123"
+			 ": 256 does not fit U8");
+	dial9_enc_free(enc);
+	dial9_schema_free(s);
+	dial9_schema_free(other);
+}
+
+/* A list of `depth` lists, one in the other, as a decoder would give it. */
+static size_t nested_lists(uint8_t *raw, unsigned int depth)
+{
+	size_t sz = 0;
+
+	for (; depth; depth--, sz += 5)
+		memcpy(raw + sz, depth == 1 ? "\x0e\0\0\0\0" : "\x0e\1\0\0\0", 5);
+	return sz;
+}
+
+/* Whatever is written can be read: 64 deep in all, however much of it comes as one value. */
+Test(put, lists_given_as_a_value_count_with_those_that_are_open)
+{
+	const struct dial9_field f = { "l", DIAL9_LIST };
+	struct dial9_schema *s = schema("x", true, &f, 1);
+	struct dial9_enc *enc = encoder();
+	unsigned int open, deep, i;
+	struct dial9_value v;
+	struct dial9_frame fr;
+	struct dial9_dec *dec;
+	uint8_t raw[64 * 5];
+	const uint8_t *p;
+	int err, more;
+	size_t n;
+
+	for (open = 1; open <= 64; open += 21) {
+		for (deep = 63 - open; deep <= 65 - open && deep; deep++) {
+			v = (struct dial9_value){ .type = DIAL9_LIST };
+			v.list =
+				(struct dial9_entries){ raw, (uint32_t)nested_lists(raw, deep), 1 };
+			cr_assert_eq(dial9_enc_begin(enc, s, 0), 0);
+			for (i = 0; i < open; i++)
+				cr_assert_eq(dial9_enc_open_list(enc), 0);
+			err = dial9_enc_put_value(enc, &v);
+			cr_assert_eq(err, open + 1 + deep > 64 ? -EPROTOTYPE : 0, "%u and %u: %d",
+				     open, deep, err);
+			for (i = 0; i < open; i++)
+				dial9_enc_close(enc);
+			cr_assert_eq(dial9_enc_end(enc), err);
+		}
+	}
+	p = enc_bytes(enc, &n);
+	dec = dec_memory(p, n);
+	while ((more = dial9_dec_next(dec, &fr)) == 1)
+		;
+	cr_assert_eq(more, 0);
+	dial9_dec_free(dec);
+	dial9_enc_free(enc);
+	dial9_schema_free(s);
+}

@@ -230,10 +230,11 @@ Test(reader, survives_many_layouts_of_one_name)
 
 Test(reader, refuses_members_that_are_no_kind)
 {
-	const struct dial9_member list = { "l", DIAL9_LIST, 8 };
+	const struct dial9_member none = { "l", DIAL9_OPTIONAL, 8 }, later = { "l", 16, 8 };
 	struct dial9_reader *r = NULL;
 
-	cr_assert_eq(dial9_reader_new("x", &list, 1, 64, &r), -EINVAL);
+	cr_assert_eq(dial9_reader_new("x", &none, 1, 64, &r), -EINVAL);
+	cr_assert_eq(dial9_reader_new("x", &later, 1, 64, &r), -EINVAL);
 	cr_assert_eq(dial9_reader_new("x", NULL, 0, 4, &r), -EINVAL);
 	cr_assert_null(r);
 	dial9_reader_free(NULL);

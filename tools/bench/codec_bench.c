@@ -221,7 +221,7 @@ static struct dial9_dec *decoder(const struct bench *b)
 
 static void decode_visitor(struct bench *b)
 {
-	struct dial9_visitor v = { .event = on_event, .ctx = &b->sum };
+	struct dial9_visitor v = { .sz = sizeof(v), .event = on_event, .ctx = &b->sum };
 	struct dial9_dec *dec = decoder(b);
 
 	must(dial9_dec_visit(dec, &v));

@@ -72,32 +72,6 @@ static const char *const meta_hidden[] = {
 	PROF_META_RING_BYTES,
 };
 
-const char *info_type_name(uint8_t type)
-{
-	static const char *const names[][2] = {
-		[DIAL9_I64] = { "I64", "I64?" },
-		[DIAL9_F64] = { "F64", "F64?" },
-		[DIAL9_BOOL] = { "Bool", "Bool?" },
-		[DIAL9_STRING] = { "String", "String?" },
-		[DIAL9_BYTES] = { "Bytes", "Bytes?" },
-		[DIAL9_POOLED_STACK] = { "PooledStack", "PooledStack?" },
-		[DIAL9_POOLED_STRING] = { "PooledString", "PooledString?" },
-		[DIAL9_STACK] = { "Stack", "Stack?" },
-		[DIAL9_VARINT] = { "Varint", "Varint?" },
-		[DIAL9_STRING_MAP] = { "StringMap", "StringMap?" },
-		[DIAL9_U8] = { "U8", "U8?" },
-		[DIAL9_U16] = { "U16", "U16?" },
-		[DIAL9_U32] = { "U32", "U32?" },
-		[DIAL9_LIST] = { "List", "List?" },
-		[DIAL9_MAP] = { "Map", "Map?" },
-	};
-	uint8_t base = type & (uint8_t)~DIAL9_OPTIONAL;
-
-	if (base < 1 || base >= sizeof(names) / sizeof(names[0]))
-		return "?";
-	return names[base][!!(type & DIAL9_OPTIONAL)];
-}
-
 static bool meta_has_line(const char *key)
 {
 	for (size_t i = 0; i < sizeof(meta_lines) / sizeof(meta_lines[0]); i++)
@@ -367,7 +341,7 @@ static void put_schemas(struct info *in)
 			buf_addstr(&in->out, f ? ", " : "  {");
 			text_name(&in->out, in->names, v[i]->field_names[f]);
 			buf_printf(&in->out, " %s",
-				   info_type_name(dial9_schema_field_type(v[i]->schema, f)));
+				   dial9_type_name(dial9_schema_field_type(v[i]->schema, f)));
 		}
 		buf_addstr(&in->out, v[i]->field_cnt ? "}" : "  {}");
 		if (!dial9_schema_has_timestamp(v[i]->schema))

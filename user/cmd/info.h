@@ -23,9 +23,6 @@ struct info {
 	struct buf out;
 };
 
-/* "U32", "Varint?" and so on; static text. */
-const char *info_type_name(uint8_t type);
-
 /* The JSON form, appended to in->out. */
 void info_json(struct info *in);
 

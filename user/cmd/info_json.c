@@ -120,7 +120,7 @@ static void json_schemas(struct info *in)
 			buf_addstr(&in->out, f ? ",[" : "[");
 			text_json_name(&in->out, in->names, v[i]->field_names[f]);
 			buf_printf(&in->out, ",\"%s\"]",
-				   info_type_name(dial9_schema_field_type(v[i]->schema, f)));
+				   dial9_type_name(dial9_schema_field_type(v[i]->schema, f)));
 		}
 		buf_addstr(&in->out, "]}");
 	}

@@ -46,9 +46,9 @@ static void put_verdict(struct buf *out, const struct source *src, const struct 
 static int verify(struct source *src, struct dial9_dec *dec, bool json)
 {
 	struct dump_tally tally = { 0 };
-	struct dial9_visitor visitor = { .event = count_event,
-					 .frame = count_frame,
-					 .ctx = &tally };
+	struct dial9_visitor visitor = {
+		.sz = sizeof(visitor), .event = count_event, .frame = count_frame, .ctx = &tally
+	};
 	int code, written, err = dial9_dec_visit(dec, &visitor);
 	struct buf out = { 0 };
 

@@ -25,6 +25,7 @@
 #include "pool.h"
 #include "schema.h"
 #include "value.h"
+#include "versioned.h"
 #include "wire.h"
 
 #define WINDOW_MIN (64u << 10)
@@ -59,15 +60,25 @@ static void apply_limits(struct dial9_limits *l)
 		l->depth = VALUE_DEPTH_MAX;
 }
 
+static bool has_no_reserved(const struct dial9_limits *l)
+{
+	uint64_t bits = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(l->reserved) / sizeof(l->reserved[0]); i++)
+		bits |= l->reserved[i];
+	return !bits;
+}
+
 int dial9_dec_new(const struct dial9_dec_opts *opts, struct dial9_dec **out)
 {
+	const size_t least = offsetof(struct dial9_dec_opts, limits);
 	struct dial9_dec_opts o = { 0 };
 	struct dial9_dec *d;
 
-	if (!opts || opts->sz < offsetof(struct dial9_dec_opts, limits))
+	if (!opts || versioned_copy(&o, sizeof(o), opts, least))
 		return -EINVAL;
-	memcpy(&o, opts, opts->sz < sizeof(o) ? opts->sz : sizeof(o));
-	if (o.read && o.data)
+	if ((o.read && o.data) || !has_no_reserved(&o.limits))
 		return -EINVAL;
 	apply_limits(&o.limits);
 	d = calloc(1, sizeof(*d));
@@ -301,7 +312,7 @@ static int parse_pool(struct dial9_dec *d, const uint8_t **pos, struct dial9_fra
 	out->kind = is_text ? DIAL9_FRAME_STRINGS : DIAL9_FRAME_STACKS;
 	out->pool.cnt = cnt;
 	out->pool.type_id = 0;
-	out->pool.iter = (struct dial9_iter){ start, p, cnt, **pos };
+	out->pool.iter = (struct dial9_iter){ start, p, cnt, **pos, 0 };
 	*pos = p;
 	return define_all(d, out->pool.iter);
 }
@@ -360,7 +371,7 @@ static int parse_annotations(struct dial9_dec *d, const uint8_t **pos, struct di
 	out->kind = DIAL9_FRAME_ANNOTATIONS;
 	out->pool.cnt = cnt;
 	out->pool.type_id = id;
-	out->pool.iter = (struct dial9_iter){ start, p, cnt, WIRE_ANNOTATIONS };
+	out->pool.iter = (struct dial9_iter){ start, p, cnt, WIRE_ANNOTATIONS, 0 };
 	*pos = p;
 	return 0;
 }
@@ -520,20 +531,24 @@ int dial9_dec_next(struct dial9_dec *d, struct dial9_frame *out)
 
 int dial9_dec_visit(struct dial9_dec *d, const struct dial9_visitor *visitor)
 {
+	struct dial9_visitor v;
 	struct dial9_frame f;
-	int got;
+	const size_t least = offsetof(struct dial9_visitor, ctx) + sizeof(void *);
+	int got = versioned_copy(&v, sizeof(v), visitor, least);
 
+	if (got)
+		return got;
 	do {
-		got = event_visit(&d->in, d, visitor);
+		got = event_visit(&d->in, d, &v);
 		if (got)
 			break;
 		got = dial9_dec_next(d, &f);
 		if (got != 1)
 			break;
 		if (f.kind == DIAL9_FRAME_EVENT)
-			got = visitor->event(visitor->ctx, d, &f.event);
+			got = v.event(v.ctx, d, &f.event);
 		else
-			got = visitor->frame ? visitor->frame(visitor->ctx, d, &f) : 0;
+			got = v.frame ? v.frame(v.ctx, d, &f) : 0;
 	} while (!got);
 	return got;
 }
@@ -545,8 +560,7 @@ uint64_t dial9_dec_consumed(const struct dial9_dec *d)
 
 void dial9_dec_error(const struct dial9_dec *d, struct dial9_error *out)
 {
-	out->offset = d->fault_offset;
-	out->reason = d->in.fault.reason;
+	*out = (struct dial9_error){ .offset = d->fault_offset, .reason = d->in.fault.reason };
 }
 
 /* ---- look-ups ------------------------------------------------------------------------------------- */

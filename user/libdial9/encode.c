@@ -14,15 +14,82 @@
 #include "encode.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
 #include "schema.h"
+#include "versioned.h"
 #include "wire.h"
 
 #define FLUSH_AT (64u << 10)
 #define BUF_MIN 4096
+
+const char *encode_reason(int err)
+{
+	switch (err) {
+	case -EILSEQ:
+		return "text that is not UTF-8";
+	case -E2BIG:
+		return "longer than the format or the encoder's buf_max allows";
+	case -ENOMEM:
+		return "no memory";
+	case -ENOSPC:
+		return "all ids are used, or no space is left to write to";
+	case -ENOTSUP:
+		return "not without DIAL9_LEVEL_4";
+	case -EBUSY:
+		return "an event is open";
+	case -EEXIST:
+		return "the type id has another layout";
+	}
+	return "write() failed";
+}
+
+/* Names are cut where they would leave no room for the reason. */
+#define NAME_MAX_LEN 64
+
+static int cut(size_t len)
+{
+	return len < NAME_MAX_LEN ? (int)len : NAME_MAX_LEN;
+}
+
+int encode_error(struct dial9_enc *enc, const struct dial9_schema *s, long field, int err,
+		 const char *fmt, ...)
+{
+	struct dial9_str name;
+	size_t at = 0;
+	va_list args;
+
+	if (s) {
+		name = dial9_schema_name_n(s);
+		at += (size_t)snprintf(enc->why, sizeof(enc->why), "%.*s", cut(name.len), name.ptr);
+	}
+	if (s && field >= 0) {
+		name = dial9_schema_field_name_n(s, (size_t)field);
+		at += (size_t)snprintf(enc->why + at, sizeof(enc->why) - at, ".%.*s", cut(name.len),
+				       name.ptr);
+	}
+	if (s)
+		at += (size_t)snprintf(enc->why + at, sizeof(enc->why) - at, ": ");
+	va_start(args, fmt);
+	vsnprintf(enc->why + at, sizeof(enc->why) - at, fmt, args);
+	va_end(args);
+	return err;
+}
+
+/* The same where the code says all there is to say; 0 passes. */
+static int explain(struct dial9_enc *enc, const struct dial9_schema *s, int err)
+{
+	return err < 0 ? encode_error(enc, s, -1, err, "%s", encode_reason(err)) : err;
+}
+
+const char *dial9_enc_error(const struct dial9_enc *enc)
+{
+	return enc->why;
+}
 
 int encode_poison(struct dial9_enc *enc, int err)
 {
@@ -79,7 +146,7 @@ int dial9_enc_flush(struct dial9_enc *enc)
 		return 0;
 	err = enc->write(enc->ctx, enc->buf, (size_t)(enc->h.pos - enc->buf));
 	if (err < 0)
-		return err;
+		return encode_error(enc, NULL, -1, err, "write() failed: error %d", -err);
 	drop_complete(enc);
 	return 0;
 }
@@ -147,13 +214,12 @@ int dial9_enc_new(const struct dial9_enc_opts *opts, struct dial9_enc **out)
 {
 	struct dial9_enc_opts o = { 0 };
 	struct dial9_enc *enc;
-	int err;
+	int err = 0;
 
-	if (opts) {
-		if (opts->sz < offsetof(struct dial9_enc_opts, write))
-			return -EINVAL;
-		memcpy(&o, opts, opts->sz < sizeof(o) ? opts->sz : sizeof(o));
-	}
+	if (opts)
+		err = versioned_copy(&o, sizeof(o), opts, offsetof(struct dial9_enc_opts, write));
+	if (err)
+		return err;
 	if (o.level && o.level != DIAL9_LEVEL_3 && o.level != DIAL9_LEVEL_4)
 		return -EINVAL;
 	enc = calloc(1, sizeof(*enc));
@@ -216,16 +282,27 @@ static uint8_t *put_event_head(struct dial9_enc *enc, uint8_t *p, uint64_t ts)
 	return wire_put_u24(p, (uint32_t)delta);
 }
 
+/* The schema has a type that this encoder does not write. */
+static int refuse_level(struct dial9_enc *enc, const struct dial9_schema *s)
+{
+	long i = 0;
+
+	while (!wire_is_level4(s->types[i]))
+		i++;
+	return encode_error(enc, s, i, -ENOTSUP, "%s needs DIAL9_LEVEL_4",
+			    dial9_type_name(s->types[i]));
+}
+
 static int begin(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t ts)
 {
 	int err = 0;
 
 	if (s->level4 && enc->level < DIAL9_LEVEL_4)
-		return -ENOTSUP;
+		return refuse_level(enc, s);
 	if (enc->write && (size_t)(enc->h.pos - enc->buf) >= enc->flush_at)
 		err = dial9_enc_flush(enc);
 	if (err)
-		return err;
+		return err; /* flushing said why */
 	enc->entry = schema_set_find(&enc->schemas, s);
 	if (!enc->entry)
 		err = schema_set_get(&enc->schemas, s, &enc->entry);
@@ -233,7 +310,7 @@ static int begin(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t t
 		err = encode_ensure(enc, (enc->entry->emitted ? 0 : SCHEMA_SZ(s)) + WIRE_RESET_SZ +
 						 s->fixed_max);
 	if (err)
-		return err;
+		return explain(enc, s, err);
 	if (!enc->entry->emitted)
 		enc->cur = put_schema(enc->cur, enc->entry);
 	enc->cur = put_event_head(enc, enc->cur, ts);
@@ -254,7 +331,7 @@ static int must_be_closed(struct dial9_enc *enc)
 		return 0;
 	}
 	settle(enc);
-	return enc->open ? -EBUSY : 0;
+	return enc->open ? explain(enc, enc->entry->schema, -EBUSY) : 0;
 }
 
 int dial9_enc_begin(struct dial9_enc *enc, const struct dial9_schema *s, uint64_t ts)
@@ -281,9 +358,15 @@ int dial9_enc_end(struct dial9_enc *enc)
 	int err = enc->err;
 
 	if (!enc->open && !err)
-		return -EINVAL;
-	if (!err && (enc->type != enc->type_end || enc->depth))
-		err = -EPROTOTYPE;
+		return encode_error(enc, NULL, -1, -EINVAL, "no event is begun");
+	if (!err && enc->depth)
+		err = encode_error(enc, enc->entry->schema,
+				   (long)(enc->outer_type - enc->entry->schema->types) - 1,
+				   -EPROTOTYPE, "a list or map is still open");
+	else if (!err && enc->type != enc->type_end)
+		err = encode_error(enc, enc->entry->schema,
+				   (long)(enc->type - enc->entry->schema->types), -EPROTOTYPE,
+				   "has no value");
 	if (!err) {
 		commit(enc);
 		enc->entry->emitted = true;
@@ -294,14 +377,21 @@ int dial9_enc_end(struct dial9_enc *enc)
 }
 
 uint8_t *dial9_enc_reserve(struct dial9_enc *enc, struct dial9_event_type *type, uint64_t ts,
-			   size_t sz, int *err)
+			   size_t sz, unsigned int inline_abi, int *err)
 {
 	*err = must_be_closed(enc);
 	if (*err)
 		return NULL;
+	if (inline_abi != DIAL9_INLINE_ABI) {
+		*err = encode_error(enc, NULL, -1, -ENOSYS,
+				    "the program's inline writers have ABI %u, this libdial9's %u: "
+				    "compile it against this library's dial9_event.h",
+				    inline_abi, DIAL9_INLINE_ABI);
+		return NULL;
+	}
 	*err = begin(enc, type->schema, ts);
 	if (!*err)
-		*err = encode_ensure(enc, sz);
+		*err = explain(enc, type->schema, encode_ensure(enc, sz));
 	if (*err) {
 		dial9_enc_cancel(enc);
 		return NULL;
@@ -316,6 +406,15 @@ uint8_t *dial9_enc_reserve(struct dial9_enc *enc, struct dial9_event_type *type,
 	encode_poison(enc, 0);
 	set_limit(enc);
 	return enc->cur;
+}
+
+int dial9_enc_refuse(struct dial9_enc *enc, const struct dial9_event_type *type, const char *field,
+		     int err)
+{
+	return encode_error(enc, type->schema, dial9_schema_find(type->schema, field), err, "%s",
+			    err == -EPROTOTYPE ? "an element of an impossible type" :
+			    err == -ERANGE     ? "an element that does not fit its type" :
+						 encode_reason(err));
 }
 
 /* Room for a frame of n bytes below the open event; *at is where it goes. */
@@ -362,17 +461,17 @@ int dial9_enc_intern(struct dial9_enc *enc, const char *s, size_t len, uint32_t 
 
 	settle(enc);
 	if (len > UINT32_MAX)
-		return -E2BIG;
+		return explain(enc, NULL, -E2BIG);
 	hash = pool_hash(&enc->strings, s, len);
 	if (pool_find(&enc->strings, hash, s, (uint32_t)len, id))
 		return 0;
 	if (dial9_utf8_valid_len(s, len) != len)
-		return -EILSEQ;
+		return explain(enc, NULL, -EILSEQ);
 	err = encode_ensure(enc, POOL_FRAME_SZ(len) + enc->reserve);
 	if (!err)
 		err = intern_new(&enc->strings, hash, s, (uint32_t)len, id);
 	if (err)
-		return err;
+		return explain(enc, NULL, err);
 	insert(enc, POOL_FRAME_SZ(len), &at);
 	put_pool_frame(at, WIRE_STRINGS, *id, (uint32_t)len, s, len);
 	return 0;
@@ -396,12 +495,12 @@ int dial9_enc_intern_stack(struct dial9_enc *enc, const uint64_t *frames, size_t
 
 	settle(enc);
 	if (enc->level < DIAL9_LEVEL_4)
-		return -ENOTSUP;
+		return explain(enc, NULL, -ENOTSUP);
 	if (cnt > UINT32_MAX / 8)
-		return -E2BIG;
+		return explain(enc, NULL, -E2BIG);
 	err = encode_ensure(enc, 2 * sz + enc->reserve);
 	if (err)
-		return err;
+		return explain(enc, NULL, err);
 	/* Far enough up that the open event can move below it. */
 	scratch = enc->cur + sz;
 	put_frames(scratch, frames, cnt);
@@ -410,7 +509,7 @@ int dial9_enc_intern_stack(struct dial9_enc *enc, const uint64_t *frames, size_t
 		return 0;
 	err = intern_new(&enc->stacks, hash, scratch, (uint32_t)cnt * 8, id);
 	if (err)
-		return err;
+		return explain(enc, NULL, err);
 	insert(enc, sz, &at);
 	put_pool_frame(at, WIRE_STACKS, *id, (uint32_t)cnt, scratch, cnt * 8);
 	return 0;
@@ -433,12 +532,12 @@ int dial9_enc_define_string(struct dial9_enc *enc, uint32_t id, const char *s, s
 	if (err)
 		return err;
 	if (len > UINT32_MAX)
-		return -E2BIG;
+		return explain(enc, NULL, -E2BIG);
 	if (dial9_utf8_valid_len(s, len) != len)
-		return -EILSEQ;
+		return explain(enc, NULL, -EILSEQ);
 	err = encode_ensure(enc, POOL_FRAME_SZ(len));
 	if (err)
-		return err;
+		return explain(enc, NULL, err);
 	insert(enc, POOL_FRAME_SZ(len), &at);
 	put_pool_frame(at, WIRE_STRINGS, id, (uint32_t)len, s, len);
 	claim_id(&enc->strings, id);
@@ -454,12 +553,12 @@ int dial9_enc_define_stack(struct dial9_enc *enc, uint32_t id, const uint64_t *f
 	if (err)
 		return err;
 	if (enc->level < DIAL9_LEVEL_4)
-		return -ENOTSUP;
+		return explain(enc, NULL, -ENOTSUP);
 	if (cnt > UINT32_MAX)
-		return -E2BIG;
+		return explain(enc, NULL, -E2BIG);
 	err = encode_ensure(enc, sz);
 	if (err)
-		return err;
+		return explain(enc, NULL, err);
 	insert(enc, sz, &at);
 	put_pool_frame(at, WIRE_STACKS, id, (uint32_t)cnt, NULL, 0);
 	put_frames(at + sz - cnt * 8, frames, cnt);
@@ -485,11 +584,14 @@ int dial9_enc_register(struct dial9_enc *enc, const struct dial9_schema *s, uint
 	struct schema_set_entry *entry;
 	int err = must_be_closed(enc);
 
-	if (!err && s->level4 && enc->level < DIAL9_LEVEL_4)
-		err = -ENOTSUP;
+	if (err)
+		return err;
+	if (s->level4 && enc->level < DIAL9_LEVEL_4)
+		return refuse_level(enc, s);
+	err = schema_set_get_as(&enc->schemas, s, type_id, &entry);
 	if (!err)
-		err = schema_set_get_as(&enc->schemas, s, type_id, &entry);
-	return err ? err : announce(enc, entry);
+		err = announce(enc, entry);
+	return explain(enc, s, err);
 }
 
 int dial9_enc_annotate(struct dial9_enc *enc, const struct dial9_schema *s, uint16_t field,
@@ -502,19 +604,19 @@ int dial9_enc_annotate(struct dial9_enc *enc, const struct dial9_schema *s, uint
 	if (err)
 		return err;
 	if (enc->level < DIAL9_LEVEL_4)
-		return -ENOTSUP;
+		return explain(enc, s, -ENOTSUP);
 	if (key.len > UINT16_MAX || value.len > UINT32_MAX)
-		return -E2BIG;
+		return explain(enc, s, -E2BIG);
 	if (dial9_utf8_valid_len(key.ptr, key.len) != key.len ||
 	    dial9_utf8_valid_len(value.ptr, value.len) != value.len)
-		return -EILSEQ;
+		return explain(enc, s, -EILSEQ);
 	err = schema_set_get(&enc->schemas, s, &entry);
 	if (!err && !entry->emitted)
 		err = announce(enc, entry);
 	if (!err)
 		err = encode_ensure(enc, 1 + WIRE_VARINT_MAX + 2 + 8 + key.len + value.len);
 	if (err)
-		return err;
+		return explain(enc, s, err);
 	p = wire_put_u8(enc->cur, WIRE_ANNOTATIONS);
 	p = wire_put_varint(p, entry->id);
 	p = wire_put_u16(p, 1);

@@ -40,6 +40,7 @@ struct dial9_enc {
 	uint64_t flushed; /* bytes that left the buffer */
 	struct schema_set schemas;
 	struct pool strings, stacks;
+	char why[192]; /* the last call that failed did */
 };
 
 /* Room for n bytes behind cur. 0, -E2BIG, -ENOMEM, or what write() returned. Moves the buffer. */
@@ -49,6 +50,16 @@ static inline int encode_ensure(struct dial9_enc *enc, size_t n)
 {
 	return (size_t)(enc->end - enc->cur) >= n ? 0 : encode_grow(enc, n);
 }
+
+/*
+ * Note for dial9_enc_error() what went wrong, with an event's field (-1: the event as a whole; s NULL: neither).
+ * Returns err.
+ */
+int encode_error(struct dial9_enc *enc, const struct dial9_schema *s, long field, int err,
+		 const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+
+/* What err means where nothing more is known. Static. */
+const char *encode_reason(int err);
 
 /* Make the open event fail with err; returns it. The puts that follow find no field and end up there too. */
 int encode_poison(struct dial9_enc *enc, int err);

@@ -13,6 +13,7 @@
 #include "encode.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "schema.h"
@@ -24,21 +25,53 @@
 /* What an element may need: its type and the widest fixed part. */
 #define ELEM_MAX (1 + WIRE_VARINT_MAX)
 
+/* The field whose value was begun last; -1 if none was. */
+static long begun_field(const struct dial9_enc *enc)
+{
+	const uint8_t *next = enc->depth ? enc->outer_type : enc->type;
+
+	return (long)(next - enc->entry->schema->types) - 1;
+}
+
+/* The open event fails at that field: for the usual reason of err, or for the one given. */
+static int fail(struct dial9_enc *enc, int err)
+{
+	return encode_poison(enc, encode_error(enc, enc->entry->schema, begun_field(enc), err, "%s",
+					       encode_reason(err)));
+}
+
+#define fail_why(enc, err, ...)                                                                    \
+	encode_poison(enc,                                                                         \
+		      encode_error(enc, (enc)->entry->schema, begun_field(enc), err, __VA_ARGS__))
+
+/* The next field cannot be what is given: a type, or 0 for absent. */
+static int fail_type(struct dial9_enc *enc, uint8_t given)
+{
+	long field = begun_field(enc) + 1;
+
+	return encode_poison(enc, encode_error(enc, enc->entry->schema, field, -EPROTOTYPE,
+					       "is %s, given %s", dial9_type_name(*enc->type),
+					       given ? dial9_type_name(given) : "nothing"));
+}
+
 static int begin_elem(struct dial9_enc *enc, uint32_t accepts, uint8_t elem_type)
 {
 	int err;
 
-	if (!enc->open)
-		return enc->err ? enc->err : -EINVAL;
 	if (enc->err)
 		return enc->err;
-	if (!enc->depth || !(accepts & BIT(elem_type)))
-		return encode_poison(enc, -EPROTOTYPE);
+	if (!enc->open)
+		return encode_error(enc, NULL, -1, -EINVAL, "no event is begun");
+	if (!enc->depth)
+		return encode_poison(enc, encode_error(enc, enc->entry->schema, -1, -EPROTOTYPE,
+						       "all fields have their values"));
+	if (!(accepts & BIT(elem_type)))
+		return fail_why(enc, -EPROTOTYPE, "an element is never absent");
 	if (enc->nest[enc->depth - 1].cnt == UINT32_MAX * 2ull)
-		return encode_poison(enc, -E2BIG);
+		return fail(enc, -E2BIG);
 	err = encode_ensure(enc, ELEM_MAX + enc->reserve);
 	if (err)
-		return encode_poison(enc, err);
+		return fail(enc, err);
 	enc->nest[enc->depth - 1].cnt++;
 	enc->cur = wire_put_u8(enc->cur, elem_type);
 	return elem_type;
@@ -53,7 +86,7 @@ static inline int next_field(struct dial9_enc *enc, uint32_t accepts, uint8_t el
 		return begin_elem(enc, accepts, elem_type);
 	type = *enc->type;
 	if (!(accepts & BIT(type & 0x7f)))
-		return encode_poison(enc, -EPROTOTYPE);
+		return fail_type(enc, elem_type);
 	enc->type++;
 	if (type & DIAL9_OPTIONAL)
 		enc->cur = wire_put_u8(enc->cur, 1);
@@ -90,7 +123,8 @@ static int put_uint(struct dial9_enc *enc, int type, uint64_t v)
 	default:
 		return type;
 	}
-	return encode_poison(enc, -ERANGE);
+	return fail_why(enc, -ERANGE, "%" PRIu64 " does not fit %s", v,
+			dial9_type_name((uint8_t)type));
 }
 
 static int put_u64_as(struct dial9_enc *enc, uint64_t v, uint8_t elem_type)
@@ -115,7 +149,8 @@ int dial9_enc_put_i64(struct dial9_enc *enc, int64_t v)
 	int type = next_field(enc, UINTS | BIT(DIAL9_I64), DIAL9_I64);
 
 	if (type != DIAL9_I64)
-		return type > 0 && v < 0 ? encode_poison(enc, -ERANGE) :
+		return type > 0 && v < 0 ? fail_why(enc, -ERANGE, "%" PRId64 " does not fit %s", v,
+						    dial9_type_name((uint8_t)type)) :
 					   put_uint(enc, type, (uint64_t)v);
 	enc->cur = wire_put_u64(enc->cur, (uint64_t)v);
 	return 0;
@@ -144,25 +179,13 @@ int dial9_enc_put_bool(struct dial9_enc *enc, bool v)
 	return put_uint(enc, next_field(enc, BIT(DIAL9_BOOL), DIAL9_BOOL), v);
 }
 
-int64_t dial9_payload_too_big(void)
-{
-	return -E2BIG;
-}
-
-int64_t dial9_payload_text(const char *s, size_t len)
-{
-	if (dial9_utf8_valid_len(s, len) != len)
-		return -EILSEQ;
-	return dial9_inline_limit(len, 1);
-}
-
 /* A count or length and the payload behind it. */
 static int put_counted(struct dial9_enc *enc, uint32_t cnt, const void *data, size_t sz)
 {
 	int err = encode_ensure(enc, 4 + sz + enc->reserve);
 
 	if (err)
-		return encode_poison(enc, err);
+		return fail(enc, err);
 	enc->cur = wire_put_u32(enc->cur, cnt);
 	enc->cur = wire_put_bytes(enc->cur, data, sz);
 	return 0;
@@ -198,14 +221,14 @@ int dial9_enc_put_str(struct dial9_enc *enc, const char *s, size_t len)
 	if (type == DIAL9_POOLED_STRING) {
 		err = dial9_enc_intern(enc, s, len, &id);
 		if (err)
-			return encode_poison(enc, err);
+			return fail(enc, err);
 		enc->cur = wire_put_u32(enc->cur, id);
 		return 0;
 	}
 	if (len > UINT32_MAX)
-		return encode_poison(enc, -E2BIG);
+		return fail(enc, -E2BIG);
 	if (dial9_utf8_valid_len(s, len) != len)
-		return encode_poison(enc, -EILSEQ);
+		return fail(enc, -EILSEQ);
 	return put_counted(enc, (uint32_t)len, s, len);
 }
 
@@ -216,7 +239,7 @@ int dial9_enc_put_bytes(struct dial9_enc *enc, const void *p, size_t sz)
 	if (type < 0)
 		return type;
 	if (sz > UINT32_MAX)
-		return encode_poison(enc, -E2BIG);
+		return fail(enc, -E2BIG);
 	return put_counted(enc, (uint32_t)sz, p, sz);
 }
 
@@ -231,15 +254,15 @@ int dial9_enc_put_stack(struct dial9_enc *enc, const uint64_t *frames, size_t cn
 	if (type == DIAL9_POOLED_STACK) {
 		err = dial9_enc_intern_stack(enc, frames, cnt, &id);
 		if (err)
-			return encode_poison(enc, err);
+			return fail(enc, err);
 		enc->cur = wire_put_u32(enc->cur, id);
 		return 0;
 	}
 	if (cnt > UINT32_MAX)
-		return encode_poison(enc, -E2BIG);
+		return fail(enc, -E2BIG);
 	err = encode_ensure(enc, 4 + cnt * 8 + enc->reserve);
 	if (err)
-		return encode_poison(enc, err);
+		return fail(enc, err);
 	enc->cur = wire_put_u32(enc->cur, (uint32_t)cnt);
 	for (i = 0; i < cnt; i++)
 		enc->cur = wire_put_u64(enc->cur, frames[i]);
@@ -252,12 +275,12 @@ static int put_map_text(struct dial9_enc *enc, const struct dial9_str *s, bool t
 	int err;
 
 	if (s->len > UINT32_MAX)
-		return encode_poison(enc, -E2BIG);
+		return fail(enc, -E2BIG);
 	if (dial9_utf8_valid_len(s->ptr, s->len) != s->len)
-		return encode_poison(enc, -EILSEQ);
+		return fail(enc, -EILSEQ);
 	err = encode_ensure(enc, 1 + 4 + s->len + enc->reserve);
 	if (err)
-		return encode_poison(enc, err);
+		return fail(enc, err);
 	if (tagged)
 		enc->cur = wire_put_u8(enc->cur, DIAL9_STRING);
 	enc->cur = wire_put_u32(enc->cur, (uint32_t)s->len);
@@ -273,7 +296,7 @@ int dial9_enc_put_map(struct dial9_enc *enc, const struct dial9_str (*kv)[2], si
 	if (type < 0)
 		return type;
 	if (cnt > UINT32_MAX)
-		return encode_poison(enc, -E2BIG);
+		return fail(enc, -E2BIG);
 	err = put_counted(enc, (uint32_t)cnt, NULL, 0);
 	for (i = 0; !err && i < cnt; i++) {
 		err = put_map_text(enc, &kv[i][0], type == DIAL9_MAP);
@@ -288,7 +311,7 @@ int dial9_enc_put_none(struct dial9_enc *enc)
 	if (enc->type == enc->type_end)
 		return begin_elem(enc, 0, 0);
 	if (!(*enc->type & DIAL9_OPTIONAL))
-		return encode_poison(enc, -EPROTOTYPE);
+		return fail_type(enc, 0);
 	enc->type++;
 	enc->cur = wire_put_u8(enc->cur, 0);
 	return 0;
@@ -302,7 +325,7 @@ static int open_nest(struct dial9_enc *enc, uint8_t type)
 	if (taken < 0)
 		return taken;
 	if (enc->depth == VALUE_DEPTH_MAX)
-		return encode_poison(enc, -E2BIG);
+		return fail_why(enc, -E2BIG, "lists nested more than 64 deep");
 	err = put_counted(enc, 0, NULL, 0);
 	if (err)
 		return err;
@@ -333,15 +356,17 @@ int dial9_enc_close(struct dial9_enc *enc)
 	struct encode_nest *nest;
 
 	if (!enc->depth)
-		return enc->err ? enc->err : encode_poison(enc, -EINVAL);
+		return enc->err	 ? enc->err :
+		       enc->open ? fail_why(enc, -EINVAL, "no list or map is open") :
+				   encode_error(enc, NULL, -1, -EINVAL, "no event is begun");
 	nest = &enc->nest[enc->depth - 1];
 	if (nest->is_map) {
 		if (nest->cnt % 2)
-			return encode_poison(enc, -EPROTOTYPE);
+			return fail_why(enc, -EPROTOTYPE, "a key without value");
 		nest->cnt /= 2;
 	}
 	if (nest->cnt > UINT32_MAX)
-		return encode_poison(enc, -E2BIG);
+		return fail(enc, -E2BIG);
 	wire_put_u32(enc->h.pos + nest->cnt_off, (uint32_t)nest->cnt);
 	if (--enc->depth == 0) {
 		enc->type = enc->outer_type;
@@ -357,9 +382,11 @@ static int put_raw(struct dial9_enc *enc, const struct dial9_value *v)
 
 	if (type < 0)
 		return type;
-	err = value_check_raw(v);
+	err = value_check_raw(v, enc->depth);
 	if (err)
-		return encode_poison(enc, err == -EBADMSG ? -EPROTOTYPE : err);
+		return err == -EBADMSG ? fail_why(enc, -EPROTOTYPE, "entries that are no %s",
+						  dial9_type_name(v->type)) :
+					 fail(enc, err);
 	return put_counted(enc, v->map.cnt, v->map.raw, v->map.sz);
 }
 
@@ -405,7 +432,7 @@ int dial9_enc_put_value(struct dial9_enc *enc, const struct dial9_value *v)
 	case DIAL9_MAP:
 		return put_raw(enc, v);
 	}
-	return encode_poison(enc, -EINVAL);
+	return fail_why(enc, -EINVAL, "%u is no type", v->type);
 }
 
 /* A payload with its count; NULL unless `reserve` stays behind it. */

@@ -27,8 +27,8 @@ struct dial9_reader {
 	size_t member_cnt, struct_sz;
 	struct reader_binding bindings[BINDING_MAX];
 	size_t binding_cnt, last;
-	uint64_t *frames; /* of the stacks of one event */
-	size_t frame_cap, frame_cnt;
+	uint8_t *parts; /* what the stacks, maps and lists of one event point to, one after the other */
+	size_t part_cap, part_sz;
 };
 
 #define BIT(type) (1u << (type))
@@ -43,12 +43,16 @@ static const uint32_t accepts[16] = {
 	[DIAL9_BOOL] = BIT(DIAL9_BOOL),
 	[DIAL9_STRING] = BIT(DIAL9_STRING) | BIT(DIAL9_POOLED_STRING),
 	[DIAL9_BYTES] = BIT(DIAL9_BYTES),
+	[DIAL9_POOLED_STACK] = BIT(DIAL9_POOLED_STACK),
 	[DIAL9_POOLED_STRING] = BIT(DIAL9_POOLED_STRING),
 	[DIAL9_STACK] = BIT(DIAL9_STACK) | BIT(DIAL9_POOLED_STACK),
 	[DIAL9_VARINT] = INTS,
 	[DIAL9_U8] = INTS,
 	[DIAL9_U16] = INTS,
 	[DIAL9_U32] = INTS,
+	[DIAL9_STRING_MAP] = BIT(DIAL9_STRING_MAP),
+	[DIAL9_LIST] = BIT(DIAL9_LIST),
+	[DIAL9_MAP] = BIT(DIAL9_MAP) | BIT(DIAL9_STRING_MAP),
 };
 
 static const size_t align_of[16] = {
@@ -57,12 +61,16 @@ static const size_t align_of[16] = {
 	[DIAL9_BOOL] = _Alignof(bool),
 	[DIAL9_STRING] = _Alignof(struct dial9_str),
 	[DIAL9_BYTES] = _Alignof(struct dial9_bytes),
+	[DIAL9_POOLED_STACK] = _Alignof(uint32_t),
 	[DIAL9_POOLED_STRING] = _Alignof(uint32_t),
 	[DIAL9_STACK] = _Alignof(struct dial9_stack),
 	[DIAL9_VARINT] = _Alignof(uint64_t),
 	[DIAL9_U8] = _Alignof(uint8_t),
 	[DIAL9_U16] = _Alignof(uint16_t),
 	[DIAL9_U32] = _Alignof(uint32_t),
+	[DIAL9_STRING_MAP] = _Alignof(struct dial9_string_map),
+	[DIAL9_LIST] = _Alignof(struct dial9_list),
+	[DIAL9_MAP] = _Alignof(struct dial9_map),
 };
 
 _Static_assert(offsetof(struct dial9_opt_u32, value) == _Alignof(uint32_t), "presence, then value");
@@ -112,7 +120,7 @@ void dial9_reader_free(struct dial9_reader *r)
 	drop_bindings(r);
 	free(r->name);
 	free(r->members);
-	free(r->frames);
+	free(r->parts);
 	free(r);
 }
 
@@ -183,28 +191,113 @@ static int store_int(uint8_t kind, const struct dial9_value *v, void *to)
 	return 0;
 }
 
-/* Addresses go to an aligned place of the reader's; where, is known when all of the event's are there. */
+/* What all kinds with parts of the reader's own look like. */
+struct counted {
+	const void *parts;
+	size_t cnt;
+};
+
+_Static_assert(sizeof(struct counted) == sizeof(struct dial9_stack) &&
+		       sizeof(struct counted) == sizeof(struct dial9_string_map) &&
+		       sizeof(struct counted) == sizeof(struct dial9_list) &&
+		       sizeof(struct counted) == sizeof(struct dial9_map),
+	       "a pointer and a count");
+
+/* By copying, because the member's own type is another for each kind. */
+static void set_cnt(void *to, size_t cnt)
+{
+	struct counted c = { NULL, cnt };
+
+	memcpy(to, &c, sizeof(c));
+}
+
+/* Bytes that one of such a kind's cnt takes; 0 of other kinds. All are multiples of 8, which keeps parts aligned. */
+static size_t part_unit(uint8_t kind)
+{
+	static const uint8_t units[16] = {
+		[DIAL9_STACK] = sizeof(uint64_t),
+		[DIAL9_STRING_MAP] = sizeof(struct dial9_str[2]),
+		[DIAL9_LIST] = sizeof(struct dial9_value),
+		[DIAL9_MAP] = sizeof(struct dial9_value[2]),
+	};
+
+	return units[kind];
+}
+
+/* Room for cnt parts. They move when more are added: who points where is set when all of the event's are there. */
+static int add_parts(struct dial9_reader *r, uint8_t kind, size_t cnt, void **out)
+{
+	size_t sz = cnt * part_unit(kind), cap;
+	uint8_t *parts;
+
+	if (r->part_cap - r->part_sz < sz || !r->parts) {
+		cap = (r->part_sz + sz + 8) * 2;
+		parts = realloc(r->parts, cap);
+		if (!parts)
+			return -ENOMEM;
+		r->parts = parts;
+		r->part_cap = cap;
+	}
+	*out = r->parts + r->part_sz;
+	r->part_sz += sz;
+	return 0;
+}
+
 static int store_stack(struct dial9_reader *r, const struct dial9_dec *dec,
-		       const struct dial9_value *v, struct dial9_stack *to)
+		       const struct dial9_value *v, void *to)
 {
 	const uint8_t *le;
-	uint32_t cnt, i;
 	uint64_t *frames;
-	size_t cap;
+	uint32_t cnt, i;
+	void *parts;
 
 	if (dial9_value_stack(dec, v, &le, &cnt))
 		return 0;
-	if (r->frame_cap - r->frame_cnt < cnt) {
-		cap = (r->frame_cnt + cnt) * 2;
-		frames = realloc(r->frames, cap * sizeof(*frames));
-		if (!frames)
-			return -ENOMEM;
-		r->frames = frames;
-		r->frame_cap = cap;
-	}
+	if (add_parts(r, DIAL9_STACK, cnt, &parts))
+		return -ENOMEM;
+	frames = parts;
 	for (i = 0; i < cnt; i++)
-		r->frames[r->frame_cnt++] = dial9_frame_at(le, i);
-	to->cnt = cnt;
+		frames[i] = dial9_frame_at(le, i);
+	set_cnt(to, cnt);
+	return 0;
+}
+
+static int store_string_map(struct dial9_reader *r, const struct dial9_value *v, void *to)
+{
+	struct dial9_value key, value;
+	struct dial9_str(*kv)[2];
+	struct dial9_iter it;
+	void *parts;
+
+	if (add_parts(r, DIAL9_STRING_MAP, v->map.cnt, &parts))
+		return -ENOMEM;
+	dial9_iter_init(&it, v);
+	for (kv = parts; dial9_map_next(&it, &key, &value) == 1; kv++) {
+		(*kv)[0] = (struct dial9_str){ key.str.ptr, key.str.len };
+		(*kv)[1] = (struct dial9_str){ value.str.ptr, value.str.len };
+	}
+	set_cnt(to, v->map.cnt);
+	return 0;
+}
+
+static int store_values(struct dial9_reader *r, uint8_t kind, const struct dial9_value *v, void *to)
+{
+	struct dial9_value *values;
+	struct dial9_iter it;
+	void *parts;
+
+	if (add_parts(r, kind, v->map.cnt, &parts))
+		return -ENOMEM;
+	memset(parts, 0, v->map.cnt * part_unit(kind));
+	values = parts;
+	dial9_iter_init(&it, v);
+	if (kind == DIAL9_LIST)
+		while (dial9_list_next(&it, values) == 1)
+			values++;
+	else
+		while (dial9_map_next(&it, &values[0], &values[1]) == 1)
+			values += 2;
+	set_cnt(to, v->map.cnt);
 	return 0;
 }
 
@@ -229,11 +322,17 @@ static int store(struct dial9_reader *r, const struct dial9_dec *dec, uint8_t ki
 		bytes->ptr = v->str.ptr;
 		bytes->sz = v->str.len;
 		return 0;
+	case DIAL9_POOLED_STACK:
 	case DIAL9_POOLED_STRING:
 		*(uint32_t *)to = v->id;
 		return 0;
 	case DIAL9_STACK:
 		return store_stack(r, dec, v, to);
+	case DIAL9_STRING_MAP:
+		return store_string_map(r, v, to);
+	case DIAL9_LIST:
+	case DIAL9_MAP:
+		return store_values(r, kind, v, to);
 	}
 	return store_int(kind, v, to);
 }
@@ -245,19 +344,23 @@ static void *member_at(const struct dial9_member *m, void *dst)
 	return m->type & DIAL9_OPTIONAL ? p + align_of[m->type & 0x7f] : p;
 }
 
-/* Give each stack its part of the frames, in the order in which they were stored. */
-static void point_stacks(const struct dial9_reader *r, void *dst)
+/* Give each stack, map and list its parts, in the order in which they were stored. */
+static void point_parts(const struct dial9_reader *r, void *dst)
 {
-	uint64_t *next = r->frames;
-	struct dial9_stack *k;
-	size_t i;
+	const uint8_t *next = r->parts;
+	struct counted c;
+	size_t i, unit;
+	void *at;
 
 	for (i = 0; i < r->member_cnt; i++) {
-		if ((r->members[i].type & 0x7f) != DIAL9_STACK)
+		unit = part_unit(r->members[i].type & 0x7f);
+		if (!unit)
 			continue;
-		k = member_at(&r->members[i], dst);
-		k->frames = next;
-		next += k->cnt;
+		at = member_at(&r->members[i], dst);
+		memcpy(&c, at, sizeof(c));
+		c.parts = next;
+		memcpy(at, &c, sizeof(c));
+		next += c.cnt * unit;
 	}
 }
 
@@ -275,7 +378,7 @@ int dial9_reader_read(struct dial9_reader *r, const struct dial9_dec *dec,
 	err = find_binding(r, ev->schema);
 	memset(dst, 0, r->struct_sz);
 	memcpy(dst, &ev->ts, sizeof(ev->ts));
-	r->frame_cnt = 0;
+	r->part_sz = 0;
 	for (i = 0; !err && i < r->member_cnt; i++) {
 		m = &r->members[i];
 		at = r->bindings[r->last].fields[i];
@@ -288,7 +391,7 @@ int dial9_reader_read(struct dial9_reader *r, const struct dial9_dec *dec,
 	}
 	if (err)
 		return err;
-	if (r->frame_cnt)
-		point_stacks(r, dst);
+	if (r->part_sz)
+		point_parts(r, dst);
 	return 1;
 }

@@ -156,12 +156,7 @@ static void fill(struct dial9_schema *s, struct schema_name *names, struct schem
 		types[i] = *p++;
 		op = add_op(s->ops, op, types[i]);
 		s->fixed_max += fixed_sz[types[i] & 0x7f] + (types[i] >> 7);
-		switch (types[i] & 0x7f) {
-		case DIAL9_POOLED_STACK:
-		case DIAL9_LIST:
-		case DIAL9_MAP:
-			s->level4 = true;
-		}
+		s->level4 |= wire_is_level4(types[i]);
 	}
 	s->ops_end = op;
 }

@@ -218,8 +218,7 @@ static int parse_nested(const uint8_t **pos, const uint8_t *end, uint8_t type, u
 int value_parse(const uint8_t **pos, const uint8_t *end, uint8_t type, unsigned int depth,
 		struct dial9_value *out, struct value_fault *f)
 {
-	out->type = type;
-	out->bad_utf8 = false;
+	*out = (struct dial9_value){ .type = type };
 	switch ((enum dial9_type)type) {
 	case DIAL9_I64:
 	case DIAL9_F64:
@@ -248,22 +247,51 @@ int value_parse(const uint8_t **pos, const uint8_t *end, uint8_t type, unsigned 
 	return value_bad(f, *pos, "unknown type");
 }
 
-int value_check_raw(const struct dial9_value *v)
+int value_check_raw(const struct dial9_value *v, unsigned int depth)
 {
-	struct dial9_value key = { 0 }, value;
-	struct dial9_iter it;
-	int more;
+	const uint8_t *pos = v->map.raw, *end = v->map.sz ? pos + v->map.sz : pos;
+	uint64_t left = (uint64_t)v->map.cnt * (v->type == DIAL9_LIST ? 1 : 2);
+	struct dial9_value elem;
+	struct value_fault f;
+	int err;
 
-	dial9_iter_init(&it, v);
-	do {
-		more = v->type == DIAL9_LIST ? dial9_list_next(&it, &value) :
-					       dial9_map_next(&it, &key, &value);
-		if (more > 0 && (key.bad_utf8 || value.bad_utf8))
+	if (depth >= VALUE_DEPTH_MAX && v->type != DIAL9_STRING_MAP)
+		return -EBADMSG;
+	for (; left; left--) {
+		if (v->type == DIAL9_STRING_MAP)
+			err = value_parse(&pos, end, DIAL9_STRING, 0, &elem, &f);
+		else
+			err = parse_tagged(&pos, end, VALUE_DEPTH_MAX - 1 - depth, &elem, &f);
+		if (err)
+			return -EBADMSG;
+		if (elem.bad_utf8)
 			return -EILSEQ;
-	} while (more > 0);
-	if (more < 0)
-		return more;
-	return it.pos == it.end ? 0 : -EBADMSG;
+	}
+	return pos == end ? 0 : -EBADMSG;
+}
+
+const char *dial9_type_name(uint8_t type)
+{
+	static const char *const names[16][2] = {
+		[DIAL9_I64] = { "I64", "I64?" },
+		[DIAL9_F64] = { "F64", "F64?" },
+		[DIAL9_BOOL] = { "Bool", "Bool?" },
+		[DIAL9_STRING] = { "String", "String?" },
+		[DIAL9_BYTES] = { "Bytes", "Bytes?" },
+		[DIAL9_POOLED_STACK] = { "PooledStack", "PooledStack?" },
+		[DIAL9_POOLED_STRING] = { "PooledString", "PooledString?" },
+		[DIAL9_STACK] = { "Stack", "Stack?" },
+		[DIAL9_VARINT] = { "Varint", "Varint?" },
+		[DIAL9_STRING_MAP] = { "StringMap", "StringMap?" },
+		[DIAL9_U8] = { "U8", "U8?" },
+		[DIAL9_U16] = { "U16", "U16?" },
+		[DIAL9_U32] = { "U32", "U32?" },
+		[DIAL9_LIST] = { "List", "List?" },
+		[DIAL9_MAP] = { "Map", "Map?" },
+	};
+	uint8_t base = wire_base_type(type);
+
+	return base ? names[base][!!(type & DIAL9_OPTIONAL)] : "?";
 }
 
 uint64_t dial9_value_frame(const struct dial9_value *v, uint32_t i)

@@ -25,9 +25,9 @@ int value_parse(const uint8_t **pos, const uint8_t *end, uint8_t type, unsigned 
 		struct dial9_value *out, struct value_fault *f);
 
 /*
- * Whether a list or map that a caller made by hand is one that value_parse() could have given: 0, or
- * -EBADMSG. -EILSEQ if text in it is not UTF-8.
+ * Whether a list or map that a caller made by hand is one that value_parse() could have given, `depth` lists
+ * down: 0, or -EBADMSG. -EILSEQ if text in it is not UTF-8.
  */
-int value_check_raw(const struct dial9_value *v);
+int value_check_raw(const struct dial9_value *v, unsigned int depth);
 
 #endif

@@ -121,6 +121,13 @@ static inline uint64_t wire_get_u64(const uint8_t *p)
  */
 int wire_get_varint(const uint8_t **pos, const uint8_t *end, uint64_t *out);
 
+/* Whether a field's type came with 0.4. */
+static inline bool wire_is_level4(uint8_t type)
+{
+	type &= 0x7f;
+	return type == DIAL9_POOLED_STACK || type == DIAL9_LIST || type == DIAL9_MAP;
+}
+
 /* The type without its optional bit, if it is one this codec knows; else 0. */
 static inline uint8_t wire_base_type(uint8_t type)
 {

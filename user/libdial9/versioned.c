@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Callers that were compiled against an older or a newer header than this library's.
+ *
+ * Structs that callers fill begin with their size. A shorter one comes from an older header, and the rest of it is
+ * zero, which means the default. A longer one comes from a newer header: bytes that we do not know may be zero, as
+ * they are where the caller does not use what is new; otherwise the caller asks for something that would not
+ * happen, and has to be told.
+ */
+#include "versioned.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "dial9.h"
+
+/* No struct will ever be longer; an uninitialised size should not make us read far. */
+#define SZ_MAX 4096
+
+unsigned int dial9_version(void)
+{
+	return DIAL9_VERSION;
+}
+
+int versioned_copy(void *dst, size_t dst_sz, const void *src, size_t least)
+{
+	const unsigned char *bytes = src;
+	size_t sz, i;
+
+	memcpy(&sz, src, sizeof(sz));
+	if (sz < least || sz > SZ_MAX)
+		return -EINVAL;
+	for (i = dst_sz; i < sz; i++)
+		if (bytes[i])
+			return -EINVAL;
+	memset(dst, 0, dst_sz);
+	memcpy(dst, src, sz < dst_sz ? sz : dst_sz);
+	return 0;
+}
