@@ -284,6 +284,32 @@ Test(str, count_groups_by_thousands)
 	}
 }
 
+Test(str, a_counted_noun_is_singular_for_one_alone)
+{
+	static const struct {
+		uint64_t v;
+		const char *noun, *want;
+	} cases[] = {
+		{ 0, "sample", "0 samples" },
+		{ 1, "sample", "1 sample" },
+		{ 1204332, "event", "1,204,332 events" },
+		{ 1, "entry", "1 entry" },
+		{ 2, "entry", "2 entries" },
+		{ 2, "key", "2 keys" },
+		{ 1, "process", "1 process" },
+		{ 3, "process", "3 processes" },
+		{ 2, "switch", "2 switches" },
+	};
+	struct buf out = { 0 };
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		buf_clear(&out);
+		str_counted(&out, cases[i].v, cases[i].noun);
+		cr_expect_str_eq(buf_cstr(&out), cases[i].want);
+	}
+	buf_free(&out);
+}
+
 Test(str, bytes_has_one_decimal_and_no_four_digit_overflow)
 {
 	static const struct {

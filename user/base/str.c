@@ -398,6 +398,23 @@ void str_count(char out[32], uint64_t v)
 	*to = '\0';
 }
 
+void str_counted(struct buf *out, uint64_t v, const char *noun)
+{
+	size_t n = strlen(noun);
+	char count[32];
+
+	str_count(count, v);
+	buf_printf(out, "%s ", count);
+	if (v == 1)
+		buf_add(out, noun, n);
+	else if (n > 1 && noun[n - 1] == 'y' && !strchr("aeiou", noun[n - 2]))
+		buf_printf(out, "%.*sies", (int)n - 1, noun);
+	else if (n > 1 && (noun[n - 1] == 's' || !strcmp(noun + n - 2, "ch")))
+		buf_printf(out, "%ses", noun);
+	else
+		buf_printf(out, "%ss", noun);
+}
+
 void str_bytes(char out[32], uint64_t v)
 {
 	static const char *const units[] = { "B", "kB", "MB", "GB", "TB", "PB", "EB" };

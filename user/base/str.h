@@ -44,6 +44,8 @@ void str_json(struct buf *out, const char *s, size_t n);
 
 /* "1,204,332" */
 void str_count(char out[32], uint64_t v);
+/* Appends a count with its noun, given in the singular: "1 sample", "1,204 samples", "2 entries". */
+void str_counted(struct buf *out, uint64_t v, const char *noun);
 /* Powers of 1000, three or four digits: "512 B", "18.4 MB". */
 void str_bytes(char out[32], uint64_t v);
 
