@@ -33,3 +33,27 @@ $ cat small.gz | dial9-prof dump --json - | cmp - want
 # A reader that goes away is no error to speak of.
 $ dial9-prof dump --json small | head -n 1
 {"f":"header","version":1}
+#
+# Zeros without end are no trace of any format, and nothing reads them to their end.
+$ head -c 50000000 /dev/zero | gzip -1 >zeros.gz; timeout 60 dial9-prof info zeros.gz
+! dial9-prof: zeros.gz: no dial9 trace: not a dial9 stream at byte 0 of the uncompressed data (is it another kind of file?)
+? 5
+$ timeout 60 dial9-prof dump zeros.gz
+! dial9-prof: dump: zeros.gz: damaged at byte 0: not a dial9 stream
+? 5
+$ timeout 60 dial9-prof convert -o out zeros.gz
+! dial9-prof: convert: zeros.gz: no known trace format (say which with --from)
+? 5
+$ cat /dev/zero | timeout 60 dial9-prof info -
+! dial9-prof: standard input: no dial9 trace: not a dial9 stream at byte 0 (is it another kind of file?)
+? 5
+$ cat /dev/zero | timeout 60 dial9-prof convert -o out -
+! dial9-prof: convert: standard input: no known trace format (say which with --from)
+? 5
+$ timeout 60 dial9-prof convert -o out /dev/zero
+! dial9-prof: convert: /dev/zero: no known trace format (say which with --from)
+? 5
+#
+# A foreign trace in a pipe is read twice, packed or not.
+$ es=$T/golden/apitrace/es2tri.trace; for in in 'cat' 'gzip -c'; do $in "$es" | dial9-prof convert -o piped - 2>>said; dial9-prof convert -o whole "$es" 2>>said; cmp piped whole; done; wc -l <said
+4

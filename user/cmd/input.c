@@ -2,8 +2,8 @@
 /*
  * Files for the formats: opened, looked into, and made readable twice.
  *
- * Formats read in two passes, pipes do not; so a pipe is copied to a nameless temporary file, which
- * costs disk and no memory. When a capture is followed there is one pass: the first bytes, read to
+ * Formats read in two passes, pipes do not; so what is read of a pipe is kept in a nameless temporary
+ * file, which costs disk and no memory. Only what is read: a pipe may have no end. When a capture is followed there is one pass: the first bytes, read to
  * tell the format, are kept and handed out again, and at the end of what is there the reader waits.
  *
  * A gzip file is ambiguous: it may be a packed trace, or a trace whose own container is gzip. The
@@ -36,6 +36,8 @@ struct input {
 	char *name;
 	int fd;
 	off_t start;
+	int pipe; /* what fd has been copied from so far, or -1 */
+	off_t pos, copied; /* in fd, while there is a pipe */
 	struct source *source; /* unpacks gzip; NULL: bytes as they are */
 	struct input_follow follow;
 	bool following, regular, is_dial9;
@@ -55,9 +57,47 @@ static ssize_t read_once(int fd, void *buf, size_t sz)
 	return n < 0 ? -errno : n;
 }
 
+static int write_all(int fd, const char *p, size_t n)
+{
+	while (n) {
+		ssize_t done = write(fd, p, n);
+
+		if (done < 0 && errno != EINTR)
+			return -errno;
+		if (done > 0) {
+			p += done;
+			n -= (size_t)done;
+		}
+	}
+	return 0;
+}
+
+/* From the copy as far as it goes, then from the pipe into both. */
+static ssize_t pipe_read(struct input *in, void *buf, size_t sz)
+{
+	ssize_t n;
+	int err;
+
+	if (in->pos < in->copied) {
+		n = pread(in->fd, buf, sz, in->pos);
+		if (n < 0)
+			return -errno;
+	} else {
+		n = read_once(in->pipe, buf, sz);
+		err = n > 0 ? write_all(in->fd, buf, (size_t)n) : 0;
+		if (err)
+			return err;
+		in->copied += n > 0 ? n : 0;
+	}
+	in->pos += n > 0 ? n : 0;
+	return n;
+}
+
 static ssize_t plain_read(void *ctx, void *buf, size_t sz)
 {
-	return read_once(((struct input *)ctx)->fd, buf, sz);
+	struct input *in = ctx;
+
+	return in->pipe >= 0 ? pipe_read(in, buf, sz) : read_once(in->fd, buf, sz);
 }
 
 static ssize_t unpack_read(void *ctx, void *buf, size_t sz)
@@ -104,12 +144,21 @@ static ssize_t follow_read(void *ctx, void *buf, size_t sz)
 	return (ssize_t)n;
 }
 
+static bool is_gzip(const char *p, size_t sz)
+{
+	return sz >= 2 && !memcmp(p, "\x1f\x8b", 2);
+}
+
 static int rewind_input(void *ctx)
 {
 	struct input *in = ctx;
 
 	if (in->source)
 		return source_rewind(in->source);
+	if (in->pipe >= 0) {
+		in->pos = 0;
+		return 0;
+	}
 	return lseek(in->fd, in->start, SEEK_SET) < 0 ? -errno : 0;
 }
 
@@ -134,30 +183,25 @@ static int temp_file(void)
 	return fd;
 }
 
-static int write_all(int fd, const char *p, size_t n)
-{
-	while (n) {
-		ssize_t done = write(fd, p, n);
-
-		if (done < 0 && errno != EINTR)
-			return -errno;
-		if (done > 0) {
-			p += done;
-			n -= (size_t)done;
-		}
-	}
-	return 0;
-}
-
-/* Copies what is left of fd to a temporary file, whose descriptor it returns. */
+/*
+ * Copies what is left of fd to a temporary file, whose descriptor it returns. No more than the first
+ * bytes when they are of no format that can be told: nobody will ask for the rest.
+ */
 static int spool(int fd)
 {
 	char *buf = xmalloc(HEAD_SIZE);
 	int temp = temp_file();
+	size_t sz = 0;
 	ssize_t n = 0;
 	int err = temp < 0 ? temp : 0;
 
-	while (!err && (n = read_once(fd, buf, HEAD_SIZE)) > 0)
+	while (!err && sz < HEAD_SIZE && (n = read_once(fd, buf + sz, HEAD_SIZE - sz)) > 0)
+		sz += (size_t)n;
+	if (!err)
+		err = write_all(temp, buf, sz);
+	if (!is_gzip(buf, sz) && !foreign_detect(buf, sz, false))
+		n = 0;
+	while (!err && n > 0 && (n = read_once(fd, buf, HEAD_SIZE)) > 0)
 		err = write_all(temp, buf, (size_t)n);
 	free(buf);
 	if (!err && n < 0)
@@ -192,12 +236,40 @@ static int open_fd(const char *path, const char *name, bool following)
 	return -EINVAL;
 }
 
+/* From now on in->fd is a copy of what is read of the pipe. */
+static int copy_pipe(struct input *in)
+{
+	int fd = temp_file();
+
+	if (fd < 0)
+		return fd;
+	in->pipe = in->fd;
+	in->fd = fd;
+	return 0;
+}
+
+/* All of the pipe, for who reads the file itself. */
+static int copy_rest(struct input *in)
+{
+	char *buf = xmalloc(HEAD_SIZE);
+	ssize_t n;
+
+	in->pos = in->copied;
+	while ((n = pipe_read(in, buf, HEAD_SIZE)) > 0)
+		;
+	free(buf);
+	if (n < 0)
+		return (int)n;
+	close(in->pipe);
+	in->pipe = -1;
+	return rewind_input(in);
+}
+
 /* Makes in->fd seekable, or reads the first bytes if it is followed. */
 static int prepare(struct input *in)
 {
 	struct stat st;
 	ssize_t n;
-	int fd;
 
 	in->regular = !fstat(in->fd, &st) && S_ISREG(st.st_mode);
 	if (in->following) {
@@ -206,13 +278,8 @@ static int prepare(struct input *in)
 		in->head_sz = n > 0 ? (size_t)n : 0;
 		return n < 0 ? (int)n : 0;
 	}
-	if (!in->regular) {
-		fd = spool(in->fd);
-		if (fd < 0)
-			return fd;
-		close(in->fd);
-		in->fd = fd;
-	}
+	if (!in->regular)
+		return copy_pipe(in);
 	in->start = lseek(in->fd, 0, SEEK_CUR);
 	return in->start < 0 ? -errno : 0;
 }
@@ -228,6 +295,7 @@ int input_open(const char *arg, const struct input_follow *follow, struct input 
 		return fd;
 	in = xcalloc(1, sizeof(*in));
 	in->fd = fd;
+	in->pipe = -1;
 	in->name = xstrdup(name);
 	in->following = follow;
 	if (follow)
@@ -252,6 +320,8 @@ void input_close(struct input *in)
 		return;
 	source_close(in->source);
 	close(in->fd);
+	if (in->pipe >= 0)
+		close(in->pipe);
 	free(in->head);
 	free(in->name);
 	free(in);
@@ -307,8 +377,11 @@ static const struct foreign_format *look_inside(struct input *in, char *head)
 	const struct foreign_format *format;
 	bool whole;
 	size_t sz;
-	int fd = fcntl(in->fd, F_DUPFD_CLOEXEC, 3);
+	int fd;
 
+	if (in->pipe >= 0 && copy_rest(in))
+		return NULL;
+	fd = fcntl(in->fd, F_DUPFD_CLOEXEC, 3);
 	if (fd < 0 || source_open_fd(fd, in->name, &in->source))
 		return NULL;
 	in->foreign.read = unpack_read;
@@ -335,7 +408,7 @@ const struct foreign_format *input_detect(struct input *in)
 	head = xmalloc(HEAD_SIZE);
 	sz = read_head(in, head, &whole);
 	format = look(in, head, sz, whole);
-	if (!format && sz >= 2 && !memcmp(head, "\x1f\x8b", 2))
+	if (!format && is_gzip(head, sz))
 		format = look_inside(in, head);
 	free(head);
 	return format;
