@@ -11,7 +11,7 @@ static const char text[] = "trace           standard input\n"
 		  "flavour         mint\n"
 		  "start           2023-11-14 22:13:20.000 +0000\n"
 		  "span            4.000000 s (10.000000 to 14.000000)\n"
-		  "events          33 in 2.6 kB (78.8 B/event), 1 segment\n"
+		  "events          33 in 2.6 kB (79.1 B/event), 1 segment\n"
 		  "stacks          8 samples, 1 of switches out\n"
 		  "account         produced 13 = written 10 + lost 3\n"
 		  "lost            3 events that found no room (ring_full), between 13.000005 and 13.000007\n"
@@ -24,7 +24,7 @@ static const char text[] = "trace           standard input\n"
 		  "     142 B     20.3             7  TracepointSymbol\n"
 		  "      95 B     31.7             3  ModuleEvent\n"
 		  "      60 B     30.0             2  TaskEvent\n"
-		  "      35 B     35.0             1  RecorderStats\n"
+		  "      36 B     36.0             1  RecorderStats\n"
 		  "      25 B     25.0             1  LostEvents\n"
 		  "      21 B     21.0             1  sched:sched_switch\n"
 		  "      15 B     15.0             1  ClockSyncEvent\n"
@@ -34,7 +34,7 @@ static const char text[] = "trace           standard input\n"
 		  "Addresses without a name, by module:\n"
 		  "  1 of 1  /lib/libc.so.6\n";
 
-static const char json[] = "{\"file\":\"standard input\",\"torn\":false,\"segments\":1,\"events\":33,\"bytes\":2600,\"overhead_bytes\":1399,\"samples\":8,\"switch_stacks\":1,\"metadata\":{\"host\":\"box\",\"kernel\":\"Linux 6.18.0\",\"command_line\":\"dial9-prof -p 10\",\"sample_event\":\"cpu-clock\",\"sample_hz\":\"99\",\"sample_period_ns\":\"10101010\",\"flavour\":\"mint\"},\"first_ns\":10000000000,\"last_ns\":14000000000,\"start_realtime_ns\":1700000000000000000,\"lost\":[{\"kind\":\"ring_full\",\"count\":3,\"first_ns\":13000005000,\"last_ns\":13000007000}],\"stats\":{\"elapsed_ns\":2000000000,\"produced\":13,\"written\":10,\"lost\":3,\"balanced\":true,\"samples\":20,\"bpf_ns\":10000000,\"bpf_runs\":10000,\"cpu_ns\":30000000,\"rss_bytes\":5000000,\"ring_fill_max_bytes\":65536,\"bytes_written\":123456},\"types\":[{\"name\":\"CpuSampleEvent\",\"events\":9,\"bytes\":425},{\"name\":\"SegmentMetadataEvent\",\"events\":1,\"bytes\":186},{\"name\":\"SymbolTableEntry\",\"events\":6,\"bytes\":182},{\"name\":\"TracepointSymbol\",\"events\":7,\"bytes\":142},{\"name\":\"ModuleEvent\",\"events\":3,\"bytes\":95},{\"name\":\"TaskEvent\",\"events\":2,\"bytes\":60},{\"name\":\"RecorderStats\",\"events\":1,\"bytes\":35},{\"name\":\"LostEvents\",\"events\":1,\"bytes\":25},{\"name\":\"sched:sched_switch\",\"events\":1,\"bytes\":21},{\"name\":\"ClockSyncEvent\",\"events\":1,\"bytes\":15},{\"name\":\"sched:sched_waking\",\"events\":1,\"bytes\":15}],\"modules\":[{\"path\":\"/lib/libc.so.6\",\"build_id\":\"2f6c69622f6c6962632e736f2e36\",\"addresses\":1,\"unnamed\":1},{\"path\":\"/opt/app/bin/app\",\"build_id\":\"2f6f70742f6170702f62696e2f617070\",\"addresses\":3,\"unnamed\":0},{\"path\":\"[kernel.kallsyms]\",\"build_id\":\"5b6b65726e656c2e6b616c6c73796d735d\",\"addresses\":1,\"unnamed\":0}]}\n";
+static const char json[] = "{\"file\":\"standard input\",\"torn\":false,\"segments\":1,\"events\":33,\"bytes\":2610,\"overhead_bytes\":1408,\"samples\":8,\"switch_stacks\":1,\"metadata\":{\"host\":\"box\",\"kernel\":\"Linux 6.18.0\",\"command_line\":\"dial9-prof -p 10\",\"sample_event\":\"cpu-clock\",\"sample_hz\":\"99\",\"sample_period_ns\":\"10101010\",\"flavour\":\"mint\"},\"first_ns\":10000000000,\"last_ns\":14000000000,\"start_realtime_ns\":1700000000000000000,\"lost\":[{\"kind\":\"ring_full\",\"count\":3,\"first_ns\":13000005000,\"last_ns\":13000007000}],\"account\":{\"verdict\":\"balanced\",\"lost_events\":3,\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"lost_samples_estimate\":0},\"stats\":{\"elapsed_ns\":2000000000,\"produced\":13,\"written\":10,\"lost\":3,\"balanced\":true,\"samples\":20,\"bpf_ns\":10000000,\"bpf_runs\":10000,\"cpu_ns\":30000000,\"rss_bytes\":5000000,\"ring_fill_max_bytes\":65536,\"bytes_written\":123456},\"types\":[{\"name\":\"CpuSampleEvent\",\"events\":9,\"bytes\":425},{\"name\":\"SegmentMetadataEvent\",\"events\":1,\"bytes\":186},{\"name\":\"SymbolTableEntry\",\"events\":6,\"bytes\":182},{\"name\":\"TracepointSymbol\",\"events\":7,\"bytes\":142},{\"name\":\"ModuleEvent\",\"events\":3,\"bytes\":95},{\"name\":\"TaskEvent\",\"events\":2,\"bytes\":60},{\"name\":\"RecorderStats\",\"events\":1,\"bytes\":36},{\"name\":\"LostEvents\",\"events\":1,\"bytes\":25},{\"name\":\"sched:sched_switch\",\"events\":1,\"bytes\":21},{\"name\":\"ClockSyncEvent\",\"events\":1,\"bytes\":15},{\"name\":\"sched:sched_waking\",\"events\":1,\"bytes\":15}],\"modules\":[{\"path\":\"/lib/libc.so.6\",\"build_id\":\"2f6c69622f6c6962632e736f2e36\",\"addresses\":1,\"unnamed\":1},{\"path\":\"/opt/app/bin/app\",\"build_id\":\"2f6f70742f6170702f62696e2f617070\",\"addresses\":3,\"unnamed\":0},{\"path\":\"[kernel.kallsyms]\",\"build_id\":\"5b6b65726e656c2e6b616c6c73796d735d\",\"addresses\":1,\"unnamed\":0}]}\n";
 /* clang-format on */
 
 static struct run run_app(const char *a, const char *b)
@@ -74,15 +74,11 @@ Test(info, schemas_and_modules_when_asked)
 
 Test(info, an_account_that_does_not_balance_is_called_out)
 {
-	static const uint64_t v[] = { 1, 100, 90, 9, 0, 0, 0, 0, 0, 0, 0 };
 	struct make m;
 	struct run r;
 
 	make_init(&m, NULL);
-	dial9_enc_begin(m.enc, m.stats, 1);
-	for (size_t i = 0; i < 11; i++)
-		dial9_enc_put_u64(m.enc, v[i]);
-	make_end(&m);
+	make_figures(&m, 1, 100, 90, 9, true);
 	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
 	cr_assert(strstr(r.out, "produced 100 = written 90 + lost 9  (DOES NOT ADD UP)\n"));
 	run_free(&r);
@@ -101,6 +97,56 @@ Test(info, a_torn_tail_is_told)
 	r = run_cmd(cmd_info, make_fd(data, sz - 1), "info", "-", NULL);
 	cr_assert_eq(r.code, 0);
 	cr_assert(strstr(r.out, "the end is cut off"));
+	run_free(&r);
+	make_fini(&m);
+}
+
+Test(info, figures_before_the_end_are_an_open_account)
+{
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_figures(&m, 1, 1314, 0, 1, false);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
+	cr_expect(strstr(r.out,
+			 "account         open: the file ends before its last RecorderStats; "
+			 "so far produced 1,314, written 0, lost 1\n"),
+		  "%s", r.out);
+	cr_expect_null(strstr(r.out, "DOES NOT ADD UP"));
+	run_free(&r);
+	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
+	cr_expect(strstr(r.out, "\"account\":{\"verdict\":\"open\","), "%s", r.out);
+	run_free(&r);
+	make_fini(&m);
+}
+
+Test(info, side_band_records_are_not_events)
+{
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_lost(&m, 1, "sideband", 1687, 1000000000, 2000000000);
+	make_lost(&m, 1, "sideband_stalled", 1, 1000000000, 3000000000);
+	make_stats(&m, 1, 5, 0);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
+	cr_expect(
+		strstr(r.out,
+		       "lost            nothing\n"
+		       "side-band       1,687 records, 1 stall: names of some processes may be "
+		       "missing\n"
+		       "                1,687 records that the kernel dropped (sideband), between "
+		       "1.000000 and 2.000000\n"
+		       "                1 stall of reading a CPU's records (sideband_stalled), "
+		       "between 1.000000 and 3.000000\n"),
+		"%s", r.out);
+	run_free(&r);
+	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
+	cr_expect(strstr(r.out, "\"account\":{\"verdict\":\"balanced\",\"lost_events\":0,"
+				"\"lost_samples\":0,\"lost_sideband\":1687,\"sideband_stalls\":1,"
+				"\"lost_samples_estimate\":0}"),
+		  "%s", r.out);
 	run_free(&r);
 	make_fini(&m);
 }

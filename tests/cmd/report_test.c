@@ -69,7 +69,7 @@ static const char last_second[] = "# standard input: CPU samples over 0.000 s\n"
 		  "   100.00%  100.00%        2  [unknown]  libc.so.6\n"
 		  "     0.00%  100.00%        0  main       app\n";
 
-static const char json[] = "{\"file\":\"standard input\",\"sample_event\":\"cpu-clock\",\"sample_hz\":\"99\",\"samples\":8,\"lost\":3,\"lost_samples_estimate\":0,\"rows\":[{\"self\":6,\"total\":6,\"sym\":\"leaf\",\"dso\":\"/opt/app/bin/app\"},{\"self\":2,\"total\":2,\"sym\":null,\"dso\":\"/lib/libc.so.6\"},{\"self\":0,\"total\":8,\"sym\":\"main\",\"dso\":\"/opt/app/bin/app\"},{\"self\":0,\"total\":6,\"sym\":\"hot\",\"dso\":\"/opt/app/bin/app\"},{\"self\":0,\"total\":6,\"sym\":\"work\",\"dso\":\"/opt/app/bin/app\"}]}\n";
+static const char json[] = "{\"file\":\"standard input\",\"sample_event\":\"cpu-clock\",\"sample_hz\":\"99\",\"samples\":8,\"lost\":3,\"lost_events\":3,\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"lost_samples_estimate\":0,\"rows\":[{\"self\":6,\"total\":6,\"sym\":\"leaf\",\"dso\":\"/opt/app/bin/app\"},{\"self\":2,\"total\":2,\"sym\":null,\"dso\":\"/lib/libc.so.6\"},{\"self\":0,\"total\":8,\"sym\":\"main\",\"dso\":\"/opt/app/bin/app\"},{\"self\":0,\"total\":6,\"sym\":\"hot\",\"dso\":\"/opt/app/bin/app\"},{\"self\":0,\"total\":6,\"sym\":\"work\",\"dso\":\"/opt/app/bin/app\"}]}\n";
 /* clang-format on */
 
 #define APP(...) run_app((const char *[]){ __VA_ARGS__, NULL })
@@ -236,6 +236,39 @@ Test(report, control_characters_never_reach_the_output)
 	cr_assert(strstr(r.out, "a\\x1b[31mred\\x0a"));
 	cr_assert_null(strchr(r.out, '\033'));
 	cr_assert_null(strchr(r.out, '\007'));
+	run_free(&r);
+	make_fini(&m);
+}
+
+/* The same words as in the last line of a recording and in info. */
+Test(report, loss_is_events_and_samples_and_the_side_band_is_apart)
+{
+	const uint64_t at = make_frame(1, 0x10);
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_sample(&m, 2, 1, 1, PROF_SOURCE_SAMPLE, 0, &at, 1);
+	make_lost(&m, 3, "sideband", 1687, 1, 2);
+	r = run_cmd(cmd_report, make_file(&m), "report", "-", NULL);
+	cr_expect(strstr(r.out,
+			 "# 1 sample\n"
+			 "# lost: nothing\n"
+			 "# side-band: 1,687 records: names of some processes may be missing\n"),
+		  "%s", r.out);
+	run_free(&r);
+	make_lost(&m, 4, "nested", 1, 1, 2);
+	make_lost(&m, 4, "sample_ring_full", 1, 1, 2);
+	make_lost(&m, 4, "sample_estimate", 1234, 1, 2);
+	r = run_cmd(cmd_report, make_file(&m), "report", "-", NULL);
+	cr_expect(strstr(r.out, "# lost: 1 event and 1 sample, and an estimated 1,234 samples (see "
+				"dial9-prof info)\n"),
+		  "%s", r.out);
+	run_free(&r);
+	r = run_cmd(cmd_report, make_file(&m), "report", "--json", "-", NULL);
+	cr_expect(strstr(r.out, "\"lost\":2,\"lost_events\":1,\"lost_samples\":1,"
+				"\"lost_sideband\":1687,"),
+		  "%s", r.out);
 	run_free(&r);
 	make_fini(&m);
 }

@@ -74,12 +74,14 @@ Test(event_counts, loss_by_kind_with_estimates_apart)
 	make_stats(&m, 50, 1000, 14);
 	make_stats(&m, 60, 2000, 14);
 	r = run(&m, &c);
-	cr_assert_eq(event_counts_lost(&c, reader_names(r)), 14);
-	cr_assert_eq(event_counts_lost_kind(&c, reader_names(r), "ring_full"), 12);
+	cr_assert_eq(account_lost(&c.account), 14);
+	cr_assert_eq(c.account.lost[ACCOUNT_ESTIMATE], 100);
+	cr_assert_eq(c.losses[0].count, 12);
 	cr_assert_eq(c.losses[0].first_ns, 3);
 	cr_assert_eq(c.losses[0].last_ns, 19);
-	cr_assert_eq(c.stats.produced, 2000, "the last account holds");
-	cr_assert_eq(c.stats.written, 1986);
+	cr_assert_eq(c.stats.figures.produced, 2000, "the last account holds");
+	cr_assert_eq(c.stats.figures.written, 1986);
+	cr_assert_eq(account_verdict(&c.stats.figures), ACCOUNT_BALANCED);
 	event_counts_fini(&c);
 	reader_free(r);
 	make_fini(&m);
@@ -99,8 +101,74 @@ Test(event_counts, any_number_of_kinds_stays_small)
 	}
 	r = run(&m, &c);
 	cr_assert_leq(c.loss_cnt, 64);
-	cr_assert_eq(event_counts_lost(&c, reader_names(r)), 1000);
+	cr_assert_eq(account_lost(&c.account), 1000);
 	event_counts_fini(&c);
 	reader_free(r);
 	make_fini(&m);
+}
+
+static enum account_verdict verdict_of(struct make *m)
+{
+	struct event_counts c = { 0 };
+	struct reader *r = run(m, &c);
+	enum account_verdict verdict = account_verdict(&c.stats.figures);
+
+	event_counts_fini(&c);
+	reader_free(r);
+	make_fini(m);
+	return verdict;
+}
+
+Test(event_counts, figures_that_differ_are_wrong_only_at_the_end_of_a_recording)
+{
+	struct make m;
+
+	make_init(&m, NULL);
+	make_figures(&m, 10, 314, 0, 0, false);
+	make_clock(&m, 11, 1000);
+	cr_expect_eq(verdict_of(&m), ACCOUNT_OPEN, "the recorder had not said that it was done");
+	make_init(&m, NULL);
+	make_figures(&m, 10, 314, 0, 0, false);
+	make_figures(&m, 20, 314, 300, 0, true);
+	make_clock(&m, 21, 1000);
+	cr_expect_eq(verdict_of(&m), ACCOUNT_WRONG);
+	make_init(&m, NULL);
+	cr_expect_eq(verdict_of(&m), ACCOUNT_UNKNOWN);
+}
+
+/* Figures as they were before they told which are the last. */
+static void old_figures(struct make *m, uint64_t ts, uint64_t produced, uint64_t written)
+{
+	struct dial9_schema *old = MAKE_SCHEMA("RecorderStats", { "produced", DIAL9_VARINT },
+					       { "written", DIAL9_VARINT });
+
+	cr_assert_eq(dial9_enc_begin(m->enc, old, ts), 0);
+	dial9_enc_put_u64(m->enc, produced);
+	dial9_enc_put_u64(m->enc, written);
+	make_end(m);
+	dial9_schema_free(old);
+}
+
+Test(event_counts, old_recordings_end_with_the_wall_clock_behind_their_figures)
+{
+	struct make m;
+
+	make_init(&m, NULL);
+	old_figures(&m, 10, 314, 0);
+	cr_expect_eq(verdict_of(&m), ACCOUNT_OPEN, "nothing behind them");
+	make_init(&m, NULL);
+	old_figures(&m, 10, 314, 0);
+	make_lost(&m, 10, "sample_estimate", 3, 1, 10);
+	make_clock(&m, 11, 1000);
+	make_module(&m, 11, 1, "/bin/a", PROF_MODULE_ELF);
+	cr_expect_eq(verdict_of(&m), ACCOUNT_WRONG, "the clock behind them ends a recording");
+	make_init(&m, NULL);
+	old_figures(&m, 10, 314, 0);
+	make_clock(&m, 11, 1000);
+	make_switch(&m, 12, 0, "a", 1, 0, "b", 2);
+	cr_expect_eq(verdict_of(&m), ACCOUNT_OPEN, "but it went on");
+	make_init(&m, NULL);
+	old_figures(&m, 10, 314, 314);
+	make_clock(&m, 11, 1000);
+	cr_expect_eq(verdict_of(&m), ACCOUNT_BALANCED);
 }

@@ -156,7 +156,7 @@ static void put_time(struct info *in)
 
 static void put_size(struct info *in)
 {
-	char events[32], bytes[32], samples[32], stacks[32];
+	char events[32], bytes[32], stacks[32];
 	const struct event_counts *c = &in->counts;
 
 	str_count(events, c->events);
@@ -165,12 +165,13 @@ static void put_size(struct info *in)
 	buf_printf(&in->out, "%s in %s", events, bytes);
 	if (c->events)
 		buf_printf(&in->out, " (%.1f B/event)", (double)in->bytes / (double)c->events);
-	buf_printf(&in->out, ", %" PRIu64 " segment%s\n", in->names->segment,
-		   in->names->segment == 1 ? "" : "s");
-	str_count(samples, c->samples);
+	buf_addstr(&in->out, ", ");
+	str_counted(&in->out, in->names->segment, "segment");
+	buf_addch(&in->out, '\n');
 	str_count(stacks, c->switch_stacks);
 	put_label(in, "stacks");
-	buf_printf(&in->out, "%s samples, %s of switches out", samples, stacks);
+	str_counted(&in->out, c->samples, "sample");
+	buf_printf(&in->out, ", %s of switches out", stacks);
 	if (c->user_truncated || c->kernel_truncated)
 		buf_printf(&in->out,
 			   "; cut at the depth limit: %" PRIu64 " user, %" PRIu64 " kernel",
@@ -186,62 +187,99 @@ static void put_size(struct info *in)
 
 /* What the kinds of loss count, in words. */
 static const struct {
-	const char *kind, *text;
+	const char *kind, *noun, *text;
 } loss_texts[] = {
-	{ PROF_LOST_RING_FULL, "events that found no room" },
-	{ PROF_LOST_NESTED, "events inside another event's program" },
-	{ PROF_LOST_SAMPLE_RING_FULL, "samples that found no room" },
-	{ PROF_LOST_SAMPLE_ESTIMATE, "samples that the kernel dropped: an estimate, not counted" },
-	{ PROF_LOST_MALFORMED, "events of another size than their format's" },
+	{ PROF_LOST_RING_FULL, "event", "that found no room" },
+	{ PROF_LOST_NESTED, "event", "inside another event's program" },
+	{ PROF_LOST_MALFORMED, "event", "of another size than its format's" },
+	{ PROF_LOST_SAMPLE_RING_FULL, "sample", "that found no room" },
+	{ PROF_LOST_SAMPLE_ESTIMATE, "sample",
+	  "that the kernel dropped: an estimate, not counted" },
+	{ PROF_LOST_SIDEBAND, "record", "that the kernel dropped" },
+	{ PROF_LOST_SIDEBAND_DAMAGED, "record", "that made no sense" },
+	{ PROF_LOST_SIDEBAND_STALLED, "stall", "of reading a CPU's records" },
 };
 
-static void put_kind(struct info *in, uint32_t kind)
+static void put_kind(struct info *in, const struct event_counts_loss *l)
 {
-	struct buf name = { 0 };
 	size_t i, cnt = sizeof(loss_texts) / sizeof(loss_texts[0]);
+	struct buf name = { 0 };
+	char count[32];
 
-	text_name(&name, in->names, kind);
+	text_name(&name, in->names, l->kind);
 	for (i = 0; i < cnt && strcmp(buf_cstr(&name), loss_texts[i].kind); i++)
 		;
-	if (i < cnt)
-		buf_printf(&in->out, "%s (%s)", loss_texts[i].text, buf_cstr(&name));
-	else
-		buf_addstr(&in->out, buf_cstr(&name));
+	if (i < cnt) {
+		str_counted(&in->out, l->count, loss_texts[i].noun);
+		buf_printf(&in->out, " %s (%s)", loss_texts[i].text, buf_cstr(&name));
+	} else {
+		str_count(count, l->count);
+		buf_printf(&in->out, "%s %s", count, buf_cstr(&name));
+	}
 	buf_free(&name);
 }
 
-static void put_loss(struct info *in)
+static void put_kinds(struct info *in, const char *label, bool sideband)
 {
 	const struct event_counts *c = &in->counts;
-	char a[32], b[32], d[32];
 
-	if (c->stats.known) {
-		str_count(a, c->stats.produced);
-		str_count(b, c->stats.written);
-		str_count(d, c->stats.lost);
-		put_label(in, "account");
-		buf_printf(&in->out, "produced %s = written %s + lost %s%s\n", a, b, d,
-			   c->stats.produced == c->stats.written + c->stats.lost ?
-				   "" :
-				   "  (DOES NOT ADD UP)");
-	}
-	if (!c->loss_cnt) {
-		put_label(in, "lost");
-		buf_addstr(&in->out,
-			   c->stats.known ? "nothing\n" : "nothing that the trace tells of\n");
-	}
 	for (size_t i = 0; i < c->loss_cnt; i++) {
 		const struct event_counts_loss *l = &c->losses[i];
 
-		str_count(a, l->count);
-		put_label(in, i ? "" : "lost");
-		buf_printf(&in->out, "%s ", a);
-		put_kind(in, l->kind);
+		if (account_is_sideband(l->cls) != sideband)
+			continue;
+		put_label(in, label);
+		label = "";
+		put_kind(in, l);
 		buf_printf(&in->out,
 			   ", between %" PRIu64 ".%06" PRIu64 " and %" PRIu64 ".%06" PRIu64 "\n",
 			   l->first_ns / 1000000000, l->first_ns % 1000000000 / 1000,
 			   l->last_ns / 1000000000, l->last_ns % 1000000000 / 1000);
 	}
+}
+
+static void put_account(struct info *in)
+{
+	const struct account_figures *f = &in->counts.stats.figures;
+	enum account_verdict verdict = account_verdict(f);
+	char produced[32], written[32], lost[32];
+
+	if (verdict == ACCOUNT_UNKNOWN)
+		return;
+	str_count(produced, f->produced);
+	str_count(written, f->written);
+	str_count(lost, f->lost);
+	put_label(in, "account");
+	if (verdict == ACCOUNT_OPEN)
+		buf_printf(&in->out,
+			   "open: the file ends before its last RecorderStats; so far produced %s, "
+			   "written %s, lost %s\n",
+			   produced, written, lost);
+	else
+		buf_printf(&in->out, "produced %s = written %s + lost %s%s\n", produced, written,
+			   lost, verdict == ACCOUNT_WRONG ? "  (DOES NOT ADD UP)" : "");
+}
+
+static void put_loss(struct info *in)
+{
+	const struct event_counts *c = &in->counts;
+	const struct account *a = &c->account;
+	struct buf sideband = { 0 };
+
+	put_account(in);
+	if (!account_lost(a) && !a->lost[ACCOUNT_ESTIMATE]) {
+		put_label(in, "lost");
+		buf_addstr(&in->out, c->stats.figures.known ? "nothing\n" :
+							      "nothing that the trace tells of\n");
+	} else {
+		put_kinds(in, "lost", false);
+	}
+	if (text_sideband(&sideband, a)) {
+		put_label(in, "side-band");
+		buf_printf(&in->out, "%s\n", buf_cstr(&sideband));
+		put_kinds(in, "", true);
+	}
+	buf_free(&sideband);
 }
 
 static void put_overhead(struct info *in)
@@ -251,7 +289,7 @@ static void put_overhead(struct info *in)
 	char rss[32], ring[32];
 	uint64_t sz;
 
-	if (!s->known || !s->elapsed_ns)
+	if (!s->figures.known || !s->elapsed_ns)
 		return;
 	put_label(in, "overhead");
 	buf_printf(&in->out, "BPF %.2f%% + recorder %.2f%% of one CPU over %.1f s",

@@ -52,11 +52,27 @@ static void json_loss(struct info *in)
 	buf_addch(&in->out, ']');
 }
 
+static void json_account(struct info *in)
+{
+	static const char *const verdicts[] = {
+		[ACCOUNT_UNKNOWN] = "unknown",
+		[ACCOUNT_BALANCED] = "balanced",
+		[ACCOUNT_OPEN] = "open",
+		[ACCOUNT_WRONG] = "wrong",
+	};
+	const struct account_figures *f = &in->counts.stats.figures;
+
+	buf_printf(&in->out, ",\"account\":{\"verdict\":\"%s\",", verdicts[account_verdict(f)]);
+	text_json_account(&in->out, &in->counts.account);
+	buf_addch(&in->out, '}');
+}
+
 static void json_stats(struct info *in)
 {
 	const struct event_counts_stats *s = &in->counts.stats;
+	const struct account_figures *f = &s->figures;
 
-	if (!s->known)
+	if (!f->known)
 		return;
 	buf_printf(&in->out,
 		   ",\"stats\":{\"elapsed_ns\":%" PRIu64 ",\"produced\":%" PRIu64
@@ -64,8 +80,8 @@ static void json_stats(struct info *in)
 		   ",\"samples\":%" PRIu64 ",\"bpf_ns\":%" PRIu64 ",\"bpf_runs\":%" PRIu64
 		   ",\"cpu_ns\":%" PRIu64 ",\"rss_bytes\":%" PRIu64
 		   ",\"ring_fill_max_bytes\":%" PRIu64 ",\"bytes_written\":%" PRIu64 "}",
-		   s->elapsed_ns, s->produced, s->written, s->lost,
-		   s->produced == s->written + s->lost ? "true" : "false", s->samples, s->bpf_ns,
+		   s->elapsed_ns, f->produced, f->written, f->lost,
+		   account_verdict(f) == ACCOUNT_BALANCED ? "true" : "false", s->samples, s->bpf_ns,
 		   s->bpf_runs, s->cpu_ns, s->rss_bytes, s->ring_fill_max_bytes, s->bytes_written);
 }
 
@@ -142,6 +158,7 @@ void info_json(struct info *in)
 	json_meta(in);
 	json_time(in);
 	json_loss(in);
+	json_account(in);
 	json_stats(in);
 	json_types(in);
 	json_modules(in);

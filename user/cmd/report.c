@@ -181,11 +181,9 @@ static void say_clock(const struct report *r)
 	const char *hz = names_meta(r->names, PROF_META_SAMPLE_HZ);
 	const char *period = names_meta(r->names, PROF_META_SAMPLE_PERIOD_NS);
 	struct buf line = { 0 }, name = { 0 };
-	char count[32];
 	uint64_t ns;
 
-	str_count(count, profile_samples(r->profile));
-	buf_printf(&line, "%s samples", count);
+	str_counted(&line, profile_samples(r->profile), "sample");
 	if (event && *event) {
 		text_clean(&name, event, strlen(event));
 		buf_printf(&line, " of %s", buf_cstr(&name));
@@ -204,17 +202,16 @@ static void say_clock(const struct report *r)
 
 static void say_loss(const struct report *r)
 {
-	uint64_t lost = event_counts_lost(&r->counts, r->names);
-	uint64_t est = event_counts_lost_kind(&r->counts, r->names, PROF_LOST_SAMPLE_ESTIMATE);
-	char a[32], b[32];
+	const struct account *a = &r->counts.account;
+	struct buf line = { 0 };
 
-	str_count(a, lost);
-	str_count(b, est);
-	if (lost || est)
-		say("lost: %s events%s%s%s (see dial9-prof info)", a,
-		    est ? ", and an estimated " : "", est ? b : "", est ? " samples" : "");
-	else
-		say("lost: nothing");
+	text_lost(&line, a);
+	say("lost: %s%s", buf_cstr(&line),
+	    account_lost(a) || a->lost[ACCOUNT_ESTIMATE] ? " (see dial9-prof info)" : "");
+	buf_clear(&line);
+	if (text_sideband(&line, a))
+		say("side-band: %s", buf_cstr(&line));
+	buf_free(&line);
 }
 
 static const char *unnamed_hint(const struct names *names, uint32_t index)

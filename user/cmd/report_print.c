@@ -297,11 +297,9 @@ void report_print_json(const struct report *r)
 	json_text(&out, "file", reader_input(r->reader));
 	json_text(&out, "sample_event", names_meta(r->names, PROF_META_SAMPLE_EVENT));
 	json_text(&out, "sample_hz", names_meta(r->names, PROF_META_SAMPLE_HZ));
-	buf_printf(&out,
-		   "\"samples\":%" PRIu64 ",\"lost\":%" PRIu64
-		   ",\"lost_samples_estimate\":%" PRIu64,
-		   profile_samples(r->profile), event_counts_lost(&r->counts, r->names),
-		   event_counts_lost_kind(&r->counts, r->names, PROF_LOST_SAMPLE_ESTIMATE));
+	buf_printf(&out, "\"samples\":%" PRIu64 ",\"lost\":%" PRIu64 ",",
+		   profile_samples(r->profile), account_lost(&r->counts.account));
+	text_json_account(&out, &r->counts.account);
 	if (r->opts->graph == REPORT_FLAT)
 		json_rows(&out, r);
 	else

@@ -31,21 +31,31 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * part / whole : 0;
 }
 
-static uint64_t lost(const struct status_totals *t)
+/* The recorder's totals in the terms of the file: each counter is the sum of these kinds there. */
+static struct account account_of(const struct status_totals *t)
 {
-	return t->lost + t->samples_lost;
+	return (struct account){ .lost = {
+					 [ACCOUNT_EVENTS] = t->lost,
+					 [ACCOUNT_SAMPLES] = t->samples_lost,
+					 [ACCOUNT_ESTIMATE] = t->samples_missed,
+					 [ACCOUNT_SIDEBAND] = t->side_lost,
+					 [ACCOUNT_STALLS] = t->side_stalls,
+				 } };
 }
 
 void summary_progress(void *ctx, const struct status_totals *t)
 {
-	char events[32], bytes[32], lost_text[32];
+	struct account account = account_of(t);
+	char bytes[32], lost[32];
+	struct buf line = { 0 };
 
-	str_count(events, t->written + t->samples);
+	str_counted(&line, t->written + t->samples, "event");
 	str_bytes(bytes, t->bytes);
-	str_count(lost_text, lost(t));
-	fprintf(stderr, "\r\033[K[ %.1f s  %s events  %s  %s lost  cost %.1f%% CPU ]  Ctrl-C stops",
-		t->elapsed_ns / 1e9, events, bytes, lost_text,
+	str_count(lost, account_lost(&account));
+	fprintf(stderr, "\r\033[K[ %.1f s  %s  %s  %s lost  cost %.1f%% CPU ]  Ctrl-C stops",
+		t->elapsed_ns / 1e9, buf_cstr(&line), bytes, lost,
 		percent(t->cpu_ns + t->bpf_ns, t->elapsed_ns));
+	buf_free(&line);
 }
 
 void summary_waiting(void *ctx)
@@ -70,32 +80,46 @@ static void larger_ring(const struct recorder_cfg *cfg, char *out, size_t sz)
 		snprintf(out, sz, "%" PRIu64 "M", kib / 1024 < 1024 ? kib / 1024 : 1024);
 }
 
-static void print_figures(const struct recorder_cfg *cfg, const struct recorder_result *result)
+static void print_loss(const struct recorder_cfg *cfg, const struct account *account)
 {
-	const struct status_totals *t = &result->totals;
-	char events[32], samples[32], bytes[32], lost_text[32], larger[32];
-	uint64_t all = t->written + t->samples;
+	struct buf line = { 0 };
+	char larger[32];
 
-	str_count(events, t->written);
-	str_count(samples, t->samples);
-	str_bytes(bytes, t->bytes);
-	str_count(lost_text, lost(t));
-	fprintf(stderr,
-		"[ dial9-prof: %.1f s, %s events (%s lost) and %s samples in %s (%.1f B each); "
-		"cost: BPF %.1f%% + recorder %.1f%% of one CPU ]\n",
-		t->elapsed_ns / 1e9, events, lost_text, samples, bytes,
-		all ? (double)t->bytes / all : 0, percent(t->bpf_ns, t->elapsed_ns),
-		percent(t->cpu_ns, t->elapsed_ns));
-	if (lost(t)) {
+	if (account_lost(account)) {
 		larger_ring(cfg, larger, sizeof(larger));
 		fprintf(stderr, "  some were lost: a larger buffer (-m %s) or fewer events help\n",
 			larger);
 	}
-	if (t->samples_missed)
-		fprintf(stderr,
-			"  about %llu samples hit a running BPF program and are missing "
-			"(an estimate)\n",
-			(unsigned long long)t->samples_missed);
+	if (text_sideband(&line, account))
+		fprintf(stderr, "  side-band: %s\n", buf_cstr(&line));
+	buf_clear(&line);
+	str_counted(&line, account->lost[ACCOUNT_ESTIMATE], "sample");
+	if (account->lost[ACCOUNT_ESTIMATE])
+		fprintf(stderr, "  an estimated %s hit a running BPF program, and are missing\n",
+			buf_cstr(&line));
+	buf_free(&line);
+}
+
+static void print_figures(const struct recorder_cfg *cfg, const struct recorder_result *result)
+{
+	const struct status_totals *t = &result->totals;
+	struct account account = account_of(t);
+	uint64_t all = t->written + t->samples;
+	struct buf line = { 0 };
+	char bytes[32], lost[32];
+
+	str_counted(&line, t->written, "event");
+	str_count(lost, account_lost(&account));
+	buf_printf(&line, " (%s lost) and ", lost);
+	str_counted(&line, t->samples, "sample");
+	str_bytes(bytes, t->bytes);
+	fprintf(stderr,
+		"[ dial9-prof: %.1f s, %s in %s (%.1f B each); "
+		"cost: BPF %.1f%% + recorder %.1f%% of one CPU ]\n",
+		t->elapsed_ns / 1e9, buf_cstr(&line), bytes, all ? (double)t->bytes / all : 0,
+		percent(t->bpf_ns, t->elapsed_ns), percent(t->cpu_ns, t->elapsed_ns));
+	buf_free(&line);
+	print_loss(cfg, &account);
 	if (result->sampler && strcmp(result->sampler, "cycles"))
 		fprintf(stderr, "  sampled by %s at %u Hz: no hardware counters here\n",
 			result->sampler, result->hz);
@@ -202,7 +226,7 @@ static void print_story(const struct summary *s, const struct recorder_cfg *cfg,
 
 	if (names_new(&story.names))
 		return;
-	if (lost(&result->totals))
+	if (result->totals.lost)
 		read_back(s->file, &story, learn_gaps);
 	if (!profile_new(story.names, &story.profile) && !read_back(s->file, &story, learn_all)) {
 		print_hottest(&story);

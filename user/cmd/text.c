@@ -227,6 +227,58 @@ void text_json_field(struct buf *out, const struct trace *t, const struct trace_
 	add_value(out, t, &ev->values[i], true, 0);
 }
 
+/* ---- loss -------------------------------------------------------------------------------------- */
+
+void text_lost(struct buf *out, const struct account *a)
+{
+	const uint64_t *lost = a->lost;
+
+	if (!account_lost(a) && !lost[ACCOUNT_ESTIMATE]) {
+		buf_addstr(out, "nothing");
+		return;
+	}
+	if (lost[ACCOUNT_EVENTS] || !lost[ACCOUNT_SAMPLES])
+		str_counted(out, lost[ACCOUNT_EVENTS], "event");
+	if (lost[ACCOUNT_EVENTS] && lost[ACCOUNT_SAMPLES])
+		buf_addstr(out, " and ");
+	if (lost[ACCOUNT_SAMPLES])
+		str_counted(out, lost[ACCOUNT_SAMPLES], "sample");
+	if (lost[ACCOUNT_ESTIMATE]) {
+		buf_addstr(out, ", and an estimated ");
+		str_counted(out, lost[ACCOUNT_ESTIMATE], "sample");
+	}
+}
+
+bool text_sideband(struct buf *out, const struct account *a)
+{
+	uint64_t records = a->lost[ACCOUNT_SIDEBAND], stalls = a->lost[ACCOUNT_STALLS];
+
+	if (!records && !stalls)
+		return false;
+	if (records)
+		str_counted(out, records, "record");
+	if (records && stalls)
+		buf_addstr(out, ", ");
+	if (stalls)
+		str_counted(out, stalls, "stall");
+	buf_addstr(out, ": names of some processes may be missing");
+	return true;
+}
+
+void text_json_account(struct buf *out, const struct account *a)
+{
+	static const char *const keys[ACCOUNT_CLASS_CNT] = {
+		[ACCOUNT_EVENTS] = "lost_events",
+		[ACCOUNT_SAMPLES] = "lost_samples",
+		[ACCOUNT_ESTIMATE] = "lost_samples_estimate",
+		[ACCOUNT_SIDEBAND] = "lost_sideband",
+		[ACCOUNT_STALLS] = "sideband_stalls",
+	};
+
+	for (size_t i = 0; i < ACCOUNT_CLASS_CNT; i++)
+		buf_printf(out, "%s\"%s\":%" PRIu64, i ? "," : "", keys[i], a->lost[i]);
+}
+
 /* ---- columns ----------------------------------------------------------------------------------- */
 
 static bool starts_code_point(char c)

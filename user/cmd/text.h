@@ -3,6 +3,7 @@
 #define D9_CMD_TEXT_H
 
 #include "base/buf.h"
+#include "profile/account.h"
 #include "trace/trace.h"
 
 /*
@@ -26,6 +27,16 @@ void text_field(struct buf *out, const struct trace *t, const struct trace_event
 /* The same as a JSON value; numbers keep their exact value. */
 void text_json_field(struct buf *out, const struct trace *t, const struct trace_event *ev,
 		     size_t i);
+
+/*
+ * What is missing, in words: "nothing", "3 events and 1 sample", "2 events, and an estimated 7
+ * samples".
+ */
+void text_lost(struct buf *out, const struct account *a);
+/* "12 records, 1 stall: names of some processes may be missing"; false, and nothing, without loss. */
+bool text_sideband(struct buf *out, const struct account *a);
+/* Members of a JSON object: lost_events, lost_samples, lost_samples_estimate, lost_sideband, ... */
+void text_json_account(struct buf *out, const struct account *a);
 
 /* Columns that a string takes on a terminal, counting each code point as one. */
 size_t text_width(const char *s, size_t n);

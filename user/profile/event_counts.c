@@ -41,11 +41,15 @@ static void add_time(struct event_counts *c, uint64_t ts)
 
 static void add_stats(struct event_counts_stats *s, const struct trace_event *ev)
 {
-	s->known = true;
+	s->figures = (struct account_figures){
+		.known = true,
+		.closed = trace_u64_or(ev, ROLE_CLOSED, 0),
+		.produced = trace_u64_or(ev, ROLE_PRODUCED, 0),
+		.written = trace_u64_or(ev, ROLE_WRITTEN, 0),
+		.lost = trace_u64_or(ev, ROLE_LOST, 0),
+	};
+	s->says_closed = ev->schema->role[ROLE_CLOSED] >= 0;
 	s->elapsed_ns = trace_u64_or(ev, ROLE_ELAPSED_NS, 0);
-	s->produced = trace_u64_or(ev, ROLE_PRODUCED, 0);
-	s->written = trace_u64_or(ev, ROLE_WRITTEN, 0);
-	s->lost = trace_u64_or(ev, ROLE_LOST, 0);
 	s->samples = trace_u64_or(ev, ROLE_SAMPLES, 0);
 	s->bpf_ns = trace_u64_or(ev, ROLE_BPF_NS, 0);
 	s->bpf_runs = trace_u64_or(ev, ROLE_BPF_RUNS, 0);
@@ -55,10 +59,25 @@ static void add_stats(struct event_counts_stats *s, const struct trace_event *ev
 	s->bytes_written = trace_u64_or(ev, ROLE_BYTES_WRITTEN, 0);
 }
 
+/*
+ * Figures of old recorders do not say that they are the last. But a recording ends with the wall
+ * clock behind them, and without another event.
+ */
+static void see_end(struct event_counts_stats *s, const struct trace_event *ev)
+{
+	if (s->says_closed || !s->figures.known)
+		return;
+	if (ev->kind == TRACE_CLOCK_SYNC)
+		s->figures.closed = true;
+	else if (!trace_is_naming(ev->kind))
+		s->figures.closed = false;
+}
+
 /* A recorder knows a handful of kinds; a file may claim any number. */
 #define EVENT_COUNTS_KINDS_MAX 64
 
-static void add_lost(struct event_counts *c, uint32_t kind, const struct trace_event *ev)
+static void add_lost(struct event_counts *c, uint32_t kind, enum account_class cls,
+		     const struct trace_event *ev)
 {
 	uint64_t first = trace_u64_or(ev, ROLE_FIRST_NS, ev->ts);
 	uint64_t last = trace_u64_or(ev, ROLE_LAST_NS, ev->ts);
@@ -71,9 +90,9 @@ static void add_lost(struct event_counts *c, uint32_t kind, const struct trace_e
 		i--;
 	} else if (i == c->loss_cnt) {
 		c->losses = array_reserve(c->losses, &c->loss_cap, i + 1, sizeof(*c->losses));
-		c->losses[c->loss_cnt++] = (struct event_counts_loss){ .kind = kind,
-								       .first_ns = first,
-								       .last_ns = last };
+		c->losses[c->loss_cnt++] = (struct event_counts_loss){
+			.kind = kind, .cls = cls, .first_ns = first, .last_ns = last
+		};
 	}
 	l = &c->losses[i];
 	l->count += trace_u64_or(ev, ROLE_COUNT, 0);
@@ -89,10 +108,15 @@ void event_counts_add_loss(struct event_counts *c, const struct trace *t, struct
 {
 	struct dial9_str kind;
 
-	if (ev->kind == TRACE_STATS)
+	if (ev->kind == TRACE_STATS) {
 		add_stats(&c->stats, ev);
-	else if (ev->kind == TRACE_LOST && trace_str(t, ev, ROLE_KIND, &kind))
-		add_lost(c, names_add(n, kind.ptr, kind.len), ev);
+	} else if (ev->kind == TRACE_LOST && trace_str(t, ev, ROLE_KIND, &kind)) {
+		account_add(&c->account, kind.ptr, kind.len, trace_u64_or(ev, ROLE_COUNT, 0));
+		add_lost(c, names_add(n, kind.ptr, kind.len), account_class(kind.ptr, kind.len),
+			 ev);
+	} else {
+		see_end(&c->stats, ev);
+	}
 }
 
 void event_counts_add(struct event_counts *c, const struct trace *t, struct names *n,
@@ -121,24 +145,6 @@ void event_counts_fini(struct event_counts *c)
 	hmap_fini(&c->by_name);
 	hmap_fini(&c->frames);
 	memset(c, 0, sizeof(*c));
-}
-
-uint64_t event_counts_lost_kind(const struct event_counts *c, const struct names *n,
-				const char *kind)
-{
-	for (size_t i = 0; i < c->loss_cnt; i++)
-		if (!strcmp(names_str(n, c->losses[i].kind, NULL), kind))
-			return c->losses[i].count;
-	return 0;
-}
-
-uint64_t event_counts_lost(const struct event_counts *c, const struct names *n)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < c->loss_cnt; i++)
-		sum += c->losses[i].count;
-	return sum - event_counts_lost_kind(c, n, PROF_LOST_SAMPLE_ESTIMATE);
 }
 
 static int by_bytes(const void *a, const void *b, void *names)

@@ -2,6 +2,7 @@
 #ifndef D9_PROFILE_EVENT_COUNTS_H
 #define D9_PROFILE_EVENT_COUNTS_H
 
+#include "profile/account.h"
 #include "trace/trace.h"
 
 /* Events of one name. */
@@ -15,12 +16,14 @@ struct event_counts_loss {
 	uint32_t kind; /* string id */
 	uint64_t count, first_ns, last_ns;
 	uint64_t reports;
+	enum account_class cls;
 };
 
 /* The newest RecorderStats. Cumulative since the start of the recording. */
 struct event_counts_stats {
-	bool known;
-	uint64_t elapsed_ns, produced, written, lost, samples, bpf_ns, bpf_runs, cpu_ns;
+	struct account_figures figures;
+	bool says_closed; /* they have a field that tells the last ones */
+	uint64_t elapsed_ns, samples, bpf_ns, bpf_runs, cpu_ns;
 	uint64_t rss_bytes, ring_fill_max_bytes, bytes_written;
 };
 
@@ -37,6 +40,7 @@ struct event_counts {
 	struct hmap by_name; /* string id -> index + 1 */
 	struct event_counts_loss *losses;
 	size_t loss_cnt, loss_cap;
+	struct account account; /* the sum of losses */
 	struct event_counts_stats stats;
 	struct hmap frames; /* distinct frames of stacks */
 	uint64_t events, bytes;
@@ -52,12 +56,6 @@ void event_counts_add(struct event_counts *c, const struct trace *t, struct name
 void event_counts_add_loss(struct event_counts *c, const struct trace *t, struct names *n,
 			   const struct trace_event *ev);
 void event_counts_fini(struct event_counts *c);
-
-/* Sum over all kinds but estimates. */
-uint64_t event_counts_lost(const struct event_counts *c, const struct names *n);
-/* Count of one kind, PROF_LOST_*; 0 when there is none. */
-uint64_t event_counts_lost_kind(const struct event_counts *c, const struct names *n,
-				const char *kind);
 
 /* Orders the types by bytes, largest first. Nothing may be added afterwards. */
 void event_counts_sort(struct event_counts *c, const struct names *n);

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "profile/account.h"
 
 /* The letters of ps lie in the low byte; 0x100 above them says preempted. */
 #define STATE_LETTERS 0xff
@@ -98,23 +99,6 @@ static void gap_add(struct thread_times *s, uint64_t from, uint64_t to)
 		gap_merge_closest(s);
 }
 
-/*
- * Kinds of loss that cannot hide a switch or a waking: samples and side-band records are none, and
- * the programs that record the scheduler's events do not miss any when programs nest.
- */
-static bool loss_is_harmless(const struct dial9_str *kind)
-{
-	static const char *const kinds[] = {
-		PROF_LOST_SAMPLE_ESTIMATE,  PROF_LOST_SIDEBAND,	     PROF_LOST_SIDEBAND_DAMAGED,
-		PROF_LOST_SIDEBAND_STALLED, PROF_LOST_SIDEBAND_MAPS, PROF_LOST_NESTED,
-	};
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (kind->len == strlen(kinds[i]) && !memcmp(kind->ptr, kinds[i], kind->len))
-			return true;
-	return false;
-}
-
 void thread_times_add_gaps(struct thread_times *s, const struct trace *t,
 			   const struct trace_event *ev)
 {
@@ -122,7 +106,7 @@ void thread_times_add_gaps(struct thread_times *s, const struct trace *t,
 	struct dial9_str kind;
 
 	if (ev->kind != TRACE_LOST || !trace_str(t, ev, ROLE_KIND, &kind) ||
-	    loss_is_harmless(&kind))
+	    !account_hides_switches(kind.ptr, kind.len))
 		return;
 	if (trace_u64(ev, ROLE_FIRST_NS, &first) && trace_u64(ev, ROLE_LAST_NS, &last) &&
 	    first <= last)

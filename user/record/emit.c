@@ -35,7 +35,7 @@ enum schema_id {
 struct schema_def {
 	const char *name;
 	size_t cnt;
-	struct dial9_field fields[16];
+	struct dial9_field fields[24];
 };
 
 static const struct schema_def schema_defs[SCHEMA_CNT] = {
@@ -117,7 +117,7 @@ static const struct schema_def schema_defs[SCHEMA_CNT] = {
 				  { PROF_F_LAST_NS, DIAL9_VARINT },
 			  } },
 	[SCHEMA_STATS] = { PROF_EV_STATS,
-			   15,
+			   16,
 			   {
 				   { PROF_F_ELAPSED_NS, DIAL9_VARINT },
 				   { PROF_F_PRODUCED, DIAL9_VARINT },
@@ -134,6 +134,7 @@ static const struct schema_def schema_defs[SCHEMA_CNT] = {
 				   { PROF_F_BPF_WAKEUP_NS, DIAL9_VARINT },
 				   { PROF_F_BPF_TRACEPOINT_NS, DIAL9_VARINT },
 				   { PROF_F_BPF_SAMPLE_NS, DIAL9_VARINT },
+				   { PROF_F_CLOSED, DIAL9_VARINT },
 			   } },
 };
 
@@ -329,7 +330,7 @@ int emit_stats(struct emit *e, uint64_t ts, const struct emit_stats *s)
 		s->rss_bytes,	  s->ring_fill_max_bytes,
 		s->bytes_written, s->bpf_switch_ns,
 		s->bpf_wakeup_ns, s->bpf_tracepoint_ns,
-		s->bpf_sample_ns,
+		s->bpf_sample_ns, s->closed,
 	};
 	size_t i;
 

@@ -86,6 +86,7 @@ struct emit_stats {
 	uint64_t cpu_ns, rss_bytes;
 	uint64_t ring_fill_max_bytes;
 	uint64_t bytes_written;
+	bool closed; /* no record is under way any more: the last one */
 };
 int emit_stats(struct emit *e, uint64_t ts, const struct emit_stats *s);
 

@@ -180,16 +180,9 @@ static void find_module(struct frames *f, const struct process *proc, struct map
 		ask_worker_about(f, proc, m, vdso);
 }
 
-/* What the trace has to know of a mapping before a frame lies in it. */
-static const struct map *introduce_map(struct frames *f, const struct process *proc, struct map *m)
+static void announce_map(struct frames *f, const struct process *proc, struct map *m)
 {
-	struct emit_map event;
-
-	if (!m->module_id)
-		find_module(f, proc, m);
-	if (!m->module_id)
-		return m;
-	event = (struct emit_map){
+	const struct emit_map event = {
 		.pid = proc->pid,
 		.start = m->start,
 		.end = m->end,
@@ -197,9 +190,8 @@ static const struct map *introduce_map(struct frames *f, const struct process *p
 		.module_id = m->module_id,
 	};
 
-	m->announced = proc->serial;
+	m->announced = true;
 	emit_map(f->emit, EMIT_NOW, &event);
-	return m;
 }
 
 static bool is_named(struct frames *f, uint64_t frame)
@@ -232,16 +224,18 @@ static uint64_t pack(uint32_t id, uint64_t off)
 
 uint64_t frames_user(struct frames *f, struct process *proc, uint64_t addr)
 {
-	const struct map *m = proc ? maps_find(&proc->maps, addr) : NULL;
+	struct map *m = proc ? maps_find(&proc->maps, addr) : NULL;
 	uint64_t off, frame;
 
 	if (!m)
 		return pack(0, addr);
-	if (!m->module_id || m->announced != proc->serial)
-		m = introduce_map(f, proc, maps_edit(&proc->maps, addr));
+	if (!m->module_id)
+		find_module(f, proc, m);
 	off = addr - m->start + m->pgoff;
 	if (!m->module_id || off > PROF_FRAME_OFFSET_MASK)
 		return pack(0, addr);
+	if (!m->announced)
+		announce_map(f, proc, m);
 	frame = pack(m->module_id, off);
 	name_user_frame(f, frame, m->module_id, off);
 	return frame;

@@ -27,7 +27,6 @@
 #include "record/emit.h"
 #include "record/eventset.h"
 #include "record/ring.h"
-#include "record/tasks.h"
 #include "record/translate.h"
 
 #define SECOND_NS 1000000000ULL
@@ -40,6 +39,7 @@ struct status {
 	uint64_t last_ns;
 	uint64_t nested;
 	uint64_t malformed;
+	uint64_t side_lost, side_stalls;
 	uint64_t cpu_base_ns; /* spent on getting ready */
 };
 
@@ -228,16 +228,6 @@ static int write_other_loss(struct status *s, const struct capture_counts *count
 	return err;
 }
 
-static int write_task_loss(struct status *s)
-{
-	struct tasks_loss loss;
-
-	if (!tasks_take_maps_lost(s->cfg.tasks, &loss))
-		return 0;
-	return emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU, PROF_LOST_SIDEBAND_MAPS,
-			 loss.cnt, loss.first_ns, loss.last_ns);
-}
-
 static uint64_t own_rss(void)
 {
 	unsigned long pages = 0;
@@ -276,6 +266,8 @@ static void fill_totals(struct status *s, const struct capture_counts *counts, u
 		.lost = counts->lost[PROF_CLASS_TRACEPOINT] + counts->nested + count_malformed(s),
 		.samples = translate_written(s->cfg.translate, PROF_CLASS_SAMPLE),
 		.samples_lost = counts->lost[PROF_CLASS_SAMPLE],
+		.side_lost = s->side_lost,
+		.side_stalls = s->side_stalls,
 		.cpu_ns = own_cpu_ns() - s->cpu_base_ns,
 		.bytes = dial9_enc_bytes(s->cfg.enc),
 	};
@@ -293,7 +285,8 @@ void status_totals(struct status *s, uint64_t now_ns, struct status_totals *out)
 	fill_totals(s, &counts, now_ns, out);
 }
 
-static int write_stats(struct status *s, const struct capture_counts *counts, uint64_t now_ns)
+static int write_stats(struct status *s, const struct capture_counts *counts, uint64_t now_ns,
+		       bool closed)
 {
 	struct status_totals t;
 	struct emit_stats stats;
@@ -315,13 +308,14 @@ static int write_stats(struct status *s, const struct capture_counts *counts, ui
 		.rss_bytes = own_rss(),
 		.ring_fill_max_bytes = fill_max(s),
 		.bytes_written = t.bytes,
+		.closed = closed,
 	};
 	for (i = 0; i < PROF_PROG_CNT; i++)
 		stats.bpf_runs += counts->prog_runs[i];
 	return emit_stats(s->cfg.emit, s->last_ns, &stats);
 }
 
-static int write_figures(struct status *s, uint64_t now_ns)
+static int write_figures(struct status *s, uint64_t now_ns, bool closed)
 {
 	uint64_t since = s->last_ns;
 	struct capture_counts counts;
@@ -332,9 +326,7 @@ static int write_figures(struct status *s, uint64_t now_ns)
 	err = write_ring_loss(s);
 	if (!err)
 		err = write_other_loss(s, &counts, since);
-	if (!err)
-		err = write_task_loss(s);
-	return err ? err : write_stats(s, &counts, now_ns);
+	return err ? err : write_stats(s, &counts, now_ns, closed);
 }
 
 int status_tick(struct status *s, uint64_t now_ns)
@@ -344,7 +336,7 @@ int status_tick(struct status *s, uint64_t now_ns)
 	if (now_ns < s->next_stats)
 		return 0;
 	s->next_stats += SECOND_NS;
-	err = write_figures(s, now_ns);
+	err = write_figures(s, now_ns, false);
 	if (!err && now_ns >= s->next_clock) {
 		s->next_clock += CLOCK_SYNC_NS;
 		err = write_clock_sync(s);
@@ -357,7 +349,7 @@ int status_write_tail(struct status *s, uint64_t now_ns)
 	struct status_totals t;
 	int err;
 
-	err = write_figures(s, now_ns);
+	err = write_figures(s, now_ns, true);
 	status_totals(s, now_ns, &t);
 	if (!err && t.samples_missed)
 		err = emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU,
@@ -374,5 +366,6 @@ int status_side_lost(struct status *s, const struct perf_side *side)
 	uint64_t since = side->since > s->cfg.start_ns ? side->since : s->cfg.start_ns;
 	uint64_t until = side->time > since ? side->time : since;
 
+	*(side->type == PERF_SIDE_STALLED ? &s->side_stalls : &s->side_lost) += side->lost;
 	return emit_lost(s->cfg.emit, EMIT_NOW, side->cpu, kind, side->lost, since, until);
 }

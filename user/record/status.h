@@ -10,7 +10,6 @@ struct dial9_enc;
 struct emit;
 struct eventset;
 struct perf_side;
-struct tasks;
 struct translate;
 
 /* What a recording has come to, so far or at its end. */
@@ -21,6 +20,8 @@ struct status_totals {
 	uint64_t lost;
 	uint64_t samples; /* written */
 	uint64_t samples_lost; /* for want of room in a ring */
+	uint64_t side_lost; /* side-band records: what names processes and mappings */
+	uint64_t side_stalls; /* times that a CPU's were not read for a second */
 	uint64_t samples_missed; /* an estimate: those that hit a running BPF program */
 	uint64_t bpf_ns; /* extrapolated */
 	uint64_t cpu_ns; /* the recorder's own while recording, user and system */
@@ -31,7 +32,6 @@ struct status_cfg {
 	struct capture *capture; /* all borrowed */
 	struct translate *translate;
 	struct emit *emit;
-	struct tasks *tasks;
 	struct dial9_enc *enc;
 	uint64_t start_ns;
 };

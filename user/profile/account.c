@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What "lost" means. Owns the table of kinds of loss, the one number that all commands print, and
+ * the verdict on a recorder's figures; knows nothing of where kinds and figures come from, so that
+ * the recorder's last line and a report of the file say the same. Numbers only.
+ *
+ * Side-band records are no events: without them a process may lack its name, but nothing that
+ * happened is missing. Estimates are no count. Neither is added to the events.
+ */
+#include "profile/account.h"
+
+#include <string.h>
+
+#include "trace/trace.h"
+
+static const struct {
+	const char *kind;
+	enum account_class cls;
+	bool hides_switches;
+} kinds[] = {
+	{ PROF_LOST_RING_FULL, ACCOUNT_EVENTS, true },
+	{ PROF_LOST_NESTED, ACCOUNT_EVENTS, false },
+	{ PROF_LOST_MALFORMED, ACCOUNT_EVENTS, true },
+	{ PROF_LOST_SAMPLE_RING_FULL, ACCOUNT_SAMPLES, false },
+	{ PROF_LOST_SAMPLE_ESTIMATE, ACCOUNT_ESTIMATE, false },
+	{ PROF_LOST_SIDEBAND_STALLED, ACCOUNT_STALLS, false },
+};
+
+enum { KIND_CNT = sizeof(kinds) / sizeof(kinds[0]) };
+
+static size_t find(const char *kind, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < KIND_CNT; i++)
+		if (len == strlen(kinds[i].kind) && !memcmp(kind, kinds[i].kind, len))
+			break;
+	return i;
+}
+
+/* "sideband" and whatever a recorder tells apart below it: "sideband_damaged" and so on. */
+static bool is_sideband(const char *kind, size_t len)
+{
+	size_t n = strlen(PROF_LOST_SIDEBAND);
+
+	return len >= n && !memcmp(kind, PROF_LOST_SIDEBAND, n) && (len == n || kind[n] == '_');
+}
+
+enum account_class account_class(const char *kind, size_t len)
+{
+	size_t i = find(kind, len);
+
+	if (i < KIND_CNT)
+		return kinds[i].cls;
+	return is_sideband(kind, len) ? ACCOUNT_SIDEBAND : ACCOUNT_EVENTS;
+}
+
+bool account_is_sideband(enum account_class cls)
+{
+	return cls == ACCOUNT_SIDEBAND || cls == ACCOUNT_STALLS;
+}
+
+bool account_hides_switches(const char *kind, size_t len)
+{
+	size_t i = find(kind, len);
+
+	return i < KIND_CNT ? kinds[i].hides_switches : !is_sideband(kind, len);
+}
+
+void account_add(struct account *a, const char *kind, size_t len, uint64_t count)
+{
+	a->lost[account_class(kind, len)] += count;
+}
+
+uint64_t account_lost(const struct account *a)
+{
+	return a->lost[ACCOUNT_EVENTS] + a->lost[ACCOUNT_SAMPLES];
+}
+
+enum account_verdict account_verdict(const struct account_figures *f)
+{
+	if (!f->known)
+		return ACCOUNT_UNKNOWN;
+	if (!f->closed)
+		return ACCOUNT_OPEN;
+	return f->produced == f->written + f->lost ? ACCOUNT_BALANCED : ACCOUNT_WRONG;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_PROFILE_ACCOUNT_H
+#define D9_PROFILE_ACCOUNT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a kind of loss counts. Only the first two are events that a trace lacks. */
+enum account_class {
+	ACCOUNT_EVENTS, /* tracepoint events */
+	ACCOUNT_SAMPLES, /* CPU samples and stacks of switches */
+	ACCOUNT_SIDEBAND, /* records that tell of processes and mappings: names may be missing */
+	ACCOUNT_STALLS, /* times that such records were not read for a second */
+	ACCOUNT_ESTIMATE, /* samples that nobody could count */
+	ACCOUNT_CLASS_CNT,
+};
+
+/* Whether the recorder's figures agree: produced = written + lost. */
+enum account_verdict {
+	ACCOUNT_UNKNOWN, /* it left no figures */
+	ACCOUNT_BALANCED,
+	ACCOUNT_OPEN, /* the file ends before the last figures: those before it need not agree */
+	ACCOUNT_WRONG,
+};
+
+/* The newest figures that a recorder gave of itself; cumulative since its start. */
+struct account_figures {
+	bool known;
+	bool closed; /* nothing was under way any more: they are the last */
+	uint64_t produced, written, lost;
+};
+
+/* What is missing, by class. {0} is "nothing". */
+struct account {
+	uint64_t lost[ACCOUNT_CLASS_CNT];
+};
+
+/* The class of a kind, PROF_LOST_*. A kind that is not known counts as events. */
+enum account_class account_class(const char *kind, size_t len);
+
+/* True for what only makes names uncertain. */
+bool account_is_sideband(enum account_class cls);
+
+/* True when loss of this kind can hide a switch or a waking. */
+bool account_hides_switches(const char *kind, size_t len);
+
+/* @count more of a kind are missing. */
+void account_add(struct account *a, const char *kind, size_t len, uint64_t count);
+
+/*
+ * How many events and samples are missing: the one number that "lost" stands for, wherever it is
+ * said. Estimates and side-band records are not in it.
+ */
+uint64_t account_lost(const struct account *a);
+
+enum account_verdict account_verdict(const struct account_figures *f);
+
+#endif /* D9_PROFILE_ACCOUNT_H */
