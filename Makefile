@@ -51,7 +51,7 @@ SRCS_symbol := $(addprefix user/symbol/, \
 	symworker.c)
 SRCS_record := $(addprefix user/record/, \
 	capture.c emit.c event.c eventset.c frames.c early_records.c launch.c maps.c merge.c recorder.c \
-	ring.c sink.c stacks.c status.c targets.c tasks.c translate.c)
+	ring.c sink.c stacks.c status.c targets.c tasks.c texts.c translate.c)
 SRCS_trace := $(addprefix user/trace/, \
 	layout.c names.c reader.c source.c tp_symbols.c trace.c)
 SRCS_profile := $(addprefix user/profile/, \
@@ -60,13 +60,13 @@ SRCS_export := $(addprefix user/export/, \
 	)
 SRCS_formats := $(addprefix user/formats/, \
 	container.c foreign.c snapblock.c \
-	$(addprefix apitrace/, build.c details_json.c dial9_value.c dump.c emit.c export.c \
-		format.c func.c generic_export.c import.c info.c json.c layout.c order.c parse.c \
-		print.c signatures.c tables.c take.c value.c vocabulary.c write.c) \
+	$(addprefix apitrace/, build.c dial9_value.c dump.c emit.c export.c format.c \
+		generic_export.c import.c json.c layout.c order.c parse.c print.c signatures.c \
+		stream.c value.c vocabulary.c write.c) \
 	$(addprefix heph/, attributes.c counters.c dump.c export.c format.c import.c layout.c \
-		mapping.c open_spans.c scan.c text.c wire.c) \
+		mapping.c open_spans.c scan.c wire.c) \
 	$(addprefix tonbandgeraet/, dump.c encoding.c event.c export.c format.c frames.c \
-		import.c markers.c state.c text.c write.c))
+		import.c markers.c state.c write.c))
 SRCS_cmd := $(addprefix user/cmd/, \
 	convert.c dump.c dump_json.c dump_text.c info.c info_json.c info_verify.c input.c list.c \
 	record.c report.c report_print.c script.c select.c show_foreign.c summary.c text.c)
@@ -89,24 +89,24 @@ TESTS := $(addprefix tests/, \
 	record/emit_test.c record/event_test.c record/eventset_test.c \
 	record/early_records_test.c record/launch_test.c record/maps_test.c record/merge_test.c \
 	record/ring_test.c record/sink_test.c record/stacks_test.c record/targets_test.c \
-	record/tasks_test.c record/translate_test.c symbol/budget_test.c symbol/demangle_test.c symbol/dwinfo_test.c \
+	record/tasks_test.c record/texts_test.c record/translate_test.c symbol/budget_test.c symbol/demangle_test.c symbol/dwinfo_test.c \
 	symbol/ranges_test.c symbol/symbolizer_test.c symbol/symopen_test.c symbol/symtab_test.c \
 	symbol/symworker_test.c trace/names_test.c trace/reader_test.c trace/source_test.c \
 	trace/tp_symbols_test.c trace/trace_test.c \
 	formats/container_test.c formats/foreign_test.c \
 	$(addprefix formats/apitrace/, export_test.c format_test.c random_test.c) \
-	$(addprefix formats/heph/, counters_test.c export_test.c format_test.c import_test.c \
-		layout_test.c open_spans_test.c scan_test.c text_test.c) \
+	$(addprefix formats/heph/, attributes_test.c counters_test.c export_test.c format_test.c \
+		import_test.c layout_test.c open_spans_test.c scan_test.c) \
 	$(addprefix formats/tonbandgeraet/, encoding_test.c event_test.c export_test.c \
 		format_test.c import_test.c))
 TESTS_ROOT := $(addprefix tests/bpf/, \
-	command_test.c events_test.c generic_test.c loss_test.c perf_test.c sample_test.c \
+	command_test.c events_test.c fault_elf_test.c generic_test.c loss_test.c perf_test.c sample_test.c \
 	san_test.c sched_test.c stream_test.c tasks_test.c) \
 	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c tests/record/as_user_test.c
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \
-	calls.c cxx.cpp demo.c forkchain.c inlined.c pingpong.c shortlived.c sleeper.c spinner.c threads.c)
+	calls.c cxx.cpp demo.c enemy_elf.c forkchain.c inlined.c pingpong.c shortlived.c sleeper.c spinner.c threads.c)
 # inlined.c, cxx.cpp and crate.rs as several compilers and linkers leave them, for the symbolizer.
 STIMULI_SYMBOL := c-gcc c-dwarf4 c-nopie c-gz c-clang c-clang4 c-link c-dynsym cxx-gcc cxx-clang4 \
 	rust
@@ -223,6 +223,7 @@ $(addprefix $(O)/tests/symbol/,dwinfo_test symbolizer_test symworker_test): \
 	$(O)/obj/tests/symbol/support.o
 $(filter $(O)/tests/record/%,$(TEST_BINS) $(ROOT_BINS)): $(O)/obj/tests/record/support.o
 $(filter $(O)/tests/bpf/%,$(ROOT_BINS)): $(O)/obj/tests/bpf/support.o
+$(filter $(O)/tests/bpf/fault_%,$(ROOT_BINS)): $(O)/obj/tests/bpf/fault.o
 $(O)/tests/kernel/format_test $(O)/tests/kernel/format_live_test: \
 	$(O)/obj/tests/kernel/format_check.o
 
@@ -230,7 +231,8 @@ STIM_CFLAGS := -g -O1 -fno-omit-frame-pointer -Wall -Wextra -pthread -D_GNU_SOUR
 $(O)/stimuli/%: tests/stimuli/%.c $(O)/flags
 	$(call msg,STIM,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 $(STIM_CFLAGS) $(DEPFLAGS) -MF $@.d -o $@ $<
+	$(Q)$(CC) -std=gnu11 $(STIM_CFLAGS) $(DEPFLAGS) -MF $@.d -o $@ $< $(STIM_LIBS)
+$(O)/stimuli/enemy_elf: STIM_LIBS := -lz -llzma
 
 $(O)/stimuli/%: tests/stimuli/%.cpp $(O)/flags
 	$(call msg,STIM,$<)

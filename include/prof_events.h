@@ -172,6 +172,7 @@ enum prof_tp_symbol_kind {
 #define PROF_LOST_NESTED "nested" /* by generic tracepoints; never a switch or a waking */
 #define PROF_LOST_SIDEBAND "sideband" /* perf records about tasks and mappings, by the kernel */
 #define PROF_LOST_SIDEBAND_DAMAGED "sideband_damaged" /* those that do not hold together */
+#define PROF_LOST_SIDEBAND_MAPS "sideband_maps" /* mappings of processes that make too many */
 #define PROF_LOST_SIDEBAND_STALLED "sideband_stalled" /* a CPU's were not read between the times */
 #define PROF_LOST_SAMPLE_ESTIMATE "sample_estimate" /* an estimate from clock and period */
 #define PROF_LOST_SAMPLE_RING_FULL "sample_ring_full"

@@ -39,16 +39,21 @@ static char *text_slot(void)
 
 /* ---- processes --------------------------------------------------------------------------------- */
 
-const char *live_path(const char *name)
+const char *live_dir(void)
 {
-	char *path = text_slot();
-
 	if (!*test_dir) {
 		strcpy(test_dir, "/tmp/dial9-live-XXXXXX");
 		cr_assert(mkdtemp(test_dir));
 		cr_assert_eq(chmod(test_dir, 0777), 0);
 	}
-	snprintf(path, TEXT_MAX, "%s/%s", test_dir, name);
+	return test_dir;
+}
+
+const char *live_path(const char *name)
+{
+	char *path = text_slot();
+
+	snprintf(path, TEXT_MAX, "%s/%s", live_dir(), name);
 	return path;
 }
 
@@ -59,6 +64,13 @@ const char *live_built(const char *name)
 
 	snprintf(path, TEXT_MAX, "%s/%s", build ? build : "build", name);
 	return path;
+}
+
+const char *live_program(void)
+{
+	const char *other = getenv("D9_PROGRAM");
+
+	return other ? other : live_built("dial9-prof");
 }
 
 const char *live_number(int64_t v)
@@ -232,7 +244,7 @@ void live_end(struct live_proc *p)
 
 void live_record(struct live_rec *r, ...)
 {
-	const char *argv[LIVE_ARGS_MAX] = { live_built("dial9-prof"), "record", "-o", r->path };
+	const char *argv[LIVE_ARGS_MAX] = { live_program(), "record", "-o", r->path };
 	static unsigned int cnt;
 	char name[16];
 	va_list ap;
@@ -282,7 +294,7 @@ int live_stop(struct live_rec *r)
 
 int live_run(struct live_proc *p, const char *const *args, live_prepare_fn prepare)
 {
-	const char *argv[LIVE_ARGS_MAX] = { live_built("dial9-prof") };
+	const char *argv[LIVE_ARGS_MAX] = { live_program() };
 	size_t i;
 
 	for (i = 0; args[i]; i++) {

@@ -33,10 +33,14 @@ struct live_proc {
 	struct buf said; /* what was read of its output */
 };
 
-/* A path in this test's own directory. Valid until the next eight calls. */
+/* This test's own directory. */
+const char *live_dir(void);
+/* A path in it. Valid until the next eight calls. */
 const char *live_path(const char *name);
 /* A program below $D9_BUILD. Likewise. */
 const char *live_built(const char *name);
+/* The recorder under test: $D9_PROGRAM, or the one that was built. Likewise. */
+const char *live_program(void);
 /* Decimal. Likewise. */
 const char *live_number(int64_t v);
 /* To be the .fini of each suite: takes the directory away. */

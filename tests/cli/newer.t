@@ -36,7 +36,7 @@ $ dial9-prof dump --json newer >text; echo $?; tail -n 1 text
 #
 $ dial9-prof convert --to heph -o out newer 2>err; echo $?; grep stopped err; dial9-prof info out | grep '^events'
 5
-dial9-prof: heph: newer: stopped at byte 37497: frame tag 0x10: a newer writer (format later than 0.4)
+dial9-prof: convert: newer: stopped at byte 37497: frame tag 0x10: a newer writer (format later than 0.4)
 events          1,000
 #
 $ cp $T/golden/dial9/mixed_1k.bin zeros; head -c 100 /dev/zero >>zeros; dial9-prof script zeros >text; echo $?

@@ -189,7 +189,9 @@ Test(merge, a_pass_ends_after_the_number_asked_for)
 	for (i = 0; i < 10; i++)
 		put(&buf, i);
 	m = merge_new(&buf.ring, 1, NULL, 0);
+	cr_expect_eq(merge_reached(m), 0);
 	cr_expect_eq(merge_pass(m, UINT64_MAX, 4, &sink), 4);
+	cr_expect_eq(merge_reached(m), 3);
 	cr_expect_eq(merge_pass(m, UINT64_MAX, 0, &sink), 0);
 	cr_expect_eq(merge_pass(m, UINT64_MAX, 100, &sink), 6);
 	cr_expect_eq(seen.cnt, 10);

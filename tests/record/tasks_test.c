@@ -157,7 +157,7 @@ Test(tasks, data_and_reversed_mappings_are_ignored, .init = setup, .fini = teard
 					   .prot = 4,
 					   .name = "/x",
 					   .name_len = 2 });
-	cr_expect_eq(tasks_process(t, A)->maps.cnt, 0);
+	cr_expect_null(tasks_process(t, A)->maps.table);
 }
 
 Test(tasks, mappings_are_kept_of_those_wanted_only)
@@ -168,7 +168,7 @@ Test(tasks, mappings_are_kept_of_those_wanted_only)
 	map(A, 0x400000, "/bin/x");
 	fork_of(getpid(), getpid(), B, B);
 	map(B, 0x400000, "/bin/x");
-	cr_expect_eq(tasks_process(t, A)->maps.cnt, 0);
+	cr_expect_null(tasks_process(t, A)->maps.table);
 	cr_expect_not_null(maps_find(&tasks_process(t, B)->maps, 0x400000),
 			   "a child of one wanted is wanted");
 	teardown();
@@ -182,14 +182,14 @@ Test(tasks, code_made_at_run_time_stays_one_module, .init = setup, .fini = teard
 	fork_of(1, 1, A, A);
 	map(A, 0x400000, "//anon");
 	map(A, 0x600000, "/usr/lib/x.so");
-	m = maps_find(&tasks_process(t, A)->maps, 0x400000);
+	m = maps_edit(&tasks_process(t, A)->maps, 0x400000);
 	m->module_id = 7;
-	m->announced = true;
-	maps_find(&tasks_process(t, A)->maps, 0x600000)->module_id = 8;
+	m->announced = 11;
+	maps_edit(&tasks_process(t, A)->maps, 0x600000)->module_id = 8;
 	map(A, 0x400000, "//anon");
-	m = maps_find(&tasks_process(t, A)->maps, 0x400000);
+	m = maps_edit(&tasks_process(t, A)->maps, 0x400000);
 	cr_expect_eq(m->module_id, 7);
-	cr_expect(m->announced);
+	cr_expect_eq(m->announced, 11);
 	map(A, 0x400800, "//anon");
 	cr_expect_eq(maps_find(&tasks_process(t, A)->maps, 0x400800)->module_id, 0, "elsewhere");
 	map(A, 0x400000, "/usr/lib/y.so");
@@ -197,6 +197,58 @@ Test(tasks, code_made_at_run_time_stays_one_module, .init = setup, .fini = teard
 	map(A, 0x600000, "/usr/lib/x.so");
 	cr_expect_eq(maps_find(&tasks_process(t, A)->maps, 0x600000)->module_id, 0,
 		     "a file may be another one by now");
+}
+
+static void map_at_time(uint64_t time, uint32_t pid, uint64_t start, const char *path)
+{
+	tasks_side(t, &(struct perf_side){ .type = PERF_SIDE_MMAP,
+					   .time = time,
+					   .pid = pid,
+					   .addr = start,
+					   .len = 0x1000,
+					   .prot = 5,
+					   .name = path,
+					   .name_len = strlen(path) });
+}
+
+/* One page after the other, at falling addresses. */
+Test(tasks, a_flood_of_mappings_costs_its_own_process_its_names, .init = setup, .fini = teardown)
+{
+	struct tasks_loss loss;
+	uint64_t i;
+
+	fork_of(1, 1, A, A);
+	fork_of(1, 1, B, B);
+	map_at_time(1, A, 0x400000, "/bin/flood");
+	map_at_time(1, B, 0x400000, "/bin/quiet");
+	cr_expect_not(tasks_take_maps_lost(t, &loss));
+	for (i = 0; i < 100000; i++)
+		map_at_time(10 + i, A, 0x7f0000000000 - i * 0x1000, "/tmp/x");
+	cr_expect_not_null(maps_find(&tasks_process(t, B)->maps, 0x400000));
+	cr_expect_null(maps_find(&tasks_process(t, A)->maps, 0x400000),
+		       "what it has there now is not known");
+	cr_expect_null(maps_find(&tasks_process(t, A)->maps, 0x7f0000000000));
+	cr_assert(tasks_take_maps_lost(t, &loss));
+	cr_expect_eq(loss.cnt, 100000 - 20000 + 1 + (20000 - 16384),
+		     "those beyond its budget, and those beyond what is kept of one process");
+	cr_expect_eq(loss.last_ns, 10 + 100000 - 1);
+	cr_expect_not(tasks_take_maps_lost(t, &loss), "told once");
+	map_at_time(2 * SECOND, A, 0x500000, "/lib/new");
+	cr_expect_not_null(maps_find(&tasks_process(t, A)->maps, 0x500000),
+			   "what it tells a second later is taken in");
+}
+
+Test(tasks, a_program_whose_first_mapping_was_dropped_is_unknown, .init = setup, .fini = teardown)
+{
+	uint64_t i;
+
+	fork_of(1, 1, A, A);
+	for (i = 0; i < 20000; i++)
+		map_at_time(10, A, 0x400000, "/tmp/x");
+	comm(A, A, "new", true);
+	map_at_time(20, A, 0x400000, "/bin/new");
+	map_at_time(2 * SECOND, A, 0x500000, "/lib/ld.so");
+	cr_expect_str_eq(known(A)->proc->exe, "");
 }
 
 /* ---- names and programs ----------------------------------------------------------------------------- */
@@ -229,12 +281,12 @@ Test(tasks, an_exec_is_another_program_named_by_its_first_code, .init = setup, .
 	serial = known(A)->proc->serial;
 	comm(A, A, "new", true);
 	cr_expect_neq(known(A)->proc->serial, serial);
-	cr_expect_eq(known(A)->proc->maps.cnt, 0);
+	cr_expect_null(known(A)->proc->maps.table);
 	map_prot(A, 0x300000, "/bin/new-data", 1);
 	map(A, 0x400000, "/bin/new");
 	map(A, 0x500000, "/lib/ld.so");
 	cr_expect_str_eq(known(A)->proc->exe, "/bin/new");
-	cr_expect_eq(known(A)->proc->maps.cnt, 2);
+	cr_expect_eq(known(A)->proc->maps.table->cnt, 2);
 }
 
 Test(tasks, a_name_is_cut_to_what_the_kernel_keeps, .init = setup, .fini = teardown)
@@ -346,7 +398,7 @@ Test(tasks, a_number_that_starts_again_is_somebody_else, .init = setup, .fini = 
 	cr_expect_str_eq(known(A)->comm, "");
 	cr_expect_str_eq(known(A)->proc->exe, "");
 	cr_expect_eq(known(A)->proc->ppid, 2);
-	cr_expect_eq(known(A)->proc->maps.cnt, 0);
+	cr_expect_null(known(A)->proc->maps.table);
 	cr_expect_neq(known(A)->proc->serial, serial);
 	comm(A, A, "second", false);
 	known(A);
@@ -427,7 +479,7 @@ Test(tasks, a_process_that_runs_is_read_from_proc, .init = setup, .fini = teardo
 	pthread_barrier_t barrier;
 	pthread_t thread;
 	char exe[4096] = "", own[17] = "";
-	struct map *m;
+	const struct map *m;
 	int cnt = 0;
 
 	cr_assert_gt(readlink("/proc/self/exe", exe, sizeof(exe) - 1), 0);

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/str.h"
 
 static const struct foreign_format *const formats[] = {
@@ -195,18 +196,6 @@ void foreign_facts_fini(struct foreign_facts *facts)
 	*facts = (struct foreign_facts){ 0 };
 }
 
-/* ---- where a dial9 stream ends ------------------------------------------------------------------ */
-
-bool foreign_is_stop(int err)
-{
-	return err == -EBADMSG || err == -E2BIG || err == -EPROTONOSUPPORT;
-}
-
-const char *foreign_stop_word(int err)
-{
-	return err == -EPROTONOSUPPORT ? "stopped" : "damaged";
-}
-
 /* ---- memory as an input ------------------------------------------------------------------------ */
 
 static ssize_t mem_read(void *ctx, void *buf, size_t sz)
@@ -265,4 +254,35 @@ const struct foreign_format *foreign_detect(const void *head, size_t sz, bool wh
 		}
 	}
 	return best;
+}
+
+/* ---- dial9 in ---------------------------------------------------------------------------------- */
+
+int foreign_open_dec(const struct foreign_input *in, struct dial9_dec **out)
+{
+	struct dial9_dec_opts opts = { .sz = sizeof(opts), .read = in->read, .ctx = in->ctx };
+
+	return dial9_dec_new(&opts, out);
+}
+
+bool foreign_is_stop(int err)
+{
+	return err == -EBADMSG || err == -E2BIG || err == -EPROTONOSUPPORT;
+}
+
+int foreign_end_dec(const struct foreign_input *in, int ret, const struct dial9_error *where,
+		    struct foreign_notes *notes)
+{
+	if (ret == -ENODATA) {
+		foreign_note(notes, FOREIGN_NOTE_DAMAGED, 1, "torn end of the dial9 trace",
+			     "%s: byte %" PRIu64, in->name, where->offset);
+		return 0;
+	}
+	if (foreign_is_stop(ret)) {
+		log_error("convert: %s: %s at byte %" PRIu64 ": %s", in->name,
+			  ret == -EPROTONOSUPPORT ? "stopped" : "damaged", where->offset,
+			  where->reason);
+		return -EBADMSG;
+	}
+	return ret;
 }

@@ -42,13 +42,6 @@ struct foreign_mem {
 void foreign_mem_input(struct foreign_mem *m, const void *data, size_t sz,
 		       struct foreign_input *in);
 
-/*
- * Whether dial9_dec_next() met something that a dial9 stream cannot be read beyond (no torn end: more may come),
- * and the word for a message: "damaged", or "stopped" at a newer writer's frame.
- */
-bool foreign_is_stop(int err);
-const char *foreign_stop_word(int err);
-
 /* ---- notes and facts ---------------------------------------------------------------------------- */
 
 enum foreign_note_class {
@@ -108,6 +101,24 @@ void foreign_fact_text(struct foreign_facts *facts, const char *label, const cha
 	__attribute__((format(printf, 3, 4)));
 void foreign_fact_count(struct foreign_facts *facts, const char *label, uint64_t count);
 void foreign_facts_fini(struct foreign_facts *facts);
+
+/* ---- dial9 in ----------------------------------------------------------------------------------- */
+
+/* A decoder over dial9 bytes. 0 or -ENOMEM. */
+int foreign_open_dec(const struct foreign_input *in, struct dial9_dec **out);
+
+/*
+ * Whether dial9_dec_next() met something that a dial9 stream cannot be read beyond: damage, or a newer
+ * writer's frame. A torn end is none: more may come.
+ */
+bool foreign_is_stop(int err);
+
+/*
+ * How an export ends: ret is what dial9_dec_next() returned last, where what dial9_dec_error() said. A
+ * torn tail is a note and 0; a stop is one log_error() line and -EBADMSG; anything else is ret.
+ */
+int foreign_end_dec(const struct foreign_input *in, int ret, const struct dial9_error *where,
+		    struct foreign_notes *notes);
 
 /* ---- a format ----------------------------------------------------------------------------------- */
 

@@ -180,9 +180,16 @@ static void find_module(struct frames *f, const struct process *proc, struct map
 		ask_worker_about(f, proc, m, vdso);
 }
 
-static void announce_map(struct frames *f, const struct process *proc, struct map *m)
+/* What the trace has to know of a mapping before a frame lies in it. */
+static const struct map *introduce_map(struct frames *f, const struct process *proc, struct map *m)
 {
-	const struct emit_map event = {
+	struct emit_map event;
+
+	if (!m->module_id)
+		find_module(f, proc, m);
+	if (!m->module_id)
+		return m;
+	event = (struct emit_map){
 		.pid = proc->pid,
 		.start = m->start,
 		.end = m->end,
@@ -190,8 +197,9 @@ static void announce_map(struct frames *f, const struct process *proc, struct ma
 		.module_id = m->module_id,
 	};
 
-	m->announced = true;
+	m->announced = proc->serial;
 	emit_map(f->emit, EMIT_NOW, &event);
+	return m;
 }
 
 static bool is_named(struct frames *f, uint64_t frame)
@@ -224,18 +232,16 @@ static uint64_t pack(uint32_t id, uint64_t off)
 
 uint64_t frames_user(struct frames *f, struct process *proc, uint64_t addr)
 {
-	struct map *m = proc ? maps_find(&proc->maps, addr) : NULL;
+	const struct map *m = proc ? maps_find(&proc->maps, addr) : NULL;
 	uint64_t off, frame;
 
 	if (!m)
 		return pack(0, addr);
-	if (!m->module_id)
-		find_module(f, proc, m);
+	if (!m->module_id || m->announced != proc->serial)
+		m = introduce_map(f, proc, maps_edit(&proc->maps, addr));
 	off = addr - m->start + m->pgoff;
 	if (!m->module_id || off > PROF_FRAME_OFFSET_MASK)
 		return pack(0, addr);
-	if (!m->announced)
-		announce_map(f, proc, m);
 	frame = pack(m->module_id, off);
 	name_user_frame(f, frame, m->module_id, off);
 	return frame;

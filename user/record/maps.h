@@ -8,33 +8,60 @@
 
 #include "kernel/perf_side.h"
 
+struct texts;
+
+/* Executable mappings that one process may have; a JIT has a few thousand. */
+enum { MAPS_MAX = 16384, MAPS_CHUNK = 32 };
+
 /* One executable mapping of a process. */
 struct map {
 	uint64_t start, end;
 	uint64_t pgoff;
-	const char *path; /* borrowed from the table of paths; "[vdso]", "//anon" or "" too */
+	const char *path; /* a text of the set's table; "[vdso]", "//anon" or "" too */
+	uint64_t announced; /* serial of the process that its ProcMapsEntry was written for; 0: none */
 	uint8_t build_id[PERF_BUILD_ID_MAX];
 	uint8_t build_id_sz;
 	bool build_id_known; /* the kernel said it, even if it is empty */
-	bool announced; /* its ProcMapsEntry has been written */
 	uint32_t module_id; /* 0: not looked up yet */
 };
 
-/* The executable mappings of a process, sorted, without overlaps. {0} is an empty set. */
+struct maps_chunk {
+	uint32_t refs;
+	uint32_t cnt; /* at least 1 */
+	struct map v[MAPS_CHUNK];
+};
+
+struct maps_table {
+	uint32_t refs;
+	size_t cnt; /* of mappings */
+	size_t chunk_cnt, chunk_cap;
+	struct maps_chunk **chunks;
+};
+
+/* The executable mappings of a process, sorted, without overlaps. */
 struct maps {
-	struct map *v;
-	size_t cnt;
-	size_t cap;
+	struct texts *texts; /* borrowed */
+	size_t *memory; /* borrowed: what all sets together hold, in bytes */
+	struct maps_table *table; /* NULL: empty */
 	uint32_t generation; /* changes whenever a mapping does */
 };
 
-/* Puts m in, over whatever it covers, as the kernel did. */
-void maps_insert(struct maps *maps, const struct map *m);
+/* An empty set. */
+void maps_init(struct maps *maps, struct texts *texts, size_t *memory);
+void maps_free(struct maps *maps);
+
+/*
+ * Puts m in, over whatever it covers, as the kernel did; takes a reference of its own to the path.
+ * False when there are MAPS_MAX already: m is not kept, but what it covers is gone.
+ */
+bool maps_insert(struct maps *maps, const struct map *m);
 /* The mapping that addr lies in, borrowed until the next change; NULL when there is none. */
-struct map *maps_find(const struct maps *maps, uint64_t addr);
+const struct map *maps_find(const struct maps *maps, uint64_t addr);
+/* The same, to set what is known of it: module_id, announced, build-id. */
+struct map *maps_edit(struct maps *maps, uint64_t addr);
+/* dst becomes what src is, at no cost until one of them changes. Both are of the same table. */
 void maps_copy(struct maps *dst, const struct maps *src);
 void maps_clear(struct maps *maps);
-void maps_free(struct maps *maps);
 
 /* A path that names a file, not "[vdso]", "//anon" or such. */
 bool maps_is_file(const char *path);

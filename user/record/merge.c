@@ -50,6 +50,7 @@ struct merge {
 	struct source **heap;
 	size_t heap_cnt;
 	uint64_t now; /* a lower bound of the clock's time */
+	uint64_t reached; /* the time of the last record handed over */
 };
 
 struct merge *merge_new(struct ring *rings, size_t ring_cnt, struct perf_ring **sides,
@@ -218,6 +219,7 @@ long merge_pass(struct merge *m, uint64_t mark, size_t max, const struct merge_s
 		top = m->heap[0];
 		if (top->ts > mark)
 			break;
+		m->reached = top->ts;
 		err = hand_over(top, sink);
 		n++;
 		if (!refill(m, top))
@@ -227,4 +229,9 @@ long merge_pass(struct merge *m, uint64_t mark, size_t max, const struct merge_s
 	}
 	publish_all(m);
 	return err ? err : (long)n;
+}
+
+uint64_t merge_reached(const struct merge *m)
+{
+	return m->reached;
 }

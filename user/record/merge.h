@@ -31,5 +31,7 @@ void merge_free(struct merge *m);
  * many there were, or what the sink returned.
  */
 long merge_pass(struct merge *m, uint64_t mark, size_t max, const struct merge_sink *sink);
+/* The time of the last record that was handed over, 0 before the first. */
+uint64_t merge_reached(const struct merge *m);
 
 #endif

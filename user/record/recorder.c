@@ -52,7 +52,8 @@ enum {
 	TICK_MS = 20,
 	RUSH_MS = 4,
 	MARK_NS = 5 * 1000000, /* records younger than this may still be overtaken */
-	PASS_MAX = 65536,
+	PASS_MAX = 4096, /* records between two looks at the clock */
+	DRAIN_MS = 100, /* between two flushes */
 	NAMES_MAX = 4096,
 	PROGRESS_TICKS = 10,
 	FIRST_TYPE_ID = 256,
@@ -297,6 +298,7 @@ static int write_head(struct recorder *r)
 		.capture = r->capture,
 		.translate = r->translate,
 		.emit = r->emit,
+		.tasks = r->tasks,
 		.enc = r->enc,
 		.start_ns = r->start_ns,
 	});
@@ -408,8 +410,11 @@ static int release_early(struct recorder *r, const struct merge_sink *sink)
 	return err;
 }
 
-/* Everything older than mark, then what names there are. */
-static int drain(struct recorder *r, uint64_t mark)
+/*
+ * Everything older than *mark, then what names there are. Ends earlier when that takes longer than
+ * until the deadline (CLOCK_MONOTONIC, ns), and *mark is then how far it came.
+ */
+static int drain(struct recorder *r, uint64_t *mark, uint64_t deadline)
 {
 	const struct merge_sink sink = { .record = on_record, .side = on_side, .ctx = r };
 	long n = 0;
@@ -419,13 +424,15 @@ static int drain(struct recorder *r, uint64_t mark)
 	if (n)
 		return n;
 	do {
-		n = merge_pass(r->merge, mark, PASS_MAX, &sink);
-	} while (n == PASS_MAX);
+		n = merge_pass(r->merge, *mark, PASS_MAX, &sink);
+	} while (n == PASS_MAX && clock_mono_ns() < deadline);
+	if (n == PASS_MAX)
+		*mark = merge_reached(r->merge);
 	if (n >= 0)
 		n = frames_take_names(r->frames, NAMES_MAX);
 	if (n < 0)
 		return n;
-	tasks_expire(r->tasks, mark);
+	tasks_expire(r->tasks, *mark);
 	return 0;
 }
 
@@ -489,7 +496,7 @@ static void report_progress(struct recorder *r, uint64_t now, unsigned int tick)
 
 static int record_until_over(struct recorder *r)
 {
-	uint64_t now = clock_mono_ns();
+	uint64_t now = clock_mono_ns(), mark;
 	unsigned int tick = 0;
 	int err = 0;
 
@@ -497,9 +504,10 @@ static int record_until_over(struct recorder *r)
 	while (!err && !is_over(r, now)) {
 		wait_tick(r, now);
 		now = clock_mono_ns();
-		err = drain(r, now - MARK_NS);
+		mark = now - MARK_NS;
+		err = drain(r, &mark, now + DRAIN_MS * MS_NS);
 		if (!err)
-			err = status_tick(r->status, now - MARK_NS);
+			err = status_tick(r->status, mark);
 		if (!err)
 			err = dial9_enc_flush(r->enc);
 		report_progress(r, now, tick++);
@@ -558,7 +566,7 @@ static int finish(struct recorder *r)
 	capture_stop(r->capture);
 	join_kallsyms(r);
 	now = clock_mono_ns();
-	err = drain(r, now);
+	err = drain(r, &now, UINT64_MAX);
 	if (!err)
 		err = finish_names(r);
 	if (!err)

@@ -27,6 +27,7 @@
 #include "record/emit.h"
 #include "record/eventset.h"
 #include "record/ring.h"
+#include "record/tasks.h"
 #include "record/translate.h"
 
 #define SECOND_NS 1000000000ULL
@@ -228,6 +229,16 @@ static int write_other_loss(struct status *s, const struct capture_counts *count
 	return err;
 }
 
+static int write_task_loss(struct status *s)
+{
+	struct tasks_loss loss;
+
+	if (!tasks_take_maps_lost(s->cfg.tasks, &loss))
+		return 0;
+	return emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU, PROF_LOST_SIDEBAND_MAPS,
+			 loss.cnt, loss.first_ns, loss.last_ns);
+}
+
 static uint64_t own_rss(void)
 {
 	unsigned long pages = 0;
@@ -326,6 +337,8 @@ static int write_figures(struct status *s, uint64_t now_ns, bool closed)
 	err = write_ring_loss(s);
 	if (!err)
 		err = write_other_loss(s, &counts, since);
+	if (!err)
+		err = write_task_loss(s);
 	return err ? err : write_stats(s, &counts, now_ns, closed);
 }
 

@@ -10,6 +10,7 @@ struct dial9_enc;
 struct emit;
 struct eventset;
 struct perf_side;
+struct tasks;
 struct translate;
 
 /* What a recording has come to, so far or at its end. */
@@ -32,6 +33,7 @@ struct status_cfg {
 	struct capture *capture; /* all borrowed */
 	struct translate *translate;
 	struct emit *emit;
+	struct tasks *tasks;
 	struct dial9_enc *enc;
 	uint64_t start_ns;
 };

@@ -6,7 +6,11 @@
  * for processes that live a few milliseconds; /proc is read for those that were there before. The
  * two overlap harmlessly: applying a fork, a name or a mapping twice changes nothing.
  *
- * Paths and cgroups repeat endlessly, so they are interned and never freed.
+ * Paths and cgroups repeat endlessly, so they are interned, and forgotten with the last process that
+ * refers to them.
+ *
+ * A process that maps faster than anybody can follow loses the names of its own code: what it tells
+ * beyond its budget is dropped unread, and what is known of its mappings with it.
  */
 #include "record/tasks.h"
 
@@ -18,18 +22,24 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/hmap.h"
-#include "base/strtab.h"
 #include "kernel/perf_side.h"
 #include "kernel/proc.h"
 #include "prof_abi.h"
+#include "record/texts.h"
 
-enum { LINGER_NS = 1000000000 };
+enum {
+	LINGER_NS = 1000000000,
+	BUDGET_NS = 1000000000,
+	BUDGET_MAPS = 20000, /* that a process may tell of in BUDGET_NS */
+};
 
 struct tasks {
 	bool all_maps;
 	struct hmap by_tid;
 	struct hmap by_pid;
-	struct strtab texts;
+	struct texts *texts;
+	size_t maps_memory;
+	struct tasks_loss maps_lost; /* since it was last asked for */
 	uint64_t serial;
 	uint64_t *announced; /* a bit for each tid */
 	struct {
@@ -45,7 +55,7 @@ struct tasks *tasks_new(bool all_maps)
 
 	t->all_maps = all_maps;
 	t->announced = xcalloc(PROF_TASK_WORDS, sizeof(*t->announced));
-	strtab_init(&t->texts);
+	t->texts = texts_new();
 	return t;
 }
 
@@ -64,9 +74,11 @@ static void renounce(struct tasks *t, uint32_t tid)
 	t->announced[(tid / 64) % PROF_TASK_WORDS] &= ~(1ULL << tid % 64);
 }
 
-static const char *keep_text(struct tasks *t, const char *s, size_t len)
+/* Takes the reference to text. */
+static void set_text(struct tasks *t, const char **at, const char *text)
 {
-	return strtab_get(&t->texts, strtab_add(&t->texts, s, len), NULL);
+	texts_unref(t->texts, *at);
+	*at = text;
 }
 
 static void set_comm(struct tasks *t, struct task *task, const char *comm)
@@ -87,6 +99,7 @@ static struct process *process_add(struct tasks *t, uint32_t pid)
 	proc->wanted = t->all_maps;
 	proc->exe = "";
 	proc->cgroup = "";
+	maps_init(&proc->maps, t->texts, &t->maps_memory);
 	hmap_set(&t->by_pid, pid, proc);
 	return proc;
 }
@@ -115,9 +128,11 @@ struct process *tasks_process(struct tasks *t, uint32_t pid)
 	return hmap_get(&t->by_pid, pid);
 }
 
-static void process_free(struct process *proc)
+static void process_free(struct tasks *t, struct process *proc)
 {
 	maps_free(&proc->maps);
+	set_text(t, &proc->exe, "");
+	set_text(t, &proc->cgroup, "");
 	free(proc);
 }
 
@@ -131,7 +146,7 @@ static void task_free(struct tasks *t, struct task *task)
 		return;
 	if (hmap_get(&t->by_pid, proc->pid) == proc)
 		hmap_del(&t->by_pid, proc->pid);
-	process_free(proc);
+	process_free(t, proc);
 }
 
 static void task_bury(struct tasks *t, struct task *task)
@@ -157,11 +172,11 @@ void tasks_free(struct tasks *t)
 		task_free(t, value);
 	pos = 0;
 	while (hmap_next(&t->by_pid, &pos, &key, &value))
-		process_free(value);
+		process_free(t, value);
 	free(t->dead.v);
 	hmap_fini(&t->by_tid);
 	hmap_fini(&t->by_pid);
-	strtab_fini(&t->texts);
+	texts_free(t->texts);
 	free(t->announced);
 	free(t);
 }
@@ -184,8 +199,9 @@ static int scan_map(const struct proc_map *pm, void *ctx)
 
 	if (!pm->exec)
 		return 0;
-	m.path = keep_text(scan->t, pm->path, pm->path_len);
+	m.path = texts_get(scan->t->texts, pm->path, pm->path_len);
 	maps_insert(&scan->proc->maps, &m);
+	texts_unref(scan->t->texts, m.path);
 	return 0;
 }
 
@@ -194,7 +210,7 @@ static void read_exe(struct tasks *t, struct process *proc)
 	struct buf b = { 0 };
 
 	if (!proc_read_exe(proc->pid, &b))
-		proc->exe = keep_text(t, buf_cstr(&b), b.len);
+		set_text(t, &proc->exe, texts_get(t->texts, buf_cstr(&b), b.len));
 	buf_free(&b);
 }
 
@@ -254,7 +270,7 @@ void tasks_need_cgroup(struct tasks *t, struct process *proc)
 		return;
 	proc->cgroup_known = true;
 	if (!proc_read_cgroup(proc->pid, &b))
-		proc->cgroup = keep_text(t, buf_cstr(&b), b.len);
+		set_text(t, &proc->cgroup, texts_get(t->texts, buf_cstr(&b), b.len));
 	buf_free(&b);
 }
 
@@ -310,8 +326,8 @@ static void side_fork(struct tasks *t, const struct perf_side *side)
 		proc->ppid = side->ppid;
 		if (parent) {
 			proc->wanted |= parent->wanted;
-			proc->exe = parent->exe;
-			proc->cgroup = parent->cgroup;
+			set_text(t, &proc->exe, texts_ref(parent->exe));
+			set_text(t, &proc->cgroup, texts_ref(parent->cgroup));
 			proc->cgroup_known = parent->cgroup_known;
 			maps_copy(&proc->maps, &parent->maps);
 		}
@@ -378,7 +394,7 @@ static void side_comm(struct tasks *t, const struct perf_side *side)
 	exec_alone(t, task, side->time);
 	maps_clear(&task->proc->maps);
 	task->proc->serial = ++t->serial;
-	task->proc->exe = "";
+	set_text(t, &task->proc->exe, "");
 	task->proc->exe_from_map = true;
 	renounce(t, task->tid);
 }
@@ -391,7 +407,34 @@ static void keep_module(const struct process *proc, struct map *m)
 	if (!old || old->start != m->start || maps_is_file(m->path) || strcmp(old->path, m->path))
 		return;
 	m->module_id = old->module_id;
-	m->announced = old->announced && old->end == m->end;
+	m->announced = old->end == m->end ? old->announced : 0;
+}
+
+static void lose_map(struct tasks *t, uint64_t time)
+{
+	if (!t->maps_lost.cnt++)
+		t->maps_lost.first_ns = time;
+	t->maps_lost.last_ns = time;
+}
+
+/* Whether the process has told of more mappings within a second than it may. */
+static bool is_over_budget(struct process *proc, uint64_t time)
+{
+	if (time - proc->budget_since >= BUDGET_NS) {
+		proc->budget_since = time;
+		proc->budget_used = 0;
+	}
+	return ++proc->budget_used > BUDGET_MAPS;
+}
+
+/* The first mapping behind an exec is the program. */
+static void take_exe(struct tasks *t, struct process *proc, const char *path)
+{
+	if (!proc->exe_from_map)
+		return;
+	proc->exe_from_map = false;
+	set_text(t, &proc->exe, texts_ref(path));
+	renounce(t, proc->pid);
 }
 
 static void side_mmap(struct tasks *t, const struct perf_side *side)
@@ -409,19 +452,31 @@ static void side_mmap(struct tasks *t, const struct perf_side *side)
 		return;
 	if (!proc->wanted && !proc->exe_from_map)
 		return;
-	m.path = keep_text(t, side->name, side->name_len);
+	if (is_over_budget(proc, side->time)) {
+		lose_map(t, side->time);
+		proc->exe_from_map = false;
+		if (proc->maps.table)
+			maps_clear(&proc->maps);
+		return;
+	}
+	m.path = texts_get(t->texts, side->name, side->name_len);
 	if (!maps_is_file(m.path))
 		m.pgoff = 0; /* the kernel's numbers for these are addresses */
 	memcpy(m.build_id, side->build_id, side->build_id_sz);
-	if (proc->exe_from_map) {
-		proc->exe_from_map = false;
-		proc->exe = m.path;
-		renounce(t, proc->pid);
+	take_exe(t, proc, m.path);
+	if (proc->wanted) {
+		keep_module(proc, &m);
+		if (!maps_insert(&proc->maps, &m))
+			lose_map(t, side->time);
 	}
-	if (!proc->wanted)
-		return;
-	keep_module(proc, &m);
-	maps_insert(&proc->maps, &m);
+	texts_unref(t->texts, m.path);
+}
+
+bool tasks_take_maps_lost(struct tasks *t, struct tasks_loss *out)
+{
+	*out = t->maps_lost;
+	t->maps_lost = (struct tasks_loss){ 0 };
+	return out->cnt != 0;
 }
 
 static void side_exit(struct tasks *t, const struct perf_side *side)

@@ -19,9 +19,16 @@ struct process {
 	struct maps maps;
 	bool wanted; /* its mappings are kept */
 	bool exe_from_map; /* an exec was seen, and its first mapping is the program */
-	const char *exe; /* borrowed from the tables, "" unknown */
+	const char *exe; /* texts of the tables, "" unknown */
 	const char *cgroup;
 	bool cgroup_known;
+	uint64_t budget_since; /* what it told of mappings since then */
+	uint32_t budget_used;
+};
+
+struct tasks_loss {
+	uint64_t cnt;
+	uint64_t first_ns, last_ns;
 };
 
 struct task {
@@ -49,6 +56,9 @@ void tasks_scan_all(struct tasks *t);
 
 /* Applies what the side-band says. */
 void tasks_side(struct tasks *t, const struct perf_side *side);
+/* Mappings that were not taken in since the last call, because their process had or told of too many:
+ * false when there were none. */
+bool tasks_take_maps_lost(struct tasks *t, struct tasks_loss *out);
 /* Frees those who ended more than a second before now_ns. */
 void tasks_expire(struct tasks *t, uint64_t now_ns);
 

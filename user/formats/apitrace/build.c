@@ -2,10 +2,14 @@
 /*
  * The way back from words to values: what print.c says plainly becomes the flat form again.
  *
- * Tokens come from JSON text (here) or from lists and maps of dial9 (dial9_value.c), and one builder
+ * Tokens come from JSON text (json.c) or from lists and maps of dial9 (dial9_value.c), and one builder
  * serves both. The first key of a map says what it stands for. How many elements a list has is only known
  * behind it, so counts are five bytes wide, filled in later: the number is the same, and the writer makes
  * it short. The words may be anyone's, so what does not fit is refused and nothing is left behind.
+ *
+ * A call is normally told by its fields. Where it is told in an unusual way (an argument twice, one beyond
+ * the signature, a result at the enter) the fields show what they can, and the details of the event as
+ * JSON say exactly how it was: both ways of that are here, too.
  */
 #include "formats/apitrace/build.h"
 
@@ -13,198 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/apitrace/json.h"
+
 #define COUNT_BYTES 5
-
-/* ---- tokens of JSON ---------------------------------------------------------------------------- */
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-static int get_hex4(struct apitrace_json_tokens *t, uint32_t *out)
-{
-	uint32_t v = 0;
-
-	if (t->end - t->pos < 4)
-		return -EBADMSG;
-	for (unsigned int i = 0; i < 4; i++) {
-		int d = hex_digit(*t->pos++);
-
-		if (d < 0)
-			return -EBADMSG;
-		v = v << 4 | (uint32_t)d;
-	}
-	*out = v;
-	return 0;
-}
-
-static void add_utf8(struct buf *b, uint32_t u)
-{
-	if (u < 0x80) {
-		buf_addch(b, (char)u);
-		return;
-	}
-	if (u < 0x800) {
-		buf_addch(b, (char)(0xc0 | u >> 6));
-	} else {
-		if (u < 0x10000) {
-			buf_addch(b, (char)(0xe0 | u >> 12));
-		} else {
-			buf_addch(b, (char)(0xf0 | u >> 18));
-			buf_addch(b, (char)(0x80 | (u >> 12 & 0x3f)));
-		}
-		buf_addch(b, (char)(0x80 | (u >> 6 & 0x3f)));
-	}
-	buf_addch(b, (char)(0x80 | (u & 0x3f)));
-}
-
-static int get_escape(struct apitrace_json_tokens *t)
-{
-	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-	uint32_t u, low;
-	const char *at;
-	char c;
-
-	if (t->pos == t->end)
-		return -EBADMSG;
-	c = *t->pos++;
-	at = c ? strchr(from, c) : NULL;
-	if (at) {
-		buf_addch(&t->text, to[at - from]);
-		return 0;
-	}
-	if (c != 'u' || get_hex4(t, &u))
-		return -EBADMSG;
-	if (u >= 0xd800 && u < 0xdc00) {
-		if (t->end - t->pos < 6 || t->pos[0] != '\\' || t->pos[1] != 'u')
-			return -EBADMSG;
-		t->pos += 2;
-		if (get_hex4(t, &low) || low < 0xdc00 || low > 0xdfff)
-			return -EBADMSG;
-		u = 0x10000 + ((u - 0xd800) << 10) + (low - 0xdc00);
-	} else if (u >= 0xdc00 && u < 0xe000) {
-		return -EBADMSG;
-	}
-	add_utf8(&t->text, u);
-	return 0;
-}
-
-static int get_string(struct apitrace_json_tokens *t, struct apitrace_token *out)
-{
-	const char *from;
-	int err = 0;
-
-	buf_clear(&t->text);
-	while (!err) {
-		from = t->pos;
-		while (t->pos < t->end && *t->pos != '"' && *t->pos != '\\')
-			t->pos++;
-		buf_add(&t->text, from, (size_t)(t->pos - from));
-		if (t->pos == t->end)
-			return -EBADMSG;
-		if (*t->pos++ == '"')
-			break;
-		err = get_escape(t);
-	}
-	out->kind = APITRACE_TOKEN_TEXT;
-	out->text = (struct dial9_str){ buf_cstr(&t->text), t->text.len };
-	return err;
-}
-
-static int get_number(struct apitrace_json_tokens *t, struct apitrace_token *out)
-{
-	const char *from = t->pos;
-	char text[48], *end;
-	size_t len;
-	bool real;
-
-	while (t->pos < t->end && strchr("+-.0123456789eE", *t->pos) && *t->pos)
-		t->pos++;
-	len = (size_t)(t->pos - from);
-	if (!len || len >= sizeof(text))
-		return -EBADMSG;
-	memcpy(text, from, len);
-	text[len] = 0;
-	real = strpbrk(text, ".eE");
-	errno = 0;
-	if (real) {
-		out->kind = APITRACE_TOKEN_REAL;
-		out->real = strtod(text, &end);
-		return *end ? -EBADMSG : 0;
-	}
-	out->kind = *text == '-' ? APITRACE_TOKEN_NEG : APITRACE_TOKEN_UINT;
-	out->number = strtoull(text + (*text == '-'), &end, 10);
-	return *end || errno || end == text + (*text == '-') ? -EBADMSG : 0;
-}
-
-static int get_word(struct apitrace_json_tokens *t, struct apitrace_token *out)
-{
-	static const struct {
-		const char *word;
-		enum apitrace_token_kind kind;
-		uint64_t number;
-	} words[] = {
-		{ "null", APITRACE_TOKEN_NULL, 0 },
-		{ "false", APITRACE_TOKEN_BOOL, 0 },
-		{ "true", APITRACE_TOKEN_BOOL, 1 },
-	};
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		size_t len = strlen(words[i].word);
-
-		if ((size_t)(t->end - t->pos) < len || memcmp(t->pos, words[i].word, len) != 0)
-			continue;
-		t->pos += len;
-		out->kind = words[i].kind;
-		out->number = words[i].number;
-		return 0;
-	}
-	return get_number(t, out);
-}
-
-static int json_next(struct apitrace_tokens *base, struct apitrace_token *out)
-{
-	struct apitrace_json_tokens *t = (struct apitrace_json_tokens *)base;
-
-	*out = (struct apitrace_token){ .kind = APITRACE_TOKEN_END };
-	while (t->pos < t->end && strchr(" \t\r\n,:", *t->pos) && *t->pos)
-		t->pos++;
-	if (t->pos == t->end)
-		return 0;
-	switch (*t->pos) {
-	case '"':
-		t->pos++;
-		return get_string(t, out);
-	case '[':
-	case '{':
-		out->kind = *t->pos++ == '[' ? APITRACE_TOKEN_LIST : APITRACE_TOKEN_MAP;
-		return 0;
-	case ']':
-	case '}':
-		t->pos++;
-		out->kind = APITRACE_TOKEN_CLOSE;
-		return 0;
-	default:
-		return get_word(t, out);
-	}
-}
-
-void apitrace_build_json(struct apitrace_json_tokens *t, const char *text, size_t len)
-{
-	*t = (struct apitrace_json_tokens){ .base = { json_next }, .pos = text, .end = text + len };
-}
-
-void apitrace_build_json_fini(struct apitrace_json_tokens *t)
-{
-	buf_free(&t->text);
-}
-
-/* ---- building ---------------------------------------------------------------------------------- */
+/* The details of an event as JSON text. */
+#define DETAILS_MAX ((size_t)200 << 20)
 
 static int build(struct apitrace_tokens *t, const struct apitrace_token *first, struct buf *out,
 		 unsigned int depth);
@@ -299,7 +116,8 @@ static int put_hex(struct buf *out, uint8_t tag, struct dial9_str hex)
 		return -EBADMSG;
 	apitrace_value_put_tagged(out, tag, hex.len / 2);
 	for (size_t i = 0; i < hex.len; i += 2) {
-		int hi = hex_digit(hex.ptr[i]), lo = hex_digit(hex.ptr[i + 1]);
+		int hi = apitrace_json_hex_digit(hex.ptr[i]),
+		    lo = apitrace_json_hex_digit(hex.ptr[i + 1]);
 
 		if (hi < 0 || lo < 0)
 			return -EBADMSG;
@@ -321,7 +139,7 @@ static int parse_bits(struct dial9_str hex, size_t digits, uint64_t *bits)
 	if (hex.len != digits)
 		return -EBADMSG;
 	for (size_t i = 0; i < digits; i++) {
-		int d = hex_digit(hex.ptr[i]);
+		int d = apitrace_json_hex_digit(hex.ptr[i]);
 
 		if (d < 0)
 			return -EBADMSG;
@@ -602,11 +420,11 @@ static int build_nested_json(struct apitrace_tokens *t, struct buf *out, unsigne
 
 	if (err)
 		return err;
-	apitrace_build_json(&inner, tok.text.ptr, tok.text.len);
+	apitrace_json_tokens(&inner, tok.text.ptr, tok.text.len);
 	err = inner.base.next(&inner.base, &tok);
 	if (!err)
 		err = build(&inner.base, &tok, out, depth + 1);
-	apitrace_build_json_fini(&inner);
+	apitrace_json_tokens_fini(&inner);
 	return err ? err : want_close(t);
 }
 
@@ -706,4 +524,135 @@ int apitrace_build_value(struct apitrace_tokens *t, struct buf *out)
 	int err = t->next(t, &tok);
 
 	return err ? err : apitrace_build_from(t, &tok, out);
+}
+
+/* ---- details ------------------------------------------------------------------------------------- */
+
+static void print_stack(const struct apitrace_sink *k, struct apitrace_detail *det)
+{
+	k->ops->open(k->s, false);
+	for (uint64_t i = 0; i < det->number; i++)
+		k->ops->uint(k->s, apitrace_value_uint(&det->value));
+	k->ops->close(k->s, false);
+}
+
+static void print_details(const struct apitrace_sink *k, const struct apitrace_sigs *sigs,
+			  const char *key, struct apitrace_cur c)
+{
+	struct apitrace_detail det;
+
+	k->ops->key(k->s, key);
+	k->ops->open(k->s, false);
+	while (apitrace_value_detail(sigs, &c, &det)) {
+		k->ops->open(k->s, false);
+		k->ops->uint(k->s, det.tag);
+		if (det.tag == APITRACE_DETAIL_ARG || det.tag == APITRACE_DETAIL_FLAGS)
+			k->ops->uint(k->s, det.number);
+		if (det.tag == APITRACE_DETAIL_STACK)
+			print_stack(k, &det);
+		else if (det.tag != APITRACE_DETAIL_FLAGS)
+			apitrace_print_value(k, sigs, &det.value);
+		k->ops->close(k->s, false);
+	}
+	k->ops->close(k->s, false);
+}
+
+int apitrace_details_print(const struct apitrace_sigs *sigs, const struct apitrace_cur *enter,
+			   const struct apitrace_cur *leave, struct buf *out)
+{
+	struct apitrace_json json = { .max = DETAILS_MAX };
+	struct apitrace_sink k = { .ops = &apitrace_json_ops, .s = &json, .plain = true };
+	int err;
+
+	k.ops->open(k.s, true);
+	if (enter)
+		print_details(&k, sigs, "enter", *enter);
+	if (leave)
+		print_details(&k, sigs, "leave", *leave);
+	k.ops->close(k.s, true);
+	err = json.over ? -E2BIG : 0;
+	if (!err)
+		buf_add(out, json.out.data, json.out.len);
+	buf_free(&json.out);
+	return err;
+}
+
+static int parse_stack(struct apitrace_tokens *t, struct buf *out)
+{
+	struct apitrace_token tok;
+	struct buf ids = { 0 };
+	uint64_t cnt = 0;
+	int err = want(t, APITRACE_TOKEN_LIST, &tok);
+
+	while (!err && !(err = t->next(t, &tok)) && tok.kind == APITRACE_TOKEN_UINT) {
+		apitrace_value_put_uint(&ids, tok.number);
+		cnt++;
+	}
+	if (!err && tok.kind != APITRACE_TOKEN_CLOSE)
+		err = -EBADMSG;
+	if (!err) {
+		apitrace_value_put_uint(out, cnt);
+		if (ids.len)
+			buf_add(out, ids.data, ids.len);
+	}
+	buf_free(&ids);
+	return err;
+}
+
+/* One detail behind its opening bracket. */
+static int parse_detail(struct apitrace_tokens *t, struct buf *out)
+{
+	struct apitrace_token tok;
+	uint64_t tag;
+	int err = want(t, APITRACE_TOKEN_UINT, &tok);
+
+	if (err)
+		return err;
+	tag = tok.number;
+	buf_addch(out, (char)tag);
+	if (tag == APITRACE_DETAIL_ARG || tag == APITRACE_DETAIL_FLAGS) {
+		err = want(t, APITRACE_TOKEN_UINT, &tok);
+		if (err)
+			return err;
+		apitrace_value_put_uint(out, tok.number);
+	}
+	if (tag == APITRACE_DETAIL_STACK)
+		err = parse_stack(t, out);
+	else if (tag == APITRACE_DETAIL_ARG || tag == APITRACE_DETAIL_RET)
+		err = apitrace_build_value(t, out);
+	else if (tag != APITRACE_DETAIL_FLAGS)
+		err = -EBADMSG;
+	return err ? err : want(t, APITRACE_TOKEN_CLOSE, &tok);
+}
+
+static int parse_details(struct apitrace_tokens *t, struct buf *out)
+{
+	struct apitrace_token tok;
+	int err = want(t, APITRACE_TOKEN_LIST, &tok);
+
+	while (!err && !(err = t->next(t, &tok)) && tok.kind == APITRACE_TOKEN_LIST)
+		err = parse_detail(t, out);
+	return err ? err : tok.kind == APITRACE_TOKEN_CLOSE ? 0 : -EBADMSG;
+}
+
+int apitrace_details_parse(struct dial9_str text, struct buf *enter, bool *has_enter,
+			   struct buf *leave, bool *has_leave)
+{
+	struct apitrace_json_tokens t;
+	struct apitrace_token tok;
+	int err;
+
+	*has_enter = *has_leave = false;
+	apitrace_json_tokens(&t, text.ptr, text.len);
+	err = want(&t.base, APITRACE_TOKEN_MAP, &tok);
+	while (!err && !(err = t.base.next(&t.base, &tok)) && tok.kind == APITRACE_TOKEN_TEXT) {
+		bool is_leave = tok.text.len == 5 && !memcmp(tok.text.ptr, "leave", 5);
+
+		*(is_leave ? has_leave : has_enter) = true;
+		err = parse_details(&t.base, is_leave ? leave : enter);
+	}
+	if (!err && tok.kind != APITRACE_TOKEN_CLOSE)
+		err = -EBADMSG;
+	apitrace_json_tokens_fini(&t);
+	return err;
 }

@@ -2,44 +2,7 @@
 #ifndef D9_FORMATS_APITRACE_BUILD_H
 #define D9_FORMATS_APITRACE_BUILD_H
 
-#include "formats/apitrace/value.h"
-
-/* What a value in plain words (print.h) comes in as, piece by piece. */
-enum apitrace_token_kind {
-	APITRACE_TOKEN_END,
-	APITRACE_TOKEN_NULL,
-	APITRACE_TOKEN_BOOL, /* number */
-	APITRACE_TOKEN_UINT, /* number */
-	APITRACE_TOKEN_NEG, /* number: the magnitude */
-	APITRACE_TOKEN_REAL, /* real */
-	APITRACE_TOKEN_TEXT, /* text, UTF-8 */
-	APITRACE_TOKEN_BYTES, /* text, any */
-	APITRACE_TOKEN_LIST,
-	APITRACE_TOKEN_MAP,
-	APITRACE_TOKEN_CLOSE, /* of the innermost list or map */
-};
-
-struct apitrace_token {
-	enum apitrace_token_kind kind;
-	uint64_t number;
-	double real;
-	struct dial9_str text; /* borrowed until the next token */
-};
-
-/* next() gives a token and 0, or -EBADMSG. The first member of whatever object provides them. */
-struct apitrace_tokens {
-	int (*next)(struct apitrace_tokens *t, struct apitrace_token *out);
-};
-
-/* Tokens of JSON text. apitrace_build_json() fills, _fini frees. The text is borrowed. */
-struct apitrace_json_tokens {
-	struct apitrace_tokens base;
-	const char *pos, *end;
-	struct buf text;
-};
-
-void apitrace_build_json(struct apitrace_json_tokens *t, const char *text, size_t len);
-void apitrace_build_json_fini(struct apitrace_json_tokens *t);
+#include "formats/apitrace/print.h"
 
 /*
  * Appends one value, in the flat form of struct apitrace_event but with counts in five bytes, whatever
@@ -51,5 +14,18 @@ int apitrace_build_value(struct apitrace_tokens *t, struct buf *out);
 /* The value that a token begins; for callers that had to look at it. */
 int apitrace_build_from(struct apitrace_tokens *t, const struct apitrace_token *first,
 			struct buf *out);
+
+/*
+ * Details that fields cannot say, as JSON: {"enter": details, "leave": details}, either left out when
+ * fields do say it; details are a list of [1, index, value], [2, value], [4, [frame ids]], [5, flags].
+ */
+
+/* enter, leave NULL: left out. Appends to out; -E2BIG when it would get too large. */
+int apitrace_details_print(const struct apitrace_sigs *sigs, const struct apitrace_cur *enter,
+			   const struct apitrace_cur *leave, struct buf *out);
+
+/* The other way: fills what is there, *has_enter and *has_leave say what. 0, -EBADMSG, -E2BIG. */
+int apitrace_details_parse(struct dial9_str json, struct buf *enter, bool *has_enter,
+			   struct buf *leave, bool *has_leave);
 
 #endif /* D9_FORMATS_APITRACE_BUILD_H */

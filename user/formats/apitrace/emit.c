@@ -16,7 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
-#include "formats/apitrace/details_json.h"
+#include "formats/apitrace/build.h"
 #include "formats/apitrace/json.h"
 #include "formats/apitrace/vocabulary.h"
 

@@ -2,8 +2,8 @@
 #ifndef D9_FORMATS_APITRACE_EMIT_H
 #define D9_FORMATS_APITRACE_EMIT_H
 
-#include "formats/apitrace/apitrace.h"
 #include "formats/apitrace/layout.h"
+#include "formats/apitrace/stream.h"
 
 /* The dial9 events of one import. Everything here is 0 or the encoder's -errno. */
 struct apitrace_emit;

@@ -15,10 +15,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "formats/apitrace/details_json.h"
-#include "formats/apitrace/generic_export.h"
+#include "formats/apitrace/build.h"
 #include "formats/apitrace/order.h"
-#include "formats/apitrace/tables.h"
 #include "formats/apitrace/vocabulary.h"
 #include "formats/apitrace/write.h"
 
@@ -330,6 +328,7 @@ static int on_event(struct export *x, const struct dial9_event *ev)
 /* Every event from the imported trace's own on. A second trace would number its calls again. */
 static int all_events(struct export *x, const struct foreign_input *in)
 {
+	struct dial9_error where;
 	struct dial9_frame f;
 	int ret, err = 0;
 
@@ -346,7 +345,8 @@ static int all_events(struct export *x, const struct foreign_input *in)
 	if (err)
 		return err;
 	err = drain(x, true);
-	return err ? err : apitrace_end_dec(in, x->dec, ret, x->notes);
+	dial9_dec_error(x->dec, &where);
+	return err ? err : foreign_end_dec(in, ret, &where, x->notes);
 }
 
 static int export_imported(const struct foreign_input *in, dial9_write_fn write, void *ctx,
@@ -357,7 +357,7 @@ static int export_imported(const struct foreign_input *in, dial9_write_fn write,
 		.values = xcalloc(APITRACE_LAYOUT_ARGS_MAX + 1, sizeof(*x.values)),
 		.offsets = xcalloc(APITRACE_LAYOUT_ARGS_MAX + 2, sizeof(*x.offsets)),
 	};
-	int done, err = apitrace_open_dec(in, &x.dec);
+	int done, err = foreign_open_dec(in, &x.dec);
 
 	if (!err)
 		err = apitrace_write_new(write, ctx, &x.tables.sigs, &x.out);
@@ -384,7 +384,7 @@ static int is_imported(const struct foreign_input *in)
 {
 	struct dial9_dec *dec;
 	struct dial9_frame f;
-	int err = apitrace_open_dec(in, &dec), found = 0;
+	int err = foreign_open_dec(in, &dec), found = 0;
 
 	if (err)
 		return err;

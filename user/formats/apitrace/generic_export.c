@@ -9,7 +9,7 @@
  * describes them, and the names of addresses, because a frame is defined where it is first used. Numbers
  * lose their widths; the property dial9.schemas tells them.
  */
-#include "formats/apitrace/generic_export.h"
+#include "formats/apitrace/apitrace.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,9 +18,8 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
-#include "formats/apitrace/apitrace.h"
 #include "formats/apitrace/json.h"
-#include "formats/apitrace/take.h"
+#include "formats/apitrace/value.h"
 #include "formats/apitrace/write.h"
 
 /* Ids 0 to 3 are the tracer's own. */
@@ -68,6 +67,130 @@ struct generic {
 	struct buf details;
 	uint64_t next_no, last_ts;
 };
+
+/* ---- values -------------------------------------------------------------------------------------- */
+
+/*
+ * Appends a value of dial9 as a value of apitrace: text as string (as blob where it holds a NUL, at which
+ * readers would cut it), addresses as an array of pointers, pairs as arrays of two, what is absent as null.
+ * Types that differ only in width become one. Lists and maps nest 64 deep at most, which bounds the recursion.
+ */
+static void take_value(const struct dial9_dec *dec, const struct dial9_value *v, struct buf *out,
+		       struct foreign_notes *notes);
+
+static void take_text(struct dial9_str s, struct buf *out)
+{
+	bool blob = s.len && memchr(s.ptr, 0, s.len);
+
+	apitrace_value_put_tagged(out, blob ? APITRACE_BLOB : APITRACE_STRING, s.len);
+	buf_add(out, s.len ? s.ptr : "", s.len);
+}
+
+static void take_pooled(const struct dial9_dec *dec, const struct dial9_value *v, struct buf *out,
+			struct foreign_notes *notes)
+{
+	struct dial9_str s;
+
+	if (!dial9_value_str(dec, v, &s)) {
+		take_text(s, out);
+		return;
+	}
+	foreign_note(notes, FOREIGN_NOTE_CHANGED, 1, "pool ids that nothing defines, as numbers",
+		     NULL);
+	apitrace_value_put_tagged(out, APITRACE_UINT, v->id);
+}
+
+static void take_stack(const struct dial9_dec *dec, const struct dial9_value *v, struct buf *out,
+		       struct foreign_notes *notes)
+{
+	const uint8_t *le;
+	uint32_t cnt;
+
+	if (dial9_value_stack(dec, v, &le, &cnt)) {
+		foreign_note(notes, FOREIGN_NOTE_CHANGED, 1,
+			     "pool ids that nothing defines, as numbers", NULL);
+		apitrace_value_put_tagged(out, APITRACE_UINT, v->id);
+		return;
+	}
+	apitrace_value_put_tagged(out, APITRACE_ARRAY, cnt);
+	for (uint32_t i = 0; i < cnt; i++)
+		apitrace_value_put_tagged(out, APITRACE_POINTER, dial9_frame_at(le, i));
+}
+
+static void take_map(const struct dial9_dec *dec, const struct dial9_value *v, struct buf *out,
+		     struct foreign_notes *notes)
+{
+	struct dial9_value key, value;
+	struct dial9_iter it;
+
+	apitrace_value_put_tagged(out, APITRACE_ARRAY, v->map.cnt);
+	dial9_iter_init(&it, v);
+	while (dial9_map_next(&it, &key, &value) == 1) {
+		apitrace_value_put_tagged(out, APITRACE_ARRAY, 2);
+		take_value(dec, &key, out, notes);
+		take_value(dec, &value, out, notes);
+	}
+}
+
+static void take_list(const struct dial9_dec *dec, const struct dial9_value *v, struct buf *out,
+		      struct foreign_notes *notes)
+{
+	struct dial9_value elem;
+	struct dial9_iter it;
+
+	apitrace_value_put_tagged(out, APITRACE_ARRAY, v->list.cnt);
+	dial9_iter_init(&it, v);
+	while (dial9_list_next(&it, &elem) == 1)
+		take_value(dec, &elem, out, notes);
+}
+
+static void take_real(double d, struct buf *out)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &d, sizeof(bits));
+	buf_addch(out, APITRACE_DOUBLE);
+	for (unsigned int i = 0; i < 8; i++)
+		buf_addch(out, (char)(bits >> (8 * i)));
+}
+
+static void take_value(const struct dial9_dec *dec, const struct dial9_value *v, struct buf *out,
+		       struct foreign_notes *notes)
+{
+	switch ((enum dial9_type)v->type) {
+	case DIAL9_VARINT:
+	case DIAL9_U8:
+	case DIAL9_U16:
+	case DIAL9_U32:
+		return apitrace_value_put_tagged(out, APITRACE_UINT, v->u64);
+	case DIAL9_I64:
+		if (v->i64 < 0)
+			return apitrace_value_put_tagged(out, APITRACE_NEG, 0 - (uint64_t)v->i64);
+		return apitrace_value_put_tagged(out, APITRACE_UINT, (uint64_t)v->i64);
+	case DIAL9_F64:
+		return take_real(v->f64, out);
+	case DIAL9_BOOL:
+		return buf_addch(out, v->b ? APITRACE_TRUE : APITRACE_FALSE);
+	case DIAL9_STRING:
+		return take_text((struct dial9_str){ v->str.ptr, v->str.len }, out);
+	case DIAL9_BYTES:
+		apitrace_value_put_tagged(out, APITRACE_BLOB, v->str.len);
+		return buf_add(out, v->str.len ? v->str.ptr : "", v->str.len);
+	case DIAL9_POOLED_STRING:
+		return take_pooled(dec, v, out, notes);
+	case DIAL9_STACK:
+	case DIAL9_POOLED_STACK:
+		return take_stack(dec, v, out, notes);
+	case DIAL9_STRING_MAP:
+	case DIAL9_MAP:
+		return take_map(dec, v, out, notes);
+	case DIAL9_LIST:
+		return take_list(dec, v, out, notes);
+	case DIAL9_OPTIONAL:
+		break;
+	}
+	buf_addch(out, APITRACE_NULL);
+}
 
 /* ---- types ------------------------------------------------------------------------------------- */
 
@@ -344,7 +467,7 @@ static void add_args(struct generic *g, const struct dial9_event *ev, size_t at)
 	}
 	for (size_t i = 0; i < ev->value_cnt; i++) {
 		apitrace_value_put_tagged(&g->details, APITRACE_DETAIL_ARG, at++);
-		apitrace_take_value(g->dec, &ev->values[i], &g->details, g->notes);
+		take_value(g->dec, &ev->values[i], &g->details, g->notes);
 	}
 }
 
@@ -446,7 +569,7 @@ static int write_event(struct generic *g, const struct dial9_event *ev)
 static int survey(struct generic *g)
 {
 	struct dial9_frame f;
-	int err = apitrace_open_dec(g->in, &g->dec);
+	int err = foreign_open_dec(g->in, &g->dec);
 
 	if (err)
 		return err;
@@ -521,8 +644,9 @@ static int write_header(struct generic *g)
 
 static int write_events(struct generic *g)
 {
+	struct dial9_error where;
 	struct dial9_frame f;
-	int ret = 1, err = apitrace_open_dec(g->in, &g->dec);
+	int ret = 1, err = foreign_open_dec(g->in, &g->dec);
 
 	while (!err && (ret = dial9_dec_next(g->dec, &f)) == 1) {
 		if (f.kind == DIAL9_FRAME_SCHEMA)
@@ -536,7 +660,8 @@ static int write_events(struct generic *g)
 	if (g->open_cnt)
 		foreign_note(g->notes, FOREIGN_NOTE_HINT, g->open_cnt, "spans without an end",
 			     NULL);
-	return err ? err : apitrace_end_dec(g->in, g->dec, ret, g->notes);
+	dial9_dec_error(g->dec, &where);
+	return err ? err : foreign_end_dec(g->in, ret, &where, g->notes);
 }
 
 static void fini(struct generic *g)

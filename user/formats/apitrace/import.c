@@ -18,7 +18,8 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "formats/apitrace/emit.h"
-#include "formats/apitrace/func.h"
+#include "formats/apitrace/signatures.h"
+#include "formats/apitrace/stream.h"
 #include "formats/apitrace/layout.h"
 
 #define OPEN_MAX 65536

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The sink that writes JSON.
+ * JSON text: written by a sink, read back as tokens.
  *
  * Whether a comma is due follows from what came last, so no stack of open brackets is kept, whatever the
  * depth. Text can be far longer than the value it shows (a name of a megabyte may stand for a byte), so it
- * leaves in pieces, or stops at a limit.
+ * leaves in pieces, or stops at a limit. The tokens take any text for JSON that breaks no token: who reads
+ * them says what may follow what.
  */
 #include "formats/apitrace/json.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -171,3 +173,192 @@ const struct apitrace_sink_ops apitrace_json_ops = {
 	.open = json_open,
 	.close = json_close,
 };
+
+/* ---- tokens -------------------------------------------------------------------------------------- */
+
+int apitrace_json_hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+static int get_hex4(struct apitrace_json_tokens *t, uint32_t *out)
+{
+	uint32_t v = 0;
+
+	if (t->end - t->pos < 4)
+		return -EBADMSG;
+	for (unsigned int i = 0; i < 4; i++) {
+		int d = apitrace_json_hex_digit(*t->pos++);
+
+		if (d < 0)
+			return -EBADMSG;
+		v = v << 4 | (uint32_t)d;
+	}
+	*out = v;
+	return 0;
+}
+
+static void add_utf8(struct buf *b, uint32_t u)
+{
+	if (u < 0x80) {
+		buf_addch(b, (char)u);
+		return;
+	}
+	if (u < 0x800) {
+		buf_addch(b, (char)(0xc0 | u >> 6));
+	} else {
+		if (u < 0x10000) {
+			buf_addch(b, (char)(0xe0 | u >> 12));
+		} else {
+			buf_addch(b, (char)(0xf0 | u >> 18));
+			buf_addch(b, (char)(0x80 | (u >> 12 & 0x3f)));
+		}
+		buf_addch(b, (char)(0x80 | (u >> 6 & 0x3f)));
+	}
+	buf_addch(b, (char)(0x80 | (u & 0x3f)));
+}
+
+static int get_escape(struct apitrace_json_tokens *t)
+{
+	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+	uint32_t u, low;
+	const char *at;
+	char c;
+
+	if (t->pos == t->end)
+		return -EBADMSG;
+	c = *t->pos++;
+	at = c ? strchr(from, c) : NULL;
+	if (at) {
+		buf_addch(&t->text, to[at - from]);
+		return 0;
+	}
+	if (c != 'u' || get_hex4(t, &u))
+		return -EBADMSG;
+	if (u >= 0xd800 && u < 0xdc00) {
+		if (t->end - t->pos < 6 || t->pos[0] != '\\' || t->pos[1] != 'u')
+			return -EBADMSG;
+		t->pos += 2;
+		if (get_hex4(t, &low) || low < 0xdc00 || low > 0xdfff)
+			return -EBADMSG;
+		u = 0x10000 + ((u - 0xd800) << 10) + (low - 0xdc00);
+	} else if (u >= 0xdc00 && u < 0xe000) {
+		return -EBADMSG;
+	}
+	add_utf8(&t->text, u);
+	return 0;
+}
+
+static int get_string(struct apitrace_json_tokens *t, struct apitrace_token *out)
+{
+	const char *from;
+	int err = 0;
+
+	buf_clear(&t->text);
+	while (!err) {
+		from = t->pos;
+		while (t->pos < t->end && *t->pos != '"' && *t->pos != '\\')
+			t->pos++;
+		buf_add(&t->text, from, (size_t)(t->pos - from));
+		if (t->pos == t->end)
+			return -EBADMSG;
+		if (*t->pos++ == '"')
+			break;
+		err = get_escape(t);
+	}
+	out->kind = APITRACE_TOKEN_TEXT;
+	out->text = (struct dial9_str){ buf_cstr(&t->text), t->text.len };
+	return err;
+}
+
+static int get_number(struct apitrace_json_tokens *t, struct apitrace_token *out)
+{
+	const char *from = t->pos;
+	char text[48], *end;
+	size_t len;
+	bool real;
+
+	while (t->pos < t->end && strchr("+-.0123456789eE", *t->pos) && *t->pos)
+		t->pos++;
+	len = (size_t)(t->pos - from);
+	if (!len || len >= sizeof(text))
+		return -EBADMSG;
+	memcpy(text, from, len);
+	text[len] = 0;
+	real = strpbrk(text, ".eE");
+	errno = 0;
+	if (real) {
+		out->kind = APITRACE_TOKEN_REAL;
+		out->real = strtod(text, &end);
+		return *end ? -EBADMSG : 0;
+	}
+	out->kind = *text == '-' ? APITRACE_TOKEN_NEG : APITRACE_TOKEN_UINT;
+	out->number = strtoull(text + (*text == '-'), &end, 10);
+	return *end || errno || end == text + (*text == '-') ? -EBADMSG : 0;
+}
+
+static int get_word(struct apitrace_json_tokens *t, struct apitrace_token *out)
+{
+	static const struct {
+		const char *word;
+		enum apitrace_token_kind kind;
+		uint64_t number;
+	} words[] = {
+		{ "null", APITRACE_TOKEN_NULL, 0 },
+		{ "false", APITRACE_TOKEN_BOOL, 0 },
+		{ "true", APITRACE_TOKEN_BOOL, 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		size_t len = strlen(words[i].word);
+
+		if ((size_t)(t->end - t->pos) < len || memcmp(t->pos, words[i].word, len) != 0)
+			continue;
+		t->pos += len;
+		out->kind = words[i].kind;
+		out->number = words[i].number;
+		return 0;
+	}
+	return get_number(t, out);
+}
+
+static int json_next(struct apitrace_tokens *base, struct apitrace_token *out)
+{
+	struct apitrace_json_tokens *t = (struct apitrace_json_tokens *)base;
+
+	*out = (struct apitrace_token){ .kind = APITRACE_TOKEN_END };
+	while (t->pos < t->end && strchr(" \t\r\n,:", *t->pos) && *t->pos)
+		t->pos++;
+	if (t->pos == t->end)
+		return 0;
+	switch (*t->pos) {
+	case '"':
+		t->pos++;
+		return get_string(t, out);
+	case '[':
+	case '{':
+		out->kind = *t->pos++ == '[' ? APITRACE_TOKEN_LIST : APITRACE_TOKEN_MAP;
+		return 0;
+	case ']':
+	case '}':
+		t->pos++;
+		out->kind = APITRACE_TOKEN_CLOSE;
+		return 0;
+	default:
+		return get_word(t, out);
+	}
+}
+
+void apitrace_json_tokens(struct apitrace_json_tokens *t, const char *text, size_t len)
+{
+	*t = (struct apitrace_json_tokens){ .base = { json_next }, .pos = text, .end = text + len };
+}
+
+void apitrace_json_tokens_fini(struct apitrace_json_tokens *t)
+{
+	buf_free(&t->text);
+}

@@ -26,4 +26,17 @@ void apitrace_json_flush(struct apitrace_json *j);
 /* Ends a line: the next value starts afresh. */
 void apitrace_json_line(struct apitrace_json *j);
 
+/* Tokens of JSON text. apitrace_json_tokens() fills, apitrace_json_tokens_fini() frees. The text is borrowed. */
+struct apitrace_json_tokens {
+	struct apitrace_tokens base;
+	const char *pos, *end;
+	struct buf text;
+};
+
+void apitrace_json_tokens(struct apitrace_json_tokens *t, const char *text, size_t len);
+void apitrace_json_tokens_fini(struct apitrace_json_tokens *t);
+
+/* 0 to 15, or -1. */
+int apitrace_json_hex_digit(char c);
+
 #endif /* D9_FORMATS_APITRACE_JSON_H */

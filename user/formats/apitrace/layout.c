@@ -527,9 +527,9 @@ static int get_any(const struct dial9_value *v, struct buf *out)
 
 	if (v->type == DIAL9_LIST)
 		return apitrace_dial9_get(v, out);
-	apitrace_build_json(&t, v->str.ptr, v->str.len);
+	apitrace_json_tokens(&t, v->str.ptr, v->str.len);
 	err = apitrace_build_value(&t.base, out);
-	apitrace_build_json_fini(&t);
+	apitrace_json_tokens_fini(&t);
 	return err;
 }
 

@@ -21,7 +21,6 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "formats/apitrace/value.h"
 
 #define WINDOW (64 * 1024)
 #define CUT 1

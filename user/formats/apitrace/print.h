@@ -47,4 +47,31 @@ void apitrace_print_text(const struct apitrace_sink *k, const void *p, size_t le
 /* How deep a value nests; 1 is a scalar. */
 unsigned int apitrace_print_depth(const struct apitrace_sigs *sigs, struct apitrace_cur c);
 
+/* What a value in plain words comes in as, piece by piece. */
+enum apitrace_token_kind {
+	APITRACE_TOKEN_END,
+	APITRACE_TOKEN_NULL,
+	APITRACE_TOKEN_BOOL, /* number */
+	APITRACE_TOKEN_UINT, /* number */
+	APITRACE_TOKEN_NEG, /* number: the magnitude */
+	APITRACE_TOKEN_REAL, /* real */
+	APITRACE_TOKEN_TEXT, /* text, UTF-8 */
+	APITRACE_TOKEN_BYTES, /* text, any */
+	APITRACE_TOKEN_LIST,
+	APITRACE_TOKEN_MAP,
+	APITRACE_TOKEN_CLOSE, /* of the innermost list or map */
+};
+
+struct apitrace_token {
+	enum apitrace_token_kind kind;
+	uint64_t number;
+	double real;
+	struct dial9_str text; /* borrowed until the next token */
+};
+
+/* next() gives a token and 0, or -EBADMSG. The first member of whatever object provides them. */
+struct apitrace_tokens {
+	int (*next)(struct apitrace_tokens *t, struct apitrace_token *out);
+};
+
 #endif /* D9_FORMATS_APITRACE_PRINT_H */

@@ -92,4 +92,12 @@ const struct apitrace_entry *apitrace_sig_enum_name(const struct apitrace_sig *s
 const struct apitrace_entry *apitrace_sig_mask_next(const struct apitrace_sig *sig, size_t *pos,
 						    uint64_t *rest);
 
+/* What the name of a traced function gives away, since the trace itself says neither. */
+
+/* The call that ends a frame: a buffer swap or a present. */
+bool apitrace_func_ends_frame(struct dial9_str name);
+
+/* "GL", "EGL", "DX", or NULL for a name of no known API. Static. */
+const char *apitrace_func_api(struct dial9_str name);
+
 #endif /* D9_FORMATS_APITRACE_SIGNATURES_H */

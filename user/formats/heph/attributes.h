@@ -5,6 +5,8 @@
 #include "base/buf.h"
 #include "dial9.h"
 #include "formats/foreign.h"
+#include "formats/heph/scan.h"
+#include "formats/heph/wire.h"
 
 /* Where attributes go, and where is said what became of their values. */
 struct heph_attr_out {
@@ -42,5 +44,26 @@ struct dial9_str heph_attr_fit(struct heph_attr_out *o, struct dial9_str text);
 
 /* Frees the buffers. */
 void heph_attr_fini(struct heph_attr_out *o);
+
+/* "u64[]"; type as in an attribute. Static text. */
+const char *heph_attr_type_name(uint8_t type);
+
+/* The type of that name, or 0. */
+uint8_t heph_attr_type_find(struct dial9_str name);
+
+/*
+ * A double as JSON: the shortest decimal that gives the same bits back, with a point or an
+ * exponent; "NaN", "Infinity" and "-Infinity" as strings, a NaN of other bits than the usual ones
+ * with them.
+ */
+void heph_attr_json_f64(struct buf *out, uint64_t bits);
+
+/* An attribute's value as JSON. Text that is not UTF-8 is mended. */
+void heph_attr_json(struct buf *out, const struct heph_attr *a);
+
+/* "type byte 0x80", or "short at +121 need 8" with the offset counted from `base`. */
+void heph_attr_fault(struct buf *out, const struct heph_fault *fault, uint64_t base);
+
+void heph_attr_hex(struct buf *out, const void *p, size_t sz);
 
 #endif /* D9_FORMATS_HEPH_ATTRIBUTES_H */

@@ -6,7 +6,7 @@
  * A stretch may come from the scanner in several pieces and is one line all the same, so its line
  * is held back until something else comes.
  */
-#include "formats/heph/dump.h"
+#include "formats/heph/heph.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 #include "base/str.h"
 #include "formats/heph/counters.h"
 #include "formats/heph/scan.h"
-#include "formats/heph/text.h"
+#include "formats/heph/attributes.h"
 
 #define OUT_SZ (64u << 10)
 
@@ -38,14 +38,14 @@ static void put_text(struct buf *out, const char *key, struct dial9_str s)
 	if (dial9_utf8_valid_len(s.ptr, s.len) == s.len)
 		return;
 	buf_printf(out, ", \"%s_hex\": \"", key);
-	heph_text_hex(out, s.ptr, s.len);
+	heph_attr_hex(out, s.ptr, s.len);
 	buf_addch(out, '"');
 }
 
 static void put_fault(struct buf *out, const struct heph_item *it)
 {
 	buf_addstr(out, ", \"bad\": \"");
-	heph_text_fault(out, &it->fault, it->off);
+	heph_attr_fault(out, &it->fault, it->off);
 	buf_addch(out, '"');
 }
 
@@ -58,12 +58,12 @@ static void put_attr(struct buf *out, const struct heph_attr *a)
 	buf_addch(out, '{');
 	buf_add(out, name.data + 2, name.len - 2);
 	buf_free(&name);
-	buf_printf(out, ", \"type\": \"%s\"", heph_text_type_name(a->type));
+	buf_printf(out, ", \"type\": \"%s\"", heph_attr_type_name(a->type));
 	if (a->type == HEPH_STR) {
 		put_text(out, "value", a->text);
 	} else {
 		buf_addstr(out, ", \"value\": ");
-		heph_text_value(out, a);
+		heph_attr_json(out, a);
 	}
 	buf_addch(out, '}');
 }
@@ -112,7 +112,7 @@ static void put_meta(struct buf *out, const struct heph_item *it)
 		buf_printf(out, ", \"epoch\": %" PRIu64, heph_wire_u64(m->value.ptr));
 	} else {
 		buf_addstr(out, ", \"value_hex\": \"");
-		heph_text_hex(out, m->value.ptr, m->value.len);
+		heph_attr_hex(out, m->value.ptr, m->value.len);
 		buf_addch(out, '"');
 	}
 	buf_addstr(out, "}\n");
@@ -309,8 +309,8 @@ static void put_facts(struct foreign_facts *f, const struct totals *t)
 		foreign_fact_count(f, "bytes skipped", t->damaged_bytes);
 }
 
-int heph_dump_info(const struct foreign_input *in, const struct foreign_opts *opts,
-		   struct foreign_facts *facts, struct foreign_notes *notes)
+int heph_info(const struct foreign_input *in, const struct foreign_opts *opts,
+	      struct foreign_facts *facts, struct foreign_notes *notes)
 {
 	struct totals t = { 0 };
 	struct heph_scan *scan;

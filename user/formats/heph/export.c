@@ -8,7 +8,7 @@
  * over the bytes tells which of the two it is and what the epoch will be; a trace that is followed
  * is taken for the first kind until it proves to be the second.
  */
-#include "formats/heph/export.h"
+#include "formats/heph/heph.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -691,8 +691,7 @@ static int each_frame(struct exporter *x,
 static int pass(struct exporter *x, const struct foreign_input *in,
 		void (*on_event)(struct exporter *, const struct dial9_event *))
 {
-	struct dial9_dec_opts o = { .sz = sizeof(o), .read = in->read, .ctx = in->ctx };
-	int err = dial9_dec_new(&o, &x->dec);
+	int err = foreign_open_dec(in, &x->dec);
 
 	if (err)
 		return err;
@@ -725,30 +724,11 @@ static int survey(struct exporter *x, const struct foreign_input *in)
 	return err;
 }
 
-/* Damage becomes what the interface says. */
-static int conclude(struct exporter *x, const struct foreign_input *in, int err)
-{
-	struct dial9_error e;
-
-	if (err == -ENODATA) {
-		dial9_dec_error(x->dec, &e);
-		foreign_note(x->notes, FOREIGN_NOTE_DAMAGED, 1, "torn end of the dial9 trace",
-			     "byte %" PRIu64, e.offset);
-		return 0;
-	}
-	if (foreign_is_stop(err)) {
-		dial9_dec_error(x->dec, &e);
-		log_error("heph: %s: %s at byte %" PRIu64 ": %s", in->name, foreign_stop_word(err),
-			  e.offset, e.reason);
-		return -EBADMSG;
-	}
-	return err;
-}
-
 int heph_export(const struct foreign_input *in, const struct foreign_opts *opts,
 		dial9_write_fn write, void *ctx, struct foreign_notes *notes)
 {
 	struct exporter x = { .write = write, .ctx = ctx, .notes = notes };
+	struct dial9_error where = { 0 };
 	struct heph_span *span;
 	int err, wrote;
 
@@ -757,7 +737,10 @@ int heph_export(const struct foreign_input *in, const struct foreign_opts *opts,
 	err = survey(&x, in);
 	x.is_writing = true;
 	if (!err) {
-		err = conclude(&x, in, pass(&x, in, export_event));
+		err = pass(&x, in, export_event);
+		if (x.dec)
+			dial9_dec_error(x.dec, &where);
+		err = foreign_end_dec(in, err, &where, notes);
 		while ((span = heph_span_shift(&x.spans)))
 			end_unfinished(&x, span);
 		wrote = flush(&x);

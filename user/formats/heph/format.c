@@ -9,9 +9,7 @@
 #include <string.h>
 
 #include "formats/foreign.h"
-#include "formats/heph/dump.h"
-#include "formats/heph/export.h"
-#include "formats/heph/import.h"
+#include "formats/heph/heph.h"
 #include "formats/heph/scan.h"
 
 #define SURE 100
@@ -58,5 +56,5 @@ const struct foreign_format heph_format = {
 	.import = heph_import,
 	.export = heph_export,
 	.dump = heph_dump,
-	.info = heph_dump_info,
+	.info = heph_info,
 };

@@ -11,7 +11,7 @@
  * Memory is bounded: layouts and descriptions by their table, pooled text by a budget for each
  * attribute name, streams by the counters' table, and one packet.
  */
-#include "formats/heph/import.h"
+#include "formats/heph/heph.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -25,7 +25,7 @@
 #include "formats/heph/counters.h"
 #include "formats/heph/layout.h"
 #include "formats/heph/scan.h"
-#include "formats/heph/text.h"
+#include "formats/heph/attributes.h"
 
 /* Text of up to this length is pooled, as long as an attribute has few of them. */
 #define POOLED_LEN_MAX 256
@@ -156,7 +156,7 @@ static void put_attr(struct importer *im, const struct heph_attr *a)
 	}
 	if (im->level < DIAL9_LEVEL_4) {
 		buf_clear(&im->text);
-		heph_text_value(&im->text, a);
+		heph_attr_json(&im->text, a);
 		dial9_enc_put_str(im->enc, im->text.data, im->text.len);
 		foreign_note(im->notes, FOREIGN_NOTE_CHANGED, 1, "array as JSON text",
 			     "\"%.*s\"; --spec 0.4 keeps arrays",
@@ -192,7 +192,7 @@ static int annotate_lists(struct importer *im, const struct heph_layout *layout,
 	for (size_t i = 0; !err && i < key->cnt; i++) {
 		if (key->types[i] != DIAL9_LIST)
 			continue;
-		value.ptr = heph_text_type_name(key->attrs[i].type);
+		value.ptr = heph_attr_type_name(key->attrs[i].type);
 		value.len = strlen(value.ptr);
 		err = dial9_enc_annotate(im->enc, layout->schema, (uint16_t)(first + i), type_key,
 					 value);
@@ -236,7 +236,7 @@ static void add_pair(struct importer *im, struct pairs *p, const struct heph_att
 	if (a->type == HEPH_STR)
 		str_escape_utf8(&im->text, a->text.ptr, a->text.len);
 	else
-		heph_text_value(&im->text, a);
+		heph_attr_json(&im->text, a);
 	p->v[p->cnt].value_len = im->text.len - p->v[p->cnt].value;
 	p->cnt++;
 }
@@ -289,7 +289,7 @@ static void note_event(struct importer *im, const struct heph_item *it)
 			     "byte %" PRIu64, it->off);
 	if (it->fault.kind == HEPH_FINE)
 		return;
-	heph_text_fault(&why, &it->fault, it->off);
+	heph_attr_fault(&why, &it->fault, it->off);
 	foreign_note(im->notes, FOREIGN_NOTE_DAMAGED, 1, "undecodable attributes, kept as bytes",
 		     "byte %" PRIu64 ": %s", it->off, buf_cstr(&why));
 	buf_free(&why);
@@ -356,7 +356,7 @@ static int write_option(struct importer *im, const struct heph_meta *m)
 		buf_add(&value, m->value.ptr, m->value.len);
 	} else {
 		buf_addstr(&value, "0x");
-		heph_text_hex(&value, m->value.ptr, m->value.len);
+		heph_attr_hex(&value, m->value.ptr, m->value.len);
 	}
 	kv[0][0] = (struct dial9_str){ name.data, name.len };
 	kv[0][1] = (struct dial9_str){ buf_cstr(&value), value.len };

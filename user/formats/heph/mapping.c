@@ -14,7 +14,7 @@
 
 #include "base/alloc.h"
 #include "formats/heph/layout.h"
-#include "formats/heph/text.h"
+#include "formats/heph/attributes.h"
 
 static bool is(struct dial9_str s, const char *word)
 {
@@ -233,7 +233,7 @@ void heph_mapping_annotate(struct heph_mappings *p, uint16_t type_id,
 	struct heph_mapping *mapping = get(p, type_id, schema);
 
 	if (is(key, HEPH_LAYOUT_TYPE_KEY) && field < mapping->cnt)
-		mapping->wire_types[field] = heph_text_type_find(value);
+		mapping->wire_types[field] = heph_attr_type_find(value);
 }
 
 void heph_mapping_clear(struct heph_mappings *p)

@@ -374,10 +374,9 @@ static int export_event(struct export *ex, const struct dial9_dec *dec,
 
 static int read_all(struct export *ex, const struct foreign_input *in, struct dial9_error *where)
 {
-	struct dial9_dec_opts opts = { .sz = sizeof(opts), .read = in->read, .ctx = in->ctx };
 	struct dial9_dec *dec;
 	struct dial9_frame f;
-	int err = dial9_dec_new(&opts, &dec);
+	int err = foreign_open_dec(in, &dec);
 	int ret;
 
 	if (err)
@@ -444,15 +443,7 @@ static int conclude(struct export *ex, const struct foreign_input *in, int ret,
 		foreign_note(ex->notes, FOREIGN_NOTE_HINT, 1,
 			     "core that the file itself does not say: name it FILE@CORE",
 			     "core %" PRIu32, ex->core);
-	if (ret == -ENODATA) {
-		foreign_note(ex->notes, FOREIGN_NOTE_DAMAGED, 1, "torn end of the dial9 trace",
-			     "%s: byte %" PRIu64, in->name, where->offset);
-		ret = 0;
-	} else if (foreign_is_stop(ret)) {
-		log_error("convert: %s: %s at byte %" PRIu64 ": %s", in->name,
-			  foreign_stop_word(ret), where->offset, where->reason);
-		ret = -EBADMSG;
-	}
+	ret = foreign_end_dec(in, ret, where, ex->notes);
 	return err ? err : ret;
 }
 
@@ -491,8 +482,8 @@ static void export_free(struct export *ex)
 	tonband_write_free(ex->w);
 }
 
-int tonband_export_run(const struct foreign_input *in, const struct foreign_opts *opts,
-		       dial9_write_fn write, void *ctx, struct foreign_notes *notes)
+int tonband_export(const struct foreign_input *in, const struct foreign_opts *opts,
+		   dial9_write_fn write, void *ctx, struct foreign_notes *notes)
 {
 	struct export ex = { .notes = notes, .streaming = !in->rewind };
 	struct dial9_error where;

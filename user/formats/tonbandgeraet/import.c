@@ -262,7 +262,7 @@ static int put_meta(struct import *im, uint64_t ns)
 	int err;
 
 	add_entry(kv, &n, TONBAND_META_FORMAT, TONBAND_META_FORMAT_NAME);
-	add_entry(kv, &n, "tband.encoding", tonband_frames_encoding(im->srcs[0].scan));
+	add_entry(kv, &n, "tband.carrier", tonband_frames_encoding(im->srcs[0].scan));
 	if (im->cnt == 1 && im->srcs[0].in->has_core) {
 		snprintf(core, sizeof(core), "%" PRIu32, im->srcs[0].in->core);
 		add_entry(kv, &n, TONBAND_META_CORE, core);
@@ -504,8 +504,8 @@ static int two_passes(struct import *im)
 	return encode(im);
 }
 
-int tonband_import_run(const struct foreign_input *in, size_t cnt, const struct foreign_opts *opts,
-		       struct dial9_enc *enc, struct foreign_notes *notes)
+int tonband_import(const struct foreign_input *in, size_t cnt, const struct foreign_opts *opts,
+		   struct dial9_enc *enc, struct foreign_notes *notes)
 {
 	struct import *im = xcalloc(1, sizeof(*im));
 	int err;

@@ -4,13 +4,15 @@
 
 #include "formats/foreign.h"
 
-/* The functions behind tonband_format, one file each; see struct foreign_format for what they do. */
-int tonband_import_run(const struct foreign_input *in, size_t cnt, const struct foreign_opts *opts,
-		       struct dial9_enc *enc, struct foreign_notes *notes);
-int tonband_export_run(const struct foreign_input *in, const struct foreign_opts *opts,
-		       dial9_write_fn write, void *ctx, struct foreign_notes *notes);
-int tonband_dump_run(const struct foreign_input *in, const struct foreign_opts *opts,
-		     dial9_write_fn write, void *ctx, struct foreign_notes *notes);
+/* The functions behind tonband_format, see struct foreign_format for what they do. */
+int tonband_import(const struct foreign_input *in, size_t cnt, const struct foreign_opts *opts,
+		   struct dial9_enc *enc, struct foreign_notes *notes);
+int tonband_export(const struct foreign_input *in, const struct foreign_opts *opts,
+		   dial9_write_fn write, void *ctx, struct foreign_notes *notes);
+int tonband_dump(const struct foreign_input *in, const struct foreign_opts *opts,
+		 dial9_write_fn write, void *ctx, struct foreign_notes *notes);
+int tonband_info(const struct foreign_input *in, const struct foreign_opts *opts,
+		 struct foreign_facts *facts, struct foreign_notes *notes);
 
 /*
  * The words that import and export share. Every event is "tband.<its name>", with a `core` field and

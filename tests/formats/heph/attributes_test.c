@@ -4,13 +4,13 @@
 
 #include <math.h>
 
-#include "formats/heph/text.h"
+#include "formats/heph/attributes.h"
 
 static void assert_f64(uint64_t bits, const char *want)
 {
 	struct buf b = { 0 };
 
-	heph_text_f64(&b, bits);
+	heph_attr_json_f64(&b, bits);
 	cr_assert_str_eq(buf_cstr(&b), want);
 	buf_free(&b);
 }
@@ -23,7 +23,7 @@ static uint64_t bits_of(double v)
 	return bits;
 }
 
-Test(heph_text, writes_doubles_as_short_as_they_can_be)
+Test(heph_attributes, writes_doubles_as_short_as_they_can_be)
 {
 	assert_f64(bits_of(0.0), "0.0");
 	assert_f64(bits_of(-0.0), "-0.0");
@@ -38,7 +38,7 @@ Test(heph_text, writes_doubles_as_short_as_they_can_be)
 	assert_f64(bits_of(2.2250738585072014e-308), "2.2250738585072014e-308");
 }
 
-Test(heph_text, has_words_for_what_json_has_no_number_for)
+Test(heph_attributes, has_words_for_what_json_has_no_number_for)
 {
 	assert_f64(bits_of(INFINITY), "\"Infinity\"");
 	assert_f64(bits_of(-INFINITY), "\"-Infinity\"");
@@ -47,7 +47,7 @@ Test(heph_text, has_words_for_what_json_has_no_number_for)
 	assert_f64(0xfff8000000000000, "\"NaN(0xfff8000000000000)\"");
 }
 
-Test(heph_text, writes_doubles_that_read_back_as_they_were)
+Test(heph_attributes, writes_doubles_that_read_back_as_they_were)
 {
 	uint64_t x = 88172645463325252ULL;
 
@@ -57,7 +57,7 @@ Test(heph_text, writes_doubles_that_read_back_as_they_were)
 		x ^= x << 13;
 		x ^= x >> 7;
 		x ^= x << 17;
-		heph_text_f64(&b, x);
+		heph_attr_json_f64(&b, x);
 		if (b.data[0] != '"')
 			cr_assert_eq(bits_of(strtod(b.data, NULL)), x, "%s", b.data);
 		buf_free(&b);

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * fault.c - what holds beside a hostile program
+ *
+ * While the recorder runs, its memory and the size of its file are noted. A name's time is when the
+ * file had grown past its SymbolTableEntry: that is when another reader could have seen it.
+ */
+#include "fault.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/hmap.h"
+
+#define SECOND_NS 1000000000ULL
+#define NAMED_WITHIN_NS (2 * SECOND_NS)
+#define GROWS_WITHIN_NS (2 * SECOND_NS) /* it is written each second, and the machine may be busy */
+#define ENDS_WITHIN_NS (3 * SECOND_NS)
+#define GIVEN_UP_AFTER_NS (20 * SECOND_NS)
+#define STEP_NS 50000000L
+
+enum { NEIGHBOUR_MS = 600000, ARGS_MAX = 16 };
+
+void fault_begin(struct fault *f)
+{
+	*f = (struct fault){ 0 };
+	live_stimulus(&f->neighbour, "spinner", "70", live_number(NEIGHBOUR_MS), NULL);
+	cr_assert_eq(write(f->neighbour.in, "\n", 1), 1);
+}
+
+void fault_record(struct fault *f, unsigned int seconds, ...)
+{
+	const char *a[ARGS_MAX] = { 0 };
+	size_t cnt = 0;
+	va_list ap;
+
+	va_start(ap, seconds);
+	do
+		cr_assert_lt(cnt, ARGS_MAX - 1);
+	while ((a[cnt++] = va_arg(ap, const char *)));
+	va_end(ap);
+	f->duration_ns = seconds * SECOND_NS;
+	live_record(&f->rec, "-q", "-a", "-d", live_number(seconds), a[0], a[1], a[2], a[3], a[4],
+		    a[5], a[6], a[7], NULL);
+	live_recording(&f->rec);
+	f->began_ns = clock_mono_ns();
+}
+
+uint64_t fault_status(pid_t pid, const char *key)
+{
+	unsigned long long v = 0;
+	char path[64], line[256];
+	size_t len = strlen(key);
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (!strncmp(line, key, len) && line[len] == ':')
+			sscanf(line + len + 1, "%llu", &v);
+	if (file)
+		fclose(file);
+	return v;
+}
+
+static void note(struct fault *f)
+{
+	uint64_t kb = fault_status(f->rec.proc.pid, "VmHWM");
+	struct stat st;
+
+	if (kb > f->hwm_kb)
+		f->hwm_kb = kb;
+	if (stat(f->rec.path, &st))
+		return;
+	if (f->growth_cnt && f->growth[f->growth_cnt - 1].size == (uint64_t)st.st_size)
+		return;
+	f->growth = array_reserve(f->growth, &f->growth_cap, f->growth_cnt + 1, sizeof(*f->growth));
+	f->growth[f->growth_cnt++] =
+		(struct fault_growth){ .ns = clock_mono_ns(), .size = st.st_size };
+}
+
+void fault_watch(struct fault *f, fault_tick_fn tick, void *ctx)
+{
+	const struct timespec step = { .tv_nsec = STEP_NS };
+	const uint64_t latest = f->began_ns + f->duration_ns + GIVEN_UP_AFTER_NS;
+	int status;
+
+	for (;;) {
+		note(f);
+		if (waitpid(f->rec.proc.pid, &status, WNOHANG) == f->rec.proc.pid)
+			break;
+		cr_assert_lt(clock_mono_ns(), latest, "the recording does not end");
+		if (tick)
+			tick(ctx, f);
+		nanosleep(&step, NULL);
+	}
+	f->ended_ns = clock_mono_ns();
+	f->code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	f->rec.proc.pid = 0;
+	note(f);
+}
+
+/* ---- what must hold ---------------------------------------------------------------------------- */
+
+void fault_check_end(const struct fault *f)
+{
+	uint64_t took = f->ended_ns - f->began_ns;
+	struct buf text = live_errors(&f->rec.proc);
+
+	cr_expect_eq(f->code, 0, "exit code %d: %s", f->code, text.data);
+	cr_expect_leq(took, f->duration_ns + ENDS_WITHIN_NS,
+		      "it ended after %.1f s, asked for %.1f", took / 1e9, f->duration_ns / 1e9);
+	buf_free(&text);
+}
+
+void fault_check_growth(const struct fault *f)
+{
+	uint64_t end = f->began_ns + f->duration_ns, before = f->began_ns, longest = 0;
+
+	for (size_t i = 0; i < f->growth_cnt && before < end; i++) {
+		if (f->growth[i].ns > before && f->growth[i].ns - before > longest)
+			longest = f->growth[i].ns - before;
+		before = f->growth[i].ns;
+	}
+	if (before < end && end - before > longest)
+		longest = end - before;
+	cr_expect_leq(longest, GROWS_WITHIN_NS, "the file did not grow for %.1f s", longest / 1e9);
+}
+
+void fault_check_memory(const struct fault *f)
+{
+	cr_expect_gt(f->hwm_kb, 0);
+	cr_expect_leq(f->hwm_kb, FAULT_MEM_MAX_KB, "the recorder took %llu MB",
+		      (unsigned long long)f->hwm_kb / 1024);
+}
+
+/* When the file had been written up to there. */
+static uint64_t written_at(const struct fault *f, uint64_t offset)
+{
+	for (size_t i = 0; i < f->growth_cnt; i++)
+		if (f->growth[i].size >= offset)
+			return f->growth[i].ns;
+	return f->ended_ns;
+}
+
+/* The neighbour's first frame in user space, as it stands in the file; 0 for none. */
+static uint64_t own_frame(const struct live_trace *lt, const struct trace_event *ev)
+{
+	for (uint32_t i = 0; i < ev->frame_cnt; i++)
+		if (!(ev->frames[i] & PROF_FRAME_KERNEL))
+			return names_frame_addr(lt->names, ev->frames[i]);
+	return 0;
+}
+
+/* The first sample of each of the neighbour's addresses: address -> index into `times` + 1. */
+struct firsts {
+	struct hmap at;
+	uint64_t times[4096];
+	uint64_t named[4096]; /* 0: never */
+	size_t cnt;
+};
+
+static void note_sample(struct firsts *s, const struct live_trace *lt, const struct trace_event *ev)
+{
+	uint64_t frame = own_frame(lt, ev);
+
+	if (!frame || hmap_get(&s->at, frame) || s->cnt == 4096)
+		return;
+	s->times[s->cnt] = ev->ts;
+	hmap_set(&s->at, frame, (void *)(uintptr_t)++s->cnt);
+}
+
+/* A name in brackets only says that there is none. */
+static void note_symbol(struct firsts *s, const struct live_trace *lt, const struct trace_event *ev,
+			const struct fault *f)
+{
+	uint64_t addr = live_int(ev, PROF_F_ADDR);
+	size_t i = (uintptr_t)hmap_get(&s->at, addr);
+
+	if (i && !s->named[i - 1] && *live_text(lt, ev, PROF_F_SYMBOL_NAME) != '[')
+		s->named[i - 1] = written_at(f, ev->offset + ev->bytes);
+}
+
+/* Whatever it was sampled at, unless that came so late that its name may be the end's. */
+static void check_firsts(const struct firsts *s, const struct fault *f)
+{
+	uint64_t end = f->began_ns + f->duration_ns, worst = 0;
+	size_t unnamed = 0, counted = 0;
+
+	for (size_t i = 0; i < s->cnt; i++) {
+		if (s->times[i] + NAMED_WITHIN_NS > end)
+			continue;
+		counted++;
+		if (!s->named[i])
+			unnamed++;
+		else if (s->named[i] > s->times[i] && s->named[i] - s->times[i] > worst)
+			worst = s->named[i] - s->times[i];
+	}
+	cr_expect_gt(counted, 0, "the neighbour was not sampled");
+	cr_expect_eq(unnamed, 0, "%zu of the neighbour's %zu addresses have no name", unnamed,
+		     counted);
+	cr_expect_leq(worst, NAMED_WITHIN_NS, "a name of the neighbour came after %.1f s",
+		      worst / 1e9);
+}
+
+void fault_check_names(const struct fault *f)
+{
+	struct firsts *s = xcalloc(1, sizeof(*s));
+	struct live_trace lt;
+	struct trace_event ev;
+
+	live_open(&lt, f->rec.path, false);
+	while (live_next(&lt, &ev)) {
+		if (ev.kind == TRACE_SAMPLE && ev.pid == (uint32_t)f->neighbour.pid)
+			note_sample(s, &lt, &ev);
+		else if (ev.kind == TRACE_SYMBOL)
+			note_symbol(s, &lt, &ev, f);
+	}
+	check_firsts(s, f);
+	live_close(&lt);
+	hmap_fini(&s->at);
+	free(s);
+}
+
+void fault_info(const struct fault *f, struct live_proc *p)
+{
+	const char *args[] = { "info", "--json", f->rec.path, NULL };
+
+	cr_assert_eq(live_run(p, args, NULL), 0);
+}
+
+static uint64_t number_of(const char *json, const char *key)
+{
+	const char *at = strstr(json, key);
+
+	cr_assert(at, "no %s in: %s", key, json);
+	return strtoull(at + strlen(key), NULL, 10);
+}
+
+void fault_check_account(const struct fault *f)
+{
+	uint64_t produced, written, lost;
+	struct live_proc info;
+
+	fault_info(f, &info);
+	produced = number_of(info.said.data, "\"produced\":");
+	written = number_of(info.said.data, "\"written\":");
+	lost = number_of(strstr(info.said.data, "\"written\":"), "\"lost\":");
+	cr_expect_gt(produced, 0);
+	cr_expect_eq(produced, written + lost, "produced %llu, written %llu, lost %llu",
+		     (unsigned long long)produced, (unsigned long long)written,
+		     (unsigned long long)lost);
+	live_proc_fini(&info);
+}
+
+void fault_check(struct fault *f)
+{
+	fault_check_end(f);
+	fault_check_growth(f);
+	fault_check_memory(f);
+	fault_check_names(f);
+	fault_check_account(f);
+}
+
+void fault_kill(struct live_proc *p)
+{
+	kill(p->pid, SIGKILL);
+	live_proc_fini(p);
+}
+
+void fault_end(struct fault *f)
+{
+	fault_kill(&f->neighbour);
+	live_proc_fini(&f->rec.proc);
+	free(f->growth);
+	*f = (struct fault){ 0 };
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_TESTS_BPF_FAULT_H
+#define D9_TESTS_BPF_FAULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "support.h"
+
+/*
+ * A recording of the whole system beside a hostile program, and what must hold whatever that program
+ * does: an innocent neighbour's functions are named soon, the file grows, the recording ends in time, the
+ * recorder's memory is bounded, and the account is right. Everything asserts by itself.
+ *
+ *	fault_begin(&f);                starts the neighbour
+ *	(starts the enemy)
+ *	fault_record(&f, 4, NULL);      begins to record
+ *	fault_watch(&f, NULL, NULL);    until the recording has ended by itself
+ *	fault_check(&f);
+ *	fault_end(&f);
+ */
+
+#define FAULT_MEM_MAX_KB (512 * 1024)
+
+/* The file had this size at this time (CLOCK_MONOTONIC, ns). */
+struct fault_growth {
+	uint64_t ns, size;
+};
+
+struct fault {
+	struct live_proc neighbour;
+	struct live_rec rec;
+	uint64_t duration_ns;
+	uint64_t began_ns; /* first byte of the file */
+	uint64_t ended_ns; /* exit of the recorder */
+	struct fault_growth *growth;
+	size_t growth_cnt, growth_cap;
+	uint64_t hwm_kb; /* most resident memory of the recorder, its children apart */
+	int code; /* its exit code */
+};
+
+void fault_begin(struct fault *f);
+
+/* record -a -d SECONDS and what else is given, NULL at the end. Returns when the recording is on. */
+void fault_record(struct fault *f, unsigned int seconds, ...) __attribute__((sentinel));
+
+/* Called some twenty times a second while the recording runs. */
+typedef void (*fault_tick_fn)(void *ctx, struct fault *f);
+/* Watches until the recorder has ended; twenty seconds more than it should take are a failure. */
+void fault_watch(struct fault *f, fault_tick_fn tick, void *ctx);
+
+/* All that must hold. */
+void fault_check(struct fault *f);
+/* Parts of it. */
+void fault_check_end(const struct fault *f);
+void fault_check_growth(const struct fault *f);
+void fault_check_memory(const struct fault *f);
+void fault_check_names(const struct fault *f);
+/* Runs `info --json` on the file; its text is in p->said, and the caller frees p. */
+void fault_info(const struct fault *f, struct live_proc *p);
+void fault_check_account(const struct fault *f);
+
+/* Ends the neighbour and frees all. */
+void fault_end(struct fault *f);
+
+/* Kills a child, waits for it, and frees it. */
+void fault_kill(struct live_proc *p);
+
+/* A line "key:  N" of /proc/PID/status; 0 where there is none. */
+uint64_t fault_status(pid_t pid, const char *key);
+
+#endif

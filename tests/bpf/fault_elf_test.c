@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Programs that are made to be expensive to name cost their own names, and nobody else anything. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fault.h"
+
+TestSuite(fault_elf, .fini = live_cleanup, .timeout = 120);
+
+static void record_beside(const char *kind)
+{
+	struct live_proc enemy;
+	struct fault f;
+
+	fault_begin(&f);
+	live_stimulus(&enemy, "enemy_elf", kind, live_dir(), NULL);
+	cr_assert_eq(write(enemy.in, "\n", 1), 1);
+	fault_record(&f, 4, NULL);
+	fault_watch(&f, NULL, NULL);
+	fault_kill(&enemy);
+	fault_check(&f);
+	fault_end(&f);
+}
+
+Test(fault_elf, debug_information_that_unpacks_to_gigabytes)
+{
+	record_beside("zlib");
+}
+
+Test(fault_elf, packed_symbols_that_unpack_to_much)
+{
+	record_beside("xz");
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_FORMATS_HEPH_HEPH_H
+#define D9_FORMATS_HEPH_HEPH_H
+
+#include "formats/foreign.h"
+
+/* The functions behind heph_format; see struct foreign_format for what they do. */
+int heph_import(const struct foreign_input *in, size_t cnt, const struct foreign_opts *opts,
+		struct dial9_enc *enc, struct foreign_notes *notes);
+int heph_export(const struct foreign_input *in, const struct foreign_opts *opts,
+		dial9_write_fn write, void *ctx, struct foreign_notes *notes);
+int heph_dump(const struct foreign_input *in, const struct foreign_opts *opts, dial9_write_fn write,
+	      void *ctx, struct foreign_notes *notes);
+int heph_info(const struct foreign_input *in, const struct foreign_opts *opts,
+	      struct foreign_facts *facts, struct foreign_notes *notes);
+
+#endif /* D9_FORMATS_HEPH_HEPH_H */
