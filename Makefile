@@ -100,13 +100,13 @@ TESTS := $(addprefix tests/, \
 	$(addprefix formats/tonbandgeraet/, encoding_test.c event_test.c export_test.c \
 		format_test.c import_test.c))
 TESTS_ROOT := $(addprefix tests/bpf/, \
-	command_test.c events_test.c fault_elf_test.c generic_test.c loss_test.c perf_test.c sample_test.c \
+	command_test.c events_test.c fault_elf_test.c fault_maps_test.c generic_test.c loss_test.c perf_test.c sample_test.c \
 	san_test.c sched_test.c stream_test.c tasks_test.c) \
 	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c tests/record/as_user_test.c
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \
-	calls.c cxx.cpp demo.c enemy_elf.c forkchain.c inlined.c pingpong.c shortlived.c sleeper.c spinner.c threads.c)
+	calls.c cxx.cpp demo.c enemy_elf.c enemy_maps.c forkchain.c inlined.c pingpong.c shortlived.c sleeper.c spinner.c threads.c)
 # inlined.c, cxx.cpp and crate.rs as several compilers and linkers leave them, for the symbolizer.
 STIMULI_SYMBOL := c-gcc c-dwarf4 c-nopie c-gz c-clang c-clang4 c-link c-dynsym cxx-gcc cxx-clang4 \
 	rust

@@ -25,7 +25,7 @@
 #define SECOND_NS 1000000000ULL
 #define NAMED_WITHIN_NS (2 * SECOND_NS)
 #define GROWS_WITHIN_NS (2 * SECOND_NS) /* it is written each second, and the machine may be busy */
-#define ENDS_WITHIN_NS (3 * SECOND_NS)
+#define ENDS_WITHIN_NS (3 * (int64_t)SECOND_NS)
 #define GIVEN_UP_AFTER_NS (20 * SECOND_NS)
 #define STEP_NS 50000000L
 
@@ -114,10 +114,12 @@ void fault_watch(struct fault *f, fault_tick_fn tick, void *ctx)
 
 void fault_check_end(const struct fault *f)
 {
-	uint64_t took = f->ended_ns - f->began_ns;
+	const int64_t took = f->ended_ns - f->began_ns, asked = f->duration_ns;
 	struct buf text = live_errors(&f->rec.proc);
 
 	cr_expect_eq(f->code, 0, "exit code %d: %s", f->code, text.data);
+	fprintf(stderr, "ended %.2f s late, at most %llu MB\n", (took - asked) / 1e9,
+		(unsigned long long)f->hwm_kb / 1024);
 	cr_expect_leq(took, f->duration_ns + ENDS_WITHIN_NS,
 		      "it ended after %.1f s, asked for %.1f", took / 1e9, f->duration_ns / 1e9);
 	buf_free(&text);
@@ -134,6 +136,7 @@ void fault_check_growth(const struct fault *f)
 	}
 	if (before < end && end - before > longest)
 		longest = end - before;
+	fprintf(stderr, "longest without growth %.2f s\n", longest / 1e9);
 	cr_expect_leq(longest, GROWS_WITHIN_NS, "the file did not grow for %.1f s", longest / 1e9);
 }
 
@@ -165,7 +168,7 @@ static uint64_t own_frame(const struct live_trace *lt, const struct trace_event 
 /* The first sample of each of the neighbour's addresses: address -> index into `times` + 1. */
 struct firsts {
 	struct hmap at;
-	uint64_t times[4096];
+	uint64_t times[4096], frames[4096];
 	uint64_t named[4096]; /* 0: never */
 	size_t cnt;
 };
@@ -177,6 +180,7 @@ static void note_sample(struct firsts *s, const struct live_trace *lt, const str
 	if (!frame || hmap_get(&s->at, frame) || s->cnt == 4096)
 		return;
 	s->times[s->cnt] = ev->ts;
+	s->frames[s->cnt] = frame;
 	hmap_set(&s->at, frame, (void *)(uintptr_t)++s->cnt);
 }
 
@@ -195,20 +199,26 @@ static void note_symbol(struct firsts *s, const struct live_trace *lt, const str
 static void check_firsts(const struct firsts *s, const struct fault *f)
 {
 	uint64_t end = f->began_ns + f->duration_ns, worst = 0;
-	size_t unnamed = 0, counted = 0;
+	size_t unnamed = 0, counted = 0, which = 0;
 
 	for (size_t i = 0; i < s->cnt; i++) {
 		if (s->times[i] + NAMED_WITHIN_NS > end)
 			continue;
 		counted++;
-		if (!s->named[i])
+		if (!s->named[i]) {
 			unnamed++;
-		else if (s->named[i] > s->times[i] && s->named[i] - s->times[i] > worst)
+			which = i;
+		} else if (s->named[i] > s->times[i] && s->named[i] - s->times[i] > worst) {
 			worst = s->named[i] - s->times[i];
+		}
 	}
+	fprintf(stderr, "slowest name of %zu: %.2f s; %zu unnamed\n", counted, worst / 1e9,
+		unnamed);
 	cr_expect_gt(counted, 0, "the neighbour was not sampled");
-	cr_expect_eq(unnamed, 0, "%zu of the neighbour's %zu addresses have no name", unnamed,
-		     counted);
+	cr_expect_eq(unnamed, 0,
+		     "%zu of the neighbour's %zu addresses have no name: %llx, sampled at %.1f s",
+		     unnamed, counted, (unsigned long long)s->frames[which],
+		     (s->times[which] - f->began_ns) / 1e9);
 	cr_expect_leq(worst, NAMED_WITHIN_NS, "a name of the neighbour came after %.1f s",
 		      worst / 1e9);
 }

@@ -90,7 +90,7 @@ void live_cleanup(void)
 		return;
 	dir = opendir(test_dir);
 	while (dir && (entry = readdir(dir)))
-		unlink(live_path(entry->d_name));
+		remove(live_path(entry->d_name));
 	closedir(dir);
 	rmdir(test_dir);
 }

@@ -8,6 +8,7 @@
 #define D9_STIMULI_BADELF_H
 
 #include <elf.h>
+#include <errno.h>
 #include <err.h>
 #include <fcntl.h>
 #include <stdint.h>
