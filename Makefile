@@ -68,7 +68,7 @@ SRCS_formats := $(addprefix user/formats/, \
 	$(addprefix tonbandgeraet/, dump.c encoding.c event.c export.c format.c frames.c \
 		import.c markers.c state.c write.c))
 SRCS_cmd := $(addprefix user/cmd/, \
-	convert.c dump.c dump_json.c dump_text.c info.c info_json.c info_verify.c input.c list.c \
+	cause.c convert.c dump.c dump_json.c dump_text.c info.c info_json.c info_verify.c input.c list.c \
 	record.c report.c report_print.c script.c select.c show_foreign.c summary.c text.c)
 SRCS_main := user/main.c
 

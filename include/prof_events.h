@@ -109,7 +109,13 @@ enum prof_module_kind {
 #define PROF_F_EXE "exe" /* string; empty: unknown, or a kernel thread */
 #define PROF_F_CGROUP "cgroup" /* string */
 
-/* ---- SymbolTableEntry: upstream's; the last one for an (addr, inline_depth) wins ------------- */
+/*
+ * ---- SymbolTableEntry: upstream's; the last one for an (addr, inline_depth) wins -------------
+ *
+ * A symbol_name in brackets with size 0 at depth 0, such as "[libc.so.6]" or "[jit]", is a label: it
+ * tells readers that know nothing of modules where an address lies that stayed without a name. It is
+ * shown like a name, but it is none: a name wins over it, whichever stands first.
+ */
 #define PROF_EV_SYMBOL "SymbolTableEntry"
 #define PROF_F_ADDR "addr" /* varint: packed frame address, exact */
 #define PROF_F_SIZE "size" /* varint: bytes of the function */

@@ -32,9 +32,9 @@ static const char text[] = "trace           standard input\n"
 		  "    1.4 kB        -             -  (headers, schemas, pools, resets)\n"
 		  "\n"
 		  "Addresses without a name, by module:\n"
-		  "  1 of 1  /lib/libc.so.6\n";
+		  "  1 of 1  /lib/libc.so.6: unknown: the trace does not say\n";
 
-static const char json[] = "{\"file\":\"standard input\",\"torn\":false,\"segments\":1,\"events\":33,\"bytes\":2610,\"overhead_bytes\":1408,\"samples\":8,\"switch_stacks\":1,\"metadata\":{\"host\":\"box\",\"kernel\":\"Linux 6.18.0\",\"command_line\":\"dial9-prof -p 10\",\"sample_event\":\"cpu-clock\",\"sample_hz\":\"99\",\"sample_period_ns\":\"10101010\",\"flavour\":\"mint\"},\"first_ns\":10000000000,\"last_ns\":14000000000,\"start_realtime_ns\":1700000000000000000,\"lost\":[{\"kind\":\"ring_full\",\"count\":3,\"first_ns\":13000005000,\"last_ns\":13000007000}],\"account\":{\"verdict\":\"balanced\",\"lost_events\":3,\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"lost_samples_estimate\":0},\"stats\":{\"elapsed_ns\":2000000000,\"produced\":13,\"written\":10,\"lost\":3,\"balanced\":true,\"samples\":20,\"bpf_ns\":10000000,\"bpf_runs\":10000,\"cpu_ns\":30000000,\"rss_bytes\":5000000,\"ring_fill_max_bytes\":65536,\"bytes_written\":123456},\"types\":[{\"name\":\"CpuSampleEvent\",\"events\":9,\"bytes\":425},{\"name\":\"SegmentMetadataEvent\",\"events\":1,\"bytes\":186},{\"name\":\"SymbolTableEntry\",\"events\":6,\"bytes\":182},{\"name\":\"TracepointSymbol\",\"events\":7,\"bytes\":142},{\"name\":\"ModuleEvent\",\"events\":3,\"bytes\":95},{\"name\":\"TaskEvent\",\"events\":2,\"bytes\":60},{\"name\":\"RecorderStats\",\"events\":1,\"bytes\":36},{\"name\":\"LostEvents\",\"events\":1,\"bytes\":25},{\"name\":\"sched:sched_switch\",\"events\":1,\"bytes\":21},{\"name\":\"ClockSyncEvent\",\"events\":1,\"bytes\":15},{\"name\":\"sched:sched_waking\",\"events\":1,\"bytes\":15}],\"modules\":[{\"path\":\"/lib/libc.so.6\",\"build_id\":\"2f6c69622f6c6962632e736f2e36\",\"addresses\":1,\"unnamed\":1},{\"path\":\"/opt/app/bin/app\",\"build_id\":\"2f6f70742f6170702f62696e2f617070\",\"addresses\":3,\"unnamed\":0},{\"path\":\"[kernel.kallsyms]\",\"build_id\":\"5b6b65726e656c2e6b616c6c73796d735d\",\"addresses\":1,\"unnamed\":0}]}\n";
+static const char json[] = "{\"file\":\"standard input\",\"torn\":false,\"segments\":1,\"events\":33,\"bytes\":2610,\"overhead_bytes\":1408,\"samples\":8,\"switch_stacks\":1,\"metadata\":{\"host\":\"box\",\"kernel\":\"Linux 6.18.0\",\"command_line\":\"dial9-prof -p 10\",\"sample_event\":\"cpu-clock\",\"sample_hz\":\"99\",\"sample_period_ns\":\"10101010\",\"flavour\":\"mint\"},\"first_ns\":10000000000,\"last_ns\":14000000000,\"start_realtime_ns\":1700000000000000000,\"lost\":[{\"kind\":\"ring_full\",\"count\":3,\"first_ns\":13000005000,\"last_ns\":13000007000}],\"account\":{\"verdict\":\"balanced\",\"lost_events\":3,\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"lost_samples_estimate\":0},\"stats\":{\"elapsed_ns\":2000000000,\"produced\":13,\"written\":10,\"lost\":3,\"balanced\":true,\"samples\":20,\"bpf_ns\":10000000,\"bpf_runs\":10000,\"cpu_ns\":30000000,\"rss_bytes\":5000000,\"ring_fill_max_bytes\":65536,\"bytes_written\":123456},\"types\":[{\"name\":\"CpuSampleEvent\",\"events\":9,\"bytes\":425},{\"name\":\"SegmentMetadataEvent\",\"events\":1,\"bytes\":186},{\"name\":\"SymbolTableEntry\",\"events\":6,\"bytes\":182},{\"name\":\"TracepointSymbol\",\"events\":7,\"bytes\":142},{\"name\":\"ModuleEvent\",\"events\":3,\"bytes\":95},{\"name\":\"TaskEvent\",\"events\":2,\"bytes\":60},{\"name\":\"RecorderStats\",\"events\":1,\"bytes\":36},{\"name\":\"LostEvents\",\"events\":1,\"bytes\":25},{\"name\":\"sched:sched_switch\",\"events\":1,\"bytes\":21},{\"name\":\"ClockSyncEvent\",\"events\":1,\"bytes\":15},{\"name\":\"sched:sched_waking\",\"events\":1,\"bytes\":15}],\"modules\":[{\"path\":\"/lib/libc.so.6\",\"build_id\":\"2f6c69622f6c6962632e736f2e36\",\"addresses\":1,\"unnamed\":1,\"status\":null,\"detail\":null},{\"path\":\"/opt/app/bin/app\",\"build_id\":\"2f6f70742f6170702f62696e2f617070\",\"addresses\":3,\"unnamed\":0,\"status\":null,\"detail\":null},{\"path\":\"[kernel.kallsyms]\",\"build_id\":\"5b6b65726e656c2e6b616c6c73796d735d\",\"addresses\":1,\"unnamed\":0,\"status\":null,\"detail\":null}],\"workers\":{\"crashed\":0,\"hung\":0}}\n";
 /* clang-format on */
 
 static struct run run_app(const char *a, const char *b)
@@ -147,6 +147,129 @@ Test(info, side_band_records_are_not_events)
 				"\"lost_samples\":0,\"lost_sideband\":1687,\"sideband_stalls\":1,"
 				"\"lost_samples_estimate\":0}"),
 		  "%s", r.out);
+	run_free(&r);
+	make_fini(&m);
+}
+
+/* One address without a name in each module, and what the trace says of the module. */
+static struct run run_statuses(const char *option, bool with_status, bool closed)
+{
+	static const char *const words[] = { "named",  "stripped",  "gone",    "replaced",
+					     "denied", "not_elf",   "gave_up", "crashed",
+					     "hung",   "no_answer", "pending", "anonymous",
+					     "no_map", "forgotten", "new" };
+	struct make m;
+	struct run r;
+	char path[32];
+
+	make_init(&m, NULL);
+	for (uint32_t i = 0; i < 15; i++) {
+		const uint64_t at = make_frame(i + 1, 0x10);
+
+		snprintf(path, sizeof(path), "/lib/%s", words[i]);
+		make_module(&m, 1, i + 1, path, i == 11 ? PROF_MODULE_ANON : PROF_MODULE_ELF);
+		make_sample(&m, 2, 1, 1, PROF_SOURCE_SAMPLE, 0, &at, 1);
+		make_label(&m, 3, at, "[lib]");
+		if (with_status && i < 14)
+			make_status(&m, 3, i + 1, "pending", "");
+		if (with_status)
+			make_status(&m, 3, i + 1, words[i], i == 6 ? "2 s of CPU time" : "");
+	}
+	if (closed)
+		make_stats(&m, 4, 0, 0);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", option, NULL);
+	make_fini(&m);
+	return r;
+}
+
+Test(info, unnamed_addresses_have_the_cause_that_the_trace_gives)
+{
+	static const char *const lines[] = {
+		"/lib/named: the file has symbols, but none at these addresses",
+		"/lib/stripped: the file has no symbols: install its debug symbols",
+		"/lib/gone: the file was gone before it could be read",
+		"/lib/replaced: the file had been replaced by another build",
+		"/lib/denied: no permission to read the file",
+		"/lib/not_elf: the file is no ELF file",
+		"/lib/gave_up: reading its debug information reached a limit (2 s of CPU time)",
+		"/lib/crashed: the symbol worker crashed over the file",
+		"/lib/hung: the symbol worker hung over the file and was killed",
+		"/lib/no_answer: opening the file never returned",
+		"/lib/pending: the recording ended before its names were read",
+		"/lib/anonymous: memory without a file",
+		"/lib/no_map: code made at run time, and no perf map from its program",
+		"/lib/forgotten: forgotten to stay below --mem-max",
+		"/lib/new: new",
+	};
+	struct run r = run_statuses(NULL, true, true);
+	char want[128];
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		snprintf(want, sizeof(want), "  1 of 1  %s\n", lines[i]);
+		cr_expect(strstr(r.out, want), "no %sin %s", want, r.out);
+	}
+	cr_expect(strstr(r.out,
+			 "symbol worker   crashed over 1 file, hung over 1 file; a new one read "
+			 "the others\n"),
+		  "%s", r.out);
+	run_free(&r);
+	r = run_statuses("--json", true, true);
+	cr_expect(strstr(r.out, "\"addresses\":1,\"unnamed\":1,\"status\":\"gave_up\",\"detail\":"
+				"\"2 s of CPU time\"}"),
+		  "%s", r.out);
+	cr_expect(strstr(r.out, "\"workers\":{\"crashed\":1,\"hung\":1}"));
+	run_free(&r);
+}
+
+Test(info, what_a_trace_does_not_say_of_a_module_is_unknown)
+{
+	struct run r = run_statuses(NULL, false, false);
+
+	cr_expect(strstr(r.out, "/lib/named: unknown: the trace does not say\n"), "%s", r.out);
+	cr_expect(strstr(r.out, "/lib/anonymous: memory without a file\n"), "%s", r.out);
+	cr_expect_null(strstr(r.out, "symbol worker"));
+	run_free(&r);
+	r = run_statuses(NULL, false, true);
+	cr_expect(strstr(r.out, "/lib/named: unknown: the trace does not say\n"), "%s", r.out);
+	run_free(&r);
+}
+
+Test(info, recordings_from_before_there_was_a_status_say_so)
+{
+	const uint64_t at = make_frame(1, 0x10);
+	struct dial9_schema *old;
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	old = MAKE_SCHEMA("RecorderStats", { "produced", DIAL9_VARINT });
+	make_module(&m, 1, 1, "/lib/a", PROF_MODULE_ELF);
+	make_sample(&m, 2, 1, 1, PROF_SOURCE_SAMPLE, 0, &at, 1);
+	cr_assert_eq(dial9_enc_begin(m.enc, old, 3), 0);
+	dial9_enc_put_u64(m.enc, 0);
+	make_end(&m);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
+	cr_expect(strstr(r.out, "/lib/a: unknown: recorded by an older version\n"), "%s", r.out);
+	run_free(&r);
+	dial9_schema_free(old);
+	make_fini(&m);
+}
+
+Test(info, a_file_that_ends_early_has_not_told_of_every_module)
+{
+	const uint64_t at[] = { make_frame(1, 0x10), make_frame(2, 0x10), make_frame(3, 0x10) };
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_module(&m, 1, 1, "/lib/a", PROF_MODULE_ELF);
+	make_module(&m, 1, 2, "/lib/b", PROF_MODULE_ELF);
+	make_sample(&m, 2, 1, 1, PROF_SOURCE_SAMPLE, 0, at, 3);
+	make_status(&m, 3, 1, "stripped", "");
+	make_figures(&m, 4, 1, 0, 0, false);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
+	cr_expect(strstr(r.out, "/lib/b: unknown: the file ends before it is told\n"), "%s", r.out);
+	cr_expect(strstr(r.out, "  1 of 1  [unknown]: in no mapping that is known\n"), "%s", r.out);
 	run_free(&r);
 	make_fini(&m);
 }

@@ -9,7 +9,7 @@
 static const char flat[] = "# standard input: CPU samples over 1.000 s\n"
 		  "# 8 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time: 0.0808 s in all (no PMU here: a timer, not cycles)\n"
 		  "# lost: 3 events (see dial9-prof info)\n"
-		  "# no names for 25.0% of samples, in /lib/libc.so.6 (stripped? install its debug symbols)\n"
+		  "# no names for 25.0% of samples, in /lib/libc.so.6: unknown: the trace does not say\n"
 		  "#\n"
 		  "#     Self    Total  Samples  Symbol     Module\n"
 		  "    75.00%   75.00%        6  leaf       app\n"
@@ -21,7 +21,7 @@ static const char flat[] = "# standard input: CPU samples over 1.000 s\n"
 static const char tree[] = "# standard input: CPU samples over 1.000 s\n"
 		  "# 8 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time: 0.0808 s in all (no PMU here: a timer, not cycles)\n"
 		  "# lost: 3 events (see dial9-prof info)\n"
-		  "# no names for 25.0% of samples, in /lib/libc.so.6 (stripped? install its debug symbols)\n"
+		  "# no names for 25.0% of samples, in /lib/libc.so.6: unknown: the trace does not say\n"
 		  "#\n"
 		  "#    Total      Self  Samples  Symbol, callees below\n"
 		  "   100.00%     0.00%        0  main (app)\n"
@@ -33,7 +33,7 @@ static const char tree[] = "# standard input: CPU samples over 1.000 s\n"
 static const char callee[] = "# standard input: CPU samples over 1.000 s\n"
 		  "# 8 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time: 0.0808 s in all (no PMU here: a timer, not cycles)\n"
 		  "# lost: 3 events (see dial9-prof info)\n"
-		  "# no names for 25.0% of samples, in /lib/libc.so.6 (stripped? install its debug symbols)\n"
+		  "# no names for 25.0% of samples, in /lib/libc.so.6: unknown: the trace does not say\n"
 		  "#\n"
 		  "#    Total      Self  Samples  Symbol, callers below\n"
 		  "    75.00%    75.00%        6  leaf (app)\n"
@@ -43,7 +43,7 @@ static const char callee[] = "# standard input: CPU samples over 1.000 s\n"
 static const char by_thread[] = "# standard input: CPU samples over 1.000 s\n"
 		  "# 8 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time: 0.0808 s in all (no PMU here: a timer, not cycles)\n"
 		  "# lost: 3 events (see dial9-prof info)\n"
-		  "# no names for 25.0% of samples, in /lib/libc.so.6 (stripped? install its debug symbols)\n"
+		  "# no names for 25.0% of samples, in /lib/libc.so.6: unknown: the trace does not say\n"
 		  "#\n"
 		  "#     Self    Total  Samples  Thread  Tid  Module\n"
 		  "    50.00%   75.00%        4  app     10   app\n"
@@ -63,7 +63,7 @@ static const char thread_11[] = "# standard input: CPU samples over 0.001 s\n"
 static const char last_second[] = "# standard input: CPU samples over 0.000 s\n"
 		  "# 2 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time: 0.0202 s in all (no PMU here: a timer, not cycles)\n"
 		  "# lost: 3 events (see dial9-prof info)\n"
-		  "# no names for 100.0% of samples, in /lib/libc.so.6 (stripped? install its debug symbols)\n"
+		  "# no names for 100.0% of samples, in /lib/libc.so.6: unknown: the trace does not say\n"
 		  "#\n"
 		  "#     Self    Total  Samples  Symbol     Module\n"
 		  "   100.00%  100.00%        2  [unknown]  libc.so.6\n"
@@ -269,6 +269,35 @@ Test(report, loss_is_events_and_samples_and_the_side_band_is_apart)
 	cr_expect(strstr(r.out, "\"lost\":2,\"lost_events\":1,\"lost_samples\":1,"
 				"\"lost_sideband\":1687,"),
 		  "%s", r.out);
+	run_free(&r);
+	make_fini(&m);
+}
+
+Test(report, a_label_is_shown_and_is_no_name)
+{
+	const uint64_t at[] = { make_frame(1, 0x10), make_frame(1, 0x20), 0x4000 };
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_module(&m, 1, 1, "/lib/a.so", PROF_MODULE_ELF);
+	for (int i = 0; i < 3; i++)
+		make_sample(&m, 2, 1, 1, PROF_SOURCE_SAMPLE, 0, &at[i], 1);
+	make_symbol(&m, 3, at[1], 0, at[1], "name", "", 0);
+	for (int i = 0; i < 2; i++)
+		make_label(&m, 4, at[i], "[a.so]");
+	make_label(&m, 4, at[2], "[jit]");
+	make_status(&m, 4, 1, "stripped", "");
+	r = run_cmd(cmd_report, make_file(&m), "report", "-", NULL);
+	cr_expect(strstr(r.out,
+			 "# no names for 33.3% of samples, in [unknown]: in no mapping that is "
+			 "known\n"
+			 "# no names for 33.3% of samples, in /lib/a.so: the file has no symbols: "
+			 "install its debug symbols\n"),
+		  "%s", r.out);
+	cr_expect(strstr(r.out, "        1  [a.so]  a.so\n"), "%s", r.out);
+	cr_expect(strstr(r.out, "        1  [jit]   [unknown]\n"), "%s", r.out);
+	cr_expect(strstr(r.out, "        1  name    a.so\n"), "a label ousted a name: %s", r.out);
 	run_free(&r);
 	make_fini(&m);
 }

@@ -17,8 +17,8 @@
 
 struct make {
 	struct dial9_enc *enc;
-	struct dial9_schema *sample, *module, *task, *symbol, *metadata, *clock, *tpsym, *lost,
-		*stats;
+	struct dial9_schema *sample, *module, *status, *task, *symbol, *metadata, *clock, *tpsym,
+		*lost, *stats;
 	struct dial9_schema *sched_switch, *waking;
 };
 
@@ -43,6 +43,9 @@ static inline void make_schemas_meta(struct make *m)
 	m->module = MAKE_SCHEMA("ModuleEvent", { "module_id", DIAL9_VARINT },
 				{ "path", DIAL9_POOLED_STRING }, { "build_id", DIAL9_BYTES },
 				{ "kind", DIAL9_U8 });
+	m->status =
+		MAKE_SCHEMA("ModuleStatus", { "module_id", DIAL9_VARINT },
+			    { "status", DIAL9_POOLED_STRING }, { "detail", DIAL9_POOLED_STRING });
 	m->task = MAKE_SCHEMA("TaskEvent", { "pid", DIAL9_U32 }, { "tid", DIAL9_U32 },
 			      { "ppid", DIAL9_U32 }, { "comm", DIAL9_POOLED_STRING },
 			      { "exe", DIAL9_POOLED_STRING }, { "cgroup", DIAL9_POOLED_STRING });
@@ -96,9 +99,9 @@ static inline void make_init(struct make *m, const struct dial9_enc_opts *opts)
 
 static inline void make_fini(struct make *m)
 {
-	struct dial9_schema *all[] = { m->sample,   m->module,	     m->task,  m->symbol,
-				       m->metadata, m->clock,	     m->tpsym, m->lost,
-				       m->stats,    m->sched_switch, m->waking };
+	struct dial9_schema *all[] = { m->sample,   m->module,	     m->task,	m->symbol,
+				       m->metadata, m->clock,	     m->tpsym,	m->lost,
+				       m->stats,    m->sched_switch, m->waking, m->status };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		dial9_schema_free(all[i]);
@@ -135,6 +138,16 @@ static inline void make_module(struct make *m, uint64_t ts, uint32_t id, const c
 	make_end(m);
 }
 
+static inline void make_status(struct make *m, uint64_t ts, uint32_t id, const char *status,
+			       const char *detail)
+{
+	dial9_enc_begin(m->enc, m->status, ts);
+	dial9_enc_put_u64(m->enc, id);
+	make_str(m, status);
+	make_str(m, detail);
+	make_end(m);
+}
+
 static inline void make_task(struct make *m, uint64_t ts, uint32_t pid, uint32_t tid,
 			     const char *comm)
 {
@@ -159,6 +172,20 @@ static inline void make_symbol(struct make *m, uint64_t ts, uint64_t addr, uint3
 	make_str(m, file);
 	dial9_enc_put_u64(m->enc, line);
 	dial9_enc_put_u64(m->enc, base);
+	make_end(m);
+}
+
+/* What stands for an address that got no name. */
+static inline void make_label(struct make *m, uint64_t ts, uint64_t addr, const char *label)
+{
+	dial9_enc_begin(m->enc, m->symbol, ts);
+	dial9_enc_put_u64(m->enc, addr);
+	dial9_enc_put_u64(m->enc, 0);
+	make_str(m, label);
+	dial9_enc_put_u64(m->enc, 0);
+	make_str(m, "");
+	dial9_enc_put_u64(m->enc, 0);
+	dial9_enc_put_u64(m->enc, 0);
 	make_end(m);
 }
 

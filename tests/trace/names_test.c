@@ -126,3 +126,52 @@ Test(names, absent_strings_are_empty)
 	cr_assert_str_eq(names_str(n, 12345, &len), "");
 	names_free(n);
 }
+
+Test(names, a_label_stands_in_brackets_and_gives_way_to_a_name)
+{
+	static const char *const labels[] = { "[libc.so.6]", "[jit]", "[x]" };
+	static const char *const others[] = { "[]",	"[",	      "]",
+					      "",	"libc.so.6",  "[a]b",
+					      "[a][b]", "<[T]>::len", "[[vdso]]" };
+	struct names_frame label = { .label = true, .file = NAMES_NONE }, name = label;
+	struct names *n;
+
+	for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++)
+		cr_expect(names_is_label(labels[i], strlen(labels[i])), "%s", labels[i]);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		cr_expect_not(names_is_label(others[i], strlen(others[i])), "%s", others[i]);
+	cr_assert_eq(names_new(&n), 0);
+	label.name = add(n, "[a]");
+	name.name = add(n, "f");
+	name.label = false;
+	cr_expect_not(names_is_named(n, 1));
+	names_symbol_set(n, 1, 0, &label);
+	cr_expect_not(names_is_named(n, 1));
+	cr_expect_eq(names_symbol(n, 1)->frames[0].name, label.name);
+	names_symbol_set(n, 1, 0, &name);
+	names_symbol_set(n, 1, 0, &label);
+	cr_expect(names_is_named(n, 1));
+	cr_expect_eq(names_symbol(n, 1)->frames[0].name, name.name);
+	names_free(n);
+}
+
+Test(names, the_last_status_of_a_module_holds)
+{
+	struct names_module m = { .id = 7, .announced = true };
+	struct names *n;
+	uint32_t idx;
+
+	cr_assert_eq(names_new(&n), 0);
+	m.path = add(n, "/lib/a");
+	idx = names_module_add(n, &m);
+	cr_expect_eq(names_module(n, idx)->status, NAMES_NONE);
+	names_module_set_status(n, idx, add(n, "pending"), NAMES_NONE);
+	names_module_set_status(n, idx, add(n, "named"), add(n, "why"));
+	names_module_set_status(n, idx + 1, add(n, "gone"), NAMES_NONE);
+	names_module_set_status(n, 0, add(n, "gone"), NAMES_NONE);
+	cr_expect_str_eq(names_str(n, names_module(n, idx)->status, NULL), "named");
+	cr_expect_str_eq(names_str(n, names_module(n, idx)->detail, NULL), "why");
+	cr_expect_eq(names_module(n, 0)->status, NAMES_NONE);
+	cr_expect_eq(names_module_add(n, &m), idx, "the status does not make it another module");
+	names_free(n);
+}

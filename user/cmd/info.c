@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/str.h"
+#include "cmd/cause.h"
 #include "cmd/cmd.h"
 #include "cmd/info.h"
 #include "cmd/text.h"
@@ -340,9 +341,30 @@ static void put_unnamed(struct info *in)
 			buf_addstr(&in->out, "\nAddresses without a name, by module:\n");
 		buf_printf(&in->out, "  %" PRIu64 " of %" PRIu64 "  ", v[i].unnamed, v[i].frames);
 		text_module(&in->out, in->names, v[i].module);
+		buf_addstr(&in->out, ": ");
+		cause_of_unnamed(&in->out, in->names, &in->counts, v[i].module);
 		buf_addch(&in->out, '\n');
 	}
 	free(v);
+}
+
+/* A worker that died is started again, and asked for all but the file that did it. */
+static void put_workers(struct info *in)
+{
+	const struct event_counts *c = &in->counts;
+
+	if (!c->crashes && !c->hangs)
+		return;
+	put_label(in, "symbol worker");
+	if (c->crashes) {
+		buf_addstr(&in->out, "crashed over ");
+		str_counted(&in->out, c->crashes, "file");
+	}
+	if (c->hangs) {
+		buf_addstr(&in->out, c->crashes ? ", hung over " : "hung over ");
+		str_counted(&in->out, c->hangs, "file");
+	}
+	buf_addstr(&in->out, "; a new one read the others\n");
 }
 
 static void put_modules(struct info *in)
@@ -398,6 +420,7 @@ static void put_text(struct info *in)
 	put_size(in);
 	put_loss(in);
 	put_overhead(in);
+	put_workers(in);
 	put_types(in);
 	put_unnamed(in);
 	if (in->opts->modules)

@@ -113,8 +113,13 @@ static void json_modules(struct info *in)
 		buf_addstr(&in->out, ",\"build_id\":\"");
 		for (size_t k = 0; k < m->build_id_sz; k++)
 			buf_printf(&in->out, "%02x", m->build_id[k]);
-		buf_printf(&in->out, "\",\"addresses\":%" PRIu64 ",\"unnamed\":%" PRIu64 "}",
+		buf_printf(&in->out, "\",\"addresses\":%" PRIu64 ",\"unnamed\":%" PRIu64,
 			   v[i].frames, v[i].unnamed);
+		buf_addstr(&in->out, ",\"status\":");
+		text_json_name(&in->out, in->names, v[i].module ? m->status : NAMES_NONE);
+		buf_addstr(&in->out, ",\"detail\":");
+		text_json_name(&in->out, in->names, v[i].module ? m->detail : NAMES_NONE);
+		buf_addch(&in->out, '}');
 	}
 	buf_addch(&in->out, ']');
 	free(v);
@@ -164,5 +169,7 @@ void info_json(struct info *in)
 	json_modules(in);
 	if (in->opts->schemas)
 		json_schemas(in);
+	buf_printf(&in->out, ",\"workers\":{\"crashed\":%" PRIu64 ",\"hung\":%" PRIu64 "}",
+		   in->counts.crashes, in->counts.hangs);
 	buf_addstr(&in->out, "}\n");
 }

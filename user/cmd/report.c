@@ -19,6 +19,7 @@
 
 #include "base/log.h"
 #include "base/str.h"
+#include "cmd/cause.h"
 #include "cmd/cmd.h"
 #include "cmd/text.h"
 
@@ -214,35 +215,25 @@ static void say_loss(const struct report *r)
 	buf_free(&line);
 }
 
-static const char *unnamed_hint(const struct names *names, uint32_t index)
-{
-	const struct names_module *module = names_module(names, index);
-
-	if (!index || !module)
-		return "";
-	if (module->kind == PROF_MODULE_ANON)
-		return " (code made at run time)";
-	return " (stripped? install its debug symbols)";
-}
-
 /* Modules in which a good part of the samples has no name; others are not worth a line. */
 static void say_unnamed(const struct report *r)
 {
 	uint64_t all = profile_samples(r->profile);
 	struct profile_rows rows = { 0 };
-	struct buf name = { 0 };
+	struct buf line = { 0 };
 
 	profile_unnamed(r->profile, &rows);
 	for (size_t i = 0; i < rows.cnt && i < 3; i++) {
 		if (rows.v[i].self * 100 < all)
 			break;
-		buf_clear(&name);
-		text_module(&name, r->names, rows.v[i].module);
-		say("no names for %.1f%% of samples, in %s%s",
-		    100.0 * (double)rows.v[i].self / (double)all, buf_cstr(&name),
-		    unnamed_hint(r->names, rows.v[i].module));
+		buf_clear(&line);
+		text_module(&line, r->names, rows.v[i].module);
+		buf_addstr(&line, ": ");
+		cause_of_unnamed(&line, r->names, &r->counts, rows.v[i].module);
+		say("no names for %.1f%% of samples, in %s",
+		    100.0 * (double)rows.v[i].self / (double)all, buf_cstr(&line));
 	}
-	buf_free(&name);
+	buf_free(&line);
 	free(rows.v);
 }
 

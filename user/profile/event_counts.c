@@ -12,6 +12,11 @@
 
 #include "base/alloc.h"
 
+static bool str_is(struct dial9_str s, const char *text)
+{
+	return s.len == strlen(text) && !memcmp(s.ptr, text, s.len);
+}
+
 static void add_type(struct event_counts *c, const struct trace_event *ev)
 {
 	uint32_t name = ev->schema->name;
@@ -103,6 +108,13 @@ static void add_lost(struct event_counts *c, uint32_t kind, enum account_class c
 		l->last_ns = last;
 }
 
+static void add_status(struct event_counts *c, struct dial9_str status)
+{
+	c->statuses++;
+	c->crashes += str_is(status, PROF_STATUS_CRASHED);
+	c->hangs += str_is(status, PROF_STATUS_HUNG);
+}
+
 void event_counts_add_loss(struct event_counts *c, const struct trace *t, struct names *n,
 			   const struct trace_event *ev)
 {
@@ -116,6 +128,8 @@ void event_counts_add_loss(struct event_counts *c, const struct trace *t, struct
 			 ev);
 	} else {
 		see_end(&c->stats, ev);
+		if (ev->kind == TRACE_MODULE_STATUS && trace_str(t, ev, ROLE_STATUS, &kind))
+			add_status(c, kind);
 	}
 }
 
@@ -194,7 +208,7 @@ struct event_counts_module *event_counts_modules(const struct event_counts *c,
 			at[idx] = ++*cnt;
 		}
 		v[at[idx] - 1].frames++;
-		v[at[idx] - 1].unnamed += !names_symbol(n, frame);
+		v[at[idx] - 1].unnamed += !names_is_named(n, frame);
 	}
 	free(at);
 	if (*cnt)

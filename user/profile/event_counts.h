@@ -42,6 +42,8 @@ struct event_counts {
 	size_t loss_cnt, loss_cap;
 	struct account account; /* the sum of losses */
 	struct event_counts_stats stats;
+	uint64_t statuses; /* times that the trace says how naming a module went, */
+	uint64_t crashes, hangs; /* and those that cost a symbol worker its life */
 	struct hmap frames; /* distinct frames of stacks */
 	uint64_t events, bytes;
 	uint64_t samples, switch_stacks;
@@ -52,7 +54,7 @@ struct event_counts {
 
 void event_counts_add(struct event_counts *c, const struct trace *t, struct names *n,
 		      const struct trace_event *ev);
-/* Counts only what is needed to say what was lost: for commands that look at a part of the events. */
+/* Counts only what is needed to say what was lost and why names are missing: for commands that look at a part of the events. */
 void event_counts_add_loss(struct event_counts *c, const struct trace *t, struct names *n,
 			   const struct trace_event *ev);
 void event_counts_fini(struct event_counts *c);

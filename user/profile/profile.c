@@ -142,7 +142,10 @@ const struct profile_frame *profile_expand(struct profile *p, const struct profi
 			uint32_t name = sym ? sym->frames[depth].name : NAMES_NONE;
 
 			if (name != NAMES_NONE || !depth)
-				p->expanded[n++] = (struct profile_frame){ name, module };
+				p->expanded[n++] =
+					(struct profile_frame){ name, module,
+								name != NAMES_NONE &&
+									!sym->frames[depth].label };
 		}
 	}
 	*cnt = n;
@@ -269,7 +272,7 @@ void profile_unnamed(struct profile *p, struct profile_rows *rows)
 		};
 
 		frames = profile_expand(p, &p->stacks[i], &cnt);
-		if (!cnt || frames[0].sym != NAMES_NONE)
+		if (!cnt || frames[0].named)
 			continue;
 		key.module = frames[0].module;
 		flat_row(&f, &key)->self += p->stacks[i].samples;

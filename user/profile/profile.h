@@ -37,6 +37,7 @@ struct profile_rows {
 struct profile_frame {
 	uint32_t sym; /* string id, or NAMES_NONE */
 	uint32_t module; /* index; 0 when unknown */
+	bool named; /* false: sym is NAMES_NONE, or a label such as "[libc.so.6]" */
 };
 
 /* Distinct stacks of distinct threads with how often each was seen. */

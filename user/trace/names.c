@@ -18,7 +18,10 @@
 int names_new(struct names **out)
 {
 	struct names *n = xcalloc(1, sizeof(*n));
-	struct names_module none = { .path = NAMES_NONE, .kind = PROF_MODULE_ELF };
+	struct names_module none = { .path = NAMES_NONE,
+				     .kind = PROF_MODULE_ELF,
+				     .status = NAMES_NONE,
+				     .detail = NAMES_NONE };
 
 	strtab_init(&n->strs);
 	hmap_init(&n->module_raw);
@@ -86,6 +89,7 @@ static uint32_t module_append(struct names *n, const struct names_module *m)
 	n->modules =
 		array_reserve(n->modules, &n->module_cap, n->module_cnt + 1, sizeof(*n->modules));
 	n->modules[n->module_cnt] = *m;
+	n->modules[n->module_cnt].status = n->modules[n->module_cnt].detail = NAMES_NONE;
 	return (uint32_t)n->module_cnt++;
 }
 
@@ -134,6 +138,14 @@ uint32_t names_module_raw(struct names *n, uint32_t id)
 	return idx;
 }
 
+void names_module_set_status(struct names *n, uint32_t index, uint32_t status, uint32_t detail)
+{
+	if (!index || index >= n->module_cnt)
+		return;
+	n->modules[index].status = status;
+	n->modules[index].detail = detail;
+}
+
 const struct names_module *names_module(const struct names *n, uint32_t index)
 {
 	return &n->modules[index < n->module_cnt ? index : 0];
@@ -147,12 +159,25 @@ uint64_t names_frame_addr(const struct names *n, uint64_t frame)
 	       id << PROF_FRAME_MODULE_SHIFT;
 }
 
+bool names_is_label(const char *s, size_t len)
+{
+	if (len < 3 || s[0] != '[' || s[len - 1] != ']')
+		return false;
+	for (size_t i = 1; i < len - 1; i++)
+		if (s[i] == '[' || s[i] == ']')
+			return false;
+	return true;
+}
+
 void names_symbol_set(struct names *n, uint64_t frame, uint32_t depth, const struct names_frame *f)
 {
 	struct names_symbol *sym = hmap_get(&n->symbols, frame);
 	uint32_t cnt = sym ? sym->cnt : 0;
 
 	if (depth >= NAMES_DEPTH_MAX)
+		return;
+	if (f->label && depth < cnt && sym->frames[depth].name != NAMES_NONE &&
+	    !sym->frames[depth].label)
 		return;
 	if (depth >= cnt) {
 		sym = xrealloc(sym, sizeof(*sym) + (depth + 1) * sizeof(sym->frames[0]));
@@ -168,6 +193,16 @@ void names_symbol_set(struct names *n, uint64_t frame, uint32_t depth, const str
 const struct names_symbol *names_symbol(const struct names *n, uint64_t frame)
 {
 	return hmap_get(&n->symbols, frame);
+}
+
+bool names_is_named(const struct names *n, uint64_t frame)
+{
+	const struct names_symbol *sym = names_symbol(n, frame);
+
+	for (uint32_t i = 0; sym && i < sym->cnt; i++)
+		if (sym->frames[i].name != NAMES_NONE && !sym->frames[i].label)
+			return true;
+	return false;
 }
 
 const struct names_task *names_task_first(const struct names *n, uint32_t tid)

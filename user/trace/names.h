@@ -23,6 +23,7 @@ struct names_module {
 	uint8_t kind; /* enum prof_module_kind */
 	uint8_t build_id_sz;
 	bool announced; /* false: no ModuleEvent, so the address is all there is */
+	uint32_t status, detail; /* the last ModuleStatus; NAMES_NONE: the trace does not say */
 	uint8_t build_id[NAMES_BUILD_ID_MAX];
 };
 
@@ -33,6 +34,7 @@ struct names_frame {
 	uint32_t line;
 	uint64_t base; /* frame of the function's start, or NAMES_BASE_UNKNOWN */
 	uint64_t size; /* bytes; 0: unknown */
+	bool label; /* "[libc.so.6]": says where the address lies, and is no name of a function */
 };
 
 /* All functions at an address: index = inline depth, 0 the outermost. */
@@ -100,10 +102,18 @@ static inline uint32_t names_frame_module(uint64_t frame)
 }
 uint64_t names_frame_addr(const struct names *n, uint64_t frame);
 
-/* Sets the function at (frame, depth); a later one wins. */
+/* How naming a module went. A trace may say so more than once: the last time counts. */
+void names_module_set_status(struct names *n, uint32_t index, uint32_t status, uint32_t detail);
+
+/* Whether this text stands for the place of an address that has no name: "[libc.so.6]", "[jit]". */
+bool names_is_label(const char *s, size_t len);
+
+/* Sets the function at (frame, depth); a later one wins, but a label never ousts a name. */
 void names_symbol_set(struct names *n, uint64_t frame, uint32_t depth, const struct names_frame *f);
 /* NULL when nothing is known. Borrowed until the next names_symbol_set(). */
 const struct names_symbol *names_symbol(const struct names *n, uint64_t frame);
+/* Whether a function is known there; labels are none. */
+bool names_is_named(const struct names *n, uint64_t frame);
 
 /* The first name that the trace gives to a thread, for events before it; NULL when there is none. */
 const struct names_task *names_task_first(const struct names *n, uint32_t tid);

@@ -195,10 +195,21 @@ static void absorb_module(struct trace *t, const struct trace_event *ev)
 	module_map(t, (uint32_t)id, names_module_add(t->names, &m));
 }
 
+static void absorb_module_status(struct trace *t, const struct trace_event *ev)
+{
+	uint64_t id = trace_u64_or(ev, ROLE_MODULE_ID, 0);
+
+	if (id < t->module_cap && t->modules[id])
+		names_module_set_status(t->names, t->modules[id] - 1, role_name(t, ev, ROLE_STATUS),
+					role_name(t, ev, ROLE_DETAIL));
+}
+
 static void absorb_symbol(struct trace *t, const struct trace_event *ev)
 {
 	uint64_t addr, base, depth = trace_u64_or(ev, ROLE_INLINE_DEPTH, 0);
 	uint64_t line = trace_u64_or(ev, ROLE_SOURCE_LINE, 0);
+	const char *name;
+	size_t len;
 	struct names_frame f = {
 		.name = role_name(t, ev, ROLE_SYMBOL_NAME),
 		.file = role_name(t, ev, ROLE_SOURCE_FILE),
@@ -208,6 +219,8 @@ static void absorb_symbol(struct trace *t, const struct trace_event *ev)
 
 	if (!trace_u64(ev, ROLE_ADDR, &addr) || depth >= NAMES_DEPTH_MAX || f.name == NAMES_NONE)
 		return;
+	name = names_str(t->names, f.name, &len);
+	f.label = !depth && !f.size && names_is_label(name, len);
 	base = trace_u64_or(ev, ROLE_BASE_ADDR, 0);
 	f.base = base ? frame_in(t, base) : NAMES_BASE_UNKNOWN;
 	names_symbol_set(t->names, frame_in(t, addr), (uint32_t)depth, &f);
@@ -364,6 +377,8 @@ static void absorb(struct trace *t, const struct trace_event *ev)
 	} else if (t->learn) {
 		if (ev->kind == TRACE_SYMBOL)
 			absorb_symbol(t, ev);
+		else if (ev->kind == TRACE_MODULE_STATUS)
+			absorb_module_status(t, ev);
 		else if (ev->kind == TRACE_METADATA)
 			absorb_metadata(t, ev);
 		else if (ev->kind == TRACE_TP_SYMBOL)
