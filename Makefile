@@ -33,7 +33,7 @@ SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-fr
 CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuser -I$(O)/bpf -DPROF_VERSION='"$(VERSION)"'
 ALL_CFLAGS = -std=gnu11 -g $(OPT) $(WARN) $(SANFLAGS) -pthread -fPIC -fvisibility=hidden $(CFLAGS)
 ALL_LDFLAGS = $(SANFLAGS) -pthread $(LDFLAGS)
-LIBS := -lbpf -ldw -lelf -lz -llzma -ltraceevent -lsnappy -lzstd -lbrotlidec -l:libiberty.a
+LIBS := -lbpf -lelf -lz -llzma -ltraceevent -lsnappy -lzstd -lbrotlidec -l:libiberty.a
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -Wall -Werror -D__TARGET_ARCH_$(BPFARCH) \
 	-Ivmlinux -Iinclude -Ibpf
 DEPFLAGS = -MMD -MP
@@ -47,8 +47,9 @@ SRCS_kernel := $(addprefix user/kernel/, \
 	cpus.c format.c format_symbols.c kallsyms.c perf.c perf_ring.c perf_side.c proc.c \
 	tracefs.c)
 SRCS_symbol := $(addprefix user/symbol/, \
-	budget.c busguard.c demangle.c dwinfo.c dwline.c elfimg.c plt.c ranges.c symbolizer.c symopen.c symtab.c \
-	symworker.c)
+	budget.c busguard.c demangle.c dwabbrev.c dwfile.c dwindex.c dwinfo.c dwline.c dwrange.c \
+	dwunit.c elfimg.c minidebug.c plt.c ranges.c slicesort.c symbolizer.c symopen.c symtab.c \
+	symworker.c unpack.c)
 SRCS_record := $(addprefix user/record/, \
 	capture.c emit.c event.c eventset.c frames.c early_records.c launch.c maps.c merge.c recorder.c \
 	ring.c sink.c stacks.c status.c targets.c tasks.c texts.c translate.c)
@@ -89,8 +90,9 @@ TESTS := $(addprefix tests/, \
 	record/emit_test.c record/event_test.c record/eventset_test.c \
 	record/early_records_test.c record/launch_test.c record/maps_test.c record/merge_test.c \
 	record/ring_test.c record/sink_test.c record/stacks_test.c record/targets_test.c \
-	record/tasks_test.c record/texts_test.c record/translate_test.c symbol/budget_test.c symbol/demangle_test.c symbol/dwinfo_test.c \
-	symbol/ranges_test.c symbol/symbolizer_test.c symbol/symopen_test.c symbol/symtab_test.c \
+	record/tasks_test.c record/texts_test.c record/translate_test.c symbol/budget_test.c \
+	symbol/demangle_test.c symbol/dwinfo_test.c symbol/ranges_test.c symbol/slicesort_test.c \
+	symbol/symbolizer_test.c symbol/symopen_test.c symbol/symtab_test.c \
 	symbol/symworker_test.c trace/names_test.c trace/reader_test.c trace/source_test.c \
 	trace/tp_symbols_test.c trace/trace_test.c \
 	formats/container_test.c formats/foreign_test.c \
@@ -219,7 +221,8 @@ $(O)/tests/%: $(O)/obj/tests/%.o $(O)/obj/tests/support/limit.o $(ALL_A)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(ALL_A) -lcriterion $(LIBS)
 
-$(addprefix $(O)/tests/symbol/,dwinfo_test symbolizer_test symworker_test): \
+$(addprefix $(O)/tests/symbol/,dwinfo_test ranges_test slicesort_test symbolizer_test symtab_test \
+	symworker_test): \
 	$(O)/obj/tests/symbol/support.o
 $(filter $(O)/tests/record/%,$(TEST_BINS) $(ROOT_BINS)): $(O)/obj/tests/record/support.o
 $(filter $(O)/tests/bpf/%,$(ROOT_BINS)): $(O)/obj/tests/bpf/support.o

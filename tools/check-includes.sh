@@ -44,7 +44,7 @@ find user bpf include -name '*.[ch]' | sort | xargs awk '
 		confine("demangle.h", "symbol")
 		confine("brotli/", "formats")
 		confine("snappy", "formats")
-		confine("zstd.h", "formats")
+		confine("zstd.h", "formats symbol")
 		confine("traceevent/", "kernel")
 		confine("event-parse.h", "kernel")
 	}

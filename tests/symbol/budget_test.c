@@ -107,12 +107,31 @@ Test(budget, takes_memory_up_to_its_bound_and_takes_it_again_when_it_came_back)
 	max.mem = 100;
 	budget_init(&b, &max);
 	cr_expect_eq(budget_take(&b, 60), 0);
-	cr_expect_eq(budget_take(&b, 41), -EDQUOT);
-	cr_expect_eq(budget_take(&b, UINT64_MAX), -EDQUOT);
+	cr_expect_eq(budget_take(&b, 41), -ENOMEM);
+	cr_expect_eq(budget_take(&b, UINT64_MAX), -ENOMEM);
 	cr_expect_eq(b.mem, 60u);
 	budget_give_back(&b, 30);
 	cr_expect_eq(budget_take(&b, 70), 0);
 	cr_expect_null(budget_reached(&b));
 	budget_give_back(&b, 1000);
+	cr_expect_eq(b.mem, 0u);
+}
+
+Test(budget, arrays_grow_as_far_as_memory_goes)
+{
+	struct budget_max max = plenty;
+	size_t cap = 0, cnt = 0;
+	void *array = NULL;
+	struct budget b;
+
+	max.mem = 4096;
+	budget_init(&b, &max);
+	while (!budget_grow(&b, &array, &cap, cnt, sizeof(uint64_t)))
+		((uint64_t *)array)[cnt++] = 1;
+	cr_expect_eq(cnt, cap);
+	cr_expect_leq(cap * sizeof(uint64_t), 4096u);
+	cr_expect_gt(cap * sizeof(uint64_t), 2048u);
+	cr_expect_eq(b.mem, cap * sizeof(uint64_t));
+	budget_free(&b, array, cap, sizeof(uint64_t));
 	cr_expect_eq(b.mem, 0u);
 }

@@ -1,86 +1,127 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Look-ups among overlapping ranges, checked against trying every range. */
+/* Who owns an address among overlapping ranges, checked against trying every range. */
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <stdlib.h>
 
+#include "support.h"
 #include "symbol/ranges.h"
 
-Test(ranges, finds_what_contains_an_address_latest_start_first)
+/* By size, as functions are. */
+static void add(struct ranges *r, uint64_t lo, uint64_t hi, uint64_t id)
+{
+	cr_assert_eq(ranges_add(r, lo, hi, id, hi - lo, unbounded()), 0);
+}
+
+static uint64_t owner(const struct ranges *r, uint64_t addr)
+{
+	const struct range *found = ranges_find(r, addr);
+
+	return found ? found->id : 0;
+}
+
+Test(ranges, the_lowest_rank_owns_an_address)
 {
 	struct ranges r = { 0 };
-	size_t pos = SIZE_MAX;
 
-	ranges_add(&r, 10, 100, 1);
-	ranges_add(&r, 20, 30, 2);
-	ranges_add(&r, 22, 24, 3);
-	ranges_add(&r, 40, 50, 4);
-	ranges_sort(&r);
-	cr_assert_eq(ranges_next(&r, 23, &pos)->id, 3u);
-	cr_assert_eq(ranges_next(&r, 23, &pos)->id, 2u);
-	cr_assert_eq(ranges_next(&r, 23, &pos)->id, 1u);
-	cr_assert_null(ranges_next(&r, 23, &pos));
-	cr_assert_null(ranges_next(&r, 23, &pos));
-	ranges_free(&r);
+	add(&r, 10, 100, 1);
+	add(&r, 20, 30, 2);
+	add(&r, 22, 24, 3);
+	add(&r, 40, 50, 4);
+	cr_assert_eq(ranges_settle(&r, unbounded()), 0);
+	cr_expect_eq(owner(&r, 23), 3u);
+	cr_expect_eq(owner(&r, 24), 2u);
+	cr_expect_eq(owner(&r, 30), 1u);
+	cr_expect_eq(owner(&r, 49), 4u);
+	cr_expect_eq(owner(&r, 99), 1u);
+	ranges_free(&r, unbounded());
 }
 
 Test(ranges, ends_are_outside_and_empty_ranges_nowhere)
 {
 	struct ranges r = { 0 };
 
-	ranges_add(&r, 10, 20, 1);
-	ranges_add(&r, 15, 15, 2);
-	ranges_add(&r, 18, 12, 3);
-	ranges_sort(&r);
+	add(&r, 10, 20, 1);
+	add(&r, 15, 15, 2);
+	add(&r, 18, 12, 3);
+	cr_assert_eq(ranges_settle(&r, unbounded()), 0);
 	cr_assert_eq(r.cnt, 1u);
-	cr_assert_null(ranges_smallest(&r, 9));
-	cr_assert_eq(ranges_smallest(&r, 10)->id, 1u);
-	cr_assert_eq(ranges_smallest(&r, 19)->id, 1u);
-	cr_assert_null(ranges_smallest(&r, 20));
-	ranges_free(&r);
+	cr_expect_eq(owner(&r, 9), 0u);
+	cr_expect_eq(owner(&r, 10), 1u);
+	cr_expect_eq(owner(&r, 19), 1u);
+	cr_expect_eq(owner(&r, 20), 0u);
+	ranges_free(&r, unbounded());
 }
 
 Test(ranges, of_equal_ranges_the_first_added_wins)
 {
 	struct ranges r = { 0 };
 
-	ranges_add(&r, 10, 20, 7);
-	ranges_add(&r, 10, 20, 8);
-	ranges_add(&r, 10, 20, 9);
-	ranges_sort(&r);
-	cr_assert_eq(ranges_smallest(&r, 15)->id, 7u);
-	ranges_free(&r);
+	add(&r, 10, 20, 7);
+	add(&r, 10, 20, 8);
+	add(&r, 10, 20, 9);
+	cr_assert_eq(ranges_settle(&r, unbounded()), 0);
+	cr_expect_eq(owner(&r, 15), 7u);
+	ranges_free(&r, unbounded());
+}
+
+static void settle_in_slices(struct ranges *r)
+{
+	struct budget *b = unbounded();
+	int err;
+
+	budget_enter(b);
+	do {
+		budget_slice(b, 0);
+		err = ranges_settle(r, b);
+	} while (err == -EAGAIN);
+	cr_assert_eq(err, 0);
 }
 
 Test(ranges, agrees_with_trying_them_all)
 {
+	enum { CNT = 5000 };
+	static uint64_t lo[CNT], hi[CNT], rank[CNT];
 	struct ranges r = { 0 };
-	uint64_t lo[500], hi[500], addr;
+	uint64_t addr;
 	size_t i;
 
 	srandom(1);
-	for (i = 0; i < 500; i++) {
-		lo[i] = random() % 1000;
+	for (i = 0; i < CNT; i++) {
+		lo[i] = random() % 10000;
 		hi[i] = lo[i] + random() % 40;
-		ranges_add(&r, lo[i], hi[i], i);
+		rank[i] = random() % 20;
+		cr_assert_eq(ranges_add(&r, lo[i], hi[i], i + 1, rank[i], unbounded()), 0);
 	}
-	ranges_sort(&r);
-	for (addr = 0; addr < 1100; addr++) {
-		uint64_t best = UINT64_MAX;
-		const struct range *found = ranges_smallest(&r, addr);
-		size_t pos = SIZE_MAX, expected = 0, got = 0;
+	settle_in_slices(&r);
+	for (addr = 0; addr < 10100; addr++) {
+		size_t best = CNT;
 
-		for (i = 0; i < 500; i++) {
+		for (i = 0; i < CNT; i++) {
 			if (addr < lo[i] || addr >= hi[i])
 				continue;
-			expected++;
-			if (hi[i] - lo[i] < best)
-				best = hi[i] - lo[i];
+			if (best == CNT || rank[i] < rank[best] ||
+			    (rank[i] == rank[best] && lo[i] > lo[best]))
+				best = i;
 		}
-		while (ranges_next(&r, addr, &pos))
-			got++;
-		cr_assert_eq(got, expected);
-		cr_assert_eq(!found, !expected);
-		cr_assert(!found || found->hi - found->lo == best);
+		cr_assert_eq(owner(&r, addr), best == CNT ? 0 : best + 1);
 	}
-	ranges_free(&r);
+	ranges_free(&r, unbounded());
+}
+
+/* Each reaches over all that start later: trying them one by one would take n steps a look-up. */
+Test(ranges, takes_no_longer_when_all_overlap)
+{
+	enum { CNT = 200000 };
+	struct ranges r = { 0 };
+	size_t i;
+
+	for (i = 0; i < CNT; i++)
+		add(&r, 1 + i, 2 * CNT, i + 1);
+	cr_assert_eq(ranges_settle(&r, unbounded()), 0);
+	cr_expect_leq(r.span_cnt, 2u * CNT);
+	for (i = 0; i < CNT; i++)
+		cr_assert_eq(owner(&r, 1 + i), i + 1);
+	cr_expect_eq(owner(&r, 2 * CNT - 1), (size_t)CNT);
+	ranges_free(&r, unbounded());
 }

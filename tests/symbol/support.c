@@ -82,11 +82,25 @@ struct section section_of(const char *path, const char *name)
 {
 	struct elfimg img = { 0 };
 	struct section s;
-	GElf_Shdr shdr;
+	struct elfimg_sec sec;
 
-	cr_assert_eq(elfimg_open(&img, open(path, O_RDONLY)), 0, "%s", path);
-	cr_assert_not_null(elfimg_section(&img, name, &shdr), "%s: no %s", path, name);
-	s = (struct section){ .addr = shdr.sh_addr, .off = shdr.sh_offset, .size = shdr.sh_size };
+	cr_assert_eq(elfimg_open(&img, open(path, O_RDONLY), 0), 0, "%s", path);
+	cr_assert(elfimg_find(&img, name, &sec), "%s: no %s", path, name);
+	s = (struct section){ .addr = sec.addr, .off = sec.off, .size = sec.size };
 	elfimg_close(&img);
 	return s;
+}
+
+struct budget *unbounded(void)
+{
+	static const struct budget_max max = {
+		.cpu_ns = UINT64_MAX,
+		.mem = UINT64_MAX,
+		.entries = UINT64_MAX,
+	};
+	static struct budget b;
+
+	if (!b.max.mem)
+		budget_init(&b, &max);
+	return &b;
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbol/budget.h"
 #include "symbol/symbolizer.h"
 #include "symbol/symopen.h"
 
@@ -33,5 +34,8 @@ struct section {
 	uint64_t addr, off, size;
 };
 struct section section_of(const char *path, const char *name);
+
+/* One budget for the whole test program, which never ends. */
+struct budget *unbounded(void);
 
 #endif /* D9_TESTS_SYMBOL_SUPPORT_H */

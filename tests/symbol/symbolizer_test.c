@@ -384,36 +384,100 @@ Test(symbolizer, leaves_out_what_does_not_fit_in_memory)
 	free(got);
 }
 
-/* The first function that has both, asked again when a budget of so little is used up. */
-static void expect_given_up(struct symbolizer_cfg *cfg, const char *why)
+/* Asks all over .text until the budget has ended. */
+static struct symbolizer *use_up(struct symbolizer_cfg *cfg, struct symbolizer_frame *f,
+				 uint64_t *off)
 {
 	const char *path = stimulus("rust");
 	struct section text = section_of(path, ".text");
-	struct symbolizer_frame f[FRAMES_MAX];
 	struct symbolizer *sym;
-	uint64_t off = text.off;
 
 	cr_assert_eq(symbolizer_open(open(path, O_RDONLY), NULL, 0, cfg, &sym), 0);
 	cr_expect_eq(symbolizer_has_dwarf(sym), 1);
-	while (!symbolizer_gave_up(sym) && off < text.off + text.size)
-		symbolizer_frames(sym, off += 64, f, FRAMES_MAX);
+	for (*off = text.off; !symbolizer_gave_up(sym) && *off < text.off + text.size; *off += 64)
+		symbolizer_frames(sym, *off, f, FRAMES_MAX);
 	cr_assert_not_null(symbolizer_gave_up(sym));
-	cr_expect_str_eq(symbolizer_gave_up(sym), why);
-	cr_expect_eq(symbolizer_frames(sym, off, f, FRAMES_MAX), 0);
+	cr_expect_eq(symbolizer_frames(sym, *off, f, FRAMES_MAX), 0);
 	cr_expect_eq(symbolizer_has_dwarf(sym), 0);
 	cr_expect_eq(symbolizer_dwarf_mem(sym), 0u);
+	return sym;
+}
+
+Test(symbolizer, gives_debug_information_up_after_too_many_entries_and_keeps_symbols)
+{
+	struct symbolizer_cfg cfg = { .entries_max = 10000 };
+	struct symbolizer_frame f[FRAMES_MAX];
+	struct symbolizer *sym;
+	uint64_t off;
+
+	sym = use_up(&cfg, f, &off);
+	cr_expect_str_eq(symbolizer_gave_up(sym), "entries");
 	cr_expect_eq(symbolizer_has_symtab(sym), 1);
 	cr_expect_eq(symbolizer_name(sym, off, f), 1);
 	symbolizer_free(sym);
 }
 
-Test(symbolizer, gives_debug_information_up_when_its_budget_is_used_up)
+Test(symbolizer, gives_debug_information_up_after_too_long)
 {
-	struct symbolizer_cfg few = { .entries_max = 50000 };
-	struct symbolizer_cfg short_time = { .cpu_max_ns = 2000000, .entries_max = UINT64_MAX };
+	struct symbolizer_cfg cfg = { .cpu_max_ns = 500000 };
+	struct symbolizer_frame f[FRAMES_MAX];
+	struct symbolizer *sym;
+	uint64_t off;
 
-	expect_given_up(&few, "entries");
-	expect_given_up(&short_time, "time");
+	sym = use_up(&cfg, f, &off);
+	cr_expect_str_eq(symbolizer_gave_up(sym), "time");
+	symbolizer_free(sym);
+}
+
+/* As long as it takes, in the shortest slices that there are. */
+static int frames_in_slices(struct symbolizer *sym, uint64_t off, struct symbolizer_frame *f,
+			    size_t *pauses)
+{
+	int ret;
+
+	for (;;) {
+		symbolizer_slice(sym, 0);
+		ret = symbolizer_frames(sym, off, f, FRAMES_MAX);
+		if (ret != -EAGAIN)
+			return ret;
+		++*pauses;
+	}
+}
+
+static void expect_same_in_slices(const char *stim)
+{
+	const char *path = stimulus(stim);
+	struct section text = section_of(path, ".text");
+	struct symbolizer_frame a[FRAMES_MAX], b[FRAMES_MAX];
+	struct opened whole, sliced;
+	size_t i, pauses = 0;
+	int k;
+
+	open_path(&whole, path, NULL, 0);
+	open_path(&sliced, path, NULL, 0);
+	for (i = 0; i < text.size; i += 16) {
+		int cnt = symbolizer_frames(whole.sym, text.off + i, a, FRAMES_MAX);
+
+		cr_assert_eq(frames_in_slices(sliced.sym, text.off + i, b, &pauses), cnt);
+		for (k = 0; k < cnt; k++) {
+			cr_assert_str_eq(a[k].name, b[k].name);
+			cr_assert_eq(!a[k].file, !b[k].file);
+			cr_assert(!a[k].file || !strcmp(a[k].file, b[k].file));
+			cr_assert_eq(a[k].line, b[k].line);
+			cr_assert_eq(a[k].start, b[k].start);
+		}
+	}
+	cr_expect_gt(pauses, 0u, "%s", stim);
+	symbolizer_free(whole.sym);
+	symbolizer_free(sliced.sym);
+}
+
+Test(symbolizer, answers_the_same_in_slices)
+{
+	expect_same_in_slices("cxx-gcc");
+	expect_same_in_slices("c-gz");
+	expect_same_in_slices("c-link");
+	expect_same_in_slices("rust");
 }
 
 static void touch_everything(uint8_t *bytes, size_t size)

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
+#include "support.h"
 #include "symbol/symtab.h"
 
 static void add(struct symtab *t, uint64_t addr, uint64_t size, const char *name, uint32_t rank)
@@ -15,7 +16,7 @@ static void add(struct symtab *t, uint64_t addr, uint64_t size, const char *name
 		.rank = rank,
 	};
 
-	symtab_add(t, &sym);
+	cr_assert_eq(symtab_add(t, &sym), 0);
 }
 
 static const char *at(const struct symtab *t, uint64_t addr)
@@ -27,8 +28,9 @@ static const char *at(const struct symtab *t, uint64_t addr)
 
 Test(symtab, keeps_to_the_size_of_a_symbol)
 {
-	struct symtab t = { 0 };
+	struct symtab t;
 
+	symtab_init(&t, unbounded());
 	add(&t, 100, 10, "a", 0);
 	add(&t, 120, 10, "b", 0);
 	symtab_finish(&t);
@@ -43,8 +45,9 @@ Test(symtab, keeps_to_the_size_of_a_symbol)
 
 Test(symtab, the_innermost_of_nested_symbols_owns_an_address)
 {
-	struct symtab t = { 0 };
+	struct symtab t;
 
+	symtab_init(&t, unbounded());
 	add(&t, 100, 100, "outer", 0);
 	add(&t, 120, 20, "inner", 0);
 	add(&t, 130, 5, "core", 0);
@@ -63,8 +66,9 @@ Test(symtab, the_innermost_of_nested_symbols_owns_an_address)
 
 Test(symtab, a_symbol_without_size_reaches_to_the_next_or_its_section_end)
 {
-	struct symtab t = { 0 };
+	struct symtab t;
 
+	symtab_init(&t, unbounded());
 	add(&t, 100, 0, "start", 0);
 	add(&t, 150, 20, "sized", 0);
 	add(&t, 160, 0, "label", 0);
@@ -80,8 +84,9 @@ Test(symtab, a_symbol_without_size_reaches_to_the_next_or_its_section_end)
 
 Test(symtab, of_aliases_the_highest_rank_wins_then_the_longer_name)
 {
-	struct symtab t = { 0 };
+	struct symtab t;
 
+	symtab_init(&t, unbounded());
 	add(&t, 100, 10, "low", 1);
 	add(&t, 100, 10, "high", 2);
 	add(&t, 100, 20, "high2", 2);
@@ -93,8 +98,9 @@ Test(symtab, of_aliases_the_highest_rank_wins_then_the_longer_name)
 
 Test(symtab, sizes_that_wrap_around_do_no_harm)
 {
-	struct symtab t = { 0 };
+	struct symtab t;
 
+	symtab_init(&t, unbounded());
 	add(&t, 100, UINT64_MAX, "huge", 0);
 	add(&t, UINT64_MAX - 5, 100, "wraps", 0);
 	symtab_finish(&t);
@@ -106,8 +112,9 @@ Test(symtab, sizes_that_wrap_around_do_no_harm)
 
 Test(symtab, an_empty_table_finds_nothing)
 {
-	struct symtab t = { 0 };
+	struct symtab t;
 
+	symtab_init(&t, unbounded());
 	symtab_finish(&t);
 	cr_expect_str_eq(at(&t, 0), "none");
 	symtab_free(&t);
@@ -120,10 +127,11 @@ Test(symtab, spans_never_overlap)
 
 	srandom(2);
 	for (round = 0; round < 200; round++) {
-		struct symtab t = { 0 };
+		struct symtab t;
 		uint64_t end = 0;
 		size_t k;
 
+		symtab_init(&t, unbounded());
 		for (i = 0; i < 40; i++)
 			add(&t, random() % 200, random() % 3 ? random() % 60 : 0, "x",
 			    random() % 4);

@@ -12,9 +12,12 @@
 #include "symbol/budget.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <time.h>
 
-#define WORK_PER_LOOK 1024
+#include "base/alloc.h"
+
+#define WORK_PER_LOOK 2048
 
 uint64_t budget_clock_ns(void)
 {
@@ -47,6 +50,17 @@ void budget_leave(struct budget *b)
 	b->since = now;
 }
 
+static uint64_t add_capped(uint64_t a, uint64_t b)
+{
+	return a + b < a ? UINT64_MAX : a + b;
+}
+
+void budget_allow(struct budget *b, uint64_t cpu_ns, uint64_t entries)
+{
+	b->max.cpu_ns = add_capped(b->max.cpu_ns, cpu_ns);
+	b->max.entries = add_capped(b->max.entries, entries);
+}
+
 int budget_exhaust(struct budget *b, enum budget_bound bound)
 {
 	if (!b->reached)
@@ -56,8 +70,8 @@ int budget_exhaust(struct budget *b, enum budget_bound bound)
 
 int budget_work(struct budget *b, uint32_t units)
 {
-	if (b->reached)
-		return -EDQUOT;
+	if (b->cpu_ns > b->max.cpu_ns)
+		return budget_exhaust(b, BUDGET_TIME);
 	b->unseen += units;
 	if (b->unseen < WORK_PER_LOOK)
 		return 0;
@@ -79,7 +93,7 @@ int budget_step(struct budget *b, uint32_t entries)
 int budget_take(struct budget *b, uint64_t bytes)
 {
 	if (b->mem > b->max.mem || bytes > b->max.mem - b->mem)
-		return -EDQUOT;
+		return -ENOMEM;
 	b->mem += bytes;
 	return 0;
 }
@@ -87,6 +101,25 @@ int budget_take(struct budget *b, uint64_t bytes)
 void budget_give_back(struct budget *b, uint64_t bytes)
 {
 	b->mem -= bytes < b->mem ? bytes : b->mem;
+}
+
+int budget_grow(struct budget *b, void **array, size_t *cap, size_t cnt, size_t elem_sz)
+{
+	size_t more = cnt < 8 ? 8 : cnt / 2;
+
+	if (cnt < *cap)
+		return 0;
+	if (budget_take(b, more * elem_sz))
+		return -ENOMEM;
+	*array = xreallocarray(*array, cnt + more, elem_sz);
+	*cap = cnt + more;
+	return 0;
+}
+
+void budget_free(struct budget *b, void *array, size_t cap, size_t elem_sz)
+{
+	budget_give_back(b, cap * elem_sz);
+	free(array);
 }
 
 const char *budget_reached(const struct budget *b)

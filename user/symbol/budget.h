@@ -51,14 +51,25 @@ void budget_leave(struct budget *b);
 int budget_step(struct budget *b, uint32_t entries);
 
 /*
- * The same for work that leaves no entries, in units of some 50 ns: 16 for a kilobyte that is
- * copied, 256 for a kilobyte that is inflated.
+ * The same for work that leaves no entries, in units of some 20 ns. Only time ends it: who has
+ * taken all entries can still bring what there is to an end.
  */
 int budget_work(struct budget *b, uint32_t units);
 
-/* Takes memory: 0, or -EDQUOT and nothing taken. That bound is not final: memory can come back. */
+/* Takes memory: 0, or -ENOMEM and nothing taken. That is not final: memory can come back. */
 int budget_take(struct budget *b, uint64_t bytes);
 void budget_give_back(struct budget *b, uint64_t bytes);
+
+/*
+ * Room for one more element in an array that has cnt and room for *cap; its memory is taken from
+ * the budget. 0 or -ENOMEM, and then nothing has changed.
+ */
+int budget_grow(struct budget *b, void **array, size_t *cap, size_t cnt, size_t elem_sz);
+/* Frees such an array. */
+void budget_free(struct budget *b, void *array, size_t cap, size_t elem_sz);
+
+/* Raises the bounds on time and entries. */
+void budget_allow(struct budget *b, uint64_t cpu_ns, uint64_t entries);
 
 /* Ends the budget for good, for this reason, unless it has ended before. Returns -EDQUOT. */
 int budget_exhaust(struct budget *b, enum budget_bound bound);

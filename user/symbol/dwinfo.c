@@ -2,23 +2,26 @@
 /*
  * Address to functions, inlined ones included, from debug information.
  *
- * libdw reads the encoding; its look-ups are not used: they need .debug_aranges, which clang does
- * not write, and they miss functions inside namespaces and types, where C++ and Rust keep them.
- * Instead there are three indexes, each built when it is first needed and only for the part that
- * is needed, so that a gigabyte of debug information costs what the sampled code costs:
+ * There are three indexes, each built when it is first needed and only for the part that is needed,
+ * so that a gigabyte of debug information costs what the sampled code costs:
  *
- *	units by address	one pass over the unit headers when opened
+ *	units by address	one pass over the unit headers
  *	functions by address	one walk over a unit, through namespaces, types and blocks
  *	inlined copies		one walk over a function
  *
- * Hostile files: every walk goes forward only, nesting is bounded, and memory is accounted for
- * before libdw takes it. Addresses that the executed file does not map (functions that the linker
- * dropped keep debug information at address 0) are never indexed.
+ * The file's own index of units (.debug_aranges) is not used: clang does not write it. Addresses
+ * that the executed file does not map (functions that the linker dropped keep debug information at
+ * address 0) are never indexed.
+ *
+ * Any step may find the slice used up and return -EAGAIN: what it has read stays, so the look-up is
+ * made again from its beginning and comes quickly to where it was. When memory runs out, all indexes
+ * are freed and the look-up goes on with its own unit alone; a unit that does not fit alone is left
+ * out for good.
  */
 #include "symbol/dwinfo.h"
 
-#include <dwarf.h>
 #include <errno.h>
+#include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,256 +31,292 @@
 #include "base/strtab.h"
 #include "symbol/budget.h"
 #include "symbol/demangle.h"
-#include "symbol/dwline.h"
+#include "symbol/dwindex.h"
+#include "symbol/dwunit.h"
 #include "symbol/elfimg.h"
-#include "symbol/ranges.h"
 
-#define NESTING_MAX 256
-#define ROOT UINT32_MAX
-/* libdw's own for each unit, and for each byte of a unit that was walked */
-#define UNIT_COST 512
-#define ROW_COST 48
 #define NAME_COST 64
+/* References from one DIE to the next until there is a name. */
+#define ORIGINS_MAX 16
+/* Demangling a name, in units of budget_work(). */
+#define NAME_WORK 100
+#define NAME_ATTRS                                                                                 \
+	(1u << DWATTR_NAME | 1u << DWATTR_LINKAGE_NAME | 1u << DWATTR_MIPS_LINKAGE_NAME |          \
+	 1u << DWATTR_ABSTRACT_ORIGIN | 1u << DWATTR_SPECIFICATION)
 
-struct call {
-	Dwarf_Off die;
-	uint32_t parent; /* the call that this one is inlined into, or ROOT */
-	uint32_t depth;
-	uint32_t line;
-	const char *file;
-};
+enum stage { READ_ALT, LIST_ALT, READ_FILE, LIST_UNITS, SETTLE_UNITS, READY };
 
-/* The inlined calls of one out-of-line function. */
-struct func {
-	struct call *calls;
-	size_t call_cnt, call_cap;
-	struct ranges ranges; /* id = index into calls */
-};
-
-struct unit {
-	Dwarf_Off die;
-	const char *dir; /* DW_AT_comp_dir: what relative paths are relative to; NULL = unknown */
-	bool indexed, refused;
-	struct ranges funcs; /* id = offset of the function's DIE */
-	struct dwline lines;
+struct slot {
+	struct dwindex_unit *index; /* NULL until it is asked for */
+	bool refused; /* too large */
 };
 
 struct dwinfo {
 	const struct elfimg *exec;
-	Elf *elf, *alt_elf;
-	Dwarf *dbg, *alt_dbg;
-	const Elf_Data *line_section;
-	struct unit *units;
-	size_t unit_cnt, unit_cap;
+	struct budget *budget;
+	struct dwunits units, alt;
+	enum stage stage;
+	struct dwrange listing; /* ranges of the unit that was listed last */
+	bool in_range, ranged;
+
+	struct slot *slots; /* one for each unit */
+	size_t slot_cap;
 	struct ranges unit_ranges; /* id = index into units */
 	size_t *unranged; /* units that do not say where their code is */
 	size_t unranged_cnt, unranged_cap;
-	struct hmap funcs; /* DIE offset -> struct func */
+
+	struct hmap funcs; /* DIE offset -> struct dwindex_func */
 	struct strtab names; /* demangled */
 	struct hmap name_ids; /* address of the name in the file -> id in names + 1 */
-	struct budget *budget;
-	size_t mem, mem_max;
-	bool used;
+	uint64_t names_mem;
+
+	size_t current; /* the unit that is looked at */
+	bool alone; /* everything else was freed for it */
+	bool left_out;
 };
 
-/* Counts one entry of a walk; false when the walk has to end. */
-static bool go_on(struct dwinfo *dw)
+struct dwinfo *dwinfo_new(const struct elfimg *debug, const struct elfimg *alt,
+			  const struct elfimg *exec, struct budget *budget)
 {
-	return budget_step(dw->budget, 1) != -EDQUOT;
-}
+	struct dwinfo *dw = xcalloc(1, sizeof(*dw));
 
-static bool is_code(const struct dwinfo *dw, uint64_t lo, uint64_t hi)
-{
-	uint64_t off;
-
-	return lo && lo < hi && elfimg_off(dw->exec, lo, &off) &&
-	       elfimg_off(dw->exec, hi - 1, &off);
-}
-
-/* Adds the DIE's address ranges that count; returns how many. */
-static size_t add_ranges(struct dwinfo *dw, struct ranges *r, Dwarf_Die *die, uint64_t id)
-{
-	Dwarf_Addr base, lo, hi;
-	ptrdiff_t off = 0;
-	size_t before = r->cnt, cap = r->cap;
-
-	while (go_on(dw) && (off = dwarf_ranges(die, off, &base, &lo, &hi)) > 0)
-		if (is_code(dw, lo, hi))
-			ranges_add(r, lo, hi, id);
-	dw->mem += (r->cap - cap) * sizeof(*r->v);
-	return r->cnt - before;
-}
-
-/* To the next DIE of the same parent; a file that leads backwards has come to its end. */
-static bool next_sibling(Dwarf_Die *die)
-{
-	Dwarf_Off before = dwarf_dieoffset(die);
-	Dwarf_Die next;
-
-	if (dwarf_siblingof(die, &next) || dwarf_dieoffset(&next) <= before)
-		return false;
-	*die = next;
-	return true;
-}
-
-/* Whether functions may be found further down. */
-static bool holds_functions(int tag)
-{
-	switch (tag) {
-	case DW_TAG_namespace:
-	case DW_TAG_module:
-	case DW_TAG_subprogram:
-	case DW_TAG_lexical_block:
-	case DW_TAG_try_block:
-	case DW_TAG_catch_block:
-	case DW_TAG_structure_type:
-	case DW_TAG_class_type:
-	case DW_TAG_union_type:
-	case DW_TAG_interface_type:
-	case DW_TAG_enumeration_type: /* in Rust, an enum's methods */
-	case DW_TAG_variant_part:
-	case DW_TAG_variant:
-		return true;
-	default:
-		return false;
+	dw->exec = exec;
+	dw->budget = budget;
+	dwunit_init(&dw->units, debug, budget);
+	dw->stage = READ_FILE;
+	if (alt) {
+		dwunit_init(&dw->alt, alt, budget);
+		dw->units.alt = &dw->alt;
+		dw->stage = READ_ALT;
 	}
+	hmap_init(&dw->funcs);
+	strtab_init(&dw->names);
+	hmap_init(&dw->name_ids);
+	return dw;
 }
 
-static void index_functions(struct dwinfo *dw, struct unit *unit, Dwarf_Die *parent, int nesting)
+/* Frees everything that can be read again: all indexes and names. */
+static void free_indexes(struct dwinfo *dw)
 {
-	Dwarf_Die die;
+	size_t pos = 0, i;
+	uint64_t key;
+	void *value;
 
-	if (nesting > NESTING_MAX || dwarf_child(parent, &die))
+	while (hmap_next(&dw->funcs, &pos, &key, &value)) {
+		dwindex_free_func(value, dw->budget);
+		budget_free(dw->budget, value, 1, sizeof(struct dwindex_func));
+	}
+	hmap_fini(&dw->funcs);
+	hmap_fini(&dw->name_ids);
+	strtab_fini(&dw->names);
+	budget_give_back(dw->budget, dw->names_mem);
+	dw->names_mem = 0;
+	for (i = 0; dw->slots && i < dw->units.cnt; i++) {
+		if (!dw->slots[i].index)
+			continue;
+		dwindex_free_unit(dw->slots[i].index, dw->budget);
+		budget_free(dw->budget, dw->slots[i].index, 1, sizeof(struct dwindex_unit));
+		dw->slots[i].index = NULL;
+	}
+	dwunit_unload(&dw->units);
+	if (dw->units.alt)
+		dwunit_unload(&dw->alt);
+	hmap_init(&dw->funcs);
+	strtab_init(&dw->names);
+	hmap_init(&dw->name_ids);
+}
+
+void dwinfo_free(struct dwinfo *dw)
+{
+	if (!dw)
 		return;
-	do {
-		int tag = dwarf_tag(&die);
-
-		if (tag == DW_TAG_subprogram)
-			add_ranges(dw, &unit->funcs, &die, dwarf_dieoffset(&die));
-		if (holds_functions(tag))
-			index_functions(dw, unit, &die, nesting + 1);
-	} while (go_on(dw) && next_sibling(&die));
+	free_indexes(dw);
+	hmap_fini(&dw->funcs);
+	hmap_fini(&dw->name_ids);
+	strtab_fini(&dw->names);
+	ranges_free(&dw->unit_ranges, dw->budget);
+	budget_free(dw->budget, dw->unranged, dw->unranged_cap, sizeof(*dw->unranged));
+	budget_free(dw->budget, dw->slots, dw->slot_cap, sizeof(*dw->slots));
+	dwunit_fini(&dw->units);
+	dwunit_fini(&dw->alt);
+	free(dw);
 }
 
-static uint64_t attr_number(Dwarf_Die *die, unsigned int name)
+static struct dwindex_source source_of(const struct dwinfo *dw, const struct dwunit *unit)
 {
-	Dwarf_Attribute attr;
-	Dwarf_Word v;
-
-	return dwarf_attr(die, name, &attr) && !dwarf_formudata(&attr, &v) ? v : 0;
+	return (struct dwindex_source){
+		.units = &dw->units,
+		.unit = unit,
+		.exec = dw->exec,
+		.budget = dw->budget,
+	};
 }
 
-/* Follows specifications and abstract origins; libdw bounds their number. */
-static const char *attr_string(Dwarf_Die *die, unsigned int name)
+/* Adds the ranges of the unit that was listed last. */
+static int add_unit_ranges(struct dwinfo *dw)
 {
-	Dwarf_Attribute attr;
+	size_t idx = dw->units.cnt - 1;
+	struct dwindex_source src = source_of(dw, &dw->units.units[idx]);
+	uint64_t lo, hi;
+	int err;
 
-	return dwarf_attr_integrate(die, name, &attr) ? dwarf_formstring(&attr) : NULL;
-}
-
-static int load_unit(struct dwinfo *dw, struct unit *unit)
-{
-	uint64_t cost;
-	Dwarf_Die die;
-
-	if (unit->indexed)
-		return 0;
-	if (unit->refused || !dwarf_offdie(dw->dbg, unit->die, &die))
-		return -ENODATA;
-	cost = dwline_cost(&die, dw->line_section);
-	if (dw->mem >= dw->mem_max || cost > dw->mem_max - dw->mem) {
-		unit->refused = true;
-		return -E2BIG;
+	while (dw->in_range && dwrange_next(&dw->listing, &dw->units, src.unit, &lo, &hi)) {
+		if (dwindex_is_code(&src, lo, hi)) {
+			err = ranges_add(&dw->unit_ranges, lo, hi, idx, hi - lo, dw->budget);
+			if (err)
+				return err;
+			dw->ranged = true;
+		}
+		err = budget_step(dw->budget, 1);
+		if (err)
+			return err;
 	}
-	dw->used = true;
-	unit->indexed = true;
-	index_functions(dw, unit, &die, 0);
-	ranges_sort(&unit->funcs);
-	unit->dir = attr_string(&die, DW_AT_comp_dir);
-	dwline_load(&unit->lines, &die);
-	dw->mem += unit->lines.row_cnt * ROW_COST;
+	if (dw->in_range && !dw->ranged) {
+		void *array = dw->unranged;
+
+		err = budget_grow(dw->budget, &array, &dw->unranged_cap, dw->unranged_cnt,
+				  sizeof(*dw->unranged));
+		dw->unranged = array;
+		if (err)
+			return err;
+		dw->unranged[dw->unranged_cnt++] = idx;
+	}
+	dw->in_range = false;
 	return 0;
 }
 
-static uint32_t add_call(struct func *f, const struct unit *unit, Dwarf_Die *die, uint32_t parent)
+static int list_units(struct dwinfo *dw)
 {
-	uint64_t line = attr_number(die, DW_AT_call_line);
-	struct call *c;
+	struct dwdie die;
+	int ret;
 
-	f->calls = array_reserve(f->calls, &f->call_cap, f->call_cnt + 1, sizeof(*f->calls));
-	c = &f->calls[f->call_cnt];
-	c->die = dwarf_dieoffset(die);
-	c->parent = parent;
-	c->depth = parent == ROOT ? 0 : f->calls[parent].depth + 1;
-	c->line = line <= UINT32_MAX ? line : 0;
-	c->file = dwline_file(&unit->lines, attr_number(die, DW_AT_call_file));
-	return f->call_cnt++;
+	for (;;) {
+		const struct dwunit *u;
+
+		ret = add_unit_ranges(dw);
+		if (!ret)
+			ret = dwunit_next(&dw->units, &die);
+		if (ret <= 0)
+			return ret;
+		ret = budget_step(dw->budget, 1);
+		u = die.abbrev ? &dw->units.units[dw->units.cnt - 1] : NULL;
+		if (u && u->type == DW_UT_compile && u->tag == DW_TAG_compile_unit) {
+			dwrange_begin(&dw->listing, &dw->units, u, &die);
+			/* it says that it has none, when its ranges are not code */
+			dw->ranged =
+				dwunit_has(&die, DWATTR_RANGES) || dwunit_has(&die, DWATTR_HIGH_PC);
+			dw->in_range = true;
+		}
+		if (ret)
+			return ret;
+	}
 }
 
-static void index_calls(struct dwinfo *dw, struct func *f, const struct unit *unit,
-			Dwarf_Die *parent, uint32_t call, int nesting)
+static int list_alt(struct dwinfo *dw)
 {
-	Dwarf_Die die;
+	struct dwdie die;
+	int ret;
 
-	if (nesting > NESTING_MAX || f->call_cnt >= ROOT - 1 || dwarf_child(parent, &die))
-		return;
 	do {
-		switch (dwarf_tag(&die)) {
-		case DW_TAG_inlined_subroutine: {
-			uint32_t idx = add_call(f, unit, &die, call);
-
-			add_ranges(dw, &f->ranges, &die, idx);
-			index_calls(dw, f, unit, &die, idx, nesting + 1);
-			break;
-		}
-		case DW_TAG_lexical_block:
-		case DW_TAG_try_block:
-		case DW_TAG_catch_block:
-			index_calls(dw, f, unit, &die, call, nesting + 1);
-			break;
-		default:
-			break;
-		}
-	} while (go_on(dw) && next_sibling(&die));
+		ret = dwunit_next(&dw->alt, &die);
+		if (ret == 1 && budget_step(dw->budget, 1) == -EDQUOT)
+			return -EDQUOT;
+	} while (ret == 1);
+	return ret;
 }
 
-static const struct func *load_func(struct dwinfo *dw, const struct unit *unit, Dwarf_Off off)
+static int settle_units(struct dwinfo *dw)
 {
-	struct func *f = hmap_get(&dw->funcs, off);
-	Dwarf_Die die;
+	size_t size = dw->units.cnt * sizeof(*dw->slots);
+	int err = ranges_settle(&dw->unit_ranges, dw->budget);
 
-	if (f)
-		return f;
-	if (!dwarf_offdie(dw->dbg, off, &die))
-		return NULL;
-	f = xcalloc(1, sizeof(*f));
-	index_calls(dw, f, unit, &die, ROOT, 0);
-	ranges_sort(&f->ranges);
-	dw->mem += sizeof(*f) + f->call_cap * sizeof(*f->calls);
-	hmap_set(&dw->funcs, off, f);
-	return f;
+	if (err)
+		return err;
+	if (budget_take(dw->budget, size))
+		return -ENOMEM;
+	dw->slots = xcalloc(dw->units.cnt, sizeof(*dw->slots));
+	dw->slot_cap = dw->units.cnt;
+	return 0;
 }
 
-/* The innermost call at addr, or ROOT. */
-static uint32_t deepest_call(const struct func *f, uint64_t addr)
+static int make_ready(struct dwinfo *dw)
 {
-	const struct range *r;
-	size_t pos = SIZE_MAX, i;
-	uint32_t best = ROOT;
+	while (dw->stage < READY) {
+		int err = 0;
 
-	for (i = 0; i < DWINFO_DEPTH_MAX && (r = ranges_next(&f->ranges, addr, &pos)); i++)
-		if (best == ROOT || f->calls[r->id].depth > f->calls[best].depth)
-			best = r->id;
-	return best;
+		switch (dw->stage) {
+		case READ_ALT:
+			err = dwfile_load(&dw->alt.file);
+			break;
+		case LIST_ALT:
+			err = list_alt(dw);
+			break;
+		case READ_FILE:
+			err = dwfile_load(&dw->units.file);
+			break;
+		case LIST_UNITS:
+			err = list_units(dw);
+			break;
+		case SETTLE_UNITS:
+			err = settle_units(dw);
+			break;
+		case READY:
+			break;
+		}
+		if (err == -ENOMEM)
+			return budget_exhaust(dw->budget, BUDGET_MEMORY);
+		if (err)
+			return err;
+		dw->stage++;
+	}
+	return 0;
+}
+
+/* Memory for one structure, zeroed; NULL when there is none left. */
+static void *new_one(struct dwinfo *dw, size_t size)
+{
+	return budget_take(dw->budget, size) ? NULL : xcalloc(1, size);
+}
+
+static int load_unit(struct dwinfo *dw, size_t idx, struct dwindex_unit **out)
+{
+	struct slot *slot = &dw->slots[idx];
+	struct dwunit *unit = &dw->units.units[idx];
+	struct dwindex_source src = source_of(dw, unit);
+	int err;
+
+	dw->current = idx;
+	if (!slot->index)
+		slot->index = new_one(dw, sizeof(*slot->index));
+	if (!slot->index)
+		return -ENOMEM;
+	*out = slot->index;
+	err = dwunit_load(&dw->units, unit);
+	return err ? err : dwindex_unit(slot->index, &src);
+}
+
+static int load_func(struct dwinfo *dw, const struct dwunit *unit, uint64_t die,
+		     struct dwindex_func **out)
+{
+	struct dwindex_source src = source_of(dw, unit);
+
+	*out = hmap_get(&dw->funcs, die);
+	if (!*out) {
+		*out = new_one(dw, sizeof(**out));
+		if (!*out)
+			return -ENOMEM;
+		hmap_set(&dw->funcs, die, *out);
+	}
+	return dwindex_func(*out, &src, die);
 }
 
 /*
  * Appends the name as people write it. Inlined functions come again and again, and demangling is
  * most of what a look-up costs: what a name in the file turned into is kept, by where it lies.
  */
-static void write_name(struct dwinfo *dw, const char *name, struct buf *text)
+static int write_name(struct dwinfo *dw, const struct dwfile_str *name, struct buf *text)
 {
-	uint64_t key = (uintptr_t)name;
+	uint64_t key = (uintptr_t)name->s;
 	size_t start = text->len, len;
 	uintptr_t id = (uintptr_t)hmap_get(&dw->name_ids, key);
 
@@ -285,243 +324,207 @@ static void write_name(struct dwinfo *dw, const char *name, struct buf *text)
 		const char *known = strtab_get(&dw->names, id - 1, &len);
 
 		buf_add(text, known, len);
-		return;
+		return 0;
 	}
-	demangle_name(text, name, strnlen(name, DEMANGLE_MAX + 1));
+	demangle_name(text, name->s, name->len);
 	len = text->len - start;
-	id = len ? strtab_add(&dw->names, text->data + start, len) + 1ul : 0;
-	if (!id)
-		return;
+	if (!len)
+		return 0;
+	if (budget_take(dw->budget, len + NAME_COST))
+		return -ENOMEM;
+	dw->names_mem += len + NAME_COST;
+	id = strtab_add(&dw->names, text->data + start, len) + 1ul;
 	hmap_set(&dw->name_ids, key, (void *)id);
-	dw->mem += len + NAME_COST;
+	return budget_work(dw->budget, NAME_WORK);
+}
+
+/* What a DIE is a copy of, or completes; false when there is no such thing. */
+static bool follow_origin(const struct dwunits **us, const struct dwdie *die, uint64_t *off)
+{
+	enum dwabbrev_attr attr = dwunit_has(die, DWATTR_ABSTRACT_ORIGIN) ? DWATTR_ABSTRACT_ORIGIN :
+									    DWATTR_SPECIFICATION;
+	const struct dwval *val = &die->vals[attr];
+
+	if (!dwunit_has(die, attr))
+		return false;
+	*off = val->v;
+	if (val->kind == DWVAL_REF_ALT) {
+		*us = (*us)->alt;
+		return *us;
+	}
+	return val->kind == DWVAL_REF;
+}
+
+static void keep_first(struct dwfile_str *kept, struct dwfile_str str)
+{
+	if (!kept->s)
+		*kept = str;
 }
 
 /* The linker's name says parameters and scope; C has none, nor have local functions of GCC's C++. */
-static void add_name(struct dwinfo *dw, Dwarf_Off off, struct buf *text, struct dwinfo_frame *out)
+static int find_name(struct dwinfo *dw, uint64_t off, struct dwfile_str *out, bool *plain)
 {
-	const char *name = NULL;
-	Dwarf_Die die;
+	struct dwfile_str linkage = { 0 }, mips = { 0 }, name = { 0 };
+	struct dwunits *us = &dw->units;
+	struct dwdie die;
+	int i, err;
+
+	for (i = 0; i < ORIGINS_MAX && !linkage.s; i++) {
+		struct dwunit *u = dwunit_find(us, off);
+
+		err = u ? dwunit_load(us, u) : 0;
+		if (err)
+			return err;
+		if (!u || dwunit_read(us, u, off, NAME_ATTRS, &die) || !die.abbrev)
+			break;
+		keep_first(&linkage, dwunit_string(us, u, &die, DWATTR_LINKAGE_NAME));
+		keep_first(&mips, dwunit_string(us, u, &die, DWATTR_MIPS_LINKAGE_NAME));
+		keep_first(&name, dwunit_string(us, u, &die, DWATTR_NAME));
+		if (!follow_origin((const struct dwunits **)&us, &die, &off))
+			break;
+	}
+	*plain = !linkage.s && !mips.s;
+	*out = linkage.s ? linkage : mips.s ? mips : name;
+	return 0;
+}
+
+static int add_name(struct dwinfo *dw, uint64_t off, struct buf *text, struct dwinfo_frame *out)
+{
+	struct dwfile_str name;
+	int err = find_name(dw, off, &name, &out->plain);
 
 	out->name_off = text->len;
-	if (dwarf_offdie(dw->dbg, off, &die)) {
-		name = attr_string(&die, DW_AT_linkage_name);
-		if (!name)
-			name = attr_string(&die, DW_AT_MIPS_linkage_name);
-		out->plain = !name;
-		if (!name)
-			name = attr_string(&die, DW_AT_name);
-	}
-	if (name)
-		write_name(dw, name, text);
+	if (!err && name.s)
+		err = write_name(dw, &name, text);
 	out->name_len = text->len - out->name_off;
 	buf_addch(text, '\0');
+	return err;
 }
 
-static void add_file(const struct unit *unit, const char *file, struct buf *text,
-		     struct dwinfo_frame *out)
+static void add_file(const struct dwunit *unit, const struct dwline *lines, uint32_t file,
+		     struct buf *text, struct dwinfo_frame *out)
 {
-	out->file_off = SIZE_MAX;
-	if (!file)
-		return;
 	out->file_off = text->len;
-	if (file[0] != '/' && unit->dir) {
-		buf_addstr(text, unit->dir);
-		buf_addch(text, '/');
-	}
-	buf_add(text, file, strlen(file) + 1);
+	if (file != UINT32_MAX && dwline_path(lines, unit, file, text))
+		buf_addch(text, '\0');
+	else
+		out->file_off = SIZE_MAX;
 }
 
-/* Fills out[0..max) from the function's DIE and the path of calls down to `call`. */
-static int fill_frames(struct dwinfo *dw, const struct unit *unit, const struct range *hit,
-		       const struct func *f, uint64_t addr, struct buf *text,
+/* Where in a unit an address is. */
+struct place {
+	const struct dwunit *unit;
+	const struct dwindex_unit *index;
+	const struct range *hit;
+	const struct dwindex_func *func;
+};
+
+/* Fills out[0..max) from the function's DIE and the path of calls down to the one around addr. */
+static int fill_frames(struct dwinfo *dw, const struct place *p, uint64_t addr, struct buf *text,
 		       struct dwinfo_frame *out, size_t max)
 {
-	uint32_t call = deepest_call(f, addr);
-	size_t cnt = call == ROOT ? 1 : f->calls[call].depth + 2ul, i;
-	const char *file = NULL;
-	uint32_t line = 0;
+	uint32_t call = dwindex_call_at(p->func, addr), file = UINT32_MAX, line = 0;
+	size_t cnt = call == DWINDEX_ROOT ? 1 : p->func->calls[call].depth + 2ul, i;
+	int err;
 
-	dwline_find(&unit->lines, addr, &file, &line);
+	dwline_find(&p->index->lines, addr, &file, &line);
 	for (i = cnt; i-- > 0;) {
+		const struct dwindex_call *c = i ? &p->func->calls[call] : NULL;
+
 		if (i < max) {
 			out[i] = (struct dwinfo_frame){
 				.line = line,
-				.lo = hit->lo,
-				.hi = hit->hi,
+				.lo = p->hit->lo,
+				.hi = p->hit->hi,
 			};
-			add_file(unit, file, text, &out[i]);
-			add_name(dw, i ? f->calls[call].die : hit->id, text, &out[i]);
+			add_file(p->unit, &p->index->lines, file, text, &out[i]);
+			err = add_name(dw, c ? c->die : p->hit->id, text, &out[i]);
+			if (err)
+				return err;
 		}
-		if (!i)
+		if (!c)
 			break;
-		file = f->calls[call].file;
-		line = f->calls[call].line;
-		call = f->calls[call].parent;
+		file = c->file;
+		line = c->line;
+		call = c->parent;
 	}
 	return cnt < max ? cnt : max;
 }
 
-static int frames_in_unit(struct dwinfo *dw, struct unit *unit, uint64_t addr, struct buf *text,
+static int frames_in_unit(struct dwinfo *dw, size_t idx, uint64_t addr, struct buf *text,
 			  struct dwinfo_frame *out, size_t max)
 {
-	const struct range *hit;
-	const struct func *f;
-	int err = load_unit(dw, unit);
+	struct place p = { .unit = &dw->units.units[idx] };
+	struct dwindex_unit *index;
+	struct dwindex_func *func;
+	int err;
 
-	if (err)
-		return err == -E2BIG ? err : 0;
-	hit = ranges_smallest(&unit->funcs, addr);
-	f = hit ? load_func(dw, unit, hit->id) : NULL;
-	return f ? fill_frames(dw, unit, hit, f, addr, text, out, max) : 0;
+	if (dw->slots[idx].refused)
+		return 0;
+	err = load_unit(dw, idx, &index);
+	p.index = index;
+	p.hit = err ? NULL : ranges_find(&index->funcs, addr);
+	if (!p.hit)
+		return err;
+	err = load_func(dw, p.unit, p.hit->id, &func);
+	p.func = func;
+	return err ? err : fill_frames(dw, &p, addr, text, out, max);
+}
+
+static int find_frames(struct dwinfo *dw, uint64_t addr, struct buf *text, struct dwinfo_frame *out,
+		       size_t max)
+{
+	const struct range *r = ranges_find(&dw->unit_ranges, addr);
+	int cnt = r ? frames_in_unit(dw, r->id, addr, text, out, max) : 0;
+	size_t i;
+
+	for (i = 0; !cnt && i < dw->unranged_cnt; i++)
+		cnt = frames_in_unit(dw, dw->unranged[i], addr, text, out, max);
+	return cnt;
+}
+
+/* The second time that memory runs out over one look-up, it is the unit that is too large. */
+static void make_room(struct dwinfo *dw)
+{
+	free_indexes(dw);
+	if (dw->alone) {
+		dw->slots[dw->current].refused = true;
+		dw->left_out = true;
+	}
+	dw->alone = !dw->alone;
 }
 
 int dwinfo_frames(struct dwinfo *dw, uint64_t addr, struct buf *text, struct dwinfo_frame *out,
 		  size_t max)
 {
-	const struct range *r;
-	size_t pos = SIZE_MAX, i;
-	int cnt = 0;
+	size_t start = text->len;
+	int ret = make_ready(dw);
 
-	if (!max)
-		return 0;
-	while (!cnt && (r = ranges_next(&dw->unit_ranges, addr, &pos)))
-		cnt = frames_in_unit(dw, &dw->units[r->id], addr, text, out, max);
-	for (i = 0; !cnt && i < dw->unranged_cnt; i++)
-		cnt = frames_in_unit(dw, &dw->units[dw->unranged[i]], addr, text, out, max);
-	return cnt;
+	if (ret)
+		return ret == -ENODATA ? 0 : ret;
+	while ((ret = find_frames(dw, addr, text, out, max)) == -ENOMEM) {
+		make_room(dw);
+		text->len = start;
+	}
+	if (ret >= 0)
+		dw->alone = false;
+	return ret;
 }
 
 bool dwinfo_line(struct dwinfo *dw, uint64_t addr, struct buf *text, struct dwinfo_frame *out)
 {
-	const struct range *r;
-	size_t pos = SIZE_MAX;
+	const struct range *r = ranges_find(&dw->unit_ranges, addr);
+	const struct slot *slot = r ? &dw->slots[r->id] : NULL;
+	uint32_t file;
 
-	while ((r = ranges_next(&dw->unit_ranges, addr, &pos))) {
-		struct unit *unit = &dw->units[r->id];
-		const char *file;
-
-		if (load_unit(dw, unit) || !dwline_find(&unit->lines, addr, &file, &out->line))
-			continue;
-		add_file(unit, file, text, out);
-		return true;
-	}
-	return false;
+	if (!slot || !slot->index || !slot->index->ready ||
+	    !dwline_find(&slot->index->lines, addr, &file, &out->line))
+		return false;
+	add_file(&dw->units.units[r->id], &slot->index->lines, file, text, out);
+	return true;
 }
 
-static void add_unit(struct dwinfo *dw, Dwarf_Die *die)
+bool dwinfo_left_out(const struct dwinfo *dw)
 {
-	size_t idx = dw->unit_cnt;
-
-	dw->units = array_reserve(dw->units, &dw->unit_cap, idx + 1, sizeof(*dw->units));
-	dw->units[dw->unit_cnt++] = (struct unit){ .die = dwarf_dieoffset(die) };
-	dw->mem += UNIT_COST;
-	if (add_ranges(dw, &dw->unit_ranges, die, idx) || dwarf_hasattr(die, DW_AT_ranges) ||
-	    dwarf_hasattr(die, DW_AT_high_pc))
-		return;
-	dw->unranged = array_reserve(dw->unranged, &dw->unranged_cap, dw->unranged_cnt + 1,
-				     sizeof(*dw->unranged));
-	dw->unranged[dw->unranged_cnt++] = idx;
-}
-
-static int list_units(struct dwinfo *dw)
-{
-	Dwarf_CU *cu = NULL;
-	uint8_t type;
-	Dwarf_Die die;
-
-	while (!dwarf_get_units(dw->dbg, cu, &cu, NULL, &type, &die, NULL)) {
-		if (type == DW_UT_compile && dwarf_tag(&die) == DW_TAG_compile_unit)
-			add_unit(dw, &die);
-		if (!go_on(dw))
-			return -EDQUOT;
-		if (dw->mem > dw->mem_max)
-			return -EFBIG;
-	}
-	ranges_sort(&dw->unit_ranges);
-	return dw->unit_cnt ? 0 : -ENODATA;
-}
-
-static int open_dwarf(const struct elfimg *img, Elf **elf, Dwarf **dbg)
-{
-	*elf = elf_memory(img->bytes, img->size);
-	*dbg = *elf ? dwarf_begin_elf(*elf, DWARF_C_READ, NULL) : NULL;
-	return *dbg ? 0 : -ENODATA;
-}
-
-/* As libdw left it: unpacked, when it was compressed. */
-static const Elf_Data *line_section(Elf *elf)
-{
-	struct elfimg view = { .elf = elf };
-	GElf_Shdr shdr;
-	Elf_Scn *scn = elfimg_section(&view, ".debug_line", &shdr);
-
-	if (!scn)
-		scn = elfimg_section(&view, ".zdebug_line", &shdr);
-	return scn ? elf_getdata(scn, NULL) : NULL;
-}
-
-int dwinfo_new(const struct elfimg *debug, const struct elfimg *alt, const struct elfimg *exec,
-	       struct budget *budget, struct dwinfo **out)
-{
-	struct dwinfo *dw = xcalloc(1, sizeof(*dw));
-	int err;
-
-	dw->exec = exec;
-	dw->budget = budget;
-	dw->mem_max = budget->max.mem;
-	err = open_dwarf(debug, &dw->elf, &dw->dbg);
-	if (!err && alt)
-		err = open_dwarf(alt, &dw->alt_elf, &dw->alt_dbg);
-	if (!err && alt)
-		dwarf_setalt(dw->dbg, dw->alt_dbg);
-	if (!err) {
-		dw->line_section = line_section(dw->elf);
-		err = list_units(dw);
-	}
-	if (err) {
-		dwinfo_free(dw);
-		return err;
-	}
-	*out = dw;
-	return 0;
-}
-
-void dwinfo_free(struct dwinfo *dw)
-{
-	size_t pos = 0, i;
-	uint64_t key;
-	void *value;
-
-	if (!dw)
-		return;
-	while (hmap_next(&dw->funcs, &pos, &key, &value)) {
-		struct func *f = value;
-
-		free(f->calls);
-		ranges_free(&f->ranges);
-		free(f);
-	}
-	hmap_fini(&dw->funcs);
-	hmap_fini(&dw->name_ids);
-	strtab_fini(&dw->names);
-	for (i = 0; i < dw->unit_cnt; i++)
-		ranges_free(&dw->units[i].funcs);
-	free(dw->units);
-	free(dw->unranged);
-	ranges_free(&dw->unit_ranges);
-	dwarf_end(dw->dbg);
-	dwarf_end(dw->alt_dbg);
-	elf_end(dw->elf);
-	elf_end(dw->alt_elf);
-	free(dw);
-}
-
-size_t dwinfo_mem(const struct dwinfo *dw)
-{
-	return dw->mem;
-}
-
-bool dwinfo_used(const struct dwinfo *dw)
-{
-	return dw->used;
+	return dw->left_out;
 }

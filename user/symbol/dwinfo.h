@@ -2,7 +2,6 @@
 #ifndef D9_SYMBOL_DWINFO_H
 #define D9_SYMBOL_DWINFO_H
 
-#include <elfutils/libdw.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,32 +27,28 @@ struct dwinfo_frame {
 
 /*
  * debug has the debug sections (alt: what dwz moved out of them, or NULL), exec the addresses that
- * count. They and the budget are borrowed until dwinfo_free(). Returns 0, -ENODATA when there is
- * nothing usable in it, -EFBIG when just listing the units would take more than the budget's memory,
- * -EDQUOT when the budget is used up.
+ * count. They and the budget are borrowed until dwinfo_free(). Reads nothing yet.
  */
-int dwinfo_new(const struct elfimg *debug, const struct elfimg *alt, const struct elfimg *exec,
-	       struct budget *budget, struct dwinfo **out);
+struct dwinfo *dwinfo_new(const struct elfimg *debug, const struct elfimg *alt,
+			  const struct elfimg *exec, struct budget *budget);
 void dwinfo_free(struct dwinfo *dw);
 
 /*
  * Frames at addr, outermost first; strings are appended to text. Returns their number, 0 when there
- * is no function, -E2BIG when the unit around addr did not fit in what is left of the budget: free
- * this dwinfo and try with a new one.
+ * is no function, -EAGAIN (call again, with what was appended taken away), or -EDQUOT when the
+ * budget is used up, of memory as well: then this has to be freed. A unit that alone needs more
+ * memory than there is, is left out from then on.
  */
 int dwinfo_frames(struct dwinfo *dw, uint64_t addr, struct buf *text, struct dwinfo_frame *out,
 		  size_t max);
 
 /*
- * The line at addr, for code that no function claims (assembly): fills file_off and line of *out
- * and appends to text as above.
+ * The line at addr, for code that no function claims (assembly), after dwinfo_frames() found none:
+ * fills file_off and line of *out and appends to text as above.
  */
 bool dwinfo_line(struct dwinfo *dw, uint64_t addr, struct buf *text, struct dwinfo_frame *out);
 
-/* Bytes held, estimated. */
-size_t dwinfo_mem(const struct dwinfo *dw);
-
-/* Whether any unit is indexed in it. */
-bool dwinfo_used(const struct dwinfo *dw);
+/* Whether a unit was left out because of its size. */
+bool dwinfo_left_out(const struct dwinfo *dw);
 
 #endif /* D9_SYMBOL_DWINFO_H */

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * One ELF file in memory: its bytes, libelf's handle on them, and the executable segments.
+ * One ELF file in memory: its bytes, its executable segments, and its sections by name.
  *
  * Frames in a trace carry file offsets of the executed file, symbol tables and debug information
  * speak link-time addresses; the two are tied by the PT_LOAD headers of the executed file and by
  * nothing else, since a debug file's own headers describe bytes that it no longer has.
  *
- * The file is mapped here, not by libelf, so that files, the vDSO and unpacked .gnu_debugdata all
- * take the same road (elf_memory), and no file descriptor stays open. Files are anyone's: each
- * header value is checked before it is used, the rest is left to libelf, which checks its own.
+ * Files are anyone's. Headers are copied out of the file before they are looked at, so alignment
+ * does not matter and nothing is checked and then read again. No library reads them: one that is
+ * written for good files allocates for each section that a header claims.
  */
 #include "symbol/elfimg.h"
 
@@ -18,6 +18,13 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* What the kernel loads has no more headers than fit in 64 KiB. */
+#define SEGMENTS_MAX 4096
+#define SECTIONS_MAX 65536
+#define NOTES_MAX 65536 /* bytes of one note segment that are searched */
+#define NOTE_AREAS_MAX 64
+#define BUILD_ID_MAX 64
 
 static size_t guard_size(void)
 {
@@ -38,19 +45,80 @@ static void release_bytes(void *bytes, size_t size, enum elfimg_mem mem)
 	}
 }
 
-/* Segments that wrap around are dropped: no offset can lie in them. */
-static int load_segments(struct elfimg *img)
+/* Copies sz bytes at off out of the file; false when it has not as many. */
+static bool copy_out(const struct elfimg *img, uint64_t off, void *to, size_t sz)
 {
-	size_t cnt, i;
+	if (off > img->size || sz > img->size - off)
+		return false;
+	memcpy(to, img->bytes + off, sz);
+	return true;
+}
 
-	if (elf_getphdrnum(img->elf, &cnt))
-		return -ENOEXEC;
-	for (i = 0; i < cnt && img->seg_cnt < ELFIMG_SEGS_MAX; i++) {
+/* How many of cnt headers lie in the file. */
+static uint32_t headers_in_file(const struct elfimg *img, uint64_t off, uint32_t entsize,
+				uint64_t cnt, uint32_t max)
+{
+	uint64_t room = off < img->size && entsize ? (img->size - off) / entsize : 0;
+
+	if (cnt > room)
+		cnt = room;
+	return cnt < max ? cnt : max;
+}
+
+static bool read_phdr(const struct elfimg *img, uint32_t idx, Elf64_Phdr *out)
+{
+	uint64_t off = img->phoff + (uint64_t)idx * img->phentsize;
+	Elf32_Phdr ph;
+
+	if (img->is64)
+		return copy_out(img, off, out, sizeof(*out));
+	if (!copy_out(img, off, &ph, sizeof(ph)))
+		return false;
+	*out = (Elf64_Phdr){
+		.p_type = ph.p_type,
+		.p_flags = ph.p_flags,
+		.p_offset = ph.p_offset,
+		.p_vaddr = ph.p_vaddr,
+		.p_filesz = ph.p_filesz,
+		.p_align = ph.p_align,
+	};
+	return true;
+}
+
+static bool read_shdr(const struct elfimg *img, uint32_t idx, Elf64_Shdr *out)
+{
+	uint64_t off = img->shoff + (uint64_t)idx * img->shentsize;
+	Elf32_Shdr sh;
+
+	if (img->is64)
+		return copy_out(img, off, out, sizeof(*out));
+	if (!copy_out(img, off, &sh, sizeof(sh)))
+		return false;
+	*out = (Elf64_Shdr){
+		.sh_name = sh.sh_name,
+		.sh_type = sh.sh_type,
+		.sh_flags = sh.sh_flags,
+		.sh_addr = sh.sh_addr,
+		.sh_offset = sh.sh_offset,
+		.sh_size = sh.sh_size,
+		.sh_link = sh.sh_link,
+		.sh_info = sh.sh_info,
+		.sh_entsize = sh.sh_entsize,
+	};
+	return true;
+}
+
+/* Segments that wrap around are dropped: no offset can lie in them. */
+static void load_segments(struct elfimg *img)
+{
+	uint32_t i;
+
+	for (i = 0; i < img->phnum && img->seg_cnt < ELFIMG_SEGS_MAX; i++) {
 		struct elfimg_seg *seg = &img->segs[img->seg_cnt];
-		GElf_Phdr ph;
+		Elf64_Phdr ph;
 
-		if (!gelf_getphdr(img->elf, i, &ph))
-			return -ENOEXEC;
+		if (!read_phdr(img, i, &ph))
+			return;
 		if (ph.p_type != PT_LOAD || !(ph.p_flags & PF_X) || !ph.p_filesz)
 			continue;
 		if (ph.p_offset + ph.p_filesz < ph.p_offset ||
@@ -61,58 +129,90 @@ static int load_segments(struct elfimg *img)
 		seg->size = ph.p_filesz;
 		img->seg_cnt++;
 	}
-	return 0;
+}
+
+/* Numbers too large for the header's fields are in section 0. */
+static void load_tables(struct elfimg *img, const Elf64_Ehdr *eh)
+{
+	uint64_t shnum = eh->e_shnum, phnum = eh->e_phnum;
+	Elf64_Shdr first;
+
+	img->phoff = eh->e_phoff;
+	img->shoff = eh->e_shoff;
+	img->phentsize = img->is64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+	img->shentsize = img->is64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+	img->shstrndx = eh->e_shstrndx;
+	if (img->shoff && read_shdr(img, 0, &first)) {
+		if (!shnum)
+			shnum = first.sh_size;
+		if (img->shstrndx == SHN_XINDEX)
+			img->shstrndx = first.sh_link;
+		if (phnum == PN_XNUM)
+			phnum = first.sh_info;
+	} else {
+		shnum = 0;
+	}
+	img->shnum = headers_in_file(img, img->shoff, img->shentsize, shnum, SECTIONS_MAX);
+	img->phnum = headers_in_file(img, img->phoff, img->phentsize, phnum, SEGMENTS_MAX);
+}
+
+static bool read_ehdr(struct elfimg *img, Elf64_Ehdr *out)
+{
+	Elf32_Ehdr eh;
+
+	img->is64 = img->bytes[EI_CLASS] == ELFCLASS64;
+	if (img->is64)
+		return copy_out(img, 0, out, sizeof(*out));
+	if (img->bytes[EI_CLASS] != ELFCLASS32 || !copy_out(img, 0, &eh, sizeof(eh)))
+		return false;
+	*out = (Elf64_Ehdr){
+		.e_machine = eh.e_machine,
+		.e_phoff = eh.e_phoff,
+		.e_shoff = eh.e_shoff,
+		.e_phnum = eh.e_phnum,
+		.e_shnum = eh.e_shnum,
+		.e_shstrndx = eh.e_shstrndx,
+	};
+	return true;
 }
 
 int elfimg_open_mem(struct elfimg *img, void *bytes, size_t size, enum elfimg_mem mem)
 {
-	struct elfimg new = { .bytes = bytes, .size = size, .mem = mem };
-	GElf_Ehdr ehdr;
-	int err = -ENOEXEC;
-
-	if (elf_version(EV_CURRENT) == EV_NONE)
-		goto out;
-	if (size < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG))
-		goto out;
-	new.elf = elf_memory(bytes, size);
-	if (!new.elf)
-		goto out;
-	if (elf_kind(new.elf) != ELF_K_ELF || !gelf_getehdr(new.elf, &ehdr))
-		goto out;
 	/* code of the other byte order does not run here */
-	if (ehdr.e_ident[EI_DATA] != (__BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB))
-		goto out;
+	const uint8_t order = __BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB;
+	struct elfimg new = { .bytes = bytes, .size = size, .mem = mem };
+	Elf64_Ehdr ehdr;
+
+	if (size < EI_NIDENT || memcmp(bytes, ELFMAG, SELFMAG) || new.bytes[EI_DATA] != order ||
+	    new.bytes[EI_VERSION] != EV_CURRENT || !read_ehdr(&new, &ehdr)) {
+		release_bytes(bytes, size, mem);
+		return -ENOEXEC;
+	}
 	new.machine = ehdr.e_machine;
-	err = load_segments(&new);
-	if (err)
-		goto out;
+	load_tables(&new, &ehdr);
+	load_segments(&new);
 	*img = new;
 	return 0;
-out:
-	elf_end(new.elf);
-	release_bytes(bytes, size, mem);
-	return err;
 }
 
 /*
  * Behind the file lies a page of zeros: whoever writes to the file while it is read can take away
- * the NUL that ended its last string. libelf wants to be able to write: a private mapping keeps
- * such pages to us.
+ * the NUL that ended its last string.
  */
 static void *map_file(int fd, size_t size)
 {
-	const int prot = PROT_READ | PROT_WRITE, flags = MAP_PRIVATE | MAP_NORESERVE;
-	void *bytes = mmap(NULL, size + guard_size(), prot, flags | MAP_ANONYMOUS, -1, 0);
+	const int flags = MAP_PRIVATE | MAP_NORESERVE;
+	void *bytes = mmap(NULL, size + guard_size(), PROT_READ, flags | MAP_ANONYMOUS, -1, 0);
 
 	if (bytes == MAP_FAILED)
 		return NULL;
-	if (mmap(bytes, size, prot, flags | MAP_FIXED, fd, 0) != MAP_FAILED)
+	if (mmap(bytes, size, PROT_READ, flags | MAP_FIXED, fd, 0) != MAP_FAILED)
 		return bytes;
 	munmap(bytes, size + guard_size());
 	return NULL;
 }
 
-int elfimg_open(struct elfimg *img, int fd)
+int elfimg_open(struct elfimg *img, int fd, uint64_t size_max)
 {
 	struct stat st;
 	void *bytes;
@@ -124,6 +224,8 @@ int elfimg_open(struct elfimg *img, int fd)
 		err = -EINVAL;
 	else if (st.st_size < (off_t)sizeof(Elf32_Ehdr))
 		err = -ENOEXEC;
+	else if (size_max && (uint64_t)st.st_size > size_max)
+		err = -EFBIG;
 	if (err) {
 		close(fd);
 		return err;
@@ -137,7 +239,6 @@ int elfimg_open(struct elfimg *img, int fd)
 
 void elfimg_close(struct elfimg *img)
 {
-	elf_end(img->elf);
 	release_bytes(img->bytes, img->size, img->mem);
 	*img = (struct elfimg){ 0 };
 }
@@ -172,75 +273,114 @@ bool elfimg_off(const struct elfimg *img, uint64_t addr, uint64_t *off)
 	return false;
 }
 
-Elf_Scn *elfimg_section(const struct elfimg *img, const char *name, GElf_Shdr *shdr)
+bool elfimg_section(const struct elfimg *img, uint32_t idx, struct elfimg_sec *out)
 {
-	Elf_Scn *scn = NULL;
-	size_t strndx;
+	Elf64_Shdr sh;
 
-	if (elf_getshdrstrndx(img->elf, &strndx))
+	if (idx >= img->shnum || !read_shdr(img, idx, &sh))
+		return false;
+	*out = (struct elfimg_sec){
+		.name = sh.sh_name,
+		.type = sh.sh_type,
+		.link = sh.sh_link,
+		.flags = sh.sh_flags,
+		.addr = sh.sh_addr,
+		.off = sh.sh_offset,
+		.size = sh.sh_size,
+		.entsize = sh.sh_entsize,
+	};
+	return true;
+}
+
+const uint8_t *elfimg_data(const struct elfimg *img, const struct elfimg_sec *sec, size_t *size)
+{
+	if (sec->type == SHT_NOBITS || sec->type == SHT_NULL || !sec->size)
 		return NULL;
-	while ((scn = elf_nextscn(img->elf, scn))) {
-		const char *s;
+	if (sec->off > img->size || sec->size > img->size - sec->off)
+		return NULL;
+	*size = sec->size;
+	return img->bytes + sec->off;
+}
 
-		if (!gelf_getshdr(scn, shdr))
+bool elfimg_named(const struct elfimg *img, const struct elfimg_sec *sec, const char *name)
+{
+	struct elfimg_sec strings;
+	size_t len = strlen(name) + 1, size;
+	const uint8_t *data;
+
+	if (!elfimg_section(img, img->shstrndx, &strings))
+		return false;
+	data = elfimg_data(img, &strings, &size);
+	return data && sec->name < size && len <= size - sec->name &&
+	       !memcmp(data + sec->name, name, len);
+}
+
+bool elfimg_find(const struct elfimg *img, const char *name, struct elfimg_sec *out)
+{
+	struct elfimg_sec sec;
+	uint32_t i;
+
+	for (i = 1; elfimg_section(img, i, &sec); i++) {
+		if (!elfimg_named(img, &sec, name))
 			continue;
-		s = elf_strptr(img->elf, strndx, shdr->sh_name);
-		if (s && !strcmp(s, name))
-			return scn;
+		*out = sec;
+		return true;
 	}
-	return NULL;
+	return false;
+}
+
+/* Looks for the build-id among the notes at off; they are padded to align bytes. */
+static size_t search_notes(const struct elfimg *img, uint64_t off, uint64_t size, uint64_t align,
+			   const uint8_t **id)
+{
+	uint64_t pad = align == 8 ? 7 : 3, pos = 0;
+
+	if (off > img->size || size > img->size - off)
+		return 0;
+	if (size > NOTES_MAX)
+		size = NOTES_MAX;
+	while (size - pos >= sizeof(Elf64_Nhdr)) {
+		uint64_t name, desc, end;
+		Elf64_Nhdr nh;
+
+		memcpy(&nh, img->bytes + off + pos, sizeof(nh));
+		name = pos + sizeof(nh);
+		desc = (name + nh.n_namesz + pad) & ~pad;
+		end = desc + nh.n_descsz;
+		if (end > size)
+			return 0;
+		if (nh.n_type == NT_GNU_BUILD_ID && nh.n_namesz == sizeof(ELF_NOTE_GNU) &&
+		    nh.n_descsz && nh.n_descsz <= BUILD_ID_MAX &&
+		    !memcmp(img->bytes + off + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU))) {
+			*id = img->bytes + off + desc;
+			return nh.n_descsz;
+		}
+		pos = (end + pad) & ~pad;
+		if (pos > size)
+			return 0;
+	}
+	return 0;
 }
 
 size_t elfimg_build_id(const struct elfimg *img, const uint8_t **id)
 {
-	const void *p;
-	ssize_t n = dwelf_elf_gnu_build_id(img->elf, &p);
+	unsigned int areas = 0;
+	struct elfimg_sec sec;
+	Elf64_Phdr ph;
+	size_t n = 0;
+	uint32_t i;
 
-	if (n <= 0)
-		return 0;
-	*id = p;
-	return n;
-}
-
-/* Bytes that a debug section takes on the heap: none when it can be used as it lies in the file. */
-static uint64_t unpacked_size(Elf_Scn *scn, const GElf_Shdr *shdr, const char *name)
-{
-	GElf_Chdr chdr;
-	ssize_t n;
-
-	if (shdr->sh_flags & SHF_COMPRESSED)
-		return gelf_getchdr(scn, &chdr) ? chdr.ch_size : 0;
-	if (strncmp(name, ".zdebug", 7))
-		return 0;
-	n = dwelf_scn_gnu_compressed_size(scn);
-	return n > 0 ? n : 0;
-}
-
-bool elfimg_has_debug_info(const struct elfimg *img, size_t mem_max)
-{
-	uint64_t total = 0;
-	Elf_Scn *scn = NULL;
-	bool found = false;
-	size_t strndx;
-
-	if (elf_getshdrstrndx(img->elf, &strndx))
-		return false;
-	while ((scn = elf_nextscn(img->elf, scn))) {
-		GElf_Shdr shdr;
-		const char *s;
-		uint64_t n;
-
-		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type == SHT_NOBITS)
+	for (i = 0; !n && i < img->phnum && areas < NOTE_AREAS_MAX; i++) {
+		if (!read_phdr(img, i, &ph) || ph.p_type != PT_NOTE)
 			continue;
-		s = elf_strptr(img->elf, strndx, shdr.sh_name);
-		if (!s || (strncmp(s, ".debug_", 7) && strncmp(s, ".zdebug_", 8)))
-			continue;
-		if (!strcmp(s, ".debug_info") || !strcmp(s, ".zdebug_info"))
-			found = shdr.sh_size > 0;
-		n = unpacked_size(scn, &shdr, s);
-		if (n > mem_max - total)
-			return false;
-		total += n;
+		n = search_notes(img, ph.p_offset, ph.p_filesz, ph.p_align, id);
+		areas++;
 	}
-	return found;
+	for (i = 1; !n && areas < NOTE_AREAS_MAX && elfimg_section(img, i, &sec); i++) {
+		if (sec.type != SHT_NOTE)
+			continue;
+		n = search_notes(img, sec.off, sec.size, 4, id);
+		areas++;
+	}
+	return n;
 }

@@ -2,8 +2,7 @@
 #ifndef D9_SYMBOL_ELFIMG_H
 #define D9_SYMBOL_ELFIMG_H
 
-#include <elfutils/libdwelf.h>
-#include <gelf.h>
+#include <elf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,22 +23,32 @@ enum elfimg_mem {
 	ELFIMG_HEAP,
 };
 
-/* An ELF file's bytes and libelf's view of them. {0} is a valid closed one. */
+/* An ELF file's bytes, and what its header says. {0} is a valid closed one: bytes is NULL. */
 struct elfimg {
-	Elf *elf;
-	void *bytes;
+	uint8_t *bytes;
 	size_t size;
 	enum elfimg_mem mem;
+	bool is64;
 	uint16_t machine;
 	unsigned int seg_cnt;
 	struct elfimg_seg segs[ELFIMG_SEGS_MAX];
+	uint64_t phoff, shoff;
+	uint32_t phentsize, shentsize;
+	uint32_t phnum, shnum; /* as many as there is room for in the file */
+	uint32_t shstrndx;
+};
+
+/* A section header as the file has it; only elfimg_data() checks what it says. */
+struct elfimg_sec {
+	uint32_t name, type, link;
+	uint64_t flags, addr, off, size, entsize;
 };
 
 /*
  * Maps the regular file behind fd (taken: closed when this returns). Errors: -EINVAL not a regular
- * file, -ENOEXEC not ELF or broken, -errno.
+ * file, -ENOEXEC not ELF or broken, -EFBIG larger than size_max (0 = no bound), -errno.
  */
-int elfimg_open(struct elfimg *img, int fd);
+int elfimg_open(struct elfimg *img, int fd, uint64_t size_max);
 
 /* The same for bytes in memory; they are taken as mem says, also on failure. */
 int elfimg_open_mem(struct elfimg *img, void *bytes, size_t size, enum elfimg_mem mem);
@@ -50,16 +59,20 @@ void elfimg_close(struct elfimg *img);
 bool elfimg_addr(const struct elfimg *img, uint64_t off, uint64_t *addr);
 bool elfimg_off(const struct elfimg *img, uint64_t addr, uint64_t *off);
 
-/* The first section of that name, or NULL; shdr is filled when found. */
-Elf_Scn *elfimg_section(const struct elfimg *img, const char *name, GElf_Shdr *shdr);
+/* The header of section idx; false when there is none. */
+bool elfimg_section(const struct elfimg *img, uint32_t idx, struct elfimg_sec *out);
+/* The first section of that name. */
+bool elfimg_find(const struct elfimg *img, const char *name, struct elfimg_sec *out);
+/* Whether the section has that name. */
+bool elfimg_named(const struct elfimg *img, const struct elfimg_sec *sec, const char *name);
+
+/*
+ * A section's bytes as they lie in the file, *size of them; NULL when it has none or reaches out of
+ * the file.
+ */
+const uint8_t *elfimg_data(const struct elfimg *img, const struct elfimg_sec *sec, size_t *size);
 
 /* The build-id: its length, 0 when there is none. Borrowed from the image. */
 size_t elfimg_build_id(const struct elfimg *img, const uint8_t **id);
-
-/*
- * Whether there is .debug_info with contents, which takes no more than mem_max bytes once
- * decompressed (all debug sections together).
- */
-bool elfimg_has_debug_info(const struct elfimg *img, size_t mem_max);
 
 #endif /* D9_SYMBOL_ELFIMG_H */

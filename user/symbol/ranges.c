@@ -1,98 +1,181 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Which of many address ranges contain an address. Sorted by start, with the largest end so far
- * beside each: a look-up is a binary search and then a walk back that ends where nothing earlier
- * reaches far enough. In real files that is one or two steps.
+ * Which of many overlapping address ranges owns an address.
+ *
+ * All of it is decided before the first question, by a sweep in address order with a heap of the
+ * ranges that are open: O(n log n), however much they overlap. What is left are spans that do not
+ * overlap, at most two for each range, and a look-up is one binary search.
  */
 #include "symbol/ranges.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
-#include "base/alloc.h"
+#include "symbol/budget.h"
 
-#define STEPS_MAX 4096
-
-void ranges_add(struct ranges *r, uint64_t lo, uint64_t hi, uint64_t id)
+int ranges_add(struct ranges *r, uint64_t lo, uint64_t hi, uint64_t id, uint64_t rank,
+	       struct budget *budget)
 {
+	void *array = r->v;
+	int err;
+
 	if (lo >= hi)
-		return;
-	r->v = array_reserve(r->v, &r->cap, r->cnt + 1, sizeof(*r->v));
-	/* until sorted, max_hi keeps the order of arrival, which makes the sort stable */
-	r->v[r->cnt] = (struct range){ .lo = lo, .hi = hi, .max_hi = r->cnt, .id = id };
-	r->cnt++;
+		return 0;
+	err = budget_grow(budget, &array, &r->cap, r->cnt, sizeof(*r->v));
+	r->v = array;
+	if (!err)
+		r->v[r->cnt++] = (struct range){ .lo = lo, .hi = hi, .id = id, .rank = rank };
+	return err;
 }
 
 static int compare(const void *pa, const void *pb)
 {
 	const struct range *a = pa, *b = pb;
 
-	if (a->lo != b->lo)
-		return a->lo < b->lo ? -1 : 1;
-	/* the larger one first, so that walking back meets the smaller first */
-	if (a->hi != b->hi)
-		return a->hi > b->hi ? -1 : 1;
-	return a->max_hi > b->max_hi ? -1 : a->max_hi < b->max_hi;
+	return a->lo < b->lo ? -1 : a->lo > b->lo;
 }
 
-void ranges_sort(struct ranges *r)
+/* Whether range a owns what both reach over. In v they are by start, then as they were added. */
+static bool owns(const struct ranges *r, size_t a, size_t b)
 {
-	uint64_t max = 0;
-	size_t i;
+	const struct range *ra = &r->v[a], *rb = &r->v[b];
 
-	if (r->cnt)
-		qsort(r->v, r->cnt, sizeof(*r->v), compare);
-	for (i = 0; i < r->cnt; i++) {
-		if (r->v[i].hi > max)
-			max = r->v[i].hi;
-		r->v[i].max_hi = max;
+	if (ra->rank != rb->rank)
+		return ra->rank < rb->rank;
+	if (ra->lo != rb->lo)
+		return ra->lo > rb->lo;
+	return a < b;
+}
+
+static void swap(size_t *a, size_t *b)
+{
+	size_t c = *a;
+
+	*a = *b;
+	*b = c;
+}
+
+static int push(struct ranges *r, size_t idx, struct budget *budget)
+{
+	void *array = r->heap;
+	size_t i = r->heap_cnt;
+	int err = budget_grow(budget, &array, &r->heap_cap, r->heap_cnt, sizeof(*r->heap));
+
+	r->heap = array;
+	if (err)
+		return err;
+	r->heap[r->heap_cnt++] = idx;
+	for (; i && owns(r, r->heap[i], r->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		swap(&r->heap[i], &r->heap[(i - 1) / 2]);
+	return 0;
+}
+
+static void pop(struct ranges *r)
+{
+	size_t i = 0;
+
+	r->heap[0] = r->heap[--r->heap_cnt];
+	for (;;) {
+		size_t best = i, child;
+
+		for (child = 2 * i + 1; child <= 2 * i + 2 && child < r->heap_cnt; child++)
+			if (owns(r, r->heap[child], r->heap[best]))
+				best = child;
+		if (best == i)
+			return;
+		swap(&r->heap[i], &r->heap[best]);
+		i = best;
 	}
 }
 
-void ranges_free(struct ranges *r)
+static int emit(struct ranges *r, uint64_t start, size_t idx, struct budget *budget)
 {
-	free(r->v);
-	*r = (struct ranges){ 0 };
+	void *array = r->spans;
+	int err;
+
+	if (r->span_cnt && r->spans[r->span_cnt - 1].idx == idx)
+		return 0;
+	err = budget_grow(budget, &array, &r->span_cap, r->span_cnt, sizeof(*r->spans));
+	r->spans = array;
+	if (!err)
+		r->spans[r->span_cnt++] = (struct ranges_span){ .start = start, .idx = idx };
+	return err;
 }
 
-/* How many ranges start at or before addr. */
-static size_t upper_bound(const struct ranges *r, uint64_t addr)
+/*
+ * One step of the sweep. At r->at, everything before is decided and nothing that ends there is on
+ * top: so the top owns what follows, up to its end or the next start.
+ */
+static int step(struct ranges *r, struct budget *budget)
 {
-	size_t lo = 0, hi = r->cnt;
+	const struct range *top;
+	int err;
+
+	if (r->next < r->cnt && (!r->heap_cnt || r->v[r->next].lo <= r->at)) {
+		if (!r->heap_cnt && r->v[r->next].lo > r->at)
+			r->at = r->v[r->next].lo;
+		err = push(r, r->next, budget);
+		r->next += !err;
+		return err;
+	}
+	top = &r->v[r->heap[0]];
+	if (top->hi <= r->at) {
+		pop(r);
+		return r->heap_cnt ? 0 : emit(r, r->at, SIZE_MAX, budget);
+	}
+	err = emit(r, r->at, r->heap[0], budget);
+	if (err)
+		return err;
+	r->at = top->hi;
+	if (r->next < r->cnt && r->v[r->next].lo < r->at)
+		r->at = r->v[r->next].lo;
+	return 0;
+}
+
+int ranges_settle(struct ranges *r, struct budget *budget)
+{
+	void *array = r->v;
+	int err = 0;
+
+	if (!r->sorted) {
+		err = slicesort_run(&r->sort, &array, r->cnt, sizeof(*r->v), compare, budget);
+		r->v = array;
+		r->sorted = !err;
+	}
+	while (!err && (r->next < r->cnt || r->heap_cnt)) {
+		err = step(r, budget);
+		if (!err)
+			err = budget_work(budget, 2);
+	}
+	if (err)
+		return err;
+	budget_free(budget, r->heap, r->heap_cap, sizeof(*r->heap));
+	r->heap = NULL;
+	r->heap_cap = 0;
+	r->settled = true;
+	return 0;
+}
+
+const struct range *ranges_find(const struct ranges *r, uint64_t addr)
+{
+	size_t lo = 0, hi = r->span_cnt;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (r->v[mid].lo <= addr)
+		if (r->spans[mid].start <= addr)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo;
+	return lo && r->spans[lo - 1].idx != SIZE_MAX ? &r->v[r->spans[lo - 1].idx] : NULL;
 }
 
-const struct range *ranges_next(const struct ranges *r, uint64_t addr, size_t *pos)
+void ranges_free(struct ranges *r, struct budget *budget)
 {
-	size_t i = *pos == SIZE_MAX ? upper_bound(r, addr) : *pos;
-	size_t steps;
-
-	for (steps = 0; i > 0 && r->v[i - 1].max_hi > addr && steps < STEPS_MAX; steps++) {
-		i--;
-		if (r->v[i].hi > addr) {
-			*pos = i;
-			return &r->v[i];
-		}
-	}
-	*pos = 0;
-	return NULL;
-}
-
-const struct range *ranges_smallest(const struct ranges *r, uint64_t addr)
-{
-	const struct range *best = NULL, *cand;
-	size_t pos = SIZE_MAX, steps;
-
-	for (steps = 0; steps < STEPS_MAX && (cand = ranges_next(r, addr, &pos)); steps++)
-		if (!best || cand->hi - cand->lo < best->hi - best->lo)
-			best = cand;
-	return best;
+	slicesort_free(&r->sort, r->cnt, sizeof(*r->v), budget);
+	budget_free(budget, r->heap, r->heap_cap, sizeof(*r->heap));
+	budget_free(budget, r->spans, r->span_cap, sizeof(*r->spans));
+	budget_free(budget, r->v, r->cap, sizeof(*r->v));
+	*r = (struct ranges){ 0 };
 }

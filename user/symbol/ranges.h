@@ -6,32 +6,53 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbol/slicesort.h"
+
+struct budget;
+
 /* Addresses [lo, hi) that belong to `id`, a number of the owner's. */
 struct range {
 	uint64_t lo, hi;
-	uint64_t max_hi; /* the largest hi up to and including this one, in sorted order */
 	uint64_t id;
+	uint64_t rank; /* where ranges overlap, the lowest owns the address */
 };
 
-/* Ranges that may overlap, sorted once and then asked. {0} is a valid empty set. */
+/* From start up to the next span's start addresses belong to v[idx], or to none. */
+struct ranges_span {
+	uint64_t start;
+	size_t idx; /* SIZE_MAX = none */
+};
+
+/* Ranges that may overlap, settled once and then asked. {0} is a valid empty set. */
 struct ranges {
 	struct range *v;
 	size_t cnt, cap;
+	struct ranges_span *spans;
+	size_t span_cnt, span_cap;
+
+	/* where settling goes on */
+	struct slicesort sort;
+	size_t *heap; /* ranges that reach over `at`, the owner first */
+	size_t heap_cnt, heap_cap;
+	size_t next;
+	uint64_t at;
+	bool sorted, settled;
 };
 
-/* Empty ranges are ignored. */
-void ranges_add(struct ranges *r, uint64_t lo, uint64_t hi, uint64_t id);
-void ranges_sort(struct ranges *r);
-void ranges_free(struct ranges *r);
+/* Empty ranges are ignored. 0 or -ENOMEM. */
+int ranges_add(struct ranges *r, uint64_t lo, uint64_t hi, uint64_t id, uint64_t rank,
+	       struct budget *budget);
 
 /*
- * The ranges that contain addr, from the one that starts last to the one that starts first: begin
- * with *pos = SIZE_MAX, NULL at the end. Gives up after a bounded number of steps, which only a
- * file made to overlap can reach.
+ * Decides who owns which address: of the ranges around it the one of lowest rank; of equals the one
+ * that starts last, then the one added first. Call once all are added. 0, -EAGAIN (call again),
+ * -ENOMEM or -EDQUOT.
  */
-const struct range *ranges_next(const struct ranges *r, uint64_t addr, size_t *pos);
+int ranges_settle(struct ranges *r, struct budget *budget);
 
-/* The smallest range that contains addr; of equals the one added first; NULL when none does. */
-const struct range *ranges_smallest(const struct ranges *r, uint64_t addr);
+/* The range that owns addr, or NULL. */
+const struct range *ranges_find(const struct ranges *r, uint64_t addr);
+
+void ranges_free(struct ranges *r, struct budget *budget);
 
 #endif /* D9_SYMBOL_RANGES_H */

@@ -9,17 +9,17 @@
  *
  * A debug file counts when its build-id is that of the module, or, where the module has none, when
  * its checksum is the one in .gnu_debuglink: names of another build are worse than none.
+ *
+ * Reading is a row of steps. Each goes on where it stopped when the slice was used up; a step of the
+ * symbol table that runs out of budget is left with what it has, and the next one follows.
  */
 #include "symbol/symbolizer.h"
 
 #include <errno.h>
 #include <link.h>
-#include <lzma.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -27,28 +27,50 @@
 #include "base/buf.h"
 #include "symbol/budget.h"
 #include "symbol/demangle.h"
+#include "symbol/dwfile.h"
 #include "symbol/dwinfo.h"
 #include "symbol/elfimg.h"
+#include "symbol/minidebug.h"
 #include "symbol/plt.h"
 #include "symbol/symtab.h"
 
 #define MEM_DEFAULT (256ull << 20)
 #define CPU_DEFAULT_NS 2000000000ull
 #define ENTRIES_DEFAULT 100000000ull
-#define MINI_SIZE_MAX (64u << 20)
+/* Debug files, which anyone may point to, are no larger. */
+#define DEBUG_SIZE_MAX (4ull << 30)
+#define CRC_CHUNK (64u << 10)
+/* Bringing a chunk in and adding it up, in units of budget_work(). */
+#define CRC_WORK 2048
+/* What a look-up may take beside the budget, so that a long recording does not use it up. */
+#define ANSWER_NS 100000
+#define ANSWER_ENTRIES 1000
+
+enum debug_step { DEBUG_BY_ID, DEBUG_BY_LINK, DEBUG_CHECKSUM, DEBUG_DONE };
 
 struct symbolizer {
 	struct symbolizer_cfg cfg;
 	struct budget symtab_budget, dwarf_budget;
 	struct elfimg img;
+
 	struct elfimg debug; /* separate debug file; closed when there is none */
-	struct elfimg mini; /* what .gnu_debugdata unpacks to */
-	struct elfimg alt; /* what dwz moved out of the debug information */
+	enum debug_step debug_step;
+	uint32_t crc, crc_wanted;
+	size_t crc_pos;
+
 	struct symtab symtab;
+	unsigned int symtab_step;
+	bool symtab_full; /* .symtab was there */
+	struct plt plt;
+	struct minidebug *unpacking;
+	struct elfimg mini; /* what .gnu_debugdata unpacks to */
+	size_t mini_cap;
+
+	struct elfimg alt; /* what dwz moved out of the debug information */
 	struct dwinfo *dwarf;
+	bool dwarf_refused; /* for good */
+	bool left_out; /* a part of it was too large */
 	struct buf text; /* names of the last answer */
-	bool debug_tried, symtab_tried, dwarf_tried;
-	bool dwarf_refused; /* a unit too large for the memory we may have */
 };
 
 static bool same_id(const struct elfimg *img, const uint8_t *id, size_t id_sz)
@@ -75,6 +97,7 @@ static void set_cfg(struct symbolizer *sym, const struct symbolizer_cfg *cfg)
 	budget_init(&sym->symtab_budget, &max);
 	max.mem = sym->cfg.dwarf_mem_max;
 	budget_init(&sym->dwarf_budget, &max);
+	symtab_init(&sym->symtab, &sym->symtab_budget);
 }
 
 void symbolizer_slice(struct symbolizer *sym, uint64_t cpu_ns)
@@ -92,7 +115,7 @@ int symbolizer_open(int fd, const uint8_t *build_id, size_t build_id_sz,
 	struct symbolizer *sym;
 	int err;
 
-	err = elfimg_open(&img, fd);
+	err = elfimg_open(&img, fd, 0);
 	if (err)
 		return err;
 	if (build_id_sz && !same_id(&img, build_id, build_id_sz)) {
@@ -154,6 +177,8 @@ void symbolizer_free(struct symbolizer *sym)
 	if (!sym)
 		return;
 	dwinfo_free(sym->dwarf);
+	minidebug_free(sym->unpacking);
+	plt_free(&sym->plt, &sym->symtab);
 	symtab_free(&sym->symtab);
 	elfimg_close(&sym->alt);
 	elfimg_close(&sym->mini);
@@ -170,120 +195,210 @@ static int want_open(struct symbolizer *sym, const struct symbolizer_want *want,
 	if (!sym->cfg.open_debug)
 		return -ENOENT;
 	fd = sym->cfg.open_debug(sym->cfg.open_ctx, want);
-	return fd < 0 ? fd : elfimg_open(img, fd);
+	return fd < 0 ? fd : elfimg_open(img, fd, DEBUG_SIZE_MAX);
 }
 
-static bool open_by_build_id(struct symbolizer *sym, const uint8_t *id, size_t id_sz)
+static int open_by_build_id(struct symbolizer *sym, const uint8_t *id, size_t id_sz)
 {
 	struct symbolizer_want want = {
 		.kind = SYMBOLIZER_WANT_BUILD_ID,
 		.build_id = id,
 		.build_id_sz = id_sz,
 	};
+	int err = id_sz ? want_open(sym, &want, &sym->debug) : -ENOENT;
 
-	if (want_open(sym, &want, &sym->debug))
-		return false;
-	if (same_id(&sym->debug, id, id_sz))
-		return true;
-	elfimg_close(&sym->debug);
-	return false;
+	if (!err && !same_id(&sym->debug, id, id_sz))
+		elfimg_close(&sym->debug);
+	return err == -EAGAIN ? err : 0;
 }
 
-static void open_by_debuglink(struct symbolizer *sym, const uint8_t *id, size_t id_sz)
+/* The name in .gnu_debuglink, and the checksum behind it; NULL when there is none. */
+static const char *debuglink(const struct elfimg *img, uint32_t *crc)
+{
+	struct elfimg_sec sec;
+	const uint8_t *data;
+	size_t size, len;
+
+	data = elfimg_find(img, ".gnu_debuglink", &sec) ? elfimg_data(img, &sec, &size) : NULL;
+	len = data ? strnlen((const char *)data, size) : 0;
+	len = (len + 4) & ~3ull;
+	if (!data || !*data || len > size || size - len < sizeof(*crc))
+		return NULL;
+	memcpy(crc, data + len, sizeof(*crc));
+	return (const char *)data;
+}
+
+static int open_by_debuglink(struct symbolizer *sym, const uint8_t *id, size_t id_sz)
 {
 	struct symbolizer_want want = { .kind = SYMBOLIZER_WANT_DEBUGLINK };
-	GElf_Word crc;
-	bool right;
+	int err;
 
-	want.name = dwelf_elf_gnu_debuglink(sym->img.elf, &crc);
-	if (!want.name || !*want.name || want_open(sym, &want, &sym->debug))
-		return;
-	if (id_sz)
-		right = same_id(&sym->debug, id, id_sz);
-	else
-		right = crc32_z(0, sym->debug.bytes, sym->debug.size) == crc;
-	if (!right)
+	want.name = debuglink(&sym->img, &sym->crc_wanted);
+	err = want.name ? want_open(sym, &want, &sym->debug) : -ENOENT;
+	if (!err && id_sz && !same_id(&sym->debug, id, id_sz))
 		elfimg_close(&sym->debug);
+	return err == -EAGAIN ? err : 0;
 }
 
-static void find_debug_file(struct symbolizer *sym)
+static int check_checksum(struct symbolizer *sym, bool has_id)
 {
-	const uint8_t *id;
-	size_t id_sz;
+	struct elfimg *debug = &sym->debug;
+	int err = 0;
 
-	if (sym->debug_tried)
-		return;
-	sym->debug_tried = true;
-	id_sz = elfimg_build_id(&sym->img, &id);
-	if (!id_sz || !open_by_build_id(sym, id, id_sz))
-		open_by_debuglink(sym, id, id_sz);
+	if (has_id || !debug->bytes)
+		return 0;
+	while (!err && sym->crc_pos < debug->size) {
+		size_t n = debug->size - sym->crc_pos;
+
+		n = n < CRC_CHUNK ? n : CRC_CHUNK;
+		sym->crc = crc32_z(sym->crc, debug->bytes + sym->crc_pos, n);
+		sym->crc_pos += n;
+		err = budget_work(&sym->dwarf_budget, CRC_WORK);
+	}
+	if (err == -EAGAIN)
+		return err;
+	if (err || sym->crc != sym->crc_wanted)
+		elfimg_close(debug);
+	return 0;
 }
 
-/* Unpacks with a bound on memory and on size: a few kilobytes can claim to be gigabytes. */
-static void open_mini(struct symbolizer *sym)
+/* Counts as work on debug information. 0, or -EAGAIN. */
+static int find_debug_file(struct symbolizer *sym)
 {
-	size_t cap = 0, in_pos = 0, out_pos = 0;
-	uint64_t mem = MINI_SIZE_MAX;
-	uint8_t *bytes = NULL;
-	lzma_ret ret = LZMA_BUF_ERROR;
-	GElf_Shdr shdr;
-	Elf_Data *data;
-	Elf_Scn *scn;
+	const uint8_t *id = NULL;
+	size_t id_sz = elfimg_build_id(&sym->img, &id);
+	int err = 0;
 
-	scn = elfimg_section(&sym->img, ".gnu_debugdata", &shdr);
-	data = scn ? elf_rawdata(scn, NULL) : NULL;
-	if (!data || !data->d_buf)
-		return;
-	for (cap = 1 << 20; ret == LZMA_BUF_ERROR && cap <= MINI_SIZE_MAX; cap *= 4) {
-		bytes = xrealloc(bytes, cap);
-		in_pos = out_pos = 0;
-		ret = lzma_stream_buffer_decode(&mem, 0, NULL, data->d_buf, &in_pos, data->d_size,
-						bytes, &out_pos, cap);
+	while (!err && sym->debug_step < DEBUG_DONE) {
+		if (sym->debug_step == DEBUG_BY_ID)
+			err = open_by_build_id(sym, id, id_sz);
+		else if (sym->debug_step == DEBUG_BY_LINK && !sym->debug.bytes)
+			err = open_by_debuglink(sym, id, id_sz);
+		else if (sym->debug_step == DEBUG_CHECKSUM)
+			err = check_checksum(sym, id_sz > 0);
+		sym->debug_step += !err;
 	}
-	if (ret != LZMA_OK)
-		free(bytes);
-	else
-		elfimg_open_mem(&sym->mini, bytes, out_pos, ELFIMG_HEAP);
+	return err;
 }
 
-static void load_symtab(struct symbolizer *sym)
+static int add_own_symbols(struct symbolizer *sym)
 {
-	size_t cnt;
+	int err = symtab_add_image(&sym->symtab, &sym->img, SHT_SYMTAB);
 
-	if (sym->symtab_tried)
-		return;
-	sym->symtab_tried = true;
-	cnt = symtab_add_image(&sym->symtab, &sym->img, SHT_SYMTAB);
-	if (!cnt) {
-		find_debug_file(sym);
-		if (sym->debug.elf)
-			cnt = symtab_add_image(&sym->symtab, &sym->debug, SHT_SYMTAB);
+	sym->symtab_full = sym->symtab.sym_cnt > 0;
+	return err;
+}
+
+static int look_for_debug_file(struct symbolizer *sym)
+{
+	int err;
+
+	if (sym->symtab_full)
+		return 0;
+	budget_leave(&sym->symtab_budget);
+	budget_enter(&sym->dwarf_budget);
+	err = find_debug_file(sym);
+	budget_leave(&sym->dwarf_budget);
+	budget_enter(&sym->symtab_budget);
+	return err;
+}
+
+static int add_debug_symbols(struct symbolizer *sym)
+{
+	int err;
+
+	if (sym->symtab_full || !sym->debug.bytes)
+		return 0;
+	err = symtab_add_image(&sym->symtab, &sym->debug, SHT_SYMTAB);
+	if (err != -EAGAIN)
+		sym->symtab_full = sym->symtab.sym_cnt > 0;
+	return err;
+}
+
+static int add_dynamic_symbols(struct symbolizer *sym)
+{
+	return sym->symtab_full ? 0 : symtab_add_image(&sym->symtab, &sym->img, SHT_DYNSYM);
+}
+
+static int unpack_mini(struct symbolizer *sym)
+{
+	uint8_t *bytes;
+	size_t size;
+	int ret;
+
+	if (sym->symtab_full)
+		return 0;
+	ret = sym->unpacking ? 1 : minidebug_new(&sym->img, &sym->symtab_budget, &sym->unpacking);
+	if (ret == 1)
+		ret = minidebug_run(sym->unpacking);
+	if (ret == -EAGAIN)
+		return ret;
+	if (!ret && sym->unpacking) {
+		bytes = minidebug_steal(sym->unpacking, &size, &sym->mini_cap);
+		elfimg_open_mem(&sym->mini, bytes, size, ELFIMG_HEAP);
 	}
-	if (!cnt) {
-		symtab_add_image(&sym->symtab, &sym->img, SHT_DYNSYM);
-		open_mini(sym);
-		if (sym->mini.elf)
-			symtab_add_image(&sym->symtab, &sym->mini, SHT_SYMTAB);
+	minidebug_free(sym->unpacking);
+	sym->unpacking = NULL;
+	return 0;
+}
+
+static int add_mini_symbols(struct symbolizer *sym)
+{
+	if (sym->symtab_full || !sym->mini.bytes)
+		return 0;
+	return symtab_add_image(&sym->symtab, &sym->mini, SHT_SYMTAB);
+}
+
+static int add_stubs(struct symbolizer *sym)
+{
+	int err = plt_add_symbols(&sym->plt, &sym->symtab, &sym->img);
+
+	if (err != -EAGAIN)
+		plt_free(&sym->plt, &sym->symtab);
+	return err;
+}
+
+static int finish_symtab(struct symbolizer *sym)
+{
+	return symtab_finish(&sym->symtab);
+}
+
+/* 0 or -EAGAIN. */
+static int load_symtab(struct symbolizer *sym)
+{
+	static int (*const steps[])(struct symbolizer *) = {
+		add_own_symbols, look_for_debug_file, add_debug_symbols, add_dynamic_symbols,
+		unpack_mini,	 add_mini_symbols,    add_stubs,	 finish_symtab,
+	};
+	const unsigned int step_cnt = sizeof(steps) / sizeof(steps[0]);
+	int err = 0;
+
+	if (sym->symtab_step == step_cnt)
+		return 0;
+	budget_enter(&sym->symtab_budget);
+	while (err != -EAGAIN && sym->symtab_step < step_cnt) {
+		err = steps[sym->symtab_step](sym);
+		sym->symtab_step += err != -EAGAIN;
 	}
-	plt_add_symbols(&sym->symtab, &sym->img);
-	symtab_finish(&sym->symtab);
+	budget_leave(&sym->symtab_budget);
+	return err == -EAGAIN ? err : 0;
 }
 
 /* Names in tables may carry a version: memcpy@@GLIBC_2.14. */
 static void write_name(struct buf *text, const struct symtab_sym *s)
 {
-	const char *at = strchr(s->name, '@');
+	size_t len = strnlen(s->name, DEMANGLE_MAX);
+	const char *at = memchr(s->name, '@', len);
 
-	demangle_name(text, s->name, at && at > s->name ? (size_t)(at - s->name) : strlen(s->name));
+	demangle_name(text, s->name, at && at > s->name ? (size_t)(at - s->name) : len);
 	if (s->plt)
 		buf_addstr(text, "@plt");
 }
 
-/* The symbol around addr, and the span of addresses that it owns there. */
-static const struct symtab_sym *find_sym(struct symbolizer *sym, uint64_t addr,
+/* The symbol around addr, and the span of addresses that it owns there; after load_symtab(). */
+static const struct symtab_sym *find_sym(const struct symbolizer *sym, uint64_t addr,
 					 const struct symtab_span **span)
 {
-	load_symtab(sym);
 	*span = symtab_find(&sym->symtab, addr);
 	return *span ? &sym->symtab.syms[(*span)->sym] : NULL;
 }
@@ -293,7 +408,10 @@ int symbolizer_name(struct symbolizer *sym, uint64_t off, struct symbolizer_fram
 	const struct symtab_span *span;
 	const struct symtab_sym *s;
 	uint64_t addr;
+	int err = load_symtab(sym);
 
+	if (err)
+		return err;
 	s = elfimg_addr(&sym->img, off, &addr) ? find_sym(sym, addr, &span) : NULL;
 	if (!s)
 		return 0;
@@ -307,85 +425,70 @@ int symbolizer_name(struct symbolizer *sym, uint64_t off, struct symbolizer_fram
 	return elfimg_off(&sym->img, s->addr, &out->start);
 }
 
-/* dwz moves what several debug files share to one more file; without it names would be holes. */
-static bool open_alt(struct symbolizer *sym, const struct elfimg *debug)
+/*
+ * dwz moves what several debug files share to one more file; without it names would be holes. 1
+ * when it is not needed or there, 0, or -EAGAIN.
+ */
+static int open_alt(struct symbolizer *sym, const struct elfimg *debug)
 {
 	struct symbolizer_want want = { .kind = SYMBOLIZER_WANT_ALTLINK };
-	GElf_Shdr shdr;
-	Elf_Scn *scn = elfimg_section(debug, ".gnu_debugaltlink", &shdr);
-	Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
-	const char *end;
+	struct elfimg_sec sec;
+	const uint8_t *data;
+	size_t size, len;
+	int err;
 
-	if (!scn || sym->alt.elf)
-		return true;
-	if (!data || !data->d_buf)
-		return false;
-	want.name = data->d_buf;
-	end = memchr(want.name, '\0', data->d_size);
-	if (!end)
-		return false;
-	want.build_id = (const uint8_t *)end + 1;
-	want.build_id_sz = data->d_size - (end + 1 - want.name);
-	if (!want.build_id_sz || want_open(sym, &want, &sym->alt))
-		return false;
-	if (same_id(&sym->alt, want.build_id, want.build_id_sz) &&
-	    elfimg_has_debug_info(&sym->alt, sym->cfg.dwarf_mem_max))
-		return true;
+	if (sym->alt.bytes || !elfimg_find(debug, ".gnu_debugaltlink", &sec))
+		return 1;
+	data = elfimg_data(debug, &sec, &size);
+	len = data ? strnlen((const char *)data, size) : 0;
+	if (!data || size - len < 2)
+		return 0;
+	want.name = (const char *)data;
+	want.build_id = data + len + 1;
+	want.build_id_sz = size - len - 1;
+	err = want_open(sym, &want, &sym->alt);
+	if (err)
+		return err == -EAGAIN ? err : 0;
+	if (same_id(&sym->alt, want.build_id, want.build_id_sz) && dwfile_has_info(&sym->alt))
+		return 1;
 	elfimg_close(&sym->alt);
-	return false;
+	return 0;
 }
 
-/* Libdw leaves unpacked sections described in the image: the file's own bytes must come back. */
-static void restore_image(struct elfimg *img)
+/* The image that has debug information for this module: 1, 0 when there is none, -EAGAIN. */
+static int debug_image(struct symbolizer *sym, const struct elfimg **img)
 {
-	if (img->mem == ELFIMG_MAPPED)
-		madvise(img->bytes, img->size, MADV_DONTNEED);
+	int err;
+
+	if (sym->cfg.no_dwarf || sym->dwarf_refused)
+		return 0;
+	*img = &sym->img;
+	if (dwfile_has_info(*img))
+		return 1;
+	err = find_debug_file(sym);
+	if (err)
+		return err;
+	*img = &sym->debug;
+	return sym->debug.bytes && dwfile_has_info(*img);
 }
 
-/* The image that has debug information for this module, or NULL. */
-static const struct elfimg *debug_image(struct symbolizer *sym)
-{
-	size_t mem_max = sym->cfg.dwarf_mem_max;
-
-	if (sym->cfg.no_dwarf)
-		return NULL;
-	if (elfimg_has_debug_info(&sym->img, mem_max))
-		return &sym->img;
-	find_debug_file(sym);
-	if (sym->debug.elf && elfimg_has_debug_info(&sym->debug, mem_max))
-		return &sym->debug;
-	return NULL;
-}
-
-static void load_dwarf(struct symbolizer *sym)
+/* 1 when there is debug information, 0, or -EAGAIN. */
+static int load_dwarf(struct symbolizer *sym)
 {
 	const struct elfimg *debug;
+	int ret;
 
-	if (sym->dwarf_tried)
-		return;
-	sym->dwarf_tried = true;
-	debug = sym->dwarf_refused ? NULL : debug_image(sym);
-	if (!debug || !open_alt(sym, debug))
-		return;
-	if (dwinfo_new(debug, sym->alt.elf ? &sym->alt : NULL, &sym->img, &sym->dwarf_budget,
-		       &sym->dwarf))
+	if (sym->dwarf)
+		return 1;
+	ret = debug_image(sym, &debug);
+	if (ret == 1)
+		ret = open_alt(sym, debug);
+	if (ret == 1)
+		sym->dwarf = dwinfo_new(debug, sym->alt.bytes ? &sym->alt : NULL, &sym->img,
+					&sym->dwarf_budget);
+	else if (!ret)
 		sym->dwarf_refused = true;
-}
-
-static void give_up_dwarf(struct symbolizer *sym)
-{
-	symbolizer_drop_dwarf(sym);
-	sym->dwarf_refused = true;
-}
-
-/* Memory ran out in the middle: start anew, unless this unit alone is what does not fit. */
-static int frames_again(struct symbolizer *sym, uint64_t addr, struct dwinfo_frame *out, size_t max)
-{
-	if (!dwinfo_used(sym->dwarf))
-		return 0;
-	symbolizer_drop_dwarf(sym);
-	load_dwarf(sym);
-	return sym->dwarf ? dwinfo_frames(sym->dwarf, addr, &sym->text, out, max) : 0;
+	return ret;
 }
 
 static void write_sym(struct symbolizer *sym, const struct symtab_sym *s, struct dwinfo_frame *f)
@@ -402,7 +505,7 @@ static int frame_without_function(struct symbolizer *sym, uint64_t addr, struct 
 	const struct symtab_span *span;
 	const struct symtab_sym *s;
 
-	if (!sym->dwarf || !dwinfo_line(sym->dwarf, addr, &sym->text, f))
+	if (!dwinfo_line(sym->dwarf, addr, &sym->text, f))
 		return 0;
 	s = find_sym(sym, addr, &span);
 	if (!s)
@@ -426,6 +529,17 @@ static void improve_name(struct symbolizer *sym, struct dwinfo_frame *f)
 		write_sym(sym, s, f);
 }
 
+/* Lets a budget grow with what is asked, or gives debug information up when it has ended. */
+static void settle_budget(struct symbolizer *sym, int ret)
+{
+	if (budget_reached(&sym->dwarf_budget)) {
+		symbolizer_drop_dwarf(sym);
+		sym->dwarf_refused = true;
+	} else if (ret >= 0) {
+		budget_allow(&sym->dwarf_budget, ANSWER_NS, ANSWER_ENTRIES);
+	}
+}
+
 static int find_frames(struct symbolizer *sym, uint64_t addr, struct dwinfo_frame *found,
 		       size_t max)
 {
@@ -433,18 +547,19 @@ static int find_frames(struct symbolizer *sym, uint64_t addr, struct dwinfo_fram
 
 	buf_clear(&sym->text);
 	budget_enter(&sym->dwarf_budget);
-	cnt = dwinfo_frames(sym->dwarf, addr, &sym->text, found, max);
-	if (cnt == -E2BIG)
-		cnt = frames_again(sym, addr, found, max);
+	cnt = load_dwarf(sym);
+	if (cnt == 1)
+		cnt = dwinfo_frames(sym->dwarf, addr, &sym->text, found, max);
 	budget_leave(&sym->dwarf_budget);
-	if (budget_reached(&sym->dwarf_budget)) {
-		give_up_dwarf(sym);
+	sym->left_out |= sym->dwarf && dwinfo_left_out(sym->dwarf);
+	settle_budget(sym, cnt);
+	if (cnt == -EAGAIN)
+		return cnt;
+	if (cnt < 0 || !sym->dwarf)
 		return 0;
-	}
 	if (!cnt)
 		return frame_without_function(sym, addr, found);
-	if (cnt > 0)
-		improve_name(sym, &found[0]);
+	improve_name(sym, &found[0]);
 	return cnt;
 }
 
@@ -455,12 +570,12 @@ int symbolizer_frames(struct symbolizer *sym, uint64_t off, struct symbolizer_fr
 	uint64_t addr;
 	int cnt, i;
 
-	budget_enter(&sym->dwarf_budget);
-	load_dwarf(sym);
-	budget_leave(&sym->dwarf_budget);
-	if (!max || !sym->dwarf || !elfimg_addr(&sym->img, off, &addr))
+	if (!max || !elfimg_addr(&sym->img, off, &addr))
 		return 0;
-	cnt = find_frames(sym, addr, found, max < DWINFO_DEPTH_MAX ? max : DWINFO_DEPTH_MAX);
+	cnt = load_symtab(sym);
+	if (!cnt)
+		cnt = find_frames(sym, addr, found,
+				  max < DWINFO_DEPTH_MAX ? max : DWINFO_DEPTH_MAX);
 	for (i = 0; i < cnt; i++) {
 		const struct dwinfo_frame *f = &found[i];
 
@@ -474,12 +589,21 @@ int symbolizer_frames(struct symbolizer *sym, uint64_t off, struct symbolizer_fr
 		if (!elfimg_off(&sym->img, f->lo, &out[i].start))
 			return 0;
 	}
-	return cnt > 0 ? cnt : 0;
+	return cnt;
 }
 
 int symbolizer_has_dwarf(struct symbolizer *sym)
 {
-	return !sym->dwarf_refused && (sym->dwarf || debug_image(sym));
+	const struct elfimg *debug;
+	int ret;
+
+	if (sym->dwarf)
+		return 1;
+	budget_enter(&sym->dwarf_budget);
+	ret = debug_image(sym, &debug);
+	budget_leave(&sym->dwarf_budget);
+	settle_budget(sym, -EAGAIN);
+	return ret;
 }
 
 const char *symbolizer_gave_up(const struct symbolizer *sym)
@@ -491,29 +615,27 @@ const char *symbolizer_gave_up(const struct symbolizer *sym)
 	};
 	const char *bound = budget_reached(&sym->dwarf_budget);
 
+	if (!bound && sym->left_out)
+		bound = "memory";
 	return bound ? bound : symtab[sym->symtab_budget.reached];
 }
 
 int symbolizer_has_symtab(struct symbolizer *sym)
 {
-	load_symtab(sym);
-	return sym->symtab.sym_cnt > 0;
+	int err = load_symtab(sym);
+
+	return err ? err : sym->symtab.sym_cnt > 0;
 }
 
 size_t symbolizer_dwarf_mem(const struct symbolizer *sym)
 {
-	return sym->dwarf ? dwinfo_mem(sym->dwarf) : 0;
+	return sym->dwarf_budget.mem;
 }
 
 void symbolizer_drop_dwarf(struct symbolizer *sym)
 {
-	if (!sym->dwarf)
-		return;
 	dwinfo_free(sym->dwarf);
 	sym->dwarf = NULL;
-	sym->dwarf_tried = false;
-	restore_image(sym->debug.elf ? &sym->debug : &sym->img);
-	restore_image(&sym->alt);
 }
 
 int symbolizer_build_id(int fd, uint8_t out[SYMBOLIZER_BUILD_ID_MAX], size_t *sz)
@@ -526,7 +648,7 @@ int symbolizer_build_id(int fd, uint8_t out[SYMBOLIZER_BUILD_ID_MAX], size_t *sz
 	copy = dup(fd);
 	if (copy < 0)
 		return -errno;
-	err = elfimg_open(&img, copy);
+	err = elfimg_open(&img, copy, 0);
 	if (err)
 		return err;
 	n = elfimg_build_id(&img, &id);

@@ -124,7 +124,7 @@ int symbolizer_has_symtab(struct symbolizer *sym);
  */
 const char *symbolizer_gave_up(const struct symbolizer *sym);
 
-/* Bytes of memory that debug information holds now (an estimate: libdw does not tell). */
+/* Bytes of memory that debug information holds now. */
 size_t symbolizer_dwarf_mem(const struct symbolizer *sym);
 /* Gives that memory back; the next symbolizer_frames() starts anew. */
 void symbolizer_drop_dwarf(struct symbolizer *sym);

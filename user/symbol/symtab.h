@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbol/slicesort.h"
+
+struct budget;
 struct elfimg;
 
 struct symtab_sym {
@@ -23,24 +26,42 @@ struct symtab_span {
 	size_t sym;
 };
 
-/* The code symbols of one module. {0} is a valid empty table. */
+/* The code symbols of one module. */
 struct symtab {
+	struct budget *budget;
 	struct symtab_sym *syms;
 	size_t sym_cnt, sym_cap;
 	struct symtab_span *spans;
 	size_t span_cnt, span_cap;
+	uint64_t spare; /* memory taken for sorting */
+
+	/* where work that was cut short goes on */
+	uint32_t section;
+	uint64_t entry;
+	struct slicesort sort;
+	size_t *open, open_cnt, open_cap, kept, next;
+	uint64_t settled;
+	bool sorted, chosen, finished;
 };
 
+/* An empty table; the budget is borrowed until symtab_free(). */
+void symtab_init(struct symtab *t, struct budget *budget);
+
 /*
- * Adds the code symbols of img's sections of that type (SHT_SYMTAB, SHT_DYNSYM). Returns how many
- * there were. The image must live as long as the table.
+ * Adds the code symbols of img's sections of that type (SHT_SYMTAB, SHT_DYNSYM). The image must live
+ * as long as the table. Returns 0, -EAGAIN (call again with the same arguments) or -EDQUOT (what was
+ * added so far stays).
  */
-size_t symtab_add_image(struct symtab *t, const struct elfimg *img, uint32_t section_type);
+int symtab_add_image(struct symtab *t, const struct elfimg *img, uint32_t section_type);
 
-void symtab_add(struct symtab *t, const struct symtab_sym *sym);
+/* 0, or -EDQUOT when there is no memory for it. */
+int symtab_add(struct symtab *t, const struct symtab_sym *sym);
 
-/* Call once, after the last symbol was added and before the first look-up. */
-void symtab_finish(struct symtab *t);
+/*
+ * Call after the last symbol was added and before the first look-up. Returns 0 or -EAGAIN (call
+ * again). When the budget ends meanwhile, some of the symbols are left.
+ */
+int symtab_finish(struct symtab *t);
 
 /* The symbol that addr belongs to: the innermost with a size, else the nearest one before. */
 const struct symtab_span *symtab_find(const struct symtab *t, uint64_t addr);

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The debug sections of one file as plain bytes: where they lie in the file, or decompressed.
+ *
+ * Only the sections that names and lines come from are touched; types' and variables' locations,
+ * often most of a file, are not.
+ */
+#include "symbol/dwfile.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/budget.h"
+#include "symbol/elfimg.h"
+#include "symbol/unpack.h"
+
+static const char *const names[DWFILE_SECTION_CNT] = {
+	[DWFILE_INFO] = "info",
+	[DWFILE_ABBREV] = "abbrev",
+	[DWFILE_STR] = "str",
+	[DWFILE_LINE_STR] = "line_str",
+	[DWFILE_STR_OFFSETS] = "str_offsets",
+	[DWFILE_ADDR] = "addr",
+	[DWFILE_RANGES] = "ranges",
+	[DWFILE_RNGLISTS] = "rnglists",
+	[DWFILE_LINE] = "line",
+};
+
+/* Either form of name: ".zdebug_" is the older one of compressed sections. */
+static bool find_section(const struct elfimg *img, enum dwfile_section section,
+			 struct elfimg_sec *out)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), ".debug_%s", names[section]);
+	if (elfimg_find(img, name, out))
+		return true;
+	snprintf(name, sizeof(name), ".zdebug_%s", names[section]);
+	return elfimg_find(img, name, out);
+}
+
+bool dwfile_has_info(const struct elfimg *img)
+{
+	struct elfimg_sec sec;
+	size_t size;
+
+	return find_section(img, DWFILE_INFO, &sec) && elfimg_data(img, &sec, &size);
+}
+
+void dwfile_init(struct dwfile *f, const struct elfimg *img, struct budget *budget)
+{
+	*f = (struct dwfile){ .img = img, .budget = budget };
+}
+
+static int load_section(struct dwfile *f, enum dwfile_section section)
+{
+	struct dwfile_data *d = &f->sections[section];
+	struct elfimg_sec sec;
+	int ret;
+
+	if (!f->unpack) {
+		if (!find_section(f->img, section, &sec))
+			return 0;
+		ret = unpack_new(f->img, &sec, f->budget, &f->unpack);
+		if (!ret)
+			d->bytes = elfimg_data(f->img, &sec, &d->size);
+		if (ret <= 0)
+			return ret == -EBADMSG ? 0 : ret;
+	}
+	ret = unpack_run(f->unpack);
+	if (ret == -EAGAIN)
+		return ret;
+	if (!ret) {
+		d->heap = unpack_steal(f->unpack, &d->size);
+		d->bytes = d->heap;
+	}
+	unpack_free(f->unpack);
+	f->unpack = NULL;
+	return ret == -EBADMSG ? 0 : ret;
+}
+
+int dwfile_load(struct dwfile *f)
+{
+	while (f->loaded < DWFILE_SECTION_CNT) {
+		int err = load_section(f, f->loaded);
+
+		if (err)
+			return err;
+		f->loaded++;
+	}
+	return f->sections[DWFILE_INFO].bytes && f->sections[DWFILE_ABBREV].bytes ? 0 : -ENODATA;
+}
+
+void dwfile_fini(struct dwfile *f)
+{
+	unsigned int i;
+
+	for (i = 0; i < DWFILE_SECTION_CNT; i++)
+		if (f->sections[i].heap)
+			budget_free(f->budget, f->sections[i].heap, f->sections[i].size, 1);
+	unpack_free(f->unpack);
+	*f = (struct dwfile){ 0 };
+}
+
+struct dwfile_str dwfile_string(const struct dwfile *f, enum dwfile_section section, uint64_t off)
+{
+	struct dwread r = dwfile_read(f, section, off);
+	size_t max = r.bad ? 0 : dwread_left(&r);
+
+	if (!max)
+		return (struct dwfile_str){ 0 };
+	if (max > DWFILE_STR_MAX)
+		max = DWFILE_STR_MAX;
+	return (struct dwfile_str){ (const char *)r.p, strnlen((const char *)r.p, max) };
+}
