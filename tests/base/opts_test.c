@@ -15,7 +15,8 @@ struct demo {
 	uint32_t hz, after_hz;
 	uint64_t period, ring, duration;
 	struct opt_list events;
-	struct opt_u32s pids, cpus;
+	struct opt_u32s pids, cpus, tids;
+	int nice;
 	const char *level;
 };
 
@@ -29,6 +30,16 @@ static const struct opt rows[] = {
 	  .arg = "PID,...",
 	  .help = "record these processes",
 	  .group = "Target" },
+	{ .name = "tid",
+	  .key = 't',
+	  .kind = OPT_PIDS,
+	  .many = true,
+	  .off = offsetof(struct demo, tids) },
+	{ .name = "nice",
+	  .kind = OPT_INT,
+	  .off = offsetof(struct demo, nice),
+	  .int_min = -20,
+	  .int_max = 19 },
 	{ .name = "all-cpus",
 	  .key = 'a',
 	  .kind = OPT_FLAG,
@@ -162,6 +173,38 @@ Test(opts, every_kind_and_every_spelling)
 	cr_assert_null(d.events.v);
 }
 
+/* pidof prints blanks, and a shell makes words of them or not. */
+Test(opts, pids_are_taken_as_pidof_prints_them)
+{
+	static const uint32_t want[] = { 17, 42, 7, 8, 9 };
+	char *argv[] = ARGS("-t", "17 42", "-t7", "8", "9", "-p", "5", "6", "x7");
+	struct demo d;
+	int first;
+
+	cr_assert_eq(parse(&spec, ARGC(argv), argv, &d, &first), 0);
+	cr_assert_eq(d.tids.cnt, 5);
+	cr_expect_arr_eq(d.tids.v, want, sizeof(want));
+	cr_expect_eq(d.pids.cnt, 1, "only where it is said to take many");
+	cr_expect_eq(first, ARGC(argv) - 2);
+	cr_expect_str_eq(argv[first], "6");
+	opts_fini(&spec, &d);
+}
+
+Test(opts, an_int_may_be_negative)
+{
+	char *argv[] = ARGS("--nice", "-5"), *low[] = ARGS("--nice=-20"),
+	     *high[] = ARGS("--nice=19");
+	struct demo d;
+	int first;
+
+	cr_assert_eq(parse(&spec, ARGC(argv), argv, &d, &first), 0);
+	cr_expect_eq(d.nice, -5);
+	cr_assert_eq(parse(&spec, ARGC(low), low, &d, &first), 0);
+	cr_expect_eq(d.nice, -20);
+	cr_assert_eq(parse(&spec, ARGC(high), high, &d, &first), 0);
+	cr_expect_eq(d.nice, 19);
+}
+
 Test(opts, numbers_fill_their_own_width_and_no_more)
 {
 	char *argv[] = ARGS("--count=0x1ffffffff", "-F", "7");
@@ -258,6 +301,14 @@ static const struct {
 	{ { "-p", "0" }, "-p 0: want numbers above 0 separated by commas, such as 17 or 17,42" },
 	{ { "-p", "17,x" },
 	  "-p 17,x: want numbers above 0 separated by commas, such as 17 or 17,42" },
+	{ { "-p", "17 x" },
+	  "-p 17 x: want numbers above 0 separated by commas, such as 17 or 17,42" },
+	{ { "-p", " " }, "-p  : want numbers above 0 separated by commas, such as 17 or 17,42" },
+	{ { "-t", "7", "8,0" },
+	  "-t 8,0: want numbers above 0 separated by commas, such as 17 or 17,42" },
+	{ { "--nice=-21" }, "--nice -21: want a number from -20 to 19" },
+	{ { "--nice", "20" }, "--nice 20: want a number from -20 to 19" },
+	{ { "--nice", "-" }, "--nice -: want a number from -20 to 19" },
 	{ { "-C", "3-1" }, "-C 3-1: want CPU numbers such as 0-3,8" },
 };
 

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,6 +125,26 @@ static int set_number(const struct parser *p, const struct opt *o, const struct 
 	return 0;
 }
 
+static int set_int(const struct parser *p, const struct opt *o, const struct typed *t,
+		   const char *value)
+{
+	bool negative = *value == '-';
+	uint64_t magnitude;
+	char want[64];
+	int64_t v = 0;
+	int err;
+
+	err = str_parse_u64(value + negative, INT_MAX, &magnitude);
+	if (!err)
+		v = negative ? -(int64_t)magnitude : (int64_t)magnitude;
+	if (err || v < o->int_min || v > o->int_max) {
+		snprintf(want, sizeof(want), "a number from %d to %d", o->int_min, o->int_max);
+		return bad_value(p, t, value, want);
+	}
+	*(int *)((char *)p->dst + o->off) = v;
+	return 0;
+}
+
 static int set_choice(const struct parser *p, const struct opt *o, const struct typed *t,
 		      const char *value)
 {
@@ -141,6 +162,21 @@ static int set_choice(const struct parser *p, const struct opt *o, const struct 
 	return bad_value(p, t, value, want);
 }
 
+/* "17 42" as well, which is how pidof answers. */
+static int parse_pids(const char *value, struct opt_u32s *list)
+{
+	char *copy = xstrdup(value), *save = NULL, *word;
+	int err = -EINVAL;
+
+	for (word = strtok_r(copy, " \t\n", &save); word; word = strtok_r(NULL, " \t\n", &save)) {
+		err = str_parse_list_u32(word, &list->v, &list->cnt);
+		if (err)
+			break;
+	}
+	free(copy);
+	return err;
+}
+
 static int set_u32s(const struct parser *p, const struct opt *o, const struct typed *t,
 		    const char *value)
 {
@@ -149,8 +185,7 @@ static int set_u32s(const struct parser *p, const struct opt *o, const struct ty
 	size_t old = list->cnt;
 	int err;
 
-	err = pids ? str_parse_list_u32(value, &list->v, &list->cnt) :
-		     str_parse_ranges_u32(value, &list->v, &list->cnt);
+	err = pids ? parse_pids(value, list) : str_parse_ranges_u32(value, &list->v, &list->cnt);
 	for (size_t i = old; !err && pids && i < list->cnt; i++) {
 		if (list->v[i] == 0 || list->v[i] > INT32_MAX)
 			err = -ERANGE;
@@ -189,6 +224,8 @@ static int set_value(const struct parser *p, const struct opt *o, const struct t
 	case OPT_SIZE:
 	case OPT_DURATION:
 		return set_number(p, o, t, value);
+	case OPT_INT:
+		return set_int(p, o, t, value);
 	case OPT_CHOICE:
 		return set_choice(p, o, t, value);
 	case OPT_PIDS:
@@ -201,10 +238,16 @@ static int set_value(const struct parser *p, const struct opt *o, const struct t
 	return -EINVAL;
 }
 
+static bool is_list_of_numbers(const char *word)
+{
+	return *word >= '0' && *word <= '9' && !word[strspn(word, "0123456789,")];
+}
+
 /* Applies o; attached is the value in the same word, NULL when there is none. */
 static int apply(struct parser *p, const struct opt *o, const struct typed *t, const char *attached)
 {
 	const char *value = attached;
+	int err;
 
 	if (!opts_takes_value(o->kind))
 		return set_value(p, o, t, NULL);
@@ -218,7 +261,10 @@ static int apply(struct parser *p, const struct opt *o, const struct typed *t, c
 		}
 		value = p->argv[p->next++];
 	}
-	return set_value(p, o, t, value);
+	err = set_value(p, o, t, value);
+	while (!err && o->many && p->next < p->argc && is_list_of_numbers(p->argv[p->next]))
+		err = set_value(p, o, t, p->argv[p->next++]);
+	return err;
 }
 
 static int parse_long(struct parser *p, const char *word)
@@ -370,7 +416,7 @@ static void add_arg(struct buf *b, const struct opt *o)
 	static const char *const names[] = {
 		[OPT_STR] = "STR",	[OPT_U32] = "N",	[OPT_U64] = "N",
 		[OPT_SIZE] = "SIZE",	[OPT_DURATION] = "DUR", [OPT_LIST] = "STR",
-		[OPT_PIDS] = "PID,...", [OPT_CPUS] = "CPUS",
+		[OPT_PIDS] = "PID,...", [OPT_CPUS] = "CPUS",	[OPT_INT] = "N",
 	};
 
 	if (o->arg) {

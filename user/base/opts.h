@@ -19,7 +19,8 @@ enum opt_kind {
 	OPT_DURATION, /* uint64_t ns */
 	OPT_CHOICE, /* int, index in choices */
 	OPT_LIST, /* struct opt_list: repeatable */
-	OPT_PIDS, /* struct opt_u32s: comma list, repeatable; 0 is refused */
+	OPT_INT, /* int, which may be negative */
+	OPT_PIDS, /* struct opt_u32s: list with commas or blanks, repeatable; 0 is refused */
 	OPT_CPUS, /* struct opt_u32s: "0-3,8", repeatable */
 	OPT_HELP, /* nothing; prints the help */
 };
@@ -46,6 +47,8 @@ struct opt {
 	const char *const *choices; /* OPT_CHOICE: NULL-terminated */
 	const char *implied; /* the value when none is attached: -z, --compress[=LEVEL] */
 	uint64_t min, max; /* numbers: bounds; max 0 = the kind's own */
+	int int_min, int_max; /* OPT_INT: bounds */
+	bool many; /* OPT_PIDS: bare numbers behind the value belong to it: -p $(pidof app) */
 };
 
 struct opt_spec {
