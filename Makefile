@@ -51,8 +51,8 @@ SRCS_symbol := $(addprefix user/symbol/, \
 	dwunit.c elfimg.c minidebug.c plt.c ranges.c slicesort.c symbolizer.c symopen.c symtab.c \
 	symworker.c unpack.c)
 SRCS_record := $(addprefix user/record/, \
-	capture.c emit.c event.c eventset.c frames.c early_records.c launch.c maps.c merge.c recorder.c \
-	ring.c sink.c stacks.c status.c targets.c tasks.c texts.c translate.c)
+	capture.c early_records.c emit.c event.c eventset.c frames.c invoker.c launch.c maps.c merge.c \
+	realtime.c recorder.c ring.c sink.c stacks.c status.c targets.c tasks.c texts.c translate.c)
 SRCS_trace := $(addprefix user/trace/, \
 	layout.c names.c reader.c source.c tp_symbols.c trace.c)
 SRCS_profile := $(addprefix user/profile/, \
@@ -103,7 +103,8 @@ TESTS := $(addprefix tests/, \
 		format_test.c import_test.c))
 TESTS_ROOT := $(addprefix tests/bpf/, \
 	command_test.c events_test.c fault_elf_test.c fault_maps_test.c generic_test.c loss_test.c perf_test.c sample_test.c \
-	san_test.c sched_test.c stream_test.c tasks_test.c) \
+	san_test.c sched_test.c stream_test.c tasks_test.c \
+	realtime_test.c) \
 	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c tests/record/as_user_test.c
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).

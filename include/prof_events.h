@@ -193,7 +193,7 @@ enum prof_tp_symbol_kind {
 #define PROF_F_SAMPLES "samples"
 #define PROF_F_BPF_NS "bpf_ns"
 #define PROF_F_BPF_RUNS "bpf_runs"
-#define PROF_F_CPU_NS "cpu_ns" /* of the recorder: user and system */
+#define PROF_F_CPU_NS "cpu_ns" /* of the recorder while recording: user and system */
 #define PROF_F_RSS_BYTES "rss_bytes"
 #define PROF_F_RING_FILL_MAX_BYTES "ring_fill_max_bytes"
 #define PROF_F_BYTES_WRITTEN "bytes_written"
@@ -202,5 +202,7 @@ enum prof_tp_symbol_kind {
 #define PROF_F_BPF_TRACEPOINT_NS "bpf_tracepoint_ns"
 #define PROF_F_BPF_SAMPLE_NS "bpf_sample_ns"
 #define PROF_F_CLOSED "closed" /* 1: the rings are empty, and produced = written + lost */
+#define PROF_F_REALTIME_CPU_NS "realtime_ns" /* of cpu_ns: spent at real-time priority */
+#define PROF_F_END_CPU_NS "end_cpu_ns" /* of the recorder after the end of recording */
 
 #endif /* D9_PROF_EVENTS_H */

@@ -6,8 +6,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -90,6 +92,68 @@ Test(command, output_that_is_full_is_error_three)
 	const char *args[] = { "-o", "/dev/full", "-d", "1", "-a", NULL };
 
 	assert_fails(args, NULL, 3, "/dev/full");
+}
+
+static void small_files_only(void)
+{
+	const struct rlimit lim = { 65536, 65536 };
+
+	setrlimit(RLIMIT_FSIZE, &lim);
+}
+
+Test(command, output_that_may_grow_no_further_is_error_three)
+{
+	const char *args[] = { "-o", live_path("c.bin"), "-d", "20", "-a", "--no-names",
+			       "-e", "timer:*",		 NULL };
+
+	assert_fails(args, small_files_only, 3, "File too large");
+}
+
+Test(command, output_that_is_removed_while_it_is_written_is_error_three)
+{
+	const char *dir = live_path("gone"), *file = live_path("gone/c.bin");
+	const char *argv[] = { live_built("dial9-prof"), "-o", file, "-a", "--no-names", NULL };
+	const struct timespec step = { .tv_nsec = 1000000 };
+	struct live_proc p;
+	struct stat st;
+	int code;
+
+	cr_assert_eq(mkdir(dir, 0777), 0);
+	live_spawn(&p, argv, NULL);
+	while (stat(file, &st) || !st.st_size)
+		nanosleep(&step, NULL);
+	cr_assert_eq(unlink(file), 0);
+	cr_assert_eq(rmdir(dir), 0);
+	code = live_wait(&p);
+	cr_expect_eq(code, 3, "exit code %d", code);
+	assert_said(&p, "removed while it was being written");
+	live_proc_fini(&p);
+}
+
+static void be_badly_named(void)
+{
+	setenv("SUDO_UID", "l000", 1);
+}
+
+static void be_in_no_group(void)
+{
+	setenv("SUDO_UID", "65534", 1);
+	setenv("SUDO_GID", "4294967295", 1);
+}
+
+/* Taken for nobody at all, it would run the command as root. */
+Test(command, nonsense_about_who_called_sudo_is_refused)
+{
+	const char *args[] = {
+		"-o", live_path("c.bin"), "--", "/bin/touch", live_path("ran"), NULL
+	};
+	const char *all[] = { "-o", live_path("c.bin"), "-d", "1", "-a", NULL };
+
+	assert_fails(args, be_badly_named, 2, "SUDO_UID is 'l000'");
+	assert_fails(args, be_in_no_group, 2, "SUDO_GID is '4294967295'");
+	assert_fails(all, be_badly_named, 2, "SUDO_UID is 'l000'");
+	cr_expect(access(live_path("ran"), F_OK), "the command ran");
+	cr_expect(access(live_path("c.bin"), F_OK), "a file was made for nothing");
 }
 
 static void become_nobody(void)

@@ -8,10 +8,11 @@ Records until the target ends, the time is over, or Ctrl-C.
 
 Target:
   -a, --all-cpus         the whole system
-  -p, --pid=PID[,PID]    processes, with threads and children that they make
+  -p, --pid=PID[,PID]    processes, with their threads and children, present and
                          later
   -t, --tid=TID[,TID]    single threads
-      --no-inherit       do not follow new threads and children
+      --no-inherit       neither the children that a process has nor new threads
+                         and children
       --as-root          run COMMAND as root, not as the user behind sudo
 
 Events:
@@ -31,6 +32,11 @@ Output:
                          cannot read (default 0.3)
   -d, --duration=DUR     stop after so long: 10 (seconds), 500ms, 5m, 1h
   -m, --ring-size=SIZE   buffer for each CPU (default 4M)
+
+Recorder:
+  -r, --realtime=PRIO    real-time priority while buffers fill (default 1; 0 for
+                         none)
+      --nice=N           its nice value otherwise (default -15)
 
 Messages:
   -q, --quiet            only errors
@@ -97,6 +103,18 @@ $ dial9-prof -m 2G -a
 ? 1
 $ dial9-prof -d 0 -a
 ! dial9-prof: record: -d 0: want a time such as 10 (seconds), 500ms or 5m within bounds
+? 1
+$ dial9-prof -r 100 -a
+! dial9-prof: record: -r 100: want a number from 0 to 99
+? 1
+$ dial9-prof --nice=20 -a
+! dial9-prof: record: --nice 20: want a number from -20 to 19
+? 1
+$ dial9-prof -p '1 x'
+! dial9-prof: record: -p 1 x: want numbers above 0 separated by commas, such as 17 or 17,42
+? 1
+$ dial9-prof -p 1 2 0
+! dial9-prof: record: -p 0: want numbers above 0 separated by commas, such as 17 or 17,42
 ? 1
 $ dial9-prof --duration= -a
 ! dial9-prof: record: --duration '': want a time such as 10 (seconds), 500ms or 5m

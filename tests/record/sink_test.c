@@ -89,6 +89,34 @@ Test(sink, the_file_of_the_last_recording_is_kept_once, .init = setup, .fini = t
 	cr_expect_str_eq(read_file("t.bin.old"), "two");
 }
 
+Test(sink, a_file_that_was_removed_takes_no_more, .init = setup, .fini = teardown)
+{
+	struct sink *s = NULL;
+	const char *said;
+
+	cr_assert_eq(sink_open("t.bin", NOBODY, NOBODY, &s), 0);
+	cr_assert_eq(sink_write(s, "one", 3), 0);
+	unlink("t.bin");
+	support_catch_stderr();
+	cr_expect_eq(sink_write(s, "two", 3), -EIDRM);
+	said = support_stderr();
+	cr_expect_str_eq(said, "dial9-prof: t.bin was removed while it was being written: the "
+			       "recording is lost\n");
+	sink_close(s);
+}
+
+Test(sink, a_file_that_got_another_name_goes_on, .init = setup, .fini = teardown)
+{
+	struct sink *s = NULL;
+
+	cr_assert_eq(sink_open("t.bin", NOBODY, NOBODY, &s), 0);
+	cr_assert_eq(sink_write(s, "one", 3), 0);
+	write_sink("t.bin", "another");
+	cr_expect_eq(sink_write(s, "two", 3), 0);
+	cr_expect_eq(sink_close(s), 0);
+	cr_expect_str_eq(read_file("t.bin.old"), "onetwo");
+}
+
 /* A command that was mistyped, twice in a row. */
 Test(sink, a_recording_that_wrote_nothing_costs_no_older_one, .init = setup, .fini = teardown)
 {

@@ -25,7 +25,7 @@ static const char *const stack_choices[] = { "none", "user", "both", NULL };
 static const char *const spec_choices[] = { "0.3", "0.4", NULL };
 
 enum { STACKS_NONE, STACKS_USER, STACKS_BOTH, STACKS_DEFAULT = -1 };
-enum { RING_MIN = 4096, RING_MAX = 1 << 30, HZ_MAX = 100000 };
+enum { RING_MIN = 4096, RING_MAX = 1 << 30, HZ_MAX = 100000, PRIORITY_MAX = 99 };
 
 struct record_opts {
 	bool all;
@@ -43,6 +43,8 @@ struct record_opts {
 	int spec;
 	uint64_t ring_bytes;
 	uint64_t duration_ns;
+	uint32_t priority;
+	int nice;
 	bool quiet;
 	bool habit;
 	int verbose;
@@ -64,17 +66,19 @@ static const struct opt record_table[] = {
 	  .kind = OPT_PIDS,
 	  .off = AT(pids),
 	  .arg = "PID[,PID]",
-	  .help = "processes, with threads and children that they make later" },
+	  .many = true,
+	  .help = "processes, with their threads and children, present and later" },
 	{ .name = "tid",
 	  .key = 't',
 	  .kind = OPT_PIDS,
 	  .off = AT(tids),
 	  .arg = "TID[,TID]",
+	  .many = true,
 	  .help = "single threads" },
 	{ .name = "no-inherit",
 	  .kind = OPT_NOT,
 	  .off = AT(inherit),
-	  .help = "do not follow new threads and children" },
+	  .help = "neither the children that a process has nor new threads and children" },
 	{ .name = "as-root",
 	  .kind = OPT_FLAG,
 	  .off = AT(as_root),
@@ -133,6 +137,21 @@ static const struct opt record_table[] = {
 	  .kind = OPT_SIZE,
 	  .off = AT(ring_bytes),
 	  .help = "buffer for each CPU (default 4M)" },
+
+	{ .name = "realtime",
+	  .key = 'r',
+	  .kind = OPT_U32,
+	  .off = AT(priority),
+	  .arg = "PRIO",
+	  .max = PRIORITY_MAX,
+	  .group = "Recorder",
+	  .help = "real-time priority while buffers fill (default 1; 0 for none)" },
+	{ .name = "nice",
+	  .kind = OPT_INT,
+	  .off = AT(nice),
+	  .int_min = -20,
+	  .int_max = 19,
+	  .help = "its nice value otherwise (default -15)" },
 
 	{ .name = "quiet",
 	  .key = 'q',
@@ -232,7 +251,9 @@ static void catch_signals(void)
 	sigaction(SIGTERM, &sa, NULL);
 	sigaction(SIGHUP, &sa, NULL);
 	sa.sa_handler = SIG_IGN;
+	/* errors of the writes say it better */
 	sigaction(SIGPIPE, &sa, NULL);
+	sigaction(SIGXFSZ, &sa, NULL);
 }
 
 static void join_words(struct buf *out, int argc, char **argv)
@@ -290,6 +311,7 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 		.duration_ns = o->duration_ns,
 		.ring_bytes = power_of_two(o->ring_bytes),
 		.pooled_stacks = o->spec == 1,
+		.realtime = { .priority = o->priority, .nice = o->nice },
 		.command_line = command_line,
 		.stop = &stop_asked,
 		.progress = show && summary.on_terminal ? summary_progress : NULL,
@@ -324,6 +346,8 @@ int cmd_record(int argc, char **argv)
 		.switch_stacks = STACKS_DEFAULT,
 		.output = CMD_DEFAULT_FILE,
 		.ring_bytes = 4 << 20,
+		.priority = 1,
+		.nice = -15,
 	};
 	struct buf command_line = { 0 };
 	int first, code = CMD_USAGE, err;

@@ -24,7 +24,7 @@
 #include "trace/source.h"
 #include "trace/trace.h"
 
-enum { HOTTEST = 5 };
+enum { HOTTEST = 5, TOLD_NS = 10000000 };
 
 static double percent(uint64_t part, uint64_t whole)
 {
@@ -80,6 +80,16 @@ static void larger_ring(const struct recorder_cfg *cfg, char *out, size_t sz)
 		snprintf(out, sz, "%" PRIu64 "M", kib / 1024 < 1024 ? kib / 1024 : 1024);
 }
 
+/* What names cost after the end is no part of what recording cost. */
+static void print_cost(const struct status_totals *t)
+{
+	fprintf(stderr, "cost: BPF %.1f%% + recorder %.1f%% of one CPU",
+		percent(t->bpf_ns, t->elapsed_ns), percent(t->cpu_ns, t->elapsed_ns));
+	if (t->end_cpu_ns >= TOLD_NS)
+		fprintf(stderr, ", then %.2f s of CPU time for the end", t->end_cpu_ns / 1e9);
+	fputs(" ]\n", stderr);
+}
+
 static void print_loss(const struct recorder_cfg *cfg, const struct account *account)
 {
 	struct buf line = { 0 };
@@ -113,11 +123,9 @@ static void print_figures(const struct recorder_cfg *cfg, const struct recorder_
 	buf_printf(&line, " (%s lost) and ", lost);
 	str_counted(&line, t->samples, "sample");
 	str_bytes(bytes, t->bytes);
-	fprintf(stderr,
-		"[ dial9-prof: %.1f s, %s in %s (%.1f B each); "
-		"cost: BPF %.1f%% + recorder %.1f%% of one CPU ]\n",
-		t->elapsed_ns / 1e9, buf_cstr(&line), bytes, all ? (double)t->bytes / all : 0,
-		percent(t->bpf_ns, t->elapsed_ns), percent(t->cpu_ns, t->elapsed_ns));
+	fprintf(stderr, "[ dial9-prof: %.1f s, %s in %s (%.1f B each); ", t->elapsed_ns / 1e9,
+		buf_cstr(&line), bytes, all ? (double)t->bytes / all : 0);
+	print_cost(t);
 	buf_free(&line);
 	print_loss(cfg, &account);
 	if (result->sampler && strcmp(result->sampler, "cycles"))

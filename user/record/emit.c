@@ -117,7 +117,7 @@ static const struct schema_def schema_defs[SCHEMA_CNT] = {
 				  { PROF_F_LAST_NS, DIAL9_VARINT },
 			  } },
 	[SCHEMA_STATS] = { PROF_EV_STATS,
-			   16,
+			   18,
 			   {
 				   { PROF_F_ELAPSED_NS, DIAL9_VARINT },
 				   { PROF_F_PRODUCED, DIAL9_VARINT },
@@ -135,6 +135,8 @@ static const struct schema_def schema_defs[SCHEMA_CNT] = {
 				   { PROF_F_BPF_TRACEPOINT_NS, DIAL9_VARINT },
 				   { PROF_F_BPF_SAMPLE_NS, DIAL9_VARINT },
 				   { PROF_F_CLOSED, DIAL9_VARINT },
+				   { PROF_F_REALTIME_CPU_NS, DIAL9_VARINT },
+				   { PROF_F_END_CPU_NS, DIAL9_VARINT },
 			   } },
 };
 
@@ -331,6 +333,7 @@ int emit_stats(struct emit *e, uint64_t ts, const struct emit_stats *s)
 		s->bytes_written, s->bpf_switch_ns,
 		s->bpf_wakeup_ns, s->bpf_tracepoint_ns,
 		s->bpf_sample_ns, s->closed,
+		s->realtime_ns,	  s->end_cpu_ns,
 	};
 	size_t i;
 

@@ -83,7 +83,7 @@ struct emit_stats {
 	uint64_t samples;
 	uint64_t bpf_ns, bpf_runs;
 	uint64_t bpf_switch_ns, bpf_wakeup_ns, bpf_tracepoint_ns, bpf_sample_ns;
-	uint64_t cpu_ns, rss_bytes;
+	uint64_t cpu_ns, realtime_ns, end_cpu_ns, rss_bytes;
 	uint64_t ring_fill_max_bytes;
 	uint64_t bytes_written;
 	bool closed; /* no record is under way any more: the last one */

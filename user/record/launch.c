@@ -20,7 +20,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "base/str.h"
+#include "record/invoker.h"
 
 struct launch {
 	pid_t pid;
@@ -32,20 +32,13 @@ struct launch {
 	int status;
 };
 
-static int become_user(void)
+static int become(const struct invoker *user)
 {
-	const char *uid_text = getenv("SUDO_UID"), *gid_text = getenv("SUDO_GID");
-	const struct passwd *pw;
-	uint64_t uid, gid;
+	const struct passwd *pw = getpwuid(user->uid);
 
-	if (geteuid() || !uid_text || str_parse_u64(uid_text, UINT32_MAX - 1, &uid))
-		return 0;
-	pw = getpwuid(uid);
-	if (!gid_text || str_parse_u64(gid_text, UINT32_MAX - 1, &gid))
-		gid = pw ? pw->pw_gid : uid;
-	if (pw ? initgroups(pw->pw_name, gid) : setgroups(0, NULL))
+	if (pw ? initgroups(pw->pw_name, user->gid) : setgroups(0, NULL))
 		return -errno;
-	if (setgid(gid) || setuid(uid))
+	if (setgid(user->gid) || setuid(user->uid))
 		return -errno;
 	if (pw) {
 		setenv("HOME", pw->pw_dir, 1);
@@ -55,7 +48,7 @@ static int become_user(void)
 	return 0;
 }
 
-static void run_child(char *const *argv, bool as_root, int go_fd, int err_fd)
+static void run_child(char *const *argv, const struct invoker *user, int go_fd, int err_fd)
 {
 	sigset_t none;
 	char c;
@@ -63,11 +56,12 @@ static void run_child(char *const *argv, bool as_root, int go_fd, int err_fd)
 
 	/* What we ignore the command would ignore too; what we catch, the exec resets. */
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (read(go_fd, &c, 1) != 1)
 		_exit(0);
-	err = as_root ? 0 : become_user();
+	err = user->known ? become(user) : 0;
 	if (!err) {
 		execvp(argv[0], argv);
 		err = -errno;
@@ -79,15 +73,18 @@ static void run_child(char *const *argv, bool as_root, int go_fd, int err_fd)
 
 int launch_new(char *const *argv, bool as_root, bool stdout_taken, struct launch **out)
 {
-	int go[2], err[2];
+	struct invoker user = { .known = false };
+	int go[2], err[2], e;
 	struct launch *l;
 	pid_t pid;
 
+	e = as_root ? 0 : invoker_read(&user);
+	if (e)
+		return e;
 	if (pipe2(go, O_CLOEXEC))
 		return -errno;
 	if (pipe2(err, O_CLOEXEC)) {
-		int e = -errno;
-
+		e = -errno;
 		close(go[0]);
 		close(go[1]);
 		return e;
@@ -98,13 +95,12 @@ int launch_new(char *const *argv, bool as_root, bool stdout_taken, struct launch
 		close(err[0]);
 		if (stdout_taken)
 			dup2(STDERR_FILENO, STDOUT_FILENO);
-		run_child(argv, as_root, go[0], err[1]);
+		run_child(argv, &user, go[0], err[1]);
 	}
 	close(go[0]);
 	close(err[1]);
 	if (pid < 0) {
-		int e = -errno;
-
+		e = -errno;
 		log_error("record: cannot fork: %s", strerror(-e));
 		close(go[1]);
 		close(err[0]);

@@ -9,7 +9,8 @@
 struct launch;
 
 /*
- * Forks. With as_root false and SUDO_UID in the environment, the command will run as that user.
+ * Forks. With as_root false the command will run as the user behind sudo, if there is one; -EINVAL
+ * after one line when the environment names nobody that can be.
  * What it prints goes to standard error when standard output is taken for something else.
  * Call it before there are threads or descriptors that the command should not have.
  */

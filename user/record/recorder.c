@@ -16,10 +16,8 @@
 #include <linux/capability.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -36,8 +34,10 @@
 #include "record/emit.h"
 #include "record/frames.h"
 #include "record/early_records.h"
+#include "record/invoker.h"
 #include "record/launch.h"
 #include "record/merge.h"
+#include "record/realtime.h"
 #include "record/ring.h"
 #include "record/sink.h"
 #include "record/stacks.h"
@@ -61,7 +61,8 @@ enum {
 	NAMES_WAIT_S = 60,
 	NAMES_STEP_MS = 50,
 	NAMES_TELL_MS = 300,
-	START_NICE = -15,
+	RUSH_PART = 8,
+	FILLING_PART = 16,
 };
 
 struct recorder {
@@ -87,6 +88,7 @@ struct recorder {
 	struct translate *translate;
 	struct status *status;
 	struct merge *merge;
+	struct realtime realtime;
 	uint64_t start_ns;
 };
 
@@ -129,14 +131,16 @@ static int check_privileges(void)
 /* The output belongs to the user behind sudo, so that reading it needs no sudo. */
 static int open_sink(struct recorder *r)
 {
-	const char *uid_text = getenv("SUDO_UID"), *gid_text = getenv("SUDO_GID");
-	uint64_t uid = UINT32_MAX, gid = UINT32_MAX;
+	struct invoker user;
+	int err;
 
-	if (!geteuid() && uid_text && str_parse_u64(uid_text, UINT32_MAX - 1, &uid))
-		uid = UINT32_MAX;
-	if (gid_text && str_parse_u64(gid_text, UINT32_MAX - 1, &gid))
-		gid = UINT32_MAX;
-	return sink_open(r->cfg->output, uid, gid, &r->sink);
+	err = invoker_read(&user);
+	if (err)
+		return err;
+	err = sink_open(r->cfg->output, user.uid, user.gid, &r->sink);
+	if (err)
+		r->result->output_failed = true;
+	return err;
 }
 
 /* A command exists as a process before anything else does, and waits. */
@@ -222,27 +226,6 @@ static int prepare_translation(struct recorder *r)
 	return 0;
 }
 
-/* What recording waits for at its start does not wait for its turn. Threads inherit this, so the
- * command and the symbol worker are made before. */
-static void hurry(bool on)
-{
-	if (setpriority(PRIO_PROCESS, gettid(), on ? START_NICE : 0))
-		log_info("record: the start keeps its priority: %s", strerror(errno));
-}
-
-/*
- * A ring holds a few hundredths of a second of a busy CPU, and on a machine with more work than CPUs
- * an ordinary thread may wait longer than that for one. The drain itself is short.
- */
-static void drain_in_real_time(bool on)
-{
-	const struct sched_param param = { .sched_priority = on };
-	int policy = on ? SCHED_FIFO | SCHED_RESET_ON_FORK : SCHED_OTHER;
-
-	if (sched_setscheduler(0, policy, &param))
-		log_info("record: the drain keeps its priority: %s", strerror(errno));
-}
-
 static int prepare(struct recorder *r)
 {
 	int err;
@@ -257,14 +240,13 @@ static int prepare(struct recorder *r)
 	if (err)
 		return err;
 	err = open_sink(r);
-	if (err) {
-		r->result->output_failed = true;
-		return err;
-	}
-	err = prepare_encoder(r);
+	if (!err)
+		err = prepare_encoder(r);
 	if (err)
 		return err;
-	hurry(true);
+	/* What recording waits for at its start does not wait for its turn. Threads inherit this, so the
+	 * command and the symbol worker are made before. */
+	realtime_begin(&r->realtime, &r->cfg->realtime);
 	return prepare_capture(r);
 }
 
@@ -300,6 +282,7 @@ static int write_head(struct recorder *r)
 		.emit = r->emit,
 		.tasks = r->tasks,
 		.enc = r->enc,
+		.realtime = &r->realtime,
 		.start_ns = r->start_ns,
 	});
 	describe_target(r->cfg, &target);
@@ -417,6 +400,7 @@ static int release_early(struct recorder *r, const struct merge_sink *sink)
 static int drain(struct recorder *r, uint64_t *mark, uint64_t deadline)
 {
 	const struct merge_sink sink = { .record = on_record, .side = on_side, .ctx = r };
+	uint64_t now;
 	long n = 0;
 
 	if (__atomic_load_n(&r->kallsyms_done, __ATOMIC_ACQUIRE))
@@ -425,7 +409,9 @@ static int drain(struct recorder *r, uint64_t *mark, uint64_t deadline)
 		return n;
 	do {
 		n = merge_pass(r->merge, *mark, PASS_MAX, &sink);
-	} while (n == PASS_MAX && clock_mono_ns() < deadline);
+		now = clock_mono_ns();
+		realtime_within_pass(&r->realtime, now);
+	} while (n == PASS_MAX && now < deadline);
 	if (n == PASS_MAX)
 		*mark = merge_reached(r->merge);
 	if (n >= 0)
@@ -456,17 +442,23 @@ static bool is_over(struct recorder *r, uint64_t now)
 	return false;
 }
 
-/* What a pass leaves behind is what came in the last milliseconds: where that is an eighth of a ring,
- * the ring would be full before an ordinary tick is over. */
-static bool in_a_rush(struct recorder *r)
+/* Some ring is fuller than one part of so many. */
+static bool is_filled(struct recorder *r, size_t parts)
 {
 	size_t cnt, i;
 	const struct ring *rings = capture_rings(r->capture, &cnt);
 
 	for (i = 0; i < cnt; i++)
-		if (ring_fill(&rings[i]) > rings[i].sz / 8)
+		if (ring_fill(&rings[i]) > rings[i].sz / parts)
 			return true;
 	return false;
+}
+
+/* What a pass leaves behind is what came in the last milliseconds: where that is an eighth of a ring,
+ * the ring would be full before an ordinary tick is over. */
+static bool in_a_rush(struct recorder *r)
+{
+	return is_filled(r, RUSH_PART);
 }
 
 /* Until the next tick, or until something ends. */
@@ -500,11 +492,11 @@ static int record_until_over(struct recorder *r)
 	unsigned int tick = 0;
 	int err = 0;
 
-	drain_in_real_time(true);
 	while (!err && !is_over(r, now)) {
 		wait_tick(r, now);
 		now = clock_mono_ns();
 		mark = now - MARK_NS;
+		realtime_before_pass(&r->realtime, now, is_filled(r, FILLING_PART));
 		err = drain(r, &mark, now + DRAIN_MS * MS_NS);
 		if (!err)
 			err = status_tick(r->status, mark);
@@ -512,8 +504,8 @@ static int record_until_over(struct recorder *r)
 			err = dial9_enc_flush(r->enc);
 		report_progress(r, now, tick++);
 	}
-	drain_in_real_time(false);
-	hurry(false);
+	realtime_end(&r->realtime);
+	status_end(r->status);
 	return err;
 }
 

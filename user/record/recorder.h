@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "record/eventset.h"
+#include "record/realtime.h"
 #include "record/status.h"
 
 /* Called a few times a second while recording. */
@@ -36,6 +37,7 @@ struct recorder_cfg {
 	/* where to, how long */
 	const char *output;
 	uint64_t duration_ns; /* 0: until the end of the target or *stop */
+	struct realtime_cfg realtime;
 	size_t ring_bytes; /* per CPU, a power of two */
 	bool pooled_stacks; /* spec level 0.4 */
 	const char *command_line;

@@ -27,12 +27,17 @@ struct sink {
 	int fd;
 	char *path;
 	char *made; /* the new file's name until it takes the other's */
+	bool named; /* a file of ours, which should have a name */
 	uint64_t bytes;
 	bool failed;
 };
 
 static int output_error(const char *path, int err)
 {
+	if (err == -EIDRM) {
+		log_error("%s was removed while it was being written: the recording is lost", path);
+		return err;
+	}
 	log_error("cannot write %s: %s%s", path, strerror(-err),
 		  err == -EACCES || err == -EROFS || err == -ENOENT ?
 			  "; choose another file with -o" :
@@ -79,6 +84,7 @@ static int make_new(struct sink *s, uid_t uid, gid_t gid)
 		return err;
 	}
 	s->made = buf_steal(&name);
+	s->named = true;
 	return uid != (uid_t)-1 && fchown(s->fd, uid, gid) ? -errno : 0;
 }
 
@@ -194,6 +200,14 @@ static int write_failed(struct sink *s, int err)
 	return err;
 }
 
+/* Writing to a file that nobody can open any more is of no use to anybody, and succeeds. */
+static int check_named(const struct sink *s)
+{
+	struct stat st;
+
+	return s->named && !fstat(s->fd, &st) && !st.st_nlink ? -EIDRM : 0;
+}
+
 int sink_write(void *ctx, const void *data, size_t sz)
 {
 	struct sink *s = ctx;
@@ -213,7 +227,8 @@ int sink_write(void *ctx, const void *data, size_t sz)
 		sz -= n;
 		s->bytes += n;
 	}
-	return 0;
+	err = check_named(s);
+	return err ? write_failed(s, err) : 0;
 }
 
 uint64_t sink_bytes(const struct sink *s)

@@ -26,6 +26,7 @@
 #include "kernel/perf_side.h"
 #include "record/emit.h"
 #include "record/eventset.h"
+#include "record/realtime.h"
 #include "record/ring.h"
 #include "record/tasks.h"
 #include "record/translate.h"
@@ -42,6 +43,7 @@ struct status {
 	uint64_t malformed;
 	uint64_t side_lost, side_stalls;
 	uint64_t cpu_base_ns; /* spent on getting ready */
+	uint64_t cpu_end_ns; /* spent when recording was over; 0 while it is not */
 };
 
 static uint64_t own_cpu_ns(void)
@@ -235,6 +237,7 @@ static int write_task_loss(struct status *s)
 
 	if (!tasks_take_maps_lost(s->cfg.tasks, &loss))
 		return 0;
+	s->side_lost += loss.cnt;
 	return emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU, PROF_LOST_SIDEBAND_MAPS,
 			 loss.cnt, loss.first_ns, loss.last_ns);
 }
@@ -268,6 +271,7 @@ static void fill_totals(struct status *s, const struct capture_counts *counts, u
 			struct status_totals *out)
 {
 	uint32_t hz = capture_hz(s->cfg.capture);
+	uint64_t cpu_ns = own_cpu_ns();
 	int i;
 
 	*out = (struct status_totals){
@@ -279,7 +283,9 @@ static void fill_totals(struct status *s, const struct capture_counts *counts, u
 		.samples_lost = counts->lost[PROF_CLASS_SAMPLE],
 		.side_lost = s->side_lost,
 		.side_stalls = s->side_stalls,
-		.cpu_ns = own_cpu_ns() - s->cpu_base_ns,
+		.cpu_ns = (s->cpu_end_ns ? s->cpu_end_ns : cpu_ns) - s->cpu_base_ns,
+		.end_cpu_ns = s->cpu_end_ns ? cpu_ns - s->cpu_end_ns : 0,
+		.realtime_ns = realtime_ns(s->cfg.realtime),
 		.bytes = dial9_enc_bytes(s->cfg.enc),
 	};
 	for (i = 0; i < PROF_PROG_CNT; i++)
@@ -320,6 +326,8 @@ static int write_stats(struct status *s, const struct capture_counts *counts, ui
 		.ring_fill_max_bytes = fill_max(s),
 		.bytes_written = t.bytes,
 		.closed = closed,
+		.realtime_ns = t.realtime_ns,
+		.end_cpu_ns = t.end_cpu_ns,
 	};
 	for (i = 0; i < PROF_PROG_CNT; i++)
 		stats.bpf_runs += counts->prog_runs[i];
@@ -355,6 +363,11 @@ int status_tick(struct status *s, uint64_t now_ns)
 		err = write_clock_sync(s);
 	}
 	return err;
+}
+
+void status_end(struct status *s)
+{
+	s->cpu_end_ns = own_cpu_ns();
 }
 
 int status_write_tail(struct status *s, uint64_t now_ns)

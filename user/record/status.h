@@ -10,6 +10,7 @@ struct dial9_enc;
 struct emit;
 struct eventset;
 struct perf_side;
+struct realtime;
 struct tasks;
 struct translate;
 
@@ -26,6 +27,8 @@ struct status_totals {
 	uint64_t samples_missed; /* an estimate: those that hit a running BPF program */
 	uint64_t bpf_ns; /* extrapolated */
 	uint64_t cpu_ns; /* the recorder's own while recording, user and system */
+	uint64_t end_cpu_ns; /* its own after that: for names, mostly */
+	uint64_t realtime_ns; /* of cpu_ns, what was spent at real-time priority */
 	uint64_t bytes;
 };
 
@@ -35,6 +38,7 @@ struct status_cfg {
 	struct emit *emit;
 	struct tasks *tasks;
 	struct dial9_enc *enc;
+	const struct realtime *realtime;
 	uint64_t start_ns;
 };
 
@@ -57,6 +61,8 @@ int status_write_head(struct status *s, const struct status_head *head);
 /* The periodic part, at most once a second: loss, figures, and every ten the wall clock. now_ns: all
  * records older than that have been written. */
 int status_tick(struct status *s, uint64_t now_ns);
+/* Recording is over: the recorder's work from here on is told apart. */
+void status_end(struct status *s);
 /* All of it once more, and what can only be told at the end. */
 int status_write_tail(struct status *s, uint64_t now_ns);
 
