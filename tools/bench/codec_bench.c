@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * codec_bench.c - events a second through libdial9, on the mix that the format's reference is measured with
+ * codec_bench.c - events a second through libdial9
  *
- * A million events: four kinds of scheduler events of a runtime, all varints, and a CPU sample with 3 or 16
- * addresses. Encoding with types declared at compile time, with values in one call, and with a put for each
- * field; decoding by visitor, as views and into owned copies; the same bytes by memcpy. Each figure is the
- * best of several rounds, in CPU time of this thread, so that other load on the machine counts little.
+ * A million events of two mixes. The first is that which the format's reference is measured with: four kinds of
+ * scheduler events of a runtime, all varints, and a CPU sample with 3 or 16 addresses. The second is what a service
+ * writes: text of many lengths, fields that are mostly absent, strings and stacks that go through the pools as
+ * they come, and stacks of 1 to 64 addresses, each another.
+ *
+ * Encoding with types declared at compile time, with values in one call, and with a put for each field; decoding by
+ * visitor, as views and into owned copies; the same bytes by memcpy. Each figure is the least and the median of
+ * several rounds, in CPU time of this thread, so that other load on the machine counts little.
  *
  *	build/bench/codec_bench [ROUNDS]
  */
@@ -26,16 +30,37 @@
 #define WAKE(X) X(VARINT, waker_task_id) X(VARINT, woken_task_id) X(VARINT, target_worker)
 #define SAMPLE(X) X(VARINT, worker_id) X(U32, tid) X(U8, source) X(STACK, frames)
 
+#define REQUEST(X)                                                                                 \
+	X(POOLED_STRING, route)                                                                    \
+	X(STRING, client) X(OPT_STRING, error) X(OPT_U32, retries) X(U16, status) X(VARINT, bytes)
+#define MESSAGE(X) X(U8, severity) X(STRING, text)
+#define TASK(X) X(OPT_POOLED_STRING, name) X(OPT_I64, nice) X(VARINT, id) X(OPT_F64, load)
+#define POOLED_SAMPLE(X) X(U32, tid) X(OPT_VARINT, cpu) X(POOLED_STACK, frames)
+#define DEEP_SAMPLE(X) X(U32, tid) X(OPT_VARINT, cpu) X(STACK, frames)
+
 DIAL9_EVENT(poll_start, "PollStart", POLL_START)
 DIAL9_EVENT(poll_end, "PollEnd", POLL_END)
 DIAL9_EVENT(park, "WorkerPark", PARK)
 DIAL9_EVENT(wake, "WakeEvent", WAKE)
 DIAL9_EVENT(sample, "CpuSample", SAMPLE)
+DIAL9_EVENT(request, "Request", REQUEST)
+DIAL9_EVENT(message, "Message", MESSAGE)
+DIAL9_EVENT(task, "Task", TASK)
+DIAL9_EVENT(pooled_sample, "PooledSample", POOLED_SAMPLE)
+DIAL9_EVENT(deep_sample, "DeepSample", DEEP_SAMPLE)
+
+#define TYPE_CNT 5 /* in each mix */
+#define ROUTE_CNT 500
+#define STACK_CNT 2000
+#define DEPTH_MAX 64
+#define ROUNDS_MAX 101
 
 struct bench {
-	struct dial9_event_type types[5];
-	uint64_t frames[16];
+	struct dial9_event_type types[TYPE_CNT];
+	uint64_t frames[STACK_CNT + DEPTH_MAX]; /* a stack is a piece of it */
 	size_t frame_cnt;
+	char routes[ROUTE_CNT][40];
+	char text[256];
 	struct dial9_enc *enc;
 	const void *data; /* a stream of all events */
 	size_t sz;
@@ -194,6 +219,173 @@ static void encode_puts(struct bench *b)
 	must(err);
 }
 
+/* ---- the mix of a service ------------------------------------------------------------------------- */
+
+/* What the i-th event of the mix holds, whichever way it is written. */
+static struct request request_of(const struct bench *b, uint64_t i)
+{
+	return (struct request){ .client = { b->text, 7 + i % 9 },
+				 .error = { i % 16 == 0, { b->text, 20 + i % 50 } },
+				 .retries = { i % 8 == 0, (uint32_t)(i % 5) },
+				 .status = i % 16 ? 200 : 503,
+				 .bytes = i * i % 100000 };
+}
+
+static struct dial9_str route_of(const struct bench *b, uint64_t i)
+{
+	const char *route = b->routes[i * 31 % ROUTE_CNT];
+
+	return (struct dial9_str){ route, strlen(route) };
+}
+
+static struct dial9_str message_of(const struct bench *b, uint64_t i)
+{
+	return (struct dial9_str){ b->text, 10 + i * 7 % 200 };
+}
+
+static struct dial9_stack stack_of(const struct bench *b, uint64_t i)
+{
+	return (struct dial9_stack){ b->frames + i * 17 % STACK_CNT, 1 + i * 13 % DEPTH_MAX };
+}
+
+static int write_request(struct bench *b, uint64_t i, uint64_t ts)
+{
+	struct request r = request_of(b, i);
+	struct dial9_str route = route_of(b, i);
+	int err = dial9_enc_intern(b->enc, route.ptr, route.len, &r.route);
+
+	r.timestamp_ns = ts;
+	return err | request_write(b->enc, &b->types[0], &r);
+}
+
+static int write_task(struct bench *b, uint64_t i, uint64_t ts)
+{
+	struct dial9_str name = route_of(b, i);
+	struct task t = { ts, { i % 4 == 0, 0 }, { i % 32 == 0, -5 }, i, { false, 0 } };
+	int err = t.name.present ? dial9_enc_intern(b->enc, name.ptr, name.len, &t.name.value) : 0;
+
+	return err | task_write(b->enc, &b->types[2], &t);
+}
+
+static int write_pooled_sample(struct bench *b, uint64_t i, uint64_t ts)
+{
+	struct pooled_sample s = { ts, (uint32_t)(12345 + i % 4), { i % 2, i % 64 }, 0 };
+	struct dial9_stack stack = stack_of(b, i % STACK_CNT);
+	int err = dial9_enc_intern_stack(b->enc, stack.frames, stack.cnt, &s.frames);
+
+	return err | pooled_sample_write(b->enc, &b->types[3], &s);
+}
+
+static void encode_service(struct bench *b)
+{
+	uint64_t i, ts = 1000000000;
+	int err = 0;
+
+	for (i = 0; i < EVENTS; i++) {
+		ts = next_ts(ts, i);
+		switch (i % TYPE_CNT) {
+		case 0:
+			err |= write_request(b, i, ts);
+			break;
+		case 1:
+			err |= message_write(b->enc, &b->types[1],
+					     &(struct message){ ts, i % 8, message_of(b, i) });
+			break;
+		case 2:
+			err |= write_task(b, i, ts);
+			break;
+		case 3:
+			err |= write_pooled_sample(b, i, ts);
+			break;
+		case 4:
+			err |= deep_sample_write(b->enc, &b->types[4],
+						 &(struct deep_sample){ ts,
+									(uint32_t)(12345 + i % 4),
+									{ i % 2, i % 64 },
+									stack_of(b, i) });
+			break;
+		}
+	}
+	must(err);
+}
+
+static void put_optional(struct dial9_enc *enc, bool present, uint64_t v)
+{
+	if (present)
+		dial9_enc_put_u64(enc, v);
+	else
+		dial9_enc_put_none(enc);
+}
+
+static void put_request(struct bench *b, uint64_t i)
+{
+	struct dial9_str route = route_of(b, i);
+	struct request r = request_of(b, i);
+
+	dial9_enc_put_str(b->enc, route.ptr, route.len);
+	dial9_enc_put_str(b->enc, r.client.ptr, r.client.len);
+	if (r.error.present)
+		dial9_enc_put_str(b->enc, r.error.value.ptr, r.error.value.len);
+	else
+		dial9_enc_put_none(b->enc);
+	put_optional(b->enc, r.retries.present, r.retries.value);
+	dial9_enc_put_u64(b->enc, r.status);
+	dial9_enc_put_u64(b->enc, r.bytes);
+}
+
+static void put_task(struct bench *b, uint64_t i)
+{
+	struct dial9_str name = route_of(b, i);
+
+	if (i % 4 == 0)
+		dial9_enc_put_str(b->enc, name.ptr, name.len);
+	else
+		dial9_enc_put_none(b->enc);
+	if (i % 32 == 0)
+		dial9_enc_put_i64(b->enc, -5);
+	else
+		dial9_enc_put_none(b->enc);
+	dial9_enc_put_u64(b->enc, i);
+	dial9_enc_put_none(b->enc);
+}
+
+static void put_service(struct bench *b)
+{
+	uint64_t i, ts = 1000000000;
+	struct dial9_stack stack;
+	struct dial9_str text;
+	int err = 0;
+
+	for (i = 0; i < EVENTS; i++) {
+		ts = next_ts(ts, i);
+		dial9_enc_begin(b->enc, b->types[i % TYPE_CNT].schema, ts);
+		switch (i % TYPE_CNT) {
+		case 0:
+			put_request(b, i);
+			break;
+		case 1:
+			text = message_of(b, i);
+			dial9_enc_put_u64(b->enc, i % 8);
+			dial9_enc_put_str(b->enc, text.ptr, text.len);
+			break;
+		case 2:
+			put_task(b, i);
+			break;
+		case 3:
+		case 4:
+			stack = stack_of(b, i % TYPE_CNT == 3 ? i % STACK_CNT : i);
+			dial9_enc_put_u64(b->enc, 12345 + i % 4);
+			put_optional(b->enc, i % 2, i % 64);
+			dial9_enc_put_stack(b->enc, stack.frames, stack.cnt);
+			break;
+		}
+		err |= dial9_enc_end(b->enc);
+	}
+	must(err);
+}
+
+/* ---- reading -------------------------------------------------------------------------------------- */
+
 static void copy_bytes(struct bench *b)
 {
 	memcpy(b->copy, b->data, b->sz);
@@ -264,7 +456,7 @@ static const struct row {
 	void (*run)(struct bench *b);
 	bool fresh; /* a new encoder each round, so that memory is touched for the first time */
 	bool encodes;
-} rows[] = {
+} runtime_rows[] = {
 	{ "memcpy of the bytes", copy_bytes, false, false },
 	{ "encode, compile-time types", encode_declared, false, true },
 	{ "encode, run-time, one call", encode_values, false, true },
@@ -274,78 +466,127 @@ static const struct row {
 	{ "decode, visitor", decode_visitor, false, false },
 	{ "decode, views", decode_views, false, false },
 	{ "decode, owned copies", decode_owned, false, false },
+	{ 0 },
+}, service_rows[] = {
+	{ "memcpy of the bytes", copy_bytes, false, false },
+	{ "encode, compile-time types", encode_service, false, true },
+	{ "encode, run-time, puts", put_service, false, true },
+	{ "encode fresh, compile-time", encode_service, true, true },
+	{ "encode fresh, puts", put_service, true, true },
+	{ "decode, visitor", decode_visitor, false, false },
+	{ "decode, views", decode_views, false, false },
+	{ "decode, owned copies", decode_owned, false, false },
+	{ 0 },
 };
 
-static double best_ns(struct bench *b, const struct row *row, unsigned int rounds)
+static int compare_ns(const void *a, const void *b)
 {
-	uint64_t best = UINT64_MAX, t;
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void new_enc(struct bench *b)
+{
+	struct dial9_enc_opts o = { .sz = sizeof(o), .level = DIAL9_LEVEL_4 };
+
+	dial9_enc_free(b->enc);
+	must(dial9_enc_new(&o, &b->enc));
+}
+
+/* The times of all rounds, sorted. */
+static void run_rounds(struct bench *b, const struct row *row, unsigned int rounds, uint64_t *ns)
+{
 	unsigned int i;
 
 	for (i = 0; i < rounds; i++) {
-		if (row->encodes && (row->fresh || !b->enc)) {
-			dial9_enc_free(b->enc);
-			must(dial9_enc_new(NULL, &b->enc));
-		}
+		if (row->encodes && row->fresh)
+			new_enc(b);
 		if (row->encodes)
 			dial9_enc_clear(b->enc);
-		t = now_ns();
+		ns[i] = now_ns();
 		row->run(b);
-		t = now_ns() - t;
-		if (t < best)
-			best = t;
+		ns[i] = now_ns() - ns[i];
 	}
-	return (double)best;
+	qsort(ns, rounds, sizeof(*ns), compare_ns);
 }
 
-static void bench_mix(struct bench *b, size_t frame_cnt, unsigned int rounds)
+/* The first row is memcpy, the second writes the stream that is decoded. */
+static void bench_mix(struct bench *b, const struct row *rows, unsigned int rounds)
 {
-	double ns, copy_ns = 0;
+	uint64_t ns[ROUNDS_MAX];
 	const struct row *row;
+	double copy_ns = 0;
 	const void *data;
-	size_t i;
 
-	b->frame_cnt = frame_cnt;
-	must(dial9_enc_new(NULL, &b->enc));
-	encode_declared(b);
+	new_enc(b);
+	rows[1].run(b);
 	data = dial9_enc_data(b->enc, &b->sz);
 	b->data = memcpy(malloc(b->sz), data, b->sz);
 	b->copy = memset(malloc(b->sz), 1, b->sz);
-	printf("%zu addresses a sample: %.3f bytes an event\n", frame_cnt, (double)b->sz / EVENTS);
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		row = &rows[i];
-		ns = best_ns(b, row, rounds);
-		if (!i)
-			copy_ns = ns;
-		printf("  %-28s %7.1f M events/s %7.2f ns/event %7.0f MB/s %5.2f of memcpy\n",
-		       row->name, EVENTS * 1e3 / ns, ns / EVENTS, (double)b->sz * 1e3 / ns,
-		       copy_ns / ns);
+	printf("  %-28s %9s %9s %9s %8s %9s\n", "", "least", "median", "M/s", "MB/s", "memcpy");
+	for (row = rows; row->name; row++) {
+		run_rounds(b, row, rounds, ns);
+		if (row == rows)
+			copy_ns = (double)ns[0];
+		printf("  %-28s %6.2f ns %6.2f ns %9.1f %8.0f %9.2f\n", row->name,
+		       (double)ns[0] / EVENTS, (double)ns[rounds / 2] / EVENTS,
+		       EVENTS * 1e3 / (double)ns[0], (double)b->sz * 1e3 / (double)ns[0],
+		       copy_ns / (double)ns[0]);
 	}
 	free((void *)b->data);
 	free(b->copy);
-	dial9_enc_free(b->enc);
-	b->enc = NULL;
+}
+
+typedef int (*make_fn)(struct dial9_schema **);
+
+static void set_types(struct bench *b, const make_fn make[TYPE_CNT])
+{
+	struct dial9_schema *s = NULL;
+	size_t i;
+
+	for (i = 0; i < TYPE_CNT; i++) {
+		dial9_schema_free((struct dial9_schema *)b->types[i].schema);
+		if (make)
+			must(make[i](&s));
+		b->types[i] = (struct dial9_event_type){ .schema = make ? s : NULL };
+	}
+}
+
+static void fill(struct bench *b)
+{
+	size_t i;
+
+	for (i = 0; i < STACK_CNT + DEPTH_MAX; i++)
+		b->frames[i] = 0x555555550000ull + i * 0x40;
+	for (i = 0; i < ROUTE_CNT; i++)
+		snprintf(b->routes[i], sizeof(b->routes[i]), "/api/v%zu/resource/%zu", i % 3, i);
+	for (i = 0; i < sizeof(b->text); i++)
+		b->text[i] = "a few words of plain text "[i % 26];
 }
 
 int main(int argc, char **argv)
 {
-	static int (*const make[])(struct dial9_schema **) = {
-		poll_start_schema, poll_end_schema, park_schema, wake_schema, sample_schema,
-	};
-	unsigned int i, rounds = argc > 1 ? (unsigned int)strtoul(argv[1], NULL, 10) : 9;
-	struct dial9_schema *schemas[5];
-	struct bench b = { 0 };
+	static const make_fn runtime[] = { poll_start_schema, poll_end_schema, park_schema,
+					   wake_schema, sample_schema };
+	static const make_fn service[] = { request_schema, message_schema, task_schema,
+					   pooled_sample_schema, deep_sample_schema };
+	unsigned long rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 9;
+	static struct bench b;
 	struct rusage ru;
 
-	for (i = 0; i < 5; i++) {
-		must(make[i](&schemas[i]));
-		b.types[i].schema = schemas[i];
+	rounds = rounds < 1 ? 1 : rounds > ROUNDS_MAX ? ROUNDS_MAX : rounds;
+	fill(&b);
+	set_types(&b, runtime);
+	for (b.frame_cnt = 3; b.frame_cnt <= 16; b.frame_cnt += 13) {
+		printf("a runtime, %zu addresses a sample:\n", b.frame_cnt);
+		bench_mix(&b, runtime_rows, (unsigned int)rounds);
 	}
-	for (i = 0; i < 16; i++)
-		b.frames[i] = 0x555555550000ull + i * 0x40;
-	bench_mix(&b, 3, rounds);
-	bench_mix(&b, 16, rounds);
-	for (i = 0; i < 5; i++)
-		dial9_schema_free(schemas[i]);
+	set_types(&b, service);
+	printf("a service:\n");
+	bench_mix(&b, service_rows, (unsigned int)rounds);
+	set_types(&b, NULL);
+	dial9_enc_free(b.enc);
 	getrusage(RUSAGE_SELF, &ru);
 	printf("peak memory %ld MB (sum %llx)\n", ru.ru_maxrss / 1024, (unsigned long long)b.sum);
 	return 0;
