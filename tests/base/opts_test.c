@@ -375,22 +375,6 @@ Test(opts, help_goes_to_standard_output_in_columns, .init = cr_redirect_stdout)
 	cr_assert_str_eq(got, help_text);
 }
 
-Test(opts, the_list_for_programs_has_five_columns)
-{
-	char got[4096];
-	FILE *f = tmpfile();
-
-	opts_list(&spec, f);
-	rewind(f);
-	read_stream(f, got, sizeof(got));
-	fclose(f);
-	cr_assert_not_null(strstr(got, "--pid\t-p\tPID,...\t\trecord these processes\n"));
-	cr_assert_not_null(
-		strstr(got, "--switch-stacks\t\tnone|user|both\tnone|user|both\tstacks"));
-	cr_assert_not_null(strstr(got, "--all-cpus\t-a\t\t\trecord everything\n"));
-	cr_assert_null(strstr(got, "mmap-pages"));
-}
-
 Test(opts, nearest_finds_slips_and_beginnings_and_no_more)
 {
 	static const char *const words[] = { "report", "script", "info", "dump", "offcpu" };

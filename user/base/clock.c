@@ -26,8 +26,3 @@ uint64_t clock_real_ns(void)
 {
 	return read_clock(CLOCK_REALTIME);
 }
-
-uint64_t clock_cpu_ns(void)
-{
-	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
-}

@@ -8,7 +8,5 @@
 uint64_t clock_mono_ns(void);
 /* CLOCK_REALTIME: nanoseconds since 1970. */
 uint64_t clock_real_ns(void);
-/* CPU time, user and system, of the whole process. */
-uint64_t clock_cpu_ns(void);
 
 #endif /* D9_BASE_CLOCK_H */

@@ -68,4 +68,3 @@ static void __attribute__((format(printf, 1, 0))) emit(const char *fmt, va_list 
 LOG_FUNCTION(log_error, LOG_LEVEL_QUIET)
 LOG_FUNCTION(log_warn, LOG_LEVEL_WARN)
 LOG_FUNCTION(log_info, LOG_LEVEL_INFO)
-LOG_FUNCTION(log_debug, LOG_LEVEL_DEBUG)

@@ -35,7 +35,11 @@ struct typed {
 	int len;
 };
 
-bool opts_takes_value(enum opt_kind kind)
+/* Usage, options by group in two columns of at most 80, examples. */
+static void print_help(const struct opt_spec *spec, FILE *out);
+
+/* False for flags and their like. */
+static bool takes_value(enum opt_kind kind)
 {
 	return kind != OPT_FLAG && kind != OPT_NOT && kind != OPT_COUNT && kind != OPT_HELP;
 }
@@ -232,7 +236,7 @@ static int set_value(const struct parser *p, const struct opt *o, const struct t
 	case OPT_CPUS:
 		return set_u32s(p, o, t, value);
 	case OPT_HELP:
-		opts_help(p->spec, stdout);
+		print_help(p->spec, stdout);
 		return 1;
 	}
 	return -EINVAL;
@@ -249,7 +253,7 @@ static int apply(struct parser *p, const struct opt *o, const struct typed *t, c
 	const char *value = attached;
 	int err;
 
-	if (!opts_takes_value(o->kind))
+	if (!takes_value(o->kind))
 		return set_value(p, o, t, NULL);
 	if (!value && o->implied)
 		value = o->implied;
@@ -276,7 +280,7 @@ static int parse_long(struct parser *p, const char *word)
 
 	if (!o)
 		return unknown(p, &t);
-	if (eq && !opts_takes_value(o->kind)) {
+	if (eq && !takes_value(o->kind)) {
 		log_error("%s: --%s takes no value", p->spec->name, o->name);
 		return -EINVAL;
 	}
@@ -294,7 +298,7 @@ static int parse_keys(struct parser *p, const char *word)
 
 		if (!o)
 			return unknown(p, &t);
-		if (opts_takes_value(o->kind))
+		if (takes_value(o->kind))
 			return apply(p, o, &t, word[1] ? word + 1 : NULL);
 		err = apply(p, o, &t, NULL);
 	}
@@ -431,7 +435,7 @@ static void add_arg(struct buf *b, const struct opt *o)
 
 static void add_left(struct buf *b, const struct opt *o)
 {
-	bool value = opts_takes_value(o->kind);
+	bool value = takes_value(o->kind);
 
 	if (o->key)
 		buf_printf(b, "  -%c%s", o->key, o->name ? ", " : "");
@@ -485,7 +489,7 @@ static size_t left_width(const struct opt_spec *spec)
 	return width;
 }
 
-void opts_help(const struct opt_spec *spec, FILE *out)
+static void print_help(const struct opt_spec *spec, FILE *out)
 {
 	size_t width = left_width(spec);
 	const char *group = NULL;
@@ -514,31 +518,4 @@ void opts_help(const struct opt_spec *spec, FILE *out)
 	if (spec->examples)
 		fprintf(out, "\nExamples:\n%s", spec->examples);
 	buf_free(&left);
-}
-
-void opts_list(const struct opt_spec *spec, FILE *out)
-{
-	struct buf line = { 0 };
-
-	for (size_t i = 0; i < spec->cnt; i++) {
-		const struct opt *o = &spec->opts[i];
-
-		if (!o->help)
-			continue;
-		buf_clear(&line);
-		if (o->name)
-			buf_printf(&line, "--%s", o->name);
-		buf_addch(&line, '\t');
-		if (o->key)
-			buf_printf(&line, "-%c", o->key);
-		buf_addch(&line, '\t');
-		if (opts_takes_value(o->kind))
-			add_arg(&line, o);
-		buf_addch(&line, '\t');
-		for (int c = 0; o->kind == OPT_CHOICE && o->choices[c]; c++)
-			buf_printf(&line, "%s%s", c ? "|" : "", o->choices[c]);
-		buf_printf(&line, "\t%s\n", o->help);
-		fputs(buf_cstr(&line), out);
-	}
-	buf_free(&line);
 }

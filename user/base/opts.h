@@ -75,18 +75,6 @@ int opts_parse(const struct opt_spec *spec, int argc, char **argv, void *dst,
 /* Frees what lists in dst hold. */
 void opts_fini(const struct opt_spec *spec, void *dst);
 
-/* Usage, options by group in two columns of at most 80, examples. */
-void opts_help(const struct opt_spec *spec, FILE *out);
-
-/*
- * One line an option for man pages, completions and their tests, tab separated:
- * "--name<TAB>-k<TAB>ARG<TAB>choice|choice<TAB>help", with empty columns where there is nothing.
- */
-void opts_list(const struct opt_spec *spec, FILE *out);
-
-/* False for flags and their like. */
-bool opts_takes_value(enum opt_kind kind);
-
 /* The word among n that `word` was likely meant to be, or NULL when none is near. */
 const char *opts_nearest(const char *word, const char *const *words, size_t n);
 

@@ -108,7 +108,8 @@ const struct profile_stack *profile_stacks(const struct profile *p, size_t *cnt)
 	return p->stacks;
 }
 
-uint32_t profile_comm(const struct profile *p, const struct profile_stack *s)
+/* The name of the thread of a stack: string id, or NAMES_NONE. */
+static uint32_t comm_of(const struct profile *p, const struct profile_stack *s)
 {
 	const struct names_task *task;
 
@@ -197,7 +198,7 @@ static void flat_stack(struct flat *f, struct profile *p, size_t i, unsigned int
 	size_t cnt;
 
 	if (keys & 1u << PROFILE_COMM)
-		key.comm = profile_comm(p, s);
+		key.comm = comm_of(p, s);
 	if (keys & 1u << PROFILE_PID)
 		key.pid = s->pid;
 	if (keys & 1u << PROFILE_TID)

@@ -82,7 +82,4 @@ const struct profile_stack *profile_stacks(const struct profile *p, size_t *cnt)
 const struct profile_frame *profile_expand(struct profile *p, const struct profile_stack *s,
 					   size_t *cnt);
 
-/* The name of the thread of a stack: string id, or NAMES_NONE. */
-uint32_t profile_comm(const struct profile *p, const struct profile_stack *s);
-
 #endif /* D9_PROFILE_PROFILE_H */
