@@ -487,7 +487,7 @@ DIAL9_API uint64_t dial9_dec_consumed(const struct dial9_dec *dec);
 
 struct dial9_error {
 	uint64_t offset; /* of the torn frame (-ENODATA), else of the byte at fault */
-	const char *reason; /* borrowed from the decoder; "" when nothing is wrong */
+	const char *reason; /* static text; "" when nothing is wrong */
 	uint64_t reserved[2];
 };
 

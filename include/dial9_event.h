@@ -236,8 +236,9 @@ static inline uint8_t *dial9_inline_stack(uint8_t *p, const struct dial9_stack *
 /* A pair is two values one after the other. */
 static inline int64_t dial9_inline_pairs(const struct dial9_map *v)
 {
-	return v->cnt > UINT32_MAX ? dial9_payload_too_big() :
-				     dial9_payload_values(&v->kv[0][0], v->cnt * 2);
+	return v->cnt > UINT32_MAX ?
+		       dial9_payload_too_big() :
+		       dial9_payload_values((const struct dial9_value *)v->kv, v->cnt * 2);
 }
 
 DIAL9_KIND(I64, i64, int64_t, 8, 0, dial9_inline_int(p, (uint64_t)*v, 8))
@@ -260,7 +261,8 @@ DIAL9_KIND(STRING_MAP, string_map, struct dial9_string_map, 4, dial9_payload_str
 DIAL9_KIND(LIST, list, struct dial9_list, 4, dial9_payload_values(v->values, v->cnt),
 	   dial9_emit_values(dial9_inline_int(p, v->cnt, 4), v->values, v->cnt))
 DIAL9_KIND(MAP, map, struct dial9_map, 4, dial9_inline_pairs(v),
-	   dial9_emit_values(dial9_inline_int(p, v->cnt, 4), &v->kv[0][0], v->cnt * 2))
+	   dial9_emit_values(dial9_inline_int(p, v->cnt, 4), (const struct dial9_value *)v->kv,
+			     v->cnt * 2))
 
 #define DIAL9_EACH_MEMBER(K, name) dial9_ctype_##K name;
 #define DIAL9_EACH_FIELD(K, name) { #name, dial9_tag_##K },

@@ -16,7 +16,6 @@
  * An event costs no allocation: its values go to one array, sized by the widest schema, and borrow the window.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +37,6 @@ struct dial9_dec {
 	size_t known_cnt;
 	bool started; /* the header is behind us */
 	uint64_t fault_offset;
-	char newer[64]; /* the fault's reason where it is a frame of a later format */
 	struct dial9_limits limits;
 	size_t schema_bytes;
 	struct pool_defs strings, stacks;
@@ -382,12 +380,20 @@ static int parse_annotations(struct dial9_dec *d, const uint8_t **pos, struct di
  */
 static int unknown_tag(struct dial9_dec *d, const uint8_t *at)
 {
-	value_bad(&d->in.fault, at, "unknown frame tag");
+	/* Reasons are static text: they outlive the decoder. */
+#define TAG(hi, lo) "frame tag 0x" #hi #lo ": a newer writer (format later than 0.4)"
+#define TAGS(hi)                                                                                   \
+	TAG(hi, 0), TAG(hi, 1), TAG(hi, 2), TAG(hi, 3), TAG(hi, 4), TAG(hi, 5), TAG(hi, 6),        \
+		TAG(hi, 7), TAG(hi, 8), TAG(hi, 9), TAG(hi, a), TAG(hi, b), TAG(hi, c),            \
+		TAG(hi, d), TAG(hi, e), TAG(hi, f)
+	static const char newer[256][sizeof(TAG(0, 0))] = {
+		TAGS(0), TAGS(1), TAGS(2), TAGS(3), TAGS(4), TAGS(5), TAGS(6), TAGS(7),
+		TAGS(8), TAGS(9), TAGS(a), TAGS(b), TAGS(c), TAGS(d), TAGS(e), TAGS(f),
+	};
+
 	if (!*at)
-		return -EBADMSG;
-	snprintf(d->newer, sizeof(d->newer),
-		 "frame tag 0x%02x: a newer writer (format later than 0.4)", *at);
-	d->in.fault.reason = d->newer;
+		return value_bad(&d->in.fault, at, "unknown frame tag");
+	value_bad(&d->in.fault, at, newer[*at]);
 	return -EPROTONOSUPPORT;
 }
 
