@@ -39,6 +39,7 @@ struct plan {
 
 struct export
 {
+	struct dial9_dec *dec; /* of this pass */
 	struct tonband_markers *marks;
 	struct tonband_write *w;
 	struct foreign_notes *notes;
@@ -372,23 +373,21 @@ static int export_event(struct export *ex, const struct dial9_dec *dec,
 
 /* ---- passes ------------------------------------------------------------------------------------ */
 
-static int read_all(struct export *ex, const struct foreign_input *in, struct dial9_error *where)
+/* Leaves the decoder in ex->dec, which knows what stopped it. */
+static int read_all(struct export *ex, const struct foreign_input *in)
 {
-	struct dial9_dec *dec;
 	struct dial9_frame f;
-	int err = foreign_open_dec(in, &dec);
-	int ret;
+	int err, ret = 1;
 
-	if (err)
-		return err;
-	while (!err && (ret = dial9_dec_next(dec, &f)) == 1) {
+	dial9_dec_free(ex->dec);
+	ex->dec = NULL;
+	err = foreign_open_dec(in, &ex->dec);
+	while (!err && (ret = dial9_dec_next(ex->dec, &f)) == 1) {
 		if (f.kind == DIAL9_FRAME_EVENT)
-			err = export_event(ex, dec, &f.event);
+			err = export_event(ex, ex->dec, &f.event);
 		else if (f.kind == DIAL9_FRAME_SCHEMA)
 			ex->schemas++;
 	}
-	dial9_dec_error(dec, where);
-	dial9_dec_free(dec);
 	return err ? err : ret;
 }
 
@@ -428,9 +427,9 @@ static int put_head(struct export *ex)
 	return err;
 }
 
-static int conclude(struct export *ex, const struct foreign_input *in, int ret,
-		    const struct dial9_error *where)
+static int conclude(struct export *ex, const struct foreign_input *in, int ret)
 {
+	struct dial9_error where = { 0 };
 	uint64_t spans = tonband_markers_open_spans(ex->marks);
 	int err = tonband_write_finish(ex->w);
 
@@ -443,19 +442,20 @@ static int conclude(struct export *ex, const struct foreign_input *in, int ret,
 		foreign_note(ex->notes, FOREIGN_NOTE_HINT, 1,
 			     "core that the file itself does not say: name it FILE@CORE",
 			     "core %" PRIu32, ex->core);
-	ret = foreign_end_dec(in, ret, where, ex->notes);
+	if (ex->dec)
+		dial9_dec_error(ex->dec, &where);
+	ret = foreign_end_dec(in, ret, &where, ex->notes);
 	return err ? err : ret;
 }
 
 static int survey(struct export *ex, const struct foreign_input *in)
 {
 	struct foreign_notes *notes = ex->notes, unused = { 0 };
-	struct dial9_error where;
 	int ret;
 
 	ex->notes = &unused;
 	ex->surveying = true;
-	ret = read_all(ex, in, &where);
+	ret = read_all(ex, in);
 	ex->surveying = false;
 	ex->notes = notes;
 	foreign_notes_fini(&unused);
@@ -480,13 +480,13 @@ static void export_free(struct export *ex)
 	hmap_fini(&ex->plans);
 	tonband_markers_free(ex->marks);
 	tonband_write_free(ex->w);
+	dial9_dec_free(ex->dec);
 }
 
 int tonband_export(const struct foreign_input *in, const struct foreign_opts *opts,
 		   dial9_write_fn write, void *ctx, struct foreign_notes *notes)
 {
 	struct export ex = { .notes = notes, .streaming = !in->rewind };
-	struct dial9_error where;
 	int err = 0;
 
 	hmap_init(&ex.plans);
@@ -501,8 +501,8 @@ int tonband_export(const struct foreign_input *in, const struct foreign_opts *op
 							 STREAMING_FIRST_ID, push, ex.w);
 	}
 	if (!err) {
-		err = read_all(&ex, in, &where);
-		err = conclude(&ex, in, err, &where);
+		err = read_all(&ex, in);
+		err = conclude(&ex, in, err);
 	}
 	export_free(&ex);
 	return err;
