@@ -52,7 +52,7 @@ static void close_rings(struct rings *r)
 struct story {
 	pid_t pid;
 	bool fork, exec, exit, mapped, build_id;
-	uint64_t lost, records, first_time, last_time;
+	uint64_t lost, full, records, first_time, last_time;
 };
 
 static void hear(struct story *s, const struct perf_side *side)
@@ -62,6 +62,7 @@ static void hear(struct story *s, const struct perf_side *side)
 		s->first_time = side->time;
 	if (side->type == PERF_SIDE_LOST)
 		s->lost += side->lost;
+	s->full += side->type == PERF_SIDE_FULL;
 	if (side->pid != (uint32_t)s->pid)
 		return;
 	if (side->type == PERF_SIDE_FORK)
@@ -282,6 +283,7 @@ Test(perf_live, a_full_ring_says_how_much_was_lost)
 		drain(&r, &s);
 	}
 	cr_assert_gt(s.lost, 100);
+	cr_assert_gt(s.full, 0, "a ring that was full says so before the kernel can");
 	close_rings(&r);
 }
 

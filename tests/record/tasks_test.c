@@ -9,9 +9,12 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "kernel/perf_side.h"
+#include "record/proc_reader.h"
 #include "support.h"
 
 #define A NO_SUCH_TID
@@ -229,8 +232,8 @@ Test(tasks, a_flood_of_mappings_costs_its_own_process_its_names, .init = setup, 
 		       "what it has there now is not known");
 	cr_expect_null(maps_find(&tasks_process(t, A)->maps, 0x7f0000000000));
 	cr_assert(tasks_take_maps_lost(t, &loss));
-	cr_expect_eq(loss.cnt, 100000 - 20000 + 1 + (20000 - 16384),
-		     "those beyond its budget, and those beyond what is kept of one process");
+	cr_expect_eq(loss.cnt, 100000 - 20000 + 1 + 1,
+		     "those beyond its budget, and one beyond what is kept of a process");
 	cr_expect_eq(loss.last_ns, 10 + 100000 - 1);
 	cr_expect_not(tasks_take_maps_lost(t, &loss), "told once");
 	map_at_time(2 * SECOND, A, 0x500000, "/lib/new");
@@ -526,6 +529,198 @@ Test(tasks, the_idle_task_has_its_name, .init = setup, .fini = teardown)
 	cr_expect_eq(known(0)->proc->pid, 0);
 }
 
+/* ---- gaps in the side-band ------------------------------------------------------------------------------ */
+
+static void lose(enum perf_side_type type)
+{
+	tasks_side(t, &(struct perf_side){ .type = type, .name = "" });
+}
+
+Test(tasks, behind_a_gap_nothing_is_known_until_it_is_told, .init = setup, .fini = teardown)
+{
+	static const enum perf_side_type types[] = { PERF_SIDE_LOST, PERF_SIDE_DAMAGED,
+						     PERF_SIDE_FULL };
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		fork_of(0, 0, A, A);
+		comm(A, A, "before", true);
+		map(A, 0x400000, "/bin/before");
+		known(A);
+		lose(types[i]);
+		cr_expect_not(tasks_is_announced(t, A));
+		cr_expect_str_eq(known(A)->comm, "");
+		cr_expect_str_eq(known(A)->proc->exe, "");
+		cr_expect_null(maps_find(&tasks_process(t, A)->maps, 0x400000));
+		tasks_name(t, tasks_get(t, A, A), "own-record", 10);
+		cr_expect_str_eq(known(A)->comm, "own-record");
+		map(A, 0x500000, "/lib/since");
+		cr_expect_str_eq(maps_find(&tasks_process(t, A)->maps, 0x500000)->path,
+				 "/lib/since");
+		comm(A, A, "after", true);
+		map(A, 0x400000, "/bin/after");
+		cr_expect_str_eq(known(A)->comm, "after");
+		cr_expect_str_eq(known(A)->proc->exe, "/bin/after");
+		cr_expect_str_eq(maps_find(&tasks_process(t, A)->maps, 0x400000)->path,
+				 "/bin/after");
+		exit_at(1, A, A);
+	}
+	lose(PERF_SIDE_STALLED);
+	cr_expect(tasks_is_announced(t, A), "what is late is not lost");
+}
+
+Test(tasks, a_child_of_a_process_in_doubt_has_nothing_of_it, .init = setup, .fini = teardown)
+{
+	fork_of(0, 0, A, A);
+	comm(A, A, "parent", true);
+	map(A, 0x400000, "/bin/parent");
+	lose(PERF_SIDE_LOST);
+	fork_of(A, A, B, B);
+	cr_expect_str_eq(known(B)->comm, "");
+	cr_expect_str_eq(known(B)->proc->exe, "");
+	cr_expect_eq(known(B)->proc->ppid, A);
+	cr_expect_null(maps_find(&tasks_process(t, B)->maps, 0x400000));
+}
+
+Test(tasks, a_number_that_a_record_puts_into_another_process_is_somebody_else, .init = setup,
+     .fini = teardown)
+{
+	fork_of(0, 0, A, A);
+	comm(A, A, "old", true);
+	known(A);
+	cr_expect_str_eq(tasks_get(t, A, B)->comm, "");
+	cr_expect_eq(known(A)->proc->pid, B);
+}
+
+Test(tasks, ends_that_nobody_told_are_found, .init = setup, .fini = teardown)
+{
+	uint32_t i;
+
+	cr_assert_eq(tasks_scan(t, getpid()), 0);
+	for (i = 0; i < 1000; i++)
+		fork_of(0, 0, A + i, A + i);
+	tasks_expire(t, 1 * SECOND);
+	cr_expect_not_null(tasks_process(t, A));
+	lose(PERF_SIDE_LOST);
+	for (i = 0; i < 20; i++)
+		tasks_expire(t, 2 * SECOND);
+	tasks_expire(t, 4 * SECOND);
+	for (i = 0; i < 1000; i++)
+		cr_assert_null(tasks_process(t, A + i), "%u", i);
+	cr_expect_not_null(tasks_process(t, getpid()));
+}
+
+/* Drains until /proc has answered what was asked. */
+static void await_answer(struct process *proc)
+{
+	const struct timespec step = { .tv_nsec = 1000000 };
+
+	cr_assert(proc->asked, "nobody was asked");
+	while (proc->asked) {
+		nanosleep(&step, NULL);
+		tasks_expire(t, clock_mono_ns());
+	}
+}
+
+static struct process *scan_self(struct proc_reader **reader)
+{
+	cr_assert_eq(proc_reader_new(reader), 0);
+	tasks_set_reader(t, *reader);
+	cr_assert_eq(tasks_scan(t, getpid()), 0);
+	return tasks_process(t, getpid());
+}
+
+Test(tasks, behind_a_gap_the_truth_is_read_again, .init = setup, .fini = teardown)
+{
+	uint64_t here = (uintptr_t)&scan_self;
+	struct proc_reader *reader;
+	struct process *proc = scan_self(&reader);
+	uint32_t generation;
+	char own[17] = "";
+	struct map *m;
+
+	m = maps_edit(&proc->maps, here);
+	m->module_id = 7;
+	m->announced = proc->serial;
+	known(getpid());
+	lose(PERF_SIDE_LOST);
+	cr_expect_null(maps_find(&tasks_process(t, getpid())->maps, here));
+	cr_expect_str_eq(known(getpid())->comm, "");
+	generation = proc->maps.generation;
+	await_answer(proc);
+	prctl(PR_GET_NAME, own);
+	cr_expect_not(tasks_is_announced(t, getpid()), "it is news");
+	cr_expect_str_eq(known(getpid())->comm, own);
+	cr_expect_neq(*known(getpid())->proc->exe, 0);
+	cr_expect_neq(proc->maps.generation, generation);
+	cr_assert_not_null(maps_find(&proc->maps, here));
+	cr_expect_eq(maps_find(&proc->maps, here)->module_id, 7, "it is the same module");
+	cr_expect_eq(maps_find(&proc->maps, here)->announced, proc->serial);
+	proc_reader_free(reader);
+}
+
+/* What the side-band told while /proc was read may or may not be in the answer. */
+Test(tasks, an_answer_from_a_time_of_change_does_not_count, .init = setup, .fini = teardown)
+{
+	uint64_t here = (uintptr_t)&scan_self;
+	struct proc_reader *reader;
+	struct process *proc = scan_self(&reader);
+
+	lose(PERF_SIDE_LOST);
+	tasks_process(t, getpid());
+	map_at_time(clock_mono_ns() + SECOND, getpid(), 0x10000, "/lib/since");
+	await_answer(proc);
+	cr_expect_null(maps_find(&proc->maps, here));
+	cr_expect_str_eq(maps_find(&proc->maps, 0x10000)->path, "/lib/since");
+	proc_reader_free(reader);
+}
+
+Test(tasks, an_answer_from_before_another_gap_does_not_count, .init = setup, .fini = teardown)
+{
+	uint64_t here = (uintptr_t)&scan_self;
+	struct proc_reader *reader;
+	struct process *proc = scan_self(&reader);
+
+	lose(PERF_SIDE_LOST);
+	tasks_process(t, getpid());
+	lose(PERF_SIDE_LOST);
+	await_answer(proc);
+	cr_expect_null(maps_find(&proc->maps, here));
+	/* and it is asked for again, though not at once */
+	while (!maps_find(&tasks_process(t, getpid())->maps, here))
+		if (proc->asked)
+			await_answer(proc);
+	proc_reader_free(reader);
+}
+
+Test(tasks, a_process_met_for_the_first_time_is_read, .init = setup, .fini = teardown)
+{
+	uint64_t here = (uintptr_t)&scan_self;
+	struct proc_reader *reader;
+	struct process *proc;
+
+	cr_assert_eq(proc_reader_new(&reader), 0);
+	tasks_set_reader(t, reader);
+	proc = tasks_get(t, getpid(), getpid())->proc;
+	cr_expect_neq(*proc->exe, 0, "names are known at once");
+	await_answer(proc);
+	cr_expect_not_null(maps_find(&proc->maps, here));
+	proc_reader_free(reader);
+}
+
+Test(tasks, all_processes_are_read_at_the_start, .init = setup, .fini = teardown)
+{
+	struct proc_reader *reader;
+
+	cr_assert_eq(proc_reader_new(&reader), 0);
+	tasks_set_reader(t, reader);
+	tasks_scan_all(t);
+	cr_expect_not_null(tasks_process(t, 1));
+	cr_expect_not_null(maps_find(&tasks_process(t, getpid())->maps, (uintptr_t)&scan_self));
+	cr_expect_not_null(tasks_process(t, getppid()));
+	proc_reader_free(reader);
+}
+
 /* ---- all at once --------------------------------------------------------------------------------------- */
 
 /* Anything the side-band can say, in any order and of few numbers: a sanitizer is the judge. */
@@ -539,7 +734,12 @@ Test(tasks, no_order_of_events_breaks_it, .init = setup, .fini = teardown)
 		uint32_t pid = A + rand_r(&seed) % 8, tid = A + rand_r(&seed) % 16;
 
 		now += rand_r(&seed) % (SECOND / 10);
-		switch (rand_r(&seed) % 8) {
+		switch (rand_r(&seed) % 9) {
+		case 8:
+			if (rand_r(&seed) % 50 == 0)
+				lose(PERF_SIDE_LOST);
+			tasks_process(t, pid);
+			break;
 		case 0:
 			fork_of(A + rand_r(&seed) % 8, A + rand_r(&seed) % 16, pid, pid);
 			break;

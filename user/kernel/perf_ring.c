@@ -22,6 +22,9 @@
 
 #include "base/alloc.h"
 
+/* A mapping's, with the longest path; what other listeners add to a symbol's comes close. */
+enum { RECORD_MAX = 8192 };
+
 struct perf_ring {
 	int fd;
 	uint32_t cpu;
@@ -31,6 +34,8 @@ struct perf_ring {
 	size_t data_sz; /* a power of two */
 	uint64_t head; /* as last seen */
 	uint64_t tail; /* the next record to give */
+	uint64_t last_time; /* of the last one given */
+	bool full; /* there was no room behind head for the largest record */
 	uint64_t wrapped[65536 / 8]; /* the largest record there is */
 };
 
@@ -128,32 +133,56 @@ static void copy_out(const struct perf_ring *r, uint64_t pos, void *to, size_t s
 	memcpy((uint8_t *)to + first, r->data, sz - first);
 }
 
-int perf_ring_next(struct perf_ring *r, struct perf_side *out)
+/* Looks how far the kernel has come. It tells what it dropped only when there is room again. */
+static void load_head(struct perf_ring *r)
+{
+	r->head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+	r->full = r->head - r->tail + RECORD_MAX > r->data_sz;
+}
+
+/* The record at tail in one piece; NULL when its size cannot be. */
+static const uint8_t *get_record(struct perf_ring *r, size_t *sz)
 {
 	struct perf_event_header header = { .size = 0 };
+	size_t off = r->tail & (r->data_sz - 1);
+
+	if (r->head - r->tail >= sizeof(header))
+		copy_out(r, r->tail, &header, sizeof(header));
+	if (header.size < sizeof(header) || header.size > r->head - r->tail)
+		return NULL;
+	*sz = header.size;
+	if (off + header.size <= r->data_sz)
+		return r->data + off;
+	copy_out(r, r->tail, r->wrapped, header.size);
+	return (const uint8_t *)r->wrapped;
+}
+
+int perf_ring_next(struct perf_ring *r, struct perf_side *out)
+{
 	const uint8_t *rec;
-	size_t off;
-	int err;
+	size_t sz;
 
 	/* What was given before is done with: let the kernel have the space. */
 	__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
+	if (r->tail == r->head && r->full) {
+		r->full = false;
+		*out = (struct perf_side){
+			.type = PERF_SIDE_FULL, .time = r->last_time, .cpu = r->cpu, .name = ""
+		};
+		return 1;
+	}
 	if (r->tail == r->head)
-		r->head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+		load_head(r);
 	if (r->tail == r->head)
 		return 0;
-	if (r->head - r->tail >= sizeof(header))
-		copy_out(r, r->tail, &header, sizeof(header));
-	if (header.size < sizeof(header) || header.size > r->head - r->tail) {
+	rec = get_record(r, &sz);
+	if (!rec) {
 		r->tail = r->head;
 		return -EBADMSG;
 	}
-	off = r->tail & (r->data_sz - 1);
-	rec = r->data + off;
-	if (off + header.size > r->data_sz) {
-		copy_out(r, r->tail, r->wrapped, header.size);
-		rec = (const uint8_t *)r->wrapped;
-	}
-	r->tail += header.size;
-	err = perf_side_parse(rec, header.size, out);
-	return err ? err : 1;
+	r->tail += sz;
+	if (perf_side_parse(rec, sz, out))
+		return -EBADMSG;
+	r->last_time = out->time;
+	return 1;
 }

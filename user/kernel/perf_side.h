@@ -13,7 +13,8 @@ enum perf_side_type {
 	PERF_SIDE_EXIT,
 	PERF_SIDE_KSYMBOL, /* a BPF image or another piece of kernel text came or went */
 	PERF_SIDE_LOST, /* the kernel dropped records */
-	/* These two are made by whoever reads the rings, in place of records. */
+	/* These are made by whoever reads the rings, in place of records. */
+	PERF_SIDE_FULL, /* the ring had no room: something may be missing from here on */
 	PERF_SIDE_DAMAGED, /* records that do not hold together or have an impossible time */
 	PERF_SIDE_STALLED, /* a ring that was not read for long */
 	PERF_SIDE_OTHER, /* a type we do not read; only type, time, pid and tid are set */

@@ -37,6 +37,7 @@
 #include "record/invoker.h"
 #include "record/launch.h"
 #include "record/merge.h"
+#include "record/proc_reader.h"
 #include "record/realtime.h"
 #include "record/ring.h"
 #include "record/sink.h"
@@ -82,6 +83,7 @@ struct recorder {
 	struct symworker *worker;
 	struct dial9_enc *enc;
 	struct emit *emit;
+	struct proc_reader *proc_reader; /* NULL: none */
 	struct tasks *tasks;
 	struct frames *frames;
 	struct stacks *stacks;
@@ -331,6 +333,9 @@ static int start(struct recorder *r)
 	int err;
 
 	r->tasks = tasks_new(r->cfg->system_wide);
+	if (proc_reader_new(&r->proc_reader))
+		log_warn("record: no thread reads /proc: a process that hangs may delay the start");
+	tasks_set_reader(r->tasks, r->proc_reader);
 	err = targets_seed(r->targets, r->capture, r->tasks);
 	if (err)
 		return err;
@@ -370,12 +375,9 @@ static int on_side(void *ctx, const struct perf_side *side)
 
 	if (r->early)
 		return early_records_add_side(r->early, side);
-	if (side->type == PERF_SIDE_LOST || side->type == PERF_SIDE_DAMAGED ||
-	    side->type == PERF_SIDE_STALLED)
-		return status_side_lost(r->status, side);
 	tasks_side(r->tasks, side);
 	frames_side(r->frames, side);
-	return 0;
+	return status_side_lost(r->status, side);
 }
 
 /* Waits for the kernel's symbols, if it has to, and goes through what was kept for want of them. */
@@ -418,7 +420,8 @@ static int drain(struct recorder *r, uint64_t *mark, uint64_t deadline)
 		n = frames_take_names(r->frames, NAMES_MAX);
 	if (n < 0)
 		return n;
-	tasks_expire(r->tasks, *mark);
+	if (!r->early)
+		tasks_expire(r->tasks, *mark);
 	return 0;
 }
 
@@ -585,6 +588,7 @@ static void cleanup(struct recorder *r)
 	stacks_free(r->stacks);
 	frames_free(r->frames);
 	symworker_free(r->worker);
+	proc_reader_free(r->proc_reader);
 	tasks_free(r->tasks);
 	emit_free(r->emit);
 	dial9_enc_free(r->enc);

@@ -386,12 +386,18 @@ int status_write_tail(struct status *s, uint64_t now_ns)
 
 int status_side_lost(struct status *s, const struct perf_side *side)
 {
-	const char *kind = side->type == PERF_SIDE_DAMAGED ? PROF_LOST_SIDEBAND_DAMAGED :
-			   side->type == PERF_SIDE_STALLED ? PROF_LOST_SIDEBAND_STALLED :
-							     PROF_LOST_SIDEBAND;
 	uint64_t since = side->since > s->cfg.start_ns ? side->since : s->cfg.start_ns;
 	uint64_t until = side->time > since ? side->time : since;
+	const char *kind;
 
+	if (side->type == PERF_SIDE_LOST)
+		kind = PROF_LOST_SIDEBAND;
+	else if (side->type == PERF_SIDE_DAMAGED)
+		kind = PROF_LOST_SIDEBAND_DAMAGED;
+	else if (side->type == PERF_SIDE_STALLED)
+		kind = PROF_LOST_SIDEBAND_STALLED;
+	else
+		return 0;
 	*(side->type == PERF_SIDE_STALLED ? &s->side_stalls : &s->side_lost) += side->lost;
 	return emit_lost(s->cfg.emit, EMIT_NOW, side->cpu, kind, side->lost, since, until);
 }

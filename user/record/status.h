@@ -66,7 +66,7 @@ void status_end(struct status *s);
 /* All of it once more, and what can only be told at the end. */
 int status_write_tail(struct status *s, uint64_t now_ns);
 
-/* Side-band records that the kernel dropped, that are damaged, or that were not read for long. */
+/* Writes of a side-band record what it says of loss: dropped, damaged, or not read for long. */
 int status_side_lost(struct status *s, const struct perf_side *side);
 
 void status_totals(struct status *s, uint64_t now_ns, struct status_totals *out);

@@ -25,28 +25,13 @@
 #include "kernel/perf_side.h"
 #include "kernel/proc.h"
 #include "prof_abi.h"
+#include "record/tasks_impl.h"
 #include "record/texts.h"
 
 enum {
 	LINGER_NS = 1000000000,
 	BUDGET_NS = 1000000000,
 	BUDGET_MAPS = 20000, /* that a process may tell of in BUDGET_NS */
-};
-
-struct tasks {
-	bool all_maps;
-	struct hmap by_tid;
-	struct hmap by_pid;
-	struct texts *texts;
-	size_t maps_memory;
-	struct tasks_loss maps_lost; /* since it was last asked for */
-	uint64_t serial;
-	uint64_t *announced; /* a bit for each tid */
-	struct {
-		struct task **v; /* dead ones, oldest first */
-		size_t cnt;
-		size_t cap;
-	} dead;
 };
 
 struct tasks *tasks_new(bool all_maps)
@@ -59,6 +44,11 @@ struct tasks *tasks_new(bool all_maps)
 	return t;
 }
 
+void tasks_set_reader(struct tasks *t, struct proc_reader *reader)
+{
+	t->reader = reader;
+}
+
 bool tasks_is_announced(const struct tasks *t, uint32_t tid)
 {
 	return t->announced[(tid / 64) % PROF_TASK_WORDS] >> tid % 64 & 1;
@@ -67,30 +57,31 @@ bool tasks_is_announced(const struct tasks *t, uint32_t tid)
 void tasks_set_announced(struct tasks *t, uint32_t tid)
 {
 	t->announced[(tid / 64) % PROF_TASK_WORDS] |= 1ULL << tid % 64;
+	t->any_announced = true;
 }
 
-static void renounce(struct tasks *t, uint32_t tid)
+void tasks_renounce(struct tasks *t, uint32_t tid)
 {
 	t->announced[(tid / 64) % PROF_TASK_WORDS] &= ~(1ULL << tid % 64);
 }
 
 /* Takes the reference to text. */
-static void set_text(struct tasks *t, const char **at, const char *text)
+void tasks_set_text(struct tasks *t, const char **at, const char *text)
 {
 	texts_unref(t->texts, *at);
 	*at = text;
 }
 
-static void set_comm(struct tasks *t, struct task *task, const char *comm)
+void tasks_set_comm(struct tasks *t, struct task *task, const char *comm)
 {
 	if (!strncmp(task->comm, comm, sizeof(task->comm) - 1))
 		return;
 	memset(task->comm, 0, sizeof(task->comm));
 	memcpy(task->comm, comm, strnlen(comm, sizeof(task->comm) - 1));
-	renounce(t, task->tid);
+	tasks_renounce(t, task->tid);
 }
 
-static struct process *process_add(struct tasks *t, uint32_t pid)
+struct process *tasks_add_process(struct tasks *t, uint32_t pid)
 {
 	struct process *proc = xcalloc(1, sizeof(*proc));
 
@@ -99,40 +90,40 @@ static struct process *process_add(struct tasks *t, uint32_t pid)
 	proc->wanted = t->all_maps;
 	proc->exe = "";
 	proc->cgroup = "";
+	proc->gap = t->gap;
+	proc->stale = pid != 0;
 	maps_init(&proc->maps, t->texts, &t->maps_memory);
+	maps_init(&proc->before, t->texts, &t->maps_memory);
 	hmap_set(&t->by_pid, pid, proc);
 	return proc;
 }
 
-static struct process *process_get(struct tasks *t, uint32_t pid)
+struct process *tasks_get_process(struct tasks *t, uint32_t pid)
 {
 	struct process *proc = hmap_get(&t->by_pid, pid);
 
-	return proc ? proc : process_add(t, pid);
+	return proc ? proc : tasks_add_process(t, pid);
 }
 
-static struct task *task_add(struct tasks *t, uint32_t tid, struct process *proc)
+struct task *tasks_add_task(struct tasks *t, uint32_t tid, struct process *proc)
 {
 	struct task *task = xcalloc(1, sizeof(*task));
 
 	task->tid = tid;
 	task->proc = proc;
+	task->gap = t->gap;
 	proc->task_cnt++;
 	hmap_set(&t->by_tid, tid, task);
-	renounce(t, tid);
+	tasks_renounce(t, tid);
 	return task;
-}
-
-struct process *tasks_process(struct tasks *t, uint32_t pid)
-{
-	return hmap_get(&t->by_pid, pid);
 }
 
 static void process_free(struct tasks *t, struct process *proc)
 {
 	maps_free(&proc->maps);
-	set_text(t, &proc->exe, "");
-	set_text(t, &proc->cgroup, "");
+	maps_free(&proc->before);
+	tasks_set_text(t, &proc->exe, "");
+	tasks_set_text(t, &proc->cgroup, "");
 	free(proc);
 }
 
@@ -153,7 +144,7 @@ static void task_bury(struct tasks *t, struct task *task)
 {
 	if (hmap_get(&t->by_tid, task->tid) == task) {
 		hmap_del(&t->by_tid, task->tid);
-		renounce(t, task->tid);
+		tasks_renounce(t, task->tid);
 	}
 	task_free(t, task);
 }
@@ -181,75 +172,13 @@ void tasks_free(struct tasks *t)
 	free(t);
 }
 
-/* ---- /proc ------------------------------------------------------------------------------------ */
-
-struct scan {
-	struct tasks *t;
-	struct process *proc;
-};
-
-static int scan_map(const struct proc_map *pm, void *ctx)
+void tasks_end_task(struct tasks *t, struct task *task, uint64_t time)
 {
-	struct scan *scan = ctx;
-	struct map m = {
-		.start = pm->start,
-		.end = pm->end,
-		.pgoff = pm->pgoff,
-	};
-
-	if (!pm->exec)
-		return 0;
-	m.path = texts_get(scan->t->texts, pm->path, pm->path_len);
-	maps_insert(&scan->proc->maps, &m);
-	texts_unref(scan->t->texts, m.path);
-	return 0;
-}
-
-static void read_exe(struct tasks *t, struct process *proc)
-{
-	struct buf b = { 0 };
-
-	if (!proc_read_exe(proc->pid, &b))
-		set_text(t, &proc->exe, texts_get(t->texts, buf_cstr(&b), b.len));
-	buf_free(&b);
-}
-
-static void read_comm(struct tasks *t, struct task *task)
-{
-	struct buf b = { 0 };
-
-	if (!proc_read_comm(task->tid, &b))
-		set_comm(t, task, buf_cstr(&b));
-	buf_free(&b);
-}
-
-/* A task that nothing has been heard of, such as a waker outside of the targets. */
-static struct task *task_discover(struct tasks *t, uint32_t tid, uint32_t pid)
-{
-	struct proc_status status = { 0 };
-	struct process *proc;
-	struct task *task;
-
-	if (tid && !proc_read_status(tid, &status))
-		pid = status.tgid;
-	proc = process_get(t, pid ? pid : tid);
-	if (!proc->ppid)
-		proc->ppid = status.ppid;
-	if (!*proc->exe)
-		read_exe(t, proc);
-	task = task_add(t, tid, proc);
-	if (tid)
-		read_comm(t, task);
-	else
-		set_comm(t, task, "swapper");
-	return task;
-}
-
-struct task *tasks_get(struct tasks *t, uint32_t tid, uint32_t pid)
-{
-	struct task *task = hmap_get(&t->by_tid, tid);
-
-	return task ? task : task_discover(t, tid, pid);
+	if (task->exit_ns)
+		return;
+	task->exit_ns = time ? time : 1;
+	t->dead.v = array_reserve(t->dead.v, &t->dead.cap, t->dead.cnt + 1, sizeof(*t->dead.v));
+	t->dead.v[t->dead.cnt++] = task;
 }
 
 void tasks_name(struct tasks *t, struct task *task, const char *comm, size_t len)
@@ -259,7 +188,7 @@ void tasks_name(struct tasks *t, struct task *task, const char *comm, size_t len
 	if (*task->comm)
 		return;
 	memcpy(text, comm, len < sizeof(text) ? len : sizeof(text) - 1);
-	set_comm(t, task, text);
+	tasks_set_comm(t, task, text);
 }
 
 void tasks_need_cgroup(struct tasks *t, struct process *proc)
@@ -270,45 +199,8 @@ void tasks_need_cgroup(struct tasks *t, struct process *proc)
 		return;
 	proc->cgroup_known = true;
 	if (!proc_read_cgroup(proc->pid, &b))
-		set_text(t, &proc->cgroup, texts_get(t->texts, buf_cstr(&b), b.len));
+		tasks_set_text(t, &proc->cgroup, texts_get(t->texts, buf_cstr(&b), b.len));
 	buf_free(&b);
-}
-
-int tasks_scan(struct tasks *t, pid_t pid)
-{
-	struct scan scan = { .t = t };
-	struct proc_status status;
-	pid_t *tids = NULL;
-	size_t cnt = 0, i;
-	int err;
-
-	err = proc_read_status(pid, &status);
-	if (!err)
-		err = proc_list_tids(pid, &tids, &cnt);
-	if (err)
-		return err;
-	scan.proc = process_get(t, pid);
-	scan.proc->wanted = true;
-	scan.proc->ppid = status.ppid;
-	read_exe(t, scan.proc);
-	proc_read_maps(pid, scan_map, &scan);
-	for (i = 0; i < cnt; i++)
-		if (!hmap_get(&t->by_tid, tids[i]))
-			read_comm(t, task_add(t, tids[i], scan.proc));
-	free(tids);
-	return 0;
-}
-
-void tasks_scan_all(struct tasks *t)
-{
-	pid_t *pids = NULL;
-	size_t cnt = 0, i;
-
-	if (proc_list_pids(&pids, &cnt))
-		return;
-	for (i = 0; i < cnt; i++)
-		tasks_scan(t, pids[i]);
-	free(pids);
 }
 
 /* ---- side-band -------------------------------------------------------------------------------- */
@@ -322,33 +214,26 @@ static void side_fork(struct tasks *t, const struct perf_side *side)
 		parent = hmap_get(&t->by_pid, side->ppid);
 		if (proc && hmap_get(&t->by_tid, side->tid))
 			return; /* /proc was quicker */
-		proc = process_get(t, side->pid);
+		proc = tasks_get_process(t, side->pid);
 		proc->ppid = side->ppid;
-		if (parent) {
+		proc->stale = !parent || parent->stale || parent->gap != t->gap;
+		if (parent)
 			proc->wanted |= parent->wanted;
-			set_text(t, &proc->exe, texts_ref(parent->exe));
-			set_text(t, &proc->cgroup, texts_ref(parent->cgroup));
+		if (!proc->stale) {
+			tasks_set_text(t, &proc->exe, texts_ref(parent->exe));
+			tasks_set_text(t, &proc->cgroup, texts_ref(parent->cgroup));
 			proc->cgroup_known = parent->cgroup_known;
 			maps_copy(&proc->maps, &parent->maps);
 		}
 	} else if (!proc) {
-		proc = process_add(t, side->pid);
+		proc = tasks_add_process(t, side->pid);
 	}
 	task = hmap_get(&t->by_tid, side->tid);
 	if (!task)
-		task = task_add(t, side->tid, proc);
+		task = tasks_add_task(t, side->tid, proc);
 	forker = hmap_get(&t->by_tid, side->ptid);
-	if (forker && !*task->comm)
-		set_comm(t, task, forker->comm);
-}
-
-static void task_end(struct tasks *t, struct task *task, uint64_t time)
-{
-	if (task->exit_ns)
-		return;
-	task->exit_ns = time ? time : 1;
-	t->dead.v = array_reserve(t->dead.v, &t->dead.cap, t->dead.cnt + 1, sizeof(*t->dead.v));
-	t->dead.v[t->dead.cnt++] = task;
+	if (forker && forker->gap == t->gap && !*task->comm)
+		tasks_set_comm(t, task, forker->comm);
 }
 
 static void task_revive(struct tasks *t, struct task *task)
@@ -378,7 +263,7 @@ static void exec_alone(struct tasks *t, struct task *task, uint64_t time)
 	while (task->proc->task_cnt > 1 && hmap_next(&t->by_tid, &pos, &key, &value)) {
 		other = value;
 		if (other != task && other->proc == task->proc)
-			task_end(t, other, time);
+			tasks_end_task(t, other, time);
 	}
 }
 
@@ -387,16 +272,22 @@ static void side_comm(struct tasks *t, const struct perf_side *side)
 	struct task *task = hmap_get(&t->by_tid, side->tid);
 
 	if (!task)
-		task = task_add(t, side->tid, process_get(t, side->pid));
-	set_comm(t, task, side->name);
+		task = tasks_add_task(t, side->tid, tasks_get_process(t, side->pid));
+	tasks_set_comm(t, task, side->name);
+	task->gap = t->gap;
+	task->proc->changed_ns = side->time;
 	if (!side->comm_exec)
 		return;
 	exec_alone(t, task, side->time);
 	maps_clear(&task->proc->maps);
+	maps_clear(&task->proc->before);
 	task->proc->serial = ++t->serial;
-	set_text(t, &task->proc->exe, "");
+	tasks_set_text(t, &task->proc->exe, "");
 	task->proc->exe_from_map = true;
-	renounce(t, task->tid);
+	task->proc->gap = t->gap;
+	task->proc->stale = false;
+	task->proc->asked = false; /* what is answered now is about the program before */
+	tasks_renounce(t, task->tid);
 }
 
 /* Code made at run time: what flips between writable and executable is told of each time. */
@@ -433,8 +324,8 @@ static void take_exe(struct tasks *t, struct process *proc, const char *path)
 	if (!proc->exe_from_map)
 		return;
 	proc->exe_from_map = false;
-	set_text(t, &proc->exe, texts_ref(path));
-	renounce(t, proc->pid);
+	tasks_set_text(t, &proc->exe, texts_ref(path));
+	tasks_renounce(t, proc->pid);
 }
 
 static void side_mmap(struct tasks *t, const struct perf_side *side)
@@ -452,11 +343,11 @@ static void side_mmap(struct tasks *t, const struct perf_side *side)
 		return;
 	if (!proc->wanted && !proc->exe_from_map)
 		return;
+	proc->changed_ns = side->time;
 	if (is_over_budget(proc, side->time)) {
 		lose_map(t, side->time);
-		proc->exe_from_map = false;
-		if (proc->maps.table)
-			maps_clear(&proc->maps);
+		if (!proc->stale || proc->maps.table)
+			tasks_make_stale(t, proc);
 		return;
 	}
 	m.path = texts_get(t->texts, side->name, side->name_len);
@@ -466,8 +357,10 @@ static void side_mmap(struct tasks *t, const struct perf_side *side)
 	take_exe(t, proc, m.path);
 	if (proc->wanted) {
 		keep_module(proc, &m);
-		if (!maps_insert(&proc->maps, &m))
+		if (!maps_insert(&proc->maps, &m)) {
 			lose_map(t, side->time);
+			tasks_make_stale(t, proc);
+		}
 	}
 	texts_unref(t->texts, m.path);
 }
@@ -484,7 +377,7 @@ static void side_exit(struct tasks *t, const struct perf_side *side)
 	struct task *task = hmap_get(&t->by_tid, side->tid);
 
 	if (task)
-		task_end(t, task, side->time);
+		tasks_end_task(t, task, side->time);
 }
 
 /*
@@ -497,7 +390,7 @@ static void forget_twin(struct tasks *t, const struct perf_side *side)
 
 	if (!old || (!old->exit_ns && old->proc->pid == side->pid))
 		return;
-	task_end(t, old, side->time);
+	tasks_end_task(t, old, side->time);
 	hmap_del(&t->by_tid, side->tid);
 	if (side->pid == side->tid && old->proc->pid == side->pid)
 		hmap_del(&t->by_pid, side->pid);
@@ -519,9 +412,12 @@ void tasks_side(struct tasks *t, const struct perf_side *side)
 	case PERF_SIDE_EXIT:
 		side_exit(t, side);
 		break;
-	case PERF_SIDE_KSYMBOL:
+	case PERF_SIDE_FULL:
 	case PERF_SIDE_LOST:
 	case PERF_SIDE_DAMAGED:
+		tasks_open_gap(t);
+		break;
+	case PERF_SIDE_KSYMBOL:
 	case PERF_SIDE_STALLED:
 	case PERF_SIDE_OTHER:
 		break;
@@ -532,6 +428,7 @@ void tasks_expire(struct tasks *t, uint64_t now_ns)
 {
 	size_t n = 0;
 
+	tasks_catch_up(t, now_ns);
 	while (n < t->dead.cnt && t->dead.v[n]->exit_ns + LINGER_NS < now_ns)
 		task_bury(t, t->dead.v[n++]);
 	if (n)

@@ -10,13 +10,14 @@
 #include "record/maps.h"
 
 struct perf_side;
+struct proc_reader;
 
 struct process {
 	uint32_t pid;
 	uint32_t ppid;
 	uint64_t serial; /* no two programs share one, whatever their pids: an exec changes it */
 	uint32_t task_cnt; /* that refer to it */
-	struct maps maps;
+	struct maps maps; /* those that are known for certain */
 	bool wanted; /* its mappings are kept */
 	bool exe_from_map; /* an exec was seen, and its first mapping is the program */
 	const char *exe; /* texts of the tables, "" unknown */
@@ -24,6 +25,15 @@ struct process {
 	bool cgroup_known;
 	uint64_t budget_since; /* what it told of mappings since then */
 	uint32_t budget_used;
+
+	/* The side-band may have lost a word about it. */
+	uint64_t gap; /* the last gap that has been considered for it */
+	bool stale; /* the program is not known, nor mappings but those told of since */
+	struct maps before; /* the mappings from before that */
+	bool asked; /* of /proc, and not answered yet */
+	uint64_t gap_asked; /* the last gap at that time */
+	uint64_t asked_ns; /* when: CLOCK_MONOTONIC */
+	uint64_t changed_ns; /* when the side-band last told of its mappings or names */
 };
 
 struct tasks_loss {
@@ -36,12 +46,16 @@ struct task {
 	struct process *proc;
 	char comm[16];
 	uint64_t exit_ns; /* 0 while it lives */
+	uint64_t gap; /* as of its process */
 };
 
 /*
  * Who is who: tasks and processes, from /proc when recording starts and from perf's side-band after
  * that. Side-band records are to be given in order of time with the records that refer to tasks.
  * Dead tasks are kept for a while, because what they did last may still be on its way.
+ *
+ * When side-band records are lost, nothing is known for certain any more: who is met again after that
+ * has no name, no program and no mappings until /proc has been read again or the side-band tells.
  */
 struct tasks;
 
@@ -49,9 +63,15 @@ struct tasks;
 struct tasks *tasks_new(bool all_maps);
 void tasks_free(struct tasks *t);
 
-/* Reads one process with its threads and mappings from /proc and wants it. -ESRCH. */
+/* Borrowed: from here on /proc is read beside the caller. Without one it is read in its place. */
+void tasks_set_reader(struct tasks *t, struct proc_reader *reader);
+
+/*
+ * Reads one process with its threads and mappings from /proc and wants it. -ESRCH. Waits for a process
+ * that somebody keeps locked for two seconds at most; its mappings are unknown until it answers.
+ */
 int tasks_scan(struct tasks *t, pid_t pid);
-/* Reads all processes. */
+/* Reads all processes, and waits as long for all of them together. */
 void tasks_scan_all(struct tasks *t);
 
 /* Applies what the side-band says. */
@@ -59,7 +79,10 @@ void tasks_side(struct tasks *t, const struct perf_side *side);
 /* Mappings that were not taken in since the last call, because their process had or told of too many:
  * false when there were none. */
 bool tasks_take_maps_lost(struct tasks *t, struct tasks_loss *out);
-/* Frees those who ended more than a second before now_ns. */
+/*
+ * To be called now and then, when all records older than now_ns have been given: frees those who ended
+ * more than a second before, and takes in what /proc has answered.
+ */
 void tasks_expire(struct tasks *t, uint64_t now_ns);
 
 /* The task, made from /proc when it is unknown. pid 0 of tid != 0: not known by the caller. */
