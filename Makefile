@@ -92,7 +92,7 @@ TESTS := $(addprefix tests/, \
 	record/early_records_test.c record/launch_test.c record/maps_test.c record/merge_test.c record/proc_reader_test.c \
 	record/ring_test.c record/sink_test.c record/stacks_test.c record/targets_test.c \
 	record/tasks_test.c record/texts_test.c record/translate_test.c symbol/budget_test.c \
-	symbol/demangle_test.c symbol/dwinfo_test.c symbol/ranges_test.c symbol/slicesort_test.c \
+	symbol/demangle_test.c symbol/dwinfo_test.c symbol/hostile_test.c symbol/ranges_test.c symbol/slicesort_test.c \
 	symbol/symbolizer_test.c symbol/symopen_test.c symbol/symtab_test.c \
 	symbol/symworker_test.c trace/names_test.c trace/reader_test.c trace/source_test.c \
 	trace/tp_symbols_test.c trace/trace_test.c trace/value_test.c \
@@ -223,9 +223,10 @@ $(O)/tests/%: $(O)/obj/tests/%.o $(O)/obj/tests/support/limit.o $(ALL_A)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(ALL_A) -lcriterion $(LIBS)
 
-$(addprefix $(O)/tests/symbol/,dwinfo_test ranges_test slicesort_test symbolizer_test symtab_test \
-	symworker_test): \
+$(addprefix $(O)/tests/symbol/,dwinfo_test hostile_test ranges_test slicesort_test \
+	symbolizer_test symtab_test symworker_test): \
 	$(O)/obj/tests/symbol/support.o
+$(O)/tests/symbol/hostile_test: $(O)/obj/tests/symbol/forge.o
 $(filter $(O)/tests/record/%,$(TEST_BINS) $(ROOT_BINS)): $(O)/obj/tests/record/support.o
 $(filter $(O)/tests/bpf/%,$(ROOT_BINS)): $(O)/obj/tests/bpf/support.o
 $(filter $(O)/tests/bpf/fault_%,$(ROOT_BINS)): $(O)/obj/tests/bpf/fault.o
