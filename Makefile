@@ -55,7 +55,7 @@ SRCS_record := $(addprefix user/record/, \
 	proc_reader.c realtime.c recorder.c ring.c sink.c snapshot.c stacks.c status.c targets.c \
 	tasks.c tasks_truth.c texts.c translate.c)
 SRCS_trace := $(addprefix user/trace/, \
-	layout.c names.c reader.c source.c tp_symbols.c trace.c value.c)
+	layout.c names.c reader.c source.c tp_symbols.c trace.c)
 SRCS_profile := $(addprefix user/profile/, \
 	account.c event_counts.c profile.c thread_times.c tree.c)
 SRCS_export := $(addprefix user/export/, \
@@ -95,7 +95,7 @@ TESTS := $(addprefix tests/, \
 	symbol/demangle_test.c symbol/dwinfo_test.c symbol/hostile_test.c symbol/ranges_test.c symbol/slicesort_test.c \
 	symbol/symbolizer_test.c symbol/symopen_test.c symbol/symtab_test.c \
 	symbol/symworker_test.c trace/names_test.c trace/reader_test.c trace/source_test.c \
-	trace/tp_symbols_test.c trace/trace_test.c trace/value_test.c \
+	trace/tp_symbols_test.c trace/trace_test.c \
 	formats/container_test.c formats/foreign_test.c \
 	$(addprefix formats/apitrace/, export_test.c format_test.c random_test.c) \
 	$(addprefix formats/heph/, attributes_test.c counters_test.c export_test.c format_test.c \
@@ -103,14 +103,15 @@ TESTS := $(addprefix tests/, \
 	$(addprefix formats/tonbandgeraet/, encoding_test.c event_test.c export_test.c \
 		format_test.c import_test.c))
 TESTS_ROOT := $(addprefix tests/bpf/, \
-	command_test.c events_test.c fault_elf_test.c fault_maps_test.c generic_test.c loss_test.c perf_test.c sample_test.c \
+	fault_elf_test.c fault_maps_test.c fault_storm_test.c \
+	command_test.c events_test.c generic_test.c loss_test.c perf_test.c sample_test.c \
 	san_test.c sched_test.c stream_test.c tasks_test.c \
 	realtime_test.c) \
 	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c tests/record/as_user_test.c
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \
-	calls.c cxx.cpp demo.c enemy_elf.c enemy_maps.c forkchain.c inlined.c pingpong.c shortlived.c sleeper.c spinner.c threads.c)
+	calls.c cxx.cpp demo.c enemy_elf.c enemy_maps.c forkchain.c inlined.c pingpong.c shortlived.c sleeper.c spinner.c storm.c threads.c)
 # inlined.c, cxx.cpp and crate.rs as several compilers and linkers leave them, for the symbolizer.
 STIMULI_SYMBOL := c-gcc c-dwarf4 c-nopie c-gz c-clang c-clang4 c-link c-dynsym cxx-gcc cxx-clang4 \
 	rust

@@ -28,6 +28,18 @@ struct fault_growth {
 	uint64_t ns, size;
 };
 
+/* What the recorder used at that time. */
+struct fault_use {
+	uint64_t ns, rss_kb, fds;
+};
+
+/* Ends of threads in a trace, by the name that the trace gives the thread then. */
+struct fault_exits {
+	uint64_t right, wrong, unknown; /* compared to the event's own field */
+	uint64_t early; /* without a name, in the first second: see fault_check_exits() */
+	char example[96], nameless[96]; /* a wrong one; one without a name */
+};
+
 struct fault {
 	struct live_proc neighbour;
 	struct live_rec rec;
@@ -36,6 +48,10 @@ struct fault {
 	uint64_t ended_ns; /* exit of the recorder */
 	struct fault_growth *growth;
 	size_t growth_cnt, growth_cap;
+	uint64_t neighbour_ns; /* CPU time of the neighbour when the recording began */
+	double busy; /* how much longer than alone everything may take */
+	struct fault_use *use;
+	size_t use_cnt, use_cap;
 	uint64_t hwm_kb; /* most resident memory of the recorder, its children apart */
 	int code; /* its exit code */
 };
@@ -60,6 +76,14 @@ void fault_check_names(const struct fault *f);
 /* Runs `info --json` on the file; its text is in p->said, and the caller frees p. */
 void fault_info(const struct fault *f, struct live_proc *p);
 void fault_check_account(const struct fault *f);
+
+/*
+ * Each sched_process_exit's name is that of its own field. A thread without a name is fine only where the trace
+ * says that side-band records were lost, and in the first second, when it may end before /proc was read.
+ */
+void fault_check_exits(const struct fault *f, struct fault_exits *out);
+/* Memory and descriptors in the last five seconds are those of the five that began after `seconds`. */
+void fault_check_flat(const struct fault *f, unsigned int seconds);
 
 /* Ends the neighbour and frees all. */
 void fault_end(struct fault *f);

@@ -24,6 +24,26 @@ static void record_beside(const char *kind)
 	fault_end(&f);
 }
 
+Test(fault_elf, debug_information_that_leads_in_circles)
+{
+	record_beside("siblings");
+}
+
+Test(fault_elf, debug_information_that_leads_in_circles_with_ranges)
+{
+	record_beside("ranges");
+}
+
+Test(fault_elf, a_hundred_thousand_long_names_for_one_address)
+{
+	record_beside("names");
+}
+
+Test(fault_elf, a_debug_link_to_a_terabyte)
+{
+	record_beside("debuglink");
+}
+
 Test(fault_elf, debug_information_that_unpacks_to_gigabytes)
 {
 	record_beside("zlib");

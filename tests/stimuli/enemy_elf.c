@@ -10,7 +10,7 @@
  *	names      100,000 symbols at one address; their names are the ends of one text of 8 MB
  *	debuglink  .gnu_debuglink to a file of 1 TB without content
  *	zlib       a compressed debug section of 4 GB
- *	xz         .gnu_debugdata of 256 MB
+ *	xz         .gnu_debugdata of 128 MB
  */
 #include <dwarf.h>
 #include <lzma.h>
@@ -184,7 +184,7 @@ static void make_xz(struct badelf *e)
 
 	if (lzma_easy_encoder(&s, 0, LZMA_CHECK_NONE))
 		errx(2, "lzma");
-	for (int left = 256; ret == LZMA_OK;) {
+	for (int left = 128; ret == LZMA_OK;) {
 		if (!s.avail_in && left) {
 			s.next_in = zeros;
 			s.avail_in = CHUNK;
