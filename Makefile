@@ -55,7 +55,7 @@ SRCS_record := $(addprefix user/record/, \
 	proc_reader.c realtime.c recorder.c ring.c sink.c snapshot.c stacks.c status.c targets.c \
 	tasks.c tasks_truth.c texts.c translate.c)
 SRCS_trace := $(addprefix user/trace/, \
-	layout.c names.c reader.c source.c tp_symbols.c trace.c)
+	layout.c names.c reader.c source.c tp_symbols.c trace.c value.c)
 SRCS_profile := $(addprefix user/profile/, \
 	account.c event_counts.c profile.c thread_times.c tree.c)
 SRCS_export := $(addprefix user/export/, \
@@ -95,7 +95,7 @@ TESTS := $(addprefix tests/, \
 	symbol/demangle_test.c symbol/dwinfo_test.c symbol/hostile_test.c symbol/ranges_test.c symbol/slicesort_test.c \
 	symbol/symbolizer_test.c symbol/symopen_test.c symbol/symtab_test.c \
 	symbol/symworker_test.c trace/names_test.c trace/reader_test.c trace/source_test.c \
-	trace/tp_symbols_test.c trace/trace_test.c \
+	trace/tp_symbols_test.c trace/trace_test.c trace/value_test.c \
 	formats/container_test.c formats/foreign_test.c \
 	$(addprefix formats/apitrace/, export_test.c format_test.c random_test.c) \
 	$(addprefix formats/heph/, attributes_test.c counters_test.c export_test.c format_test.c \

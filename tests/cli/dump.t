@@ -10,6 +10,13 @@ $ dial9-prof dump $T/golden/dial9/ext/annotations.bin | tail -n 3
        168  annotate 300
        173  event    1.000036969 Id300 v=300
 #
+# Controls of a terminal beyond ASCII (C1) are shown and not sent, in values and in names.
+$ LC_ALL=C sed 's/__proto__/\xc2\x9b31mred!/' $T/golden/dial9/core/map_keys.bin >c1; dial9-prof dump c1 | tail -n 1 | cut -c 59-
+"2":"int-like" "1":"int-like" "\xc2\x9b31mred!":"p" "":"e"}
+#
+$ LC_ALL=C sed 's/Id300/\xc2\x9b300/' $T/golden/dial9/ext/annotations.bin >c1; dial9-prof dump c1 | tail -n 1
+       173  event    1.000036969 \xc2\x9b300 v=300
+#
 $ head -c 24 $T/golden/dial9/core/map_keys.bin >torn; dial9-prof dump torn
          0  header   version 1
          5  schema   0 M @ts m:string-map

@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "dial9.h"
+#include "trace/value.h"
 
 static void put_hex(struct buf *out, const void *data, size_t sz)
 {
@@ -61,16 +62,6 @@ static void put_str(struct buf *out, struct dial9_str s)
 	put_text(out, s.ptr, s.len);
 }
 
-static void put_frames(struct buf *out, const uint8_t *le, uint32_t cnt)
-{
-	uint32_t i;
-
-	buf_addch(out, '[');
-	for (i = 0; i < cnt; i++)
-		buf_printf(out, "%s%" PRIu64, i ? "," : "", dial9_frame_at(le, i));
-	buf_addch(out, ']');
-}
-
 static void put_f64(struct buf *out, double v)
 {
 	uint64_t bits;
@@ -79,115 +70,35 @@ static void put_f64(struct buf *out, double v)
 	buf_printf(out, "{\"f64\":\"%016" PRIx64 "\"}", bits);
 }
 
-static void put_pooled(struct buf *out, const struct dial9_dec *dec, const struct dial9_value *v)
+static void put_string(struct buf *out, struct dial9_str s, bool nested)
 {
-	struct dial9_str s;
-	const uint8_t *le;
-	uint32_t cnt;
+	put_str(out, s);
+}
 
-	if (v->type == DIAL9_POOLED_STRING) {
+static void put_pooled(struct buf *out, const struct dial9_value *v, bool defined)
+{
+	if (v->type == DIAL9_POOLED_STRING)
 		buf_printf(out, "{\"pool\":%" PRIu32 ",\"str\":", v->id);
-		if (dial9_dec_string(dec, v->id, &s))
-			buf_addstr(out, "null");
-		else
-			put_str(out, s);
-	} else {
+	else
 		buf_printf(out, "{\"stack\":%" PRIu32 ",\"frames\":", v->id);
-		if (dial9_dec_stack(dec, v->id, &le, &cnt))
-			buf_addstr(out, "null");
-		else
-			put_frames(out, le, cnt);
-	}
-	buf_addch(out, '}');
-}
-
-static void put_value(struct buf *out, const struct dial9_dec *dec, const struct dial9_value *v);
-
-static void put_pairs(struct buf *out, const struct dial9_dec *dec, const struct dial9_value *v)
-{
-	struct dial9_value key, value;
-	struct dial9_iter it;
-	const char *sep = "";
-
-	buf_addch(out, '[');
-	dial9_iter_init(&it, v);
-	while (dial9_map_next(&it, &key, &value) > 0) {
-		buf_addstr(out, sep);
-		buf_addch(out, '[');
-		put_value(out, dec, &key);
-		buf_addch(out, ',');
-		put_value(out, dec, &value);
-		buf_addch(out, ']');
-		sep = ",";
-	}
-	buf_addch(out, ']');
-}
-
-static void put_nested(struct buf *out, const struct dial9_dec *dec, const struct dial9_value *v)
-{
-	struct dial9_value elem;
-	struct dial9_iter it;
-	const char *sep = "";
-
-	if (v->type == DIAL9_MAP) {
-		buf_addstr(out, "{\"map\":");
-		put_pairs(out, dec, v);
-		buf_addch(out, '}');
-		return;
-	}
-	buf_addstr(out, "{\"list\":[");
-	dial9_iter_init(&it, v);
-	while (dial9_list_next(&it, &elem) > 0) {
-		buf_addstr(out, sep);
-		put_value(out, dec, &elem);
-		sep = ",";
-	}
-	buf_addstr(out, "]}");
-}
-
-static void put_value(struct buf *out, const struct dial9_dec *dec, const struct dial9_value *v)
-{
-	switch ((int)v->type) {
-	case 0:
+	if (!defined)
 		buf_addstr(out, "null");
-		break;
-	case DIAL9_I64:
-		buf_printf(out, "%" PRId64, v->i64);
-		break;
-	case DIAL9_F64:
-		put_f64(out, v->f64);
-		break;
-	case DIAL9_BOOL:
-		buf_addstr(out, v->b ? "true" : "false");
-		break;
-	case DIAL9_STRING:
-		put_text(out, v->str.ptr, v->str.len);
-		break;
-	case DIAL9_BYTES:
-		put_hex(out, v->str.ptr, v->str.len);
-		break;
-	case DIAL9_POOLED_STACK:
-	case DIAL9_POOLED_STRING:
-		put_pooled(out, dec, v);
-		break;
-	case DIAL9_STACK:
-		put_frames(out, v->stack.le, v->stack.cnt);
-		break;
-	case DIAL9_VARINT:
-	case DIAL9_U8:
-	case DIAL9_U16:
-	case DIAL9_U32:
-		buf_printf(out, "%" PRIu64, v->u64);
-		break;
-	case DIAL9_STRING_MAP:
-		put_pairs(out, dec, v);
-		break;
-	case DIAL9_LIST:
-	case DIAL9_MAP:
-		put_nested(out, dec, v);
-		break;
-	}
 }
+
+static const struct value_style style = {
+	.absent = "null",
+	.sep = ",",
+	.list = { "{\"list\":[", "]}" },
+	.map = { "{\"map\":[", "]}" },
+	.string_map = { "[", "]" },
+	.pair = { "[", "]" },
+	.colon = ",",
+	.f64 = put_f64,
+	.text = put_string,
+	.bytes = put_hex,
+	.pooled = put_pooled,
+	.pooled_close = "}",
+};
 
 static void put_schema(struct buf *out, const struct dial9_frame *f)
 {
@@ -231,7 +142,7 @@ static void put_stacks(struct buf *out, struct dial9_iter it)
 	buf_addstr(out, "{\"f\":\"stacks\",\"entries\":[");
 	while (dial9_stacks_next(&it, &id, &le, &cnt) > 0) {
 		buf_printf(out, "%s[%" PRIu32 ",", sep, id);
-		put_frames(out, le, cnt);
+		value_print_frames(out, &style, le, cnt);
 		buf_addch(out, ']');
 		sep = ",";
 	}
@@ -271,7 +182,7 @@ static void put_event(struct buf *out, const struct dial9_dec *dec, const struct
 		buf_addstr(out, i ? ",[" : "[");
 		put_str(out, dial9_schema_field_name_n(ev->schema, i));
 		buf_printf(out, ",%u,", dial9_schema_field_type(ev->schema, i));
-		put_value(out, dec, &ev->values[i]);
+		value_print(out, &style, dec, &ev->values[i]);
 		buf_addch(out, ']');
 	}
 	buf_addstr(out, "]}");

@@ -8,10 +8,13 @@
 #include "cmd/dump_frame.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/str.h"
+#include "cmd/text.h"
 #include "dial9.h"
+#include "trace/value.h"
 
 #define BYTES_SHOWN 64
 
@@ -33,118 +36,66 @@ static const char *const type_names[16] = {
 	[DIAL9_MAP] = "map",
 };
 
-/* A name as it is, but for what would break the line. */
 static void put_name(struct buf *out, struct dial9_str s)
 {
-	size_t i, start = out->len;
-
-	str_escape_utf8(out, s.ptr, s.len);
-	for (i = start; i < out->len; i++)
-		if ((uint8_t)out->data[i] < 0x20 || out->data[i] == 0x7f)
-			out->data[i] = '.';
+	text_clean(out, s.ptr, s.len);
 }
 
+/* As JSON, which leaves the controls beyond ASCII as they are. */
 static void put_quoted(struct buf *out, struct dial9_str s)
 {
-	str_json(out, s.ptr, s.len);
+	struct buf json = { 0 };
+
+	if (!s.len || !memchr(s.ptr, 0xc2, s.len)) {
+		str_json(out, s.ptr, s.len);
+		return;
+	}
+	str_json(&json, s.ptr, s.len);
+	text_clean(out, json.data, json.len);
+	buf_free(&json);
 }
 
-static void put_frames(struct buf *out, const uint8_t *le, uint32_t cnt)
+static void put_f64(struct buf *out, double v)
 {
-	uint32_t i;
-
-	buf_addch(out, '[');
-	for (i = 0; i < cnt; i++)
-		buf_printf(out, "%s0x%" PRIx64, i ? " " : "", dial9_frame_at(le, i));
-	buf_addch(out, ']');
+	buf_printf(out, "%.17g", v);
 }
 
-static void put_bytes(struct buf *out, const char *p, uint32_t sz)
+static void put_string(struct buf *out, struct dial9_str s, bool nested)
 {
-	uint32_t i;
+	put_quoted(out, s);
+}
 
-	buf_printf(out, "%" PRIu32 ":", sz);
-	for (i = 0; i < sz && i < BYTES_SHOWN; i++)
-		buf_printf(out, "%02x", (uint8_t)p[i]);
+static void put_bytes(struct buf *out, const void *p, size_t sz)
+{
+	const uint8_t *b = p;
+
+	buf_printf(out, "%zu:", sz);
+	for (size_t i = 0; i < sz && i < BYTES_SHOWN; i++)
+		buf_printf(out, "%02x", b[i]);
 	if (sz > BYTES_SHOWN)
 		buf_addstr(out, "..");
 }
 
-static void put_pooled(struct buf *out, const struct dial9_dec *dec, const struct dial9_value *v)
+static void put_pooled(struct buf *out, const struct dial9_value *v, bool defined)
 {
-	struct dial9_str s;
-	const uint8_t *le;
-	uint32_t cnt;
-
-	buf_printf(out, "#%" PRIu32 " ", v->id);
-	if (v->type == DIAL9_POOLED_STRING && !dial9_dec_string(dec, v->id, &s))
-		put_quoted(out, s);
-	else if (v->type == DIAL9_POOLED_STACK && !dial9_dec_stack(dec, v->id, &le, &cnt))
-		put_frames(out, le, cnt);
-	else
-		buf_addch(out, '?');
+	buf_printf(out, "#%" PRIu32 " %s", v->id, defined ? "" : "?");
 }
 
-static void put_value(struct buf *out, const struct dial9_dec *dec, const struct dial9_value *v);
-
-static void put_entries(struct buf *out, const struct dial9_dec *dec, const struct dial9_value *v)
-{
-	struct dial9_value key, value;
-	struct dial9_iter it;
-	const char *sep = "";
-
-	dial9_iter_init(&it, v);
-	buf_addch(out, v->type == DIAL9_LIST ? '[' : '{');
-	while (v->type == DIAL9_LIST ? dial9_list_next(&it, &value) > 0 :
-				       dial9_map_next(&it, &key, &value) > 0) {
-		buf_addstr(out, sep);
-		if (v->type != DIAL9_LIST) {
-			put_value(out, dec, &key);
-			buf_addch(out, ':');
-		}
-		put_value(out, dec, &value);
-		sep = " ";
-	}
-	buf_addch(out, v->type == DIAL9_LIST ? ']' : '}');
-}
-
-static void put_value(struct buf *out, const struct dial9_dec *dec, const struct dial9_value *v)
-{
-	switch ((int)v->type) {
-	case 0:
-		buf_addch(out, '-');
-		break;
-	case DIAL9_I64:
-		buf_printf(out, "%" PRId64, v->i64);
-		break;
-	case DIAL9_F64:
-		buf_printf(out, "%.17g", v->f64);
-		break;
-	case DIAL9_BOOL:
-		buf_addstr(out, v->b ? "true" : "false");
-		break;
-	case DIAL9_STRING:
-		put_quoted(out, (struct dial9_str){ v->str.ptr, v->str.len });
-		break;
-	case DIAL9_BYTES:
-		put_bytes(out, v->str.ptr, v->str.len);
-		break;
-	case DIAL9_POOLED_STACK:
-	case DIAL9_POOLED_STRING:
-		put_pooled(out, dec, v);
-		break;
-	case DIAL9_STACK:
-		put_frames(out, v->stack.le, v->stack.cnt);
-		break;
-	case DIAL9_STRING_MAP:
-	case DIAL9_LIST:
-	case DIAL9_MAP:
-		put_entries(out, dec, v);
-		break;
-	default:
-		buf_printf(out, "%" PRIu64, v->u64);
-	}
-}
+static const struct value_style style = {
+	.absent = "-",
+	.sep = " ",
+	.list = { "[", "]" },
+	.map = { "{", "}" },
+	.string_map = { "{", "}" },
+	.pair = { "", "" },
+	.colon = ":",
+	.hex_frames = true,
+	.f64 = put_f64,
+	.text = put_string,
+	.bytes = put_bytes,
+	.pooled = put_pooled,
+	.pooled_close = "",
+};
 
 static void put_schema(struct buf *out, const struct dial9_frame *f)
 {
@@ -176,7 +127,7 @@ static void put_event(struct buf *out, const struct dial9_dec *dec, const struct
 		buf_addch(out, ' ');
 		put_name(out, dial9_schema_field_name_n(ev->schema, i));
 		buf_addch(out, '=');
-		put_value(out, dec, &ev->values[i]);
+		value_print(out, &style, dec, &ev->values[i]);
 	}
 }
 
@@ -194,7 +145,7 @@ static void put_pool(struct buf *out, const struct dial9_frame *f)
 	}
 	while (dial9_stacks_next(&it, &id, &le, &cnt) > 0) {
 		buf_printf(out, " #%" PRIu32 "=", id);
-		put_frames(out, le, cnt);
+		value_print_frames(out, &style, le, cnt);
 	}
 	while (dial9_annotations_next(&it, &field, &s, &value) > 0) {
 		buf_printf(out, " %u.", field);

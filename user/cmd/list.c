@@ -59,47 +59,15 @@ struct list {
 	size_t shown;
 };
 
-static const char *type_name(uint8_t type)
-{
-	switch ((enum dial9_type)type) {
-	case DIAL9_I64:
-		return "I64";
-	case DIAL9_BOOL:
-		return "Bool";
-	case DIAL9_BYTES:
-		return "Bytes";
-	case DIAL9_POOLED_STRING:
-		return "PooledString";
-	case DIAL9_VARINT:
-		return "Varint";
-	case DIAL9_U8:
-		return "U8";
-	case DIAL9_U16:
-		return "U16";
-	case DIAL9_U32:
-		return "U32";
-	case DIAL9_F64:
-	case DIAL9_STRING:
-	case DIAL9_POOLED_STACK:
-	case DIAL9_STACK:
-	case DIAL9_STRING_MAP:
-	case DIAL9_LIST:
-	case DIAL9_MAP:
-	case DIAL9_OPTIONAL:
-		break;
-	}
-	return "?";
-}
-
 /* A signed field is a Varint where it is not negative, and I64 where one of the event's is. */
 static void type_text(struct buf *out, const struct event_def *def, size_t i)
 {
 	uint8_t compact = dial9_schema_field_type(def->compact, i);
 	uint8_t wide = def->wide ? dial9_schema_field_type(def->wide, i) : compact;
 
-	buf_addstr(out, type_name(compact));
+	buf_addstr(out, dial9_type_name(compact));
 	if (wide != compact)
-		buf_printf(out, " | %s", type_name(wide));
+		buf_printf(out, " | %s", dial9_type_name(wide));
 }
 
 static void show_text(const struct event_def *def)

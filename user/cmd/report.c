@@ -79,16 +79,6 @@ static const struct opt_spec report_spec = {
 		    "  dial9-prof report -s comm,tid --json trace.bin\n",
 };
 
-static const char *const key_names[PROFILE_KEY_CNT] = {
-	[PROFILE_SYM] = "sym", [PROFILE_DSO] = "dso", [PROFILE_COMM] = "comm",
-	[PROFILE_PID] = "pid", [PROFILE_TID] = "tid",
-};
-
-const char *report_key_name(enum profile_key key)
-{
-	return key_names[key];
-}
-
 static int parse_sort(const char *s, struct report *r)
 {
 	size_t n;
@@ -97,7 +87,8 @@ static int parse_sort(const char *s, struct report *r)
 	for (;; s += n + 1) {
 		n = strcspn(s, ",");
 		for (k = 0; k < PROFILE_KEY_CNT; k++)
-			if (strlen(key_names[k]) == n && !memcmp(s, key_names[k], n))
+			if (strlen(report_key_name((enum profile_key)k)) == n &&
+			    !memcmp(s, report_key_name((enum profile_key)k), n))
 				break;
 		if (k == PROFILE_KEY_CNT) {
 			log_error("report: unknown sort key '%.*s' (known: sym, dso, comm, pid, "

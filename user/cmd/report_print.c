@@ -21,6 +21,16 @@
 /* Where nothing is cut, one name of a thousand characters must not push all others away. */
 #define COLUMN_PAD_MAX 60
 
+static const char *const key_names[PROFILE_KEY_CNT] = {
+	[PROFILE_SYM] = "sym", [PROFILE_DSO] = "dso", [PROFILE_COMM] = "comm",
+	[PROFILE_PID] = "pid", [PROFILE_TID] = "tid",
+};
+
+const char *report_key_name(enum profile_key key)
+{
+	return key_names[key];
+}
+
 static double share(const struct report *r, uint64_t n)
 {
 	return 100.0 * (double)n / (double)profile_samples(r->profile);

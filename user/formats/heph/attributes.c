@@ -21,6 +21,7 @@
 
 #include "base/str.h"
 #include "formats/heph/wire.h"
+#include "trace/value.h"
 
 #define COUNT_MAX 65535
 #define NAN_BITS 0x7ff8000000000000ULL
@@ -242,108 +243,61 @@ static uint64_t f64_bits(double v)
  * ---- values that have no relation: as JSON ------------------------------------------------------
  */
 
-static void json_value(struct buf *out, const struct dial9_value *v);
-
-static void json_list(struct buf *out, const struct dial9_value *v)
+static void json_f64(struct buf *out, double v)
 {
-	struct dial9_value elem;
-	struct dial9_iter it;
-	const char *sep = "";
-
-	dial9_iter_init(&it, v);
-	buf_addch(out, '[');
-	while (dial9_list_next(&it, &elem) > 0) {
-		buf_addstr(out, sep);
-		json_value(out, &elem);
-		sep = ", ";
-	}
-	buf_addch(out, ']');
+	heph_attr_json_f64(out, f64_bits(v));
 }
 
-static void json_map(struct buf *out, const struct dial9_value *v)
+static void json_text(struct buf *out, struct dial9_str s, bool nested)
 {
-	struct dial9_value key, value;
+	str_json(out, s.ptr, s.len);
+}
+
+static void json_bytes(struct buf *out, const void *p, size_t sz)
+{
+	buf_addch(out, '"');
+	heph_attr_hex(out, p, sz);
+	buf_addch(out, '"');
+}
+
+static void json_key(struct buf *out, const struct dial9_value *key);
+
+static void json_pooled(struct buf *out, const struct dial9_value *v, bool defined)
+{
+	buf_printf(out, "%" PRIu32, v->id);
+}
+
+static const struct value_style json_style = {
+	.absent = "",
+	.sep = ", ",
+	.list = { "[", "]" },
+	.map = { "{", "}" },
+	.string_map = { "{", "}" },
+	.pair = { "", "" },
+	.colon = ": ",
+	.f64 = json_f64,
+	.text = json_text,
+	.bytes = json_bytes,
+	.key = json_key,
+	.pooled = json_pooled,
+	.pooled_close = "",
+};
+
+/* A key is text in JSON, whatever it is here. */
+static void json_key(struct buf *out, const struct dial9_value *key)
+{
 	struct buf text = { 0 };
-	struct dial9_iter it;
-	const char *sep = "";
 
-	dial9_iter_init(&it, v);
-	buf_addch(out, '{');
-	while (dial9_map_next(&it, &key, &value) > 0) {
-		buf_addstr(out, sep);
-		if (key.type == DIAL9_STRING) {
-			str_json(out, key.str.ptr, key.str.len);
-		} else {
-			buf_clear(&text);
-			json_value(&text, &key);
-			str_json(out, text.data, text.len);
-		}
-		buf_addstr(out, ": ");
-		json_value(out, &value);
-		sep = ", ";
-	}
-	buf_addch(out, '}');
+	value_print(&text, &json_style, NULL, key);
+	str_json(out, text.data, text.len);
 	buf_free(&text);
-}
-
-static void json_stack(struct buf *out, const struct dial9_value *v)
-{
-	buf_addch(out, '[');
-	for (uint32_t i = 0; i < v->stack.cnt; i++)
-		buf_printf(out, "%s%" PRIu64, i ? ", " : "", dial9_value_frame(v, i));
-	buf_addch(out, ']');
-}
-
-static void json_value(struct buf *out, const struct dial9_value *v)
-{
-	switch ((enum dial9_type)v->type) {
-	case DIAL9_I64:
-		buf_printf(out, "%" PRId64, v->i64);
-		break;
-	case DIAL9_F64:
-		heph_attr_json_f64(out, f64_bits(v->f64));
-		break;
-	case DIAL9_BOOL:
-		buf_addstr(out, v->b ? "true" : "false");
-		break;
-	case DIAL9_STRING:
-		str_json(out, v->str.ptr, v->str.len);
-		break;
-	case DIAL9_BYTES:
-		buf_addch(out, '"');
-		heph_attr_hex(out, v->str.ptr, v->str.len);
-		buf_addch(out, '"');
-		break;
-	case DIAL9_POOLED_STRING:
-	case DIAL9_POOLED_STACK:
-		buf_printf(out, "%" PRIu32, v->id);
-		break;
-	case DIAL9_STACK:
-		json_stack(out, v);
-		break;
-	case DIAL9_VARINT:
-	case DIAL9_U8:
-	case DIAL9_U16:
-	case DIAL9_U32:
-		buf_printf(out, "%" PRIu64, v->u64);
-		break;
-	case DIAL9_LIST:
-		json_list(out, v);
-		break;
-	case DIAL9_STRING_MAP:
-	case DIAL9_MAP:
-		json_map(out, v);
-		break;
-	case DIAL9_OPTIONAL:
-		break;
-	}
 }
 
 static void put_json(struct heph_attr_out *o, struct dial9_str name, const struct dial9_value *v)
 {
 	struct buf text = { 0 };
 
-	json_value(&text, v);
+	value_print(&text, &json_style, NULL, v);
 	heph_attr_put_text(o, name, (struct dial9_str){ text.data, text.len });
 	buf_free(&text);
 }

@@ -23,6 +23,7 @@
 #include "base/hmap.h"
 #include "base/str.h"
 #include "base/strtab.h"
+#include "trace/value.h"
 
 #define IDS_MAX 65536 /* of markers, and of values: what is beyond shares one */
 #define NO_ID UINT32_MAX
@@ -103,20 +104,6 @@ static bool is_full(const struct buf *out)
 	return out->len > TEXT_MAX;
 }
 
-static void put_hex(struct buf *out, const char *p, size_t n)
-{
-	for (size_t i = 0; i < n && !is_full(out); i++)
-		buf_printf(out, "%02x", (unsigned char)p[i]);
-}
-
-static void put_stack(struct buf *out, const uint8_t *le, uint32_t cnt)
-{
-	buf_addch(out, '[');
-	for (uint32_t i = 0; i < cnt && !is_full(out); i++)
-		buf_printf(out, "%s0x%" PRIx64, i ? "," : "", dial9_frame_at(le, i));
-	buf_addch(out, ']');
-}
-
 static bool is_plain(const char *s, size_t n)
 {
 	if (!n)
@@ -137,101 +124,41 @@ static void put_str(struct buf *out, struct dial9_str s, bool nested)
 		str_json(out, s.ptr, n);
 }
 
-static void put_value(struct buf *out, const struct dial9_dec *dec, const struct dial9_value *v,
-		      bool nested);
-
-static void put_pairs(struct buf *out, const struct dial9_dec *dec, const struct dial9_value *v)
+static void put_f64(struct buf *out, double v)
 {
-	struct dial9_value key, value;
-	struct dial9_iter it;
-	const char *sep = "";
-
-	dial9_iter_init(&it, v);
-	buf_addch(out, '{');
-	while (!is_full(out) && dial9_map_next(&it, &key, &value) == 1) {
-		buf_addstr(out, sep);
-		put_value(out, dec, &key, true);
-		buf_addch(out, ':');
-		put_value(out, dec, &value, true);
-		sep = ",";
-	}
-	buf_addch(out, '}');
+	buf_printf(out, "%.17g", v);
 }
 
-static void put_list(struct buf *out, const struct dial9_dec *dec, const struct dial9_value *v)
+static void put_hex(struct buf *out, const void *p, size_t n)
 {
-	struct dial9_value elem;
-	struct dial9_iter it;
-	const char *sep = "";
+	const unsigned char *b = p;
 
-	dial9_iter_init(&it, v);
-	buf_addch(out, '[');
-	while (!is_full(out) && dial9_list_next(&it, &elem) == 1) {
-		buf_addstr(out, sep);
-		put_value(out, dec, &elem, true);
-		sep = ",";
-	}
-	buf_addch(out, ']');
+	for (size_t i = 0; i < n && !is_full(out); i++)
+		buf_printf(out, "%02x", b[i]);
 }
 
-static void put_pooled(struct buf *out, const struct dial9_dec *dec, const struct dial9_value *v,
-		       bool nested)
+static void put_pooled(struct buf *out, const struct dial9_value *v, bool defined)
 {
-	const uint8_t *le;
-	struct dial9_str s;
-	uint32_t cnt;
-
-	if (v->type == DIAL9_POOLED_STRING && !dial9_value_str(dec, v, &s))
-		put_str(out, s, nested);
-	else if (v->type == DIAL9_POOLED_STACK && !dial9_value_stack(dec, v, &le, &cnt))
-		put_stack(out, le, cnt);
-	else
+	if (!defined)
 		buf_printf(out, "#%" PRIu32, v->id);
 }
 
-static void put_value(struct buf *out, const struct dial9_dec *dec, const struct dial9_value *v,
-		      bool nested)
-{
-	switch ((enum dial9_type)v->type) {
-	case DIAL9_I64:
-		buf_printf(out, "%" PRId64, v->i64);
-		break;
-	case DIAL9_F64:
-		buf_printf(out, "%.17g", v->f64);
-		break;
-	case DIAL9_BOOL:
-		buf_addstr(out, v->b ? "true" : "false");
-		break;
-	case DIAL9_STRING:
-		put_str(out, (struct dial9_str){ v->str.ptr, v->str.len }, nested);
-		break;
-	case DIAL9_BYTES:
-		put_hex(out, v->str.ptr, v->str.len);
-		break;
-	case DIAL9_POOLED_STACK:
-	case DIAL9_POOLED_STRING:
-		put_pooled(out, dec, v, nested);
-		break;
-	case DIAL9_STACK:
-		put_stack(out, v->stack.le, v->stack.cnt);
-		break;
-	case DIAL9_VARINT:
-	case DIAL9_U8:
-	case DIAL9_U16:
-	case DIAL9_U32:
-		buf_printf(out, "%" PRIu64, v->u64);
-		break;
-	case DIAL9_STRING_MAP:
-	case DIAL9_MAP:
-		put_pairs(out, dec, v);
-		break;
-	case DIAL9_LIST:
-		put_list(out, dec, v);
-		break;
-	case DIAL9_OPTIONAL:
-		break;
-	}
-}
+static const struct value_style style = {
+	.absent = "",
+	.sep = ",",
+	.list = { "[", "]" },
+	.map = { "{", "}" },
+	.string_map = { "{", "}" },
+	.pair = { "", "" },
+	.colon = ":",
+	.hex_frames = true,
+	.max = TEXT_MAX,
+	.f64 = put_f64,
+	.text = put_str,
+	.bytes = put_hex,
+	.pooled = put_pooled,
+	.pooled_close = "",
+};
 
 /* What a reader of the text cannot know any more. */
 static void note_type(const struct dial9_dec *dec, const struct dial9_value *v,
@@ -278,7 +205,7 @@ static void put_text(struct buf *out, const struct dial9_dec *dec, const struct 
 			buf_addch(out, ' ');
 		put_str(out, name, false);
 		buf_addch(out, '=');
-		put_value(out, dec, &ev->values[i], false);
+		value_print(out, &style, dec, &ev->values[i]);
 		note_type(dec, &ev->values[i], notes);
 	}
 	if (is_full(out)) {
