@@ -57,7 +57,7 @@ SRCS_record := $(addprefix user/record/, \
 SRCS_trace := $(addprefix user/trace/, \
 	layout.c names.c reader.c source.c tp_symbols.c trace.c value.c)
 SRCS_profile := $(addprefix user/profile/, \
-	account.c event_counts.c profile.c thread_times.c tree.c)
+	account.c event_counts.c family.c profile.c thread_times.c tree.c)
 SRCS_export := $(addprefix user/export/, \
 	)
 SRCS_formats := $(addprefix user/formats/, \
@@ -87,7 +87,7 @@ TESTS := $(addprefix tests/, \
 	libdial9/encode_test.c libdial9/event_test.c libdial9/fd_test.c libdial9/golden_test.c \
 	libdial9/payload_test.c libdial9/pool_test.c libdial9/property_test.c libdial9/put_test.c libdial9/reader_test.c \
 	libdial9/schema_test.c libdial9/schema_set_test.c libdial9/value_test.c libdial9/versioned_test.c libdial9/wire_test.c \
-	profile/account_test.c profile/event_counts_test.c profile/profile_test.c profile/thread_times_test.c profile/tree_test.c \
+	profile/account_test.c profile/event_counts_test.c profile/family_test.c profile/profile_test.c profile/thread_times_test.c profile/tree_test.c \
 	record/emit_test.c record/event_test.c record/eventset_test.c \
 	record/early_records_test.c record/launch_test.c record/maps_test.c record/merge_test.c record/proc_reader_test.c \
 	record/ring_test.c record/sink_test.c record/stacks_test.c record/targets_test.c \
@@ -111,7 +111,7 @@ TESTS_ROOT := $(addprefix tests/bpf/, \
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \
-	calls.c cxx.cpp demo.c enemy_elf.c enemy_maps.c forkchain.c inlined.c pingpong.c shortlived.c sleeper.c spinner.c storm.c threads.c)
+	calls.c cxx.cpp demo.c enemy_elf.c enemy_maps.c family.c forkchain.c inlined.c pingpong.c shortlived.c sleeper.c spinner.c storm.c threads.c)
 # inlined.c, cxx.cpp and crate.rs as several compilers and linkers leave them, for the symbolizer.
 STIMULI_SYMBOL := c-gcc c-dwarf4 c-nopie c-gz c-clang c-clang4 c-link c-dynsym cxx-gcc cxx-clang4 \
 	rust

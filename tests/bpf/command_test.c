@@ -239,6 +239,27 @@ Test(command, interrupt_ends_the_recording_within_a_second)
 	live_end(&sleeper);
 }
 
+/* A shell does nothing itself. */
+Test(command, last_lines_count_the_time_of_the_commands_children)
+{
+	char script[600];
+	const char *args[] = { "--progress", "-o", live_path("c.bin"), "--", "/bin/sh", "-c",
+			       script,	     NULL };
+	struct live_proc p;
+	const char *at;
+	struct buf text;
+
+	snprintf(script, sizeof(script), "%s --now 50 300; exit 0", live_built("stimuli/spinner"));
+	cr_assert_eq(live_run(&p, args, NULL), 0);
+	text = live_errors(&p);
+	at = strstr(text.data, "and its children together: running ");
+	cr_assert(at, "%s", text.data);
+	cr_expect_geq(strtod(at + strlen("and its children together: running "), NULL), 0.3, "%s",
+		      text.data);
+	buf_free(&text);
+	live_proc_fini(&p);
+}
+
 /* ---- whose it is ------------------------------------------------------------------------------- */
 
 static void be_sudo(void)

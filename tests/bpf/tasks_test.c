@@ -109,6 +109,53 @@ Test(tasks, each_process_of_a_command_is_named_however_short)
 	buf_free(&said);
 }
 
+/* Switches out of both workers, which were there before the recording; their parent is its target. */
+static void count_naps(const char *inherit, int64_t *child, int64_t *grandchild)
+{
+	struct live_proc family;
+	struct live_trace lt;
+	struct live_rec rec;
+	struct trace_event ev;
+	int64_t pid;
+
+	live_stimulus(&family, "family", "20", NULL);
+	live_record(&rec, "-p", live_number(family.pid), inherit, NULL);
+	live_recording(&rec);
+	live_go(&family);
+	cr_assert_eq(live_stop(&rec), 0);
+	live_open(&lt, rec.path, false);
+	live_assert_no_loss(&lt);
+	*child = *grandchild = 0;
+	while (live_next(&lt, &ev)) {
+		if (!live_is(&ev, PROF_EV_SCHED_SWITCH))
+			continue;
+		pid = live_int(&ev, PROF_F_PREV_PID);
+		*child += pid == (int64_t)live_truth(&family, "child");
+		*grandchild += pid == (int64_t)live_truth(&family, "grandchild");
+	}
+	live_close(&lt);
+	live_end(&family);
+}
+
+Test(tasks, children_that_a_target_has_already_are_targets)
+{
+	int64_t child, grandchild;
+
+	count_naps(NULL, &child, &grandchild);
+	cr_expect_geq(child, 20, "%d", (int)child);
+	cr_expect_geq(grandchild, 20, "%d", (int)grandchild);
+}
+
+Test(tasks, children_that_a_target_has_already_are_left_out_when_told_so)
+{
+	int64_t child, grandchild;
+
+	count_naps("--no-inherit", &child, &grandchild);
+	/* but for switches that bring the target itself in */
+	cr_expect_lt(child, 10);
+	cr_expect_lt(grandchild, 10);
+}
+
 Test(tasks, each_child_that_a_target_makes_later_is_named_however_short)
 {
 	struct live_proc chain;

@@ -85,6 +85,7 @@ Test(thread_times, edges_of_the_window_are_not_guessed)
 
 Test(thread_times, edges_follow_where_the_trace_has_every_switch)
 {
+	struct hmap pids = { 0 };
 	struct thread_times s = { 0 };
 	struct names *n;
 	struct make m;
@@ -102,7 +103,9 @@ Test(thread_times, edges_follow_where_the_trace_has_every_switch)
 	for (uint32_t tid = 50; tid <= 54; tid++) /* 54 has no event at all: off, 1000 */
 		names_task_learn(n, &(struct names_task){ .tid = tid, .pid = 5 });
 	thread_times_finish(&s, n);
-	thread_times_close(&s, n, 5, 1000, 2000);
+	hmap_set(&pids, 5, n);
+	thread_times_close(&s, n, &pids, 1000, 2000);
+	hmap_fini(&pids);
 	expect(&s, 50, 100, 700, 200);
 	expect(&s, 51, 150, 850, 0);
 	expect(&s, 52, 0, 600, 400);
@@ -157,6 +160,7 @@ Test(thread_times, intervals_across_a_gap_are_put_aside)
 Test(thread_times, sums_by_process)
 {
 	struct thread_times_task sum;
+	struct hmap pids = { 0 };
 	struct thread_times s = { 0 };
 	struct make m;
 
@@ -168,10 +172,12 @@ Test(thread_times, sums_by_process)
 	make_task(&m, 1400, 5, 5, "a"); /* told late */
 	make_task(&m, 1400, 5, 6, "b");
 	run(&m, &s, false);
-	thread_times_sum(&s, 5, &sum);
+	hmap_set(&pids, 5, &s);
+	thread_times_sum(&s, &pids, &sum);
+	hmap_fini(&pids);
 	cr_assert_eq(sum.run, 300);
 	cr_assert_eq(sum.switches, 2);
-	thread_times_sum(&s, TRACE_NONE, &sum);
+	thread_times_sum(&s, NULL, &sum);
 	cr_assert_eq(sum.run, 350);
 	cr_assert_eq(sum.off, 1300 - 1000, "x slept until it was switched in");
 	thread_times_fini(&s);

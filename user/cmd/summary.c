@@ -14,8 +14,10 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/hmap.h"
 #include "base/str.h"
 #include "cmd/text.h"
+#include "profile/family.h"
 #include "profile/profile.h"
 #include "profile/thread_times.h"
 #include "prof_events.h"
@@ -207,24 +209,30 @@ static void print_hottest(struct story *story)
 	buf_free(&line);
 }
 
-/* Of a single process, without its children: a recording of it has all switches of its threads. */
-static void print_split(struct story *story, uint32_t pid, uint64_t elapsed_ns)
+/* A recording of a process or a command has all switches of its threads, and of its children's. */
+static void print_times(struct story *story, uint32_t pid, bool children, uint64_t elapsed_ns)
 {
+	struct hmap pids = { 0 };
 	struct thread_times_task sum;
 	uint64_t all;
 
 	thread_times_finish(&story->times, story->names);
-	thread_times_close(&story->times, story->names, pid, story->start_ns,
+	if (children)
+		family_of(story->names, pid, &pids);
+	else
+		hmap_set(&pids, pid, story);
+	thread_times_close(&story->times, story->names, &pids, story->start_ns,
 			   story->start_ns + elapsed_ns);
-	thread_times_sum(&story->times, pid, &sum);
+	thread_times_sum(&story->times, &pids, &sum);
+	hmap_fini(&pids);
 	all = sum.run + sum.wait + sum.off;
 	if (!all)
 		return;
 	fprintf(stderr,
-		"  threads of process %u together, without its children: running %.3f s (%.1f%%), "
+		"  threads of process %u%s together: running %.3f s (%.1f%%), "
 		"waiting for a CPU %.3f s (%.1f%%), asleep or blocked %.3f s (%.1f%%)\n",
-		pid, sum.run / 1e9, percent(sum.run, all), sum.wait / 1e9, percent(sum.wait, all),
-		sum.off / 1e9, percent(sum.off, all));
+		pid, children ? " and its children" : "", sum.run / 1e9, percent(sum.run, all),
+		sum.wait / 1e9, percent(sum.wait, all), sum.off / 1e9, percent(sum.off, all));
 }
 
 static void print_story(const struct summary *s, const struct recorder_cfg *cfg,
@@ -239,9 +247,11 @@ static void print_story(const struct summary *s, const struct recorder_cfg *cfg,
 	if (!profile_new(story.names, &story.profile) && !read_back(s->file, &story, learn_all)) {
 		print_hottest(&story);
 		if (cfg->pid_cnt == 1)
-			print_split(&story, cfg->pids[0], result->totals.elapsed_ns);
+			print_times(&story, cfg->pids[0], !cfg->no_inherit,
+				    result->totals.elapsed_ns);
 		else if (result->command_pid)
-			print_split(&story, result->command_pid, result->totals.elapsed_ns);
+			print_times(&story, result->command_pid, !cfg->no_inherit,
+				    result->totals.elapsed_ns);
 	}
 	thread_times_fini(&story.times);
 	profile_free(story.profile);

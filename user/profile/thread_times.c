@@ -242,13 +242,16 @@ void thread_times_finish(struct thread_times *s, const struct names *n)
 	}
 }
 
-void thread_times_sum(const struct thread_times *s, uint32_t pid, struct thread_times_task *out)
+void thread_times_sum(const struct thread_times *s, const struct hmap *pids,
+		      struct thread_times_task *out)
 {
-	*out = (struct thread_times_task){ .tid = TRACE_NONE, .pid = pid, .comm = NAMES_NONE };
+	*out = (struct thread_times_task){ .tid = TRACE_NONE,
+					   .pid = TRACE_NONE,
+					   .comm = NAMES_NONE };
 	for (size_t i = 0; i < s->cnt; i++) {
 		const struct thread_times_task *task = &s->tasks[i];
 
-		if (pid != TRACE_NONE && task->pid != pid)
+		if (pids && !hmap_get(pids, task->pid))
 			continue;
 		out->run += task->run;
 		out->wait += task->wait;
@@ -260,30 +263,32 @@ void thread_times_sum(const struct thread_times *s, uint32_t pid, struct thread_
 }
 
 /* Known threads without any event are given a place: they did one thing all the while. */
-static void add_unseen(struct thread_times *s, const struct names *n, uint32_t pid)
+static void add_unseen(struct thread_times *s, const struct names *n, const struct hmap *pids)
 {
+	const struct names_task *told;
 	struct thread_times_task *task;
 	uint64_t tid;
 	void *known;
 	size_t pos = 0;
 
 	while (hmap_next(&n->tasks, &pos, &tid, &known)) {
-		if (((const struct names_task *)known)->pid != pid || !tid)
+		told = known;
+		if (!tid || !hmap_get(pids, told->pid))
 			continue;
 		task = task_of(s, (uint32_t)tid);
 		if (task->pid == TRACE_NONE)
-			task->pid = pid;
+			task->pid = told->pid;
 	}
 }
 
-void thread_times_close(struct thread_times *s, const struct names *n, uint32_t pid,
+void thread_times_close(struct thread_times *s, const struct names *n, const struct hmap *pids,
 			uint64_t start_ns, uint64_t end_ns)
 {
-	add_unseen(s, n, pid);
+	add_unseen(s, n, pids);
 	for (size_t i = 0; i < s->cnt; i++) {
 		struct thread_times_task *task = &s->tasks[i];
 
-		if (task->pid != pid)
+		if (!hmap_get(pids, task->pid))
 			continue;
 		if (!task->seen) {
 			/* not switched in, and not on a CPU: it never ran */

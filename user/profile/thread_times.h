@@ -49,16 +49,18 @@ void thread_times_add(struct thread_times *s, const struct trace *t, const struc
 /* Only the gaps that this event tells of; other events are ignored. */
 void thread_times_add_gaps(struct thread_times *s, const struct trace *t,
 			   const struct trace_event *ev);
-/* The sum over threads of @pid, or over all but the idle ones when @pid is TRACE_NONE. */
-void thread_times_sum(const struct thread_times *s, uint32_t pid, struct thread_times_task *out);
+/* The sum over threads of the processes that are keys of @pids, or over all but the idle ones when it
+ * is NULL. */
+void thread_times_sum(const struct thread_times *s, const struct hmap *pids,
+		      struct thread_times_task *out);
 /* Pids and names that were told only after the thread's first event. */
 void thread_times_finish(struct thread_times *s, const struct names *n);
 /*
- * For a recording that took every switch and waking of the threads of @pid from start_ns to end_ns:
+ * For a recording that took every switch and waking of the threads of @pids from start_ns to end_ns:
  * their time before the first event and after the last one, which then follows, and that of threads
  * which had no event at all. Once, before thread_times_sum().
  */
-void thread_times_close(struct thread_times *s, const struct names *n, uint32_t pid,
+void thread_times_close(struct thread_times *s, const struct names *n, const struct hmap *pids,
 			uint64_t start_ns, uint64_t end_ns);
 void thread_times_fini(struct thread_times *s);
 

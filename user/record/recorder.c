@@ -315,14 +315,15 @@ static void announce_task(struct task *task, void *ctx)
 			translate_task(a->r->translate, a->r->start_ns, task->tid, task->proc->pid);
 }
 
-/* Targets are in the trace from its start, also if they never run. */
+/* Targets are in the trace from its start, also if they never run. A command is told by its exec. */
 static int announce_targets(struct recorder *r)
 {
 	struct announce a = { .r = r };
-	size_t i;
+	size_t i, cnt;
+	const pid_t *pids = targets_processes(r->targets, &cnt);
 
-	for (i = 0; i < r->cfg->pid_cnt; i++)
-		tasks_each(r->tasks, r->cfg->pids[i], announce_task, &a);
+	for (i = 0; i < cnt && !r->launch; i++)
+		tasks_each(r->tasks, pids[i], announce_task, &a);
 	for (i = 0; i < r->cfg->tid_cnt && !a.err; i++)
 		a.err = translate_task(r->translate, r->start_ns, r->cfg->tids[i], 0);
 	return a.err;
@@ -336,7 +337,8 @@ static int start(struct recorder *r)
 	if (proc_reader_new(&r->proc_reader))
 		log_warn("record: no thread reads /proc: a process that hangs may delay the start");
 	tasks_set_reader(r->tasks, r->proc_reader);
-	err = targets_seed(r->targets, r->capture, r->tasks);
+	err = targets_seed(r->targets, r->capture, r->tasks,
+			   r->cfg->pid_cnt && !r->cfg->no_inherit);
 	if (err)
 		return err;
 	r->start_ns = clock_mono_ns();

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/hmap.h"
 #include "base/log.h"
 #include "kernel/proc.h"
 #include "record/capture.h"
@@ -33,6 +34,9 @@ struct target {
 struct targets {
 	struct target *v;
 	size_t cnt;
+	pid_t *processes; /* marked as a whole */
+	size_t process_cnt, process_cap;
+	struct hmap is_marked; /* pid -> t, of those */
 };
 
 static int check_namespace(void)
@@ -103,48 +107,93 @@ void targets_free(struct targets *t)
 	for (i = 0; i < t->cnt; i++)
 		if (t->v[i].pidfd >= 0)
 			close(t->v[i].pidfd);
+	hmap_fini(&t->is_marked);
+	free(t->processes);
 	free(t->v);
 	free(t);
 }
 
-static int seed_process(const struct target *target, struct capture *capture)
+/* Marked first and listed then: what is forked in between is in the list, or was marked by its fork. */
+static int mark_process(struct targets *t, pid_t pid, struct capture *capture)
 {
 	pid_t *tids = NULL;
 	size_t cnt = 0, i;
 	int err;
 
-	capture_add_target(capture, target->pid, target->pid);
-	err = proc_list_tids(target->pid, &tids, &cnt);
+	capture_add_target(capture, pid, pid);
+	err = proc_list_tids(pid, &tids, &cnt);
 	for (i = 0; i < cnt; i++)
 		capture_add_target(capture, tids[i], 0);
 	free(tids);
-	return err;
+	if (err)
+		return err;
+	t->processes = array_reserve(t->processes, &t->process_cap, t->process_cnt + 1,
+				     sizeof(*t->processes));
+	t->processes[t->process_cnt++] = pid;
+	hmap_set(&t->is_marked, pid, t);
+	return 0;
 }
 
-int targets_seed(struct targets *t, struct capture *capture, struct tasks *tasks)
+/* One look at all processes: how many of them turned out to be children of marked ones. */
+static size_t mark_children(struct targets *t, struct capture *capture, struct tasks *tasks)
+{
+	struct proc_stat stat;
+	pid_t *pids = NULL;
+	size_t cnt = 0, found = 0, i;
+
+	if (proc_list_pids(&pids, &cnt))
+		return 0;
+	for (i = 0; i < cnt; i++) {
+		if (hmap_get(&t->is_marked, pids[i]) || proc_read_stat(pids[i], &stat) ||
+		    !hmap_get(&t->is_marked, stat.ppid))
+			continue;
+		/* one that ends meanwhile is as if it had ended before */
+		if (!mark_process(t, pids[i], capture) && !tasks_scan(tasks, pids[i]))
+			found++;
+	}
+	free(pids);
+	return found;
+}
+
+static int mark_target(struct targets *t, const struct target *target, struct capture *capture,
+		       struct tasks *tasks)
+{
+	int err = 0;
+
+	if (target->tid)
+		capture_add_target(capture, target->tid, 0);
+	else if (!hmap_get(&t->is_marked, target->pid))
+		err = mark_process(t, target->pid, capture);
+	if (!err)
+		err = tasks_scan(tasks, target->pid);
+	if (!err)
+		return 0;
+	log_error("record: process %d exited before recording could start; "
+		  "dial9-prof -- CMD records a short command from its start",
+		  target->pid);
+	return -ESRCH;
+}
+
+int targets_seed(struct targets *t, struct capture *capture, struct tasks *tasks, bool descend)
 {
 	size_t i;
 	int err;
 
 	for (i = 0; i < t->cnt; i++) {
-		const struct target *target = &t->v[i];
-
-		if (target->tid) {
-			capture_add_target(capture, target->tid, 0);
-			err = 0;
-		} else {
-			err = seed_process(target, capture);
-		}
-		if (!err)
-			err = tasks_scan(tasks, target->pid);
-		if (err) {
-			log_error("record: process %d exited before recording could start; "
-				  "dial9-prof -- CMD records a short command from its start",
-				  target->pid);
-			return -ESRCH;
-		}
+		err = mark_target(t, &t->v[i], capture, tasks);
+		if (err)
+			return err;
 	}
+	/* Children of what was found last are found by another look. */
+	while (descend && t->process_cnt && mark_children(t, capture, tasks))
+		;
 	return 0;
+}
+
+const pid_t *targets_processes(const struct targets *t, size_t *cnt)
+{
+	*cnt = t->process_cnt;
+	return t->processes;
 }
 
 static bool target_ended(const struct target *target)

@@ -22,9 +22,14 @@ int targets_new(const uint32_t *pids, size_t pid_cnt, const uint32_t *tids, size
 		struct targets **out);
 void targets_free(struct targets *t);
 
-/* Marks all of them, threads included, in the kernel, and reads who they are. -ESRCH with one line
- * when one has gone meanwhile. */
-int targets_seed(struct targets *t, struct capture *capture, struct tasks *tasks);
+/*
+ * Marks all of them, threads included, in the kernel, and reads who they are. descend: with the
+ * children that processes have already, and those of the children; call it when forks are followed.
+ * -ESRCH with one line when one of those asked for has gone meanwhile.
+ */
+int targets_seed(struct targets *t, struct capture *capture, struct tasks *tasks, bool descend);
+/* The processes that targets_seed() marked as a whole, children included; borrowed. */
+const pid_t *targets_processes(const struct targets *t, size_t *cnt);
 
 /* Whether all of them have ended; never for none. */
 bool targets_ended(struct targets *t);

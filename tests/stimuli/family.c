@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * family [--now] [NAPS]
+ *
+ * A process that does nothing itself: its work is done by a child and a grandchild, which it has
+ * before it says that it is ready. Each of the two naps NAPS (20) times when told to go on.
+ *
+ *	child=P grandchild=P naps=N
+ */
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "stimulus.h"
+
+static void nap(unsigned long naps)
+{
+	const struct timespec step = { .tv_nsec = 1000000 };
+
+	while (naps--)
+		nanosleep(&step, NULL);
+}
+
+/* Tells its pid, and waits for the end of the pipe. */
+static void work(int go, int told, unsigned long naps)
+{
+	pid_t pid = getpid();
+	char c;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (write(told, &pid, sizeof(pid)) != sizeof(pid) || read(go, &c, 1) != 0)
+		_exit(2);
+	nap(naps);
+	while (wait(NULL) > 0)
+		;
+	_exit(0);
+}
+
+int main(int argc, char **argv)
+{
+	bool now = stim_take_now(&argc, &argv);
+	unsigned long naps = stim_arg(argc, argv, 1, 20);
+	int go[2], told[2], i;
+	pid_t child, pid, grandchild = 0;
+
+	if (pipe(go) || pipe(told))
+		return 2;
+	child = fork();
+	if (child == 0) {
+		close(go[1]);
+		fork();
+		work(go[0], told[1], naps);
+	}
+	for (i = 0; i < 2; i++) {
+		if (read(told[0], &pid, sizeof(pid)) != sizeof(pid))
+			return 2;
+		if (pid != child)
+			grandchild = pid;
+	}
+	stim_start(now, "");
+	close(go[1]);
+	waitpid(child, NULL, 0);
+	printf("child=%d\ngrandchild=%d\nnaps=%lu\n", child, grandchild, naps);
+	stim_done(now);
+	return 0;
+}
