@@ -94,6 +94,18 @@ static __always_inline void count_lost(__u32 cpu, enum prof_class class, __u64 t
 	s->lost_last = ts;
 }
 
+/* A tracepoint's record that could not be read: produced, and lost. */
+static __always_inline void count_read_failed(__u32 cpu, __u64 ts)
+{
+	struct prof_cpu_stat *s = cpu_stat(cpu);
+
+	count_produced(cpu, PROF_CLASS_TRACEPOINT);
+	__sync_fetch_and_add(&s->read_failed, 1);
+	if (!s->read_failed_first)
+		s->read_failed_first = ts;
+	s->read_failed_last = ts;
+}
+
 /* Every PROF_TIMED_RUNS-th run that wrote a record measures itself; a clock read costs more than
  * all other bookkeeping. @start: when the run began. */
 static __always_inline void count_run(__u32 cpu, enum prof_prog prog, __u64 start)

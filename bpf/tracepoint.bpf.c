@@ -76,10 +76,11 @@ int prof_tracepoint(void *ctx)
 	rec->event = idx;
 	len = raw_length(ctx, cfg, &rec->flags);
 	raw = rec + 1;
-	if (len <= COMMON_SIZE || len > PROF_RAW_MAX)
+	if (len <= COMMON_SIZE || len > PROF_RAW_MAX ||
+	    bpf_probe_read_kernel(raw + COMMON_SIZE, len - COMMON_SIZE, ctx + COMMON_SIZE)) {
+		count_read_failed(cpu, start);
 		return 1;
-	if (bpf_probe_read_kernel(raw + COMMON_SIZE, len - COMMON_SIZE, ctx + COMMON_SIZE))
-		return 1;
+	}
 	raw_init(raw, cfg->type, pid_tgid);
 	rec->raw_len = len;
 	rec_output(rec, sizeof(*rec) + ((len + 7) & ~7U), PROF_CLASS_TRACEPOINT);

@@ -121,7 +121,9 @@ struct prof_cpu_stat {
 	struct prof_class_stat classes[PROF_CLASS_CNT];
 	struct prof_prog_stat progs[PROF_PROG_CNT];
 	__u64 switches_produced; /* of the first class, by the one program that nothing interrupts */
-	__u64 spare[3];
+	__u64 read_failed; /* of the first class too: produced, but the kernel did not give it */
+	__u64 read_failed_first; /* times, as of other losses */
+	__u64 read_failed_last;
 };
 
 /* Of switch-outs, --switch-stacks */

@@ -182,6 +182,7 @@ enum prof_tp_symbol_kind {
 #define PROF_LOST_SIDEBAND_STALLED "sideband_stalled" /* a CPU's were not read between the times */
 #define PROF_LOST_SAMPLE_ESTIMATE "sample_estimate" /* an estimate from clock and period */
 #define PROF_LOST_SAMPLE_RING_FULL "sample_ring_full"
+#define PROF_LOST_READ_FAILED "read_failed" /* tracepoint records that a program could not read */
 #define PROF_LOST_MALFORMED "malformed"
 
 /* ---- RecorderStats: cumulative, each second and at the end; all varint ------------------------ */

@@ -193,11 +193,13 @@ static const struct {
 	{ PROF_LOST_RING_FULL, "event", "that found no room" },
 	{ PROF_LOST_NESTED, "event", "inside another event's program" },
 	{ PROF_LOST_MALFORMED, "event", "of another size than its format's" },
+	{ PROF_LOST_READ_FAILED, "event", "that could not be read" },
 	{ PROF_LOST_SAMPLE_RING_FULL, "sample", "that found no room" },
 	{ PROF_LOST_SAMPLE_ESTIMATE, "sample",
 	  "that the kernel dropped: an estimate, not counted" },
 	{ PROF_LOST_SIDEBAND, "record", "that the kernel dropped" },
 	{ PROF_LOST_SIDEBAND_DAMAGED, "record", "that made no sense" },
+	{ PROF_LOST_SIDEBAND_MAPS, "record", "of a process that mapped too often" },
 	{ PROF_LOST_SIDEBAND_STALLED, "stall", "of reading a CPU's records" },
 };
 

@@ -52,7 +52,7 @@ struct capture {
 	struct perf_ring **sides;
 	size_t side_cnt;
 	bool cycles;
-	uint64_t lost_seen[PROF_CPUS_MAX][PROF_CLASS_CNT];
+	uint64_t lost_seen[PROF_CPUS_MAX][CAPTURE_LOSS_CNT];
 	uint64_t nested_before; /* recording was on */
 };
 
@@ -658,6 +658,7 @@ void capture_count(struct capture *c, struct capture_counts *out)
 			out->lost[i] += s->classes[i].lost;
 		}
 		out->produced[PROF_CLASS_TRACEPOINT] += s->switches_produced;
+		out->lost[PROF_CLASS_TRACEPOINT] += s->read_failed;
 		for (i = 0; i < PROF_PROG_CNT; i++) {
 			out->prog_runs[i] += s->progs[i].runs;
 			timed_ns[i] += s->progs[i].timed_ns;
@@ -670,18 +671,24 @@ void capture_count(struct capture *c, struct capture_counts *out)
 	out->nested = count_nested(c) - c->nested_before;
 }
 
-bool capture_lost(struct capture *c, size_t cpu, enum prof_class class, uint64_t *cnt,
+bool capture_lost(struct capture *c, size_t cpu, enum capture_loss kind, uint64_t *cnt,
 		  uint64_t *first_ns, uint64_t *last_ns)
 {
-	struct prof_class_stat *s = &c->skel->bss->cpu_stats[cpu].classes[class];
-	uint64_t lost = __atomic_load_n(&s->lost, __ATOMIC_ACQUIRE);
+	struct prof_cpu_stat *cs = &c->skel->bss->cpu_stats[cpu];
+	struct prof_class_stat *s =
+		&cs->classes[kind == CAPTURE_SAMPLE_RING_FULL ? PROF_CLASS_SAMPLE :
+								PROF_CLASS_TRACEPOINT];
+	bool failed = kind == CAPTURE_READ_FAILED;
+	uint64_t *first = failed ? (uint64_t *)&cs->read_failed_first : (uint64_t *)&s->lost_first;
+	uint64_t lost = __atomic_load_n(failed ? &cs->read_failed : &s->lost, __ATOMIC_ACQUIRE);
 
-	if (lost == c->lost_seen[cpu][class])
+	if (lost == c->lost_seen[cpu][kind])
 		return false;
-	*cnt = lost - c->lost_seen[cpu][class];
-	c->lost_seen[cpu][class] = lost;
-	*first_ns = __atomic_exchange_n(&s->lost_first, 0, __ATOMIC_ACQ_REL);
-	*last_ns = __atomic_load_n(&s->lost_last, __ATOMIC_ACQUIRE);
+	*cnt = lost - c->lost_seen[cpu][kind];
+	c->lost_seen[cpu][kind] = lost;
+	*first_ns = __atomic_exchange_n(first, 0, __ATOMIC_ACQ_REL);
+	*last_ns =
+		__atomic_load_n(failed ? &cs->read_failed_last : &s->lost_last, __ATOMIC_ACQUIRE);
 	if (!*first_ns)
 		*first_ns = *last_ns;
 	return true;

@@ -28,10 +28,18 @@ struct capture_cfg {
 /* What the kernel side has counted so far, over all CPUs. */
 struct capture_counts {
 	uint64_t produced[PROF_CLASS_CNT];
-	uint64_t lost[PROF_CLASS_CNT];
+	uint64_t lost[PROF_CLASS_CNT]; /* of whatever kind */
 	uint64_t nested; /* runs of the generic program that the kernel refused */
 	uint64_t prog_runs[PROF_PROG_CNT];
 	uint64_t prog_ns[PROF_PROG_CNT]; /* extrapolated from the runs that measured themselves */
+};
+
+/* What the programs count as lost, CPU by CPU. */
+enum capture_loss {
+	CAPTURE_RING_FULL, /* tracepoint records */
+	CAPTURE_SAMPLE_RING_FULL,
+	CAPTURE_READ_FAILED, /* tracepoint records */
+	CAPTURE_LOSS_CNT,
 };
 
 /* The kernel side of a recording: programs, rings, samplers, side-band. */
@@ -67,8 +75,8 @@ uint32_t capture_hz(const struct capture *c);
 void capture_count(struct capture *c, struct capture_counts *out);
 /* Number of slots for capture_lost(). */
 size_t capture_cpu_cnt(const struct capture *c);
-/* Loss on one CPU since the last call for it: false when there was none. */
-bool capture_lost(struct capture *c, size_t cpu, enum prof_class class, uint64_t *cnt,
+/* Loss of one kind on one CPU since the last call for both: false when there was none. */
+bool capture_lost(struct capture *c, size_t cpu, enum capture_loss kind, uint64_t *cnt,
 		  uint64_t *first_ns, uint64_t *last_ns);
 
 #endif

@@ -199,19 +199,20 @@ static uint64_t count_malformed(struct status *s)
 
 static int write_ring_loss(struct status *s)
 {
-	static const char *const kinds[PROF_CLASS_CNT] = {
-		[PROF_CLASS_TRACEPOINT] = PROF_LOST_RING_FULL,
-		[PROF_CLASS_SAMPLE] = PROF_LOST_SAMPLE_RING_FULL,
+	static const char *const kinds[CAPTURE_LOSS_CNT] = {
+		[CAPTURE_RING_FULL] = PROF_LOST_RING_FULL,
+		[CAPTURE_SAMPLE_RING_FULL] = PROF_LOST_SAMPLE_RING_FULL,
+		[CAPTURE_READ_FAILED] = PROF_LOST_READ_FAILED,
 	};
 	size_t cpu, cnt = capture_cpu_cnt(s->cfg.capture);
 	uint64_t n, first, last;
-	int class, err = 0;
+	int kind, err = 0;
 
 	for (cpu = 0; cpu < cnt; cpu++)
-		for (class = 0; class < PROF_CLASS_CNT && !err; class ++)
-			if (capture_lost(s->cfg.capture, cpu, class, &n, &first, &last))
-				err = emit_lost(s->cfg.emit, s->last_ns, cpu, kinds[class], n,
-						first, last);
+		for (kind = 0; kind < CAPTURE_LOSS_CNT && !err; kind++)
+			if (capture_lost(s->cfg.capture, cpu, kind, &n, &first, &last))
+				err = emit_lost(s->cfg.emit, s->last_ns, cpu, kinds[kind], n, first,
+						last);
 	return err;
 }
 
