@@ -54,15 +54,25 @@ $ head -c 30000 game.trace >cut.trace; dial9-prof convert -q cut.trace -o cut.d9
 2
 #
 $ for f in bad/*; do (ulimit -v 400000; dial9-prof convert $f -o out.d9); done
-! skipped           1  the last event, which is cut off (byte 23)
+! note              1  the last event is cut off (byte 23)
 ! skipped           1  rest of the trace (nesting)
 ! skipped           1  rest of the trace (call detail 9 at 33)
 ! skipped           1  rest of the trace (enum value tag 7 at 38)
 ! skipped           1  rest of the trace (frame tag 7 at 36)
-! skipped           1  the last event, which is cut off (byte 23)
+! note              1  the last event is cut off (byte 23)
 ! dial9-prof: bad/bad_snappy_offset.trace: no apitrace trace: snappy: bad offset
 ! skipped           1  rest of the trace (value tag 16 at 49)
-? 0
+? 5
+#
+$ for f in bad/*; do (ulimit -v 400000; dial9-prof info $f >/dev/null 2>&1; echo $? $f); done
+0 bad/bad_array_count.trace
+5 bad/bad_deep_nesting_100000.trace
+5 bad/bad_detail_tag.trace
+5 bad/bad_enum_value_tag.trace
+5 bad/bad_frame_tag.trace
+0 bad/bad_sig_arg_count.trace
+5 bad/bad_snappy_offset.trace
+5 bad/bad_value_tag.trace
 #
 $ (ulimit -v 400000; head -c 100000000 /dev/zero | dial9-prof convert --from apitrace - -o zero.d9)
 ! dial9-prof: standard input: no apitrace trace: brotli: damaged

@@ -51,6 +51,39 @@ $ { printf 'ut\000'; head -c 200 core0.bin; printf '\002\102\000\000'; tail -c +
 ! skipped           1  <*> (bad.bin: byte <N>)
 ! skipped           1  empty frame (bad.bin: byte <N>)
 ! skipped           1  frame cut off (bad.bin: byte <N>)
+? 5
+#
+# So do dump and info: all that can be read, then 5.
+$ dial9-prof dump bad.bin 2>/dev/null >lines; echo $?; grep -vc Invalid lines
+5
+<N>
+$ dial9-prof info bad.bin | grep '^events\|^skipped'
+events          <N>
+skipped           1  frame ends inside a block (byte 0)
+skipped           1  <*> (byte <N>)
+skipped           1  empty frame (byte <N>)
+skipped           1  frame cut off (byte <N>)
+$ dial9-prof info --json bad.bin >/dev/null
+? 5
+$ dial9-prof convert -q --to heph bad.bin -o bad.heph; echo $?; dial9-prof info bad.heph | grep '^format'
+5
+format          Heph trace 0.1.0
+#
+# What the bytes do not say, --from does, for dump and info as well.
+$ head -c 11 core0.bin >piece; for f in auto tonbandgeraet heph dial9; do dial9-prof info --from $f piece 2>&1 | head -n 2; dial9-prof dump --from $f piece 2>&1 | head -n 1; done
+trace           piece
+format          Tonbandgerät trace (no version in the file), binary
+{"Base":{"ts":0,"kind":{"CoreId":{"core_id":0}}}}
+trace           piece
+format          Tonbandgerät trace (no version in the file), binary
+{"Base":{"ts":0,"kind":{"CoreId":{"core_id":0}}}}
+dial9-prof: heph: piece: no packet in it
+trace           piece
+dial9-prof: heph: piece: no packet in it
+dial9-prof: piece: no dial9 trace: not a dial9 stream at byte 0 (is it another kind of file?)
+dial9-prof: dump: piece: damaged at byte 0: not a dial9 stream
+$ dial9-prof dump --from perf core0.bin 2>&1 | head -n 1
+dial9-prof: dump: --from perf: want one of auto, tonbandgeraet, heph, apitrace, dial9
 #
 $ dial9-prof convert --to tonbandgeraet bad.d9 -o - | cmp - bad.bin
 #
@@ -66,7 +99,7 @@ $ head -c 100 core0.bin >grow; dial9-prof convert --follow grow -o grown.d9 & pi
 0
 #
 # Hostile sizes, in 128 MiB of address space: one frame without an end, nothing but ends, and noise.
-$ head -c 30000000 /dev/zero | tr '\000' x >endless; { cat core0.bin endless; } >a.bin; head -c 3000000 /dev/zero >zeros; { cat core0.bin zeros; } >b.bin; ulimit -v 131072; dial9-prof convert --from tonbandgeraet a.bin -o a.d9; dial9-prof convert --from tonbandgeraet b.bin -o b.d9; dial9-prof info a.bin >/dev/null && dial9-prof convert --to tonbandgeraet b.d9 -o - | cmp - b.bin
+$ head -c 30000000 /dev/zero | tr '\000' x >endless; { cat core0.bin endless; } >a.bin; head -c 3000000 /dev/zero >zeros; { cat core0.bin zeros; } >b.bin; ulimit -v 131072; dial9-prof convert --from tonbandgeraet a.bin -o a.d9; dial9-prof convert --from tonbandgeraet b.bin -o b.d9; dial9-prof info a.bin >/dev/null; dial9-prof convert --to tonbandgeraet b.d9 -o - | cmp - b.bin
 ! lost     30,000,000  bytes of frames too long to keep
 ! skipped           1  frame too long (a.bin: byte 224)
 ! skipped   3,000,000  empty frame (first: b.bin: byte 224)
@@ -93,7 +126,7 @@ $ dial9-prof convert --follow core0.bin core1.bin -o x
 ? 1
 #
 $ echo 'no trace' >text; dial9-prof convert text -o x
-! dial9-prof: convert: text: no known trace format (say which with --from)
+! dial9-prof: convert: text: none of the known formats (dial9, tonbandgeraet, heph, apitrace); say which with --from
 ? 5
 #
 $ dial9-prof convert --from tonbandgeraet text -o x; ls x 2>/dev/null

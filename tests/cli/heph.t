@@ -1,6 +1,6 @@
 # Heph traces: there and back byte by byte, damage told and passed, memory bounded.
 #
-$ cp $T/golden/heph/*.bin .; for f in *.bin; do dial9-prof convert -q --spec 0.4 $f -o x.d9 && dial9-prof convert --to heph x.d9 -o - | cmp - $f && dial9-prof dump $f 2>err | cmp - $T/golden/heph/${f%.bin}.dump.jsonl || echo "failed: $f"; done 2>/dev/null
+$ cp $T/golden/heph/*.bin .; for f in *.bin; do dial9-prof convert -q --spec 0.4 $f -o x.d9; dial9-prof convert --to heph x.d9 -o - | cmp - $f && dial9-prof dump $f 2>err | cmp - $T/golden/heph/${f%.bin}.dump.jsonl || echo "failed: $f"; done 2>/dev/null
 #
 $ dial9-prof info counter_gap_wrap.bin
 trace           counter_gap_wrap.bin
@@ -24,6 +24,11 @@ $ dial9-prof convert garbage_between.bin -o garbage.d9
 ! skipped          51  bytes skipped
 ! skipped           1  packet that does not decode (byte 79)
 ! dropped           1  packets, by the counters (stream 1, counter 1)
+? 5
+#
+$ dial9-prof dump garbage_between.bin 2>/dev/null | cmp - $T/golden/heph/garbage_between.dump.jsonl; dial9-prof dump garbage_between.bin >/dev/null 2>&1; echo $?; dial9-prof info garbage_between.bin >/dev/null; echo $?
+5
+5
 #
 # Arrays need lists: at level 0.3 they are text, and that is said.
 $ dial9-prof convert spec_examples.bin -o spec.d9; dial9-prof dump spec.d9 | grep -o 'Test=.*'

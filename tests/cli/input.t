@@ -9,10 +9,14 @@ $ dial9-prof script .
 ? 5
 #
 $ echo this is no trace, however long it is >foreign; dial9-prof info foreign
-! dial9-prof: foreign: no dial9 trace: not a dial9 stream at byte 0 (is it another kind of file?)
+! dial9-prof: info: foreign: none of the known formats (dial9, tonbandgeraet, heph, apitrace); say which with --from
 ? 5
 #
-$ dial9-prof dump --json foreign
+$ dial9-prof dump foreign
+! dial9-prof: dump: foreign: none of the known formats (dial9, tonbandgeraet, heph, apitrace); say which with --from
+? 5
+#
+$ dial9-prof dump --json --from dial9 foreign
 {"f":"end","status":"corrupt","frames":0,"events":0,"consumed":0,"msg":"not a dial9 stream","offset":0}
 ! dial9-prof: dump: foreign: damaged at byte 0: not a dial9 stream
 ? 5
@@ -36,22 +40,22 @@ $ dial9-prof dump --json small | head -n 1
 #
 # Zeros without end are no trace of any format, and nothing reads them to their end.
 $ head -c 50000000 /dev/zero | gzip -1 >zeros.gz; timeout 60 dial9-prof info zeros.gz
-! dial9-prof: zeros.gz: no dial9 trace: not a dial9 stream at byte 0 of the uncompressed data (is it another kind of file?)
+! dial9-prof: info: zeros.gz: none of the known formats (dial9, tonbandgeraet, heph, apitrace); say which with --from
 ? 5
 $ timeout 60 dial9-prof dump zeros.gz
-! dial9-prof: dump: zeros.gz: damaged at byte 0: not a dial9 stream
+! dial9-prof: dump: zeros.gz: none of the known formats (dial9, tonbandgeraet, heph, apitrace); say which with --from
 ? 5
 $ timeout 60 dial9-prof convert -o out zeros.gz
-! dial9-prof: convert: zeros.gz: no known trace format (say which with --from)
+! dial9-prof: convert: zeros.gz: none of the known formats (dial9, tonbandgeraet, heph, apitrace); say which with --from
 ? 5
 $ cat /dev/zero | timeout 60 dial9-prof info -
-! dial9-prof: standard input: no dial9 trace: not a dial9 stream at byte 0 (is it another kind of file?)
+! dial9-prof: info: standard input: none of the known formats (dial9, tonbandgeraet, heph, apitrace); say which with --from
 ? 5
 $ cat /dev/zero | timeout 60 dial9-prof convert -o out -
-! dial9-prof: convert: standard input: no known trace format (say which with --from)
+! dial9-prof: convert: standard input: none of the known formats (dial9, tonbandgeraet, heph, apitrace); say which with --from
 ? 5
 $ timeout 60 dial9-prof convert -o out /dev/zero
-! dial9-prof: convert: /dev/zero: no known trace format (say which with --from)
+! dial9-prof: convert: /dev/zero: none of the known formats (dial9, tonbandgeraet, heph, apitrace); say which with --from
 ? 5
 #
 # A foreign trace in a pipe is read twice, packed or not.

@@ -49,7 +49,7 @@ Usage: dial9-prof [record] [OPTIONS] [-- COMMAND [ARG...]]
 Usage: dial9-prof report [OPTIONS] [FILE]
 Usage: dial9-prof script [OPTIONS] [FILE]
 Usage: dial9-prof info [OPTIONS] [FILE]
-Usage: dial9-prof dump [--json] [-i FILE | FILE | -]
+Usage: dial9-prof dump [--json] [--from FORMAT] [-i FILE | FILE | -]
 Usage: dial9-prof list [OPTIONS] [GLOB...]
 #
 # Help fits a terminal.

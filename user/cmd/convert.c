@@ -24,9 +24,6 @@
 /* How often a stop was asked for: the one thing a signal handler may touch. */
 static volatile sig_atomic_t stop_asked;
 
-static const char *const from_names[] = {
-	"auto", "tonbandgeraet", "heph", "apitrace", "dial9", NULL
-};
 static const char *const to_names[] = { "dial9", "tonbandgeraet", "heph", "apitrace", NULL };
 static const char *const spec_names[] = { "0.3", "0.4", NULL };
 
@@ -43,7 +40,7 @@ static const struct opt convert_opts[] = {
 	{ .name = "from",
 	  .kind = OPT_CHOICE,
 	  .off = O(from),
-	  .choices = from_names,
+	  .choices = input_from_names,
 	  .help = "what the inputs are (auto: told by their bytes)",
 	  .group = "Formats" },
 	{ .name = "to",
@@ -101,6 +98,7 @@ struct convert {
 	struct foreign_input *files;
 	size_t cnt;
 	const struct foreign_format *from, *to; /* NULL: dial9 */
+	bool damaged; /* parts of the foreign input could not be read */
 	struct output out;
 	struct dial9_enc *enc;
 	struct foreign_notes notes;
@@ -153,6 +151,7 @@ static int to_dial9(struct convert *cv, dial9_write_fn write, void *ctx)
 		err = dial9_enc_flush(cv->enc) ?: err;
 	dial9_enc_free(cv->enc);
 	cv->enc = NULL;
+	cv->damaged = foreign_notes_count(&cv->notes, FOREIGN_NOTE_DAMAGED, NULL);
 	return err;
 }
 
@@ -210,7 +209,8 @@ static int detect_one(struct convert *cv, size_t i)
 	const struct foreign_format *format = input_detect(cv->ins[i]);
 
 	if (!format && !input_is_dial9(cv->ins[i])) {
-		log_error("convert: %s: no known trace format (say which with --from)",
+		log_error("convert: %s: none of the known formats (" INPUT_FORMATS
+			  "); say which with --from",
 			  cv->files[i].name);
 		return -EBADMSG;
 	}
@@ -229,7 +229,7 @@ static int choose_from(struct convert *cv)
 
 	/* Even when it was said: looking unpacks gzip. */
 	if (cv->opts->from) {
-		cv->from = foreign_find(from_names[cv->opts->from]);
+		cv->from = foreign_find(input_from_names[cv->opts->from]);
 		for (size_t i = 0; i < cv->cnt; i++)
 			input_detect(cv->ins[i]);
 	} else {
@@ -332,7 +332,7 @@ static int exit_code(struct convert *cv, int err)
 	if (close_err)
 		return CMD_OUTPUT;
 	if (!err)
-		return CMD_OK;
+		return cv->damaged ? CMD_INPUT : CMD_OK;
 	if (err == -EINVAL)
 		return CMD_USAGE;
 	if (err != -EBADMSG)

@@ -16,12 +16,14 @@
 #include "base/log.h"
 #include "base/opts.h"
 #include "cmd/cmd.h"
+#include "cmd/input.h"
 #include "cmd/show_foreign.h"
 #include "dial9.h"
 #include "trace/source.h"
 
 struct dump_opts {
 	bool json;
+	int from;
 	const char *input;
 };
 
@@ -32,6 +34,11 @@ static const struct opt dump_opts[] = {
 	  .off = offsetof(struct dump_opts, input),
 	  .arg = "FILE",
 	  .help = "trace to read; - is standard input (dial9.bin)" },
+	{ .name = "from",
+	  .kind = OPT_CHOICE,
+	  .off = offsetof(struct dump_opts, from),
+	  .choices = input_from_names,
+	  .help = "what the input is (auto: told by its bytes)" },
 	{ .name = "json",
 	  .kind = OPT_FLAG,
 	  .off = offsetof(struct dump_opts, json),
@@ -41,7 +48,7 @@ static const struct opt dump_opts[] = {
 
 static const struct opt_spec dump_spec = {
 	.name = "dump",
-	.usage = "dial9-prof dump [--json] [-i FILE | FILE | -]",
+	.usage = "dial9-prof dump [--json] [--from FORMAT] [-i FILE | FILE | -]",
 	.brief = "Print the frames of a dial9 trace, one a line; traces of other formats as JSON.",
 	.opts = dump_opts,
 	.cnt = sizeof(dump_opts) / sizeof(dump_opts[0]),
@@ -170,7 +177,7 @@ int cmd_dump(int argc, char **argv)
 		opts.input = argv[first];
 	if (!opts.input)
 		opts.input = CMD_DEFAULT_FILE;
-	if (show_foreign(opts.input, SHOW_DUMP, &code))
+	if (show_foreign(opts.input, opts.from, SHOW_DUMP, &code))
 		goto out;
 	err = source_open(opts.input, &src);
 	if (err) {

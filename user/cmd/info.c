@@ -14,6 +14,7 @@
 #include "cmd/cause.h"
 #include "cmd/cmd.h"
 #include "cmd/info.h"
+#include "cmd/input.h"
 #include "cmd/text.h"
 #include "cmd/show_foreign.h"
 
@@ -21,6 +22,11 @@
 
 static const struct opt info_opts[] = {
 	SELECT_OPT_INPUT(struct info_opts, sel),
+	{ .name = "from",
+	  .kind = OPT_CHOICE,
+	  .off = O(from),
+	  .choices = input_from_names,
+	  .help = "what the input is (auto: told by its bytes)" },
 	{ .name = "schemas",
 	  .kind = OPT_FLAG,
 	  .off = O(schemas),
@@ -477,7 +483,8 @@ int cmd_info(int argc, char **argv)
 		path = select_input(&opts.sel, argc, argv, first);
 		if (path && opts.verify)
 			code = info_verify(path, opts.json);
-		else if (path && !show_foreign(path, opts.json ? SHOW_INFO_JSON : SHOW_INFO, &code))
+		else if (path && !show_foreign(path, opts.from,
+					       opts.json ? SHOW_INFO_JSON : SHOW_INFO, &code))
 			code = info_file(&opts, path);
 	}
 	opts_fini(&info_spec, &opts);

@@ -8,6 +8,7 @@
 
 struct info_opts {
 	struct select_opts sel;
+	int from;
 	bool schemas, modules, json, verify;
 };
 

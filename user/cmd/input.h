@@ -23,6 +23,13 @@ struct input_follow {
 int input_open(const char *arg, const struct input_follow *follow, struct input **out);
 void input_close(struct input *in);
 
+/* What --from takes; the index of a name. */
+enum { INPUT_AUTO, INPUT_TONBANDGERAET, INPUT_HEPH, INPUT_APITRACE, INPUT_DIAL9 };
+extern const char *const input_from_names[];
+
+/* For the message when none is recognized. */
+#define INPUT_FORMATS "dial9, tonbandgeraet, heph, apitrace"
+
 /* The core that FILE@CORE names; `arg` is cut at the @ unless a file has that very name. */
 bool input_split_core(char *arg, uint32_t *core);
 
@@ -37,6 +44,8 @@ const struct foreign_format *input_detect(struct input *in);
 
 /* True when it is dial9, as it is or in gzip. After input_detect(). */
 bool input_is_dial9(const struct input *in);
+/* Also when it is too short to tell. */
+bool input_may_be_dial9(const struct input *in);
 
 /*
  * Makes standard input readable twice when it is a pipe that does not begin as dial9 does. So

@@ -66,42 +66,40 @@ static void put_json(struct buf *out, const char *name, const struct foreign_fac
 	buf_addstr(out, "]}\n");
 }
 
-static int show_info(struct input *in, const struct foreign_format *format, bool json)
+static int show_info(struct input *in, const struct foreign_format *format, bool json,
+		     struct foreign_notes *notes)
 {
 	struct foreign_opts opts = { .level = DIAL9_LEVEL_4 };
 	const char *name = input_foreign(in)->name;
 	struct foreign_facts facts = { 0 };
-	struct foreign_notes notes = { 0 };
 	struct buf out = { 0 };
 	int err;
 
-	err = format->info(input_foreign(in), &opts, &facts, &notes);
+	err = format->info(input_foreign(in), &opts, &facts, notes);
 	if (json) {
-		put_json(&out, name, &facts, &notes);
+		put_json(&out, name, &facts, notes);
 	} else {
 		put_facts(&out, name, &facts);
-		foreign_notes_print(&notes, &out);
+		foreign_notes_print(notes, &out);
 	}
 	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&out);
 	foreign_facts_fini(&facts);
-	foreign_notes_fini(&notes);
 	return err;
 }
 
-static int show_dump(struct input *in, const struct foreign_format *format)
+static int show_dump(struct input *in, const struct foreign_format *format,
+		     struct foreign_notes *notes)
 {
 	struct foreign_opts opts = { .level = DIAL9_LEVEL_4 };
-	struct foreign_notes notes = { 0 };
 	struct buf out = { 0 };
 	int err;
 
-	err = format->dump(input_foreign(in), &opts, write_out, stdout, &notes);
-	foreign_notes_print(&notes, &out);
+	err = format->dump(input_foreign(in), &opts, write_out, stdout, notes);
+	foreign_notes_print(notes, &out);
 	fflush(stdout);
 	fputs(buf_cstr(&out), stderr);
 	buf_free(&out);
-	foreign_notes_fini(&notes);
 	return err;
 }
 
@@ -115,28 +113,49 @@ static bool can_look(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
-bool show_foreign(const char *path, enum show_what what, int *code)
+static int show(struct input *in, const struct foreign_format *format, enum show_what what)
+{
+	struct foreign_notes notes = { 0 };
+	const char *name = input_foreign(in)->name;
+	int code = CMD_INPUT, err;
+
+	err = what == SHOW_DUMP ? show_dump(in, format, &notes) :
+				  show_info(in, format, what == SHOW_INFO_JSON, &notes);
+	if (!err)
+		code = text_finish();
+	else if (ferror(stdout))
+		code = CMD_OUTPUT;
+	else if (err != -EBADMSG && err != -EINVAL)
+		log_error("%s: %s", name, strerror(-err));
+	if (code == CMD_OK && foreign_notes_count(&notes, FOREIGN_NOTE_DAMAGED, NULL))
+		code = CMD_INPUT;
+	foreign_notes_fini(&notes);
+	return code;
+}
+
+bool show_foreign(const char *path, int from, enum show_what what, int *code)
 {
 	const struct foreign_format *format;
+	bool shown = true;
 	struct input *in;
-	int err;
 
-	if (!can_look(path) || input_open(path, NULL, &in))
-		return false;
-	format = input_detect(in);
-	if (!format) {
-		input_close(in);
-		return false;
-	}
-	err = what == SHOW_DUMP ? show_dump(in, format) :
-				  show_info(in, format, what == SHOW_INFO_JSON);
 	*code = CMD_INPUT;
-	if (!err)
-		*code = text_finish();
-	else if (ferror(stdout))
-		*code = CMD_OUTPUT;
-	else if (err != -EBADMSG && err != -EINVAL)
-		log_error("%s: %s", path, strerror(-err));
+	if (from == INPUT_DIAL9 || (from == INPUT_AUTO && !can_look(path)))
+		return false;
+	if (input_open(path, NULL, &in))
+		return from != INPUT_AUTO;
+	/* Even when it was said: looking unpacks gzip. */
+	format = input_detect(in);
+	if (from != INPUT_AUTO)
+		format = foreign_find(input_from_names[from]);
+	if (format)
+		*code = show(in, format, what);
+	else if (input_may_be_dial9(in))
+		shown = false;
+	else
+		log_error("%s: %s: none of the known formats (" INPUT_FORMATS
+			  "); say which with --from",
+			  what == SHOW_DUMP ? "dump" : "info", input_foreign(in)->name);
 	input_close(in);
-	return true;
+	return shown;
 }

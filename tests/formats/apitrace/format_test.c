@@ -265,8 +265,7 @@ Test(apitrace, counts_what_is_cut_off_and_what_never_returned)
 	struct buf stream = unpack(&trace, NULL, NULL), cut = pack(stream.data, 1042);
 
 	cr_expect_eq(import(&cut, &opts, &out, &notes), 0);
-	cr_expect_eq(foreign_notes_count(&notes, FOREIGN_NOTE_DAMAGED,
-					 "the last event, which is cut off"),
+	cr_expect_eq(foreign_notes_count(&notes, FOREIGN_NOTE_HINT, "the last event is cut off"),
 		     1);
 	cr_expect_eq(foreign_notes_count(&notes, FOREIGN_NOTE_HINT, "calls that never returned"),
 		     1);

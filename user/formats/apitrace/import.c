@@ -194,8 +194,8 @@ static int one_event(struct import *im, const struct apitrace_event *ev)
 	if (ev->cut) {
 		im->cut = true;
 		if (im->emit)
-			foreign_note(im->notes, FOREIGN_NOTE_DAMAGED, 1,
-				     "the last event, which is cut off", "byte %" PRIu64, ev->off);
+			foreign_note(im->notes, FOREIGN_NOTE_HINT, 1, "the last event is cut off",
+				     "byte %" PRIu64, ev->off);
 		return 0;
 	}
 	if (im->emit)
