@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * An ELF file that anyone may have written: names and frames all over it, twice, with little
- * memory, so that giving debug information back and reading it again are part of it.
+ * memory, so that giving debug information back and reading it again are part of it; and the same
+ * at once in slices, which the input chooses.
  *
  * Asserted are the promises of symbolizer.h that hold for any input: strings end where their length
- * says, an answer has a name, and memory stays near its bound. The rest is the sanitizers' work.
+ * says, an answer has a name, memory stays within its bound, and slices change no answer. The rest
+ * is the sanitizers' work.
  */
 #include <assert.h>
+#include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +18,15 @@
 
 #define MEM_MAX (8u << 20)
 #define SAMPLES 48
+#define FRAMES_MAX 32
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The same file read in one go and in slices. */
+struct pair {
+	struct symbolizer *whole, *sliced;
+	uint64_t slice_ns;
+};
 
 static void check_frame(const struct symbolizer_frame *f)
 {
@@ -23,37 +34,84 @@ static void check_frame(const struct symbolizer_frame *f)
 	assert(!f->file || strlen(f->file) < 1 << 20);
 }
 
-static void ask_everywhere(struct symbolizer *sym, size_t size)
+static void check_same(const struct symbolizer_frame *a, const struct symbolizer_frame *b)
 {
-	size_t step = size / SAMPLES + 1, off, i, cnt;
-	struct symbolizer_frame f[32];
+	assert(a->name_len == b->name_len && !memcmp(a->name, b->name, a->name_len));
+	assert(!a->file == !b->file && (!a->file || !strcmp(a->file, b->file)));
+	assert(a->line == b->line && a->start == b->start && a->size == b->size);
+}
+
+static void ask_name(struct pair *p, uint64_t off)
+{
+	struct symbolizer_frame a, b;
+	int ret = symbolizer_name(p->whole, off, &a), again;
+
+	do {
+		symbolizer_slice(p->sliced, p->slice_ns);
+		again = symbolizer_name(p->sliced, off, &b);
+	} while (again == -EAGAIN);
+	assert(ret == again && ret >= 0);
+	if (!ret)
+		return;
+	check_frame(&a);
+	check_same(&a, &b);
+}
+
+static void ask_frames(struct pair *p, uint64_t off)
+{
+	struct symbolizer_frame a[FRAMES_MAX], b[FRAMES_MAX];
+	int cnt = symbolizer_frames(p->whole, off, a, FRAMES_MAX), again, i;
+
+	do {
+		symbolizer_slice(p->sliced, p->slice_ns);
+		again = symbolizer_frames(p->sliced, off, b, FRAMES_MAX);
+	} while (again == -EAGAIN);
+	assert(cnt == again && cnt >= 0 && cnt <= FRAMES_MAX);
+	for (i = 0; i < cnt; i++) {
+		check_frame(&a[i]);
+		check_same(&a[i], &b[i]);
+	}
+}
+
+static void ask_everywhere(struct pair *p, size_t size)
+{
+	size_t step = size / SAMPLES + 1, off;
 
 	for (off = 0; off < size; off += step) {
-		if (symbolizer_name(sym, off, f) == 1)
-			check_frame(f);
-		cnt = symbolizer_frames(sym, off, f, 32);
-		assert(cnt <= 32);
-		for (i = 0; i < cnt; i++)
-			check_frame(&f[i]);
-		assert(symbolizer_dwarf_mem(sym) <= 4 * MEM_MAX);
+		ask_name(p, off);
+		ask_frames(p, off);
+		assert(symbolizer_dwarf_mem(p->whole) <= MEM_MAX);
+		assert(symbolizer_dwarf_mem(p->sliced) <= MEM_MAX);
 	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct symbolizer_cfg cfg = { .dwarf_mem_max = MEM_MAX };
-	struct symbolizer *sym;
+	/* no bound on time: where that ends hangs on the machine */
+	const struct symbolizer_cfg cfg = {
+		.dwarf_mem_max = MEM_MAX,
+		.cpu_max_ns = UINT64_MAX,
+		.entries_max = 200000,
+	};
+	struct pair p = { 0 };
 	uint8_t *copy;
 
-	/* libelf may write into the image */
+	/* exactly as large as the file, so that one byte too far is seen */
 	copy = malloc(size ? size : 1);
 	memcpy(copy, data, size);
-	if (!symbolizer_open_mem(copy, size, &cfg, &sym)) {
-		ask_everywhere(sym, size);
-		symbolizer_drop_dwarf(sym);
-		ask_everywhere(sym, size);
-		symbolizer_free(sym);
+	if (!symbolizer_open_mem(copy, size, &cfg, &p.whole)) {
+		assert(!symbolizer_open_mem(copy, size, &cfg, &p.sliced));
+		/* 0: as often as can be */
+		p.slice_ns = data[size - 1] % 2 ? 0 : data[size - 1] * 100u;
+		ask_everywhere(&p, size);
+		symbolizer_drop_dwarf(p.whole);
+		symbolizer_drop_dwarf(p.sliced);
+		assert(!symbolizer_dwarf_mem(p.whole));
+		ask_everywhere(&p, size);
+		assert(symbolizer_gave_up(p.whole) == symbolizer_gave_up(p.sliced));
 	}
+	symbolizer_free(p.whole);
+	symbolizer_free(p.sliced);
 	free(copy);
 	return 0;
 }

@@ -39,15 +39,18 @@ Test(budget, pauses_at_the_end_of_a_slice_and_goes_on_in_the_next)
 	cr_expect_null(budget_reached(&b));
 }
 
-/* A slice of nothing still gets on: whoever calls again and again comes to the end. */
-Test(budget, makes_progress_in_the_smallest_slice)
+Test(budget, pauses_after_each_step_when_told)
 {
 	struct budget b;
 
 	budget_init(&b, &plenty);
 	budget_slice(&b, 0);
-	cr_expect_eq(work_until_told(&b), -EAGAIN);
-	cr_expect_gt(b.entries, 1u);
+	budget_enter(&b);
+	cr_expect_eq(budget_step(&b, 1), -EAGAIN);
+	cr_expect_eq(budget_work(&b, 1), -EAGAIN);
+	budget_slice(&b, UINT64_MAX);
+	cr_expect_eq(budget_step(&b, 1), 0);
+	cr_expect_eq(b.entries, 2u);
 }
 
 Test(budget, ends_for_good_when_its_time_is_used_up)

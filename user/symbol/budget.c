@@ -29,12 +29,13 @@ uint64_t budget_clock_ns(void)
 
 void budget_init(struct budget *b, const struct budget_max *max)
 {
-	*b = (struct budget){ .max = *max, .slice_end = UINT64_MAX };
+	*b = (struct budget){ .max = *max, .slice_end = UINT64_MAX, .look = WORK_PER_LOOK };
 }
 
 void budget_slice(struct budget *b, uint64_t end_ns)
 {
 	b->slice_end = end_ns;
+	b->look = end_ns ? WORK_PER_LOOK : 0;
 }
 
 void budget_enter(struct budget *b)
@@ -73,7 +74,7 @@ int budget_work(struct budget *b, uint32_t units)
 	if (b->cpu_ns > b->max.cpu_ns)
 		return budget_exhaust(b, BUDGET_TIME);
 	b->unseen += units;
-	if (b->unseen < WORK_PER_LOOK)
+	if (b->unseen < b->look)
 		return 0;
 	b->unseen = 0;
 	budget_leave(b);

@@ -29,6 +29,7 @@ struct budget {
 	uint64_t slice_end; /* CPU time of the thread */
 	uint64_t since; /* CPU time of the thread up to which cpu_ns counts */
 	uint32_t unseen; /* work done since the clock was read */
+	uint32_t look; /* read it after so much */
 	enum budget_bound reached; /* the first bound that was; it stays */
 };
 
@@ -37,7 +38,10 @@ void budget_init(struct budget *b, const struct budget_max *max);
 /* The CPU time of the calling thread, in nanoseconds. */
 uint64_t budget_clock_ns(void);
 
-/* Work pauses when the calling thread's CPU time reaches end_ns; UINT64_MAX = never. */
+/*
+ * Work pauses when the calling thread's CPU time reaches end_ns; UINT64_MAX = never, 0 = after each
+ * step, however small (for tests of going on).
+ */
 void budget_slice(struct budget *b, uint64_t end_ns);
 
 void budget_enter(struct budget *b);

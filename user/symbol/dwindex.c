@@ -92,10 +92,12 @@ static void pass_over(struct dwindex_walk *w, const struct dwdie *die)
 static int next_die(struct dwindex_walk *w, const struct dwindex_source *src, struct dwdie *die)
 {
 	while (!w->done) {
-		int err = budget_step(src->budget, 1);
+		int err = w->counted ? 0 : budget_step(src->budget, 1);
 
+		w->counted = true;
 		if (err)
 			return err;
+		w->counted = false;
 		if (dwunit_read(src->units, src->unit, w->pos, WANTED, die)) {
 			w->done = true;
 			break;

@@ -23,7 +23,7 @@ struct dwindex_walk {
 	uint32_t skip; /* what lies deeper is passed over; UINT32_MAX = nothing */
 	struct dwrange range; /* of the DIE that is being added */
 	uint64_t id, rank;
-	bool begun, in_range, done;
+	bool begun, counted, in_range, done;
 };
 
 /* Functions and lines of one unit. */

@@ -102,7 +102,7 @@ static void set_cfg(struct symbolizer *sym, const struct symbolizer_cfg *cfg)
 
 void symbolizer_slice(struct symbolizer *sym, uint64_t cpu_ns)
 {
-	uint64_t end = budget_clock_ns() + cpu_ns;
+	uint64_t end = cpu_ns ? budget_clock_ns() + cpu_ns : 0;
 
 	budget_slice(&sym->symtab_budget, end);
 	budget_slice(&sym->dwarf_budget, end);

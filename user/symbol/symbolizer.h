@@ -88,7 +88,7 @@ void symbolizer_free(struct symbolizer *sym);
 /*
  * The calls below may together use that much CPU time of the calling thread from now on, before
  * they say -EAGAIN. The end of a slice is seen within some 100 us, but for the steps that cannot be
- * cut. Without any slice there is no such end.
+ * cut. Without any slice there is no such end; 0 = after each step, however small.
  */
 void symbolizer_slice(struct symbolizer *sym, uint64_t cpu_ns);
 
