@@ -48,7 +48,7 @@ SRCS_kernel := $(addprefix user/kernel/, \
 	tracefs.c)
 SRCS_symbol := $(addprefix user/symbol/, \
 	budget.c busguard.c demangle.c dwabbrev.c dwfile.c dwindex.c dwinfo.c dwline.c dwrange.c \
-	dwunit.c elfimg.c minidebug.c plt.c ranges.c slicesort.c symbolizer.c symopen.c symtab.c \
+	dwunit.c elfimg.c minidebug.c perfmap.c plt.c ranges.c slicesort.c symbolizer.c symopen.c symtab.c \
 	symworker.c unpack.c)
 SRCS_record := $(addprefix user/record/, \
 	capture.c early_records.c emit.c event.c eventset.c frames.c invoker.c launch.c maps.c merge.c \
@@ -92,7 +92,7 @@ TESTS := $(addprefix tests/, \
 	record/early_records_test.c record/launch_test.c record/maps_test.c record/merge_test.c record/proc_reader_test.c \
 	record/ring_test.c record/sink_test.c record/stacks_test.c record/targets_test.c \
 	record/tasks_test.c record/texts_test.c record/translate_test.c symbol/budget_test.c \
-	symbol/demangle_test.c symbol/dwinfo_test.c symbol/hostile_test.c symbol/ranges_test.c symbol/slicesort_test.c \
+	symbol/demangle_test.c symbol/dwinfo_test.c symbol/hostile_test.c symbol/perfmap_test.c symbol/ranges_test.c symbol/slicesort_test.c \
 	symbol/symbolizer_test.c symbol/symopen_test.c symbol/symtab_test.c \
 	symbol/symworker_test.c trace/names_test.c trace/reader_test.c trace/source_test.c \
 	trace/tp_symbols_test.c trace/trace_test.c trace/value_test.c \
@@ -117,7 +117,7 @@ STIMULI_SYMBOL := c-gcc c-dwarf4 c-nopie c-gz c-clang c-clang4 c-link c-dynsym c
 	rust
 
 FUZZ := $(addprefix tests/fuzz/, \
-	apitrace_fuzz.c decode_fuzz.c heph_fuzz.c kernel_fuzz.c record_fuzz.c roundtrip_fuzz.c symbol_fuzz.c tonband_fuzz.c trace_fuzz.c)
+	apitrace_fuzz.c decode_fuzz.c heph_fuzz.c kernel_fuzz.c perfmap_fuzz.c record_fuzz.c roundtrip_fuzz.c symbol_fuzz.c tonband_fuzz.c trace_fuzz.c)
 # What a target starts from: its directory below tests/fuzz/corpus, unless it is told here.
 CORPUS_decode_fuzz := tests/fuzz/corpus/decode_fuzz $(addprefix tests/golden/dial9/,core ext hostile)
 corpus = $(or $(CORPUS_$(1)),tests/fuzz/corpus/$(1))
