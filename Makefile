@@ -55,7 +55,7 @@ SRCS_record := $(addprefix user/record/, \
 	proc_reader.c realtime.c recorder.c ring.c sink.c snapshot.c stacks.c status.c targets.c \
 	tasks.c tasks_truth.c texts.c translate.c)
 SRCS_trace := $(addprefix user/trace/, \
-	layout.c names.c reader.c source.c tp_symbols.c trace.c value.c)
+	layout.c names.c parts.c reader.c source.c tp_symbols.c trace.c value.c)
 SRCS_profile := $(addprefix user/profile/, \
 	account.c event_counts.c family.c profile.c thread_times.c tree.c)
 SRCS_export := $(addprefix user/export/, \
@@ -81,7 +81,7 @@ BPF_SRCS := $(addprefix bpf/, \
 TESTS := $(addprefix tests/, \
 	base/alloc_test.c base/buf_test.c base/clock_test.c base/hash_test.c base/hmap_test.c \
 	base/log_test.c base/opts_test.c base/str_test.c base/strtab_test.c cmd/hostile_test.c \
-	cmd/info_test.c cmd/report_test.c cmd/script_test.c cmd/select_test.c cmd/text_test.c \
+	cmd/info_test.c cmd/parts_test.c cmd/report_test.c cmd/script_test.c cmd/select_test.c cmd/text_test.c \
 	kernel/cpus_test.c kernel/format_test.c kernel/kallsyms_test.c kernel/perf_side_test.c \
 	kernel/proc_test.c libdial9/alloc_test.c libdial9/copy_test.c libdial9/decode_test.c \
 	libdial9/encode_test.c libdial9/event_test.c libdial9/fd_test.c libdial9/golden_test.c \
@@ -94,7 +94,7 @@ TESTS := $(addprefix tests/, \
 	record/tasks_test.c record/texts_test.c record/translate_test.c symbol/budget_test.c \
 	symbol/demangle_test.c symbol/dwinfo_test.c symbol/hostile_test.c symbol/perfmap_test.c symbol/ranges_test.c symbol/slicesort_test.c \
 	symbol/symbolizer_test.c symbol/symopen_test.c symbol/symtab_test.c \
-	symbol/symworker_test.c trace/names_test.c trace/reader_test.c trace/source_test.c \
+	symbol/symworker_test.c trace/names_test.c trace/parts_test.c trace/reader_test.c trace/source_test.c \
 	trace/tp_symbols_test.c trace/trace_test.c trace/value_test.c \
 	formats/container_test.c formats/foreign_test.c \
 	$(addprefix formats/apitrace/, export_test.c format_test.c random_test.c) \

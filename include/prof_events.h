@@ -145,6 +145,7 @@ enum prof_module_kind {
 #define PROF_META_SWITCH_STACKS "switch_stacks" /* "none", "user" or "both" */
 #define PROF_META_START_REALTIME_NS "start_realtime_ns"
 #define PROF_META_RING_BYTES "ring_bytes"
+#define PROF_META_BOOT_ID "boot_id" /* of the kernel: times of one boot are on one clock */
 
 /* ---- TracepointSymbol: what a tracepoint's print fmt says of a value -------------------------- */
 #define PROF_EV_TP_SYMBOL "TracepointSymbol"

@@ -176,7 +176,7 @@ Test(report, bad_command_lines_are_usage_errors)
 {
 	run_expect(APP("-s", "sym,colour"), 1, "",
 		   "dial9-prof: report: unknown sort key 'colour' (known: sym, dso, comm, pid, "
-		   "tid)\n");
+		   "tid, part)\n");
 	run_expect(APP("--percent-limit", "-1"), 1, "",
 		   "dial9-prof: report: bad value '-1' for --percent-limit: want 0 to 100\n");
 	run_expect(APP("--time", "noon,"), 1, "",

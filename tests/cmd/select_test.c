@@ -26,6 +26,7 @@ static int pass(struct select_opts *o)
 		    ev.kind == TRACE_SCHED_WAKING)
 			n += select_match(&sel, r, &ev);
 	}
+	select_fini(&sel);
 	reader_free(r);
 	make_fini(&m);
 	return n;

@@ -40,8 +40,8 @@ Test(event_counts, counts_bytes_and_span)
 	cr_assert_eq(c.events, 6);
 	cr_assert_eq(c.samples, 3);
 	cr_assert_eq(c.switch_stacks, 1);
-	cr_assert_eq(c.first_ts, 1000, "a module is no happening");
-	cr_assert_eq(c.last_ts, 2000);
+	cr_assert_eq(event_counts_part(&c, 0)->first_ts, 1000, "a module is no happening");
+	cr_assert_eq(event_counts_part(&c, 0)->last_ts, 2000);
 	event_counts_sort(&c, reader_names(r));
 	for (size_t i = 0; i < c.type_cnt; i++)
 		sum += c.types[i].bytes;
@@ -76,12 +76,13 @@ Test(event_counts, loss_by_kind_with_estimates_apart)
 	r = run(&m, &c);
 	cr_assert_eq(account_lost(&c.account), 14);
 	cr_assert_eq(c.account.lost[ACCOUNT_ESTIMATE], 100);
-	cr_assert_eq(c.losses[0].count, 12);
-	cr_assert_eq(c.losses[0].first_ns, 3);
-	cr_assert_eq(c.losses[0].last_ns, 19);
-	cr_assert_eq(c.stats.figures.produced, 2000, "the last account holds");
-	cr_assert_eq(c.stats.figures.written, 1986);
-	cr_assert_eq(account_verdict(&c.stats.figures), ACCOUNT_BALANCED);
+	cr_assert_eq(event_counts_part(&c, 0)->losses[0].count, 12);
+	cr_assert_eq(event_counts_part(&c, 0)->losses[0].first_ns, 3);
+	cr_assert_eq(event_counts_part(&c, 0)->losses[0].last_ns, 19);
+	cr_assert_eq(event_counts_part(&c, 0)->stats.figures.produced, 2000,
+		     "the last account holds");
+	cr_assert_eq(event_counts_part(&c, 0)->stats.figures.written, 1986);
+	cr_assert_eq(account_verdict(&event_counts_part(&c, 0)->stats.figures), ACCOUNT_BALANCED);
 	event_counts_fini(&c);
 	reader_free(r);
 	make_fini(&m);
@@ -100,7 +101,7 @@ Test(event_counts, any_number_of_kinds_stays_small)
 		make_lost(&m, 10, kind, 1, 1, 2);
 	}
 	r = run(&m, &c);
-	cr_assert_leq(c.loss_cnt, 64);
+	cr_assert_leq(event_counts_part(&c, 0)->loss_cnt, 64);
 	cr_assert_eq(account_lost(&c.account), 1000);
 	event_counts_fini(&c);
 	reader_free(r);
@@ -111,7 +112,7 @@ static enum account_verdict verdict_of(struct make *m)
 {
 	struct event_counts c = { 0 };
 	struct reader *r = run(m, &c);
-	enum account_verdict verdict = account_verdict(&c.stats.figures);
+	enum account_verdict verdict = account_verdict(&event_counts_part(&c, 0)->stats.figures);
 
 	event_counts_fini(&c);
 	reader_free(r);

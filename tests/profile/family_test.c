@@ -8,13 +8,14 @@
 
 static void told(struct names *n, uint32_t tid, uint32_t pid, uint32_t ppid)
 {
-	names_task_learn(n, &(struct names_task){ .tid = tid,
-						  .pid = pid,
-						  .ppid = ppid,
-						  .comm = NAMES_NONE,
-						  .exe = NAMES_NONE,
-						  .cgroup = NAMES_NONE,
-						  .told = true });
+	names_task_learn(n, 0,
+			 &(struct names_task){ .tid = tid,
+					       .pid = pid,
+					       .ppid = ppid,
+					       .comm = NAMES_NONE,
+					       .exe = NAMES_NONE,
+					       .cgroup = NAMES_NONE,
+					       .told = true });
 }
 
 static bool has(const struct hmap *pids, uint32_t pid)

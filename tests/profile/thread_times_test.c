@@ -101,7 +101,7 @@ Test(thread_times, edges_follow_where_the_trace_has_every_switch)
 		    0); /* 53 is on a CPU throughout: 1000 */
 	run(&m, &s, false);
 	for (uint32_t tid = 50; tid <= 54; tid++) /* 54 has no event at all: off, 1000 */
-		names_task_learn(n, &(struct names_task){ .tid = tid, .pid = 5 });
+		names_task_learn(n, 0, &(struct names_task){ .tid = tid, .pid = 5 });
 	thread_times_finish(&s, n);
 	hmap_set(&pids, 5, n);
 	thread_times_close(&s, n, &pids, 1000, 2000);

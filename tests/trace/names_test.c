@@ -45,10 +45,10 @@ Test(names, unannounced_ids_keep_the_address)
 
 	names_new(&n);
 	module(n, "/bin/a", "1", PROF_MODULE_ELF);
-	idx = names_module_raw(n, 0x55);
+	idx = names_module_raw(n, 0, 0x55);
 	cr_assert_neq(idx, 0);
-	cr_assert_eq(names_module_raw(n, 0x55), idx);
-	cr_assert_eq(names_module_raw(n, 0), 0);
+	cr_assert_eq(names_module_raw(n, 0, 0x55), idx);
+	cr_assert_eq(names_module_raw(n, 0, 0), 0);
 	frame = (uint64_t)idx << PROF_FRAME_MODULE_SHIFT | (raw & PROF_FRAME_OFFSET_MASK);
 	cr_assert_eq(names_frame_addr(n, frame), raw);
 	names_free(n);
@@ -86,32 +86,13 @@ Test(names, the_first_name_of_a_task_stands_but_a_guess_gives_way)
 	struct names *n;
 
 	names_new(&n);
-	names_task_learn(n, &guess);
-	cr_assert_eq(names_task_first(n, 5)->pid, NAMES_NONE);
-	names_task_learn(n, &told);
-	names_task_learn(n, &later);
-	names_task_learn(n, &guess);
-	cr_assert_eq(names_task_first(n, 5)->pid, 4);
-	cr_assert_null(names_task_first(n, 6));
-	names_free(n);
-}
-
-Test(names, metadata_is_bounded_and_the_last_value_holds)
-{
-	struct names *n;
-	char key[16];
-
-	names_new(&n);
-	names_meta_set(n, add(n, "host"), add(n, "old"));
-	names_meta_set(n, add(n, "host"), add(n, "new"));
-	cr_assert_eq(n->meta_cnt, 1);
-	cr_assert_str_eq(names_meta(n, "host"), "new");
-	for (int i = 0; i < 1000; i++) {
-		snprintf(key, sizeof(key), "k%d", i);
-		names_meta_set(n, add(n, key), add(n, "v"));
-	}
-	cr_assert_eq(n->meta_cnt, NAMES_META_MAX);
-	cr_assert_str_eq(names_meta(n, "host"), "new");
+	names_task_learn(n, 0, &guess);
+	cr_assert_eq(names_task_first(n, 0, 5)->pid, NAMES_NONE);
+	names_task_learn(n, 0, &told);
+	names_task_learn(n, 0, &later);
+	names_task_learn(n, 0, &guess);
+	cr_assert_eq(names_task_first(n, 0, 5)->pid, 4);
+	cr_assert_null(names_task_first(n, 0, 6));
 	names_free(n);
 }
 

@@ -275,12 +275,12 @@ Test(trace, metadata_and_clock_are_absorbed)
 	open_trace(&f);
 	while (trace_next(f.t, &ev) == 1)
 		;
-	cr_assert_str_eq(names_meta(f.names, "host"), "box");
-	cr_assert_str_eq(names_meta(f.names, "sample_hz"), "99");
-	cr_assert_null(names_meta(f.names, "nothing"));
-	cr_assert(f.names->clock_known);
-	cr_assert_eq(f.names->clock_mono, 1000);
-	cr_assert_eq(f.names->clock_real, 1700000000000000000);
+	cr_assert_str_eq(names_meta(f.names, 0, "host"), "box");
+	cr_assert_str_eq(names_meta(f.names, 0, "sample_hz"), "99");
+	cr_assert_null(names_meta(f.names, 0, "nothing"));
+	cr_assert(names_part(f.names, 0)->synced);
+	cr_assert_eq(names_part(f.names, 0)->mono, 1000);
+	cr_assert_eq(names_part(f.names, 0)->real, 1700000000000000000);
 	finish(&f);
 }
 

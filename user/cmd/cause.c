@@ -44,6 +44,7 @@ void cause_of_unnamed(struct buf *out, const struct names *n, const struct event
 		      uint32_t index)
 {
 	const struct names_module *m = names_module(n, index);
+	const struct event_counts_part *part = event_counts_part(c, m->part);
 
 	if (!m->announced) {
 		buf_addstr(out, "in no mapping that is known");
@@ -56,9 +57,9 @@ void cause_of_unnamed(struct buf *out, const struct names *n, const struct event
 		}
 	} else if (m->kind == PROF_MODULE_ANON) {
 		buf_addstr(out, "memory without a file");
-	} else if (c->stats.figures.known && !c->stats.says_closed) {
+	} else if (part->stats.figures.known && !part->stats.says_closed) {
 		buf_addstr(out, "unknown: recorded by an older version");
-	} else if (c->statuses && !c->stats.figures.closed) {
+	} else if (part->statuses && !part->stats.figures.closed) {
 		buf_addstr(out, "unknown: the file ends before it is told");
 	} else {
 		buf_addstr(out, "unknown: the trace does not say");

@@ -60,6 +60,7 @@ static const struct {
 	const char *label, *key;
 } meta_lines[] = {
 	{ "host", PROF_META_HOST },
+	{ "boot", PROF_META_BOOT_ID },
 	{ "kernel", PROF_META_KERNEL },
 	{ "machine", PROF_META_ARCH },
 	{ "cpus", PROF_META_CPUS },
@@ -95,17 +96,19 @@ static void put_label(struct info *in, const char *label)
 	buf_printf(&in->out, "%-15s ", label);
 }
 
-static void put_meta(struct info *in)
+static void put_meta(struct info *in, uint32_t part)
 {
+	const struct part *p = names_part(in->names, part);
+
 	for (size_t i = 0; i < sizeof(meta_lines) / sizeof(meta_lines[0]); i++) {
-		const char *value = names_meta(in->names, meta_lines[i].key);
+		const char *value = names_meta(in->names, part, meta_lines[i].key);
 
 		if (!value || !*value)
 			continue;
 		put_label(in, meta_lines[i].label);
 		text_clean(&in->out, value, strlen(value));
 		if (!strcmp(meta_lines[i].key, PROF_META_SAMPLE_EVENT)) {
-			const char *hz = names_meta(in->names, PROF_META_SAMPLE_HZ);
+			const char *hz = names_meta(in->names, part, PROF_META_SAMPLE_HZ);
 
 			if (hz) {
 				buf_addstr(&in->out, " at ");
@@ -115,8 +118,8 @@ static void put_meta(struct info *in)
 		}
 		buf_addch(&in->out, '\n');
 	}
-	for (size_t i = 0; i < in->names->meta_cnt; i++) {
-		const struct names_meta *m = &in->names->meta[i];
+	for (size_t i = 0; i < p->meta_cnt; i++) {
+		const struct parts_meta *m = &p->meta[i];
 		struct buf label = { 0 };
 
 		if (meta_has_line(names_str(in->names, m->key, NULL)))
@@ -131,10 +134,10 @@ static void put_meta(struct info *in)
 
 /* ---- time -------------------------------------------------------------------------------------- */
 
-static void put_time(struct info *in)
+static void put_time(struct info *in, uint32_t part)
 {
-	const struct event_counts *c = &in->counts;
-	const struct names *n = in->names;
+	const struct event_counts_part *c = event_counts_part(&in->counts, part);
+	const struct part *p = names_part(in->names, part);
 	char text[64], zone[16];
 	struct tm tm;
 	uint64_t real;
@@ -142,8 +145,8 @@ static void put_time(struct info *in)
 
 	if (!c->has_ts)
 		return;
-	if (n->clock_known) {
-		real = n->clock_real + (c->first_ts - n->clock_mono);
+	if (p->synced) {
+		real = p->real + (c->first_ts - p->mono);
 		sec = (time_t)(real / 1000000000);
 		if (localtime_r(&sec, &tm) && strftime(text, sizeof(text), "%F %T", &tm) &&
 		    strftime(zone, sizeof(zone), "%z", &tm)) {
@@ -228,10 +231,9 @@ static void put_kind(struct info *in, const struct event_counts_loss *l)
 	buf_free(&name);
 }
 
-static void put_kinds(struct info *in, const char *label, bool sideband)
+static void put_kinds(struct info *in, const struct event_counts_part *c, const char *label,
+		      bool sideband)
 {
-	const struct event_counts *c = &in->counts;
-
 	for (size_t i = 0; i < c->loss_cnt; i++) {
 		const struct event_counts_loss *l = &c->losses[i];
 
@@ -247,9 +249,8 @@ static void put_kinds(struct info *in, const char *label, bool sideband)
 	}
 }
 
-static void put_account(struct info *in)
+static void put_account(struct info *in, const struct account_figures *f)
 {
-	const struct account_figures *f = &in->counts.stats.figures;
 	enum account_verdict verdict = account_verdict(f);
 	char produced[32], written[32], lost[32];
 
@@ -269,32 +270,32 @@ static void put_account(struct info *in)
 			   lost, verdict == ACCOUNT_WRONG ? "  (DOES NOT ADD UP)" : "");
 }
 
-static void put_loss(struct info *in)
+static void put_loss(struct info *in, uint32_t part)
 {
-	const struct event_counts *c = &in->counts;
+	const struct event_counts_part *c = event_counts_part(&in->counts, part);
 	const struct account *a = &c->account;
 	struct buf sideband = { 0 };
 
-	put_account(in);
+	put_account(in, &c->stats.figures);
 	if (!account_lost(a) && !a->lost[ACCOUNT_ESTIMATE]) {
 		put_label(in, "lost");
 		buf_addstr(&in->out, c->stats.figures.known ? "nothing\n" :
 							      "nothing that the trace tells of\n");
 	} else {
-		put_kinds(in, "lost", false);
+		put_kinds(in, c, "lost", false);
 	}
 	if (text_sideband(&sideband, a)) {
 		put_label(in, "side-band");
 		buf_printf(&in->out, "%s\n", buf_cstr(&sideband));
-		put_kinds(in, "", true);
+		put_kinds(in, c, "", true);
 	}
 	buf_free(&sideband);
 }
 
-static void put_overhead(struct info *in)
+static void put_overhead(struct info *in, uint32_t part)
 {
-	const struct event_counts_stats *s = &in->counts.stats;
-	const char *size = names_meta(in->names, PROF_META_RING_BYTES);
+	const struct event_counts_stats *s = &event_counts_part(&in->counts, part)->stats;
+	const char *size = names_meta(in->names, part, PROF_META_RING_BYTES);
 	char rss[32], ring[32];
 	uint64_t sz;
 
@@ -418,17 +419,75 @@ static void put_schemas(struct info *in)
 	}
 }
 
+/* ---- parts ------------------------------------------------------------------------------------- */
+
+static void put_part(struct info *in, uint32_t part)
+{
+	put_meta(in, part);
+	put_time(in, part);
+}
+
+/* What the file holds beside its parts, when there are several. */
+static void put_sums(struct info *in)
+{
+	const struct parts *p = &in->names->parts;
+	size_t clocks = parts_clocks(p);
+
+	put_label(in, "parts");
+	buf_printf(&in->out, "%s%zu recordings in one file, on ", p->more ? "more than " : "",
+		   p->cnt);
+	if (clocks == 1)
+		buf_addstr(&in->out, "one clock\n");
+	else
+		buf_printf(&in->out, "%zu clocks: times of different clocks do not compare\n",
+			   clocks);
+	put_label(in, "lost");
+	text_lost(&in->out, &in->counts.account);
+	buf_addch(&in->out, '\n');
+}
+
+static void put_parts(struct info *in)
+{
+	const struct parts *p = &in->names->parts;
+	const struct event_counts_part *c;
+	char events[32];
+
+	for (uint32_t i = 0; i < p->cnt; i++) {
+		c = event_counts_part(&in->counts, i);
+		buf_printf(&in->out, "\nPart %u, from byte %" PRIu64, i + 1, p->v[i].begin);
+		if (p->v[i].clock != i)
+			buf_printf(&in->out, ", on the clock of part %u", p->v[i].clock + 1);
+		buf_addstr(&in->out, ":\n");
+		put_part(in, i);
+		put_label(in, "events");
+		str_count(events, c->events);
+		buf_printf(&in->out, "%s, of them ", events);
+		str_counted(&in->out, c->samples, "sample");
+		buf_addch(&in->out, '\n');
+		put_loss(in, i);
+		put_overhead(in, i);
+	}
+}
+
 static void put_text(struct info *in)
 {
+	bool single = in->names->parts.cnt == 1;
+
 	put_label(in, "trace");
 	text_clean(&in->out, reader_input(in->reader), strlen(reader_input(in->reader)));
 	buf_addch(&in->out, '\n');
-	put_meta(in);
-	put_time(in);
+	if (single)
+		put_part(in, 0);
 	put_size(in);
-	put_loss(in);
-	put_overhead(in);
+	if (single) {
+		put_loss(in, 0);
+		put_overhead(in, 0);
+	} else {
+		put_sums(in);
+	}
 	put_workers(in);
+	if (!single)
+		put_parts(in);
 	put_types(in);
 	put_unnamed(in);
 	if (in->opts->modules)

@@ -10,36 +10,36 @@
 #include "cmd/info.h"
 #include "cmd/text.h"
 
-static void json_meta(struct info *in)
+static void json_meta(struct info *in, uint32_t part)
 {
-	buf_addstr(&in->out, ",\"metadata\":{");
-	for (size_t i = 0; i < in->names->meta_cnt; i++) {
+	const struct part *p = names_part(in->names, part);
+
+	buf_addstr(&in->out, "\"metadata\":{");
+	for (size_t i = 0; i < p->meta_cnt; i++) {
 		buf_addstr(&in->out, i ? "," : "");
-		text_json_name(&in->out, in->names, in->names->meta[i].key);
+		text_json_name(&in->out, in->names, p->meta[i].key);
 		buf_addch(&in->out, ':');
-		text_json_name(&in->out, in->names, in->names->meta[i].value);
+		text_json_name(&in->out, in->names, p->meta[i].value);
 	}
 	buf_addch(&in->out, '}');
 }
 
-static void json_time(struct info *in)
+static void json_time(struct info *in, uint32_t part)
 {
-	const struct event_counts *c = &in->counts;
-	const struct names *n = in->names;
+	const struct event_counts_part *c = event_counts_part(&in->counts, part);
+	const struct part *p = names_part(in->names, part);
 
 	if (!c->has_ts)
 		return;
 	buf_printf(&in->out, ",\"first_ns\":%" PRIu64 ",\"last_ns\":%" PRIu64, c->first_ts,
 		   c->last_ts);
-	if (n->clock_known)
+	if (p->synced)
 		buf_printf(&in->out, ",\"start_realtime_ns\":%" PRIu64,
-			   n->clock_real + (c->first_ts - n->clock_mono));
+			   p->real + (c->first_ts - p->mono));
 }
 
-static void json_loss(struct info *in)
+static void json_loss(struct info *in, const struct event_counts_part *c)
 {
-	const struct event_counts *c = &in->counts;
-
 	buf_addstr(&in->out, ",\"lost\":[");
 	for (size_t i = 0; i < c->loss_cnt; i++) {
 		buf_addstr(&in->out, i ? ",{\"kind\":" : "{\"kind\":");
@@ -52,7 +52,7 @@ static void json_loss(struct info *in)
 	buf_addch(&in->out, ']');
 }
 
-static void json_account(struct info *in)
+static void json_account(struct info *in, const struct event_counts_part *c)
 {
 	static const char *const verdicts[] = {
 		[ACCOUNT_UNKNOWN] = "unknown",
@@ -60,16 +60,15 @@ static void json_account(struct info *in)
 		[ACCOUNT_OPEN] = "open",
 		[ACCOUNT_WRONG] = "wrong",
 	};
-	const struct account_figures *f = &in->counts.stats.figures;
+	const struct account_figures *f = &c->stats.figures;
 
 	buf_printf(&in->out, ",\"account\":{\"verdict\":\"%s\",", verdicts[account_verdict(f)]);
-	text_json_account(&in->out, &in->counts.account);
+	text_json_account(&in->out, &c->account);
 	buf_addch(&in->out, '}');
 }
 
-static void json_stats(struct info *in)
+static void json_stats(struct info *in, const struct event_counts_stats *s)
 {
-	const struct event_counts_stats *s = &in->counts.stats;
 	const struct account_figures *f = &s->figures;
 
 	if (!f->known)
@@ -148,6 +147,37 @@ static void json_schemas(struct info *in)
 	buf_addch(&in->out, ']');
 }
 
+static void json_part(struct info *in, uint32_t part)
+{
+	const struct event_counts_part *c = event_counts_part(&in->counts, part);
+
+	json_meta(in, part);
+	json_time(in, part);
+	json_loss(in, c);
+	json_account(in, c);
+	json_stats(in, &c->stats);
+}
+
+/* Two parts with the same number of their clock have times that compare. */
+static void json_parts(struct info *in)
+{
+	const struct parts *p = &in->names->parts;
+
+	buf_addstr(&in->out, ",\"parts\":[");
+	for (uint32_t i = 0; i < p->cnt; i++) {
+		const struct event_counts_part *c = event_counts_part(&in->counts, i);
+
+		buf_printf(&in->out,
+			   "%s{\"part\":%u,\"offset\":%" PRIu64 ",\"clock\":%u,\"events\":%" PRIu64
+			   ",\"samples\":%" PRIu64 ",\"switch_stacks\":%" PRIu64 ",",
+			   i ? "," : "", i + 1, p->v[i].begin, p->v[i].clock + 1, c->events,
+			   c->samples, c->switch_stacks);
+		json_part(in, i);
+		buf_addch(&in->out, '}');
+	}
+	buf_addch(&in->out, ']');
+}
+
 void info_json(struct info *in)
 {
 	const char *file = reader_input(in->reader);
@@ -160,11 +190,12 @@ void info_json(struct info *in)
 		   ",\"switch_stacks\":%" PRIu64,
 		   in->torn ? "true" : "false", in->names->segment, in->counts.events, in->bytes,
 		   in->overhead_bytes, in->counts.samples, in->counts.switch_stacks);
-	json_meta(in);
-	json_time(in);
-	json_loss(in);
-	json_account(in);
-	json_stats(in);
+	if (in->names->parts.cnt == 1) {
+		buf_addch(&in->out, ',');
+		json_part(in, 0);
+	} else {
+		json_parts(in);
+	}
 	json_types(in);
 	json_modules(in);
 	if (in->opts->schemas)

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/cause.h"
@@ -35,7 +36,7 @@ static const struct opt report_opts[] = {
 	  .kind = OPT_STR,
 	  .off = O(sort),
 	  .arg = "KEYS",
-	  .help = "what rows are told apart by: sym,dso,comm,pid,tid (default sym,dso)",
+	  .help = "what rows are told apart by: sym,dso,comm,pid,tid,part (default sym,dso)",
 	  .group = "Output" },
 	{ .name = "call-graph",
 	  .key = 'g',
@@ -92,7 +93,7 @@ static int parse_sort(const char *s, struct report *r)
 				break;
 		if (k == PROFILE_KEY_CNT) {
 			log_error("report: unknown sort key '%.*s' (known: sym, dso, comm, pid, "
-				  "tid)",
+				  "tid, part)",
 				  (int)n, s);
 			return -EINVAL;
 		}
@@ -123,6 +124,53 @@ static int parse_percent(const struct report_opts *o, struct report *r)
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
+static void count_sample(struct report *r, const struct trace_event *ev)
+{
+	struct report_part *part;
+
+	r->parts = array_reserve(r->parts, &r->part_cap, (size_t)ev->part + 1, sizeof(*r->parts));
+	while (r->part_cnt <= ev->part)
+		r->parts[r->part_cnt++] = (struct report_part){ 0 };
+	part = &r->parts[ev->part];
+	if (!part->samples || ev->ts < part->first_ts)
+		part->first_ts = ev->ts;
+	if (ev->ts > part->last_ts)
+		part->last_ts = ev->ts;
+	part->samples++;
+}
+
+/* Samples of parts that were sampled at other rates stand for other times. */
+static void weigh(struct report *r)
+{
+	uint64_t *period = xcalloc(r->part_cnt + 1, sizeof(*period)), least = UINT64_MAX, most = 0;
+	size_t sampled = 0;
+
+	for (uint32_t i = 0; i < r->part_cnt; i++) {
+		if (!r->parts[i].samples)
+			continue;
+		period[i] = names_period_ns(r->names, i);
+		least = period[i] < least ? period[i] : least;
+		most = period[i] > most ? period[i] : most;
+		sampled++;
+	}
+	r->no_rate = sampled > 1 && !least;
+	r->weighed = sampled > 1 && least && least != most;
+	if (r->weighed)
+		profile_weigh(r->profile, period, r->part_cnt);
+	free(period);
+}
+
+/* Process and thread ids mean something else on another host. */
+static void tell_parts_apart(struct report *r)
+{
+	unsigned int ids = 1u << PROFILE_PID | 1u << PROFILE_TID;
+
+	if (!(r->keys & ids) || r->keys & 1u << PROFILE_PART || parts_clocks(&r->names->parts) < 2)
+		return;
+	r->keys |= 1u << PROFILE_PART;
+	r->key_order[r->key_cnt++] = PROFILE_PART;
+}
+
 static int read_all(struct report *r)
 {
 	const struct trace *t;
@@ -133,7 +181,8 @@ static int read_all(struct report *r)
 		t = reader_trace(r->reader);
 		select_see(&r->sel, r->reader, &ev);
 		if (ev.kind != TRACE_LOST ||
-		    select_overlaps(&r->sel, trace_u64_or(&ev, ROLE_FIRST_NS, ev.ts),
+		    select_overlaps(&r->sel, r->reader, ev.part,
+				    trace_u64_or(&ev, ROLE_FIRST_NS, ev.ts),
 				    trace_u64_or(&ev, ROLE_LAST_NS, ev.ts)))
 			event_counts_add_loss(&r->counts, t, r->names, &ev);
 		if (ev.kind == TRACE_SCHED_SWITCH)
@@ -143,10 +192,7 @@ static int read_all(struct report *r)
 		r->all_samples++;
 		if (!select_match(&r->sel, r->reader, &ev))
 			continue;
-		if (!r->first_ts || ev.ts < r->first_ts)
-			r->first_ts = ev.ts;
-		if (ev.ts > r->last_ts)
-			r->last_ts = ev.ts;
+		count_sample(r, &ev);
 		profile_add(r->profile, &ev);
 	}
 	return ret;
@@ -167,28 +213,62 @@ static void say(const char *fmt, ...)
 	fputc('\n', stdout);
 }
 
-static void say_clock(const struct report *r)
+/* What a part's samples are. */
+static void add_clock(struct buf *line, const struct report *r, uint32_t part)
 {
-	const char *event = names_meta(r->names, PROF_META_SAMPLE_EVENT);
-	const char *hz = names_meta(r->names, PROF_META_SAMPLE_HZ);
-	const char *period = names_meta(r->names, PROF_META_SAMPLE_PERIOD_NS);
-	struct buf line = { 0 }, name = { 0 };
-	uint64_t ns;
+	const char *event = names_meta(r->names, part, PROF_META_SAMPLE_EVENT);
+	const char *hz = names_meta(r->names, part, PROF_META_SAMPLE_HZ);
+	const char *period = names_meta(r->names, part, PROF_META_SAMPLE_PERIOD_NS);
+	uint64_t samples = r->parts[part].samples, ns;
 
-	str_counted(&line, profile_samples(r->profile), "sample");
+	str_counted(line, samples, "sample");
 	if (event && *event) {
-		text_clean(&name, event, strlen(event));
-		buf_printf(&line, " of %s", buf_cstr(&name));
+		buf_addstr(line, " of ");
+		text_clean(line, event, strlen(event));
 	}
 	if (hz && !str_parse_u64(hz, UINT64_MAX, &ns))
-		buf_printf(&line, " at %" PRIu64 " Hz", ns);
+		buf_printf(line, " at %" PRIu64 " Hz", ns);
 	if (period && !str_parse_u64(period, UINT64_MAX, &ns) && ns)
-		buf_printf(&line, ", one each %.3f ms of CPU time: %.3g s in all", (double)ns / 1e6,
-			   (double)ns * (double)profile_samples(r->profile) / 1e9);
+		buf_printf(line, ", one each %.3f ms of CPU time: %.3g s in all", (double)ns / 1e6,
+			   (double)ns * (double)samples / 1e9);
 	if (event && !strcmp(event, "cpu-clock"))
-		buf_addstr(&line, " (no PMU here: a timer, not cycles)");
+		buf_addstr(line, " (no PMU here: a timer, not cycles)");
+}
+
+static void say_clock(const struct report *r, uint32_t part)
+{
+	struct buf line = { 0 };
+
+	add_clock(&line, r, part);
 	say("%s", buf_cstr(&line));
-	buf_free(&name);
+	buf_free(&line);
+}
+
+static void say_parts(const struct report *r)
+{
+	struct buf line = { 0 };
+
+	for (uint32_t i = 0; i < r->part_cnt; i++) {
+		const struct report_part *p = &r->parts[i];
+		uint32_t host = names_part(r->names, i)->host;
+
+		if (!p->samples)
+			continue;
+		buf_clear(&line);
+		buf_printf(&line, "part %u", i + 1);
+		if (host != NAMES_NONE) {
+			buf_addstr(&line, " (");
+			text_name(&line, r->names, host);
+			buf_addch(&line, ')');
+		}
+		buf_printf(&line, " over %.3f s: ", (double)(p->last_ts - p->first_ts) / 1e9);
+		add_clock(&line, r, i);
+		say("%s", buf_cstr(&line));
+	}
+	if (r->weighed)
+		say("shares are of CPU time: a sample counts as much as its part says");
+	if (r->no_rate)
+		say("shares are of samples: a part does not say for how much CPU time one stands");
 	buf_free(&line);
 }
 
@@ -209,20 +289,20 @@ static void say_loss(const struct report *r)
 /* Modules in which a good part of the samples has no name; others are not worth a line. */
 static void say_unnamed(const struct report *r)
 {
-	uint64_t all = profile_samples(r->profile);
+	double all = (double)profile_weight(r->profile), share;
 	struct profile_rows rows = { 0 };
 	struct buf line = { 0 };
 
 	profile_unnamed(r->profile, &rows);
 	for (size_t i = 0; i < rows.cnt && i < 3; i++) {
-		if (rows.v[i].self * 100 < all)
+		share = 100.0 * (double)rows.v[i].self_weight / all;
+		if (share < 1)
 			break;
 		buf_clear(&line);
 		text_module(&line, r->names, rows.v[i].module);
 		buf_addstr(&line, ": ");
 		cause_of_unnamed(&line, r->names, &r->counts, rows.v[i].module);
-		say("no names for %.1f%% of samples, in %s",
-		    100.0 * (double)rows.v[i].self / (double)all, buf_cstr(&line));
+		say("no names for %.1f%% of samples, in %s", share, buf_cstr(&line));
 	}
 	buf_free(&line);
 	free(rows.v);
@@ -241,16 +321,26 @@ static void say_short_stacks(const struct report *r)
 
 static void say_header(const struct report *r)
 {
+	const struct parts *parts = &r->names->parts;
+	const struct report_part *p = &r->parts[0];
 	struct buf input = { 0 };
 
 	text_clean(&input, reader_input(r->reader), strlen(reader_input(r->reader)));
-	if (r->last_ts > r->first_ts)
+	if (parts->cnt > 1) {
+		buf_printf(&input, ": CPU samples of %zu recordings, on ", parts->cnt);
+		str_counted(&input, parts_clocks(parts), "clock");
+		say("%s", buf_cstr(&input));
+	} else if (p->last_ts > p->first_ts) {
 		say("%s: CPU samples over %.3f s", buf_cstr(&input),
-		    (double)(r->last_ts - r->first_ts) / 1e9);
-	else
+		    (double)(p->last_ts - p->first_ts) / 1e9);
+	} else {
 		say("%s: CPU samples", buf_cstr(&input));
+	}
 	buf_free(&input);
-	say_clock(r);
+	if (parts->cnt > 1)
+		say_parts(r);
+	else
+		say_clock(r, 0);
 	say_loss(r);
 	say_unnamed(r);
 	say_short_stacks(r);
@@ -259,7 +349,7 @@ static void say_header(const struct report *r)
 
 static void say_nothing_there(const struct report *r)
 {
-	const char *hz = names_meta(r->names, PROF_META_SAMPLE_HZ);
+	const char *hz = names_meta(r->names, 0, PROF_META_SAMPLE_HZ);
 	const char *why = "the target used no CPU while it was recorded: see dial9-prof script for "
 			  "what it did, or record for longer";
 
@@ -307,11 +397,17 @@ static int report_file(const struct report_opts *opts, const char *path)
 		err = profile_new(r.names, &r.profile);
 	if (!err)
 		err = read_all(&r);
+	if (!err) {
+		weigh(&r);
+		tell_parts_apart(&r);
+	}
 	code = err ? CMD_INPUT : print_all(&r);
 	if (code == CMD_OK && reader_is_newer(r.reader))
 		code = CMD_INPUT;
 	profile_free(r.profile);
 	event_counts_fini(&r.counts);
+	select_fini(&r.sel);
+	free(r.parts);
 	reader_free(r.reader);
 	return code;
 }

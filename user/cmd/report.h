@@ -19,6 +19,12 @@ struct report_opts {
 	bool habit; /* options of perf that change nothing here */
 };
 
+/* The samples of one part of the stream that were counted. */
+struct report_part {
+	uint64_t samples;
+	uint64_t first_ts, last_ts;
+};
+
 /* One run of the command: options compiled, and what the trace gave. */
 struct report {
 	const struct report_opts *opts;
@@ -32,7 +38,10 @@ struct report {
 	size_t key_cnt;
 	double percent; /* rows and subtrees with less are left out */
 	uint64_t all_samples, switches;
-	uint64_t first_ts, last_ts; /* of the samples counted */
+	struct report_part *parts; /* up to the last one with samples */
+	size_t part_cnt, part_cap;
+	bool weighed; /* samples count the time that they stand for, for their parts differ in it */
+	bool no_rate; /* parts differ, and one does not say: samples count as they are */
 };
 
 /* "sym", "dso" and so on. */

@@ -23,7 +23,7 @@
 
 static const char *const key_names[PROFILE_KEY_CNT] = {
 	[PROFILE_SYM] = "sym", [PROFILE_DSO] = "dso", [PROFILE_COMM] = "comm",
-	[PROFILE_PID] = "pid", [PROFILE_TID] = "tid",
+	[PROFILE_PID] = "pid", [PROFILE_TID] = "tid", [PROFILE_PART] = "part",
 };
 
 const char *report_key_name(enum profile_key key)
@@ -31,16 +31,16 @@ const char *report_key_name(enum profile_key key)
 	return key_names[key];
 }
 
-static double share(const struct report *r, uint64_t n)
+static double share(const struct report *r, uint64_t weight)
 {
-	return 100.0 * (double)n / (double)profile_samples(r->profile);
+	return 100.0 * (double)weight / (double)profile_weight(r->profile);
 }
 
 static const char *key_title(enum profile_key key)
 {
 	static const char *const titles[PROFILE_KEY_CNT] = {
 		[PROFILE_SYM] = "Symbol", [PROFILE_DSO] = "Module", [PROFILE_COMM] = "Thread",
-		[PROFILE_PID] = "Pid",	  [PROFILE_TID] = "Tid",
+		[PROFILE_PID] = "Pid",	  [PROFILE_TID] = "Tid",    [PROFILE_PART] = "Part",
 	};
 
 	return titles[key];
@@ -81,6 +81,9 @@ static void add_cell(struct buf *out, const struct report *r, const struct profi
 	case PROFILE_TID:
 		add_id(out, row->tid);
 		break;
+	case PROFILE_PART:
+		add_id(out, row->part + 1);
+		break;
 	case PROFILE_KEY_CNT:
 		break;
 	}
@@ -92,7 +95,7 @@ static size_t rows_shown(const struct report *r, struct profile_rows *rows)
 	size_t n = 0;
 
 	for (size_t i = 0; i < rows->cnt; i++)
-		if (share(r, rows->v[i].total) >= r->percent)
+		if (share(r, rows->v[i].total_weight) >= r->percent)
 			rows->v[n++] = rows->v[i];
 	return r->opts->limit && r->opts->limit < n ? r->opts->limit : n;
 }
@@ -155,8 +158,8 @@ void report_print_flat(const struct report *r)
 	}
 	trim(&line);
 	for (size_t i = 0; i < n; i++) {
-		buf_printf(&line, "%9.2f%% %7.2f%% %8" PRIu64, share(r, rows.v[i].self),
-			   share(r, rows.v[i].total), rows.v[i].self);
+		buf_printf(&line, "%9.2f%% %7.2f%% %8" PRIu64, share(r, rows.v[i].self_weight),
+			   share(r, rows.v[i].total_weight), rows.v[i].self);
 		for (size_t k = 0; k < r->key_cnt; k++) {
 			buf_clear(&cell);
 			add_cell(&cell, r, &rows.v[i], r->key_order[k]);
@@ -173,10 +176,10 @@ void report_print_flat(const struct report *r)
 
 /* ---- the tree ---------------------------------------------------------------------------------- */
 
-/* Fewest samples that a subtree must have to be shown. */
+/* What a subtree must weigh to be shown. */
 static uint64_t tree_min(const struct report *r)
 {
-	double min = r->percent * (double)profile_samples(r->profile) / 100.0;
+	double min = r->percent * (double)profile_weight(r->profile) / 100.0;
 	uint64_t n = (uint64_t)min;
 
 	return (double)n < min || !n ? n + 1 : n;
@@ -199,8 +202,8 @@ void report_print_tree(const struct report *r)
 
 		buf_clear(&line);
 		buf_clear(&name);
-		buf_printf(&line, "%9.2f%% %8.2f%% %8" PRIu64 "  ", share(r, node->total),
-			   share(r, node->self), node->self);
+		buf_printf(&line, "%9.2f%% %8.2f%% %8" PRIu64 "  ", share(r, node->total_weight),
+			   share(r, node->self_weight), node->self);
 		for (uint32_t d = 1; d < depth; d++)
 			buf_addstr(&line, "  ");
 		add_sym(&name, r->names, node->sym);
@@ -249,10 +252,19 @@ static void json_cell(struct buf *out, const struct report *r, const struct prof
 		text_json_name(out, r->names, row->comm);
 	else if (key == PROFILE_DSO)
 		json_module(out, r->names, row->module);
+	else if (key == PROFILE_PART)
+		buf_printf(out, "%u", row->part + 1);
 	else if ((key == PROFILE_PID ? row->pid : row->tid) == TRACE_NONE)
 		buf_addstr(out, "null");
 	else
 		buf_printf(out, "%u", key == PROFILE_PID ? row->pid : row->tid);
+}
+
+/* Samples of several parts do not add up to a time; their weights do. */
+static void json_weights(struct buf *out, const struct report *r, uint64_t self, uint64_t total)
+{
+	if (r->weighed)
+		buf_printf(out, ",\"self_ns\":%" PRIu64 ",\"total_ns\":%" PRIu64, self, total);
 }
 
 static void json_rows(struct buf *out, const struct report *r)
@@ -266,6 +278,7 @@ static void json_rows(struct buf *out, const struct report *r)
 	for (size_t i = 0; i < n; i++) {
 		buf_printf(out, "%s{\"self\":%" PRIu64 ",\"total\":%" PRIu64, i ? "," : "",
 			   rows.v[i].self, rows.v[i].total);
+		json_weights(out, r, rows.v[i].self_weight, rows.v[i].total_weight);
 		for (size_t k = 0; k < r->key_cnt; k++)
 			json_cell(out, r, &rows.v[i], r->key_order[k]);
 		buf_addch(out, '}');
@@ -286,9 +299,10 @@ static void json_tree(struct buf *out, const struct report *r)
 		return;
 	buf_addstr(out, ",\"tree\":[");
 	while (left-- && (at = tree_next(t, at, tree_min(r), &depth)) != TREE_NONE) {
-		buf_printf(out,
-			   "%s{\"depth\":%u,\"self\":%" PRIu64 ",\"total\":%" PRIu64 ",\"sym\":",
+		buf_printf(out, "%s{\"depth\":%u,\"self\":%" PRIu64 ",\"total\":%" PRIu64,
 			   first ? "" : ",", depth, t->nodes[at].self, t->nodes[at].total);
+		json_weights(out, r, t->nodes[at].self_weight, t->nodes[at].total_weight);
+		buf_addstr(out, ",\"sym\":");
 		text_json_name(out, r->names, t->nodes[at].sym);
 		buf_addstr(out, ",\"dso\":");
 		json_module(out, r->names, t->nodes[at].module);
@@ -299,14 +313,34 @@ static void json_tree(struct buf *out, const struct report *r)
 	tree_free(t);
 }
 
+static void json_clock(struct buf *out, const struct report *r, uint32_t part)
+{
+	json_text(out, "sample_event", names_meta(r->names, part, PROF_META_SAMPLE_EVENT));
+	json_text(out, "sample_hz", names_meta(r->names, part, PROF_META_SAMPLE_HZ));
+}
+
+static void json_parts(struct buf *out, const struct report *r)
+{
+	buf_addstr(out, "\"parts\":[");
+	for (uint32_t i = 0; i < r->part_cnt; i++) {
+		buf_addstr(out, i ? ",{" : "{");
+		json_clock(out, r, i);
+		buf_printf(out, "\"part\":%u,\"clock\":%u,\"samples\":%" PRIu64 "}", i + 1,
+			   names_part(r->names, i)->clock + 1, r->parts[i].samples);
+	}
+	buf_addstr(out, "],");
+}
+
 void report_print_json(const struct report *r)
 {
 	struct buf out = { 0 };
 
 	buf_addch(&out, '{');
 	json_text(&out, "file", reader_input(r->reader));
-	json_text(&out, "sample_event", names_meta(r->names, PROF_META_SAMPLE_EVENT));
-	json_text(&out, "sample_hz", names_meta(r->names, PROF_META_SAMPLE_HZ));
+	if (r->names->parts.cnt == 1)
+		json_clock(&out, r, 0);
+	else
+		json_parts(&out, r);
 	buf_printf(&out, "\"samples\":%" PRIu64 ",\"lost\":%" PRIu64 ",",
 		   profile_samples(r->profile), account_lost(&r->counts.account));
 	text_json_account(&out, &r->counts.account);

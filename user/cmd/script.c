@@ -109,6 +109,7 @@ struct script {
 	const char *sample_name; /* what samples are called: the clock that takes them */
 	struct buf line;
 	uint64_t printed;
+	uint32_t part; /* of the event printed last */
 	uint64_t last_ts; /* of the switch printed last, */
 	uint32_t last_tid; /* and its thread; TRACE_NONE: it cannot get a stack any more */
 };
@@ -427,6 +428,8 @@ static void put_json(struct script *s, const struct trace_event *ev)
 		buf_printf(&s->line, "{\"ts\":%" PRIu64, ev->ts);
 	else
 		buf_addstr(&s->line, "{\"ts\":null");
+	if (s->names->parts.cnt > 1)
+		buf_printf(&s->line, ",\"part\":%u", ev->part + 1);
 	buf_addstr(&s->line, ",\"event\":");
 	text_json_name(&s->line, s->names, ev->schema->name);
 	if (ev->comm != NAMES_NONE) {
@@ -475,6 +478,32 @@ static bool event_wanted(const struct script *s, const struct trace_event *ev)
 	return false;
 }
 
+/*
+ * A line that perf's scripts skip, where another recording begins: what is above and below may come
+ * from two hosts.
+ */
+static void put_part(struct script *s, const struct trace_event *ev)
+{
+	const struct part *part = names_part(s->names, ev->part);
+
+	if (ev->part == s->part)
+		return;
+	s->part = ev->part;
+	s->last_tid = TRACE_NONE;
+	if (s->opts->json)
+		return;
+	buf_printf(&s->line, "# part %u", ev->part + 1);
+	if (part->host != NAMES_NONE) {
+		buf_addstr(&s->line, " (");
+		text_name(&s->line, s->names, part->host);
+		buf_addch(&s->line, ')');
+	}
+	if (part->clock == ev->part)
+		buf_addstr(&s->line, ": its times do not compare with those above\n");
+	else
+		buf_printf(&s->line, ": on the clock of part %u\n", part->clock + 1);
+}
+
 static int run(struct script *s)
 {
 	uint64_t limit = s->opts->limit ? s->opts->limit : UINT64_MAX;
@@ -486,15 +515,16 @@ static int run(struct script *s)
 	while ((ret = reader_next(s->reader, &ev)) == 1) {
 		select_see(&s->sel, s->reader, &ev);
 		if (ev.kind == TRACE_SAMPLE) {
-			clock = names_meta(s->names, PROF_META_SAMPLE_EVENT);
+			clock = names_meta(s->names, ev.part, PROF_META_SAMPLE_EVENT);
 			s->sample_name = clock && *clock ? clock : PROF_EV_CPU_SAMPLE;
 		}
 		if (!event_wanted(s, &ev) || !select_match(&s->sel, s->reader, &ev))
 			continue;
-		below = is_below(s, &ev);
+		below = ev.part == s->part && is_below(s, &ev);
 		if (s->printed == limit && !below)
 			return 0;
 		buf_clear(&s->line);
+		put_part(s, &ev);
 		if (s->opts->json)
 			put_json(s, &ev);
 		else
@@ -548,6 +578,7 @@ static int script_file(const struct script_opts *opts, const char *path)
 	out = text_finish();
 	if (err || (out == CMD_OK && reader_is_newer(s.reader)))
 		out = CMD_INPUT;
+	select_fini(&s.sel);
 	reader_free(s.reader);
 	buf_free(&s.line);
 	return out;

@@ -5,7 +5,8 @@
  *
  * A time may be given relative to the start, as a share of the whole, or by the clock on the wall.
  * What that is on the trace's own clock is known only when the first event or the ClockSyncEvent
- * has been seen, so windows are resolved while reading; only shares need to know the end before.
+ * has been seen, so windows are resolved while reading; only shares need to know the end before. A
+ * stream of several recordings may have several clocks: each has a window of its own.
  */
 #include "cmd/select.h"
 
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
@@ -108,7 +110,6 @@ int select_init(struct select *sel, const struct select_opts *o)
 
 	memset(sel, 0, sizeof(*sel));
 	sel->opts = o;
-	sel->to_ns = UINT64_MAX;
 	if (!o->time)
 		return 0;
 	comma = strchr(o->time, ',');
@@ -128,28 +129,35 @@ int select_init(struct select *sel, const struct select_opts *o)
 	return 0;
 }
 
+void select_fini(struct select *sel)
+{
+	free(sel->windows);
+	sel->windows = NULL;
+	sel->window_cnt = sel->window_cap = 0;
+}
+
 bool select_wants_scan(const struct select *sel)
 {
 	return sel->has_time &&
 	       (sel->from.kind == SELECT_PERCENT || sel->to.kind == SELECT_PERCENT);
 }
 
-/* Local midnight of the day on which the trace starts, on the trace's clock; may be negative. */
-static int64_t midnight(const struct names *n, uint64_t first_ts)
+/* Local midnight of the day on which the part starts, on its clock; may be negative. */
+static int64_t midnight(const struct part *part, uint64_t first_ts)
 {
-	int64_t offset = (int64_t)(n->clock_real - n->clock_mono), start;
+	int64_t offset = (int64_t)(part->real - part->mono), start;
 	struct tm tm;
 	time_t day;
 
-	start = (int64_t)first_ts + offset;
+	start = (int64_t)(first_ts + (uint64_t)offset);
 	day = (time_t)(start / (int64_t)NS_PER_SEC);
 	if (!localtime_r(&day, &tm))
 		return 0;
 	tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
-	return (int64_t)mktime(&tm) * (int64_t)NS_PER_SEC - offset;
+	return (int64_t)((uint64_t)mktime(&tm) * NS_PER_SEC - (uint64_t)offset);
 }
 
-static uint64_t resolve_one(const struct select_time *t, const struct names *n, uint64_t first,
+static uint64_t resolve_one(const struct select_time *t, const struct part *part, uint64_t first,
 			    uint64_t last, uint64_t otherwise)
 {
 	int64_t ts;
@@ -162,7 +170,7 @@ static uint64_t resolve_one(const struct select_time *t, const struct names *n, 
 	case SELECT_PERCENT:
 		return first + (uint64_t)((double)(last - first) * (double)t->value / 1e8);
 	case SELECT_CLOCK:
-		ts = midnight(n, first) + (int64_t)t->value;
+		ts = (int64_t)((uint64_t)midnight(part, first) + t->value);
 		return ts > 0 ? (uint64_t)ts : 0;
 	case SELECT_NONE:
 		break;
@@ -170,29 +178,61 @@ static uint64_t resolve_one(const struct select_time *t, const struct names *n, 
 	return otherwise;
 }
 
-static void resolve(struct select *sel, const struct names *n, uint64_t first, uint64_t last)
+static struct select_window *window_at(struct select *sel, uint32_t i)
+{
+	sel->windows =
+		array_reserve(sel->windows, &sel->window_cap, (size_t)i + 1, sizeof(*sel->windows));
+	while (sel->window_cnt <= i)
+		sel->windows[sel->window_cnt++] = (struct select_window){ .to_ns = UINT64_MAX };
+	return &sel->windows[i];
+}
+
+static void window_add(struct select_window *w, uint64_t first, uint64_t last)
+{
+	if (!w->seen || first < w->first_ts)
+		w->first_ts = first;
+	if (!w->seen || last > w->last_ts)
+		w->last_ts = last;
+	w->seen = true;
+}
+
+static void resolve(const struct select *sel, const struct names *n, uint32_t part,
+		    struct select_window *w)
 {
 	bool clock = sel->from.kind == SELECT_CLOCK || sel->to.kind == SELECT_CLOCK;
+	const struct part *p = names_part(n, part);
 
-	sel->from_ns = resolve_one(&sel->from, n, first, last, 0);
-	sel->to_ns = resolve_one(&sel->to, n, first, last, UINT64_MAX);
-	sel->resolved = !clock || n->clock_known;
+	/* a part may lack what another one on its clock knows */
+	if (!p->synced)
+		p = names_part(n, p->clock);
+	w->from_ns = resolve_one(&sel->from, p, w->first_ts, w->last_ts, 0);
+	w->to_ns = resolve_one(&sel->to, p, w->first_ts, w->last_ts, UINT64_MAX);
+	w->resolved = !clock || p->synced;
+}
+
+/* Only now it is known which parts are on one clock. */
+static void join_windows(struct select *sel, const struct names *n)
+{
+	for (uint32_t i = 0; i < sel->window_cnt; i++) {
+		uint32_t clock = names_part(n, i)->clock;
+
+		if (clock < i && sel->windows[i].seen)
+			window_add(&sel->windows[clock], sel->windows[i].first_ts,
+				   sel->windows[i].last_ts);
+	}
+	for (uint32_t i = 0; i < sel->window_cnt; i++)
+		if (sel->windows[i].seen)
+			resolve(sel, n, i, &sel->windows[i]);
 }
 
 int select_scan(struct select *sel, struct reader *r)
 {
-	uint64_t first = UINT64_MAX, last = 0;
 	struct trace_event ev;
 	int ret;
 
-	while ((ret = reader_next(r, &ev)) == 1) {
-		if (!ev.has_ts || trace_is_naming(ev.kind))
-			continue;
-		if (ev.ts < first)
-			first = ev.ts;
-		if (ev.ts > last)
-			last = ev.ts;
-	}
+	while ((ret = reader_next(r, &ev)) == 1)
+		if (ev.has_ts && !trace_is_naming(ev.kind))
+			window_add(window_at(sel, ev.part), ev.ts, ev.ts);
 	if (ret)
 		return ret;
 	ret = reader_rewind(r);
@@ -201,9 +241,7 @@ int select_scan(struct select *sel, struct reader *r)
 			  reader_input(r));
 		return ret;
 	}
-	sel->first_ts = first;
-	if (first <= last)
-		resolve(sel, reader_names(r), first, last);
+	join_windows(sel, reader_names(r));
 	return 0;
 }
 
@@ -254,23 +292,39 @@ static bool other_match(const struct select_opts *o, const struct reader *r,
 
 void select_see(struct select *sel, const struct reader *r, const struct trace_event *ev)
 {
-	if (!sel->has_time || sel->resolved || !ev->has_ts || trace_is_naming(ev->kind))
+	const struct names *n = reader_names(r);
+	struct select_window *w;
+
+	if (!sel->has_time || !ev->has_ts || trace_is_naming(ev->kind))
 		return;
-	if (!sel->first_ts)
-		sel->first_ts = ev->ts;
-	resolve(sel, reader_names(r), sel->first_ts, sel->first_ts);
+	w = window_at(sel, names_part(n, ev->part)->clock);
+	if (w->resolved)
+		return;
+	if (!w->seen)
+		window_add(w, ev->ts, ev->ts);
+	resolve(sel, n, ev->part, w);
 }
 
-bool select_overlaps(const struct select *sel, uint64_t first, uint64_t last)
+bool select_overlaps(const struct select *sel, const struct reader *r, uint32_t part,
+		     uint64_t first, uint64_t last)
 {
-	return !sel->has_time || (last >= sel->from_ns && first <= sel->to_ns);
+	const struct select_window *w;
+	uint32_t clock;
+
+	if (!sel->has_time)
+		return true;
+	clock = names_part(reader_names(r), part)->clock;
+	if (clock >= sel->window_cnt)
+		return true;
+	w = &sel->windows[clock];
+	return last >= w->from_ns && first <= w->to_ns;
 }
 
 bool select_match(const struct select *sel, const struct reader *r, const struct trace_event *ev)
 {
 	const struct select_opts *o = sel->opts;
 
-	if (sel->has_time && (!ev->has_ts || ev->ts < sel->from_ns || ev->ts > sel->to_ns))
+	if (sel->has_time && (!ev->has_ts || !select_overlaps(sel, r, ev->part, ev->ts, ev->ts)))
 		return false;
 	if (o->cpus.cnt && !listed(&o->cpus, ev->cpu))
 		return false;

@@ -57,13 +57,20 @@ struct select_time {
 	uint64_t value; /* ns; percent: millionths; clock: ns since midnight, local time */
 };
 
-/* A compiled selection. */
+/* What a time window comes to on one clock of the trace: see struct part. */
+struct select_window {
+	bool seen, resolved;
+	uint64_t first_ts, last_ts; /* of what happened on that clock */
+	uint64_t from_ns, to_ns;
+};
+
+/* A compiled selection; select_fini() releases it. */
 struct select {
 	const struct select_opts *opts;
 	struct select_time from, to;
-	bool has_time, resolved;
-	uint64_t first_ts; /* of the trace */
-	uint64_t from_ns, to_ns;
+	bool has_time;
+	struct select_window *windows; /* by clock */
+	size_t window_cnt, window_cap;
 };
 
 /*
@@ -74,6 +81,7 @@ const char *select_input(const struct select_opts *o, int argc, char **argv, int
 
 /* Compiles @o, which must outlive @sel. 0, or -EINVAL after one printed line. */
 int select_init(struct select *sel, const struct select_opts *o);
+void select_fini(struct select *sel);
 
 /* True when the trace must be read once before (select_scan()), since percentages are asked for. */
 bool select_wants_scan(const struct select *sel);
@@ -86,7 +94,8 @@ void select_see(struct select *sel, const struct reader *r, const struct trace_e
 /* Whether the event is wanted. */
 bool select_match(const struct select *sel, const struct reader *r, const struct trace_event *ev);
 
-/* Whether something between these times touches the window. */
-bool select_overlaps(const struct select *sel, uint64_t first, uint64_t last);
+/* Whether something between these times of a part touches the window. */
+bool select_overlaps(const struct select *sel, const struct reader *r, uint32_t part,
+		     uint64_t first, uint64_t last);
 
 #endif /* D9_CMD_SELECT_H */

@@ -35,7 +35,22 @@ static void add_type(struct event_counts *c, const struct trace_event *ev)
 	c->bytes += ev->bytes;
 }
 
-static void add_time(struct event_counts *c, uint64_t ts)
+static struct event_counts_part *part_of(struct event_counts *c, uint32_t part)
+{
+	c->parts = array_reserve(c->parts, &c->part_cap, (size_t)part + 1, sizeof(*c->parts));
+	while (c->part_cnt <= part)
+		c->parts[c->part_cnt++] = (struct event_counts_part){ 0 };
+	return &c->parts[part];
+}
+
+const struct event_counts_part *event_counts_part(const struct event_counts *c, uint32_t part)
+{
+	static const struct event_counts_part none;
+
+	return part < c->part_cnt ? &c->parts[part] : &none;
+}
+
+static void add_time(struct event_counts_part *c, uint64_t ts)
 {
 	if (!c->has_ts || ts < c->first_ts)
 		c->first_ts = ts;
@@ -81,7 +96,7 @@ static void see_end(struct event_counts_stats *s, const struct trace_event *ev)
 /* A recorder knows a handful of kinds; a file may claim any number. */
 #define EVENT_COUNTS_KINDS_MAX 64
 
-static void add_lost(struct event_counts *c, uint32_t kind, enum account_class cls,
+static void add_lost(struct event_counts_part *c, uint32_t kind, enum account_class cls,
 		     const struct trace_event *ev)
 {
 	uint64_t first = trace_u64_or(ev, ROLE_FIRST_NS, ev->ts);
@@ -101,16 +116,16 @@ static void add_lost(struct event_counts *c, uint32_t kind, enum account_class c
 	}
 	l = &c->losses[i];
 	l->count += trace_u64_or(ev, ROLE_COUNT, 0);
-	l->reports++;
 	if (first < l->first_ns)
 		l->first_ns = first;
 	if (last > l->last_ns)
 		l->last_ns = last;
 }
 
-static void add_status(struct event_counts *c, struct dial9_str status)
+static void add_status(struct event_counts *c, struct event_counts_part *part,
+		       struct dial9_str status)
 {
-	c->statuses++;
+	part->statuses++;
 	c->crashes += str_is(status, PROF_STATUS_CRASHED);
 	c->hangs += str_is(status, PROF_STATUS_HUNG);
 }
@@ -118,32 +133,41 @@ static void add_status(struct event_counts *c, struct dial9_str status)
 void event_counts_add_loss(struct event_counts *c, const struct trace *t, struct names *n,
 			   const struct trace_event *ev)
 {
+	struct event_counts_part *part = part_of(c, ev->part);
 	struct dial9_str kind;
+	uint64_t count;
 
 	if (ev->kind == TRACE_STATS) {
-		add_stats(&c->stats, ev);
+		add_stats(&part->stats, ev);
 	} else if (ev->kind == TRACE_LOST && trace_str(t, ev, ROLE_KIND, &kind)) {
-		account_add(&c->account, kind.ptr, kind.len, trace_u64_or(ev, ROLE_COUNT, 0));
-		add_lost(c, names_add(n, kind.ptr, kind.len), account_class(kind.ptr, kind.len),
+		count = trace_u64_or(ev, ROLE_COUNT, 0);
+		account_add(&c->account, kind.ptr, kind.len, count);
+		account_add(&part->account, kind.ptr, kind.len, count);
+		add_lost(part, names_add(n, kind.ptr, kind.len), account_class(kind.ptr, kind.len),
 			 ev);
 	} else {
-		see_end(&c->stats, ev);
+		see_end(&part->stats, ev);
 		if (ev->kind == TRACE_MODULE_STATUS && trace_str(t, ev, ROLE_STATUS, &kind))
-			add_status(c, kind);
+			add_status(c, part, kind);
 	}
 }
 
 void event_counts_add(struct event_counts *c, const struct trace *t, struct names *n,
 		      const struct trace_event *ev)
 {
+	struct event_counts_part *part = part_of(c, ev->part);
+
 	add_type(c, ev);
+	part->events++;
 	if (ev->has_ts && !trace_is_naming(ev->kind))
-		add_time(c, ev->ts);
+		add_time(part, ev->ts);
 	if (ev->kind == TRACE_SAMPLE) {
-		if (ev->source == PROF_SOURCE_SWITCH_OUT)
-			c->switch_stacks++;
-		else
-			c->samples++;
+		bool off = ev->source == PROF_SOURCE_SWITCH_OUT;
+
+		c->switch_stacks += off;
+		c->samples += !off;
+		part->switch_stacks += off;
+		part->samples += !off;
 		for (uint32_t i = 0; i < ev->frame_cnt; i++)
 			hmap_set(&c->frames, ev->frames[i], c);
 		c->user_truncated += !!(ev->flags & PROF_SAMPLE_USER_TRUNCATED);
@@ -155,7 +179,9 @@ void event_counts_add(struct event_counts *c, const struct trace *t, struct name
 void event_counts_fini(struct event_counts *c)
 {
 	free(c->types);
-	free(c->losses);
+	for (size_t i = 0; i < c->part_cnt; i++)
+		free(c->parts[i].losses);
+	free(c->parts);
 	hmap_fini(&c->by_name);
 	hmap_fini(&c->frames);
 	memset(c, 0, sizeof(*c));

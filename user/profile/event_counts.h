@@ -11,11 +11,10 @@ struct event_counts_type {
 	uint64_t events, bytes;
 };
 
-/* Loss of one kind over the whole trace. */
+/* Loss of one kind. */
 struct event_counts_loss {
 	uint32_t kind; /* string id */
 	uint64_t count, first_ns, last_ns;
-	uint64_t reports;
 	enum account_class cls;
 };
 
@@ -33,31 +32,45 @@ struct event_counts_module {
 	uint64_t frames, unnamed;
 };
 
+/* What one part of the stream holds: see struct part. Its times are on its own clock. */
+struct event_counts_part {
+	struct event_counts_loss *losses;
+	size_t loss_cnt, loss_cap;
+	struct account account; /* the sum of losses */
+	struct event_counts_stats stats;
+	uint64_t statuses; /* times that it says how naming a module went */
+	uint64_t events, samples, switch_stacks;
+	bool has_ts;
+	uint64_t first_ts, last_ts; /* of events that happened: see trace_is_naming() */
+};
+
 /* What a trace consists of. {0} is empty; string ids belong to the names of the trace. */
 struct event_counts {
 	struct event_counts_type *types;
 	size_t type_cnt, type_cap;
 	struct hmap by_name; /* string id -> index + 1 */
-	struct event_counts_loss *losses;
-	size_t loss_cnt, loss_cap;
-	struct account account; /* the sum of losses */
-	struct event_counts_stats stats;
-	uint64_t statuses; /* times that the trace says how naming a module went, */
-	uint64_t crashes, hangs; /* and those that cost a symbol worker its life */
+	struct event_counts_part *parts; /* up to the last one that has anything */
+	size_t part_cnt, part_cap;
+	struct account account; /* the sum over the parts */
+	uint64_t crashes, hangs; /* files that cost a symbol worker its life */
 	struct hmap frames; /* distinct frames of stacks */
 	uint64_t events, bytes;
 	uint64_t samples, switch_stacks;
 	uint64_t user_truncated, kernel_truncated; /* samples whose stack was cut */
-	bool has_ts;
-	uint64_t first_ts, last_ts; /* of events that happened: see trace_is_naming() */
 };
 
 void event_counts_add(struct event_counts *c, const struct trace *t, struct names *n,
 		      const struct trace_event *ev);
-/* Counts only what is needed to say what was lost and why names are missing: for commands that look at a part of the events. */
+/*
+ * Counts only what is needed to say what was lost and why names are missing: for commands that look
+ * at some of the events.
+ */
 void event_counts_add_loss(struct event_counts *c, const struct trace *t, struct names *n,
 			   const struct trace_event *ev);
 void event_counts_fini(struct event_counts *c);
+
+/* Never NULL: a part of which nothing was counted is empty. Borrowed until the next event. */
+const struct event_counts_part *event_counts_part(const struct event_counts *c, uint32_t part);
 
 /* Orders the types by bytes, largest first. Nothing may be added afterwards. */
 void event_counts_sort(struct event_counts *c, const struct names *n);

@@ -22,6 +22,8 @@ struct profile {
 	uint64_t *arena; /* frames of all stacks */
 	size_t arena_len, arena_cap;
 	uint64_t samples;
+	uint64_t *weight; /* by part; NULL: 1 */
+	size_t weight_cnt;
 	struct profile_frame *expanded; /* by the last profile_expand() */
 	size_t expanded_cap;
 };
@@ -43,6 +45,7 @@ void profile_free(struct profile *p)
 	hmap_fini(&p->index);
 	free(p->stacks);
 	free(p->arena);
+	free(p->weight);
 	free(p->expanded);
 	free(p);
 }
@@ -51,6 +54,7 @@ static bool stack_is(const struct profile *p, const struct profile_stack *s,
 		     const struct trace_event *ev, uint32_t len)
 {
 	return s->len == len && s->tid == ev->tid && s->pid == ev->pid && s->comm == ev->comm &&
+	       s->part == ev->part &&
 	       (!len || !memcmp(p->arena + s->at, ev->frames, len * sizeof(*p->arena)));
 }
 
@@ -66,6 +70,7 @@ static void stack_append(struct profile *p, const struct trace_event *ev, uint32
 		.pid = ev->pid,
 		.tid = ev->tid,
 		.comm = ev->comm,
+		.part = ev->part,
 		.samples = 1,
 	};
 	p->arena_len += len;
@@ -79,6 +84,7 @@ void profile_add(struct profile *p, const struct trace_event *ev)
 
 	p->samples++;
 	h = hash_u64(h ^ ((uint64_t)ev->pid << 32 | ev->tid)) + ev->comm;
+	h = hash_u64(h + ev->part);
 	for (;; h++) {
 		at = (uintptr_t)hmap_get(&p->index, h);
 		if (!at)
@@ -95,6 +101,29 @@ void profile_add(struct profile *p, const struct trace_event *ev)
 uint64_t profile_samples(const struct profile *p)
 {
 	return p->samples;
+}
+
+void profile_weigh(struct profile *p, const uint64_t *weight, size_t cnt)
+{
+	free(p->weight);
+	p->weight = xmemdup(weight, cnt * sizeof(*weight));
+	p->weight_cnt = cnt;
+}
+
+uint64_t profile_stack_weight(const struct profile *p, const struct profile_stack *s)
+{
+	if (!p->weight)
+		return s->samples;
+	return s->part < p->weight_cnt ? s->samples * p->weight[s->part] : 0;
+}
+
+uint64_t profile_weight(const struct profile *p)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < p->cnt; i++)
+		sum += profile_stack_weight(p, &p->stacks[i]);
+	return sum;
 }
 
 const struct names *profile_names(const struct profile *p)
@@ -115,7 +144,7 @@ static uint32_t comm_of(const struct profile *p, const struct profile_stack *s)
 
 	if (s->comm != NAMES_NONE)
 		return s->comm;
-	task = names_task_first(p->names, s->tid);
+	task = names_task_first(p->names, s->part, s->tid);
 	return task ? task->comm : NAMES_NONE;
 }
 
@@ -163,7 +192,7 @@ struct flat {
 static bool row_is(const struct profile_row *a, const struct profile_row *b)
 {
 	return a->sym == b->sym && a->module == b->module && a->comm == b->comm &&
-	       a->pid == b->pid && a->tid == b->tid;
+	       a->pid == b->pid && a->tid == b->tid && a->part == b->part;
 }
 
 static struct profile_row *flat_row(struct flat *f, const struct profile_row *key)
@@ -172,6 +201,7 @@ static struct profile_row *flat_row(struct flat *f, const struct profile_row *ke
 	uintptr_t at;
 
 	h = hash_u64(h ^ ((uint64_t)key->pid << 32 | key->tid)) + key->comm;
+	h = hash_u64(h + key->part);
 	for (;; h++) {
 		at = (uintptr_t)hmap_get(&f->index, h);
 		if (!at)
@@ -186,13 +216,18 @@ static struct profile_row *flat_row(struct flat *f, const struct profile_row *ke
 	return &f->rows->v[f->rows->cnt - 1];
 }
 
+static const struct profile_row no_keys = { .sym = NAMES_NONE,
+					    .comm = NAMES_NONE,
+					    .pid = NAMES_NONE,
+					    .tid = NAMES_NONE,
+					    .part = NAMES_NONE };
+
 static void flat_stack(struct flat *f, struct profile *p, size_t i, unsigned int keys)
 {
 	const struct profile_stack *s = &p->stacks[i];
 	const struct profile_frame none = { .sym = NAMES_NONE };
-	struct profile_row key = {
-		.sym = NAMES_NONE, .comm = NAMES_NONE, .pid = NAMES_NONE, .tid = NAMES_NONE
-	};
+	uint64_t weight = profile_stack_weight(p, s);
+	struct profile_row key = no_keys;
 	const struct profile_frame *frames;
 	struct profile_row *row;
 	size_t cnt;
@@ -203,6 +238,8 @@ static void flat_stack(struct flat *f, struct profile *p, size_t i, unsigned int
 		key.pid = s->pid;
 	if (keys & 1u << PROFILE_TID)
 		key.tid = s->tid;
+	if (keys & 1u << PROFILE_PART)
+		key.part = s->part;
 	frames = profile_expand(p, s, &cnt);
 	if (!cnt) {
 		frames = &none;
@@ -214,10 +251,14 @@ static void flat_stack(struct flat *f, struct profile *p, size_t i, unsigned int
 		if (keys & 1u << PROFILE_DSO)
 			key.module = frames[k].module;
 		row = flat_row(f, &key);
-		if (!k)
+		if (!k) {
 			row->self += s->samples;
-		if (row->seen != i + 1)
+			row->self_weight += weight;
+		}
+		if (row->seen != i + 1) {
 			row->total += s->samples;
+			row->total_weight += weight;
+		}
 		row->seen = i + 1;
 	}
 }
@@ -228,10 +269,10 @@ static int by_self(const void *a, const void *b, void *ctx)
 	const struct names *n = ctx;
 	int ret;
 
-	if (x->self != y->self)
-		return x->self < y->self ? 1 : -1;
-	if (x->total != y->total)
-		return x->total < y->total ? 1 : -1;
+	if (x->self_weight != y->self_weight)
+		return x->self_weight < y->self_weight ? 1 : -1;
+	if (x->total_weight != y->total_weight)
+		return x->total_weight < y->total_weight ? 1 : -1;
 	ret = strcmp(names_str(n, x->sym, NULL), names_str(n, y->sym, NULL));
 	if (!ret)
 		ret = strcmp(names_str(n, names_module(n, x->module)->path, NULL),
@@ -240,6 +281,8 @@ static int by_self(const void *a, const void *b, void *ctx)
 		ret = x->tid < y->tid ? -1 : 1;
 	if (!ret && x->pid != y->pid)
 		ret = x->pid < y->pid ? -1 : 1;
+	if (!ret && x->part != y->part)
+		ret = x->part < y->part ? -1 : 1;
 	return ret;
 }
 
@@ -268,15 +311,15 @@ void profile_unnamed(struct profile *p, struct profile_rows *rows)
 
 	hmap_init(&f.index);
 	for (size_t i = 0; i < p->cnt; i++) {
-		struct profile_row key = {
-			.sym = NAMES_NONE, .comm = NAMES_NONE, .pid = NAMES_NONE, .tid = NAMES_NONE
-		};
+		struct profile_row key = no_keys, *row;
 
 		frames = profile_expand(p, &p->stacks[i], &cnt);
 		if (!cnt || frames[0].named)
 			continue;
 		key.module = frames[0].module;
-		flat_row(&f, &key)->self += p->stacks[i].samples;
+		row = flat_row(&f, &key);
+		row->self += p->stacks[i].samples;
+		row->self_weight += profile_stack_weight(p, &p->stacks[i]);
 	}
 	hmap_fini(&f.index);
 	sort_rows(p, rows);

@@ -14,6 +14,7 @@ enum profile_key {
 	PROFILE_COMM,
 	PROFILE_PID,
 	PROFILE_TID,
+	PROFILE_PART,
 	PROFILE_KEY_CNT,
 };
 
@@ -23,8 +24,10 @@ struct profile_row {
 	uint32_t module; /* index, see names_module(); 0: unknown */
 	uint32_t comm; /* string id */
 	uint32_t pid, tid;
+	uint32_t part; /* index */
 	uint64_t self; /* samples that ended here */
 	uint64_t total; /* samples that passed through here, each counted once */
+	uint64_t self_weight, total_weight; /* the same by weight: see profile_weigh() */
 	uint64_t seen; /* private: the stack counted last */
 };
 
@@ -44,7 +47,7 @@ struct profile_frame {
 struct profile_stack {
 	size_t at; /* in the arena of frames */
 	uint32_t len;
-	uint32_t pid, tid, comm;
+	uint32_t pid, tid, comm, part;
 	uint64_t samples;
 };
 
@@ -57,16 +60,26 @@ void profile_free(struct profile *p);
 /* Adds one sample. Stacks of switch-outs are no CPU samples: the caller keeps them away. */
 void profile_add(struct profile *p, const struct trace_event *ev);
 
+/*
+ * What a sample of each part of the stream counts, such as the time for which it stands; 1 in all
+ * parts until this is called. @weight has @cnt numbers; parts beyond count 0.
+ */
+void profile_weigh(struct profile *p, const uint64_t *weight, size_t cnt);
+
 uint64_t profile_samples(const struct profile *p);
+/* The sum of the weights of all samples. */
+uint64_t profile_weight(const struct profile *p);
+/* What all samples of a stack weigh together. */
+uint64_t profile_stack_weight(const struct profile *p, const struct profile_stack *s);
 const struct names *profile_names(const struct profile *p);
 
 /*
- * Rows told apart by @keys (a mask of 1 << enum profile_key), most self samples first. Names are
+ * Rows told apart by @keys (a mask of 1 << enum profile_key), most weight of self samples first. Names are
  * resolved now, so call it when the trace has ended. Free rows->v.
  */
 void profile_flat(struct profile *p, unsigned int keys, struct profile_rows *rows);
 
-/* Modules in which samples ended at an address without a name: rows with only `module` and `self`. */
+/* Modules in which samples ended at an address without a name: rows with `module`, `self` and `self_weight`. */
 void profile_unnamed(struct profile *p, struct profile_rows *rows);
 
 /* Samples with user frames, and those of them whose user part is a single frame. */

@@ -231,7 +231,7 @@ void thread_times_add(struct thread_times *s, const struct trace *t, const struc
 void thread_times_finish(struct thread_times *s, const struct names *n)
 {
 	for (size_t i = 0; i < s->cnt; i++) {
-		const struct names_task *known = names_task_first(n, s->tasks[i].tid);
+		const struct names_task *known = names_task_first(n, 0, s->tasks[i].tid);
 
 		if (!known)
 			continue;

@@ -61,8 +61,8 @@ static int by_total(const void *a, const void *b, void *ctx)
 	const struct tree_node *x = &o->tree->nodes[*(const uint32_t *)a];
 	const struct tree_node *y = &o->tree->nodes[*(const uint32_t *)b];
 
-	if (x->total != y->total)
-		return x->total < y->total ? 1 : -1;
+	if (x->total_weight != y->total_weight)
+		return x->total_weight < y->total_weight ? 1 : -1;
 	if (x->sym != y->sym)
 		return strcmp(names_str(o->names, x->sym, NULL), names_str(o->names, y->sym, NULL));
 	return x->module < y->module ? -1 : x->module > y->module;
@@ -96,6 +96,7 @@ static void tree_add(struct tree *t, struct hmap *index, struct profile *p,
 {
 	const struct profile_frame none = { .sym = NAMES_NONE };
 	const struct profile_frame *frames;
+	uint64_t weight = profile_stack_weight(p, s);
 	uint32_t at = 0;
 	size_t cnt;
 
@@ -105,12 +106,16 @@ static void tree_add(struct tree *t, struct hmap *index, struct profile *p,
 		cnt = 1;
 	}
 	t->nodes[0].total += s->samples;
+	t->nodes[0].total_weight += weight;
 	for (size_t i = 0; i < cnt; i++) {
 		at = node_child(t, index, at, &frames[inverted ? i : cnt - 1 - i]);
 		t->nodes[at].total += s->samples;
+		t->nodes[at].total_weight += weight;
 		/* inverted, the function that ran stands at the top */
-		if (i == (inverted ? 0 : cnt - 1))
+		if (i == (inverted ? 0 : cnt - 1)) {
 			t->nodes[at].self += s->samples;
+			t->nodes[at].self_weight += weight;
+		}
 	}
 }
 
@@ -141,10 +146,10 @@ void tree_free(struct tree *t)
 	free(t);
 }
 
-/* Siblings are in order of samples, so the first that is too small ends the list. */
+/* Siblings are in order of weight, so the first that is too small ends the list. */
 static bool shown(const struct tree *t, uint32_t node, uint64_t min)
 {
-	return node != TREE_NONE && t->nodes[node].total >= min;
+	return node != TREE_NONE && t->nodes[node].total_weight >= min;
 }
 
 uint32_t tree_next(const struct tree *t, uint32_t at, uint64_t min, uint32_t *depth)

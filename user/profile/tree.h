@@ -10,8 +10,9 @@
 struct tree_node {
 	uint32_t sym, module; /* as struct profile_frame */
 	uint32_t parent; /* index, TREE_NONE for the root */
-	uint32_t child, next; /* first child, next sibling; most samples first; TREE_NONE ends */
-	uint64_t self, total;
+	uint32_t child, next; /* first child, next sibling; most weight first; TREE_NONE ends */
+	uint64_t self, total; /* samples */
+	uint64_t self_weight, total_weight; /* see profile_weigh() */
 };
 
 /*
@@ -28,8 +29,8 @@ int tree_new(struct profile *p, bool inverted, struct tree **out);
 void tree_free(struct tree *t);
 
 /*
- * The node after @at in the order of printing (a node, then its children), leaving out subtrees of
- * fewer than @min samples. Start with at = 0, *depth = 0; TREE_NONE at the end. *depth follows.
+ * The node after @at in the order of printing (a node, then its children), leaving out subtrees that
+ * weigh less than @min. Start with at = 0, *depth = 0; TREE_NONE at the end. *depth follows.
  */
 uint32_t tree_next(const struct tree *t, uint32_t at, uint64_t min, uint32_t *depth);
 

@@ -14,6 +14,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/str.h"
+
+/* Nobody samples once an hour; sums of more would not fit. */
+#define PERIOD_MAX_NS 3600000000000ULL
 
 int names_new(struct names **out)
 {
@@ -31,6 +35,9 @@ int names_new(struct names **out)
 	hmap_init(&n->tp_symbols);
 	n->modules = array_reserve(NULL, &n->module_cap, 1, sizeof(*n->modules));
 	n->modules[n->module_cnt++] = none;
+	parts_init(&n->parts, names_add(n, PROF_META_HOST, strlen(PROF_META_HOST)),
+		   names_add(n, PROF_META_BOOT_ID, strlen(PROF_META_BOOT_ID)),
+		   names_add(n, PROF_META_START_REALTIME_NS, strlen(PROF_META_START_REALTIME_NS)));
 	*out = n;
 	return 0;
 }
@@ -62,6 +69,7 @@ void names_free(struct names *n)
 	hmap_fini(&n->module_raw);
 	hmap_fini(&n->module_by_hash);
 	free(n->modules);
+	parts_fini(&n->parts);
 	strtab_fini(&n->strs);
 	free(n);
 }
@@ -121,20 +129,21 @@ uint32_t names_module_add(struct names *n, const struct names_module *m)
 	return idx;
 }
 
-uint32_t names_module_raw(struct names *n, uint32_t id)
+uint32_t names_module_raw(struct names *n, uint32_t part, uint32_t id)
 {
-	struct names_module m = { .id = id, .path = NAMES_NONE };
+	struct names_module m = { .id = id, .path = NAMES_NONE, .part = part };
+	uint64_t key = (uint64_t)part << 32 | id;
 	uintptr_t at;
 	uint32_t idx;
 
-	if (!id)
+	if (!key)
 		return 0;
-	at = (uintptr_t)hmap_get(&n->module_raw, id);
+	at = (uintptr_t)hmap_get(&n->module_raw, key);
 	if (at)
 		return (uint32_t)(at - 1);
 	idx = module_append(n, &m);
 	if (idx)
-		hmap_set(&n->module_raw, id, (void *)((uintptr_t)idx + 1));
+		hmap_set(&n->module_raw, key, (void *)((uintptr_t)idx + 1));
 	return idx;
 }
 
@@ -205,14 +214,20 @@ bool names_is_named(const struct names *n, uint64_t frame)
 	return false;
 }
 
-const struct names_task *names_task_first(const struct names *n, uint32_t tid)
+static uint64_t task_key(const struct names *n, uint32_t part, uint32_t tid)
 {
-	return hmap_get(&n->tasks, tid);
+	return (uint64_t)names_part(n, part)->clock << 32 | tid;
 }
 
-void names_task_learn(struct names *n, const struct names_task *t)
+const struct names_task *names_task_first(const struct names *n, uint32_t part, uint32_t tid)
 {
-	struct names_task *first = hmap_get(&n->tasks, t->tid);
+	return hmap_get(&n->tasks, task_key(n, part, tid));
+}
+
+void names_task_learn(struct names *n, uint32_t part, const struct names_task *t)
+{
+	uint64_t key = task_key(n, part, t->tid);
+	struct names_task *first = hmap_get(&n->tasks, key);
 
 	if (first) {
 		/* what a switch let us guess gives way to what the recorder says */
@@ -220,7 +235,7 @@ void names_task_learn(struct names *n, const struct names_task *t)
 			*first = *t;
 		return;
 	}
-	hmap_set(&n->tasks, t->tid, xmemdup(t, sizeof(*t)));
+	hmap_set(&n->tasks, key, xmemdup(t, sizeof(*t)));
 }
 
 const struct tp_symbols *names_tp_symbols(const struct names *n, uint32_t event, uint32_t field)
@@ -242,25 +257,34 @@ void names_add_tp_symbol(struct names *n, uint32_t event, uint32_t field,
 	tp_symbols_add(ts, n->segment, row);
 }
 
-const char *names_meta(const struct names *n, const char *key)
+const struct part *names_part(const struct names *n, uint32_t part)
+{
+	return &n->parts.v[part < n->parts.cnt ? part : 0];
+}
+
+const char *names_meta(const struct names *n, uint32_t part, const char *key)
 {
 	uint32_t id = strtab_find(&n->strs, key, strlen(key));
 
-	for (size_t i = 0; i < n->meta_cnt; i++)
-		if (n->meta[i].key == id)
-			return names_str(n, n->meta[i].value, NULL);
-	return NULL;
+	if (id != NAMES_NONE)
+		id = parts_get(&n->parts, part, id);
+	return id == NAMES_NONE ? NULL : names_str(n, id, NULL);
 }
 
-void names_meta_set(struct names *n, uint32_t key, uint32_t value)
+static uint64_t meta_u64(const struct names *n, uint32_t part, const char *key)
 {
-	size_t i;
+	const char *text = names_meta(n, part, key);
+	uint64_t v;
 
-	for (i = 0; i < n->meta_cnt && n->meta[i].key != key; i++)
-		;
-	if (i == NAMES_META_MAX)
-		return;
-	if (i == n->meta_cnt)
-		n->meta_cnt++;
-	n->meta[i] = (struct names_meta){ .key = key, .value = value };
+	return text && !str_parse_u64(text, UINT64_MAX, &v) ? v : 0;
+}
+
+uint64_t names_period_ns(const struct names *n, uint32_t part)
+{
+	uint64_t ns = meta_u64(n, part, PROF_META_SAMPLE_PERIOD_NS);
+	uint64_t hz = meta_u64(n, part, PROF_META_SAMPLE_HZ);
+
+	if (!ns && hz && hz <= 1000000000)
+		ns = 1000000000 / hz;
+	return ns <= PERIOD_MAX_NS ? ns : 0;
 }

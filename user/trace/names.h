@@ -8,12 +8,12 @@
 
 #include "base/hash.h"
 #include "prof_events.h"
+#include "trace/parts.h"
 #include "trace/tp_symbols.h"
 
 #define NAMES_NONE UINT32_MAX
 #define NAMES_BUILD_ID_MAX 32
 #define NAMES_DEPTH_MAX 64 /* inlined functions at one address; deeper entries are ignored */
-#define NAMES_META_MAX 256
 #define NAMES_BASE_UNKNOWN UINT64_MAX
 
 /* A file, a kernel image or an anonymous mapping that frames lie in. String ids as names_str(). */
@@ -23,6 +23,7 @@ struct names_module {
 	uint8_t kind; /* enum prof_module_kind */
 	uint8_t build_id_sz;
 	bool announced; /* false: no ModuleEvent, so the address is all there is */
+	uint32_t part; /* of the stream, which had it first */
 	uint32_t status, detail; /* the last ModuleStatus; NAMES_NONE: the trace does not say */
 	uint8_t build_id[NAMES_BUILD_ID_MAX];
 };
@@ -49,10 +50,6 @@ struct names_task {
 	bool told; /* by a TaskEvent, not guessed from a switch */
 };
 
-struct names_meta {
-	uint32_t key, value;
-};
-
 /*
  * Everything in a trace that gives names: strings, modules, symbols, first names of tasks, the rows
  * of TracepointSymbol, the metadata. Grows with what is distinct, never with the number of events.
@@ -63,17 +60,14 @@ struct names {
 	struct strtab strs;
 	struct names_module *modules; /* by index; index 0 is "no module" */
 	size_t module_cnt, module_cap;
-	struct hmap module_raw; /* id -> index + 1 of modules never announced */
+	struct hmap module_raw; /* part << 32 | id -> index + 1 of modules never announced */
 	struct hmap module_by_hash; /* content -> index + 1 */
 	struct hmap symbols; /* frame -> struct names_symbol */
-	struct hmap tasks; /* tid -> struct names_task: the first name of each */
+	struct hmap tasks; /* clock << 32 | tid -> struct names_task: the first name of each */
 	struct hmap tp_symbols; /* event string id << 32 | field string id -> struct tp_symbols */
 	uint64_t tp_symbols_version; /* moves when a field gets its first row */
 	uint64_t segment; /* headers seen */
-	struct names_meta meta[NAMES_META_MAX];
-	size_t meta_cnt;
-	bool clock_known;
-	uint64_t clock_mono, clock_real; /* the first ClockSyncEvent */
+	struct parts parts;
 };
 
 int names_new(struct names **out);
@@ -88,8 +82,11 @@ const char *names_str(const struct names *n, uint32_t id, size_t *len);
  * whichever segment it is announced. Index 0 when there are more than frames can name.
  */
 uint32_t names_module_add(struct names *n, const struct names_module *m);
-/* Index for an id that no ModuleEvent announced. */
-uint32_t names_module_raw(struct names *n, uint32_t id);
+/*
+ * Index for an id that no ModuleEvent announced. Such frames are plain addresses, which mean something
+ * else in each part of the stream; only in the first part id 0 is index 0.
+ */
+uint32_t names_module_raw(struct names *n, uint32_t part, uint32_t id);
 const struct names_module *names_module(const struct names *n, uint32_t index);
 
 /*
@@ -115,17 +112,23 @@ const struct names_symbol *names_symbol(const struct names *n, uint64_t frame);
 /* Whether a function is known there; labels are none. */
 bool names_is_named(const struct names *n, uint64_t frame);
 
-/* The first name that the trace gives to a thread, for events before it; NULL when there is none. */
-const struct names_task *names_task_first(const struct names *n, uint32_t tid);
-void names_task_learn(struct names *n, const struct names_task *t);
+/*
+ * The first name that the trace gives to a thread, for events before it; NULL when there is none.
+ * @part is the part of the stream that asks or tells: parts of one boot share their threads.
+ */
+const struct names_task *names_task_first(const struct names *n, uint32_t part, uint32_t tid);
+void names_task_learn(struct names *n, uint32_t part, const struct names_task *t);
 
 /* Rows of a field, created empty by _add, NULL when there are none. */
 const struct tp_symbols *names_tp_symbols(const struct names *n, uint32_t event, uint32_t field);
 void names_add_tp_symbol(struct names *n, uint32_t event, uint32_t field,
 			 const struct tp_symbols_row *row);
 
-/* Metadata by key: the last value given. NULL when absent. */
-const char *names_meta(const struct names *n, const char *key);
-void names_meta_set(struct names *n, uint32_t key, uint32_t value);
+/* One part of the stream: never NULL, part 0 for a number too large. */
+const struct part *names_part(const struct names *n, uint32_t part);
+/* Metadata of a part by key. NULL when absent. */
+const char *names_meta(const struct names *n, uint32_t part, const char *key);
+/* Nanoseconds of CPU time for which each sample of a part stands; 0: it does not say. */
+uint64_t names_period_ns(const struct names *n, uint32_t part);
 
 #endif /* D9_TRACE_NAMES_H */

@@ -24,7 +24,8 @@ struct trace {
 	struct names *names;
 	bool learn;
 	struct layout_set schemas;
-	struct hmap tasks; /* tid -> struct names_task, as of the current event */
+	uint32_t part; /* at the current event */
+	struct hmap tasks; /* clock << 32 | tid -> struct names_task, as of the current event */
 	uint32_t *modules; /* id in this segment -> index + 1 */
 	size_t module_cap;
 	uint32_t *module_used;
@@ -167,10 +168,10 @@ static uint64_t frame_in(struct trace *t, uint64_t addr)
 {
 	uint32_t id = names_frame_module(addr);
 
-	if (!id)
+	if (!id && !t->part)
 		return addr;
 	if (id >= t->module_cap || !t->modules[id])
-		module_map(t, id, names_module_raw(t->names, id));
+		module_map(t, id, names_module_raw(t->names, t->part, id));
 	return (addr & (PROF_FRAME_KERNEL | PROF_FRAME_OFFSET_MASK)) |
 	       (uint64_t)(t->modules[id] - 1) << PROF_FRAME_MODULE_SHIFT;
 }
@@ -184,6 +185,7 @@ static void absorb_module(struct trace *t, const struct trace_event *ev)
 		.path = role_name(t, ev, ROLE_PATH),
 		.kind = (uint8_t)trace_u64_or(ev, ROLE_KIND, PROF_MODULE_ELF),
 		.announced = true,
+		.part = t->part,
 	};
 
 	if (!id || id > PROF_FRAME_MODULE_MAX)
@@ -243,16 +245,22 @@ static void load_frames(struct trace *t, struct trace_event *ev)
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
+static uint64_t task_key(const struct trace *t, uint32_t tid)
+{
+	return (uint64_t)names_part(t->names, t->part)->clock << 32 | tid;
+}
+
 static void task_set(struct trace *t, const struct names_task *task)
 {
-	struct names_task *cur = hmap_get(&t->tasks, task->tid);
+	uint64_t key = task_key(t, task->tid);
+	struct names_task *cur = hmap_get(&t->tasks, key);
 
 	if (cur)
 		*cur = *task;
 	else
-		hmap_set(&t->tasks, task->tid, xmemdup(task, sizeof(*task)));
+		hmap_set(&t->tasks, key, xmemdup(task, sizeof(*task)));
 	if (t->learn)
-		names_task_learn(t->names, task);
+		names_task_learn(t->names, t->part, task);
 }
 
 static void absorb_task(struct trace *t, const struct trace_event *ev)
@@ -294,9 +302,9 @@ static void guess_task(struct trace *t, const struct trace_event *ev, enum trace
 
 const struct names_task *trace_task(const struct trace *t, uint32_t tid)
 {
-	const struct names_task *cur = hmap_get(&t->tasks, tid);
+	const struct names_task *cur = hmap_get(&t->tasks, task_key(t, tid));
 
-	return cur ? cur : names_task_first(t->names, tid);
+	return cur ? cur : names_task_first(t->names, t->part, tid);
 }
 
 /* Who this event happened to. */
@@ -326,20 +334,6 @@ static void attribute(struct trace *t, struct trace_event *ev)
 
 /* ---- the rest of the metadata ------------------------------------------------------------------ */
 
-static void absorb_metadata(struct trace *t, const struct trace_event *ev)
-{
-	const struct dial9_value *v = role_value(ev, ROLE_ENTRIES);
-	struct dial9_value key, val;
-	struct dial9_iter it;
-
-	if (!v || v->type != DIAL9_STRING_MAP)
-		return;
-	dial9_iter_init(&it, v);
-	while (dial9_map_next(&it, &key, &val) == 1)
-		names_meta_set(t->names, names_add(t->names, key.str.ptr, key.str.len),
-			       names_add(t->names, val.str.ptr, val.str.len));
-}
-
 static void absorb_tp_symbol(struct trace *t, const struct trace_event *ev)
 {
 	uint32_t event = role_name(t, ev, ROLE_EVENT), field = role_name(t, ev, ROLE_FIELD);
@@ -352,17 +346,6 @@ static void absorb_tp_symbol(struct trace *t, const struct trace_event *ev)
 		return;
 	row.name = names_str(t->names, name, &row.name_len);
 	names_add_tp_symbol(t->names, event, field, &row);
-}
-
-static void absorb_clock(struct trace *t, const struct trace_event *ev)
-{
-	uint64_t real;
-
-	if (t->names->clock_known || !ev->has_ts || !trace_u64(ev, ROLE_REALTIME_NS, &real))
-		return;
-	t->names->clock_known = true;
-	t->names->clock_mono = ev->ts;
-	t->names->clock_real = real;
 }
 
 static void absorb(struct trace *t, const struct trace_event *ev)
@@ -379,24 +362,83 @@ static void absorb(struct trace *t, const struct trace_event *ev)
 			absorb_symbol(t, ev);
 		else if (ev->kind == TRACE_MODULE_STATUS)
 			absorb_module_status(t, ev);
-		else if (ev->kind == TRACE_METADATA)
-			absorb_metadata(t, ev);
 		else if (ev->kind == TRACE_TP_SYMBOL)
 			absorb_tp_symbol(t, ev);
-		else if (ev->kind == TRACE_CLOCK_SYNC)
-			absorb_clock(t, ev);
 	}
+}
+
+/* ---- parts ------------------------------------------------------------------------------------- */
+
+static void learn_metadata(struct trace *t, const struct trace_event *ev)
+{
+	const struct dial9_value *v = role_value(ev, ROLE_ENTRIES);
+	struct parts_meta meta[PARTS_META_MAX];
+	struct dial9_value key, val;
+	struct dial9_iter it;
+	size_t cnt = 0;
+
+	if (v && v->type == DIAL9_STRING_MAP) {
+		dial9_iter_init(&it, v);
+		while (cnt < PARTS_META_MAX && dial9_map_next(&it, &key, &val) == 1) {
+			meta[cnt].key = names_add(t->names, key.str.ptr, key.str.len);
+			meta[cnt++].value = names_add(t->names, val.str.ptr, val.str.len);
+		}
+	}
+	parts_metadata(&t->names->parts, ev->offset, meta, cnt);
+}
+
+static void learn_part(struct trace *t, const struct trace_event *ev)
+{
+	uint64_t real;
+
+	if (ev->kind == TRACE_METADATA)
+		learn_metadata(t, ev);
+	else if (ev->kind == TRACE_CLOCK_SYNC && ev->has_ts &&
+		 trace_u64(ev, ROLE_REALTIME_NS, &real))
+		parts_clock(&t->names->parts, ev->offset, ev->ts, real);
+	else
+		parts_event(&t->names->parts, ev->offset);
+}
+
+/* Addresses without a module are another program's in another part. */
+static void forget_raw_modules(struct trace *t)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->module_used_cnt; i++) {
+		uint32_t id = t->module_used[i];
+
+		if (names_module(t->names, t->modules[id] - 1)->announced)
+			t->module_used[kept++] = id;
+		else
+			t->modules[id] = 0;
+	}
+	t->module_used_cnt = kept;
+}
+
+static void find_part(struct trace *t, const struct trace_event *ev)
+{
+	uint32_t part;
+
+	if (t->learn)
+		learn_part(t, ev);
+	part = parts_at(&t->names->parts, t->part, ev->offset);
+	if (part != t->part)
+		forget_raw_modules(t);
+	t->part = part;
 }
 
 /* ---- iteration --------------------------------------------------------------------------------- */
 
-static void segment(struct trace *t)
+static void segment(struct trace *t, uint64_t offset)
 {
 	layout_set_segment(&t->schemas);
 	while (t->module_used_cnt)
 		t->modules[t->module_used[--t->module_used_cnt]] = 0;
-	if (t->learn)
+	if (t->learn) {
 		t->names->segment++;
+		parts_segment(&t->names->parts, offset);
+	}
 }
 
 static int event(struct trace *t, const struct dial9_frame *f, struct trace_event *ev)
@@ -413,6 +455,8 @@ static int event(struct trace *t, const struct dial9_frame *f, struct trace_even
 		return -EBADMSG;
 	ev->kind = ev->schema->kind;
 	t->event_bytes += ev->bytes;
+	find_part(t, ev);
+	ev->part = t->part;
 	absorb(t, ev);
 	attribute(t, ev);
 	load_frames(t, ev);
@@ -435,7 +479,7 @@ int trace_next(struct trace *t, struct trace_event *ev)
 		if (f.kind == DIAL9_FRAME_EVENT)
 			return event(t, &f, ev);
 		if (f.kind == DIAL9_FRAME_HEADER || f.kind == DIAL9_FRAME_MIDHEADER)
-			segment(t);
+			segment(t, f.offset);
 		else if (f.kind == DIAL9_FRAME_SCHEMA)
 			layout_set_add(&t->schemas, t->names, f.schema.type_id, f.schema.schema);
 	}

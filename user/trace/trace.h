@@ -115,6 +115,7 @@ struct trace_event {
 	uint64_t ts; /* ns, CLOCK_MONOTONIC */
 	uint64_t offset; /* in the stream */
 	uint64_t bytes; /* of this event's frame */
+	uint32_t part; /* of the stream: see struct part */
 	uint32_t tid, pid, cpu; /* TRACE_NONE: unknown */
 	uint32_t comm; /* string id, or NAMES_NONE */
 	const struct dial9_value *values;

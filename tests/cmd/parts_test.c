@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Files of several recordings: each keeps its own rate, threads, names and clock. Two hosts recorded at
+ * the same time of their clocks: a slow one, 30 samples at 100 Hz, which are 0.3 s of CPU time, and a
+ * fast one, 100 samples at 1000 Hz, which are 0.1 s. Their one thread has the same number.
+ */
+#include "run_cmd.h"
+
+#include "base/buf.h"
+#include "trace/source.h"
+
+TestSuite(parts, .timeout = 60);
+
+struct recording {
+	const char *host, *boot, *hz, *period, *comm, *path, *symbol;
+	int samples;
+	uint64_t step_ns, first_ns;
+};
+
+static const struct recording slow = { "turtle",   "b1", "100", "10000000", "alpha",
+				       "/bin/app", "f",	 30,	10000000,   5 * RUN_SEC };
+static const struct recording fast = { "hare",	     "b2", "1000", "1000000", "beta",
+				       "/bin/other", "g",  100,	   1000000,   5 * RUN_SEC };
+
+static void add_recording(struct buf *out, const struct recording *rec)
+{
+	const char *kv[] = { "host",
+			     rec->host,
+			     "boot_id",
+			     rec->boot,
+			     "sample_event",
+			     "cpu-clock",
+			     "start_realtime_ns",
+			     "1",
+			     "sample_hz",
+			     rec->hz,
+			     rec->period ? "sample_period_ns" : NULL,
+			     rec->period,
+			     NULL };
+	const uint64_t at = make_frame(1, 0x10);
+	const void *data;
+	struct make m;
+	size_t sz;
+
+	make_init(&m, NULL);
+	make_metadata(&m, rec->first_ns, kv);
+	make_clock(&m, rec->first_ns, 1700000000 * RUN_SEC);
+	make_module(&m, rec->first_ns, 1, rec->path, PROF_MODULE_ELF);
+	make_task(&m, rec->first_ns, 7, 7, rec->comm);
+	for (int i = 0; i < rec->samples; i++)
+		make_sample(&m, rec->first_ns + (uint64_t)i * rec->step_ns, 7, 7,
+			    PROF_SOURCE_SAMPLE, 0, &at, 1);
+	make_symbol(&m, rec->first_ns, at, 0, at, rec->symbol, "", 0);
+	make_lost(&m, rec->first_ns, "ring_full", (uint64_t)rec->samples, rec->first_ns,
+		  rec->first_ns);
+	make_stats(&m, rec->first_ns, 1000, (uint64_t)rec->samples);
+	data = dial9_enc_data(m.enc, &sz);
+	buf_add(out, data, sz);
+	make_fini(&m);
+}
+
+static struct run run_both(run_fn cmd, const struct recording *a, const struct recording *b,
+			   const char *option, const char *value)
+{
+	struct buf file = { 0 };
+	struct run r;
+
+	setenv("TZ", "UTC0", 1);
+	add_recording(&file, a);
+	add_recording(&file, b);
+	r = run_cmd(cmd, make_fd(file.data, file.len), "cmd", "-", option, value, NULL);
+	buf_free(&file);
+	cr_expect_eq(r.code, 0, "%s", r.err);
+	cr_expect_str_eq(r.err, "");
+	return r;
+}
+
+static void expect_in(const struct run *r, const char *want)
+{
+	cr_expect(strstr(r->out, want), "no '%s' in:\n%s", want, r->out);
+}
+
+Test(parts, a_sample_counts_the_time_that_its_own_recording_says)
+{
+	struct run r = run_both(cmd_report, &slow, &fast, NULL, NULL);
+
+	expect_in(&r, "# standard input: CPU samples of 2 recordings, on 2 clocks\n"
+		      "# part 1 (turtle) over 0.290 s: 30 samples of cpu-clock at 100 Hz, one each "
+		      "10.000 ms of CPU time: 0.3 s in all (no PMU here: a timer, not cycles)\n"
+		      "# part 2 (hare) over 0.099 s: 100 samples of cpu-clock at 1000 Hz, one each "
+		      "1.000 ms of CPU time: 0.1 s in all (no PMU here: a timer, not cycles)\n"
+		      "# shares are of CPU time: a sample counts as much as its part says\n"
+		      "# lost: 130 events (see dial9-prof info)\n");
+	expect_in(&r, "    75.00%   75.00%       30  f       app\n"
+		      "    25.00%   25.00%      100  g       other\n");
+	run_free(&r);
+	r = run_both(cmd_report, &slow, &fast, "-g", NULL);
+	expect_in(&r, "    75.00%    75.00%       30  f (app)\n"
+		      "    25.00%    25.00%      100  g (other)\n");
+	run_free(&r);
+	r = run_both(cmd_report, &slow, &fast, "--json", NULL);
+	expect_in(&r, "\"parts\":[{\"sample_event\":\"cpu-clock\",\"sample_hz\":\"100\",\"part\":1,"
+		      "\"clock\":1,\"samples\":30},{\"sample_event\":\"cpu-clock\",\"sample_hz\":"
+		      "\"1000\",\"part\":2,\"clock\":2,\"samples\":100}],\"samples\":130,");
+	expect_in(&r, "{\"self\":30,\"total\":30,\"self_ns\":300000000,\"total_ns\":300000000,"
+		      "\"sym\":\"f\"");
+	run_free(&r);
+}
+
+Test(parts, without_a_period_the_rate_gives_it_and_without_a_rate_nothing_does)
+{
+	struct recording hz_only = fast, nothing = fast;
+	struct run r;
+
+	hz_only.period = NULL;
+	r = run_both(cmd_report, &slow, &hz_only, NULL, NULL);
+	expect_in(&r, "    75.00%   75.00%       30  f       app\n");
+	run_free(&r);
+	nothing.period = NULL;
+	nothing.hz = "";
+	r = run_both(cmd_report, &slow, &nothing, NULL, NULL);
+	expect_in(&r, "# shares are of samples: a part does not say for how much CPU time one "
+		      "stands\n");
+	expect_in(&r, "    76.92%   76.92%      100  g       other\n");
+	run_free(&r);
+}
+
+Test(parts, equal_rates_need_no_weights)
+{
+	struct recording same = fast;
+	struct run r;
+
+	same.period = slow.period;
+	r = run_both(cmd_report, &slow, &same, NULL, NULL);
+	cr_expect_null(strstr(r.out, "shares are of"));
+	expect_in(&r, "    76.92%   76.92%      100  g       other\n");
+	run_free(&r);
+}
+
+Test(parts, threads_of_two_hosts_are_never_one)
+{
+	struct recording again = fast;
+	struct run r = run_both(cmd_report, &slow, &fast, "--sort=comm,tid", NULL);
+
+	expect_in(&r, "Samples  Thread  Tid  Part\n"
+		      "    75.00%   75.00%       30  alpha   7    1\n"
+		      "    25.00%   25.00%      100  beta    7    2\n");
+	run_free(&r);
+	again.host = slow.host;
+	again.boot = slow.boot;
+	again.first_ns = 6 * RUN_SEC;
+	r = run_both(cmd_report, &slow, &again, "--sort=tid", NULL);
+	expect_in(&r, "# standard input: CPU samples of 2 recordings, on 1 clock\n");
+	expect_in(&r, "Samples  Tid\n   100.00%  100.00%      130  7\n");
+	run_free(&r);
+}
+
+Test(parts, script_says_where_another_clock_begins)
+{
+	struct recording again = fast;
+	struct run r = run_both(cmd_script, &slow, &fast, NULL, NULL);
+
+	expect_in(&r, "alpha       7/7       [000]     5.290000: cpu-clock:\n");
+	expect_in(&r, "# part 2 (hare): its times do not compare with those above\n"
+		      "beta       7/7       [000]     5.000000: cpu-clock:\n");
+	run_free(&r);
+	again.boot = slow.boot;
+	r = run_both(cmd_script, &slow, &again, NULL, NULL);
+	expect_in(&r, "# part 2 (hare): on the clock of part 1\n");
+	run_free(&r);
+	r = run_both(cmd_script, &slow, &fast, "--json", NULL);
+	expect_in(&r, "{\"ts\":5290000000,\"part\":1,\"event\":\"CpuSampleEvent\"");
+	expect_in(&r, "{\"ts\":5099000000,\"part\":2,\"event\":\"CpuSampleEvent\"");
+	cr_expect_null(strstr(r.out, "#"));
+	run_free(&r);
+}
+
+/* 0.05 s from its own start: 6 samples of the slow one, 51 of the fast one. */
+Test(parts, each_clock_has_its_own_time_window)
+{
+	struct recording later = fast;
+	struct run r;
+
+	later.first_ns = 900 * RUN_SEC;
+	r = run_both(cmd_report, &slow, &later, "--time", "+0,+0.05");
+	expect_in(&r, "       6  f       app\n");
+	expect_in(&r, "      51  g       other\n");
+	run_free(&r);
+	r = run_both(cmd_report, &slow, &later, "--time", "0%,50%");
+	expect_in(&r, "      15  f       app\n");
+	expect_in(&r, "      50  g       other\n");
+	run_free(&r);
+	r = run_both(cmd_report, &slow, &later, "--time", "22:13:20,22:13:20.1");
+	expect_in(&r, "      11  f       app\n");
+	expect_in(&r, "     100  g       other\n");
+	run_free(&r);
+}
+
+Test(parts, info_lists_them_with_what_holds_for_each)
+{
+	struct run r = run_both(cmd_info, &slow, &fast, NULL, NULL);
+
+	expect_in(&r, "parts           2 recordings in one file, on 2 clocks: times of different "
+		      "clocks do not compare\n"
+		      "lost            130 events\n");
+	expect_in(&r, "\nPart 1, from byte 0:\n"
+		      "host            turtle\n"
+		      "boot            b1\n"
+		      "sampled by      cpu-clock at 100 Hz\n"
+		      "start           2023-11-14 22:13:20.000 +0000\n"
+		      "span            0.290000 s (5.000000 to 5.290000)\n"
+		      "events          37, of them 30 samples\n"
+		      "account         produced 1,000 = written 970 + lost 30\n"
+		      "lost            30 events that found no room (ring_full), between 5.000000 "
+		      "and 5.000000\n");
+	expect_in(&r, "host            hare\n"
+		      "boot            b2\n"
+		      "sampled by      cpu-clock at 1000 Hz\n");
+	expect_in(&r, "account         produced 1,000 = written 900 + lost 100\n");
+	run_free(&r);
+	r = run_both(cmd_info, &slow, &fast, "--json", NULL);
+	expect_in(&r,
+		  "\"parts\":[{\"part\":1,\"offset\":0,\"clock\":1,\"events\":37,\"samples\":30,"
+		  "\"switch_stacks\":0,\"metadata\":{\"host\":\"turtle\",");
+	expect_in(&r, "\"clock\":2,\"events\":107,\"samples\":100,");
+	run_free(&r);
+}
+
+/* Addresses without a module are those of one process in each part. */
+Test(parts, raw_addresses_mean_something_else_in_each)
+{
+	static const char *const names[] = { "here", "there" };
+	static const char *const kv[][5] = { { "service", "a", NULL }, { "service", "b", NULL } };
+	const uint64_t at[] = { 0x401000, 0x55aa00401000 };
+	struct buf file = { 0 };
+	const void *data;
+	struct make m;
+	struct run r;
+	size_t sz;
+
+	for (int i = 0; i < 2; i++) {
+		make_init(&m, NULL);
+		make_metadata(&m, 1, kv[i]);
+		for (int k = 0; k < 2; k++) {
+			make_sample(&m, 2, 1, 1, PROF_SOURCE_SAMPLE, 0, &at[k], 1);
+			make_symbol(&m, 3, at[k], 0, at[k], names[i], "", 0);
+		}
+		data = dial9_enc_data(m.enc, &sz);
+		buf_add(&file, data, sz);
+		make_fini(&m);
+	}
+	r = run_cmd(cmd_report, make_fd(file.data, file.len), "report", "-", NULL);
+	expect_in(&r, "        2  here    [unknown]\n");
+	expect_in(&r, "        2  there   [unknown]\n");
+	run_free(&r);
+	buf_free(&file);
+}
+
+/* 72 samples of an application that does not say how often it took one, and 30 of our own. */
+Test(parts, an_applications_trace_does_not_take_our_rate)
+{
+	const char *top = getenv("D9_TOP") ? getenv("D9_TOP") : ".";
+	struct buf app = { 0 }, file = { 0 };
+	struct source *src;
+	char path[4096];
+	struct run r;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "%s/tests/golden/dial9/tokio-service.bin.gz", top);
+	cr_assert_eq(source_open(path, &src), 0);
+	while ((n = source_read(src, buf_reserve(&app, 65536), 65536)) > 0)
+		app.len += (size_t)n;
+	source_close(src);
+	for (int ours_first = 0; ours_first < 2; ours_first++) {
+		buf_clear(&file);
+		if (ours_first)
+			add_recording(&file, &slow);
+		buf_add(&file, app.data, app.len);
+		if (!ours_first)
+			add_recording(&file, &slow);
+		r = run_cmd(cmd_report, make_fd(file.data, file.len), "report", "-", NULL);
+		expect_in(&r, ": 72 samples\n");
+		expect_in(&r, ": 30 samples of cpu-clock at 100 Hz, one each 10.000 ms of CPU "
+			      "time: 0.3 s in all");
+		expect_in(&r, "# shares are of samples: a part does not say");
+		run_free(&r);
+	}
+	buf_free(&app);
+	buf_free(&file);
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Where recordings begin in a stream, and which of them share a clock. */
+#include "trace/parts.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "trace/names.h"
+
+TestSuite(parts, .timeout = 60);
+
+/* Ids of strings: any numbers do, as long as equal text has equal ones. */
+enum { HOST = 1, BOOT, START, RATE, FLAVOUR, BOX, CUBE, BOOT_1, BOOT_2, T1, T2, FAST, MINT, LEMON };
+
+#define SEC 1000000000ULL
+#define META(p, at, ...)                                                                           \
+	parts_metadata(p, at, (const struct parts_meta[]){ __VA_ARGS__ },                          \
+		       sizeof((const struct parts_meta[]){ __VA_ARGS__ }) /                        \
+			       sizeof(struct parts_meta))
+
+static struct parts start(void)
+{
+	struct parts p;
+
+	parts_init(&p, HOST, BOOT, START);
+	parts_segment(&p, 0);
+	return p;
+}
+
+Test(parts, a_stream_is_one_part_until_it_says_otherwise)
+{
+	struct parts p = start();
+
+	cr_expect_eq(p.cnt, 1);
+	parts_event(&p, 5);
+	parts_segment(&p, 100);
+	parts_event(&p, 105);
+	parts_segment(&p, 200);
+	META(&p, 205, { FLAVOUR, MINT });
+	cr_expect_eq(p.cnt, 1, "an application tells of itself when it likes");
+	cr_expect_eq(parts_get(&p, 0, FLAVOUR), MINT);
+	parts_segment(&p, 300);
+	parts_event(&p, 305);
+	META(&p, 310, { FLAVOUR, MINT }, { RATE, FAST });
+	cr_expect_eq(p.cnt, 1);
+	cr_expect_eq(parts_get(&p, 0, RATE), FAST);
+	cr_expect_eq(parts_get(&p, 0, HOST), NAMES_NONE);
+	parts_fini(&p);
+}
+
+Test(parts, the_recorders_segments_all_begin_with_the_same_metadata)
+{
+	struct parts p = start();
+
+	META(&p, 5, { HOST, BOX }, { START, T1 }, { RATE, FAST });
+	parts_event(&p, 10);
+	parts_segment(&p, 100);
+	META(&p, 105, { HOST, BOX }, { START, T1 }, { RATE, FAST });
+	cr_expect_eq(p.cnt, 1, "the next segment of the same recording");
+	parts_segment(&p, 200);
+	parts_event(&p, 205);
+	cr_expect_eq(p.cnt, 2, "another program's");
+	cr_expect_eq(p.v[1].begin, 200, "from its header on");
+	cr_expect_eq(parts_get(&p, 1, RATE), NAMES_NONE, "which is not sampled at our rate");
+	parts_segment(&p, 300);
+	META(&p, 305, { HOST, BOX }, { START, T2 }, { RATE, FAST });
+	cr_expect_eq(p.cnt, 3, "another recording");
+	parts_segment(&p, 400);
+	META(&p, 405, { HOST, BOX }, { START, T2 });
+	cr_expect_eq(p.cnt, 4, "less is not the same");
+	cr_expect_eq(parts_at(&p, 0, 199), 0);
+	cr_expect_eq(parts_at(&p, 0, 200), 1);
+	cr_expect_eq(parts_at(&p, 1, 399), 2);
+	cr_expect_eq(parts_at(&p, 2, 1000), 3);
+	parts_fini(&p);
+}
+
+Test(parts, metadata_that_contradict_begin_a_part_where_they_stand)
+{
+	struct parts p = start();
+
+	META(&p, 5, { FLAVOUR, MINT });
+	parts_segment(&p, 100);
+	parts_event(&p, 105);
+	META(&p, 110, { FLAVOUR, LEMON });
+	cr_expect_eq(p.cnt, 2);
+	cr_expect_eq(p.v[1].begin, 110, "what came before in that segment is not its own");
+	cr_expect_eq(parts_get(&p, 0, FLAVOUR), MINT);
+	cr_expect_eq(parts_get(&p, 1, FLAVOUR), LEMON);
+	parts_segment(&p, 200);
+	META(&p, 205, { RATE, FAST });
+	cr_expect_eq(p.cnt, 3, "nothing in common");
+	parts_fini(&p);
+}
+
+Test(parts, a_wall_clock_that_jumps_begins_a_part_only_at_an_applications_segment)
+{
+	struct parts p = start();
+
+	parts_clock(&p, 5, 100 * SEC, 1000 * SEC);
+	parts_clock(&p, 10, 110 * SEC, 2000 * SEC);
+	cr_expect_eq(p.cnt, 1, "set while it was recorded");
+	parts_segment(&p, 100);
+	parts_event(&p, 102);
+	parts_clock(&p, 105, 120 * SEC, 1020 * SEC + SEC);
+	cr_expect_eq(p.cnt, 1, "a second is no jump");
+	parts_segment(&p, 200);
+	parts_clock(&p, 205, 120 * SEC, 1018 * SEC);
+	cr_expect_eq(p.cnt, 2);
+	cr_expect_eq(p.v[1].begin, 200);
+	cr_expect_eq(p.v[1].clock, 1);
+	cr_expect_eq(parts_clocks(&p), 2);
+	parts_fini(&p);
+}
+
+/* A recording with these of host, boot and wall clock (seconds); 0: not known. */
+static void recording(struct parts *p, uint64_t at, uint32_t host, uint32_t boot, uint64_t real)
+{
+	struct parts_meta meta[3] = { { START, 1000 + (uint32_t)at } };
+	size_t cnt = 1;
+
+	if (host)
+		meta[cnt++] = (struct parts_meta){ HOST, host };
+	if (boot)
+		meta[cnt++] = (struct parts_meta){ BOOT, boot };
+	parts_segment(p, at);
+	parts_metadata(p, at + 5, meta, cnt);
+	if (real)
+		parts_clock(p, at + 10, 100 * SEC, real * SEC);
+}
+
+Test(parts, a_clock_is_shared_within_a_boot_alone)
+{
+	static const struct {
+		uint32_t host, boot;
+		uint64_t real;
+		uint32_t clock;
+		const char *why;
+	} rows[] = {
+		{ BOX, BOOT_1, 1000, 0, "the first" },
+		{ BOX, BOOT_1, 9000, 0, "one boot, whatever its wall clock was set to" },
+		{ BOX, BOOT_2, 1000, 2, "another boot at the same time" },
+		{ BOX, 0, 1000, 0, "an older recorder: the wall clock tells" },
+		{ CUBE, 0, 1000, 4, "two hosts that started together" },
+		{ 0, 0, 1000, 0, "no host known" },
+		{ BOX, 0, 1002, 6, "the wall clocks differ" },
+		{ 0, 0, 0, 7, "nothing known" },
+		{ 0, 0, 0, 8, "nothing known, which is not the same" },
+	};
+	struct parts p = start();
+
+	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		recording(&p, 100 * i, rows[i].host, rows[i].boot, rows[i].real);
+		cr_assert_eq(p.cnt, i + 1);
+		cr_expect_eq(p.v[i].clock, rows[i].clock, "%s: clock %u", rows[i].why,
+			     p.v[i].clock);
+	}
+	cr_expect_eq(parts_clocks(&p), 6);
+	parts_fini(&p);
+}
+
+Test(parts, entries_are_bounded_and_the_last_value_holds)
+{
+	struct parts_meta m = { FLAVOUR, MINT };
+	struct parts p = start();
+
+	META(&p, 5, { RATE, T1 }, { RATE, FAST });
+	cr_expect_eq(parts_get(&p, 0, RATE), FAST);
+	for (uint32_t i = 0; i < 1000; i++) {
+		const struct parts_meta both[] = { { RATE, FAST }, { 2000 + i, T1 } };
+
+		parts_metadata(&p, 10 + i, both, 2);
+	}
+	parts_metadata(&p, 2000, &m, 1);
+	cr_expect_eq(p.v[0].meta_cnt, PARTS_META_MAX);
+	parts_fini(&p);
+}
+
+Test(parts, beyond_the_limit_nothing_is_taken_for_what_it_is_not)
+{
+	struct parts p = start();
+
+	for (uint32_t i = 0; i < PARTS_MAX + 10; i++)
+		recording(&p, 100 * i, BOX, 0, 1000);
+	cr_expect_eq(p.cnt, PARTS_MAX);
+	cr_expect(p.more);
+	cr_expect_eq(p.v[PARTS_MAX - 2].clock, 0);
+	cr_expect_eq(p.v[PARTS_MAX - 1].clock, PARTS_MAX - 1);
+	cr_expect_eq(parts_get(&p, PARTS_MAX - 1, HOST), NAMES_NONE);
+	cr_expect_eq(parts_at(&p, 0, UINT64_MAX), PARTS_MAX - 1);
+	parts_fini(&p);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_TRACE_PARTS_H
+#define D9_TRACE_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PARTS_MAX 4096
+#define PARTS_META_MAX 256 /* of one part */
+/* Clocks of one boot agree to this: wall clocks are set now and then, but hosts take longer to boot. */
+#define PARTS_CLOCK_NS 1000000000ULL
+
+/* String ids of the names that the parts belong to. */
+struct parts_meta {
+	uint32_t key, value;
+};
+
+/*
+ * One recording in a stream. Its metadata and its clock hold for its events alone. Times of two parts
+ * may be compared when their clock is the same number.
+ */
+struct part {
+	uint64_t begin; /* offset in the stream */
+	uint64_t events; /* so far, while it is the last part */
+	uint32_t clock; /* index of the first part on this clock */
+	bool ours; /* written by the recorder, whose segments all begin with the same metadata */
+	bool synced; /* at least one ClockSyncEvent, the first of which was: */
+	uint64_t mono, real;
+	uint32_t host, boot_id; /* string ids; NAMES_NONE: unknown */
+	struct parts_meta *meta;
+	size_t meta_cnt, meta_cap;
+};
+
+/* The parts of a stream in their order; there is always one. */
+struct parts {
+	struct part *v;
+	size_t cnt, cap;
+	bool more; /* than PARTS_MAX: the last one holds them all, and no metadata */
+	uint32_t host, boot_id, start; /* string ids of keys */
+	uint64_t segment; /* offset of the header at hand */
+	bool fresh; /* no event after that header */
+	bool segment_synced; /* a ClockSyncEvent in this segment */
+};
+
+/* @host, @boot_id and @start are the ids of PROF_META_HOST and so on. */
+void parts_init(struct parts *p, uint32_t host, uint32_t boot_id, uint32_t start);
+void parts_fini(struct parts *p);
+
+/* ---- learning: all frames of a stream in order ---- */
+
+void parts_segment(struct parts *p, uint64_t offset);
+/* A SegmentMetadataEvent at @offset. Of two entries of one key the later one counts. */
+void parts_metadata(struct parts *p, uint64_t offset, const struct parts_meta *meta, size_t cnt);
+/* A ClockSyncEvent. */
+void parts_clock(struct parts *p, uint64_t offset, uint64_t mono, uint64_t real);
+/* Any other event. */
+void parts_event(struct parts *p, uint64_t offset);
+
+/* ---- asking ---- */
+
+/* The part that holds @offset; @from is it or one before it. */
+uint32_t parts_at(const struct parts *p, uint32_t from, uint64_t offset);
+/* NAMES_NONE when there is no such entry. */
+uint32_t parts_get(const struct parts *p, uint32_t part, uint32_t key);
+/* How many clocks there are. */
+size_t parts_clocks(const struct parts *p);
+
+#endif /* D9_TRACE_PARTS_H */
