@@ -294,7 +294,8 @@ Test(heph_export, takes_the_epoch_from_the_clock_event)
 	dial9_schema_free(s);
 }
 
-Test(heph_export, puts_segments_of_other_clocks_on_one_timeline)
+/* The first clock event says 5000 at 1000; the second segment has its own, and an event at 10. */
+static void assert_second_segment(uint64_t ts, uint64_t real, const char *want)
 {
 	struct dial9_schema *s = SCHEMA("E", true, { "x", DIAL9_VARINT });
 	struct dial9_enc *enc = new_enc();
@@ -303,17 +304,55 @@ Test(heph_export, puts_segments_of_other_clocks_on_one_timeline)
 
 	put_clock(enc, 1000, 5000);
 	cr_assert_eq(dial9_enc_reset(enc), 0);
-	put_clock(enc, 7, 9000);
+	put_clock(enc, ts, real);
 	cr_assert_eq(dial9_enc_begin(enc, s, 10), 0);
 	dial9_enc_put_u64(enc, 1);
 	cr_assert_eq(dial9_enc_end(enc), 0);
 	text = finish(enc, &notes);
-	/* 3 ns past 9000, seen from 4000. */
-	cr_assert(strstr(text.data, "\"start\": 5003, \"end\": 5003, \"desc\": \"E\""), "%s",
-		  text.data);
+	cr_assert(strstr(text.data, want), "%s", text.data);
 	foreign_notes_fini(&notes);
 	buf_free(&text);
 	dial9_schema_free(s);
+}
+
+Test(heph_export, puts_segments_of_other_clocks_on_one_timeline)
+{
+	/* 3 ns past 9 s, seen from 4000 ns. */
+	assert_second_segment(7, 9000000000,
+			      "\"start\": 8999996003, \"end\": 8999996003, \"desc\": \"E\"");
+}
+
+/* The wall clock is 4000 ns ahead by the first clock event, 3965 by the second. */
+Test(heph_export, keeps_times_of_one_clock_exact_behind_a_second_clock_event)
+{
+	assert_second_segment(7, 3972, "\"start\": 10, \"end\": 10, \"desc\": \"E\"");
+}
+
+Test(heph_export, takes_the_time_before_for_names_of_addresses_with_none)
+{
+	struct dial9_schema *s = SCHEMA("E", true, { "x", DIAL9_VARINT });
+	struct dial9_schema *u = SCHEMA("SymbolTableEntry", true, { "addr", DIAL9_VARINT });
+	struct dial9_enc *enc = new_enc();
+	struct foreign_notes notes = { 0 };
+	struct buf text;
+
+	cr_assert_eq(dial9_enc_begin(enc, s, 30), 0);
+	dial9_enc_put_u64(enc, 1);
+	cr_assert_eq(dial9_enc_end(enc), 0);
+	cr_assert_eq(dial9_enc_begin(enc, s, 50), 0);
+	dial9_enc_put_u64(enc, 1);
+	cr_assert_eq(dial9_enc_end(enc), 0);
+	cr_assert_eq(dial9_enc_begin(enc, u, 0), 0);
+	dial9_enc_put_u64(enc, 1);
+	cr_assert_eq(dial9_enc_end(enc), 0);
+	text = finish(enc, &notes);
+	/* The epoch is the earliest time, which is 30. */
+	cr_assert(strstr(text.data, "\"start\": 20, \"end\": 20, \"desc\": \"SymbolTableEntry\""),
+		  "%s", text.data);
+	foreign_notes_fini(&notes);
+	buf_free(&text);
+	dial9_schema_free(s);
+	dial9_schema_free(u);
 }
 
 Test(heph_export, puts_events_without_time_at_the_time_before)

@@ -3,7 +3,7 @@
  * Any dial9 trace as a Heph trace.
  *
  * A trace that came from Heph and nothing else goes back as it was, packet by packet and byte by
- * byte, damage included. Of any other, times become wall-clock times (each segment by its own clock
+ * byte, damage included. Of any other, times become wall-clock times (each boot by its own clock
  * event), starts and ends are joined to one event, and what has no place is counted. A first pass
  * over the bytes tells which of the two it is and what the epoch will be; a trace that is followed
  * is taken for the first kind until it proves to be the second.
@@ -26,6 +26,8 @@
 
 #define OUT_SZ (64u << 10)
 #define STREAMS_MAX (1u << 20)
+#define SAME_CLOCK_NS 1000000000
+#define SYMBOL "SymbolTableEntry"
 
 /* Leaves room for the description, and for an end's attributes, which a prefix makes longer. */
 #define ATTRS_MAX (HEPH_PACKET_MAX / 4)
@@ -321,9 +323,15 @@ static void put_fields(struct exporter *x, const struct heph_mapping *mapping,
 				      &ev->values[i]);
 }
 
+/* Some writers have names of addresses in a type with times, and put 0 there. */
+static bool is_timed(const struct dial9_event *ev)
+{
+	return ev->has_ts && (ev->ts || strcmp(dial9_schema_name(ev->schema), SYMBOL) != 0);
+}
+
 static uint64_t time_of(struct exporter *x, const struct dial9_event *ev)
 {
-	if (ev->has_ts)
+	if (is_timed(ev))
 		x->last_ns = relative(x, ev->ts);
 	else
 		foreign_note(x->notes, FOREIGN_NOTE_CHANGED, 1,
@@ -583,9 +591,26 @@ static void see_clock(struct exporter *x, const struct dial9_event *ev)
 
 static void see_time(struct exporter *x, const struct dial9_event *ev)
 {
-	if (ev->has_ts && (!x->has_ts || ev->ts < x->min_ns))
+	if (!is_timed(ev))
+		return;
+	if (!x->has_ts || ev->ts < x->min_ns)
 		x->min_ns = ev->ts;
-	x->has_ts |= ev->has_ts;
+	x->has_ts = true;
+}
+
+/*
+ * A segment's own clock event. The two clocks are never read at the very same time, so those of one boot
+ * differ by some ns; the times between keep their distances only if the first one goes on to hold. Another
+ * boot, or another host, is further away than that.
+ */
+static void set_clock(struct exporter *x, const struct dial9_event *ev)
+{
+	__int128 shift = (__int128)ev->values[0].u64 - ev->ts - x->epoch;
+	__int128 apart = shift > x->shift ? shift - x->shift : x->shift - shift;
+
+	if (apart >= SAME_CLOCK_NS)
+		x->shift = shift;
+	x->segment_has_clock = true;
 }
 
 static void write_mixed(struct exporter *x, const struct heph_mapping *mapping,
@@ -610,8 +635,7 @@ static void write_mixed(struct exporter *x, const struct heph_mapping *mapping,
 		break;
 	case HEPH_MAPPING_CLOCK:
 		if (ev->has_ts && !x->segment_has_clock)
-			x->shift = (__int128)ev->values[0].u64 - ev->ts - x->epoch;
-		x->segment_has_clock |= ev->has_ts;
+			set_clock(x, ev);
 		write_instant(x, mapping, ev);
 		break;
 	case HEPH_MAPPING_METADATA:
