@@ -85,7 +85,7 @@ TESTS := $(addprefix tests/, \
 	kernel/cpus_test.c kernel/format_test.c kernel/kallsyms_test.c kernel/perf_side_test.c \
 	kernel/proc_test.c libdial9/alloc_test.c libdial9/copy_test.c libdial9/decode_test.c \
 	libdial9/encode_test.c libdial9/event_test.c libdial9/fd_test.c libdial9/golden_test.c \
-	libdial9/payload_test.c libdial9/pool_test.c libdial9/property_test.c libdial9/put_test.c libdial9/reader_test.c \
+	libdial9/nomem_test.c libdial9/payload_test.c libdial9/pool_test.c libdial9/property_test.c libdial9/put_test.c libdial9/reader_test.c \
 	libdial9/schema_test.c libdial9/schema_set_test.c libdial9/value_test.c libdial9/versioned_test.c libdial9/wire_test.c \
 	profile/account_test.c profile/event_counts_test.c profile/family_test.c profile/profile_test.c profile/thread_times_test.c profile/tree_test.c \
 	record/emit_test.c record/event_test.c record/eventset_test.c \
@@ -231,6 +231,8 @@ $(O)/tests/symbol/hostile_test: $(O)/obj/tests/symbol/forge.o
 $(filter $(O)/tests/record/%,$(TEST_BINS) $(ROOT_BINS)): $(O)/obj/tests/record/support.o
 $(filter $(O)/tests/bpf/%,$(ROOT_BINS)): $(O)/obj/tests/bpf/support.o
 $(filter $(O)/tests/bpf/fault_%,$(ROOT_BINS)): $(O)/obj/tests/bpf/fault.o
+# Its allocations can be made to fail.
+$(O)/tests/libdial9/nomem_test: ALL_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 $(O)/tests/kernel/format_test $(O)/tests/kernel/format_live_test: \
 	$(O)/obj/tests/kernel/format_check.o
 

@@ -309,6 +309,23 @@ Test(decode, limits_are_met_not_exceeded)
 	cr_assert_eq(run(p, sizeof(p), 0, l).err, 0);
 }
 
+/* A frame of one string of which nothing is there yet; `sz` bytes in all. */
+static struct outcome awaited(uint32_t sz)
+{
+	uint8_t p[] = { HEADER, 3, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+	uint32_t len = sz - 13, i;
+
+	for (i = 0; i < 4; i++)
+		p[14 + i] = (uint8_t)(len >> 8 * i);
+	return run(p, sizeof(p), 0, (struct dial9_limits){ 0 });
+}
+
+Test(decode, a_frame_of_256_mib_is_the_longest_unless_told_otherwise)
+{
+	cr_assert_eq(awaited(256u << 20).err, -ENODATA);
+	cr_assert_eq(awaited((256u << 20) + 1).err, -E2BIG);
+}
+
 /* A length that no limit allows is an answer at once, not a wait for 4 GiB. */
 Test(decode, lengths_beyond_the_frame_limit_are_not_waited_for)
 {

@@ -253,10 +253,17 @@ Test(encode, annotations_are_written_at_level_4_only)
 	struct dial9_enc *enc = encoder((struct dial9_enc_opts){ .level = DIAL9_LEVEL_4 });
 	struct dial9_enc *old = encoder((struct dial9_enc_opts){ 0 });
 	struct dial9_str key = { "unit", 4 }, value = { "us", 2 };
+	static const char long_key[65536];
 	struct dial9_schema *s = tick();
 
 	cr_assert_eq(dial9_enc_annotate(old, s, 0, key, value), -ENOTSUP);
 	assert_stream(old, HEADER);
+	cr_assert_eq(dial9_enc_annotate(enc, s, 0, (struct dial9_str){ long_key, 65536 }, value),
+		     -E2BIG);
+	cr_assert_eq(dial9_enc_annotate(enc, s, 0, (struct dial9_str){ "\xff", 1 }, value),
+		     -EILSEQ);
+	cr_assert_eq(dial9_enc_annotate(enc, s, 0, key, (struct dial9_str){ "\xff", 1 }), -EILSEQ);
+	assert_stream(enc, HEADER);
 	cr_assert_eq(dial9_enc_annotate(enc, s, 0, key, value), 0);
 	assert_stream(enc, HEADER, TICK_SCHEMA(0), 6, 0, 1, 0, 0, 0, 4, 0, 'u', 'n', 'i', 't', 2, 0,
 		      0, 0, 'u', 's');

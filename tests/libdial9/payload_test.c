@@ -190,6 +190,49 @@ Test(payload, members_with_parts_keep_them_apart)
 	dial9_schema_free(schema);
 }
 
+/* Bytes, text, stacks and inner lists of 20000 bytes each, ten times the buffer that an encoder begins with. */
+Test(payload, large_payloads_find_their_room)
+{
+	static uint8_t raw[20000], les[20000];
+	static char text[20000];
+	static struct dial9_str pairs[16][2];
+	struct dial9_value v[] = {
+		{ .type = DIAL9_BYTES, .str = { text, sizeof(text) } },
+		{ .type = DIAL9_STRING, .str = { text, sizeof(text) } },
+		{ .type = DIAL9_STACK, .stack = { les, sizeof(les) / 8 } },
+		{ .type = DIAL9_LIST, .list = { raw, sizeof(raw), sizeof(raw) / 2 } },
+	};
+	struct maps in = { 1, { 0 }, { pairs, 1 }, { 0 }, { v, 1 } };
+	struct dial9_event_type type = { 0 };
+	struct dial9_schema *schema;
+	struct dial9_enc *enc;
+	size_t i, n, want;
+
+	memset(text, 'x', sizeof(text));
+	for (i = 0; i < sizeof(raw); i += 2)
+		raw[i] = DIAL9_BOOL;
+	cr_assert_eq(maps_schema(&schema), 0);
+	type.schema = schema;
+	for (i = 0; i < 20; i++) {
+		enc = encoder(DIAL9_LEVEL_4);
+		in.l.values = &v[i % 4];
+		pairs[0][0] = (struct dial9_str){ text, i < 4 ? 0 : sizeof(text) * (i % 2) };
+		pairs[0][1] = (struct dial9_str){ text, i < 4 ? 0 : sizeof(text) * (i % 3 == 0) };
+		cr_assert_eq(maps_write(enc, &type, &in), 0);
+		/* Header, schema; presence, pairs, stack, list. */
+		want = 5 + 28 + 6 + 1 + 4 + 8 + pairs[0][0].len + pairs[0][1].len + 4 + 4 + 1 + 4 +
+		       sizeof(text);
+		enc_bytes(enc, &n);
+		cr_assert_eq(n, want, "%zu bytes, not %zu", n, want);
+		cr_assert_leq(dial9_enc_bytes(enc) + DIAL9_INLINE_SLACK,
+			      (size_t)(((struct dial9_enc_head *)enc)->limit -
+				       (const uint8_t *)dial9_enc_data(enc, &n)),
+			      "not beyond the buffer");
+		dial9_enc_free(enc);
+	}
+	dial9_schema_free(schema);
+}
+
 static void expect_refused(struct dial9_enc *enc, struct dial9_event_type *type,
 			   const struct dynamic *d, int err, const char *why)
 {

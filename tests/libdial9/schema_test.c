@@ -88,6 +88,8 @@ Test(schema, refuses_names_and_field_counts_over_65535)
 	for (i = 0; i < 65536; i++)
 		many[i] = (struct dial9_field){ "f", DIAL9_VARINT };
 	cr_assert_eq(dial9_schema_new("x", true, many, 65536, &s), -E2BIG);
+	cr_assert_eq(dial9_schema_new_n((struct dial9_str){ "x", 1 }, true, NULL, 65536, &s),
+		     -E2BIG);
 	cr_assert_eq(dial9_schema_new("x", true, many, 65535, &s), 0);
 	cr_assert_eq(dial9_schema_field_cnt(s), 65535);
 	dial9_schema_free(s);
