@@ -309,3 +309,44 @@ Test(trace, wrong_types_are_unknown_values)
 	dial9_schema_free(s);
 	finish(&f);
 }
+
+/* Another writer's types for the fields that we know by name. */
+Test(trace, numbers_of_a_role_are_read_from_any_type_that_has_one)
+{
+	static const struct dial9_field fields[] = {
+		{ "tid", DIAL9_I64 },
+		{ "pid", DIAL9_BOOL },
+		{ "cpu", DIAL9_U16 },
+		{ "value", DIAL9_STRING },
+		{ "count", DIAL9_U32 | DIAL9_OPTIONAL },
+	};
+	struct trace_event ev;
+	struct dial9_schema *s;
+	struct fixture f;
+	uint64_t v;
+
+	begin(&f);
+	cr_assert_eq(dial9_schema_new("Theirs", true, fields, 5, &s), 0);
+	cr_assert_eq(dial9_enc_begin(f.m.enc, s, 7), 0);
+	dial9_enc_put_i64(f.m.enc, -2);
+	dial9_enc_put_bool(f.m.enc, true);
+	dial9_enc_put_u64(f.m.enc, 515);
+	dial9_enc_put_str(f.m.enc, "12", 2);
+	dial9_enc_put_none(f.m.enc);
+	cr_assert_eq(dial9_enc_end(f.m.enc), 0);
+	open_trace(&f);
+	next(&f, TRACE_OTHER, &ev);
+	cr_assert(trace_u64(&ev, ROLE_TID, &v));
+	cr_assert_eq((int64_t)v, -2);
+	cr_assert(trace_u64(&ev, ROLE_PID, &v));
+	cr_assert_eq(v, 1);
+	cr_assert(trace_u64(&ev, ROLE_CPU, &v));
+	cr_assert_eq(v, 515);
+	cr_assert_not(trace_u64(&ev, ROLE_VALUE, &v), "a text is no number");
+	cr_assert_not(trace_u64(&ev, ROLE_COUNT, &v), "absent");
+	cr_assert_not(trace_u64(&ev, ROLE_FLAGS, &v), "no such field");
+	cr_assert_eq(trace_u64_or(&ev, ROLE_VALUE, 9), 9);
+	cr_assert_eq(trace_u64_or(&ev, ROLE_CPU, 9), 515);
+	dial9_schema_free(s);
+	finish(&f);
+}

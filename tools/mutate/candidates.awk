@@ -61,13 +61,14 @@ function swap(s, from, to,	at, col) {
 	}
 }
 
-function numbers(s,	col, n, to) {
+function numbers(s,	col, n, to, behind) {
 	col = 0
 	while (match(substr(s, col + 1), /[^A-Za-z0-9_.](0x[0-9a-f]+|[0-9]+)/)) {
 		n = substr(s, col + RSTART + 1, RLENGTH - 1)
 		to = n == "0" ? "1" : n == "1" ? "0" : "(" n " + 1)"
-		# A suffix would stand behind the bracket.
-		if (substr(s, col + RSTART + RLENGTH, 1) !~ /[uUlLA-Za-z_.]/ || length(to) == 1)
+		behind = substr(s, col + RSTART + RLENGTH, 1)
+		# A suffix would stand behind the bracket; an array of one more changes nothing.
+		if ((behind !~ /[A-Za-z_.]/ || length(to) == 1) && !(behind == "]" && to ~ /\+/))
 			candidate(col + RSTART + 1, RLENGTH - 1, to)
 		col += RSTART + RLENGTH - 1
 	}
