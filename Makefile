@@ -50,10 +50,14 @@ SRCS_symbol := $(addprefix user/symbol/, \
 	budget.c busguard.c demangle.c dwabbrev.c dwfile.c dwindex.c dwinfo.c dwline.c dwrange.c \
 	dwunit.c elfimg.c minidebug.c perfmap.c plt.c ranges.c slicesort.c symbolizer.c symopen.c symtab.c \
 	symworker.c unpack.c)
+# Processes that open and read files for the recorder.
+SRCS_symbol += $(addprefix user/symbol/, \
+	openers.c sandbox.c spawner.c symbroker.c symmodule.c symproto.c workers.c)
 SRCS_record := $(addprefix user/record/, \
 	capture.c early_records.c emit.c event.c eventset.c frames.c invoker.c launch.c maps.c merge.c \
 	proc_reader.c realtime.c recorder.c ring.c sink.c snapshot.c stacks.c status.c targets.c \
 	tasks.c tasks_truth.c texts.c translate.c)
+SRCS_record += user/record/build_ids.c
 SRCS_trace := $(addprefix user/trace/, \
 	layout.c names.c parts.c reader.c source.c tp_symbols.c trace.c value.c)
 SRCS_profile := $(addprefix user/profile/, \
@@ -102,6 +106,7 @@ TESTS := $(addprefix tests/, \
 		import_test.c layout_test.c open_spans_test.c scan_test.c) \
 	$(addprefix formats/tonbandgeraet/, encoding_test.c event_test.c export_test.c \
 		format_test.c import_test.c))
+TESTS += $(addprefix tests/symbol/, sandbox_test.c symproto_test.c)
 TESTS_ROOT := $(addprefix tests/bpf/, \
 	fault_elf_test.c fault_maps_test.c fault_storm_test.c \
 	command_test.c events_test.c generic_test.c loss_test.c perf_test.c sample_test.c \

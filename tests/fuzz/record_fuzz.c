@@ -158,7 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		load_events();
 	memcpy(bytes, data, producer);
 	if (dial9_enc_new(NULL, &enc) || emit_new(enc, false, &emit) ||
-	    frames_new(emit, NULL, &frames))
+	    frames_new(emit, NULL, false, &frames))
 		abort();
 	tasks = tasks_new(true);
 	add_task(tasks);

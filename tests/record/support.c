@@ -134,7 +134,7 @@ void rig_init(struct rig *rig)
 	*rig = (struct rig){ 0 };
 	cr_assert_eq(dial9_enc_new(NULL, &rig->enc), 0);
 	cr_assert_eq(emit_new(rig->enc, false, &rig->emit), 0);
-	cr_assert_eq(frames_new(rig->emit, NULL, &rig->frames), 0);
+	cr_assert_eq(frames_new(rig->emit, NULL, false, &rig->frames), 0);
 	rig->tasks = tasks_new(true);
 	rig->stacks = stacks_new(rig->frames);
 	rig->translate = translate_new(&(struct translate_cfg){

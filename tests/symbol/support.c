@@ -71,7 +71,9 @@ void open_path(struct opened *o, const char *path, const char *debug_root, size_
 	int fd, err;
 
 	snprintf(o->path, sizeof(o->path), "%s", path);
-	o->where = (struct symopen_where){ .path = o->path, .debug_root = debug_root };
+	o->where = (struct symopen_where){ .path = o->path,
+					   .checked = true,
+					   .debug_root = debug_root };
 	fd = symopen_file(&o->where, SYMOPEN_HERE);
 	cr_assert_geq(fd, 0, "%s: %d", path, fd);
 	err = symbolizer_open(fd, NULL, 0, &cfg, &o->sym);

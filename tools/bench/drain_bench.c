@@ -115,7 +115,7 @@ static void set_up(struct bench *b)
 
 	if (tracefs_open(&fd) || eventset_new(fd, &cfg, &b->events) ||
 	    dial9_enc_new(&opts, &b->enc) || emit_new(b->enc, false, &b->emit) ||
-	    frames_new(b->emit, NULL, &b->frames))
+	    frames_new(b->emit, NULL, false, &b->frames))
 		exit(1);
 	b->tasks = tasks_new(false);
 	b->stacks = stacks_new(b->frames);

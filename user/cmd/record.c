@@ -39,6 +39,7 @@ struct record_opts {
 	uint32_t hz;
 	int switch_stacks;
 	bool names;
+	uint64_t names_wait_ns;
 	const char *output;
 	int spec;
 	uint64_t ring_bytes;
@@ -113,6 +114,11 @@ static const struct opt record_table[] = {
 	  .kind = OPT_NOT,
 	  .off = AT(names),
 	  .help = "do not look up functions of user code" },
+	{ .name = "names-wait",
+	  .kind = OPT_DURATION,
+	  .off = AT(names_wait_ns),
+	  .arg = "SEC",
+	  .help = "wait so long at the end for names that keep coming (default 10)" },
 
 	{ .name = "output",
 	  .key = 'o',
@@ -307,6 +313,7 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 		.hz = o->hz,
 		.switch_stacks = switch_stacks(o),
 		.no_names = !o->names,
+		.names_wait_ns = o->names_wait_ns,
 		.output = o->output,
 		.duration_ns = o->duration_ns,
 		.ring_bytes = power_of_two(o->ring_bytes),
@@ -343,6 +350,7 @@ int cmd_record(int argc, char **argv)
 		.samples = true,
 		.inherit = true,
 		.names = true,
+		.names_wait_ns = 10000000000ULL,
 		.switch_stacks = STACKS_DEFAULT,
 		.output = CMD_DEFAULT_FILE,
 		.ring_bytes = 4 << 20,

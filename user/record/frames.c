@@ -8,7 +8,7 @@
  * mapping alone tells.
  *
  * Kernel names are looked up here, since the table is at hand; those of user code are asked of the
- * worker and written when they come back.
+ * broker and written when they come back.
  */
 #include "record/frames.h"
 
@@ -27,13 +27,13 @@
 #include "base/strtab.h"
 #include "kernel/kallsyms.h"
 #include "kernel/perf_side.h"
+#include "record/build_ids.h"
 #include "record/emit.h"
 #include "record/tasks.h"
-#include "symbol/symbolizer.h"
-#include "symbol/symworker.h"
+#include "symbol/symbroker.h"
 
 /* Distinct places in user code: a program that makes them up must not take the machine's memory. */
-enum { NAMED_MAX = 2 << 20 };
+enum { NAMED_MAX = 2 << 20, UNNAMED_TOLD_MAX = 5 };
 
 /* A BPF image loaded after kallsyms was read. */
 struct image {
@@ -44,7 +44,9 @@ struct image {
 
 struct frames {
 	struct emit *emit;
-	struct symworker *worker;
+	struct symbroker *broker;
+	bool names;
+	struct build_ids *build_ids;
 	const struct kallsyms *kallsyms;
 	struct strtab keys; /* of modules: the id is the key's number plus one */
 	struct hmap named; /* frames that were given to naming */
@@ -57,12 +59,14 @@ struct frames {
 	uint32_t generation; /* of the kernel's part */
 };
 
-int frames_new(struct emit *emit, struct symworker *worker, struct frames **out)
+int frames_new(struct emit *emit, struct symbroker *broker, bool names, struct frames **out)
 {
 	struct frames *f = xcalloc(1, sizeof(*f));
 
 	f->emit = emit;
-	f->worker = worker;
+	f->broker = broker;
+	f->names = broker && names;
+	f->build_ids = build_ids_new(broker);
 	strtab_init(&f->keys);
 	*out = f;
 	return 0;
@@ -88,20 +92,25 @@ void frames_free(struct frames *f)
 	for (i = 0; i < f->image_cnt; i++)
 		free(f->images[i].name);
 	free(f->images);
+	build_ids_free(f->build_ids);
 	strtab_fini(&f->keys);
 	hmap_fini(&f->named);
 	hmap_fini(&f->kernel_ids);
 	free(f);
 }
 
-/* The id of a module, 0 when there are too many; *fresh when it was not known. */
+/*
+ * The id of a module, 0 when there are too many; *fresh when it was not known. dev and inode tell
+ * files apart whose build-id is not known.
+ */
 static uint32_t module_id(struct frames *f, const char *path, const void *build_id, size_t sz,
-			  uint64_t serial, bool *fresh)
+			  uint64_t dev, uint64_t inode, bool *fresh)
 {
 	struct buf key = { 0 };
 	uint32_t before = f->keys.cnt, id;
 
-	buf_add(&key, &serial, sizeof(serial));
+	buf_add(&key, &dev, sizeof(dev));
+	buf_add(&key, &inode, sizeof(inode));
 	buf_add(&key, build_id, sz);
 	buf_addch(&key, '\0');
 	buf_addstr(&key, path);
@@ -111,37 +120,11 @@ static uint32_t module_id(struct frames *f, const char *path, const void *build_
 	return id <= PROF_FRAME_MODULE_MAX ? id : 0;
 }
 
-/* The file behind a mapping that /proc listed, while its process still lives. */
-static void read_build_id(const struct process *proc, struct map *m)
+static void tell_broker(struct frames *f, const struct process *proc, const struct map *m,
+			bool vdso)
 {
-	uint8_t id[SYMBOLIZER_BUILD_ID_MAX];
-	char path[PATH_MAX + 64];
-	size_t sz = 0;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", proc->pid,
-		 (unsigned long long)m->start, (unsigned long long)m->end);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0) {
-		snprintf(path, sizeof(path), "/proc/%u/root%s", proc->pid, m->path);
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	}
-	if (fd < 0)
-		fd = open(m->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return;
-	if (!symbolizer_build_id(fd, id, &sz) && sz <= sizeof(m->build_id)) {
-		memcpy(m->build_id, id, sz);
-		m->build_id_sz = sz;
-	}
-	close(fd);
-}
-
-static void ask_worker_about(struct frames *f, const struct process *proc, const struct map *m,
-			     bool vdso)
-{
-	const struct symworker_module module = {
-		.kind = vdso ? SYMWORKER_VDSO : SYMWORKER_ELF,
+	const struct symbroker_module module = {
+		.kind = vdso ? SYMBROKER_VDSO : SYMBROKER_ELF,
 		.pid = proc->pid,
 		.path = m->path,
 		.map_start = m->start,
@@ -150,8 +133,8 @@ static void ask_worker_about(struct frames *f, const struct process *proc, const
 		.build_id_sz = m->build_id_sz,
 	};
 
-	if (f->worker)
-		symworker_add_module(f->worker, m->module_id, &module);
+	if (f->names)
+		symbroker_add_module(f->broker, m->module_id, &module);
 }
 
 /* perf and /proc have different names for what has none. */
@@ -166,18 +149,25 @@ static void find_module(struct frames *f, const struct process *proc, struct map
 	enum prof_module_kind kind = file ? PROF_MODULE_ELF :
 				     vdso ? PROF_MODULE_VDSO :
 					    PROF_MODULE_ANON;
-	uint64_t serial = kind == PROF_MODULE_ANON ? ++f->anon_serial : 0;
+	bool known;
 
-	if (file && !m->build_id_known)
-		read_build_id(proc, m);
+	if (file && !build_ids_find(f->build_ids, m))
+		build_ids_expect(f->build_ids, proc);
 	m->build_id_known = true;
-	m->module_id = module_id(f, m->path, m->build_id, m->build_id_sz, serial, &fresh);
+	known = m->build_id_sz || !file;
+	m->module_id = module_id(f, m->path, m->build_id, m->build_id_sz, known ? 0 : m->dev,
+				 kind == PROF_MODULE_ANON ? ++f->anon_serial :
+				 known			  ? 0 :
+							    m->inode,
+				 &fresh);
 	if (!fresh || !m->module_id)
 		return;
 	emit_module(f->emit, EMIT_NOW, m->module_id, module_path(m->path), m->build_id,
 		    m->build_id_sz, kind);
-	if (kind != PROF_MODULE_ANON)
-		ask_worker_about(f, proc, m, vdso);
+	if (kind == PROF_MODULE_ANON)
+		emit_module_status(f->emit, EMIT_NOW, m->module_id, PROF_STATUS_ANONYMOUS, NULL);
+	else
+		tell_broker(f, proc, m, vdso);
 }
 
 /* What the trace has to know of a mapping before a frame lies in it. */
@@ -212,11 +202,11 @@ static bool is_named(struct frames *f, uint64_t frame)
 
 static void name_user_frame(struct frames *f, uint64_t frame, uint32_t module_id, uint64_t off)
 {
-	if (!f->worker)
+	if (!f->names)
 		return;
 	if (f->named.cnt < NAMED_MAX) {
 		if (!is_named(f, frame))
-			symworker_ask(f->worker, module_id, off);
+			symbroker_ask(f->broker, module_id, off);
 	} else if (!f->names_over) {
 		f->names_over = true;
 		log_warn(
@@ -288,7 +278,7 @@ static uint32_t new_kernel_module(struct frames *f, const char *name, enum prof_
 	uint32_t id;
 	bool fresh;
 
-	id = module_id(f, name, build_id, sz, 0, &fresh);
+	id = module_id(f, name, build_id, sz, 0, 0, &fresh);
 	if (fresh && id)
 		emit_module(f->emit, EMIT_NOW, id, name, build_id, sz, kind);
 	return id;
@@ -406,11 +396,10 @@ void frames_side(struct frames *f, const struct perf_side *side)
 	};
 }
 
-/* ---- names from the worker ------------------------------------------------------------------------ */
+/* ---- what the broker says ------------------------------------------------------------------------- */
 
-static int write_name(void *ctx, const struct symworker_answer *answer)
+static int write_name(struct frames *f, const struct symbroker_answer *answer)
 {
-	struct frames *f = ctx;
 	const struct emit_symbol event = {
 		.addr = pack(answer->module_id, answer->offset),
 		.size = answer->size,
@@ -423,12 +412,92 @@ static int write_name(void *ctx, const struct symworker_answer *answer)
 		.base = pack(answer->module_id, answer->start),
 	};
 
-	if (answer->kind == SYMWORKER_MODULE)
-		return 0;
 	return emit_symbol(f->emit, &event);
+}
+
+static const char *status_word(enum symbroker_status status)
+{
+	static const char *const words[SYMBROKER_STATUS_CNT] = {
+		[SYMBROKER_NAMED] = PROF_STATUS_NAMED,
+		[SYMBROKER_STRIPPED] = PROF_STATUS_STRIPPED,
+		[SYMBROKER_GONE] = PROF_STATUS_GONE,
+		[SYMBROKER_REPLACED] = PROF_STATUS_REPLACED,
+		[SYMBROKER_DENIED] = PROF_STATUS_DENIED,
+		[SYMBROKER_NOT_ELF] = PROF_STATUS_NOT_ELF,
+		[SYMBROKER_GAVE_UP] = PROF_STATUS_GAVE_UP,
+		[SYMBROKER_CRASHED] = PROF_STATUS_CRASHED,
+		[SYMBROKER_HUNG] = PROF_STATUS_HUNG,
+		[SYMBROKER_NO_ANSWER] = PROF_STATUS_NO_ANSWER,
+		[SYMBROKER_PENDING] = PROF_STATUS_PENDING,
+	};
+
+	return words[status];
+}
+
+static int take_answer(void *ctx, const struct symbroker_answer *answer)
+{
+	struct frames *f = ctx;
+
+	switch (answer->kind) {
+	case SYMBROKER_NAME:
+	case SYMBROKER_FRAME:
+		return write_name(f, answer);
+	case SYMBROKER_MODULE:
+		build_ids_answer(f->build_ids, answer);
+		return 0;
+	case SYMBROKER_STATUS:
+		return emit_module_status(f->emit, EMIT_NOW, answer->module_id,
+					  status_word(answer->status), answer->detail);
+	}
+	return 0;
 }
 
 long frames_take_names(struct frames *f, size_t max)
 {
-	return f->worker ? symworker_take(f->worker, write_name, f, max) : 0;
+	return f->broker ? symbroker_take(f->broker, take_answer, f, max) : 0;
+}
+
+void frames_expect(struct frames *f, const struct process *proc)
+{
+	build_ids_expect(f->build_ids, proc);
+}
+
+/* ---- at the end ----------------------------------------------------------------------------------- */
+
+struct unnamed {
+	struct buf text;
+	size_t cnt;
+};
+
+/* Files that are as they are (stripped, gone) are no news at the end of a recording. */
+static int add_unnamed(void *ctx, const struct symbroker_answer *answer)
+{
+	static const char *const reasons[SYMBROKER_STATUS_CNT] = {
+		[SYMBROKER_GAVE_UP] = "takes too much",
+		[SYMBROKER_CRASHED] = "its reader crashed",
+		[SYMBROKER_HUNG] = "its reader hung",
+		[SYMBROKER_NO_ANSWER] = "its file system does not answer",
+		[SYMBROKER_PENDING] = "not waited for",
+	};
+	const char *reason = reasons[answer->status];
+	struct unnamed *u = ctx;
+
+	if (!reason || u->cnt++ >= UNNAMED_TOLD_MAX)
+		return 0;
+	buf_printf(&u->text, "%s%s (%s%s%s)", u->cnt > 1 ? ", " : "", answer->path, reason,
+		   *answer->detail ? ": " : "", answer->detail);
+	return 0;
+}
+
+void frames_tell_unnamed(struct frames *f)
+{
+	struct unnamed u = { 0 };
+
+	symbroker_each(f->broker, add_unnamed, &u);
+	if (u.cnt > UNNAMED_TOLD_MAX)
+		log_warn("record: without names, or without file and line: %s, and %zu more",
+			 buf_cstr(&u.text), u.cnt - UNNAMED_TOLD_MAX);
+	else if (u.cnt)
+		log_warn("record: without names, or without file and line: %s", buf_cstr(&u.text));
+	buf_free(&u.text);
 }

@@ -10,7 +10,7 @@ struct emit;
 struct kallsyms;
 struct perf_side;
 struct process;
-struct symworker;
+struct symbroker;
 
 /*
  * Addresses become frames of the trace, which are the same in every process and boot: kernel bit,
@@ -19,8 +19,11 @@ struct symworker;
  */
 struct frames;
 
-/* Both are borrowed. worker NULL: no names for user code. */
-int frames_new(struct emit *emit, struct symworker *worker, struct frames **out);
+/*
+ * Both are borrowed. broker NULL: neither names for user code nor build-ids of what is mapped
+ * already; names false: no names.
+ */
+int frames_new(struct emit *emit, struct symbroker *broker, bool names, struct frames **out);
 /* Borrowed. Without it the kernel's code has no names, and all of it is in module 0. */
 void frames_set_kallsyms(struct frames *f, const struct kallsyms *kallsyms);
 void frames_free(struct frames *f);
@@ -37,7 +40,16 @@ void frames_side(struct frames *f, const struct perf_side *side);
 /* Changes whenever an address of the kernel may have come to mean another frame. */
 uint32_t frames_generation(const struct frames *f);
 
-/* Writes at most max names that the worker has found since. Returns their number or -errno. */
+/* Asks for the build-ids of what a process has mapped, which is soon needed. */
+void frames_expect(struct frames *f, const struct process *proc);
+
+/*
+ * Writes at most max answers of the broker: names, and how naming modules went. Returns their number
+ * or -errno.
+ */
 long frames_take_names(struct frames *f, size_t max);
+
+/* Says in one line which modules the end of the recording leaves unnamed, and why. */
+void frames_tell_unnamed(struct frames *f);
 
 #endif

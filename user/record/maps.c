@@ -299,6 +299,11 @@ const struct map *maps_find(const struct maps *maps, uint64_t addr)
 	return m && m->start <= addr ? m : NULL;
 }
 
+const struct map *maps_next(const struct maps *maps, uint64_t addr)
+{
+	return map_at(maps->table, lower(maps->table, addr));
+}
+
 struct map *maps_edit(struct maps *maps, uint64_t addr)
 {
 	struct pos pos = lower(maps->table, addr);

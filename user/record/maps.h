@@ -21,7 +21,8 @@ struct map {
 	uint64_t announced; /* serial of the process that its ProcMapsEntry was written for; 0: none */
 	uint8_t build_id[PERF_BUILD_ID_MAX];
 	uint8_t build_id_sz;
-	bool build_id_known; /* the kernel said it, even if it is empty */
+	bool build_id_known; /* even if it is empty */
+	uint64_t dev, inode; /* of a file that /proc listed; 0: not known */
 	uint32_t module_id; /* 0: not looked up yet */
 };
 
@@ -57,7 +58,9 @@ void maps_free(struct maps *maps);
 bool maps_insert(struct maps *maps, const struct map *m);
 /* The mapping that addr lies in, borrowed until the next change; NULL when there is none. */
 const struct map *maps_find(const struct maps *maps, uint64_t addr);
-/* The same, to set what is known of it: module_id, announced, build-id. */
+/* The first mapping that ends behind addr, borrowed likewise; NULL when there is none. */
+const struct map *maps_next(const struct maps *maps, uint64_t addr);
+/* The same as maps_find(), to set what is known of it: module_id, announced, build-id. */
 struct map *maps_edit(struct maps *maps, uint64_t addr);
 /* dst becomes what src is, at no cost until one of them changes. Both are of the same table. */
 void maps_copy(struct maps *dst, const struct maps *src);

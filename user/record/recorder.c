@@ -4,7 +4,7 @@
  *
  * One thread drains: on a timer, since a wakeup for each record would cost the recorded programs
  * many times what the record does. Each pass takes what is older than a few milliseconds, in order
- * of time, writes it, adds names that the symbol worker has found meanwhile, and flushes: what the
+ * of time, writes it, adds names that have been found meanwhile, and flushes: what the
  * file holds is complete up to the last pass.
  *
  * The kernel's symbol table takes about as long to read as everything else until the start, so it is
@@ -45,7 +45,7 @@
 #include "record/targets.h"
 #include "record/tasks.h"
 #include "record/translate.h"
-#include "symbol/symworker.h"
+#include "symbol/symbroker.h"
 
 #define MS_NS 1000000ULL
 
@@ -59,8 +59,10 @@ enum {
 	PROGRESS_TICKS = 10,
 	FIRST_TYPE_ID = 256,
 	POLLFDS_MAX = 64,
-	NAMES_WAIT_S = 60,
+	IDENTIFY_MS = 500,
+	BROKER_STEPS = 16, /* between two ticks */
 	NAMES_STEP_MS = 50,
+	NAMES_SILENT_MS = 1000,
 	NAMES_TELL_MS = 300,
 	RUSH_PART = 8,
 	FILLING_PART = 16,
@@ -79,8 +81,9 @@ struct recorder {
 	pthread_t kallsyms_thread;
 	bool kallsyms_loading;
 	bool kallsyms_done; /* set by the thread */
+	bool identified; /* build-ids are not waited for any longer */
 	struct early_records *early; /* what comes until then */
-	struct symworker *worker;
+	struct symbroker *broker;
 	struct dial9_enc *enc;
 	struct emit *emit;
 	struct proc_reader *proc_reader; /* NULL: none */
@@ -191,17 +194,19 @@ static int prepare_encoder(struct recorder *r)
 		.level = r->cfg->pooled_stacks ? DIAL9_LEVEL_4 : DIAL9_LEVEL_3,
 		.first_type_id = FIRST_TYPE_ID,
 	};
-	const struct symworker_cfg worker_cfg = { 0 };
 	int err;
 
 	err = dial9_enc_new(&opts, &r->enc);
 	if (!err)
 		err = emit_new(r->enc, r->cfg->pooled_stacks, &r->emit);
-	if (!err && !r->cfg->no_names)
-		err = symworker_new(&worker_cfg, &r->worker);
 	if (err)
 		log_error("record: cannot start: %s", strerror(-err));
 	return err;
+}
+
+static void expect_process(const struct process *proc, void *ctx)
+{
+	frames_expect(ctx, proc);
 }
 
 static int prepare_translation(struct recorder *r)
@@ -211,9 +216,10 @@ static int prepare_translation(struct recorder *r)
 	size_t side_cnt, ring_cnt;
 	int err;
 
-	err = frames_new(r->emit, r->worker, &r->frames);
+	err = frames_new(r->emit, r->broker, !r->cfg->no_names, &r->frames);
 	if (err)
 		return err;
+	tasks_each_process(r->tasks, expect_process, r->frames);
 	r->stacks = stacks_new(r->frames);
 	r->translate = translate_new(&(struct translate_cfg){
 		.enc = r->enc,
@@ -228,11 +234,24 @@ static int prepare_translation(struct recorder *r)
 	return 0;
 }
 
+/* First of all, while there is one thread, little memory and no open file that they would inherit. */
+static int prepare_helpers(struct recorder *r)
+{
+	const struct symbroker_cfg cfg = { 0 };
+	int err = symbroker_new(&cfg, &r->broker);
+
+	if (err)
+		log_error("record: cannot fork: %s", strerror(-err));
+	return err;
+}
+
 static int prepare(struct recorder *r)
 {
 	int err;
 
 	err = check_privileges();
+	if (!err)
+		err = prepare_helpers(r);
 	if (!err)
 		err = prepare_targets(r);
 	if (!err)
@@ -247,7 +266,7 @@ static int prepare(struct recorder *r)
 	if (err)
 		return err;
 	/* What recording waits for at its start does not wait for its turn. Threads inherit this, so the
-	 * command and the symbol worker are made before. */
+	 * command and the helper processes are made before. */
 	realtime_begin(&r->realtime, &r->cfg->realtime);
 	return prepare_capture(r);
 }
@@ -382,6 +401,18 @@ static int on_side(void *ctx, const struct perf_side *side)
 	return status_side_lost(r->status, side);
 }
 
+/*
+ * What early records refer to: the kernel's symbols, and the build-ids of what is mapped; those are
+ * not waited for long.
+ */
+static bool is_prepared(struct recorder *r)
+{
+	if (!symbroker_identifying(r->broker) ||
+	    clock_mono_ns() - r->start_ns > IDENTIFY_MS * MS_NS)
+		r->identified = true;
+	return r->identified && __atomic_load_n(&r->kallsyms_done, __ATOMIC_ACQUIRE);
+}
+
 /* Waits for the kernel's symbols, if it has to, and goes through what was kept for want of them. */
 static int release_early(struct recorder *r, const struct merge_sink *sink)
 {
@@ -398,7 +429,7 @@ static int release_early(struct recorder *r, const struct merge_sink *sink)
 }
 
 /*
- * Everything older than *mark, then what names there are. Ends earlier when that takes longer than
+ * What names there are, then everything older than *mark. Ends earlier when that takes longer than
  * until the deadline (CLOCK_MONOTONIC, ns), and *mark is then how far it came.
  */
 static int drain(struct recorder *r, uint64_t *mark, uint64_t deadline)
@@ -407,8 +438,10 @@ static int drain(struct recorder *r, uint64_t *mark, uint64_t deadline)
 	uint64_t now;
 	long n = 0;
 
-	if (__atomic_load_n(&r->kallsyms_done, __ATOMIC_ACQUIRE))
-		n = release_early(r, &sink);
+	symbroker_step(r->broker);
+	n = frames_take_names(r->frames, NAMES_MAX);
+	if (n >= 0)
+		n = is_prepared(r) ? release_early(r, &sink) : 0;
 	if (n)
 		return n;
 	do {
@@ -418,10 +451,9 @@ static int drain(struct recorder *r, uint64_t *mark, uint64_t deadline)
 	} while (n == PASS_MAX && now < deadline);
 	if (n == PASS_MAX)
 		*mark = merge_reached(r->merge);
-	if (n >= 0)
-		n = frames_take_names(r->frames, NAMES_MAX);
 	if (n < 0)
 		return n;
+	symbroker_step(r->broker);
 	if (!r->early)
 		tasks_expire(r->tasks, *mark);
 	return 0;
@@ -466,19 +498,29 @@ static bool in_a_rush(struct recorder *r)
 	return is_filled(r, RUSH_PART);
 }
 
-/* Until the next tick, or until something ends. */
+/* Until the next tick, or until something ends; the broker's processes do not wait that long. */
 static void wait_tick(struct recorder *r, uint64_t now)
 {
-	struct pollfd fds[POLLFDS_MAX];
-	size_t cnt = targets_pollfds(r->targets, fds, POLLFDS_MAX);
-	uint64_t left = (in_a_rush(r) ? RUSH_MS : TICK_MS) * MS_NS,
+	struct pollfd fds[POLLFDS_MAX + 1];
+	size_t cnt = targets_pollfds(r->targets, fds + 1, POLLFDS_MAX);
+	uint64_t until = now + (in_a_rush(r) ? RUSH_MS : TICK_MS) * MS_NS,
 		 end = r->start_ns + r->cfg->duration_ns;
+	int steps = BROKER_STEPS, ready = 1;
 	struct timespec ts;
 
-	if (r->cfg->duration_ns && end > now && end - now < left)
-		left = end - now;
-	ts = (struct timespec){ .tv_nsec = left };
-	ppoll(fds, cnt == 1 ? cnt : 0, &ts, NULL);
+	if (r->cfg->duration_ns && end > now && end < until)
+		until = end;
+	fds[0].events = POLLIN;
+	while (now < until && ready == 1) {
+		fds[0].fd = steps-- > 0 ? symbroker_fd(r->broker) : -1;
+		ts = (struct timespec){ .tv_nsec = until - now };
+		ready = ppoll(fds, cnt == 1 ? 2 : 1, &ts, NULL);
+		if (ready > 0 && !fds[0].revents)
+			return;
+		if (ready > 0)
+			symbroker_step(r->broker);
+		now = clock_mono_ns();
+	}
 }
 
 static void report_progress(struct recorder *r, uint64_t now, unsigned int tick)
@@ -516,34 +558,46 @@ static int record_until_over(struct recorder *r)
 
 /* ---- finish ------------------------------------------------------------------------------------- */
 
-/* Names may take a while for large programs; what is there is written meanwhile. */
+/* Names may take a while for large programs; they are waited for as long as some keep coming. */
 static int finish_names(struct recorder *r)
 {
-	uint64_t start = clock_mono_ns(), now;
+	uint64_t start = clock_mono_ns(), now = start, heard = start;
+	uint64_t answered = symbroker_answered(r->broker);
 	bool told = !r->cfg->waiting;
-	long n;
+	long n = 0;
 
-	if (!r->worker)
-		return 0;
-	do {
-		now = clock_mono_ns();
+	symbroker_hurry(r->broker);
+	while (n >= 0 && !symbroker_idle(r->broker) && now - start < r->cfg->names_wait_ns &&
+	       now - heard < NAMES_SILENT_MS * MS_NS && *r->cfg->stop < 2) {
 		if (!told && now - start > NAMES_TELL_MS * MS_NS) {
 			r->cfg->waiting(r->cfg->progress_ctx);
 			told = true;
 		}
-		symworker_finish(r->worker, now + NAMES_STEP_MS * MS_NS);
-		do {
-			n = frames_take_names(r->frames, NAMES_MAX);
-		} while (n == NAMES_MAX);
-		if (n < 0)
-			return n;
-	} while (!symworker_idle(r->worker) && now - start < NAMES_WAIT_S * 1000 * MS_NS &&
-		 *r->cfg->stop < 2);
-	r->result->names_cut = !symworker_idle(r->worker);
-	if (r->result->names_cut)
-		log_warn("record: some functions stay without file and line: the recording did not "
-			 "wait for them");
-	return 0;
+		symbroker_wait(r->broker, now + NAMES_STEP_MS * MS_NS);
+		n = frames_take_names(r->frames, NAMES_MAX);
+		now = clock_mono_ns();
+		if (answered != symbroker_answered(r->broker))
+			heard = now;
+		answered = symbroker_answered(r->broker);
+	}
+	r->result->names_cut = !symbroker_idle(r->broker);
+	symbroker_close_questions(r->broker);
+	while (n >= 0 && !symbroker_idle(r->broker))
+		n = frames_take_names(r->frames, NAMES_MAX);
+	frames_tell_unnamed(r->frames);
+	return n < 0 ? n : 0;
+}
+
+/* A recording may be over before what it waits for is there. */
+static int finish_identifying(struct recorder *r)
+{
+	long n = 0;
+
+	while (n >= 0 && !is_prepared(r)) {
+		symbroker_wait(r->broker, clock_mono_ns() + NAMES_STEP_MS * MS_NS);
+		n = frames_take_names(r->frames, NAMES_MAX);
+	}
+	return n < 0 ? n : 0;
 }
 
 static void check_balance(const struct status_totals *t)
@@ -562,8 +616,10 @@ static int finish(struct recorder *r)
 
 	capture_stop(r->capture);
 	join_kallsyms(r);
+	err = finish_identifying(r);
 	now = clock_mono_ns();
-	err = drain(r, &now, UINT64_MAX);
+	if (!err)
+		err = drain(r, &now, UINT64_MAX);
 	if (!err)
 		err = finish_names(r);
 	if (!err)
@@ -589,7 +645,6 @@ static void cleanup(struct recorder *r)
 	translate_free(r->translate);
 	stacks_free(r->stacks);
 	frames_free(r->frames);
-	symworker_free(r->worker);
 	proc_reader_free(r->proc_reader);
 	tasks_free(r->tasks);
 	emit_free(r->emit);
@@ -601,6 +656,7 @@ static void cleanup(struct recorder *r)
 	eventset_free(r->events);
 	if (r->tracefs_fd >= 0)
 		close(r->tracefs_fd);
+	symbroker_free(r->broker);
 }
 
 int recorder_run(const struct recorder_cfg *cfg, struct recorder_result *out)

@@ -33,6 +33,7 @@ struct recorder_cfg {
 	uint32_t hz;
 	uint32_t switch_stacks; /* enum prof_stacks */
 	bool no_names;
+	uint64_t names_wait_ns; /* for names, at the end, at most */
 
 	/* where to, how long */
 	const char *output;

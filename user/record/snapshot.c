@@ -45,6 +45,8 @@ static int add_map(const struct proc_map *pm, void *ctx)
 		.start = pm->start,
 		.end = pm->end,
 		.pgoff = pm->pgoff,
+		.dev = (uint64_t)pm->dev_major << 32 | pm->dev_minor,
+		.inode = pm->inode,
 		.path_off = add_text(s, pm->path, pm->path_len),
 	};
 	return 0;

@@ -11,6 +11,7 @@
 struct snapshot_map {
 	uint64_t start, end;
 	uint64_t pgoff; /* bytes */
+	uint64_t dev, inode; /* as in struct map */
 	size_t path_off;
 };
 

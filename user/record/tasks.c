@@ -337,6 +337,8 @@ static void side_mmap(struct tasks *t, const struct perf_side *side)
 		.pgoff = side->pgoff,
 		.build_id_sz = side->build_id_sz,
 		.build_id_known = side->build_id_sz != 0,
+		.dev = (uint64_t)side->maj << 32 | side->min,
+		.inode = side->ino,
 	};
 
 	if (!(side->prot & PROT_EXEC) || !proc || m.end < m.start)
@@ -445,4 +447,15 @@ void tasks_each(struct tasks *t, uint32_t pid, void (*fn)(struct task *task, voi
 	while (hmap_next(&t->by_tid, &pos, &key, &value))
 		if (((struct task *)value)->proc->pid == pid)
 			fn(value, ctx);
+}
+
+void tasks_each_process(const struct tasks *t, void (*fn)(const struct process *proc, void *ctx),
+			void *ctx)
+{
+	uint64_t key;
+	void *value;
+	size_t pos = 0;
+
+	while (hmap_next(&t->by_pid, &pos, &key, &value))
+		fn(value, ctx);
 }

@@ -169,6 +169,8 @@ static void apply_maps(struct tasks *t, struct process *proc, const struct snaps
 			.start = s->maps[i].start,
 			.end = s->maps[i].end,
 			.pgoff = s->maps[i].pgoff,
+			.dev = s->maps[i].dev,
+			.inode = s->maps[i].inode,
 			.path = texts_get(t->texts, path, strlen(path)),
 		};
 

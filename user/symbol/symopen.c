@@ -15,13 +15,22 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "symbol/symproto.h"
+
 #define DEBUG_ROOT "/usr/lib/debug"
+
+enum { SEND_TRIES = 10, SEND_PAUSE_MS = 10 };
 
 /* fd is an O_PATH one and is closed. */
 static int reopen_regular(int fd)
@@ -44,29 +53,50 @@ static int reopen_regular(int fd)
 	return out;
 }
 
-static int open_plain(const char *path)
+static int open_from(int dir, const char *path, uint64_t resolve)
 {
-	int fd = open(path, O_PATH | O_CLOEXEC);
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = resolve };
+	int fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
 
 	return fd < 0 ? -errno : reopen_regular(fd);
+}
+
+static int open_plain(const char *path)
+{
+	return open_from(AT_FDCWD, path, RESOLVE_NO_MAGICLINKS);
 }
 
 /* path as a process with that root directory would resolve it. */
 static int open_in_root(const char *root, const char *path)
 {
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	int dir, fd, err;
+	int dir, fd;
 
 	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return -errno;
-	fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
-	err = -errno;
+	fd = open_from(dir, path, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 	close(dir);
-	return fd < 0 ? err : reopen_regular(fd);
+	return fd;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+	struct stat sa, sb;
+
+	return !stat(a, &sa) && !stat(b, &sb) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
+/* A path means the same to us as to a process with our root directory and our mounts. */
+static bool may_look_here(const struct symopen_where *where)
+{
+	char root[32], mounts[32];
+	struct stat st;
+
+	snprintf(root, sizeof(root), "/proc/%d/root", where->pid);
+	if (!where->pid || (stat(root, &st) && (errno == ENOENT || errno == ESRCH)))
+		return where->checked;
+	snprintf(mounts, sizeof(mounts), "/proc/%d/ns/mnt", where->pid);
+	return same_file(root, "/") && same_file(mounts, "/proc/self/ns/mnt");
 }
 
 int symopen_file(const struct symopen_where *where, enum symopen_place place)
@@ -79,14 +109,14 @@ int symopen_file(const struct symopen_where *where, enum symopen_place place)
 			return -ENOENT;
 		snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, where->pid,
 			 where->map_start, where->map_end);
-		return open_plain(path);
+		return open_from(AT_FDCWD, path, 0);
 	case SYMOPEN_ROOT:
 		if (!where->pid || !where->path || where->path[0] != '/')
 			return -ENOENT;
 		snprintf(path, sizeof(path), "/proc/%d/root", where->pid);
 		return open_in_root(path, where->path);
 	case SYMOPEN_HERE:
-		if (!where->path || where->path[0] != '/')
+		if (!where->path || where->path[0] != '/' || !may_look_here(where))
 			return -ENOENT;
 		return open_plain(where->path);
 	case SYMOPEN_PLACE_CNT:
@@ -180,4 +210,116 @@ int symopen_debug(void *ctx, const struct symbolizer_want *want)
 		return open_altlink(where, want);
 	}
 	return -EINVAL;
+}
+
+/* ---- as a process ------------------------------------------------------------------------------- */
+
+/* The next place that has a file; *place becomes that, or the last one. */
+static int open_next(const struct symopen_where *where, uint32_t *place)
+{
+	int err = -ENOENT, fd;
+
+	for (; *place < SYMOPEN_PLACE_CNT; ++*place) {
+		fd = symopen_file(where, *place);
+		if (fd >= 0)
+			return fd;
+		if (fd != -ENOENT && fd != -ESRCH)
+			err = fd;
+	}
+	return err;
+}
+
+static int open_asked(const struct symproto_msg *m, uint32_t *place)
+{
+	const struct symopen_where where = {
+		.pid = m->pid,
+		.path = m->text,
+		.map_start = m->offset,
+		.map_end = m->offset + m->size,
+		.checked = m->build_id_sz > 0,
+	};
+	struct symbolizer_want want = {
+		.name = m->more,
+		.build_id = m->build_id,
+		.build_id_sz = m->build_id_sz,
+	};
+
+	switch (m->what) {
+	case SYMPROTO_WANT_BUILD_ID:
+		want.kind = SYMBOLIZER_WANT_BUILD_ID;
+		return symopen_debug((void *)&where, &want);
+	case SYMPROTO_WANT_DEBUGLINK:
+		want.kind = SYMBOLIZER_WANT_DEBUGLINK;
+		return m->more ? symopen_debug((void *)&where, &want) : -EINVAL;
+	case SYMPROTO_WANT_ALTLINK:
+		want.kind = SYMBOLIZER_WANT_ALTLINK;
+		return m->more ? symopen_debug((void *)&where, &want) : -EINVAL;
+	case SYMPROTO_ELF:
+	case SYMPROTO_IDENTIFY:
+		return open_next(&where, place);
+	case SYMPROTO_VDSO:
+	case SYMPROTO_WHAT_END:
+		break;
+	}
+	return -EINVAL;
+}
+
+/*
+ * As long as others of our user have too many descriptors on their way, ours cannot be sent
+ * (ETOOMANYREFS). That passes, or the answer is the error.
+ */
+static int send_result(int sock, struct symproto_msg *result, int fd)
+{
+	struct buf packet = { 0 };
+	int tries, err = 0;
+
+	symproto_put(&packet, result);
+	for (tries = 0; tries < SEND_TRIES; tries++) {
+		err = symproto_send(sock, &packet, fd, 0);
+		if (err != -ETOOMANYREFS || fd < 0)
+			break;
+		poll(NULL, 0, SEND_PAUSE_MS);
+	}
+	if (err == -ETOOMANYREFS) {
+		result->error = err;
+		buf_clear(&packet);
+		symproto_put(&packet, result);
+		err = symproto_send(sock, &packet, -1, 0);
+	}
+	buf_free(&packet);
+	return err;
+}
+
+static int answer(int sock, const struct symproto_msg *m)
+{
+	struct symproto_msg result = { .kind = SYMPROTO_RESULT, .id = m->id, .depth = m->depth };
+	int fd = open_asked(m, &result.depth), err;
+
+	result.error = fd < 0 ? fd : 0;
+	err = send_result(sock, &result, fd);
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+void symopen_serve(int sock)
+{
+	char *packet = xmalloc(SYMPROTO_PACKET_MAX);
+	struct symproto_msg m;
+	ssize_t n;
+	size_t pos;
+	int fd, ret;
+
+	prctl(PR_SET_NAME, "d9-opener");
+	while ((n = symproto_receive(sock, packet, &fd, 0)) > 0) {
+		pos = 0;
+		do {
+			ret = symproto_get(packet, n, &pos, SYMPROTO_TO_OPENER, &m);
+			if (ret == 1 && answer(sock, &m))
+				ret = -EPIPE;
+		} while (ret == 1);
+		if (ret)
+			break;
+	}
+	free(packet);
 }

@@ -2,6 +2,7 @@
 #ifndef D9_SYMBOL_SYMOPEN_H
 #define D9_SYMBOL_SYMOPEN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -13,6 +14,7 @@ struct symopen_where {
 	pid_t pid; /* 0 = no process known */
 	const char *path;
 	uint64_t map_start, map_end; /* both 0 = not known */
+	bool checked; /* who asks knows the file's build-id and will look */
 	const char *debug_root; /* NULL = /usr/lib/debug */
 };
 
@@ -20,7 +22,11 @@ struct symopen_where {
 enum symopen_place {
 	SYMOPEN_MAP_FILES, /* /proc/PID/map_files/...: the very file, even when it was deleted */
 	SYMOPEN_ROOT, /* the path as the process sees it */
-	SYMOPEN_HERE, /* the path as we see it */
+	/*
+	 * the path as we see it: when the process sees the same, or is gone and the file will be
+	 * checked
+	 */
+	SYMOPEN_HERE,
 	SYMOPEN_PLACE_CNT,
 };
 
@@ -30,6 +36,12 @@ enum symopen_place {
  * (-ENOENT also when the place makes no sense for this module).
  */
 int symopen_file(const struct symopen_where *where, enum symopen_place place);
+
+/*
+ * The life of an opener process: answers SYMPROTO_OPEN on sock, one at a time, until the other end
+ * is gone. A file system that never answers keeps it for ever, and nobody else.
+ */
+void symopen_serve(int sock);
 
 /* A symbolizer_open_fn; ctx is a const struct symopen_where *. */
 int symopen_debug(void *ctx, const struct symbolizer_want *want);

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* A process that is confined and then tries what it must not be able to do. */
+#include "symbol/sandbox.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+TestSuite(sandbox, .timeout = 60);
+
+/* What attempt() returned in a confined child, or 128 and the signal that ended it. */
+static int confined(int (*attempt)(void), bool filter)
+{
+	int sock[2], status;
+	pid_t pid;
+
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sock), 0);
+	pid = fork();
+	if (!pid) {
+		if (sandbox_detach(sock[1]) || sandbox_drop_all() || (filter && sandbox_filter()))
+			_exit(99);
+		_exit(attempt());
+	}
+	close(sock[1]);
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	close(sock[0]);
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int do_nothing(void)
+{
+	return 7;
+}
+
+static int do_open(void)
+{
+	return open("/etc/passwd", O_RDONLY) < 0 ? 1 : 0;
+}
+
+static int do_socket(void)
+{
+	return socket(AF_INET, SOCK_STREAM, 0) < 0 ? 1 : 0;
+}
+
+static int do_connect(void)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+
+	return connect(0, (struct sockaddr *)&sa, sizeof(sa)) ? 1 : 0;
+}
+
+static int do_exec(void)
+{
+	char *argv[] = { "/bin/true", NULL }, *envp[] = { NULL };
+
+	return execve(argv[0], argv, envp) ? 1 : 0;
+}
+
+static int do_ptrace(void)
+{
+	return ptrace(PTRACE_ATTACH, getppid(), 0, 0) ? 1 : 0;
+}
+
+static int do_fork(void)
+{
+	return fork() < 0 ? 1 : 0;
+}
+
+static int do_kill(void)
+{
+	return syscall(SYS_kill, 1, 0) ? 1 : 0;
+}
+
+static int do_executable_memory(void)
+{
+	return mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+			       MAP_FAILED ?
+		       1 :
+		       0;
+}
+
+static int do_make_executable(void)
+{
+	void *p = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return mprotect(p, 4096, PROT_READ | PROT_EXEC) ? 1 : 0;
+}
+
+static int do_write(void)
+{
+	return write(3, "x", 1) < 0 ? 1 : 0;
+}
+
+static int do_process_vm(void)
+{
+	return syscall(SYS_process_vm_readv, 1, NULL, 0, NULL, 0, 0) < 0 ? 1 : 0;
+}
+
+static int do_open_by_handle(void)
+{
+	return syscall(SYS_open_by_handle_at, 0, NULL, 0) < 0 ? 1 : 0;
+}
+
+static int do_io_uring(void)
+{
+	return syscall(425, 1, NULL) < 0 ? 1 : 0;
+}
+
+static int do_keep_priority(void)
+{
+	return setpriority(PRIO_PROCESS, 0, -5) ? 1 : 0;
+}
+
+Test(sandbox, every_way_out_is_the_end_of_the_process)
+{
+	static const struct {
+		const char *what;
+		int (*attempt)(void);
+	} attempts[] = {
+		{ "open", do_open },
+		{ "socket", do_socket },
+		{ "connect", do_connect },
+		{ "execve", do_exec },
+		{ "ptrace", do_ptrace },
+		{ "fork", do_fork },
+		{ "kill", do_kill },
+		{ "mmap of code", do_executable_memory },
+		{ "mprotect to code", do_make_executable },
+		{ "write", do_write },
+		{ "process_vm_readv", do_process_vm },
+		{ "open_by_handle_at", do_open_by_handle },
+		{ "io_uring_setup", do_io_uring },
+		{ "setpriority", do_keep_priority },
+	};
+	size_t i;
+
+	cr_assert_eq(confined(do_nothing, true), 7);
+	for (i = 0; i < sizeof(attempts) / sizeof(attempts[0]); i++)
+		cr_expect_eq(confined(attempts[i].attempt, true), 128 + SIGSYS, "%s",
+			     attempts[i].what);
+}
+
+#ifdef __x86_64__
+/* The same kernel by another door: system calls by their 32-bit numbers. */
+static int do_other_architecture(void)
+{
+	long ret;
+
+	/* getpid */
+	__asm__ volatile("int $0x80" : "=a"(ret) : "a"(20) : "memory");
+	return ret > 0 ? 0 : 1;
+}
+
+Test(sandbox, another_architecture_is_the_end_as_well)
+{
+	cr_expect_geq(confined(do_other_architecture, true), 128);
+}
+#endif
+
+/* What reading files takes still works. */
+static int do_work(void)
+{
+	char *p = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct stat st;
+	char *text;
+
+	if (p == MAP_FAILED || fstat(0, &st) || mprotect(p, 4096, PROT_READ))
+		return 1;
+	text = malloc(3 << 20);
+	if (!text)
+		return 2;
+	memset(text, 1, 3 << 20);
+	text = realloc(text, 30 << 20);
+	free(text);
+	return munmap(p, 1 << 20) ? 3 : 0;
+}
+
+Test(sandbox, work_goes_on)
+{
+	cr_expect_eq(confined(do_work, true), 0);
+}
+
+/* The walls behind the filter, each by itself. */
+static int look_around(void)
+{
+	struct rlimit core, file;
+	int cap;
+
+	if (open("/", O_RDONLY | O_DIRECTORY) >= 0)
+		return 1;
+	if (open("/etc/passwd", O_RDONLY) >= 0 || !access("/proc/self", F_OK))
+		return 2;
+	if (geteuid() != 65534 || getegid() != 65534 || getgroups(0, NULL) || setuid(0) == 0)
+		return 3;
+	for (cap = 0; prctl(PR_CAPBSET_READ, cap) >= 0; cap++)
+		if (prctl(PR_CAPBSET_READ, cap) == 1)
+			return 4;
+	if (prctl(PR_GET_DUMPABLE) != 0 || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
+		return 5;
+	if (getrlimit(RLIMIT_CORE, &core) || core.rlim_max || getrlimit(RLIMIT_FSIZE, &file) ||
+	    file.rlim_max)
+		return 6;
+	return 0;
+}
+
+Test(sandbox, without_the_filter_there_is_nothing_to_reach)
+{
+	if (geteuid())
+		cr_skip_test("needs root: becomes nobody in an empty root directory");
+	cr_expect_eq(confined(look_around, false), 0);
+}
+
+static int open_as_opener(pid_t other)
+{
+	char path[32];
+
+	if (sandbox_keep_opening())
+		return 1;
+	snprintf(path, sizeof(path), "/proc/%d/maps", other);
+	if (open("/etc/shadow", O_RDONLY) < 0 || open(path, O_RDONLY) < 0)
+		return 2;
+	if (!setuid(65534) || !chroot("/") || prctl(PR_CAPBSET_READ, CAP_SYS_ADMIN) != 0)
+		return 3;
+	return 0;
+}
+
+/* Those who open files keep what that takes: files and mappings of any user. */
+Test(sandbox, openers_read_and_do_nothing_else)
+{
+	int ready[2], status;
+	pid_t pid, other;
+	char c;
+
+	if (geteuid())
+		cr_skip_test("needs root: has capabilities to give up");
+	cr_assert_eq(pipe(ready), 0);
+	other = fork();
+	if (!other) {
+		if (!setresuid(1234, 1234, 1234) && write(ready[1], "", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	cr_assert_eq(read(ready[0], &c, 1), 1);
+	pid = fork();
+	if (!pid)
+		_exit(open_as_opener(other));
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%x", status);
+	kill(other, SIGKILL);
+	waitpid(other, NULL, 0);
+}
+
+Test(sandbox, only_the_socket_stays_open)
+{
+	int sock[2], fds[8], status, i;
+	pid_t pid;
+
+	for (i = 0; i < 8; i++)
+		fds[i] = open("/dev/null", O_RDONLY);
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sock), 0);
+	pid = fork();
+	if (!pid) {
+		if (sandbox_detach(sock[1]))
+			_exit(1);
+		for (i = 3; i < 100; i++)
+			if (i != sock[1] && fcntl(i, F_GETFD) >= 0)
+				_exit(2);
+		_exit(fcntl(sock[1], F_GETFD) < 0);
+	}
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%x", status);
+	for (i = 0; i < 8; i++)
+		close(fds[i]);
+	close(sock[0]);
+	close(sock[1]);
+}

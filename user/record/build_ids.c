@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * build_ids.c - files by path, device and inode, and what has been heard of them
+ *
+ * A path alone may be another file in each container, and a number of an inode is used again when
+ * its file is gone; both together are one file as long as it is mapped.
+ */
+#include "record/build_ids.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/strtab.h"
+#include "prof_events.h"
+#include "record/maps.h"
+#include "record/tasks.h"
+#include "symbol/symbroker.h"
+
+/* Above the ids of modules, since the broker has one space of ids. */
+#define FIRST_ID (PROF_FRAME_MODULE_MAX + 1)
+
+enum { FILES_MAX = 65536 };
+
+struct file {
+	bool answered;
+	uint8_t sz;
+	uint8_t build_id[PERF_BUILD_ID_MAX];
+};
+
+struct build_ids {
+	struct symbroker *broker;
+	struct strtab keys;
+	struct file *files; /* by the number of its key */
+	size_t cap;
+};
+
+struct build_ids *build_ids_new(struct symbroker *broker)
+{
+	struct build_ids *b = xcalloc(1, sizeof(*b));
+
+	b->broker = broker;
+	strtab_init(&b->keys);
+	return b;
+}
+
+void build_ids_free(struct build_ids *b)
+{
+	if (!b)
+		return;
+	strtab_fini(&b->keys);
+	free(b->files);
+	free(b);
+}
+
+static bool is_unknown_file(const struct map *m)
+{
+	return !m->build_id_known && m->inode && maps_is_file(m->path);
+}
+
+static void make_key(const struct map *m, struct buf *key)
+{
+	buf_add(key, &m->dev, sizeof(m->dev));
+	buf_add(key, &m->inode, sizeof(m->inode));
+	buf_addstr(key, m->path);
+}
+
+static void expect(struct build_ids *b, uint32_t pid, const struct map *m)
+{
+	const struct symbroker_module module = {
+		.kind = SYMBROKER_IDENTIFY,
+		.pid = pid,
+		.path = m->path,
+		.map_start = m->start,
+		.map_end = m->end,
+	};
+	struct buf key = { 0 };
+	uint32_t before = b->keys.cnt, idx;
+
+	make_key(m, &key);
+	idx = before < FILES_MAX ? strtab_add(&b->keys, buf_cstr(&key), key.len) : before;
+	buf_free(&key);
+	if (b->keys.cnt == before)
+		return;
+	b->files = array_reserve(b->files, &b->cap, b->keys.cnt, sizeof(*b->files));
+	memset(&b->files[idx], 0, sizeof(b->files[idx]));
+	if (symbroker_add_module(b->broker, FIRST_ID + idx, &module))
+		b->files[idx].answered = true;
+}
+
+void build_ids_expect(struct build_ids *b, const struct process *proc)
+{
+	const struct map *m;
+	uint64_t addr = 0;
+
+	if (!b->broker)
+		return;
+	while ((m = maps_next(&proc->maps, addr))) {
+		if (is_unknown_file(m))
+			expect(b, proc->pid, m);
+		addr = m->end;
+	}
+}
+
+bool build_ids_find(struct build_ids *b, struct map *m)
+{
+	struct buf key = { 0 };
+	uint32_t idx;
+
+	if (!is_unknown_file(m))
+		return true;
+	make_key(m, &key);
+	idx = strtab_find(&b->keys, buf_cstr(&key), key.len);
+	buf_free(&key);
+	if (idx == UINT32_MAX || !b->files[idx].answered)
+		return false;
+	m->build_id_sz = b->files[idx].sz;
+	memcpy(m->build_id, b->files[idx].build_id, m->build_id_sz);
+	m->build_id_known = true;
+	return true;
+}
+
+/* Longer ones than the kernel's are none to us: nothing could be compared to them. */
+void build_ids_answer(struct build_ids *b, const struct symbroker_answer *answer)
+{
+	uint32_t idx = answer->module_id - FIRST_ID;
+	struct file *f;
+
+	if (answer->module_id < FIRST_ID || idx >= b->keys.cnt)
+		return;
+	f = &b->files[idx];
+	f->answered = true;
+	f->sz = answer->build_id_sz <= sizeof(f->build_id) ? answer->build_id_sz : 0;
+	if (f->sz)
+		memcpy(f->build_id, answer->build_id, f->sz);
+}

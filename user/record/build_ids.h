@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_RECORD_BUILD_IDS_H
+#define D9_RECORD_BUILD_IDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct map;
+struct process;
+struct symbroker;
+struct symbroker_answer;
+
+/*
+ * The build-ids of files that /proc listed as mapped: the kernel says them of new mappings, and of
+ * those that were there before it takes a look into the file. That is the broker's to do, so each
+ * file is asked about once, as early as can be, and its build-id is there some time later, or not.
+ */
+struct build_ids;
+
+/* broker is borrowed; NULL: nothing is ever known. Never fails. */
+struct build_ids *build_ids_new(struct symbroker *broker);
+void build_ids_free(struct build_ids *b);
+
+/* Asks about all files that a process has mapped and that are not known. */
+void build_ids_expect(struct build_ids *b, const struct process *proc);
+
+/*
+ * Fills in m's build-id and returns true when all that can be known of it is known by now.
+ */
+bool build_ids_find(struct build_ids *b, struct map *m);
+
+/* Takes the broker's answer to what was asked here. */
+void build_ids_answer(struct build_ids *b, const struct symbroker_answer *answer);
+
+#endif

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Processes that can do nothing but what they were made for.
+ *
+ * Several walls stand behind each other, since each has its gaps: the user's number decides whom it
+ * may signal and trace, capabilities what it may override, the root directory and landlock which
+ * files it may name, the filter which parts of the kernel it can reach at all.
+ *
+ * The user is nobody, never the one behind sudo: processes of the same user may signal each other,
+ * and trace each other in some configurations, and the programs that are recorded are often his.
+ */
+#include "symbol/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef CAP_CHECKPOINT_RESTORE
+#define CAP_CHECKPOINT_RESTORE 40
+#endif
+
+#define NOBODY 65534
+#define CAP_LAST_POSSIBLE 63
+/* Files count as well as memory: a limit on runaway growth, not on what is used. */
+#define ADDRESS_SPACE_MAX (32ull << 30)
+#define FILES_MAX 2048
+
+#ifdef __SANITIZE_ADDRESS__
+#define WITH_ASAN 1
+#else
+#define WITH_ASAN 0
+#endif
+
+/* ---- descriptors and signals -------------------------------------------------------------------- */
+
+/* Standard error stays where a sanitizer writes its findings to it. */
+static int null_standard_files(void)
+{
+	int fd = open("/dev/null", O_RDWR), i;
+
+	if (fd < 0)
+		return -errno;
+	for (i = 0; i <= STDERR_FILENO; i++)
+		if ((i != STDERR_FILENO || !WITH_ASAN) && fd != i && dup2(fd, i) < 0)
+			return -errno;
+	if (fd > STDERR_FILENO)
+		close(fd);
+	return 0;
+}
+
+static int close_others(int keep)
+{
+	if ((keep > 3 && close_range(3, keep - 1, 0)) || close_range(keep + 1, ~0U, 0))
+		return -errno;
+	return 0;
+}
+
+/* A recording that is told to end still wants its names: its helpers end when it lets go of them. */
+int sandbox_detach(int keep)
+{
+	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
+	pid_t parent = getppid();
+	sigset_t none;
+	size_t i;
+	int err;
+
+	for (i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		signal(ignored[i], SIG_IGN);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	setsid();
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL))
+		return -errno;
+	if (getppid() != parent)
+		return -ESRCH;
+	err = null_standard_files();
+	return err ? err : close_others(keep);
+}
+
+/* ---- capabilities ------------------------------------------------------------------------------- */
+
+static uint64_t own_caps(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { 0 };
+
+	if (syscall(SYS_capget, &head, data))
+		return 0;
+	return data[0].effective | (uint64_t)data[1].effective << 32;
+}
+
+static int set_caps(uint64_t caps)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	const struct __user_cap_data_struct data[2] = {
+		{ .effective = caps, .permitted = caps },
+		{ .effective = caps >> 32, .permitted = caps >> 32 },
+	};
+
+	return syscall(SYS_capset, &head, data) ? -errno : 0;
+}
+
+/* No exec gives back what is not in the bounding set; without CAP_SETPCAP there is nothing to drop. */
+static void drop_bounding_set(uint64_t keep)
+{
+	int cap;
+
+	for (cap = 0; cap <= CAP_LAST_POSSIBLE; cap++)
+		if (!(keep >> cap & 1) && prctl(PR_CAPBSET_DROP, cap))
+			return;
+}
+
+static int reduce_caps(uint64_t keep)
+{
+	uint64_t caps = own_caps();
+
+	drop_bounding_set(keep);
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -errno;
+	return set_caps(caps & keep);
+}
+
+/* ---- files -------------------------------------------------------------------------------------- */
+
+/*
+ * The directory of a process's descriptors is empty and cannot be filled once that process is gone:
+ * a child that shares our root directory changes it to its own and ends.
+ */
+static int empty_root(void)
+{
+	pid_t pid;
+	int status;
+
+	if (!(own_caps() >> CAP_SYS_CHROOT & 1))
+		return 0;
+	pid = syscall(SYS_clone, CLONE_FS | SIGCHLD, 0, 0, 0, 0);
+	if (pid < 0)
+		return -errno;
+	if (!pid)
+		_exit(chroot("/proc/self/fdinfo") || chdir("/"));
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return status ? -EACCES : 0;
+}
+
+/* As of the fourth version also for TCP, as of the sixth for abstract sockets and signals. */
+static void forbid_files(void)
+{
+	struct {
+		uint64_t fs, net, scoped;
+	} rules = { 0 };
+	int abi, fd;
+	size_t sz;
+
+	abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	if (abi < 1)
+		return;
+	rules.fs = (1u << (abi >= 5 ? 16 : abi >= 3 ? 15 : abi >= 2 ? 14 : 13)) - 1;
+	rules.net = abi >= 4 ? 3 : 0;
+	rules.scoped = abi >= 6 ? 3 : 0;
+	sz = abi >= 6 ? 24 : abi >= 4 ? 16 : 8;
+	fd = syscall(SYS_landlock_create_ruleset, &rules, sz, 0);
+	if (fd < 0)
+		return;
+	syscall(SYS_landlock_restrict_self, fd, 0);
+	close(fd);
+}
+
+/* ---- user and bounds ---------------------------------------------------------------------------- */
+
+static int become_nobody(void)
+{
+	uint64_t caps = own_caps();
+
+	if (!(caps >> CAP_SETUID & 1) || !(caps >> CAP_SETGID & 1))
+		return 0;
+	/* a user namespace may have no such user */
+	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+	    setresuid(NOBODY, NOBODY, NOBODY))
+		return errno == EINVAL || errno == EPERM ? 0 : -errno;
+	return 0;
+}
+
+static void set_limit(int which, rlim_t max)
+{
+	const struct rlimit limit = { max, max };
+
+	setrlimit(which, &limit);
+}
+
+/* Leaving SCHED_IDLE counts as taking a better nice value, for which there must be room. */
+static void set_limits(void)
+{
+	set_limit(RLIMIT_NICE, 1);
+	set_limit(RLIMIT_CORE, 0);
+	set_limit(RLIMIT_FSIZE, 0);
+	set_limit(RLIMIT_NOFILE, FILES_MAX);
+	if (!WITH_ASAN)
+		set_limit(RLIMIT_AS, ADDRESS_SPACE_MAX);
+}
+
+/* Whoever grows is the first to go when memory runs out. */
+static void offer_to_oom_killer(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (write(fd, "1000", 4) < 0)
+		errno = 0;
+	close(fd);
+}
+
+int sandbox_drop_all(void)
+{
+	int err;
+
+	offer_to_oom_killer();
+	set_limits();
+	err = empty_root();
+	if (err)
+		return err;
+	drop_bounding_set(0);
+	err = become_nobody();
+	if (!err)
+		err = reduce_caps(0);
+	if (err)
+		return err;
+	forbid_files();
+	/* a change of user takes both back */
+	if (prctl(PR_SET_DUMPABLE, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL))
+		return -errno;
+	return 0;
+}
+
+/* /proc/PID/map_files, through which deleted files are reached, takes the last of these. */
+int sandbox_keep_opening(void)
+{
+	int err = reduce_caps(1ull << CAP_SYS_PTRACE | 1ull << CAP_DAC_READ_SEARCH |
+			      1ull << CAP_CHECKPOINT_RESTORE);
+
+	if (err)
+		return err;
+	set_limit(RLIMIT_CORE, 0);
+	set_limit(RLIMIT_FSIZE, 0);
+	return prctl(PR_SET_DUMPABLE, 0) ? -errno : 0;
+}
+
+/* ---- system calls ------------------------------------------------------------------------------- */
+
+#if defined(__x86_64__)
+#define ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCH AUDIT_ARCH_AARCH64
+#else
+#error "the system call filter does not know this machine"
+#endif
+#define X32_BIT 0x40000000
+
+#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define LOAD_ARG(n) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[n]))
+#define RETURN(what) BPF_STMT(BPF_RET | BPF_K, what)
+#define ALLOW(name) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), RETURN(SECCOMP_RET_ALLOW)
+/* Not done, and no reason to die: a library looks whether there is something. */
+#define DENY(name)                                                                                 \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), RETURN(SECCOMP_RET_ERRNO | ENOENT)
+/* Only while none of these bits is in the argument's lower half. */
+#define ALLOW_WITHOUT(name, n, bits)                                                               \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOAD_ARG(n),                        \
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1),                                  \
+		RETURN(SECCOMP_RET_KILL_PROCESS), RETURN(SECCOMP_RET_ALLOW)
+/* Only with this value in the argument's lower half. */
+#define ALLOW_WITH(name, n, value)                                                                 \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOAD_ARG(n),                        \
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0),                                  \
+		RETURN(SECCOMP_RET_KILL_PROCESS), RETURN(SECCOMP_RET_ALLOW)
+
+static const struct sock_filter filter_code[] = {
+	LOAD(arch),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0),
+	RETURN(SECCOMP_RET_KILL_PROCESS),
+	LOAD(nr),
+	BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1),
+	RETURN(SECCOMP_RET_KILL_PROCESS),
+	ALLOW(recvmsg),
+	ALLOW(sendmsg),
+	ALLOW(pread64),
+	ALLOW(read),
+	ALLOW(lseek),
+	ALLOW(fstat),
+	ALLOW(dup),
+	ALLOW(close),
+	ALLOW(munmap),
+	ALLOW(mremap),
+	ALLOW(madvise),
+	ALLOW(brk),
+	ALLOW(futex),
+	ALLOW(clock_gettime),
+	ALLOW(getrusage),
+	ALLOW(getrandom),
+	ALLOW(rt_sigreturn),
+	ALLOW(rt_sigprocmask),
+	ALLOW(ppoll),
+#ifdef SYS_poll
+	ALLOW(poll),
+#endif
+	ALLOW(restart_syscall),
+	ALLOW(exit_group),
+	ALLOW(sysinfo), /* qsort() asks how much it may take */
+#ifdef SYS_readlink
+	DENY(readlink), /* libdw asks for the name of the file */
+#endif
+	DENY(readlinkat),
+#if WITH_ASAN
+	ALLOW(sigaltstack),
+	ALLOW(rt_sigaction),
+	ALLOW(getpid),
+	ALLOW(gettid),
+	ALLOW(sched_yield),
+	ALLOW(prlimit64),
+#endif
+	/* each of these reloads what ALLOW compares, or ends */
+	ALLOW_WITH(write, 0, STDERR_FILENO),
+	ALLOW_WITH(newfstatat, 3, AT_EMPTY_PATH),
+	ALLOW_WITH(fcntl, 1, F_GETFL),
+	ALLOW_WITHOUT(mmap, 2, PROT_EXEC),
+	ALLOW_WITHOUT(mprotect, 2, PROT_EXEC),
+	RETURN(SECCOMP_RET_KILL_PROCESS),
+};
+
+int sandbox_filter(void)
+{
+	const struct sock_fprog prog = {
+		.len = sizeof(filter_code) / sizeof(filter_code[0]),
+		.filter = (struct sock_filter *)filter_code,
+	};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog))
+		return -errno;
+	return 0;
+}

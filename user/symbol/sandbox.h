@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_SYMBOL_SANDBOX_H
+#define D9_SYMBOL_SANDBOX_H
+
+/*
+ * Ways for a process to give up what it can do. All are for processes that were just forked, have
+ * one thread, and end by _exit(). All return 0 or -errno; after an error the process must end.
+ */
+
+/*
+ * First of all: closes every descriptor but keep, with /dev/null as the standard ones, ends the
+ * part in the terminal's signals, and dies with its parent.
+ */
+int sandbox_detach(int keep);
+
+/*
+ * For those who read what strangers wrote: user nobody where we may become it, no capability and no
+ * way to one, an empty root directory, no file that could be opened, written or executed, bounds on
+ * memory. What a kernel does not have, or the caller may not do, is left out.
+ */
+int sandbox_drop_all(void);
+
+/* For those who open files: keeps the capabilities that this takes, and nothing else. */
+int sandbox_keep_opening(void);
+
+/*
+ * The last step of a process that reads strangers' files: from here on only what reading given
+ * descriptors, memory and a socket take; the kernel kills it for any other system call.
+ */
+int sandbox_filter(void);
+
+#endif /* D9_SYMBOL_SANDBOX_H */

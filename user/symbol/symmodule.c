@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A module's questions: an array whose first part is with the worker, and a queue of modules that
+ * have something for it. A module is in a queue once at most, and at its end when it comes back, so
+ * that modules take turns.
+ */
+#include "symbol/symmodule.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+
+/* Root's processes have little in common, those of another user have him. */
+static uint64_t owner_of(pid_t pid)
+{
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	if (stat(path, &st) || !st.st_uid)
+		return 1ull << 32 | (uint32_t)pid;
+	return st.st_uid;
+}
+
+struct symmodule *symmodule_new(uint32_t id, const struct symbroker_module *module)
+{
+	struct symmodule *m = xcalloc(1, sizeof(*m));
+
+	m->id = id;
+	m->kind = module->kind;
+	m->pid = module->pid;
+	m->owner = owner_of(m->pid);
+	m->path = xstrdup(module->path ? module->path : "");
+	m->map_start = module->map_start;
+	m->map_end = module->map_end;
+	m->build_id_sz = module->build_id_sz;
+	if (m->build_id_sz)
+		memcpy(m->build_id, module->build_id, m->build_id_sz);
+	return m;
+}
+
+void symmodule_free(struct symmodule *m)
+{
+	free(m->sides[SYMWORKER_NAMES].offsets);
+	free(m->sides[SYMWORKER_LINES].offsets);
+	free(m->path);
+	free(m);
+}
+
+enum symbroker_status symmodule_open_failure(int error)
+{
+	switch (-error) {
+	case ESTALE:
+		return SYMBROKER_REPLACED;
+	case EACCES:
+	case EPERM:
+		return SYMBROKER_DENIED;
+	case ENOEXEC:
+	case EINVAL:
+		return SYMBROKER_NOT_ELF;
+	case ETIMEDOUT:
+	case EBUSY:
+		return SYMBROKER_NO_ANSWER;
+	default:
+		return SYMBROKER_GONE;
+	}
+}
+
+struct symbroker_answer symmodule_status_answer(const struct symmodule *m)
+{
+	return (struct symbroker_answer){
+		.kind = SYMBROKER_STATUS,
+		.module_id = m->id,
+		.status = m->status,
+		.detail = m->detail,
+		.path = m->path,
+	};
+}
+
+void symmodule_enqueue(struct symmodule_queue *q, struct symmodule *m)
+{
+	struct symmodule_side *s = &m->sides[q->role];
+	bool more = s->cnt > s->sent_cnt && s->sent_cnt < SYMMODULE_SENT_MAX;
+
+	if (s->queued || !s->cnt ||
+	    !(s->state == SYMMODULE_CLOSED || (s->state == SYMMODULE_OPEN && more)))
+		return;
+	s->queued = true;
+	s->next = NULL;
+	if (q->last)
+		q->last->sides[q->role].next = m;
+	else
+		q->first = m;
+	q->last = m;
+}
+
+struct symmodule *symmodule_dequeue(struct symmodule_queue *q)
+{
+	struct symmodule *m = q->first;
+
+	if (!m)
+		return NULL;
+	q->first = m->sides[q->role].next;
+	if (!q->first)
+		q->last = NULL;
+	m->sides[q->role].queued = false;
+	return m;
+}
+
+void symmodule_add_question(struct symmodule_queue *q, struct symmodule *m, uint64_t offset)
+{
+	struct symmodule_side *s = &m->sides[q->role];
+
+	if (s->state == SYMMODULE_FAILED || m->broken)
+		return;
+	s->offsets = array_reserve(s->offsets, &s->cap, s->cnt + 1, sizeof(*s->offsets));
+	s->offsets[s->cnt++] = offset;
+	q->questions++;
+	symmodule_enqueue(q, m);
+}
+
+static void free_offsets(struct symmodule_side *s)
+{
+	free(s->offsets);
+	s->offsets = NULL;
+	s->cnt = s->cap = s->sent_cnt = 0;
+}
+
+void symmodule_drop_questions(struct symmodule_queue *q, struct symmodule *m)
+{
+	struct symmodule_side *s = &m->sides[q->role];
+
+	q->questions -= s->cnt;
+	q->sent -= s->sent_cnt;
+	free_offsets(s);
+}
+
+void symmodule_drop_unsent(struct symmodule_queue *q, struct symmodule *m)
+{
+	struct symmodule_side *s = &m->sides[q->role];
+
+	q->questions -= s->cnt - s->sent_cnt;
+	s->cnt = s->sent_cnt;
+}
+
+bool symmodule_find_sent(const struct symmodule_side *s, uint64_t offset, size_t *at)
+{
+	for (*at = 0; *at < s->sent_cnt; ++*at)
+		if (s->offsets[*at] == offset)
+			return true;
+	return false;
+}
+
+void symmodule_remove_sent(struct symmodule_queue *q, struct symmodule *m, size_t at)
+{
+	struct symmodule_side *s = &m->sides[q->role];
+
+	s->offsets[at] = s->offsets[--s->sent_cnt];
+	s->offsets[s->sent_cnt] = s->offsets[--s->cnt];
+	q->questions--;
+	q->sent--;
+	if (!s->cnt)
+		free_offsets(s);
+}

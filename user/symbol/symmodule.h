@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_SYMBOL_SYMMODULE_H
+#define D9_SYMBOL_SYMMODULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "symbol/symbroker.h"
+#include "symbol/symworker.h"
+
+/* A module as the broker knows it, and what is to be asked about it; for symbroker.c only. */
+
+#define SYMMODULE_SENT_MAX 64 /* questions of one module that a worker has */
+
+enum symmodule_state {
+	SYMMODULE_CLOSED,
+	SYMMODULE_OPENING, /* an opener has it */
+	SYMMODULE_SENT, /* the worker has it */
+	SYMMODULE_OPEN,
+	SYMMODULE_FAILED, /* not to be tried again */
+};
+
+/* What one worker knows of it. */
+struct symmodule_side {
+	enum symmodule_state state;
+	uint32_t place; /* enum symopen_place, where to look next */
+	int error; /* of the places before */
+	uint64_t *offsets; /* the first sent_cnt are with the worker */
+	size_t cnt, cap, sent_cnt;
+	unsigned int wants, frames; /* since it was opened; since the last DONE */
+	bool queued;
+	struct symmodule *next; /* in the queue */
+};
+
+struct symmodule {
+	uint32_t id;
+	enum symbroker_kind kind;
+	pid_t pid;
+	uint64_t owner; /* whose file systems it may be on */
+	char *path;
+	uint64_t map_start, map_end;
+	uint8_t build_id[SYMBOLIZER_BUILD_ID_MAX];
+	size_t build_id_sz;
+	uint64_t used;
+	bool broken; /* it was some worker's end: nothing more is asked about it */
+	bool has_symtab, has_dwarf, symtab_known, dwarf_known;
+	enum symbroker_status status;
+	char detail[80];
+	struct symmodule_side sides[SYMWORKER_ROLE_CNT];
+};
+
+/* All modules of one worker: those with something to send, in turn, and sums. */
+struct symmodule_queue {
+	enum symworker_role role;
+	struct symmodule *first, *last;
+	size_t questions; /* not done */
+	size_t sent; /* of those, with the worker */
+};
+
+struct symmodule *symmodule_new(uint32_t id, const struct symbroker_module *module);
+void symmodule_free(struct symmodule *m);
+
+/* What becomes of a module whose file could not be had because of this -errno. */
+enum symbroker_status symmodule_open_failure(int error);
+/* Its status as an answer, which borrows from it. */
+struct symbroker_answer symmodule_status_answer(const struct symmodule *m);
+
+/* Puts m into the queue if there is something that can be done for it. */
+void symmodule_enqueue(struct symmodule_queue *q, struct symmodule *m);
+/* The first in turn, taken out, or NULL. */
+struct symmodule *symmodule_dequeue(struct symmodule_queue *q);
+
+void symmodule_add_question(struct symmodule_queue *q, struct symmodule *m, uint64_t offset);
+/* Drops all, or those that were not sent yet. */
+void symmodule_drop_questions(struct symmodule_queue *q, struct symmodule *m);
+void symmodule_drop_unsent(struct symmodule_queue *q, struct symmodule *m);
+
+/* Where among the sent questions this one is; false when it is none of them. */
+bool symmodule_find_sent(const struct symmodule_side *s, uint64_t offset, size_t *at);
+void symmodule_remove_sent(struct symmodule_queue *q, struct symmodule *m, size_t at);
+
+#endif /* D9_SYMBOL_SYMMODULE_H */
