@@ -152,15 +152,19 @@ static struct dwindex_source source_of(const struct dwinfo *dw, const struct dwu
 	};
 }
 
-/* Adds the ranges of the unit that was listed last. */
+/* Adds the ranges of the unit that was listed last, of which some may be left. */
 static int add_unit_ranges(struct dwinfo *dw)
 {
-	size_t idx = dw->units.cnt - 1;
-	struct dwindex_source src = source_of(dw, &dw->units.units[idx]);
+	struct dwindex_source src;
 	uint64_t lo, hi;
+	size_t idx;
 	int err;
 
-	while (dw->in_range && dwrange_next(&dw->listing, &dw->units, src.unit, &lo, &hi)) {
+	if (!dw->in_range)
+		return 0;
+	idx = dw->units.cnt - 1;
+	src = source_of(dw, &dw->units.units[idx]);
+	while (dwrange_next(&dw->listing, &dw->units, src.unit, &lo, &hi)) {
 		if (dwindex_is_code(&src, lo, hi)) {
 			err = ranges_add(&dw->unit_ranges, lo, hi, idx, hi - lo, dw->budget);
 			if (err)
@@ -171,7 +175,7 @@ static int add_unit_ranges(struct dwinfo *dw)
 		if (err)
 			return err;
 	}
-	if (dw->in_range && !dw->ranged) {
+	if (!dw->ranged) {
 		void *array = dw->unranged;
 
 		err = budget_grow(dw->budget, &array, &dw->unranged_cap, dw->unranged_cnt,

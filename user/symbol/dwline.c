@@ -220,7 +220,7 @@ static int read_header(struct dwline *l, const struct dwunits *us, const struct 
 		err = read_paths_old(l, &r, u, b);
 	}
 	if (r.bad || err == -EBADMSG || !l->line_range || !l->opcode_base)
-		l->at = (struct dwread){ 0 };
+		l->at = dwread_at(NULL, 0, 0);
 	return err == -EBADMSG ? 0 : err;
 }
 

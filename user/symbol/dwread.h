@@ -19,8 +19,10 @@ struct dwread {
 /* From off on; an off behind the end is bad at once. */
 static inline struct dwread dwread_at(const uint8_t *data, size_t size, uint64_t off)
 {
+	static const uint8_t none;
+
 	if (!data || off > size)
-		return (struct dwread){ .bad = true };
+		return (struct dwread){ .p = &none, .end = &none, .bad = true };
 	return (struct dwread){ .p = data + off, .end = data + size };
 }
 

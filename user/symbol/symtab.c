@@ -292,9 +292,10 @@ static int push_open(struct symtab *t)
 static int choose(struct symtab *t)
 {
 	while (t->next < t->sym_cnt) {
-		struct symtab_sym *s = &t->syms[t->next], *last = &t->syms[t->kept - 1];
+		struct symtab_sym *s = &t->syms[t->next];
+		struct symtab_sym *last = t->kept ? &t->syms[t->kept - 1] : NULL;
 
-		if (!t->kept || last->addr != s->addr)
+		if (!last || last->addr != s->addr)
 			t->syms[t->kept++] = *s;
 		else if (last->rank == s->rank && !t->budget->reached &&
 			 better_name(s->name, last->name))
