@@ -192,3 +192,13 @@ Test(source, sees_what_a_growing_file_gains)
 	source_close(src);
 	close(w);
 }
+
+Test(source, a_file_that_cannot_be_read_is_an_error_and_not_empty)
+{
+	struct source *src;
+	char bytes[16];
+
+	cr_assert_eq(source_open_fd(open("/dev/null", O_WRONLY), "write-only", &src), 0);
+	cr_assert_eq(source_read(src, bytes, sizeof(bytes)), -EBADF);
+	source_close(src);
+}

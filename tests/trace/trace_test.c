@@ -350,3 +350,44 @@ Test(trace, numbers_of_a_role_are_read_from_any_type_that_has_one)
 	dial9_schema_free(s);
 	finish(&f);
 }
+
+/* Rows may speak of any field, also of one that holds no number: those are for the printer of values. */
+Test(trace, rows_for_fields_without_a_number_are_passed_over)
+{
+	static const struct dial9_field fields[] = {
+		{ "text", DIAL9_STRING }, { "flag", DIAL9_BOOL },
+		{ "ratio", DIAL9_F64 },	  { "map", DIAL9_STRING_MAP },
+		{ "wide", DIAL9_I64 },	  { "gone", DIAL9_U8 | DIAL9_OPTIONAL },
+		{ "byte", DIAL9_U8 }
+	};
+	struct trace_event ev;
+	struct buf b = { 0 };
+	struct dial9_schema *s;
+	struct fixture f;
+	size_t i;
+
+	begin(&f);
+	cr_assert_eq(dial9_schema_new("a:b", true, fields, 7, &s), 0);
+	for (i = 0; i < 7; i++)
+		make_tpsym(&f.m, 1, "a:b", fields[i].name, PROF_TP_SYMBOL, 1, "one");
+	cr_assert_eq(dial9_enc_begin(f.m.enc, s, 7), 0);
+	dial9_enc_put_str(f.m.enc, "1", 1);
+	dial9_enc_put_bool(f.m.enc, true);
+	dial9_enc_put_f64(f.m.enc, 1.0);
+	dial9_enc_put_map(f.m.enc, NULL, 0);
+	dial9_enc_put_i64(f.m.enc, 1);
+	dial9_enc_put_none(f.m.enc);
+	dial9_enc_put_u64(f.m.enc, 1);
+	cr_assert_eq(dial9_enc_end(f.m.enc), 0);
+	open_trace(&f);
+	next(&f, TRACE_OTHER, &ev);
+	for (i = 0; i < 7; i++) {
+		buf_clear(&b);
+		cr_assert_eq(trace_field_text(f.t, &ev, i, &b), i == 4 || i == 6, "%s",
+			     fields[i].name);
+		cr_assert_str_eq(buf_cstr(&b), i == 4 || i == 6 ? "one" : "");
+	}
+	buf_free(&b);
+	dial9_schema_free(s);
+	finish(&f);
+}
