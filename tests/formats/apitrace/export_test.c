@@ -309,6 +309,50 @@ static bool drop_tables(const struct dial9_event *ev)
 	return !strcmp(name, "apitrace.struct") || !strcmp(name, "apitrace.enum");
 }
 
+/*
+ * One call with a stack of four frames; the ids of the stream are 2^40, 0, 2^40 again and 1. A reader's
+ * array would have 2^40 places, so the first is numbered anew, and the others make room.
+ */
+Test(apitrace_export, frame_ids_that_no_program_made_are_numbered_anew)
+{
+	static const char in[] = "\6\6\0" /* version, semantic version, no properties */
+				 "\0\0\0\1f\0" /* enter, thread, function 0: f, no arguments */
+				 "\4\4" /* stack of four */
+				 "\x80\x80\x80\x80\x80\x20\2\1a\0"
+				 "\0\2\1b\0"
+				 "\x80\x80\x80\x80\x80\x20"
+				 "\1\2\1c\0"
+				 "\0\1\0\0"; /* end of the enter; leave of call 0 */
+	static const char want[] = "\6\6\0"
+				   "\0\0\0\1f\0"
+				   "\4\4"
+				   "\0\2\1a\0"
+				   "\1\2\1b\0"
+				   "\0"
+				   "\2\2\1c\0"
+				   "\0\1\0\0";
+	struct foreign_opts opts = { .level = DIAL9_LEVEL_3 };
+	struct buf trace = pack(in, sizeof(in) - 1), dial9 = { 0 }, out = { 0 }, stream;
+	struct foreign_notes notes = { 0 };
+
+	cr_assert_eq(import(&trace, &opts, &dial9, &notes), 0);
+	cr_expect_eq(foreign_notes_count(&notes, FOREIGN_NOTE_HINT,
+					 "frame ids that no program made: backtraces may be wrong"),
+		     1);
+	cr_assert_eq(export(&dial9, &out, &notes), 0);
+	cr_expect_eq(foreign_notes_count(&notes, FOREIGN_NOTE_CHANGED,
+					 "frame ids that no program made, numbered anew"),
+		     3);
+	stream = unpack(&out, NULL, NULL);
+	cr_assert_eq(stream.len, sizeof(want) - 1);
+	cr_expect(!memcmp(stream.data, want, stream.len));
+	buf_free(&trace);
+	buf_free(&dial9);
+	buf_free(&out);
+	buf_free(&stream);
+	foreign_notes_fini(&notes);
+}
+
 Test(apitrace_export, values_without_their_signature_are_counted_as_lost)
 {
 	static const struct foreign_opts opts = { .level = DIAL9_LEVEL_3 };

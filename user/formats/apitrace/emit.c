@@ -320,10 +320,10 @@ static int write_frame(struct apitrace_emit *e, const struct apitrace_sig *sig, 
 	if (err)
 		return err;
 	/* Rewriting tools of the tracer's own family leave numbers here that were never set. */
-	if (sig->id >> 32)
+	if (sig->id >= APITRACE_FRAME_ID_MAX)
 		foreign_note(e->notes, FOREIGN_NOTE_HINT, 1,
-			     "implausible frame ids: backtraces may be wrong", "id %" PRIu64,
-			     sig->id);
+			     "frame ids that no program made: backtraces may be wrong",
+			     "id %" PRIu64, sig->id);
 	dial9_enc_put_u64(e->enc, APITRACE_FRAME_BASE + (uint64_t)sig->idx);
 	dial9_enc_put_u64(e->enc, sig->id);
 	for (unsigned int part = APITRACE_FRAME_MODULE; part <= APITRACE_FRAME_FILE; part++) {

@@ -365,6 +365,9 @@ static int export_imported(const struct foreign_input *in, dial9_write_fn write,
 		err = all_events(&x, in);
 		done = err && err != -EBADMSG ? 0 : apitrace_write_finish(x.out);
 		err = err ? err : done;
+		if (apitrace_write_renumbered(x.out))
+			foreign_note(notes, FOREIGN_NOTE_CHANGED, apitrace_write_renumbered(x.out),
+				     "frame ids that no program made, numbered anew", NULL);
 	}
 	apitrace_write_free(x.out);
 	apitrace_order_fini(&x.order);

@@ -36,6 +36,9 @@ enum apitrace_frame_part {
 	APITRACE_FRAME_OFFSET = 5,
 };
 
+/* A tracer counts frames from 0 and would be out of memory before this. */
+#define APITRACE_FRAME_ID_MAX ((uint64_t)1 << 24)
+
 struct apitrace_frame {
 	uint8_t has; /* bit (1 << part) */
 	struct dial9_str text[4]; /* by part, up to APITRACE_FRAME_FILE */

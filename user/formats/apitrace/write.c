@@ -18,7 +18,9 @@
 struct apitrace_write {
 	struct container_out *box;
 	const struct apitrace_sigs *sigs;
-	struct hmap defined[APITRACE_SIG_KINDS];
+	struct hmap defined[APITRACE_SIG_KINDS]; /* frames: id -> id written, + 1 as a pointer */
+	struct hmap taken; /* ids of frames written */
+	uint64_t next_frame, renumbered;
 	struct buf event;
 };
 
@@ -43,6 +45,7 @@ void apitrace_write_free(struct apitrace_write *w)
 		return;
 	for (size_t k = 0; k < APITRACE_SIG_KINDS; k++)
 		hmap_fini(&w->defined[k]);
+	hmap_fini(&w->taken);
 	container_out_free(w->box);
 	buf_free(&w->event);
 	free(w);
@@ -99,6 +102,37 @@ static void put_frame(struct apitrace_write *w, const struct apitrace_frame *f)
 	put_uint(w, 0);
 }
 
+/*
+ * A frame's id and, the first time, what it is. Readers have an array of frames by id, so ids that no
+ * program could have made would take all their memory: such a frame gets the next number that is free.
+ */
+static void put_frame_id(struct apitrace_write *w, uint64_t id)
+{
+	const struct apitrace_sig *sig = apitrace_sig_get(w->sigs, APITRACE_SIG_FRAME, id);
+	void *known = hmap_get(&w->defined[APITRACE_SIG_FRAME], id);
+	uint64_t as = id;
+
+	if (known) {
+		put_uint(w, (uintptr_t)known - 1);
+		return;
+	}
+	if (id >= APITRACE_FRAME_ID_MAX || hmap_get(&w->taken, id)) {
+		while (hmap_get(&w->taken, w->next_frame))
+			w->next_frame++;
+		as = w->next_frame++;
+		w->renumbered++;
+	}
+	hmap_set(&w->taken, as, w);
+	hmap_set(&w->defined[APITRACE_SIG_FRAME], id, (void *)(uintptr_t)(as + 1));
+	put_uint(w, as);
+	put_frame(w, sig ? sig->frame : NULL);
+}
+
+uint64_t apitrace_write_renumbered(const struct apitrace_write *w)
+{
+	return w->renumbered;
+}
+
 static void put_sig(struct apitrace_write *w, enum apitrace_sig_kind kind, uint64_t id)
 {
 	const struct apitrace_sig *sig = apitrace_sig_get(w->sigs, kind, id);
@@ -107,10 +141,6 @@ static void put_sig(struct apitrace_write *w, enum apitrace_sig_kind kind, uint6
 	if (hmap_get(&w->defined[kind], id))
 		return;
 	hmap_set(&w->defined[kind], id, w);
-	if (kind == APITRACE_SIG_FRAME) {
-		put_frame(w, sig ? sig->frame : NULL);
-		return;
-	}
 	if (kind == APITRACE_SIG_FUNCTION || kind == APITRACE_SIG_STRUCT)
 		put_text(w, sig->name);
 	put_uint(w, sig ? sig->cnt : 0);
@@ -210,7 +240,7 @@ static void copy_details(struct apitrace_write *w, struct apitrace_cur c)
 			put_uint(w, det.number);
 		if (det.tag == APITRACE_DETAIL_STACK)
 			for (uint64_t i = 0; i < det.number; i++)
-				put_sig(w, APITRACE_SIG_FRAME, apitrace_value_uint(&det.value));
+				put_frame_id(w, apitrace_value_uint(&det.value));
 		else if (det.tag != APITRACE_DETAIL_FLAGS)
 			copy_value(w, &det.value);
 	}

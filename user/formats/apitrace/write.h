@@ -26,6 +26,9 @@ int apitrace_write_enter(struct apitrace_write *w, uint64_t thread, const struct
 			 struct apitrace_cur details);
 int apitrace_write_leave(struct apitrace_write *w, uint64_t no, struct apitrace_cur details);
 
+/* Frames whose id no program could have made, or that had to make room for one: they got another. */
+uint64_t apitrace_write_renumbered(const struct apitrace_write *w);
+
 /* Writes what waits. */
 int apitrace_write_finish(struct apitrace_write *w);
 
