@@ -350,6 +350,7 @@ lint: all fmt-check
 	$(Q)sh tools/check-includes.sh
 	$(Q)CC=$(CC) sh tools/check-headers.sh $(O)
 	$(Q)sh tools/check-symbols.sh $(O)
+	$(Q)sh tools/check-circles.sh $(O)
 	$(Q)sh tools/check-sizes.sh
 	$(Q)shellcheck -s sh $(wildcard tools/*.sh tools/*/*.sh tests/*.sh .ci/run)
 

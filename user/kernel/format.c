@@ -266,12 +266,3 @@ int format_load(int tracefs_fd, const char *system, const char *name, struct for
 	buf_free(&text);
 	return err;
 }
-
-const struct format_field *format_find(const struct format_event *ev, const char *field)
-{
-	for (size_t i = 0; i < ev->cnt; i++) {
-		if (!strcmp(ev->fields[i].name, field))
-			return &ev->fields[i];
-	}
-	return NULL;
-}

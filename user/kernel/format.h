@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum format_kind {
 	FORMAT_UINT, /* size 1, 2, 4 or 8; pointers and enums too: `signed:` decides */
@@ -105,7 +106,15 @@ void format_free(struct format_event *ev);
 int format_load(int tracefs_fd, const char *system, const char *name, struct format_event **out);
 
 /* NULL when there is no such field. */
-const struct format_field *format_find(const struct format_event *ev, const char *field);
+static inline const struct format_field *format_find(const struct format_event *ev,
+						     const char *field)
+{
+	for (size_t i = 0; i < ev->cnt; i++) {
+		if (!strcmp(ev->fields[i].name, field))
+			return &ev->fields[i];
+	}
+	return NULL;
+}
 
 /* A record is at most this long: dynamic fields have 16-bit offsets and lengths. */
 #define FORMAT_RECORD_MAX 65535
