@@ -20,7 +20,8 @@ Test(account, only_events_and_samples_are_lost)
 
 	cr_expect_eq(account_lost(&a), 0);
 	add(&a, PROF_LOST_SIDEBAND, 1687);
-	add(&a, PROF_LOST_SIDEBAND_DAMAGED, 13);
+	add(&a, PROF_LOST_SIDEBAND_DAMAGED, 10);
+	add(&a, PROF_LOST_SIDEBAND_MAPS, 3);
 	add(&a, PROF_LOST_SIDEBAND_STALLED, 2);
 	add(&a, PROF_LOST_SAMPLE_ESTIMATE, 1000);
 	cr_expect_eq(account_lost(&a), 0);
@@ -29,7 +30,8 @@ Test(account, only_events_and_samples_are_lost)
 	cr_expect_eq(a.lost[ACCOUNT_ESTIMATE], 1000);
 	add(&a, PROF_LOST_RING_FULL, 10);
 	add(&a, PROF_LOST_NESTED, 200);
-	add(&a, PROF_LOST_MALFORMED, 3000);
+	add(&a, PROF_LOST_MALFORMED, 2900);
+	add(&a, PROF_LOST_READ_FAILED, 100);
 	add(&a, PROF_LOST_SAMPLE_RING_FULL, 40000);
 	cr_expect_eq(a.lost[ACCOUNT_EVENTS], 3210);
 	cr_expect_eq(account_lost(&a), 43210);
@@ -37,7 +39,7 @@ Test(account, only_events_and_samples_are_lost)
 
 Test(account, a_kind_that_nobody_knows_is_events_and_may_hide_switches)
 {
-	static const char *const kinds[] = { "read_failed", "sidebands", "side", "", "ring_ful" };
+	static const char *const kinds[] = { "read_failure", "sidebands", "side", "", "ring_ful" };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		cr_expect_eq(account_class(kinds[i], strlen(kinds[i])), ACCOUNT_EVENTS);

@@ -68,7 +68,8 @@ static inline void make_schemas_meta(struct make *m)
 			       { "bpf_ns", DIAL9_VARINT }, { "bpf_runs", DIAL9_VARINT },
 			       { "cpu_ns", DIAL9_VARINT }, { "rss_bytes", DIAL9_VARINT },
 			       { "ring_fill_max_bytes", DIAL9_VARINT },
-			       { "bytes_written", DIAL9_VARINT }, { "closed", DIAL9_VARINT });
+			       { "bytes_written", DIAL9_VARINT }, { "closed", DIAL9_VARINT },
+			       { "realtime_ns", DIAL9_VARINT }, { "end_cpu_ns", DIAL9_VARINT });
 }
 
 /* @opts may be NULL: a memory encoder at level 3. */
@@ -280,8 +281,8 @@ static inline void make_lost(struct make *m, uint64_t ts, const char *kind, uint
 static inline void make_figures(struct make *m, uint64_t ts, uint64_t produced, uint64_t written,
 				uint64_t lost, bool closed)
 {
-	const uint64_t v[] = { 2000000000, produced, written, lost,  20,     10000000,
-			       10000,	   30000000, 5000000, 65536, 123456, closed };
+	const uint64_t v[] = { 2000000000, produced, written, lost,   20,     10000000, 10000,
+			       30000000,   5000000,  65536,   123456, closed, 4000000,	250000000 };
 
 	dial9_enc_begin(m->enc, m->stats, ts);
 	for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++)

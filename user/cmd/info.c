@@ -305,6 +305,12 @@ static void put_overhead(struct info *in, uint32_t part)
 	buf_printf(&in->out, "BPF %.2f%% + recorder %.2f%% of one CPU over %.1f s",
 		   100.0 * (double)s->bpf_ns / (double)s->elapsed_ns,
 		   100.0 * (double)s->cpu_ns / (double)s->elapsed_ns, (double)s->elapsed_ns / 1e9);
+	if (s->realtime_ns)
+		buf_printf(&in->out, " (%.2f%% at real-time priority)",
+			   100.0 * (double)s->realtime_ns / (double)s->elapsed_ns);
+	if (s->end_cpu_ns)
+		buf_printf(&in->out, ", then %.2f s of CPU time for the end",
+			   (double)s->end_cpu_ns / 1e9);
 	if (s->bpf_runs)
 		buf_printf(&in->out, "; %.0f ns a BPF run",
 			   (double)s->bpf_ns / (double)s->bpf_runs);

@@ -77,11 +77,13 @@ static void json_stats(struct info *in, const struct event_counts_stats *s)
 		   ",\"stats\":{\"elapsed_ns\":%" PRIu64 ",\"produced\":%" PRIu64
 		   ",\"written\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"balanced\":%s"
 		   ",\"samples\":%" PRIu64 ",\"bpf_ns\":%" PRIu64 ",\"bpf_runs\":%" PRIu64
-		   ",\"cpu_ns\":%" PRIu64 ",\"rss_bytes\":%" PRIu64
-		   ",\"ring_fill_max_bytes\":%" PRIu64 ",\"bytes_written\":%" PRIu64 "}",
+		   ",\"cpu_ns\":%" PRIu64 ",\"realtime_ns\":%" PRIu64 ",\"end_cpu_ns\":%" PRIu64
+		   ",\"rss_bytes\":%" PRIu64 ",\"ring_fill_max_bytes\":%" PRIu64
+		   ",\"bytes_written\":%" PRIu64 "}",
 		   s->elapsed_ns, f->produced, f->written, f->lost,
 		   account_verdict(f) == ACCOUNT_BALANCED ? "true" : "false", s->samples, s->bpf_ns,
-		   s->bpf_runs, s->cpu_ns, s->rss_bytes, s->ring_fill_max_bytes, s->bytes_written);
+		   s->bpf_runs, s->cpu_ns, s->realtime_ns, s->end_cpu_ns, s->rss_bytes,
+		   s->ring_fill_max_bytes, s->bytes_written);
 }
 
 static void json_types(struct info *in)

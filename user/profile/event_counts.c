@@ -74,6 +74,8 @@ static void add_stats(struct event_counts_stats *s, const struct trace_event *ev
 	s->bpf_ns = trace_u64_or(ev, ROLE_BPF_NS, 0);
 	s->bpf_runs = trace_u64_or(ev, ROLE_BPF_RUNS, 0);
 	s->cpu_ns = trace_u64_or(ev, ROLE_CPU_NS, 0);
+	s->realtime_ns = trace_u64_or(ev, ROLE_REALTIME_NS, 0);
+	s->end_cpu_ns = trace_u64_or(ev, ROLE_END_CPU_NS, 0);
 	s->rss_bytes = trace_u64_or(ev, ROLE_RSS_BYTES, 0);
 	s->ring_fill_max_bytes = trace_u64_or(ev, ROLE_RING_FILL_MAX_BYTES, 0);
 	s->bytes_written = trace_u64_or(ev, ROLE_BYTES_WRITTEN, 0);

@@ -22,7 +22,10 @@ struct event_counts_loss {
 struct event_counts_stats {
 	struct account_figures figures;
 	bool says_closed; /* they have a field that tells the last ones */
-	uint64_t elapsed_ns, samples, bpf_ns, bpf_runs, cpu_ns;
+	uint64_t elapsed_ns, samples, bpf_ns, bpf_runs;
+	uint64_t cpu_ns; /* of the recorder while recording, */
+	uint64_t realtime_ns; /* of that, at real-time priority, */
+	uint64_t end_cpu_ns; /* and after the end of recording */
 	uint64_t rss_bytes, ring_fill_max_bytes, bytes_written;
 };
 

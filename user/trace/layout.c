@@ -67,6 +67,7 @@ static const char *const role_names[TRACE_ROLE_CNT] = {
 	[ROLE_RING_FILL_MAX_BYTES] = PROF_F_RING_FILL_MAX_BYTES,
 	[ROLE_BYTES_WRITTEN] = PROF_F_BYTES_WRITTEN,
 	[ROLE_CLOSED] = PROF_F_CLOSED,
+	[ROLE_END_CPU_NS] = PROF_F_END_CPU_NS,
 };
 
 static const struct {
