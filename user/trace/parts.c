@@ -12,7 +12,8 @@
  *
  * A part begins at its segment's header if the first event of the segment tells of it, else at the
  * event that does. Two parts are on one clock when they are of one boot, by their boot id or, where
- * one does not have that, because their wall clocks agree and their hosts do not differ.
+ * one does not have that, because their wall clocks agree and their hosts do not differ. In doubt they
+ * are not.
  */
 #include "trace/parts.h"
 
@@ -79,30 +80,56 @@ uint32_t parts_get(const struct parts *p, uint32_t part, uint32_t key)
 
 /* ---- clocks ------------------------------------------------------------------------------------ */
 
-static bool same_clock(const struct part *x, const struct part *y)
+static bool both(uint32_t a, uint32_t b)
 {
-	uint64_t apart;
+	return a != NAMES_NONE && b != NAMES_NONE;
+}
 
-	if (x->boot_id != NAMES_NONE && y->boot_id != NAMES_NONE)
-		return x->boot_id == y->boot_id;
-	if (x->host != NAMES_NONE && y->host != NAMES_NONE && x->host != y->host)
-		return false;
-	apart = (x->real - x->mono) - (y->real - y->mono);
+static bool contradict(const struct part *x, const struct part *y)
+{
+	if (both(x->boot_id, y->boot_id))
+		return x->boot_id != y->boot_id;
+	return both(x->host, y->host) && x->host != y->host;
+}
+
+static bool wall_clocks_agree(const struct part *x, const struct part *y)
+{
+	uint64_t apart = (x->real - x->mono) - (y->real - y->mono);
+
 	return x->synced && y->synced && (apart <= PARTS_CLOCK_NS || -apart <= PARTS_CLOCK_NS);
 }
 
+/* The last part may join no clock of which any part is known to be another boot's. */
+static bool may_join(const struct parts *p, uint32_t clock)
+{
+	for (size_t i = 0; i + 1 < p->cnt; i++)
+		if (p->v[i].clock == clock && contradict(&p->v[i], &p->v[p->cnt - 1]))
+			return false;
+	return true;
+}
+
+/* Wall clocks that agree with those of two boots tell nothing. */
 static void find_clock(struct parts *p)
 {
-	uint32_t at = (uint32_t)(p->cnt - 1);
+	uint32_t at = (uint32_t)(p->cnt - 1), found = at;
+	struct part *part = last(p);
+	bool doubt = false;
 
 	if (p->more)
 		return;
-	p->v[at].clock = at;
-	for (uint32_t i = 0; i < at; i++)
-		if (same_clock(&p->v[i], &p->v[at])) {
-			p->v[at].clock = p->v[i].clock;
+	for (uint32_t i = 0; i < at; i++) {
+		const struct part *other = &p->v[i];
+
+		if (both(part->boot_id, other->boot_id) && part->boot_id == other->boot_id) {
+			part->clock = other->clock;
 			return;
 		}
+		if (contradict(part, other) || !wall_clocks_agree(part, other))
+			continue;
+		doubt |= found != at && found != other->clock;
+		found = other->clock;
+	}
+	part->clock = doubt || !may_join(p, found) ? at : found;
 }
 
 size_t parts_clocks(const struct parts *p)
