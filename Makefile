@@ -108,7 +108,7 @@ TESTS := $(addprefix tests/, \
 		format_test.c import_test.c))
 TESTS += $(addprefix tests/symbol/, sandbox_test.c symproto_test.c)
 TESTS_ROOT := $(addprefix tests/bpf/, \
-	fault_elf_test.c fault_maps_test.c fault_storm_test.c \
+	fault_elf_test.c fault_files_test.c fault_maps_test.c fault_storm_test.c fault_workers_test.c \
 	command_test.c events_test.c generic_test.c loss_test.c perf_test.c sample_test.c \
 	san_test.c sched_test.c stream_test.c tasks_test.c \
 	realtime_test.c) \
@@ -116,13 +116,15 @@ TESTS_ROOT := $(addprefix tests/bpf/, \
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \
-	calls.c cxx.cpp demo.c enemy_elf.c enemy_maps.c family.c forkchain.c inlined.c pingpong.c shortlived.c sleeper.c spinner.c storm.c threads.c)
+	calls.c cxx.cpp demo.c enemy_elf.c enemy_fuse.c enemy_maps.c enemy_swap.c family.c \
+	forkchain.c inlined.c pingpong.c shortlived.c sleeper.c spinner.c storm.c threads.c)
 # inlined.c, cxx.cpp and crate.rs as several compilers and linkers leave them, for the symbolizer.
 STIMULI_SYMBOL := c-gcc c-dwarf4 c-nopie c-gz c-clang c-clang4 c-link c-dynsym cxx-gcc cxx-clang4 \
 	rust
 
 FUZZ := $(addprefix tests/fuzz/, \
-	apitrace_fuzz.c decode_fuzz.c heph_fuzz.c kernel_fuzz.c perfmap_fuzz.c record_fuzz.c roundtrip_fuzz.c symbol_fuzz.c tonband_fuzz.c trace_fuzz.c)
+	apitrace_fuzz.c decode_fuzz.c heph_fuzz.c kernel_fuzz.c perfmap_fuzz.c record_fuzz.c \
+	roundtrip_fuzz.c sideband_fuzz.c symbol_fuzz.c symproto_fuzz.c tonband_fuzz.c trace_fuzz.c)
 # What a target starts from: its directory below tests/fuzz/corpus, unless it is told here.
 CORPUS_decode_fuzz := tests/fuzz/corpus/decode_fuzz $(addprefix tests/golden/dial9/,core ext hostile)
 corpus = $(or $(CORPUS_$(1)),tests/fuzz/corpus/$(1))
