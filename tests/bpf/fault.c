@@ -35,11 +35,21 @@
 enum { FLAT_KB = 64 * 1024, FLAT_FDS = 16, BUSY_MAX = 8 };
 enum { NEIGHBOUR_MS = 600000, ARGS_MAX = 16 };
 
-void fault_begin(struct fault *f)
+void fault_begin_late(struct fault *f)
 {
 	*f = (struct fault){ 0 };
 	live_stimulus(&f->neighbour, "spinner", "70", live_number(NEIGHBOUR_MS), NULL);
+}
+
+void fault_go(struct fault *f)
+{
 	cr_assert_eq(write(f->neighbour.in, "\n", 1), 1);
+}
+
+void fault_begin(struct fault *f)
+{
+	fault_begin_late(f);
+	fault_go(f);
 }
 
 static uint64_t cpu_ns(pid_t pid)

@@ -57,6 +57,9 @@ struct fault {
 };
 
 void fault_begin(struct fault *f);
+/* The same, but the neighbour waits for fault_go(). */
+void fault_begin_late(struct fault *f);
+void fault_go(struct fault *f);
 
 /* record -a -d SECONDS and what else is given, NULL at the end. Returns when the recording is on. */
 void fault_record(struct fault *f, unsigned int seconds, ...) __attribute__((sentinel));

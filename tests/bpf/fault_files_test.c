@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Files that a program maps and then turns into something else: nothing opens what it should not. And the
+ * recorder's own file, on a disk that fills up.
+ */
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fault.h"
+
+TestSuite(fault_files, .fini = live_cleanup, .timeout = 60);
+
+Test(fault_files, file_system_that_never_answers)
+{
+	struct live_proc enemy;
+	struct fault f;
+
+	fault_begin(&f);
+	live_stimulus(&enemy, "enemy_fuse", live_dir(), NULL);
+	if (strstr(enemy.said.data, "unsupported")) {
+		live_proc_fini(&enemy);
+		fault_end(&f);
+		cr_skip_test("no file systems in user space here");
+	}
+	cr_assert_eq(write(enemy.in, "\n", 1), 1);
+	fault_record(&f, 4, NULL);
+	fault_watch(&f, NULL, NULL);
+	fault_kill(&enemy);
+	fault_check(&f);
+	fault_end(&f);
+}
+
+/* How often these files were opened since the last call. */
+static int opened(int watch)
+{
+	char events[4096] __attribute__((aligned(8)));
+	const struct inotify_event *ev;
+	ssize_t n, at;
+	int cnt = 0;
+
+	while ((n = read(watch, events, sizeof(events))) > 0)
+		for (at = 0; at < n; at += sizeof(*ev) + ev->len) {
+			ev = (const void *)(events + at);
+			cnt += !!(ev->mask & IN_OPEN);
+		}
+	return cnt;
+}
+
+Test(fault_files, path_that_becomes_a_trap)
+{
+	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC), probe;
+	struct live_proc enemy;
+	struct fault f;
+
+	fault_begin(&f);
+	live_stimulus(&enemy, "enemy_swap", live_dir(), "150", NULL);
+	cr_assert_geq(inotify_add_watch(watch, live_path("trap.fifo"), IN_OPEN), 0);
+	cr_assert_geq(inotify_add_watch(watch, live_path("trap.device"), IN_OPEN), 0);
+	probe = open(live_path("trap.fifo"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	cr_assert_eq(opened(watch), 1, "the trap does not work");
+	close(probe);
+	fault_record(&f, 4, NULL);
+	cr_assert_eq(write(enemy.in, "\n", 1), 1);
+	fault_watch(&f, NULL, NULL);
+	live_read_until(&enemy, "done");
+	live_end(&enemy);
+	cr_expect_eq(opened(watch), 0,
+		     "the recorder opened what a program put in its file's place");
+	close(watch);
+	fault_check(&f);
+	fault_end(&f);
+}
+
+/* A file system of two megabytes that only this test sees. */
+static void mount_small(const char *at)
+{
+	cr_assert_eq(mkdir(at, 0755), 0);
+	cr_assert_eq(unshare(CLONE_NEWNS), 0);
+	cr_assert_eq(mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	cr_assert_eq(mount("none", at, "tmpfs", 0, "size=2m"), 0);
+}
+
+Test(fault_files, disk_that_fills_up)
+{
+	const char *path = live_path("small/trace");
+	const char *args[] = { "-q", "-a", "-d", "30", "-o", path, NULL };
+	const char *info[] = { "info", path, NULL };
+	struct live_proc p, storm;
+	struct buf text;
+
+	live_stimulus(&storm, "storm", "500", NULL);
+	cr_assert_eq(write(storm.in, "\n", 1), 1);
+	mount_small(live_path("small"));
+	cr_assert_eq(live_run(&p, args, NULL), 3);
+	live_end(&storm);
+	text = live_errors(&p);
+	cr_assert(strstr(text.data, "small/trace: No space left on device"), "%s", text.data);
+	cr_assert_eq(strchr(text.data, '\n'), text.data + text.len - 1, "not one line: %s",
+		     text.data);
+	buf_free(&text);
+	live_proc_fini(&p);
+	cr_assert_eq(live_run(&p, info, NULL), 0);
+	cr_assert(strstr(p.said.data, "account "), "%s", p.said.data);
+	cr_assert(!strstr(p.said.data, "ADD UP"), "what was not written is held to be wrong: %s",
+		  p.said.data);
+	live_proc_fini(&p);
+}
