@@ -294,6 +294,26 @@ Test(hostile, units_of_no_length)
 	cr_expect_eq(try_file(&f, NULL), 0);
 }
 
+/* Each look-up may lead to any of 20,000 units, none of which says where its code is. */
+Test(hostile, units_without_ranges)
+{
+	struct buf abbrev = { 0 }, info = { 0 };
+	struct forge f;
+	size_t i;
+
+	begin(&f);
+	forge_abbrev(&abbrev, 1, DW_TAG_compile_unit, false, 0);
+	for (i = 0; i < 20000; i++) {
+		size_t unit = forge_unit(&info);
+
+		forge_uleb(&info, 1);
+		forge_unit_end(&info, unit);
+	}
+	*forge_section(&f, ".debug_abbrev") = abbrev;
+	*forge_section(&f, ".debug_info") = info;
+	cr_expect_eq(try_file(&f, NULL), 0);
+}
+
 /* Names are looked for from DIE to DIE: in a circle, at itself, far outside; strings likewise. */
 Test(hostile, references_and_strings_to_nowhere)
 {
@@ -604,6 +624,77 @@ Test(hostile, debugdata_that_unpacks_to_too_much)
 	cr_expect_str_eq(symbolizer_gave_up(a.sym), "symbol table: memory");
 	symbolizer_free(a.sym);
 	free(bytes);
+}
+
+#define ALT_ID "\1\2\3\4\5\6\7\10"
+
+static void put_build_id(struct forge *f)
+{
+	const Elf64_Nhdr nh = { .n_namesz = 4, .n_descsz = 8, .n_type = NT_GNU_BUILD_ID };
+	struct buf *note = forge_section(f, ".note.gnu.build-id");
+
+	forge_last(f)->type = SHT_NOTE;
+	buf_add(note, &nh, sizeof(nh));
+	buf_add(note, "GNU\0" ALT_ID, 12);
+}
+
+/* A unit whose function's name is at that offset in the other file's debug information. */
+static void put_alt_user(struct forge *f, uint32_t off)
+{
+	struct buf abbrev = { 0 }, info = { 0 };
+	size_t unit = forge_unit(&info);
+
+	put_unit_die(&abbrev, &info);
+	forge_abbrev(&abbrev, 2, DW_TAG_subprogram, false, DW_AT_low_pc, DW_FORM_addr,
+		     DW_AT_high_pc, DW_FORM_data8, DW_AT_abstract_origin, 0x1f20, 0);
+	forge_uleb(&info, 2);
+	forge_num(&info, FORGE_CODE, 8);
+	forge_num(&info, FORGE_CODE_SIZE, 8);
+	forge_num(&info, off, 4);
+	forge_unit_end(&info, unit);
+	*forge_section(f, ".debug_abbrev") = abbrev;
+	*forge_section(f, ".debug_info") = info;
+}
+
+static int open_alt_file(void *ctx, const struct symbolizer_want *want)
+{
+	return want->kind == SYMBOLIZER_WANT_ALTLINK ? open(ctx, O_RDONLY) : -ENOENT;
+}
+
+/* What dwz would share is the file itself: its functions are copies of each other, or of nothing. */
+static void try_alt(uint32_t off)
+{
+	struct symbolizer_cfg cfg = { .open_debug = open_alt_file };
+	struct asked a = { 0 };
+	char path[128];
+	struct forge f;
+	size_t size;
+	void *bytes;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/alt", scratch());
+	cfg.open_ctx = path;
+	begin(&f);
+	put_build_id(&f);
+	put_alt_user(&f, off);
+	buf_add(forge_section(&f, ".gnu_debugaltlink"), "alt\0" ALT_ID, 12);
+	bytes = forge_finish(&f, &size);
+	file = fopen(path, "w");
+	cr_assert_not_null(file);
+	cr_assert_eq(fwrite(bytes, 1, size, file), size);
+	fclose(file);
+	cr_assert_eq(symbolizer_open_mem(bytes, size, &cfg, &a.sym), 0);
+	cr_expect_eq(ask_all(&a), 64);
+	check_cost(&a);
+	symbolizer_free(a.sym);
+	free(bytes);
+}
+
+Test(hostile, alt_links_to_themselves_and_to_nowhere)
+{
+	try_alt(28);
+	try_alt(0);
+	try_alt(UINT32_MAX);
 }
 
 static int open_scratch_file(void *ctx, const struct symbolizer_want *want)

@@ -64,6 +64,8 @@ struct dwinfo {
 	struct ranges unit_ranges; /* id = index into units */
 	size_t *unranged; /* units that do not say where their code is */
 	size_t unranged_cnt, unranged_cap;
+	uint64_t tried_addr; /* for this address, so many of them were tried in vain */
+	size_t tried_cnt;
 
 	struct hmap funcs; /* DIE offset -> struct dwindex_func */
 	struct strtab names; /* demangled */
@@ -475,16 +477,35 @@ static int frames_in_unit(struct dwinfo *dw, size_t idx, uint64_t addr, struct b
 	return err ? err : fill_frames(dw, &p, addr, text, out, max);
 }
 
+/* In units that do not say where their code is: one after the other, in slices. */
+static int find_unranged(struct dwinfo *dw, uint64_t addr, struct buf *text,
+			 struct dwinfo_frame *out, size_t max)
+{
+	int ret = 0;
+
+	if (dw->tried_addr != addr)
+		dw->tried_cnt = 0;
+	dw->tried_addr = addr;
+	while (dw->tried_cnt < dw->unranged_cnt) {
+		ret = frames_in_unit(dw, dw->unranged[dw->tried_cnt], addr, text, out, max);
+		if (ret)
+			return ret;
+		dw->tried_cnt++;
+		ret = budget_work(dw->budget, 4);
+		if (ret)
+			return ret;
+	}
+	dw->tried_cnt = 0;
+	return 0;
+}
+
 static int find_frames(struct dwinfo *dw, uint64_t addr, struct buf *text, struct dwinfo_frame *out,
 		       size_t max)
 {
 	const struct range *r = ranges_find(&dw->unit_ranges, addr);
 	int cnt = r ? frames_in_unit(dw, r->id, addr, text, out, max) : 0;
-	size_t i;
 
-	for (i = 0; !cnt && i < dw->unranged_cnt; i++)
-		cnt = frames_in_unit(dw, dw->unranged[i], addr, text, out, max);
-	return cnt;
+	return cnt ? cnt : find_unranged(dw, addr, text, out, max);
 }
 
 /* The second time that memory runs out over one look-up, it is the unit that is too large. */
