@@ -292,6 +292,9 @@ static void put_loss(struct info *in, uint32_t part)
 	buf_free(&sideband);
 }
 
+/* Less is not worth a word. */
+#define TOLD_NS 10000000
+
 static void put_overhead(struct info *in, uint32_t part)
 {
 	const struct event_counts_stats *s = &event_counts_part(&in->counts, part)->stats;
@@ -308,7 +311,7 @@ static void put_overhead(struct info *in, uint32_t part)
 	if (s->realtime_ns)
 		buf_printf(&in->out, " (%.2f%% at real-time priority)",
 			   100.0 * (double)s->realtime_ns / (double)s->elapsed_ns);
-	if (s->end_cpu_ns)
+	if (s->end_cpu_ns >= TOLD_NS)
 		buf_printf(&in->out, ", then %.2f s of CPU time for the end",
 			   (double)s->end_cpu_ns / 1e9);
 	if (s->bpf_runs)
