@@ -3,44 +3,25 @@
 #define D9_TESTS_FORMATS_APITRACE_SUPPORT_H
 
 /* apitrace streams in memory: loaded, dumped, converted there and back. */
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "../support.h"
+
 #include <zlib.h>
 
-#include "base/buf.h"
 #include "formats/apitrace/apitrace.h"
 #include "formats/container.h"
-
-static inline void quiet(void)
-{
-	int fd = open("/dev/null", O_WRONLY);
-
-	dup2(fd, STDERR_FILENO);
-	close(fd);
-}
-
-static inline int add_to_buf(void *ctx, const void *data, size_t sz)
-{
-	buf_add(ctx, data, sz);
-	return 0;
-}
 
 /* gzopen() reads what is not gzip as it is; raw keeps gzip as it is, too. */
 static inline struct buf load(const char *name, bool raw)
 {
-	const char *top = getenv("D9_TOP");
-	struct buf path = { 0 }, b = { 0 };
+	struct buf path, full = { 0 }, b = { 0 };
 	char piece[65536];
 	FILE *f = NULL;
 	gzFile gz = NULL;
 	long n = 0;
 
-	buf_printf(&path, "%s/tests/golden/apitrace/%s", top ? top : ".", name);
+	buf_printf(&full, "apitrace/%s", name);
+	path = golden_path(buf_cstr(&full));
+	buf_free(&full);
 	if (raw)
 		f = fopen(buf_cstr(&path), "rb");
 	else
@@ -59,60 +40,18 @@ static inline struct buf load(const char *name, bool raw)
 
 static inline int dump(const struct buf *trace, struct buf *out, struct foreign_notes *notes)
 {
-	struct foreign_opts opts = { .level = DIAL9_LEVEL_3 };
-	struct foreign_mem mem;
-	struct foreign_input in;
-
-	foreign_mem_input(&mem, trace->data, trace->len, &in);
-	return apitrace_format.dump(&in, &opts, add_to_buf, out, notes);
-}
-
-/* A stream that cannot go back, in small pieces. */
-static inline ssize_t pipe_read(void *ctx, void *buf, size_t sz)
-{
-	struct foreign_mem *m = ctx;
-	size_t n = m->pos % 61 + 1;
-
-	n = n < sz ? n : sz;
-	n = n < m->sz - m->pos ? n : m->sz - m->pos;
-	memcpy(buf, (const char *)m->data + m->pos, n);
-	m->pos += n;
-	return (ssize_t)n;
+	return dump_one(&apitrace_format, trace, out, notes);
 }
 
 static inline int import(const struct buf *trace, const struct foreign_opts *opts, struct buf *out,
 			 struct foreign_notes *notes)
 {
-	struct dial9_enc_opts enc_opts = { .sz = sizeof(enc_opts),
-					   .write = add_to_buf,
-					   .ctx = out,
-					   .level = opts->level,
-					   .first_type_id = 256 };
-	struct foreign_mem mem;
-	struct foreign_input in;
-	struct dial9_enc *enc;
-	int err;
-
-	foreign_mem_input(&mem, trace->data, trace->len, &in);
-	if (opts->follow) {
-		in.read = pipe_read;
-		in.rewind = NULL;
-	}
-	cr_assert_eq(dial9_enc_new(&enc_opts, &enc), 0);
-	err = apitrace_format.import(&in, 1, opts, enc, notes);
-	cr_assert_eq(dial9_enc_flush(enc), 0);
-	dial9_enc_free(enc);
-	return err;
+	return import_one(&apitrace_format, trace, opts, out, notes);
 }
 
 static inline int export(const struct buf *trace, struct buf *out, struct foreign_notes *notes)
 {
-	struct foreign_opts opts = { .level = DIAL9_LEVEL_3 };
-	struct foreign_mem mem;
-	struct foreign_input in;
-
-	foreign_mem_input(&mem, trace->data, trace->len, &in);
-	return apitrace_format.export(&in, &opts, add_to_buf, out, notes);
+	return export_one(&apitrace_format, trace, out, notes);
 }
 
 /* The bytes inside of a container; NULL reason when it is whole. */

@@ -3,17 +3,9 @@
 #define D9_TESTS_FORMATS_HEPH_SUPPORT_H
 
 /* Heph traces in memory: put together packet by packet, converted there and back, dumped. */
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "../support.h"
 
-#include "base/buf.h"
 #include "base/log.h"
-#include "formats/foreign.h"
 #include "formats/heph/wire.h"
 
 static inline struct dial9_str str(const char *s)
@@ -21,26 +13,12 @@ static inline struct dial9_str str(const char *s)
 	return (struct dial9_str){ s, strlen(s) };
 }
 
-static inline int add_to_buf(void *ctx, const void *data, size_t sz)
-{
-	buf_add(ctx, data, sz);
-	return 0;
-}
-
 static inline struct buf load(const char *stem, const char *suffix)
 {
-	const char *top = getenv("D9_TOP");
-	struct buf path = { 0 }, b = { 0 };
-	char piece[4096];
-	size_t n;
-	FILE *f;
+	struct buf path = { 0 }, b;
 
-	buf_printf(&path, "%s/tests/golden/heph/%s.%s", top ? top : ".", stem, suffix);
-	f = fopen(buf_cstr(&path), "rb");
-	cr_assert(f, "cannot open %s", buf_cstr(&path));
-	while ((n = fread(piece, 1, sizeof(piece), f)))
-		buf_add(&b, piece, n);
-	fclose(f);
+	buf_printf(&path, "heph/%s.%s", stem, suffix);
+	b = load_golden(buf_cstr(&path));
 	buf_free(&path);
 	return b;
 }
@@ -119,31 +97,14 @@ static inline struct foreign_input trickle_input(struct trickle *t, const struct
 static inline int import_to(const struct buf *heph, int level, struct foreign_notes *notes,
 			    struct buf *out)
 {
-	struct dial9_enc_opts eo = {
-		.sz = sizeof(eo), .write = add_to_buf, .ctx = out, .level = level
-	};
 	struct foreign_opts opts = { .level = level };
-	struct foreign_input in;
-	struct foreign_mem mem;
-	struct dial9_enc *enc;
-	int err;
 
-	foreign_mem_input(&mem, heph->data, heph->len, &in);
-	cr_assert_eq(dial9_enc_new(&eo, &enc), 0);
-	err = heph_format.import(&in, 1, &opts, enc, notes);
-	cr_assert_eq(dial9_enc_flush(enc), 0);
-	dial9_enc_free(enc);
-	return err;
+	return import_one(&heph_format, heph, &opts, out, notes);
 }
 
 static inline int export_to(const struct buf *dial9, struct foreign_notes *notes, struct buf *out)
 {
-	struct foreign_opts opts = { .level = DIAL9_LEVEL_3 };
-	struct foreign_input in;
-	struct foreign_mem mem;
-
-	foreign_mem_input(&mem, dial9->data, dial9->len, &in);
-	return heph_format.export(&in, &opts, add_to_buf, out, notes);
+	return export_one(&heph_format, dial9, out, notes);
 }
 
 static inline struct buf import_ok(const struct buf *heph, int level)

@@ -3,48 +3,17 @@
 #define D9_TESTS_FORMATS_TONBANDGERAET_SUPPORT_H
 
 /* Recordings in memory: put together event by event, converted, dumped as lines. */
-#include <criterion/criterion.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "../support.h"
 
-#include "base/buf.h"
 #include "cmd/dump.h"
-#include "formats/foreign.h"
 #include "formats/tonbandgeraet/event.h"
-
-/* Refusals print their line by design. */
-static inline void quiet(void)
-{
-	int fd = open("/dev/null", O_WRONLY);
-
-	dup2(fd, STDERR_FILENO);
-	close(fd);
-}
-
-static inline int add_to_buf(void *ctx, const void *data, size_t sz)
-{
-	buf_add(ctx, data, sz);
-	return 0;
-}
 
 static inline struct buf load(const char *name)
 {
-	const char *top = getenv("D9_TOP");
-	struct buf path = { 0 }, b = { 0 };
-	char piece[4096];
-	size_t n;
-	FILE *f;
+	struct buf path = { 0 }, b;
 
-	buf_printf(&path, "%s/tests/golden/tonbandgeraet/%s", top ? top : ".", name);
-	f = fopen(buf_cstr(&path), "rb");
-	cr_assert(f, "cannot open %s", buf_cstr(&path));
-	while ((n = fread(piece, 1, sizeof(piece), f)))
-		buf_add(&b, piece, n);
-	fclose(f);
+	buf_printf(&path, "tonbandgeraet/%s", name);
+	b = load_golden(buf_cstr(&path));
 	buf_free(&path);
 	return b;
 }
@@ -61,19 +30,6 @@ static inline void event(struct buf *rec, int id, uint64_t ts, uint64_t a, uint6
 				    .str_len = str ? strlen(str) : 0 };
 
 	tonband_event_write(rec, &ev);
-}
-
-/* A stream that cannot go back, in small pieces. */
-static inline ssize_t pipe_read(void *ctx, void *buf, size_t sz)
-{
-	struct foreign_mem *m = ctx;
-	size_t n = m->pos % 7 + 1;
-
-	n = n < sz ? n : sz;
-	n = n < m->sz - m->pos ? n : m->sz - m->pos;
-	memcpy(buf, (const char *)m->data + m->pos, n);
-	m->pos += n;
-	return (ssize_t)n;
 }
 
 static inline uint64_t next_random(uint64_t *seed)
@@ -141,21 +97,8 @@ static inline int import_files(struct files *f, bool follow, struct buf *out,
 			       struct foreign_notes *notes)
 {
 	struct foreign_opts opts = { .level = DIAL9_LEVEL_3, .follow = follow };
-	struct dial9_enc_opts enc_opts = {
-		.sz = sizeof(enc_opts), .write = add_to_buf, .ctx = out, .first_type_id = 256
-	};
-	struct dial9_enc *enc;
-	int err;
 
-	for (size_t i = 0; follow && i < f->cnt; i++) {
-		f->in[i].read = pipe_read;
-		f->in[i].rewind = NULL;
-	}
-	cr_assert_eq(dial9_enc_new(&enc_opts, &enc), 0);
-	err = tonband_format.import(f->in, f->cnt, &opts, enc, notes);
-	cr_assert_eq(dial9_enc_flush(enc), 0);
-	dial9_enc_free(enc);
-	return err;
+	return import_inputs(&tonband_format, f->in, f->cnt, &opts, out, notes);
 }
 
 static inline int import(const struct buf *rec, bool follow, struct buf *out,
@@ -169,23 +112,14 @@ static inline int import(const struct buf *rec, bool follow, struct buf *out,
 
 static inline int export(const struct buf *trace, struct buf *out, struct foreign_notes *notes)
 {
-	struct foreign_opts opts = { .level = DIAL9_LEVEL_3 };
-	struct foreign_mem mem;
-	struct foreign_input in;
-
-	foreign_mem_input(&mem, trace->data, trace->len, &in);
-	return tonband_format.export(&in, &opts, add_to_buf, out, notes);
+	return export_one(&tonband_format, trace, out, notes);
 }
 
 static inline struct buf dump(const struct buf *rec, struct foreign_notes *notes)
 {
-	struct foreign_opts opts = { 0 };
-	struct foreign_mem mem;
-	struct foreign_input in;
 	struct buf out = { 0 };
 
-	foreign_mem_input(&mem, rec->data, rec->len, &in);
-	cr_assert_eq(tonband_format.dump(&in, &opts, add_to_buf, &out, notes), 0);
+	cr_assert_eq(dump_one(&tonband_format, rec, &out, notes), 0);
 	return out;
 }
 
@@ -212,4 +146,4 @@ static inline struct buf events_of(const struct buf *trace)
 	return out;
 }
 
-#endif
+#endif /* D9_TESTS_FORMATS_TONBANDGERAET_SUPPORT_H */
