@@ -54,7 +54,7 @@ SRCS_symbol := $(addprefix user/symbol/, \
 SRCS_symbol += $(addprefix user/symbol/, \
 	openers.c sandbox.c spawner.c symbroker.c symmodule.c symproto.c workers.c)
 SRCS_record := $(addprefix user/record/, \
-	capture.c early_records.c emit.c event.c eventset.c frames.c invoker.c launch.c maps.c merge.c \
+	capture.c early_records.c emit.c event.c eventset.c frames.c invoker.c jit.c launch.c maps.c merge.c \
 	proc_reader.c realtime.c recorder.c ring.c sink.c snapshot.c stacks.c status.c targets.c \
 	tasks.c tasks_truth.c texts.c translate.c)
 SRCS_record += user/record/build_ids.c
@@ -109,7 +109,7 @@ TESTS := $(addprefix tests/, \
 TESTS += $(addprefix tests/symbol/, sandbox_test.c symproto_test.c)
 TESTS_ROOT := $(addprefix tests/bpf/, \
 	fault_elf_test.c fault_files_test.c fault_maps_test.c fault_storm_test.c fault_workers_test.c \
-	command_test.c events_test.c generic_test.c loss_test.c perf_test.c sample_test.c \
+	command_test.c events_test.c generic_test.c jit_test.c loss_test.c perf_test.c sample_test.c \
 	san_test.c sched_test.c stream_test.c tasks_test.c \
 	realtime_test.c) \
 	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c tests/record/as_user_test.c
@@ -117,7 +117,7 @@ TESTS_ROOT := $(addprefix tests/bpf/, \
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \
 	calls.c cxx.cpp demo.c enemy_elf.c enemy_fuse.c enemy_maps.c enemy_swap.c family.c \
-	forkchain.c inlined.c pingpong.c shortlived.c sleeper.c spinner.c storm.c threads.c)
+	forkchain.c inlined.c jit.c pingpong.c shortlived.c sleeper.c spinner.c storm.c threads.c)
 # inlined.c, cxx.cpp and crate.rs as several compilers and linkers leave them, for the symbolizer.
 STIMULI_SYMBOL := c-gcc c-dwarf4 c-nopie c-gz c-clang c-clang4 c-link c-dynsym cxx-gcc cxx-clang4 \
 	rust

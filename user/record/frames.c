@@ -22,6 +22,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/hmap.h"
 #include "base/log.h"
 #include "base/strtab.h"
@@ -29,6 +30,7 @@
 #include "kernel/perf_side.h"
 #include "record/build_ids.h"
 #include "record/emit.h"
+#include "record/jit.h"
 #include "record/tasks.h"
 #include "symbol/symbroker.h"
 
@@ -47,9 +49,10 @@ struct frames {
 	struct symbroker *broker;
 	bool names;
 	struct build_ids *build_ids;
+	struct jit *jit;
 	const struct kallsyms *kallsyms;
 	struct strtab keys; /* of modules: the id is the key's number plus one */
-	struct hmap named; /* frames that were given to naming */
+	struct hmap named; /* frames that were given to naming, and whether they got a name */
 	bool names_over; /* and told */
 	struct hmap kernel_ids; /* kallsyms module -> id */
 	struct image *images;
@@ -67,6 +70,7 @@ int frames_new(struct emit *emit, struct symbroker *broker, bool names, struct f
 	f->broker = broker;
 	f->names = broker && names;
 	f->build_ids = build_ids_new(broker);
+	f->jit = jit_new(f->names ? broker : NULL);
 	strtab_init(&f->keys);
 	*out = f;
 	return 0;
@@ -93,6 +97,7 @@ void frames_free(struct frames *f)
 		free(f->images[i].name);
 	free(f->images);
 	build_ids_free(f->build_ids);
+	jit_free(f->jit);
 	strtab_fini(&f->keys);
 	hmap_fini(&f->named);
 	hmap_fini(&f->kernel_ids);
@@ -192,21 +197,34 @@ static const struct map *introduce_map(struct frames *f, const struct process *p
 	return m;
 }
 
+/* What frames are marked with. */
+static char asked, answered;
+
 static bool is_named(struct frames *f, uint64_t frame)
 {
 	if (hmap_get(&f->named, frame))
 		return true;
-	hmap_set(&f->named, frame, f);
+	hmap_set(&f->named, frame, &asked);
 	return false;
 }
 
-static void name_user_frame(struct frames *f, uint64_t frame, uint32_t module_id, uint64_t off)
+static void ask_name(struct frames *f, const struct process *proc, const struct map *m,
+		     uint64_t addr, uint64_t frame)
+{
+	if (maps_is_file(m->path) || maps_is_vdso(m->path))
+		symbroker_ask(f->broker, m->module_id, frame & PROF_FRAME_OFFSET_MASK);
+	else
+		jit_ask(f->jit, proc, addr, frame);
+}
+
+static void name_user_frame(struct frames *f, const struct process *proc, const struct map *m,
+			    uint64_t addr, uint64_t frame)
 {
 	if (!f->names)
 		return;
 	if (f->named.cnt < NAMED_MAX) {
 		if (!is_named(f, frame))
-			symbroker_ask(f->broker, module_id, off);
+			ask_name(f, proc, m, addr, frame);
 	} else if (!f->names_over) {
 		f->names_over = true;
 		log_warn(
@@ -233,7 +251,7 @@ uint64_t frames_user(struct frames *f, struct process *proc, uint64_t addr)
 	if (!m->module_id || off > PROF_FRAME_OFFSET_MASK)
 		return pack(0, addr);
 	frame = pack(m->module_id, off);
-	name_user_frame(f, frame, m->module_id, off);
+	name_user_frame(f, proc, m, addr, frame);
 	return frame;
 }
 
@@ -400,8 +418,8 @@ void frames_side(struct frames *f, const struct perf_side *side)
 
 static int write_name(struct frames *f, const struct symbroker_answer *answer)
 {
-	const struct emit_symbol event = {
-		.addr = pack(answer->module_id, answer->offset),
+	uint64_t frame = pack(answer->module_id, answer->offset), start = answer->start;
+	struct emit_symbol event = {
 		.size = answer->size,
 		.name = answer->name,
 		.name_len = answer->name_len,
@@ -409,9 +427,19 @@ static int write_name(struct frames *f, const struct symbroker_answer *answer)
 		.file = answer->file,
 		.file_len = answer->file_len,
 		.line = answer->line,
-		.base = pack(answer->module_id, answer->start),
 	};
 
+	if (jit_is_answer(answer)) {
+		if (!jit_take_name(f->jit, answer, &frame))
+			return 0;
+		/* the function may begin in the mapping before */
+		start = answer->offset - start <= (frame & PROF_FRAME_OFFSET_MASK) ?
+				(frame & PROF_FRAME_OFFSET_MASK) - (answer->offset - start) :
+				0;
+	}
+	event.addr = frame;
+	event.base = (frame & ~PROF_FRAME_OFFSET_MASK) | start;
+	hmap_set(&f->named, frame, &answered);
 	return emit_symbol(f->emit, &event);
 }
 
@@ -434,6 +462,17 @@ static const char *status_word(enum symbroker_status status)
 	return words[status];
 }
 
+/* Of a program that made its code; no map is all that a file that is not there tells of it. */
+static void write_jit_status(void *ctx, uint32_t module_id, const struct symbroker_answer *answer)
+{
+	struct frames *f = ctx;
+	const char *word = answer->status == SYMBROKER_GONE    ? PROF_STATUS_NO_MAP :
+			   answer->status == SYMBROKER_NOT_ELF ? PROF_STATUS_DENIED :
+								 status_word(answer->status);
+
+	emit_module_status(f->emit, EMIT_NOW, module_id, word, answer->detail);
+}
+
 static int take_answer(void *ctx, const struct symbroker_answer *answer)
 {
 	struct frames *f = ctx;
@@ -446,6 +485,10 @@ static int take_answer(void *ctx, const struct symbroker_answer *answer)
 		build_ids_answer(f->build_ids, answer);
 		return 0;
 	case SYMBROKER_STATUS:
+		if (jit_is_answer(answer)) {
+			jit_each_module(f->jit, answer, write_jit_status, f);
+			return 0;
+		}
 		return emit_module_status(f->emit, EMIT_NOW, answer->module_id,
 					  status_word(answer->status), answer->detail);
 	}
@@ -454,12 +497,20 @@ static int take_answer(void *ctx, const struct symbroker_answer *answer)
 
 long frames_take_names(struct frames *f, size_t max)
 {
-	return f->broker ? symbroker_take(f->broker, take_answer, f, max) : 0;
+	if (!f->broker)
+		return 0;
+	jit_ask_again(f->jit, clock_mono_ns(), false);
+	return symbroker_take(f->broker, take_answer, f, max);
 }
 
 void frames_expect(struct frames *f, const struct process *proc)
 {
 	build_ids_expect(f->build_ids, proc);
+}
+
+void frames_ask_again(struct frames *f)
+{
+	jit_ask_again(f->jit, clock_mono_ns(), true);
 }
 
 /* ---- at the end ----------------------------------------------------------------------------------- */
@@ -500,4 +551,56 @@ void frames_tell_unnamed(struct frames *f)
 	else if (u.cnt)
 		log_warn("record: without names, or without file and line: %s", buf_cstr(&u.text));
 	buf_free(&u.text);
+}
+
+/* What stands for a frame of that module: "[libc.so.6]", "[jit]"; a path such as "[heap]" as it is. */
+static void label_of(const struct frames *f, uint32_t module_id, struct buf *out)
+{
+	size_t len;
+	const char *key = strtab_get(&f->keys, module_id - 1, &len), *path, *slash;
+
+	buf_clear(out);
+	path = key ? (const char *)memrchr(key, '\0', len) + 1 : "";
+	slash = strrchr(path, '/');
+	if (*path == '[')
+		buf_addstr(out, path);
+	else if (maps_is_file(path))
+		buf_printf(out, "[%s]", slash + 1);
+	else
+		buf_addstr(out, "[jit]");
+}
+
+/* Mappings that were first met after the status was told. */
+static int settle_jit(void *ctx, const struct symbroker_answer *answer)
+{
+	struct frames *f = ctx;
+
+	if (jit_is_answer(answer) && answer->status != SYMBROKER_UNKNOWN)
+		jit_each_module(f->jit, answer, write_jit_status, f);
+	return 0;
+}
+
+int frames_label_unnamed(struct frames *f)
+{
+	struct emit_symbol event = { 0 };
+	struct buf label = { 0 }, valid = { 0 };
+	struct dial9_str text;
+	size_t pos = 0;
+	void *mark;
+	int err = 0;
+
+	symbroker_each(f->broker, settle_jit, f);
+	while (!err && hmap_next(&f->named, &pos, &event.addr, &mark)) {
+		if (mark != &asked || event.addr & PROF_FRAME_KERNEL)
+			continue;
+		label_of(f, event.addr >> PROF_FRAME_MODULE_SHIFT & PROF_FRAME_MODULE_MAX, &label);
+		text = emit_text(&valid, buf_cstr(&label), label.len);
+		event.name = text.ptr;
+		event.name_len = text.len;
+		event.base = event.addr;
+		err = emit_symbol(f->emit, &event);
+	}
+	buf_free(&label);
+	buf_free(&valid);
+	return err;
 }

@@ -49,6 +49,15 @@ void frames_expect(struct frames *f, const struct process *proc);
  */
 long frames_take_names(struct frames *f, size_t max);
 
+/* Asks at once, for the last time, for names that programs may have written meanwhile. */
+void frames_ask_again(struct frames *f);
+
+/*
+ * Writes, at the end, what the status of code made at run time has come to, and for each frame of
+ * user code without a name a label of its module. 0 or -errno.
+ */
+int frames_label_unnamed(struct frames *f);
+
 /* Says in one line which modules the end of the recording leaves unnamed, and why. */
 void frames_tell_unnamed(struct frames *f);
 

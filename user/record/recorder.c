@@ -567,6 +567,7 @@ static int finish_names(struct recorder *r)
 	long n = 0;
 
 	symbroker_hurry(r->broker);
+	frames_ask_again(r->frames);
 	while (n >= 0 && !symbroker_idle(r->broker) && now - start < r->cfg->names_wait_ns &&
 	       now - heard < NAMES_SILENT_MS * MS_NS && *r->cfg->stop < 2) {
 		if (!told && now - start > NAMES_TELL_MS * MS_NS) {
@@ -585,7 +586,7 @@ static int finish_names(struct recorder *r)
 	while (n >= 0 && !symbroker_idle(r->broker))
 		n = frames_take_names(r->frames, NAMES_MAX);
 	frames_tell_unnamed(r->frames);
-	return n < 0 ? n : 0;
+	return n < 0 ? n : frames_label_unnamed(r->frames);
 }
 
 /* A recording may be over before what it waits for is there. */

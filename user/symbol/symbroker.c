@@ -132,7 +132,9 @@ static void end_identify(struct symbroker *b, struct symmodule *m, int error)
 /* m may be gone behind this. */
 static void fail_side(struct symbroker *b, struct symmodule *m, enum symworker_role r, int error)
 {
-	m->sides[r].state = SYMMODULE_FAILED;
+	/* a program may begin to write its map at any time */
+	m->sides[r].state = m->kind == SYMBROKER_PERFMAP && error == -ENOENT ? SYMMODULE_CLOSED :
+									       SYMMODULE_FAILED;
 	symmodule_drop_questions(&b->roles[r].queue, m);
 	if (r == SYMWORKER_LINES) {
 		m->dwarf_known = true;
@@ -142,11 +144,16 @@ static void fail_side(struct symbroker *b, struct symmodule *m, enum symworker_r
 		end_identify(b, m, error);
 }
 
+static bool is_debug_file(enum symproto_what what)
+{
+	return what >= SYMPROTO_WANT_BUILD_ID;
+}
+
 static void ask_opener(struct symbroker *b, struct symmodule *m, enum symworker_role r,
 		       const struct symproto_msg *want)
 {
 	struct opening *o = xcalloc(1, sizeof(*o));
-	bool is_module = want->what == SYMPROTO_ELF;
+	bool is_module = !is_debug_file(want->what);
 
 	o->role = r;
 	o->module_id = m->id;
@@ -173,18 +180,12 @@ static void ask_opener(struct symbroker *b, struct symmodule *m, enum symworker_
 
 static void send_module(struct symbroker *b, struct symmodule *m, enum symworker_role r, int fd)
 {
-	static const enum symproto_what whats[] = {
-		[SYMBROKER_ELF] = SYMPROTO_ELF,
-		[SYMBROKER_VDSO] = SYMPROTO_VDSO,
-		[SYMBROKER_IDENTIFY] = SYMPROTO_IDENTIFY,
-	};
-
 	m->sides[r].state = SYMMODULE_SENT;
 	b->roles[r].opens_sent++;
 	workers_post(b->workers, r,
 		     &(struct symproto_msg){
 			     .kind = SYMPROTO_MODULE,
-			     .what = whats[m->kind],
+			     .what = symmodule_what(m),
 			     .id = m->id,
 			     .build_id = m->build_id,
 			     .build_id_sz = m->build_id_sz,
@@ -234,7 +235,7 @@ static void open_side(struct symbroker *b, struct symmodule *m, enum symworker_r
 		return;
 	}
 	s->state = SYMMODULE_OPENING;
-	ask_opener(b, m, r, &(struct symproto_msg){ .what = SYMPROTO_ELF });
+	ask_opener(b, m, r, &(struct symproto_msg){ .what = symmodule_file(m) });
 }
 
 /* No file at this place or not the right one; that of another build says more than none at all. */
@@ -245,10 +246,10 @@ static void try_next_place(struct symbroker *b, struct symmodule *m, enum symwor
 
 	if (s->error != -ESTALE && error != -ENOENT && error != -ESRCH)
 		s->error = error;
-	if (m->kind != SYMBROKER_VDSO && ++s->place < SYMOPEN_PLACE_CNT && error != -ETIMEDOUT &&
+	if (symmodule_has_places(m) && ++s->place < SYMOPEN_PLACE_CNT && error != -ETIMEDOUT &&
 	    error != -EBUSY) {
 		s->state = SYMMODULE_OPENING;
-		ask_opener(b, m, r, &(struct symproto_msg){ .what = SYMPROTO_ELF });
+		ask_opener(b, m, r, &(struct symproto_msg){ .what = symmodule_file(m) });
 		return;
 	}
 	if (r == SYMWORKER_NAMES)
@@ -284,9 +285,9 @@ static void on_opened(void *ctx, const struct openers_result *result)
 	struct symbroker *b = ctx;
 	struct opening *o = hmap_del(&b->openings, result->token);
 	struct symmodule *m = o ? hmap_get(&b->modules, o->module_id) : NULL;
-	bool wanted = m && m->sides[o->role].state == SYMMODULE_OPEN && o->what != SYMPROTO_ELF;
+	bool wanted = m && m->sides[o->role].state == SYMMODULE_OPEN && is_debug_file(o->what);
 
-	if (o && o->what != SYMPROTO_ELF && b->roles[o->role].wants)
+	if (o && is_debug_file(o->what) && b->roles[o->role].wants)
 		b->roles[o->role].wants--;
 	if (wanted) {
 		workers_post(b->workers, o->role,
@@ -297,7 +298,7 @@ static void on_opened(void *ctx, const struct openers_result *result)
 				     .error = result->error,
 			     },
 			     result->fd);
-	} else if (m && o->what == SYMPROTO_ELF && m->sides[o->role].state == SYMMODULE_OPENING) {
+	} else if (m && !is_debug_file(o->what) && m->sides[o->role].state == SYMMODULE_OPENING) {
 		on_module_file(b, m, o->role, result);
 	} else if (result->fd >= 0) {
 		close(result->fd);
@@ -344,7 +345,7 @@ static bool on_done(struct symbroker *b, struct symmodule *m, enum symworker_rol
 	symmodule_remove_sent(&b->roles[r].queue, m, at);
 	s->frames = 0;
 	b->answered++;
-	if (r == SYMWORKER_NAMES && !b->cfg.no_dwarf)
+	if (r == SYMWORKER_NAMES && !b->cfg.no_dwarf && m->kind != SYMBROKER_PERFMAP)
 		add_question(b, m, SYMWORKER_LINES, offset);
 	symmodule_enqueue(&b->roles[r].queue, m);
 	return true;
@@ -648,6 +649,13 @@ void symbroker_ask(struct symbroker *b, uint32_t module_id, uint64_t offset)
 		add_question(b, m, SYMWORKER_NAMES, offset);
 }
 
+bool symbroker_asking(const struct symbroker *b, uint32_t module_id)
+{
+	const struct symmodule *m = hmap_get(&b->modules, module_id);
+
+	return m && m->sides[SYMWORKER_NAMES].cnt;
+}
+
 int symbroker_fd(const struct symbroker *b)
 {
 	return b->epoll_fd;
@@ -664,24 +672,7 @@ static bool next_message(struct symbroker *b, struct symbroker_answer *a)
 		b->taken = 0;
 		return false;
 	}
-	*a = (struct symbroker_answer){
-		.kind = msg.kind == SYMPROTO_NAME  ? SYMBROKER_NAME :
-			msg.kind == SYMPROTO_FRAME ? SYMBROKER_FRAME :
-						     SYMBROKER_MODULE,
-		.module_id = msg.id,
-		.offset = msg.offset,
-		.depth = msg.depth,
-		.line = msg.line,
-		.name = msg.text,
-		.name_len = msg.text_len,
-		.file = msg.more,
-		.file_len = msg.more_len,
-		.start = msg.start,
-		.size = msg.size,
-		.error = msg.error,
-		.build_id = msg.build_id,
-		.build_id_sz = msg.build_id_sz,
-	};
+	*a = symmodule_message_answer(&msg);
 	return true;
 }
 

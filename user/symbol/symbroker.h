@@ -21,6 +21,7 @@ struct symbroker;
 enum symbroker_kind {
 	SYMBROKER_ELF,
 	SYMBROKER_VDSO,
+	SYMBROKER_PERFMAP, /* of code that process pid made: offsets are addresses; may be asked again */
 	SYMBROKER_IDENTIFY, /* only its build-id is asked: one SYMBROKER_MODULE answer, and it is over */
 };
 
@@ -125,6 +126,9 @@ int symbroker_add_module(struct symbroker *b, uint32_t module_id,
  * The name comes first, frames follow.
  */
 void symbroker_ask(struct symbroker *b, uint32_t module_id, uint64_t offset);
+
+/* Whether the module has questions that are open. */
+bool symbroker_asking(const struct symbroker *b, uint32_t module_id);
 
 /* Readable when symbroker_step() has something to do at once. Stays the broker's. */
 int symbroker_fd(const struct symbroker *b);

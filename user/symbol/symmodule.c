@@ -51,6 +51,28 @@ void symmodule_free(struct symmodule *m)
 	free(m);
 }
 
+enum symproto_what symmodule_what(const struct symmodule *m)
+{
+	static const enum symproto_what whats[] = {
+		[SYMBROKER_ELF] = SYMPROTO_ELF,
+		[SYMBROKER_VDSO] = SYMPROTO_VDSO,
+		[SYMBROKER_IDENTIFY] = SYMPROTO_IDENTIFY,
+		[SYMBROKER_PERFMAP] = SYMPROTO_PERFMAP,
+	};
+
+	return whats[m->kind];
+}
+
+enum symproto_what symmodule_file(const struct symmodule *m)
+{
+	return m->kind == SYMBROKER_PERFMAP ? SYMPROTO_PERFMAP : SYMPROTO_ELF;
+}
+
+bool symmodule_has_places(const struct symmodule *m)
+{
+	return m->kind == SYMBROKER_ELF || m->kind == SYMBROKER_IDENTIFY;
+}
+
 enum symbroker_status symmodule_open_failure(int error)
 {
 	switch (-error) {
@@ -78,6 +100,28 @@ struct symbroker_answer symmodule_status_answer(const struct symmodule *m)
 		.status = m->status,
 		.detail = m->detail,
 		.path = m->path,
+	};
+}
+
+struct symbroker_answer symmodule_message_answer(const struct symproto_msg *msg)
+{
+	return (struct symbroker_answer){
+		.kind = msg->kind == SYMPROTO_NAME  ? SYMBROKER_NAME :
+			msg->kind == SYMPROTO_FRAME ? SYMBROKER_FRAME :
+						      SYMBROKER_MODULE,
+		.module_id = msg->id,
+		.offset = msg->offset,
+		.depth = msg->depth,
+		.line = msg->line,
+		.name = msg->text,
+		.name_len = msg->text_len,
+		.file = msg->more,
+		.file_len = msg->more_len,
+		.start = msg->start,
+		.size = msg->size,
+		.error = msg->error,
+		.build_id = msg->build_id,
+		.build_id_sz = msg->build_id_sz,
 	};
 }
 

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "symbol/symbroker.h"
+#include "symbol/symproto.h"
 #include "symbol/symworker.h"
 
 /* A module as the broker knows it, and what is to be asked about it; for symbroker.c only. */
@@ -59,6 +60,12 @@ struct symmodule_queue {
 	size_t sent; /* of those, with the worker */
 };
 
+/* What a worker is told that it is, and what an opener is asked for. */
+enum symproto_what symmodule_what(const struct symmodule *m);
+enum symproto_what symmodule_file(const struct symmodule *m);
+/* Whether its file may be in one of several places (symopen.h). */
+bool symmodule_has_places(const struct symmodule *m);
+
 struct symmodule *symmodule_new(uint32_t id, const struct symbroker_module *module);
 void symmodule_free(struct symmodule *m);
 
@@ -66,6 +73,9 @@ void symmodule_free(struct symmodule *m);
 enum symbroker_status symmodule_open_failure(int error);
 /* Its status as an answer, which borrows from it. */
 struct symbroker_answer symmodule_status_answer(const struct symmodule *m);
+
+/* What a worker said of a module, as an answer, which borrows from it. */
+struct symbroker_answer symmodule_message_answer(const struct symproto_msg *msg);
 
 /* Puts m into the queue if there is something that can be done for it. */
 void symmodule_enqueue(struct symmodule_queue *q, struct symmodule *m);

@@ -212,6 +212,76 @@ int symopen_debug(void *ctx, const struct symbolizer_want *want)
 	return -EINVAL;
 }
 
+/* ---- perf maps ---------------------------------------------------------------------------------- */
+
+/* What a line of /proc/PID/status says behind key: the number in the given column, or UINT32_MAX. */
+static uint32_t status_number(const char *status, const char *key, int column)
+{
+	const char *p = strstr(status, key);
+	unsigned long value = UINT32_MAX;
+	char *end;
+
+	p = p ? p + strlen(key) : "";
+	while (column-- && *p && *p != '\n') {
+		value = strtoul(p, &end, 10);
+		if (end == p)
+			break;
+		p = end + strspn(end, "\t ");
+	}
+	return value;
+}
+
+/* The process as it calls itself, in the innermost of its pid namespaces, and its effective user. */
+static int read_identity(pid_t pid, uint32_t *own_pid, uint32_t *uid)
+{
+	char path[32], status[8192];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	n = read(fd, status, sizeof(status) - 1);
+	close(fd);
+	if (n <= 0)
+		return -ESRCH;
+	status[n] = '\0';
+	*own_pid = status_number(status, "\nNSpid:", INT_MAX);
+	*uid = status_number(status, "\nUid:", 2);
+	return *own_pid == UINT32_MAX || *uid == UINT32_MAX ? -ESRCH : 0;
+}
+
+/* /tmp is everyone's: the map counts when it is the program's own file, and no link to another. */
+static int open_perfmap(pid_t pid)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC | O_NOFOLLOW,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	char root[32], path[32];
+	uint32_t own_pid, uid;
+	struct stat st;
+	int dir, fd, err;
+
+	err = read_identity(pid, &own_pid, &uid);
+	if (err)
+		return err == -ESRCH ? -ENOENT : err;
+	snprintf(root, sizeof(root), "/proc/%d/root", pid);
+	snprintf(path, sizeof(path), "tmp/perf-%u.map", own_pid);
+	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return -errno;
+	fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	err = fd < 0 ? -errno : fstat(fd, &st) ? -errno : st.st_uid != uid ? -EPERM : 0;
+	close(dir);
+	if (!err)
+		return reopen_regular(fd);
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
 /* ---- as a process ------------------------------------------------------------------------------- */
 
 /* The next place that has a file; *place becomes that, or the last one. */
@@ -257,6 +327,8 @@ static int open_asked(const struct symproto_msg *m, uint32_t *place)
 	case SYMPROTO_ELF:
 	case SYMPROTO_IDENTIFY:
 		return open_next(&where, place);
+	case SYMPROTO_PERFMAP:
+		return open_perfmap(m->pid);
 	case SYMPROTO_VDSO:
 	case SYMPROTO_WHAT_END:
 		break;

@@ -54,6 +54,7 @@ enum symproto_what {
 	SYMPROTO_ELF,
 	SYMPROTO_VDSO,
 	SYMPROTO_IDENTIFY, /* an ELF file whose build-id is all that is asked */
+	SYMPROTO_PERFMAP, /* what process pid wrote of the code that it made; offsets are addresses */
 	SYMPROTO_WANT_BUILD_ID,
 	SYMPROTO_WANT_DEBUGLINK,
 	SYMPROTO_WANT_ALTLINK,

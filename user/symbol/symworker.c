@@ -24,6 +24,7 @@
 #include "base/buf.h"
 #include "base/hmap.h"
 #include "symbol/busguard.h"
+#include "symbol/perfmap.h"
 #include "symbol/sandbox.h"
 #include "symbol/symbolizer.h"
 #include "symbol/symproto.h"
@@ -44,7 +45,9 @@ struct want {
 struct module {
 	struct worker *w;
 	uint32_t id;
-	struct symbolizer *sym; /* NULL: could not be opened */
+	struct symbolizer *sym; /* NULL: could not be opened, or it is a map: */
+	struct perfmap *map;
+	int map_fd;
 	struct want wants[WANT_CNT];
 	unsigned int waiting; /* for that many of them */
 	uint64_t *pending; /* offsets; the last one first */
@@ -116,12 +119,12 @@ static void put_frame(struct module *m, enum symproto_kind kind, uint64_t offset
 static void put_state(struct module *m)
 {
 	bool names = m->w->role == SYMWORKER_NAMES;
-	const char *gave_up = symbolizer_gave_up(m->sym);
+	const char *gave_up = m->map ? perfmap_gave_up(m->map) : symbolizer_gave_up(m->sym);
 	int has;
 
 	if (m->told && gave_up == m->gave_up)
 		return;
-	has = names ? symbolizer_has_symtab(m->sym) : symbolizer_has_dwarf(m->sym);
+	has = m->map ? 1 : names ? symbolizer_has_symtab(m->sym) : symbolizer_has_dwarf(m->sym);
 	if (has == -EAGAIN)
 		return;
 	m->told = true;
@@ -178,6 +181,9 @@ static void free_module(struct module *m)
 	size_t i;
 
 	symbolizer_free(m->sym);
+	if (m->map)
+		close(m->map_fd);
+	perfmap_free(m->map);
 	for (i = 0; i < WANT_CNT; i++)
 		if (m->wants[i].state == WANT_HERE)
 			close(m->wants[i].fd);
@@ -226,6 +232,14 @@ static int open_symbolizer(struct worker *w, struct module *m, const struct symp
 	return symbolizer_open(fd, msg->build_id, msg->build_id_sz, &cfg, &m->sym);
 }
 
+static void open_map(struct worker *w, uint32_t id, int fd)
+{
+	struct module *m = add_module(w, id);
+
+	m->map = perfmap_new(0);
+	m->map_fd = fd;
+}
+
 /* fd is -1 for the vDSO, else taken over. */
 static void do_module(struct worker *w, const struct symproto_msg *msg, int fd)
 {
@@ -237,10 +251,13 @@ static void do_module(struct worker *w, const struct symproto_msg *msg, int fd)
 	};
 
 	announce(w, msg->id);
-	if (msg->what != SYMPROTO_VDSO)
-		opened.error =
-			fd < 0 ? -EBADF : symbolizer_build_id(fd, build_id, &opened.build_id_sz);
-	if (msg->what == SYMPROTO_IDENTIFY || opened.error) {
+	if (msg->what != SYMPROTO_VDSO && fd < 0)
+		opened.error = -EBADF;
+	else if (msg->what == SYMPROTO_ELF || msg->what == SYMPROTO_IDENTIFY)
+		opened.error = symbolizer_build_id(fd, build_id, &opened.build_id_sz);
+	if (msg->what == SYMPROTO_PERFMAP && !opened.error) {
+		open_map(w, msg->id, fd);
+	} else if (msg->what == SYMPROTO_IDENTIFY || opened.error) {
 		if (fd >= 0)
 			close(fd);
 	} else {
@@ -255,7 +272,7 @@ static void do_ask(struct worker *w, const struct symproto_msg *msg)
 {
 	struct module *m = hmap_get(&w->modules, msg->id);
 
-	if (!m || !m->sym)
+	if (!m || !(m->sym || m->map))
 		return;
 	m->pending =
 		array_reserve(m->pending, &m->pending_cap, m->pending_cnt + 1, sizeof(*m->pending));
@@ -362,15 +379,46 @@ static int answer(struct module *m, uint64_t offset)
 	return 0;
 }
 
+/* What was appended is read first; what no line tells of is asked again, if it is. */
+static void answer_from_map(struct module *m)
+{
+	struct perfmap_entry e;
+
+	perfmap_slice(m->map, NAMES_SLICE_NS);
+	if (perfmap_read(m->map, m->map_fd) == -EAGAIN)
+		return;
+	for (; m->pending_cnt; m->pending_cnt--) {
+		uint64_t addr = m->pending[m->pending_cnt - 1];
+		const struct symbolizer_frame *f;
+
+		if (perfmap_find(m->map, addr, &e)) {
+			f = &(struct symbolizer_frame){
+				.name = e.name,
+				.name_len = e.name_len,
+				.start = e.start,
+				.size = e.size,
+			};
+			put_frame(m, SYMPROTO_NAME, addr, 0, f);
+		}
+		put_done(m->w, m, addr);
+	}
+	put_state(m);
+}
+
 /* In falling order of addresses, since neighbours share what has to be read. */
 static void take_turn(struct worker *w, struct module *m)
 {
 	announce(w, m->id);
+	m->used = ++w->turn;
+	if (m->map) {
+		answer_from_map(m);
+		flush(w);
+		return;
+	}
 	symbolizer_slice(m->sym, w->role == SYMWORKER_NAMES ? NAMES_SLICE_NS : LINES_SLICE_NS);
 	if (m->unsorted)
 		qsort(m->pending, m->pending_cnt, sizeof(*m->pending), compare_down);
 	m->unsorted = false;
-	m->used = ++w->turn;
 	while (m->pending_cnt && !answer(m, m->pending[m->pending_cnt - 1]))
 		m->pending_cnt--;
 	flush(w);

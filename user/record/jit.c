@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * jit.c - programs with code of their own making, and which of it has no name yet
+ *
+ * One module of the broker's is the map of one program, and its offsets are addresses: the same map
+ * names all anonymous mappings of the program. Which frame of the trace an address is stays here.
+ * A program without a map is asked about more and more seldom.
+ */
+#include "record/jit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/hmap.h"
+#include "prof_events.h"
+#include "record/tasks.h"
+#include "symbol/symbroker.h"
+
+/* Above the ids of modules and of files that are identified: the broker has one space of ids. */
+#define FIRST_ID 0x80000000u
+#define AGAIN_NS 1000000000ull
+#define AGAIN_MAX_NS (16 * AGAIN_NS)
+
+enum { PROGRAMS_MAX = 256, FRAMES_MAX = 65536 };
+
+struct program {
+	struct hmap frames; /* address -> frame, of those without a name */
+	uint32_t *modules;
+	size_t module_cnt, module_cap;
+	uint64_t again_ns, wait_ns;
+	size_t named; /* since it was asked last */
+};
+
+struct jit {
+	struct symbroker *broker;
+	struct hmap by_serial; /* of a process -> number in programs, plus one */
+	struct program **programs;
+	size_t cnt, cap;
+	uint64_t again_ns; /* of the first one */
+};
+
+struct jit *jit_new(struct symbroker *broker)
+{
+	struct jit *j = xcalloc(1, sizeof(*j));
+
+	j->broker = broker;
+	hmap_init(&j->by_serial);
+	return j;
+}
+
+void jit_free(struct jit *j)
+{
+	size_t i;
+
+	if (!j)
+		return;
+	for (i = 0; i < j->cnt; i++) {
+		hmap_fini(&j->programs[i]->frames);
+		free(j->programs[i]->modules);
+		free(j->programs[i]);
+	}
+	free(j->programs);
+	hmap_fini(&j->by_serial);
+	free(j);
+}
+
+static struct program *new_program(struct jit *j, const struct process *proc)
+{
+	char path[40];
+	const struct symbroker_module module = {
+		.kind = SYMBROKER_PERFMAP,
+		.pid = proc->pid,
+		.path = path,
+	};
+	struct program *p;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", proc->pid);
+	if (j->cnt == PROGRAMS_MAX || symbroker_add_module(j->broker, FIRST_ID + j->cnt, &module))
+		return NULL;
+	p = xcalloc(1, sizeof(*p));
+	hmap_init(&p->frames);
+	p->wait_ns = AGAIN_NS;
+	p->again_ns = clock_mono_ns() + p->wait_ns;
+	if (!j->again_ns || p->again_ns < j->again_ns)
+		j->again_ns = p->again_ns;
+	j->programs = array_reserve(j->programs, &j->cap, j->cnt + 1, sizeof(struct program *));
+	j->programs[j->cnt++] = p;
+	hmap_set(&j->by_serial, proc->serial, (void *)(uintptr_t)j->cnt);
+	return p;
+}
+
+/* Frames come in the order of their mappings' first use, so the newest module is the likely one. */
+static void note_module(struct program *p, uint32_t module_id)
+{
+	size_t i = p->module_cnt;
+
+	while (i-- > 0)
+		if (p->modules[i] == module_id)
+			return;
+	p->modules =
+		array_reserve(p->modules, &p->module_cap, p->module_cnt + 1, sizeof(*p->modules));
+	p->modules[p->module_cnt++] = module_id;
+}
+
+void jit_ask(struct jit *j, const struct process *proc, uint64_t addr, uint64_t frame)
+{
+	uintptr_t number;
+	struct program *p;
+
+	if (!j->broker)
+		return;
+	number = (uintptr_t)hmap_get(&j->by_serial, proc->serial);
+	p = number ? j->programs[number - 1] : new_program(j, proc);
+	if (!p || p->frames.cnt == FRAMES_MAX)
+		return;
+	note_module(p, frame >> PROF_FRAME_MODULE_SHIFT & PROF_FRAME_MODULE_MAX);
+	hmap_set(&p->frames, addr, (void *)(uintptr_t)frame);
+	number = (uintptr_t)hmap_get(&j->by_serial, proc->serial);
+	symbroker_ask(j->broker, FIRST_ID + number - 1, addr);
+}
+
+bool jit_is_answer(const struct symbroker_answer *answer)
+{
+	return answer->module_id >= FIRST_ID;
+}
+
+static struct program *program_of(const struct jit *j, const struct symbroker_answer *answer)
+{
+	uint32_t number = answer->module_id - FIRST_ID;
+
+	return number < j->cnt ? j->programs[number] : NULL;
+}
+
+bool jit_take_name(struct jit *j, const struct symbroker_answer *answer, uint64_t *frame)
+{
+	struct program *p = program_of(j, answer);
+
+	*frame = p ? (uintptr_t)hmap_del(&p->frames, answer->offset) : 0;
+	if (*frame)
+		p->named++;
+	return *frame != 0;
+}
+
+void jit_each_module(const struct jit *j, const struct symbroker_answer *answer,
+		     void (*fn)(void *ctx, uint32_t module_id,
+				const struct symbroker_answer *answer),
+		     void *ctx)
+{
+	const struct program *p = program_of(j, answer);
+	size_t i;
+
+	for (i = 0; p && i < p->module_cnt; i++)
+		fn(ctx, p->modules[i], answer);
+}
+
+static void ask_program_again(struct jit *j, size_t number, uint64_t now_ns)
+{
+	struct program *p = j->programs[number];
+	size_t pos = 0;
+	uint64_t addr;
+	void *frame;
+
+	p->wait_ns = p->named || p->wait_ns >= AGAIN_MAX_NS ? AGAIN_NS : 2 * p->wait_ns;
+	p->again_ns = now_ns + p->wait_ns;
+	p->named = 0;
+	if (symbroker_asking(j->broker, FIRST_ID + number))
+		return;
+	while (hmap_next(&p->frames, &pos, &addr, &frame))
+		symbroker_ask(j->broker, FIRST_ID + number, addr);
+}
+
+void jit_ask_again(struct jit *j, uint64_t now_ns, bool now)
+{
+	size_t i;
+
+	if (!j->cnt || (now_ns < j->again_ns && !now))
+		return;
+	j->again_ns = UINT64_MAX;
+	for (i = 0; i < j->cnt; i++) {
+		if (now || now_ns >= j->programs[i]->again_ns)
+			ask_program_again(j, i, now_ns);
+		if (j->programs[i]->again_ns < j->again_ns)
+			j->again_ns = j->programs[i]->again_ns;
+	}
+}
