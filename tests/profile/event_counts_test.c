@@ -173,3 +173,64 @@ Test(event_counts, old_recordings_end_with_the_wall_clock_behind_their_figures)
 	make_clock(&m, 11, 1000);
 	cr_expect_eq(verdict_of(&m), ACCOUNT_BALANCED);
 }
+
+/* A writer that tells less than ours: what it leaves out is zero, not a guess. */
+Test(event_counts, figures_that_a_writer_leaves_out_are_zero)
+{
+	static const struct dial9_field field = { PROF_F_WRITTEN, DIAL9_VARINT };
+	const struct event_counts_stats *stats;
+	struct event_counts c = { 0 };
+	struct dial9_schema *s;
+	struct reader *r;
+	struct make m;
+
+	make_init(&m, NULL);
+	s = make_schema(PROF_EV_STATS, &field, 1);
+	cr_assert_eq(dial9_enc_begin(m.enc, s, 5), 0);
+	dial9_enc_put_u64(m.enc, 77);
+	make_end(&m);
+	r = run(&m, &c);
+	stats = &event_counts_part(&c, 0)->stats;
+	cr_assert(stats->figures.known);
+	cr_assert_eq(stats->figures.written, 77);
+	cr_assert_eq(stats->figures.produced, 0);
+	cr_assert_eq(stats->figures.lost, 0);
+	cr_assert_not(stats->figures.closed);
+	cr_assert_not(stats->says_closed);
+	cr_assert_eq(stats->elapsed_ns | stats->samples | stats->bpf_ns | stats->bpf_runs, 0);
+	cr_assert_eq(stats->cpu_ns | stats->rss_bytes | stats->ring_fill_max_bytes, 0);
+	cr_assert_eq(stats->bytes_written, 0);
+	dial9_schema_free(s);
+	event_counts_fini(&c);
+	reader_free(r);
+	make_fini(&m);
+}
+
+/* Equal modules stand in the order in which they were announced, so that a report is the same each time. */
+Test(event_counts, modules_with_as_many_frames_keep_their_order)
+{
+	struct event_counts_module *mods;
+	struct event_counts c = { 0 };
+	struct reader *r;
+	uint64_t frames[8];
+	struct make m;
+	char path[16];
+	size_t cnt;
+
+	make_init(&m, NULL);
+	for (uint32_t i = 0; i < 8; i++) {
+		snprintf(path, sizeof(path), "/bin/%u", i);
+		make_module(&m, 1, i + 1, path, PROF_MODULE_ELF);
+		frames[(i * 5) % 8] = make_frame(i + 1, 0x10);
+	}
+	make_sample(&m, 1000, 1, 1, PROF_SOURCE_SAMPLE, 0, frames, 8);
+	r = run(&m, &c);
+	mods = event_counts_modules(&c, reader_names(r), &cnt);
+	cr_assert_eq(cnt, 8);
+	for (uint32_t i = 0; i + 1 < 8; i++)
+		cr_assert_lt(mods[i].module, mods[i + 1].module);
+	free(mods);
+	event_counts_fini(&c);
+	reader_free(r);
+	make_fini(&m);
+}
