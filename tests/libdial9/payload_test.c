@@ -233,6 +233,33 @@ Test(payload, large_payloads_find_their_room)
 	dial9_schema_free(schema);
 }
 
+/* The room is for all elements and not for the first; the widest numbers are within their types. */
+Test(payload, lists_of_several_elements_find_their_room)
+{
+	static char text[20000];
+	const struct dial9_value v[] = {
+		{ .type = DIAL9_U8, .u64 = UINT8_MAX },
+		{ .type = DIAL9_U16, .u64 = UINT16_MAX },
+		{ .type = DIAL9_U32, .u64 = UINT32_MAX },
+		{ .type = DIAL9_BYTES, .str = { text, sizeof(text) } },
+		{ .type = DIAL9_BYTES, .str = { text, sizeof(text) } },
+	};
+	struct maps in = { .timestamp_ns = 1, .l = { v, 5 } };
+	struct dial9_enc *enc = encoder(DIAL9_LEVEL_4);
+	struct dial9_event_type type = { 0 };
+	struct dial9_schema *schema;
+	size_t n;
+
+	cr_assert_eq(maps_schema(&schema), 0);
+	type.schema = schema;
+	cr_assert_eq(maps_write(enc, &type, &in), 0);
+	enc_bytes(enc, &n);
+	/* Header, schema, head; no map, an empty one, no stack, the list. */
+	cr_assert_eq(n, 5 + 28 + 6 + 1 + 4 + 4 + 4 + 2 + 3 + 5 + 2 * (5 + sizeof(text)));
+	dial9_enc_free(enc);
+	dial9_schema_free(schema);
+}
+
 static void expect_refused(struct dial9_enc *enc, struct dial9_event_type *type,
 			   const struct dynamic *d, int err, const char *why)
 {
