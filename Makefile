@@ -106,7 +106,7 @@ TESTS := $(addprefix tests/, \
 		import_test.c layout_test.c open_spans_test.c scan_test.c) \
 	$(addprefix formats/tonbandgeraet/, encoding_test.c event_test.c export_test.c \
 		format_test.c import_test.c))
-TESTS += $(addprefix tests/symbol/, sandbox_test.c symproto_test.c)
+TESTS += $(addprefix tests/symbol/, sandbox_test.c spawner_test.c symbroker_test.c symproto_test.c)
 TESTS_ROOT := $(addprefix tests/bpf/, \
 	fault_elf_test.c fault_files_test.c fault_maps_test.c fault_storm_test.c fault_workers_test.c \
 	command_test.c events_test.c generic_test.c jit_test.c loss_test.c perf_test.c sample_test.c \

@@ -5,9 +5,8 @@
  * A module has a side for each worker: whether its file is open there, and the offsets asked. What
  * was sent stays noted until the worker says that it is done with it, so that all of it can be asked
  * again of the next worker; and an answer to anything else is a lie.
- *
- * Files are opened when they are first needed, once for each worker, and closed when they have not
- * been asked about for the longest time. Answers stay the bytes that came, until they are taken.
+ * Files are opened when they are first needed, and closed when they have not been asked about for the
+ * longest time. Answers stay the bytes that came, until they are taken.
  */
 #include "symbol/symbroker.h"
 
@@ -33,6 +32,8 @@
 #define SILENT_SLEEP_NS 1500000000ull
 #define STEP_NS 20000000ull
 #define WANTS_MAX 64 /* debug files that one module may ask for */
+#define STATES_MAX 16 /* times that it may say what it has */
+#define TURNS_MAX 10000 /* of a worker without a word in them */
 #define ANSWERS_MAX (4u << 20) /* bytes; beyond that workers wait */
 #define PACKETS_MAX 128 /* of each worker in a step */
 
@@ -48,6 +49,7 @@ struct role {
 	size_t opens_sent; /* MODULE messages without an answer */
 	size_t wants; /* debug files that the worker waits for */
 	size_t open_cnt;
+	unsigned int turns; /* since it said anything else */
 };
 
 struct symbroker {
@@ -149,6 +151,14 @@ static bool is_debug_file(enum symproto_what what)
 	return what >= SYMPROTO_WANT_BUILD_ID;
 }
 
+/* There is no worker for it any more. */
+static void abandon_side(struct symbroker *b, struct symmodule *m, enum symworker_role r)
+{
+	if (r == SYMWORKER_NAMES)
+		set_status(b, m, SYMBROKER_CRASHED, "too many workers died");
+	fail_side(b, m, r, -EIO);
+}
+
 static void ask_opener(struct symbroker *b, struct symmodule *m, enum symworker_role r,
 		       const struct symproto_msg *want)
 {
@@ -193,13 +203,6 @@ static void send_module(struct symbroker *b, struct symmodule *m, enum symworker
 		     fd);
 }
 
-/* Without a build-id another file could take its place unseen. */
-static bool may_close(const struct symmodule *m, enum symworker_role r)
-{
-	return m->sides[r].state == SYMMODULE_OPEN && !m->sides[r].cnt && m->build_id_sz &&
-	       m->kind == SYMBROKER_ELF;
-}
-
 static void close_oldest(struct symbroker *b, enum symworker_role r)
 {
 	struct symmodule *oldest = NULL;
@@ -210,7 +213,7 @@ static void close_oldest(struct symbroker *b, enum symworker_role r)
 	while (hmap_next(&b->modules, &pos, &key, &value)) {
 		struct symmodule *m = value;
 
-		if (may_close(m, r) && (!oldest || m->used < oldest->used))
+		if (symmodule_may_close(m, r) && (!oldest || m->used < oldest->used))
 			oldest = m;
 	}
 	if (!oldest)
@@ -227,7 +230,7 @@ static void open_side(struct symbroker *b, struct symmodule *m, enum symworker_r
 
 	s->place = 0;
 	s->error = -ENOENT;
-	s->wants = s->frames = 0;
+	s->wants = s->frames = s->states = 0;
 	if (b->roles[r].open_cnt >= b->cfg.open_max)
 		close_oldest(b, r);
 	if (m->kind == SYMBROKER_VDSO) {
@@ -268,7 +271,7 @@ static void on_module_file(struct symbroker *b, struct symmodule *m, enum symwor
 		try_next_place(b, m, r, result->error);
 	} else if (workers_over(b->workers, r)) {
 		close(result->fd);
-		fail_side(b, m, r, -EIO);
+		abandon_side(b, m, r);
 	} else if (!workers_live(b->workers, r)) {
 		close(result->fd);
 		s->state = SYMMODULE_CLOSED;
@@ -369,6 +372,8 @@ static bool on_name(struct symbroker *b, struct symmodule *m, enum symworker_rol
 static bool on_state(struct symbroker *b, struct symmodule *m, enum symworker_role r,
 		     const struct symproto_msg *msg)
 {
+	if (m->sides[r].states++ >= STATES_MAX)
+		return false;
 	if (r == SYMWORKER_NAMES) {
 		m->symtab_known = true;
 		m->has_symtab = msg->flags & SYMPROTO_HAS_SYMTAB;
@@ -405,7 +410,8 @@ static bool on_message(void *ctx, enum symworker_role r, const struct symproto_m
 	if (state != SYMMODULE_SENT && state != SYMMODULE_OPEN)
 		return false;
 	if (msg->kind == SYMPROTO_WORKING)
-		return true;
+		return b->roles[r].turns++ < TURNS_MAX;
+	b->roles[r].turns = 0;
 	if (msg->kind == SYMPROTO_OPENED)
 		return on_module_opened(b, m, r, msg);
 	if (msg->kind == SYMPROTO_DONE)
@@ -426,8 +432,8 @@ static void forget_worker(struct symbroker *b, enum symworker_role r, uint32_t b
 	uint64_t key;
 	void *value;
 
-	b->roles[r].queue.sent = b->roles[r].opens_sent = b->roles[r].wants = b->roles[r].open_cnt =
-		0;
+	b->roles[r] = (struct role){ .queue = b->roles[r].queue };
+	b->roles[r].queue.sent = 0;
 	while (hmap_next(&b->modules, &pos, &key, &value)) {
 		struct symmodule *m = value;
 		struct symmodule_side *s = &m->sides[r];
@@ -445,11 +451,8 @@ static void end_role(struct symbroker *b, enum symworker_role r)
 {
 	struct symmodule *m;
 
-	while ((m = symmodule_dequeue(&b->roles[r].queue))) {
-		if (r == SYMWORKER_NAMES)
-			set_status(b, m, SYMBROKER_CRASHED, "too many workers died");
-		fail_side(b, m, r, -EIO);
-	}
+	while ((m = symmodule_dequeue(&b->roles[r].queue)))
+		abandon_side(b, m, r);
 }
 
 static void on_lost(void *ctx, enum symworker_role r, enum workers_loss loss, uint32_t module_id,
@@ -520,10 +523,8 @@ static void send_all(struct symbroker *b, enum symworker_role r)
 }
 
 /* Whether a worker has something to do that does not depend on somebody else. */
-static bool owes(const struct symbroker *b, enum symworker_role r)
+static bool owes(const struct role *role)
 {
-	const struct role *role = &b->roles[r];
-
 	return (role->queue.sent || role->opens_sent) && !role->wants;
 }
 
@@ -538,7 +539,7 @@ void symbroker_step(struct symbroker *b)
 		return;
 	openers_step(b->openers, now);
 	for (r = 0; r < SYMWORKER_ROLE_CNT; r++)
-		owing[r] = owes(b, r);
+		owing[r] = owes(&b->roles[r]);
 	workers_step(b->workers, now, max, owing);
 	for (r = 0; r < SYMWORKER_ROLE_CNT; r++)
 		send_all(b, r);
@@ -575,8 +576,7 @@ int symbroker_new(const struct symbroker_cfg *cfg, struct symbroker **out)
 	int err;
 
 	b->cfg = *cfg;
-	if (!b->cfg.open_max)
-		b->cfg.open_max = OPEN_MAX_DEFAULT;
+	b->cfg.open_max = cfg->open_max ? cfg->open_max : OPEN_MAX_DEFAULT;
 	b->roles[SYMWORKER_LINES].queue.role = SYMWORKER_LINES;
 	hmap_init(&b->modules);
 	hmap_init(&b->openings);

@@ -125,6 +125,13 @@ struct symbroker_answer symmodule_message_answer(const struct symproto_msg *msg)
 	};
 }
 
+bool symmodule_may_close(const struct symmodule *m, enum symworker_role role)
+{
+	const struct symmodule_side *s = &m->sides[role];
+
+	return s->state == SYMMODULE_OPEN && !s->cnt && m->build_id_sz && m->kind == SYMBROKER_ELF;
+}
+
 void symmodule_enqueue(struct symmodule_queue *q, struct symmodule *m)
 {
 	struct symmodule_side *s = &m->sides[q->role];

@@ -30,7 +30,8 @@ struct symmodule_side {
 	int error; /* of the places before */
 	uint64_t *offsets; /* the first sent_cnt are with the worker */
 	size_t cnt, cap, sent_cnt;
-	unsigned int wants, frames; /* since it was opened; since the last DONE */
+	unsigned int wants, states; /* since it was opened */
+	unsigned int frames; /* since the last DONE */
 	bool queued;
 	struct symmodule *next; /* in the queue */
 };
@@ -76,6 +77,9 @@ struct symbroker_answer symmodule_status_answer(const struct symmodule *m);
 
 /* What a worker said of a module, as an answer, which borrows from it. */
 struct symbroker_answer symmodule_message_answer(const struct symproto_msg *msg);
+
+/* Whether a worker may close its file: without a build-id another one could take its place unseen. */
+bool symmodule_may_close(const struct symmodule *m, enum symworker_role role);
 
 /* Puts m into the queue if there is something that can be done for it. */
 void symmodule_enqueue(struct symmodule_queue *q, struct symmodule *m);

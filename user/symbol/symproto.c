@@ -208,9 +208,10 @@ ssize_t symproto_receive(int sock, void *packet, int *fd, int flags)
 	ssize_t n;
 
 	*fd = -1;
+	/* one that dies with something unread resets the socket, but what it said before is there */
 	do
 		n = recvmsg(sock, &mh, flags | MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
+	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (n < 0)
 		return -errno;
 	take_fd(&mh, fd);

@@ -34,6 +34,7 @@
 #define CAUSE_NS 500000000ull
 #define PARCEL_NS 1000000000ull
 #define SILENT_DEATHS_MAX 10
+#define UNHEARD_MAX 65536 /* packets; a socket holds less */
 #define NOT_MEASURED UINT64_MAX
 
 /* A message that waits for room. */
@@ -214,43 +215,6 @@ static void on_born(struct workers *w, const struct spawner_event *ev, uint64_t 
 	set_pace(w, ev->arg);
 }
 
-static void on_died(struct workers *w, const struct spawner_event *ev)
-{
-	char detail[64];
-	int i;
-
-	for (i = 0; i < SYMWORKER_ROLE_CNT; i++) {
-		struct worker *wk = &w->v[i];
-
-		if ((wk->state != LIVE && wk->state != DYING) || wk->pid != ev->pid)
-			continue;
-		if (WIFSIGNALED(ev->status))
-			snprintf(detail, sizeof(detail), "the worker died of signal %d (%s)",
-				 WTERMSIG(ev->status), strsignal(WTERMSIG(ev->status)));
-		else
-			snprintf(detail, sizeof(detail), "the worker ended with code %d",
-				 WEXITSTATUS(ev->status));
-		lose(w, i, WORKERS_DIED, detail);
-	}
-}
-
-static void hear_spawner(struct workers *w, uint64_t now)
-{
-	struct spawner_event ev;
-	int ret, i;
-
-	while ((ret = spawner_next(w->spawner, &ev)) > 0) {
-		if (ev.kind == SPAWNER_BORN)
-			on_born(w, &ev, now);
-		else
-			on_died(w, &ev);
-	}
-	/* without it no worker can be had, and those there are die with it */
-	for (i = 0; ret < 0 && i < SYMWORKER_ROLE_CNT; i++)
-		if (w->v[i].state == ASKED)
-			lose(w, i, WORKERS_DIED, "workers cannot be started");
-}
-
 /* ---- talking ------------------------------------------------------------------------------------ */
 
 int workers_send(struct workers *w, enum symworker_role role, const struct buf *packet)
@@ -362,6 +326,47 @@ static void hear(struct workers *w, enum symworker_role role, uint64_t now, size
 		if (!hear_packet(w, role, n))
 			return;
 	}
+}
+
+/* What it said last tells what it was at. */
+static void on_died(struct workers *w, const struct spawner_event *ev, uint64_t now)
+{
+	char detail[64];
+	int i;
+
+	for (i = 0; i < SYMWORKER_ROLE_CNT; i++) {
+		struct worker *wk = &w->v[i];
+
+		if ((wk->state != LIVE && wk->state != DYING) || wk->pid != ev->pid)
+			continue;
+		hear(w, i, now, UNHEARD_MAX);
+		if (wk->state != LIVE && wk->state != DYING)
+			continue;
+		if (WIFSIGNALED(ev->status))
+			snprintf(detail, sizeof(detail), "the worker died of signal %d (%s)",
+				 WTERMSIG(ev->status), strsignal(WTERMSIG(ev->status)));
+		else
+			snprintf(detail, sizeof(detail), "the worker ended with code %d",
+				 WEXITSTATUS(ev->status));
+		lose(w, i, WORKERS_DIED, detail);
+	}
+}
+
+static void hear_spawner(struct workers *w, uint64_t now)
+{
+	struct spawner_event ev;
+	int ret, i;
+
+	while ((ret = spawner_next(w->spawner, &ev)) > 0) {
+		if (ev.kind == SPAWNER_BORN)
+			on_born(w, &ev, now);
+		else
+			on_died(w, &ev, now);
+	}
+	/* without it no worker can be had, and those there are die with it */
+	for (i = 0; ret < 0 && i < SYMWORKER_ROLE_CNT; i++)
+		if (w->v[i].state == ASKED)
+			lose(w, i, WORKERS_DIED, "workers cannot be started");
 }
 
 /* ---- watching ----------------------------------------------------------------------------------- */

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Children come when they are asked for, are told of when they die, and outlive nobody. */
+#include "symbol/spawner.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+TestSuite(spawner, .timeout = 60);
+
+static int confine_nothing(void)
+{
+	return 0;
+}
+
+static int confine_in_vain(void)
+{
+	return -EPERM;
+}
+
+/* Says its number and what it was made for, then does what it is told. */
+static void child(const void *ctx, int sock, uint32_t arg)
+{
+	uint32_t hello[2] = { getpid(), arg + *(const uint32_t *)ctx };
+	char order;
+
+	if (send(sock, hello, sizeof(hello), 0) < 0)
+		return;
+	while (recv(sock, &order, 1, 0) == 1)
+		if (order == 'x')
+			_exit(7);
+}
+
+static struct spawner *start(int (*confine)(void))
+{
+	static const uint32_t ctx = 1000;
+	const struct spawner_cfg cfg = { .confine = confine, .child = child, .ctx = &ctx };
+	struct spawner *s = NULL;
+
+	cr_assert_eq(spawner_start(&cfg, &s), 0);
+	return s;
+}
+
+static struct spawner_event await(struct spawner *s)
+{
+	struct pollfd fd = { .fd = spawner_fd(s), .events = POLLIN };
+	struct spawner_event ev = { 0 };
+	int ret;
+
+	while (!(ret = spawner_next(s, &ev)))
+		poll(&fd, 1, 1000);
+	cr_assert_eq(ret, 1);
+	return ev;
+}
+
+static struct spawner_event await_child(struct spawner *s, uint32_t arg)
+{
+	struct spawner_event ev;
+
+	cr_assert_eq(spawner_ask(s, arg), 0);
+	ev = await(s);
+	cr_assert_eq(ev.kind, SPAWNER_BORN);
+	cr_assert_eq(ev.error, 0);
+	cr_assert_eq(ev.arg, arg);
+	cr_assert_geq(ev.sock, 0);
+	return ev;
+}
+
+static uint32_t await_hello(int sock, pid_t pid)
+{
+	uint32_t hello[2];
+
+	cr_assert_eq(recv(sock, hello, sizeof(hello), 0), (ssize_t)sizeof(hello));
+	cr_expect_eq(hello[0], (uint32_t)pid);
+	return hello[1];
+}
+
+Test(spawner, a_child_talks_and_its_end_is_told)
+{
+	struct spawner *s = start(confine_nothing);
+	struct spawner_event born = await_child(s, 5), died;
+
+	cr_expect_eq(await_hello(born.sock, born.pid), 1005u);
+	cr_assert_eq(send(born.sock, "x", 1, 0), 1);
+	died = await(s);
+	cr_expect_eq(died.kind, SPAWNER_DIED);
+	cr_expect_eq(died.pid, born.pid);
+	cr_expect(WIFEXITED(died.status) && WEXITSTATUS(died.status) == 7);
+	close(born.sock);
+	spawner_stop(s);
+}
+
+Test(spawner, a_child_is_killed_and_nobody_else)
+{
+	struct spawner *s = start(confine_nothing);
+	struct spawner_event first = await_child(s, 1), second = await_child(s, 2), died;
+	pid_t other = fork();
+
+	if (!other)
+		for (;;)
+			pause();
+	cr_assert_eq(spawner_kill(s, other), 0);
+	cr_assert_eq(spawner_kill(s, first.pid), 0);
+	died = await(s);
+	cr_expect_eq(died.pid, first.pid);
+	cr_expect(WIFSIGNALED(died.status) && WTERMSIG(died.status) == SIGKILL);
+	cr_expect_eq(waitpid(other, NULL, WNOHANG), 0, "not its child, not its business");
+	kill(other, SIGKILL);
+	waitpid(other, NULL, 0);
+	cr_expect_eq(await_hello(second.sock, second.pid), 1002u);
+	close(first.sock);
+	close(second.sock);
+	spawner_stop(s);
+}
+
+Test(spawner, children_end_with_it)
+{
+	struct spawner *s = start(confine_nothing);
+	struct spawner_event born = await_child(s, 0);
+	char c;
+
+	await_hello(born.sock, born.pid);
+	spawner_stop(s);
+	cr_expect_eq(recv(born.sock, &c, 1, 0), 0, "the last copy of the socket is closed");
+	close(born.sock);
+}
+
+Test(spawner, one_that_cannot_be_confined_serves_nobody)
+{
+	struct spawner *s = start(confine_in_vain);
+	struct pollfd fd = { .fd = spawner_fd(s), .events = POLLIN };
+	struct spawner_event ev;
+
+	poll(&fd, 1, -1);
+	cr_expect_lt(spawner_next(s, &ev), 0);
+	cr_expect_eq(spawner_ask(s, 0), -EPIPE);
+	spawner_stop(s);
+}
+
+/* The whole group is told to end: helpers are still needed for the names. */
+Test(spawner, signals_to_end_do_not_end_it)
+{
+	struct spawner *s = start(confine_nothing);
+	struct spawner_event born = await_child(s, 3), again;
+
+	kill(born.pid, SIGTERM);
+	kill(born.pid, SIGINT);
+	kill(born.pid, SIGHUP);
+	again = await_child(s, 4);
+	cr_expect_eq(await_hello(born.sock, born.pid), 1003u);
+	cr_assert_eq(send(born.sock, "-", 1, 0), 1);
+	cr_assert_eq(send(born.sock, "x", 1, 0), 1);
+	cr_expect(WIFEXITED(await(s).status));
+	close(born.sock);
+	close(again.sock);
+	spawner_stop(s);
+}

@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What hostile files would do to a worker or an opener, done by ones that are made for it: whatever
+ * happens to one module, the names of all others still come.
+ */
+#include "symbol/symbroker.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "symbol/openers.h"
+#include "symbol/symproto.h"
+#include "symbol/symworker.h"
+#include "symbol/workers.h"
+
+#define SECOND 1000000000ull
+#define MODULES 8
+#define BAD 4 /* the module that something is wrong with */
+#define QUESTIONS 200
+
+TestSuite(symbroker, .timeout = 100);
+
+/* ---- a worker that knows nothing and says "f" ---------------------------------------------------- */
+
+enum fault {
+	NO_FAULT,
+	CRASHES,
+	LOOPS,
+	STOPS,
+	LIES_ABOUT_OFFSET,
+	LIES_ABOUT_MODULE,
+	LIES_WITH_FRAMES, /* more than a stack can have */
+	SENDS_GARBAGE,
+	FLOODS, /* says the same thing for ever */
+	DIES_AT_START,
+};
+
+/* In memory that all processes of a test share. */
+struct script {
+	enum fault fault;
+	int role; /* that has the fault */
+	uint32_t bad; /* the module at which it shows */
+	unsigned int starts[SYMWORKER_ROLE_CNT];
+	uint32_t hanging; /* the module whose file never opens; by its path */
+	unsigned int opens;
+};
+
+static struct script *script;
+
+static void put(int sock, struct symproto_msg msg)
+{
+	struct buf b = { 0 };
+
+	symproto_put(&b, &msg);
+	if (symproto_send(sock, &b, -1, 0))
+		_exit(0);
+	buf_free(&b);
+}
+
+static void do_fault(int sock, const struct symproto_msg *ask)
+{
+	struct symproto_msg name = { .kind = SYMPROTO_NAME,
+				     .id = ask->id,
+				     .offset = ask->offset,
+				     .text = "f",
+				     .text_len = 1 };
+	volatile int forever = 1;
+
+	switch (script->fault) {
+	case CRASHES:
+		abort();
+	case LOOPS:
+		while (forever)
+			;
+		break;
+	case STOPS:
+		raise(SIGSTOP);
+		break;
+	case LIES_ABOUT_OFFSET:
+		name.offset += 12345678;
+		put(sock, name);
+		break;
+	case LIES_ABOUT_MODULE:
+		name.id = 77;
+		put(sock, name);
+		break;
+	case LIES_WITH_FRAMES:
+		name.kind = SYMPROTO_FRAME;
+		while (forever)
+			put(sock, name);
+		break;
+	case SENDS_GARBAGE:
+		send(sock, "garbage", 7, MSG_NOSIGNAL);
+		break;
+	case FLOODS:
+		while (forever)
+			put(sock, (struct symproto_msg){ .kind = SYMPROTO_WORKING, .id = ask->id });
+		break;
+	case DIES_AT_START:
+	case NO_FAULT:
+		break;
+	}
+	for (;;)
+		pause();
+}
+
+static void do_message(int sock, uint32_t role, const struct symproto_msg *msg, int fd)
+{
+	if (fd >= 0)
+		close(fd);
+	put(sock, (struct symproto_msg){ .kind = SYMPROTO_WORKING, .id = msg->id });
+	if (msg->kind == SYMPROTO_MODULE)
+		put(sock, (struct symproto_msg){ .kind = SYMPROTO_OPENED, .id = msg->id });
+	if (msg->kind != SYMPROTO_ASK)
+		return;
+	if (script->fault && script->role == (int)role && script->bad == msg->id)
+		do_fault(sock, msg);
+	if (!msg->offset)
+		put(sock, (struct symproto_msg){ .kind = SYMPROTO_STATE,
+						 .id = msg->id,
+						 .flags = role ? SYMPROTO_HAS_DWARF :
+								 SYMPROTO_HAS_SYMTAB });
+	put(sock, (struct symproto_msg){ .kind = role ? SYMPROTO_FRAME : SYMPROTO_NAME,
+					 .id = msg->id,
+					 .offset = msg->offset,
+					 .text = "f",
+					 .text_len = 1 });
+	put(sock,
+	    (struct symproto_msg){ .kind = SYMPROTO_DONE, .id = msg->id, .offset = msg->offset });
+}
+
+static void fake_worker(const void *ctx, int sock, uint32_t role)
+{
+	char *packet = malloc(SYMPROTO_PACKET_MAX);
+	struct symproto_msg msg;
+	size_t pos;
+	ssize_t n;
+	int fd;
+
+	__atomic_add_fetch(&script->starts[role], 1, __ATOMIC_RELAXED);
+	if (script->fault == DIES_AT_START && script->role == (int)role)
+		_exit(3);
+	while ((n = symproto_receive(sock, packet, &fd, 0)) > 0) {
+		pos = 0;
+		while (symproto_get(packet, n, &pos, SYMPROTO_TO_WORKER, &msg) == 1) {
+			do_message(sock, role, &msg, fd);
+			fd = -1;
+		}
+	}
+	free(packet);
+}
+
+/* Opens /dev/null for everything, but for paths that hang. */
+static void fake_opener(const void *ctx, int sock, uint32_t arg)
+{
+	char *packet = malloc(SYMPROTO_PACKET_MAX);
+	struct symproto_msg msg;
+	struct buf b = { 0 };
+	size_t pos;
+	ssize_t n;
+	int fd, null = open("/dev/null", O_RDONLY);
+
+	while ((n = symproto_receive(sock, packet, &fd, 0)) > 0) {
+		pos = 0;
+		if (symproto_get(packet, n, &pos, SYMPROTO_TO_OPENER, &msg) != 1)
+			break;
+		__atomic_add_fetch(&script->opens, 1, __ATOMIC_RELAXED);
+		while (!strncmp(msg.text, "/hangs", 6))
+			pause();
+		buf_clear(&b);
+		symproto_put(&b, &(struct symproto_msg){ .kind = SYMPROTO_RESULT, .id = msg.id });
+		if (symproto_send(sock, &b, null, 0))
+			break;
+	}
+	buf_free(&b);
+	free(packet);
+}
+
+/* ---- what comes of it ---------------------------------------------------------------------------- */
+
+struct got {
+	size_t names[MODULES + 1], frames[MODULES + 1];
+	enum symbroker_status status[MODULES + 1];
+	char detail[MODULES + 1][80];
+};
+
+static int on_answer(void *ctx, const struct symbroker_answer *a)
+{
+	struct got *g = ctx;
+
+	cr_assert_leq(a->module_id, MODULES);
+	g->names[a->module_id] += a->kind == SYMBROKER_NAME;
+	g->frames[a->module_id] += a->kind == SYMBROKER_FRAME;
+	if (a->kind == SYMBROKER_STATUS) {
+		g->status[a->module_id] = a->status;
+		snprintf(g->detail[a->module_id], 80, "%s", a->detail);
+	}
+	return 0;
+}
+
+static void setup(void)
+{
+	script = mmap(NULL, sizeof(*script), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	script->bad = BAD;
+}
+
+static struct symbroker *start(void)
+{
+	const struct symbroker_cfg cfg = {
+		.worker = fake_worker,
+		.opener = fake_opener,
+		.silent_cpu_ns = SECOND / 2,
+		.silent_sleep_ns = SECOND / 2,
+		.open_ns = SECOND / 5,
+	};
+	struct symbroker *b;
+
+	cr_assert_eq(symbroker_new(&cfg, &b), 0);
+	return b;
+}
+
+static void add_modules(struct symbroker *b, uint32_t hanging)
+{
+	uint32_t id, i;
+
+	for (id = 1; id <= MODULES; id++)
+		cr_assert_eq(symbroker_add_module(b, id,
+						  &(struct symbroker_module){
+							  .path = id <= hanging ? "/hangs" :
+										  "/answers" }),
+			     0);
+	for (i = 0; i < QUESTIONS; i++)
+		for (id = 1; id <= MODULES; id++)
+			symbroker_ask(b, id, 16 * i);
+}
+
+static void finish(struct symbroker *b, struct got *g)
+{
+	uint64_t deadline = clock_mono_ns() + 60 * SECOND;
+
+	while (!symbroker_idle(b)) {
+		cr_assert_lt(clock_mono_ns(), deadline, "questions stay open");
+		symbroker_wait(b, deadline);
+		cr_assert_geq(symbroker_take(b, on_answer, g, SIZE_MAX), 0);
+	}
+}
+
+/* All modules but the bad one have all names and frames, each once. */
+static void expect_others(const struct got *g)
+{
+	uint32_t id;
+
+	for (id = 1; id <= MODULES; id++) {
+		if (id == script->bad)
+			continue;
+		cr_expect_eq(g->names[id], QUESTIONS, "module %u: %zu", id, g->names[id]);
+		cr_expect_eq(g->frames[id], QUESTIONS, "module %u: %zu", id, g->frames[id]);
+		cr_expect_eq(g->status[id], SYMBROKER_NAMED, "module %u: %d %s", id, g->status[id],
+			     g->detail[id]);
+	}
+}
+
+static void run(enum fault fault, int role, struct got *g)
+{
+	struct symbroker *b;
+
+	script->fault = fault;
+	script->role = role;
+	b = start();
+	add_modules(b, 0);
+	finish(b, g);
+	cr_expect_eq(symbroker_restarts(b), fault == NO_FAULT ? 0u : 1u);
+	symbroker_free(b);
+}
+
+Test(symbroker, without_faults_everything_is_answered_once, .init = setup)
+{
+	struct got g = { 0 };
+
+	script->bad = 0;
+	run(NO_FAULT, 0, &g);
+	expect_others(&g);
+	cr_expect_eq(script->starts[0], 1u);
+	cr_expect_eq(script->opens, 2u * MODULES);
+}
+
+Test(symbroker, a_module_that_crashes_its_worker_costs_its_own_names, .init = setup)
+{
+	struct got g = { 0 };
+
+	run(CRASHES, SYMWORKER_NAMES, &g);
+	expect_others(&g);
+	cr_expect_eq(g.names[BAD], 0u);
+	cr_expect_eq(g.status[BAD], SYMBROKER_CRASHED);
+	cr_expect_not_null(strstr(g.detail[BAD], "signal 6"), "%s", g.detail[BAD]);
+	cr_expect_eq(script->starts[SYMWORKER_NAMES], 2u);
+}
+
+Test(symbroker, debug_information_that_crashes_leaves_the_names, .init = setup)
+{
+	struct got g = { 0 };
+
+	run(CRASHES, SYMWORKER_LINES, &g);
+	expect_others(&g);
+	cr_expect_gt(g.names[BAD], 0u);
+	cr_expect_eq(g.frames[BAD], 0u);
+	cr_expect_eq(g.status[BAD], SYMBROKER_CRASHED);
+	cr_expect_eq(script->starts[SYMWORKER_NAMES], 1u);
+}
+
+Test(symbroker, a_worker_that_loops_is_replaced, .init = setup)
+{
+	struct got g = { 0 };
+
+	run(LOOPS, SYMWORKER_NAMES, &g);
+	expect_others(&g);
+	cr_expect_eq(g.status[BAD], SYMBROKER_HUNG);
+}
+
+Test(symbroker, a_worker_that_stands_still_is_replaced, .init = setup)
+{
+	struct got g = { 0 };
+
+	run(STOPS, SYMWORKER_NAMES, &g);
+	expect_others(&g);
+	cr_expect_eq(g.status[BAD], SYMBROKER_HUNG);
+}
+
+Test(symbroker, a_worker_that_lies_is_replaced, .init = setup)
+{
+	static const enum fault lies[] = { LIES_ABOUT_OFFSET, LIES_ABOUT_MODULE, SENDS_GARBAGE };
+	size_t i;
+
+	for (i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		struct got g = { 0 };
+
+		run(lies[i], SYMWORKER_NAMES, &g);
+		expect_others(&g);
+		cr_expect_eq(g.status[BAD], SYMBROKER_CRASHED);
+		cr_expect_eq(g.names[BAD], 0u);
+	}
+}
+
+/* It goes on working, it says, and never comes to an end. */
+Test(symbroker, a_worker_that_only_talks_is_replaced, .init = setup)
+{
+	struct got g = { 0 };
+
+	run(FLOODS, SYMWORKER_NAMES, &g);
+	expect_others(&g);
+	cr_expect_eq(g.status[BAD], SYMBROKER_CRASHED);
+}
+
+Test(symbroker, more_frames_than_a_stack_has_are_a_lie, .init = setup)
+{
+	struct got g = { 0 };
+
+	run(LIES_WITH_FRAMES, SYMWORKER_LINES, &g);
+	expect_others(&g);
+	cr_expect_leq(g.frames[BAD], (size_t)SYMPROTO_DEPTH_MAX);
+	cr_expect_eq(g.status[BAD], SYMBROKER_CRASHED);
+}
+
+Test(symbroker, a_worker_that_never_starts_is_given_up, .init = setup)
+{
+	struct got g = { 0 };
+	struct symbroker *b;
+	uint32_t id;
+
+	script->fault = DIES_AT_START;
+	b = start();
+	add_modules(b, 0);
+	finish(b, &g);
+	for (id = 1; id <= MODULES; id++) {
+		cr_expect_eq(g.status[id], SYMBROKER_CRASHED);
+		cr_expect_eq(g.names[id], 0u);
+	}
+	cr_expect_leq(script->starts[SYMWORKER_NAMES], 10u);
+	symbroker_free(b);
+}
+
+/* Half of the files hang, in one directory: the others are not kept by that. */
+Test(symbroker, a_file_that_never_opens_delays_nobody, .init = setup)
+{
+	struct got g = { 0 };
+	struct symbroker *b = start();
+	uint32_t id;
+
+	add_modules(b, MODULES / 2);
+	finish(b, &g);
+	for (id = 1; id <= MODULES / 2; id++) {
+		cr_expect_eq(g.status[id], SYMBROKER_NO_ANSWER, "module %u: %d", id, g.status[id]);
+		cr_expect_eq(g.names[id], 0u);
+	}
+	for (; id <= MODULES; id++) {
+		cr_expect_eq(g.names[id], QUESTIONS);
+		cr_expect_eq(g.frames[id], QUESTIONS);
+	}
+	cr_expect_eq(symbroker_restarts(b), 0u);
+	symbroker_free(b);
+}
+
+Test(symbroker, what_is_not_waited_for_is_pending, .init = setup)
+{
+	struct got g = { 0 };
+	struct symbroker *b = start();
+	uint32_t id;
+
+	add_modules(b, 0);
+	symbroker_close_questions(b);
+	cr_assert_geq(symbroker_take(b, on_answer, &g, SIZE_MAX), 0);
+	cr_expect(symbroker_idle(b));
+	for (id = 1; id <= MODULES; id++)
+		cr_expect_eq(g.status[id], SYMBROKER_PENDING);
+	symbroker_ask(b, 1, 99999);
+	cr_expect(symbroker_idle(b), "nothing is asked any more");
+	symbroker_free(b);
+}
+
+/* ---- openers alone -------------------------------------------------------------------------------- */
+
+struct results {
+	size_t cnt;
+	int errors[256];
+};
+
+static void on_result(void *ctx, const struct openers_result *result)
+{
+	struct results *r = ctx;
+
+	cr_assert_lt(result->token, 256u);
+	r->errors[result->token] = result->error;
+	r->cnt++;
+	if (result->fd >= 0)
+		close(result->fd);
+}
+
+static void ask(struct openers *o, uint32_t token, const char *path, uint64_t owner)
+{
+	openers_ask(o,
+		    &(struct symproto_msg){ .kind = SYMPROTO_OPEN,
+					    .id = token,
+					    .text = path,
+					    .text_len = strlen(path) },
+		    owner);
+}
+
+/* One owner's files all hang: he gets no more openers than his share, others get theirs. */
+Test(symbroker, hanging_files_of_one_owner_take_no_more_than_his_share, .init = setup)
+{
+	struct results r = { 0 };
+	const struct openers_cfg cfg = { .child = fake_opener,
+					 .patience_ns = SECOND / 5,
+					 .epoll_fd = -1,
+					 .done = on_result,
+					 .done_ctx = &r };
+	struct openers *o;
+	uint64_t deadline = clock_mono_ns() + 60 * SECOND;
+	uint32_t i;
+
+	cr_assert_eq(openers_start(&cfg, &o), 0);
+	for (i = 0; i < 100; i++)
+		ask(o, i, "/hangs", 1000);
+	for (; i < 150; i++)
+		ask(o, i, "/answers", 1001);
+	while (r.cnt < 150) {
+		cr_assert_lt(clock_mono_ns(), deadline);
+		openers_step(o, clock_mono_ns());
+		poll(NULL, 0, 1);
+	}
+	for (i = 0; i < 100; i++)
+		cr_expect(r.errors[i] == -ETIMEDOUT || r.errors[i] == -EBUSY, "%d", r.errors[i]);
+	for (; i < 150; i++)
+		cr_expect_eq(r.errors[i], 0);
+	openers_stop(o);
+}
