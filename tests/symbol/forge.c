@@ -168,7 +168,7 @@ void forge_unit_end(struct buf *info, size_t at)
 	memcpy(info->data + at, &len, sizeof(len));
 }
 
-void forge_abbrev(struct buf *abbrev, unsigned int code, unsigned int tag, bool children, ...)
+void forge_abbrev(struct buf *abbrev, unsigned int code, unsigned int tag, int children, ...)
 {
 	va_list ap;
 	int v;

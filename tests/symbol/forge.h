@@ -46,6 +46,6 @@ void forge_zeros(struct buf *b, size_t n);
 size_t forge_unit(struct buf *info);
 void forge_unit_end(struct buf *info, size_t at);
 /* An abbreviation: pairs of attribute and form, then 0. */
-void forge_abbrev(struct buf *abbrev, unsigned int code, unsigned int tag, bool children, ...);
+void forge_abbrev(struct buf *abbrev, unsigned int code, unsigned int tag, int children, ...);
 
 #endif /* D9_TESTS_SYMBOL_FORGE_H */
