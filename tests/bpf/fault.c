@@ -37,7 +37,7 @@ enum { NEIGHBOUR_MS = 600000, ARGS_MAX = 16 };
 
 void fault_begin_late(struct fault *f)
 {
-	*f = (struct fault){ 0 };
+	*f = (struct fault){ .mem_max_kb = FAULT_MEM_MAX_KB };
 	live_stimulus(&f->neighbour, "spinner", "70", live_number(NEIGHBOUR_MS), NULL);
 }
 
@@ -170,8 +170,8 @@ void fault_check_end(const struct fault *f)
 	cr_expect_eq(f->code, 0, "exit code %d: %s", f->code, text.data);
 	fprintf(stderr, "busy %.1f; ended %.2f s late, at most %llu MB\n", f->busy,
 		(took - asked) / 1e9, (unsigned long long)f->hwm_kb / 1024);
-	cr_expect_leq(took, f->duration_ns + ENDS_WITHIN_NS,
-		      "it ended after %.1f s, asked for %.1f", took / 1e9, f->duration_ns / 1e9);
+	cr_expect_leq((double)took, asked + ENDS_WITHIN_NS * f->busy,
+		      "it ended after %.1f s, asked for %.1f", took / 1e9, asked / 1e9);
 	buf_free(&text);
 }
 
@@ -187,14 +187,14 @@ void fault_check_growth(const struct fault *f)
 	if (before < end && end - before > longest)
 		longest = end - before;
 	fprintf(stderr, "longest without growth %.2f s\n", longest / 1e9);
-	cr_expect_leq(longest, GROWS_WITHIN_NS * f->busy, "the file did not grow for %.1f s",
-		      longest / 1e9);
+	cr_expect_leq((double)longest, GROWS_WITHIN_NS * f->busy,
+		      "the file did not grow for %.1f s", longest / 1e9);
 }
 
 void fault_check_memory(const struct fault *f)
 {
 	cr_expect_gt(f->hwm_kb, 0);
-	cr_expect_leq(f->hwm_kb, FAULT_MEM_MAX_KB, "the recorder took %llu MB",
+	cr_expect_leq(f->hwm_kb, f->mem_max_kb, "the recorder took %llu MB",
 		      (unsigned long long)f->hwm_kb / 1024);
 }
 
@@ -277,8 +277,8 @@ static void check_firsts(const struct firsts *s, const struct fault *f)
 		     "%zu of the neighbour's %zu addresses have no name: %llx, sampled at %.1f s",
 		     unnamed, counted, (unsigned long long)s->frames[which],
 		     (s->times[which] - f->began_ns) / 1e9);
-	cr_expect_leq(worst, NAMED_WITHIN_NS * f->busy, "a name of the neighbour came after %.1f s",
-		      worst / 1e9);
+	cr_expect_leq((double)worst, NAMED_WITHIN_NS * f->busy,
+		      "a name of the neighbour came after %.1f s", worst / 1e9);
 }
 
 void fault_check_names(const struct fault *f)
@@ -397,9 +397,16 @@ static void note_exit(struct fault_exits *out, const struct live_trace *lt,
 	}
 }
 
+/*
+ * A CPU of a busy virtual machine may stand still between the time of a record and the record, for longer
+ * than the recorder waits. On such a machine few names may be wrong for that.
+ */
+enum { LATE_PER = 50000 };
+#define BUSY 1.5
+
 void fault_check_exits(const struct fault *f, struct fault_exits *out)
 {
-	uint64_t sideband_lost = 0;
+	uint64_t sideband_lost = 0, late;
 	struct live_trace lt;
 	struct trace_event ev;
 
@@ -414,14 +421,15 @@ void fault_check_exits(const struct fault *f, struct fault_exits *out)
 			sideband_lost += live_int(&ev, PROF_F_COUNT);
 	}
 	live_close(&lt);
+	late = f->busy < BUSY ? 0 : 1 + (out->right + out->wrong) / LATE_PER;
 	fprintf(stderr,
 		"exits: %llu right, %llu wrong, %llu unknown, %llu early; %llu side-band records lost\n",
 		(unsigned long long)out->right, (unsigned long long)out->wrong,
 		(unsigned long long)out->unknown, (unsigned long long)out->early,
 		(unsigned long long)sideband_lost);
-	cr_expect_eq(out->wrong, 0, "%llu exits under a wrong name, as %s",
-		     (unsigned long long)out->wrong, out->example);
-	cr_expect(!out->unknown || sideband_lost,
+	cr_expect_leq(out->wrong, late, "%llu exits under a wrong name, as %s",
+		      (unsigned long long)out->wrong, out->example);
+	cr_expect(out->unknown <= late || sideband_lost,
 		  "%llu exits without a name, as %s, and nothing lost",
 		  (unsigned long long)out->unknown, out->nameless);
 }

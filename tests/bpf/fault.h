@@ -52,6 +52,7 @@ struct fault {
 	double busy; /* how much longer than alone everything may take */
 	struct fault_use *use;
 	size_t use_cnt, use_cap;
+	uint64_t mem_max_kb; /* what hwm_kb may be: FAULT_MEM_MAX_KB */
 	uint64_t hwm_kb; /* most resident memory of the recorder, its children apart */
 	int code; /* its exit code */
 };
