@@ -57,6 +57,8 @@ SRCS_record := $(addprefix user/record/, \
 	capture.c early_records.c emit.c event.c eventset.c frames.c invoker.c jit.c launch.c maps.c merge.c \
 	proc_reader.c realtime.c recorder.c ring.c sink.c snapshot.c stacks.c status.c targets.c \
 	tasks.c tasks_truth.c texts.c translate.c)
+# What is remembered of programs, and the cap on it.
+SRCS_record += $(addprefix user/record/, memory.c modules.c)
 SRCS_record += user/record/build_ids.c
 SRCS_trace := $(addprefix user/trace/, \
 	layout.c names.c parts.c reader.c source.c tp_symbols.c trace.c value.c)
@@ -93,7 +95,8 @@ TESTS := $(addprefix tests/, \
 	libdial9/schema_test.c libdial9/schema_set_test.c libdial9/value_test.c libdial9/versioned_test.c libdial9/wire_test.c \
 	profile/account_test.c profile/event_counts_test.c profile/family_test.c profile/profile_test.c profile/thread_times_test.c profile/tree_test.c \
 	record/emit_test.c record/event_test.c record/eventset_test.c \
-	record/early_records_test.c record/launch_test.c record/maps_test.c record/merge_test.c record/proc_reader_test.c \
+	record/early_records_test.c record/launch_test.c record/maps_test.c record/memory_test.c \
+	record/merge_test.c record/modules_test.c record/proc_reader_test.c \
 	record/ring_test.c record/sink_test.c record/stacks_test.c record/targets_test.c \
 	record/tasks_test.c record/texts_test.c record/translate_test.c symbol/budget_test.c \
 	symbol/demangle_test.c symbol/dwinfo_test.c symbol/hostile_test.c symbol/perfmap_test.c symbol/ranges_test.c symbol/slicesort_test.c \

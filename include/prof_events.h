@@ -206,5 +206,7 @@ enum prof_tp_symbol_kind {
 #define PROF_F_CLOSED "closed" /* 1: the rings are empty, and produced = written + lost */
 #define PROF_F_REALTIME_CPU_NS "realtime_ns" /* of cpu_ns: spent at real-time priority */
 #define PROF_F_END_CPU_NS "end_cpu_ns" /* of the recorder after the end of recording */
+#define PROF_F_MEMORY_BYTES "memory_bytes" /* remembered of tasks, mappings, modules and stacks */
+#define PROF_F_FORGOTTEN "forgotten" /* modules, and processes whose mappings went, for --mem-max */
 
 #endif /* D9_PROF_EVENTS_H */

@@ -32,6 +32,8 @@ Output:
                          cannot read (default 0.3)
   -d, --duration=DUR     stop after so long: 10 (seconds), 500ms, 5m, 1h
   -m, --ring-size=SIZE   buffer for each CPU (default 4M)
+      --mem-max=SIZE     memory for what is remembered of programs (default
+                         512M)
 
 Recorder:
   -r, --realtime=PRIO    real-time priority while buffers fill (default 1; 0 for

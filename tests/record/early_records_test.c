@@ -38,7 +38,7 @@ static void put_record(struct early_records *h, uint64_t ts, const char *raw)
 	r.rec.raw_len = strlen(raw);
 	r.rec.size = sizeof(r.rec) + r.rec.raw_len;
 	memcpy(r.raw, raw, r.rec.raw_len);
-	cr_assert_eq(early_records_add(h, &r.rec), 0);
+	early_records_add(h, &r.rec);
 	memset(&r, 0xff, sizeof(r));
 }
 
@@ -49,7 +49,7 @@ static void put_side(struct early_records *h, uint64_t ts, const char *text)
 
 	strcpy(name, text);
 	side.name_len = strlen(name);
-	cr_assert_eq(early_records_add_side(h, &side), 0);
+	early_records_add_side(h, &side);
 	memset(name, 'x', sizeof(name) - 1);
 }
 
@@ -57,7 +57,7 @@ Test(early_records, hands_over_in_the_order_of_arrival)
 {
 	struct buf seen = { 0 };
 	const struct merge_sink sink = { .record = see_record, .side = see_side, .ctx = &seen };
-	struct early_records *h = early_records_new();
+	struct early_records *h = early_records_new(1 << 20);
 
 	put_record(h, 5, "abc");
 	put_side(h, 3, "a-name-of-some-length");
@@ -77,13 +77,31 @@ Test(early_records, stops_where_the_sink_does)
 {
 	struct buf seen = { 0 };
 	const struct merge_sink sink = { .record = see_record, .side = see_side, .ctx = &seen };
-	struct early_records *h = early_records_new();
+	struct early_records *h = early_records_new(1 << 20);
 
 	put_record(h, 1, "x");
 	put_record(h, 99, "y");
 	put_record(h, 3, "z");
 	cr_expect_eq(early_records_release(h, &sink), STOP);
 	cr_expect_str_eq(buf_cstr(&seen), "r1:x r99:y ");
+	buf_free(&seen);
+	early_records_free(h);
+}
+
+Test(early_records, says_when_there_is_enough)
+{
+	struct early_records *h = early_records_new(1000);
+	struct buf seen = { 0 };
+	const struct merge_sink sink = { .record = see_record, .side = see_side, .ctx = &seen };
+
+	cr_expect_not(early_records_are_full(h));
+	while (!early_records_are_full(h))
+		put_side(h, 1, "0123456789");
+	put_side(h, 2, "one more is taken all the same");
+	cr_expect_eq(early_records_release(h, &sink), 0);
+	cr_expect_lt(seen.len, 1000);
+	cr_expect_not_null(strstr(buf_cstr(&seen), "s2:"));
+	cr_expect_not(early_records_are_full(h));
 	buf_free(&seen);
 	early_records_free(h);
 }

@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -734,7 +735,11 @@ Test(tasks, no_order_of_events_breaks_it, .init = setup, .fini = teardown)
 		uint32_t pid = A + rand_r(&seed) % 8, tid = A + rand_r(&seed) % 16;
 
 		now += rand_r(&seed) % (SECOND / 10);
-		switch (rand_r(&seed) % 9) {
+		switch (rand_r(&seed) % 10) {
+		case 9:
+			if (rand_r(&seed) % 50 == 0)
+				tasks_forget(t, 0);
+			break;
 		case 8:
 			if (rand_r(&seed) % 50 == 0)
 				lose(PERF_SIDE_LOST);

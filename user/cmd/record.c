@@ -25,7 +25,13 @@ static const char *const stack_choices[] = { "none", "user", "both", NULL };
 static const char *const spec_choices[] = { "0.3", "0.4", NULL };
 
 enum { STACKS_NONE, STACKS_USER, STACKS_BOTH, STACKS_DEFAULT = -1 };
-enum { RING_MIN = 4096, RING_MAX = 1 << 30, HZ_MAX = 100000, PRIORITY_MAX = 99 };
+enum {
+	MEM_MIN = 32 << 20,
+	RING_MIN = 4096,
+	RING_MAX = 1 << 30,
+	HZ_MAX = 100000,
+	PRIORITY_MAX = 99
+};
 
 struct record_opts {
 	bool all;
@@ -43,6 +49,7 @@ struct record_opts {
 	const char *output;
 	int spec;
 	uint64_t ring_bytes;
+	uint64_t mem_max;
 	uint64_t duration_ns;
 	uint32_t priority;
 	int nice;
@@ -143,6 +150,10 @@ static const struct opt record_table[] = {
 	  .kind = OPT_SIZE,
 	  .off = AT(ring_bytes),
 	  .help = "buffer for each CPU (default 4M)" },
+	{ .name = "mem-max",
+	  .kind = OPT_SIZE,
+	  .off = AT(mem_max),
+	  .help = "memory for what is remembered of programs (default 512M)" },
 
 	{ .name = "realtime",
 	  .key = 'r',
@@ -216,6 +227,8 @@ static int check(const struct record_opts *o, bool command)
 		return usage_error("--as-root is for a COMMAND");
 	if (o->ring_bytes < RING_MIN || o->ring_bytes > RING_MAX)
 		return usage_error("-m takes 4K to 1G");
+	if (o->mem_max < MEM_MIN)
+		return usage_error("--mem-max takes 32M or more");
 	if (!strcmp(o->output, "-") && isatty(STDOUT_FILENO))
 		return usage_error("standard output is a terminal: -o - wants a pipe or a file");
 	if (!o->sched && !o->samples && !o->events.cnt)
@@ -317,6 +330,7 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 		.output = o->output,
 		.duration_ns = o->duration_ns,
 		.ring_bytes = power_of_two(o->ring_bytes),
+		.mem_max = o->mem_max,
 		.pooled_stacks = o->spec == 1,
 		.realtime = { .priority = o->priority, .nice = o->nice },
 		.command_line = command_line,
@@ -354,6 +368,7 @@ int cmd_record(int argc, char **argv)
 		.switch_stacks = STACKS_DEFAULT,
 		.output = CMD_DEFAULT_FILE,
 		.ring_bytes = 4 << 20,
+		.mem_max = 512 << 20,
 		.priority = 1,
 		.nice = -15,
 	};

@@ -124,6 +124,12 @@ uint32_t perf_ring_cpu(const struct perf_ring *r)
 	return r->cpu;
 }
 
+bool perf_ring_is_filled(const struct perf_ring *r, size_t parts)
+{
+	return __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE) - r->tail >
+	       r->data_sz / parts;
+}
+
 static void copy_out(const struct perf_ring *r, uint64_t pos, void *to, size_t sz)
 {
 	size_t off = pos & (r->data_sz - 1);

@@ -2,6 +2,7 @@
 #ifndef D9_KERNEL_PERF_RING_H
 #define D9_KERNEL_PERF_RING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,8 @@ void perf_ring_close(struct perf_ring *r);
  * comes before the kernel's own PERF_SIDE_LOST.
  */
 int perf_ring_next(struct perf_ring *r, struct perf_side *out);
+/* Whether more than one part of so many waits to be read. */
+bool perf_ring_is_filled(const struct perf_ring *r, size_t parts);
 uint32_t perf_ring_cpu(const struct perf_ring *r);
 
 #endif /* D9_KERNEL_PERF_RING_H */

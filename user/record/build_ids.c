@@ -21,7 +21,7 @@
 /* Above the ids of modules, since the broker has one space of ids. */
 #define FIRST_ID (PROF_FRAME_MODULE_MAX + 1)
 
-enum { FILES_MAX = 65536 };
+enum { FILES_MAX = 65536, KEYS_MAX = 16 << 20 /* bytes */ };
 
 struct file {
 	bool answered;
@@ -79,7 +79,9 @@ static void expect(struct build_ids *b, uint32_t pid, const struct map *m)
 	uint32_t before = b->keys.cnt, idx;
 
 	make_key(m, &key);
-	idx = before < FILES_MAX ? strtab_add(&b->keys, buf_cstr(&key), key.len) : before;
+	idx = before < FILES_MAX && b->keys.bytes < KEYS_MAX ?
+		      strtab_add(&b->keys, buf_cstr(&key), key.len) :
+		      before;
 	buf_free(&key);
 	if (b->keys.cnt == before)
 		return;

@@ -7,7 +7,6 @@
  */
 #include "record/early_records.h"
 
-#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +18,6 @@
 
 enum { HOLD_RECORD, HOLD_SIDE };
 
-#define HOLD_MAX (1UL << 30)
-
 struct entry {
 	uint32_t sz; /* with this header, a multiple of 8 */
 	uint32_t kind;
@@ -30,11 +27,20 @@ struct early_records {
 	uint64_t *words;
 	size_t used; /* words */
 	size_t cap;
+	size_t max; /* bytes */
 };
 
-struct early_records *early_records_new(void)
+struct early_records *early_records_new(size_t max)
 {
-	return xcalloc(1, sizeof(struct early_records));
+	struct early_records *h = xcalloc(1, sizeof(*h));
+
+	h->max = max;
+	return h;
+}
+
+bool early_records_are_full(const struct early_records *h)
+{
+	return h->used * sizeof(*h->words) >= h->max;
 }
 
 void early_records_free(struct early_records *h)
@@ -45,14 +51,12 @@ void early_records_free(struct early_records *h)
 	free(h);
 }
 
-/* Room for an entry of sz bytes behind its header; NULL when there is too much already. */
+/* Room for an entry of sz bytes behind its header. */
 static void *add(struct early_records *h, uint32_t kind, size_t sz)
 {
 	size_t words = (sizeof(struct entry) + sz + 7) / 8;
 	struct entry *e;
 
-	if (h->used + words > HOLD_MAX / 8)
-		return NULL;
 	h->words = array_reserve(h->words, &h->cap, h->used + words, sizeof(*h->words));
 	e = (struct entry *)&h->words[h->used];
 	e->sz = words * 8;
@@ -61,28 +65,22 @@ static void *add(struct early_records *h, uint32_t kind, size_t sz)
 	return e + 1;
 }
 
-int early_records_add(struct early_records *h, const struct prof_rec *rec)
+void early_records_add(struct early_records *h, const struct prof_rec *rec)
 {
 	void *at = add(h, HOLD_RECORD, rec->size);
 
-	if (!at)
-		return -ENOBUFS;
 	memcpy(at, rec, rec->size);
-	return 0;
 }
 
-int early_records_add_side(struct early_records *h, const struct perf_side *side)
+void early_records_add_side(struct early_records *h, const struct perf_side *side)
 {
 	struct perf_side *at = add(h, HOLD_SIDE, sizeof(*side) + side->name_len + 1);
 	char *name;
 
-	if (!at)
-		return -ENOBUFS;
 	*at = *side;
 	name = (char *)(at + 1);
 	memcpy(name, side->name, side->name_len);
 	name[side->name_len] = '\0';
-	return 0;
 }
 
 static int hand_over(struct entry *e, const struct merge_sink *sink)

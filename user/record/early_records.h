@@ -2,6 +2,9 @@
 #ifndef D9_RECORD_EARLY_RECORDS_H
 #define D9_RECORD_EARLY_RECORDS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 struct merge_sink;
 struct perf_side;
 struct prof_rec;
@@ -12,13 +15,15 @@ struct prof_rec;
  */
 struct early_records;
 
-/* Never fails. */
-struct early_records *early_records_new(void);
+/* max: bytes that are enough. Never fails. */
+struct early_records *early_records_new(size_t max);
 void early_records_free(struct early_records *h);
 
-/* Copies; 0, or -ENOBUFS beyond 1 GiB. */
-int early_records_add(struct early_records *h, const struct prof_rec *rec);
-int early_records_add_side(struct early_records *h, const struct perf_side *side);
+/* Copy. */
+void early_records_add(struct early_records *h, const struct prof_rec *rec);
+void early_records_add_side(struct early_records *h, const struct perf_side *side);
+/* True once there is enough: what comes next is better left where it is. */
+bool early_records_are_full(const struct early_records *h);
 
 /* Hands everything over in the order it came, and forgets it. Returns what the sink returned. */
 int early_records_release(struct early_records *h, const struct merge_sink *sink);

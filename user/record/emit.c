@@ -117,7 +117,7 @@ static const struct schema_def schema_defs[SCHEMA_CNT] = {
 				  { PROF_F_LAST_NS, DIAL9_VARINT },
 			  } },
 	[SCHEMA_STATS] = { PROF_EV_STATS,
-			   18,
+			   20,
 			   {
 				   { PROF_F_ELAPSED_NS, DIAL9_VARINT },
 				   { PROF_F_PRODUCED, DIAL9_VARINT },
@@ -137,6 +137,8 @@ static const struct schema_def schema_defs[SCHEMA_CNT] = {
 				   { PROF_F_CLOSED, DIAL9_VARINT },
 				   { PROF_F_REALTIME_CPU_NS, DIAL9_VARINT },
 				   { PROF_F_END_CPU_NS, DIAL9_VARINT },
+				   { PROF_F_MEMORY_BYTES, DIAL9_VARINT },
+				   { PROF_F_FORGOTTEN, DIAL9_VARINT },
 			   } },
 };
 
@@ -334,6 +336,7 @@ int emit_stats(struct emit *e, uint64_t ts, const struct emit_stats *s)
 		s->bpf_wakeup_ns, s->bpf_tracepoint_ns,
 		s->bpf_sample_ns, s->closed,
 		s->realtime_ns,	  s->end_cpu_ns,
+		s->memory_bytes,  s->forgotten,
 	};
 	size_t i;
 

@@ -87,6 +87,7 @@ struct emit_stats {
 	uint64_t ring_fill_max_bytes;
 	uint64_t bytes_written;
 	bool closed; /* no record is under way any more: the last one */
+	uint64_t memory_bytes, forgotten;
 };
 int emit_stats(struct emit *e, uint64_t ts, const struct emit_stats *s);
 

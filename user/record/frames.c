@@ -25,17 +25,20 @@
 #include "base/clock.h"
 #include "base/hmap.h"
 #include "base/log.h"
-#include "base/strtab.h"
 #include "kernel/kallsyms.h"
 #include "kernel/perf_side.h"
 #include "record/build_ids.h"
 #include "record/emit.h"
 #include "record/jit.h"
+#include "record/modules.h"
 #include "record/tasks.h"
 #include "symbol/symbroker.h"
 
 /* Distinct places in user code: a program that makes them up must not take the machine's memory. */
 enum { NAMED_MAX = 2 << 20, UNNAMED_TOLD_MAX = 5 };
+
+/* What naming keeps of a module, its path apart. */
+enum { NAMING_BYTES = 512 };
 
 /* A BPF image loaded after kallsyms was read. */
 struct image {
@@ -51,7 +54,8 @@ struct frames {
 	struct build_ids *build_ids;
 	struct jit *jit;
 	const struct kallsyms *kallsyms;
-	struct strtab keys; /* of modules: the id is the key's number plus one */
+	struct modules *modules;
+	size_t naming_left; /* bytes that naming may still keep of modules */
 	struct hmap named; /* frames that were given to naming, and whether they got a name */
 	bool names_over; /* and told */
 	struct hmap kernel_ids; /* kallsyms module -> id */
@@ -71,7 +75,8 @@ int frames_new(struct emit *emit, struct symbroker *broker, bool names, struct f
 	f->names = broker && names;
 	f->build_ids = build_ids_new(broker);
 	f->jit = jit_new(f->names ? broker : NULL);
-	strtab_init(&f->keys);
+	f->modules = modules_new();
+	f->naming_left = SIZE_MAX;
 	*out = f;
 	return 0;
 }
@@ -98,10 +103,32 @@ void frames_free(struct frames *f)
 	free(f->images);
 	build_ids_free(f->build_ids);
 	jit_free(f->jit);
-	strtab_fini(&f->keys);
+	modules_free(f->modules);
 	hmap_fini(&f->named);
 	hmap_fini(&f->kernel_ids);
 	free(f);
+}
+
+void frames_limit_naming(struct frames *f, size_t bytes)
+{
+	f->naming_left = bytes;
+}
+
+size_t frames_memory(const struct frames *f)
+{
+	return modules_memory(f->modules) + f->named.cap * sizeof(struct hmap_slot) +
+	       f->image_cap * sizeof(struct image);
+}
+
+/* Names that were written are written again when they are met again. */
+size_t frames_forget(struct frames *f, size_t keep)
+{
+	size_t others;
+
+	if (f->named.cap * sizeof(struct hmap_slot) > keep / 2)
+		hmap_fini(&f->named);
+	others = frames_memory(f) - modules_memory(f->modules);
+	return modules_forget(f->modules, keep > others ? keep - others : 0);
 }
 
 /*
@@ -112,16 +139,15 @@ static uint32_t module_id(struct frames *f, const char *path, const void *build_
 			  uint64_t dev, uint64_t inode, bool *fresh)
 {
 	struct buf key = { 0 };
-	uint32_t before = f->keys.cnt, id;
+	uint32_t id;
 
 	buf_add(&key, &dev, sizeof(dev));
 	buf_add(&key, &inode, sizeof(inode));
 	buf_add(&key, build_id, sz);
 	buf_addch(&key, '\0');
 	buf_addstr(&key, path);
-	id = strtab_add(&f->keys, buf_cstr(&key), key.len) + 1;
+	id = modules_id(f->modules, buf_cstr(&key), key.len, fresh);
 	buf_free(&key);
-	*fresh = f->keys.cnt != before;
 	return id <= PROF_FRAME_MODULE_MAX ? id : 0;
 }
 
@@ -148,6 +174,17 @@ static const char *module_path(const char *path)
 	return *path && strcmp(path, "//anon") ? path : "[anon]";
 }
 
+/* Whether there is memory for what naming keeps of one more module until the end. */
+static bool may_be_named(struct frames *f, const struct map *m)
+{
+	size_t sz = NAMING_BYTES + strlen(m->path);
+
+	if (sz > f->naming_left)
+		return false;
+	f->naming_left -= sz;
+	return true;
+}
+
 static void find_module(struct frames *f, const struct process *proc, struct map *m)
 {
 	bool file = maps_is_file(m->path), vdso = maps_is_vdso(m->path), fresh;
@@ -171,8 +208,11 @@ static void find_module(struct frames *f, const struct process *proc, struct map
 		    m->build_id_sz, kind);
 	if (kind == PROF_MODULE_ANON)
 		emit_module_status(f->emit, EMIT_NOW, m->module_id, PROF_STATUS_ANONYMOUS, NULL);
-	else
+	else if (may_be_named(f, m))
 		tell_broker(f, proc, m, vdso);
+	else
+		emit_module_status(f->emit, EMIT_NOW, m->module_id, PROF_STATUS_FORGOTTEN,
+				   "memory");
 }
 
 /* What the trace has to know of a mapping before a frame lies in it. */
@@ -557,10 +597,10 @@ void frames_tell_unnamed(struct frames *f)
 static void label_of(const struct frames *f, uint32_t module_id, struct buf *out)
 {
 	size_t len;
-	const char *key = strtab_get(&f->keys, module_id - 1, &len), *path, *slash;
+	const char *key = modules_key(f->modules, module_id, &len), *path, *slash;
 
 	buf_clear(out);
-	path = key ? (const char *)memrchr(key, '\0', len) + 1 : "";
+	path = key ? (const char *)memrchr(key, '\0', len) + 1 : "[forgotten]";
 	slash = strrchr(path, '/');
 	if (*path == '[')
 		buf_addstr(out, path);

@@ -61,4 +61,12 @@ int frames_label_unnamed(struct frames *f);
 /* Says in one line which modules the end of the recording leaves unnamed, and why. */
 void frames_tell_unnamed(struct frames *f);
 
+/* Modules beyond so many bytes are not named, and the trace says so. Without this all are. */
+void frames_limit_naming(struct frames *f, size_t bytes);
+/* Bytes held for what was met. */
+size_t frames_memory(const struct frames *f);
+/* Forgets the least recently used modules until about `keep` bytes are held. Returns how many: each
+ * has another number if it is met again. */
+size_t frames_forget(struct frames *f, size_t keep);
+
 #endif

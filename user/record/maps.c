@@ -326,6 +326,20 @@ void maps_clear(struct maps *maps)
 	maps->generation++;
 }
 
+size_t maps_weight(const struct maps *maps)
+{
+	const struct maps_table *t = maps->table;
+	size_t bytes = 0, c;
+	uint32_t i;
+
+	for (c = 0; t && c < t->chunk_cnt; c++) {
+		bytes += sizeof(*t->chunks[c]);
+		for (i = 0; i < t->chunks[c]->cnt; i++)
+			bytes += strlen(t->chunks[c]->v[i].path);
+	}
+	return bytes;
+}
+
 void maps_free(struct maps *maps)
 {
 	table_unref(maps);

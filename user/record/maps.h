@@ -65,6 +65,8 @@ struct map *maps_edit(struct maps *maps, uint64_t addr);
 /* dst becomes what src is, at no cost until one of them changes. Both are of the same table. */
 void maps_copy(struct maps *dst, const struct maps *src);
 void maps_clear(struct maps *maps);
+/* Bytes that it refers to, shared ones too. */
+size_t maps_weight(const struct maps *maps);
 
 /* A path that names a file, not "[vdso]", "//anon" or such. */
 bool maps_is_file(const char *path);

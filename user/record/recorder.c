@@ -27,6 +27,7 @@
 #include "base/str.h"
 #include "dial9.h"
 #include "kernel/kallsyms.h"
+#include "kernel/perf_ring.h"
 #include "kernel/perf_side.h"
 #include "kernel/proc.h"
 #include "kernel/tracefs.h"
@@ -36,6 +37,7 @@
 #include "record/early_records.h"
 #include "record/invoker.h"
 #include "record/launch.h"
+#include "record/memory.h"
 #include "record/merge.h"
 #include "record/proc_reader.h"
 #include "record/realtime.h"
@@ -94,6 +96,7 @@ struct recorder {
 	struct status *status;
 	struct merge *merge;
 	struct realtime realtime;
+	struct memory memory;
 	uint64_t start_ns;
 };
 
@@ -193,6 +196,7 @@ static int prepare_encoder(struct recorder *r)
 		.ctx = r->sink,
 		.level = r->cfg->pooled_stacks ? DIAL9_LEVEL_4 : DIAL9_LEVEL_3,
 		.first_type_id = FIRST_TYPE_ID,
+		.pool_bytes_max = memory_pool_max(r->cfg->mem_max),
 	};
 	int err;
 
@@ -220,7 +224,14 @@ static int prepare_translation(struct recorder *r)
 	if (err)
 		return err;
 	tasks_each_process(r->tasks, expect_process, r->frames);
+	frames_limit_naming(r->frames, memory_naming_max(r->cfg->mem_max));
 	r->stacks = stacks_new(r->frames);
+	r->memory = (struct memory){
+		.max = r->cfg->mem_max,
+		.tasks = r->tasks,
+		.frames = r->frames,
+		.stacks = r->stacks,
+	};
 	r->translate = translate_new(&(struct translate_cfg){
 		.enc = r->enc,
 		.emit = r->emit,
@@ -304,6 +315,7 @@ static int write_head(struct recorder *r)
 		.tasks = r->tasks,
 		.enc = r->enc,
 		.realtime = &r->realtime,
+		.memory = &r->memory,
 		.start_ns = r->start_ns,
 	});
 	describe_target(r->cfg, &target);
@@ -362,7 +374,7 @@ static int start(struct recorder *r)
 		return err;
 	r->start_ns = clock_mono_ns();
 	capture_start(r->capture);
-	r->early = early_records_new();
+	r->early = early_records_new(memory_early_max(r->cfg->mem_max));
 	r->kallsyms_loading = !pthread_create(&r->kallsyms_thread, NULL, load_kallsyms, r);
 	if (!r->kallsyms_loading)
 		r->kallsyms_done = true;
@@ -387,15 +399,20 @@ static int on_record(void *ctx, const struct prof_rec *rec)
 {
 	struct recorder *r = ctx;
 
-	return r->early ? early_records_add(r->early, rec) : translate_record(r->translate, rec);
+	if (!r->early)
+		return translate_record(r->translate, rec);
+	early_records_add(r->early, rec);
+	return 0;
 }
 
 static int on_side(void *ctx, const struct perf_side *side)
 {
 	struct recorder *r = ctx;
 
-	if (r->early)
-		return early_records_add_side(r->early, side);
+	if (r->early) {
+		early_records_add_side(r->early, side);
+		return 0;
+	}
 	tasks_side(r->tasks, side);
 	frames_side(r->frames, side);
 	return status_side_lost(r->status, side);
@@ -445,6 +462,11 @@ static int drain(struct recorder *r, uint64_t *mark, uint64_t deadline)
 	if (n)
 		return n;
 	do {
+		/* What there is no memory for stays in the rings, where what is lost is counted. */
+		if (r->early && early_records_are_full(r->early)) {
+			*mark = merge_reached(r->merge);
+			break;
+		}
 		n = merge_pass(r->merge, *mark, PASS_MAX, &sink);
 		now = clock_mono_ns();
 		realtime_within_pass(&r->realtime, now);
@@ -456,6 +478,7 @@ static int drain(struct recorder *r, uint64_t *mark, uint64_t deadline)
 	symbroker_step(r->broker);
 	if (!r->early)
 		tasks_expire(r->tasks, *mark);
+	memory_check(&r->memory);
 	return 0;
 }
 
@@ -482,11 +505,16 @@ static bool is_over(struct recorder *r, uint64_t now)
 /* Some ring is fuller than one part of so many. */
 static bool is_filled(struct recorder *r, size_t parts)
 {
+	struct perf_ring **sides;
 	size_t cnt, i;
 	const struct ring *rings = capture_rings(r->capture, &cnt);
 
 	for (i = 0; i < cnt; i++)
 		if (ring_fill(&rings[i]) > rings[i].sz / parts)
+			return true;
+	sides = capture_sides(r->capture, &cnt);
+	for (i = 0; i < cnt; i++)
+		if (perf_ring_is_filled(sides[i], parts))
 			return true;
 	return false;
 }

@@ -40,6 +40,7 @@ struct recorder_cfg {
 	uint64_t duration_ns; /* 0: until the end of the target or *stop */
 	struct realtime_cfg realtime;
 	size_t ring_bytes; /* per CPU, a power of two */
+	size_t mem_max; /* bytes that it may remember, symbolizer apart */
 	bool pooled_stacks; /* spec level 0.4 */
 	const char *command_line;
 

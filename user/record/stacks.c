@@ -35,6 +35,7 @@ struct slot {
 
 struct stacks {
 	struct frames *frames;
+	size_t bytes; /* of the slots' frames */
 	struct slot slots[SLOTS];
 };
 
@@ -66,7 +67,8 @@ static bool slot_holds(const struct slot *slot, const struct slot *key, const ui
 	       !memcmp(slot->frames, raw, key->cnt * sizeof(*raw));
 }
 
-static void slot_take(struct slot *slot, const struct slot *key, const uint64_t *raw)
+static void slot_take(struct stacks *s, struct slot *slot, const struct slot *key,
+		      const uint64_t *raw)
 {
 	uint64_t *frames = slot->frames;
 	size_t cap = slot->cap;
@@ -74,6 +76,7 @@ static void slot_take(struct slot *slot, const struct slot *key, const uint64_t 
 	if (!frames || cap < key->cnt) {
 		cap = key->cnt > 32 ? key->cnt : 32;
 		frames = xreallocarray(frames, 2 * cap, sizeof(*frames));
+		s->bytes += 2 * (cap - slot->cap) * sizeof(*frames);
 	}
 	*slot = *key;
 	slot->cap = cap;
@@ -129,9 +132,24 @@ const uint64_t *stacks_resolve(struct stacks *s, const struct prof_rec *rec, str
 	key.hash = hash_bytes(raw, key.cnt * sizeof(*raw)) ^ hash_u64(key.serial);
 	slot = &s->slots[key.hash % SLOTS];
 	if (!slot_holds(slot, &key, raw)) {
-		slot_take(slot, &key, raw);
+		slot_take(s, slot, &key, raw);
 		pack_frames(s, slot, proc);
 	}
 	*cnt = slot->packed_cnt;
 	return slot->frames + slot->cap;
+}
+
+size_t stacks_memory(const struct stacks *s)
+{
+	return sizeof(*s) + s->bytes;
+}
+
+void stacks_forget(struct stacks *s)
+{
+	size_t i;
+
+	for (i = 0; i < SLOTS; i++)
+		free(s->slots[i].frames);
+	memset(s->slots, 0, sizeof(s->slots));
+	s->bytes = 0;
 }

@@ -23,4 +23,8 @@ void stacks_free(struct stacks *s);
 const uint64_t *stacks_resolve(struct stacks *s, const struct prof_rec *rec, struct process *proc,
 			       size_t *cnt);
 
+/* Bytes held. */
+size_t stacks_memory(const struct stacks *s);
+void stacks_forget(struct stacks *s);
+
 #endif

@@ -27,6 +27,7 @@
 #include "record/emit.h"
 #include "record/eventset.h"
 #include "record/realtime.h"
+#include "record/memory.h"
 #include "record/ring.h"
 #include "record/tasks.h"
 #include "record/translate.h"
@@ -344,6 +345,8 @@ static int write_stats(struct status *s, const struct capture_counts *counts, ui
 		.ring_fill_max_bytes = fill_max(s),
 		.bytes_written = t.bytes,
 		.closed = closed,
+		.memory_bytes = s->cfg.memory->held,
+		.forgotten = s->cfg.memory->forgotten,
 		.realtime_ns = t.realtime_ns,
 		.end_cpu_ns = t.end_cpu_ns,
 	};

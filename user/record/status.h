@@ -9,6 +9,7 @@
 struct dial9_enc;
 struct emit;
 struct eventset;
+struct memory;
 struct perf_side;
 struct realtime;
 struct tasks;
@@ -39,6 +40,7 @@ struct status_cfg {
 	struct tasks *tasks;
 	struct dial9_enc *enc;
 	const struct realtime *realtime;
+	const struct memory *memory;
 	uint64_t start_ns;
 };
 

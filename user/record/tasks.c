@@ -459,3 +459,48 @@ void tasks_each_process(const struct tasks *t, void (*fn)(const struct process *
 	while (hmap_next(&t->by_pid, &pos, &key, &value))
 		fn(value, ctx);
 }
+
+/* ---- memory --------------------------------------------------------------------------------------------- */
+
+size_t tasks_memory(const struct tasks *t)
+{
+	return t->maps_memory + texts_memory(t->texts) + t->by_pid.cnt * sizeof(struct process) +
+	       t->by_tid.cnt * sizeof(struct task) +
+	       (t->by_pid.cap + t->by_tid.cap) * sizeof(struct hmap_slot) +
+	       t->dead.cap * sizeof(*t->dead.v) + PROF_TASK_WORDS * sizeof(*t->announced);
+}
+
+struct weight {
+	struct process *proc;
+	size_t bytes;
+};
+
+static int heaviest_first(const void *a, const void *b)
+{
+	const struct weight *x = a, *y = b;
+
+	return x->bytes > y->bytes ? -1 : x->bytes < y->bytes;
+}
+
+size_t tasks_forget(struct tasks *t, size_t keep)
+{
+	struct weight *all = xcalloc(t->by_pid.cnt + 1, sizeof(*all));
+	size_t cnt = 0, n, pos = 0;
+	uint64_t key;
+	void *value;
+
+	while (hmap_next(&t->by_pid, &pos, &key, &value)) {
+		struct process *proc = value;
+
+		all[cnt++] = (struct weight){ proc, maps_weight(&proc->maps) +
+							    maps_weight(&proc->before) };
+	}
+	qsort(all, cnt, sizeof(*all), heaviest_first);
+	for (n = 0; n < cnt && all[n].bytes && tasks_memory(t) > keep; n++) {
+		tasks_make_stale(t, all[n].proc);
+		maps_clear(&all[n].proc->maps);
+		maps_clear(&all[n].proc->before);
+	}
+	free(all);
+	return n;
+}

@@ -94,6 +94,14 @@ void tasks_name(struct tasks *t, struct task *task, const char *comm, size_t len
 /* Reads the process's cgroup if it has not been. */
 void tasks_need_cgroup(struct tasks *t, struct process *proc);
 
+/* Bytes held. */
+size_t tasks_memory(const struct tasks *t);
+/*
+ * Forgets the mappings of those processes that have most, until about `keep` bytes are held. Returns of
+ * how many: they are read again by need.
+ */
+size_t tasks_forget(struct tasks *t, size_t keep);
+
 /*
  * Whether what is known of tid has been written to the trace: clear for new tasks and whenever
  * something changes. One load, for every record.

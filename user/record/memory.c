@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * memory.c - how much the recorder may remember
+ *
+ * Knows the parts and their shares, not what they hold. A part beyond its share forgets an eighth
+ * more than it must, so that it does not come to that at every look. The shares leave some for
+ * the kernel's symbols, libraries and what an allocator cannot give back.
+ */
+#include "record/memory.h"
+
+#include <malloc.h>
+
+#include "record/frames.h"
+#include "record/stacks.h"
+#include "record/tasks.h"
+
+/* In 64ths of the whole. */
+enum {
+	SHARE_TASKS = 20,
+	SHARE_FRAMES = 10,
+	SHARE_STACKS = 4,
+	SHARE_EARLY = 8, /* gone before the others grow */
+	SHARE_POOL = 4, /* one of strings, one of stacks */
+	SHARE_NAMING = 6,
+};
+
+static size_t share(size_t max, unsigned int part)
+{
+	return max / 64 * part;
+}
+
+size_t memory_early_max(size_t max)
+{
+	return share(max, SHARE_EARLY);
+}
+
+size_t memory_pool_max(size_t max)
+{
+	return share(max, SHARE_POOL);
+}
+
+size_t memory_naming_max(size_t max)
+{
+	return share(max, SHARE_NAMING);
+}
+
+static size_t less(size_t part)
+{
+	return part - part / 8;
+}
+
+void memory_check(struct memory *m)
+{
+	size_t tasks = share(m->max, SHARE_TASKS), frames = share(m->max, SHARE_FRAMES);
+	uint64_t before = m->forgotten;
+
+	if (tasks_memory(m->tasks) > tasks)
+		m->forgotten += tasks_forget(m->tasks, less(tasks));
+	if (frames_memory(m->frames) > frames)
+		m->forgotten += frames_forget(m->frames, less(frames));
+	if (stacks_memory(m->stacks) > share(m->max, SHARE_STACKS))
+		stacks_forget(m->stacks);
+	if (m->forgotten != before)
+		malloc_trim(0);
+	m->held = tasks_memory(m->tasks) + frames_memory(m->frames) + stacks_memory(m->stacks);
+}
