@@ -78,6 +78,33 @@ Test(symopen, refuses_without_hanging_what_is_not_a_regular_file)
 	cr_expect_eq(symopen_file(&where, SYMOPEN_HERE), -EINVAL);
 }
 
+/* Opening that one would make a terminal: it is looked at, and not opened. */
+Test(symopen, a_file_replaced_by_a_link_to_a_device_is_not_opened)
+{
+	struct symopen_where where = { .pid = getpid(), .path = in_dir("library") };
+
+	write_file("library", "content");
+	cr_assert_eq(unlink(where.path), 0);
+	cr_assert_eq(symlink("/dev/ptmx", where.path), 0);
+	cr_expect_eq(symopen_file(&where, SYMOPEN_ROOT), -EINVAL);
+	cr_expect_eq(symopen_file(&where, SYMOPEN_HERE), -EINVAL);
+}
+
+/* Without the process, only the build-id can tell whether it is the file that it had. */
+Test(symopen, looks_in_its_own_root_for_what_can_be_checked)
+{
+	struct symopen_where where = { .pid = 1 << 22, .path = in_dir("file") };
+
+	write_file("file", "content");
+	cr_expect_eq(symopen_file(&where, SYMOPEN_HERE), -ENOENT);
+	where.checked = true;
+	expect_text(symopen_file(&where, SYMOPEN_HERE), "content");
+	where.pid = 0;
+	expect_text(symopen_file(&where, SYMOPEN_HERE), "content");
+	where.checked = false;
+	cr_expect_eq(symopen_file(&where, SYMOPEN_HERE), -ENOENT);
+}
+
 Test(symopen, says_what_is_missing)
 {
 	struct symopen_where where = { .path = "/nonexistent/file" };
