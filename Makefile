@@ -44,8 +44,8 @@ SRCS_libdial9 := $(addprefix user/libdial9/, \
 SRCS_base := $(addprefix user/base/, \
 	alloc.c buf.c clock.c hash.c hmap.c log.c opts.c str.c strtab.c)
 SRCS_kernel := $(addprefix user/kernel/, \
-	cpus.c format.c format_symbols.c kallsyms.c perf.c perf_ring.c perf_side.c proc.c \
-	tracefs.c)
+	cpus.c format.c format_symbols.c kallsyms.c perf.c perf_ring.c perf_side.c \
+	privileges.c proc.c tracefs.c)
 SRCS_symbol := $(addprefix user/symbol/, \
 	budget.c busguard.c demangle.c dwabbrev.c dwfile.c dwindex.c dwinfo.c dwline.c dwrange.c \
 	dwunit.c elfimg.c minidebug.c perfmap.c plt.c ranges.c slicesort.c symbolizer.c symopen.c symtab.c \
@@ -59,7 +59,7 @@ SRCS_record := $(addprefix user/record/, \
 	tasks.c tasks_truth.c texts.c translate.c)
 # What is remembered of programs, and the cap on it.
 SRCS_record += $(addprefix user/record/, memory.c modules.c)
-SRCS_record += user/record/build_ids.c
+SRCS_record += user/record/build_ids.c user/record/probe.c
 SRCS_trace := $(addprefix user/trace/, \
 	layout.c names.c parts.c reader.c source.c tp_symbols.c trace.c value.c)
 SRCS_profile := $(addprefix user/profile/, \
@@ -76,7 +76,7 @@ SRCS_formats := $(addprefix user/formats/, \
 	$(addprefix tonbandgeraet/, dump.c encoding.c event.c export.c format.c frames.c \
 		import.c markers.c state.c write.c))
 SRCS_cmd := $(addprefix user/cmd/, \
-	cause.c convert.c dump.c dump_json.c dump_text.c info.c info_json.c info_verify.c input.c list.c \
+	check.c check_probes.c cause.c convert.c dump.c dump_json.c dump_text.c info.c info_json.c info_verify.c input.c list.c \
 	record.c report.c report_print.c script.c select.c show_foreign.c summary.c text.c)
 SRCS_main := user/main.c
 
@@ -114,8 +114,9 @@ TESTS_ROOT := $(addprefix tests/bpf/, \
 	fault_elf_test.c fault_files_test.c fault_maps_test.c fault_storm_test.c fault_workers_test.c \
 	command_test.c events_test.c generic_test.c jit_test.c loss_test.c perf_test.c sample_test.c \
 	san_test.c sched_test.c stream_test.c tasks_test.c \
-	realtime_test.c) \
-	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c tests/record/as_user_test.c
+	check_test.c privileges_test.c realtime_test.c) \
+	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c tests/kernel/privileges_test.c \
+	tests/record/as_user_test.c
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \

@@ -21,6 +21,7 @@ static const struct command commands[] = {
 	{ "dump", cmd_dump, "the frames of a trace as they are in the file" },
 	{ "convert", cmd_convert, "Tonbandgeraet, Heph and apitrace traces to dial9, and back" },
 	{ "list", cmd_list, "the tracepoints of this kernel, with their fields" },
+	{ "check", cmd_check, "whether a recording can start here, and what is missing" },
 };
 
 enum { COMMAND_CNT = sizeof(commands) / sizeof(commands[0]) };

@@ -44,13 +44,14 @@ $ dial9-prof --help >asked; dial9-prof >out 2>err; rc=$?; cat out err | cmp - as
 ? 1
 #
 # Every command tells its options, on standard output, with status 0.
-$ for c in record report script info dump list; do dial9-prof $c --help | head -n 1; done
+$ for c in record report script info dump list check; do dial9-prof $c --help | head -n 1; done
 Usage: dial9-prof [record] [OPTIONS] [-- COMMAND [ARG...]]
 Usage: dial9-prof report [OPTIONS] [FILE]
 Usage: dial9-prof script [OPTIONS] [FILE]
 Usage: dial9-prof info [OPTIONS] [FILE]
 Usage: dial9-prof dump [--json] [--from FORMAT] [-i FILE | FILE | -]
 Usage: dial9-prof list [OPTIONS] [GLOB...]
+Usage: dial9-prof check [OPTIONS]
 #
 # Help fits a terminal.
-$ for c in record report script info dump list; do dial9-prof $c --help; done | awk 'length > 100'
+$ for c in record report script info dump list check; do dial9-prof $c --help; done | awk 'length > 100'

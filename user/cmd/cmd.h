@@ -23,6 +23,7 @@ int cmd_script(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_list(int argc, char **argv);
+int cmd_check(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
 
 #endif /* D9_CMD_CMD_H */

@@ -52,6 +52,14 @@ static int open_mounted(const char *path)
 	return fd;
 }
 
+/* Also when it may not be read. */
+static bool is_tracefs(const char *path)
+{
+	struct statfs fs;
+
+	return !statfs(path, &fs) && fs.f_type == TRACEFS_MAGIC;
+}
+
 static int mount_privately(void)
 {
 	int fs, fd, err;
@@ -70,25 +78,48 @@ static int mount_privately(void)
 	return fd < 0 ? err : fd;
 }
 
-int tracefs_open(int *dirfd)
+static void tell_error(int err, bool mounted)
+{
+	if (mounted)
+		log_error("cannot read tracefs: %s (run as root, with sudo, or give the program "
+			  "CAP_DAC_READ_SEARCH)",
+			  strerror(-err));
+	else if (err == -EPERM || err == -EACCES)
+		log_error("cannot open tracefs: it is not mounted, and only CAP_SYS_ADMIN can do "
+			  "without: run as root, with sudo, or first \"mount -t tracefs tracefs "
+			  "/sys/kernel/tracing\"");
+	else
+		log_error("cannot open tracefs: %s (needs a kernel with tracing; try "
+			  "\"mount -t tracefs tracefs /sys/kernel/tracing\")",
+			  strerror(-err));
+}
+
+int tracefs_open_quiet(int *dirfd, bool *mounted)
 {
 	static const char *const paths[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 	int fd = -ENOENT;
 
-	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]) && fd < 0; i++)
+	*mounted = false;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]) && fd < 0 && !*mounted; i++) {
 		fd = open_mounted(paths[i]);
-	if (fd < 0)
+		*mounted = fd >= 0 || (fd == -EACCES && is_tracefs(paths[i]));
+	}
+	if (fd < 0 && !*mounted)
 		fd = mount_privately();
-	if (fd == -EPERM || fd == -EACCES)
-		log_error("cannot open tracefs: %s (run as root, with sudo)", strerror(-fd));
-	else if (fd < 0)
-		log_error("cannot open tracefs: %s (needs a kernel with tracing; try "
-			  "\"mount -t tracefs tracefs /sys/kernel/tracing\")",
-			  strerror(-fd));
 	if (fd < 0)
 		return fd;
 	*dirfd = fd;
 	return 0;
+}
+
+int tracefs_open(int *dirfd)
+{
+	bool mounted;
+	int err = tracefs_open_quiet(dirfd, &mounted);
+
+	if (err)
+		tell_error(err, mounted);
+	return err;
 }
 
 int tracefs_read(int dirfd, const char *path, struct buf *out)

@@ -2,6 +2,7 @@
 #ifndef D9_KERNEL_TRACEFS_H
 #define D9_KERNEL_TRACEFS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct buf;
@@ -12,6 +13,8 @@ struct buf;
  * without privileges, -ENODEV when the kernel has no tracing.
  */
 int tracefs_open(int *dirfd);
+/* The same without a word; *mounted: there is one to be read, whether or not it may be. */
+int tracefs_open_quiet(int *dirfd, bool *mounted);
 
 /* Appends a whole file ("events/sched/sched_switch/format") to out. -ENOENT and such, silently. */
 int tracefs_read(int dirfd, const char *path, struct buf *out);

@@ -29,11 +29,12 @@
 #include "kernel/format.h"
 #include "kernel/perf.h"
 #include "kernel/perf_ring.h"
+#include "kernel/privileges.h"
 #include "prof.skel.h"
 #include "record/eventset.h"
 #include "record/ring.h"
 
-enum { SIDE_RING_BYTES = 1 << 20, SWITCH_ARGS_WITH_STATE = 5 };
+enum { SIDE_RING_BYTES = 1 << 20, SIDE_RING_MIN = 1 << 17, SWITCH_ARGS_WITH_STATE = 5 };
 
 struct capture {
 	struct capture_cfg cfg;
@@ -250,8 +251,8 @@ static int configure(struct capture *c)
 static int load_error(int err)
 {
 	if (err == -EPERM || err == -EACCES)
-		log_error("record: may not load BPF programs: run it with sudo, or give it "
-			  "CAP_BPF, CAP_PERFMON, CAP_DAC_READ_SEARCH and CAP_SYSLOG");
+		log_error(
+			"record: may not load BPF programs: run it with sudo, or give it " PRIVILEGES_TEXT);
 	else if (access("/sys/kernel/btf/vmlinux", R_OK))
 		log_error("record: this kernel has no BTF (/sys/kernel/btf/vmlinux): it needs "
 			  "5.15 or later built with CONFIG_DEBUG_INFO_BTF=y");
@@ -409,6 +410,19 @@ static int attach_event(struct capture *c, size_t idx)
 	return 0;
 }
 
+/* Without CAP_IPC_LOCK the kernel allows half a megabyte and a page for each CPU, and little more. */
+static int open_side(struct capture *c, uint32_t cpu)
+{
+	size_t sz = SIDE_RING_BYTES;
+	int err;
+
+	do {
+		err = perf_ring_open(cpu, sz, &c->sides[c->side_cnt]);
+		sz /= 2;
+	} while (err == -EPERM && sz >= SIDE_RING_MIN);
+	return err;
+}
+
 static int open_sides(struct capture *c)
 {
 	size_t i;
@@ -416,7 +430,7 @@ static int open_sides(struct capture *c)
 
 	c->sides = xcalloc(c->cpu_cnt, sizeof(*c->sides));
 	for (i = 0; i < c->cpu_cnt; i++) {
-		err = perf_ring_open(c->cpus[i], SIDE_RING_BYTES, &c->sides[i]);
+		err = open_side(c, c->cpus[i]);
 		if (err) {
 			log_error("record: no side-band on CPU %u: %s (%s)", c->cpus[i],
 				  strerror(-err), perf_open_error(err));
@@ -488,6 +502,18 @@ int capture_attach(struct capture *c)
 	for (i = 0; i < c->cpu_cnt && !err && c->cfg.samples; i++)
 		err = attach_sampler(c, c->cpus[i]);
 	return err;
+}
+
+bool capture_can_count(const struct capture *c)
+{
+	struct bpf_program *prog;
+	struct bpf_prog_info info = { 0 };
+	uint32_t sz = sizeof(info);
+
+	bpf_object__for_each_program(prog, c->skel->obj)
+		if (bpf_program__fd(prog) >= 0)
+			return !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &sz);
+	return true;
 }
 
 /* Runs that the kernel refused. Not a call on a map: programs go on running meanwhile. */

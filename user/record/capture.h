@@ -71,6 +71,9 @@ const char *capture_sampler(const struct capture *c);
 /* What --hz came out as: a value above the kernel's limit is lowered. */
 uint32_t capture_hz(const struct capture *c);
 
+/* Whether capture_count() works with the capabilities that the caller has now: kernels before 5.19 may
+ * want CAP_BPF for it. */
+bool capture_can_count(const struct capture *c);
 /* No map system calls in here, so it may be called while recording. */
 void capture_count(struct capture *c, struct capture_counts *out);
 /* Number of slots for capture_lost(). */

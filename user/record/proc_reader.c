@@ -9,6 +9,7 @@
 #include "record/proc_reader.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "kernel/privileges.h"
 #include "record/snapshot.h"
 
 enum {
@@ -83,6 +85,7 @@ static void *run(void *ctx)
 
 	/* The start is in a hurry, and its priority is inherited. */
 	setpriority(PRIO_PROCESS, (id_t)gettid(), READER_NICE);
+	privileges_drop_all_but(1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH);
 	pthread_mutex_lock(&r->lock);
 	for (;;) {
 		while (!r->question_cnt && !r->ends)

@@ -29,6 +29,7 @@
 #include "kernel/kallsyms.h"
 #include "kernel/perf_ring.h"
 #include "kernel/perf_side.h"
+#include "kernel/privileges.h"
 #include "kernel/proc.h"
 #include "kernel/tracefs.h"
 #include "record/capture.h"
@@ -97,6 +98,7 @@ struct recorder {
 	struct merge *merge;
 	struct realtime realtime;
 	struct memory memory;
+	uint64_t privileges; /* what is kept of them */
 	uint64_t start_ns;
 };
 
@@ -106,6 +108,7 @@ static void *load_kallsyms(void *ctx)
 {
 	struct recorder *r = ctx;
 
+	privileges_drop_all_but(1ULL << CAP_SYSLOG);
 	if (kallsyms_load(NULL, NULL, &r->kallsyms))
 		r->kallsyms = NULL;
 	__atomic_store_n(&r->kallsyms_done, true, __ATOMIC_RELEASE);
@@ -124,16 +127,50 @@ static void join_kallsyms(struct recorder *r)
 /* Told at once and in one line, rather than by whatever fails first. */
 static int check_privileges(void)
 {
-	const uint64_t admin = 1ULL << CAP_SYS_ADMIN;
-	const uint64_t tracing = 1ULL << CAP_BPF | 1ULL << CAP_PERFMON;
-	struct proc_status self;
+	uint64_t caps;
+	size_t i;
 
-	if (proc_read_status(getpid(), &self) || self.caps & admin ||
-	    (self.caps & tracing) == tracing)
+	if (privileges_get(&caps))
 		return 0;
-	log_error("record: recording needs privileges: run it with sudo, or give the program "
-		  "CAP_BPF, CAP_PERFMON, CAP_DAC_READ_SEARCH and CAP_SYSLOG");
-	return -EPERM;
+	for (i = 0; i < privilege_cnt; i++) {
+		if (privileges_have(caps, privileges[i].cap))
+			continue;
+		if (privileges[i].need == PRIVILEGE_REQUIRED) {
+			log_error(
+				"record: recording needs privileges: run it with sudo, or give the "
+				"program " PRIVILEGES_TEXT "; dial9-prof check tells more");
+			return -EPERM;
+		}
+		log_info("record: without %s: %s", privileges[i].name, privileges[i].costs);
+	}
+	return 0;
+}
+
+/*
+ * All that needed more is open and attached by now. What stays for good reads /proc and files that
+ * hold names, and takes real-time priority. Until the start is over, the output takes its name in a
+ * directory that may be another's, and the kernel's symbols are read.
+ */
+static int give_up_privileges(struct recorder *r)
+{
+	const uint64_t start = 1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_FOWNER | 1ULL << CAP_SYSLOG;
+	uint64_t keep = 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH |
+			1ULL << CAP_CHECKPOINT_RESTORE;
+	int err;
+
+	if (r->cfg->realtime.priority)
+		keep |= 1ULL << CAP_SYS_NICE;
+	err = privileges_suspend(~keep);
+	if (!err && !capture_can_count(r->capture))
+		keep |= 1ULL << CAP_BPF;
+	r->privileges = keep;
+	if (!err)
+		err = privileges_resume(UINT64_MAX);
+	if (!err)
+		err = privileges_drop_all_but(keep | start);
+	if (err)
+		log_error("record: cannot give up privileges: %s", strerror(-err));
+	return err;
 }
 
 /* The output belongs to the user behind sudo, so that reading it needs no sudo. */
@@ -279,7 +316,8 @@ static int prepare(struct recorder *r)
 	/* What recording waits for at its start does not wait for its turn. Threads inherit this, so the
 	 * command and the helper processes are made before. */
 	realtime_begin(&r->realtime, &r->cfg->realtime);
-	return prepare_capture(r);
+	err = prepare_capture(r);
+	return err ? err : give_up_privileges(r);
 }
 
 /* ---- start -------------------------------------------------------------------------------------- */
@@ -390,7 +428,9 @@ static int start(struct recorder *r)
 		err = write_head(r);
 	if (!err)
 		err = announce_targets(r);
-	return err ? err : dial9_enc_flush(r->enc);
+	if (!err)
+		err = dial9_enc_flush(r->enc);
+	return err ? err : privileges_drop_all_but(r->privileges);
 }
 
 /* ---- drain -------------------------------------------------------------------------------------- */

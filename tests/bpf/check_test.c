@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Whether a recording can start, as `check` tells it, and as a recording then proves. */
+#include <criterion/criterion.h>
+#include <grp.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support.h"
+
+TestSuite(check, .fini = live_cleanup, .timeout = 60);
+
+enum { NOBODY = 65534 };
+
+static void become_nobody(void)
+{
+	if (setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY))
+		_exit(121);
+}
+
+/* What it prints, which the caller frees; *code is its exit status. */
+static struct buf check(const char *option, live_prepare_fn prepare, int *code)
+{
+	const char *args[] = { "check", option, NULL };
+	struct live_proc p;
+	struct buf said;
+
+	*code = live_run(&p, args, prepare);
+	said = p.said;
+	p.said = (struct buf){ 0 };
+	live_proc_fini(&p);
+	buf_cstr(&said);
+	return said;
+}
+
+/* The line about it, to its end. */
+static const char *line_of(const struct buf *said, const char *name)
+{
+	static char line[512];
+	const char *at = strstr(said->data, name), *start = at;
+
+	cr_assert(at, "nothing about %s in: %s", name, said->data);
+	while (start > said->data && start[-1] != '\n')
+		start--;
+	snprintf(line, sizeof(line), "%.*s", (int)strcspn(start, "\n"), start);
+	return line;
+}
+
+static void expect_state(const struct buf *said, const char *name, const char *state)
+{
+	const char *line = line_of(said, name);
+
+	cr_expect_eq(strncmp(line, state, strlen(state)), 0, "%s", line);
+}
+
+Test(check, root_can_record_here_and_does)
+{
+	const char *args[] = { "-q", "-o", live_path("c.bin"), "--", "/bin/true", NULL };
+	struct live_proc p;
+	struct buf said;
+	int code;
+
+	said = check(NULL, NULL, &code);
+	cr_expect_eq(code, 0, "%s", said.data);
+	cr_expect(strstr(said.data, "\nA recording can start.\n"), "%s", said.data);
+	expect_state(&said, "CAP_BPF", "ok ");
+	expect_state(&said, "kernel types (BTF)", "ok ");
+	expect_state(&said, "BPF at the scheduler", "ok ");
+	expect_state(&said, "user stacks", "ok ");
+	expect_state(&said, "kernel symbols", "ok ");
+	buf_free(&said);
+	cr_expect_eq(live_run(&p, args, NULL), 0);
+	live_proc_fini(&p);
+}
+
+Test(check, nobody_cannot_and_is_told_each_command)
+{
+	struct buf said;
+	int code;
+
+	said = check(NULL, become_nobody, &code);
+	cr_expect_eq(code, 2);
+	cr_expect(strstr(said.data, "\nNo recording can start.\n"), "%s", said.data);
+	expect_state(&said, "CAP_BPF", "missing ");
+	expect_state(&said, "CAP_SYSLOG", "less ");
+	expect_state(&said, "BPF programs", "missing ");
+	cr_expect(strstr(said.data, "mends it: sudo, or once: sudo setcap cap_bpf,cap_perfmon,"));
+	buf_free(&said);
+}
+
+Test(check, json_says_the_same)
+{
+	struct buf said;
+	int code;
+
+	said = check("--json", NULL, &code);
+	cr_expect_eq(code, 0);
+	cr_expect_eq(strstr(said.data, "{\"can_record\":true,\"checks\":[{\"state\":\"ok\","),
+		     said.data);
+	cr_expect(strstr(said.data, "\"name\":\"tracefs\",\"detail\":\"mounted"), "%s", said.data);
+	cr_expect_str_eq(said.data + said.len - 4, "}]}\n");
+	buf_free(&said);
+	said = check("--json", become_nobody, &code);
+	cr_expect_eq(code, 2);
+	cr_expect_eq(strstr(said.data, "{\"can_record\":false,"), said.data, "%s", said.data);
+	cr_expect(strstr(said.data, "\"state\":\"missing\",\"name\":\"BPF programs\""));
+	buf_free(&said);
+}

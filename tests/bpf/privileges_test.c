@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What the recorder needs to start, and how little it keeps while it records. */
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "support.h"
+
+TestSuite(privileges, .fini = live_cleanup, .timeout = 60);
+
+enum { SOMEBODY = 12345 };
+
+static const uint64_t five = 1ULL << CAP_BPF | 1ULL << CAP_PERFMON | 1ULL << CAP_SYS_PTRACE |
+			     1ULL << CAP_DAC_READ_SEARCH | 1ULL << CAP_SYSLOG;
+static const uint64_t for_draining = 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH |
+				     1ULL << CAP_CHECKPOINT_RESTORE | 1ULL << CAP_SYS_NICE;
+
+/* ---- while it records --------------------------------------------------------------------------- */
+
+static uint64_t set_of(const char *status, const char *name)
+{
+	unsigned long long v = UINT64_MAX;
+	const char *at = strstr(status, name);
+
+	cr_assert(at, "no %s in: %s", name, status);
+	sscanf(at + strlen(name), ": %llx", &v);
+	return v;
+}
+
+static void check_thread(const char *path, uint64_t may)
+{
+	static const char *const sets[] = { "CapPrm", "CapEff", "CapInh", "CapAmb", "CapBnd" };
+	char text[8192] = "";
+	FILE *f = fopen(path, "re");
+	size_t i;
+
+	if (!f)
+		return; /* a thread that has ended */
+	if (!fread(text, 1, sizeof(text) - 1, f)) {
+		fclose(f);
+		return;
+	}
+	fclose(f);
+	for (i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+		cr_expect_eq(set_of(text, sets[i]) & ~may, 0, "%s of %s: %llx", sets[i], path,
+			     (unsigned long long)set_of(text, sets[i]));
+	cr_expect_eq(set_of(text, "NoNewPrivs"), 1, "%s", path);
+}
+
+static size_t check_threads(pid_t pid)
+{
+	char path[300];
+	struct dirent *ent;
+	size_t cnt = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	cr_assert(dir);
+	while ((ent = readdir(dir))) {
+		if (*ent->d_name == '.')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/task/%s/status", pid, ent->d_name);
+		/* the thread that reads the kernel's symbols may be at it */
+		check_thread(path, atoi(ent->d_name) == pid ? for_draining :
+							      for_draining | 1ULL << CAP_SYSLOG);
+		cnt++;
+	}
+	closedir(dir);
+	return cnt;
+}
+
+Test(privileges, while_it_records_only_what_draining_needs_is_left)
+{
+	struct live_proc sleeper;
+	struct live_rec rec;
+	char path[64];
+
+	live_stimulus(&sleeper, "sleeper", "10", NULL);
+	live_record(&rec, "-p", live_number(sleeper.pid), NULL);
+	live_recording(&rec);
+	live_go(&sleeper);
+	snprintf(path, sizeof(path), "/proc/%d/status", rec.proc.pid);
+	cr_expect_gt(check_threads(rec.proc.pid), 0);
+	cr_assert_eq(live_stop(&rec), 0);
+	live_end(&sleeper);
+}
+
+/* ---- what it needs to start ------------------------------------------------------------------------ */
+
+/* A copy of the program whose file gives these capabilities; NULL where files cannot. */
+static const char *program_with(uint64_t caps)
+{
+	const struct vfs_cap_data data = {
+		.magic_etc = VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE,
+		.data = { { .permitted = caps }, { .permitted = caps >> 32 } },
+	};
+	const char *path = live_path("dial9-prof"), *built = live_built("dial9-prof");
+	char part[65536];
+	int from = open(built, O_RDONLY | O_CLOEXEC), to;
+	ssize_t n;
+
+	to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+	cr_assert(from >= 0 && to >= 0);
+	while ((n = read(from, part, sizeof(part))) > 0)
+		cr_assert_eq(write(to, part, n), n);
+	close(from);
+	cr_assert_eq(fchmod(to, 0755), 0);
+	close(to);
+	return setxattr(path, "security.capability", &data, sizeof(data), 0) ? NULL : path;
+}
+
+static void become_somebody(void)
+{
+	if (setgroups(0, NULL) || setgid(SOMEBODY) || setuid(SOMEBODY))
+		_exit(121);
+}
+
+/* In mounts of this test's own: a program that is open from elsewhere has no capabilities there. */
+static void mount_tracefs(bool on)
+{
+	cr_assert_eq(unshare(CLONE_NEWNS), 0);
+	cr_assert_eq(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	while (!umount2("/sys/kernel/tracing", MNT_DETACH))
+		;
+	while (!umount2("/sys/kernel/debug", MNT_DETACH))
+		;
+	if (on)
+		cr_assert_eq(mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL), 0);
+}
+
+static int record_pingpong(const char *program, struct live_proc *p)
+{
+	const char *argv[] = { program, "record", "-o", live_path("trace.bin"),
+			       "-F",	"999",	  "-d", "1",
+			       "-p",	NULL,	  NULL };
+	struct live_proc player;
+	int code;
+
+	live_stimulus(&player, "pingpong", "100000000", NULL);
+	argv[9] = live_number(player.pid);
+	cr_assert_eq(write(player.in, "\n", 1), 1);
+	live_spawn(p, argv, become_somebody);
+	live_read_rest(p);
+	code = live_wait(p);
+	kill(player.pid, SIGKILL);
+	live_proc_fini(&player);
+	return code;
+}
+
+/* Another user's process, with names from its file and the kernel's. */
+static void check_trace(void)
+{
+	bool user_named = false, kernel_named = false;
+	struct live_trace lt;
+	struct trace_event ev;
+	uint32_t i;
+
+	live_open(&lt, live_path("trace.bin"), false);
+	cr_expect_gt(lt.produced, 1000);
+	while (live_next(&lt, &ev)) {
+		if (ev.kind != TRACE_SAMPLE)
+			continue;
+		user_named |= live_stack_has(&lt, &ev, "play");
+		for (i = 0; i < ev.frame_cnt; i++)
+			if (ev.frames[i] & PROF_FRAME_KERNEL)
+				kernel_named |= live_frame_in(&lt, ev.frames[i], "schedule");
+	}
+	cr_expect(user_named, "no function of the other user's program has a name");
+	cr_expect(kernel_named, "no function of the kernel has a name");
+	live_close(&lt);
+}
+
+Test(privileges, five_capabilities_suffice_to_record_another_users_process)
+{
+	const char *program = program_with(five);
+	struct live_proc p;
+	struct buf text;
+	struct stat st;
+	int code;
+
+	if (!program)
+		cr_skip_test("files have no capabilities in /tmp here");
+	mount_tracefs(true);
+	code = record_pingpong(program, &p);
+	text = live_errors(&p);
+	cr_assert_eq(code, 0, "exit code %d: %s", code, text.data);
+	cr_expect_str_eq(text.data, "");
+	buf_free(&text);
+	cr_assert_eq(stat(live_path("trace.bin"), &st), 0);
+	cr_expect_eq(st.st_uid, SOMEBODY);
+	check_trace();
+	live_proc_fini(&p);
+}
+
+static void expect_refusal(uint64_t caps, const char *word)
+{
+	const char *program = program_with(caps);
+	struct live_proc p;
+	struct buf text;
+	int code;
+
+	if (!program)
+		cr_skip_test("files have no capabilities in /tmp here");
+	code = record_pingpong(program, &p);
+	text = live_errors(&p);
+	cr_expect_eq(code, 2, "exit code %d", code);
+	cr_expect(strstr(text.data, word), "no '%s' in: %s", word, text.data);
+	buf_free(&text);
+	live_proc_fini(&p);
+}
+
+Test(privileges, what_is_missing_is_named)
+{
+	mount_tracefs(true);
+	expect_refusal(five & ~(1ULL << CAP_BPF), "CAP_SYS_PTRACE");
+	expect_refusal(five & ~(1ULL << CAP_PERFMON), "CAP_PERFMON");
+	expect_refusal(five & ~(1ULL << CAP_DAC_READ_SEARCH), "CAP_DAC_READ_SEARCH");
+}
+
+Test(privileges, a_tracefs_that_is_not_mounted_needs_one_command)
+{
+	mount_tracefs(false);
+	expect_refusal(five, "mount -t tracefs tracefs");
+}

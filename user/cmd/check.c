@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * check.c - dial9-prof check: whether a recording can start here, and what it would lack
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/opts.h"
+#include "base/str.h"
+#include "cmd/check.h"
+#include "cmd/cmd.h"
+#include "cmd/text.h"
+
+struct check_opts {
+	bool json;
+};
+
+static const struct opt check_table[] = {
+	{ .name = "json",
+	  .kind = OPT_FLAG,
+	  .off = offsetof(struct check_opts, json),
+	  .help = "one JSON object" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+};
+
+static const struct opt_spec check_spec = {
+	.name = "check",
+	.usage = "dial9-prof check [OPTIONS]",
+	.brief =
+		"Tells whether a recording can start here: what is missing, what that costs, and what "
+		"mends it.",
+	.opts = check_table,
+	.cnt = sizeof(check_table) / sizeof(check_table[0]),
+	.examples = "  sudo dial9-prof check\n"
+		    "  dial9-prof check --json\n",
+};
+
+static const char *const states[] = {
+	[CHECK_GOOD] = "ok",
+	[CHECK_LESS] = "less",
+	[CHECK_BAD] = "missing",
+};
+
+static bool can_record(const struct check *c)
+{
+	for (size_t i = 0; i < c->cnt; i++)
+		if (c->rows[i].state == CHECK_BAD)
+			return false;
+	return true;
+}
+
+static void print_text(const struct check *c)
+{
+	for (size_t i = 0; i < c->cnt; i++) {
+		const struct check_row *row = &c->rows[i];
+
+		printf("%-8s %-22s %s\n", states[row->state], row->name, row->detail);
+		if (row->costs)
+			printf("%9swithout it: %s\n", "", row->costs);
+		if (row->mend)
+			printf("%9smends it: %s\n", "", row->mend);
+	}
+	puts(can_record(c) ? "A recording can start." : "No recording can start.");
+}
+
+static void json_member(struct buf *out, const char *key, const char *value)
+{
+	buf_printf(out, ",\"%s\":", key);
+	if (value)
+		str_json(out, value, strlen(value));
+	else
+		buf_addstr(out, "null");
+}
+
+static void print_json(const struct check *c)
+{
+	struct buf out = { 0 };
+
+	buf_printf(&out, "{\"can_record\":%s,\"checks\":[", can_record(c) ? "true" : "false");
+	for (size_t i = 0; i < c->cnt; i++) {
+		const struct check_row *row = &c->rows[i];
+
+		buf_printf(&out, "%s{\"state\":\"%s\"", i ? "," : "", states[row->state]);
+		json_member(&out, "name", row->name);
+		json_member(&out, "detail", row->detail);
+		json_member(&out, "costs", row->costs);
+		json_member(&out, "mend", row->mend);
+		buf_addch(&out, '}');
+	}
+	buf_addstr(&out, "]}");
+	puts(buf_cstr(&out));
+	buf_free(&out);
+}
+
+int cmd_check(int argc, char **argv)
+{
+	struct check_opts o = { 0 };
+	struct check check = { 0 };
+	int first, code = CMD_USAGE, err;
+
+	err = opts_parse(&check_spec, argc, argv, &o, &first);
+	if (err == 1)
+		code = CMD_OK;
+	if (!err && first < argc)
+		log_error("check: takes no '%s'; see dial9-prof check --help", argv[first]);
+	else if (!err) {
+		check_probe(&check);
+		if (o.json)
+			print_json(&check);
+		else
+			print_text(&check);
+		code = text_finish();
+		if (code == CMD_OK && !can_record(&check))
+			code = CMD_START;
+		check_fini(&check);
+	}
+	opts_fini(&check_spec, &o);
+	return code;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_CMD_CHECK_H
+#define D9_CMD_CHECK_H
+
+#include <stddef.h>
+
+enum check_state {
+	CHECK_GOOD,
+	CHECK_LESS, /* a recording can start, and something will be missing */
+	CHECK_BAD, /* no recording can start */
+};
+
+struct check_row {
+	const char *name; /* static, as are the next but detail */
+	enum check_state state;
+	char *detail; /* what was found; owned */
+	const char *costs; /* what the lack of it costs; NULL when good */
+	char *mend; /* the one command or deed that mends it; owned; NULL when there is none */
+};
+
+struct check {
+	struct check_row *rows;
+	size_t cnt, cap;
+};
+
+/* Looks at the process and the kernel. Needs no privileges, and finds less without. */
+void check_probe(struct check *c);
+void check_fini(struct check *c);
+
+#endif /* D9_CMD_CHECK_H */

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * check_probes.c - what a recording needs, one function each
+ *
+ * Everything is tried, not guessed from a version, in the way in which the recorder does it. What is
+ * missing comes with what that costs and with what mends it, in words that can be typed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/capability.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "cmd/check.h"
+#include "kernel/cpus.h"
+#include "kernel/perf.h"
+#include "kernel/perf_ring.h"
+#include "kernel/privileges.h"
+#include "kernel/tracefs.h"
+#include "record/probe.h"
+
+enum {
+	RING_BYTES = 4 << 20, /* what record takes by default */
+	SIDE_KIB = 1024 + 4,
+	HZ = 99,
+	PARANOID_MAX = 2,
+	PID_NS_INO = 0xeffffffc, /* of the namespace that the kernel starts with */
+};
+
+#define BTF "/sys/kernel/btf/vmlinux"
+
+static struct check_row *add(struct check *c, const char *name, enum check_state state,
+			     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+static struct check_row *add(struct check *c, const char *name, enum check_state state,
+			     const char *fmt, ...)
+{
+	struct check_row *row;
+	char detail[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(detail, sizeof(detail), fmt, ap);
+	va_end(ap);
+	c->rows = array_reserve(c->rows, &c->cap, c->cnt + 1, sizeof(*c->rows));
+	row = &c->rows[c->cnt++];
+	*row = (struct check_row){ .name = name, .state = state, .detail = xstrdup(detail) };
+	return row;
+}
+
+static void explain(struct check_row *row, const char *costs, const char *mend)
+{
+	row->costs = costs;
+	row->mend = mend ? xstrdup(mend) : NULL;
+}
+
+void check_fini(struct check *c)
+{
+	for (size_t i = 0; i < c->cnt; i++) {
+		free(c->rows[i].detail);
+		free(c->rows[i].mend);
+	}
+	free(c->rows);
+	*c = (struct check){ 0 };
+}
+
+/* A number in a file of /proc/sys, or fallback. */
+static int64_t read_number(const char *path, int64_t fallback)
+{
+	FILE *f = fopen(path, "re");
+	int64_t v;
+
+	if (!f)
+		return fallback;
+	if (fscanf(f, "%" SCNd64, &v) != 1)
+		v = fallback;
+	fclose(f);
+	return v;
+}
+
+/* ---- privileges -------------------------------------------------------------------------------- */
+
+static char *setcap_command(void)
+{
+	struct buf b = { 0 };
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	buf_addstr(&b, "sudo, or once: sudo " PRIVILEGES_SETCAP " ");
+	buf_add(&b, n > 0 ? path : "dial9-prof", n > 0 ? (size_t)n : strlen("dial9-prof"));
+	buf_cstr(&b);
+	return buf_steal(&b);
+}
+
+static void probe_privileges(struct check *c, uint64_t caps)
+{
+	for (size_t i = 0; i < privilege_cnt; i++) {
+		const struct privilege *p = &privileges[i];
+		struct check_row *row;
+
+		if (privileges_have(caps, p->cap)) {
+			add(c, p->name, CHECK_GOOD, "%s", p->purpose);
+			continue;
+		}
+		row = add(c, p->name, p->need == PRIVILEGE_REQUIRED ? CHECK_BAD : CHECK_LESS,
+			  "not there");
+		row->costs = p->costs;
+		row->mend = p->need == PRIVILEGE_USEFUL ? xstrdup("sudo") : setcap_command();
+	}
+}
+
+static void probe_namespace(struct check *c)
+{
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st) || st.st_ino == PID_NS_INO) {
+		add(c, "pid namespace", CHECK_GOOD, "the host's");
+		return;
+	}
+	explain(add(c, "pid namespace", CHECK_LESS, "a container's"),
+		"-p, -t and a COMMAND name other processes than the kernel does; -a works",
+		"record on the host");
+}
+
+/* ---- kernel ------------------------------------------------------------------------------------ */
+
+static void probe_btf(struct check *c)
+{
+	struct utsname uts;
+	const char *release = uname(&uts) ? "?" : uts.release;
+
+	if (!access(BTF, R_OK)) {
+		add(c, "kernel types (BTF)", CHECK_GOOD, "%s", release);
+		return;
+	}
+	explain(add(c, "kernel types (BTF)", CHECK_BAD, "no " BTF " in Linux %s", release),
+		"nothing can be recorded",
+		"a kernel of 5.15 or later, built with CONFIG_DEBUG_INFO_BTF=y");
+}
+
+static void probe_tracefs(struct check *c)
+{
+	bool mounted;
+	int fd, err;
+
+	err = tracefs_open_quiet(&fd, &mounted);
+	if (!err) {
+		add(c, "tracefs", CHECK_GOOD,
+		    mounted ? "mounted" : "mounted for the recorder alone");
+		close(fd);
+		return;
+	}
+	explain(add(c, "tracefs", CHECK_BAD, "%s: %s", mounted ? "mounted" : "not mounted",
+		    strerror(-err)),
+		"nothing can be recorded",
+		mounted ? "sudo" : "sudo mount -t tracefs tracefs /sys/kernel/tracing");
+}
+
+static void probe_paranoid(struct check *c, uint64_t caps)
+{
+	int64_t level = read_number("/proc/sys/kernel/perf_event_paranoid", INT64_MIN);
+
+	if (level == INT64_MIN)
+		explain(add(c, "perf events", CHECK_BAD, "this kernel has none"),
+			"nothing can be recorded", "a kernel built with CONFIG_PERF_EVENTS=y");
+	else if (level > PARANOID_MAX && !(caps & 1ULL << CAP_SYS_ADMIN))
+		explain(add(c, "perf events", CHECK_BAD, "perf_event_paranoid is %" PRId64, level),
+			"kernels that know such a level want CAP_SYS_ADMIN for samples",
+			"sudo sysctl kernel.perf_event_paranoid=2");
+	else
+		add(c, "perf events", CHECK_GOOD, "perf_event_paranoid is %" PRId64, level);
+}
+
+static void probe_sampler(struct check *c, uint32_t cpu)
+{
+	const struct perf_sampler_cfg cfg = { .which = PERF_SAMPLER_AUTO, .hz = HZ };
+	bool cycles = false;
+	int fd = -1, err;
+
+	err = perf_open_sampler(cpu, &cfg, &fd, &cycles);
+	if (err) {
+		explain(add(c, "sampling clock", CHECK_BAD, "%s", perf_open_error(err)),
+			"no CPU samples; --no-samples records the rest",
+			err == -EACCES || err == -EPERM ? "sudo" : NULL);
+		return;
+	}
+	close(fd);
+	if (cycles)
+		add(c, "sampling clock", CHECK_GOOD, "cycles");
+	else
+		explain(add(c, "sampling clock", CHECK_LESS, "cpu-clock: no cycle counter here"),
+			"samples by a timer, none where interrupts are off",
+			"a virtual machine whose host passes its counters on");
+}
+
+static void probe_kallsyms(struct check *c)
+{
+	FILE *f = fopen("/proc/kallsyms", "re");
+	unsigned long long addr = 0;
+	int tries = 0;
+
+	while (f && !addr && tries++ < 64 && fscanf(f, "%llx %*[^\n]", &addr) == 1)
+		;
+	if (f)
+		fclose(f);
+	if (addr)
+		add(c, "kernel symbols", CHECK_GOOD, "/proc/kallsyms");
+	else
+		explain(add(c, "kernel symbols", CHECK_LESS,
+			    f ? "/proc/kallsyms hides addresses (kptr_restrict is %" PRId64 ")" :
+				"no /proc/kallsyms (kptr_restrict is %" PRId64 ")",
+			    read_number("/proc/sys/kernel/kptr_restrict", 0)),
+			"functions of the kernel have no names",
+			read_number("/proc/sys/kernel/kptr_restrict", 0) > 1 ?
+				"sudo sysctl kernel.kptr_restrict=1" :
+				"sudo");
+}
+
+/* ---- memory ------------------------------------------------------------------------------------ */
+
+static int64_t available_kib(void)
+{
+	FILE *f = fopen("/proc/meminfo", "re");
+	char line[256];
+	int64_t v = -1;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "MemAvailable: %" SCNd64, &v) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return v;
+}
+
+static void probe_rings(struct check *c, size_t cpu_cnt, int err)
+{
+	int64_t need = (int64_t)cpu_cnt * (RING_BYTES / 1024), have = available_kib();
+
+	if (err)
+		explain(add(c, "ring memory", CHECK_BAD, "no ring of 4 MiB: %s", strerror(-err)),
+			"nothing can be recorded",
+			err == -EPERM ? "sudo" : "smaller rings: -m 256K");
+	else if (have >= 0 && have < 2 * need)
+		explain(add(c, "ring memory", CHECK_LESS,
+			    "%" PRId64 " MiB for rings, %" PRId64 " MiB free", need / 1024,
+			    have / 1024),
+			"recording may run out of memory", "smaller rings: -m 256K");
+	else
+		add(c, "ring memory", CHECK_GOOD, "%" PRId64 " MiB for %zu CPUs", need / 1024,
+		    cpu_cnt);
+}
+
+/* Rings of perf events are locked memory; whoever lacks CAP_IPC_LOCK has an allowance. */
+static void probe_locked(struct check *c, uint64_t caps, size_t cpu_cnt)
+{
+	uint64_t need = (uint64_t)SIDE_KIB * cpu_cnt, may;
+	char mend[64];
+	struct rlimit lim;
+
+	if (caps & 1ULL << CAP_IPC_LOCK || getrlimit(RLIMIT_MEMLOCK, &lim) ||
+	    lim.rlim_cur == RLIM_INFINITY ||
+	    read_number("/proc/sys/kernel/perf_event_paranoid", 2) < 0) {
+		add(c, "locked memory", CHECK_GOOD, "no limit");
+		return;
+	}
+	may = (uint64_t)read_number("/proc/sys/kernel/perf_event_mlock_kb", 516) * cpu_cnt +
+	      lim.rlim_cur / 1024;
+	if (may >= need) {
+		add(c, "locked memory", CHECK_GOOD, "%" PRIu64 " of %" PRIu64 " KiB", need, may);
+		return;
+	}
+	snprintf(mend, sizeof(mend), "sudo sysctl kernel.perf_event_mlock_kb=%d", SIDE_KIB);
+	explain(add(c, "locked memory", CHECK_LESS, "%" PRIu64 " of %" PRIu64 " KiB", may, need),
+		"smaller buffers for names of processes: some may be lost in a storm of forks",
+		mend);
+}
+
+/* ---- BPF and what the helper processes are locked up with ------------------------------------------ */
+
+static void probe_one(struct check *c, const char *name, int err, const char *costs)
+{
+	if (!err)
+		add(c, name, CHECK_GOOD, "works");
+	else
+		explain(add(c, name, CHECK_BAD, "%s", strerror(-err)), costs,
+			err == -EPERM || err == -EACCES ?
+				"sudo, and a kernel without lockdown=confidentiality" :
+				"a kernel of 5.15 or later");
+}
+
+static void probe_programs(struct check *c, size_t cpu_cnt)
+{
+	struct probe_bpf bpf;
+
+	probe_bpf(RING_BYTES, &bpf);
+	probe_one(c, "BPF programs", bpf.load, "nothing can be recorded");
+	if (bpf.load)
+		return; /* and nothing can be told of what they could do */
+	probe_one(c, "BPF at the scheduler", bpf.tp_btf, "nothing can be recorded");
+	probe_one(c, "BPF at tracepoints", bpf.cookie, "no tracepoints");
+	probe_one(c, "kernel stacks", bpf.kernel_stack, "no stacks of the kernel");
+	probe_one(c, "user stacks", bpf.user_stack, "no stacks of programs");
+	probe_rings(c, cpu_cnt, bpf.ring);
+}
+
+static void probe_sandbox(struct check *c)
+{
+#ifdef SYS_landlock_create_ruleset
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, 1U /* the version */);
+#else
+	long abi = -1;
+#endif
+
+	if (abi > 0)
+		add(c, "landlock", CHECK_GOOD, "version %ld", abi);
+	else
+		explain(add(c, "landlock", CHECK_LESS, "not there"),
+			"one wall less around the processes that read untrusted files",
+			"boot with lsm=landlock in front of what is there (CONFIG_SECURITY_LANDLOCK=y)");
+	if (!access("/proc/sys/kernel/seccomp/actions_avail", F_OK) ||
+	    prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0)
+		add(c, "seccomp", CHECK_GOOD, "filters");
+	else
+		explain(add(c, "seccomp", CHECK_LESS, "not there"),
+			"one wall less around the processes that read untrusted files",
+			"a kernel built with CONFIG_SECCOMP_FILTER=y");
+}
+
+void check_probe(struct check *c)
+{
+	uint64_t caps = 0;
+	uint32_t *cpus = NULL;
+	size_t cpu_cnt = 0;
+
+	privileges_get(&caps);
+	if (cpus_online(&cpus, &cpu_cnt))
+		cpu_cnt = 0;
+	probe_privileges(c, caps);
+	probe_namespace(c);
+	probe_btf(c);
+	probe_tracefs(c);
+	probe_paranoid(c, caps);
+	probe_sampler(c, cpu_cnt ? cpus[0] : 0);
+	probe_kallsyms(c);
+	probe_programs(c, cpu_cnt);
+	probe_locked(c, caps, cpu_cnt);
+	probe_sandbox(c);
+	free(cpus);
+}
