@@ -25,6 +25,8 @@ Events:
                          stacks of threads that leave the CPU (default both,
                          user with -a)
       --no-names         do not look up functions of user code
+      --names-wait=SEC   wait so long at the end for names that keep coming
+                         (default 10)
 
 Output:
   -o, --output=FILE      default dial9.bin; - is standard output
