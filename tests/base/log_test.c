@@ -47,6 +47,15 @@ Test(log, control_characters_cannot_reach_the_terminal, .init = cr_redirect_stde
 	assert_stderr("dial9-prof: x?[2Jy?z\n");
 }
 
+/* A terminal that takes eight bits obeys them as it does escape sequences. */
+Test(log, control_characters_above_ascii_cannot_either, .init = cr_redirect_stderr)
+{
+	log_error("a\xc2\x9b"
+		  "2Jb\x9b"
+		  "2Jc\xc2\xa0\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\xe2\x82");
+	assert_stderr("dial9-prof: a??2Jb?2Jc\xc2\xa0\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80??\n");
+}
+
 Test(log, a_message_that_is_too_long_is_one_cut_line, .init = cr_redirect_stderr)
 {
 	char text[5000], want[2049];

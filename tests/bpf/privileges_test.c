@@ -22,8 +22,8 @@ enum { SOMEBODY = 12345 };
 
 static const uint64_t five = 1ULL << CAP_BPF | 1ULL << CAP_PERFMON | 1ULL << CAP_SYS_PTRACE |
 			     1ULL << CAP_DAC_READ_SEARCH | 1ULL << CAP_SYSLOG;
-static const uint64_t for_draining = 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH |
-				     1ULL << CAP_CHECKPOINT_RESTORE | 1ULL << CAP_SYS_NICE;
+static const uint64_t for_draining =
+	1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH | 1ULL << CAP_SYS_NICE;
 
 /* ---- while it records --------------------------------------------------------------------------- */
 

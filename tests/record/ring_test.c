@@ -197,6 +197,7 @@ Test(ring, a_record_that_just_fits_is_taken)
 	membuf_put(&m, &in, 64, 0);
 	cr_assert_not_null(ring_peek(&m.ring));
 	cr_expect_eq(m.ring.malformed, 0);
+	cr_expect_not(m.ring.torn);
 	membuf_fini(&m);
 }
 
@@ -215,6 +216,7 @@ Test(ring, a_frame_longer_than_what_was_written_gives_the_ring_up_to_there)
 		membuf_set_header(&m, at, lens[i]);
 		cr_expect_null(ring_peek(&m.ring));
 		cr_expect_eq(m.ring.malformed, 1);
+		cr_expect(m.ring.torn, "the account cannot be closed");
 		cr_expect_eq(m.ring.pos, m.producer);
 		put(&m, 5);
 		cr_assert_not_null(ring_peek(&m.ring), "what comes later is read again");

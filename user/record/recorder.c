@@ -147,15 +147,14 @@ static int check_privileges(void)
 }
 
 /*
- * All that needed more is open and attached by now. What stays for good reads /proc and files that
- * hold names, and takes real-time priority. Until the start is over, the output takes its name in a
+ * All that needed more is open and attached by now. What stays for good reads /proc and the
+ * trace, and takes real-time priority; files that hold names are opened by others. Until the start is over, the output takes its name in a
  * directory that may be another's, and the kernel's symbols are read.
  */
 static int give_up_privileges(struct recorder *r)
 {
 	const uint64_t start = 1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_FOWNER | 1ULL << CAP_SYSLOG;
-	uint64_t keep = 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH |
-			1ULL << CAP_CHECKPOINT_RESTORE;
+	uint64_t keep = 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH;
 	int err;
 
 	if (r->cfg->realtime.priority)

@@ -77,10 +77,12 @@ static bool well_formed(const struct prof_rec *rec, size_t len)
 	return need <= rec->size;
 }
 
-/* Positions or a length that cannot be leave no way to find the next record but the end. */
+/* Positions or a length that cannot be leave no way to find the next record but the end. How many
+ * were in between cannot be known: the account stays open. */
 static void give_up(struct ring *r, unsigned long end)
 {
 	r->malformed++;
+	r->torn = true;
 	r->pos = end;
 }
 

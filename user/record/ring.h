@@ -2,6 +2,7 @@
 #ifndef D9_RECORD_RING_H
 #define D9_RECORD_RING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,7 @@ struct ring {
 	unsigned long published;
 	size_t fill_max; /* bytes, seen at ring_peek() */
 	uint64_t malformed; /* records whose lengths contradicted each other, skipped */
+	bool torn; /* what lay behind one was given up, and nobody knows how many that were */
 };
 
 /* sz: as the map was made. -errno. The fd stays the caller's. */

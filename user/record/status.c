@@ -215,6 +215,18 @@ static uint64_t count_malformed(struct status *s)
 	return n;
 }
 
+/* Where a ring had to be given up, nobody knows how much was lost with it. */
+static bool rings_are_whole(const struct status *s)
+{
+	size_t cnt, i;
+	const struct ring *rings = capture_rings(s->cfg.capture, &cnt);
+
+	for (i = 0; i < cnt; i++)
+		if (rings[i].torn)
+			return false;
+	return true;
+}
+
 static int write_ring_loss(struct status *s)
 {
 	static const char *const kinds[CAPTURE_LOSS_CNT] = {
@@ -344,7 +356,7 @@ static int write_stats(struct status *s, const struct capture_counts *counts, ui
 		.rss_bytes = own_rss(),
 		.ring_fill_max_bytes = fill_max(s),
 		.bytes_written = t.bytes,
-		.closed = closed,
+		.closed = closed && rings_are_whole(s),
 		.memory_bytes = s->cfg.memory->held,
 		.forgotten = s->cfg.memory->forgotten,
 		.realtime_ns = t.realtime_ns,
