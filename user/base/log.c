@@ -11,11 +11,10 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "base/str.h"
 
 static enum log_level log_level = LOG_LEVEL_WARN;
 
@@ -29,23 +28,38 @@ enum log_level log_get_level(void)
 	return log_level;
 }
 
+/* Bytes of the UTF-8 sequence above ASCII at p, 0 when there is none. */
+static size_t sequence(const unsigned char *p, size_t n)
+{
+	size_t len = *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;
+
+	if (!len || len > n || (*p == 0xe0 && p[1] < 0xa0) || (*p == 0xf0 && p[1] < 0x90))
+		return 0;
+	for (size_t i = 1; i < len; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	return len;
+}
+
 /*
  * C0 and C1 control characters become '?', the latter also as the two bytes that UTF-8 makes of them,
  * and so does each byte that is part of no UTF-8.
  */
-static void clean(char *line, size_t n)
+static void clean(unsigned char *line, size_t n)
 {
 	size_t len, i;
 
 	for (i = 0; i < n; i += len) {
-		unsigned char c = line[i];
+		bool bad = line[i] < ' ' || line[i] == 0x7f;
 
-		len = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
-		if (str_utf8_valid_len(line + i, n - i < len ? n - i : len) < len)
-			len = 1;
-		else if (c >= ' ' && c != 0x7f && (c != 0xc2 || (unsigned char)line[i + 1] >= 0xa0))
-			continue;
-		memset(line + i, '?', len);
+		len = 1;
+		if (line[i] >= 0x80) {
+			len = sequence(line + i, n - i);
+			bad = !len || (line[i] == 0xc2 && line[i + 1] < 0xa0);
+			len = len ? len : 1;
+		}
+		if (bad)
+			memset(line + i, '?', len);
 	}
 }
 
@@ -65,7 +79,7 @@ static void __attribute__((format(printf, 1, 0))) emit(const char *fmt, va_list 
 	if ((size_t)n > sizeof(line) - prefix_len - 2)
 		n = sizeof(line) - prefix_len - 2;
 	n += prefix_len;
-	clean(line, n);
+	clean((unsigned char *)line, n);
 	line[n++] = '\n';
 	written = write(STDERR_FILENO, line, n);
 	(void)written; /* nobody is left to tell */
