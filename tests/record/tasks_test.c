@@ -414,6 +414,24 @@ Test(tasks, a_number_that_starts_again_is_somebody_else, .init = setup, .fini = 
 	cr_expect_null(tasks_process(t, A));
 }
 
+/* The last switch of a task may come when it has been forgotten, and makes it known once more. */
+Test(tasks, a_number_met_before_its_birth_was_somebody_else, .init = setup, .fini = teardown)
+{
+	struct task *ghost = tasks_get(t, A, A);
+
+	tasks_name(t, ghost, "ghost", 5);
+	tasks_set_announced(t, A);
+	tasks_side(t, &(struct perf_side){ .type = PERF_SIDE_FORK,
+					   .time = ghost->met_ns + 1,
+					   .ppid = 1,
+					   .ptid = 1,
+					   .pid = A,
+					   .tid = A,
+					   .name = "" });
+	cr_expect_not(tasks_is_announced(t, A));
+	cr_expect_str_eq(known(A)->comm, "");
+}
+
 Test(tasks, a_process_number_may_return_as_a_thread_of_another, .init = setup, .fini = teardown)
 {
 	fork_of(1, 1, A, A);

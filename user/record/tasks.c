@@ -21,6 +21,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/hmap.h"
 #include "kernel/perf_side.h"
 #include "kernel/proc.h"
@@ -112,6 +113,7 @@ struct task *tasks_add_task(struct tasks *t, uint32_t tid, struct process *proc)
 	task->tid = tid;
 	task->proc = proc;
 	task->gap = t->gap;
+	task->met_ns = clock_mono_ns();
 	proc->task_cnt++;
 	hmap_set(&t->by_tid, tid, task);
 	tasks_renounce(t, tid);
@@ -384,13 +386,15 @@ static void side_exit(struct tasks *t, const struct perf_side *side)
 
 /*
  * A tid that starts again is another task, whatever is known of the one before, and whether or not
- * its end was told. One that lives in the same process was found by /proc, which was quicker.
+ * its end was told. One that was met already, but not before this birth, was found by /proc, which
+ * was quicker. One that was met before it is the ghost of a task that stayed in its last switch for
+ * longer than the dead are kept, as tasks of SCHED_IDLE do.
  */
 static void forget_twin(struct tasks *t, const struct perf_side *side)
 {
 	struct task *old = hmap_get(&t->by_tid, side->tid);
 
-	if (!old || (!old->exit_ns && old->proc->pid == side->pid))
+	if (!old || (!old->exit_ns && old->proc->pid == side->pid && side->time <= old->met_ns))
 		return;
 	tasks_end_task(t, old, side->time);
 	hmap_del(&t->by_tid, side->tid);

@@ -46,6 +46,7 @@ struct task {
 	struct process *proc;
 	char comm[16];
 	uint64_t exit_ns; /* 0 while it lives */
+	uint64_t met_ns; /* when it became known, by the clock */
 	uint64_t gap; /* as of its process */
 };
 
