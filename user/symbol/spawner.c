@@ -184,6 +184,8 @@ static void run(const struct spawner_cfg *cfg, int sock)
 		serve(&s);
 	for (i = 0; i < s.cnt; i++)
 		kill(s.children[i], SIGKILL);
+	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+		continue;
 }
 
 /* ---- in who asks --------------------------------------------------------------------------------- */
