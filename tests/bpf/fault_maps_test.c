@@ -5,9 +5,12 @@
 
 #include "fault.h"
 
+enum { LOW_KB = (64 + 96) * 1024 };
+
 TestSuite(fault_maps, .fini = live_cleanup, .timeout = 60);
 
-static void record_beside(const char *kind)
+/* With the usual cap on memory, or with a lower one, and what the recorder takes in any case. */
+static void record_beside(const char *kind, bool low)
 {
 	struct live_proc enemy;
 	struct fault f;
@@ -15,7 +18,9 @@ static void record_beside(const char *kind)
 	fault_begin(&f);
 	live_stimulus(&enemy, "enemy_maps", kind, live_dir(), NULL);
 	cr_assert_eq(write(enemy.in, "\n", 1), 1);
-	fault_record(&f, 6, NULL);
+	fault_record(&f, 6, low ? "--mem-max" : NULL, "64M", NULL);
+	if (low)
+		f.mem_max_kb = LOW_KB;
 	fault_watch(&f, NULL, NULL);
 	fault_kill(&enemy);
 	fault_check(&f);
@@ -24,5 +29,15 @@ static void record_beside(const char *kind)
 
 Test(fault_maps, flood_of_mappings_at_falling_addresses)
 {
-	record_beside("flood");
+	record_beside("flood", false);
+}
+
+Test(fault_maps, another_long_path_for_each_mapping)
+{
+	record_beside("paths", true);
+}
+
+Test(fault_maps, another_name_each_time)
+{
+	record_beside("names", true);
 }
