@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "symbol/symopen.h"
@@ -103,6 +104,24 @@ Test(symopen, looks_in_its_own_root_for_what_can_be_checked)
 	expect_text(symopen_file(&where, SYMOPEN_HERE), "content");
 	where.checked = false;
 	cr_expect_eq(symopen_file(&where, SYMOPEN_HERE), -ENOENT);
+}
+
+/* What has no build-id is told by its inode. */
+Test(symopen, looks_in_its_own_root_for_the_inode_that_was_mapped)
+{
+	struct symopen_where where = { .pid = 1 << 22, .path = in_dir("file") };
+	struct stat st;
+
+	write_file("file", "content");
+	cr_assert_eq(stat(where.path, &st), 0);
+	where.dev = major(st.st_dev) << 20 | minor(st.st_dev);
+	where.inode = st.st_ino;
+	expect_text(symopen_file(&where, SYMOPEN_HERE), "content");
+	where.inode++;
+	cr_expect_eq(symopen_file(&where, SYMOPEN_HERE), -ESTALE);
+	where.inode--;
+	where.dev++;
+	cr_expect_eq(symopen_file(&where, SYMOPEN_HERE), -ESTALE);
 }
 
 Test(symopen, says_what_is_missing)

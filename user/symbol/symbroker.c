@@ -178,6 +178,8 @@ static void ask_opener(struct symbroker *b, struct symmodule *m, enum symworker_
 			    .depth = is_module ? m->sides[r].place : 0,
 			    .offset = m->map_start,
 			    .size = m->map_end - m->map_start,
+			    .line = m->dev,
+			    .start = m->inode,
 			    .text = m->path,
 			    .text_len = strlen(m->path),
 			    .more = want->text,

@@ -48,6 +48,8 @@ struct symbroker_module {
 	pid_t pid; /* a process that maps it: /proc/PID/root, map_files; 0 = none known */
 	const char *path; /* as /proc/PID/maps or MMAP2 say it */
 	uint64_t map_start, map_end; /* of a mapping in pid, for map_files; both 0 = not known */
+	uint32_t dev; /* its device, as the kernel numbers it: 12 bits major, 20 bits minor */
+	uint64_t inode; /* 0 = not known */
 	const uint8_t *build_id; /* when known, a file with another one is refused */
 	size_t build_id_sz; /* 0 = not known; at most SYMBOLIZER_BUILD_ID_MAX */
 };

@@ -37,6 +37,8 @@ struct symmodule *symmodule_new(uint32_t id, const struct symbroker_module *modu
 	m->path = xstrdup(module->path ? module->path : "");
 	m->map_start = module->map_start;
 	m->map_end = module->map_end;
+	m->dev = module->dev;
+	m->inode = module->inode;
 	m->build_id_sz = module->build_id_sz;
 	if (m->build_id_sz)
 		memcpy(m->build_id, module->build_id, m->build_id_sz);

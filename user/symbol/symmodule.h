@@ -43,6 +43,8 @@ struct symmodule {
 	uint64_t owner; /* whose file systems it may be on */
 	char *path;
 	uint64_t map_start, map_end;
+	uint32_t dev;
+	uint64_t inode;
 	uint8_t build_id[SYMBOLIZER_BUILD_ID_MAX];
 	size_t build_id_sz;
 	uint64_t used;

@@ -22,6 +22,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -86,6 +87,15 @@ static bool same_file(const char *a, const char *b)
 	return !stat(a, &sa) && !stat(b, &sb) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
 }
 
+/* What has no build-id is known by its inode, as far as that goes. */
+static bool is_inode(int fd, const struct symopen_where *where)
+{
+	struct stat st;
+
+	return where->inode && !fstat(fd, &st) && st.st_ino == where->inode &&
+	       major(st.st_dev) == where->dev >> 20 && minor(st.st_dev) == (where->dev & 0xfffff);
+}
+
 /* A path means the same to us as to a process with our root directory and our mounts. */
 static bool may_look_here(const struct symopen_where *where)
 {
@@ -94,9 +104,19 @@ static bool may_look_here(const struct symopen_where *where)
 
 	snprintf(root, sizeof(root), "/proc/%d/root", where->pid);
 	if (!where->pid || (stat(root, &st) && (errno == ENOENT || errno == ESRCH)))
-		return where->checked;
+		return where->checked || where->inode;
 	snprintf(mounts, sizeof(mounts), "/proc/%d/ns/mnt", where->pid);
 	return same_file(root, "/") && same_file(mounts, "/proc/self/ns/mnt");
+}
+
+static int open_here(const struct symopen_where *where)
+{
+	int fd = open_plain(where->path);
+
+	if (fd < 0 || where->checked || !where->inode || is_inode(fd, where))
+		return fd;
+	close(fd);
+	return -ESTALE;
 }
 
 int symopen_file(const struct symopen_where *where, enum symopen_place place)
@@ -118,7 +138,7 @@ int symopen_file(const struct symopen_where *where, enum symopen_place place)
 	case SYMOPEN_HERE:
 		if (!where->path || where->path[0] != '/' || !may_look_here(where))
 			return -ENOENT;
-		return open_plain(where->path);
+		return open_here(where);
 	case SYMOPEN_PLACE_CNT:
 		break;
 	}
@@ -307,6 +327,8 @@ static int open_asked(const struct symproto_msg *m, uint32_t *place)
 		.map_start = m->offset,
 		.map_end = m->offset + m->size,
 		.checked = m->build_id_sz > 0,
+		.dev = m->line,
+		.inode = m->start,
 	};
 	struct symbolizer_want want = {
 		.name = m->more,

@@ -15,6 +15,8 @@ struct symopen_where {
 	const char *path;
 	uint64_t map_start, map_end; /* both 0 = not known */
 	bool checked; /* who asks knows the file's build-id and will look */
+	uint32_t dev; /* the kernel's number of the file's device (12 bits major, 20 minor) */
+	uint64_t inode; /* 0 = not known */
 	const char *debug_root; /* NULL = /usr/lib/debug */
 };
 
@@ -23,8 +25,8 @@ enum symopen_place {
 	SYMOPEN_MAP_FILES, /* /proc/PID/map_files/...: the very file, even when it was deleted */
 	SYMOPEN_ROOT, /* the path as the process sees it */
 	/*
-	 * the path as we see it: when the process sees the same, or is gone and the file will be
-	 * checked
+	 * the path as we see it: when the process sees the same, or is gone and the file can be
+	 * told by its build-id or inode (-ESTALE when it is another one)
 	 */
 	SYMOPEN_HERE,
 	SYMOPEN_PLACE_CNT,

@@ -35,7 +35,8 @@ enum symproto_kind {
 	SYMPROTO_STATE, /* id, flags, text = what was given up, if anything */
 	SYMPROTO_WANT, /* id, what, build_id, text = name: a debug file would help */
 	/* recorder to opener */
-	SYMPROTO_OPEN, /* id = token, what, pid, offset and size = mapping, text = path, more = name */
+	/* id = token, what, pid, offset and size = mapping, line = device, start = inode, text = path, more = name */
+	SYMPROTO_OPEN,
 	/* opener to recorder */
 	SYMPROTO_RESULT, /* id = token, error, depth = the place that the file was found in */
 	SYMPROTO_KIND_END,
