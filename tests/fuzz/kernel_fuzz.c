@@ -39,12 +39,10 @@ static void fuzz_maps(const char *text, size_t len)
 
 static void fuzz_task(const char *text, size_t len)
 {
-	struct proc_schedstat schedstat;
 	struct proc_status status;
 	struct proc_stat stat;
 	struct buf b = { 0 };
 
-	proc_parse_schedstat(text, len, &schedstat);
 	if (!proc_parse_status(text, len, &status))
 		assert(status.pid > 0 && status.tgid > 0);
 	if (!proc_parse_stat(text, len, &stat))
@@ -54,27 +52,37 @@ static void fuzz_task(const char *text, size_t len)
 	buf_free(&b);
 }
 
+static void check_symbol(const struct kallsyms *k, uint64_t addr)
+{
+	const struct kallsyms_module *m;
+	struct kallsyms_sym sym;
+
+	if (kallsyms_find(k, addr, &sym))
+		return;
+	assert(sym.start <= addr && addr - sym.start < sym.size);
+	m = kallsyms_module_find(k, addr);
+	assert(m && m->start <= sym.start && addr < m->end);
+}
+
 /* kallsyms up to the first NUL, /proc/modules behind it. */
 static void fuzz_kallsyms(const char *text, size_t len)
 {
-	const char *nul = memchr(text, '\0', len);
+	const char *nul = memchr(text, '\0', len), *line;
 	size_t sym_len = nul ? (size_t)(nul - text) : len;
-	const struct kallsyms_module *m, *before = NULL;
-	struct kallsyms_sym sym;
 	struct kallsyms *k;
 
 	if (kallsyms_parse(text, sym_len, nul, nul ? len - sym_len : 0, &k))
 		return;
-	for (size_t i = 0; (m = kallsyms_module_get(k, i)); i++) {
-		assert(!before || before->end <= m->start);
-		for (uint64_t addr = m->start - 1; addr != m->start + 2; addr++) {
-			if (kallsyms_find(k, addr, &sym))
-				continue;
-			assert(sym.start <= addr && addr - sym.start < sym.size);
-			assert(kallsyms_module_find(k, addr) ==
-			       kallsyms_module_get(k, sym.module_idx));
-		}
-		before = m;
+	for (line = text; line; line = memchr(line, '\n', text + sym_len - line)) {
+		char digits[20] = { 0 };
+		uint64_t addr;
+
+		line += *line == '\n';
+		strncpy(digits, line, text + sym_len - line < 19 ? text + sym_len - line : 19);
+		addr = strtoull(digits, NULL, 16);
+		check_symbol(k, addr - 1);
+		check_symbol(k, addr);
+		check_symbol(k, addr + 1);
 	}
 	kallsyms_free(k);
 }

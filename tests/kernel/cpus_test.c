@@ -40,15 +40,12 @@ Test(cpus, other_text_is_refused)
 	cr_assert_null(cpus);
 }
 
-Test(cpus, this_machines_lists_agree_with_libc)
+Test(cpus, this_machines_list_agrees_with_libc)
 {
 	uint32_t *cpus;
 	size_t cnt;
 
 	cr_assert_eq(cpus_online(&cpus, &cnt), 0);
 	cr_assert_eq(cnt, (size_t)sysconf(_SC_NPROCESSORS_ONLN));
-	free(cpus);
-	cr_assert_eq(cpus_possible(&cpus, &cnt), 0);
-	cr_assert_geq(cnt, (size_t)sysconf(_SC_NPROCESSORS_CONF));
 	free(cpus);
 }

@@ -18,13 +18,6 @@
 #include "kernel/format.h"
 #include "trace/tp_symbols.h"
 
-/* libtraceevent 1.7 forgets a few bytes when it gives up on a print fmt. */
-__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-	return "leak:libtraceevent";
-}
-
 /* The last word of "const char name[16]": "name". */
 static void field_name(const char *decl, char *out, size_t sz)
 {

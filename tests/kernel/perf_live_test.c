@@ -332,22 +332,36 @@ Test(perf_live, a_tracepoint_opens_by_its_id)
 	close(dirfd);
 }
 
-Test(perf_live, this_kernels_symbols_load_quickly_and_find_themselves)
+/* Where the kernel itself says that a symbol is; false when it does not. */
+static bool kernel_says(const char *name, uint64_t *addr)
+{
+	FILE *f = fopen("/proc/kallsyms", "r");
+	char line[512], found[256];
+	unsigned long long at;
+	bool ok = false;
+
+	cr_assert(f);
+	while (!ok && fgets(line, sizeof(line), f))
+		ok = sscanf(line, "%llx %*c %255s", &at, found) == 2 && !strcmp(found, name);
+	fclose(f);
+	*addr = at;
+	return ok;
+}
+
+Test(perf_live, this_kernels_symbols_are_where_it_says)
 {
 	const struct kallsyms_module *m;
 	struct kallsyms_sym sym;
-	uint64_t start = clock_mono_ns(), addr;
+	uint64_t addr;
 	struct kallsyms *k;
 
 	cr_assert_eq(kallsyms_load(NULL, NULL, &k), 0);
-	cr_log_info("%zu symbols in %.1f ms", kallsyms_cnt(k), (clock_mono_ns() - start) / 1e6);
-	cr_assert_gt(kallsyms_cnt(k), 10000);
-	cr_assert_eq(kallsyms_addr(k, "schedule", &addr), 0);
+	cr_assert(kernel_says("schedule", &addr));
 	cr_assert_eq(kallsyms_find(k, addr + 1, &sym), 0);
 	cr_assert_str_eq(sym.name, "schedule");
 	m = kallsyms_module_find(k, addr);
 	cr_assert_eq(m->kind, KALLSYMS_KERNEL);
-	cr_assert_eq(kallsyms_addr(k, "_stext", &addr), 0);
+	cr_assert(kernel_says("_stext", &addr));
 	cr_assert_eq(m->start, addr);
 	kallsyms_free(k);
 }

@@ -178,15 +178,6 @@ Test(proc, stat_is_split_at_the_last_parenthesis)
 		cr_assert_eq(proc_parse_stat(text, len, &s), -EINVAL, "%zu bytes", len);
 }
 
-Test(proc, schedstat_is_three_numbers)
-{
-	struct proc_schedstat s;
-
-	cr_assert_eq(proc_parse_schedstat("10 20 30\n", 9, &s), 0);
-	cr_assert(s.run_ns == 10 && s.wait_ns == 20 && s.slices == 30);
-	cr_assert_eq(proc_parse_schedstat("10 20", 5, &s), -EINVAL);
-}
-
 Test(proc, cgroup_prefers_the_second_version)
 {
 	static const struct {
@@ -257,7 +248,6 @@ Test(proc, own_maps_hold_own_code)
 
 Test(proc, a_task_that_is_gone_is_esrch_everywhere)
 {
-	struct proc_schedstat schedstat;
 	struct proc_status status;
 	struct proc_stat stat;
 	struct buf b = { 0 };
@@ -270,11 +260,9 @@ Test(proc, a_task_that_is_gone_is_esrch_everywhere)
 	cr_expect_eq(proc_read_maps(gone, find_own_code, NULL), -ESRCH);
 	cr_expect_eq(proc_read_status(gone, &status), -ESRCH);
 	cr_expect_eq(proc_read_stat(gone, &stat), -ESRCH);
-	cr_expect_eq(proc_read_schedstat(gone, &schedstat), -ESRCH);
 	cr_expect_eq(proc_read_cgroup(gone, &b), -ESRCH);
 	cr_expect_eq(proc_read_comm(gone, &b), -ESRCH);
 	cr_expect_eq(proc_read_exe(gone, &b), -ESRCH);
-	cr_expect_eq(proc_read_cmdline(gone, &b), -ESRCH);
 	cr_expect_eq(proc_list_tids(gone, &tids, &cnt), -ESRCH);
 	cr_expect_eq(b.len, 0);
 	buf_free(&b);

@@ -62,7 +62,6 @@ static void write_sink(const char *path, const char *text)
 
 	cr_assert_eq(sink_open(path, NOBODY, NOBODY, &s), 0);
 	cr_assert_eq(sink_write(s, text, strlen(text)), 0);
-	cr_expect_eq(sink_bytes(s), strlen(text));
 	cr_assert_eq(sink_close(s), 0);
 }
 
@@ -306,7 +305,6 @@ Test(sink, a_large_write_is_whole_in_spite_of_short_writes_and_signals, .init = 
 	cr_assert_eq(sink_open("fifo", NOBODY, NOBODY, &s), 0);
 	ualarm(3000, 3000);
 	cr_assert_eq(sink_write(s, data, BYTES), 0);
-	cr_expect_eq(sink_bytes(s), BYTES);
 	ualarm(0, 0);
 	sink_close(s);
 	cr_assert_eq(waitpid(pid, NULL, 0), pid);

@@ -51,8 +51,3 @@ int cpus_online(uint32_t **cpus, size_t *cnt)
 {
 	return read_list("/sys/devices/system/cpu/online", cpus, cnt);
 }
-
-int cpus_possible(uint32_t **cpus, size_t *cnt)
-{
-	return read_list("/sys/devices/system/cpu/possible", cpus, cnt);
-}

@@ -440,36 +440,9 @@ int kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_sym *
 		.size = end - k->entries[i].addr,
 		.name = k->names + k->entries[i].name_off,
 		.module = m->name,
-		.module_idx = k->entries[i].mod,
 		.kind = m->kind,
 	};
 	return 0;
-}
-
-int kallsyms_addr(const struct kallsyms *k, const char *name, uint64_t *addr)
-{
-	for (size_t i = 0; i < k->cnt; i++) {
-		if (!strcmp(k->names + k->entries[i].name_off, name)) {
-			*addr = k->entries[i].addr;
-			return 0;
-		}
-	}
-	return -ENOENT;
-}
-
-size_t kallsyms_cnt(const struct kallsyms *k)
-{
-	return k->cnt;
-}
-
-size_t kallsyms_module_cnt(const struct kallsyms *k)
-{
-	return k->mod_cnt;
-}
-
-const struct kallsyms_module *kallsyms_module_get(const struct kallsyms *k, size_t idx)
-{
-	return idx < k->mod_cnt ? &k->mods[idx] : NULL;
 }
 
 const struct kallsyms_module *kallsyms_module_find(const struct kallsyms *k, uint64_t addr)

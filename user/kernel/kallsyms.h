@@ -23,7 +23,6 @@ struct kallsyms_sym {
 	uint64_t size; /* to the next symbol or the module's end: never 0 */
 	const char *name; /* borrowed until kallsyms_free */
 	const char *module;
-	uint32_t module_idx;
 	enum kallsyms_kind kind;
 };
 
@@ -42,13 +41,6 @@ void kallsyms_free(struct kallsyms *k);
 
 /* 0, or -ENOENT for an address in no module. In a module but in front of all its symbols: -ENOENT. */
 int kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_sym *out);
-/* The exact address of a symbol by name (the first of that name); linear. -ENOENT. */
-int kallsyms_addr(const struct kallsyms *k, const char *name, uint64_t *addr);
-
-size_t kallsyms_cnt(const struct kallsyms *k);
-size_t kallsyms_module_cnt(const struct kallsyms *k);
-/* Sorted by start; index 0 need not be the kernel. NULL behind the end. */
-const struct kallsyms_module *kallsyms_module_get(const struct kallsyms *k, size_t idx);
 /* The module that addr lies in, or NULL. */
 const struct kallsyms_module *kallsyms_module_find(const struct kallsyms *k, uint64_t addr);
 

@@ -23,7 +23,6 @@
 #include "base/buf.h"
 
 #define FILE_MAX (64UL << 20)
-#define CMDLINE_MAX (64UL << 10)
 #define DELETED " (deleted)"
 
 /* What is left of a text. */
@@ -207,7 +206,7 @@ int proc_parse_maps(const char *text, size_t len, int (*cb)(const struct proc_ma
 	return err;
 }
 
-/* ---- status, stat, schedstat, cgroup --------------------------------------------------------- */
+/* ---- status, stat, cgroup --------------------------------------------------------- */
 
 /* If the line begins with the key, leaves c behind it. */
 static bool take_key(struct cursor *c, const char *key)
@@ -315,18 +314,6 @@ int proc_parse_stat(const char *text, size_t len, struct proc_stat *out)
 	return parse_stat_fields(c, out) ? 0 : -EINVAL;
 }
 
-int proc_parse_schedstat(const char *text, size_t len, struct proc_schedstat *out)
-{
-	struct cursor c = { .at = text, .end = text + len };
-
-	*out = (struct proc_schedstat){ 0 };
-	if (!take_number(&c, 10, &out->run_ns) || !take_char(&c, ' ') ||
-	    !take_number(&c, 10, &out->wait_ns) || !take_char(&c, ' ') ||
-	    !take_number(&c, 10, &out->slices))
-		return -EINVAL;
-	return 0;
-}
-
 int proc_parse_cgroup(const char *text, size_t len, struct buf *out)
 {
 	struct cursor c = { .at = text, .end = text + len }, line, best = { 0 };
@@ -431,17 +418,6 @@ int proc_read_stat(pid_t tid, struct proc_stat *out)
 	return err;
 }
 
-int proc_read_schedstat(pid_t tid, struct proc_schedstat *out)
-{
-	struct buf text = { 0 };
-	int err = proc_read_file(tid, "schedstat", &text);
-
-	if (!err)
-		err = proc_parse_schedstat(text.data, text.len, out);
-	buf_free(&text);
-	return err;
-}
-
 int proc_read_cgroup(pid_t tid, struct buf *out)
 {
 	struct buf text = { 0 };
@@ -483,25 +459,6 @@ int proc_read_exe(pid_t pid, struct buf *out)
 	if ((size_t)n > mark && !memcmp(target + n - mark, DELETED, mark))
 		n -= mark;
 	buf_add(out, target, n);
-	return 0;
-}
-
-int proc_read_cmdline(pid_t pid, struct buf *out)
-{
-	size_t start = out->len;
-	char path[64];
-	int err;
-
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-	err = read_capped(path, CMDLINE_MAX, out);
-	if (err)
-		return err;
-	while (out->len > start && !out->data[out->len - 1])
-		out->len--;
-	for (size_t i = start; i < out->len; i++) {
-		if (!out->data[i])
-			out->data[i] = ' ';
-	}
 	return 0;
 }
 

@@ -66,12 +66,6 @@ struct proc_stat {
 int proc_parse_stat(const char *text, size_t len, struct proc_stat *out);
 int proc_read_stat(pid_t tid, struct proc_stat *out);
 
-struct proc_schedstat {
-	uint64_t run_ns, wait_ns, slices;
-};
-int proc_parse_schedstat(const char *text, size_t len, struct proc_schedstat *out);
-int proc_read_schedstat(pid_t tid, struct proc_schedstat *out);
-
 /* The v2 path ("0::/x" gives "/x"), else the longest v1 path; "/" when there is none. */
 int proc_parse_cgroup(const char *text, size_t len, struct buf *out);
 int proc_read_cgroup(pid_t tid, struct buf *out);
@@ -80,8 +74,6 @@ int proc_read_cgroup(pid_t tid, struct buf *out);
 int proc_read_comm(pid_t tid, struct buf *out);
 /* The link's text without " (deleted)"; -ENOENT for a kernel thread. */
 int proc_read_exe(pid_t pid, struct buf *out);
-/* Arguments separated by single blanks, cut at 64 KiB; empty for a kernel thread. */
-int proc_read_cmdline(pid_t pid, struct buf *out);
 /* One file of a task: name is such as "maps". Cut at 64 MiB: a hostile task can make it that long. */
 int proc_read_file(pid_t pid, const char *name, struct buf *out);
 

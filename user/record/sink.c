@@ -28,7 +28,6 @@ struct sink {
 	char *path;
 	char *made; /* the new file's name until it takes the other's */
 	bool named; /* a file of ours, which should have a name */
-	uint64_t bytes;
 	bool failed;
 };
 
@@ -225,15 +224,9 @@ int sink_write(void *ctx, const void *data, size_t sz)
 			return write_failed(s, -errno);
 		p += n;
 		sz -= n;
-		s->bytes += n;
 	}
 	err = check_named(s);
 	return err ? write_failed(s, err) : 0;
-}
-
-uint64_t sink_bytes(const struct sink *s)
-{
-	return s->bytes;
 }
 
 int sink_close(struct sink *s)

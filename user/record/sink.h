@@ -27,7 +27,6 @@ bool sink_is_stdout(const char *path);
  */
 int sink_write(void *ctx, const void *data, size_t sz);
 
-uint64_t sink_bytes(const struct sink *s);
 /*
  * Returns what the file system says at last, -errno, after one line. A file that nothing was written
  * to leaves no trace. NULL is allowed.

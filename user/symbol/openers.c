@@ -69,11 +69,6 @@ static size_t count(const struct openers *o, int state)
 	return cnt;
 }
 
-size_t openers_stuck(const struct openers *o)
-{
-	return count(o, STUCK);
-}
-
 static struct opener *find(struct openers *o, int state)
 {
 	size_t i;

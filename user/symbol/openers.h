@@ -47,7 +47,4 @@ void openers_ask(struct openers *o, const struct symproto_msg *msg, uint64_t own
 /* Moves everything on that can move, and calls done() for what has a result. */
 void openers_step(struct openers *o, uint64_t now_ns);
 
-/* Processes that have been given up and are not gone yet. */
-size_t openers_stuck(const struct openers *o);
-
 #endif /* D9_SYMBOL_OPENERS_H */
