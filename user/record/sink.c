@@ -38,7 +38,7 @@ static int output_error(const char *path, int err)
 		return err;
 	}
 	log_error("cannot write %s: %s%s", path, strerror(-err),
-		  err == -EACCES || err == -EROFS || err == -ENOENT ?
+		  err == -EACCES || err == -EROFS || err == -ENOENT || err == -EISDIR ?
 			  "; choose another file with -o" :
 			  "");
 	return err;
