@@ -38,28 +38,24 @@ BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -Wall -Werror -D__TARGET_ARCH_$(BPFARC
 	-Ivmlinux -Iinclude -Ibpf
 DEPFLAGS = -MMD -MP
 
-# ---- lists --------------------------------------------------------------------------------------
 SRCS_libdial9 := $(addprefix user/libdial9/, \
-	copy.c decode.c encode.c event.c fd.c payload.c pool.c put.c reader.c schema.c schema_set.c value.c versioned.c wire.c)
+	copy.c decode.c encode.c event.c fd.c payload.c pool.c put.c reader.c schema.c \
+	schema_set.c value.c versioned.c wire.c)
 SRCS_base := $(addprefix user/base/, \
 	alloc.c buf.c clock.c hash.c hmap.c log.c opts.c str.c strtab.c)
 SRCS_kernel := $(addprefix user/kernel/, \
-	cpus.c format.c format_symbols.c kallsyms.c perf.c perf_ring.c perf_side.c \
-	privileges.c proc.c tracefs.c)
+	cpus.c format.c format_symbols.c kallsyms.c perf.c perf_ring.c perf_side.c privileges.c \
+	proc.c tracefs.c)
 SRCS_symbol := $(addprefix user/symbol/, \
 	budget.c busguard.c demangle.c dwabbrev.c dwfile.c dwindex.c dwinfo.c dwline.c dwrange.c \
-	dwunit.c elfimg.c minidebug.c perfmap.c plt.c ranges.c slicesort.c symbolizer.c symopen.c symtab.c \
-	symworker.c unpack.c)
-# Processes that open and read files for the recorder.
-SRCS_symbol += $(addprefix user/symbol/, \
-	openers.c sandbox.c spawner.c symbroker.c symmodule.c symproto.c workers.c)
+	dwunit.c elfimg.c minidebug.c openers.c perfmap.c plt.c ranges.c sandbox.c slicesort.c \
+	spawner.c symbolizer.c symbroker.c symmodule.c symopen.c symproto.c symtab.c symworker.c \
+	unpack.c workers.c)
 SRCS_record := $(addprefix user/record/, \
-	capture.c early_records.c emit.c event.c eventset.c frames.c invoker.c jit.c launch.c maps.c merge.c \
-	proc_reader.c realtime.c recorder.c ring.c sink.c snapshot.c stacks.c status.c targets.c \
-	tasks.c tasks_truth.c texts.c translate.c)
-# What is remembered of programs, and the cap on it.
-SRCS_record += $(addprefix user/record/, memory.c modules.c)
-SRCS_record += user/record/build_ids.c user/record/probe.c
+	build_ids.c capture.c early_records.c emit.c event.c eventset.c frames.c invoker.c jit.c \
+	launch.c maps.c memory.c merge.c modules.c probe.c proc_reader.c realtime.c recorder.c \
+	ring.c sink.c snapshot.c stacks.c status.c targets.c tasks.c tasks_truth.c texts.c \
+	translate.c)
 SRCS_trace := $(addprefix user/trace/, \
 	layout.c names.c parts.c reader.c source.c tp_symbols.c trace.c value.c)
 SRCS_profile := $(addprefix user/profile/, \
@@ -85,38 +81,38 @@ BPF_SRCS := $(addprefix bpf/, \
 
 # Each is one criterion binary; those below tests/bpf need root and a kernel with BTF.
 TESTS := $(addprefix tests/, \
-	base/alloc_test.c base/buf_test.c base/clock_test.c base/hash_test.c base/hmap_test.c \
-	base/log_test.c base/opts_test.c base/str_test.c base/strtab_test.c cmd/hostile_test.c \
-	cmd/info_test.c cmd/parts_test.c cmd/report_test.c cmd/script_test.c cmd/select_test.c cmd/text_test.c \
-	kernel/cpus_test.c kernel/format_test.c kernel/kallsyms_test.c kernel/perf_side_test.c \
-	kernel/proc_test.c libdial9/alloc_test.c libdial9/copy_test.c libdial9/decode_test.c \
-	libdial9/encode_test.c libdial9/event_test.c libdial9/fd_test.c libdial9/golden_test.c \
-	libdial9/nomem_test.c libdial9/payload_test.c libdial9/pool_test.c libdial9/property_test.c libdial9/put_test.c libdial9/reader_test.c \
-	libdial9/schema_test.c libdial9/schema_set_test.c libdial9/value_test.c libdial9/versioned_test.c libdial9/wire_test.c \
-	profile/account_test.c profile/event_counts_test.c profile/family_test.c profile/profile_test.c profile/thread_times_test.c profile/tree_test.c \
-	record/emit_test.c record/event_test.c record/eventset_test.c \
-	record/early_records_test.c record/launch_test.c record/maps_test.c record/memory_test.c \
-	record/merge_test.c record/modules_test.c record/proc_reader_test.c \
-	record/ring_test.c record/sink_test.c record/stacks_test.c record/targets_test.c \
-	record/tasks_test.c record/texts_test.c record/translate_test.c symbol/budget_test.c \
-	symbol/demangle_test.c symbol/dwinfo_test.c symbol/hostile_test.c symbol/perfmap_test.c symbol/ranges_test.c symbol/slicesort_test.c \
-	symbol/symbolizer_test.c symbol/symopen_test.c symbol/symtab_test.c \
-	symbol/symworker_test.c trace/names_test.c trace/parts_test.c trace/reader_test.c trace/source_test.c \
-	trace/tp_symbols_test.c trace/trace_test.c trace/value_test.c \
-	formats/container_test.c formats/foreign_test.c \
+	$(addprefix base/, alloc_test.c buf_test.c clock_test.c hash_test.c hmap_test.c log_test.c \
+		opts_test.c str_test.c strtab_test.c) \
+	$(addprefix kernel/, cpus_test.c format_test.c kallsyms_test.c perf_side_test.c proc_test.c) \
+	$(addprefix libdial9/, alloc_test.c copy_test.c decode_test.c encode_test.c event_test.c fd_test.c \
+		golden_test.c nomem_test.c payload_test.c pool_test.c property_test.c put_test.c \
+		reader_test.c schema_set_test.c schema_test.c value_test.c versioned_test.c \
+		wire_test.c) \
+	$(addprefix symbol/, budget_test.c demangle_test.c dwinfo_test.c hostile_test.c perfmap_test.c \
+		ranges_test.c sandbox_test.c slicesort_test.c spawner_test.c symbolizer_test.c \
+		symbroker_test.c symopen_test.c symproto_test.c symtab_test.c symworker_test.c) \
+	$(addprefix record/, early_records_test.c emit_test.c event_test.c eventset_test.c launch_test.c \
+		maps_test.c memory_test.c merge_test.c modules_test.c proc_reader_test.c \
+		ring_test.c sink_test.c stacks_test.c targets_test.c tasks_test.c texts_test.c \
+		translate_test.c) \
+	$(addprefix trace/, names_test.c parts_test.c reader_test.c source_test.c tp_symbols_test.c \
+		trace_test.c value_test.c) \
+	$(addprefix profile/, account_test.c event_counts_test.c family_test.c profile_test.c \
+		thread_times_test.c tree_test.c) \
+	$(addprefix cmd/, hostile_test.c info_test.c parts_test.c report_test.c script_test.c \
+		select_test.c text_test.c) \
+	$(addprefix formats/, container_test.c foreign_test.c) \
 	$(addprefix formats/apitrace/, export_test.c format_test.c random_test.c) \
-	$(addprefix formats/heph/, attributes_test.c counters_test.c export_test.c format_test.c \
-		import_test.c layout_test.c open_spans_test.c scan_test.c) \
-	$(addprefix formats/tonbandgeraet/, encoding_test.c event_test.c export_test.c \
-		format_test.c import_test.c))
-TESTS += $(addprefix tests/symbol/, sandbox_test.c spawner_test.c symbroker_test.c symproto_test.c)
+	$(addprefix formats/heph/, attributes_test.c counters_test.c export_test.c format_test.c import_test.c \
+		layout_test.c open_spans_test.c scan_test.c) \
+	$(addprefix formats/tonbandgeraet/, encoding_test.c event_test.c export_test.c format_test.c import_test.c))
 TESTS_ROOT := $(addprefix tests/bpf/, \
-	fault_elf_test.c fault_files_test.c fault_maps_test.c fault_storm_test.c fault_workers_test.c \
-	command_test.c events_test.c generic_test.c jit_test.c loss_test.c perf_test.c sample_test.c \
-	san_test.c sched_test.c stream_test.c tasks_test.c \
-	check_test.c privileges_test.c realtime_test.c) \
-	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c tests/kernel/privileges_test.c \
-	tests/record/as_user_test.c
+	check_test.c command_test.c events_test.c fault_elf_test.c fault_files_test.c \
+	fault_maps_test.c fault_storm_test.c fault_workers_test.c generic_test.c jit_test.c \
+	loss_test.c perf_test.c privileges_test.c realtime_test.c sample_test.c san_test.c \
+	sched_test.c stream_test.c tasks_test.c) \
+	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c \
+	tests/kernel/privileges_test.c tests/record/as_user_test.c
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \
