@@ -66,6 +66,27 @@ Test(symopen, opens_a_regular_file_by_path_and_through_a_process)
 	expect_text(symopen_file(&where, SYMOPEN_HERE), "content");
 }
 
+/* A target that replaces its file by a link chooses what root opens. */
+Test(symopen, refuses_regular_files_that_are_the_kernels_own)
+{
+	static const char *const files[] = { "/proc/version", "/sys/kernel/notes" };
+	struct symopen_where where = { .pid = getpid() };
+	size_t i;
+
+	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct stat st;
+
+		if (stat(files[i], &st))
+			continue;
+		cr_assert(S_ISREG(st.st_mode));
+		where.path = in_dir("link");
+		unlink(where.path);
+		cr_assert_eq(symlink(files[i], where.path), 0);
+		cr_expect_eq(symopen_file(&where, SYMOPEN_HERE), -EINVAL, "%s", files[i]);
+		cr_expect_eq(symopen_file(&where, SYMOPEN_ROOT), -EINVAL, "%s", files[i]);
+	}
+}
+
 Test(symopen, refuses_without_hanging_what_is_not_a_regular_file)
 {
 	struct symopen_where where = { .pid = getpid(), .path = in_dir("fifo") };

@@ -5,7 +5,8 @@
  * The recorder is root and paths are chosen by whoever runs the program that is recorded. So a path
  * is resolved inside the root directory of that process (a link cannot lead out of it), it is first
  * opened without any effect (O_PATH), and only a regular file is then opened for reading: opening a
- * FIFO would block for ever and opening a device may do anything. Whether it is the right file is
+ * FIFO would block for ever and opening a device may do anything. So may a regular file of a file
+ * system in which files are not data but the kernel's or a device's registers. Whether it is the right file is
  * not decided here but by its build-id, by whoever asked.
  */
 #include "symbol/symopen.h"
@@ -14,6 +15,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <poll.h>
 #include <stdio.h>
@@ -23,6 +25,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -33,16 +36,40 @@
 
 enum { SEND_TRIES = 10, SEND_PAUSE_MS = 10 };
 
+/* Older headers lack some of these. */
+#define CONFIGFS_SUPER_MAGIC 0x62656570
+#define EFIVARFS_SUPER_MAGIC 0xde5e81e4
+
+/*
+ * Files here have no contents of their own: reading one may take from the kernel what another reader
+ * waits for (trace_pipe), or map a device's memory (resource0 of a PCI device).
+ */
+static bool is_kernel_interface(const struct statfs *fs)
+{
+	static const uint32_t magics[] = {
+		PROC_SUPER_MAGIC, SYSFS_MAGIC,		TRACEFS_MAGIC,	    DEBUGFS_MAGIC,
+		SECURITYFS_MAGIC, SELINUX_MAGIC,	CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
+		BPF_FS_MAGIC,	  CONFIGFS_SUPER_MAGIC, PSTOREFS_MAGIC,	    EFIVARFS_SUPER_MAGIC,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
+		if ((uint32_t)fs->f_type == magics[i])
+			return true;
+	return false;
+}
+
 /* fd is an O_PATH one and is closed. */
 static int reopen_regular(int fd)
 {
 	char path[64];
+	struct statfs fs;
 	struct stat st;
 	int out;
 
-	if (fstat(fd, &st))
+	if (fstat(fd, &st) || fstatfs(fd, &fs))
 		out = -errno;
-	else if (!S_ISREG(st.st_mode))
+	else if (!S_ISREG(st.st_mode) || is_kernel_interface(&fs))
 		out = -EINVAL;
 	else {
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
