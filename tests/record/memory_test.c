@@ -13,6 +13,7 @@
 #include "record/stacks.h"
 #include "record/tasks.h"
 #include "support.h"
+#include "symbol/symbroker.h"
 
 #define A NO_SUCH_TID
 #define MAX (32UL << 20)
@@ -120,6 +121,104 @@ Test(memory, modules_that_there_is_no_memory_to_name_are_said_to_be_forgotten)
 	text = rig_text(&rig, "ModuleStatus");
 	cr_expect_not_null(strstr(text, "module_id=2 status=\"forgotten\" detail=\"memory\""), "%s",
 			   text);
+}
+
+/* ---- a program that does nothing but exec ------------------------------------------------------ */
+
+static void fork_of(uint32_t pid, uint32_t tid)
+{
+	tasks_side(rig.tasks, &(struct perf_side){ .type = PERF_SIDE_FORK,
+						   .ppid = 1,
+						   .ptid = 1,
+						   .pid = pid,
+						   .tid = tid,
+						   .name = "" });
+}
+
+/* Else it would take all of the drain's time. */
+Test(memory, an_exec_costs_no_more_when_there_are_many_other_tasks, .timeout = 3)
+{
+	const uint32_t cnt = 100000;
+	uint32_t i;
+
+	for (i = 1; i <= cnt; i++)
+		fork_of(A + i, A + i);
+	fork_of(A, A);
+	fork_of(A, A + i);
+	for (i = 0; i < 20000; i++)
+		tasks_side(rig.tasks, &(struct perf_side){ .type = PERF_SIDE_COMM,
+							   .pid = A,
+							   .tid = A,
+							   .comm_exec = true,
+							   .name = "again",
+							   .name_len = 5 });
+	cr_expect_eq(tasks_get(rig.tasks, A, 0)->exit_ns, 0);
+	cr_expect_neq(tasks_get(rig.tasks, A + cnt + 1, 0)->exit_ns, 0);
+	cr_expect_eq(tasks_get(rig.tasks, A + 1, 0)->exit_ns, 0);
+}
+
+/* ---- a program that makes up places in its code --------------------------------------------------- */
+
+#define PLACES_MAX (2UL << 20)
+
+static struct symbroker *broker;
+
+static void meet_places(uint32_t pid, uint64_t cnt)
+{
+	uint64_t i;
+
+	rig_task(&rig, pid, pid, "enemy");
+	rig_map(&rig, pid, 1ULL << 32, 2ULL << 32, (uint64_t)pid << 32 & 0xffffffffff,
+		"/nowhere/enemy");
+	for (i = 0; i < cnt; i++)
+		frames_user(rig.frames, tasks_process(rig.tasks, pid), (1ULL << 32) + i);
+}
+
+static bool is_asked(uint32_t pid)
+{
+	size_t before = symbroker_questions(broker);
+
+	rig_task(&rig, pid, pid, "innocent");
+	rig_map(&rig, pid, 0x400000, 0x401000, 0, "/nowhere/innocent");
+	frames_user(rig.frames, tasks_process(rig.tasks, pid), 0x400000 + pid % 0x1000);
+	return symbroker_questions(broker) == before + 1;
+}
+
+/* What the suite prepares, with a broker. */
+static void name_with_broker(void)
+{
+	const struct symbroker_cfg cfg = { .no_dwarf = true };
+
+	frames_free(rig.frames);
+	cr_assert_eq(symbroker_new(&cfg, &broker), 0);
+	cr_assert_eq(frames_new(rig.emit, broker, true, &rig.frames), 0);
+}
+
+static void end_broker(void)
+{
+	symbroker_free(broker);
+}
+
+Test(memory, places_of_one_program_leave_room_for_those_of_others, .init = name_with_broker,
+     .fini = end_broker)
+{
+	meet_places(A, PLACES_MAX + 1);
+	cr_expect_eq(symbroker_questions(broker), PLACES_MAX / 4);
+	cr_expect(is_asked(A + 1));
+}
+
+Test(memory, places_of_many_programs_are_asked_again_once_answered, .init = name_with_broker,
+     .fini = end_broker)
+{
+	uint64_t i;
+
+	for (i = 0; i < 4; i++)
+		meet_places(A + i, PLACES_MAX / 4);
+	cr_expect_not(is_asked(A + 10), "too much is asked already");
+	symbroker_close_questions(broker);
+	cr_expect(frames_generation(rig.frames) == 0);
+	frames_user(rig.frames, tasks_process(rig.tasks, A + 10), 0x400001);
+	cr_expect(frames_generation(rig.frames) == 1, "what was passed over is met again");
 }
 
 Test(memory, stacks_are_forgotten_too)

@@ -34,8 +34,11 @@
 #include "record/tasks.h"
 #include "symbol/symbroker.h"
 
-/* Distinct places in user code: a program that makes them up must not take the machine's memory. */
-enum { NAMED_MAX = 2 << 20, UNNAMED_TOLD_MAX = 5 };
+/*
+ * Distinct places in user code: a program that makes them up must take neither the machine's memory
+ * nor the names of others.
+ */
+enum { NAMED_MAX = 2 << 20, NAMED_OF_ONE_MAX = NAMED_MAX / 4, UNNAMED_TOLD_MAX = 5 };
 
 /* What naming keeps of a module, its path apart. */
 enum { NAMING_BYTES = 512 };
@@ -57,13 +60,14 @@ struct frames {
 	struct modules *modules;
 	size_t naming_left; /* bytes that naming may still keep of modules */
 	struct hmap named; /* frames that were given to naming, and whether they got a name */
-	bool names_over; /* and told */
+	bool over_told; /* that some places stay without names */
+	bool passed_over; /* a place was, for want of room in named */
 	struct hmap kernel_ids; /* kallsyms module -> id */
 	struct image *images;
 	size_t image_cnt;
 	size_t image_cap;
 	uint64_t anon_serial;
-	uint32_t generation; /* of the kernel's part */
+	uint32_t generation;
 };
 
 int frames_new(struct emit *emit, struct symbroker *broker, bool names, struct frames **out)
@@ -259,19 +263,48 @@ static void ask_name(struct frames *f, const struct process *proc, const struct 
 		jit_ask(f->jit, proc, addr, frame);
 }
 
-static void name_user_frame(struct frames *f, const struct process *proc, const struct map *m,
+static void tell_over(struct frames *f, const struct process *proc, int max)
+{
+	if (f->over_told)
+		return;
+	f->over_told = true;
+	log_warn("record: process %u has code at more than %d places: not all of them get names",
+		 proc->pid, max);
+}
+
+/* All are forgotten when there are too many, unless the broker has as many to answer still. */
+static bool has_room(struct frames *f)
+{
+	if (f->named.cnt < NAMED_MAX)
+		return true;
+	if (symbroker_questions(f->broker) >= NAMED_MAX) {
+		f->passed_over = true;
+		return false;
+	}
+	hmap_fini(&f->named);
+	/* stacks are taken apart again, or places that were passed over would never be met again */
+	f->generation += f->passed_over;
+	f->passed_over = false;
+	return true;
+}
+
+static void name_user_frame(struct frames *f, struct process *proc, const struct map *m,
 			    uint64_t addr, uint64_t frame)
 {
-	if (!f->names)
+	if (!f->names || hmap_get(&f->named, frame))
 		return;
-	if (f->named.cnt < NAMED_MAX) {
-		if (!is_named(f, frame))
-			ask_name(f, proc, m, addr, frame);
-	} else if (!f->names_over) {
-		f->names_over = true;
-		log_warn(
-			"record: more than %d places in user code: further ones stay without names",
-			NAMED_MAX);
+	if (proc->named_serial != proc->serial) {
+		proc->named_serial = proc->serial;
+		proc->named = 0;
+	}
+	if (proc->named == NAMED_OF_ONE_MAX) {
+		tell_over(f, proc, NAMED_OF_ONE_MAX);
+	} else if (!has_room(f)) {
+		tell_over(f, proc, NAMED_MAX);
+	} else {
+		proc->named++;
+		hmap_set(&f->named, frame, &asked);
+		ask_name(f, proc, m, addr, frame);
 	}
 }
 
@@ -479,6 +512,9 @@ static int write_name(struct frames *f, const struct symbroker_answer *answer)
 				(frame & PROF_FRAME_OFFSET_MASK) - (answer->offset - start) :
 				0;
 	}
+	/* a file's symbols may lie about where they begin */
+	if (start > (frame & PROF_FRAME_OFFSET_MASK))
+		start = frame & PROF_FRAME_OFFSET_MASK;
 	event.addr = frame;
 	event.base = (frame & ~PROF_FRAME_OFFSET_MASK) | start;
 	hmap_set(&f->named, frame, &answered);

@@ -37,7 +37,10 @@ bool frames_is_tracing(const struct frames *f, uint64_t addr);
 
 /* A BPF image that came or went while recording. */
 void frames_side(struct frames *f, const struct perf_side *side);
-/* Changes whenever an address of the kernel may have come to mean another frame. */
+/*
+ * Changes whenever an address of the kernel may have come to mean another frame, or frames that got no
+ * name may get one when they are met again.
+ */
 uint32_t frames_generation(const struct frames *f);
 
 /* Asks for the build-ids of what a process has mapped, which is soon needed. */

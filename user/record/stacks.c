@@ -25,7 +25,7 @@ struct slot {
 	uint64_t hash;
 	uint64_t serial;
 	uint32_t generation; /* of the process's mappings */
-	uint32_t kernel_generation; /* 0 without kernel frames */
+	uint32_t frames_generation;
 	uint16_t kstack_cnt, cnt;
 	uint8_t kind;
 	uint16_t packed_cnt; /* less than cnt by the frames of the tracing itself */
@@ -62,7 +62,7 @@ static bool slot_holds(const struct slot *slot, const struct slot *key, const ui
 {
 	return slot->frames && slot->hash == key->hash && slot->serial == key->serial &&
 	       slot->generation == key->generation &&
-	       slot->kernel_generation == key->kernel_generation && slot->kind == key->kind &&
+	       slot->frames_generation == key->frames_generation && slot->kind == key->kind &&
 	       slot->kstack_cnt == key->kstack_cnt && slot->cnt == key->cnt &&
 	       !memcmp(slot->frames, raw, key->cnt * sizeof(*raw));
 }
@@ -125,7 +125,7 @@ const uint64_t *stacks_resolve(struct stacks *s, const struct prof_rec *rec, str
 		.kind = rec->kind,
 		.serial = proc ? proc->serial : 0,
 		.generation = proc ? proc->maps.generation : 0,
-		.kernel_generation = rec->kstack_cnt ? frames_generation(s->frames) : 0,
+		.frames_generation = frames_generation(s->frames),
 	};
 	struct slot *slot;
 

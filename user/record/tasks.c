@@ -114,6 +114,10 @@ struct task *tasks_add_task(struct tasks *t, uint32_t tid, struct process *proc)
 	task->proc = proc;
 	task->gap = t->gap;
 	task->met_ns = clock_mono_ns();
+	task->next = proc->tasks;
+	if (task->next)
+		task->next->prev = task;
+	proc->tasks = task;
 	proc->task_cnt++;
 	hmap_set(&t->by_tid, tid, task);
 	tasks_renounce(t, tid);
@@ -134,6 +138,12 @@ static void task_free(struct tasks *t, struct task *task)
 {
 	struct process *proc = task->proc;
 
+	if (task->next)
+		task->next->prev = task->prev;
+	if (task->prev)
+		task->prev->next = task->next;
+	else
+		proc->tasks = task->next;
 	free(task);
 	if (--proc->task_cnt)
 		return;
@@ -256,17 +266,12 @@ static void task_revive(struct tasks *t, struct task *task)
 static void exec_alone(struct tasks *t, struct task *task, uint64_t time)
 {
 	struct task *other;
-	uint64_t key;
-	void *value;
-	size_t pos = 0;
 
 	if (task->exit_ns)
 		task_revive(t, task);
-	while (task->proc->task_cnt > 1 && hmap_next(&t->by_tid, &pos, &key, &value)) {
-		other = value;
-		if (other != task && other->proc == task->proc)
+	for (other = task->proc->tasks; other; other = other->next)
+		if (other != task)
 			tasks_end_task(t, other, time);
-	}
 }
 
 static void side_comm(struct tasks *t, const struct perf_side *side)

@@ -17,6 +17,9 @@ struct process {
 	uint32_t ppid;
 	uint64_t serial; /* no two programs share one, whatever their pids: an exec changes it */
 	uint32_t task_cnt; /* that refer to it */
+	struct task *tasks; /* those */
+	uint64_t named_serial; /* frames.c: the serial that named belongs to */
+	uint32_t named; /* places in its code that names were asked for */
 	struct maps maps; /* those that are known for certain */
 	bool wanted; /* its mappings are kept */
 	bool exe_from_map; /* an exec was seen, and its first mapping is the program */
@@ -44,6 +47,7 @@ struct tasks_loss {
 struct task {
 	uint32_t tid;
 	struct process *proc;
+	struct task *prev, *next; /* of proc */
 	char comm[16];
 	uint64_t exit_ns; /* 0 while it lives */
 	uint64_t met_ns; /* when it became known, by the clock */

@@ -728,10 +728,15 @@ static bool has_answers(const struct symbroker *b)
 	return b->taken < b->answers.len || b->changed_taken < b->changed_cnt;
 }
 
+size_t symbroker_questions(const struct symbroker *b)
+{
+	return b->roles[SYMWORKER_NAMES].queue.questions +
+	       b->roles[SYMWORKER_LINES].queue.questions;
+}
+
 bool symbroker_idle(const struct symbroker *b)
 {
-	return !b->roles[SYMWORKER_NAMES].queue.questions &&
-	       !b->roles[SYMWORKER_LINES].queue.questions && !has_answers(b);
+	return !symbroker_questions(b) && !has_answers(b);
 }
 
 size_t symbroker_identifying(const struct symbroker *b)

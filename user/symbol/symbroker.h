@@ -147,6 +147,9 @@ ssize_t symbroker_take(struct symbroker *b, symbroker_take_fn fn, void *ctx, siz
 /* Calls fn with a SYMBROKER_STATUS answer for each module; its result is ignored. */
 void symbroker_each(const struct symbroker *b, symbroker_take_fn fn, void *ctx);
 
+/* Offsets asked and not answered in full, for names and for lines. */
+size_t symbroker_questions(const struct symbroker *b);
+
 /* Whether every offset asked has been answered in full, and every answer taken. */
 bool symbroker_idle(const struct symbroker *b);
 
