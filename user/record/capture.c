@@ -34,7 +34,13 @@
 #include "record/eventset.h"
 #include "record/ring.h"
 
-enum { SIDE_RING_BYTES = 1 << 20, SIDE_RING_MIN = 1 << 17, SWITCH_ARGS_WITH_STATE = 5 };
+enum {
+	SIDE_RINGS_BYTES = 32 << 20, /* of all CPUs together, as far as each has: */
+	SIDE_RING_MOST = 8 << 20,
+	SIDE_RING_BYTES = 1 << 20,
+	SIDE_RING_MIN = 1 << 17, /* where memory may not be locked */
+	SWITCH_ARGS_WITH_STATE = 5,
+};
 
 struct capture {
 	struct capture_cfg cfg;
@@ -410,12 +416,18 @@ static int attach_event(struct capture *c, size_t idx)
 	return 0;
 }
 
-/* Without CAP_IPC_LOCK the kernel allows half a megabyte and a page for each CPU, and little more. */
+/*
+ * A program that maps long paths writes megabytes in a tick, and what is lost puts all processes in
+ * doubt. Without CAP_IPC_LOCK the kernel allows half a megabyte and a page for each CPU, and little
+ * more.
+ */
 static int open_side(struct capture *c, uint32_t cpu)
 {
-	size_t sz = SIDE_RING_BYTES;
+	size_t sz = SIDE_RING_MOST;
 	int err;
 
+	while (sz > SIDE_RING_BYTES && sz * c->cpu_cnt > SIDE_RINGS_BYTES)
+		sz /= 2;
 	do {
 		err = perf_ring_open(cpu, sz, &c->sides[c->side_cnt]);
 		sz /= 2;
