@@ -230,9 +230,13 @@ Test(sink, what_cannot_be_opened_is_one_line_with_the_remedy, .init = setup, .fi
 			  "dial9-prof: cannot write no/such/dir/t.bin: No such file or "
 			  "directory; choose another file with -o\n");
 	cr_assert_eq(mkdir("sub", 0700), 0);
-	expect_open_error("sub", -EISDIR, "dial9-prof: cannot write sub: Is a directory\n");
+	expect_open_error(
+		"sub", -EISDIR,
+		"dial9-prof: cannot write sub: Is a directory; choose another file with -o\n");
 	cr_assert_eq(mkdir("link.old", 0700), 0);
-	expect_open_error("link", -EISDIR, "dial9-prof: cannot write link.old: Is a directory\n");
+	expect_open_error(
+		"link", -EISDIR,
+		"dial9-prof: cannot write link.old: Is a directory; choose another file with -o\n");
 	cr_expect_neq(access("link", F_OK), 0);
 	rmdir("link.old");
 	expect_open_error("/dev/fd/999", -EBADF,
