@@ -19,7 +19,7 @@ static bool started_now;
 
 static void take_naps(void)
 {
-	struct timespec nap = { .tv_nsec = 100000 };
+	struct timespec nap = { .tv_nsec = 2000000 };
 
 	for (int i = 0; i < NAPS; i++)
 		if (nanosleep(&nap, NULL) != 0)
