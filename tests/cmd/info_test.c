@@ -273,3 +273,27 @@ Test(info, a_file_that_ends_early_has_not_told_of_every_module)
 	run_free(&r);
 	make_fini(&m);
 }
+
+/* Code made at run time by several processes: a line for each cause, and one in the list of modules. */
+Test(info, modules_of_one_name_share_a_line)
+{
+	struct make m;
+	const char *at;
+	struct run r;
+
+	make_init(&m, NULL);
+	for (uint32_t i = 1; i <= 3; i++) {
+		const uint64_t frame = make_frame(i, 0x10);
+
+		make_module(&m, 1, i, "[anon]", PROF_MODULE_ANON);
+		make_sample(&m, 2, 1, 1, PROF_SOURCE_SAMPLE, 0, &frame, 1);
+		make_status(&m, 3, i, i == 2 ? "one" : "other", "");
+	}
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", "--modules", NULL);
+	cr_expect(strstr(r.out, "  2 of 2  [anon]: other\n  1 of 1  [anon]: one\n"), "%s", r.out);
+	at = strstr(r.out, "\nModules:\n       1  [anon]  ");
+	cr_assert(at, "%s", r.out);
+	cr_expect_null(strstr(at, "\n       2  "), "%s", r.out);
+	run_free(&r);
+	make_fini(&m);
+}

@@ -63,6 +63,39 @@ Test(profile, by_module_and_by_thread)
 	names_free(n);
 }
 
+/* Two processes with code made at run time: one row for people, but a cause of its own for each. */
+Test(profile, modules_of_one_group_share_a_row)
+{
+	struct names_module anon = { .kind = PROF_MODULE_ANON, .announced = true };
+	struct profile_rows mod = { 0 }, unnamed = { 0 };
+	struct names *n = make_names();
+	struct profile *p;
+	uint64_t frame;
+
+	cr_assert_eq(profile_new(n, &p), 0);
+	anon.path = name(n, "[anon]");
+	for (anon.id = 3; anon.id < 6; anon.id++) {
+		cr_assert_eq(names_module_add(n, &anon), anon.id);
+		frame = at(anon.id, 0x10);
+		add(p, 11, &frame, 1, (int)anon.id);
+	}
+	names_module_set_status(n, 4, name(n, "no_map"), NAMES_NONE);
+	profile_flat(p, 1u << PROFILE_DSO, &mod);
+	cr_assert_eq(mod.cnt, 1);
+	cr_assert_eq(mod.v[0].module, 3);
+	cr_assert_eq(mod.v[0].self, 12);
+	profile_unnamed(p, &unnamed);
+	cr_assert_eq(unnamed.cnt, 2);
+	cr_assert_eq(unnamed.v[0].module, 3);
+	cr_assert_eq(unnamed.v[0].self, 8);
+	cr_assert_eq(unnamed.v[1].module, 4);
+	cr_assert_eq(unnamed.v[1].self, 4);
+	free(mod.v);
+	free(unnamed.v);
+	profile_free(p);
+	names_free(n);
+}
+
 Test(profile, inlined_functions_are_frames_of_their_own)
 {
 	struct names *n = make_names();

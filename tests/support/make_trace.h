@@ -128,15 +128,21 @@ static inline uint64_t make_frame(uint32_t module, uint64_t off)
 	return (uint64_t)module << PROF_FRAME_MODULE_SHIFT | off;
 }
 
-static inline void make_module(struct make *m, uint64_t ts, uint32_t id, const char *path,
-			       enum prof_module_kind kind)
+static inline void make_module_with(struct make *m, uint64_t ts, uint32_t id, const char *path,
+				    const char *build_id, enum prof_module_kind kind)
 {
 	dial9_enc_begin(m->enc, m->module, ts);
 	dial9_enc_put_u64(m->enc, id);
 	make_str(m, path);
-	dial9_enc_put_bytes(m->enc, path, strlen(path) < 20 ? strlen(path) : 20);
+	dial9_enc_put_bytes(m->enc, build_id, strlen(build_id) < 20 ? strlen(build_id) : 20);
 	dial9_enc_put_u64(m->enc, kind);
 	make_end(m);
+}
+
+static inline void make_module(struct make *m, uint64_t ts, uint32_t id, const char *path,
+			       enum prof_module_kind kind)
+{
+	make_module_with(m, ts, id, path, path, kind);
 }
 
 static inline void make_status(struct make *m, uint64_t ts, uint32_t id, const char *status,

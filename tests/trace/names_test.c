@@ -2,6 +2,7 @@
 /* The tables of names: what is one module, which symbol stands, what is bounded. */
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "trace/names.h"
@@ -33,6 +34,56 @@ Test(names, a_module_is_its_path_build_id_and_kind)
 	cr_assert_neq(module(n, "/bin/a", "", PROF_MODULE_ELF), a);
 	cr_assert_neq(module(n, "/bin/b", "1234", PROF_MODULE_ELF), a, "a copy");
 	cr_assert_neq(module(n, "/bin/a", "1234", PROF_MODULE_VDSO), a);
+	names_free(n);
+}
+
+static uint32_t module_of(struct names *n, uint32_t part, uint32_t id, const char *path,
+			  uint8_t kind)
+{
+	struct names_module m = {
+		.id = id, .part = part, .path = add(n, path), .kind = kind, .announced = true
+	};
+
+	return names_module_add(n, &m);
+}
+
+Test(names, what_has_no_content_is_its_id_and_part)
+{
+	static const uint8_t kinds[] = { PROF_MODULE_ANON, PROF_MODULE_ELF };
+	struct names *n;
+	uint32_t a, b, c;
+
+	names_new(&n);
+	for (size_t i = 0; i < 2; i++) {
+		a = module_of(n, 0, 7, "[x]", kinds[i]);
+		b = module_of(n, 0, 8, "[x]", kinds[i]);
+		c = module_of(n, 1, 7, "[x]", kinds[i]);
+		cr_expect(a != b && a != c && b != c, "%u %u %u", a, b, c);
+		cr_expect_eq(module_of(n, 0, 7, "[x]", kinds[i]), a, "announced again");
+		cr_expect_eq(names_module(n, b)->group, a);
+		cr_expect_eq(names_module(n, c)->group, a);
+	}
+	a = module_of(n, 0, 7, "[vdso]", PROF_MODULE_VDSO);
+	cr_expect_eq(module_of(n, 1, 8, "[vdso]", PROF_MODULE_VDSO), a, "as it was");
+	names_free(n);
+}
+
+Test(names, modules_are_alike_by_group_and_status)
+{
+	uint32_t v[4], *alike;
+	struct names *n;
+
+	names_new(&n);
+	for (uint32_t i = 0; i < 4; i++)
+		v[i] = module_of(n, 0, 7 + i, i < 3 ? "[anon]" : "/a", PROF_MODULE_ANON);
+	names_module_set_status(n, v[1], add(n, "named"), NAMES_NONE);
+	alike = names_modules_alike(n);
+	cr_expect_eq(alike[0], 0);
+	cr_expect_eq(alike[v[0]], v[0]);
+	cr_expect_eq(alike[v[1]], v[1], "of another status");
+	cr_expect_eq(alike[v[2]], v[0]);
+	cr_expect_eq(alike[v[3]], v[3], "of another path");
+	free(alike);
 	names_free(n);
 }
 

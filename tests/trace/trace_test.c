@@ -191,6 +191,44 @@ Test(trace, module_ids_mean_nothing_beyond_their_segment)
 	finish(&f);
 }
 
+/* Two modules of one path; the same offset has a name in each. Whether both samples got one frame. */
+static bool one_of_two(const char *build_id, enum prof_module_kind kind, const char *first,
+		       const char *second)
+{
+	uint64_t at[] = { make_frame(7, 0x10), make_frame(8, 0x10) };
+	struct trace_event a, b;
+	struct fixture f;
+	uint64_t frame;
+	bool one;
+
+	begin(&f);
+	for (uint32_t i = 0; i < 2; i++) {
+		make_module_with(&f.m, 1, 7 + i, "/x", build_id, kind);
+		make_symbol(&f.m, 1, at[i], 0, at[i], i ? "g" : "f", "", 0);
+	}
+	make_sample(&f.m, 2, 1, 1, PROF_SOURCE_SAMPLE, 0, &at[0], 1);
+	make_sample(&f.m, 3, 1, 1, PROF_SOURCE_SAMPLE, 0, &at[1], 1);
+	open_trace(&f);
+	next(&f, TRACE_SAMPLE, &a);
+	frame = a.frames[0];
+	next(&f, TRACE_SAMPLE, &b);
+	one = frame == b.frames[0];
+	cr_expect_str_eq(names_str(f.names, names_symbol(f.names, frame)->frames[0].name, NULL),
+			 first);
+	cr_expect_str_eq(names_str(f.names, names_symbol(f.names, b.frames[0])->frames[0].name,
+				   NULL),
+			 second);
+	finish(&f);
+	return one;
+}
+
+Test(trace, modules_without_content_keep_their_own_names)
+{
+	cr_expect_not(one_of_two("", PROF_MODULE_ANON, "f", "g"));
+	cr_expect_not(one_of_two("", PROF_MODULE_ELF, "f", "g"));
+	cr_expect(one_of_two("1234", PROF_MODULE_ELF, "g", "g"), "the last name counts for both");
+}
+
 Test(trace, an_id_of_an_earlier_segment_is_no_module)
 {
 	const uint64_t at = make_frame(1, 0x10);

@@ -393,7 +393,7 @@ static void put_modules(struct info *in)
 	for (size_t i = 1; i < n->module_cnt; i++) {
 		const struct names_module *m = &n->modules[i];
 
-		if (!m->announced)
+		if (!m->announced || m->group != i)
 			continue;
 		buf_printf(&in->out, "  %6u  ", m->id);
 		text_module(&in->out, n, (uint32_t)i);

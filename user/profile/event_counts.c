@@ -220,6 +220,7 @@ struct event_counts_module *event_counts_modules(const struct event_counts *c,
 						 const struct names *n, size_t *cnt)
 {
 	size_t *at = xcalloc(n->module_cnt, sizeof(*at)), pos = 0, cap = 0;
+	uint32_t *alike = names_modules_alike(n);
 	struct event_counts_module *v = NULL;
 	uint64_t frame;
 	uint32_t idx;
@@ -230,6 +231,7 @@ struct event_counts_module *event_counts_modules(const struct event_counts *c,
 		idx = names_frame_module(frame);
 		if (!names_module(n, idx)->announced)
 			idx = 0;
+		idx = alike[idx];
 		if (!at[idx]) {
 			v = array_reserve(v, &cap, *cnt + 1, sizeof(*v));
 			v[*cnt] = (struct event_counts_module){ .module = idx };
@@ -238,6 +240,7 @@ struct event_counts_module *event_counts_modules(const struct event_counts *c,
 		v[at[idx] - 1].frames++;
 		v[at[idx] - 1].unnamed += !names_is_named(n, frame);
 	}
+	free(alike);
 	free(at);
 	if (*cnt)
 		qsort(v, *cnt, sizeof(*v), by_unnamed);

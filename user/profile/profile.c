@@ -164,7 +164,8 @@ const struct profile_frame *profile_expand(struct profile *p, const struct profi
 	for (uint32_t i = 0; i < s->len; i++) {
 		uint64_t frame = p->arena[s->at + i];
 		const struct names_symbol *sym = names_symbol(p->names, frame);
-		uint32_t depth = sym ? sym->cnt : 1, module = known_module(p->names, frame);
+		uint32_t depth = sym ? sym->cnt : 1;
+		uint32_t module = names_module(p->names, known_module(p->names, frame))->group;
 
 		p->expanded = array_reserve(p->expanded, &p->expanded_cap, n + depth,
 					    sizeof(*p->expanded));
@@ -305,6 +306,7 @@ void profile_flat(struct profile *p, unsigned int keys, struct profile_rows *row
 
 void profile_unnamed(struct profile *p, struct profile_rows *rows)
 {
+	uint32_t *alike = names_modules_alike(p->names);
 	struct flat f = { .rows = rows };
 	const struct profile_frame *frames;
 	size_t cnt;
@@ -316,12 +318,13 @@ void profile_unnamed(struct profile *p, struct profile_rows *rows)
 		frames = profile_expand(p, &p->stacks[i], &cnt);
 		if (!cnt || frames[0].named)
 			continue;
-		key.module = frames[0].module;
+		key.module = alike[known_module(p->names, p->arena[p->stacks[i].at])];
 		row = flat_row(&f, &key);
 		row->self += p->stacks[i].samples;
 		row->self_weight += profile_stack_weight(p, &p->stacks[i]);
 	}
 	hmap_fini(&f.index);
+	free(alike);
 	sort_rows(p, rows);
 }
 

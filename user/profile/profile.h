@@ -21,7 +21,7 @@ enum profile_key {
 /* One line of a flat profile. Fields of keys that were not asked for are NAMES_NONE. */
 struct profile_row {
 	uint32_t sym; /* string id; NAMES_NONE: no name is known */
-	uint32_t module; /* index, see names_module(); 0: unknown */
+	uint32_t module; /* index, see names_module(), the first of its group; 0: unknown */
 	uint32_t comm; /* string id */
 	uint32_t pid, tid;
 	uint32_t part; /* index */
@@ -39,7 +39,7 @@ struct profile_rows {
 /* One function of a stack after inlined functions were told apart. */
 struct profile_frame {
 	uint32_t sym; /* string id, or NAMES_NONE */
-	uint32_t module; /* index; 0 when unknown */
+	uint32_t module; /* index of the first of its group; 0 when unknown */
 	bool named; /* false: sym is NAMES_NONE, or a label such as "[libc.so.6]" */
 };
 
@@ -79,7 +79,10 @@ const struct names *profile_names(const struct profile *p);
  */
 void profile_flat(struct profile *p, unsigned int keys, struct profile_rows *rows);
 
-/* Modules in which samples ended at an address without a name: rows with `module`, `self` and `self_weight`. */
+/*
+ * Modules in which samples ended at an address without a name: rows with `module`, `self` and
+ * `self_weight`. A group has a row for each status.
+ */
 void profile_unnamed(struct profile *p, struct profile_rows *rows);
 
 /* Samples with user frames, and those of them whose user part is a single frame. */

@@ -5,7 +5,7 @@
  *
  * Module ids are only valid within a segment: two recordings in one file number their modules
  * independently. So modules are interned by what they are, and frames are rewritten to the index
- * on reading (trace.c). Streams without ModuleEvents hold plain addresses; they go through the same
+ * on reading (trace.c). What has no content to know it by stays apart by its id. Streams without ModuleEvents hold plain addresses; they go through the same
  * path, bits 40 to 62 posing as an id that was never announced, and come out unchanged.
  */
 #include "trace/names.h"
@@ -30,6 +30,7 @@ int names_new(struct names **out)
 	strtab_init(&n->strs);
 	hmap_init(&n->module_raw);
 	hmap_init(&n->module_by_hash);
+	hmap_init(&n->module_groups);
 	hmap_init(&n->symbols);
 	hmap_init(&n->tasks);
 	hmap_init(&n->tp_symbols);
@@ -68,6 +69,7 @@ void names_free(struct names *n)
 	free_values(&n->symbols);
 	hmap_fini(&n->module_raw);
 	hmap_fini(&n->module_by_hash);
+	hmap_fini(&n->module_groups);
 	free(n->modules);
 	parts_fini(&n->parts);
 	strtab_fini(&n->strs);
@@ -98,14 +100,34 @@ static uint32_t module_append(struct names *n, const struct names_module *m)
 		array_reserve(n->modules, &n->module_cap, n->module_cnt + 1, sizeof(*n->modules));
 	n->modules[n->module_cnt] = *m;
 	n->modules[n->module_cnt].status = n->modules[n->module_cnt].detail = NAMES_NONE;
+	n->modules[n->module_cnt].group = (uint32_t)n->module_cnt;
 	return (uint32_t)n->module_cnt++;
+}
+
+/* Nothing says what code is at an offset: all have one path, or the file is another elsewhere. */
+static bool module_without_content(const struct names_module *m)
+{
+	return m->kind == PROF_MODULE_ANON || (m->kind == PROF_MODULE_ELF && !m->build_id_sz);
 }
 
 static bool module_same(const struct names_module *a, const struct names_module *b)
 {
+	if (module_without_content(a) && (a->part != b->part || a->id != b->id))
+		return false;
 	return a->announced == b->announced && a->path == b->path && a->kind == b->kind &&
 	       a->build_id_sz == b->build_id_sz &&
 	       !memcmp(a->build_id, b->build_id, a->build_id_sz);
+}
+
+static uint32_t module_group(struct names *n, uint32_t idx)
+{
+	uint64_t key = (uint64_t)n->modules[idx].path << 8 | n->modules[idx].kind;
+	uintptr_t at = (uintptr_t)hmap_get(&n->module_groups, key);
+
+	if (at)
+		return (uint32_t)(at - 1);
+	hmap_set(&n->module_groups, key, (void *)((uintptr_t)idx + 1));
+	return idx;
 }
 
 uint32_t names_module_add(struct names *n, const struct names_module *m)
@@ -115,6 +137,8 @@ uint32_t names_module_add(struct names *n, const struct names_module *m)
 	uint32_t idx;
 
 	h = hash_u64(h ^ hash_u64((uint64_t)m->path << 8 | m->kind));
+	if (module_without_content(m))
+		h = hash_u64(h ^ ((uint64_t)m->part << 32 | m->id));
 	/* a collision of the whole hash moves on to the next key */
 	for (;; h++) {
 		at = (uintptr_t)hmap_get(&n->module_by_hash, h);
@@ -124,8 +148,11 @@ uint32_t names_module_add(struct names *n, const struct names_module *m)
 			return (uint32_t)(at - 1);
 	}
 	idx = module_append(n, m);
-	if (idx)
-		hmap_set(&n->module_by_hash, h, (void *)((uintptr_t)idx + 1));
+	if (!idx)
+		return 0;
+	hmap_set(&n->module_by_hash, h, (void *)((uintptr_t)idx + 1));
+	if (module_without_content(m))
+		n->modules[idx].group = module_group(n, idx);
 	return idx;
 }
 
@@ -153,6 +180,38 @@ void names_module_set_status(struct names *n, uint32_t index, uint32_t status, u
 		return;
 	n->modules[index].status = status;
 	n->modules[index].detail = detail;
+}
+
+static bool module_alike(const struct names_module *a, const struct names_module *b)
+{
+	return a->group == b->group && a->status == b->status && a->detail == b->detail;
+}
+
+uint32_t *names_modules_alike(const struct names *n)
+{
+	uint32_t *v = xcalloc(n->module_cnt, sizeof(*v));
+	struct hmap first;
+
+	hmap_init(&first);
+	for (size_t i = 0; i < n->module_cnt; i++) {
+		const struct names_module *m = &n->modules[i];
+		uint64_t h = hash_u64((uint64_t)m->status << 32 | m->detail);
+		uintptr_t at;
+
+		h = hash_u64(h ^ m->group);
+		for (;; h++) {
+			at = (uintptr_t)hmap_get(&first, h);
+			if (!at || module_alike(&n->modules[at - 1], m))
+				break;
+		}
+		if (!at) {
+			at = i + 1;
+			hmap_set(&first, h, (void *)at);
+		}
+		v[i] = (uint32_t)(at - 1);
+	}
+	hmap_fini(&first);
+	return v;
 }
 
 const struct names_module *names_module(const struct names *n, uint32_t index)

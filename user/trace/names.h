@@ -24,6 +24,7 @@ struct names_module {
 	uint8_t build_id_sz;
 	bool announced; /* false: no ModuleEvent, so the address is all there is */
 	uint32_t part; /* of the stream, which had it first */
+	uint32_t group; /* index of the first module that people would call the same */
 	uint32_t status, detail; /* the last ModuleStatus; NAMES_NONE: the trace does not say */
 	uint8_t build_id[NAMES_BUILD_ID_MAX];
 };
@@ -62,6 +63,7 @@ struct names {
 	size_t module_cnt, module_cap;
 	struct hmap module_raw; /* part << 32 | id -> index + 1 of modules never announced */
 	struct hmap module_by_hash; /* content -> index + 1 */
+	struct hmap module_groups; /* path << 8 | kind -> index + 1 of the first without a content */
 	struct hmap symbols; /* frame -> struct names_symbol */
 	struct hmap tasks; /* clock << 32 | tid -> struct names_task: the first name of each */
 	struct hmap tp_symbols; /* event string id << 32 | field string id -> struct tp_symbols */
@@ -79,7 +81,9 @@ const char *names_str(const struct names *n, uint32_t id, size_t *len);
 
 /*
  * Index of a module by content; the same (path, build-id, kind) is one module however often and in
- * whichever segment it is announced. Index 0 when there are more than frames can name.
+ * whichever segment it is announced. Where that says nothing of the code, in anonymous memory and in
+ * files without a build-id, it takes the same id of the same part too: these are modules of their own,
+ * of one group when path and kind are equal. Index 0 when there are more than frames can name.
  */
 uint32_t names_module_add(struct names *n, const struct names_module *m);
 /*
@@ -101,6 +105,8 @@ uint64_t names_frame_addr(const struct names *n, uint64_t frame);
 
 /* How naming a module went. A trace may say so more than once: the last time counts. */
 void names_module_set_status(struct names *n, uint32_t index, uint32_t status, uint32_t detail);
+/* For each index the first module of the same group, status and detail. Free it. */
+uint32_t *names_modules_alike(const struct names *n);
 
 /* Whether this text stands for the place of an address that has no name: "[libc.so.6]", "[jit]". */
 bool names_is_label(const char *s, size_t len);
