@@ -5,8 +5,9 @@
  *
  * Module ids are only valid within a segment: two recordings in one file number their modules
  * independently. So modules are interned by what they are, and frames are rewritten to the index
- * on reading (trace.c). What has no content to know it by stays apart by its id. Streams without ModuleEvents hold plain addresses; they go through the same
- * path, bits 40 to 62 posing as an id that was never announced, and come out unchanged.
+ * on reading (trace.c). What has no content to know it by stays apart by its id. Streams without
+ * ModuleEvents hold plain addresses; they go through the same path, bits 40 to 62 posing as an id
+ * that was never announced, and come out unchanged.
  */
 #include "trace/names.h"
 
