@@ -119,6 +119,8 @@ static void do_message(int sock, uint32_t role, const struct symproto_msg *msg, 
 {
 	if (fd >= 0)
 		close(fd);
+	if (msg->kind == SYMPROTO_CLOSE)
+		return;
 	put(sock, (struct symproto_msg){ .kind = SYMPROTO_WORKING, .id = msg->id });
 	if (msg->kind == SYMPROTO_MODULE)
 		put(sock, (struct symproto_msg){ .kind = SYMPROTO_OPENED, .id = msg->id });
@@ -407,6 +409,33 @@ Test(symbroker, a_file_that_never_opens_delays_nobody, .init = setup)
 	for (; id <= MODULES; id++) {
 		cr_expect_eq(g.names[id], QUESTIONS);
 		cr_expect_eq(g.frames[id], QUESTIONS);
+	}
+	cr_expect_eq(symbroker_restarts(b), 0u);
+	symbroker_free(b);
+}
+
+Test(symbroker, modules_that_are_done_can_be_forgotten_and_come_back, .init = setup)
+{
+	struct got g = { 0 };
+	struct symbroker *b = start();
+	size_t bytes = 0, more;
+	uint32_t id;
+
+	add_modules(b, 0);
+	cr_expect_eq(symbroker_forget(b, 1), 0u, "all have open questions");
+	finish(b, &g);
+	while ((more = symbroker_forget(b, 1)))
+		bytes += more;
+	cr_expect_geq(bytes, MODULES);
+	for (id = 1; id <= MODULES; id++)
+		cr_expect_not(symbroker_ask(b, id, 1), "module %u", id);
+	memset(&g, 0, sizeof(g));
+	add_modules(b, 0);
+	finish(b, &g);
+	for (id = 1; id <= MODULES; id++) {
+		cr_expect_eq(g.names[id], QUESTIONS, "module %u: %u", id, g.names[id]);
+		cr_expect_eq(g.frames[id], QUESTIONS);
+		cr_expect_eq(g.status[id], SYMBROKER_NAMED);
 	}
 	cr_expect_eq(symbroker_restarts(b), 0u);
 	symbroker_free(b);

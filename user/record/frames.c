@@ -41,7 +41,7 @@
 enum { NAMED_MAX = 2 << 20, NAMED_OF_ONE_MAX = NAMED_MAX / 4, UNNAMED_TOLD_MAX = 5 };
 
 /* What naming keeps of a module, its path apart. */
-enum { NAMING_BYTES = 512 };
+enum { NAMING_BYTES = 512, NAMING_AGAIN_NS = 200000000 };
 
 /* A BPF image loaded after kallsyms was read. */
 struct image {
@@ -58,6 +58,7 @@ struct frames {
 	struct jit *jit;
 	const struct kallsyms *kallsyms;
 	struct modules *modules;
+	uint64_t naming_again_ns; /* when the broker may be made to forget the next time */
 	size_t naming_left; /* bytes that naming may still keep of modules */
 	struct hmap named; /* frames that were given to naming, and whether they got a name */
 	bool over_told; /* that some places stay without names */
@@ -180,11 +181,15 @@ static const char *module_path(const char *path)
 	return *path && strcmp(path, "//anon") ? path : "[anon]";
 }
 
-/* Whether there is memory for what naming keeps of one more module until the end. */
+/* Whether there is memory for what naming keeps of one more module. */
 static bool may_be_named(struct frames *f, const struct map *m)
 {
 	size_t sz = NAMING_BYTES + strlen(m->path);
 
+	if (sz > f->naming_left && f->names && clock_mono_ns() >= f->naming_again_ns) {
+		f->naming_again_ns = clock_mono_ns() + NAMING_AGAIN_NS;
+		f->naming_left += symbroker_forget(f->broker, NAMING_BYTES);
+	}
 	if (sz > f->naming_left)
 		return false;
 	f->naming_left -= sz;
@@ -257,10 +262,18 @@ static bool is_named(struct frames *f, uint64_t frame)
 static void ask_name(struct frames *f, const struct process *proc, const struct map *m,
 		     uint64_t addr, uint64_t frame)
 {
-	if (maps_is_file(m->path) || maps_is_vdso(m->path))
-		symbroker_ask(f->broker, m->module_id, frame & PROF_FRAME_OFFSET_MASK);
-	else
+	uint64_t off = frame & PROF_FRAME_OFFSET_MASK;
+	bool vdso = maps_is_vdso(m->path);
+
+	if (!vdso && !maps_is_file(m->path)) {
 		jit_ask(f->jit, proc, addr, frame);
+		return;
+	}
+	if (symbroker_ask(f->broker, m->module_id, off) || !may_be_named(f, m))
+		return;
+	/* it had been forgotten, and has its turn again */
+	tell_broker(f, proc, m, vdso);
+	symbroker_ask(f->broker, m->module_id, off);
 }
 
 static void tell_over(struct frames *f, const struct process *proc, int max)

@@ -28,10 +28,7 @@
 #include "symbol/workers.h"
 
 #define OPEN_MAX_DEFAULT 512
-#define SILENT_CPU_NS 3000000000ull
-#define SILENT_SLEEP_NS 1500000000ull
 #define STEP_NS 20000000ull
-#define WANTS_MAX 64 /* debug files that one module may ask for */
 #define STATES_MAX 16 /* times that it may say what it has */
 #define TURNS_MAX 10000 /* of a worker without a word in them */
 #define ANSWERS_MAX (4u << 20) /* bytes; beyond that workers wait */
@@ -84,6 +81,7 @@ static void set_status(struct symbroker *b, struct symmodule *m, enum symbroker_
 	b->changed =
 		array_reserve(b->changed, &b->changed_cap, b->changed_cnt + 1, sizeof(*b->changed));
 	b->changed[b->changed_cnt++] = m->id;
+	m->untold = true;
 }
 
 /* Why the file could not be had, of all the places that were tried. */
@@ -146,11 +144,6 @@ static void fail_side(struct symbroker *b, struct symmodule *m, enum symworker_r
 		end_identify(b, m, error);
 }
 
-static bool is_debug_file(enum symproto_what what)
-{
-	return what >= SYMPROTO_WANT_BUILD_ID;
-}
-
 /* There is no worker for it any more. */
 static void abandon_side(struct symbroker *b, struct symmodule *m, enum symworker_role r)
 {
@@ -163,7 +156,7 @@ static void ask_opener(struct symbroker *b, struct symmodule *m, enum symworker_
 		       const struct symproto_msg *want)
 {
 	struct opening *o = xcalloc(1, sizeof(*o));
-	bool is_module = !is_debug_file(want->what);
+	bool is_module = !symproto_is_debug_file(want->what);
 
 	o->role = r;
 	o->module_id = m->id;
@@ -205,24 +198,13 @@ static void send_module(struct symbroker *b, struct symmodule *m, enum symworker
 		     fd);
 }
 
-static void close_oldest(struct symbroker *b, enum symworker_role r)
+static void close_side(struct symbroker *b, struct symmodule *m, enum symworker_role r)
 {
-	struct symmodule *oldest = NULL;
-	size_t pos = 0;
-	uint64_t key;
-	void *value;
-
-	while (hmap_next(&b->modules, &pos, &key, &value)) {
-		struct symmodule *m = value;
-
-		if (symmodule_may_close(m, r) && (!oldest || m->used < oldest->used))
-			oldest = m;
-	}
-	if (!oldest)
+	if (!m || m->sides[r].state != SYMMODULE_OPEN)
 		return;
-	workers_post(b->workers, r,
-		     &(struct symproto_msg){ .kind = SYMPROTO_CLOSE, .id = oldest->id }, -1);
-	oldest->sides[r].state = SYMMODULE_CLOSED;
+	workers_post(b->workers, r, &(struct symproto_msg){ .kind = SYMPROTO_CLOSE, .id = m->id },
+		     -1);
+	m->sides[r].state = SYMMODULE_CLOSED;
 	b->roles[r].open_cnt--;
 }
 
@@ -234,7 +216,7 @@ static void open_side(struct symbroker *b, struct symmodule *m, enum symworker_r
 	s->error = -ENOENT;
 	s->wants = s->frames = s->states = 0;
 	if (b->roles[r].open_cnt >= b->cfg.open_max)
-		close_oldest(b, r);
+		close_side(b, symmodule_find_closable(&b->modules, r), r);
 	if (m->kind == SYMBROKER_VDSO) {
 		send_module(b, m, r, -1);
 		return;
@@ -290,9 +272,10 @@ static void on_opened(void *ctx, const struct openers_result *result)
 	struct symbroker *b = ctx;
 	struct opening *o = hmap_del(&b->openings, result->token);
 	struct symmodule *m = o ? hmap_get(&b->modules, o->module_id) : NULL;
-	bool wanted = m && m->sides[o->role].state == SYMMODULE_OPEN && is_debug_file(o->what);
+	bool wanted =
+		m && m->sides[o->role].state == SYMMODULE_OPEN && symproto_is_debug_file(o->what);
 
-	if (o && is_debug_file(o->what) && b->roles[o->role].wants)
+	if (o && symproto_is_debug_file(o->what) && b->roles[o->role].wants)
 		b->roles[o->role].wants--;
 	if (wanted) {
 		workers_post(b->workers, o->role,
@@ -303,7 +286,8 @@ static void on_opened(void *ctx, const struct openers_result *result)
 				     .error = result->error,
 			     },
 			     result->fd);
-	} else if (m && !is_debug_file(o->what) && m->sides[o->role].state == SYMMODULE_OPENING) {
+	} else if (m && !symproto_is_debug_file(o->what) &&
+		   m->sides[o->role].state == SYMMODULE_OPENING) {
 		on_module_file(b, m, o->role, result);
 	} else if (result->fd >= 0) {
 		close(result->fd);
@@ -396,7 +380,7 @@ static bool on_want(struct symbroker *b, struct symmodule *m, enum symworker_rol
 	struct symmodule_side *s = &m->sides[r];
 
 	if (s->state != SYMMODULE_OPEN || msg->what < SYMPROTO_WANT_BUILD_ID ||
-	    s->wants++ >= WANTS_MAX)
+	    s->wants++ >= SYMMODULE_WANTS_MAX)
 		return false;
 	b->roles[r].wants++;
 	ask_opener(b, m, r, msg);
@@ -569,8 +553,9 @@ int symbroker_new(const struct symbroker_cfg *cfg, struct symbroker **out)
 	struct workers_cfg workers_cfg = {
 		.child = cfg->worker ? cfg->worker : real_worker,
 		.child_ctx = cfg->worker ? cfg->ctx : &worker_cfg,
-		.silent_cpu_ns = cfg->silent_cpu_ns ? cfg->silent_cpu_ns : SILENT_CPU_NS,
-		.silent_sleep_ns = cfg->silent_sleep_ns ? cfg->silent_sleep_ns : SILENT_SLEEP_NS,
+		.silent_cpu_ns = cfg->silent_cpu_ns ? cfg->silent_cpu_ns : WORKERS_SILENT_CPU_NS,
+		.silent_sleep_ns =
+			cfg->silent_sleep_ns ? cfg->silent_sleep_ns : WORKERS_SILENT_SLEEP_NS,
 		.heard = on_message,
 		.lost = on_lost,
 		.ctx = b,
@@ -643,12 +628,29 @@ int symbroker_add_module(struct symbroker *b, uint32_t module_id,
 	return 0;
 }
 
-void symbroker_ask(struct symbroker *b, uint32_t module_id, uint64_t offset)
+bool symbroker_ask(struct symbroker *b, uint32_t module_id, uint64_t offset)
 {
 	struct symmodule *m = hmap_get(&b->modules, module_id);
 
 	if (m && m->kind != SYMBROKER_IDENTIFY)
 		add_question(b, m, SYMWORKER_NAMES, offset);
+	return m != NULL;
+}
+
+size_t symbroker_forget(struct symbroker *b, size_t each)
+{
+	struct symmodule **idle;
+	size_t cnt = symmodule_find_idle(&b->modules, &idle), bytes = 0, i;
+
+	for (i = 0; i < cnt; i++) {
+		bytes += each + strlen(idle[i]->path);
+		close_side(b, idle[i], SYMWORKER_NAMES);
+		close_side(b, idle[i], SYMWORKER_LINES);
+		hmap_del(&b->modules, idle[i]->id);
+		symmodule_free(idle[i]);
+	}
+	free(idle);
+	return bytes;
 }
 
 bool symbroker_asking(const struct symbroker *b, uint32_t module_id)
@@ -685,6 +687,7 @@ static bool next_status(struct symbroker *b, struct symbroker_answer *a)
 
 		if (!m)
 			continue;
+		m->untold = false;
 		*a = symmodule_status_answer(m);
 		return true;
 	}

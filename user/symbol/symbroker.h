@@ -124,10 +124,18 @@ int symbroker_add_module(struct symbroker *b, uint32_t module_id,
 			 const struct symbroker_module *module);
 
 /*
- * Queues one offset; the caller asks for each offset once. Offsets of unknown modules are ignored.
+ * Queues one offset; the caller asks for each offset once. False: the module is unknown, and nothing
+ * is asked.
  * The name comes first, frames follow.
  */
-void symbroker_ask(struct symbroker *b, uint32_t module_id, uint64_t offset);
+bool symbroker_ask(struct symbroker *b, uint32_t module_id, uint64_t offset);
+
+/*
+ * Forgets modules that nothing is asked of and whose status was taken, the half of them that was used
+ * longest ago; those that broke a worker or a budget are kept. They may be added again. Returns the
+ * bytes of their paths, and `each` for each of them.
+ */
+size_t symbroker_forget(struct symbroker *b, size_t each);
 
 /* Whether the module has questions that are open. */
 bool symbroker_asking(const struct symbroker *b, uint32_t module_id);

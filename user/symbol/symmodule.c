@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/hmap.h"
 
 /* Root's processes have little in common, those of another user have him. */
 static uint64_t owner_of(pid_t pid)
@@ -73,6 +74,59 @@ enum symproto_what symmodule_file(const struct symmodule *m)
 bool symmodule_has_places(const struct symmodule *m)
 {
 	return m->kind == SYMBROKER_ELF || m->kind == SYMBROKER_IDENTIFY;
+}
+
+struct symmodule *symmodule_find_closable(const struct hmap *modules, enum symworker_role role)
+{
+	struct symmodule *oldest = NULL;
+	size_t pos = 0;
+	uint64_t key;
+	void *value;
+
+	while (hmap_next(modules, &pos, &key, &value)) {
+		struct symmodule *m = value;
+
+		if (symmodule_may_close(m, role) && (!oldest || m->used < oldest->used))
+			oldest = m;
+	}
+	return oldest;
+}
+
+static bool is_idle(const struct symmodule *m)
+{
+	enum symworker_role r;
+
+	for (r = 0; r < SYMWORKER_ROLE_CNT; r++) {
+		const struct symmodule_side *s = &m->sides[r];
+
+		if (s->cnt || s->queued || s->state == SYMMODULE_OPENING ||
+		    s->state == SYMMODULE_SENT)
+			return false;
+	}
+	return m->kind == SYMBROKER_ELF && !m->untold && !m->broken &&
+	       m->status != SYMBROKER_GAVE_UP;
+}
+
+static int compare_used(const void *pa, const void *pb)
+{
+	const struct symmodule *const *a = pa, *const *b = pb;
+
+	return (*a)->used < (*b)->used ? -1 : (*a)->used > (*b)->used;
+}
+
+size_t symmodule_find_idle(const struct hmap *modules, struct symmodule ***out)
+{
+	struct symmodule **idle = xcalloc(modules->cnt + 1, sizeof(*idle));
+	size_t cnt = 0, pos = 0;
+	uint64_t key;
+	void *value;
+
+	while (hmap_next(modules, &pos, &key, &value))
+		if (is_idle(value))
+			idle[cnt++] = value;
+	qsort(idle, cnt, sizeof(*idle), compare_used);
+	*out = idle;
+	return (cnt + 1) / 2;
 }
 
 enum symbroker_status symmodule_open_failure(int error)

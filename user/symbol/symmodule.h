@@ -11,9 +11,12 @@
 #include "symbol/symproto.h"
 #include "symbol/symworker.h"
 
+struct hmap;
+
 /* A module as the broker knows it, and what is to be asked about it; for symbroker.c only. */
 
 #define SYMMODULE_SENT_MAX 64 /* questions of one module that a worker has */
+#define SYMMODULE_WANTS_MAX 64 /* debug files that one module may ask for */
 
 enum symmodule_state {
 	SYMMODULE_CLOSED,
@@ -48,6 +51,7 @@ struct symmodule {
 	uint8_t build_id[SYMBOLIZER_BUILD_ID_MAX];
 	size_t build_id_sz;
 	uint64_t used;
+	bool untold; /* its status was not taken yet */
 	bool broken; /* it was some worker's end: nothing more is asked about it */
 	bool has_symtab, has_dwarf, symtab_known, dwarf_known;
 	enum symbroker_status status;
@@ -68,6 +72,14 @@ enum symproto_what symmodule_what(const struct symmodule *m);
 enum symproto_what symmodule_file(const struct symmodule *m);
 /* Whether its file may be in one of several places (symopen.h). */
 bool symmodule_has_places(const struct symmodule *m);
+
+/* Of all modules: the one used longest ago whose file a worker may close, or NULL. */
+struct symmodule *symmodule_find_closable(const struct hmap *modules, enum symworker_role role);
+/*
+ * The older half of those that nothing is asked of and that ended well, in *out, which the caller
+ * frees. Returns their number.
+ */
+size_t symmodule_find_idle(const struct hmap *modules, struct symmodule ***out);
 
 struct symmodule *symmodule_new(uint32_t id, const struct symbroker_module *module);
 void symmodule_free(struct symmodule *m);

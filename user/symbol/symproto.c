@@ -49,6 +49,11 @@ static const struct {
 	[SYMPROTO_RESULT] = { SYMPROTO_FROM_OPENER, 0, 0 },
 };
 
+bool symproto_is_debug_file(enum symproto_what what)
+{
+	return what >= SYMPROTO_WANT_BUILD_ID;
+}
+
 /* A longer name is still worth its beginning; a file name is not. */
 void symproto_put(struct buf *packet, const struct symproto_msg *msg)
 {

@@ -2,6 +2,7 @@
 #ifndef D9_SYMBOL_SYMPROTO_H
 #define D9_SYMBOL_SYMPROTO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -61,6 +62,9 @@ enum symproto_what {
 	SYMPROTO_WANT_ALTLINK,
 	SYMPROTO_WHAT_END,
 };
+
+/* Whether that is a file beside the module's own, which a worker asks for. */
+bool symproto_is_debug_file(enum symproto_what what);
 
 #define SYMPROTO_HAS_SYMTAB 1u
 #define SYMPROTO_HAS_DWARF 2u

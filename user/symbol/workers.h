@@ -25,6 +25,9 @@ enum workers_loss {
 
 #define WORKERS_MEM_MAX (1536ull << 20)
 #define WORKERS_RESTARTS_MAX 100
+/* Unless told otherwise: so long without a word, in CPU time and asleep. */
+#define WORKERS_SILENT_CPU_NS 3000000000ull
+#define WORKERS_SILENT_SLEEP_NS 1500000000ull
 
 struct workers_cfg {
 	/* a worker's life; arg is its role */
