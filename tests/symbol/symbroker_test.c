@@ -433,7 +433,7 @@ Test(symbroker, modules_that_are_done_can_be_forgotten_and_come_back, .init = se
 	add_modules(b, 0);
 	finish(b, &g);
 	for (id = 1; id <= MODULES; id++) {
-		cr_expect_eq(g.names[id], QUESTIONS, "module %u: %u", id, g.names[id]);
+		cr_expect_eq(g.names[id], QUESTIONS, "module %u: %zu", id, g.names[id]);
 		cr_expect_eq(g.frames[id], QUESTIONS);
 		cr_expect_eq(g.status[id], SYMBROKER_NAMED);
 	}
