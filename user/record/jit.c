@@ -26,6 +26,7 @@
 enum { PROGRAMS_MAX = 256, FRAMES_MAX = 65536 };
 
 struct program {
+	uint32_t id; /* of its map, with the broker */
 	struct hmap frames; /* address -> frame, of those without a name */
 	uint32_t *modules;
 	size_t module_cnt, module_cap;
@@ -35,7 +36,7 @@ struct program {
 
 struct jit {
 	struct symbroker *broker;
-	struct hmap by_serial; /* of a process -> number in programs, plus one */
+	struct hmap by_serial; /* of a process -> program */
 	struct program **programs;
 	size_t cnt, cap;
 	uint64_t again_ns; /* of the first one */
@@ -80,6 +81,7 @@ static struct program *new_program(struct jit *j, const struct process *proc)
 	if (j->cnt == PROGRAMS_MAX || symbroker_add_module(j->broker, FIRST_ID + j->cnt, &module))
 		return NULL;
 	p = xcalloc(1, sizeof(*p));
+	p->id = FIRST_ID + j->cnt;
 	hmap_init(&p->frames);
 	p->wait_ns = AGAIN_NS;
 	p->again_ns = clock_mono_ns() + p->wait_ns;
@@ -87,7 +89,7 @@ static struct program *new_program(struct jit *j, const struct process *proc)
 		j->again_ns = p->again_ns;
 	j->programs = array_reserve(j->programs, &j->cap, j->cnt + 1, sizeof(struct program *));
 	j->programs[j->cnt++] = p;
-	hmap_set(&j->by_serial, proc->serial, (void *)(uintptr_t)j->cnt);
+	hmap_set(&j->by_serial, proc->serial, p);
 	return p;
 }
 
@@ -106,19 +108,18 @@ static void note_module(struct program *p, uint32_t module_id)
 
 void jit_ask(struct jit *j, const struct process *proc, uint64_t addr, uint64_t frame)
 {
-	uintptr_t number;
 	struct program *p;
 
 	if (!j->broker)
 		return;
-	number = (uintptr_t)hmap_get(&j->by_serial, proc->serial);
-	p = number ? j->programs[number - 1] : new_program(j, proc);
+	p = hmap_get(&j->by_serial, proc->serial);
+	if (!p)
+		p = new_program(j, proc);
 	if (!p || p->frames.cnt == FRAMES_MAX)
 		return;
 	note_module(p, frame >> PROF_FRAME_MODULE_SHIFT & PROF_FRAME_MODULE_MAX);
 	hmap_set(&p->frames, addr, (void *)(uintptr_t)frame);
-	number = (uintptr_t)hmap_get(&j->by_serial, proc->serial);
-	symbroker_ask(j->broker, FIRST_ID + number - 1, addr);
+	symbroker_ask(j->broker, p->id, addr);
 }
 
 bool jit_is_answer(const struct symbroker_answer *answer)
@@ -155,9 +156,8 @@ void jit_each_module(const struct jit *j, const struct symbroker_answer *answer,
 		fn(ctx, p->modules[i], answer);
 }
 
-static void ask_program_again(struct jit *j, size_t number, uint64_t now_ns)
+static void ask_program_again(struct jit *j, struct program *p, uint64_t now_ns)
 {
-	struct program *p = j->programs[number];
 	size_t pos = 0;
 	uint64_t addr;
 	void *frame;
@@ -165,10 +165,10 @@ static void ask_program_again(struct jit *j, size_t number, uint64_t now_ns)
 	p->wait_ns = p->named || p->wait_ns >= AGAIN_MAX_NS ? AGAIN_NS : 2 * p->wait_ns;
 	p->again_ns = now_ns + p->wait_ns;
 	p->named = 0;
-	if (symbroker_asking(j->broker, FIRST_ID + number))
+	if (symbroker_asking(j->broker, p->id))
 		return;
 	while (hmap_next(&p->frames, &pos, &addr, &frame))
-		symbroker_ask(j->broker, FIRST_ID + number, addr);
+		symbroker_ask(j->broker, p->id, addr);
 }
 
 void jit_ask_again(struct jit *j, uint64_t now_ns, bool now)
@@ -180,7 +180,7 @@ void jit_ask_again(struct jit *j, uint64_t now_ns, bool now)
 	j->again_ns = UINT64_MAX;
 	for (i = 0; i < j->cnt; i++) {
 		if (now || now_ns >= j->programs[i]->again_ns)
-			ask_program_again(j, i, now_ns);
+			ask_program_again(j, j->programs[i], now_ns);
 		if (j->programs[i]->again_ns < j->again_ns)
 			j->again_ns = j->programs[i]->again_ns;
 	}
