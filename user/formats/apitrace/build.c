@@ -239,6 +239,16 @@ static int get_tagged(struct apitrace_tokens *t, uint8_t *tag, uint64_t *v)
 	return err ? err : want_close(t);
 }
 
+/* A key whose value the signature tells again, and the signature's id. */
+static int key_sig(struct apitrace_tokens *t, const char *key, uint64_t *sig)
+{
+	int err = want_key(t, key);
+
+	if (!err)
+		err = skip(t);
+	return err ? err : key_number(t, "sig", sig);
+}
+
 /* {"enum": value, "name": ..., "sig": id} */
 static int build_enum(struct apitrace_tokens *t, struct buf *out)
 {
@@ -247,11 +257,7 @@ static int build_enum(struct apitrace_tokens *t, struct buf *out)
 	int err = get_tagged(t, &tag, &v);
 
 	if (!err)
-		err = want_key(t, "name");
-	if (!err)
-		err = skip(t);
-	if (!err)
-		err = key_number(t, "sig", &sig);
+		err = key_sig(t, "name", &sig);
 	if (err)
 		return err;
 	apitrace_value_put_tagged(out, APITRACE_ENUM, sig);
@@ -268,11 +274,7 @@ static int build_mask(struct apitrace_tokens *t, struct buf *out)
 
 	v = tok.number;
 	if (!err)
-		err = want_key(t, "names");
-	if (!err)
-		err = skip(t);
-	if (!err)
-		err = key_number(t, "sig", &sig);
+		err = key_sig(t, "names", &sig);
 	if (err)
 		return err;
 	apitrace_value_put_tagged(out, APITRACE_MASK, sig);
