@@ -69,47 +69,44 @@ static inline uint64_t dwread_num(struct dwread *r, unsigned int sz)
 	return v;
 }
 
-static inline uint64_t dwread_uleb(struct dwread *r)
+/* The bits of a LEB128 number, *shift of them, and whether the last byte says that they are signed. */
+static inline uint64_t dwread_leb(struct dwread *r, unsigned int *shift, bool *negative)
 {
-	unsigned int shift = 0;
 	uint64_t v = 0;
 
+	*shift = 0;
 	while (r->p < r->end) {
 		uint8_t byte = *r->p++;
 
-		if (shift < 64)
-			v |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
+		if (*shift < 64)
+			v |= (uint64_t)(byte & 0x7f) << *shift;
+		*shift += 7;
+		*negative = byte & 0x40;
 		if (!(byte & 0x80))
 			return v;
-		if (shift > 140)
+		if (*shift > 140)
 			break;
 	}
 	r->bad = true;
+	*negative = false;
 	return 0;
+}
+
+static inline uint64_t dwread_uleb(struct dwread *r)
+{
+	unsigned int shift;
+	bool negative;
+
+	return dwread_leb(r, &shift, &negative);
 }
 
 static inline int64_t dwread_sleb(struct dwread *r)
 {
-	unsigned int shift = 0;
-	uint64_t v = 0;
+	unsigned int shift;
+	bool negative;
+	uint64_t v = dwread_leb(r, &shift, &negative);
 
-	while (r->p < r->end) {
-		uint8_t byte = *r->p++;
-
-		if (shift < 64)
-			v |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-		if (!(byte & 0x80)) {
-			if (shift < 64 && (byte & 0x40))
-				v |= ~0ull << shift;
-			return v;
-		}
-		if (shift > 140)
-			break;
-	}
-	r->bad = true;
-	return 0;
+	return negative && shift < 64 ? (int64_t)(v | ~0ull << shift) : (int64_t)v;
 }
 
 /* Past a string and its NUL. */
