@@ -49,8 +49,8 @@ SRCS_kernel := $(addprefix user/kernel/, \
 SRCS_symbol := $(addprefix user/symbol/, \
 	budget.c busguard.c demangle.c dwabbrev.c dwfile.c dwindex.c dwinfo.c dwline.c dwrange.c \
 	dwunit.c elfimg.c minidebug.c openers.c perfmap.c plt.c ranges.c sandbox.c slicesort.c \
-	spawner.c symbolizer.c symbroker.c symmodule.c symopen.c symproto.c symtab.c symworker.c \
-	unpack.c workers.c)
+	spawner.c symbolizer.c symbroker.c symmodule.c symopen.c symproto.c symside.c symtab.c \
+	symworker.c unpack.c workers.c)
 SRCS_record := $(addprefix user/record/, \
 	build_ids.c capture.c early_records.c emit.c event.c eventset.c frames.c invoker.c jit.c \
 	launch.c maps.c memory.c merge.c modules.c probe.c proc_reader.c realtime.c recorder.c \

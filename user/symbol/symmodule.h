@@ -13,7 +13,7 @@
 
 struct hmap;
 
-/* A module as the broker knows it, and what is to be asked about it; for symbroker.c only. */
+/* A module as the broker knows it, and what is to be asked about it; for the broker only. */
 
 #define SYMMODULE_SENT_MAX 64 /* questions of one module that a worker has */
 #define SYMMODULE_WANTS_MAX 64 /* debug files that one module may ask for */

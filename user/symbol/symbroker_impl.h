@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_SYMBOL_SYMBROKER_IMPL_H
+#define D9_SYMBOL_SYMBROKER_IMPL_H
+
+#include "base/buf.h"
+#include "base/hmap.h"
+#include "symbol/openers.h"
+#include "symbol/symbroker.h"
+#include "symbol/symmodule.h"
+#include "symbol/workers.h"
+
+/* What symbroker.c and symside.c share, and nobody else includes. */
+
+struct role {
+	struct symmodule_queue queue;
+	size_t opens_sent; /* MODULE messages without an answer */
+	size_t wants; /* debug files that the worker waits for */
+	size_t open_cnt;
+	unsigned int turns; /* since it said anything else */
+};
+
+struct symbroker {
+	struct symbroker_cfg cfg;
+	int epoll_fd;
+	struct openers *openers;
+	struct workers *workers;
+	struct hmap modules, openings;
+	uint32_t last_token;
+	struct role roles[SYMWORKER_ROLE_CNT];
+	struct buf answers; /* messages as they came */
+	size_t taken; /* bytes of answers */
+	uint32_t *changed; /* modules whose status is to be told */
+	size_t changed_cnt, changed_cap, changed_taken;
+	size_t identifying;
+	uint64_t turn, answered;
+	bool closed; /* nothing is asked or heard any more */
+	struct buf packet;
+};
+
+/* Sets it, and has the recorder told when it is another one. */
+void symside_set_status(struct symbroker *b, struct symmodule *m, enum symbroker_status status,
+			const char *detail);
+
+/* Queues an offset. */
+void symside_ask(struct symbroker *b, struct symmodule *m, enum symworker_role r, uint64_t offset);
+
+/* Sends the worker what it takes now, modules in turn; opens the files of those that need it. */
+void symside_send(struct symbroker *b, enum symworker_role r);
+
+/* Has the worker close the file, if it is open there. m may be NULL. */
+void symside_close(struct symbroker *b, struct symmodule *m, enum symworker_role r);
+
+/* The one answer to SYMBROKER_IDENTIFY; frees m. */
+void symside_end_identify(struct symbroker *b, struct symmodule *m, int error);
+
+/* What openers.h and workers.h call; ctx is the broker. */
+void symside_on_opened(void *ctx, const struct openers_result *result);
+bool symside_on_message(void *ctx, enum symworker_role r, const struct symproto_msg *msg);
+void symside_on_lost(void *ctx, enum symworker_role r, enum workers_loss loss, uint32_t module_id,
+		     const char *detail);
+
+#endif /* D9_SYMBOL_SYMBROKER_IMPL_H */
