@@ -39,6 +39,7 @@ enum prof_rec_flags {
 	PROF_REC_USTACK_CUT = 2, /* the same of the user stack */
 	PROF_REC_RAW_CUT = 4, /* the raw record was longer than PROF_RAW_MAX */
 	PROF_REC_STACKS = 8, /* stacks were asked for, even if they came out empty */
+	PROF_REC_WALKED = 16, /* user frames are as prof_unwind.h says, not addresses */
 };
 
 struct prof_rec {
@@ -53,7 +54,8 @@ struct prof_rec {
 	__u16 raw_len;
 	__u16 kstack_cnt;
 	__u16 ustack_cnt;
-	__u16 spare;
+	__u8 user_end; /* enum prof_user_end and PROF_USER_* (prof_events.h) */
+	__u8 spare;
 };
 
 enum { PROF_REC_MAX = sizeof(struct prof_rec) + PROF_RAW_MAX + 2 * 8 * PROF_STACK_MAX };

@@ -37,6 +37,7 @@
 #define PROF_F_CPU "cpu" /* optional varint */
 #define PROF_F_PID "pid" /* u32 */
 #define PROF_F_FLAGS "flags" /* u8: PROF_SAMPLE_* */
+#define PROF_F_USER_END "user_end" /* u8: enum prof_user_end, and PROF_USER_* bits */
 
 #define PROF_WORKER_NONE 255
 
@@ -47,6 +48,31 @@ enum prof_sample_source {
 
 #define PROF_SAMPLE_USER_TRUNCATED 0x01
 #define PROF_SAMPLE_KERNEL_TRUNCATED 0x02
+
+/* Why a user stack ends where it does. */
+enum prof_user_end {
+	PROF_END_NOT_WALKED = 0, /* no user stack was taken */
+	PROF_END_COMPLETE = 1, /* the outermost frame is there */
+	PROF_END_FULL = 2, /* as many frames as were asked for */
+	PROF_END_NO_LIST =
+		3, /* the process's mappings were not known yet: frame pointers, unchecked */
+	PROF_END_NO_MAPPING = 4, /* the next address is in no known executable mapping */
+	PROF_END_NO_TABLE = 5, /* of the last frame's module, and its frame pointer leads nowhere */
+	PROF_END_NO_ROW = 6, /* the module's table says nothing of that place, likewise */
+	PROF_END_UNSUPPORTED = 7, /* a rule of the module's that is not followed */
+	PROF_END_READ_FAILED = 8, /* the stack's memory could not be read */
+	PROF_END_NO_PROGRESS = 9, /* the caller's stack would not lie above */
+	PROF_END_NO_RETURN = 10, /* the return address is 0 */
+	PROF_END_FRAME_POINTER =
+		11, /* code known by frame pointers only, and the last leads nowhere */
+	PROF_END_32BIT = 12, /* a 32-bit task */
+	PROF_END_UNCHECKED = 13, /* --call-graph fp: frame pointers, unchecked */
+	PROF_END_CNT,
+};
+
+#define PROF_USER_END_MASK 0x1f
+#define PROF_USER_FRAME_POINTERS 0x40 /* some steps went by checked frame pointers */
+#define PROF_USER_SIGNAL 0x80 /* some step went through a signal frame */
 
 /*
  * A frame address as packed by the recorder:
