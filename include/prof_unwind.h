@@ -21,7 +21,8 @@
  *	pc      kind    off       add8 fp
  *
  * pc: offset in the page from which on the row holds. CFA by kind, with n = 8 * off, or n = the big
- * offset. The return address is at CFA - 8, the caller's sp is the CFA.
+ * offset; in the kinds that read memory off is signed, of 12 bits. The return address is at CFA - 8,
+ * the caller's sp is the CFA.
  */
 #ifndef D9_PROF_UNWIND_H
 #define D9_PROF_UNWIND_H
@@ -58,8 +59,8 @@ enum prof_unwind_limits {
 enum prof_unwind_kind {
 	PROF_UNWIND_SP = 0, /* CFA = sp + n */
 	PROF_UNWIND_FP = 1, /* CFA = frame pointer + n */
-	PROF_UNWIND_AT_SP = 2, /* CFA = *(sp + n), + 8 with add8 */
-	PROF_UNWIND_AT_FP = 3, /* CFA = *(frame pointer + n), + 8 with add8 */
+	PROF_UNWIND_AT_SP = 2, /* CFA = *(sp + n), + 8 with add8; n may be below 0 */
+	PROF_UNWIND_AT_FP = 3, /* CFA = *(frame pointer + n), + 8 with add8; n may be below 0 */
 	PROF_UNWIND_REG = 4, /* off = DWARF register << 8 | n / 8: CFA = register + n */
 	PROF_UNWIND_SPECIAL = 5, /* off: enum prof_unwind_special */
 };
