@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_UNWIND_TABLE_H
+#define D9_UNWIND_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "prof_unwind.h"
+
+/* One file's unwind table, as prof_unwind.h describes its words. {0} is a valid empty one. */
+struct unwind_table {
+	uint32_t *words; /* from malloc() where it was built; else borrowed */
+	size_t cnt;
+	uint32_t first_page, page_cnt, big_cnt;
+};
+
+/*
+ * Whether a walk may rely on the table: its pages' rows lie within it, each page's in one block, sorted,
+ * the first with pc 0, and all rows are of known kinds. Takes time in proportion to cnt, whatever the
+ * words are.
+ */
+bool unwind_table_check(const struct unwind_table *t);
+
+/*
+ * The row in force at a file offset; false when no page covers it. The table must have passed
+ * unwind_table_check().
+ */
+bool unwind_table_find(const struct unwind_table *t, uint64_t file_off, uint32_t *row);
+
+/* What a row says, in C. */
+static inline uint32_t unwind_row_kind(uint32_t row)
+{
+	return row >> PROF_UNWIND_ROW_KIND_SHIFT & 7;
+}
+
+static inline uint32_t unwind_row_off(uint32_t row)
+{
+	return row >> PROF_UNWIND_ROW_OFF_SHIFT & PROF_UNWIND_ROW_OFF_MASK;
+}
+
+/* Frees the words. */
+void unwind_table_free(struct unwind_table *t);
+
+#endif /* D9_UNWIND_TABLE_H */
