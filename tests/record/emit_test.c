@@ -21,3 +21,135 @@ Test(emit, a_module_status_has_its_word_and_a_text_for_people)
 			 "6 ModuleStatus module_id=7 status=\"named\" detail=\"\"\n");
 	rig_fini(&rig);
 }
+
+/* Field names and their order are those that prof_events.h lists. */
+Test(emit, a_sample_has_all_its_numbers)
+{
+	const uint64_t frames[] = { 0x1234, 0x8000010000000042 };
+	struct emit_sample sample = {
+		.ts = 100,
+		.tid = 12,
+		.pid = 11,
+		.cpu = 3,
+		.source = PROF_SOURCE_SWITCH_OUT,
+		.thread_name = "worker",
+		.frames = frames,
+		.frame_cnt = 2,
+		.flags = PROF_SAMPLE_KERNEL_TRUNCATED,
+	};
+	struct rig rig;
+
+	rig_init(&rig);
+	cr_expect_eq(emit_sample(rig.emit, &sample), 0);
+	sample.thread_name = NULL;
+	cr_expect_eq(emit_sample(rig.emit, &sample), 0);
+	cr_expect_str_eq(rig_text(&rig, ""),
+			 "100 CpuSampleEvent worker_id=255 tid=12 source=1 thread_name=\"worker\" "
+			 "callchain=1234,8000010000000042 cpu=3 pid=11 flags=2\n"
+			 "100 CpuSampleEvent worker_id=255 tid=12 source=1 thread_name=none "
+			 "callchain=1234,8000010000000042 cpu=3 pid=11 flags=2\n");
+	rig_fini(&rig);
+}
+
+Test(emit, tasks_modules_and_mappings_have_all_their_fields)
+{
+	struct rig rig;
+
+	rig_init(&rig);
+	cr_expect_eq(emit_task(rig.emit, 10, &(struct emit_task){ 1, 2, 3, "name", "/exe", "/cg" }),
+		     0);
+	cr_expect_eq(emit_module(rig.emit, 20, 7, "/lib/x", (const uint8_t *)"\xab\xcd", 2,
+				 PROF_MODULE_VDSO),
+		     0);
+	cr_expect_eq(emit_map(rig.emit, 30, &(struct emit_map){ 1, 0x1000, 0x3000, 0x200, 7 }), 0);
+	cr_expect_str_eq(rig_text(&rig, ""),
+			 "10 TaskEvent pid=1 tid=2 ppid=3 comm=\"name\" exe=\"/exe\" "
+			 "cgroup=\"/cg\"\n"
+			 "20 ModuleEvent module_id=7 path=\"/lib/x\" build_id=<abcd> kind=4\n"
+			 "30 ProcMapsEntry pid=1 start=4096 end=12288 offset=512 module_id=7\n");
+	rig_fini(&rig);
+}
+
+/* Nothing that is said about a place is about a time, so it takes that of the event before. */
+Test(emit, a_symbol_takes_the_time_of_what_is_before_it)
+{
+	const struct emit_symbol symbol = { .addr = 0x10000000042,
+					    .size = 16,
+					    .name = "main and more",
+					    .name_len = 4,
+					    .depth = 1,
+					    .file = "main.c or more",
+					    .file_len = 6,
+					    .line = 77,
+					    .base = 0x10000000040 };
+	struct rig rig;
+
+	rig_init(&rig);
+	cr_expect_eq(emit_clock_sync(rig.emit, 500, 1700000000000000000), 0);
+	cr_expect_eq(emit_symbol(rig.emit, &symbol), 0);
+	cr_expect_eq(emit_symbol(rig.emit, &(struct emit_symbol){ .addr = 1, .file_len = 9 }), 0);
+	cr_expect_str_eq(rig_text(&rig, ""),
+			 "500 ClockSyncEvent realtime_ns=1700000000000000000\n"
+			 "500 SymbolTableEntry addr=1099511627842 size=16 symbol_name=\"main\" "
+			 "inline_depth=1 source_file=\"main.c\" source_line=77 "
+			 "base_addr=1099511627840\n"
+			 "500 SymbolTableEntry addr=1 size=0 symbol_name=\"\" inline_depth=0 "
+			 "source_file=\"\" source_line=0 base_addr=0\n");
+	rig_fini(&rig);
+}
+
+Test(emit, loss_figures_and_words_of_tracepoints_have_all_their_fields)
+{
+	const struct emit_stats stats = {
+		.elapsed_ns = 1,
+		.produced = 2,
+		.written = 3,
+		.lost = 4,
+		.samples = 5,
+		.bpf_ns = 6,
+		.bpf_runs = 7,
+		.cpu_ns = 8,
+		.rss_bytes = 9,
+		.ring_fill_max_bytes = 10,
+		.bytes_written = 11,
+		.bpf_switch_ns = 12,
+		.bpf_wakeup_ns = 13,
+		.bpf_tracepoint_ns = 14,
+		.bpf_sample_ns = 15,
+		.closed = true,
+		.realtime_ns = 17,
+		.end_cpu_ns = 18,
+		.memory_bytes = 19,
+		.forgotten = 20,
+	};
+	struct rig rig;
+
+	rig_init(&rig);
+	cr_expect_eq(emit_tp_symbol(rig.emit, 10, "a:b", "state", PROF_TP_DELIM, 6, ","), 0);
+	cr_expect_eq(emit_lost(rig.emit, 20, PROF_LOST_ANY_CPU, PROF_LOST_NESTED, 5, 11, 19), 0);
+	cr_expect_eq(emit_stats(rig.emit, 30, &stats), 0);
+	cr_expect_str_eq(rig_text(&rig, ""),
+			 "10 TracepointSymbol event=\"a:b\" field=\"state\" kind=4 value=6 "
+			 "name=\",\"\n"
+			 "20 LostEvents cpu=4294967295 kind=\"nested\" count=5 first_ns=11 "
+			 "last_ns=19\n"
+			 "30 RecorderStats elapsed_ns=1 produced=2 written=3 lost=4 samples=5 "
+			 "bpf_ns=6 bpf_runs=7 cpu_ns=8 rss_bytes=9 ring_fill_max_bytes=10 "
+			 "bytes_written=11 bpf_switch_ns=12 bpf_wakeup_ns=13 bpf_tracepoint_ns=14 "
+			 "bpf_sample_ns=15 closed=1 realtime_ns=17 end_cpu_ns=18 memory_bytes=19 "
+			 "forgotten=20\n");
+	rig_fini(&rig);
+}
+
+Test(emit, text_that_is_not_utf8_is_escaped)
+{
+	struct rig rig;
+
+	rig_init(&rig);
+	cr_expect_eq(emit_task(rig.emit, 1,
+			       &(struct emit_task){ .comm = "a\xff", .exe = "\xc3\xa9" }),
+		     0);
+	cr_expect_str_eq(rig_text(&rig, ""), "1 TaskEvent pid=0 tid=0 ppid=0 comm=\"a\\xff\" "
+					     "exe=\"\xc3\xa9\" cgroup=\"\"\n");
+	rig_fini(&rig);
+}
