@@ -340,10 +340,12 @@ fuzz: $(FUZZ_BINS)
 		ASAN_OPTIONS=abort_on_error=1 $(O)/fuzz/$(f) -max_total_time=$(FUZZ_TIME) \
 		-rss_limit_mb=2048 $(O)/fuzz/corpus/$(f) $(call corpus,$(f)) &&) :
 
+# All of the archive, as the fuzzers are linked: a target that defines what it holds is found here.
 $(O)/replay/%: $(O)/obj/tests/fuzz/%.o $(O)/obj/tests/fuzz/replay.o $(ALL_A)
 	$(call msg,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) -Wl,--whole-archive $(ALL_A) \
+		-Wl,--no-whole-archive $(LIBS)
 
 fuzz-replay: $(REPLAY_BINS)
 	$(Q)$(foreach f,$(notdir $(REPLAY_BINS)),$(TEST_ENV) $(call LIMIT,300) $(O)/replay/$(f) $(call corpus,$(f)) &&) :

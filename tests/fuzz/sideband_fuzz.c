@@ -17,6 +17,7 @@
 #define perf_ring_close sideband_close
 #define perf_ring_next sideband_next
 #define perf_ring_cpu sideband_cpu
+#define perf_ring_is_filled sideband_is_filled
 #include "kernel/perf_ring.c"
 
 #include "kernel/perf_side.h"
