@@ -4,14 +4,16 @@
  */
 #include "kernel/cpus.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/buf.h"
+#include "base/file.h"
 #include "base/str.h"
+
+#define LIST_MAX 65536
 
 int cpus_parse(const char *text, uint32_t **cpus, size_t *cnt)
 {
@@ -29,25 +31,13 @@ int cpus_parse(const char *text, uint32_t **cpus, size_t *cnt)
 	return err;
 }
 
-static int read_list(const char *path, uint32_t **cpus, size_t *cnt)
-{
-	char text[4096];
-	ssize_t n;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int err;
-
-	if (fd < 0)
-		return -errno;
-	n = read(fd, text, sizeof(text) - 1);
-	err = n < 0 ? -errno : 0;
-	close(fd);
-	if (err)
-		return err;
-	text[n] = '\0';
-	return cpus_parse(text, cpus, cnt);
-}
-
 int cpus_online(uint32_t **cpus, size_t *cnt)
 {
-	return read_list("/sys/devices/system/cpu/online", cpus, cnt);
+	struct buf text = { 0 };
+	int err = file_read(AT_FDCWD, "/sys/devices/system/cpu/online", LIST_MAX, &text);
+
+	if (!err)
+		err = cpus_parse(text.data, cpus, cnt);
+	buf_free(&text);
+	return err;
 }

@@ -15,10 +15,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
 
@@ -358,35 +358,15 @@ int kallsyms_parse(const char *text, size_t len, const char *modules, size_t mod
 	return err;
 }
 
-static int read_all(const char *path, struct buf *out)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = 0;
-	int err;
-
-	if (fd < 0)
-		return -errno;
-	while (out->len < TEXT_MAX) {
-		n = read(fd, buf_reserve(out, 1 << 16), 1 << 16);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		out->len += n;
-	}
-	err = n < 0 ? -errno : 0;
-	close(fd);
-	return err;
-}
-
 int kallsyms_load(const char *kallsyms_path, const char *modules_path, struct kallsyms **out)
 {
 	const char *path = kallsyms_path ? kallsyms_path : "/proc/kallsyms";
 	struct buf text = { 0 }, modules = { 0 };
 	int err;
 
-	err = read_all(path, &text);
-	if (!err && read_all(modules_path ? modules_path : "/proc/modules", &modules))
+	err = file_read(AT_FDCWD, path, TEXT_MAX + 1, &text);
+	if (!err &&
+	    file_read(AT_FDCWD, modules_path ? modules_path : "/proc/modules", TEXT_MAX, &modules))
 		buf_clear(&modules); /* a kernel without modules */
 	if (!err)
 		err = kallsyms_parse(text.data, text.len, modules.data, modules.len, out);

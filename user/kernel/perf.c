@@ -16,6 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/buf.h"
+#include "base/file.h"
 #include "base/str.h"
 
 static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int *fd)
@@ -83,20 +85,16 @@ int perf_open_sampler(uint32_t cpu, const struct perf_sampler_cfg *cfg, int *fd,
 
 uint32_t perf_max_rate(void)
 {
-	int fd = open("/proc/sys/kernel/perf_event_max_sample_rate", O_RDONLY | O_CLOEXEC);
+	static const char path[] = "/proc/sys/kernel/perf_event_max_sample_rate";
+	struct buf text = { 0 };
 	uint64_t rate = 0;
-	char text[32];
-	ssize_t n;
 
-	if (fd < 0)
-		return 0;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (n <= 0)
-		return 0;
-	text[n] = '\0';
-	text[strcspn(text, "\n")] = '\0';
-	return str_parse_u64(text, UINT32_MAX, &rate) ? 0 : (uint32_t)rate;
+	if (!file_read(AT_FDCWD, path, 32, &text)) {
+		text.data[strcspn(text.data, "\n")] = '\0';
+		str_parse_u64(text.data, UINT32_MAX, &rate);
+	}
+	buf_free(&text);
+	return (uint32_t)rate;
 }
 
 int perf_enable(int fd)

@@ -21,6 +21,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/file.h"
 
 #define FILE_MAX (64UL << 20)
 #define DELETED " (deleted)"
@@ -352,37 +353,14 @@ static int task_error(int err)
 	return err == ENOENT || err == ESRCH ? -ESRCH : -err;
 }
 
-static int read_capped(const char *path, size_t max, struct buf *out)
-{
-	size_t start = out->len;
-	ssize_t n = 0;
-	int fd, err;
-
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return task_error(errno);
-	while (out->len - start < max) {
-		size_t want = max - (out->len - start) < 65536 ? max - (out->len - start) : 65536;
-
-		n = read(fd, buf_reserve(out, want), want);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		out->len += n;
-	}
-	err = n < 0 ? task_error(errno) : 0;
-	buf_cstr(out);
-	close(fd);
-	return err;
-}
-
 int proc_read_file(pid_t pid, const char *name, struct buf *out)
 {
 	char path[64];
+	int err;
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
-	return read_capped(path, FILE_MAX, out);
+	err = file_read(AT_FDCWD, path, FILE_MAX, out);
+	return err ? task_error(-err) : 0;
 }
 
 int proc_read_maps(pid_t pid, int (*cb)(const struct proc_map *map, void *ctx), void *ctx)

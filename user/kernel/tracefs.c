@@ -23,6 +23,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/str.h"
 
@@ -31,6 +32,8 @@
 #define FSMOUNT_CLOEXEC 1
 #define FSCONFIG_CMD_CREATE 6
 #endif
+
+#define FILE_MAX (16UL << 20)
 
 static int open_mounted(const char *path)
 {
@@ -124,25 +127,7 @@ int tracefs_open(int *dirfd)
 
 int tracefs_read(int dirfd, const char *path, struct buf *out)
 {
-	int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-	int err = 0;
-
-	if (fd < 0)
-		return -errno;
-	for (;;) {
-		n = read(fd, buf_reserve(out, 16384), 16384);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		out->len += n;
-	}
-	if (n < 0)
-		err = -errno;
-	buf_cstr(out);
-	close(fd);
-	return err;
+	return file_read(dirfd, path, FILE_MAX, out);
 }
 
 /* A name from the user becomes part of a path: one plain component, or nothing. */

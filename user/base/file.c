@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Files in one piece. Those of /proc and its like have no size before they are read, so it is read to
+ * the end; whoever writes them may never come to one, so each caller says how much is enough.
+ */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+
+#define CHUNK 65536UL
+
+int file_read(int dirfd, const char *path, size_t max, struct buf *out)
+{
+	int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
+	size_t left = max, want;
+	ssize_t n;
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	do {
+		want = left < CHUNK ? left : CHUNK;
+		n = read(fd, buf_reserve(out, want), want);
+		if (n > 0) {
+			out->len += n;
+			left -= n;
+		}
+	} while (n > 0 || (n < 0 && errno == EINTR));
+	err = n < 0 ? -errno : 0;
+	buf_cstr(out);
+	close(fd);
+	return err;
+}

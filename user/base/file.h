@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_BASE_FILE_H
+#define D9_BASE_FILE_H
+
+#include <stddef.h>
+
+struct buf;
+
+/*
+ * Appends a whole file, or its first max bytes, to out, which is then terminated. path is relative to
+ * dirfd (AT_FDCWD: the working directory). Silent, -errno; what was read before an error stays in out.
+ */
+int file_read(int dirfd, const char *path, size_t max, struct buf *out);
+
+#endif /* D9_BASE_FILE_H */
