@@ -440,13 +440,6 @@ int proc_read_exe(pid_t pid, struct buf *out)
 	return 0;
 }
 
-static int compare_pids(const void *a, const void *b)
-{
-	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static int list_numbers(const char *path, pid_t **arr, size_t *cnt)
 {
 	DIR *dir = opendir(path);
@@ -465,8 +458,6 @@ static int list_numbers(const char *path, pid_t **arr, size_t *cnt)
 		pids[n++] = pid;
 	}
 	closedir(dir);
-	if (n)
-		qsort(pids, n, sizeof(*pids), compare_pids);
 	*arr = pids;
 	*cnt = n;
 	return 0;

@@ -77,7 +77,7 @@ int proc_read_exe(pid_t pid, struct buf *out);
 /* One file of a task: name is such as "maps". Cut at 64 MiB: a hostile task can make it that long. */
 int proc_read_file(pid_t pid, const char *name, struct buf *out);
 
-/* All processes, or the threads of one, in ascending order; the caller frees *arr. */
+/* All processes, or the threads of one, as the kernel lists them; the caller frees *arr. */
 int proc_list_pids(pid_t **arr, size_t *cnt);
 int proc_list_tids(pid_t pid, pid_t **arr, size_t *cnt);
 
