@@ -85,7 +85,8 @@ BPF_SRCS := $(addprefix bpf/, \
 TESTS := $(addprefix tests/, \
 	$(addprefix base/, alloc_test.c buf_test.c clock_test.c file_test.c hash_test.c hmap_test.c log_test.c \
 		opts_test.c str_test.c strtab_test.c) \
-	$(addprefix kernel/, cpus_test.c format_test.c kallsyms_test.c perf_side_test.c proc_test.c) \
+	$(addprefix kernel/, cpus_test.c format_symbols_test.c format_test.c kallsyms_test.c \
+		perf_side_test.c perf_test.c proc_test.c tracefs_test.c) \
 	$(addprefix libdial9/, alloc_test.c copy_test.c decode_test.c encode_test.c event_test.c fd_test.c \
 		golden_test.c nomem_test.c payload_test.c pool_test.c property_test.c put_test.c \
 		reader_test.c schema_set_test.c schema_test.c value_test.c versioned_test.c \

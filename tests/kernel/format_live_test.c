@@ -4,6 +4,10 @@
 #include <criterion/redirect.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "format_check.h"
@@ -101,5 +105,55 @@ Test(tracefs, a_loaded_format_is_the_parsed_file, .init = cr_redirect_stderr)
 	cr_assert_null(format_find(ev, "common_pid"));
 	format_free(ev);
 	cr_assert_eq(format_load(fd, "sched", "no_such_event", &ev), -ENOENT);
+	close(fd);
+}
+
+/* Both places where one may be mounted, out of the way in a name space of this test's own. */
+static void hide_mounts(void)
+{
+	cr_assert_eq(unshare(CLONE_NEWNS), 0);
+	cr_assert_eq(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	cr_assert_eq(mount("none", "/sys/kernel", "tmpfs", 0, NULL), 0);
+}
+
+Test(tracefs, what_is_not_mounted_is_mounted_for_the_descriptor_alone)
+{
+	uint32_t id = 0;
+	bool mounted = true;
+	int fd;
+
+	hide_mounts();
+	cr_assert_eq(tracefs_open_quiet(&fd, &mounted), 0);
+	cr_expect_not(mounted);
+	cr_expect_eq(tracefs_event_id(fd, "sched", "sched_switch", &id), 0);
+	cr_expect_gt(id, 0);
+	cr_expect(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+	close(fd);
+}
+
+Test(tracefs, a_directory_where_one_belongs_is_not_taken_for_it)
+{
+	bool mounted = true;
+	int fd;
+
+	hide_mounts();
+	cr_assert_eq(system("mkdir -p /sys/kernel/tracing/events /sys/kernel/debug"), 0);
+	cr_assert_eq(tracefs_open_quiet(&fd, &mounted), 0);
+	cr_expect_not(mounted);
+	cr_expect_neq(faccessat(fd, "events/sched", F_OK, 0), -1);
+	close(fd);
+}
+
+Test(tracefs, any_descriptor_will_do)
+{
+	bool mounted;
+	int fd;
+
+	close(0);
+	cr_assert_eq(tracefs_open_quiet(&fd, &mounted), 0);
+	cr_expect_eq(fd, 0);
+	hide_mounts();
+	close(0);
+	cr_assert_eq(tracefs_open_quiet(&fd, &mounted), 0);
 	close(fd);
 }

@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -181,4 +182,211 @@ Test(kallsyms, addresses_at_the_very_end_do_not_wrap)
 	/* Inside the image's bounds, but a symbol of a module that ends before it. */
 	cr_assert_eq(kallsyms_find(k, 0xfffffffffffffff8, &sym), -ENOENT);
 	kallsyms_free(k);
+}
+
+static struct kallsyms *parse(const char *symbols, const char *list)
+{
+	struct kallsyms *k = NULL;
+
+	cr_assert_eq(kallsyms_parse(symbols, strlen(symbols), list, list ? strlen(list) : 0, &k),
+		     0);
+	return k;
+}
+
+/* The name shown for an address, NULL when it has none; lives as long as k. */
+static const char *name_at(const struct kallsyms *k, uint64_t addr)
+{
+	struct kallsyms_sym sym;
+
+	return kallsyms_find(k, addr, &sym) ? NULL : sym.name;
+}
+
+Test(kallsyms, the_image_is_between_its_own_two_marks_and_nobody_elses)
+{
+	struct kallsyms *k = parse("ffffffff80000000 T before\n"
+				   "ffffffff81000000 T _stext\n"
+				   "ffffffff81000800 T middle\n"
+				   "ffffffff81000900 T _etext\n"
+				   "ffffffff81000a00 T _sdata\n"
+				   "ffffffffc0000000 t _stext\t[xfs]\n"
+				   "ffffffffc0000100 t _etext\t[xfs]\n"
+				   "ffffffffc0000200 t behind\t[xfs]\n",
+				   NULL);
+	const struct kallsyms_module *m = kallsyms_module_find(k, 0xffffffff81000801);
+
+	cr_assert_str_eq(m->name, "[kernel.kallsyms]");
+	cr_expect_eq(m->start, 0xffffffff81000000);
+	cr_expect_eq(m->end, 0xffffffff81000900);
+	cr_expect_null(name_at(k, 0xffffffff80000000));
+	cr_expect_null(name_at(k, 0xffffffff81000a00));
+	cr_expect_str_eq(name_at(k, 0xffffffffc0000000), "_stext");
+	cr_expect_str_eq(name_at(k, 0xffffffffc0000201), "behind");
+	kallsyms_free(k);
+}
+
+Test(kallsyms, without_marks_the_image_ends_a_page_behind_its_last_symbol)
+{
+	struct kallsyms *k = parse("ffffffff81000900 T last\n"
+				   "ffffffff81000010 T first\n",
+				   NULL);
+
+	cr_expect_null(name_at(k, 0xffffffff8100000f));
+	cr_expect_str_eq(name_at(k, 0xffffffff81000010), "first");
+	cr_expect_str_eq(name_at(k, 0xffffffff810018ff), "last");
+	cr_expect_null(name_at(k, 0xffffffff81001900));
+	kallsyms_free(k);
+}
+
+/* Of two neighbours in this list the left one is shown, in whichever order they come. */
+Test(kallsyms, of_several_names_the_global_and_plain_one_is_shown)
+{
+	static const char *const by_rank[] = {
+		"T a",	 "T _b",       "T ______c", "T _______d", "W e",       "W _______f", "t g",
+		"t __h", "t _______i", "w j",	    "w _k",	  "w ______l", "w _______m"
+	};
+	char both[128];
+
+	for (size_t i = 0; i + 1 < sizeof(by_rank) / sizeof(by_rank[0]); i++) {
+		for (int swap = 0; swap < 2; swap++) {
+			struct kallsyms *k;
+
+			snprintf(both, sizeof(both), "1000 %s\n1000 %s\n", by_rank[i + swap],
+				 by_rank[i + !swap]);
+			k = parse(both, NULL);
+			cr_expect_str_eq(name_at(k, 0x1000), by_rank[i] + 2, "%s", both);
+			kallsyms_free(k);
+		}
+	}
+}
+
+Test(kallsyms, of_names_of_one_rank_the_first_in_the_table_is_shown)
+{
+	struct kallsyms *k = parse("1000 T one\n2000 t gap\n1000 T two\n1000 T three\n", NULL);
+	struct kallsyms_sym sym;
+
+	cr_expect_str_eq(name_at(k, 0x1fff), "one");
+	cr_assert_eq(kallsyms_find(k, 0x1000, &sym), 0);
+	cr_expect_eq(sym.size, 0x1000);
+	kallsyms_free(k);
+}
+
+Test(kallsyms, every_hexadecimal_digit_counts)
+{
+	struct kallsyms *k = parse("0123456789abcdef T up\nfedcba9876543210 T down\n", NULL);
+	struct kallsyms_sym sym;
+
+	cr_assert_eq(kallsyms_find(k, 0x0123456789abcdef, &sym), 0);
+	cr_expect_eq(sym.start, 0x0123456789abcdef);
+	cr_assert_eq(kallsyms_find(k, 0xfedcba9876543210, &sym), 0);
+	cr_expect_eq(sym.start, 0xfedcba9876543210);
+	kallsyms_free(k);
+}
+
+static uint64_t end_of(const struct kallsyms *k, uint64_t addr)
+{
+	const struct kallsyms_module *m = kallsyms_module_find(k, addr);
+
+	return m ? m->end : 0;
+}
+
+/* The module's two symbols are at 0x100010 and 0x100200: what else is known of it is in the list. */
+Test(kallsyms, lines_of_the_list_of_modules_are_whole_or_are_not_used)
+{
+	static const struct {
+		const char *list;
+		uint64_t end; /* 0x101200: from the symbols alone */
+	} cases[] = {
+		{ "m 12288 0 - Live 0x0000000000100000\n", 0x103000 },
+		{ "m 12288 0 - Live 0x100000", 0x103000 },
+		{ "m 12288 2 a,b, Live 0x100000 (OE)\n", 0x103000 },
+		{ "other 9 0 - Live 0x9000\nm 12289 0 - Live 0x100000\n", 0x103001 },
+		{ "m 0 0 - Live 0x100000\n", 0x101200 },
+		{ "m 12288 0 - Live 0x0\n", 0x101200 },
+		{ "m 12288 0 - Live 0x\n", 0x101200 },
+		{ "m 12288 0 - Live 100000\n", 0x101200 },
+		{ "m 12288 0 - Live\n", 0x101200 },
+		{ "m 12x88 0 - Live 0x100000\n", 0x101200 },
+		{ "m -1 0 - Live 0x100000\n", 0x101200 },
+		{ "m / 0 - Live 0x100000\n", 0x101200 },
+		{ "m : 0 - Live 0x100000\n", 0x101200 },
+		{ "m 4096 0 - Live 0xfffffffffffff000\n", 0x101200 },
+		{ "mm 12288 0 - Live 0x100000\n", 0x101200 },
+		{ "", 0x101200 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct kallsyms *k = parse("100010 t x\t[m]\n100200 t y\t[m]\n", cases[i].list);
+
+		cr_expect_eq(end_of(k, 0x100200), cases[i].end, "%s", cases[i].list);
+		cr_expect_eq(kallsyms_module_find(k, 0x100200)->start, 0x100000);
+		kallsyms_free(k);
+	}
+}
+
+Test(kallsyms, a_symbol_in_front_of_its_modules_code_names_nothing)
+{
+	struct kallsyms *k =
+		parse("0ff000 t early\t[m]\n100200 t y\t[m]\n", "m 4096 0 - Live 0x100000\n");
+
+	cr_expect_null(name_at(k, 0x0ff000));
+	cr_expect_null(name_at(k, 0x100000));
+	cr_expect_str_eq(name_at(k, 0x100200), "y");
+	kallsyms_free(k);
+}
+
+Test(kallsyms, a_module_is_what_stands_in_brackets_at_the_end)
+{
+	struct kallsyms *k = parse("1000 T _stext\n1100 t a\t[m\n1200 t b\tm]\n1300 t c\t[]\n"
+				   "1400 t d\t]\n2000 T _etext\n9000 t e\t[m]\nb100 t f\t[bpx]\n",
+				   NULL);
+	static const uint64_t of_kernel[] = { 0x1100, 0x1200, 0x1300, 0x1400 };
+
+	for (size_t i = 0; i < 4; i++)
+		cr_expect_str_eq(kallsyms_module_find(k, of_kernel[i])->name, "[kernel.kallsyms]");
+	cr_expect_str_eq(name_at(k, 0x1400), "d");
+	cr_expect_str_eq(kallsyms_module_find(k, 0x9000)->name, "[m]");
+	cr_expect_eq(kallsyms_module_find(k, 0xb100)->kind, KALLSYMS_MODULE);
+	kallsyms_free(k);
+}
+
+Test(kallsyms, a_table_that_cannot_be_read_is_told, .init = cr_redirect_stderr)
+{
+	struct kallsyms *k = NULL;
+
+	cr_expect_eq(kallsyms_load("/no/such/file", NULL, &k), -ENOENT);
+	cr_expect_eq(kallsyms_load("/proc", NULL, &k), -EISDIR);
+	cr_expect_null(k);
+	fflush(stderr);
+	cr_assert_stderr_eq_str("dial9-prof: cannot load /no/such/file: No such file or directory\n"
+				"dial9-prof: cannot load /proc: Is a directory\n");
+}
+
+static void write_file(char *path, const char *bytes)
+{
+	int fd = mkstemp(path);
+
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(write(fd, bytes, strlen(bytes)), (ssize_t)strlen(bytes));
+	close(fd);
+}
+
+Test(kallsyms, files_are_read_as_their_text_is, .init = cr_redirect_stderr)
+{
+	char symbols[] = "/tmp/d9_kallsyms_XXXXXX", list[] = "/tmp/d9_modules_XXXXXX";
+	struct kallsyms *k = NULL;
+
+	write_file(symbols, text);
+	write_file(list, modules);
+	cr_assert_eq(kallsyms_load(symbols, list, &k), 0);
+	cr_expect_eq(end_of(k, 0xffffffffc0200000), 0xffffffffc0201000);
+	cr_expect_eq(end_of(k, 0xffffffffc0100000), 0xffffffffc0200000);
+	kallsyms_free(k);
+	/* a kernel without modules has no list of them */
+	cr_assert_eq(kallsyms_load(symbols, "/no/such/file", &k), 0);
+	cr_expect_eq(end_of(k, 0xffffffffc0100000), 0xffffffffc0101010);
+	kallsyms_free(k);
+	unlink(symbols);
+	unlink(list);
+	fflush(stderr);
+	cr_assert_stderr_eq_str("");
 }
