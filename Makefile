@@ -54,7 +54,8 @@ SRCS_symbol := $(addprefix user/symbol/, \
 	spawner.c symbolizer.c symbroker.c symmodule.c symopen.c symproto.c symside.c symtab.c \
 	symworker.c unpack.c workers.c)
 SRCS_record := $(addprefix user/record/, \
-	build_ids.c capture.c early_records.c emit.c event.c eventset.c frames.c invoker.c jit.c \
+	build_ids.c capture.c capture_unwind.c early_records.c emit.c event.c eventset.c frames.c \
+	invoker.c jit.c \
 	launch.c maps.c memory.c merge.c modules.c probe.c proc_reader.c realtime.c recorder.c \
 	ring.c sink.c snapshot.c stacks.c status.c targets.c tasks.c tasks_truth.c texts.c \
 	translate.c)
@@ -79,7 +80,7 @@ SRCS_cmd := $(addprefix user/cmd/, \
 SRCS_main := user/main.c
 
 BPF_SRCS := $(addprefix bpf/, \
-	core.bpf.c sample.bpf.c sched.bpf.c tracepoint.bpf.c)
+	core.bpf.c process.bpf.c sample.bpf.c sched.bpf.c tracepoint.bpf.c)
 
 # Each is one criterion binary; those below tests/bpf need root and a kernel with BTF.
 TESTS := $(addprefix tests/, \
@@ -114,7 +115,7 @@ TESTS_ROOT := $(addprefix tests/bpf/, \
 	check_test.c command_test.c events_test.c fault_elf_test.c fault_files_test.c \
 	fault_maps_test.c fault_storm_test.c fault_workers_test.c generic_test.c jit_test.c \
 	loss_test.c perf_test.c privileges_test.c realtime_test.c sample_test.c san_test.c \
-	sched_test.c stream_test.c tasks_test.c) \
+	sched_test.c stream_test.c tasks_test.c unwind_process_test.c) \
 	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c \
 	tests/kernel/privileges_test.c tests/record/as_user_test.c
 

@@ -5,7 +5,7 @@
  * The defaults switch everything on, so that loading the object as it is verifies every path; the
  * loader sets what the command line says.
  */
-#include "prof.bpf.h"
+#include "unwind_maps.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -13,6 +13,8 @@ const volatile bool cfg_system_wide = false;
 const volatile __u32 cfg_ring_cnt = 1;
 const volatile __u32 cfg_self_tgid = 0;
 const volatile __u32 cfg_switch_stacks = PROF_STACKS_USER | PROF_STACKS_KERNEL;
+const volatile __u32 cfg_call_graph = PROF_CALL_GRAPH_AUTO;
+const volatile __u32 cfg_unwind_procs = PROF_UNWIND_PROC_PROBES;
 const volatile bool cfg_switch_state_arg = true;
 
 const volatile struct prof_switch_layout cfg_switch = {
@@ -54,3 +56,9 @@ __u64 target_tgids[PROF_TASK_WORDS];
 struct prof_cpu_stat cpu_stats[PROF_CPUS_MAX] __attribute__((aligned(64)));
 
 struct ring_maps rings SEC(".maps");
+
+/* As small as can be until the loader knows what is needed. */
+struct unwind_chunk_maps unwind_chunks SEC(".maps");
+struct unwind_module_map unwind_modules SEC(".maps");
+struct unwind_map_map unwind_maps SEC(".maps");
+struct unwind_proc_map unwind_procs SEC(".maps");

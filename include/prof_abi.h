@@ -134,6 +134,13 @@ enum prof_stacks {
 	PROF_STACKS_KERNEL = 2,
 };
 
+/* Of user stacks, --call-graph */
+enum prof_call_graph {
+	PROF_CALL_GRAPH_NO,
+	PROF_CALL_GRAPH_FP, /* by frame pointers, unchecked */
+	PROF_CALL_GRAPH_AUTO, /* by prof_unwind.h's tables and lists */
+};
+
 _Static_assert(sizeof(struct prof_rec) == 32, "record header is part of the ABI");
 _Static_assert(PROF_REC_MAX <= 65535, "size is 16 bits");
 _Static_assert(sizeof(struct prof_cpu_stat) % 64 == 0, "counters of two CPUs share no cache line");

@@ -108,13 +108,21 @@ struct prof_unwind_map {
 
 /*
  * A process: an element of the processes map, which is a hash with PROF_UNWIND_PROC_PROBES places from
- * prof_unwind_hash(tgid) on, modulo its power-of-two size. `list` is first << 32 | count in the mappings
- * map, written at once; 0: not known. A fork copies its parent's list, an exec empties it; all else is
- * the loader's.
+ * prof_unwind_hash(tgid) on, modulo its power-of-two size; a process may stand behind a free place, so
+ * that all are looked at. `list` is first << 32 | count in the mappings map, written at once; 0: not
+ * known. All of it is the loader's but for two things that programs do at once:
+ *
+ * A fork gives the child its parent's list (a thread needs none of its own), in a place that is taken
+ * by a compare-and-swap of `tgid` from 0; the loader takes its places the same way, and frees one by
+ * list = 0 first and tgid = 0 then. So processes of which the loader has not heard yet may share a list.
+ *
+ * An exec counts in `execs` and empties the list. What the loader knows of mappings may be older than
+ * that: it publishes a list only while `execs` is what it has heard of itself, looks again after, and
+ * takes a list back that an exec has overtaken.
  */
 struct prof_unwind_proc {
 	__u32 tgid; /* 0: free */
-	__u32 spare;
+	__u32 execs; /* since the place was taken */
 	__u64 list;
 };
 

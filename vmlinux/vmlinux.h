@@ -35,6 +35,7 @@ enum bpf_map_type {
 enum {
 	BPF_F_USER_STACK = 1 << 8,
 	BPF_RB_NO_WAKEUP = 1,
+	BPF_F_MMAPABLE = 1 << 10,
 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)

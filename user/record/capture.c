@@ -58,6 +58,7 @@ struct capture {
 	size_t ring_cnt;
 	struct perf_ring **sides;
 	size_t side_cnt;
+	struct capture_unwind unwind;
 	bool cycles;
 	uint64_t lost_seen[PROF_CPUS_MAX][CAPTURE_LOSS_CNT];
 	uint64_t nested_before; /* recording was on */
@@ -231,11 +232,25 @@ static bool needs_generic(const struct eventset *set)
 	return false;
 }
 
+/* Lists of mappings follow targets, or whoever there is. */
+static int configure_unwind(struct capture *c)
+{
+	bool lists = c->cfg.call_graph == PROF_CALL_GRAPH_AUTO;
+	struct prof *s = c->skel;
+
+	s->rodata->cfg_call_graph = c->cfg.call_graph;
+	bpf_program__set_autoload(s->progs.prof_unwind_exec, lists);
+	bpf_program__set_autoload(s->progs.prof_unwind_fork,
+				  lists && (c->cfg.follow || c->cfg.system_wide));
+	return lists ? capture_unwind_size(s, &c->cfg.unwind) : 0;
+}
+
 static int configure(struct capture *c)
 {
 	const struct capture_cfg *cfg = &c->cfg;
 	struct prof *s = c->skel;
 	size_t cnt = cfg->events->cnt;
+	int err;
 
 	s->rodata->cfg_system_wide = cfg->system_wide;
 	s->rodata->cfg_ring_cnt = c->ring_cnt;
@@ -251,7 +266,8 @@ static int configure(struct capture *c)
 				  !cfg->system_wide && cfg->events->hot[EVENTSET_SWITCH] < 0);
 	bpf_map__set_max_entries(s->maps.event_cfgs, cnt ? cnt : 1);
 	bpf_map__set_max_entries(s->maps.rings, c->ring_cnt);
-	return configure_hot(c);
+	err = configure_unwind(c);
+	return err ? err : configure_hot(c);
 }
 
 static int load_error(int err)
@@ -350,6 +366,8 @@ int capture_new(const struct capture_cfg *cfg, struct capture **out)
 	err = make_rings(c);
 	if (!err)
 		err = fill_event_cfgs(c);
+	if (!err && cfg->call_graph == PROF_CALL_GRAPH_AUTO)
+		err = capture_unwind_init(c->skel, &c->unwind);
 out:
 	if (err)
 		capture_free(c);
@@ -629,6 +647,7 @@ void capture_free(struct capture *c)
 		perf_ring_close(c->sides[i]);
 	for (i = 0; i < c->ring_cnt && c->rings; i++)
 		ring_close(&c->rings[i]);
+	capture_unwind_fini(&c->unwind);
 	prof__destroy(c->skel);
 	free(c->links);
 	free(c->fds);
@@ -648,6 +667,11 @@ void capture_add_target(struct capture *c, pid_t tid, pid_t tgid)
 	if (c->cfg.follow && tgid > 0 && tgid / 64 < PROF_TASK_WORDS)
 		__atomic_fetch_or(&bss->target_tgids[tgid / 64], 1ULL << tgid % 64,
 				  __ATOMIC_SEQ_CST);
+}
+
+struct capture_unwind *capture_unwind(struct capture *c)
+{
+	return c->unwind.procs ? &c->unwind : NULL;
 }
 
 struct ring *capture_rings(struct capture *c, size_t *cnt)

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "prof_abi.h"
+#include "record/capture_unwind.h"
 
 struct eventset;
 struct perf_ring;
@@ -22,6 +23,8 @@ struct capture_cfg {
 	bool force_cycles;
 	uint32_t hz;
 	uint32_t switch_stacks; /* enum prof_stacks */
+	uint32_t call_graph; /* enum prof_call_graph */
+	struct capture_unwind_cfg unwind; /* of PROF_CALL_GRAPH_AUTO */
 	size_t ring_bytes; /* per CPU; a power of two of at least a page */
 };
 
@@ -64,6 +67,8 @@ void capture_free(struct capture *c);
 /* Marks a thread (tid) or a whole thread group (tgid) as target; 0 for none. */
 void capture_add_target(struct capture *c, pid_t tid, pid_t tgid);
 
+/* The memory that stacks are unwound by, borrowed; NULL unless call_graph is PROF_CALL_GRAPH_AUTO. */
+struct capture_unwind *capture_unwind(struct capture *c);
 struct ring *capture_rings(struct capture *c, size_t *cnt);
 struct perf_ring **capture_sides(struct capture *c, size_t *cnt);
 /* "cycles" or "cpu-clock"; NULL without samples. */

@@ -147,9 +147,10 @@ static int check_privileges(void)
 }
 
 /*
- * All that needed more is open and attached by now. What stays for good reads /proc and the
- * trace, and takes real-time priority; files that hold names are opened by others. Until the start is over, the output takes its name in a
- * directory that may be another's, and the kernel's symbols are read.
+ * All that needed more is open and attached by now. What stays for good reads /proc and the trace,
+ * takes real-time priority, and makes room for unwind tables; files that hold names are opened by
+ * others. Until the start is over, the output takes its name in a directory that may be another's, and
+ * the kernel's symbols are read.
  */
 static int give_up_privileges(struct recorder *r)
 {
@@ -160,7 +161,7 @@ static int give_up_privileges(struct recorder *r)
 	if (r->cfg->realtime.priority)
 		keep |= 1ULL << CAP_SYS_NICE;
 	err = privileges_suspend(~keep);
-	if (!err && !capture_can_count(r->capture))
+	if (!err && (capture_unwind(r->capture) || !capture_can_count(r->capture)))
 		keep |= 1ULL << CAP_BPF;
 	r->privileges = keep;
 	if (!err)
@@ -216,6 +217,7 @@ static int prepare_capture(struct recorder *r)
 		.force_cycles = cfg->force_cycles,
 		.hz = cfg->hz,
 		.switch_stacks = cfg->switch_stacks,
+		.call_graph = PROF_CALL_GRAPH_FP,
 		.ring_bytes = cfg->ring_bytes,
 	};
 	int err;
