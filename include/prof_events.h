@@ -207,6 +207,8 @@ enum prof_tp_symbol_kind {
 #define PROF_LOST_SIDEBAND_DAMAGED "sideband_damaged" /* those that do not hold together */
 #define PROF_LOST_SIDEBAND_MAPS "sideband_maps" /* mappings of processes that make too many */
 #define PROF_LOST_SIDEBAND_STALLED "sideband_stalled" /* a CPU's were not read between the times */
+/* no loss: stacks named by mappings that may have changed, since records that tell of them were lost */
+#define PROF_LOST_SIDEBAND_DOUBT "sideband_doubt"
 #define PROF_LOST_SAMPLE_ESTIMATE "sample_estimate" /* an estimate from clock and period */
 #define PROF_LOST_SAMPLE_RING_FULL "sample_ring_full"
 #define PROF_LOST_READ_FAILED "read_failed" /* tracepoint records that a program could not read */

@@ -69,7 +69,7 @@ static const char last_second[] = "# standard input: CPU samples over 0.000 s\n"
 		  "   100.00%  100.00%        2  [unknown]  libc.so.6\n"
 		  "     0.00%  100.00%        0  main       app\n";
 
-static const char json[] = "{\"file\":\"standard input\",\"sample_event\":\"cpu-clock\",\"sample_hz\":\"99\",\"samples\":8,\"lost\":3,\"lost_events\":3,\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"lost_samples_estimate\":0,\"rows\":[{\"self\":6,\"total\":6,\"sym\":\"leaf\",\"dso\":\"/opt/app/bin/app\"},{\"self\":2,\"total\":2,\"sym\":null,\"dso\":\"/lib/libc.so.6\"},{\"self\":0,\"total\":8,\"sym\":\"main\",\"dso\":\"/opt/app/bin/app\"},{\"self\":0,\"total\":6,\"sym\":\"hot\",\"dso\":\"/opt/app/bin/app\"},{\"self\":0,\"total\":6,\"sym\":\"work\",\"dso\":\"/opt/app/bin/app\"}]}\n";
+static const char json[] = "{\"file\":\"standard input\",\"sample_event\":\"cpu-clock\",\"sample_hz\":\"99\",\"samples\":8,\"lost\":3,\"lost_events\":3,\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"rows\":[{\"self\":6,\"total\":6,\"sym\":\"leaf\",\"dso\":\"/opt/app/bin/app\"},{\"self\":2,\"total\":2,\"sym\":null,\"dso\":\"/lib/libc.so.6\"},{\"self\":0,\"total\":8,\"sym\":\"main\",\"dso\":\"/opt/app/bin/app\"},{\"self\":0,\"total\":6,\"sym\":\"hot\",\"dso\":\"/opt/app/bin/app\"},{\"self\":0,\"total\":6,\"sym\":\"work\",\"dso\":\"/opt/app/bin/app\"}]}\n";
 /* clang-format on */
 
 #define APP(...) run_app((const char *[]){ __VA_ARGS__, NULL })

@@ -23,10 +23,12 @@ Test(account, only_events_and_samples_are_lost)
 	add(&a, PROF_LOST_SIDEBAND_DAMAGED, 10);
 	add(&a, PROF_LOST_SIDEBAND_MAPS, 3);
 	add(&a, PROF_LOST_SIDEBAND_STALLED, 2);
+	add(&a, PROF_LOST_SIDEBAND_DOUBT, 5);
 	add(&a, PROF_LOST_SAMPLE_ESTIMATE, 1000);
 	cr_expect_eq(account_lost(&a), 0);
 	cr_expect_eq(a.lost[ACCOUNT_SIDEBAND], 1700);
 	cr_expect_eq(a.lost[ACCOUNT_STALLS], 2);
+	cr_expect_eq(a.lost[ACCOUNT_DOUBTS], 5);
 	cr_expect_eq(a.lost[ACCOUNT_ESTIMATE], 1000);
 	add(&a, PROF_LOST_RING_FULL, 10);
 	add(&a, PROF_LOST_NESTED, 200);
@@ -51,9 +53,9 @@ Test(account, a_kind_that_nobody_knows_is_events_and_may_hide_switches)
 
 Test(account, samples_and_the_side_band_hide_no_switch)
 {
-	static const char *const kinds[] = { PROF_LOST_NESTED, PROF_LOST_SAMPLE_RING_FULL,
-					     PROF_LOST_SAMPLE_ESTIMATE, PROF_LOST_SIDEBAND,
-					     PROF_LOST_SIDEBAND_STALLED };
+	static const char *const kinds[] = { PROF_LOST_NESTED,		 PROF_LOST_SAMPLE_RING_FULL,
+					     PROF_LOST_SAMPLE_ESTIMATE,	 PROF_LOST_SIDEBAND,
+					     PROF_LOST_SIDEBAND_STALLED, PROF_LOST_SIDEBAND_DOUBT };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		cr_expect_not(account_hides_switches(kinds[i], strlen(kinds[i])), "%s", kinds[i]);

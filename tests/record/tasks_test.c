@@ -3,90 +3,10 @@
 #include "record/tasks.h"
 
 #include <criterion/criterion.h>
-#include <errno.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "kernel/perf_side.h"
-#include "record/proc_reader.h"
-#include "support.h"
-
-#define A NO_SUCH_TID
-#define B (NO_SUCH_TID + 10)
-#define SECOND 1000000000ULL
-
-static struct tasks *t;
-
-static void setup(void)
-{
-	t = tasks_new(true);
-}
-
-static void teardown(void)
-{
-	tasks_free(t);
-}
-
-static void fork_of(uint32_t ppid, uint32_t ptid, uint32_t pid, uint32_t tid)
-{
-	tasks_side(t, &(struct perf_side){ .type = PERF_SIDE_FORK,
-					   .ppid = ppid,
-					   .ptid = ptid,
-					   .pid = pid,
-					   .tid = tid,
-					   .name = "" });
-}
-
-static void comm(uint32_t pid, uint32_t tid, const char *name, bool exec)
-{
-	tasks_side(t, &(struct perf_side){ .type = PERF_SIDE_COMM,
-					   .pid = pid,
-					   .tid = tid,
-					   .comm_exec = exec,
-					   .name = name,
-					   .name_len = strlen(name) });
-}
-
-static void map_prot(uint32_t pid, uint64_t start, const char *path, uint32_t prot)
-{
-	tasks_side(t, &(struct perf_side){ .type = PERF_SIDE_MMAP,
-					   .pid = pid,
-					   .tid = pid,
-					   .addr = start,
-					   .len = 0x1000,
-					   .prot = prot,
-					   .name = path,
-					   .name_len = strlen(path) });
-}
-
-static void map(uint32_t pid, uint64_t start, const char *path)
-{
-	map_prot(pid, start, path, 5);
-}
-
-static void exit_at(uint64_t time, uint32_t pid, uint32_t tid)
-{
-	tasks_side(
-		t,
-		&(struct perf_side){
-			.type = PERF_SIDE_EXIT, .time = time, .pid = pid, .tid = tid, .name = "" });
-}
-
-/* Says what the trace would say, and that it is now said. */
-static const struct task *known(uint32_t tid)
-{
-	const struct task *task = tasks_get(t, tid, 0);
-
-	tasks_set_announced(t, tid);
-	return task;
-}
+#include "side.h"
 
 /* ---- births ----------------------------------------------------------------------------------------- */
 
@@ -203,18 +123,6 @@ Test(tasks, code_made_at_run_time_stays_one_module, .init = setup, .fini = teard
 		     "a file may be another one by now");
 }
 
-static void map_at_time(uint64_t time, uint32_t pid, uint64_t start, const char *path)
-{
-	tasks_side(t, &(struct perf_side){ .type = PERF_SIDE_MMAP,
-					   .time = time,
-					   .pid = pid,
-					   .addr = start,
-					   .len = 0x1000,
-					   .prot = 5,
-					   .name = path,
-					   .name_len = strlen(path) });
-}
-
 /* One page after the other, at falling addresses. */
 Test(tasks, a_flood_of_mappings_costs_its_own_process_its_names, .init = setup, .fini = teardown)
 {
@@ -225,18 +133,19 @@ Test(tasks, a_flood_of_mappings_costs_its_own_process_its_names, .init = setup, 
 	fork_of(1, 1, B, B);
 	map_at_time(1, A, 0x400000, "/bin/flood");
 	map_at_time(1, B, 0x400000, "/bin/quiet");
-	cr_expect_not(tasks_take_maps_lost(t, &loss));
+	cr_expect_not(tasks_take_loss(t, TASKS_LOST_MAPS, &loss));
 	for (i = 0; i < 100000; i++)
 		map_at_time(10 + i, A, 0x7f0000000000 - i * 0x1000, "/tmp/x");
 	cr_expect_not_null(maps_find(&tasks_process(t, B)->maps, 0x400000));
 	cr_expect_null(maps_find(&tasks_process(t, A)->maps, 0x400000),
 		       "what it has there now is not known");
-	cr_expect_null(maps_find(&tasks_process(t, A)->maps, 0x7f0000000000));
-	cr_assert(tasks_take_maps_lost(t, &loss));
+	cr_expect_null(
+		maps_find(tasks_maps_at(tasks_process(t, A), 0x7f0000000000), 0x7f0000000000));
+	cr_assert(tasks_take_loss(t, TASKS_LOST_MAPS, &loss));
 	cr_expect_eq(loss.cnt, 100000 - 20000 + 1 + 1,
 		     "those beyond its budget, and one beyond what is kept of a process");
 	cr_expect_eq(loss.last_ns, 10 + 100000 - 1);
-	cr_expect_not(tasks_take_maps_lost(t, &loss), "told once");
+	cr_expect_not(tasks_take_loss(t, TASKS_LOST_MAPS, &loss), "told once");
 	map_at_time(2 * SECOND, A, 0x500000, "/lib/new");
 	cr_expect_not_null(maps_find(&tasks_process(t, A)->maps, 0x500000),
 			   "what it tells a second later is taken in");
@@ -479,265 +388,6 @@ Test(tasks, an_end_without_a_time_is_an_end, .init = setup, .fini = teardown)
 	exit_at(0, A, A);
 	tasks_expire(t, 60 * SECOND);
 	cr_expect_null(tasks_process(t, A));
-}
-
-/* ---- /proc ------------------------------------------------------------------------------------------- */
-
-static void *wait_at(void *barrier)
-{
-	prctl(PR_SET_NAME, "a-thread");
-	pthread_barrier_wait(barrier);
-	pthread_barrier_wait(barrier);
-	return NULL;
-}
-
-static void count_named(struct task *task, void *cnt)
-{
-	*(int *)cnt += !strcmp(task->comm, "a-thread");
-}
-
-Test(tasks, a_process_that_runs_is_read_from_proc, .init = setup, .fini = teardown)
-{
-	pthread_barrier_t barrier;
-	pthread_t thread;
-	char exe[4096] = "", own[17] = "";
-	const struct map *m;
-	int cnt = 0;
-
-	cr_assert_gt(readlink("/proc/self/exe", exe, sizeof(exe) - 1), 0);
-	prctl(PR_GET_NAME, own);
-	pthread_barrier_init(&barrier, NULL, 2);
-	pthread_create(&thread, NULL, wait_at, &barrier);
-	pthread_barrier_wait(&barrier);
-	cr_assert_eq(tasks_scan(t, getpid()), 0);
-	pthread_barrier_wait(&barrier);
-	pthread_join(thread, NULL);
-	tasks_each(t, getpid(), count_named, &cnt);
-	cr_expect_eq(cnt, 1);
-	cr_expect_eq(tasks_process(t, getpid())->ppid, (uint32_t)getppid());
-	cr_expect_str_eq(tasks_process(t, getpid())->exe, exe);
-	cr_expect_str_eq(known(getpid())->comm, own);
-	m = maps_find(&tasks_process(t, getpid())->maps, (uint64_t)(uintptr_t)&setup);
-	cr_assert_not_null(m);
-	cr_expect_str_eq(m->path, exe);
-	cr_expect_null(maps_find(&tasks_process(t, getpid())->maps, (uint64_t)(uintptr_t)&own),
-		       "the stack is no code");
-}
-
-Test(tasks, each_task_of_a_process_can_be_visited, .init = setup, .fini = teardown)
-{
-	int cnt = 0;
-
-	fork_of(1, 1, A, A);
-	comm(A, A + 1, "a-thread", false);
-	comm(A, A + 2, "a-thread", false);
-	comm(B, B, "a-thread", false);
-	tasks_each(t, A, count_named, &cnt);
-	cr_expect_eq(cnt, 2);
-}
-
-Test(tasks, a_process_that_is_not_there_is_an_error, .init = setup, .fini = teardown)
-{
-	cr_expect_eq(tasks_scan(t, A), -ESRCH);
-	cr_expect_null(tasks_process(t, A));
-}
-
-Test(tasks, the_idle_task_has_its_name, .init = setup, .fini = teardown)
-{
-	cr_expect_str_eq(known(0)->comm, "swapper");
-	cr_expect_eq(known(0)->proc->pid, 0);
-}
-
-/* ---- gaps in the side-band ------------------------------------------------------------------------------ */
-
-static void lose(enum perf_side_type type)
-{
-	tasks_side(t, &(struct perf_side){ .type = type, .name = "" });
-}
-
-Test(tasks, behind_a_gap_nothing_is_known_until_it_is_told, .init = setup, .fini = teardown)
-{
-	static const enum perf_side_type types[] = { PERF_SIDE_LOST, PERF_SIDE_DAMAGED,
-						     PERF_SIDE_FULL };
-	size_t i;
-
-	for (i = 0; i < 3; i++) {
-		fork_of(0, 0, A, A);
-		comm(A, A, "before", true);
-		map(A, 0x400000, "/bin/before");
-		known(A);
-		lose(types[i]);
-		cr_expect_not(tasks_is_announced(t, A));
-		cr_expect_str_eq(known(A)->comm, "");
-		cr_expect_str_eq(known(A)->proc->exe, "");
-		cr_expect_null(maps_find(&tasks_process(t, A)->maps, 0x400000));
-		tasks_name(t, tasks_get(t, A, A), "own-record", 10);
-		cr_expect_str_eq(known(A)->comm, "own-record");
-		map(A, 0x500000, "/lib/since");
-		cr_expect_str_eq(maps_find(&tasks_process(t, A)->maps, 0x500000)->path,
-				 "/lib/since");
-		comm(A, A, "after", true);
-		map(A, 0x400000, "/bin/after");
-		cr_expect_str_eq(known(A)->comm, "after");
-		cr_expect_str_eq(known(A)->proc->exe, "/bin/after");
-		cr_expect_str_eq(maps_find(&tasks_process(t, A)->maps, 0x400000)->path,
-				 "/bin/after");
-		exit_at(1, A, A);
-	}
-	lose(PERF_SIDE_STALLED);
-	cr_expect(tasks_is_announced(t, A), "what is late is not lost");
-}
-
-Test(tasks, a_child_of_a_process_in_doubt_has_nothing_of_it, .init = setup, .fini = teardown)
-{
-	fork_of(0, 0, A, A);
-	comm(A, A, "parent", true);
-	map(A, 0x400000, "/bin/parent");
-	lose(PERF_SIDE_LOST);
-	fork_of(A, A, B, B);
-	cr_expect_str_eq(known(B)->comm, "");
-	cr_expect_str_eq(known(B)->proc->exe, "");
-	cr_expect_eq(known(B)->proc->ppid, A);
-	cr_expect_null(maps_find(&tasks_process(t, B)->maps, 0x400000));
-}
-
-Test(tasks, a_number_that_a_record_puts_into_another_process_is_somebody_else, .init = setup,
-     .fini = teardown)
-{
-	fork_of(0, 0, A, A);
-	comm(A, A, "old", true);
-	known(A);
-	cr_expect_str_eq(tasks_get(t, A, B)->comm, "");
-	cr_expect_eq(known(A)->proc->pid, B);
-}
-
-Test(tasks, ends_that_nobody_told_are_found, .init = setup, .fini = teardown)
-{
-	uint32_t i;
-
-	cr_assert_eq(tasks_scan(t, getpid()), 0);
-	for (i = 0; i < 1000; i++)
-		fork_of(0, 0, A + i, A + i);
-	tasks_expire(t, 1 * SECOND);
-	cr_expect_not_null(tasks_process(t, A));
-	lose(PERF_SIDE_LOST);
-	for (i = 0; i < 20; i++)
-		tasks_expire(t, 2 * SECOND);
-	tasks_expire(t, 4 * SECOND);
-	for (i = 0; i < 1000; i++)
-		cr_assert_null(tasks_process(t, A + i), "%u", i);
-	cr_expect_not_null(tasks_process(t, getpid()));
-}
-
-/* Drains until /proc has answered what was asked. */
-static void await_answer(struct process *proc)
-{
-	const struct timespec step = { .tv_nsec = 1000000 };
-
-	cr_assert(proc->asked, "nobody was asked");
-	while (proc->asked) {
-		nanosleep(&step, NULL);
-		tasks_expire(t, clock_mono_ns());
-	}
-}
-
-static struct process *scan_self(struct proc_reader **reader)
-{
-	cr_assert_eq(proc_reader_new(reader), 0);
-	tasks_set_reader(t, *reader);
-	cr_assert_eq(tasks_scan(t, getpid()), 0);
-	return tasks_process(t, getpid());
-}
-
-Test(tasks, behind_a_gap_the_truth_is_read_again, .init = setup, .fini = teardown)
-{
-	uint64_t here = (uintptr_t)&scan_self;
-	struct proc_reader *reader;
-	struct process *proc = scan_self(&reader);
-	uint32_t generation;
-	char own[17] = "";
-	struct map *m;
-
-	m = maps_edit(&proc->maps, here);
-	m->module_id = 7;
-	m->announced = proc->serial;
-	known(getpid());
-	lose(PERF_SIDE_LOST);
-	cr_expect_null(maps_find(&tasks_process(t, getpid())->maps, here));
-	cr_expect_str_eq(known(getpid())->comm, "");
-	generation = proc->maps.generation;
-	await_answer(proc);
-	prctl(PR_GET_NAME, own);
-	cr_expect_not(tasks_is_announced(t, getpid()), "it is news");
-	cr_expect_str_eq(known(getpid())->comm, own);
-	cr_expect_neq(*known(getpid())->proc->exe, 0);
-	cr_expect_neq(proc->maps.generation, generation);
-	cr_assert_not_null(maps_find(&proc->maps, here));
-	cr_expect_eq(maps_find(&proc->maps, here)->module_id, 7, "it is the same module");
-	cr_expect_eq(maps_find(&proc->maps, here)->announced, proc->serial);
-	proc_reader_free(reader);
-}
-
-/* What the side-band told while /proc was read may or may not be in the answer. */
-Test(tasks, an_answer_from_a_time_of_change_does_not_count, .init = setup, .fini = teardown)
-{
-	uint64_t here = (uintptr_t)&scan_self;
-	struct proc_reader *reader;
-	struct process *proc = scan_self(&reader);
-
-	lose(PERF_SIDE_LOST);
-	tasks_process(t, getpid());
-	map_at_time(clock_mono_ns() + SECOND, getpid(), 0x10000, "/lib/since");
-	await_answer(proc);
-	cr_expect_null(maps_find(&proc->maps, here));
-	cr_expect_str_eq(maps_find(&proc->maps, 0x10000)->path, "/lib/since");
-	proc_reader_free(reader);
-}
-
-Test(tasks, an_answer_from_before_another_gap_does_not_count, .init = setup, .fini = teardown)
-{
-	uint64_t here = (uintptr_t)&scan_self;
-	struct proc_reader *reader;
-	struct process *proc = scan_self(&reader);
-
-	lose(PERF_SIDE_LOST);
-	tasks_process(t, getpid());
-	lose(PERF_SIDE_LOST);
-	await_answer(proc);
-	cr_expect_null(maps_find(&proc->maps, here));
-	/* and it is asked for again, though not at once */
-	while (!maps_find(&tasks_process(t, getpid())->maps, here))
-		if (proc->asked)
-			await_answer(proc);
-	proc_reader_free(reader);
-}
-
-Test(tasks, a_process_met_for_the_first_time_is_read, .init = setup, .fini = teardown)
-{
-	uint64_t here = (uintptr_t)&scan_self;
-	struct proc_reader *reader;
-	struct process *proc;
-
-	cr_assert_eq(proc_reader_new(&reader), 0);
-	tasks_set_reader(t, reader);
-	proc = tasks_get(t, getpid(), getpid())->proc;
-	cr_expect_neq(*proc->exe, 0, "names are known at once");
-	await_answer(proc);
-	cr_expect_not_null(maps_find(&proc->maps, here));
-	proc_reader_free(reader);
-}
-
-Test(tasks, all_processes_are_read_at_the_start, .init = setup, .fini = teardown)
-{
-	struct proc_reader *reader;
-
-	cr_assert_eq(proc_reader_new(&reader), 0);
-	tasks_set_reader(t, reader);
-	tasks_scan_all(t);
-	cr_expect_not_null(tasks_process(t, 1));
-	cr_expect_not_null(maps_find(&tasks_process(t, getpid())->maps, (uintptr_t)&scan_self));
-	cr_expect_not_null(tasks_process(t, getppid()));
-	proc_reader_free(reader);
 }
 
 /* ---- all at once --------------------------------------------------------------------------------------- */

@@ -210,6 +210,7 @@ static const struct {
 	{ PROF_LOST_SIDEBAND_DAMAGED, "record", "that made no sense" },
 	{ PROF_LOST_SIDEBAND_MAPS, "record", "of a process that mapped too often" },
 	{ PROF_LOST_SIDEBAND_STALLED, "stall", "of reading a CPU's records" },
+	{ PROF_LOST_SIDEBAND_DOUBT, "stack", "named by mappings that may have changed" },
 };
 
 static void put_kind(struct info *in, const struct event_counts_loss *l)

@@ -42,6 +42,7 @@ static struct account account_of(const struct status_totals *t)
 					 [ACCOUNT_ESTIMATE] = t->samples_missed,
 					 [ACCOUNT_SIDEBAND] = t->side_lost,
 					 [ACCOUNT_STALLS] = t->side_stalls,
+					 [ACCOUNT_DOUBTS] = t->doubts,
 				 } };
 }
 

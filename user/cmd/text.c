@@ -251,17 +251,28 @@ void text_lost(struct buf *out, const struct account *a)
 
 bool text_sideband(struct buf *out, const struct account *a)
 {
-	uint64_t records = a->lost[ACCOUNT_SIDEBAND], stalls = a->lost[ACCOUNT_STALLS];
+	static const struct {
+		enum account_class cls;
+		const char *noun, *behind;
+	} parts[] = {
+		{ ACCOUNT_SIDEBAND, "record", "" },
+		{ ACCOUNT_STALLS, "stall", "" },
+		{ ACCOUNT_DOUBTS, "stack", " in doubt" },
+	};
+	size_t before = out->len, i;
 
-	if (!records && !stalls)
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (!a->lost[parts[i].cls])
+			continue;
+		if (out->len > before)
+			buf_addstr(out, ", ");
+		str_counted(out, a->lost[parts[i].cls], parts[i].noun);
+		buf_addstr(out, parts[i].behind);
+	}
+	if (out->len == before)
 		return false;
-	if (records)
-		str_counted(out, records, "record");
-	if (records && stalls)
-		buf_addstr(out, ", ");
-	if (stalls)
-		str_counted(out, stalls, "stall");
-	buf_addstr(out, ": names of some processes may be missing");
+	buf_printf(out, ": names of some processes may be missing%s",
+		   a->lost[ACCOUNT_DOUBTS] ? " or wrong" : "");
 	return true;
 }
 
@@ -273,6 +284,7 @@ void text_json_account(struct buf *out, const struct account *a)
 		[ACCOUNT_ESTIMATE] = "lost_samples_estimate",
 		[ACCOUNT_SIDEBAND] = "lost_sideband",
 		[ACCOUNT_STALLS] = "sideband_stalls",
+		[ACCOUNT_DOUBTS] = "doubtful_stacks",
 	};
 
 	for (size_t i = 0; i < ACCOUNT_CLASS_CNT; i++)

@@ -25,6 +25,7 @@ static const struct {
 	{ PROF_LOST_SAMPLE_RING_FULL, ACCOUNT_SAMPLES, false },
 	{ PROF_LOST_SAMPLE_ESTIMATE, ACCOUNT_ESTIMATE, false },
 	{ PROF_LOST_SIDEBAND_STALLED, ACCOUNT_STALLS, false },
+	{ PROF_LOST_SIDEBAND_DOUBT, ACCOUNT_DOUBTS, false },
 };
 
 enum { KIND_CNT = sizeof(kinds) / sizeof(kinds[0]) };
@@ -58,7 +59,7 @@ enum account_class account_class(const char *kind, size_t len)
 
 bool account_is_sideband(enum account_class cls)
 {
-	return cls == ACCOUNT_SIDEBAND || cls == ACCOUNT_STALLS;
+	return cls == ACCOUNT_SIDEBAND || cls == ACCOUNT_STALLS || cls == ACCOUNT_DOUBTS;
 }
 
 bool account_hides_switches(const char *kind, size_t len)

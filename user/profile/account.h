@@ -12,6 +12,7 @@ enum account_class {
 	ACCOUNT_SAMPLES, /* CPU samples and stacks of switches */
 	ACCOUNT_SIDEBAND, /* records that tell of processes and mappings: names may be missing */
 	ACCOUNT_STALLS, /* times that such records were not read for a second */
+	ACCOUNT_DOUBTS, /* stacks whose names may be wrong, for want of such records */
 	ACCOUNT_ESTIMATE, /* samples that nobody could count */
 	ACCOUNT_CLASS_CNT,
 };

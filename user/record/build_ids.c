@@ -91,18 +91,24 @@ static void expect(struct build_ids *b, uint32_t pid, const struct map *m)
 		b->files[idx].answered = true;
 }
 
-void build_ids_expect(struct build_ids *b, const struct process *proc)
+static void expect_all(struct build_ids *b, uint32_t pid, const struct maps *maps)
 {
 	const struct map *m;
 	uint64_t addr = 0;
 
-	if (!b->broker)
-		return;
-	while ((m = maps_next(&proc->maps, addr))) {
+	while ((m = maps_next(maps, addr))) {
 		if (is_unknown_file(m))
-			expect(b, proc->pid, m);
+			expect(b, pid, m);
 		addr = m->end;
 	}
+}
+
+void build_ids_expect(struct build_ids *b, const struct process *proc)
+{
+	if (!b->broker)
+		return;
+	expect_all(b, proc->pid, &proc->maps);
+	expect_all(b, proc->pid, &proc->before);
 }
 
 bool build_ids_find(struct build_ids *b, struct map *m)

@@ -328,13 +328,14 @@ static uint64_t pack(uint32_t id, uint64_t off)
 
 uint64_t frames_user(struct frames *f, struct process *proc, uint64_t addr)
 {
-	const struct map *m = proc ? maps_find(&proc->maps, addr) : NULL;
+	struct maps *maps = proc ? tasks_maps_at(proc, addr) : NULL;
+	const struct map *m = maps ? maps_find(maps, addr) : NULL;
 	uint64_t off, frame;
 
 	if (!m)
 		return pack(0, addr);
 	if (!m->module_id || m->announced != proc->serial)
-		m = introduce_map(f, proc, maps_edit(&proc->maps, addr));
+		m = introduce_map(f, proc, maps_edit(maps, addr));
 	off = addr - m->start + m->pgoff;
 	if (!m->module_id || off > PROF_FRAME_OFFSET_MASK)
 		return pack(0, addr);

@@ -42,7 +42,7 @@ struct status {
 	uint64_t last_ns;
 	uint64_t nested;
 	uint64_t malformed;
-	uint64_t side_lost, side_stalls;
+	uint64_t side_lost, side_stalls, doubts;
 	uint64_t cpu_base_ns; /* spent on getting ready */
 	uint64_t cpu_end_ns; /* spent when recording was over; 0 while it is not */
 };
@@ -264,13 +264,21 @@ static int write_other_loss(struct status *s, const struct capture_counts *count
 
 static int write_task_loss(struct status *s)
 {
+	static const char *const kinds[TASKS_LOSS_CNT] = {
+		[TASKS_LOST_MAPS] = PROF_LOST_SIDEBAND_MAPS,
+		[TASKS_IN_DOUBT] = PROF_LOST_SIDEBAND_DOUBT,
+	};
 	struct tasks_loss loss;
+	int kind, err = 0;
 
-	if (!tasks_take_maps_lost(s->cfg.tasks, &loss))
-		return 0;
-	s->side_lost += loss.cnt;
-	return emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU, PROF_LOST_SIDEBAND_MAPS,
-			 loss.cnt, loss.first_ns, loss.last_ns);
+	for (kind = 0; kind < TASKS_LOSS_CNT && !err; kind++) {
+		if (!tasks_take_loss(s->cfg.tasks, kind, &loss))
+			continue;
+		*(kind == TASKS_IN_DOUBT ? &s->doubts : &s->side_lost) += loss.cnt;
+		err = emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU, kinds[kind], loss.cnt,
+				loss.first_ns, loss.last_ns);
+	}
+	return err;
 }
 
 static uint64_t own_rss(void)
@@ -314,6 +322,7 @@ static void fill_totals(struct status *s, const struct capture_counts *counts, u
 		.samples_lost = counts->lost[PROF_CLASS_SAMPLE],
 		.side_lost = s->side_lost,
 		.side_stalls = s->side_stalls,
+		.doubts = s->doubts,
 		.cpu_ns = (s->cpu_end_ns ? s->cpu_end_ns : cpu_ns) - s->cpu_base_ns,
 		.end_cpu_ns = s->cpu_end_ns ? cpu_ns - s->cpu_end_ns : 0,
 		.realtime_ns = realtime_ns(s->cfg.realtime),

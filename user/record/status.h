@@ -25,6 +25,7 @@ struct status_totals {
 	uint64_t samples_lost; /* for want of room in a ring */
 	uint64_t side_lost; /* side-band records: what names processes and mappings */
 	uint64_t side_stalls; /* times that a CPU's were not read for a second */
+	uint64_t doubts; /* stacks looked up in mappings that may have changed */
 	uint64_t samples_missed; /* an estimate: those that hit a running BPF program */
 	uint64_t bpf_ns; /* extrapolated */
 	uint64_t cpu_ns; /* the recorder's own while recording, user and system */

@@ -308,11 +308,25 @@ static void keep_module(const struct process *proc, struct map *m)
 	m->announced = old->end == m->end ? old->announced : 0;
 }
 
-static void lose_map(struct tasks *t, uint64_t time)
+void tasks_count_loss(struct tasks *t, enum tasks_loss_kind kind, uint64_t time)
 {
-	if (!t->maps_lost.cnt++)
-		t->maps_lost.first_ns = time;
-	t->maps_lost.last_ns = time;
+	struct tasks_loss *loss = &t->losses[kind];
+
+	if (!loss->cnt++)
+		loss->first_ns = time;
+	loss->last_ns = time;
+}
+
+/* What it has there now is not known, nor can it be guessed from what it had. */
+static void lose_map(struct tasks *t, struct process *proc, uint64_t time)
+{
+	tasks_count_loss(t, TASKS_LOST_MAPS, time);
+	if (!proc->stale || proc->maps.table)
+		tasks_make_stale(t, proc);
+	if (proc->before.table) {
+		maps_clear(&proc->before);
+		proc->maps.generation++;
+	}
 }
 
 /* Whether the process has told of more mappings within a second than it may. */
@@ -354,9 +368,7 @@ static void side_mmap(struct tasks *t, const struct perf_side *side)
 		return;
 	proc->changed_ns = side->time;
 	if (is_over_budget(proc, side->time)) {
-		lose_map(t, side->time);
-		if (!proc->stale || proc->maps.table)
-			tasks_make_stale(t, proc);
+		lose_map(t, proc, side->time);
 		return;
 	}
 	m.path = texts_get(t->texts, side->name, side->name_len);
@@ -366,18 +378,16 @@ static void side_mmap(struct tasks *t, const struct perf_side *side)
 	take_exe(t, proc, m.path);
 	if (proc->wanted) {
 		keep_module(proc, &m);
-		if (!maps_insert(&proc->maps, &m)) {
-			lose_map(t, side->time);
-			tasks_make_stale(t, proc);
-		}
+		if (!maps_insert(&proc->maps, &m))
+			lose_map(t, proc, side->time);
 	}
 	texts_unref(t->texts, m.path);
 }
 
-bool tasks_take_maps_lost(struct tasks *t, struct tasks_loss *out)
+bool tasks_take_loss(struct tasks *t, enum tasks_loss_kind kind, struct tasks_loss *out)
 {
-	*out = t->maps_lost;
-	t->maps_lost = (struct tasks_loss){ 0 };
+	*out = t->losses[kind];
+	t->losses[kind] = (struct tasks_loss){ 0 };
 	return out->cnt != 0;
 }
 

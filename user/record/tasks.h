@@ -32,11 +32,19 @@ struct process {
 	/* The side-band may have lost a word about it. */
 	uint64_t gap; /* the last gap that has been considered for it */
 	bool stale; /* the program is not known, nor mappings but those told of since */
-	struct maps before; /* the mappings from before that */
+	struct maps
+		before; /* the mappings from before that, or as last read: they may have changed */
 	bool asked; /* of /proc, and not answered yet */
 	uint64_t gap_asked; /* the last gap at that time */
 	uint64_t asked_ns; /* when: CLOCK_MONOTONIC */
 	uint64_t changed_ns; /* when the side-band last told of its mappings or names */
+};
+
+/* What tasks count that the trace is to be told of. */
+enum tasks_loss_kind {
+	TASKS_LOST_MAPS, /* mappings not taken in: their process had or told of too many */
+	TASKS_IN_DOUBT, /* stacks of processes whose mappings may have changed unheard */
+	TASKS_LOSS_CNT,
 };
 
 struct tasks_loss {
@@ -60,7 +68,8 @@ struct task {
  * Dead tasks are kept for a while, because what they did last may still be on its way.
  *
  * When side-band records are lost, nothing is known for certain any more: who is met again after that
- * has no name, no program and no mappings until /proc has been read again or the side-band tells.
+ * has no name, no program and no certain mappings until /proc has been read again or the side-band
+ * tells. Until then addresses are looked up in the mappings that were last known.
  */
 struct tasks;
 
@@ -81,9 +90,8 @@ void tasks_scan_all(struct tasks *t);
 
 /* Applies what the side-band says. */
 void tasks_side(struct tasks *t, const struct perf_side *side);
-/* Mappings that were not taken in since the last call, because their process had or told of too many:
- * false when there were none. */
-bool tasks_take_maps_lost(struct tasks *t, struct tasks_loss *out);
+/* What was counted since the last call: false when there was nothing. */
+bool tasks_take_loss(struct tasks *t, enum tasks_loss_kind kind, struct tasks_loss *out);
 /*
  * To be called now and then, when all records older than now_ns have been given: frees those who ended
  * more than a second before, and takes in what /proc has answered.
@@ -94,6 +102,13 @@ void tasks_expire(struct tasks *t, uint64_t now_ns);
 struct task *tasks_get(struct tasks *t, uint32_t tid, uint32_t pid);
 /* NULL when it was never seen. */
 struct process *tasks_process(struct tasks *t, uint32_t pid);
+/*
+ * The mappings of proc that addr is to be looked up in: those that are certain, or the last ones known
+ * where these say nothing. Borrowed until the next call with t.
+ */
+struct maps *tasks_maps_at(struct process *proc, uint64_t addr);
+/* To be called for each stack of proc that is resolved; time is the record's. */
+void tasks_count_stack(struct tasks *t, const struct process *proc, uint64_t time);
 /* Names a task that has no name yet. */
 void tasks_name(struct tasks *t, struct task *task, const char *comm, size_t len);
 /* Reads the process's cgroup if it has not been. */

@@ -15,7 +15,7 @@ struct tasks {
 	struct hmap by_pid;
 	struct texts *texts;
 	size_t maps_memory;
-	struct tasks_loss maps_lost; /* since it was last asked for */
+	struct tasks_loss losses[TASKS_LOSS_CNT]; /* since they were last asked for */
 	uint64_t serial;
 	uint64_t *announced; /* a bit for each tid */
 	bool any_announced; /* since they were all cleared */
@@ -48,6 +48,8 @@ void tasks_end_task(struct tasks *t, struct task *task, uint64_t time);
 void tasks_open_gap(struct tasks *t);
 /* The program is unknown, and so are all mappings but those that are told from here on. */
 void tasks_make_stale(struct tasks *t, struct process *proc);
+/* One more of what the trace is to be told of. */
+void tasks_count_loss(struct tasks *t, enum tasks_loss_kind kind, uint64_t time);
 /* Takes in what /proc answered, and looks for ends that nobody told. */
 void tasks_catch_up(struct tasks *t, uint64_t now_ns);
 

@@ -5,8 +5,9 @@
  * When records of the side-band are lost, that is a gap: who is met again behind it is in doubt. A
  * process in doubt is read again, and the answer counts when the drain has come to the time of the
  * reading and the side-band told of no change since that began; else it is asked for once more.
- * Until then it has the name that its own records give and no program, and addresses in it have no
- * names.
+ * Until then it has the name that its own records give, and addresses in it are looked up where its
+ * mappings were when they were last known; stacks that this may be wrong for are counted. An answer
+ * that another gap came before is as good as that: where gaps never end, it is all there is.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -51,11 +52,12 @@ void tasks_make_stale(struct tasks *t, struct process *proc)
 	proc->gap = t->gap;
 	proc->exe_from_map = false;
 	proc->cgroup_known = false;
-	tasks_set_text(t, &proc->exe, "");
 	if (proc->stale) {
-		maps_clear(&proc->maps);
+		if (proc->maps.table)
+			maps_clear(&proc->maps);
 		return;
 	}
+	tasks_set_text(t, &proc->exe, "");
 	proc->stale = true;
 	none = proc->before;
 	proc->before = proc->maps;
@@ -114,6 +116,17 @@ struct process *tasks_process(struct tasks *t, uint32_t pid)
 	return proc;
 }
 
+struct maps *tasks_maps_at(struct process *proc, uint64_t addr)
+{
+	return proc->stale && !maps_find(&proc->maps, addr) ? &proc->before : &proc->maps;
+}
+
+void tasks_count_stack(struct tasks *t, const struct process *proc, uint64_t time)
+{
+	if (proc->stale && proc->before.table)
+		tasks_count_loss(t, TASKS_IN_DOUBT, time);
+}
+
 /* Ends whose word was lost: a few tasks at a time are looked for, and each once behind a gap. */
 static void check_lives(struct tasks *t, uint64_t now)
 {
@@ -157,7 +170,7 @@ static void keep_known(const struct process *proc, struct map *m)
 	memcpy(m->build_id, same->build_id, sizeof(m->build_id));
 }
 
-static void apply_maps(struct tasks *t, struct process *proc, const struct snapshot *s)
+static struct maps make_maps(struct tasks *t, const struct process *proc, const struct snapshot *s)
 {
 	struct maps now;
 	size_t i;
@@ -181,22 +194,35 @@ static void apply_maps(struct tasks *t, struct process *proc, const struct snaps
 		texts_unref(t->texts, m.path);
 	}
 	now.generation = proc->maps.generation + 1;
+	return now;
+}
+
+static void apply_maps(struct tasks *t, struct process *proc, const struct snapshot *s)
+{
+	struct maps now = make_maps(t, proc, s);
+
 	maps_free(&proc->before);
 	maps_free(&proc->maps);
 	proc->maps = now;
 }
 
+static void set_exe(struct tasks *t, struct process *proc, const struct snapshot *s)
+{
+	const char *exe = snapshot_text(s, s->exe_off);
+
+	tasks_set_text(t, &proc->exe, texts_get(t->texts, exe, strlen(exe)));
+}
+
 /* The process is as /proc says. Threads that nothing was heard of are left to be met. */
 static void apply(struct tasks *t, struct process *proc, const struct snapshot *s)
 {
-	const char *exe = snapshot_text(s, s->exe_off);
 	struct task *task;
 	size_t i;
 
 	proc->ppid = s->ppid;
 	proc->gap = t->gap;
 	proc->stale = false;
-	tasks_set_text(t, &proc->exe, texts_get(t->texts, exe, strlen(exe)));
+	set_exe(t, proc, s);
 	if (proc->wanted)
 		apply_maps(t, proc, s);
 	for (i = 0; i < s->task_cnt; i++) {
@@ -209,6 +235,21 @@ static void apply(struct tasks *t, struct process *proc, const struct snapshot *
 	}
 }
 
+/* It was so when it was read, and something has been lost since. */
+static void apply_doubtful(struct tasks *t, struct process *proc, const struct snapshot *s)
+{
+	struct maps now;
+
+	set_exe(t, proc, s);
+	tasks_renounce(t, proc->pid);
+	if (!proc->wanted)
+		return;
+	now = make_maps(t, proc, s);
+	maps_free(&proc->before);
+	proc->before = now;
+	maps_clear(&proc->maps);
+}
+
 /* An answer that may be of another time than the drain's is none. */
 static void take_answer(struct tasks *t, const struct snapshot *s)
 {
@@ -217,9 +258,12 @@ static void take_answer(struct tasks *t, const struct snapshot *s)
 	if (!proc || !proc->asked)
 		return;
 	proc->asked = false;
-	if (proc->stale && !s->err && s->from_ns >= proc->asked_ns && proc->gap_asked == t->gap &&
-	    proc->changed_ns < s->from_ns)
+	if (!proc->stale || s->err || s->from_ns < proc->asked_ns || proc->changed_ns >= s->from_ns)
+		return;
+	if (proc->gap_asked == t->gap)
 		apply(t, proc, s);
+	else
+		apply_doubtful(t, proc, s);
 }
 
 void tasks_catch_up(struct tasks *t, uint64_t now_ns)

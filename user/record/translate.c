@@ -222,6 +222,15 @@ static void learn_comm(struct translate *t, const struct prof_rec *rec)
 		   sz);
 }
 
+static const uint64_t *resolve(struct translate *t, const struct prof_rec *rec, size_t *cnt)
+{
+	struct process *proc = tasks_process(t->cfg.tasks, rec->pid);
+
+	if (proc && rec->ustack_cnt)
+		tasks_count_stack(t->cfg.tasks, proc, rec->ts);
+	return stacks_resolve(t->cfg.stacks, rec, proc, cnt);
+}
+
 int translate_record(struct translate *t, const struct prof_rec *rec)
 {
 	bool is_sample = rec->kind == PROF_REC_SAMPLE;
@@ -237,8 +246,7 @@ int translate_record(struct translate *t, const struct prof_rec *rec)
 	if (err)
 		return err;
 	if (rec->flags & PROF_REC_STACKS)
-		frames = stacks_resolve(t->cfg.stacks, rec, tasks_process(t->cfg.tasks, rec->pid),
-					&cnt);
+		frames = resolve(t, rec, &cnt);
 	if (!is_sample)
 		err = write_tracepoint(t, rec);
 	if (!err && (is_sample || cnt))
