@@ -62,7 +62,7 @@ SRCS_record := $(addprefix user/record/, \
 SRCS_trace := $(addprefix user/trace/, \
 	layout.c names.c parts.c reader.c source.c tp_symbols.c trace.c value.c)
 SRCS_profile := $(addprefix user/profile/, \
-	account.c event_counts.c family.c profile.c thread_times.c tree.c)
+	account.c event_counts.c family.c profile.c stack_ends.c thread_times.c tree.c)
 SRCS_export := $(addprefix user/export/, \
 	)
 SRCS_formats := $(addprefix user/formats/, \
@@ -75,8 +75,9 @@ SRCS_formats := $(addprefix user/formats/, \
 	$(addprefix tonbandgeraet/, dump.c encoding.c event.c export.c format.c frames.c \
 		import.c markers.c state.c write.c))
 SRCS_cmd := $(addprefix user/cmd/, \
-	check.c check_probes.c cause.c convert.c dump.c dump_json.c dump_text.c info.c info_json.c info_verify.c input.c list.c \
-	record.c report.c report_print.c script.c select.c show_foreign.c summary.c text.c)
+	check.c check_probes.c cause.c convert.c dump.c dump_json.c dump_text.c ends.c info.c \
+	info_json.c info_verify.c input.c list.c record.c report.c report_print.c \
+	script.c select.c show_foreign.c summary.c text.c)
 SRCS_main := user/main.c
 
 BPF_SRCS := $(addprefix bpf/, \
@@ -103,8 +104,8 @@ TESTS := $(addprefix tests/, \
 	$(addprefix trace/, names_test.c parts_test.c reader_test.c source_test.c tp_symbols_test.c \
 		trace_test.c value_test.c) \
 	$(addprefix profile/, account_test.c event_counts_test.c family_test.c profile_test.c \
-		thread_times_test.c tree_test.c) \
-	$(addprefix cmd/, hostile_test.c info_test.c parts_test.c report_test.c script_test.c \
+		stack_ends_test.c thread_times_test.c tree_test.c) \
+	$(addprefix cmd/, ends_test.c hostile_test.c info_test.c parts_test.c report_test.c script_test.c \
 		select_test.c text_test.c) \
 	$(addprefix formats/, container_test.c foreign_test.c) \
 	$(addprefix formats/apitrace/, export_test.c format_test.c random_test.c) \

@@ -136,7 +136,7 @@ Test(script, unknown_fields_are_usage_errors)
 {
 	run_expect(APP("-F", "comm,colour"), 1, "",
 		   "dial9-prof: script: unknown field 'colour' in -F (known: comm, pid, tid, cpu, "
-		   "time, event, trace, ip, sym, symoff, dso, srcline)\n");
+		   "time, event, trace, ip, sym, symoff, dso, srcline, end)\n");
 }
 
 /* Foreign schemas: every type has a text and a JSON form. */
@@ -184,5 +184,39 @@ Test(script, prints_every_type_of_value)
 		   "\"o\":null,\"l\":[7,\"x\"]}}\n",
 		   "");
 	dial9_schema_free(s);
+	make_fini(&m);
+}
+
+/* Readers of perf's output get the frames alone unless asked otherwise. */
+Test(script, says_where_a_stack_ends_when_asked)
+{
+	const uint64_t at[] = { make_frame(1, 0x10), make_frame(1, 0x20) };
+	static const char plain[] = ":10      10/10      [000]     0.000001: CpuSampleEvent:\n"
+				    "\t              10 [unknown] (/lib/a.so)\n"
+				    "\t              20 [unknown] (/lib/a.so)\n";
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_module(&m, 1, 1, "/lib/a.so", PROF_MODULE_ELF);
+	make_sample_ended(&m, 1000, PROF_SOURCE_SAMPLE, at, 2, PROF_END_COMPLETE);
+	make_sample_ended(&m, 1000, PROF_SOURCE_SAMPLE, at, 2,
+			  PROF_END_NO_ROW | PROF_USER_FRAME_POINTERS);
+	r = run_cmd(cmd_script, make_file(&m), "script", "-", NULL);
+	cr_expect(strstr(r.out, plain), "%s", r.out);
+	cr_expect_null(strstr(r.out, "ends here"), "%s", r.out);
+	run_free(&r);
+	r = run_cmd(cmd_script, make_file(&m), "script", "-F", "+end", "-", NULL);
+	cr_expect(strstr(r.out, " (/lib/a.so)\n"
+				"  [ends here: no unwind information for this code]\n\n"),
+		  "%s", r.out);
+	cr_expect(strstr(r.out, " (/lib/a.so)\n\n"), "%s", r.out);
+	run_free(&r);
+	r = run_cmd(cmd_script, make_file(&m), "script", "--json", "-", NULL);
+	cr_expect(strstr(r.out, "\"user_end\":1},\"text\":{\"user_end\":\"complete\"},"), "%s",
+		  r.out);
+	cr_expect(strstr(r.out, "\"user_end\":70},\"text\":{\"user_end\":\"no_row\"},"), "%s",
+		  r.out);
+	run_free(&r);
 	make_fini(&m);
 }

@@ -158,23 +158,3 @@ Test(profile, samples_without_a_stack_are_counted)
 	profile_free(p);
 	names_free(n);
 }
-
-Test(profile, single_frame_user_stacks_are_told_apart)
-{
-	const uint64_t one = at(1, HOT);
-	const uint64_t two[] = { at(2, COLD) | PROF_FRAME_KERNEL, at(1, HOT), at(1, MAIN) };
-	const uint64_t kernel = at(2, COLD) | PROF_FRAME_KERNEL;
-	struct names *n = make_names();
-	struct profile *p;
-	uint64_t user, single;
-
-	profile_new(n, &p);
-	add(p, 1, &one, 1, 2);
-	add(p, 1, two, 3, 3);
-	add(p, 1, &kernel, 1, 4);
-	profile_depths(p, &user, &single);
-	cr_assert_eq(user, 5);
-	cr_assert_eq(single, 2);
-	profile_free(p);
-	names_free(n);
-}

@@ -19,6 +19,7 @@ struct make {
 	struct dial9_enc *enc;
 	struct dial9_schema *sample, *module, *status, *task, *symbol, *metadata, *clock, *tpsym,
 		*lost, *stats;
+	struct dial9_schema *ended; /* samples that say how their user stack ends */
 	struct dial9_schema *sched_switch, *waking;
 };
 
@@ -86,6 +87,12 @@ static inline void make_init(struct make *m, const struct dial9_enc_opts *opts)
 			    { "thread_name", DIAL9_POOLED_STRING | DIAL9_OPTIONAL },
 			    { "callchain", DIAL9_STACK }, { "cpu", DIAL9_VARINT | DIAL9_OPTIONAL },
 			    { "pid", DIAL9_U32 }, { "flags", DIAL9_U8 });
+	m->ended =
+		MAKE_SCHEMA("CpuSampleEvent", { "worker_id", DIAL9_VARINT }, { "tid", DIAL9_U32 },
+			    { "source", DIAL9_U8 },
+			    { "thread_name", DIAL9_POOLED_STRING | DIAL9_OPTIONAL },
+			    { "callchain", DIAL9_STACK }, { "cpu", DIAL9_VARINT | DIAL9_OPTIONAL },
+			    { "pid", DIAL9_U32 }, { "flags", DIAL9_U8 }, { "user_end", DIAL9_U8 });
 	m->sched_switch =
 		MAKE_SCHEMA("sched:sched_switch", { "common_cpu", DIAL9_VARINT },
 			    { "common_pid", DIAL9_VARINT }, { "prev_comm", DIAL9_POOLED_STRING },
@@ -100,9 +107,9 @@ static inline void make_init(struct make *m, const struct dial9_enc_opts *opts)
 
 static inline void make_fini(struct make *m)
 {
-	struct dial9_schema *all[] = { m->sample,   m->module,	     m->task,	m->symbol,
-				       m->metadata, m->clock,	     m->tpsym,	m->lost,
-				       m->stats,    m->sched_switch, m->waking, m->status };
+	struct dial9_schema *all[] = { m->sample, m->module, m->task, m->symbol, m->metadata,
+				       m->clock,  m->tpsym,  m->lost, m->stats,	 m->sched_switch,
+				       m->waking, m->status, m->ended };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		dial9_schema_free(all[i]);
@@ -196,11 +203,11 @@ static inline void make_label(struct make *m, uint64_t ts, uint64_t addr, const 
 	make_end(m);
 }
 
-static inline void make_sample(struct make *m, uint64_t ts, uint32_t pid, uint32_t tid,
-			       enum prof_sample_source source, uint32_t cpu, const uint64_t *frames,
-			       size_t cnt)
+static inline void make_sample_begin(struct make *m, const struct dial9_schema *schema, uint64_t ts,
+				     uint32_t pid, uint32_t tid, enum prof_sample_source source,
+				     uint32_t cpu, const uint64_t *frames, size_t cnt)
 {
-	dial9_enc_begin(m->enc, m->sample, ts);
+	dial9_enc_begin(m->enc, schema, ts);
 	dial9_enc_put_u64(m->enc, PROF_WORKER_NONE);
 	dial9_enc_put_u64(m->enc, tid);
 	dial9_enc_put_u64(m->enc, source);
@@ -209,6 +216,23 @@ static inline void make_sample(struct make *m, uint64_t ts, uint32_t pid, uint32
 	dial9_enc_put_u64(m->enc, cpu);
 	dial9_enc_put_u64(m->enc, pid);
 	dial9_enc_put_u64(m->enc, 0);
+}
+
+/* As older recorders wrote it, without user_end. */
+static inline void make_sample(struct make *m, uint64_t ts, uint32_t pid, uint32_t tid,
+			       enum prof_sample_source source, uint32_t cpu, const uint64_t *frames,
+			       size_t cnt)
+{
+	make_sample_begin(m, m->sample, ts, pid, tid, source, cpu, frames, cnt);
+	make_end(m);
+}
+
+/* Of one thread, with how its user stack ends: enum prof_user_end and PROF_USER_* bits. */
+static inline void make_sample_ended(struct make *m, uint64_t ts, enum prof_sample_source source,
+				     const uint64_t *frames, size_t cnt, uint8_t user_end)
+{
+	make_sample_begin(m, m->ended, ts, 10, 10, source, 0, frames, cnt);
+	dial9_enc_put_u64(m->enc, user_end);
 	make_end(m);
 }
 

@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "cmd/cause.h"
 #include "cmd/cmd.h"
+#include "cmd/ends.h"
 #include "cmd/info.h"
 #include "cmd/input.h"
 #include "cmd/text.h"
@@ -164,6 +165,27 @@ static void put_time(struct info *in, uint32_t part)
 
 /* ---- what is in it ----------------------------------------------------------------------------- */
 
+static void put_ends(struct info *in)
+{
+	const struct stack_ends *e = &in->counts.ends;
+	uint8_t early[STACK_ENDS_CNT];
+	char stacks[32];
+	size_t cnt;
+
+	if (!e->stacks)
+		return;
+	put_label(in, "user stacks");
+	ends_put_sum(&in->out, e);
+	buf_addch(&in->out, '\n');
+	cnt = stack_ends_early(e, early);
+	for (size_t i = 0; i < cnt; i++) {
+		str_count(stacks, e->by_end[early[i]]);
+		put_label(in, "");
+		buf_printf(&in->out, "%s (%.2f%%): %s\n", stacks,
+			   ends_percent(e, e->by_end[early[i]]), ends_text(early[i]));
+	}
+}
+
 static void put_size(struct info *in)
 {
 	char events[32], bytes[32], stacks[32];
@@ -187,6 +209,7 @@ static void put_size(struct info *in)
 			   "; cut at the depth limit: %" PRIu64 " user, %" PRIu64 " kernel",
 			   c->user_truncated, c->kernel_truncated);
 	buf_addch(&in->out, '\n');
+	put_ends(in);
 	if (in->torn) {
 		put_label(in, "note");
 		buf_printf(&in->out, "the %s; everything before it is counted\n",
@@ -367,6 +390,24 @@ static void put_unnamed(struct info *in)
 	free(v);
 }
 
+static void put_ends_by_module(struct info *in)
+{
+	const struct stack_ends *e = &in->counts.ends;
+	char stacks[32];
+	size_t cnt;
+	struct stack_ends_module *v = stack_ends_modules(e, &cnt);
+
+	for (size_t i = 0; i < cnt; i++) {
+		if (!i)
+			buf_addstr(&in->out, "\nUser stacks that end early, by module:\n");
+		str_count(stacks, v[i].stacks);
+		buf_printf(&in->out, "  %s (%.2f%%)  ", stacks, ends_percent(e, v[i].stacks));
+		text_module(&in->out, in->names, v[i].module);
+		buf_printf(&in->out, ": %s\n", ends_text(v[i].end));
+	}
+	free(v);
+}
+
 /* A worker that died is started again, and asked for all but the file that did it. */
 static void put_workers(struct info *in)
 {
@@ -500,6 +541,7 @@ static void put_text(struct info *in)
 		put_parts(in);
 	put_types(in);
 	put_unnamed(in);
+	put_ends_by_module(in);
 	if (in->opts->modules)
 		put_modules(in);
 	if (in->opts->schemas)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "cmd/ends.h"
 #include "cmd/info.h"
 #include "cmd/text.h"
 
@@ -197,6 +198,10 @@ void info_json(struct info *in)
 		json_part(in, 0);
 	} else {
 		json_parts(in);
+	}
+	if (in->counts.ends.stacks) {
+		buf_addstr(&in->out, ",\"user_stacks\":");
+		ends_json(&in->out, &in->counts.ends, in->names);
 	}
 	json_types(in);
 	json_modules(in);

@@ -22,6 +22,7 @@
 #include "base/str.h"
 #include "cmd/cause.h"
 #include "cmd/cmd.h"
+#include "cmd/ends.h"
 #include "cmd/text.h"
 
 #define O(m) offsetof(struct report_opts, m)
@@ -194,6 +195,7 @@ static int read_all(struct report *r)
 			continue;
 		count_sample(r, &ev);
 		profile_add(r->profile, &ev);
+		stack_ends_add(&r->ends, r->names, &ev);
 	}
 	return ret;
 }
@@ -308,15 +310,30 @@ static void say_unnamed(const struct report *r)
 	free(rows.v);
 }
 
-static void say_short_stacks(const struct report *r)
+/* Of the modules in which stacks end early, those that cost a good part of them their root. */
+static void say_ends(const struct report *r)
 {
-	uint64_t user, single;
+	struct stack_ends_module *v;
+	struct buf line = { 0 };
+	size_t cnt;
 
-	profile_depths(r->profile, &user, &single);
-	if (single > 10 && single * 4 > user)
-		say("%.0f%% of user stacks are one frame deep: code built without frame pointers "
-		    "(-fno-omit-frame-pointer gives callers)",
-		    100.0 * (double)single / (double)user);
+	if (!r->ends.stacks)
+		return;
+	ends_put_sum(&line, &r->ends);
+	if (r->ends.by_end[PROF_END_COMPLETE] < r->ends.stacks) {
+		buf_addstr(&line, "; the others: ");
+		ends_put_reasons(&line, &r->ends);
+	}
+	say("user stacks: %s", buf_cstr(&line));
+	v = stack_ends_modules(&r->ends, &cnt);
+	for (size_t i = 0; i < cnt && i < 3 && ends_percent(&r->ends, v[i].stacks) >= 1; i++) {
+		buf_clear(&line);
+		text_module_base(&line, r->names, v[i].module);
+		say("%s: %.1f%% of user stacks end here: %s", buf_cstr(&line),
+		    ends_percent(&r->ends, v[i].stacks), ends_text(v[i].end));
+	}
+	free(v);
+	buf_free(&line);
 }
 
 static void say_header(const struct report *r)
@@ -343,7 +360,7 @@ static void say_header(const struct report *r)
 		say_clock(r, 0);
 	say_loss(r);
 	say_unnamed(r);
-	say_short_stacks(r);
+	say_ends(r);
 	puts("#");
 }
 
@@ -406,6 +423,7 @@ static int report_file(const struct report_opts *opts, const char *path)
 		code = CMD_INPUT;
 	profile_free(r.profile);
 	event_counts_fini(&r.counts);
+	stack_ends_fini(&r.ends);
 	select_fini(&r.sel);
 	free(r.parts);
 	reader_free(r.reader);

@@ -5,6 +5,7 @@
 #include "cmd/select.h"
 #include "profile/event_counts.h"
 #include "profile/profile.h"
+#include "profile/stack_ends.h"
 
 /* What `report` prints; the first ones are the choices of -g in their order. */
 enum report_graph { REPORT_CALLER, REPORT_CALLEE, REPORT_FLAT };
@@ -33,6 +34,7 @@ struct report {
 	struct select sel;
 	struct profile *profile;
 	struct event_counts counts; /* the loss only */
+	struct stack_ends ends; /* of the samples that were counted */
 	unsigned int keys; /* 1 << enum profile_key */
 	enum profile_key key_order[PROFILE_KEY_CNT];
 	size_t key_cnt;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "cmd/ends.h"
 #include "cmd/report.h"
 #include "cmd/text.h"
 #include "profile/tree.h"
@@ -344,6 +345,10 @@ void report_print_json(const struct report *r)
 	buf_printf(&out, "\"samples\":%" PRIu64 ",\"lost\":%" PRIu64 ",",
 		   profile_samples(r->profile), account_lost(&r->counts.account));
 	text_json_account(&out, &r->counts.account);
+	if (r->ends.stacks) {
+		buf_addstr(&out, ",\"user_stacks\":");
+		ends_json(&out, &r->ends, r->names);
+	}
 	if (r->opts->graph == REPORT_FLAT)
 		json_rows(&out, r);
 	else

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
+#include "cmd/ends.h"
 #include "cmd/select.h"
 #include "cmd/text.h"
 
@@ -32,6 +33,7 @@ enum script_field {
 	F_SYMOFF,
 	F_DSO,
 	F_SRCLINE,
+	F_END,
 	F_CNT,
 };
 
@@ -39,10 +41,11 @@ static const char *const field_names[F_CNT] = {
 	[F_COMM] = "comm", [F_PID] = "pid",	  [F_TID] = "tid",     [F_CPU] = "cpu",
 	[F_TIME] = "time", [F_EVENT] = "event",	  [F_TRACE] = "trace", [F_IP] = "ip",
 	[F_SYM] = "sym",   [F_SYMOFF] = "symoff", [F_DSO] = "dso",     [F_SRCLINE] = "srcline",
+	[F_END] = "end",
 };
 
 #define FIELDS_ALL ((1u << F_CNT) - 1)
-#define FIELDS_DEFAULT (FIELDS_ALL & ~(1u << F_SRCLINE))
+#define FIELDS_DEFAULT (FIELDS_ALL & ~(1u << F_SRCLINE | 1u << F_END))
 #define FIELDS_STACK (1u << F_IP | 1u << F_SYM | 1u << F_DSO | 1u << F_SRCLINE)
 
 struct script_opts {
@@ -82,8 +85,8 @@ static const struct opt script_opts[] = {
 	  .kind = OPT_STR,
 	  .off = O(fields),
 	  .arg = "LIST",
-	  .help = "what to print: comm,pid,tid,cpu,time,event,trace,ip,sym,symoff,dso,srcline; "
-		  "+name and -name change the default (all but srcline)",
+	  .help = "what to print: comm,pid,tid,cpu,time,event,trace,ip,sym,symoff,dso,srcline,"
+		  "end; +name and -name change the default (all but srcline and end)",
 	  .group = "Output" },
 	{ .name = "ns", .kind = OPT_FLAG, .off = O(ns), .help = "times to the nanosecond" },
 	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object a line" },
@@ -139,7 +142,7 @@ static int parse_fields(const char *s, unsigned int *mask)
 		f = field_find(word, n);
 		if (f < 0) {
 			log_error("script: unknown field '%.*s' in -F (known: comm, pid, tid, cpu, "
-				  "time, event, trace, ip, sym, symoff, dso, srcline)",
+				  "time, event, trace, ip, sym, symoff, dso, srcline, end)",
 				  (int)n, word);
 			return -EINVAL;
 		}
@@ -287,6 +290,15 @@ static void put_frame(struct script *s, uint64_t frame, const struct names_frame
 	}
 }
 
+/* Below the outermost frame, when the stack does not reach its root. */
+static void put_end(struct script *s, const struct trace_event *ev)
+{
+	uint8_t end = stack_ends_of(ev);
+
+	if (has(s, F_END) && end != PROF_END_COMPLETE && end != PROF_END_NOT_WALKED)
+		buf_printf(&s->line, "  [ends here: %s]\n", ends_text(end));
+}
+
 static void put_stack(struct script *s, const struct trace_event *ev)
 {
 	for (uint32_t i = 0; i < ev->frame_cnt; i++) {
@@ -299,6 +311,7 @@ static void put_stack(struct script *s, const struct trace_event *ev)
 		put_frame(s, ev->frames[i],
 			  sym && sym->frames[0].name != NAMES_NONE ? &sym->frames[0] : NULL, false);
 	}
+	put_end(s, ev);
 	buf_addch(&s->line, '\n');
 }
 
@@ -400,9 +413,10 @@ static void json_fields(struct script *s, const struct trace_event *ev)
 	buf_addch(&s->line, '}');
 }
 
-/* Beside the exact numbers, what the kernel prints for those that have a name. */
+/* Beside the exact numbers, what the kernel prints for those that have a name, and how a stack ends. */
 static void json_texts(struct script *s, const struct trace_event *ev)
 {
+	uint8_t end = stack_ends_of(ev);
 	const struct trace *t = reader_trace(s->reader);
 	struct buf text = { 0 };
 	bool any = false;
@@ -416,6 +430,11 @@ static void json_texts(struct script *s, const struct trace_event *ev)
 		text_json_name(&s->line, s->names, ev->schema->field_names[i]);
 		buf_addch(&s->line, ':');
 		str_json(&s->line, buf_cstr(&text), text.len);
+	}
+	if (end != PROF_END_NOT_WALKED) {
+		buf_printf(&s->line, "%s\"user_end\":\"%s\"", any ? "," : ",\"text\":{",
+			   ends_word(end));
+		any = true;
 	}
 	if (any)
 		buf_addch(&s->line, '}');

@@ -174,6 +174,7 @@ void event_counts_add(struct event_counts *c, const struct trace *t, struct name
 			hmap_set(&c->frames, ev->frames[i], c);
 		c->user_truncated += !!(ev->flags & PROF_SAMPLE_USER_TRUNCATED);
 		c->kernel_truncated += !!(ev->flags & PROF_SAMPLE_KERNEL_TRUNCATED);
+		stack_ends_add(&c->ends, n, ev);
 	}
 	event_counts_add_loss(c, t, n, ev);
 }
@@ -186,6 +187,7 @@ void event_counts_fini(struct event_counts *c)
 	free(c->parts);
 	hmap_fini(&c->by_name);
 	hmap_fini(&c->frames);
+	stack_ends_fini(&c->ends);
 	memset(c, 0, sizeof(*c));
 }
 

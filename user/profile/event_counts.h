@@ -3,6 +3,7 @@
 #define D9_PROFILE_EVENT_COUNTS_H
 
 #include "profile/account.h"
+#include "profile/stack_ends.h"
 #include "trace/trace.h"
 
 /* Events of one name. */
@@ -60,6 +61,7 @@ struct event_counts {
 	uint64_t events, bytes;
 	uint64_t samples, switch_stacks;
 	uint64_t user_truncated, kernel_truncated; /* samples whose stack was cut */
+	struct stack_ends ends; /* of samples and of switches out */
 };
 
 void event_counts_add(struct event_counts *c, const struct trace *t, struct names *n,

@@ -327,17 +327,3 @@ void profile_unnamed(struct profile *p, struct profile_rows *rows)
 	free(alike);
 	sort_rows(p, rows);
 }
-
-void profile_depths(const struct profile *p, uint64_t *user, uint64_t *single)
-{
-	*user = *single = 0;
-	for (size_t i = 0; i < p->cnt; i++) {
-		const struct profile_stack *s = &p->stacks[i];
-		uint32_t n = 0;
-
-		for (uint32_t k = 0; k < s->len; k++)
-			n += !(p->arena[s->at + k] & PROF_FRAME_KERNEL);
-		*user += n ? s->samples : 0;
-		*single += n == 1 ? s->samples : 0;
-	}
-}

@@ -85,9 +85,6 @@ void profile_flat(struct profile *p, unsigned int keys, struct profile_rows *row
  */
 void profile_unnamed(struct profile *p, struct profile_rows *rows);
 
-/* Samples with user frames, and those of them whose user part is a single frame. */
-void profile_depths(const struct profile *p, uint64_t *user, uint64_t *single);
-
 /* All stacks, for other aggregations. Borrowed until the next profile_add(). */
 const struct profile_stack *profile_stacks(const struct profile *p, size_t *cnt);
 

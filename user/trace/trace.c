@@ -463,6 +463,7 @@ static int event(struct trace *t, const struct dial9_frame *f, struct trace_even
 	if (ev->kind == TRACE_SAMPLE) {
 		ev->source = (uint8_t)trace_u64_or(ev, ROLE_SOURCE, PROF_SOURCE_SAMPLE);
 		ev->flags = (uint8_t)trace_u64_or(ev, ROLE_FLAGS, 0);
+		ev->user_end = (uint8_t)trace_u64_or(ev, ROLE_USER_END, PROF_END_NOT_WALKED);
 	}
 	return 1;
 }

@@ -46,6 +46,7 @@ enum trace_role {
 	ROLE_THREAD_NAME,
 	ROLE_CALLCHAIN,
 	ROLE_FLAGS,
+	ROLE_USER_END,
 	ROLE_MODULE_ID,
 	ROLE_PATH,
 	ROLE_BUILD_ID,
@@ -123,6 +124,7 @@ struct trace_event {
 	const uint64_t *frames; /* of the callchain: see names_frame_module() */
 	uint32_t frame_cnt;
 	uint8_t source, flags; /* samples */
+	uint8_t user_end; /* samples: enum prof_user_end and PROF_USER_* bits; 0 in older traces */
 };
 
 struct trace_opts {

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_CMD_ENDS_H
+#define D9_CMD_ENDS_H
+
+#include "base/buf.h"
+#include "profile/stack_ends.h"
+
+/* A reason of struct stack_ends as one word, such as "no_table". */
+const char *ends_word(uint8_t end);
+/* The same for people, such as "no unwind information". */
+const char *ends_text(uint8_t end);
+
+/* "97.50% of 1,204 complete", and what some of them needed. */
+void ends_put_sum(struct buf *out, const struct stack_ends *e);
+/* "no unwind information 2.31%" of the most frequent reasons. Nothing when all are complete. */
+void ends_put_reasons(struct buf *out, const struct stack_ends *e);
+/* What share of the stacks. */
+double ends_percent(const struct stack_ends *e, uint64_t stacks);
+
+/* A JSON object: stacks, ends by word, frame_pointer_steps, signal_frames, modules. */
+void ends_json(struct buf *out, const struct stack_ends *e, const struct names *n);
+
+#endif /* D9_CMD_ENDS_H */
