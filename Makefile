@@ -47,7 +47,7 @@ SRCS_kernel := $(addprefix user/kernel/, \
 	cpus.c format.c format_symbols.c kallsyms.c perf.c perf_ring.c perf_side.c privileges.c \
 	proc.c tracefs.c)
 SRCS_unwind := $(addprefix user/unwind/, \
-	table.c)
+	extents.c lists.c store.c table.c waiter.c)
 SRCS_symbol := $(addprefix user/symbol/, \
 	budget.c busguard.c demangle.c dwabbrev.c dwfile.c dwindex.c dwinfo.c dwline.c dwrange.c \
 	dwunit.c elfimg.c minidebug.c openers.c perfmap.c plt.c ranges.c sandbox.c slicesort.c \
@@ -93,7 +93,7 @@ TESTS := $(addprefix tests/, \
 		golden_test.c nomem_test.c payload_test.c pool_test.c property_test.c put_test.c \
 		reader_test.c schema_set_test.c schema_test.c value_test.c versioned_test.c \
 		wire_test.c) \
-	$(addprefix unwind/, table_test.c) \
+	$(addprefix unwind/, extents_test.c lists_test.c store_test.c table_test.c waiter_test.c) \
 	$(addprefix symbol/, budget_test.c demangle_test.c dwinfo_test.c hostile_test.c perfmap_test.c \
 		ranges_test.c sandbox_test.c slicesort_test.c spawner_test.c symbolizer_test.c \
 		symbroker_test.c symopen_test.c symproto_test.c symtab_test.c symworker_test.c) \

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Lists of processes in memory that programs would read, with forks and execs as those do them. */
+#include "unwind/lists.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+
+#include "unwind/waiter.h"
+
+enum { MAPS = 64, PROCS = 64, A = 1000, B = 2000 };
+
+static struct prof_unwind_map maps[MAPS];
+static struct prof_unwind_proc procs[PROCS];
+static struct waiter *waiter;
+static struct lists *lists;
+
+/* Held, it keeps the waiter from periods of grace. */
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+
+static int make(void *ctx, uint32_t i, void **mem)
+{
+	pthread_mutex_lock(&gate);
+	pthread_mutex_unlock(&gate);
+	return -EINVAL;
+}
+
+static void setup(void)
+{
+	const struct waiter_cfg waiter_cfg = { .make_chunk = make };
+	struct lists_cfg cfg = { .maps = maps, .map_cnt = MAPS, .procs = procs, .proc_cnt = PROCS };
+
+	cr_assert_eq(waiter_new(&waiter_cfg, &waiter), 0);
+	cfg.waiter = waiter;
+	lists = lists_new(&cfg);
+}
+
+static void teardown(void)
+{
+	lists_free(lists);
+	waiter_free(waiter);
+}
+
+TestSuite(lists, .init = setup, .fini = teardown);
+
+static struct lists_counts counts(void)
+{
+	struct lists_counts c;
+
+	lists_count(lists, &c);
+	return c;
+}
+
+static struct prof_unwind_proc *proc(uint32_t tgid)
+{
+	uint32_t i;
+
+	for (i = 0; i < PROF_UNWIND_PROC_PROBES; i++)
+		if (procs[(prof_unwind_hash(tgid) + i) % PROCS].tgid == tgid)
+			return &procs[(prof_unwind_hash(tgid) + i) % PROCS];
+	return NULL;
+}
+
+static int publish_as(uint32_t tgid, uint32_t *execs, uint64_t start, uint32_t cnt)
+{
+	struct prof_unwind_map v[MAPS] = { 0 };
+	uint32_t i;
+
+	for (i = 0; i < cnt; i++)
+		v[i] = (struct prof_unwind_map){ .start = start + i, .end = start + i + 1 };
+	return lists_publish(lists, tgid, execs, v, cnt);
+}
+
+static int publish(uint32_t tgid, uint64_t start, uint32_t cnt)
+{
+	uint32_t execs = 0;
+
+	return publish_as(tgid, &execs, start, cnt);
+}
+
+static void expect_list(uint32_t tgid, uint64_t start, uint32_t cnt)
+{
+	uint32_t first, i;
+
+	cr_assert(proc(tgid), "%u", tgid);
+	first = proc(tgid)->list >> 32;
+	cr_assert_eq((uint32_t)proc(tgid)->list, cnt, "%u", tgid);
+	for (i = 0; i < cnt; i++)
+		cr_expect_eq(maps[first + i].start, start + i, "%u", tgid);
+}
+
+static void fork_of(uint32_t parent, uint32_t child)
+{
+	procs[prof_unwind_hash(child) % PROCS] =
+		(struct prof_unwind_proc){ .tgid = child, .list = proc(parent)->list };
+}
+
+/* Until no more than so many lists are there. */
+static void sweep_until(uint32_t live)
+{
+	while (counts().live > live) {
+		lists_step(lists);
+		sched_yield();
+	}
+}
+
+Test(lists, a_process_has_the_list_that_was_published_last)
+{
+	cr_expect_eq(publish(A, 100, 3), 0);
+	cr_expect_eq(publish(B, 200, 5), 0);
+	expect_list(A, 100, 3);
+	cr_expect_eq(publish(A, 300, 4), 0);
+	expect_list(A, 300, 4);
+	expect_list(B, 200, 5);
+	cr_expect(lists_has_list(lists, A));
+	lists_withdraw(lists, A);
+	cr_expect_not(lists_has_list(lists, A));
+	cr_expect(proc(A));
+	lists_remove(lists, A);
+	cr_expect_null(proc(A));
+	cr_expect_eq(publish(B, 0, 0), 0);
+	cr_expect_not(lists_has_list(lists, B));
+	sweep_until(0);
+	cr_expect_eq(counts().live_maps, 0);
+	cr_expect_eq(counts().published, 3);
+}
+
+Test(lists, a_list_stays_while_a_child_that_nobody_told_of_has_it)
+{
+	cr_assert_eq(publish(A, 100, 16), 0);
+	fork_of(A, B);
+	cr_assert_eq(publish(A, 200, 16), 0);
+	cr_assert_eq(publish(A, 300, 16), 0);
+	sweep_until(2);
+	expect_list(B, 100, 16);
+	cr_assert_eq(publish(A, 400, 16), 0);
+	cr_assert_eq(publish(A, 500, 16), 0);
+	cr_expect_eq(publish(A, 600, 16), -ENOSPC, "all four places are taken");
+	expect_list(A, 500, 16);
+	expect_list(B, 100, 16);
+	lists_remove(lists, B);
+	sweep_until(1);
+	cr_expect_eq(publish(A, 600, 48), 0);
+	expect_list(A, 600, 48);
+	cr_expect_eq(counts().lists_left_out, 1);
+}
+
+Test(lists, a_condemned_list_that_is_found_again_stays)
+{
+	int i;
+
+	cr_assert_eq(publish(A, 100, 8), 0);
+	fork_of(A, B);
+	proc(B)->list = 0;
+	lists_withdraw(lists, A);
+	lists_step(lists);
+	/* the fork was under way meanwhile */
+	proc(B)->list = 8;
+	for (i = 0; i < 5; i++) {
+		uint64_t ticket = waiter_grace(waiter);
+
+		while (!waiter_is_over(waiter, ticket))
+			sched_yield();
+		lists_step(lists);
+	}
+	expect_list(B, 100, 8);
+	cr_expect_eq(counts().live, 1);
+	lists_remove(lists, B);
+	sweep_until(0);
+}
+
+Test(lists, a_list_is_free_only_after_a_period_of_grace)
+{
+	int i;
+
+	cr_assert_eq(publish(A, 100, MAPS), 0);
+	pthread_mutex_lock(&gate);
+	waiter_ask_chunk(waiter, 0);
+	lists_withdraw(lists, A);
+	cr_expect_eq(publish(B, 200, 1), -ENOSPC);
+	for (i = 0; i < 3; i++)
+		lists_step(lists);
+	cr_expect_eq(counts().live, 1, "seen in no place, but walks may read it");
+	pthread_mutex_unlock(&gate);
+	sweep_until(0);
+	cr_expect_eq(publish(B, 200, 1), 0);
+}
+
+Test(lists, an_exec_of_which_the_caller_has_not_heard_keeps_the_list_away)
+{
+	uint32_t execs = 7;
+
+	cr_assert_eq(publish_as(A, &execs, 100, 2), 0);
+	cr_expect_eq(execs, 0, "a new place counts from 0");
+	proc(A)->execs = 1;
+	proc(A)->list = 0;
+	cr_expect_eq(publish_as(A, &execs, 100, 2), -EAGAIN);
+	cr_expect_eq(proc(A)->list, 0);
+	cr_assert(lists_find(lists, A, &execs));
+	cr_expect_eq(execs, 1);
+	cr_expect_eq(publish_as(A, &execs, 300, 3), 0);
+	expect_list(A, 300, 3);
+	execs = 2;
+	cr_expect_eq(publish_as(A, &execs, 400, 3), -EAGAIN, "it is told of but not done");
+	expect_list(A, 300, 3);
+	cr_expect_not(lists_find(lists, B, &execs));
+}
+
+Test(lists, a_process_without_a_free_place_is_counted_and_harms_nobody)
+{
+	uint32_t i;
+
+	for (i = 0; i < PROCS; i++)
+		procs[i] = (struct prof_unwind_proc){ .tgid = 1 << 20 | i, .list = 99 };
+	cr_expect_eq(publish(A, 100, 1), -ENFILE);
+	cr_expect_eq(counts().processes_left_out, 1);
+	for (i = 0; i < PROCS; i++)
+		cr_expect_eq(procs[i].list, 99);
+	lists_remove(lists, A);
+	lists_withdraw(lists, A);
+}
+
+static void sum(void *ctx, const struct prof_unwind_map *m)
+{
+	*(uint64_t *)ctx += m->start;
+}
+
+Test(lists, each_mapping_in_use_is_shown)
+{
+	uint64_t total = 0;
+
+	cr_assert_eq(publish(A, 10, 2), 0);
+	cr_assert_eq(publish(B, 100, 1), 0);
+	lists_each_map(lists, sum, &total);
+	cr_expect_eq(total, 10 + 11 + 100);
+}

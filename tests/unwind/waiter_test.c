@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Periods of grace and chunks, made beside the caller. */
+#include "unwind/waiter.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static int memory[4];
+
+static int make(void *ctx, uint32_t i, void **mem)
+{
+	pthread_mutex_lock(&gate);
+	pthread_mutex_unlock(&gate);
+	if (i >= 4)
+		return -ENOMEM;
+	*mem = &memory[i];
+	return 0;
+}
+
+static struct waiter *new_waiter(void)
+{
+	const struct waiter_cfg cfg = { .make_chunk = make };
+	struct waiter *w;
+
+	cr_assert_eq(waiter_new(&cfg, &w), 0);
+	return w;
+}
+
+static int wait_chunk(struct waiter *w, void **mem)
+{
+	int got;
+
+	while (!(got = waiter_chunk(w, mem)))
+		sched_yield();
+	return got;
+}
+
+Test(waiter, a_ticket_is_over_when_a_period_that_began_later_is)
+{
+	struct waiter *w = new_waiter();
+	uint64_t first, second;
+
+	/* the thread is kept from both */
+	pthread_mutex_lock(&gate);
+	waiter_ask_chunk(w, 0);
+	first = waiter_grace(w);
+	cr_expect_eq(waiter_grace(w), first, "none has begun");
+	cr_expect_not(waiter_is_over(w, first));
+	pthread_mutex_unlock(&gate);
+	while (!waiter_is_over(w, first))
+		sched_yield();
+	second = waiter_grace(w);
+	cr_expect_gt(second, first);
+	while (!waiter_is_over(w, second))
+		sched_yield();
+	cr_expect(waiter_is_over(w, first));
+	waiter_free(w);
+}
+
+Test(waiter, makes_the_chunk_that_was_asked_for)
+{
+	struct waiter *w = new_waiter();
+	void *mem;
+
+	cr_expect_eq(waiter_chunk(w, &mem), 0, "none was asked for");
+	pthread_mutex_lock(&gate);
+	waiter_ask_chunk(w, 2);
+	cr_expect_eq(waiter_chunk(w, &mem), 0, "nobody waits for it");
+	pthread_mutex_unlock(&gate);
+	cr_expect_eq(wait_chunk(w, &mem), 1);
+	cr_expect_eq(mem, &memory[2]);
+	waiter_ask_chunk(w, 9);
+	cr_expect_eq(wait_chunk(w, &mem), -ENOMEM);
+	waiter_ask_chunk(w, 3);
+	cr_expect_eq(wait_chunk(w, &mem), 1);
+	cr_expect_eq(mem, &memory[3]);
+	waiter_free(w);
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * extents.c - first fit
+ *
+ * A sorted array of runs: what is given back joins its neighbours, so there are never more runs than
+ * pieces in use and one.
+ */
+#include "unwind/extents.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+void extents_fini(struct extents *e)
+{
+	free(e->v);
+	*e = (struct extents){ 0 };
+}
+
+static void drop(struct extents *e, size_t i)
+{
+	e->cnt--;
+	memmove(&e->v[i], &e->v[i + 1], (e->cnt - i) * sizeof(*e->v));
+}
+
+bool extents_take(struct extents *e, uint32_t cnt, uint32_t *first)
+{
+	size_t i = 0;
+
+	if (cnt > e->free)
+		return false;
+	while (i < e->cnt && e->v[i].cnt < cnt)
+		i++;
+	if (i == e->cnt)
+		return false;
+	*first = e->v[i].first;
+	e->v[i].first += cnt;
+	e->v[i].cnt -= cnt;
+	e->free -= cnt;
+	if (!e->v[i].cnt)
+		drop(e, i);
+	return true;
+}
+
+/* The first run that begins at or behind a place. */
+static size_t lower(const struct extents *e, uint32_t first)
+{
+	size_t lo = 0, hi = e->cnt, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (e->v[mid].first < first)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+void extents_give(struct extents *e, uint32_t first, uint32_t cnt)
+{
+	size_t i = lower(e, first);
+	bool joins_before = i && e->v[i - 1].first + e->v[i - 1].cnt == first;
+	bool joins_next = i < e->cnt && first + cnt == e->v[i].first;
+
+	if (!cnt)
+		return;
+	e->free += cnt;
+	if (joins_before) {
+		e->v[i - 1].cnt += cnt;
+		if (joins_next) {
+			e->v[i - 1].cnt += e->v[i].cnt;
+			drop(e, i);
+		}
+	} else if (joins_next) {
+		e->v[i].first = first;
+		e->v[i].cnt += cnt;
+	} else {
+		e->v = array_reserve(e->v, &e->cap, e->cnt + 1, sizeof(*e->v));
+		memmove(&e->v[i + 1], &e->v[i], (e->cnt - i) * sizeof(*e->v));
+		e->v[i] = (struct extent){ first, cnt };
+		e->cnt++;
+	}
+}

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * store.c - tables in the programs' memory
+ *
+ * A slot is a file's for good, its table comes and goes: runs of blocks, first fit, in chunks that are
+ * made one ahead of need. What a walk may still be reading is not written over: the slot's `table`
+ * becomes 0 first, and its blocks are free after a period of grace. A table that finds no room makes
+ * those go that nobody used for longest, but never one of the last seconds: it waits, and is left out
+ * when nothing else goes.
+ */
+#include "unwind/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/strtab.h"
+#include "unwind/extents.h"
+#include "unwind/waiter.h"
+
+#define SECOND_NS 1000000000ULL
+
+enum {
+	BLOCK_SZ = 4 * PROF_UNWIND_BLOCK_WORDS,
+	CHUNK_BLOCKS = PROF_UNWIND_CHUNK_BLOCKS,
+	AHEAD_BLOCKS = 64, /* free ones, below which another chunk is made */
+	RECENT_S = 2, /* what was used since then stays */
+	AGAIN_S = 10, /* until what was left out may be asked for again */
+	PUTS_MAX = 16, /* in one step */
+};
+
+enum slot_state {
+	SLOT_EMPTY, /* no table, and nobody asked */
+	SLOT_EXPECTED,
+	SLOT_WAITING, /* for room */
+	SLOT_FULL,
+	SLOT_WITHOUT, /* there cannot be a table */
+};
+
+struct slot {
+	uint8_t state;
+	uint32_t first, cnt; /* blocks, of a full one */
+	uint64_t time_s; /* full: of the last use that was seen; empty: not to be asked for before */
+};
+
+/* A table that is not in reach yet. */
+struct waiting {
+	struct waiting *next;
+	uint32_t slot;
+	struct unwind_table table;
+};
+
+/* Blocks that walks may still read. */
+struct retired {
+	uint32_t first, cnt;
+	uint64_t ticket;
+};
+
+struct store {
+	struct store_cfg cfg;
+	struct strtab keys; /* their numbers are the slots */
+	struct slot *slots;
+	struct extents blocks;
+	void *chunks[PROF_UNWIND_CHUNKS_MAX];
+	uint32_t chunk_cnt, chunk_max;
+	bool chunk_asked, chunk_failed;
+	struct waiting *waiting, **waiting_end;
+	size_t waiting_bytes;
+	struct retired *retired;
+	size_t retired_cnt, retired_cap;
+	uint32_t expected_cnt;
+	uint64_t now_s;
+	struct store_counts counts;
+};
+
+struct store *store_new(const struct store_cfg *cfg)
+{
+	struct store *s = xcalloc(1, sizeof(*s));
+
+	s->cfg = *cfg;
+	s->chunk_max = (cfg->block_max + CHUNK_BLOCKS - 1) / CHUNK_BLOCKS;
+	if (s->chunk_max > PROF_UNWIND_CHUNKS_MAX)
+		s->chunk_max = PROF_UNWIND_CHUNKS_MAX;
+	strtab_init(&s->keys);
+	s->slots = xcalloc(cfg->module_cnt, sizeof(*s->slots));
+	s->waiting_end = &s->waiting;
+	return s;
+}
+
+static void waiting_free(struct waiting *w)
+{
+	unwind_table_free(&w->table);
+	free(w);
+}
+
+void store_free(struct store *s)
+{
+	struct waiting *w;
+
+	if (!s)
+		return;
+	while ((w = s->waiting)) {
+		s->waiting = w->next;
+		waiting_free(w);
+	}
+	free(s->retired);
+	extents_fini(&s->blocks);
+	strtab_fini(&s->keys);
+	free(s->slots);
+	free(s);
+}
+
+uint32_t store_slot(struct store *s, const void *key, size_t sz)
+{
+	uint32_t slot = strtab_find(&s->keys, key, sz);
+
+	if (slot != UINT32_MAX)
+		return slot;
+	if (s->keys.cnt == s->cfg.module_cnt) {
+		s->counts.modules_left_out++;
+		return PROF_UNWIND_NO_SLOT;
+	}
+	return strtab_add(&s->keys, key, sz);
+}
+
+/* ---- what is asked for -------------------------------------------------------------------------- */
+
+bool store_expect(struct store *s, uint32_t slot)
+{
+	if (slot >= s->keys.cnt || s->slots[slot].state != SLOT_EMPTY ||
+	    s->now_s < s->slots[slot].time_s)
+		return false;
+	s->slots[slot].state = SLOT_EXPECTED;
+	s->expected_cnt++;
+	return true;
+}
+
+bool store_next_needed(struct store *s, uint32_t *pos, uint32_t *slot)
+{
+	while (*pos < s->keys.cnt) {
+		*slot = (*pos)++;
+		if (s->slots[*slot].state == SLOT_EMPTY &&
+		    __atomic_load_n(&s->cfg.modules[*slot].used, __ATOMIC_RELAXED) &&
+		    store_expect(s, *slot))
+			return true;
+	}
+	return false;
+}
+
+static bool take_expected(struct store *s, uint32_t slot)
+{
+	if (slot >= s->keys.cnt || s->slots[slot].state != SLOT_EXPECTED)
+		return false;
+	s->expected_cnt--;
+	return true;
+}
+
+void store_put_none(struct store *s, uint32_t slot, bool again)
+{
+	if (!take_expected(s, slot))
+		return;
+	s->slots[slot].state = again ? SLOT_EMPTY : SLOT_WITHOUT;
+	s->slots[slot].time_s = s->now_s + AGAIN_S;
+}
+
+void store_put(struct store *s, uint32_t slot, const struct unwind_table *t)
+{
+	struct waiting *w;
+
+	if (!t->cnt) {
+		store_put_none(s, slot, false);
+		return;
+	}
+	if (!take_expected(s, slot))
+		return;
+	w = xcalloc(1, sizeof(*w));
+	w->slot = slot;
+	w->table = *t;
+	w->table.words = xmemdup(t->words, t->cnt * sizeof(*t->words));
+	*s->waiting_end = w;
+	s->waiting_end = &w->next;
+	s->waiting_bytes += t->cnt * sizeof(*t->words);
+	s->slots[slot].state = SLOT_WAITING;
+}
+
+/* ---- room --------------------------------------------------------------------------------------- */
+
+/* The last chunk may be in part beyond what is allowed. */
+static void take_chunk(struct store *s)
+{
+	void *mem;
+	int got = s->chunk_asked ? waiter_chunk(s->cfg.waiter, &mem) : 0;
+	uint32_t first = s->chunk_cnt * CHUNK_BLOCKS, left = s->cfg.block_max - first;
+
+	if (!got)
+		return;
+	s->chunk_asked = false;
+	if (got < 0) {
+		s->chunk_failed = true;
+		return;
+	}
+	s->chunks[s->chunk_cnt++] = mem;
+	extents_give(&s->blocks, first, left < CHUNK_BLOCKS ? left : CHUNK_BLOCKS);
+}
+
+static void ask_chunk(struct store *s)
+{
+	if (s->chunk_asked || s->chunk_failed || s->chunk_cnt == s->chunk_max)
+		return;
+	s->chunk_asked = true;
+	waiter_ask_chunk(s->cfg.waiter, s->chunk_cnt);
+}
+
+static void retire(struct store *s, uint32_t slot)
+{
+	struct slot *sl = &s->slots[slot];
+
+	__atomic_store_n(&s->cfg.modules[slot].table, 0, __ATOMIC_RELEASE);
+	s->retired =
+		array_reserve(s->retired, &s->retired_cap, s->retired_cnt + 1, sizeof(*s->retired));
+	s->retired[s->retired_cnt++] = (struct retired){
+		.first = sl->first,
+		.cnt = sl->cnt,
+		.ticket = waiter_grace(s->cfg.waiter),
+	};
+	sl->state = SLOT_EMPTY;
+	sl->time_s = 0;
+	s->counts.evicted++;
+	s->counts.bytes -= (uint64_t)sl->cnt * BLOCK_SZ;
+}
+
+static void free_retired(struct store *s)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < s->retired_cnt; i++) {
+		struct retired *r = &s->retired[i];
+
+		if (waiter_is_over(s->cfg.waiter, r->ticket))
+			extents_give(&s->blocks, r->first, r->cnt);
+		else
+			s->retired[kept++] = *r;
+	}
+	s->retired_cnt = kept;
+}
+
+/* The full slot that was used longest ago; NULL when all of them were lately. */
+static struct slot *least_used(struct store *s)
+{
+	struct slot *best = NULL;
+	uint32_t i;
+
+	for (i = 0; i < s->keys.cnt; i++) {
+		struct slot *sl = &s->slots[i];
+
+		if (sl->state == SLOT_FULL && sl->time_s + RECENT_S < s->now_s &&
+		    !__atomic_load_n(&s->cfg.modules[i].used, __ATOMIC_RELAXED) &&
+		    (!best || sl->time_s < best->time_s))
+			best = sl;
+	}
+	return best;
+}
+
+/* Has tables go until `cnt` blocks are free or will be; false when that cannot be. */
+static bool make_room(struct store *s, uint32_t cnt)
+{
+	uint32_t coming = 0;
+	struct slot *sl;
+	size_t i;
+
+	for (i = 0; i < s->retired_cnt; i++)
+		coming += s->retired[i].cnt;
+	if (coming)
+		return true; /* first see what these make */
+	do {
+		sl = least_used(s);
+		if (!sl)
+			return coming > 0;
+		coming += sl->cnt;
+		retire(s, sl - s->slots);
+	} while (coming + s->blocks.free < cnt);
+	return true;
+}
+
+/* ---- into reach --------------------------------------------------------------------------------- */
+
+static void write_words(struct store *s, uint32_t block, const uint32_t *words, size_t cnt)
+{
+	size_t n;
+
+	for (; cnt; block++, words += n, cnt -= n) {
+		char *chunk = s->chunks[block / CHUNK_BLOCKS];
+
+		n = cnt < PROF_UNWIND_BLOCK_WORDS ? cnt : PROF_UNWIND_BLOCK_WORDS;
+		memcpy(chunk + (size_t)(block % CHUNK_BLOCKS) * BLOCK_SZ, words,
+		       n * sizeof(*words));
+	}
+}
+
+static void publish(struct store *s, const struct waiting *w, uint32_t first, uint32_t cnt)
+{
+	struct prof_unwind_module *m = &s->cfg.modules[w->slot];
+	struct slot *sl = &s->slots[w->slot];
+
+	write_words(s, first, w->table.words, w->table.cnt);
+	m->first_page = w->table.first_page;
+	m->page_cnt = w->table.page_cnt;
+	m->big_cnt = w->table.big_cnt;
+	__atomic_store_n(&m->table, first + 1, __ATOMIC_RELEASE);
+	*sl = (struct slot){ SLOT_FULL, first, cnt, s->now_s };
+	s->counts.put++;
+	s->counts.bytes += (uint64_t)cnt * BLOCK_SZ;
+}
+
+static void leave_out(struct store *s, uint32_t slot)
+{
+	s->slots[slot].state = SLOT_EMPTY;
+	s->slots[slot].time_s = s->now_s + AGAIN_S;
+	/* what is asked for then is what is used then */
+	__atomic_store_n(&s->cfg.modules[slot].used, 0, __ATOMIC_RELAXED);
+	s->counts.left_out++;
+}
+
+/* False: it waits on. */
+static bool put_waiting(struct store *s, const struct waiting *w)
+{
+	uint32_t cnt = (w->table.cnt + PROF_UNWIND_BLOCK_WORDS - 1) / PROF_UNWIND_BLOCK_WORDS;
+	uint32_t first;
+
+	if (extents_take(&s->blocks, cnt, &first)) {
+		publish(s, w, first, cnt);
+		return true;
+	}
+	ask_chunk(s);
+	if (s->chunk_asked || (cnt <= s->cfg.block_max && make_room(s, cnt)))
+		return false;
+	leave_out(s, w->slot);
+	return true;
+}
+
+static void put_all_waiting(struct store *s)
+{
+	struct waiting *w;
+	int n;
+
+	for (n = 0; n < PUTS_MAX && (w = s->waiting) && put_waiting(s, w); n++) {
+		s->waiting = w->next;
+		if (!s->waiting)
+			s->waiting_end = &s->waiting;
+		s->waiting_bytes -= w->table.cnt * sizeof(*w->table.words);
+		waiting_free(w);
+	}
+}
+
+/* Once a second: who was used since the last time. */
+static void note_uses(struct store *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->keys.cnt; i++) {
+		struct prof_unwind_module *m = &s->cfg.modules[i];
+
+		if (s->slots[i].state != SLOT_FULL || !__atomic_load_n(&m->used, __ATOMIC_RELAXED))
+			continue;
+		__atomic_store_n(&m->used, 0, __ATOMIC_RELAXED);
+		s->slots[i].time_s = s->now_s;
+	}
+}
+
+void store_step(struct store *s, uint64_t now_ns)
+{
+	if (now_ns / SECOND_NS != s->now_s) {
+		s->now_s = now_ns / SECOND_NS;
+		note_uses(s);
+	}
+	take_chunk(s);
+	free_retired(s);
+	put_all_waiting(s);
+	if (s->blocks.free < AHEAD_BLOCKS)
+		ask_chunk(s);
+}
+
+bool store_is_settled(const struct store *s)
+{
+	return !s->expected_cnt && !s->waiting;
+}
+
+void store_count(const struct store *s, struct store_counts *out)
+{
+	*out = s->counts;
+}
+
+size_t store_memory(const struct store *s)
+{
+	return sizeof(*s) + s->cfg.module_cnt * sizeof(*s->slots) + s->waiting_bytes +
+	       s->keys.bytes + s->keys.cnt * sizeof(struct strtab_ent);
+}

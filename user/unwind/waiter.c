@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * waiter.c - a thread that waits for the kernel
+ *
+ * Programs run with preemption off, or inside a read-side section of RCU, and a global membarrier waits
+ * for all of both: behind it nobody walks by what was unpublished before. It takes tens of
+ * milliseconds, which nobody who drains may wait for. Where the kernel refuses it (CPUs without a
+ * tick), a second must do: a walk takes microseconds.
+ *
+ * Tickets are numbers of periods. A ticket is for the next period to begin, since the one under way may
+ * have begun too early.
+ */
+#include "unwind/waiter.h"
+
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "kernel/privileges.h"
+
+struct waiter {
+	struct waiter_cfg cfg;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t work;
+	uint64_t begun, over, wanted; /* periods of grace */
+	bool chunk_wanted, chunk_done;
+	uint32_t chunk;
+	void *mem;
+	int chunk_err;
+	bool ends;
+};
+
+/* All with the lock held, which is let go of meanwhile. */
+
+static void pass_grace(struct waiter *w)
+{
+	const struct timespec second = { .tv_sec = 1 };
+	uint64_t period = ++w->begun;
+
+	pthread_mutex_unlock(&w->lock);
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		nanosleep(&second, NULL);
+	pthread_mutex_lock(&w->lock);
+	w->over = period;
+}
+
+static void make_chunk(struct waiter *w)
+{
+	uint32_t i = w->chunk;
+	void *mem = NULL;
+	int err;
+
+	w->chunk_wanted = false;
+	pthread_mutex_unlock(&w->lock);
+	err = w->cfg.make_chunk(w->cfg.ctx, i, &mem);
+	pthread_mutex_lock(&w->lock);
+	w->mem = mem;
+	w->chunk_err = err;
+	w->chunk_done = true;
+}
+
+static void *run(void *ctx)
+{
+	struct waiter *w = ctx;
+
+	privileges_drop_all_but(w->cfg.capabilities);
+	pthread_mutex_lock(&w->lock);
+	while (!w->ends) {
+		if (w->chunk_wanted)
+			make_chunk(w);
+		else if (w->wanted > w->begun)
+			pass_grace(w);
+		else
+			pthread_cond_wait(&w->work, &w->lock);
+	}
+	pthread_mutex_unlock(&w->lock);
+	return NULL;
+}
+
+int waiter_new(const struct waiter_cfg *cfg, struct waiter **out)
+{
+	struct waiter *w = xcalloc(1, sizeof(*w));
+	pthread_mutexattr_t attr;
+	sigset_t all, before;
+	int err;
+
+	w->cfg = *cfg;
+	/* The thread that holds the lock must not wait for its turn while the drain waits for it. */
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
+	pthread_mutex_init(&w->lock, &attr);
+	pthread_mutexattr_destroy(&attr);
+	pthread_cond_init(&w->work, NULL);
+	/* Signals are for the thread that made the waiter. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&w->thread, NULL, run, w);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (err) {
+		pthread_cond_destroy(&w->work);
+		pthread_mutex_destroy(&w->lock);
+		free(w);
+		return -err;
+	}
+	*out = w;
+	return 0;
+}
+
+void waiter_free(struct waiter *w)
+{
+	if (!w)
+		return;
+	pthread_mutex_lock(&w->lock);
+	w->ends = true;
+	pthread_cond_signal(&w->work);
+	pthread_mutex_unlock(&w->lock);
+	pthread_join(w->thread, NULL);
+	pthread_cond_destroy(&w->work);
+	pthread_mutex_destroy(&w->lock);
+	free(w);
+}
+
+uint64_t waiter_grace(struct waiter *w)
+{
+	uint64_t ticket;
+
+	pthread_mutex_lock(&w->lock);
+	ticket = w->begun + 1;
+	if (w->wanted != ticket) {
+		w->wanted = ticket;
+		pthread_cond_signal(&w->work);
+	}
+	pthread_mutex_unlock(&w->lock);
+	return ticket;
+}
+
+bool waiter_is_over(struct waiter *w, uint64_t ticket)
+{
+	bool over;
+
+	pthread_mutex_lock(&w->lock);
+	over = w->over >= ticket;
+	pthread_mutex_unlock(&w->lock);
+	return over;
+}
+
+void waiter_ask_chunk(struct waiter *w, uint32_t i)
+{
+	pthread_mutex_lock(&w->lock);
+	w->chunk = i;
+	w->chunk_wanted = true;
+	w->chunk_done = false;
+	pthread_cond_signal(&w->work);
+	pthread_mutex_unlock(&w->lock);
+}
+
+int waiter_chunk(struct waiter *w, void **mem)
+{
+	int ret;
+
+	pthread_mutex_lock(&w->lock);
+	ret = !w->chunk_done ? 0 : w->chunk_err ? w->chunk_err : 1;
+	*mem = w->mem;
+	pthread_mutex_unlock(&w->lock);
+	return ret;
+}
