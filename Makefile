@@ -97,9 +97,9 @@ TESTS := $(addprefix tests/, \
 	$(addprefix symbol/, budget_test.c demangle_test.c dwinfo_test.c hostile_test.c perfmap_test.c \
 		ranges_test.c sandbox_test.c slicesort_test.c spawner_test.c symbolizer_test.c \
 		symbroker_test.c symopen_test.c symproto_test.c symtab_test.c symworker_test.c) \
-	$(addprefix record/, early_records_test.c emit_test.c event_test.c eventset_test.c launch_test.c \
+	$(addprefix record/, early_records_test.c emit_test.c event_test.c eventset_test.c jit_test.c launch_test.c \
 		maps_test.c memory_test.c merge_test.c modules_test.c proc_reader_test.c \
-		ring_test.c sink_test.c stacks_test.c targets_test.c tasks_test.c \
+		ring_test.c sink_test.c stacks_test.c status_test.c targets_test.c tasks_test.c \
 		tasks_truth_test.c texts_test.c translate_test.c) \
 	$(addprefix trace/, names_test.c parts_test.c reader_test.c source_test.c tp_symbols_test.c \
 		trace_test.c value_test.c) \
@@ -246,6 +246,9 @@ $(filter $(O)/tests/bpf/%,$(ROOT_BINS)): $(O)/obj/tests/bpf/support.o
 $(filter $(O)/tests/bpf/fault_%,$(ROOT_BINS)): $(O)/obj/tests/bpf/fault.o
 # Its allocations can be made to fail.
 $(O)/tests/libdial9/nomem_test: ALL_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+# Its broker only notes what it is asked.
+$(O)/tests/record/jit_test: ALL_LDFLAGS += \
+	-Wl,--wrap=symbroker_add_module,--wrap=symbroker_ask,--wrap=symbroker_asking
 $(O)/tests/kernel/format_test $(O)/tests/kernel/format_live_test: \
 	$(O)/obj/tests/kernel/format_check.o
 

@@ -154,15 +154,18 @@ Test(launch, one_killed_while_it_waits_is_an_error_and_no_signal_for_us)
 Test(launch, signals_are_as_a_shell_would_leave_them)
 {
 	sigset_t all;
-	int status;
+	int status, too_large;
 
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
 	status = run("kill -PIPE $$; exit 3", true);
+	too_large = run("ulimit -c 0; kill -XFSZ $$; exit 3", true);
 	sigemptyset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	cr_expect_eq(status, 128 + SIGPIPE);
+	cr_expect_eq(too_large, 128 + SIGXFSZ);
 }
 
 Test(launch, the_command_has_no_descriptor_that_another_child_would_not_have)

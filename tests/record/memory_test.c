@@ -123,6 +123,16 @@ Test(memory, modules_that_there_is_no_memory_to_name_are_said_to_be_forgotten)
 			   text);
 }
 
+/* Two tables of an encoder, and the records from before the kernel's symbols are gone by then. */
+Test(memory, everybody_has_a_share_and_they_fit)
+{
+	cr_expect_gt(memory_early_max(MAX), MAX / 16);
+	cr_expect_gt(memory_pool_max(MAX), MAX / 32);
+	cr_expect_gt(memory_naming_max(MAX), MAX / 32);
+	cr_expect_lt(memory_early_max(MAX) + 2 * memory_pool_max(MAX) + memory_naming_max(MAX),
+		     MAX / 2);
+}
+
 /* ---- a program that does nothing but exec ------------------------------------------------------ */
 
 static void fork_of(uint32_t pid, uint32_t tid)

@@ -245,6 +245,19 @@ Test(sink, what_cannot_be_opened_is_one_line_with_the_remedy, .init = setup, .fi
 			  "dial9-prof: cannot write /dev/fd/x: Bad file descriptor\n");
 }
 
+Test(sink, what_cannot_be_opened_closes_nothing_else, .init = setup, .fini = teardown)
+{
+	struct sink *s = NULL;
+	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	cr_assert_geq(dup2(nothing, STDIN_FILENO), 0);
+	support_catch_stderr();
+	cr_expect_eq(sink_open("no/such/directory", -1, -1, &s), -ENOENT);
+	support_stderr();
+	cr_expect_geq(fcntl(STDIN_FILENO, F_GETFD), 0);
+	close(nothing);
+}
+
 Test(sink, a_full_disk_is_one_line_however_often_it_is_tried)
 {
 	struct sink *s = NULL;

@@ -184,7 +184,7 @@ Test(tasks_truth, behind_a_gap_the_truth_is_read_again, .init = setup, .fini = t
 	uint64_t here = (uintptr_t)&scan_self;
 	struct proc_reader *reader;
 	struct process *proc = scan_self(&reader);
-	uint32_t generation;
+	uint32_t generation, known_by = proc->maps.generation;
 	char own[17] = "";
 	struct map *m;
 
@@ -202,6 +202,7 @@ Test(tasks_truth, behind_a_gap_the_truth_is_read_again, .init = setup, .fini = t
 	cr_expect_str_eq(known(getpid())->comm, own);
 	cr_expect_neq(*known(getpid())->proc->exe, 0);
 	cr_expect_neq(proc->maps.generation, generation);
+	cr_expect_neq(proc->maps.generation, known_by, "stacks from before the gap do not count");
 	cr_assert_not_null(maps_find(&proc->maps, here));
 	cr_expect_eq(maps_find(&proc->maps, here)->module_id, 7, "it is the same module");
 	cr_expect_eq(maps_find(&proc->maps, here)->announced, proc->serial);

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Which code of a program's own making waits for a name. The broker is a list of what was asked, behind
+ * the functions that it is asked through, which the linker puts in place of its own.
+ */
+#include "record/jit.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "prof_events.h"
+#include "record/tasks.h"
+#include "symbol/symbroker.h"
+
+#define SECOND 1000000000ULL
+#define FRAME(module, offset) ((uint64_t)(module) << 40 | (offset))
+
+/* ---- the broker ----------------------------------------------------------------------------------- */
+
+enum { MODULES_MAX = 1000 };
+
+struct symbroker {
+	uint32_t ids[MODULES_MAX];
+	pid_t pids[MODULES_MAX];
+	char path[64]; /* of the last module */
+	size_t module_cnt;
+	size_t asked; /* since it was looked at last */
+	uint32_t asked_id; /* the last */
+	uint64_t asked_offset;
+	bool asking; /* questions are open */
+};
+
+int __wrap_symbroker_add_module(struct symbroker *b, uint32_t module_id,
+				const struct symbroker_module *module);
+bool __wrap_symbroker_ask(struct symbroker *b, uint32_t module_id, uint64_t offset);
+bool __wrap_symbroker_asking(const struct symbroker *b, uint32_t module_id);
+
+int __wrap_symbroker_add_module(struct symbroker *b, uint32_t module_id,
+				const struct symbroker_module *module)
+{
+	size_t i;
+
+	cr_assert_lt(b->module_cnt, MODULES_MAX);
+	for (i = 0; i < b->module_cnt; i++)
+		cr_assert_neq(b->ids[i], module_id, "an id for each");
+	cr_expect_eq(module->kind, SYMBROKER_PERFMAP);
+	b->ids[b->module_cnt] = module_id;
+	b->pids[b->module_cnt++] = module->pid;
+	snprintf(b->path, sizeof(b->path), "%s", module->path);
+	return 0;
+}
+
+bool __wrap_symbroker_ask(struct symbroker *b, uint32_t module_id, uint64_t offset)
+{
+	b->asked++;
+	b->asked_id = module_id;
+	b->asked_offset = offset;
+	return true;
+}
+
+bool __wrap_symbroker_asking(const struct symbroker *b, uint32_t module_id)
+{
+	return b->asking;
+}
+
+/* ---- the tests --------------------------------------------------------------------------------------- */
+
+static struct symbroker broker;
+static struct jit *jit;
+
+static void setup(void)
+{
+	broker = (struct symbroker){ .module_cnt = 0 };
+	jit = jit_new(&broker);
+}
+
+static void teardown(void)
+{
+	jit_free(jit);
+}
+
+TestSuite(jit, .init = setup, .fini = teardown, .timeout = 60);
+
+static void ask(uint32_t pid, uint64_t addr, uint64_t frame)
+{
+	const struct process proc = { .pid = pid, .serial = 1000 + pid };
+
+	jit_ask(jit, &proc, addr, frame);
+}
+
+static size_t questions(void)
+{
+	size_t n = broker.asked;
+
+	broker.asked = 0;
+	return n;
+}
+
+/* An answer about the program of this number, in the order in which they were met. */
+static struct symbroker_answer answer(size_t program, uint64_t addr)
+{
+	return (struct symbroker_answer){ .module_id = broker.ids[program], .offset = addr };
+}
+
+static uint64_t name(size_t program, uint64_t addr)
+{
+	const struct symbroker_answer a = answer(program, addr);
+	uint64_t frame;
+
+	cr_expect(jit_is_answer(&a));
+	return jit_take_name(jit, &a, &frame) ? frame : 0;
+}
+
+Test(jit, a_program_is_asked_for_by_its_map_and_addresses)
+{
+	ask(77, 0x1234, FRAME(5, 0x34));
+	cr_expect_eq(broker.module_cnt, 1);
+	cr_expect_eq(broker.pids[0], 77);
+	cr_expect_str_eq(broker.path, "/tmp/perf-77.map");
+	cr_expect_eq(broker.asked_id, broker.ids[0]);
+	cr_expect_eq(broker.asked_offset, 0x1234);
+	ask(77, 0x5678, FRAME(6, 0x78));
+	cr_expect_eq(broker.module_cnt, 1, "one map for all of its mappings");
+	cr_expect_eq(questions(), 2);
+	ask(78, 0x1234, FRAME(7, 0x34));
+	cr_expect_eq(broker.module_cnt, 2);
+	cr_expect_eq(broker.asked_id, broker.ids[1]);
+}
+
+Test(jit, a_name_is_for_one_frame_once)
+{
+	struct symbroker_answer unknown;
+	uint64_t frame;
+
+	ask(77, 0x1234, FRAME(5, 0x34));
+	ask(78, 0x1234, FRAME(7, 0x99));
+	cr_expect_eq(name(1, 0x1234), FRAME(7, 0x99));
+	cr_expect_eq(name(0, 0x9999), 0, "never asked");
+	cr_expect_eq(name(0, 0x1234), FRAME(5, 0x34));
+	cr_expect_eq(name(0, 0x1234), 0);
+	unknown = answer(0, 0x1234);
+	unknown.module_id += 2;
+	cr_expect_not(jit_take_name(jit, &unknown, &frame), "no such program");
+	unknown.module_id = PROF_FRAME_MODULE_MAX;
+	cr_expect_not(jit_is_answer(&unknown), "that is a module of the trace");
+}
+
+struct modules {
+	uint32_t ids[8];
+	size_t cnt;
+};
+
+static void note(void *ctx, uint32_t module_id, const struct symbroker_answer *a)
+{
+	struct modules *m = ctx;
+
+	cr_assert_lt(m->cnt, 8);
+	cr_expect_eq(a->offset, 1);
+	m->ids[m->cnt++] = module_id;
+}
+
+Test(jit, what_is_said_of_a_map_is_said_of_all_its_modules)
+{
+	struct symbroker_answer a;
+	struct modules m = { .cnt = 0 };
+
+	ask(77, 0x1000, FRAME(5, 1));
+	ask(77, 0x2000, FRAME(PROF_FRAME_MODULE_MAX, 1));
+	ask(77, 0x1001, FRAME(5, 2));
+	ask(78, 0x1000, FRAME(7, 1));
+	a = answer(0, 1);
+	jit_each_module(jit, &a, note, &m);
+	cr_expect_eq(m.cnt, 2);
+	cr_expect_eq(m.ids[0], 5);
+	cr_expect_eq(m.ids[1], PROF_FRAME_MODULE_MAX);
+	a.module_id += 2;
+	jit_each_module(jit, &a, note, &m);
+	cr_expect_eq(m.cnt, 2, "no such program");
+}
+
+/* Who has no map, or no name in it, is asked after 1, 2, 4, 8 and 16 seconds. */
+Test(jit, what_has_no_name_is_asked_again_more_and_more_seldom)
+{
+	static const unsigned int waits[] = { 2, 4, 8, 16 };
+	uint64_t now;
+	size_t i;
+
+	ask(77, 0x1000, FRAME(5, 1));
+	ask(77, 0x2000, FRAME(5, 2));
+	name(0, 0x1000);
+	jit_ask_again(jit, clock_mono_ns() - SECOND, false);
+	cr_expect_eq(questions(), 2, "it is too early");
+	now = clock_mono_ns() + SECOND;
+	jit_ask_again(jit, now, false);
+	cr_expect_eq(questions(), 1, "of what has no name");
+	cr_expect_eq(broker.asked_offset, 0x2000);
+	now += SECOND;
+	jit_ask_again(jit, now - 1, false);
+	cr_expect_eq(questions(), 0);
+	jit_ask_again(jit, now, false);
+	cr_expect_eq(questions(), 1, "a second later, since there was a name");
+	for (i = 0; i < 4; i++) {
+		now += waits[i] * SECOND;
+		jit_ask_again(jit, now - 1, false);
+		cr_expect_eq(questions(), 0, "%zu", i);
+		jit_ask_again(jit, now, false);
+		cr_expect_eq(questions(), 1, "%zu", i);
+	}
+	jit_ask_again(jit, now, true);
+	cr_expect_eq(questions(), 1, "at the end, whenever that is");
+}
+
+Test(jit, programs_are_asked_each_in_its_time)
+{
+	uint64_t now;
+
+	ask(77, 0x1000, FRAME(5, 1));
+	now = clock_mono_ns() + SECOND;
+	jit_ask_again(jit, now, false); /* again after two seconds */
+	while (clock_mono_ns() <= now - SECOND)
+		;
+	ask(78, 0x2000, FRAME(6, 1)); /* again after one */
+	questions();
+	jit_ask_again(jit, now + SECOND, false);
+	cr_expect_eq(questions(), 1);
+	cr_expect_eq(broker.asked_id, broker.ids[1]);
+	jit_ask_again(jit, now + 2 * SECOND, false);
+	cr_expect_eq(questions(), 1);
+	cr_expect_eq(broker.asked_id, broker.ids[0]);
+}
+
+Test(jit, nothing_is_asked_twice_at_a_time)
+{
+	ask(77, 0x1000, FRAME(5, 1));
+	broker.asking = true;
+	questions();
+	jit_ask_again(jit, clock_mono_ns() + SECOND, false);
+	cr_expect_eq(questions(), 0);
+	broker.asking = false;
+	jit_ask_again(jit, clock_mono_ns() + 4 * SECOND, false);
+	cr_expect_eq(questions(), 1);
+}
+
+Test(jit, programs_and_places_have_a_bound)
+{
+	uint32_t i;
+
+	for (i = 0; i < 500; i++)
+		ask(i, 0x1000, FRAME(5, 1));
+	cr_expect_eq(broker.module_cnt, 256);
+	cr_expect_eq(questions(), 256);
+	for (i = 1; i < 70000; i++)
+		ask(3, 0x1000 + i, FRAME(5, i));
+	cr_expect_eq(questions(), 65535);
+	ask(4, 0x2000, FRAME(5, 1));
+	cr_expect_eq(questions(), 1, "which is each program's own");
+	jit_ask_again(jit, 0, true);
+	cr_expect_eq(questions(), 65536 + 2 + 254);
+}
+
+Test(jit, without_a_broker_nothing_happens)
+{
+	const struct process proc = { .pid = 1, .serial = 1 };
+	struct jit *none = jit_new(NULL);
+
+	jit_ask(none, &proc, 0x1000, FRAME(5, 1));
+	jit_ask_again(none, UINT64_MAX, true);
+	jit_free(none);
+	jit_free(NULL);
+	cr_expect_eq(broker.module_cnt, 0);
+}
