@@ -60,7 +60,7 @@ run_test() { # true if it fails
 }
 
 echo "mutate: building user/$folder and its tests"
-programs=
+programs=$([ "$folder" != symbol ] || echo stimuli)
 for t in $tests; do
 	programs="$programs build/tests/$t"
 done
