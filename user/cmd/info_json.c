@@ -184,15 +184,17 @@ static void json_parts(struct info *in)
 void info_json(struct info *in)
 {
 	const char *file = reader_input(in->reader);
+	bool newer = reader_is_newer(in->reader);
 
 	buf_addstr(&in->out, "{\"file\":");
 	str_json(&in->out, file, strlen(file));
 	buf_printf(&in->out,
-		   ",\"torn\":%s,\"segments\":%" PRIu64 ",\"events\":%" PRIu64 ",\"bytes\":%" PRIu64
-		   ",\"overhead_bytes\":%" PRIu64 ",\"samples\":%" PRIu64
+		   ",\"torn\":%s,\"newer\":%s,\"segments\":%" PRIu64 ",\"events\":%" PRIu64
+		   ",\"bytes\":%" PRIu64 ",\"overhead_bytes\":%" PRIu64 ",\"samples\":%" PRIu64
 		   ",\"switch_stacks\":%" PRIu64,
-		   in->torn ? "true" : "false", in->names->segment, in->counts.events, in->bytes,
-		   in->overhead_bytes, in->counts.samples, in->counts.switch_stacks);
+		   in->torn && !newer ? "true" : "false", newer ? "true" : "false",
+		   in->names->segment, in->counts.events, in->bytes, in->overhead_bytes,
+		   in->counts.samples, in->counts.switch_stacks);
 	if (in->names->parts.cnt == 1) {
 		buf_addch(&in->out, ',');
 		json_part(in, 0);
