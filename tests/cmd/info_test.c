@@ -204,7 +204,7 @@ Test(info, unnamed_addresses_have_the_cause_that_the_trace_gives)
 		"/lib/forgotten: forgotten to stay below --mem-max",
 		"/lib/new: new",
 	};
-	struct run r = run_statuses(NULL, true, true);
+	struct run r = run_statuses("--modules", true, true);
 	char want[128];
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
@@ -226,13 +226,13 @@ Test(info, unnamed_addresses_have_the_cause_that_the_trace_gives)
 
 Test(info, what_a_trace_does_not_say_of_a_module_is_unknown)
 {
-	struct run r = run_statuses(NULL, false, false);
+	struct run r = run_statuses("--modules", false, false);
 
 	cr_expect(strstr(r.out, "/lib/named: unknown: the trace does not say\n"), "%s", r.out);
 	cr_expect(strstr(r.out, "/lib/anonymous: memory without a file\n"), "%s", r.out);
 	cr_expect_null(strstr(r.out, "symbol worker"));
 	run_free(&r);
-	r = run_statuses(NULL, false, true);
+	r = run_statuses("--modules", false, true);
 	cr_expect(strstr(r.out, "/lib/named: unknown: the trace does not say\n"), "%s", r.out);
 	run_free(&r);
 }
@@ -297,6 +297,75 @@ Test(info, modules_of_one_name_share_a_line)
 	at = strstr(r.out, "\nModules:\n       1  [anon]  ");
 	cr_assert(at, "%s", r.out);
 	cr_expect_null(strstr(at, "\n       2  "), "%s", r.out);
+	run_free(&r);
+	make_fini(&m);
+}
+
+/* Modules 1 to cnt, of which the first has the most addresses without a name. */
+static void make_unnamed(struct make *m, uint32_t cnt, const char *dir)
+{
+	uint64_t frames[32];
+	char path[256];
+
+	for (uint32_t i = 1; i <= cnt; i++) {
+		for (uint32_t k = 0; k <= cnt - i; k++)
+			frames[k] = make_frame(i, 0x10 * (k + 1));
+		snprintf(path, sizeof(path), "%s/lib%u.so", dir, i);
+		make_module(m, 1, i, path, PROF_MODULE_ELF);
+		make_sample(m, 2, 1, 1, PROF_SOURCE_SAMPLE, 0, frames, cnt - i + 1);
+	}
+}
+
+Test(info, of_many_modules_without_names_the_worst_are_listed)
+{
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_unnamed(&m, 12, "/usr/lib");
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
+	cr_expect(strstr(r.out, "module:\n  12 of 12  /usr/lib/lib1.so: unknown"), "%s", r.out);
+	cr_expect(strstr(r.out, "  3 of 3  /usr/lib/lib10.so: unknown: the trace does not say\n"
+				"  and 2 more (--modules)\n"),
+		  "%s", r.out);
+	cr_expect_null(strstr(r.out, "lib11"));
+	run_free(&r);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", "--modules", NULL);
+	cr_expect(strstr(r.out, "  1 of 1  /usr/lib/lib12.so: unknown"), "%s", r.out);
+	cr_expect_null(strstr(r.out, " more ("));
+	run_free(&r);
+	make_fini(&m);
+}
+
+Test(info, ten_modules_without_names_are_all_listed)
+{
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_unnamed(&m, 10, "/usr/lib");
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
+	cr_expect(strstr(r.out, "  1 of 1  /usr/lib/lib10.so: unknown"), "%s", r.out);
+	cr_expect_null(strstr(r.out, " more ("));
+	run_free(&r);
+	make_fini(&m);
+}
+
+Test(info, a_long_path_keeps_its_end)
+{
+	static const char dir[] = "/home/somebody/src/a-project-with-a-name/target/release/deps";
+	char whole[128];
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_unnamed(&m, 1, dir);
+	snprintf(whole, sizeof(whole), "  1 of 1  %s/lib1.so: ", dir);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
+	cr_expect(strstr(r.out, "  1 of 1  …/target/release/deps/lib1.so: unknown"), "%s", r.out);
+	run_free(&r);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", "--modules", NULL);
+	cr_expect(strstr(r.out, whole), "%s", r.out);
 	run_free(&r);
 	make_fini(&m);
 }

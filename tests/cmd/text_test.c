@@ -45,3 +45,25 @@ Test(text, columns_are_padded_and_cut_by_code_points)
 	column("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", 3, true, "\xc3\xa9\xc3\xa9…");
 	cr_assert_eq(text_width("\xc3\xa9x", 3), 2);
 }
+
+static void path(const char *s, size_t cols, const char *want)
+{
+	struct buf b = { 0 };
+
+	text_path(&b, s, strlen(s), cols);
+	cr_assert_str_eq(buf_cstr(&b), want);
+	buf_free(&b);
+}
+
+Test(text, paths_keep_their_end)
+{
+	path("/usr/lib/a.so", 13, "/usr/lib/a.so");
+	path("/usr/lib/a.so", 12, "…/lib/a.so");
+	path("/usr/lib/a.so", 6, "…/a.so");
+	path("/usr/lib/a.so", 5, "…a.so");
+	path("/usr/lib/a.so", 1, "…");
+	path("/x/\xc3\xa9/\xc3\xa9.so", 7, "…/\xc3\xa9.so");
+	path("[a-long-label]", 8, "…-label]");
+	path("/usr/lib/", 5, "…lib/");
+	path("", 1, "");
+}

@@ -36,7 +36,7 @@ static const struct opt info_opts[] = {
 	{ .name = "modules",
 	  .kind = OPT_FLAG,
 	  .off = O(modules),
-	  .help = "also all modules with their build-ids" },
+	  .help = "all modules with whole paths and their build-ids" },
 	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
 	{ .name = "verify",
 	  .kind = OPT_FLAG,
@@ -373,20 +373,39 @@ static void put_types(struct info *in)
 
 /* ---- modules and schemas ----------------------------------------------------------------------- */
 
+/* Some modules tell what to mend; the others are asked for. */
+enum { UNNAMED_MAX = 10, PATH_COLS = 48 };
+
+static void put_unnamed_module(struct info *in, const struct event_counts_module *m)
+{
+	char unnamed[32], frames[32];
+	struct buf path = { 0 };
+
+	str_count(unnamed, m->unnamed);
+	str_count(frames, m->frames);
+	buf_printf(&in->out, "  %s of %s  ", unnamed, frames);
+	text_module(&path, in->names, m->module);
+	text_path(&in->out, buf_cstr(&path), path.len, in->opts->modules ? SIZE_MAX : PATH_COLS);
+	buf_free(&path);
+	buf_addstr(&in->out, ": ");
+	cause_of_unnamed(&in->out, in->names, &in->counts, m->module);
+	buf_addch(&in->out, '\n');
+}
+
 static void put_unnamed(struct info *in)
 {
-	size_t cnt, shown = 0;
+	size_t cnt, unnamed = 0, shown;
 	struct event_counts_module *v = event_counts_modules(&in->counts, in->names, &cnt);
 
-	for (size_t i = 0; i < cnt && v[i].unnamed; i++) {
-		if (!shown++)
-			buf_addstr(&in->out, "\nAddresses without a name, by module:\n");
-		buf_printf(&in->out, "  %" PRIu64 " of %" PRIu64 "  ", v[i].unnamed, v[i].frames);
-		text_module(&in->out, in->names, v[i].module);
-		buf_addstr(&in->out, ": ");
-		cause_of_unnamed(&in->out, in->names, &in->counts, v[i].module);
-		buf_addch(&in->out, '\n');
-	}
+	while (unnamed < cnt && v[unnamed].unnamed)
+		unnamed++;
+	shown = in->opts->modules || unnamed <= UNNAMED_MAX ? unnamed : UNNAMED_MAX;
+	if (shown)
+		buf_addstr(&in->out, "\nAddresses without a name, by module:\n");
+	for (size_t i = 0; i < shown; i++)
+		put_unnamed_module(in, &v[i]);
+	if (shown < unnamed)
+		buf_printf(&in->out, "  and %zu more (--modules)\n", unnamed - shown);
 	free(v);
 }
 

@@ -327,6 +327,26 @@ void text_column(struct buf *out, const char *s, size_t n, size_t cols, bool cut
 	buf_addstr(out, "…");
 }
 
+void text_path(struct buf *out, const char *s, size_t n, size_t cols)
+{
+	size_t at = n, left = cols - 1;
+	const char *slash;
+
+	if (text_width(s, n) <= cols) {
+		buf_add(out, s, n);
+		return;
+	}
+	while (left) {
+		at--;
+		left -= starts_code_point(s[at]);
+	}
+	slash = memchr(s + at, '/', n - at);
+	if (slash && slash + 1 < s + n)
+		at = (size_t)(slash - s);
+	buf_addstr(out, "…");
+	buf_add(out, s + at, n - at);
+}
+
 size_t text_terminal_width(void)
 {
 	struct winsize ws;

@@ -43,6 +43,9 @@ size_t text_width(const char *s, size_t n);
 /* Appends s and spaces up to @cols columns; what is wider is cut with an ellipsis if @cut. */
 void text_column(struct buf *out, const char *s, size_t n, size_t cols, bool cut);
 
+/* Appends a path of at most @cols columns: a longer one keeps its end, from a slash on if it can. */
+void text_path(struct buf *out, const char *s, size_t n, size_t cols);
+
 /* Columns of the terminal on standard output, 0 when it is none. */
 size_t text_terminal_width(void);
 
