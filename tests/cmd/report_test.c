@@ -182,6 +182,7 @@ Test(report, bad_command_lines_are_usage_errors)
 	run_expect(APP("--time", "noon,"), 1, "",
 		   "dial9-prof: bad value 'noon,' for --time: want A,B with seconds, +seconds, 10% "
 		   "or 12:34:56\n");
+	run_expect(APP("--time", "5,1"), 1, "", "dial9-prof: --time 5,1 ends before it begins\n");
 	run_expect(APP("other.bin"), 1, "",
 		   "dial9-prof: report: one trace at a time: what about other.bin? (see dial9-prof "
 		   "report --help)\n");

@@ -78,6 +78,8 @@ Test(select, times_absolute_relative_and_shares)
 	cr_assert_eq(pass_time("25%,50%"), 7, "11 s to 12 s of 10 to 14");
 	cr_assert_eq(pass_time("0%,100%"), 11);
 	cr_assert_eq(pass_time("99999999,"), 0);
+	cr_assert_eq(pass_time("11,11"), pass_time("11,11.0000005"));
+	cr_assert_eq(pass_time("99999999,+1"), 0, "of two kinds: nobody can tell beforehand");
 }
 
 Test(select, nonsense_times_are_refused)
@@ -94,6 +96,10 @@ Test(select, nonsense_times_are_refused)
 					   "1.5:00:00,",
 					   "1%%",
 					   "1e3,2",
+					   "5,1",
+					   "+5,+4.999",
+					   "50%,10%",
+					   "12:00:01,12:00:00",
 					   "99999999999999999999," };
 	int fd = open("/dev/null", O_WRONLY);
 	struct select sel;

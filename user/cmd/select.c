@@ -102,6 +102,12 @@ static int parse_time(const char *s, struct select_time *t)
 	return *end ? -EINVAL : 0;
 }
 
+/* Ends of one kind compare before anything is known of the trace; others may or may not. */
+static bool is_reversed(const struct select_time *from, const struct select_time *to)
+{
+	return from->kind != SELECT_NONE && from->kind == to->kind && from->value > to->value;
+}
+
 int select_init(struct select *sel, const struct select_opts *o)
 {
 	char first[64];
@@ -124,6 +130,10 @@ int select_init(struct select *sel, const struct select_opts *o)
 		log_error("bad value '%s' for --time: want A,B with seconds, +seconds, 10%% or "
 			  "12:34:56",
 			  o->time);
+		return -EINVAL;
+	}
+	if (is_reversed(&sel->from, &sel->to)) {
+		log_error("--time %s ends before it begins", o->time);
 		return -EINVAL;
 	}
 	return 0;
