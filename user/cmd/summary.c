@@ -126,8 +126,10 @@ static void print_figures(const struct recorder_cfg *cfg, const struct recorder_
 	buf_printf(&line, " (%s lost) and ", lost);
 	str_counted(&line, t->samples, "sample");
 	str_bytes(bytes, t->bytes);
-	fprintf(stderr, "[ dial9-prof: %.1f s, %s in %s (%.1f B each); ", t->elapsed_ns / 1e9,
-		buf_cstr(&line), bytes, all ? (double)t->bytes / all : 0);
+	buf_printf(&line, " in %s", bytes);
+	if (all)
+		buf_printf(&line, " (%.1f B each)", (double)t->bytes / all);
+	fprintf(stderr, "[ dial9-prof: %.1f s, %s; ", t->elapsed_ns / 1e9, buf_cstr(&line));
 	print_cost(t);
 	buf_free(&line);
 	print_loss(cfg, &account);
