@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -271,6 +272,45 @@ Test(sink, a_full_disk_is_one_line_however_often_it_is_tried)
 	cr_expect_eq(sink_close(s), 0, "it was said already");
 	said = support_stderr();
 	cr_expect_str_eq(said, "dial9-prof: cannot write /dev/full: No space left on device\n");
+}
+
+/* Two bytes and two more, where a file may have so many. The limit is one for files: stderr is none. */
+static void expect_full(rlim_t bytes, const char *line)
+{
+	struct rlimit lim = { .rlim_cur = bytes, .rlim_max = RLIM_INFINITY };
+	int saved = dup(STDERR_FILENO), ends[2], err;
+	struct sink *s = NULL;
+	char said[256] = "";
+
+	signal(SIGXFSZ, SIG_IGN);
+	cr_assert_eq(pipe(ends), 0);
+	cr_assert_eq(sink_open("t.bin", NOBODY, NOBODY, &s), 0);
+	dup2(ends[1], STDERR_FILENO);
+	setrlimit(RLIMIT_FSIZE, &lim);
+	err = sink_write(s, "ab", 2);
+	err = err ? err : sink_write(s, "cd", 2);
+	lim.rlim_cur = RLIM_INFINITY;
+	setrlimit(RLIMIT_FSIZE, &lim);
+	dup2(saved, STDERR_FILENO);
+	cr_expect_eq(err, -EFBIG);
+	cr_expect_eq(sink_close(s), 0, "it was said already");
+	cr_expect_gt(read(ends[0], said, sizeof(said) - 1), 0);
+	cr_expect_str_eq(said, line);
+	close(saved);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+Test(sink, a_file_that_grows_no_more_says_what_is_left, .init = setup, .fini = teardown)
+{
+	expect_full(3, "dial9-prof: cannot write t.bin: File too large; the file reads up to its "
+		       "last flush\n");
+	cr_expect_str_eq(read_file("t.bin"), "abc");
+}
+
+Test(sink, a_file_that_never_grew_promises_nothing, .init = setup, .fini = teardown)
+{
+	expect_full(0, "dial9-prof: cannot write t.bin: File too large\n");
 }
 
 Test(sink, a_reader_that_left_is_no_news)

@@ -28,6 +28,7 @@ struct sink {
 	char *path;
 	char *made; /* the new file's name until it takes the other's */
 	bool named; /* a file of ours, which should have a name */
+	bool written; /* some of it is there */
 	bool failed;
 };
 
@@ -191,10 +192,20 @@ static int take_name(struct sink *s)
 	return 0;
 }
 
+static bool is_full(int err)
+{
+	return err == -ENOSPC || err == -EDQUOT || err == -EFBIG;
+}
+
 static int write_failed(struct sink *s, int err)
 {
-	if (err != -EPIPE && !s->failed)
-		output_error(strcmp(s->path, "-") ? s->path : "standard output", err);
+	const char *name = strcmp(s->path, "-") ? s->path : "standard output";
+
+	if (!s->failed && is_full(err) && s->named && s->written)
+		log_error("cannot write %s: %s; the file reads up to its last flush", name,
+			  strerror(-err));
+	else if (!s->failed && err != -EPIPE)
+		output_error(name, err);
 	s->failed = true;
 	return err;
 }
@@ -222,6 +233,7 @@ int sink_write(void *ctx, const void *data, size_t sz)
 			continue;
 		if (n < 0)
 			return write_failed(s, -errno);
+		s->written = true;
 		p += n;
 		sz -= n;
 	}
