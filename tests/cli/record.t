@@ -100,13 +100,16 @@ $ dial9-prof --freq=fast -a
 ! dial9-prof: record: --freq fast: want a number from 1 to 100000
 ? 1
 $ dial9-prof -m 3 -a
-! dial9-prof: record: -m takes 4K to 1G; see dial9-prof record --help
+! dial9-prof: record: -m 3: want a size from 4K to 1G
 ? 1
 $ dial9-prof -m 2G -a
-! dial9-prof: record: -m takes 4K to 1G; see dial9-prof record --help
+! dial9-prof: record: -m 2G: want a size from 4K to 1G
+? 1
+$ dial9-prof --mem-max 31M -a
+! dial9-prof: record: --mem-max 31M: want a size of 32M or more
 ? 1
 $ dial9-prof -d 0 -a
-! dial9-prof: record: -d 0: want a time such as 10 (seconds), 500ms or 5m within bounds
+! dial9-prof: record: -d 0: want a time above 0 such as 10 (seconds), 500ms or 5m
 ? 1
 $ dial9-prof -r 100 -a
 ! dial9-prof: record: -r 100: want a number from 0 to 99
@@ -121,7 +124,21 @@ $ dial9-prof -p 1 2 0
 ! dial9-prof: record: -p 0: want numbers above 0 separated by commas, such as 17 or 17,42
 ? 1
 $ dial9-prof --duration= -a
-! dial9-prof: record: --duration '': want a time such as 10 (seconds), 500ms or 5m
+! dial9-prof: record: --duration '': want a time above 0 such as 10 (seconds), 500ms or 5m
+? 1
+$ dial9-prof --names-wait soon -a
+! dial9-prof: record: --names-wait soon: want a time such as 10 (seconds), 500ms or 5m
+? 1
+#
+# An empty name is none.
+$ dial9-prof -o '' -a
+! dial9-prof: record: -o needs a value, and '' is none; see dial9-prof record --help
+? 1
+$ dial9-prof --output= -a
+! dial9-prof: record: --output needs a value, and '' is none; see dial9-prof record --help
+? 1
+$ dial9-prof -a -e ''
+! dial9-prof: record: -e needs a value, and '' is none; see dial9-prof record --help
 ? 1
 #
 # Choices.

@@ -28,7 +28,7 @@ $ dial9-prof -p abc
 ? 1
 #
 $ dial9-prof -d 10x -- true
-! dial9-prof: record: -d 10x: want a time such as 10 (seconds), 500ms or 5m
+! dial9-prof: record: -d 10x: want a time above 0 such as 10 (seconds), 500ms or 5m
 ? 1
 #
 $ dial9-prof --switch-stacks=all -a

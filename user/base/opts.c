@@ -94,13 +94,47 @@ static int bad_value(const struct parser *p, const struct typed *t, const char *
 	return -EINVAL;
 }
 
+/* 4096 as 4K: the largest unit that divides it. */
+static void add_size(struct buf *out, uint64_t v)
+{
+	static const char units[] = "KMG";
+	int unit = -1;
+
+	while (v && !(v % 1024) && units[unit + 1]) {
+		v /= 1024;
+		unit++;
+	}
+	buf_printf(out, "%" PRIu64, v);
+	if (unit >= 0)
+		buf_addch(out, units[unit]);
+}
+
+/* What the value has to be, in words with its bounds. */
+static void add_wanted(struct buf *out, const struct opt *o, uint64_t max)
+{
+	if (o->kind == OPT_DURATION) {
+		buf_printf(out, "a time%s such as 10 (seconds), 500ms or 5m",
+			   o->min ? " above 0" : "");
+	} else if (o->kind != OPT_SIZE) {
+		buf_printf(out, "a number from %" PRIu64 " to %" PRIu64, o->min, max);
+	} else if (o->min || o->max) {
+		buf_addstr(out, o->max ? "a size from " : "a size of ");
+		add_size(out, o->min);
+		buf_addstr(out, o->max ? " to " : " or more");
+		if (o->max)
+			add_size(out, o->max);
+	} else {
+		buf_addstr(out, "a size such as 4096, 64K, 4M or 1G");
+	}
+}
+
 static int set_number(const struct parser *p, const struct opt *o, const struct typed *t,
 		      const char *value)
 {
 	uint64_t kind_max = o->kind == OPT_U32 ? UINT32_MAX : UINT64_MAX;
 	uint64_t max = o->max ? o->max : kind_max;
 	void *to = (char *)p->dst + o->off;
-	char want[128];
+	struct buf want = { 0 };
 	uint64_t v;
 	int err;
 
@@ -111,16 +145,10 @@ static int set_number(const struct parser *p, const struct opt *o, const struct 
 	else
 		err = str_parse_u64(value, UINT64_MAX, &v);
 	if (err || v < o->min || v > max) {
-		if (o->kind == OPT_SIZE)
-			snprintf(want, sizeof(want), "a size such as 4096, 64K, 4M or 1G%s",
-				 err ? "" : " within bounds");
-		else if (o->kind == OPT_DURATION)
-			snprintf(want, sizeof(want), "a time such as 10 (seconds), 500ms or 5m%s",
-				 err ? "" : " within bounds");
-		else
-			snprintf(want, sizeof(want), "a number from %" PRIu64 " to %" PRIu64,
-				 o->min, max);
-		return bad_value(p, t, value, want);
+		add_wanted(&want, o, max);
+		err = bad_value(p, t, value, buf_cstr(&want));
+		buf_free(&want);
+		return err;
 	}
 	if (o->kind == OPT_U32)
 		*(uint32_t *)to = v;
@@ -201,12 +229,21 @@ static int set_u32s(const struct parser *p, const struct opt *o, const struct ty
 	return 0;
 }
 
+static int no_value(const struct parser *p, const struct typed *t, const char *why)
+{
+	log_error("%s: %s%.*s needs a value%s; see dial9-prof %s --help", p->spec->name, t->dashes,
+		  t->len, t->text, why, p->spec->name);
+	return -EINVAL;
+}
+
 static int set_value(const struct parser *p, const struct opt *o, const struct typed *t,
 		     const char *value)
 {
 	void *to = (char *)p->dst + o->off;
 	struct opt_list *list;
 
+	if ((o->kind == OPT_STR || o->kind == OPT_LIST) && !*value)
+		return no_value(p, t, ", and '' is none");
 	switch (o->kind) {
 	case OPT_FLAG:
 	case OPT_NOT:
@@ -258,11 +295,8 @@ static int apply(struct parser *p, const struct opt *o, const struct typed *t, c
 	if (!value && o->implied)
 		value = o->implied;
 	if (!value) {
-		if (p->next >= p->argc) {
-			log_error("%s: %s%.*s needs a value; see dial9-prof %s --help",
-				  p->spec->name, t->dashes, t->len, t->text, p->spec->name);
-			return -EINVAL;
-		}
+		if (p->next >= p->argc)
+			return no_value(p, t, "");
 		value = p->argv[p->next++];
 	}
 	err = set_value(p, o, t, value);

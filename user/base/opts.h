@@ -12,13 +12,13 @@ enum opt_kind {
 	OPT_FLAG, /* bool, set true */
 	OPT_NOT, /* bool, set false: --no-x */
 	OPT_COUNT, /* int, one more each time: -vv */
-	OPT_STR, /* const char *, borrowed from argv */
+	OPT_STR, /* const char *, borrowed from argv; never empty */
 	OPT_U32, /* uint32_t */
 	OPT_U64, /* uint64_t */
 	OPT_SIZE, /* uint64_t bytes */
 	OPT_DURATION, /* uint64_t ns */
 	OPT_CHOICE, /* int, index in choices */
-	OPT_LIST, /* struct opt_list: repeatable */
+	OPT_LIST, /* struct opt_list: repeatable; none is empty */
 	OPT_INT, /* int, which may be negative */
 	OPT_PIDS, /* struct opt_u32s: list with commas or blanks, repeatable; 0 is refused */
 	OPT_CPUS, /* struct opt_u32s: "0-3,8", repeatable */
@@ -46,7 +46,8 @@ struct opt {
 	const char *group; /* heading in the help; NULL: that of the row before */
 	const char *const *choices; /* OPT_CHOICE: NULL-terminated */
 	const char *implied; /* the value when none is attached: -z, --compress[=LEVEL] */
-	uint64_t min, max; /* numbers: bounds; max 0 = the kind's own */
+	uint64_t min,
+		max; /* numbers: bounds; max 0 = the kind's own. OPT_DURATION: min 1 is above 0 */
 	int int_min, int_max; /* OPT_INT: bounds */
 	bool many; /* OPT_PIDS: bare numbers behind the value belong to it: -p $(pidof app) */
 };

@@ -149,10 +149,13 @@ static const struct opt record_table[] = {
 	  .key = 'm',
 	  .kind = OPT_SIZE,
 	  .off = AT(ring_bytes),
+	  .min = RING_MIN,
+	  .max = RING_MAX,
 	  .help = "buffer for each CPU (default 4M)" },
 	{ .name = "mem-max",
 	  .kind = OPT_SIZE,
 	  .off = AT(mem_max),
+	  .min = MEM_MIN,
 	  .help = "memory for what is remembered of programs (default 512M)" },
 
 	{ .name = "realtime",
@@ -225,10 +228,6 @@ static int check(const struct record_opts *o, bool command)
 				   "time: -d 10)");
 	if (o->as_root && !command)
 		return usage_error("--as-root is for a COMMAND");
-	if (o->ring_bytes < RING_MIN || o->ring_bytes > RING_MAX)
-		return usage_error("-m takes 4K to 1G");
-	if (o->mem_max < MEM_MIN)
-		return usage_error("--mem-max takes 32M or more");
 	if (!strcmp(o->output, "-") && isatty(STDOUT_FILENO))
 		return usage_error("standard output is a terminal: -o - wants a pipe or a file");
 	if (!o->sched && !o->samples && !o->events.cnt)
