@@ -79,7 +79,7 @@ $ (ulimit -v 400000; head -c 100000000 /dev/zero | dial9-prof convert --from api
 ? 5
 #
 $ dial9-prof convert --from apitrace /dev/null -o none.d9
-! dial9-prof: /dev/null: no apitrace trace: an empty file
+! dial9-prof: /dev/null is empty (was anything recorded?)
 ? 5
 #
 $ dial9-prof convert --from apitrace game.trace app.trace -o two.d9

@@ -61,3 +61,19 @@ $ timeout 60 dial9-prof convert -o out /dev/zero
 # A foreign trace in a pipe is read twice, packed or not.
 $ es=$T/golden/apitrace/es2tri.trace; for in in 'cat' 'gzip -c'; do $in "$es" | dial9-prof convert -o piped - 2>>said; dial9-prof convert -o whole "$es" 2>>said; cmp piped whole; done; wc -l <said
 4
+#
+# Every command says the same of a file of no bytes, be it packed, in a pipe, or said to be of a format.
+$ : >empty; gzip -k empty; for c in report script info 'info --json' 'info --from heph' 'info --from apitrace' dump 'dump --from tonbandgeraet' 'convert -o out' 'convert --from heph -o out' 'convert --from dial9 -o out'; do for f in empty empty.gz -; do dial9-prof $c $f <empty; echo $?; done; done 2>&1 | sort | uniq -c
+     33 5
+     11 dial9-prof: empty is empty (was anything recorded?)
+     11 dial9-prof: empty.gz is empty (was anything recorded?)
+     11 dial9-prof: standard input is empty (was anything recorded?)
+$ : | dial9-prof report -
+! dial9-prof: standard input is empty (was anything recorded?)
+? 5
+$ : | dial9-prof dump -
+! dial9-prof: standard input is empty (was anything recorded?)
+? 5
+$ printf TRC >short; dial9-prof report short
+! dial9-prof: short: no dial9 trace: it ends inside the 5-byte header (was it copied whole?)
+? 5

@@ -18,7 +18,7 @@ $ dial9-prof info --verify --json torn
 #
 $ dial9-prof info --verify /dev/null
 /dev/null: torn: 0 frames, 0 of them events, in 0 bytes
-! dial9-prof: info: /dev/null: torn after 0 bytes: the input ends inside a frame
+! dial9-prof: /dev/null is empty (was anything recorded?)
 ? 5
 #
 # The byte at fault, not the beginning of its frame.

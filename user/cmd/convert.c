@@ -20,6 +20,7 @@
 #include "cmd/input.h"
 #include "formats/foreign.h"
 #include "record/sink.h"
+#include "trace/source.h"
 
 /* How often a stop was asked for: the one thing a signal handler may touch. */
 static volatile sig_atomic_t stop_asked;
@@ -204,10 +205,23 @@ static const char *name_of(const struct foreign_format *format)
 	return format ? format->name : "dial9";
 }
 
+/* Even of what it was said to be: looking unpacks gzip. */
+static int look_at(struct convert *cv, size_t i, const struct foreign_format **format)
+{
+	*format = input_detect(cv->ins[i]);
+	if (!input_is_empty(cv->ins[i]))
+		return 0;
+	source_tell_empty(cv->files[i].name);
+	return -EBADMSG;
+}
+
 static int detect_one(struct convert *cv, size_t i)
 {
-	const struct foreign_format *format = input_detect(cv->ins[i]);
+	const struct foreign_format *format;
+	int err = look_at(cv, i, &format);
 
+	if (err)
+		return err;
 	if (!format && !input_is_dial9(cv->ins[i])) {
 		log_error("convert: %s: none of the known formats (" INPUT_FORMATS
 			  "); say which with --from",
@@ -225,17 +239,13 @@ static int detect_one(struct convert *cv, size_t i)
 
 static int choose_from(struct convert *cv)
 {
+	const struct foreign_format *format;
 	int err = 0;
 
-	/* Even when it was said: looking unpacks gzip. */
-	if (cv->opts->from) {
+	for (size_t i = 0; i < cv->cnt && !err; i++)
+		err = cv->opts->from ? look_at(cv, i, &format) : detect_one(cv, i);
+	if (cv->opts->from)
 		cv->from = foreign_find(input_from_names[cv->opts->from]);
-		for (size_t i = 0; i < cv->cnt; i++)
-			input_detect(cv->ins[i]);
-	} else {
-		for (size_t i = 0; i < cv->cnt && !err; i++)
-			err = detect_one(cv, i);
-	}
 	/* Looking may have changed how they are read. */
 	for (size_t i = 0; i < cv->cnt; i++)
 		cv->files[i].read = input_foreign(cv->ins[i])->read;

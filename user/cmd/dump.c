@@ -119,6 +119,10 @@ int dump_conclude(const char *cmd, const struct source *src, const struct dial9_
 				 cmd, name, dial9_dec_consumed(dec));
 		return CMD_OK;
 	case -ENODATA:
+		if (source_is_empty(src)) {
+			source_tell_empty(name);
+			return CMD_INPUT;
+		}
 		log_warn("%s: %s: torn after %" PRIu64 " bytes: %s", cmd, name, e.offset, e.reason);
 		return e.offset ? CMD_OK : CMD_INPUT;
 	case -EPROTONOSUPPORT:

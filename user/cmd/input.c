@@ -46,7 +46,7 @@ struct input {
 	off_t pos, copied; /* in fd, while there is a pipe */
 	struct source *source; /* unpacks gzip; NULL: bytes as they are */
 	struct input_follow follow;
-	bool following, regular, is_dial9, may_be_dial9;
+	bool following, regular, is_dial9, may_be_dial9, is_empty;
 	char *head; /* while following: the first bytes */
 	size_t head_sz, head_pos;
 };
@@ -374,6 +374,7 @@ static size_t read_head(struct input *in, char *head, bool *whole)
 
 static const struct foreign_format *look(struct input *in, const char *head, size_t sz, bool whole)
 {
+	in->is_empty = !sz;
 	in->is_dial9 = is_dial9(head, sz);
 	in->may_be_dial9 = in->is_dial9 || (sz < DIAL9_MAGIC_SZ && !memcmp(head, DIAL9_MAGIC, sz));
 	return in->is_dial9 ? NULL : foreign_detect(head, sz, whole);
@@ -429,6 +430,11 @@ bool input_is_dial9(const struct input *in)
 bool input_may_be_dial9(const struct input *in)
 {
 	return in->may_be_dial9;
+}
+
+bool input_is_empty(const struct input *in)
+{
+	return in->is_empty;
 }
 
 /* The first bytes of a pipe, left in it. Waits until they are enough, or no start of a magic. */

@@ -46,6 +46,8 @@ const struct foreign_format *input_detect(struct input *in);
 bool input_is_dial9(const struct input *in);
 /* Also when it is too short to tell. */
 bool input_may_be_dial9(const struct input *in);
+/* True when there is nothing in it, be it nothing in gzip. After input_detect(). */
+bool input_is_empty(const struct input *in);
 
 /*
  * Makes standard input readable twice when it is a pipe that does not begin as dial9 does. So

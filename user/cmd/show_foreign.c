@@ -17,6 +17,7 @@
 #include "cmd/cmd.h"
 #include "cmd/input.h"
 #include "cmd/text.h"
+#include "trace/source.h"
 
 static int write_out(void *ctx, const void *data, size_t sz)
 {
@@ -148,7 +149,9 @@ bool show_foreign(const char *path, int from, enum show_what what, int *code)
 	format = input_detect(in);
 	if (from != INPUT_AUTO)
 		format = foreign_find(input_from_names[from]);
-	if (format)
+	if (format && input_is_empty(in))
+		source_tell_empty(input_foreign(in)->name);
+	else if (format)
 		*code = show(in, format, what);
 	else if (input_may_be_dial9(in))
 		shown = false;

@@ -95,9 +95,12 @@ static int end(struct reader *r, const struct trace *t, int ret)
 	if (ret < 0 && ret != -ENODATA)
 		return complain(r, t, ret);
 	if (ret == -ENODATA && !trace_consumed(t)) {
-		log_error("%s: not a dial9 trace: it ends inside the 5-byte header (was anything "
-			  "recorded?)",
-			  source_name(r->src));
+		if (source_is_empty(r->src))
+			source_tell_empty(source_name(r->src));
+		else
+			log_error("%s: no dial9 trace: it ends inside the 5-byte header (was it "
+				  "copied whole?)",
+				  source_name(r->src));
 		return -EBADMSG;
 	}
 	if ((ret == -ENODATA || cut) && !r->torn) {

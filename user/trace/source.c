@@ -32,6 +32,7 @@ struct source {
 	off_t start; /* standard input may have been read from before us */
 	bool in_member; /* inflate has begun a member and not seen its end */
 	enum source_mode mode;
+	bool any; /* some byte has been handed out */
 	int failed; /* an error that came with the last good bytes, for the next call */
 	char *name;
 	z_stream z;
@@ -233,6 +234,7 @@ static ssize_t read_gzip(struct source *src, void *buf, size_t sz)
 ssize_t source_read(void *ctx, void *buf, size_t sz)
 {
 	struct source *src = ctx;
+	ssize_t n;
 	int ret;
 
 	if (!sz)
@@ -242,7 +244,9 @@ ssize_t source_read(void *ctx, void *buf, size_t sz)
 		if (ret <= 0)
 			return ret;
 	}
-	return src->mode == SOURCE_GZIP ? read_gzip(src, buf, sz) : read_plain(src, buf, sz);
+	n = src->mode == SOURCE_GZIP ? read_gzip(src, buf, sz) : read_plain(src, buf, sz);
+	src->any |= n > 0;
+	return n;
 }
 
 const char *source_name(const struct source *src)
@@ -262,7 +266,7 @@ int source_rewind(struct source *src)
 	if (src->mode == SOURCE_GZIP)
 		inflateEnd(&src->z);
 	src->mode = SOURCE_UNKNOWN;
-	src->in_member = false;
+	src->in_member = src->any = false;
 	src->failed = 0;
 	src->pos = src->len = 0;
 	return 0;
@@ -276,4 +280,14 @@ bool source_is_cut(const struct source *src)
 bool source_is_gzip(const struct source *src)
 {
 	return src->mode == SOURCE_GZIP;
+}
+
+bool source_is_empty(const struct source *src)
+{
+	return !src->any && !src->failed && !source_is_cut(src);
+}
+
+void source_tell_empty(const char *name)
+{
+	log_error("%s is empty (was anything recorded?)", name);
 }

@@ -47,4 +47,10 @@ bool source_is_cut(const struct source *src);
 /* True when the bytes are gzip, so that offsets of the trace are not offsets of the file. */
 bool source_is_gzip(const struct source *src);
 
+/* After an end: true when there was not a byte before it. */
+bool source_is_empty(const struct source *src);
+
+/* The one line that every command has for an input of no bytes. */
+void source_tell_empty(const char *name);
+
 #endif /* D9_TRACE_SOURCE_H */
