@@ -105,7 +105,7 @@ TESTS := $(addprefix tests/, \
 		trace_test.c value_test.c) \
 	$(addprefix profile/, account_test.c event_counts_test.c family_test.c profile_test.c \
 		stack_ends_test.c thread_times_test.c tree_test.c) \
-	$(addprefix cmd/, ends_test.c hostile_test.c info_test.c parts_test.c report_test.c script_test.c \
+	$(addprefix cmd/, check_test.c ends_test.c hostile_test.c info_test.c parts_test.c report_test.c script_test.c \
 		select_test.c summary_test.c text_test.c) \
 	$(addprefix formats/, container_test.c foreign_test.c) \
 	$(addprefix formats/apitrace/, export_test.c format_test.c random_test.c) \

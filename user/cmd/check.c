@@ -51,18 +51,52 @@ static bool can_record(const struct check *c)
 	return true;
 }
 
-static void print_text(const struct check *c)
+static bool need_option(const struct check_row *row)
 {
+	return row->state != CHECK_GOOD && row->option;
+}
+
+/* A command that mends several things is spelled out for the first of them. */
+static void print_mend(const char *mend, const char *before)
+{
+	bool again = before && strchr(mend, ' ') && !strcmp(mend, before);
+
+	printf("%9smends it: %s\n", "", again ? "the same command" : mend);
+}
+
+static void print_verdict(const struct check *c)
+{
+	const char *with = "with ";
+
+	if (!can_record(c)) {
+		puts("No recording can start.");
+		return;
+	}
+	fputs("A recording can start", stdout);
+	for (size_t i = 0; i < c->cnt; i++)
+		if (need_option(&c->rows[i])) {
+			printf(" %s%s", with, c->rows[i].option);
+			with = "and ";
+		}
+	puts(".");
+}
+
+void check_print_text(const struct check *c)
+{
+	const char *mend = NULL;
+
 	for (size_t i = 0; i < c->cnt; i++) {
 		const struct check_row *row = &c->rows[i];
 
 		printf("%-8s %-22s %s\n", states[row->state], row->name, row->detail);
 		if (row->costs)
 			printf("%9swithout it: %s\n", "", row->costs);
-		if (row->mend)
-			printf("%9smends it: %s\n", "", row->mend);
+		if (row->mend) {
+			print_mend(row->mend, mend);
+			mend = row->mend;
+		}
 	}
-	puts(can_record(c) ? "A recording can start." : "No recording can start.");
+	print_verdict(c);
 }
 
 static void json_member(struct buf *out, const char *key, const char *value)
@@ -74,7 +108,7 @@ static void json_member(struct buf *out, const char *key, const char *value)
 		buf_addstr(out, "null");
 }
 
-static void print_json(const struct check *c)
+void check_print_json(const struct check *c)
 {
 	struct buf out = { 0 };
 
@@ -85,6 +119,7 @@ static void print_json(const struct check *c)
 		buf_printf(&out, "%s{\"state\":\"%s\"", i ? "," : "", states[row->state]);
 		json_member(&out, "name", row->name);
 		json_member(&out, "detail", row->detail);
+		json_member(&out, "option", need_option(row) ? row->option : NULL);
 		json_member(&out, "costs", row->costs);
 		json_member(&out, "mend", row->mend);
 		buf_addch(&out, '}');
@@ -108,9 +143,9 @@ int cmd_check(int argc, char **argv)
 	else if (!err) {
 		check_probe(&check);
 		if (o.json)
-			print_json(&check);
+			check_print_json(&check);
 		else
-			print_text(&check);
+			check_print_text(&check);
 		code = text_finish();
 		if (code == CMD_OK && !can_record(&check))
 			code = CMD_START;

@@ -11,9 +11,10 @@ enum check_state {
 };
 
 struct check_row {
-	const char *name; /* static, as are the next but detail */
+	const char *name; /* static, as are option and costs */
 	enum check_state state;
 	char *detail; /* what was found; owned */
+	const char *option; /* without it a recording needs this option; NULL: needs none */
 	const char *costs; /* what the lack of it costs; NULL when good */
 	char *mend; /* the one command or deed that mends it; owned; NULL when there is none */
 };
@@ -26,5 +27,9 @@ struct check {
 /* Looks at the process and the kernel. Needs no privileges, and finds less without. */
 void check_probe(struct check *c);
 void check_fini(struct check *c);
+
+/* On standard output: a line or more for each row, and the verdict; or one JSON object. */
+void check_print_text(const struct check *c);
+void check_print_json(const struct check *c);
 
 #endif /* D9_CMD_CHECK_H */

@@ -177,7 +177,7 @@ static void probe_paranoid(struct check *c, uint64_t caps)
 			"nothing can be recorded", "a kernel built with CONFIG_PERF_EVENTS=y");
 	else if (level > PARANOID_MAX && !(caps & 1ULL << CAP_SYS_ADMIN))
 		explain(add(c, "perf events", CHECK_BAD, "perf_event_paranoid is %" PRId64, level),
-			"kernels that know such a level want CAP_SYS_ADMIN for samples",
+			"nothing can be recorded: kernels that know such a level want CAP_SYS_ADMIN",
 			"sudo sysctl kernel.perf_event_paranoid=2");
 	else
 		add(c, "perf events", CHECK_GOOD, "perf_event_paranoid is %" PRId64, level);
@@ -186,13 +186,15 @@ static void probe_paranoid(struct check *c, uint64_t caps)
 static void probe_sampler(struct check *c, uint32_t cpu)
 {
 	const struct perf_sampler_cfg cfg = { .which = PERF_SAMPLER_AUTO, .hz = HZ };
+	struct check_row *row;
 	bool cycles = false;
 	int fd = -1, err;
 
 	err = perf_open_sampler(cpu, &cfg, &fd, &cycles);
 	if (err) {
-		explain(add(c, "sampling clock", CHECK_BAD, "%s", perf_open_error(err)),
-			"no CPU samples; --no-samples records the rest",
+		row = add(c, "sampling clock", CHECK_LESS, "%s", perf_open_error(err));
+		row->option = "--no-samples";
+		explain(row, "no CPU samples; --no-samples records the rest",
 			err == -EACCES || err == -EPERM ? "sudo" : NULL);
 		return;
 	}
