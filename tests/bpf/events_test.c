@@ -60,6 +60,19 @@ Test(events, list_has_each_tracepoint_with_its_fields_or_why_not)
 	live_proc_fini(&p);
 }
 
+/* The same mistake has the same exit status, wherever it is made. */
+Test(events, one_that_this_kernel_has_not_cannot_be_listed_nor_recorded)
+{
+	const char *list[] = { "list", "nosuch:*", NULL };
+	const char *record[] = { "-a", "-d", "1", "-e", "nosuch:*", "-o", live_path("no"), NULL };
+	struct live_proc p;
+
+	cr_expect_eq(live_run(&p, list, NULL), 2);
+	live_proc_fini(&p);
+	cr_expect_eq(live_run(&p, record, NULL), 2);
+	live_proc_fini(&p);
+}
+
 /* ---- values ------------------------------------------------------------------------------------ */
 
 struct calls {

@@ -3,7 +3,7 @@
 $ dial9-prof list --help
 Usage: dial9-prof list [OPTIONS] [GLOB...]
 
-Lists the tracepoints of this kernel; needs root.
+Lists the tracepoints of this kernel; needs root or CAP_DAC_READ_SEARCH.
 
 Options:
   -v, --verbose  with the fields of each, as a trace will have them

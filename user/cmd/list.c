@@ -44,7 +44,7 @@ static const struct opt list_table[] = {
 static const struct opt_spec list_spec = {
 	.name = "list",
 	.usage = "dial9-prof list [OPTIONS] [GLOB...]",
-	.brief = "Lists the tracepoints of this kernel; needs root.",
+	.brief = "Lists the tracepoints of this kernel; needs root or CAP_DAC_READ_SEARCH.",
 	.opts = list_table,
 	.cnt = sizeof(list_table) / sizeof(list_table[0]),
 	.examples = "  dial9-prof list 'sched:*'\n"
@@ -208,7 +208,7 @@ static int list_events(struct list *list)
 				  "" :
 				  " (events are named system:event, such as 'irq:*' or "
 				  "'*:sched_switch')");
-		return CMD_USAGE;
+		return CMD_START;
 	}
 	return text_finish();
 }
