@@ -39,6 +39,22 @@ $ dial9-prof report -C 9-3
 ! dial9-prof: report: -C 9-3: want CPU numbers such as 0-3,8
 ? 1
 #
+# The order of a call tree stands in the word of its option, and a file does not.
+$ dial9-prof report -gtrace.bin
+! dial9-prof: report: -g trace.bin: want one of caller, callee, none, or nothing (-g alone is caller)
+? 1
+$ dial9-prof report -g callee
+! dial9-prof: report: the order of -g goes with it: -gcallee or --call-graph=callee
+? 1
+$ : >callee; : >trace.bin; dial9-prof report -g callee trace.bin
+! dial9-prof: report: the order of -g goes with it: -gcallee or --call-graph=callee
+? 1
+$ dial9-prof report -g callee -i trace.bin
+! dial9-prof: report: the order of -g goes with it: -gcallee or --call-graph=callee
+? 1
+$ dial9-prof report -g callee; rm callee trace.bin
+! dial9-prof: callee is empty (was anything recorded?)
+#
 # No arguments at all: the same text as for those who ask, but as an error.
 $ dial9-prof --help >asked; dial9-prof >out 2>err; rc=$?; cat out err | cmp - asked; exit $rc
 ? 1

@@ -191,6 +191,10 @@ static int set_choice(const struct parser *p, const struct opt *o, const struct 
 		len = strlen(want);
 		snprintf(want + len, sizeof(want) - len, "%s %s", i ? "," : "", o->choices[i]);
 	}
+	len = strlen(want);
+	if (o->implied)
+		snprintf(want + len, sizeof(want) - len, ", or nothing (%s%.*s alone is %s)",
+			 t->dashes, t->len, t->text, o->implied);
 	return bad_value(p, t, value, want);
 }
 

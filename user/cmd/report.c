@@ -430,12 +430,17 @@ static int report_file(const struct report_opts *opts, const char *path)
 	return code;
 }
 
-/* perf takes `-g callee`; here the order stands right behind, and `callee` would be a file. */
-static bool order_astray(char **words, int cnt)
+/*
+ * perf takes `-g callee`; here the order stands right behind, and `callee` would be a file. It may be
+ * one, but not beside another.
+ */
+static bool order_astray(const char *input, char **words, int cnt)
 {
+	bool one = cnt == 1 && !input;
+
 	for (int i = 0; i < cnt; i++)
 		for (const char *const *order = graph_choices; *order; order++)
-			if (!strcmp(words[i], *order) && access(words[i], F_OK)) {
+			if (!strcmp(words[i], *order) && (!one || access(words[i], F_OK))) {
 				log_error("report: the order of -g goes with it: -g%s or "
 					  "--call-graph=%s",
 					  *order, *order);
@@ -453,8 +458,8 @@ int cmd_report(int argc, char **argv)
 	ret = opts_parse(&report_spec, argc, argv, &opts, &first);
 	if (ret == 1) {
 		code = CMD_OK;
-	} else if (!ret &&
-		   (opts.graph == REPORT_FLAT || !order_astray(argv + first, argc - first))) {
+	} else if (!ret && (opts.graph == REPORT_FLAT ||
+			    !order_astray(opts.sel.input, argv + first, argc - first))) {
 		path = select_input(&opts.sel, argc, argv, first);
 		if (path)
 			code = report_file(&opts, path);
