@@ -49,10 +49,10 @@ SRCS_kernel := $(addprefix user/kernel/, \
 SRCS_unwind := $(addprefix user/unwind/, \
 	extents.c lists.c store.c table.c waiter.c)
 SRCS_symbol := $(addprefix user/symbol/, \
-	budget.c busguard.c demangle.c dwabbrev.c dwfile.c dwindex.c dwinfo.c dwline.c dwrange.c \
-	dwunit.c elfimg.c minidebug.c openers.c perfmap.c plt.c ranges.c sandbox.c slicesort.c \
-	spawner.c symbolizer.c symbroker.c symmodule.c symopen.c symproto.c symside.c symtab.c \
-	symworker.c unpack.c workers.c)
+	budget.c busguard.c cfi.c cfipages.c cfirow.c cfitable.c demangle.c dwabbrev.c dwfile.c \
+	dwindex.c dwinfo.c dwline.c dwrange.c dwunit.c elfimg.c minidebug.c openers.c perfmap.c \
+	plt.c ranges.c sandbox.c slicesort.c spawner.c symbolizer.c symbroker.c symmodule.c \
+	symopen.c symproto.c symside.c symtab.c symworker.c unpack.c workers.c)
 SRCS_record := $(addprefix user/record/, \
 	build_ids.c capture.c capture_unwind.c early_records.c emit.c event.c eventset.c frames.c \
 	invoker.c jit.c \
@@ -94,7 +94,8 @@ TESTS := $(addprefix tests/, \
 		reader_test.c schema_set_test.c schema_test.c value_test.c versioned_test.c \
 		wire_test.c) \
 	$(addprefix unwind/, extents_test.c lists_test.c store_test.c table_test.c waiter_test.c) \
-	$(addprefix symbol/, budget_test.c demangle_test.c dwinfo_test.c hostile_test.c perfmap_test.c \
+	$(addprefix symbol/, budget_test.c cfi_test.c cfitable_test.c demangle_test.c dwinfo_test.c \
+		hostile_test.c perfmap_test.c \
 		ranges_test.c sandbox_test.c slicesort_test.c spawner_test.c symbolizer_test.c \
 		symbroker_test.c symopen_test.c symproto_test.c symtab_test.c symworker_test.c) \
 	$(addprefix record/, early_records_test.c emit_test.c event_test.c eventset_test.c jit_test.c launch_test.c \
@@ -240,7 +241,9 @@ $(O)/tests/%: $(O)/obj/tests/%.o $(O)/obj/tests/support/limit.o $(ALL_A)
 $(addprefix $(O)/tests/symbol/,dwinfo_test hostile_test ranges_test slicesort_test \
 	symbolizer_test symtab_test symworker_test): \
 	$(O)/obj/tests/symbol/support.o
-$(O)/tests/symbol/hostile_test: $(O)/obj/tests/symbol/forge.o
+$(addprefix $(O)/tests/symbol/,cfi_test hostile_test): $(O)/obj/tests/symbol/forge.o
+# It asks libdw what it should say.
+$(O)/tests/symbol/cfitable_test: LIBS += -ldw
 $(filter $(O)/tests/record/%,$(TEST_BINS) $(ROOT_BINS)): $(O)/obj/tests/record/support.o
 $(filter $(O)/tests/bpf/%,$(ROOT_BINS)): $(O)/obj/tests/bpf/support.o
 $(filter $(O)/tests/bpf/fault_%,$(ROOT_BINS)): $(O)/obj/tests/bpf/fault.o

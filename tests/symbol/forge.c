@@ -28,7 +28,7 @@ void forge_zeros(struct buf *b, size_t n)
 
 void forge_init(struct forge *f)
 {
-	*f = (struct forge){ .cnt = 1 };
+	*f = (struct forge){ .cnt = 1, .code_sz = FORGE_CODE_SIZE };
 	forge_section(f, ".text");
 	forge_last(f)->flags = SHF_ALLOC | SHF_EXECINSTR;
 	forge_last(f)->type = SHT_NOBITS;
@@ -78,13 +78,14 @@ static void put_headers(struct buf *out, const struct forge *f, const uint64_t *
 		.p_flags = PF_R | PF_X,
 		.p_offset = FORGE_CODE,
 		.p_vaddr = FORGE_CODE,
-		.p_filesz = FORGE_CODE_SIZE,
-		.p_memsz = FORGE_CODE_SIZE,
+		.p_filesz = f->code_sz,
+		.p_memsz = f->code_sz,
 	};
 	Elf64_Ehdr eh = {
 		.e_type = ET_DYN,
 		.e_machine = EM_X86_64,
 		.e_version = EV_CURRENT,
+		.e_entry = f->entry,
 		.e_phoff = sizeof(eh),
 		.e_shoff = shoff,
 		.e_ehsize = sizeof(eh),

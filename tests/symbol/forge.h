@@ -25,6 +25,8 @@ struct forge_section {
 struct forge {
 	struct forge_section sections[FORGE_SECTIONS_MAX]; /* 0 is the empty one */
 	unsigned int cnt;
+	uint64_t entry; /* where it starts */
+	uint64_t code_sz; /* of its one segment */
 };
 
 /* Begins a file with code at FORGE_CODE. */

@@ -167,6 +167,7 @@ static bool read_ehdr(struct elfimg *img, Elf64_Ehdr *out)
 		return false;
 	*out = (Elf64_Ehdr){
 		.e_machine = eh.e_machine,
+		.e_entry = eh.e_entry,
 		.e_phoff = eh.e_phoff,
 		.e_shoff = eh.e_shoff,
 		.e_phnum = eh.e_phnum,
@@ -189,6 +190,7 @@ int elfimg_open_mem(struct elfimg *img, void *bytes, size_t size, enum elfimg_me
 		return -ENOEXEC;
 	}
 	new.machine = ehdr.e_machine;
+	new.entry = ehdr.e_entry;
 	load_tables(&new, &ehdr);
 	load_segments(&new);
 	*img = new;

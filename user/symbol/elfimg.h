@@ -30,6 +30,7 @@ struct elfimg {
 	enum elfimg_mem mem;
 	bool is64;
 	uint16_t machine;
+	uint64_t entry; /* link-time address; 0 = none */
 	unsigned int seg_cnt;
 	struct elfimg_seg segs[ELFIMG_SEGS_MAX];
 	uint64_t phoff, shoff;
