@@ -251,7 +251,7 @@ $(filter $(O)/tests/bpf/fault_%,$(ROOT_BINS)): $(O)/obj/tests/bpf/fault.o
 $(O)/tests/libdial9/nomem_test: ALL_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 # Its broker only notes what it is asked.
 $(O)/tests/record/jit_test: ALL_LDFLAGS += \
-	-Wl,--wrap=symbroker_add_module,--wrap=symbroker_ask,--wrap=symbroker_asking
+	-Wl,--wrap=symbroker_add_module,--wrap=symbroker_ask,--wrap=symbroker_asking,--wrap=symbroker_drop
 $(O)/tests/kernel/format_test $(O)/tests/kernel/format_live_test: \
 	$(O)/obj/tests/kernel/format_check.o
 

@@ -4,6 +4,8 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -495,4 +497,53 @@ Test(proc, a_file_of_a_task_is_added_and_a_directory_is_no_file)
 	cr_expect_eq(proc_read_file(getpid(), "task", &b), -EISDIR);
 	cr_expect_eq(proc_read_file(getpid(), "no_such_file", &b), -ESRCH);
 	buf_free(&b);
+}
+
+static pid_t child_of(uid_t uid, int namespaces)
+{
+	int ready[2];
+	pid_t pid;
+	char c;
+
+	cr_assert_eq(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		if ((namespaces && unshare(namespaces)) || (uid && setuid(uid)) ||
+		    write(ready[1], "+", 1) != 1)
+			_exit(1);
+		pause();
+	}
+	close(ready[1]);
+	if (read(ready[0], &c, 1) != 1)
+		cr_skip_test("a child with another user or mount namespace takes root");
+	close(ready[0]);
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+Test(proc, an_owner_is_a_user_a_namespace_of_roots_or_a_process_of_roots)
+{
+	pid_t users[] = { child_of(12345, 0), child_of(12345, 0), child_of(12346, 0) };
+	pid_t roots[] = { child_of(0, 0), child_of(0, 0) };
+	pid_t inside = child_of(0, CLONE_NEWNS), gone = child_of(0, 0);
+	size_t i;
+
+	cr_expect_eq(proc_owner(users[0]), proc_owner(users[1]));
+	cr_expect_neq(proc_owner(users[0]), proc_owner(users[2]));
+	cr_expect_neq(proc_owner(roots[0]), proc_owner(roots[1]));
+	cr_expect_neq(proc_owner(inside), proc_owner(roots[0]));
+	cr_expect_neq(proc_owner(inside) & UINT32_MAX, (uint64_t)inside, "its namespace counts");
+	cr_expect_neq(proc_owner(users[0]), PROC_OWNER_GONE);
+	end(gone);
+	cr_expect_eq(proc_owner(gone), PROC_OWNER_GONE);
+	end(inside);
+	for (i = 0; i < 3; i++)
+		end(users[i]);
+	for (i = 0; i < 2; i++)
+		end(roots[i]);
 }

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Which code of a program's own making waits for a name. The broker is a list of what was asked, behind
+ * Which code of a program's own making waits for a name, and who gets room for that. The broker is a list of what was asked, behind
  * the functions that it is asked through, which the linker puts in place of its own.
  */
 #include "record/jit.h"
 
 #include <criterion/criterion.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "prof_events.h"
@@ -15,6 +19,7 @@
 #include "symbol/symbroker.h"
 
 #define SECOND 1000000000ULL
+#define NO_SUCH_PID 5000000u /* above every pid_max */
 #define FRAME(module, offset) ((uint64_t)(module) << 40 | (offset))
 
 /* ---- the broker ----------------------------------------------------------------------------------- */
@@ -30,12 +35,15 @@ struct symbroker {
 	uint32_t asked_id; /* the last */
 	uint64_t asked_offset;
 	bool asking; /* questions are open */
+	size_t dropped;
 };
 
 int __wrap_symbroker_add_module(struct symbroker *b, uint32_t module_id,
 				const struct symbroker_module *module);
 bool __wrap_symbroker_ask(struct symbroker *b, uint32_t module_id, uint64_t offset);
 bool __wrap_symbroker_asking(const struct symbroker *b, uint32_t module_id);
+bool __wrap_symbroker_drop(struct symbroker *b, uint32_t module_id, symbroker_take_fn fn,
+			   void *ctx);
 
 int __wrap_symbroker_add_module(struct symbroker *b, uint32_t module_id,
 				const struct symbroker_module *module)
@@ -65,6 +73,21 @@ bool __wrap_symbroker_asking(const struct symbroker *b, uint32_t module_id)
 	return b->asking;
 }
 
+bool __wrap_symbroker_drop(struct symbroker *b, uint32_t module_id, symbroker_take_fn fn, void *ctx)
+{
+	const struct symbroker_answer last = {
+		.kind = SYMBROKER_STATUS,
+		.module_id = module_id,
+		.status = SYMBROKER_GONE,
+	};
+
+	if (b->asking)
+		return false;
+	fn(ctx, &last);
+	b->dropped++;
+	return true;
+}
+
 /* ---- the tests --------------------------------------------------------------------------------------- */
 
 static struct symbroker broker;
@@ -85,7 +108,7 @@ TestSuite(jit, .init = setup, .fini = teardown, .timeout = 60);
 
 static void ask(uint32_t pid, uint64_t addr, uint64_t frame)
 {
-	const struct process proc = { .pid = pid, .serial = 1000 + pid };
+	struct process proc = { .pid = pid, .serial = 1000 + pid, .owner = 1 + pid };
 
 	jit_ask(jit, &proc, addr, frame);
 }
@@ -262,7 +285,7 @@ Test(jit, programs_and_places_have_a_bound)
 
 Test(jit, without_a_broker_nothing_happens)
 {
-	const struct process proc = { .pid = 1, .serial = 1 };
+	struct process proc = { .pid = 1, .serial = 1 };
 	struct jit *none = jit_new(NULL);
 
 	jit_ask(none, &proc, 0x1000, FRAME(5, 1));
@@ -270,4 +293,134 @@ Test(jit, without_a_broker_nothing_happens)
 	jit_free(none);
 	jit_free(NULL);
 	cr_expect_eq(broker.module_cnt, 0);
+}
+
+/* ---- room -------------------------------------------------------------------------------------------- */
+
+enum { OF_ONE = 64, ALL = 256 };
+
+static uint64_t serial, sweep_ns;
+static size_t told;
+
+/* One frame of a new program. */
+static bool meet(uint32_t pid, uint64_t owner)
+{
+	struct process proc = { .pid = pid, .serial = ++serial, .owner = owner };
+
+	return jit_ask(jit, &proc, 0x1000, FRAME(serial, 0));
+}
+
+static void count_told(void *ctx, uint32_t module_id, const struct symbroker_answer *a)
+{
+	cr_assert_eq(a->status, SYMBROKER_GONE);
+	told++;
+}
+
+static void sweep(void)
+{
+	sweep_ns += SECOND;
+	jit_sweep(jit, sweep_ns, count_told, NULL);
+}
+
+static size_t kept(void)
+{
+	return broker.module_cnt - broker.dropped;
+}
+
+/* Threads are as good as processes to whoever asks whether a number is taken. */
+static pthread_barrier_t barrier;
+
+static void *live(void *tid)
+{
+	*(pid_t *)tid = gettid();
+	pthread_barrier_wait(&barrier);
+	pthread_barrier_wait(&barrier);
+	return NULL;
+}
+
+static void begin_lives(pid_t *tids, pthread_t *threads, size_t cnt)
+{
+	pthread_attr_t attr;
+	size_t i;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 256 << 10);
+	pthread_barrier_init(&barrier, NULL, cnt + 1);
+	for (i = 0; i < cnt; i++)
+		cr_assert_eq(pthread_create(&threads[i], &attr, live, &tids[i]), 0);
+	pthread_barrier_wait(&barrier);
+	pthread_attr_destroy(&attr);
+}
+
+static void end_lives(const pthread_t *threads, size_t cnt)
+{
+	size_t i;
+
+	pthread_barrier_wait(&barrier);
+	for (i = 0; i < cnt; i++)
+		pthread_join(threads[i], NULL);
+}
+
+Test(jit, programs_whose_process_is_gone_make_room)
+{
+	size_t i;
+
+	for (i = 0; i < 3 * ALL; i++) {
+		cr_assert(meet(NO_SUCH_PID + i, 1 + i % 8), "program %zu", i);
+		sweep();
+	}
+	cr_expect_leq(kept(), OF_ONE);
+	cr_expect_eq(told, broker.dropped, "the last word of each that went");
+	cr_expect_eq(questions(), 3 * ALL);
+}
+
+Test(jit, one_owner_gets_a_share_and_others_the_rest)
+{
+	static pthread_t threads[ALL + 1];
+	static pid_t tids[ALL + 1];
+	size_t i;
+
+	begin_lives(tids, threads, ALL + 1);
+	for (i = 0; i < OF_ONE; i++)
+		cr_assert(meet(tids[i], 7));
+	sweep();
+	cr_expect_not(meet(tids[i], 7), "his share is used up");
+	cr_expect(meet(tids[i], 8), "somebody else has his own");
+	for (i++; i < ALL; i++)
+		cr_assert(meet(tids[i], 100 + i));
+	sweep();
+	cr_expect_not(meet(tids[i], 9), "all live, and there is room for no more");
+	cr_expect_eq(told, 0);
+	end_lives(threads, ALL + 1);
+	while (!kill(tids[0], 0))
+		sched_yield();
+	sweep();
+	cr_expect(meet(NO_SUCH_PID, 7), "those that ended are swept away");
+}
+
+Test(jit, a_number_that_another_program_has_is_no_sign_of_life)
+{
+	size_t i;
+
+	for (i = 0; i < 10 * OF_ONE; i++) {
+		cr_assert(meet(getpid(), 7), "%zu", i);
+		sweep();
+	}
+	cr_expect_leq(kept(), OF_ONE);
+}
+
+Test(jit, what_is_being_asked_is_not_forgotten)
+{
+	size_t i;
+
+	broker.asking = true;
+	for (i = 0; i < OF_ONE; i++)
+		cr_assert(meet(NO_SUCH_PID + i, 7));
+	sweep();
+	cr_expect_eq(kept(), OF_ONE);
+	cr_expect_eq(name(OF_ONE - 1, 0x1000), FRAME(serial, 0));
+	broker.asking = false;
+	sweep();
+	cr_expect_eq(kept(), 0);
+	cr_expect_eq(name(0, 0x1000), 0, "what comes late is nobody's");
 }

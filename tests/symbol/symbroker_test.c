@@ -441,6 +441,34 @@ Test(symbroker, modules_that_are_done_can_be_forgotten_and_come_back, .init = se
 	symbroker_free(b);
 }
 
+static int on_last(void *ctx, const struct symbroker_answer *a)
+{
+	cr_expect_eq(a->kind, SYMBROKER_STATUS);
+	cr_expect_eq(a->module_id, 3);
+	*(enum symbroker_status *)ctx = a->status;
+	return 0;
+}
+
+Test(symbroker, a_module_can_be_dropped_when_nothing_is_asked_of_it, .init = setup)
+{
+	enum symbroker_status last = SYMBROKER_UNKNOWN;
+	struct got g = { 0 };
+	struct symbroker *b = start();
+
+	add_modules(b, 0);
+	cr_expect_not(symbroker_drop(b, 3, on_last, &last), "it has open questions");
+	finish(b, &g);
+	cr_expect(symbroker_drop(b, 3, on_last, &last));
+	cr_expect_eq(last, SYMBROKER_NAMED);
+	cr_expect_not(symbroker_drop(b, 3, on_last, &last), "it is not known");
+	cr_expect_not(symbroker_ask(b, 3, 1));
+	cr_expect(symbroker_ask(b, 4, 5000), "the others are");
+	finish(b, &g);
+	cr_expect_eq(g.names[4], QUESTIONS + 1);
+	cr_expect_eq(symbroker_restarts(b), 0u);
+	symbroker_free(b);
+}
+
 Test(symbroker, what_is_not_waited_for_is_pending, .init = setup)
 {
 	struct got g = { 0 };

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -415,6 +416,22 @@ int proc_read_comm(pid_t tid, struct buf *out)
 	if (!err && out->len > start && out->data[out->len - 1] == '\n')
 		out->data[--out->len] = '\0';
 	return err;
+}
+
+uint64_t proc_owner(pid_t pid)
+{
+	struct stat process, its, ours;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	if (stat(path, &process))
+		return PROC_OWNER_GONE;
+	if (process.st_uid)
+		return 1ull << 32 | process.st_uid;
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
+	if (stat(path, &its) || stat("/proc/self/ns/mnt", &ours) || its.st_ino == ours.st_ino)
+		return 2ull << 32 | (uint32_t)pid;
+	return 3ull << 32 | (uint32_t)its.st_ino;
 }
 
 int proc_read_exe(pid_t pid, struct buf *out)

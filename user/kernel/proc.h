@@ -74,6 +74,13 @@ int proc_read_cgroup(pid_t tid, struct buf *out);
 int proc_read_comm(pid_t tid, struct buf *out);
 /* The link's text without " (deleted)"; -ENOENT for a kernel thread. */
 int proc_read_exe(pid_t pid, struct buf *out);
+/*
+ * Who answers for a process, as a number that all processes share which have the same: a user; of root's
+ * processes their mount namespace, or the process alone where that is the caller's. Waits for no lock
+ * of the process.
+ */
+#define PROC_OWNER_GONE 1ull /* of all that are gone, together */
+uint64_t proc_owner(pid_t pid);
 /* One file of a task: name is such as "maps". Cut at 64 MiB: a hostile task can make it that long. */
 int proc_read_file(pid_t pid, const char *name, struct buf *out);
 

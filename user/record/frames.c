@@ -259,8 +259,8 @@ static bool is_named(struct frames *f, uint64_t frame)
 	return false;
 }
 
-static void ask_name(struct frames *f, const struct process *proc, const struct map *m,
-		     uint64_t addr, uint64_t frame)
+static void ask_name(struct frames *f, struct process *proc, const struct map *m, uint64_t addr,
+		     uint64_t frame)
 {
 	uint64_t off = frame & PROF_FRAME_OFFSET_MASK;
 	bool vdso = maps_is_vdso(m->path);
@@ -592,6 +592,7 @@ long frames_take_names(struct frames *f, size_t max)
 	if (!f->broker)
 		return 0;
 	jit_ask_again(f->jit, clock_mono_ns(), false);
+	jit_sweep(f->jit, clock_mono_ns(), write_jit_status, f);
 	return symbroker_take(f->broker, take_answer, f, max);
 }
 

@@ -23,9 +23,19 @@ void jit_free(struct jit *j);
 
 /*
  * Asks for the name of the code at addr of a process, which the trace calls frame, in a module that
- * is an anonymous mapping. Each frame is given once.
+ * is an anonymous mapping. Each frame is given once. False when there is no room: so many programs are
+ * known, or of so few owners, or so much code of this one.
  */
-void jit_ask(struct jit *j, const struct process *proc, uint64_t addr, uint64_t frame);
+bool jit_ask(struct jit *j, struct process *proc, uint64_t addr, uint64_t frame);
+
+/* Called for a module (its id) of the program that a status is about. */
+typedef void (*jit_module_fn)(void *ctx, uint32_t module_id, const struct symbroker_answer *answer);
+
+/*
+ * Makes room where there are many programs: forgets those whose process is gone, after fn was called
+ * with the last status for each of their modules. To be called often (CLOCK_MONOTONIC now_ns).
+ */
+void jit_sweep(struct jit *j, uint64_t now_ns, jit_module_fn fn, void *ctx);
 
 /* Whether an answer of the broker is about a program's map. */
 bool jit_is_answer(const struct symbroker_answer *answer);
@@ -33,10 +43,8 @@ bool jit_is_answer(const struct symbroker_answer *answer);
 /* The frame that a name is for, and never again; false when it has one. */
 bool jit_take_name(struct jit *j, const struct symbroker_answer *answer, uint64_t *frame);
 
-/* Calls fn for each module (its id) that lies in the program that a status is about. */
-void jit_each_module(const struct jit *j, const struct symbroker_answer *answer,
-		     void (*fn)(void *ctx, uint32_t module_id,
-				const struct symbroker_answer *answer),
+/* Calls fn for each module that lies in the program that a status is about. */
+void jit_each_module(const struct jit *j, const struct symbroker_answer *answer, jit_module_fn fn,
 		     void *ctx);
 
 /* Asks again for what has no name: now, or when it is time to (CLOCK_MONOTONIC now_ns). */

@@ -215,6 +215,13 @@ void tasks_need_cgroup(struct tasks *t, struct process *proc)
 	buf_free(&b);
 }
 
+uint64_t tasks_owner(struct process *proc)
+{
+	if (!proc->owner)
+		proc->owner = proc_owner((pid_t)proc->pid);
+	return proc->owner;
+}
+
 /* ---- side-band -------------------------------------------------------------------------------- */
 
 static void side_fork(struct tasks *t, const struct perf_side *side)
@@ -289,6 +296,7 @@ static void side_comm(struct tasks *t, const struct perf_side *side)
 	maps_clear(&task->proc->maps);
 	maps_clear(&task->proc->before);
 	task->proc->serial = ++t->serial;
+	task->proc->owner = 0;
 	tasks_set_text(t, &task->proc->exe, "");
 	task->proc->exe_from_map = true;
 	task->proc->gap = t->gap;

@@ -16,6 +16,7 @@ struct process {
 	uint32_t pid;
 	uint32_t ppid;
 	uint64_t serial; /* no two programs share one, whatever their pids: an exec changes it */
+	uint64_t owner; /* see tasks_owner(); 0: not asked yet */
 	uint32_t task_cnt; /* that refer to it */
 	struct task *tasks; /* those */
 	uint64_t named_serial; /* frames.c: the serial that named belongs to */
@@ -109,6 +110,8 @@ struct process *tasks_process(struct tasks *t, uint32_t pid);
 struct maps *tasks_maps_at(struct process *proc, uint64_t addr);
 /* To be called for each stack of proc that is resolved; time is the record's. */
 void tasks_count_stack(struct tasks *t, const struct process *proc, uint64_t time);
+/* Who answers for it, see proc_owner(); looked up once for each program. */
+uint64_t tasks_owner(struct process *proc);
 /* Names a task that has no name yet. */
 void tasks_name(struct tasks *t, struct task *task, const char *comm, size_t len);
 /* Reads the process's cgroup if it has not been. */

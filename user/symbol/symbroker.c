@@ -153,6 +153,14 @@ bool symbroker_ask(struct symbroker *b, uint32_t module_id, uint64_t offset)
 	return m != NULL;
 }
 
+static void forget(struct symbroker *b, struct symmodule *m)
+{
+	symside_close(b, m, SYMWORKER_NAMES);
+	symside_close(b, m, SYMWORKER_LINES);
+	hmap_del(&b->modules, m->id);
+	symmodule_free(m);
+}
+
 size_t symbroker_forget(struct symbroker *b, size_t each)
 {
 	struct symmodule **idle;
@@ -160,13 +168,23 @@ size_t symbroker_forget(struct symbroker *b, size_t each)
 
 	for (i = 0; i < cnt; i++) {
 		bytes += each + strlen(idle[i]->path);
-		symside_close(b, idle[i], SYMWORKER_NAMES);
-		symside_close(b, idle[i], SYMWORKER_LINES);
-		hmap_del(&b->modules, idle[i]->id);
-		symmodule_free(idle[i]);
+		forget(b, idle[i]);
 	}
 	free(idle);
 	return bytes;
+}
+
+bool symbroker_drop(struct symbroker *b, uint32_t module_id, symbroker_take_fn fn, void *ctx)
+{
+	struct symmodule *m = hmap_get(&b->modules, module_id);
+	struct symbroker_answer last;
+
+	if (!m || !symmodule_is_quiet(m))
+		return false;
+	last = symmodule_status_answer(m);
+	fn(ctx, &last);
+	forget(b, m);
+	return true;
 }
 
 bool symbroker_asking(const struct symbroker *b, uint32_t module_id)

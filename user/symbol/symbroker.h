@@ -137,6 +137,12 @@ bool symbroker_ask(struct symbroker *b, uint32_t module_id, uint64_t offset);
  */
 size_t symbroker_forget(struct symbroker *b, size_t each);
 
+/*
+ * Forgets one module for good, after fn was called with its last SYMBROKER_STATUS answer. False while
+ * something is asked of it, or when it is not known. The caller has no more use for its id.
+ */
+bool symbroker_drop(struct symbroker *b, uint32_t module_id, symbroker_take_fn fn, void *ctx);
+
 /* Whether the module has questions that are open. */
 bool symbroker_asking(const struct symbroker *b, uint32_t module_id);
 

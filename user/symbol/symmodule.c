@@ -92,7 +92,7 @@ struct symmodule *symmodule_find_closable(const struct hmap *modules, enum symwo
 	return oldest;
 }
 
-static bool is_idle(const struct symmodule *m)
+bool symmodule_is_quiet(const struct symmodule *m)
 {
 	enum symworker_role r;
 
@@ -103,7 +103,12 @@ static bool is_idle(const struct symmodule *m)
 		    s->state == SYMMODULE_SENT)
 			return false;
 	}
-	return m->kind == SYMBROKER_ELF && !m->untold && !m->broken &&
+	return true;
+}
+
+static bool is_idle(const struct symmodule *m)
+{
+	return symmodule_is_quiet(m) && m->kind == SYMBROKER_ELF && !m->untold && !m->broken &&
 	       m->status != SYMBROKER_GAVE_UP;
 }
 

@@ -75,6 +75,8 @@ bool symmodule_has_places(const struct symmodule *m);
 
 /* Of all modules: the one used longest ago whose file a worker may close, or NULL. */
 struct symmodule *symmodule_find_closable(const struct hmap *modules, enum symworker_role role);
+/* Whether nothing is asked of it, and nobody is at it. */
+bool symmodule_is_quiet(const struct symmodule *m);
 /*
  * The older half of those that nothing is asked of and that ended well, in *out, which the caller
  * frees. Returns their number.
