@@ -85,6 +85,47 @@ Test(symbolizer, names_every_function_that_nm_lists)
 	cr_expect_geq(compare_with_nm("c-clang", ".text"), 3u);
 }
 
+#ifdef __x86_64__
+/* readelf prints "[ 1] .text PROGBITS ADDRESS OFFSET ...". */
+static uint64_t text_by_readelf(const char *path)
+{
+	char cmd[2 * PATH_MAX];
+	uint64_t off = 0;
+	FILE *f;
+
+	snprintf(cmd, sizeof(cmd), "readelf -SW %s | sed -n 's/.* .text *PROGBITS *[0-9a-f]* //p'",
+		 path);
+	f = popen(cmd, "r");
+	cr_assert_eq(fscanf(f, "%" SCNx64, &off), 1);
+	pclose(f);
+	return off;
+}
+
+Test(symbolizer, names_functions_of_32_bit_programs)
+{
+	struct symbolizer_frame f;
+	char path[PATH_MAX];
+	struct opened o;
+	uint64_t text;
+
+	snprintf(path, sizeof(path), "%s/32", scratch());
+	shell("printf '.globl first\n.type first,@function\nfirst: .skip 16\n.size first,16\n"
+	      ".type second,@function\nsecond: .skip 32\n.size second,32\n' | "
+	      "as --32 -o %s.o && ld -m elf_i386 -e first -o %s %s.o",
+	      path, path, path);
+	open_path(&o, path, NULL, 0);
+	text = text_by_readelf(path);
+	cr_expect_str_eq(name_at(o.sym, text), "first");
+	cr_expect_str_eq(name_at(o.sym, text + 15), "first");
+	cr_assert_eq(symbolizer_name(o.sym, text + 16, &f), 1);
+	cr_expect_str_eq(f.name, "second");
+	cr_expect_eq(f.start, text + 16);
+	cr_expect_eq(f.size, 32);
+	cr_expect_str_eq(name_at(o.sym, text + 48), "none");
+	symbolizer_free(o.sym);
+}
+#endif
+
 /* objdump prints "ADDRESS <name@plt>:" before each stub that it can name. */
 Test(symbolizer, names_the_stubs_that_objdump_names)
 {
