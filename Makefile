@@ -100,7 +100,7 @@ TESTS := $(addprefix tests/, \
 		symbroker_test.c symopen_test.c symproto_test.c symtab_test.c symworker_test.c) \
 	$(addprefix record/, early_records_test.c emit_test.c event_test.c eventset_test.c jit_test.c launch_test.c \
 		maps_test.c memory_test.c merge_test.c modules_test.c proc_reader_test.c \
-		ring_test.c sink_test.c stacks_test.c status_test.c targets_test.c tasks_test.c \
+		ring_test.c sink_test.c snapshot_test.c stacks_test.c status_test.c targets_test.c tasks_test.c \
 		tasks_truth_test.c texts_test.c translate_test.c) \
 	$(addprefix trace/, names_test.c parts_test.c reader_test.c source_test.c tp_symbols_test.c \
 		trace_test.c value_test.c) \
