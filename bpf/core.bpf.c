@@ -5,7 +5,7 @@
  * The defaults switch everything on, so that loading the object as it is verifies every path; the
  * loader sets what the command line says.
  */
-#include "unwind_maps.bpf.h"
+#include "unwind.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -14,6 +14,7 @@ const volatile __u32 cfg_ring_cnt = 1;
 const volatile __u32 cfg_self_tgid = 0;
 const volatile __u32 cfg_switch_stacks = PROF_STACKS_USER | PROF_STACKS_KERNEL;
 const volatile __u32 cfg_call_graph = PROF_CALL_GRAPH_AUTO;
+const volatile __u32 cfg_max_stack = PROF_STACK_MAX;
 const volatile __u32 cfg_unwind_procs = PROF_UNWIND_PROC_PROBES;
 const volatile bool cfg_switch_state_arg = true;
 
@@ -62,3 +63,5 @@ struct unwind_chunk_maps unwind_chunks SEC(".maps");
 struct unwind_module_map unwind_modules SEC(".maps");
 struct unwind_map_map unwind_maps SEC(".maps");
 struct unwind_proc_map unwind_procs SEC(".maps");
+struct unwind_walk_map unwind_walks SEC(".maps");
+volatile __u32 unwind_generation;

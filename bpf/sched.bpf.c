@@ -116,7 +116,7 @@ static __always_inline void switch_with_stacks(void *ctx, bool preempt, struct t
 		rec->kstack_cnt = kernel_stack(ctx, frames, SWITCH_SKIP, &rec->flags);
 	frames += rec->kstack_cnt & 127;
 	if (cfg_switch_stacks & PROF_STACKS_USER)
-		user_stack(rec, prev, frames);
+		user_stack(rec, prev, frames, UNWIND_OF_SWITCH);
 	cnt = (rec->kstack_cnt & 127) + (rec->ustack_cnt & 127);
 	rec_write(rec, sizeof(*rec) + raw_sz + 8 * cnt, PROF_CLASS_TRACEPOINT);
 }

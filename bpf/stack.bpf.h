@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * stack.bpf.h - stacks: the kernel's by the kernel's helper, the user's by a walk of our own
+ * stack.bpf.h - stacks: the kernel's by the kernel's helper, the user's by walks of our own
  *
- * bpf_get_stack walks user frames too, but spends most of its time in faults on what libraries
- * built without frame pointers leave in the register. Our walk reads each pair {caller's frame,
- * return address} once and stops at the first one that cannot be true. An unwinder that does
- * without frame pointers has its place in user_stack().
+ * A process whose mappings are known is unwound by tables. Of another, and for --call-graph fp, the walk
+ * reads each pair {caller's frame, return address} once and stops at the first one that cannot be true.
+ * bpf_get_stack does the same, but spends most of its time in faults on what libraries built without
+ * frame pointers leave in the register.
  */
 #ifndef D9_STACK_BPF_H
 #define D9_STACK_BPF_H
 
-#include "prof.bpf.h"
+#include "unwind.bpf.h"
 
 enum { USER_FRAME_MIN = 4096, EFAULT = 14 };
 
@@ -27,30 +27,25 @@ static __always_inline __u32 kernel_stack(void *ctx, __u64 *frames, __u32 skip, 
 }
 
 /*
- * The stack of @task, which is the current one, into @frames, which has room for PROF_STACK_MAX. The
- * count is kept in memory, not in a register: the verifier then sees one way to go on after the
- * loop and not one for each number of frames, which is a tenth of the work at load.
+ * By frame pointers, from @regs on, into @frames, which has room for PROF_STACK_MAX. The count is kept
+ * in memory, not in a register: the verifier then sees one way to go on after the loop and not one for
+ * each number of frames, which is a tenth of the work at load.
  */
-static __always_inline void user_stack(struct prof_rec *rec, struct task_struct *task,
-				       __u64 *frames)
+static __always_inline void walk_frame_pointers(struct prof_rec *rec, struct pt_regs *regs,
+						__u64 *frames)
 {
 	volatile __u16 *cnt = &rec->ustack_cnt;
+	__u64 fp = PTREGS_FP(regs);
 	struct {
 		__u64 next;
 		__u64 ret;
 	} pair;
-	struct pt_regs *regs;
-	__u64 fp;
 	__u32 i;
 
-	if (task->flags & PF_KTHREAD || !task->mm)
-		return;
-	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	frames[0] = PTREGS_IP(regs);
 	*cnt = 1;
-	fp = PTREGS_IS_64BIT(regs) ? PTREGS_FP(regs) : 0;
 	for (i = 1; i < PROF_STACK_MAX; i++) {
-		if (fp < USER_FRAME_MIN || fp & 7 ||
+		if (i >= cfg_max_stack || fp < USER_FRAME_MIN || fp & 7 ||
 		    bpf_probe_read_user(&pair, sizeof(pair), (void *)fp) ||
 		    pair.ret < USER_FRAME_MIN)
 			break;
@@ -60,8 +55,68 @@ static __always_inline void user_stack(struct prof_rec *rec, struct task_struct 
 			break;
 		fp = pair.next;
 	}
-	if (*cnt >= PROF_STACK_MAX)
+	if (*cnt >= cfg_max_stack)
 		rec->flags |= PROF_REC_USTACK_CUT;
+}
+
+/* By tables, from where unwind_start() stands, likewise. */
+static __always_inline void walk_tables(struct prof_rec *rec, struct prof_walk *w, __u64 *frames)
+{
+	volatile __u16 *cnt = &rec->ustack_cnt;
+	__u32 i;
+
+	for (i = 0; i < PROF_STACK_MAX && i < cfg_max_stack; i++) {
+		if (unwind_step(w))
+			break;
+		frames[i] = w->frame;
+		*cnt = i + 1;
+	}
+	rec->flags |= PROF_REC_WALKED;
+	if (*cnt >= cfg_max_stack && !unwind_step(w)) {
+		rec->flags |= PROF_REC_USTACK_CUT;
+		w->end = PROF_END_FULL;
+	}
+	rec->user_end = w->end | w->flags;
+}
+
+/* The list of the current process's mappings; 0: not known. */
+static __always_inline __u64 unwind_list(__u32 tgid)
+{
+	struct prof_unwind_proc *p = unwind_proc_find(tgid);
+
+	return p ? p->list : 0;
+}
+
+/* The stack of @task, which is the current one, into @frames, which has room for PROF_STACK_MAX. */
+static __always_inline void user_stack(struct prof_rec *rec, struct task_struct *task,
+				       __u64 *frames, enum unwind_walker walker)
+{
+	struct pt_regs *regs;
+	struct prof_walk *w;
+	__u64 list;
+
+	if (task->flags & PF_KTHREAD || !task->mm)
+		return;
+	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	if (cfg_call_graph == PROF_CALL_GRAPH_NO || !PTREGS_IS_64BIT(regs)) {
+		frames[0] = PTREGS_IP(regs);
+		rec->ustack_cnt = 1;
+		if (cfg_call_graph != PROF_CALL_GRAPH_NO)
+			rec->user_end = PROF_END_32BIT;
+		return;
+	}
+	if (PTREGS_HAVE_ROWS && cfg_call_graph == PROF_CALL_GRAPH_AUTO) {
+		list = unwind_list(rec->pid);
+		w = list ? unwind_start(walker, regs, list) : NULL;
+		if (w) {
+			walk_tables(rec, w, frames);
+			return;
+		}
+		rec->user_end = PROF_END_NO_LIST;
+	} else {
+		rec->user_end = PROF_END_UNCHECKED;
+	}
+	walk_frame_pointers(rec, regs, frames);
 }
 
 #endif

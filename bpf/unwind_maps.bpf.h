@@ -16,7 +16,7 @@ struct unwind_chunk_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, PROF_UNWIND_CHUNK_BLOCKS);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, __u32);
+	__uint(key_size, sizeof(__u32));
 	__uint(value_size, 4 * PROF_UNWIND_BLOCK_WORDS);
 };
 

@@ -14,7 +14,9 @@ struct pt_regs {
 
 #define PTREGS_IP(regs) ((regs)->ip)
 #define PTREGS_FP(regs) ((regs)->bp)
+#define PTREGS_SP(regs) ((regs)->sp)
 #define PTREGS_IS_64BIT(regs) ((regs)->cs == 0x33)
+#define PTREGS_HAVE_ROWS true
 
 #elif defined(__TARGET_ARCH_arm64)
 
@@ -31,7 +33,9 @@ struct pt_regs {
 
 #define PTREGS_IP(regs) ((regs)->user_regs.pc)
 #define PTREGS_FP(regs) ((regs)->user_regs.regs[29])
+#define PTREGS_SP(regs) ((regs)->user_regs.sp)
 #define PTREGS_IS_64BIT(regs) (!((regs)->user_regs.pstate & 0x10))
+#define PTREGS_HAVE_ROWS false /* prof_unwind.h's are x86-64's */
 
 #else
 #error "no user registers known for this architecture: add them here"

@@ -239,6 +239,8 @@ static int configure_unwind(struct capture *c)
 	struct prof *s = c->skel;
 
 	s->rodata->cfg_call_graph = c->cfg.call_graph;
+	if (c->cfg.max_stack && c->cfg.max_stack < PROF_STACK_MAX)
+		s->rodata->cfg_max_stack = c->cfg.max_stack;
 	bpf_program__set_autoload(s->progs.prof_unwind_exec, lists);
 	bpf_program__set_autoload(s->progs.prof_unwind_fork,
 				  lists && (c->cfg.follow || c->cfg.system_wide));

@@ -24,6 +24,7 @@ struct capture_cfg {
 	uint32_t hz;
 	uint32_t switch_stacks; /* enum prof_stacks */
 	uint32_t call_graph; /* enum prof_call_graph */
+	uint32_t max_stack; /* user frames, at most PROF_STACK_MAX; 0: that many */
 	struct capture_unwind_cfg unwind; /* of PROF_CALL_GRAPH_AUTO */
 	size_t ring_bytes; /* per CPU; a power of two of at least a page */
 };

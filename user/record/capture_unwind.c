@@ -70,6 +70,7 @@ int capture_unwind_init(const struct prof *skel, struct capture_unwind *u)
 	int err;
 
 	*u = (struct capture_unwind){ .chunks_fd = bpf_map__fd(skel->maps.unwind_chunks) };
+	u->generation = (uint32_t *)&skel->bss->unwind_generation;
 	u->cnt.chunk_cnt = bpf_map__max_entries(skel->maps.unwind_chunks);
 	u->chunks = xcalloc(u->cnt.chunk_cnt, sizeof(*u->chunks));
 	err = map_array(skel->maps.unwind_modules, (void **)&u->modules, &u->cnt.module_cnt);

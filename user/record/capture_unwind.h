@@ -27,6 +27,9 @@ struct capture_unwind {
 	struct prof_unwind_map *maps;
 	struct prof_unwind_proc *procs;
 	struct capture_unwind_cfg cnt; /* of each, as it came out */
+	/* To be raised when the table of a module goes or another takes its slot, after it is unlinked and
+	 * before walks are waited for: walks remember rows. */
+	uint32_t *generation;
 	int chunks_fd; /* borrowed */
 	void **chunks; /* mapped; NULL: not made yet */
 };

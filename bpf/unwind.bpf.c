@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * unwind.bpf.c - one step up a user stack, as functions that each program that walks has a copy of
+ *
+ * Memory of the stack is read in blocks: a read costs the same for 8 bytes as for some hundred, and most
+ * frames lie in a block that is there already.
+ */
+#include "unwind.bpf.h"
+
+enum {
+	PAGE_SIZE = 4096,
+	SAVED_BELOW = 8 * PROF_UNWIND_FP_SAVED_MAX, /* of a frame, below what is asked for first */
+};
+
+/*
+ * The frame's words below `addr`, as far as a row can ask for them, and what comes above. Where the next
+ * page is not there, up to that.
+ */
+__attribute__((noinline)) int unwind_fill(struct prof_walk *w, __u64 addr)
+{
+	__u64 from = addr - SAVED_BELOW, sz = sizeof(w->words), page = addr & -(__u64)PAGE_SIZE;
+
+	if (!w)
+		return -1;
+	if (from < w->sp || from > addr)
+		from = (w->sp + 7) & ~7ULL;
+	if (addr - from > SAVED_BELOW)
+		from = addr;
+	w->words_at = from;
+	w->words_sz = 0;
+	if (bpf_probe_read_user(w->words, sizeof(w->words), (void *)from)) {
+		if (from < page)
+			from = page;
+		sz = page + PAGE_SIZE - from;
+		if (sz > sizeof(w->words))
+			sz = sizeof(w->words);
+		if (bpf_probe_read_user(w->words, sz, (void *)from))
+			return -1;
+		w->words_at = from;
+	}
+	w->words_sz = sz;
+	return 0;
+}
+
+static __always_inline int prof_walk_fill(struct prof_walk *w, __u64 addr)
+{
+	return unwind_fill(w, addr);
+}
+
+static __always_inline const __u32 *prof_walk_block(__u32 block)
+{
+	__u32 chunk = block / PROF_UNWIND_CHUNK_BLOCKS, idx = block % PROF_UNWIND_CHUNK_BLOCKS;
+	void *blocks = bpf_map_lookup_elem(&unwind_chunks, &chunk);
+
+	return blocks ? bpf_map_lookup_elem(blocks, &idx) : NULL;
+}
+
+static __always_inline const struct prof_unwind_map *prof_walk_map_at(__u32 i)
+{
+	return bpf_map_lookup_elem(&unwind_maps, &i);
+}
+
+static __always_inline struct prof_unwind_module *prof_walk_module_at(__u32 slot)
+{
+	return bpf_map_lookup_elem(&unwind_modules, &slot);
+}
+
+/* Where pt_regs has each of DWARF's registers but rsp, which no row names: a nibble each. */
+#define PT_REGS_OF 0x01236789f4ed5bcaULL
+
+static __always_inline int prof_walk_register(struct prof_walk *w, __u32 reg, __u64 *val)
+{
+	__u32 word = PT_REGS_OF >> 4 * reg & 15;
+
+	return bpf_probe_read_kernel(val, sizeof(*val), (void *)(w->regs + 8 * word));
+}
+
+#define PROF_WALK_HERE
+#include "prof_walk_step.h"
+
+__attribute__((noinline)) int unwind_step(struct prof_walk *w)
+{
+	return w ? prof_walk_step(w) : PROF_END_NOT_WALKED;
+}

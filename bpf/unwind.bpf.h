@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * unwind.bpf.h - user stacks by tables: prof_walk.h's steps for the programs
+ *
+ * A step is a global function (Linux 5.12 for its argument), which the verifier checks once and not once
+ * for each frame: neither bpf_loop() nor tail calls are needed, and programs load within milliseconds.
+ *
+ * x86-64 only: rows and ucontexts are. Elsewhere user_stack() goes by frame pointers.
+ */
+#ifndef D9_UNWIND_BPF_H
+#define D9_UNWIND_BPF_H
+
+#include "unwind_maps.bpf.h"
+#include "prof_walk.h"
+
+/* Who walks: a switch interrupts no other, but may a sample. */
+enum unwind_walker {
+	UNWIND_OF_SAMPLE,
+	UNWIND_OF_SWITCH,
+	UNWIND_WALKERS,
+};
+
+/* A CPU's walks, too large for a program's stack. */
+struct unwind_walk_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, UNWIND_WALKERS);
+	__type(key, __u32);
+	__type(value, struct prof_walk);
+};
+
+extern struct unwind_walk_map unwind_walks SEC(".maps");
+extern volatile __u32 unwind_generation;
+
+/* prof_walk_step() for a walk that unwind_start() gave. */
+int unwind_step(struct prof_walk *w);
+
+/* From the registers of @task, which is the current one and has @list, on. NULL never happens. */
+static __always_inline struct prof_walk *unwind_start(enum unwind_walker walker,
+						      struct pt_regs *regs, __u64 list)
+{
+	__u32 idx = walker;
+	struct prof_walk *w = bpf_map_lookup_elem(&unwind_walks, &idx);
+
+	if (!w)
+		return NULL;
+	w->ip = PTREGS_IP(regs);
+	w->sp = PTREGS_SP(regs);
+	w->fp = PTREGS_FP(regs);
+	w->regs = (__u64)regs;
+	w->list = list;
+	w->generation = unwind_generation;
+	w->end = 0;
+	w->flags = 0;
+	w->stepped = 0;
+	w->called = 0;
+	w->fp_lost = 0;
+	w->regs_at = PROF_WALK_REGS_START;
+	w->nowhere = 0;
+	w->map.start = 0;
+	w->map.end = 0;
+	w->words_sz = 0;
+	return w;
+}
+
+#endif

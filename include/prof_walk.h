@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* prof_walk.h - the state of a walk up a user stack; prof_walk_step.h has the steps */
+#ifndef D9_PROF_WALK_H
+#define D9_PROF_WALK_H
+
+#include "prof_unwind.h"
+
+enum prof_walk_limits {
+	PROF_WALK_WORDS = 128, /* of the stack, read at once */
+	PROF_WALK_RULES = 1024, /* a power of two */
+	PROF_WALK_MAPS_MAX = 1 << 20, /* of a process */
+	PROF_WALK_REGS = 16,
+};
+
+/* A row that was found before, by module and offset. */
+struct prof_walk_rule {
+	__u64 key;
+	__u32 row;
+	__u32 generation; /* of all tables, when it was found */
+};
+
+enum prof_walk_regs {
+	PROF_WALK_REGS_NONE, /* lost to calls */
+	PROF_WALK_REGS_START, /* the frame that the walk starts with: prof_walk_register() */
+	PROF_WALK_REGS_SIGNAL, /* in the ucontext at `gregs` */
+};
+
+struct prof_walk {
+	/* set by whoever starts it; all other members up to `rules` are 0 then */
+	__u64 ip, sp, fp;
+	__u64 regs; /* for prof_walk_register() */
+	__u64 list; /* prof_unwind_proc's */
+	__u32 generation;
+	/* what a step leaves */
+	__u64 frame; /* as prof_unwind.h says */
+	__u8 end; /* enum prof_user_end, 0: there is a frame */
+	__u8 flags; /* PROF_USER_FRAME_POINTERS, PROF_USER_SIGNAL */
+	/* the walk's own */
+	__u8 stepped; /* the first frame is found */
+	__u8 called; /* the address is a return address */
+	__u8 fp_lost;
+	__u8 regs_at; /* enum prof_walk_regs */
+	__u8 nowhere; /* the first frame is in no mapping */
+	__u8 by_fp; /* the last step was by frame pointer, for want of this enum prof_user_end */
+	__u64 gregs;
+	struct prof_unwind_map map; /* the last frame's */
+	__u32 table, first_page, page_cnt, big_cnt; /* of its module */
+	__u64 words_at; /* address of the first */
+	__u64 words_sz; /* bytes that are there */
+	__u64 words[PROF_WALK_WORDS];
+	/* lasts from walk to walk */
+	struct prof_walk_rule rules[PROF_WALK_RULES];
+};
+
+#endif /* D9_PROF_WALK_H */

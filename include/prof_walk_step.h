@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * prof_walk_step.h - up a user stack by prof_unwind.h's tables, one frame at a time
+ *
+ * The same code runs as a BPF program and, for stacks that were copied, in the loader. Who defines
+ * PROF_WALK_HERE gets it, and has included prof_walk.h and defined the primitives that it stands on:
+ *
+ *	const __u32 *prof_walk_block(__u32 block): PROF_UNWIND_BLOCK_WORDS words of tables
+ *	const struct prof_unwind_map *prof_walk_map_at(__u32 i)
+ *	struct prof_unwind_module *prof_walk_module_at(__u32 slot)
+ *	int prof_walk_fill(struct prof_walk *w, __u64 addr): lets w->words begin at or below addr and
+ *		hold the word there; 0 if it could
+ *	int prof_walk_register(struct prof_walk *w, __u32 reg, __u64 *val): of the task when it left user
+ *		mode, by DWARF's number; 0 if it could
+ *
+ * where NULL means that there is no such thing. Nothing that these give is trusted: a walk takes as many
+ * steps as it is asked for and each is bounded, whatever the bytes are.
+ *
+ * Shared memory is read once and then checked. The verifier follows every path: branches are few, and
+ * the search for a row goes by arithmetic.
+ */
+#ifndef D9_PROF_WALK_STEP_H
+#define D9_PROF_WALK_STEP_H
+
+#include "prof_walk.h"
+
+#ifdef PROF_WALK_HERE
+
+#define PROF_WALK_INLINE static inline __attribute__((always_inline))
+#define PROF_WALK_READ(x) (*(volatile __typeof__(x) *)&(x))
+
+/* The compiler knows nothing of x from here on. */
+#define PROF_WALK_HIDE(x) __asm__ volatile("" : "+r"(x))
+
+/* Registers in a ucontext, and where each of DWARF's numbers lies. */
+enum {
+	PROF_WALK_GREGS = 40,
+	PROF_WALK_GREG_FP = 10,
+	PROF_WALK_GREG_SP = 15,
+	PROF_WALK_GREG_IP = 16
+};
+/* rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15: a nibble each, the lowest first */
+#define PROF_WALK_GREG_OF 0x76543210fa89becdULL
+
+PROF_WALK_INLINE int prof_walk_word(struct prof_walk *w, __u64 addr, __u64 *val)
+{
+	__u64 off = addr - w->words_at;
+
+	if (addr & 7)
+		return -1;
+	if (off >= w->words_sz) {
+		if (prof_walk_fill(w, addr))
+			return -1;
+		off = addr - w->words_at;
+	}
+	*val = w->words[off / 8 & (PROF_WALK_WORDS - 1)];
+	return 0;
+}
+
+/* ---- where an address lies ---------------------------------------------------------------------- */
+
+PROF_WALK_INLINE void prof_walk_enter(struct prof_walk *w, const struct prof_unwind_map *m)
+{
+	struct prof_unwind_module *mod;
+
+	w->map.start = PROF_WALK_READ(m->start);
+	w->map.end = PROF_WALK_READ(m->end);
+	w->map.pgoff = PROF_WALK_READ(m->pgoff);
+	w->map.module_id = PROF_WALK_READ(m->module_id) & PROF_FRAME_MODULE_MAX;
+	w->map.slot = PROF_WALK_READ(m->slot);
+	w->table = 0;
+	mod = prof_walk_module_at(w->map.slot);
+	if (!mod)
+		return;
+	if (!PROF_WALK_READ(mod->used))
+		PROF_WALK_READ(mod->used) = 1;
+	w->first_page = PROF_WALK_READ(mod->first_page);
+	w->page_cnt = PROF_WALK_READ(mod->page_cnt);
+	w->big_cnt = PROF_WALK_READ(mod->big_cnt);
+	w->table = PROF_WALK_READ(mod->table);
+}
+
+/* The last mapping of the list that does not start behind the address, if it reaches that far. */
+PROF_WALK_INLINE int prof_walk_find_map(struct prof_walk *w, __u64 addr)
+{
+	__u32 low = w->list >> 32, cnt = w->list, half, i;
+	const struct prof_unwind_map *m;
+
+	if (addr - w->map.start < w->map.end - w->map.start)
+		return 0;
+	if (cnt > PROF_WALK_MAPS_MAX)
+		cnt = PROF_WALK_MAPS_MAX;
+	for (i = 0; i < 21; i++) {
+		if (!cnt)
+			break;
+		half = cnt / 2;
+		m = prof_walk_map_at(low + half);
+		if (!m)
+			return -1;
+		if (PROF_WALK_READ(m->start) <= addr) {
+			low += half + 1;
+			cnt -= half + 1;
+		} else {
+			cnt = half;
+		}
+	}
+	if (low == w->list >> 32)
+		return -1;
+	m = prof_walk_map_at(low - 1);
+	if (!m)
+		return -1;
+	prof_walk_enter(w, m);
+	return addr - w->map.start < w->map.end - w->map.start ? 0 : -1;
+}
+
+/* ---- the row of a place ------------------------------------------------------------------------- */
+
+/* A word of the table that `w` is in. */
+PROF_WALK_INLINE int prof_walk_table_word(const struct prof_walk *w, __u32 at, __u32 *val)
+{
+	const __u32 *words = prof_walk_block(w->table - 1 + at / PROF_UNWIND_BLOCK_WORDS);
+
+	if (!words)
+		return -1;
+	*val = PROF_WALK_READ(words[at & (PROF_UNWIND_BLOCK_WORDS - 1)]);
+	return 0;
+}
+
+/* Halves as often as the most rows that a page has want it: each step adds `half` or nothing. */
+PROF_WALK_INLINE int prof_walk_search(const struct prof_walk *w, __u32 index, __u32 pc, __u32 *row)
+{
+	__u32 first = index >> PROF_UNWIND_INDEX_COUNT_BITS, at = 0, next, half;
+	__u32 last = index & (PROF_UNWIND_PAGE_ROWS_MAX - 1);
+	const __u32 *words = prof_walk_block(w->table - 1 + first / PROF_UNWIND_BLOCK_WORDS);
+	__s32 no;
+
+	if (!words)
+		return -1;
+	half = last < 32 ? 16 : PROF_UNWIND_PAGE_ROWS_MAX / 2;
+	for (; half; half /= 2) {
+		next = (first + at + half) & (PROF_UNWIND_BLOCK_WORDS - 1);
+		no = pc - (PROF_WALK_READ(words[next]) >> PROF_UNWIND_ROW_PC_SHIFT);
+		no = (no | (__s32)(last - (at + half))) >> 31;
+		PROF_WALK_HIDE(no);
+		at += half & ~no;
+	}
+	*row = PROF_WALK_READ(words[(first + at) & (PROF_UNWIND_BLOCK_WORDS - 1)]);
+	return 0;
+}
+
+/* The row at an offset of the file that `w` is in. */
+PROF_WALK_INLINE int prof_walk_row(struct prof_walk *w, __u64 off, __u32 *row)
+{
+	__u64 key = (__u64)(w->map.slot + 1) << 40 | (off & PROF_FRAME_OFFSET_MASK);
+	__u32 hash = key * 0x9e3779b97f4a7c15ULL >> 54, index;
+	__u64 page = (off >> PROF_UNWIND_PAGE_SHIFT) - w->first_page;
+	struct prof_walk_rule *rule = &w->rules[hash & (PROF_WALK_RULES - 1)];
+
+	if (rule->key == key && rule->generation == w->generation) {
+		*row = rule->row;
+		return 0;
+	}
+	if (page >= w->page_cnt || prof_walk_table_word(w, page, &index) ||
+	    prof_walk_search(w, index, off & ((1 << PROF_UNWIND_PAGE_SHIFT) - 1), row))
+		return -1;
+	rule->key = key;
+	rule->row = *row;
+	rule->generation = w->generation;
+	return 0;
+}
+
+/* ---- the caller's registers --------------------------------------------------------------------- */
+
+/* A register of DWARF's number that calls do not keep. */
+PROF_WALK_INLINE int prof_walk_other(struct prof_walk *w, __u32 reg, __u64 *val)
+{
+	__u32 greg = PROF_WALK_GREG_OF >> 4 * reg & 15;
+
+	if (w->regs_at == PROF_WALK_REGS_START)
+		return prof_walk_register(w, reg, val);
+	if (w->regs_at == PROF_WALK_REGS_SIGNAL)
+		return prof_walk_word(w, w->gregs + 8 * greg, val);
+	return -1;
+}
+
+/* By frame pointer for want of a better: 0, or @why when it leads nowhere. */
+PROF_WALK_INLINE int prof_walk_by_fp(struct prof_walk *w, int why)
+{
+	__u64 fp = w->fp, next, ret;
+
+	if (w->fp_lost)
+		return why;
+	if (!fp && why == PROF_END_FRAME_POINTER)
+		return PROF_END_COMPLETE;
+	if (fp - w->sp >= PROF_UNWIND_SP_MAX || prof_walk_word(w, fp, &next) ||
+	    prof_walk_word(w, fp + 8, &ret))
+		return why;
+	w->ip = ret;
+	w->sp = fp + 16;
+	w->fp = next;
+	w->called = 1;
+	w->regs_at = PROF_WALK_REGS_NONE;
+	w->by_fp = why;
+	return 0;
+}
+
+/* The kernel left the interrupted registers where the handler's caller would have its stack. */
+PROF_WALK_INLINE int prof_walk_signal(struct prof_walk *w)
+{
+	__u64 gregs = w->sp + PROF_WALK_GREGS, ip, sp, fp;
+
+	if (prof_walk_word(w, gregs + 8 * PROF_WALK_GREG_FP, &fp) ||
+	    prof_walk_word(w, gregs + 8 * PROF_WALK_GREG_SP, &sp) ||
+	    prof_walk_word(w, gregs + 8 * PROF_WALK_GREG_IP, &ip))
+		return PROF_END_READ_FAILED;
+	w->ip = ip;
+	w->sp = sp;
+	w->fp = fp;
+	w->fp_lost = 0;
+	w->called = 0;
+	w->gregs = gregs;
+	w->regs_at = PROF_WALK_REGS_SIGNAL;
+	w->flags |= PROF_USER_SIGNAL;
+	return 0;
+}
+
+/* CFA of the special rows that have one. */
+PROF_WALK_INLINE int prof_walk_special_cfa(struct prof_walk *w, __u32 row, __u32 special,
+					   __u64 *cfa)
+{
+	__u32 big;
+
+	if (special == PROF_UNWIND_PLT11 || special == PROF_UNWIND_PLT10) {
+		big = special == PROF_UNWIND_PLT11 ? 11 : 10;
+		*cfa = w->sp + ((w->ip & 15) >= big ? 16 : 8);
+		return 0;
+	}
+	special -= PROF_UNWIND_BIG;
+	if (special >= PROF_UNWIND_BIGS_MAX || special >= w->big_cnt ||
+	    (row & PROF_UNWIND_ROW_ADD8 && w->fp_lost) ||
+	    prof_walk_table_word(w, w->page_cnt + special, &big))
+		return PROF_END_UNSUPPORTED;
+	*cfa = (row & PROF_UNWIND_ROW_ADD8 ? w->fp : w->sp) + big;
+	return 0;
+}
+
+/* The sp that the caller will have. 0 or enum prof_user_end. */
+PROF_WALK_INLINE int prof_walk_cfa(struct prof_walk *w, __u32 row, __u64 *cfa)
+{
+	__u32 kind = row >> PROF_UNWIND_ROW_KIND_SHIFT & 7;
+	__u32 off = row >> PROF_UNWIND_ROW_OFF_SHIFT & PROF_UNWIND_ROW_OFF_MASK;
+	bool by_fp = kind == PROF_UNWIND_FP || kind == PROF_UNWIND_AT_FP;
+	__u64 base = by_fp ? w->fp : w->sp;
+
+	if (by_fp && w->fp_lost)
+		return PROF_END_UNSUPPORTED;
+	switch (kind) {
+	case PROF_UNWIND_SP:
+	case PROF_UNWIND_FP:
+		*cfa = base + 8 * off;
+		return 0;
+	case PROF_UNWIND_AT_SP:
+	case PROF_UNWIND_AT_FP:
+		base += 8 * (__s64)((__s32)(off << 20) >> 20);
+		if (prof_walk_word(w, base, &base))
+			return PROF_END_READ_FAILED;
+		*cfa = base + (row & PROF_UNWIND_ROW_ADD8 ? 8 : 0);
+		return 0;
+	case PROF_UNWIND_REG:
+		if (prof_walk_other(w, off >> 8, &base))
+			return PROF_END_UNSUPPORTED;
+		*cfa = base + 8 * (off & 0xff);
+		return 0;
+	case PROF_UNWIND_SPECIAL:
+		return prof_walk_special_cfa(w, row, off, cfa);
+	}
+	return PROF_END_UNSUPPORTED;
+}
+
+/* What the caller has in its frame pointer. 0 or enum prof_user_end. */
+PROF_WALK_INLINE int prof_walk_fp(struct prof_walk *w, __u32 row, __u64 cfa)
+{
+	__u32 rule = row & PROF_UNWIND_ROW_FP_MASK;
+	__u64 at = rule == PROF_UNWIND_FP_AT_FP ? w->fp : cfa - 8 * rule;
+
+	if (rule == PROF_UNWIND_FP_SAME || (rule == PROF_UNWIND_FP_AT_FP && w->fp_lost))
+		return 0;
+	w->fp_lost = rule > PROF_UNWIND_FP_AT_FP;
+	if (!w->fp_lost && prof_walk_word(w, at, &w->fp))
+		return PROF_END_READ_FAILED;
+	return 0;
+}
+
+/* By a row that finds the caller. 0 or enum prof_user_end. */
+PROF_WALK_INLINE int prof_walk_by_row(struct prof_walk *w, __u32 row, bool in_reg, __u32 reg)
+{
+	__u64 cfa = w->sp, ret;
+	int end = 0;
+
+	if (in_reg) {
+		if (prof_walk_other(w, reg, &ret))
+			return PROF_END_UNSUPPORTED;
+	} else {
+		end = prof_walk_cfa(w, row, &cfa);
+		if (end)
+			return end;
+		if (cfa <= w->sp)
+			return PROF_END_NO_PROGRESS;
+		if (prof_walk_word(w, cfa - 8, &ret))
+			return PROF_END_READ_FAILED;
+	}
+	end = prof_walk_fp(w, row, cfa);
+	if (end)
+		return end;
+	w->ip = ret;
+	w->sp = cfa;
+	w->called = 1;
+	w->regs_at = PROF_WALK_REGS_NONE;
+	return ret ? 0 : PROF_END_NO_RETURN;
+}
+
+/* To the caller of the frame that was found last. 0 or enum prof_user_end. */
+PROF_WALK_INLINE int prof_walk_up(struct prof_walk *w)
+{
+	__u64 off = w->ip - w->called - w->map.start + w->map.pgoff;
+	__u32 row = 0, special;
+	int why = 0;
+
+	if (w->nowhere)
+		return PROF_END_NO_MAPPING;
+	if (!w->map.module_id || w->map.slot == PROF_UNWIND_NO_SLOT)
+		why = PROF_END_FRAME_POINTER;
+	else if (!w->table)
+		why = PROF_END_NO_TABLE;
+	else if (prof_walk_row(w, off, &row))
+		why = PROF_END_NO_ROW;
+	special = row >> PROF_UNWIND_ROW_OFF_SHIFT & PROF_UNWIND_ROW_OFF_MASK;
+	if ((row >> PROF_UNWIND_ROW_KIND_SHIFT & 7) != PROF_UNWIND_SPECIAL)
+		special = PROF_UNWIND_BIG;
+	else if (special == PROF_UNWIND_NONE)
+		why = PROF_END_NO_ROW;
+	if (why)
+		return prof_walk_by_fp(w, why);
+	if (special == PROF_UNWIND_END)
+		return PROF_END_COMPLETE;
+	if (special == PROF_UNWIND_SIGNAL)
+		return prof_walk_signal(w);
+	if (special == PROF_UNWIND_UNSUPPORTED)
+		return PROF_END_UNSUPPORTED;
+	return prof_walk_by_row(w, row,
+				special == PROF_UNWIND_RA_RDI || special == PROF_UNWIND_RA_RDX,
+				special == PROF_UNWIND_RA_RDI ? 5 : 1);
+}
+
+/*
+ * Finds the next frame, the leaf first: 0 and w->frame, or why there is none, as in w->end. To be called
+ * as often as frames are wanted, and once more to learn whether that was all.
+ */
+PROF_WALK_INLINE int prof_walk_step(struct prof_walk *w)
+{
+	__u64 at, module;
+
+	w->by_fp = 0;
+	w->end = w->stepped ? prof_walk_up(w) : 0;
+	if (w->end)
+		return w->end;
+	at = w->ip - w->called;
+	if (prof_walk_find_map(w, at)) {
+		w->map.module_id = 0;
+		w->nowhere = 1;
+		if (w->stepped)
+			w->end = w->by_fp ? w->by_fp : PROF_END_NO_MAPPING;
+	}
+	if (w->by_fp && !w->end)
+		w->flags |= PROF_USER_FRAME_POINTERS;
+	w->stepped = 1;
+	module = w->map.module_id;
+	w->frame = PROF_UNWIND_RAW | at;
+	if (module)
+		w->frame = module << PROF_FRAME_MODULE_SHIFT |
+			   ((at - w->map.start + w->map.pgoff) & PROF_FRAME_OFFSET_MASK);
+	return w->end;
+}
+
+#endif /* PROF_WALK_HERE */
+
+#endif /* D9_PROF_WALK_STEP_H */

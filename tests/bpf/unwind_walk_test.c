@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Stacks of which every frame is known, walked by tables that were written by hand: tests/stimuli/walked.c
+ * says both. Each walk is that of the switch-out in which the program falls asleep for good.
+ */
+#include <criterion/criterion.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernel/tracefs.h"
+#include "record/capture.h"
+#include "record/eventset.h"
+#include "record/ring.h"
+#include "support.h"
+
+TestSuite(unwind_walk, .fini = live_cleanup, .timeout = 60);
+
+enum {
+	RING_BYTES = 1 << 20,
+	PROCS = 1024,
+	MODULE = 7,
+	SLOT = 3,
+	FIRST_MAP = 100,
+	DECOYS = 10, /* mappings of nothing, before and behind each that counts */
+	BLOCK = PROF_UNWIND_CHUNK_BLOCKS - 1, /* of a table that goes on in the next chunk */
+	ROWS_MAX = 4096,
+	FRAMES_MAX = 16,
+	BIGS = 2,
+	NO_ROWS = PROF_UNWIND_SPECIAL << PROF_UNWIND_ROW_KIND_SHIFT,
+};
+
+struct truth {
+	uint64_t row_at[ROWS_MAX], row_word[ROWS_MAX];
+	size_t row_cnt;
+	uint64_t frames[FRAMES_MAX];
+	size_t frame_cnt;
+	uint32_t bigs[BIGS];
+	uint64_t jit, start, end, pgoff; /* of the program's text */
+};
+
+static struct eventset *events;
+static struct capture *capture;
+static struct capture_unwind *unwind;
+
+static void open_capture(uint32_t call_graph, uint32_t max_stack)
+{
+	const struct eventset_cfg events_cfg = { .sched = true };
+	struct capture_cfg cfg = {
+		.follow = true,
+		.ring_bytes = RING_BYTES,
+		.switch_stacks = PROF_STACKS_USER,
+		.call_graph = call_graph,
+		.max_stack = max_stack,
+		.unwind = { .module_cnt = 10, .map_cnt = 1000, .proc_cnt = PROCS, .chunk_cnt = 4 },
+	};
+	int tracefs_fd;
+
+	cr_assert_eq(tracefs_open(&tracefs_fd), 0);
+	cr_assert_eq(eventset_new(tracefs_fd, &events_cfg, &events), 0);
+	close(tracefs_fd);
+	cfg.events = events;
+	cr_assert_eq(capture_new(&cfg, &capture), 0);
+	cr_assert_eq(capture_attach(capture), 0);
+	unwind = capture_unwind(capture);
+	capture_start(capture);
+}
+
+static void close_capture(void)
+{
+	capture_stop(capture);
+	capture_free(capture);
+	eventset_free(events);
+}
+
+/* ---- what the program says ---------------------------------------------------------------------- */
+
+static void read_line(struct truth *t, const char *line)
+{
+	unsigned long a, b;
+
+	if (sscanf(line, "row=%lx %lx", &a, &b) == 2) {
+		cr_assert_lt(t->row_cnt, ROWS_MAX);
+		t->row_at[t->row_cnt] = a;
+		t->row_word[t->row_cnt++] = b;
+	} else if (sscanf(line, "frame=%lx", &a) == 1) {
+		cr_assert_lt(t->frame_cnt, FRAMES_MAX);
+		t->frames[t->frame_cnt++] = a;
+	} else if (sscanf(line, "big=%lu", &a) == 1) {
+		t->bigs[t->bigs[0] != 0] = a;
+	} else {
+		sscanf(line, "jit=%lx", &t->jit);
+	}
+}
+
+static void read_truth(struct truth *t, const struct live_proc *p)
+{
+	char *text = strndup((const char *)p->said.data, p->said.len), *line, *save = NULL;
+	char path[64], perms[8];
+	FILE *maps;
+	char map[512];
+
+	memset(t, 0, sizeof(*t));
+	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		read_line(t, line);
+	free(text);
+	cr_assert(t->row_cnt && t->frame_cnt && t->bigs[1] && t->jit);
+	snprintf(path, sizeof(path), "/proc/%d/maps", p->pid);
+	maps = fopen(path, "re");
+	cr_assert(maps);
+	while (fgets(map, sizeof(map), maps))
+		if (sscanf(map, "%lx-%lx %7s %lx", &t->start, &t->end, perms, &t->pgoff) == 4 &&
+		    perms[2] == 'x' && t->start <= t->row_at[0] && t->row_at[0] < t->end)
+			break;
+	fclose(maps);
+	cr_assert(t->start <= t->row_at[0] && t->row_at[0] < t->end);
+}
+
+/* ---- tables and lists ---------------------------------------------------------------------------- */
+
+static void put_word(uint32_t i, uint32_t word)
+{
+	uint32_t block = BLOCK + i / PROF_UNWIND_BLOCK_WORDS;
+	void *mem;
+
+	cr_assert_eq(capture_unwind_chunk(unwind, block / PROF_UNWIND_CHUNK_BLOCKS, &mem), 0);
+	((uint32_t *)mem)[block % PROF_UNWIND_CHUNK_BLOCKS * PROF_UNWIND_BLOCK_WORDS +
+			  i % PROF_UNWIND_BLOCK_WORDS] = word;
+}
+
+/* The rows of one page: that which is in force at its start, and those within. Returns the next free word. */
+static uint32_t put_page(const struct truth *t, uint32_t page, uint32_t at)
+{
+	uint64_t from = t->start + ((uint64_t)page << PROF_UNWIND_PAGE_SHIFT);
+	uint64_t to = from + (1 << PROF_UNWIND_PAGE_SHIFT);
+	uint32_t rows[PROF_UNWIND_PAGE_ROWS_MAX] = { NO_ROWS }, cnt = 1;
+	size_t i;
+
+	for (i = 0; i < t->row_cnt; i++) {
+		if (t->row_at[i] <= from)
+			rows[0] = t->row_word[i];
+		else if (t->row_at[i] < to)
+			rows[cnt++] =
+				(t->row_at[i] - from) << PROF_UNWIND_ROW_PC_SHIFT | t->row_word[i];
+	}
+	if (at / PROF_UNWIND_BLOCK_WORDS != (at + cnt - 1) / PROF_UNWIND_BLOCK_WORDS)
+		at = (at / PROF_UNWIND_BLOCK_WORDS + 1) * PROF_UNWIND_BLOCK_WORDS;
+	put_word(page, at << PROF_UNWIND_INDEX_COUNT_BITS | (cnt - 1));
+	for (i = 0; i < cnt; i++)
+		put_word(at++, rows[i]);
+	return at;
+}
+
+static void put_table(const struct truth *t)
+{
+	struct prof_unwind_module *m = &unwind->modules[SLOT];
+	uint32_t pages = (t->end - t->start) >> PROF_UNWIND_PAGE_SHIFT, at = pages, i;
+
+	for (i = 0; i < BIGS; i++)
+		put_word(at++, t->bigs[i]);
+	/* the long way over a chunk's end */
+	at = PROF_UNWIND_BLOCK_WORDS;
+	for (i = 0; i < pages; i++)
+		at = put_page(t, i, at);
+	*m = (struct prof_unwind_module){
+		.first_page = t->pgoff >> PROF_UNWIND_PAGE_SHIFT,
+		.page_cnt = pages,
+		.big_cnt = BIGS,
+		.table = 1 + BLOCK,
+	};
+	++*unwind->generation;
+}
+
+static uint32_t put_decoys(uint32_t at, uint64_t before)
+{
+	uint64_t i;
+
+	for (i = 0; i < DECOYS; i++)
+		unwind->maps[at++] = (struct prof_unwind_map){
+			.start = before - (DECOYS - i) * 4096,
+			.end = before - (DECOYS - i) * 4096 + 4095,
+			.module_id = 99,
+		};
+	return at;
+}
+
+static void put_list(const struct truth *t, pid_t pid)
+{
+	struct prof_unwind_proc *p = &unwind->procs[prof_unwind_hash(pid) % PROCS];
+	uint32_t at = put_decoys(FIRST_MAP, t->start);
+
+	unwind->maps[at++] = (struct prof_unwind_map){ t->start, t->end, t->pgoff, MODULE, SLOT };
+	at = put_decoys(at, t->jit);
+	unwind->maps[at++] = (struct prof_unwind_map){
+		.start = t->jit,
+		.end = t->jit + 4096,
+		.slot = PROF_UNWIND_NO_SLOT,
+	};
+	at = put_decoys(at, t->jit + (1 << 30));
+	p->tgid = pid;
+	p->list = (uint64_t)FIRST_MAP << 32 | (at - FIRST_MAP);
+}
+
+/* As prof_unwind.h says it. */
+static uint64_t frame_of(const struct truth *t, uint64_t at)
+{
+	if (at < t->start || at >= t->end)
+		return PROF_UNWIND_RAW | at;
+	return (uint64_t)MODULE << PROF_FRAME_MODULE_SHIFT | (at - t->start + t->pgoff);
+}
+
+/* ---- walks --------------------------------------------------------------------------------------- */
+
+static const uint64_t *user_frames(const struct prof_rec *rec)
+{
+	return (const uint64_t *)((const uint8_t *)(rec + 1) + (rec->raw_len + 7) / 8 * 8) +
+	       rec->kstack_cnt;
+}
+
+/* The last thing that it does is to leave the CPU at this place. */
+static bool is_last(const struct prof_rec *rec, const struct truth *t, pid_t pid)
+{
+	uint64_t leaf;
+
+	if (rec->tid != (uint32_t)pid || !(rec->flags & PROF_REC_STACKS) || !rec->ustack_cnt)
+		return false;
+	leaf = user_frames(rec)[0];
+	return leaf == t->frames[0] || leaf == frame_of(t, t->frames[0]) ||
+	       leaf == (PROF_UNWIND_RAW | t->frames[0]);
+}
+
+static struct prof_rec *wait_for_walk(const struct truth *t, pid_t pid)
+{
+	struct prof_rec *found = NULL;
+	const struct prof_rec *rec;
+	struct ring *rings;
+	size_t cnt, i;
+
+	rings = capture_rings(capture, &cnt);
+	while (!found) {
+		for (i = 0; i < cnt; i++) {
+			while ((rec = ring_peek(&rings[i]))) {
+				if (!found && is_last(rec, t, pid)) {
+					found = malloc(rec->size);
+					memcpy(found, rec, rec->size);
+				}
+				ring_pass(&rings[i]);
+			}
+			ring_publish(&rings[i]);
+		}
+		sched_yield();
+	}
+	return found;
+}
+
+enum how {
+	WITH_TABLE,
+	WITHOUT_TABLE,
+	WITHOUT_SLOT, /* in the modules map: what hostile numbers come to */
+	WITHOUT_MAPPING,
+	WITHOUT_LIST,
+};
+
+/* The walk of one case, to be freed. */
+static struct prof_rec *walk(const char *name, enum how how, struct truth *t)
+{
+	struct prof_rec *rec;
+	struct live_proc p;
+
+	live_stimulus(&p, "walked", name, NULL);
+	read_truth(t, &p);
+	if (unwind) {
+		put_table(t);
+		if (how != WITHOUT_LIST)
+			put_list(t, p.pid);
+		if (how == WITHOUT_TABLE)
+			unwind->modules[SLOT].table = 0;
+		if (how == WITHOUT_SLOT)
+			unwind->maps[FIRST_MAP + DECOYS].slot = 1 << 20;
+		if (how == WITHOUT_MAPPING)
+			unwind->maps[FIRST_MAP + DECOYS].end = t->start;
+	}
+	capture_add_target(capture, p.pid, p.pid);
+	live_go(&p);
+	rec = wait_for_walk(t, p.pid);
+	kill(p.pid, SIGKILL);
+	live_wait(&p);
+	live_proc_fini(&p);
+	return rec;
+}
+
+static void check(const char *name, enum how how, uint8_t end)
+{
+	static struct truth t;
+	struct prof_rec *rec = walk(name, how, &t);
+	const uint64_t *frames = user_frames(rec);
+	size_t i;
+
+	cr_expect(rec->flags & PROF_REC_WALKED, "%s", name);
+	cr_expect_eq(rec->user_end, end, "%s ends as %#x", name, rec->user_end);
+	cr_expect_eq(rec->ustack_cnt, t.frame_cnt, "%s: %u frames", name, rec->ustack_cnt);
+	for (i = 0; i < rec->ustack_cnt && i < t.frame_cnt; i++)
+		cr_expect_eq(frames[i], frame_of(&t, t.frames[i]), "%s: frame %zu is %#lx", name, i,
+			     frames[i]);
+	cr_expect_eq(unwind->modules[SLOT].used, 1, "%s", name);
+	free(rec);
+}
+
+Test(unwind_walk, every_kind_of_row_finds_the_caller)
+{
+	static const char *const complete[] = {
+		"frames",  "ra_rdi",  "ra_rdx",	    "cfa_rdx",	  "cfa_rbx", "cfa_rsi",
+		"cfa_rdi", "cfa_r8",  "cfa_r9",	    "cfa_r10",	  "cfa_r12", "cfa_r13",
+		"cfa_r14", "cfa_r15", "plt_behind", "plt_before",
+	};
+	size_t i;
+
+	open_capture(PROF_CALL_GRAPH_AUTO, 0);
+	for (i = 0; i < sizeof(complete) / sizeof(complete[0]); i++)
+		check(complete[i], WITH_TABLE, PROF_END_COMPLETE);
+	check("signal", WITH_TABLE, PROF_END_COMPLETE | PROF_USER_SIGNAL);
+	check("jit", WITH_TABLE, PROF_END_COMPLETE | PROF_USER_FRAME_POINTERS);
+	check("jit_outermost", WITH_TABLE, PROF_END_COMPLETE);
+	close_capture();
+}
+
+Test(unwind_walk, every_end_says_why)
+{
+	static const struct {
+		const char *name;
+		enum prof_user_end end;
+	} ends[] = {
+		{ "no_row", PROF_END_NO_ROW },
+		{ "unsupported", PROF_END_UNSUPPORTED },
+		{ "register_lost", PROF_END_UNSUPPORTED },
+		{ "kind_unknown", PROF_END_UNSUPPORTED },
+		{ "big_unknown", PROF_END_UNSUPPORTED },
+		{ "fp_lost", PROF_END_UNSUPPORTED },
+		{ "no_progress", PROF_END_NO_PROGRESS },
+		{ "unaligned", PROF_END_READ_FAILED },
+		{ "unreadable", PROF_END_READ_FAILED },
+		{ "no_return", PROF_END_NO_RETURN },
+		{ "no_mapping", PROF_END_NO_MAPPING },
+	};
+	size_t i;
+
+	open_capture(PROF_CALL_GRAPH_AUTO, 0);
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		check(ends[i].name, WITH_TABLE, ends[i].end);
+	close_capture();
+}
+
+/* Its leaf is all that is certain. */
+static void check_leaf(const char *name, enum how how, uint8_t end, uint64_t raw)
+{
+	static struct truth t;
+	struct prof_rec *rec = walk(name, how, &t);
+
+	cr_expect_eq(rec->user_end, end, "%s ends as %#x", name, rec->user_end);
+	cr_expect_eq(rec->ustack_cnt, 1, "%s: %u frames", name, rec->ustack_cnt);
+	cr_expect_eq(user_frames(rec)[0], raw ? raw | t.frames[0] : frame_of(&t, t.frames[0]),
+		     "%s: %#lx", name, user_frames(rec)[0]);
+	free(rec);
+}
+
+Test(unwind_walk, without_a_table_or_a_mapping_the_first_frame_is_left)
+{
+	open_capture(PROF_CALL_GRAPH_AUTO, 0);
+	/* the frame pointer is 1 there */
+	check_leaf("unsupported", WITHOUT_TABLE, PROF_END_NO_TABLE, 0);
+	check_leaf("unsupported", WITHOUT_SLOT, PROF_END_NO_TABLE, 0);
+	check_leaf("unsupported", WITHOUT_MAPPING, PROF_END_NO_MAPPING, PROF_UNWIND_RAW);
+	close_capture();
+}
+
+Test(unwind_walk, stack_that_is_deeper_than_asked_for_is_full)
+{
+	static struct truth t;
+	struct prof_rec *rec;
+	uint32_t max, i;
+
+	for (max = PROF_STACK_MAX; max > 2; max = max > 40 ? 40 : 2) {
+		open_capture(PROF_CALL_GRAPH_AUTO, max);
+		rec = walk("deep", WITH_TABLE, &t);
+		cr_expect_eq(rec->ustack_cnt, max);
+		cr_expect_eq(rec->user_end, PROF_END_FULL);
+		cr_expect(rec->flags & PROF_REC_USTACK_CUT);
+		for (i = 1; i < max; i++)
+			cr_assert_eq(user_frames(rec)[i], frame_of(&t, t.frames[1]));
+		free(rec);
+		close_capture();
+	}
+	/* not one that has just as many frames */
+	open_capture(PROF_CALL_GRAPH_AUTO, 10);
+	check("frames", WITH_TABLE, PROF_END_COMPLETE);
+	close_capture();
+}
+
+Test(unwind_walk, without_a_list_frame_pointers_are_followed_and_not_believed)
+{
+	static struct truth t;
+	struct prof_rec *rec;
+
+	open_capture(PROF_CALL_GRAPH_AUTO, 0);
+	rec = walk("jit", WITHOUT_LIST, &t);
+	cr_expect_eq(rec->user_end, PROF_END_NO_LIST);
+	cr_expect_not(rec->flags & PROF_REC_WALKED);
+	/* leaf, and the first pair's return address, as the CPU saw them */
+	cr_expect_eq(user_frames(rec)[0], t.frames[0]);
+	cr_expect_eq(user_frames(rec)[1], t.frames[2] + 1);
+	free(rec);
+	close_capture();
+}
+
+Test(unwind_walk, call_graph_of_frame_pointers_or_none_is_what_it_says)
+{
+	static struct truth t;
+	struct prof_rec *rec;
+
+	open_capture(PROF_CALL_GRAPH_FP, 0);
+	cr_expect_eq(unwind, NULL);
+	rec = walk("jit", WITHOUT_LIST, &t);
+	cr_expect_eq(rec->user_end, PROF_END_UNCHECKED);
+	cr_expect_eq(user_frames(rec)[1], t.frames[2] + 1);
+	free(rec);
+	close_capture();
+	open_capture(PROF_CALL_GRAPH_NO, 0);
+	rec = walk("jit", WITHOUT_LIST, &t);
+	cr_expect_eq(rec->user_end, PROF_END_NOT_WALKED);
+	cr_expect_eq(rec->ustack_cnt, 1);
+	cr_expect_eq(user_frames(rec)[0], t.frames[0]);
+	free(rec);
+	close_capture();
+}
