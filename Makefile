@@ -251,6 +251,9 @@ $(filter $(O)/tests/bpf/%,$(ROOT_BINS)): $(O)/obj/tests/bpf/support.o
 $(filter $(O)/tests/bpf/fault_%,$(ROOT_BINS)): $(O)/obj/tests/bpf/fault.o
 # Its allocations can be made to fail.
 $(O)/tests/libdial9/nomem_test: ALL_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+# It notes who reads /proc.
+$(O)/tests/record/tasks_truth_test: ALL_LDFLAGS += \
+	-Wl,--wrap=proc_read_status,--wrap=proc_read_exe,--wrap=proc_read_cgroup
 # Its broker only notes what it is asked.
 $(O)/tests/record/jit_test: ALL_LDFLAGS += \
 	-Wl,--wrap=symbroker_add_module,--wrap=symbroker_ask,--wrap=symbroker_asking,--wrap=symbroker_drop

@@ -12,7 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
+#include "kernel/proc.h"
 #include "record/proc_reader.h"
 #include "side.h"
 
@@ -327,13 +329,73 @@ Test(tasks_truth, a_process_met_for_the_first_time_is_read, .init = setup, .fini
 	uint64_t here = (uintptr_t)&scan_self;
 	struct proc_reader *reader;
 	struct process *proc;
+	char own[17] = "";
 
 	cr_assert_eq(proc_reader_new(&reader), 0);
 	tasks_set_reader(t, reader);
-	proc = tasks_get(t, getpid(), getpid())->proc;
-	cr_expect_neq(*proc->exe, 0, "names are known at once");
+	prctl(PR_GET_NAME, own);
+	cr_expect_str_eq(tasks_get(t, getpid(), getpid())->comm, own, "at once");
+	proc = tasks_process(t, getpid());
 	await_answer(proc);
+	cr_expect_neq(*proc->exe, 0);
+	cr_expect_neq(*proc->cgroup, 0);
+	cr_expect_eq(proc->ppid, (uint32_t)getppid());
+	cr_expect_not(tasks_is_announced(t, getpid()), "it is news");
 	cr_expect_not_null(maps_find(&proc->maps, here));
+	proc_reader_free(reader);
+}
+
+/* Files that may take a lock of the process, and who reads them. */
+static pid_t drain;
+static size_t read_by_drain;
+
+int __real_proc_read_status(pid_t tid, struct proc_status *out);
+int __real_proc_read_exe(pid_t pid, struct buf *out);
+int __real_proc_read_cgroup(pid_t tid, struct buf *out);
+int __wrap_proc_read_status(pid_t tid, struct proc_status *out);
+int __wrap_proc_read_exe(pid_t pid, struct buf *out);
+int __wrap_proc_read_cgroup(pid_t tid, struct buf *out);
+
+int __wrap_proc_read_status(pid_t tid, struct proc_status *out)
+{
+	read_by_drain += gettid() == drain;
+	return __real_proc_read_status(tid, out);
+}
+
+int __wrap_proc_read_exe(pid_t pid, struct buf *out)
+{
+	read_by_drain += gettid() == drain;
+	return __real_proc_read_exe(pid, out);
+}
+
+int __wrap_proc_read_cgroup(pid_t tid, struct buf *out)
+{
+	read_by_drain += gettid() == drain;
+	return __real_proc_read_cgroup(tid, out);
+}
+
+Test(tasks_truth, the_drain_leaves_proc_to_the_reader, .init = setup, .fini = teardown)
+{
+	struct proc_reader *reader;
+	struct process *proc = scan_self(&reader);
+
+	drain = gettid();
+	lose(PERF_SIDE_LOST);
+	known(getpid());
+	tasks_need_cgroup(t, proc);
+	proc = tasks_get(t, getppid(), getppid())->proc;
+	tasks_need_cgroup(t, proc);
+	tasks_get(t, A, A);
+	await_answer(proc);
+	cr_expect_neq(*proc->cgroup, 0);
+	comm(getppid(), getppid(), "exec", true);
+	lose(PERF_SIDE_LOST);
+	comm(getppid(), getppid(), "exec again", true);
+	cr_expect_not(proc->stale, "all of it was told but its cgroup");
+	while (!*tasks_get(t, getppid(), getppid())->proc->cgroup)
+		if (proc->asked)
+			await_answer(proc);
+	cr_expect_eq(read_by_drain, 0);
 	proc_reader_free(reader);
 }
 

@@ -61,6 +61,15 @@ static void read_exe(struct snapshot *s)
 	buf_free(&b);
 }
 
+static void read_cgroup(struct snapshot *s)
+{
+	struct buf b = { 0 };
+
+	if (!proc_read_cgroup((pid_t)s->pid, &b))
+		s->cgroup_off = add_text(s, buf_cstr(&b), b.len);
+	buf_free(&b);
+}
+
 static int read_tasks(struct snapshot *s)
 {
 	pid_t *tids = NULL;
@@ -92,14 +101,16 @@ struct snapshot *snapshot_read(uint32_t pid, bool with_maps)
 
 	s->pid = pid;
 	s->from_ns = clock_mono_ns();
-	s->exe_off = add_text(s, "", 0);
+	s->exe_off = s->cgroup_off = add_text(s, "", 0);
 	s->err = proc_read_status((pid_t)pid, &status);
 	if (!s->err) {
 		s->ppid = (uint32_t)status.ppid;
 		s->err = read_tasks(s);
 	}
-	if (!s->err)
+	if (!s->err) {
 		read_exe(s);
+		read_cgroup(s);
+	}
 	if (!s->err && with_maps && proc_read_maps((pid_t)pid, add_map, s) == -ESRCH)
 		s->err = -ESRCH; /* else some may be missing, and stay unknown */
 	s->to_ns = clock_mono_ns();

@@ -27,6 +27,7 @@ struct snapshot {
 	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC: when it was read */
 	uint32_t ppid;
 	size_t exe_off; /* the program's path; "" when there is none */
+	size_t cgroup_off;
 	struct snapshot_map *maps; /* executable ones, ascending; none if they may not be looked at */
 	size_t map_cnt, map_cap;
 	struct snapshot_task *tasks;

@@ -93,6 +93,7 @@ struct process *tasks_add_process(struct tasks *t, uint32_t pid)
 	proc->cgroup = "";
 	proc->gap = t->gap;
 	proc->stale = pid != 0;
+	proc->cgroup_known = pid == 0;
 	maps_init(&proc->maps, t->texts, &t->maps_memory);
 	maps_init(&proc->before, t->texts, &t->maps_memory);
 	hmap_set(&t->by_pid, pid, proc);
@@ -207,7 +208,7 @@ void tasks_need_cgroup(struct tasks *t, struct process *proc)
 {
 	struct buf b = { 0 };
 
-	if (proc->cgroup_known)
+	if (proc->cgroup_known || t->reader)
 		return;
 	proc->cgroup_known = true;
 	if (!proc_read_cgroup(proc->pid, &b))

@@ -99,7 +99,10 @@ bool tasks_take_loss(struct tasks *t, enum tasks_loss_kind kind, struct tasks_lo
  */
 void tasks_expire(struct tasks *t, uint64_t now_ns);
 
-/* The task, made from /proc when it is unknown. pid 0 of tid != 0: not known by the caller. */
+/*
+ * The task. One that is unknown has its name, as long as it lives, and all else as soon as /proc has been
+ * read. pid 0 of tid != 0: not known by the caller, who has the time to read it.
+ */
 struct task *tasks_get(struct tasks *t, uint32_t tid, uint32_t pid);
 /* NULL when it was never seen. */
 struct process *tasks_process(struct tasks *t, uint32_t pid);
@@ -114,7 +117,7 @@ void tasks_count_stack(struct tasks *t, const struct process *proc, uint64_t tim
 uint64_t tasks_owner(struct process *proc);
 /* Names a task that has no name yet. */
 void tasks_name(struct tasks *t, struct task *task, const char *comm, size_t len);
-/* Reads the process's cgroup if it has not been. */
+/* Reads the process's cgroup if it has not been, and nobody else reads /proc. */
 void tasks_need_cgroup(struct tasks *t, struct process *proc);
 
 /* Bytes held. */

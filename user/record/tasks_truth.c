@@ -8,6 +8,9 @@
  * Until then it has the name that its own records give, and addresses in it are looked up where its
  * mappings were when they were last known; stacks that this may be wrong for are counted. An answer
  * that another gap came before is as good as that: where gaps never end, it is all there is.
+ *
+ * Most files of /proc take locks of the process, or its last reference to gigabytes, so the drain leaves
+ * them to the reader. What it looks at itself is whether a task lives, and its name.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -58,6 +61,7 @@ void tasks_make_stale(struct tasks *t, struct process *proc)
 		return;
 	}
 	tasks_set_text(t, &proc->exe, "");
+	tasks_set_text(t, &proc->cgroup, "");
 	proc->stale = true;
 	none = proc->before;
 	proc->before = proc->maps;
@@ -79,12 +83,12 @@ static void ask(struct tasks *t, struct process *proc)
 {
 	uint64_t now;
 
-	if (!t->reader || !proc->stale || proc->asked)
+	if (!t->reader || proc->asked || (!proc->stale && proc->cgroup_known))
 		return;
 	now = clock_mono_ns();
 	if (proc->asked_ns && now - proc->asked_ns < ASK_AGAIN_NS)
 		return;
-	if (!may_ask(t, now) || !proc_reader_ask(t->reader, proc->pid, proc->wanted))
+	if (!may_ask(t, now) || !proc_reader_ask(t->reader, proc->pid, proc->wanted && proc->stale))
 		return;
 	proc->asked = true;
 	proc->asked_ns = now;
@@ -206,11 +210,12 @@ static void apply_maps(struct tasks *t, struct process *proc, const struct snaps
 	proc->maps = now;
 }
 
-static void set_exe(struct tasks *t, struct process *proc, const struct snapshot *s)
+static void set_texts(struct tasks *t, struct process *proc, const struct snapshot *s)
 {
-	const char *exe = snapshot_text(s, s->exe_off);
+	const char *exe = snapshot_text(s, s->exe_off), *cgroup = snapshot_text(s, s->cgroup_off);
 
 	tasks_set_text(t, &proc->exe, texts_get(t->texts, exe, strlen(exe)));
+	tasks_set_text(t, &proc->cgroup, texts_get(t->texts, cgroup, strlen(cgroup)));
 }
 
 /* The process is as /proc says. Threads that nothing was heard of are left to be met. */
@@ -221,10 +226,11 @@ static void apply(struct tasks *t, struct process *proc, const struct snapshot *
 
 	proc->ppid = s->ppid;
 	proc->gap = t->gap;
-	proc->stale = false;
-	set_exe(t, proc, s);
-	if (proc->wanted)
+	proc->cgroup_known = true;
+	set_texts(t, proc, s);
+	if (proc->wanted && proc->stale)
 		apply_maps(t, proc, s);
+	proc->stale = false;
 	for (i = 0; i < s->task_cnt; i++) {
 		task = hmap_get(&t->by_tid, s->tasks[i].tid);
 		if (!task || task->proc != proc)
@@ -240,9 +246,9 @@ static void apply_doubtful(struct tasks *t, struct process *proc, const struct s
 {
 	struct maps now;
 
-	set_exe(t, proc, s);
+	set_texts(t, proc, s);
 	tasks_renounce(t, proc->pid);
-	if (!proc->wanted)
+	if (!proc->wanted || !proc->stale)
 		return;
 	now = make_maps(t, proc, s);
 	maps_free(&proc->before);
@@ -258,7 +264,8 @@ static void take_answer(struct tasks *t, const struct snapshot *s)
 	if (!proc || !proc->asked)
 		return;
 	proc->asked = false;
-	if (!proc->stale || s->err || s->from_ns < proc->asked_ns || proc->changed_ns >= s->from_ns)
+	if ((!proc->stale && proc->cgroup_known) || s->err || s->from_ns < proc->asked_ns ||
+	    proc->changed_ns >= s->from_ns)
 		return;
 	if (proc->gap_asked == t->gap)
 		apply(t, proc, s);
@@ -299,18 +306,34 @@ static void read_comm(struct tasks *t, struct task *task)
 	buf_free(&b);
 }
 
+/* Whether tid is a living task of *pid, which is filled in when it is 0. */
+static bool is_alive(uint32_t tid, uint32_t *pid)
+{
+	struct proc_status status;
+
+	if (*pid)
+		return !syscall(SYS_tgkill, *pid, tid, 0) || errno != ESRCH;
+	if (!tid || proc_read_status(tid, &status))
+		return false;
+	*pid = status.tgid;
+	return true;
+}
+
+static void read_ppid(struct process *proc)
+{
+	struct proc_status status;
+
+	if (!proc->ppid && !proc_read_status(proc->pid, &status))
+		proc->ppid = status.ppid;
+}
+
 /* A task that nothing has been heard of, such as a waker outside of the targets. */
 static struct task *task_discover(struct tasks *t, uint32_t tid, uint32_t pid)
 {
-	struct proc_status status = { 0 };
+	bool alive = is_alive(tid, &pid); /* else somebody else may have its number */
 	struct process *proc;
 	struct task *task;
-	bool known = true;
 
-	if (tid && !proc_read_status(tid, &status) && (!pid || pid == (uint32_t)status.tgid))
-		pid = status.tgid;
-	else
-		known = false; /* it is gone, and somebody else may have its number */
 	pid = pid ? pid : tid;
 	proc = hmap_get(&t->by_pid, pid);
 	if (!proc) {
@@ -320,9 +343,10 @@ static struct task *task_discover(struct tasks *t, uint32_t tid, uint32_t pid)
 	task = tasks_add_task(t, tid, proc);
 	if (!tid)
 		tasks_set_comm(t, task, "swapper");
-	if (known && tid) {
+	if (alive)
 		read_comm(t, task);
-		proc->ppid = proc->ppid ? proc->ppid : (uint32_t)status.ppid;
+	if (alive && !t->reader) {
+		read_ppid(proc);
 		if (!*proc->exe)
 			read_exe(t, proc);
 	}
@@ -342,7 +366,7 @@ struct task *tasks_get(struct tasks *t, uint32_t tid, uint32_t pid)
 	}
 	if (!task)
 		return task_discover(t, tid, pid);
-	if (task->gap != t->gap || task->proc->stale)
+	if (task->gap != t->gap || task->proc->stale || !task->proc->cgroup_known)
 		doubt_task(t, task);
 	return task;
 }
@@ -355,6 +379,7 @@ static struct process *scan_apply(struct tasks *t, const struct snapshot *s)
 
 	proc->wanted = true;
 	proc->asked = false;
+	proc->stale = true;
 	for (i = 0; i < s->task_cnt; i++)
 		if (!hmap_get(&t->by_tid, s->tasks[i].tid))
 			tasks_add_task(t, s->tasks[i].tid, proc);
