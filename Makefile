@@ -52,7 +52,8 @@ SRCS_symbol := $(addprefix user/symbol/, \
 	budget.c busguard.c cfi.c cfipages.c cfirow.c cfitable.c demangle.c dwabbrev.c dwfile.c \
 	dwindex.c dwinfo.c dwline.c dwrange.c dwunit.c elfimg.c minidebug.c openers.c perfmap.c \
 	plt.c ranges.c sandbox.c slicesort.c spawner.c symbolizer.c symbroker.c symmodule.c \
-	symopen.c symproto.c symside.c symtab.c symworker.c unpack.c workers.c)
+	symopen.c symproto.c symside.c symtab.c symtable.c symtables.c symworker.c unpack.c \
+	workers.c)
 SRCS_record := $(addprefix user/record/, \
 	build_ids.c capture.c capture_unwind.c early_records.c emit.c event.c eventset.c frames.c \
 	invoker.c jit.c \
@@ -98,7 +99,7 @@ TESTS := $(addprefix tests/, \
 	$(addprefix symbol/, budget_test.c cfi_test.c cfitable_test.c demangle_test.c dwinfo_test.c \
 		hostile_test.c perfmap_test.c \
 		ranges_test.c sandbox_test.c slicesort_test.c spawner_test.c symbolizer_test.c \
-		symbroker_test.c symopen_test.c symproto_test.c symtab_test.c symworker_test.c) \
+		symbroker_test.c symopen_test.c symproto_test.c symtab_test.c symtables_test.c symworker_test.c) \
 	$(addprefix record/, early_records_test.c emit_test.c event_test.c eventset_test.c jit_test.c launch_test.c \
 		maps_test.c memory_test.c merge_test.c modules_test.c proc_reader_test.c \
 		ring_test.c sink_test.c snapshot_test.c stacks_test.c status_test.c targets_test.c tasks_test.c \
@@ -241,7 +242,7 @@ $(O)/tests/%: $(O)/obj/tests/%.o $(O)/obj/tests/support/limit.o $(ALL_A)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(ALL_A) -lcriterion $(LIBS)
 
 $(addprefix $(O)/tests/symbol/,dwinfo_test hostile_test ranges_test slicesort_test \
-	symbolizer_test symtab_test symworker_test): \
+	symbolizer_test symtab_test symtables_test symworker_test): \
 	$(O)/obj/tests/symbol/support.o
 $(addprefix $(O)/tests/symbol/,cfi_test hostile_test): $(O)/obj/tests/symbol/forge.o
 # It asks libdw what it should say.

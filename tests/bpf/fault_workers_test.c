@@ -22,7 +22,7 @@ enum { HELPERS_MAX = 64 };
 
 struct attack {
 	int signal;
-	const char *names[4]; /* of whom it goes to */
+	const char *names[5]; /* of whom it goes to */
 	size_t hit; /* processes that got it */
 	bool done;
 };
@@ -98,7 +98,7 @@ Test(fault_workers, killed)
 {
 	struct attack attack = {
 		.signal = SIGKILL,
-		.names = { "d9-names", "d9-lines", "d9-opener" },
+		.names = { "d9-names", "d9-lines", "d9-tables", "d9-opener" },
 	};
 
 	record_under(&attack);
@@ -107,7 +107,8 @@ Test(fault_workers, killed)
 /* Not who opens files: that one cannot be told from one whose file does not answer. */
 Test(fault_workers, stopped)
 {
-	struct attack attack = { .signal = SIGSTOP, .names = { "d9-names", "d9-lines" } };
+	struct attack attack = { .signal = SIGSTOP,
+				 .names = { "d9-names", "d9-lines", "d9-tables" } };
 
 	record_under(&attack);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "prof_unwind.h"
 #include "symbol/symproto.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
@@ -20,7 +21,7 @@ static enum symproto_side reader_of(enum symproto_kind kind)
 {
 	if (kind <= SYMPROTO_FILE)
 		return SYMPROTO_TO_WORKER;
-	if (kind <= SYMPROTO_WANT)
+	if (kind <= SYMPROTO_WORDS)
 		return SYMPROTO_FROM_WORKER;
 	return kind == SYMPROTO_OPEN ? SYMPROTO_TO_OPENER : SYMPROTO_FROM_OPENER;
 }
@@ -38,6 +39,10 @@ static void check(const struct symproto_msg *m, enum symproto_side side)
 	assert(m->text_len <= SYMPROTO_NAME_MAX && m->more_len <= SYMPROTO_PATH_MAX);
 	if (m->kind == SYMPROTO_NAME || m->kind == SYMPROTO_FRAME)
 		assert(m->text);
+	assert(!m->word_cnt == (m->kind != SYMPROTO_WORDS) && m->word_cnt <= SYMPROTO_WORDS_MAX);
+	assert(m->kind != SYMPROTO_TABLE ||
+	       (m->size <= PROF_UNWIND_TABLE_WORDS_MAX && m->line <= m->size &&
+		m->offset <= PROF_UNWIND_BIGS_MAX && m->start + m->line <= UINT32_MAX));
 }
 
 static void check_text(const char *a, size_t a_len, const char *b, size_t b_len)
@@ -62,6 +67,8 @@ static void check_again(const struct symproto_msg *m, enum symproto_side side)
 	assert(n.offset == m->offset && n.start == m->start && n.size == m->size);
 	check_text(m->text, m->text_len, n.text, n.text_len);
 	check_text(m->more, m->more_len, n.more, n.more_len);
+	assert(n.word_cnt == m->word_cnt);
+	assert(!n.word_cnt || !memcmp(n.words, m->words, 4 * n.word_cnt));
 	assert(n.build_id_sz == m->build_id_sz);
 	assert(!n.build_id_sz || !memcmp(n.build_id, m->build_id, n.build_id_sz));
 	buf_free(&packet);

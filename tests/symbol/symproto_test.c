@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Messages come out as they went in, and what nobody would send is refused. */
+#include "prof_unwind.h"
 #include "symbol/symproto.h"
 
 #include <criterion/criterion.h>
@@ -101,11 +102,13 @@ Test(symproto, each_kind_comes_from_one_side)
 			memcpy(b.data, &(uint32_t){ b.len }, 4);
 			memcpy(b.data + 4, &number, 2);
 			memset(b.data + 56, 0xff, 8);
+			if (kind == SYMPROTO_TABLE)
+				memset(b.data + 28, 0, 28); /* numbers of a table */
 			accepted += get(&b, side, &m) == 1;
 			buf_free(&b);
 		}
 		if (kind == 0 || kind == SYMPROTO_KIND_END || kind == SYMPROTO_NAME ||
-		    kind == SYMPROTO_FRAME)
+		    kind == SYMPROTO_FRAME || kind == SYMPROTO_WORDS)
 			cr_expect_eq(accepted, 0, "kind %d", kind);
 		else
 			cr_expect_eq(accepted, 1, "kind %d", kind);
@@ -146,6 +149,64 @@ Test(symproto, a_message_out_of_bounds_is_refused)
 
 		memcpy(b.data + bad[i].off, &bad[i].value, 4);
 		cr_expect_eq(get(&b, SYMPROTO_FROM_WORKER, &m), -EBADMSG, "case %zu", i);
+		buf_free(&b);
+	}
+}
+
+/* A table's numbers are no larger than one can have, before anyone makes room for it. */
+Test(symproto, a_table_out_of_bounds_is_refused)
+{
+	static const struct symproto_msg good = {
+		.kind = SYMPROTO_TABLE,
+		.id = 7,
+		.start = UINT32_MAX - PROF_UNWIND_TABLE_WORDS_MAX,
+		.line = PROF_UNWIND_TABLE_WORDS_MAX,
+		.offset = PROF_UNWIND_BIGS_MAX,
+		.size = PROF_UNWIND_TABLE_WORDS_MAX,
+	};
+	struct symproto_msg bad[] = { good, good, good, good, good }, m;
+	struct buf b = packet_of(&good);
+	size_t i;
+
+	cr_assert_eq(get(&b, SYMPROTO_FROM_WORKER, &m), 1);
+	cr_expect_eq(m.start, good.start);
+	cr_expect_eq(m.line, good.line);
+	cr_expect_eq(m.offset, good.offset);
+	cr_expect_eq(m.size, good.size);
+	buf_free(&b);
+	bad[0].start++;
+	bad[1].line++;
+	bad[2].offset++;
+	bad[3].size++;
+	bad[4].size--;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		b = packet_of(&bad[i]);
+		cr_expect_eq(get(&b, SYMPROTO_FROM_WORKER, &m), -EBADMSG, "case %zu", i);
+		buf_free(&b);
+	}
+}
+
+Test(symproto, words_of_a_table_come_out_as_they_went_in)
+{
+	static uint32_t words[SYMPROTO_WORDS_MAX + 1];
+	struct symproto_msg out = {
+		.kind = SYMPROTO_WORDS, .id = 7, .words = words, .word_cnt = SYMPROTO_WORDS_MAX
+	};
+	struct symproto_msg m;
+	struct buf b;
+
+	memset(words, 0x5a, sizeof(words));
+	b = packet_of(&out);
+	cr_expect_leq(b.len, SYMPROTO_PACKET_MAX);
+	cr_assert_eq(get(&b, SYMPROTO_FROM_WORKER, &m), 1);
+	cr_assert_eq(m.word_cnt, SYMPROTO_WORDS_MAX);
+	cr_expect_eq(memcmp(m.words, words, 4 * m.word_cnt), 0);
+	buf_free(&b);
+	for (out.word_cnt = 0; out.word_cnt <= SYMPROTO_WORDS_MAX + 1;
+	     out.word_cnt += SYMPROTO_WORDS_MAX + 1) {
+		b = packet_of(&out);
+		cr_expect_eq(get(&b, SYMPROTO_FROM_WORKER, &m), -EBADMSG, "%zu words",
+			     out.word_cnt);
 		buf_free(&b);
 	}
 }

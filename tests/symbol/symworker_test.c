@@ -54,6 +54,9 @@ static int on_answer(void *ctx, const struct symbroker_answer *a)
 		if (!g->frames++)
 			g->first_frame_at = g->answers;
 		break;
+	case SYMBROKER_TABLE:
+		cr_assert_fail("nobody asked for a table");
+		break;
 	}
 	if (g->out && a->kind == SYMBROKER_FRAME)
 		fprintf(g->out, "%u %" PRIx64 " %u %s %s:%u\n", a->module_id, a->offset, a->depth,

@@ -576,6 +576,8 @@ static int take_answer(void *ctx, const struct symbroker_answer *answer)
 	case SYMBROKER_MODULE:
 		build_ids_answer(f->build_ids, answer);
 		return 0;
+	case SYMBROKER_TABLE:
+		return 0;
 	case SYMBROKER_STATUS:
 		if (jit_is_answer(answer)) {
 			jit_each_module(f->jit, answer, write_jit_status, f);

@@ -13,11 +13,15 @@
 #include "symbol/elfimg.h"
 
 #include <errno.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/alloc.h"
 
 /* What the kernel loads has no more headers than fit in 64 KiB. */
 #define SEGMENTS_MAX 4096
@@ -237,6 +241,18 @@ int elfimg_open(struct elfimg *img, int fd, uint64_t size_max)
 		err = -errno;
 	close(fd);
 	return err ? err : elfimg_open_mem(img, bytes, st.st_size, ELFIMG_MAPPED);
+}
+
+int elfimg_open_vdso(struct elfimg *img)
+{
+	unsigned long base = getauxval(AT_SYSINFO_EHDR);
+	ElfW(Ehdr) *ehdr = (void *)base;
+	size_t size;
+
+	if (!base)
+		return -ENOENT;
+	size = ehdr->e_shoff + (size_t)ehdr->e_shnum * ehdr->e_shentsize;
+	return elfimg_open_mem(img, xmemdup(ehdr, size), size, ELFIMG_HEAP);
 }
 
 void elfimg_close(struct elfimg *img)

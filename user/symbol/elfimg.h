@@ -54,6 +54,9 @@ int elfimg_open(struct elfimg *img, int fd, uint64_t size_max);
 /* The same for bytes in memory; they are taken as mem says, also on failure. */
 int elfimg_open_mem(struct elfimg *img, void *bytes, size_t size, enum elfimg_mem mem);
 
+/* A copy of this machine's vDSO, from the image mapped in this process. -ENOENT where there is none. */
+int elfimg_open_vdso(struct elfimg *img);
+
 void elfimg_close(struct elfimg *img);
 
 /* File offset to link-time address and back, through the executable segments. */

@@ -115,8 +115,14 @@ static void set_pace(pid_t pid, enum spawner_pace pace)
 {
 	const struct sched_param param = { 0 };
 
-	sched_setscheduler(pid, pace == SPAWNER_IDLE ? SCHED_IDLE : SCHED_BATCH, &param);
-	setpriority(PRIO_PROCESS, pid, 19);
+	static const int policies[] = {
+		[SPAWNER_IDLE] = SCHED_IDLE,
+		[SPAWNER_LOW] = SCHED_BATCH,
+		[SPAWNER_EQUAL] = SCHED_OTHER,
+	};
+
+	sched_setscheduler(pid, policies[pace], &param);
+	setpriority(PRIO_PROCESS, pid, pace == SPAWNER_EQUAL ? 0 : 19);
 }
 
 static void do_request(struct server *s, const struct request *r)

@@ -37,6 +37,7 @@ struct spawner_event {
 enum spawner_pace {
 	SPAWNER_IDLE, /* only when nothing else wants the CPU */
 	SPAWNER_LOW, /* behind everything else, but not without a share */
+	SPAWNER_EQUAL, /* beside everything else */
 };
 
 /* Forks it; cfg's functions are called there. -errno of socketpair() or fork(). */

@@ -16,10 +16,8 @@
 #include "symbol/symbolizer.h"
 
 #include <errno.h>
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -149,20 +147,9 @@ int symbolizer_open_mem(void *bytes, size_t size, const struct symbolizer_cfg *c
 /* The kernel maps the whole image, section headers last. */
 int symbolizer_open_vdso(const struct symbolizer_cfg *cfg, struct symbolizer **out)
 {
-	unsigned long base = getauxval(AT_SYSINFO_EHDR);
-	struct symbolizer *sym;
-	ElfW(Ehdr) * ehdr;
-	size_t size;
-	void *copy;
-	int err;
+	struct symbolizer *sym = xcalloc(1, sizeof(*sym));
+	int err = elfimg_open_vdso(&sym->img);
 
-	if (!base)
-		return -ENOENT;
-	ehdr = (void *)base;
-	size = ehdr->e_shoff + (size_t)ehdr->e_shnum * ehdr->e_shentsize;
-	copy = xmemdup(ehdr, size);
-	sym = xcalloc(1, sizeof(*sym));
-	err = elfimg_open_mem(&sym->img, copy, size, ELFIMG_HEAP);
 	if (err) {
 		free(sym);
 		return err;

@@ -76,11 +76,14 @@ int symbroker_new(const struct symbroker_cfg *cfg, struct symbroker **out)
 		.lost = symside_on_lost,
 		.ctx = b,
 	};
+	enum symworker_role r;
 	int err;
 
 	b->cfg = *cfg;
 	b->cfg.open_max = cfg->open_max ? cfg->open_max : OPEN_MAX_DEFAULT;
-	b->roles[SYMWORKER_LINES].queue.role = SYMWORKER_LINES;
+	for (r = 0; r < SYMWORKER_ROLE_CNT; r++)
+		b->roles[r].queue.role = r;
+	symtables_init(b);
 	hmap_init(&b->modules);
 	hmap_init(&b->openings);
 	b->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -117,6 +120,7 @@ void symbroker_free(struct symbroker *b)
 	buf_free(&b->answers);
 	buf_free(&b->packet);
 	free(b->changed);
+	symtables_fini(b);
 	if (b->epoll_fd >= 0)
 		close(b->epoll_fd);
 	free(b);
@@ -153,10 +157,36 @@ bool symbroker_ask(struct symbroker *b, uint32_t module_id, uint64_t offset)
 	return m != NULL;
 }
 
+bool symbroker_ask_table(struct symbroker *b, uint32_t module_id)
+{
+	struct symmodule *m = hmap_get(&b->modules, module_id);
+	const struct symmodule_side *s;
+
+	if (!m || m->kind == SYMBROKER_IDENTIFY || b->closed)
+		return false;
+	s = &m->sides[SYMWORKER_TABLES];
+	if (m->kind == SYMBROKER_PERFMAP)
+		symtables_fail(b, module_id, -ENODATA);
+	else if (s->state == SYMMODULE_FAILED)
+		symtables_fail(b, module_id, s->error);
+	else if (m->broken || workers_over(b->workers, SYMWORKER_TABLES))
+		symtables_fail(b, module_id, -EIO);
+	else if (!s->cnt)
+		symside_ask(b, m, SYMWORKER_TABLES, 0);
+	return true;
+}
+
+size_t symbroker_tables(const struct symbroker *b)
+{
+	return b->roles[SYMWORKER_TABLES].queue.questions + b->tables.cnt;
+}
+
 static void forget(struct symbroker *b, struct symmodule *m)
 {
-	symside_close(b, m, SYMWORKER_NAMES);
-	symside_close(b, m, SYMWORKER_LINES);
+	enum symworker_role r;
+
+	for (r = 0; r < SYMWORKER_ROLE_CNT; r++)
+		symside_close(b, m, r);
 	hmap_del(&b->modules, m->id);
 	symmodule_free(m);
 }
@@ -235,7 +265,9 @@ ssize_t symbroker_take(struct symbroker *b, symbroker_take_fn fn, void *ctx, siz
 	size_t cnt = 0;
 	int ret;
 
-	while (cnt < max && (next_message(b, &a) || next_status(b, &a))) {
+	while (cnt < max) {
+		if (!symtables_next(b, &a) && !next_message(b, &a) && !next_status(b, &a))
+			break;
 		cnt++;
 		ret = fn(ctx, &a);
 		if (ret < 0)
@@ -262,7 +294,7 @@ void symbroker_each(const struct symbroker *b, symbroker_take_fn fn, void *ctx)
 
 static bool has_answers(const struct symbroker *b)
 {
-	return b->taken < b->answers.len || b->changed_taken < b->changed_cnt;
+	return b->taken < b->answers.len || b->changed_taken < b->changed_cnt || b->tables.cnt;
 }
 
 size_t symbroker_questions(const struct symbroker *b)
@@ -289,7 +321,8 @@ void symbroker_wait(struct symbroker *b, uint64_t deadline_ns)
 	for (;;) {
 		symbroker_step(b);
 		now = clock_mono_ns();
-		if (has_answers(b) || symbroker_idle(b) || now >= deadline_ns)
+		if (has_answers(b) || (symbroker_idle(b) && !symbroker_tables(b)) ||
+		    now >= deadline_ns)
 			return;
 		left = deadline_ns - now < STEP_NS ? deadline_ns - now : STEP_NS;
 		ppoll(&fd, 1, &(struct timespec){ .tv_nsec = left }, NULL);

@@ -11,12 +11,13 @@
 
 /*
  * Names from processes that can do nothing. The recorder hands over modules and offsets and takes
- * answers; openers open the files, two confined workers read them, and this passes on what they say
+ * answers; openers open the files, three confined workers read them, and this passes on what they say
  * once it makes sense. A worker that dies, hangs or lies is replaced, the module that it was at is
  * not shown to one again, and all others are asked again. One thread; no call waits for a file or a
  * worker but symbroker_wait() and symbroker_free(), which say how long.
  */
 struct symbroker;
+struct unwind_table;
 
 enum symbroker_kind {
 	SYMBROKER_ELF,
@@ -83,6 +84,8 @@ enum symbroker_answer_kind {
 	SYMBROKER_MODULE,
 	/* status and detail have changed */
 	SYMBROKER_STATUS,
+	/* of symbroker_ask_table(): error, or the table */
+	SYMBROKER_TABLE,
 };
 
 struct symbroker_answer {
@@ -102,6 +105,7 @@ struct symbroker_answer {
 	enum symbroker_status status;
 	const char *detail; /* for people; may be "" */
 	const char *path; /* of the module, with SYMBROKER_STATUS */
+	const struct unwind_table *table; /* NULL with an error; has passed unwind_table_check() */
 };
 
 /* Return 0 to go on; anything else stops symbroker_take(), and the answer counts as taken. */
@@ -129,6 +133,17 @@ int symbroker_add_module(struct symbroker *b, uint32_t module_id,
  * The name comes first, frames follow.
  */
 bool symbroker_ask(struct symbroker *b, uint32_t module_id, uint64_t offset);
+
+/*
+ * Asks for a module's unwind table; there is one answer, and tables come before other answers. Of a
+ * module that was asked already nothing more is asked. Its error is -ENODATA when the file has no
+ * unwind information that can be used, -EDQUOT when it was given up, else why the file or its worker
+ * failed. False: the module is unknown, and nothing is asked.
+ */
+bool symbroker_ask_table(struct symbroker *b, uint32_t module_id);
+
+/* Tables that were asked for and not taken. */
+size_t symbroker_tables(const struct symbroker *b);
 
 /*
  * Forgets modules that nothing is asked of and whose status was taken, the half of them that was used
@@ -170,7 +185,10 @@ bool symbroker_idle(const struct symbroker *b);
 /* Identifications without an answer yet. */
 size_t symbroker_identifying(const struct symbroker *b);
 
-/* Steps and sleeps until there are answers to take, it is idle, or CLOCK_MONOTONIC deadline_ns. */
+/*
+ * Steps and sleeps until there are answers to take, it is idle and no table is asked for, or
+ * CLOCK_MONOTONIC deadline_ns.
+ */
 void symbroker_wait(struct symbroker *b, uint64_t deadline_ns);
 
 /* Questions answered so far: what grows is alive. */

@@ -8,8 +8,9 @@
 #include "symbol/symbroker.h"
 #include "symbol/symmodule.h"
 #include "symbol/workers.h"
+#include "unwind/table.h"
 
-/* What symbroker.c and symside.c share, and nobody else includes. */
+/* What symbroker.c, symside.c and symtables.c share, and nobody else includes. */
 
 struct role {
 	struct symmodule_queue queue;
@@ -17,6 +18,26 @@ struct role {
 	size_t wants; /* debug files that the worker waits for */
 	size_t open_cnt;
 	unsigned int turns; /* since it said anything else */
+};
+
+/* A table, or why there is none. */
+struct symtables_answer {
+	struct symtables_answer *next;
+	uint32_t module_id;
+	int error;
+	struct unwind_table table;
+};
+
+struct symtables {
+	struct symtables_answer *first, **last; /* to be taken */
+	struct symtables_answer *lent; /* taken last, and still looked at */
+	size_t cnt, words;
+	/* the one whose pieces come in */
+	bool begun;
+	uint32_t coming_id;
+	int error;
+	struct unwind_table coming;
+	size_t got; /* words */
 };
 
 struct symbroker {
@@ -31,6 +52,7 @@ struct symbroker {
 	size_t taken; /* bytes of answers */
 	uint32_t *changed; /* modules whose status is to be told */
 	size_t changed_cnt, changed_cap, changed_taken;
+	struct symtables tables;
 	size_t identifying;
 	uint64_t turn, answered;
 	bool closed; /* nothing is asked or heard any more */
@@ -52,6 +74,19 @@ void symside_close(struct symbroker *b, struct symmodule *m, enum symworker_role
 
 /* The one answer to SYMBROKER_IDENTIFY; frees m. */
 void symside_end_identify(struct symbroker *b, struct symmodule *m, int error);
+
+void symtables_init(struct symbroker *b);
+void symtables_fini(struct symbroker *b);
+/* The answer to a question for a table that nobody can answer. */
+void symtables_fail(struct symbroker *b, uint32_t module_id, int error);
+/* What the worker says of a question that it has; false when it makes no sense. */
+bool symtables_on_message(struct symbroker *b, const struct symproto_msg *msg);
+/* Drops the pieces of a worker that is gone. */
+void symtables_forget(struct symbroker *b);
+/* Whether another table may be asked for now. */
+bool symtables_may_send(const struct symbroker *b);
+/* The next answer, lent until the one behind it. */
+bool symtables_next(struct symbroker *b, struct symbroker_answer *out);
 
 /* What openers.h and workers.h call; ctx is the broker. */
 void symside_on_opened(void *ctx, const struct openers_result *result);

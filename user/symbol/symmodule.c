@@ -48,8 +48,10 @@ struct symmodule *symmodule_new(uint32_t id, const struct symbroker_module *modu
 
 void symmodule_free(struct symmodule *m)
 {
-	free(m->sides[SYMWORKER_NAMES].offsets);
-	free(m->sides[SYMWORKER_LINES].offsets);
+	enum symworker_role r;
+
+	for (r = 0; r < SYMWORKER_ROLE_CNT; r++)
+		free(m->sides[r].offsets);
 	free(m->path);
 	free(m);
 }

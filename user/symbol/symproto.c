@@ -2,7 +2,7 @@
 /*
  * Bytes to messages and back; nothing here knows what a message is for.
  *
- * A message is one flat struct, and behind it up to two strings with their NULs and a build-id. The
+ * A message is one flat struct, and behind it up to two strings with their NULs, a build-id and words. The
  * reader takes nothing on trust: the sum of the parts must be the size, strings must end where they
  * say and not before, and each kind may come from one side only.
  */
@@ -14,6 +14,8 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include "prof_unwind.h"
 
 #define NO_TEXT UINT32_MAX
 #define ERRNO_MAX 4095
@@ -27,12 +29,12 @@ struct wire {
 	uint64_t offset, start, length;
 	uint32_t text_len, more_len; /* NO_TEXT: none */
 	uint32_t build_id_sz;
-	uint32_t zero;
+	uint32_t word_cnt;
 };
 
 static const struct {
 	enum symproto_side side;
-	uint32_t text_max, more_max; /* 0: there is none */
+	uint32_t text_max, more_max, words_max; /* 0: there is none */
 } kinds[SYMPROTO_KIND_END] = {
 	[SYMPROTO_MODULE] = { SYMPROTO_TO_WORKER, 0, 0 },
 	[SYMPROTO_CLOSE] = { SYMPROTO_TO_WORKER, 0, 0 },
@@ -45,6 +47,8 @@ static const struct {
 	[SYMPROTO_DONE] = { SYMPROTO_FROM_WORKER, 0, 0 },
 	[SYMPROTO_STATE] = { SYMPROTO_FROM_WORKER, 64, 0 },
 	[SYMPROTO_WANT] = { SYMPROTO_FROM_WORKER, SYMPROTO_PATH_MAX, 0 },
+	[SYMPROTO_TABLE] = { SYMPROTO_FROM_WORKER, 0, 0 },
+	[SYMPROTO_WORDS] = { SYMPROTO_FROM_WORKER, 0, 0, SYMPROTO_WORDS_MAX },
 	[SYMPROTO_OPEN] = { SYMPROTO_TO_OPENER, SYMPROTO_PATH_MAX, SYMPROTO_PATH_MAX },
 	[SYMPROTO_RESULT] = { SYMPROTO_FROM_OPENER, 0, 0 },
 };
@@ -62,7 +66,7 @@ void symproto_put(struct buf *packet, const struct symproto_msg *msg)
 	bool more = msg->more && msg->more_len <= more_max;
 	struct wire w = {
 		.size = sizeof(w) + (msg->text ? text_len + 1 : 0) +
-			(more ? msg->more_len + 1 : 0) + msg->build_id_sz,
+			(more ? msg->more_len + 1 : 0) + msg->build_id_sz + 4 * msg->word_cnt,
 		.kind = msg->kind,
 		.what = msg->what,
 		.id = msg->id,
@@ -77,6 +81,7 @@ void symproto_put(struct buf *packet, const struct symproto_msg *msg)
 		.text_len = msg->text ? text_len : NO_TEXT,
 		.more_len = more ? msg->more_len : NO_TEXT,
 		.build_id_sz = msg->build_id_sz,
+		.word_cnt = msg->word_cnt,
 	};
 
 	buf_add(packet, &w, sizeof(w));
@@ -89,6 +94,7 @@ void symproto_put(struct buf *packet, const struct symproto_msg *msg)
 		buf_addch(packet, '\0');
 	}
 	buf_add(packet, msg->build_id, msg->build_id_sz);
+	buf_add(packet, msg->words, 4 * msg->word_cnt);
 }
 
 /* The string of len bytes at *p, which moves behind it; false when it is not one. */
@@ -108,6 +114,14 @@ static bool take_text(const char **p, const char *end, uint32_t len, uint32_t ma
 	return true;
 }
 
+/* The head of a table says no more than a table can have. */
+static bool is_table(const struct wire *w)
+{
+	return w->kind != SYMPROTO_TABLE ||
+	       (w->length <= PROF_UNWIND_TABLE_WORDS_MAX && w->line <= w->length &&
+		w->offset <= PROF_UNWIND_BIGS_MAX && w->start <= UINT32_MAX - w->line);
+}
+
 static bool is_sane(const struct wire *w, enum symproto_side side)
 {
 	if (w->kind < SYMPROTO_MODULE || w->kind >= SYMPROTO_KIND_END ||
@@ -115,13 +129,16 @@ static bool is_sane(const struct wire *w, enum symproto_side side)
 		return false;
 	return !(w->flags & ~SYMPROTO_FLAGS) && w->error <= 0 && w->error >= -ERRNO_MAX &&
 	       w->depth < SYMPROTO_DEPTH_MAX && w->pid >= 0 &&
-	       w->build_id_sz <= SYMPROTO_BUILD_ID_MAX && !w->zero;
+	       w->build_id_sz <= SYMPROTO_BUILD_ID_MAX && w->word_cnt <= kinds[w->kind].words_max &&
+	       is_table(w);
 }
 
-/* Kinds whose text is all they are about. */
-static bool needs_text(enum symproto_kind kind)
+/* Whether it has what it is about. */
+static bool has_contents(const struct symproto_msg *msg)
 {
-	return kind == SYMPROTO_NAME || kind == SYMPROTO_FRAME;
+	if (msg->kind == SYMPROTO_NAME || msg->kind == SYMPROTO_FRAME)
+		return msg->text;
+	return msg->kind != SYMPROTO_WORDS || msg->word_cnt;
 }
 
 int symproto_get(const void *packet, size_t size, size_t *pos, enum symproto_side side,
@@ -152,12 +169,14 @@ int symproto_get(const void *packet, size_t size, size_t *pos, enum symproto_sid
 		.start = w.start,
 		.size = w.length,
 		.build_id_sz = w.build_id_sz,
+		.word_cnt = w.word_cnt,
 	};
 	if (!take_text(&p, end, w.text_len, kinds[w.kind].text_max, &msg->text, &msg->text_len) ||
 	    !take_text(&p, end, w.more_len, kinds[w.kind].more_max, &msg->more, &msg->more_len) ||
-	    (size_t)(end - p) != w.build_id_sz || (needs_text(w.kind) && !msg->text))
+	    (size_t)(end - p) != w.build_id_sz + 4 * (size_t)w.word_cnt || !has_contents(msg))
 		return -EBADMSG;
 	msg->build_id = w.build_id_sz ? (const uint8_t *)p : NULL;
+	msg->words = w.word_cnt ? p + w.build_id_sz : NULL;
 	*pos += w.size;
 	return 1;
 }

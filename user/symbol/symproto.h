@@ -20,6 +20,7 @@
 #define SYMPROTO_PATH_MAX 4096
 #define SYMPROTO_DEPTH_MAX 128
 #define SYMPROTO_BUILD_ID_MAX 64
+#define SYMPROTO_WORDS_MAX 8192 /* of an unwind table, in one message */
 
 enum symproto_kind {
 	/* recorder to worker */
@@ -35,6 +36,9 @@ enum symproto_kind {
 	SYMPROTO_DONE, /* id, offset: everything has been said about it */
 	SYMPROTO_STATE, /* id, flags, text = what was given up, if anything */
 	SYMPROTO_WANT, /* id, what, build_id, text = name: a debug file would help */
+	/* id, error; start = first page, line = pages, offset = big offsets, size = words, which follow */
+	SYMPROTO_TABLE,
+	SYMPROTO_WORDS, /* id, words: the next ones of its table */
 	/* recorder to opener */
 	/* id = token, what, pid, offset and size = mapping, line = device, start = inode, text = path, more = name */
 	SYMPROTO_OPEN,
@@ -84,6 +88,8 @@ struct symproto_msg {
 	size_t text_len, more_len;
 	const uint8_t *build_id;
 	size_t build_id_sz;
+	const void *words; /* of 32 bits, not aligned */
+	size_t word_cnt;
 };
 
 /* Appends msg to a packet. A text beyond its bound is cut, a longer file name left out. */

@@ -93,6 +93,9 @@ static void fail_side(struct symbroker *b, struct symmodule *m, enum symworker_r
 	/* a program may begin to write its map at any time */
 	m->sides[r].state = m->kind == SYMBROKER_PERFMAP && error == -ENOENT ? SYMMODULE_CLOSED :
 									       SYMMODULE_FAILED;
+	m->sides[r].error = error;
+	if (r == SYMWORKER_TABLES && m->sides[r].cnt)
+		symtables_fail(b, m->id, error);
 	symmodule_drop_questions(&b->roles[r].queue, m);
 	if (r == SYMWORKER_LINES) {
 		m->dwarf_known = true;
@@ -302,7 +305,7 @@ static bool on_name(struct symbroker *b, struct symmodule *m, enum symworker_rol
 		    const struct symproto_msg *msg)
 {
 	struct symmodule_side *s = &m->sides[r];
-	bool right_kind = (msg->kind == SYMPROTO_NAME) == (r == SYMWORKER_NAMES);
+	bool right_kind = msg->kind == (r == SYMWORKER_NAMES ? SYMPROTO_NAME : SYMPROTO_FRAME);
 	size_t at;
 
 	if (!right_kind || s->state != SYMMODULE_OPEN ||
@@ -345,6 +348,22 @@ static bool on_want(struct symbroker *b, struct symmodule *m, enum symworker_rol
 	return true;
 }
 
+/* Once it is built, a table is the recorder's to keep. */
+static bool on_table(struct symbroker *b, struct symmodule *m, const struct symproto_msg *msg)
+{
+	const struct symmodule_side *s = &m->sides[SYMWORKER_TABLES];
+
+	if (s->state != SYMMODULE_OPEN || !s->sent_cnt || !symtables_on_message(b, msg))
+		return false;
+	if (msg->kind != SYMPROTO_DONE)
+		return true;
+	if (!on_done(b, m, SYMWORKER_TABLES, msg->offset))
+		return false;
+	if (symmodule_may_close(m, SYMWORKER_TABLES))
+		symside_close(b, m, SYMWORKER_TABLES);
+	return true;
+}
+
 bool symside_on_message(void *ctx, enum symworker_role r, const struct symproto_msg *msg)
 {
 	struct symbroker *b = ctx;
@@ -358,6 +377,8 @@ bool symside_on_message(void *ctx, enum symworker_role r, const struct symproto_
 	b->roles[r].turns = 0;
 	if (msg->kind == SYMPROTO_OPENED)
 		return on_module_opened(b, m, r, msg);
+	if (r == SYMWORKER_TABLES)
+		return on_table(b, m, msg);
 	if (msg->kind == SYMPROTO_DONE)
 		return on_done(b, m, r, msg->offset);
 	if (msg->kind == SYMPROTO_STATE)
@@ -376,6 +397,8 @@ static void forget_worker(struct symbroker *b, enum symworker_role r, uint32_t b
 	uint64_t key;
 	void *value;
 
+	if (r == SYMWORKER_TABLES)
+		symtables_forget(b);
 	b->roles[r] = (struct role){ .queue = b->roles[r].queue };
 	b->roles[r].queue.sent = 0;
 	while (hmap_next(&b->modules, &pos, &key, &value)) {
@@ -399,6 +422,19 @@ static void end_role(struct symbroker *b, enum symworker_role r)
 		abandon_side(b, m, r);
 }
 
+/* What breaks a reader of names would break the other. */
+static void blame(struct symbroker *b, struct symmodule *m, enum workers_loss loss,
+		  const char *detail)
+{
+	symside_set_status(b, m,
+			   loss == WORKERS_HUNG ? SYMBROKER_HUNG :
+			   loss == WORKERS_GREW ? SYMBROKER_GAVE_UP :
+						  SYMBROKER_CRASHED,
+			   detail);
+	m->broken = true;
+	symmodule_drop_unsent(&b->roles[SYMWORKER_LINES].queue, m);
+}
+
 void symside_on_lost(void *ctx, enum symworker_role r, enum workers_loss loss, uint32_t module_id,
 		     const char *detail)
 {
@@ -408,14 +444,8 @@ void symside_on_lost(void *ctx, enum symworker_role r, enum workers_loss loss, u
 
 	forget_worker(b, r, module_id);
 	if (m && (state == SYMMODULE_SENT || (state == SYMMODULE_OPEN && m->sides[r].cnt))) {
-		symside_set_status(b, m,
-				   loss == WORKERS_HUNG ? SYMBROKER_HUNG :
-				   loss == WORKERS_GREW ? SYMBROKER_GAVE_UP :
-							  SYMBROKER_CRASHED,
-				   detail);
-		/* what breaks one would break the other */
-		m->broken = true;
-		symmodule_drop_unsent(&b->roles[SYMWORKER_LINES].queue, m);
+		if (r != SYMWORKER_TABLES)
+			blame(b, m, loss, detail);
 		fail_side(b, m, r, -EIO);
 	} else if (m) {
 		symmodule_enqueue(&b->roles[r].queue, m);
@@ -453,7 +483,8 @@ void symside_send(struct symbroker *b, enum symworker_role r)
 {
 	struct symmodule *m, *last = b->roles[r].queue.last;
 
-	while (workers_live(b->workers, r) && (m = symmodule_dequeue(&b->roles[r].queue))) {
+	while (workers_live(b->workers, r) && (r != SYMWORKER_TABLES || symtables_may_send(b)) &&
+	       (m = symmodule_dequeue(&b->roles[r].queue))) {
 		if (!m->sides[r].cnt)
 			continue;
 		if (m->sides[r].state == SYMMODULE_CLOSED)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The process that reads symbol tables and debug information.
+ * The process that reads symbol tables, debug information and call frame information.
  *
  * Files are anyone's, so it is taken for granted that one of them breaks it: it owns nothing but the
  * descriptors it was given, it says which module it is at before it touches it, and whoever asked
@@ -28,10 +28,13 @@
 #include "symbol/sandbox.h"
 #include "symbol/symbolizer.h"
 #include "symbol/symproto.h"
+#include "symbol/symtable.h"
+#include "unwind/table.h"
 
 #define DWARF_MEM_DEFAULT (256ull << 20)
 #define NAMES_SLICE_NS 10000000ull
 #define LINES_SLICE_NS 50000000ull
+#define TABLES_SLICE_NS 20000000ull
 #define FLUSH_SZ 16384
 #define WANT_CNT 3
 
@@ -45,7 +48,8 @@ struct want {
 struct module {
 	struct worker *w;
 	uint32_t id;
-	struct symbolizer *sym; /* NULL: could not be opened, or it is a map: */
+	struct symbolizer *sym; /* NULL: could not be opened, or it is one of these: */
+	struct symtable *table;
 	struct perfmap *map;
 	int map_fd;
 	struct want wants[WANT_CNT];
@@ -181,6 +185,7 @@ static void free_module(struct module *m)
 	size_t i;
 
 	symbolizer_free(m->sym);
+	symtable_free(m->table);
 	if (m->map)
 		close(m->map_fd);
 	perfmap_free(m->map);
@@ -232,6 +237,13 @@ static int open_symbolizer(struct worker *w, struct module *m, const struct symp
 	return symbolizer_open(fd, msg->build_id, msg->build_id_sz, &cfg, &m->sym);
 }
 
+static int open_table(struct module *m, const struct symproto_msg *msg, int fd)
+{
+	if (msg->what == SYMPROTO_VDSO)
+		return symtable_open_vdso(&m->table);
+	return symtable_open(fd, msg->build_id, msg->build_id_sz, &m->table);
+}
+
 static void open_map(struct worker *w, uint32_t id, int fd)
 {
 	struct module *m = add_module(w, id);
@@ -260,6 +272,8 @@ static void do_module(struct worker *w, const struct symproto_msg *msg, int fd)
 	} else if (msg->what == SYMPROTO_IDENTIFY || opened.error) {
 		if (fd >= 0)
 			close(fd);
+	} else if (w->role == SYMWORKER_TABLES) {
+		opened.error = open_table(add_module(w, msg->id), msg, fd);
 	} else {
 		opened.error = open_symbolizer(w, add_module(w, msg->id), msg, fd);
 	}
@@ -272,7 +286,7 @@ static void do_ask(struct worker *w, const struct symproto_msg *msg)
 {
 	struct module *m = hmap_get(&w->modules, msg->id);
 
-	if (!m || !(m->sym || m->map))
+	if (!m || !(m->sym || m->map || m->table))
 		return;
 	m->pending =
 		array_reserve(m->pending, &m->pending_cap, m->pending_cnt + 1, sizeof(*m->pending));
@@ -405,13 +419,52 @@ static void answer_from_map(struct module *m)
 	put_state(m);
 }
 
+static void put_table(struct module *m, int error, const struct unwind_table *t)
+{
+	size_t done, cnt;
+
+	put(m->w, &(struct symproto_msg){
+			  .kind = SYMPROTO_TABLE,
+			  .id = m->id,
+			  .error = error,
+			  .start = t->first_page,
+			  .line = t->page_cnt,
+			  .offset = t->big_cnt,
+			  .size = t->cnt,
+		  });
+	for (done = 0; done < t->cnt; done += cnt) {
+		cnt = t->cnt - done < SYMPROTO_WORDS_MAX ? t->cnt - done : SYMPROTO_WORDS_MAX;
+		put(m->w, &(struct symproto_msg){
+				  .kind = SYMPROTO_WORDS,
+				  .id = m->id,
+				  .words = t->words + done,
+				  .word_cnt = cnt,
+			  });
+	}
+}
+
+static void answer_with_table(struct module *m)
+{
+	struct unwind_table t = { 0 };
+	int err = symtable_build(m->table, TABLES_SLICE_NS, &t);
+
+	if (err == -EAGAIN)
+		return;
+	put_table(m, err, &t);
+	unwind_table_free(&t);
+	put_done(m->w, m, m->pending[--m->pending_cnt]);
+}
+
 /* In falling order of addresses, since neighbours share what has to be read. */
 static void take_turn(struct worker *w, struct module *m)
 {
 	announce(w, m->id);
 	m->used = ++w->turn;
-	if (m->map) {
-		answer_from_map(m);
+	if (m->map || m->table) {
+		if (m->map)
+			answer_from_map(m);
+		else
+			answer_with_table(m);
 		flush(w);
 		return;
 	}
@@ -443,6 +496,11 @@ static struct module *next_ready(struct worker *w)
 
 void symworker_serve(int sock, enum symworker_role role, const struct symworker_cfg *cfg)
 {
+	static const char *const names[SYMWORKER_ROLE_CNT] = {
+		[SYMWORKER_NAMES] = "d9-names",
+		[SYMWORKER_LINES] = "d9-lines",
+		[SYMWORKER_TABLES] = "d9-tables",
+	};
 	struct worker w = {
 		.sock = sock,
 		.role = role,
@@ -454,7 +512,7 @@ void symworker_serve(int sock, enum symworker_role role, const struct symworker_
 
 	/* the elfutils libraries ask servers when this is set */
 	unsetenv("DEBUGINFOD_URLS");
-	prctl(PR_SET_NAME, role == SYMWORKER_NAMES ? "d9-names" : "d9-lines");
+	prctl(PR_SET_NAME, names[role]);
 	busguard_enter();
 	if (sandbox_filter())
 		return;

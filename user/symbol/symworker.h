@@ -7,6 +7,7 @@
 enum symworker_role {
 	SYMWORKER_NAMES, /* functions, from symbol tables; and build-ids */
 	SYMWORKER_LINES, /* frames with file and line, from debug information */
+	SYMWORKER_TABLES, /* unwind tables; the question's offset is 0 */
 	SYMWORKER_ROLE_CNT,
 };
 

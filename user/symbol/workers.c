@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Keeping two workers alive that anything may happen to.
+ * Keeping a few workers alive that anything may happen to.
  *
  * A worker says which module it is at before it touches it, so whatever ends it is that module's
  * doing. One that owes an answer and says nothing is looked at ten times a second: CPU time that it
  * uses in silence counts against it, and so does time in which it neither runs nor wants to (it is
  * stopped, or waits for a page of a dead file system). Time in which it wants a CPU and gets none
- * does not, since its priority is the lowest there is.
+ * does not, since its priority may be the lowest there is.
  *
  * Symbol tables are read at nice 19 (a name takes microseconds, and should come on a machine without
- * an idle CPU too), debug information with SCHED_IDLE until the recording is over.
+ * an idle CPU too), debug information with SCHED_IDLE until the recording is over. Unwind tables are
+ * built beside everything else: as long as one is missing, stacks have no callers.
  */
 #include "symbol/workers.h"
 
@@ -178,9 +179,13 @@ static void kill_worker(struct workers *w, enum symworker_role role, enum worker
 
 static void set_pace(struct workers *w, enum symworker_role role)
 {
-	bool low = role == SYMWORKER_NAMES || w->hurry;
+	enum spawner_pace pace = SPAWNER_LOW;
 
-	spawner_set_pace(w->spawner, w->v[role].pid, low ? SPAWNER_LOW : SPAWNER_IDLE);
+	if (role == SYMWORKER_TABLES)
+		pace = SPAWNER_EQUAL;
+	else if (role == SYMWORKER_LINES && !w->hurry)
+		pace = SPAWNER_IDLE;
+	spawner_set_pace(w->spawner, w->v[role].pid, pace);
 }
 
 void workers_hurry(struct workers *w)

@@ -43,7 +43,7 @@ struct workers_cfg {
 	void *ctx;
 };
 
-/* Forks the spawner and asks it for both workers. -errno. */
+/* Forks the spawner and asks it for a worker of each role. -errno. */
 int workers_start(const struct workers_cfg *cfg, struct workers **out);
 /* NULL is allowed. */
 void workers_stop(struct workers *w);

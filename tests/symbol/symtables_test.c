@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Unwind tables that are asked for come whole and sound, or not at all, whatever the worker does. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "support.h"
+#include "symbol/cfitable.h"
+#include "symbol/symbroker.h"
+#include "symbol/symproto.h"
+#include "symbol/symworker.h"
+#include "unwind/table.h"
+
+#define SECOND 1000000000ull
+#define MODULES 4
+#define BAD 2
+#define LIBC "/lib/x86_64-linux-gnu/libc.so.6"
+
+TestSuite(symtables, .timeout = 60);
+
+/* ---- what comes -------------------------------------------------------------------------------- */
+
+struct got {
+	unsigned int tables[MODULES + 1];
+	int error[MODULES + 1];
+	struct unwind_table copy; /* of the last table */
+	bool broken; /* something said that names cannot be read */
+};
+
+static int on_answer(void *ctx, const struct symbroker_answer *a)
+{
+	struct got *g = ctx;
+
+	g->broken |= a->kind == SYMBROKER_STATUS && a->status == SYMBROKER_CRASHED;
+	if (a->kind != SYMBROKER_TABLE)
+		return 0;
+	cr_assert_leq(a->module_id, MODULES);
+	g->tables[a->module_id]++;
+	g->error[a->module_id] = a->error;
+	cr_assert_eq(!a->table, a->error != 0);
+	if (!a->table)
+		return 0;
+	cr_assert(unwind_table_check(a->table));
+	unwind_table_free(&g->copy);
+	g->copy = *a->table;
+	g->copy.words = malloc(g->copy.cnt * sizeof(uint32_t));
+	memcpy(g->copy.words, a->table->words, g->copy.cnt * sizeof(uint32_t));
+	return 0;
+}
+
+static void take_all(struct symbroker *b, struct got *g)
+{
+	uint64_t deadline = clock_mono_ns() + 50 * SECOND;
+
+	*g = (struct got){ 0 };
+	while (symbroker_tables(b)) {
+		cr_assert_lt(clock_mono_ns(), deadline, "a table does not come");
+		symbroker_wait(b, deadline);
+		cr_assert_geq(symbroker_take(b, on_answer, g, SIZE_MAX), 0);
+	}
+}
+
+static void add(struct symbroker *b, uint32_t id, enum symbroker_kind kind, const char *path)
+{
+	const struct symbroker_module m = { .kind = kind, .pid = getpid(), .path = path };
+
+	cr_assert_eq(symbroker_add_module(b, id, &m), 0);
+}
+
+/* ---- real workers ------------------------------------------------------------------------------ */
+
+/* What the builder makes of the file in this process. */
+static struct unwind_table table_of(const char *path)
+{
+	struct unwind_table t;
+	struct cfitable c;
+	struct elfimg img;
+
+	cr_assert_eq(elfimg_open(&img, open(path, O_RDONLY | O_CLOEXEC), 0), 0);
+	budget_enter(unbounded());
+	cfitable_init(&c, &img, unbounded());
+	cr_assert_eq(cfitable_build(&c, &t), 0);
+	cfitable_fini(&c);
+	elfimg_close(&img);
+	return t;
+}
+
+Test(symtables, are_those_of_the_file)
+{
+	static const struct symbroker_cfg plain;
+	struct unwind_table wanted = table_of(LIBC);
+	struct symbroker *b;
+	struct got g;
+	int i;
+
+	cr_assert_eq(symbroker_new(&plain, &b), 0);
+	add(b, 1, SYMBROKER_ELF, LIBC);
+	/* each time anew */
+	for (i = 0; i < 2; i++) {
+		cr_assert(symbroker_ask_table(b, 1));
+		cr_assert(symbroker_ask_table(b, 1), "once more before it came");
+		cr_expect_eq(symbroker_tables(b), 1);
+		take_all(b, &g);
+		cr_expect_eq(g.tables[1], 1);
+		cr_assert_eq(g.error[1], 0);
+		cr_assert_eq(g.copy.cnt, wanted.cnt);
+		cr_expect_eq(g.copy.first_page, wanted.first_page);
+		cr_expect_eq(g.copy.page_cnt, wanted.page_cnt);
+		cr_expect_eq(g.copy.big_cnt, wanted.big_cnt);
+		cr_expect_eq(memcmp(g.copy.words, wanted.words, 4 * wanted.cnt), 0);
+		unwind_table_free(&g.copy);
+	}
+	unwind_table_free(&wanted);
+	symbroker_free(b);
+}
+
+Test(symtables, are_there_for_the_vdso)
+{
+	static const struct symbroker_cfg plain;
+	struct symbroker *b;
+	struct got g;
+
+	cr_assert_eq(symbroker_new(&plain, &b), 0);
+	add(b, 1, SYMBROKER_VDSO, "[vdso]");
+	cr_assert(symbroker_ask_table(b, 1));
+	take_all(b, &g);
+	cr_expect_eq(g.error[1], 0);
+	cr_expect_gt(g.copy.cnt, 10);
+	unwind_table_free(&g.copy);
+	symbroker_free(b);
+}
+
+Test(symtables, are_missed_with_a_reason)
+{
+	static const struct symbroker_cfg plain;
+	char object[256];
+	struct symbroker *b;
+	struct got g;
+
+	snprintf(object, sizeof(object), "%s/none", scratch());
+	shell("objcopy --remove-section .eh_frame --remove-section .debug_frame %s %s",
+	      stimulus("c-gcc"), object);
+	cr_assert_eq(symbroker_new(&plain, &b), 0);
+	add(b, 1, SYMBROKER_ELF, object);
+	add(b, 2, SYMBROKER_ELF, "/etc/passwd");
+	add(b, 3, SYMBROKER_ELF, "/there/is/no/such/file");
+	add(b, 4, SYMBROKER_PERFMAP, "/tmp/perf-1.map");
+	cr_expect_not(symbroker_ask_table(b, 5), "an unknown module");
+	cr_assert(symbroker_ask_table(b, 1) && symbroker_ask_table(b, 2) &&
+		  symbroker_ask_table(b, 3) && symbroker_ask_table(b, 4));
+	take_all(b, &g);
+	cr_expect_eq(g.error[1], -ENODATA);
+	cr_expect_eq(g.error[2], -ENOEXEC);
+	cr_expect_eq(g.error[3], -ENOENT);
+	cr_expect_eq(g.error[4], -ENODATA);
+	cr_assert(symbroker_ask_table(b, 3), "a failure is final, and told again");
+	take_all(b, &g);
+	cr_expect_eq(g.error[3], -ENOENT);
+	symbroker_free(b);
+}
+
+/* ---- workers with faults ------------------------------------------------------------------------ */
+
+enum fault {
+	NO_FAULT,
+	CRASHES,
+	LOOPS,
+	UNSOUND, /* a table that unwind_table_check() refuses */
+	TWO_HEADS,
+	TOO_MANY_WORDS,
+	TOO_FEW_WORDS,
+	WORDS_ALONE,
+	OF_ANOTHER,
+	AN_ERROR_WITH_WORDS,
+	NOTHING_AT_ALL, /* neither words nor an error */
+	A_FRAME,
+	BY_WHO_READS_NAMES,
+};
+
+/* In memory that all processes of a test share. */
+static struct script {
+	enum fault fault;
+	unsigned int starts[SYMWORKER_ROLE_CNT];
+} * script;
+
+static void put(int sock, struct symproto_msg msg)
+{
+	struct buf b = { 0 };
+
+	symproto_put(&b, &msg);
+	if (symproto_send(sock, &b, -1, 0))
+		_exit(0);
+	buf_free(&b);
+}
+
+/* One page with one row. */
+static const uint32_t words[] = { 1 << PROF_UNWIND_INDEX_COUNT_BITS,
+				  1 << PROF_UNWIND_ROW_OFF_SHIFT };
+
+static void put_head(int sock, uint32_t id, size_t cnt, int error)
+{
+	put(sock, (struct symproto_msg){ .kind = SYMPROTO_TABLE,
+					 .id = id,
+					 .error = error,
+					 .line = error ? 0 : 1,
+					 .size = cnt });
+}
+
+static void put_words(int sock, uint32_t id, const uint32_t *w, size_t cnt)
+{
+	put(sock,
+	    (struct symproto_msg){ .kind = SYMPROTO_WORDS, .id = id, .words = w, .word_cnt = cnt });
+}
+
+static void do_fault(int sock, uint32_t id)
+{
+	static const uint32_t unsound[] = { 0, 0 };
+	volatile int forever = 1;
+
+	switch (script->fault) {
+	case CRASHES:
+		abort();
+	case LOOPS:
+		while (forever)
+			;
+		break;
+	case UNSOUND:
+		put_head(sock, id, 2, 0);
+		put_words(sock, id, unsound, 2);
+		break;
+	case TWO_HEADS:
+		put_head(sock, id, 2, 0);
+		put_head(sock, id, 2, 0);
+		put_words(sock, id, words, 2);
+		break;
+	case TOO_MANY_WORDS:
+		put_head(sock, id, 2, 0);
+		put_words(sock, id, words, 2);
+		put_words(sock, id, words, 1);
+		break;
+	case TOO_FEW_WORDS:
+		put_head(sock, id, 3, 0);
+		put_words(sock, id, words, 2);
+		break;
+	case WORDS_ALONE:
+		put_words(sock, id, words, 2);
+		break;
+	case OF_ANOTHER:
+		put_head(sock, id, 2, 0);
+		put_words(sock, id - 1, words, 2);
+		break;
+	case AN_ERROR_WITH_WORDS:
+		put_head(sock, id, 2, -ENODATA);
+		put_words(sock, id, words, 2);
+		break;
+	case NOTHING_AT_ALL:
+		put_head(sock, id, 0, 0);
+		break;
+	case A_FRAME:
+		put(sock, (struct symproto_msg){
+				  .kind = SYMPROTO_FRAME, .id = id, .text = "f", .text_len = 1 });
+		break;
+	case BY_WHO_READS_NAMES:
+	case NO_FAULT:
+		break;
+	}
+	put(sock, (struct symproto_msg){ .kind = SYMPROTO_DONE, .id = id });
+	for (;;)
+		pause();
+}
+
+static void do_message(int sock, uint32_t role, const struct symproto_msg *msg)
+{
+	bool liar = script->fault == BY_WHO_READS_NAMES ? role == SYMWORKER_LINES :
+							  script->fault && role == SYMWORKER_TABLES;
+
+	if (msg->kind == SYMPROTO_CLOSE)
+		return;
+	put(sock, (struct symproto_msg){ .kind = SYMPROTO_WORKING, .id = msg->id });
+	if (msg->kind == SYMPROTO_MODULE)
+		put(sock, (struct symproto_msg){ .kind = SYMPROTO_OPENED, .id = msg->id });
+	if (msg->kind != SYMPROTO_ASK)
+		return;
+	if (liar && msg->id == BAD && role == SYMWORKER_TABLES)
+		do_fault(sock, msg->id);
+	if (role == SYMWORKER_TABLES || liar) {
+		put_head(sock, msg->id, 2, 0);
+		put_words(sock, msg->id, words, 1);
+		put_words(sock, msg->id, words + 1, 1);
+	}
+	put(sock,
+	    (struct symproto_msg){ .kind = SYMPROTO_DONE, .id = msg->id, .offset = msg->offset });
+}
+
+static void fake_worker(const void *ctx, int sock, uint32_t role)
+{
+	char *packet = malloc(SYMPROTO_PACKET_MAX);
+	struct symproto_msg msg;
+	size_t pos;
+	ssize_t n;
+	int fd;
+
+	__atomic_add_fetch(&script->starts[role], 1, __ATOMIC_RELAXED);
+	while ((n = symproto_receive(sock, packet, &fd, 0)) > 0) {
+		if (fd >= 0)
+			close(fd);
+		for (pos = 0; symproto_get(packet, n, &pos, SYMPROTO_TO_WORKER, &msg) == 1;)
+			do_message(sock, role, &msg);
+	}
+	free(packet);
+}
+
+static void fake_opener(const void *ctx, int sock, uint32_t arg)
+{
+	char *packet = malloc(SYMPROTO_PACKET_MAX);
+	int fd, null = open("/dev/null", O_RDONLY);
+	struct symproto_msg msg;
+	struct buf b = { 0 };
+	size_t pos;
+	ssize_t n;
+
+	while ((n = symproto_receive(sock, packet, &fd, 0)) > 0) {
+		pos = 0;
+		if (symproto_get(packet, n, &pos, SYMPROTO_TO_OPENER, &msg) != 1)
+			break;
+		buf_clear(&b);
+		symproto_put(&b, &(struct symproto_msg){ .kind = SYMPROTO_RESULT, .id = msg.id });
+		if (symproto_send(sock, &b, null, 0))
+			break;
+	}
+	buf_free(&b);
+	free(packet);
+}
+
+static void setup(void)
+{
+	script = mmap(NULL, sizeof(*script), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+}
+
+static void run(enum fault fault, struct got *g)
+{
+	const struct symbroker_cfg cfg = {
+		.worker = fake_worker,
+		.opener = fake_opener,
+		.silent_cpu_ns = SECOND / 4,
+		.silent_sleep_ns = SECOND / 4,
+	};
+	struct symbroker *b;
+	uint32_t id;
+
+	memset(script, 0, sizeof(*script));
+	script->fault = fault;
+	cr_assert_eq(symbroker_new(&cfg, &b), 0);
+	for (id = 1; id <= MODULES; id++) {
+		add(b, id, SYMBROKER_ELF, "/any");
+		cr_assert(symbroker_ask_table(b, id));
+	}
+	if (fault == BY_WHO_READS_NAMES)
+		cr_assert(symbroker_ask(b, BAD, 16));
+	take_all(b, g);
+	while (fault == BY_WHO_READS_NAMES && !g->broken) {
+		symbroker_wait(b, clock_mono_ns() + SECOND);
+		cr_assert_geq(symbroker_take(b, on_answer, g, SIZE_MAX), 0);
+	}
+	cr_expect_eq(symbroker_restarts(b), fault ? 1 : 0, "fault %d", fault);
+	unwind_table_free(&g->copy);
+	symbroker_free(b);
+}
+
+/* All modules but the bad one have their table, once. */
+static void expect_others(const struct got *g, enum fault fault)
+{
+	uint32_t id;
+
+	for (id = 1; id <= MODULES; id++) {
+		cr_expect_eq(g->tables[id], 1, "fault %d, module %u", fault, id);
+		if (id != BAD)
+			cr_expect_eq(g->error[id], 0, "fault %d, module %u", fault, id);
+	}
+}
+
+Test(symtables, come_once_each, .init = setup)
+{
+	struct got g;
+
+	run(NO_FAULT, &g);
+	expect_others(&g, NO_FAULT);
+	cr_expect_eq(g.error[BAD], 0);
+}
+
+Test(symtables, of_a_worker_that_breaks_or_lies_do_not_count, .init = setup)
+{
+	enum fault fault;
+	struct got g;
+
+	for (fault = CRASHES; fault <= A_FRAME; fault++) {
+		run(fault, &g);
+		expect_others(&g, fault);
+		cr_expect_eq(g.error[BAD], -EIO, "fault %d", fault);
+		cr_expect_eq(script->starts[SYMWORKER_TABLES], 2, "fault %d", fault);
+		cr_expect_eq(script->starts[SYMWORKER_NAMES], 1, "fault %d", fault);
+		cr_expect_not(g.broken, "fault %d: names can be read all the same", fault);
+	}
+}
+
+Test(symtables, come_from_who_builds_them_only, .init = setup)
+{
+	struct got g;
+
+	run(BY_WHO_READS_NAMES, &g);
+	expect_others(&g, BY_WHO_READS_NAMES);
+	cr_expect_eq(g.error[BAD], 0);
+	cr_expect_eq(script->starts[SYMWORKER_LINES], 2);
+}
