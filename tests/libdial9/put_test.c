@@ -335,6 +335,31 @@ Test(put, raw_containers_are_checked_before_they_are_copied)
 	dial9_enc_free(enc);
 }
 
+Test(put, an_event_of_a_remembered_type_fails_like_any_other)
+{
+	const struct dial9_field f[] = { { "u", DIAL9_U8 } };
+	struct dial9_value good = { .type = DIAL9_U8, .u64 = 7 },
+			   large = { .type = DIAL9_VARINT, .u64 = 256 },
+			   other = { .type = DIAL9_F64 };
+	struct dial9_event_type type = { .schema = schema("x", false, f, 1) };
+	struct dial9_enc *enc = encoder();
+	size_t before, after;
+	int round;
+
+	/* With the type unknown, then known. */
+	for (round = 0; round < 2; round++) {
+		enc_bytes(enc, &before);
+		cr_assert_eq(dial9_enc_write_type(enc, &type, 0, &large, 1), -ERANGE);
+		cr_assert_eq(dial9_enc_write_type(enc, &type, 0, &other, 1), -EPROTOTYPE);
+		cr_assert_eq(dial9_enc_write_type(enc, &type, 0, &good, 0), -EPROTOTYPE);
+		enc_bytes(enc, &after);
+		cr_assert_eq(after, before);
+		cr_assert_eq(dial9_enc_write_type(enc, &type, 0, &good, 1), 0);
+	}
+	dial9_schema_free((struct dial9_schema *)type.schema);
+	dial9_enc_free(enc);
+}
+
 /* ---- what dial9_enc_error() says ------------------------------------------------------------------- */
 
 static const struct dial9_field some_fields[] = {

@@ -199,6 +199,44 @@ Test(reader, says_when_a_value_does_not_fit_or_a_type_cannot)
 	dial9_enc_free(enc);
 }
 
+/* clang-format off */
+#define BAG_FIELDS(X) \
+	X(LIST, list) \
+	X(MAP, map) \
+	X(STACK, stack)
+/* clang-format on */
+DIAL9_EVENT(bag, "Bag", BAG_FIELDS)
+
+/* An event need not come from a decoder: what its bytes do not have are values of no type. */
+Test(reader, lists_and_maps_shorter_than_they_say_end_in_nothing)
+{
+	static const uint8_t list[] = { DIAL9_U8, 7, DIAL9_U32, 1 }, map[] = { DIAL9_U8, 8 };
+	struct dial9_value v[] = {
+		{ .type = DIAL9_LIST, .list = { list, sizeof(list), 3 } },
+		{ .type = DIAL9_MAP, .map = { map, sizeof(map), 2 } },
+		{ .type = DIAL9_STACK },
+	};
+	struct dial9_event ev = { .values = v, .value_cnt = 3 };
+	struct dial9_reader *reader;
+	struct dial9_schema *s;
+	struct dial9_dec *dec = dec_memory("", 0);
+	struct bag r;
+
+	cr_assert_eq(bag_schema(&s), 0);
+	cr_assert_eq(bag_reader(&reader), 0);
+	ev.schema = s;
+	cr_assert_eq(bag_read(reader, dec, &ev, &r), 1);
+	cr_assert_eq(r.list.cnt, 3);
+	cr_expect(r.list.values[0].type == DIAL9_U8 && r.list.values[0].u64 == 7);
+	cr_expect_eq(r.list.values[2].type, 0);
+	cr_assert_eq(r.map.cnt, 2);
+	cr_expect_eq(r.map.kv[1][0].type, 0);
+	cr_expect_eq(r.map.kv[1][1].type, 0);
+	dial9_reader_free(reader);
+	dial9_dec_free(dec);
+	dial9_schema_free(s);
+}
+
 /* More layouts than it remembers at a time, in a row and again. */
 Test(reader, survives_many_layouts_of_one_name)
 {

@@ -92,6 +92,62 @@ Test(wire, utf8_excludes_overlong_surrogates_and_beyond_unicode)
 	cr_assert_eq(valid("ok\xe2\x28\xa1"), 2);
 }
 
+/* A code point's bytes, by the table of the standard; 0 for what has none. */
+static size_t utf8_bytes(uint32_t cp, uint8_t *out)
+{
+	const size_t len = cp < 0x80 ? 1 : cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;
+	static const uint8_t first[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+	size_t i;
+
+	if (cp > 0x10ffff || (cp >= 0xd800 && cp <= 0xdfff))
+		return 0;
+	for (i = len; i-- > 1; cp /= 64)
+		out[i] = (uint8_t)(0x80 + cp % 64);
+	out[0] = (uint8_t)(first[len] + cp);
+	return len;
+}
+
+Test(wire, every_code_point_is_text)
+{
+	uint8_t s[4];
+	uint32_t cp;
+	size_t n;
+
+	for (cp = 0; cp <= 0x10ffff; cp++) {
+		n = utf8_bytes(cp, s);
+		if (n)
+			cr_assert_eq(dial9_utf8_valid_len((char *)s, n), n, "U+%X", cp);
+	}
+}
+
+/* There are as many good sequences of each length as code points, so that nothing else is one. */
+Test(wire, nothing_but_code_points_is_text)
+{
+	static const uint8_t last[] = { 0x7f, 0x80, 0xbf, 0xc0 };
+	size_t two = 0, three = 0, four = 0;
+	uint32_t i, j;
+	uint8_t s[4];
+
+	for (i = 0; i < 1u << 24; i++) {
+		s[0] = (uint8_t)(i >> 16);
+		s[1] = (uint8_t)(i >> 8);
+		s[2] = (uint8_t)i;
+		if (s[0] < 0x80)
+			continue;
+		if (!s[2])
+			two += dial9_utf8_valid_len((char *)s, 2) == 2;
+		if (s[0] >= 0xe0)
+			three += dial9_utf8_valid_len((char *)s, 3) == 3;
+		for (j = 0; s[0] >= 0xf0 && j < 4; j++) {
+			s[3] = last[j];
+			four += dial9_utf8_valid_len((char *)s, 4) == 4;
+		}
+	}
+	cr_expect_eq(two, 0x800 - 0x80);
+	cr_expect_eq(three, 0x10000 - 0x800 - 0x800);
+	cr_expect_eq(four, 0x100000 / 64 * 2, "of those that end with the first or last byte");
+}
+
 Test(wire, every_type_of_the_text_is_known_and_no_other)
 {
 	unsigned int type;
