@@ -260,6 +260,174 @@ Test(format, rel_loc_fields_are_told_apart)
 	format_free(ev);
 }
 
+/* The parser underneath gives some arrays an element of 0 bytes; the sizes are those of C here. */
+Test(format, elements_are_as_large_as_their_type)
+{
+	static const struct {
+		const char *type;
+		unsigned int size;
+	} types[] = {
+		{ "char", 1 },
+		{ "u8", 1 },
+		{ "s8", 1 },
+		{ "__u8", 1 },
+		{ "unsigned char", 1 },
+		{ "bool", 1 },
+		{ "short", sizeof(short) },
+		{ "u16", 2 },
+		{ "__u16", 2 },
+		{ "unsigned short", sizeof(short) },
+		{ "int", sizeof(int) },
+		{ "unsigned int", sizeof(int) },
+		{ "u32", 4 },
+		{ "s32", 4 },
+		{ "__u32", 4 },
+		{ "unsigned", sizeof(unsigned) },
+		{ "long", sizeof(long) },
+		{ "unsigned long", sizeof(long) },
+		{ "u64", 8 },
+		{ "s64", 8 },
+		{ "__u64", 8 },
+		{ "unsigned long long", 8 },
+		{ "struct unheard_of", 1 },
+	};
+	static const char *const storage[] = { "__data_loc", "__rel_loc", "__data_loc const" };
+	struct format_event *ev;
+	char text[2048];
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		for (size_t s = 0; s < 3; s++) {
+			snprintf(text, sizeof(text),
+				 "%s\tfield:%s %s[] a;\toffset:8;\tsize:4;\tsigned:0;\n"
+				 "\nprint fmt: \"\"\n",
+				 HEAD, storage[s], types[i].type);
+			cr_assert_eq(format_parse(text, strlen(text), "x", &ev, NULL), 0);
+			cr_expect_eq(ev->fields[0].elem_size, types[i].size, "%s %s", storage[s],
+				     types[i].type);
+			format_free(ev);
+		}
+	}
+}
+
+/* One field behind the common ones, and what comes of it. */
+static int one_field(const char *field, struct format_event **ev, const char **why)
+{
+	char text[2048];
+
+	*ev = NULL;
+	snprintf(text, sizeof(text), "%s\tfield:%s\n\nprint fmt: \"\"\n", HEAD, field);
+	return format_parse(text, strlen(text), "x", ev, why);
+}
+
+Test(format, pids_are_known_by_their_type_or_name)
+{
+	static const struct {
+		const char *field;
+		bool is_pid;
+	} cases[] = {
+		{ "pid_t who;\toffset:8;\tsize:4;\tsigned:1;", true },
+		{ "int pid;\toffset:8;\tsize:4;\tsigned:1;", true },
+		{ "u32 pid;\toffset:8;\tsize:4;\tsigned:0;", true },
+		{ "int next_pid;\toffset:8;\tsize:4;\tsigned:1;", true },
+		{ "int _pid;\toffset:8;\tsize:4;\tsigned:1;", true },
+		{ "int rapid;\toffset:8;\tsize:4;\tsigned:1;", false },
+		{ "int pid_cnt;\toffset:8;\tsize:4;\tsigned:1;", false },
+		{ "int pi;\toffset:8;\tsize:4;\tsigned:1;", false },
+		{ "u64 pid;\toffset:8;\tsize:8;\tsigned:0;", false },
+		{ "char pid[4];\toffset:8;\tsize:4;\tsigned:0;", false },
+		{ "__data_loc u8[] pid;\toffset:8;\tsize:4;\tsigned:0;", false },
+	};
+	struct format_event *ev;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		cr_assert_eq(one_field(cases[i].field, &ev, NULL), 0);
+		cr_expect_eq(ev->fields[0].is_pid, cases[i].is_pid, "%s", cases[i].field);
+		format_free(ev);
+	}
+}
+
+/* Kinds and elements of what stands in the record itself. */
+Test(format, inline_values_are_numbers_arrays_or_bytes_by_their_size)
+{
+	static const struct {
+		const char *field;
+		enum format_kind kind;
+		unsigned int elem_size;
+		bool elem_signed;
+	} cases[] = {
+		{ "s8 a;\toffset:8;\tsize:1;\tsigned:1;", FORMAT_SINT, 1, true },
+		{ "u16 a;\toffset:8;\tsize:2;\tsigned:0;", FORMAT_UINT, 2, false },
+		{ "s64 a;\toffset:8;\tsize:8;\tsigned:1;", FORMAT_SINT, 8, true },
+		{ "struct three a;\toffset:8;\tsize:3;\tsigned:0;", FORMAT_ARRAY, 1, false },
+		{ "struct sixteen a;\toffset:8;\tsize:16;\tsigned:0;", FORMAT_ARRAY, 1, false },
+		{ "_Bool a;\toffset:8;\tsize:1;\tsigned:0;", FORMAT_BOOL, 1, false },
+		{ "bool a;\toffset:8;\tsize:4;\tsigned:0;", FORMAT_UINT, 4, false },
+		{ "int a[6];\toffset:8;\tsize:24;\tsigned:1;", FORMAT_ARRAY, 4, true },
+		{ "u8 a[16];\toffset:8;\tsize:16;\tsigned:0;", FORMAT_ARRAY, 1, false },
+		{ "struct pair a[3];\toffset:8;\tsize:36;\tsigned:0;", FORMAT_ARRAY, 12, false },
+		{ "char a[5];\toffset:8;\tsize:5;\tsigned:0;", FORMAT_CHARS, 1, false },
+	};
+	struct format_event *ev;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		cr_assert_eq(one_field(cases[i].field, &ev, NULL), 0);
+		cr_expect_eq(ev->fields[0].kind, cases[i].kind, "%s", cases[i].field);
+		cr_expect_eq(ev->fields[0].elem_size, cases[i].elem_size, "%s", cases[i].field);
+		cr_expect_eq(ev->fields[0].elem_signed, cases[i].elem_signed, "%s", cases[i].field);
+		format_free(ev);
+	}
+}
+
+Test(format, a_record_holds_65535_bytes_and_no_more)
+{
+	static const struct {
+		const char *field;
+		size_t size; /* 0: refused */
+	} cases[] = {
+		{ "u8 a;\toffset:65534;\tsize:1;\tsigned:0;", 65535 },
+		{ "u8 a;\toffset:65535;\tsize:1;\tsigned:0;", 0 },
+		{ "char a[0];\toffset:65535;\tsize:0;\tsigned:0;", 65535 },
+		{ "u8 a;\toffset:3;\tsize:1;\tsigned:0;", 8 },
+	};
+	struct format_event *ev;
+	const char *why = NULL;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		cr_expect_eq(one_field(cases[i].field, &ev, &why), cases[i].size ? 0 : -ENOTSUP);
+		cr_assert_eq(ev != NULL, cases[i].size > 0, "%s", cases[i].field);
+		if (ev)
+			cr_expect_eq(ev->size, cases[i].size, "%s", cases[i].field);
+		else
+			cr_expect_str_eq(why, "a field lies outside of any record");
+		format_free(ev);
+	}
+}
+
+Test(format, print_fmt_is_kept_as_it_stands)
+{
+	static const struct {
+		const char *tail, *want;
+	} cases[] = {
+		{ "\nprint fmt: \"a=%d\", REC->a\n", "\"a=%d\", REC->a" },
+		{ "\nprint fmt: \"a=%d\", REC->a\n\n\n", "\"a=%d\", REC->a" },
+		{ "\nprint fmt: \"a=%d\", REC->a", "\"a=%d\", REC->a" },
+		{ "\nprint fmt: \"\"", "\"\"" },
+	};
+	struct format_event *ev;
+	char text[2048];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(text, sizeof(text), "%s\tfield:int a;\toffset:8;\tsize:4;\tsigned:1;\n%s",
+			 HEAD, cases[i].tail);
+		cr_assert_eq(format_parse(text, strlen(text), "sys", &ev, NULL), 0);
+		cr_expect_str_eq(ev->print_fmt, cases[i].want);
+		cr_expect_str_eq(ev->system, "sys");
+		cr_expect_str_eq(ev->name, "made_up");
+		cr_expect_eq(ev->id, 7);
+		format_free(ev);
+	}
+}
+
 /* One unsigned int `a` behind the common fields, and this print fmt. */
 static struct format_event *made_up(const char *print_fmt)
 {

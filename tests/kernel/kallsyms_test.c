@@ -108,6 +108,7 @@ Test(kallsyms, modules_hold_their_symbols_and_nothing_else)
 	}
 	cr_assert_null(kallsyms_module_find(k, 0xffffffffc0900000));
 	kallsyms_free(k);
+	kallsyms_free(NULL);
 }
 
 Test(kallsyms, without_a_list_of_modules_bounds_come_from_symbols)
