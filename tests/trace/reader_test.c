@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Names that come after the events, on files and on pipes; and every way an input can end. */
 #include <criterion/criterion.h>
+#include <criterion/redirect.h>
 #include <errno.h>
 #include <stdio.h>
 #include <pthread.h>
@@ -251,6 +252,130 @@ Test(reader, a_cut_gzip_is_torn_and_a_damaged_one_refused)
 	make_fini(&m);
 }
 
+/* Reads all of these bytes under the name "x", plain or packed; the verdict. */
+static int verdict(const void *bytes, size_t sz, bool packed, enum reader_mode mode, bool *newer)
+{
+	uint8_t *copy = malloc(sz + 1000);
+	struct trace_event ev;
+	struct source *src;
+	struct reader *r;
+	int ret;
+
+	memcpy(copy, bytes, sz);
+	if (packed)
+		sz = gz(copy, sz + 1000, bytes, sz);
+	cr_assert_eq(source_open_fd(make_fd((const char *)copy, sz), "x", &src), 0);
+	cr_assert_eq(reader_new(src, mode, &r), 0);
+	do
+		ret = reader_next(r, &ev);
+	while (ret == 1);
+	cr_expect_eq(reader_next(r, &ev), ret, "it is told once and stays so");
+	*newer = reader_is_newer(r);
+	cr_expect_str_eq(reader_input(r), "x");
+	reader_free(r);
+	free(copy);
+	return ret;
+}
+
+/* Five bytes of a stream and two whole events, then an end of this kind at byte `good`. */
+static const struct ending {
+	const char *tail;
+	size_t tail_sz;
+	int err;
+	const char *says; /* %zu: where; %s: of what */
+} endings[] = {
+	{ "", 0, 0, NULL },
+	{ "\3", 1, 0, "x: the end is cut off after byte %zu%s; everything before it is used" },
+	{ "\0\1", 2, -EBADMSG,
+	  "x: damaged: unknown frame tag at byte %zu%s (copy it again; dial9-prof dump shows what comes "
+	  "before)" },
+	{ "\x77", 1, 0,
+	  "x: stopped at byte %zu%s: frame tag 0x77: a newer writer (format later than 0.4); everything "
+	  "before it is used (a later dial9-prof may read on)" },
+	{ "\3\1\0\0\0\0\0\0\0\377\377\377\377", 13, -E2BIG,
+	  "x: frame over the limit at byte %zu%s: more than a sane trace holds, so it is refused" },
+};
+
+static void add_line(char *want, size_t cap, const char *says, size_t at, bool packed)
+{
+	const char *of = packed ? " of the uncompressed data" : "";
+	size_t len = strlen(want);
+
+	snprintf(want + len, cap - len, "dial9-prof: ");
+	len = strlen(want);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	snprintf(want + len, cap - len, says, at, of);
+#pragma GCC diagnostic pop
+	strcat(want, "\n");
+}
+
+Test(verdict, every_kind_of_end_is_told_with_its_place_and_remedy, .init = cr_redirect_stderr)
+{
+	static const enum reader_mode modes[] = { READER_ONE_PASS, READER_NAMES_AHEAD };
+	static char want[8192];
+	struct make m;
+	const char *data;
+	char bytes[4096];
+	size_t good;
+	bool newer;
+
+	make_init(&m, NULL);
+	make_switch(&m, SEC, 0, "a", 1, 0, "b", 2);
+	data = dial9_enc_data(m.enc, &good);
+	memcpy(bytes, data, good);
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		const struct ending *e = &endings[i];
+
+		memcpy(bytes + good, e->tail, e->tail_sz);
+		for (int n = 0; n < 4; n++) {
+			cr_expect_eq(verdict(bytes, good + e->tail_sz, n & 1, modes[n / 2], &newer),
+				     e->err, "ending %zu", i);
+			cr_expect_eq(newer, e->tail[0] == 0x77);
+			/* what is refused is told at each call, the rest once */
+			for (int said = 0; e->says && said < (e->err ? 2 : 1); said++)
+				add_line(want, sizeof(want), e->says, good, n & 1);
+		}
+	}
+	make_fini(&m);
+	fflush(stderr);
+	cr_assert_stderr_eq_str(want);
+}
+
+Test(verdict, what_is_no_trace_is_told_so, .init = cr_redirect_stderr)
+{
+	static const struct {
+		const char *bytes;
+		size_t sz;
+		bool packed;
+		const char *says;
+	} cases[] = {
+		{ "PERFILE2", 8, false,
+		  ": no dial9 trace: not a dial9 stream at byte 0 (is it another kind of file?)" },
+		{ "TRC", 3, false,
+		  ": no dial9 trace: it ends inside the 5-byte header (was it copied whole?)" },
+		{ "TRC\0\11", 5, true,
+		  ": no dial9 trace: unknown version at byte 4 of the uncompressed data (is it another "
+		  "kind of file?)" },
+		{ "", 0, false, " is empty (was anything recorded?)" },
+		{ "", 0, true, " is empty (was anything recorded?)" },
+	};
+	static char want[4096];
+	size_t len = 0;
+	bool newer;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		cr_expect_eq(verdict(cases[i].bytes, cases[i].sz, cases[i].packed, READER_ONE_PASS,
+				     &newer),
+			     -EBADMSG);
+		for (int said = 0; said < 2; said++)
+			len += (size_t)snprintf(want + len, sizeof(want) - len, "dial9-prof: x%s\n",
+						cases[i].says);
+	}
+	fflush(stderr);
+	cr_assert_stderr_eq_str(want);
+}
+
 Test(reader, a_second_pass_gives_the_same_events_and_knows_more)
 {
 	struct trace_event ev;
@@ -274,21 +399,20 @@ Test(reader, a_second_pass_gives_the_same_events_and_knows_more)
 }
 
 /* Of a file that grows: the name and 3 s of trace time arrive while the sample is held back. */
-Test(reader, a_file_that_grows_is_followed, .timeout = 30)
+static void follow_from(size_t cut)
 {
 	struct trace_event ev;
 	struct source *src;
 	struct reader *r;
 	const char *data;
-	size_t sz, half;
+	size_t sz;
 	struct make m;
 	int fd, status;
 	pid_t pid;
 
 	make_late_name(&m, SEC);
 	data = dial9_enc_data(m.enc, &sz);
-	half = sz / 2;
-	fd = make_fd(data, half);
+	fd = make_fd(data, cut);
 	pid = fork();
 	if (!pid) {
 		/* a description of its own: the position is not shared with the writer */
@@ -305,10 +429,18 @@ Test(reader, a_file_that_grows_is_followed, .timeout = 30)
 	}
 	usleep(300000);
 	cr_assert_eq(waitpid(pid, &status, WNOHANG), 0, "it waits for more");
-	cr_assert_eq(pwrite(fd, data + half, sz - half, (off_t)half), (ssize_t)(sz - half));
+	cr_assert_eq(pwrite(fd, data + cut, sz - cut, (off_t)cut), (ssize_t)(sz - cut));
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	cr_assert(WIFEXITED(status));
 	cr_assert_eq(WEXITSTATUS(status), 0);
 	close(fd);
 	make_fini(&m);
+}
+
+/* Within a frame, between two, and before there is anything. */
+Test(reader, a_file_that_grows_is_followed, .timeout = 30)
+{
+	follow_from(100);
+	follow_from(5);
+	follow_from(0);
 }

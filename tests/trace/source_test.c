@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What source.c promises: plain and gzip by magic, members in a row, pipes, directories, damage. */
 #include <criterion/criterion.h>
+#include <criterion/redirect.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -201,4 +203,145 @@ Test(source, a_file_that_cannot_be_read_is_an_error_and_not_empty)
 	cr_assert_eq(source_open_fd(open("/dev/null", O_WRONLY), "write-only", &src), 0);
 	cr_assert_eq(source_read(src, bytes, sizeof(bytes)), -EBADF);
 	source_close(src);
+}
+
+enum { LARGE = 300 * 1000 };
+
+/* Bytes that do not compress: the numbers of a shift register. */
+static char *large_bytes(void)
+{
+	char *bytes = malloc(LARGE);
+	uint32_t v = 1;
+
+	cr_assert_not_null(bytes);
+	for (size_t i = 0; i < LARGE; i++) {
+		v ^= v << 13;
+		v ^= v >> 17;
+		v ^= v << 5;
+		bytes[i] = (char)v;
+	}
+	return bytes;
+}
+
+Test(source, inputs_of_many_buffers_come_through_whole)
+{
+	char *bytes = large_bytes();
+	uint8_t *packed = malloc(2 * LARGE);
+	size_t n = gz(packed, 2 * LARGE, bytes, LARGE / 3);
+
+	cr_assert_gt(n, 65536);
+	n += gz(packed + n, 2 * LARGE - n, bytes + LARGE / 3, LARGE - LARGE / 3);
+	expect(bytes, LARGE, bytes, LARGE);
+	expect(packed, n, bytes, LARGE);
+	free(packed);
+	free(bytes);
+}
+
+Test(source, nothing_asked_for_is_nothing_read)
+{
+	struct source *src;
+	char c = 'x';
+
+	cr_assert_eq(source_open_fd(temp_with("ab", 2), "t", &src), 0);
+	cr_expect_eq(source_read(src, &c, 0), 0);
+	cr_expect_eq(c, 'x');
+	cr_expect_eq(source_read(src, &c, 1), 1);
+	cr_expect_eq(c, 'a');
+	cr_expect(source_is_regular(src));
+	cr_expect_not(source_is_gzip(src));
+	cr_expect_not(source_is_cut(src));
+	cr_expect_str_eq(source_name(src), "t");
+	source_close(src);
+	source_close(NULL);
+}
+
+/* The number that the next descriptor gets: the same again when none was left open. */
+static int next_fd(void)
+{
+	int fd = open("/dev/null", O_RDONLY);
+
+	close(fd);
+	return fd;
+}
+
+Test(source, descriptors_are_closed_with_it_and_when_they_are_refused)
+{
+	int before = next_fd();
+	struct source *src;
+
+	cr_assert_eq(source_open("/dev/null", &src), 0);
+	cr_expect_neq(next_fd(), before);
+	source_close(src);
+	cr_expect_eq(next_fd(), before);
+	cr_expect_eq(source_open("/tmp", &src), -EISDIR);
+	cr_expect_eq(next_fd(), before);
+}
+
+Test(source, standard_input_is_read_from_where_it_stands)
+{
+	int fd = temp_with("head,tail", 9);
+	struct source *src;
+	char out[16];
+
+	lseek(fd, 5, SEEK_SET);
+	dup2(fd, STDIN_FILENO);
+	close(fd);
+	cr_assert_eq(source_open("-", &src), 0);
+	cr_expect_str_eq(source_name(src), "standard input");
+	for (int pass = 0; pass < 2; pass++) {
+		cr_expect_eq(slurp(src, out, sizeof(out), 2), 4);
+		cr_expect_eq(memcmp(out, "tail", 4), 0);
+		cr_assert_eq(source_rewind(src), 0);
+	}
+	source_close(src);
+	cr_expect_geq(fcntl(STDIN_FILENO, F_GETFD), 0, "it stays open");
+}
+
+Test(source, a_rewind_forgets_damage_and_a_pipe_has_none)
+{
+	char text[100], out[128];
+	uint8_t data[256];
+	struct source *src;
+	size_t n;
+	int p[2];
+
+	memset(text, 'x', sizeof(text));
+	n = gz(data, sizeof(data), text, sizeof(text));
+	data[n - 8] ^= 1;
+	cr_assert_eq(source_open_fd(temp_with(data, n), "t", &src), 0);
+	for (int pass = 0; pass < 2; pass++) {
+		cr_expect_eq(source_read(src, out, sizeof(out)), 100);
+		cr_expect_eq(source_read(src, out, sizeof(out)), -EBADMSG);
+		cr_assert_eq(source_rewind(src), 0);
+		cr_expect_not(source_is_cut(src));
+	}
+	source_close(src);
+	cr_assert_eq(pipe(p), 0);
+	cr_assert_eq(source_open_fd(p[0], "pipe", &src), 0);
+	cr_expect_eq(source_rewind(src), -ESPIPE);
+	source_close(src);
+}
+
+Test(refused_source, says_why, .init = cr_redirect_stderr)
+{
+	struct source *src = NULL;
+	int tty = posix_openpt(O_RDWR | O_NOCTTY);
+
+	cr_expect_eq(source_open("/nonexistent/trace", &src), -ENOENT);
+	cr_expect_eq(source_open("/tmp", &src), -EISDIR);
+	cr_expect_eq(source_open_fd(-1, "nothing", &src), -EBADF);
+	cr_assert_geq(tty, 0);
+	cr_expect_eq(source_open_fd(tty, "the terminal", &src), -ENOTTY);
+	close(STDIN_FILENO);
+	cr_expect_eq(source_open("-", &src), -EBADF);
+	cr_expect_null(src);
+	fflush(stderr);
+	cr_assert_stderr_eq_str(
+		"dial9-prof: cannot open /nonexistent/trace: No such file or directory (record one "
+		"first: sudo dial9-prof -p PID)\n"
+		"dial9-prof: cannot read /tmp: it is a directory (name a trace file in it)\n"
+		"dial9-prof: cannot read nothing: Bad file descriptor\n"
+		"dial9-prof: cannot read the terminal: it is a terminal (name a trace file, or pipe "
+		"one in)\n"
+		"dial9-prof: cannot open standard input: Bad file descriptor\n");
 }
