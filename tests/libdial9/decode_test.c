@@ -309,6 +309,50 @@ Test(decode, limits_are_met_not_exceeded)
 	cr_assert_eq(run(p, sizeof(p), 0, l).err, 0);
 }
 
+/* `cnt` schemas of different ids behind each of two headers, and how many frames of them are taken. */
+static unsigned int taken(unsigned int cnt, uint64_t limit, int *err)
+{
+	static uint8_t p[32768];
+	const uint8_t header[] = { HEADER };
+	struct outcome o;
+	unsigned int i;
+	size_t n = 0;
+	int half;
+
+	for (half = 0; half < 2; half++) {
+		memcpy(p + n, header, sizeof(header));
+		n += sizeof(header);
+		for (i = 0; i < cnt; i++) {
+			const uint8_t frame[] = {
+				1, (uint8_t)i, (uint8_t)(i >> 8), 1, 0, 'T', 1, 1, 0, 1, 0, 'n', 9
+			};
+
+			memcpy(p + n, frame, sizeof(frame));
+			n += sizeof(frame);
+		}
+	}
+	o = run(p, n, 0, (struct dial9_limits){ .schema_bytes = limit });
+	*err = o.err;
+	return o.frames;
+}
+
+Test(decode, schemas_count_together_until_the_next_header)
+{
+	unsigned int full, half;
+	int err;
+
+	full = taken(1000, 100000, &err);
+	cr_assert_eq(err, -E2BIG);
+	half = taken(1000, 50000, &err);
+	cr_assert_eq(err, -E2BIG);
+	/* all of one kind cost the same; frames are those and the header */
+	cr_expect_gt(full, 2);
+	cr_expect_lt(full, 1000);
+	cr_expect(full - 1 == 2 * (half - 1) || full - 1 == 2 * (half - 1) + 1);
+	cr_expect_eq(taken(full - 1, 100000, &err), 2 * full);
+	cr_expect_eq(err, 0);
+}
+
 /* A frame of one string of which nothing is there yet; `sz` bytes in all. */
 static struct outcome awaited(uint32_t sz)
 {
