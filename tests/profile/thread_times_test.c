@@ -199,3 +199,234 @@ Test(thread_times, more_gaps_than_are_kept_only_widen_doubt)
 	cr_assert_eq(s.gaps[s.gap_cnt - 1].to, 1000 * (THREAD_TIMES_GAPS_MAX + 499) + 1);
 	thread_times_fini(&s);
 }
+
+/* Gaps told in any order, and what must be left of them. */
+static void check_gaps(const uint64_t (*told)[2], size_t cnt, const uint64_t (*want)[2],
+		       size_t want_cnt)
+{
+	struct thread_times s = { 0 };
+	struct make m;
+
+	make_init(&m, NULL);
+	for (size_t i = 0; i < cnt; i++)
+		make_lost(&m, 1, "ring_full", 1, told[i][0], told[i][1]);
+	run(&m, &s, true);
+	cr_expect_eq(s.gap_cnt, want_cnt);
+	for (size_t i = 0; i < s.gap_cnt && i < want_cnt; i++)
+		cr_expect(s.gaps[i].from == want[i][0] && s.gaps[i].to == want[i][1],
+			  "%llu to %llu", (unsigned long long)s.gaps[i].from,
+			  (unsigned long long)s.gaps[i].to);
+	thread_times_fini(&s);
+}
+
+#define GAPS(...)                                                                                  \
+	(const uint64_t[][2])                                                                      \
+	{                                                                                          \
+		__VA_ARGS__                                                                        \
+	}
+#define CHECK_GAPS(told, want)                                                                     \
+	check_gaps(told, sizeof(told) / sizeof((told)[0]), want, sizeof(want) / sizeof((want)[0]))
+
+Test(thread_times, gaps_are_kept_in_order_and_apart)
+{
+	CHECK_GAPS(GAPS({ 50, 60 }, { 10, 20 }, { 30, 40 }),
+		   GAPS({ 10, 20 }, { 30, 40 }, { 50, 60 }));
+	CHECK_GAPS(GAPS({ 10, 20 }, { 20, 30 }), GAPS({ 10, 30 }));
+	CHECK_GAPS(GAPS({ 20, 30 }, { 10, 20 }), GAPS({ 10, 30 }));
+	CHECK_GAPS(GAPS({ 10, 20 }, { 21, 30 }), GAPS({ 10, 20 }, { 21, 30 }));
+	CHECK_GAPS(GAPS({ 10, 50 }, { 20, 30 }), GAPS({ 10, 50 }));
+	CHECK_GAPS(GAPS({ 20, 30 }, { 10, 50 }), GAPS({ 10, 50 }));
+	CHECK_GAPS(GAPS({ 10, 20 }, { 30, 40 }, { 50, 60 }, { 70, 80 }, { 35, 55 }),
+		   GAPS({ 10, 20 }, { 30, 60 }, { 70, 80 }));
+	CHECK_GAPS(GAPS({ 10, 20 }, { 30, 40 }, { 50, 60 }, { 0, 100 }), GAPS({ 0, 100 }));
+	CHECK_GAPS(GAPS({ 10, 20 }, { 30, 40 }, { 15, 15 }, { 25, 25 }),
+		   GAPS({ 10, 20 }, { 25, 25 }, { 30, 40 }));
+	/* backwards: not a time */
+	CHECK_GAPS(GAPS({ 10, 20 }, { 40, 30 }), GAPS({ 10, 20 }));
+}
+
+Test(thread_times, of_too_many_gaps_the_closest_become_one)
+{
+	struct thread_times s = { 0 };
+	uint64_t at = 0;
+	struct make m;
+
+	make_init(&m, NULL);
+	/* 100 apart, but for two that are 7 apart in the middle, and 8 at the end */
+	for (uint64_t i = 0; i <= THREAD_TIMES_GAPS_MAX; i++) {
+		at += i == 1000 ? 7 : i == THREAD_TIMES_GAPS_MAX ? 8 : 100;
+		make_lost(&m, 1, "ring_full", 1, at, at);
+	}
+	run(&m, &s, true);
+	cr_assert_eq(s.gap_cnt, THREAD_TIMES_GAPS_MAX);
+	cr_expect_eq(s.gaps[998].from, 99900);
+	cr_expect_eq(s.gaps[998].to, 99900);
+	cr_expect_eq(s.gaps[999].from, 100000);
+	cr_expect_eq(s.gaps[999].to, 100007);
+	cr_expect_eq(s.gaps[1000].from, 100107);
+	cr_expect_eq(s.gaps[THREAD_TIMES_GAPS_MAX - 1].from, at);
+	thread_times_fini(&s);
+}
+
+/* A gap from 1200 to 1300, and a thread that runs from one time to the other. */
+static uint64_t spoilt(uint64_t from, uint64_t to)
+{
+	struct thread_times s = { 0 };
+	struct make m;
+	uint64_t n;
+
+	make_init(&m, NULL);
+	make_switch(&m, from, 0, "swapper", 0, 0, "a", 5);
+	make_switch(&m, to, 0, "a", 5, 1, "swapper", 0);
+	make_lost(&m, to, "ring_full", 7, 1200, 1300);
+	make_lost(&m, to, "ring_full", 7, 2200, 2300);
+	run(&m, &s, true);
+	n = task(&s, 5)->spoilt;
+	cr_expect_eq(n + task(&s, 5)->run, to - from);
+	thread_times_fini(&s);
+	return n;
+}
+
+Test(thread_times, an_interval_is_spoilt_by_what_it_touches)
+{
+	cr_expect_eq(spoilt(1000, 1199), 0);
+	cr_expect_eq(spoilt(1000, 1200), 200);
+	cr_expect_eq(spoilt(1210, 1290), 80);
+	cr_expect_eq(spoilt(1300, 1400), 100);
+	cr_expect_eq(spoilt(1301, 1400), 0);
+	cr_expect_eq(spoilt(1301, 2199), 0);
+	cr_expect_eq(spoilt(1301, 2200), 899);
+	cr_expect_eq(spoilt(2301, 2400), 0);
+	cr_expect_eq(spoilt(1000, 9000), 8000);
+}
+
+/* Switched out in this state at 1100, in again at 1500. */
+static struct thread_times_task out_in_state(uint64_t state)
+{
+	struct thread_times s = { 0 };
+	struct thread_times_task t;
+	struct make m;
+
+	make_init(&m, NULL);
+	make_switch(&m, 1000, 0, "swapper", 0, 0, "a", 5);
+	make_switch(&m, 1100, 0, "a", 5, state, "swapper", 0);
+	make_switch(&m, 1500, 0, "swapper", 0, 0, "a", 5);
+	run(&m, &s, false);
+	t = *task(&s, 5);
+	cr_expect_eq(t.run, 100);
+	cr_expect_eq(t.switches, 1);
+	thread_times_fini(&s);
+	return t;
+}
+
+Test(thread_times, the_state_at_the_switch_says_what_comes_then)
+{
+	static const struct {
+		uint64_t state, wait, off;
+	} cases[] = {
+		{ 0, 400, 0 },	  { 0x100, 400, 0 }, { 1, 0, 400 },  { 2, 0, 400 },
+		{ 0x80, 0, 400 }, { 0x102, 0, 400 }, { 0x10, 0, 0 }, { 0x20, 0, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct thread_times_task t = out_in_state(cases[i].state);
+
+		cr_expect_eq(t.wait, cases[i].wait, "state %x", (unsigned int)cases[i].state);
+		cr_expect_eq(t.off, cases[i].off, "state %x", (unsigned int)cases[i].state);
+		cr_expect_eq(t.preempted, cases[i].wait > 0);
+	}
+}
+
+static void wakeup_new(struct make *m, uint64_t ts, uint32_t tid)
+{
+	struct dial9_schema *s = MAKE_SCHEMA("sched:sched_wakeup_new", { "pid", DIAL9_VARINT });
+
+	cr_assert_eq(dial9_enc_begin(m->enc, s, ts), 0);
+	dial9_enc_put_u64(m->enc, tid);
+	make_end(m);
+	dial9_schema_free(s);
+}
+
+Test(thread_times, before_its_birth_a_thread_did_nothing)
+{
+	struct thread_times s = { 0 };
+	struct hmap pids = { 0 };
+	struct names *n;
+	struct make m;
+
+	cr_assert_eq(names_new(&n), 0);
+	make_init(&m, NULL);
+	wakeup_new(&m, 1300, 51);
+	make_waking(&m, 1300, 0, 9, "old", 52);
+	make_switch(&m, 1400, 0, "old", 52, 0x10, "born", 51); /* 52 ends, having waited 100 */
+	run(&m, &s, false);
+	for (uint32_t tid = 51; tid <= 52; tid++)
+		names_task_learn(n, 0, &(struct names_task){ .tid = tid, .pid = 5 });
+	thread_times_finish(&s, n);
+	hmap_set(&pids, 5, n);
+	thread_times_close(&s, n, &pids, 1000, 2000);
+	hmap_fini(&pids);
+	expect(&s, 51, 600, 100, 0);
+	expect(&s, 52, 0, 100, 300);
+	thread_times_fini(&s);
+	names_free(n);
+}
+
+Test(thread_times, numbers_that_are_no_thread_are_passed_over)
+{
+	uint64_t none = 0xffffffff, large = 1ULL << 32, i;
+	struct thread_times s = { 0 };
+	struct make m;
+
+	make_init(&m, NULL);
+	for (i = 0; i < 3; i++) {
+		make_switch(&m, 100, 0, "x", 0, 1, "swapper", 0);
+		make_waking(&m, 100, 0, 0, "x", 0);
+		make_sample(&m, 100, 0, 0, PROF_SOURCE_SAMPLE, 0, NULL, 0);
+	}
+	make_switch(&m, 100, 0, "x", (uint32_t)none, 1, "y", (uint32_t)none);
+	make_waking(&m, 100, 0, 0, "x", (uint32_t)none);
+	make_sample(&m, 100, 7, (uint32_t)none, PROF_SOURCE_SAMPLE, 0, NULL, 0);
+	make_sample(&m, 100, 7, 7, PROF_SOURCE_SWITCH_OUT, 0, NULL, 0);
+	for (i = 0; i < 2; i++) {
+		cr_assert_eq(dial9_enc_begin(m.enc, m.sched_switch, 200), 0);
+		dial9_enc_put_u64(m.enc, 0);
+		dial9_enc_put_u64(m.enc, 0);
+		make_str(&m, "x");
+		dial9_enc_put_u64(m.enc, i ? large + 5 : 0);
+		dial9_enc_put_u64(m.enc, 120);
+		dial9_enc_put_u64(m.enc, 0);
+		make_str(&m, "y");
+		dial9_enc_put_u64(m.enc, i ? 0 : large + 6);
+		dial9_enc_put_u64(m.enc, 120);
+		make_end(&m);
+	}
+	run(&m, &s, false);
+	cr_expect_eq(s.cnt, 0);
+	thread_times_fini(&s);
+}
+
+Test(thread_times, a_sum_has_every_figure)
+{
+	struct thread_times_task v[] = {
+		{ .tid = 1, .pid = 5, .run = 1, .wait = 20, .off = 300, .spoilt = 4000 },
+		{ .tid = 2, .pid = 6, .run = 7, .wait = 70, .off = 700, .spoilt = 7000 },
+		{ .tid = 3, .pid = 5, .run = 2, .wait = 30, .off = 400, .spoilt = 5000 },
+	};
+	const struct thread_times s = { .tasks = v, .cnt = 3 };
+	struct thread_times_task sum;
+	struct hmap pids = { 0 };
+
+	for (size_t i = 0; i < 3; i++) {
+		v[i].switches = 10 + i;
+		v[i].preempted = 1 + i;
+	}
+	hmap_set(&pids, 5, &pids);
+	thread_times_sum(&s, &pids, &sum);
+	hmap_fini(&pids);
+	cr_expect(sum.run == 3 && sum.wait == 50 && sum.off == 700 && sum.spoilt == 9000);
+	cr_expect(sum.switches == 22 && sum.preempted == 4);
+	cr_expect(sum.tid == TRACE_NONE && sum.pid == TRACE_NONE && sum.comm == NAMES_NONE);
+	thread_times_sum(&s, NULL, &sum);
+	cr_expect(sum.run == 10 && sum.wait == 120 && sum.off == 1400 && sum.spoilt == 16000);
+}
