@@ -158,3 +158,282 @@ Test(profile, samples_without_a_stack_are_counted)
 	profile_free(p);
 	names_free(n);
 }
+
+/* One sample of one frame, of this thread. */
+static void add_of(struct profile *p, uint64_t frame, uint32_t pid, uint32_t tid, uint32_t comm,
+		   uint32_t part)
+{
+	const struct trace_event ev = { .kind = TRACE_SAMPLE,
+					.pid = pid,
+					.tid = tid,
+					.comm = comm,
+					.part = part,
+					.frames = &frame,
+					.frame_cnt = 1 };
+
+	profile_add(p, &ev);
+}
+
+Test(profile, stacks_are_one_only_if_everything_of_them_is)
+{
+	struct names *n = make_names();
+	struct profile *p;
+	size_t cnt;
+
+	cr_assert_eq(profile_new(n, &p), 0);
+	for (int i = 0; i < 2; i++) {
+		add_of(p, at(1, HOT), 10, 11, 7, 0);
+		add_of(p, at(1, WORK), 10, 11, 7, 0);
+		add_of(p, at(1, HOT), 20, 11, 7, 0);
+		add_of(p, at(1, HOT), 10, 12, 7, 0);
+		add_of(p, at(1, HOT), 10, 11, 8, 0);
+		add_of(p, at(1, HOT), 10, 11, 7, 1);
+	}
+	profile_stacks(p, &cnt);
+	cr_expect_eq(cnt, 6);
+	for (size_t i = 0; i < cnt; i++)
+		cr_expect_eq(profile_stacks(p, &cnt)[i].samples, 2);
+	cr_expect_eq(profile_samples(p), 12);
+	profile_free(p);
+	profile_free(NULL);
+	names_free(n);
+}
+
+Test(profile, every_key_tells_rows_apart_and_only_when_asked)
+{
+	static const struct {
+		unsigned int keys;
+		size_t rows;
+	} cases[] = {
+		{ 0, 1 },
+		{ 1u << PROFILE_SYM, 2 },
+		{ 1u << PROFILE_DSO, 2 },
+		{ 1u << PROFILE_COMM, 3 },
+		{ 1u << PROFILE_PID, 3 },
+		{ 1u << PROFILE_TID, 4 },
+		{ 1u << PROFILE_PART, 3 },
+		{ 1u << PROFILE_PID | 1u << PROFILE_TID, 6 },
+		{ (1u << PROFILE_KEY_CNT) - 1, 8 },
+	};
+	struct names *n = make_names();
+	struct profile *p;
+
+	cr_assert_eq(profile_new(n, &p), 0);
+	add_of(p, at(1, HOT), 10, 11, 7, 0);
+	add_of(p, at(2, COLD), 10, 11, 7, 0);
+	add_of(p, at(1, HOT), 20, 11, 7, 0);
+	add_of(p, at(1, HOT), 30, 11, 8, 0);
+	add_of(p, at(1, HOT), 10, 12, 7, 0);
+	add_of(p, at(1, HOT), 10, 13, 9, 0);
+	add_of(p, at(1, HOT), 10, 14, 7, 1);
+	add_of(p, at(1, HOT), 10, 14, 7, 2);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct profile_rows rows = { 0 };
+		uint64_t self = 0;
+
+		profile_flat(p, cases[i].keys, &rows);
+		cr_expect_eq(rows.cnt, cases[i].rows, "keys %x: %zu", cases[i].keys, rows.cnt);
+		for (size_t k = 0; k < rows.cnt; k++)
+			self += rows.v[k].self;
+		cr_expect_eq(self, 8);
+		free(rows.v);
+	}
+	profile_free(p);
+	names_free(n);
+}
+
+/* Of rows that weigh the same: by function, module, thread, process, part. Added backwards. */
+Test(profile, rows_have_one_order)
+{
+	static const struct {
+		uint64_t frame;
+		uint32_t pid, tid, part;
+		int times;
+	} order[] = {
+		{ 1ULL << PROF_FRAME_MODULE_SHIFT | WORK, 1, 1, 0, 3 },
+		{ 2ULL << PROF_FRAME_MODULE_SHIFT | COLD, 1, 1, 0, 2 },
+		{ 1ULL << PROF_FRAME_MODULE_SHIFT | HOT, 2, 1, 0, 2 },
+		{ 1ULL << PROF_FRAME_MODULE_SHIFT | HOT, 2, 1, 1, 2 },
+		{ 1ULL << PROF_FRAME_MODULE_SHIFT | HOT, 3, 1, 0, 2 },
+		{ 1ULL << PROF_FRAME_MODULE_SHIFT | HOT, 1, 2, 0, 2 },
+		{ 2ULL << PROF_FRAME_MODULE_SHIFT | HOT, 1, 1, 0, 2 },
+		{ 1ULL << PROF_FRAME_MODULE_SHIFT | MAIN, 1, 1, 0, 2 },
+		{ 1ULL << PROF_FRAME_MODULE_SHIFT | COLD, 1, 1, 0, 1 },
+	};
+	const size_t cnt = sizeof(order) / sizeof(order[0]);
+	struct profile_rows rows = { 0 };
+	struct names *n = make_names();
+	struct profile *p;
+
+	symbol(n, at(2, HOT), 0, "hot");
+	symbol(n, at(1, COLD), 0, "cold");
+	cr_assert_eq(profile_new(n, &p), 0);
+	for (size_t i = cnt; i-- > 0;)
+		for (int k = 0; k < order[i].times; k++)
+			add_of(p, order[i].frame, order[i].pid, order[i].tid, NAMES_NONE,
+			       order[i].part);
+	profile_flat(p, (1u << PROFILE_KEY_CNT) - 1, &rows);
+	cr_assert_eq(rows.cnt, cnt);
+	for (size_t i = 0; i < cnt; i++)
+		cr_expect(rows.v[i].module == names_frame_module(order[i].frame) &&
+				  rows.v[i].pid == order[i].pid && rows.v[i].tid == order[i].tid &&
+				  rows.v[i].part == order[i].part &&
+				  rows.v[i].self == (uint64_t)order[i].times,
+			  "row %zu is %s", i, names_str(n, rows.v[i].sym, NULL));
+	free(rows.v);
+	profile_free(p);
+	names_free(n);
+}
+
+Test(profile, of_functions_that_never_end_a_stack_the_one_in_more_of_them_comes_first)
+{
+	const uint64_t deep[] = { at(1, HOT), at(1, WORK), at(1, MAIN) };
+	const uint64_t flat[] = { at(1, HOT), at(1, WORK) };
+	struct profile_rows rows = { 0 };
+	struct names *n = make_names();
+	struct profile *p;
+
+	cr_assert_eq(profile_new(n, &p), 0);
+	add(p, 1, deep, 3, 2);
+	add(p, 1, flat, 2, 3);
+	profile_flat(p, 1u << PROFILE_SYM, &rows);
+	cr_assert_eq(rows.cnt, 3);
+	cr_expect_str_eq(names_str(n, rows.v[1].sym, NULL), "work");
+	cr_expect(rows.v[1].total == 5 && rows.v[1].self == 0);
+	cr_expect_str_eq(names_str(n, rows.v[2].sym, NULL), "main");
+	cr_expect_eq(rows.v[2].total, 2);
+	free(rows.v);
+	profile_free(p);
+	names_free(n);
+}
+
+Test(profile, a_sample_weighs_what_its_part_says)
+{
+	static const uint64_t weight[] = { 100, 7 };
+	struct profile_rows rows = { 0 };
+	struct names *n = make_names();
+	struct profile *p;
+	size_t cnt;
+
+	cr_assert_eq(profile_new(n, &p), 0);
+	add_of(p, at(1, HOT), 1, 1, NAMES_NONE, 0);
+	for (int i = 0; i < 3; i++) {
+		add_of(p, at(1, WORK), 1, 1, NAMES_NONE, 1);
+		add_of(p, at(1, MAIN), 1, 1, NAMES_NONE, 2);
+	}
+	cr_expect_eq(profile_weight(p), 7, "one each, unless told otherwise");
+	profile_weigh(p, weight, 1);
+	cr_expect_eq(profile_weight(p), 100);
+	profile_weigh(p, weight, 2);
+	cr_expect_eq(profile_weight(p), 121);
+	cr_expect_eq(profile_stack_weight(p, &profile_stacks(p, &cnt)[1]), 21);
+	cr_expect_eq(profile_stack_weight(p, &profile_stacks(p, &cnt)[2]), 0);
+	profile_flat(p, 1u << PROFILE_SYM, &rows);
+	cr_assert_eq(rows.cnt, 3);
+	cr_expect_str_eq(names_str(n, rows.v[0].sym, NULL), "hot");
+	cr_expect(rows.v[0].self == 1 && rows.v[0].self_weight == 100);
+	cr_expect(rows.v[0].total == 1 && rows.v[0].total_weight == 100);
+	cr_expect(rows.v[1].self == 3 && rows.v[1].self_weight == 21);
+	free(rows.v);
+	rows = (struct profile_rows){ 0 };
+	add_of(p, at(1, NAMELESS), 1, 1, NAMES_NONE, 1);
+	profile_unnamed(p, &rows);
+	cr_assert_eq(rows.cnt, 1);
+	cr_expect(rows.v[0].self == 1 && rows.v[0].self_weight == 7);
+	free(rows.v);
+	profile_free(p);
+	names_free(n);
+}
+
+Test(profile, stacks_are_cut_at_their_root_and_not_at_their_leaf)
+{
+	static uint64_t frames[PROFILE_DEPTH_MAX + 1];
+	struct names *n = make_names();
+	const struct profile_frame *f;
+	struct profile *p;
+	size_t cnt;
+
+	for (size_t i = 0; i <= PROFILE_DEPTH_MAX; i++)
+		frames[i] = at(1, WORK);
+	frames[0] = at(1, HOT);
+	frames[PROFILE_DEPTH_MAX] = at(1, MAIN);
+	cr_assert_eq(profile_new(n, &p), 0);
+	add(p, 1, frames, PROFILE_DEPTH_MAX + 1, 1);
+	f = profile_expand(p, profile_stacks(p, &cnt), &cnt);
+	cr_assert_eq(cnt, PROFILE_DEPTH_MAX);
+	cr_expect_str_eq(names_str(n, f[0].sym, NULL), "hot");
+	cr_expect_str_eq(names_str(n, f[PROFILE_DEPTH_MAX - 1].sym, NULL), "work");
+	profile_free(p);
+	names_free(n);
+}
+
+Test(profile, what_has_a_label_or_no_announced_module_has_no_name)
+{
+	struct names_frame label = { .label = true, .file = NAMES_NONE };
+	struct profile_rows rows = { 0 };
+	struct names *n = make_names();
+	const struct profile_frame *f;
+	struct profile *p;
+	uint32_t raw;
+	size_t cnt;
+
+	label.name = name(n, "[libc.so]");
+	names_symbol_set(n, at(2, NAMELESS), 0, &label);
+	raw = names_module_raw(n, 0, 77);
+	cr_assert_eq(profile_new(n, &p), 0);
+	add_of(p, at(2, NAMELESS), 1, 1, NAMES_NONE, 0);
+	add_of(p, at(raw, NAMELESS), 1, 1, NAMES_NONE, 0);
+	f = profile_expand(p, &profile_stacks(p, &cnt)[0], &cnt);
+	cr_assert_eq(cnt, 1);
+	cr_expect(f->sym == label.name && f->module == 2 && !f->named);
+	f = profile_expand(p, &profile_stacks(p, &cnt)[1], &cnt);
+	cr_assert_eq(cnt, 1);
+	cr_expect(f->sym == NAMES_NONE && f->module == 0 && !f->named);
+	profile_unnamed(p, &rows);
+	cr_expect_eq(rows.cnt, 2);
+	free(rows.v);
+	profile_free(p);
+	names_free(n);
+}
+
+/* Depth 1 was told, what holds it was not: only what is known stands in the stack, but never nothing. */
+Test(profile, inlined_functions_that_nobody_named_are_left_out)
+{
+	struct names *n = make_names();
+	const struct profile_frame *f;
+	struct profile *p;
+	size_t cnt;
+
+	symbol(n, at(1, NAMELESS), 2, "inner");
+	cr_assert_eq(profile_new(n, &p), 0);
+	add_of(p, at(1, NAMELESS), 1, 1, NAMES_NONE, 0);
+	f = profile_expand(p, profile_stacks(p, &cnt), &cnt);
+	cr_assert_eq(cnt, 2);
+	cr_expect_str_eq(names_str(n, f[0].sym, NULL), "inner");
+	cr_expect(f[0].named && !f[1].named && f[1].sym == NAMES_NONE);
+	profile_free(p);
+	names_free(n);
+}
+
+Test(profile, a_thread_without_a_name_of_its_own_has_the_first_that_was_told)
+{
+	struct profile_rows rows = { 0 };
+	struct names *n = make_names();
+	struct names_task task = { .tid = 11, .pid = 10, .comm = name(n, "told") };
+	struct profile *p;
+
+	names_task_learn(n, 0, &task);
+	cr_assert_eq(profile_new(n, &p), 0);
+	add_of(p, at(1, HOT), 10, 11, NAMES_NONE, 0);
+	add_of(p, at(1, HOT), 10, 11, NAMES_NONE, 0);
+	add_of(p, at(1, HOT), 10, 12, NAMES_NONE, 0);
+	add_of(p, at(1, WORK), 10, 11, name(n, "own"), 0);
+	profile_flat(p, 1u << PROFILE_COMM, &rows);
+	cr_assert_eq(rows.cnt, 3);
+	cr_expect_str_eq(names_str(n, rows.v[0].comm, NULL), "told");
+	cr_expect_eq(rows.v[0].self, 2);
+	cr_expect(rows.v[1].comm == NAMES_NONE || rows.v[2].comm == NAMES_NONE);
+	free(rows.v);
+	profile_free(p);
+	names_free(n);
+}

@@ -56,3 +56,73 @@ Test(tree, callees_first)
 	profile_free(p);
 	names_free(n);
 }
+
+/* Children that weigh the same come by name, then by module; samples without a stack have a node too. */
+Test(tree, siblings_have_one_order)
+{
+	const uint64_t stacks[][2] = { { at(2, HOT), at(1, MAIN) },
+				       { at(2, COLD), at(1, MAIN) },
+				       { at(1, HOT), at(1, MAIN) },
+				       { at(1, WORK), at(1, MAIN) } };
+	struct names *n = make_names();
+	uint32_t depth = 0, i = 0;
+	struct profile *p;
+	char text[1024];
+	struct tree *t;
+
+	symbol(n, at(2, HOT), 0, "hot");
+	profile_new(n, &p);
+	for (int k = 0; k < 3; k++)
+		add(p, 11, stacks[k], 2, 2);
+	add(p, 11, stacks[3], 2, 3);
+	add(p, 11, NULL, 0, 1);
+	render(p, n, false, 1, text);
+	cr_expect_str_eq(text, "1 main 0/9\n"
+			       "2 work 3/3\n"
+			       "2 cold 2/2\n"
+			       "2 hot 2/2\n"
+			       "2 hot 2/2\n"
+			       "1  1/1\n");
+	cr_assert_eq(tree_new(p, false, &t), 0);
+	for (int k = 0; k < 4; k++)
+		i = tree_next(t, i, 1, &depth);
+	cr_expect_eq(t->nodes[i].module, 1);
+	i = tree_next(t, i, 1, &depth);
+	cr_expect_eq(t->nodes[i].module, 2);
+	cr_expect_eq(t->nodes[0].total, 10);
+	tree_free(t);
+	tree_free(NULL);
+	profile_free(p);
+	names_free(n);
+}
+
+/* A part's samples may be few and long. */
+Test(tree, weight_decides_what_is_shown_and_in_which_order)
+{
+	static const uint64_t weight[] = { 1, 100 };
+	const uint64_t hot = at(1, HOT), cold = at(2, COLD);
+	struct trace_event ev = { .frames = &cold, .frame_cnt = 1, .comm = NAMES_NONE, .part = 1 };
+	struct names *n = make_names();
+	struct profile *p;
+	struct tree *t;
+	char text[256];
+
+	profile_new(n, &p);
+	add(p, 11, &hot, 1, 99);
+	profile_add(p, &ev);
+	profile_weigh(p, weight, 2);
+	render(p, n, false, 1, text);
+	cr_expect_str_eq(text, "1 cold 1/1\n1 hot 99/99\n");
+	render(p, n, false, 99, text);
+	cr_expect_str_eq(text, "1 cold 1/1\n1 hot 99/99\n");
+	render(p, n, false, 100, text);
+	cr_expect_str_eq(text, "1 cold 1/1\n");
+	render(p, n, false, 101, text);
+	cr_expect_str_eq(text, "");
+	cr_assert_eq(tree_new(p, true, &t), 0);
+	cr_expect_eq(t->nodes[0].total_weight, 199);
+	cr_expect_eq(t->nodes[t->nodes[0].child].self_weight, 100);
+	tree_free(t);
+	profile_free(p);
+	names_free(n);
+}
