@@ -104,7 +104,7 @@ TESTS := $(addprefix tests/, \
 		maps_test.c memory_test.c merge_test.c modules_test.c proc_reader_test.c \
 		ring_test.c sink_test.c snapshot_test.c stacks_test.c status_test.c targets_test.c tasks_test.c \
 		tasks_truth_test.c texts_test.c translate_test.c) \
-	$(addprefix trace/, names_test.c parts_test.c reader_test.c source_test.c tp_symbols_test.c \
+	$(addprefix trace/, layout_test.c names_test.c parts_test.c reader_test.c source_test.c tp_symbols_test.c \
 		trace_test.c value_test.c) \
 	$(addprefix profile/, account_test.c event_counts_test.c family_test.c profile_test.c \
 		stack_ends_test.c thread_times_test.c tree_test.c) \
