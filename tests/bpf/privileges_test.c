@@ -203,6 +203,57 @@ Test(privileges, five_capabilities_suffice_to_record_another_users_process)
 	live_proc_fini(&p);
 }
 
+/* What somebody with the program's capabilities is told by it; the arguments end with NULL. */
+static struct buf told(const char *program, const char *const *args, bool errors)
+{
+	const char *argv[LIVE_ARGS_MAX] = { program };
+	struct live_proc p;
+	struct buf text;
+
+	for (size_t i = 0; args[i]; i++)
+		argv[i + 1] = args[i];
+	live_spawn(&p, argv, become_somebody);
+	live_read_rest(&p);
+	cr_expect_eq(live_wait(&p), 0, "%s", live_errors(&p).data);
+	if (errors) {
+		text = live_errors(&p);
+	} else {
+		text = p.said;
+		p.said = (struct buf){ 0 };
+	}
+	live_proc_fini(&p);
+	return text;
+}
+
+/* What `check` finds to be less is what -v says that the recorder does without. */
+Test(privileges, what_is_done_without_is_told_when_asked)
+{
+	static const char *const pairs[][2] = {
+		{ "less     CAP_SYS_NICE ", "record: without CAP_SYS_NICE: more may be lost" },
+		{ "less     sampling clock ",
+		  "record: without a cycle counter: samples by a timer" },
+		{ "less     locked memory ",
+		  "record: without locked memory for a larger side-band" },
+		{ "less     landlock ", "record: without landlock: one wall less" },
+	};
+	const char *record[] = { "-v", "-o", live_path("v.bin"), "--", "/bin/true", NULL };
+	const char *check[] = { "check", NULL };
+	const char *program = program_with(five);
+	struct buf found, said;
+
+	if (!program)
+		cr_skip_test("files have no capabilities in /tmp here");
+	mount_tracefs(true);
+	found = told(program, check, false);
+	said = told(program, record, true);
+	cr_expect(strstr(found.data, pairs[0][0]), "%s", found.data);
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+		cr_expect_eq(!strstr(found.data, pairs[i][0]), !strstr(said.data, pairs[i][1]),
+			     "%s but %s", found.data, said.data);
+	buf_free(&found);
+	buf_free(&said);
+}
+
 static void expect_refusal(uint64_t caps, const char *word)
 {
 	const char *program = program_with(caps);

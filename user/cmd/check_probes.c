@@ -29,11 +29,12 @@
 #include "kernel/perf_ring.h"
 #include "kernel/privileges.h"
 #include "kernel/tracefs.h"
+#include "record/capture.h"
 #include "record/probe.h"
 
 enum {
 	RING_BYTES = 4 << 20, /* what record takes by default */
-	SIDE_KIB = 1024 + 4,
+	SIDE_PAGE_KIB = 4, /* in front of each buffer of the side-band */
 	HZ = 99,
 	PARANOID_MAX = 2,
 	PID_NS_INO = 0xeffffffc, /* of the namespace that the kernel starts with */
@@ -267,7 +268,7 @@ static void probe_rings(struct check *c, size_t cpu_cnt, int err)
 /* Rings of perf events are locked memory; whoever lacks CAP_IPC_LOCK has an allowance. */
 static void probe_locked(struct check *c, uint64_t caps, size_t cpu_cnt)
 {
-	uint64_t need = (uint64_t)SIDE_KIB * cpu_cnt, may;
+	uint64_t each = capture_side_bytes(cpu_cnt) / 1024 + SIDE_PAGE_KIB, may;
 	char mend[64];
 	struct rlimit lim;
 
@@ -279,12 +280,14 @@ static void probe_locked(struct check *c, uint64_t caps, size_t cpu_cnt)
 	}
 	may = (uint64_t)read_number("/proc/sys/kernel/perf_event_mlock_kb", 516) * cpu_cnt +
 	      lim.rlim_cur / 1024;
-	if (may >= need) {
-		add(c, "locked memory", CHECK_GOOD, "%" PRIu64 " of %" PRIu64 " KiB", need, may);
+	if (may >= each * cpu_cnt) {
+		add(c, "locked memory", CHECK_GOOD, "%" PRIu64 " KiB allowed, %" PRIu64 " wanted",
+		    may, each * cpu_cnt);
 		return;
 	}
-	snprintf(mend, sizeof(mend), "sudo sysctl kernel.perf_event_mlock_kb=%d", SIDE_KIB);
-	explain(add(c, "locked memory", CHECK_LESS, "%" PRIu64 " of %" PRIu64 " KiB", may, need),
+	snprintf(mend, sizeof(mend), "sudo sysctl kernel.perf_event_mlock_kb=%" PRIu64, each);
+	explain(add(c, "locked memory", CHECK_LESS, "%" PRIu64 " KiB allowed, %" PRIu64 " wanted",
+		    may, each * cpu_cnt),
 		"smaller buffers for names of processes: some may be lost in a storm of forks",
 		mend);
 }

@@ -441,28 +441,34 @@ static int attach_event(struct capture *c, size_t idx)
  * doubt. Without CAP_IPC_LOCK the kernel allows half a megabyte and a page for each CPU, and little
  * more.
  */
-static int open_side(struct capture *c, uint32_t cpu)
+size_t capture_side_bytes(size_t cpu_cnt)
 {
 	size_t sz = SIDE_RING_MOST;
+
+	while (sz > SIDE_RING_BYTES && sz * cpu_cnt > SIDE_RINGS_BYTES)
+		sz /= 2;
+	return sz;
+}
+
+static int open_side(struct capture *c, uint32_t cpu, size_t *sz)
+{
 	int err;
 
-	while (sz > SIDE_RING_BYTES && sz * c->cpu_cnt > SIDE_RINGS_BYTES)
-		sz /= 2;
-	do {
-		err = perf_ring_open(cpu, sz, &c->sides[c->side_cnt]);
-		sz /= 2;
-	} while (err == -EPERM && sz >= SIDE_RING_MIN);
+	while ((err = perf_ring_open(cpu, *sz, &c->sides[c->side_cnt])) == -EPERM &&
+	       *sz / 2 >= SIDE_RING_MIN)
+		*sz /= 2;
 	return err;
 }
 
 static int open_sides(struct capture *c)
 {
-	size_t i;
+	size_t want = capture_side_bytes(c->cpu_cnt), sz = want, i;
 	int err;
 
 	c->sides = xcalloc(c->cpu_cnt, sizeof(*c->sides));
 	for (i = 0; i < c->cpu_cnt; i++) {
-		err = open_side(c, c->cpus[i]);
+		/* what one CPU's had to do with, the next would have to as well */
+		err = open_side(c, c->cpus[i], &sz);
 		if (err) {
 			log_error("record: no side-band on CPU %u: %s (%s)", c->cpus[i],
 				  strerror(-err), perf_open_error(err));
@@ -470,6 +476,10 @@ static int open_sides(struct capture *c)
 		}
 		c->side_cnt++;
 	}
+	if (sz < want)
+		log_info("record: without locked memory for a larger side-band: as little as %zu "
+			 "of %zu KiB on a CPU",
+			 sz / 1024, want / 1024);
 	return 0;
 }
 
@@ -530,9 +540,14 @@ int capture_attach(struct capture *c)
 	for (i = 0; i < c->cfg.events->cnt && !err; i++)
 		if (!eventset_is_hot(c->cfg.events, i))
 			err = attach_event(c, i);
+	if (err || !c->cfg.samples)
+		return err;
 	clamp_hz(c);
-	for (i = 0; i < c->cpu_cnt && !err && c->cfg.samples; i++)
+	for (i = 0; i < c->cpu_cnt && !err; i++)
 		err = attach_sampler(c, c->cpus[i]);
+	if (!err && !c->cycles && !c->cfg.force_cpu_clock)
+		log_info("record: without a cycle counter: samples by a timer, none where "
+			 "interrupts are off");
 	return err;
 }
 

@@ -72,6 +72,8 @@ void capture_add_target(struct capture *c, pid_t tid, pid_t tgid);
 struct capture_unwind *capture_unwind(struct capture *c);
 struct ring *capture_rings(struct capture *c, size_t *cnt);
 struct perf_ring **capture_sides(struct capture *c, size_t *cnt);
+/* The side-band's buffer for each CPU, where as much memory may be locked. */
+size_t capture_side_bytes(size_t cpu_cnt);
 /* "cycles" or "cpu-clock"; NULL without samples. */
 const char *capture_sampler(const struct capture *c);
 /* What --hz came out as: a value above the kernel's limit is lowered. */

@@ -25,6 +25,7 @@
 #include "base/clock.h"
 #include "base/hmap.h"
 #include "base/log.h"
+#include "base/str.h"
 #include "kernel/kallsyms.h"
 #include "kernel/perf_side.h"
 #include "record/build_ids.h"
@@ -278,11 +279,15 @@ static void ask_name(struct frames *f, struct process *proc, const struct map *m
 
 static void tell_over(struct frames *f, const struct process *proc, int max)
 {
+	char count[32];
+
 	if (f->over_told)
 		return;
 	f->over_told = true;
-	log_warn("record: process %u has code at more than %d places: not all of them get names",
-		 proc->pid, max);
+	str_count(count, (uint64_t)max);
+	log_warn("record: process %u has code at more than %s places: not all of them get names "
+		 "(--switch-stacks none or a shorter recording meets fewer)",
+		 proc->pid, count);
 }
 
 /* All are forgotten when there are too many, unless the broker has as many to answer still. */

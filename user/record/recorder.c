@@ -48,6 +48,7 @@
 #include "record/targets.h"
 #include "record/tasks.h"
 #include "record/translate.h"
+#include "symbol/sandbox.h"
 #include "symbol/symbroker.h"
 
 #define MS_NS 1000000ULL
@@ -144,6 +145,13 @@ static int check_privileges(void)
 		log_info("record: without %s: %s", privileges[i].name, privileges[i].costs);
 	}
 	return 0;
+}
+
+static void tell_walls(const struct recorder *r)
+{
+	if (!r->cfg->no_names && !sandbox_has_landlock())
+		log_info("record: without landlock: one wall less around the processes that read "
+			 "untrusted files");
 }
 
 /*
@@ -299,8 +307,10 @@ static int prepare(struct recorder *r)
 	int err;
 
 	err = check_privileges();
-	if (!err)
-		err = prepare_helpers(r);
+	if (err)
+		return err;
+	tell_walls(r);
+	err = prepare_helpers(r);
 	if (!err)
 		err = prepare_targets(r);
 	if (!err)

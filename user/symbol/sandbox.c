@@ -162,6 +162,16 @@ static int empty_root(void)
 	return status ? -EACCES : 0;
 }
 
+static int landlock_version(void)
+{
+	return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+}
+
+bool sandbox_has_landlock(void)
+{
+	return landlock_version() >= 1;
+}
+
 /* As of the fourth version also for TCP, as of the sixth for abstract sockets and signals. */
 static void forbid_files(void)
 {
@@ -171,7 +181,7 @@ static void forbid_files(void)
 	int abi, fd;
 	size_t sz;
 
-	abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	abi = landlock_version();
 	if (abi < 1)
 		return;
 	rules.fs = (1u << (abi >= 5 ? 16 : abi >= 3 ? 15 : abi >= 2 ? 14 : 13)) - 1;

@@ -2,6 +2,8 @@
 #ifndef D9_SYMBOL_SANDBOX_H
 #define D9_SYMBOL_SANDBOX_H
 
+#include <stdbool.h>
+
 /*
  * Ways for a process to give up what it can do. All are for processes that were just forked, have
  * one thread, and end by _exit(). All return 0 or -errno; after an error the process must end.
@@ -19,6 +21,9 @@ int sandbox_detach(int keep);
  * memory. What a kernel does not have, or the caller may not do, is left out.
  */
 int sandbox_drop_all(void);
+
+/* Whether the kernel has what denies files to those; all else holds without. For any process. */
+bool sandbox_has_landlock(void);
 
 /* For those who open files: keeps the capabilities that this takes, and nothing else. */
 int sandbox_keep_opening(void);
