@@ -212,7 +212,14 @@ static void end_broker(void)
 Test(memory, places_of_one_program_leave_room_for_those_of_others, .init = name_with_broker,
      .fini = end_broker)
 {
+	const char *said;
+
+	support_catch_stderr();
 	meet_places(A, PLACES_MAX + 1);
+	said = support_stderr();
+	cr_expect_str_eq(said, "dial9-prof: record: process 5000000 has code at more than 524,288 "
+			       "places: not all of them get names (--switch-stacks none or a "
+			       "shorter recording meets fewer)\n");
 	cr_expect_eq(symbroker_questions(broker), PLACES_MAX / 4);
 	cr_expect(is_asked(A + 1));
 }
