@@ -72,7 +72,7 @@ SRCS_formats := $(addprefix user/formats/, \
 		generic_export.c import.c json.c layout.c order.c parse.c print.c signatures.c \
 		stream.c value.c vocabulary.c write.c) \
 	$(addprefix heph/, attributes.c counters.c dump.c export.c format.c import.c layout.c \
-		mapping.c open_spans.c scan.c wire.c) \
+		mapping.c open_spans.c replay.c scan.c wire.c) \
 	$(addprefix tonbandgeraet/, dump.c encoding.c event.c export.c format.c frames.c \
 		import.c markers.c state.c write.c))
 SRCS_cmd := $(addprefix user/cmd/, \

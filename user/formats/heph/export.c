@@ -3,25 +3,21 @@
  * Any dial9 trace as a Heph trace.
  *
  * A trace that came from Heph and nothing else goes back as it was, packet by packet and byte by
- * byte, damage included. Of any other, times become wall-clock times (each boot by its own clock
- * event), starts and ends are joined to one event, and what has no place is counted. A first pass
- * over the bytes tells which of the two it is and what the epoch will be; a trace that is followed
- * is taken for the first kind until it proves to be the second.
+ * byte (replay.c). Of any other, times become wall-clock times (each boot by its own clock event),
+ * starts and ends are joined to one event, and what has no place is counted. A first pass over the
+ * bytes tells which of the two it is and what the epoch will be; a trace that is followed is taken
+ * for the first kind until it proves to be the second.
  */
 #include "formats/heph/heph.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/hmap.h"
-#include "base/log.h"
 #include "formats/heph/attributes.h"
-#include "formats/heph/layout.h"
 #include "formats/heph/mapping.h"
 #include "formats/heph/open_spans.h"
+#include "formats/heph/replay.h"
 #include "formats/heph/wire.h"
 
 #define OUT_SZ (64u << 10)
@@ -47,7 +43,6 @@ struct exporter {
 	bool has_clock, has_ts;
 	uint64_t clock_real, clock_mono, min_ns; /* of the first clock event; the earliest time */
 	bool segment_has_clock;
-	bool has_epoch; /* it is written */
 	__int128 epoch; /* wall-clock ns */
 	__int128 shift; /* what makes a time of this segment relative to the epoch */
 	uint64_t last_ns; /* of the last event, relative */
@@ -61,198 +56,13 @@ static int flush(struct exporter *x)
 	return err;
 }
 
-static uint64_t saturate(struct exporter *x, __int128 v)
-{
-	if (v >= 0 && v <= UINT64_MAX)
-		return (uint64_t)v;
-	foreign_note(x->notes, FOREIGN_NOTE_CHANGED, 1, "time out of range, at its limit", NULL);
-	return v < 0 ? 0 : UINT64_MAX;
-}
-
 static uint64_t relative(struct exporter *x, uint64_t ts)
 {
-	return saturate(x, x->shift + ts);
-}
-
-static void write_epoch(struct exporter *x, uint64_t epoch)
-{
-	struct buf value = { 0 };
-	struct heph_meta m = { .name = { "epoch", 5 } };
-
-	heph_wire_put_bits(&value, epoch);
-	m.value = (struct dial9_str){ value.data, value.len };
-	heph_wire_put_meta(&x->out, &m);
-	buf_free(&value);
+	return heph_replay_time(x->notes, x->shift + ts);
 }
 
 /*
- * ---- what came from Heph ------------------------------------------------------------------------
- */
-
-static bool is_option_map(const struct dial9_value *map)
-{
-	static const char prefix[] = HEPH_LAYOUT_OPTION;
-	struct dial9_value key, value;
-	struct dial9_iter it;
-	bool any = false;
-
-	dial9_iter_init(&it, map);
-	for (; dial9_map_next(&it, &key, &value) > 0; any = true)
-		if (key.str.len < sizeof(prefix) - 1 ||
-		    memcmp(key.str.ptr, prefix, sizeof(prefix) - 1) != 0 ||
-		    key.str.len > HEPH_TEXT_MAX)
-			return false;
-	return any;
-}
-
-/* The packet that an event was, if it is one still. */
-static bool get_packet(const struct dial9_value *v, struct heph_event *out)
-{
-	struct heph_fault fault;
-
-	return v->str.len >= HEPH_EVENT_MIN && v->str.len <= HEPH_PACKET_MAX &&
-	       heph_wire_magic(v->str.ptr) == HEPH_EVENT_MAGIC &&
-	       heph_wire_u32(v->str.ptr + 4) == v->str.len &&
-	       heph_wire_event(v->str.ptr, v->str.len, out, &fault);
-}
-
-static bool is_imported(const struct heph_mapping *mapping, const struct dial9_event *ev)
-{
-	struct heph_event packet;
-
-	switch (mapping->kind) {
-	case HEPH_MAPPING_FIELDS:
-	case HEPH_MAPPING_INVALID:
-	case HEPH_MAPPING_LOST:
-		return true;
-	case HEPH_MAPPING_PACKET:
-		return get_packet(&ev->values[6], &packet);
-	case HEPH_MAPPING_CLOCK:
-		return mapping->cnt == 1 && ev->has_ts && !ev->ts;
-	case HEPH_MAPPING_METADATA:
-		return is_option_map(&ev->values[0]);
-	case HEPH_MAPPING_SPAN_ENTER:
-	case HEPH_MAPPING_SPAN_EXIT:
-	case HEPH_MAPPING_POLL_START:
-	case HEPH_MAPPING_POLL_END:
-	case HEPH_MAPPING_OTHER:
-		break;
-	}
-	return false;
-}
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* Undoes what the import does to an option's value. */
-static void add_option_value(struct buf *out, struct dial9_str text)
-{
-	if (text.len < 2 || memcmp(text.ptr, "0x", 2) != 0) {
-		buf_add(out, text.ptr, text.len);
-		return;
-	}
-	for (size_t i = 2; i + 1 < text.len; i += 2) {
-		int hi = hex_digit(text.ptr[i]), lo = hex_digit(text.ptr[i + 1]);
-
-		if (hi >= 0 && lo >= 0)
-			buf_addch(out, (char)(hi << 4 | lo));
-	}
-}
-
-static void write_options(struct exporter *x, const struct dial9_value *map)
-{
-	size_t skip = sizeof(HEPH_LAYOUT_OPTION) - 1;
-	struct dial9_value key, value;
-	struct buf bytes = { 0 };
-	struct dial9_iter it;
-
-	dial9_iter_init(&it, map);
-	while (dial9_map_next(&it, &key, &value) > 0) {
-		struct heph_meta m = { .name = { key.str.ptr + skip, key.str.len - skip } };
-
-		buf_clear(&bytes);
-		add_option_value(&bytes, (struct dial9_str){ value.str.ptr, value.str.len });
-		m.value = (struct dial9_str){ bytes.data, bytes.len };
-		heph_wire_put_meta(&x->out, &m);
-	}
-	buf_free(&bytes);
-}
-
-/*
- * The fields of an imported event as the event; start and end as they are, attributes in x->attrs.
- */
-static void get_fields(struct exporter *x, const struct heph_mapping *mapping,
-		       const struct dial9_event *ev, struct heph_event *out)
-{
-	const struct dial9_value *v = ev->values;
-	size_t i = HEPH_LAYOUT_FIXED_CNT, end = mapping->cnt - mapping->undecoded;
-
-	*out = (struct heph_event){ .stream = (uint32_t)v[0].u64,
-				    .counter = (uint32_t)v[1].u64,
-				    .substream = v[2].u64,
-				    .start_ns = ev->ts,
-				    .desc = mapping->desc };
-	out->end_ns = mapping->ends_before ? v[3].u64 : saturate(x, (__int128)ev->ts + v[3].u64);
-	if (mapping->has_desc && dial9_value_str(x->dec, &v[i++], &out->desc)) {
-		foreign_note(x->notes, FOREIGN_NOTE_LOST, 1, "text whose pool id is not defined",
-			     "a description");
-		out->desc = (struct dial9_str){ "", 0 };
-	}
-	if (out->desc.len > HEPH_TEXT_MAX + 1)
-		out->desc = heph_attr_fit(&x->attrs, out->desc);
-	x->attrs.max = HEPH_PACKET_MAX - HEPH_EVENT_MIN - out->desc.len;
-	for (; i < end; i++)
-		heph_attr_put_exact(&x->attrs, mapping->names[i], &v[i], mapping->wire_types[i]);
-	if (mapping->undecoded)
-		heph_attr_put_raw(&x->attrs, v[end].str.ptr, v[end].str.len);
-	x->attrs.max = ATTRS_MAX;
-}
-
-static void put_event(struct exporter *x, struct heph_event *ev)
-{
-	ev->attrs = (struct dial9_str){ x->attrs.buf.data, x->attrs.buf.len };
-	heph_wire_put_event(&x->out, ev);
-	buf_clear(&x->attrs.buf);
-}
-
-static void write_imported(struct exporter *x, const struct heph_mapping *mapping,
-			   const struct dial9_event *ev)
-{
-	struct heph_event event;
-
-	switch (mapping->kind) {
-	case HEPH_MAPPING_FIELDS:
-		get_fields(x, mapping, ev, &event);
-		put_event(x, &event);
-		break;
-	case HEPH_MAPPING_PACKET:
-		buf_add(&x->out, ev->values[6].str.ptr, ev->values[6].str.len);
-		break;
-	case HEPH_MAPPING_INVALID:
-		buf_add(&x->out, ev->values[1].str.ptr, ev->values[1].str.len);
-		break;
-	case HEPH_MAPPING_CLOCK:
-		write_epoch(x, ev->values[0].u64);
-		break;
-	case HEPH_MAPPING_METADATA:
-		write_options(x, &ev->values[0]);
-		break;
-	case HEPH_MAPPING_LOST:
-	case HEPH_MAPPING_SPAN_ENTER:
-	case HEPH_MAPPING_SPAN_EXIT:
-	case HEPH_MAPPING_POLL_START:
-	case HEPH_MAPPING_POLL_END:
-	case HEPH_MAPPING_OTHER:
-		break;
-	}
-}
-
-/*
- * ---- everything else: streams and attributes ----------------------------------------------------
+ * ---- streams and attributes --------------------------------------------------------------------
  */
 
 #define NO_WORKER 255
@@ -276,7 +86,7 @@ static void put_counted(struct exporter *x, struct heph_event *ev)
 {
 	ev->counter = next_counter(x, ev->stream);
 	ev->desc = heph_attr_fit(&x->attrs, ev->desc);
-	put_event(x, ev);
+	heph_replay_put(&x->out, &x->attrs, ev);
 }
 
 /* Which fields have become something else than an attribute. */
@@ -350,7 +160,7 @@ static void write_instant(struct exporter *x, const struct heph_mapping *mapping
 	out.start_ns = out.end_ns = time_of(x, ev);
 	if (ev->has_ts && number_of(ev, mapping->duration, UINT64_MAX, &n)) {
 		used.time = mapping->duration;
-		out.end_ns = saturate(x, (__int128)out.start_ns + n);
+		out.end_ns = heph_replay_time(x->notes, (__int128)out.start_ns + n);
 	} else if (ev->has_ts && number_of(ev, mapping->end, UINT64_MAX, &n)) {
 		used.time = mapping->end;
 		out.end_ns = relative(x, n);
@@ -367,19 +177,19 @@ static void write_among_others(struct exporter *x, const struct heph_mapping *ma
 	uint64_t start;
 
 	if (mapping->kind == HEPH_MAPPING_PACKET) {
-		if (!get_packet(&ev->values[6], &out)) {
+		if (!heph_replay_packet(&ev->values[6], &out)) {
 			write_instant(x, mapping, ev);
 			return;
 		}
 		buf_add(&x->attrs.buf, out.attrs.ptr, out.attrs.len);
 	} else {
-		get_fields(x, mapping, ev, &out);
+		heph_replay_fields(&x->attrs, mapping, ev, &out);
 	}
 	start = time_of(x, ev);
-	out.end_ns = saturate(x, (__int128)start + out.end_ns - out.start_ns);
+	out.end_ns = heph_replay_time(x->notes, (__int128)start + out.end_ns - out.start_ns);
 	out.start_ns = start;
 	out.counter = next_counter(x, out.stream);
-	put_event(x, &out);
+	heph_replay_put(&x->out, &x->attrs, &out);
 }
 
 /*
@@ -577,7 +387,7 @@ static void begin_mixed(struct exporter *x)
 	}
 	x->epoch = epoch;
 	if (x->has_clock || x->has_ts)
-		write_epoch(x, saturate(x, epoch));
+		heph_replay_epoch(&x->out, heph_replay_time(x->notes, epoch));
 }
 
 static void see_clock(struct exporter *x, const struct dial9_event *ev)
@@ -652,8 +462,8 @@ static void export_event(struct exporter *x, const struct dial9_event *ev)
 		heph_mapping_get(&x->mappings, ev->type_id, ev->schema);
 
 	buf_clear(&x->attrs.buf);
-	if (x->pure && is_imported(mapping, ev)) {
-		write_imported(x, mapping, ev);
+	if (x->pure && heph_replay_is(mapping, ev)) {
+		heph_replay_write(&x->out, &x->attrs, mapping, ev);
 		if (mapping->kind == HEPH_MAPPING_CLOCK)
 			see_clock(x, ev);
 		return;
@@ -674,7 +484,7 @@ static void survey_event(struct exporter *x, const struct dial9_event *ev)
 	if (mapping->kind == HEPH_MAPPING_CLOCK)
 		see_clock(x, ev);
 	see_time(x, ev);
-	x->pure = x->pure && is_imported(mapping, ev);
+	x->pure = x->pure && heph_replay_is(mapping, ev);
 }
 
 static void see_annotations(struct exporter *x, const struct dial9_frame *f)
