@@ -264,6 +264,19 @@ Test(str, json_is_always_valid)
 	buf_free(&b);
 }
 
+Test(str, hex_has_two_digits_a_byte)
+{
+	struct buf b = { 0 };
+
+	str_hex(&b, "", 0);
+	cr_expect_str_eq(buf_cstr(&b), "");
+	str_hex(&b, "\0\x9f\xff", 3);
+	str_hex(&b, "a", 1);
+	cr_expect_str_eq(b.data, "009fff61");
+	cr_expect_eq(b.len, 8);
+	buf_free(&b);
+}
+
 Test(str, count_groups_by_thousands)
 {
 	static const struct {

@@ -384,6 +384,20 @@ void str_json(struct buf *out, const char *s, size_t n)
 	buf_addch(out, '"');
 }
 
+void str_hex(struct buf *out, const void *p, size_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+	char *to = buf_reserve(out, n * 2);
+	const uint8_t *b = p;
+
+	for (size_t i = 0; i < n; i++) {
+		*to++ = digits[b[i] >> 4];
+		*to++ = digits[b[i] & 15];
+	}
+	*to = '\0';
+	out->len += n * 2;
+}
+
 void str_count(char out[32], uint64_t v)
 {
 	char digits[24];

@@ -42,6 +42,9 @@ void str_escape_utf8(struct buf *out, const char *s, size_t n);
 /* Appends s as a quoted JSON string; each byte that is part of no valid sequence becomes U+FFFD. */
 void str_json(struct buf *out, const char *s, size_t n);
 
+/* Appends two hexadecimal digits for each byte. */
+void str_hex(struct buf *out, const void *p, size_t n);
+
 /* "1,204,332" */
 void str_count(char out[32], uint64_t v);
 /* Appends a count with its noun, given in the singular: "1 sample", "1,204 samples", "2 entries". */

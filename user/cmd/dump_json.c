@@ -14,23 +14,14 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/str.h"
 #include "dial9.h"
 #include "trace/value.h"
 
 static void put_hex(struct buf *out, const void *data, size_t sz)
 {
-	static const char digits[] = "0123456789abcdef";
-	const uint8_t *p = data;
-	char *to;
-	size_t i;
-
 	buf_addstr(out, "{\"hex\":\"");
-	to = buf_reserve(out, sz * 2);
-	for (i = 0; i < sz; i++) {
-		*to++ = digits[p[i] >> 4];
-		*to++ = digits[p[i] & 15];
-	}
-	out->len += sz * 2;
+	str_hex(out, data, sz);
 	buf_addstr(out, "\"}");
 }
 

@@ -55,11 +55,6 @@ static void put_quoted(struct buf *out, struct dial9_str s)
 	buf_free(&json);
 }
 
-static void put_f64(struct buf *out, double v)
-{
-	buf_printf(out, "%.17g", v);
-}
-
 static void put_string(struct buf *out, struct dial9_str s, bool nested)
 {
 	put_quoted(out, s);
@@ -67,11 +62,8 @@ static void put_string(struct buf *out, struct dial9_str s, bool nested)
 
 static void put_bytes(struct buf *out, const void *p, size_t sz)
 {
-	const uint8_t *b = p;
-
 	buf_printf(out, "%zu:", sz);
-	for (size_t i = 0; i < sz && i < BYTES_SHOWN; i++)
-		buf_printf(out, "%02x", b[i]);
+	str_hex(out, p, sz < BYTES_SHOWN ? sz : BYTES_SHOWN);
 	if (sz > BYTES_SHOWN)
 		buf_addstr(out, "..");
 }
@@ -82,19 +74,9 @@ static void put_pooled(struct buf *out, const struct dial9_value *v, bool define
 }
 
 static const struct value_style style = {
-	.absent = "-",
-	.sep = " ",
-	.list = { "[", "]" },
-	.map = { "{", "}" },
-	.string_map = { "{", "}" },
-	.pair = { "", "" },
-	.colon = ":",
-	.hex_frames = true,
-	.f64 = put_f64,
-	.text = put_string,
-	.bytes = put_bytes,
-	.pooled = put_pooled,
-	.pooled_close = "",
+	VALUE_STYLE_PLAIN,  .absent = "-",	.sep = " ",
+	.colon = ":",	    .hex_frames = true, .f64 = value_print_f64,
+	.text = put_string, .bytes = put_bytes, .pooled = put_pooled,
 };
 
 static void put_schema(struct buf *out, const struct dial9_frame *f)

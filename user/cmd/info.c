@@ -460,8 +460,7 @@ static void put_modules(struct info *in)
 		text_module(&in->out, n, (uint32_t)i);
 		if (m->build_id_sz)
 			buf_addstr(&in->out, "  ");
-		for (size_t k = 0; k < m->build_id_sz; k++)
-			buf_printf(&in->out, "%02x", m->build_id[k]);
+		str_hex(&in->out, m->build_id, m->build_id_sz);
 		buf_addch(&in->out, '\n');
 	}
 }

@@ -113,8 +113,7 @@ static void json_modules(struct info *in)
 		buf_addstr(&in->out, i ? ",{\"path\":" : "{\"path\":");
 		text_json_name(&in->out, in->names, v[i].module ? m->path : NAMES_NONE);
 		buf_addstr(&in->out, ",\"build_id\":\"");
-		for (size_t k = 0; k < m->build_id_sz; k++)
-			buf_printf(&in->out, "%02x", m->build_id[k]);
+		str_hex(&in->out, m->build_id, m->build_id_sz);
 		buf_printf(&in->out, "\",\"addresses\":%" PRIu64 ",\"unnamed\":%" PRIu64,
 			   v[i].frames, v[i].unnamed);
 		buf_addstr(&in->out, ",\"status\":");

@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
+#include "trace/value.h"
 
 /* Nested lists of foreign traces are shown to this depth. */
 #define TEXT_DEPTH_MAX 8
@@ -88,19 +89,6 @@ void text_module_base(struct buf *out, const struct names *n, uint32_t index)
 }
 
 /* ---- values ------------------------------------------------------------------------------------ */
-
-static void add_hex(struct buf *out, const char *p, size_t n)
-{
-	static const char digits[] = "0123456789abcdef";
-	char *to = buf_reserve(out, 2 * n);
-
-	for (size_t i = 0; i < n; i++) {
-		to[2 * i] = digits[(unsigned char)p[i] >> 4];
-		to[2 * i + 1] = digits[(unsigned char)p[i] & 15];
-	}
-	out->len += 2 * n;
-	buf_cstr(out);
-}
 
 static void add_text(struct buf *out, const char *s, size_t n, bool json)
 {
@@ -183,7 +171,7 @@ static void add_value(struct buf *out, const struct trace *t, const struct dial9
 		if (json && !__builtin_isfinite(v->f64))
 			buf_addstr(out, "null");
 		else
-			buf_printf(out, "%.17g", v->f64);
+			value_print_f64(out, v->f64);
 		break;
 	case DIAL9_BOOL:
 		buf_addstr(out, json ? (v->b ? "true" : "false") : (v->b ? "1" : "0"));
@@ -194,7 +182,7 @@ static void add_value(struct buf *out, const struct trace *t, const struct dial9
 		break;
 	case DIAL9_BYTES:
 		buf_addstr(out, json ? "\"" : "");
-		add_hex(out, v->str.ptr, v->str.len);
+		str_hex(out, v->str.ptr, v->str.len);
 		buf_addstr(out, json ? "\"" : "");
 		break;
 	case DIAL9_STACK:

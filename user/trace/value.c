@@ -38,6 +38,11 @@ void value_print_frames(struct buf *out, const struct value_style *style, const 
 	buf_addch(out, ']');
 }
 
+void value_print_f64(struct buf *out, double v)
+{
+	buf_printf(out, "%.17g", v);
+}
+
 static void put_value(const struct walk *w, const struct dial9_value *v, bool nested);
 
 static void put_pooled(const struct walk *w, const struct dial9_value *v, bool nested)

@@ -35,6 +35,14 @@ struct value_style {
 	const char *pooled_close; /* what stands behind it */
 };
 
+/* What styles have in common that write values for people: first in an initialiser, the rest behind it. */
+#define VALUE_STYLE_PLAIN                                                                          \
+	.list = { "[", "]" }, .map = { "{", "}" }, .string_map = { "{", "}" }, .pair = { "", "" }, \
+	.pooled_close = ""
+
+/* A value_style's f64: in decimal, with as many digits as it takes to get the same bits back. */
+void value_print_f64(struct buf *out, double v);
+
 /* Appends a value. dec resolves pool ids; NULL: none is defined. */
 void value_print(struct buf *out, const struct value_style *style, const struct dial9_dec *dec,
 		 const struct dial9_value *v);

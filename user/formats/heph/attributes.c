@@ -142,20 +142,6 @@ void heph_attr_fault(struct buf *out, const struct heph_fault *fault, uint64_t b
 	}
 }
 
-void heph_attr_hex(struct buf *out, const void *p, size_t sz)
-{
-	static const char digits[] = "0123456789abcdef";
-	const uint8_t *b = p;
-	char *to = buf_reserve(out, sz * 2);
-
-	for (size_t i = 0; i < sz; i++) {
-		*to++ = digits[b[i] >> 4];
-		*to++ = digits[b[i] & 15];
-	}
-	*to = '\0';
-	out->len += sz * 2;
-}
-
 /* ---- attributes ---------------------------------------------------------------------------------- */
 
 static void changed(struct heph_attr_out *o, const char *kind, struct dial9_str name)
@@ -256,7 +242,7 @@ static void json_text(struct buf *out, struct dial9_str s, bool nested)
 static void json_bytes(struct buf *out, const void *p, size_t sz)
 {
 	buf_addch(out, '"');
-	heph_attr_hex(out, p, sz);
+	str_hex(out, p, sz);
 	buf_addch(out, '"');
 }
 
@@ -268,19 +254,9 @@ static void json_pooled(struct buf *out, const struct dial9_value *v, bool defin
 }
 
 static const struct value_style json_style = {
-	.absent = "",
-	.sep = ", ",
-	.list = { "[", "]" },
-	.map = { "{", "}" },
-	.string_map = { "{", "}" },
-	.pair = { "", "" },
-	.colon = ": ",
-	.f64 = json_f64,
-	.text = json_text,
-	.bytes = json_bytes,
-	.key = json_key,
-	.pooled = json_pooled,
-	.pooled_close = "",
+	VALUE_STYLE_PLAIN,   .absent = "",    .sep = ", ",
+	.colon = ": ",	     .f64 = json_f64, .text = json_text,
+	.bytes = json_bytes, .key = json_key, .pooled = json_pooled,
 };
 
 /* A key is text in JSON, whatever it is here. */
@@ -452,7 +428,7 @@ static void put_bytes(struct heph_attr_out *o, struct dial9_str name, const stru
 	struct buf hex = { 0 };
 
 	changed(o, "bytes as hexadecimal text", name);
-	heph_attr_hex(&hex, v->str.ptr, v->str.len);
+	str_hex(&hex, v->str.ptr, v->str.len);
 	heph_attr_put_text(o, name, (struct dial9_str){ hex.data, hex.len });
 	buf_free(&hex);
 }

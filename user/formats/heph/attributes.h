@@ -64,6 +64,4 @@ void heph_attr_json(struct buf *out, const struct heph_attr *a);
 /* "type byte 0x80", or "short at +121 need 8" with the offset counted from `base`. */
 void heph_attr_fault(struct buf *out, const struct heph_fault *fault, uint64_t base);
 
-void heph_attr_hex(struct buf *out, const void *p, size_t sz);
-
 #endif /* D9_FORMATS_HEPH_ATTRIBUTES_H */

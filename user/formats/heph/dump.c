@@ -38,7 +38,7 @@ static void put_text(struct buf *out, const char *key, struct dial9_str s)
 	if (dial9_utf8_valid_len(s.ptr, s.len) == s.len)
 		return;
 	buf_printf(out, ", \"%s_hex\": \"", key);
-	heph_attr_hex(out, s.ptr, s.len);
+	str_hex(out, s.ptr, s.len);
 	buf_addch(out, '"');
 }
 
@@ -112,7 +112,7 @@ static void put_meta(struct buf *out, const struct heph_item *it)
 		buf_printf(out, ", \"epoch\": %" PRIu64, heph_wire_u64(m->value.ptr));
 	} else {
 		buf_addstr(out, ", \"value_hex\": \"");
-		heph_attr_hex(out, m->value.ptr, m->value.len);
+		str_hex(out, m->value.ptr, m->value.len);
 		buf_addch(out, '"');
 	}
 	buf_addstr(out, "}\n");

@@ -356,7 +356,7 @@ static int write_option(struct importer *im, const struct heph_meta *m)
 		buf_add(&value, m->value.ptr, m->value.len);
 	} else {
 		buf_addstr(&value, "0x");
-		heph_attr_hex(&value, m->value.ptr, m->value.len);
+		str_hex(&value, m->value.ptr, m->value.len);
 	}
 	kv[0][0] = (struct dial9_str){ name.data, name.len };
 	kv[0][1] = (struct dial9_str){ buf_cstr(&value), value.len };

@@ -124,17 +124,11 @@ static void put_str(struct buf *out, struct dial9_str s, bool nested)
 		str_json(out, s.ptr, n);
 }
 
-static void put_f64(struct buf *out, double v)
-{
-	buf_printf(out, "%.17g", v);
-}
-
 static void put_hex(struct buf *out, const void *p, size_t n)
 {
-	const unsigned char *b = p;
+	size_t room = is_full(out) ? 0 : (TEXT_MAX - out->len) / 2 + 1;
 
-	for (size_t i = 0; i < n && !is_full(out); i++)
-		buf_printf(out, "%02x", b[i]);
+	str_hex(out, p, n < room ? n : room);
 }
 
 static void put_pooled(struct buf *out, const struct dial9_value *v, bool defined)
@@ -144,20 +138,10 @@ static void put_pooled(struct buf *out, const struct dial9_value *v, bool define
 }
 
 static const struct value_style style = {
-	.absent = "",
-	.sep = ",",
-	.list = { "[", "]" },
-	.map = { "{", "}" },
-	.string_map = { "{", "}" },
-	.pair = { "", "" },
-	.colon = ":",
-	.hex_frames = true,
-	.max = TEXT_MAX,
-	.f64 = put_f64,
-	.text = put_str,
-	.bytes = put_hex,
+	VALUE_STYLE_PLAIN,	.absent = "",	    .sep = ",",
+	.colon = ":",		.hex_frames = true, .max = TEXT_MAX,
+	.f64 = value_print_f64, .text = put_str,    .bytes = put_hex,
 	.pooled = put_pooled,
-	.pooled_close = "",
 };
 
 /* What a reader of the text cannot know any more. */
