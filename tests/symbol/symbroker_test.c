@@ -28,6 +28,7 @@
 #define MODULES 8
 #define BAD 4 /* the module that something is wrong with */
 #define QUESTIONS 200
+#define MEM_MAX (192u << 20) /* of a worker */
 
 TestSuite(symbroker, .timeout = 100);
 
@@ -38,6 +39,7 @@ enum fault {
 	CRASHES,
 	LOOPS,
 	STOPS,
+	GROWS,
 	LIES_ABOUT_OFFSET,
 	LIES_ABOUT_MODULE,
 	LIES_WITH_FRAMES, /* more than a stack can have */
@@ -68,6 +70,15 @@ static void put(int sock, struct symproto_msg msg)
 	buf_free(&b);
 }
 
+static void grow(void)
+{
+	volatile char *bytes = malloc(MEM_MAX + MEM_MAX / 2);
+	size_t i;
+
+	for (i = 0; i < MEM_MAX + MEM_MAX / 2; i += 4096)
+		bytes[i] = 1;
+}
+
 static void do_fault(int sock, const struct symproto_msg *ask)
 {
 	struct symproto_msg name = { .kind = SYMPROTO_NAME,
@@ -86,6 +97,9 @@ static void do_fault(int sock, const struct symproto_msg *ask)
 		break;
 	case STOPS:
 		raise(SIGSTOP);
+		break;
+	case GROWS:
+		grow();
 		break;
 	case LIES_ABOUT_OFFSET:
 		name.offset += 12345678;
@@ -225,6 +239,7 @@ static struct symbroker *start(void)
 		.opener = fake_opener,
 		.silent_cpu_ns = SECOND / 2,
 		.silent_sleep_ns = SECOND / 2,
+		.worker_mem_max = MEM_MAX,
 		.open_ns = SECOND / 5,
 	};
 	struct symbroker *b;
@@ -338,6 +353,16 @@ Test(symbroker, a_worker_that_stands_still_is_replaced, .init = setup)
 	run(STOPS, SYMWORKER_NAMES, &g);
 	expect_others(&g);
 	cr_expect_eq(g.status[BAD], SYMBROKER_HUNG);
+}
+
+Test(symbroker, a_worker_that_grows_is_replaced, .init = setup)
+{
+	struct got g = { 0 };
+
+	run(GROWS, SYMWORKER_NAMES, &g);
+	expect_others(&g);
+	cr_expect_eq(g.status[BAD], SYMBROKER_GAVE_UP);
+	cr_expect_str_eq(g.detail[BAD], "memory");
 }
 
 Test(symbroker, a_worker_that_lies_is_replaced, .init = setup)

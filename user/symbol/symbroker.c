@@ -72,6 +72,7 @@ int symbroker_new(const struct symbroker_cfg *cfg, struct symbroker **out)
 		.silent_cpu_ns = cfg->silent_cpu_ns ? cfg->silent_cpu_ns : WORKERS_SILENT_CPU_NS,
 		.silent_sleep_ns =
 			cfg->silent_sleep_ns ? cfg->silent_sleep_ns : WORKERS_SILENT_SLEEP_NS,
+		.mem_max = cfg->worker_mem_max ? cfg->worker_mem_max : WORKERS_MEM_MAX,
 		.heard = symside_on_message,
 		.lost = symside_on_lost,
 		.ctx = b,

@@ -35,6 +35,8 @@ struct symbroker_cfg {
 	bool no_dwarf;
 	/* a worker may use so much CPU time, and so much time asleep, without a word; 0 = 3 s, 1.5 s */
 	uint64_t silent_cpu_ns, silent_sleep_ns;
+	/* memory of a worker's own, in bytes; 0 = 1.5 GiB */
+	uint64_t worker_mem_max;
 	/* one file may take so long to open; 0 = 1 s */
 	uint64_t open_ns;
 	/* for tests: the lives of a worker (arg: enum symworker_role) and of an opener; NULL = real */

@@ -415,7 +415,7 @@ static void look_at(struct workers *w, enum symworker_role role, uint64_t now)
 	struct worker *wk = &w->v[role];
 	uint64_t cpu = cpu_time(wk->pid), passed = now - wk->looked_ns;
 
-	if (memory_of(wk->pid) > WORKERS_MEM_MAX) {
+	if (memory_of(wk->pid) > w->cfg.mem_max) {
 		kill_worker(w, role, WORKERS_GREW, "memory");
 		return;
 	}

@@ -20,12 +20,12 @@ enum workers_loss {
 	WORKERS_DIED,
 	WORKERS_HUNG,
 	WORKERS_LIED,
-	WORKERS_GREW, /* beyond WORKERS_MEM_MAX */
+	WORKERS_GREW, /* beyond what it may have of memory */
 };
 
-#define WORKERS_MEM_MAX (1536ull << 20)
 #define WORKERS_RESTARTS_MAX 100
-/* Unless told otherwise: so long without a word, in CPU time and asleep. */
+/* Unless told otherwise: bytes of its own, and so long without a word, in CPU time and asleep. */
+#define WORKERS_MEM_MAX (1536ull << 20)
 #define WORKERS_SILENT_CPU_NS 3000000000ull
 #define WORKERS_SILENT_SLEEP_NS 1500000000ull
 
@@ -34,6 +34,7 @@ struct workers_cfg {
 	void (*child)(const void *ctx, int sock, uint32_t arg);
 	const void *child_ctx;
 	uint64_t silent_cpu_ns, silent_sleep_ns;
+	uint64_t mem_max;
 	int epoll_fd; /* told of everything that workers_step() should look at; borrowed */
 	/* a message came; false: it makes no sense, and the worker goes */
 	bool (*heard)(void *ctx, enum symworker_role role, const struct symproto_msg *msg);
