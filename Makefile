@@ -122,7 +122,7 @@ TESTS_ROOT := $(addprefix tests/bpf/, \
 	sched_test.c stream_test.c tasks_test.c unwind_process_test.c \
 	unwind_walk_test.c) \
 	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c \
-	tests/kernel/privileges_test.c tests/record/as_user_test.c
+	tests/kernel/privileges_test.c tests/record/as_user_test.c tests/record/realtime_test.c
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \
