@@ -239,6 +239,32 @@ Test(dwinfo, equals_addr2line_for_inlined_c)
 	check("c-gcc", 1, 4);
 }
 
+/* GCC makes walk.constprop.0 of walk(); nm prints "ADDRESS TYPE NAME". */
+Test(dwinfo, a_clone_has_the_name_of_its_function)
+{
+	struct symbolizer_frame f[FRAMES_MAX];
+	struct section text;
+	struct opened o;
+	char cmd[2 * PATH_MAX];
+	uint64_t addr, off;
+	size_t cnt;
+	FILE *nm;
+
+	open_path(&o, stimulus("c-gcc"), NULL, 0);
+	text = section_of(o.path, ".text");
+	snprintf(cmd, sizeof(cmd), "nm %s | grep ' walk.'", o.path);
+	nm = popen(cmd, "r");
+	cr_assert_eq(fscanf(nm, "%" SCNx64, &addr), 1);
+	pclose(nm);
+	off = addr - text.addr + text.off;
+	cnt = symbolizer_frames(o.sym, off, f, FRAMES_MAX);
+	cr_assert_eq(cnt, 1);
+	cr_expect_str_eq(f[0].name, "walk");
+	cr_assert_eq(symbolizer_name(o.sym, off, f), 1);
+	cr_expect_str_eq(f[0].name, "walk.constprop.0", "which is the linker's");
+	symbolizer_free(o.sym);
+}
+
 Test(dwinfo, equals_addr2line_for_dwarf_4)
 {
 	check("c-dwarf4", 1, 4);

@@ -4,14 +4,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "symbol/symopen.h"
+#include "symbol/symproto.h"
 
 static char dir[64];
 
@@ -235,4 +238,109 @@ Test(symopen, finds_debug_files_where_distributions_put_them)
 	expect_text(symopen_debug(&where, &want), "beside");
 	want.name = "../app.debug";
 	cr_expect_eq(symopen_debug(&where, &want), -ENOENT);
+}
+
+/* ---- asked by messages ------------------------------------------------------------------------- */
+
+struct server {
+	int sock;
+	pthread_t thread;
+};
+
+static void *serve(void *arg)
+{
+	symopen_serve((int)(intptr_t)arg);
+	close((int)(intptr_t)arg);
+	return NULL;
+}
+
+static void server_begin(struct server *s)
+{
+	int pair[2];
+
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	s->sock = pair[0];
+	cr_assert_eq(pthread_create(&s->thread, NULL, serve, (void *)(intptr_t)pair[1]), 0);
+}
+
+static void server_end(struct server *s)
+{
+	close(s->sock);
+	pthread_join(s->thread, NULL);
+}
+
+/* The descriptor that comes along, or the error; *place is where the file was found. */
+static int ask(struct server *s, struct symproto_msg msg, uint32_t *place)
+{
+	char *packet = malloc(SYMPROTO_PACKET_MAX);
+	struct symproto_msg result;
+	struct buf b = { 0 };
+	size_t pos = 0;
+	ssize_t n;
+	int fd;
+
+	msg.kind = SYMPROTO_OPEN;
+	msg.id = 7;
+	msg.pid = getpid();
+	symproto_put(&b, &msg);
+	cr_assert_eq(symproto_send(s->sock, &b, -1, 0), 0);
+	buf_free(&b);
+	n = symproto_receive(s->sock, packet, &fd, 0);
+	cr_assert_gt(n, 0);
+	cr_assert_eq(symproto_get(packet, n, &pos, SYMPROTO_FROM_OPENER, &result), 1);
+	cr_expect_eq(result.kind, SYMPROTO_RESULT);
+	cr_expect_eq(result.id, 7);
+	cr_expect_eq(result.error < 0, fd < 0);
+	if (place)
+		*place = result.depth;
+	free(packet);
+	return fd < 0 ? result.error : fd;
+}
+
+Test(symopen, a_server_says_where_it_found_a_file)
+{
+	struct symproto_msg msg = { .what = SYMPROTO_ELF };
+	struct server s;
+	uint32_t place;
+
+	server_begin(&s);
+	write_file("file", "content");
+	msg.text = in_dir("file");
+	msg.text_len = strlen(msg.text);
+	expect_text(ask(&s, msg, &place), "content");
+	cr_expect_eq(place, SYMOPEN_ROOT, "no mapping was told");
+	unlink(msg.text);
+	cr_expect_eq(ask(&s, msg, NULL), -ENOENT);
+	cr_assert_eq(mkfifo(msg.text, 0600), 0);
+	cr_expect_eq(ask(&s, msg, NULL), -EINVAL, "which says more than that there is none");
+	msg.what = SYMPROTO_VDSO;
+	cr_expect_eq(ask(&s, msg, NULL), -EINVAL, "that is no file");
+	msg.what = SYMPROTO_WANT_DEBUGLINK;
+	cr_expect_eq(ask(&s, msg, NULL), -EINVAL, "of no name");
+	server_end(&s);
+}
+
+/* In a directory that is everyone's. */
+Test(symopen, a_perf_map_is_the_programs_own_file)
+{
+	const struct symproto_msg msg = { .what = SYMPROTO_PERFMAP };
+	char path[64];
+	struct server s;
+	int fd;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	server_begin(&s);
+	cr_expect_eq(ask(&s, msg, NULL), -ENOENT);
+	fd = open(path, O_CREAT | O_EXCL | O_WRONLY, 0600);
+	cr_assert_eq(write(fd, "1000 10 f\n", 10), 10);
+	close(fd);
+	expect_text(ask(&s, msg, NULL), "1000 10 f\n");
+	if (!geteuid() && !chown(path, 1, 1))
+		cr_expect_eq(ask(&s, msg, NULL), -EPERM, "another's");
+	unlink(path);
+	write_file("secret", "content");
+	cr_assert_eq(symlink(in_dir("secret"), path), 0);
+	cr_expect_lt(ask(&s, msg, NULL), 0, "a link");
+	unlink(path);
+	server_end(&s);
 }
