@@ -119,8 +119,8 @@ TESTS_ROOT := $(addprefix tests/bpf/, \
 	check_test.c command_test.c events_test.c fault_elf_test.c fault_files_test.c \
 	fault_maps_test.c fault_storm_test.c fault_workers_test.c generic_test.c jit_test.c \
 	loss_test.c perf_test.c privileges_test.c realtime_test.c sample_test.c san_test.c \
-	sched_test.c stream_test.c tasks_test.c unwind_process_test.c \
-	unwind_walk_test.c) \
+	sched_test.c stream_test.c tasks_test.c \
+	unwind_hostile_test.c unwind_process_test.c unwind_walk_test.c) \
 	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c \
 	tests/kernel/privileges_test.c tests/record/as_user_test.c tests/record/realtime_test.c
 

@@ -398,6 +398,22 @@ Test(unwind_walk, stack_that_is_deeper_than_asked_for_is_full)
 	close_capture();
 }
 
+Test(unwind_walk, stack_that_leads_back_to_itself_is_left_when_it_is_full)
+{
+	static struct truth t;
+	struct prof_rec *rec;
+	uint32_t i;
+
+	open_capture(PROF_CALL_GRAPH_AUTO, 0);
+	rec = walk("forever", WITH_TABLE, &t);
+	cr_expect_eq(rec->user_end, PROF_END_FULL | PROF_USER_SIGNAL);
+	cr_assert_eq(rec->ustack_cnt, PROF_STACK_MAX);
+	for (i = 0; i < PROF_STACK_MAX; i++)
+		cr_assert_eq(user_frames(rec)[i], frame_of(&t, t.frames[0]));
+	free(rec);
+	close_capture();
+}
+
 Test(unwind_walk, without_a_list_frame_pointers_are_followed_and_not_believed)
 {
 	static struct truth t;

@@ -81,12 +81,13 @@ WALK(no_return, 28, false);
 WALK(no_mapping, 29, false);
 WALK(fp_lost, 30, false);
 WALK(deep, 31, false);
+WALK(forever, 32, false);
 
 static const struct walk_case *const cases[] = {
 	&case_1,  &case_2,  &case_3,  &case_4,	&case_5,  &case_6,  &case_7,  &case_8,
 	&case_9,  &case_10, &case_11, &case_12, &case_13, &case_14, &case_15, &case_16,
 	&case_17, &case_18, &case_19, &case_20, &case_21, &case_22, &case_23, &case_24,
-	&case_25, &case_26, &case_27, &case_28, &case_29, &case_30, &case_31,
+	&case_25, &case_26, &case_27, &case_28, &case_29, &case_30, &case_31, &case_32,
 };
 
 /* clang-format off */
@@ -404,6 +405,17 @@ __asm__(
 "	mov $300, %ebx\n"
 "	call 2b\n"
 "	ud2\n"
+
+"BEGIN walk_forever\n" /* interrupted registers that were interrupted where they are */
+"	ROW SPECIAL SIGNAL\n"
+"	sub $512, %rsp\n"
+"	mov %rsp, 160(%rsp)\n"
+"	lea 1f(%rip), %rax\n"
+"	mov %rax, 168(%rsp)\n"
+"	mov $34, %eax\n"
+"	syscall\n"
+"	FRAME 32 0\n"
+"1:	ud2\n"
 "	ROW SPECIAL NONE\n"
 
 "	.pushsection walked_rows_all, \"aw\"\n"
