@@ -259,6 +259,27 @@ Test(sink, what_cannot_be_opened_closes_nothing_else, .init = setup, .fini = tea
 	close(nothing);
 }
 
+Test(sink, an_older_trace_that_cannot_be_kept_is_not_lost, .init = setup, .fini = teardown)
+{
+	struct sink *s = NULL;
+	char got[8] = "";
+	int fd = open("t.bin", O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+
+	cr_assert_eq(write(fd, "older", 5), 5);
+	close(fd);
+	cr_assert_eq(sink_open("t.bin", -1, -1, &s), 0);
+	cr_assert_eq(mkdir("t.bin.old", 0700), 0);
+	support_catch_stderr();
+	cr_expect_eq(sink_write(s, "newer", 5), -EISDIR);
+	support_stderr();
+	cr_expect_eq(sink_close(s), 0);
+	fd = open("t.bin", O_RDONLY | O_CLOEXEC);
+	cr_expect_eq(read(fd, got, sizeof(got)), 5);
+	cr_expect_str_eq(got, "older");
+	close(fd);
+	rmdir("t.bin.old");
+}
+
 Test(sink, a_full_disk_is_one_line_however_often_it_is_tried)
 {
 	struct sink *s = NULL;

@@ -54,6 +54,19 @@ Test(snapshot, executable_mappings_are_those_of_the_kernel)
 	snapshot_free(s);
 }
 
+/* The line of the one hierarchy is "0::/path". Empty when there is none. */
+static void own_cgroup(char *out, size_t sz)
+{
+	FILE *f = fopen("/proc/self/cgroup", "re");
+	char line[4096];
+
+	*out = '\0';
+	while (fgets(line, sizeof(line), f))
+		if (!strncmp(line, "0::", 3))
+			snprintf(out, sz, "%.*s", (int)strcspn(line + 3, "\n"), line + 3);
+	fclose(f);
+}
+
 static void *wait_at(void *barrier)
 {
 	prctl(PR_SET_NAME, "fifteen-letters");
@@ -74,7 +87,7 @@ static const char *comm_of(const struct snapshot *s, uint32_t tid)
 
 Test(snapshot, a_process_and_its_threads_have_their_names)
 {
-	char exe[4096] = "", own[17] = "";
+	char exe[4096] = "", own[17] = "", cgroup[4096];
 	uint64_t before = clock_mono_ns();
 	pthread_barrier_t barrier;
 	struct snapshot *s;
@@ -93,6 +106,9 @@ Test(snapshot, a_process_and_its_threads_have_their_names)
 	cr_expect_eq(s->pid, getpid());
 	cr_expect_eq(s->ppid, getppid());
 	cr_expect_str_eq(snapshot_text(s, s->exe_off), exe);
+	own_cgroup(cgroup, sizeof(cgroup));
+	if (*cgroup)
+		cr_expect_str_eq(snapshot_text(s, s->cgroup_off), cgroup);
 	cr_expect_str_eq(comm_of(s, gettid()), own);
 	for (i = 0; i < s->task_cnt; i++)
 		cnt += !strcmp(s->tasks[i].comm, "fifteen-letters");
