@@ -60,15 +60,33 @@ Test(events, list_has_each_tracepoint_with_its_fields_or_why_not)
 	live_proc_fini(&p);
 }
 
+static void expect_told(const char *const *args, const char *want)
+{
+	struct live_proc p;
+	struct buf said;
+
+	cr_expect_eq(live_run(&p, args, NULL), 2);
+	said = live_errors(&p);
+	cr_expect_str_eq(buf_cstr(&said), want);
+	buf_free(&said);
+	live_proc_fini(&p);
+}
+
 /* The same mistake has the same exit status, wherever it is made. */
 Test(events, one_that_this_kernel_has_not_cannot_be_listed_nor_recorded)
 {
 	const char *list[] = { "list", "nosuch:*", NULL };
+	const char *slip[] = { "list", "sched:sched_swich", NULL };
+	const char *two[] = { "list", "nosuch:*", "nosuch:?", NULL };
 	const char *record[] = { "-a", "-d", "1", "-e", "nosuch:*", "-o", live_path("no"), NULL };
 	struct live_proc p;
 
 	cr_expect_eq(live_run(&p, list, NULL), 2);
 	live_proc_fini(&p);
+	expect_told(slip, "dial9-prof: list: no event matches 'sched:sched_swich' (did you mean "
+			  "sched:sched_switch?); dial9-prof list shows all\n");
+	expect_told(two, "dial9-prof: list: no event matches 'nosuch:*' nor the 1 behind it; "
+			 "dial9-prof list shows all\n");
 	cr_expect_eq(live_run(&p, record, NULL), 2);
 	live_proc_fini(&p);
 }

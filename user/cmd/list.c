@@ -57,6 +57,8 @@ struct list {
 	int glob_cnt;
 	int tracefs_fd;
 	size_t shown;
+	char **names; /* of all, for the error when none is shown */
+	size_t cnt, cap;
 };
 
 /* A signed field is a Varint where it is not negative, and I64 where one of the event's is. */
@@ -184,8 +186,30 @@ static int on_event(const char *system, const char *name, void *ctx)
 		show(list, system, name, buf_cstr(&full));
 		list->shown++;
 	}
-	buf_free(&full);
+	list->names = array_reserve(list->names, &list->cap, list->cnt + 1, sizeof(*list->names));
+	list->names[list->cnt++] = buf_steal(&full);
 	return 0;
+}
+
+static int nothing_shown(const struct list *list)
+{
+	const char *glob = list->globs[0], *near;
+	char others[32] = "";
+
+	near = opts_nearest(glob, (const char *const *)list->names, list->cnt);
+	if (list->glob_cnt > 1)
+		snprintf(others, sizeof(others), " nor the %d behind it", list->glob_cnt - 1);
+	if (!strchr(glob, ':'))
+		log_error("list: no event matches '%s'%s (events are named system:event, such as "
+			  "'irq:*' or '*:sched_switch'); dial9-prof list shows all",
+			  glob, others);
+	else if (near)
+		log_error("list: no event matches '%s'%s (did you mean %s?); dial9-prof list shows "
+			  "all",
+			  glob, others, near);
+	else
+		log_error("list: no event matches '%s'%s; dial9-prof list shows all", glob, others);
+	return CMD_START;
 }
 
 static int list_events(struct list *list)
@@ -201,16 +225,7 @@ static int list_events(struct list *list)
 		log_error("list: cannot read the events of tracefs: %s", strerror(-err));
 		return CMD_START;
 	}
-	if (!list->shown) {
-		log_error("list: no event matches '%s'%s; dial9-prof list shows all",
-			  list->globs[0],
-			  strchr(list->globs[0], ':') ?
-				  "" :
-				  " (events are named system:event, such as 'irq:*' or "
-				  "'*:sched_switch')");
-		return CMD_START;
-	}
-	return text_finish();
+	return list->shown || !list->glob_cnt ? text_finish() : nothing_shown(list);
 }
 
 int cmd_list(int argc, char **argv)
@@ -226,6 +241,9 @@ int cmd_list(int argc, char **argv)
 		list.globs = argv + first;
 		list.glob_cnt = argc - first;
 		code = list_events(&list);
+		for (size_t i = 0; i < list.cnt; i++)
+			free(list.names[i]);
+		free(list.names);
 	}
 	opts_fini(&list_spec, &o);
 	return code;
