@@ -17,6 +17,7 @@
 #include "base/opts.h"
 #include "cmd/cmd.h"
 #include "cmd/input.h"
+#include "cmd/select.h"
 #include "cmd/show_foreign.h"
 #include "dial9.h"
 #include "trace/source.h"
@@ -24,16 +25,11 @@
 struct dump_opts {
 	bool json;
 	int from;
-	const char *input;
+	struct select_opts sel; /* of which it has the input alone */
 };
 
 static const struct opt dump_opts[] = {
-	{ .name = "input",
-	  .key = 'i',
-	  .kind = OPT_STR,
-	  .off = offsetof(struct dump_opts, input),
-	  .arg = "FILE",
-	  .help = "trace to read; - is standard input (dial9.bin)" },
+	SELECT_OPT_INPUT(struct dump_opts, sel),
 	{ .name = "from",
 	  .kind = OPT_CHOICE,
 	  .off = offsetof(struct dump_opts, from),
@@ -48,10 +44,12 @@ static const struct opt dump_opts[] = {
 
 static const struct opt_spec dump_spec = {
 	.name = "dump",
-	.usage = "dial9-prof dump [--json] [--from FORMAT] [-i FILE | FILE | -]",
+	.usage = "dial9-prof dump [OPTIONS] [FILE]",
 	.brief = "Print the frames of a dial9 trace, one a line; traces of other formats as JSON.",
 	.opts = dump_opts,
 	.cnt = sizeof(dump_opts) / sizeof(dump_opts[0]),
+	.examples = "  dial9-prof dump | head\n"
+		    "  dial9-prof dump --json trace.bin.gz\n",
 };
 
 void dump_count(struct dump_tally *tally, const struct dial9_frame *f)
@@ -163,34 +161,34 @@ static int dump_source(struct source *src, bool json)
 	return code;
 }
 
+static int dump_file(const struct dump_opts *opts, const char *path)
+{
+	struct source *src;
+	int code;
+
+	if (show_foreign(path, opts->from, SHOW_DUMP, &code))
+		return code;
+	if (source_open(path, &src))
+		return CMD_INPUT;
+	code = dump_source(src, opts->json);
+	source_close(src);
+	return code;
+}
+
 int cmd_dump(int argc, char **argv)
 {
 	struct dump_opts opts = { 0 };
-	struct source *src;
-	int err, first, code = CMD_USAGE;
+	int first, ret, code = CMD_USAGE;
+	const char *path;
 
-	err = opts_parse(&dump_spec, argc, argv, &opts, &first);
-	if (err)
-		goto out;
-	if (argc - first > 1 || (argc > first && opts.input)) {
-		log_error("dump: one trace at a time; see dial9-prof dump --help");
-		err = -EINVAL;
-		goto out;
+	ret = opts_parse(&dump_spec, argc, argv, &opts, &first);
+	if (ret == 1) {
+		code = CMD_OK;
+	} else if (!ret) {
+		path = select_input(&opts.sel, argc, argv, first);
+		if (path)
+			code = dump_file(&opts, path);
 	}
-	if (argc > first)
-		opts.input = argv[first];
-	if (!opts.input)
-		opts.input = CMD_DEFAULT_FILE;
-	if (show_foreign(opts.input, opts.from, SHOW_DUMP, &code))
-		goto out;
-	err = source_open(opts.input, &src);
-	if (err) {
-		code = CMD_INPUT;
-		goto out;
-	}
-	code = dump_source(src, opts.json);
-	source_close(src);
-out:
 	opts_fini(&dump_spec, &opts);
-	return err > 0 ? CMD_OK : code;
+	return code;
 }
