@@ -57,18 +57,6 @@ static void print_help(FILE *out)
 	      out);
 }
 
-static int help(int argc, char **argv)
-{
-	static char help_option[] = "--help";
-	char *args[] = { argc > 2 ? argv[2] : NULL, help_option, NULL };
-	const struct command *command = argc > 2 ? find(argv[2]) : NULL;
-
-	if (command)
-		return command->run(2, args);
-	print_help(stdout);
-	return CMD_OK;
-}
-
 static int unknown(const char *word)
 {
 	const char *names[COMMAND_CNT], *near;
@@ -87,6 +75,20 @@ static int unknown(const char *word)
 	return CMD_USAGE;
 }
 
+static int help(int argc, char **argv)
+{
+	static char help_option[] = "--help";
+	char *args[] = { argc > 2 ? argv[2] : NULL, help_option, NULL };
+	const struct command *command;
+
+	if (argc < 3 || argv[2][0] == '-' || !strcmp(argv[2], "help")) {
+		print_help(stdout);
+		return CMD_OK;
+	}
+	command = find(argv[2]);
+	return command ? command->run(2, args) : unknown(argv[2]);
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command;
@@ -95,7 +97,8 @@ int main(int argc, char **argv)
 		print_help(stderr);
 		return CMD_USAGE;
 	}
-	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "version")) {
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V") ||
+	    !strcmp(argv[1], "version")) {
 		puts("dial9-prof " PROF_VERSION);
 		return CMD_OK;
 	}

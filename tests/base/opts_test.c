@@ -294,7 +294,7 @@ static const struct {
 	{ { "-F", "0" }, "-F 0: want a number from 1 to 50000" },
 	{ { "--freq=fast" }, "--freq fast: want a number from 1 to 50000" },
 	{ { "-F", "50001" }, "-F 50001: want a number from 1 to 50000" },
-	{ { "--count=" }, "--count '': want a number from 0 to 18446744073709551615" },
+	{ { "--count=" }, "--count '': want a number of 0 or more" },
 	{ { "-m", "4Q" }, "-m 4Q: want a size such as 4096, 64K, 4M or 1G" },
 	{ { "-d", "soon" }, "-d soon: want a time such as 10 (seconds), 500ms or 5m" },
 	{ { "--switch-stacks", "all" }, "--switch-stacks all: want one of none, user, both" },

@@ -35,6 +35,18 @@ $ dial9-prof --switch-stacks=all -a
 ! dial9-prof: record: --switch-stacks all: want one of none, user, both
 ? 1
 #
+$ dial9-prof report --limit -1
+! dial9-prof: report: --limit -1: want a number of 0 or more
+? 1
+#
+$ dial9-prof report ''
+! dial9-prof: cannot open '': No such file or directory (record one first: sudo dial9-prof -p PID)
+? 5
+#
+$ dial9-prof convert '' -o out
+! dial9-prof: cannot open '': No such file or directory
+? 5
+#
 $ dial9-prof report -C 9-3
 ! dial9-prof: report: -C 9-3: want CPU numbers such as 0-3,8
 ? 1
@@ -59,15 +71,25 @@ $ dial9-prof report -g callee; rm callee trace.bin
 $ dial9-prof --help >asked; dial9-prof >out 2>err; rc=$?; cat out err | cmp - asked; exit $rc
 ? 1
 #
+$ dial9-prof help help | cmp - asked; dial9-prof help | cmp - asked; dial9-prof -h -a | cmp - asked
+$ dial9-prof help report | head -n 1
+Usage: dial9-prof report [OPTIONS] [FILE]
+$ dial9-prof help reprot
+! dial9-prof: unknown command 'reprot' (did you mean report?); see dial9-prof --help
+? 1
+$ dial9-prof -V
+dial9-prof <N>.<N>
+#
 # Every command tells its options, on standard output, with status 0.
-$ for c in record report script info dump list check; do dial9-prof $c --help | head -n 1; done
+$ for c in record report script info dump convert list check; do dial9-prof $c --help | head -n 1; done
 Usage: dial9-prof [record] [OPTIONS] [-- COMMAND [ARG...]]
 Usage: dial9-prof report [OPTIONS] [FILE]
 Usage: dial9-prof script [OPTIONS] [FILE]
 Usage: dial9-prof info [OPTIONS] [FILE]
-Usage: dial9-prof dump [--json] [--from FORMAT] [-i FILE | FILE | -]
+Usage: dial9-prof dump [OPTIONS] [FILE]
+Usage: dial9-prof convert [OPTIONS] IN[@CORE]... -o OUT
 Usage: dial9-prof list [OPTIONS] [GLOB...]
 Usage: dial9-prof check [OPTIONS]
 #
 # Help fits a terminal.
-$ for c in record report script info dump list check; do dial9-prof $c --help; done | awk 'length > 100'
+$ for c in record report script info dump convert list check; do dial9-prof $c --help; done | awk 'length > 100'

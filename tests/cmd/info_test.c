@@ -188,7 +188,7 @@ static struct run run_statuses(const char *option, bool with_status, bool closed
 Test(info, unnamed_addresses_have_the_cause_that_the_trace_gives)
 {
 	static const char *const lines[] = {
-		"/lib/named: the file has symbols, but none at these addresses: debug symbols may have",
+		"/lib/named: the file has symbols, but none at these addresses: its debug symbols may name them",
 		"/lib/stripped: the file has no symbols: install its debug symbols",
 		"/lib/gone: the file was gone before it could be read",
 		"/lib/replaced: the file had been replaced by another build",

@@ -116,7 +116,11 @@ static void add_wanted(struct buf *out, const struct opt *o, uint64_t max)
 		buf_printf(out, "a time%s such as 10 (seconds), 500ms or 5m",
 			   o->min ? " above 0" : "");
 	} else if (o->kind != OPT_SIZE) {
-		buf_printf(out, "a number from %" PRIu64 " to %" PRIu64, o->min, max);
+		buf_printf(out, o->max ? "a number from %" PRIu64 : "a number of %" PRIu64, o->min);
+		if (o->max)
+			buf_printf(out, " to %" PRIu64, max);
+		else
+			buf_addstr(out, " or more");
 	} else if (o->min || o->max) {
 		buf_addstr(out, o->max ? "a size from " : "a size of ");
 		add_size(out, o->min);

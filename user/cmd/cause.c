@@ -13,7 +13,7 @@ static const struct {
 	const char *status, *text;
 } causes[] = {
 	{ PROF_STATUS_NAMED,
-	  "the file has symbols, but none at these addresses: debug symbols may have" },
+	  "the file has symbols, but none at these addresses: its debug symbols may name them" },
 	{ PROF_STATUS_STRIPPED, "the file has no symbols: install its debug symbols" },
 	{ PROF_STATUS_GONE, "the file was gone before it could be read" },
 	{ PROF_STATUS_REPLACED, "the file had been replaced by another build" },

@@ -230,7 +230,7 @@ static int open_fd(const char *path, const char *name, bool following)
 	if (fd < 0) {
 		int err = -errno;
 
-		log_error("cannot open %s: %s", name, strerror(-err));
+		log_error("cannot open %s: %s", *name ? name : "''", strerror(-err));
 		return err;
 	}
 	if (!fstat(fd, &st) && !S_ISDIR(st.st_mode) &&

@@ -95,8 +95,10 @@ int source_open(const char *path, struct source **out)
 	}
 	if (fd < 0) {
 		err = -errno;
-		log_error("cannot open %s: %s%s", path, strerror(-err),
-			  err == -ENOENT ? " (record one first: sudo dial9-prof -p PID)" : "");
+		log_error("cannot open %s: %s%s", *path ? path : "''", strerror(-err),
+			  err == -ENOENT ? " (record one first: sudo dial9-prof -p PID)" :
+			  err == -EACCES ? " (a trace is its owner's alone: try sudo)" :
+					   "");
 		return err;
 	}
 	return source_open_fd(fd, path, out);
