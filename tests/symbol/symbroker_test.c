@@ -302,6 +302,17 @@ static void run(enum fault fault, int role, struct got *g)
 	symbroker_free(b);
 }
 
+/* The fault shows at one module, and all others are answered as if there were none. */
+static struct got run_bad(enum fault fault, int role, enum symbroker_status status)
+{
+	struct got g = { 0 };
+
+	run(fault, role, &g);
+	expect_others(&g);
+	cr_expect_eq(g.status[BAD], status, "%d: %s", g.status[BAD], g.detail[BAD]);
+	return g;
+}
+
 Test(symbroker, without_faults_everything_is_answered_once, .init = setup)
 {
 	struct got g = { 0 };
@@ -315,44 +326,30 @@ Test(symbroker, without_faults_everything_is_answered_once, .init = setup)
 
 Test(symbroker, a_module_that_crashes_its_worker_costs_its_own_names, .init = setup)
 {
-	struct got g = { 0 };
+	struct got g = run_bad(CRASHES, SYMWORKER_NAMES, SYMBROKER_CRASHED);
 
-	run(CRASHES, SYMWORKER_NAMES, &g);
-	expect_others(&g);
 	cr_expect_eq(g.names[BAD], 0u);
-	cr_expect_eq(g.status[BAD], SYMBROKER_CRASHED);
 	cr_expect_not_null(strstr(g.detail[BAD], "signal 6"), "%s", g.detail[BAD]);
 	cr_expect_eq(script->starts[SYMWORKER_NAMES], 2u);
 }
 
 Test(symbroker, debug_information_that_crashes_leaves_the_names, .init = setup)
 {
-	struct got g = { 0 };
+	struct got g = run_bad(CRASHES, SYMWORKER_LINES, SYMBROKER_CRASHED);
 
-	run(CRASHES, SYMWORKER_LINES, &g);
-	expect_others(&g);
 	cr_expect_gt(g.names[BAD], 0u);
 	cr_expect_eq(g.frames[BAD], 0u);
-	cr_expect_eq(g.status[BAD], SYMBROKER_CRASHED);
 	cr_expect_eq(script->starts[SYMWORKER_NAMES], 1u);
 }
 
 Test(symbroker, a_worker_that_loops_is_replaced, .init = setup)
 {
-	struct got g = { 0 };
-
-	run(LOOPS, SYMWORKER_NAMES, &g);
-	expect_others(&g);
-	cr_expect_eq(g.status[BAD], SYMBROKER_HUNG);
+	run_bad(LOOPS, SYMWORKER_NAMES, SYMBROKER_HUNG);
 }
 
 Test(symbroker, a_worker_that_stands_still_is_replaced, .init = setup)
 {
-	struct got g = { 0 };
-
-	run(STOPS, SYMWORKER_NAMES, &g);
-	expect_others(&g);
-	cr_expect_eq(g.status[BAD], SYMBROKER_HUNG);
+	run_bad(STOPS, SYMWORKER_NAMES, SYMBROKER_HUNG);
 }
 
 Test(symbroker, a_worker_that_grows_is_replaced, .init = setup)
@@ -368,14 +365,11 @@ Test(symbroker, a_worker_that_grows_is_replaced, .init = setup)
 Test(symbroker, a_worker_that_lies_is_replaced, .init = setup)
 {
 	static const enum fault lies[] = { LIES_ABOUT_OFFSET, LIES_ABOUT_MODULE, SENDS_GARBAGE };
+	struct got g;
 	size_t i;
 
 	for (i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
-		struct got g = { 0 };
-
-		run(lies[i], SYMWORKER_NAMES, &g);
-		expect_others(&g);
-		cr_expect_eq(g.status[BAD], SYMBROKER_CRASHED);
+		g = run_bad(lies[i], SYMWORKER_NAMES, SYMBROKER_CRASHED);
 		cr_expect_eq(g.names[BAD], 0u);
 	}
 }
@@ -383,21 +377,14 @@ Test(symbroker, a_worker_that_lies_is_replaced, .init = setup)
 /* It goes on working, it says, and never comes to an end. */
 Test(symbroker, a_worker_that_only_talks_is_replaced, .init = setup)
 {
-	struct got g = { 0 };
-
-	run(FLOODS, SYMWORKER_NAMES, &g);
-	expect_others(&g);
-	cr_expect_eq(g.status[BAD], SYMBROKER_CRASHED);
+	run_bad(FLOODS, SYMWORKER_NAMES, SYMBROKER_CRASHED);
 }
 
 Test(symbroker, more_frames_than_a_stack_has_are_a_lie, .init = setup)
 {
-	struct got g = { 0 };
+	struct got g = run_bad(LIES_WITH_FRAMES, SYMWORKER_LINES, SYMBROKER_CRASHED);
 
-	run(LIES_WITH_FRAMES, SYMWORKER_LINES, &g);
-	expect_others(&g);
 	cr_expect_leq(g.frames[BAD], (size_t)SYMPROTO_DEPTH_MAX);
-	cr_expect_eq(g.status[BAD], SYMBROKER_CRASHED);
 }
 
 Test(symbroker, a_worker_that_never_starts_is_given_up, .init = setup)

@@ -59,13 +59,19 @@ static void assert_text(struct dial9_enc *enc, uint64_t epoch, const char *want)
 	buf_free(&got);
 }
 
+/* An event of one number. */
+static void put_number(struct dial9_enc *enc, struct dial9_schema *s, uint64_t ts, uint64_t v)
+{
+	cr_assert_eq(dial9_enc_begin(enc, s, ts), 0);
+	dial9_enc_put_u64(enc, v);
+	cr_assert_eq(dial9_enc_end(enc), 0);
+}
+
 static void put_clock(struct dial9_enc *enc, uint64_t ts, uint64_t real)
 {
 	struct dial9_schema *s = SCHEMA("ClockSyncEvent", true, { "realtime_ns", DIAL9_VARINT });
 
-	cr_assert_eq(dial9_enc_begin(enc, s, ts), 0);
-	dial9_enc_put_u64(enc, real);
-	cr_assert_eq(dial9_enc_end(enc), 0);
+	put_number(enc, s, ts, real);
 	dial9_schema_free(s);
 }
 
@@ -305,9 +311,7 @@ static void assert_second_segment(uint64_t ts, uint64_t real, const char *want)
 	put_clock(enc, 1000, 5000);
 	cr_assert_eq(dial9_enc_reset(enc), 0);
 	put_clock(enc, ts, real);
-	cr_assert_eq(dial9_enc_begin(enc, s, 10), 0);
-	dial9_enc_put_u64(enc, 1);
-	cr_assert_eq(dial9_enc_end(enc), 0);
+	put_number(enc, s, 10, 1);
 	text = finish(enc, &notes);
 	cr_assert(strstr(text.data, want), "%s", text.data);
 	foreign_notes_fini(&notes);
@@ -336,15 +340,9 @@ Test(heph_export, takes_the_time_before_for_names_of_addresses_with_none)
 	struct foreign_notes notes = { 0 };
 	struct buf text;
 
-	cr_assert_eq(dial9_enc_begin(enc, s, 30), 0);
-	dial9_enc_put_u64(enc, 1);
-	cr_assert_eq(dial9_enc_end(enc), 0);
-	cr_assert_eq(dial9_enc_begin(enc, s, 50), 0);
-	dial9_enc_put_u64(enc, 1);
-	cr_assert_eq(dial9_enc_end(enc), 0);
-	cr_assert_eq(dial9_enc_begin(enc, u, 0), 0);
-	dial9_enc_put_u64(enc, 1);
-	cr_assert_eq(dial9_enc_end(enc), 0);
+	put_number(enc, s, 30, 1);
+	put_number(enc, s, 50, 1);
+	put_number(enc, u, 0, 1);
 	text = finish(enc, &notes);
 	/* The epoch is the earliest time, which is 30. */
 	cr_assert(strstr(text.data, "\"start\": 20, \"end\": 20, \"desc\": \"SymbolTableEntry\""),
@@ -364,12 +362,8 @@ Test(heph_export, puts_events_without_time_at_the_time_before)
 	struct buf text;
 
 	put_clock(enc, 10, 10);
-	cr_assert_eq(dial9_enc_begin(enc, s, 30), 0);
-	dial9_enc_put_u64(enc, 1);
-	cr_assert_eq(dial9_enc_end(enc), 0);
-	cr_assert_eq(dial9_enc_begin(enc, u, 0), 0);
-	dial9_enc_put_u64(enc, 1);
-	cr_assert_eq(dial9_enc_end(enc), 0);
+	put_number(enc, s, 30, 1);
+	put_number(enc, u, 0, 1);
 	text = finish(enc, &notes);
 	cr_assert(strstr(text.data, "\"start\": 30, \"end\": 30, \"desc\": \"U\""));
 	cr_assert_eq(foreign_notes_count(&notes, FOREIGN_NOTE_CHANGED, NULL), 1);
@@ -479,9 +473,7 @@ Test(heph_export, writes_imported_events_among_others)
 	cr_assert_eq(dial9_enc_new(&eo, &enc), 0);
 	foreign_mem_input(&mem, b.data, b.len, &in);
 	cr_assert_eq(heph_format.import(&in, 1, &opts, enc, &notes), 0);
-	cr_assert_eq(dial9_enc_begin(enc, s, 20), 0);
-	dial9_enc_put_u64(enc, 1);
-	cr_assert_eq(dial9_enc_end(enc), 0);
+	put_number(enc, s, 20, 1);
 	text = finish(enc, &notes);
 	cr_assert(strstr(text.data, "\"epoch\": 5000}"));
 	cr_assert(strstr(text.data, "\"stream\": 6, \"count\": 0, \"substream\": 0, "
