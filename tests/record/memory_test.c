@@ -221,6 +221,9 @@ Test(memory, places_of_one_program_leave_room_for_those_of_others, .init = name_
 			       "places: not all of them get names (--switch-stacks none or a "
 			       "shorter recording meets fewer)\n");
 	cr_expect_eq(symbroker_questions(broker), PLACES_MAX / 4);
+	cr_expect_not_null(
+		strstr(rig_text(&rig, "ModuleStatus"),
+		       "status=\"not_asked\" detail=\"too many places in one process\""));
 	cr_expect(is_asked(A + 1));
 }
 
@@ -232,10 +235,29 @@ Test(memory, places_of_many_programs_are_asked_again_once_answered, .init = name
 	for (i = 0; i < 4; i++)
 		meet_places(A + i, PLACES_MAX / 4);
 	cr_expect_not(is_asked(A + 10), "too much is asked already");
+	cr_expect_not_null(strstr(rig_text(&rig, "ModuleStatus"),
+				  "status=\"not_asked\" detail=\"too many places at a time\""));
 	symbroker_close_questions(broker);
 	cr_expect(frames_generation(rig.frames) == 0);
 	frames_user(rig.frames, tasks_process(rig.tasks, A + 10), 0x400001);
 	cr_expect(frames_generation(rig.frames) == 1, "what was passed over is met again");
+}
+
+/* The 65th program of one owner that makes its code; all live as long as the test does. */
+Test(memory, code_of_too_many_programs_says_so, .init = name_with_broker, .fini = end_broker)
+{
+	const char *text;
+	uint32_t i;
+
+	for (i = 0; i <= 64; i++) {
+		rig_task(&rig, A + i, A + i, "jit");
+		rig_map(&rig, A + i, 0x400000, 0x401000, 0, "//anon");
+		tasks_process(rig.tasks, A + i)->owner = 7;
+		frames_user(rig.frames, tasks_process(rig.tasks, A + i), 0x400000);
+		text = rig_text(&rig, "ModuleStatus");
+		cr_expect_not_null(strstr(text, "anonymous"));
+		cr_expect_eq(strstr(text, "not_asked") != NULL, i == 64, "%u: %s", i, text);
+	}
 }
 
 Test(memory, stacks_are_forgotten_too)

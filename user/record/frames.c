@@ -62,6 +62,7 @@ struct frames {
 	uint64_t naming_again_ns; /* when the broker may be made to forget the next time */
 	size_t naming_left; /* bytes that naming may still keep of modules */
 	struct hmap named; /* frames that were given to naming, and whether they got a name */
+	struct hmap not_asked; /* module id -> why some of its places are not asked about, in words */
 	bool over_told; /* that some places stay without names */
 	bool passed_over; /* a place was, for want of room in named */
 	struct hmap kernel_ids; /* kallsyms module -> id */
@@ -111,6 +112,7 @@ void frames_free(struct frames *f)
 	jit_free(f->jit);
 	modules_free(f->modules);
 	hmap_fini(&f->named);
+	hmap_fini(&f->not_asked);
 	hmap_fini(&f->kernel_ids);
 	free(f);
 }
@@ -122,7 +124,8 @@ void frames_limit_naming(struct frames *f, size_t bytes)
 
 size_t frames_memory(const struct frames *f)
 {
-	return modules_memory(f->modules) + f->named.cap * sizeof(struct hmap_slot) +
+	return modules_memory(f->modules) +
+	       (f->named.cap + f->not_asked.cap) * sizeof(struct hmap_slot) +
 	       f->image_cap * sizeof(struct image);
 }
 
@@ -133,6 +136,8 @@ size_t frames_forget(struct frames *f, size_t keep)
 
 	if (f->named.cap * sizeof(struct hmap_slot) > keep / 2)
 		hmap_fini(&f->named);
+	if (f->not_asked.cap * sizeof(struct hmap_slot) > keep / 8)
+		hmap_fini(&f->not_asked);
 	others = frames_memory(f) - modules_memory(f->modules);
 	return modules_forget(f->modules, keep > others ? keep - others : 0);
 }
@@ -260,6 +265,18 @@ static bool is_named(struct frames *f, uint64_t frame)
 	return false;
 }
 
+/* A place of the module stays without a name, whatever becomes of others. */
+static void pass_over(struct frames *f, uint32_t module_id, const char *why)
+{
+	enum symbroker_status status = symbroker_status(f->broker, module_id);
+
+	if (hmap_get(&f->not_asked, module_id))
+		return;
+	hmap_set(&f->not_asked, module_id, (void *)why);
+	if (status == SYMBROKER_UNKNOWN || status == SYMBROKER_NAMED)
+		emit_module_status(f->emit, EMIT_NOW, module_id, PROF_STATUS_NOT_ASKED, why);
+}
+
 static void ask_name(struct frames *f, struct process *proc, const struct map *m, uint64_t addr,
 		     uint64_t frame)
 {
@@ -267,7 +284,8 @@ static void ask_name(struct frames *f, struct process *proc, const struct map *m
 	bool vdso = maps_is_vdso(m->path);
 
 	if (!vdso && !maps_is_file(m->path)) {
-		jit_ask(f->jit, proc, addr, frame);
+		if (!jit_ask(f->jit, proc, addr, frame))
+			pass_over(f, m->module_id, "too many programs, or places in this one");
 		return;
 	}
 	if (symbroker_ask(f->broker, m->module_id, off) || !may_be_named(f, m))
@@ -317,8 +335,10 @@ static void name_user_frame(struct frames *f, struct process *proc, const struct
 	}
 	if (proc->named == NAMED_OF_ONE_MAX) {
 		tell_over(f, proc, NAMED_OF_ONE_MAX);
+		pass_over(f, m->module_id, "too many places in one process");
 	} else if (!has_room(f)) {
 		tell_over(f, proc, NAMED_MAX);
+		pass_over(f, m->module_id, "too many places at a time");
 	} else {
 		proc->named++;
 		hmap_set(&f->named, frame, &asked);
@@ -559,6 +579,16 @@ static const char *status_word(enum symbroker_status status)
 	return words[status];
 }
 
+/* Names that were found are no reason why others are not there. */
+static int write_status(struct frames *f, uint32_t module_id, const char *word, const char *detail)
+{
+	const char *why = hmap_get(&f->not_asked, module_id);
+
+	if (why && word && !strcmp(word, PROF_STATUS_NAMED))
+		return emit_module_status(f->emit, EMIT_NOW, module_id, PROF_STATUS_NOT_ASKED, why);
+	return emit_module_status(f->emit, EMIT_NOW, module_id, word, detail);
+}
+
 /* Of a program that made its code; no map is all that a file that is not there tells of it. */
 static void write_jit_status(void *ctx, uint32_t module_id, const struct symbroker_answer *answer)
 {
@@ -567,7 +597,7 @@ static void write_jit_status(void *ctx, uint32_t module_id, const struct symbrok
 			   answer->status == SYMBROKER_NOT_ELF ? PROF_STATUS_DENIED :
 								 status_word(answer->status);
 
-	emit_module_status(f->emit, EMIT_NOW, module_id, word, answer->detail);
+	write_status(f, module_id, word, answer->detail);
 }
 
 static int take_answer(void *ctx, const struct symbroker_answer *answer)
@@ -588,8 +618,8 @@ static int take_answer(void *ctx, const struct symbroker_answer *answer)
 			jit_each_module(f->jit, answer, write_jit_status, f);
 			return 0;
 		}
-		return emit_module_status(f->emit, EMIT_NOW, answer->module_id,
-					  status_word(answer->status), answer->detail);
+		return write_status(f, answer->module_id, status_word(answer->status),
+				    answer->detail);
 	}
 	return 0;
 }

@@ -218,6 +218,13 @@ bool symbroker_drop(struct symbroker *b, uint32_t module_id, symbroker_take_fn f
 	return true;
 }
 
+enum symbroker_status symbroker_status(const struct symbroker *b, uint32_t module_id)
+{
+	const struct symmodule *m = hmap_get(&b->modules, module_id);
+
+	return m ? m->status : SYMBROKER_UNKNOWN;
+}
+
 bool symbroker_asking(const struct symbroker *b, uint32_t module_id)
 {
 	const struct symmodule *m = hmap_get(&b->modules, module_id);

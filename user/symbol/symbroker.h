@@ -160,6 +160,9 @@ size_t symbroker_forget(struct symbroker *b, size_t each);
  */
 bool symbroker_drop(struct symbroker *b, uint32_t module_id, symbroker_take_fn fn, void *ctx);
 
+/* How naming the module went so far; SYMBROKER_UNKNOWN, too, when it is not known. */
+enum symbroker_status symbroker_status(const struct symbroker *b, uint32_t module_id);
+
 /* Whether the module has questions that are open. */
 bool symbroker_asking(const struct symbroker *b, uint32_t module_id);
 
