@@ -234,3 +234,134 @@ Test(event_counts, modules_with_as_many_frames_keep_their_order)
 	reader_free(r);
 	make_fini(&m);
 }
+
+/* Times may come in any order; a loss is as long as all that is told of it. */
+Test(event_counts, spans_are_from_the_first_to_the_last_in_whatever_order)
+{
+	const struct event_counts_part *part;
+	struct event_counts c = { 0 };
+	struct reader *r;
+	struct make m;
+
+	make_init(&m, NULL);
+	make_switch(&m, 500, 0, "a", 1, 0, "b", 2);
+	make_switch(&m, 300, 0, "a", 1, 0, "b", 2);
+	make_switch(&m, 900, 0, "a", 1, 0, "b", 2);
+	make_switch(&m, 700, 0, "a", 1, 0, "b", 2);
+	make_lost(&m, 800, "ring_full", 1, 40, 60);
+	make_lost(&m, 800, "ring_full", 2, 30, 50);
+	make_lost(&m, 800, "ring_full", 4, 45, 70);
+	make_lost(&m, 800, "nested", 8, 1, 2);
+	r = run(&m, &c);
+	part = event_counts_part(&c, 0);
+	cr_expect(part->has_ts && part->first_ts == 300 && part->last_ts == 900);
+	cr_assert_eq(part->loss_cnt, 2);
+	cr_expect(part->losses[0].count == 7 && part->losses[0].first_ns == 30 &&
+		  part->losses[0].last_ns == 70 && part->losses[0].cls == ACCOUNT_EVENTS);
+	cr_expect(part->losses[1].count == 8 && part->losses[1].first_ns == 1 &&
+		  part->losses[1].last_ns == 2);
+	cr_expect_eq(part->events, 8);
+	cr_expect_not(event_counts_part(&c, 1)->has_ts);
+	cr_expect_eq(event_counts_part(&c, 1)->events, 0);
+	event_counts_fini(&c);
+	reader_free(r);
+	make_fini(&m);
+}
+
+static void sample_with_flags(struct make *m, uint64_t flags, const uint64_t *frames, size_t cnt)
+{
+	dial9_enc_begin(m->enc, m->sample, 10);
+	dial9_enc_put_u64(m->enc, PROF_WORKER_NONE);
+	dial9_enc_put_u64(m->enc, 1);
+	dial9_enc_put_u64(m->enc, PROF_SOURCE_SAMPLE);
+	dial9_enc_put_none(m->enc);
+	dial9_enc_put_stack(m->enc, frames, cnt);
+	dial9_enc_put_u64(m->enc, 0);
+	dial9_enc_put_u64(m->enc, 1);
+	dial9_enc_put_u64(m->enc, flags);
+	make_end(m);
+}
+
+Test(event_counts, stacks_that_were_cut_and_workers_that_died_are_counted)
+{
+	const uint64_t frame = make_frame(1, 0x10);
+	struct event_counts c = { 0 };
+	struct reader *r;
+	struct make m;
+	int i;
+
+	make_init(&m, NULL);
+	make_module(&m, 1, 1, "/bin/a", PROF_MODULE_ELF);
+	sample_with_flags(&m, 0, &frame, 1);
+	sample_with_flags(&m, PROF_SAMPLE_USER_TRUNCATED | PROF_SAMPLE_KERNEL_TRUNCATED, &frame, 1);
+	for (i = 0; i < 3; i++)
+		sample_with_flags(&m, PROF_SAMPLE_USER_TRUNCATED, &frame, 1);
+	for (i = 0; i < 2; i++)
+		sample_with_flags(&m, PROF_SAMPLE_KERNEL_TRUNCATED, &frame, 1);
+	for (i = 0; i < 2; i++)
+		make_status(&m, 20, 1, PROF_STATUS_CRASHED, "");
+	for (i = 0; i < 3; i++)
+		make_status(&m, 20, 1, PROF_STATUS_HUNG, "");
+	make_status(&m, 20, 1, "named", "");
+	r = run(&m, &c);
+	cr_expect_eq(c.samples, 7);
+	cr_expect_eq(event_counts_part(&c, 0)->samples, 7);
+	cr_expect_eq(c.user_truncated, 4);
+	cr_expect_eq(c.kernel_truncated, 3);
+	cr_expect_eq(c.crashes, 2);
+	cr_expect_eq(c.hangs, 3);
+	cr_expect_eq(event_counts_part(&c, 0)->statuses, 6);
+	event_counts_fini(&c);
+	reader_free(r);
+	make_fini(&m);
+}
+
+/* By bytes, then by name; modules by what has no name, then by what there is. */
+Test(event_counts, types_and_modules_have_one_order)
+{
+	uint64_t frames[6];
+	struct event_counts_module *mods;
+	struct event_counts c = { 0 };
+	struct reader *r;
+	struct make m;
+	size_t cnt = 0;
+
+	make_init(&m, NULL);
+	make_module(&m, 1, 1, "/bin/one", PROF_MODULE_ELF);
+	make_module(&m, 1, 2, "/bin/two", PROF_MODULE_ELF);
+	make_module(&m, 1, 3, "/bin/six", PROF_MODULE_ELF);
+	/* one: a frame, named; two: two, both named; six: three, one of them named */
+	for (uint32_t i = 1; i <= 3; i++)
+		for (uint64_t k = 0; k < i; k++) {
+			frames[cnt] = make_frame(i, 0x10 + k);
+			if (i < 3 || !k)
+				make_symbol(&m, 2, frames[cnt], 0, frames[cnt], "f", "", 0);
+			cnt++;
+		}
+	make_sample(&m, 1000, 1, 1, PROF_SOURCE_SAMPLE, 0, frames, 6);
+	/* events of two kinds that have as many bytes */
+	for (int i = 0; i < 2; i++) {
+		const struct dial9_field f = { "n", DIAL9_U8 };
+		struct dial9_schema *s = make_schema(i ? "alpha" : "bravo", &f, 1);
+
+		cr_assert_eq(dial9_enc_begin(m.enc, s, 1000), 0);
+		dial9_enc_put_u64(m.enc, 1);
+		make_end(&m);
+		dial9_schema_free(s);
+	}
+	r = run(&m, &c);
+	event_counts_sort(&c, reader_names(r));
+	for (size_t i = 1; i < c.type_cnt; i++)
+		cr_expect_geq(c.types[i - 1].bytes, c.types[i].bytes);
+	cr_expect_str_eq(names_str(reader_names(r), c.types[c.type_cnt - 2].name, NULL), "alpha");
+	cr_expect_str_eq(names_str(reader_names(r), c.types[c.type_cnt - 1].name, NULL), "bravo");
+	mods = event_counts_modules(&c, reader_names(r), &cnt);
+	cr_assert_eq(cnt, 3);
+	cr_expect(mods[0].frames == 3 && mods[0].unnamed == 2);
+	cr_expect(mods[1].frames == 2 && mods[1].unnamed == 0);
+	cr_expect(mods[2].frames == 1 && mods[2].unnamed == 0);
+	free(mods);
+	event_counts_fini(&c);
+	reader_free(r);
+	make_fini(&m);
+}

@@ -242,24 +242,26 @@ Test(profile, every_key_tells_rows_apart_and_only_when_asked)
 	names_free(n);
 }
 
-/* Of rows that weigh the same: by function, module, thread, process, part. Added backwards. */
-Test(profile, rows_have_one_order)
+/* Of rows that weigh the same: by function, module, thread, process, part. */
+static const struct {
+	uint64_t frame;
+	uint32_t pid, tid, part;
+	int times;
+} order[] = {
+	{ 1ULL << PROF_FRAME_MODULE_SHIFT | WORK, 1, 1, 0, 3 },
+	{ 2ULL << PROF_FRAME_MODULE_SHIFT | COLD, 1, 1, 0, 2 },
+	{ 1ULL << PROF_FRAME_MODULE_SHIFT | HOT, 2, 1, 0, 2 },
+	{ 1ULL << PROF_FRAME_MODULE_SHIFT | HOT, 2, 1, 1, 2 },
+	{ 1ULL << PROF_FRAME_MODULE_SHIFT | HOT, 3, 1, 0, 2 },
+	{ 1ULL << PROF_FRAME_MODULE_SHIFT | HOT, 1, 2, 0, 2 },
+	{ 2ULL << PROF_FRAME_MODULE_SHIFT | HOT, 1, 1, 0, 2 },
+	{ 1ULL << PROF_FRAME_MODULE_SHIFT | MAIN, 1, 1, 0, 2 },
+	{ 1ULL << PROF_FRAME_MODULE_SHIFT | COLD, 1, 1, 0, 1 },
+};
+
+/* The samples come in steps of so many rows, which makes another order of them each time. */
+static void check_order(size_t step)
 {
-	static const struct {
-		uint64_t frame;
-		uint32_t pid, tid, part;
-		int times;
-	} order[] = {
-		{ 1ULL << PROF_FRAME_MODULE_SHIFT | WORK, 1, 1, 0, 3 },
-		{ 2ULL << PROF_FRAME_MODULE_SHIFT | COLD, 1, 1, 0, 2 },
-		{ 1ULL << PROF_FRAME_MODULE_SHIFT | HOT, 2, 1, 0, 2 },
-		{ 1ULL << PROF_FRAME_MODULE_SHIFT | HOT, 2, 1, 1, 2 },
-		{ 1ULL << PROF_FRAME_MODULE_SHIFT | HOT, 3, 1, 0, 2 },
-		{ 1ULL << PROF_FRAME_MODULE_SHIFT | HOT, 1, 2, 0, 2 },
-		{ 2ULL << PROF_FRAME_MODULE_SHIFT | HOT, 1, 1, 0, 2 },
-		{ 1ULL << PROF_FRAME_MODULE_SHIFT | MAIN, 1, 1, 0, 2 },
-		{ 1ULL << PROF_FRAME_MODULE_SHIFT | COLD, 1, 1, 0, 1 },
-	};
 	const size_t cnt = sizeof(order) / sizeof(order[0]);
 	struct profile_rows rows = { 0 };
 	struct names *n = make_names();
@@ -268,10 +270,13 @@ Test(profile, rows_have_one_order)
 	symbol(n, at(2, HOT), 0, "hot");
 	symbol(n, at(1, COLD), 0, "cold");
 	cr_assert_eq(profile_new(n, &p), 0);
-	for (size_t i = cnt; i-- > 0;)
-		for (int k = 0; k < order[i].times; k++)
-			add_of(p, order[i].frame, order[i].pid, order[i].tid, NAMES_NONE,
-			       order[i].part);
+	for (size_t i = 0; i < cnt; i++) {
+		size_t at = (i + 1) * step % (cnt + 1) - 1;
+
+		for (int k = 0; k < order[at].times; k++)
+			add_of(p, order[at].frame, order[at].pid, order[at].tid, NAMES_NONE,
+			       order[at].part);
+	}
 	profile_flat(p, (1u << PROFILE_KEY_CNT) - 1, &rows);
 	cr_assert_eq(rows.cnt, cnt);
 	for (size_t i = 0; i < cnt; i++)
@@ -279,10 +284,19 @@ Test(profile, rows_have_one_order)
 				  rows.v[i].pid == order[i].pid && rows.v[i].tid == order[i].tid &&
 				  rows.v[i].part == order[i].part &&
 				  rows.v[i].self == (uint64_t)order[i].times,
-			  "row %zu is %s", i, names_str(n, rows.v[i].sym, NULL));
+			  "step %zu: row %zu is %s", step, i, names_str(n, rows.v[i].sym, NULL));
 	free(rows.v);
 	profile_free(p);
 	names_free(n);
+}
+
+Test(profile, rows_have_one_order)
+{
+	/* prime to the number of rows and one: 1 is as it shall be, 9 backwards */
+	check_order(1);
+	check_order(3);
+	check_order(7);
+	check_order(9);
 }
 
 Test(profile, of_functions_that_never_end_a_stack_the_one_in_more_of_them_comes_first)

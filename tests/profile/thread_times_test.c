@@ -102,10 +102,14 @@ Test(thread_times, edges_follow_where_the_trace_has_every_switch)
 	run(&m, &s, false);
 	for (uint32_t tid = 50; tid <= 54; tid++) /* 54 has no event at all: off, 1000 */
 		names_task_learn(n, 0, &(struct names_task){ .tid = tid, .pid = 5 });
+	/* an idle one, and one of another process */
+	names_task_learn(n, 0, &(struct names_task){ .tid = 0, .pid = 5 });
+	names_task_learn(n, 0, &(struct names_task){ .tid = 60, .pid = 6 });
 	thread_times_finish(&s, n);
 	hmap_set(&pids, 5, n);
 	thread_times_close(&s, n, &pids, 1000, 2000);
 	hmap_fini(&pids);
+	cr_expect_eq(s.cnt, 6, "50 to 54, and 9");
 	expect(&s, 50, 100, 700, 200);
 	expect(&s, 51, 150, 850, 0);
 	expect(&s, 52, 0, 600, 400);
@@ -429,4 +433,29 @@ Test(thread_times, a_sum_has_every_figure)
 	cr_expect(sum.tid == TRACE_NONE && sum.pid == TRACE_NONE && sum.comm == NAMES_NONE);
 	thread_times_sum(&s, NULL, &sum);
 	cr_expect(sum.run == 10 && sum.wait == 120 && sum.off == 1400 && sum.spoilt == 16000);
+}
+
+Test(thread_times, a_thread_keeps_its_first_name_and_gets_its_process_when_that_is_told)
+{
+	struct thread_times s = { 0 };
+	struct trace_event ev;
+	struct source *src;
+	struct reader *r;
+	struct make m;
+
+	make_init(&m, NULL);
+	make_switch(&m, 100, 0, "swapper", 0, 0, "a", 5); /* a name, and no process */
+	make_task(&m, 150, 50, 5, "a");
+	make_switch(&m, 200, 0, "a", 5, 1, "swapper", 0);
+	make_task(&m, 250, 50, 5, "b"); /* another program */
+	make_switch(&m, 300, 0, "swapper", 0, 0, "b", 5);
+	cr_assert_eq(source_open_fd(make_file(&m), "t", &src), 0);
+	cr_assert_eq(reader_new(src, READER_ONE_PASS, &r), 0);
+	while (reader_next(r, &ev) == 1)
+		thread_times_add(&s, reader_trace(r), &ev);
+	cr_expect_eq(task(&s, 5)->pid, 50);
+	cr_expect_str_eq(names_str(reader_names(r), task(&s, 5)->comm, NULL), "a");
+	reader_free(r);
+	make_fini(&m);
+	thread_times_fini(&s);
 }

@@ -32,7 +32,6 @@ static void add_type(struct event_counts *c, const struct trace_event *ev)
 	c->types[at - 1].events++;
 	c->types[at - 1].bytes += ev->bytes;
 	c->events++;
-	c->bytes += ev->bytes;
 }
 
 static struct event_counts_part *part_of(struct event_counts *c, uint32_t part)

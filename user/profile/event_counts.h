@@ -58,7 +58,7 @@ struct event_counts {
 	struct account account; /* the sum over the parts */
 	uint64_t crashes, hangs; /* files that cost a symbol worker its life */
 	struct hmap frames; /* distinct frames of stacks */
-	uint64_t events, bytes;
+	uint64_t events;
 	uint64_t samples, switch_stacks;
 	uint64_t user_truncated, kernel_truncated; /* samples whose stack was cut */
 	struct stack_ends ends; /* of samples and of switches out */
