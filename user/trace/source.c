@@ -130,11 +130,8 @@ static int fill(struct source *src)
 {
 	ssize_t n;
 
-	if (src->pos) {
-		memmove(src->buf, src->buf + src->pos, src->len - src->pos);
-		src->len -= src->pos;
-		src->pos = 0;
-	}
+	if (src->pos == src->len)
+		src->pos = src->len = 0;
 	n = read_retry(src->fd, src->buf + src->len, sizeof(src->buf) - src->len);
 	if (n <= 0)
 		return (int)n;
