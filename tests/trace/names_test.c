@@ -207,3 +207,89 @@ Test(names, the_last_status_of_a_module_holds)
 	cr_expect_eq(names_module_add(n, &m), idx, "the status does not make it another module");
 	names_free(n);
 }
+
+Test(names, a_module_that_is_not_there_is_the_first)
+{
+	struct names *n;
+	uint32_t idx;
+
+	cr_assert_eq(names_new(&n), 0);
+	idx = module(n, "/lib/a", "1234", PROF_MODULE_ELF);
+	cr_expect_neq(names_module(n, idx), names_module(n, 0));
+	cr_expect_eq(names_module(n, idx + 1), names_module(n, 0));
+	cr_expect_eq(names_module(n, UINT32_MAX), names_module(n, 0));
+	cr_expect_not(names_module(n, 0)->announced);
+	names_free(n);
+	names_free(NULL);
+}
+
+static uint64_t period(const char *hz, const char *ns)
+{
+	struct parts_meta meta[3];
+	struct names *n;
+	size_t cnt = 0;
+	uint64_t v;
+
+	cr_assert_eq(names_new(&n), 0);
+	meta[cnt++] = (struct parts_meta){ add(n, "host"), add(n, "box") };
+	if (hz)
+		meta[cnt++] = (struct parts_meta){ add(n, "sample_hz"), add(n, hz) };
+	if (ns)
+		meta[cnt++] = (struct parts_meta){ add(n, "sample_period_ns"), add(n, ns) };
+	parts_metadata(&n->parts, 5, meta, cnt);
+	v = names_period_ns(n, 0);
+	names_free(n);
+	return v;
+}
+
+Test(names, the_time_that_a_sample_stands_for_is_told_or_follows_from_the_rate)
+{
+	cr_expect_eq(period("99", "10101010"), 10101010);
+	cr_expect_eq(period(NULL, "7"), 7);
+	cr_expect_eq(period("99", NULL), 10101010);
+	cr_expect_eq(period("1", NULL), 1000000000);
+	cr_expect_eq(period("1000000000", NULL), 1);
+	cr_expect_eq(period("1000000001", NULL), 0);
+	cr_expect_eq(period("0", NULL), 0);
+	cr_expect_eq(period("many", "some"), 0);
+	cr_expect_eq(period(NULL, NULL), 0);
+	cr_expect_eq(period("99", "3600000000000"), 3600000000000);
+	cr_expect_eq(period("99", "3600000000001"), 0);
+}
+
+Test(names, every_part_of_a_number_of_a_module_counts)
+{
+	struct names_module m = { .announced = true, .kind = PROF_MODULE_ELF, .build_id_sz = 20 };
+	uint32_t idx[5];
+	struct names *n;
+
+	cr_assert_eq(names_new(&n), 0);
+	m.path = add(n, "/lib/a");
+	for (size_t i = 0; i < 5; i++) {
+		memset(m.build_id, 0, sizeof(m.build_id));
+		m.build_id[i * 5 - (i > 0)] = 1;
+		idx[i] = names_module_add(n, &m);
+		for (size_t k = 0; k < i; k++)
+			cr_expect_neq(idx[i], idx[k]);
+	}
+	names_free(n);
+}
+
+Test(names, rows_for_fields_are_kept_by_event_and_field)
+{
+	const struct tp_symbols_row row = { .name = "x", .name_len = 1 };
+	uint64_t version;
+	struct names *n;
+
+	cr_assert_eq(names_new(&n), 0);
+	cr_expect_null(names_tp_symbols(n, 5, 6));
+	version = n->tp_symbols_version;
+	names_add_tp_symbol(n, 5, 6, &row);
+	cr_expect_eq(n->tp_symbols_version, version + 1);
+	names_add_tp_symbol(n, 5, 6, &row);
+	cr_expect_eq(n->tp_symbols_version, version + 1, "only a new field makes look-ups old");
+	cr_expect_not_null(names_tp_symbols(n, 5, 6));
+	cr_expect_null(names_tp_symbols(n, 6, 5));
+	cr_expect_null(names_tp_symbols(n, 5, 7));
+	names_free(n);
+}

@@ -188,5 +188,93 @@ Test(parts, beyond_the_limit_nothing_is_taken_for_what_it_is_not)
 	cr_expect_eq(p.v[PARTS_MAX - 1].clock, PARTS_MAX - 1);
 	cr_expect_eq(parts_get(&p, PARTS_MAX - 1, HOST), NAMES_NONE);
 	cr_expect_eq(parts_at(&p, 0, UINT64_MAX), PARTS_MAX - 1);
+	cr_expect_eq(parts_clocks(&p), 2);
+	parts_fini(&p);
+}
+
+Test(parts, one_entry_that_contradicts_outweighs_all_that_agree)
+{
+	struct parts p = start();
+
+	META(&p, 5, { FLAVOUR, MINT }, { RATE, FAST }, { HOST, BOX });
+	META(&p, 10, { FLAVOUR, MINT }, { HOST, BOX });
+	cr_expect_eq(p.cnt, 1);
+	META(&p, 15, { FLAVOUR, MINT }, { RATE, T1 }, { HOST, BOX });
+	cr_expect_eq(p.cnt, 2);
+	cr_expect_eq(p.v[1].begin, 15);
+	cr_expect_eq(parts_get(&p, 0, RATE), FAST);
+	cr_expect_eq(parts_get(&p, 1, RATE), T1);
+	META(&p, 20, { RATE, T1 }, { T2, T2 });
+	cr_expect_eq(p.cnt, 2, "one in common, and none against it");
+	parts_fini(&p);
+}
+
+/* What is told later of the boot or the host finds the clock then. */
+Test(parts, a_clock_is_found_when_enough_is_known)
+{
+	struct parts p = start();
+
+	recording(&p, 100, BOX, BOOT_1, 1000);
+	parts_segment(&p, 200);
+	META(&p, 205, { HOST, BOX }, { FLAVOUR, MINT });
+	cr_assert_eq(p.cnt, 2);
+	cr_expect_eq(p.v[1].clock, 1);
+	META(&p, 210, { HOST, BOX }, { BOOT, BOOT_1 });
+	cr_assert_eq(p.cnt, 2);
+	cr_expect_eq(p.v[1].clock, 0);
+	cr_expect_eq(parts_clocks(&p), 1);
+	parts_fini(&p);
+	p = start();
+	recording(&p, 100, BOX, 0, 1000);
+	parts_segment(&p, 200);
+	parts_clock(&p, 205, 100 * SEC, 1000 * SEC);
+	cr_assert_eq(p.cnt, 2);
+	cr_expect_eq(p.v[1].clock, 0);
+	META(&p, 210, { HOST, CUBE });
+	cr_expect_eq(p.v[1].clock, 1, "another host, as it turns out");
+	parts_fini(&p);
+}
+
+/* A second apart is as close as two wall clocks of one boot may be, either way. */
+Test(parts, wall_clocks_agree_to_a_second)
+{
+	static const struct {
+		uint64_t real;
+		uint32_t clock;
+	} rows[] = {
+		{ 1000 * SEC + SEC, 0 },
+		{ 1000 * SEC + SEC + 1, 1 },
+		{ 1000 * SEC - SEC, 0 },
+		{ 1000 * SEC - SEC - 1, 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct parts p = start();
+
+		recording(&p, 100, 0, 0, 1000);
+		recording(&p, 200, 0, 0, 0);
+		parts_clock(&p, 210, 100 * SEC, rows[i].real);
+		cr_expect_eq(p.v[1].clock, rows[i].clock, "row %zu", i);
+		parts_fini(&p);
+	}
+}
+
+Test(parts, events_are_counted_in_their_part_and_offsets_found_from_any_before)
+{
+	struct parts p = start();
+
+	META(&p, 5, { START, T1 });
+	parts_event(&p, 10);
+	parts_clock(&p, 15, SEC, SEC);
+	parts_segment(&p, 100);
+	META(&p, 105, { START, T2 });
+	parts_event(&p, 110);
+	cr_assert_eq(p.cnt, 2);
+	cr_expect_eq(p.v[0].events, 3);
+	cr_expect_eq(p.v[1].events, 2);
+	cr_expect_eq(parts_at(&p, 0, 99), 0);
+	cr_expect_eq(parts_at(&p, 0, 100), 1);
+	cr_expect_eq(parts_at(&p, 1, 0), 1, "never back");
+	cr_expect_eq(parts_get(&p, 7, START), T1, "a part that is not there is the first");
 	parts_fini(&p);
 }
