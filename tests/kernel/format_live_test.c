@@ -4,9 +4,11 @@
 #include <criterion/redirect.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -156,4 +158,46 @@ Test(tracefs, any_descriptor_will_do)
 	close(0);
 	cr_assert_eq(tracefs_open_quiet(&fd, &mounted), 0);
 	close(fd);
+}
+
+static void become_nobody(void)
+{
+	cr_assert_eq(setgroups(0, NULL), 0);
+	cr_assert_eq(setresgid(65534, 65534, 65534), 0);
+	cr_assert_eq(setresuid(65534, 65534, 65534), 0);
+}
+
+Test(tracefs_remedy, of_a_mount_that_may_not_be_read, .init = cr_redirect_stderr)
+{
+	bool mounted = false;
+	struct stat st;
+	int fd = -7;
+
+	cr_assert_eq(stat("/sys/kernel/tracing", &st), 0);
+	if (st.st_mode & (S_IROTH | S_IXOTH))
+		cr_skip_test("anybody may read tracefs here");
+	become_nobody();
+	cr_expect_eq(tracefs_open(&fd), -EACCES);
+	cr_expect_eq(tracefs_open_quiet(&fd, &mounted), -EACCES);
+	cr_expect(mounted);
+	cr_expect_eq(fd, -7);
+	fflush(stderr);
+	cr_assert_stderr_eq_str(
+		"dial9-prof: cannot read tracefs: Permission denied (run as root, with "
+		"sudo, or give the program CAP_DAC_READ_SEARCH)\n");
+}
+
+Test(tracefs_remedy, of_one_that_is_not_mounted, .init = cr_redirect_stderr)
+{
+	int fd = -7;
+
+	hide_mounts();
+	become_nobody();
+	cr_expect_eq(tracefs_open(&fd), -EPERM);
+	cr_expect_eq(fd, -7);
+	fflush(stderr);
+	cr_assert_stderr_eq_str(
+		"dial9-prof: cannot open tracefs: it is not mounted, and only CAP_SYS_ADMIN can do "
+		"without: run as root, with sudo, or first \"mount -t tracefs tracefs "
+		"/sys/kernel/tracing\"\n");
 }
