@@ -189,6 +189,9 @@ Test(parts, beyond_the_limit_nothing_is_taken_for_what_it_is_not)
 	cr_expect_eq(parts_get(&p, PARTS_MAX - 1, HOST), NAMES_NONE);
 	cr_expect_eq(parts_at(&p, 0, UINT64_MAX), PARTS_MAX - 1);
 	cr_expect_eq(parts_clocks(&p), 2);
+	cr_expect_not(p.v[PARTS_MAX - 1].synced);
+	cr_expect_not(p.v[PARTS_MAX - 1].ours);
+	cr_expect(p.v[PARTS_MAX - 2].synced && p.v[PARTS_MAX - 2].ours);
 	parts_fini(&p);
 }
 
@@ -206,6 +209,43 @@ Test(parts, one_entry_that_contradicts_outweighs_all_that_agree)
 	cr_expect_eq(parts_get(&p, 1, RATE), T1);
 	META(&p, 20, { RATE, T1 }, { T2, T2 });
 	cr_expect_eq(p.cnt, 2, "one in common, and none against it");
+	parts_fini(&p);
+}
+
+/* Whatever stands first in a segment belongs to the part before, if it does not say otherwise. */
+Test(parts, a_part_begins_at_its_header_only_if_its_first_event_tells)
+{
+	struct parts p = start();
+
+	META(&p, 5, { FLAVOUR, MINT });
+	parts_segment(&p, 100);
+	parts_clock(&p, 105, 100 * SEC, 1000 * SEC);
+	META(&p, 110, { FLAVOUR, LEMON });
+	cr_assert_eq(p.cnt, 2);
+	cr_expect_eq(p.v[1].begin, 110, "the clock was the part's before");
+	parts_segment(&p, 200);
+	META(&p, 205, { FLAVOUR, LEMON });
+	META(&p, 210, { FLAVOUR, MINT });
+	cr_assert_eq(p.cnt, 3);
+	cr_expect_eq(p.v[2].begin, 210);
+	parts_segment(&p, 300);
+	META(&p, 305, { FLAVOUR, LEMON });
+	cr_assert_eq(p.cnt, 4);
+	cr_expect_eq(p.v[3].begin, 300);
+	parts_fini(&p);
+}
+
+/* A segment of ours begins with metadata: the clock of another program does not belong to it. */
+Test(parts, a_clock_at_the_start_of_a_segment_is_not_the_recorders)
+{
+	struct parts p = start();
+
+	recording(&p, 100, BOX, BOOT_1, 1000);
+	parts_segment(&p, 200);
+	parts_clock(&p, 205, 100 * SEC, 1000 * SEC);
+	cr_assert_eq(p.cnt, 2);
+	cr_expect_eq(p.v[1].begin, 200);
+	cr_expect(p.v[1].synced && !p.v[1].ours);
 	parts_fini(&p);
 }
 

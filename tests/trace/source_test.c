@@ -345,3 +345,21 @@ Test(refused_source, says_why, .init = cr_redirect_stderr)
 		"one in)\n"
 		"dial9-prof: cannot open standard input: Bad file descriptor\n");
 }
+
+/* Two bytes tell what it is, and are handed out at once, whether or not there will be more. */
+Test(source, a_pipe_is_not_waited_for_once_its_kind_is_known, .timeout = 10)
+{
+	struct source *src;
+	char out[16];
+	int p[2];
+
+	cr_assert_eq(pipe(p), 0);
+	cr_assert_eq(source_open_fd(p[0], "pipe", &src), 0);
+	cr_assert_eq(write(p[1], "ab", 2), 2);
+	cr_expect_eq(source_read(src, out, sizeof(out)), 2);
+	cr_assert_eq(write(p[1], "c", 1), 1);
+	cr_expect_eq(source_read(src, out, sizeof(out)), 1);
+	close(p[1]);
+	cr_expect_eq(source_read(src, out, sizeof(out)), 0);
+	source_close(src);
+}

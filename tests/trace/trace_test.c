@@ -429,3 +429,184 @@ Test(trace, rows_for_fields_without_a_number_are_passed_over)
 	dial9_schema_free(s);
 	finish(&f);
 }
+
+/* Ids are 23 bits, and 0 is none. */
+Test(trace, modules_have_numbers_that_frames_can_hold)
+{
+	struct trace_event ev;
+	struct fixture f;
+	size_t before;
+
+	begin(&f);
+	make_module(&f.m, 1, 0, "/zero", PROF_MODULE_ELF);
+	make_module(&f.m, 1, PROF_FRAME_MODULE_MAX + 1, "/beyond", PROF_MODULE_ELF);
+	make_module(&f.m, 1, PROF_FRAME_MODULE_MAX, "/last", PROF_MODULE_ELF);
+	open_trace(&f);
+	before = f.names->module_cnt;
+	while (trace_next(f.t, &ev) == 1)
+		;
+	cr_expect_eq(f.names->module_cnt, before + 1);
+	cr_expect_str_eq(names_str(f.names, names_module(f.names, (uint32_t)before)->path, NULL),
+			 "/last");
+	finish(&f);
+}
+
+Test(trace, build_ids_longer_than_any_are_left_out)
+{
+	static const char id[NAMES_BUILD_ID_MAX + 1] = "0123456789abcdef0123456789abcdef";
+	struct trace_event ev;
+	struct fixture f;
+	uint32_t i;
+
+	begin(&f);
+	for (i = 0; i < 2; i++) {
+		dial9_enc_begin(f.m.enc, f.m.module, 1);
+		dial9_enc_put_u64(f.m.enc, i + 1);
+		make_str(&f.m, i ? "/longer" : "/longest");
+		dial9_enc_put_bytes(f.m.enc, id, NAMES_BUILD_ID_MAX + i);
+		dial9_enc_put_u64(f.m.enc, PROF_MODULE_ELF);
+		make_end(&f.m);
+	}
+	open_trace(&f);
+	while (trace_next(f.t, &ev) == 1)
+		;
+	cr_expect_eq(names_module(f.names, 1)->build_id_sz, NAMES_BUILD_ID_MAX);
+	cr_expect_eq(memcmp(names_module(f.names, 1)->build_id, id, NAMES_BUILD_ID_MAX), 0);
+	cr_expect_eq(names_module(f.names, 2)->build_id_sz, 0);
+	finish(&f);
+}
+
+/* A symbol with these numbers at address 0x10; NULL when it was not taken. */
+static const struct names_symbol *symbol_of(struct fixture *f, const char *name, uint64_t size,
+					    uint64_t depth, uint64_t line)
+{
+	struct trace_event ev;
+
+	begin(f);
+	dial9_enc_begin(f->m.enc, f->m.symbol, 1);
+	dial9_enc_put_u64(f->m.enc, 0x10);
+	dial9_enc_put_u64(f->m.enc, size);
+	make_str(&f->m, name);
+	dial9_enc_put_u64(f->m.enc, depth);
+	make_str(&f->m, "x.c");
+	dial9_enc_put_u64(f->m.enc, line);
+	dial9_enc_put_u64(f->m.enc, 0);
+	make_end(&f->m);
+	open_trace(f);
+	cr_assert_eq(trace_next(f->t, &ev), 1);
+	return names_symbol(f->names, 0x10);
+}
+
+Test(trace, symbols_outside_of_all_bounds_are_not_taken)
+{
+	static const struct {
+		const char *name;
+		uint64_t size, depth, line;
+		uint32_t cnt; /* frames */
+		bool label;
+		uint32_t want_line;
+	} cases[] = {
+		{ "f", 64, 0, 7, 1, false, 7 },
+		{ "f", 64, 2, UINT32_MAX, 3, false, UINT32_MAX },
+		{ "f", 64, 0, 1ULL << 32, 1, false, 0 },
+		{ "f", 64, NAMES_DEPTH_MAX - 1, 1, NAMES_DEPTH_MAX, false, 1 },
+		{ "f", 64, NAMES_DEPTH_MAX, 1, 0, false, 0 },
+		{ "", 64, 0, 1, 0, false, 0 },
+		{ "[x]", 0, 0, 1, 1, true, 1 },
+		{ "[x]", 64, 0, 1, 1, false, 1 },
+		{ "[x]", 0, 1, 1, 2, false, 1 },
+		{ "x", 0, 0, 1, 1, false, 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct names_symbol *sym;
+		struct fixture f;
+
+		sym = symbol_of(&f, cases[i].name, cases[i].size, cases[i].depth, cases[i].line);
+		cr_expect_eq(sym ? sym->cnt : 0, cases[i].cnt, "case %zu", i);
+		if (sym && cases[i].cnt == sym->cnt) {
+			const struct names_frame *last = &sym->frames[sym->cnt - 1];
+
+			cr_expect_eq(last->label, cases[i].label, "case %zu", i);
+			cr_expect_eq(last->line, cases[i].want_line, "case %zu", i);
+			cr_expect_eq(last->size, cases[i].size);
+			cr_expect_eq(last->base, NAMES_BASE_UNKNOWN);
+			cr_expect_str_eq(names_str(f.names, last->file, NULL), "x.c");
+		}
+		finish(&f);
+	}
+}
+
+Test(trace, the_idle_thread_is_everybodys_and_has_one_name)
+{
+	struct trace_event ev;
+	struct fixture f;
+
+	begin(&f);
+	make_switch(&f.m, 10, 3, "swapper/3", 0, 0, "a", 5);
+	make_sample(&f.m, 20, 0, 0, PROF_SOURCE_SAMPLE, 3, NULL, 0);
+	open_trace(&f);
+	for (int i = 0; i < 2; i++) {
+		cr_assert_eq(trace_next(f.t, &ev), 1);
+		cr_expect(ev.tid == 0 && ev.pid == 0 && ev.cpu == 3);
+		cr_expect_str_eq(comm(&f, &ev), "swapper");
+	}
+	cr_expect_null(trace_task(f.t, 0));
+	finish(&f);
+}
+
+/* Only a thread id: what a sample does not say is unknown, or what it was before there were such fields. */
+Test(trace, a_sample_that_says_little_is_a_sample_of_the_clock)
+{
+	static const struct dial9_field fields[] = { { "tid", DIAL9_U32 },
+						     { "thread_name", DIAL9_STRING } };
+	struct trace_event ev;
+	struct dial9_schema *s;
+	struct fixture f;
+
+	begin(&f);
+	cr_assert_eq(dial9_schema_new("CpuSampleEvent", false, fields, 2, &s), 0);
+	for (uint64_t tid = 5; tid <= UINT32_MAX; tid += UINT32_MAX - 5) {
+		dial9_enc_begin(f.m.enc, s, 0);
+		dial9_enc_put_u64(f.m.enc, tid);
+		make_str(&f.m, "self");
+		make_end(&f.m);
+	}
+	open_trace(&f);
+	cr_assert_eq(trace_next(f.t, &ev), 1);
+	cr_expect_eq(ev.tid, 5);
+	cr_expect_eq(ev.pid, TRACE_NONE);
+	cr_expect_eq(ev.cpu, TRACE_NONE);
+	cr_expect_str_eq(comm(&f, &ev), "self", "what it calls itself, as nobody else named it");
+	cr_expect(!ev.has_ts && ev.ts == 0);
+	cr_expect_eq(ev.source, PROF_SOURCE_SAMPLE);
+	cr_expect_eq(ev.flags, 0);
+	cr_expect_eq(ev.user_end, PROF_END_NOT_WALKED);
+	cr_assert_eq(trace_next(f.t, &ev), 1);
+	cr_expect_eq(ev.tid, TRACE_NONE);
+	cr_expect_eq(trace_next(f.t, &ev), 0);
+	dial9_schema_free(s);
+	finish(&f);
+}
+
+Test(trace, bytes_of_events_and_of_the_rest_are_all_there_is)
+{
+	struct trace_event ev;
+	struct fixture f;
+	uint64_t sum = 0, last = 0;
+
+	begin(&f);
+	make_task(&f.m, 1, 5, 5, "sh");
+	make_switch(&f.m, 10, 3, "swapper/3", 0, 0, "a", 5);
+	make_switch(&f.m, 20, 3, "a", 5, 0, "b", 6);
+	open_trace(&f);
+	while (trace_next(f.t, &ev) == 1) {
+		cr_expect_geq(ev.offset, last);
+		cr_expect_eq(ev.offset + ev.bytes, trace_consumed(f.t));
+		last = ev.offset + ev.bytes;
+		sum += ev.bytes;
+	}
+	cr_expect_eq(last, f.bytes.len);
+	cr_expect_eq(trace_overhead_bytes(f.t), f.bytes.len - sum);
+	finish(&f);
+}
