@@ -108,17 +108,28 @@ static void build_forged(struct forge *elf, struct built *b)
 		cr_assert(unwind_table_check(&b->table));
 }
 
-/* A file with the frames in a section of that name. Frees them. */
-static void build(struct frames *f, const char *section, uint64_t entry, struct built *b)
+/* A file with the frames in a section of that name, and with code where it starts. Frees them. */
+static void build_started(struct frames *f, const char *section, uint64_t entry, const char *code,
+			  struct built *b)
 {
+	const size_t headers = sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr);
 	struct forge elf;
+	struct buf *pad;
 
 	forge_init(&elf);
 	elf.code_sz = CODE_SZ;
 	elf.entry = entry;
-	forge_zeros(forge_section(&elf, ".pad"), CODE_SZ + FORGE_CODE);
+	pad = forge_section(&elf, ".pad");
+	forge_zeros(pad, CODE_SZ + FORGE_CODE);
+	if (entry)
+		memcpy(pad->data + entry - headers, code, strlen(code));
 	*forge_section(&elf, section) = f->out;
 	build_forged(&elf, b);
+}
+
+static void build(struct frames *f, const char *section, uint64_t entry, struct built *b)
+{
+	build_started(f, section, entry, "\x31\xed", b);
 }
 
 static void drop(struct built *b)
@@ -500,21 +511,29 @@ Test(cfi, lets_the_first_of_two_have_what_both_claim)
 
 Test(cfi, ends_stacks_where_the_file_starts)
 {
-	struct frames f = { 0 };
+	/* a program's beginning as compilers, assemblers and ld.so have it, and a library's */
+	static const char *const codes[] = { "\x31\xed", "\x48\x31\xed", "\xf3\x0f\x1e\xfa\x31\xed",
+					     "\x48\x89\xe7", "\x48\x8d\x3d" };
 	struct built b;
+	size_t i;
 
-	cie(&f, "zR");
-	fde_head(&f, F, 0x10);
-	PROGRAM(&f, DW_CFA_nop);
-	fde_head(&f, F + 0x100, 0x10);
-	PROGRAM(&f, DW_CFA_nop);
-	build(&f, ".eh_frame", F + 0x40, &b);
-	cr_assert_eq(b.err, 0);
-	cr_expect_eq(row_at(&b, F + 0x3f), special(PROF_UNWIND_NONE));
-	cr_expect_eq(row_at(&b, F + 0x40), special(PROF_UNWIND_END));
-	cr_expect_eq(row_at(&b, F + 0xff), special(PROF_UNWIND_END));
-	cr_expect_eq(row_at(&b, F + 0x100), row(PROF_UNWIND_SP, 1, 0));
-	drop(&b);
+	for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		uint32_t wanted = special(i < 4 ? PROF_UNWIND_END : PROF_UNWIND_NONE);
+		struct frames f = { 0 };
+
+		cie(&f, "zR");
+		fde_head(&f, F, 0x10);
+		PROGRAM(&f, DW_CFA_nop);
+		fde_head(&f, F + 0x100, 0x10);
+		PROGRAM(&f, DW_CFA_nop);
+		build_started(&f, ".eh_frame", F + 0x40, codes[i], &b);
+		cr_assert_eq(b.err, 0);
+		cr_expect_eq(row_at(&b, F + 0x3f), special(PROF_UNWIND_NONE), "code %zu", i);
+		cr_expect_eq(row_at(&b, F + 0x40), wanted, "code %zu", i);
+		cr_expect_eq(row_at(&b, F + 0xff), wanted, "code %zu", i);
+		cr_expect_eq(row_at(&b, F + 0x100), row(PROF_UNWIND_SP, 1, 0), "code %zu", i);
+		drop(&b);
+	}
 }
 
 Test(cfi, believes_a_function_that_starts_the_file)

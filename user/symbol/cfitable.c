@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "symbol/budget.h"
 #include "symbol/cfirow.h"
@@ -238,6 +239,29 @@ static void put_special(struct cfitable *c, uint64_t off, uint32_t special)
 	cfipages_put(&c->pages, off, cfirow_special(special), 0);
 }
 
+/*
+ * Whether the code clears the frame pointer or takes the stack pointer first, as what starts a program
+ * does. Of libraries that nobody starts linkers say that they start where their code begins.
+ */
+static bool starts_program(const struct elfimg *img, uint64_t off)
+{
+	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	static const uint8_t first[][3] = { { 0x31, 0xed, 0 },
+					    { 0x48, 0x31, 0xed },
+					    { 0x48, 0x89, 0xe7 } };
+	static const size_t sizes[] = { 2, 3, 3 };
+	size_t i;
+
+	if (off > img->size || img->size - off < sizeof(endbr) + sizeof(first[0]))
+		return false;
+	if (!memcmp(img->bytes + off, endbr, sizeof(endbr)))
+		off += sizeof(endbr);
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		if (!memcmp(img->bytes + off, first[i], sizes[i]))
+			return true;
+	return false;
+}
+
 /* What lies between the last function and one that starts at `to`. */
 static void put_gap(struct cfitable *c, uint64_t to)
 {
@@ -246,7 +270,7 @@ static void put_gap(struct cfitable *c, uint64_t to)
 	if (to > c->done && to - c->done >= GAP_MIN)
 		put_special(c, c->done, PROF_UNWIND_NONE);
 	if (c->img->entry && elfimg_off(c->img, c->img->entry, &entry) && entry >= c->done &&
-	    entry < to)
+	    entry < to && starts_program(c->img, entry))
 		put_special(c, entry, PROF_UNWIND_END);
 }
 
