@@ -4,16 +4,17 @@
  * address. D9_UNWIND_FILES=N compares so many files in place of 40.
  */
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <gelf.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "symbol/budget.h"
@@ -384,24 +385,18 @@ static void compare_rows(const struct file *f, struct compared *sum)
 static char *paths[FILES_MAX];
 static size_t path_cnt;
 
-static int not_hidden(const struct dirent *d)
+/* Programs and libraries; scripts among them are passed over later. */
+static int add_path(const char *path, const struct stat *st, int type, struct FTW *at)
 {
-	return d->d_name[0] != '.';
+	if (type == FTW_F && S_ISREG(st->st_mode) && path_cnt < FILES_MAX &&
+	    ((st->st_mode & S_IXUSR) || strstr(path, ".so")))
+		paths[path_cnt++] = strdup(path);
+	return 0;
 }
 
-static void add_directory(const char *dir)
+static int compare_paths(const void *pa, const void *pb)
 {
-	struct dirent **names;
-	int cnt = scandir(dir, &names, not_hidden, alphasort), i;
-
-	for (i = 0; i < cnt; i++) {
-		if (path_cnt < FILES_MAX && (names[i]->d_type == DT_REG) &&
-		    asprintf(&paths[path_cnt], "%s/%s", dir, names[i]->d_name) > 0)
-			path_cnt++;
-		free(names[i]);
-	}
-	if (cnt >= 0)
-		free(names);
+	return strcmp(*(char *const *)pa, *(char *const *)pb);
 }
 
 Test(cfitable, says_what_libdw_says)
@@ -412,9 +407,9 @@ Test(cfitable, says_what_libdw_says)
 	struct file f;
 
 	elf_version(EV_CURRENT);
-	add_directory("/usr/bin");
-	add_directory("/usr/lib/x86_64-linux-gnu");
-	add_directory("/usr/lib64");
+	nftw("/usr/bin", add_path, 16, FTW_PHYS);
+	nftw("/usr/lib", add_path, 16, FTW_PHYS);
+	qsort(paths, path_cnt, sizeof(*paths), compare_paths);
 	if (!path_cnt)
 		cr_skip("no programs here");
 	step = path_cnt / want + 1;
