@@ -285,7 +285,7 @@ static void do_message(int sock, uint32_t role, const struct symproto_msg *msg)
 	put(sock, (struct symproto_msg){ .kind = SYMPROTO_WORKING, .id = msg->id });
 	if (msg->kind == SYMPROTO_MODULE)
 		put(sock, (struct symproto_msg){ .kind = SYMPROTO_OPENED, .id = msg->id });
-	if (msg->kind != SYMPROTO_ASK)
+	if (msg->kind != SYMPROTO_ASK && role != SYMWORKER_TABLES)
 		return;
 	if (liar && msg->id == BAD && role == SYMWORKER_TABLES)
 		do_fault(sock, msg->id);

@@ -27,7 +27,11 @@
 #include "symbol/sandbox.h"
 #include "symbol/symproto.h"
 
-enum { CHILDREN_MAX = 256, STOP_WAIT_MS = 500 };
+enum {
+	CHILDREN_MAX = 256,
+	STOP_WAIT_MS = 500,
+	SENDING_SZ = 1 << 20, /* that a child may have under way, where the system allows so much */
+};
 
 enum op { OP_FORK, OP_KILL, OP_PACE };
 
@@ -61,6 +65,7 @@ static void tell(const struct server *s, const struct spawner_event *ev, int fd)
 
 static void run_child(const struct server *s, int sock, uint32_t arg)
 {
+	const int sending = SENDING_SZ;
 	pid_t parent = getppid();
 	sigset_t none;
 
@@ -71,6 +76,7 @@ static void run_child(const struct server *s, int sock, uint32_t arg)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	close(s->sock);
 	close(s->signals);
+	setsockopt(sock, SOL_SOCKET, SO_SNDBUF, &sending, sizeof(sending));
 	s->cfg->child(s->cfg->ctx, sock, arg);
 	_exit(0);
 }

@@ -34,7 +34,8 @@ void symbroker_step(struct symbroker *b)
 {
 	uint64_t now = clock_mono_ns();
 	bool owing[SYMWORKER_ROLE_CNT];
-	size_t max = b->answers.len < ANSWERS_MAX ? PACKETS_MAX : 0;
+	bool room = b->answers.len < ANSWERS_MAX && symtables_have_room(b);
+	size_t max = room ? PACKETS_MAX : 0;
 	int r;
 
 	if (b->closed)

@@ -83,8 +83,8 @@ void symtables_fail(struct symbroker *b, uint32_t module_id, int error);
 bool symtables_on_message(struct symbroker *b, const struct symproto_msg *msg);
 /* Drops the pieces of a worker that is gone. */
 void symtables_forget(struct symbroker *b);
-/* Whether another table may be asked for now. */
-bool symtables_may_send(const struct symbroker *b);
+/* Whether there is room for more that nobody has taken. */
+bool symtables_have_room(const struct symbroker *b);
 /* The next answer, lent until the one behind it. */
 bool symtables_next(struct symbroker *b, struct symbroker_answer *out);
 

@@ -261,6 +261,16 @@ void symmodule_drop_unsent(struct symmodule_queue *q, struct symmodule *m)
 	s->cnt = s->sent_cnt;
 }
 
+void symmodule_note_sent(struct symmodule_queue *q, struct symmodule *m)
+{
+	struct symmodule_side *s = &m->sides[q->role];
+
+	if (s->sent_cnt == s->cnt)
+		return;
+	s->sent_cnt++;
+	q->sent++;
+}
+
 bool symmodule_find_sent(const struct symmodule_side *s, uint64_t offset, size_t *at)
 {
 	for (*at = 0; *at < s->sent_cnt; ++*at)

@@ -107,6 +107,9 @@ void symmodule_add_question(struct symmodule_queue *q, struct symmodule *m, uint
 void symmodule_drop_questions(struct symmodule_queue *q, struct symmodule *m);
 void symmodule_drop_unsent(struct symmodule_queue *q, struct symmodule *m);
 
+/* The first question that was not sent has gone with the module itself. */
+void symmodule_note_sent(struct symmodule_queue *q, struct symmodule *m);
+
 /* Where among the sent questions this one is; false when it is none of them. */
 bool symmodule_find_sent(const struct symmodule_side *s, uint64_t offset, size_t *at);
 void symmodule_remove_sent(struct symmodule_queue *q, struct symmodule *m, size_t at);

@@ -20,11 +20,12 @@
 #define SYMPROTO_PATH_MAX 4096
 #define SYMPROTO_DEPTH_MAX 128
 #define SYMPROTO_BUILD_ID_MAX 64
-#define SYMPROTO_WORDS_MAX 8192 /* of an unwind table, in one message */
+#define SYMPROTO_WORDS_MAX 16128 /* of an unwind table, in one message */
 
 enum symproto_kind {
 	/* recorder to worker */
-	SYMPROTO_MODULE = 1, /* id, what, build_id; its file comes along, but for the vDSO */
+	/* id, what, build_id; its file comes along, but for the vDSO. Asks for its unwind table at once. */
+	SYMPROTO_MODULE = 1,
 	SYMPROTO_CLOSE, /* id: forget it */
 	SYMPROTO_ASK, /* id, offset */
 	SYMPROTO_FILE, /* id, what: the answer to a WANT: error, or a file that comes along */

@@ -280,6 +280,8 @@ static bool on_module_opened(struct symbroker *b, struct symmodule *m, enum symw
 		return true;
 	}
 	b->roles[r].open_cnt++;
+	if (r == SYMWORKER_TABLES)
+		symmodule_note_sent(&b->roles[r].queue, m);
 	symmodule_enqueue(&b->roles[r].queue, m);
 	return true;
 }
@@ -483,8 +485,7 @@ void symside_send(struct symbroker *b, enum symworker_role r)
 {
 	struct symmodule *m, *last = b->roles[r].queue.last;
 
-	while (workers_live(b->workers, r) && (r != SYMWORKER_TABLES || symtables_may_send(b)) &&
-	       (m = symmodule_dequeue(&b->roles[r].queue))) {
+	while (workers_live(b->workers, r) && (m = symmodule_dequeue(&b->roles[r].queue))) {
 		if (!m->sides[r].cnt)
 			continue;
 		if (m->sides[r].state == SYMMODULE_CLOSED)

@@ -4,7 +4,7 @@
  *
  * A table comes in pieces, one table at a time, and counts only when it is whole and
  * unwind_table_check() has no objection: anything else is a lie, and the worker goes. Tables that nobody
- * takes are bounded, since the next ones are not asked for meanwhile.
+ * takes are bounded: beyond that workers wait.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,6 @@
 #include "base/alloc.h"
 #include "symbol/symbroker_impl.h"
 
-#define SENT_MAX 4 /* questions that the worker has */
 #define WORDS_MAX (2u * PROF_UNWIND_TABLE_WORDS_MAX) /* of tables that wait to be taken */
 
 static void free_answer(struct symtables_answer *a)
@@ -117,9 +116,9 @@ bool symtables_on_message(struct symbroker *b, const struct symproto_msg *msg)
 	return msg->kind == SYMPROTO_DONE && finish(b, msg);
 }
 
-bool symtables_may_send(const struct symbroker *b)
+bool symtables_have_room(const struct symbroker *b)
 {
-	return b->roles[SYMWORKER_TABLES].queue.sent < SENT_MAX && b->tables.words < WORDS_MAX;
+	return b->tables.words < WORDS_MAX;
 }
 
 bool symtables_next(struct symbroker *b, struct symbroker_answer *out)

@@ -252,6 +252,14 @@ static void open_map(struct worker *w, uint32_t id, int fd)
 	m->map_fd = fd;
 }
 
+static void add_question(struct module *m, uint64_t offset)
+{
+	m->pending =
+		array_reserve(m->pending, &m->pending_cap, m->pending_cnt + 1, sizeof(*m->pending));
+	m->pending[m->pending_cnt++] = offset;
+	m->unsorted = true;
+}
+
 /* fd is -1 for the vDSO, else taken over. */
 static void do_module(struct worker *w, const struct symproto_msg *msg, int fd)
 {
@@ -261,6 +269,7 @@ static void do_module(struct worker *w, const struct symproto_msg *msg, int fd)
 		.id = msg->id,
 		.build_id = build_id,
 	};
+	struct module *m;
 
 	announce(w, msg->id);
 	if (msg->what != SYMPROTO_VDSO && fd < 0)
@@ -273,7 +282,10 @@ static void do_module(struct worker *w, const struct symproto_msg *msg, int fd)
 		if (fd >= 0)
 			close(fd);
 	} else if (w->role == SYMWORKER_TABLES) {
-		opened.error = open_table(add_module(w, msg->id), msg, fd);
+		m = add_module(w, msg->id);
+		opened.error = open_table(m, msg, fd);
+		if (!opened.error)
+			add_question(m, 0);
 	} else {
 		opened.error = open_symbolizer(w, add_module(w, msg->id), msg, fd);
 	}
@@ -286,12 +298,8 @@ static void do_ask(struct worker *w, const struct symproto_msg *msg)
 {
 	struct module *m = hmap_get(&w->modules, msg->id);
 
-	if (!m || !(m->sym || m->map || m->table))
-		return;
-	m->pending =
-		array_reserve(m->pending, &m->pending_cap, m->pending_cnt + 1, sizeof(*m->pending));
-	m->pending[m->pending_cnt++] = msg->offset;
-	m->unsorted = true;
+	if (m && (m->sym || m->map || m->table))
+		add_question(m, msg->offset);
 }
 
 static void do_file(struct worker *w, const struct symproto_msg *msg, int fd)
@@ -433,6 +441,7 @@ static void put_table(struct module *m, int error, const struct unwind_table *t)
 			  .size = t->cnt,
 		  });
 	for (done = 0; done < t->cnt; done += cnt) {
+		flush(m->w); /* nothing else has room beside so many */
 		cnt = t->cnt - done < SYMPROTO_WORDS_MAX ? t->cnt - done : SYMPROTO_WORDS_MAX;
 		put(m->w, &(struct symproto_msg){
 				  .kind = SYMPROTO_WORDS,
