@@ -189,11 +189,29 @@ Test(build_ids, files_made_up_without_end_have_a_bound)
 	int i;
 
 	for (i = 0; i < 70000; i++) {
+		proc.owner = 1 + i % 8;
 		map(0x400000, "/bin/a", 8, 100 + i);
 		build_ids_expect(ids, &proc);
 	}
 	cr_expect_eq(broker.cnt, 65536);
 	cr_expect_not(build_ids_find(ids, maps_edit(&proc.maps, 0x400000)), "it was never asked");
+}
+
+Test(build_ids, files_made_up_by_one_owner_leave_room_for_those_of_others)
+{
+	int i;
+
+	for (i = 0; i < 20000; i++) {
+		proc.owner = 7;
+		map(0x400000, "/bin/a", 8, 100 + i);
+		build_ids_expect(ids, &proc);
+	}
+	cr_expect_eq(broker.cnt, 65536 / 4);
+	cr_expect_eq(broker.last.owner, 7);
+	proc.owner = 8;
+	build_ids_expect(ids, &proc);
+	cr_expect_eq(broker.cnt, 65536 / 4 + 1, "the same file, for somebody else");
+	cr_expect_eq(broker.last.owner, 8);
 }
 
 Test(build_ids, without_a_broker_nothing_is_known)

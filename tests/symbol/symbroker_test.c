@@ -20,6 +20,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "symbol/openers.h"
+#include "symbol/symmodule.h"
 #include "symbol/symproto.h"
 #include "symbol/symworker.h"
 #include "symbol/workers.h"
@@ -554,4 +555,22 @@ Test(symbroker, hanging_files_of_one_owner_take_no_more_than_his_share, .init = 
 	for (; i < 150; i++)
 		cr_expect_eq(r.errors[i], 0);
 	openers_stop(o);
+}
+
+static uint64_t owner_of(pid_t pid, uint64_t told)
+{
+	struct symmodule *m =
+		symmodule_new(1, &(struct symbroker_module){ .pid = pid, .owner = told });
+	uint64_t owner = m->owner;
+
+	symmodule_free(m);
+	return owner;
+}
+
+/* Whose they were is not known any more: it may have been the same user each time. */
+Test(symbroker, processes_that_are_gone_have_one_share_in_the_openers)
+{
+	cr_expect_eq(owner_of(5000001, 0), owner_of(5000002, 0));
+	cr_expect_neq(owner_of(5000001, 0), owner_of(getpid(), 0));
+	cr_expect_eq(owner_of(5000001, 7), 7, "unless somebody knows");
 }

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/hmap.h"
 #include "base/strtab.h"
 #include "prof_events.h"
 #include "record/maps.h"
@@ -21,7 +22,12 @@
 /* Above the ids of modules, since the broker has one space of ids. */
 #define FIRST_ID (PROF_FRAME_MODULE_MAX + 1)
 
-enum { FILES_MAX = 65536, KEYS_MAX = 16 << 20 /* bytes */ };
+/* Of all, and of the processes of one owner. */
+enum { FILES_MAX = 65536, KEYS_MAX = 16 << 20 /* bytes */, PART = 4 };
+
+struct share {
+	size_t files, bytes;
+};
 
 struct file {
 	bool answered;
@@ -32,6 +38,7 @@ struct file {
 struct build_ids {
 	struct symbroker *broker;
 	struct strtab keys;
+	struct hmap shares; /* owner -> what he has used */
 	struct file *files; /* by the number of its key */
 	size_t cap;
 };
@@ -47,8 +54,15 @@ struct build_ids *build_ids_new(struct symbroker *broker)
 
 void build_ids_free(struct build_ids *b)
 {
+	size_t pos = 0;
+	uint64_t owner;
+	void *share;
+
 	if (!b)
 		return;
+	while (hmap_next(&b->shares, &pos, &owner, &share))
+		free(share);
+	hmap_fini(&b->shares);
 	strtab_fini(&b->keys);
 	free(b->files);
 	free(b);
@@ -66,24 +80,43 @@ static void make_key(const struct map *m, struct buf *key)
 	buf_addstr(key, m->path);
 }
 
-static void expect(struct build_ids *b, uint32_t pid, const struct map *m)
+/* Whether there is room for one more file, and this owner has not used up his part of it. */
+static bool take_share(struct build_ids *b, uint64_t owner, size_t bytes)
+{
+	struct share *share = hmap_get(&b->shares, owner);
+
+	if (b->keys.cnt >= FILES_MAX || b->keys.bytes >= KEYS_MAX)
+		return false;
+	if (!share) {
+		share = xcalloc(1, sizeof(*share));
+		hmap_set(&b->shares, owner, share);
+	}
+	if (share->files >= FILES_MAX / PART || share->bytes >= KEYS_MAX / PART)
+		return false;
+	share->files++;
+	share->bytes += bytes;
+	return true;
+}
+
+static void expect(struct build_ids *b, struct process *proc, const struct map *m)
 {
 	const struct symbroker_module module = {
 		.kind = SYMBROKER_IDENTIFY,
-		.pid = pid,
+		.pid = proc->pid,
 		.path = m->path,
 		.map_start = m->start,
 		.map_end = m->end,
+		.owner = tasks_owner(proc),
 	};
 	struct buf key = { 0 };
-	uint32_t before = b->keys.cnt, idx;
+	uint32_t idx = UINT32_MAX;
 
 	make_key(m, &key);
-	idx = before < FILES_MAX && b->keys.bytes < KEYS_MAX ?
-		      strtab_add(&b->keys, buf_cstr(&key), key.len) :
-		      before;
+	if (strtab_find(&b->keys, buf_cstr(&key), key.len) == UINT32_MAX &&
+	    take_share(b, module.owner, key.len))
+		idx = strtab_add(&b->keys, buf_cstr(&key), key.len);
 	buf_free(&key);
-	if (b->keys.cnt == before)
+	if (idx == UINT32_MAX)
 		return;
 	b->files = array_reserve(b->files, &b->cap, b->keys.cnt, sizeof(*b->files));
 	memset(&b->files[idx], 0, sizeof(b->files[idx]));
@@ -91,24 +124,24 @@ static void expect(struct build_ids *b, uint32_t pid, const struct map *m)
 		b->files[idx].answered = true;
 }
 
-static void expect_all(struct build_ids *b, uint32_t pid, const struct maps *maps)
+static void expect_all(struct build_ids *b, struct process *proc, const struct maps *maps)
 {
 	const struct map *m;
 	uint64_t addr = 0;
 
 	while ((m = maps_next(maps, addr))) {
 		if (is_unknown_file(m))
-			expect(b, pid, m);
+			expect(b, proc, m);
 		addr = m->end;
 	}
 }
 
-void build_ids_expect(struct build_ids *b, const struct process *proc)
+void build_ids_expect(struct build_ids *b, struct process *proc)
 {
 	if (!b->broker)
 		return;
-	expect_all(b, proc->pid, &proc->maps);
-	expect_all(b, proc->pid, &proc->before);
+	expect_all(b, proc, &proc->maps);
+	expect_all(b, proc, &proc->before);
 }
 
 bool build_ids_find(struct build_ids *b, struct map *m)

@@ -23,7 +23,7 @@ struct build_ids *build_ids_new(struct symbroker *broker);
 void build_ids_free(struct build_ids *b);
 
 /* Asks about all files that a process has mapped and that are not known. */
-void build_ids_expect(struct build_ids *b, const struct process *proc);
+void build_ids_expect(struct build_ids *b, struct process *proc);
 
 /*
  * Fills in m's build-id and returns true when all that can be known of it is known by now.

@@ -162,8 +162,7 @@ static uint32_t module_id(struct frames *f, const char *path, const void *build_
 	return id <= PROF_FRAME_MODULE_MAX ? id : 0;
 }
 
-static void tell_broker(struct frames *f, const struct process *proc, const struct map *m,
-			bool vdso)
+static void tell_broker(struct frames *f, struct process *proc, const struct map *m, bool vdso)
 {
 	const struct symbroker_module module = {
 		.kind = vdso ? SYMBROKER_VDSO : SYMBROKER_ELF,
@@ -175,6 +174,7 @@ static void tell_broker(struct frames *f, const struct process *proc, const stru
 		.inode = m->inode,
 		.build_id = m->build_id,
 		.build_id_sz = m->build_id_sz,
+		.owner = tasks_owner(proc),
 	};
 
 	if (f->names)
@@ -202,7 +202,7 @@ static bool may_be_named(struct frames *f, const struct map *m)
 	return true;
 }
 
-static void find_module(struct frames *f, const struct process *proc, struct map *m)
+static void find_module(struct frames *f, struct process *proc, struct map *m)
 {
 	bool file = maps_is_file(m->path), vdso = maps_is_vdso(m->path), fresh;
 	enum prof_module_kind kind = file ? PROF_MODULE_ELF :
@@ -233,7 +233,7 @@ static void find_module(struct frames *f, const struct process *proc, struct map
 }
 
 /* What the trace has to know of a mapping before a frame lies in it. */
-static const struct map *introduce_map(struct frames *f, const struct process *proc, struct map *m)
+static const struct map *introduce_map(struct frames *f, struct process *proc, struct map *m)
 {
 	struct emit_map event;
 
@@ -633,7 +633,7 @@ long frames_take_names(struct frames *f, size_t max)
 	return symbroker_take(f->broker, take_answer, f, max);
 }
 
-void frames_expect(struct frames *f, const struct process *proc)
+void frames_expect(struct frames *f, struct process *proc)
 {
 	build_ids_expect(f->build_ids, proc);
 }

@@ -44,7 +44,7 @@ void frames_side(struct frames *f, const struct perf_side *side);
 uint32_t frames_generation(const struct frames *f);
 
 /* Asks for the build-ids of what a process has mapped, which is soon needed. */
-void frames_expect(struct frames *f, const struct process *proc);
+void frames_expect(struct frames *f, struct process *proc);
 
 /*
  * Writes at most max answers of the broker: names, and how naming modules went. Returns their number

@@ -157,6 +157,7 @@ static struct program *new_program(struct jit *j, struct process *proc)
 		.kind = SYMBROKER_PERFMAP,
 		.pid = proc->pid,
 		.path = path,
+		.owner = tasks_owner(proc),
 	};
 	struct program *p;
 

@@ -254,7 +254,7 @@ static int prepare_encoder(struct recorder *r)
 	return err;
 }
 
-static void expect_process(const struct process *proc, void *ctx)
+static void expect_process(struct process *proc, void *ctx)
 {
 	frames_expect(ctx, proc);
 }

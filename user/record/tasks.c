@@ -477,8 +477,7 @@ void tasks_each(struct tasks *t, uint32_t pid, void (*fn)(struct task *task, voi
 			fn(value, ctx);
 }
 
-void tasks_each_process(const struct tasks *t, void (*fn)(const struct process *proc, void *ctx),
-			void *ctx)
+void tasks_each_process(struct tasks *t, void (*fn)(struct process *proc, void *ctx), void *ctx)
 {
 	uint64_t key;
 	void *value;

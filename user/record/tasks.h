@@ -138,7 +138,6 @@ void tasks_set_announced(struct tasks *t, uint32_t tid);
 /* Calls fn for each task of a process. */
 void tasks_each(struct tasks *t, uint32_t pid, void (*fn)(struct task *task, void *ctx), void *ctx);
 /* Calls fn for each process. */
-void tasks_each_process(const struct tasks *t, void (*fn)(const struct process *proc, void *ctx),
-			void *ctx);
+void tasks_each_process(struct tasks *t, void (*fn)(struct process *proc, void *ctx), void *ctx);
 
 #endif

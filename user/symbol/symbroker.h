@@ -55,6 +55,7 @@ struct symbroker_module {
 	uint64_t inode; /* 0 = not known */
 	const uint8_t *build_id; /* when known, a file with another one is refused */
 	size_t build_id_sz; /* 0 = not known; at most SYMBOLIZER_BUILD_ID_MAX */
+	uint64_t owner; /* who answers for pid, as proc_owner() says; 0 = to be found out */
 };
 
 /* How naming a module went. Only the first two are not failures. */

@@ -7,25 +7,12 @@
 #include "symbol/symmodule.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/hmap.h"
-
-/* Root's processes have little in common, those of another user have him. */
-static uint64_t owner_of(pid_t pid)
-{
-	char path[32];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "/proc/%d", pid);
-	if (stat(path, &st) || !st.st_uid)
-		return 1ull << 32 | (uint32_t)pid;
-	return st.st_uid;
-}
+#include "kernel/proc.h"
 
 struct symmodule *symmodule_new(uint32_t id, const struct symbroker_module *module)
 {
@@ -34,7 +21,7 @@ struct symmodule *symmodule_new(uint32_t id, const struct symbroker_module *modu
 	m->id = id;
 	m->kind = module->kind;
 	m->pid = module->pid;
-	m->owner = owner_of(m->pid);
+	m->owner = module->owner ? module->owner : proc_owner(m->pid);
 	m->path = xstrdup(module->path ? module->path : "");
 	m->map_start = module->map_start;
 	m->map_end = module->map_end;
