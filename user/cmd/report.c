@@ -186,8 +186,6 @@ static int read_all(struct report *r)
 				    trace_u64_or(&ev, ROLE_FIRST_NS, ev.ts),
 				    trace_u64_or(&ev, ROLE_LAST_NS, ev.ts)))
 			event_counts_add_loss(&r->counts, t, r->names, &ev);
-		if (ev.kind == TRACE_SCHED_SWITCH)
-			r->switches++;
 		if (ev.kind != TRACE_SAMPLE || ev.source != PROF_SOURCE_SAMPLE)
 			continue;
 		r->all_samples++;
@@ -366,16 +364,17 @@ static void say_header(const struct report *r)
 
 static void say_nothing_there(const struct report *r)
 {
-	const char *hz = names_meta(r->names, 0, PROF_META_SAMPLE_HZ);
+	bool ours = names_meta(r->names, 0, PROF_META_VERSION);
+	bool sampled = names_meta(r->names, 0, PROF_META_SAMPLE_HZ);
 	const char *why = "the target used no CPU while it was recorded: see dial9-prof script for "
 			  "what it did, or record for longer";
 
 	if (r->all_samples)
 		why = "the trace has samples, but none that -p, -t, --comm, -C and --time let "
 		      "through";
-	else if (hz && !strcmp(hz, "0"))
+	else if (ours && !sampled)
 		why = "it was recorded with --no-samples: record again without";
-	else if (!hz && !r->switches)
+	else if (!sampled)
 		why = "it was not recorded by dial9-prof: see dial9-prof info for what is in it";
 	printf("No CPU samples in %s: %s.\n", reader_input(r->reader), why);
 }

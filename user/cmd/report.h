@@ -39,7 +39,7 @@ struct report {
 	enum profile_key key_order[PROFILE_KEY_CNT];
 	size_t key_cnt;
 	double percent; /* rows and subtrees with less are left out */
-	uint64_t all_samples, switches;
+	uint64_t all_samples;
 	struct report_part *parts; /* up to the last one with samples */
 	size_t part_cnt, part_cap;
 	bool weighed; /* samples count the time that they stand for, for their parts differ in it */
