@@ -41,6 +41,8 @@
 
 /* Asks what a worker asks, and holds each call to its slice. */
 struct asked {
+	void *bytes;
+	size_t size;
 	struct symbolizer *sym;
 	uint64_t began, longest;
 	struct symbolizer_frame frames[FRAMES_MAX];
@@ -89,7 +91,6 @@ static int ask_all(struct asked *a)
 	uint64_t i;
 	int found = 0;
 
-	a->began = budget_clock_ns();
 	cr_assert_eq(ask_name(a, FORGE_CODE + 100), 1);
 	cr_expect_str_eq(a->frames[0].name, "innocent");
 	for (i = 0; i < 64; i++)
@@ -109,15 +110,32 @@ static void check_cost(struct asked *a)
 		cr_expect_lt((unsigned long)ru.ru_maxrss, RSS_KB);
 }
 
+static void open_asked(struct asked *a, const struct symbolizer_cfg *cfg)
+{
+	cr_assert_eq(symbolizer_open_mem(a->bytes, a->size, cfg, &a->sym), 0);
+	a->began = budget_clock_ns();
+}
+
+/* Builds the file and opens it; end_asking() frees both. */
+static void begin_asking(struct asked *a, struct forge *f, const struct symbolizer_cfg *cfg)
+{
+	a->bytes = forge_finish(f, &a->size);
+	open_asked(a, cfg);
+}
+
+static void end_asking(struct asked *a)
+{
+	symbolizer_free(a->sym);
+	free(a->bytes);
+}
+
 /* Builds, asks and checks; what was given up must be that, or nothing. */
 static int try_file(struct forge *f, const char *gave_up)
 {
 	struct asked a = { 0 };
-	size_t size;
-	void *bytes = forge_finish(f, &size);
 	int found;
 
-	cr_assert_eq(symbolizer_open_mem(bytes, size, NULL, &a.sym), 0);
+	begin_asking(&a, f, NULL);
 	found = ask_all(&a);
 	check_cost(&a);
 	if (gave_up) {
@@ -127,8 +145,7 @@ static int try_file(struct forge *f, const char *gave_up)
 	} else {
 		cr_expect_null(symbolizer_gave_up(a.sym));
 	}
-	symbolizer_free(a.sym);
-	free(bytes);
+	end_asking(&a);
 	return found;
 }
 
@@ -146,6 +163,13 @@ static void begin(struct forge *f)
 {
 	forge_init(f);
 	forge_innocent(f);
+}
+
+/* The file's debug information; takes both over. */
+static void put_debug(struct forge *f, const struct buf *abbrev, const struct buf *info)
+{
+	*forge_section(f, ".debug_abbrev") = *abbrev;
+	*forge_section(f, ".debug_info") = *info;
 }
 
 /* Each of 1000 lexical blocks has the next one as child and as sibling: 2^1000 ways to the end. */
@@ -168,8 +192,7 @@ Test(hostile, sibling_chains)
 	}
 	forge_unit_end(&info, unit);
 	forge_num(&abbrev, 0, 1);
-	*forge_section(&f, ".debug_abbrev") = abbrev;
-	*forge_section(&f, ".debug_info") = info;
+	put_debug(&f, &abbrev, &info);
 	cr_expect_gt(try_file(&f, NULL), 0);
 }
 
@@ -190,8 +213,7 @@ Test(hostile, siblings_that_lead_back)
 		forge_num(&info, wheres[i], 4);
 	}
 	forge_unit_end(&info, unit);
-	*forge_section(&f, ".debug_abbrev") = abbrev;
-	*forge_section(&f, ".debug_info") = info;
+	put_debug(&f, &abbrev, &info);
 	cr_expect_eq(try_file(&f, NULL), 0);
 }
 
@@ -215,8 +237,7 @@ Test(hostile, many_functions_with_many_ranges)
 	forge_num(&ranges, 0, 8);
 	forge_num(&ranges, 0, 8);
 	forge_unit_end(&info, unit);
-	*forge_section(&f, ".debug_abbrev") = abbrev;
-	*forge_section(&f, ".debug_info") = info;
+	put_debug(&f, &abbrev, &info);
 	*forge_section(&f, ".debug_ranges") = ranges;
 	cr_expect_eq(try_file(&f, "time memory entries"), 0);
 }
@@ -227,8 +248,7 @@ static void try_nesting(unsigned int tag, size_t depth, int expected)
 	struct buf abbrev = { 0 }, info = { 0 };
 	struct asked a = { 0 };
 	struct forge f;
-	size_t unit, i, size;
-	void *bytes;
+	size_t unit, i;
 
 	begin(&f);
 	unit = forge_unit(&info);
@@ -244,15 +264,12 @@ static void try_nesting(unsigned int tag, size_t depth, int expected)
 		buf_add(&info, "f", 2);
 	}
 	forge_unit_end(&info, unit);
-	*forge_section(&f, ".debug_abbrev") = abbrev;
-	*forge_section(&f, ".debug_info") = info;
-	bytes = forge_finish(&f, &size);
-	cr_assert_eq(symbolizer_open_mem(bytes, size, NULL, &a.sym), 0);
+	put_debug(&f, &abbrev, &info);
+	begin_asking(&a, &f, NULL);
 	cr_expect_eq(ask_all(&a), 64);
 	cr_expect_eq(ask_frames(&a, FORGE_CODE + 1), expected);
 	check_cost(&a);
-	symbolizer_free(a.sym);
-	free(bytes);
+	end_asking(&a);
 }
 
 Test(hostile, deep_nesting)
@@ -280,8 +297,7 @@ Test(hostile, abbreviations_by_the_million)
 		forge_uleb(&info, 1);
 		forge_unit_end(&info, unit);
 	}
-	*forge_section(&f, ".debug_abbrev") = abbrev;
-	*forge_section(&f, ".debug_info") = info;
+	put_debug(&f, &abbrev, &info);
 	cr_expect_eq(try_file(&f, "time memory entries"), 0);
 }
 
@@ -310,8 +326,7 @@ Test(hostile, units_without_ranges)
 		forge_uleb(&info, 1);
 		forge_unit_end(&info, unit);
 	}
-	*forge_section(&f, ".debug_abbrev") = abbrev;
-	*forge_section(&f, ".debug_info") = info;
+	put_debug(&f, &abbrev, &info);
 	cr_expect_eq(try_file(&f, NULL), 0);
 }
 
@@ -344,8 +359,7 @@ Test(hostile, references_and_strings_to_nowhere)
 	for (i = 0; i < MIB; i++)
 		forge_uleb(&info, DW_FORM_indirect);
 	forge_unit_end(&info, unit);
-	*forge_section(&f, ".debug_abbrev") = abbrev;
-	*forge_section(&f, ".debug_info") = info;
+	put_debug(&f, &abbrev, &info);
 	cr_expect_eq(try_file(&f, NULL), 64);
 }
 
@@ -400,8 +414,7 @@ static int try_lines(struct buf *line, const char *gave_up)
 	forge_num(&info, FORGE_CODE_SIZE, 8);
 	forge_num(&info, 0, 4);
 	forge_unit_end(&info, unit);
-	*forge_section(&f, ".debug_abbrev") = abbrev;
-	*forge_section(&f, ".debug_info") = info;
+	put_debug(&f, &abbrev, &info);
 	*forge_section(&f, ".debug_line") = *line;
 	return try_file(&f, gave_up);
 }
@@ -438,6 +451,28 @@ Test(hostile, line_programs_of_many_rows)
 	try_lines(&line, "time memory entries");
 }
 
+static void put_function(struct buf *syms, uint32_t name, uint64_t value, uint64_t size)
+{
+	const Elf64_Sym sym = {
+		.st_name = name,
+		.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+		.st_shndx = 1,
+		.st_value = value,
+		.st_size = size,
+	};
+
+	buf_add(syms, &sym, sizeof(sym));
+}
+
+/* The first sections of the file, its symbol table; takes both over. */
+static void put_symbols(struct forge *f, const struct buf *strings, const struct buf *syms)
+{
+	*forge_section(f, ".strtab") = *strings;
+	*forge_section(f, ".symtab") = *syms;
+	forge_last(f)->type = SHT_SYMTAB;
+	forge_last(f)->link = 2;
+}
+
 /* 100,000 symbols at one address; their names are the ends of one string of 8 MB. */
 Test(hostile, long_names_at_one_address)
 {
@@ -445,38 +480,22 @@ Test(hostile, long_names_at_one_address)
 	struct buf strings = { 0 }, syms = { 0 };
 	struct asked a = { 0 };
 	struct forge f;
-	size_t size, i;
-	void *bytes;
+	size_t i;
 
 	forge_init(&f);
 	forge_zeros(&strings, 1);
 	memset(buf_reserve(&strings, LEN), 'a', LEN);
 	strings.len += LEN;
 	forge_zeros(&strings, 1);
-	for (i = 0; i < CNT; i++) {
-		const Elf64_Sym sym = {
-			.st_name = 1 + i,
-			.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
-			.st_shndx = 1,
-			.st_value = FORGE_CODE,
-			.st_size = 100,
-		};
-
-		buf_add(&syms, &sym, sizeof(sym));
-	}
-	*forge_section(&f, ".strtab") = strings;
-	*forge_section(&f, ".symtab") = syms;
-	forge_last(&f)->type = SHT_SYMTAB;
-	forge_last(&f)->link = 2;
-	bytes = forge_finish(&f, &size);
-	cr_assert_eq(symbolizer_open_mem(bytes, size, NULL, &a.sym), 0);
-	a.began = budget_clock_ns();
+	for (i = 0; i < CNT; i++)
+		put_function(&syms, 1 + i, FORGE_CODE, 100);
+	put_symbols(&f, &strings, &syms);
+	begin_asking(&a, &f, NULL);
 	cr_expect_eq(ask_name(&a, FORGE_CODE + 1), 1);
 	cr_expect_leq(a.frames[0].name_len, 16384u);
 	cr_expect_null(symbolizer_gave_up(a.sym));
 	check_cost(&a);
-	symbolizer_free(a.sym);
-	free(bytes);
+	end_asking(&a);
 }
 
 /* More symbols than there is memory for: some are left out, and the rest are found. */
@@ -486,35 +505,19 @@ Test(hostile, symbols_by_the_million)
 	struct buf strings = { 0 }, syms = { 0 };
 	struct asked a = { 0 };
 	struct forge f;
-	size_t size, i;
-	void *bytes;
+	size_t i;
 
 	forge_init(&f);
 	buf_add(&strings, "\0f", 3);
-	for (i = 0; i < CNT; i++) {
-		const Elf64_Sym sym = {
-			.st_name = 1,
-			.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
-			.st_shndx = 1,
-			.st_value = FORGE_CODE + i * 7919 % FORGE_CODE_SIZE,
-			.st_size = 1 + i % 100,
-		};
-
-		buf_add(&syms, &sym, sizeof(sym));
-	}
-	*forge_section(&f, ".strtab") = strings;
-	*forge_section(&f, ".symtab") = syms;
-	forge_last(&f)->type = SHT_SYMTAB;
-	forge_last(&f)->link = 2;
-	bytes = forge_finish(&f, &size);
-	cr_assert_eq(symbolizer_open_mem(bytes, size, NULL, &a.sym), 0);
-	a.began = budget_clock_ns();
+	for (i = 0; i < CNT; i++)
+		put_function(&syms, 1, FORGE_CODE + i * 7919 % FORGE_CODE_SIZE, 1 + i % 100);
+	put_symbols(&f, &strings, &syms);
+	begin_asking(&a, &f, NULL);
 	cr_expect_eq(ask_name(&a, FORGE_CODE), 1);
 	cr_assert_not_null(symbolizer_gave_up(a.sym));
 	cr_expect_eq(strncmp(symbolizer_gave_up(a.sym), "symbol table: ", 14), 0);
 	check_cost(&a);
-	symbolizer_free(a.sym);
-	free(bytes);
+	end_asking(&a);
 }
 
 /* A table of millions of relocations, all of the same slot, and stubs that look for it. */
@@ -603,9 +606,8 @@ Test(hostile, debugdata_that_unpacks_to_too_much)
 	enum { REAL = 100 << 20 };
 	uint8_t *zeros = calloc(1, REAL), *packed = malloc(1 << 20);
 	struct asked a = { 0 };
-	size_t n = 0, size;
+	size_t n = 0;
 	struct forge f;
-	void *bytes;
 
 	cr_assert_eq(lzma_easy_buffer_encode(0, LZMA_CHECK_CRC32, NULL, zeros, REAL, packed, &n,
 					     1 << 20),
@@ -617,14 +619,12 @@ Test(hostile, debugdata_that_unpacks_to_too_much)
 	forge_last(&f)->type = SHT_DYNSYM;
 	buf_add(forge_section(&f, ".gnu_debugdata"), packed, n);
 	free(packed);
-	bytes = forge_finish(&f, &size);
-	cr_assert_eq(symbolizer_open_mem(bytes, size, NULL, &a.sym), 0);
+	begin_asking(&a, &f, NULL);
 	ask_all(&a);
 	check_cost(&a);
 	cr_assert_not_null(symbolizer_gave_up(a.sym));
 	cr_expect_str_eq(symbolizer_gave_up(a.sym), "symbol table: memory");
-	symbolizer_free(a.sym);
-	free(bytes);
+	end_asking(&a);
 }
 
 #define ALT_ID "\1\2\3\4\5\6\7\10"
@@ -653,8 +653,7 @@ static void put_alt_user(struct forge *f, uint32_t off)
 	forge_num(&info, FORGE_CODE_SIZE, 8);
 	forge_num(&info, off, 4);
 	forge_unit_end(&info, unit);
-	*forge_section(f, ".debug_abbrev") = abbrev;
-	*forge_section(f, ".debug_info") = info;
+	put_debug(f, &abbrev, &info);
 }
 
 static int open_alt_file(void *ctx, const struct symbolizer_want *want)
@@ -669,8 +668,6 @@ static void try_alt(uint32_t off)
 	struct asked a = { 0 };
 	char path[128];
 	struct forge f;
-	size_t size;
-	void *bytes;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "%s/alt", scratch());
@@ -679,16 +676,15 @@ static void try_alt(uint32_t off)
 	put_build_id(&f);
 	put_alt_user(&f, off);
 	buf_add(forge_section(&f, ".gnu_debugaltlink"), "alt\0" ALT_ID, 12);
-	bytes = forge_finish(&f, &size);
+	a.bytes = forge_finish(&f, &a.size);
 	file = fopen(path, "w");
 	cr_assert_not_null(file);
-	cr_assert_eq(fwrite(bytes, 1, size, file), size);
+	cr_assert_eq(fwrite(a.bytes, 1, a.size, file), a.size);
 	fclose(file);
-	cr_assert_eq(symbolizer_open_mem(bytes, size, &cfg, &a.sym), 0);
+	open_asked(&a, &cfg);
 	cr_expect_eq(ask_all(&a), 64);
 	check_cost(&a);
-	symbolizer_free(a.sym);
-	free(bytes);
+	end_asking(&a);
 }
 
 Test(hostile, alt_links_to_themselves_and_to_nowhere)
@@ -716,8 +712,6 @@ static void try_debug_file(const char *size, uint64_t cpu_max_ns, const char *ga
 	const char *got;
 	char path[128];
 	struct forge f;
-	void *bytes;
-	size_t n;
 
 	snprintf(path, sizeof(path), "%s/sparse", scratch());
 	cfg.open_ctx = path;
@@ -727,14 +721,12 @@ static void try_debug_file(const char *size, uint64_t cpu_max_ns, const char *ga
 	forge_innocent(&f);
 	forge_last(&f)->type = SHT_DYNSYM;
 	put_debuglink(&f);
-	bytes = forge_finish(&f, &n);
-	cr_assert_eq(symbolizer_open_mem(bytes, n, &cfg, &a.sym), 0);
+	begin_asking(&a, &f, &cfg);
 	ask_all(&a);
 	cr_expect_lt(a.longest, CALL_NS);
 	got = symbolizer_gave_up(a.sym);
 	cr_expect_str_eq(got ? got : "", gave_up);
-	symbolizer_free(a.sym);
-	free(bytes);
+	end_asking(&a);
 }
 
 Test(hostile, a_debug_file_of_a_terabyte)
