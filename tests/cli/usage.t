@@ -47,6 +47,15 @@ $ dial9-prof convert '' -o out
 ! dial9-prof: cannot open '': No such file or directory
 ? 5
 #
+# Bytes are not for terminals, neither to be shown nor typed.
+$ for c in 'record -a -o -' 'record -a -o /dev/stdout' 'convert x -o -' 'convert x -o /dev/stdout' 'report -' 'dump -'; do script -qec "dial9-prof $c" /dev/null </dev/null | tr -d '\r'; done
+dial9-prof: record: standard output is a terminal: -o - wants a pipe or a file; see dial9-prof record --help
+dial9-prof: record: standard output is a terminal: -o - wants a pipe or a file; see dial9-prof record --help
+dial9-prof: convert: standard output is a terminal: -o - wants a pipe or a file
+dial9-prof: convert: standard output is a terminal: -o - wants a pipe or a file
+dial9-prof: cannot read standard input: it is a terminal (name a trace file, or pipe one in)
+dial9-prof: cannot read standard input: it is a terminal (name a trace file, or pipe one in)
+#
 $ dial9-prof report -C 9-3
 ! dial9-prof: report: -C 9-3: want CPU numbers such as 0-3,8
 ? 1

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/log.h"
@@ -392,6 +393,8 @@ static const char *complaint(const struct convert_opts *opts, int word_cnt)
 		return "what file? (dial9-prof convert IN -o OUT)";
 	if (!opts->output)
 		return "where to? (-o FILE, or -o - for standard output)";
+	if (sink_is_stdout(opts->output) && isatty(STDOUT_FILENO))
+		return "standard output is a terminal: -o - wants a pipe or a file";
 	if (opts->follow && word_cnt > 1)
 		return "only one input can be followed";
 	return NULL;

@@ -17,6 +17,7 @@
 #include "cmd/cmd.h"
 #include "cmd/summary.h"
 #include "record/recorder.h"
+#include "record/sink.h"
 
 /* How often a stop was asked for: the one thing a signal handler may touch. */
 static volatile sig_atomic_t stop_asked;
@@ -228,7 +229,7 @@ static int check(const struct record_opts *o, bool command)
 				   "time: -d 10)");
 	if (o->as_root && !command)
 		return usage_error("--as-root is for a COMMAND");
-	if (!strcmp(o->output, "-") && isatty(STDOUT_FILENO))
+	if (sink_is_stdout(o->output) && isatty(STDOUT_FILENO))
 		return usage_error("standard output is a terminal: -o - wants a pipe or a file");
 	if (!o->sched && !o->samples && !o->events.cnt)
 		return usage_error("--no-sched and --no-samples leave nothing to record; name "
