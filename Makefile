@@ -102,7 +102,7 @@ TESTS := $(addprefix tests/, \
 		symbroker_test.c symopen_test.c symproto_test.c symtab_test.c symtables_test.c symworker_test.c) \
 	$(addprefix record/, build_ids_test.c early_records_test.c emit_test.c event_test.c eventset_test.c jit_test.c launch_test.c \
 		maps_test.c memory_test.c merge_test.c modules_test.c proc_reader_test.c \
-		ring_test.c sink_test.c snapshot_test.c stacks_test.c status_test.c targets_test.c tasks_test.c \
+		ring_test.c sink_test.c snapshot_test.c stacks_test.c status_test.c targets_test.c tasks_scan_test.c tasks_test.c \
 		tasks_truth_test.c texts_test.c translate_test.c) \
 	$(addprefix trace/, layout_test.c names_test.c parts_test.c reader_test.c source_test.c tp_symbols_test.c \
 		trace_test.c value_test.c) \
@@ -253,6 +253,8 @@ $(filter $(O)/tests/bpf/%,$(ROOT_BINS)): $(O)/obj/tests/bpf/support.o
 $(filter $(O)/tests/bpf/fault_%,$(ROOT_BINS)): $(O)/obj/tests/bpf/fault.o
 # Its allocations can be made to fail.
 $(O)/tests/libdial9/nomem_test: ALL_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+# Reading a process can be made to wait.
+$(O)/tests/record/tasks_scan_test: ALL_LDFLAGS += -Wl,--wrap=snapshot_read
 # It notes who reads /proc.
 $(O)/tests/record/tasks_truth_test: ALL_LDFLAGS += \
 	-Wl,--wrap=proc_read_status,--wrap=proc_read_exe,--wrap=proc_read_cgroup

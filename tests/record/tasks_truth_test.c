@@ -73,6 +73,16 @@ Test(tasks_truth, each_task_of_a_process_can_be_visited, .init = setup, .fini = 
 	cr_expect_eq(cnt, 2);
 }
 
+Test(tasks_truth, who_has_the_number_in_another_process_is_somebody_else, .init = setup,
+     .fini = teardown)
+{
+	const struct task *task = tasks_get(t, getpid(), B);
+
+	cr_expect_eq(task->proc->pid, B);
+	cr_expect_str_eq(task->comm, "", "which is not our name");
+	cr_expect_str_eq(task->proc->exe, "");
+}
+
 Test(tasks_truth, a_process_that_is_not_there_is_an_error, .init = setup, .fini = teardown)
 {
 	cr_expect_eq(tasks_scan(t, A), -ESRCH);
