@@ -129,7 +129,7 @@ STIMULI := $(addprefix tests/stimuli/, \
 	calls.c cxx.cpp demo.c enemy_elf.c enemy_fuse.c enemy_maps.c enemy_swap.c family.c \
 	forkchain.c inlined.c jit.c pingpong.c shortlived.c sleeper.c spinner.c storm.c threads.c walked.c)
 # inlined.c, cxx.cpp and crate.rs as several compilers and linkers leave them, for the symbolizer.
-STIMULI_SYMBOL := c-gcc c-dwarf4 c-nopie c-gz c-clang c-clang4 c-link c-dynsym cxx-gcc cxx-clang4 \
+STIMULI_SYMBOL := c-gcc c-dwarf4 c-dwarf64 c-nopie c-gz c-clang c-clang4 c-link c-dynsym cxx-gcc cxx-clang4 \
 	rust
 
 FUZZ := $(addprefix tests/fuzz/, \
@@ -280,6 +280,7 @@ $(O)/stimuli/%: tests/stimuli/%.cpp $(O)/flags
 SYM   := $(O)/stimuli/symbol
 $(SYM)/c-gcc:      SYM_CC := gcc -O2 -g
 $(SYM)/c-dwarf4:   SYM_CC := gcc -O2 -g -gdwarf-4
+$(SYM)/c-dwarf64:  SYM_CC := gcc -O2 -g -gdwarf64
 $(SYM)/c-nopie:    SYM_CC := gcc -O2 -g -no-pie
 $(SYM)/c-gz:       SYM_CC := gcc -O2 -g -gz
 $(SYM)/c-dynsym:   SYM_CC := gcc -O2 -rdynamic -s
