@@ -55,11 +55,11 @@ SRCS_symbol := $(addprefix user/symbol/, \
 	symopen.c symproto.c symside.c symtab.c symtable.c symtables.c symworker.c unpack.c \
 	workers.c)
 SRCS_record := $(addprefix user/record/, \
-	build_ids.c capture.c capture_unwind.c early_records.c emit.c event.c eventset.c frames.c \
+	build_ids.c capture.c capture_unwind.c early_records.c emit.c event.c eventset.c frames.c frames_kernel.c \
 	invoker.c jit.c \
-	launch.c maps.c memory.c merge.c modules.c probe.c proc_reader.c realtime.c recorder.c \
+	launch.c lookout.c mapped.c maps.c memory.c merge.c modules.c probe.c proc_reader.c realtime.c recorder.c \
 	ring.c sink.c snapshot.c stacks.c status.c targets.c tasks.c tasks_truth.c texts.c \
-	translate.c)
+	tick.c translate.c unwinding.c)
 SRCS_trace := $(addprefix user/trace/, \
 	layout.c names.c parts.c reader.c source.c tp_symbols.c trace.c value.c)
 SRCS_profile := $(addprefix user/profile/, \

@@ -170,6 +170,7 @@ enum prof_module_kind {
 #define PROF_META_SAMPLE_PERIOD_NS "sample_period_ns"
 #define PROF_META_SAMPLE_HZ "sample_hz"
 #define PROF_META_SWITCH_STACKS "switch_stacks" /* "none", "user" or "both" */
+#define PROF_META_CALL_GRAPH "call_graph" /* of user stacks: "auto", "fp" or "no" */
 #define PROF_META_START_REALTIME_NS "start_realtime_ns"
 #define PROF_META_RING_BYTES "ring_bytes"
 #define PROF_META_BOOT_ID "boot_id" /* of the kernel: times of one boot are on one clock */
@@ -237,5 +238,12 @@ enum prof_tp_symbol_kind {
 #define PROF_F_END_CPU_NS "end_cpu_ns" /* of the recorder after the end of recording */
 #define PROF_F_MEMORY_BYTES "memory_bytes" /* remembered of tasks, mappings, modules and stacks */
 #define PROF_F_FORGOTTEN "forgotten" /* modules, and processes whose mappings went, for --mem-max */
+#define PROF_F_UNWIND_TABLES "unwind_tables" /* that came into the kernel's reach */
+#define PROF_F_UNWIND_EVICTED "unwind_evicted" /* of them, to make room */
+#define PROF_F_UNWIND_TABLES_LEFT_OUT "unwind_tables_left_out" /* for want of room */
+#define PROF_F_UNWIND_BYTES "unwind_bytes" /* of the tables that are there now */
+#define PROF_F_UNWIND_LISTS "unwind_lists" /* of mappings, published */
+#define PROF_F_UNWIND_LISTS_LEFT_OUT "unwind_lists_left_out" /* with their processes, likewise */
+#define PROF_F_UNWIND_MODULES_LEFT_OUT "unwind_modules_left_out"
 
 #endif /* D9_PROF_EVENTS_H */

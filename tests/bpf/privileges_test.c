@@ -71,9 +71,10 @@ static size_t check_threads(pid_t pid)
 		if (*ent->d_name == '.')
 			continue;
 		snprintf(path, sizeof(path), "/proc/%d/task/%s/status", pid, ent->d_name);
-		/* the thread that reads the kernel's symbols may be at it */
-		check_thread(path, atoi(ent->d_name) == pid ? for_draining :
-							      for_draining | 1ULL << CAP_SYSLOG);
+		/* the thread that reads the kernel's symbols may be at it, one makes maps */
+		check_thread(path, atoi(ent->d_name) == pid ?
+					   for_draining :
+					   for_draining | 1ULL << CAP_SYSLOG | 1ULL << CAP_BPF);
 		cnt++;
 	}
 	closedir(dir);

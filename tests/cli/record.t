@@ -24,6 +24,12 @@ Events:
       --switch-stacks=none|user|both
                          stacks of threads that leave the CPU (default both,
                          user with -a)
+      --call-graph=auto|fp|no|dwarf
+                         how user stacks are walked: auto and dwarf by unwind
+                         tables, fp by frame pointers alone, no: not at all
+                         (default auto)
+      --max-stack=N      frames of a user stack at most (default 127)
+      --unwind-mem=SIZE  memory for unwind tables in the kernel (default 128M)
       --no-names         do not look up functions of user code
       --names-wait=SEC   wait so long at the end for names that keep coming
                          (default 10)
@@ -107,6 +113,15 @@ $ dial9-prof -m 2G -a
 ? 1
 $ dial9-prof --mem-max 31M -a
 ! dial9-prof: record: --mem-max 31M: want a size of 32M or more
+? 1
+$ dial9-prof --call-graph lbr -a
+! dial9-prof: record: --call-graph lbr: want one of auto, fp, no, dwarf
+? 1
+$ dial9-prof --max-stack 128 -a
+! dial9-prof: record: --max-stack 128: want a number from 1 to 127
+? 1
+$ dial9-prof --unwind-mem 2G -a
+! dial9-prof: record: --unwind-mem 2G: want a size from 1M to 1G
 ? 1
 $ dial9-prof -d 0 -a
 ! dial9-prof: record: -d 0: want a time above 0 such as 10 (seconds), 500ms or 5m

@@ -36,6 +36,7 @@ Test(emit, a_sample_has_all_its_numbers)
 		.frames = frames,
 		.frame_cnt = 2,
 		.flags = PROF_SAMPLE_KERNEL_TRUNCATED,
+		.user_end = PROF_END_NO_MAPPING | PROF_USER_FRAME_POINTERS,
 	};
 	struct rig rig;
 
@@ -45,9 +46,9 @@ Test(emit, a_sample_has_all_its_numbers)
 	cr_expect_eq(emit_sample(rig.emit, &sample), 0);
 	cr_expect_str_eq(rig_text(&rig, ""),
 			 "100 CpuSampleEvent worker_id=255 tid=12 source=1 thread_name=\"worker\" "
-			 "callchain=1234,8000010000000042 cpu=3 pid=11 flags=2\n"
+			 "callchain=1234,8000010000000042 cpu=3 pid=11 flags=2 user_end=68\n"
 			 "100 CpuSampleEvent worker_id=255 tid=12 source=1 thread_name=none "
-			 "callchain=1234,8000010000000042 cpu=3 pid=11 flags=2\n");
+			 "callchain=1234,8000010000000042 cpu=3 pid=11 flags=2 user_end=68\n");
 	rig_fini(&rig);
 }
 
@@ -121,6 +122,13 @@ Test(emit, loss_figures_and_words_of_tracepoints_have_all_their_fields)
 		.end_cpu_ns = 18,
 		.memory_bytes = 19,
 		.forgotten = 20,
+		.unwind_tables = 21,
+		.unwind_evicted = 22,
+		.unwind_tables_left_out = 23,
+		.unwind_bytes = 24,
+		.unwind_lists = 25,
+		.unwind_lists_left_out = 26,
+		.unwind_modules_left_out = 27,
 	};
 	struct rig rig;
 
@@ -128,16 +136,19 @@ Test(emit, loss_figures_and_words_of_tracepoints_have_all_their_fields)
 	cr_expect_eq(emit_tp_symbol(rig.emit, 10, "a:b", "state", PROF_TP_DELIM, 6, ","), 0);
 	cr_expect_eq(emit_lost(rig.emit, 20, PROF_LOST_ANY_CPU, PROF_LOST_NESTED, 5, 11, 19), 0);
 	cr_expect_eq(emit_stats(rig.emit, 30, &stats), 0);
-	cr_expect_str_eq(rig_text(&rig, ""),
-			 "10 TracepointSymbol event=\"a:b\" field=\"state\" kind=4 value=6 "
-			 "name=\",\"\n"
-			 "20 LostEvents cpu=4294967295 kind=\"nested\" count=5 first_ns=11 "
-			 "last_ns=19\n"
-			 "30 RecorderStats elapsed_ns=1 produced=2 written=3 lost=4 samples=5 "
-			 "bpf_ns=6 bpf_runs=7 cpu_ns=8 rss_bytes=9 ring_fill_max_bytes=10 "
-			 "bytes_written=11 bpf_switch_ns=12 bpf_wakeup_ns=13 bpf_tracepoint_ns=14 "
-			 "bpf_sample_ns=15 closed=1 realtime_ns=17 end_cpu_ns=18 memory_bytes=19 "
-			 "forgotten=20\n");
+	cr_expect_str_eq(
+		rig_text(&rig, ""),
+		"10 TracepointSymbol event=\"a:b\" field=\"state\" kind=4 value=6 "
+		"name=\",\"\n"
+		"20 LostEvents cpu=4294967295 kind=\"nested\" count=5 first_ns=11 "
+		"last_ns=19\n"
+		"30 RecorderStats elapsed_ns=1 produced=2 written=3 lost=4 samples=5 "
+		"bpf_ns=6 bpf_runs=7 cpu_ns=8 rss_bytes=9 ring_fill_max_bytes=10 "
+		"bytes_written=11 bpf_switch_ns=12 bpf_wakeup_ns=13 bpf_tracepoint_ns=14 "
+		"bpf_sample_ns=15 closed=1 realtime_ns=17 end_cpu_ns=18 memory_bytes=19 "
+		"forgotten=20 unwind_tables=21 unwind_evicted=22 unwind_tables_left_out=23 "
+		"unwind_bytes=24 unwind_lists=25 unwind_lists_left_out=26 "
+		"unwind_modules_left_out=27\n");
 	rig_fini(&rig);
 }
 

@@ -504,7 +504,7 @@ Test(translate, a_sample_has_its_task_name_its_place_and_its_stack, .init = setu
 	cr_expect_str_eq(rig_text(&rig, "CpuSampleEvent"),
 			 "50 CpuSampleEvent worker_id=255 tid=5000001 source=0 "
 			 "thread_name=\"helper\" callchain=10000000010,10000000100 cpu=2 "
-			 "pid=5000000 flags=1\n");
+			 "pid=5000000 flags=1 user_end=0\n");
 	cr_expect_eq(translate_written(rig.translate, PROF_CLASS_SAMPLE), 1);
 	cr_expect_eq(translate_written(rig.translate, PROF_CLASS_TRACEPOINT), 0);
 }
@@ -518,7 +518,7 @@ Test(translate, a_sample_without_frames_is_still_a_sample, .init = setup, .fini 
 	cr_expect_str_eq(
 		rig_text(&rig, "CpuSampleEvent"),
 		"50 CpuSampleEvent worker_id=255 tid=5000000 source=0 thread_name=\"main\" "
-		"callchain= cpu=0 pid=5000000 flags=0\n");
+		"callchain= cpu=0 pid=5000000 flags=0 user_end=0\n");
 }
 
 Test(translate, the_stack_of_a_switch_follows_it_at_the_same_time, .init = setup, .fini = teardown)
@@ -539,7 +539,7 @@ Test(translate, the_stack_of_a_switch_follows_it_at_the_same_time, .init = setup
 			 "cgroup=\"\"\n"
 			 "60 test:made common_cpu=0 common_pid=5000000\n"
 			 "60 CpuSampleEvent worker_id=255 tid=5000000 source=1 thread_name=none "
-			 "callchain=800000ff81000000,400010 cpu=0 pid=5000000 flags=2\n"
+			 "callchain=800000ff81000000,400010 cpu=0 pid=5000000 flags=2 user_end=0\n"
 			 "61 test:made common_cpu=0 common_pid=5000000\n");
 	cr_expect_eq(translate_written(rig.translate, PROF_CLASS_TRACEPOINT), 2);
 	cr_expect_eq(translate_written(rig.translate, PROF_CLASS_SAMPLE), 0);

@@ -208,6 +208,19 @@ Test(lists, an_exec_of_which_the_caller_has_not_heard_keeps_the_list_away)
 	cr_expect_not(lists_find(lists, B, &execs));
 }
 
+Test(lists, a_place_may_be_taken_before_there_is_a_list)
+{
+	uint32_t execs = 5;
+
+	cr_expect(lists_claim(lists, A));
+	cr_expect_not(lists_has_list(lists, A));
+	cr_assert(lists_find(lists, A, &execs));
+	cr_expect_eq(execs, 0);
+	proc(A)->execs = 2;
+	cr_expect(lists_claim(lists, A));
+	cr_expect_eq(proc(A)->execs, 2, "it has one");
+}
+
 Test(lists, a_process_without_a_free_place_is_counted_and_harms_nobody)
 {
 	uint32_t i;
@@ -215,7 +228,8 @@ Test(lists, a_process_without_a_free_place_is_counted_and_harms_nobody)
 	for (i = 0; i < PROCS; i++)
 		procs[i] = (struct prof_unwind_proc){ .tgid = 1 << 20 | i, .list = 99 };
 	cr_expect_eq(publish(A, 100, 1), -ENFILE);
-	cr_expect_eq(counts().processes_left_out, 1);
+	cr_expect_not(lists_claim(lists, A));
+	cr_expect_eq(counts().processes_left_out, 2);
 	for (i = 0; i < PROCS; i++)
 		cr_expect_eq(procs[i].list, 99);
 	lists_remove(lists, A);

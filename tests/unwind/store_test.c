@@ -16,6 +16,7 @@ enum { MODULES = 8, CHUNKS = 2, BLOCK_MAX = PROF_UNWIND_CHUNK_BLOCKS + 10, MUCH 
 #define SECOND 1000000000ULL
 
 static struct prof_unwind_module modules[MODULES];
+static uint32_t generation;
 static uint32_t *chunks[CHUNKS];
 static struct waiter *waiter;
 static struct store *store;
@@ -43,6 +44,7 @@ static void setup(void)
 
 	cr_assert_eq(waiter_new(&waiter_cfg, &waiter), 0);
 	cfg.waiter = waiter;
+	cfg.generation = &generation;
 	store = store_new(&cfg);
 	now = 100 * SECOND;
 	store_step(store, now);
@@ -206,6 +208,7 @@ Test(store, the_least_used_goes_and_its_place_is_used_again)
 	expect_table(a, 100, 1);
 	expect_table(c, MUCH - 50, 3);
 	cr_expect_eq(counts().evicted, 1);
+	cr_expect_eq(generation, 1, "rows are forgotten");
 	cr_expect_eq(counts().bytes, (100 + MUCH - 50) * 4096);
 	cr_expect(store_expect(store, b), "it may come again");
 }

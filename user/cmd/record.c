@@ -23,11 +23,16 @@
 static volatile sig_atomic_t stop_asked;
 
 static const char *const stack_choices[] = { "none", "user", "both", NULL };
+static const char *const call_graph_choices[] = { "auto", "fp", "no", "dwarf", NULL };
+static const uint32_t call_graphs[] = { PROF_CALL_GRAPH_AUTO, PROF_CALL_GRAPH_FP,
+					PROF_CALL_GRAPH_NO, PROF_CALL_GRAPH_AUTO };
 static const char *const spec_choices[] = { "0.3", "0.4", NULL };
 
 enum { STACKS_NONE, STACKS_USER, STACKS_BOTH, STACKS_DEFAULT = -1 };
 enum {
 	MEM_MIN = 32 << 20,
+	UNWIND_MEM_MIN = 1 << 20,
+	UNWIND_MEM_MAX = 1 << 30,
 	RING_MIN = 4096,
 	RING_MAX = 1 << 30,
 	HZ_MAX = 100000,
@@ -45,6 +50,9 @@ struct record_opts {
 	bool samples;
 	uint32_t hz;
 	int switch_stacks;
+	int call_graph;
+	uint32_t max_stack;
+	uint64_t unwind_mem;
 	bool names;
 	uint64_t names_wait_ns;
 	const char *output;
@@ -118,6 +126,25 @@ static const struct opt record_table[] = {
 	  .off = AT(switch_stacks),
 	  .choices = stack_choices,
 	  .help = "stacks of threads that leave the CPU (default both, user with -a)" },
+	{ .name = "call-graph",
+	  .kind = OPT_CHOICE,
+	  .off = AT(call_graph),
+	  .choices = call_graph_choices,
+	  .help = "how user stacks are walked: auto and dwarf by unwind tables, fp by frame "
+		  "pointers alone, no: not at all (default auto)" },
+	{ .name = "max-stack",
+	  .kind = OPT_U32,
+	  .off = AT(max_stack),
+	  .arg = "N",
+	  .min = 1,
+	  .max = PROF_STACK_MAX,
+	  .help = "frames of a user stack at most (default 127)" },
+	{ .name = "unwind-mem",
+	  .kind = OPT_SIZE,
+	  .off = AT(unwind_mem),
+	  .min = UNWIND_MEM_MIN,
+	  .max = UNWIND_MEM_MAX,
+	  .help = "memory for unwind tables in the kernel (default 128M)" },
 	{ .name = "no-names",
 	  .kind = OPT_NOT,
 	  .off = AT(names),
@@ -325,6 +352,9 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 		.samples = o->samples,
 		.hz = o->hz,
 		.switch_stacks = switch_stacks(o),
+		.call_graph = call_graphs[o->call_graph],
+		.max_stack = o->max_stack,
+		.unwind_mem = o->unwind_mem,
 		.no_names = !o->names,
 		.names_wait_ns = o->names_wait_ns,
 		.output = o->output,
@@ -366,6 +396,8 @@ int cmd_record(int argc, char **argv)
 		.names = true,
 		.names_wait_ns = 10000000000ULL,
 		.switch_stacks = STACKS_DEFAULT,
+		.max_stack = PROF_STACK_MAX,
+		.unwind_mem = 128 << 20,
 		.output = CMD_DEFAULT_FILE,
 		.ring_bytes = 4 << 20,
 		.mem_max = 512 << 20,

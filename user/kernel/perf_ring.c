@@ -25,6 +25,13 @@
 /* A mapping's, with the longest path; what other listeners add to a symbol's comes close. */
 enum { RECORD_MAX = 8192 };
 
+/* How far one of the two readers has come. */
+struct reading {
+	uint64_t head; /* as last seen */
+	uint64_t tail; /* the next record */
+	uint64_t wrapped[65536 / 8]; /* the largest record there is */
+};
+
 struct perf_ring {
 	int fd;
 	uint32_t cpu;
@@ -32,11 +39,9 @@ struct perf_ring {
 	size_t map_sz;
 	const uint8_t *data;
 	size_t data_sz; /* a power of two */
-	uint64_t head; /* as last seen */
-	uint64_t tail; /* the next record to give */
+	struct reading given, looked; /* the latter is never behind for long */
 	uint64_t last_time; /* of the last one given */
 	bool full; /* there was no room behind head for the largest record */
-	uint64_t wrapped[65536 / 8]; /* the largest record there is */
 };
 
 static int open_dummy(uint32_t cpu, bool build_id, bool ksymbol, int *fd)
@@ -57,9 +62,9 @@ static int open_dummy(uint32_t cpu, bool build_id, bool ksymbol, int *fd)
 		.sample_id_all = 1,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
-		/* Never wakes anyone: the reader has a timer. */
+		/* Each record wakes who polls: it may tell of what stacks are unwound by. */
 		.watermark = 1,
-		.wakeup_watermark = UINT32_MAX,
+		.wakeup_watermark = 1,
 	};
 	long ret = syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
@@ -124,9 +129,14 @@ uint32_t perf_ring_cpu(const struct perf_ring *r)
 	return r->cpu;
 }
 
+int perf_ring_fd(const struct perf_ring *r)
+{
+	return r->fd;
+}
+
 bool perf_ring_is_filled(const struct perf_ring *r, size_t parts)
 {
-	return __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE) - r->tail >
+	return __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE) - r->given.tail >
 	       r->data_sz / parts;
 }
 
@@ -139,56 +149,79 @@ static void copy_out(const struct perf_ring *r, uint64_t pos, void *to, size_t s
 	memcpy((uint8_t *)to + first, r->data, sz - first);
 }
 
-/* Looks how far the kernel has come. It tells what it dropped only when there is room again. */
-static void load_head(struct perf_ring *r)
+static void load_head(const struct perf_ring *r, struct reading *at)
 {
-	r->head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
-	r->full = r->head - r->tail + RECORD_MAX > r->data_sz;
+	at->head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
 }
 
-/* The record at tail in one piece; NULL when its size cannot be. */
-static const uint8_t *get_record(struct perf_ring *r, size_t *sz)
+/* The record at the tail in one piece; NULL when its size cannot be. */
+static const uint8_t *get_record(const struct perf_ring *r, struct reading *at, size_t *sz)
 {
 	struct perf_event_header header = { .size = 0 };
-	size_t off = r->tail & (r->data_sz - 1);
+	size_t off = at->tail & (r->data_sz - 1);
 
-	if (r->head - r->tail >= sizeof(header))
-		copy_out(r, r->tail, &header, sizeof(header));
-	if (header.size < sizeof(header) || header.size > r->head - r->tail)
+	if (at->head - at->tail >= sizeof(header))
+		copy_out(r, at->tail, &header, sizeof(header));
+	if (header.size < sizeof(header) || header.size > at->head - at->tail)
 		return NULL;
 	*sz = header.size;
 	if (off + header.size <= r->data_sz)
 		return r->data + off;
-	copy_out(r, r->tail, r->wrapped, header.size);
-	return (const uint8_t *)r->wrapped;
+	copy_out(r, at->tail, at->wrapped, header.size);
+	return (const uint8_t *)at->wrapped;
 }
 
-int perf_ring_next(struct perf_ring *r, struct perf_side *out)
+/* Decodes the record at the tail, which is behind it then: 1, or -EBADMSG. */
+static int pass_record(const struct perf_ring *r, struct reading *at, struct perf_side *out)
 {
 	const uint8_t *rec;
 	size_t sz;
 
+	rec = get_record(r, at, &sz);
+	if (!rec) {
+		at->tail = at->head;
+		return -EBADMSG;
+	}
+	at->tail += sz;
+	return perf_side_parse(rec, sz, out) ? -EBADMSG : 1;
+}
+
+int perf_ring_next(struct perf_ring *r, struct perf_side *out)
+{
+	struct reading *at = &r->given;
+	bool looked;
+	int got;
+
 	/* What was given before is done with: let the kernel have the space. */
-	__atomic_store_n(&r->page->data_tail, r->tail, __ATOMIC_RELEASE);
-	if (r->tail == r->head && r->full) {
+	__atomic_store_n(&r->page->data_tail, at->tail, __ATOMIC_RELEASE);
+	if (at->tail == at->head && r->full) {
 		r->full = false;
 		*out = (struct perf_side){
 			.type = PERF_SIDE_FULL, .time = r->last_time, .cpu = r->cpu, .name = ""
 		};
 		return 1;
 	}
-	if (r->tail == r->head)
-		load_head(r);
-	if (r->tail == r->head)
-		return 0;
-	rec = get_record(r, &sz);
-	if (!rec) {
-		r->tail = r->head;
-		return -EBADMSG;
+	if (at->tail == at->head) {
+		load_head(r, at);
+		/* The kernel tells what it dropped only when there is room again. */
+		r->full = at->head - at->tail + RECORD_MAX > r->data_sz;
 	}
-	r->tail += sz;
-	if (perf_side_parse(rec, sz, out))
-		return -EBADMSG;
+	if (at->tail == at->head)
+		return 0;
+	looked = at->tail < r->looked.tail;
+	got = pass_record(r, at, out);
+	if (r->looked.tail < at->tail)
+		r->looked.tail = at->tail;
+	if (got < 0)
+		return got;
+	out->looked = looked;
 	r->last_time = out->time;
 	return 1;
+}
+
+int perf_ring_look(struct perf_ring *r, struct perf_side *out)
+{
+	if (r->looked.head <= r->looked.tail)
+		load_head(r, &r->looked);
+	return r->looked.head == r->looked.tail ? 0 : pass_record(r, &r->looked, out);
 }

@@ -25,6 +25,13 @@ void perf_ring_close(struct perf_ring *r);
  * comes before the kernel's own PERF_SIDE_LOST.
  */
 int perf_ring_next(struct perf_ring *r, struct perf_side *out);
+/*
+ * The same beside it, ahead of it: records stay to be given by perf_ring_next(), which says of each
+ * whether it was seen here. What that has given is not seen here any more.
+ */
+int perf_ring_look(struct perf_ring *r, struct perf_side *out);
+/* Readable when there are records that nobody has polled for yet. Stays the ring's. */
+int perf_ring_fd(const struct perf_ring *r);
 /* Whether more than one part of so many waits to be read. */
 bool perf_ring_is_filled(const struct perf_ring *r, size_t parts);
 uint32_t perf_ring_cpu(const struct perf_ring *r);

@@ -98,15 +98,15 @@ static bool take_share(struct build_ids *b, uint64_t owner, size_t bytes)
 	return true;
 }
 
-static void expect(struct build_ids *b, struct process *proc, const struct map *m)
+static void expect(struct build_ids *b, uint32_t pid, uint64_t owner, const struct map *m)
 {
 	const struct symbroker_module module = {
 		.kind = SYMBROKER_IDENTIFY,
-		.pid = proc->pid,
+		.pid = (pid_t)pid,
 		.path = m->path,
 		.map_start = m->start,
 		.map_end = m->end,
-		.owner = tasks_owner(proc),
+		.owner = owner,
 	};
 	struct buf key = { 0 };
 	uint32_t idx = UINT32_MAX;
@@ -131,9 +131,15 @@ static void expect_all(struct build_ids *b, struct process *proc, const struct m
 
 	while ((m = maps_next(maps, addr))) {
 		if (is_unknown_file(m))
-			expect(b, proc, m);
+			expect(b, proc->pid, tasks_owner(proc), m);
 		addr = m->end;
 	}
+}
+
+void build_ids_expect_map(struct build_ids *b, uint32_t pid, uint64_t owner, const struct map *m)
+{
+	if (b->broker && is_unknown_file(m))
+		expect(b, pid, owner, m);
 }
 
 void build_ids_expect(struct build_ids *b, struct process *proc)

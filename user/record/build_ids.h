@@ -25,6 +25,9 @@ void build_ids_free(struct build_ids *b);
 /* Asks about all files that a process has mapped and that are not known. */
 void build_ids_expect(struct build_ids *b, struct process *proc);
 
+/* Asks about one file, of a mapping of process pid, whose owner is as proc_owner() says. */
+void build_ids_expect_map(struct build_ids *b, uint32_t pid, uint64_t owner, const struct map *m);
+
 /*
  * Fills in m's build-id and returns true when all that can be known of it is known by now.
  */

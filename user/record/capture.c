@@ -703,6 +703,19 @@ struct perf_ring **capture_sides(struct capture *c, size_t *cnt)
 	return c->sides;
 }
 
+bool capture_is_filled(struct capture *c, size_t parts)
+{
+	size_t i;
+
+	for (i = 0; i < c->ring_cnt; i++)
+		if (ring_fill(&c->rings[i]) > c->rings[i].sz / parts)
+			return true;
+	for (i = 0; i < c->side_cnt; i++)
+		if (perf_ring_is_filled(c->sides[i], parts))
+			return true;
+	return false;
+}
+
 const char *capture_sampler(const struct capture *c)
 {
 	if (!c->cfg.samples)

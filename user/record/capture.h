@@ -74,6 +74,8 @@ struct ring *capture_rings(struct capture *c, size_t *cnt);
 struct perf_ring **capture_sides(struct capture *c, size_t *cnt);
 /* The side-band's buffer for each CPU, where as much memory may be locked. */
 size_t capture_side_bytes(size_t cpu_cnt);
+/* Whether one of these is fuller than one part of so many. */
+bool capture_is_filled(struct capture *c, size_t parts);
 /* "cycles" or "cpu-clock"; NULL without samples. */
 const char *capture_sampler(const struct capture *c);
 /* What --hz came out as: a value above the kernel's limit is lowered. */

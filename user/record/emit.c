@@ -35,12 +35,12 @@ enum schema_id {
 struct schema_def {
 	const char *name;
 	size_t cnt;
-	struct dial9_field fields[24];
+	struct dial9_field fields[32];
 };
 
 static const struct schema_def schema_defs[SCHEMA_CNT] = {
 	[SCHEMA_SAMPLE] = { PROF_EV_CPU_SAMPLE,
-			    8,
+			    9,
 			    {
 				    { PROF_F_WORKER_ID, DIAL9_VARINT },
 				    { PROF_F_TID, DIAL9_U32 },
@@ -50,6 +50,7 @@ static const struct schema_def schema_defs[SCHEMA_CNT] = {
 				    { PROF_F_CPU, DIAL9_VARINT | DIAL9_OPTIONAL },
 				    { PROF_F_PID, DIAL9_U32 },
 				    { PROF_F_FLAGS, DIAL9_U8 },
+				    { PROF_F_USER_END, DIAL9_U8 },
 			    } },
 	[SCHEMA_TASK] = { PROF_EV_TASK,
 			  6,
@@ -117,7 +118,7 @@ static const struct schema_def schema_defs[SCHEMA_CNT] = {
 				  { PROF_F_LAST_NS, DIAL9_VARINT },
 			  } },
 	[SCHEMA_STATS] = { PROF_EV_STATS,
-			   20,
+			   27,
 			   {
 				   { PROF_F_ELAPSED_NS, DIAL9_VARINT },
 				   { PROF_F_PRODUCED, DIAL9_VARINT },
@@ -139,6 +140,13 @@ static const struct schema_def schema_defs[SCHEMA_CNT] = {
 				   { PROF_F_END_CPU_NS, DIAL9_VARINT },
 				   { PROF_F_MEMORY_BYTES, DIAL9_VARINT },
 				   { PROF_F_FORGOTTEN, DIAL9_VARINT },
+				   { PROF_F_UNWIND_TABLES, DIAL9_VARINT },
+				   { PROF_F_UNWIND_EVICTED, DIAL9_VARINT },
+				   { PROF_F_UNWIND_TABLES_LEFT_OUT, DIAL9_VARINT },
+				   { PROF_F_UNWIND_BYTES, DIAL9_VARINT },
+				   { PROF_F_UNWIND_LISTS, DIAL9_VARINT },
+				   { PROF_F_UNWIND_LISTS_LEFT_OUT, DIAL9_VARINT },
+				   { PROF_F_UNWIND_MODULES_LEFT_OUT, DIAL9_VARINT },
 			   } },
 };
 
@@ -226,6 +234,7 @@ int emit_sample(struct emit *e, const struct emit_sample *s)
 	dial9_enc_put_u64(e->enc, s->cpu);
 	dial9_enc_put_u64(e->enc, s->pid);
 	dial9_enc_put_u64(e->enc, s->flags);
+	dial9_enc_put_u64(e->enc, s->user_end);
 	return dial9_enc_end(e->enc);
 }
 
@@ -327,16 +336,33 @@ int emit_lost(struct emit *e, uint64_t ts, uint32_t cpu, const char *kind, uint6
 int emit_stats(struct emit *e, uint64_t ts, const struct emit_stats *s)
 {
 	const uint64_t values[] = {
-		s->elapsed_ns,	  s->produced,
-		s->written,	  s->lost,
-		s->samples,	  s->bpf_ns,
-		s->bpf_runs,	  s->cpu_ns,
-		s->rss_bytes,	  s->ring_fill_max_bytes,
-		s->bytes_written, s->bpf_switch_ns,
-		s->bpf_wakeup_ns, s->bpf_tracepoint_ns,
-		s->bpf_sample_ns, s->closed,
-		s->realtime_ns,	  s->end_cpu_ns,
-		s->memory_bytes,  s->forgotten,
+		s->elapsed_ns,
+		s->produced,
+		s->written,
+		s->lost,
+		s->samples,
+		s->bpf_ns,
+		s->bpf_runs,
+		s->cpu_ns,
+		s->rss_bytes,
+		s->ring_fill_max_bytes,
+		s->bytes_written,
+		s->bpf_switch_ns,
+		s->bpf_wakeup_ns,
+		s->bpf_tracepoint_ns,
+		s->bpf_sample_ns,
+		s->closed,
+		s->realtime_ns,
+		s->end_cpu_ns,
+		s->memory_bytes,
+		s->forgotten,
+		s->unwind_tables,
+		s->unwind_evicted,
+		s->unwind_tables_left_out,
+		s->unwind_bytes,
+		s->unwind_lists,
+		s->unwind_lists_left_out,
+		s->unwind_modules_left_out,
 	};
 	size_t i;
 

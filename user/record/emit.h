@@ -34,6 +34,7 @@ struct emit_sample {
 	const uint64_t *frames; /* packed */
 	size_t frame_cnt;
 	uint8_t flags; /* PROF_SAMPLE_* */
+	uint8_t user_end; /* enum prof_user_end, and PROF_USER_* */
 };
 int emit_sample(struct emit *e, const struct emit_sample *s);
 
@@ -88,6 +89,8 @@ struct emit_stats {
 	uint64_t bytes_written;
 	bool closed; /* no record is under way any more: the last one */
 	uint64_t memory_bytes, forgotten;
+	uint64_t unwind_tables, unwind_evicted, unwind_tables_left_out, unwind_bytes;
+	uint64_t unwind_lists, unwind_lists_left_out, unwind_modules_left_out;
 };
 int emit_stats(struct emit *e, uint64_t ts, const struct emit_stats *s);
 

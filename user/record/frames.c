@@ -3,22 +3,18 @@
  * frames.c - addresses to (module, offset)
  *
  * A module is a file by path and build-id, the kernel, a kernel module, a BPF image, the vDSO or an
- * anonymous mapping. Which module a mapping belongs to is found out when the first frame falls into
- * it: most mappings of a system are never hit. For files the offset is the file offset, which the
- * mapping alone tells.
+ * anonymous mapping. The trace is told of it when the first frame falls into it: most modules of a
+ * system are never hit. For files the offset is the file offset, which the mapping alone tells.
  *
- * Kernel names are looked up here, since the table is at hand; those of user code are asked of the
- * broker and written when they come back.
+ * Frames of a walk by lists have their module already, since files that are identified get their number
+ * when they are published; those in code of other kinds come as addresses, and are looked up here.
+ * Names are asked of the broker and written when they come back.
  */
 #include "record/frames.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/buf.h"
@@ -26,13 +22,12 @@
 #include "base/hmap.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "kernel/kallsyms.h"
-#include "kernel/perf_side.h"
+#include "prof_unwind.h"
 #include "record/build_ids.h"
 #include "record/emit.h"
+#include "record/frames_impl.h"
 #include "record/jit.h"
 #include "record/modules.h"
-#include "record/tasks.h"
 #include "symbol/symbroker.h"
 
 /*
@@ -44,34 +39,8 @@ enum { NAMED_MAX = 2 << 20, NAMED_OF_ONE_MAX = NAMED_MAX / 4, UNNAMED_TOLD_MAX =
 /* What naming keeps of a module, its path apart. */
 enum { NAMING_BYTES = 512, NAMING_AGAIN_NS = 200000000 };
 
-/* A BPF image loaded after kallsyms was read. */
-struct image {
-	uint64_t start, end;
-	uint32_t module_id;
-	char *name;
-};
-
-struct frames {
-	struct emit *emit;
-	struct symbroker *broker;
-	bool names;
-	struct build_ids *build_ids;
-	struct jit *jit;
-	const struct kallsyms *kallsyms;
-	struct modules *modules;
-	uint64_t naming_again_ns; /* when the broker may be made to forget the next time */
-	size_t naming_left; /* bytes that naming may still keep of modules */
-	struct hmap named; /* frames that were given to naming, and whether they got a name */
-	struct hmap not_asked; /* module id -> why some of its places are not asked about, in words */
-	bool over_told; /* that some places stay without names */
-	bool passed_over; /* a place was, for want of room in named */
-	struct hmap kernel_ids; /* kallsyms module -> id */
-	struct image *images;
-	size_t image_cnt;
-	size_t image_cap;
-	uint64_t anon_serial;
-	uint32_t generation;
-};
+/* Programs and modules together that are remembered, and mappings that are looked at for one program. */
+enum { PLACED_MAX = 1 << 18, PLACE_STEPS_MAX = 1 << 20 };
 
 int frames_new(struct emit *emit, struct symbroker *broker, bool names, struct frames **out)
 {
@@ -113,6 +82,7 @@ void frames_free(struct frames *f)
 	modules_free(f->modules);
 	hmap_fini(&f->named);
 	hmap_fini(&f->not_asked);
+	hmap_fini(&f->placed);
 	hmap_fini(&f->kernel_ids);
 	free(f);
 }
@@ -125,28 +95,36 @@ void frames_limit_naming(struct frames *f, size_t bytes)
 size_t frames_memory(const struct frames *f)
 {
 	return modules_memory(f->modules) +
-	       (f->named.cap + f->not_asked.cap) * sizeof(struct hmap_slot) +
+	       (f->named.cap + f->not_asked.cap + f->placed.cap) * sizeof(struct hmap_slot) +
 	       f->image_cap * sizeof(struct image);
 }
 
 /* Names that were written are written again when they are met again. */
 size_t frames_forget(struct frames *f, size_t keep)
 {
-	size_t others;
+	size_t others, cnt;
 
 	if (f->named.cap * sizeof(struct hmap_slot) > keep / 2)
 		hmap_fini(&f->named);
 	if (f->not_asked.cap * sizeof(struct hmap_slot) > keep / 8)
 		hmap_fini(&f->not_asked);
 	others = frames_memory(f) - modules_memory(f->modules);
-	return modules_forget(f->modules, keep > others ? keep - others : 0);
+	cnt = modules_forget(f->modules, keep > others ? keep - others : 0);
+	f->forgets += cnt != 0;
+	return cnt;
 }
 
-/*
- * The id of a module, 0 when there are too many; *fresh when it was not known. dev and inode tell
- * files apart whose build-id is not known.
- */
-static uint32_t module_id(struct frames *f, const char *path, const void *build_id, size_t sz,
+uint32_t frames_forgets(const struct frames *f)
+{
+	return f->forgets;
+}
+
+void frames_touch(struct frames *f, uint32_t module_id)
+{
+	modules_touch(f->modules, module_id);
+}
+
+uint32_t frames_module_id(struct frames *f, const char *path, const void *build_id, size_t sz,
 			  uint64_t dev, uint64_t inode, bool *fresh)
 {
 	struct buf key = { 0 };
@@ -162,11 +140,31 @@ static uint32_t module_id(struct frames *f, const char *path, const void *build_
 	return id <= PROF_FRAME_MODULE_MAX ? id : 0;
 }
 
-static void tell_broker(struct frames *f, struct process *proc, const struct map *m, bool vdso)
+static const char *status_word(enum symbroker_status status)
+{
+	static const char *const words[SYMBROKER_STATUS_CNT] = {
+		[SYMBROKER_NAMED] = PROF_STATUS_NAMED,
+		[SYMBROKER_STRIPPED] = PROF_STATUS_STRIPPED,
+		[SYMBROKER_GONE] = PROF_STATUS_GONE,
+		[SYMBROKER_REPLACED] = PROF_STATUS_REPLACED,
+		[SYMBROKER_DENIED] = PROF_STATUS_DENIED,
+		[SYMBROKER_NOT_ELF] = PROF_STATUS_NOT_ELF,
+		[SYMBROKER_GAVE_UP] = PROF_STATUS_GAVE_UP,
+		[SYMBROKER_CRASHED] = PROF_STATUS_CRASHED,
+		[SYMBROKER_HUNG] = PROF_STATUS_HUNG,
+		[SYMBROKER_NO_ANSWER] = PROF_STATUS_NO_ANSWER,
+		[SYMBROKER_PENDING] = PROF_STATUS_PENDING,
+	};
+
+	return words[status];
+}
+
+static void tell_broker(struct frames *f, const struct frames_from *from, uint32_t id,
+			const struct map *m)
 {
 	const struct symbroker_module module = {
-		.kind = vdso ? SYMBROKER_VDSO : SYMBROKER_ELF,
-		.pid = proc->pid,
+		.kind = maps_is_vdso(m->path) ? SYMBROKER_VDSO : SYMBROKER_ELF,
+		.pid = (pid_t)from->pid,
 		.path = m->path,
 		.map_start = m->start,
 		.map_end = m->end,
@@ -174,11 +172,10 @@ static void tell_broker(struct frames *f, struct process *proc, const struct map
 		.inode = m->inode,
 		.build_id = m->build_id,
 		.build_id_sz = m->build_id_sz,
-		.owner = tasks_owner(proc),
+		.owner = from->owner,
 	};
 
-	if (f->names)
-		symbroker_add_module(f->broker, m->module_id, &module);
+	symbroker_add_module(f->broker, id, &module);
 }
 
 /* perf and /proc have different names for what has none. */
@@ -187,12 +184,12 @@ static const char *module_path(const char *path)
 	return *path && strcmp(path, "//anon") ? path : "[anon]";
 }
 
-/* Whether there is memory for what naming keeps of one more module. */
-static bool may_be_named(struct frames *f, const struct map *m)
+/* Whether there is memory for what the broker keeps of one more module. */
+static bool may_be_told(struct frames *f, const struct map *m)
 {
 	size_t sz = NAMING_BYTES + strlen(m->path);
 
-	if (sz > f->naming_left && f->names && clock_mono_ns() >= f->naming_again_ns) {
+	if (sz > f->naming_left && f->broker && clock_mono_ns() >= f->naming_again_ns) {
 		f->naming_again_ns = clock_mono_ns() + NAMING_AGAIN_NS;
 		f->naming_left += symbroker_forget(f->broker, NAMING_BYTES);
 	}
@@ -202,34 +199,87 @@ static bool may_be_named(struct frames *f, const struct map *m)
 	return true;
 }
 
+/* False: the broker does not know the module, and there is no memory for it to. */
+static bool make_known(struct frames *f, const struct frames_from *from, uint32_t id,
+		       const struct map *m)
+{
+	struct symbroker_answer answer;
+
+	if (f->broker && symbroker_get(f->broker, id, &answer))
+		return true;
+	if (!may_be_told(f, m))
+		return false;
+	if (f->broker)
+		tell_broker(f, from, id, m);
+	return true;
+}
+
+bool frames_identify(struct frames *f, const struct frames_from *from, struct map *m,
+		     uint32_t *module_id)
+{
+	bool fresh, known = m->build_id_sz || maps_is_vdso(m->path);
+
+	if (!known && !build_ids_find(f->build_ids, m)) {
+		build_ids_expect_map(f->build_ids, from->pid, from->owner, m);
+		return false;
+	}
+	known |= m->build_id_sz != 0;
+	*module_id = frames_module_id(f, m->path, m->build_id, m->build_id_sz, known ? 0 : m->dev,
+				      known ? 0 : m->inode, &fresh);
+	return true;
+}
+
+/* Writes how naming a module has gone so far, which was not of interest before. */
+static void write_status_so_far(struct frames *f, uint32_t id)
+{
+	struct symbroker_answer answer;
+
+	if (f->names && symbroker_get(f->broker, id, &answer) && answer.status != SYMBROKER_UNKNOWN)
+		emit_module_status(f->emit, EMIT_NOW, id, status_word(answer.status),
+				   answer.detail);
+}
+
+static struct frames_from from_process(struct process *proc)
+{
+	return (struct frames_from){ proc->pid, proc->pid ? tasks_owner(proc) : 0 };
+}
+
+/* The trace is told of a module once. */
+static void announce_module(struct frames *f, struct process *proc, uint32_t id,
+			    const struct map *m)
+{
+	enum prof_module_kind kind = maps_is_file(m->path) ? PROF_MODULE_ELF :
+				     maps_is_vdso(m->path) ? PROF_MODULE_VDSO :
+							     PROF_MODULE_ANON;
+	struct frames_from from;
+
+	if (!modules_tell(f->modules, id))
+		return;
+	from = from_process(proc);
+	emit_module(f->emit, EMIT_NOW, id, module_path(m->path), m->build_id, m->build_id_sz, kind);
+	if (kind == PROF_MODULE_ANON)
+		emit_module_status(f->emit, EMIT_NOW, id, PROF_STATUS_ANONYMOUS, NULL);
+	else if (make_known(f, &from, id, m))
+		write_status_so_far(f, id);
+	else
+		emit_module_status(f->emit, EMIT_NOW, id, PROF_STATUS_FORGOTTEN, "memory");
+}
+
+/* A file that is not identified in time has no build-id for good, and each anonymous mapping is a module. */
 static void find_module(struct frames *f, struct process *proc, struct map *m)
 {
-	bool file = maps_is_file(m->path), vdso = maps_is_vdso(m->path), fresh;
-	enum prof_module_kind kind = file ? PROF_MODULE_ELF :
-				     vdso ? PROF_MODULE_VDSO :
-					    PROF_MODULE_ANON;
-	bool known;
+	struct frames_from from = from_process(proc);
+	uint32_t id;
+	bool fresh;
 
-	if (file && !build_ids_find(f->build_ids, m))
-		build_ids_expect(f->build_ids, proc);
+	if (!maps_is_file(m->path) && !maps_is_vdso(m->path))
+		id = frames_module_id(f, m->path, NULL, 0, 0, ++f->anon_serial, &fresh);
+	else if (!frames_identify(f, &from, m, &id))
+		id = frames_module_id(f, m->path, NULL, 0, m->dev, m->inode, &fresh);
 	m->build_id_known = true;
-	known = m->build_id_sz || !file;
-	m->module_id = module_id(f, m->path, m->build_id, m->build_id_sz, known ? 0 : m->dev,
-				 kind == PROF_MODULE_ANON ? ++f->anon_serial :
-				 known			  ? 0 :
-							    m->inode,
-				 &fresh);
-	if (!fresh || !m->module_id)
-		return;
-	emit_module(f->emit, EMIT_NOW, m->module_id, module_path(m->path), m->build_id,
-		    m->build_id_sz, kind);
-	if (kind == PROF_MODULE_ANON)
-		emit_module_status(f->emit, EMIT_NOW, m->module_id, PROF_STATUS_ANONYMOUS, NULL);
-	else if (may_be_named(f, m))
-		tell_broker(f, proc, m, vdso);
-	else
-		emit_module_status(f->emit, EMIT_NOW, m->module_id, PROF_STATUS_FORGOTTEN,
-				   "memory");
+	m->module_id = id;
+	if (id)
+		announce_module(f, proc, id, m);
 }
 
 /* What the trace has to know of a mapping before a frame lies in it. */
@@ -257,7 +307,7 @@ static const struct map *introduce_map(struct frames *f, struct process *proc, s
 /* What frames are marked with. */
 static char asked, answered;
 
-static bool is_named(struct frames *f, uint64_t frame)
+bool frames_is_named(struct frames *f, uint64_t frame)
 {
 	if (hmap_get(&f->named, frame))
 		return true;
@@ -280,19 +330,17 @@ static void pass_over(struct frames *f, uint32_t module_id, const char *why)
 static void ask_name(struct frames *f, struct process *proc, const struct map *m, uint64_t addr,
 		     uint64_t frame)
 {
-	uint64_t off = frame & PROF_FRAME_OFFSET_MASK;
-	bool vdso = maps_is_vdso(m->path);
+	struct frames_from from = from_process(proc);
+	uint32_t id = frame >> PROF_FRAME_MODULE_SHIFT;
 
-	if (!vdso && !maps_is_file(m->path)) {
+	if (!maps_is_vdso(m->path) && !maps_is_file(m->path)) {
 		if (!jit_ask(f->jit, proc, addr, frame))
-			pass_over(f, m->module_id, "too many programs, or places in this one");
+			pass_over(f, id, "too many programs, or places in this one");
 		return;
 	}
-	if (symbroker_ask(f->broker, m->module_id, off) || !may_be_named(f, m))
-		return;
-	/* it had been forgotten, and has its turn again */
-	tell_broker(f, proc, m, vdso);
-	symbroker_ask(f->broker, m->module_id, off);
+	/* it may have been forgotten meanwhile, and has its turn again */
+	if (make_known(f, &from, id, m))
+		symbroker_ask(f->broker, id, frame & PROF_FRAME_OFFSET_MASK);
 }
 
 static void tell_over(struct frames *f, const struct process *proc, int max)
@@ -324,31 +372,32 @@ static bool has_room(struct frames *f)
 	return true;
 }
 
+static void renew_budgets(struct process *proc)
+{
+	if (proc->named_serial == proc->serial)
+		return;
+	proc->named_serial = proc->serial;
+	proc->named = 0;
+	proc->place_steps = 0;
+}
+
 static void name_user_frame(struct frames *f, struct process *proc, const struct map *m,
 			    uint64_t addr, uint64_t frame)
 {
 	if (!f->names || hmap_get(&f->named, frame))
 		return;
-	if (proc->named_serial != proc->serial) {
-		proc->named_serial = proc->serial;
-		proc->named = 0;
-	}
+	renew_budgets(proc);
 	if (proc->named == NAMED_OF_ONE_MAX) {
 		tell_over(f, proc, NAMED_OF_ONE_MAX);
-		pass_over(f, m->module_id, "too many places in one process");
+		pass_over(f, frame >> PROF_FRAME_MODULE_SHIFT, "too many places in one process");
 	} else if (!has_room(f)) {
 		tell_over(f, proc, NAMED_MAX);
-		pass_over(f, m->module_id, "too many places at a time");
+		pass_over(f, frame >> PROF_FRAME_MODULE_SHIFT, "too many places at a time");
 	} else {
 		proc->named++;
 		hmap_set(&f->named, frame, &asked);
 		ask_name(f, proc, m, addr, frame);
 	}
-}
-
-static uint64_t pack(uint32_t id, uint64_t off)
-{
-	return (uint64_t)id << PROF_FRAME_MODULE_SHIFT | (off & PROF_FRAME_OFFSET_MASK);
 }
 
 uint64_t frames_user(struct frames *f, struct process *proc, uint64_t addr)
@@ -358,181 +407,121 @@ uint64_t frames_user(struct frames *f, struct process *proc, uint64_t addr)
 	uint64_t off, frame;
 
 	if (!m)
-		return pack(0, addr);
+		return frames_pack(0, addr);
 	if (!m->module_id || m->announced != proc->serial)
 		m = introduce_map(f, proc, maps_edit(maps, addr));
 	off = addr - m->start + m->pgoff;
 	if (!m->module_id || off > PROF_FRAME_OFFSET_MASK)
-		return pack(0, addr);
-	frame = pack(m->module_id, off);
+		return frames_pack(0, addr);
+	frame = frames_pack(m->module_id, off);
 	name_user_frame(f, proc, m, addr, frame);
 	return frame;
 }
 
-/* ---- the kernel --------------------------------------------------------------------------------- */
+/* ---- frames of walks ------------------------------------------------------------------------------ */
 
-/* From the notes that the kernel carries: name "GNU", type 3. */
-static size_t kernel_build_id(uint8_t *out, size_t max)
+/* What a module's key says of it: the path stands behind the last NUL. */
+static struct map map_of_key(const uint8_t *key, size_t sz)
 {
-	uint8_t notes[4096];
-	ssize_t n;
-	size_t off = 0;
-	int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
+	const uint8_t *path = (const uint8_t *)memrchr(key, '\0', sz) + 1;
+	struct map m = { .path = (const char *)path };
+	size_t head = 2 * sizeof(uint64_t);
 
-	if (fd < 0)
-		return 0;
-	n = read(fd, notes, sizeof(notes));
-	close(fd);
-	while (n > 0 && off + 12 <= (size_t)n) {
-		uint32_t namesz, descsz, type;
-
-		memcpy(&namesz, notes + off, 4);
-		memcpy(&descsz, notes + off + 4, 4);
-		memcpy(&type, notes + off + 8, 4);
-		off += 12;
-		if (namesz > sizeof(notes) || descsz > sizeof(notes))
-			break;
-		if (off + ((namesz + 3) & ~3U) + descsz > (size_t)n)
-			break;
-		if (type == 3 && namesz == 4 && !memcmp(notes + off, "GNU", 4) && descsz <= max) {
-			memcpy(out, notes + off + 4, descsz);
-			return descsz;
-		}
-		off += ((namesz + 3) & ~3U) + ((descsz + 3) & ~3U);
-	}
-	return 0;
+	memcpy(&m.dev, key, sizeof(m.dev));
+	memcpy(&m.inode, key + sizeof(m.dev), sizeof(m.inode));
+	m.build_id_sz = path - key - 1 - head;
+	memcpy(m.build_id, key + head, m.build_id_sz);
+	m.build_id_known = true;
+	return m;
 }
 
-static uint32_t new_kernel_module(struct frames *f, const char *name, enum prof_module_kind kind)
+static uint64_t place_key(const struct process *proc, uint32_t id)
 {
-	uint8_t build_id[PERF_BUILD_ID_MAX];
-	size_t sz = kind == PROF_MODULE_KERNEL ? kernel_build_id(build_id, sizeof(build_id)) : 0;
-	uint32_t id;
-	bool fresh;
-
-	id = module_id(f, name, build_id, sz, 0, 0, &fresh);
-	if (fresh && id)
-		emit_module(f->emit, EMIT_NOW, id, name, build_id, sz, kind);
-	return id;
+	return proc->serial << (63 - PROF_FRAME_MODULE_SHIFT) | id;
 }
 
-static uint32_t kernel_module_id(struct frames *f, const struct kallsyms_module *mod)
+static bool is_of_module(struct frames *f, const struct map *m, const struct map *module)
 {
-	static const enum prof_module_kind kinds[] = {
-		[KALLSYMS_KERNEL] = PROF_MODULE_KERNEL,
-		[KALLSYMS_MODULE] = PROF_MODULE_KMOD,
-		[KALLSYMS_BPF] = PROF_MODULE_BPF,
-	};
-	uint32_t id = (uintptr_t)hmap_get(&f->kernel_ids, (uintptr_t)mod);
+	struct map copy;
 
-	if (!id) {
-		id = new_kernel_module(f, mod->name, kinds[mod->kind]);
-		if (id)
-			hmap_set(&f->kernel_ids, (uintptr_t)mod, (void *)(uintptr_t)id);
-	}
-	return id;
-}
-
-static uint64_t image_frame(struct frames *f, struct image *image, uint64_t addr)
-{
-	struct emit_symbol sym = {
-		.name = image->name,
-		.name_len = strlen(image->name),
-		.size = image->end - image->start,
-	};
-
-	if (!image->module_id)
-		image->module_id = new_kernel_module(f, image->name, PROF_MODULE_BPF);
-	sym.base = PROF_FRAME_KERNEL | pack(image->module_id, 0);
-	sym.addr = sym.base + (addr - image->start);
-	if (!is_named(f, sym.addr))
-		emit_symbol(f->emit, &sym);
-	return sym.addr;
-}
-
-static struct image *find_image(struct frames *f, uint64_t addr)
-{
-	size_t i = f->image_cnt;
-
-	while (i-- > 0)
-		if (addr >= f->images[i].start && addr < f->images[i].end)
-			return &f->images[i];
-	return NULL;
-}
-
-static void name_kernel_frame(struct frames *f, uint64_t frame, uint64_t module_start,
-			      uint64_t addr)
-{
-	struct kallsyms_sym sym;
-	struct emit_symbol event = { .addr = frame };
-
-	if (is_named(f, frame) || kallsyms_find(f->kallsyms, addr, &sym))
-		return;
-	event.name = sym.name;
-	event.name_len = strlen(sym.name);
-	event.size = sym.size;
-	event.base = frame - (addr - module_start) + (sym.start - module_start);
-	emit_symbol(f->emit, &event);
-}
-
-uint64_t frames_kernel(struct frames *f, uint64_t addr)
-{
-	struct image *image = find_image(f, addr);
-	const struct kallsyms_module *mod;
-	uint64_t frame;
-
-	if (image)
-		return image_frame(f, image, addr);
-	mod = f->kallsyms ? kallsyms_module_find(f->kallsyms, addr) : NULL;
-	if (!mod)
-		return PROF_FRAME_KERNEL | pack(0, addr);
-	frame = PROF_FRAME_KERNEL | pack(kernel_module_id(f, mod), addr - mod->start);
-	name_kernel_frame(f, frame, mod->start, addr);
-	return frame;
-}
-
-bool frames_is_tracing(const struct frames *f, uint64_t addr)
-{
-	static const char *const prefixes[] = { "bpf_trace_run", "__bpf_trace_", "__traceiter_" };
-	struct kallsyms_sym sym;
-	size_t i;
-
-	if (!f->kallsyms || kallsyms_find(f->kallsyms, addr, &sym))
+	if (strcmp(m->path, module->path))
 		return false;
-	for (i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-		if (!strncmp(sym.name, prefixes[i], strlen(prefixes[i])))
-			return true;
-	return false;
+	copy = *m;
+	build_ids_find(f->build_ids, &copy);
+	return copy.build_id_sz == module->build_id_sz &&
+	       !memcmp(copy.build_id, module->build_id, copy.build_id_sz);
 }
 
-/* An image that goes leaves its address to others, and those are told of as well. */
-void frames_side(struct frames *f, const struct perf_side *side)
+/*
+ * Tells of a program's mappings of a module; the first of them is where the broker finds the file. False:
+ * there is none.
+ */
+static bool tell_mappings(struct frames *f, struct process *proc, uint32_t id, struct map *module)
 {
-	struct image *old;
+	const struct maps *maps = proc->maps.table ? &proc->maps : &proc->before;
+	uint64_t addr = 0;
+	const struct map *m;
 
-	if (side->type != PERF_SIDE_KSYMBOL)
-		return;
-	f->generation++;
-	old = find_image(f, side->addr);
-	if (old) {
-		free(old->name);
-		*old = f->images[--f->image_cnt];
+	renew_budgets(proc);
+	while (proc->place_steps < PLACE_STEPS_MAX && (m = maps_next(maps, addr))) {
+		proc->place_steps++;
+		addr = m->end;
+		if (!is_of_module(f, m, module))
+			continue;
+		emit_map(f->emit, EMIT_NOW,
+			 &(struct emit_map){ .pid = proc->pid,
+					     .start = m->start,
+					     .end = m->end,
+					     .offset = m->pgoff,
+					     .module_id = id });
+		if (!module->end) {
+			module->start = m->start;
+			module->end = m->end;
+		}
 	}
-	if (side->unregister || side->addr + side->len < side->addr)
+	return module->end != 0;
+}
+
+/* Once for each program, as soon as its mappings are known. */
+static void place_module(struct frames *f, struct process *proc, uint32_t id, struct map *module)
+{
+	if (!tell_mappings(f, proc, id, module))
 		return;
-	f->images = array_reserve(f->images, &f->image_cap, f->image_cnt + 1, sizeof(*f->images));
-	f->images[f->image_cnt++] = (struct image){
-		.start = side->addr,
-		.end = side->addr + side->len,
-		.name = xstrndup(side->name, side->name_len),
-	};
+	if (f->placed.cnt >= PLACED_MAX)
+		hmap_fini(&f->placed);
+	hmap_set(&f->placed, place_key(proc, id), &asked);
+}
+
+uint64_t frames_walked(struct frames *f, struct process *proc, uint64_t frame)
+{
+	uint32_t id = frame >> PROF_FRAME_MODULE_SHIFT & PROF_FRAME_MODULE_MAX;
+	struct map module;
+	const void *key;
+	bool placed;
+	size_t sz;
+
+	if (frame & PROF_UNWIND_RAW)
+		return frames_user(f, proc, frame & ~PROF_UNWIND_RAW);
+	proc = proc ? proc : &f->nobody;
+	placed = hmap_get(&f->placed, place_key(proc, id)) != NULL;
+	if (placed && (!f->names || hmap_get(&f->named, frame)))
+		return frame;
+	key = modules_key(f->modules, id, &sz);
+	if (!key)
+		return frames_pack(0, frame);
+	module = map_of_key(key, sz);
+	if (!placed)
+		place_module(f, proc, id, &module);
+	announce_module(f, proc, id, &module);
+	name_user_frame(f, proc, &module, 0, frame);
+	return frame;
 }
 
 /* ---- what the broker says ------------------------------------------------------------------------- */
 
 static int write_name(struct frames *f, const struct symbroker_answer *answer)
 {
-	uint64_t frame = pack(answer->module_id, answer->offset), start = answer->start;
+	uint64_t frame = frames_pack(answer->module_id, answer->offset), start = answer->start;
 	struct emit_symbol event = {
 		.size = answer->size,
 		.name = answer->name,
@@ -558,25 +547,6 @@ static int write_name(struct frames *f, const struct symbroker_answer *answer)
 	event.base = (frame & ~PROF_FRAME_OFFSET_MASK) | start;
 	hmap_set(&f->named, frame, &answered);
 	return emit_symbol(f->emit, &event);
-}
-
-static const char *status_word(enum symbroker_status status)
-{
-	static const char *const words[SYMBROKER_STATUS_CNT] = {
-		[SYMBROKER_NAMED] = PROF_STATUS_NAMED,
-		[SYMBROKER_STRIPPED] = PROF_STATUS_STRIPPED,
-		[SYMBROKER_GONE] = PROF_STATUS_GONE,
-		[SYMBROKER_REPLACED] = PROF_STATUS_REPLACED,
-		[SYMBROKER_DENIED] = PROF_STATUS_DENIED,
-		[SYMBROKER_NOT_ELF] = PROF_STATUS_NOT_ELF,
-		[SYMBROKER_GAVE_UP] = PROF_STATUS_GAVE_UP,
-		[SYMBROKER_CRASHED] = PROF_STATUS_CRASHED,
-		[SYMBROKER_HUNG] = PROF_STATUS_HUNG,
-		[SYMBROKER_NO_ANSWER] = PROF_STATUS_NO_ANSWER,
-		[SYMBROKER_PENDING] = PROF_STATUS_PENDING,
-	};
-
-	return words[status];
 }
 
 /* Names that were found are no reason why others are not there. */
@@ -610,14 +580,20 @@ static int take_answer(void *ctx, const struct symbroker_answer *answer)
 		return write_name(f, answer);
 	case SYMBROKER_MODULE:
 		build_ids_answer(f->build_ids, answer);
+		if (f->listen)
+			f->listen(f->listen_ctx, answer);
 		return 0;
 	case SYMBROKER_TABLE:
+		if (f->listen)
+			f->listen(f->listen_ctx, answer);
 		return 0;
 	case SYMBROKER_STATUS:
 		if (jit_is_answer(answer)) {
 			jit_each_module(f->jit, answer, write_jit_status, f);
 			return 0;
 		}
+		if (!modules_is_told(f->modules, answer->module_id))
+			return 0;
 		return write_status(f, answer->module_id, status_word(answer->status),
 				    answer->detail);
 	}
@@ -631,6 +607,28 @@ long frames_take_names(struct frames *f, size_t max)
 	jit_ask_again(f->jit, clock_mono_ns(), false);
 	jit_sweep(f->jit, clock_mono_ns(), write_jit_status, f);
 	return symbroker_take(f->broker, take_answer, f, max);
+}
+
+void frames_listen(struct frames *f, frames_listen_fn fn, void *ctx)
+{
+	f->listen = fn;
+	f->listen_ctx = ctx;
+}
+
+bool frames_ask_table(struct frames *f, uint32_t module_id, const struct frames_from *from,
+		      uint64_t start, uint64_t end)
+{
+	struct map module;
+	const void *key;
+	size_t sz;
+
+	key = f->broker ? modules_key(f->modules, module_id, &sz) : NULL;
+	if (!key)
+		return false;
+	module = map_of_key(key, sz);
+	module.start = start;
+	module.end = end;
+	return make_known(f, from, module_id, &module) && symbroker_ask_table(f->broker, module_id);
 }
 
 void frames_expect(struct frames *f, struct process *proc)

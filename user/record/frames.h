@@ -8,9 +8,11 @@
 
 struct emit;
 struct kallsyms;
+struct map;
 struct perf_side;
 struct process;
 struct symbroker;
+struct symbroker_answer;
 
 /*
  * Addresses become frames of the trace, which are the same in every process and boot: kernel bit,
@@ -31,6 +33,11 @@ void frames_free(struct frames *f);
 /* Events for a module, a mapping or a kernel symbol may be written at the current time. */
 uint64_t frames_user(struct frames *f, struct process *proc, uint64_t addr);
 uint64_t frames_kernel(struct frames *f, uint64_t addr);
+/*
+ * A frame of a walk by lists (prof_unwind.h), of a module that frames_identify() has numbered: itself, or
+ * what frames_user() makes of a raw one. To be called once for each distinct stack. proc may be NULL.
+ */
+uint64_t frames_walked(struct frames *f, struct process *proc, uint64_t frame);
 
 /* Whether a kernel address is in the machinery that calls a BPF program of a tracepoint. */
 bool frames_is_tracing(const struct frames *f, uint64_t addr);
@@ -42,6 +49,32 @@ void frames_side(struct frames *f, const struct perf_side *side);
  * name may get one when they are met again.
  */
 uint32_t frames_generation(const struct frames *f);
+
+/* A process that maps a file, 0: none is known, and who answers for it (proc_owner()), 0: likewise. */
+struct frames_from {
+	uint32_t pid;
+	uint64_t owner;
+};
+
+/*
+ * The number of a mapped file or vDSO as frames will have it, 0 when there are too many; fills in m's
+ * build-id. False: the file is not identified yet, which has been asked for.
+ */
+bool frames_identify(struct frames *f, const struct frames_from *from, struct map *m,
+		     uint32_t *module_id);
+/* The module is still of use, and among the last to be forgotten. */
+void frames_touch(struct frames *f, uint32_t module_id);
+/* Changes when modules were forgotten, some of which may get other numbers. */
+uint32_t frames_forgets(const struct frames *f);
+/*
+ * Asks the broker for the unwind table of a module that a process maps from start to end (all 0: not
+ * known). False when it cannot be asked.
+ */
+bool frames_ask_table(struct frames *f, uint32_t module_id, const struct frames_from *from,
+		      uint64_t start, uint64_t end);
+/* Who is told of each file that was identified and of each table, while answers are taken. */
+typedef void (*frames_listen_fn)(void *ctx, const struct symbroker_answer *answer);
+void frames_listen(struct frames *f, frames_listen_fn fn, void *ctx);
 
 /* Asks for the build-ids of what a process has mapped, which is soon needed. */
 void frames_expect(struct frames *f, struct process *proc);

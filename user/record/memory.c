@@ -13,6 +13,7 @@
 #include "record/frames.h"
 #include "record/stacks.h"
 #include "record/tasks.h"
+#include "record/unwinding.h"
 
 /* In 64ths of the whole. */
 enum {
@@ -23,6 +24,8 @@ enum {
 	SHARE_POOL = 4, /* one of strings, one of stacks */
 	SHARE_NAMING = 6,
 };
+
+enum { FORGET_MAX = 4 /* processes whose lists go, in one look */ };
 
 static size_t share(size_t max, unsigned int part)
 {
@@ -49,18 +52,36 @@ static size_t less(size_t part)
 	return part - part / 8;
 }
 
+static size_t unwinding_held(const struct memory *m)
+{
+	return m->unwinding ? unwinding_memory(m->unwinding) : 0;
+}
+
+/* The mappings of now cost as much as those of the time that is drained. */
+static void forget_unwinding(struct memory *m, size_t max)
+{
+	int n;
+
+	for (n = 0; n < FORGET_MAX && m->unwinding && tasks_memory(m->tasks) > max; n++)
+		m->forgotten += unwinding_forget(m->unwinding);
+}
+
 void memory_check(struct memory *m)
 {
 	size_t tasks = share(m->max, SHARE_TASKS), frames = share(m->max, SHARE_FRAMES);
 	uint64_t before = m->forgotten;
 
+	forget_unwinding(m, tasks);
 	if (tasks_memory(m->tasks) > tasks)
 		m->forgotten += tasks_forget(m->tasks, less(tasks));
+	if (frames_memory(m->frames) > frames && m->unwinding)
+		unwinding_touch(m->unwinding);
 	if (frames_memory(m->frames) > frames)
 		m->forgotten += frames_forget(m->frames, less(frames));
 	if (stacks_memory(m->stacks) > share(m->max, SHARE_STACKS))
 		stacks_forget(m->stacks);
 	if (m->forgotten != before)
 		malloc_trim(0);
-	m->held = tasks_memory(m->tasks) + frames_memory(m->frames) + stacks_memory(m->stacks);
+	m->held = tasks_memory(m->tasks) + frames_memory(m->frames) + stacks_memory(m->stacks) +
+		  unwinding_held(m);
 }

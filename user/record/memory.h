@@ -8,6 +8,7 @@
 struct frames;
 struct stacks;
 struct tasks;
+struct unwinding;
 
 /*
  * A cap on what the recorder remembers, whatever the recorded programs make up. Each part has a share
@@ -18,6 +19,7 @@ struct memory {
 	struct tasks *tasks; /* all borrowed */
 	struct frames *frames;
 	struct stacks *stacks;
+	struct unwinding *unwinding; /* NULL: none */
 	size_t held; /* bytes, when it was last checked */
 	uint64_t forgotten; /* modules, and processes whose mappings went */
 };

@@ -23,6 +23,7 @@ struct module {
 	uint64_t used;
 	size_t sz;
 	uint32_t id;
+	bool told;
 	uint8_t key[];
 };
 
@@ -109,6 +110,31 @@ uint32_t modules_id(struct modules *m, const void *key, size_t sz, bool *fresh)
 	}
 	mod->used = ++m->uses;
 	return mod->id;
+}
+
+bool modules_tell(struct modules *m, uint32_t id)
+{
+	struct module *mod = hmap_get(&m->by_id, id);
+	bool first = mod && !mod->told;
+
+	if (first)
+		mod->told = true;
+	return first;
+}
+
+bool modules_is_told(const struct modules *m, uint32_t id)
+{
+	const struct module *mod = hmap_get(&m->by_id, id);
+
+	return mod && mod->told;
+}
+
+void modules_touch(struct modules *m, uint32_t id)
+{
+	struct module *mod = hmap_get(&m->by_id, id);
+
+	if (mod)
+		mod->used = ++m->uses;
 }
 
 size_t modules_memory(const struct modules *m)

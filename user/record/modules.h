@@ -18,6 +18,12 @@ uint32_t modules_id(struct modules *m, const void *key, size_t sz, bool *fresh);
 /* The key of an id with a NUL behind it, borrowed; NULL when it is not remembered. */
 const void *modules_key(const struct modules *m, uint32_t id, size_t *sz);
 
+/* Whether the module was remembered and not told of before; it is from here on. */
+bool modules_tell(struct modules *m, uint32_t id);
+bool modules_is_told(const struct modules *m, uint32_t id);
+/* The module was used. */
+void modules_touch(struct modules *m, uint32_t id);
+
 /* Bytes held. */
 size_t modules_memory(const struct modules *m);
 /* Forgets the least recently used until no more than `keep` bytes are held. Returns how many. */

@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <linux/capability.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +26,6 @@
 #include "base/str.h"
 #include "dial9.h"
 #include "kernel/kallsyms.h"
-#include "kernel/perf_ring.h"
 #include "kernel/perf_side.h"
 #include "kernel/privileges.h"
 #include "kernel/proc.h"
@@ -42,13 +40,14 @@
 #include "record/merge.h"
 #include "record/proc_reader.h"
 #include "record/realtime.h"
-#include "record/ring.h"
 #include "record/sink.h"
 #include "record/stacks.h"
 #include "record/targets.h"
 #include "record/tasks.h"
+#include "record/tick.h"
 #include "record/translate.h"
 #include "symbol/sandbox.h"
+#include "record/unwinding.h"
 #include "symbol/symbroker.h"
 
 #define MS_NS 1000000ULL
@@ -62,12 +61,11 @@ enum {
 	NAMES_MAX = 4096,
 	PROGRESS_TICKS = 10,
 	FIRST_TYPE_ID = 256,
-	POLLFDS_MAX = 64,
 	IDENTIFY_MS = 500,
-	BROKER_STEPS = 16, /* between two ticks */
 	NAMES_STEP_MS = 50,
 	NAMES_SILENT_MS = 1000,
 	NAMES_TELL_MS = 300,
+	TABLES_MS = 150, /* that the start waits for them */
 	RUSH_PART = 8,
 	FILLING_PART = 16,
 };
@@ -93,6 +91,7 @@ struct recorder {
 	struct proc_reader *proc_reader; /* NULL: none */
 	struct tasks *tasks;
 	struct frames *frames;
+	struct unwinding *unwinding; /* NULL: user stacks are not unwound */
 	struct stacks *stacks;
 	struct translate *translate;
 	struct status *status;
@@ -155,21 +154,22 @@ static void tell_walls(const struct recorder *r)
 }
 
 /*
- * All that needed more is open and attached by now. What stays for good reads /proc and the trace,
- * takes real-time priority, and makes room for unwind tables; files that hold names are opened by
- * others. Until the start is over, the output takes its name in a directory that may be another's, and
- * the kernel's symbols are read.
+ * All that needed more is open and attached by now. What stays for good reads /proc and the trace, and
+ * takes real-time priority; files that hold names are opened by others. Until the start is over, the
+ * output takes its name in a directory that may be another's, the kernel's symbols are read, and a
+ * thread is made that keeps what room for unwind tables takes.
  */
 static int give_up_privileges(struct recorder *r)
 {
-	const uint64_t start = 1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_FOWNER | 1ULL << CAP_SYSLOG;
+	const uint64_t start = 1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_FOWNER | 1ULL << CAP_SYSLOG |
+			       1ULL << CAP_BPF;
 	uint64_t keep = 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH;
 	int err;
 
 	if (r->cfg->realtime.priority)
 		keep |= 1ULL << CAP_SYS_NICE;
 	err = privileges_suspend(~keep);
-	if (!err && (capture_unwind(r->capture) || !capture_can_count(r->capture)))
+	if (!err && !capture_can_count(r->capture))
 		keep |= 1ULL << CAP_BPF;
 	r->privileges = keep;
 	if (!err)
@@ -216,7 +216,7 @@ static int prepare_targets(struct recorder *r)
 static int prepare_capture(struct recorder *r)
 {
 	const struct recorder_cfg *cfg = r->cfg;
-	const struct capture_cfg capture_cfg = {
+	struct capture_cfg capture_cfg = {
 		.events = r->events,
 		.system_wide = cfg->system_wide,
 		.follow = !cfg->no_inherit && !cfg->tid_cnt,
@@ -225,11 +225,13 @@ static int prepare_capture(struct recorder *r)
 		.force_cycles = cfg->force_cycles,
 		.hz = cfg->hz,
 		.switch_stacks = cfg->switch_stacks,
-		.call_graph = PROF_CALL_GRAPH_FP,
+		.call_graph = cfg->call_graph,
+		.max_stack = cfg->max_stack,
 		.ring_bytes = cfg->ring_bytes,
 	};
 	int err;
 
+	unwinding_size(cfg->system_wide, cfg->unwind_mem, &capture_cfg.unwind);
 	err = capture_new(&capture_cfg, &r->capture);
 	return err ? err : capture_attach(r->capture);
 }
@@ -254,29 +256,63 @@ static int prepare_encoder(struct recorder *r)
 	return err;
 }
 
-static void expect_process(struct process *proc, void *ctx)
+static void follow_process(struct process *proc, void *ctx)
 {
-	frames_expect(ctx, proc);
+	struct recorder *r = ctx;
+
+	frames_expect(r->frames, proc);
+	if (r->unwinding && proc->wanted && !r->launch)
+		unwinding_follow(r->unwinding, proc->pid, &proc->maps);
 }
 
-static int prepare_translation(struct recorder *r)
+/* The lists of those who are there, and for a while their tables. */
+static void prepare_stacks(struct recorder *r)
+{
+	tasks_each_process(r->tasks, follow_process, r);
+	if (r->unwinding && r->launch)
+		unwinding_follow(r->unwinding, launch_pid(r->launch), NULL);
+	if (r->unwinding && !r->cfg->system_wide)
+		unwinding_settle(r->unwinding, clock_mono_ns() + TABLES_MS * MS_NS);
+}
+
+static int prepare_frames(struct recorder *r)
+{
+	struct unwinding_cfg cfg = {
+		.memory = capture_unwind(r->capture),
+		.tasks = r->tasks,
+		.broker = r->broker,
+		.all = r->cfg->system_wide,
+		.table_bytes = r->cfg->unwind_mem,
+		.capabilities = 1ULL << CAP_BPF,
+	};
+	int err = frames_new(r->emit, r->broker, !r->cfg->no_names, &r->frames);
+
+	if (err)
+		return err;
+	frames_limit_naming(r->frames, memory_naming_max(r->cfg->mem_max));
+	if (!cfg.memory)
+		return 0;
+	cfg.frames = r->frames;
+	cfg.sides = capture_sides(r->capture, &cfg.side_cnt);
+	err = unwinding_new(&cfg, &r->unwinding);
+	if (err)
+		log_error("record: cannot start: %s", strerror(-err));
+	return err;
+}
+
+static void prepare_translation(struct recorder *r)
 {
 	struct perf_ring **sides;
 	struct ring *rings;
 	size_t side_cnt, ring_cnt;
-	int err;
 
-	err = frames_new(r->emit, r->broker, !r->cfg->no_names, &r->frames);
-	if (err)
-		return err;
-	tasks_each_process(r->tasks, expect_process, r->frames);
-	frames_limit_naming(r->frames, memory_naming_max(r->cfg->mem_max));
 	r->stacks = stacks_new(r->frames);
 	r->memory = (struct memory){
 		.max = r->cfg->mem_max,
 		.tasks = r->tasks,
 		.frames = r->frames,
 		.stacks = r->stacks,
+		.unwinding = r->unwinding,
 	};
 	r->translate = translate_new(&(struct translate_cfg){
 		.enc = r->enc,
@@ -288,7 +324,6 @@ static int prepare_translation(struct recorder *r)
 	rings = capture_rings(r->capture, &ring_cnt);
 	sides = capture_sides(r->capture, &side_cnt);
 	r->merge = merge_new(rings, ring_cnt, sides, side_cnt);
-	return 0;
 }
 
 /* First of all, while there is one thread, little memory and no open file that they would inherit. */
@@ -365,6 +400,7 @@ static int write_head(struct recorder *r)
 		.enc = r->enc,
 		.realtime = &r->realtime,
 		.memory = &r->memory,
+		.unwinding = r->unwinding,
 		.start_ns = r->start_ns,
 	});
 	describe_target(r->cfg, &target);
@@ -374,6 +410,7 @@ static int write_head(struct recorder *r)
 						   .target = text.ptr,
 						   .events = r->events,
 						   .switch_stacks = r->cfg->switch_stacks,
+						   .call_graph = r->cfg->call_graph,
 						   .ring_bytes = r->cfg->ring_bytes,
 					   });
 	buf_free(&target);
@@ -419,8 +456,12 @@ static int start(struct recorder *r)
 	tasks_set_reader(r->tasks, r->proc_reader);
 	err = targets_seed(r->targets, r->capture, r->tasks,
 			   r->cfg->pid_cnt && !r->cfg->no_inherit);
+	if (!err)
+		err = prepare_frames(r);
 	if (err)
 		return err;
+	if (!r->cfg->system_wide)
+		prepare_stacks(r);
 	r->start_ns = clock_mono_ns();
 	capture_start(r->capture);
 	r->early = early_records_new(memory_early_max(r->cfg->mem_max));
@@ -432,11 +473,12 @@ static int start(struct recorder *r)
 		if (err)
 			return err;
 	}
-	if (r->cfg->system_wide)
+	if (r->cfg->system_wide) {
 		tasks_scan_all(r->tasks);
-	err = prepare_translation(r);
-	if (!err)
-		err = write_head(r);
+		prepare_stacks(r);
+	}
+	prepare_translation(r);
+	err = write_head(r);
 	if (!err)
 		err = announce_targets(r);
 	if (!err)
@@ -446,10 +488,19 @@ static int start(struct recorder *r)
 
 /* ---- drain -------------------------------------------------------------------------------------- */
 
+static bool lacks_list(const struct prof_rec *rec)
+{
+	uint8_t end = rec->user_end & PROF_USER_END_MASK;
+
+	return end == PROF_END_NO_LIST || end == PROF_END_NO_MAPPING;
+}
+
 static int on_record(void *ctx, const struct prof_rec *rec)
 {
 	struct recorder *r = ctx;
 
+	if (r->unwinding && lacks_list(rec))
+		unwinding_missed(r->unwinding, rec->pid);
 	if (!r->early)
 		return translate_record(r->translate, rec);
 	early_records_add(r->early, rec);
@@ -459,9 +510,14 @@ static int on_record(void *ctx, const struct prof_rec *rec)
 static int on_side(void *ctx, const struct perf_side *side)
 {
 	struct recorder *r = ctx;
+	struct perf_side early;
 
+	if (r->unwinding)
+		unwinding_side(r->unwinding, side);
 	if (r->early) {
-		early_records_add_side(r->early, side);
+		early = *side;
+		early.looked = true;
+		early_records_add_side(r->early, &early);
 		return 0;
 	}
 	tasks_side(r->tasks, side);
@@ -508,6 +564,10 @@ static int drain(struct recorder *r, uint64_t *mark, uint64_t deadline)
 
 	symbroker_step(r->broker);
 	n = frames_take_names(r->frames, NAMES_MAX);
+	if (r->unwinding) {
+		unwinding_look(r->unwinding);
+		unwinding_step(r->unwinding);
+	}
 	if (n >= 0)
 		n = is_prepared(r) ? release_early(r, &sink) : 0;
 	if (n)
@@ -553,53 +613,24 @@ static bool is_over(struct recorder *r, uint64_t now)
 	return false;
 }
 
-/* Some ring is fuller than one part of so many. */
-static bool is_filled(struct recorder *r, size_t parts)
-{
-	struct perf_ring **sides;
-	size_t cnt, i;
-	const struct ring *rings = capture_rings(r->capture, &cnt);
-
-	for (i = 0; i < cnt; i++)
-		if (ring_fill(&rings[i]) > rings[i].sz / parts)
-			return true;
-	sides = capture_sides(r->capture, &cnt);
-	for (i = 0; i < cnt; i++)
-		if (perf_ring_is_filled(sides[i], parts))
-			return true;
-	return false;
-}
-
 /* What a pass leaves behind is what came in the last milliseconds: where that is an eighth of a ring,
  * the ring would be full before an ordinary tick is over. */
 static bool in_a_rush(struct recorder *r)
 {
-	return is_filled(r, RUSH_PART);
+	return capture_is_filled(r->capture, RUSH_PART);
 }
 
-/* Until the next tick, or until something ends; the broker's processes do not wait that long. */
 static void wait_tick(struct recorder *r, uint64_t now)
 {
-	struct pollfd fds[POLLFDS_MAX + 1];
-	size_t cnt = targets_pollfds(r->targets, fds + 1, POLLFDS_MAX);
+	const struct tick_cfg cfg = {
+		.targets = r->targets,
+		.broker = r->broker,
+		.unwinding = r->unwinding,
+	};
 	uint64_t until = now + (in_a_rush(r) ? RUSH_MS : TICK_MS) * MS_NS,
 		 end = r->start_ns + r->cfg->duration_ns;
-	int steps = BROKER_STEPS, ready = 1;
-	struct timespec ts;
 
-	if (r->cfg->duration_ns && end > now && end < until)
-		until = end;
-	fds[0].events = POLLIN;
-	while (now < until && ready == 1) {
-		fds[0].fd = steps-- > 0 ? symbroker_fd(r->broker) : -1;
-		ts = (struct timespec){ .tv_nsec = until - now };
-		ready = ppoll(fds, cnt == 1 ? 2 : 1, &ts, NULL);
-		if (ready > 0 && !fds[0].revents)
-			return;
-		if (ready > 0)
-			symbroker_step(r->broker);
-		now = clock_mono_ns();
-	}
+	tick_wait(&cfg, now, r->cfg->duration_ns && end > now && end < until ? end : until);
 }
 
 static void report_progress(struct recorder *r, uint64_t now, unsigned int tick)
@@ -622,7 +653,8 @@ static int record_until_over(struct recorder *r)
 		wait_tick(r, now);
 		now = clock_mono_ns();
 		mark = now - MARK_NS;
-		realtime_before_pass(&r->realtime, now, is_filled(r, FILLING_PART));
+		realtime_before_pass(&r->realtime, now,
+				     capture_is_filled(r->capture, FILLING_PART));
 		err = drain(r, &mark, now + DRAIN_MS * MS_NS);
 		if (!err)
 			err = status_tick(r->status, mark);
@@ -724,6 +756,7 @@ static void cleanup(struct recorder *r)
 	status_free(r->status);
 	translate_free(r->translate);
 	stacks_free(r->stacks);
+	unwinding_free(r->unwinding);
 	frames_free(r->frames);
 	proc_reader_free(r->proc_reader);
 	tasks_free(r->tasks);

@@ -16,6 +16,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "prof_abi.h"
+#include "prof_unwind.h"
 #include "record/frames.h"
 #include "record/tasks.h"
 
@@ -28,6 +29,7 @@ struct slot {
 	uint32_t frames_generation;
 	uint16_t kstack_cnt, cnt;
 	uint8_t kind;
+	bool walked; /* user frames are as prof_unwind.h has them */
 	uint16_t packed_cnt; /* less than cnt by the frames of the tracing itself */
 	size_t cap; /* in frames, of either half */
 	uint64_t *frames; /* cnt raw ones, then from cap on packed_cnt packed ones */
@@ -63,8 +65,8 @@ static bool slot_holds(const struct slot *slot, const struct slot *key, const ui
 	return slot->frames && slot->hash == key->hash && slot->serial == key->serial &&
 	       slot->generation == key->generation &&
 	       slot->frames_generation == key->frames_generation && slot->kind == key->kind &&
-	       slot->kstack_cnt == key->kstack_cnt && slot->cnt == key->cnt &&
-	       !memcmp(slot->frames, raw, key->cnt * sizeof(*raw));
+	       slot->walked == key->walked && slot->kstack_cnt == key->kstack_cnt &&
+	       slot->cnt == key->cnt && !memcmp(slot->frames, raw, key->cnt * sizeof(*raw));
 }
 
 static void slot_take(struct stacks *s, struct slot *slot, const struct slot *key,
@@ -99,7 +101,7 @@ static size_t tracing_frames(struct stacks *s, const struct slot *slot)
 /*
  * The leaf of a sample is the instruction itself; every other frame is where a call returns to, one
  * behind the instruction that made it. At a switch-out the kernel's leaf is the scheduler's call of
- * the tracepoint.
+ * the tracepoint. A walk by lists has seen to its frames itself.
  */
 static void pack_frames(struct stacks *s, struct slot *slot, struct process *proc)
 {
@@ -109,9 +111,21 @@ static void pack_frames(struct stacks *s, struct slot *slot, struct process *pro
 
 	for (; i < slot->kstack_cnt; i++)
 		*out++ = frames_kernel(s->frames, slot->frames[i] - (i > 0 || !exact_kernel_leaf));
+	for (; slot->walked && i < slot->cnt; i++)
+		*out++ = frames_walked(s->frames, proc, slot->frames[i]);
 	for (; i < slot->cnt; i++)
 		*out++ = frames_user(s->frames, proc, slot->frames[i] - (i > slot->kstack_cnt));
 	slot->packed_cnt = out - (slot->frames + slot->cap);
+}
+
+static bool has_raw(const uint64_t *frames, size_t cnt)
+{
+	uint64_t all = 0;
+	size_t i;
+
+	for (i = 0; i < cnt; i++)
+		all |= frames[i];
+	return all & PROF_UNWIND_RAW;
 }
 
 const uint64_t *stacks_resolve(struct stacks *s, const struct prof_rec *rec, struct process *proc,
@@ -124,11 +138,14 @@ const uint64_t *stacks_resolve(struct stacks *s, const struct prof_rec *rec, str
 		.cnt = rec->kstack_cnt + rec->ustack_cnt,
 		.kind = rec->kind,
 		.serial = proc ? proc->serial : 0,
+		.walked = rec->flags & PROF_REC_WALKED,
 		.generation = proc ? proc->maps.generation : 0,
 		.frames_generation = frames_generation(s->frames),
 	};
 	struct slot *slot;
 
+	if (key.walked && !has_raw(raw + key.kstack_cnt, rec->ustack_cnt))
+		key.generation = 0; /* whatever else is mapped by now */
 	key.hash = hash_bytes(raw, key.cnt * sizeof(*raw)) ^ hash_u64(key.serial);
 	slot = &s->slots[key.hash % SLOTS];
 	if (!slot_holds(slot, &key, raw)) {

@@ -31,6 +31,7 @@
 #include "record/ring.h"
 #include "record/tasks.h"
 #include "record/translate.h"
+#include "record/unwinding.h"
 
 #define SECOND_NS 1000000000ULL
 #define CLOCK_SYNC_NS (10 * SECOND_NS)
@@ -105,6 +106,13 @@ static const char *stacks_name(uint32_t stacks)
 	return stacks & PROF_STACKS_KERNEL ? "both" : "user";
 }
 
+static const char *call_graph_name(uint32_t call_graph)
+{
+	return call_graph == PROF_CALL_GRAPH_NO ? "no" :
+	       call_graph == PROF_CALL_GRAPH_FP ? "fp" :
+						  "auto";
+}
+
 enum { BOOT_ID_SIZE = 37 };
 
 static int read_boot_id(char out[BOOT_ID_SIZE])
@@ -151,6 +159,7 @@ static int write_metadata(struct status *s, const struct status_head *head)
 			meta_number(&m, PROF_META_SAMPLE_PERIOD_NS, SECOND_NS / hz);
 	}
 	meta_text(&m, PROF_META_SWITCH_STACKS, stacks_name(head->switch_stacks));
+	meta_text(&m, PROF_META_CALL_GRAPH, call_graph_name(head->call_graph));
 	meta_number(&m, PROF_META_RING_BYTES, head->ring_bytes);
 	meta_number(&m, PROF_META_START_REALTIME_NS,
 		    clock_real_ns() - (clock_mono_ns() - s->cfg.start_ns));
@@ -181,6 +190,42 @@ static int write_symbols(struct status *s, const struct event_def *def)
 	return err;
 }
 
+/* For readers that know nothing of how stacks end. */
+static int write_end_words(struct status *s)
+{
+	static const struct {
+		uint8_t kind, value;
+		const char *name;
+	} rows[] = {
+		{ PROF_TP_MASK, PROF_USER_END_MASK, "" },
+		{ PROF_TP_SYMBOL, PROF_END_NOT_WALKED, "not_walked" },
+		{ PROF_TP_SYMBOL, PROF_END_COMPLETE, "complete" },
+		{ PROF_TP_SYMBOL, PROF_END_FULL, "full" },
+		{ PROF_TP_SYMBOL, PROF_END_NO_LIST, "no_list" },
+		{ PROF_TP_SYMBOL, PROF_END_NO_MAPPING, "no_mapping" },
+		{ PROF_TP_SYMBOL, PROF_END_NO_TABLE, "no_table" },
+		{ PROF_TP_SYMBOL, PROF_END_NO_ROW, "no_row" },
+		{ PROF_TP_SYMBOL, PROF_END_UNSUPPORTED, "unsupported" },
+		{ PROF_TP_SYMBOL, PROF_END_READ_FAILED, "read_failed" },
+		{ PROF_TP_SYMBOL, PROF_END_NO_PROGRESS, "no_progress" },
+		{ PROF_TP_SYMBOL, PROF_END_NO_RETURN, "no_return" },
+		{ PROF_TP_SYMBOL, PROF_END_FRAME_POINTER, "frame_pointer" },
+		{ PROF_TP_SYMBOL, PROF_END_32BIT, "32bit" },
+		{ PROF_TP_SYMBOL, PROF_END_UNCHECKED, "unchecked" },
+		{ PROF_TP_MASK, PROF_USER_FRAME_POINTERS | PROF_USER_SIGNAL, "" },
+		{ PROF_TP_DELIM, 0, "" },
+		{ PROF_TP_FLAG, PROF_USER_FRAME_POINTERS, "+frame_pointers" },
+		{ PROF_TP_FLAG, PROF_USER_SIGNAL, "+signal" },
+	};
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]) && !err; i++)
+		err = emit_tp_symbol(s->cfg.emit, EMIT_NOW, PROF_EV_CPU_SAMPLE, PROF_F_USER_END,
+				     rows[i].kind, rows[i].value, rows[i].name);
+	return err;
+}
+
 int status_write_head(struct status *s, const struct status_head *head)
 {
 	size_t i;
@@ -191,7 +236,7 @@ int status_write_head(struct status *s, const struct status_head *head)
 		err = write_clock_sync(s);
 	for (i = 0; i < head->events->cnt && !err; i++)
 		err = write_symbols(s, head->events->defs[i]);
-	return err;
+	return err ? err : write_end_words(s);
 }
 
 /* ---- loss and figures ----------------------------------------------------------------------------- */
@@ -342,6 +387,22 @@ void status_totals(struct status *s, uint64_t now_ns, struct status_totals *out)
 	fill_totals(s, &counts, now_ns, out);
 }
 
+static void fill_unwinding(const struct status *s, struct emit_stats *stats)
+{
+	struct unwinding_counts c;
+
+	if (!s->cfg.unwinding)
+		return;
+	unwinding_count(s->cfg.unwinding, &c);
+	stats->unwind_tables = c.store.put;
+	stats->unwind_evicted = c.store.evicted;
+	stats->unwind_tables_left_out = c.store.left_out;
+	stats->unwind_bytes = c.store.bytes;
+	stats->unwind_modules_left_out = c.store.modules_left_out;
+	stats->unwind_lists = c.lists.published;
+	stats->unwind_lists_left_out = c.lists.lists_left_out + c.lists.processes_left_out;
+}
+
 static int write_stats(struct status *s, const struct capture_counts *counts, uint64_t now_ns,
 		       bool closed)
 {
@@ -373,6 +434,7 @@ static int write_stats(struct status *s, const struct capture_counts *counts, ui
 	};
 	for (i = 0; i < PROF_PROG_CNT; i++)
 		stats.bpf_runs += counts->prog_runs[i];
+	fill_unwinding(s, &stats);
 	return emit_stats(s->cfg.emit, s->last_ns, &stats);
 }
 

@@ -14,6 +14,7 @@ struct perf_side;
 struct realtime;
 struct tasks;
 struct translate;
+struct unwinding;
 
 /* What a recording has come to, so far or at its end. */
 struct status_totals {
@@ -42,6 +43,7 @@ struct status_cfg {
 	struct dial9_enc *enc;
 	const struct realtime *realtime;
 	const struct memory *memory;
+	const struct unwinding *unwinding; /* NULL: no stacks are unwound */
 	uint64_t start_ns;
 };
 
@@ -56,6 +58,7 @@ struct status_head {
 	const char *target;
 	const struct eventset *events;
 	uint32_t switch_stacks;
+	uint32_t call_graph; /* enum prof_call_graph */
 	uint64_t ring_bytes;
 };
 /* The start of a segment: metadata, wall clock, and what print fmt says of values. */

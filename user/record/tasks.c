@@ -50,6 +50,16 @@ void tasks_set_reader(struct tasks *t, struct proc_reader *reader)
 	t->reader = reader;
 }
 
+void tasks_init_maps(struct tasks *t, struct maps *maps)
+{
+	maps_init(maps, t->texts, &t->maps_memory);
+}
+
+struct texts *tasks_texts(struct tasks *t)
+{
+	return t->texts;
+}
+
 bool tasks_is_announced(const struct tasks *t, uint32_t tid)
 {
 	return t->announced[(tid / 64) % PROF_TASK_WORDS] >> tid % 64 & 1;

@@ -19,8 +19,9 @@ struct process {
 	uint64_t owner; /* see tasks_owner(); 0: not asked yet */
 	uint32_t task_cnt; /* that refer to it */
 	struct task *tasks; /* those */
-	uint64_t named_serial; /* frames.c: the serial that named belongs to */
+	uint64_t named_serial; /* frames.c: the serial that named and place_steps belong to */
 	uint32_t named; /* places in its code that names were asked for */
+	uint32_t place_steps; /* likewise: mappings looked at, in search of modules */
 	struct maps maps; /* those that are known for certain */
 	bool wanted; /* its mappings are kept */
 	bool exe_from_map; /* an exec was seen, and its first mapping is the program */
@@ -91,6 +92,9 @@ void tasks_scan_all(struct tasks *t);
 
 /* Applies what the side-band says. */
 void tasks_side(struct tasks *t, const struct perf_side *side);
+/* For sets of mappings beside those of processes: an empty one, and whose texts its paths are. */
+void tasks_init_maps(struct tasks *t, struct maps *maps);
+struct texts *tasks_texts(struct tasks *t);
 /* What was counted since the last call: false when there was nothing. */
 bool tasks_take_loss(struct tasks *t, enum tasks_loss_kind kind, struct tasks_loss *out);
 /*

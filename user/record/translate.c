@@ -198,6 +198,7 @@ static int write_stack(struct translate *t, const struct prof_rec *rec, const ui
 		.source = is_sample ? PROF_SOURCE_SAMPLE : PROF_SOURCE_SWITCH_OUT,
 		.frames = frames,
 		.frame_cnt = cnt,
+		.user_end = rec->user_end,
 	};
 
 	if (is_sample)
@@ -226,7 +227,7 @@ static const uint64_t *resolve(struct translate *t, const struct prof_rec *rec, 
 {
 	struct process *proc = tasks_process(t->cfg.tasks, rec->pid);
 
-	if (proc && rec->ustack_cnt)
+	if (proc && rec->ustack_cnt && !(rec->flags & PROF_REC_WALKED))
 		tasks_count_stack(t->cfg.tasks, proc, rec->ts);
 	return stacks_resolve(t->cfg.stacks, rec, proc, cnt);
 }

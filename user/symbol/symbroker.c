@@ -226,6 +226,15 @@ enum symbroker_status symbroker_status(const struct symbroker *b, uint32_t modul
 	return m ? m->status : SYMBROKER_UNKNOWN;
 }
 
+bool symbroker_get(const struct symbroker *b, uint32_t module_id, struct symbroker_answer *out)
+{
+	const struct symmodule *m = hmap_get(&b->modules, module_id);
+
+	if (m)
+		*out = symmodule_status_answer(m);
+	return m != NULL;
+}
+
 bool symbroker_asking(const struct symbroker *b, uint32_t module_id)
 {
 	const struct symmodule *m = hmap_get(&b->modules, module_id);

@@ -115,6 +115,11 @@ bool lists_find(const struct lists *l, uint32_t tgid, uint32_t *execs)
 	return p != NULL;
 }
 
+bool lists_claim(struct lists *l, uint32_t tgid)
+{
+	return find(l, tgid) || take(l, tgid);
+}
+
 bool lists_has_list(const struct lists *l, uint32_t tgid)
 {
 	const struct prof_unwind_proc *p = find(l, tgid);

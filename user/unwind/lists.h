@@ -39,8 +39,10 @@ void lists_free(struct lists *l);
  */
 int lists_publish(struct lists *l, uint32_t tgid, uint32_t *execs,
 		  const struct prof_unwind_map *maps, uint32_t cnt);
-/* The process has a place, and how many execs have been counted there. */
+/* How many execs have been counted in the process's place; false: it has none. */
 bool lists_find(const struct lists *l, uint32_t tgid, uint32_t *execs);
+/* Takes a place for the process, without a list, if it has none. False: there is none to be had. */
+bool lists_claim(struct lists *l, uint32_t tgid);
 /* Whether walks of a process find a list. */
 bool lists_has_list(const struct lists *l, uint32_t tgid);
 /* The process has no list, but keeps its place. */

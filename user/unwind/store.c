@@ -216,6 +216,7 @@ static void retire(struct store *s, uint32_t slot)
 	struct slot *sl = &s->slots[slot];
 
 	__atomic_store_n(&s->cfg.modules[slot].table, 0, __ATOMIC_RELEASE);
+	__atomic_fetch_add(s->cfg.generation, 1, __ATOMIC_SEQ_CST);
 	s->retired =
 		array_reserve(s->retired, &s->retired_cap, s->retired_cnt + 1, sizeof(*s->retired));
 	s->retired[s->retired_cnt++] = (struct retired){

@@ -19,6 +19,7 @@ struct store_cfg {
 	uint32_t module_cnt;
 	uint32_t block_max; /* of PROF_UNWIND_BLOCK_WORDS words; room for tables */
 	struct waiter *waiter;
+	uint32_t *generation; /* raised when a table goes: walks remember its rows */
 };
 
 struct store_counts {

@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * mapped.c - who has mapped what, ahead of the drain
+ *
+ * The side-band tells of new executable mappings and of programs; what is unmapped it does not tell,
+ * and a mapping on top of others takes their place. After loss, and where a walk met code that nobody
+ * told of, /proc is asked, by threads that nobody waits for: an answer counts when nothing was heard
+ * of the process since it was asked. A process that changes all the time is asked about less and less.
+ *
+ * A process ends when its number is free: its leader may be gone long before its last thread.
+ */
+#include "record/mapped.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/hmap.h"
+#include "kernel/perf_side.h"
+#include "record/proc_reader.h"
+#include "record/snapshot.h"
+#include "record/tasks.h"
+#include "record/texts.h"
+
+#define SECOND_NS 1000000000ULL
+#define ASK_NS (SECOND_NS / 10)
+#define ASK_MAX_NS (16 * SECOND_NS)
+
+enum {
+	BUDGET_MAPS = 20000, /* that a process may tell of in a second */
+	ANSWERS_MAX = 64, /* taken in by one step */
+	ASKS_MAX = 64, /* asked by one step */
+	CHECKS_MAX = 1024, /* looked at by one step, whether they are still there */
+};
+
+/* Numbers of processes that something is to be done about. */
+struct numbers {
+	uint32_t *v;
+	size_t cnt, cap;
+};
+
+struct mapped {
+	struct mapped_cfg cfg;
+	struct hmap by_pid;
+	struct numbers ended, doubted;
+};
+
+struct mapped *mapped_new(const struct mapped_cfg *cfg)
+{
+	struct mapped *m = xcalloc(1, sizeof(*m));
+
+	m->cfg = *cfg;
+	hmap_init(&m->by_pid);
+	return m;
+}
+
+static void proc_free(struct mapped_proc *p)
+{
+	maps_free(&p->maps);
+	free(p);
+}
+
+void mapped_free(struct mapped *m)
+{
+	size_t pos = 0;
+	uint64_t key;
+	void *p;
+
+	if (!m)
+		return;
+	while (hmap_next(&m->by_pid, &pos, &key, &p))
+		proc_free(p);
+	hmap_fini(&m->by_pid);
+	free(m->ended.v);
+	free(m->doubted.v);
+	free(m);
+}
+
+static void add_number(struct numbers *n, uint32_t pid)
+{
+	n->v = array_reserve(n->v, &n->cap, n->cnt + 1, sizeof(*n->v));
+	n->v[n->cnt++] = pid;
+}
+
+struct mapped_proc *mapped_find(const struct mapped *m, uint32_t pid)
+{
+	return hmap_get(&m->by_pid, pid);
+}
+
+void mapped_each(struct mapped *m, void (*fn)(void *ctx, struct mapped_proc *p), void *ctx)
+{
+	size_t pos = 0;
+	uint64_t key;
+	void *p;
+
+	while (hmap_next(&m->by_pid, &pos, &key, &p))
+		fn(ctx, p);
+}
+
+static void tell(struct mapped *m, struct mapped_proc *p, enum mapped_news what)
+{
+	m->cfg.news(m->cfg.ctx, p, what);
+}
+
+/* Nothing is known of it yet. */
+static struct mapped_proc *add(struct mapped *m, uint32_t pid)
+{
+	struct mapped_proc *p = xcalloc(1, sizeof(*p));
+
+	p->pid = pid;
+	tasks_init_maps(m->cfg.tasks, &p->maps);
+	hmap_set(&m->by_pid, pid, p);
+	return p;
+}
+
+struct mapped_proc *mapped_follow(struct mapped *m, uint32_t pid, const struct maps *maps)
+{
+	struct mapped_proc *p = mapped_find(m, pid);
+
+	if (!p)
+		p = add(m, pid);
+	maps_copy(&p->maps, maps);
+	p->known = true;
+	return p;
+}
+
+static void drop(struct mapped *m, struct mapped_proc *p)
+{
+	hmap_del(&m->by_pid, p->pid);
+	proc_free(p);
+}
+
+static void doubt(struct mapped *m, struct mapped_proc *p)
+{
+	if (!p->doubted)
+		add_number(&m->doubted, p->pid);
+	p->doubted = true;
+}
+
+void mapped_forget(struct mapped *m, struct mapped_proc *p)
+{
+	maps_clear(&p->maps);
+	p->known = false;
+	tell(m, p, MAPPED_UNKNOWN);
+}
+
+/* ---- side-band ------------------------------------------------------------------------------------ */
+
+/* One that was there before is gone, whether that was told or not. */
+static void side_fork(struct mapped *m, const struct perf_side *side)
+{
+	struct mapped_proc *parent, *p;
+
+	if (side->pid != side->tid)
+		return;
+	p = mapped_find(m, side->pid);
+	if (p)
+		drop(m, p);
+	parent = mapped_find(m, side->ppid);
+	if (!parent && !m->cfg.all)
+		return;
+	p = add(m, side->pid);
+	p->ppid = side->ppid;
+	if (parent && parent->known) {
+		maps_copy(&p->maps, &parent->maps);
+		p->known = true;
+	} else {
+		doubt(m, p);
+	}
+	tell(m, p, MAPPED_FORKED);
+}
+
+static struct mapped_proc *get(struct mapped *m, uint32_t pid)
+{
+	struct mapped_proc *p = mapped_find(m, pid);
+
+	return p || !m->cfg.all ? p : add(m, pid);
+}
+
+static void side_exec(struct mapped *m, const struct perf_side *side)
+{
+	struct mapped_proc *p = get(m, side->pid);
+
+	if (!p)
+		return;
+	maps_clear(&p->maps);
+	p->known = true;
+	p->exec_time = p->heard_time = side->time;
+	p->asked = false; /* what is answered now is about the program before */
+	p->ended = false;
+	p->ask_wait_ns = 0;
+	tell(m, p, MAPPED_EXECED);
+}
+
+static bool is_over_budget(struct mapped_proc *p, uint64_t time)
+{
+	if (time - p->budget_since >= SECOND_NS) {
+		p->budget_since = time;
+		p->budget_used = 0;
+	}
+	return ++p->budget_used > BUDGET_MAPS;
+}
+
+static void put_map(struct mapped *m, struct mapped_proc *p, const struct perf_side *side)
+{
+	struct map map = {
+		.start = side->addr,
+		.end = side->addr + side->len,
+		.pgoff = side->pgoff,
+		.build_id_sz = side->build_id_sz,
+		.build_id_known = side->build_id_sz != 0,
+		.dev = (uint64_t)side->maj << 32 | side->min,
+		.inode = side->ino,
+		.path = texts_get(tasks_texts(m->cfg.tasks), side->name, side->name_len),
+	};
+	bool kept;
+
+	memcpy(map.build_id, side->build_id, side->build_id_sz);
+	if (!maps_is_file(map.path))
+		map.pgoff = 0; /* the kernel's numbers for these are addresses */
+	kept = maps_insert(&p->maps, &map);
+	texts_unref(tasks_texts(m->cfg.tasks), map.path);
+	if (kept)
+		tell(m, p, MAPPED_CHANGED);
+	else
+		mapped_forget(m, p);
+}
+
+static void side_mmap(struct mapped *m, const struct perf_side *side)
+{
+	struct mapped_proc *p;
+
+	if (!(side->prot & PROT_EXEC) || side->addr + side->len < side->addr)
+		return;
+	p = mapped_find(m, side->pid);
+	if (!p && m->cfg.all) {
+		p = add(m, side->pid);
+		doubt(m, p);
+	}
+	if (!p || side->time < p->exec_time)
+		return;
+	p->heard_time = side->time;
+	if (!is_over_budget(p, side->time)) {
+		put_map(m, p, side);
+		return;
+	}
+	if (p->known)
+		mapped_forget(m, p);
+	doubt(m, p);
+}
+
+static void side_exit(struct mapped *m, const struct perf_side *side)
+{
+	struct mapped_proc *p = side->pid == side->tid ? mapped_find(m, side->pid) : NULL;
+
+	if (!p || p->ended)
+		return;
+	p->ended = true;
+	add_number(&m->ended, p->pid);
+}
+
+/* Anything may have happened to anybody. */
+static void open_gap(struct mapped *m)
+{
+	size_t pos = 0;
+	uint64_t key;
+	void *value;
+
+	while (hmap_next(&m->by_pid, &pos, &key, &value)) {
+		struct mapped_proc *p = value;
+
+		doubt(m, p);
+		if (!p->ended)
+			add_number(&m->ended, p->pid);
+		p->ended = true;
+	}
+}
+
+void mapped_side(struct mapped *m, const struct perf_side *side)
+{
+	switch (side->type) {
+	case PERF_SIDE_FORK:
+		side_fork(m, side);
+		break;
+	case PERF_SIDE_COMM:
+		if (side->comm_exec)
+			side_exec(m, side);
+		break;
+	case PERF_SIDE_MMAP:
+		side_mmap(m, side);
+		break;
+	case PERF_SIDE_EXIT:
+		side_exit(m, side);
+		break;
+	case PERF_SIDE_LOST:
+	case PERF_SIDE_DAMAGED:
+		open_gap(m);
+		break;
+	case PERF_SIDE_FULL: /* one that is told as lost comes behind it */
+	case PERF_SIDE_KSYMBOL:
+	case PERF_SIDE_STALLED:
+	case PERF_SIDE_OTHER:
+		break;
+	}
+}
+
+/* ---- /proc ------------------------------------------------------------------------------------------ */
+
+void mapped_doubt(struct mapped *m, uint32_t pid, uint64_t now_ns)
+{
+	struct mapped_proc *p = get(m, pid);
+
+	if (p && now_ns >= p->ask_ns)
+		doubt(m, p);
+}
+
+static bool is_same(const struct map *a, const struct map *b)
+{
+	return a && a->start == b->start && a->end == b->end && a->pgoff == b->pgoff &&
+	       !strcmp(a->path, b->path);
+}
+
+/* All that /proc lists, with what is known of those that are as they were. Returns whether all are. */
+static bool read_maps(struct mapped *m, const struct mapped_proc *p, const struct snapshot *s,
+		      struct maps *out)
+{
+	bool same = true;
+	size_t i;
+
+	tasks_init_maps(m->cfg.tasks, out);
+	for (i = 0; i < s->map_cnt; i++) {
+		const char *path = snapshot_text(s, s->maps[i].path_off);
+		struct map map = {
+			.start = s->maps[i].start,
+			.end = s->maps[i].end,
+			.pgoff = s->maps[i].pgoff,
+			.dev = s->maps[i].dev,
+			.inode = s->maps[i].inode,
+			.path = texts_get(tasks_texts(m->cfg.tasks), path, strlen(path)),
+		};
+		const struct map *old = maps_find(&p->maps, map.start);
+		const char *text = map.path;
+
+		if (!maps_is_file(map.path))
+			map.pgoff = 0;
+		if (is_same(old, &map))
+			map = *old;
+		else
+			same = false;
+		maps_insert(out, &map);
+		texts_unref(tasks_texts(m->cfg.tasks), text);
+	}
+	return same && (p->maps.table ? p->maps.table->cnt : 0) == s->map_cnt;
+}
+
+static void take_answer(struct mapped *m, const struct snapshot *s, uint64_t now_ns)
+{
+	struct mapped_proc *p = mapped_find(m, s->pid);
+	struct maps maps;
+	bool same;
+
+	if (!p || !p->asked)
+		return;
+	p->asked = false;
+	if (s->err)
+		return;
+	if (p->heard_time >= s->from_ns || s->from_ns + p->ask_wait_ns < p->ask_ns) {
+		doubt(m, p); /* it may be of another time than what was heard */
+		return;
+	}
+	same = read_maps(m, p, s, &maps) && p->known;
+	if (!same && p->known)
+		p->ask_wait_ns = ASK_NS;
+	p->ask_ns = now_ns + p->ask_wait_ns;
+	maps_free(&p->maps);
+	p->maps = maps;
+	p->known = true;
+	if (!same)
+		tell(m, p, MAPPED_CHANGED);
+}
+
+static void ask_doubted(struct mapped *m, uint64_t now_ns)
+{
+	size_t i, kept = 0, asked = 0;
+
+	for (i = 0; i < m->doubted.cnt; i++) {
+		struct mapped_proc *p = mapped_find(m, m->doubted.v[i]);
+
+		if (!p || !p->doubted)
+			continue;
+		if (p->asked || now_ns < p->ask_ns || asked == ASKS_MAX || !m->cfg.reader ||
+		    !proc_reader_ask(m->cfg.reader, p->pid, true)) {
+			m->doubted.v[kept++] = p->pid;
+			continue;
+		}
+		asked++;
+		p->asked = true;
+		p->doubted = false;
+		p->ask_wait_ns = !p->ask_wait_ns	      ? ASK_NS :
+				 p->ask_wait_ns >= ASK_MAX_NS ? ASK_MAX_NS :
+								2 * p->ask_wait_ns;
+		p->ask_ns = now_ns + p->ask_wait_ns;
+	}
+	m->doubted.cnt = kept;
+}
+
+static void drop_ended(struct mapped *m)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < m->ended.cnt; i++) {
+		struct mapped_proc *p = mapped_find(m, m->ended.v[i]);
+
+		if (!p || !p->ended)
+			continue;
+		if (i < CHECKS_MAX && kill((pid_t)p->pid, 0) && errno == ESRCH) {
+			tell(m, p, MAPPED_GONE);
+			drop(m, p);
+		} else {
+			m->ended.v[kept++] = p->pid;
+		}
+	}
+	m->ended.cnt = kept;
+}
+
+void mapped_step(struct mapped *m, uint64_t now_ns)
+{
+	struct snapshot *s;
+	int n;
+
+	drop_ended(m);
+	for (n = 0; n < ANSWERS_MAX && m->cfg.reader; n++) {
+		s = proc_reader_take(m->cfg.reader, now_ns);
+		if (!s)
+			break;
+		take_answer(m, s, now_ns);
+		snapshot_free(s);
+	}
+	ask_doubted(m, now_ns);
+}
+
+size_t mapped_memory(const struct mapped *m)
+{
+	return m->by_pid.cap * sizeof(struct hmap_slot) +
+	       m->by_pid.cnt * sizeof(struct mapped_proc) +
+	       (m->ended.cap + m->doubted.cap) * sizeof(uint32_t);
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * tick.c - between two passes of the drain
+ *
+ * News is looked at as soon as it comes, but not more often than every so many microseconds: who
+ * makes news without end has it looked at in larger pieces.
+ */
+#include "record/tick.h"
+
+#include <poll.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "record/targets.h"
+#include "record/unwinding.h"
+#include "symbol/symbroker.h"
+
+enum {
+	TARGETS_MAX = 64,
+	BROKER_STEPS = 16,
+	LOOK_NS = 200000, /* between two looks at news */
+};
+
+enum { FD_BROKER, FD_NEWS, FD_TARGET };
+
+struct wait {
+	const struct tick_cfg *cfg;
+	struct pollfd fds[TARGETS_MAX + FD_TARGET];
+	size_t fd_cnt;
+	uint64_t until;
+	uint64_t look_ns; /* news does not wake us before */
+	uint64_t due_ns; /* there is something to do for it */
+	int steps; /* left of the broker's */
+};
+
+static void look(struct wait *w)
+{
+	w->due_ns = unwinding_look(w->cfg->unwinding);
+	w->look_ns = clock_mono_ns() + LOOK_NS;
+}
+
+/* False: it is over. */
+static bool wait_once(struct wait *w, uint64_t now)
+{
+	bool looks = w->cfg->unwinding && now >= w->look_ns;
+	uint64_t until = w->due_ns < w->until ? w->due_ns : w->until;
+	struct timespec ts;
+
+	if (w->cfg->unwinding && !looks && w->look_ns < until)
+		until = w->look_ns;
+	ts = (struct timespec){ .tv_nsec = until > now ? until - now : 0 };
+	w->fds[FD_BROKER].fd = w->steps > 0 ? symbroker_fd(w->cfg->broker) : -1;
+	w->fds[FD_NEWS].fd = looks ? unwinding_fd(w->cfg->unwinding) : -1;
+	if (ppoll(w->fds, w->fd_cnt, &ts, NULL) < 0)
+		return false;
+	if (w->fds[FD_BROKER].revents) {
+		w->steps--;
+		symbroker_step(w->cfg->broker);
+	}
+	if (w->fds[FD_NEWS].revents || (w->cfg->unwinding && clock_mono_ns() >= w->due_ns))
+		look(w);
+	return w->fd_cnt == FD_TARGET || !w->fds[FD_TARGET].revents;
+}
+
+void tick_wait(const struct tick_cfg *cfg, uint64_t now_ns, uint64_t until_ns)
+{
+	struct wait w = {
+		.cfg = cfg, .until = until_ns, .due_ns = UINT64_MAX, .steps = BROKER_STEPS
+	};
+	size_t target_cnt = targets_pollfds(cfg->targets, &w.fds[FD_TARGET], TARGETS_MAX);
+
+	w.fds[FD_BROKER].events = w.fds[FD_NEWS].events = POLLIN;
+	/* Of several targets the others' ends are no news. */
+	w.fd_cnt = FD_TARGET + (target_cnt == 1);
+	if (cfg->unwinding)
+		look(&w);
+	for (; now_ns < until_ns; now_ns = clock_mono_ns())
+		if (!wait_once(&w, now_ns))
+			return;
+}

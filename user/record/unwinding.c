@@ -1,0 +1,587 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * unwinding.c - from what is mapped to lists and tables in the programs' reach
+ *
+ * A change of mappings is published at once, and the next one of that process after a while that
+ * grows with its list: who maps all the time costs itself whole stacks, and nobody else anything.
+ * Files get the trace's numbers here. One whose build-id is not known yet is published without, and
+ * again when it is.
+ *
+ * A new program's list may be ready before the exec is over, which empties the place: the count of
+ * execs there must be what was heard, and where it stays behind or ahead for long, the place is right,
+ * since records can be lost.
+ */
+#include "record/unwinding.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/hmap.h"
+#include "kernel/perf_side.h"
+#include "kernel/proc.h"
+#include "record/capture_unwind.h"
+#include "record/frames.h"
+#include "record/lookout.h"
+#include "record/mapped.h"
+#include "record/proc_reader.h"
+#include "record/tasks.h"
+#include "symbol/symbroker.h"
+#include "unwind/waiter.h"
+
+enum {
+	BLOCK_SZ = 4 * PROF_UNWIND_BLOCK_WORDS,
+	SIDES_MAX = 512, /* records that one look takes in */
+	PUBLISH_MAX = 64, /* lists that one look makes */
+	NEEDED_MAX = 16, /* tables that one step asks for */
+	ANSWERS_MAX = 4096,
+	MAPS_CNT = 1 << 16, /* in all lists */
+	MAPS_CNT_ALL = 1 << 18,
+	PROCS_CNT = 1 << 14,
+	PROCS_CNT_ALL = 1 << 16,
+};
+
+#define MS_NS 1000000ULL
+#define SOON_NS 40000 /* until news of the last moment is no longer that */
+#define LOOK_NS (MS_NS / 5) /* where it comes all the time */
+#define AGAIN_NS (MS_NS / 5) /* for an exec that is not over */
+#define OVERTAKEN_NS (20 * MS_NS)
+#define FORK_NS MS_NS /* until a child has its parent's list */
+#define NO_ROOM_NS (200 * MS_NS)
+#define MAP_NS 20000 /* between two lists of a process, for each mapping */
+#define SWEEP_NS (100 * MS_NS)
+#define SETTLE_NS (5 * MS_NS)
+
+/* Where a module was last seen mapped. */
+struct source {
+	uint32_t module_id, pid;
+	uint64_t start;
+};
+
+struct unwinding {
+	struct unwinding_cfg cfg;
+	struct waiter *waiter;
+	struct store *store;
+	struct lists *lists;
+	struct lookout *lookout;
+	struct proc_reader *reader; /* NULL: none */
+	struct mapped *mapped;
+	struct source *sources; /* by slot */
+	size_t source_cap;
+	struct hmap asked; /* module -> slot + 1, of tables */
+	uint32_t *queue; /* processes whose list is to be made */
+	size_t queue_cnt, queue_cap;
+	struct prof_unwind_map *entries; /* of the list that is being made */
+	size_t entry_cap;
+	bool identified; /* files were, since lists were made */
+	uint32_t forgets; /* frames_forgets() when they were */
+	uint64_t swept_ns;
+};
+
+void unwinding_size(bool all, size_t table_bytes, struct capture_unwind_cfg *out)
+{
+	size_t chunk_sz = (size_t)BLOCK_SZ * PROF_UNWIND_CHUNK_BLOCKS;
+	size_t chunks = (table_bytes + chunk_sz - 1) / chunk_sz;
+
+	*out = (struct capture_unwind_cfg){
+		.module_cnt = PROF_UNWIND_MODULES_MAX,
+		.map_cnt = all ? MAPS_CNT_ALL : MAPS_CNT,
+		.proc_cnt = all ? PROCS_CNT_ALL : PROCS_CNT,
+		.chunk_cnt = chunks < PROF_UNWIND_CHUNKS_MAX ? chunks : PROF_UNWIND_CHUNKS_MAX,
+	};
+}
+
+/* ---- lists -------------------------------------------------------------------------------------- */
+
+static void enqueue(struct unwinding *u, struct mapped_proc *p, uint64_t due_ns)
+{
+	if (p->due_ns < due_ns)
+		p->due_ns = due_ns;
+	if (p->queued)
+		return;
+	p->queued = true;
+	u->queue = array_reserve(u->queue, &u->queue_cap, u->queue_cnt + 1, sizeof(*u->queue));
+	u->queue[u->queue_cnt++] = p->pid;
+}
+
+/* Looked up once for each program. */
+static struct frames_from from_process(struct mapped_proc *p)
+{
+	if (!p->owner)
+		p->owner = proc_owner((pid_t)p->pid);
+	return (struct frames_from){ p->pid, p->owner };
+}
+
+/* p, m: who maps it and where; NULL when that is not known any more. */
+static void ask_table(struct unwinding *u, uint32_t slot, uint32_t module_id, struct mapped_proc *p,
+		      const struct map *m)
+{
+	struct frames_from from = p ? from_process(p) : (struct frames_from){ 0 };
+
+	if (frames_ask_table(u->cfg.frames, module_id, &from, m ? m->start : 0, m ? m->end : 0))
+		hmap_set(&u->asked, module_id, (void *)(slot + 1UL));
+	else
+		store_put_none(u->store, slot, true);
+}
+
+/* What a file's table is the same for, whatever its path. */
+static uint32_t slot_of(struct unwinding *u, const struct map *m)
+{
+	struct buf key = { 0 };
+	uint32_t slot;
+
+	if (maps_is_vdso(m->path)) {
+		buf_addch(&key, 'v');
+	} else if (m->build_id_sz) {
+		buf_addch(&key, 'b');
+		buf_add(&key, m->build_id, m->build_id_sz);
+	} else {
+		buf_addch(&key, 'f');
+		buf_add(&key, &m->dev, sizeof(m->dev));
+		buf_add(&key, &m->inode, sizeof(m->inode));
+		buf_addstr(&key, m->path);
+	}
+	slot = store_slot(u->store, buf_cstr(&key), key.len);
+	buf_free(&key);
+	return slot;
+}
+
+static void note_source(struct unwinding *u, struct mapped_proc *p, const struct map *m)
+{
+	if (m->slot == PROF_UNWIND_NO_SLOT)
+		return;
+	u->sources = array_reserve(u->sources, &u->source_cap, m->slot + 1, sizeof(*u->sources));
+	u->sources[m->slot] = (struct source){ m->module_id, p->pid, m->start };
+	if (!u->cfg.all && store_expect(u->store, m->slot))
+		ask_table(u, m->slot, m->module_id, p, m);
+}
+
+/* Its module and slot, once they can be known. */
+static const struct map *resolve(struct unwinding *u, struct mapped_proc *p, uint64_t start)
+{
+	struct frames_from from = from_process(p);
+	struct map *m = maps_edit(&p->maps, start);
+
+	m->slot = PROF_UNWIND_NO_SLOT;
+	m->module_id = 0;
+	if (!frames_identify(u->cfg.frames, &from, m, &m->module_id))
+		p->waits = true;
+	else if (m->module_id)
+		m->slot = slot_of(u, m);
+	return m;
+}
+
+static uint32_t add_entry(struct unwinding *u, uint32_t cnt, const struct map *m)
+{
+	struct prof_unwind_map e = { m->start, m->end, m->pgoff, m->module_id, m->slot }, *last;
+
+	if (!m->module_id) {
+		e.pgoff = 0;
+		e.slot = PROF_UNWIND_NO_SLOT;
+		last = cnt ? &u->entries[cnt - 1] : NULL;
+		if (last && !last->module_id && last->end == e.start) {
+			last->end = e.end;
+			return cnt;
+		}
+	}
+	u->entries = array_reserve(u->entries, &u->entry_cap, cnt + 1UL, sizeof(*u->entries));
+	u->entries[cnt] = e;
+	return cnt + 1;
+}
+
+static uint32_t make_list(struct unwinding *u, struct mapped_proc *p)
+{
+	const struct map *m;
+	uint64_t addr = 0;
+	uint32_t cnt = 0;
+
+	p->waits = false;
+	while ((m = maps_next(&p->maps, addr))) {
+		addr = m->end;
+		if ((maps_is_file(m->path) || maps_is_vdso(m->path)) && (!m->module_id || p->renew))
+			m = resolve(u, p, m->start);
+		if (m->module_id)
+			note_source(u, p, m);
+		cnt = add_entry(u, cnt, m);
+	}
+	p->renew = false;
+	return cnt;
+}
+
+/* The place counts other execs than were heard of: one side will follow, or a record was lost. */
+static void be_overtaken(struct unwinding *u, struct mapped_proc *p, uint64_t now)
+{
+	if (!p->overtaken_ns)
+		p->overtaken_ns = now;
+	if (now - p->overtaken_ns >= OVERTAKEN_NS)
+		lists_find(u->lists, p->pid, &p->execs);
+	enqueue(u, p, now + AGAIN_NS);
+}
+
+static void publish(struct unwinding *u, struct mapped_proc *p, uint64_t now)
+{
+	bool has_list = p->fresh && lists_has_list(u->lists, p->pid);
+	uint32_t cnt;
+	int err;
+
+	p->fresh = false;
+	if (!p->known || has_list)
+		return;
+	cnt = make_list(u, p);
+	err = cnt ? lists_publish(u->lists, p->pid, &p->execs, u->entries, cnt) : 0;
+	if (err == -EAGAIN) {
+		be_overtaken(u, p, now);
+		return;
+	}
+	p->overtaken_ns = 0;
+	p->due_ns = now + cnt * MAP_NS;
+	if (err == -ENOSPC)
+		lists_withdraw(u->lists, p->pid); /* what it has is no longer true */
+	if (err)
+		enqueue(u, p, now + NO_ROOM_NS);
+}
+
+/* Returns when the next one is due. */
+static uint64_t publish_due(struct unwinding *u, uint64_t now)
+{
+	size_t i, cnt = u->queue_cnt, kept = 0, n = 0;
+	uint64_t next = UINT64_MAX;
+
+	for (i = 0; i < cnt; i++) {
+		struct mapped_proc *p = mapped_find(u->mapped, u->queue[i]);
+
+		if (!p || !p->queued)
+			continue;
+		if (p->due_ns > now || n++ >= PUBLISH_MAX)
+			continue;
+		u->queue[i] = 0;
+		p->queued = false;
+		publish(u, p, now);
+	}
+	for (i = 0; i < u->queue_cnt; i++) {
+		struct mapped_proc *p = mapped_find(u->mapped, u->queue[i]);
+
+		if (!p || !p->queued)
+			continue;
+		if (p->due_ns < next)
+			next = p->due_ns;
+		u->queue[kept++] = p->pid;
+	}
+	u->queue_cnt = kept;
+	return next;
+}
+
+static void on_news(void *ctx, struct mapped_proc *p, enum mapped_news what)
+{
+	struct unwinding *u = ctx;
+	struct mapped_proc *parent;
+	uint64_t now = clock_mono_ns();
+
+	switch (what) {
+	case MAPPED_FORKED:
+		parent = mapped_find(u->mapped, p->ppid);
+		/* what the parent has not published yet the child has not got from it */
+		p->fresh = !parent || !parent->queued;
+		enqueue(u, p, now + FORK_NS);
+		break;
+	case MAPPED_EXECED:
+		p->fresh = false;
+		p->owner = 0;
+		if (!lists_find(u->lists, p->pid, &p->execs) && lists_claim(u->lists, p->pid))
+			p->execs = 0;
+		p->execs++;
+		break;
+	case MAPPED_CHANGED:
+		p->fresh = false;
+		enqueue(u, p, now);
+		break;
+	case MAPPED_UNKNOWN:
+		lists_withdraw(u->lists, p->pid);
+		break;
+	case MAPPED_GONE:
+		lists_remove(u->lists, p->pid);
+		break;
+	}
+}
+
+/* ---- what comes -------------------------------------------------------------------------------------- */
+
+static void on_side(void *ctx, const struct perf_side *side)
+{
+	struct unwinding *u = ctx;
+
+	mapped_side(u->mapped, side);
+}
+
+uint64_t unwinding_look(struct unwinding *u)
+{
+	bool more;
+	size_t n = lookout_pass(u->lookout, SIDES_MAX, on_side, u, &more);
+	uint64_t now = clock_mono_ns(), next = publish_due(u, now);
+	uint64_t again = now + (n ? LOOK_NS : SOON_NS);
+
+	return more && again < next ? again : next;
+}
+
+void unwinding_side(struct unwinding *u, const struct perf_side *side)
+{
+	if (!side->looked)
+		mapped_side(u->mapped, side);
+}
+
+void unwinding_missed(struct unwinding *u, uint32_t pid)
+{
+	mapped_doubt(u->mapped, pid, clock_mono_ns());
+}
+
+static void on_answer(void *ctx, const struct symbroker_answer *answer)
+{
+	struct unwinding *u = ctx;
+	uint32_t slot;
+
+	if (answer->kind == SYMBROKER_MODULE) {
+		u->identified = true;
+		return;
+	}
+	slot = (uintptr_t)hmap_del(&u->asked, answer->module_id) - 1;
+	if (answer->error)
+		store_put_none(u->store, slot, false);
+	else
+		store_put(u->store, slot, answer->table);
+}
+
+static void ask_needed(struct unwinding *u)
+{
+	uint32_t pos = 0, slot, n;
+
+	for (n = 0; n < NEEDED_MAX && store_next_needed(u->store, &pos, &slot); n++) {
+		const struct source *source = &u->sources[slot];
+		struct mapped_proc *p = mapped_find(u->mapped, source->pid);
+		const struct map *m = p ? maps_find(&p->maps, source->start) : NULL;
+
+		ask_table(u, slot, source->module_id, p, m && m->slot == slot ? m : NULL);
+	}
+}
+
+struct renewal {
+	struct unwinding *u;
+	bool waiting, all;
+	uint64_t now;
+};
+
+static void renew(void *ctx, struct mapped_proc *p)
+{
+	struct renewal *r = ctx;
+
+	p->renew |= r->all;
+	if (r->all || p->waits)
+		enqueue(r->u, p, r->now);
+}
+
+/* Files that were identified, and modules that have other numbers now. */
+static void renew_lists(struct unwinding *u, uint64_t now)
+{
+	struct renewal r = { .u = u, .now = now };
+
+	r.all = frames_forgets(u->cfg.frames) != u->forgets;
+	if (!r.all && !u->identified)
+		return;
+	u->forgets = frames_forgets(u->cfg.frames);
+	u->identified = false;
+	mapped_each(u->mapped, renew, &r);
+}
+
+void unwinding_step(struct unwinding *u)
+{
+	uint64_t now = clock_mono_ns();
+
+	mapped_step(u->mapped, now);
+	renew_lists(u, now);
+	publish_due(u, now);
+	store_step(u->store, now);
+	ask_needed(u);
+	if (now - u->swept_ns >= SWEEP_NS) {
+		u->swept_ns = now;
+		lists_step(u->lists);
+	}
+}
+
+/* ---- from start to end --------------------------------------------------------------------------- */
+
+static int make_chunk(void *ctx, uint32_t i, void **mem)
+{
+	return capture_unwind_chunk(ctx, i, mem);
+}
+
+static int start(struct unwinding *u)
+{
+	struct capture_unwind *mem = u->cfg.memory;
+	const struct waiter_cfg waiter_cfg = { make_chunk, mem, u->cfg.capabilities };
+	struct mapped_cfg mapped_cfg = {
+		.tasks = u->cfg.tasks,
+		.all = u->cfg.all,
+		.news = on_news,
+		.ctx = u,
+	};
+	int err = waiter_new(&waiter_cfg, &u->waiter);
+
+	if (!err)
+		err = lookout_new(u->cfg.sides, u->cfg.side_cnt, &u->lookout);
+	if (err)
+		return err;
+	u->store = store_new(&(struct store_cfg){
+		.modules = mem->modules,
+		.module_cnt = mem->cnt.module_cnt,
+		.block_max = u->cfg.table_bytes / BLOCK_SZ,
+		.waiter = u->waiter,
+		.generation = mem->generation,
+	});
+	u->lists = lists_new(&(struct lists_cfg){
+		.maps = mem->maps,
+		.map_cnt = mem->cnt.map_cnt,
+		.procs = mem->procs,
+		.proc_cnt = mem->cnt.proc_cnt,
+		.waiter = u->waiter,
+	});
+	if (proc_reader_new(&u->reader))
+		u->reader = NULL;
+	mapped_cfg.reader = u->reader;
+	u->mapped = mapped_new(&mapped_cfg);
+	frames_listen(u->cfg.frames, on_answer, u);
+	store_step(u->store, clock_mono_ns());
+	return 0;
+}
+
+int unwinding_new(const struct unwinding_cfg *cfg, struct unwinding **out)
+{
+	struct unwinding *u = xcalloc(1, sizeof(*u));
+	int err;
+
+	u->cfg = *cfg;
+	hmap_init(&u->asked);
+	err = start(u);
+	if (err)
+		unwinding_free(u);
+	else
+		*out = u;
+	return err;
+}
+
+void unwinding_free(struct unwinding *u)
+{
+	if (!u)
+		return;
+	frames_listen(u->cfg.frames, NULL, NULL);
+	waiter_free(u->waiter);
+	mapped_free(u->mapped);
+	proc_reader_free(u->reader);
+	lookout_free(u->lookout);
+	lists_free(u->lists);
+	store_free(u->store);
+	hmap_fini(&u->asked);
+	free(u->sources);
+	free(u->queue);
+	free(u->entries);
+	free(u);
+}
+
+int unwinding_fd(const struct unwinding *u)
+{
+	return lookout_fd(u->lookout);
+}
+
+void unwinding_follow(struct unwinding *u, uint32_t pid, const struct maps *maps)
+{
+	struct mapped_proc *p;
+	struct maps none;
+
+	tasks_init_maps(u->cfg.tasks, &none);
+	p = mapped_follow(u->mapped, pid, maps ? maps : &none);
+	if (!maps)
+		lists_claim(u->lists, pid);
+	else
+		publish(u, p, clock_mono_ns());
+}
+
+static void note_waiting(void *ctx, struct mapped_proc *p)
+{
+	struct renewal *r = ctx;
+
+	r->waiting |= p->waits;
+}
+
+static bool is_settled(struct unwinding *u)
+{
+	struct renewal r = { .u = u };
+
+	mapped_each(u->mapped, note_waiting, &r);
+	return !r.waiting && !u->queue_cnt && store_is_settled(u->store);
+}
+
+void unwinding_settle(struct unwinding *u, uint64_t deadline_ns)
+{
+	uint64_t now = clock_mono_ns();
+
+	unwinding_step(u);
+	while (now < deadline_ns && !is_settled(u)) {
+		symbroker_wait(u->cfg.broker,
+			       now + SETTLE_NS < deadline_ns ? now + SETTLE_NS : deadline_ns);
+		if (frames_take_names(u->cfg.frames, ANSWERS_MAX) < 0)
+			return;
+		unwinding_step(u);
+		now = clock_mono_ns();
+	}
+}
+
+void unwinding_count(const struct unwinding *u, struct unwinding_counts *out)
+{
+	store_count(u->store, &out->store);
+	lists_count(u->lists, &out->lists);
+}
+
+/* ---- memory --------------------------------------------------------------------------------------------- */
+
+static void touch(void *ctx, const struct prof_unwind_map *m)
+{
+	if (m->module_id)
+		frames_touch(ctx, m->module_id);
+}
+
+void unwinding_touch(struct unwinding *u)
+{
+	lists_each_map(u->lists, touch, u->cfg.frames);
+}
+
+size_t unwinding_memory(const struct unwinding *u)
+{
+	return sizeof(*u) + mapped_memory(u->mapped) + store_memory(u->store) +
+	       u->source_cap * sizeof(*u->sources) + u->queue_cap * sizeof(*u->queue) +
+	       u->entry_cap * sizeof(*u->entries) + u->asked.cap * sizeof(struct hmap_slot);
+}
+
+struct heaviest {
+	struct mapped_proc *p;
+	size_t bytes;
+};
+
+static void weigh(void *ctx, struct mapped_proc *p)
+{
+	struct heaviest *h = ctx;
+	size_t bytes = maps_weight(&p->maps);
+
+	if (bytes > h->bytes)
+		*h = (struct heaviest){ p, bytes };
+}
+
+bool unwinding_forget(struct unwinding *u)
+{
+	struct heaviest h = { 0 };
+
+	mapped_each(u->mapped, weigh, &h);
+	if (h.p)
+		mapped_forget(u->mapped, h.p);
+	return h.p != NULL;
+}
