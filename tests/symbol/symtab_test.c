@@ -120,6 +120,37 @@ Test(symtab, an_empty_table_finds_nothing)
 	symtab_free(&t);
 }
 
+/* Of a budget that others take from as well. */
+static void take_and_give_back(bool finish)
+{
+	const struct budget_max max = { .cpu_ns = UINT64_MAX,
+					.mem = 1 << 20,
+					.entries = UINT64_MAX };
+	struct symtab t;
+	struct budget b;
+	uint64_t i;
+
+	budget_init(&b, &max);
+	cr_assert_eq(budget_take(&b, 1000), 0);
+	budget_slice(&b, 0);
+	budget_enter(&b);
+	symtab_init(&t, &b);
+	for (i = 0; i < 1000; i++)
+		add(&t, i * 7919 % 5000, 3, "x", 0);
+	cr_expect_gt(b.mem, 1000 + 1000 * sizeof(struct symtab_sym));
+	while (finish && symtab_finish(&t))
+		;
+	symtab_free(&t);
+	budget_leave(&b);
+	cr_expect_eq(b.mem, 1000);
+}
+
+Test(symtab, all_memory_that_it_takes_comes_back)
+{
+	take_and_give_back(true);
+	take_and_give_back(false);
+}
+
 /* Spans must be sorted and apart whatever goes in, and each must belong to a symbol around it. */
 Test(symtab, spans_never_overlap)
 {
