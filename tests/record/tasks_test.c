@@ -98,6 +98,18 @@ Test(tasks, mappings_are_kept_of_those_wanted_only)
 	teardown();
 }
 
+Test(tasks, an_exec_names_its_program_whether_wanted_or_not)
+{
+	t = tasks_new(false);
+	fork_of(1, 1, A, A);
+	comm(A, A, "x", true);
+	map(A, 0x400000, "/bin/x");
+	map(A, 0x500000, "/lib/y");
+	cr_expect_str_eq(known(A)->proc->exe, "/bin/x");
+	cr_expect_null(known(A)->proc->maps.table);
+	teardown();
+}
+
 /* A JIT makes its memory writable and executable by turns, and each turn is told. */
 Test(tasks, code_made_at_run_time_stays_one_module, .init = setup, .fini = teardown)
 {
@@ -206,6 +218,8 @@ Test(tasks, a_name_is_cut_to_what_the_kernel_keeps, .init = setup, .fini = teard
 {
 	comm(A, A, "a-name-that-is-far-too-long", false);
 	cr_expect_str_eq(known(A)->comm, "a-name-that-is-");
+	tasks_name(t, tasks_get(t, B, B), "sixteen-letters!", 16);
+	cr_expect_str_eq(known(B)->comm, "sixteen-letters");
 }
 
 /* The kernel lets the caller's tid go and gives it the leader's; all other threads end. */
