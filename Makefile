@@ -49,7 +49,7 @@ SRCS_kernel := $(addprefix user/kernel/, \
 SRCS_unwind := $(addprefix user/unwind/, \
 	extents.c lists.c store.c table.c waiter.c)
 SRCS_symbol := $(addprefix user/symbol/, \
-	budget.c busguard.c cfi.c cfipages.c cfirow.c cfitable.c demangle.c dwabbrev.c dwfile.c \
+	budget.c busguard.c cfi.c cfiknown.c cfipages.c cfirow.c cfitable.c demangle.c dwabbrev.c dwfile.c \
 	dwindex.c dwinfo.c dwline.c dwrange.c dwunit.c elfimg.c minidebug.c openers.c perfmap.c \
 	plt.c ranges.c sandbox.c slicesort.c spawner.c symbolizer.c symbroker.c symmodule.c \
 	symopen.c symproto.c symside.c symtab.c symtable.c symtables.c symworker.c unpack.c \

@@ -536,6 +536,44 @@ Test(cfi, ends_stacks_where_the_file_starts)
 	}
 }
 
+/* The stack pointer goes down behind the fourth byte, and up before the last. */
+Test(cfi, knows_what_linkers_put_together)
+{
+	static const char init[] = "\x48\x83\xec\x08\x90\x90\x48\x83\xc4\x08\xc3";
+	static const char fini[] = "\xf3\x0f\x1e\xfa\x48\x83\xec\x08\x48\x83\xc4\x08\xc3";
+	const uint64_t at = 0x1100;
+	struct frames f = { 0 };
+	struct forge elf;
+	struct built b;
+	size_t pad = at - sizeof(Elf64_Ehdr) - sizeof(Elf64_Phdr);
+
+	cie(&f, "zR");
+	fde_head(&f, F, 0xf8);
+	PROGRAM(&f, DW_CFA_def_cfa_offset, 40);
+	forge_init(&elf);
+	elf.code_sz = CODE_SZ;
+	forge_zeros(forge_section(&elf, ".pad"), pad);
+	buf_add(forge_section(&elf, ".init"), init, sizeof(init) - 1);
+	forge_last(&elf)->addr = at;
+	buf_add(forge_section(&elf, ".fini"), fini, sizeof(fini) - 1);
+	forge_last(&elf)->addr = at + sizeof(init) - 1;
+	*forge_section(&elf, ".eh_frame") = f.out;
+	forge_zeros(forge_section(&elf, ".more"), CODE_SZ);
+	build_forged(&elf, &b);
+	cr_assert_eq(b.err, 0);
+	cr_expect_eq(row_at(&b, at - 1), special(PROF_UNWIND_NONE));
+	cr_expect_eq(row_at(&b, at), row(PROF_UNWIND_SP, 1, 0));
+	cr_expect_eq(row_at(&b, at + 3), row(PROF_UNWIND_SP, 1, 0));
+	cr_expect_eq(row_at(&b, at + 4), row(PROF_UNWIND_SP, 2, 0));
+	cr_expect_eq(row_at(&b, at + 9), row(PROF_UNWIND_SP, 2, 0));
+	cr_expect_eq(row_at(&b, at + 10), row(PROF_UNWIND_SP, 1, 0));
+	cr_expect_eq(row_at(&b, at + 11 + 7), row(PROF_UNWIND_SP, 1, 0));
+	cr_expect_eq(row_at(&b, at + 11 + 8), row(PROF_UNWIND_SP, 2, 0));
+	cr_expect_eq(row_at(&b, at + 11 + 12), row(PROF_UNWIND_SP, 1, 0));
+	cr_expect_eq(row_at(&b, at + 11 + 13), special(PROF_UNWIND_NONE));
+	drop(&b);
+}
+
 Test(cfi, believes_a_function_that_starts_the_file)
 {
 	struct frames f = { 0 };
@@ -690,6 +728,28 @@ Test(cfi, gives_up_at_the_end_of_the_budget)
 	}
 	build(&f, ".eh_frame", 0, &b);
 	cr_expect_eq(b.err, -EDQUOT);
+	drop(&b);
+}
+
+Test(cfi, bounds_a_function_s_program)
+{
+	struct frames f = { 0 };
+	struct built b;
+	size_t at;
+
+	cie(&f, "zR");
+	at = f.out.len;
+	fde_head(&f, F, 0x100);
+	forge_zeros(&f.out, at + 4 + 21 + CFI_PROGRAM_MAX - f.out.len);
+	end(&f);
+	at = f.out.len;
+	fde_head(&f, F + 0x100, 0x100);
+	forge_zeros(&f.out, at + 4 + 21 + CFI_PROGRAM_MAX + 1 - f.out.len);
+	end(&f);
+	build(&f, ".eh_frame", 0, &b);
+	cr_assert_eq(b.err, 0);
+	cr_expect_eq(row_at(&b, F), row(PROF_UNWIND_SP, 1, 0));
+	cr_expect_eq(row_at(&b, F + 0x100), special(PROF_UNWIND_NONE));
 	drop(&b);
 }
 

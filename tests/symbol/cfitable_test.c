@@ -240,6 +240,9 @@ struct file {
 	Dwarf_CFI *cfi;
 	struct elfimg img;
 	struct unwind_table table;
+	struct {
+		uint64_t start, end;
+	} known[2]; /* code whose rows come from elsewhere */
 };
 
 static bool build(struct file *f)
@@ -258,6 +261,16 @@ static bool build(struct file *f)
 	return !err;
 }
 
+static void find_known(struct file *f, size_t i, const char *name)
+{
+	struct elfimg_sec sec;
+
+	if (!elfimg_find(&f->img, name, &sec))
+		return;
+	f->known[i].start = sec.addr;
+	f->known[i].end = sec.addr + sec.size;
+}
+
 /* False when it has nothing to compare. */
 static bool open_file(struct file *f, const char *path)
 {
@@ -267,6 +280,8 @@ static bool open_file(struct file *f, const char *path)
 	if (!elfimg_open(&f->img, dup(f->fd), 0)) {
 		f->elf = elf_begin(f->fd, ELF_C_READ_MMAP, NULL);
 		f->cfi = f->elf ? dwarf_getcfi_elf(f->elf) : NULL;
+		find_known(f, 0, ".init");
+		find_known(f, 1, ".fini");
 		if (f->cfi && build(f))
 			return true;
 		if (f->cfi)
@@ -299,13 +314,23 @@ static bool is_near_code(const struct file *f, uint64_t addr)
 	return false;
 }
 
+static bool is_known(const struct file *f, uint64_t addr)
+{
+	size_t i;
+
+	for (i = 0; i < 2; i++)
+		if (addr >= f->known[i].start && addr < f->known[i].end)
+			return true;
+	return false;
+}
+
 static bool agrees(const struct file *f, uint64_t addr, uint32_t row, const struct wanted *w)
 {
 	const uint32_t off_bits = PROF_UNWIND_ROW_OFF_MASK << PROF_UNWIND_ROW_OFF_SHIFT;
 
 	if (w->none)
 		return row == special(PROF_UNWIND_NONE) || row == special(PROF_UNWIND_END) ||
-		       is_near_code(f, addr);
+		       is_known(f, addr) || is_near_code(f, addr);
 	if (w->big && unwind_row_off(row) >= PROF_UNWIND_BIG &&
 	    unwind_row_kind(row) == PROF_UNWIND_SPECIAL)
 		return (row & ~off_bits) == (w->row & ~off_bits) &&

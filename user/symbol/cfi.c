@@ -170,7 +170,8 @@ void cfi_read_cie(const struct cfi_section *s, const struct cfi_entry *e, struct
 	out->code_align = dwread_uleb(&r);
 	out->data_align = dwread_sleb(&r);
 	ra = version == 1 ? dwread_num(&r, 1) : dwread_uleb(&r);
-	if (!read_augmentation(&r, s, letters, out) || r.bad || ra != REG_RA)
+	if (!read_augmentation(&r, s, letters, out) || r.bad || ra != REG_RA ||
+	    dwread_left(&r) > CFI_PROGRAM_MAX)
 		return;
 	out->usable = true;
 	run_initial(s, &r, out);
@@ -187,7 +188,7 @@ bool cfi_read_fde(const struct cfi_section *s, const struct cfi_entry *e, const 
 		dwread_skip(&r, dwread_uleb(&r));
 	out->program = r.p - s->data;
 	out->program_sz = dwread_left(&r);
-	return !r.bad;
+	return !r.bad && out->program_sz <= CFI_PROGRAM_MAX;
 }
 
 /* ---- expressions -------------------------------------------------------------------------------- */

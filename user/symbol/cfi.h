@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Longer programs make no sense: the longest seen has 24 KB. */
+#define CFI_PROGRAM_MAX (1u << 20)
+
 /* The bytes of .eh_frame or .debug_frame, borrowed. */
 struct cfi_section {
 	const uint8_t *data;
@@ -79,7 +82,7 @@ bool cfi_next(const struct cfi_section *s, size_t *pos, struct cfi_entry *out);
 /* Reads a CIE; one that cannot be used is one too. */
 void cfi_read_cie(const struct cfi_section *s, const struct cfi_entry *e, struct cfi_cie *out);
 
-/* Reads an FDE of a usable CIE; false when it makes no sense. */
+/* Reads an FDE of a usable CIE; false when it makes no sense. Both take time as the entry's size. */
 bool cfi_read_fde(const struct cfi_section *s, const struct cfi_entry *e, const struct cfi_cie *cie,
 		  struct cfi_fde *out);
 

@@ -28,6 +28,11 @@ uint32_t cfirow_special(uint32_t special)
 	return make(PROF_UNWIND_SPECIAL, special);
 }
 
+uint32_t cfirow_sp(uint32_t n)
+{
+	return make(PROF_UNWIND_SP, n / 8);
+}
+
 static uint32_t frame_pointer(const struct cfi_rule *fp)
 {
 	switch (fp->where) {

@@ -5,8 +5,7 @@
  * FDEs come in any order, so they are gathered and sorted; then each runs once, by rising file offset,
  * and what it says becomes rows. Where two overlap, the first has it. Between functions the row of
  * the one before goes on when only padding can lie there, or a call that never returns would lose
- * its frame; behind a larger gap nothing is known. Where the kernel starts the file there is nobody
- * to go back to, whether an FDE says so or there is none.
+ * its frame; behind a larger gap nothing is known, but for what cfiknown.c knows.
  *
  * Of a 64-bit x86 file only: other code never runs in the mode that walks know.
  */
@@ -14,7 +13,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "symbol/budget.h"
 #include "symbol/cfirow.h"
@@ -109,6 +107,7 @@ static int find_section(struct cfitable *c)
 	if (c->img->machine != EM_X86_64 || !c->img->is64)
 		return -ENODATA;
 	find_text(c);
+	c->known_cnt = cfiknown_find(c->img, c->known);
 	if (!c->seg_cnt)
 		return -ENODATA;
 	if (!elfimg_find(c->img, ".eh_frame", &sec))
@@ -123,6 +122,14 @@ static int find_section(struct cfitable *c)
 static int out_of_memory(struct cfitable *c)
 {
 	return budget_exhaust(c->budget, BUDGET_MEMORY);
+}
+
+/* An entry of so many bytes was read. */
+static int account(struct cfitable *c, uint32_t bytes)
+{
+	int err = budget_step(c->budget, 1);
+
+	return err ? err : budget_work(c->budget, bytes / PROGRAM_UNIT);
 }
 
 static int add_cie(struct cfitable *c, const struct cfi_entry *e)
@@ -204,7 +211,7 @@ static int read_entries(struct cfitable *c)
 	while (cfi_next(&c->section, &c->pos, &e)) {
 		err = e.is_cie ? add_cie(c, &e) : add_fde(c, &e);
 		if (!err)
-			err = budget_step(c->budget, 1);
+			err = account(c, e.end - e.body);
 		if (err)
 			return err;
 	}
@@ -239,39 +246,16 @@ static void put_special(struct cfitable *c, uint64_t off, uint32_t special)
 	cfipages_put(&c->pages, off, cfirow_special(special), 0);
 }
 
-/*
- * Whether the code clears the frame pointer or takes the stack pointer first, as what starts a program
- * does. Of libraries that nobody starts linkers say that they start where their code begins.
- */
-static bool starts_program(const struct elfimg *img, uint64_t off)
-{
-	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	static const uint8_t first[][3] = { { 0x31, 0xed, 0 },
-					    { 0x48, 0x31, 0xed },
-					    { 0x48, 0x89, 0xe7 } };
-	static const size_t sizes[] = { 2, 3, 3 };
-	size_t i;
-
-	if (off > img->size || img->size - off < sizeof(endbr) + sizeof(first[0]))
-		return false;
-	if (!memcmp(img->bytes + off, endbr, sizeof(endbr)))
-		off += sizeof(endbr);
-	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
-		if (!memcmp(img->bytes + off, first[i], sizes[i]))
-			return true;
-	return false;
-}
-
 /* What lies between the last function and one that starts at `to`. */
 static void put_gap(struct cfitable *c, uint64_t to)
 {
-	uint64_t entry;
+	const struct cfiknown *k = c->known;
 
 	if (to > c->done && to - c->done >= GAP_MIN)
 		put_special(c, c->done, PROF_UNWIND_NONE);
-	if (c->img->entry && elfimg_off(c->img, c->img->entry, &entry) && entry >= c->done &&
-	    entry < to && starts_program(c->img, entry))
-		put_special(c, entry, PROF_UNWIND_END);
+	for (; k < c->known + c->known_cnt; k++)
+		if (k->off >= c->done && k->off < to)
+			cfipages_put(&c->pages, k->off, k->row, 0);
 }
 
 struct running {
@@ -318,7 +302,7 @@ static int run_ranges(struct cfitable *c)
 			run_range(c, range);
 		err = c->pages.err;
 		if (!err)
-			err = budget_step(c->budget, 1 + range->program_sz / PROGRAM_UNIT);
+			err = account(c, range->program_sz);
 		if (err)
 			return err;
 	}

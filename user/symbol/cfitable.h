@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "symbol/cfi.h"
+#include "symbol/cfiknown.h"
 #include "symbol/cfipages.h"
 #include "symbol/elfimg.h"
 #include "symbol/slicesort.h"
@@ -40,6 +41,8 @@ struct cfitable {
 	size_t range_cnt, range_cap, next;
 	bool sorted;
 	struct slicesort sort;
+	struct cfiknown known[CFIKNOWN_MAX];
+	size_t known_cnt;
 	uint64_t done; /* file offset up to which there are rows */
 	struct cfipages pages;
 };
