@@ -190,6 +190,8 @@ Test(parts, beyond_the_limit_nothing_is_taken_for_what_it_is_not)
 	cr_expect_eq(parts_at(&p, 0, UINT64_MAX), PARTS_MAX - 1);
 	cr_expect_eq(parts_clocks(&p), 2);
 	cr_expect_not(p.v[PARTS_MAX - 1].synced);
+	cr_expect_eq(p.v[PARTS_MAX - 1].host, NAMES_NONE);
+	cr_expect_eq(p.v[PARTS_MAX - 2].host, BOX);
 	cr_expect_not(p.v[PARTS_MAX - 1].ours);
 	cr_expect(p.v[PARTS_MAX - 2].synced && p.v[PARTS_MAX - 2].ours);
 	parts_fini(&p);
@@ -316,5 +318,27 @@ Test(parts, events_are_counted_in_their_part_and_offsets_found_from_any_before)
 	cr_expect_eq(parts_at(&p, 0, 100), 1);
 	cr_expect_eq(parts_at(&p, 1, 0), 1, "never back");
 	cr_expect_eq(parts_get(&p, 7, START), T1, "a part that is not there is the first");
+	parts_fini(&p);
+}
+
+/* Only parts of the clock that is to be joined have a say. */
+Test(parts, another_host_on_another_clock_keeps_nobody_from_joining)
+{
+	struct parts p = start();
+
+	recording(&p, 100, BOX, 0, 1000);
+	recording(&p, 200, 0, 0, 5000);
+	recording(&p, 300, CUBE, 0, 5000);
+	cr_assert_eq(p.cnt, 3);
+	cr_expect_eq(p.v[1].clock, 1);
+	cr_expect_eq(p.v[2].clock, 1, "the box has nothing to do with it");
+	parts_fini(&p);
+	p = start();
+	recording(&p, 100, BOX, 0, 1000);
+	recording(&p, 200, 0, 0, 1000);
+	recording(&p, 300, CUBE, 0, 1000);
+	cr_assert_eq(p.cnt, 3);
+	cr_expect_eq(p.v[1].clock, 0);
+	cr_expect_eq(p.v[2].clock, 2, "the one between them is taken for the box");
 	parts_fini(&p);
 }
