@@ -264,7 +264,7 @@ Test(sandbox, openers_read_and_do_nothing_else)
 	waitpid(other, NULL, 0);
 }
 
-Test(sandbox, only_the_socket_stays_open)
+Test(sandbox, only_the_socket_stays_open_in_a_session_of_its_own)
 {
 	int sock[2], fds[8], status, i;
 	pid_t pid;
@@ -279,6 +279,8 @@ Test(sandbox, only_the_socket_stays_open)
 		for (i = 3; i < 100; i++)
 			if (i != sock[1] && fcntl(i, F_GETFD) >= 0)
 				_exit(2);
+		if (getsid(0) != getpid())
+			_exit(3); /* a terminal's signals would reach it */
 		_exit(fcntl(sock[1], F_GETFD) < 0);
 	}
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
