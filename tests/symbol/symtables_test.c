@@ -182,6 +182,7 @@ enum fault {
 	NOTHING_AT_ALL, /* neither words nor an error */
 	A_FRAME,
 	BY_WHO_READS_NAMES,
+	DIES_AT_START,
 };
 
 /* In memory that all processes of a test share. */
@@ -267,6 +268,7 @@ static void do_fault(int sock, uint32_t id)
 				  .kind = SYMPROTO_FRAME, .id = id, .text = "f", .text_len = 1 });
 		break;
 	case BY_WHO_READS_NAMES:
+	case DIES_AT_START:
 	case NO_FAULT:
 		break;
 	}
@@ -306,6 +308,8 @@ static void fake_worker(const void *ctx, int sock, uint32_t role)
 	ssize_t n;
 	int fd;
 
+	if (script->fault == DIES_AT_START && role == SYMWORKER_TABLES)
+		_exit(3);
 	while ((n = symproto_receive(sock, packet, &fd, 0)) > 0) {
 		if (fd >= 0)
 			close(fd);
@@ -343,7 +347,8 @@ static void setup(void)
 		      0);
 }
 
-static void run(enum fault fault, struct got *g)
+/* A broker with modules whose tables have been asked for. */
+static struct symbroker *start(enum fault fault)
 {
 	const struct symbroker_cfg cfg = {
 		.worker = fake_worker,
@@ -361,6 +366,13 @@ static void run(enum fault fault, struct got *g)
 		add(b, id, SYMBROKER_ELF, "/any");
 		cr_assert(symbroker_ask_table(b, id));
 	}
+	return b;
+}
+
+static void run(enum fault fault, struct got *g)
+{
+	struct symbroker *b = start(fault);
+
 	if (fault == BY_WHO_READS_NAMES)
 		cr_assert(symbroker_ask(b, BAD, 16));
 	take_all(b, g);
@@ -414,4 +426,25 @@ Test(symtables, come_from_who_builds_them_only, .init = setup)
 	run(BY_WHO_READS_NAMES, &g);
 	expect_others(&g, BY_WHO_READS_NAMES);
 	cr_expect_eq(g.error[BAD], 0);
+}
+
+Test(symtables, are_missed_where_nobody_builds_them, .init = setup)
+{
+	struct symbroker *b = start(DIES_AT_START);
+	struct got g;
+	uint32_t id;
+	int again;
+
+	/* the second time there is none to try */
+	for (again = 0; again < 2; again++) {
+		for (id = 1; again && id <= MODULES; id++)
+			cr_assert(symbroker_ask_table(b, id));
+		take_all(b, &g);
+		for (id = 1; id <= MODULES; id++) {
+			cr_expect_eq(g.tables[id], 1, "module %u", id);
+			cr_expect_eq(g.error[id], -EIO, "module %u", id);
+		}
+	}
+	cr_assert(symbroker_ask(b, 1, 16), "names are read all the same");
+	symbroker_free(b);
 }
