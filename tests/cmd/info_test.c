@@ -154,6 +154,47 @@ Test(info, side_band_records_are_not_events)
 	make_fini(&m);
 }
 
+Test(info, says_how_stacks_were_unwound_and_what_there_was_no_room_for)
+{
+	const struct dial9_field fields[] = {
+		{ "elapsed_ns", DIAL9_VARINT },
+		{ "unwind_tables", DIAL9_VARINT },
+		{ "unwind_evicted", DIAL9_VARINT },
+		{ "unwind_tables_left_out", DIAL9_VARINT },
+		{ "unwind_bytes", DIAL9_VARINT },
+		{ "unwind_lists", DIAL9_VARINT },
+		{ "unwind_lists_left_out", DIAL9_VARINT },
+		{ "unwind_modules_left_out", DIAL9_VARINT },
+	};
+	const uint64_t values[] = { 1000000000, 53, 2, 3, 9600000, 1650, 1, 4 };
+	struct dial9_schema *schema;
+	struct make m;
+	struct run r;
+	size_t i;
+
+	make_init(&m, NULL);
+	cr_assert_eq(dial9_schema_new("RecorderStats", true, fields, 8, &schema), 0);
+	dial9_enc_begin(m.enc, schema, 5);
+	for (i = 0; i < 8; i++)
+		dial9_enc_put_u64(m.enc, values[i]);
+	make_end(&m);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
+	cr_expect(strstr(r.out, "unwinding       53 tables, 9.6 MB now, 2 made way, no room for 3 "
+				"tables, no room for 1 list, no room for 4 modules; 1,650 lists of "
+				"mappings\n"),
+		  "%s", r.out);
+	run_free(&r);
+	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
+	cr_expect(strstr(r.out, ",\"unwind_tables\":53,\"unwind_evicted\":2,"
+				"\"unwind_tables_left_out\":3,\"unwind_bytes\":9600000,"
+				"\"unwind_lists\":1650,\"unwind_lists_left_out\":1,"
+				"\"unwind_modules_left_out\":4}"),
+		  "%s", r.out);
+	run_free(&r);
+	dial9_schema_free(schema);
+	make_fini(&m);
+}
+
 /* One address without a name in each module, and what the trace says of the module. */
 static struct run run_statuses(const char *option, bool with_status, bool closed)
 {

@@ -127,6 +127,49 @@ Test(perf_live, the_side_band_tells_the_life_of_a_child)
 	close_rings(&r);
 }
 
+/* All that one ring has, by a look or for good; times and whether a look had given them. */
+static size_t take(struct perf_ring *ring, bool look, uint64_t *times, bool *looked, size_t max)
+{
+	struct perf_side side;
+	size_t cnt = 0;
+	int got;
+
+	while ((got = look ? perf_ring_look(ring, &side) : perf_ring_next(ring, &side)) &&
+	       cnt < max) {
+		cr_assert_eq(got, 1);
+		looked[cnt] = side.looked;
+		times[cnt++] = side.time;
+	}
+	return cnt;
+}
+
+Test(perf_live, a_look_ahead_takes_nothing_away)
+{
+	enum { MAX = 4096 };
+	static uint64_t seen[MAX], given[MAX];
+	static bool looked[MAX];
+	struct rings r = open_rings(256 * 1024);
+	size_t seen_cnt, given_cnt, i, k, total = 0;
+
+	run_true();
+	for (k = 0; k < r.cnt; k++) {
+		seen_cnt = take(r.v[k], true, seen, looked, MAX);
+		run_true();
+		given_cnt = take(r.v[k], false, given, looked, MAX);
+		total += seen_cnt;
+		cr_assert_leq(seen_cnt, given_cnt);
+		for (i = 0; i < given_cnt; i++)
+			cr_expect_eq(looked[i], i < seen_cnt);
+		cr_expect_arr_eq(seen, given, seen_cnt * sizeof(*seen));
+		/* what was given without a look is not seen by the next */
+		seen_cnt = take(r.v[k], true, seen, looked, MAX);
+		for (i = 0; i < seen_cnt; i++)
+			cr_expect_geq(seen[i], given[given_cnt - 1]);
+	}
+	cr_expect_gt(total, 4, "a birth, a program, its mappings, a death");
+	close_rings(&r);
+}
+
 #define BURST 1000
 
 /* Maps a program cnt times, with lengths in a pattern that a reader can check. */

@@ -80,11 +80,21 @@ static void json_stats(struct info *in, const struct event_counts_stats *s)
 		   ",\"samples\":%" PRIu64 ",\"bpf_ns\":%" PRIu64 ",\"bpf_runs\":%" PRIu64
 		   ",\"cpu_ns\":%" PRIu64 ",\"realtime_ns\":%" PRIu64 ",\"end_cpu_ns\":%" PRIu64
 		   ",\"rss_bytes\":%" PRIu64 ",\"ring_fill_max_bytes\":%" PRIu64
-		   ",\"bytes_written\":%" PRIu64 "}",
+		   ",\"bytes_written\":%" PRIu64,
 		   s->elapsed_ns, f->produced, f->written, f->lost,
 		   account_verdict(f) == ACCOUNT_BALANCED ? "true" : "false", s->samples, s->bpf_ns,
 		   s->bpf_runs, s->cpu_ns, s->realtime_ns, s->end_cpu_ns, s->rss_bytes,
 		   s->ring_fill_max_bytes, s->bytes_written);
+	if (s->unwinds)
+		buf_printf(&in->out,
+			   ",\"unwind_tables\":%" PRIu64 ",\"unwind_evicted\":%" PRIu64
+			   ",\"unwind_tables_left_out\":%" PRIu64 ",\"unwind_bytes\":%" PRIu64
+			   ",\"unwind_lists\":%" PRIu64 ",\"unwind_lists_left_out\":%" PRIu64
+			   ",\"unwind_modules_left_out\":%" PRIu64,
+			   s->unwind_tables, s->unwind_evicted, s->unwind_tables_left_out,
+			   s->unwind_bytes, s->unwind_lists, s->unwind_lists_left_out,
+			   s->unwind_modules_left_out);
+	buf_addch(&in->out, '}');
 }
 
 static void json_types(struct info *in)

@@ -78,6 +78,14 @@ static void add_stats(struct event_counts_stats *s, const struct trace_event *ev
 	s->rss_bytes = trace_u64_or(ev, ROLE_RSS_BYTES, 0);
 	s->ring_fill_max_bytes = trace_u64_or(ev, ROLE_RING_FILL_MAX_BYTES, 0);
 	s->bytes_written = trace_u64_or(ev, ROLE_BYTES_WRITTEN, 0);
+	s->unwinds = ev->schema->role[ROLE_UNWIND_TABLES] >= 0;
+	s->unwind_tables = trace_u64_or(ev, ROLE_UNWIND_TABLES, 0);
+	s->unwind_evicted = trace_u64_or(ev, ROLE_UNWIND_EVICTED, 0);
+	s->unwind_tables_left_out = trace_u64_or(ev, ROLE_UNWIND_TABLES_LEFT_OUT, 0);
+	s->unwind_bytes = trace_u64_or(ev, ROLE_UNWIND_BYTES, 0);
+	s->unwind_lists = trace_u64_or(ev, ROLE_UNWIND_LISTS, 0);
+	s->unwind_lists_left_out = trace_u64_or(ev, ROLE_UNWIND_LISTS_LEFT_OUT, 0);
+	s->unwind_modules_left_out = trace_u64_or(ev, ROLE_UNWIND_MODULES_LEFT_OUT, 0);
 }
 
 /*

@@ -28,6 +28,9 @@ struct event_counts_stats {
 	uint64_t realtime_ns; /* of that, at real-time priority, */
 	uint64_t end_cpu_ns; /* and after the end of recording */
 	uint64_t rss_bytes, ring_fill_max_bytes, bytes_written;
+	bool unwinds; /* it says how stacks were unwound: */
+	uint64_t unwind_tables, unwind_evicted, unwind_tables_left_out, unwind_bytes;
+	uint64_t unwind_lists, unwind_lists_left_out, unwind_modules_left_out;
 };
 
 /* One module and the distinct addresses in it that stacks hold. */

@@ -38,15 +38,16 @@
 #include "record/launch.h"
 #include "record/memory.h"
 #include "record/merge.h"
+#include "record/needed.h"
 #include "record/proc_reader.h"
 #include "record/realtime.h"
+#include "record/rights.h"
 #include "record/sink.h"
 #include "record/stacks.h"
 #include "record/targets.h"
 #include "record/tasks.h"
 #include "record/tick.h"
 #include "record/translate.h"
-#include "symbol/sandbox.h"
 #include "record/unwinding.h"
 #include "symbol/symbroker.h"
 
@@ -57,6 +58,7 @@ enum {
 	RUSH_MS = 4,
 	MARK_NS = 5 * 1000000, /* records younger than this may still be overtaken */
 	PASS_MAX = 4096, /* records between two looks at the clock */
+	LOOK_EVERY = 256, /* records between two looks at what is mapped */
 	DRAIN_MS = 100, /* between two flushes */
 	NAMES_MAX = 4096,
 	PROGRESS_TICKS = 10,
@@ -100,6 +102,7 @@ struct recorder {
 	struct memory memory;
 	uint64_t privileges; /* what is kept of them */
 	uint64_t start_ns;
+	uint64_t record_cnt;
 };
 
 /* ---- prepare ------------------------------------------------------------------------------------ */
@@ -122,63 +125,6 @@ static void join_kallsyms(struct recorder *r)
 	r->kallsyms_loading = false;
 	if (r->frames)
 		frames_set_kallsyms(r->frames, r->kallsyms);
-}
-
-/* Told at once and in one line, rather than by whatever fails first. */
-static int check_privileges(void)
-{
-	uint64_t caps;
-	size_t i;
-
-	if (privileges_get(&caps))
-		return 0;
-	for (i = 0; i < privilege_cnt; i++) {
-		if (privileges_have(caps, privileges[i].cap))
-			continue;
-		if (privileges[i].need == PRIVILEGE_REQUIRED) {
-			log_error(
-				"record: recording needs privileges: run it with sudo, or give the "
-				"program " PRIVILEGES_TEXT "; dial9-prof check tells more");
-			return -EPERM;
-		}
-		log_info("record: without %s: %s", privileges[i].name, privileges[i].costs);
-	}
-	return 0;
-}
-
-static void tell_walls(const struct recorder *r)
-{
-	if (!r->cfg->no_names && !sandbox_has_landlock())
-		log_info("record: without landlock: one wall less around the processes that read "
-			 "untrusted files");
-}
-
-/*
- * All that needed more is open and attached by now. What stays for good reads /proc and the trace, and
- * takes real-time priority; files that hold names are opened by others. Until the start is over, the
- * output takes its name in a directory that may be another's, the kernel's symbols are read, and a
- * thread is made that keeps what room for unwind tables takes.
- */
-static int give_up_privileges(struct recorder *r)
-{
-	const uint64_t start = 1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_FOWNER | 1ULL << CAP_SYSLOG |
-			       1ULL << CAP_BPF;
-	uint64_t keep = 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH;
-	int err;
-
-	if (r->cfg->realtime.priority)
-		keep |= 1ULL << CAP_SYS_NICE;
-	err = privileges_suspend(~keep);
-	if (!err && !capture_can_count(r->capture))
-		keep |= 1ULL << CAP_BPF;
-	r->privileges = keep;
-	if (!err)
-		err = privileges_resume(UINT64_MAX);
-	if (!err)
-		err = privileges_drop_all_but(keep | start);
-	if (err)
-		log_error("record: cannot give up privileges: %s", strerror(-err));
-	return err;
 }
 
 /* The output belongs to the user behind sudo, so that reading it needs no sudo. */
@@ -265,12 +211,26 @@ static void follow_process(struct process *proc, void *ctx)
 		unwinding_follow(r->unwinding, proc->pid, &proc->maps);
 }
 
+static void expect_command(struct recorder *r)
+{
+	pid_t pid = launch_pid(r->launch);
+	const struct frames_from from = { (uint32_t)pid, proc_owner(pid) };
+	struct needed needed;
+	size_t i;
+
+	unwinding_follow(r->unwinding, from.pid, NULL);
+	needed_find(r->cfg->command[0], &needed);
+	for (i = 0; i < needed.cnt; i++)
+		unwinding_expect(r->unwinding, needed.v[i], &from);
+	needed_fini(&needed);
+}
+
 /* The lists of those who are there, and for a while their tables. */
 static void prepare_stacks(struct recorder *r)
 {
 	tasks_each_process(r->tasks, follow_process, r);
 	if (r->unwinding && r->launch)
-		unwinding_follow(r->unwinding, launch_pid(r->launch), NULL);
+		expect_command(r);
 	if (r->unwinding && !r->cfg->system_wide)
 		unwinding_settle(r->unwinding, clock_mono_ns() + TABLES_MS * MS_NS);
 }
@@ -341,10 +301,9 @@ static int prepare(struct recorder *r)
 {
 	int err;
 
-	err = check_privileges();
+	err = rights_check(!r->cfg->no_names);
 	if (err)
 		return err;
-	tell_walls(r);
 	err = prepare_helpers(r);
 	if (!err)
 		err = prepare_targets(r);
@@ -363,7 +322,7 @@ static int prepare(struct recorder *r)
 	 * command and the helper processes are made before. */
 	realtime_begin(&r->realtime, &r->cfg->realtime);
 	err = prepare_capture(r);
-	return err ? err : give_up_privileges(r);
+	return err ? err : rights_reduce(r->capture, r->cfg->realtime.priority, &r->privileges);
 }
 
 /* ---- start -------------------------------------------------------------------------------------- */
@@ -460,8 +419,9 @@ static int start(struct recorder *r)
 		err = prepare_frames(r);
 	if (err)
 		return err;
-	if (!r->cfg->system_wide)
-		prepare_stacks(r);
+	if (r->cfg->system_wide)
+		tasks_scan_all(r->tasks);
+	prepare_stacks(r);
 	r->start_ns = clock_mono_ns();
 	capture_start(r->capture);
 	r->early = early_records_new(memory_early_max(r->cfg->mem_max));
@@ -472,10 +432,6 @@ static int start(struct recorder *r)
 		err = launch_go(r->launch);
 		if (err)
 			return err;
-	}
-	if (r->cfg->system_wide) {
-		tasks_scan_all(r->tasks);
-		prepare_stacks(r);
 	}
 	prepare_translation(r);
 	err = write_head(r);
@@ -501,6 +457,8 @@ static int on_record(void *ctx, const struct prof_rec *rec)
 
 	if (r->unwinding && lacks_list(rec))
 		unwinding_missed(r->unwinding, rec->pid);
+	if (r->unwinding && ++r->record_cnt % LOOK_EVERY == 0)
+		unwinding_look(r->unwinding);
 	if (!r->early)
 		return translate_record(r->translate, rec);
 	early_records_add(r->early, rec);

@@ -16,6 +16,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "base/alloc.h"
 #include "base/buf.h"
@@ -48,7 +50,7 @@ enum {
 #define SOON_NS 40000 /* until news of the last moment is no longer that */
 #define LOOK_NS (MS_NS / 5) /* where it comes all the time */
 #define AGAIN_NS (MS_NS / 5) /* for an exec that is not over */
-#define OVERTAKEN_NS (20 * MS_NS)
+#define OVERTAKEN_NS (4 * MS_NS)
 #define FORK_NS MS_NS /* until a child has its parent's list */
 #define NO_ROOM_NS (200 * MS_NS)
 #define MAP_NS 20000 /* between two lists of a process, for each mapping */
@@ -59,6 +61,13 @@ enum {
 struct source {
 	uint32_t module_id, pid;
 	uint64_t start;
+};
+
+/* A file whose table is wanted before anybody maps it. */
+struct head {
+	struct frames_from from;
+	struct map map; /* with a path of its own */
+	bool asked;
 };
 
 struct unwinding {
@@ -76,6 +85,8 @@ struct unwinding {
 	size_t queue_cnt, queue_cap;
 	struct prof_unwind_map *entries; /* of the list that is being made */
 	size_t entry_cap;
+	struct head *heads;
+	size_t head_cnt, head_cap;
 	bool identified; /* files were, since lists were made */
 	uint32_t forgets; /* frames_forgets() when they were */
 	uint64_t swept_ns;
@@ -115,13 +126,11 @@ static struct frames_from from_process(struct mapped_proc *p)
 	return (struct frames_from){ p->pid, p->owner };
 }
 
-/* p, m: who maps it and where; NULL when that is not known any more. */
-static void ask_table(struct unwinding *u, uint32_t slot, uint32_t module_id, struct mapped_proc *p,
-		      const struct map *m)
+/* m: where it is mapped, NULL: not known. */
+static void ask_table(struct unwinding *u, uint32_t slot, uint32_t module_id,
+		      const struct frames_from *from, const struct map *m)
 {
-	struct frames_from from = p ? from_process(p) : (struct frames_from){ 0 };
-
-	if (frames_ask_table(u->cfg.frames, module_id, &from, m ? m->start : 0, m ? m->end : 0))
+	if (frames_ask_table(u->cfg.frames, module_id, from, m ? m->start : 0, m ? m->end : 0))
 		hmap_set(&u->asked, module_id, (void *)(slot + 1UL));
 	else
 		store_put_none(u->store, slot, true);
@@ -151,12 +160,16 @@ static uint32_t slot_of(struct unwinding *u, const struct map *m)
 
 static void note_source(struct unwinding *u, struct mapped_proc *p, const struct map *m)
 {
+	struct frames_from from;
+
 	if (m->slot == PROF_UNWIND_NO_SLOT)
 		return;
 	u->sources = array_reserve(u->sources, &u->source_cap, m->slot + 1, sizeof(*u->sources));
 	u->sources[m->slot] = (struct source){ m->module_id, p->pid, m->start };
-	if (!u->cfg.all && store_expect(u->store, m->slot))
-		ask_table(u, m->slot, m->module_id, p, m);
+	if (u->cfg.all || !store_expect(u->store, m->slot))
+		return;
+	from = from_process(p);
+	ask_table(u, m->slot, m->module_id, &from, m);
 }
 
 /* Its module and slot, once they can be known. */
@@ -362,7 +375,9 @@ static void ask_needed(struct unwinding *u)
 		struct mapped_proc *p = mapped_find(u->mapped, source->pid);
 		const struct map *m = p ? maps_find(&p->maps, source->start) : NULL;
 
-		ask_table(u, slot, source->module_id, p, m && m->slot == slot ? m : NULL);
+		struct frames_from from = p ? from_process(p) : (struct frames_from){ 0 };
+
+		ask_table(u, slot, source->module_id, &from, m && m->slot == slot ? m : NULL);
 	}
 }
 
@@ -394,10 +409,29 @@ static void renew_lists(struct unwinding *u, uint64_t now)
 	mapped_each(u->mapped, renew, &r);
 }
 
+/* Once their build-ids are known. */
+static void ask_heads(struct unwinding *u)
+{
+	size_t i;
+
+	for (i = 0; i < u->head_cnt; i++) {
+		struct head *h = &u->heads[i];
+		struct map *m = &h->map;
+
+		if (h->asked || !frames_identify(u->cfg.frames, &h->from, m, &m->module_id))
+			continue;
+		h->asked = true;
+		m->slot = m->module_id ? slot_of(u, m) : PROF_UNWIND_NO_SLOT;
+		if (store_expect(u->store, m->slot))
+			ask_table(u, m->slot, m->module_id, &h->from, NULL);
+	}
+}
+
 void unwinding_step(struct unwinding *u)
 {
 	uint64_t now = clock_mono_ns();
 
+	ask_heads(u);
 	mapped_step(u->mapped, now);
 	renew_lists(u, now);
 	publish_due(u, now);
@@ -472,8 +506,13 @@ int unwinding_new(const struct unwinding_cfg *cfg, struct unwinding **out)
 
 void unwinding_free(struct unwinding *u)
 {
+	size_t i;
+
 	if (!u)
 		return;
+	for (i = 0; i < u->head_cnt; i++)
+		free((char *)u->heads[i].map.path);
+	free(u->heads);
 	frames_listen(u->cfg.frames, NULL, NULL);
 	waiter_free(u->waiter);
 	mapped_free(u->mapped);
@@ -506,6 +545,21 @@ void unwinding_follow(struct unwinding *u, uint32_t pid, const struct maps *maps
 		publish(u, p, clock_mono_ns());
 }
 
+void unwinding_expect(struct unwinding *u, const char *path, const struct frames_from *from)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return;
+	u->heads = array_reserve(u->heads, &u->head_cap, u->head_cnt + 1, sizeof(*u->heads));
+	u->heads[u->head_cnt++] = (struct head){
+		.from = *from,
+		.map = { .path = xstrdup(path),
+			 .dev = (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev),
+			 .inode = st.st_ino },
+	};
+}
+
 static void note_waiting(void *ctx, struct mapped_proc *p)
 {
 	struct renewal *r = ctx;
@@ -516,8 +570,11 @@ static void note_waiting(void *ctx, struct mapped_proc *p)
 static bool is_settled(struct unwinding *u)
 {
 	struct renewal r = { .u = u };
+	size_t i;
 
 	mapped_each(u->mapped, note_waiting, &r);
+	for (i = 0; i < u->head_cnt; i++)
+		r.waiting |= !u->heads[i].asked;
 	return !r.waiting && !u->queue_cnt && store_is_settled(u->store);
 }
 
