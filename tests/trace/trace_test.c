@@ -610,3 +610,28 @@ Test(trace, bytes_of_events_and_of_the_rest_are_all_there_is)
 	cr_expect_eq(trace_overhead_bytes(f.t), f.bytes.len - sum);
 	finish(&f);
 }
+
+/* Our segments begin with our metadata: one that does not is another program's, from its header on. */
+Test(trace, a_segment_of_another_writer_is_a_part_of_its_own)
+{
+	const char *const kv[] = { "start_realtime_ns", "1700000000000000000", "host", "box",
+				   NULL };
+	struct trace_event ev;
+	struct fixture f;
+	size_t header;
+
+	begin(&f);
+	make_metadata(&f.m, 1, kv);
+	make_switch(&f.m, 10, 0, "a", 5, 0, "b", 6);
+	dial9_enc_data(f.m.enc, &header);
+	cr_assert_eq(dial9_enc_reset(f.m.enc), 0);
+	make_switch(&f.m, 20, 0, "b", 6, 0, "a", 5);
+	open_trace(&f);
+	next(&f, TRACE_SCHED_SWITCH, &ev);
+	cr_expect_eq(ev.part, 0);
+	next(&f, TRACE_SCHED_SWITCH, &ev);
+	cr_expect_eq(ev.part, 1);
+	cr_expect_eq(names_part(f.names, 1)->begin, header);
+	cr_expect_eq(names_part(f.names, 1)->events, 1);
+	finish(&f);
+}
