@@ -731,6 +731,17 @@ Test(cfi, gives_up_at_the_end_of_the_budget)
 	drop(&b);
 }
 
+Test(cfi, bounds_a_section_of_nothing)
+{
+	struct frames f = { 0 };
+	struct built b;
+
+	forge_zeros(&f.out, 4 * 100001);
+	build(&f, ".eh_frame", 0, &b);
+	cr_expect_eq(b.err, -EDQUOT);
+	drop(&b);
+}
+
 Test(cfi, bounds_a_function_s_program)
 {
 	struct frames f = { 0 };

@@ -30,13 +30,13 @@ bool cfi_next(const struct cfi_section *s, size_t *pos, struct cfi_entry *out)
 	unsigned int width = 4;
 	uint64_t len, id, id_pos;
 
-	/* linkers put a zero behind each part that ended with one */
-	do {
-		out->off = r.p - s->data;
-		if (dwread_left(&r) < 4)
-			return false;
-		len = dwread_num(&r, 4);
-	} while (!len);
+	if (dwread_left(&r) < 4)
+		return false;
+	len = dwread_num(&r, 4);
+	*out = (struct cfi_entry){ .off = *pos, .body = *pos + 4, .end = *pos + 4 };
+	*pos += 4;
+	if (!len)
+		return true;
 	if (len == UINT32_MAX) {
 		width = 8;
 		len = dwread_num(&r, 8);
@@ -50,7 +50,9 @@ bool cfi_next(const struct cfi_section *s, size_t *pos, struct cfi_entry *out)
 	out->end = id_pos + len;
 	id = dwread_num(&r, width);
 	out->body = r.p - s->data;
-	out->is_cie = s->is_debug ? id == (width == 8 ? UINT64_MAX : UINT32_MAX) : !id;
+	out->kind = CFI_FDE;
+	if (s->is_debug ? id == (width == 8 ? UINT64_MAX : UINT32_MAX) : !id)
+		out->kind = CFI_CIE;
 	out->cie_off = s->is_debug ? id : id_pos - id;
 	*pos = out->end;
 	return true;

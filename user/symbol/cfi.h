@@ -69,9 +69,15 @@ struct cfi_fde {
 	uint32_t program, program_sz;
 };
 
+enum cfi_kind {
+	CFI_NOTHING, /* the end of a part; others may follow */
+	CFI_CIE,
+	CFI_FDE,
+};
+
 /* An entry of the section; body and end are where its contents lie. */
 struct cfi_entry {
-	bool is_cie;
+	enum cfi_kind kind;
 	uint32_t off, body, end;
 	uint64_t cie_off; /* of an FDE */
 };

@@ -206,10 +206,11 @@ static int add_fde(struct cfitable *c, const struct cfi_entry *e)
 static int read_entries(struct cfitable *c)
 {
 	struct cfi_entry e;
-	int err;
+	int err = 0;
 
 	while (cfi_next(&c->section, &c->pos, &e)) {
-		err = e.is_cie ? add_cie(c, &e) : add_fde(c, &e);
+		if (e.kind != CFI_NOTHING)
+			err = e.kind == CFI_CIE ? add_cie(c, &e) : add_fde(c, &e);
 		if (!err)
 			err = account(c, e.end - e.body);
 		if (err)

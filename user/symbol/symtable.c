@@ -15,7 +15,7 @@
 #include "symbol/cfitable.h"
 #include "symbol/elfimg.h"
 
-#define CPU_MAX_NS 1000000000ull
+#define CPU_MAX_NS 500000000ull
 #define MEM_MAX (192ull << 20)
 #define ENTRIES_MAX 50000000ull
 
