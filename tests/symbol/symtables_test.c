@@ -20,6 +20,7 @@
 
 #define SECOND 1000000000ull
 #define MODULES 4
+#define MODULES_MAX 40
 #define BAD 2
 #define LIBC "/lib/x86_64-linux-gnu/libc.so.6"
 
@@ -28,8 +29,8 @@ TestSuite(symtables, .timeout = 60);
 /* ---- what comes -------------------------------------------------------------------------------- */
 
 struct got {
-	unsigned int tables[MODULES + 1];
-	int error[MODULES + 1];
+	unsigned int tables[MODULES_MAX + 1];
+	int error[MODULES_MAX + 1];
 	struct unwind_table copy; /* of the last table */
 	bool broken; /* something said that names cannot be read */
 };
@@ -41,7 +42,7 @@ static int on_answer(void *ctx, const struct symbroker_answer *a)
 	g->broken |= a->kind == SYMBROKER_STATUS && a->status == SYMBROKER_CRASHED;
 	if (a->kind != SYMBROKER_TABLE)
 		return 0;
-	cr_assert_leq(a->module_id, MODULES);
+	cr_assert_leq(a->module_id, MODULES_MAX);
 	g->tables[a->module_id]++;
 	g->error[a->module_id] = a->error;
 	cr_assert_eq(!a->table, a->error != 0);
@@ -183,11 +184,13 @@ enum fault {
 	A_FRAME,
 	BY_WHO_READS_NAMES,
 	DIES_AT_START,
+	HOLDS, /* all tables back until that of the last module is asked for */
 };
 
 /* In memory that all processes of a test share. */
 static struct script {
 	enum fault fault;
+	unsigned int held; /* when the last module came */
 } * script;
 
 static void put(int sock, struct symproto_msg msg)
@@ -269,12 +272,36 @@ static void do_fault(int sock, uint32_t id)
 		break;
 	case BY_WHO_READS_NAMES:
 	case DIES_AT_START:
+	case HOLDS:
 	case NO_FAULT:
 		break;
 	}
 	put(sock, (struct symproto_msg){ .kind = SYMPROTO_DONE, .id = id });
 	for (;;)
 		pause();
+}
+
+static void put_good(int sock, uint32_t id)
+{
+	put_head(sock, id, 2, 0);
+	put_words(sock, id, words, 1);
+	put_words(sock, id, words + 1, 1);
+	put(sock, (struct symproto_msg){ .kind = SYMPROTO_DONE, .id = id });
+}
+
+static void hold(int sock, uint32_t id)
+{
+	static uint32_t held[MODULES_MAX];
+	static unsigned int cnt;
+	static bool open;
+
+	held[cnt++] = id;
+	if (id == MODULES_MAX) {
+		open = true;
+		script->held = cnt - 1;
+	}
+	while (open && cnt)
+		put_good(sock, held[--cnt]);
 }
 
 static void do_message(int sock, uint32_t role, const struct symproto_msg *msg)
@@ -289,6 +316,10 @@ static void do_message(int sock, uint32_t role, const struct symproto_msg *msg)
 		put(sock, (struct symproto_msg){ .kind = SYMPROTO_OPENED, .id = msg->id });
 	if (msg->kind != SYMPROTO_ASK && role != SYMWORKER_TABLES)
 		return;
+	if (role == SYMWORKER_TABLES && script->fault == HOLDS) {
+		hold(sock, msg->id);
+		return;
+	}
 	if (liar && msg->id == BAD && role == SYMWORKER_TABLES)
 		do_fault(sock, msg->id);
 	if (role == SYMWORKER_TABLES || liar) {
@@ -446,5 +477,30 @@ Test(symtables, are_missed_where_nobody_builds_them, .init = setup)
 		}
 	}
 	cr_assert(symbroker_ask(b, 1, 16), "names are read all the same");
+	symbroker_free(b);
+}
+
+/* The files of one user are many and slow: those of another need not wait for them. */
+Test(symtables, of_many_files_of_one_owner_leave_room_for_others, .init = setup)
+{
+	const struct symbroker_cfg cfg = { .worker = fake_worker, .opener = fake_opener };
+	struct symbroker_module m = { .pid = getpid(), .path = "/any" };
+	struct symbroker *b;
+	struct got g;
+	uint32_t id;
+
+	script->fault = HOLDS;
+	cr_assert_eq(symbroker_new(&cfg, &b), 0);
+	for (id = 1; id <= MODULES_MAX; id++) {
+		m.owner = id == MODULES_MAX ? 1001 : 1000;
+		cr_assert_eq(symbroker_add_module(b, id, &m), 0);
+		cr_assert(symbroker_ask_table(b, id));
+	}
+	take_all(b, &g);
+	for (id = 1; id <= MODULES_MAX; id++)
+		cr_expect_eq(g.tables[id], 1, "module %u", id);
+	cr_expect_leq(script->held, 4);
+	cr_expect_eq(symbroker_restarts(b), 0);
+	unwind_table_free(&g.copy);
 	symbroker_free(b);
 }

@@ -28,10 +28,14 @@ struct symtables_answer {
 	struct unwind_table table;
 };
 
+#define SYMTABLES_BUSY_MAX 16
+
 struct symtables {
 	struct symtables_answer *first, **last; /* to be taken */
 	struct symtables_answer *lent; /* taken last, and still looked at */
 	size_t cnt, words;
+	uint64_t busy[SYMTABLES_BUSY_MAX]; /* owners of the modules that are under way */
+	size_t busy_cnt;
 	/* the one whose pieces come in */
 	bool begun;
 	uint32_t coming_id;
@@ -77,6 +81,10 @@ void symside_end_identify(struct symbroker *b, struct symmodule *m, int error);
 
 void symtables_init(struct symbroker *b);
 void symtables_fini(struct symbroker *b);
+/* Whether this module may have its turn: owners share the worker. */
+bool symtables_begin(struct symbroker *b, struct symmodule *m);
+/* The turn, if it had one, is over. */
+void symtables_end(struct symbroker *b, struct symmodule *m);
 /* The answer to a question for a table that nobody can answer. */
 void symtables_fail(struct symbroker *b, uint32_t module_id, int error);
 /* What the worker says of a question that it has; false when it makes no sense. */

@@ -94,6 +94,8 @@ static void fail_side(struct symbroker *b, struct symmodule *m, enum symworker_r
 	m->sides[r].state = m->kind == SYMBROKER_PERFMAP && error == -ENOENT ? SYMMODULE_CLOSED :
 									       SYMMODULE_FAILED;
 	m->sides[r].error = error;
+	if (r == SYMWORKER_TABLES)
+		symtables_end(b, m);
 	if (r == SYMWORKER_TABLES && m->sides[r].cnt)
 		symtables_fail(b, m->id, error);
 	symmodule_drop_questions(&b->roles[r].queue, m);
@@ -220,6 +222,8 @@ static void on_module_file(struct symbroker *b, struct symmodule *m, enum symwor
 	} else if (!workers_live(b->workers, r)) {
 		close(result->fd);
 		s->state = SYMMODULE_CLOSED;
+		if (r == SYMWORKER_TABLES)
+			symtables_end(b, m);
 		symmodule_enqueue(&b->roles[r].queue, m);
 	} else {
 		s->place = result->place;
@@ -359,6 +363,7 @@ static bool on_table(struct symbroker *b, struct symmodule *m, const struct symp
 		return false;
 	if (msg->kind != SYMPROTO_DONE)
 		return true;
+	symtables_end(b, m);
 	if (!on_done(b, m, SYMWORKER_TABLES, msg->offset))
 		return false;
 	if (symmodule_may_close(m, SYMWORKER_TABLES))
@@ -408,6 +413,8 @@ static void forget_worker(struct symbroker *b, enum symworker_role r, uint32_t b
 		struct symmodule_side *s = &m->sides[r];
 
 		s->sent_cnt = 0;
+		if (r == SYMWORKER_TABLES && s->state != SYMMODULE_OPENING)
+			symtables_end(b, m);
 		if (s->state == SYMMODULE_SENT || s->state == SYMMODULE_OPEN)
 			s->state = SYMMODULE_CLOSED;
 		if (m->id != but_id)
@@ -484,16 +491,18 @@ static bool send_questions(struct symbroker *b, struct symmodule *m, enum symwor
 void symside_send(struct symbroker *b, enum symworker_role r)
 {
 	struct symmodule *m, *last = b->roles[r].queue.last;
+	bool more = true;
 
-	while (workers_live(b->workers, r) && (m = symmodule_dequeue(&b->roles[r].queue))) {
+	while (more && workers_live(b->workers, r) && (m = symmodule_dequeue(&b->roles[r].queue))) {
+		more = m != last;
 		if (!m->sides[r].cnt)
 			continue;
-		if (m->sides[r].state == SYMMODULE_CLOSED)
+		if (r == SYMWORKER_TABLES && !symtables_begin(b, m))
+			; /* later */
+		else if (m->sides[r].state == SYMMODULE_CLOSED)
 			open_side(b, m, r);
 		else if (m->sides[r].state == SYMMODULE_OPEN && !send_questions(b, m, r))
-			last = m;
+			more = false;
 		symmodule_enqueue(&b->roles[r].queue, m);
-		if (m == last)
-			return;
 	}
 }

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "symbol/symbroker_impl.h"
 
+#define OWNER_MAX 4 /* modules of one owner under way at once */
 #define WORDS_MAX (2u * PROF_UNWIND_TABLE_WORDS_MAX) /* of tables that wait to be taken */
 
 static void free_answer(struct symtables_answer *a)
@@ -65,6 +66,35 @@ void symtables_forget(struct symbroker *b)
 	unwind_table_free(&b->tables.coming);
 	b->tables.coming_id = 0;
 	b->tables.begun = false;
+}
+
+bool symtables_begin(struct symbroker *b, struct symmodule *m)
+{
+	struct symtables *s = &b->tables;
+	size_t same = 0, i;
+
+	if (m->building)
+		return true;
+	for (i = 0; i < s->busy_cnt; i++)
+		same += s->busy[i] == m->owner;
+	if (s->busy_cnt == SYMTABLES_BUSY_MAX || same == OWNER_MAX)
+		return false;
+	s->busy[s->busy_cnt++] = m->owner;
+	m->building = true;
+	return true;
+}
+
+void symtables_end(struct symbroker *b, struct symmodule *m)
+{
+	struct symtables *s = &b->tables;
+	size_t i = 0;
+
+	if (!m->building)
+		return;
+	m->building = false;
+	while (s->busy[i] != m->owner)
+		i++;
+	s->busy[i] = s->busy[--s->busy_cnt];
 }
 
 static bool begin(struct symtables *s, const struct symproto_msg *msg)
