@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "kernel/proc.h"
+
 TestSuite(spawner, .timeout = 60);
 
 static int confine_nothing(void)
@@ -95,6 +97,25 @@ Test(spawner, a_child_talks_and_its_end_is_told)
 	spawner_stop(s);
 }
 
+Test(spawner, a_kill_that_finds_no_room_comes_later)
+{
+	struct spawner *s = start(confine_nothing);
+	struct spawner_event child = await_child(s, 1), died;
+	struct proc_status status;
+
+	cr_assert_eq(proc_read_status(child.pid, &status), 0);
+	kill(status.ppid, SIGSTOP);
+	while (!spawner_set_pace(s, child.pid, SPAWNER_LOW))
+		continue;
+	spawner_kill(s, child.pid);
+	kill(status.ppid, SIGCONT);
+	died = await(s);
+	cr_expect_eq(died.kind, SPAWNER_DIED);
+	cr_expect_eq(died.pid, child.pid);
+	close(child.sock);
+	spawner_stop(s);
+}
+
 Test(spawner, a_child_is_killed_and_nobody_else)
 {
 	struct spawner *s = start(confine_nothing);
@@ -104,8 +125,8 @@ Test(spawner, a_child_is_killed_and_nobody_else)
 	if (!other)
 		for (;;)
 			pause();
-	cr_assert_eq(spawner_kill(s, other), 0);
-	cr_assert_eq(spawner_kill(s, first.pid), 0);
+	spawner_kill(s, other);
+	spawner_kill(s, first.pid);
 	died = await(s);
 	cr_expect_eq(died.pid, first.pid);
 	cr_expect(WIFSIGNALED(died.status) && WTERMSIG(died.status) == SIGKILL);

@@ -44,6 +44,8 @@ struct request {
 struct spawner {
 	pid_t pid;
 	int sock;
+	pid_t kills[CHILDREN_MAX]; /* that it did not take yet */
+	size_t kill_cnt;
 };
 
 /* ---- in the spawner ----------------------------------------------------------------------------- */
@@ -266,9 +268,18 @@ int spawner_ask(struct spawner *s, uint32_t arg)
 	return request(s, OP_FORK, arg, 0);
 }
 
-int spawner_kill(struct spawner *s, pid_t pid)
+static void send_kills(struct spawner *s)
 {
-	return request(s, OP_KILL, 0, pid);
+	while (s->kill_cnt && !request(s, OP_KILL, 0, s->kills[s->kill_cnt - 1]))
+		s->kill_cnt--;
+}
+
+void spawner_kill(struct spawner *s, pid_t pid)
+{
+	/* more than all children are none of them */
+	if (s->kill_cnt < CHILDREN_MAX)
+		s->kills[s->kill_cnt++] = pid;
+	send_kills(s);
 }
 
 int spawner_set_pace(struct spawner *s, pid_t pid, enum spawner_pace pace)
@@ -282,6 +293,7 @@ int spawner_next(struct spawner *s, struct spawner_event *ev)
 	ssize_t n;
 	int fd;
 
+	send_kills(s);
 	n = symproto_receive(s->sock, packet, &fd, MSG_DONTWAIT);
 	if (n == -EAGAIN)
 		return 0;

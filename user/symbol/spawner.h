@@ -51,8 +51,11 @@ int spawner_fd(const struct spawner *s);
 
 /* Asks for a child. 0, or -errno when the request could not be queued (-EPIPE: it is gone). */
 int spawner_ask(struct spawner *s, uint32_t arg);
-/* Kills a child; no effect on any other process. */
-int spawner_kill(struct spawner *s, pid_t pid);
+/*
+ * Kills a child, as soon as the spawner takes the word, which spawner_next() sees to; no effect on any
+ * other process.
+ */
+void spawner_kill(struct spawner *s, pid_t pid);
 /* Changes how eagerly a child runs, as far as that is allowed. */
 int spawner_set_pace(struct spawner *s, pid_t pid, enum spawner_pace pace);
 
