@@ -15,10 +15,12 @@
 #include "membuf.h"
 #include "prof_abi.h"
 
+#define FULL (UINT64_MAX - 1)
+
 /* ---- side-band rings ------------------------------------------------------------------------------ */
 
 struct perf_ring {
-	const uint64_t *times; /* 0: a record that does not hold together */
+	const uint64_t *times; /* 0: a record that does not hold together; FULL: it was full */
 	size_t cnt, pos;
 };
 
@@ -29,6 +31,11 @@ int perf_ring_next(struct perf_ring *r, struct perf_side *out)
 	if (!r->times[r->pos]) {
 		r->pos++;
 		return -EBADMSG;
+	}
+	if (r->times[r->pos] == FULL) {
+		r->pos++;
+		*out = (struct perf_side){ .type = PERF_SIDE_FULL, .name = "" };
+		return 1;
 	}
 	*out = (struct perf_side){ .type = PERF_SIDE_COMM, .time = r->times[r->pos++], .name = "" };
 	return 1;
@@ -45,7 +52,7 @@ enum { SEEN_MAX = 100000 };
 
 struct seen {
 	uint64_t ts[SEEN_MAX];
-	size_t cnt, sides, damaged, stalled;
+	size_t cnt, sides, damaged, stalled, full;
 	uint64_t since; /* of the last notice */
 	size_t fail_at; /* 0: never */
 	int fail_with;
@@ -78,6 +85,7 @@ static int on_side(void *ctx, const struct perf_side *side)
 		return 0;
 	}
 	seen->sides++;
+	seen->full += side->type == PERF_SIDE_FULL;
 	return take(seen, side->time);
 }
 
@@ -329,4 +337,20 @@ Test(merge, a_record_still_being_written_holds_back_its_ring_alone)
 	merge_free(m);
 	membuf_fini(&bufs[0]);
 	membuf_fini(&bufs[1]);
+}
+
+/* A record from the future is damage, and a gap behind it is where the last good one was. */
+Test(merge, a_gap_is_behind_the_last_record_that_can_be)
+{
+	uint64_t now = clock_mono_ns(), times[] = { now - 2000, now + 3600000000000, FULL };
+	struct perf_ring side = { .times = times, .cnt = 3 }, *sides = &side;
+	static struct seen seen;
+	struct merge_sink sink = sink_of(&seen);
+	struct merge *m = merge_new(NULL, 0, &sides, 1);
+
+	cr_expect_eq(merge_pass(m, now, 100, &sink), 3);
+	cr_expect_eq(seen.damaged, 1);
+	cr_expect_eq(seen.full, 1);
+	cr_expect_eq(seen.ts[seen.cnt - 1], now - 2000);
+	merge_free(m);
 }

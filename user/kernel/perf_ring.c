@@ -40,7 +40,6 @@ struct perf_ring {
 	const uint8_t *data;
 	size_t data_sz; /* a power of two */
 	struct reading given, looked; /* the latter is never behind for long */
-	uint64_t last_time; /* of the last one given */
 	bool full; /* there was no room behind head for the largest record */
 };
 
@@ -196,9 +195,7 @@ int perf_ring_next(struct perf_ring *r, struct perf_side *out)
 	__atomic_store_n(&r->page->data_tail, at->tail, __ATOMIC_RELEASE);
 	if (at->tail == at->head && r->full) {
 		r->full = false;
-		*out = (struct perf_side){
-			.type = PERF_SIDE_FULL, .time = r->last_time, .cpu = r->cpu, .name = ""
-		};
+		*out = (struct perf_side){ .type = PERF_SIDE_FULL, .cpu = r->cpu, .name = "" };
 		return 1;
 	}
 	if (at->tail == at->head) {
@@ -215,7 +212,6 @@ int perf_ring_next(struct perf_ring *r, struct perf_side *out)
 	if (got < 0)
 		return got;
 	out->looked = looked;
-	r->last_time = out->time;
 	return 1;
 }
 

@@ -22,7 +22,7 @@ void perf_ring_close(struct perf_ring *r);
  * The next record: 1 and *out, whose strings are borrowed until the next call; 0 when there is
  * none; -EBADMSG for a record that does not hold together, which is skipped. Space is given back to
  * the kernel as records are passed. A ring that may have been full ends with a PERF_SIDE_FULL, which
- * comes before the kernel's own PERF_SIDE_LOST.
+ * comes before the kernel's own PERF_SIDE_LOST and has no time.
  */
 int perf_ring_next(struct perf_ring *r, struct perf_side *out);
 /*

@@ -108,7 +108,9 @@ static bool refill_side(struct merge *m, struct source *s)
 	s->has_next = got != 0;
 	if (!got)
 		return false;
-	if (got < 0 || !is_possible(m, s, s->next.time))
+	if (got > 0 && s->next.type == PERF_SIDE_FULL)
+		s->next.time = s->side_ns; /* behind the last that could be */
+	else if (got < 0 || !is_possible(m, s, s->next.time))
 		s->next = side_notice(s, PERF_SIDE_DAMAGED);
 	s->next.since = s->side_ns;
 	if (s->next.time > s->side_ns)
