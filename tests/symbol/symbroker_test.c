@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,8 @@ struct script {
 	unsigned int starts[SYMWORKER_ROLE_CNT];
 	uint32_t hanging; /* the module whose file never opens; by its path */
 	unsigned int opens;
+	unsigned int wants, again, late; /* see late_worker() */
+	unsigned int unasked;
 };
 
 static struct script *script;
@@ -573,4 +576,124 @@ Test(symbroker, processes_that_are_gone_have_one_share_in_the_openers)
 	cr_expect_eq(owner_of(5000001, 0), owner_of(5000002, 0));
 	cr_expect_neq(owner_of(5000001, 0), owner_of(getpid(), 0));
 	cr_expect_eq(owner_of(5000001, 7), 7, "unless somebody knows");
+}
+
+/* ---- a file that comes when who wanted it is gone --------------------------------------------------- */
+
+static unsigned int wait_for(unsigned int *at)
+{
+	while (!__atomic_load_n(at, __ATOMIC_ACQUIRE))
+		sched_yield();
+	return *at;
+}
+
+static void tell(unsigned int *at)
+{
+	__atomic_add_fetch(at, 1, __ATOMIC_RELEASE);
+}
+
+/* The first of its kind wants a file for module 1, and dies at module 2 before it comes. */
+static void do_late_message(int sock, const struct symproto_msg *msg, bool *second_open)
+{
+	static const struct symproto_msg want = { .kind = SYMPROTO_WANT,
+						  .what = SYMPROTO_WANT_DEBUGLINK,
+						  .id = 1,
+						  .text = "x.debug",
+						  .text_len = 7 };
+	bool ask = msg->kind == SYMPROTO_ASK && msg->id == 1;
+
+	if (script->starts[SYMWORKER_NAMES] > 1) {
+		script->unasked += msg->kind == SYMPROTO_FILE;
+		if (ask)
+			tell(&script->again);
+	} else if (ask && *second_open) {
+		put(sock, (struct symproto_msg){ .kind = SYMPROTO_WORKING, .id = 1 });
+		put(sock, want);
+		wait_for(&script->wants);
+		put(sock, (struct symproto_msg){ .kind = SYMPROTO_WORKING, .id = 2 });
+		_exit(1);
+	}
+	*second_open |= msg->kind == SYMPROTO_MODULE && msg->id == 2;
+}
+
+static void late_worker(const void *ctx, int sock, uint32_t role)
+{
+	char *packet = malloc(SYMPROTO_PACKET_MAX);
+	struct symproto_msg msg;
+	bool second_open = false;
+	size_t pos;
+	ssize_t n;
+	int fd;
+
+	tell(&script->starts[role]);
+	while ((n = symproto_receive(sock, packet, &fd, 0)) > 0) {
+		pos = 0;
+		while (symproto_get(packet, n, &pos, SYMPROTO_TO_WORKER, &msg) == 1) {
+			if (role == SYMWORKER_NAMES)
+				do_late_message(sock, &msg, &second_open);
+			do_message(sock, role, &msg, fd);
+			fd = -1;
+		}
+	}
+	free(packet);
+}
+
+static void late_opener(const void *ctx, int sock, uint32_t arg)
+{
+	char *packet = malloc(SYMPROTO_PACKET_MAX);
+	int fd, null = open("/dev/null", O_RDONLY);
+	struct symproto_msg msg;
+	struct buf b = { 0 };
+	size_t pos = 0;
+	bool debug;
+
+	for (; symproto_receive(sock, packet, &fd, 0) > 0; pos = 0) {
+		if (symproto_get(packet, SYMPROTO_PACKET_MAX, &pos, SYMPROTO_TO_OPENER, &msg) != 1)
+			break;
+		debug = symproto_is_debug_file(msg.what);
+		if (debug) {
+			tell(&script->wants);
+			wait_for(&script->again);
+		}
+		buf_clear(&b);
+		symproto_put(&b, &(struct symproto_msg){ .kind = SYMPROTO_RESULT, .id = msg.id });
+		if (symproto_send(sock, &b, null, 0))
+			break;
+		if (debug)
+			tell(&script->late);
+	}
+	buf_free(&b);
+	free(packet);
+}
+
+Test(symbroker, a_file_is_not_given_to_who_did_not_want_it, .init = setup)
+{
+	const struct symbroker_cfg cfg = {
+		.worker = late_worker,
+		.opener = late_opener,
+		.open_ns = 60 * SECOND,
+		.no_dwarf = true,
+	};
+	struct got g = { 0 };
+	struct symbroker *b;
+	uint64_t i;
+
+	cr_assert_eq(symbroker_new(&cfg, &b), 0);
+	for (i = 2; i > 0; i--)
+		cr_assert_eq(symbroker_add_module(b, i, &(struct symbroker_module){ .path = "/x" }),
+			     0);
+	for (i = 0; i < 2 * QUESTIONS; i++)
+		symbroker_ask(b, 2 - i % 2, i);
+	for (i = 0; !__atomic_load_n(&script->late, __ATOMIC_ACQUIRE); i++) {
+		symbroker_ask(b, 1, 100000 + i);
+		symbroker_wait(b, clock_mono_ns() + SECOND / 100);
+		cr_assert_geq(symbroker_take(b, on_answer, &g, SIZE_MAX), 0);
+	}
+	symbroker_step(b);
+	symbroker_ask(b, 1, 99999);
+	finish(b, &g);
+	cr_expect_eq(script->starts[SYMWORKER_NAMES], 2u);
+	cr_expect_eq(script->wants, 1u);
+	cr_expect_eq(script->unasked, 0u);
+	symbroker_free(b);
 }

@@ -18,6 +18,7 @@ struct role {
 	size_t wants; /* debug files that the worker waits for */
 	size_t open_cnt;
 	unsigned int turns; /* since it said anything else */
+	uint32_t life; /* which worker it is, counted */
 };
 
 /* A table, or why there is none. */

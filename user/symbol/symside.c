@@ -23,6 +23,7 @@
 struct opening {
 	enum symworker_role role;
 	uint32_t module_id;
+	uint32_t life; /* of the role's worker when it was asked */
 	enum symproto_what what;
 };
 
@@ -123,6 +124,7 @@ static void ask_opener(struct symbroker *b, struct symmodule *m, enum symworker_
 
 	o->role = r;
 	o->module_id = m->id;
+	o->life = b->roles[r].life;
 	o->what = want->what;
 	hmap_set(&b->openings, ++b->last_token, o);
 	openers_ask(b->openers,
@@ -237,12 +239,12 @@ void symside_on_opened(void *ctx, const struct openers_result *result)
 	struct symbroker *b = ctx;
 	struct opening *o = hmap_del(&b->openings, result->token);
 	struct symmodule *m = o ? hmap_get(&b->modules, o->module_id) : NULL;
-	bool wanted =
-		m && m->sides[o->role].state == SYMMODULE_OPEN && symproto_is_debug_file(o->what);
+	/* a debug file is for the worker that asked for it, and for none behind it */
+	bool debug = o && symproto_is_debug_file(o->what) && o->life == b->roles[o->role].life;
 
-	if (o && symproto_is_debug_file(o->what) && b->roles[o->role].wants)
+	if (debug)
 		b->roles[o->role].wants--;
-	if (wanted) {
+	if (m && debug && m->sides[o->role].state == SYMMODULE_OPEN) {
 		workers_post(b->workers, o->role,
 			     &(struct symproto_msg){
 				     .kind = SYMPROTO_FILE,
@@ -406,7 +408,7 @@ static void forget_worker(struct symbroker *b, enum symworker_role r, uint32_t b
 
 	if (r == SYMWORKER_TABLES)
 		symtables_forget(b);
-	b->roles[r] = (struct role){ .queue = b->roles[r].queue };
+	b->roles[r] = (struct role){ .queue = b->roles[r].queue, .life = b->roles[r].life + 1 };
 	b->roles[r].queue.sent = 0;
 	while (hmap_next(&b->modules, &pos, &key, &value)) {
 		struct symmodule *m = value;
