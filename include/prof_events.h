@@ -121,6 +121,7 @@ enum prof_module_kind {
 #define PROF_STATUS_ANONYMOUS "anonymous" /* no file */
 #define PROF_STATUS_NO_MAP "no_map" /* code made at run time, without a perf map */
 #define PROF_STATUS_FORGOTTEN "forgotten" /* dropped to stay below the memory cap */
+#define PROF_STATUS_NO_WORKER "no_worker" /* no process was left to read it */
 #define PROF_STATUS_NOT_ASKED "not_asked" /* there is more code than names are looked up for */
 
 /* ---- ProcMapsEntry: an executable mapping, enough to rebuild raw addresses ------------------- */

@@ -201,20 +201,21 @@ static struct run run_statuses(const char *option, bool with_status, bool closed
 	static const char *const words[] = { "named",  "stripped",  "gone",	 "replaced",
 					     "denied", "not_elf",   "gave_up",	 "crashed",
 					     "hung",   "no_answer", "pending",	 "anonymous",
-					     "no_map", "forgotten", "not_asked", "new" };
+					     "no_map", "forgotten", "not_asked", "no_worker",
+					     "new" };
 	struct make m;
 	struct run r;
 	char path[32];
 
 	make_init(&m, NULL);
-	for (uint32_t i = 0; i < 16; i++) {
+	for (uint32_t i = 0; i < 17; i++) {
 		const uint64_t at = make_frame(i + 1, 0x10);
 
 		snprintf(path, sizeof(path), "/lib/%s", words[i]);
 		make_module(&m, 1, i + 1, path, i == 11 ? PROF_MODULE_ANON : PROF_MODULE_ELF);
 		make_sample(&m, 2, 1, 1, PROF_SOURCE_SAMPLE, 0, &at, 1);
 		make_label(&m, 3, at, "[lib]");
-		if (with_status && i < 15)
+		if (with_status && i < 16)
 			make_status(&m, 3, i + 1, "pending", "");
 		if (with_status)
 			make_status(&m, 3, i + 1, words[i], i == 6 ? "2 s of CPU time" : "");
@@ -244,6 +245,7 @@ Test(info, unnamed_addresses_have_the_cause_that_the_trace_gives)
 		"/lib/no_map: code made at run time, and no perf map from its program",
 		"/lib/forgotten: forgotten to stay below --mem-max",
 		"/lib/not_asked: not looked up: there was more code than names are sought for",
+		"/lib/no_worker: no process was left to read the file",
 		"/lib/new: new",
 	};
 	struct run r = run_statuses("--modules", true, true);

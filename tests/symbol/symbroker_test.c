@@ -20,6 +20,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "kernel/proc.h"
 #include "symbol/openers.h"
 #include "symbol/symmodule.h"
 #include "symbol/symproto.h"
@@ -402,7 +403,7 @@ Test(symbroker, a_worker_that_never_starts_is_given_up, .init = setup)
 	add_modules(b, 0);
 	finish(b, &g);
 	for (id = 1; id <= MODULES; id++) {
-		cr_expect_eq(g.status[id], SYMBROKER_CRASHED);
+		cr_expect_eq(g.status[id], SYMBROKER_NO_WORKER);
 		cr_expect_eq(g.names[id], 0u);
 	}
 	cr_expect_leq(script->starts[SYMWORKER_NAMES], 10u);
@@ -695,5 +696,38 @@ Test(symbroker, a_file_is_not_given_to_who_did_not_want_it, .init = setup)
 	cr_expect_eq(script->starts[SYMWORKER_NAMES], 2u);
 	cr_expect_eq(script->wants, 1u);
 	cr_expect_eq(script->unasked, 0u);
+	symbroker_free(b);
+}
+
+/* ---- nobody is left ---------------------------------------------------------------------------------- */
+
+static void kill_children(void)
+{
+	struct proc_stat stat;
+	pid_t *pids;
+	size_t cnt, i;
+
+	cr_assert_eq(proc_list_pids(&pids, &cnt), 0);
+	for (i = 0; i < cnt; i++)
+		if (!proc_read_stat(pids[i], &stat) && stat.ppid == getpid())
+			kill(pids[i], SIGKILL);
+	free(pids);
+}
+
+Test(symbroker, without_who_starts_workers_each_module_says_so, .init = setup)
+{
+	struct got g = { 0 };
+	struct symbroker *b = start();
+	uint32_t id;
+
+	add_modules(b, 0);
+	kill_children();
+	finish(b, &g);
+	for (id = 1; id <= MODULES; id++)
+		cr_expect_eq(g.status[id], SYMBROKER_NO_WORKER, "%u: %d", id, g.status[id]);
+	cr_assert_eq(symbroker_add_module(b, 100, &(struct symbroker_module){ .path = "/x" }), 0);
+	cr_expect(symbroker_ask(b, 100, 1));
+	cr_expect_eq(symbroker_questions(b), 0u);
+	cr_expect_eq(symbroker_status(b, 100), SYMBROKER_NO_WORKER);
 	symbroker_free(b);
 }

@@ -27,6 +27,7 @@ static const struct {
 	{ PROF_STATUS_ANONYMOUS, "memory without a file" },
 	{ PROF_STATUS_NO_MAP, "code made at run time, and no perf map from its program" },
 	{ PROF_STATUS_FORGOTTEN, "forgotten to stay below --mem-max" },
+	{ PROF_STATUS_NO_WORKER, "no process was left to read the file" },
 	{ PROF_STATUS_NOT_ASKED, "not looked up: there was more code than names are sought for" },
 };
 

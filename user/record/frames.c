@@ -153,6 +153,7 @@ static const char *status_word(enum symbroker_status status)
 		[SYMBROKER_CRASHED] = PROF_STATUS_CRASHED,
 		[SYMBROKER_HUNG] = PROF_STATUS_HUNG,
 		[SYMBROKER_NO_ANSWER] = PROF_STATUS_NO_ANSWER,
+		[SYMBROKER_NO_WORKER] = PROF_STATUS_NO_WORKER,
 		[SYMBROKER_PENDING] = PROF_STATUS_PENDING,
 	};
 
@@ -656,6 +657,7 @@ static int add_unnamed(void *ctx, const struct symbroker_answer *answer)
 		[SYMBROKER_CRASHED] = "its reader crashed",
 		[SYMBROKER_HUNG] = "its reader hung",
 		[SYMBROKER_NO_ANSWER] = "its file system does not answer",
+		[SYMBROKER_NO_WORKER] = "no process was left to read it",
 		[SYMBROKER_PENDING] = "not waited for",
 	};
 	const char *reason = reasons[answer->status];

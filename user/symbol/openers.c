@@ -20,6 +20,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/log.h"
 #include "symbol/sandbox.h"
 #include "symbol/spawner.h"
 #include "symbol/symopen.h"
@@ -168,6 +169,15 @@ static void answer(struct openers *o, uint32_t token, int fd, int error, uint32_
 				     });
 }
 
+static void end(struct openers *o)
+{
+	if (!o->over)
+		log_warn(
+			"record: the processes that open files are gone: code that is new from here on "
+			"has no names");
+	o->over = true;
+}
+
 /* Closed, and not waited for any longer; it is gone when the spawner says so. */
 static void give_up(struct openers *o, struct opener *op, int error)
 {
@@ -186,7 +196,8 @@ static void on_born(struct openers *o, const struct spawner_event *ev)
 	if (!op || ev->sock < 0) {
 		if (op)
 			op->state = FREE;
-		o->over = ++o->failures == FAILURES_MAX;
+		if (++o->failures == FAILURES_MAX)
+			end(o);
 		return;
 	}
 	o->failures = 0;
@@ -221,7 +232,7 @@ static void hear_spawner(struct openers *o)
 
 	while (!o->over && (ret = spawner_next(o->spawner, &ev))) {
 		if (ret < 0)
-			o->over = true;
+			end(o);
 		else if (ev.kind == SPAWNER_BORN)
 			on_born(o, &ev);
 		else
@@ -289,7 +300,7 @@ static bool serve_queue(struct openers *o, uint64_t now)
 			uint32_t token = r->token;
 
 			free_request(r);
-			answer(o, token, -1, o->over ? -EIO : -EBUSY, 0);
+			answer(o, token, -1, o->over ? -ECHILD : -EBUSY, 0);
 			continue;
 		}
 		if (stuck + under_way(o, owner, BUSY) < OPENERS_OWNER_MAX) {

@@ -20,7 +20,7 @@ struct openers;
 struct openers_result {
 	uint32_t token;
 	int fd; /* -1, or the receiver's */
-	int error; /* 0 or -errno; -ETIMEDOUT: no answer; -EBUSY: too many without an answer */
+	int error; /* 0 or -errno; -ETIMEDOUT: no answer; -EBUSY: too many without an answer; -ECHILD: none is left */
 	uint32_t place; /* enum symopen_place */
 };
 

@@ -71,6 +71,7 @@ enum symbroker_status {
 	SYMBROKER_CRASHED,
 	SYMBROKER_HUNG,
 	SYMBROKER_NO_ANSWER,
+	SYMBROKER_NO_WORKER, /* nobody is left to open or read it */
 	SYMBROKER_PENDING,
 	SYMBROKER_STATUS_CNT,
 };

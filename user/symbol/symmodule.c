@@ -134,6 +134,8 @@ enum symbroker_status symmodule_open_failure(int error)
 	case ENOEXEC:
 	case EINVAL:
 		return SYMBROKER_NOT_ELF;
+	case ECHILD:
+		return SYMBROKER_NO_WORKER;
 	case ETIMEDOUT:
 	case EBUSY:
 		return SYMBROKER_NO_ANSWER;

@@ -47,8 +47,10 @@ void symside_set_status(struct symbroker *b, struct symmodule *m, enum symbroker
 /* Why the file could not be had, of all the places that were tried. */
 static void set_open_error(struct symbroker *b, struct symmodule *m, int error)
 {
-	symside_set_status(b, m, symmodule_open_failure(error),
-			   error == -ENOENT || error == -ESRCH ? "" : strerror(-error));
+	enum symbroker_status status = symmodule_open_failure(error);
+	bool plain = error == -ENOENT || error == -ESRCH || status == SYMBROKER_NO_WORKER;
+
+	symside_set_status(b, m, status, plain ? "" : strerror(-error));
 }
 
 /* What its workers have found so far; failures of the process are not taken back. */
@@ -66,8 +68,12 @@ static void settle(struct symbroker *b, struct symmodule *m)
 void symside_ask(struct symbroker *b, struct symmodule *m, enum symworker_role r, uint64_t offset)
 {
 	m->used = ++b->turn;
-	if (!workers_over(b->workers, r) && !b->closed)
+	if (b->closed)
+		return;
+	if (!workers_over(b->workers, r))
 		symmodule_add_question(&b->roles[r].queue, m, offset);
+	else if (r == SYMWORKER_NAMES)
+		symside_set_status(b, m, SYMBROKER_NO_WORKER, "");
 }
 
 /* ---- opening ------------------------------------------------------------------------------------ */
@@ -112,7 +118,7 @@ static void fail_side(struct symbroker *b, struct symmodule *m, enum symworker_r
 static void abandon_side(struct symbroker *b, struct symmodule *m, enum symworker_role r)
 {
 	if (r == SYMWORKER_NAMES)
-		symside_set_status(b, m, SYMBROKER_CRASHED, "too many workers died");
+		symside_set_status(b, m, SYMBROKER_NO_WORKER, "");
 	fail_side(b, m, r, -EIO);
 }
 

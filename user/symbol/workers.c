@@ -27,6 +27,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/log.h"
 #include "kernel/proc.h"
 #include "symbol/sandbox.h"
 #include "symbol/spawner.h"
@@ -66,6 +67,7 @@ struct workers {
 	struct worker v[SYMWORKER_ROLE_CNT];
 	unsigned int restarts;
 	bool hurry;
+	bool alone; /* the spawner is gone */
 	char *packet;
 };
 
@@ -368,10 +370,18 @@ static void hear_spawner(struct workers *w, uint64_t now)
 		else
 			on_died(w, &ev, now);
 	}
-	/* without it no worker can be had, and those there are die with it */
-	for (i = 0; ret < 0 && i < SYMWORKER_ROLE_CNT; i++)
-		if (w->v[i].state == ASKED)
-			lose(w, i, WORKERS_DIED, "workers cannot be started");
+	if (ret < 0 && !w->alone) {
+		w->alone = true;
+		log_warn(
+			"record: the process that starts the readers of symbols is gone: code that is new "
+			"from here on has no names");
+	}
+	/* without it no worker can be had, and those there are die with it, of no fault of a module */
+	for (i = 0; ret < 0 && i < SYMWORKER_ROLE_CNT; i++) {
+		w->v[i].module_id = 0;
+		if (w->v[i].state != OVER)
+			lose(w, i, WORKERS_DIED, "");
+	}
 }
 
 /* ---- watching ----------------------------------------------------------------------------------- */
