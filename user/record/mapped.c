@@ -46,7 +46,7 @@ struct numbers {
 struct mapped {
 	struct mapped_cfg cfg;
 	struct hmap by_pid;
-	struct numbers ended, doubted;
+	struct numbers checked, doubted;
 };
 
 struct mapped *mapped_new(const struct mapped_cfg *cfg)
@@ -75,7 +75,7 @@ void mapped_free(struct mapped *m)
 	while (hmap_next(&m->by_pid, &pos, &key, &p))
 		proc_free(p);
 	hmap_fini(&m->by_pid);
-	free(m->ended.v);
+	free(m->checked.v);
 	free(m->doubted.v);
 	free(m);
 }
@@ -141,6 +141,13 @@ static void doubt(struct mapped *m, struct mapped_proc *p)
 	p->doubted = true;
 }
 
+static void check(struct mapped *m, struct mapped_proc *p)
+{
+	if (!p->checked)
+		add_number(&m->checked, p->pid);
+	p->checked = true;
+}
+
 void mapped_forget(struct mapped *m, struct mapped_proc *p)
 {
 	maps_clear(&p->maps);
@@ -165,6 +172,7 @@ static void side_fork(struct mapped *m, const struct perf_side *side)
 		return;
 	p = add(m, side->pid);
 	p->ppid = side->ppid;
+	p->heard_time = side->time;
 	if (parent && parent->known) {
 		maps_copy(&p->maps, &parent->maps);
 		p->known = true;
@@ -257,10 +265,10 @@ static void side_exit(struct mapped *m, const struct perf_side *side)
 {
 	struct mapped_proc *p = side->pid == side->tid ? mapped_find(m, side->pid) : NULL;
 
-	if (!p || p->ended)
+	if (!p)
 		return;
 	p->ended = true;
-	add_number(&m->ended, p->pid);
+	check(m, p);
 }
 
 /* Anything may have happened to anybody. */
@@ -274,9 +282,7 @@ static void open_gap(struct mapped *m)
 		struct mapped_proc *p = value;
 
 		doubt(m, p);
-		if (!p->ended)
-			add_number(&m->ended, p->pid);
-		p->ended = true;
+		check(m, p);
 	}
 }
 
@@ -366,8 +372,11 @@ static void take_answer(struct mapped *m, const struct snapshot *s, uint64_t now
 	if (!p || !p->asked)
 		return;
 	p->asked = false;
-	if (s->err)
+	if (s->err || !s->map_cnt) {
+		p->ended = true; /* told before the process was known; or it may not be read */
+		check(m, p);
 		return;
+	}
 	if (p->heard_time >= s->from_ns || s->from_ns + p->ask_wait_ns < p->ask_ns) {
 		doubt(m, p); /* it may be of another time than what was heard */
 		return;
@@ -408,23 +417,32 @@ static void ask_doubted(struct mapped *m, uint64_t now_ns)
 	m->doubted.cnt = kept;
 }
 
+/* Looks after some of those that may be gone. Who only lost a leader has another turn behind all others. */
 static void drop_ended(struct mapped *m)
 {
-	size_t i, kept = 0;
+	size_t n = m->checked.cnt < CHECKS_MAX ? m->checked.cnt : CHECKS_MAX, kept = 0, i;
+	uint32_t again[CHECKS_MAX], *v = m->checked.v;
 
-	for (i = 0; i < m->ended.cnt; i++) {
-		struct mapped_proc *p = mapped_find(m, m->ended.v[i]);
+	for (i = 0; i < n; i++) {
+		struct mapped_proc *p = mapped_find(m, v[i]);
 
-		if (!p || !p->ended)
+		if (!p || !p->checked)
 			continue;
-		if (i < CHECKS_MAX && kill((pid_t)p->pid, 0) && errno == ESRCH) {
+		if (kill((pid_t)p->pid, 0) && errno == ESRCH) {
 			tell(m, p, MAPPED_GONE);
 			drop(m, p);
+		} else if (p->ended) {
+			again[kept++] = p->pid;
 		} else {
-			m->ended.v[kept++] = p->pid;
+			p->checked = false;
 		}
 	}
-	m->ended.cnt = kept;
+	if (!n)
+		return;
+	m->checked.cnt -= n;
+	memmove(v, v + n, m->checked.cnt * sizeof(*v));
+	memcpy(v + m->checked.cnt, again, kept * sizeof(*v));
+	m->checked.cnt += kept;
 }
 
 void mapped_step(struct mapped *m, uint64_t now_ns)
@@ -447,5 +465,5 @@ size_t mapped_memory(const struct mapped *m)
 {
 	return m->by_pid.cap * sizeof(struct hmap_slot) +
 	       m->by_pid.cnt * sizeof(struct mapped_proc) +
-	       (m->ended.cap + m->doubted.cap) * sizeof(uint32_t);
+	       (m->checked.cap + m->doubted.cap) * sizeof(uint32_t);
 }

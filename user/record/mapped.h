@@ -25,19 +25,21 @@ struct mapped_proc {
 
 	/* mapped.c's own */
 	uint64_t exec_time; /* of the record that told of its program */
-	uint64_t heard_time; /* of the last record about its mappings */
+	uint64_t heard_time; /* of the last record about its mappings, or of its fork */
 	uint64_t budget_since;
 	uint32_t budget_used;
 	uint64_t ask_ns, ask_wait_ns; /* /proc is not to be asked before, and how long after that */
 	bool asked; /* and not answered */
 	bool doubted; /* to be asked about when that may be */
-	bool ended; /* its leader has */
+	bool ended; /* its leader has, or /proc has none such */
+	bool checked; /* whether it is still there is being looked at */
 
 	/* who listens keeps here what it has made of them */
 	bool queued, fresh, renew, waits;
 	uint64_t owner; /* proc_owner(); 0: not asked */
 	uint32_t execs; /* heard of since it had its place */
 	uint64_t overtaken_ns; /* since when that and the place do not agree; 0: they do */
+	uint64_t published_ns; /* behind its last list */
 	uint64_t due_ns; /* when the list may be made again */
 };
 
@@ -75,7 +77,7 @@ void mapped_doubt(struct mapped *m, uint32_t pid, uint64_t now_ns);
  * some ten times a second. */
 void mapped_step(struct mapped *m, uint64_t now_ns);
 
-/* Forgets the process's mappings: it is unknown until it execs. */
+/* Forgets the process's mappings: it is unknown until it execs or /proc tells. */
 void mapped_forget(struct mapped *m, struct mapped_proc *p);
 /* Bytes held, mappings apart. */
 size_t mapped_memory(const struct mapped *m);
