@@ -8,7 +8,7 @@
  * A frame leaves the walk as the trace has it: module << PROF_FRAME_MODULE_SHIFT | offset, of callers
  * the return address less one; or, in a mapping of module 0, as PROF_UNWIND_RAW | address.
  *
- * Tables. A table belongs to a file, by build-id. Its text is cut into pages of 1 KiB by file offset;
+ * Tables. A table belongs to a file, by path and build-id. Its text is cut into pages of 1 KiB by file offset;
  * words of 32 bits lie in blocks of 4 KiB:
  *
  *	index, one word a page | big CFA offsets | rows, page by page

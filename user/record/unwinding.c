@@ -136,7 +136,7 @@ static void ask_table(struct unwinding *u, uint32_t slot, uint32_t module_id,
 		store_put_none(u->store, slot, true);
 }
 
-/* What a file's table is the same for, whatever its path. */
+/* What a file's table is the same for. A stranger's file may have any build-id, hence the path. */
 static uint32_t slot_of(struct unwinding *u, const struct map *m)
 {
 	struct buf key = { 0 };
@@ -146,7 +146,9 @@ static uint32_t slot_of(struct unwinding *u, const struct map *m)
 		buf_addch(&key, 'v');
 	} else if (m->build_id_sz) {
 		buf_addch(&key, 'b');
+		buf_addch(&key, (char)m->build_id_sz);
 		buf_add(&key, m->build_id, m->build_id_sz);
+		buf_addstr(&key, m->path);
 	} else {
 		buf_addch(&key, 'f');
 		buf_add(&key, &m->dev, sizeof(m->dev));
