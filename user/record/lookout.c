@@ -129,3 +129,25 @@ size_t lookout_pass(struct lookout *l, size_t max,
 	*more = n == max || first;
 	return n;
 }
+
+void lookout_pass_held(struct lookout *l, uint64_t until,
+		       void (*fn)(void *ctx, const struct perf_side *side), void *ctx)
+{
+	struct source *first;
+	size_t i;
+
+	do {
+		first = NULL;
+		for (i = 0; i < l->cnt; i++) {
+			struct source *s = &l->sources[i];
+
+			if (s->has_next && s->next.time <= until &&
+			    (!first || s->next.time < first->next.time))
+				first = s;
+		}
+		if (first) {
+			first->has_next = false;
+			fn(ctx, &first->next);
+		}
+	} while (first);
+}

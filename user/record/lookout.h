@@ -27,5 +27,8 @@ int lookout_fd(const struct lookout *l);
  */
 size_t lookout_pass(struct lookout *l, size_t max,
 		    void (*fn)(void *ctx, const struct perf_side *side), void *ctx, bool *more);
+/* Hands over what is held back up to a time: before others give what came behind it. */
+void lookout_pass_held(struct lookout *l, uint64_t until,
+		       void (*fn)(void *ctx, const struct perf_side *side), void *ctx);
 
 #endif

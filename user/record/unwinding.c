@@ -343,8 +343,10 @@ uint64_t unwinding_look(struct unwinding *u)
 
 void unwinding_side(struct unwinding *u, const struct perf_side *side)
 {
-	if (!side->looked)
-		mapped_side(u->mapped, side);
+	if (side->looked)
+		return;
+	lookout_pass_held(u->lookout, side->time, on_side, u);
+	mapped_side(u->mapped, side);
 }
 
 void unwinding_missed(struct unwinding *u, uint32_t pid)
