@@ -103,7 +103,7 @@ TESTS := $(addprefix tests/, \
 	$(addprefix record/, build_ids_test.c early_records_test.c emit_test.c event_test.c eventset_test.c frames_test.c jit_test.c launch_test.c \
 		mapped_test.c maps_test.c memory_test.c merge_test.c modules_test.c needed_test.c proc_reader_test.c \
 		ring_test.c sink_test.c snapshot_test.c stacks_test.c status_test.c targets_test.c tasks_scan_test.c tasks_test.c \
-		tasks_truth_test.c texts_test.c translate_test.c) \
+		tasks_truth_test.c texts_test.c translate_test.c unwinding_test.c) \
 	$(addprefix trace/, layout_test.c names_test.c parts_test.c reader_test.c source_test.c tp_symbols_test.c \
 		trace_test.c value_test.c) \
 	$(addprefix profile/, account_test.c event_counts_test.c family_test.c profile_test.c \

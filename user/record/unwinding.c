@@ -252,6 +252,7 @@ static void publish(struct unwinding *u, struct mapped_proc *p, uint64_t now)
 		return;
 	}
 	p->overtaken_ns = 0;
+	p->published_ns = clock_mono_ns();
 	p->due_ns = now + cnt * MAP_NS;
 	if (err == -ENOSPC)
 		lists_withdraw(u->lists, p->pid); /* what it has is no longer true */
@@ -294,18 +295,21 @@ static void on_news(void *ctx, struct mapped_proc *p, enum mapped_news what)
 	struct unwinding *u = ctx;
 	struct mapped_proc *parent;
 	uint64_t now = clock_mono_ns();
+	uint32_t counted;
 
 	switch (what) {
 	case MAPPED_FORKED:
 		parent = mapped_find(u->mapped, p->ppid);
-		/* what the parent has not published yet the child has not got from it */
-		p->fresh = !parent || !parent->queued;
+		/* what the parent had not published by then the child has not got from it */
+		p->fresh = !parent || (!parent->queued && parent->published_ns < p->heard_time);
 		enqueue(u, p, now + FORK_NS);
 		break;
 	case MAPPED_EXECED:
 		p->fresh = false;
 		p->owner = 0;
-		if (!lists_find(u->lists, p->pid, &p->execs) && lists_claim(u->lists, p->pid))
+		p->overtaken_ns = 0;
+		/* what the place counts is one more as soon as the exec is over */
+		if (!lists_find(u->lists, p->pid, &counted) && lists_claim(u->lists, p->pid))
 			p->execs = 0;
 		p->execs++;
 		break;
@@ -351,7 +355,13 @@ void unwinding_side(struct unwinding *u, const struct perf_side *side)
 
 void unwinding_missed(struct unwinding *u, uint32_t pid)
 {
-	mapped_doubt(u->mapped, pid, clock_mono_ns());
+	uint64_t now = clock_mono_ns();
+	struct mapped_proc *p = mapped_find(u->mapped, pid);
+
+	/* an exec that was not heard of may have emptied its place */
+	if (p && p->known && !lists_has_list(u->lists, pid))
+		enqueue(u, p, now);
+	mapped_doubt(u->mapped, pid, now);
 }
 
 static void on_answer(void *ctx, const struct symbroker_answer *answer)

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Which lists processes have, where a side-band made here and programs played here do not agree on when. */
+#include "record/unwinding.h"
+
+#include <criterion/criterion.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/clock.h"
+#include "kernel/perf_side.h"
+#include "record/capture_unwind.h"
+#include "record/frames.h"
+#include "record/maps.h"
+#include "record/tasks.h"
+#include "support.h"
+
+enum { MAPS = 64, PROCS = 64, MODULES = 8, A = NO_SUCH_TID, B = NO_SUCH_TID + 10 };
+
+static struct prof_unwind_map lists[MAPS];
+static struct prof_unwind_proc procs[PROCS];
+static struct prof_unwind_module modules[MODULES];
+static uint32_t generation;
+static struct capture_unwind memory;
+static struct tasks *tasks;
+static struct frames *frames;
+static struct unwinding *u;
+
+static void setup(void)
+{
+	struct unwinding_cfg cfg = { .memory = &memory };
+
+	memory = (struct capture_unwind){
+		.modules = modules,
+		.maps = lists,
+		.procs = procs,
+		.cnt = { .module_cnt = MODULES, .map_cnt = MAPS, .proc_cnt = PROCS },
+		.generation = &generation,
+	};
+	tasks = tasks_new(true);
+	cr_assert_eq(frames_new(NULL, NULL, false, &frames), 0);
+	cfg.tasks = tasks;
+	cfg.frames = frames;
+	cr_assert_eq(unwinding_new(&cfg, &u), 0);
+}
+
+static void teardown(void)
+{
+	unwinding_free(u);
+	frames_free(frames);
+	tasks_free(tasks);
+}
+
+TestSuite(unwinding, .init = setup, .fini = teardown);
+
+static struct prof_unwind_proc *place(uint32_t tgid)
+{
+	uint32_t i;
+
+	for (i = 0; i < PROF_UNWIND_PROC_PROBES; i++)
+		if (procs[(prof_unwind_hash(tgid) + i) % PROCS].tgid == tgid)
+			return &procs[(prof_unwind_hash(tgid) + i) % PROCS];
+	return NULL;
+}
+
+static void hear_exec(uint32_t pid)
+{
+	unwinding_side(u, &(struct perf_side){ .type = PERF_SIDE_COMM,
+					       .time = clock_mono_ns(),
+					       .pid = pid,
+					       .tid = pid,
+					       .comm_exec = true,
+					       .name = "" });
+}
+
+static void hear_map(uint32_t pid, uint64_t addr)
+{
+	unwinding_side(u, &(struct perf_side){ .type = PERF_SIDE_MMAP,
+					       .time = clock_mono_ns(),
+					       .pid = pid,
+					       .tid = pid,
+					       .addr = addr,
+					       .len = 0x1000,
+					       .prot = PROT_READ | PROT_EXEC,
+					       .build_id = { 1 },
+					       .build_id_sz = 1,
+					       .name = "/bin/x",
+					       .name_len = 6 });
+}
+
+static void hear_fork(uint32_t ppid, uint32_t pid, uint64_t time)
+{
+	unwinding_side(u, &(struct perf_side){ .type = PERF_SIDE_FORK,
+					       .time = time,
+					       .pid = pid,
+					       .tid = pid,
+					       .ppid = ppid,
+					       .ptid = ppid,
+					       .name = "" });
+}
+
+/* As the programs do it. */
+static void count_exec(uint32_t tgid)
+{
+	place(tgid)->execs++;
+	place(tgid)->list = 0;
+}
+
+/* How many mappings its list has when all that is known is published. */
+static uint32_t listed(uint32_t tgid)
+{
+	while (unwinding_look(u) != UINT64_MAX)
+		sched_yield();
+	return (uint32_t)place(tgid)->list;
+}
+
+static void follow_new_program(void)
+{
+	unwinding_follow(u, A, NULL);
+	count_exec(A);
+	hear_exec(A);
+	hear_map(A, 0x400000);
+}
+
+Test(unwinding, an_exec_that_was_over_before_it_was_heard_of_is_counted_once)
+{
+	follow_new_program();
+	unwinding_look(u);
+	cr_expect_eq((uint32_t)place(A)->list, 1, "at once");
+}
+
+Test(unwinding, a_list_that_is_ready_before_the_exec_is_over_waits_for_it)
+{
+	unwinding_follow(u, A, NULL);
+	hear_exec(A);
+	hear_map(A, 0x400000);
+	unwinding_look(u);
+	cr_expect_eq(place(A)->list, 0);
+	count_exec(A);
+	cr_expect_eq(listed(A), 1);
+}
+
+Test(unwinding, a_fork_before_a_list_was_published_does_not_give_it_to_the_child)
+{
+	uint64_t before, forked;
+
+	follow_new_program();
+	cr_assert_eq(listed(A), 1);
+	before = place(A)->list;
+	hear_map(A, 0x500000);
+	forked = clock_mono_ns();
+	procs[prof_unwind_hash(B) % PROCS] = (struct prof_unwind_proc){ .tgid = B, .list = before };
+	cr_assert_eq(listed(A), 2);
+	hear_fork(A, B, forked);
+	cr_expect_eq(listed(B), 2);
+}
+
+Test(unwinding, a_child_keeps_the_list_that_a_fork_gave_it)
+{
+	follow_new_program();
+	cr_assert_eq(listed(A), 1);
+	procs[prof_unwind_hash(B) % PROCS] =
+		(struct prof_unwind_proc){ .tgid = B, .list = place(A)->list };
+	hear_fork(A, B, clock_mono_ns());
+	cr_expect_eq(listed(B), 1);
+	cr_expect_eq(place(B)->list, place(A)->list);
+}
+
+Test(unwinding, an_exec_that_nobody_heard_of_does_not_leave_it_without_a_list)
+{
+	follow_new_program();
+	cr_assert_eq(listed(A), 1);
+	count_exec(A);
+	unwinding_missed(u, A);
+	cr_expect_eq(listed(A), 1);
+}
