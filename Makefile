@@ -55,7 +55,8 @@ SRCS_symbol := $(addprefix user/symbol/, \
 	symopen.c symproto.c symside.c symtab.c symtable.c symtables.c symworker.c unpack.c \
 	workers.c)
 SRCS_record := $(addprefix user/record/, \
-	build_ids.c capture.c capture_unwind.c early_records.c emit.c event.c eventset.c frames.c frames_kernel.c \
+	build_ids.c capture.c capture_unwind.c copied.c early_records.c emit.c event.c \
+	eventset.c frames.c frames_kernel.c \
 	invoker.c jit.c \
 	launch.c lookout.c mapped.c maps.c memory.c merge.c modules.c needed.c probe.c proc_reader.c realtime.c recorder.c \
 	rights.c ring.c sink.c snapshot.c stacks.c status.c targets.c tasks.c tasks_truth.c texts.c \
@@ -100,7 +101,7 @@ TESTS := $(addprefix tests/, \
 		hostile_test.c perfmap_test.c \
 		ranges_test.c sandbox_test.c slicesort_test.c spawner_test.c symbolizer_test.c \
 		symbroker_test.c symopen_test.c symproto_test.c symtab_test.c symtables_test.c symworker_test.c) \
-	$(addprefix record/, build_ids_test.c early_records_test.c emit_test.c event_test.c eventset_test.c frames_test.c jit_test.c launch_test.c \
+	$(addprefix record/, build_ids_test.c copied_test.c early_records_test.c emit_test.c event_test.c eventset_test.c frames_test.c jit_test.c launch_test.c \
 		mapped_test.c maps_test.c memory_test.c merge_test.c modules_test.c needed_test.c proc_reader_test.c \
 		ring_test.c sink_test.c snapshot_test.c stacks_test.c status_test.c targets_test.c tasks_scan_test.c tasks_test.c \
 		tasks_truth_test.c texts_test.c translate_test.c unwinding_test.c) \

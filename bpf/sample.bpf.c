@@ -26,7 +26,9 @@ int prof_sample(struct bpf_perf_event_data *ctx)
 	rec->kstack_cnt = kernel_stack(ctx, frames, 0, &rec->flags);
 	frames += rec->kstack_cnt & 127;
 	user_stack(rec, bpf_get_current_task_btf(), frames, UNWIND_OF_SAMPLE);
-	rec_output(rec, sizeof(*rec) + 8 * ((rec->kstack_cnt & 127) + (rec->ustack_cnt & 127)),
+	rec_output(rec,
+		   sizeof(*rec) +
+			   8 * ((rec->kstack_cnt & 127) + (rec->ustack_cnt & USER_WORDS_MASK)),
 		   PROF_CLASS_SAMPLE);
 	count_run(cpu, PROF_PROG_SAMPLE, start);
 	return 0;

@@ -117,7 +117,7 @@ static __always_inline void switch_with_stacks(void *ctx, bool preempt, struct t
 	frames += rec->kstack_cnt & 127;
 	if (cfg_switch_stacks & PROF_STACKS_USER)
 		user_stack(rec, prev, frames, UNWIND_OF_SWITCH);
-	cnt = (rec->kstack_cnt & 127) + (rec->ustack_cnt & 127);
+	cnt = (rec->kstack_cnt & 127) + (rec->ustack_cnt & USER_WORDS_MASK);
 	rec_write(rec, sizeof(*rec) + raw_sz + 8 * cnt, PROF_CLASS_TRACEPOINT);
 }
 

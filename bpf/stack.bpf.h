@@ -12,7 +12,14 @@
 
 #include "unwind.bpf.h"
 
-enum { USER_FRAME_MIN = 4096, EFAULT = 14 };
+enum {
+	USER_FRAME_MIN = 4096,
+	EFAULT = 14,
+	USER_PAGE = 4096,
+	USER_WORDS_MASK = 1023, /* of what user_stack() leaves */
+	COPIES_MAX = 32, /* of stacks, on a CPU in each: */
+	COPIES_NS = 10000000,
+};
 
 /* @skip: leaf frames that are the tracing's own. Returns the number of frames. */
 static __always_inline __u32 kernel_stack(void *ctx, __u64 *frames, __u32 skip, __u8 *flags)
@@ -87,13 +94,68 @@ static __always_inline __u64 unwind_list(__u32 tgid)
 	return p ? p->list : 0;
 }
 
-/* The stack of @task, which is the current one, into @frames, which has room for PROF_STACK_MAX. */
+/* A copy takes ten times the room of a walk, in the ring: whole rings of them are no use to anybody. */
+static __always_inline bool may_copy(struct unwind_place *place, __u64 now)
+{
+	if (now - place->copies_since >= COPIES_NS) {
+		place->copies_since = now;
+		place->copies = 0;
+	}
+	return place->copies++ < COPIES_MAX;
+}
+
+/*
+ * What the loader walks later, when it has heard of the mappings that this task has now: its registers,
+ * and its stack up to PROF_COPY_WORDS or the end of the page.
+ */
+static __always_inline bool copy_stack(struct prof_rec *rec, struct pt_regs *regs, __u64 *words)
+{
+	__u64 sp = PTREGS_SP(regs), sz = 8 * PROF_COPY_WORDS;
+
+	if (sp & 7 || bpf_probe_read_kernel(words, 8 * PROF_COPY_REGS, regs))
+		return false;
+	words += PROF_COPY_REGS;
+	if (bpf_probe_read_user(words, sz, (void *)sp)) {
+		sz = USER_PAGE - (sp & (USER_PAGE - 8));
+		if (sz > 8 * PROF_COPY_WORDS || bpf_probe_read_user(words, sz, (void *)sp))
+			return false;
+	}
+	rec->ustack_cnt = PROF_COPY_REGS + sz / 8;
+	rec->flags = (rec->flags & ~PROF_REC_WALKED) | PROF_REC_COPIED;
+	return true;
+}
+
+/* By tables, or a copy where too little is known of the process. False: neither could be. */
+static __always_inline bool unwind(struct prof_rec *rec, struct pt_regs *regs, __u64 *frames,
+				   enum unwind_walker walker)
+{
+	struct unwind_place *place = unwind_place(walker);
+	__u64 list = unwind_list(rec->pid);
+
+	rec->user_end = PROF_END_NO_LIST;
+	if (!place)
+		return false;
+	if (list) {
+		unwind_start(&place->walk, regs, list);
+		walk_tables(rec, &place->walk, frames);
+		if (place->walk.end != PROF_END_NO_MAPPING)
+			return true;
+	}
+	if (may_copy(place, rec->ts)) {
+		if (copy_stack(rec, regs, frames))
+			return true;
+		/* which has written over the walk's */
+		frames[0] = PROF_UNWIND_RAW | PTREGS_IP(regs);
+		rec->ustack_cnt = 1;
+	}
+	return list;
+}
+
+/* The stack of @task, which is the current one, into @frames, which has room for a copy. */
 static __always_inline void user_stack(struct prof_rec *rec, struct task_struct *task,
 				       __u64 *frames, enum unwind_walker walker)
 {
 	struct pt_regs *regs;
-	struct prof_walk *w;
-	__u64 list;
 
 	if (task->flags & PF_KTHREAD || !task->mm)
 		return;
@@ -106,13 +168,8 @@ static __always_inline void user_stack(struct prof_rec *rec, struct task_struct 
 		return;
 	}
 	if (PTREGS_HAVE_ROWS && cfg_call_graph == PROF_CALL_GRAPH_AUTO) {
-		list = unwind_list(rec->pid);
-		w = list ? unwind_start(walker, regs, list) : NULL;
-		if (w) {
-			walk_tables(rec, w, frames);
+		if (unwind(rec, regs, frames, walker))
 			return;
-		}
-		rec->user_end = PROF_END_NO_LIST;
 	} else {
 		rec->user_end = PROF_END_UNCHECKED;
 	}

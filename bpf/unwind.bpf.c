@@ -12,6 +12,8 @@ enum {
 	SAVED_BELOW = 8 * PROF_UNWIND_FP_SAVED_MAX, /* of a frame, below what is asked for first */
 };
 
+_Static_assert(8 * PROF_WALK_WORDS > 2 * SAVED_BELOW, "a frame's words are read at once");
+
 /*
  * The frame's words below `addr`, as far as a row can ask for them, and what comes above. Where the next
  * page is not there, up to that.
@@ -47,7 +49,7 @@ static __always_inline int prof_walk_fill(struct prof_walk *w, __u64 addr)
 	return unwind_fill(w, addr);
 }
 
-static __always_inline const __u32 *prof_walk_block(__u32 block)
+static __always_inline const __u32 *prof_walk_block(const struct prof_walk *w, __u32 block)
 {
 	__u32 chunk = block / PROF_UNWIND_CHUNK_BLOCKS, idx = block % PROF_UNWIND_CHUNK_BLOCKS;
 	void *blocks = bpf_map_lookup_elem(&unwind_chunks, &chunk);
@@ -55,12 +57,14 @@ static __always_inline const __u32 *prof_walk_block(__u32 block)
 	return blocks ? bpf_map_lookup_elem(blocks, &idx) : NULL;
 }
 
-static __always_inline const struct prof_unwind_map *prof_walk_map_at(__u32 i)
+static __always_inline const struct prof_unwind_map *prof_walk_map_at(const struct prof_walk *w,
+								      __u32 i)
 {
 	return bpf_map_lookup_elem(&unwind_maps, &i);
 }
 
-static __always_inline struct prof_unwind_module *prof_walk_module_at(__u32 slot)
+static __always_inline struct prof_unwind_module *prof_walk_module_at(const struct prof_walk *w,
+								      __u32 slot)
 {
 	return bpf_map_lookup_elem(&unwind_modules, &slot);
 }

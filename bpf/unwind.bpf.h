@@ -20,12 +20,18 @@ enum unwind_walker {
 	UNWIND_WALKERS,
 };
 
-/* A CPU's walks, too large for a program's stack. */
+/* A CPU's walks, too large for a program's stack, and how often it copied one instead. */
+struct unwind_place {
+	struct prof_walk walk;
+	__u64 copies_since; /* ns */
+	__u64 copies;
+};
+
 struct unwind_walk_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, UNWIND_WALKERS);
 	__type(key, __u32);
-	__type(value, struct prof_walk);
+	__type(value, struct unwind_place);
 };
 
 extern struct unwind_walk_map unwind_walks SEC(".maps");
@@ -34,15 +40,16 @@ extern volatile __u32 unwind_generation;
 /* prof_walk_step() for a walk that unwind_start() gave. */
 int unwind_step(struct prof_walk *w);
 
-/* From the registers of @task, which is the current one and has @list, on. NULL never happens. */
-static __always_inline struct prof_walk *unwind_start(enum unwind_walker walker,
-						      struct pt_regs *regs, __u64 list)
+static __always_inline struct unwind_place *unwind_place(enum unwind_walker walker)
 {
 	__u32 idx = walker;
-	struct prof_walk *w = bpf_map_lookup_elem(&unwind_walks, &idx);
 
-	if (!w)
-		return NULL;
+	return bpf_map_lookup_elem(&unwind_walks, &idx);
+}
+
+/* From the registers of the current task, whose process has @list, on. */
+static __always_inline void unwind_start(struct prof_walk *w, struct pt_regs *regs, __u64 list)
+{
 	w->ip = PTREGS_IP(regs);
 	w->sp = PTREGS_SP(regs);
 	w->fp = PTREGS_FP(regs);
@@ -59,7 +66,6 @@ static __always_inline struct prof_walk *unwind_start(enum unwind_walker walker,
 	w->map.start = 0;
 	w->map.end = 0;
 	w->words_sz = 0;
-	return w;
 }
 
 #endif

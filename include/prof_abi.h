@@ -21,6 +21,8 @@
 enum prof_limits {
 	PROF_RAW_MAX = 8192, /* what the kernel itself allows a tracepoint record */
 	PROF_STACK_MAX = 127, /* frames a stack, kernel.perf_event_max_stack by default */
+	PROF_COPY_REGS = 21, /* words of x86-64's struct pt_regs */
+	PROF_COPY_WORDS = 512, /* of a stack */
 	PROF_RINGS_MAX = 64, /* CPUs beyond share the rings of those below */
 	PROF_CPUS_MAX = 512, /* slots of counters; CPUs beyond share them */
 	PROF_TASK_WORDS = 4194304 / 64, /* one bit for each pid the kernel can give */
@@ -40,6 +42,8 @@ enum prof_rec_flags {
 	PROF_REC_RAW_CUT = 4, /* the raw record was longer than PROF_RAW_MAX */
 	PROF_REC_STACKS = 8, /* stacks were asked for, even if they came out empty */
 	PROF_REC_WALKED = 16, /* user frames are as prof_unwind.h says, not addresses */
+	/* in place of user frames: the PROF_COPY_REGS words of pt_regs, then the stack from sp on */
+	PROF_REC_COPIED = 32,
 };
 
 struct prof_rec {
@@ -58,7 +62,10 @@ struct prof_rec {
 	__u8 spare;
 };
 
-enum { PROF_REC_MAX = sizeof(struct prof_rec) + PROF_RAW_MAX + 2 * 8 * PROF_STACK_MAX };
+enum {
+	PROF_REC_MAX = sizeof(struct prof_rec) + PROF_RAW_MAX +
+		       8 * (PROF_STACK_MAX + PROF_COPY_REGS + PROF_COPY_WORDS)
+};
 
 /* What the generic tracepoint program knows of an event: one entry an attached tracepoint. */
 struct prof_event_cfg {

@@ -5,9 +5,10 @@
  * The same code runs as a BPF program and, for stacks that were copied, in the loader. Who defines
  * PROF_WALK_HERE gets it, and has included prof_walk.h and defined the primitives that it stands on:
  *
- *	const __u32 *prof_walk_block(__u32 block): PROF_UNWIND_BLOCK_WORDS words of tables
- *	const struct prof_unwind_map *prof_walk_map_at(__u32 i)
- *	struct prof_unwind_module *prof_walk_module_at(__u32 slot)
+ *	const __u32 *prof_walk_block(const struct prof_walk *w, __u32 block): PROF_UNWIND_BLOCK_WORDS
+ *		words of tables
+ *	const struct prof_unwind_map *prof_walk_map_at(const struct prof_walk *w, __u32 i)
+ *	struct prof_unwind_module *prof_walk_module_at(const struct prof_walk *w, __u32 slot)
  *	int prof_walk_fill(struct prof_walk *w, __u64 addr): lets w->words begin at or below addr and
  *		hold the word there; 0 if it could
  *	int prof_walk_register(struct prof_walk *w, __u32 reg, __u64 *val): of the task when it left user
@@ -69,7 +70,7 @@ PROF_WALK_INLINE void prof_walk_enter(struct prof_walk *w, const struct prof_unw
 	w->map.module_id = PROF_WALK_READ(m->module_id) & PROF_FRAME_MODULE_MAX;
 	w->map.slot = PROF_WALK_READ(m->slot);
 	w->table = 0;
-	mod = prof_walk_module_at(w->map.slot);
+	mod = prof_walk_module_at(w, w->map.slot);
 	if (!mod)
 		return;
 	if (!PROF_WALK_READ(mod->used))
@@ -94,7 +95,7 @@ PROF_WALK_INLINE int prof_walk_find_map(struct prof_walk *w, __u64 addr)
 		if (!cnt)
 			break;
 		half = cnt / 2;
-		m = prof_walk_map_at(low + half);
+		m = prof_walk_map_at(w, low + half);
 		if (!m)
 			return -1;
 		if (PROF_WALK_READ(m->start) <= addr) {
@@ -106,7 +107,7 @@ PROF_WALK_INLINE int prof_walk_find_map(struct prof_walk *w, __u64 addr)
 	}
 	if (low == w->list >> 32)
 		return -1;
-	m = prof_walk_map_at(low - 1);
+	m = prof_walk_map_at(w, low - 1);
 	if (!m)
 		return -1;
 	prof_walk_enter(w, m);
@@ -118,7 +119,7 @@ PROF_WALK_INLINE int prof_walk_find_map(struct prof_walk *w, __u64 addr)
 /* A word of the table that `w` is in. */
 PROF_WALK_INLINE int prof_walk_table_word(const struct prof_walk *w, __u32 at, __u32 *val)
 {
-	const __u32 *words = prof_walk_block(w->table - 1 + at / PROF_UNWIND_BLOCK_WORDS);
+	const __u32 *words = prof_walk_block(w, w->table - 1 + at / PROF_UNWIND_BLOCK_WORDS);
 
 	if (!words)
 		return -1;
@@ -131,7 +132,7 @@ PROF_WALK_INLINE int prof_walk_search(const struct prof_walk *w, __u32 index, __
 {
 	__u32 first = index >> PROF_UNWIND_INDEX_COUNT_BITS, at = 0, next, half;
 	__u32 last = index & (PROF_UNWIND_PAGE_ROWS_MAX - 1);
-	const __u32 *words = prof_walk_block(w->table - 1 + first / PROF_UNWIND_BLOCK_WORDS);
+	const __u32 *words = prof_walk_block(w, w->table - 1 + first / PROF_UNWIND_BLOCK_WORDS);
 	__s32 no;
 
 	if (!words)

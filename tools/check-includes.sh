@@ -31,7 +31,7 @@ find user bpf include -name '*.[ch]' | sort | xargs awk '
 		allow("kernel", "kernel base")
 		allow("unwind", "unwind kernel base prof_unwind.h")
 		allow("symbol", "symbol unwind kernel base prof_unwind.h")
-		allow("record", "record symbol unwind kernel base dial9.h prof_abi.h prof_events.h prof_unwind.h prof.skel.h")
+		allow("record", "record symbol unwind kernel base dial9.h prof_abi.h prof_events.h prof_unwind.h prof_walk.h prof_walk_step.h prof.skel.h")
 		allow("trace", "trace symbol base dial9.h prof_events.h")
 		allow("profile", "profile trace base")
 		allow("export", "export profile trace base")

@@ -192,7 +192,9 @@ static void take_record(const struct prof_rec *rec, uint64_t ends[PROF_END_CNT])
 	if (!(rec->flags & PROF_REC_STACKS))
 		return;
 	cr_assert_lt(end, PROF_END_CNT);
-	cr_assert_leq(rec->ustack_cnt, PROF_STACK_MAX);
+	cr_assert_leq(rec->ustack_cnt, rec->flags & PROF_REC_COPIED ?
+					       PROF_COPY_REGS + PROF_COPY_WORDS :
+					       PROF_STACK_MAX);
 	if (rec->flags & PROF_REC_WALKED) {
 		cr_assert_geq(rec->ustack_cnt, 1);
 		cr_assert_neq(end, PROF_END_NOT_WALKED);

@@ -12,6 +12,7 @@
 
 #include "kernel/tracefs.h"
 #include "record/capture.h"
+#include "record/copied.h"
 #include "record/eventset.h"
 #include "record/ring.h"
 #include "support.h"
@@ -29,6 +30,7 @@ enum {
 	ROWS_MAX = 4096,
 	FRAMES_MAX = 16,
 	BIGS = 2,
+	REG_IP = 16, /* of a copy's words */
 	NO_ROWS = PROF_UNWIND_SPECIAL << PROF_UNWIND_ROW_KIND_SHIFT,
 };
 
@@ -226,7 +228,7 @@ static bool is_last(const struct prof_rec *rec, const struct truth *t, pid_t pid
 
 	if (rec->tid != (uint32_t)pid || !(rec->flags & PROF_REC_STACKS) || !rec->ustack_cnt)
 		return false;
-	leaf = user_frames(rec)[0];
+	leaf = user_frames(rec)[rec->flags & PROF_REC_COPIED ? REG_IP : 0];
 	return leaf == t->frames[0] || leaf == frame_of(t, t->frames[0]) ||
 	       leaf == (PROF_UNWIND_RAW | t->frames[0]);
 }
@@ -291,20 +293,57 @@ static struct prof_rec *walk(const char *name, enum how how, struct truth *t)
 	return rec;
 }
 
-static void check(const char *name, enum how how, uint8_t end)
+/* A copy is walked as the drain does it; all that it knows is the list. */
+static struct prof_rec *walk_copy(struct prof_rec *rec, enum how how)
 {
-	static struct truth t;
-	struct prof_rec *rec = walk(name, how, &t);
+	struct copied *copied = copied_new(unwind, 0);
+	const struct prof_rec *out;
+
+	out = copied_walk(copied, rec, &unwind->maps[FIRST_MAP],
+			  how == WITHOUT_MAPPING ? 0 : 3 * DECOYS + 2);
+	free(rec);
+	rec = malloc(out->size);
+	memcpy(rec, out, out->size);
+	copied_free(copied);
+	return rec;
+}
+
+static void check_frames(const char *name, const struct truth *t, size_t frame_cnt,
+			 const struct prof_rec *rec, uint8_t end)
+{
 	const uint64_t *frames = user_frames(rec);
 	size_t i;
 
-	cr_expect(rec->flags & PROF_REC_WALKED, "%s", name);
+	cr_expect_eq(rec->flags & (PROF_REC_WALKED | PROF_REC_COPIED), PROF_REC_WALKED, "%s", name);
 	cr_expect_eq(rec->user_end, end, "%s ends as %#x", name, rec->user_end);
-	cr_expect_eq(rec->ustack_cnt, t.frame_cnt, "%s: %u frames", name, rec->ustack_cnt);
-	for (i = 0; i < rec->ustack_cnt && i < t.frame_cnt; i++)
-		cr_expect_eq(frames[i], frame_of(&t, t.frames[i]), "%s: frame %zu is %#lx", name, i,
+	cr_expect_eq(rec->ustack_cnt, frame_cnt, "%s: %u frames", name, rec->ustack_cnt);
+	for (i = 0; i < rec->ustack_cnt && i < frame_cnt; i++)
+		cr_expect_eq(frames[i], frame_of(t, t->frames[i]), "%s: frame %zu is %#lx", name, i,
 			     frames[i]);
+}
+
+static void check(const char *name, uint8_t end)
+{
+	static struct truth t;
+	struct prof_rec *rec = walk(name, WITH_TABLE, &t);
+
+	if (end == PROF_END_NO_MAPPING)
+		rec = walk_copy(rec, WITH_TABLE);
+	check_frames(name, &t, t.frame_cnt, rec, end);
 	cr_expect_eq(unwind->modules[SLOT].used, 1, "%s", name);
+	free(rec);
+}
+
+/* The same stack, as a copy of which the list is known later; it reaches `frame_cnt` frames far, 0: all. */
+static void check_copy(const char *name, size_t frame_cnt, uint8_t end)
+{
+	static struct truth t;
+	struct prof_rec *rec = walk(name, WITHOUT_LIST, &t);
+
+	cr_assert(rec->flags & PROF_REC_COPIED, "%s", name);
+	put_list(&t, 1);
+	rec = walk_copy(rec, WITHOUT_LIST);
+	check_frames(name, &t, frame_cnt ? frame_cnt : t.frame_cnt, rec, end);
 	free(rec);
 }
 
@@ -319,10 +358,10 @@ Test(unwind_walk, every_kind_of_row_finds_the_caller)
 
 	open_capture(PROF_CALL_GRAPH_AUTO, 0);
 	for (i = 0; i < sizeof(complete) / sizeof(complete[0]); i++)
-		check(complete[i], WITH_TABLE, PROF_END_COMPLETE);
-	check("signal", WITH_TABLE, PROF_END_COMPLETE | PROF_USER_SIGNAL);
-	check("jit", WITH_TABLE, PROF_END_COMPLETE | PROF_USER_FRAME_POINTERS);
-	check("jit_outermost", WITH_TABLE, PROF_END_COMPLETE);
+		check(complete[i], PROF_END_COMPLETE);
+	check("signal", PROF_END_COMPLETE | PROF_USER_SIGNAL);
+	check("jit", PROF_END_COMPLETE | PROF_USER_FRAME_POINTERS);
+	check("jit_outermost", PROF_END_COMPLETE);
 	close_capture();
 }
 
@@ -348,7 +387,27 @@ Test(unwind_walk, every_end_says_why)
 
 	open_capture(PROF_CALL_GRAPH_AUTO, 0);
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		check(ends[i].name, WITH_TABLE, ends[i].end);
+		check(ends[i].name, ends[i].end);
+	close_capture();
+}
+
+Test(unwind_walk, copy_of_a_stack_is_walked_like_the_stack)
+{
+	static const char *const complete[] = {
+		"ra_rdi",  "ra_rdx",  "cfa_rdx", "cfa_rbx",    "cfa_rsi",
+		"cfa_rdi", "cfa_r8",  "cfa_r9",	 "cfa_r10",    "cfa_r12",
+		"cfa_r13", "cfa_r14", "cfa_r15", "plt_behind", "plt_before",
+	};
+	size_t i;
+
+	open_capture(PROF_CALL_GRAPH_AUTO, 0);
+	for (i = 0; i < sizeof(complete) / sizeof(complete[0]); i++)
+		check_copy(complete[i], 0, PROF_END_COMPLETE);
+	check_copy("jit", 0, PROF_END_COMPLETE | PROF_USER_FRAME_POINTERS);
+	check_copy("no_row", 0, PROF_END_NO_ROW);
+	/* as far as the copy goes, and on the stack that was copied */
+	check_copy("frames", 3, PROF_END_READ_FAILED);
+	check_copy("signal", 3, PROF_END_READ_FAILED | PROF_USER_SIGNAL);
 	close_capture();
 }
 
@@ -358,6 +417,10 @@ static void check_leaf(const char *name, enum how how, uint8_t end, uint64_t raw
 	static struct truth t;
 	struct prof_rec *rec = walk(name, how, &t);
 
+	if (how == WITHOUT_MAPPING) {
+		cr_assert(rec->flags & PROF_REC_COPIED);
+		rec = walk_copy(rec, how);
+	}
 	cr_expect_eq(rec->user_end, end, "%s ends as %#x", name, rec->user_end);
 	cr_expect_eq(rec->ustack_cnt, 1, "%s: %u frames", name, rec->ustack_cnt);
 	cr_expect_eq(user_frames(rec)[0], raw ? raw | t.frames[0] : frame_of(&t, t.frames[0]),
@@ -394,7 +457,7 @@ Test(unwind_walk, stack_that_is_deeper_than_asked_for_is_full)
 	}
 	/* not one that has just as many frames */
 	open_capture(PROF_CALL_GRAPH_AUTO, 10);
-	check("frames", WITH_TABLE, PROF_END_COMPLETE);
+	check("frames", PROF_END_COMPLETE);
 	close_capture();
 }
 
@@ -414,18 +477,18 @@ Test(unwind_walk, stack_that_leads_back_to_itself_is_left_when_it_is_full)
 	close_capture();
 }
 
-Test(unwind_walk, without_a_list_frame_pointers_are_followed_and_not_believed)
+Test(unwind_walk, without_a_list_or_a_copy_frame_pointers_are_followed_and_not_believed)
 {
 	static struct truth t;
 	struct prof_rec *rec;
 
 	open_capture(PROF_CALL_GRAPH_AUTO, 0);
-	rec = walk("jit", WITHOUT_LIST, &t);
+	rec = walk("odd", WITHOUT_LIST, &t);
 	cr_expect_eq(rec->user_end, PROF_END_NO_LIST);
-	cr_expect_not(rec->flags & PROF_REC_WALKED);
-	/* leaf, and the first pair's return address, as the CPU saw them */
+	cr_expect_not(rec->flags & (PROF_REC_WALKED | PROF_REC_COPIED));
+	/* as the CPU saw them */
 	cr_expect_eq(user_frames(rec)[0], t.frames[0]);
-	cr_expect_eq(user_frames(rec)[1], t.frames[2] + 1);
+	cr_expect_eq(user_frames(rec)[1], t.frames[1] + 1);
 	free(rec);
 	close_capture();
 }

@@ -82,12 +82,13 @@ WALK(no_mapping, 29, false);
 WALK(fp_lost, 30, false);
 WALK(deep, 31, false);
 WALK(forever, 32, false);
+WALK(odd, 33, false);
 
 static const struct walk_case *const cases[] = {
-	&case_1,  &case_2,  &case_3,  &case_4,	&case_5,  &case_6,  &case_7,  &case_8,
-	&case_9,  &case_10, &case_11, &case_12, &case_13, &case_14, &case_15, &case_16,
-	&case_17, &case_18, &case_19, &case_20, &case_21, &case_22, &case_23, &case_24,
-	&case_25, &case_26, &case_27, &case_28, &case_29, &case_30, &case_31, &case_32,
+	&case_1,  &case_2,  &case_3,  &case_4,	&case_5,  &case_6,  &case_7,  &case_8,	&case_9,
+	&case_10, &case_11, &case_12, &case_13, &case_14, &case_15, &case_16, &case_17, &case_18,
+	&case_19, &case_20, &case_21, &case_22, &case_23, &case_24, &case_25, &case_26, &case_27,
+	&case_28, &case_29, &case_30, &case_31, &case_32, &case_33,
 };
 
 /* clang-format off */
@@ -416,6 +417,16 @@ __asm__(
 "	syscall\n"
 "	FRAME 32 0\n"
 "1:	ud2\n"
+
+"1:	ROW SPECIAL NONE\n" /* a stack pointer that nobody should have */
+"	push %rbp\n"
+"	mov %rsp, %rbp\n"
+"	sub $3, %rsp\n"
+"	LEAF 33\n"
+"BEGIN walk_odd\n"
+"	ROW SPECIAL END\n"
+"	call 1b\n"
+"	FRAME 33\n"
 "	ROW SPECIAL NONE\n"
 
 "	.pushsection walked_rows_all, \"aw\"\n"

@@ -243,6 +243,7 @@ static int prepare_frames(struct recorder *r)
 		.broker = r->broker,
 		.all = r->cfg->system_wide,
 		.table_bytes = r->cfg->unwind_mem,
+		.max_stack = r->cfg->max_stack,
 		.capabilities = 1ULL << CAP_BPF,
 	};
 	int err = frames_new(r->emit, r->broker, !r->cfg->no_names, &r->frames);
@@ -262,9 +263,9 @@ static int prepare_frames(struct recorder *r)
 
 static void prepare_translation(struct recorder *r)
 {
-	struct perf_ring **sides;
-	struct ring *rings;
 	size_t side_cnt, ring_cnt;
+	struct ring *rings = capture_rings(r->capture, &ring_cnt);
+	struct perf_ring **sides = capture_sides(r->capture, &side_cnt);
 
 	r->stacks = stacks_new(r->frames);
 	r->memory = (struct memory){
@@ -280,9 +281,9 @@ static void prepare_translation(struct recorder *r)
 		.events = r->events,
 		.tasks = r->tasks,
 		.stacks = r->stacks,
+		.walk = r->unwinding ? unwinding_walk : NULL,
+		.unwinding = r->unwinding,
 	});
-	rings = capture_rings(r->capture, &ring_cnt);
-	sides = capture_sides(r->capture, &side_cnt);
 	r->merge = merge_new(rings, ring_cnt, sides, side_cnt);
 }
 
@@ -299,9 +300,8 @@ static int prepare_helpers(struct recorder *r)
 
 static int prepare(struct recorder *r)
 {
-	int err;
+	int err = rights_check(!r->cfg->no_names);
 
-	err = rights_check(!r->cfg->no_names);
 	if (err)
 		return err;
 	err = prepare_helpers(r);

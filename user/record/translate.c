@@ -246,6 +246,8 @@ int translate_record(struct translate *t, const struct prof_rec *rec)
 	err = translate_task(t, rec->ts, rec->tid, rec->pid);
 	if (err)
 		return err;
+	if (rec->flags & PROF_REC_COPIED && t->cfg.walk)
+		rec = t->cfg.walk(t->cfg.unwinding, rec, tasks_process(t->cfg.tasks, rec->pid));
 	if (rec->flags & PROF_REC_STACKS)
 		frames = resolve(t, rec, &cnt);
 	if (!is_sample)

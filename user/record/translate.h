@@ -11,6 +11,13 @@ struct emit;
 struct eventset;
 struct stacks;
 struct tasks;
+struct unwinding;
+
+struct process;
+
+/* unwinding_walk(), which is not named here so that what translates alone needs nothing else. */
+typedef const struct prof_rec *(*translate_walk_fn)(struct unwinding *u, const struct prof_rec *rec,
+						    struct process *proc);
 
 struct translate_cfg {
 	struct dial9_enc *enc; /* all borrowed */
@@ -18,6 +25,8 @@ struct translate_cfg {
 	const struct eventset *events;
 	struct tasks *tasks;
 	struct stacks *stacks;
+	translate_walk_fn walk; /* a stack that comes as a copy; NULL: none does */
+	struct unwinding *unwinding;
 };
 
 /* Kernel records to dial9 events. */

@@ -25,7 +25,9 @@
 #include "base/hmap.h"
 #include "kernel/perf_side.h"
 #include "kernel/proc.h"
+#include "prof_abi.h"
 #include "record/capture_unwind.h"
+#include "record/copied.h"
 #include "record/frames.h"
 #include "record/lookout.h"
 #include "record/mapped.h"
@@ -78,6 +80,7 @@ struct unwinding {
 	struct lookout *lookout;
 	struct proc_reader *reader; /* NULL: none */
 	struct mapped *mapped;
+	struct copied *copied;
 	struct source *sources; /* by slot */
 	size_t source_cap;
 	struct hmap asked; /* module -> slot + 1, of tables */
@@ -126,7 +129,7 @@ static struct frames_from from_process(struct mapped_proc *p)
 	return (struct frames_from){ p->pid, p->owner };
 }
 
-/* m: where it is mapped, NULL: not known. */
+/* from, m: who maps it and where; 0 and NULL when that is not known any more. */
 static void ask_table(struct unwinding *u, uint32_t slot, uint32_t module_id,
 		      const struct frames_from *from, const struct map *m)
 {
@@ -160,30 +163,33 @@ static uint32_t slot_of(struct unwinding *u, const struct map *m)
 	return slot;
 }
 
-static void note_source(struct unwinding *u, struct mapped_proc *p, const struct map *m)
-{
+/* What a list is made of. */
+struct listed {
 	struct frames_from from;
+	struct maps *maps;
+	bool renew; /* numbers that modules had */
+	bool waits; /* some file is not identified yet */
+};
 
+static void note_source(struct unwinding *u, const struct frames_from *from, const struct map *m)
+{
 	if (m->slot == PROF_UNWIND_NO_SLOT)
 		return;
 	u->sources = array_reserve(u->sources, &u->source_cap, m->slot + 1, sizeof(*u->sources));
-	u->sources[m->slot] = (struct source){ m->module_id, p->pid, m->start };
-	if (u->cfg.all || !store_expect(u->store, m->slot))
-		return;
-	from = from_process(p);
-	ask_table(u, m->slot, m->module_id, &from, m);
+	u->sources[m->slot] = (struct source){ m->module_id, from->pid, m->start };
+	if (!u->cfg.all && store_expect(u->store, m->slot))
+		ask_table(u, m->slot, m->module_id, from, m);
 }
 
 /* Its module and slot, once they can be known. */
-static const struct map *resolve(struct unwinding *u, struct mapped_proc *p, uint64_t start)
+static const struct map *resolve(struct unwinding *u, struct listed *l, uint64_t start)
 {
-	struct frames_from from = from_process(p);
-	struct map *m = maps_edit(&p->maps, start);
+	struct map *m = maps_edit(l->maps, start);
 
 	m->slot = PROF_UNWIND_NO_SLOT;
 	m->module_id = 0;
-	if (!frames_identify(u->cfg.frames, &from, m, &m->module_id))
-		p->waits = true;
+	if (!frames_identify(u->cfg.frames, &l->from, m, &m->module_id))
+		l->waits = true;
 	else if (m->module_id)
 		m->slot = slot_of(u, m);
 	return m;
@@ -207,22 +213,20 @@ static uint32_t add_entry(struct unwinding *u, uint32_t cnt, const struct map *m
 	return cnt + 1;
 }
 
-static uint32_t make_list(struct unwinding *u, struct mapped_proc *p)
+static uint32_t make_list(struct unwinding *u, struct listed *l)
 {
 	const struct map *m;
 	uint64_t addr = 0;
 	uint32_t cnt = 0;
 
-	p->waits = false;
-	while ((m = maps_next(&p->maps, addr))) {
+	while ((m = maps_next(l->maps, addr))) {
 		addr = m->end;
-		if ((maps_is_file(m->path) || maps_is_vdso(m->path)) && (!m->module_id || p->renew))
-			m = resolve(u, p, m->start);
+		if ((maps_is_file(m->path) || maps_is_vdso(m->path)) && (!m->module_id || l->renew))
+			m = resolve(u, l, m->start);
 		if (m->module_id)
-			note_source(u, p, m);
+			note_source(u, &l->from, m);
 		cnt = add_entry(u, cnt, m);
 	}
-	p->renew = false;
 	return cnt;
 }
 
@@ -239,13 +243,17 @@ static void be_overtaken(struct unwinding *u, struct mapped_proc *p, uint64_t no
 static void publish(struct unwinding *u, struct mapped_proc *p, uint64_t now)
 {
 	bool has_list = p->fresh && lists_has_list(u->lists, p->pid);
+	struct listed l = { .maps = &p->maps, .renew = p->renew };
 	uint32_t cnt;
 	int err;
 
 	p->fresh = false;
 	if (!p->known || has_list)
 		return;
-	cnt = make_list(u, p);
+	l.from = from_process(p);
+	cnt = make_list(u, &l);
+	p->renew = false;
+	p->waits = l.waits;
 	err = cnt ? lists_publish(u->lists, p->pid, &p->execs, u->entries, cnt) : 0;
 	if (err == -EAGAIN) {
 		be_overtaken(u, p, now);
@@ -388,7 +396,6 @@ static void ask_needed(struct unwinding *u)
 		const struct source *source = &u->sources[slot];
 		struct mapped_proc *p = mapped_find(u->mapped, source->pid);
 		const struct map *m = p ? maps_find(&p->maps, source->start) : NULL;
-
 		struct frames_from from = p ? from_process(p) : (struct frames_from){ 0 };
 
 		ask_table(u, slot, source->module_id, &from, m && m->slot == slot ? m : NULL);
@@ -457,6 +464,26 @@ void unwinding_step(struct unwinding *u)
 	}
 }
 
+const struct prof_rec *unwinding_walk(struct unwinding *u, const struct prof_rec *rec,
+				      struct process *proc)
+{
+	struct listed l = { .from = { .pid = rec->pid }, .renew = true };
+	const struct prof_rec *walked;
+	struct maps maps;
+	uint32_t cnt;
+
+	tasks_init_maps(u->cfg.tasks, &maps);
+	l.maps = &maps;
+	if (proc) {
+		l.from.owner = tasks_owner(proc);
+		maps_copy(&maps, &proc->maps);
+	}
+	cnt = make_list(u, &l);
+	walked = copied_walk(u->copied, rec, u->entries, cnt);
+	maps_free(&maps);
+	return walked;
+}
+
 /* ---- from start to end --------------------------------------------------------------------------- */
 
 static int make_chunk(void *ctx, uint32_t i, void **mem)
@@ -496,6 +523,7 @@ static int start(struct unwinding *u)
 	});
 	if (proc_reader_new(&u->reader))
 		u->reader = NULL;
+	u->copied = copied_new(mem, u->cfg.max_stack);
 	mapped_cfg.reader = u->reader;
 	u->mapped = mapped_new(&mapped_cfg);
 	frames_listen(u->cfg.frames, on_answer, u);
@@ -530,6 +558,7 @@ void unwinding_free(struct unwinding *u)
 	frames_listen(u->cfg.frames, NULL, NULL);
 	waiter_free(u->waiter);
 	mapped_free(u->mapped);
+	copied_free(u->copied);
 	proc_reader_free(u->reader);
 	lookout_free(u->lookout);
 	lists_free(u->lists);

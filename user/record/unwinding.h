@@ -15,6 +15,8 @@ struct frames_from;
 struct maps;
 struct perf_ring;
 struct perf_side;
+struct process;
+struct prof_rec;
 struct symbroker;
 struct tasks;
 
@@ -33,6 +35,7 @@ struct unwinding_cfg {
 	struct symbroker *broker;
 	bool all; /* every process, and tables by need; else those told of, and all their tables */
 	size_t table_bytes; /* at most, for tables */
+	uint32_t max_stack; /* user frames; 0: PROF_STACK_MAX */
 	uint64_t capabilities; /* to make more memory by */
 };
 
@@ -61,6 +64,12 @@ uint64_t unwinding_look(struct unwinding *u);
 void unwinding_side(struct unwinding *u, const struct perf_side *side);
 /* A walk ended for want of a list, or outside of all mappings known. */
 void unwinding_missed(struct unwinding *u, uint32_t pid);
+/*
+ * The record of a stack that was copied (PROF_REC_COPIED) as if it had been walked, by what its process has
+ * mapped at the time that the drain has come to; borrowed until the next call. proc may be NULL.
+ */
+const struct prof_rec *unwinding_walk(struct unwinding *u, const struct prof_rec *rec,
+				      struct process *proc);
 /* To be called some ten times a second and more. */
 void unwinding_step(struct unwinding *u);
 
