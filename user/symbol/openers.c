@@ -255,7 +255,10 @@ static void hear_opener(struct openers *o, struct opener *op)
 	    msg.id != op->token || (fd < 0 && !msg.error)) {
 		if (fd >= 0)
 			close(fd);
-		give_up(o, op, -EIO);
+		/* it may have gone with all others */
+		hear_spawner(o);
+		if (op->state == BUSY)
+			give_up(o, op, o->over ? -ECHILD : -EIO);
 		return;
 	}
 	op->state = IDLE;
