@@ -723,6 +723,11 @@ const char *capture_sampler(const struct capture *c)
 	return c->cycles ? "cycles" : "cpu-clock";
 }
 
+uint32_t capture_call_graph(const struct capture *c)
+{
+	return c->cfg.call_graph;
+}
+
 uint32_t capture_hz(const struct capture *c)
 {
 	return c->cfg.hz;

@@ -78,6 +78,8 @@ size_t capture_side_bytes(size_t cpu_cnt);
 bool capture_is_filled(struct capture *c, size_t parts);
 /* "cycles" or "cpu-clock"; NULL without samples. */
 const char *capture_sampler(const struct capture *c);
+/* As it was configured: enum prof_call_graph. */
+uint32_t capture_call_graph(const struct capture *c);
 /* What --hz came out as: a value above the kernel's limit is lowered. */
 uint32_t capture_hz(const struct capture *c);
 

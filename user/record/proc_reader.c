@@ -128,7 +128,8 @@ int proc_reader_new(struct proc_reader **out)
 	pthread_condattr_t attr;
 	int err = 0;
 
-	/* A reader that holds the lock must not wait for its turn while the drain waits for it. */
+	/* A reader that holds the lock must not wait for its turn while the drain waits for it, which
+	 * helps against those who have a priority only: the drain does not wait for answers either. */
 	pthread_mutexattr_init(&mutex_attr);
 	pthread_mutexattr_setprotocol(&mutex_attr, PTHREAD_PRIO_INHERIT);
 	pthread_mutex_init(&r->lock, &mutex_attr);
@@ -210,7 +211,8 @@ struct snapshot *proc_reader_take(struct proc_reader *r, uint64_t until_ns)
 {
 	struct snapshot *answer;
 
-	pthread_mutex_lock(&r->lock);
+	if (pthread_mutex_trylock(&r->lock))
+		return NULL;
 	answer = next_answer(r, until_ns);
 	pthread_mutex_unlock(&r->lock);
 	return answer;

@@ -22,7 +22,7 @@ void proc_reader_free(struct proc_reader *r);
 bool proc_reader_ask(struct proc_reader *r, uint32_t pid, bool with_maps);
 /*
  * The next answer, if it was read before until_ns (CLOCK_MONOTONIC); the caller frees it. NULL when
- * there is none.
+ * there is none, or when a reader is about to give one.
  */
 struct snapshot *proc_reader_take(struct proc_reader *r, uint64_t until_ns);
 /* The next answer, waiting for it until deadline_ns; NULL then. */

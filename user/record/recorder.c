@@ -177,6 +177,11 @@ static int prepare_capture(struct recorder *r)
 	};
 	int err;
 
+	if (cfg->call_graph == PROF_CALL_GRAPH_AUTO && !targets_numbers_are_kernels()) {
+		log_warn("record: inside a pid namespace (a container) user stacks are walked by "
+			 "frame pointers only: record on the host for whole ones");
+		capture_cfg.call_graph = PROF_CALL_GRAPH_FP;
+	}
 	unwinding_size(cfg->system_wide, cfg->unwind_mem, &capture_cfg.unwind);
 	err = capture_new(&capture_cfg, &r->capture);
 	return err ? err : capture_attach(r->capture);
@@ -369,7 +374,7 @@ static int write_head(struct recorder *r)
 						   .target = text.ptr,
 						   .events = r->events,
 						   .switch_stacks = r->cfg->switch_stacks,
-						   .call_graph = r->cfg->call_graph,
+						   .call_graph = capture_call_graph(r->capture),
 						   .ring_bytes = r->cfg->ring_bytes,
 					   });
 	buf_free(&target);

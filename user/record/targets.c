@@ -39,11 +39,16 @@ struct targets {
 	struct hmap is_marked; /* pid -> t, of those */
 };
 
-static int check_namespace(void)
+bool targets_numbers_are_kernels(void)
 {
 	struct stat st;
 
-	if (stat("/proc/self/ns/pid", &st) || st.st_ino == INIT_PID_NS_INO)
+	return stat("/proc/self/ns/pid", &st) || st.st_ino == INIT_PID_NS_INO;
+}
+
+static int check_namespace(void)
+{
+	if (targets_numbers_are_kernels())
 		return 0;
 	log_error("record: inside a pid namespace (a container) -p and -t would name other "
 		  "processes than the kernel does: record on the host, or with -a");

@@ -31,6 +31,9 @@ int targets_seed(struct targets *t, struct capture *capture, struct tasks *tasks
 /* The processes that targets_seed() marked as a whole, children included; borrowed. */
 const pid_t *targets_processes(const struct targets *t, size_t *cnt);
 
+/* Whether the numbers of processes here are the kernel's own: not so inside a pid namespace. */
+bool targets_numbers_are_kernels(void);
+
 /* Whether all of them have ended; never for none. */
 bool targets_ended(struct targets *t);
 /* Something to poll for their end: at most max are filled. */

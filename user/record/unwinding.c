@@ -69,6 +69,7 @@ struct source {
 struct head {
 	struct frames_from from;
 	struct map map; /* with a path of its own */
+	uint64_t sz; /* of the file: a small one's table is not to wait for a large one's */
 	bool asked;
 };
 
@@ -591,12 +592,16 @@ void unwinding_follow(struct unwinding *u, uint32_t pid, const struct maps *maps
 void unwinding_expect(struct unwinding *u, const char *path, const struct frames_from *from)
 {
 	struct stat st;
+	size_t i;
 
 	if (stat(path, &st))
 		return;
 	u->heads = array_reserve(u->heads, &u->head_cap, u->head_cnt + 1, sizeof(*u->heads));
-	u->heads[u->head_cnt++] = (struct head){
+	for (i = u->head_cnt++; i && u->heads[i - 1].sz > (uint64_t)st.st_size; i--)
+		u->heads[i] = u->heads[i - 1];
+	u->heads[i] = (struct head){
 		.from = *from,
+		.sz = (uint64_t)st.st_size,
 		.map = { .path = xstrdup(path),
 			 .dev = (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev),
 			 .inode = st.st_ino },
