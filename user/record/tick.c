@@ -37,6 +37,7 @@ struct wait {
 static void look(struct wait *w)
 {
 	w->due_ns = unwinding_look(w->cfg->unwinding);
+	symbroker_step(w->cfg->broker); /* it may have been asked for tables */
 	w->look_ns = clock_mono_ns() + LOOK_NS;
 }
 
@@ -57,6 +58,8 @@ static bool wait_once(struct wait *w, uint64_t now)
 	if (w->fds[FD_BROKER].revents) {
 		w->steps--;
 		symbroker_step(w->cfg->broker);
+		if (w->cfg->unwinding && symbroker_has_table(w->cfg->broker))
+			return false; /* stacks end for want of it */
 	}
 	if (w->fds[FD_NEWS].revents || (w->cfg->unwinding && clock_mono_ns() >= w->due_ns))
 		look(w);

@@ -15,7 +15,8 @@ struct tick_cfg {
 };
 
 /*
- * Waits until until_ns (CLOCK_MONOTONIC, now_ns is what it is now), or until the only target ends. What
+ * Waits until until_ns (CLOCK_MONOTONIC, now_ns is what it is now), or until the only target ends or an unwind
+ * table is there to be taken. What
  * cannot wait so long has its turn meanwhile: the broker's processes, and the news of what is mapped, which
  * stacks are walked by.
  */

@@ -183,6 +183,11 @@ size_t symbroker_tables(const struct symbroker *b)
 	return b->roles[SYMWORKER_TABLES].queue.questions + b->tables.cnt;
 }
 
+bool symbroker_has_table(const struct symbroker *b)
+{
+	return b->tables.cnt != 0;
+}
+
 static void forget(struct symbroker *b, struct symmodule *m)
 {
 	enum symworker_role r;

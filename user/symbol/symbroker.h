@@ -148,6 +148,8 @@ bool symbroker_ask_table(struct symbroker *b, uint32_t module_id);
 
 /* Tables that were asked for and not taken. */
 size_t symbroker_tables(const struct symbroker *b);
+/* Whether there is one to be taken. */
+bool symbroker_has_table(const struct symbroker *b);
 
 /*
  * Forgets modules that nothing is asked of and whose status was taken, the half of them that was used
