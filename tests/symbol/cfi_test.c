@@ -293,26 +293,18 @@ Test(cfi, knows_frames_of_signals)
 
 Test(cfi, keeps_offsets_that_no_row_holds)
 {
-	static const uint8_t far[] = { DW_CFA_def_cfa_offset,
-				       0x80,
-				       0x80,
-				       0x02,
-				       DW_CFA_advance_loc | 1,
-				       DW_CFA_def_cfa_offset,
-				       0x81,
-				       0x80,
-				       0x02,
-				       DW_CFA_advance_loc | 1,
-				       DW_CFA_def_cfa_register,
-				       6,
-				       DW_CFA_advance_loc | 1,
-				       DW_CFA_def_cfa_offset,
-				       0x80,
-				       0x80,
-				       0x02 };
+	struct frames f = { 0 };
 	struct built b;
 
-	cr_expect_eq(row_of("zR", far, sizeof(far), &b), special(PROF_UNWIND_BIG));
+	cie(&f, "zR");
+	fde_head(&f, F, 0x100);
+	PROGRAM(&f, DW_CFA_def_cfa_offset, 0x80, 0x80, 0x02, DW_CFA_advance_loc | 1,
+		DW_CFA_def_cfa_offset, 0x81, 0x80, 0x02, DW_CFA_advance_loc | 1,
+		DW_CFA_def_cfa_register, 6, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 0x80,
+		0x80, 0x02);
+	build(&f, ".eh_frame", 0, &b);
+	cr_assert_eq(b.err, 0);
+	cr_expect_eq(row_at(&b, F), special(PROF_UNWIND_BIG));
 	cr_expect_eq(row_at(&b, F + 1), special(PROF_UNWIND_BIG + 1), "one that is no multiple");
 	cr_expect_eq(row_at(&b, F + 2), special(PROF_UNWIND_BIG + 1) | PROF_UNWIND_ROW_ADD8);
 	cr_expect_eq(row_at(&b, F + 3), special(PROF_UNWIND_BIG) | PROF_UNWIND_ROW_ADD8);
@@ -346,45 +338,16 @@ Test(cfi, bounds_the_offsets_that_no_row_holds)
 
 Test(cfi, goes_through_a_function)
 {
-	static const uint8_t program[] = {
-		DW_CFA_advance_loc | 1,
-		DW_CFA_def_cfa_offset,
-		16,
-		DW_CFA_remember_state,
-		DW_CFA_advance_loc1,
-		0xfe,
-		DW_CFA_def_cfa_offset,
-		24,
-		DW_CFA_remember_state,
-		DW_CFA_advance_loc2,
-		0x00,
-		0x01,
-		DW_CFA_def_cfa_register,
-		6,
-		DW_CFA_advance_loc4,
-		0x01,
-		0x00,
-		0x00,
-		0x00,
-		DW_CFA_restore_state,
-		DW_CFA_set_loc,
-		0x02,
-		0x14,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		DW_CFA_restore_state,
-	};
 	struct frames f = { 0 };
 	struct built b;
 
 	cie(&f, "zR");
 	fde_head(&f, F, 0x800);
-	bytes(&f, program, sizeof(program));
-	end(&f);
+	PROGRAM(&f, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16, DW_CFA_remember_state,
+		DW_CFA_advance_loc1, 0xfe, DW_CFA_def_cfa_offset, 24, DW_CFA_remember_state,
+		DW_CFA_advance_loc2, 0x00, 0x01, DW_CFA_def_cfa_register, 6, DW_CFA_advance_loc4,
+		0x01, 0x00, 0x00, 0x00, DW_CFA_restore_state, DW_CFA_set_loc, 0x02, 0x14, 0, 0, 0,
+		0, 0, 0, DW_CFA_restore_state);
 	build(&f, ".eh_frame", 0, &b);
 	cr_assert_eq(b.err, 0);
 	cr_expect_eq(row_at(&b, F), row(PROF_UNWIND_SP, 1, 0));
@@ -497,6 +460,10 @@ Test(cfi, lets_the_first_of_two_have_what_both_claim)
 		32);
 	fde_head(&f, F + 0x110, 0x20);
 	PROGRAM(&f, DW_CFA_def_cfa_offset, 40);
+	fde_head(&f, F + 0x270, 0x10);
+	PROGRAM(&f, DW_CFA_def_cfa_offset, 48);
+	fde_head(&f, F + 0x288, 0x10);
+	PROGRAM(&f, DW_CFA_nop);
 	build(&f, ".eh_frame", 0, &b);
 	cr_assert_eq(b.err, 0);
 	cr_expect_eq(row_at(&b, F + 0x100), row(PROF_UNWIND_SP, 2, 0));
@@ -505,7 +472,7 @@ Test(cfi, lets_the_first_of_two_have_what_both_claim)
 	cr_expect_eq(row_at(&b, F + 0x200), row(PROF_UNWIND_SP, 3, 0));
 	cr_expect_eq(row_at(&b, F + 0x20f), row(PROF_UNWIND_SP, 3, 0));
 	cr_expect_eq(row_at(&b, F + 0x210), row(PROF_UNWIND_SP, 4, 0));
-	cr_expect_eq(row_at(&b, F + 0x280), special(PROF_UNWIND_NONE));
+	cr_expect_eq(row_at(&b, F + 0x280), row(PROF_UNWIND_SP, 4, 0), "padding behind both");
 	drop(&b);
 }
 
@@ -693,6 +660,37 @@ Test(cfi, takes_debug_information_for_want_of_a_better_one)
 	cr_assert_eq(b.err, 0);
 	cr_expect_eq(row_at(&b, F), row(PROF_UNWIND_SP, 3, 0));
 	drop(&b);
+}
+
+/* Lengths of 64 bits, and with them, but for .eh_frame, references. */
+Test(cfi, reads_the_long_form)
+{
+	static const uint8_t cie_body[] = {
+		1, 0, 1, 0x78, 16, DW_CFA_def_cfa, 7, 8, DW_CFA_offset | 16, 1
+	};
+	struct built b;
+	int debug;
+
+	for (debug = 0; debug < 2; debug++) {
+		unsigned int width = debug ? 8 : 4;
+		struct frames f = { 0 };
+
+		forge_num(&f.out, UINT32_MAX, 4);
+		forge_num(&f.out, width + sizeof(cie_body), 8);
+		forge_num(&f.out, debug ? UINT64_MAX : 0, width);
+		bytes(&f, cie_body, sizeof(cie_body));
+		forge_num(&f.out, UINT32_MAX, 4);
+		forge_num(&f.out, width + 18, 8);
+		forge_num(&f.out, debug ? 0 : f.out.len, width);
+		forge_num(&f.out, F, 8);
+		forge_num(&f.out, 0x100, 8);
+		forge_num(&f.out, DW_CFA_def_cfa_offset, 1);
+		forge_num(&f.out, 24, 1);
+		build(&f, debug ? ".debug_frame" : ".eh_frame", 0, &b);
+		cr_assert_eq(b.err, 0, "debug %d", debug);
+		cr_expect_eq(row_at(&b, F), row(PROF_UNWIND_SP, 3, 0), "debug %d", debug);
+		drop(&b);
+	}
 }
 
 Test(cfi, says_that_there_is_nothing)
