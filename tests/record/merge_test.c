@@ -41,6 +41,12 @@ int perf_ring_next(struct perf_ring *r, struct perf_side *out)
 	return 1;
 }
 
+/* Those at odd times. */
+bool perf_ring_is_looked(const struct perf_ring *r)
+{
+	return r->times[r->pos - 1] & 1;
+}
+
 uint32_t perf_ring_cpu(const struct perf_ring *r)
 {
 	return 3;
@@ -78,6 +84,7 @@ static int on_side(void *ctx, const struct perf_side *side)
 		cr_assert_eq(side->cpu, 3);
 		cr_assert_leq(side->since, side->time);
 		seen->since = side->since;
+		cr_assert_not(side->looked);
 		if (side->type == PERF_SIDE_DAMAGED)
 			seen->damaged += side->lost;
 		else
@@ -86,6 +93,7 @@ static int on_side(void *ctx, const struct perf_side *side)
 	}
 	seen->sides++;
 	seen->full += side->type == PERF_SIDE_FULL;
+	cr_assert_eq(side->looked, side->type == PERF_SIDE_COMM && side->time & 1);
 	return take(seen, side->time);
 }
 

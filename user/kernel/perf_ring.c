@@ -188,11 +188,11 @@ static int pass_record(const struct perf_ring *r, struct reading *at, struct per
 int perf_ring_next(struct perf_ring *r, struct perf_side *out)
 {
 	struct reading *at = &r->given;
-	bool looked;
-	int got;
 
 	/* What was given before is done with: let the kernel have the space. */
 	__atomic_store_n(&r->page->data_tail, at->tail, __ATOMIC_RELEASE);
+	if (r->looked.tail < at->tail)
+		r->looked.tail = at->tail;
 	if (at->tail == at->head && r->full) {
 		r->full = false;
 		*out = (struct perf_side){ .type = PERF_SIDE_FULL, .cpu = r->cpu, .name = "" };
@@ -205,14 +205,12 @@ int perf_ring_next(struct perf_ring *r, struct perf_side *out)
 	}
 	if (at->tail == at->head)
 		return 0;
-	looked = at->tail < r->looked.tail;
-	got = pass_record(r, at, out);
-	if (r->looked.tail < at->tail)
-		r->looked.tail = at->tail;
-	if (got < 0)
-		return got;
-	out->looked = looked;
-	return 1;
+	return pass_record(r, at, out);
+}
+
+bool perf_ring_is_looked(const struct perf_ring *r)
+{
+	return r->looked.tail >= r->given.tail;
 }
 
 int perf_ring_look(struct perf_ring *r, struct perf_side *out)

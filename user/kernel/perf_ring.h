@@ -26,10 +26,12 @@ void perf_ring_close(struct perf_ring *r);
  */
 int perf_ring_next(struct perf_ring *r, struct perf_side *out);
 /*
- * The same beside it, ahead of it: records stay to be given by perf_ring_next(), which says of each
- * whether it was seen here. What that has given is not seen here any more.
+ * The same beside it, ahead of it: records stay to be given by perf_ring_next(). What that gave last is
+ * still seen here, what it gave before is not any more.
  */
 int perf_ring_look(struct perf_ring *r, struct perf_side *out);
+/* Whether what perf_ring_next() gave last has been seen by perf_ring_look(). */
+bool perf_ring_is_looked(const struct perf_ring *r);
 /* Readable when there are records that nobody has polled for yet. Stays the ring's. */
 int perf_ring_fd(const struct perf_ring *r);
 /* Whether more than one part of so many waits to be read. */

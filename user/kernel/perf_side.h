@@ -37,7 +37,7 @@ struct perf_side {
 	uint8_t build_id_sz; /* 0: none */
 	bool comm_exec; /* COMM: the name came with an exec */
 	bool unregister; /* KSYMBOL: it went */
-	bool looked; /* set by perf_ring.c: perf_ring_look() has given it */
+	bool looked; /* set by who hands it on: perf_ring_look() has given it before */
 	uint64_t lost; /* LOST and DAMAGED: how many records; STALLED: 1 */
 	uint64_t since; /* LOST, DAMAGED, STALLED: before this time all is there; set by the merge */
 	const char *name; /* file name, comm or symbol; NUL-terminated; borrowed: see below */

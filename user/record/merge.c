@@ -166,6 +166,8 @@ static int hand_over(struct source *s, const struct merge_sink *sink)
 
 	if (s->side) {
 		s->has_next = false;
+		s->next.looked = s->next.type != PERF_SIDE_DAMAGED &&
+				 s->next.type != PERF_SIDE_FULL && perf_ring_is_looked(s->side);
 		return sink->side(sink->ctx, &s->next);
 	}
 	err = sink->record(sink->ctx, s->rec);
