@@ -93,7 +93,8 @@ struct prof_unwind_module {
 	__u32 table; /* 1 + its first block, in all chunks' order; 0: none. Stored last. */
 	__u32 big_cnt;
 	__u32 used; /* set to 1 by walks that came here with a table or without: what is needed */
-	__u32 spare[3];
+	__u32 without; /* there cannot be a table: frame pointers are all there is */
+	__u32 spare[2];
 };
 
 /* An executable mapping: an element of the mappings map. A process's are in one piece, sorted. */

@@ -44,7 +44,7 @@ struct prof_walk {
 	__u8 by_fp; /* the last step was by frame pointer, for want of this enum prof_user_end */
 	__u64 gregs;
 	struct prof_unwind_map map; /* the last frame's */
-	__u32 table, first_page, page_cnt, big_cnt; /* of its module */
+	__u32 table, first_page, page_cnt, big_cnt, without; /* of its module */
 	__u64 words_at; /* address of the first */
 	__u64 words_sz; /* bytes that are there */
 	__u64 words[PROF_WALK_WORDS];

@@ -70,6 +70,7 @@ PROF_WALK_INLINE void prof_walk_enter(struct prof_walk *w, const struct prof_unw
 	w->map.module_id = PROF_WALK_READ(m->module_id) & PROF_FRAME_MODULE_MAX;
 	w->map.slot = PROF_WALK_READ(m->slot);
 	w->table = 0;
+	w->without = 0;
 	mod = prof_walk_module_at(w, w->map.slot);
 	if (!mod)
 		return;
@@ -78,6 +79,7 @@ PROF_WALK_INLINE void prof_walk_enter(struct prof_walk *w, const struct prof_unw
 	w->first_page = PROF_WALK_READ(mod->first_page);
 	w->page_cnt = PROF_WALK_READ(mod->page_cnt);
 	w->big_cnt = PROF_WALK_READ(mod->big_cnt);
+	w->without = PROF_WALK_READ(mod->without);
 	w->table = PROF_WALK_READ(mod->table);
 }
 
@@ -340,6 +342,8 @@ PROF_WALK_INLINE int prof_walk_up(struct prof_walk *w)
 		special = PROF_UNWIND_BIG;
 	else if (special == PROF_UNWIND_NONE)
 		why = PROF_END_NO_ROW;
+	if (why == PROF_END_NO_TABLE && !w->without)
+		return why; /* it may come, and then frame pointers were not true */
 	if (why)
 		return prof_walk_by_fp(w, why);
 	if (special == PROF_UNWIND_END)

@@ -259,7 +259,8 @@ static struct prof_rec *wait_for_walk(const struct truth *t, pid_t pid)
 
 enum how {
 	WITH_TABLE,
-	WITHOUT_TABLE,
+	WITHOUT_TABLE, /* yet */
+	WITHOUT_ANY, /* table that there could be */
 	WITHOUT_SLOT, /* in the modules map: what hostile numbers come to */
 	WITHOUT_MAPPING,
 	WITHOUT_LIST,
@@ -277,8 +278,9 @@ static struct prof_rec *walk(const char *name, enum how how, struct truth *t)
 		put_table(t);
 		if (how != WITHOUT_LIST)
 			put_list(t, p.pid);
-		if (how == WITHOUT_TABLE)
+		if (how == WITHOUT_TABLE || how == WITHOUT_ANY)
 			unwind->modules[SLOT].table = 0;
+		unwind->modules[SLOT].without = how == WITHOUT_ANY;
 		if (how == WITHOUT_SLOT)
 			unwind->maps[FIRST_MAP + DECOYS].slot = 1 << 20;
 		if (how == WITHOUT_MAPPING)
@@ -435,6 +437,22 @@ Test(unwind_walk, without_a_table_or_a_mapping_the_first_frame_is_left)
 	check_leaf("unsupported", WITHOUT_TABLE, PROF_END_NO_TABLE, 0);
 	check_leaf("unsupported", WITHOUT_SLOT, PROF_END_NO_TABLE, 0);
 	check_leaf("unsupported", WITHOUT_MAPPING, PROF_END_NO_MAPPING, PROF_UNWIND_RAW);
+	close_capture();
+}
+
+/* The leaf has no frame of its own there: by frame pointers its caller is skipped. */
+Test(unwind_walk, frame_pointers_stand_in_for_a_table_only_when_there_cannot_be_one)
+{
+	static struct truth t;
+	struct prof_rec *rec;
+
+	open_capture(PROF_CALL_GRAPH_AUTO, 0);
+	check_leaf("jit", WITHOUT_TABLE, PROF_END_NO_TABLE, 0);
+	rec = walk("jit", WITHOUT_ANY, &t);
+	cr_expect(rec->user_end & PROF_USER_FRAME_POINTERS);
+	cr_assert_gt(rec->ustack_cnt, 1);
+	cr_expect_eq(user_frames(rec)[1], frame_of(&t, t.frames[2]));
+	free(rec);
 	close_capture();
 }
 

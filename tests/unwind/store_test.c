@@ -184,6 +184,7 @@ Test(store, a_module_without_a_table_is_not_asked_about_again)
 	cr_assert(store_expect(store, b));
 	store_put_none(store, b, true);
 	cr_expect(store_is_settled(store));
+	cr_expect(modules[a].without && !modules[b].without);
 	modules[a].used = modules[b].used = 1;
 	cr_expect_not(store_next_needed(store, &pos, &slot), "too early");
 	now += 11 * SECOND;

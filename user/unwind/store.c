@@ -160,6 +160,8 @@ void store_put_none(struct store *s, uint32_t slot, bool again)
 	if (!take_expected(s, slot))
 		return;
 	s->slots[slot].state = again ? SLOT_EMPTY : SLOT_WITHOUT;
+	if (!again)
+		__atomic_store_n(&s->cfg.modules[slot].without, 1, __ATOMIC_RELAXED);
 	s->slots[slot].time_s = s->now_s + AGAIN_S;
 }
 
