@@ -213,6 +213,40 @@ static bool is_over_budget(struct mapped_proc *p, uint64_t time)
 	return ++p->budget_used > BUDGET_MAPS;
 }
 
+/* The same bytes of a file, as when the protection of a mapping changes. */
+static bool is_same_code(const struct map *a, const struct map *b)
+{
+	return a->start - a->pgoff == b->start - b->pgoff && !strcmp(a->path, b->path) &&
+	       (!a->build_id_known || !b->build_id_known ||
+		(a->build_id_sz == b->build_id_sz &&
+		 !memcmp(a->build_id, b->build_id, a->build_id_sz)));
+}
+
+/* A child may have the list with it that its parent had not when it was told of. */
+static void tell_replaced(struct mapped *m, const struct mapped_proc *p, const struct map *old,
+			  uint64_t time)
+{
+	if (m->cfg.replaced && (old->module_id || maps_is_file(old->path)))
+		m->cfg.replaced(m->cfg.ctx, p, old->module_id, time);
+}
+
+/* What is known of the code stays known where it is mapped again; other code is gone. */
+static void cover(struct mapped *m, const struct mapped_proc *p, struct map *map, uint64_t time)
+{
+	const struct map *old;
+	uint64_t addr;
+
+	for (addr = map->start; (old = maps_next(&p->maps, addr)) && old->start < map->end;
+	     addr = old->end) {
+		if (is_same_code(old, map)) {
+			map->module_id = old->module_id;
+			map->slot = old->slot;
+		} else {
+			tell_replaced(m, p, old, time);
+		}
+	}
+}
+
 static void put_map(struct mapped *m, struct mapped_proc *p, const struct perf_side *side)
 {
 	struct map map = {
@@ -230,6 +264,7 @@ static void put_map(struct mapped *m, struct mapped_proc *p, const struct perf_s
 	memcpy(map.build_id, side->build_id, side->build_id_sz);
 	if (!maps_is_file(map.path))
 		map.pgoff = 0; /* the kernel's numbers for these are addresses */
+	cover(m, p, &map, side->time);
 	kept = maps_insert(&p->maps, &map);
 	texts_unref(tasks_texts(m->cfg.tasks), map.path);
 	if (kept)
@@ -353,6 +388,7 @@ static bool read_maps(struct mapped *m, const struct mapped_proc *p, const struc
 
 		if (!maps_is_file(map.path))
 			map.pgoff = 0;
+		cover(m, p, &map, p->heard_time);
 		if (is_same(old, &map))
 			map = *old;
 		else
@@ -361,6 +397,20 @@ static bool read_maps(struct mapped *m, const struct mapped_proc *p, const struc
 		texts_unref(tasks_texts(m->cfg.tasks), text);
 	}
 	return same && (p->maps.table ? p->maps.table->cnt : 0) == s->map_cnt;
+}
+
+/* What was unmapped, which the side-band does not tell: other code may be there from now on. */
+static void tell_unmapped(struct mapped *m, const struct mapped_proc *p, const struct maps *now,
+			  uint64_t time)
+{
+	const struct map *old, *map;
+	uint64_t addr;
+
+	for (addr = 0; (old = maps_next(&p->maps, addr)); addr = old->end) {
+		map = maps_find(now, old->start);
+		if (!map || map->end < old->end || !is_same_code(old, map))
+			tell_replaced(m, p, old, time);
+	}
 }
 
 static void take_answer(struct mapped *m, const struct snapshot *s, uint64_t now_ns)
@@ -385,6 +435,7 @@ static void take_answer(struct mapped *m, const struct snapshot *s, uint64_t now
 	if (!same && p->known)
 		p->ask_wait_ns = ASK_NS;
 	p->ask_ns = now_ns + p->ask_wait_ns;
+	tell_unmapped(m, p, &maps, s->from_ns);
 	maps_free(&p->maps);
 	p->maps = maps;
 	p->known = true;

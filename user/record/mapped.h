@@ -56,6 +56,9 @@ struct mapped_cfg {
 	struct proc_reader *reader; /* borrowed, for this alone; NULL: /proc is not asked */
 	bool all; /* follow every process, not only those told of by mapped_follow() and their children */
 	void (*news)(void *ctx, struct mapped_proc *p, enum mapped_news what);
+	/* Other code has taken the place of a module's, or of some of it; told before that news.
+	 * module_id 0: it is not known whose. May be NULL. */
+	void (*replaced)(void *ctx, const struct mapped_proc *p, uint32_t module_id, uint64_t time);
 	void *ctx;
 };
 

@@ -464,6 +464,8 @@ static int on_record(void *ctx, const struct prof_rec *rec)
 		unwinding_missed(r->unwinding, rec->pid);
 	if (r->unwinding && ++r->record_cnt % LOOK_EVERY == 0)
 		unwinding_look(r->unwinding);
+	if (r->unwinding)
+		rec = unwinding_record(r->unwinding, rec);
 	if (!r->early)
 		return translate_record(r->translate, rec);
 	early_records_add(r->early, rec);

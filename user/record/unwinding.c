@@ -32,6 +32,7 @@
 #include "record/lookout.h"
 #include "record/mapped.h"
 #include "record/proc_reader.h"
+#include "record/stale.h"
 #include "record/tasks.h"
 #include "symbol/symbroker.h"
 #include "unwind/waiter.h"
@@ -58,6 +59,7 @@ enum {
 #define MAP_NS 20000 /* between two lists of a process, for each mapping */
 #define SWEEP_NS (100 * MS_NS)
 #define SETTLE_NS (5 * MS_NS)
+#define DRAINED_NS (10000 * MS_NS) /* nobody drains what is older */
 
 /* Where a module was last seen mapped. */
 struct source {
@@ -82,6 +84,8 @@ struct unwinding {
 	struct proc_reader *reader; /* NULL: none */
 	struct mapped *mapped;
 	struct copied *copied;
+	struct stale *stale;
+	struct buf cut; /* a record without what was not true */
 	struct source *sources; /* by slot */
 	size_t source_cap;
 	struct hmap asked; /* module -> slot + 1, of tables */
@@ -265,6 +269,8 @@ static void publish(struct unwinding *u, struct mapped_proc *p, uint64_t now)
 	p->due_ns = now + cnt * MAP_NS;
 	if (err == -ENOSPC)
 		lists_withdraw(u->lists, p->pid); /* what it has is no longer true */
+	if (cnt)
+		stale_end(u->stale, p->pid, clock_mono_ns());
 	if (err)
 		enqueue(u, p, now + NO_ROOM_NS);
 }
@@ -310,12 +316,14 @@ static void on_news(void *ctx, struct mapped_proc *p, enum mapped_news what)
 	case MAPPED_FORKED:
 		parent = mapped_find(u->mapped, p->ppid);
 		/* what the parent had not published by then the child has not got from it */
-		p->fresh = !parent || (!parent->queued && parent->published_ns < p->heard_time);
+		p->fresh = !stale_fork(u->stale, p->ppid, p->pid, p->heard_time) &&
+			   (!parent || (!parent->queued && parent->published_ns < p->heard_time));
 		enqueue(u, p, now + FORK_NS);
 		break;
 	case MAPPED_EXECED:
 		p->fresh = false;
 		p->owner = 0;
+		stale_end(u->stale, p->pid, now);
 		p->overtaken_ns = 0;
 		/* what the place counts is one more as soon as the exec is over */
 		if (!lists_find(u->lists, p->pid, &counted) && lists_claim(u->lists, p->pid))
@@ -328,11 +336,20 @@ static void on_news(void *ctx, struct mapped_proc *p, enum mapped_news what)
 		break;
 	case MAPPED_UNKNOWN:
 		lists_withdraw(u->lists, p->pid);
+		stale_end(u->stale, p->pid, clock_mono_ns());
 		break;
 	case MAPPED_GONE:
 		lists_remove(u->lists, p->pid);
+		stale_end(u->stale, p->pid, clock_mono_ns());
 		break;
 	}
+}
+
+static void on_replaced(void *ctx, const struct mapped_proc *p, uint32_t module_id, uint64_t time)
+{
+	struct unwinding *u = ctx;
+
+	stale_begin(u->stale, p->pid, module_id, time);
 }
 
 /* ---- what comes -------------------------------------------------------------------------------------- */
@@ -371,6 +388,31 @@ void unwinding_missed(struct unwinding *u, uint32_t pid)
 	if (p && p->known && !lists_has_list(u->lists, pid))
 		enqueue(u, p, now);
 	mapped_doubt(u->mapped, pid, now);
+}
+
+static const struct prof_rec *cut(struct unwinding *u, const struct prof_rec *rec, size_t kept)
+{
+	struct prof_rec *copy;
+
+	buf_clear(&u->cut);
+	buf_add(&u->cut, rec, rec->size);
+	copy = (struct prof_rec *)u->cut.data;
+	copy->ustack_cnt = kept;
+	copy->user_end = PROF_END_NO_LIST | (rec->user_end & ~PROF_USER_END_MASK);
+	copy->flags &= ~PROF_REC_USTACK_CUT;
+	return copy;
+}
+
+const struct prof_rec *unwinding_record(struct unwinding *u, const struct prof_rec *rec)
+{
+	const uint8_t *frames = (const uint8_t *)(rec + 1) + ((rec->raw_len + 7UL) & ~7UL);
+	size_t kept;
+
+	if (!(rec->flags & PROF_REC_WALKED))
+		return rec;
+	kept = stale_true(u->stale, rec->pid, rec->ts, (const uint64_t *)frames + rec->kstack_cnt,
+			  rec->ustack_cnt);
+	return kept < rec->ustack_cnt ? cut(u, rec, kept) : rec;
 }
 
 static void on_answer(void *ctx, const struct symbroker_answer *answer)
@@ -462,6 +504,7 @@ void unwinding_step(struct unwinding *u)
 	if (now - u->swept_ns >= SWEEP_NS) {
 		u->swept_ns = now;
 		lists_step(u->lists);
+		stale_forget(u->stale, now - DRAINED_NS);
 	}
 }
 
@@ -500,6 +543,7 @@ static int start(struct unwinding *u)
 		.tasks = u->cfg.tasks,
 		.all = u->cfg.all,
 		.news = on_news,
+		.replaced = on_replaced,
 		.ctx = u,
 	};
 	int err = waiter_new(&waiter_cfg, &u->waiter);
@@ -539,6 +583,7 @@ int unwinding_new(const struct unwinding_cfg *cfg, struct unwinding **out)
 
 	u->cfg = *cfg;
 	hmap_init(&u->asked);
+	u->stale = stale_new();
 	err = start(u);
 	if (err)
 		unwinding_free(u);
@@ -565,6 +610,8 @@ void unwinding_free(struct unwinding *u)
 	lists_free(u->lists);
 	store_free(u->store);
 	hmap_fini(&u->asked);
+	stale_free(u->stale);
+	buf_free(&u->cut);
 	free(u->sources);
 	free(u->queue);
 	free(u->entries);
@@ -663,8 +710,9 @@ void unwinding_touch(struct unwinding *u)
 size_t unwinding_memory(const struct unwinding *u)
 {
 	return sizeof(*u) + mapped_memory(u->mapped) + store_memory(u->store) +
-	       u->source_cap * sizeof(*u->sources) + u->queue_cap * sizeof(*u->queue) +
-	       u->entry_cap * sizeof(*u->entries) + u->asked.cap * sizeof(struct hmap_slot);
+	       stale_memory(u->stale) + u->source_cap * sizeof(*u->sources) +
+	       u->queue_cap * sizeof(*u->queue) + u->entry_cap * sizeof(*u->entries) +
+	       u->asked.cap * sizeof(struct hmap_slot);
 }
 
 struct heaviest {

@@ -70,6 +70,11 @@ void unwinding_missed(struct unwinding *u, uint32_t pid);
  */
 const struct prof_rec *unwinding_walk(struct unwinding *u, const struct prof_rec *rec,
 				      struct process *proc);
+/*
+ * A record that the drain has come to: itself, or, where its walk went on in code that was gone, a copy
+ * without what lies above; borrowed until the next call.
+ */
+const struct prof_rec *unwinding_record(struct unwinding *u, const struct prof_rec *rec);
 /* To be called some ten times a second and more. */
 void unwinding_step(struct unwinding *u);
 
