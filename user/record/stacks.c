@@ -30,6 +30,7 @@ struct slot {
 	uint16_t kstack_cnt, cnt;
 	uint8_t kind;
 	bool walked; /* user frames are as prof_unwind.h has them */
+	bool known_only; /* addresses in no mapping are none of the program that runs */
 	uint16_t packed_cnt; /* less than cnt by the frames of the tracing itself */
 	size_t cap; /* in frames, of either half */
 	uint64_t *frames; /* cnt raw ones, then from cap on packed_cnt packed ones */
@@ -65,8 +66,9 @@ static bool slot_holds(const struct slot *slot, const struct slot *key, const ui
 	return slot->frames && slot->hash == key->hash && slot->serial == key->serial &&
 	       slot->generation == key->generation &&
 	       slot->frames_generation == key->frames_generation && slot->kind == key->kind &&
-	       slot->walked == key->walked && slot->kstack_cnt == key->kstack_cnt &&
-	       slot->cnt == key->cnt && !memcmp(slot->frames, raw, key->cnt * sizeof(*raw));
+	       slot->walked == key->walked && slot->known_only == key->known_only &&
+	       slot->kstack_cnt == key->kstack_cnt && slot->cnt == key->cnt &&
+	       !memcmp(slot->frames, raw, key->cnt * sizeof(*raw));
 }
 
 static void slot_take(struct stacks *s, struct slot *slot, const struct slot *key,
@@ -111,10 +113,15 @@ static void pack_frames(struct stacks *s, struct slot *slot, struct process *pro
 
 	for (; i < slot->kstack_cnt; i++)
 		*out++ = frames_kernel(s->frames, slot->frames[i] - (i > 0 || !exact_kernel_leaf));
-	for (; slot->walked && i < slot->cnt; i++)
-		*out++ = frames_walked(s->frames, proc, slot->frames[i]);
-	for (; i < slot->cnt; i++)
-		*out++ = frames_user(s->frames, proc, slot->frames[i] - (i > slot->kstack_cnt));
+	for (; i < slot->cnt; i++) {
+		uint64_t raw = slot->frames[i], leaf = i == slot->kstack_cnt;
+		uint64_t frame = slot->walked ? frames_walked(s->frames, proc, raw) :
+						frames_user(s->frames, proc, raw - !leaf);
+
+		if (slot->known_only && !(frame >> PROF_FRAME_MODULE_SHIFT))
+			break;
+		*out++ = frame;
+	}
 	slot->packed_cnt = out - (slot->frames + slot->cap);
 }
 
@@ -142,8 +149,11 @@ const uint64_t *stacks_resolve(struct stacks *s, const struct prof_rec *rec, str
 		.generation = proc ? proc->maps.generation : 0,
 		.frames_generation = frames_generation(s->frames),
 	};
+	uint8_t end = rec->user_end & PROF_USER_END_MASK;
 	struct slot *slot;
 
+	/* an exec leaves the registers of the program before */
+	key.known_only = end == PROF_END_NO_LIST || end == PROF_END_NO_MAPPING;
 	if (key.walked && !has_raw(raw + key.kstack_cnt, rec->ustack_cnt))
 		key.generation = 0; /* whatever else is mapped by now */
 	key.hash = hash_bytes(raw, key.cnt * sizeof(*raw)) ^ hash_u64(key.serial);
