@@ -67,7 +67,7 @@ enum {
 	NAMES_STEP_MS = 50,
 	NAMES_SILENT_MS = 1000,
 	NAMES_TELL_MS = 300,
-	TABLES_MS = 150, /* that the start waits for them */
+	TABLES_MS = 1000, /* that the start waits for them at most */
 	RUSH_PART = 8,
 	FILLING_PART = 16,
 };
