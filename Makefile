@@ -120,15 +120,16 @@ TESTS_ROOT := $(addprefix tests/bpf/, \
 	check_test.c command_test.c events_test.c fault_elf_test.c fault_files_test.c \
 	fault_maps_test.c fault_storm_test.c fault_workers_test.c generic_test.c jit_test.c \
 	loss_test.c perf_test.c privileges_test.c realtime_test.c sample_test.c san_test.c \
-	sched_test.c stream_test.c tasks_test.c \
-	unwind_hostile_test.c unwind_process_test.c unwind_walk_test.c) \
+	sched_test.c stream_test.c tasks_test.c unwind_dwfl_test.c unwind_hostile_test.c \
+	unwind_process_test.c unwind_rooted_test.c unwind_stress_test.c unwind_walk_test.c) \
 	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c \
 	tests/kernel/privileges_test.c tests/record/as_user_test.c tests/record/realtime_test.c
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \
 	calls.c cxx.cpp demo.c enemy_elf.c enemy_fuse.c enemy_maps.c enemy_swap.c family.c \
-	forkchain.c inlined.c jit.c pingpong.c shortlived.c sleeper.c spinner.c storm.c threads.c walked.c)
+	forkchain.c inlined.c jit.c pingpong.c shortlived.c sleeper.c spinner.c storm.c threads.c \
+	unwind_maze.c unwind_rust.rs unwind_signals.c unwind_throw.cpp walked.c)
 # inlined.c, cxx.cpp and crate.rs as several compilers and linkers leave them, for the symbolizer.
 STIMULI_SYMBOL := c-gcc c-dwarf4 c-dwarf64 c-nopie c-gz c-clang c-clang4 c-link c-dynsym cxx-gcc cxx-clang4 \
 	rust
@@ -156,7 +157,8 @@ SKEL      := $(if $(BPF_OBJS),$(O)/bpf/prof.skel.h)
 TEST_BINS := $(patsubst %.c,$(O)/%,$(call have,$(TESTS)))
 ROOT_BINS := $(patsubst %.c,$(O)/%,$(call have,$(TESTS_ROOT)))
 stim = $(patsubst tests/stimuli/%,$(O)/stimuli/%,$(basename $(call have,$(1))))
-STIM_BINS := $(call stim,$(STIMULI)) $(addprefix $(O)/stimuli/symbol/,$(STIMULI_SYMBOL))
+STIM_BINS := $(call stim,$(STIMULI)) $(addprefix $(O)/stimuli/symbol/,$(STIMULI_SYMBOL)) \
+	$(addprefix $(O)/stimuli/unwind_maze_,a.so b.so c.so)
 FUZZ_BINS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(call have,$(FUZZ)))
 REPLAY_BINS := $(patsubst tests/fuzz/%.c,$(O)/replay/%,$(call have,$(FUZZ)))
 PROGRAM   := $(O)/dial9-prof
@@ -252,6 +254,9 @@ $(O)/tests/symbol/cfitable_test: LIBS += -ldw
 $(filter $(O)/tests/record/%,$(TEST_BINS) $(ROOT_BINS)): $(O)/obj/tests/record/support.o
 $(filter $(O)/tests/bpf/%,$(ROOT_BINS)): $(O)/obj/tests/bpf/support.o
 $(filter $(O)/tests/bpf/fault_%,$(ROOT_BINS)): $(O)/obj/tests/bpf/fault.o
+$(addprefix $(O)/tests/bpf/unwind_,dwfl_test rooted_test stress_test): $(O)/obj/tests/bpf/workload.o
+# The other unwinder.
+$(O)/tests/bpf/unwind_dwfl_test: LIBS += -ldw
 # Its allocations can be made to fail.
 $(O)/tests/libdial9/nomem_test: ALL_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 # Reading a process can be made to wait.
@@ -267,16 +272,29 @@ $(O)/tests/kernel/format_test $(O)/tests/kernel/format_live_test: \
 	$(O)/obj/tests/kernel/format_check.o
 
 STIM_CFLAGS := -g -O1 -fno-omit-frame-pointer -Wall -Wextra -pthread -D_GNU_SOURCE
+# Those whose stacks are to be unwound are built as distributions build.
+$(O)/stimuli/unwind_%: STIM_MORE := -O2 -fomit-frame-pointer -Wno-unused-parameter
 $(O)/stimuli/%: tests/stimuli/%.c $(O)/flags
 	$(call msg,STIM,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 $(STIM_CFLAGS) $(DEPFLAGS) -MF $@.d -o $@ $< $(STIM_LIBS)
+	$(Q)$(CC) -std=gnu11 $(STIM_CFLAGS) $(STIM_MORE) $(DEPFLAGS) -MF $@.d -o $@ $< $(STIM_LIBS)
 $(O)/stimuli/enemy_elf: STIM_LIBS := -lz -llzma
+
+$(O)/stimuli/unwind_maze_%.so: tests/stimuli/unwind_maze.c $(O)/flags
+	$(call msg,STIM,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(STIM_CFLAGS) $(STIM_MORE) -DMAZE_LETTER=$* -fPIC -fno-stack-protector \
+		-ffreestanding -nostdlib -shared -o $@ $<
 
 $(O)/stimuli/%: tests/stimuli/%.cpp $(O)/flags
 	$(call msg,STIM,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CXX) -std=gnu++17 $(STIM_CFLAGS) $(DEPFLAGS) -MF $@.d -o $@ $<
+	$(Q)$(CXX) -std=gnu++17 $(STIM_CFLAGS) $(STIM_MORE) $(DEPFLAGS) -MF $@.d -o $@ $<
+
+$(O)/stimuli/%: tests/stimuli/%.rs $(O)/flags
+	$(call msg,STIM,$<)
+	@mkdir -p $(@D)
+	$(Q)$(RUSTC) --edition 2021 -O -o $@ $<
 
 SYM   := $(O)/stimuli/symbol
 $(SYM)/c-gcc:      SYM_CC := gcc -O2 -g

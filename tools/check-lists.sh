@@ -12,6 +12,7 @@ printf '%s\n' "$@" | sort -u >"$listed"
 {
 	find user bpf -name '*.c'
 	find tests -name '*_test.c' -o -path 'tests/stimuli/*.c' -o -path 'tests/stimuli/*.cpp' \
+		-o -path 'tests/stimuli/unwind_*.rs' \
 		-o -name '*_fuzz.c'
 } | sort -u >"$present"
 
