@@ -55,7 +55,8 @@ enum prof_user_end {
 	PROF_END_COMPLETE = 1, /* the outermost frame is there */
 	PROF_END_FULL = 2, /* as many frames as were asked for */
 	PROF_END_NO_LIST =
-		3, /* the process's mappings were not known yet: frame pointers, unchecked */
+		3, /* the process's mappings were not known yet, or had changed: frame pointers,
+		      unchecked, or what was true still */
 	PROF_END_NO_MAPPING = 4, /* the next address is in no known executable mapping */
 	PROF_END_NO_TABLE = 5, /* of the last frame's module, and its frame pointer leads nowhere */
 	PROF_END_NO_ROW = 6, /* the module's table says nothing of that place, likewise */
