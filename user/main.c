@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* main.c - which subcommand is meant */
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/opts.h"
@@ -89,10 +92,23 @@ static int help(int argc, char **argv)
 	return command ? command->run(2, args) : unknown(argv[2]);
 }
 
+/* Or a trace would be opened where messages are printed. False: a closed one stays closed. */
+static bool open_standard_files(void)
+{
+	int fd;
+
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+			return false;
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command;
 
+	if (!open_standard_files())
+		return CMD_OUTPUT;
 	if (argc < 2) {
 		print_help(stderr);
 		return CMD_USAGE;

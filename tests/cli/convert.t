@@ -87,6 +87,12 @@ dial9-prof: dump: --from perf: want one of auto, tonbandgeraet, heph, apitrace, 
 #
 $ dial9-prof convert --to tonbandgeraet bad.d9 -o - | cmp - bad.bin
 #
+# Standard input and error are closed: no file of ours takes their place.
+#
+$ mkfifo closed; dial9-prof convert --from tonbandgeraet --follow closed -o closed.d9 <&- 2>&- & exec 3>closed; readlink /proc/$!/fd/0 /proc/$!/fd/2; exec 3>&-; wait
+/dev/null
+/dev/null
+#
 $ dial9-prof dump bad.bin 2>/dev/null | grep -c Invalid
 3
 #
