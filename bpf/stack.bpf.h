@@ -13,7 +13,6 @@
 #include "unwind.bpf.h"
 
 enum {
-	USER_FRAME_MIN = 4096,
 	EFAULT = 14,
 	USER_PAGE = 4096,
 	USER_WORDS_MASK = 1023, /* of what user_stack() leaves */
@@ -39,28 +38,19 @@ static __always_inline __u32 kernel_stack(void *ctx, __u64 *frames, __u32 skip, 
  * each number of frames, which is a tenth of the work at load.
  */
 static __always_inline void walk_frame_pointers(struct prof_rec *rec, struct pt_regs *regs,
-						__u64 *frames)
+						struct prof_walk *w, __u64 *frames)
 {
 	volatile __u16 *cnt = &rec->ustack_cnt;
-	__u64 fp = PTREGS_FP(regs);
-	struct {
-		__u64 next;
-		__u64 ret;
-	} pair;
 	__u32 i;
 
+	w->fp = PTREGS_FP(regs);
 	frames[0] = PTREGS_IP(regs);
 	*cnt = 1;
-	for (i = 1; i < PROF_STACK_MAX; i++) {
-		if (i >= cfg_max_stack || fp < USER_FRAME_MIN || fp & 7 ||
-		    bpf_probe_read_user(&pair, sizeof(pair), (void *)fp) ||
-		    pair.ret < USER_FRAME_MIN)
+	for (i = 1; i < PROF_STACK_MAX && i < cfg_max_stack; i++) {
+		if (unwind_pair(w))
 			break;
-		frames[i] = pair.ret;
+		frames[i] = w->frame;
 		*cnt = i + 1;
-		if (pair.next <= fp)
-			break;
-		fp = pair.next;
 	}
 	if (*cnt >= cfg_max_stack)
 		rec->flags |= PROF_REC_USTACK_CUT;
@@ -126,15 +116,12 @@ static __always_inline bool copy_stack(struct prof_rec *rec, struct pt_regs *reg
 }
 
 /* By tables, or a copy where too little is known of the process. False: neither could be. */
-static __always_inline bool unwind(struct prof_rec *rec, struct pt_regs *regs, __u64 *frames,
-				   enum unwind_walker walker)
+static __always_inline bool unwind(struct prof_rec *rec, struct pt_regs *regs,
+				   struct unwind_place *place, __u64 *frames)
 {
-	struct unwind_place *place = unwind_place(walker);
 	__u64 list = unwind_list(rec->pid);
 
 	rec->user_end = PROF_END_NO_LIST;
-	if (!place)
-		return false;
 	if (list) {
 		unwind_start(&place->walk, regs, list);
 		walk_tables(rec, &place->walk, frames);
@@ -155,9 +142,10 @@ static __always_inline bool unwind(struct prof_rec *rec, struct pt_regs *regs, _
 static __always_inline void user_stack(struct prof_rec *rec, struct task_struct *task,
 				       __u64 *frames, enum unwind_walker walker)
 {
+	struct unwind_place *place = unwind_place(walker);
 	struct pt_regs *regs;
 
-	if (task->flags & PF_KTHREAD || !task->mm)
+	if (!place || task->flags & PF_KTHREAD || !task->mm)
 		return;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	if (cfg_call_graph == PROF_CALL_GRAPH_NO || !PTREGS_IS_64BIT(regs)) {
@@ -168,12 +156,12 @@ static __always_inline void user_stack(struct prof_rec *rec, struct task_struct 
 		return;
 	}
 	if (PTREGS_HAVE_ROWS && cfg_call_graph == PROF_CALL_GRAPH_AUTO) {
-		if (unwind(rec, regs, frames, walker))
+		if (unwind(rec, regs, place, frames))
 			return;
 	} else {
 		rec->user_end = PROF_END_UNCHECKED;
 	}
-	walk_frame_pointers(rec, regs, frames);
+	walk_frame_pointers(rec, regs, &place->walk, frames);
 }
 
 #endif

@@ -9,6 +9,7 @@
 
 enum {
 	PAGE_SIZE = 4096,
+	USER_FRAME_MIN = 4096,
 	SAVED_BELOW = 8 * PROF_UNWIND_FP_SAVED_MAX, /* of a frame, below what is asked for first */
 };
 
@@ -85,4 +86,21 @@ static __always_inline int prof_walk_register(struct prof_walk *w, __u32 reg, __
 __attribute__((noinline)) int unwind_step(struct prof_walk *w)
 {
 	return w ? prof_walk_step(w) : PROF_END_NOT_WALKED;
+}
+
+__attribute__((noinline)) int unwind_pair(struct prof_walk *w)
+{
+	__u64 fp;
+
+	if (!w)
+		return -1;
+	fp = w->fp;
+	w->words_sz = 0;
+	if (fp < USER_FRAME_MIN || fp & 7 ||
+	    bpf_probe_read_user(w->words, 2 * sizeof(*w->words), (void *)fp) ||
+	    w->words[1] < USER_FRAME_MIN)
+		return -1;
+	w->frame = w->words[1];
+	w->fp = w->words[0] > fp ? w->words[0] : 0;
+	return 0;
 }

@@ -39,6 +39,8 @@ extern volatile __u32 unwind_generation;
 
 /* prof_walk_step() for a walk that unwind_start() gave. */
 int unwind_step(struct prof_walk *w);
+/* By the frame pointer alone, unchecked: 0 and w->frame, a return address. */
+int unwind_pair(struct prof_walk *w);
 
 static __always_inline struct unwind_place *unwind_place(enum unwind_walker walker)
 {
