@@ -187,6 +187,19 @@ Test(mapped, behind_a_loss_all_are_looked_at_whether_they_are_there, .init = set
 	cr_expect_null(mapped_find(mapped, A));
 }
 
+Test(mapped, behind_a_loss_who_is_there_is_looked_at_once, .init = setup)
+{
+	struct mapped_proc *p = follow(getpid());
+
+	side(PERF_SIDE_LOST, 5, 0, 0);
+	cr_expect(p->checked);
+	mapped_step(mapped, 6);
+	cr_expect_not(p->checked);
+	side(PERF_SIDE_EXIT, 7, getpid(), 1);
+	mapped_step(mapped, 8);
+	cr_expect(p->checked, "a leader may be gone before the others");
+}
+
 /* ---- /proc -------------------------------------------------------------------------------------------- */
 
 static struct proc_reader *reader;
@@ -218,6 +231,25 @@ Test(mapped, proc_tells_what_nobody_heard_of)
 		mapped_step(mapped, clock_mono_ns());
 		sched_yield();
 	}
+	proc_reader_free(reader);
+}
+
+Test(mapped, who_was_gone_before_anybody_heard_of_it_is_let_go_of, .timeout = 20)
+{
+	pid_t child = fork();
+
+	if (!child)
+		_exit(0);
+	cr_assert_eq(waitpid(child, NULL, 0), child);
+	cr_assert_eq(proc_reader_new(&reader), 0);
+	start(true, reader);
+	mapped_doubt(mapped, child, clock_mono_ns());
+	cr_assert(mapped_find(mapped, child));
+	while (mapped_find(mapped, child)) {
+		mapped_step(mapped, clock_mono_ns());
+		sched_yield();
+	}
+	cr_expect_eq(news[MAPPED_GONE], 1);
 	proc_reader_free(reader);
 }
 
