@@ -41,6 +41,7 @@ enum {
 	BLOCK_SZ = 4 * PROF_UNWIND_BLOCK_WORDS,
 	SIDES_MAX = 512, /* records that one look takes in */
 	PUBLISH_MAX = 64, /* lists that one look makes */
+	PUBLISH_MAPS = 1 << 14, /* mappings in them, beyond which the next list waits */
 	NEEDED_MAX = 16, /* tables that one step asks for */
 	ANSWERS_MAX = 4096,
 	MAPS_CNT = 1 << 16, /* in all lists */
@@ -278,7 +279,7 @@ static void publish(struct unwinding *u, struct mapped_proc *p, uint64_t now)
 /* Returns when the next one is due. */
 static uint64_t publish_due(struct unwinding *u, uint64_t now)
 {
-	size_t i, cnt = u->queue_cnt, kept = 0, n = 0;
+	size_t i, cnt = u->queue_cnt, kept = 0, n = 0, map_cnt = 0;
 	uint64_t next = UINT64_MAX;
 
 	for (i = 0; i < cnt; i++) {
@@ -286,8 +287,9 @@ static uint64_t publish_due(struct unwinding *u, uint64_t now)
 
 		if (!p || !p->queued)
 			continue;
-		if (p->due_ns > now || n++ >= PUBLISH_MAX)
+		if (p->due_ns > now || map_cnt >= PUBLISH_MAPS || n++ >= PUBLISH_MAX)
 			continue;
+		map_cnt += p->maps.table ? p->maps.table->cnt : 0;
 		u->queue[i] = 0;
 		p->queued = false;
 		publish(u, p, now);
