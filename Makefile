@@ -101,7 +101,7 @@ TESTS := $(addprefix tests/, \
 		hostile_test.c perfmap_test.c \
 		ranges_test.c sandbox_test.c slicesort_test.c spawner_test.c symbolizer_test.c \
 		symbroker_test.c symopen_test.c symproto_test.c symtab_test.c symtables_test.c symworker_test.c) \
-	$(addprefix record/, build_ids_test.c copied_test.c early_records_test.c emit_test.c event_test.c eventset_test.c frames_test.c jit_test.c launch_test.c \
+	$(addprefix record/, build_ids_test.c copied_test.c early_records_test.c emit_test.c event_test.c eventset_test.c frames_test.c jit_test.c launch_test.c lookout_test.c \
 		mapped_test.c maps_test.c memory_test.c merge_test.c modules_test.c needed_test.c proc_reader_test.c \
 		ring_test.c sink_test.c snapshot_test.c stacks_test.c stale_test.c status_test.c targets_test.c tasks_scan_test.c tasks_test.c \
 		tasks_truth_test.c texts_test.c translate_test.c unwinding_test.c) \
@@ -264,6 +264,8 @@ $(O)/tests/record/tasks_scan_test: ALL_LDFLAGS += -Wl,--wrap=snapshot_read
 # It notes who reads /proc.
 $(O)/tests/record/tasks_truth_test: ALL_LDFLAGS += \
 	-Wl,--wrap=proc_read_status,--wrap=proc_read_exe,--wrap=proc_read_cgroup
+# Its rings are its own.
+$(O)/tests/record/lookout_test: ALL_LDFLAGS += -Wl,--wrap=perf_ring_look,--wrap=perf_ring_fd
 # Their brokers only note what they are asked.
 $(O)/tests/record/build_ids_test: ALL_LDFLAGS += -Wl,--wrap=symbroker_add_module
 $(O)/tests/record/jit_test: ALL_LDFLAGS += \
