@@ -139,7 +139,7 @@ static size_t take(struct perf_ring *ring, bool look, uint64_t *times, bool *loo
 	while ((got = look ? perf_ring_look(ring, &side) : perf_ring_next(ring, &side)) &&
 	       cnt < max) {
 		cr_assert_eq(got, 1);
-		looked[cnt] = side.looked;
+		looked[cnt] = !look && perf_ring_is_looked(ring);
 		times[cnt++] = side.time;
 	}
 	return cnt;
