@@ -310,11 +310,9 @@ static int run_standard(struct dwline *l, uint8_t op, struct budget *b)
 	return 0;
 }
 
-/* Runs one instruction. What had no memory for its row is run again. */
+/* Runs one instruction. Who has no memory for its row begins anew, see dwline_load(). */
 static int run(struct dwline *l, const struct elfimg *exec, struct budget *b)
 {
-	struct dwline_state before = l->state;
-	const uint8_t *start = l->at.p;
 	uint8_t op = dwread_num(&l->at, 1);
 	int err;
 
@@ -327,10 +325,6 @@ static int run(struct dwline *l, const struct elfimg *exec, struct budget *b)
 		err = run_extended(l, exec, b);
 	} else {
 		err = run_standard(l, op, b);
-	}
-	if (err) {
-		l->at.p = start;
-		l->state = before;
 	}
 	return err ? err : budget_step(b, 1);
 }
