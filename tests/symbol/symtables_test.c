@@ -385,7 +385,9 @@ static struct symbroker *start(enum fault fault)
 		.worker = fake_worker,
 		.opener = fake_opener,
 		.silent_cpu_ns = SECOND / 4,
-		.silent_sleep_ns = SECOND / 4,
+		/* a slow machine is no fault */
+		.silent_sleep_ns = 90 * SECOND,
+		.open_ns = 90 * SECOND,
 	};
 	struct symbroker *b;
 	uint32_t id;
