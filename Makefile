@@ -98,7 +98,7 @@ TESTS := $(addprefix tests/, \
 		wire_test.c) \
 	$(addprefix unwind/, extents_test.c lists_test.c store_test.c table_test.c waiter_test.c) \
 	$(addprefix symbol/, budget_test.c cfi_test.c cfitable_test.c demangle_test.c dwinfo_test.c \
-		hostile_test.c perfmap_test.c \
+		hostile_test.c openers_test.c perfmap_test.c \
 		ranges_test.c sandbox_test.c slicesort_test.c spawner_test.c symbolizer_test.c \
 		symbroker_test.c symopen_test.c symproto_test.c symtab_test.c symtables_test.c symworker_test.c) \
 	$(addprefix record/, build_ids_test.c copied_test.c early_records_test.c emit_test.c event_test.c eventset_test.c frames_test.c jit_test.c launch_test.c lookout_test.c \

@@ -470,6 +470,75 @@ Test(symbolizer, gives_debug_information_up_after_too_long)
 	symbolizer_free(sym);
 }
 
+/* One thread reads many files: what it does for others is not this file's. */
+Test(symbolizer, pays_for_its_own_time_only)
+{
+	struct symbolizer_cfg cfg = { .cpu_max_ns = 500000000 };
+	const char *path = stimulus("c-gcc");
+	struct section text = section_of(path, ".text");
+	uint64_t end = budget_clock_ns() + 2 * cfg.cpu_max_ns, i;
+	struct symbolizer_frame f[FRAMES_MAX];
+	struct symbolizer *sym;
+	size_t found = 0;
+
+	while (budget_clock_ns() < end)
+		;
+	cr_assert_eq(symbolizer_open(open(path, O_RDONLY), NULL, 0, &cfg, &sym), 0);
+	cr_expect_eq(symbolizer_has_dwarf(sym), 1);
+	for (i = 0; i < text.size; i += 16)
+		found += symbolizer_frames(sym, text.off + i, f, FRAMES_MAX) > 0;
+	cr_expect_gt(found, 10u);
+	cr_expect_null(symbolizer_gave_up(sym));
+	symbolizer_free(sym);
+}
+
+struct alt {
+	int answer;
+	unsigned int wanted;
+};
+
+static int answer_alt(void *ctx, const struct symbolizer_want *want)
+{
+	struct alt *alt = ctx;
+
+	cr_expect_eq(want->kind, SYMBOLIZER_WANT_ALTLINK);
+	cr_expect_str_eq(want->name, "alt");
+	cr_expect_eq(want->build_id_sz, 4u);
+	alt->wanted++;
+	return alt->answer;
+}
+
+/* Names would be holes without it; whether it is there may not be known at once. */
+Test(symbolizer, waits_for_the_file_that_debug_files_share_and_does_without_when_there_is_none)
+{
+	struct alt alt = { .answer = -EAGAIN };
+	struct symbolizer_cfg cfg = { .open_debug = answer_alt, .open_ctx = &alt };
+	struct symbolizer_frame f[FRAMES_MAX];
+	struct section text;
+	struct symbolizer *sym;
+	char path[128];
+	unsigned int i;
+
+	snprintf(path, sizeof(path), "%s/with-alt", scratch());
+	shell("printf 'alt\\0\\1\\2\\3\\4' >%s.link && objcopy --add-section"
+	      " .gnu_debugaltlink=%s.link %s %s",
+	      path, path, stimulus("c-gcc"), path);
+	text = section_of(path, ".text");
+	cr_assert_eq(symbolizer_open(open(path, O_RDONLY), NULL, 0, &cfg, &sym), 0);
+	for (i = 1; i <= 2; i++) {
+		cr_expect_eq(symbolizer_frames(sym, text.off, f, FRAMES_MAX), -EAGAIN);
+		cr_expect_eq(alt.wanted, i);
+	}
+	alt.answer = -ENOENT;
+	for (i = 0; i < 2; i++) {
+		cr_expect_eq(symbolizer_frames(sym, text.off, f, FRAMES_MAX), 0);
+		cr_expect_eq(alt.wanted, 3u, "asked for no more");
+	}
+	cr_expect_eq(symbolizer_has_dwarf(sym), 0);
+	cr_expect_null(symbolizer_gave_up(sym));
+	symbolizer_free(sym);
+}
+
 static int frames_in_slices(struct symbolizer *sym, uint64_t slice_ns, uint64_t off,
 			    struct symbolizer_frame *f, size_t *pauses)
 {
