@@ -96,6 +96,36 @@ Test(tree, siblings_have_one_order)
 	names_free(n);
 }
 
+/* Whichever of them came first. */
+Test(tree, siblings_of_one_name_come_by_module)
+{
+	const uint64_t stacks[][2] = { { at(1, HOT), at(1, MAIN) }, { at(2, HOT), at(1, MAIN) } };
+	struct names *n = make_names();
+	uint32_t depth, i;
+	struct profile *p;
+	struct tree *t;
+	int first, k;
+
+	symbol(n, at(2, HOT), 0, "hot");
+	for (first = 0; first < 2; first++) {
+		profile_new(n, &p);
+		add(p, 11, stacks[first], 2, 2);
+		add(p, 11, stacks[!first], 2, 2);
+		cr_assert_eq(tree_new(p, false, &t), 0);
+		depth = 0;
+		i = tree_next(t, 0, 1, &depth);
+		for (k = 1; k <= 2; k++) {
+			i = tree_next(t, i, 1, &depth);
+			cr_assert_neq(i, TREE_NONE);
+			cr_expect_eq(t->nodes[i].module, k, "module %d first", first + 1);
+		}
+		cr_expect_eq(tree_next(t, i, 1, &depth), TREE_NONE);
+		tree_free(t);
+		profile_free(p);
+	}
+	names_free(n);
+}
+
 /* A part's samples may be few and long. */
 Test(tree, weight_decides_what_is_shown_and_in_which_order)
 {
