@@ -374,6 +374,22 @@ Test(jit, programs_whose_process_is_gone_make_room)
 	cr_expect_eq(questions(), 3 * ALL);
 }
 
+/* Numbers of processes come again, and so may a program that was thought to be gone. */
+Test(jit, a_program_that_was_swept_away_is_new_when_it_is_met_again)
+{
+	struct process proc = { .pid = NO_SUCH_PID, .serial = 1, .owner = 7 };
+	size_t i;
+
+	for (i = 0; i < OF_ONE; i++)
+		cr_assert(meet(NO_SUCH_PID + i, 7));
+	sweep();
+	cr_assert_eq(kept(), 0);
+	cr_expect(jit_ask(jit, &proc, 0x1000, FRAME(5, 1)));
+	cr_expect_eq(broker.module_cnt, OF_ONE + 1);
+	cr_expect_eq(broker.asked_id, broker.ids[OF_ONE]);
+	cr_expect_eq(name(OF_ONE, 0x1000), FRAME(5, 1));
+}
+
 Test(jit, one_owner_gets_a_share_and_others_the_rest)
 {
 	static pthread_t threads[ALL + 1];
