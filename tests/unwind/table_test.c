@@ -153,3 +153,53 @@ Test(table, refuses_numbers_out_of_bounds)
 	cr_expect(!unwind_table_check(&(struct unwind_table){ 0 }));
 	unwind_table_free(&t);
 }
+
+/* The last numbers that are within bounds. */
+Test(table, takes_numbers_up_to_their_bounds)
+{
+	enum { CNT = PROF_UNWIND_TABLE_WORDS_MAX };
+	struct unwind_table t = good_table(), large = { .cnt = CNT, .page_cnt = 1 };
+	uint32_t found;
+
+	t.first_page = UINT32_MAX - PAGES;
+	cr_expect(unwind_table_check(&t));
+	cr_assert(unwind_table_find(&t, (uint64_t)t.first_page << PROF_UNWIND_PAGE_SHIFT, &found));
+	cr_expect_eq(found, t.words[ROWS]);
+	unwind_table_free(&t);
+
+	large.words = calloc(CNT, sizeof(uint32_t));
+	large.big_cnt = PROF_UNWIND_BIGS_MAX;
+	large.words[0] = index_word(CNT - 1, 1);
+	cr_expect(unwind_table_check(&large), "a row as the last word");
+	large.words[0] = index_word(1 + PROF_UNWIND_BIGS_MAX, 1);
+	cr_expect(unwind_table_check(&large), "a row right behind the big offsets");
+	large.words[0] = index_word(PROF_UNWIND_BIGS_MAX, 1);
+	cr_expect(!unwind_table_check(&large), "which are no rows");
+	unwind_table_free(&large);
+}
+
+Test(table, pages_of_several_rows_follow_each_other)
+{
+	const uint32_t words[] = {
+		index_word(2, 2),
+		index_word(4, 2),
+		row(0, PROF_UNWIND_SP, 1, 0),
+		row(8, PROF_UNWIND_SP, 2, 0),
+		row(0, PROF_UNWIND_SP, 3, 0),
+		row(8, PROF_UNWIND_SP, 4, 0),
+	};
+	struct unwind_table t = { .words = malloc(sizeof(words)), .cnt = 6, .page_cnt = 2 };
+	uint32_t found, i;
+
+	memcpy(t.words, words, sizeof(words));
+	cr_expect(unwind_table_check(&t), "with nothing between them");
+	for (i = 0; i < 4; i++) {
+		cr_assert(unwind_table_find(&t, 1024 * (i / 2) + 8 * (i % 2), &found));
+		cr_expect_eq(found, words[2 + i], "row %u", i);
+	}
+	t.words[0] = index_word(4, 2);
+	cr_expect(!unwind_table_check(&t), "rows that two pages share");
+	t.words[1] = index_word(2, 2);
+	cr_expect(!unwind_table_check(&t), "out of order");
+	unwind_table_free(&t);
+}
