@@ -320,6 +320,30 @@ Test(symbolizer, finds_a_debug_file_by_build_id)
 	free(expected);
 }
 
+/* The linker moves sections about: code that comes first can have its lines written last. */
+Test(symbolizer, finds_the_line_where_one_section_ends_and_another_that_was_written_first_begins)
+{
+	struct symbolizer_frame f[FRAMES_MAX];
+	struct section text;
+	struct opened o;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/order", scratch());
+	shell("printf '.section .text.z,\"ax\"\n.globl upper\nupper:\nnop\nnop\n"
+	      ".section .text.a,\"ax\"\nlower:\nnop\nnop\n' >%s.s && as -g -o %s.o %s.s && "
+	      "ld --sort-section=name -e upper -o %s %s.o",
+	      path, path, path, path, path);
+	open_path(&o, path, NULL, 0);
+	text = section_of(path, ".text");
+	cr_assert_eq(symbolizer_frames(o.sym, text.off, f, FRAMES_MAX), 1);
+	cr_expect_str_eq(f[0].name, "lower");
+	cr_expect_eq(f[0].line, 8);
+	cr_assert_eq(symbolizer_frames(o.sym, text.off + text.size / 2, f, FRAMES_MAX), 1);
+	cr_expect_str_eq(f[0].name, "upper");
+	cr_expect_eq(f[0].line, 4);
+	symbolizer_free(o.sym);
+}
+
 /* A debug file of another build has names for other addresses. */
 Test(symbolizer, refuses_a_debug_file_of_another_build)
 {
