@@ -13,11 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define perf_ring_open sideband_open
 #define perf_ring_close sideband_close
-#define perf_ring_next sideband_next
 #define perf_ring_cpu sideband_cpu
+#define perf_ring_fd sideband_fd
 #define perf_ring_is_filled sideband_is_filled
+#define perf_ring_is_looked sideband_is_looked
+#define perf_ring_look sideband_look
+#define perf_ring_next sideband_next
+#define perf_ring_open sideband_open
 #include "kernel/perf_ring.c"
 
 #include "kernel/perf_side.h"
@@ -94,6 +97,22 @@ static void read_portion(struct perf_ring *r, size_t len, struct tasks *tasks, u
 	assert(r->page->data_tail == r->page->data_head);
 }
 
+/* A look ahead sees the same, and gives nothing back. */
+static void look_at_portion(struct perf_ring *r, size_t len)
+{
+	uint64_t tail = r->page->data_tail;
+	struct perf_side side;
+	size_t steps = 0;
+	int got;
+
+	while ((got = sideband_look(r, &side)) != 0) {
+		assert(++steps <= len / sizeof(struct perf_event_header) + 2);
+		if (got > 0)
+			check_record(&side, r->data_sz);
+	}
+	assert(r->page->data_tail == tail);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 {
 	struct input in = { .at = data, .sz = sz };
@@ -103,13 +122,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 	struct tasks *tasks = tasks_new(true);
 	uint8_t *ring = calloc(1, ring_sz);
 	uint64_t time = 1;
+	size_t len;
 
 	r->page = page;
 	r->data = ring;
 	r->data_sz = ring_sz;
-	r->tail = r->head = page->data_head = page->data_tail = take_number(&in);
-	while (in.sz)
-		read_portion(r, write_portion(r, ring, &in), tasks, &time);
+	page->data_head = page->data_tail = take_number(&in);
+	r->given.tail = r->given.head = page->data_head;
+	r->looked.tail = r->looked.head = page->data_head;
+	while (in.sz) {
+		len = write_portion(r, ring, &in);
+		if (len & 1)
+			look_at_portion(r, len);
+		read_portion(r, len, tasks, &time);
+	}
 	tasks_expire(tasks, time + 10000000000);
 	tasks_free(tasks);
 	free(ring);
