@@ -97,9 +97,9 @@ TESTS := $(addprefix tests/, \
 		reader_test.c schema_set_test.c schema_test.c value_test.c versioned_test.c \
 		wire_test.c) \
 	$(addprefix unwind/, extents_test.c lists_test.c store_test.c table_test.c waiter_test.c) \
-	$(addprefix symbol/, budget_test.c cfi_test.c cfitable_test.c demangle_test.c dwinfo_test.c \
-		hostile_test.c openers_test.c perfmap_test.c \
-		ranges_test.c sandbox_test.c slicesort_test.c spawner_test.c symbolizer_test.c \
+	$(addprefix symbol/, budget_test.c cfi_test.c cfitable_test.c demangle_test.c \
+		dwforged_test.c dwinfo_test.c hostile_test.c openers_test.c perfmap_test.c ranges_test.c \
+		sandbox_test.c slicesort_test.c spawner_test.c symbolizer_test.c \
 		symbroker_test.c symopen_test.c symproto_test.c symtab_test.c symtables_test.c symworker_test.c) \
 	$(addprefix record/, build_ids_test.c copied_test.c early_records_test.c emit_test.c event_test.c eventset_test.c frames_test.c jit_test.c launch_test.c lookout_test.c \
 		mapped_test.c maps_test.c memory_test.c merge_test.c modules_test.c needed_test.c proc_reader_test.c \
@@ -248,7 +248,7 @@ $(O)/tests/%: $(O)/obj/tests/%.o $(O)/obj/tests/support/limit.o $(ALL_A)
 $(addprefix $(O)/tests/symbol/,dwinfo_test hostile_test ranges_test slicesort_test \
 	symbolizer_test symtab_test symtables_test symworker_test): \
 	$(O)/obj/tests/symbol/support.o
-$(addprefix $(O)/tests/symbol/,cfi_test hostile_test): $(O)/obj/tests/symbol/forge.o
+$(addprefix $(O)/tests/symbol/,cfi_test dwforged_test hostile_test): $(O)/obj/tests/symbol/forge.o
 # It asks libdw what it should say.
 $(O)/tests/symbol/cfitable_test: LIBS += -ldw
 $(filter $(O)/tests/record/%,$(TEST_BINS) $(ROOT_BINS)): $(O)/obj/tests/record/support.o
