@@ -97,7 +97,7 @@ TESTS := $(addprefix tests/, \
 		reader_test.c schema_set_test.c schema_test.c value_test.c versioned_test.c \
 		wire_test.c) \
 	$(addprefix unwind/, extents_test.c lists_test.c store_test.c table_test.c waiter_test.c) \
-	$(addprefix symbol/, budget_test.c cfi_test.c cfitable_test.c demangle_test.c \
+	$(addprefix symbol/, budget_test.c cfi_test.c cfitable_test.c cie_test.c demangle_test.c \
 		dwforged_test.c dwinfo_test.c hostile_test.c openers_test.c perfmap_test.c ranges_test.c \
 		sandbox_test.c slicesort_test.c spawner_test.c symbolizer_test.c \
 		symbroker_test.c symopen_test.c symproto_test.c symtab_test.c symtables_test.c symworker_test.c) \
