@@ -101,10 +101,10 @@ Test(tree, siblings_of_one_name_come_by_module)
 {
 	const uint64_t stacks[][2] = { { at(1, HOT), at(1, MAIN) }, { at(2, HOT), at(1, MAIN) } };
 	struct names *n = make_names();
-	uint32_t depth, i;
+	uint32_t depth, i, k;
 	struct profile *p;
 	struct tree *t;
-	int first, k;
+	int first;
 
 	symbol(n, at(2, HOT), 0, "hot");
 	for (first = 0; first < 2; first++) {

@@ -103,8 +103,8 @@ Test(snapshot, a_process_and_its_threads_have_their_names)
 	pthread_barrier_wait(&barrier);
 	pthread_join(thread, NULL);
 	cr_expect_eq(s->err, 0);
-	cr_expect_eq(s->pid, getpid());
-	cr_expect_eq(s->ppid, getppid());
+	cr_expect_eq((pid_t)s->pid, getpid());
+	cr_expect_eq((pid_t)s->ppid, getppid());
 	cr_expect_str_eq(snapshot_text(s, s->exe_off), exe);
 	own_cgroup(cgroup, sizeof(cgroup));
 	if (*cgroup)
