@@ -670,6 +670,7 @@ Test(symbroker, without_who_starts_workers_each_module_says_so, .init = setup)
 {
 	struct got g = { 0 };
 	struct symbroker *b = start();
+	struct symbroker_answer last;
 	uint32_t id;
 
 	add_modules(b, 0);
@@ -684,7 +685,8 @@ Test(symbroker, without_who_starts_workers_each_module_says_so, .init = setup)
 		symbroker_wait(b, clock_mono_ns() + SECOND / 100);
 		cr_assert_geq(symbroker_take(b, pass, NULL, SIZE_MAX), 0);
 	}
-	cr_expect_eq(symbroker_status(b, 100), SYMBROKER_NO_WORKER);
+	cr_assert(symbroker_get(b, 100, &last));
+	cr_expect_eq(last.status, SYMBROKER_NO_WORKER);
 	symbroker_free(b);
 }
 

@@ -319,12 +319,13 @@ bool frames_is_named(struct frames *f, uint64_t frame)
 /* A place of the module stays without a name, whatever becomes of others. */
 static void pass_over(struct frames *f, uint32_t module_id, const char *why)
 {
-	enum symbroker_status status = symbroker_status(f->broker, module_id);
+	struct symbroker_answer last = { .status = SYMBROKER_UNKNOWN };
 
 	if (hmap_get(&f->not_asked, module_id))
 		return;
 	hmap_set(&f->not_asked, module_id, (void *)why);
-	if (status == SYMBROKER_UNKNOWN || status == SYMBROKER_NAMED)
+	symbroker_get(f->broker, module_id, &last);
+	if (last.status == SYMBROKER_UNKNOWN || last.status == SYMBROKER_NAMED)
 		emit_module_status(f->emit, EMIT_NOW, module_id, PROF_STATUS_NOT_ASKED, why);
 }
 

@@ -224,13 +224,6 @@ bool symbroker_drop(struct symbroker *b, uint32_t module_id, symbroker_take_fn f
 	return true;
 }
 
-enum symbroker_status symbroker_status(const struct symbroker *b, uint32_t module_id)
-{
-	const struct symmodule *m = hmap_get(&b->modules, module_id);
-
-	return m ? m->status : SYMBROKER_UNKNOWN;
-}
-
 bool symbroker_get(const struct symbroker *b, uint32_t module_id, struct symbroker_answer *out)
 {
 	const struct symmodule *m = hmap_get(&b->modules, module_id);

@@ -164,8 +164,6 @@ size_t symbroker_forget(struct symbroker *b, size_t each);
  */
 bool symbroker_drop(struct symbroker *b, uint32_t module_id, symbroker_take_fn fn, void *ctx);
 
-/* How naming the module went so far; SYMBROKER_UNKNOWN, too, when it is not known. */
-enum symbroker_status symbroker_status(const struct symbroker *b, uint32_t module_id);
 /* A SYMBROKER_STATUS answer for the module, taken or not; false: it is not known. */
 bool symbroker_get(const struct symbroker *b, uint32_t module_id, struct symbroker_answer *out);
 
