@@ -31,7 +31,6 @@
 #define ASK_MAX_NS (16 * SECOND_NS)
 
 enum {
-	BUDGET_MAPS = 20000, /* that a process may tell of in a second */
 	ANSWERS_MAX = 64, /* taken in by one step */
 	ASKS_MAX = 64, /* asked by one step */
 	CHECKS_MAX = 1024, /* looked at by one step, whether they are still there */
@@ -204,15 +203,6 @@ static void side_exec(struct mapped *m, const struct perf_side *side)
 	tell(m, p, MAPPED_EXECED);
 }
 
-static bool is_over_budget(struct mapped_proc *p, uint64_t time)
-{
-	if (time - p->budget_since >= SECOND_NS) {
-		p->budget_since = time;
-		p->budget_used = 0;
-	}
-	return ++p->budget_used > BUDGET_MAPS;
-}
-
 /* The same bytes of a file, as when the protection of a mapping changes. */
 static bool is_same_code(const struct map *a, const struct map *b)
 {
@@ -249,21 +239,9 @@ static void cover(struct mapped *m, const struct mapped_proc *p, struct map *map
 
 static void put_map(struct mapped *m, struct mapped_proc *p, const struct perf_side *side)
 {
-	struct map map = {
-		.start = side->addr,
-		.end = side->addr + side->len,
-		.pgoff = side->pgoff,
-		.build_id_sz = side->build_id_sz,
-		.build_id_known = side->build_id_sz != 0,
-		.dev = (uint64_t)side->maj << 32 | side->min,
-		.inode = side->ino,
-		.path = texts_get(tasks_texts(m->cfg.tasks), side->name, side->name_len),
-	};
+	struct map map = maps_from_side(tasks_texts(m->cfg.tasks), side);
 	bool kept;
 
-	memcpy(map.build_id, side->build_id, side->build_id_sz);
-	if (!maps_is_file(map.path))
-		map.pgoff = 0; /* the kernel's numbers for these are addresses */
 	cover(m, p, &map, side->time);
 	kept = maps_insert(&p->maps, &map);
 	texts_unref(tasks_texts(m->cfg.tasks), map.path);
@@ -287,7 +265,7 @@ static void side_mmap(struct mapped *m, const struct perf_side *side)
 	if (!p || side->time < p->exec_time)
 		return;
 	p->heard_time = side->time;
-	if (!is_over_budget(p, side->time)) {
+	if (maps_may_tell(&p->budget, side->time)) {
 		put_map(m, p, side);
 		return;
 	}
@@ -306,19 +284,10 @@ static void side_exit(struct mapped *m, const struct perf_side *side)
 	check(m, p);
 }
 
-/* Anything may have happened to anybody. */
-static void open_gap(struct mapped *m)
+static void suspect(void *ctx, struct mapped_proc *p)
 {
-	size_t pos = 0;
-	uint64_t key;
-	void *value;
-
-	while (hmap_next(&m->by_pid, &pos, &key, &value)) {
-		struct mapped_proc *p = value;
-
-		doubt(m, p);
-		check(m, p);
-	}
+	doubt(ctx, p);
+	check(ctx, p);
 }
 
 void mapped_side(struct mapped *m, const struct perf_side *side)
@@ -339,7 +308,7 @@ void mapped_side(struct mapped *m, const struct perf_side *side)
 		break;
 	case PERF_SIDE_LOST:
 	case PERF_SIDE_DAMAGED:
-		open_gap(m);
+		mapped_each(m, suspect, m); /* anything may have happened to anybody */
 		break;
 	case PERF_SIDE_FULL: /* one that is told as lost comes behind it */
 	case PERF_SIDE_KSYMBOL:
@@ -359,12 +328,6 @@ void mapped_doubt(struct mapped *m, uint32_t pid, uint64_t now_ns)
 		doubt(m, p);
 }
 
-static bool is_same(const struct map *a, const struct map *b)
-{
-	return a && a->start == b->start && a->end == b->end && a->pgoff == b->pgoff &&
-	       !strcmp(a->path, b->path);
-}
-
 /* All that /proc lists, with what is known of those that are as they were. Returns whether all are. */
 static bool read_maps(struct mapped *m, const struct mapped_proc *p, const struct snapshot *s,
 		      struct maps *out)
@@ -374,27 +337,17 @@ static bool read_maps(struct mapped *m, const struct mapped_proc *p, const struc
 
 	tasks_init_maps(m->cfg.tasks, out);
 	for (i = 0; i < s->map_cnt; i++) {
-		const char *path = snapshot_text(s, s->maps[i].path_off);
-		struct map map = {
-			.start = s->maps[i].start,
-			.end = s->maps[i].end,
-			.pgoff = s->maps[i].pgoff,
-			.dev = s->maps[i].dev,
-			.inode = s->maps[i].inode,
-			.path = texts_get(tasks_texts(m->cfg.tasks), path, strlen(path)),
-		};
+		struct map map = maps_from_snapshot(tasks_texts(m->cfg.tasks), s, i);
 		const struct map *old = maps_find(&p->maps, map.start);
-		const char *text = map.path;
+		const char *path = map.path;
 
-		if (!maps_is_file(map.path))
-			map.pgoff = 0;
 		cover(m, p, &map, p->heard_time);
-		if (is_same(old, &map))
+		if (maps_is_same(old, &map))
 			map = *old;
 		else
 			same = false;
 		maps_insert(out, &map);
-		texts_unref(tasks_texts(m->cfg.tasks), text);
+		texts_unref(tasks_texts(m->cfg.tasks), path);
 	}
 	return same && (p->maps.table ? p->maps.table->cnt : 0) == s->map_cnt;
 }

@@ -26,8 +26,7 @@ struct mapped_proc {
 	/* mapped.c's own */
 	uint64_t exec_time; /* of the record that told of its program */
 	uint64_t heard_time; /* of the last record about its mappings, or of its fork */
-	uint64_t budget_since;
-	uint32_t budget_used;
+	struct maps_budget budget;
 	uint64_t ask_ns, ask_wait_ns; /* /proc is not to be asked before, and how long after that */
 	bool asked; /* and not answered */
 	bool doubted; /* to be asked about when that may be */

@@ -16,7 +16,12 @@
 
 #include "base/alloc.h"
 #include "kernel/proc.h"
+#include "record/snapshot.h"
 #include "record/texts.h"
+
+#define BUDGET_NS 1000000000ULL
+
+enum { BUDGET_MAPS = 20000 /* that a process may tell of in BUDGET_NS */ };
 
 /* Where a mapping is or would be. */
 struct pos {
@@ -343,6 +348,63 @@ size_t maps_weight(const struct maps *maps)
 void maps_free(struct maps *maps)
 {
 	table_unref(maps);
+}
+
+/* ---- what tells of mappings ------------------------------------------------------------------------ */
+
+/* What the kernel numbers code of no file by are addresses. */
+static void settle_pgoff(struct map *m)
+{
+	if (!maps_is_file(m->path))
+		m->pgoff = 0;
+}
+
+struct map maps_from_side(struct texts *texts, const struct perf_side *side)
+{
+	struct map m = {
+		.start = side->addr,
+		.end = side->addr + side->len,
+		.pgoff = side->pgoff,
+		.path = texts_get(texts, side->name, side->name_len),
+		.build_id_sz = side->build_id_sz,
+		.build_id_known = side->build_id_sz != 0,
+		.dev = (uint64_t)side->maj << 32 | side->min,
+		.inode = side->ino,
+	};
+
+	memcpy(m.build_id, side->build_id, side->build_id_sz);
+	settle_pgoff(&m);
+	return m;
+}
+
+struct map maps_from_snapshot(struct texts *texts, const struct snapshot *s, size_t i)
+{
+	const struct snapshot_map *from = &s->maps[i];
+	const char *path = snapshot_text(s, from->path_off);
+	struct map m = {
+		.start = from->start,
+		.end = from->end,
+		.pgoff = from->pgoff,
+		.path = texts_get(texts, path, strlen(path)),
+		.dev = from->dev,
+		.inode = from->inode,
+	};
+
+	settle_pgoff(&m);
+	return m;
+}
+
+bool maps_is_same(const struct map *a, const struct map *b)
+{
+	return a && a->start == b->start && a->end == b->end && a->pgoff == b->pgoff &&
+	       !strcmp(a->path, b->path);
+}
+
+bool maps_may_tell(struct maps_budget *budget, uint64_t time)
+{
+	if (time - budget->since >= BUDGET_NS)
+		*budget = (struct maps_budget){ .since = time };
+	return ++budget->used <= BUDGET_MAPS;
 }
 
 bool maps_is_vdso(const char *path)

@@ -8,6 +8,7 @@
 
 #include "kernel/perf_side.h"
 
+struct snapshot;
 struct texts;
 
 /* Executable mappings that one process may have; a JIT has a few thousand. */
@@ -48,6 +49,12 @@ struct maps {
 	uint32_t generation; /* changes whenever a mapping does */
 };
 
+/* What a process told of mappings. */
+struct maps_budget {
+	uint64_t since;
+	uint32_t used;
+};
+
 /* An empty set. */
 void maps_init(struct maps *maps, struct texts *texts, size_t *memory);
 void maps_free(struct maps *maps);
@@ -68,6 +75,18 @@ void maps_copy(struct maps *dst, const struct maps *src);
 void maps_clear(struct maps *maps);
 /* Bytes that it refers to, shared ones too. */
 size_t maps_weight(const struct maps *maps);
+
+/*
+ * The mapping that a record, or one line of an answer of /proc, tells of. The path is a reference of the
+ * caller's, who gives it back.
+ */
+struct map maps_from_side(struct texts *texts, const struct perf_side *side);
+struct map maps_from_snapshot(struct texts *texts, const struct snapshot *s, size_t i);
+/* Whether they are one mapping, whatever else is known of it. a may be NULL. */
+bool maps_is_same(const struct map *a, const struct map *b);
+
+/* Whether a process may tell of one more mapping at that time: of so many in a second, and then of none. */
+bool maps_may_tell(struct maps_budget *budget, uint64_t time);
 
 /* A path that names a file, not "[vdso]", "//anon" or such. */
 bool maps_is_file(const char *path);

@@ -31,8 +31,6 @@
 
 enum {
 	LINGER_NS = 1000000000,
-	BUDGET_NS = 1000000000,
-	BUDGET_MAPS = 20000, /* that a process may tell of in BUDGET_NS */
 };
 
 struct tasks *tasks_new(bool all_maps)
@@ -348,16 +346,6 @@ static void lose_map(struct tasks *t, struct process *proc, uint64_t time)
 	}
 }
 
-/* Whether the process has told of more mappings within a second than it may. */
-static bool is_over_budget(struct process *proc, uint64_t time)
-{
-	if (time - proc->budget_since >= BUDGET_NS) {
-		proc->budget_since = time;
-		proc->budget_used = 0;
-	}
-	return ++proc->budget_used > BUDGET_MAPS;
-}
-
 /* The first mapping behind an exec is the program. */
 static void take_exe(struct tasks *t, struct process *proc, const char *path)
 {
@@ -371,29 +359,18 @@ static void take_exe(struct tasks *t, struct process *proc, const char *path)
 static void side_mmap(struct tasks *t, const struct perf_side *side)
 {
 	struct process *proc = hmap_get(&t->by_pid, side->pid);
-	struct map m = {
-		.start = side->addr,
-		.end = side->addr + side->len,
-		.pgoff = side->pgoff,
-		.build_id_sz = side->build_id_sz,
-		.build_id_known = side->build_id_sz != 0,
-		.dev = (uint64_t)side->maj << 32 | side->min,
-		.inode = side->ino,
-	};
+	struct map m;
 
-	if (!(side->prot & PROT_EXEC) || !proc || m.end < m.start)
+	if (!(side->prot & PROT_EXEC) || !proc || side->addr + side->len < side->addr)
 		return;
 	if (!proc->wanted && !proc->exe_from_map)
 		return;
 	proc->changed_ns = side->time;
-	if (is_over_budget(proc, side->time)) {
+	if (!maps_may_tell(&proc->maps_budget, side->time)) {
 		lose_map(t, proc, side->time);
 		return;
 	}
-	m.path = texts_get(t->texts, side->name, side->name_len);
-	if (!maps_is_file(m.path))
-		m.pgoff = 0; /* the kernel's numbers for these are addresses */
-	memcpy(m.build_id, side->build_id, side->build_id_sz);
+	m = maps_from_side(t->texts, side);
 	take_exe(t, proc, m.path);
 	if (proc->wanted) {
 		keep_module(proc, &m);

@@ -28,8 +28,7 @@ struct process {
 	const char *exe; /* texts of the tables, "" unknown */
 	const char *cgroup;
 	bool cgroup_known;
-	uint64_t budget_since; /* what it told of mappings since then */
-	uint32_t budget_used;
+	struct maps_budget maps_budget;
 
 	/* The side-band may have lost a word about it. */
 	uint64_t gap; /* the last gap that has been considered for it */

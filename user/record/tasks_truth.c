@@ -163,9 +163,7 @@ static void keep_known(const struct process *proc, struct map *m)
 
 	if (!same)
 		same = maps_find(&proc->before, m->start);
-
-	if (!same || same->start != m->start || same->end != m->end || same->pgoff != m->pgoff ||
-	    strcmp(same->path, m->path))
+	if (!maps_is_same(same, m))
 		return;
 	m->announced = same->announced;
 	m->module_id = same->module_id;
@@ -181,18 +179,8 @@ static struct maps make_maps(struct tasks *t, const struct process *proc, const 
 
 	maps_init(&now, t->texts, &t->maps_memory);
 	for (i = 0; i < s->map_cnt; i++) {
-		const char *path = snapshot_text(s, s->maps[i].path_off);
-		struct map m = {
-			.start = s->maps[i].start,
-			.end = s->maps[i].end,
-			.pgoff = s->maps[i].pgoff,
-			.dev = s->maps[i].dev,
-			.inode = s->maps[i].inode,
-			.path = texts_get(t->texts, path, strlen(path)),
-		};
+		struct map m = maps_from_snapshot(t->texts, s, i);
 
-		if (!maps_is_file(m.path))
-			m.pgoff = 0; /* addresses, in some kernels */
 		keep_known(proc, &m);
 		maps_insert(&now, &m);
 		texts_unref(t->texts, m.path);
