@@ -70,13 +70,8 @@ static __always_inline struct prof_unwind_module *prof_walk_module_at(const stru
 	return bpf_map_lookup_elem(&unwind_modules, &slot);
 }
 
-/* Where pt_regs has each of DWARF's registers but rsp, which no row names: a nibble each. */
-#define PT_REGS_OF 0x01236789f4ed5bcaULL
-
-static __always_inline int prof_walk_register(struct prof_walk *w, __u32 reg, __u64 *val)
+static __always_inline int prof_walk_register(struct prof_walk *w, __u32 word, __u64 *val)
 {
-	__u32 word = PT_REGS_OF >> 4 * reg & 15;
-
 	return bpf_probe_read_kernel(val, sizeof(*val), (void *)(w->regs + 8 * word));
 }
 

@@ -52,22 +52,9 @@ static __always_inline struct unwind_place *unwind_place(enum unwind_walker walk
 /* From the registers of the current task, whose process has @list, on. */
 static __always_inline void unwind_start(struct prof_walk *w, struct pt_regs *regs, __u64 list)
 {
-	w->ip = PTREGS_IP(regs);
-	w->sp = PTREGS_SP(regs);
-	w->fp = PTREGS_FP(regs);
+	prof_walk_start(w, PTREGS_IP(regs), PTREGS_SP(regs), PTREGS_FP(regs), list,
+			unwind_generation);
 	w->regs = (__u64)regs;
-	w->list = list;
-	w->generation = unwind_generation;
-	w->end = 0;
-	w->flags = 0;
-	w->stepped = 0;
-	w->called = 0;
-	w->fp_lost = 0;
-	w->regs_at = PROF_WALK_REGS_START;
-	w->nowhere = 0;
-	w->map.start = 0;
-	w->map.end = 0;
-	w->words_sz = 0;
 }
 
 #endif

@@ -26,9 +26,9 @@ enum prof_walk_regs {
 };
 
 struct prof_walk {
-	/* set by whoever starts it; all other members up to `rules` are 0 then */
+	/* set by prof_walk_start(), and by the walker itself what its prof_walk_register() needs */
 	__u64 ip, sp, fp;
-	__u64 regs; /* for prof_walk_register() */
+	__u64 regs;
 	__u64 list; /* prof_unwind_proc's */
 	__u32 generation;
 	/* what a step leaves */
@@ -51,5 +51,26 @@ struct prof_walk {
 	/* lasts from walk to walk */
 	struct prof_walk_rule rules[PROF_WALK_RULES];
 };
+
+/* To the frame with these registers of a process with @list, as of @generation of all tables. */
+static inline __attribute__((always_inline)) void
+prof_walk_start(struct prof_walk *w, __u64 ip, __u64 sp, __u64 fp, __u64 list, __u32 generation)
+{
+	w->ip = ip;
+	w->sp = sp;
+	w->fp = fp;
+	w->list = list;
+	w->generation = generation;
+	w->end = 0;
+	w->flags = 0;
+	w->stepped = 0;
+	w->called = 0;
+	w->fp_lost = 0;
+	w->regs_at = PROF_WALK_REGS_START;
+	w->nowhere = 0;
+	w->map.start = 0;
+	w->map.end = 0;
+	w->words_sz = 0;
+}
 
 #endif /* D9_PROF_WALK_H */

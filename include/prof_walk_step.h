@@ -11,8 +11,8 @@
  *	struct prof_unwind_module *prof_walk_module_at(const struct prof_walk *w, __u32 slot)
  *	int prof_walk_fill(struct prof_walk *w, __u64 addr): lets w->words begin at or below addr and
  *		hold the word there; 0 if it could
- *	int prof_walk_register(struct prof_walk *w, __u32 reg, __u64 *val): of the task when it left user
- *		mode, by DWARF's number; 0 if it could
+ *	int prof_walk_register(struct prof_walk *w, __u32 word, __u64 *val): of pt_regs, as the task left
+ *		user mode; word is below PROF_WALK_REGS; 0 if it could
  *
  * where NULL means that there is no such thing. Nothing that these give is trusted: a walk takes as many
  * steps as it is asked for and each is bounded, whatever the bytes are.
@@ -42,6 +42,8 @@ enum {
 };
 /* rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15: a nibble each, the lowest first */
 #define PROF_WALK_GREG_OF 0x76543210fa89becdULL
+/* the same of pt_regs, but for rsp, which no row names */
+#define PROF_WALK_PT_OF 0x01236789f4ed5bcaULL
 
 PROF_WALK_INLINE int prof_walk_word(struct prof_walk *w, __u64 addr, __u64 *val)
 {
@@ -177,10 +179,10 @@ PROF_WALK_INLINE int prof_walk_row(struct prof_walk *w, __u64 off, __u32 *row)
 /* A register of DWARF's number that calls do not keep. */
 PROF_WALK_INLINE int prof_walk_other(struct prof_walk *w, __u32 reg, __u64 *val)
 {
-	__u32 greg = PROF_WALK_GREG_OF >> 4 * reg & 15;
+	__u32 greg = PROF_WALK_GREG_OF >> 4 * reg & 15, word = PROF_WALK_PT_OF >> 4 * reg & 15;
 
 	if (w->regs_at == PROF_WALK_REGS_START)
-		return prof_walk_register(w, reg, val);
+		return prof_walk_register(w, word, val);
 	if (w->regs_at == PROF_WALK_REGS_SIGNAL)
 		return prof_walk_word(w, w->gregs + 8 * greg, val);
 	return -1;

@@ -18,10 +18,6 @@
 
 enum { REG_FP = 4, REG_IP = 16, REG_SP = 19 }; /* words of pt_regs */
 
-/* Where pt_regs has each of DWARF's registers but rsp, which no row names. */
-static const uint8_t word_of_reg[PROF_WALK_REGS] = { 10, 12, 11, 5, 13, 14, 4, REG_SP,
-						     9,	 8,  7,	 6, 3,	2,  1, 0 };
-
 struct copied {
 	struct capture_unwind *memory;
 	uint32_t max_stack;
@@ -91,9 +87,9 @@ static int prof_walk_fill(struct prof_walk *w, __u64 addr)
 	return 0;
 }
 
-static int prof_walk_register(struct prof_walk *w, __u32 reg, __u64 *val)
+static int prof_walk_register(struct prof_walk *w, __u32 word, __u64 *val)
 {
-	*val = of_walk(w)->regs[word_of_reg[reg % PROF_WALK_REGS]];
+	*val = of_walk(w)->regs[word];
 	return 0;
 }
 
@@ -102,25 +98,13 @@ static int prof_walk_register(struct prof_walk *w, __u32 reg, __u64 *val)
 
 /* ---- walks ----------------------------------------------------------------------------------------- */
 
-static void start(struct copied *c)
-{
-	struct prof_walk *w = &c->walk;
-
-	memset(w, 0, offsetof(struct prof_walk, rules));
-	w->ip = c->regs[REG_IP];
-	w->sp = c->regs[REG_SP];
-	w->fp = c->regs[REG_FP];
-	w->regs_at = PROF_WALK_REGS_START;
-	w->list = c->map_cnt;
-	w->generation = *c->memory->generation;
-}
-
 static uint8_t walk(struct copied *c, struct prof_rec *out, uint64_t *frames)
 {
 	struct prof_walk *w = &c->walk;
 	uint32_t cnt = 0;
 
-	start(c);
+	prof_walk_start(w, c->regs[REG_IP], c->regs[REG_SP], c->regs[REG_FP], c->map_cnt,
+			*c->memory->generation);
 	while (cnt < c->max_stack && !prof_walk_step(w))
 		frames[cnt++] = w->frame;
 	if (cnt == c->max_stack && !prof_walk_step(w)) {
