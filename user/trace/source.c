@@ -258,6 +258,11 @@ bool source_is_regular(const struct source *src)
 	return src->regular;
 }
 
+int source_fd(const struct source *src)
+{
+	return src->fd;
+}
+
 int source_rewind(struct source *src)
 {
 	if (lseek(src->fd, src->start, SEEK_SET) < 0)

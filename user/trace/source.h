@@ -38,6 +38,9 @@ const char *source_name(const struct source *src);
 /* True when source_rewind() can work: the input is a regular file. */
 bool source_is_regular(const struct source *src);
 
+/* The descriptor that bytes are read from: its offset tells how far reading has got. Borrowed. */
+int source_fd(const struct source *src);
+
 /* Back to the first byte. 0, or -errno (-ESPIPE on pipes). */
 int source_rewind(struct source *src);
 
