@@ -4,18 +4,16 @@
 
 #include "cmd/select.h"
 
-/* How many of the events that happened (10 of switches, wakings and samples) pass. */
-static int pass(struct select_opts *o)
+/* How many of the events that happened (switches, wakings and samples) pass. */
+static int pass_of(struct make *m, struct select_opts *o)
 {
 	struct trace_event ev;
 	struct source *src;
 	struct select sel;
 	struct reader *r;
-	struct make m;
 	int n = 0;
 
-	run_make_app(&m);
-	cr_assert_eq(source_open_fd(make_file(&m), "t", &src), 0);
+	cr_assert_eq(source_open_fd(make_file(m), "t", &src), 0);
 	cr_assert_eq(select_init(&sel, o), 0);
 	cr_assert_eq(reader_new(src, READER_ONE_PASS, &r), 0);
 	if (select_wants_scan(&sel))
@@ -28,6 +26,16 @@ static int pass(struct select_opts *o)
 	}
 	select_fini(&sel);
 	reader_free(r);
+	return n;
+}
+
+static int pass(struct select_opts *o)
+{
+	struct make m;
+	int n;
+
+	run_make_app(&m);
+	n = pass_of(&m, o);
 	make_fini(&m);
 	return n;
 }
@@ -68,6 +76,40 @@ Test(select, by_name_and_cpu)
 	cr_assert_eq(pass(&cpu), 8);
 }
 
+static int pass_cgroup(struct make *m, const char *glob)
+{
+	struct select_opts o = { .cgroups = { &glob, 1 } };
+
+	return pass_of(m, &o);
+}
+
+/* 1 sample of thread 5, 2 of thread 6, 4 of thread 7, 8 of one that nobody told of; 7 is woken by that one. */
+Test(select, by_control_group_and_those_above_it)
+{
+	const uint64_t at = make_frame(1, 0x10);
+	struct make m;
+
+	make_init(&m, NULL);
+	make_task_in(&m, 1, 5, 5, "a", "/system.slice/web.service");
+	make_task_in(&m, 1, 6, 6, "b", "/system.slice/web.service/worker");
+	make_task_in(&m, 1, 7, 7, "c", "/user.slice/web");
+	for (int i = 0; i < 15; i++) {
+		uint32_t tid = i < 1 ? 5 : i < 3 ? 6 : i < 7 ? 7 : 8;
+
+		make_sample(&m, 2, tid, tid, PROF_SOURCE_SAMPLE, 0, &at, 1);
+	}
+	make_waking(&m, 3, 0, 8, "c", 7);
+	cr_expect_eq(pass_cgroup(&m, "/system.slice/web.service"), 3);
+	cr_expect_eq(pass_cgroup(&m, "system.slice/web.service"), 3, "without the slash");
+	cr_expect_eq(pass_cgroup(&m, "web.service"), 3, "by its own name");
+	cr_expect_eq(pass_cgroup(&m, "worker"), 2);
+	cr_expect_eq(pass_cgroup(&m, "*.slice"), 8);
+	cr_expect_eq(pass_cgroup(&m, "user*"), 5);
+	cr_expect_eq(pass_cgroup(&m, "web"), 5);
+	cr_expect_eq(pass_cgroup(&m, "we"), 0);
+	make_fini(&m);
+}
+
 Test(select, times_absolute_relative_and_shares)
 {
 	cr_assert_eq(pass_time("11,11.005"), 6);
@@ -75,6 +117,9 @@ Test(select, times_absolute_relative_and_shares)
 	cr_assert_eq(pass_time("13,"), 1);
 	cr_assert_eq(pass_time(",11"), 1);
 	cr_assert_eq(pass_time("+1,+1.004"), 5);
+	cr_assert_eq(pass_time("1s,1004ms"), 5, "with a unit they count from the start");
+	cr_assert_eq(pass_time("+1s,1004000us"), 5);
+	cr_assert_eq(pass_time(",1004999999ns"), 5);
 	cr_assert_eq(pass_time("25%,50%"), 7, "11 s to 12 s of 10 to 14");
 	cr_assert_eq(pass_time("0%,100%"), 11);
 	cr_assert_eq(pass_time("99999999,"), 0);
@@ -97,6 +142,10 @@ Test(select, nonsense_times_are_refused)
 					   "1%%",
 					   "1e3,2",
 					   "5,1",
+					   "5ss,",
+					   "5m,",
+					   "5s%,",
+					   "2s,1500ms",
 					   "+5,+4.999",
 					   "50%,10%",
 					   "12:00:01,12:00:00",

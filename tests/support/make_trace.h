@@ -162,8 +162,8 @@ static inline void make_status(struct make *m, uint64_t ts, uint32_t id, const c
 	make_end(m);
 }
 
-static inline void make_task(struct make *m, uint64_t ts, uint32_t pid, uint32_t tid,
-			     const char *comm)
+static inline void make_task_in(struct make *m, uint64_t ts, uint32_t pid, uint32_t tid,
+				const char *comm, const char *cgroup)
 {
 	dial9_enc_begin(m->enc, m->task, ts);
 	dial9_enc_put_u64(m->enc, pid);
@@ -171,8 +171,14 @@ static inline void make_task(struct make *m, uint64_t ts, uint32_t pid, uint32_t
 	dial9_enc_put_u64(m->enc, 1);
 	make_str(m, comm);
 	make_str(m, "/usr/bin/thing");
-	make_str(m, "/");
+	make_str(m, cgroup);
 	make_end(m);
+}
+
+static inline void make_task(struct make *m, uint64_t ts, uint32_t pid, uint32_t tid,
+			     const char *comm)
+{
+	make_task_in(m, ts, pid, tid, comm, "/");
 }
 
 static inline void make_symbol(struct make *m, uint64_t ts, uint64_t addr, uint32_t depth,

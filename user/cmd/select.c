@@ -76,6 +76,23 @@ static int parse_clock(const char *s, uint64_t *out)
 	return *s ? -EINVAL : 0;
 }
 
+/* Units of duration; nobody would write the trace's own clock with one. */
+static bool parse_unit(const char **s, uint64_t *ns)
+{
+	static const struct {
+		const char *unit;
+		uint64_t part; /* of a second */
+	} units[] = { { "s", 1 }, { "ms", 1000 }, { "us", 1000000 }, { "ns", NS_PER_SEC } };
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strcmp(*s, units[i].unit)) {
+			*s += strlen(*s);
+			*ns /= units[i].part;
+			return true;
+		}
+	return false;
+}
+
 static int parse_time(const char *s, struct select_time *t)
 {
 	const char *end;
@@ -92,6 +109,8 @@ static int parse_time(const char *s, struct select_time *t)
 	err = parse_decimal(s + (*s == '+'), &end, &t->value);
 	if (err)
 		return err;
+	if (parse_unit(&end, &t->value))
+		t->kind = SELECT_RELATIVE;
 	if (*end == '%' && t->kind == SELECT_ABSOLUTE) {
 		t->kind = SELECT_PERCENT;
 		t->value /= 1000;
@@ -108,16 +127,12 @@ static bool is_reversed(const struct select_time *from, const struct select_time
 	return from->kind != SELECT_NONE && from->kind == to->kind && from->value > to->value;
 }
 
-int select_init(struct select *sel, const struct select_opts *o)
+static int compile_time(struct select *sel, const struct select_opts *o)
 {
 	char first[64];
 	const char *comma;
 	size_t n;
 
-	memset(sel, 0, sizeof(*sel));
-	sel->opts = o;
-	if (!o->time)
-		return 0;
 	comma = strchr(o->time, ',');
 	n = comma ? (size_t)(comma - o->time) : strlen(o->time);
 	if (n < sizeof(first)) {
@@ -127,8 +142,8 @@ int select_init(struct select *sel, const struct select_opts *o)
 				!parse_time(comma ? comma + 1 : "", &sel->to);
 	}
 	if (!sel->has_time) {
-		log_error("bad value '%s' for --time: want A,B with seconds, +seconds, 10%% or "
-			  "12:34:56",
+		log_error("bad value '%s' for --time: want A,B with seconds, +seconds, 100ms, "
+			  "10%% or 12:34:56",
 			  o->time);
 		return -EINVAL;
 	}
@@ -139,11 +154,22 @@ int select_init(struct select *sel, const struct select_opts *o)
 	return 0;
 }
 
+int select_init(struct select *sel, const struct select_opts *o)
+{
+	memset(sel, 0, sizeof(*sel));
+	sel->opts = o;
+	if (o->cgroups.cnt)
+		sel->cgroups = xcalloc(1, sizeof(*sel->cgroups));
+	return o->time ? compile_time(sel, o) : 0;
+}
+
 void select_fini(struct select *sel)
 {
+	if (sel->cgroups)
+		hmap_fini(sel->cgroups);
+	free(sel->cgroups);
 	free(sel->windows);
-	sel->windows = NULL;
-	sel->window_cnt = sel->window_cap = 0;
+	memset(sel, 0, sizeof(*sel));
 }
 
 bool select_wants_scan(const struct select *sel)
@@ -206,7 +232,7 @@ static void window_add(struct select_window *w, uint64_t first, uint64_t last)
 	w->seen = true;
 }
 
-static void resolve(const struct select *sel, const struct names *n, uint32_t part,
+static void resolve(struct select *sel, const struct names *n, uint32_t part,
 		    struct select_window *w)
 {
 	bool clock = sel->from.kind == SELECT_CLOCK || sel->to.kind == SELECT_CLOCK;
@@ -218,6 +244,10 @@ static void resolve(const struct select *sel, const struct names *n, uint32_t pa
 	w->from_ns = resolve_one(&sel->from, p, w->first_ts, w->last_ts, 0);
 	w->to_ns = resolve_one(&sel->to, p, w->first_ts, w->last_ts, UINT64_MAX);
 	w->resolved = !clock || p->synced;
+	if (w->from_ns > w->to_ns && w->resolved && sel->to.kind != SELECT_NONE && !sel->reversed) {
+		log_error("--time %s ends before it begins in this trace", sel->opts->time);
+		sel->reversed = true;
+	}
 }
 
 /* Only now it is known which parts are on one clock. */
@@ -273,20 +303,60 @@ static bool comm_listed(const struct opt_list *list, const char *comm)
 	return false;
 }
 
-static bool task_match(const struct select_opts *o, const struct names *n, uint32_t tid,
-		       uint32_t pid, uint32_t comm)
+/* The group or one above it, by its whole path, without the first slash, or by its own name. */
+static bool cgroup_listed(const struct opt_list *list, const char *path)
 {
-	if (o->pids.cnt && !listed(&o->pids, pid))
+	char *part = xstrdup(path), *end = part + strlen(part);
+	bool found = false;
+
+	while (!found) {
+		const char *base = strrchr(part, '/');
+
+		for (size_t i = 0; i < list->cnt && !found; i++)
+			found = str_glob(list->v[i], part) ||
+				(*part == '/' && part[1] && str_glob(list->v[i], part + 1)) ||
+				(base && base[1] && str_glob(list->v[i], base + 1));
+		end = memrchr(part, '/', (size_t)(end - part));
+		if (!end || end == part)
+			break;
+		*end = '\0';
+	}
+	free(part);
+	return found;
+}
+
+static bool cgroup_match(const struct select *sel, const struct names *n, uint32_t cgroup)
+{
+	static char yes, no;
+	const void *verdict = cgroup == NAMES_NONE ? &no : hmap_get(sel->cgroups, cgroup);
+
+	if (!verdict) {
+		verdict =
+			cgroup_listed(&sel->opts->cgroups, names_str(n, cgroup, NULL)) ? &yes : &no;
+		hmap_set(sel->cgroups, cgroup, (void *)verdict);
+	}
+	return verdict == &yes;
+}
+
+static bool task_match(const struct select *sel, const struct names *n,
+		       const struct names_task *task)
+{
+	const struct select_opts *o = sel->opts;
+
+	if (o->pids.cnt && !listed(&o->pids, task->pid))
 		return false;
-	if (o->tids.cnt && !listed(&o->tids, tid))
+	if (o->tids.cnt && !listed(&o->tids, task->tid))
 		return false;
-	return !o->comms.cnt || comm_listed(&o->comms, names_str(n, comm, NULL));
+	if (o->cgroups.cnt && !cgroup_match(sel, n, task->cgroup))
+		return false;
+	return !o->comms.cnt || comm_listed(&o->comms, names_str(n, task->comm, NULL));
 }
 
 /* A switch and a waking concern the other thread as much as the one they happened in. */
-static bool other_match(const struct select_opts *o, const struct reader *r,
+static bool other_match(const struct select *sel, const struct reader *r,
 			const struct trace_event *ev)
 {
+	struct names_task none = { .pid = TRACE_NONE, .comm = NAMES_NONE, .cgroup = NAMES_NONE };
 	const struct names_task *task;
 	uint64_t tid;
 
@@ -296,8 +366,8 @@ static bool other_match(const struct select_opts *o, const struct reader *r,
 	    tid >= TRACE_NONE)
 		return false;
 	task = trace_task(reader_trace(r), (uint32_t)tid);
-	return task_match(o, reader_names(r), (uint32_t)tid, task ? task->pid : TRACE_NONE,
-			  task ? task->comm : NAMES_NONE);
+	none.tid = (uint32_t)tid;
+	return task_match(sel, reader_names(r), task ? task : &none);
 }
 
 void select_see(struct select *sel, const struct reader *r, const struct trace_event *ev)
@@ -330,15 +400,23 @@ bool select_overlaps(const struct select *sel, const struct reader *r, uint32_t 
 	return last >= w->from_ns && first <= w->to_ns;
 }
 
+bool select_is_reversed(const struct select *sel)
+{
+	return sel->reversed;
+}
+
 bool select_match(const struct select *sel, const struct reader *r, const struct trace_event *ev)
 {
+	const struct names_task task = {
+		.tid = ev->tid, .pid = ev->pid, .comm = ev->comm, .cgroup = ev->cgroup
+	};
 	const struct select_opts *o = sel->opts;
 
 	if (sel->has_time && (!ev->has_ts || !select_overlaps(sel, r, ev->part, ev->ts, ev->ts)))
 		return false;
 	if (o->cpus.cnt && !listed(&o->cpus, ev->cpu))
 		return false;
-	if (!o->pids.cnt && !o->tids.cnt && !o->comms.cnt)
+	if (!o->pids.cnt && !o->tids.cnt && !o->comms.cnt && !o->cgroups.cnt)
 		return true;
-	return task_match(o, reader_names(r), ev->tid, ev->pid, ev->comm) || other_match(o, r, ev);
+	return task_match(sel, reader_names(r), &task) || other_match(sel, r, ev);
 }

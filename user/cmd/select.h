@@ -2,6 +2,7 @@
 #ifndef D9_CMD_SELECT_H
 #define D9_CMD_SELECT_H
 
+#include "base/hmap.h"
 #include "base/opts.h"
 #include "trace/reader.h"
 
@@ -9,7 +10,7 @@
 struct select_opts {
 	const char *input;
 	struct opt_u32s pids, tids, cpus;
-	struct opt_list comms;
+	struct opt_list comms, cgroups;
 	const char *time;
 };
 
@@ -20,35 +21,40 @@ struct select_opts {
 		.arg = "FILE", .help = "trace to read; - is standard input (default dial9.bin)",   \
 		.group = "Input"                                                                   \
 	}
-#define SELECT_OPTS(s, m)                                                                            \
-	{ .name = "pid",                                                                             \
-	  .key = 'p',                                                                                \
-	  .kind = OPT_PIDS,                                                                          \
-	  .off = offsetof(s, m.pids),                                                                \
-	  .arg = "LIST",                                                                             \
-	  .help = "only these processes",                                                            \
-	  .group = "Selection" },                                                                    \
-		{ .name = "tid",                                                                     \
-		  .key = 't',                                                                        \
-		  .kind = OPT_PIDS,                                                                  \
-		  .off = offsetof(s, m.tids),                                                        \
-		  .arg = "LIST",                                                                     \
-		  .help = "only these threads" },                                                    \
-		{ .name = "comm",                                                                    \
-		  .kind = OPT_LIST,                                                                  \
-		  .off = offsetof(s, m.comms),                                                       \
-		  .arg = "GLOB",                                                                     \
-		  .help = "only threads of such names; may be repeated" },                           \
-		{ .name = "cpu",                                                                     \
-		  .key = 'C',                                                                        \
-		  .kind = OPT_CPUS,                                                                  \
-		  .off = offsetof(s, m.cpus),                                                        \
-		  .arg = "LIST",                                                                     \
-		  .help = "only these CPUs, as in 0-3,8" },                                          \
-	{                                                                                            \
-		.name = "time", .kind = OPT_STR, .off = offsetof(s, m.time), .arg = "A,B",           \
-		.help = "only from A to B: seconds as script prints them, +seconds from the start, " \
-			"10%, or 12:34:56; either may be left out"                                   \
+#define SELECT_OPTS(s, m)                                                                           \
+	{ .name = "pid",                                                                            \
+	  .key = 'p',                                                                               \
+	  .kind = OPT_PIDS,                                                                         \
+	  .off = offsetof(s, m.pids),                                                               \
+	  .arg = "LIST",                                                                            \
+	  .help = "only these processes",                                                           \
+	  .group = "Selection" },                                                                   \
+		{ .name = "tid",                                                                    \
+		  .key = 't',                                                                       \
+		  .kind = OPT_PIDS,                                                                 \
+		  .off = offsetof(s, m.tids),                                                       \
+		  .arg = "LIST",                                                                    \
+		  .help = "only these threads" },                                                   \
+		{ .name = "comm",                                                                   \
+		  .kind = OPT_LIST,                                                                 \
+		  .off = offsetof(s, m.comms),                                                      \
+		  .arg = "GLOB",                                                                    \
+		  .help = "only threads of such names; may be repeated" },                          \
+		{ .name = "cgroup",                                                                 \
+		  .kind = OPT_LIST,                                                                 \
+		  .off = offsetof(s, m.cgroups),                                                    \
+		  .arg = "GLOB",                                                                    \
+		  .help = "only threads in such control groups, or below; may be repeated" },       \
+		{ .name = "cpu",                                                                    \
+		  .key = 'C',                                                                       \
+		  .kind = OPT_CPUS,                                                                 \
+		  .off = offsetof(s, m.cpus),                                                       \
+		  .arg = "LIST",                                                                    \
+		  .help = "only these CPUs, as in 0-3,8" },                                         \
+	{                                                                                           \
+		.name = "time", .kind = OPT_STR, .off = offsetof(s, m.time), .arg = "A,B",          \
+		.help = "only from A to B: seconds as script prints them; +1.5, 1500ms or 1s from " \
+			"the start; 10%; or 12:34:56; either may be left out"                       \
 	}
 
 /* One end of a time window before it is known what it means in this trace. */
@@ -71,6 +77,8 @@ struct select {
 	bool has_time;
 	struct select_window *windows; /* by clock */
 	size_t window_cnt, window_cap;
+	bool reversed; /* the window ends before it begins, which was seen only in the trace */
+	struct hmap *cgroups; /* string id -> verdict; a cache, hence not part of the value */
 };
 
 /*
@@ -90,6 +98,15 @@ int select_scan(struct select *sel, struct reader *r);
 
 /* Every event in order, wanted or not, before it is matched: times are resolved against them. */
 void select_see(struct select *sel, const struct reader *r, const struct trace_event *ev);
+
+/*
+ * After reading: whether the window ended before it began; one line has been printed then. Ends of two
+ * kinds, such as 10%,+1, cannot be told apart before.
+ */
+bool select_is_reversed(const struct select *sel);
+
+/* What the options of SELECT_OPTS are called where nothing passes them: "-p, -t, ... and --time". */
+#define SELECT_NAMES "-p, -t, --comm, --cgroup, -C and --time"
 
 /* Whether the event is wanted. */
 bool select_match(const struct select *sel, const struct reader *r, const struct trace_event *ev);

@@ -316,7 +316,7 @@ static void attribute(struct trace *t, struct trace_event *ev)
 	ev->tid = role_u32(ev, tp ? ROLE_COMMON_PID : ROLE_TID);
 	ev->cpu = role_u32(ev, tp ? ROLE_COMMON_CPU : ROLE_CPU);
 	ev->pid = tp ? TRACE_NONE : role_u32(ev, ROLE_PID);
-	ev->comm = NAMES_NONE;
+	ev->comm = ev->cgroup = NAMES_NONE;
 	if (!ev->tid) {
 		ev->pid = 0;
 		ev->comm = t->swapper;
@@ -325,6 +325,7 @@ static void attribute(struct trace *t, struct trace_event *ev)
 	task = ev->tid != TRACE_NONE ? trace_task(t, ev->tid) : NULL;
 	if (task) {
 		ev->comm = task->comm;
+		ev->cgroup = task->cgroup;
 		if (ev->pid == TRACE_NONE)
 			ev->pid = task->pid;
 	}

@@ -126,7 +126,7 @@ struct trace_event {
 	uint64_t bytes; /* of this event's frame */
 	uint32_t part; /* of the stream: see struct part */
 	uint32_t tid, pid, cpu; /* TRACE_NONE: unknown */
-	uint32_t comm; /* string id, or NAMES_NONE */
+	uint32_t comm, cgroup; /* string ids, or NAMES_NONE */
 	const struct dial9_value *values;
 	const uint64_t *frames; /* of the callchain: see names_frame_module() */
 	uint32_t frame_cnt;
