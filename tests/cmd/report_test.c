@@ -3,7 +3,10 @@
  * What `report` prints, to the byte. The trace is run_make_app()'s: 8 samples, 6 of them in leaf
  * inlined into hot under work under main, 2 at an address of libc without a name.
  */
+#include "pty.h"
 #include "run_cmd.h"
+
+#include <sys/wait.h>
 
 /* clang-format off */
 static const char flat[] = "# standard input: CPU samples over 1.000 s\n"
@@ -69,7 +72,7 @@ static const char last_second[] = "# standard input: CPU samples over 0.000 s\n"
 		  "   100.00%  100.00%        2  [unknown]  libc.so.6\n"
 		  "     0.00%  100.00%        0  main       app\n";
 
-static const char json[] = "{\"file\":\"standard input\",\"sample_event\":\"cpu-clock\",\"sample_hz\":\"99\",\"samples\":8,\"lost\":3,\"lost_events\":3,\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"rows\":[{\"self\":6,\"total\":6,\"sym\":\"leaf\",\"dso\":\"/opt/app/bin/app\"},{\"self\":2,\"total\":2,\"sym\":null,\"dso\":\"/lib/libc.so.6\"},{\"self\":0,\"total\":8,\"sym\":\"main\",\"dso\":\"/opt/app/bin/app\"},{\"self\":0,\"total\":6,\"sym\":\"hot\",\"dso\":\"/opt/app/bin/app\"},{\"self\":0,\"total\":6,\"sym\":\"work\",\"dso\":\"/opt/app/bin/app\"}]}\n";
+static const char json[] = "{\"version\":1,\"file\":\"standard input\",\"sample_event\":\"cpu-clock\",\"sample_hz\":\"99\",\"samples\":8,\"lost\":3,\"lost_events\":3,\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"rows\":[{\"self\":6,\"total\":6,\"sym\":\"leaf\",\"dso\":\"/opt/app/bin/app\"},{\"self\":2,\"total\":2,\"sym\":null,\"dso\":\"/lib/libc.so.6\"},{\"self\":0,\"total\":8,\"sym\":\"main\",\"dso\":\"/opt/app/bin/app\"},{\"self\":0,\"total\":6,\"sym\":\"hot\",\"dso\":\"/opt/app/bin/app\"},{\"self\":0,\"total\":6,\"sym\":\"work\",\"dso\":\"/opt/app/bin/app\"}]}\n";
 /* clang-format on */
 
 #define APP(...) run_app((const char *[]){ __VA_ARGS__, NULL })
@@ -115,9 +118,10 @@ Test(report, of_a_selection)
 	run_expect(APP("--time", "+2,"), 0, last_second, "");
 	run_expect(APP("--time", "50%,100%"), 0, last_second, "");
 	run_expect(APP("--time", "12,13.000006"), 0, last_second, "");
+	run_expect(APP("--time", "2s,"), 0, last_second, "");
 	run_expect(APP("--comm", "none*"), 0,
 		   "No CPU samples in standard input: the trace has samples, but none that -p, -t, "
-		   "--comm, -C and --time let through.\n",
+		   "--comm, --cgroup, -C and --time let through.\n",
 		   "");
 }
 
@@ -179,10 +183,13 @@ Test(report, bad_command_lines_are_usage_errors)
 		   "tid, part)\n");
 	run_expect(APP("--percent-limit", "-1"), 1, "",
 		   "dial9-prof: report: bad value '-1' for --percent-limit: want 0 to 100\n");
-	run_expect(APP("--time", "noon,"), 1, "",
-		   "dial9-prof: bad value 'noon,' for --time: want A,B with seconds, +seconds, 10% "
-		   "or 12:34:56\n");
+	run_expect(
+		APP("--time", "noon,"), 1, "",
+		"dial9-prof: bad value 'noon,' for --time: want A,B with seconds, +seconds, 100ms, "
+		"10% or 12:34:56\n");
 	run_expect(APP("--time", "5,1"), 1, "", "dial9-prof: --time 5,1 ends before it begins\n");
+	run_expect(APP("--time", "10%,+0"), 1, "",
+		   "dial9-prof: --time 10%,+0 ends before it begins in this trace\n");
 	run_expect(APP("other.bin"), 1, "",
 		   "dial9-prof: report: one trace at a time: what about other.bin? (see dial9-prof "
 		   "report --help)\n");
@@ -301,4 +308,62 @@ Test(report, a_label_is_shown_and_is_no_name)
 	cr_expect(strstr(r.out, "        1  name    a.so\n"), "a label ousted a name: %s", r.out);
 	run_free(&r);
 	make_fini(&m);
+}
+
+/* A child prints it on a terminal of 50 columns; colours: 31 hot, 32 warm, 1 heads, 1;33 doubt. */
+static void print_on_terminal(struct pty *t, const char *opt)
+{
+	static const char name[] =
+		"std::map<std::string, std::vector<int>>::find(std::string const&)";
+	char *argv[] = { (char *)"report", (char *)opt, (char *)"-", NULL };
+	const uint64_t at[] = { make_frame(1, 0x10), make_frame(1, 0x20) };
+	struct make m;
+	pid_t pid;
+	int fd;
+
+	make_init(&m, NULL);
+	make_module(&m, 1, 1, "/bin/x", PROF_MODULE_ELF);
+	make_symbol(&m, 1, at[0], 0, at[0], name, "", 0);
+	make_symbol(&m, 1, at[1], 0, at[1], "f", "", 0);
+	for (int i = 0; i < 100; i++)
+		make_sample(&m, 2, 1, 1, PROF_SOURCE_SAMPLE, 0, &at[i < 1], 1);
+	make_lost(&m, 4, "nested", 1, 1, 2);
+	fd = make_file(&m);
+	pty_open(t, 24, 50);
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		setenv("TERM", "xterm", 1);
+		unsetenv("NO_COLOR");
+		dup2(fd, 0);
+		dup2(t->slave, 1);
+		close(t->master);
+		_exit(cmd_report(3, argv));
+	}
+	close(t->slave);
+	close(fd);
+	while (pty_read(t))
+		;
+	cr_assert_eq(waitpid(pid, NULL, 0), pid);
+	close(t->master);
+	make_fini(&m);
+}
+
+Test(report, on_a_terminal_names_are_shortened_and_colours_mean_something)
+{
+	struct pty t;
+
+	print_on_terminal(&t, "-n");
+	cr_expect(strstr(t.text, "# \033[1;33mlost: 1 event (see dial9-prof info)\033[0m\n"), "%s",
+		  t.text);
+	cr_expect(strstr(t.text, "\033[31m    99.00%\033[0m\033[31m   99.00%\033[0m       99  "
+				 "std::map<..…  x\n"),
+		  "%s", t.text);
+	cr_expect(strstr(t.text, "\033[32m     1.00%\033[0m\033[32m    1.00%\033[0m        1  f"),
+		  "%s", t.text);
+	print_on_terminal(&t, "--color=never");
+	cr_expect(strstr(t.text, "    99.00%   99.00%"), "%s", t.text);
+	cr_expect_null(strchr(t.text, '\033'));
+	print_on_terminal(&t, "--json");
+	cr_expect(strstr(t.text, "::find(std::string const&)\""), "%s", t.text);
 }

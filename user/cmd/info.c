@@ -16,6 +16,7 @@
 #include "cmd/ends.h"
 #include "cmd/info.h"
 #include "cmd/input.h"
+#include "cmd/progress.h"
 #include "cmd/text.h"
 #include "cmd/show_foreign.h"
 
@@ -42,6 +43,7 @@ static const struct opt info_opts[] = {
 	  .kind = OPT_FLAG,
 	  .off = O(verify),
 	  .help = "only say whether all of it is valid dial9, or where the first fault is" },
+	VIEW_OPTS(struct info_opts, view),
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
 };
 
@@ -603,14 +605,17 @@ static void put_text(struct info *in)
 static int info_file(const struct info_opts *opts, const char *path)
 {
 	struct info in = { .opts = opts };
+	struct progress *progress;
+	struct view view;
 	struct trace_event ev;
 	int ret, code = CMD_INPUT;
 
-	if (reader_open(path, READER_ONE_PASS, &in.reader))
+	if (progress_open(path, READER_ONE_PASS, &in.reader, &progress))
 		return CMD_INPUT;
 	in.names = reader_names(in.reader);
 	while ((ret = reader_next(in.reader, &ev)) == 1)
 		event_counts_add(&in.counts, reader_trace(in.reader), in.names, &ev);
+	progress_end(progress);
 	if (!ret) {
 		event_counts_sort(&in.counts, in.names);
 		in.bytes = trace_consumed(reader_trace(in.reader));
@@ -620,8 +625,9 @@ static int info_file(const struct info_opts *opts, const char *path)
 			info_json(&in);
 		else
 			put_text(&in);
+		view_begin(&view, &opts->view, opts->json);
 		fwrite(buf_cstr(&in.out), 1, in.out.len, stdout);
-		code = text_finish();
+		code = view_end(&view);
 		if (code == CMD_OK && reader_is_newer(in.reader))
 			code = CMD_INPUT;
 	}

@@ -4,10 +4,12 @@
 
 #include "base/buf.h"
 #include "cmd/select.h"
+#include "cmd/view.h"
 #include "profile/event_counts.h"
 
 struct info_opts {
 	struct select_opts sel;
+	struct view_opts view;
 	int from;
 	bool schemas, modules, json, verify;
 };

@@ -195,7 +195,8 @@ void info_json(struct info *in)
 	const char *file = reader_input(in->reader);
 	bool newer = reader_is_newer(in->reader);
 
-	buf_addstr(&in->out, "{\"file\":");
+	text_json_begin(&in->out);
+	buf_addstr(&in->out, ",\"file\":");
 	str_json(&in->out, file, strlen(file));
 	buf_printf(&in->out,
 		   ",\"torn\":%s,\"newer\":%s,\"segments\":%" PRIu64 ",\"events\":%" PRIu64

@@ -23,6 +23,7 @@
 #include "cmd/cause.h"
 #include "cmd/cmd.h"
 #include "cmd/ends.h"
+#include "cmd/progress.h"
 #include "cmd/text.h"
 
 #define O(m) offsetof(struct report_opts, m)
@@ -32,6 +33,7 @@ static const char *const graph_choices[] = { "caller", "callee", "none", NULL };
 static const struct opt report_opts[] = {
 	SELECT_OPT_INPUT(struct report_opts, sel),
 	SELECT_OPTS(struct report_opts, sel),
+	VIEW_OPTS(struct report_opts, view),
 	{ .name = "sort",
 	  .key = 's',
 	  .kind = OPT_STR,
@@ -200,17 +202,40 @@ static int read_all(struct report *r)
 
 /* ---- what the reader must know before the numbers ------------------------------------------- */
 
-static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static void say_as(const struct report *r, enum paint_as as, const char *fmt, va_list ap)
+{
+	struct buf text = { 0 }, line = { 0 };
 
-static void say(const char *fmt, ...)
+	buf_vprintf(&text, fmt, ap);
+	buf_addstr(&line, "# ");
+	paint_put(&line, r->view.color, as, buf_cstr(&text), text.len);
+	puts(buf_cstr(&line));
+	buf_free(&text);
+	buf_free(&line);
+}
+
+static void say(const struct report *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(const struct report *r, const char *fmt, ...)
 {
 	va_list ap;
 
-	fputs("# ", stdout);
 	va_start(ap, fmt);
-	vprintf(fmt, ap);
+	say_as(r, PAINT_PLAIN, fmt, ap);
 	va_end(ap);
-	fputc('\n', stdout);
+}
+
+static void warn(const struct report *r, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* What makes the numbers doubtful. */
+static void warn(const struct report *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say_as(r, PAINT_WARN, fmt, ap);
+	va_end(ap);
 }
 
 /* What a part's samples are. */
@@ -240,7 +265,7 @@ static void say_clock(const struct report *r, uint32_t part)
 	struct buf line = { 0 };
 
 	add_clock(&line, r, part);
-	say("%s", buf_cstr(&line));
+	say(r, "%s", buf_cstr(&line));
 	buf_free(&line);
 }
 
@@ -263,12 +288,13 @@ static void say_parts(const struct report *r)
 		}
 		buf_printf(&line, " over %.3f s: ", (double)(p->last_ts - p->first_ts) / 1e9);
 		add_clock(&line, r, i);
-		say("%s", buf_cstr(&line));
+		say(r, "%s", buf_cstr(&line));
 	}
 	if (r->weighed)
-		say("shares are of CPU time: a sample counts as much as its part says");
+		say(r, "shares are of CPU time: a sample counts as much as its part says");
 	if (r->no_rate)
-		say("shares are of samples: a part does not say for how much CPU time one stands");
+		say(r,
+		    "shares are of samples: a part does not say for how much CPU time one stands");
 	buf_free(&line);
 }
 
@@ -278,11 +304,13 @@ static void say_loss(const struct report *r)
 	struct buf line = { 0 };
 
 	text_lost(&line, a);
-	say("lost: %s%s", buf_cstr(&line),
-	    account_lost(a) || a->lost[ACCOUNT_ESTIMATE] ? " (see dial9-prof info)" : "");
+	if (account_lost(a) || a->lost[ACCOUNT_ESTIMATE])
+		warn(r, "lost: %s (see dial9-prof info)", buf_cstr(&line));
+	else
+		say(r, "lost: %s", buf_cstr(&line));
 	buf_clear(&line);
 	if (text_sideband(&line, a))
-		say("side-band: %s", buf_cstr(&line));
+		warn(r, "side-band: %s", buf_cstr(&line));
 	buf_free(&line);
 }
 
@@ -302,7 +330,7 @@ static void say_unnamed(const struct report *r)
 		text_module(&line, r->names, rows.v[i].module);
 		buf_addstr(&line, ": ");
 		cause_of_unnamed(&line, r->names, &r->counts, rows.v[i].module);
-		say("no names for %.1f%% of samples, in %s", share, buf_cstr(&line));
+		warn(r, "no names for %.1f%% of samples, in %s", share, buf_cstr(&line));
 	}
 	buf_free(&line);
 	free(rows.v);
@@ -322,12 +350,12 @@ static void say_ends(const struct report *r)
 		buf_addstr(&line, "; the others: ");
 		ends_put_reasons(&line, &r->ends);
 	}
-	say("user stacks: %s", buf_cstr(&line));
+	say(r, "user stacks: %s", buf_cstr(&line));
 	v = stack_ends_modules(&r->ends, &cnt);
 	for (size_t i = 0; i < cnt && i < 3 && ends_percent(&r->ends, v[i].stacks) >= 1; i++) {
 		buf_clear(&line);
 		text_module_base(&line, r->names, v[i].module);
-		say("%s: %.1f%% of user stacks end here: %s", buf_cstr(&line),
+		say(r, "%s: %.1f%% of user stacks end here: %s", buf_cstr(&line),
 		    ends_percent(&r->ends, v[i].stacks), ends_text(v[i].end));
 	}
 	free(v);
@@ -344,12 +372,12 @@ static void say_header(const struct report *r)
 	if (parts->cnt > 1) {
 		buf_printf(&input, ": CPU samples of %zu recordings, on ", parts->cnt);
 		str_counted(&input, parts_clocks(parts), "clock");
-		say("%s", buf_cstr(&input));
+		say(r, "%s", buf_cstr(&input));
 	} else if (p->last_ts > p->first_ts) {
-		say("%s: CPU samples over %.3f s", buf_cstr(&input),
+		say(r, "%s: CPU samples over %.3f s", buf_cstr(&input),
 		    (double)(p->last_ts - p->first_ts) / 1e9);
 	} else {
-		say("%s: CPU samples", buf_cstr(&input));
+		say(r, "%s: CPU samples", buf_cstr(&input));
 	}
 	buf_free(&input);
 	if (parts->cnt > 1)
@@ -370,8 +398,7 @@ static void say_nothing_there(const struct report *r)
 			  "what it did, or record for longer";
 
 	if (r->all_samples)
-		why = "the trace has samples, but none that -p, -t, --comm, -C and --time let "
-		      "through";
+		why = "the trace has samples, but none that " SELECT_NAMES " let through";
 	else if (ours && !sampled)
 		why = "it was recorded with --no-samples: record again without";
 	else if (!sampled)
@@ -383,6 +410,7 @@ static void say_nothing_there(const struct report *r)
 
 static int print_all(struct report *r)
 {
+	view_begin(&r->view, &r->opts->view, r->opts->json);
 	if (r->opts->json) {
 		report_print_json(r);
 	} else if (!profile_samples(r->profile)) {
@@ -394,19 +422,22 @@ static int print_all(struct report *r)
 		else
 			report_print_tree(r);
 	}
-	return text_finish();
+	return view_end(&r->view);
 }
 
 static int report_file(const struct report_opts *opts, const char *path)
 {
 	struct report r = { .opts = opts };
+	struct progress *progress;
 	int err, code;
 
 	if (parse_sort(opts->sort ? opts->sort : "sym,dso", &r) || parse_percent(opts, &r) ||
 	    select_init(&r.sel, &opts->sel))
 		return CMD_USAGE;
-	if (reader_open(path, READER_ONE_PASS, &r.reader))
+	if (progress_open(path, READER_ONE_PASS, &r.reader, &progress)) {
+		select_fini(&r.sel);
 		return CMD_INPUT;
+	}
 	r.names = reader_names(r.reader);
 	err = select_wants_scan(&r.sel) ? select_scan(&r.sel, r.reader) : 0;
 	if (!err)
@@ -417,7 +448,8 @@ static int report_file(const struct report_opts *opts, const char *path)
 		weigh(&r);
 		tell_parts_apart(&r);
 	}
-	code = err ? CMD_INPUT : print_all(&r);
+	progress_end(progress);
+	code = err ? CMD_INPUT : select_is_reversed(&r.sel) ? CMD_USAGE : print_all(&r);
 	if (code == CMD_OK && reader_is_newer(r.reader))
 		code = CMD_INPUT;
 	profile_free(r.profile);

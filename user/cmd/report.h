@@ -3,6 +3,7 @@
 #define D9_CMD_REPORT_H
 
 #include "cmd/select.h"
+#include "cmd/view.h"
 #include "profile/event_counts.h"
 #include "profile/profile.h"
 #include "profile/stack_ends.h"
@@ -12,6 +13,7 @@ enum report_graph { REPORT_CALLER, REPORT_CALLEE, REPORT_FLAT };
 
 struct report_opts {
 	struct select_opts sel;
+	struct view_opts view;
 	const char *sort;
 	const char *percent;
 	int graph; /* enum report_graph */
@@ -32,6 +34,7 @@ struct report {
 	struct reader *reader;
 	struct names *names; /* of the reader */
 	struct select sel;
+	struct view view;
 	struct profile *profile;
 	struct event_counts counts; /* the loss only */
 	struct stack_ends ends; /* of the samples that were counted */

@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "cmd/ends.h"
 #include "cmd/report.h"
+#include "cmd/shorten.h"
 #include "cmd/text.h"
 #include "profile/tree.h"
 
@@ -37,6 +38,16 @@ static double share(const struct report *r, uint64_t weight)
 	return 100.0 * (double)weight / (double)profile_weight(r->profile);
 }
 
+/* A share in a column, by how hot it is. */
+static void add_share(struct buf *line, const struct report *r, int width, uint64_t weight)
+{
+	double percent = share(r, weight);
+	char text[32];
+	int n = snprintf(text, sizeof(text), "%*.2f%%", width, percent);
+
+	paint_put(line, r->view.color, paint_percent(percent), text, (size_t)n);
+}
+
 static const char *key_title(enum profile_key key)
 {
 	static const char *const titles[PROFILE_KEY_CNT] = {
@@ -47,12 +58,18 @@ static const char *key_title(enum profile_key key)
 	return titles[key];
 }
 
-static void add_sym(struct buf *out, const struct names *n, uint32_t sym)
+/* In at most @cols columns if that can be done; 0: as it is. */
+static void add_sym(struct buf *out, const struct names *n, uint32_t sym, size_t cols)
 {
-	if (sym == NAMES_NONE)
+	struct buf name = { 0 };
+
+	if (sym == NAMES_NONE) {
 		buf_addstr(out, "[unknown]");
-	else
-		text_name(out, n, sym);
+		return;
+	}
+	text_name(&name, n, sym);
+	shorten_name(out, buf_cstr(&name), name.len, cols);
+	buf_free(&name);
 }
 
 static void add_id(struct buf *out, uint32_t id)
@@ -64,17 +81,17 @@ static void add_id(struct buf *out, uint32_t id)
 }
 
 static void add_cell(struct buf *out, const struct report *r, const struct profile_row *row,
-		     enum profile_key key)
+		     enum profile_key key, size_t cols)
 {
 	switch (key) {
 	case PROFILE_SYM:
-		add_sym(out, r->names, row->sym);
+		add_sym(out, r->names, row->sym, cols);
 		break;
 	case PROFILE_DSO:
 		text_module_base(out, r->names, row->module);
 		break;
 	case PROFILE_COMM:
-		add_sym(out, r->names, row->comm);
+		add_sym(out, r->names, row->comm, 0);
 		break;
 	case PROFILE_PID:
 		add_id(out, row->pid);
@@ -105,7 +122,7 @@ static size_t rows_shown(const struct report *r, struct profile_rows *rows)
 static void column_widths(const struct report *r, const struct profile_rows *rows, size_t n,
 			  size_t fixed, size_t *width)
 {
-	size_t term = text_terminal_width(), sum = fixed, widest = 0;
+	size_t term = r->view.width, sum = fixed, widest = 0;
 	struct buf cell = { 0 };
 
 	for (size_t k = 0; k < r->key_cnt; k++) {
@@ -114,7 +131,7 @@ static void column_widths(const struct report *r, const struct profile_rows *row
 			size_t w;
 
 			buf_clear(&cell);
-			add_cell(&cell, r, &rows->v[i], r->key_order[k]);
+			add_cell(&cell, r, &rows->v[i], r->key_order[k], 0);
 			w = text_width(buf_cstr(&cell), cell.len);
 			if (w > width[k])
 				width[k] = w;
@@ -145,7 +162,7 @@ void report_print_flat(const struct report *r)
 	size_t width[PROFILE_KEY_CNT], n;
 	struct profile_rows rows = { 0 };
 	struct buf line = { 0 }, cell = { 0 };
-	bool cut = text_terminal_width();
+	bool cut = r->view.width;
 	const char *title;
 
 	profile_flat(r->profile, r->keys, &rows);
@@ -159,11 +176,12 @@ void report_print_flat(const struct report *r)
 	}
 	trim(&line);
 	for (size_t i = 0; i < n; i++) {
-		buf_printf(&line, "%9.2f%% %7.2f%% %8" PRIu64, share(r, rows.v[i].self_weight),
-			   share(r, rows.v[i].total_weight), rows.v[i].self);
+		add_share(&line, r, 9, rows.v[i].self_weight);
+		add_share(&line, r, 8, rows.v[i].total_weight);
+		buf_printf(&line, " %8" PRIu64, rows.v[i].self);
 		for (size_t k = 0; k < r->key_cnt; k++) {
 			buf_clear(&cell);
-			add_cell(&cell, r, &rows.v[i], r->key_order[k]);
+			add_cell(&cell, r, &rows.v[i], r->key_order[k], cut ? width[k] : 0);
 			buf_addstr(&line, "  ");
 			text_column(&line, buf_cstr(&cell), cell.len, width[k], cut);
 		}
@@ -186,10 +204,31 @@ static uint64_t tree_min(const struct report *r)
 	return (double)n < min || !n ? n + 1 : n;
 }
 
+/* A function with its module, of which the function gives way. */
+static void add_place(struct buf *out, const struct report *r, uint32_t sym, uint32_t module,
+		      size_t cols)
+{
+	struct buf dso = { 0 };
+	size_t w;
+
+	text_module_base(&dso, r->names, module);
+	w = text_width(buf_cstr(&dso), dso.len) + strlen(" ()");
+	add_sym(out, r->names, sym, !r->view.width ? 0 : cols > w ? cols - w : 1);
+	buf_printf(out, " (%s)", buf_cstr(&dso));
+	buf_free(&dso);
+}
+
+/* Columns for a name at that depth. */
+static size_t tree_room(const struct report *r, uint32_t depth)
+{
+	size_t used = strlen("   100.00%   100.00%        0  ") + 2 * ((size_t)depth - 1);
+
+	return r->view.width > used + COLUMN_MIN ? r->view.width - used : COLUMN_MIN;
+}
+
 void report_print_tree(const struct report *r)
 {
 	uint64_t left = r->opts->limit ? r->opts->limit : UINT64_MAX;
-	size_t term = text_terminal_width(), used;
 	struct buf line = { 0 }, name = { 0 };
 	uint32_t depth = 0, at = 0;
 	struct tree *t;
@@ -203,17 +242,13 @@ void report_print_tree(const struct report *r)
 
 		buf_clear(&line);
 		buf_clear(&name);
-		buf_printf(&line, "%9.2f%% %8.2f%% %8" PRIu64 "  ", share(r, node->total_weight),
-			   share(r, node->self_weight), node->self);
+		add_share(&line, r, 9, node->total_weight);
+		add_share(&line, r, 9, node->self_weight);
+		buf_printf(&line, " %8" PRIu64 "  ", node->self);
 		for (uint32_t d = 1; d < depth; d++)
 			buf_addstr(&line, "  ");
-		add_sym(&name, r->names, node->sym);
-		buf_addstr(&name, " (");
-		text_module_base(&name, r->names, node->module);
-		buf_addch(&name, ')');
-		used = line.len;
-		text_column(&line, buf_cstr(&name), name.len,
-			    term > used + COLUMN_MIN ? term - used : COLUMN_MIN, term);
+		add_place(&name, r, node->sym, node->module, tree_room(r, depth));
+		text_column(&line, buf_cstr(&name), name.len, tree_room(r, depth), r->view.width);
 		trim(&line);
 		fwrite(buf_cstr(&line), 1, line.len, stdout);
 	}
@@ -336,7 +371,8 @@ void report_print_json(const struct report *r)
 {
 	struct buf out = { 0 };
 
-	buf_addch(&out, '{');
+	text_json_begin(&out);
+	buf_addch(&out, ',');
 	json_text(&out, "file", reader_input(r->reader));
 	if (r->names->parts.cnt == 1)
 		json_clock(&out, r, 0);

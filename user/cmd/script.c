@@ -17,8 +17,10 @@
 #include "base/str.h"
 #include "cmd/cmd.h"
 #include "cmd/ends.h"
+#include "cmd/progress.h"
 #include "cmd/select.h"
 #include "cmd/text.h"
+#include "cmd/view.h"
 
 enum script_field {
 	F_COMM,
@@ -50,6 +52,7 @@ static const char *const field_names[F_CNT] = {
 
 struct script_opts {
 	struct select_opts sel;
+	struct view_opts view;
 	struct opt_list events;
 	const char *fields;
 	bool ns, json, follow, all;
@@ -90,6 +93,7 @@ static const struct opt script_opts[] = {
 	  .group = "Output" },
 	{ .name = "ns", .kind = OPT_FLAG, .off = O(ns), .help = "times to the nanosecond" },
 	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object a line" },
+	VIEW_OPTS(struct script_opts, view),
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
 };
 
@@ -563,16 +567,19 @@ static void say_nothing_printed(const struct script *s)
 {
 	const struct select_opts *sel = &s->opts->sel;
 	bool chosen = s->opts->events.cnt || sel->pids.cnt || sel->tids.cnt || sel->comms.cnt ||
-		      sel->cpus.cnt || s->sel.has_time;
+		      sel->cgroups.cnt || sel->cpus.cnt || s->sel.has_time;
 
 	if (chosen)
-		log_warn("script: no event that -e, -p, -t, --comm, -C and --time let through; "
+		log_warn("script: no event that -e, " SELECT_NAMES " let through; "
 			 "dial9-prof info lists what there is");
 }
 
 static int script_file(const struct script_opts *opts, const char *path)
 {
 	struct script s = { .opts = opts, .fields = FIELDS_DEFAULT, .last_tid = TRACE_NONE };
+	struct view_opts shown = opts->view;
+	struct progress *progress;
+	struct view view;
 	int err, out;
 
 	if (opts->fields && parse_fields(opts->fields, &s.fields))
@@ -580,23 +587,31 @@ static int script_file(const struct script_opts *opts, const char *path)
 	if (select_init(&s.sel, &opts->sel))
 		return CMD_USAGE;
 	/* shares of the whole need a pass of their own, in which the names are learnt as well */
-	err = reader_open(path,
-			  select_wants_scan(&s.sel) ? READER_ONE_PASS :
-			  opts->follow		    ? READER_FOLLOW :
-						      READER_NAMES_AHEAD,
-			  &s.reader);
-	if (err)
+	err = progress_open(path,
+			    select_wants_scan(&s.sel) ? READER_ONE_PASS :
+			    opts->follow	      ? READER_FOLLOW :
+							READER_NAMES_AHEAD,
+			    &s.reader, &progress);
+	if (err) {
+		select_fini(&s.sel);
 		return CMD_INPUT;
+	}
 	s.names = reader_names(s.reader);
 	if (select_wants_scan(&s.sel))
 		err = select_scan(&s.sel, s.reader);
+	progress_end(progress);
+	/* what is still to come would wait for the screen to fill */
+	shown.no_pager |= opts->follow;
+	view_begin(&view, &shown, opts->json);
 	if (!err)
 		err = run(&s);
-	if (!err && !s.printed && !opts->follow && !ferror(stdout))
+	out = view_end(&view);
+	if (!err && !s.printed && !opts->follow && out == CMD_OK && !select_is_reversed(&s.sel))
 		say_nothing_printed(&s);
-	out = text_finish();
 	if (err || (out == CMD_OK && reader_is_newer(s.reader)))
 		out = CMD_INPUT;
+	if (select_is_reversed(&s.sel))
+		out = CMD_USAGE;
 	select_fini(&s.sel);
 	reader_free(s.reader);
 	buf_free(&s.line);

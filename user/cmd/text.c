@@ -49,6 +49,11 @@ void text_name(struct buf *out, const struct names *n, uint32_t id)
 	text_clean(out, s, len);
 }
 
+void text_json_begin(struct buf *out)
+{
+	buf_addstr(out, "{\"version\":1");
+}
+
 void text_json_name(struct buf *out, const struct names *n, uint32_t id)
 {
 	size_t len;

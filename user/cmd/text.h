@@ -14,6 +14,12 @@ void text_clean(struct buf *out, const char *s, size_t n);
 /* The same for a string of the names. */
 void text_name(struct buf *out, const struct names *n, uint32_t id);
 
+/*
+ * Begins the object that --json prints, with the version of its layout: "{"version":1". A key that
+ * goes or means something else takes the next number; a key that is added does not.
+ */
+void text_json_begin(struct buf *out);
+
 /* A name as a JSON string; null for NAMES_NONE. */
 void text_json_name(struct buf *out, const struct names *n, uint32_t id);
 
