@@ -5,9 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "command.h"
+#include "found.h"
+#include "record/scout.h"
 #include "record/sink.h"
 
 __attribute__((constructor)) static void need_root(void)
@@ -40,6 +43,33 @@ Test(as_user, as_root_it_stays_root)
 {
 	setenv("SUDO_UID", "1234", 1);
 	cr_expect_eq(run("exit $(id -u)", true), 0);
+}
+
+/* What only root may see is not looked at in the name of somebody else. */
+Test(as_user, a_look_ahead_has_the_rights_of_the_user)
+{
+	char dir[] = "/tmp/d9-scout-XXXXXX", path[64];
+	struct found f = { 0 };
+	struct scout *s;
+	siginfo_t info;
+	int turn;
+
+	cr_assert_not_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/command", dir);
+	cr_assert_eq(symlink("/bin/sh", path), 0);
+	setenv("SUDO_UID", "1234", 1);
+	setenv("SUDO_GID", "5678", 1);
+	for (turn = 0; turn < 2; turn++) {
+		cr_assert_eq(scout_new(path, turn == 1, &s), 0);
+		cr_assert_eq(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);
+		scout_hear(s, found_add, &f);
+		scout_free(s);
+		cr_expect(turn == 1 ? f.cnt > 2 : f.cnt == 0, "as %s: %zu files",
+			  turn ? "root" : "the user", f.cnt);
+		found_fini(&f);
+	}
+	unlink(path);
+	rmdir(dir);
 }
 
 Test(as_user, the_file_belongs_to_the_user_behind_sudo)

@@ -10,63 +10,58 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
-static bool has(const struct needed *n, const char *path)
-{
-	size_t i;
-
-	for (i = 0; i < n->cnt; i++)
-		if (!strcmp(n->v[i], path))
-			return true;
-	return false;
-}
-
-/* Whether all files that this process has mapped by its start are among them. */
-static void expect_mine(const struct needed *n)
-{
-	char line[PATH_MAX + 100], *path;
-	FILE *f = fopen("/proc/self/maps", "re");
-	size_t cnt = 0;
-
-	cr_assert(f);
-	while (fgets(line, sizeof(line), f)) {
-		path = strchr(line, '/');
-		if (!path || !strstr(line, "r-xp"))
-			continue;
-		path[strcspn(path, "\n")] = '\0';
-		cr_expect(has(n, path), "%s", path);
-		cnt++;
-	}
-	fclose(f);
-	cr_expect_gt(cnt, 3);
-}
+#include "found.h"
 
 Test(needed, finds_all_that_the_loader_maps)
 {
-	struct needed n;
+	struct found f = { 0 };
 
-	needed_find("/proc/self/exe", &n);
-	expect_mine(&n);
-	needed_fini(&n);
-	cr_expect_eq(n.cnt, 0);
+	needed_find("/proc/self/exe", found_add, &f);
+	found_expect_mine(&f);
+	found_fini(&f);
+}
+
+Test(needed, a_file_is_told_by_what_stat_says)
+{
+	struct found f = { 0 };
+	struct stat st;
+
+	needed_find("/bin/sh", found_add, &f);
+	cr_assert_gt(f.cnt, 2);
+	cr_assert_eq(stat("/bin/sh", &st), 0);
+	cr_expect_eq(f.v[0].inode, st.st_ino);
+	cr_expect_eq(f.v[0].dev, (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev));
+	cr_expect_eq(f.v[0].sz, (uint64_t)st.st_size);
+	found_fini(&f);
+}
+
+static size_t count_found(const char *command)
+{
+	struct found f = { 0 };
+	size_t cnt;
+
+	needed_find(command, found_add, &f);
+	cnt = f.cnt;
+	found_fini(&f);
+	return cnt;
 }
 
 Test(needed, looks_for_a_command_where_a_shell_would)
 {
 	char real[PATH_MAX];
-	struct needed n;
+	struct found f = { 0 };
 
 	cr_assert(realpath("/bin/sh", real));
 	setenv("PATH", "/nowhere:/bin", 1);
-	needed_find("sh", &n);
-	cr_assert_gt(n.cnt, 2);
-	cr_expect_str_eq(n.v[0], real);
-	needed_fini(&n);
-	needed_find("no-such-command", &n);
-	cr_expect_eq(n.cnt, 0);
-	needed_find("/etc", &n);
-	cr_expect_eq(n.cnt, 0, "a directory");
+	needed_find("sh", found_add, &f);
+	cr_assert_gt(f.cnt, 2);
+	cr_expect_str_eq(f.v[0].path, real);
+	found_fini(&f);
+	cr_expect_eq(count_found("no-such-command"), 0);
+	cr_expect_eq(count_found("/etc"), 0, "a directory");
 }
 
 static char *file_of(const void *data, size_t sz)
@@ -86,15 +81,15 @@ Test(needed, a_script_needs_what_runs_it)
 {
 	const char text[] = "#!/usr/bin/env sh\nexit\n";
 	char *path = file_of(text, strlen(text)), env[PATH_MAX], sh[PATH_MAX];
-	struct needed n;
+	struct found f = { 0 };
 
 	cr_assert(realpath("/usr/bin/env", env) && realpath("/bin/sh", sh));
-	needed_find(path, &n);
+	needed_find(path, found_add, &f);
 	unlink(path);
-	cr_expect(has(&n, env));
-	cr_expect(has(&n, sh));
-	cr_expect_gt(n.cnt, 4, "with their libraries");
-	needed_fini(&n);
+	cr_expect(found_has(&f, env));
+	cr_expect(found_has(&f, sh));
+	cr_expect_gt(f.cnt, 4, "with their libraries");
+	found_fini(&f);
 }
 
 /* A program with each byte of its heads changed in turn: a sanitizer is the judge. */
@@ -114,7 +109,7 @@ Test(needed, files_that_lie_are_survived)
 				   { DT_RUNPATH, { 100 } },
 				   { DT_NEEDED, { 1 } },
 				   { DT_NULL, { 0 } } };
-	struct needed n;
+	struct found f = { 0 };
 	char *path;
 	size_t i;
 
@@ -125,16 +120,16 @@ Test(needed, files_that_lie_are_survived)
 	strcpy((char *)data + 2049, "true");
 	strcpy((char *)data + 2148, "/nowhere:$ORIGIN/nowhere:/bin");
 	path = file_of(data, sizeof(data));
-	needed_find(path, &n);
+	needed_find(path, found_add, &f);
 	unlink(path);
-	cr_expect_gt(n.cnt, 4, "itself, the shell, true and their libraries");
-	needed_fini(&n);
+	cr_expect_gt(f.cnt, 4, "itself, the shell, true and their libraries");
+	found_fini(&f);
 	for (i = 0; i < 64 + sizeof(ph); i++) {
 		data[i] ^= 0xff;
 		path = file_of(data, sizeof(data));
-		needed_find(path, &n);
+		needed_find(path, found_add, &f);
 		unlink(path);
-		needed_fini(&n);
+		found_fini(&f);
 		data[i] ^= 0xff;
 	}
 }

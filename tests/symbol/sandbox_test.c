@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/openat2.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,8 +23,20 @@
 
 TestSuite(sandbox, .timeout = 60);
 
+static int drop_all_and_filter(void)
+{
+	int err = sandbox_drop_all();
+
+	return err ? err : sandbox_filter();
+}
+
+static int only_look(void)
+{
+	return sandbox_only_look(50);
+}
+
 /* What attempt() returned in a confined child, or 128 and the signal that ended it. */
-static int confined(int (*attempt)(void), bool filter)
+static int confined(int (*attempt)(void), int (*confine)(void))
 {
 	int sock[2], status;
 	pid_t pid;
@@ -31,7 +44,7 @@ static int confined(int (*attempt)(void), bool filter)
 	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sock), 0);
 	pid = fork();
 	if (!pid) {
-		if (sandbox_detach(sock[1]) || sandbox_drop_all() || (filter && sandbox_filter()))
+		if (sandbox_detach(sock[1]) || confine())
 			_exit(99);
 		_exit(attempt());
 	}
@@ -125,33 +138,84 @@ static int do_keep_priority(void)
 	return setpriority(PRIO_PROCESS, 0, -5) ? 1 : 0;
 }
 
-Test(sandbox, every_way_out_is_the_end_of_the_process)
+struct attempt {
+	const char *what;
+	int (*attempt)(void);
+};
+
+/* Neither who reads nor who looks for files may do these. */
+static const struct attempt ways_out[] = {
+	{ "socket", do_socket },
+	{ "connect", do_connect },
+	{ "execve", do_exec },
+	{ "ptrace", do_ptrace },
+	{ "fork", do_fork },
+	{ "kill", do_kill },
+	{ "mmap of code", do_executable_memory },
+	{ "mprotect to code", do_make_executable },
+	{ "write", do_write },
+	{ "process_vm_readv", do_process_vm },
+	{ "open_by_handle_at", do_open_by_handle },
+	{ "io_uring_setup", do_io_uring },
+	{ "setpriority", do_keep_priority },
+};
+
+static void expect_no_way_out(int (*confine)(void))
 {
-	static const struct {
-		const char *what;
-		int (*attempt)(void);
-	} attempts[] = {
-		{ "open", do_open },
-		{ "socket", do_socket },
-		{ "connect", do_connect },
-		{ "execve", do_exec },
-		{ "ptrace", do_ptrace },
-		{ "fork", do_fork },
-		{ "kill", do_kill },
-		{ "mmap of code", do_executable_memory },
-		{ "mprotect to code", do_make_executable },
-		{ "write", do_write },
-		{ "process_vm_readv", do_process_vm },
-		{ "open_by_handle_at", do_open_by_handle },
-		{ "io_uring_setup", do_io_uring },
-		{ "setpriority", do_keep_priority },
-	};
 	size_t i;
 
-	cr_assert_eq(confined(do_nothing, true), 7);
-	for (i = 0; i < sizeof(attempts) / sizeof(attempts[0]); i++)
-		cr_expect_eq(confined(attempts[i].attempt, true), 128 + SIGSYS, "%s",
-			     attempts[i].what);
+	cr_assert_eq(confined(do_nothing, confine), 7);
+	for (i = 0; i < sizeof(ways_out) / sizeof(ways_out[0]); i++)
+		cr_expect_eq(confined(ways_out[i].attempt, confine), 128 + SIGSYS, "%s",
+			     ways_out[i].what);
+}
+
+Test(sandbox, every_way_out_is_the_end_of_the_process)
+{
+	expect_no_way_out(drop_all_and_filter);
+	cr_expect_eq(confined(do_open, drop_all_and_filter), 128 + SIGSYS);
+}
+
+static int do_open_for_writing(void)
+{
+	return open("/dev/null", O_WRONLY) < 0 ? 1 : 0;
+}
+
+static int do_create(void)
+{
+	return open("/tmp/d9-sandbox-never", O_RDONLY | O_CREAT, 0600) < 0 ? 1 : 0;
+}
+
+static int do_open2_for_writing(void)
+{
+	struct open_how how = { .flags = O_WRONLY };
+
+	return syscall(SYS_openat2, AT_FDCWD, "/dev/null", &how, sizeof(how)) < 0 ? 1 : 0;
+}
+
+static int do_look(void)
+{
+	struct open_how how = { .flags = O_PATH };
+	int fd = syscall(SYS_openat2, AT_FDCWD, "/etc/passwd", &how, sizeof(how));
+	struct stat st;
+	char path[64], c;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (fd < 0 || stat("/etc/passwd", &st) || fstat(fd, &st))
+		return 1;
+	fd = open(path, O_RDONLY);
+	return fd < 0 || pread(fd, &c, 1, 0) != 1 ? 2 : 0;
+}
+
+/* Those who look for files may, and do nothing else. */
+Test(sandbox, who_looks_for_files_only_looks)
+{
+	expect_no_way_out(only_look);
+	cr_expect_eq(confined(do_look, only_look), 0);
+	cr_expect_eq(confined(do_open_for_writing, only_look), 128 + SIGSYS);
+	cr_expect_eq(confined(do_create, only_look), 128 + SIGSYS);
+	if (sandbox_has_landlock())
+		cr_expect_eq(confined(do_open2_for_writing, only_look), 1);
 }
 
 #ifdef __x86_64__
@@ -167,7 +231,7 @@ static int do_other_architecture(void)
 
 Test(sandbox, another_architecture_is_the_end_as_well)
 {
-	cr_expect_geq(confined(do_other_architecture, true), 128);
+	cr_expect_geq(confined(do_other_architecture, drop_all_and_filter), 128);
 }
 #endif
 
@@ -191,7 +255,7 @@ static int do_work(void)
 
 Test(sandbox, work_goes_on)
 {
-	cr_expect_eq(confined(do_work, true), 0);
+	cr_expect_eq(confined(do_work, drop_all_and_filter), 0);
 }
 
 /* The walls behind the filter, each by itself. */
@@ -221,7 +285,7 @@ Test(sandbox, without_the_filter_there_is_nothing_to_reach)
 {
 	if (geteuid())
 		cr_skip_test("needs root: becomes nobody in an empty root directory");
-	cr_expect_eq(confined(look_around, false), 0);
+	cr_expect_eq(confined(look_around, sandbox_drop_all), 0);
 }
 
 static int open_as_opener(pid_t other)

@@ -148,6 +148,26 @@ Test(symopen, looks_in_its_own_root_for_the_inode_that_was_mapped)
 	cr_expect_eq(symopen_file(&where, SYMOPEN_HERE), -ESTALE);
 }
 
+/* Who names a file before it is mapped may have lied, and another may have taken its place. */
+Test(symopen, looks_in_a_process_for_the_inode_of_what_is_not_mapped)
+{
+	struct symopen_where where = { .pid = getpid(), .path = in_dir("file") };
+	struct stat st;
+
+	write_file("file", "content");
+	cr_assert_eq(stat(where.path, &st), 0);
+	where.dev = major(st.st_dev) << 20 | minor(st.st_dev);
+	where.inode = st.st_ino;
+	expect_text(symopen_file(&where, SYMOPEN_ROOT), "content");
+	where.inode++;
+	cr_expect_eq(symopen_file(&where, SYMOPEN_ROOT), -ESTALE);
+	where.checked = true;
+	expect_text(symopen_file(&where, SYMOPEN_ROOT), "content");
+	where.checked = false;
+	where.map_end = 1;
+	expect_text(symopen_file(&where, SYMOPEN_ROOT), "content");
+}
+
 Test(symopen, says_what_is_missing)
 {
 	struct symopen_where where = { .path = "/nonexistent/file" };

@@ -100,12 +100,16 @@ static bool take_share(struct build_ids *b, uint64_t owner, size_t bytes)
 
 static void expect(struct build_ids *b, uint32_t pid, uint64_t owner, const struct map *m)
 {
+	/* A file that is not mapped yet must be the one that was seen. */
+	const bool expected = !m->end;
 	const struct symbroker_module module = {
 		.kind = SYMBROKER_IDENTIFY,
 		.pid = (pid_t)pid,
 		.path = m->path,
 		.map_start = m->start,
 		.map_end = m->end,
+		.dev = expected ? maps_dev(m) : 0,
+		.inode = expected ? m->inode : 0,
 		.owner = owner,
 	};
 	struct buf key = { 0 };

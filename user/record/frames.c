@@ -169,7 +169,7 @@ static void tell_broker(struct frames *f, const struct frames_from *from, uint32
 		.path = m->path,
 		.map_start = m->start,
 		.map_end = m->end,
-		.dev = (uint32_t)(m->dev >> 32) << 20 | (m->dev & 0xfffff),
+		.dev = maps_dev(m),
 		.inode = m->inode,
 		.build_id = m->build_id,
 		.build_id_sz = m->build_id_sz,

@@ -8,6 +8,7 @@
 #include "record/invoker.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <pwd.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -46,5 +47,21 @@ int invoker_read(struct invoker *out)
 		gid = pw ? pw->pw_gid : uid;
 	}
 	*out = (struct invoker){ .known = true, .uid = uid, .gid = gid };
+	return 0;
+}
+
+int invoker_become(const struct invoker *user)
+{
+	const struct passwd *pw = getpwuid(user->uid);
+
+	if (pw ? initgroups(pw->pw_name, user->gid) : setgroups(0, NULL))
+		return -errno;
+	if (setgid(user->gid) || setuid(user->uid))
+		return -errno;
+	if (pw) {
+		setenv("HOME", pw->pw_dir, 1);
+		setenv("USER", pw->pw_name, 1);
+		setenv("LOGNAME", pw->pw_name, 1);
+	}
 	return 0;
 }

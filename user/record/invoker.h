@@ -19,4 +19,7 @@ struct invoker {
  */
 int invoker_read(struct invoker *out);
 
+/* Becomes him for good, with his groups and his HOME. For a child that was just forked. -errno. */
+int invoker_become(const struct invoker *user);
+
 #endif

@@ -28,6 +28,12 @@ struct map {
 	uint32_t slot; /* of its unwind table; unwinding.c's, in sets of its own */
 };
 
+/* Its device as the kernel numbers it: 12 bits major, 20 minor. */
+static inline uint32_t maps_dev(const struct map *m)
+{
+	return (uint32_t)(m->dev >> 32) << 20 | (m->dev & 0xfffff);
+}
+
 struct maps_chunk {
 	uint32_t refs;
 	uint32_t cnt; /* at least 1 */

@@ -8,7 +8,6 @@
 #include "record/needed.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,11 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "symbol/symopen.h"
 
-enum { FILES_MAX = 64, PHDRS_MAX = 64, DYNS_MAX = 512, NAME_MAX_SZ = 256, LINE_MAX_SZ = 256 };
+enum { PHDRS_MAX = 64, DYNS_MAX = 512, NAME_MAX_SZ = 256, LINE_MAX_SZ = 256 };
 
 static const char *const lib_dirs[] = {
 	"/lib/x86_64-linux-gnu",
@@ -43,12 +44,17 @@ struct file {
 	size_t dyn_cnt;
 };
 
+struct needed {
+	struct needed_file v[NEEDED_FILES_MAX];
+	size_t cnt;
+};
+
 static bool is_known(const struct needed *n, const char *path)
 {
 	size_t i;
 
 	for (i = 0; i < n->cnt; i++)
-		if (!strcmp(n->v[i], path))
+		if (!strcmp(n->v[i].path, path))
 			return true;
 	return false;
 }
@@ -61,21 +67,15 @@ static bool add(struct needed *n, const char *path)
 
 	if (!realpath(path, real) || stat(real, &st) || !S_ISREG(st.st_mode))
 		return false;
-	if (n->cnt == FILES_MAX || is_known(n, real))
+	if (n->cnt == NEEDED_FILES_MAX || is_known(n, real))
 		return true;
-	n->v = array_reserve(n->v, &n->cap, n->cnt + 1, sizeof(*n->v));
-	n->v[n->cnt++] = xstrdup(real);
+	n->v[n->cnt++] = (struct needed_file){
+		.path = xstrdup(real),
+		.dev = (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev),
+		.inode = st.st_ino,
+		.sz = st.st_size,
+	};
 	return true;
-}
-
-void needed_fini(struct needed *n)
-{
-	size_t i;
-
-	for (i = 0; i < n->cnt; i++)
-		free(n->v[i]);
-	free(n->v);
-	*n = (struct needed){ 0 };
 }
 
 /* ---- directories --------------------------------------------------------------------------------- */
@@ -259,7 +259,7 @@ static void look_into(struct needed *n, const char *path)
 	struct file *f = xcalloc(1, sizeof(*f));
 
 	snprintf(f->dir, sizeof(f->dir), "%.*s", (int)(strrchr(path, '/') - path), path);
-	f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	f->fd = symopen_own(path);
 	if (f->fd >= 0 && read_heads(f)) {
 		add_loader(n, f);
 		add_libraries(n, f);
@@ -271,13 +271,16 @@ static void look_into(struct needed *n, const char *path)
 	free(f);
 }
 
-void needed_find(const char *command, struct needed *out)
+void needed_find(const char *command, needed_found_fn found, void *ctx)
 {
+	struct needed n = { 0 };
 	size_t i;
 
-	*out = (struct needed){ 0 };
-	if (!add_command(out, command))
-		return;
-	for (i = 0; i < out->cnt; i++)
-		look_into(out, out->v[i]);
+	add_command(&n, command);
+	for (i = 0; i < n.cnt; i++) {
+		look_into(&n, n.v[i].path);
+		found(ctx, &n.v[i]);
+	}
+	for (i = 0; i < n.cnt; i++)
+		free((char *)n.v[i].path);
 }

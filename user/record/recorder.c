@@ -38,10 +38,10 @@
 #include "record/launch.h"
 #include "record/memory.h"
 #include "record/merge.h"
-#include "record/needed.h"
 #include "record/proc_reader.h"
 #include "record/realtime.h"
 #include "record/rights.h"
+#include "record/scout.h"
 #include "record/sink.h"
 #include "record/stacks.h"
 #include "record/targets.h"
@@ -79,6 +79,7 @@ struct recorder {
 	struct eventset *events;
 	struct targets *targets;
 	struct launch *launch;
+	struct scout *scout; /* NULL: none is of use */
 	struct sink *sink;
 	struct capture *capture;
 	struct kallsyms *kallsyms;
@@ -154,6 +155,9 @@ static int prepare_targets(struct recorder *r)
 	err = launch_new(cfg->command, cfg->as_root, sink_is_stdout(cfg->output), &r->launch);
 	if (err)
 		return err;
+	if (cfg->call_graph == PROF_CALL_GRAPH_AUTO &&
+	    scout_new(cfg->command[0], cfg->as_root, &r->scout))
+		log_info("record: nothing looks ahead for the files of the command");
 	pid = launch_pid(r->launch);
 	r->result->command_pid = pid;
 	return targets_new(&pid, 1, NULL, 0, &r->targets);
@@ -216,18 +220,26 @@ static void follow_process(struct process *proc, void *ctx)
 		unwinding_follow(r->unwinding, proc->pid, &proc->maps);
 }
 
+struct expecting {
+	struct unwinding *unwinding;
+	struct frames_from from;
+};
+
+static void expect_file(void *ctx, const struct needed_file *file)
+{
+	struct expecting *e = ctx;
+
+	unwinding_expect(e->unwinding, file, &e->from);
+}
+
 static void expect_command(struct recorder *r)
 {
 	pid_t pid = launch_pid(r->launch);
-	const struct frames_from from = { (uint32_t)pid, proc_owner(pid) };
-	struct needed needed;
-	size_t i;
+	struct expecting e = { r->unwinding, { (uint32_t)pid, proc_owner(pid) } };
 
-	unwinding_follow(r->unwinding, from.pid, NULL);
-	needed_find(r->cfg->command[0], &needed);
-	for (i = 0; i < needed.cnt; i++)
-		unwinding_expect(r->unwinding, needed.v[i], &from);
-	needed_fini(&needed);
+	unwinding_follow(r->unwinding, e.from.pid, NULL);
+	if (r->scout)
+		scout_hear(r->scout, expect_file, &e);
 }
 
 /* The lists of those who are there, and for a while their tables. */
@@ -730,6 +742,7 @@ static void cleanup(struct recorder *r)
 	capture_free(r->capture);
 	kallsyms_free(r->kallsyms);
 	targets_free(r->targets);
+	scout_free(r->scout);
 	launch_free(r->launch);
 	eventset_free(r->events);
 	if (r->tracefs_fd >= 0)

@@ -16,8 +16,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include "base/alloc.h"
 #include "base/buf.h"
@@ -31,6 +29,7 @@
 #include "record/frames.h"
 #include "record/lookout.h"
 #include "record/mapped.h"
+#include "record/needed.h"
 #include "record/proc_reader.h"
 #include "record/stale.h"
 #include "record/tasks.h"
@@ -638,22 +637,18 @@ void unwinding_follow(struct unwinding *u, uint32_t pid, const struct maps *maps
 		publish(u, p, clock_mono_ns());
 }
 
-void unwinding_expect(struct unwinding *u, const char *path, const struct frames_from *from)
+void unwinding_expect(struct unwinding *u, const struct needed_file *file,
+		      const struct frames_from *from)
 {
-	struct stat st;
 	size_t i;
 
-	if (stat(path, &st))
-		return;
 	u->heads = array_reserve(u->heads, &u->head_cap, u->head_cnt + 1, sizeof(*u->heads));
-	for (i = u->head_cnt++; i && u->heads[i - 1].sz > (uint64_t)st.st_size; i--)
+	for (i = u->head_cnt++; i && u->heads[i - 1].sz > file->sz; i--)
 		u->heads[i] = u->heads[i - 1];
 	u->heads[i] = (struct head){
 		.from = *from,
-		.sz = (uint64_t)st.st_size,
-		.map = { .path = xstrdup(path),
-			 .dev = (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev),
-			 .inode = st.st_ino },
+		.sz = file->sz,
+		.map = { .path = xstrdup(file->path), .dev = file->dev, .inode = file->inode },
 	};
 }
 

@@ -13,6 +13,7 @@ struct capture_unwind;
 struct frames;
 struct frames_from;
 struct maps;
+struct needed_file;
 struct perf_ring;
 struct perf_side;
 struct process;
@@ -50,7 +51,8 @@ void unwinding_free(struct unwinding *u);
 /* Follows a process with these mappings, NULL: none yet, since it is about to exec. */
 void unwinding_follow(struct unwinding *u, uint32_t pid, const struct maps *maps);
 /* Asks for the table of a file that will likely be mapped, by whom `from` tells. */
-void unwinding_expect(struct unwinding *u, const char *path, const struct frames_from *from);
+void unwinding_expect(struct unwinding *u, const struct needed_file *file,
+		      const struct frames_from *from);
 /* Waits for the tables of what is followed, and expected, until deadline_ns (CLOCK_MONOTONIC) at
  * most. */
 void unwinding_settle(struct unwinding *u, uint64_t deadline_ns);

@@ -172,8 +172,11 @@ bool sandbox_has_landlock(void)
 	return landlock_version() >= 1;
 }
 
+#define NOTHING 0
+#define READING (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+
 /* As of the fourth version also for TCP, as of the sixth for abstract sockets and signals. */
-static void forbid_files(void)
+static void forbid_files(uint64_t except)
 {
 	struct {
 		uint64_t fs, net, scoped;
@@ -185,6 +188,7 @@ static void forbid_files(void)
 	if (abi < 1)
 		return;
 	rules.fs = (1u << (abi >= 5 ? 16 : abi >= 3 ? 15 : abi >= 2 ? 14 : 13)) - 1;
+	rules.fs &= ~except;
 	rules.net = abi >= 4 ? 3 : 0;
 	rules.scoped = abi >= 6 ? 3 : 0;
 	sz = abi >= 6 ? 24 : abi >= 4 ? 16 : 8;
@@ -255,7 +259,7 @@ int sandbox_drop_all(void)
 		err = reduce_caps(0);
 	if (err)
 		return err;
-	forbid_files();
+	forbid_files(NOTHING);
 	/* a change of user takes both back */
 	if (prctl(PR_SET_DUMPABLE, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL))
 		return -errno;
@@ -304,68 +308,98 @@ int sandbox_keep_opening(void)
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0),                                  \
 		RETURN(SECCOMP_RET_KILL_PROCESS), RETURN(SECCOMP_RET_ALLOW)
 
+/* The number of the call, if it is one of this machine. */
+#define CALL_NUMBER                                                                                \
+	LOAD(arch), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0),                               \
+		RETURN(SECCOMP_RET_KILL_PROCESS), LOAD(nr),                                        \
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1),                                \
+		RETURN(SECCOMP_RET_KILL_PROCESS)
+/* Given descriptors and memory. The last one is what qsort() asks before it takes some. */
+#define ALLOW_READING                                                                              \
+	ALLOW(pread64), ALLOW(read), ALLOW(lseek), ALLOW(fstat), ALLOW(close), ALLOW(munmap),      \
+		ALLOW(mremap), ALLOW(madvise), ALLOW(brk), ALLOW(futex), ALLOW(clock_gettime),     \
+		ALLOW(getrandom), ALLOW(rt_sigreturn), ALLOW(rt_sigprocmask),                      \
+		ALLOW(restart_syscall), ALLOW(exit_group), ALLOW(sysinfo)
+#if WITH_ASAN
+#define ALLOW_SANITIZER                                                                            \
+	ALLOW(sigaltstack), ALLOW(rt_sigaction), ALLOW(getpid), ALLOW(gettid), ALLOW(sched_yield), \
+		ALLOW(prlimit64),
+#else
+#define ALLOW_SANITIZER
+#endif
+/* Each of these reloads what ALLOW compares, or ends: they come last. */
+#define ALLOW_DATA                                                                                 \
+	ALLOW_WITH(write, 0, STDERR_FILENO), ALLOW_WITHOUT(mmap, 2, PROT_EXEC),                    \
+		ALLOW_WITHOUT(mprotect, 2, PROT_EXEC), RETURN(SECCOMP_RET_KILL_PROCESS)
+
 static const struct sock_filter filter_code[] = {
-	LOAD(arch),
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0),
-	RETURN(SECCOMP_RET_KILL_PROCESS),
-	LOAD(nr),
-	BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1),
-	RETURN(SECCOMP_RET_KILL_PROCESS),
+	CALL_NUMBER,
+	ALLOW_READING,
 	ALLOW(recvmsg),
 	ALLOW(sendmsg),
-	ALLOW(pread64),
-	ALLOW(read),
-	ALLOW(lseek),
-	ALLOW(fstat),
 	ALLOW(dup),
-	ALLOW(close),
-	ALLOW(munmap),
-	ALLOW(mremap),
-	ALLOW(madvise),
-	ALLOW(brk),
-	ALLOW(futex),
-	ALLOW(clock_gettime),
 	ALLOW(getrusage),
-	ALLOW(getrandom),
-	ALLOW(rt_sigreturn),
-	ALLOW(rt_sigprocmask),
 	ALLOW(ppoll),
 #ifdef SYS_poll
 	ALLOW(poll),
 #endif
-	ALLOW(restart_syscall),
-	ALLOW(exit_group),
-	ALLOW(sysinfo), /* qsort() asks how much it may take */
 #ifdef SYS_readlink
 	DENY(readlink), /* libdw asks for the name of the file */
 #endif
 	DENY(readlinkat),
-#if WITH_ASAN
-	ALLOW(sigaltstack),
-	ALLOW(rt_sigaction),
-	ALLOW(getpid),
-	ALLOW(gettid),
-	ALLOW(sched_yield),
-	ALLOW(prlimit64),
-#endif
-	/* each of these reloads what ALLOW compares, or ends */
-	ALLOW_WITH(write, 0, STDERR_FILENO),
-	ALLOW_WITH(newfstatat, 3, AT_EMPTY_PATH),
+	ALLOW_SANITIZER
+		/* as ALLOW_DATA */
+		ALLOW_WITH(newfstatat, 3, AT_EMPTY_PATH),
 	ALLOW_WITH(fcntl, 1, F_GETFL),
-	ALLOW_WITHOUT(mmap, 2, PROT_EXEC),
-	ALLOW_WITHOUT(mprotect, 2, PROT_EXEC),
-	RETURN(SECCOMP_RET_KILL_PROCESS),
+	ALLOW_DATA,
 };
 
-int sandbox_filter(void)
+static const struct sock_filter look_code[] = {
+	CALL_NUMBER,
+	ALLOW_READING,
+	ALLOW(sendto),
+	ALLOW(openat2),
+	ALLOW(newfstatat),
+	ALLOW(fstatfs),
+	ALLOW(getcwd),
+#ifdef SYS_readlink
+	ALLOW(readlink),
+#endif
+	ALLOW(readlinkat),
+	ALLOW_SANITIZER
+		/* as ALLOW_DATA */
+		ALLOW_WITHOUT(openat, 2, O_ACCMODE | O_CREAT | O_TRUNC),
+	ALLOW_DATA,
+};
+
+static int filter(const struct sock_filter *code, size_t cnt)
 {
-	const struct sock_fprog prog = {
-		.len = sizeof(filter_code) / sizeof(filter_code[0]),
-		.filter = (struct sock_filter *)filter_code,
-	};
+	const struct sock_fprog prog = { .len = cnt, .filter = (struct sock_filter *)code };
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog))
 		return -errno;
 	return 0;
+}
+
+int sandbox_filter(void)
+{
+	return filter(filter_code, sizeof(filter_code) / sizeof(filter_code[0]));
+}
+
+int sandbox_only_look(unsigned int seconds)
+{
+	int err;
+
+	alarm(seconds);
+	offer_to_oom_killer();
+	set_limits();
+	set_limit(RLIMIT_CPU, seconds);
+	err = reduce_caps(0);
+	if (err)
+		return err;
+	forbid_files(READING);
+	if (prctl(PR_SET_DUMPABLE, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL))
+		return -errno;
+	return filter(look_code, sizeof(look_code) / sizeof(look_code[0]));
 }

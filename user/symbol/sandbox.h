@@ -34,4 +34,11 @@ int sandbox_keep_opening(void);
  */
 int sandbox_filter(void);
 
+/*
+ * For those who look for files with the rights of a user whom they run as already: from here on no capability,
+ * and no system call but what finding and reading files and a send() on a socket take. Ends after so many
+ * seconds, as far as what it waits for can be interrupted.
+ */
+int sandbox_only_look(unsigned int seconds);
+
 #endif /* D9_SYMBOL_SANDBOX_H */

@@ -94,6 +94,11 @@ static int open_plain(const char *path)
 	return open_from(AT_FDCWD, path, RESOLVE_NO_MAGICLINKS);
 }
 
+int symopen_own(const char *path)
+{
+	return open_plain(path);
+}
+
 /* path as a process with that root directory would resolve it. */
 static int open_in_root(const char *root, const char *path)
 {
@@ -136,14 +141,24 @@ static bool may_look_here(const struct symopen_where *where)
 	return same_file(root, "/") && same_file(mounts, "/proc/self/ns/mnt");
 }
 
-static int open_here(const struct symopen_where *where)
+/* fd if it is the file that was meant, as far as that is known; else it is closed. */
+static int only_meant(int fd, const struct symopen_where *where)
 {
-	int fd = open_plain(where->path);
-
 	if (fd < 0 || where->checked || !where->inode || is_inode(fd, where))
 		return fd;
 	close(fd);
 	return -ESTALE;
+}
+
+/* What is not mapped was named by somebody who may have lied, or before another took its place. */
+static int open_root(const struct symopen_where *where)
+{
+	char root[32];
+	int fd;
+
+	snprintf(root, sizeof(root), "/proc/%d/root", where->pid);
+	fd = open_in_root(root, where->path);
+	return where->map_end ? fd : only_meant(fd, where);
 }
 
 int symopen_file(const struct symopen_where *where, enum symopen_place place)
@@ -160,12 +175,11 @@ int symopen_file(const struct symopen_where *where, enum symopen_place place)
 	case SYMOPEN_ROOT:
 		if (!where->pid || !where->path || where->path[0] != '/')
 			return -ENOENT;
-		snprintf(path, sizeof(path), "/proc/%d/root", where->pid);
-		return open_in_root(path, where->path);
+		return open_root(where);
 	case SYMOPEN_HERE:
 		if (!where->path || where->path[0] != '/' || !may_look_here(where))
 			return -ENOENT;
-		return open_here(where);
+		return only_meant(open_plain(where->path), where);
 	case SYMOPEN_PLACE_CNT:
 		break;
 	}

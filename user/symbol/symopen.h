@@ -23,7 +23,8 @@ struct symopen_where {
 /* Places are tried in this order. */
 enum symopen_place {
 	SYMOPEN_MAP_FILES, /* /proc/PID/map_files/...: the very file, even when it was deleted */
-	SYMOPEN_ROOT, /* the path as the process sees it */
+	/* the path as the process sees it (-ESTALE when no mapping is known, and the inode is another) */
+	SYMOPEN_ROOT,
 	/*
 	 * the path as we see it: when the process sees the same, or is gone and the file can be
 	 * told by its build-id or inode (-ESTALE when it is another one)
@@ -38,6 +39,9 @@ enum symopen_place {
  * (-ENOENT also when the place makes no sense for this module).
  */
 int symopen_file(const struct symopen_where *where, enum symopen_place place);
+
+/* The same for a path of our own process, whatever file it is. */
+int symopen_own(const char *path);
 
 /*
  * The life of an opener process: answers SYMPROTO_OPEN on sock, one at a time, until the other end
