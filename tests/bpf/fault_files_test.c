@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "fault.h"
 
 TestSuite(fault_files, .fini = live_cleanup, .timeout = 60);
@@ -34,6 +35,50 @@ Test(fault_files, file_system_that_never_answers)
 	fault_kill(&enemy);
 	fault_check(&f);
 	fault_end(&f);
+}
+
+static int enemy_mounts = -1;
+
+static void join_enemy(void)
+{
+	if (setns(enemy_mounts, CLONE_NEWNS))
+		_exit(126);
+}
+
+/* Not even its start is waited for: the exec may never be over. */
+Test(fault_files, command_on_a_file_system_that_never_answers)
+{
+	const char *path = live_path("trace"), *command = live_path("mnt/enemy.elf");
+	const char *argv[] = { live_program(), "-d", "1", "-o", path, "--", command, NULL };
+	const char *info[] = { "info", path, NULL };
+	struct live_proc enemy, p;
+	struct buf said;
+	uint64_t start;
+	char ns[64];
+
+	live_stimulus(&enemy, "enemy_fuse", live_dir(), NULL);
+	if (strstr(enemy.said.data, "unsupported")) {
+		live_proc_fini(&enemy);
+		cr_skip_test("no file systems in user space here");
+	}
+	snprintf(ns, sizeof(ns), "/proc/%d/ns/mnt", enemy.pid);
+	enemy_mounts = open(ns, O_RDONLY | O_CLOEXEC);
+	cr_assert_geq(enemy_mounts, 0);
+	start = clock_mono_ns();
+	live_spawn(&p, argv, join_enemy);
+	cr_expect_eq(live_wait(&p), 0);
+	cr_expect_lt(clock_mono_ns() - start, 20000000000ULL);
+	said = live_errors(&p);
+	cr_expect(strstr(said.data, "enemy.elf' had not started when the recording ended"), "%s",
+		  said.data);
+	buf_free(&said);
+	/* with it goes who waits for it, and holds the pipes */
+	fault_kill(&enemy);
+	live_proc_fini(&p);
+	cr_assert_eq(live_run(&p, info, NULL), 0);
+	cr_expect(strstr(p.said.data, "account "), "%s", p.said.data);
+	live_proc_fini(&p);
+	close(enemy_mounts);
 }
 
 /* How often these files were opened since the last call. */

@@ -10,8 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
-#include <pwd.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,31 +21,18 @@
 #include "base/log.h"
 #include "record/invoker.h"
 
+enum { START_MS = 1000 }; /* that an exec is waited for */
+
 struct launch {
 	pid_t pid;
 	int go_fd;
 	int err_fd;
 	char *name;
 	bool gone;
+	bool starting; /* it was let go, and is not known to run */
 	bool ended;
 	int status;
 };
-
-static int become(const struct invoker *user)
-{
-	const struct passwd *pw = getpwuid(user->uid);
-
-	if (pw ? initgroups(pw->pw_name, user->gid) : setgroups(0, NULL))
-		return -errno;
-	if (setgid(user->gid) || setuid(user->uid))
-		return -errno;
-	if (pw) {
-		setenv("HOME", pw->pw_dir, 1);
-		setenv("USER", pw->pw_name, 1);
-		setenv("LOGNAME", pw->pw_name, 1);
-	}
-	return 0;
-}
 
 static void run_child(char *const *argv, const struct invoker *user, int go_fd, int err_fd)
 {
@@ -61,7 +47,7 @@ static void run_child(char *const *argv, const struct invoker *user, int go_fd, 
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (read(go_fd, &c, 1) != 1)
 		_exit(0);
-	err = user->known ? become(user) : 0;
+	err = user->known ? invoker_become(user) : 0;
 	if (!err) {
 		execvp(argv[0], argv);
 		err = -errno;
@@ -120,19 +106,39 @@ pid_t launch_pid(const struct launch *l)
 	return l->pid;
 }
 
+/* The exec takes as long as the command's file system: 0 also while it is not over. */
+static int check_start(struct launch *l, int patience_ms)
+{
+	struct pollfd polled = { .fd = l->err_fd, .events = POLLIN };
+	int err = 0;
+	ssize_t n;
+
+	if (poll(&polled, 1, patience_ms) <= 0)
+		return 0;
+	l->starting = false;
+	do
+		n = read(l->err_fd, &err, sizeof(err));
+	while (n < 0 && errno == EINTR);
+	return err;
+}
+
+static void tell_error(const struct launch *l, int err)
+{
+	if (err)
+		log_error("record: cannot start '%s': %s", l->name, strerror(-err));
+}
+
 int launch_go(struct launch *l)
 {
 	int err = 0;
-	ssize_t n;
 
 	l->gone = true;
 	if (write(l->go_fd, "", 1) != 1)
 		err = -errno;
-	do
-		n = read(l->err_fd, &err, sizeof(err));
-	while (n < 0 && errno == EINTR);
-	if (err)
-		log_error("record: cannot start '%s': %s", l->name, strerror(-err));
+	l->starting = !err;
+	if (!err)
+		err = check_start(l, START_MS);
+	tell_error(l, err);
 	return err;
 }
 
@@ -144,6 +150,8 @@ bool launch_ended(struct launch *l, int *status)
 		l->ended = true;
 		l->status = WIFSIGNALED(ws) ? 128 + WTERMSIG(ws) : WEXITSTATUS(ws);
 	}
+	if (l->starting)
+		tell_error(l, check_start(l, 0));
 	*status = l->status;
 	return l->ended;
 }
@@ -152,6 +160,8 @@ void launch_free(struct launch *l)
 {
 	if (!l)
 		return;
+	if (l->starting && !l->ended)
+		log_warn("record: '%s' had not started when the recording ended", l->name);
 	close(l->go_fd);
 	close(l->err_fd);
 	if (!l->gone && !l->ended) {

@@ -16,9 +16,13 @@ struct launch;
  */
 int launch_new(char *const *argv, bool as_root, bool stdout_taken, struct launch **out);
 pid_t launch_pid(const struct launch *l);
-/* Lets it run. Returns 0 once it does, or prints one line and returns -errno of the exec. */
+/*
+ * Lets it run. Returns 0 once it does, or prints one line and returns -errno of the exec. An exec that takes a
+ * second and more, or a signal to us, is not waited for: 0, and launch_ended() tells what becomes of it.
+ */
 int launch_go(struct launch *l);
-/* Whether it has ended; *status is then its exit status as a shell gives it. */
+/* Whether it has ended; *status is then its exit status as a shell gives it. Late errors of the exec are
+ * printed, and are the status 127. */
 bool launch_ended(struct launch *l, int *status);
 /* A command that was never let go ends now; one that runs goes on. NULL is allowed. */
 void launch_free(struct launch *l);
