@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -268,4 +269,110 @@ Test(store, a_table_larger_than_all_room_is_left_out)
 	cr_expect_eq(counts().left_out, 1);
 	expect_table(a, 10, 1);
 	cr_expect_eq(counts().evicted, 0);
+}
+
+/* ---- slots ----------------------------------------------------------------------------------------- */
+
+static void take_all_slots(void)
+{
+	char key[] = "0";
+
+	for (; key[0] < '0' + MODULES; key[0]++)
+		cr_assert_neq(slot_of(key), PROF_UNWIND_NO_SLOT);
+}
+
+/* All but these are of no use any more. */
+static void release_but(uint32_t a, uint32_t b)
+{
+	bool held[MODULES] = { false };
+
+	held[a] = held[b] = true;
+	store_release(store, held);
+}
+
+static void step_until_free(uint32_t frees)
+{
+	while (store_frees(store) == frees) {
+		store_step(store, now);
+		sched_yield();
+	}
+}
+
+Test(store, a_slot_that_nobody_holds_is_another_files_after_a_period_of_grace)
+{
+	uint32_t a = add("0", 3, 7), again;
+
+	take_all_slots();
+	cr_expect_not(store_is_short(store), "nobody was refused");
+	cr_assert_eq(slot_of("new"), PROF_UNWIND_NO_SLOT);
+	cr_assert(store_is_short(store));
+	pthread_mutex_lock(&gate);
+	waiter_ask_chunk(waiter, CHUNKS);
+	modules[a].used = modules[a].without = 1;
+	release_but(2, 3);
+	store_step(store, now);
+	cr_expect_eq(modules[a].table, 0, "no walk begins there any more");
+	cr_expect_eq(generation, 2, "rows are forgotten");
+	cr_expect_eq(counts().evicted, 0);
+	cr_expect_eq(slot_of("new"), PROF_UNWIND_NO_SLOT, "walks may still know it");
+	cr_expect_not(store_is_short(store), "some are on their way");
+	cr_expect_eq(counts().slots_freed, 0);
+	pthread_mutex_unlock(&gate);
+	step_until_free(0);
+	cr_expect_eq(counts().slots_freed, MODULES - 2);
+	again = slot_of("new");
+	cr_assert_neq(again, PROF_UNWIND_NO_SLOT);
+	cr_expect(again != 2 && again != 3, "%u is held", again);
+	cr_expect_eq(slot_of("2"), 2);
+	cr_expect_eq(slot_of("3"), 3);
+	cr_expect_eq(modules[a].used + modules[a].without + modules[a].page_cnt, 0, "as new");
+	cr_expect_eq(counts().bytes, 0);
+}
+
+Test(store, slots_go_round_without_end)
+{
+	char key[8];
+	uint32_t round, i, slot;
+
+	for (round = 0; round < 200; round++) {
+		for (i = 0; i < 2; i++) {
+			snprintf(key, sizeof(key), "%u", 2 * round + i);
+			slot = slot_of(key);
+			if (slot == PROF_UNWIND_NO_SLOT)
+				break;
+			cr_assert(store_expect(store, slot), "%s", key);
+			put(slot, 2, 2 * round + i);
+			settle();
+			expect_table(slot, 2, 2 * round + i);
+		}
+		if (store_is_short(store)) {
+			uint32_t frees = store_frees(store);
+
+			release_but(0, 0);
+			step_until_free(frees);
+		}
+	}
+	expect_table(0, 2, 0);
+	cr_expect_gt(counts().slots_freed, 200);
+	cr_expect_leq(counts().bytes, MODULES * 2 * 4096);
+}
+
+Test(store, the_slot_of_a_table_that_is_on_its_way_stays)
+{
+	uint32_t a = slot_of("0"), b = slot_of("1"), c;
+
+	take_all_slots();
+	cr_assert(store_expect(store, a));
+	cr_assert(store_expect(store, b));
+	cr_assert_eq(slot_of("new"), PROF_UNWIND_NO_SLOT);
+	release_but(5, 5);
+	step_until_free(0);
+	put(a, 1, 1);
+	store_put_none(store, b, false);
+	settle();
+	expect_table(a, 1, 1);
+	cr_expect_eq(slot_of("0"), a);
+	cr_expect_eq(slot_of("1"), b);
+	c = slot_of("new");
+	cr_expect(store_expect(store, c), "it has its first file's state no more");
 }

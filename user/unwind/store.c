@@ -2,11 +2,11 @@
 /*
  * store.c - tables in the programs' memory
  *
- * A slot is a file's for good, its table comes and goes: runs of blocks, first fit, in chunks that are
- * made one ahead of need. What a walk may still be reading is not written over: the slot's `table`
- * becomes 0 first, and its blocks are free after a period of grace. A table that finds no room makes
- * those go that nobody used for longest, but never one of the last seconds: it waits, and is left out
- * when nothing else goes.
+ * A slot is a file's until somebody says that no list has it any more, its table comes and goes: runs of
+ * blocks, first fit, in chunks that are made one ahead of need. What a walk may still be reading is not
+ * written over: the slot's `table` becomes 0 first, and its blocks, and the slot when it goes itself, are
+ * free after a period of grace. A table that finds no room makes those go that nobody used for longest,
+ * but never one of the last seconds: it waits, and is left out when nothing else goes.
  */
 #include "unwind/store.h"
 
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/strtab.h"
+#include "base/hash.h"
 #include "unwind/extents.h"
 #include "unwind/waiter.h"
 
@@ -30,6 +30,8 @@ enum {
 };
 
 enum slot_state {
+	SLOT_FREE, /* nobody's */
+	SLOT_LEAVING, /* nobody's soon */
 	SLOT_EMPTY, /* no table, and nobody asked */
 	SLOT_EXPECTED,
 	SLOT_WAITING, /* for room */
@@ -39,6 +41,10 @@ enum slot_state {
 
 struct slot {
 	uint8_t state;
+	uint32_t next; /* + 1, of the same bucket, or of the free ones */
+	uint64_t hash;
+	uint8_t *key;
+	size_t key_sz;
 	uint32_t first, cnt; /* blocks, of a full one */
 	uint64_t time_s; /* full: of the last use that was seen; empty: not to be asked for before */
 };
@@ -56,10 +62,23 @@ struct retired {
 	uint64_t ticket;
 };
 
+/* Slots that walks may still know. */
+struct leaving {
+	uint32_t *v;
+	size_t cnt, cap;
+	uint64_t ticket;
+};
+
 struct store {
 	struct store_cfg cfg;
-	struct strtab keys; /* their numbers are the slots */
 	struct slot *slots;
+	uint32_t slot_cnt; /* that ever had a key */
+	uint32_t *buckets; /* first slot + 1; as many as there are slots */
+	uint32_t free_slots; /* first + 1 */
+	struct leaving leaving;
+	size_t key_bytes;
+	uint32_t frees;
+	bool is_short; /* a key found no slot since some were freed */
 	struct extents blocks;
 	void *chunks[PROF_UNWIND_CHUNKS_MAX];
 	uint32_t chunk_cnt, chunk_max;
@@ -81,8 +100,8 @@ struct store *store_new(const struct store_cfg *cfg)
 	s->chunk_max = (cfg->block_max + CHUNK_BLOCKS - 1) / CHUNK_BLOCKS;
 	if (s->chunk_max > PROF_UNWIND_CHUNKS_MAX)
 		s->chunk_max = PROF_UNWIND_CHUNKS_MAX;
-	strtab_init(&s->keys);
 	s->slots = xcalloc(cfg->module_cnt, sizeof(*s->slots));
+	s->buckets = xcalloc(cfg->module_cnt, sizeof(*s->buckets));
 	s->waiting_end = &s->waiting;
 	return s;
 }
@@ -96,6 +115,7 @@ static void waiting_free(struct waiting *w)
 void store_free(struct store *s)
 {
 	struct waiting *w;
+	uint32_t i;
 
 	if (!s)
 		return;
@@ -105,29 +125,87 @@ void store_free(struct store *s)
 	}
 	free(s->retired);
 	extents_fini(&s->blocks);
-	strtab_fini(&s->keys);
+	for (i = 0; i < s->slot_cnt; i++)
+		free(s->slots[i].key);
+	free(s->leaving.v);
+	free(s->buckets);
 	free(s->slots);
 	free(s);
 }
 
+/* ---- slots -------------------------------------------------------------------------------------- */
+
+/* The place that holds the number of the key's slot, or where that would go. */
+static uint32_t *find_key(struct store *s, const void *key, size_t sz, uint64_t hash)
+{
+	uint32_t *at = &s->buckets[hash % s->cfg.module_cnt];
+
+	for (; *at; at = &s->slots[*at - 1].next) {
+		const struct slot *sl = &s->slots[*at - 1];
+
+		if (sl->hash == hash && sl->key_sz == sz && !memcmp(sl->key, key, sz))
+			break;
+	}
+	return at;
+}
+
 uint32_t store_slot(struct store *s, const void *key, size_t sz)
 {
-	uint32_t slot = strtab_find(&s->keys, key, sz);
+	uint64_t hash = hash_bytes(key, sz);
+	uint32_t *at = find_key(s, key, sz, hash), slot;
 
-	if (slot != UINT32_MAX)
-		return slot;
-	if (s->keys.cnt == s->cfg.module_cnt) {
+	if (*at)
+		return *at - 1;
+	if (s->free_slots) {
+		slot = s->free_slots - 1;
+		s->free_slots = s->slots[slot].next;
+	} else if (s->slot_cnt < s->cfg.module_cnt) {
+		slot = s->slot_cnt++;
+	} else {
+		s->is_short = true;
 		s->counts.modules_left_out++;
 		return PROF_UNWIND_NO_SLOT;
 	}
-	return strtab_add(&s->keys, key, sz);
+	*at = slot + 1;
+	s->slots[slot] = (struct slot){
+		.state = SLOT_EMPTY, .hash = hash, .key = xmemdup(key, sz), .key_sz = sz
+	};
+	s->key_bytes += sz;
+	return slot;
+}
+
+static void unlink_key(struct store *s, struct slot *sl)
+{
+	*find_key(s, sl->key, sl->key_sz, sl->hash) = sl->next;
+	s->key_bytes -= sl->key_sz;
+	free(sl->key);
+	*sl = (struct slot){ .state = SLOT_LEAVING };
+}
+
+/* They are as new: nothing that their last files left is true of the next. */
+static void free_leaving(struct store *s)
+{
+	struct leaving *l = &s->leaving;
+
+	if (!l->cnt || !waiter_is_over(s->cfg.waiter, l->ticket))
+		return;
+	while (l->cnt) {
+		uint32_t slot = l->v[--l->cnt];
+
+		s->cfg.modules[slot] = (struct prof_unwind_module){ 0 };
+		s->slots[slot] = (struct slot){ .state = SLOT_FREE, .next = s->free_slots };
+		s->free_slots = slot + 1;
+		s->counts.slots_freed++;
+	}
+	s->frees += s->is_short;
+	s->is_short = false;
 }
 
 /* ---- what is asked for -------------------------------------------------------------------------- */
 
 bool store_expect(struct store *s, uint32_t slot)
 {
-	if (slot >= s->keys.cnt || s->slots[slot].state != SLOT_EMPTY ||
+	if (slot >= s->slot_cnt || s->slots[slot].state != SLOT_EMPTY ||
 	    s->now_s < s->slots[slot].time_s)
 		return false;
 	s->slots[slot].state = SLOT_EXPECTED;
@@ -137,7 +215,7 @@ bool store_expect(struct store *s, uint32_t slot)
 
 bool store_next_needed(struct store *s, uint32_t *pos, uint32_t *slot)
 {
-	while (*pos < s->keys.cnt) {
+	while (*pos < s->slot_cnt) {
 		*slot = (*pos)++;
 		if (s->slots[*slot].state == SLOT_EMPTY &&
 		    __atomic_load_n(&s->cfg.modules[*slot].used, __ATOMIC_RELAXED) &&
@@ -149,7 +227,7 @@ bool store_next_needed(struct store *s, uint32_t *pos, uint32_t *slot)
 
 static bool take_expected(struct store *s, uint32_t slot)
 {
-	if (slot >= s->keys.cnt || s->slots[slot].state != SLOT_EXPECTED)
+	if (slot >= s->slot_cnt || s->slots[slot].state != SLOT_EXPECTED)
 		return false;
 	s->expected_cnt--;
 	return true;
@@ -228,8 +306,42 @@ static void retire(struct store *s, uint32_t slot)
 	};
 	sl->state = SLOT_EMPTY;
 	sl->time_s = 0;
-	s->counts.evicted++;
 	s->counts.bytes -= (uint64_t)sl->cnt * BLOCK_SZ;
+}
+
+bool store_is_short(const struct store *s)
+{
+	return s->is_short && !s->leaving.cnt;
+}
+
+uint32_t store_frees(const struct store *s)
+{
+	return s->frees;
+}
+
+void store_release(struct store *s, const bool *held)
+{
+	struct leaving *l = &s->leaving;
+	uint32_t i;
+
+	if (l->cnt)
+		return;
+	for (i = 0; i < s->slot_cnt; i++) {
+		struct slot *sl = &s->slots[i];
+
+		if (held[i] || sl->state < SLOT_EMPTY || sl->state == SLOT_EXPECTED ||
+		    sl->state == SLOT_WAITING)
+			continue;
+		if (sl->state == SLOT_FULL)
+			retire(s, i);
+		unlink_key(s, sl);
+		l->v = array_reserve(l->v, &l->cap, l->cnt + 1, sizeof(*l->v));
+		l->v[l->cnt++] = i;
+	}
+	if (!l->cnt)
+		return;
+	__atomic_fetch_add(s->cfg.generation, 1, __ATOMIC_SEQ_CST);
+	l->ticket = waiter_grace(s->cfg.waiter);
 }
 
 static void free_retired(struct store *s)
@@ -253,7 +365,7 @@ static struct slot *least_used(struct store *s)
 	struct slot *best = NULL;
 	uint32_t i;
 
-	for (i = 0; i < s->keys.cnt; i++) {
+	for (i = 0; i < s->slot_cnt; i++) {
 		struct slot *sl = &s->slots[i];
 
 		if (sl->state == SLOT_FULL && sl->time_s + RECENT_S < s->now_s &&
@@ -281,6 +393,7 @@ static bool make_room(struct store *s, uint32_t cnt)
 			return coming > 0;
 		coming += sl->cnt;
 		retire(s, sl - s->slots);
+		s->counts.evicted++;
 	} while (coming + s->blocks.free < cnt);
 	return true;
 }
@@ -310,7 +423,10 @@ static void publish(struct store *s, const struct waiting *w, uint32_t first, ui
 	m->page_cnt = w->table.page_cnt;
 	m->big_cnt = w->table.big_cnt;
 	__atomic_store_n(&m->table, first + 1, __ATOMIC_RELEASE);
-	*sl = (struct slot){ SLOT_FULL, first, cnt, s->now_s };
+	sl->state = SLOT_FULL;
+	sl->first = first;
+	sl->cnt = cnt;
+	sl->time_s = s->now_s;
 	s->counts.put++;
 	s->counts.bytes += (uint64_t)cnt * BLOCK_SZ;
 }
@@ -360,7 +476,7 @@ static void note_uses(struct store *s)
 {
 	uint32_t i;
 
-	for (i = 0; i < s->keys.cnt; i++) {
+	for (i = 0; i < s->slot_cnt; i++) {
 		struct prof_unwind_module *m = &s->cfg.modules[i];
 
 		if (s->slots[i].state != SLOT_FULL || !__atomic_load_n(&m->used, __ATOMIC_RELAXED))
@@ -378,6 +494,7 @@ void store_step(struct store *s, uint64_t now_ns)
 	}
 	take_chunk(s);
 	free_retired(s);
+	free_leaving(s);
 	put_all_waiting(s);
 	if (s->blocks.free < AHEAD_BLOCKS)
 		ask_chunk(s);
@@ -395,6 +512,7 @@ void store_count(const struct store *s, struct store_counts *out)
 
 size_t store_memory(const struct store *s)
 {
-	return sizeof(*s) + s->cfg.module_cnt * sizeof(*s->slots) + s->waiting_bytes +
-	       s->keys.bytes + s->keys.cnt * sizeof(struct strtab_ent);
+	return sizeof(*s) + s->cfg.module_cnt * (sizeof(*s->slots) + sizeof(*s->buckets)) +
+	       s->waiting_bytes + s->key_bytes + s->leaving.cap * sizeof(*s->leaving.v) +
+	       s->retired_cap * sizeof(*s->retired);
 }

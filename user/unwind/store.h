@@ -26,7 +26,8 @@ struct store_counts {
 	uint64_t put; /* tables that came into reach */
 	uint64_t evicted;
 	uint64_t left_out; /* tables for which there was no room */
-	uint64_t modules_left_out; /* keys for which there was no slot */
+	uint64_t modules_left_out; /* times that a key found no slot */
+	uint64_t slots_freed;
 	uint64_t bytes; /* that tables take up now */
 };
 
@@ -35,6 +36,16 @@ void store_free(struct store *s);
 
 /* The slot of a file by what identifies it: PROF_UNWIND_NO_SLOT when there are too many. */
 uint32_t store_slot(struct store *s, const void *key, size_t sz);
+/* Whether some key found no slot, and store_release() may help. */
+bool store_is_short(const struct store *s);
+/*
+ * Takes the slots back that are not held (an element for each of cfg.module_cnt), but for those of
+ * tables on their way; after a period of grace they are free. No list may hold one, nor may the caller:
+ * the same number will be another file's.
+ */
+void store_release(struct store *s, const bool *held);
+/* Changes when slots became free that were wanting. */
+uint32_t store_frees(const struct store *s);
 
 /*
  * Whether a table is to be asked for: there is none, none is on its way, and it is not known that there
