@@ -65,3 +65,4 @@ struct unwind_map_map unwind_maps SEC(".maps");
 struct unwind_proc_map unwind_procs SEC(".maps");
 struct unwind_walk_map unwind_walks SEC(".maps");
 volatile __u32 unwind_generation;
+volatile __u64 unwind_condemned[PROF_UNWIND_MAPS_MAX / PROF_UNWIND_LIST_ROUND / 64];

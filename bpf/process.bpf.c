@@ -7,6 +7,16 @@
  */
 #include "unwind_maps.bpf.h"
 
+extern volatile __u64 unwind_condemned[PROF_UNWIND_MAPS_MAX / PROF_UNWIND_LIST_ROUND / 64];
+
+static __always_inline bool is_condemned(__u64 list)
+{
+	__u32 i = (list >> 32) / PROF_UNWIND_LIST_ROUND %
+		  (PROF_UNWIND_MAPS_MAX / PROF_UNWIND_LIST_ROUND);
+
+	return unwind_condemned[i / 64] >> i % 64 & 1;
+}
+
 /* A place for a process that has none; NULL: all of its places are others'. */
 static __always_inline struct prof_unwind_proc *take_place(__u32 tgid)
 {
@@ -21,6 +31,23 @@ static __always_inline struct prof_unwind_proc *take_place(__u32 tgid)
 	return NULL;
 }
 
+/*
+ * The place of a process of the same id that is gone, of which the loader is about to hear: it may be
+ * freed, and be another's, at any time. False: it was.
+ */
+static __always_inline bool put_over(struct prof_unwind_proc *p, __u32 tgid, __u64 list)
+{
+	__u64 old = p->list;
+
+	if (p->tgid != tgid || __sync_val_compare_and_swap(&p->list, old, list) != old)
+		return false;
+	p->execs = 0;
+	if (p->tgid == tgid)
+		return true;
+	__sync_val_compare_and_swap(&p->list, list, 0);
+	return false;
+}
+
 /* Runs in the parent, before the child does. */
 SEC("?tp_btf/sched_process_fork")
 int prof_unwind_fork(__u64 *ctx)
@@ -33,9 +60,12 @@ int prof_unwind_fork(__u64 *ctx)
 		return 0;
 	from = unwind_proc_find(parent->tgid);
 	list = from ? from->list : 0;
-	to = unwind_proc_find(child->tgid); /* of a process of the same id that is gone */
-	if (!to && list)
-		to = take_place(child->tgid);
+	if (list && is_condemned(list))
+		list = 0;
+	to = unwind_proc_find(child->tgid);
+	if (to && put_over(to, child->tgid, list))
+		return 0;
+	to = list ? take_place(child->tgid) : NULL;
 	if (to) {
 		to->execs = 0;
 		to->list = list;

@@ -42,6 +42,8 @@ enum prof_unwind_limits {
 	PROF_UNWIND_TABLE_WORDS_MAX = 1 << 22, /* 16 MiB */
 	PROF_UNWIND_BIGS_MAX = 256,
 	PROF_UNWIND_MODULES_MAX = 16384,
+	PROF_UNWIND_MAPS_MAX = 1 << 18, /* in all lists */
+	PROF_UNWIND_LIST_ROUND = 4, /* lists begin at multiples of it */
 	PROF_UNWIND_PROC_PROBES = 8, /* places at which a process may stand in the hash */
 	PROF_UNWIND_SP_MAX = 8 << 20, /* a frame pointer this far above the stack pointer is none */
 };
@@ -116,6 +118,7 @@ struct prof_unwind_map {
  * A fork gives the child its parent's list (a thread needs none of its own), in a place that is taken
  * by a compare-and-swap of `tgid` from 0; the loader takes its places the same way, and frees one by
  * list = 0 first and tgid = 0 then. So processes of which the loader has not heard yet may share a list.
+ * A list that the loader has condemned (a bit for each PROF_UNWIND_LIST_ROUND mappings) no fork hands on.
  *
  * An exec counts in `execs` and empties the list. What the loader knows of mappings may be older than
  * that: it publishes a list only while `execs` is what it has heard of itself, looks again after, and

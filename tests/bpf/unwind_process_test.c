@@ -195,6 +195,27 @@ Test(unwind_process, child_never_has_the_list_of_a_process_that_is_gone)
 	close_capture();
 }
 
+Test(unwind_process, child_has_no_list_that_is_condemned)
+{
+	pid_t child;
+	int go;
+
+	open_capture();
+	add_myself(my_list);
+	unwind->condemned[0] = 1 << (my_list >> 32) / PROF_UNWIND_LIST_ROUND;
+	child = make_child(&go, NULL);
+	cr_expect_eq(find(child), NULL);
+	close(go);
+	end_child(child);
+	unwind->condemned[0] = ~unwind->condemned[0];
+	child = make_child(&go, NULL);
+	cr_assert(find(child));
+	cr_expect_eq(find(child)->list, my_list);
+	close(go);
+	end_child(child);
+	close_capture();
+}
+
 Test(unwind_process, child_without_a_free_place_takes_nobodys)
 {
 	pid_t child;

@@ -21,6 +21,7 @@ static struct prof_unwind_map lists[MAPS];
 static struct prof_unwind_proc procs[PROCS];
 static struct prof_unwind_module modules[MODULES];
 static uint32_t generation;
+static uint64_t condemned;
 static struct capture_unwind memory;
 static struct tasks *tasks;
 static struct frames *frames;
@@ -36,6 +37,7 @@ static void setup(void)
 		.procs = procs,
 		.cnt = { .module_cnt = MODULES, .map_cnt = MAPS, .proc_cnt = PROCS },
 		.generation = &generation,
+		.condemned = &condemned,
 	};
 	tasks = tasks_new(true);
 	cr_assert_eq(frames_new(NULL, NULL, false, &frames), 0);
@@ -73,7 +75,7 @@ static void hear_exec(uint32_t pid)
 					       .name = "" });
 }
 
-static void hear_map(uint32_t pid, uint64_t addr)
+static void hear_file(uint32_t pid, uint64_t addr, uint8_t build_id)
 {
 	unwinding_side(u, &(struct perf_side){ .type = PERF_SIDE_MMAP,
 					       .time = clock_mono_ns(),
@@ -82,10 +84,15 @@ static void hear_map(uint32_t pid, uint64_t addr)
 					       .addr = addr,
 					       .len = 0x1000,
 					       .prot = PROT_READ | PROT_EXEC,
-					       .build_id = { 1 },
+					       .build_id = { build_id },
 					       .build_id_sz = 1,
 					       .name = "/bin/x",
 					       .name_len = 6 });
+}
+
+static void hear_map(uint32_t pid, uint64_t addr)
+{
+	hear_file(pid, addr, 1);
 }
 
 static void hear_fork(uint32_t ppid, uint32_t pid, uint64_t time)
@@ -173,4 +180,47 @@ Test(unwinding, an_exec_that_nobody_heard_of_does_not_leave_it_without_a_list)
 	count_exec(A);
 	unwinding_missed(u, A);
 	cr_expect_eq(listed(A), 1);
+}
+
+Test(unwinding, a_process_that_finds_no_room_is_counted_once)
+{
+	struct unwinding_counts counts;
+	uint64_t until;
+	int i;
+
+	follow_new_program();
+	cr_assert_eq(listed(A), 1);
+	for (i = 0; i < MAPS; i++)
+		hear_map(A, 0x500000 + 0x2000 * (uint64_t)i);
+	until = clock_mono_ns() + 900000000; /* it is tried again at 0.2 and 0.6 s */
+	while (clock_mono_ns() < until) {
+		unwinding_look(u);
+		sched_yield();
+	}
+	unwinding_count(u, &counts);
+	cr_expect_eq(counts.left_out, 1);
+	cr_expect_eq(place(A)->list, 0, "what it had is not true any more");
+}
+
+Test(unwinding, slots_of_programs_that_are_gone_are_used_again, .timeout = 30)
+{
+	const struct prof_unwind_map *last = NULL;
+	int i;
+
+	follow_new_program();
+	for (i = 1; i < MODULES; i++)
+		hear_file(A, 0x500000 + 0x2000 * (uint64_t)i, 1 + i);
+	cr_assert_eq(listed(A), MODULES);
+	count_exec(A);
+	hear_exec(A);
+	hear_file(A, 0x400000, 99);
+	cr_assert_eq(listed(A), 1);
+	cr_expect_eq(lists[place(A)->list >> 32].slot, PROF_UNWIND_NO_SLOT, "all are taken");
+	while (!last || last->slot == PROF_UNWIND_NO_SLOT) {
+		unwinding_step(u);
+		unwinding_look(u);
+		sched_yield();
+		last = &lists[place(A)->list >> 32];
+	}
+	cr_expect_lt(last->slot, MODULES);
 }

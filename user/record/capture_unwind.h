@@ -30,6 +30,7 @@ struct capture_unwind {
 	/* To be raised when the table of a module goes or another takes its slot, after it is unlinked and
 	 * before walks are waited for: walks remember rows. */
 	uint32_t *generation;
+	uint64_t *condemned; /* of lists, for each PROF_UNWIND_LIST_ROUND mappings a bit */
 	int chunks_fd; /* borrowed */
 	void **chunks; /* mapped; NULL: not made yet */
 };

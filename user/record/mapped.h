@@ -34,7 +34,8 @@ struct mapped_proc {
 	bool checked; /* whether it is still there is being looked at */
 
 	/* who listens keeps here what it has made of them */
-	bool queued, fresh, renew, waits;
+	bool queued, fresh, renew, waits, left_out;
+	uint64_t room_wait_ns; /* until the list is tried again that there was no room for */
 	uint64_t owner; /* proc_owner(); 0: not asked */
 	uint32_t execs; /* heard of since it had its place */
 	uint64_t overtaken_ns; /* since when that and the place do not agree; 0: they do */

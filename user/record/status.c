@@ -400,7 +400,7 @@ static void fill_unwinding(const struct status *s, struct emit_stats *stats)
 	stats->unwind_bytes = c.store.bytes;
 	stats->unwind_modules_left_out = c.store.modules_left_out;
 	stats->unwind_lists = c.lists.published;
-	stats->unwind_lists_left_out = c.lists.lists_left_out + c.lists.processes_left_out;
+	stats->unwind_lists_left_out = c.left_out;
 }
 
 static int write_stats(struct status *s, const struct capture_counts *counts, uint64_t now_ns,

@@ -56,8 +56,10 @@ enum {
 #define OVERTAKEN_NS (4 * MS_NS)
 #define FORK_NS MS_NS /* until a child has its parent's list */
 #define NO_ROOM_NS (200 * MS_NS)
+#define NO_ROOM_MAX_NS (16 * NO_ROOM_NS)
 #define MAP_NS 20000 /* between two lists of a process, for each mapping */
 #define SWEEP_NS (100 * MS_NS)
+#define RELEASE_NS (1000 * MS_NS) /* between two looks for slots that nobody has */
 #define SETTLE_NS (5 * MS_NS)
 #define DRAINED_NS (10000 * MS_NS) /* nobody drains what is older */
 
@@ -97,7 +99,9 @@ struct unwinding {
 	size_t head_cnt, head_cap;
 	bool identified; /* files were, since lists were made */
 	uint32_t forgets; /* frames_forgets() when they were */
-	uint64_t swept_ns;
+	uint64_t swept_ns, released_ns;
+	uint32_t frees; /* store_frees() when lists were made */
+	uint64_t left_out; /* processes */
 };
 
 void unwinding_size(bool all, size_t table_bytes, struct capture_unwind_cfg *out)
@@ -245,6 +249,17 @@ static void be_overtaken(struct unwinding *u, struct mapped_proc *p, uint64_t no
 	enqueue(u, p, now + AGAIN_NS);
 }
 
+/* Each process counts once, however often it is tried again: less and less. */
+static void leave_out(struct unwinding *u, struct mapped_proc *p, uint64_t now)
+{
+	u->left_out += !p->left_out;
+	p->left_out = true;
+	p->room_wait_ns = !p->room_wait_ns		    ? NO_ROOM_NS :
+			  p->room_wait_ns >= NO_ROOM_MAX_NS ? NO_ROOM_MAX_NS :
+							      2 * p->room_wait_ns;
+	enqueue(u, p, now + p->room_wait_ns);
+}
+
 static void publish(struct unwinding *u, struct mapped_proc *p, uint64_t now)
 {
 	bool has_list = p->fresh && lists_has_list(u->lists, p->pid);
@@ -259,7 +274,7 @@ static void publish(struct unwinding *u, struct mapped_proc *p, uint64_t now)
 	cnt = make_list(u, &l);
 	p->renew = false;
 	p->waits = l.waits;
-	err = cnt ? lists_publish(u->lists, p->pid, &p->execs, u->entries, cnt) : 0;
+	err = cnt ? lists_publish(u->lists, p->pid, l.from.owner, &p->execs, u->entries, cnt) : 0;
 	if (err == -EAGAIN) {
 		be_overtaken(u, p, now);
 		return;
@@ -272,7 +287,9 @@ static void publish(struct unwinding *u, struct mapped_proc *p, uint64_t now)
 	if (cnt)
 		stale_end(u->stale, p->pid, clock_mono_ns());
 	if (err)
-		enqueue(u, p, now + NO_ROOM_NS);
+		leave_out(u, p, now);
+	else
+		p->room_wait_ns = 0;
 }
 
 /* Returns when the next one is due. */
@@ -461,15 +478,16 @@ static void renew(void *ctx, struct mapped_proc *p)
 		enqueue(r->u, p, r->now);
 }
 
-/* Files that were identified, and modules that have other numbers now. */
+/* Files that were identified, modules that have other numbers now, and slots for those without. */
 static void renew_lists(struct unwinding *u, uint64_t now)
 {
 	struct renewal r = { .u = u, .now = now };
 
-	r.all = frames_forgets(u->cfg.frames) != u->forgets;
+	r.all = frames_forgets(u->cfg.frames) != u->forgets || store_frees(u->store) != u->frees;
 	if (!r.all && !u->identified)
 		return;
 	u->forgets = frames_forgets(u->cfg.frames);
+	u->frees = store_frees(u->store);
 	u->identified = false;
 	mapped_each(u->mapped, renew, &r);
 }
@@ -492,6 +510,43 @@ static void ask_heads(struct unwinding *u)
 	}
 }
 
+/* ---- slots that nobody has ----------------------------------------------------------------------- */
+
+static void hold(void *ctx, uint32_t slot)
+{
+	if (slot != PROF_UNWIND_NO_SLOT)
+		((bool *)ctx)[slot] = true;
+}
+
+static void hold_listed(void *ctx, const struct prof_unwind_map *m)
+{
+	hold(ctx, m->slot);
+}
+
+static void hold_mapped(void *ctx, struct mapped_proc *p)
+{
+	const struct map *m;
+	uint64_t addr;
+
+	for (addr = 0; (m = maps_next(&p->maps, addr)); addr = m->end)
+		if (m->module_id)
+			hold(ctx, m->slot);
+}
+
+static void release_slots(struct unwinding *u, uint64_t now)
+{
+	bool *held;
+
+	if (!store_is_short(u->store) || now - u->released_ns < RELEASE_NS)
+		return;
+	u->released_ns = now;
+	held = xcalloc(u->cfg.memory->cnt.module_cnt, sizeof(*held));
+	lists_each_map(u->lists, hold_listed, held);
+	mapped_each(u->mapped, hold_mapped, held);
+	store_release(u->store, held);
+	free(held);
+}
+
 void unwinding_step(struct unwinding *u)
 {
 	uint64_t now = clock_mono_ns();
@@ -501,6 +556,7 @@ void unwinding_step(struct unwinding *u)
 	renew_lists(u, now);
 	publish_due(u, now);
 	store_step(u->store, now);
+	release_slots(u, now);
 	ask_needed(u);
 	if (now - u->swept_ns >= SWEEP_NS) {
 		u->swept_ns = now;
@@ -565,6 +621,7 @@ static int start(struct unwinding *u)
 		.map_cnt = mem->cnt.map_cnt,
 		.procs = mem->procs,
 		.proc_cnt = mem->cnt.proc_cnt,
+		.condemned = mem->condemned,
 		.waiter = u->waiter,
 	});
 	if (proc_reader_new(&u->reader))
@@ -689,6 +746,7 @@ void unwinding_count(const struct unwinding *u, struct unwinding_counts *out)
 {
 	store_count(u->store, &out->store);
 	lists_count(u->lists, &out->lists);
+	out->left_out = u->left_out;
 }
 
 /* ---- memory --------------------------------------------------------------------------------------------- */

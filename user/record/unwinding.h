@@ -83,6 +83,7 @@ void unwinding_step(struct unwinding *u);
 struct unwinding_counts {
 	struct store_counts store;
 	struct lists_counts lists;
+	uint64_t left_out; /* processes that had to go without a list at some time */
 };
 void unwinding_count(const struct unwinding *u, struct unwinding_counts *out);
 /* Marks what is of use among the modules, before some are forgotten. */

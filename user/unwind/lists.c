@@ -4,9 +4,13 @@
  *
  * A list never changes: another one takes its place by one store. Forks hand lists on before the loader
  * hears of them, so nobody here counts who has which: now and then all processes' places are read, and
- * a list that nobody has is condemned. A program may have read it just before that, and be about
- * to give it to a child or to walk by it; so only one that is found in no place again, after a period of
- * grace, is free.
+ * a list that was found in none is condemned. While it is, forks do not hand it on. So behind a period
+ * of grace, which those pass that had begun to, nobody gets it any more, and whoever has it keeps it in one
+ * place: a second look that does not find it either is right, and it is free; else it is condemned no
+ * longer. Without that mark a list could go from process to process, by fork and exec, around each look.
+ *
+ * When room is short, the owner of most of it gives up lists to who has less, and gets no others for
+ * a while.
  */
 #include "unwind/lists.h"
 
@@ -19,21 +23,36 @@
 #include "unwind/extents.h"
 #include "unwind/waiter.h"
 
-enum { ROUND = 4 /* mappings; sizes of lists are rounded up to it, lest holes become many */ };
+enum {
+	ROUND = PROF_UNWIND_LIST_ROUND, /* lest holes become many */
+	SHORT_STEPS = 10, /* since somebody last found no room */
+	TAKE_MAX = 64, /* lists that are taken back at once */
+};
+
+/* What the lists of one owner take up, but for those that were taken back. */
+struct share {
+	uint64_t owner;
+	uint32_t room, lists;
+};
 
 struct list {
 	uint32_t first, cnt; /* cnt as published */
-	bool held, condemned;
+	bool held, condemned, settled, taken;
 	uint64_t ticket; /* of a condemned one */
+	struct share *share;
 };
 
 struct lists {
 	struct lists_cfg cfg;
 	struct extents room;
 	struct hmap by_first; /* + 1 -> list */
+	struct hmap shares; /* by owner */
 	struct list **v;
 	size_t cnt, cap;
+	uint32_t coming; /* room of lists that were taken back */
+	int short_steps; /* for which there is too little room still */
 	bool changed; /* since the last sweep began */
+	bool taken_again; /* a list that was taken back is in some place */
 	struct lists_counts counts;
 };
 
@@ -43,16 +62,22 @@ struct lists *lists_new(const struct lists_cfg *cfg)
 
 	l->cfg = *cfg;
 	hmap_init(&l->by_first);
+	hmap_init(&l->shares);
 	extents_give(&l->room, 0, cfg->map_cnt);
 	return l;
 }
 
 void lists_free(struct lists *l)
 {
-	size_t i;
+	size_t pos = 0, i;
+	uint64_t owner;
+	void *share;
 
 	if (!l)
 		return;
+	while (hmap_next(&l->shares, &pos, &owner, &share))
+		free(share);
+	hmap_fini(&l->shares);
 	for (i = 0; i < l->cnt; i++)
 		free(l->v[i]);
 	free(l->v);
@@ -93,10 +118,10 @@ static struct prof_unwind_proc *take(struct lists *l, uint32_t tgid)
 		if (__atomic_compare_exchange_n(&p->tgid, &none, tgid, false, __ATOMIC_SEQ_CST,
 						__ATOMIC_RELAXED)) {
 			__atomic_store_n(&p->execs, 0, __ATOMIC_RELAXED);
+			__atomic_store_n(&p->list, 0, __ATOMIC_RELAXED);
 			return p;
 		}
 	}
-	l->counts.processes_left_out++;
 	return NULL;
 }
 
@@ -152,29 +177,176 @@ static uint32_t rounded(uint32_t cnt)
 	return (cnt + ROUND - 1) / ROUND * ROUND;
 }
 
-static struct list *list_add(struct lists *l, uint32_t first, uint32_t cnt)
+static struct share *share_of(struct lists *l, uint64_t owner)
+{
+	struct share *share = hmap_get(&l->shares, owner);
+
+	if (!share) {
+		share = xcalloc(1, sizeof(*share));
+		share->owner = owner;
+		hmap_set(&l->shares, owner, share);
+	}
+	return share;
+}
+
+/* It counts for its owner no longer. */
+static void share_drop(struct lists *l, struct list *list)
+{
+	struct share *share = list->share;
+
+	if (!share)
+		return;
+	list->share = NULL;
+	share->room -= rounded(list->cnt);
+	if (--share->lists)
+		return;
+	hmap_del(&l->shares, share->owner);
+	free(share);
+}
+
+static void list_add(struct lists *l, uint64_t owner, uint32_t first, uint32_t cnt)
 {
 	struct list *list = xcalloc(1, sizeof(*list));
 
 	list->first = first;
 	list->cnt = cnt;
+	list->share = share_of(l, owner);
+	list->share->room += rounded(cnt);
+	list->share->lists++;
 	hmap_set(&l->by_first, first + 1ULL, list);
 	l->v = array_reserve(l->v, &l->cap, l->cnt + 1, sizeof(*l->v));
 	l->v[l->cnt++] = list;
 	l->counts.live++;
 	l->counts.live_maps += cnt;
-	return list;
+}
+
+/* Forks hand it on, or do not. */
+static void set_condemned(struct lists *l, struct list *list, bool condemned)
+{
+	uint32_t i = list->first / ROUND;
+	uint64_t bit = 1ULL << i % 64;
+
+	list->condemned = condemned;
+	list->settled = false;
+	if (condemned)
+		__atomic_fetch_or(&l->cfg.condemned[i / 64], bit, __ATOMIC_SEQ_CST);
+	else
+		__atomic_fetch_and(&l->cfg.condemned[i / 64], ~bit, __ATOMIC_SEQ_CST);
 }
 
 /* It is out of all places, or was never in one, and nobody walks by it. */
 static void list_free(struct lists *l, struct list *list)
 {
+	set_condemned(l, list, false);
+	share_drop(l, list);
+	if (list->taken)
+		l->coming -= rounded(list->cnt);
 	hmap_del(&l->by_first, list->first + 1ULL);
 	extents_give(&l->room, list->first, rounded(list->cnt));
 	l->counts.live--;
 	l->counts.live_maps -= list->cnt;
 	free(list);
 }
+
+static struct list *list_at(const struct lists *l, const struct prof_unwind_proc *p, uint64_t *v)
+{
+	*v = __atomic_load_n(&p->list, __ATOMIC_ACQUIRE);
+	return *v ? hmap_get(&l->by_first, (*v >> 32) + 1) : NULL;
+}
+
+/* ---- too little room ---------------------------------------------------------------------------- */
+
+static uint32_t room_of(const struct lists *l, uint64_t owner)
+{
+	const struct share *share = hmap_get(&l->shares, owner);
+
+	return share ? share->room : 0;
+}
+
+static const struct share *largest_share(const struct lists *l)
+{
+	const struct share *best = NULL;
+	size_t pos = 0;
+	uint64_t owner;
+	void *share;
+
+	while (hmap_next(&l->shares, &pos, &owner, &share))
+		if (!best || ((struct share *)share)->room > best->room)
+			best = share;
+	return best;
+}
+
+static struct list *largest_list(const struct lists *l, const struct share *share)
+{
+	struct list *best = NULL;
+	size_t i;
+
+	for (i = 0; i < l->cnt; i++)
+		if (l->v[i]->share == share && (!best || l->v[i]->cnt > best->cnt))
+			best = l->v[i];
+	return best;
+}
+
+/* Of all processes that have one, those that a fork gave it to meanwhile too. */
+static void empty_taken_places(struct lists *l)
+{
+	const struct list *list;
+	uint64_t v;
+	uint32_t i;
+
+	for (i = 0; i < l->cfg.proc_cnt; i++) {
+		list = list_at(l, &l->cfg.procs[i], &v);
+		if (list && list->taken)
+			__atomic_compare_exchange_n(&l->cfg.procs[i].list, &v, 0, false,
+						    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+	}
+}
+
+/* From who has more than this owner would have then. */
+static void take_back(struct lists *l, uint64_t owner, uint32_t cnt)
+{
+	uint32_t room = room_of(l, owner) + cnt;
+	const struct share *most;
+	struct list *list;
+	bool any = false;
+	int n;
+
+	for (n = 0; n < TAKE_MAX && l->room.free + l->coming < cnt; n++) {
+		most = largest_share(l);
+		if (!most || most->owner == owner || most->room <= room)
+			break;
+		list = largest_list(l, most);
+		list->taken = any = true;
+		l->coming += rounded(list->cnt);
+		l->counts.taken_back++;
+		share_drop(l, list);
+	}
+	if (any)
+		empty_taken_places(l);
+	l->changed |= any;
+}
+
+/* Whoever has most gets no more while others wait for room. */
+static bool may_take(const struct lists *l, uint64_t owner, uint32_t cnt)
+{
+	const struct share *most = l->short_steps ? largest_share(l) : NULL;
+
+	return !most || (most->owner != owner && room_of(l, owner) + cnt <= most->room);
+}
+
+static bool take_room(struct lists *l, uint64_t owner, uint32_t cnt, uint32_t *first)
+{
+	bool may = may_take(l, owner, cnt);
+
+	if (may && extents_take(&l->room, cnt, first))
+		return true;
+	l->short_steps = SHORT_STEPS;
+	if (may)
+		take_back(l, owner, cnt);
+	return false;
+}
+
+/* ---- publishing --------------------------------------------------------------------------------- */
 
 /*
  * An exec between the look at the counter and the store would leave the new program with the old one's
@@ -191,7 +363,17 @@ static int put(struct lists *l, struct prof_unwind_proc *p, uint32_t execs, uint
 	return -EAGAIN;
 }
 
-int lists_publish(struct lists *l, uint32_t tgid, uint32_t *execs,
+static bool has_already(const struct lists *l, const struct prof_unwind_proc *p,
+			const struct prof_unwind_map *maps, uint32_t cnt)
+{
+	uint64_t v;
+	const struct list *list = list_at(l, p, &v);
+
+	return list && list->cnt == cnt && (uint32_t)v == cnt &&
+	       !memcmp(&l->cfg.maps[list->first], maps, cnt * sizeof(*maps));
+}
+
+int lists_publish(struct lists *l, uint32_t tgid, uint64_t owner, uint32_t *execs,
 		  const struct prof_unwind_map *maps, uint32_t cnt)
 {
 	struct prof_unwind_proc *p = find(l, tgid);
@@ -209,12 +391,12 @@ int lists_publish(struct lists *l, uint32_t tgid, uint32_t *execs,
 	}
 	if (__atomic_load_n(&p->execs, __ATOMIC_SEQ_CST) != *execs)
 		return -EAGAIN;
-	if (!extents_take(&l->room, rounded(cnt), &first)) {
-		l->counts.lists_left_out++;
+	if (has_already(l, p, maps, cnt))
+		return 0;
+	if (!take_room(l, owner, rounded(cnt), &first))
 		return -ENOSPC;
-	}
 	memcpy(&l->cfg.maps[first], maps, cnt * sizeof(*maps));
-	list_add(l, first, cnt);
+	list_add(l, owner, first, cnt);
 	l->counts.published++;
 	return put(l, p, *execs, (uint64_t)first << 32 | cnt);
 }
@@ -228,8 +410,7 @@ static void mark_held(struct lists *l)
 	uint32_t i;
 
 	for (i = 0; i < l->cfg.proc_cnt; i++) {
-		v = __atomic_load_n(&l->cfg.procs[i].list, __ATOMIC_ACQUIRE);
-		list = v ? hmap_get(&l->by_first, (v >> 32) + 1) : NULL;
+		list = list_at(l, &l->cfg.procs[i], &v);
 		if (list)
 			list->held = true;
 	}
@@ -241,17 +422,17 @@ static bool keep(struct lists *l, struct list *list)
 	bool held = list->held;
 
 	list->held = false;
-	if (held) {
-		list->condemned = false;
-	} else if (!list->condemned) {
-		list->condemned = true;
+	l->taken_again |= held && list->taken;
+	if (held && list->condemned) {
+		set_condemned(l, list, false);
+	} else if (!held && !list->condemned) {
+		set_condemned(l, list, true);
 		list->ticket = waiter_grace(l->cfg.waiter);
-	} else if (waiter_is_over(l->cfg.waiter, list->ticket)) {
+	} else if (!held && list->settled) {
 		list_free(l, list);
 		return false;
 	}
-	if (list->condemned)
-		l->changed = true;
+	l->changed |= list->condemned || list->taken;
 	return true;
 }
 
@@ -259,14 +440,22 @@ void lists_step(struct lists *l)
 {
 	size_t i, kept = 0;
 
+	l->short_steps -= l->short_steps > 0;
 	if (!l->changed)
 		return;
 	l->changed = false;
+	/* before the look, which is the last one only of those */
+	for (i = 0; i < l->cnt; i++)
+		l->v[i]->settled =
+			l->v[i]->condemned && waiter_is_over(l->cfg.waiter, l->v[i]->ticket);
 	mark_held(l);
 	for (i = 0; i < l->cnt; i++)
 		if (keep(l, l->v[i]))
 			l->v[kept++] = l->v[i];
 	l->cnt = kept;
+	if (l->taken_again)
+		empty_taken_places(l);
+	l->taken_again = false;
 }
 
 void lists_each_map(const struct lists *l, void (*fn)(void *ctx, const struct prof_unwind_map *m),

@@ -18,13 +18,13 @@ struct lists_cfg {
 	uint32_t map_cnt;
 	struct prof_unwind_proc *procs;
 	uint32_t proc_cnt; /* a power of two */
+	uint64_t *condemned; /* a bit for each PROF_UNWIND_LIST_ROUND of map_cnt: do not hand it on */
 	struct waiter *waiter;
 };
 
 struct lists_counts {
 	uint64_t published;
-	uint64_t processes_left_out; /* times that a process found no place */
-	uint64_t lists_left_out; /* times that a list found none */
+	uint64_t taken_back; /* lists, for want of room, of the owner who had most of it */
 	uint32_t live, live_maps; /* lists, and mappings in them */
 };
 
@@ -32,12 +32,14 @@ struct lists *lists_new(const struct lists_cfg *cfg);
 void lists_free(struct lists *l);
 
 /*
- * Gives a process a list of its own, sorted and without overlaps, which is copied. *execs is how many
+ * Gives a process a list of its own, sorted and without overlaps, which is copied; nothing is done when
+ * it has an equal one. `owner` is who answers for the process: when room is short, owners with less
+ * have it before those with more. *execs is how many
  * execs the caller has heard of since the process had its place, and set to 0 when it gets one now.
  * -EAGAIN: as many have not happened, or more: what is known is of another program. -ENFILE: no place
- * for the process; -ENOSPC: none for the list. The list that it had stays then.
+ * for the process; -ENOSPC: none for the list, yet. The list that it had stays then.
  */
-int lists_publish(struct lists *l, uint32_t tgid, uint32_t *execs,
+int lists_publish(struct lists *l, uint32_t tgid, uint64_t owner, uint32_t *execs,
 		  const struct prof_unwind_map *maps, uint32_t cnt);
 /* How many execs have been counted in the process's place; false: it has none. */
 bool lists_find(const struct lists *l, uint32_t tgid, uint32_t *execs);
