@@ -25,6 +25,10 @@
 #define PROF_F_PREV_PID "prev_pid"
 #define PROF_F_PREV_STATE "prev_state"
 #define PROF_F_NEXT_COMM "next_comm"
+#define PROF_F_TARGET_CPU "target_cpu"
+#define PROF_F_DEST_CPU "dest_cpu"
+#define PROF_F_CHILD_PID "child_pid"
+#define PROF_F_OLD_PID "old_pid"
 #define PROF_F_NEXT_PID "next_pid"
 
 /* ---- CpuSampleEvent: upstream's event, with our fields behind -------------------------------- */
@@ -167,6 +171,8 @@ enum prof_module_kind {
 #define PROF_META_COMMAND_LINE "command_line"
 #define PROF_META_VERSION "version"
 #define PROF_META_TARGET "target"
+#define PROF_META_TARGET_PIDS "target_pids" /* of a command: its process id */
+#define PROF_META_INHERIT "inherit" /* "no": what targets fork is not recorded */
 #define PROF_META_CLOCK "clock"
 #define PROF_META_SAMPLE_EVENT "sample_event" /* "cycles" or "cpu-clock" */
 #define PROF_META_SAMPLE_PERIOD_NS "sample_period_ns"

@@ -381,14 +381,17 @@ static int write_head(struct recorder *r)
 	});
 	describe_target(r->cfg, &target);
 	text = emit_text(&valid, buf_cstr(&target), target.len);
-	err = status_write_head(r->status, &(struct status_head){
-						   .command_line = r->cfg->command_line,
-						   .target = text.ptr,
-						   .events = r->events,
-						   .switch_stacks = r->cfg->switch_stacks,
-						   .call_graph = capture_call_graph(r->capture),
-						   .ring_bytes = r->cfg->ring_bytes,
-					   });
+	err = status_write_head(r->status,
+				&(struct status_head){
+					.command_line = r->cfg->command_line,
+					.target = text.ptr,
+					.command_pid = r->launch ? launch_pid(r->launch) : 0,
+					.no_inherit = r->cfg->no_inherit,
+					.events = r->events,
+					.switch_stacks = r->cfg->switch_stacks,
+					.call_graph = capture_call_graph(r->capture),
+					.ring_bytes = r->cfg->ring_bytes,
+				});
 	buf_free(&target);
 	buf_free(&valid);
 	return err;

@@ -149,6 +149,10 @@ static int write_metadata(struct status *s, const struct status_head *head)
 	meta_text(&m, PROF_META_COMMAND_LINE, text.ptr);
 	meta_text(&m, PROF_META_VERSION, PROF_VERSION);
 	meta_text(&m, PROF_META_TARGET, head->target);
+	if (head->command_pid)
+		meta_number(&m, PROF_META_TARGET_PIDS, head->command_pid);
+	if (head->no_inherit)
+		meta_text(&m, PROF_META_INHERIT, "no");
 	meta_text(&m, PROF_META_CLOCK, "CLOCK_MONOTONIC");
 	if (sampler) {
 		uint32_t hz = capture_hz(s->cfg.capture);

@@ -2,6 +2,7 @@
 #ifndef D9_RECORD_STATUS_H
 #define D9_RECORD_STATUS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "record/capture.h"
@@ -56,6 +57,8 @@ void status_free(struct status *s);
 struct status_head {
 	const char *command_line;
 	const char *target;
+	uint32_t command_pid; /* 0: no command was started */
+	bool no_inherit;
 	const struct eventset *events;
 	uint32_t switch_stacks;
 	uint32_t call_graph; /* enum prof_call_graph */
