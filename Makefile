@@ -64,7 +64,8 @@ SRCS_record := $(addprefix user/record/, \
 SRCS_trace := $(addprefix user/trace/, \
 	layout.c names.c parts.c reader.c source.c tp_symbols.c trace.c value.c)
 SRCS_profile := $(addprefix user/profile/, \
-	account.c event_counts.c family.c profile.c stack_ends.c thread_times.c tree.c)
+	account.c cpu_log.c event_counts.c family.c followed.c gaps.c intervals.c profile.c \
+	stack_ends.c stack_table.c thread_times.c tree.c)
 SRCS_export := $(addprefix user/export/, \
 	)
 SRCS_formats := $(addprefix user/formats/, \
@@ -107,7 +108,8 @@ TESTS := $(addprefix tests/, \
 		tasks_truth_test.c texts_test.c translate_test.c unwinding_test.c) \
 	$(addprefix trace/, layout_test.c names_test.c parts_test.c reader_test.c source_test.c tp_symbols_test.c \
 		trace_test.c value_test.c) \
-	$(addprefix profile/, account_test.c event_counts_test.c family_test.c profile_test.c \
+	$(addprefix profile/, account_test.c cpu_log_test.c event_counts_test.c family_test.c followed_test.c gaps_test.c \
+		intervals_test.c profile_test.c stack_table_test.c \
 		stack_ends_test.c thread_times_test.c tree_test.c) \
 	$(addprefix cmd/, check_test.c ends_test.c hostile_test.c info_test.c page_test.c paint_test.c parts_test.c \
 		progress_test.c report_test.c script_test.c select_test.c shorten_test.c summary_test.c \

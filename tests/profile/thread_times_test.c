@@ -10,18 +10,22 @@
 static void run(struct make *m, struct thread_times *s, bool gaps_first)
 {
 	struct trace_event ev;
+	struct intervals *iv;
 	struct source *src;
 	struct reader *r;
 
 	cr_assert_eq(source_open_fd(make_file(m), "t", &src), 0);
 	cr_assert_eq(reader_new(src, READER_ONE_PASS, &r), 0);
+	iv = intervals_new(&(struct intervals_opts){ reader_names(r), thread_times_take, s });
 	if (gaps_first) {
 		while (reader_next(r, &ev) == 1)
-			thread_times_add_gaps(s, reader_trace(r), &ev);
+			intervals_add_gaps(iv, reader_trace(r), &ev);
 		cr_assert_eq(reader_rewind(r), 0);
 	}
 	while (reader_next(r, &ev) == 1)
-		thread_times_add(s, reader_trace(r), &ev);
+		intervals_add(iv, reader_trace(r), &ev);
+	intervals_finish(iv);
+	intervals_free(iv);
 	thread_times_finish(s, reader_names(r));
 	reader_free(r);
 	make_fini(m);
@@ -83,41 +87,42 @@ Test(thread_times, edges_of_the_window_are_not_guessed)
 	thread_times_fini(&s);
 }
 
-Test(thread_times, edges_follow_where_the_trace_has_every_switch)
+static void make_end_at(struct make *m, uint64_t ts)
 {
+	make_clock(m, ts, ts);
+}
+
+Test(thread_times, edges_count_when_they_are_asked_for)
+{
+	struct thread_times s = { .edges = true };
+	struct thread_times_task sum;
 	struct hmap pids = { 0 };
-	struct thread_times s = { 0 };
-	struct names *n;
 	struct make m;
 
-	cr_assert_eq(names_new(&n), 0);
 	make_init(&m, NULL);
-	make_task(&m, 1000, 5, 50, "ran");
+	for (uint32_t tid = 50; tid <= 54; tid++)
+		make_task(&m, 1000, 5, tid, "t");
+	make_task(&m, 1000, 6, 60, "another"); /* of another process: off, 1000 */
 	make_switch(&m, 1100, 0, "ran", 50, 1, "came", 51); /* 50 ran 100, 51 had waited 100 */
 	make_switch(&m, 1250, 0, "came", 51, 0, "x", 9); /* 51 ran 150, and waits to the end: 750 */
 	make_waking(&m, 1300, 0, 9, "ran", 50); /* 50 slept 200, and waits to the end: 700 */
 	make_waking(&m, 1400, 0, 9, "woken", 52); /* 52 had slept 400, and waits: 600 */
 	make_sample(&m, 1500, 5, 53, PROF_SOURCE_SAMPLE, 0, NULL,
 		    0); /* 53 is on a CPU throughout: 1000 */
+	make_end_at(&m, 2000); /* 54 has no event at all: off, 1000 */
 	run(&m, &s, false);
-	for (uint32_t tid = 50; tid <= 54; tid++) /* 54 has no event at all: off, 1000 */
-		names_task_learn(n, 0, &(struct names_task){ .tid = tid, .pid = 5 });
-	/* an idle one, and one of another process */
-	names_task_learn(n, 0, &(struct names_task){ .tid = 0, .pid = 5 });
-	names_task_learn(n, 0, &(struct names_task){ .tid = 60, .pid = 6 });
-	thread_times_finish(&s, n);
-	hmap_set(&pids, 5, n);
-	thread_times_close(&s, n, &pids, 1000, 2000);
-	hmap_fini(&pids);
-	cr_expect_eq(s.cnt, 6, "50 to 54, and 9");
+	cr_expect_eq(s.cnt, 7, "50 to 54, 60, and 9");
 	expect(&s, 50, 100, 700, 200);
 	expect(&s, 51, 150, 850, 0);
 	expect(&s, 52, 0, 600, 400);
 	expect(&s, 53, 1000, 0, 0);
 	expect(&s, 54, 0, 0, 1000);
-	expect(&s, 9, 0, 0, 0);
+	expect(&s, 9, 750, 250, 0);
+	hmap_set(&pids, 5, &pids);
+	thread_times_sum(&s, &pids, &sum);
+	hmap_fini(&pids);
+	cr_expect_eq(sum.run + sum.wait + sum.off, 5 * 1000);
 	thread_times_fini(&s);
-	names_free(n);
 }
 
 Test(thread_times, a_waking_of_an_unknown_thread_starts_its_wait)
@@ -184,91 +189,6 @@ Test(thread_times, sums_by_process)
 	thread_times_sum(&s, NULL, &sum);
 	cr_assert_eq(sum.run, 350);
 	cr_assert_eq(sum.off, 1300 - 1000, "x slept until it was switched in");
-	thread_times_fini(&s);
-}
-
-Test(thread_times, more_gaps_than_are_kept_only_widen_doubt)
-{
-	struct thread_times s = { 0 };
-	struct make m;
-
-	make_init(&m, NULL);
-	for (uint64_t i = 0; i < THREAD_TIMES_GAPS_MAX + 500; i++)
-		make_lost(&m, 1, "ring_full", 1, 1000 * i, 1000 * i + 1);
-	run(&m, &s, true);
-	cr_assert_eq(s.gap_cnt, THREAD_TIMES_GAPS_MAX);
-	for (size_t i = 1; i < s.gap_cnt; i++)
-		cr_assert_lt(s.gaps[i - 1].to, s.gaps[i].from);
-	cr_assert_eq(s.gaps[0].from, 0);
-	cr_assert_eq(s.gaps[s.gap_cnt - 1].to, 1000 * (THREAD_TIMES_GAPS_MAX + 499) + 1);
-	thread_times_fini(&s);
-}
-
-/* Gaps told in any order, and what must be left of them. */
-static void check_gaps(const uint64_t (*told)[2], size_t cnt, const uint64_t (*want)[2],
-		       size_t want_cnt)
-{
-	struct thread_times s = { 0 };
-	struct make m;
-
-	make_init(&m, NULL);
-	for (size_t i = 0; i < cnt; i++)
-		make_lost(&m, 1, "ring_full", 1, told[i][0], told[i][1]);
-	run(&m, &s, true);
-	cr_expect_eq(s.gap_cnt, want_cnt);
-	for (size_t i = 0; i < s.gap_cnt && i < want_cnt; i++)
-		cr_expect(s.gaps[i].from == want[i][0] && s.gaps[i].to == want[i][1],
-			  "%llu to %llu", (unsigned long long)s.gaps[i].from,
-			  (unsigned long long)s.gaps[i].to);
-	thread_times_fini(&s);
-}
-
-#define GAPS(...)                                                                                  \
-	(const uint64_t[][2])                                                                      \
-	{                                                                                          \
-		__VA_ARGS__                                                                        \
-	}
-#define CHECK_GAPS(told, want)                                                                     \
-	check_gaps(told, sizeof(told) / sizeof((told)[0]), want, sizeof(want) / sizeof((want)[0]))
-
-Test(thread_times, gaps_are_kept_in_order_and_apart)
-{
-	CHECK_GAPS(GAPS({ 50, 60 }, { 10, 20 }, { 30, 40 }),
-		   GAPS({ 10, 20 }, { 30, 40 }, { 50, 60 }));
-	CHECK_GAPS(GAPS({ 10, 20 }, { 20, 30 }), GAPS({ 10, 30 }));
-	CHECK_GAPS(GAPS({ 20, 30 }, { 10, 20 }), GAPS({ 10, 30 }));
-	CHECK_GAPS(GAPS({ 10, 20 }, { 21, 30 }), GAPS({ 10, 20 }, { 21, 30 }));
-	CHECK_GAPS(GAPS({ 10, 50 }, { 20, 30 }), GAPS({ 10, 50 }));
-	CHECK_GAPS(GAPS({ 20, 30 }, { 10, 50 }), GAPS({ 10, 50 }));
-	CHECK_GAPS(GAPS({ 10, 20 }, { 30, 40 }, { 50, 60 }, { 70, 80 }, { 35, 55 }),
-		   GAPS({ 10, 20 }, { 30, 60 }, { 70, 80 }));
-	CHECK_GAPS(GAPS({ 10, 20 }, { 30, 40 }, { 50, 60 }, { 0, 100 }), GAPS({ 0, 100 }));
-	CHECK_GAPS(GAPS({ 10, 20 }, { 30, 40 }, { 15, 15 }, { 25, 25 }),
-		   GAPS({ 10, 20 }, { 25, 25 }, { 30, 40 }));
-	/* backwards: not a time */
-	CHECK_GAPS(GAPS({ 10, 20 }, { 40, 30 }), GAPS({ 10, 20 }));
-}
-
-Test(thread_times, of_too_many_gaps_the_closest_become_one)
-{
-	struct thread_times s = { 0 };
-	uint64_t at = 0;
-	struct make m;
-
-	make_init(&m, NULL);
-	/* 100 apart, but for two that are 7 apart in the middle, and 8 at the end */
-	for (uint64_t i = 0; i <= THREAD_TIMES_GAPS_MAX; i++) {
-		at += i == 1000 ? 7 : i == THREAD_TIMES_GAPS_MAX ? 8 : 100;
-		make_lost(&m, 1, "ring_full", 1, at, at);
-	}
-	run(&m, &s, true);
-	cr_assert_eq(s.gap_cnt, THREAD_TIMES_GAPS_MAX);
-	cr_expect_eq(s.gaps[998].from, 99900);
-	cr_expect_eq(s.gaps[998].to, 99900);
-	cr_expect_eq(s.gaps[999].from, 100000);
-	cr_expect_eq(s.gaps[999].to, 100007);
-	cr_expect_eq(s.gaps[1000].from, 100107);
-	cr_expect_eq(s.gaps[THREAD_TIMES_GAPS_MAX - 1].from, at);
 	thread_times_fini(&s);
 }
 
@@ -353,27 +273,21 @@ static void wakeup_new(struct make *m, uint64_t ts, uint32_t tid)
 
 Test(thread_times, before_its_birth_a_thread_did_nothing)
 {
-	struct thread_times s = { 0 };
-	struct hmap pids = { 0 };
-	struct names *n;
+	struct thread_times s = { .edges = true };
 	struct make m;
 
-	cr_assert_eq(names_new(&n), 0);
 	make_init(&m, NULL);
+	make_end_at(&m, 1000);
 	wakeup_new(&m, 1300, 51);
 	make_waking(&m, 1300, 0, 9, "old", 52);
-	make_switch(&m, 1400, 0, "old", 52, 0x10, "born", 51); /* 52 ends, having waited 100 */
+	make_switch(&m, 1400, 0, "old", 52, 0x10, "born", 51);
+	make_end_at(&m, 2000);
 	run(&m, &s, false);
-	for (uint32_t tid = 51; tid <= 52; tid++)
-		names_task_learn(n, 0, &(struct names_task){ .tid = tid, .pid = 5 });
-	thread_times_finish(&s, n);
-	hmap_set(&pids, 5, n);
-	thread_times_close(&s, n, &pids, 1000, 2000);
-	hmap_fini(&pids);
 	expect(&s, 51, 600, 100, 0);
-	expect(&s, 52, 0, 100, 300);
+	/* what 52 did after it was woken is unknown: it was never switched in, and then out */
+	expect(&s, 52, 0, 0, 300);
+	cr_expect_eq(task(&s, 52)->spoilt, 100);
 	thread_times_fini(&s);
-	names_free(n);
 }
 
 Test(thread_times, numbers_that_are_no_thread_are_passed_over)
@@ -391,7 +305,6 @@ Test(thread_times, numbers_that_are_no_thread_are_passed_over)
 	make_switch(&m, 100, 0, "x", (uint32_t)none, 1, "y", (uint32_t)none);
 	make_waking(&m, 100, 0, 0, "x", (uint32_t)none);
 	make_sample(&m, 100, 7, (uint32_t)none, PROF_SOURCE_SAMPLE, 0, NULL, 0);
-	make_sample(&m, 100, 7, 7, PROF_SOURCE_SWITCH_OUT, 0, NULL, 0);
 	for (i = 0; i < 2; i++) {
 		cr_assert_eq(dial9_enc_begin(m.enc, m.sched_switch, 200), 0);
 		dial9_enc_put_u64(m.enc, 0);
@@ -439,6 +352,7 @@ Test(thread_times, a_thread_keeps_its_first_name_and_gets_its_process_when_that_
 {
 	struct thread_times s = { 0 };
 	struct trace_event ev;
+	struct intervals *iv;
 	struct source *src;
 	struct reader *r;
 	struct make m;
@@ -451,8 +365,11 @@ Test(thread_times, a_thread_keeps_its_first_name_and_gets_its_process_when_that_
 	make_switch(&m, 300, 0, "swapper", 0, 0, "b", 5);
 	cr_assert_eq(source_open_fd(make_file(&m), "t", &src), 0);
 	cr_assert_eq(reader_new(src, READER_ONE_PASS, &r), 0);
+	iv = intervals_new(&(struct intervals_opts){ reader_names(r), thread_times_take, &s });
 	while (reader_next(r, &ev) == 1)
-		thread_times_add(&s, reader_trace(r), &ev);
+		intervals_add(iv, reader_trace(r), &ev);
+	intervals_finish(iv);
+	intervals_free(iv);
 	cr_expect_eq(task(&s, 5)->pid, 50);
 	cr_expect_str_eq(names_str(reader_names(r), task(&s, 5)->comm, NULL), "a");
 	reader_free(r);

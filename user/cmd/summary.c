@@ -141,8 +141,8 @@ static void print_figures(const struct recorder_cfg *cfg, const struct recorder_
 struct story {
 	struct names *names;
 	struct profile *profile;
+	struct intervals *intervals;
 	struct thread_times times;
-	uint64_t start_ns; /* the first event: metadata, at the start of recording */
 };
 
 typedef void (*story_fn)(struct story *story, struct trace *trace, const struct trace_event *ev);
@@ -174,16 +174,14 @@ static int read_back(const char *file, struct story *story, story_fn fn)
 /* Loss is reported after it happened, and spoils what happened before. */
 static void learn_gaps(struct story *story, struct trace *trace, const struct trace_event *ev)
 {
-	thread_times_add_gaps(&story->times, trace, ev);
+	intervals_add_gaps(story->intervals, trace, ev);
 }
 
 static void learn_all(struct story *story, struct trace *trace, const struct trace_event *ev)
 {
-	if (!story->start_ns)
-		story->start_ns = ev->ts;
 	if (ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_SAMPLE)
 		profile_add(story->profile, ev);
-	thread_times_add(&story->times, trace, ev);
+	intervals_add(story->intervals, trace, ev);
 }
 
 static void print_hottest(struct story *story)
@@ -213,7 +211,7 @@ static void print_hottest(struct story *story)
 }
 
 /* A recording of a process or a command has all switches of its threads, and of its children's. */
-static void print_times(struct story *story, uint32_t pid, bool children, uint64_t elapsed_ns)
+static void print_times(struct story *story, uint32_t pid, bool children)
 {
 	struct hmap pids = { 0 };
 	struct thread_times_task sum;
@@ -224,8 +222,6 @@ static void print_times(struct story *story, uint32_t pid, bool children, uint64
 		family_of(story->names, pid, &pids);
 	else
 		hmap_set(&pids, pid, story);
-	thread_times_close(&story->times, story->names, &pids, story->start_ns,
-			   story->start_ns + elapsed_ns);
 	thread_times_sum(&story->times, &pids, &sum);
 	hmap_fini(&pids);
 	all = sum.run + sum.wait + sum.off;
@@ -241,21 +237,23 @@ static void print_times(struct story *story, uint32_t pid, bool children, uint64
 static void print_story(const struct summary *s, const struct recorder_cfg *cfg,
 			const struct recorder_result *result)
 {
-	struct story story = { 0 };
+	struct story story = { .times.edges = true };
 
 	if (names_new(&story.names))
 		return;
+	story.intervals = intervals_new(
+		&(struct intervals_opts){ story.names, thread_times_take, &story.times });
 	if (result->totals.lost)
 		read_back(s->file, &story, learn_gaps);
 	if (!profile_new(story.names, &story.profile) && !read_back(s->file, &story, learn_all)) {
+		intervals_finish(story.intervals);
 		print_hottest(&story);
 		if (cfg->pid_cnt == 1)
-			print_times(&story, cfg->pids[0], !cfg->no_inherit,
-				    result->totals.elapsed_ns);
+			print_times(&story, cfg->pids[0], !cfg->no_inherit);
 		else if (result->command_pid)
-			print_times(&story, result->command_pid, !cfg->no_inherit,
-				    result->totals.elapsed_ns);
+			print_times(&story, result->command_pid, !cfg->no_inherit);
 	}
+	intervals_free(story.intervals);
 	thread_times_fini(&story.times);
 	profile_free(story.profile);
 	names_free(story.names);

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Who ran on a CPU, as far back as is remembered. */
+#include "profile/cpu_log.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+TestSuite(cpu_log, .timeout = 60);
+
+static char said[1024];
+static uint64_t told_ns;
+
+static void say(void *ctx, uint32_t tid, uint64_t from, uint64_t to)
+{
+	size_t n = strlen(said);
+
+	(void)ctx;
+	told_ns += to - from;
+	snprintf(said + n, sizeof(said) - n, "%d:%d-%d ", tid == CPU_LOG_NOBODY ? -1 : (int)tid,
+		 (int)from, (int)to);
+}
+
+static void expect(const struct cpu_log *log, uint32_t cpu, uint64_t from, uint64_t to,
+		   const char *want)
+{
+	said[0] = '\0';
+	told_ns = 0;
+	cpu_log_each(log, cpu, from, to, say, NULL);
+	cr_expect_str_eq(said, want, "%s", said);
+	cr_expect_eq(told_ns, to - from);
+}
+
+Test(cpu_log, tells_each_slice_latest_first)
+{
+	struct cpu_log log = { 0 };
+
+	cr_expect_eq(cpu_log_switch(&log, 1, 100, 0, 5, true), CPU_LOG_NOBODY);
+	cr_expect_eq(cpu_log_switch(&log, 1, 150, 5, 6, true), 5);
+	cr_expect_eq(cpu_log_switch(&log, 1, 170, 6, 0, true), 6);
+	expect(&log, 1, 120, 180, "0:170-180 6:150-170 5:120-150 ");
+	expect(&log, 1, 150, 170, "6:150-170 ");
+	expect(&log, 1, 90, 110, "5:100-110 -1:90-100 ");
+	expect(&log, 0, 90, 110, "-1:90-110 ");
+	expect(&log, 7, 90, 110, "-1:90-110 ");
+	cpu_log_fini(&log);
+}
+
+Test(cpu_log, a_link_that_does_not_fit_is_nobodys)
+{
+	struct cpu_log log = { 0 };
+
+	cpu_log_switch(&log, 0, 100, 0, 5, true);
+	cr_expect_eq(cpu_log_switch(&log, 0, 150, 6, 7, true), 5);
+	cr_expect_eq(cpu_log_switch(&log, 0, 170, 7, 8, false), 7);
+	/* a step back in time is none */
+	cr_expect_eq(cpu_log_switch(&log, 0, 165, 8, 9, true), 8);
+	expect(&log, 0, 100, 200, "9:170-200 -1:150-170 -1:100-150 ");
+	cpu_log_fini(&log);
+}
+
+Test(cpu_log, forgets_what_is_long_ago)
+{
+	struct cpu_log log = { 0 };
+	uint32_t n = CPU_LOG_SLICES + 10;
+
+	for (uint32_t i = 0; i < n; i++)
+		cpu_log_switch(&log, 0, i, i, i + 1, true);
+	expect(&log, 0, 5, 12, "12:11-12 11:10-11 -1:5-10 ");
+	cr_expect_eq(cpu_log_switch(&log, CPU_LOG_CPUS, 1, 1, 2, true), CPU_LOG_NOBODY);
+	expect(&log, CPU_LOG_CPUS, 1, 2, "-1:1-2 ");
+	cpu_log_fini(&log);
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Whom a recording followed, by what it says of its targets and by what they fork and exec. */
+#include "profile/followed.h"
+
+#include <criterion/criterion.h>
+
+#include "../support/make_trace.h"
+#include "trace/reader.h"
+
+TestSuite(followed, .timeout = 60);
+
+static void fork_of(struct make *m, uint32_t parent, uint32_t child)
+{
+	struct dial9_schema *s =
+		MAKE_SCHEMA("sched:sched_process_fork", { "common_pid", DIAL9_VARINT },
+			    { "parent_pid", DIAL9_VARINT }, { "child_pid", DIAL9_VARINT });
+
+	cr_assert_eq(dial9_enc_begin(m->enc, s, 10), 0);
+	dial9_enc_put_u64(m->enc, parent);
+	dial9_enc_put_u64(m->enc, parent);
+	dial9_enc_put_u64(m->enc, child);
+	make_end(m);
+	dial9_schema_free(s);
+}
+
+static void exec_of(struct make *m, uint32_t old, uint32_t pid)
+{
+	struct dial9_schema *s =
+		MAKE_SCHEMA("sched:sched_process_exec", { "common_pid", DIAL9_VARINT },
+			    { "pid", DIAL9_VARINT }, { "old_pid", DIAL9_VARINT });
+
+	cr_assert_eq(dial9_enc_begin(m->enc, s, 10), 0);
+	dial9_enc_put_u64(m->enc, pid);
+	dial9_enc_put_u64(m->enc, pid);
+	dial9_enc_put_u64(m->enc, old);
+	make_end(m);
+	dial9_schema_free(s);
+}
+
+static void begin(struct make *m, const char *target, const char *key, const char *value)
+{
+	const char *const kv[] = { "target", target, key, value, NULL };
+
+	make_init(m, NULL);
+	make_metadata(m, 1, kv);
+}
+
+static void read_all(struct make *m, struct followed *f)
+{
+	struct trace_event ev;
+	struct source *src;
+	struct reader *r;
+
+	cr_assert_eq(source_open_fd(make_file(m), "t", &src), 0);
+	cr_assert_eq(reader_new(src, READER_ONE_PASS, &r), 0);
+	while (reader_next(r, &ev) == 1) {
+		if (ev.kind == TRACE_METADATA)
+			followed_init(f, reader_names(r), 0);
+		followed_see(f, reader_trace(r), &ev);
+	}
+	reader_free(r);
+	make_fini(m);
+}
+
+Test(followed, all_of_a_system_and_where_nothing_is_said)
+{
+	struct followed f = { 0 };
+	struct make m;
+
+	cr_expect(followed_has(&f, 1, 1));
+	begin(&m, "system", NULL, NULL);
+	read_all(&m, &f);
+	cr_expect(followed_has(&f, TRACE_NONE, 1));
+	followed_fini(&f);
+}
+
+Test(followed, processes_and_what_they_fork)
+{
+	struct followed f = { 0 };
+	struct make m;
+
+	begin(&m, "pid 5,50", NULL, NULL);
+	make_task(&m, 2, 5, 6, "thread");
+	make_task(&m, 2, 7, 7, "stranger");
+	fork_of(&m, 6, 8);
+	fork_of(&m, 7, 9);
+	make_task(&m, 3, 8, 8, "child");
+	read_all(&m, &f);
+	cr_expect(followed_has(&f, 5, 6) && followed_has(&f, 50, 51));
+	cr_expect(followed_has(&f, TRACE_NONE, 8), "a child, even if nobody told of its process");
+	cr_expect(followed_has(&f, 8, 88), "a thread of the child");
+	cr_expect(!followed_has(&f, 7, 7) && !followed_has(&f, TRACE_NONE, 9));
+	followed_forget(&f, 8);
+	cr_expect(!followed_has(&f, TRACE_NONE, 8));
+	followed_fini(&f);
+}
+
+Test(followed, threads_alone)
+{
+	struct followed f = { 0 };
+	struct make m;
+
+	begin(&m, "tid 5", NULL, NULL);
+	make_task(&m, 2, 5, 5, "main");
+	make_task(&m, 2, 5, 6, "other");
+	read_all(&m, &f);
+	cr_expect(followed_has(&f, 5, 5));
+	cr_expect(!followed_has(&f, 5, 6), "named was the thread, not its process");
+	followed_fini(&f);
+}
+
+Test(followed, no_children_where_they_were_not_wanted)
+{
+	struct followed f = { 0 };
+	struct make m;
+
+	begin(&m, "pid 5", "inherit", "no");
+	make_task(&m, 2, 5, 5, "main");
+	fork_of(&m, 5, 8);
+	read_all(&m, &f);
+	cr_expect(followed_has(&f, 5, 5));
+	cr_expect(!followed_has(&f, TRACE_NONE, 8));
+	followed_fini(&f);
+}
+
+Test(followed, a_command_by_its_number_or_by_its_exec)
+{
+	struct followed f = { 0 };
+	struct make m;
+
+	begin(&m, "command ls", "target_pids", "5");
+	exec_of(&m, 6, 6);
+	read_all(&m, &f);
+	cr_expect(followed_has(&f, 5, 5) && !followed_has(&f, 6, 6));
+	followed_fini(&f);
+	begin(&m, "command ls", NULL, NULL);
+	exec_of(&m, 5, 5);
+	exec_of(&m, 6, 6);
+	read_all(&m, &f);
+	cr_expect(followed_has(&f, 5, 5) && !followed_has(&f, 6, 6), "the first one alone");
+	followed_fini(&f);
+}
+
+Test(followed, who_execs_in_a_thread_takes_the_leaders_number)
+{
+	struct followed f = { 0 };
+	struct make m;
+
+	begin(&m, "tid 6", NULL, NULL);
+	exec_of(&m, 6, 5);
+	read_all(&m, &f);
+	cr_expect(followed_has(&f, TRACE_NONE, 5));
+	followed_fini(&f);
+}

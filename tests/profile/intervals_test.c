@@ -1,0 +1,553 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Intervals from switches and wakings: each line that must come out follows from the events above it. */
+#include "intervals_run.h"
+
+TestSuite(intervals, .timeout = 60);
+
+static void wakeup_new(struct make *m, uint64_t ts, uint32_t by, uint32_t tid)
+{
+	struct dial9_schema *s =
+		MAKE_SCHEMA("sched:sched_wakeup_new", { "common_cpu", DIAL9_VARINT },
+			    { "common_pid", DIAL9_VARINT }, { "pid", DIAL9_VARINT },
+			    { "target_cpu", DIAL9_VARINT });
+
+	cr_assert_eq(dial9_enc_begin(m->enc, s, ts), 0);
+	dial9_enc_put_u64(m->enc, 0);
+	dial9_enc_put_u64(m->enc, by);
+	dial9_enc_put_u64(m->enc, tid);
+	dial9_enc_put_u64(m->enc, 0);
+	make_end(m);
+	dial9_schema_free(s);
+}
+
+static void migrate(struct make *m, uint64_t ts, uint32_t tid, uint32_t from, uint32_t to)
+{
+	struct dial9_schema *s =
+		MAKE_SCHEMA("sched:sched_migrate_task", { "common_cpu", DIAL9_VARINT },
+			    { "common_pid", DIAL9_VARINT }, { "pid", DIAL9_VARINT },
+			    { "orig_cpu", DIAL9_VARINT }, { "dest_cpu", DIAL9_VARINT });
+
+	cr_assert_eq(dial9_enc_begin(m->enc, s, ts), 0);
+	dial9_enc_put_u64(m->enc, from);
+	dial9_enc_put_u64(m->enc, 0);
+	dial9_enc_put_u64(m->enc, tid);
+	dial9_enc_put_u64(m->enc, from);
+	dial9_enc_put_u64(m->enc, to);
+	make_end(m);
+	dial9_schema_free(s);
+}
+
+static void fork_of(struct make *m, uint64_t ts, uint32_t parent, uint32_t child)
+{
+	struct dial9_schema *s =
+		MAKE_SCHEMA("sched:sched_process_fork", { "common_cpu", DIAL9_VARINT },
+			    { "common_pid", DIAL9_VARINT }, { "parent_pid", DIAL9_VARINT },
+			    { "child_pid", DIAL9_VARINT });
+
+	cr_assert_eq(dial9_enc_begin(m->enc, s, ts), 0);
+	dial9_enc_put_u64(m->enc, 0);
+	dial9_enc_put_u64(m->enc, parent);
+	dial9_enc_put_u64(m->enc, parent);
+	dial9_enc_put_u64(m->enc, child);
+	make_end(m);
+	dial9_schema_free(s);
+}
+
+Test(intervals, from_birth_to_death)
+{
+	const uint64_t asleep[] = { make_frame(1, 0x10), make_frame(1, 0x20) };
+	const uint64_t pushed[] = { make_frame(1, 0x30) };
+	struct run r = { .tid = 5 };
+	struct make m;
+
+	make_init(&m, NULL);
+	wakeup_new(&m, 1000, 9, 5);
+	make_switch(&m, 1010, 0, "x", 9, 1, "a", 5);
+	make_switch(&m, 1100, 0, "a", 5, 1, "swapper", 0);
+	make_sample(&m, 1100, 5, 5, PROF_SOURCE_SWITCH_OUT, 0, asleep, 2);
+	make_waking(&m, 1400, 1, 7, "a", 5);
+	make_switch(&m, 1430, 0, "swapper", 0, 0, "a", 5);
+	make_switch(&m, 1500, 0, "a", 5, 0x100, "b", 6);
+	make_sample(&m, 1500, 5, 5, PROF_SOURCE_SWITCH_OUT, 0, pushed, 1);
+	make_switch(&m, 1520, 0, "b", 6, 0, "a", 5);
+	make_switch(&m, 1525, 0, "a", 5, 0, "b", 6);
+	make_switch(&m, 1526, 0, "b", 6, 1, "a", 5);
+	make_switch(&m, 1530, 0, "a", 5, 0x10, "b", 6);
+	make_clock(&m, 2000, 2000);
+	run_expect(&r, &m,
+		   "5 runnable 1000-1010 to cpu cpu 0 new by 9 at 1000\n"
+		   "5 running 1010-1100 to block cpu 0\n"
+		   "5 blocked 1100-1400 to waking cpu 0 by 7 at 1400 S stack 0\n"
+		   "5 runnable 1400-1430 to cpu cpu 0 woken by 7 at 1400\n"
+		   "5 running 1430-1500 to preempted cpu 0\n"
+		   "5 runnable 1500-1520 to cpu cpu 0 preempted R stack 1\n"
+		   "5 running 1520-1525 to give way cpu 0\n"
+		   "5 runnable 1525-1526 to cpu cpu 0 gave way\n"
+		   "5 running 1526-1530 to exit cpu 0\n");
+}
+
+static void see_neighbours(struct run *r, const struct interval *i)
+{
+	if (i->tid == 5 && i->state == INTERVAL_RUNNABLE) {
+		cr_expect_eq(i->given_to, 6);
+		cr_expect_eq(i->taken_from, 7);
+	}
+}
+
+Test(intervals, a_wait_says_who_came_and_who_left)
+{
+	struct run r = { .tid = 5, .see = see_neighbours };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_switch(&m, 1000, 0, "a", 5, 0x100, "b", 6);
+	make_switch(&m, 1300, 0, "b", 6, 1, "c", 7);
+	make_switch(&m, 1400, 0, "c", 7, 1, "a", 5);
+	run_expect(&r, &m,
+		   "5 running 1000-1000 to preempted cpu 0 edge-start\n"
+		   "5 runnable 1000-1400 to cpu cpu 0 preempted R\n"
+		   "5 running 1400-1400 to nothing cpu 0 edge-end\n");
+}
+
+Test(intervals, what_was_at_the_edges_says_so)
+{
+	struct run r = { 0 };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_clock(&m, 1000, 1);
+	make_task(&m, 1000, 5, 8, "idler");
+	make_task(&m, 1000, 5, 9, "runner");
+	make_switch(&m, 1100, 0, "a", 5, 2, "b", 6);
+	make_waking(&m, 1200, 1, 9, "c", 7);
+	make_clock(&m, 1500, 2);
+	run_expect(&r, &m,
+		   "5 running 1000-1100 to block cpu 0 edge-start\n"
+		   "6 runnable 1000-1100 to cpu cpu 0 edge-start\n"
+		   "7 blocked 1000-1200 to waking by 9 at 1200 edge-start\n"
+		   "5 blocked 1100-1500 to nothing cpu 0 D edge-end\n"
+		   "6 running 1100-1500 to nothing cpu 0 edge-end\n"
+		   "7 runnable 1200-1500 to nothing cpu 1 woken by 9 at 1200 edge-end\n"
+		   "8 blocked 1000-1500 to nothing edge-start edge-end\n"
+		   "9 running 1000-1500 to nothing edge-start edge-end\n");
+}
+
+Test(intervals, a_window_cuts)
+{
+	struct run r = { .tid = 5, .from = 1050, .to = 1450 };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_switch(&m, 1000, 0, "swapper", 0, 0, "a", 5);
+	make_switch(&m, 1100, 0, "a", 5, 1, "swapper", 0);
+	make_waking(&m, 1400, 1, 7, "a", 5);
+	make_switch(&m, 1500, 0, "swapper", 0, 0, "a", 5);
+	make_switch(&m, 1600, 0, "a", 5, 1, "swapper", 0);
+	run_expect(&r, &m,
+		   "5 running 1050-1100 to block cpu 0 clip-start\n"
+		   "5 blocked 1100-1400 to waking cpu 0 by 7 at 1400 S\n"
+		   "5 runnable 1400-1450 to cpu cpu 0 woken by 7 at 1400 clip-end\n");
+}
+
+static void make_blocked(struct make *m)
+{
+	make_init(m, NULL);
+	make_switch(m, 1000, 0, "swapper", 0, 0, "a", 5);
+	make_switch(m, 1100, 0, "a", 5, 1, "swapper", 0);
+	make_waking(m, 1500, 0, 0, "a", 5);
+	make_switch(m, 1510, 0, "swapper", 0, 0, "a", 5);
+	make_lost(m, 1600, "ring_full", 7, 1200, 1300);
+	make_switch(m, 1700, 0, "a", 5, 1, "swapper", 0);
+}
+
+Test(intervals, a_loss_leaves_no_state)
+{
+	struct run r = { .tid = 5, .gaps_first = true };
+	struct make m;
+
+	make_blocked(&m);
+	run_expect(&r, &m,
+		   "5 runnable 1000-1000 to cpu cpu 0 edge-start\n"
+		   "5 running 1000-1100 to block cpu 0\n"
+		   "5 unknown (blocked) 1100-1500 to waking cpu 0 by 0 at 1500 S loss\n"
+		   "5 runnable 1500-1510 to cpu cpu 0 woken by 0 at 1500\n"
+		   "5 running 1510-1700 to block cpu 0\n"
+		   "5 blocked 1700-1700 to nothing cpu 0 S edge-end\n");
+}
+
+Test(intervals, a_loss_before_the_window_spoils_what_goes_on_in_it)
+{
+	struct run r = { .tid = 5, .gaps_first = true, .from = 1400, .to = 1505 };
+	struct make m;
+
+	make_blocked(&m);
+	run_expect(&r, &m,
+		   "5 unknown (blocked) 1400-1500 to waking cpu 0 by 0 at 1500 S loss clip-start\n"
+		   "5 runnable 1500-1505 to cpu cpu 0 woken by 0 at 1500 clip-end\n");
+}
+
+Test(intervals, of_a_loss_that_is_told_late_the_open_ones_are_marked)
+{
+	struct run r = { .tid = 5 };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_switch(&m, 1000, 0, "swapper", 0, 0, "a", 5);
+	make_switch(&m, 1100, 0, "a", 5, 1, "swapper", 0);
+	make_lost(&m, 1400, "ring_full", 7, 1050, 1150);
+	make_waking(&m, 1500, 0, 0, "a", 5);
+	run_expect(&r, &m,
+		   "5 runnable 1000-1000 to cpu cpu 0 edge-start\n"
+		   "5 running 1000-1100 to block cpu 0\n"
+		   "5 unknown (blocked) 1100-1500 to waking cpu 0 by 0 at 1500 S loss\n"
+		   "5 runnable 1500-1500 to nothing cpu 0 woken by 0 at 1500 edge-end\n");
+}
+
+Test(intervals, a_switch_that_does_not_fit_the_one_before_leaves_a_hole)
+{
+	struct run r = { 0 };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_switch(&m, 1000, 0, "swapper", 0, 0, "a", 5);
+	/* a was never switched out, and b never in */
+	make_switch(&m, 1100, 0, "b", 6, 1, "c", 7);
+	make_waking(&m, 1200, 0, 7, "a", 5); /* a blocked meanwhile */
+	make_switch(&m, 1300, 0, "c", 7, 1, "a", 5);
+	make_switch(&m, 1400, 0, "a", 5, 1, "swapper", 0);
+	run_expect(&r, &m,
+		   "5 runnable 1000-1000 to cpu cpu 0 edge-start\n"
+		   "6 unknown (running) 1000-1100 to block cpu 0 hole edge-start\n"
+		   "7 runnable 1000-1100 to cpu cpu 0 edge-start\n"
+		   "7 running 1100-1300 to block cpu 0\n"
+		   "5 unknown (running) 1000-1300 to cpu cpu 0 hole\n"
+		   "5 running 1300-1400 to block cpu 0\n"
+		   "5 blocked 1400-1400 to nothing cpu 0 S edge-end\n"
+		   "6 blocked 1100-1400 to nothing cpu 0 S edge-end\n"
+		   "7 blocked 1300-1400 to nothing cpu 0 S edge-end\n");
+}
+
+Test(intervals, events_that_contradict_the_state_leave_a_hole)
+{
+	struct run r = { .tid = 5 };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_switch(&m, 1000, 0, "swapper", 0, 0, "a", 5);
+	make_switch(&m, 1100, 1, "swapper", 0, 0, "a", 5); /* on two CPUs */
+	make_switch(&m, 1200, 1, "a", 5, 1, "b", 6);
+	make_switch(&m, 1300, 2, "a", 5, 1, "b", 6); /* left without having come */
+	make_waking(&m, 1400, 2, 6, "a", 5);
+	make_switch(&m, 1500, 3, "a", 5, 0x10, "b", 6); /* likewise */
+	run_expect(&r, &m,
+		   "5 runnable 1000-1000 to cpu cpu 0 edge-start\n"
+		   "5 unknown (running) 1000-1100 to cpu cpu 0 hole\n"
+		   "5 running 1100-1200 to block cpu 1\n"
+		   "5 unknown (blocked) 1200-1300 to block cpu 2 S hole\n"
+		   "5 blocked 1300-1400 to waking cpu 2 by 6 at 1400 S\n"
+		   "5 unknown (runnable) 1400-1500 to exit cpu 3 woken by 6 at 1400 hole\n");
+}
+
+Test(intervals, a_block_that_ends_without_a_waking_says_so)
+{
+	struct run r = { .tid = 5 };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_switch(&m, 1000, 0, "a", 5, 1, "swapper", 0);
+	make_switch(&m, 1300, 0, "swapper", 0, 0, "a", 5);
+	run_expect(&r, &m,
+		   "5 running 1000-1000 to block cpu 0 edge-start\n"
+		   "5 blocked 1000-1300 to cpu cpu 0 S no-waking\n"
+		   "5 running 1300-1300 to nothing cpu 0 edge-end\n");
+}
+
+Test(intervals, who_is_woken_before_it_has_left_does_not_block)
+{
+	struct run r = { .tid = 5 };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_switch(&m, 1000, 0, "swapper", 0, 0, "a", 5);
+	make_waking(&m, 1095, 1, 6, "a", 5);
+	make_switch(&m, 1100, 0, "a", 5, 1, "b", 7);
+	make_switch(&m, 1300, 0, "b", 7, 1, "a", 5);
+	/* woken early, and once more: it had gone back to sleep, and truly slept */
+	make_waking(&m, 1395, 1, 6, "a", 5);
+	make_switch(&m, 1400, 0, "a", 5, 1, "b", 7);
+	make_waking(&m, 1450, 1, 8, "a", 5);
+	make_switch(&m, 1500, 0, "b", 7, 1, "a", 5);
+	/* woken early, and pushed off the CPU: the next sleep has nothing to do with it */
+	make_waking(&m, 1550, 1, 6, "a", 5);
+	make_switch(&m, 1600, 0, "a", 5, 0x100, "b", 7);
+	make_switch(&m, 1610, 0, "b", 7, 1, "a", 5);
+	make_switch(&m, 1620, 0, "a", 5, 1, "b", 7);
+	make_switch(&m, 1630, 0, "b", 7, 1, "a", 5);
+	run_expect(&r, &m,
+		   "5 runnable 1000-1000 to cpu cpu 0 edge-start\n"
+		   "5 running 1000-1100 to block cpu 0\n"
+		   "5 runnable 1100-1300 to cpu cpu 0 early by 6 at 1095 S\n"
+		   "5 running 1300-1400 to block cpu 0\n"
+		   "5 blocked 1400-1450 to waking cpu 0 by 8 at 1450 S\n"
+		   "5 runnable 1450-1500 to cpu cpu 0 woken by 8 at 1450\n"
+		   "5 running 1500-1600 to preempted cpu 0\n"
+		   "5 runnable 1600-1610 to cpu cpu 0 preempted R\n"
+		   "5 running 1610-1620 to block cpu 0\n"
+		   "5 blocked 1620-1630 to cpu cpu 0 S no-waking\n"
+		   "5 running 1630-1630 to nothing cpu 0 edge-end\n");
+}
+
+Test(intervals, a_number_is_used_again)
+{
+	struct run r = { .tid = 5 };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_switch(&m, 1000, 0, "swapper", 0, 0, "a", 5);
+	make_switch(&m, 1100, 0, "a", 5, 0x20, "b", 6); /* dead: nothing until the next birth */
+	wakeup_new(&m, 1200, 6, 5);
+	make_switch(&m, 1300, 0, "b", 6, 1, "new", 5);
+	wakeup_new(&m, 1400, 6, 5); /* it must have died unseen */
+	make_clock(&m, 1500, 1);
+	run_expect(&r, &m,
+		   "5 runnable 1000-1000 to cpu cpu 0 edge-start\n"
+		   "5 running 1000-1100 to exit cpu 0\n"
+		   "5 runnable 1200-1300 to cpu cpu 0 new by 6 at 1200\n"
+		   "5 unknown (running) 1300-1400 to nothing cpu 0 hole\n"
+		   "5 runnable 1400-1500 to nothing cpu 0 new by 6 at 1400 edge-end\n");
+}
+
+Test(intervals, behind_whom_a_thread_waited)
+{
+	struct run r = { .tid = 5, .behind = true };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_switch(&m, 1000, 0, "a", 5, 0x100, "b", 6);
+	make_switch(&m, 1010, 0, "b", 6, 1, "c", 7);
+	make_switch(&m, 1040, 0, "c", 7, 1, "b", 6);
+	make_switch(&m, 1100, 0, "b", 6, 1, "d", 8);
+	make_switch(&m, 1105, 0, "d", 8, 1, "e", 9);
+	make_switch(&m, 1106, 0, "e", 9, 1, "a", 5);
+	run_expect(
+		&r, &m,
+		"5 running 1000-1000 to preempted cpu 0 edge-start\n"
+		"5 runnable 1000-1106 to cpu cpu 0 preempted R 70 behind 6 on 0 30 behind 7 on 0 5 "
+		"behind 8 on 0 1 behind others\n"
+		"5 running 1106-1106 to nothing cpu 0 edge-end\n");
+}
+
+Test(intervals, a_wait_follows_its_thread_from_queue_to_queue)
+{
+	struct run r = { .tid = 5, .behind = true };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_switch(&m, 1000, 0, "swapper", 0, 0, "x", 6);
+	make_switch(&m, 1000, 1, "swapper", 0, 0, "y", 7);
+	make_waking(&m, 1100, 0, 6, "a", 5);
+	migrate(&m, 1130, 5, 0, 1);
+	make_switch(&m, 1150, 1, "y", 7, 1, "swapper", 0);
+	make_switch(&m, 1160, 1, "swapper", 0, 0, "a", 5);
+	make_switch(&m, 1200, 1, "a", 5, 0x100, "y", 7);
+	/* it comes back on a CPU that nobody told of */
+	make_switch(&m, 1300, 2, "swapper", 0, 0, "a", 5);
+	run_expect(
+		&r, &m,
+		"5 blocked 1000-1100 to waking by 6 at 1100 edge-start\n"
+		"5 runnable 1100-1160 to cpu cpu 1 woken by 6 at 1100 30 behind 6 on 0 20 behind 7 "
+		"on 1 10 behind 0 on 1\n"
+		"5 running 1160-1200 to preempted cpu 1\n"
+		"5 runnable 1200-1300 to cpu cpu 2 preempted R 100 unknown\n"
+		"5 running 1300-1300 to nothing cpu 2 edge-end\n");
+}
+
+static void make_target(struct make *m, const char *target, const char *key, const char *value)
+{
+	const char *const kv[] = { "target", target, key, value, NULL };
+
+	make_init(m, NULL);
+	make_metadata(m, 1000, kv);
+}
+
+Test(intervals, of_neighbours_of_the_target_little_is_known)
+{
+	struct run r = { .behind = true };
+	struct make m;
+
+	make_target(&m, "pid 5", NULL, NULL);
+	make_task(&m, 1000, 5, 5, "a");
+	make_switch(&m, 1100, 0, "a", 5, 0x100, "x", 8);
+	make_switch(&m, 1200, 0, "x", 8, 1, "a", 5); /* others may have run in between */
+	make_switch(&m, 1300, 0, "a", 5, 0x100, "x", 8);
+	make_switch(&m, 1400, 0, "y", 9, 1, "a", 5);
+	make_clock(&m, 1500, 1);
+	run_expect(&r, &m,
+		   "5 running 1000-1100 to preempted cpu 0 edge-start\n"
+		   "8 unknown (runnable) 1000-1100 to cpu cpu 0 edge-start neighbour\n"
+		   "8 unknown (running) 1100-1200 to block cpu 0 neighbour\n"
+		   "5 runnable 1100-1200 to cpu cpu 0 preempted R 100 unknown\n"
+		   "5 running 1200-1300 to preempted cpu 0\n"
+		   "8 unknown (blocked) 1200-1300 to cpu cpu 0 S no-waking neighbour\n"
+		   "9 unknown (running) 1000-1400 to block cpu 0 hole edge-start neighbour\n"
+		   "5 runnable 1300-1400 to cpu cpu 0 preempted R 100 unknown\n"
+		   "5 running 1400-1500 to nothing cpu 0 edge-end\n"
+		   "8 unknown (running) 1300-1500 to nothing cpu 0 hole edge-end neighbour\n"
+		   "9 unknown (blocked) 1400-1500 to nothing cpu 0 S edge-end neighbour\n");
+}
+
+Test(intervals, children_of_the_target_are_followed)
+{
+	struct run r = { .tid = 6 };
+	struct make m;
+
+	make_target(&m, "pid 5", NULL, NULL);
+	make_task(&m, 1000, 5, 5, "a");
+	fork_of(&m, 1050, 5, 6);
+	wakeup_new(&m, 1060, 5, 6);
+	make_switch(&m, 1100, 0, "a", 5, 1, "b", 6);
+	make_switch(&m, 1200, 0, "b", 6, 0x10, "x", 9);
+	run_expect(&r, &m,
+		   "6 runnable 1060-1100 to cpu cpu 0 new by 5 at 1060\n"
+		   "6 running 1100-1200 to exit cpu 0\n");
+}
+
+static void add_part(struct buf *out, const char *boot, uint64_t ts, uint32_t prev, uint32_t next)
+{
+	const char *const kv[] = { "host", "h", "boot_id", boot, "start_realtime_ns", boot, NULL };
+	const void *data;
+	struct make m;
+	size_t sz;
+
+	make_init(&m, NULL);
+	make_metadata(&m, ts, kv);
+	make_switch(&m, ts + 100, 0, "x", prev, 1, "y", next);
+	make_clock(&m, ts + 150, 1);
+	data = dial9_enc_data(m.enc, &sz);
+	buf_add(out, data, sz);
+	make_fini(&m);
+}
+
+Test(intervals, each_part_of_the_stream_starts_anew)
+{
+	struct buf bytes = { 0 };
+	struct run r = { 0 };
+
+	add_part(&bytes, "1", 9000, 5, 6);
+	add_part(&bytes, "2", 100, 6, 5);
+	run_bytes(&r, bytes.data, bytes.len);
+	cr_expect_str_eq(buf_cstr(&r.out),
+			 "5 running 9000-9100 to block cpu 0 edge-start\n"
+			 "6 runnable 9000-9100 to cpu cpu 0 edge-start\n"
+			 "5 blocked 9100-9150 to nothing cpu 0 S edge-end\n"
+			 "6 running 9100-9150 to nothing cpu 0 edge-end\n"
+			 "6 running 100-200 to block cpu 0 edge-start\n"
+			 "5 runnable 100-200 to cpu cpu 0 edge-start\n"
+			 "5 running 200-250 to nothing cpu 0 edge-end\n"
+			 "6 blocked 200-250 to nothing cpu 0 S edge-end\n",
+			 "%s", buf_cstr(&r.out));
+	buf_free(&r.out);
+	buf_free(&bytes);
+}
+
+/* ---- any schedule ------------------------------------------------------------------------------ */
+
+enum { TASKS = 9, CPUS = 3, STEPS = 3000 };
+
+/* A scheduler that keeps its own accounts. */
+struct world {
+	uint64_t seed, now;
+	uint32_t on[CPUS]; /* tid, 0: idle */
+	enum interval_state state[TASKS + 1];
+	uint64_t since[TASKS + 1], spent[TASKS + 1][INTERVAL_STATE_CNT];
+};
+
+static struct world *told; /* sums of what the engine said, in `spent` */
+
+static uint64_t draw(struct world *w, uint64_t n)
+{
+	w->seed = w->seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (w->seed >> 33) % n;
+}
+
+static void become(struct world *w, uint32_t tid, enum interval_state state)
+{
+	w->spent[tid][w->state[tid]] += w->now - w->since[tid];
+	w->state[tid] = state;
+	w->since[tid] = w->now;
+}
+
+static void step(struct world *w, struct make *m)
+{
+	uint32_t cpu = (uint32_t)draw(w, CPUS), tid = 1 + (uint32_t)draw(w, TASKS),
+		 prev = w->on[cpu];
+	bool blocks = draw(w, 2);
+
+	w->now += 1 + draw(w, 500);
+	if (w->state[tid] == INTERVAL_BLOCKED) {
+		make_waking(m, w->now, cpu, prev, "t", tid);
+		become(w, tid, INTERVAL_RUNNABLE);
+	} else if (w->state[tid] == INTERVAL_RUNNABLE) {
+		make_switch(m, w->now, cpu, "t", prev, blocks ? 1 : draw(w, 2) * 0x100, "t", tid);
+		if (prev)
+			become(w, prev, blocks ? INTERVAL_BLOCKED : INTERVAL_RUNNABLE);
+		become(w, tid, INTERVAL_RUNNING);
+		w->on[cpu] = tid;
+	}
+}
+
+static void see_sum(struct run *r, const struct interval *i)
+{
+	cr_assert_eq(i->start, told->since[i->tid], "no time is left out");
+	cr_assert_geq(i->end, i->start);
+	told->since[i->tid] = i->end;
+	told->spent[i->tid][i->state] += i->end - i->start;
+}
+
+/* @hidden: leaves out one event of so many; 0: none. */
+static void any_schedule(uint64_t seed, bool hides)
+{
+	struct world w = { .seed = seed, .now = 1000 }, sums = { 0 };
+	struct run r = { .see = see_sum, .tid = TRACE_NONE };
+	struct make m, none;
+	uint64_t all, life;
+
+	make_init(&m, NULL);
+	make_init(&none, NULL);
+	make_clock(&m, w.now, 1);
+	for (uint32_t tid = 1; tid <= TASKS; tid++) {
+		make_task(&m, w.now, 1, tid, "t");
+		w.state[tid] = INTERVAL_BLOCKED;
+		w.since[tid] = sums.since[tid] = w.now;
+	}
+	for (int i = 0; i < STEPS; i++)
+		step(&w, hides && !draw(&w, 20) ? &none : &m);
+	w.now += 100;
+	make_clock(&m, w.now, 2);
+	make_fini(&none);
+	told = &sums;
+	run(&r, &m);
+	for (uint32_t tid = 1; tid <= TASKS; tid++) {
+		become(&w, tid, w.state[tid]);
+		all = life = 0;
+		for (int s = 0; s < INTERVAL_STATE_CNT; s++) {
+			all += sums.spent[tid][s];
+			life += w.spent[tid][s];
+			if (!hides)
+				cr_expect_eq(sums.spent[tid][s], w.spent[tid][s]);
+		}
+		cr_expect_eq(all, life, "run, runnable, blocked and unknown are the whole life");
+	}
+}
+
+Test(intervals, of_any_schedule_sum_to_the_scheduler_s_own_accounts)
+{
+	for (uint64_t seed = 1; seed <= 30; seed++)
+		any_schedule(seed, false);
+}
+
+Test(intervals, of_any_schedule_with_holes_sum_to_the_threads_lives)
+{
+	for (uint64_t seed = 1; seed <= 30; seed++)
+		any_schedule(seed, true);
+}

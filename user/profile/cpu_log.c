@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Who ran on each CPU, as far back as a ring of slices reaches. Owns the rings; knows of threads only
+ * their numbers. A CPU's switches form a chain, each naming who leaves and who comes: where a link does
+ * not fit, a switch is missing, and the slice before it is nobody's.
+ */
+#include "profile/cpu_log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum { SLICES_FIRST = 16 };
+
+static struct cpu_log_slice *slice(const struct cpu_log_cpu *c, uint64_t i)
+{
+	return &c->v[i & (c->cap - 1)];
+}
+
+static void append(struct cpu_log_cpu *c, uint64_t ts, uint32_t tid)
+{
+	size_t cap = c->cap ? c->cap * 2 : SLICES_FIRST;
+
+	/* as long as it grows nothing has been written over, so that places stay what they are */
+	if (c->cnt == c->cap && cap <= CPU_LOG_SLICES) {
+		c->v = xreallocarray(c->v, cap, sizeof(*c->v));
+		c->cap = cap;
+	}
+	*slice(c, c->cnt++) = (struct cpu_log_slice){ ts, tid };
+}
+
+uint32_t cpu_log_switch(struct cpu_log *log, uint32_t cpu, uint64_t ts, uint32_t prev,
+			uint32_t next, bool sure)
+{
+	uint32_t was = CPU_LOG_NOBODY;
+	struct cpu_log_slice *last;
+	struct cpu_log_cpu *c;
+
+	if (cpu >= CPU_LOG_CPUS)
+		return CPU_LOG_NOBODY;
+	log->cpus = array_reserve(log->cpus, &log->cpu_cap, (size_t)cpu + 1, sizeof(*log->cpus));
+	c = &log->cpus[cpu];
+	if (c->cnt) {
+		last = slice(c, c->cnt - 1);
+		was = last->tid;
+		if (was != prev || !sure)
+			last->tid = CPU_LOG_NOBODY;
+		if (ts < last->from)
+			ts = last->from;
+	}
+	append(c, ts, next);
+	return was;
+}
+
+void cpu_log_each(const struct cpu_log *log, uint32_t cpu, uint64_t from, uint64_t to,
+		  cpu_log_fn fn, void *ctx)
+{
+	const struct cpu_log_cpu *c = cpu < log->cpu_cap ? &log->cpus[cpu] : NULL;
+	uint64_t cnt = c ? c->cnt : 0, oldest = c && cnt > c->cap ? cnt - c->cap : 0;
+
+	for (uint64_t i = cnt; i > oldest && to > from; i--) {
+		const struct cpu_log_slice *s = slice(c, i - 1);
+
+		if (s->from >= to)
+			continue;
+		fn(ctx, s->tid, s->from > from ? s->from : from, to);
+		to = s->from;
+	}
+	if (to > from)
+		fn(ctx, CPU_LOG_NOBODY, from, to);
+}
+
+void cpu_log_fini(struct cpu_log *log)
+{
+	for (size_t i = 0; i < log->cpu_cap; i++)
+		free(log->cpus[i].v);
+	free(log->cpus);
+	memset(log, 0, sizeof(*log));
+}

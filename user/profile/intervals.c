@@ -1,0 +1,699 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What threads did, from switches and wakings. Owns the one state machine of threads that there is:
+ *
+ *   switched in            -> running
+ *   switched out, runnable -> runnable     (state 0, or 0x100: preempted)
+ *   switched out, dead     -> gone
+ *   switched out, else     -> blocked, until a waking makes it runnable
+ *
+ * A thread keeps its open interval; the event that ends it completes it and hands it out. A thread's
+ * first event also says what it did before, back to the start of the recording.
+ *
+ * Nothing is guessed. An event that does not fit the state, or a CPU's switch that does not fit the one
+ * before it, says that something is missing in between; a gap that LostEvents told of, that something
+ * may be. Such an interval has no state. The next event of the thread is true again.
+ */
+#include "profile/intervals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "profile/account.h"
+#include "profile/cpu_log.h"
+#include "profile/followed.h"
+#include "profile/gaps.h"
+#include "profile/stack_table.h"
+
+/* The letters of ps lie in the low byte; 0x100 above them says preempted. */
+#define STATE_LETTERS 0xff
+#define STATE_DEAD 0x10
+#define STATE_ZOMBIE 0x20
+
+enum { HOPS_MAX = 4 };
+
+enum life {
+	LIFE_UNSEEN, /* no switch or waking yet */
+	LIFE_ON,
+	LIFE_GONE,
+};
+
+/* A CPU on whose queue a thread waits, from a time on. */
+struct hop {
+	uint64_t since;
+	uint32_t cpu;
+};
+
+struct thread {
+	uint32_t tid, pid, comm;
+	enum life life;
+	enum interval_state state;
+	enum interval_why why;
+	unsigned int flags;
+	bool followed; /* it was so once */
+	bool on_cpu; /* some event happened in it */
+	bool has_waker, woken_early;
+	uint8_t hop_cnt;
+	uint64_t since;
+	uint32_t cpu, prev_state, stack, given_to;
+	struct hop hops[HOPS_MAX];
+	struct interval_waker waker; /* of the open interval, or of the waking that came early */
+};
+
+struct window {
+	uint64_t from, to;
+	bool set;
+};
+
+struct intervals {
+	struct intervals_opts opts;
+	struct stack_table stacks;
+	struct window *windows; /* by clock */
+	size_t window_cap;
+	struct gaps *gaps; /* by part */
+	size_t gaps_cap;
+	/* of the part at hand: */
+	bool begun, told; /* an event; whom the recording followed */
+	uint32_t part;
+	uint64_t start, last; /* times of its first event, and of the latest */
+	struct window window;
+	struct followed followed;
+	struct cpu_log cpus;
+	struct hmap threads; /* tid -> struct thread */
+	const struct thread *told_of; /* while the callback runs */
+};
+
+struct intervals *intervals_new(const struct intervals_opts *opts)
+{
+	struct intervals *iv = xcalloc(1, sizeof(*iv));
+
+	iv->opts = *opts;
+	return iv;
+}
+
+void intervals_window(struct intervals *iv, uint32_t clock, uint64_t from, uint64_t to)
+{
+	iv->windows = array_reserve(iv->windows, &iv->window_cap, (size_t)clock + 1,
+				    sizeof(*iv->windows));
+	iv->windows[clock] = (struct window){ from, to, true };
+}
+
+const uint64_t *intervals_stack(const struct intervals *iv, uint32_t stack, uint32_t *cnt)
+{
+	return stack_table_get(&iv->stacks, stack, cnt);
+}
+
+uint32_t intervals_stack_cnt(const struct intervals *iv)
+{
+	return (uint32_t)iv->stacks.cnt;
+}
+
+/* ---- handing out ------------------------------------------------------------------------------- */
+
+static bool spans_loss(const struct intervals *iv, uint64_t from, uint64_t to)
+{
+	return iv->part < iv->gaps_cap && gaps_touch(&iv->gaps[iv->part], from, to);
+}
+
+/* Cuts to the window: false when nothing is left. */
+static bool clip(const struct window *w, struct interval *i)
+{
+	if (i->end < w->from || i->start > w->to)
+		return false;
+	if (i->start < w->from) {
+		i->start = w->from;
+		i->flags |= INTERVAL_CLIP_START;
+	}
+	if (i->end > w->to) {
+		i->end = w->to;
+		i->flags |= INTERVAL_CLIP_END;
+	}
+	return true;
+}
+
+/* Ends the open interval of a thread at @ts and hands it out. */
+static void end(struct intervals *iv, struct thread *th, uint64_t ts, enum interval_end end_by,
+		uint32_t cpu, uint32_t taken_from)
+{
+	uint64_t to = ts > th->since ? ts : th->since;
+	struct interval i = {
+		.tid = th->tid,
+		.pid = th->pid,
+		.comm = th->comm,
+		.part = iv->part,
+		.state = th->state,
+		.began_as = th->state,
+		.flags = th->flags,
+		.end_by = end_by,
+		.start = th->since,
+		.end = to,
+		.began = th->since,
+		.ended = to,
+		.cpu = cpu,
+		.prev_state = th->prev_state,
+		.stack = th->stack,
+		.given_to = th->given_to,
+		.taken_from = taken_from,
+		.why = th->state == INTERVAL_RUNNABLE ? th->why : INTERVAL_WHY_UNKNOWN,
+		.waker = th->has_waker ? &th->waker : NULL,
+	};
+
+	if (iv->window.set && !clip(&iv->window, &i))
+		return;
+	if (!th->followed)
+		th->followed = followed_has(&iv->followed, th->pid, th->tid);
+	if (!th->followed)
+		i.flags |= INTERVAL_NEIGHBOUR;
+	if (spans_loss(iv, i.began, i.ended))
+		i.flags |= INTERVAL_LOSS;
+	if (i.flags & (INTERVAL_LOSS | INTERVAL_HOLE | INTERVAL_NEIGHBOUR))
+		i.state = INTERVAL_UNKNOWN;
+	iv->told_of = th;
+	iv->opts.fn(iv->opts.ctx, &i);
+	iv->told_of = NULL;
+}
+
+/* Opens the next one. Times that step back are no time. */
+static void begin(struct thread *th, enum interval_state state, uint64_t ts)
+{
+	if (ts > th->since || th->life != LIFE_ON)
+		th->since = ts;
+	th->life = LIFE_ON;
+	th->state = state;
+	th->flags = 0;
+	th->why = INTERVAL_WHY_UNKNOWN;
+	th->has_waker = false;
+	th->woken_early = false;
+	th->hop_cnt = 0;
+	th->cpu = TRACE_NONE;
+	th->prev_state = 0;
+	th->stack = INTERVAL_NO_STACK;
+	th->given_to = TRACE_NONE;
+}
+
+/* The first event of a thread says what it did until then. */
+static void begin_unseen(struct intervals *iv, struct thread *th, enum interval_state before)
+{
+	begin(th, before, iv->start);
+	th->flags = INTERVAL_EDGE_START;
+}
+
+/* ---- threads ----------------------------------------------------------------------------------- */
+
+static void name(struct thread *th, const struct trace *t)
+{
+	const struct names_task *known = trace_task(t, th->tid);
+
+	if (!known)
+		return;
+	if (known->pid != TRACE_NONE)
+		th->pid = known->pid;
+	if (known->comm != NAMES_NONE)
+		th->comm = known->comm;
+}
+
+/* NULL for the idle threads, which all share tid 0, and for no thread. */
+static struct thread *thread_of(struct intervals *iv, const struct trace *t, uint64_t tid)
+{
+	struct thread *th;
+
+	if (!tid || tid >= TRACE_NONE)
+		return NULL;
+	th = hmap_get(&iv->threads, tid);
+	if (th)
+		return th;
+	th = xcalloc(1, sizeof(*th));
+	th->tid = (uint32_t)tid;
+	th->pid = TRACE_NONE;
+	th->comm = NAMES_NONE;
+	name(th, t);
+	hmap_set(&iv->threads, tid, th);
+	return th;
+}
+
+static void hop_add(struct thread *th, uint32_t cpu, uint64_t ts)
+{
+	if (th->hop_cnt == HOPS_MAX)
+		memmove(&th->hops[0], &th->hops[1], --th->hop_cnt * sizeof(th->hops[0]));
+	th->hops[th->hop_cnt++] = (struct hop){ .since = ts, .cpu = cpu };
+}
+
+static uint32_t cpu_waited_on(const struct thread *th)
+{
+	return th->hop_cnt ? th->hops[th->hop_cnt - 1].cpu : TRACE_NONE;
+}
+
+/* ---- transitions ------------------------------------------------------------------------------- */
+
+static enum interval_end how_out(uint64_t state)
+{
+	if (state & (STATE_DEAD | STATE_ZOMBIE))
+		return INTERVAL_TO_EXIT;
+	if (state & STATE_LETTERS)
+		return INTERVAL_TO_BLOCK;
+	return state ? INTERVAL_TO_PREEMPTED : INTERVAL_TO_GIVE_WAY;
+}
+
+/* @fits: by the CPU's own switches the thread was there. */
+static void switched_out(struct intervals *iv, struct thread *th, const struct trace_event *ev,
+			 uint64_t state, uint32_t next, bool fits)
+{
+	enum interval_end how = how_out(state);
+	struct interval_waker early = th->waker;
+	bool woken_early = th->woken_early;
+
+	if (th->life == LIFE_UNSEEN) {
+		begin_unseen(iv, th, INTERVAL_RUNNING);
+		th->cpu = ev->cpu;
+	}
+	if (th->life == LIFE_ON) {
+		if (!fits || th->state != INTERVAL_RUNNING || th->cpu != ev->cpu)
+			th->flags |= INTERVAL_HOLE;
+		end(iv, th, ev->ts, how, ev->cpu, TRACE_NONE);
+	}
+	begin(th, how == INTERVAL_TO_BLOCK ? INTERVAL_BLOCKED : INTERVAL_RUNNABLE, ev->ts);
+	th->cpu = ev->cpu;
+	th->prev_state = (uint32_t)state;
+	th->given_to = next;
+	if (how == INTERVAL_TO_EXIT) {
+		th->life = LIFE_GONE;
+		followed_forget(&iv->followed, th->tid);
+		th->followed = false;
+	} else if (how == INTERVAL_TO_BLOCK) {
+		th->waker = early;
+		th->woken_early = woken_early;
+	} else {
+		th->why = how == INTERVAL_TO_PREEMPTED ? INTERVAL_WHY_PREEMPTED :
+							 INTERVAL_WHY_GAVE_WAY;
+		hop_add(th, ev->cpu, th->since);
+	}
+}
+
+static void switched_in(struct intervals *iv, struct thread *th, const struct trace_event *ev,
+			uint32_t prev)
+{
+	if (th->life == LIFE_UNSEEN)
+		begin_unseen(iv, th, INTERVAL_RUNNABLE);
+	if (th->life == LIFE_ON) {
+		if (th->state == INTERVAL_RUNNING) {
+			th->flags |= INTERVAL_HOLE;
+		} else if (th->state == INTERVAL_BLOCKED && th->woken_early) {
+			th->state = INTERVAL_RUNNABLE;
+			th->why = INTERVAL_WHY_WOKEN_EARLY;
+			th->has_waker = true;
+		} else if (th->state == INTERVAL_BLOCKED) {
+			th->flags |= INTERVAL_NO_WAKING;
+		}
+		end(iv, th, ev->ts, INTERVAL_TO_CPU,
+		    th->state == INTERVAL_RUNNABLE ? ev->cpu : th->cpu, prev);
+	}
+	begin(th, INTERVAL_RUNNING, ev->ts);
+	th->cpu = ev->cpu;
+}
+
+static void take_switch(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
+{
+	uint64_t prev = trace_u64_or(ev, ROLE_PREV_PID, TRACE_NONE);
+	uint64_t next = trace_u64_or(ev, ROLE_NEXT_PID, TRACE_NONE);
+	struct thread *out = thread_of(iv, t, prev), *in = thread_of(iv, t, next), *stays;
+	uint32_t prev_tid = prev < TRACE_NONE ? (uint32_t)prev : TRACE_NONE, was;
+	uint32_t next_tid = next < TRACE_NONE ? (uint32_t)next : TRACE_NONE;
+	bool sure = !iv->followed.some ||
+		    (out && (out->followed || followed_has(&iv->followed, out->pid, out->tid)));
+
+	was = cpu_log_switch(&iv->cpus, ev->cpu, ev->ts, prev_tid, next_tid, sure);
+	if (was != CPU_LOG_NOBODY && was != prev_tid) {
+		stays = hmap_get(&iv->threads, was);
+		if (stays && stays->life == LIFE_ON && stays->state == INTERVAL_RUNNING &&
+		    stays->cpu == ev->cpu)
+			stays->flags |= INTERVAL_HOLE;
+	}
+	if (out)
+		switched_out(iv, out, ev, trace_u64_or(ev, ROLE_PREV_STATE, 0), next_tid,
+			     was == CPU_LOG_NOBODY || was == prev_tid);
+	if (in)
+		switched_in(iv, in, ev, prev_tid);
+}
+
+static struct interval_waker waker_of(const struct trace_event *ev)
+{
+	return (struct interval_waker){
+		.context = INTERVAL_BY_UNKNOWN,
+		.number = -1,
+		.tid = ev->tid,
+		.pid = ev->pid,
+		.comm = ev->comm,
+		.cpu = ev->cpu,
+		.stack = INTERVAL_NO_STACK,
+		.ts = ev->ts,
+	};
+}
+
+/* wakeup_new: there was no such thread before. */
+static bool is_birth(const struct trace_event *ev)
+{
+	return !strcmp(dial9_schema_name(ev->schema->schema), PROF_EV_SCHED_WAKEUP_NEW);
+}
+
+/* Its name is that of its parent until it is told. */
+static void born(struct intervals *iv, struct thread *th, const struct trace_event *ev)
+{
+	if (th->life == LIFE_ON) {
+		/* one of the same number, whose end is not there */
+		th->flags |= INTERVAL_HOLE;
+		end(iv, th, ev->ts, INTERVAL_TO_NOTHING, th->cpu, TRACE_NONE);
+	}
+	if (th->life != LIFE_UNSEEN)
+		th->pid = th->comm = NAMES_NONE;
+	if (th->comm == NAMES_NONE)
+		th->comm = ev->comm;
+	th->followed = false;
+	begin(th, INTERVAL_RUNNABLE, ev->ts);
+	th->why = INTERVAL_WHY_NEW;
+}
+
+static void take_waking(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
+{
+	struct thread *th = thread_of(iv, t, trace_u64_or(ev, ROLE_PID, 0));
+	struct thread *current = thread_of(iv, t, ev->tid);
+	uint64_t cpu = trace_u64_or(ev, ROLE_TARGET_CPU, TRACE_NONE);
+	bool birth = is_birth(ev);
+
+	if (current)
+		current->on_cpu = true;
+	if (!th)
+		return;
+	/* the first one counts */
+	if (!birth && th->life == LIFE_ON && th->state == INTERVAL_RUNNABLE)
+		return;
+	if (th->life == LIFE_UNSEEN && !birth)
+		begin_unseen(iv, th, INTERVAL_BLOCKED);
+	if (!birth && th->life == LIFE_ON && th->state == INTERVAL_RUNNING) {
+		th->waker = waker_of(ev);
+		th->woken_early = true;
+		return;
+	}
+	if (birth) {
+		born(iv, th, ev);
+	} else {
+		if (th->life == LIFE_ON) {
+			th->waker = waker_of(ev);
+			th->has_waker = true;
+			end(iv, th, ev->ts, INTERVAL_TO_WAKING, th->cpu, TRACE_NONE);
+		}
+		begin(th, INTERVAL_RUNNABLE, ev->ts);
+		th->why = INTERVAL_WHY_WOKEN;
+	}
+	th->waker = waker_of(ev);
+	th->has_waker = true;
+	hop_add(th, cpu < TRACE_NONE ? (uint32_t)cpu : TRACE_NONE, th->since);
+}
+
+static void take_stack(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
+{
+	struct thread *th = thread_of(iv, t, ev->tid);
+
+	if (!th)
+		return;
+	if (ev->source == PROF_SOURCE_SAMPLE)
+		th->on_cpu = true;
+	else if (ev->source == PROF_SOURCE_SWITCH_OUT && th->life == LIFE_ON &&
+		 th->state != INTERVAL_RUNNING && th->since == ev->ts)
+		th->stack = stack_table_add(&iv->stacks, ev->frames, ev->frame_cnt);
+}
+
+static void take_other(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
+{
+	uint64_t cpu = trace_u64_or(ev, ROLE_DEST_CPU, TRACE_NONE);
+	struct thread *th = hmap_get(&iv->threads, ev->tid);
+
+	if (th)
+		th->on_cpu = true;
+	if (cpu >= TRACE_NONE)
+		return;
+	th = hmap_get(&iv->threads, trace_u64_or(ev, ROLE_PID, TRACE_NONE));
+	if (th && th->life == LIFE_ON && th->state == INTERVAL_RUNNABLE)
+		hop_add(th, (uint32_t)cpu, ev->ts > th->since ? ev->ts : th->since);
+}
+
+/* ---- parts ------------------------------------------------------------------------------------- */
+
+static void forget_part(struct intervals *iv)
+{
+	uint64_t tid;
+	size_t pos = 0;
+	void *th;
+
+	while (hmap_next(&iv->threads, &pos, &tid, &th))
+		free(th);
+	hmap_fini(&iv->threads);
+	cpu_log_fini(&iv->cpus);
+	followed_fini(&iv->followed);
+	iv->begun = iv->told = false;
+}
+
+/* Known threads without any event did one thing all the while: not switched in, they never ran. */
+static void end_thread(struct intervals *iv, struct thread *th)
+{
+	if (th->life == LIFE_GONE)
+		return;
+	if (th->life == LIFE_UNSEEN)
+		begin_unseen(iv, th, th->on_cpu ? INTERVAL_RUNNING : INTERVAL_BLOCKED);
+	th->flags |= INTERVAL_EDGE_END;
+	end(iv, th, iv->last, INTERVAL_TO_NOTHING,
+	    th->state == INTERVAL_RUNNABLE ? cpu_waited_on(th) : th->cpu, TRACE_NONE);
+}
+
+static int by_tid(const void *a, const void *b)
+{
+	const struct thread *x = *(struct thread *const *)a, *y = *(struct thread *const *)b;
+
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+static void end_part(struct intervals *iv)
+{
+	struct thread **all;
+	size_t pos = 0, n = 0;
+	uint64_t tid;
+	void *th;
+
+	if (!iv->begun)
+		return;
+	all = xcalloc(iv->threads.cnt + 1, sizeof(struct thread *));
+	while (hmap_next(&iv->threads, &pos, &tid, &th))
+		all[n++] = th;
+	qsort(all, n, sizeof(struct thread *), by_tid);
+	for (size_t k = 0; k < n; k++)
+		end_thread(iv, all[k]);
+	free(all);
+	forget_part(iv);
+}
+
+static void begin_part(struct intervals *iv, const struct trace_event *ev)
+{
+	uint32_t clock = names_part(iv->opts.names, ev->part)->clock;
+
+	end_part(iv);
+	iv->begun = true;
+	iv->part = ev->part;
+	iv->start = iv->last = ev->ts;
+	iv->window = (struct window){ 0 };
+	if (clock < iv->window_cap)
+		iv->window = iv->windows[clock];
+}
+
+/* Metadata stands first, and once more in each segment. */
+static void learn_targets(struct intervals *iv)
+{
+	if (iv->told)
+		return;
+	followed_fini(&iv->followed);
+	followed_init(&iv->followed, iv->opts.names, iv->part);
+	iv->told = names_meta(iv->opts.names, iv->part, PROF_META_TARGET);
+}
+
+void intervals_finish(struct intervals *iv)
+{
+	end_part(iv);
+}
+
+void intervals_free(struct intervals *iv)
+{
+	if (!iv)
+		return;
+	forget_part(iv);
+	for (size_t i = 0; i < iv->gaps_cap; i++)
+		gaps_fini(&iv->gaps[i]);
+	free(iv->gaps);
+	free(iv->windows);
+	stack_table_fini(&iv->stacks);
+	free(iv);
+}
+
+/* ---- events ------------------------------------------------------------------------------------ */
+
+void intervals_add_gaps(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
+{
+	uint64_t first, last;
+	struct dial9_str kind;
+
+	if (ev->kind != TRACE_LOST || !trace_str(t, ev, ROLE_KIND, &kind) ||
+	    !account_hides_switches(kind.ptr, kind.len))
+		return;
+	if (!trace_u64(ev, ROLE_FIRST_NS, &first) || !trace_u64(ev, ROLE_LAST_NS, &last))
+		return;
+	iv->gaps = array_reserve(iv->gaps, &iv->gaps_cap, (size_t)ev->part + 1, sizeof(*iv->gaps));
+	gaps_add(&iv->gaps[ev->part], first, last);
+}
+
+static void take_task(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
+{
+	struct thread *th = thread_of(iv, t, ev->tid);
+
+	followed_see(&iv->followed, t, ev);
+	if (th)
+		name(th, t);
+}
+
+void intervals_add(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
+{
+	if (!ev->has_ts)
+		return;
+	if (!iv->begun || ev->part != iv->part)
+		begin_part(iv, ev);
+	if (ev->ts > iv->last && !trace_is_naming(ev->kind))
+		iv->last = ev->ts;
+	if (ev->kind == TRACE_SCHED_SWITCH) {
+		take_switch(iv, t, ev);
+	} else if (ev->kind == TRACE_SCHED_WAKING) {
+		take_waking(iv, t, ev);
+	} else if (ev->kind == TRACE_SAMPLE) {
+		take_stack(iv, t, ev);
+	} else if (ev->kind == TRACE_TRACEPOINT) {
+		followed_see(&iv->followed, t, ev);
+		take_other(iv, t, ev);
+	} else if (ev->kind == TRACE_TASK) {
+		take_task(iv, t, ev);
+	} else if (ev->kind == TRACE_METADATA) {
+		learn_targets(iv);
+	} else if (ev->kind == TRACE_LOST) {
+		intervals_add_gaps(iv, t, ev);
+	}
+}
+
+/* ---- behind whom ------------------------------------------------------------------------------- */
+
+enum { RIVALS_MAX = 64 };
+
+struct behind {
+	struct interval_behind v[RIVALS_MAX];
+	size_t cnt;
+	uint32_t cpu;
+	uint64_t other_ns, unknown_ns;
+};
+
+static void add_rival(void *ctx, uint32_t tid, uint64_t from, uint64_t to)
+{
+	struct behind *b = ctx;
+	size_t k;
+
+	if (tid == CPU_LOG_NOBODY) {
+		b->unknown_ns += to - from;
+		return;
+	}
+	for (k = 0; k < b->cnt; k++)
+		if (b->v[k].tid == tid && b->v[k].cpu == b->cpu)
+			break;
+	if (k == RIVALS_MAX) {
+		b->other_ns += to - from;
+		return;
+	}
+	if (k == b->cnt)
+		b->v[b->cnt++] = (struct interval_behind){
+			.cpu = b->cpu, .tid = tid, .pid = TRACE_NONE, .comm = NAMES_NONE
+		};
+	b->v[k].ns += to - from;
+	b->v[k].from = from; /* the latest comes first */
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct interval_behind *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+static void name_rival(const struct intervals *iv, struct interval_behind *r)
+{
+	const struct thread *th = hmap_get(&iv->threads, r->tid);
+
+	if (!r->tid)
+		r->pid = 0;
+	if (!th)
+		return;
+	r->pid = th->pid;
+	r->comm = th->comm;
+}
+
+struct interval_behind_sum intervals_behind(const struct intervals *iv, const struct interval *i,
+					    struct interval_behind *out, size_t max)
+{
+	const struct thread *th = iv->told_of;
+	struct interval_behind_sum sum = { 0 };
+	struct behind b = { 0 };
+	uint64_t to = i->end, from;
+
+	if (th && i->state == INTERVAL_RUNNABLE) {
+		for (size_t h = th->hop_cnt; h-- && to > i->start; to = from < to ? from : to) {
+			from = th->hops[h].since > i->start ? th->hops[h].since : i->start;
+			b.cpu = th->hops[h].cpu;
+			if (h + 1u == th->hop_cnt && b.cpu != i->cpu)
+				b.cpu = TRACE_NONE;
+			cpu_log_each(&iv->cpus, b.cpu, from, to, add_rival, &b);
+		}
+	}
+	if (to > i->start)
+		b.unknown_ns += to - i->start;
+	qsort(b.v, b.cnt, sizeof(b.v[0]), longest_first);
+	for (size_t k = 0; k < b.cnt; k++) {
+		if (k >= max) {
+			b.other_ns += b.v[k].ns;
+			continue;
+		}
+		out[k] = b.v[k];
+		name_rival(iv, &out[k]);
+		sum.told_ns += out[k].ns;
+		sum.n++;
+	}
+	sum.other_ns = b.other_ns;
+	sum.unknown_ns = b.unknown_ns;
+	return sum;
+}
+
+/* ---- words ------------------------------------------------------------------------------------- */
+
+char interval_letter(uint32_t prev_state)
+{
+	static const char letters[] = "SDTtXZPI";
+
+	if (!(prev_state & STATE_LETTERS))
+		return 'R';
+	for (int bit = 0; bit < 8; bit++)
+		if (prev_state == 1u << bit)
+			return letters[bit];
+	return '?';
+}
+
+const char *interval_softirq(int32_t vector)
+{
+	static const char *const names[] = { "HI",	 "TIMER",   "NET_TX", "NET_RX",	 "BLOCK",
+					     "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU" };
+
+	if (vector < 0 || vector >= (int32_t)(sizeof(names) / sizeof(names[0])))
+		return NULL;
+	return names[vector];
+}
