@@ -451,3 +451,157 @@ Test(profile, a_thread_without_a_name_of_its_own_has_the_first_that_was_told)
 	profile_free(p);
 	names_free(n);
 }
+
+/* One sample of the leaf, on a CPU and in a control group. */
+static void add_on(struct profile *p, uint32_t cpu, uint32_t cgroup)
+{
+	const uint64_t frame = at(1, HOT);
+	const struct trace_event ev = { .kind = TRACE_SAMPLE,
+					.pid = 10,
+					.tid = 11,
+					.comm = NAMES_NONE,
+					.cpu = cpu,
+					.cgroup = cgroup,
+					.frames = &frame,
+					.frame_cnt = 1 };
+
+	profile_add(p, &ev);
+}
+
+/* They would multiply the stacks that are kept. */
+Test(profile, cpus_and_control_groups_are_kept_when_asked_for)
+{
+	const unsigned int keys = 1u << PROFILE_CPU | 1u << PROFILE_CGROUP;
+	struct names *n = make_names();
+	struct profile *p;
+	size_t cnt;
+
+	for (int kept = 0; kept < 2; kept++) {
+		struct profile_rows rows = { 0 };
+
+		cr_assert_eq(profile_new(n, &p), 0);
+		if (kept)
+			profile_keep(p, keys);
+		add_on(p, 0, name(n, "/a"));
+		add_on(p, 1, name(n, "/a"));
+		add_on(p, 1, name(n, "/b"));
+		add_on(p, 1, name(n, "/b"));
+		profile_stacks(p, &cnt);
+		cr_expect_eq(cnt, kept ? 3 : 1);
+		profile_flat(p, keys, &rows);
+		cr_assert_eq(rows.cnt, kept ? 3 : 1);
+		cr_expect_eq(rows.v[0].self, kept ? 2 : 4);
+		cr_expect_eq(rows.v[0].cpu, kept ? 1 : NAMES_NONE);
+		cr_expect_str_eq(names_str(n, rows.v[0].cgroup, NULL), kept ? "/b" : "");
+		free(rows.v);
+		profile_free(p);
+	}
+	names_free(n);
+}
+
+/* What is in the trace of a thread that had no name yet when it ran. */
+Test(profile, the_control_group_of_a_thread_may_be_told_later)
+{
+	struct names *n = make_names();
+	struct names_task task = { .tid = 11,
+				   .pid = 10,
+				   .comm = NAMES_NONE,
+				   .exe = NAMES_NONE,
+				   .cgroup = name(n, "/late"),
+				   .told = true };
+	struct profile_rows rows = { 0 };
+	struct profile *p;
+
+	cr_assert_eq(profile_new(n, &p), 0);
+	profile_keep(p, 1u << PROFILE_CGROUP);
+	add_on(p, 0, NAMES_NONE);
+	names_task_learn(n, 0, &task);
+	profile_flat(p, 1u << PROFILE_CGROUP, &rows);
+	cr_expect_str_eq(names_str(n, rows.v[0].cgroup, NULL), "/late");
+	free(rows.v);
+	profile_free(p);
+	names_free(n);
+}
+
+static void line_at(struct names *n, uint64_t frame, uint32_t depth, const char *sym, uint32_t line)
+{
+	struct names_frame f = {
+		.name = name(n, sym), .file = name(n, "a.c"), .line = line, .base = frame
+	};
+
+	names_symbol_set(n, frame, depth, &f);
+}
+
+Test(profile, lines_are_of_the_instruction_and_inlined_functions_can_be_folded)
+{
+	const unsigned int keys = 1u << PROFILE_SYM | 1u << PROFILE_SRCLINE;
+	const uint64_t one = at(1, HOT);
+	struct names *n = make_names();
+	struct profile_rows rows = { 0 };
+	struct profile *p;
+
+	line_at(n, one, 0, "outer", 5);
+	line_at(n, one, 1, "inner", 7);
+	profile_new(n, &p);
+	add(p, 1, &one, 1, 5);
+	profile_flat(p, keys, &rows);
+	cr_assert_eq(rows.cnt, 2);
+	cr_expect_eq(row(n, &rows, "inner")->line, 7);
+	cr_expect_eq(row(n, &rows, "inner")->inlined, 1);
+	cr_expect_eq(row(n, &rows, "outer")->line, 5);
+	cr_expect_eq(row(n, &rows, "outer")->inlined, 0);
+	rows.cnt = 0;
+	profile_fold_inlined(p);
+	profile_flat(p, keys, &rows);
+	cr_assert_eq(rows.cnt, 1);
+	cr_expect_eq(row(n, &rows, "outer")->self, 5);
+	free(rows.v);
+	profile_free(p);
+	names_free(n);
+}
+
+/* A function that was split, and one that calls itself: once, at the line where it is. */
+Test(profile, a_function_that_is_inlined_into_itself_is_one)
+{
+	const uint64_t one = at(1, HOT);
+	struct names *n = make_names();
+	const struct profile_frame *f;
+	struct profile *p;
+	size_t cnt;
+
+	line_at(n, one, 0, "caller", 1);
+	line_at(n, one, 1, "twice", 2);
+	line_at(n, one, 2, "twice", 3);
+	line_at(n, one, 3, "leaf", 4);
+	profile_new(n, &p);
+	add(p, 1, &one, 1, 1);
+	f = profile_expand(p, profile_stacks(p, &cnt), &cnt);
+	cr_assert_eq(cnt, 3);
+	cr_expect_str_eq(names_str(n, f[0].sym, NULL), "leaf");
+	cr_expect_eq(f[0].line, 4);
+	cr_expect_str_eq(names_str(n, f[1].sym, NULL), "twice");
+	cr_expect_eq(f[1].line, 3);
+	cr_expect(f[1].inlined);
+	cr_expect_eq(f[2].line, 1);
+	cr_expect_not(f[2].inlined);
+	profile_free(p);
+	names_free(n);
+}
+
+Test(profile, rows_by_what_functions_and_all_they_call_take)
+{
+	struct names *n = make_names();
+	struct profile *p = make_profile(n);
+	struct profile_rows rows = { 0 };
+
+	profile_flat(p, 1u << PROFILE_SYM, &rows);
+	profile_sort_total(p, &rows);
+	cr_assert_eq(rows.cnt, 4);
+	cr_expect_str_eq(names_str(n, rows.v[0].sym, NULL), "main");
+	cr_expect_str_eq(names_str(n, rows.v[1].sym, NULL), "work");
+	cr_expect_str_eq(names_str(n, rows.v[2].sym, NULL), "hot");
+	cr_expect_str_eq(names_str(n, rows.v[3].sym, NULL), "cold");
+	free(rows.v);
+	profile_free(p);
+	names_free(n);
+}

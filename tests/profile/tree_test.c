@@ -12,7 +12,7 @@ static void render(struct profile *p, const struct names *n, bool inverted, uint
 	uint32_t depth = 0, i = 0;
 	struct tree *t;
 
-	cr_assert_eq(tree_new(p, inverted, &t), 0);
+	cr_assert_eq(tree_new(p, &(struct tree_opts){ .inverted = inverted }, &t), 0);
 	*out = '\0';
 	while ((i = tree_next(t, i, min, &depth)) != TREE_NONE)
 		out += sprintf(out, "%u %s %d/%d\n", depth, names_str(n, t->nodes[i].sym, NULL),
@@ -83,7 +83,7 @@ Test(tree, siblings_have_one_order)
 			       "2 hot 2/2\n"
 			       "2 hot 2/2\n"
 			       "1  1/1\n");
-	cr_assert_eq(tree_new(p, false, &t), 0);
+	cr_assert_eq(tree_new(p, &(struct tree_opts){ 0 }, &t), 0);
 	for (int k = 0; k < 4; k++)
 		i = tree_next(t, i, 1, &depth);
 	cr_expect_eq(t->nodes[i].module, 1);
@@ -111,7 +111,7 @@ Test(tree, siblings_of_one_name_come_by_module)
 		profile_new(n, &p);
 		add(p, 11, stacks[first], 2, 2);
 		add(p, 11, stacks[!first], 2, 2);
-		cr_assert_eq(tree_new(p, false, &t), 0);
+		cr_assert_eq(tree_new(p, &(struct tree_opts){ 0 }, &t), 0);
 		depth = 0;
 		i = tree_next(t, 0, 1, &depth);
 		for (k = 1; k <= 2; k++) {
@@ -149,9 +149,35 @@ Test(tree, weight_decides_what_is_shown_and_in_which_order)
 	cr_expect_str_eq(text, "1 cold 1/1\n");
 	render(p, n, false, 101, text);
 	cr_expect_str_eq(text, "");
-	cr_assert_eq(tree_new(p, true, &t), 0);
+	cr_assert_eq(tree_new(p, &(struct tree_opts){ .inverted = true }, &t), 0);
 	cr_expect_eq(t->nodes[0].total_weight, 199);
 	cr_expect_eq(t->nodes[t->nodes[0].child].self_weight, 100);
+	tree_free(t);
+	profile_free(p);
+	names_free(n);
+}
+
+Test(tree, tasks_can_stand_above_the_functions)
+{
+	const struct tree_opts opts = { .inverted = true, .keys = 1u << PROFILE_TID };
+	struct names *n = make_names();
+	struct profile *p = make_profile(n);
+	uint32_t depth = 0, i;
+	struct tree *t;
+
+	cr_assert_eq(tree_new(p, &opts, &t), 0);
+	cr_assert_eq(t->groups.cnt, 2);
+	i = tree_next(t, 0, 1, &depth);
+	cr_expect_eq(depth, 1);
+	cr_assert_neq(t->nodes[i].group, TREE_NONE);
+	cr_expect_eq(t->groups.v[t->nodes[i].group].tid, 11);
+	cr_expect_eq(t->nodes[i].total, 8);
+	cr_expect_eq(t->nodes[i].self, 0);
+	i = tree_next(t, i, 1, &depth);
+	cr_expect_eq(depth, 2);
+	cr_expect_eq(t->nodes[i].group, TREE_NONE);
+	cr_expect_str_eq(names_str(n, t->nodes[i].sym, NULL), "hot");
+	cr_expect_eq(t->nodes[i].self, 5);
 	tree_free(t);
 	profile_free(p);
 	names_free(n);

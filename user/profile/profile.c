@@ -24,6 +24,8 @@ struct profile {
 	uint64_t samples;
 	uint64_t *weight; /* by part; NULL: 1 */
 	size_t weight_cnt;
+	bool by_cpu, by_cgroup; /* stacks are told apart by these, too */
+	bool fold; /* inlined functions */
 	struct profile_frame *expanded; /* by the last profile_expand() */
 	size_t expanded_cap;
 };
@@ -50,11 +52,33 @@ void profile_free(struct profile *p)
 	free(p);
 }
 
+void profile_keep(struct profile *p, unsigned int keys)
+{
+	p->by_cpu = keys & 1u << PROFILE_CPU;
+	p->by_cgroup = keys & 1u << PROFILE_CGROUP;
+}
+
+void profile_fold_inlined(struct profile *p)
+{
+	p->fold = true;
+}
+
+static uint32_t cpu_kept(const struct profile *p, const struct trace_event *ev)
+{
+	return p->by_cpu ? ev->cpu : NAMES_NONE;
+}
+
+static uint32_t cgroup_kept(const struct profile *p, const struct trace_event *ev)
+{
+	return p->by_cgroup ? ev->cgroup : NAMES_NONE;
+}
+
 static bool stack_is(const struct profile *p, const struct profile_stack *s,
 		     const struct trace_event *ev, uint32_t len)
 {
 	return s->len == len && s->tid == ev->tid && s->pid == ev->pid && s->comm == ev->comm &&
-	       s->part == ev->part &&
+	       s->part == ev->part && s->cpu == cpu_kept(p, ev) &&
+	       s->cgroup == cgroup_kept(p, ev) &&
 	       (!len || !memcmp(p->arena + s->at, ev->frames, len * sizeof(*p->arena)));
 }
 
@@ -71,6 +95,8 @@ static void stack_append(struct profile *p, const struct trace_event *ev, uint32
 		.tid = ev->tid,
 		.comm = ev->comm,
 		.part = ev->part,
+		.cpu = cpu_kept(p, ev),
+		.cgroup = cgroup_kept(p, ev),
 		.samples = 1,
 	};
 	p->arena_len += len;
@@ -85,6 +111,8 @@ void profile_add(struct profile *p, const struct trace_event *ev)
 	p->samples++;
 	h = hash_u64(h ^ ((uint64_t)ev->pid << 32 | ev->tid)) + ev->comm;
 	h = hash_u64(h + ev->part);
+	if (p->by_cpu || p->by_cgroup)
+		h = hash_u64(h ^ ((uint64_t)cpu_kept(p, ev) << 32 | cgroup_kept(p, ev)));
 	for (;; h++) {
 		at = (uintptr_t)hmap_get(&p->index, h);
 		if (!at)
@@ -148,6 +176,16 @@ static uint32_t comm_of(const struct profile *p, const struct profile_stack *s)
 	return task ? task->comm : NAMES_NONE;
 }
 
+static uint32_t cgroup_of(const struct profile *p, const struct profile_stack *s)
+{
+	const struct names_task *task;
+
+	if (s->cgroup != NAMES_NONE)
+		return s->cgroup;
+	task = names_task_first(p->names, s->part, s->tid);
+	return task ? task->cgroup : NAMES_NONE;
+}
+
 /* Modules that nobody announced have nothing to tell them apart by. */
 static uint32_t known_module(const struct names *n, uint64_t frame)
 {
@@ -156,28 +194,46 @@ static uint32_t known_module(const struct names *n, uint64_t frame)
 	return names_module(n, idx)->announced ? idx : 0;
 }
 
+/*
+ * The functions at an address, innermost first. Compilers split a function and put the one half into
+ * the other, as they do with one that calls itself: that is one function, at the line of the inner.
+ */
+static size_t expand_frame(const struct profile *p, uint64_t frame, struct profile_frame *out)
+{
+	const struct names_symbol *sym = names_symbol(p->names, frame);
+	uint32_t module = names_module(p->names, known_module(p->names, frame))->group;
+	const struct names_frame *line = NULL, *f;
+	size_t n = 0;
+
+	for (uint32_t depth = sym ? sym->cnt : 1; depth--;) {
+		f = sym ? &sym->frames[depth] : NULL;
+		if (depth && (p->fold || f->name == NAMES_NONE))
+			continue;
+		line = line ? line : f;
+		if (depth && f->name == sym->frames[depth - 1].name)
+			continue;
+		out[n++] = (struct profile_frame){
+			.sym = f ? f->name : NAMES_NONE,
+			.module = module,
+			.file = line ? line->file : NAMES_NONE,
+			.line = line ? line->line : 0,
+			.inlined = depth,
+			.named = f && f->name != NAMES_NONE && !f->label,
+		};
+		line = NULL;
+	}
+	return n;
+}
+
 const struct profile_frame *profile_expand(struct profile *p, const struct profile_stack *s,
 					   size_t *cnt)
 {
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < s->len; i++) {
-		uint64_t frame = p->arena[s->at + i];
-		const struct names_symbol *sym = names_symbol(p->names, frame);
-		uint32_t depth = sym ? sym->cnt : 1;
-		uint32_t module = names_module(p->names, known_module(p->names, frame))->group;
-
-		p->expanded = array_reserve(p->expanded, &p->expanded_cap, n + depth,
+		p->expanded = array_reserve(p->expanded, &p->expanded_cap, n + NAMES_DEPTH_MAX,
 					    sizeof(*p->expanded));
-		while (depth--) {
-			uint32_t name = sym ? sym->frames[depth].name : NAMES_NONE;
-
-			if (name != NAMES_NONE || !depth)
-				p->expanded[n++] =
-					(struct profile_frame){ name, module,
-								name != NAMES_NONE &&
-									!sym->frames[depth].label };
-		}
+		n += expand_frame(p, p->arena[s->at + i], p->expanded + n);
 	}
 	*cnt = n;
 	return p->expanded;
@@ -192,17 +248,14 @@ struct flat {
 
 static bool row_is(const struct profile_row *a, const struct profile_row *b)
 {
-	return a->sym == b->sym && a->module == b->module && a->comm == b->comm &&
-	       a->pid == b->pid && a->tid == b->tid && a->part == b->part;
+	return !memcmp(a->key, b->key, sizeof(a->key));
 }
 
 static struct profile_row *flat_row(struct flat *f, const struct profile_row *key)
 {
-	uint64_t h = hash_u64((uint64_t)key->sym << 32 | key->module);
+	uint64_t h = hash_bytes(key->key, sizeof(key->key));
 	uintptr_t at;
 
-	h = hash_u64(h ^ ((uint64_t)key->pid << 32 | key->tid)) + key->comm;
-	h = hash_u64(h + key->part);
 	for (;; h++) {
 		at = (uintptr_t)hmap_get(&f->index, h);
 		if (!at)
@@ -221,36 +274,62 @@ static const struct profile_row no_keys = { .sym = NAMES_NONE,
 					    .comm = NAMES_NONE,
 					    .pid = NAMES_NONE,
 					    .tid = NAMES_NONE,
-					    .part = NAMES_NONE };
+					    .part = NAMES_NONE,
+					    .cpu = NAMES_NONE,
+					    .cgroup = NAMES_NONE,
+					    .file = NAMES_NONE };
+
+struct profile_row profile_task_row(const struct profile *p, const struct profile_stack *s,
+				    unsigned int keys)
+{
+	struct profile_row row = no_keys;
+
+	if (keys & 1u << PROFILE_COMM)
+		row.comm = comm_of(p, s);
+	if (keys & 1u << PROFILE_PID)
+		row.pid = s->pid;
+	if (keys & 1u << PROFILE_TID)
+		row.tid = s->tid;
+	if (keys & 1u << PROFILE_PART)
+		row.part = s->part;
+	if (keys & 1u << PROFILE_CPU)
+		row.cpu = s->cpu;
+	if (keys & 1u << PROFILE_CGROUP)
+		row.cgroup = cgroup_of(p, s);
+	return row;
+}
+
+static void set_frame(struct profile_row *key, const struct profile_frame *f, unsigned int keys)
+{
+	if (keys & 1u << PROFILE_SYM) {
+		key->sym = f->sym;
+		key->inlined = f->inlined;
+	}
+	if (keys & 1u << PROFILE_DSO)
+		key->module = f->module;
+	if (keys & 1u << PROFILE_SRCLINE) {
+		key->file = f->file;
+		key->line = f->file != NAMES_NONE ? f->line : 0;
+	}
+}
 
 static void flat_stack(struct flat *f, struct profile *p, size_t i, unsigned int keys)
 {
 	const struct profile_stack *s = &p->stacks[i];
-	const struct profile_frame none = { .sym = NAMES_NONE };
+	const struct profile_frame none = { .sym = NAMES_NONE, .file = NAMES_NONE };
+	struct profile_row key = profile_task_row(p, s, keys);
 	uint64_t weight = profile_stack_weight(p, s);
-	struct profile_row key = no_keys;
 	const struct profile_frame *frames;
 	struct profile_row *row;
 	size_t cnt;
 
-	if (keys & 1u << PROFILE_COMM)
-		key.comm = comm_of(p, s);
-	if (keys & 1u << PROFILE_PID)
-		key.pid = s->pid;
-	if (keys & 1u << PROFILE_TID)
-		key.tid = s->tid;
-	if (keys & 1u << PROFILE_PART)
-		key.part = s->part;
 	frames = profile_expand(p, s, &cnt);
 	if (!cnt) {
 		frames = &none;
 		cnt = 1;
 	}
 	for (size_t k = 0; k < cnt; k++) {
-		if (keys & 1u << PROFILE_SYM)
-			key.sym = frames[k].sym;
-		if (keys & 1u << PROFILE_DSO)
-			key.module = frames[k].module;
+		set_frame(&key, &frames[k], keys);
 		row = flat_row(f, &key);
 		if (!k) {
 			row->self += s->samples;
@@ -264,27 +343,51 @@ static void flat_stack(struct flat *f, struct profile *p, size_t i, unsigned int
 	}
 }
 
-static int by_self(const void *a, const void *b, void *ctx)
+static int by_number(uint64_t x, uint64_t y)
 {
-	const struct profile_row *x = a, *y = b;
-	const struct names *n = ctx;
-	int ret;
+	return x < y ? -1 : x > y;
+}
 
-	if (x->self_weight != y->self_weight)
-		return x->self_weight < y->self_weight ? 1 : -1;
-	if (x->total_weight != y->total_weight)
-		return x->total_weight < y->total_weight ? 1 : -1;
-	ret = strcmp(names_str(n, x->sym, NULL), names_str(n, y->sym, NULL));
+static int by_keys(const struct profile_row *x, const struct profile_row *y, const struct names *n)
+{
+	static const size_t numbers[] = {
+		offsetof(struct profile_row, inlined), offsetof(struct profile_row, line),
+		offsetof(struct profile_row, tid),     offsetof(struct profile_row, pid),
+		offsetof(struct profile_row, cpu),     offsetof(struct profile_row, part),
+	};
+	int ret = strcmp(names_str(n, x->sym, NULL), names_str(n, y->sym, NULL));
+
 	if (!ret)
 		ret = strcmp(names_str(n, names_module(n, x->module)->path, NULL),
 			     names_str(n, names_module(n, y->module)->path, NULL));
-	if (!ret && x->tid != y->tid)
-		ret = x->tid < y->tid ? -1 : 1;
-	if (!ret && x->pid != y->pid)
-		ret = x->pid < y->pid ? -1 : 1;
-	if (!ret && x->part != y->part)
-		ret = x->part < y->part ? -1 : 1;
+	if (!ret)
+		ret = strcmp(names_str(n, x->file, NULL), names_str(n, y->file, NULL));
+	if (!ret)
+		ret = strcmp(names_str(n, x->comm, NULL), names_str(n, y->comm, NULL));
+	if (!ret)
+		ret = strcmp(names_str(n, x->cgroup, NULL), names_str(n, y->cgroup, NULL));
+	for (size_t i = 0; !ret && i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		ret = by_number(x->key[numbers[i] / sizeof(uint32_t)],
+				y->key[numbers[i] / sizeof(uint32_t)]);
 	return ret;
+}
+
+static int by_self(const void *a, const void *b, void *ctx)
+{
+	const struct profile_row *x = a, *y = b;
+	int ret = by_number(y->self_weight, x->self_weight);
+
+	if (!ret)
+		ret = by_number(y->total_weight, x->total_weight);
+	return ret ? ret : by_keys(x, y, ctx);
+}
+
+static int by_total(const void *a, const void *b, void *ctx)
+{
+	const struct profile_row *x = a, *y = b;
+	int ret = by_number(y->total_weight, x->total_weight);
+
+	return ret ? ret : by_self(a, b, ctx);
 }
 
 static void sort_rows(struct profile *p, struct profile_rows *rows)
@@ -302,6 +405,12 @@ void profile_flat(struct profile *p, unsigned int keys, struct profile_rows *row
 		flat_stack(&f, p, i, keys);
 	hmap_fini(&f.index);
 	sort_rows(p, rows);
+}
+
+void profile_sort_total(struct profile *p, struct profile_rows *rows)
+{
+	if (rows->cnt)
+		qsort_r(rows->v, rows->cnt, sizeof(*rows->v), by_total, (void *)p->names);
 }
 
 void profile_unnamed(struct profile *p, struct profile_rows *rows)

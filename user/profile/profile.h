@@ -15,16 +15,34 @@ enum profile_key {
 	PROFILE_PID,
 	PROFILE_TID,
 	PROFILE_PART,
+	PROFILE_CPU,
+	PROFILE_CGROUP,
+	PROFILE_SRCLINE,
 	PROFILE_KEY_CNT,
 };
 
+/* Keys that are the same in all of a stack: those of the task that ran, and of where. */
+#define PROFILE_TASK_KEYS                                                                          \
+	(1u << PROFILE_COMM | 1u << PROFILE_PID | 1u << PROFILE_TID | 1u << PROFILE_PART |         \
+	 1u << PROFILE_CPU | 1u << PROFILE_CGROUP)
+
 /* One line of a flat profile. Fields of keys that were not asked for are NAMES_NONE. */
 struct profile_row {
-	uint32_t sym; /* string id; NAMES_NONE: no name is known */
-	uint32_t module; /* index, see names_module(), the first of its group; 0: unknown */
-	uint32_t comm; /* string id */
-	uint32_t pid, tid;
-	uint32_t part; /* index */
+	union {
+		struct {
+			uint32_t sym; /* string id; NAMES_NONE: no name is known */
+			uint32_t inlined; /* 1: a function as it stands in others; of PROFILE_SYM */
+			uint32_t module; /* index, see names_module(), the first of its group; 0:
+					    unknown */
+			uint32_t comm; /* string id */
+			uint32_t pid, tid;
+			uint32_t part; /* index */
+			uint32_t cpu;
+			uint32_t cgroup; /* string id */
+			uint32_t file, line; /* string id; both of PROFILE_SRCLINE */
+		};
+		uint32_t key[11]; /* the same, to compare */
+	};
 	uint64_t self; /* samples that ended here */
 	uint64_t total; /* samples that passed through here, each counted once */
 	uint64_t self_weight, total_weight; /* the same by weight: see profile_weigh() */
@@ -40,6 +58,8 @@ struct profile_rows {
 struct profile_frame {
 	uint32_t sym; /* string id, or NAMES_NONE */
 	uint32_t module; /* index of the first of its group; 0 when unknown */
+	uint32_t file, line; /* string id, or NAMES_NONE; of the instruction, not of the function */
+	bool inlined; /* into the next one */
 	bool named; /* false: sym is NAMES_NONE, or a label such as "[libc.so.6]" */
 };
 
@@ -48,6 +68,7 @@ struct profile_stack {
 	size_t at; /* in the arena of frames */
 	uint32_t len;
 	uint32_t pid, tid, comm, part;
+	uint32_t cpu, cgroup; /* NAMES_NONE unless profile_keep() asks for them */
 	uint64_t samples;
 };
 
@@ -56,6 +77,15 @@ struct profile;
 /* Sums CPU samples of a trace; @names is borrowed and must outlive it. Free with profile_free(). */
 int profile_new(const struct names *names, struct profile **out);
 void profile_free(struct profile *p);
+
+/*
+ * Before the first sample: tells stacks apart also by those of @keys that are costly, PROFILE_CPU and
+ * PROFILE_CGROUP. Without it rows of these keys are of nothing known.
+ */
+void profile_keep(struct profile *p, unsigned int keys);
+
+/* From now on inlined functions are left out of stacks: what they did is done by who holds them. */
+void profile_fold_inlined(struct profile *p);
 
 /* Adds one sample. Stacks of switch-outs are no CPU samples: the caller keeps them away. */
 void profile_add(struct profile *p, const struct trace_event *ev);
@@ -78,6 +108,12 @@ const struct names *profile_names(const struct profile *p);
  * resolved now, so call it when the trace has ended. Free rows->v.
  */
 void profile_flat(struct profile *p, unsigned int keys, struct profile_rows *rows);
+/* Puts rows in the order of their totals; of equal ones in that of profile_flat(). */
+void profile_sort_total(struct profile *p, struct profile_rows *rows);
+
+/* The fields of a row that @keys, of PROFILE_TASK_KEYS, give to all of a stack; the others are none. */
+struct profile_row profile_task_row(const struct profile *p, const struct profile_stack *s,
+				    unsigned int keys);
 
 /*
  * Modules in which samples ended at an address without a name: rows with `module`, `self` and

@@ -11,12 +11,28 @@
 
 #include "base/alloc.h"
 
-static uint32_t node_add(struct tree *t, uint32_t parent, const struct profile_frame *f)
+/* What tells the children of a node apart. */
+struct child_key {
+	uint32_t sym, module, group;
+	bool inlined;
+};
+
+struct build {
+	struct tree *tree;
+	struct profile *profile;
+	const struct tree_opts *opts;
+	struct hmap children; /* hash of parent and key -> node + 1 */
+	struct hmap groups; /* hash of a row's keys -> group + 1 */
+};
+
+static uint32_t node_add(struct tree *t, uint32_t parent, const struct child_key *k)
 {
 	t->nodes = array_reserve(t->nodes, &t->cap, t->cnt + 1, sizeof(*t->nodes));
 	t->nodes[t->cnt] = (struct tree_node){
-		.sym = f->sym,
-		.module = f->module,
+		.sym = k->sym,
+		.module = k->module,
+		.group = k->group,
+		.inlined = k->inlined,
 		.parent = parent,
 		.child = TREE_NONE,
 		.next = TREE_NONE,
@@ -28,26 +44,48 @@ static uint32_t node_add(struct tree *t, uint32_t parent, const struct profile_f
 	return (uint32_t)t->cnt++;
 }
 
-static uint32_t node_child(struct tree *t, struct hmap *index, uint32_t parent,
-			   const struct profile_frame *f)
+static bool node_is(const struct tree_node *n, uint32_t parent, const struct child_key *k)
 {
-	uint64_t h = hash_u64((uint64_t)f->sym << 32 | f->module);
-	const struct tree_node *n;
+	return n->parent == parent && n->sym == k->sym && n->module == k->module &&
+	       n->group == k->group && n->inlined == k->inlined;
+}
+
+static uint32_t node_child(struct build *b, uint32_t parent, const struct child_key *k)
+{
+	uint64_t h = hash_u64((uint64_t)k->sym << 32 | k->module);
 	uint32_t node;
 	uintptr_t at;
 
-	h = hash_u64(h + parent);
+	h = hash_u64((h ^ k->group) + ((uint64_t)parent << 1 | k->inlined));
 	for (;; h++) {
-		at = (uintptr_t)hmap_get(index, h);
+		at = (uintptr_t)hmap_get(&b->children, h);
 		if (!at)
 			break;
-		n = &t->nodes[at - 1];
-		if (n->parent == parent && n->sym == f->sym && n->module == f->module)
+		if (node_is(&b->tree->nodes[at - 1], parent, k))
 			return (uint32_t)(at - 1);
 	}
-	node = node_add(t, parent, f);
-	hmap_set(index, h, (void *)((uintptr_t)node + 1));
+	node = node_add(b->tree, parent, k);
+	hmap_set(&b->children, h, (void *)((uintptr_t)node + 1));
 	return node;
+}
+
+static uint32_t group_of(struct build *b, const struct profile_row *row)
+{
+	struct profile_rows *g = &b->tree->groups;
+	uint64_t h = hash_bytes(row->key, sizeof(row->key));
+	uintptr_t at;
+
+	for (;; h++) {
+		at = (uintptr_t)hmap_get(&b->groups, h);
+		if (!at)
+			break;
+		if (!memcmp(g->v[at - 1].key, row->key, sizeof(row->key)))
+			return (uint32_t)(at - 1);
+	}
+	g->v = array_reserve(g->v, &g->cap, g->cnt + 1, sizeof(*g->v));
+	g->v[g->cnt++] = *row;
+	hmap_set(&b->groups, h, (void *)(uintptr_t)g->cnt);
+	return (uint32_t)(g->cnt - 1);
 }
 
 struct order {
@@ -65,7 +103,11 @@ static int by_total(const void *a, const void *b, void *ctx)
 		return x->total_weight < y->total_weight ? 1 : -1;
 	if (x->sym != y->sym)
 		return strcmp(names_str(o->names, x->sym, NULL), names_str(o->names, y->sym, NULL));
-	return x->module < y->module ? -1 : x->module > y->module;
+	if (x->module != y->module)
+		return x->module < y->module ? -1 : 1;
+	if (x->inlined != y->inlined)
+		return x->inlined ? 1 : -1;
+	return x->group < y->group ? -1 : x->group > y->group;
 }
 
 /* Puts the children of each node in order. */
@@ -91,50 +133,67 @@ static void sort_children(struct tree *t, const struct names *names)
 	free(list);
 }
 
-static void tree_add(struct tree *t, struct hmap *index, struct profile *p,
-		     const struct profile_stack *s, bool inverted)
+static void count(struct tree_node *n, uint64_t samples, uint64_t weight)
+{
+	n->total += samples;
+	n->total_weight += weight;
+}
+
+static void count_self(struct tree_node *n, uint64_t samples, uint64_t weight)
+{
+	n->self += samples;
+	n->self_weight += weight;
+}
+
+static void tree_add(struct build *b, const struct profile_stack *s)
 {
 	const struct profile_frame none = { .sym = NAMES_NONE };
-	const struct profile_frame *frames;
-	uint64_t weight = profile_stack_weight(p, s);
+	struct child_key key = { .sym = NAMES_NONE, .group = TREE_NONE };
+	uint64_t weight = profile_stack_weight(b->profile, s);
+	bool inverted = b->opts->inverted;
+	const struct profile_frame *frames, *f;
+	struct profile_row row;
 	uint32_t at = 0;
 	size_t cnt;
 
-	frames = profile_expand(p, s, &cnt);
+	frames = profile_expand(b->profile, s, &cnt);
 	if (!cnt) {
 		frames = &none;
 		cnt = 1;
 	}
-	t->nodes[0].total += s->samples;
-	t->nodes[0].total_weight += weight;
+	count(&b->tree->nodes[0], s->samples, weight);
+	if (b->opts->keys) {
+		row = profile_task_row(b->profile, s, b->opts->keys);
+		key.group = group_of(b, &row);
+		at = node_child(b, at, &key);
+		count(&b->tree->nodes[at], s->samples, weight);
+	}
 	for (size_t i = 0; i < cnt; i++) {
-		at = node_child(t, index, at, &frames[inverted ? i : cnt - 1 - i]);
-		t->nodes[at].total += s->samples;
-		t->nodes[at].total_weight += weight;
+		f = &frames[inverted ? i : cnt - 1 - i];
+		key = (struct child_key){ f->sym, f->module, TREE_NONE, f->inlined };
+		at = node_child(b, at, &key);
+		count(&b->tree->nodes[at], s->samples, weight);
 		/* inverted, the function that ran stands at the top */
-		if (i == (inverted ? 0 : cnt - 1)) {
-			t->nodes[at].self += s->samples;
-			t->nodes[at].self_weight += weight;
-		}
+		if (i == (inverted ? 0 : cnt - 1))
+			count_self(&b->tree->nodes[at], s->samples, weight);
 	}
 }
 
-int tree_new(struct profile *p, bool inverted, struct tree **out)
+int tree_new(struct profile *p, const struct tree_opts *opts, struct tree **out)
 {
-	const struct profile_frame root = { .sym = NAMES_NONE };
-	struct tree *t = xcalloc(1, sizeof(*t));
+	const struct child_key root = { .sym = NAMES_NONE, .group = TREE_NONE };
+	struct build b = { .tree = xcalloc(1, sizeof(*b.tree)), .profile = p, .opts = opts };
 	const struct profile_stack *stacks;
-	struct hmap index = { 0 };
 	size_t cnt;
 
-	hmap_init(&index);
-	node_add(t, TREE_NONE, &root);
+	node_add(b.tree, TREE_NONE, &root);
 	stacks = profile_stacks(p, &cnt);
 	for (size_t i = 0; i < cnt; i++)
-		tree_add(t, &index, p, &stacks[i], inverted);
-	hmap_fini(&index);
-	sort_children(t, profile_names(p));
-	*out = t;
+		tree_add(&b, &stacks[i]);
+	hmap_fini(&b.children);
+	hmap_fini(&b.groups);
+	sort_children(b.tree, profile_names(p));
+	*out = b.tree;
 	return 0;
 }
 
@@ -143,6 +202,7 @@ void tree_free(struct tree *t)
 	if (!t)
 		return;
 	free(t->nodes);
+	free(t->groups.v);
 	free(t);
 }
 

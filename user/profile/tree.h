@@ -6,9 +6,11 @@
 
 #define TREE_NONE UINT32_MAX
 
-/* One function at one place in the tree. */
+/* One function at one place in the tree, or a task at its top. */
 struct tree_node {
 	uint32_t sym, module; /* as struct profile_frame */
+	bool inlined;
+	uint32_t group; /* index in the groups of a node that stands for a task; else TREE_NONE */
 	uint32_t parent; /* index, TREE_NONE for the root */
 	uint32_t child, next; /* first child, next sibling; most weight first; TREE_NONE ends */
 	uint64_t self, total; /* samples */
@@ -22,10 +24,17 @@ struct tree_node {
 struct tree {
 	struct tree_node *nodes;
 	size_t cnt, cap;
+	struct profile_rows groups; /* their keys only */
+};
+
+struct tree_opts {
+	bool inverted;
+	unsigned int
+		keys; /* of PROFILE_TASK_KEYS: what nodes below the root are told apart by, if any */
 };
 
 /* Builds the tree of all stacks in @p. Free with tree_free(). */
-int tree_new(struct profile *p, bool inverted, struct tree **out);
+int tree_new(struct profile *p, const struct tree_opts *opts, struct tree **out);
 void tree_free(struct tree *t);
 
 /*
