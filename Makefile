@@ -80,7 +80,7 @@ SRCS_formats := $(addprefix user/formats/, \
 SRCS_cmd := $(addprefix user/cmd/, \
 	check.c check_probes.c cause.c convert.c dump.c dump_json.c dump_text.c ends.c info.c \
 	info_json.c info_verify.c input.c list.c page.c paint.c progress.c record.c report.c \
-	report_print.c script.c select.c shorten.c show_foreign.c summary.c text.c view.c)
+	report_json.c report_print.c report_tree.c script.c select.c shorten.c show_foreign.c summary.c text.c view.c)
 SRCS_main := user/main.c
 
 BPF_SRCS := $(addprefix bpf/, \

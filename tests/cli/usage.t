@@ -62,7 +62,7 @@ $ dial9-prof report -C 9-3
 #
 # The order of a call tree stands in the word of its option, and a file does not.
 $ dial9-prof report -gtrace.bin
-! dial9-prof: report: -g trace.bin: want one of caller, callee, none, or nothing (-g alone is caller)
+! dial9-prof: report: -g trace.bin: want one of caller, callee, flat, folded, none, or nothing (-g alone is caller)
 ? 1
 $ dial9-prof report -g callee
 ! dial9-prof: report: the order of -g goes with it: -gcallee or --call-graph=callee

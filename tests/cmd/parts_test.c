@@ -91,12 +91,12 @@ Test(parts, a_sample_counts_the_time_that_its_own_recording_says)
 		      "1.000 ms of CPU time: 0.1 s in all (no PMU here: a timer, not cycles)\n"
 		      "# shares are of CPU time: a sample counts as much as its part says\n"
 		      "# lost: 130 events (see dial9-prof info)\n");
-	expect_in(&r, "    75.00%   75.00%       30  f       app\n"
-		      "    25.00%   25.00%      100  g       other\n");
+	expect_in(&r, "    75.00%   75.00%       30     0.300  f       app\n"
+		      "    25.00%   25.00%      100     0.100  g       other\n");
 	run_free(&r);
 	r = run_both(cmd_report, &slow, &fast, "-g", NULL);
-	expect_in(&r, "    75.00%    75.00%       30  f (app)\n"
-		      "    25.00%    25.00%      100  g (other)\n");
+	expect_in(&r, "    75.00%   75.00%       30     0.300  f (app)\n"
+		      "    25.00%   25.00%      100     0.100  g (other)\n");
 	run_free(&r);
 	r = run_both(cmd_report, &slow, &fast, "--json", NULL);
 	expect_in(&r, "\"parts\":[{\"sample_event\":\"cpu-clock\",\"sample_hz\":\"100\",\"part\":1,"
@@ -114,7 +114,7 @@ Test(parts, without_a_period_the_rate_gives_it_and_without_a_rate_nothing_does)
 
 	hz_only.period = NULL;
 	r = run_both(cmd_report, &slow, &hz_only, NULL, NULL);
-	expect_in(&r, "    75.00%   75.00%       30  f       app\n");
+	expect_in(&r, "    75.00%   75.00%       30     0.300  f       app\n");
 	run_free(&r);
 	nothing.period = NULL;
 	nothing.hz = "";
@@ -133,7 +133,7 @@ Test(parts, equal_rates_need_no_weights)
 	same.period = slow.period;
 	r = run_both(cmd_report, &slow, &same, NULL, NULL);
 	cr_expect_null(strstr(r.out, "shares are of"));
-	expect_in(&r, "    76.92%   76.92%      100  g       other\n");
+	expect_in(&r, "    76.92%   76.92%      100     1.000  g       other\n");
 	run_free(&r);
 }
 
@@ -142,16 +142,16 @@ Test(parts, threads_of_two_hosts_are_never_one)
 	struct recording again = fast;
 	struct run r = run_both(cmd_report, &slow, &fast, "--sort=comm,tid", NULL);
 
-	expect_in(&r, "Samples  Thread  Tid  Part\n"
-		      "    75.00%   75.00%       30  alpha   7    1\n"
-		      "    25.00%   25.00%      100  beta    7    2\n");
+	expect_in(&r, "Samples   Seconds  Thread  Tid  Part\n"
+		      "    75.00%   75.00%       30     0.300  alpha   7    1\n"
+		      "    25.00%   25.00%      100     0.100  beta    7    2\n");
 	run_free(&r);
 	again.host = slow.host;
 	again.boot = slow.boot;
 	again.first_ns = 6 * RUN_SEC;
 	r = run_both(cmd_report, &slow, &again, "--sort=tid", NULL);
 	expect_in(&r, "# standard input: CPU samples of 2 recordings, on 1 clock\n");
-	expect_in(&r, "Samples  Tid\n   100.00%  100.00%      130  7\n");
+	expect_in(&r, "Samples   Seconds  Tid\n   100.00%  100.00%      130     0.400  7\n");
 	run_free(&r);
 }
 
@@ -183,16 +183,16 @@ Test(parts, each_clock_has_its_own_time_window)
 
 	later.first_ns = 900 * RUN_SEC;
 	r = run_both(cmd_report, &slow, &later, "--time", "+0,+0.05");
-	expect_in(&r, "       6  f       app\n");
-	expect_in(&r, "      51  g       other\n");
+	expect_in(&r, "       6     0.060  f       app\n");
+	expect_in(&r, "      51     0.051  g       other\n");
 	run_free(&r);
 	r = run_both(cmd_report, &slow, &later, "--time", "0%,50%");
-	expect_in(&r, "      15  f       app\n");
-	expect_in(&r, "      50  g       other\n");
+	expect_in(&r, "      15     0.150  f       app\n");
+	expect_in(&r, "      50     0.050  g       other\n");
 	run_free(&r);
 	r = run_both(cmd_report, &slow, &later, "--time", "22:13:20,22:13:20.1");
-	expect_in(&r, "      11  f       app\n");
-	expect_in(&r, "     100  g       other\n");
+	expect_in(&r, "      11     0.110  f       app\n");
+	expect_in(&r, "     100     0.100  g       other\n");
 	run_free(&r);
 }
 

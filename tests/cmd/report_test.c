@@ -9,70 +9,114 @@
 #include <sys/wait.h>
 
 /* clang-format off */
-static const char flat[] = "# standard input: CPU samples over 1.000 s\n"
-		  "# 8 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time: 0.0808 s in all (no PMU here: a timer, not cycles)\n"
-		  "# lost: 3 events (see dial9-prof info)\n"
-		  "# no names for 25.0% of samples, in /lib/libc.so.6: unknown: the trace does not say\n"
+#define HEAD "# standard input: CPU samples over 1.000 s\n"\
+		  "# 8 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time: 0.0808 s in all (no PMU here: a timer, not cycles)\n"\
+		  "# lost: 3 events (see dial9-prof info)\n"\
+		  "# no names for 25.0% of samples, in /lib/libc.so.6: unknown: the trace does not say\n"\
 		  "#\n"
-		  "#     Self    Total  Samples  Symbol     Module\n"
-		  "    75.00%   75.00%        6  leaf       app\n"
-		  "    25.00%   25.00%        2  [unknown]  libc.so.6\n"
-		  "     0.00%  100.00%        0  main       app\n"
-		  "     0.00%   75.00%        0  hot        app\n"
-		  "     0.00%   75.00%        0  work       app\n";
 
-static const char tree[] = "# standard input: CPU samples over 1.000 s\n"
-		  "# 8 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time: 0.0808 s in all (no PMU here: a timer, not cycles)\n"
-		  "# lost: 3 events (see dial9-prof info)\n"
-		  "# no names for 25.0% of samples, in /lib/libc.so.6: unknown: the trace does not say\n"
-		  "#\n"
-		  "#    Total      Self  Samples  Symbol, callees below\n"
-		  "   100.00%     0.00%        0  main (app)\n"
-		  "    75.00%     0.00%        0    work (app)\n"
-		  "    75.00%     0.00%        0      hot (app)\n"
-		  "    75.00%    75.00%        6        leaf (app)\n"
-		  "    25.00%    25.00%        2    [unknown] (libc.so.6)\n";
+static const char flat[] = HEAD
+		  "#     Self    Total  Samples   Seconds  Symbol          Module\n"
+		  "    75.00%   75.00%        6     0.061  leaf (inlined)  app\n"
+		  "    25.00%   25.00%        2     0.020  [unknown]       libc.so.6\n"
+		  "     0.00%  100.00%        0     0.000  main            app\n"
+		  "     0.00%   75.00%        0     0.000  hot             app\n"
+		  "     0.00%   75.00%        0     0.000  work            app\n";
 
-static const char callee[] = "# standard input: CPU samples over 1.000 s\n"
-		  "# 8 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time: 0.0808 s in all (no PMU here: a timer, not cycles)\n"
-		  "# lost: 3 events (see dial9-prof info)\n"
-		  "# no names for 25.0% of samples, in /lib/libc.so.6: unknown: the trace does not say\n"
-		  "#\n"
-		  "#    Total      Self  Samples  Symbol, callers below\n"
-		  "    75.00%    75.00%        6  leaf (app)\n"
-		  "    75.00%     0.00%        0    hot (app)\n"
-		  "    75.00%     0.00%        0      work (app)\n";
+static const char with_children[] = HEAD
+		  "#    Total     Self  Samples   Seconds  Symbol          Module\n"
+		  "   100.00%    0.00%        8     0.081  main            app\n"
+		  "    75.00%   75.00%        6     0.061  leaf (inlined)  app\n"
+		  "    75.00%    0.00%        6     0.061  hot             app\n"
+		  "    75.00%    0.00%        6     0.061  work            app\n"
+		  "    25.00%   25.00%        2     0.020  [unknown]       libc.so.6\n";
 
-static const char by_thread[] = "# standard input: CPU samples over 1.000 s\n"
-		  "# 8 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time: 0.0808 s in all (no PMU here: a timer, not cycles)\n"
-		  "# lost: 3 events (see dial9-prof info)\n"
-		  "# no names for 25.0% of samples, in /lib/libc.so.6: unknown: the trace does not say\n"
-		  "#\n"
-		  "#     Self    Total  Samples  Thread  Tid  Module\n"
-		  "    50.00%   75.00%        4  app     10   app\n"
-		  "    25.00%   25.00%        2  app     10   libc.so.6\n"
-		  "    25.00%   25.00%        2  pool    11   app\n";
+static const char without_children[] = HEAD
+		  "#     Self  Samples   Seconds  Symbol          Module\n"
+		  "    75.00%        6     0.061  leaf (inlined)  app\n"
+		  "    25.00%        2     0.020  [unknown]       libc.so.6\n";
+
+static const char not_inlined[] = HEAD
+		  "#     Self    Total  Samples   Seconds  Symbol     Module\n"
+		  "    75.00%   75.00%        6     0.061  hot        app\n"
+		  "    25.00%   25.00%        2     0.020  [unknown]  libc.so.6\n"
+		  "     0.00%  100.00%        0     0.000  main       app\n"
+		  "     0.00%   75.00%        0     0.000  work       app\n";
+
+static const char tree[] = HEAD
+		  "#    Total     Self  Samples   Seconds  Symbol, callees below\n"
+		  "   100.00%    0.00%        8     0.081  main (app)\n"
+		  "    75.00%    0.00%        6     0.061    work (app)\n"
+		  "    75.00%    0.00%        6     0.061      hot (app)\n"
+		  "    75.00%   75.00%        6     0.061        leaf (inlined) (app)\n"
+		  "    25.00%   25.00%        2     0.020    [unknown] (libc.so.6)\n";
+
+static const char callee[] = HEAD
+		  "#    Total     Self  Samples   Seconds  Symbol, callers below\n"
+		  "    75.00%   75.00%        6     0.061  leaf (inlined) (app)\n"
+		  "    75.00%    0.00%        6     0.061    hot (app)\n"
+		  "    75.00%    0.00%        6     0.061      work (app)\n";
+
+static const char tree_of_threads[] = HEAD
+		  "#    Total     Self  Samples   Seconds  Symbol, callees below\n"
+		  "    75.00%    0.00%        6     0.061  app 10\n"
+		  "    75.00%    0.00%        6     0.061    main (app)\n"
+		  "    50.00%    0.00%        4     0.040      work (app)\n"
+		  "    50.00%    0.00%        4     0.040        hot (app)\n"
+		  "    50.00%   50.00%        4     0.040          leaf (inlined) (app)\n";
+
+static const char chains[] = HEAD
+		  "#     Self  Samples   Seconds  Stack, callers below\n"
+		  "    75.00%        6     0.061  leaf (inlined) (app)\n"
+		  "                               hot (app)\n"
+		  "                               work (app)\n"
+		  "                               main (app)\n"
+		  "    25.00%        2     0.020  [unknown] (libc.so.6)\n"
+		  "                               main (app)\n";
+
+static const char folded[] = "app;main;work;hot;leaf (inlined) 4\n"
+			     "pool;main;work;hot;leaf (inlined) 2\n"
+			     "app;main;[unknown] 2\n";
+
+static const char by_thread[] = HEAD
+		  "#     Self    Total  Samples   Seconds  Thread  Tid  Module\n"
+		  "    50.00%   75.00%        4     0.040  app     10   app\n"
+		  "    25.00%   25.00%        2     0.020  app     10   libc.so.6\n"
+		  "    25.00%   25.00%        2     0.020  pool    11   app\n";
+
+static const char by_cpu[] = HEAD
+		  "#     Self    Total  Samples   Seconds  Cpu  Cgroup\n"
+		  "    75.00%   75.00%        6     0.061  1    /\n"
+		  "    25.00%   25.00%        2     0.020  0    /\n";
+
+static const char by_line[] = HEAD
+		  "#     Self    Total  Samples   Seconds  Source     Symbol\n"
+		  "    75.00%   75.00%        6     0.061  leaf.h:7   leaf (inlined)\n"
+		  "    25.00%   25.00%        2     0.020  [unknown]  [unknown]\n"
+		  "     0.00%  100.00%        0     0.000  app.c:5    main\n"
+		  "     0.00%   75.00%        0     0.000  app.c:21   hot\n"
+		  "     0.00%   75.00%        0     0.000  app.c:15   work\n";
 
 static const char thread_11[] = "# standard input: CPU samples over 0.001 s\n"
 		  "# 2 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time: 0.0202 s in all (no PMU here: a timer, not cycles)\n"
 		  "# lost: nothing\n"
 		  "#\n"
-		  "#     Self    Total  Samples  Symbol  Module\n"
-		  "   100.00%  100.00%        2  leaf    app\n"
-		  "     0.00%  100.00%        0  hot     app\n"
-		  "     0.00%  100.00%        0  main    app\n"
-		  "     0.00%  100.00%        0  work    app\n";
+		  "#     Self    Total  Samples   Seconds  Symbol          Module\n"
+		  "   100.00%  100.00%        2     0.020  leaf (inlined)  app\n"
+		  "     0.00%  100.00%        0     0.000  hot             app\n"
+		  "     0.00%  100.00%        0     0.000  main            app\n"
+		  "     0.00%  100.00%        0     0.000  work            app\n";
 
 static const char last_second[] = "# standard input: CPU samples over 0.000 s\n"
 		  "# 2 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time: 0.0202 s in all (no PMU here: a timer, not cycles)\n"
 		  "# lost: 3 events (see dial9-prof info)\n"
 		  "# no names for 100.0% of samples, in /lib/libc.so.6: unknown: the trace does not say\n"
 		  "#\n"
-		  "#     Self    Total  Samples  Symbol     Module\n"
-		  "   100.00%  100.00%        2  [unknown]  libc.so.6\n"
-		  "     0.00%  100.00%        0  main       app\n";
+		  "#     Self    Total  Samples   Seconds  Symbol     Module\n"
+		  "   100.00%  100.00%        2     0.020  [unknown]  libc.so.6\n"
+		  "     0.00%  100.00%        0     0.000  main       app\n";
 
-static const char json[] = "{\"version\":1,\"file\":\"standard input\",\"sample_event\":\"cpu-clock\",\"sample_hz\":\"99\",\"samples\":8,\"lost\":3,\"lost_events\":3,\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"rows\":[{\"self\":6,\"total\":6,\"sym\":\"leaf\",\"dso\":\"/opt/app/bin/app\"},{\"self\":2,\"total\":2,\"sym\":null,\"dso\":\"/lib/libc.so.6\"},{\"self\":0,\"total\":8,\"sym\":\"main\",\"dso\":\"/opt/app/bin/app\"},{\"self\":0,\"total\":6,\"sym\":\"hot\",\"dso\":\"/opt/app/bin/app\"},{\"self\":0,\"total\":6,\"sym\":\"work\",\"dso\":\"/opt/app/bin/app\"}]}\n";
+static const char json[] = "{\"version\":1,\"file\":\"standard input\",\"sample_event\":\"cpu-clock\",\"sample_hz\":\"99\",\"samples\":8,\"lost\":3,\"lost_events\":3,\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"rows\":[{\"self\":6,\"total\":6,\"self_ns\":60606060,\"total_ns\":60606060,\"sym\":\"leaf\",\"inlined\":true,\"dso\":\"/opt/app/bin/app\"},{\"self\":2,\"total\":2,\"self_ns\":20202020,\"total_ns\":20202020,\"sym\":null,\"dso\":\"/lib/libc.so.6\"},{\"self\":0,\"total\":8,\"self_ns\":0,\"total_ns\":80808080,\"sym\":\"main\",\"dso\":\"/opt/app/bin/app\"},{\"self\":0,\"total\":6,\"self_ns\":0,\"total_ns\":60606060,\"sym\":\"hot\",\"dso\":\"/opt/app/bin/app\"},{\"self\":0,\"total\":6,\"self_ns\":0,\"total_ns\":60606060,\"sym\":\"work\",\"dso\":\"/opt/app/bin/app\"}]}\n";
 /* clang-format on */
 
 #define APP(...) run_app((const char *[]){ __VA_ARGS__, NULL })
@@ -93,18 +137,63 @@ Test(report, flat_by_function_and_module)
 {
 	run_expect(APP(NULL), 0, flat, "");
 	run_expect(APP("-n", "-s", "sym,dso"), 0, flat, "");
-	run_expect(APP("--stdio", "--no-children"), 0, flat, "");
+	run_expect(APP("--stdio", "-s", "symbol,dso"), 0, flat, "");
+}
+
+Test(report, with_what_functions_call_and_without)
+{
+	run_expect(APP("--children"), 0, with_children, "");
+	run_expect(APP("--no-children"), 0, without_children, "");
+	run_expect(APP("--no-inline"), 0, not_inlined, "");
 }
 
 Test(report, call_trees)
 {
 	run_expect(APP("-g"), 0, tree, "");
 	run_expect(APP("--call-graph=callee", "--limit=3"), 0, callee, "");
+	run_expect(APP("-G", "--limit=3"), 0, callee, "");
+	run_expect(APP("-G", "-gcallee"), 0, tree, "");
+	run_expect(APP("-g", "-scomm,tid", "--limit=5"), 0, tree_of_threads, "");
+	run_expect(APP("-gnone"), 0, flat, "");
+}
+
+Test(report, chains)
+{
+	run_expect(APP("-gflat"), 0, chains, "");
+	run_expect(APP("-gfolded"), 0, folded, "");
+	run_expect(APP("-gfolded,30", "-stid"), 0, "10;main;work;hot;leaf (inlined) 4\n", "");
+	run_expect(APP("-gfolded", "--limit=1", "--no-inline"), 0, "app;main;work;hot 4\n", "");
+}
+
+Test(report, stacks_as_json)
+{
+	struct run r = APP("-gflat", "--json", "--limit=1");
+
+	cr_expect(strstr(r.out, ",\"chains\":[{\"self\":6,\"self_ns\":60606060,\"stack\":["
+				"{\"sym\":\"leaf\",\"dso\":\"/opt/app/bin/app\",\"inlined\":true},"
+				"{\"sym\":\"hot\",\"dso\":\"/opt/app/bin/app\"},"
+				"{\"sym\":\"work\",\"dso\":\"/opt/app/bin/app\"},"
+				"{\"sym\":\"main\",\"dso\":\"/opt/app/bin/app\"}]}]}\n"),
+		  "%s", r.out);
+	run_free(&r);
+	r = APP("-g", "-spid", "--json");
+	cr_expect(strstr(r.out, ",\"tree\":[{\"depth\":1,\"self\":0,\"total\":8,\"self_ns\":0,"
+				"\"total_ns\":80808080,\"pid\":10},{\"depth\":2,"),
+		  "%s", r.out);
+	run_free(&r);
+	r = APP("-s", "cpu,cgroup,srcline", "--json");
+	cr_expect(strstr(r.out, "\"cpu\":1,\"cgroup\":\"/\","
+				"\"srcline\":{\"file\":\"leaf.h\",\"line\":7}},"),
+		  "%s", r.out);
+	cr_expect(strstr(r.out, "\"cpu\":0,\"cgroup\":\"/\",\"srcline\":null},"), "%s", r.out);
+	run_free(&r);
 }
 
 Test(report, sorted_by_thread)
 {
 	run_expect(APP("-s", "comm,tid,dso"), 0, by_thread, "");
+	run_expect(APP("-s", "cpu,cgroup"), 0, by_cpu, "");
+	run_expect(APP("-s", "srcline,sym"), 0, by_line, "");
 }
 
 Test(report, as_json)
@@ -179,8 +268,8 @@ Test(report, without_samples_it_says_why_and_what_to_do)
 Test(report, bad_command_lines_are_usage_errors)
 {
 	run_expect(APP("-s", "sym,colour"), 1, "",
-		   "dial9-prof: report: unknown sort key 'colour' (known: sym, dso, comm, pid, "
-		   "tid, part)\n");
+		   "dial9-prof: report: unknown sort key 'colour' (known: sym, dso, srcline, "
+		   "comm, pid, tid, cpu, cgroup, part)\n");
 	run_expect(APP("--percent-limit", "-1"), 1, "",
 		   "dial9-prof: report: bad value '-1' for --percent-limit: want 0 to 100\n");
 	run_expect(

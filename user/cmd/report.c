@@ -28,47 +28,64 @@
 
 #define O(m) offsetof(struct report_opts, m)
 
-static const char *const graph_choices[] = { "caller", "callee", "none", NULL };
+static const char *const graph_words[] = { "caller", "callee", "flat", "folded", "none", NULL };
 
 static const struct opt report_opts[] = {
 	SELECT_OPT_INPUT(struct report_opts, sel),
 	SELECT_OPTS(struct report_opts, sel),
-	VIEW_OPTS(struct report_opts, view),
 	{ .name = "sort",
 	  .key = 's',
 	  .kind = OPT_STR,
 	  .off = O(sort),
 	  .arg = "KEYS",
-	  .help = "what rows are told apart by: sym,dso,comm,pid,tid,part (default sym,dso)",
+	  .help = "what rows are told apart by, any of sym,dso,srcline,comm,pid,tid,cpu,cgroup,part "
+		  "(default sym,dso)",
 	  .group = "Output" },
 	{ .name = "call-graph",
 	  .key = 'g',
-	  .kind = OPT_CHOICE,
+	  .kind = OPT_STR,
 	  .off = O(graph),
-	  .arg = "ORDER",
-	  .choices = graph_choices,
+	  .arg = "MODE[,PCT]",
 	  .implied = "caller",
-	  .help = "the call tree: caller (from main down, default), callee (from the leaf up), as in "
-		  "-gcallee" },
+	  .help = "stacks: a tree by caller (from main down, default) or callee (from the leaf up), as "
+		  "in -gcallee; flat: each by itself; folded: one a line, for flame graphs; PCT as "
+		  "--percent-limit" },
+	{ .name = "inverted",
+	  .key = 'G',
+	  .kind = OPT_FLAG,
+	  .off = O(inverted),
+	  .help = "the call tree the other way up: alone as -gcallee" },
+	{ .name = "children",
+	  .kind = OPT_FLAG,
+	  .off = O(children),
+	  .help = "sort by what functions and all they call take, with samples and seconds of that" },
+	{ .name = "no-children",
+	  .kind = OPT_FLAG,
+	  .off = O(no_children),
+	  .help = "only what functions take themselves" },
+	{ .name = "no-inline",
+	  .kind = OPT_FLAG,
+	  .off = O(no_inline),
+	  .help = "count inlined functions as the function that they are in" },
 	{ .name = "show-nr-samples",
 	  .key = 'n',
 	  .kind = OPT_FLAG,
-	  .off = O(samples),
+	  .off = O(habit),
 	  .help = "accepted; samples are always shown" },
 	{ .name = "percent-limit",
 	  .kind = OPT_STR,
 	  .off = O(percent),
 	  .arg = "PCT",
-	  .help = "leave out what has less than PCT percent in total (default 0, in the tree 0.5)" },
+	  .help = "leave out what has less than PCT percent in total (default 0, in a tree 0.5)" },
 	{ .name = "limit",
 	  .kind = OPT_U64,
 	  .off = O(limit),
 	  .arg = "N",
 	  .help = "at most N rows (default 0: all)" },
-	/* what perf's users type out of habit; both are how it is anyway */
+	/* what perf's users type out of habit: it is how it is anyway */
 	{ .name = "stdio", .kind = OPT_FLAG, .off = O(habit) },
-	{ .name = "no-children", .kind = OPT_FLAG, .off = O(habit) },
 	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
+	VIEW_OPTS(struct report_opts, view),
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
 };
 
@@ -79,9 +96,17 @@ static const struct opt_spec report_spec = {
 	.opts = report_opts,
 	.cnt = sizeof(report_opts) / sizeof(report_opts[0]),
 	.examples = "  dial9-prof report\n"
+		    "  dial9-prof report -s comm,pid\n"
 		    "  dial9-prof report -g --percent-limit 5\n"
 		    "  dial9-prof report -s comm,tid --json trace.bin\n",
 };
+
+static void add_key(struct report *r, enum profile_key key)
+{
+	if (!(r->keys & 1u << key))
+		r->key_order[r->key_cnt++] = key;
+	r->keys |= 1u << key;
+}
 
 static int parse_sort(const char *s, struct report *r)
 {
@@ -94,34 +119,64 @@ static int parse_sort(const char *s, struct report *r)
 			if (strlen(report_key_name((enum profile_key)k)) == n &&
 			    !memcmp(s, report_key_name((enum profile_key)k), n))
 				break;
+		if (n == strlen("symbol") && !memcmp(s, "symbol", n))
+			k = PROFILE_SYM;
 		if (k == PROFILE_KEY_CNT) {
-			log_error("report: unknown sort key '%.*s' (known: sym, dso, comm, pid, "
-				  "tid, part)",
-				  (int)n, s);
+			log_error(
+				"report: unknown sort key '%.*s' (known: sym, dso, srcline, comm, "
+				"pid, tid, cpu, cgroup, part)",
+				(int)n, s);
 			return -EINVAL;
 		}
-		if (!(r->keys & 1u << k))
-			r->key_order[r->key_cnt++] = (enum profile_key)k;
-		r->keys |= 1u << k;
+		add_key(r, (enum profile_key)k);
 		if (!s[n])
 			return 0;
 	}
 }
 
-static int parse_percent(const struct report_opts *o, struct report *r)
+static int parse_percent(const char *s, const char *option, double *out)
 {
 	char *end;
 
-	/* a tree of everything is no use to anyone */
-	r->percent = o->graph != REPORT_FLAT ? 0.5 : 0;
-	if (!o->percent)
+	*out = strtod(s, &end);
+	if (end != s && (!*end || !strcmp(end, "%")) && *out >= 0 && *out <= 100)
 		return 0;
-	r->percent = strtod(o->percent, &end);
-	if (end == o->percent || (*end && strcmp(end, "%")) ||
-	    !(r->percent >= 0 && r->percent <= 100)) {
-		log_error("report: bad value '%s' for --percent-limit: want 0 to 100", o->percent);
+	log_error("report: bad value '%s' for %s: want 0 to 100", s, option);
+	return -EINVAL;
+}
+
+static int parse_graph(const char *s, struct report *r)
+{
+	size_t n = strcspn(s, ",");
+	int word = 0;
+
+	while (graph_words[word] &&
+	       (strlen(graph_words[word]) != n || memcmp(graph_words[word], s, n) != 0))
+		word++;
+	if (!graph_words[word]) {
+		log_error(
+			"report: -g %s: want one of caller, callee, flat, folded, none, or nothing "
+			"(-g alone is caller)",
+			s);
 		return -EINVAL;
 	}
+	r->graph = (enum report_graph)word;
+	/* a tree of everything is no use to anyone */
+	if (r->graph == REPORT_CALLER || r->graph == REPORT_CALLEE)
+		r->percent = 0.5;
+	return s[n] ? parse_percent(s + n + 1, "-g", &r->percent) : 0;
+}
+
+static int parse_opts(const struct report_opts *o, struct report *r)
+{
+	r->graph = REPORT_FLAT;
+	if (parse_sort(o->sort ? o->sort : "sym,dso", r) ||
+	    (o->graph && parse_graph(o->graph, r)) ||
+	    (o->inverted && !o->graph && parse_graph("caller", r)) ||
+	    (o->percent && parse_percent(o->percent, "--percent-limit", &r->percent)))
+		return -EINVAL;
+	if (o->inverted && r->graph <= REPORT_CALLEE)
+		r->graph = r->graph == REPORT_CALLER ? REPORT_CALLEE : REPORT_CALLER;
 	return 0;
 }
 
@@ -142,7 +197,7 @@ static void count_sample(struct report *r, const struct trace_event *ev)
 	part->samples++;
 }
 
-/* Samples of parts that were sampled at other rates stand for other times. */
+/* Samples stand for CPU time; of parts that were sampled at other rates, for other times. */
 static void weigh(struct report *r)
 {
 	uint64_t *period = xcalloc(r->part_cnt + 1, sizeof(*period)), least = UINT64_MAX, most = 0;
@@ -156,11 +211,13 @@ static void weigh(struct report *r)
 		most = period[i] > most ? period[i] : most;
 		sampled++;
 	}
+	r->timed = sampled && least;
 	r->no_rate = sampled > 1 && !least;
-	r->weighed = sampled > 1 && least && least != most;
-	if (r->weighed)
+	r->weighed = r->timed && least != most;
+	if (r->timed)
 		profile_weigh(r->profile, period, r->part_cnt);
 	free(period);
+	r->whole = profile_weight(r->profile);
 }
 
 /* Process and thread ids mean something else on another host. */
@@ -170,8 +227,7 @@ static void tell_parts_apart(struct report *r)
 
 	if (!(r->keys & ids) || r->keys & 1u << PROFILE_PART || parts_clocks(&r->names->parts) < 2)
 		return;
-	r->keys |= 1u << PROFILE_PART;
-	r->key_order[r->key_cnt++] = PROFILE_PART;
+	add_key(r, PROFILE_PART);
 }
 
 static int read_all(struct report *r)
@@ -317,13 +373,13 @@ static void say_loss(const struct report *r)
 /* Modules in which a good part of the samples has no name; others are not worth a line. */
 static void say_unnamed(const struct report *r)
 {
-	double all = (double)profile_weight(r->profile), share;
+	double share;
 	struct profile_rows rows = { 0 };
 	struct buf line = { 0 };
 
 	profile_unnamed(r->profile, &rows);
 	for (size_t i = 0; i < rows.cnt && i < 3; i++) {
-		share = 100.0 * (double)rows.v[i].self_weight / all;
+		share = report_share(r, rows.v[i].self_weight);
 		if (share < 1)
 			break;
 		buf_clear(&line);
@@ -408,19 +464,37 @@ static void say_nothing_there(const struct report *r)
 
 /* ---- the run ----------------------------------------------------------------------------------- */
 
+static void print_body(const struct report *r)
+{
+	switch (r->graph) {
+	case REPORT_CALLER:
+	case REPORT_CALLEE:
+		report_print_tree(r);
+		break;
+	case REPORT_CHAINS:
+		report_print_chains(r);
+		break;
+	case REPORT_FOLDED:
+		report_print_folded(r);
+		break;
+	case REPORT_FLAT:
+		report_print_flat(r);
+		break;
+	}
+}
+
 static int print_all(struct report *r)
 {
-	view_begin(&r->view, &r->opts->view, r->opts->json);
+	view_begin(&r->view, &r->opts->view, r->opts->json || r->graph == REPORT_FOLDED);
 	if (r->opts->json) {
 		report_print_json(r);
 	} else if (!profile_samples(r->profile)) {
 		say_nothing_there(r);
 	} else {
-		say_header(r);
-		if (r->opts->graph == REPORT_FLAT)
-			report_print_flat(r);
-		else
-			report_print_tree(r);
+		/* what reads folded stacks knows no comments */
+		if (r->graph != REPORT_FOLDED)
+			say_header(r);
+		print_body(r);
 	}
 	return view_end(&r->view);
 }
@@ -431,8 +505,7 @@ static int report_file(const struct report_opts *opts, const char *path)
 	struct progress *progress;
 	int err, code;
 
-	if (parse_sort(opts->sort ? opts->sort : "sym,dso", &r) || parse_percent(opts, &r) ||
-	    select_init(&r.sel, &opts->sel))
+	if (parse_opts(opts, &r) || select_init(&r.sel, &opts->sel))
 		return CMD_USAGE;
 	if (progress_open(path, READER_ONE_PASS, &r.reader, &progress)) {
 		select_fini(&r.sel);
@@ -442,8 +515,12 @@ static int report_file(const struct report_opts *opts, const char *path)
 	err = select_wants_scan(&r.sel) ? select_scan(&r.sel, r.reader) : 0;
 	if (!err)
 		err = profile_new(r.names, &r.profile);
-	if (!err)
+	if (!err) {
+		profile_keep(r.profile, r.keys);
+		if (opts->no_inline)
+			profile_fold_inlined(r.profile);
 		err = read_all(&r);
+	}
 	if (!err) {
 		weigh(&r);
 		tell_parts_apart(&r);
@@ -470,7 +547,7 @@ static bool order_astray(const char *input, char **words, int cnt)
 	bool one = cnt == 1 && !input;
 
 	for (int i = 0; i < cnt; i++)
-		for (const char *const *order = graph_choices; *order; order++)
+		for (const char *const *order = graph_words; *order; order++)
 			if (!strcmp(words[i], *order) && (!one || access(words[i], F_OK))) {
 				log_error("report: the order of -g goes with it: -g%s or "
 					  "--call-graph=%s",
@@ -482,15 +559,15 @@ static bool order_astray(const char *input, char **words, int cnt)
 
 int cmd_report(int argc, char **argv)
 {
-	struct report_opts opts = { .graph = REPORT_FLAT };
+	struct report_opts opts = { 0 };
 	int first, ret, code = CMD_USAGE;
 	const char *path;
 
 	ret = opts_parse(&report_spec, argc, argv, &opts, &first);
 	if (ret == 1) {
 		code = CMD_OK;
-	} else if (!ret && (opts.graph == REPORT_FLAT ||
-			    !order_astray(opts.sel.input, argv + first, argc - first))) {
+	} else if (!ret &&
+		   (!opts.graph || !order_astray(opts.sel.input, argv + first, argc - first))) {
 		path = select_input(&opts.sel, argc, argv, first);
 		if (path)
 			code = report_file(&opts, path);

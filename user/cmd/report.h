@@ -8,17 +8,26 @@
 #include "profile/profile.h"
 #include "profile/stack_ends.h"
 
-/* What `report` prints; the first ones are the choices of -g in their order. */
-enum report_graph { REPORT_CALLER, REPORT_CALLEE, REPORT_FLAT };
+/* What `report` prints. The first ones are the words of -g in their order. */
+enum report_graph {
+	REPORT_CALLER, /* the call tree from main down */
+	REPORT_CALLEE, /* from the leaf up */
+	REPORT_CHAINS, /* each stack by itself, hottest first: "flat" */
+	REPORT_FOLDED, /* the same, one a line, for flame graphs */
+	REPORT_FLAT, /* no stacks: "none" */
+};
 
 struct report_opts {
 	struct select_opts sel;
 	struct view_opts view;
 	const char *sort;
+	const char *graph; /* NULL: no -g */
 	const char *percent;
-	int graph; /* enum report_graph */
 	uint64_t limit;
-	bool samples, json;
+	bool inverted; /* -G */
+	bool children, no_children;
+	bool no_inline;
+	bool json;
 	bool habit; /* options of perf that change nothing here */
 };
 
@@ -41,20 +50,70 @@ struct report {
 	unsigned int keys; /* 1 << enum profile_key */
 	enum profile_key key_order[PROFILE_KEY_CNT];
 	size_t key_cnt;
+	enum report_graph graph;
 	double percent; /* rows and subtrees with less are left out */
 	uint64_t all_samples;
 	struct report_part *parts; /* up to the last one with samples */
 	size_t part_cnt, part_cap;
+	uint64_t whole; /* what all samples weigh together */
+	bool timed; /* weights are nanoseconds of CPU time */
 	bool weighed; /* samples count the time that they stand for, for their parts differ in it */
 	bool no_rate; /* parts differ, and one does not say: samples count as they are */
+};
+
+/* Of one row or node. */
+struct report_numbers {
+	uint64_t self, total, self_weight, total_weight;
+};
+
+/* Which of them a table has, in which order. */
+enum report_columns {
+	REPORT_SELF_TOTAL, /* samples and seconds are of self */
+	REPORT_SELF, /* --no-children */
+	REPORT_TOTAL_SELF, /* --children, trees: samples and seconds are of total */
 };
 
 /* "sym", "dso" and so on. */
 const char *report_key_name(enum profile_key key);
 
-/* The body of the report on standard output. */
+/* ---- report_print.c ---- */
+
+/* Percent of all samples. */
+double report_share(const struct report *r, uint64_t weight);
+/* The heads of the columns of numbers, and the numbers; both take as many columns. */
+void report_put_heads(struct buf *line, const struct report *r, enum report_columns columns);
+void report_put_numbers(struct buf *line, const struct report *r, enum report_columns columns,
+			const struct report_numbers *n);
+/* "f (inlined)" in at most @cols columns if that can be done; 0: as it is. */
+void report_put_sym(struct buf *out, const struct report *r, uint32_t sym, bool inlined,
+		    size_t cols);
+/* The value of a key in a row. */
+void report_put_cell(struct buf *out, const struct report *r, const struct profile_row *row,
+		     enum profile_key key, size_t cols);
+/* Appends nothing but ends the line, without blanks at its end. */
+void report_end_line(struct buf *line);
+/* The rows to be shown, in order, and how many; free rows->v. */
+size_t report_rows(const struct report *r, struct profile_rows *rows);
+/* The body of a report of rows, on standard output. */
 void report_print_flat(const struct report *r);
+
+/* ---- report_tree.c ---- */
+
+struct tree;
+
+/* What a subtree must weigh to be shown. */
+uint64_t report_tree_min(const struct report *r);
+/* The tree that the options ask for; free with tree_free(). */
+struct tree *report_tree(const struct report *r);
+/* The nodes in which chains end that are to be shown, hottest first; free it. */
+uint32_t *report_chains(const struct report *r, const struct tree *t, size_t *cnt);
+/* The bodies, on standard output. */
 void report_print_tree(const struct report *r);
+void report_print_chains(const struct report *r);
+void report_print_folded(const struct report *r);
+
+/* ---- report_json.c ---- */
+
 void report_print_json(const struct report *r);
 
 #endif /* D9_CMD_REPORT_H */
