@@ -58,34 +58,50 @@ static void add_time(struct event_counts_part *c, uint64_t ts)
 	c->has_ts = true;
 }
 
+/* What is taken from RecorderStats as it stands there; 0 where it is not. */
+static const struct figure {
+	enum trace_role role;
+	size_t at;
+} figures[] = {
+#define FIGURE(role, member)                                                                       \
+	{                                                                                          \
+		ROLE_##role, offsetof(struct event_counts_stats, member)                           \
+	}
+	FIGURE(PRODUCED, figures.produced),
+	FIGURE(WRITTEN, figures.written),
+	FIGURE(LOST, figures.lost),
+	FIGURE(ELAPSED_NS, elapsed_ns),
+	FIGURE(SAMPLES, samples),
+	FIGURE(BPF_NS, bpf_ns),
+	FIGURE(BPF_RUNS, bpf_runs),
+	FIGURE(CPU_NS, cpu_ns),
+	FIGURE(REALTIME_NS, realtime_ns),
+	FIGURE(END_CPU_NS, end_cpu_ns),
+	FIGURE(RSS_BYTES, rss_bytes),
+	FIGURE(RING_FILL_MAX_BYTES, ring_fill_max_bytes),
+	FIGURE(BYTES_WRITTEN, bytes_written),
+	FIGURE(UNWIND_TABLES, unwind_tables),
+	FIGURE(UNWIND_EVICTED, unwind_evicted),
+	FIGURE(UNWIND_TABLES_LEFT_OUT, unwind_tables_left_out),
+	FIGURE(UNWIND_BYTES, unwind_bytes),
+	FIGURE(UNWIND_LISTS, unwind_lists),
+	FIGURE(UNWIND_LISTS_LEFT_OUT, unwind_lists_left_out),
+	FIGURE(UNWIND_MODULES_LEFT_OUT, unwind_modules_left_out),
+#undef FIGURE
+};
+
 static void add_stats(struct event_counts_stats *s, const struct trace_event *ev)
 {
-	s->figures = (struct account_figures){
-		.known = true,
-		.closed = trace_u64_or(ev, ROLE_CLOSED, 0),
-		.produced = trace_u64_or(ev, ROLE_PRODUCED, 0),
-		.written = trace_u64_or(ev, ROLE_WRITTEN, 0),
-		.lost = trace_u64_or(ev, ROLE_LOST, 0),
+	size_t i;
+
+	*s = (struct event_counts_stats){
+		.figures.known = true,
+		.figures.closed = trace_u64_or(ev, ROLE_CLOSED, 0),
+		.says_closed = ev->schema->role[ROLE_CLOSED] >= 0,
+		.unwinds = ev->schema->role[ROLE_UNWIND_TABLES] >= 0,
 	};
-	s->says_closed = ev->schema->role[ROLE_CLOSED] >= 0;
-	s->elapsed_ns = trace_u64_or(ev, ROLE_ELAPSED_NS, 0);
-	s->samples = trace_u64_or(ev, ROLE_SAMPLES, 0);
-	s->bpf_ns = trace_u64_or(ev, ROLE_BPF_NS, 0);
-	s->bpf_runs = trace_u64_or(ev, ROLE_BPF_RUNS, 0);
-	s->cpu_ns = trace_u64_or(ev, ROLE_CPU_NS, 0);
-	s->realtime_ns = trace_u64_or(ev, ROLE_REALTIME_NS, 0);
-	s->end_cpu_ns = trace_u64_or(ev, ROLE_END_CPU_NS, 0);
-	s->rss_bytes = trace_u64_or(ev, ROLE_RSS_BYTES, 0);
-	s->ring_fill_max_bytes = trace_u64_or(ev, ROLE_RING_FILL_MAX_BYTES, 0);
-	s->bytes_written = trace_u64_or(ev, ROLE_BYTES_WRITTEN, 0);
-	s->unwinds = ev->schema->role[ROLE_UNWIND_TABLES] >= 0;
-	s->unwind_tables = trace_u64_or(ev, ROLE_UNWIND_TABLES, 0);
-	s->unwind_evicted = trace_u64_or(ev, ROLE_UNWIND_EVICTED, 0);
-	s->unwind_tables_left_out = trace_u64_or(ev, ROLE_UNWIND_TABLES_LEFT_OUT, 0);
-	s->unwind_bytes = trace_u64_or(ev, ROLE_UNWIND_BYTES, 0);
-	s->unwind_lists = trace_u64_or(ev, ROLE_UNWIND_LISTS, 0);
-	s->unwind_lists_left_out = trace_u64_or(ev, ROLE_UNWIND_LISTS_LEFT_OUT, 0);
-	s->unwind_modules_left_out = trace_u64_or(ev, ROLE_UNWIND_MODULES_LEFT_OUT, 0);
+	for (i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+		*(uint64_t *)((char *)s + figures[i].at) = trace_u64_or(ev, figures[i].role, 0);
 }
 
 /*
