@@ -10,9 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "kernel/tracefs.h"
-#include "record/capture.h"
-#include "record/eventset.h"
+#include "../support/chance.h"
+#include "own_capture.h"
 #include "record/ring.h"
 #include "support.h"
 
@@ -40,17 +39,12 @@ struct walked {
 };
 
 static struct walked walked[WALKED];
-static struct eventset *events;
-static struct capture *capture;
-static struct capture_unwind *unwind;
 static uint32_t longest; /* walk, in frames */
-static uint64_t seed = 88172645463325252ULL;
+static struct chance chance = { 88172645463325252ULL };
 
 static uint64_t any(void)
 {
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	return seed ^= seed << 17;
+	return chance_next(&chance);
 }
 
 /* A number as it might come of an error: small, near a power of two, or anything. */
@@ -83,15 +77,8 @@ static void open_capture(void)
 		.call_graph = PROF_CALL_GRAPH_AUTO,
 		.unwind = { MODULES, MAPS, PROCS, CHUNKS },
 	};
-	int tracefs_fd;
 
-	cr_assert_eq(tracefs_open(&tracefs_fd), 0);
-	cr_assert_eq(eventset_new(tracefs_fd, &events_cfg, &events), 0);
-	close(tracefs_fd);
-	cfg.events = events;
-	cr_assert_eq(capture_new(&cfg, &capture), 0);
-	cr_assert_eq(capture_attach(capture), 0);
-	unwind = capture_unwind(capture);
+	own_capture_open(&events_cfg, &cfg);
 }
 
 /* ---- what the programs are given ----------------------------------------------------------------- */
@@ -275,9 +262,7 @@ Test(unwind_hostile, whatever_tables_and_lists_say_each_walk_ends_and_says_how)
 	capture_start(capture);
 	walk_nonsense(ends);
 	check_cost();
-	capture_stop(capture);
-	capture_free(capture);
-	eventset_free(events);
+	own_capture_close();
 	for (i = 0; i < WALKED; i++) {
 		cr_expect_eq(waitpid(walked[i].proc.pid, NULL, WNOHANG), 0,
 			     "a walked program died");

@@ -14,9 +14,7 @@
 #include <unistd.h>
 
 #include "kernel/privileges.h"
-#include "kernel/tracefs.h"
-#include "record/capture.h"
-#include "record/eventset.h"
+#include "own_capture.h"
 #include "support.h"
 
 TestSuite(unwind_process, .fini = live_cleanup, .timeout = 60);
@@ -24,10 +22,6 @@ TestSuite(unwind_process, .fini = live_cleanup, .timeout = 60);
 enum { RING_BYTES = 1 << 16, PROCS = 1 << 16, PIDS = 8000, CHUNKS = 4, CHUNK_SZ = 1 << 20 };
 
 static const uint64_t my_list = 7ULL << 32 | 3;
-
-static struct eventset *events;
-static struct capture *capture;
-static struct capture_unwind *unwind;
 
 static void open_capture(void)
 {
@@ -41,22 +35,9 @@ static void open_capture(void)
 			    .proc_cnt = PROCS,
 			    .chunk_cnt = CHUNKS },
 	};
-	int tracefs_fd;
 
-	cr_assert_eq(tracefs_open(&tracefs_fd), 0);
-	cr_assert_eq(eventset_new(tracefs_fd, &events_cfg, &events), 0);
-	close(tracefs_fd);
-	cfg.events = events;
-	cr_assert_eq(capture_new(&cfg, &capture), 0);
-	cr_assert_eq(capture_attach(capture), 0);
-	unwind = capture_unwind(capture);
+	own_capture_open(&events_cfg, &cfg);
 	cr_assert(unwind);
-}
-
-static void close_capture(void)
-{
-	capture_free(capture);
-	eventset_free(events);
 }
 
 static struct prof_unwind_proc *place(pid_t pid, uint32_t i)
@@ -145,7 +126,7 @@ Test(unwind_process, child_has_its_parents_list_and_an_exec_empties_it)
 	cr_expect_eq(find(getpid())->list, my_list);
 	cr_expect_eq(find(getpid())->execs, 0);
 	end_child(child);
-	close_capture();
+	own_capture_close();
 }
 
 static void *do_nothing(void *ctx)
@@ -173,7 +154,7 @@ Test(unwind_process, threads_need_no_place_and_strangers_get_none)
 	cr_assert_eq(pthread_create(&thread, NULL, do_nothing, NULL), 0);
 	cr_assert_eq(pthread_join(thread, NULL), 0);
 	cr_expect_eq(places_taken(), 1);
-	close_capture();
+	own_capture_close();
 }
 
 Test(unwind_process, child_never_has_the_list_of_a_process_that_is_gone)
@@ -192,7 +173,7 @@ Test(unwind_process, child_never_has_the_list_of_a_process_that_is_gone)
 	cr_expect_eq(find(child)->execs, 0);
 	close(go);
 	end_child(child);
-	close_capture();
+	own_capture_close();
 }
 
 Test(unwind_process, child_has_no_list_that_is_condemned)
@@ -213,7 +194,7 @@ Test(unwind_process, child_has_no_list_that_is_condemned)
 	cr_expect_eq(find(child)->list, my_list);
 	close(go);
 	end_child(child);
-	close_capture();
+	own_capture_close();
 }
 
 Test(unwind_process, child_without_a_free_place_takes_nobodys)
@@ -233,7 +214,7 @@ Test(unwind_process, child_without_a_free_place_takes_nobodys)
 	cr_expect_eq(find(child), NULL);
 	close(go);
 	end_child(child);
-	close_capture();
+	own_capture_close();
 }
 
 /* As the recorder is while it records. */
@@ -272,5 +253,5 @@ Test(unwind_process, chunks_are_made_on_demand_with_cap_bpf_alone)
 	cr_expect_eq(capture_unwind_chunk(unwind, CHUNKS, &mem), -EINVAL);
 	unwind->modules[9].used = 1;
 	unwind->maps[999].slot = 1;
-	close_capture();
+	own_capture_close();
 }

@@ -10,10 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kernel/tracefs.h"
-#include "record/capture.h"
+#include "own_capture.h"
 #include "record/copied.h"
-#include "record/eventset.h"
 #include "record/ring.h"
 #include "support.h"
 
@@ -43,10 +41,6 @@ struct truth {
 	uint64_t jit, start, end, pgoff; /* of the program's text */
 };
 
-static struct eventset *events;
-static struct capture *capture;
-static struct capture_unwind *unwind;
-
 static void open_capture(uint32_t call_graph, uint32_t max_stack)
 {
 	const struct eventset_cfg events_cfg = { .sched = true };
@@ -58,23 +52,9 @@ static void open_capture(uint32_t call_graph, uint32_t max_stack)
 		.max_stack = max_stack,
 		.unwind = { .module_cnt = 10, .map_cnt = 1000, .proc_cnt = PROCS, .chunk_cnt = 4 },
 	};
-	int tracefs_fd;
 
-	cr_assert_eq(tracefs_open(&tracefs_fd), 0);
-	cr_assert_eq(eventset_new(tracefs_fd, &events_cfg, &events), 0);
-	close(tracefs_fd);
-	cfg.events = events;
-	cr_assert_eq(capture_new(&cfg, &capture), 0);
-	cr_assert_eq(capture_attach(capture), 0);
-	unwind = capture_unwind(capture);
+	own_capture_open(&events_cfg, &cfg);
 	capture_start(capture);
-}
-
-static void close_capture(void)
-{
-	capture_stop(capture);
-	capture_free(capture);
-	eventset_free(events);
 }
 
 /* ---- what the program says ---------------------------------------------------------------------- */
@@ -364,7 +344,7 @@ Test(unwind_walk, every_kind_of_row_finds_the_caller)
 	check("signal", PROF_END_COMPLETE | PROF_USER_SIGNAL);
 	check("jit", PROF_END_COMPLETE | PROF_USER_FRAME_POINTERS);
 	check("jit_outermost", PROF_END_COMPLETE);
-	close_capture();
+	own_capture_close();
 }
 
 Test(unwind_walk, every_end_says_why)
@@ -390,7 +370,7 @@ Test(unwind_walk, every_end_says_why)
 	open_capture(PROF_CALL_GRAPH_AUTO, 0);
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		check(ends[i].name, ends[i].end);
-	close_capture();
+	own_capture_close();
 }
 
 Test(unwind_walk, copy_of_a_stack_is_walked_like_the_stack)
@@ -410,7 +390,7 @@ Test(unwind_walk, copy_of_a_stack_is_walked_like_the_stack)
 	/* as far as the copy goes, and on the stack that was copied */
 	check_copy("frames", 3, PROF_END_READ_FAILED);
 	check_copy("signal", 3, PROF_END_READ_FAILED | PROF_USER_SIGNAL);
-	close_capture();
+	own_capture_close();
 }
 
 /* Its leaf is all that is certain. */
@@ -437,7 +417,7 @@ Test(unwind_walk, without_a_table_or_a_mapping_the_first_frame_is_left)
 	check_leaf("unsupported", WITHOUT_TABLE, PROF_END_NO_TABLE, 0);
 	check_leaf("unsupported", WITHOUT_SLOT, PROF_END_NO_TABLE, 0);
 	check_leaf("unsupported", WITHOUT_MAPPING, PROF_END_NO_MAPPING, PROF_UNWIND_RAW);
-	close_capture();
+	own_capture_close();
 }
 
 /* The leaf has no frame of its own there: by frame pointers its caller is skipped. */
@@ -453,7 +433,7 @@ Test(unwind_walk, frame_pointers_stand_in_for_a_table_only_when_there_cannot_be_
 	cr_assert_gt(rec->ustack_cnt, 1);
 	cr_expect_eq(user_frames(rec)[1], frame_of(&t, t.frames[2]));
 	free(rec);
-	close_capture();
+	own_capture_close();
 }
 
 Test(unwind_walk, stack_that_is_deeper_than_asked_for_is_full)
@@ -471,12 +451,12 @@ Test(unwind_walk, stack_that_is_deeper_than_asked_for_is_full)
 		for (i = 1; i < max; i++)
 			cr_assert_eq(user_frames(rec)[i], frame_of(&t, t.frames[1]));
 		free(rec);
-		close_capture();
+		own_capture_close();
 	}
 	/* not one that has just as many frames */
 	open_capture(PROF_CALL_GRAPH_AUTO, 10);
 	check("frames", PROF_END_COMPLETE);
-	close_capture();
+	own_capture_close();
 }
 
 Test(unwind_walk, stack_that_leads_back_to_itself_is_left_when_it_is_full)
@@ -492,7 +472,7 @@ Test(unwind_walk, stack_that_leads_back_to_itself_is_left_when_it_is_full)
 	for (i = 0; i < PROF_STACK_MAX; i++)
 		cr_assert_eq(user_frames(rec)[i], frame_of(&t, t.frames[0]));
 	free(rec);
-	close_capture();
+	own_capture_close();
 }
 
 Test(unwind_walk, without_a_list_or_a_copy_frame_pointers_are_followed_and_not_believed)
@@ -508,7 +488,7 @@ Test(unwind_walk, without_a_list_or_a_copy_frame_pointers_are_followed_and_not_b
 	cr_expect_eq(user_frames(rec)[0], t.frames[0]);
 	cr_expect_eq(user_frames(rec)[1], t.frames[1] + 1);
 	free(rec);
-	close_capture();
+	own_capture_close();
 }
 
 Test(unwind_walk, call_graph_of_frame_pointers_or_none_is_what_it_says)
@@ -522,12 +502,12 @@ Test(unwind_walk, call_graph_of_frame_pointers_or_none_is_what_it_says)
 	cr_expect_eq(rec->user_end, PROF_END_UNCHECKED);
 	cr_expect_eq(user_frames(rec)[1], t.frames[2] + 1);
 	free(rec);
-	close_capture();
+	own_capture_close();
 	open_capture(PROF_CALL_GRAPH_NO, 0);
 	rec = walk("jit", WITHOUT_LIST, &t);
 	cr_expect_eq(rec->user_end, PROF_END_NOT_WALKED);
 	cr_expect_eq(rec->ustack_cnt, 1);
 	cr_expect_eq(user_frames(rec)[0], t.frames[0]);
 	free(rec);
-	close_capture();
+	own_capture_close();
 }

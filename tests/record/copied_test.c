@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../support/chance.h"
 #include "prof_abi.h"
 #include "record/capture_unwind.h"
 #include "record/copied.h"
@@ -29,13 +30,11 @@ enum {
 #define IP 0x400000ULL
 #define SP 0x7fff0000ULL
 
-static uint64_t seed = 88172645463325252ULL;
+static struct chance chance = { 88172645463325252ULL };
 
 static uint64_t any(void)
 {
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	return seed ^= seed << 17;
+	return chance_next(&chance);
 }
 
 static void *zeroed(size_t sz)

@@ -14,42 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chance.h"
 #include "dial9.h"
 
-/* ---- chance --------------------------------------------------------------------------------------- */
-
-struct chance {
-	uint64_t state;
-};
-
-static inline uint64_t chance_next(struct chance *c)
-{
-	uint64_t v = c->state += 0x9e3779b97f4a7c15ull;
-
-	v = (v ^ v >> 30) * 0xbf58476d1ce4e5b9ull;
-	v = (v ^ v >> 27) * 0x94d049bb133111ebull;
-	return v ^ v >> 31;
-}
-
-static inline uint32_t chance_below(struct chance *c, uint32_t n)
-{
-	return (uint32_t)(chance_next(c) >> 32) % n;
-}
-
-/* Of any width, and often where widths end. */
-static inline uint64_t chance_number(struct chance *c)
-{
-	uint64_t v = chance_next(c) >> chance_below(c, 64);
-
-	switch (chance_below(c, 4)) {
-	case 0:
-		return 1ull << (v & 63);
-	case 1:
-		return (1ull << (v & 63)) - 1;
-	default:
-		return v;
-	}
-}
+/* ---- text --------------------------------------------------------------------------------------- */
 
 /* UTF-8 with characters of one to four bytes, NUL among them; the caller frees. */
 static inline char *chance_text(struct chance *c, size_t *len)

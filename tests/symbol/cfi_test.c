@@ -132,10 +132,25 @@ static void build(struct frames *f, const char *section, uint64_t entry, struct 
 	build_started(f, section, entry, "\x31\xed", b);
 }
 
+static void build_sound(struct frames *f, uint64_t entry, struct built *b)
+{
+	build(f, ".eh_frame", entry, b);
+	cr_assert_eq(b->err, 0);
+}
+
 static void drop(struct built *b)
 {
 	unwind_table_free(&b->table);
 	elfimg_close(&b->img);
+}
+
+static void expect_error(struct frames *f, const char *section, int err, const char *why)
+{
+	struct built b;
+
+	build(f, section, F, &b);
+	cr_expect_eq(b.err, err, "%s", why);
+	drop(&b);
 }
 
 static uint32_t row_at(const struct built *b, uint64_t off)
@@ -166,8 +181,7 @@ static uint32_t row_of(const char *letters, const uint8_t *program, size_t sz, s
 	fde_head(&f, F, 0x100);
 	bytes(&f, program, sz);
 	end(&f);
-	build(&f, ".eh_frame", 0, b);
-	cr_assert_eq(b->err, 0);
+	build_sound(&f, 0, b);
 	return row_at(b, F);
 }
 
@@ -302,8 +316,7 @@ Test(cfi, keeps_offsets_that_no_row_holds)
 		DW_CFA_def_cfa_offset, 0x81, 0x80, 0x02, DW_CFA_advance_loc | 1,
 		DW_CFA_def_cfa_register, 6, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 0x80,
 		0x80, 0x02);
-	build(&f, ".eh_frame", 0, &b);
-	cr_assert_eq(b.err, 0);
+	build_sound(&f, 0, &b);
 	cr_expect_eq(row_at(&b, F), special(PROF_UNWIND_BIG));
 	cr_expect_eq(row_at(&b, F + 1), special(PROF_UNWIND_BIG + 1), "one that is no multiple");
 	cr_expect_eq(row_at(&b, F + 2), special(PROF_UNWIND_BIG + 1) | PROF_UNWIND_ROW_ADD8);
@@ -328,8 +341,7 @@ Test(cfi, bounds_the_offsets_that_no_row_holds)
 		forge_num(&f.out, DW_CFA_advance_loc | 4, 1);
 	}
 	end(&f);
-	build(&f, ".eh_frame", 0, &b);
-	cr_assert_eq(b.err, 0);
+	build_sound(&f, 0, &b);
 	cr_expect_eq(b.table.big_cnt, PROF_UNWIND_BIGS_MAX);
 	cr_expect_eq(row_at(&b, F + 4 * 255), special(PROF_UNWIND_BIG + 255));
 	cr_expect_eq(row_at(&b, F + 4 * 256), special(PROF_UNWIND_UNSUPPORTED));
@@ -348,8 +360,7 @@ Test(cfi, goes_through_a_function)
 		DW_CFA_advance_loc2, 0x00, 0x01, DW_CFA_def_cfa_register, 6, DW_CFA_advance_loc4,
 		0x01, 0x00, 0x00, 0x00, DW_CFA_restore_state, DW_CFA_set_loc, 0x02, 0x14, 0, 0, 0,
 		0, 0, 0, DW_CFA_restore_state);
-	build(&f, ".eh_frame", 0, &b);
-	cr_assert_eq(b.err, 0);
+	build_sound(&f, 0, &b);
 	cr_expect_eq(row_at(&b, F), row(PROF_UNWIND_SP, 1, 0));
 	cr_expect_eq(row_at(&b, F + 1), row(PROF_UNWIND_SP, 2, 0));
 	cr_expect_eq(row_at(&b, F + 0xfe), row(PROF_UNWIND_SP, 2, 0));
@@ -430,8 +441,7 @@ Test(cfi, knows_nothing_of_gaps_but_padding)
 	PROGRAM(&f, DW_CFA_nop);
 	fde_head(&f, F + CODE_SZ - 8, 0x10000);
 	PROGRAM(&f, DW_CFA_nop);
-	build(&f, ".eh_frame", 0, &b);
-	cr_assert_eq(b.err, 0);
+	build_sound(&f, 0, &b);
 	cr_expect_eq(row_at(&b, F), special(PROF_UNWIND_NONE));
 	cr_expect_eq(row_at(&b, F + 0x20), sp);
 	cr_expect_eq(row_at(&b, F + 0x30), special(PROF_UNWIND_NONE));
@@ -464,8 +474,7 @@ Test(cfi, lets_the_first_of_two_have_what_both_claim)
 	PROGRAM(&f, DW_CFA_def_cfa_offset, 48);
 	fde_head(&f, F + 0x288, 0x10);
 	PROGRAM(&f, DW_CFA_nop);
-	build(&f, ".eh_frame", 0, &b);
-	cr_assert_eq(b.err, 0);
+	build_sound(&f, 0, &b);
 	cr_expect_eq(row_at(&b, F + 0x100), row(PROF_UNWIND_SP, 2, 0));
 	cr_expect_eq(row_at(&b, F + 0x110), row(PROF_UNWIND_SP, 2, 0));
 	cr_expect_eq(row_at(&b, F + 0x1ff), row(PROF_UNWIND_SP, 2, 0));
@@ -549,8 +558,7 @@ Test(cfi, believes_a_function_that_starts_the_file)
 	cie(&f, "zR");
 	fde_head(&f, F, 0x10);
 	PROGRAM(&f, DW_CFA_nop);
-	build(&f, ".eh_frame", F, &b);
-	cr_assert_eq(b.err, 0);
+	build_sound(&f, F, &b);
 	cr_expect_eq(row_at(&b, F), row(PROF_UNWIND_SP, 1, 0));
 	drop(&b);
 }
@@ -621,8 +629,7 @@ Test(cfi, passes_over_entries_that_it_does_not_know)
 	fde_head(&f, F, 0x100);
 	PROGRAM(&f, DW_CFA_def_cfa_offset, 48);
 	forge_num(&f.out, 0x1000, 4); /* longer than the section */
-	build(&f, ".eh_frame", 0, &b);
-	cr_assert_eq(b.err, 0);
+	build_sound(&f, 0, &b);
 	cr_expect_eq(row_at(&b, F), row(PROF_UNWIND_SP, 6, 0));
 	drop(&b);
 }
@@ -696,27 +703,19 @@ Test(cfi, reads_the_long_form)
 Test(cfi, says_that_there_is_nothing)
 {
 	struct frames f = { 0 };
-	struct built b;
 
-	build(&f, ".eh_frame", F, &b);
-	cr_expect_eq(b.err, -ENODATA, "an empty section");
-	drop(&b);
+	expect_error(&f, ".eh_frame", -ENODATA, "an empty section");
 	f = (struct frames){ 0 };
 	cie(&f, "zR");
-	build(&f, ".eh_frame", F, &b);
-	cr_expect_eq(b.err, -ENODATA, "no function");
-	drop(&b);
+	expect_error(&f, ".eh_frame", -ENODATA, "no function");
 	f = (struct frames){ 0 };
 	cie(&f, "zR");
-	build(&f, ".other", F, &b);
-	cr_expect_eq(b.err, -ENODATA, "no section");
-	drop(&b);
+	expect_error(&f, ".other", -ENODATA, "no section");
 }
 
 Test(cfi, gives_up_at_the_end_of_the_budget)
 {
 	struct frames f = { 0 };
-	struct built b;
 	int i;
 
 	cie(&f, "zR");
@@ -724,20 +723,15 @@ Test(cfi, gives_up_at_the_end_of_the_budget)
 		fde_head(&f, F + i % 0x1000, 1);
 		PROGRAM(&f, DW_CFA_nop);
 	}
-	build(&f, ".eh_frame", 0, &b);
-	cr_expect_eq(b.err, -EDQUOT);
-	drop(&b);
+	expect_error(&f, ".eh_frame", -EDQUOT, "");
 }
 
 Test(cfi, bounds_a_section_of_nothing)
 {
 	struct frames f = { 0 };
-	struct built b;
 
 	forge_zeros(&f.out, 4 * 100001);
-	build(&f, ".eh_frame", 0, &b);
-	cr_expect_eq(b.err, -EDQUOT);
-	drop(&b);
+	expect_error(&f, ".eh_frame", -EDQUOT, "");
 }
 
 Test(cfi, bounds_a_function_s_program)
@@ -755,8 +749,7 @@ Test(cfi, bounds_a_function_s_program)
 	fde_head(&f, F + 0x100, 0x100);
 	forge_zeros(&f.out, at + 4 + 21 + CFI_PROGRAM_MAX + 1 - f.out.len);
 	end(&f);
-	build(&f, ".eh_frame", 0, &b);
-	cr_assert_eq(b.err, 0);
+	build_sound(&f, 0, &b);
 	cr_expect_eq(row_at(&b, F), row(PROF_UNWIND_SP, 1, 0));
 	cr_expect_eq(row_at(&b, F + 0x100), special(PROF_UNWIND_NONE));
 	drop(&b);

@@ -4,15 +4,12 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
+#include "fakes.h"
 #include "symbol/symproto.h"
 
 #define SECOND 1000000000ull
@@ -24,34 +21,20 @@ static unsigned int *opens;
 
 static void setup(void)
 {
-	opens = mmap(NULL, sizeof(*opens), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-		     0);
+	opens = fakes_shared(sizeof(*opens));
 }
 
-/* Opens /dev/null for everything, but for paths that hang. */
+static void count_and_hang(const struct symproto_msg *msg)
+{
+	__atomic_add_fetch(opens, 1, __ATOMIC_RELEASE);
+	fakes_hang(msg);
+}
+
 static void fake_opener(const void *ctx, int sock, uint32_t arg)
 {
-	char *packet = malloc(SYMPROTO_PACKET_MAX);
-	int fd, null = open("/dev/null", O_RDONLY);
-	struct symproto_msg msg;
-	struct buf b = { 0 };
-	size_t pos;
-	ssize_t n;
-
-	while ((n = symproto_receive(sock, packet, &fd, 0)) > 0) {
-		pos = 0;
-		if (symproto_get(packet, n, &pos, SYMPROTO_TO_OPENER, &msg) != 1)
-			break;
-		__atomic_add_fetch(opens, 1, __ATOMIC_RELEASE);
-		while (!strncmp(msg.text, "/hangs", 6))
-			pause();
-		buf_clear(&b);
-		symproto_put(&b, &(struct symproto_msg){ .kind = SYMPROTO_RESULT, .id = msg.id });
-		if (symproto_send(sock, &b, null, 0))
-			break;
-	}
-	buf_free(&b);
-	free(packet);
+	(void)ctx;
+	(void)arg;
+	fakes_open(sock, count_and_hang, NULL);
 }
 
 struct results {
@@ -80,29 +63,40 @@ static void ask(struct openers *o, uint32_t token, const char *path, uint64_t ow
 		    owner);
 }
 
+static struct openers *start(uint64_t patience_ns, struct results *r)
+{
+	const struct openers_cfg cfg = { .child = fake_opener,
+					 .patience_ns = patience_ns,
+					 .epoll_fd = -1,
+					 .done = on_result,
+					 .done_ctx = r };
+	struct openers *o;
+
+	cr_assert_eq(openers_start(&cfg, &o), 0);
+	return o;
+}
+
+static void step(struct openers *o, uint64_t deadline)
+{
+	cr_assert_lt(clock_mono_ns(), deadline);
+	openers_step(o, clock_mono_ns());
+	poll(NULL, 0, 1);
+}
+
 /* One owner's files all hang: he gets no more openers than his share, others get theirs. */
 Test(openers, hanging_files_of_one_owner_take_no_more_than_his_share, .init = setup)
 {
 	struct results r = { 0 };
-	const struct openers_cfg cfg = { .child = fake_opener,
-					 .patience_ns = SECOND / 5,
-					 .epoll_fd = -1,
-					 .done = on_result,
-					 .done_ctx = &r };
-	struct openers *o;
+	struct openers *o = start(SECOND / 5, &r);
 	uint64_t deadline = clock_mono_ns() + 60 * SECOND;
 	uint32_t i;
 
-	cr_assert_eq(openers_start(&cfg, &o), 0);
 	for (i = 0; i < 100; i++)
 		ask(o, i, "/hangs", 1000);
 	for (; i < 150; i++)
 		ask(o, i, "/answers", 1001);
-	while (r.cnt < 150) {
-		cr_assert_lt(clock_mono_ns(), deadline);
-		openers_step(o, clock_mono_ns());
-		poll(NULL, 0, 1);
-	}
+	while (r.cnt < 150)
+		step(o, deadline);
 	for (i = 0; i < 100; i++)
 		cr_expect(r.errors[i] == -ETIMEDOUT || r.errors[i] == -EBUSY, "%d", r.errors[i]);
 	for (; i < 150; i++)
@@ -113,27 +107,18 @@ Test(openers, hanging_files_of_one_owner_take_no_more_than_his_share, .init = se
 Test(openers, hanging_files_are_refused_with_nobody_behind_them, .init = setup)
 {
 	struct results r = { 0 };
-	const struct openers_cfg cfg = { .child = fake_opener,
-					 .patience_ns = 1000 * SECOND,
-					 .epoll_fd = -1,
-					 .done = on_result,
-					 .done_ctx = &r };
-	struct openers *o;
+	struct openers *o = start(1000 * SECOND, &r);
 	uint64_t deadline = clock_mono_ns() + 60 * SECOND;
 	uint32_t i;
 
-	cr_assert_eq(openers_start(&cfg, &o), 0);
 	for (i = 0; i < OPENERS_OWNER_MAX; i++)
 		ask(o, i, "/hangs", 1000);
-	while (__atomic_load_n(opens, __ATOMIC_ACQUIRE) < i) {
-		cr_assert_lt(clock_mono_ns(), deadline);
-		openers_step(o, clock_mono_ns());
-		poll(NULL, 0, 1);
-	}
+	while (__atomic_load_n(opens, __ATOMIC_ACQUIRE) < i)
+		step(o, deadline);
 	ask(o, i, "/hangs", 1000);
 	openers_step(o, clock_mono_ns());
 	cr_expect_eq(r.cnt, 0, "each has time left");
-	openers_step(o, clock_mono_ns() + cfg.patience_ns);
+	openers_step(o, clock_mono_ns() + 1000 * SECOND);
 	cr_assert_eq(r.cnt, i + 1);
 	cr_expect_eq(r.errors[i], -EBUSY);
 	while (i--)

@@ -7,18 +7,17 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "fakes.h"
 #include "kernel/proc.h"
 #include "symbol/symmodule.h"
 #include "symbol/symproto.h"
@@ -65,16 +64,6 @@ struct script {
 
 static struct script *script;
 
-static void put(int sock, struct symproto_msg msg)
-{
-	struct buf b = { 0 };
-
-	symproto_put(&b, &msg);
-	if (symproto_send(sock, &b, -1, 0))
-		_exit(0);
-	buf_free(&b);
-}
-
 static void grow(void)
 {
 	volatile char *bytes = malloc(MEM_MAX + MEM_MAX / 2);
@@ -108,23 +97,24 @@ static void do_fault(int sock, const struct symproto_msg *ask)
 		break;
 	case LIES_ABOUT_OFFSET:
 		name.offset += 12345678;
-		put(sock, name);
+		fakes_put(sock, name);
 		break;
 	case LIES_ABOUT_MODULE:
 		name.id = 77;
-		put(sock, name);
+		fakes_put(sock, name);
 		break;
 	case LIES_WITH_FRAMES:
 		name.kind = SYMPROTO_FRAME;
 		while (forever)
-			put(sock, name);
+			fakes_put(sock, name);
 		break;
 	case SENDS_GARBAGE:
 		send(sock, "garbage", 7, MSG_NOSIGNAL);
 		break;
 	case FLOODS:
 		while (forever)
-			put(sock, (struct symproto_msg){ .kind = SYMPROTO_WORKING, .id = ask->id });
+			fakes_put(sock,
+				  (struct symproto_msg){ .kind = SYMPROTO_WORKING, .id = ask->id });
 		break;
 	case WAITS:
 		__atomic_store_n(&script->waits, 1, __ATOMIC_RELEASE);
@@ -139,76 +129,46 @@ static void do_fault(int sock, const struct symproto_msg *ask)
 
 static void do_message(int sock, uint32_t role, const struct symproto_msg *msg, int fd)
 {
-	if (fd >= 0)
-		close(fd);
-	if (msg->kind == SYMPROTO_CLOSE)
+	if (!fakes_begin(sock, msg, fd))
 		return;
-	put(sock, (struct symproto_msg){ .kind = SYMPROTO_WORKING, .id = msg->id });
-	if (msg->kind == SYMPROTO_MODULE)
-		put(sock, (struct symproto_msg){ .kind = SYMPROTO_OPENED, .id = msg->id });
 	if (msg->kind != SYMPROTO_ASK)
 		return;
 	if (script->fault && script->role == (int)role && script->bad == msg->id)
 		do_fault(sock, msg);
 	if (!msg->offset)
-		put(sock, (struct symproto_msg){ .kind = SYMPROTO_STATE,
-						 .id = msg->id,
-						 .flags = role ? SYMPROTO_HAS_DWARF :
-								 SYMPROTO_HAS_SYMTAB });
-	put(sock, (struct symproto_msg){ .kind = role ? SYMPROTO_FRAME : SYMPROTO_NAME,
-					 .id = msg->id,
-					 .offset = msg->offset,
-					 .text = "f",
-					 .text_len = 1 });
-	put(sock,
-	    (struct symproto_msg){ .kind = SYMPROTO_DONE, .id = msg->id, .offset = msg->offset });
+		fakes_put(sock, (struct symproto_msg){ .kind = SYMPROTO_STATE,
+						       .id = msg->id,
+						       .flags = role ? SYMPROTO_HAS_DWARF :
+								       SYMPROTO_HAS_SYMTAB });
+	fakes_put(sock, (struct symproto_msg){ .kind = role ? SYMPROTO_FRAME : SYMPROTO_NAME,
+					       .id = msg->id,
+					       .offset = msg->offset,
+					       .text = "f",
+					       .text_len = 1 });
+	fakes_put(sock, (struct symproto_msg){
+				.kind = SYMPROTO_DONE, .id = msg->id, .offset = msg->offset });
 }
 
 static void fake_worker(const void *ctx, int sock, uint32_t role)
 {
-	char *packet = malloc(SYMPROTO_PACKET_MAX);
-	struct symproto_msg msg;
-	size_t pos;
-	ssize_t n;
-	int fd;
-
+	(void)ctx;
 	__atomic_add_fetch(&script->starts[role], 1, __ATOMIC_RELAXED);
 	if (script->fault == DIES_AT_START && script->role == (int)role)
 		_exit(3);
-	while ((n = symproto_receive(sock, packet, &fd, 0)) > 0) {
-		pos = 0;
-		while (symproto_get(packet, n, &pos, SYMPROTO_TO_WORKER, &msg) == 1) {
-			do_message(sock, role, &msg, fd);
-			fd = -1;
-		}
-	}
-	free(packet);
+	fakes_work(sock, role, do_message);
 }
 
-/* Opens /dev/null for everything, but for paths that hang. */
+static void count_and_hang(const struct symproto_msg *msg)
+{
+	__atomic_add_fetch(&script->opens, 1, __ATOMIC_RELAXED);
+	fakes_hang(msg);
+}
+
 static void fake_opener(const void *ctx, int sock, uint32_t arg)
 {
-	char *packet = malloc(SYMPROTO_PACKET_MAX);
-	struct symproto_msg msg;
-	struct buf b = { 0 };
-	size_t pos;
-	ssize_t n;
-	int fd, null = open("/dev/null", O_RDONLY);
-
-	while ((n = symproto_receive(sock, packet, &fd, 0)) > 0) {
-		pos = 0;
-		if (symproto_get(packet, n, &pos, SYMPROTO_TO_OPENER, &msg) != 1)
-			break;
-		__atomic_add_fetch(&script->opens, 1, __ATOMIC_RELAXED);
-		while (!strncmp(msg.text, "/hangs", 6))
-			pause();
-		buf_clear(&b);
-		symproto_put(&b, &(struct symproto_msg){ .kind = SYMPROTO_RESULT, .id = msg.id });
-		if (symproto_send(sock, &b, null, 0))
-			break;
-	}
-	buf_free(&b);
-	free(packet);
+	(void)ctx;
+	(void)arg;
+	fakes_open(sock, count_and_hang, NULL);
 }
 
 /* ---- what comes of it ---------------------------------------------------------------------------- */
@@ -235,8 +195,7 @@ static int on_answer(void *ctx, const struct symbroker_answer *a)
 
 static void setup(void)
 {
-	script = mmap(NULL, sizeof(*script), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-		      0);
+	script = fakes_shared(sizeof(*script));
 	script->bad = BAD;
 }
 
@@ -541,77 +500,58 @@ static void tell(unsigned int *at)
 }
 
 /* The first of its kind wants a file for module 1, and dies at module 2 before it comes. */
-static void do_late_message(int sock, const struct symproto_msg *msg, bool *second_open)
+static void do_late_message(int sock, uint32_t role, const struct symproto_msg *msg, int fd)
 {
 	static const struct symproto_msg want = { .kind = SYMPROTO_WANT,
 						  .what = SYMPROTO_WANT_DEBUGLINK,
 						  .id = 1,
 						  .text = "x.debug",
 						  .text_len = 7 };
-	bool ask = msg->kind == SYMPROTO_ASK && msg->id == 1;
+	static bool second_open;
+	bool reads_names = role == SYMWORKER_NAMES;
+	bool ask = reads_names && msg->kind == SYMPROTO_ASK && msg->id == 1;
 
 	if (script->starts[SYMWORKER_NAMES] > 1) {
-		script->unasked += msg->kind == SYMPROTO_FILE;
+		script->unasked += reads_names && msg->kind == SYMPROTO_FILE;
 		if (ask)
 			tell(&script->again);
-	} else if (ask && *second_open) {
-		put(sock, (struct symproto_msg){ .kind = SYMPROTO_WORKING, .id = 1 });
-		put(sock, want);
+	} else if (ask && second_open) {
+		fakes_put(sock, (struct symproto_msg){ .kind = SYMPROTO_WORKING, .id = 1 });
+		fakes_put(sock, want);
 		wait_for(&script->wants);
-		put(sock, (struct symproto_msg){ .kind = SYMPROTO_WORKING, .id = 2 });
+		fakes_put(sock, (struct symproto_msg){ .kind = SYMPROTO_WORKING, .id = 2 });
 		_exit(1);
 	}
-	*second_open |= msg->kind == SYMPROTO_MODULE && msg->id == 2;
+	second_open |= msg->kind == SYMPROTO_MODULE && msg->id == 2;
+	do_message(sock, role, msg, fd);
 }
 
 static void late_worker(const void *ctx, int sock, uint32_t role)
 {
-	char *packet = malloc(SYMPROTO_PACKET_MAX);
-	struct symproto_msg msg;
-	bool second_open = false;
-	size_t pos;
-	ssize_t n;
-	int fd;
-
+	(void)ctx;
 	tell(&script->starts[role]);
-	while ((n = symproto_receive(sock, packet, &fd, 0)) > 0) {
-		pos = 0;
-		while (symproto_get(packet, n, &pos, SYMPROTO_TO_WORKER, &msg) == 1) {
-			if (role == SYMWORKER_NAMES)
-				do_late_message(sock, &msg, &second_open);
-			do_message(sock, role, &msg, fd);
-			fd = -1;
-		}
-	}
-	free(packet);
+	fakes_work(sock, role, do_late_message);
+}
+
+static void wait_for_next_worker(const struct symproto_msg *msg)
+{
+	if (!symproto_is_debug_file(msg->what))
+		return;
+	tell(&script->wants);
+	wait_for(&script->again);
+}
+
+static void tell_late(const struct symproto_msg *msg)
+{
+	if (symproto_is_debug_file(msg->what))
+		tell(&script->late);
 }
 
 static void late_opener(const void *ctx, int sock, uint32_t arg)
 {
-	char *packet = malloc(SYMPROTO_PACKET_MAX);
-	int fd, null = open("/dev/null", O_RDONLY);
-	struct symproto_msg msg;
-	struct buf b = { 0 };
-	size_t pos = 0;
-	bool debug;
-
-	for (; symproto_receive(sock, packet, &fd, 0) > 0; pos = 0) {
-		if (symproto_get(packet, SYMPROTO_PACKET_MAX, &pos, SYMPROTO_TO_OPENER, &msg) != 1)
-			break;
-		debug = symproto_is_debug_file(msg.what);
-		if (debug) {
-			tell(&script->wants);
-			wait_for(&script->again);
-		}
-		buf_clear(&b);
-		symproto_put(&b, &(struct symproto_msg){ .kind = SYMPROTO_RESULT, .id = msg.id });
-		if (symproto_send(sock, &b, null, 0))
-			break;
-		if (debug)
-			tell(&script->late);
-	}
-	buf_free(&b);
-	free(packet);
+	(void)ctx;
+	(void)arg;
+	fakes_open(sock, wait_for_next_worker, tell_late);
 }
 
 Test(symbroker, a_file_is_not_given_to_who_did_not_want_it, .init = setup)

@@ -130,16 +130,22 @@ Test(symopen, looks_in_its_own_root_for_what_can_be_checked)
 	cr_expect_eq(symopen_file(&where, SYMOPEN_HERE), -ENOENT);
 }
 
+static void note_inode(struct symopen_where *where)
+{
+	struct stat st;
+
+	cr_assert_eq(stat(where->path, &st), 0);
+	where->dev = major(st.st_dev) << 20 | minor(st.st_dev);
+	where->inode = st.st_ino;
+}
+
 /* What has no build-id is told by its inode. */
 Test(symopen, looks_in_its_own_root_for_the_inode_that_was_mapped)
 {
 	struct symopen_where where = { .pid = 1 << 22, .path = in_dir("file") };
-	struct stat st;
 
 	write_file("file", "content");
-	cr_assert_eq(stat(where.path, &st), 0);
-	where.dev = major(st.st_dev) << 20 | minor(st.st_dev);
-	where.inode = st.st_ino;
+	note_inode(&where);
 	expect_text(symopen_file(&where, SYMOPEN_HERE), "content");
 	where.inode++;
 	cr_expect_eq(symopen_file(&where, SYMOPEN_HERE), -ESTALE);
@@ -152,12 +158,9 @@ Test(symopen, looks_in_its_own_root_for_the_inode_that_was_mapped)
 Test(symopen, looks_in_a_process_for_the_inode_of_what_is_not_mapped)
 {
 	struct symopen_where where = { .pid = getpid(), .path = in_dir("file") };
-	struct stat st;
 
 	write_file("file", "content");
-	cr_assert_eq(stat(where.path, &st), 0);
-	where.dev = major(st.st_dev) << 20 | minor(st.st_dev);
-	where.inode = st.st_ino;
+	note_inode(&where);
 	expect_text(symopen_file(&where, SYMOPEN_ROOT), "content");
 	where.inode++;
 	cr_expect_eq(symopen_file(&where, SYMOPEN_ROOT), -ESTALE);

@@ -2,15 +2,14 @@
 /* Unwind tables that are asked for come whole and sound, or not at all, whatever the worker does. */
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "fakes.h"
 #include "support.h"
 #include "symbol/cfitable.h"
 #include "symbol/symbroker.h"
@@ -193,33 +192,23 @@ static struct script {
 	unsigned int held; /* when the last module came */
 } * script;
 
-static void put(int sock, struct symproto_msg msg)
-{
-	struct buf b = { 0 };
-
-	symproto_put(&b, &msg);
-	if (symproto_send(sock, &b, -1, 0))
-		_exit(0);
-	buf_free(&b);
-}
-
 /* One page with one row. */
 static const uint32_t words[] = { 1 << PROF_UNWIND_INDEX_COUNT_BITS,
 				  1 << PROF_UNWIND_ROW_OFF_SHIFT };
 
 static void put_head(int sock, uint32_t id, size_t cnt, int error)
 {
-	put(sock, (struct symproto_msg){ .kind = SYMPROTO_TABLE,
-					 .id = id,
-					 .error = error,
-					 .line = error ? 0 : 1,
-					 .size = cnt });
+	fakes_put(sock, (struct symproto_msg){ .kind = SYMPROTO_TABLE,
+					       .id = id,
+					       .error = error,
+					       .line = error ? 0 : 1,
+					       .size = cnt });
 }
 
 static void put_words(int sock, uint32_t id, const uint32_t *w, size_t cnt)
 {
-	put(sock,
-	    (struct symproto_msg){ .kind = SYMPROTO_WORDS, .id = id, .words = w, .word_cnt = cnt });
+	fakes_put(sock, (struct symproto_msg){
+				.kind = SYMPROTO_WORDS, .id = id, .words = w, .word_cnt = cnt });
 }
 
 static void do_fault(int sock, uint32_t id)
@@ -267,7 +256,8 @@ static void do_fault(int sock, uint32_t id)
 		put_head(sock, id, 0, 0);
 		break;
 	case A_FRAME:
-		put(sock, (struct symproto_msg){
+		fakes_put(sock,
+			  (struct symproto_msg){
 				  .kind = SYMPROTO_FRAME, .id = id, .text = "f", .text_len = 1 });
 		break;
 	case BY_WHO_READS_NAMES:
@@ -276,7 +266,7 @@ static void do_fault(int sock, uint32_t id)
 	case NO_FAULT:
 		break;
 	}
-	put(sock, (struct symproto_msg){ .kind = SYMPROTO_DONE, .id = id });
+	fakes_put(sock, (struct symproto_msg){ .kind = SYMPROTO_DONE, .id = id });
 	for (;;)
 		pause();
 }
@@ -286,7 +276,7 @@ static void put_good(int sock, uint32_t id)
 	put_head(sock, id, 2, 0);
 	put_words(sock, id, words, 1);
 	put_words(sock, id, words + 1, 1);
-	put(sock, (struct symproto_msg){ .kind = SYMPROTO_DONE, .id = id });
+	fakes_put(sock, (struct symproto_msg){ .kind = SYMPROTO_DONE, .id = id });
 }
 
 static void hold(int sock, uint32_t id)
@@ -304,16 +294,13 @@ static void hold(int sock, uint32_t id)
 		put_good(sock, held[--cnt]);
 }
 
-static void do_message(int sock, uint32_t role, const struct symproto_msg *msg)
+static void do_message(int sock, uint32_t role, const struct symproto_msg *msg, int fd)
 {
 	bool liar = script->fault == BY_WHO_READS_NAMES ? role == SYMWORKER_LINES :
 							  script->fault && role == SYMWORKER_TABLES;
 
-	if (msg->kind == SYMPROTO_CLOSE)
+	if (!fakes_begin(sock, msg, fd))
 		return;
-	put(sock, (struct symproto_msg){ .kind = SYMPROTO_WORKING, .id = msg->id });
-	if (msg->kind == SYMPROTO_MODULE)
-		put(sock, (struct symproto_msg){ .kind = SYMPROTO_OPENED, .id = msg->id });
 	if (msg->kind != SYMPROTO_ASK && role != SYMWORKER_TABLES)
 		return;
 	if (role == SYMWORKER_TABLES && script->fault == HOLDS) {
@@ -327,55 +314,28 @@ static void do_message(int sock, uint32_t role, const struct symproto_msg *msg)
 		put_words(sock, msg->id, words, 1);
 		put_words(sock, msg->id, words + 1, 1);
 	}
-	put(sock,
-	    (struct symproto_msg){ .kind = SYMPROTO_DONE, .id = msg->id, .offset = msg->offset });
+	fakes_put(sock, (struct symproto_msg){
+				.kind = SYMPROTO_DONE, .id = msg->id, .offset = msg->offset });
 }
 
 static void fake_worker(const void *ctx, int sock, uint32_t role)
 {
-	char *packet = malloc(SYMPROTO_PACKET_MAX);
-	struct symproto_msg msg;
-	size_t pos;
-	ssize_t n;
-	int fd;
-
+	(void)ctx;
 	if (script->fault == DIES_AT_START && role == SYMWORKER_TABLES)
 		_exit(3);
-	while ((n = symproto_receive(sock, packet, &fd, 0)) > 0) {
-		if (fd >= 0)
-			close(fd);
-		for (pos = 0; symproto_get(packet, n, &pos, SYMPROTO_TO_WORKER, &msg) == 1;)
-			do_message(sock, role, &msg);
-	}
-	free(packet);
+	fakes_work(sock, role, do_message);
 }
 
 static void fake_opener(const void *ctx, int sock, uint32_t arg)
 {
-	char *packet = malloc(SYMPROTO_PACKET_MAX);
-	int fd, null = open("/dev/null", O_RDONLY);
-	struct symproto_msg msg;
-	struct buf b = { 0 };
-	size_t pos;
-	ssize_t n;
-
-	while ((n = symproto_receive(sock, packet, &fd, 0)) > 0) {
-		pos = 0;
-		if (symproto_get(packet, n, &pos, SYMPROTO_TO_OPENER, &msg) != 1)
-			break;
-		buf_clear(&b);
-		symproto_put(&b, &(struct symproto_msg){ .kind = SYMPROTO_RESULT, .id = msg.id });
-		if (symproto_send(sock, &b, null, 0))
-			break;
-	}
-	buf_free(&b);
-	free(packet);
+	(void)ctx;
+	(void)arg;
+	fakes_open(sock, fakes_hang, NULL);
 }
 
 static void setup(void)
 {
-	script = mmap(NULL, sizeof(*script), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-		      0);
+	script = fakes_shared(sizeof(*script));
 }
 
 /* A broker with modules whose tables have been asked for. */
