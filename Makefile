@@ -84,7 +84,7 @@ SRCS_cmd := $(addprefix user/cmd/, \
 SRCS_main := user/main.c
 
 BPF_SRCS := $(addprefix bpf/, \
-	core.bpf.c process.bpf.c sample.bpf.c sched.bpf.c tracepoint.bpf.c \
+	core.bpf.c process.bpf.c reuse.bpf.c sample.bpf.c sched.bpf.c tracepoint.bpf.c \
 	unwind.bpf.c)
 
 # Each is one criterion binary; those below tests/bpf need root and a kernel with BTF.
@@ -124,7 +124,7 @@ TESTS_ROOT := $(addprefix tests/bpf/, \
 	fault_maps_test.c fault_storm_test.c fault_workers_test.c generic_test.c jit_test.c \
 	loss_test.c perf_test.c privileges_test.c realtime_test.c sample_test.c san_test.c \
 	sched_test.c stream_test.c tasks_test.c unwind_dwfl_test.c unwind_hostile_test.c \
-	unwind_process_test.c unwind_rooted_test.c unwind_stress_test.c unwind_walk_test.c) \
+	unwind_process_test.c unwind_reuse_test.c unwind_rooted_test.c unwind_stress_test.c unwind_walk_test.c) \
 	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c \
 	tests/kernel/privileges_test.c tests/record/as_user_test.c tests/record/realtime_test.c
 
@@ -132,7 +132,7 @@ TESTS_ROOT := $(addprefix tests/bpf/, \
 STIMULI := $(addprefix tests/stimuli/, \
 	calls.c cxx.cpp demo.c enemy_elf.c enemy_fuse.c enemy_maps.c enemy_swap.c family.c \
 	forkchain.c inlined.c jit.c pingpong.c shortlived.c sleeper.c spinner.c storm.c threads.c \
-	unwind_maze.c unwind_rust.rs unwind_signals.c unwind_throw.cpp walked.c)
+	unwind_maze.c unwind_naps.c unwind_rust.rs unwind_signals.c unwind_throw.cpp walked.c)
 # inlined.c, cxx.cpp and crate.rs as several compilers and linkers leave them, for the symbolizer.
 STIMULI_SYMBOL := c-gcc c-dwarf4 c-dwarf64 c-nopie c-gz c-clang c-clang4 c-link c-dynsym cxx-gcc cxx-clang4 \
 	rust

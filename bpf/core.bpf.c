@@ -5,7 +5,7 @@
  * The defaults switch everything on, so that loading the object as it is verifies every path; the
  * loader sets what the command line says.
  */
-#include "unwind.bpf.h"
+#include "reuse.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -16,6 +16,7 @@ const volatile __u32 cfg_switch_stacks = PROF_STACKS_USER | PROF_STACKS_KERNEL;
 const volatile __u32 cfg_call_graph = PROF_CALL_GRAPH_AUTO;
 const volatile __u32 cfg_max_stack = PROF_STACK_MAX;
 const volatile __u32 cfg_unwind_procs = PROF_UNWIND_PROC_PROBES;
+const volatile __u32 cfg_unwind_knowns = 1;
 const volatile bool cfg_switch_state_arg = true;
 
 const volatile struct prof_switch_layout cfg_switch = {
@@ -64,5 +65,7 @@ struct unwind_module_map unwind_modules SEC(".maps");
 struct unwind_map_map unwind_maps SEC(".maps");
 struct unwind_proc_map unwind_procs SEC(".maps");
 struct unwind_walk_map unwind_walks SEC(".maps");
-volatile __u32 unwind_generation;
+struct unwind_known_map unwind_knowns SEC(".maps");
+struct unwind_stack_map unwind_stacks SEC(".maps");
+volatile __u32 unwind_generation, unwind_list_generation;
 volatile __u64 unwind_condemned[PROF_UNWIND_MAPS_MAX / PROF_UNWIND_LIST_ROUND / 64];

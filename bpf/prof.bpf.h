@@ -24,6 +24,7 @@ extern const volatile __u32 cfg_switch_stacks;
 extern const volatile __u32 cfg_call_graph;
 extern const volatile __u32 cfg_max_stack;
 extern const volatile __u32 cfg_unwind_procs;
+extern const volatile __u32 cfg_unwind_knowns;
 extern const volatile bool cfg_switch_state_arg;
 extern const volatile struct prof_switch_layout cfg_switch;
 extern const volatile struct prof_wakeup_layout cfg_waking;

@@ -10,7 +10,7 @@
 #ifndef D9_STACK_BPF_H
 #define D9_STACK_BPF_H
 
-#include "unwind.bpf.h"
+#include "reuse.bpf.h"
 
 enum {
 	EFAULT = 14,
@@ -81,7 +81,7 @@ static __always_inline __u64 unwind_list(__u32 tgid)
 {
 	struct prof_unwind_proc *p = unwind_proc_find(tgid);
 
-	return p ? p->list : 0;
+	return p ? *(volatile __u64 *)&p->list : 0;
 }
 
 /* A copy takes ten times the room of a walk, in the ring: whole rings of them are no use to anybody. */
@@ -117,14 +117,23 @@ static __always_inline bool copy_stack(struct prof_rec *rec, struct pt_regs *reg
 
 /* By tables, or a copy where too little is known of the process. False: neither could be. */
 static __always_inline bool unwind(struct prof_rec *rec, struct pt_regs *regs,
-				   struct unwind_place *place, __u64 *frames)
+				   struct unwind_place *place, __u64 *frames,
+				   enum unwind_walker walker)
 {
 	__u64 list = unwind_list(rec->pid);
+	__u32 list_generation = unwind_list_generation;
+	struct unwind_known *known = NULL;
 
 	rec->user_end = PROF_END_NO_LIST;
 	if (list) {
+		if (walker == UNWIND_OF_SWITCH)
+			known = unwind_known(regs, rec->tid);
+		if (known && reuse_walk(rec, regs, list, known, frames))
+			return true;
 		unwind_start(&place->walk, regs, list);
 		walk_tables(rec, &place->walk, frames);
+		if (known)
+			keep_walk(rec, regs, list_generation, known, &place->walk, frames);
 		if (place->walk.end != PROF_END_NO_MAPPING)
 			return true;
 	}
@@ -156,7 +165,7 @@ static __always_inline void user_stack(struct prof_rec *rec, struct task_struct 
 		return;
 	}
 	if (PTREGS_HAVE_ROWS && cfg_call_graph == PROF_CALL_GRAPH_AUTO) {
-		if (unwind(rec, regs, place, frames))
+		if (unwind(rec, regs, place, frames, walker))
 			return;
 	} else {
 		rec->user_end = PROF_END_UNCHECKED;

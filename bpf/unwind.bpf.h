@@ -35,7 +35,7 @@ struct unwind_walk_map {
 };
 
 extern struct unwind_walk_map unwind_walks SEC(".maps");
-extern volatile __u32 unwind_generation;
+extern volatile __u32 unwind_generation, unwind_list_generation;
 
 /* prof_walk_step() for a walk that unwind_start() gave. */
 int unwind_step(struct prof_walk *w);

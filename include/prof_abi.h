@@ -133,6 +133,8 @@ struct prof_cpu_stat {
 	__u64 read_failed; /* of the first class too: produced, but the kernel did not give it */
 	__u64 read_failed_first; /* times, as of other losses */
 	__u64 read_failed_last;
+	__u64 stacks_reused; /* of switches, for which a walk made before was true */
+	__u64 spare[7];
 };
 
 /* Of switch-outs, --switch-stacks */

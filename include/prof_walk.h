@@ -7,6 +7,7 @@
 
 enum prof_walk_limits {
 	PROF_WALK_WORDS = 128, /* of the stack, read at once */
+	PROF_WALK_SEEN = 128, /* words that a walk took, as far as they are noted; a power of two */
 	PROF_WALK_RULES = 1024, /* a power of two */
 	PROF_WALK_MAPS_MAX = 1 << 20, /* of a process */
 	PROF_WALK_REGS = 16,
@@ -23,6 +24,16 @@ enum prof_walk_regs {
 	PROF_WALK_REGS_NONE, /* lost to calls */
 	PROF_WALK_REGS_START, /* the frame that the walk starts with: prof_walk_register() */
 	PROF_WALK_REGS_SIGNAL, /* in the ucontext at `gregs` */
+};
+
+/*
+ * The words of the stack that a walk took, in order. Who reads them again and finds them unchanged knows
+ * where a walk from the same registers, by the same list and tables, would come to.
+ */
+struct prof_walk_seen {
+	__u32 cnt; /* beyond PROF_WALK_SEEN: not all are here */
+	__u64 at[PROF_WALK_SEEN]; /* addresses */
+	__u64 words[PROF_WALK_SEEN];
 };
 
 struct prof_walk {
@@ -42,12 +53,14 @@ struct prof_walk {
 	__u8 regs_at; /* enum prof_walk_regs */
 	__u8 nowhere; /* the first frame is in no mapping */
 	__u8 by_fp; /* the last step was by frame pointer, for want of this enum prof_user_end */
+	__u8 unseen; /* it depends on more than what `seen` can tell */
 	__u64 gregs;
 	struct prof_unwind_map map; /* the last frame's */
 	__u32 table, first_page, page_cnt, big_cnt, without; /* of its module */
 	__u64 words_at; /* address of the first */
 	__u64 words_sz; /* bytes that are there */
 	__u64 words[PROF_WALK_WORDS];
+	struct prof_walk_seen seen;
 	/* lasts from walk to walk */
 	struct prof_walk_rule rules[PROF_WALK_RULES];
 };
@@ -68,6 +81,8 @@ prof_walk_start(struct prof_walk *w, __u64 ip, __u64 sp, __u64 fp, __u64 list, _
 	w->fp_lost = 0;
 	w->regs_at = PROF_WALK_REGS_START;
 	w->nowhere = 0;
+	w->unseen = 0;
+	w->seen.cnt = 0;
 	w->map.start = 0;
 	w->map.end = 0;
 	w->words_sz = 0;

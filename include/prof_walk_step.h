@@ -48,6 +48,7 @@ enum {
 PROF_WALK_INLINE int prof_walk_word(struct prof_walk *w, __u64 addr, __u64 *val)
 {
 	__u64 off = addr - w->words_at;
+	__u32 n;
 
 	if (addr & 7)
 		return -1;
@@ -57,6 +58,9 @@ PROF_WALK_INLINE int prof_walk_word(struct prof_walk *w, __u64 addr, __u64 *val)
 		off = addr - w->words_at;
 	}
 	*val = w->words[off / 8 & (PROF_WALK_WORDS - 1)];
+	n = w->seen.cnt++ & (PROF_WALK_SEEN - 1);
+	w->seen.at[n] = addr;
+	w->seen.words[n] = *val;
 	return 0;
 }
 
@@ -181,8 +185,10 @@ PROF_WALK_INLINE int prof_walk_other(struct prof_walk *w, __u32 reg, __u64 *val)
 {
 	__u32 greg = PROF_WALK_GREG_OF >> 4 * reg & 15, word = PROF_WALK_PT_OF >> 4 * reg & 15;
 
-	if (w->regs_at == PROF_WALK_REGS_START)
+	if (w->regs_at == PROF_WALK_REGS_START) {
+		w->unseen = 1;
 		return prof_walk_register(w, word, val);
+	}
 	if (w->regs_at == PROF_WALK_REGS_SIGNAL)
 		return prof_walk_word(w, w->gregs + 8 * greg, val);
 	return -1;

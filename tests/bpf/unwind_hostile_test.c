@@ -75,7 +75,7 @@ static void open_capture(void)
 		.ring_bytes = RING_BYTES,
 		.switch_stacks = PROF_STACKS_USER,
 		.call_graph = PROF_CALL_GRAPH_AUTO,
-		.unwind = { MODULES, MAPS, PROCS, CHUNKS },
+		.unwind = { MODULES, MAPS, PROCS, .chunk_cnt = CHUNKS, .known_cnt = 64 },
 	};
 
 	own_capture_open(&events_cfg, &cfg);

@@ -20,7 +20,7 @@ enum { MAPS = 64, PROCS = 64, MODULES = 8, A = NO_SUCH_TID, B = NO_SUCH_TID + 10
 static struct prof_unwind_map lists[MAPS];
 static struct prof_unwind_proc procs[PROCS];
 static struct prof_unwind_module modules[MODULES];
-static uint32_t generation;
+static uint32_t generation, list_generation;
 static uint64_t condemned;
 static struct capture_unwind memory;
 static struct tasks *tasks;
@@ -38,6 +38,7 @@ static void setup(void)
 		.cnt = { .module_cnt = MODULES, .map_cnt = MAPS, .proc_cnt = PROCS },
 		.generation = &generation,
 		.condemned = &condemned,
+		.list_generation = &list_generation,
 	};
 	tasks = tasks_new(true);
 	cr_assert_eq(frames_new(NULL, NULL, false, &frames), 0);

@@ -15,6 +15,7 @@ enum { MAPS = 64, PROCS = 64, A = 1000, B = 2000 };
 static struct prof_unwind_map maps[MAPS];
 static struct prof_unwind_proc procs[PROCS];
 static uint64_t condemned;
+static uint32_t generation;
 static struct waiter *waiter;
 static struct lists *lists;
 
@@ -39,6 +40,7 @@ static void setup(void)
 
 	cr_assert_eq(waiter_new(&waiter_cfg, &waiter), 0);
 	cfg.waiter = waiter;
+	cfg.generation = &generation;
 	lists = lists_new(&cfg);
 }
 
@@ -204,8 +206,10 @@ Test(lists, a_list_is_free_only_after_a_period_of_grace)
 	for (i = 0; i < 3; i++)
 		lists_step(lists);
 	cr_expect_eq(counts().live, 1, "seen in no place, but walks may read it");
+	cr_expect_eq(generation, 0);
 	pthread_mutex_unlock(&gate);
 	sweep_until(0);
+	cr_expect_eq(generation, 1, "walks by it are forgotten");
 	while (publish(B, 200, 1) == -ENOSPC)
 		lists_step(lists);
 	expect_list(B, 200, 1);

@@ -756,6 +756,7 @@ void capture_count(struct capture *c, struct capture_counts *out)
 		}
 		out->produced[PROF_CLASS_TRACEPOINT] += s->switches_produced;
 		out->lost[PROF_CLASS_TRACEPOINT] += s->read_failed;
+		out->stacks_reused += s->stacks_reused;
 		for (i = 0; i < PROF_PROG_CNT; i++) {
 			out->prog_runs[i] += s->progs[i].runs;
 			timed_ns[i] += s->progs[i].timed_ns;

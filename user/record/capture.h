@@ -34,6 +34,7 @@ struct capture_counts {
 	uint64_t produced[PROF_CLASS_CNT];
 	uint64_t lost[PROF_CLASS_CNT]; /* of whatever kind */
 	uint64_t nested; /* runs of the generic program that the kernel refused */
+	uint64_t stacks_reused; /* of switch-outs, walked before and still true */
 	uint64_t prog_runs[PROF_PROG_CNT];
 	uint64_t prog_ns[PROF_PROG_CNT]; /* extrapolated from the runs that measured themselves */
 };

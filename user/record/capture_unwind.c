@@ -27,8 +27,8 @@ int capture_unwind_size(struct prof *skel, const struct capture_unwind_cfg *cfg)
 {
 	int err = 0;
 
-	if (cfg->proc_cnt & (cfg->proc_cnt - 1) || cfg->chunk_cnt > PROF_UNWIND_CHUNKS_MAX ||
-	    cfg->map_cnt > PROF_UNWIND_MAPS_MAX)
+	if (cfg->proc_cnt & (cfg->proc_cnt - 1) || cfg->known_cnt & (cfg->known_cnt - 1) ||
+	    cfg->chunk_cnt > PROF_UNWIND_CHUNKS_MAX || cfg->map_cnt > PROF_UNWIND_MAPS_MAX)
 		return -EINVAL;
 	if (cfg->module_cnt)
 		err = bpf_map__set_max_entries(skel->maps.unwind_modules, cfg->module_cnt);
@@ -37,6 +37,10 @@ int capture_unwind_size(struct prof *skel, const struct capture_unwind_cfg *cfg)
 	if (!err && cfg->proc_cnt >= PROF_UNWIND_PROC_PROBES) {
 		skel->rodata->cfg_unwind_procs = cfg->proc_cnt;
 		err = bpf_map__set_max_entries(skel->maps.unwind_procs, cfg->proc_cnt);
+	}
+	if (!err && cfg->known_cnt) {
+		skel->rodata->cfg_unwind_knowns = cfg->known_cnt;
+		err = bpf_map__set_max_entries(skel->maps.unwind_knowns, cfg->known_cnt);
 	}
 	if (!err && cfg->chunk_cnt)
 		err = bpf_map__set_max_entries(skel->maps.unwind_chunks, cfg->chunk_cnt);
@@ -73,6 +77,7 @@ int capture_unwind_init(const struct prof *skel, struct capture_unwind *u)
 	*u = (struct capture_unwind){ .chunks_fd = bpf_map__fd(skel->maps.unwind_chunks) };
 	u->generation = (uint32_t *)&skel->bss->unwind_generation;
 	u->condemned = (uint64_t *)skel->bss->unwind_condemned;
+	u->list_generation = (uint32_t *)&skel->bss->unwind_list_generation;
 	u->cnt.chunk_cnt = bpf_map__max_entries(skel->maps.unwind_chunks);
 	u->chunks = xcalloc(u->cnt.chunk_cnt, sizeof(*u->chunks));
 	err = map_array(skel->maps.unwind_modules, (void **)&u->modules, &u->cnt.module_cnt);

@@ -15,6 +15,7 @@ struct capture_unwind_cfg {
 	uint32_t module_cnt;
 	uint32_t map_cnt;
 	uint32_t proc_cnt; /* a power of two */
+	uint32_t known_cnt; /* walks of switch-outs that are kept, on each CPU; a power of two */
 	uint32_t chunk_cnt; /* of PROF_UNWIND_CHUNK_BLOCKS blocks, at most so many */
 };
 
@@ -31,6 +32,8 @@ struct capture_unwind {
 	 * before walks are waited for: walks remember rows. */
 	uint32_t *generation;
 	uint64_t *condemned; /* of lists, for each PROF_UNWIND_LIST_ROUND mappings a bit */
+	/* To be raised when a list is freed, before its place among maps is another's: walks are kept. */
+	uint32_t *list_generation;
 	int chunks_fd; /* borrowed */
 	void **chunks; /* mapped; NULL: not made yet */
 };

@@ -187,6 +187,8 @@ static int prepare_capture(struct recorder *r)
 		capture_cfg.call_graph = PROF_CALL_GRAPH_FP;
 	}
 	unwinding_size(cfg->system_wide, cfg->unwind_mem, &capture_cfg.unwind);
+	if (!(cfg->switch_stacks & PROF_STACKS_USER))
+		capture_cfg.unwind.known_cnt = 0;
 	err = capture_new(&capture_cfg, &r->capture);
 	return err ? err : capture_attach(r->capture);
 }

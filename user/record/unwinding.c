@@ -47,6 +47,7 @@ enum {
 	MAPS_CNT_ALL = 1 << 18,
 	PROCS_CNT = 1 << 14,
 	PROCS_CNT_ALL = 1 << 16,
+	KNOWN_CNT = 1 << 7,
 };
 
 #define MS_NS 1000000ULL
@@ -113,6 +114,7 @@ void unwinding_size(bool all, size_t table_bytes, struct capture_unwind_cfg *out
 		.module_cnt = PROF_UNWIND_MODULES_MAX,
 		.map_cnt = all ? MAPS_CNT_ALL : MAPS_CNT,
 		.proc_cnt = all ? PROCS_CNT_ALL : PROCS_CNT,
+		.known_cnt = KNOWN_CNT,
 		.chunk_cnt = chunks < PROF_UNWIND_CHUNKS_MAX ? chunks : PROF_UNWIND_CHUNKS_MAX,
 	};
 }
@@ -622,6 +624,7 @@ static int start(struct unwinding *u)
 		.procs = mem->procs,
 		.proc_cnt = mem->cnt.proc_cnt,
 		.condemned = mem->condemned,
+		.generation = mem->list_generation,
 		.waiter = u->waiter,
 	});
 	if (proc_reader_new(&u->reader))

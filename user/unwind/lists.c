@@ -241,6 +241,7 @@ static void list_free(struct lists *l, struct list *list)
 	share_drop(l, list);
 	if (list->taken)
 		l->coming -= rounded(list->cnt);
+	__atomic_fetch_add(l->cfg.generation, 1, __ATOMIC_SEQ_CST);
 	hmap_del(&l->by_first, list->first + 1ULL);
 	extents_give(&l->room, list->first, rounded(list->cnt));
 	l->counts.live--;

@@ -19,6 +19,7 @@ struct lists_cfg {
 	struct prof_unwind_proc *procs;
 	uint32_t proc_cnt; /* a power of two */
 	uint64_t *condemned; /* a bit for each PROF_UNWIND_LIST_ROUND of map_cnt: do not hand it on */
+	uint32_t *generation; /* raised before a list's place is another's: walks by it are kept */
 	struct waiter *waiter;
 };
 

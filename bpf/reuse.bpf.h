@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * reuse.bpf.h - user stacks that were walked before
+ *
+ * Most threads leave the CPU where they left it before, with the same stack. What a walk finds follows from
+ * the registers that it starts with, the list of mappings, the tables, and the words of the stack that it
+ * takes: where all of these are what they were, the frames are. It does not matter who ran in between, or
+ * whether it is the same thread or process at all. So the last walk from each place is kept, and a read or
+ * two of the stack, whatever the number of frames, tell whether it is still true.
+ *
+ * Only stacks that were found whole are kept: others may end for what is not in reach now and is later.
+ * None is kept for long, since it is walks that say which tables are used.
+ */
+#ifndef D9_REUSE_BPF_H
+#define D9_REUSE_BPF_H
+
+#include "unwind.bpf.h"
+
+enum {
+	KNOWN_FRAMES = 80,
+	KNOWN_PIECES = 4,
+	KNOWN_STACK = 1024, /* words in all pieces; a power of two */
+	KNOWN_NS = 500000000,
+};
+
+/* What is read of the stack at once. */
+struct unwind_piece {
+	__u64 from;
+	__u32 sz, at; /* bytes; word in what is read of all pieces */
+};
+
+struct unwind_known {
+	__u64 ip, sp, fp, list; /* where it began */
+	__u64 ts; /* when */
+	__u32 generation, list_generation; /* of tables, and of all lists */
+	__u16 frame_cnt, word_cnt;
+	__u8 piece_cnt, user_end;
+	struct unwind_piece pieces[KNOWN_PIECES];
+	__u16 at[PROF_WALK_SEEN]; /* where each word lies in what is read */
+	__u64 words[PROF_WALK_SEEN];
+	__u64 frames[KNOWN_FRAMES];
+};
+
+/* Of switches alone, which interrupt no other. */
+struct unwind_known_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct unwind_known);
+};
+
+/* What is read of all pieces; the last may be as long as all may be together. */
+struct unwind_stack {
+	__u64 words[2 * KNOWN_STACK];
+};
+
+struct unwind_stack_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct unwind_stack);
+};
+
+extern struct unwind_known_map unwind_knowns SEC(".maps");
+extern struct unwind_stack_map unwind_stacks SEC(".maps");
+
+/* Whether the words of the stack are still what the walk took: 1 or 0. */
+int unwind_is_unchanged(const struct unwind_known *known, struct unwind_stack *stack);
+/* Notes the next word that the walk took. 0, or -1 where there is no room for it. */
+int unwind_note_word(struct unwind_known *known, __u64 addr, __u64 word);
+
+/* Where a walk of this thread from here is kept, or another with which it shares the place. */
+static __always_inline struct unwind_known *unwind_known(struct pt_regs *regs, __u32 tid)
+{
+	__u64 hash = (PTREGS_IP(regs) * 31 + PTREGS_SP(regs)) * 31 + tid;
+	__u32 idx = hash * 0x9e3779b97f4a7c15ULL >> 40 & (cfg_unwind_knowns - 1);
+
+	return bpf_map_lookup_elem(&unwind_knowns, &idx);
+}
+
+/* What a walk would find, if that is known. */
+static __always_inline bool reuse_walk(struct prof_rec *rec, struct pt_regs *regs, __u64 list,
+				       const struct unwind_known *known, __u64 *frames)
+{
+	__u32 zero = 0, i;
+	struct unwind_stack *stack = bpf_map_lookup_elem(&unwind_stacks, &zero);
+
+	if (!stack || known->ip != PTREGS_IP(regs) || known->sp != PTREGS_SP(regs) ||
+	    known->fp != PTREGS_FP(regs) || known->list != list ||
+	    known->generation != unwind_generation ||
+	    known->list_generation != unwind_list_generation || rec->ts - known->ts >= KNOWN_NS ||
+	    !unwind_is_unchanged(known, stack))
+		return false;
+	for (i = 0; i < KNOWN_FRAMES && i < known->frame_cnt; i++)
+		frames[i] = known->frames[i];
+	rec->ustack_cnt = known->frame_cnt;
+	rec->user_end = known->user_end;
+	rec->flags |= PROF_REC_WALKED;
+	cpu_stat(rec->cpu)->stacks_reused++;
+	return true;
+}
+
+/* After a walk; @list_generation as it was before. */
+static __always_inline void keep_walk(const struct prof_rec *rec, struct pt_regs *regs,
+				      __u32 list_generation, struct unwind_known *known,
+				      const struct prof_walk *w, const __u64 *frames)
+{
+	__u32 cnt = rec->ustack_cnt, i;
+
+	if (w->end != PROF_END_COMPLETE || w->unseen || w->seen.cnt > PROF_WALK_SEEN ||
+	    cnt > KNOWN_FRAMES)
+		return;
+	known->list = 0;
+	known->piece_cnt = 0;
+	known->word_cnt = 0;
+	for (i = 0; i < PROF_WALK_SEEN && i < w->seen.cnt; i++)
+		if (unwind_note_word(known, w->seen.at[i], w->seen.words[i]))
+			return;
+	known->ip = PTREGS_IP(regs);
+	known->sp = PTREGS_SP(regs);
+	known->fp = PTREGS_FP(regs);
+	known->ts = rec->ts;
+	known->generation = w->generation;
+	known->list_generation = list_generation;
+	known->user_end = rec->user_end;
+	known->frame_cnt = cnt;
+	for (i = 0; i < KNOWN_FRAMES && i < cnt; i++)
+		known->frames[i] = frames[i];
+	known->list = w->list;
+}
+
+#endif

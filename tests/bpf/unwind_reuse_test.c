@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Walks that are not made again: of a program that falls asleep at one place by many ways, each stack is the
+ * way that it came, whoever slept there before it; and what is kept goes when lists or tables do.
+ *
+ * There is one place to keep walks in, so that all of them meet.
+ */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernel/tracefs.h"
+#include "record/capture.h"
+#include "record/eventset.h"
+#include "record/ring.h"
+#include "support.h"
+
+TestSuite(unwind_reuse, .fini = live_cleanup, .timeout = 60);
+
+enum {
+	RING_BYTES = 4 << 20,
+	PROCS = 1024,
+	MODULE = 7,
+	SLOT = 3,
+	MAP = 100,
+	NAPS = 1000,
+	NAPS_MAX = 2 * NAPS,
+	LEVELS = 3,
+	FRAMES = LEVELS + 2,
+	BY_RBX = 8, /* of the ways */
+	LEAF_1 = 16,
+	/* rows; frame pointers are saved below return addresses */
+	ROW_RBP = PROF_UNWIND_FP << PROF_UNWIND_ROW_KIND_SHIFT | 2 << PROF_UNWIND_ROW_OFF_SHIFT | 2,
+	ROW_RBX = PROF_UNWIND_REG << PROF_UNWIND_ROW_KIND_SHIFT |
+		  (3 << 8 | 2) << PROF_UNWIND_ROW_OFF_SHIFT | 2,
+	ROW_END = PROF_UNWIND_SPECIAL << PROF_UNWIND_ROW_KIND_SHIFT |
+		  PROF_UNWIND_END << PROF_UNWIND_ROW_OFF_SHIFT,
+};
+
+struct nap {
+	uint32_t tid, ways;
+	uint64_t from_ns, to_ns;
+};
+
+/* What the stacks should be. */
+struct expected {
+	uint32_t module_id;
+	uint32_t leaf_row;
+};
+
+static struct eventset *events;
+static struct capture *capture;
+static struct capture_unwind *unwind;
+static struct live_proc proc;
+static uint64_t leaves[2], root, sites[LEVELS][2];
+static uint64_t start, end, pgoff; /* of the program's text */
+static struct nap naps[NAPS_MAX];
+static size_t nap_cnt, stack_cnt, wrong_cnt;
+
+static void open_capture(void)
+{
+	const struct eventset_cfg events_cfg = { .sched = true };
+	struct capture_cfg cfg = {
+		.follow = true,
+		.ring_bytes = RING_BYTES,
+		.switch_stacks = PROF_STACKS_USER,
+		.call_graph = PROF_CALL_GRAPH_AUTO,
+		.unwind = { .module_cnt = 10, .map_cnt = 1000, .proc_cnt = PROCS, .chunk_cnt = 1 },
+	};
+	int tracefs_fd;
+
+	cr_assert_eq(tracefs_open(&tracefs_fd), 0);
+	cr_assert_eq(eventset_new(tracefs_fd, &events_cfg, &events), 0);
+	close(tracefs_fd);
+	cfg.events = events;
+	cr_assert_eq(capture_new(&cfg, &capture), 0);
+	cr_assert_eq(capture_attach(capture), 0);
+	unwind = capture_unwind(capture);
+	capture_start(capture);
+}
+
+static uint64_t reused(void)
+{
+	struct capture_counts counts;
+
+	capture_count(capture, &counts);
+	return counts.stacks_reused;
+}
+
+/* ---- tables and lists ---------------------------------------------------------------------------- */
+
+static uint32_t page_of(uint64_t addr)
+{
+	return (addr - start) >> PROF_UNWIND_PAGE_SHIFT;
+}
+
+/* A page has one row: naps_leaf's, naps_enter's, or that of all others. */
+static void put_table(uint32_t leaf_row)
+{
+	struct prof_unwind_module *m = &unwind->modules[SLOT];
+	uint32_t pages = (end - start) >> PROF_UNWIND_PAGE_SHIFT, i;
+	uint32_t *words;
+
+	cr_assert_eq(capture_unwind_chunk(unwind, 0, (void **)&words), 0);
+	words[pages] = ROW_RBP;
+	words[pages + 1] = leaf_row;
+	words[pages + 2] = ROW_END;
+	for (i = 0; i < pages; i++)
+		words[i] = pages << PROF_UNWIND_INDEX_COUNT_BITS;
+	words[page_of(leaves[0])] = (pages + 1) << PROF_UNWIND_INDEX_COUNT_BITS;
+	words[page_of(root)] = (pages + 2) << PROF_UNWIND_INDEX_COUNT_BITS;
+	*m = (struct prof_unwind_module){
+		.first_page = pgoff >> PROF_UNWIND_PAGE_SHIFT,
+		.page_cnt = pages,
+		.table = 1,
+	};
+	++*unwind->generation;
+}
+
+static void put_list(uint32_t at, uint32_t module_id)
+{
+	struct prof_unwind_proc *p = &unwind->procs[prof_unwind_hash(proc.pid) % PROCS];
+
+	unwind->maps[at] = (struct prof_unwind_map){ start, end, pgoff, module_id, SLOT };
+	p->tgid = proc.pid;
+	p->list = (uint64_t)at << 32 | 1;
+}
+
+/* ---- what the program says ----------------------------------------------------------------------- */
+
+static void find_text(void)
+{
+	char path[64], line[512], perms[8];
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", proc.pid);
+	maps = fopen(path, "re");
+	cr_assert(maps);
+	while (fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%lx-%lx %7s %lx", &start, &end, perms, &pgoff) == 4 &&
+		    start <= root && root < end)
+			break;
+	fclose(maps);
+	cr_assert(start <= root && root < end && page_of(leaves[0]) != page_of(root));
+}
+
+static void read_line(const char *line)
+{
+	struct nap n;
+	unsigned int level, way;
+	uint64_t addr;
+
+	if (sscanf(line, "nap=%u %lu %lu %u", &n.tid, &n.from_ns, &n.to_ns, &n.ways) == 4) {
+		cr_assert_lt(nap_cnt, NAPS_MAX);
+		naps[nap_cnt++] = n;
+	} else if (sscanf(line, "site_%u_%u=%lx", &level, &way, &addr) == 3) {
+		cr_assert(level < LEVELS && way < 2);
+		sites[level][way] = addr;
+	} else if (sscanf(line, "leaf_%u=%lx", &way, &addr) == 2) {
+		cr_assert_lt(way, 2);
+		leaves[way] = addr;
+	} else if (sscanf(line, "root=%lx", &addr) == 1) {
+		root = addr;
+	}
+}
+
+static void read_said(void)
+{
+	char *text = strndup((const char *)proc.said.data, proc.said.len), *line, *save = NULL;
+
+	nap_cnt = 0;
+	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		read_line(line);
+	free(text);
+	buf_clear(&proc.said);
+}
+
+/* ---- stacks -------------------------------------------------------------------------------------- */
+
+static const struct nap *nap_at(uint32_t tid, uint64_t ts)
+{
+	size_t i;
+
+	for (i = 0; i < nap_cnt; i++)
+		if (naps[i].tid == tid && naps[i].from_ns <= ts && ts <= naps[i].to_ns)
+			return &naps[i];
+	return NULL;
+}
+
+static uint64_t frame_of(uint64_t addr, uint32_t module_id)
+{
+	return (uint64_t)module_id << PROF_FRAME_MODULE_SHIFT | (addr - start + pgoff);
+}
+
+static uint32_t make_stack(const struct nap *n, const struct expected *e, uint64_t *frames)
+{
+	int level = LEVELS - 1;
+	uint32_t cnt = 0;
+
+	frames[cnt++] = frame_of(leaves[(n->ways & LEAF_1) != 0], e->module_id);
+	if (e->leaf_row == ROW_END)
+		return cnt;
+	if (e->leaf_row == ROW_RBX && n->ways & BY_RBX)
+		level--;
+	for (; level >= 0; level--)
+		frames[cnt++] = frame_of(sites[level][n->ways >> level & 1], e->module_id);
+	frames[cnt++] = frame_of(root, e->module_id);
+	return cnt;
+}
+
+static void take_record(const struct prof_rec *rec, const struct expected *e)
+{
+	const uint64_t *frames =
+		(const uint64_t *)((const uint8_t *)(rec + 1) + (rec->raw_len + 7) / 8 * 8) +
+		rec->kstack_cnt;
+	uint64_t truth[FRAMES];
+	const struct nap *n;
+	uint32_t cnt;
+
+	if (!(rec->flags & PROF_REC_WALKED) ||
+	    ((frames[0] & PROF_FRAME_OFFSET_MASK) != leaves[0] - start + pgoff &&
+	     (frames[0] & PROF_FRAME_OFFSET_MASK) != leaves[1] - start + pgoff))
+		return;
+	n = nap_at(rec->tid, rec->ts);
+	if (!n)
+		return;
+	stack_cnt++;
+	cnt = make_stack(n, e, truth);
+	wrong_cnt += rec->ustack_cnt != cnt || rec->user_end != PROF_END_COMPLETE ||
+		     memcmp(frames, truth, cnt * sizeof(*truth)) != 0;
+}
+
+static void take_records(const struct expected *e)
+{
+	const struct prof_rec *rec;
+	struct ring *rings;
+	size_t cnt, i;
+
+	stack_cnt = wrong_cnt = 0;
+	rings = capture_rings(capture, &cnt);
+	for (i = 0; i < cnt; i++) {
+		while ((rec = ring_peek(&rings[i]))) {
+			take_record(rec, e);
+			ring_pass(&rings[i]);
+		}
+		ring_publish(&rings[i]);
+	}
+}
+
+/* How many stacks of a round were known; all must be right. */
+static uint64_t round_of(struct expected e)
+{
+	uint64_t before = reused();
+
+	live_go(&proc);
+	read_said();
+	cr_assert_eq(nap_cnt, NAPS_MAX);
+	take_records(&e);
+	cr_expect_gt(stack_cnt, NAPS_MAX / 2);
+	cr_expect_eq(wrong_cnt, 0, "%zu of %zu stacks are wrong", wrong_cnt, stack_cnt);
+	return reused() - before;
+}
+
+Test(unwind_reuse, each_stack_is_the_way_that_it_came)
+{
+	struct expected e = { .module_id = MODULE, .leaf_row = ROW_RBP };
+
+	open_capture();
+	live_stimulus(&proc, "unwind_naps", live_number(NAPS), NULL);
+	read_said();
+	find_text();
+	capture_add_target(capture, proc.pid, proc.pid);
+	put_table(e.leaf_row);
+	put_list(MAP, e.module_id);
+	cr_expect_gt(round_of(e), NAPS_MAX / 10, "walks are kept");
+
+	/* another list */
+	e.module_id++;
+	put_list(MAP + 1, e.module_id);
+	cr_expect_gt(round_of(e), NAPS_MAX / 10);
+
+	/* and one in its place */
+	e.module_id++;
+	put_list(MAP + 1, e.module_id);
+	++*unwind->list_generation;
+	cr_expect_gt(round_of(e), NAPS_MAX / 10);
+
+	/* other tables */
+	e.leaf_row = ROW_END;
+	put_table(e.leaf_row);
+	cr_expect_gt(round_of(e), NAPS_MAX / 10);
+
+	/* what a walk took from a register may be another the next time */
+	e.leaf_row = ROW_RBX;
+	put_table(e.leaf_row);
+	cr_expect_eq(round_of(e), 0);
+	live_end(&proc);
+	capture_stop(capture);
+	capture_free(capture);
+	eventset_free(events);
+}
