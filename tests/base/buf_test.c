@@ -3,6 +3,7 @@
 #include "base/buf.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,5 +76,42 @@ Test(buf, reserve_then_len_is_how_a_reader_fills_it)
 	b.len += 3;
 	cr_assert_str_eq(buf_cstr(&b), "xyz");
 	cr_assert_geq(b.cap, 101);
+	buf_free(&b);
+}
+
+Test(buf, numbers_are_as_printf_has_them)
+{
+	static const uint64_t some[] = {
+		0,   1,	   9,	  10,	     99,	 100,	     101,
+		999, 1000, 65535, INT64_MAX, 1ULL << 63, UINT64_MAX, UINT64_MAX - 9
+	};
+	char expect[128];
+	struct buf b = { 0 };
+	uint64_t v;
+
+	for (size_t i = 0; i < 1000; i++) {
+		v = i < sizeof(some) / sizeof(some[0]) ? some[i] : 0x9e3779b97f4a7c15 * i >> i % 64;
+		snprintf(expect, sizeof(expect), "%llu %lld %llx %5llu %09llu %16llx",
+			 (unsigned long long)v, (long long)v, (unsigned long long)v,
+			 (unsigned long long)v, (unsigned long long)v, (unsigned long long)v);
+		buf_clear(&b);
+		buf_addu(&b, v);
+		buf_addch(&b, ' ');
+		buf_addi(&b, (int64_t)v);
+		buf_addch(&b, ' ');
+		buf_addx(&b, v);
+		buf_addch(&b, ' ');
+		buf_addu_padded(&b, v, 5, ' ');
+		buf_addch(&b, ' ');
+		buf_addu_padded(&b, v, 9, '0');
+		buf_addch(&b, ' ');
+		buf_addx_padded(&b, v, 16, ' ');
+		cr_assert_str_eq(b.data, expect);
+		cr_assert_eq(b.len, strlen(expect));
+	}
+	buf_clear(&b);
+	buf_fill(&b, '-', 3);
+	buf_fill(&b, '+', 0);
+	cr_assert_str_eq(b.data, "---");
 	buf_free(&b);
 }

@@ -344,3 +344,24 @@ Test(str, bytes_has_one_decimal_and_no_four_digit_overflow)
 		cr_expect_str_eq(out, cases[i].want);
 	}
 }
+
+Test(str, plain_text_is_what_no_escaping_changes)
+{
+	char text[40];
+
+	for (size_t n = 0; n < sizeof(text); n++) {
+		for (unsigned int c = 0; c < 256; c++) {
+			for (size_t at = 0; at < n; at++) {
+				memset(text, 'a' + (int)(n + at) % 26, sizeof(text));
+				text[at] = (char)c;
+				cr_assert_eq(str_is_plain(text, n),
+					     c >= 0x20 && c < 0x7f && c != '"' && c != '\\',
+					     "%u at %zu of %zu", c, at, n);
+			}
+		}
+		memset(text, '~', sizeof(text));
+		text[n < sizeof(text) ? n : 0] = '\n';
+		cr_assert(!n || str_is_plain(text, n), "what is behind does not count");
+	}
+	cr_assert(str_is_plain("", 0));
+}

@@ -4,6 +4,8 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 /*
  * A growing byte string. {0} is a valid empty one. `data` is NUL-terminated (the NUL is not counted
@@ -15,14 +17,52 @@ struct buf {
 	size_t cap;
 };
 
-void buf_add(struct buf *b, const void *p, size_t n);
-void buf_addstr(struct buf *b, const char *s);
-void buf_addch(struct buf *b, char c);
+/* The slow half of buf_reserve(). */
+char *buf_grow(struct buf *b, size_t n);
+
+/* Room for n more bytes; returns where they go. The caller then adds what it wrote to len. */
+static inline char *buf_reserve(struct buf *b, size_t n)
+{
+	/* one byte more than asked for, for the NUL */
+	return n < b->cap - b->len ? b->data + b->len : buf_grow(b, n);
+}
+
+static inline void buf_add(struct buf *b, const void *p, size_t n)
+{
+	char *to = buf_reserve(b, n);
+
+	if (n)
+		memcpy(to, p, n);
+	to[n] = '\0';
+	b->len += n;
+}
+
+static inline void buf_addstr(struct buf *b, const char *s)
+{
+	buf_add(b, s, strlen(s));
+}
+
+static inline void buf_addch(struct buf *b, char c)
+{
+	char *to = buf_reserve(b, 1);
+
+	to[0] = c;
+	to[1] = '\0';
+	b->len++;
+}
+
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 
-/* Room for n more bytes; returns where they go. The caller then adds what it wrote to len. */
-char *buf_reserve(struct buf *b, size_t n);
+/* Numbers as "%llu", "%lld" and "%llx" have them, at a fraction of their cost. */
+void buf_addu(struct buf *b, uint64_t v);
+void buf_addi(struct buf *b, int64_t v);
+void buf_addx(struct buf *b, uint64_t v);
+/* At least width characters, with pad in front: "%3u", "%09u" and "%16x". */
+void buf_addu_padded(struct buf *b, uint64_t v, size_t width, char pad);
+void buf_addx_padded(struct buf *b, uint64_t v, size_t width, char pad);
+/* n times the same character. */
+void buf_fill(struct buf *b, char c, size_t n);
 
 /* The contents as a C string, borrowed until the next change; "" when nothing was ever added. */
 const char *buf_cstr(struct buf *b);

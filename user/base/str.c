@@ -331,6 +331,41 @@ size_t str_utf8_valid_len(const char *s, size_t n)
 	return i;
 }
 
+#define EACH_BYTE(c) (0x0101010101010101ULL * (c))
+
+/* The top bit of some byte is set when one of the eight is a control, 0x7f, beyond ASCII, '"' or '\\'. */
+static uint64_t odd_bytes(uint64_t x)
+{
+	uint64_t quote = x ^ EACH_BYTE('"'), backslash = x ^ EACH_BYTE('\\');
+
+	/* a borrow or a carry comes only from a byte that is odd itself */
+	return x | (x - EACH_BYTE(0x20)) | (x + EACH_BYTE(1)) | ((quote - EACH_BYTE(1)) & ~quote) |
+	       ((backslash - EACH_BYTE(1)) & ~backslash);
+}
+
+bool str_is_plain(const char *s, size_t n)
+{
+	uint64_t word, odd = 0;
+	uint32_t half[2];
+
+	if (n >= 8) {
+		for (size_t i = 0; i < n - 8; i += 8) {
+			memcpy(&word, s + i, 8);
+			odd |= odd_bytes(word);
+		}
+		/* the last eight, some of them again */
+		memcpy(&word, s + n - 8, 8);
+	} else if (n >= 4) {
+		memcpy(&half[0], s, 4);
+		memcpy(&half[1], s + n - 4, 4);
+		word = (uint64_t)half[1] << 32 | half[0];
+	} else {
+		word = EACH_BYTE(' ');
+		memcpy(&word, s, n);
+	}
+	return !((odd | odd_bytes(word)) & EACH_BYTE(0x80));
+}
+
 void str_escape_utf8(struct buf *out, const char *s, size_t n)
 {
 	size_t i = 0, run, len;
@@ -370,6 +405,10 @@ void str_json(struct buf *out, const char *s, size_t n)
 	size_t len;
 
 	buf_addch(out, '"');
+	if (str_is_plain(s, n)) {
+		buf_add(out, s, n);
+		n = 0;
+	}
 	for (size_t i = 0; i < n; i += len) {
 		len = utf8_seq_len((const unsigned char *)s + i, n - i);
 		if (len == 1) {

@@ -33,6 +33,9 @@ bool str_starts(const char *s, const char *prefix);
 /* Length of the longest valid UTF-8 prefix (no surrogates, no overlong forms, up to U+10FFFF). */
 size_t str_utf8_valid_len(const char *s, size_t n);
 
+/* True when s is printable ASCII without quotes and backslashes: what no escaping ever changes. */
+bool str_is_plain(const char *s, size_t n);
+
 /*
  * Appends s as valid UTF-8 text: each byte that is part of no valid sequence, and each NUL, becomes
  * \xHH. A backslash stays as it is, so ordinary text is unchanged.

@@ -27,6 +27,10 @@ void text_clean(struct buf *out, const char *s, size_t n)
 {
 	size_t from = 0;
 
+	if (str_is_plain(s, n)) {
+		buf_add(out, s, n);
+		return;
+	}
 	for (size_t i = 0; i < n; i++) {
 		unsigned char c = (unsigned char)s[i];
 
@@ -113,8 +117,11 @@ static void add_stack(struct buf *out, const struct trace *t, const struct dial9
 		return;
 	}
 	buf_addch(out, '[');
-	for (uint32_t i = 0; i < cnt; i++)
-		buf_printf(out, "%s%" PRIu64, i ? "," : "", dial9_frame_at(le, i));
+	for (uint32_t i = 0; i < cnt; i++) {
+		if (i)
+			buf_addch(out, ',');
+		buf_addu(out, dial9_frame_at(le, i));
+	}
 	buf_addch(out, ']');
 }
 
@@ -169,7 +176,7 @@ static void add_value(struct buf *out, const struct trace *t, const struct dial9
 		buf_addstr(out, json ? "null" : "-");
 		break;
 	case DIAL9_I64:
-		buf_printf(out, "%" PRId64, v->i64);
+		buf_addi(out, v->i64);
 		break;
 	case DIAL9_F64:
 		/* JSON has no word for infinities and NaN */
@@ -200,19 +207,23 @@ static void add_value(struct buf *out, const struct trace *t, const struct dial9
 		add_entries(out, t, v, json, depth);
 		break;
 	default:
-		buf_printf(out, "%" PRIu64, v->u64);
+		buf_addu(out, v->u64);
 	}
 }
 
 void text_field(struct buf *out, const struct trace *t, const struct trace_event *ev, size_t i)
 {
+	size_t before = out->len;
 	struct buf text = { 0 };
 
-	if (trace_field_text(t, ev, i, &text))
-		text_clean(out, buf_cstr(&text), text.len);
-	else
+	if (!trace_field_text(t, ev, i, out)) {
 		add_value(out, t, &ev->values[i], false, 0);
-	buf_free(&text);
+	} else if (!str_is_plain(out->data + before, out->len - before)) {
+		buf_add(&text, out->data + before, out->len - before);
+		out->len = before;
+		text_clean(out, text.data, text.len);
+		buf_free(&text);
+	}
 }
 
 void text_json_field(struct buf *out, const struct trace *t, const struct trace_event *ev, size_t i)

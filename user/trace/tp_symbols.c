@@ -48,6 +48,12 @@ void tp_symbols_fini(struct tp_symbols *ts)
 	memset(ts, 0, sizeof(*ts));
 }
 
+static void add_hex(struct buf *out, uint64_t x)
+{
+	buf_addstr(out, "0x");
+	buf_addx(out, x);
+}
+
 /* One piece while its rows are gone through. */
 struct piece {
 	uint64_t x, start;
@@ -104,9 +110,9 @@ static void piece_end(const struct piece *p, struct buf *out)
 	if (p->flags && p->x) {
 		if (p->printed)
 			buf_add(out, p->delim, p->delim_len);
-		buf_printf(out, "0x%llx", (unsigned long long)p->x);
+		add_hex(out, p->x);
 	} else if (p->symbols && !p->flags) {
-		buf_printf(out, "0x%llx", (unsigned long long)p->x);
+		add_hex(out, p->x);
 	}
 }
 
@@ -118,7 +124,7 @@ bool tp_symbols_render(const struct tp_symbols *ts, uint64_t x, struct buf *out)
 	if (!ts->cnt)
 		return false;
 	if (ts->rows[0].kind == PROF_TP_HEX) {
-		buf_printf(out, "0x%llx", (unsigned long long)x);
+		add_hex(out, x);
 		return true;
 	}
 	for (size_t i = 0; i < ts->cnt; i++) {

@@ -8,8 +8,6 @@
  */
 #include "trace/value.h"
 
-#include <inttypes.h>
-
 struct walk {
 	struct buf *out;
 	const struct value_style *style;
@@ -31,9 +29,11 @@ void value_print_frames(struct buf *out, const struct value_style *style, const 
 		if (i)
 			buf_addstr(out, style->sep);
 		if (style->hex_frames)
-			buf_printf(out, "0x%" PRIx64, dial9_frame_at(le, i));
+			buf_addstr(out, "0x");
+		if (style->hex_frames)
+			buf_addx(out, dial9_frame_at(le, i));
 		else
-			buf_printf(out, "%" PRIu64, dial9_frame_at(le, i));
+			buf_addu(out, dial9_frame_at(le, i));
 	}
 	buf_addch(out, ']');
 }
@@ -110,10 +110,10 @@ static void put_value(const struct walk *w, const struct dial9_value *v, bool ne
 	case DIAL9_U8:
 	case DIAL9_U16:
 	case DIAL9_U32:
-		buf_printf(w->out, "%" PRIu64, v->u64);
+		buf_addu(w->out, v->u64);
 		break;
 	case DIAL9_I64:
-		buf_printf(w->out, "%" PRId64, v->i64);
+		buf_addi(w->out, v->i64);
 		break;
 	case DIAL9_F64:
 		w->style->f64(w->out, v->f64);
