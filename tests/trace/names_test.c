@@ -125,6 +125,12 @@ Test(names, inline_depths_may_come_in_any_order_and_are_bounded)
 	cr_assert_str_eq(names_str(n, sym->frames[2].name, NULL), "third");
 	names_symbol_set(n, 7, NAMES_DEPTH_MAX, &f);
 	cr_assert_eq(names_symbol(n, 7)->cnt, 3, "too deep: ignored");
+	cr_assert_eq(n->symbols_version, 2);
+	names_symbol_set(n, 7, 0, &f);
+	cr_assert_eq(n->symbols_version, 2, "nothing changed");
+	f.line = 1;
+	names_symbol_set(n, 7, 0, &f);
+	cr_assert_eq(n->symbols_version, 3);
 	cr_assert_null(names_symbol(n, 8));
 	names_free(n);
 }

@@ -238,6 +238,12 @@ bool names_is_label(const char *s, size_t len)
 	return true;
 }
 
+static bool frame_same(const struct names_frame *a, const struct names_frame *b)
+{
+	return a->name == b->name && a->file == b->file && a->line == b->line &&
+	       a->base == b->base && a->size == b->size && a->label == b->label;
+}
+
 void names_symbol_set(struct names *n, uint64_t frame, uint32_t depth, const struct names_frame *f)
 {
 	struct names_symbol *sym = hmap_get(&n->symbols, frame);
@@ -255,8 +261,10 @@ void names_symbol_set(struct names *n, uint64_t frame, uint32_t depth, const str
 				(struct names_frame){ .name = NAMES_NONE, .file = NAMES_NONE };
 		sym->cnt = depth + 1;
 		hmap_set(&n->symbols, frame, sym);
-	}
+	} else if (frame_same(&sym->frames[depth], f))
+		return;
 	sym->frames[depth] = *f;
+	n->symbols_version++;
 }
 
 const struct names_symbol *names_symbol(const struct names *n, uint64_t frame)

@@ -65,6 +65,7 @@ struct names {
 	struct hmap module_by_hash; /* content -> index + 1 */
 	struct hmap module_groups; /* path << 8 | kind -> index + 1 of the first without a content */
 	struct hmap symbols; /* frame -> struct names_symbol */
+	uint64_t symbols_version; /* moves when one changes */
 	struct hmap tasks; /* clock << 32 | tid -> struct names_task: the first name of each */
 	struct hmap tp_symbols; /* event string id << 32 | field string id -> struct tp_symbols */
 	uint64_t tp_symbols_version; /* moves when a field gets its first row */

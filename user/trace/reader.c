@@ -205,9 +205,20 @@ static int next_behind(struct reader *r, struct trace_event *ev)
 
 /* ---- life ------------------------------------------------------------------------------------- */
 
-static int open_trace(struct reader *r, dial9_read_fn read, bool learn, struct trace **out)
+enum purpose {
+	EVENTS,
+	NAMES,
+	BOTH,
+};
+
+static int open_trace(struct reader *r, dial9_read_fn read, enum purpose purpose,
+		      struct trace **out)
 {
-	struct trace_opts opts = { .read = read, .ctx = r, .names = r->names, .learn = learn };
+	struct trace_opts opts = { .read = read,
+				   .ctx = r,
+				   .names = r->names,
+				   .learn = purpose != EVENTS,
+				   .names_only = purpose == NAMES };
 
 	return trace_new(&opts, out);
 }
@@ -219,7 +230,7 @@ static int learn_names(struct reader *r)
 	struct trace *t;
 	int ret;
 
-	ret = open_trace(r, read_source, true, &t);
+	ret = open_trace(r, read_source, NAMES, &t);
 	if (ret)
 		return ret;
 	do {
@@ -227,7 +238,7 @@ static int learn_names(struct reader *r)
 	} while (ret == 1);
 	trace_free(t);
 	ret = source_rewind(r->src);
-	return ret ? ret : open_trace(r, read_source, false, &r->behind);
+	return ret ? ret : open_trace(r, read_source, EVENTS, &r->behind);
 }
 
 static int start(struct reader *r)
@@ -235,11 +246,11 @@ static int start(struct reader *r)
 	int err;
 
 	if (r->mode == READER_ONE_PASS)
-		return open_trace(r, read_source, true, &r->behind);
+		return open_trace(r, read_source, BOTH, &r->behind);
 	if (r->mode == READER_NAMES_AHEAD && source_is_regular(r->src))
 		return learn_names(r);
-	err = open_trace(r, read_ahead, true, &r->ahead);
-	return err ? err : open_trace(r, read_behind, false, &r->behind);
+	err = open_trace(r, read_ahead, NAMES, &r->ahead);
+	return err ? err : open_trace(r, read_behind, EVENTS, &r->behind);
 }
 
 int reader_new(struct source *src, enum reader_mode mode, struct reader **out)
@@ -298,7 +309,7 @@ int reader_rewind(struct reader *r)
 		return err;
 	trace_free(r->behind);
 	r->behind = NULL;
-	return open_trace(r, read_source, false, &r->behind);
+	return open_trace(r, read_source, EVENTS, &r->behind);
 }
 
 const struct trace *reader_trace(const struct reader *r)

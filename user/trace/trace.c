@@ -22,7 +22,7 @@
 struct trace {
 	struct dial9_dec *dec;
 	struct names *names;
-	bool learn;
+	bool learn, names_only;
 	struct layout_set schemas;
 	uint32_t part; /* at the current event */
 	struct hmap tasks; /* clock << 32 | tid -> struct names_task, as of the current event */
@@ -50,6 +50,7 @@ int trace_new(const struct trace_opts *opts, struct trace **out)
 	t->dec = dec;
 	t->names = opts->names;
 	t->learn = opts->learn;
+	t->names_only = opts->names_only;
 	t->swapper = names_add(t->names, "swapper", 7);
 	hmap_init(&t->tasks);
 	*out = t;
@@ -459,6 +460,8 @@ static int event(struct trace *t, const struct dial9_frame *f, struct trace_even
 	find_part(t, ev);
 	ev->part = t->part;
 	absorb(t, ev);
+	if (t->names_only)
+		return 1;
 	attribute(t, ev);
 	load_frames(t, ev);
 	if (ev->kind == TRACE_SAMPLE) {

@@ -143,6 +143,7 @@ struct trace_opts {
 	void *ctx;
 	struct names *names; /* borrowed; may be shared by traces over the same bytes */
 	bool learn; /* put the names of these bytes into @names */
+	bool names_only; /* that is all: events come without thread, CPU and stack */
 };
 
 struct trace;
