@@ -42,7 +42,7 @@ SRCS_libdial9 := $(addprefix user/libdial9/, \
 	copy.c decode.c encode.c event.c fd.c payload.c pool.c put.c reader.c schema.c \
 	schema_set.c value.c versioned.c wire.c)
 SRCS_base := $(addprefix user/base/, \
-	alloc.c buf.c clock.c file.c hash.c hmap.c log.c opts.c str.c strtab.c)
+	alloc.c buf.c clock.c file.c hash.c hmap.c log.c memo.c opts.c str.c strtab.c)
 SRCS_kernel := $(addprefix user/kernel/, \
 	cpus.c format.c format_symbols.c kallsyms.c perf.c perf_ring.c perf_side.c privileges.c \
 	proc.c tracefs.c)
@@ -78,6 +78,7 @@ SRCS_formats := $(addprefix user/formats/, \
 	$(addprefix tonbandgeraet/, dump.c encoding.c event.c export.c format.c frames.c \
 		import.c markers.c state.c write.c))
 SRCS_cmd := $(addprefix user/cmd/, \
+	script_line.c \
 	check.c check_probes.c cause.c convert.c dump.c dump_json.c dump_text.c ends.c info.c \
 	info_json.c info_verify.c input.c list.c page.c paint.c progress.c record.c report.c \
 	report_json.c report_print.c report_tree.c script.c select.c shorten.c show_foreign.c summary.c text.c view.c)
@@ -90,7 +91,7 @@ BPF_SRCS := $(addprefix bpf/, \
 # Each is one criterion binary; those below tests/bpf need root and a kernel with BTF.
 TESTS := $(addprefix tests/, \
 	$(addprefix base/, alloc_test.c buf_test.c clock_test.c file_test.c hash_test.c hmap_test.c log_test.c \
-		opts_test.c str_test.c strtab_test.c) \
+		memo_test.c opts_test.c str_test.c strtab_test.c) \
 	$(addprefix kernel/, cpus_test.c format_symbols_test.c format_test.c kallsyms_test.c \
 		perf_side_test.c perf_test.c proc_test.c tracefs_test.c) \
 	$(addprefix libdial9/, alloc_test.c copy_test.c decode_test.c encode_test.c event_test.c fd_test.c \

@@ -220,3 +220,30 @@ Test(script, says_where_a_stack_ends_when_asked)
 	run_free(&r);
 	make_fini(&m);
 }
+
+/* On a pipe names come while lines are printed, and a stack that was printed without must be with them. */
+Test(script, a_stack_gets_the_names_that_came_since)
+{
+	const uint64_t at[] = { make_frame(1, 0x10) }, sec = 1000000000;
+	const void *data;
+	struct make m;
+	size_t sz;
+	int p[2];
+
+	make_init(&m, NULL);
+	make_module(&m, 1, 1, "/lib/a.so", PROF_MODULE_ELF);
+	make_sample(&m, sec, 10, 10, PROF_SOURCE_SAMPLE, 0, at, 1);
+	make_waking(&m, 4 * sec, 0, 10, "app", 10);
+	make_symbol(&m, 10 * sec, at[0], 0, at[0], "early", "", 0);
+	make_sample(&m, 12 * sec, 10, 10, PROF_SOURCE_SAMPLE, 0, at, 1);
+	make_waking(&m, 15 * sec, 0, 10, "app", 10);
+	make_symbol(&m, 20 * sec, at[0], 0, at[0], "late", "", 0);
+	make_sample(&m, 22 * sec, 10, 10, PROF_SOURCE_SAMPLE, 0, at, 1);
+	data = dial9_enc_data(m.enc, &sz);
+	cr_assert_eq(pipe(p), 0);
+	cr_assert_eq(write(p[1], data, sz), (ssize_t)sz);
+	close(p[1]);
+	run_expect(run_cmd(cmd_script, p[0], "script", "-", "-F", "sym", "-e", "Cpu*", NULL), 0,
+		   "\n\t [unknown]\n\n\n\t early\n\n\n\t late\n\n", "");
+	make_fini(&m);
+}

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/log.h"
@@ -21,6 +22,9 @@
 #include "cmd/show_foreign.h"
 #include "dial9.h"
 #include "trace/source.h"
+
+/* Lines are written in blocks of this size. */
+#define OUT_BLOCK (128u << 10)
 
 struct dump_opts {
 	bool json;
@@ -71,35 +75,42 @@ void dump_count(struct dump_tally *tally, const struct dial9_frame *f)
 	tally->frames++;
 }
 
-static bool print_line(struct buf *line, FILE *out)
+static bool write_out(struct buf *text, FILE *out)
 {
-	buf_addch(line, '\n');
-	return fwrite(line->data, 1, line->len, out) == line->len;
+	bool ok = fwrite(buf_cstr(text), 1, text->len, out) == text->len;
+
+	buf_clear(text);
+	return ok;
 }
 
 int dump_run(struct dial9_dec *dec, bool json, FILE *out, struct dump_tally *tally)
 {
-	struct buf line = { 0 };
+	size_t block = isatty(fileno(out)) ? 0 : OUT_BLOCK;
+	struct dump_cache cache;
+	struct buf text = { 0 };
 	struct dial9_frame f;
 	bool ok = true;
 	int err;
 
 	*tally = (struct dump_tally){ 0 };
+	dump_cache_init(&cache);
 	while (ok && (err = dial9_dec_next(dec, &f)) == 1) {
 		dump_count(tally, &f);
-		buf_clear(&line);
 		if (json)
-			dump_json_frame(&line, dec, &f);
+			dump_json_frame(&text, &cache, dec, &f);
 		else
-			dump_text_frame(&line, dec, &f);
-		ok = print_line(&line, out);
+			dump_text_frame(&text, &cache, dec, &f);
+		buf_addch(&text, '\n');
+		if (text.len > block)
+			ok = write_out(&text, out);
 	}
 	if (ok && json) {
-		buf_clear(&line);
-		dump_json_end(&line, dec, tally, err);
-		ok = print_line(&line, out);
+		dump_json_end(&text, dec, tally, err);
+		buf_addch(&text, '\n');
 	}
-	buf_free(&line);
+	ok = ok && write_out(&text, out);
+	dump_cache_fini(&cache);
+	buf_free(&text);
 	return ok ? err : -EIO;
 }
 

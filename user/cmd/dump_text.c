@@ -70,7 +70,9 @@ static void put_bytes(struct buf *out, const void *p, size_t sz)
 
 static void put_pooled(struct buf *out, const struct dial9_value *v, bool defined)
 {
-	buf_printf(out, "#%" PRIu32 " %s", v->id, defined ? "" : "?");
+	buf_addch(out, '#');
+	buf_addu(out, v->id);
+	buf_addstr(out, defined ? " " : " ?");
 }
 
 static const struct value_style style = {
@@ -97,19 +99,32 @@ static void put_schema(struct buf *out, const struct dial9_frame *f)
 	}
 }
 
-static void put_event(struct buf *out, const struct dial9_dec *dec, const struct dial9_event *ev)
+static void put_time(struct buf *out, uint64_t ns)
 {
+	buf_addu(out, ns / 1000000000);
+	buf_addch(out, '.');
+	buf_addu_padded(out, ns % 1000000000, 9, '0');
+}
+
+static void put_event(struct buf *out, struct dump_cache *cache, const struct dial9_dec *dec,
+		      const struct dial9_event *ev)
+{
+	const struct dial9_value *v = ev->values;
 	size_t i;
 
-	if (ev->has_ts)
-		buf_printf(out, "%" PRIu64 ".%09" PRIu64 " ", ev->ts / 1000000000,
-			   ev->ts % 1000000000);
+	if (ev->has_ts) {
+		put_time(out, ev->ts);
+		buf_addch(out, ' ');
+	}
 	put_name(out, dial9_schema_name_n(ev->schema));
 	for (i = 0; i < ev->value_cnt; i++) {
 		buf_addch(out, ' ');
 		put_name(out, dial9_schema_field_name_n(ev->schema, i));
 		buf_addch(out, '=');
-		value_print(out, &style, dec, &ev->values[i]);
+		if (v[i].type == DIAL9_STACK)
+			dump_cache_stack(out, cache, &style, v[i].stack.le, v[i].stack.cnt);
+		else
+			value_print(out, &style, dec, &v[i]);
 	}
 }
 
@@ -137,9 +152,11 @@ static void put_pool(struct buf *out, const struct dial9_frame *f)
 	}
 }
 
-void dump_text_frame(struct buf *out, const struct dial9_dec *dec, const struct dial9_frame *f)
+void dump_text_frame(struct buf *out, struct dump_cache *cache, const struct dial9_dec *dec,
+		     const struct dial9_frame *f)
 {
-	buf_printf(out, "%10" PRIu64 "  ", f->offset);
+	buf_addu_padded(out, f->offset, 10, ' ');
+	buf_addstr(out, "  ");
 	switch (f->kind) {
 	case DIAL9_FRAME_HEADER:
 		buf_printf(out, "header   version %u", f->version);
@@ -160,8 +177,8 @@ void dump_text_frame(struct buf *out, const struct dial9_dec *dec, const struct 
 		put_pool(out, f);
 		break;
 	case DIAL9_FRAME_RESET:
-		buf_printf(out, "reset    %" PRIu64 ".%09" PRIu64, f->reset_ts / 1000000000,
-			   f->reset_ts % 1000000000);
+		buf_addstr(out, "reset    ");
+		put_time(out, f->reset_ts);
 		break;
 	case DIAL9_FRAME_ANNOTATIONS:
 		buf_printf(out, "annotate %u", f->pool.type_id);
@@ -169,7 +186,7 @@ void dump_text_frame(struct buf *out, const struct dial9_dec *dec, const struct 
 		break;
 	case DIAL9_FRAME_EVENT:
 		buf_addstr(out, "event    ");
-		put_event(out, dec, &f->event);
+		put_event(out, cache, dec, &f->event);
 		break;
 	}
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * `dial9-prof script`: one event a line, laid out as perf script does it, so that what people have
- * built on its output goes on working. Owns the layout of lines and of stacks; names have been
- * resolved by the reader, and which events are wanted is select.c's to say.
+ * built on its output goes on working. Owns the choice and order of what is printed; how lines look is
+ * script_line.c's, names have been resolved by the reader.
  *
  * The stack of a switch-out is an event of its own behind the switch, at the same time and thread;
  * it is printed below the line of its switch when it follows at once, as perf has it.
@@ -12,32 +12,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
-#include "cmd/ends.h"
 #include "cmd/progress.h"
+#include "cmd/script_line.h"
 #include "cmd/select.h"
 #include "cmd/text.h"
 #include "cmd/view.h"
-
-enum script_field {
-	F_COMM,
-	F_PID,
-	F_TID,
-	F_CPU,
-	F_TIME,
-	F_EVENT,
-	F_TRACE,
-	F_IP,
-	F_SYM,
-	F_SYMOFF,
-	F_DSO,
-	F_SRCLINE,
-	F_END,
-	F_CNT,
-};
 
 static const char *const field_names[F_CNT] = {
 	[F_COMM] = "comm", [F_PID] = "pid",	  [F_TID] = "tid",     [F_CPU] = "cpu",
@@ -46,9 +30,8 @@ static const char *const field_names[F_CNT] = {
 	[F_END] = "end",
 };
 
-#define FIELDS_ALL ((1u << F_CNT) - 1)
-#define FIELDS_DEFAULT (FIELDS_ALL & ~(1u << F_SRCLINE | 1u << F_END))
-#define FIELDS_STACK (1u << F_IP | 1u << F_SYM | 1u << F_DSO | 1u << F_SRCLINE)
+/* Lines are written in blocks of this size. */
+#define OUT_BLOCK (128u << 10)
 
 struct script_opts {
 	struct select_opts sel;
@@ -112,9 +95,11 @@ struct script {
 	struct reader *reader;
 	const struct names *names;
 	struct select sel;
-	unsigned int fields;
+	struct script_line_opts line_opts;
+	struct script_line *lines;
 	const char *sample_name; /* what samples are called: the clock that takes them */
-	struct buf line;
+	struct buf out; /* lines that are not written yet */
+	size_t block; /* how many bytes of them are kept at most */
 	uint64_t printed;
 	uint32_t part; /* of the event printed last */
 	uint64_t last_ts; /* of the switch printed last, */
@@ -159,166 +144,6 @@ static int parse_fields(const char *s, unsigned int *mask)
 	}
 }
 
-static bool has(const struct script *s, enum script_field f)
-{
-	return s->fields & 1u << f;
-}
-
-/* ---- lines ------------------------------------------------------------------------------------- */
-
-/*
- * perf pads the name unless a stack may stand below the line, and stackcollapse-perf.pl goes by the
- * first character: a line that starts with a blank is a frame to it.
- */
-static size_t comm_width(const struct script *s, const struct trace_event *ev)
-{
-	if (!(s->fields & FIELDS_STACK))
-		return 16;
-	return ev->frames || ev->kind == TRACE_SCHED_SWITCH ? 0 : 16;
-}
-
-static void put_task(struct script *s, const struct trace_event *ev)
-{
-	struct buf name = { 0 };
-
-	if (has(s, F_COMM)) {
-		if (ev->comm != NAMES_NONE)
-			text_name(&name, s->names, ev->comm);
-		else if (ev->tid != TRACE_NONE)
-			buf_printf(&name, ":%u", ev->tid);
-		for (size_t w = text_width(buf_cstr(&name), name.len); w < comm_width(s, ev); w++)
-			buf_addch(&s->line, ' ');
-		buf_add(&s->line, buf_cstr(&name), name.len);
-		buf_addch(&s->line, ' ');
-		buf_free(&name);
-	}
-	/* -1 is what perf prints for a process that it does not know */
-	if (has(s, F_PID) && has(s, F_TID))
-		buf_printf(&s->line, "%7d/%-7d ", (int)ev->pid, (int)ev->tid);
-	else if (has(s, F_PID) || has(s, F_TID))
-		buf_printf(&s->line, "%7d ", (int)(has(s, F_PID) ? ev->pid : ev->tid));
-}
-
-static void put_event_name(struct script *s, const struct trace_event *ev)
-{
-	if (ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_SWITCH_OUT)
-		buf_addstr(&s->line, "switch-out");
-	else if (ev->kind == TRACE_SAMPLE)
-		text_clean(&s->line, s->sample_name, strlen(s->sample_name));
-	else
-		text_name(&s->line, s->names, ev->schema->name);
-	buf_addch(&s->line, ':');
-}
-
-static void put_prefix(struct script *s, const struct trace_event *ev)
-{
-	put_task(s, ev);
-	if (has(s, F_CPU)) {
-		if (ev->cpu != TRACE_NONE)
-			buf_printf(&s->line, "[%03u] ", ev->cpu);
-		else
-			buf_addstr(&s->line, "[---] ");
-	}
-	if (has(s, F_TIME)) {
-		if (!ev->has_ts)
-			buf_printf(&s->line, "%12s: ", "-");
-		else if (s->opts->ns)
-			buf_printf(&s->line, "%5" PRIu64 ".%09" PRIu64 ": ", ev->ts / 1000000000,
-				   ev->ts % 1000000000);
-		else
-			buf_printf(&s->line, "%5" PRIu64 ".%06" PRIu64 ": ", ev->ts / 1000000000,
-				   ev->ts % 1000000000 / 1000);
-	}
-	if (has(s, F_EVENT))
-		put_event_name(s, ev);
-}
-
-/* Fields that the prefix or the stack has shown already. */
-static bool field_shown(const struct trace_event *ev, size_t i)
-{
-	const int32_t *role = ev->schema->role;
-	int32_t at = (int32_t)i;
-
-	if (at == role[ROLE_COMMON_CPU] || at == role[ROLE_COMMON_PID])
-		return true;
-	return ev->frames && at == role[ROLE_CALLCHAIN];
-}
-
-static void put_fields(struct script *s, const struct trace_event *ev)
-{
-	for (size_t i = 0; i < ev->schema->field_cnt; i++) {
-		if (field_shown(ev, i))
-			continue;
-		buf_addch(&s->line, ' ');
-		text_name(&s->line, s->names, ev->schema->field_names[i]);
-		buf_addch(&s->line, '=');
-		text_field(&s->line, reader_trace(s->reader), ev, i);
-	}
-}
-
-/* ---- stacks ------------------------------------------------------------------------------------ */
-
-static void put_frame(struct script *s, uint64_t frame, const struct names_frame *f, bool inlined)
-{
-	uint32_t module = names_frame_module(frame);
-	uint64_t addr = names_frame_addr(s->names, frame);
-
-	if (names_module(s->names, module)->announced)
-		addr &= PROF_FRAME_OFFSET_MASK;
-	buf_addch(&s->line, '\t');
-	if (has(s, F_IP))
-		buf_printf(&s->line, "%16" PRIx64, addr);
-	if (has(s, F_SYM)) {
-		buf_addch(&s->line, ' ');
-		if (f)
-			text_name(&s->line, s->names, f->name);
-		else
-			buf_addstr(&s->line, "[unknown]");
-		if (f && has(s, F_SYMOFF) && !inlined && f->base <= frame &&
-		    names_frame_module(f->base) == module)
-			buf_printf(&s->line, "+0x%" PRIx64, frame - f->base);
-	}
-	if (has(s, F_DSO)) {
-		buf_addstr(&s->line, " (");
-		if (inlined)
-			buf_addstr(&s->line, "inlined");
-		else
-			text_module(&s->line, s->names, module);
-		buf_addch(&s->line, ')');
-	}
-	buf_addch(&s->line, '\n');
-	if (has(s, F_SRCLINE) && f && f->file != NAMES_NONE) {
-		buf_addstr(&s->line, "  ");
-		text_name(&s->line, s->names, f->file);
-		buf_printf(&s->line, ":%u\n", f->line);
-	}
-}
-
-/* Below the outermost frame, when the stack does not reach its root. */
-static void put_end(struct script *s, const struct trace_event *ev)
-{
-	uint8_t end = stack_ends_of(ev);
-
-	if (has(s, F_END) && end != PROF_END_COMPLETE && end != PROF_END_NOT_WALKED)
-		buf_printf(&s->line, "  [ends here: %s]\n", ends_text(end));
-}
-
-static void put_stack(struct script *s, const struct trace_event *ev)
-{
-	for (uint32_t i = 0; i < ev->frame_cnt; i++) {
-		const struct names_symbol *sym = names_symbol(s->names, ev->frames[i]);
-		uint32_t depth = sym ? sym->cnt : 0;
-
-		while (depth-- > 1)
-			if (sym->frames[depth].name != NAMES_NONE)
-				put_frame(s, ev->frames[i], &sym->frames[depth], true);
-		put_frame(s, ev->frames[i],
-			  sym && sym->frames[0].name != NAMES_NONE ? &sym->frames[0] : NULL, false);
-	}
-	put_end(s, ev);
-	buf_addch(&s->line, '\n');
-}
-
 /* The stack of the switch that was printed last. */
 static bool is_below(const struct script *s, const struct trace_event *ev)
 {
@@ -328,148 +153,17 @@ static bool is_below(const struct script *s, const struct trace_event *ev)
 
 static void put_text(struct script *s, const struct trace_event *ev)
 {
-	bool stack = ev->frames && s->fields & FIELDS_STACK;
+	bool stack = ev->frames && s->line_opts.fields & FIELDS_STACK;
 	bool below = is_below(s, ev);
 
 	if (below && !stack)
 		return;
-	if (!below) {
-		put_prefix(s, ev);
-		if (has(s, F_TRACE) && ev->kind != TRACE_SAMPLE)
-			put_fields(s, ev);
-		buf_addch(&s->line, '\n');
-	}
+	if (!below)
+		script_line_text(s->lines, &s->out, ev, s->sample_name);
 	if (stack)
-		put_stack(s, ev);
+		script_line_stack(s->lines, &s->out, ev);
 	s->last_tid = ev->kind == TRACE_SCHED_SWITCH ? ev->tid : TRACE_NONE;
 	s->last_ts = ev->ts;
-}
-
-/* ---- JSON -------------------------------------------------------------------------------------- */
-
-static void json_frame(struct script *s, uint64_t frame, const struct names_frame *f, bool inlined)
-{
-	uint32_t module = names_frame_module(frame);
-	struct buf path = { 0 };
-
-	buf_printf(&s->line,
-		   "{\"addr\":\"0x%" PRIx64 "\",\"sym\":", names_frame_addr(s->names, frame));
-	text_json_name(&s->line, s->names, f ? f->name : NAMES_NONE);
-	if (f && f->base <= frame && names_frame_module(f->base) == module)
-		buf_printf(&s->line, ",\"off\":%" PRIu64, frame - f->base);
-	buf_addstr(&s->line, ",\"dso\":");
-	if (names_module(s->names, module)->announced) {
-		text_module(&path, s->names, module);
-		str_json(&s->line, buf_cstr(&path), path.len);
-	} else {
-		buf_addstr(&s->line, "null");
-	}
-	buf_free(&path);
-	if (f && f->file != NAMES_NONE) {
-		buf_addstr(&s->line, ",\"file\":");
-		text_json_name(&s->line, s->names, f->file);
-		buf_printf(&s->line, ",\"line\":%u", f->line);
-	}
-	buf_addstr(&s->line, inlined ? ",\"inlined\":true}" : "}");
-}
-
-static void json_stack(struct script *s, const struct trace_event *ev)
-{
-	bool first = true;
-
-	buf_addstr(&s->line, ",\"stack\":[");
-	for (uint32_t i = 0; i < ev->frame_cnt; i++) {
-		const struct names_symbol *sym = names_symbol(s->names, ev->frames[i]);
-		uint32_t depth = sym ? sym->cnt : 1;
-
-		while (depth--) {
-			const struct names_frame *f = sym ? &sym->frames[depth] : NULL;
-
-			if (f && f->name == NAMES_NONE)
-				f = NULL;
-			if (!f && depth)
-				continue;
-			if (!first)
-				buf_addch(&s->line, ',');
-			first = false;
-			json_frame(s, ev->frames[i], f, depth > 0);
-		}
-	}
-	buf_addch(&s->line, ']');
-}
-
-static void json_fields(struct script *s, const struct trace_event *ev)
-{
-	const struct trace *t = reader_trace(s->reader);
-	bool first = true;
-
-	buf_addstr(&s->line, ",\"fields\":{");
-	for (size_t i = 0; i < ev->schema->field_cnt; i++) {
-		if (field_shown(ev, i))
-			continue;
-		if (!first)
-			buf_addch(&s->line, ',');
-		first = false;
-		text_json_name(&s->line, s->names, ev->schema->field_names[i]);
-		buf_addch(&s->line, ':');
-		text_json_field(&s->line, t, ev, i);
-	}
-	buf_addch(&s->line, '}');
-}
-
-/* Beside the exact numbers, what the kernel prints for those that have a name, and how a stack ends. */
-static void json_texts(struct script *s, const struct trace_event *ev)
-{
-	uint8_t end = stack_ends_of(ev);
-	const struct trace *t = reader_trace(s->reader);
-	struct buf text = { 0 };
-	bool any = false;
-
-	for (size_t i = 0; i < ev->schema->field_cnt; i++) {
-		buf_clear(&text);
-		if (!trace_field_text(t, ev, i, &text))
-			continue;
-		buf_addstr(&s->line, any ? "," : ",\"text\":{");
-		any = true;
-		text_json_name(&s->line, s->names, ev->schema->field_names[i]);
-		buf_addch(&s->line, ':');
-		str_json(&s->line, buf_cstr(&text), text.len);
-	}
-	if (end != PROF_END_NOT_WALKED) {
-		buf_printf(&s->line, "%s\"user_end\":\"%s\"", any ? "," : ",\"text\":{",
-			   ends_word(end));
-		any = true;
-	}
-	if (any)
-		buf_addch(&s->line, '}');
-	buf_free(&text);
-}
-
-static void put_json(struct script *s, const struct trace_event *ev)
-{
-	if (ev->has_ts)
-		buf_printf(&s->line, "{\"ts\":%" PRIu64, ev->ts);
-	else
-		buf_addstr(&s->line, "{\"ts\":null");
-	if (s->names->parts.cnt > 1)
-		buf_printf(&s->line, ",\"part\":%u", ev->part + 1);
-	buf_addstr(&s->line, ",\"event\":");
-	text_json_name(&s->line, s->names, ev->schema->name);
-	if (ev->comm != NAMES_NONE) {
-		buf_addstr(&s->line, ",\"comm\":");
-		text_json_name(&s->line, s->names, ev->comm);
-	}
-	if (ev->pid != TRACE_NONE)
-		buf_printf(&s->line, ",\"pid\":%u", ev->pid);
-	if (ev->tid != TRACE_NONE)
-		buf_printf(&s->line, ",\"tid\":%u", ev->tid);
-	if (ev->cpu != TRACE_NONE)
-		buf_printf(&s->line, ",\"cpu\":%u", ev->cpu);
-	json_fields(s, ev);
-	json_texts(s, ev);
-	if (ev->frames)
-		json_stack(s, ev);
-	buf_addstr(&s->line, "}\n");
 }
 
 /* ---- the run ----------------------------------------------------------------------------------- */
@@ -515,16 +209,25 @@ static void put_part(struct script *s, const struct trace_event *ev)
 	s->last_tid = TRACE_NONE;
 	if (s->opts->json)
 		return;
-	buf_printf(&s->line, "# part %u", ev->part + 1);
+	buf_printf(&s->out, "# part %u", ev->part + 1);
 	if (part->host != NAMES_NONE) {
-		buf_addstr(&s->line, " (");
-		text_name(&s->line, s->names, part->host);
-		buf_addch(&s->line, ')');
+		buf_addstr(&s->out, " (");
+		text_name(&s->out, s->names, part->host);
+		buf_addch(&s->out, ')');
 	}
 	if (part->clock == ev->part)
-		buf_addstr(&s->line, ": its times do not compare with those above\n");
+		buf_addstr(&s->out, ": its times do not compare with those above\n");
 	else
-		buf_printf(&s->line, ": on the clock of part %u\n", part->clock + 1);
+		buf_printf(&s->out, ": on the clock of part %u\n", part->clock + 1);
+}
+
+static bool write_out(struct script *s)
+{
+	fwrite(buf_cstr(&s->out), 1, s->out.len, stdout);
+	buf_clear(&s->out);
+	if (!s->block)
+		fflush(stdout);
+	return !ferror(stdout);
 }
 
 static int run(struct script *s)
@@ -546,16 +249,12 @@ static int run(struct script *s)
 		below = ev.part == s->part && is_below(s, &ev);
 		if (s->printed == limit && !below)
 			return 0;
-		buf_clear(&s->line);
 		put_part(s, &ev);
 		if (s->opts->json)
-			put_json(s, &ev);
+			script_line_json(s->lines, &s->out, &ev);
 		else
 			put_text(s, &ev);
-		fwrite(buf_cstr(&s->line), 1, s->line.len, stdout);
-		if (s->opts->follow)
-			fflush(stdout);
-		if (ferror(stdout))
+		if (s->out.len > s->block && !write_out(s))
 			return 0;
 		s->printed += !below;
 	}
@@ -576,13 +275,14 @@ static void say_nothing_printed(const struct script *s)
 
 static int script_file(const struct script_opts *opts, const char *path)
 {
-	struct script s = { .opts = opts, .fields = FIELDS_DEFAULT, .last_tid = TRACE_NONE };
+	struct script s = { .opts = opts, .last_tid = TRACE_NONE };
 	struct view_opts shown = opts->view;
 	struct progress *progress;
 	struct view view;
 	int err, out;
 
-	if (opts->fields && parse_fields(opts->fields, &s.fields))
+	s.line_opts = (struct script_line_opts){ .fields = FIELDS_DEFAULT, .ns = opts->ns };
+	if (opts->fields && parse_fields(opts->fields, &s.line_opts.fields))
 		return CMD_USAGE;
 	if (select_init(&s.sel, &opts->sel))
 		return CMD_USAGE;
@@ -597,14 +297,18 @@ static int script_file(const struct script_opts *opts, const char *path)
 		return CMD_INPUT;
 	}
 	s.names = reader_names(s.reader);
+	s.lines = script_line_new(&s.line_opts, s.reader);
 	if (select_wants_scan(&s.sel))
 		err = select_scan(&s.sel, s.reader);
 	progress_end(progress);
 	/* what is still to come would wait for the screen to fill */
 	shown.no_pager |= opts->follow;
 	view_begin(&view, &shown, opts->json);
+	/* somebody who looks on sees each line at once */
+	s.block = opts->follow || isatty(STDOUT_FILENO) ? 0 : OUT_BLOCK;
 	if (!err)
 		err = run(&s);
+	write_out(&s);
 	out = view_end(&view);
 	if (!err && !s.printed && !opts->follow && out == CMD_OK && !select_is_reversed(&s.sel))
 		say_nothing_printed(&s);
@@ -613,8 +317,9 @@ static int script_file(const struct script_opts *opts, const char *path)
 	if (select_is_reversed(&s.sel))
 		out = CMD_USAGE;
 	select_fini(&s.sel);
+	script_line_free(s.lines);
 	reader_free(s.reader);
-	buf_free(&s.line);
+	buf_free(&s.out);
 	return out;
 }
 

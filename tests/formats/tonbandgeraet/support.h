@@ -130,18 +130,21 @@ static inline struct buf events_of(const struct buf *trace)
 				       .data = trace->data,
 				       .data_sz = trace->len };
 	struct buf out = { 0 };
+	struct dump_cache cache;
 	struct dial9_dec *dec;
 	struct dial9_frame f;
 	int ret;
 
 	cr_assert_eq(dial9_dec_new(&opts, &dec), 0);
+	dump_cache_init(&cache);
 	while ((ret = dial9_dec_next(dec, &f)) == 1) {
 		if (f.kind != DIAL9_FRAME_EVENT)
 			continue;
-		dump_json_frame(&out, dec, &f);
+		dump_json_frame(&out, &cache, dec, &f);
 		buf_addch(&out, '\n');
 	}
 	cr_assert_eq(ret, 0);
+	dump_cache_fini(&cache);
 	dial9_dec_free(dec);
 	return out;
 }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What was made of what: exact, bounded, and gone when its version changes. */
+#include "base/memo.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+static bool get(struct memo *m, const char *key, uint64_t version, const char *expect)
+{
+	struct buf out = { 0 };
+	bool found = memo_get(m, key, strlen(key), version, &out);
+
+	if (found)
+		cr_assert_str_eq(buf_cstr(&out), expect);
+	else
+		cr_assert_eq(out.len, 0);
+	buf_free(&out);
+	return found;
+}
+
+static void put(struct memo *m, const char *key, uint64_t version, const char *value)
+{
+	cr_assert_not(get(m, key, version, ""));
+	memo_put(m, key, strlen(key), value, strlen(value));
+}
+
+Test(memo, values_come_back_by_key)
+{
+	struct memo m = { .slot_cnt = 8, .bytes_max = 1024 };
+
+	put(&m, "one", 0, "1");
+	put(&m, "", 0, "nothing");
+	put(&m, "empty", 0, "");
+	cr_assert(get(&m, "one", 0, "1"));
+	cr_assert(get(&m, "", 0, "nothing"));
+	cr_assert(get(&m, "empty", 0, ""));
+	cr_assert_not(get(&m, "on", 0, ""));
+	memo_fini(&m);
+	cr_assert_not(get(&m, "one", 0, ""));
+	memo_fini(&m);
+}
+
+Test(memo, another_version_knows_nothing)
+{
+	struct memo m = { .slot_cnt = 8, .bytes_max = 1024 };
+
+	put(&m, "key", 1, "old");
+	put(&m, "key", 2, "new");
+	cr_assert(get(&m, "key", 2, "new"));
+	put(&m, "key", 1, "old again");
+	cr_assert(get(&m, "key", 1, "old again"));
+	memo_fini(&m);
+}
+
+Test(memo, stays_below_its_bounds_and_right)
+{
+	struct memo m = { .slot_cnt = 16, .bytes_max = 256 };
+	char key[32], value[32];
+	int found = 0;
+
+	for (int round = 0; round < 2000; round++) {
+		snprintf(key, sizeof(key), "key %d", round * 7 % 23);
+		snprintf(value, sizeof(value), "value %d", round * 7 % 23);
+		if (get(&m, key, 0, value)) {
+			found++;
+			continue;
+		}
+		memo_put(&m, key, strlen(key), value, strlen(value));
+		cr_assert(get(&m, key, 0, value));
+		cr_assert_leq(m.used, 12);
+		cr_assert_leq(m.len, 256);
+	}
+	cr_assert_lt(found, 2000, "twenty-three do not fit at once");
+	memo_fini(&m);
+}
+
+Test(memo, what_is_too_large_is_not_kept)
+{
+	struct memo m = { .slot_cnt = 16, .bytes_max = 64 };
+
+	put(&m, "small", 0, "1");
+	put(&m, "large", 0, "0123456789abcdef");
+	cr_assert_not(get(&m, "large", 0, ""));
+	cr_assert(get(&m, "small", 0, "1"));
+	memo_fini(&m);
+}

@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * An event as a line of `script`: perf script's layout, or JSON. Owns the layout of lines and stacks, and
+ * what it has rendered of them; which events are wanted, and where lines go, is script.c's.
+ *
+ * A trace has far fewer distinct stacks than events, so the text of a stack is kept by its frames, and
+ * that of a frame for stacks that are new. It holds until a symbol changes. What stands around the
+ * values of an event is put together once for its schema, and what stands for a task once for that.
+ */
+#include "cmd/script_line.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/memo.h"
+#include "base/str.h"
+#include "cmd/ends.h"
+#include "cmd/text.h"
+
+#define STACKS_KEPT (1u << 16)
+#define STACK_BYTES_KEPT (32u << 20)
+#define FRAMES_KEPT (1u << 16)
+#define FRAME_BYTES_KEPT (16u << 20)
+#define TASKS_KEPT 256u
+#define TASK_TEXT_MAX 48
+
+/* When a field is not printed, because the line or the stack shows it already. */
+enum shown {
+	SHOWN_NOT,
+	SHOWN_WITH_STACK,
+	SHOWN_ALWAYS,
+};
+
+struct lead {
+	size_t off, len; /* in struct plan's bytes */
+	enum shown shown;
+};
+
+/* What is the same in all lines of a schema. */
+struct plan {
+	const struct trace_schema *schema;
+	struct buf bytes;
+	struct lead name; /* "sched:sched_switch:", or the name as JSON */
+	struct lead fields[]; /* " prev_pid=", or ",\"prev_pid\":" */
+};
+
+/* The text for a task, in a place that others share. */
+struct task_text {
+	uint32_t comm, pid, tid;
+	uint8_t width, len; /* len 0: free */
+	char text[TASK_TEXT_MAX];
+};
+
+struct script_line {
+	struct script_line_opts opts;
+	const struct trace *trace;
+	const struct names *names;
+	struct hmap plans[2]; /* schema -> struct plan: text, JSON */
+	struct plan *last[2];
+	struct memo stacks, frames;
+	struct buf stack, frame; /* being made */
+	struct task_text tasks[TASKS_KEPT];
+};
+
+struct script_line *script_line_new(const struct script_line_opts *opts, const struct reader *r)
+{
+	struct script_line *l = xcalloc(1, sizeof(*l));
+
+	l->opts = *opts;
+	l->trace = reader_trace(r);
+	l->names = reader_names((struct reader *)r);
+	l->stacks.slot_cnt = STACKS_KEPT;
+	l->stacks.bytes_max = STACK_BYTES_KEPT;
+	l->frames.slot_cnt = FRAMES_KEPT;
+	l->frames.bytes_max = FRAME_BYTES_KEPT;
+	return l;
+}
+
+void script_line_free(struct script_line *l)
+{
+	struct plan *p;
+	size_t pos;
+	void *value;
+
+	if (!l)
+		return;
+	for (int i = 0; i < 2; i++) {
+		for (pos = 0; hmap_next(&l->plans[i], &pos, NULL, &value); free(p)) {
+			p = value;
+			buf_free(&p->bytes);
+		}
+		hmap_fini(&l->plans[i]);
+	}
+	memo_fini(&l->stacks);
+	memo_fini(&l->frames);
+	buf_free(&l->stack);
+	buf_free(&l->frame);
+	free(l);
+}
+
+/* ---- schemas ----------------------------------------------------------------------------------- */
+
+static enum shown field_shown(const struct trace_schema *schema, size_t i)
+{
+	const int32_t *role = schema->role;
+	int32_t at = (int32_t)i;
+
+	if (at == role[ROLE_COMMON_CPU] || at == role[ROLE_COMMON_PID])
+		return SHOWN_ALWAYS;
+	return at == role[ROLE_CALLCHAIN] ? SHOWN_WITH_STACK : SHOWN_NOT;
+}
+
+static void lead_end(const struct plan *p, struct lead *lead)
+{
+	lead->len = p->bytes.len - lead->off;
+}
+
+static struct plan *plan_new(const struct names *n, const struct trace_schema *schema, bool json)
+{
+	struct plan *p = xcalloc(1, sizeof(*p) + schema->field_cnt * sizeof(p->fields[0]));
+	struct lead *lead;
+
+	p->schema = schema;
+	if (json)
+		text_json_name(&p->bytes, n, schema->name);
+	else
+		text_name(&p->bytes, n, schema->name);
+	if (!json)
+		buf_addch(&p->bytes, ':');
+	lead_end(p, &p->name);
+	for (size_t i = 0; i < schema->field_cnt; i++) {
+		lead = &p->fields[i];
+		lead->off = p->bytes.len;
+		lead->shown = field_shown(schema, i);
+		buf_addch(&p->bytes, json ? ',' : ' ');
+		if (json)
+			text_json_name(&p->bytes, n, schema->field_names[i]);
+		else
+			text_name(&p->bytes, n, schema->field_names[i]);
+		buf_addch(&p->bytes, json ? ':' : '=');
+		lead_end(p, lead);
+	}
+	return p;
+}
+
+static const struct plan *plan_of(struct script_line *l, const struct trace_schema *schema,
+				  bool json)
+{
+	struct plan *p = l->last[json];
+
+	if (p && p->schema == schema)
+		return p;
+	p = hmap_get(&l->plans[json], (uintptr_t)schema);
+	if (!p) {
+		p = plan_new(l->names, schema, json);
+		hmap_set(&l->plans[json], (uintptr_t)schema, p);
+	}
+	l->last[json] = p;
+	return p;
+}
+
+static void add_lead(struct buf *out, const struct plan *p, const struct lead *lead, size_t skip)
+{
+	buf_add(out, p->bytes.data + lead->off + skip, lead->len - skip);
+}
+
+static bool is_shown(const struct lead *lead, const struct trace_event *ev)
+{
+	return lead->shown == SHOWN_ALWAYS || (lead->shown == SHOWN_WITH_STACK && ev->frames);
+}
+
+/* ---- text: what stands in front ---------------------------------------------------------------- */
+
+static bool has(const struct script_line *l, enum script_field f)
+{
+	return l->opts.fields & 1u << f;
+}
+
+/*
+ * perf pads the name unless a stack may stand below the line, and stackcollapse-perf.pl goes by the
+ * first character: a line that starts with a blank is a frame to it.
+ */
+static size_t comm_width(const struct script_line *l, const struct trace_event *ev)
+{
+	if (!(l->opts.fields & FIELDS_STACK))
+		return 16;
+	return ev->frames || ev->kind == TRACE_SCHED_SWITCH ? 0 : 16;
+}
+
+/* As "%7d" and "%-7d"; -1 is what perf prints for a process that it does not know. */
+static void add_id(struct buf *out, uint32_t id, bool left)
+{
+	size_t before = out->len, len;
+	char digits[16];
+
+	if (id <= INT32_MAX && !left) {
+		buf_addu_padded(out, id, 7, ' ');
+		return;
+	}
+	if (id <= INT32_MAX) {
+		buf_addu(out, id);
+		len = out->len - before;
+		buf_fill(out, ' ', len < 7 ? 7 - len : 0);
+		return;
+	}
+	snprintf(digits, sizeof(digits), left ? "%-7d" : "%7d", (int)id);
+	buf_addstr(out, digits);
+}
+
+static void make_task(struct script_line *l, struct buf *out, const struct trace_event *ev,
+		      size_t width)
+{
+	struct buf name = { 0 };
+	size_t cols;
+
+	if (has(l, F_COMM)) {
+		if (ev->comm != NAMES_NONE)
+			text_name(&name, l->names, ev->comm);
+		else if (ev->tid != TRACE_NONE)
+			buf_printf(&name, ":%u", ev->tid);
+		cols = text_width(buf_cstr(&name), name.len);
+		buf_fill(out, ' ', cols < width ? width - cols : 0);
+		buf_add(out, name.data, name.len);
+		buf_addch(out, ' ');
+		buf_free(&name);
+	}
+	if (has(l, F_PID))
+		add_id(out, ev->pid, false);
+	if (has(l, F_PID) && has(l, F_TID))
+		buf_addch(out, '/');
+	if (has(l, F_TID))
+		add_id(out, ev->tid, has(l, F_PID));
+	if (has(l, F_PID) || has(l, F_TID))
+		buf_addch(out, ' ');
+}
+
+static void add_task(struct script_line *l, struct buf *out, const struct trace_event *ev)
+{
+	size_t width = comm_width(l, ev), before = out->len, len;
+	struct task_text *t = &l->tasks[(ev->tid * 2 + !width + ev->comm * 64) % TASKS_KEPT];
+
+	if (t->len && t->tid == ev->tid && t->pid == ev->pid && t->comm == ev->comm &&
+	    t->width == width) {
+		buf_add(out, t->text, t->len);
+		return;
+	}
+	make_task(l, out, ev, width);
+	len = out->len - before;
+	if (len > TASK_TEXT_MAX)
+		return;
+	*t = (struct task_text){ .comm = ev->comm,
+				 .pid = ev->pid,
+				 .tid = ev->tid,
+				 .width = (uint8_t)width,
+				 .len = (uint8_t)len };
+	memcpy(t->text, out->data + before, len);
+}
+
+static void add_time(const struct script_line *l, struct buf *out, const struct trace_event *ev)
+{
+	uint64_t ns = ev->ts % 1000000000;
+
+	if (!ev->has_ts) {
+		buf_addstr(out, "           -: ");
+		return;
+	}
+	buf_addu_padded(out, ev->ts / 1000000000, 5, ' ');
+	buf_addch(out, '.');
+	if (l->opts.ns)
+		buf_addu_padded(out, ns, 9, '0');
+	else
+		buf_addu_padded(out, ns / 1000, 6, '0');
+	buf_add(out, ": ", 2);
+}
+
+static void add_event_name(struct buf *out, const struct trace_event *ev, const struct plan *p,
+			   const char *sample_name)
+{
+	if (ev->kind != TRACE_SAMPLE) {
+		add_lead(out, p, &p->name, 0);
+		return;
+	}
+	if (ev->source == PROF_SOURCE_SWITCH_OUT)
+		buf_addstr(out, "switch-out");
+	else
+		text_clean(out, sample_name, strlen(sample_name));
+	buf_addch(out, ':');
+}
+
+void script_line_text(struct script_line *l, struct buf *out, const struct trace_event *ev,
+		      const char *sample_name)
+{
+	const struct plan *p = plan_of(l, ev->schema, false);
+
+	add_task(l, out, ev);
+	if (has(l, F_CPU) && ev->cpu != TRACE_NONE) {
+		buf_addch(out, '[');
+		buf_addu_padded(out, ev->cpu, 3, '0');
+		buf_add(out, "] ", 2);
+	} else if (has(l, F_CPU)) {
+		buf_addstr(out, "[---] ");
+	}
+	if (has(l, F_TIME))
+		add_time(l, out, ev);
+	if (has(l, F_EVENT))
+		add_event_name(out, ev, p, sample_name);
+	if (has(l, F_TRACE) && ev->kind != TRACE_SAMPLE) {
+		for (size_t i = 0; i < ev->schema->field_cnt; i++) {
+			if (is_shown(&p->fields[i], ev))
+				continue;
+			add_lead(out, p, &p->fields[i], 0);
+			text_field(out, l->trace, ev, i);
+		}
+	}
+	buf_addch(out, '\n');
+}
+
+/* ---- stacks ------------------------------------------------------------------------------------ */
+
+/* Appends one function of a frame; depth 0 is the outermost, the only one that may lack a name. */
+typedef void frame_fn(const struct script_line *l, struct buf *out, uint64_t frame,
+		      const struct names_frame *f, bool inlined);
+
+static void text_frame(const struct script_line *l, struct buf *out, uint64_t frame,
+		       const struct names_frame *f, bool inlined)
+{
+	uint32_t module = names_frame_module(frame);
+	uint64_t addr = names_frame_addr(l->names, frame);
+
+	if (names_module(l->names, module)->announced)
+		addr &= PROF_FRAME_OFFSET_MASK;
+	buf_addch(out, '\t');
+	if (has(l, F_IP))
+		buf_addx_padded(out, addr, 16, ' ');
+	if (has(l, F_SYM)) {
+		buf_addch(out, ' ');
+		if (f)
+			text_name(out, l->names, f->name);
+		else
+			buf_addstr(out, "[unknown]");
+		if (f && has(l, F_SYMOFF) && !inlined && f->base <= frame &&
+		    names_frame_module(f->base) == module) {
+			buf_addstr(out, "+0x");
+			buf_addx(out, frame - f->base);
+		}
+	}
+	if (has(l, F_DSO)) {
+		buf_addstr(out, " (");
+		if (inlined)
+			buf_addstr(out, "inlined");
+		else
+			text_module(out, l->names, module);
+		buf_addch(out, ')');
+	}
+	buf_addch(out, '\n');
+	if (has(l, F_SRCLINE) && f && f->file != NAMES_NONE) {
+		buf_addstr(out, "  ");
+		text_name(out, l->names, f->file);
+		buf_addch(out, ':');
+		buf_addu(out, f->line);
+		buf_addch(out, '\n');
+	}
+}
+
+static void json_frame(const struct script_line *l, struct buf *out, uint64_t frame,
+		       const struct names_frame *f, bool inlined)
+{
+	uint32_t module = names_frame_module(frame);
+	struct buf path = { 0 };
+
+	buf_addstr(out, ",{\"addr\":\"0x");
+	buf_addx(out, names_frame_addr(l->names, frame));
+	buf_addstr(out, "\",\"sym\":");
+	text_json_name(out, l->names, f ? f->name : NAMES_NONE);
+	if (f && f->base <= frame && names_frame_module(f->base) == module) {
+		buf_addstr(out, ",\"off\":");
+		buf_addu(out, frame - f->base);
+	}
+	buf_addstr(out, ",\"dso\":");
+	if (names_module(l->names, module)->announced) {
+		text_module(&path, l->names, module);
+		str_json(out, buf_cstr(&path), path.len);
+	} else {
+		buf_addstr(out, "null");
+	}
+	buf_free(&path);
+	if (f && f->file != NAMES_NONE) {
+		buf_addstr(out, ",\"file\":");
+		text_json_name(out, l->names, f->file);
+		buf_addstr(out, ",\"line\":");
+		buf_addu(out, f->line);
+	}
+	buf_addstr(out, inlined ? ",\"inlined\":true}" : "}");
+}
+
+/* All functions at an address, the innermost first. */
+static void add_frame(struct script_line *l, struct buf *out, uint64_t frame, frame_fn *make)
+{
+	const struct names_symbol *sym;
+	uint32_t depth;
+
+	if (memo_get(&l->frames, &frame, sizeof(frame), l->names->symbols_version, out))
+		return;
+	buf_clear(&l->frame);
+	sym = names_symbol(l->names, frame);
+	for (depth = sym ? sym->cnt : 0; depth > 1; depth--)
+		if (sym->frames[depth - 1].name != NAMES_NONE)
+			make(l, &l->frame, frame, &sym->frames[depth - 1], true);
+	make(l, &l->frame, frame, sym && sym->frames[0].name != NAMES_NONE ? &sym->frames[0] : NULL,
+	     false);
+	memo_put(&l->frames, &frame, sizeof(frame), l->frame.data, l->frame.len);
+	buf_add(out, l->frame.data, l->frame.len);
+}
+
+static void add_stack(struct script_line *l, struct buf *out, const struct trace_event *ev,
+		      frame_fn *make)
+{
+	size_t key_sz = ev->frame_cnt * sizeof(ev->frames[0]);
+
+	if (memo_get(&l->stacks, ev->frames, key_sz, l->names->symbols_version, out))
+		return;
+	buf_clear(&l->stack);
+	for (uint32_t i = 0; i < ev->frame_cnt; i++)
+		add_frame(l, &l->stack, ev->frames[i], make);
+	memo_put(&l->stacks, ev->frames, key_sz, buf_cstr(&l->stack), l->stack.len);
+	buf_add(out, l->stack.data, l->stack.len);
+}
+
+void script_line_stack(struct script_line *l, struct buf *out, const struct trace_event *ev)
+{
+	uint8_t end = stack_ends_of(ev);
+
+	add_stack(l, out, ev, text_frame);
+	/* below the outermost frame, when the stack does not reach its root */
+	if (has(l, F_END) && end != PROF_END_COMPLETE && end != PROF_END_NOT_WALKED)
+		buf_printf(out, "  [ends here: %s]\n", ends_text(end));
+	buf_addch(out, '\n');
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------- */
+
+static void json_stack(struct script_line *l, struct buf *out, const struct trace_event *ev)
+{
+	size_t at;
+
+	buf_addstr(out, ",\"stack\":");
+	at = out->len;
+	/* each frame brings a comma along: the first one's becomes the bracket */
+	if (!ev->frame_cnt)
+		buf_addch(out, '[');
+	add_stack(l, out, ev, json_frame);
+	out->data[at] = '[';
+	buf_addch(out, ']');
+}
+
+static void json_fields(struct script_line *l, struct buf *out, const struct trace_event *ev,
+			const struct plan *p)
+{
+	size_t skip = 1; /* the comma in front of the first */
+
+	buf_addstr(out, ",\"fields\":{");
+	for (size_t i = 0; i < ev->schema->field_cnt; i++) {
+		if (is_shown(&p->fields[i], ev))
+			continue;
+		add_lead(out, p, &p->fields[i], skip);
+		skip = 0;
+		text_json_field(out, l->trace, ev, i);
+	}
+	buf_addch(out, '}');
+}
+
+/* Beside the exact numbers, what the kernel prints for those that have a name, and how a stack ends. */
+static void json_texts(struct script_line *l, struct buf *out, const struct trace_event *ev,
+		       const struct plan *p)
+{
+	const char *open = ",\"text\":{";
+	uint8_t end = stack_ends_of(ev);
+	struct buf *text = &l->frame;
+	bool any = false;
+
+	for (size_t i = 0; i < ev->schema->field_cnt; i++) {
+		buf_clear(text);
+		if (!trace_field_text(l->trace, ev, i, text))
+			continue;
+		if (!any)
+			buf_addstr(out, open);
+		add_lead(out, p, &p->fields[i], !any);
+		any = true;
+		str_json(out, buf_cstr(text), text->len);
+	}
+	if (end != PROF_END_NOT_WALKED) {
+		buf_addstr(out, any ? "," : open);
+		any = true;
+		buf_addstr(out, "\"user_end\":\"");
+		buf_addstr(out, ends_word(end));
+		buf_addch(out, '"');
+	}
+	if (any)
+		buf_addch(out, '}');
+}
+
+static void json_number(struct buf *out, const char *lead, uint64_t v)
+{
+	buf_addstr(out, lead);
+	buf_addu(out, v);
+}
+
+void script_line_json(struct script_line *l, struct buf *out, const struct trace_event *ev)
+{
+	const struct plan *p = plan_of(l, ev->schema, true);
+
+	if (ev->has_ts)
+		json_number(out, "{\"ts\":", ev->ts);
+	else
+		buf_addstr(out, "{\"ts\":null");
+	if (l->names->parts.cnt > 1)
+		json_number(out, ",\"part\":", (uint64_t)ev->part + 1);
+	buf_addstr(out, ",\"event\":");
+	add_lead(out, p, &p->name, 0);
+	if (ev->comm != NAMES_NONE) {
+		buf_addstr(out, ",\"comm\":");
+		text_json_name(out, l->names, ev->comm);
+	}
+	if (ev->pid != TRACE_NONE)
+		json_number(out, ",\"pid\":", ev->pid);
+	if (ev->tid != TRACE_NONE)
+		json_number(out, ",\"tid\":", ev->tid);
+	if (ev->cpu != TRACE_NONE)
+		json_number(out, ",\"cpu\":", ev->cpu);
+	json_fields(l, out, ev, p);
+	json_texts(l, out, ev, p);
+	if (ev->frames)
+		json_stack(l, out, ev);
+	buf_addstr(out, "}\n");
+}
