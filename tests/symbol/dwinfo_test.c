@@ -138,6 +138,10 @@ static bool same_names(const struct chain *ours, const struct chain *theirs, con
 		if (i == last && symbol && !strcmp(ours->name[i], symbol) &&
 		    is_plain(theirs->name[i]))
 			continue;
+		/* it was put into itself, and ours has the whole name for both */
+		if (symbol && !strcmp(ours->name[i], symbol) && strstr(symbol, theirs->name[i]) &&
+		    is_plain(theirs->name[i]))
+			continue;
 		if (i == 0 && symbol && !strcmp(theirs->name[i], symbol) && is_plain(ours->name[i]))
 			continue;
 		return false;

@@ -320,6 +320,57 @@ Test(symbolizer, finds_a_debug_file_by_build_id)
 	free(expected);
 }
 
+/* What both ways of naming say at a symbol of nm: "name name". */
+static void expect_known(const struct opened *o, const char *sym, const char *want)
+{
+	struct section text = section_of(o->path, ".text");
+	struct symbolizer_frame f[FRAMES_MAX];
+	char cmd[2 * PATH_MAX];
+	uint64_t addr;
+	FILE *nm;
+
+	snprintf(cmd, sizeof(cmd), "nm %s | awk '$3 == \"%s\" { print $1 }'", o->path, sym);
+	nm = popen(cmd, "r");
+	cr_assert_eq(fscanf(nm, "%" SCNx64, &addr), 1, "no %s", sym);
+	pclose(nm);
+	cr_expect_str_eq(name_at(o->sym, addr - text.addr + text.off), want);
+	cr_assert_geq(symbolizer_frames(o->sym, addr - text.addr + text.off, f, FRAMES_MAX), 1);
+	cr_expect_str_eq(f[0].name, want, "%s: %s", sym, f[0].name);
+}
+
+/* glibc's ways of naming what it exports, and what it keeps to itself. */
+Test(symbolizer, has_the_names_that_people_write)
+{
+	struct opened o;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/known", scratch());
+	shell("cat >%s.c <<'END'\n"
+	      "#define INNER(n) __asm__(\"__GI_\" n) __attribute__((visibility(\"hidden\")))\n"
+	      "#define NAME(a, s, of) extern int a(int) __attribute__((alias(of) s))\n"
+	      "#define WEAK , weak\n"
+	      "#define NONE\n"
+	      "extern int __libc_grab(int) INNER(\"__libc_grab\");\n"
+	      "int __libc_grab(int x) { return x * 3; }\n"
+	      "NAME(grab, WEAK, \"__GI___libc_grab\");\n"
+	      "NAME(grab64, WEAK, \"__GI___libc_grab\");\n"
+	      "int start_impl(int x) { return x * 7; }\n"
+	      "NAME(start, NONE, \"start_impl\");\n"
+	      "static int used(int x) { return x * 11; }\n"
+	      "int public_name(int x) { return x * 13; }\n"
+	      "NAME(__public_name, NONE, \"public_name\");\n"
+	      "int (*keep)(int) = used;\n"
+	      "END\n"
+	      "gcc -g -O1 -fno-inline -nostdlib -static -Wl,-e,start -o %s %s.c",
+	      path, path, path);
+	open_path(&o, path, NULL, 0);
+	expect_known(&o, "__GI___libc_grab", "grab");
+	expect_known(&o, "start_impl", "start");
+	expect_known(&o, "used", "used");
+	expect_known(&o, "public_name", "public_name");
+	symbolizer_free(o.sym);
+}
+
 /* The linker moves sections about: code that comes first can have its lines written last. */
 Test(symbolizer, finds_the_line_where_one_section_ends_and_another_that_was_written_first_begins)
 {

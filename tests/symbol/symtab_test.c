@@ -82,16 +82,17 @@ Test(symtab, a_symbol_without_size_reaches_to_the_next_or_its_section_end)
 	symtab_free(&t);
 }
 
-Test(symtab, of_aliases_the_highest_rank_wins_then_the_longer_name)
+Test(symtab, of_aliases_the_highest_rank_wins_then_the_shorter_name)
 {
 	struct symtab t;
 
 	symtab_init(&t, unbounded());
 	add(&t, 100, 10, "low", 1);
-	add(&t, 100, 10, "high", 2);
 	add(&t, 100, 20, "high2", 2);
+	add(&t, 100, 10, "high", 2);
+	add(&t, 100, 10, "hihi", 2);
 	symtab_finish(&t);
-	cr_expect_str_eq(at(&t, 105), "high2");
+	cr_expect_str_eq(at(&t, 105), "high");
 	cr_expect_eq(t.sym_cnt, 1u);
 	symtab_free(&t);
 }

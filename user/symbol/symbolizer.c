@@ -44,6 +44,9 @@
 #define ANSWER_NS 100000
 #define ANSWER_ENTRIES 1000
 
+/* What glibc calls its own ways to what it exports. */
+#define INTERNAL "__GI_"
+
 enum debug_step { DEBUG_BY_ID, DEBUG_BY_LINK, DEBUG_CHECKSUM, DEBUG_DONE };
 
 struct symbolizer {
@@ -503,17 +506,79 @@ static int frame_without_function(struct symbolizer *sym, uint64_t addr, struct 
 	return 1;
 }
 
-/* GCC gives local C++ functions no linkage name; the linker's symbol knows the full name. */
+static bool is_mangled(const char *name)
+{
+	return !strncmp(name, "_Z", 2) || !strncmp(name, "_R", 2);
+}
+
+static bool is_internal(const char *name)
+{
+	return !strncmp(name, INTERNAL, strlen(INTERNAL));
+}
+
+/* How many underscores a name begins with; and its length, without a version. */
+static size_t bare_name(const char *name, size_t *len)
+{
+	size_t n = strnlen(name, DEMANGLE_MAX), bare = 0;
+	const char *at = memchr(name, '@', n);
+
+	while (bare < n && name[bare] == '_')
+		bare++;
+	*len = at && at > name ? (size_t)(at - name) : n;
+	return bare;
+}
+
+/* Of two names of one function: fewer underscores before it, or as many and fewer letters. */
+static bool is_better_known(const char *a, const char *b)
+{
+	size_t a_len, b_len, a_bare = bare_name(a, &a_len), b_bare = bare_name(b, &b_len);
+
+	return a_bare < b_bare || (a_bare == b_bare && a_len < b_len);
+}
+
+/*
+ * GCC gives local C++ functions no linkage name; the linker's symbol knows the full name. And those
+ * of a C library have names that nobody writes: __GI___libc_free is free, to which a symbol at the
+ * same place leads.
+ */
 static void improve_name(struct symbolizer *sym, struct dwinfo_frame *f)
 {
+	const char *name = sym->text.data + f->name_off;
 	const struct symtab_span *span;
-	const struct symtab_sym *s;
+	const struct symtab_sym *s = find_sym(sym, f->lo, &span);
 
-	if (!f->plain)
-		return;
-	s = find_sym(sym, f->lo, &span);
-	if (s && s->addr == f->lo && (!strncmp(s->name, "_Z", 2) || !strncmp(s->name, "_R", 2)))
+	if (s && s->addr == f->lo &&
+	    (is_mangled(s->name) ? f->plain :
+				   !is_internal(s->name) &&
+					   (is_internal(name) || (symtab_is_global(s) &&
+								  is_better_known(s->name, name)))))
 		write_sym(sym, s, f);
+}
+
+static void strip_internal(struct symbolizer *sym, struct dwinfo_frame *f)
+{
+	if (!is_internal(sym->text.data + f->name_off) || f->name_len == strlen(INTERNAL))
+		return;
+	f->name_off += strlen(INTERNAL);
+	f->name_len -= strlen(INTERNAL);
+}
+
+/* A function that was put into itself, as happens where one was split, keeps one name. */
+static void improve_names(struct symbolizer *sym, struct dwinfo_frame *f, int cnt)
+{
+	const struct dwinfo_frame was = f[0];
+	const char *text;
+
+	improve_name(sym, &f[0]);
+	text = sym->text.data;
+	for (int i = 1; i < cnt; i++)
+		if (f[i].name_len == was.name_len &&
+		    !memcmp(text + f[i].name_off, text + was.name_off, was.name_len)) {
+			f[i].name_off = f[0].name_off;
+			f[i].name_len = f[0].name_len;
+		}
+	for (int i = 0; i < cnt; i++)
+		strip_internal(sym, &f[i]);
 }
 
 /* Lets a budget grow with what is asked, or gives debug information up when it has ended. */
@@ -546,7 +611,7 @@ static int find_frames(struct symbolizer *sym, uint64_t addr, struct dwinfo_fram
 		return 0;
 	if (!cnt)
 		return frame_without_function(sym, addr, found);
-	improve_name(sym, &found[0]);
+	improve_names(sym, found, cnt);
 	return cnt;
 }
 

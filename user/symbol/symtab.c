@@ -25,6 +25,8 @@
 
 /* How far names are compared. */
 #define NAME_SEEN 4096
+/* How far a version is looked for. */
+#define VERSION_SEEN 256
 
 /* A symbol table section and the names that it refers to. */
 struct source {
@@ -57,28 +59,42 @@ int symtab_add(struct symtab *t, const struct symtab_sym *sym)
 }
 
 enum {
-	RANK_STRONG = 0x100,
-	RANK_GLOBAL = 0x200,
-	RANK_SIZED = 0x400,
-	RANK_FUNC = 0x800,
-	RANK_PLAIN_NAME = 0xff,
+	RANK_STRONG = 0x1,
+	RANK_CURRENT = 0x2,
+	RANK_PLAIN_NAME = 0xff << 2,
+	RANK_GLOBAL = 0x400,
+	RANK_SIZED = 0x800,
+	RANK_FUNC = 0x1000,
 };
 
-/* Functions with a size before labels, exported names before local ones, write before __write. */
+/* memcpy@GLIBC_2.2.5 is kept for programs that are older than memcpy@@GLIBC_2.14. */
+static bool is_old_version(const char *name)
+{
+	const char *at = memchr(name, '@', strnlen(name, VERSION_SEEN));
+
+	return at && at > name && at[1] != '@';
+}
+
+/*
+ * Functions with a size before labels, exported names before local ones, and of these the one that
+ * people write: calloc, though it is weak, before __libc_calloc, and free before cfree@GLIBC_2.2.5.
+ */
 static uint32_t rank_of(const Elf64_Sym *sym, const char *name)
 {
 	unsigned int bind = ELF64_ST_BIND(sym->st_info);
 	uint32_t underscores = 0, rank;
 
-	while (underscores < RANK_PLAIN_NAME && name[underscores] == '_')
+	while (underscores < RANK_PLAIN_NAME >> 2 && name[underscores] == '_')
 		underscores++;
-	rank = RANK_PLAIN_NAME - underscores;
+	rank = RANK_PLAIN_NAME - (underscores << 2);
 	if (ELF64_ST_TYPE(sym->st_info) != STT_NOTYPE)
 		rank |= RANK_FUNC;
 	if (sym->st_size)
 		rank |= RANK_SIZED;
 	if (bind != STB_LOCAL)
 		rank |= RANK_GLOBAL;
+	if (!is_old_version(name))
+		rank |= RANK_CURRENT;
 	if (bind != STB_WEAK)
 		rank |= RANK_STRONG;
 	return rank;
@@ -211,13 +227,16 @@ static int compare(const void *pa, const void *pb)
 	return 0;
 }
 
-/* Of equals the longest, then the first by name: the choice does not hang on the file's order. */
+/*
+ * Of equals the shortest, fopen before fopen64, then the first by name: the choice does not hang on the
+ * file's order.
+ */
 static bool better_name(const char *a, const char *b)
 {
 	size_t a_len = strnlen(a, NAME_SEEN), b_len = strnlen(b, NAME_SEEN);
 
 	if (a_len != b_len)
-		return a_len > b_len;
+		return a_len < b_len;
 	return memcmp(a, b, a_len) < 0;
 }
 
@@ -361,6 +380,11 @@ int symtab_finish(struct symtab *t)
 		return -EAGAIN;
 	t->finished = true;
 	return 0;
+}
+
+bool symtab_is_global(const struct symtab_sym *sym)
+{
+	return sym->rank & RANK_GLOBAL;
 }
 
 const struct symtab_span *symtab_find(const struct symtab *t, uint64_t addr)

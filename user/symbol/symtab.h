@@ -66,6 +66,9 @@ int symtab_finish(struct symtab *t);
 /* The symbol that addr belongs to: the innermost with a size, else the nearest one before. */
 const struct symtab_span *symtab_find(const struct symtab *t, uint64_t addr);
 
+/* Whether others than its own file may call it by that name. */
+bool symtab_is_global(const struct symtab_sym *sym);
+
 void symtab_free(struct symtab *t);
 
 #endif /* D9_SYMBOL_SYMTAB_H */
