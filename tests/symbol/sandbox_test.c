@@ -268,7 +268,7 @@ static int look_around(void)
 		return 1;
 	if (open("/etc/passwd", O_RDONLY) >= 0 || !access("/proc/self", F_OK))
 		return 2;
-	if (geteuid() != 65534 || getegid() != 65534 || getgroups(0, NULL) || setuid(0) == 0)
+	if (!geteuid() || geteuid() != getegid() || getgroups(0, NULL) || setuid(0) == 0)
 		return 3;
 	for (cap = 0; prctl(PR_CAPBSET_READ, cap) >= 0; cap++)
 		if (prctl(PR_CAPBSET_READ, cap) == 1)
@@ -286,6 +286,43 @@ Test(sandbox, without_the_filter_there_is_nothing_to_reach)
 	if (geteuid())
 		cr_skip_test("needs root: becomes nobody in an empty root directory");
 	cr_expect_eq(confined(look_around, sandbox_drop_all), 0);
+}
+
+/* Whether a process of that user may signal pid. */
+static bool may_signal(uid_t uid, pid_t pid)
+{
+	pid_t sender = fork();
+	int status;
+
+	if (!sender)
+		_exit(setresuid(uid, uid, uid) || kill(pid, 0));
+	cr_assert_eq(waitpid(sender, &status, 0), sender);
+	return !status;
+}
+
+/* Services run as nobody; so do others' helpers. */
+Test(sandbox, no_other_user_may_signal_it)
+{
+	int sock[2];
+	pid_t pid;
+	char c;
+
+	if (geteuid())
+		cr_skip_test("needs root: becomes other users");
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sock), 0);
+	pid = fork();
+	if (!pid) {
+		if (sandbox_detach(sock[1]) || sandbox_drop_all() || send(sock[1], "", 1, 0) != 1)
+			_exit(1);
+		_exit(read(sock[1], &c, 1) < 0);
+	}
+	close(sock[1]);
+	cr_assert_eq(recv(sock[0], &c, 1, 0), 1);
+	cr_expect_not(may_signal(65534, pid));
+	cr_expect_not(may_signal(1234, pid));
+	cr_expect(may_signal(0, pid));
+	close(sock[0]);
+	cr_assert_eq(waitpid(pid, NULL, 0), pid);
 }
 
 static int open_as_opener(pid_t other)

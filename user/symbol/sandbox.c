@@ -6,8 +6,9 @@
  * may signal and trace, capabilities what it may override, the root directory and landlock which
  * files it may name, the filter which parts of the kernel it can reach at all.
  *
- * The user is nobody, never the one behind sudo: processes of the same user may signal each other,
- * and trace each other in some configurations, and the programs that are recorded are often his.
+ * The user is one of its own: processes of the same user may signal each other, and trace each other in some
+ * configurations. The programs that are recorded are often those of the user behind sudo, and services may run
+ * as nobody.
  */
 #include "symbol/sandbox.h"
 
@@ -36,6 +37,8 @@
 #define CAP_CHECKPOINT_RESTORE 40
 #endif
 
+/* Above all that is given to users, services, containers and their ranges: only who may become anybody is it. */
+#define OWN_ID 0x7fd90000
 #define NOBODY 65534
 #define CAP_LAST_POSSIBLE 63
 /* Files count as well as memory: a limit on runaway growth, not on what is used. */
@@ -201,17 +204,23 @@ static void forbid_files(uint64_t except)
 
 /* ---- user and bounds ---------------------------------------------------------------------------- */
 
-static int become_nobody(void)
+static int become(uid_t id)
+{
+	return setresgid(id, id, id) || setresuid(id, id, id) ? -errno : 0;
+}
+
+/* A user namespace may have no such user. */
+static int become_own_user(void)
 {
 	uint64_t caps = own_caps();
+	int err;
 
 	if (!(caps >> CAP_SETUID & 1) || !(caps >> CAP_SETGID & 1))
 		return 0;
-	/* a user namespace may have no such user */
-	if (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
-	    setresuid(NOBODY, NOBODY, NOBODY))
-		return errno == EINVAL || errno == EPERM ? 0 : -errno;
-	return 0;
+	err = setgroups(0, NULL) ? -errno : become(OWN_ID);
+	if (err == -EINVAL)
+		err = become(NOBODY);
+	return err == -EINVAL || err == -EPERM ? 0 : err;
 }
 
 static void set_limit(int which, rlim_t max)
@@ -254,7 +263,7 @@ int sandbox_drop_all(void)
 	if (err)
 		return err;
 	drop_bounding_set(0);
-	err = become_nobody();
+	err = become_own_user();
 	if (!err)
 		err = reduce_caps(0);
 	if (err)

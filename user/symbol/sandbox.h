@@ -16,9 +16,9 @@
 int sandbox_detach(int keep);
 
 /*
- * For those who read what strangers wrote: user nobody where we may become it, no capability and no
- * way to one, an empty root directory, no file that could be opened, written or executed, bounds on
- * memory. What a kernel does not have, or the caller may not do, is left out.
+ * For those who read what strangers wrote: a user that nobody else is where we may become it, no
+ * capability and no way to one, an empty root directory, no file that could be opened, written or
+ * executed, bounds on memory. What a kernel does not have, or the caller may not do, is left out.
  */
 int sandbox_drop_all(void);
 
