@@ -275,6 +275,31 @@ Test(mapped, who_is_asked_about_in_vain_is_asked_about_less)
 	proc_reader_free(reader);
 }
 
+Test(mapped, who_has_more_mappings_than_can_be_known_is_unknown, .timeout = 30)
+{
+	size_t sz = (2UL * MAPS_MAX + 2) * 4096, i;
+	uint32_t me = getpid();
+	char *area = mmap(NULL, sz, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	cr_assert_neq(area, MAP_FAILED);
+	for (i = 0; i < MAPS_MAX; i++)
+		cr_assert_eq(mprotect(area + 2 * i * 4096, 4096, PROT_READ | PROT_EXEC), 0);
+	cr_assert_eq(proc_reader_new(&reader), 0);
+	start(true, reader);
+	mapped_doubt(mapped, me, clock_mono_ns());
+	while (!news[MAPPED_UNKNOWN]) {
+		mapped_step(mapped, clock_mono_ns());
+		sched_yield();
+	}
+	cr_expect_eq(news[MAPPED_CHANGED], 0);
+	cr_expect_not(mapped_find(mapped, me)->known);
+	cr_expect_null(maps_next(&mapped_find(mapped, me)->maps, 0));
+	munmap(area, sz);
+	mapped_doubt(mapped, me, mapped_find(mapped, me)->ask_ns);
+	step_until_known(me, 1);
+	proc_reader_free(reader);
+}
+
 static void count(void *ctx, struct mapped_proc *p)
 {
 	*(size_t *)ctx += p->pid == A || p->pid == B;

@@ -229,6 +229,8 @@ static void cover(struct mapped *m, const struct mapped_proc *p, struct map *map
 	for (addr = map->start; (old = maps_next(&p->maps, addr)) && old->start < map->end;
 	     addr = old->end) {
 		if (is_same_code(old, map)) {
+			if (maps_is_file(map->path) && !map->build_id_sz)
+				continue; /* it may have been written anew since */
 			map->module_id = old->module_id;
 			map->slot = old->slot;
 		} else {
@@ -328,12 +330,17 @@ void mapped_doubt(struct mapped *m, uint32_t pid, uint64_t now_ns)
 		doubt(m, p);
 }
 
-/* All that /proc lists, with what is known of those that are as they were. Returns whether all are. */
+/*
+ * All that /proc lists, with what is known of those that are as they were. Returns whether all are; *whole:
+ * none is left out.
+ */
 static bool read_maps(struct mapped *m, const struct mapped_proc *p, const struct snapshot *s,
-		      struct maps *out)
+		      struct maps *out, bool *whole)
 {
 	bool same = true;
 	size_t i;
+
+	*whole = !s->maps_cut;
 
 	tasks_init_maps(m->cfg.tasks, out);
 	for (i = 0; i < s->map_cnt; i++) {
@@ -346,7 +353,7 @@ static bool read_maps(struct mapped *m, const struct mapped_proc *p, const struc
 			map = *old;
 		else
 			same = false;
-		maps_insert(out, &map);
+		*whole &= maps_insert(out, &map);
 		texts_unref(tasks_texts(m->cfg.tasks), path);
 	}
 	return same && (p->maps.table ? p->maps.table->cnt : 0) == s->map_cnt;
@@ -370,7 +377,7 @@ static void take_answer(struct mapped *m, const struct snapshot *s, uint64_t now
 {
 	struct mapped_proc *p = mapped_find(m, s->pid);
 	struct maps maps;
-	bool same;
+	bool same, whole;
 
 	if (!p || !p->asked)
 		return;
@@ -384,15 +391,17 @@ static void take_answer(struct mapped *m, const struct snapshot *s, uint64_t now
 		doubt(m, p); /* it may be of another time than what was heard */
 		return;
 	}
-	same = read_maps(m, p, s, &maps) && p->known;
+	same = read_maps(m, p, s, &maps, &whole) && p->known;
 	if (!same && p->known)
 		p->ask_wait_ns = ASK_NS;
 	p->ask_ns = now_ns + p->ask_wait_ns;
 	tell_unmapped(m, p, &maps, s->from_ns);
 	maps_free(&p->maps);
 	p->maps = maps;
-	p->known = true;
-	if (!same)
+	p->known = whole;
+	if (!whole)
+		mapped_forget(m, p); /* what is known to be part of it only is none to walk by */
+	else if (!same)
 		tell(m, p, MAPPED_CHANGED);
 }
 

@@ -38,7 +38,8 @@ static int add_map(const struct proc_map *pm, void *ctx)
 
 	if (!pm->exec)
 		return 0;
-	if (s->map_cnt == MAPS_MAX || s->texts.len > TEXTS_MAX)
+	s->maps_cut = s->map_cnt == MAPS_MAX || s->texts.len > TEXTS_MAX;
+	if (s->maps_cut)
 		return 1;
 	s->maps = array_reserve(s->maps, &s->map_cap, s->map_cnt + 1, sizeof(*s->maps));
 	s->maps[s->map_cnt++] = (struct snapshot_map){

@@ -30,6 +30,7 @@ struct snapshot {
 	size_t cgroup_off;
 	struct snapshot_map *maps; /* executable ones, ascending; none if they may not be looked at */
 	size_t map_cnt, map_cap;
+	bool maps_cut; /* there are more */
 	struct snapshot_task *tasks;
 	size_t task_cnt, task_cap;
 	struct buf texts; /* NUL-terminated, one behind the other */
