@@ -60,7 +60,7 @@ SRCS_record := $(addprefix user/record/, \
 	invoker.c jit.c \
 	launch.c lookout.c mapped.c maps.c memory.c merge.c modules.c needed.c probe.c proc_reader.c realtime.c recorder.c \
 	rights.c ring.c scout.c sink.c snapshot.c stacks.c stale.c status.c targets.c tasks.c tasks_truth.c texts.c \
-	tick.c translate.c unwinding.c)
+	tables.c tick.c translate.c unwinding.c)
 SRCS_trace := $(addprefix user/trace/, \
 	layout.c names.c parts.c reader.c source.c tp_symbols.c trace.c value.c)
 SRCS_profile := $(addprefix user/profile/, \
@@ -105,7 +105,7 @@ TESTS := $(addprefix tests/, \
 		symbroker_test.c symopen_test.c symproto_test.c symtab_test.c symtables_test.c symworker_test.c) \
 	$(addprefix record/, build_ids_test.c copied_test.c early_records_test.c emit_test.c event_test.c eventset_test.c frames_test.c jit_test.c launch_test.c lookout_test.c \
 		mapped_test.c maps_test.c memory_test.c merge_test.c modules_test.c needed_test.c proc_reader_test.c \
-		ring_test.c scout_test.c sink_test.c snapshot_test.c stacks_test.c stale_test.c status_test.c targets_test.c tasks_scan_test.c tasks_test.c \
+		ring_test.c scout_test.c sink_test.c snapshot_test.c stacks_test.c stale_test.c status_test.c tables_test.c targets_test.c tasks_scan_test.c tasks_test.c \
 		tasks_truth_test.c texts_test.c translate_test.c unwinding_test.c) \
 	$(addprefix trace/, layout_test.c names_test.c parts_test.c reader_test.c source_test.c tp_symbols_test.c \
 		trace_test.c value_test.c) \
@@ -271,6 +271,9 @@ $(O)/tests/record/tasks_truth_test: ALL_LDFLAGS += \
 # Its rings are its own.
 $(O)/tests/record/lookout_test: ALL_LDFLAGS += -Wl,--wrap=perf_ring_look,--wrap=perf_ring_fd
 # Their brokers only note what they are asked.
+$(O)/tests/unwind/waiter_test: ALL_LDFLAGS += -Wl,--wrap=privileges_drop_all_but
+$(O)/tests/record/tables_test: ALL_LDFLAGS += \
+	-Wl,--wrap=symbroker_add_module,--wrap=symbroker_ask_table,--wrap=symbroker_drop,--wrap=proc_realm
 $(O)/tests/record/build_ids_test: ALL_LDFLAGS += -Wl,--wrap=symbroker_add_module
 $(O)/tests/record/jit_test: ALL_LDFLAGS += \
 	-Wl,--wrap=symbroker_add_module,--wrap=symbroker_ask,--wrap=symbroker_asking,--wrap=symbroker_drop

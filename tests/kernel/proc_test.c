@@ -526,6 +526,55 @@ static void end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
+Test(proc, a_realm_is_a_user_in_a_mount_namespace)
+{
+	pid_t users[] = { child_of(12345, 0), child_of(12345, 0), child_of(12346, 0),
+			  child_of(12345, CLONE_NEWNS) };
+	pid_t gone = child_of(0, 0);
+	size_t i;
+
+	cr_expect_eq(proc_realm(users[0]), proc_realm(users[1]));
+	cr_expect_neq(proc_realm(users[0]), proc_realm(users[2]));
+	cr_expect_neq(proc_realm(users[0]), proc_realm(users[3]));
+	cr_expect_neq(proc_realm(users[0]), proc_realm(getpid()));
+	cr_expect_eq(proc_realm(gone), proc_realm(getpid()));
+	end(gone);
+	cr_expect_eq(proc_realm(gone), 0);
+	cr_expect_eq(proc_realm(0), 0);
+	for (i = 0; i < sizeof(users) / sizeof(users[0]); i++)
+		end(users[i]);
+}
+
+static pid_t hidden_child(uid_t uid)
+{
+	int ready[2];
+	pid_t pid;
+	char c;
+
+	cr_assert_eq(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		if (setuid(uid) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) ||
+		    write(ready[1], "+", 1) != 1)
+			_exit(1);
+		pause();
+	}
+	close(ready[1]);
+	if (read(ready[0], &c, 1) != 1)
+		cr_skip_test("a child with another user takes root");
+	close(ready[0]);
+	return pid;
+}
+
+Test(proc, who_hides_its_proc_is_not_taken_for_root)
+{
+	pid_t user = child_of(12345, 0), hidden = hidden_child(12345);
+
+	cr_expect_eq(proc_realm(hidden), proc_realm(user));
+	end(user);
+	end(hidden);
+}
+
 Test(proc, an_owner_is_a_user_a_namespace_of_roots_or_a_process_of_roots)
 {
 	pid_t users[] = { child_of(12345, 0), child_of(12345, 0), child_of(12346, 0) };

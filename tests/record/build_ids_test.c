@@ -31,7 +31,7 @@ int __wrap_symbroker_add_module(struct symbroker *b, uint32_t module_id,
 int __wrap_symbroker_add_module(struct symbroker *b, uint32_t module_id,
 				const struct symbroker_module *module)
 {
-	cr_assert(!b->cnt || module_id > b->last_id, "an id for each");
+	cr_assert(!b->cnt || module_id >= b->last_id, "an id for each");
 	b->cnt++;
 	b->last_id = module_id;
 	b->last = *module;
@@ -80,9 +80,12 @@ static void map(uint64_t start, const char *path, uint64_t dev, uint64_t inode)
 	texts_unref(texts, m.path);
 }
 
+static uint64_t version = 7;
+
 static void answer(uint32_t id, const char *build_id, size_t sz)
 {
 	build_ids_answer(ids, &(struct symbroker_answer){ .module_id = id,
+							  .version = version,
 							  .build_id = (const uint8_t *)build_id,
 							  .build_id_sz = sz });
 }
@@ -134,8 +137,9 @@ Test(build_ids, only_files_that_are_not_known_are_asked_about)
 	texts_unref(texts, known.path);
 	build_ids_expect(ids, &proc);
 	cr_expect_eq(broker.cnt, 0);
-	cr_expect(build_ids_find(ids, maps_edit(&proc.maps, 0x400000)), "there is no more to know");
-	cr_expect(build_ids_find(ids, maps_edit(&proc.maps, 0x600000)));
+	cr_expect(build_ids_find(ids, maps_edit(&proc.maps, 0x400000), false),
+		  "there is no more to know");
+	cr_expect(build_ids_find(ids, maps_edit(&proc.maps, 0x600000), false));
 }
 
 Test(build_ids, an_answer_is_for_all_mappings_of_the_file)
@@ -145,18 +149,19 @@ Test(build_ids, an_answer_is_for_all_mappings_of_the_file)
 	map(0x400000, "/bin/a", 8, 100);
 	map(0x500000, "/bin/b", 8, 101);
 	build_ids_expect(ids, &proc);
-	cr_expect_not(build_ids_find(ids, maps_edit(&proc.maps, 0x400000)), "not yet");
+	cr_expect_not(build_ids_find(ids, maps_edit(&proc.maps, 0x400000), false), "not yet");
 	answer(broker.last_id, "\x12\x34\x56", 3);
-	cr_expect_not(build_ids_find(ids, maps_edit(&proc.maps, 0x400000)), "that was another's");
+	cr_expect_not(build_ids_find(ids, maps_edit(&proc.maps, 0x400000), false),
+		      "that was another's");
 	answer(broker.last_id - 1, "\xab\xcd", 2);
 	m = maps_edit(&proc.maps, 0x400000);
-	cr_assert(build_ids_find(ids, m));
+	cr_assert(build_ids_find(ids, m, false));
 	cr_expect(m->build_id_known);
 	cr_expect_eq(m->build_id_sz, 2);
 	cr_expect_eq(m->build_id[1], 0xcd);
 	map(0x600000, "/bin/b", 8, 101);
 	m = maps_edit(&proc.maps, 0x600000);
-	cr_assert(build_ids_find(ids, m));
+	cr_assert(build_ids_find(ids, m, false));
 	cr_expect_eq(m->build_id_sz, 3);
 	cr_expect_eq(m->build_id[2], 0x56);
 }
@@ -170,22 +175,61 @@ Test(build_ids, a_file_without_one_is_known_to_have_none)
 	build_ids_expect(ids, &proc);
 	answer(broker.last_id, NULL, 0);
 	m = maps_edit(&proc.maps, 0x400000);
-	cr_expect(build_ids_find(ids, m));
+	cr_expect(build_ids_find(ids, m, false));
 	cr_expect_eq(m->build_id_sz, 0);
 	map(0x500000, "/bin/b", 8, 101);
 	build_ids_expect(ids, &proc);
 	answer(broker.last_id, longer, sizeof(longer));
 	m = maps_edit(&proc.maps, 0x500000);
-	cr_expect(build_ids_find(ids, m), "it is longer than what the kernel compares");
+	cr_expect(build_ids_find(ids, m, false), "it is longer than what the kernel compares");
 	cr_expect_eq(m->build_id_sz, 0);
 	answer(broker.last_id, longer, PERF_BUILD_ID_MAX);
 	m->build_id_known = false;
-	cr_expect(build_ids_find(ids, m));
+	cr_expect(build_ids_find(ids, m, false));
 	cr_expect_eq(m->build_id_sz, PERF_BUILD_ID_MAX);
 	broker.refuse_with = -EINVAL;
 	map(0x600000, "/bin/c", 8, 102);
 	build_ids_expect(ids, &proc);
-	cr_expect(build_ids_find(ids, maps_edit(&proc.maps, 0x600000)), "nobody will answer");
+	cr_expect(build_ids_find(ids, maps_edit(&proc.maps, 0x600000), false),
+		  "nobody will answer");
+}
+
+Test(build_ids, a_file_that_is_written_anew_is_another_one, .timeout = 20)
+{
+	struct map *m;
+
+	map(0x400000, "/bin/a", 8, 100);
+	m = maps_edit(&proc.maps, 0x400000);
+	build_ids_expect_map(ids, 77, 1, m);
+	cr_assert_eq(broker.cnt, 1);
+	cr_expect_not(build_ids_find(ids, m, true));
+	answer(broker.last_id, NULL, 0);
+	cr_assert(build_ids_find(ids, m, true));
+	cr_expect_eq(m->version, 7);
+	while (m->build_id_known = false, build_ids_find(ids, m, true))
+		;
+	cr_expect(build_ids_find(ids, m, false), "for what was mapped then it is good enough");
+	m->build_id_known = false;
+	build_ids_expect_map(ids, 77, 1, m);
+	build_ids_expect_map(ids, 77, 1, m);
+	cr_expect_eq(broker.cnt, 2, "asked again, once");
+	cr_expect_not(build_ids_find(ids, m, true));
+	answer(broker.last_id, NULL, 0);
+	cr_expect_eq(build_ids_changes(ids), 0, "it is as it was");
+	cr_assert(build_ids_find(ids, m, true));
+	while (m->build_id_known = false, build_ids_find(ids, m, true))
+		;
+	build_ids_expect_map(ids, 77, 1, m);
+	version = 8;
+	answer(broker.last_id, NULL, 0);
+	cr_expect_eq(build_ids_changes(ids), 1);
+	cr_assert(build_ids_find(ids, m, true));
+	cr_expect_eq(m->version, 8);
+	m->build_id_known = false;
+	answer(broker.last_id, "\x01", 1);
+	cr_expect_eq(build_ids_changes(ids), 2);
+	cr_assert(build_ids_find(ids, m, true));
+	cr_expect_eq(m->version, 0, "its build-id says which it is");
 }
 
 Test(build_ids, answers_about_nothing_are_ignored)
@@ -195,7 +239,7 @@ Test(build_ids, answers_about_nothing_are_ignored)
 	answer(broker.last_id + 1, "\xab", 1);
 	answer(broker.last_id - 1, "\xab", 1);
 	answer(0, "\xab", 1);
-	cr_expect_not(build_ids_find(ids, maps_edit(&proc.maps, 0x400000)));
+	cr_expect_not(build_ids_find(ids, maps_edit(&proc.maps, 0x400000), false));
 }
 
 Test(build_ids, files_made_up_without_end_have_a_bound)
@@ -208,7 +252,8 @@ Test(build_ids, files_made_up_without_end_have_a_bound)
 		build_ids_expect(ids, &proc);
 	}
 	cr_expect_eq(broker.cnt, 65536);
-	cr_expect_not(build_ids_find(ids, maps_edit(&proc.maps, 0x400000)), "it was never asked");
+	cr_expect_not(build_ids_find(ids, maps_edit(&proc.maps, 0x400000), false),
+		      "it was never asked");
 }
 
 Test(build_ids, files_made_up_by_one_owner_leave_room_for_those_of_others)
@@ -234,7 +279,7 @@ Test(build_ids, without_a_broker_nothing_is_known)
 
 	map(0x400000, "/bin/a", 8, 100);
 	build_ids_expect(none, &proc);
-	cr_expect_not(build_ids_find(none, maps_edit(&proc.maps, 0x400000)));
+	cr_expect_not(build_ids_find(none, maps_edit(&proc.maps, 0x400000), false));
 	build_ids_free(none);
 	build_ids_free(NULL);
 }

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "kernel/perf_side.h"
+#include "prof_walk.h"
 #include "record/capture_unwind.h"
 #include "record/frames.h"
 #include "record/maps.h"
@@ -181,6 +182,11 @@ Test(unwinding, an_exec_that_nobody_heard_of_does_not_leave_it_without_a_list)
 	count_exec(A);
 	unwinding_missed(u, A);
 	cr_expect_eq(listed(A), 1);
+}
+
+Test(unwinding, what_it_holds_for_walks_of_copies_counts)
+{
+	cr_expect_gt(unwinding_memory(u), sizeof(struct prof_walk) + UINT16_MAX);
 }
 
 Test(unwinding, a_process_that_finds_no_room_is_counted_once)

@@ -202,6 +202,29 @@ Test(symopen, follows_no_magic_link_out_of_the_root)
 	close(fd);
 }
 
+Test(symopen, a_file_that_is_written_anew_has_another_version)
+{
+	struct timespec times[2];
+	uint64_t before;
+	struct stat st;
+	int fd;
+
+	write_file("file", "content");
+	fd = open(in_dir("file"), O_RDONLY);
+	before = symopen_version(fd);
+	cr_expect_neq(before, 0);
+	cr_expect_eq(symopen_version(fd), before);
+	cr_assert_eq(fstat(fd, &st), 0);
+	times[0] = st.st_atim;
+	times[1] = st.st_mtim;
+	/* the clock of file systems goes in steps */
+	while (symopen_version(fd) == before) {
+		write_file("file", "CONTENT");
+		cr_assert_eq(utimensat(AT_FDCWD, in_dir("file"), times, 0), 0);
+	}
+	close(fd);
+}
+
 /* What a process has mapped can be read after its file is gone. Needs root. */
 Test(symopen, opens_a_deleted_file_by_its_mapping)
 {

@@ -121,6 +121,41 @@ Test(symtables, are_those_of_the_file)
 	symbroker_free(b);
 }
 
+static int on_version(void *ctx, const struct symbroker_answer *a)
+{
+	if (a->kind == SYMBROKER_MODULE && !a->error)
+		*(uint64_t *)ctx = a->version;
+	return 0;
+}
+
+Test(symtables, of_a_file_that_has_changed_are_missed)
+{
+	struct symbroker_module m = { .kind = SYMBROKER_IDENTIFY, .pid = getpid(), .path = LIBC };
+	static const struct symbroker_cfg plain;
+	uint64_t version = 0;
+	struct symbroker *b;
+	struct got g;
+
+	cr_assert_eq(symbroker_new(&plain, &b), 0);
+	cr_assert_eq(symbroker_add_module(b, 3, &m), 0);
+	while (!version) {
+		symbroker_wait(b, clock_mono_ns() + SECOND);
+		cr_assert_geq(symbroker_take(b, on_version, &version, SIZE_MAX), 0);
+	}
+	m.kind = SYMBROKER_ELF;
+	m.version = version;
+	cr_assert_eq(symbroker_add_module(b, 1, &m), 0);
+	m.version++;
+	cr_assert_eq(symbroker_add_module(b, 2, &m), 0);
+	cr_assert(symbroker_ask_table(b, 1));
+	cr_assert(symbroker_ask_table(b, 2));
+	take_all(b, &g);
+	cr_expect_eq(g.error[1], 0);
+	cr_expect_eq(g.error[2], -ESTALE);
+	unwind_table_free(&g.copy);
+	symbroker_free(b);
+}
+
 Test(symtables, are_there_for_the_vdso)
 {
 	static const struct symbroker_cfg plain;

@@ -196,6 +196,21 @@ Test(store, a_module_without_a_table_is_not_asked_about_again)
 	cr_expect_not(store_next_needed(store, &pos, &slot));
 }
 
+Test(store, a_key_whose_table_is_elsewhere_is_not_asked_about)
+{
+	uint32_t a = slot_of("a"), pos = 0, slot;
+
+	cr_expect_not(store_is_elsewhere(store, a));
+	cr_assert(store_expect(store, a));
+	store_put_elsewhere(store, a);
+	cr_expect(store_is_elsewhere(store, a));
+	cr_expect(store_is_settled(store));
+	modules[a].used = 1;
+	cr_expect_not(store_next_needed(store, &pos, &slot));
+	cr_expect_not(store_expect(store, a));
+	cr_expect_not(store_is_elsewhere(store, PROF_UNWIND_NO_SLOT));
+}
+
 Test(store, the_least_used_goes_and_its_place_is_used_again)
 {
 	uint32_t a = add("a", 100, 1), b = add("b", 100, 2), c;

@@ -7,6 +7,18 @@
 #include <pthread.h>
 #include <sched.h>
 
+/* In place of the real one, which nothing makes fail. */
+int __wrap_privileges_drop_all_but(uint64_t caps);
+
+static int drop_err;
+static uint64_t kept_caps;
+
+int __wrap_privileges_drop_all_but(uint64_t caps)
+{
+	kept_caps = caps;
+	return drop_err;
+}
+
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static int memory[4];
 
@@ -36,6 +48,17 @@ static int wait_chunk(struct waiter *w, void **mem)
 	while (!(got = waiter_chunk(w, mem)))
 		sched_yield();
 	return got;
+}
+
+Test(waiter, a_thread_that_keeps_its_privileges_is_none)
+{
+	const struct waiter_cfg cfg = { .make_chunk = make, .capabilities = 7 };
+	struct waiter *w = NULL;
+
+	drop_err = -EPERM;
+	cr_expect_eq(waiter_new(&cfg, &w), -EPERM);
+	cr_expect_null(w);
+	cr_expect_eq(kept_caps, 7);
 }
 
 Test(waiter, a_ticket_is_over_when_a_period_that_began_later_is)

@@ -434,6 +434,18 @@ uint64_t proc_owner(pid_t pid)
 	return 3ull << 32 | (uint32_t)its.st_ino;
 }
 
+uint64_t proc_realm(pid_t pid)
+{
+	struct proc_status status;
+	char path[64];
+	struct stat ns;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
+	if (pid <= 0 || stat(path, &ns) || proc_read_status(pid, &status))
+		return 0;
+	return (uint64_t)status.uid << 32 | (uint32_t)ns.st_ino;
+}
+
 int proc_read_exe(pid_t pid, struct buf *out)
 {
 	const size_t mark = sizeof(DELETED) - 1;

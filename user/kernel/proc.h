@@ -81,6 +81,11 @@ int proc_read_exe(pid_t pid, struct buf *out);
  */
 #define PROC_OWNER_GONE 1ull /* of all that are gone, together */
 uint64_t proc_owner(pid_t pid);
+/*
+ * Whose files a process sees: its (real) user in its mount namespace, as a number that all processes share
+ * which have the same. Unlike proc_owner() it is not what the process says of itself. 0: it is gone.
+ */
+uint64_t proc_realm(pid_t pid);
 /* One file of a task: name is such as "maps". Cut at 64 MiB: a hostile task can make it that long. */
 int proc_read_file(pid_t pid, const char *name, struct buf *out);
 

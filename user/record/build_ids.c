@@ -3,7 +3,8 @@
  * build_ids.c - files by path, device and inode, and what has been heard of them
  *
  * A path alone may be another file in each container, and a number of an inode is used again when
- * its file is gone; both together are one file as long as it is mapped.
+ * its file is gone; both together are one file as long as it is mapped. But it may be written anew in its
+ * place: what is known of it is true for a moment, and then it is asked about again if that matters.
  */
 #include "record/build_ids.h"
 
@@ -12,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/hmap.h"
 #include "base/strtab.h"
 #include "prof_events.h"
@@ -25,13 +27,16 @@
 /* Of all, and of the processes of one owner. */
 enum { FILES_MAX = 65536, KEYS_MAX = 16 << 20 /* bytes */, PART = 4 };
 
+#define RECENT_NS 200000000ull
+
 struct share {
 	size_t files, bytes;
 };
 
 struct file {
-	bool answered;
+	bool answered, asked;
 	uint8_t sz;
+	uint64_t version, answered_ns;
 	uint8_t build_id[PERF_BUILD_ID_MAX];
 };
 
@@ -41,6 +46,7 @@ struct build_ids {
 	struct hmap shares; /* owner -> what he has used */
 	struct file *files; /* by the number of its key */
 	size_t cap;
+	uint32_t changes;
 };
 
 struct build_ids *build_ids_new(struct symbroker *broker)
@@ -98,6 +104,35 @@ static bool take_share(struct build_ids *b, uint64_t owner, size_t bytes)
 	return true;
 }
 
+/* NULL: there is no room. */
+static struct file *get_file(struct build_ids *b, uint64_t owner, const struct map *m)
+{
+	struct buf key = { 0 };
+	uint32_t idx;
+
+	make_key(m, &key);
+	idx = strtab_find(&b->keys, buf_cstr(&key), key.len);
+	if (idx == UINT32_MAX && take_share(b, owner, key.len)) {
+		idx = strtab_add(&b->keys, buf_cstr(&key), key.len);
+		b->files = array_reserve(b->files, &b->cap, b->keys.cnt, sizeof(*b->files));
+		b->files[idx] = (struct file){ 0 };
+	}
+	buf_free(&key);
+	return idx == UINT32_MAX ? NULL : &b->files[idx];
+}
+
+static bool is_recent(const struct file *f)
+{
+	return f->answered && clock_mono_ns() - f->answered_ns < RECENT_NS;
+}
+
+static void end_question(struct file *f)
+{
+	f->asked = false;
+	f->answered = true;
+	f->answered_ns = clock_mono_ns();
+}
+
 static void expect(struct build_ids *b, uint32_t pid, uint64_t owner, const struct map *m)
 {
 	/* A file that is not mapped yet must be the one that was seen. */
@@ -112,20 +147,13 @@ static void expect(struct build_ids *b, uint32_t pid, uint64_t owner, const stru
 		.inode = expected ? m->inode : 0,
 		.owner = owner,
 	};
-	struct buf key = { 0 };
-	uint32_t idx = UINT32_MAX;
+	struct file *f = get_file(b, owner, m);
 
-	make_key(m, &key);
-	if (strtab_find(&b->keys, buf_cstr(&key), key.len) == UINT32_MAX &&
-	    take_share(b, module.owner, key.len))
-		idx = strtab_add(&b->keys, buf_cstr(&key), key.len);
-	buf_free(&key);
-	if (idx == UINT32_MAX)
+	if (!f || f->asked || is_recent(f))
 		return;
-	b->files = array_reserve(b->files, &b->cap, b->keys.cnt, sizeof(*b->files));
-	memset(&b->files[idx], 0, sizeof(b->files[idx]));
-	if (symbroker_add_module(b->broker, FIRST_ID + idx, &module))
-		b->files[idx].answered = true;
+	f->asked = true;
+	if (symbroker_add_module(b->broker, FIRST_ID + (uint32_t)(f - b->files), &module))
+		end_question(f);
 }
 
 static void expect_all(struct build_ids *b, struct process *proc, const struct maps *maps)
@@ -154,9 +182,10 @@ void build_ids_expect(struct build_ids *b, struct process *proc)
 	expect_all(b, proc, &proc->before);
 }
 
-bool build_ids_find(struct build_ids *b, struct map *m)
+bool build_ids_find(struct build_ids *b, struct map *m, bool recent)
 {
 	struct buf key = { 0 };
+	const struct file *f;
 	uint32_t idx;
 
 	if (!is_unknown_file(m))
@@ -164,25 +193,39 @@ bool build_ids_find(struct build_ids *b, struct map *m)
 	make_key(m, &key);
 	idx = strtab_find(&b->keys, buf_cstr(&key), key.len);
 	buf_free(&key);
-	if (idx == UINT32_MAX || !b->files[idx].answered)
+	f = idx == UINT32_MAX ? NULL : &b->files[idx];
+	if (!f || !f->answered || (recent && b->broker && (f->asked || !is_recent(f))))
 		return false;
-	m->build_id_sz = b->files[idx].sz;
-	memcpy(m->build_id, b->files[idx].build_id, m->build_id_sz);
+	m->build_id_sz = f->sz;
+	memcpy(m->build_id, f->build_id, m->build_id_sz);
+	m->version = f->sz ? 0 : f->version;
 	m->build_id_known = true;
 	return true;
+}
+
+uint32_t build_ids_changes(const struct build_ids *b)
+{
+	return b->changes;
 }
 
 /* Longer ones than the kernel's are none to us: nothing could be compared to them. */
 void build_ids_answer(struct build_ids *b, const struct symbroker_answer *answer)
 {
 	uint32_t idx = answer->module_id - FIRST_ID;
+	size_t sz = answer->build_id_sz <= PERF_BUILD_ID_MAX ? answer->build_id_sz : 0;
 	struct file *f;
 
 	if (answer->module_id < FIRST_ID || idx >= b->keys.cnt)
 		return;
 	f = &b->files[idx];
-	f->answered = true;
-	f->sz = answer->build_id_sz <= sizeof(f->build_id) ? answer->build_id_sz : 0;
-	if (f->sz)
-		memcpy(f->build_id, answer->build_id, f->sz);
+	b->changes += f->answered && !answer->error &&
+		      (f->version != answer->version || f->sz != sz ||
+		       (sz && memcmp(f->build_id, answer->build_id, sz)));
+	end_question(f);
+	if (answer->error && f->version)
+		return; /* as far as is known it is as it was */
+	f->version = answer->version;
+	f->sz = sz;
+	if (sz)
+		memcpy(f->build_id, answer->build_id, sz);
 }

@@ -43,6 +43,11 @@ void copied_free(struct copied *c)
 	free(c);
 }
 
+size_t copied_memory(const struct copied *c)
+{
+	return sizeof(*c);
+}
+
 /* ---- what a step stands on ----------------------------------------------------------------------- */
 
 static const struct copied *of_walk(const struct prof_walk *w)

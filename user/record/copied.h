@@ -18,6 +18,8 @@ struct copied;
 /* memory is borrowed. Never fails. */
 struct copied *copied_new(struct capture_unwind *memory, uint32_t max_stack);
 void copied_free(struct copied *c);
+/* Bytes held. */
+size_t copied_memory(const struct copied *c);
 
 /*
  * The record (PROF_REC_COPIED) as if it had been walked at once, by a process's mappings at its time, in

@@ -36,6 +36,9 @@
  */
 enum { NAMED_MAX = 2 << 20, NAMED_OF_ONE_MAX = NAMED_MAX / 4, UNNAMED_TOLD_MAX = 5 };
 
+/* An offset in a module of which the trace knows nothing is no address of anything. */
+#define FRAME_UNKNOWN 0ull
+
 /* What naming keeps of a module, its path apart. */
 enum { NAMING_BYTES = 512, NAMING_AGAIN_NS = 200000000 };
 
@@ -116,7 +119,7 @@ size_t frames_forget(struct frames *f, size_t keep)
 
 uint32_t frames_forgets(const struct frames *f)
 {
-	return f->forgets;
+	return f->forgets + build_ids_changes(f->build_ids);
 }
 
 void frames_touch(struct frames *f, uint32_t module_id)
@@ -125,13 +128,12 @@ void frames_touch(struct frames *f, uint32_t module_id)
 }
 
 uint32_t frames_module_id(struct frames *f, const char *path, const void *build_id, size_t sz,
-			  uint64_t dev, uint64_t inode, bool *fresh)
+			  struct frames_file file, bool *fresh)
 {
 	struct buf key = { 0 };
 	uint32_t id;
 
-	buf_add(&key, &dev, sizeof(dev));
-	buf_add(&key, &inode, sizeof(inode));
+	buf_add(&key, &file, sizeof(file));
 	buf_add(&key, build_id, sz);
 	buf_addch(&key, '\0');
 	buf_addstr(&key, path);
@@ -215,18 +217,23 @@ static bool make_known(struct frames *f, const struct frames_from *from, uint32_
 	return true;
 }
 
-bool frames_identify(struct frames *f, const struct frames_from *from, struct map *m,
+static struct frames_file file_of(const struct map *m)
+{
+	return (struct frames_file){ m->dev, m->inode, m->version };
+}
+
+bool frames_identify(struct frames *f, const struct frames_from *from, struct map *m, bool recent,
 		     uint32_t *module_id)
 {
 	bool fresh, known = m->build_id_sz || maps_is_vdso(m->path);
 
-	if (!known && !build_ids_find(f->build_ids, m)) {
+	if (!known && !build_ids_find(f->build_ids, m, recent)) {
 		build_ids_expect_map(f->build_ids, from->pid, from->owner, m);
 		return false;
 	}
 	known |= m->build_id_sz != 0;
-	*module_id = frames_module_id(f, m->path, m->build_id, m->build_id_sz, known ? 0 : m->dev,
-				      known ? 0 : m->inode, &fresh);
+	*module_id = frames_module_id(f, m->path, m->build_id, m->build_id_sz,
+				      known ? (struct frames_file){ 0 } : file_of(m), &fresh);
 	return true;
 }
 
@@ -274,9 +281,10 @@ static void find_module(struct frames *f, struct process *proc, struct map *m)
 	bool fresh;
 
 	if (!maps_is_file(m->path) && !maps_is_vdso(m->path))
-		id = frames_module_id(f, m->path, NULL, 0, 0, ++f->anon_serial, &fresh);
-	else if (!frames_identify(f, &from, m, &id))
-		id = frames_module_id(f, m->path, NULL, 0, m->dev, m->inode, &fresh);
+		id = frames_module_id(f, m->path, NULL, 0,
+				      (struct frames_file){ .inode = ++f->anon_serial }, &fresh);
+	else if (!frames_identify(f, &from, m, false, &id))
+		id = frames_module_id(f, m->path, NULL, 0, file_of(m), &fresh);
 	m->build_id_known = true;
 	m->module_id = id;
 	if (id)
@@ -427,12 +435,14 @@ static struct map map_of_key(const uint8_t *key, size_t sz)
 {
 	const uint8_t *path = (const uint8_t *)memrchr(key, '\0', sz) + 1;
 	struct map m = { .path = (const char *)path };
-	size_t head = 2 * sizeof(uint64_t);
+	struct frames_file file;
 
-	memcpy(&m.dev, key, sizeof(m.dev));
-	memcpy(&m.inode, key + sizeof(m.dev), sizeof(m.inode));
-	m.build_id_sz = path - key - 1 - head;
-	memcpy(m.build_id, key + head, m.build_id_sz);
+	memcpy(&file, key, sizeof(file));
+	m.dev = file.dev;
+	m.inode = file.inode;
+	m.version = file.version;
+	m.build_id_sz = path - key - 1 - sizeof(file);
+	memcpy(m.build_id, key + sizeof(file), m.build_id_sz);
 	m.build_id_known = true;
 	return m;
 }
@@ -449,7 +459,7 @@ static bool is_of_module(struct frames *f, const struct map *m, const struct map
 	if (strcmp(m->path, module->path))
 		return false;
 	copy = *m;
-	build_ids_find(f->build_ids, &copy);
+	build_ids_find(f->build_ids, &copy, false);
 	return copy.build_id_sz == module->build_id_sz &&
 	       !memcmp(copy.build_id, module->build_id, copy.build_id_sz);
 }
@@ -510,7 +520,7 @@ uint64_t frames_walked(struct frames *f, struct process *proc, uint64_t frame)
 		return frame;
 	key = modules_key(f->modules, id, &sz);
 	if (!key)
-		return frames_pack(0, frame);
+		return modules_was_told(f->modules, id) ? frame : FRAME_UNKNOWN;
 	module = map_of_key(key, sz);
 	if (!placed)
 		place_module(f, proc, id, &module);
@@ -615,22 +625,6 @@ void frames_listen(struct frames *f, frames_listen_fn fn, void *ctx)
 {
 	f->listen = fn;
 	f->listen_ctx = ctx;
-}
-
-bool frames_ask_table(struct frames *f, uint32_t module_id, const struct frames_from *from,
-		      uint64_t start, uint64_t end)
-{
-	struct map module;
-	const void *key;
-	size_t sz;
-
-	key = f->broker ? modules_key(f->modules, module_id, &sz) : NULL;
-	if (!key)
-		return false;
-	module = map_of_key(key, sz);
-	module.start = start;
-	module.end = end;
-	return make_known(f, from, module_id, &module) && symbroker_ask_table(f->broker, module_id);
 }
 
 void frames_expect(struct frames *f, struct process *proc)

@@ -35,7 +35,8 @@ uint64_t frames_user(struct frames *f, struct process *proc, uint64_t addr);
 uint64_t frames_kernel(struct frames *f, uint64_t addr);
 /*
  * A frame of a walk by lists (prof_unwind.h), of a module that frames_identify() has numbered: itself, or
- * what frames_user() makes of a raw one. To be called once for each distinct stack. proc may be NULL.
+ * what frames_user() makes of a raw one. To be called once for each distinct stack. proc may be NULL. 0 when the
+ * module was forgotten before the trace was told of it.
  */
 uint64_t frames_walked(struct frames *f, struct process *proc, uint64_t frame);
 
@@ -58,20 +59,15 @@ struct frames_from {
 
 /*
  * The number of a mapped file or vDSO as frames will have it, 0 when there are too many; fills in m's
- * build-id. False: the file is not identified yet, which has been asked for.
+ * build-id, or version. `recent`: what the file is now, which matters where it is mapped anew. False: the
+ * file is not identified yet, which has been asked for.
  */
-bool frames_identify(struct frames *f, const struct frames_from *from, struct map *m,
+bool frames_identify(struct frames *f, const struct frames_from *from, struct map *m, bool recent,
 		     uint32_t *module_id);
 /* The module is still of use, and among the last to be forgotten. */
 void frames_touch(struct frames *f, uint32_t module_id);
-/* Changes when modules were forgotten, some of which may get other numbers. */
+/* Changes when modules may get other numbers: some were forgotten, or their files have changed. */
 uint32_t frames_forgets(const struct frames *f);
-/*
- * Asks the broker for the unwind table of a module that a process maps from start to end (all 0: not
- * known). False when it cannot be asked.
- */
-bool frames_ask_table(struct frames *f, uint32_t module_id, const struct frames_from *from,
-		      uint64_t start, uint64_t end);
 /* Who is told of each file that was identified and of each table, while answers are taken. */
 typedef void (*frames_listen_fn)(void *ctx, const struct symbroker_answer *answer);
 void frames_listen(struct frames *f, frames_listen_fn fn, void *ctx);

@@ -49,11 +49,14 @@ struct frames {
 };
 
 /*
- * The id of a module, 0 when there are too many; *fresh when it was not known. dev and inode tell
- * files apart whose build-id is not known.
+ * The id of a module, 0 when there are too many; *fresh when it was not known. The file's dev, inode
+ * and version count where its build-id is not known.
  */
+struct frames_file {
+	uint64_t dev, inode, version;
+};
 uint32_t frames_module_id(struct frames *f, const char *path, const void *build_id, size_t sz,
-			  uint64_t dev, uint64_t inode, bool *fresh);
+			  struct frames_file file, bool *fresh);
 /* Whether the frame was given to naming before; it counts as such from here on. */
 bool frames_is_named(struct frames *f, uint64_t frame);
 

@@ -55,7 +55,7 @@ static uint32_t new_kernel_module(struct frames *f, const char *name, enum prof_
 	uint32_t id;
 	bool fresh;
 
-	id = frames_module_id(f, name, build_id, sz, 0, 0, &fresh);
+	id = frames_module_id(f, name, build_id, sz, (struct frames_file){ 0 }, &fresh);
 	if (fresh && id)
 		emit_module(f->emit, EMIT_NOW, id, name, build_id, sz, kind);
 	return id;

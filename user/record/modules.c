@@ -35,6 +35,8 @@ struct modules {
 	struct hmap by_id;
 	uint64_t uses;
 	uint32_t last_id;
+	uint8_t *told; /* a bit for each id, of forgotten ones too */
+	size_t told_cap;
 };
 
 struct modules *modules_new(void)
@@ -57,6 +59,7 @@ void modules_free(struct modules *m)
 		return;
 	modules_forget(m, 0);
 	hmap_fini(&m->by_id);
+	free(m->told);
 	free(m->slots);
 	free(m);
 }
@@ -116,10 +119,15 @@ bool modules_tell(struct modules *m, uint32_t id)
 {
 	struct module *mod = hmap_get(&m->by_id, id);
 	bool first = mod && !mod->told;
+	size_t before = m->told_cap;
 
-	if (first)
-		mod->told = true;
-	return first;
+	if (!first)
+		return false;
+	mod->told = true;
+	m->told = array_reserve(m->told, &m->told_cap, id / 8 + 1UL, 1);
+	memset(m->told + before, 0, m->told_cap - before);
+	m->told[id / 8] |= 1 << id % 8;
+	return true;
 }
 
 bool modules_is_told(const struct modules *m, uint32_t id)
@@ -127,6 +135,11 @@ bool modules_is_told(const struct modules *m, uint32_t id)
 	const struct module *mod = hmap_get(&m->by_id, id);
 
 	return mod && mod->told;
+}
+
+bool modules_was_told(const struct modules *m, uint32_t id)
+{
+	return id / 8 < m->told_cap && m->told[id / 8] >> id % 8 & 1;
 }
 
 void modules_touch(struct modules *m, uint32_t id)
@@ -140,7 +153,7 @@ void modules_touch(struct modules *m, uint32_t id)
 size_t modules_memory(const struct modules *m)
 {
 	return m->bytes + m->slot_cnt * sizeof(struct module *) +
-	       m->by_id.cap * sizeof(struct hmap_slot);
+	       m->by_id.cap * sizeof(struct hmap_slot) + m->told_cap;
 }
 
 static int by_use(const void *a, const void *b)

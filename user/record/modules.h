@@ -21,6 +21,8 @@ const void *modules_key(const struct modules *m, uint32_t id, size_t *sz);
 /* Whether the module was remembered and not told of before; it is from here on. */
 bool modules_tell(struct modules *m, uint32_t id);
 bool modules_is_told(const struct modules *m, uint32_t id);
+/* Whether it ever was, remembered or not. */
+bool modules_was_told(const struct modules *m, uint32_t id);
 /* The module was used. */
 void modules_touch(struct modules *m, uint32_t id);
 

@@ -20,7 +20,6 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/hmap.h"
 #include "kernel/perf_side.h"
 #include "kernel/proc.h"
 #include "prof_abi.h"
@@ -32,6 +31,7 @@
 #include "record/needed.h"
 #include "record/proc_reader.h"
 #include "record/stale.h"
+#include "record/tables.h"
 #include "record/tasks.h"
 #include "symbol/symbroker.h"
 #include "unwind/waiter.h"
@@ -64,12 +64,6 @@ enum {
 #define SETTLE_NS (5 * MS_NS)
 #define DRAINED_NS (10000 * MS_NS) /* nobody drains what is older */
 
-/* Where a module was last seen mapped. */
-struct source {
-	uint32_t module_id, pid;
-	uint64_t start;
-};
-
 /* A file whose table is wanted before anybody maps it. */
 struct head {
 	struct frames_from from;
@@ -89,9 +83,7 @@ struct unwinding {
 	struct copied *copied;
 	struct stale *stale;
 	struct buf cut; /* a record without what was not true */
-	struct source *sources; /* by slot */
-	size_t source_cap;
-	struct hmap asked; /* module -> slot + 1, of tables */
+	struct tables *tables;
 	uint32_t *queue; /* processes whose list is to be made */
 	size_t queue_cnt, queue_cap;
 	struct prof_unwind_map *entries; /* of the list that is being made */
@@ -101,7 +93,7 @@ struct unwinding {
 	bool identified; /* files were, since lists were made */
 	uint32_t forgets; /* frames_forgets() when they were */
 	uint64_t swept_ns, released_ns;
-	uint32_t frees; /* store_frees() when lists were made */
+	uint32_t frees, moves; /* store_frees() and tables_moves() when lists were made */
 	uint64_t left_out; /* processes */
 };
 
@@ -140,45 +132,12 @@ static struct frames_from from_process(struct mapped_proc *p)
 	return (struct frames_from){ p->pid, p->owner };
 }
 
-/* from, m: who maps it and where; 0 and NULL when that is not known any more. */
-static void ask_table(struct unwinding *u, uint32_t slot, uint32_t module_id,
-		      const struct frames_from *from, const struct map *m)
-{
-	if (frames_ask_table(u->cfg.frames, module_id, from, m ? m->start : 0, m ? m->end : 0))
-		hmap_set(&u->asked, module_id, (void *)(slot + 1UL));
-	else
-		store_put_none(u->store, slot, true);
-}
-
-/* What a file's table is the same for. A stranger's file may have any build-id, hence the path. */
-static uint32_t slot_of(struct unwinding *u, const struct map *m)
-{
-	struct buf key = { 0 };
-	uint32_t slot;
-
-	if (maps_is_vdso(m->path)) {
-		buf_addch(&key, 'v');
-	} else if (m->build_id_sz) {
-		buf_addch(&key, 'b');
-		buf_addch(&key, (char)m->build_id_sz);
-		buf_add(&key, m->build_id, m->build_id_sz);
-		buf_addstr(&key, m->path);
-	} else {
-		buf_addch(&key, 'f');
-		buf_add(&key, &m->dev, sizeof(m->dev));
-		buf_add(&key, &m->inode, sizeof(m->inode));
-		buf_addstr(&key, m->path);
-	}
-	slot = store_slot(u->store, buf_cstr(&key), key.len);
-	buf_free(&key);
-	return slot;
-}
-
 /* What a list is made of. */
 struct listed {
 	struct frames_from from;
 	struct maps *maps;
 	bool renew; /* numbers that modules had */
+	bool past; /* of a time that is gone */
 	bool waits; /* some file is not identified yet */
 };
 
@@ -186,23 +145,24 @@ static void note_source(struct unwinding *u, const struct frames_from *from, con
 {
 	if (m->slot == PROF_UNWIND_NO_SLOT)
 		return;
-	u->sources = array_reserve(u->sources, &u->source_cap, m->slot + 1, sizeof(*u->sources));
-	u->sources[m->slot] = (struct source){ m->module_id, from->pid, m->start };
+	tables_note(u->tables, m->slot, from, m);
 	if (!u->cfg.all && store_expect(u->store, m->slot))
-		ask_table(u, m->slot, m->module_id, from, m);
+		tables_ask(u->tables, m->slot);
 }
 
 /* Its module and slot, once they can be known. */
 static const struct map *resolve(struct unwinding *u, struct listed *l, uint64_t start)
 {
 	struct map *m = maps_edit(l->maps, start);
+	bool fresh = !m->module_id && !l->past;
 
 	m->slot = PROF_UNWIND_NO_SLOT;
 	m->module_id = 0;
-	if (!frames_identify(u->cfg.frames, &l->from, m, &m->module_id))
+	m->build_id_known &= m->build_id_sz != 0;
+	if (!frames_identify(u->cfg.frames, &l->from, m, fresh, &m->module_id))
 		l->waits = true;
 	else if (m->module_id)
-		m->slot = slot_of(u, m);
+		m->slot = tables_slot(u->tables, &l->from, m);
 	return m;
 }
 
@@ -251,11 +211,17 @@ static void be_overtaken(struct unwinding *u, struct mapped_proc *p, uint64_t no
 	enqueue(u, p, now + AGAIN_NS);
 }
 
-/* Each process counts once, however often it is tried again: less and less. */
-static void leave_out(struct unwinding *u, struct mapped_proc *p, uint64_t now)
+/* Each process counts once. */
+static void note_left_out(struct unwinding *u, struct mapped_proc *p)
 {
 	u->left_out += !p->left_out;
 	p->left_out = true;
+}
+
+/* It is tried again, less and less. */
+static void leave_out(struct unwinding *u, struct mapped_proc *p, uint64_t now)
+{
+	note_left_out(u, p);
 	p->room_wait_ns = !p->room_wait_ns		    ? NO_ROOM_NS :
 			  p->room_wait_ns >= NO_ROOM_MAX_NS ? NO_ROOM_MAX_NS :
 							      2 * p->room_wait_ns;
@@ -355,6 +321,7 @@ static void on_news(void *ctx, struct mapped_proc *p, enum mapped_news what)
 		enqueue(u, p, now);
 		break;
 	case MAPPED_UNKNOWN:
+		note_left_out(u, p);
 		lists_withdraw(u->lists, p->pid);
 		stale_end(u->stale, p->pid, clock_mono_ns());
 		break;
@@ -438,30 +405,22 @@ const struct prof_rec *unwinding_record(struct unwinding *u, const struct prof_r
 static void on_answer(void *ctx, const struct symbroker_answer *answer)
 {
 	struct unwinding *u = ctx;
-	uint32_t slot;
 
-	if (answer->kind == SYMBROKER_MODULE) {
+	if (answer->kind == SYMBROKER_MODULE)
 		u->identified = true;
-		return;
-	}
-	slot = (uintptr_t)hmap_del(&u->asked, answer->module_id) - 1;
-	if (answer->error)
-		store_put_none(u->store, slot, false);
 	else
-		store_put(u->store, slot, answer->table);
+		tables_answer(u->tables, answer);
 }
 
 static void ask_needed(struct unwinding *u)
 {
+	const struct frames_from nobody = { 0 };
 	uint32_t pos = 0, slot, n;
 
 	for (n = 0; n < NEEDED_MAX && store_next_needed(u->store, &pos, &slot); n++) {
-		const struct source *source = &u->sources[slot];
-		struct mapped_proc *p = mapped_find(u->mapped, source->pid);
-		const struct map *m = p ? maps_find(&p->maps, source->start) : NULL;
-		struct frames_from from = p ? from_process(p) : (struct frames_from){ 0 };
-
-		ask_table(u, slot, source->module_id, &from, m && m->slot == slot ? m : NULL);
+		if (!mapped_find(u->mapped, tables_pid(u->tables, slot)))
+			tables_note(u->tables, slot, &nobody, NULL);
+		tables_ask(u->tables, slot);
 	}
 }
 
@@ -480,16 +439,18 @@ static void renew(void *ctx, struct mapped_proc *p)
 		enqueue(r->u, p, r->now);
 }
 
-/* Files that were identified, modules that have other numbers now, and slots for those without. */
+/* Files that were identified; modules that have other numbers now; other slots, or some for those without. */
 static void renew_lists(struct unwinding *u, uint64_t now)
 {
 	struct renewal r = { .u = u, .now = now };
 
-	r.all = frames_forgets(u->cfg.frames) != u->forgets || store_frees(u->store) != u->frees;
+	r.all = frames_forgets(u->cfg.frames) != u->forgets || store_frees(u->store) != u->frees ||
+		tables_moves(u->tables) != u->moves;
 	if (!r.all && !u->identified)
 		return;
 	u->forgets = frames_forgets(u->cfg.frames);
 	u->frees = store_frees(u->store);
+	u->moves = tables_moves(u->tables);
 	u->identified = false;
 	mapped_each(u->mapped, renew, &r);
 }
@@ -503,12 +464,14 @@ static void ask_heads(struct unwinding *u)
 		struct head *h = &u->heads[i];
 		struct map *m = &h->map;
 
-		if (h->asked || !frames_identify(u->cfg.frames, &h->from, m, &m->module_id))
+		if (h->asked || !frames_identify(u->cfg.frames, &h->from, m, true, &m->module_id))
 			continue;
 		h->asked = true;
-		m->slot = m->module_id ? slot_of(u, m) : PROF_UNWIND_NO_SLOT;
-		if (store_expect(u->store, m->slot))
-			ask_table(u, m->slot, m->module_id, &h->from, NULL);
+		m->slot = m->module_id ? tables_slot(u->tables, &h->from, m) : PROF_UNWIND_NO_SLOT;
+		if (!store_expect(u->store, m->slot))
+			continue;
+		tables_note(u->tables, m->slot, &h->from, NULL);
+		tables_ask(u->tables, m->slot);
 	}
 }
 
@@ -570,7 +533,7 @@ void unwinding_step(struct unwinding *u)
 const struct prof_rec *unwinding_walk(struct unwinding *u, const struct prof_rec *rec,
 				      struct process *proc)
 {
-	struct listed l = { .from = { .pid = rec->pid }, .renew = true };
+	struct listed l = { .from = { .pid = rec->pid }, .renew = true, .past = true };
 	const struct prof_rec *walked;
 	struct maps maps;
 	uint32_t cnt;
@@ -618,6 +581,7 @@ static int start(struct unwinding *u)
 		.waiter = u->waiter,
 		.generation = mem->generation,
 	});
+	u->tables = tables_new(u->cfg.broker, u->store);
 	u->lists = lists_new(&(struct lists_cfg){
 		.maps = mem->maps,
 		.map_cnt = mem->cnt.map_cnt,
@@ -643,7 +607,6 @@ int unwinding_new(const struct unwinding_cfg *cfg, struct unwinding **out)
 	int err;
 
 	u->cfg = *cfg;
-	hmap_init(&u->asked);
 	u->stale = stale_new();
 	err = start(u);
 	if (err)
@@ -669,11 +632,10 @@ void unwinding_free(struct unwinding *u)
 	proc_reader_free(u->reader);
 	lookout_free(u->lookout);
 	lists_free(u->lists);
+	tables_free(u->tables);
 	store_free(u->store);
-	hmap_fini(&u->asked);
 	stale_free(u->stale);
 	buf_free(&u->cut);
-	free(u->sources);
 	free(u->queue);
 	free(u->entries);
 	free(u);
@@ -767,10 +729,9 @@ void unwinding_touch(struct unwinding *u)
 
 size_t unwinding_memory(const struct unwinding *u)
 {
-	return sizeof(*u) + mapped_memory(u->mapped) + store_memory(u->store) +
-	       stale_memory(u->stale) + u->source_cap * sizeof(*u->sources) +
-	       u->queue_cap * sizeof(*u->queue) + u->entry_cap * sizeof(*u->entries) +
-	       u->asked.cap * sizeof(struct hmap_slot);
+	return sizeof(*u) + copied_memory(u->copied) + mapped_memory(u->mapped) +
+	       store_memory(u->store) + stale_memory(u->stale) + tables_memory(u->tables) +
+	       u->queue_cap * sizeof(*u->queue) + u->entry_cap * sizeof(*u->entries);
 }
 
 struct heaviest {

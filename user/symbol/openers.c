@@ -159,13 +159,15 @@ void openers_ask(struct openers *o, const struct symproto_msg *msg, uint64_t own
 	o->last = &r->next;
 }
 
-static void answer(struct openers *o, uint32_t token, int fd, int error, uint32_t place)
+static void answer(struct openers *o, uint32_t token, int fd, int error, uint32_t place,
+		   uint64_t version)
 {
 	o->cfg.done(o->cfg.done_ctx, &(struct openers_result){
 					     .token = token,
 					     .fd = fd,
 					     .error = error,
 					     .place = place,
+					     .version = version,
 				     });
 }
 
@@ -186,7 +188,7 @@ static void give_up(struct openers *o, struct opener *op, int error)
 	close(op->sock);
 	op->state = STUCK;
 	spawner_kill(o->spawner, op->pid);
-	answer(o, token, -1, error, 0);
+	answer(o, token, -1, error, 0, 0);
 }
 
 static void on_born(struct openers *o, const struct spawner_event *ev)
@@ -262,7 +264,7 @@ static void hear_opener(struct openers *o, struct opener *op)
 		return;
 	}
 	op->state = IDLE;
-	answer(o, msg.id, fd, msg.error, msg.depth);
+	answer(o, msg.id, fd, msg.error, msg.depth, msg.start);
 }
 
 static size_t under_way(const struct openers *o, uint64_t owner, int state)
@@ -303,7 +305,7 @@ static bool serve_queue(struct openers *o, uint64_t now)
 			uint32_t token = r->token;
 
 			free_request(r);
-			answer(o, token, -1, o->over ? -ECHILD : -EBUSY, 0);
+			answer(o, token, -1, o->over ? -ECHILD : -EBUSY, 0, 0);
 			continue;
 		}
 		if (stuck + under_way(o, owner, BUSY) < OPENERS_OWNER_MAX) {

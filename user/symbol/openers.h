@@ -22,6 +22,7 @@ struct openers_result {
 	int fd; /* -1, or the receiver's */
 	int error; /* 0 or -errno; -ETIMEDOUT: no answer; -EBUSY: too many without an answer; -ECHILD: none is left */
 	uint32_t place; /* enum symopen_place */
+	uint64_t version; /* of the file: symopen_version() */
 };
 
 typedef void (*openers_done_fn)(void *ctx, const struct openers_result *result);

@@ -53,6 +53,9 @@ struct symbroker_module {
 	uint64_t map_start, map_end; /* of a mapping in pid, for map_files; both 0 = not known */
 	uint32_t dev; /* its device, as the kernel numbers it: 12 bits major, 20 bits minor */
 	uint64_t inode; /* 0 = not known */
+	/* when known, a file that is or was another one is refused: of what its inode says of its size and
+	 * last change; 0 = not known */
+	uint64_t version;
 	const uint8_t *build_id; /* when known, a file with another one is refused */
 	size_t build_id_sz; /* 0 = not known; at most SYMBOLIZER_BUILD_ID_MAX */
 	uint64_t owner; /* who answers for pid, as proc_owner() says; 0 = to be found out */
@@ -106,6 +109,7 @@ struct symbroker_answer {
 	int error; /* 0 or -errno */
 	const uint8_t *build_id;
 	size_t build_id_sz;
+	uint64_t version; /* of SYMBROKER_MODULE: the file's, as it was when it was opened */
 	enum symbroker_status status;
 	const char *detail; /* for people; may be "" */
 	const char *path; /* of the module, with SYMBROKER_STATUS */

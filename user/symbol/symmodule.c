@@ -27,6 +27,7 @@ struct symmodule *symmodule_new(uint32_t id, const struct symbroker_module *modu
 	m->map_end = module->map_end;
 	m->dev = module->dev;
 	m->inode = module->inode;
+	m->version = module->version;
 	m->build_id_sz = module->build_id_sz;
 	if (m->build_id_sz)
 		memcpy(m->build_id, module->build_id, m->build_id_sz);
@@ -174,6 +175,7 @@ struct symbroker_answer symmodule_message_answer(const struct symproto_msg *msg)
 		.error = msg->error,
 		.build_id = msg->build_id,
 		.build_id_sz = msg->build_id_sz,
+		.version = msg->kind == SYMPROTO_OPENED ? msg->start : 0,
 	};
 }
 

@@ -48,6 +48,7 @@ struct symmodule {
 	uint64_t map_start, map_end;
 	uint32_t dev;
 	uint64_t inode;
+	uint64_t version; /* 0: not known */
 	uint8_t build_id[SYMBOLIZER_BUILD_ID_MAX];
 	size_t build_id_sz;
 	uint64_t used;

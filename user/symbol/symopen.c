@@ -30,6 +30,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/hash.h"
 #include "symbol/symproto.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
@@ -425,12 +426,27 @@ static int send_result(int sock, struct symproto_msg *result, int fd)
 	return err;
 }
 
+/* Whoever writes to a file cannot keep its ctime. */
+uint64_t symopen_version(int fd)
+{
+	struct stat st;
+	uint64_t version;
+
+	if (fstat(fd, &st))
+		return 1;
+	version = hash_bytes((uint64_t[]){ st.st_size, st.st_ctim.tv_sec, st.st_ctim.tv_nsec,
+					   st.st_mtim.tv_sec, st.st_mtim.tv_nsec },
+			     5 * sizeof(uint64_t));
+	return version ? version : 1;
+}
+
 static int answer(int sock, const struct symproto_msg *m)
 {
 	struct symproto_msg result = { .kind = SYMPROTO_RESULT, .id = m->id, .depth = m->depth };
 	int fd = open_asked(m, &result.depth), err;
 
 	result.error = fd < 0 ? fd : 0;
+	result.start = fd < 0 ? 0 : symopen_version(fd);
 	err = send_result(sock, &result, fd);
 	if (fd >= 0)
 		close(fd);

@@ -43,6 +43,9 @@ int symopen_file(const struct symopen_where *where, enum symopen_place place);
 /* The same for a path of our own process, whatever file it is. */
 int symopen_own(const char *path);
 
+/* A number for what an open file is now: size and times of its last changes. Never 0. */
+uint64_t symopen_version(int fd);
+
 /*
  * The life of an opener process: answers SYMPROTO_OPEN on sock, one at a time, until the other end
  * is gone. A file system that never answers keeps it for ever, and nobody else.

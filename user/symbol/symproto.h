@@ -44,7 +44,8 @@ enum symproto_kind {
 	/* id = token, what, pid, offset and size = mapping, line = device, start = inode, text = path, more = name */
 	SYMPROTO_OPEN,
 	/* opener to recorder */
-	SYMPROTO_RESULT, /* id = token, error, depth = the place that the file was found in */
+	/* id = token, error, depth = the place that the file was found in, start = its version */
+	SYMPROTO_RESULT,
 	SYMPROTO_KIND_END,
 };
 

@@ -87,6 +87,7 @@ void symside_end_identify(struct symbroker *b, struct symmodule *m, int error)
 					  .error = error,
 					  .build_id = m->build_id,
 					  .build_id_sz = m->build_id_sz,
+					  .start = m->version,
 				  });
 	symmodule_drop_questions(&b->roles[SYMWORKER_NAMES].queue, m);
 	b->identifying--;
@@ -233,8 +234,14 @@ static void on_module_file(struct symbroker *b, struct symmodule *m, enum symwor
 		if (r == SYMWORKER_TABLES)
 			symtables_end(b, m);
 		symmodule_enqueue(&b->roles[r].queue, m);
+	} else if (m->kind == SYMBROKER_ELF && m->version && m->version != result->version) {
+		close(result->fd);
+		s->place = result->place;
+		try_next_place(b, m, r, -ESTALE);
 	} else {
 		s->place = result->place;
+		if (m->kind == SYMBROKER_IDENTIFY)
+			m->version = result->version;
 		send_module(b, m, r, result->fd);
 	}
 }

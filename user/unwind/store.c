@@ -37,6 +37,7 @@ enum slot_state {
 	SLOT_WAITING, /* for room */
 	SLOT_FULL,
 	SLOT_WITHOUT, /* there cannot be a table */
+	SLOT_ELSEWHERE, /* another slot has it */
 };
 
 struct slot {
@@ -241,6 +242,17 @@ void store_put_none(struct store *s, uint32_t slot, bool again)
 	if (!again)
 		__atomic_store_n(&s->cfg.modules[slot].without, 1, __ATOMIC_RELAXED);
 	s->slots[slot].time_s = s->now_s + AGAIN_S;
+}
+
+void store_put_elsewhere(struct store *s, uint32_t slot)
+{
+	if (take_expected(s, slot))
+		s->slots[slot].state = SLOT_ELSEWHERE;
+}
+
+bool store_is_elsewhere(const struct store *s, uint32_t slot)
+{
+	return slot < s->slot_cnt && s->slots[slot].state == SLOT_ELSEWHERE;
 }
 
 void store_put(struct store *s, uint32_t slot, const struct unwind_table *t)

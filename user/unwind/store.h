@@ -63,6 +63,9 @@ bool store_next_needed(struct store *s, uint32_t *pos, uint32_t *slot);
 void store_put(struct store *s, uint32_t slot, const struct unwind_table *t);
 /* There is none. again: it may be expected another time. */
 void store_put_none(struct store *s, uint32_t slot, bool again);
+/* The key is nobody's, and lists are to have other slots in its place: for as long as it is known. */
+void store_put_elsewhere(struct store *s, uint32_t slot);
+bool store_is_elsewhere(const struct store *s, uint32_t slot);
 
 /* Moves things on; to be called some ten times a second. Does bounded work and waits for nothing. */
 void store_step(struct store *s, uint64_t now_ns);

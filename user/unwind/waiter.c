@@ -27,7 +27,9 @@ struct waiter {
 	struct waiter_cfg cfg;
 	pthread_t thread;
 	pthread_mutex_t lock;
-	pthread_cond_t work;
+	pthread_cond_t work, started;
+	bool has_started;
+	int start_err;
 	uint64_t begun, over, wanted; /* periods of grace */
 	bool chunk_wanted, chunk_done;
 	uint32_t chunk;
@@ -68,10 +70,13 @@ static void make_chunk(struct waiter *w)
 static void *run(void *ctx)
 {
 	struct waiter *w = ctx;
+	int err = privileges_drop_all_but(w->cfg.capabilities);
 
-	privileges_drop_all_but(w->cfg.capabilities);
 	pthread_mutex_lock(&w->lock);
-	while (!w->ends) {
+	w->start_err = err;
+	w->has_started = true;
+	pthread_cond_signal(&w->started);
+	while (!w->ends && !err) {
 		if (w->chunk_wanted)
 			make_chunk(w);
 		else if (w->wanted > w->begun)
@@ -81,6 +86,27 @@ static void *run(void *ctx)
 	}
 	pthread_mutex_unlock(&w->lock);
 	return NULL;
+}
+
+/* Whether it has given up what it does not need; else it has ended. */
+static int wait_for_start(struct waiter *w)
+{
+	int err;
+
+	pthread_mutex_lock(&w->lock);
+	while (!w->has_started)
+		pthread_cond_wait(&w->started, &w->lock);
+	err = w->start_err;
+	pthread_mutex_unlock(&w->lock);
+	return err;
+}
+
+static void fini(struct waiter *w)
+{
+	pthread_cond_destroy(&w->started);
+	pthread_cond_destroy(&w->work);
+	pthread_mutex_destroy(&w->lock);
+	free(w);
 }
 
 int waiter_new(const struct waiter_cfg *cfg, struct waiter **out)
@@ -97,19 +123,22 @@ int waiter_new(const struct waiter_cfg *cfg, struct waiter **out)
 	pthread_mutex_init(&w->lock, &attr);
 	pthread_mutexattr_destroy(&attr);
 	pthread_cond_init(&w->work, NULL);
+	pthread_cond_init(&w->started, NULL);
 	/* Signals are for the thread that made the waiter. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = pthread_create(&w->thread, NULL, run, w);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (err) {
-		pthread_cond_destroy(&w->work);
-		pthread_mutex_destroy(&w->lock);
-		free(w);
+		fini(w);
 		return -err;
 	}
-	*out = w;
-	return 0;
+	err = wait_for_start(w);
+	if (err)
+		waiter_free(w);
+	else
+		*out = w;
+	return err;
 }
 
 void waiter_free(struct waiter *w)
@@ -121,9 +150,7 @@ void waiter_free(struct waiter *w)
 	pthread_cond_signal(&w->work);
 	pthread_mutex_unlock(&w->lock);
 	pthread_join(w->thread, NULL);
-	pthread_cond_destroy(&w->work);
-	pthread_mutex_destroy(&w->lock);
-	free(w);
+	fini(w);
 }
 
 uint64_t waiter_grace(struct waiter *w)

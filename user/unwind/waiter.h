@@ -18,7 +18,7 @@ struct waiter_cfg {
 	uint64_t capabilities; /* that make_chunk needs: all that the thread keeps */
 };
 
-/* -errno when there is no thread to be had. */
+/* -errno when there is no thread to be had, or it cannot give up its privileges. */
 int waiter_new(const struct waiter_cfg *cfg, struct waiter **out);
 /* Waits for what the thread is at. */
 void waiter_free(struct waiter *w);
