@@ -78,6 +78,7 @@ SRCS_formats := $(addprefix user/formats/, \
 	$(addprefix tonbandgeraet/, dump.c encoding.c event.c export.c format.c frames.c \
 		import.c markers.c state.c write.c))
 SRCS_cmd := $(addprefix user/cmd/, \
+	anonymize.c cut.c cut_copy.c cut_needs.c \
 	script_line.c \
 	check.c check_probes.c cause.c convert.c dump.c dump_json.c dump_text.c ends.c info.c \
 	info_json.c info_verify.c input.c list.c page.c paint.c progress.c record.c report.c \
@@ -112,7 +113,7 @@ TESTS := $(addprefix tests/, \
 	$(addprefix profile/, account_test.c cpu_log_test.c event_counts_test.c family_test.c followed_test.c gaps_test.c \
 		intervals_test.c profile_test.c stack_table_test.c \
 		stack_ends_test.c thread_times_test.c tree_test.c) \
-	$(addprefix cmd/, check_test.c ends_test.c hostile_test.c info_test.c page_test.c paint_test.c parts_test.c \
+	$(addprefix cmd/, check_test.c cut_test.c ends_test.c hostile_test.c info_test.c page_test.c paint_test.c parts_test.c \
 		progress_test.c report_test.c script_test.c select_test.c shorten_test.c summary_test.c \
 		text_test.c) \
 	$(addprefix formats/, container_test.c foreign_test.c) \

@@ -182,6 +182,9 @@ enum prof_module_kind {
 #define PROF_META_START_REALTIME_NS "start_realtime_ns"
 #define PROF_META_RING_BYTES "ring_bytes"
 #define PROF_META_BOOT_ID "boot_id" /* of the kernel: times of one boot are on one clock */
+/* Of a file that was cut from a recording: by what, and how many events were left out, in all. */
+#define PROF_META_CUT "cut"
+#define PROF_META_CUT_LEFT_OUT "cut_left_out"
 
 /* ---- TracepointSymbol: what a tracepoint's print fmt says of a value -------------------------- */
 #define PROF_EV_TP_SYMBOL "TracepointSymbol"

@@ -23,6 +23,7 @@ static const struct command commands[] = {
 	{ "info", cmd_info, "what a trace holds, and what it lost" },
 	{ "dump", cmd_dump, "the frames of a trace as they are in the file" },
 	{ "convert", cmd_convert, "Tonbandgeraet, Heph and apitrace traces to dial9, and back" },
+	{ "cut", cmd_cut, "a smaller trace of some of the events, and without real names" },
 	{ "list", cmd_list, "the tracepoints of this kernel, with their fields" },
 	{ "check", cmd_check, "whether a recording can start here, and what is missing" },
 };

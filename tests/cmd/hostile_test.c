@@ -17,6 +17,7 @@ static const struct {
 	{ cmd_report, "report", "--json" },	{ cmd_report, "report", "-g" },
 	{ cmd_script, "script", "-F+srcline" }, { cmd_script, "script", "--json" },
 	{ cmd_info, "info", "--schemas" },	{ cmd_info, "info", "--json" },
+	{ cmd_cut, "cut", "-qo/dev/null" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -211,7 +212,8 @@ Test(hostile, memory_does_not_follow_the_number_of_events, .timeout = 120)
 	static const struct {
 		size_t command;
 		bool piped;
-	} which[] = { { 1, false }, { 3, false }, { 4, false }, { 3, true } };
+	} which[] = { { 1, false }, { 3, false }, { 4, false },
+		      { 6, false }, { 3, true },  { 6, true } };
 	int few = many(20000), lots = many(1000000);
 
 	for (size_t k = 0; k < sizeof(which) / sizeof(which[0]); k++) {

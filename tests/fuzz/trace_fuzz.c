@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Arbitrary bytes through report, script and info. The first byte picks command and options, the
+ * Arbitrary bytes through report, script, info and cut. The first byte picks command and options, the
  * rest is the trace. What must hold: no crash, no sanitizer report, an exit code of ours.
  */
 #include <fcntl.h>
@@ -27,6 +27,8 @@ static const struct {
 	{ cmd_script, { "script", "-", "-p5", "--time=+0.1,12:00:00" } },
 	{ cmd_info, { "info", "-", "--schemas", "--modules" } },
 	{ cmd_info, { "info", "-", "--schemas", "--json" } },
+	{ cmd_cut, { "cut", "/proc/self/fd/0", "-qo/dev/null", "--anonymize" } },
+	{ cmd_cut, { "cut", "-", "-qo/dev/null", "--time=10%,60%" } },
 };
 
 /* Output goes nowhere, by way of the real streams, so that all of the printing is run. */

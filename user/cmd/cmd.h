@@ -25,5 +25,6 @@ int cmd_dump(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
+int cmd_cut(int argc, char **argv);
 
 #endif /* D9_CMD_CMD_H */

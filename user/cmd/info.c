@@ -74,14 +74,13 @@ static const struct {
 	{ "sampled by", PROF_META_SAMPLE_EVENT },
 	{ "switch stacks", PROF_META_SWITCH_STACKS },
 	{ "call graph", PROF_META_CALL_GRAPH },
+	{ "cut by", PROF_META_CUT },
 };
 
 /* Metadata that other lines make use of. */
 static const char *const meta_hidden[] = {
-	PROF_META_SAMPLE_PERIOD_NS,
-	PROF_META_SAMPLE_HZ,
-	PROF_META_START_REALTIME_NS,
-	PROF_META_RING_BYTES,
+	PROF_META_SAMPLE_PERIOD_NS, PROF_META_SAMPLE_HZ,    PROF_META_START_REALTIME_NS,
+	PROF_META_RING_BYTES,	    PROF_META_CUT_LEFT_OUT,
 };
 
 static bool meta_has_line(const char *key)
@@ -100,6 +99,25 @@ static void put_label(struct info *in, const char *label)
 	buf_printf(&in->out, "%-15s ", label);
 }
 
+/* What else there is to say of a line's value. */
+static void put_meta_more(struct info *in, uint32_t part, const char *key)
+{
+	const char *hz = names_meta(in->names, part, PROF_META_SAMPLE_HZ);
+	const char *left_out = names_meta(in->names, part, PROF_META_CUT_LEFT_OUT);
+	uint64_t cnt;
+
+	if (!strcmp(key, PROF_META_SAMPLE_EVENT) && hz) {
+		buf_addstr(&in->out, " at ");
+		text_clean(&in->out, hz, strlen(hz));
+		buf_addstr(&in->out, " Hz");
+	}
+	if (!strcmp(key, PROF_META_CUT) && left_out && !str_parse_u64(left_out, UINT64_MAX, &cnt)) {
+		buf_addstr(&in->out, ": ");
+		str_counted(&in->out, cnt, "event");
+		buf_addstr(&in->out, " of the recording left out");
+	}
+}
+
 static void put_meta(struct info *in, uint32_t part)
 {
 	const struct part *p = names_part(in->names, part);
@@ -111,15 +129,7 @@ static void put_meta(struct info *in, uint32_t part)
 			continue;
 		put_label(in, meta_lines[i].label);
 		text_clean(&in->out, value, strlen(value));
-		if (!strcmp(meta_lines[i].key, PROF_META_SAMPLE_EVENT)) {
-			const char *hz = names_meta(in->names, part, PROF_META_SAMPLE_HZ);
-
-			if (hz) {
-				buf_addstr(&in->out, " at ");
-				text_clean(&in->out, hz, strlen(hz));
-				buf_addstr(&in->out, " Hz");
-			}
-		}
+		put_meta_more(in, part, meta_lines[i].key);
 		buf_addch(&in->out, '\n');
 	}
 	for (size_t i = 0; i < p->meta_cnt; i++) {
@@ -276,7 +286,8 @@ static void put_kinds(struct info *in, const struct event_counts_part *c, const 
 	}
 }
 
-static void put_account(struct info *in, const struct account_figures *f)
+/* The figures of a cut file are the recording's, and speak of what was left out, too. */
+static void put_account(struct info *in, const struct account_figures *f, bool cut)
 {
 	enum account_verdict verdict = account_verdict(f);
 	char produced[32], written[32], lost[32];
@@ -287,6 +298,8 @@ static void put_account(struct info *in, const struct account_figures *f)
 	str_count(written, f->written);
 	str_count(lost, f->lost);
 	put_label(in, "account");
+	if (cut)
+		buf_addstr(&in->out, "before the cut: ");
 	if (verdict == ACCOUNT_OPEN)
 		buf_printf(&in->out,
 			   "open: the file ends before its last RecorderStats; so far produced %s, "
@@ -303,7 +316,7 @@ static void put_loss(struct info *in, uint32_t part)
 	const struct account *a = &c->account;
 	struct buf sideband = { 0 };
 
-	put_account(in, &c->stats.figures);
+	put_account(in, &c->stats.figures, names_meta(in->names, part, PROF_META_CUT));
 	if (!account_lost(a) && !a->lost[ACCOUNT_ESTIMATE]) {
 		put_label(in, "lost");
 		buf_addstr(&in->out, c->stats.figures.known ? "nothing\n" :

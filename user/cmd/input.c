@@ -170,7 +170,7 @@ static int rewind_input(void *ctx)
 
 /* ---- opening ----------------------------------------------------------------------------------- */
 
-static int temp_file(void)
+int input_temp_file(void)
 {
 	const char *dir = getenv("TMPDIR");
 	char path[4096];
@@ -196,7 +196,7 @@ static int temp_file(void)
 static int spool(int fd)
 {
 	char *buf = xmalloc(HEAD_SIZE);
-	int temp = temp_file();
+	int temp = input_temp_file();
 	size_t sz = 0;
 	ssize_t n = 0;
 	int err = temp < 0 ? temp : 0;
@@ -245,7 +245,7 @@ static int open_fd(const char *path, const char *name, bool following)
 /* From now on in->fd is a copy of what is read of the pipe. */
 static int copy_pipe(struct input *in)
 {
-	int fd = temp_file();
+	int fd = input_temp_file();
 
 	if (fd < 0)
 		return fd;

@@ -312,6 +312,11 @@ int reader_rewind(struct reader *r)
 	return open_trace(r, read_source, EVENTS, &r->behind);
 }
 
+uint64_t reader_frame(struct reader *r, uint64_t addr)
+{
+	return trace_frame(r->behind, addr);
+}
+
 const struct trace *reader_trace(const struct reader *r)
 {
 	return r->behind;

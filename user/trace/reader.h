@@ -40,6 +40,9 @@ int reader_next(struct reader *r, struct trace_event *ev);
  */
 int reader_rewind(struct reader *r);
 
+/* trace_frame() on the trace that events come from. */
+uint64_t reader_frame(struct reader *r, uint64_t addr);
+
 /* The trace that events come from, and its names. Borrowed. */
 const struct trace *reader_trace(const struct reader *r);
 struct names *reader_names(const struct reader *r);

@@ -25,6 +25,7 @@ struct trace {
 	bool learn, names_only;
 	struct layout_set schemas;
 	uint32_t part; /* at the current event */
+	uint64_t segments; /* headers so far */
 	struct hmap tasks; /* clock << 32 | tid -> struct names_task, as of the current event */
 	uint32_t *modules; /* id in this segment -> index + 1 */
 	size_t module_cap;
@@ -175,6 +176,11 @@ static uint64_t frame_in(struct trace *t, uint64_t addr)
 		module_map(t, id, names_module_raw(t->names, t->part, id));
 	return (addr & (PROF_FRAME_KERNEL | PROF_FRAME_OFFSET_MASK)) |
 	       (uint64_t)(t->modules[id] - 1) << PROF_FRAME_MODULE_SHIFT;
+}
+
+uint64_t trace_frame(struct trace *t, uint64_t addr)
+{
+	return frame_in(t, addr);
 }
 
 static void absorb_module(struct trace *t, const struct trace_event *ev)
@@ -434,6 +440,7 @@ static void find_part(struct trace *t, const struct trace_event *ev)
 
 static void segment(struct trace *t, uint64_t offset)
 {
+	t->segments++;
 	layout_set_segment(&t->schemas);
 	while (t->module_used_cnt)
 		t->modules[t->module_used[--t->module_used_cnt]] = 0;
@@ -452,6 +459,7 @@ static int event(struct trace *t, const struct dial9_frame *f, struct trace_even
 		.offset = f->offset,
 		.bytes = dial9_dec_consumed(t->dec) - f->offset,
 		.values = f->event.values,
+		.segment = t->segments - 1,
 	};
 	if (!ev->schema)
 		return -EBADMSG;

@@ -129,6 +129,7 @@ struct trace_event {
 	uint64_t offset; /* in the stream */
 	uint64_t bytes; /* of this event's frame */
 	uint32_t part; /* of the stream: see struct part */
+	uint64_t segment; /* headers of the stream before its own */
 	uint32_t tid, pid, cpu; /* TRACE_NONE: unknown */
 	uint32_t comm, cgroup; /* string ids, or NAMES_NONE */
 	const struct dial9_value *values;
@@ -183,6 +184,12 @@ bool trace_value_str(const struct trace *t, const struct dial9_value *v, struct 
 /* Addresses of any STACK or POOLED_STACK value, raw. */
 bool trace_value_stack(const struct trace *t, const struct dial9_value *v, const uint8_t **le,
 		       uint32_t *cnt);
+
+/*
+ * An address as written, in an event of the segment at hand, as trace_event.frames has it: see
+ * names_frame_module().
+ */
+uint64_t trace_frame(struct trace *t, uint64_t addr);
 
 /* What the kernel prints for field @i of @ev, or false: print the number. */
 bool trace_field_text(const struct trace *t, const struct trace_event *ev, size_t i,

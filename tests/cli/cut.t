@@ -1,0 +1,66 @@
+# A smaller trace out of a trace.
+#
+$ dial9-prof cut
+! dial9-prof: cut: where to? (-o FILE, or -o - for standard output); see dial9-prof cut --help
+? 1
+#
+$ dial9-prof cut -o out
+! dial9-prof: cannot open dial9.bin: No such file or directory (record one first: sudo dial9-prof -p PID)
+? 5
+#
+# All of it: names and values are what they were.
+$ cp $T/golden/dial9/mixed_1k.bin mixed; dial9-prof cut mixed -o all
+! dial9-prof: cut: kept 1,000 of 1,000 events, 37.5 kB of 37.5 kB
+$ dial9-prof info --verify all
+all: good: 1005 frames, 1000 of them events, in 37497 bytes
+$ dial9-prof script mixed >want; dial9-prof script all | cmp - want
+#
+# Some events, for some time, to standard output, from standard input.
+$ dial9-prof cut -e 'Poll*' --time +0,100us - -o - <mixed >polls
+! dial9-prof: cut: kept 69 of 1,000 events, 738 B of 37.5 kB
+$ dial9-prof info --schemas polls | grep -A9 Schemas:
+Schemas:
+  PollStart  {worker_id Varint, local_queue_depth Varint, task_id Varint, spawn_loc_id Varint}
+  PollEnd  {worker_id Varint}
+$ cat mixed | dial9-prof cut -q -e 'Poll*' --time +0,100us - -o - | cmp - polls
+#
+# What is cut once can be cut again.
+$ dial9-prof cut -q polls -e PollEnd -o ends; dial9-prof info --verify ends
+ends: good: <N> frames, 34 of them events, in <N> bytes
+#
+# Nothing passes: the file is valid, and that is said.
+$ dial9-prof cut mixed -p 4 -o none; dial9-prof info --verify none
+none: good: 0 frames, 0 of them events, in 5 bytes
+! dial9-prof: cut: no event is left: nothing passes -p, -t, --comm, --cgroup, -C and --time and -e
+#
+# A recording by an application of fourteen segments: names without their owners.
+$ cp $T/golden/dial9/tokio-service.bin.gz t.gz; dial9-prof cut -q --anonymize --time 30%,50% t.gz -o t; grep -c 'metrics[-_]' t
+0
+? 1
+$ dial9-prof info t | sed -n 2,5p
+service         name<N>
+worker_threads  name<N>
+flush_interval  name<N>
+table_name      name<N>
+#
+# An older file is kept, as by recording; what is no trace costs no file.
+$ dial9-prof cut -q mixed -o all; cmp all all.old
+$ echo hello >text; dial9-prof cut text -o all; ls all*
+all
+all.old
+! dial9-prof: text: no dial9 trace: <*>
+$ cat /dev/zero | timeout 60 dial9-prof cut - -o all
+! dial9-prof: standard input: no dial9 trace: <*>
+? 5
+$ dial9-prof cut mixed -o /dev/full
+! dial9-prof: cannot write /dev/full: No space left on device
+? 3
+$ dial9-prof cut mixed -o no/such/dir
+! dial9-prof: cannot write no/such/dir: No such file or directory; choose another file with -o
+? 3
+$ head -c 20000 mixed >torn; dial9-prof cut torn -o half
+! dial9-prof: torn: the end is cut off after byte <N>; everything before it is used
+! dial9-prof: cut: kept 529 of 529 events, 19.9 kB of 19.9 kB
+$ dial9-prof cut --time 5,2 mixed -o x
+! dial9-prof: --time 5,2 ends before it begins
+? 1
