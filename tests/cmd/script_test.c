@@ -247,3 +247,18 @@ Test(script, a_stack_gets_the_names_that_came_since)
 		   "\n\t [unknown]\n\n\n\t early\n\n\n\t late\n\n", "");
 	make_fini(&m);
 }
+
+/* Shares of the whole take a pass before, after which the input starts over. */
+Test(script, a_window_in_percent_is_printed_as_any_other)
+{
+	struct run want, got;
+	struct make m;
+
+	run_make_app(&m);
+	want = run_cmd(cmd_script, make_file(&m), "script", "-", "--time", "12,12.5", NULL);
+	got = run_cmd(cmd_script, make_file(&m), "script", "-", "--time", "50%,60%", NULL);
+	cr_assert_neq(strstr(got.out, "sched:sched_switch"), NULL);
+	run_expect(got, 0, want.out, "");
+	run_free(&want);
+	make_fini(&m);
+}

@@ -297,9 +297,9 @@ static int script_file(const struct script_opts *opts, const char *path)
 		return CMD_INPUT;
 	}
 	s.names = reader_names(s.reader);
-	s.lines = script_line_new(&s.line_opts, s.reader);
 	if (select_wants_scan(&s.sel))
 		err = select_scan(&s.sel, s.reader);
+	s.lines = script_line_new(&s.line_opts, s.reader);
 	progress_end(progress);
 	/* what is still to come would wait for the screen to fill */
 	shown.no_pager |= opts->follow;

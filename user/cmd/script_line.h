@@ -34,7 +34,10 @@ struct script_line_opts {
 
 struct script_line;
 
-/* What makes lines of the events of @r, which must outlive it. Free it with script_line_free(). */
+/*
+ * What makes lines of the events of @r, which must outlive it, and is not rewound any more. Free it
+ * with script_line_free().
+ */
 struct script_line *script_line_new(const struct script_line_opts *opts, const struct reader *r);
 void script_line_free(struct script_line *l);
 
