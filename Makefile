@@ -82,7 +82,7 @@ SRCS_cmd := $(addprefix user/cmd/, \
 	script_line.c \
 	check.c check_probes.c cause.c convert.c dump.c dump_json.c dump_text.c ends.c info.c \
 	info_json.c info_verify.c input.c list.c page.c paint.c progress.c record.c report.c \
-	report_json.c report_print.c report_tree.c script.c select.c shorten.c show_foreign.c summary.c text.c view.c)
+	report_json.c report_print.c report_tree.c script.c select.c shorten.c show_foreign.c summary.c text.c timeline.c view.c)
 SRCS_main := user/main.c
 
 BPF_SRCS := $(addprefix bpf/, \
@@ -115,7 +115,7 @@ TESTS := $(addprefix tests/, \
 		stack_ends_test.c thread_times_test.c tree_test.c) \
 	$(addprefix cmd/, check_test.c cut_test.c ends_test.c hostile_test.c info_test.c page_test.c paint_test.c parts_test.c \
 		progress_test.c report_test.c script_test.c select_test.c shorten_test.c summary_test.c \
-		text_test.c) \
+		text_test.c timeline_test.c) \
 	$(addprefix formats/, container_test.c foreign_test.c) \
 	$(addprefix formats/apitrace/, export_test.c format_test.c random_test.c) \
 	$(addprefix formats/heph/, attributes_test.c counters_test.c export_test.c format_test.c import_test.c \

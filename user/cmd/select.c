@@ -352,12 +352,35 @@ static bool task_match(const struct select *sel, const struct names *n,
 	return !o->comms.cnt || comm_listed(&o->comms, names_str(n, task->comm, NULL));
 }
 
+static bool wants_threads(const struct select_opts *o)
+{
+	return o->pids.cnt || o->tids.cnt || o->comms.cnt || o->cgroups.cnt;
+}
+
+static bool tid_match(const struct select *sel, const struct reader *r, uint32_t tid)
+{
+	const struct names_task unknown = {
+		.tid = tid, .pid = TRACE_NONE, .comm = NAMES_NONE, .cgroup = NAMES_NONE
+	};
+	const struct names_task *task = trace_task(reader_trace(r), tid);
+
+	return task_match(sel, reader_names(r), task ? task : &unknown);
+}
+
+bool select_match_thread(const struct select *sel, const struct reader *r, uint32_t tid,
+			 uint32_t cpu)
+{
+	const struct select_opts *o = sel->opts;
+
+	if (o->cpus.cnt && cpu != TRACE_NONE && !listed(&o->cpus, cpu))
+		return false;
+	return !wants_threads(o) || tid_match(sel, r, tid);
+}
+
 /* A switch and a waking concern the other thread as much as the one they happened in. */
 static bool other_match(const struct select *sel, const struct reader *r,
 			const struct trace_event *ev)
 {
-	struct names_task none = { .pid = TRACE_NONE, .comm = NAMES_NONE, .cgroup = NAMES_NONE };
-	const struct names_task *task;
 	uint64_t tid;
 
 	if (ev->kind != TRACE_SCHED_SWITCH && ev->kind != TRACE_SCHED_WAKING)
@@ -365,9 +388,7 @@ static bool other_match(const struct select *sel, const struct reader *r,
 	if (!trace_u64(ev, ev->kind == TRACE_SCHED_SWITCH ? ROLE_NEXT_PID : ROLE_PID, &tid) ||
 	    tid >= TRACE_NONE)
 		return false;
-	task = trace_task(reader_trace(r), (uint32_t)tid);
-	none.tid = (uint32_t)tid;
-	return task_match(sel, reader_names(r), task ? task : &none);
+	return tid_match(sel, r, (uint32_t)tid);
 }
 
 void select_see(struct select *sel, const struct reader *r, const struct trace_event *ev)
@@ -383,6 +404,15 @@ void select_see(struct select *sel, const struct reader *r, const struct trace_e
 	if (!w->seen)
 		window_add(w, ev->ts, ev->ts);
 	resolve(sel, n, ev->part, w);
+}
+
+bool select_window(const struct select *sel, uint32_t clock, uint64_t *from, uint64_t *to)
+{
+	if (!sel->has_time || clock >= sel->window_cnt || !sel->windows[clock].seen)
+		return false;
+	*from = sel->windows[clock].from_ns;
+	*to = sel->windows[clock].to_ns;
+	return true;
 }
 
 bool select_overlaps(const struct select *sel, const struct reader *r, uint32_t part,
@@ -416,7 +446,7 @@ bool select_match(const struct select *sel, const struct reader *r, const struct
 		return false;
 	if (o->cpus.cnt && !listed(&o->cpus, ev->cpu))
 		return false;
-	if (!o->pids.cnt && !o->tids.cnt && !o->comms.cnt && !o->cgroups.cnt)
+	if (!wants_threads(o))
 		return true;
 	return task_match(sel, reader_names(r), &task) || other_match(sel, r, ev);
 }

@@ -111,6 +111,16 @@ bool select_is_reversed(const struct select *sel);
 /* Whether the event is wanted. */
 bool select_match(const struct select *sel, const struct reader *r, const struct trace_event *ev);
 
+/* Whether what a thread did on a CPU is wanted, whenever that was; @cpu may be TRACE_NONE: any. */
+bool select_match_thread(const struct select *sel, const struct reader *r, uint32_t tid,
+			 uint32_t cpu);
+
+/*
+ * The window on a clock (struct part); false: there is none. Only once an event on that clock was
+ * seen; both ends belong to it.
+ */
+bool select_window(const struct select *sel, uint32_t clock, uint64_t *from, uint64_t *to);
+
 /* Whether something between these times of a part touches the window. */
 bool select_overlaps(const struct select *sel, const struct reader *r, uint32_t part,
 		     uint64_t first, uint64_t last);

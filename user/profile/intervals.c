@@ -97,6 +97,8 @@ void intervals_window(struct intervals *iv, uint32_t clock, uint64_t from, uint6
 	iv->windows = array_reserve(iv->windows, &iv->window_cap, (size_t)clock + 1,
 				    sizeof(*iv->windows));
 	iv->windows[clock] = (struct window){ from, to, true };
+	if (iv->begun && names_part(iv->opts.names, iv->part)->clock == clock)
+		iv->window = iv->windows[clock];
 }
 
 const uint64_t *intervals_stack(const struct intervals *iv, uint32_t stack, uint32_t *cnt)

@@ -146,7 +146,8 @@ void intervals_free(struct intervals *iv);
 
 /*
  * Times on one clock (struct part) to which intervals are cut; those outside are not handed out. To be
- * called before the first event on that clock; without it there is no window.
+ * called before the first event on that clock that does not only name things; without it there is no
+ * window.
  */
 void intervals_window(struct intervals *iv, uint32_t clock, uint64_t from, uint64_t to);
 

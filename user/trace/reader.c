@@ -301,6 +301,11 @@ int reader_next(struct reader *r, struct trace_event *ev)
 	return end(r, r->behind, ret);
 }
 
+bool reader_can_rewind(const struct reader *r)
+{
+	return r->mode == READER_ONE_PASS && source_is_regular(r->src);
+}
+
 int reader_rewind(struct reader *r)
 {
 	int err = r->mode == READER_ONE_PASS ? source_rewind(r->src) : -ESPIPE;

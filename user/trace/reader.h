@@ -39,6 +39,8 @@ int reader_next(struct reader *r, struct trace_event *ev);
  * Only with READER_ONE_PASS.
  */
 int reader_rewind(struct reader *r);
+/* Whether it can. */
+bool reader_can_rewind(const struct reader *r);
 
 /* trace_frame() on the trace that events come from. */
 uint64_t reader_frame(struct reader *r, uint64_t addr);

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * One reading of a trace through the engine of intervals. Owns the reader, the selection and the
+ * engine; knows nothing of what a command makes of them.
+ *
+ * A loss is told after the time in which it happened, so intervals before it would pass for whole.
+ * Few traces have one: a file is read in one go, and once more from the start when a loss is met. A
+ * command that prints as it reads cannot take that back: for it a file is read twice in any case.
+ * What cannot be read twice marks only the intervals that end after the loss was told.
+ */
+#include "cmd/timeline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmd/cmd.h"
+#include "profile/account.h"
+
+static void begin_engine(struct timeline *r)
+{
+	const struct intervals_opts opts = { r->names, r->opts.fn, r->opts.ctx };
+
+	intervals_free(r->intervals);
+	r->intervals = intervals_new(&opts);
+	event_counts_fini(&r->losses);
+	memset(&r->losses, 0, sizeof(r->losses));
+	r->first_ts = r->last_ts = r->switches = 0;
+}
+
+static void count(struct timeline *r, const struct trace *t, const struct trace_event *ev)
+{
+	if (ev->kind == TRACE_LOST) {
+		if (select_overlaps(&r->sel, r->reader, ev->part,
+				    trace_u64_or(ev, ROLE_FIRST_NS, ev->ts),
+				    trace_u64_or(ev, ROLE_LAST_NS, ev->ts)))
+			event_counts_add_loss(&r->losses, t, r->names, ev);
+		return;
+	}
+	event_counts_add_loss(&r->losses, t, r->names, ev);
+	r->switches += ev->kind == TRACE_SCHED_SWITCH;
+	if (!ev->has_ts || trace_is_naming(ev->kind) ||
+	    !select_overlaps(&r->sel, r->reader, ev->part, ev->ts, ev->ts))
+		return;
+	if (!r->first_ts)
+		r->first_ts = ev->ts;
+	r->last_ts = ev->ts;
+}
+
+/* The engine cuts by itself, so it must know each clock's window before its first event. */
+static void set_window(struct timeline *r, const struct trace_event *ev)
+{
+	const uint32_t clock = names_part(r->names, ev->part)->clock;
+	uint64_t from, to;
+
+	select_see(&r->sel, r->reader, ev);
+	if (select_window(&r->sel, clock, &from, &to))
+		intervals_window(r->intervals, clock, from, to);
+}
+
+static void take(struct timeline *r, const struct trace_event *ev)
+{
+	const struct trace *t = reader_trace(r->reader);
+
+	set_window(r, ev);
+	count(r, t, ev);
+	if (r->opts.event)
+		r->opts.event(r->opts.ctx, t, ev);
+	intervals_add(r->intervals, t, ev);
+}
+
+static bool hides_switches(const struct trace *t, const struct trace_event *ev)
+{
+	struct dial9_str kind;
+
+	return ev->kind == TRACE_LOST && trace_str(t, ev, ROLE_KIND, &kind) &&
+	       account_hides_switches(kind.ptr, kind.len);
+}
+
+/* Reads on to the end for losses alone, then starts over with what was learnt. */
+static int start_over(struct timeline *r, const struct trace_event *loss)
+{
+	struct trace_event ev = *loss;
+	int ret = 1;
+
+	r->opts.reset(r->opts.ctx);
+	begin_engine(r);
+	for (; ret == 1; ret = reader_next(r->reader, &ev))
+		intervals_add_gaps(r->intervals, reader_trace(r->reader), &ev);
+	return ret ? ret : reader_rewind(r->reader);
+}
+
+static int read_all(struct timeline *r)
+{
+	bool again = r->opts.reset && reader_can_rewind(r->reader);
+	struct trace_event ev;
+	int ret;
+
+	while ((ret = reader_next(r->reader, &ev)) == 1) {
+		if (again && hides_switches(reader_trace(r->reader), &ev)) {
+			again = false;
+			ret = start_over(r, &ev);
+			if (ret)
+				return ret;
+			continue;
+		}
+		take(r, &ev);
+	}
+	return ret;
+}
+
+/* For a command that prints as it reads. */
+static int learn_gaps(struct timeline *r)
+{
+	struct trace_event ev;
+	int ret;
+
+	while ((ret = reader_next(r->reader, &ev)) == 1)
+		intervals_add_gaps(r->intervals, reader_trace(r->reader), &ev);
+	return ret ? ret : reader_rewind(r->reader);
+}
+
+/* Names must be there at once for a command that prints as it reads; a file is read twice for that. */
+static enum reader_mode mode_for(const struct timeline_opts *opts, const char *path)
+{
+	struct stat st;
+
+	if (opts->reset || (!stat(path, &st) && S_ISREG(st.st_mode)))
+		return READER_ONE_PASS;
+	return READER_NAMES_AHEAD;
+}
+
+int timeline_run(struct timeline *r, const struct timeline_opts *opts, const char *path)
+{
+	int err;
+
+	memset(r, 0, sizeof(*r));
+	r->opts = *opts;
+	if (select_init(&r->sel, opts->sel))
+		return CMD_USAGE;
+	if (progress_open(path, mode_for(opts, path), &r->reader, &r->progress))
+		return CMD_INPUT;
+	r->names = reader_names(r->reader);
+	begin_engine(r);
+	err = select_wants_scan(&r->sel) ? select_scan(&r->sel, r->reader) : 0;
+	if (!err && !opts->reset && reader_can_rewind(r->reader))
+		err = learn_gaps(r);
+	if (!err)
+		err = read_all(r);
+	if (!err)
+		intervals_finish(r->intervals);
+	progress_end(r->progress);
+	r->progress = NULL;
+	if (err)
+		return CMD_INPUT;
+	return select_is_reversed(&r->sel) ? CMD_USAGE : CMD_OK;
+}
+
+void timeline_fini(struct timeline *r)
+{
+	progress_end(r->progress);
+	intervals_free(r->intervals);
+	event_counts_fini(&r->losses);
+	select_fini(&r->sel);
+	reader_free(r->reader);
+	memset(r, 0, sizeof(*r));
+}
+
+int timeline_exit(const struct timeline *r)
+{
+	return reader_is_newer(r->reader) ? CMD_INPUT : CMD_OK;
+}
+
+bool timeline_wants(const struct timeline *r, uint32_t tid, uint32_t cpu)
+{
+	return select_match_thread(&r->sel, r->reader, tid, cpu);
+}

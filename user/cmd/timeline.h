@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_CMD_TIMELINE_H
+#define D9_CMD_TIMELINE_H
+
+#include "cmd/progress.h"
+#include "cmd/select.h"
+#include "profile/event_counts.h"
+#include "profile/intervals.h"
+
+/*
+ * A trace read for a command that tells what threads did: its events go through the engine of
+ * intervals, cut to the window of --time, and the command gets the intervals and what it asks for.
+ */
+struct timeline_opts {
+	const struct select_opts *sel; /* borrowed */
+	interval_fn fn; /* intervals of all threads: see timeline_wants() */
+	/* Each event, before the engine takes it. May be NULL. */
+	void (*event)(void *ctx, const struct trace *t, const struct trace_event *ev);
+	/*
+	 * Drops all that was summed: reading starts over, because a loss was met and the times before it
+	 * are to be looked at again in that light. NULL: the command prints as it reads, so losses are
+	 * looked for before.
+	 */
+	void (*reset)(void *ctx);
+	void *ctx;
+};
+
+struct timeline {
+	struct timeline_opts opts;
+	struct select sel;
+	struct reader *reader;
+	struct progress *progress;
+	struct names *names; /* of the reader */
+	struct intervals *intervals;
+	struct event_counts losses; /* in the window: see event_counts_add_loss() */
+	uint64_t first_ts, last_ts; /* of what happened in the window; both 0 when nothing did */
+	uint64_t switches; /* in all of the trace: 0 when it was recorded without */
+};
+
+/*
+ * Reads all of @path. CMD_OK, or an exit code after one printed line; timeline_fini() must follow either
+ * way. Within fn and event r->intervals and r->reader are at that event.
+ */
+int timeline_run(struct timeline *r, const struct timeline_opts *opts, const char *path);
+void timeline_fini(struct timeline *r);
+
+/* What the command exits with when it has printed all: CMD_INPUT behind a newer writer's frame. */
+int timeline_exit(const struct timeline *r);
+
+/* Whether -p, -t, -C, --comm and --cgroup let through what this thread did on this CPU. */
+bool timeline_wants(const struct timeline *r, uint32_t tid, uint32_t cpu);
+
+#endif /* D9_CMD_TIMELINE_H */
