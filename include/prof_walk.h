@@ -36,6 +36,12 @@ struct prof_walk_seen {
 	__u64 words[PROF_WALK_SEEN];
 };
 
+/* Where a frame lies: a mapping, and what its module has. */
+struct prof_walk_place {
+	struct prof_unwind_map map;
+	__u32 table, first_page, page_cnt, big_cnt, without;
+};
+
 struct prof_walk {
 	/* set by prof_walk_start(), and by the walker itself what its prof_walk_register() needs */
 	__u64 ip, sp, fp;
@@ -55,8 +61,8 @@ struct prof_walk {
 	__u8 by_fp; /* the last step was by frame pointer, for want of this enum prof_user_end */
 	__u8 unseen; /* it depends on more than what `seen` can tell */
 	__u64 gregs;
-	struct prof_unwind_map map; /* the last frame's */
-	__u32 table, first_page, page_cnt, big_cnt, without; /* of its module */
+	struct prof_walk_place in; /* the last frame's */
+	struct prof_walk_place before; /* the one before it: callbacks go to and fro */
 	__u64 words_at; /* address of the first */
 	__u64 words_sz; /* bytes that are there */
 	__u64 words[PROF_WALK_WORDS];
@@ -83,8 +89,10 @@ prof_walk_start(struct prof_walk *w, __u64 ip, __u64 sp, __u64 fp, __u64 list, _
 	w->nowhere = 0;
 	w->unseen = 0;
 	w->seen.cnt = 0;
-	w->map.start = 0;
-	w->map.end = 0;
+	w->in.map.end = 0;
+	w->in.map.start = 0;
+	w->before.map.end = 0;
+	w->before.map.start = 0;
 	w->words_sz = 0;
 }
 

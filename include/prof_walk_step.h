@@ -70,32 +70,43 @@ PROF_WALK_INLINE void prof_walk_enter(struct prof_walk *w, const struct prof_unw
 {
 	struct prof_unwind_module *mod;
 
-	w->map.start = PROF_WALK_READ(m->start);
-	w->map.end = PROF_WALK_READ(m->end);
-	w->map.pgoff = PROF_WALK_READ(m->pgoff);
-	w->map.module_id = PROF_WALK_READ(m->module_id) & PROF_FRAME_MODULE_MAX;
-	w->map.slot = PROF_WALK_READ(m->slot);
-	w->table = 0;
-	w->without = 0;
-	mod = prof_walk_module_at(w, w->map.slot);
+	w->in.map.start = PROF_WALK_READ(m->start);
+	w->in.map.end = PROF_WALK_READ(m->end);
+	w->in.map.pgoff = PROF_WALK_READ(m->pgoff);
+	w->in.map.module_id = PROF_WALK_READ(m->module_id) & PROF_FRAME_MODULE_MAX;
+	w->in.map.slot = PROF_WALK_READ(m->slot);
+	w->in.table = 0;
+	w->in.without = 0;
+	mod = prof_walk_module_at(w, w->in.map.slot);
 	if (!mod)
 		return;
 	if (!PROF_WALK_READ(mod->used))
 		PROF_WALK_READ(mod->used) = 1;
-	w->first_page = PROF_WALK_READ(mod->first_page);
-	w->page_cnt = PROF_WALK_READ(mod->page_cnt);
-	w->big_cnt = PROF_WALK_READ(mod->big_cnt);
-	w->without = PROF_WALK_READ(mod->without);
-	w->table = PROF_WALK_READ(mod->table);
+	w->in.first_page = PROF_WALK_READ(mod->first_page);
+	w->in.page_cnt = PROF_WALK_READ(mod->page_cnt);
+	w->in.big_cnt = PROF_WALK_READ(mod->big_cnt);
+	w->in.without = PROF_WALK_READ(mod->without);
+	w->in.table = PROF_WALK_READ(mod->table);
+}
+
+PROF_WALK_INLINE bool prof_walk_is_in(const struct prof_walk_place *p, __u64 addr)
+{
+	return addr - p->map.start < p->map.end - p->map.start;
 }
 
 /* The last mapping of the list that does not start behind the address, if it reaches that far. */
 PROF_WALK_INLINE int prof_walk_find_map(struct prof_walk *w, __u64 addr)
 {
 	__u32 low = w->list >> 32, cnt = w->list, half, i;
+	struct prof_walk_place other;
 	const struct prof_unwind_map *m;
 
-	if (addr - w->map.start < w->map.end - w->map.start)
+	if (prof_walk_is_in(&w->in, addr))
+		return 0;
+	other = w->before;
+	w->before = w->in;
+	w->in = other;
+	if (prof_walk_is_in(&w->in, addr))
 		return 0;
 	if (cnt > PROF_WALK_MAPS_MAX)
 		cnt = PROF_WALK_MAPS_MAX;
@@ -119,7 +130,7 @@ PROF_WALK_INLINE int prof_walk_find_map(struct prof_walk *w, __u64 addr)
 	if (!m)
 		return -1;
 	prof_walk_enter(w, m);
-	return addr - w->map.start < w->map.end - w->map.start ? 0 : -1;
+	return prof_walk_is_in(&w->in, addr) ? 0 : -1;
 }
 
 /* ---- the row of a place ------------------------------------------------------------------------- */
@@ -127,7 +138,7 @@ PROF_WALK_INLINE int prof_walk_find_map(struct prof_walk *w, __u64 addr)
 /* A word of the table that `w` is in. */
 PROF_WALK_INLINE int prof_walk_table_word(const struct prof_walk *w, __u32 at, __u32 *val)
 {
-	const __u32 *words = prof_walk_block(w, w->table - 1 + at / PROF_UNWIND_BLOCK_WORDS);
+	const __u32 *words = prof_walk_block(w, w->in.table - 1 + at / PROF_UNWIND_BLOCK_WORDS);
 
 	if (!words)
 		return -1;
@@ -140,7 +151,7 @@ PROF_WALK_INLINE int prof_walk_search(const struct prof_walk *w, __u32 index, __
 {
 	__u32 first = index >> PROF_UNWIND_INDEX_COUNT_BITS, at = 0, next, half;
 	__u32 last = index & (PROF_UNWIND_PAGE_ROWS_MAX - 1);
-	const __u32 *words = prof_walk_block(w, w->table - 1 + first / PROF_UNWIND_BLOCK_WORDS);
+	const __u32 *words = prof_walk_block(w, w->in.table - 1 + first / PROF_UNWIND_BLOCK_WORDS);
 	__s32 no;
 
 	if (!words)
@@ -160,16 +171,16 @@ PROF_WALK_INLINE int prof_walk_search(const struct prof_walk *w, __u32 index, __
 /* The row at an offset of the file that `w` is in. */
 PROF_WALK_INLINE int prof_walk_row(struct prof_walk *w, __u64 off, __u32 *row)
 {
-	__u64 key = (__u64)(w->map.slot + 1) << 40 | (off & PROF_FRAME_OFFSET_MASK);
+	__u64 key = (__u64)(w->in.map.slot + 1) << 40 | (off & PROF_FRAME_OFFSET_MASK);
 	__u32 hash = key * 0x9e3779b97f4a7c15ULL >> 54, index;
-	__u64 page = (off >> PROF_UNWIND_PAGE_SHIFT) - w->first_page;
+	__u64 page = (off >> PROF_UNWIND_PAGE_SHIFT) - w->in.first_page;
 	struct prof_walk_rule *rule = &w->rules[hash & (PROF_WALK_RULES - 1)];
 
 	if (rule->key == key && rule->generation == w->generation) {
 		*row = rule->row;
 		return 0;
 	}
-	if (page >= w->page_cnt || prof_walk_table_word(w, page, &index) ||
+	if (page >= w->in.page_cnt || prof_walk_table_word(w, page, &index) ||
 	    prof_walk_search(w, index, off & ((1 << PROF_UNWIND_PAGE_SHIFT) - 1), row))
 		return -1;
 	rule->key = key;
@@ -247,9 +258,9 @@ PROF_WALK_INLINE int prof_walk_special_cfa(struct prof_walk *w, __u32 row, __u32
 		return 0;
 	}
 	special -= PROF_UNWIND_BIG;
-	if (special >= PROF_UNWIND_BIGS_MAX || special >= w->big_cnt ||
+	if (special >= PROF_UNWIND_BIGS_MAX || special >= w->in.big_cnt ||
 	    (row & PROF_UNWIND_ROW_ADD8 && w->fp_lost) ||
-	    prof_walk_table_word(w, w->page_cnt + special, &big))
+	    prof_walk_table_word(w, w->in.page_cnt + special, &big))
 		return PROF_END_UNSUPPORTED;
 	*cfa = (row & PROF_UNWIND_ROW_ADD8 ? w->fp : w->sp) + big;
 	return 0;
@@ -333,15 +344,15 @@ PROF_WALK_INLINE int prof_walk_by_row(struct prof_walk *w, __u32 row, bool in_re
 /* To the caller of the frame that was found last. 0 or enum prof_user_end. */
 PROF_WALK_INLINE int prof_walk_up(struct prof_walk *w)
 {
-	__u64 off = w->ip - w->called - w->map.start + w->map.pgoff;
+	__u64 off = w->ip - w->called - w->in.map.start + w->in.map.pgoff;
 	__u32 row = 0, special;
 	int why = 0;
 
 	if (w->nowhere)
 		return PROF_END_NO_MAPPING;
-	if (!w->map.module_id || w->map.slot == PROF_UNWIND_NO_SLOT)
+	if (!w->in.map.module_id || w->in.map.slot == PROF_UNWIND_NO_SLOT)
 		why = PROF_END_FRAME_POINTER;
-	else if (!w->table)
+	else if (!w->in.table)
 		why = PROF_END_NO_TABLE;
 	else if (prof_walk_row(w, off, &row))
 		why = PROF_END_NO_ROW;
@@ -350,7 +361,7 @@ PROF_WALK_INLINE int prof_walk_up(struct prof_walk *w)
 		special = PROF_UNWIND_BIG;
 	else if (special == PROF_UNWIND_NONE)
 		why = PROF_END_NO_ROW;
-	if (why == PROF_END_NO_TABLE && !w->without)
+	if (why == PROF_END_NO_TABLE && !w->in.without)
 		return why; /* it may come, and then frame pointers were not true */
 	if (why)
 		return prof_walk_by_fp(w, why);
@@ -379,7 +390,7 @@ PROF_WALK_INLINE int prof_walk_step(struct prof_walk *w)
 		return w->end;
 	at = w->ip - w->called;
 	if (prof_walk_find_map(w, at)) {
-		w->map.module_id = 0;
+		w->in.map.module_id = 0;
 		w->nowhere = 1;
 		if (w->stepped)
 			w->end = w->by_fp ? w->by_fp : PROF_END_NO_MAPPING;
@@ -387,11 +398,11 @@ PROF_WALK_INLINE int prof_walk_step(struct prof_walk *w)
 	if (w->by_fp && !w->end)
 		w->flags |= PROF_USER_FRAME_POINTERS;
 	w->stepped = 1;
-	module = w->map.module_id;
+	module = w->in.map.module_id;
 	w->frame = PROF_UNWIND_RAW | at;
 	if (module)
 		w->frame = module << PROF_FRAME_MODULE_SHIFT |
-			   ((at - w->map.start + w->map.pgoff) & PROF_FRAME_OFFSET_MASK);
+			   ((at - w->in.map.start + w->in.map.pgoff) & PROF_FRAME_OFFSET_MASK);
 	return w->end;
 }
 
