@@ -8,7 +8,8 @@
  * whether it is the same thread or process at all. So the last walk from each place is kept, and a read or
  * two of the stack, whatever the number of frames, tell whether it is still true.
  *
- * Only stacks that were found whole are kept: others may end for what is not in reach now and is later.
+ * Only stacks that were found whole are kept: others may end for what is not in reach now and is later. And
+ * only from places that were come to twice, since keeping costs some of what it saves.
  * None is kept for long, since it is walks that say which tables are used.
  */
 #ifndef D9_REUSE_BPF_H
@@ -111,13 +112,16 @@ static __always_inline void keep_walk(const struct prof_rec *rec, struct pt_regs
 	    cnt > KNOWN_FRAMES)
 		return;
 	known->list = 0;
+	if (known->ip != PTREGS_IP(regs) || known->sp != PTREGS_SP(regs)) {
+		known->ip = PTREGS_IP(regs);
+		known->sp = PTREGS_SP(regs);
+		return;
+	}
 	known->piece_cnt = 0;
 	known->word_cnt = 0;
 	for (i = 0; i < PROF_WALK_SEEN && i < w->seen.cnt; i++)
 		if (unwind_note_word(known, w->seen.at[i], w->seen.words[i]))
 			return;
-	known->ip = PTREGS_IP(regs);
-	known->sp = PTREGS_SP(regs);
 	known->fp = PTREGS_FP(regs);
 	known->ts = rec->ts;
 	known->generation = w->generation;
