@@ -42,3 +42,11 @@ $ dial9-prof dump -i a b
 $ dial9-prof dump $T/golden/dial9/core/small.bin >/dev/full
 ! dial9-prof: dump: cannot write: No space left on device
 ? 3
+#
+$ dial9-prof dump --limit 2 $T/golden/dial9/core/map_keys.bin
+         0  header   version 1
+         5  schema   0 M @ts m:string-map
+#
+$ dial9-prof dump --json --limit 2 $T/golden/dial9/core/map_keys.bin
+{"f":"header","version":1}
+{"f":"schema","type_id":0,"name":"M","has_ts":true,"fields":[["m",10]]}

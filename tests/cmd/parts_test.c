@@ -169,8 +169,8 @@ Test(parts, script_says_where_another_clock_begins)
 	expect_in(&r, "# part 2 (hare): on the clock of part 1\n");
 	run_free(&r);
 	r = run_both(cmd_script, &slow, &fast, "--json", NULL);
-	expect_in(&r, "{\"ts\":5290000000,\"part\":1,\"event\":\"CpuSampleEvent\"");
-	expect_in(&r, "{\"ts\":5099000000,\"part\":2,\"event\":\"CpuSampleEvent\"");
+	expect_in(&r, "{\"version\":1,\"ts\":5290000000,\"part\":1,\"event\":\"cpu-clock\"");
+	expect_in(&r, "{\"version\":1,\"ts\":5099000000,\"part\":2,\"event\":\"cpu-clock\"");
 	cr_expect_null(strstr(r.out, "#"));
 	run_free(&r);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What `script` prints, to the byte, of run_make_app()'s trace; perf script's layout is the model. */
+#include <regex.h>
+
 #include "run_cmd.h"
 
 /* clang-format off */
@@ -47,13 +49,13 @@ static const char full[] = "app      10/10      [001]    11.000000: cpu-clock:\n
 		  "\t             910 [unknown] (/lib/libc.so.6)\n"
 		  "\t             110 main+0x10 (/opt/app/bin/app)\n"
 		  "\n"
-		  "pool      10/11      [001]    12.001234: sched:sched_switch: prev_comm=pool prev_pid=11 prev_prio=120 prev_state=S next_comm=swapper/1 next_pid=0 next_prio=120\n"
+		  "            pool      10/11      [001]    12.001234: sched:sched_switch: (prev_comm=pool prev_pid=11 prev_prio=120 prev_state=S next_comm=swapper/1 next_pid=0 next_prio=120)\n"
 		  "\t              80 schedule+0x40 ([kernel.kallsyms])\n"
 		  "\t             210 work+0x10 (/opt/app/bin/app)\n"
 		  "\t             110 main+0x10 (/opt/app/bin/app)\n"
 		  "\n"
-		  "             app      10/10      [000]    13.000000: sched:sched_waking: comm=pool pid=11 prio=120 target_cpu=0\n"
-		  "                      -1/-1      [000]    14.000000: LostEvents: cpu=0 kind=ring_full count=3 first_ns=13000005000 last_ns=13000007000\n";
+		  "             app      10/10      [000]    13.000000: sched:sched_waking: (comm=pool pid=11 prio=120 target_cpu=0)\n"
+		  "#                     -1/-1      [000]    14.000000: LostEvents: (cpu=0 kind=ring_full count=3 first_ns=13000005000 last_ns=13000007000)\n";
 
 static const char brief[] = "             app      10    11.000000000: cpu-clock:\n"
 		  "             app      10    11.001000000: cpu-clock:\n"
@@ -85,8 +87,20 @@ static const char sched_only[] = "pool      10/11      [001]    12.001234: sched
 		  "\n"
 		  "             app      10/10      [000]    13.000000: sched:sched_waking: comm=pool pid=11 prio=120 target_cpu=0\n";
 
-static const char json[] = "{\"ts\":12001234567,\"event\":\"sched:sched_switch\",\"comm\":\"pool\",\"pid\":10,\"tid\":11,\"cpu\":1,\"fields\":{\"prev_comm\":\"pool\",\"prev_pid\":11,\"prev_prio\":120,\"prev_state\":1,\"next_comm\":\"swapper/1\",\"next_pid\":0,\"next_prio\":120},\"text\":{\"prev_state\":\"S\"}}\n"
-		  "{\"ts\":12001234567,\"event\":\"CpuSampleEvent\",\"comm\":\"pool\",\"pid\":10,\"tid\":11,\"cpu\":1,\"fields\":{\"worker_id\":255,\"tid\":11,\"source\":1,\"thread_name\":null,\"cpu\":1,\"pid\":10,\"flags\":0},\"stack\":[{\"addr\":\"0x8000030000000080\",\"sym\":\"schedule\",\"off\":64,\"dso\":\"[kernel.kallsyms]\"},{\"addr\":\"0x10000000210\",\"sym\":\"work\",\"off\":16,\"dso\":\"/opt/app/bin/app\",\"file\":\"app.c\",\"line\":15},{\"addr\":\"0x10000000110\",\"sym\":\"main\",\"off\":16,\"dso\":\"/opt/app/bin/app\",\"file\":\"app.c\",\"line\":5}]}\n";
+#define JSON_SWITCH "{\"version\":1,\"ts\":12001234567,\"event\":\"sched:sched_switch\",\"comm\":\"pool\",\"pid\":10,\"tid\":11,\"cpu\":1,\"fields\":{\"prev_comm\":\"pool\",\"prev_pid\":11,\"prev_prio\":120,\"prev_state\":1,\"next_comm\":\"swapper/1\",\"next_pid\":0,\"next_prio\":120},\"text\":{\"prev_state\":\"S\"}"
+#define JSON_STACK ",\"stack\":[{\"addr\":\"0x8000030000000080\",\"sym\":\"schedule\",\"off\":64,\"dso\":\"[kernel.kallsyms]\"},{\"addr\":\"0x10000000210\",\"sym\":\"work\",\"off\":16,\"dso\":\"/opt/app/bin/app\",\"file\":\"app.c\",\"line\":15},{\"addr\":\"0x10000000110\",\"sym\":\"main\",\"off\":16,\"dso\":\"/opt/app/bin/app\",\"file\":\"app.c\",\"line\":5}]}\n"
+
+static const char json[] = JSON_SWITCH JSON_STACK;
+
+static const char json_stack_alone[] = "{\"version\":1,\"ts\":12001234567,\"event\":\"switch-out\",\"comm\":\"pool\",\"pid\":10,\"tid\":11,\"cpu\":1,\"fields\":{\"worker_id\":255,\"tid\":11,\"source\":1,\"thread_name\":null,\"cpu\":1,\"pid\":10,\"flags\":0}" JSON_STACK;
+
+static const char json_lost[] = "{\"version\":1,\"ts\":14000000000,\"event\":\"LostEvents\",\"comm\":null,\"pid\":null,\"tid\":null,\"cpu\":0,\"fields\":{\"cpu\":0,\"kind\":\"ring_full\",\"count\":3,\"first_ns\":13000005000,\"last_ns\":13000007000}}\n";
+
+static const char switch_out_only[] = "pool      10/11      [001]    12.001234: switch-out:\n"
+		  "\t              80 schedule+0x40 ([kernel.kallsyms])\n"
+		  "\t             210 work+0x10 (/opt/app/bin/app)\n"
+		  "\t             110 main+0x10 (/opt/app/bin/app)\n"
+		  "\n";
 /* clang-format on */
 
 #define APP(...) run_app((const char *[]){ __VA_ARGS__, NULL, NULL, NULL, NULL })
@@ -119,7 +133,8 @@ Test(script, fields_can_be_chosen)
 Test(script, events_and_threads_can_be_chosen)
 {
 	run_expect(APP("-e", "sched:*"), 0, sched_only, "");
-	run_expect(APP("-t", "11", "--time=12,"), 0, sched_only, "");
+	run_expect(APP("-t", "11", "--time=12,", "-esched:*"), 0, sched_only, "");
+	run_expect(APP("-e", "switch-out"), 0, switch_out_only, "");
 	run_expect(APP("-e", "cpu-clock", "-Fevent", "-C0"), 0, "cpu-clock:\ncpu-clock:\n", "");
 	run_expect(APP("-e", "TaskEvent", "-F", "trace"), 0,
 		   " pid=10 tid=10 ppid=1 comm=app exe=/usr/bin/thing cgroup=/\n"
@@ -130,6 +145,8 @@ Test(script, events_and_threads_can_be_chosen)
 Test(script, as_json)
 {
 	run_expect(APP("--json", "-e", "sched:sched_switch"), 0, json, "");
+	run_expect(APP("--json", "-e", "switch-out"), 0, json_stack_alone, "");
+	run_expect(APP("--json", "-e", "LostEvents"), 0, json_lost, "");
 }
 
 Test(script, unknown_fields_are_usage_errors)
@@ -174,12 +191,13 @@ Test(script, prints_every_type_of_value)
 		make_end(&m);
 	}
 	run_expect(run_cmd(cmd_script, make_file(&m), "script", "-", "--limit=1", NULL), 0,
-		   "                      -1/-1      [---]            -: Foreign: i=-5 f=1.5 b=1 "
-		   "s=a\\x09b\" y=01ff st=[16,32] m={k: v} o=- l=[7, x]\n",
+		   "#                     -1/-1      [---]            -: Foreign: (i=-5 f=1.5 b=1 "
+		   "s=a\\x09b\" y=01ff st=[16,32] m={k: v} o=- l=[7, x])\n",
 		   "");
 	run_expect(run_cmd(cmd_script, make_file(&m), "script", "-", "--json", "--limit=1", NULL),
 		   0,
-		   "{\"ts\":null,\"event\":\"Foreign\",\"fields\":{\"i\":-5,\"f\":1.5,\"b\":true,"
+		   "{\"version\":1,\"ts\":null,\"event\":\"Foreign\",\"comm\":null,\"pid\":null,"
+		   "\"tid\":null,\"cpu\":null,\"fields\":{\"i\":-5,\"f\":1.5,\"b\":true,"
 		   "\"s\":\"a\\tb\\\"\",\"y\":\"01ff\",\"st\":[16,32],\"m\":[[\"k\",\"v\"]],"
 		   "\"o\":null,\"l\":[7,\"x\"]}}\n",
 		   "");
@@ -213,10 +231,10 @@ Test(script, says_where_a_stack_ends_when_asked)
 	cr_expect(strstr(r.out, " (/lib/a.so)\n\n"), "%s", r.out);
 	run_free(&r);
 	r = run_cmd(cmd_script, make_file(&m), "script", "--json", "-", NULL);
-	cr_expect(strstr(r.out, "\"user_end\":1},\"text\":{\"user_end\":\"complete\"},"), "%s",
-		  r.out);
-	cr_expect(strstr(r.out, "\"user_end\":70},\"text\":{\"user_end\":\"no_row\"},"), "%s",
-		  r.out);
+	cr_expect(strstr(r.out, "\"user_end\":1},\"stack\":["), "%s", r.out);
+	cr_expect(strstr(r.out, "],\"user_end\":\"complete\"}\n"), "%s", r.out);
+	cr_expect(strstr(r.out, "\"user_end\":70},\"stack\":["), "%s", r.out);
+	cr_expect(strstr(r.out, "],\"user_end\":\"no_row\"}\n"), "%s", r.out);
 	run_free(&r);
 	make_fini(&m);
 }
@@ -260,5 +278,116 @@ Test(script, a_window_in_percent_is_printed_as_any_other)
 	cr_assert_neq(strstr(got.out, "sched:sched_switch"), NULL);
 	run_expect(got, 0, want.out, "");
 	run_free(&want);
+	make_fini(&m);
+}
+
+/* ---- stackcollapse-perf.pl --------------------------------------------------------------------- */
+
+/*
+ * What that script makes of text, by its rules: a record is a line whose first character is no blank, with
+ * a pid behind the name; the event at its end, if there is one, must be that of the first record, or the
+ * record is skipped; frames are "ADDRESS FUNCTION (MODULE)"; an empty line ends a stack, of which nothing
+ * counts without a record; what is none of this, nor a comment, is warned of.
+ */
+struct collapsed {
+	int stacks, warnings;
+	char events[256]; /* of the records that count */
+};
+
+static regex_t compile(const char *pattern)
+{
+	regex_t re;
+
+	cr_assert_eq(regcomp(&re, pattern, REG_EXTENDED), 0);
+	return re;
+}
+
+static bool other_event(const char *line, regmatch_t *m, char *filter)
+{
+	size_t n = (size_t)(m->rm_eo - m->rm_so);
+
+	cr_assert_lt(n, 64);
+	if (!*filter)
+		memcpy(filter, line + m->rm_so, n);
+	return strlen(filter) != n || memcmp(filter, line + m->rm_so, n) != 0;
+}
+
+static struct collapsed collapse(char *text)
+{
+	regex_t record = compile("^[^[:space:]].*[[:space:]]+[0-9]+/*([0-9]+)*[[:space:]]+");
+	regex_t event = compile(":[[:space:]]*([0-9]+)*[[:space:]]+([^[:space:]]+):[[:space:]]*$");
+	regex_t frame = compile("^[[:space:]]*([[:alnum:]_]+)[[:space:]]*(.+) \\((.*)\\)");
+	struct collapsed c = { 0 };
+	bool counts = false;
+	char filter[64] = "";
+	regmatch_t m[3];
+	char *line;
+	int frames = 0;
+
+	while ((line = strsep(&text, "\n"))) {
+		if (*line == '#')
+			continue;
+		if (!*line) {
+			c.stacks += counts && frames;
+			counts = false;
+			frames = 0;
+		} else if (!regexec(&record, line, 0, NULL, 0)) {
+			if (regexec(&event, line, 3, m, 0) || !other_event(line, &m[2], filter))
+				counts = true;
+		} else if (!regexec(&frame, line, 0, NULL, 0)) {
+			frames += counts;
+		} else {
+			c.warnings++;
+		}
+	}
+	regfree(&record);
+	regfree(&event);
+	regfree(&frame);
+	snprintf(c.events, sizeof(c.events), "%s", filter);
+	return c;
+}
+
+static void expect_collapsed(struct run r, int stacks, const char *events)
+{
+	struct collapsed c = collapse(r.out);
+
+	cr_expect_eq(r.code, 0);
+	cr_expect_eq(c.stacks, stacks, "%d stacks", c.stacks);
+	cr_expect_eq(c.warnings, 0, "%d warnings", c.warnings);
+	cr_expect_str_eq(c.events, events);
+	run_free(&r);
+}
+
+Test(script, stackcollapse_takes_samples_alone_unless_asked_for_more)
+{
+	expect_collapsed(APP(NULL), 8, "cpu-clock");
+	expect_collapsed(APP("-F", "-trace"), 8, "cpu-clock");
+	expect_collapsed(APP("-F", "comm,pid,tid,cpu,time,event,ip,sym,dso"), 8, "cpu-clock");
+	expect_collapsed(APP("--all"), 8, "cpu-clock");
+	expect_collapsed(APP("-e", "cpu-clock"), 8, "cpu-clock");
+	expect_collapsed(APP("-e", "switch-out"), 1, "switch-out");
+	expect_collapsed(APP("-e", "sched:sched_switch"), 1, "");
+}
+
+/* Nor does a stack change hands: of a sample without one, or of a thread that has no word for a name. */
+Test(script, stackcollapse_gives_no_stack_to_another)
+{
+	const uint64_t at[] = { make_frame(1, 0x10) };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_module(&m, 1, 1, "/lib/a.so", PROF_MODULE_ELF);
+	make_task(&m, 2, 10, 10, "(odd) one");
+	make_task(&m, 2, 11, 11, "a name of many more letters than a kernel has");
+	make_switch(&m, 1000, 0, "(odd) one", 10, 1, "x", 11);
+	make_sample(&m, 1000, 10, 10, PROF_SOURCE_SWITCH_OUT, 0, at, 1);
+	make_switch(&m, 2000, 0, "x", 11, 1, "(odd) one", 10);
+	make_sample(&m, 2000, 11, 11, PROF_SOURCE_SWITCH_OUT, 0, at, 1);
+	make_sample(&m, 2500, 11, 11, PROF_SOURCE_SWITCH_OUT, 0, at, 1);
+	make_sample(&m, 3000, 10, 10, PROF_SOURCE_SAMPLE, 0, NULL, 0);
+	make_switch(&m, 4000, 0, "(odd) one", 10, 1, "x", 11);
+	make_sample(&m, 4000, 10, 10, PROF_SOURCE_SWITCH_OUT, 0, at, 1);
+	expect_collapsed(run_cmd(cmd_script, make_file(&m), "script", "-", NULL), 0,
+			 "CpuSampleEvent");
 	make_fini(&m);
 }

@@ -92,7 +92,7 @@ __attribute__((noinline, unused)) static char *dump_lines(struct dial9_dec *dec,
 	size_t n;
 	FILE *f = open_memstream(&text, &n);
 
-	*err = dump_run(dec, true, f, tally);
+	*err = dump_run(dec, &(struct dump_how){ .json = true }, f, tally);
 	fclose(f);
 	return text;
 }

@@ -28,6 +28,7 @@
 
 struct dump_opts {
 	bool json;
+	uint64_t limit;
 	int from;
 	struct select_opts sel; /* of which it has the input alone */
 };
@@ -43,6 +44,11 @@ static const struct opt dump_opts[] = {
 	  .kind = OPT_FLAG,
 	  .off = offsetof(struct dump_opts, json),
 	  .help = "one JSON object a frame, exact, and one for the end" },
+	{ .name = "limit",
+	  .kind = OPT_U64,
+	  .off = offsetof(struct dump_opts, limit),
+	  .arg = "N",
+	  .help = "stop after N frames of a dial9 trace (default 0: never)" },
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
 };
 
@@ -83,35 +89,41 @@ static bool write_out(struct buf *text, FILE *out)
 	return ok;
 }
 
-int dump_run(struct dial9_dec *dec, bool json, FILE *out, struct dump_tally *tally)
+int dump_run(struct dial9_dec *dec, const struct dump_how *how, FILE *out, struct dump_tally *tally)
 {
 	size_t block = isatty(fileno(out)) ? 0 : OUT_BLOCK;
 	struct dump_cache cache;
 	struct buf text = { 0 };
 	struct dial9_frame f;
+	uint64_t printed = 0;
 	bool ok = true;
-	int err;
+	int err = 0;
 
 	*tally = (struct dump_tally){ 0 };
 	dump_cache_init(&cache);
 	while (ok && (err = dial9_dec_next(dec, &f)) == 1) {
 		dump_count(tally, &f);
-		if (json)
+		if (how->json)
 			dump_json_frame(&text, &cache, dec, &f);
 		else
 			dump_text_frame(&text, &cache, dec, &f);
 		buf_addch(&text, '\n');
 		if (text.len > block)
 			ok = write_out(&text, out);
+		if (++printed == how->limit)
+			break;
 	}
-	if (ok && json) {
+	/* the end that was not looked for is not told of either */
+	if (ok && how->json && err != 1) {
 		dump_json_end(&text, dec, tally, err);
 		buf_addch(&text, '\n');
 	}
 	ok = ok && write_out(&text, out);
 	dump_cache_fini(&cache);
 	buf_free(&text);
-	return ok ? err : -EIO;
+	if (!ok)
+		return -EIO;
+	return err == 1 ? 0 : err;
 }
 
 int dump_conclude(const char *cmd, const struct source *src, const struct dial9_dec *dec, int err)
@@ -147,7 +159,7 @@ int dump_conclude(const char *cmd, const struct source *src, const struct dial9_
 	}
 }
 
-static int dump_source(struct source *src, bool json)
+static int dump_source(struct source *src, const struct dump_how *how)
 {
 	struct dial9_dec_opts dec_opts = { .sz = sizeof(dec_opts),
 					   .read = source_read,
@@ -161,7 +173,7 @@ static int dump_source(struct source *src, bool json)
 		log_error("dump: %s", strerror(-err));
 		return CMD_INPUT;
 	}
-	err = dump_run(dec, json, stdout, &tally);
+	err = dump_run(dec, how, stdout, &tally);
 	if (fflush(stdout) || ferror(stdout)) {
 		log_error("dump: cannot write: %s", strerror(errno));
 		code = CMD_OUTPUT;
@@ -174,6 +186,7 @@ static int dump_source(struct source *src, bool json)
 
 static int dump_file(const struct dump_opts *opts, const char *path)
 {
+	const struct dump_how how = { .json = opts->json, .limit = opts->limit };
 	struct source *src;
 	int code;
 
@@ -181,7 +194,7 @@ static int dump_file(const struct dump_opts *opts, const char *path)
 		return code;
 	if (source_open(path, &src))
 		return CMD_INPUT;
-	code = dump_source(src, opts->json);
+	code = dump_source(src, &how);
 	source_close(src);
 	return code;
 }

@@ -9,11 +9,17 @@
 
 struct source;
 
+struct dump_how {
+	bool json;
+	uint64_t limit; /* how many frames, headers and all; 0: no limit */
+};
+
 /*
  * Print all frames that dec gives, one a line, as JSON (with an `end` line) or text. Returns what
  * dial9_dec_next() ended with, or -EIO when `out` does not take it.
  */
-int dump_run(struct dial9_dec *dec, bool json, FILE *out, struct dump_tally *tally);
+int dump_run(struct dial9_dec *dec, const struct dump_how *how, FILE *out,
+	     struct dump_tally *tally);
 
 /* One frame more. */
 void dump_count(struct dump_tally *tally, const struct dial9_frame *f);

@@ -56,7 +56,8 @@ static const struct opt script_opts[] = {
 	  .kind = OPT_LIST,
 	  .off = O(events),
 	  .arg = "GLOB",
-	  .help = "only such events, as in 'sched:*'; may be repeated" },
+	  .help = "only such events, as in 'sched:*', cpu-clock (samples) or switch-out (stacks of "
+		  "switches); may be repeated" },
 	{ .name = "all",
 	  .kind = OPT_FLAG,
 	  .off = O(all),
@@ -99,8 +100,10 @@ struct script {
 	struct script_line *lines;
 	const char *sample_name; /* what samples are called: the clock that takes them */
 	struct buf out; /* lines that are not written yet */
+	int write_err; /* why they cannot be */
 	size_t block; /* how many bytes of them are kept at most */
 	uint64_t printed;
+	bool open; /* an object of JSON */
 	uint32_t part; /* of the event printed last */
 	uint64_t last_ts; /* of the switch printed last, */
 	uint32_t last_tid; /* and its thread; TRACE_NONE: it cannot get a stack any more */
@@ -147,7 +150,7 @@ static int parse_fields(const char *s, unsigned int *mask)
 /* The stack of the switch that was printed last. */
 static bool is_below(const struct script *s, const struct trace_event *ev)
 {
-	return !s->opts->json && ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_SWITCH_OUT &&
+	return ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_SWITCH_OUT &&
 	       s->last_tid == ev->tid && s->last_ts == ev->ts;
 }
 
@@ -162,8 +165,34 @@ static void put_text(struct script *s, const struct trace_event *ev)
 		script_line_text(s->lines, &s->out, ev, s->sample_name);
 	if (stack)
 		script_line_stack(s->lines, &s->out, ev);
+	else if (s->line_opts.asides && ev->kind == TRACE_SAMPLE)
+		buf_addch(&s->out, '\n'); /* or the next stack would be this one's */
 	s->last_tid = ev->kind == TRACE_SCHED_SWITCH ? ev->tid : TRACE_NONE;
 	s->last_ts = ev->ts;
+}
+
+/* The object printed last is only complete when no stack can follow. */
+static void end_json(struct script *s)
+{
+	if (s->open)
+		buf_addstr(&s->out, "}\n");
+	s->open = false;
+}
+
+static void put_json(struct script *s, const struct trace_event *ev)
+{
+	if (is_below(s, ev)) {
+		if (ev->frames)
+			script_line_json_stack(s->lines, &s->out, ev);
+	} else {
+		end_json(s);
+		script_line_json(s->lines, &s->out, ev, s->sample_name);
+	}
+	s->open = true;
+	s->last_tid = ev->kind == TRACE_SCHED_SWITCH ? ev->tid : TRACE_NONE;
+	s->last_ts = ev->ts;
+	if (ev->kind != TRACE_SCHED_SWITCH)
+		end_json(s);
 }
 
 /* ---- the run ----------------------------------------------------------------------------------- */
@@ -189,7 +218,8 @@ static bool event_wanted(const struct script *s, const struct trace_event *ev)
 			return true;
 		/* a switch is wanted with its stack */
 		if (ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_SWITCH_OUT &&
-		    str_glob(globs->v[i], PROF_EV_SCHED_SWITCH))
+		    (str_glob(globs->v[i], PROF_EV_SCHED_SWITCH) ||
+		     str_glob(globs->v[i], SCRIPT_SWITCH_OUT)))
 			return true;
 	}
 	return false;
@@ -221,13 +251,30 @@ static void put_part(struct script *s, const struct trace_event *ev)
 		buf_printf(&s->out, ": on the clock of part %u\n", part->clock + 1);
 }
 
+/* False when nothing can be written any more; the stream then no longer says so, nor why. */
 static bool write_out(struct script *s)
 {
-	fwrite(buf_cstr(&s->out), 1, s->out.len, stdout);
-	buf_clear(&s->out);
-	if (!s->block)
-		fflush(stdout);
-	return !ferror(stdout);
+	size_t n = s->out.len;
+
+	if (s->write_err)
+		return false;
+	errno = 0;
+	if (fwrite(buf_cstr(&s->out), 1, n, stdout) == n && (s->block || !fflush(stdout))) {
+		buf_clear(&s->out);
+		return true;
+	}
+	s->write_err = errno ? errno : EIO;
+	clearerr(stdout);
+	return false;
+}
+
+/* As text_finish() has it. */
+static int write_code(const struct script *s, int code)
+{
+	if (!s->write_err || s->write_err == EPIPE)
+		return code;
+	log_error("cannot write to standard output: %s", strerror(s->write_err));
+	return CMD_OUTPUT;
 }
 
 static int run(struct script *s)
@@ -251,7 +298,7 @@ static int run(struct script *s)
 			return 0;
 		put_part(s, &ev);
 		if (s->opts->json)
-			script_line_json(s->lines, &s->out, &ev);
+			put_json(s, &ev);
 		else
 			put_text(s, &ev);
 		if (s->out.len > s->block && !write_out(s))
@@ -284,6 +331,7 @@ static int script_file(const struct script_opts *opts, const char *path)
 	s.line_opts = (struct script_line_opts){ .fields = FIELDS_DEFAULT, .ns = opts->ns };
 	if (opts->fields && parse_fields(opts->fields, &s.line_opts.fields))
 		return CMD_USAGE;
+	s.line_opts.asides = !opts->events.cnt && s.line_opts.fields & FIELDS_STACK;
 	if (select_init(&s.sel, &opts->sel))
 		return CMD_USAGE;
 	/* shares of the whole need a pass of their own, in which the names are learnt as well */
@@ -308,8 +356,9 @@ static int script_file(const struct script_opts *opts, const char *path)
 	s.block = opts->follow || isatty(STDOUT_FILENO) ? 0 : OUT_BLOCK;
 	if (!err)
 		err = run(&s);
+	end_json(&s);
 	write_out(&s);
-	out = view_end(&view);
+	out = write_code(&s, view_end(&view));
 	if (!err && !s.printed && !opts->follow && out == CMD_OK && !select_is_reversed(&s.sel))
 		say_nothing_printed(&s);
 	if (err || (out == CMD_OK && reader_is_newer(s.reader)))

@@ -182,9 +182,9 @@ static bool has(const struct script_line *l, enum script_field f)
  * perf pads the name unless a stack may stand below the line, and stackcollapse-perf.pl goes by the
  * first character: a line that starts with a blank is a frame to it.
  */
-static size_t comm_width(const struct script_line *l, const struct trace_event *ev)
+static size_t comm_width(const struct script_line *l, const struct trace_event *ev, bool aside)
 {
-	if (!(l->opts.fields & FIELDS_STACK))
+	if (aside || !(l->opts.fields & FIELDS_STACK))
 		return 16;
 	return ev->frames || ev->kind == TRACE_SCHED_SWITCH ? 0 : 16;
 }
@@ -209,11 +209,27 @@ static void add_id(struct buf *out, uint32_t id, bool left)
 	buf_addstr(out, digits);
 }
 
-static void make_task(struct script_line *l, struct buf *out, const struct trace_event *ev,
-		      size_t width)
+static bool is_aside(const struct script_line *l, const struct trace_event *ev)
 {
+	return l->opts.asides && (ev->kind != TRACE_SAMPLE || ev->source == PROF_SOURCE_SWITCH_OUT);
+}
+
+/* What has no word in front would be no frame either: then the line is a comment. */
+static void mark_aside(struct buf *out, size_t at)
+{
+	size_t i = at + strspn(out->data + at, " ");
+	char c = out->data[i] | 0x20;
+
+	if (i > at && out->data[i] != '_' && (c < 'a' || c > 'z') &&
+	    (out->data[i] < '0' || out->data[i] > '9'))
+		out->data[at] = '#';
+}
+
+static void make_task(struct script_line *l, struct buf *out, const struct trace_event *ev,
+		      size_t width, bool aside)
+{
+	size_t cols, before = out->len;
 	struct buf name = { 0 };
-	size_t cols;
 
 	if (has(l, F_COMM)) {
 		if (ev->comm != NAMES_NONE)
@@ -221,7 +237,7 @@ static void make_task(struct script_line *l, struct buf *out, const struct trace
 		else if (ev->tid != TRACE_NONE)
 			buf_printf(&name, ":%u", ev->tid);
 		cols = text_width(buf_cstr(&name), name.len);
-		buf_fill(out, ' ', cols < width ? width - cols : 0);
+		buf_fill(out, ' ', cols < width ? width - cols : aside);
 		buf_add(out, name.data, name.len);
 		buf_addch(out, ' ');
 		buf_free(&name);
@@ -234,11 +250,14 @@ static void make_task(struct script_line *l, struct buf *out, const struct trace
 		add_id(out, ev->tid, has(l, F_PID));
 	if (has(l, F_PID) || has(l, F_TID))
 		buf_addch(out, ' ');
+	if (aside && out->len > before)
+		mark_aside(out, before);
 }
 
-static void add_task(struct script_line *l, struct buf *out, const struct trace_event *ev)
+static void add_task(struct script_line *l, struct buf *out, const struct trace_event *ev,
+		     bool aside)
 {
-	size_t width = comm_width(l, ev), before = out->len, len;
+	size_t width = comm_width(l, ev, aside), before = out->len, len;
 	struct task_text *t = &l->tasks[(ev->tid * 2 + !width + ev->comm * 64) % TASKS_KEPT];
 
 	if (t->len && t->tid == ev->tid && t->pid == ev->pid && t->comm == ev->comm &&
@@ -246,7 +265,7 @@ static void add_task(struct script_line *l, struct buf *out, const struct trace_
 		buf_add(out, t->text, t->len);
 		return;
 	}
-	make_task(l, out, ev, width);
+	make_task(l, out, ev, width, aside);
 	len = out->len - before;
 	if (len > TASK_TEXT_MAX)
 		return;
@@ -283,18 +302,39 @@ static void add_event_name(struct buf *out, const struct trace_event *ev, const 
 		return;
 	}
 	if (ev->source == PROF_SOURCE_SWITCH_OUT)
-		buf_addstr(out, "switch-out");
+		buf_addstr(out, SCRIPT_SWITCH_OUT);
 	else
 		text_clean(out, sample_name, strlen(sample_name));
 	buf_addch(out, ':');
+}
+
+/* " a=1 b=2", or " (a=1 b=2)". */
+static void add_fields(struct script_line *l, struct buf *out, const struct trace_event *ev,
+		       const struct plan *p, bool aside)
+{
+	size_t skip = aside; /* the blank in front of the first */
+
+	if (aside)
+		buf_addstr(out, " (");
+	for (size_t i = 0; has(l, F_TRACE) && ev->kind != TRACE_SAMPLE && i < ev->schema->field_cnt;
+	     i++) {
+		if (is_shown(&p->fields[i], ev))
+			continue;
+		add_lead(out, p, &p->fields[i], skip);
+		skip = 0;
+		text_field(out, l->trace, ev, i);
+	}
+	if (aside)
+		buf_addch(out, ')');
 }
 
 void script_line_text(struct script_line *l, struct buf *out, const struct trace_event *ev,
 		      const char *sample_name)
 {
 	const struct plan *p = plan_of(l, ev->schema, false);
+	bool aside = is_aside(l, ev);
 
-	add_task(l, out, ev);
+	add_task(l, out, ev, aside);
 	if (has(l, F_CPU) && ev->cpu != TRACE_NONE) {
 		buf_addch(out, '[');
 		buf_addu_padded(out, ev->cpu, 3, '0');
@@ -306,14 +346,7 @@ void script_line_text(struct script_line *l, struct buf *out, const struct trace
 		add_time(l, out, ev);
 	if (has(l, F_EVENT))
 		add_event_name(out, ev, p, sample_name);
-	if (has(l, F_TRACE) && ev->kind != TRACE_SAMPLE) {
-		for (size_t i = 0; i < ev->schema->field_cnt; i++) {
-			if (is_shown(&p->fields[i], ev))
-				continue;
-			add_lead(out, p, &p->fields[i], 0);
-			text_field(out, l->trace, ev, i);
-		}
-	}
+	add_fields(l, out, ev, p, aside);
 	buf_addch(out, '\n');
 }
 
@@ -441,8 +474,9 @@ void script_line_stack(struct script_line *l, struct buf *out, const struct trac
 
 /* ---- JSON -------------------------------------------------------------------------------------- */
 
-static void json_stack(struct script_line *l, struct buf *out, const struct trace_event *ev)
+void script_line_json_stack(struct script_line *l, struct buf *out, const struct trace_event *ev)
 {
+	uint8_t end = stack_ends_of(ev);
 	size_t at;
 
 	buf_addstr(out, ",\"stack\":");
@@ -453,6 +487,11 @@ static void json_stack(struct script_line *l, struct buf *out, const struct trac
 	add_stack(l, out, ev, json_frame);
 	out->data[at] = '[';
 	buf_addch(out, ']');
+	if (end == PROF_END_NOT_WALKED)
+		return;
+	buf_addstr(out, ",\"user_end\":\"");
+	buf_addstr(out, ends_word(end));
+	buf_addch(out, '"');
 }
 
 static void json_fields(struct script_line *l, struct buf *out, const struct trace_event *ev,
@@ -471,12 +510,10 @@ static void json_fields(struct script_line *l, struct buf *out, const struct tra
 	buf_addch(out, '}');
 }
 
-/* Beside the exact numbers, what the kernel prints for those that have a name, and how a stack ends. */
+/* Beside the exact numbers, what the kernel prints for those that have a name. */
 static void json_texts(struct script_line *l, struct buf *out, const struct trace_event *ev,
 		       const struct plan *p)
 {
-	const char *open = ",\"text\":{";
-	uint8_t end = stack_ends_of(ev);
 	struct buf *text = &l->frame;
 	bool any = false;
 
@@ -485,53 +522,58 @@ static void json_texts(struct script_line *l, struct buf *out, const struct trac
 		if (!trace_field_text(l->trace, ev, i, text))
 			continue;
 		if (!any)
-			buf_addstr(out, open);
+			buf_addstr(out, ",\"text\":{");
 		add_lead(out, p, &p->fields[i], !any);
 		any = true;
 		str_json(out, buf_cstr(text), text->len);
-	}
-	if (end != PROF_END_NOT_WALKED) {
-		buf_addstr(out, any ? "," : open);
-		any = true;
-		buf_addstr(out, "\"user_end\":\"");
-		buf_addstr(out, ends_word(end));
-		buf_addch(out, '"');
 	}
 	if (any)
 		buf_addch(out, '}');
 }
 
-static void json_number(struct buf *out, const char *lead, uint64_t v)
+/* A number, or null where it is not known. */
+static void json_id(struct buf *out, const char *lead, uint32_t id)
 {
 	buf_addstr(out, lead);
-	buf_addu(out, v);
+	if (id == TRACE_NONE)
+		buf_addstr(out, "null");
+	else
+		buf_addu(out, id);
 }
 
-void script_line_json(struct script_line *l, struct buf *out, const struct trace_event *ev)
+static void json_event_name(struct buf *out, const struct trace_event *ev, const struct plan *p,
+			    const char *sample_name)
+{
+	if (ev->kind != TRACE_SAMPLE)
+		add_lead(out, p, &p->name, 0);
+	else if (ev->source == PROF_SOURCE_SWITCH_OUT)
+		buf_addstr(out, "\"" SCRIPT_SWITCH_OUT "\"");
+	else
+		str_json(out, sample_name, strlen(sample_name));
+}
+
+void script_line_json(struct script_line *l, struct buf *out, const struct trace_event *ev,
+		      const char *sample_name)
 {
 	const struct plan *p = plan_of(l, ev->schema, true);
 
+	text_json_begin(out);
+	buf_addstr(out, ",\"ts\":");
 	if (ev->has_ts)
-		json_number(out, "{\"ts\":", ev->ts);
+		buf_addu(out, ev->ts);
 	else
-		buf_addstr(out, "{\"ts\":null");
+		buf_addstr(out, "null");
 	if (l->names->parts.cnt > 1)
-		json_number(out, ",\"part\":", (uint64_t)ev->part + 1);
+		json_id(out, ",\"part\":", ev->part + 1);
 	buf_addstr(out, ",\"event\":");
-	add_lead(out, p, &p->name, 0);
-	if (ev->comm != NAMES_NONE) {
-		buf_addstr(out, ",\"comm\":");
-		text_json_name(out, l->names, ev->comm);
-	}
-	if (ev->pid != TRACE_NONE)
-		json_number(out, ",\"pid\":", ev->pid);
-	if (ev->tid != TRACE_NONE)
-		json_number(out, ",\"tid\":", ev->tid);
-	if (ev->cpu != TRACE_NONE)
-		json_number(out, ",\"cpu\":", ev->cpu);
+	json_event_name(out, ev, p, sample_name);
+	buf_addstr(out, ",\"comm\":");
+	text_json_name(out, l->names, ev->comm);
+	json_id(out, ",\"pid\":", ev->pid);
+	json_id(out, ",\"tid\":", ev->tid);
+	json_id(out, ",\"cpu\":", ev->cpu);
 	json_fields(l, out, ev, p);
 	json_texts(l, out, ev, p);
 	if (ev->frames)
-		json_stack(l, out, ev);
-	buf_addstr(out, "}\n");
+		script_line_json_stack(l, out, ev);
 }

@@ -27,9 +27,17 @@ enum script_field {
 #define FIELDS_DEFAULT (FIELDS_ALL & ~(1u << F_SRCLINE | 1u << F_END))
 #define FIELDS_STACK (1u << F_IP | 1u << F_SYM | 1u << F_DSO | 1u << F_SRCLINE)
 
+/* What the stack of a switch-out is called where it stands alone. */
+#define SCRIPT_SWITCH_OUT "switch-out"
+
 struct script_line_opts {
 	unsigned int fields; /* of the text: bits by enum script_field */
 	bool ns; /* times to the nanosecond */
+	/*
+	 * Everything but CPU samples begins with a blank, or with "#", and has its fields in parentheses:
+	 * to stackcollapse-perf.pl and its like such lines, and the stacks below them, are nobody's.
+	 */
+	bool asides;
 };
 
 struct script_line;
@@ -46,7 +54,9 @@ void script_line_text(struct script_line *l, struct buf *out, const struct trace
 		      const char *sample_name);
 /* The stack of an event, for the lines below its own, and an empty line. */
 void script_line_stack(struct script_line *l, struct buf *out, const struct trace_event *ev);
-/* The event with its stack as one line of JSON. */
-void script_line_json(struct script_line *l, struct buf *out, const struct trace_event *ev);
+/* The event as an object of JSON, left open: the caller adds a stack, if there is one, and "}". */
+void script_line_json(struct script_line *l, struct buf *out, const struct trace_event *ev,
+		      const char *sample_name);
+void script_line_json_stack(struct script_line *l, struct buf *out, const struct trace_event *ev);
 
 #endif /* D9_CMD_SCRIPT_LINE_H */

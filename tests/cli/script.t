@@ -1,0 +1,35 @@
+# Events as lines: which are printed, as text and as JSON. The unit tests have the layout to the byte.
+#
+# Without -e only samples are records to stackcollapse-perf.pl: others begin with a blank or "#".
+$ gzip -dc $T/golden/dial9/tokio-service.bin.gz >t.bin; dial9-prof script t.bin | grep -c '^[^[:blank:]#].* cpu-clock:$\|^[^[:blank:]#].* CpuSampleEvent:$'
+72
+$ dial9-prof script t.bin | grep '^[^[:blank:]#]' | grep -vc 'cpu-clock:$\|CpuSampleEvent:$'
+0
+? 1
+#
+$ dial9-prof script -e switch-out t.bin | grep -c '^[^[:blank:]].*: switch-out:$'
+6877
+#
+$ dial9-prof script -e switch-out --limit 1 -F event,sym t.bin | head -n 4
+switch-out:
+	 __schedule
+	 schedule
+	 schedule_hrtimeout_range_clock
+#
+$ dial9-prof script -e nothing t.bin
+! dial9-prof: script: no event that -e, <*> let through; dial9-prof info lists what there is
+#
+# JSON: each line stands alone, and what is not known is null.
+$ dial9-prof script --json -e QueueSampleEvent --limit 1 t.bin
+{"version":1,"ts":503226139919796,"event":"QueueSampleEvent","comm":null,"pid":null,"tid":null,"cpu":null,"fields":{"global_queue":0}}
+#
+$ dial9-prof script --json -e switch-out --limit 1 t.bin | grep -o '^.*"stack":\[{"addr":"0x[0-9a-f]*","sym":"__schedule"'
+{"version":1,"ts":503226130673264,"event":"switch-out","comm":null,"pid":null,"tid":31710,"cpu":2,"fields":{"worker_id":0,"tid":31710,"source":1,"thread_name":null,"cpu":2},"stack":[{"addr":"0xffffffff81a28b97","sym":"__schedule"
+#
+$ dial9-prof script t.bin --fields time,colour
+! dial9-prof: script: unknown field 'colour' in -F (known: comm, pid, tid, cpu, time, event, trace, ip, sym, symoff, dso, srcline, end)
+? 1
+#
+$ dial9-prof script t.bin >/dev/full
+! dial9-prof: cannot write to standard output: No space left on device
+? 3
