@@ -55,7 +55,7 @@ SRCS_symbol := $(addprefix user/symbol/, \
 	symopen.c symproto.c symside.c symtab.c symtable.c symtables.c symworker.c unpack.c \
 	workers.c)
 SRCS_record := $(addprefix user/record/, \
-	build_ids.c capture.c capture_unwind.c copied.c early_records.c emit.c event.c \
+	awaited.c build_ids.c capture.c capture_unwind.c copied.c early_records.c emit.c event.c \
 	eventset.c frames.c frames_kernel.c \
 	invoker.c jit.c \
 	launch.c lookout.c mapped.c maps.c memory.c merge.c modules.c needed.c probe.c proc_reader.c realtime.c recorder.c \

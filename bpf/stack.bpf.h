@@ -15,9 +15,10 @@
 enum {
 	EFAULT = 14,
 	USER_PAGE = 4096,
-	USER_WORDS_MASK = 1023, /* of what user_stack() leaves */
-	COPIES_MAX = 32, /* of stacks, on a CPU in each: */
-	COPIES_NS = 10000000,
+	USER_WORDS_MASK = 2047, /* of what user_stack() leaves */
+	COPY_PAGES = 4, /* of a stack */
+	COPIED_MAX = 32768, /* words of stacks, on a CPU in each: */
+	COPIED_NS = 10000000,
 };
 
 /* @skip: leaf frames that are the tracing's own. Returns the number of frames. */
@@ -84,38 +85,60 @@ static __always_inline __u64 unwind_list(__u32 tgid)
 	return p ? *(volatile __u64 *)&p->list : 0;
 }
 
-/* A copy takes ten times the room of a walk, in the ring: whole rings of them are no use to anybody. */
+/* A copy takes forty times the room of a walk, in the ring: whole rings of them are no use to anybody. */
 static __always_inline bool may_copy(struct unwind_place *place, __u64 now)
 {
-	if (now - place->copies_since >= COPIES_NS) {
-		place->copies_since = now;
-		place->copies = 0;
+	if (now - place->copied_since >= COPIED_NS) {
+		place->copied_since = now;
+		place->copied = 0;
 	}
-	return place->copies++ < COPIES_MAX;
+	return place->copied < COPIED_MAX;
 }
 
 /*
- * What the loader walks later, when it has heard of the mappings that this task has now: its registers,
- * and its stack up to PROF_COPY_WORDS or the end of the page.
+ * What the loader walks later, when it has heard of the mappings that this task has now and has their
+ * tables: its registers, and its stack up to PROF_COPY_WORDS or the end of the last page that is there.
  */
-static __always_inline bool copy_stack(struct prof_rec *rec, struct pt_regs *regs, __u64 *words)
+static __always_inline bool copy_stack(struct prof_rec *rec, struct pt_regs *regs,
+				       struct unwind_place *place, __u64 *words)
 {
-	__u64 sp = PTREGS_SP(regs), sz = 8 * PROF_COPY_WORDS;
+	__u64 sp = PTREGS_SP(regs), sz;
+	__u32 pages;
 
 	if (sp & 7 || bpf_probe_read_kernel(words, 8 * PROF_COPY_REGS, regs))
 		return false;
 	words += PROF_COPY_REGS;
-	if (bpf_probe_read_user(words, sz, (void *)sp)) {
-		sz = USER_PAGE - (sp & (USER_PAGE - 8));
-		if (sz > 8 * PROF_COPY_WORDS || bpf_probe_read_user(words, sz, (void *)sp))
-			return false;
+	for (pages = COPY_PAGES; pages; pages--) {
+		sz = pages * USER_PAGE - (sp & (USER_PAGE - 8));
+		if (sz > 8 * PROF_COPY_WORDS)
+			sz = 8 * PROF_COPY_WORDS;
+		if (!bpf_probe_read_user(words, sz, (void *)sp))
+			break;
 	}
+	if (!pages)
+		return false;
 	rec->ustack_cnt = PROF_COPY_REGS + sz / 8;
 	rec->flags = (rec->flags & ~PROF_REC_WALKED) | PROF_REC_COPIED;
+	place->copied += rec->ustack_cnt;
 	return true;
 }
 
-/* By tables, or a copy where too little is known of the process. False: neither could be. */
+/* Whether a walk ended for want of a table that may still come, and a copy would reach as far. */
+static __always_inline bool is_early(const struct prof_walk *w, struct pt_regs *regs)
+{
+	__u32 slot = w->in.map.slot;
+	struct prof_unwind_module *m;
+
+	if (w->end != PROF_END_NO_TABLE || w->sp - PTREGS_SP(regs) >= 8 * PROF_COPY_WORDS)
+		return false;
+	m = bpf_map_lookup_elem(&unwind_modules, &slot);
+	return !m || (!m->without && !m->left_out);
+}
+
+/*
+ * By tables, or a copy where too little is known of the process or of a file in it. False: neither
+ * could be.
+ */
 static __always_inline bool unwind(struct prof_rec *rec, struct pt_regs *regs,
 				   struct unwind_place *place, __u64 *frames,
 				   enum unwind_walker walker)
@@ -134,11 +157,11 @@ static __always_inline bool unwind(struct prof_rec *rec, struct pt_regs *regs,
 		walk_tables(rec, &place->walk, frames);
 		if (known)
 			keep_walk(rec, regs, list_generation, known, &place->walk, frames);
-		if (place->walk.end != PROF_END_NO_MAPPING)
+		if (place->walk.end != PROF_END_NO_MAPPING && !is_early(&place->walk, regs))
 			return true;
 	}
 	if (may_copy(place, rec->ts)) {
-		if (copy_stack(rec, regs, frames))
+		if (copy_stack(rec, regs, place, frames))
 			return true;
 		/* which has written over the walk's */
 		frames[0] = PROF_UNWIND_RAW | PTREGS_IP(regs);

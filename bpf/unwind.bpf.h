@@ -20,11 +20,11 @@ enum unwind_walker {
 	UNWIND_WALKERS,
 };
 
-/* A CPU's walks, too large for a program's stack, and how often it copied one instead. */
+/* A CPU's walks, too large for a program's stack, and how much it copied instead. */
 struct unwind_place {
 	struct prof_walk walk;
-	__u64 copies_since; /* ns */
-	__u64 copies;
+	__u64 copied_since; /* ns */
+	__u64 copied; /* words */
 };
 
 struct unwind_walk_map {

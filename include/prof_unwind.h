@@ -96,7 +96,8 @@ struct prof_unwind_module {
 	__u32 big_cnt;
 	__u32 used; /* set to 1 by walks that came here with a table or without: what is needed */
 	__u32 without; /* there cannot be a table: frame pointers are all there is */
-	__u32 spare[2];
+	__u32 left_out; /* there was no room for one, or nobody to build it: it will not come soon */
+	__u32 spare;
 };
 
 /* An executable mapping: an element of the mappings map. A process's are in one piece, sorted. */
@@ -104,10 +105,13 @@ struct prof_unwind_map {
 	__u64 start, end;
 	__u64 pgoff; /* file offset of start */
 	__u32 module_id; /* of the trace; 0: frames stay raw */
-	__u32 slot; /* in the modules map; PROF_UNWIND_NO_SLOT: nothing to unwind by but frame pointers */
+	/* in the modules map; PROF_UNWIND_NO_SLOT: nothing to unwind by but frame pointers; PROF_UNWIND_SOON:
+	 * which file it is, and so its module, is being found out */
+	__u32 slot;
 };
 
 #define PROF_UNWIND_NO_SLOT 0xffffffffU
+#define PROF_UNWIND_SOON 0xfffffffeU
 
 /*
  * A process: an element of the processes map, which is a hash with PROF_UNWIND_PROC_PROBES places from

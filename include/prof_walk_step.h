@@ -350,7 +350,7 @@ PROF_WALK_INLINE int prof_walk_up(struct prof_walk *w)
 
 	if (w->nowhere)
 		return PROF_END_NO_MAPPING;
-	if (!w->in.map.module_id || w->in.map.slot == PROF_UNWIND_NO_SLOT)
+	if (w->in.map.slot == PROF_UNWIND_NO_SLOT)
 		why = PROF_END_FRAME_POINTER;
 	else if (!w->in.table)
 		why = PROF_END_NO_TABLE;

@@ -152,7 +152,9 @@ static void fill_maps(bool likely)
 			.start = likely ? walked[i / AREAS % WALKED].areas[area] : odd_number(),
 			.pgoff = likely ? 0 : odd_number(),
 			.module_id = likely ? 1 + any() % 10 : odd_number(),
-			.slot = likely ? any() % MODULES : odd_number(),
+			.slot = likely	  ? any() % MODULES :
+				any() % 2 ? odd_number() :
+					    PROF_UNWIND_NO_SLOT,
 		};
 		unwind->maps[i].end = likely ? unwind->maps[i].start + AREA_SZ : odd_number();
 	}

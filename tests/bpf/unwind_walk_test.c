@@ -240,6 +240,7 @@ static struct prof_rec *wait_for_walk(const struct truth *t, pid_t pid)
 enum how {
 	WITH_TABLE,
 	WITHOUT_TABLE, /* yet */
+	LEFT_OUT, /* is the table, for want of room */
 	WITHOUT_ANY, /* table that there could be */
 	WITHOUT_SLOT, /* in the modules map: what hostile numbers come to */
 	WITHOUT_MAPPING,
@@ -258,9 +259,10 @@ static struct prof_rec *walk(const char *name, enum how how, struct truth *t)
 		put_table(t);
 		if (how != WITHOUT_LIST)
 			put_list(t, p.pid);
-		if (how == WITHOUT_TABLE || how == WITHOUT_ANY)
+		if (how == WITHOUT_TABLE || how == WITHOUT_ANY || how == LEFT_OUT)
 			unwind->modules[SLOT].table = 0;
 		unwind->modules[SLOT].without = how == WITHOUT_ANY;
+		unwind->modules[SLOT].left_out = how == LEFT_OUT;
 		if (how == WITHOUT_SLOT)
 			unwind->maps[FIRST_MAP + DECOYS].slot = 1 << 20;
 		if (how == WITHOUT_MAPPING)
@@ -316,7 +318,10 @@ static void check(const char *name, uint8_t end)
 	free(rec);
 }
 
-/* The same stack, as a copy of which the list is known later; it reaches `frame_cnt` frames far, 0: all. */
+/*
+ * The same stack, as a copy of which the list is known later; it reaches all frames, or `frame_cnt` and some
+ * more, as far as pages between them were ever touched.
+ */
 static void check_copy(const char *name, size_t frame_cnt, uint8_t end)
 {
 	static struct truth t;
@@ -325,7 +330,11 @@ static void check_copy(const char *name, size_t frame_cnt, uint8_t end)
 	cr_assert(rec->flags & PROF_REC_COPIED, "%s", name);
 	put_list(&t, 1);
 	rec = walk_copy(rec, WITHOUT_LIST);
-	check_frames(name, &t, frame_cnt ? frame_cnt : t.frame_cnt, rec, end);
+	if (!frame_cnt)
+		frame_cnt = t.frame_cnt;
+	else if (rec->ustack_cnt > frame_cnt && rec->ustack_cnt < t.frame_cnt)
+		frame_cnt = rec->ustack_cnt;
+	check_frames(name, &t, frame_cnt, rec, end);
 	free(rec);
 }
 
@@ -393,16 +402,30 @@ Test(unwind_walk, copy_of_a_stack_is_walked_like_the_stack)
 	own_capture_close();
 }
 
+Test(unwind_walk, stack_that_ends_for_want_of_a_table_is_whole_when_that_has_come)
+{
+	static struct truth t;
+	struct prof_rec *rec;
+
+	open_capture(PROF_CALL_GRAPH_AUTO, 0);
+	rec = walk("cfa_rdx", WITHOUT_TABLE, &t);
+	cr_assert(rec->flags & PROF_REC_COPIED);
+	put_table(&t);
+	rec = walk_copy(rec, WITHOUT_TABLE);
+	check_frames("cfa_rdx", &t, t.frame_cnt, rec, PROF_END_COMPLETE);
+	free(rec);
+	own_capture_close();
+}
+
 /* Its leaf is all that is certain. */
 static void check_leaf(const char *name, enum how how, uint8_t end, uint64_t raw)
 {
 	static struct truth t;
 	struct prof_rec *rec = walk(name, how, &t);
 
-	if (how == WITHOUT_MAPPING) {
-		cr_assert(rec->flags & PROF_REC_COPIED);
+	cr_expect_eq(!(rec->flags & PROF_REC_COPIED), how == LEFT_OUT);
+	if (how != LEFT_OUT)
 		rec = walk_copy(rec, how);
-	}
 	cr_expect_eq(rec->user_end, end, "%s ends as %#x", name, rec->user_end);
 	cr_expect_eq(rec->ustack_cnt, 1, "%s: %u frames", name, rec->ustack_cnt);
 	cr_expect_eq(user_frames(rec)[0], raw ? raw | t.frames[0] : frame_of(&t, t.frames[0]),
@@ -415,6 +438,7 @@ Test(unwind_walk, without_a_table_or_a_mapping_the_first_frame_is_left)
 	open_capture(PROF_CALL_GRAPH_AUTO, 0);
 	/* the frame pointer is 1 there */
 	check_leaf("unsupported", WITHOUT_TABLE, PROF_END_NO_TABLE, 0);
+	check_leaf("unsupported", LEFT_OUT, PROF_END_NO_TABLE, 0);
 	check_leaf("unsupported", WITHOUT_SLOT, PROF_END_NO_TABLE, 0);
 	check_leaf("unsupported", WITHOUT_MAPPING, PROF_END_NO_MAPPING, PROF_UNWIND_RAW);
 	own_capture_close();

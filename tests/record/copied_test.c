@@ -94,7 +94,7 @@ static void fill_memory(struct capture_unwind *m)
 			.end = IP + (i + 1ULL) * AREA_SZ,
 			.pgoff = any() & 0xfffff,
 			.module_id = any() % 8,
-			.slot = any() % (MODULES + 1),
+			.slot = any() % 8 ? any() % (MODULES + 1) : PROF_UNWIND_NO_SLOT,
 		};
 		if (any() % 8 == 0)
 			m->maps[i].end = any();

@@ -13,12 +13,16 @@
 
 enum { STOP = -7 };
 
+static bool later; /* is when the record of time 98 is taken */
+
 static int see_record(void *ctx, const struct prof_rec *rec)
 {
 	const char *raw = (const char *)(rec + 1);
 
 	cr_assert_eq((uintptr_t)rec % 8, 0, "a record that is not aligned");
 	buf_printf(ctx, "r%llu:%.*s ", (unsigned long long)rec->ts, rec->raw_len, raw);
+	if (later && rec->ts == 98)
+		return MERGE_LATER;
 	return rec->ts == 99 ? STOP : 0;
 }
 
@@ -84,6 +88,26 @@ Test(early_records, stops_where_the_sink_does)
 	put_record(h, 3, "z");
 	cr_expect_eq(early_records_release(h, &sink), STOP);
 	cr_expect_str_eq(buf_cstr(&seen), "r1:x r99:y ");
+	buf_free(&seen);
+	early_records_free(h);
+}
+
+Test(early_records, what_is_not_taken_yet_comes_again_and_then_what_came_meanwhile)
+{
+	struct buf seen = { 0 };
+	const struct merge_sink sink = { .record = see_record, .side = see_side, .ctx = &seen };
+	struct early_records *h = early_records_new(1 << 20);
+
+	put_record(h, 1, "x");
+	put_record(h, 98, "y");
+	put_side(h, 3, "z");
+	later = true;
+	cr_expect_eq(early_records_release(h, &sink), MERGE_LATER);
+	cr_expect_eq(early_records_release(h, &sink), MERGE_LATER);
+	put_record(h, 4, "w");
+	later = false;
+	cr_expect_eq(early_records_release(h, &sink), 0);
+	cr_expect_str_eq(buf_cstr(&seen), "r1:x r98:y r98:y r98:y s3:z r4:w ");
 	buf_free(&seen);
 	early_records_free(h);
 }

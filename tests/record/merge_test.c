@@ -217,7 +217,7 @@ Test(merge, a_pass_ends_after_the_number_asked_for)
 
 Test(merge, space_is_given_back_while_a_long_pass_runs)
 {
-	static struct seen seen = { .fail_at = 150, .fail_with = 1 };
+	static struct seen seen = { .fail_at = 150, .fail_with = -EIO };
 	struct merge_sink sink = sink_of(&seen);
 	struct membuf buf;
 	struct merge *m;
@@ -227,7 +227,7 @@ Test(merge, space_is_given_back_while_a_long_pass_runs)
 	for (i = 0; i < 1000; i++)
 		put(&buf, i);
 	m = merge_new(&buf.ring, 1, NULL, 0);
-	cr_expect_eq(merge_pass(m, UINT64_MAX, 1000, &sink), 1);
+	cr_expect_eq(merge_pass(m, UINT64_MAX, 1000, &sink), -EIO);
 	cr_expect_eq(buf.consumer, 150 * 40, "those that were taken, and no others");
 	merge_free(m);
 	membuf_fini(&buf);
@@ -249,6 +249,36 @@ Test(merge, an_error_of_the_sink_ends_the_pass_and_is_returned)
 	cr_expect_eq(seen.cnt, 3);
 	merge_free(m);
 	membuf_fini(&buf);
+}
+
+Test(merge, a_record_that_is_not_taken_yet_comes_again_before_all_behind_it)
+{
+	static struct seen seen = { .fail_at = 3, .fail_with = MERGE_LATER };
+	struct merge_sink sink = sink_of(&seen);
+	struct membuf buf[2];
+	struct ring rings[2];
+	struct merge *m;
+	int i;
+
+	for (i = 0; i < 2; i++)
+		membuf_init(&buf[i], 4096);
+	for (i = 0; i < 10; i++)
+		put(&buf[i % 2], 100 + i);
+	for (i = 0; i < 2; i++)
+		rings[i] = buf[i].ring;
+	m = merge_new(rings, 2, NULL, 0);
+	cr_expect_eq(merge_pass(m, UINT64_MAX, 1000, &sink), 2);
+	cr_expect(merge_waits(m));
+	cr_expect_eq(merge_reached(m), 101);
+	cr_expect_eq(seen.cnt, 3);
+	cr_expect_eq(merge_pass(m, UINT64_MAX, 1000, &sink), 8);
+	cr_expect_not(merge_waits(m));
+	cr_expect_eq(merge_reached(m), 109);
+	for (i = 3; i < 11; i++)
+		cr_expect_eq(seen.ts[i], 100U + i - 1);
+	merge_free(m);
+	for (i = 0; i < 2; i++)
+		membuf_fini(&buf[i]);
 }
 
 Test(merge, a_side_band_record_that_does_not_hold_together_is_counted_and_blocks_nothing)

@@ -231,3 +231,83 @@ Test(unwinding, slots_of_programs_that_are_gone_are_used_again, .timeout = 30)
 	}
 	cr_expect_lt(last->slot, MODULES);
 }
+
+/* ---- stacks that were copied -------------------------------------------------------------------- */
+
+enum { REG_IP = 16, REG_SP = 19 }; /* words of pt_regs */
+
+struct copy {
+	struct prof_rec rec;
+	uint64_t words[PROF_COPY_REGS + 1];
+};
+
+/* Of a process that has mapped this file there, as the drain knows it. */
+static struct copy copy_in(uint64_t addr, uint64_t time, const struct perf_side *map)
+{
+	struct copy c = { .rec = { .size = sizeof(c),
+				   .kind = PROF_REC_SAMPLE,
+				   .flags = PROF_REC_STACKS | PROF_REC_COPIED,
+				   .ts = time,
+				   .pid = A,
+				   .tid = A,
+				   .ustack_cnt = PROF_COPY_REGS + 1,
+				   .user_end = PROF_END_NO_TABLE } };
+
+	tasks_get(tasks, A, A);
+	tasks_side(tasks, map);
+	c.words[REG_IP] = addr;
+	c.words[REG_SP] = 0x7fff0000;
+	return c;
+}
+
+static struct perf_side map_of(uint64_t addr, uint8_t build_id_sz)
+{
+	return (struct perf_side){ .type = PERF_SIDE_MMAP,
+				   .time = clock_mono_ns(),
+				   .pid = A,
+				   .tid = A,
+				   .addr = addr,
+				   .len = 0x1000,
+				   .prot = PROT_READ | PROT_EXEC,
+				   .ino = 77,
+				   .build_id = { 1 },
+				   .build_id_sz = build_id_sz,
+				   .name = "/bin/x",
+				   .name_len = 6 };
+}
+
+static uint8_t walked_end(const struct copy *c)
+{
+	const struct prof_rec *rec = unwinding_walk(u, &c->rec, tasks_process(tasks, A));
+
+	return rec ? rec->user_end : PROF_END_NOT_WALKED;
+}
+
+Test(unwinding, a_stack_waits_for_a_table_that_may_come_and_not_for_long)
+{
+	uint64_t now = clock_mono_ns(), second = 1000000000;
+	struct perf_side map = map_of(0x400000, 1);
+	struct copy young = copy_in(0x400010, now + 100 * second, &map);
+	struct copy old = copy_in(0x400010, now - second, &map);
+
+	unwinding_be_patient(u, true);
+	cr_expect_eq(walked_end(&young), PROF_END_NO_TABLE, "nobody is there to build it");
+	cr_expect(modules[0].left_out);
+	modules[0].left_out = 0;
+	cr_expect_eq(walked_end(&young), PROF_END_NOT_WALKED, "later");
+	cr_expect_eq(walked_end(&old), PROF_END_NO_TABLE);
+	unwinding_be_patient(u, false);
+	cr_expect_eq(walked_end(&young), PROF_END_NO_TABLE);
+}
+
+Test(unwinding, a_stack_waits_for_the_file_that_it_is_in_to_be_identified)
+{
+	uint64_t now = clock_mono_ns(), second = 1000000000;
+	struct perf_side map = map_of(0x400000, 0);
+	struct copy young = copy_in(0x400010, now + 100 * second, &map);
+	struct copy old = copy_in(0x400010, now - second, &map);
+
+	unwinding_be_patient(u, true);
+	cr_expect_eq(walked_end(&young), PROF_END_NOT_WALKED, "later");
+	cr_expect_eq(walked_end(&old), PROF_END_NO_TABLE);
+}

@@ -186,6 +186,7 @@ Test(store, a_module_without_a_table_is_not_asked_about_again)
 	store_put_none(store, b, true);
 	cr_expect(store_is_settled(store));
 	cr_expect(modules[a].without && !modules[b].without);
+	cr_expect(!modules[a].left_out && modules[b].left_out);
 	modules[a].used = modules[b].used = 1;
 	cr_expect_not(store_next_needed(store, &pos, &slot), "too early");
 	now += 11 * SECOND;
@@ -263,6 +264,7 @@ Test(store, what_is_in_use_stays_and_the_newcomer_is_left_out_for_a_while)
 	settle();
 	expect_table(a, 200, 1);
 	cr_expect_eq(modules[b].table, 0);
+	cr_expect(modules[b].left_out);
 	cr_expect_eq(counts().left_out, 1);
 	cr_expect_not(store_expect(store, b));
 	now += 11 * SECOND;
@@ -271,6 +273,7 @@ Test(store, what_is_in_use_stays_and_the_newcomer_is_left_out_for_a_while)
 	modules[b].used = 1;
 	pos = 0;
 	cr_expect(store_next_needed(store, &pos, &slot));
+	cr_expect_not(modules[b].left_out, "it may come");
 	put(b, 200, 2);
 	settle();
 	expect_table(b, 200, 2);

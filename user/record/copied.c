@@ -127,6 +127,7 @@ const struct prof_rec *copied_walk(struct copied *c, const struct prof_rec *rec,
 	struct prof_rec *out = (struct prof_rec *)c->walked;
 	uint64_t *frames = c->walked + head / 8;
 
+	c->walk.end = PROF_END_NOT_WALKED;
 	memcpy(out, rec, head);
 	out->flags = (rec->flags & ~PROF_REC_COPIED) | PROF_REC_WALKED;
 	out->ustack_cnt = 0;
@@ -144,4 +145,10 @@ const struct prof_rec *copied_walk(struct copied *c, const struct prof_rec *rec,
 	}
 	out->size = head + 8 * out->ustack_cnt;
 	return out;
+}
+
+bool copied_lacks_table(const struct copied *c, uint32_t *slot)
+{
+	*slot = c->walk.in.map.slot;
+	return c->walk.end == PROF_END_NO_TABLE;
 }

@@ -2,6 +2,7 @@
 #ifndef D9_RECORD_COPIED_H
 #define D9_RECORD_COPIED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,5 +29,8 @@ size_t copied_memory(const struct copied *c);
  */
 const struct prof_rec *copied_walk(struct copied *c, const struct prof_rec *rec,
 				   const struct prof_unwind_map *maps, uint32_t map_cnt);
+/* Whether the walk that was made last ended for want of a table: *slot is its module's, or
+ * PROF_UNWIND_SOON. */
+bool copied_lacks_table(const struct copied *c, uint32_t *slot);
 
 #endif

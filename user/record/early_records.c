@@ -25,6 +25,7 @@ struct entry {
 
 struct early_records {
 	uint64_t *words;
+	size_t first; /* not handed over, in words */
 	size_t used; /* words */
 	size_t cap;
 	size_t max; /* bytes */
@@ -97,13 +98,14 @@ static int hand_over(struct entry *e, const struct merge_sink *sink)
 int early_records_release(struct early_records *h, const struct merge_sink *sink)
 {
 	struct entry *e;
-	size_t at;
 	int err = 0;
 
-	for (at = 0; at < h->used && !err; at += e->sz / 8) {
-		e = (struct entry *)&h->words[at];
+	for (; h->first < h->used && !err; h->first += e->sz / 8) {
+		e = (struct entry *)&h->words[h->first];
 		err = hand_over(e, sink);
+		if (err == MERGE_LATER)
+			return err;
 	}
-	h->used = 0;
+	h->first = h->used = 0;
 	return err;
 }

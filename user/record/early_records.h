@@ -25,7 +25,8 @@ void early_records_add_side(struct early_records *h, const struct perf_side *sid
 /* True once there is enough: what comes next is better left where it is. */
 bool early_records_are_full(const struct early_records *h);
 
-/* Hands everything over in the order it came, and forgets it. Returns what the sink returned. */
+/* Hands everything over in the order it came, and forgets it: but for a record that the sink does not take
+ * yet (MERGE_LATER) and what came behind that. Returns what the sink returned. */
 int early_records_release(struct early_records *h, const struct merge_sink *sink);
 
 #endif

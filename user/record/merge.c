@@ -15,7 +15,6 @@
  */
 #include "record/merge.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -51,6 +50,7 @@ struct merge {
 	size_t heap_cnt;
 	uint64_t now; /* a lower bound of the clock's time */
 	uint64_t reached; /* the time of the last record handed over */
+	bool waits;
 };
 
 struct merge *merge_new(struct ring *rings, size_t ring_cnt, struct perf_ring **sides,
@@ -171,6 +171,8 @@ static int hand_over(struct source *s, const struct merge_sink *sink)
 		return sink->side(sink->ctx, &s->next);
 	}
 	err = sink->record(sink->ctx, s->rec);
+	if (err == MERGE_LATER)
+		return err;
 	ring_pass(s->ring);
 	if (++s->unpublished >= PUBLISH_EVERY) {
 		ring_publish(s->ring);
@@ -213,18 +215,24 @@ static int tell_stalls(struct merge *m, const struct merge_sink *sink)
 long merge_pass(struct merge *m, uint64_t mark, size_t max, const struct merge_sink *sink)
 {
 	struct source *top;
+	uint64_t ts;
 	size_t n = 0;
 	int err;
 
 	m->now = clock_mono_ns();
+	m->waits = false;
 	err = tell_stalls(m, sink);
 	build_heap(m);
 	while (m->heap_cnt && n < max && !err) {
 		top = m->heap[0];
 		if (top->ts > mark)
 			break;
-		m->reached = top->ts;
+		ts = top->ts;
 		err = hand_over(top, sink);
+		m->waits = err == MERGE_LATER;
+		if (m->waits)
+			break;
+		m->reached = ts;
 		n++;
 		if (!refill(m, top))
 			m->heap[0] = m->heap[--m->heap_cnt];
@@ -232,10 +240,15 @@ long merge_pass(struct merge *m, uint64_t mark, size_t max, const struct merge_s
 			sift_down(m, 0);
 	}
 	publish_all(m);
-	return err ? err : (long)n;
+	return err && !m->waits ? err : (long)n;
 }
 
 uint64_t merge_reached(const struct merge *m)
 {
 	return m->reached;
+}
+
+bool merge_waits(const struct merge *m)
+{
+	return m->waits;
 }

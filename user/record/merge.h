@@ -2,6 +2,7 @@
 #ifndef D9_RECORD_MERGE_H
 #define D9_RECORD_MERGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,6 +10,9 @@ struct perf_ring;
 struct perf_side;
 struct prof_rec;
 struct ring;
+
+/* What the sink says of a record that it has not taken: it comes again, first, in the next pass. */
+enum { MERGE_LATER = 1 };
 
 /* Who takes what comes out; a non-zero return ends the pass. The records are borrowed. */
 struct merge_sink {
@@ -28,9 +32,11 @@ void merge_free(struct merge *m);
  * Hands over, in order of time, all that is older than mark (CLOCK_MONOTONIC, ns), or max records
  * at most. A side-band record that cannot be used is handed over as PERF_SIDE_DAMAGED, and one that
  * could not be handed over for a second is told of once a second by PERF_SIDE_STALLED. Returns how
- * many there were, or what the sink returned.
+ * many there were, or what the sink returned, but for MERGE_LATER.
  */
 long merge_pass(struct merge *m, uint64_t mark, size_t max, const struct merge_sink *sink);
+/* Whether the last pass ended at a record that was not taken. */
+bool merge_waits(const struct merge *m);
 /* The time of the last record that was handed over, 0 before the first. */
 uint64_t merge_reached(const struct merge *m);
 

@@ -69,6 +69,8 @@ enum {
 	NAMES_TELL_MS = 300,
 	TABLES_MS = 1000, /* that the start waits for them at most */
 	RUSH_PART = 8,
+	PATIENT_PART = 4,
+	TABLES_STEP_MS = 5,
 	FILLING_PART = 16,
 };
 
@@ -88,6 +90,7 @@ struct recorder {
 	bool kallsyms_done; /* set by the thread */
 	bool identified; /* build-ids are not waited for any longer */
 	struct early_records *early; /* what comes until then */
+	bool releasing; /* that */
 	struct symbroker *broker;
 	struct dial9_enc *enc;
 	struct emit *emit;
@@ -483,7 +486,7 @@ static int on_record(void *ctx, const struct prof_rec *rec)
 		unwinding_look(r->unwinding);
 	if (r->unwinding)
 		rec = unwinding_record(r->unwinding, rec);
-	if (!r->early)
+	if (!r->early || r->releasing)
 		return translate_record(r->translate, rec);
 	early_records_add(r->early, rec);
 	return 0;
@@ -496,7 +499,7 @@ static int on_side(void *ctx, const struct perf_side *side)
 
 	if (r->unwinding)
 		unwinding_side(r->unwinding, side);
-	if (r->early) {
+	if (r->early && !r->releasing) {
 		early = *side;
 		early.looked = true;
 		early_records_add_side(r->early, &early);
@@ -519,18 +522,22 @@ static bool is_prepared(struct recorder *r)
 	return r->identified && __atomic_load_n(&r->kallsyms_done, __ATOMIC_ACQUIRE);
 }
 
-/* Waits for the kernel's symbols, if it has to, and goes through what was kept for want of them. */
+/* Waits for the kernel's symbols, if it has to, and goes through what was kept for want of them.
+ * MERGE_LATER: up to a record that waits on. */
 static int release_early(struct recorder *r, const struct merge_sink *sink)
 {
-	struct early_records *early = r->early;
 	int err;
 
-	if (!early)
+	if (!r->early)
 		return 0;
 	join_kallsyms(r);
+	r->releasing = true;
+	err = early_records_release(r->early, sink);
+	r->releasing = false;
+	if (err == MERGE_LATER)
+		return err;
+	early_records_free(r->early);
 	r->early = NULL;
-	err = early_records_release(early, sink);
-	early_records_free(early);
 	return err;
 }
 
@@ -549,10 +556,11 @@ static int drain(struct recorder *r, uint64_t *mark, uint64_t deadline)
 	if (r->unwinding) {
 		unwinding_look(r->unwinding);
 		unwinding_step(r->unwinding);
+		unwinding_be_patient(r->unwinding, !capture_is_filled(r->capture, PATIENT_PART));
 	}
 	if (n >= 0)
 		n = is_prepared(r) ? release_early(r, &sink) : 0;
-	if (n)
+	if (n < 0)
 		return n;
 	do {
 		/* What there is no memory for stays in the rings, where what is lost is counted. */
@@ -563,11 +571,11 @@ static int drain(struct recorder *r, uint64_t *mark, uint64_t deadline)
 		n = merge_pass(r->merge, *mark, PASS_MAX, &sink);
 		now = clock_mono_ns();
 		realtime_within_pass(&r->realtime, now);
-	} while (n == PASS_MAX && now < deadline);
-	if (n == PASS_MAX)
-		*mark = merge_reached(r->merge);
+	} while (n == PASS_MAX && now < deadline && !merge_waits(r->merge));
 	if (n < 0)
 		return n;
+	if (n == PASS_MAX || merge_waits(r->merge))
+		*mark = merge_reached(r->merge);
 	symbroker_step(r->broker);
 	if (!r->early)
 		tasks_expire(r->tasks, *mark);
@@ -694,6 +702,20 @@ static int finish_identifying(struct recorder *r)
 	return n < 0 ? n : 0;
 }
 
+/* All that is left, also what waits for a table. */
+static int finish_records(struct recorder *r, uint64_t now)
+{
+	uint64_t mark = now;
+	int err = drain(r, &mark, UINT64_MAX);
+
+	while (!err && (r->early || merge_waits(r->merge))) {
+		symbroker_wait(r->broker, clock_mono_ns() + TABLES_STEP_MS * MS_NS);
+		mark = now;
+		err = drain(r, &mark, UINT64_MAX);
+	}
+	return err;
+}
+
 static void check_balance(const struct status_totals *t)
 {
 	if (t->produced != t->written + t->lost)
@@ -713,7 +735,7 @@ static int finish(struct recorder *r)
 	err = finish_identifying(r);
 	now = clock_mono_ns();
 	if (!err)
-		err = drain(r, &now, UINT64_MAX);
+		err = finish_records(r, now);
 	if (!err)
 		err = finish_names(r);
 	if (!err)

@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/buf.h"
 #include "base/hmap.h"
+#include "prof_abi.h"
 #include "prof_unwind.h"
 
 enum { WINDOWS = 16, ANY_MODULE = 0 };
@@ -28,6 +30,7 @@ struct windows {
 
 struct stale {
 	struct hmap by_pid; /* struct windows */
+	struct buf cut; /* a record without what is not true */
 };
 
 struct stale *stale_new(void)
@@ -49,6 +52,7 @@ void stale_free(struct stale *s)
 	while (hmap_next(&s->by_pid, &pos, &key, &w))
 		free(w);
 	hmap_fini(&s->by_pid);
+	buf_free(&s->cut);
 	free(s);
 }
 
@@ -142,6 +146,31 @@ size_t stale_true(const struct stale *s, uint32_t pid, uint64_t ts, const uint64
 			if (covers(&w->v[k], ts, frames[i]))
 				return i;
 	return cnt;
+}
+
+static const struct prof_rec *cut(struct stale *s, const struct prof_rec *rec, size_t kept)
+{
+	struct prof_rec *copy;
+
+	buf_clear(&s->cut);
+	buf_add(&s->cut, rec, rec->size);
+	copy = (struct prof_rec *)s->cut.data;
+	copy->ustack_cnt = kept;
+	copy->user_end = PROF_END_NO_LIST | (rec->user_end & ~PROF_USER_END_MASK);
+	copy->flags &= ~PROF_REC_USTACK_CUT;
+	return copy;
+}
+
+const struct prof_rec *stale_record(struct stale *s, const struct prof_rec *rec)
+{
+	const uint8_t *frames = (const uint8_t *)(rec + 1) + ((rec->raw_len + 7UL) & ~7UL);
+	size_t kept;
+
+	if (!(rec->flags & PROF_REC_WALKED))
+		return rec;
+	kept = stale_true(s, rec->pid, rec->ts, (const uint64_t *)frames + rec->kstack_cnt,
+			  rec->ustack_cnt);
+	return kept < rec->ustack_cnt ? cut(s, rec, kept) : rec;
 }
 
 void stale_forget(struct stale *s, uint64_t before_ns)

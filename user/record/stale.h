@@ -12,6 +12,7 @@
  * code there as that of the module that is gone, and what they found above is not true.
  */
 struct stale;
+struct prof_rec;
 
 struct stale *stale_new(void);
 void stale_free(struct stale *s);
@@ -29,6 +30,12 @@ bool stale_fork(struct stale *s, uint32_t parent, uint32_t child, uint64_t at_ns
  */
 size_t stale_true(const struct stale *s, uint32_t pid, uint64_t ts, const uint64_t *frames,
 		  size_t cnt);
+
+/*
+ * A record, or, when frames of its walk are not true, a copy without those and with the end that says so;
+ * borrowed until the next call.
+ */
+const struct prof_rec *stale_record(struct stale *s, const struct prof_rec *rec);
 
 /* Nobody will ask for times before this any more. */
 void stale_forget(struct stale *s, uint64_t before_ns);

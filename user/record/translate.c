@@ -20,6 +20,7 @@
 #include "record/emit.h"
 #include "record/event.h"
 #include "record/eventset.h"
+#include "record/merge.h"
 #include "record/stacks.h"
 #include "record/tasks.h"
 
@@ -248,6 +249,8 @@ int translate_record(struct translate *t, const struct prof_rec *rec)
 		return err;
 	if (rec->flags & PROF_REC_COPIED && t->cfg.walk)
 		rec = t->cfg.walk(t->cfg.unwinding, rec, tasks_process(t->cfg.tasks, rec->pid));
+	if (!rec)
+		return MERGE_LATER;
 	if (rec->flags & PROF_REC_STACKS)
 		frames = resolve(t, rec, &cnt);
 	if (!is_sample)

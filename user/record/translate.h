@@ -15,7 +15,7 @@ struct unwinding;
 
 struct process;
 
-/* unwinding_walk(), which is not named here so that what translates alone needs nothing else. */
+/* unwinding_walk(), which is not named here so that what translates alone needs nothing else. NULL: later. */
 typedef const struct prof_rec *(*translate_walk_fn)(struct unwinding *u, const struct prof_rec *rec,
 						    struct process *proc);
 
@@ -39,7 +39,7 @@ void translate_free(struct translate *t);
 /*
  * Writes one record, whose lengths agree with each other, as an event; what it refers to and the
  * trace does not have yet goes before it. Returns 0 or the encoder's -errno, in which case nothing
- * of the record is written.
+ * of the record is written; or MERGE_LATER when its stack cannot be walked yet.
  */
 int translate_record(struct translate *t, const struct prof_rec *rec);
 

@@ -23,6 +23,7 @@
 #include "kernel/perf_side.h"
 #include "kernel/proc.h"
 #include "prof_abi.h"
+#include "record/awaited.h"
 #include "record/capture_unwind.h"
 #include "record/copied.h"
 #include "record/frames.h"
@@ -82,8 +83,9 @@ struct unwinding {
 	struct mapped *mapped;
 	struct copied *copied;
 	struct stale *stale;
-	struct buf cut; /* a record without what was not true */
 	struct tables *tables;
+	struct awaited *awaited;
+	bool patient;
 	uint32_t *queue; /* processes whose list is to be made */
 	size_t queue_cnt, queue_cap;
 	struct prof_unwind_map *entries; /* of the list that is being made */
@@ -132,6 +134,12 @@ static struct frames_from from_process(struct mapped_proc *p)
 	return (struct frames_from){ p->pid, p->owner };
 }
 
+static void ask_table(struct unwinding *u, uint32_t slot)
+{
+	tables_ask(u->tables, slot);
+	awaited_ask(u->awaited, slot);
+}
+
 /* What a list is made of. */
 struct listed {
 	struct frames_from from;
@@ -147,7 +155,7 @@ static void note_source(struct unwinding *u, const struct frames_from *from, con
 		return;
 	tables_note(u->tables, m->slot, from, m);
 	if (!u->cfg.all && store_expect(u->store, m->slot))
-		tables_ask(u->tables, m->slot);
+		ask_table(u, m->slot);
 }
 
 /* Its module and slot, once they can be known. */
@@ -159,10 +167,12 @@ static const struct map *resolve(struct unwinding *u, struct listed *l, uint64_t
 	m->slot = PROF_UNWIND_NO_SLOT;
 	m->module_id = 0;
 	m->build_id_known &= m->build_id_sz != 0;
-	if (!frames_identify(u->cfg.frames, &l->from, m, fresh, &m->module_id))
+	if (!frames_identify(u->cfg.frames, &l->from, m, fresh, &m->module_id)) {
 		l->waits = true;
-	else if (m->module_id)
+		m->slot = PROF_UNWIND_SOON;
+	} else if (m->module_id) {
 		m->slot = tables_slot(u->tables, &l->from, m);
+	}
 	return m;
 }
 
@@ -172,9 +182,9 @@ static uint32_t add_entry(struct unwinding *u, uint32_t cnt, const struct map *m
 
 	if (!m->module_id) {
 		e.pgoff = 0;
-		e.slot = PROF_UNWIND_NO_SLOT;
+		e.slot = m->slot == PROF_UNWIND_SOON ? PROF_UNWIND_SOON : PROF_UNWIND_NO_SLOT;
 		last = cnt ? &u->entries[cnt - 1] : NULL;
-		if (last && !last->module_id && last->end == e.start) {
+		if (last && !last->module_id && last->slot == e.slot && last->end == e.start) {
 			last->end = e.end;
 			return cnt;
 		}
@@ -377,29 +387,9 @@ void unwinding_missed(struct unwinding *u, uint32_t pid)
 	mapped_doubt(u->mapped, pid, now);
 }
 
-static const struct prof_rec *cut(struct unwinding *u, const struct prof_rec *rec, size_t kept)
-{
-	struct prof_rec *copy;
-
-	buf_clear(&u->cut);
-	buf_add(&u->cut, rec, rec->size);
-	copy = (struct prof_rec *)u->cut.data;
-	copy->ustack_cnt = kept;
-	copy->user_end = PROF_END_NO_LIST | (rec->user_end & ~PROF_USER_END_MASK);
-	copy->flags &= ~PROF_REC_USTACK_CUT;
-	return copy;
-}
-
 const struct prof_rec *unwinding_record(struct unwinding *u, const struct prof_rec *rec)
 {
-	const uint8_t *frames = (const uint8_t *)(rec + 1) + ((rec->raw_len + 7UL) & ~7UL);
-	size_t kept;
-
-	if (!(rec->flags & PROF_REC_WALKED))
-		return rec;
-	kept = stale_true(u->stale, rec->pid, rec->ts, (const uint64_t *)frames + rec->kstack_cnt,
-			  rec->ustack_cnt);
-	return kept < rec->ustack_cnt ? cut(u, rec, kept) : rec;
+	return stale_record(u->stale, rec);
 }
 
 static void on_answer(void *ctx, const struct symbroker_answer *answer)
@@ -420,7 +410,7 @@ static void ask_needed(struct unwinding *u)
 	for (n = 0; n < NEEDED_MAX && store_next_needed(u->store, &pos, &slot); n++) {
 		if (!mapped_find(u->mapped, tables_pid(u->tables, slot)))
 			tables_note(u->tables, slot, &nobody, NULL);
-		tables_ask(u->tables, slot);
+		ask_table(u, slot);
 	}
 }
 
@@ -471,7 +461,7 @@ static void ask_heads(struct unwinding *u)
 		if (!store_expect(u->store, m->slot))
 			continue;
 		tables_note(u->tables, m->slot, &h->from, NULL);
-		tables_ask(u->tables, m->slot);
+		ask_table(u, m->slot);
 	}
 }
 
@@ -530,6 +520,20 @@ void unwinding_step(struct unwinding *u)
 	}
 }
 
+/* Of the stack that was walked last. */
+static bool waits_for_table(const struct unwinding *u, uint64_t time)
+{
+	uint32_t slot;
+
+	return u->patient && copied_lacks_table(u->copied, &slot) &&
+	       awaited_is(u->awaited, slot, time);
+}
+
+void unwinding_be_patient(struct unwinding *u, bool patient)
+{
+	u->patient = patient;
+}
+
 const struct prof_rec *unwinding_walk(struct unwinding *u, const struct prof_rec *rec,
 				      struct process *proc)
 {
@@ -547,7 +551,7 @@ const struct prof_rec *unwinding_walk(struct unwinding *u, const struct prof_rec
 	cnt = make_list(u, &l);
 	walked = copied_walk(u->copied, rec, u->entries, cnt);
 	maps_free(&maps);
-	return walked;
+	return waits_for_table(u, rec->ts) ? NULL : walked;
 }
 
 /* ---- from start to end --------------------------------------------------------------------------- */
@@ -594,6 +598,7 @@ static int start(struct unwinding *u)
 	if (proc_reader_new(&u->reader))
 		u->reader = NULL;
 	u->copied = copied_new(mem, u->cfg.max_stack);
+	u->awaited = awaited_new(mem->modules, mem->cnt.module_cnt);
 	mapped_cfg.reader = u->reader;
 	u->mapped = mapped_new(&mapped_cfg);
 	frames_listen(u->cfg.frames, on_answer, u);
@@ -635,7 +640,7 @@ void unwinding_free(struct unwinding *u)
 	tables_free(u->tables);
 	store_free(u->store);
 	stale_free(u->stale);
-	buf_free(&u->cut);
+	awaited_free(u->awaited);
 	free(u->queue);
 	free(u->entries);
 	free(u);
@@ -731,7 +736,8 @@ size_t unwinding_memory(const struct unwinding *u)
 {
 	return sizeof(*u) + copied_memory(u->copied) + mapped_memory(u->mapped) +
 	       store_memory(u->store) + stale_memory(u->stale) + tables_memory(u->tables) +
-	       u->queue_cap * sizeof(*u->queue) + u->entry_cap * sizeof(*u->entries);
+	       awaited_memory(u->awaited) + u->queue_cap * sizeof(*u->queue) +
+	       u->entry_cap * sizeof(*u->entries);
 }
 
 struct heaviest {

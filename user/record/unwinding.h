@@ -68,10 +68,13 @@ void unwinding_side(struct unwinding *u, const struct perf_side *side);
 void unwinding_missed(struct unwinding *u, uint32_t pid);
 /*
  * The record of a stack that was copied (PROF_REC_COPIED) as if it had been walked, by what its process has
- * mapped at the time that the drain has come to; borrowed until the next call. proc may be NULL.
+ * mapped at the time that the drain has come to; borrowed until the next call. proc may be NULL. NULL: the
+ * table of a file in it is on its way, and the record not old yet.
  */
 const struct prof_rec *unwinding_walk(struct unwinding *u, const struct prof_rec *rec,
 				      struct process *proc);
+/* Whether unwinding_walk() may have records wait; not until then. */
+void unwinding_be_patient(struct unwinding *u, bool patient);
 /*
  * A record that the drain has come to: itself, or, where its walk went on in code that was gone, a copy
  * without what lies above; borrowed until the next call.

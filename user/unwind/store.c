@@ -210,6 +210,7 @@ bool store_expect(struct store *s, uint32_t slot)
 	    s->now_s < s->slots[slot].time_s)
 		return false;
 	s->slots[slot].state = SLOT_EXPECTED;
+	__atomic_store_n(&s->cfg.modules[slot].left_out, 0, __ATOMIC_RELAXED);
 	s->expected_cnt++;
 	return true;
 }
@@ -239,8 +240,8 @@ void store_put_none(struct store *s, uint32_t slot, bool again)
 	if (!take_expected(s, slot))
 		return;
 	s->slots[slot].state = again ? SLOT_EMPTY : SLOT_WITHOUT;
-	if (!again)
-		__atomic_store_n(&s->cfg.modules[slot].without, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(again ? &s->cfg.modules[slot].left_out : &s->cfg.modules[slot].without, 1,
+			 __ATOMIC_RELAXED);
 	s->slots[slot].time_s = s->now_s + AGAIN_S;
 }
 
@@ -449,6 +450,7 @@ static void leave_out(struct store *s, uint32_t slot)
 	s->slots[slot].time_s = s->now_s + AGAIN_S;
 	/* what is asked for then is what is used then */
 	__atomic_store_n(&s->cfg.modules[slot].used, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->cfg.modules[slot].left_out, 1, __ATOMIC_RELAXED);
 	s->counts.left_out++;
 }
 
