@@ -35,6 +35,7 @@
 #include "record/frames.h"
 #include "record/early_records.h"
 #include "record/invoker.h"
+#include "record/last_names.h"
 #include "record/launch.h"
 #include "record/memory.h"
 #include "record/merge.h"
@@ -65,8 +66,6 @@ enum {
 	FIRST_TYPE_ID = 256,
 	IDENTIFY_MS = 500,
 	NAMES_STEP_MS = 50,
-	NAMES_SILENT_MS = 1000,
-	NAMES_TELL_MS = 300,
 	TABLES_MS = 1000, /* that the start waits for them at most */
 	RUSH_PART = 8,
 	PATIENT_PART = 4,
@@ -659,35 +658,18 @@ static int record_until_over(struct recorder *r)
 
 /* ---- finish ------------------------------------------------------------------------------------- */
 
-/* Names may take a while for large programs; they are waited for as long as some keep coming. */
 static int finish_names(struct recorder *r)
 {
-	uint64_t start = clock_mono_ns(), now = start, heard = start;
-	uint64_t answered = symbroker_answered(r->broker);
-	bool told = !r->cfg->waiting;
-	long n = 0;
+	const struct last_names_cfg cfg = {
+		.broker = r->broker,
+		.frames = r->frames,
+		.wait_ns = r->cfg->names_wait_ns,
+		.stop = r->cfg->stop,
+		.waiting = r->cfg->waiting,
+		.ctx = r->cfg->progress_ctx,
+	};
 
-	symbroker_hurry(r->broker);
-	frames_ask_again(r->frames);
-	while (n >= 0 && !symbroker_idle(r->broker) && now - start < r->cfg->names_wait_ns &&
-	       now - heard < NAMES_SILENT_MS * MS_NS && *r->cfg->stop < 2) {
-		if (!told && now - start > NAMES_TELL_MS * MS_NS) {
-			r->cfg->waiting(r->cfg->progress_ctx);
-			told = true;
-		}
-		symbroker_wait(r->broker, now + NAMES_STEP_MS * MS_NS);
-		n = frames_take_names(r->frames, NAMES_MAX);
-		now = clock_mono_ns();
-		if (answered != symbroker_answered(r->broker))
-			heard = now;
-		answered = symbroker_answered(r->broker);
-	}
-	r->result->names_cut = !symbroker_idle(r->broker);
-	symbroker_close_questions(r->broker);
-	while (n >= 0 && !symbroker_idle(r->broker))
-		n = frames_take_names(r->frames, NAMES_MAX);
-	frames_tell_unnamed(r->frames);
-	return n < 0 ? n : frames_label_unnamed(r->frames);
+	return last_names(&cfg, &r->result->names_cut);
 }
 
 /* A recording may be over before what it waits for is there. */

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* last_names.c - the end of naming: large programs take a while */
+#include "record/last_names.h"
+
+#include <stddef.h>
+
+#include "base/clock.h"
+#include "record/frames.h"
+#include "symbol/symbroker.h"
+
+#define MS_NS 1000000ULL
+
+enum { STEP_MS = 50, SILENT_MS = 1000, TELL_MS = 300, TAKE_MAX = 4096 };
+
+static long wait_for_names(const struct last_names_cfg *cfg)
+{
+	uint64_t start = clock_mono_ns(), now = start, heard = start;
+	uint64_t answered = symbroker_answered(cfg->broker);
+	bool told = !cfg->waiting;
+	long n = 0;
+
+	while (n >= 0 && !symbroker_idle(cfg->broker) && now - start < cfg->wait_ns &&
+	       now - heard < SILENT_MS * MS_NS && *cfg->stop < 2) {
+		if (!told && now - start > TELL_MS * MS_NS) {
+			cfg->waiting(cfg->ctx);
+			told = true;
+		}
+		symbroker_wait(cfg->broker, now + STEP_MS * MS_NS);
+		n = frames_take_names(cfg->frames, TAKE_MAX);
+		now = clock_mono_ns();
+		if (answered != symbroker_answered(cfg->broker))
+			heard = now;
+		answered = symbroker_answered(cfg->broker);
+	}
+	return n;
+}
+
+int last_names(const struct last_names_cfg *cfg, bool *cut)
+{
+	long n;
+
+	symbroker_hurry(cfg->broker);
+	frames_ask_again(cfg->frames);
+	n = wait_for_names(cfg);
+	*cut = !symbroker_idle(cfg->broker);
+	symbroker_close_questions(cfg->broker);
+	while (n >= 0 && !symbroker_idle(cfg->broker))
+		n = frames_take_names(cfg->frames, TAKE_MAX);
+	frames_tell_unnamed(cfg->frames);
+	return n < 0 ? n : frames_label_unnamed(cfg->frames);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_RECORD_LAST_NAMES_H
+#define D9_RECORD_LAST_NAMES_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct frames;
+struct symbroker;
+
+struct last_names_cfg {
+	struct symbroker *broker; /* borrowed */
+	struct frames *frames;
+	uint64_t wait_ns; /* for all of them */
+	const volatile sig_atomic_t *stop; /* 2: at once */
+	void (*waiting)(void *ctx); /* told when it takes long; may be NULL */
+	void *ctx;
+};
+
+/*
+ * Waits for the names of a recording that is over, as long as some keep coming, and writes them, and of which
+ * code there are none. *cut: some were not waited for. -errno of the encoder.
+ */
+int last_names(const struct last_names_cfg *cfg, bool *cut);
+
+#endif
