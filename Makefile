@@ -64,8 +64,8 @@ SRCS_record := $(addprefix user/record/, \
 SRCS_trace := $(addprefix user/trace/, \
 	layout.c names.c parts.c reader.c source.c tp_symbols.c trace.c value.c)
 SRCS_profile := $(addprefix user/profile/, \
-	account.c cpu_log.c event_counts.c family.c followed.c gaps.c intervals.c profile.c \
-	stack_ends.c stack_table.c thread_times.c tree.c)
+	account.c cpu_log.c cpu_time.c event_counts.c family.c followed.c gaps.c intervals.c profile.c \
+	row_table.c stack_ends.c stack_table.c thread_times.c tree.c)
 SRCS_export := $(addprefix user/export/, \
 	)
 SRCS_formats := $(addprefix user/formats/, \
@@ -82,7 +82,8 @@ SRCS_cmd := $(addprefix user/cmd/, \
 	script_line.c \
 	check.c check_probes.c cause.c convert.c dump.c dump_json.c dump_text.c ends.c info.c \
 	info_json.c info_verify.c input.c list.c page.c paint.c progress.c record.c report.c \
-	report_json.c report_print.c report_tree.c script.c select.c shorten.c show_foreign.c summary.c text.c timeline.c view.c)
+	report_exact.c report_json.c report_print.c report_tree.c script.c select.c shorten.c show_foreign.c summary.c \
+	text.c timeline.c view.c)
 SRCS_main := user/main.c
 
 BPF_SRCS := $(addprefix bpf/, \
@@ -110,7 +111,7 @@ TESTS := $(addprefix tests/, \
 		tasks_truth_test.c texts_test.c translate_test.c unwinding_test.c) \
 	$(addprefix trace/, layout_test.c names_test.c parts_test.c reader_test.c source_test.c tp_symbols_test.c \
 		trace_test.c value_test.c) \
-	$(addprefix profile/, account_test.c cpu_log_test.c event_counts_test.c family_test.c followed_test.c gaps_test.c \
+	$(addprefix profile/, account_test.c cpu_log_test.c cpu_time_test.c event_counts_test.c family_test.c followed_test.c gaps_test.c \
 		intervals_test.c profile_test.c stack_table_test.c \
 		stack_ends_test.c thread_times_test.c tree_test.c) \
 	$(addprefix cmd/, check_test.c cut_test.c ends_test.c hostile_test.c info_test.c page_test.c paint_test.c parts_test.c \

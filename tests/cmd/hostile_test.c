@@ -17,7 +17,8 @@ static const struct {
 	{ cmd_report, "report", "--json" },	{ cmd_report, "report", "-g" },
 	{ cmd_script, "script", "-F+srcline" }, { cmd_script, "script", "--json" },
 	{ cmd_info, "info", "--schemas" },	{ cmd_info, "info", "--json" },
-	{ cmd_cut, "cut", "-qo/dev/null" },
+	{ cmd_cut, "cut", "-qo/dev/null" },	{ cmd_report, "report", "-stid,cpu" },
+	{ cmd_report, "report", "-gfolded" },	{ cmd_report, "report", "-ssrcline" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -15,6 +15,14 @@
 		  "# no names for 25.0% of samples, in /lib/libc.so.6: unknown: the trace does not say\n"\
 		  "#\n"
 
+#define HEAD_EXACT "# standard input: CPU samples over 1.000 s\n"\
+		  "# 8 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time: 0.0808 s in all (no PMU here: a timer, not cycles)\n"\
+		  "# seconds are exact, from the switches: 2.001 s in all\n"\
+		  "# 4.000 s more may have been on a CPU, or not: events are missing there\n"\
+		  "# lost: 3 events (see dial9-prof info)\n"\
+		  "# no names for 25.0% of samples, in /lib/libc.so.6: unknown: the trace does not say\n"\
+		  "#\n"
+
 static const char flat[] = HEAD
 		  "#     Self    Total  Samples   Seconds  Symbol          Module\n"
 		  "    75.00%   75.00%        6     0.061  leaf (inlined)  app\n"
@@ -84,10 +92,16 @@ static const char by_thread[] = HEAD
 		  "    25.00%   25.00%        2     0.020  app     10   libc.so.6\n"
 		  "    25.00%   25.00%        2     0.020  pool    11   app\n";
 
-static const char by_cpu[] = HEAD
-		  "#     Self    Total  Samples   Seconds  Cpu  Cgroup\n"
-		  "    75.00%   75.00%        6     0.061  1    /\n"
-		  "    25.00%   25.00%        2     0.020  0    /\n";
+/* 11 ran from the start, 10 s, to its switch; of 10 there is no switch, and a loss in between. */
+static const char by_cpu[] = HEAD_EXACT
+		  "#      CPU  Samples   Seconds  Cpu  Cgroup\n"
+		  "   100.00%        6     2.001  1    /\n"
+		  "     0.00%        2     0.000  0    /\n";
+
+static const char by_task[] = HEAD_EXACT
+		  "#      CPU  Samples   Seconds  Tid  Thread\n"
+		  "   100.00%        2     2.001  11   pool\n"
+		  "     0.00%        6     0.000  10   app\n";
 
 static const char by_line[] = HEAD
 		  "#     Self    Total  Samples   Seconds  Source     Symbol\n"
@@ -181,6 +195,12 @@ Test(report, stacks_as_json)
 				"\"total_ns\":80808080,\"pid\":10},{\"depth\":2,"),
 		  "%s", r.out);
 	run_free(&r);
+	r = APP("-s", "tid", "--json");
+	cr_expect(strstr(r.out, ",\"run_ns\":2001234567,\"doubtful_ns\":4000000000,\"rows\":[{"
+				"\"self\":2,\"total\":2,\"self_ns\":20202020,\"total_ns\":20202020,"
+				"\"run_ns\":2001234567,\"tid\":11},"),
+		  "%s", r.out);
+	run_free(&r);
 	r = APP("-s", "cpu,cgroup,srcline", "--json");
 	cr_expect(strstr(r.out, "\"cpu\":1,\"cgroup\":\"/\","
 				"\"srcline\":{\"file\":\"leaf.h\",\"line\":7}},"),
@@ -194,11 +214,60 @@ Test(report, sorted_by_thread)
 	run_expect(APP("-s", "comm,tid,dso"), 0, by_thread, "");
 	run_expect(APP("-s", "cpu,cgroup"), 0, by_cpu, "");
 	run_expect(APP("-s", "srcline,sym"), 0, by_line, "");
+	run_expect(APP("-s", "tid,comm"), 0, by_task, "");
 }
 
 Test(report, as_json)
 {
 	run_expect(APP("--json"), 0, json, "");
+}
+
+/* Thread 6 runs from 2 to 5 s on CPU 0, thread 7 from 3 s to the end, 8, on CPU 1; the trace begins at 1. */
+static void make_exact(struct make *m, bool lost)
+{
+	make_init(m, NULL);
+	make_task_in(m, 1 * RUN_SEC, 6, 6, "six", "/a");
+	make_task_in(m, 1 * RUN_SEC, 7, 7, "seven", "/b");
+	make_switch(m, 2 * RUN_SEC, 0, "swapper/0", 0, 0, "six", 6);
+	make_switch(m, 3 * RUN_SEC, 1, "swapper/1", 0, 0, "seven", 7);
+	make_switch(m, 5 * RUN_SEC, 0, "six", 6, 1, "swapper/0", 0);
+	if (lost)
+		make_lost(m, 8 * RUN_SEC, "ring_full", 1, 4 * RUN_SEC, 4 * RUN_SEC + 1);
+	make_waking(m, 8 * RUN_SEC, 1, 7, "six", 6);
+}
+
+static void expect_exact(const char *opt, const char *value, bool lost, const char *want)
+{
+	struct make m;
+	struct run r;
+
+	make_exact(&m, lost);
+	r = run_cmd(cmd_report, make_file(&m), "report", "-s", "comm", opt, value, "-", NULL);
+	cr_expect(strstr(r.out, want), "%s %s: %s%s", opt, value, r.out, r.err);
+	run_free(&r);
+	make_fini(&m);
+}
+
+Test(report, seconds_of_tasks_are_those_of_the_switches)
+{
+	static const char both[] = "#      CPU  Samples   Seconds  Thread\n"
+				   "    62.50%        0     5.000  seven\n"
+				   "    37.50%        0     3.000  six\n";
+
+	expect_exact("--limit", "9", false, both);
+	expect_exact("--limit", "9", false,
+		     "# standard input: CPU time\n"
+		     "# seconds are exact, from the switches: 8.000 s in all\n"
+		     "# lost: nothing\n");
+	expect_exact("-C", "0", false, "   100.00%        0     3.000  six\n");
+	expect_exact("--cgroup", "/b", false, "   100.00%        0     5.000  seven\n");
+	expect_exact("--comm", "si*", false, "   100.00%        0     3.000  six\n");
+	expect_exact("--time", "3.5,4.25", false,
+		     "    50.00%        0     0.750  six\n    50.00%        0     0.750  seven\n");
+	/* of 2 to 8 s, between which something happened */
+	expect_exact("--time", "25%,50%", false, "     1.500  six\n");
+	/* told behind the interval that it spoils */
+	expect_exact("--limit", "9", true, "# 8.000 s more may have been on a CPU, or not");
 }
 
 Test(report, of_a_selection)

@@ -166,11 +166,11 @@ Test(tree, tasks_can_stand_above_the_functions)
 	struct tree *t;
 
 	cr_assert_eq(tree_new(p, &opts, &t), 0);
-	cr_assert_eq(t->groups.cnt, 2);
+	cr_assert_eq(t->groups.rows.cnt, 2);
 	i = tree_next(t, 0, 1, &depth);
 	cr_expect_eq(depth, 1);
 	cr_assert_neq(t->nodes[i].group, TREE_NONE);
-	cr_expect_eq(t->groups.v[t->nodes[i].group].tid, 11);
+	cr_expect_eq(t->groups.rows.v[t->nodes[i].group].tid, 11);
 	cr_expect_eq(t->nodes[i].total, 8);
 	cr_expect_eq(t->nodes[i].self, 0);
 	i = tree_next(t, i, 1, &depth);

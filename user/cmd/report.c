@@ -244,6 +244,7 @@ static int read_all(struct report *r)
 				    trace_u64_or(&ev, ROLE_FIRST_NS, ev.ts),
 				    trace_u64_or(&ev, ROLE_LAST_NS, ev.ts)))
 			event_counts_add_loss(&r->counts, t, r->names, &ev);
+		report_exact_add(r, &ev);
 		if (ev.kind != TRACE_SAMPLE || ev.source != PROF_SOURCE_SAMPLE)
 			continue;
 		r->all_samples++;
@@ -253,7 +254,7 @@ static int read_all(struct report *r)
 		profile_add(r->profile, &ev);
 		stack_ends_add(&r->ends, r->names, &ev);
 	}
-	return ret;
+	return ret ? ret : report_exact_end(r);
 }
 
 /* ---- what the reader must know before the numbers ------------------------------------------- */
@@ -418,7 +419,19 @@ static void say_ends(const struct report *r)
 	buf_free(&line);
 }
 
-static void say_header(const struct report *r)
+/* Seconds of tasks are those of the switches, and not those that samples stand for. */
+static void say_exact(const struct report *r)
+{
+	if (!r->exact)
+		return;
+	say(r, "seconds are exact, from the switches: %.3f s in all",
+	    (double)r->cpu_time.run_ns / 1e9);
+	if (r->cpu_time.doubtful_ns)
+		warn(r, "%.3f s more may have been on a CPU, or not: events are missing there",
+		     (double)r->cpu_time.doubtful_ns / 1e9);
+}
+
+static void say_what(const struct report *r)
 {
 	const struct parts *parts = &r->names->parts;
 	const struct report_part *p = &r->parts[0];
@@ -429,6 +442,8 @@ static void say_header(const struct report *r)
 		buf_printf(&input, ": CPU samples of %zu recordings, on ", parts->cnt);
 		str_counted(&input, parts_clocks(parts), "clock");
 		say(r, "%s", buf_cstr(&input));
+	} else if (!r->part_cnt) {
+		say(r, "%s: CPU time", buf_cstr(&input));
 	} else if (p->last_ts > p->first_ts) {
 		say(r, "%s: CPU samples over %.3f s", buf_cstr(&input),
 		    (double)(p->last_ts - p->first_ts) / 1e9);
@@ -436,10 +451,16 @@ static void say_header(const struct report *r)
 		say(r, "%s: CPU samples", buf_cstr(&input));
 	}
 	buf_free(&input);
-	if (parts->cnt > 1)
+}
+
+static void say_header(const struct report *r)
+{
+	say_what(r);
+	if (r->names->parts.cnt > 1)
 		say_parts(r);
-	else
+	else if (r->part_cnt)
 		say_clock(r, 0);
+	say_exact(r);
 	say_loss(r);
 	say_unnamed(r);
 	say_ends(r);
@@ -488,7 +509,7 @@ static int print_all(struct report *r)
 	view_begin(&r->view, &r->opts->view, r->opts->json || r->graph == REPORT_FOLDED);
 	if (r->opts->json) {
 		report_print_json(r);
-	} else if (!profile_samples(r->profile)) {
+	} else if (!profile_samples(r->profile) && !r->exact) {
 		say_nothing_there(r);
 	} else {
 		/* what reads folded stacks knows no comments */
@@ -519,6 +540,7 @@ static int report_file(const struct report_opts *opts, const char *path)
 		profile_keep(r.profile, r.keys);
 		if (opts->no_inline)
 			profile_fold_inlined(r.profile);
+		report_exact_begin(&r);
 		err = read_all(&r);
 	}
 	if (!err) {
@@ -529,6 +551,7 @@ static int report_file(const struct report_opts *opts, const char *path)
 	code = err ? CMD_INPUT : select_is_reversed(&r.sel) ? CMD_USAGE : print_all(&r);
 	if (code == CMD_OK && reader_is_newer(r.reader))
 		code = CMD_INPUT;
+	report_exact_fini(&r);
 	profile_free(r.profile);
 	event_counts_fini(&r.counts);
 	stack_ends_fini(&r.ends);

@@ -4,6 +4,7 @@
 
 #include "cmd/select.h"
 #include "cmd/view.h"
+#include "profile/cpu_time.h"
 #include "profile/event_counts.h"
 #include "profile/profile.h"
 #include "profile/stack_ends.h"
@@ -52,6 +53,10 @@ struct report {
 	size_t key_cnt;
 	enum report_graph graph;
 	double percent; /* rows and subtrees with less are left out */
+	struct intervals *intervals; /* when rows are tasks */
+	struct cpu_time cpu_time;
+	uint32_t part; /* of the event at hand */
+	bool exact; /* cpu_time has it, and rows their run_ns */
 	uint64_t all_samples;
 	struct report_part *parts; /* up to the last one with samples */
 	size_t part_cnt, part_cap;
@@ -63,23 +68,34 @@ struct report {
 
 /* Of one row or node. */
 struct report_numbers {
-	uint64_t self, total, self_weight, total_weight;
+	uint64_t self, total, self_weight, total_weight, run_ns;
 };
 
 /* Which of them a table has, in which order. */
 enum report_columns {
 	REPORT_SELF_TOTAL, /* samples and seconds are of self */
 	REPORT_SELF, /* --no-children */
+	REPORT_EXACT, /* of tasks: shares and seconds are of their CPU time */
 	REPORT_TOTAL_SELF, /* --children, trees: samples and seconds are of total */
 };
 
 /* "sym", "dso" and so on. */
 const char *report_key_name(enum profile_key key);
 
+/* ---- report_exact.c: CPU time of tasks, when rows are that ---- */
+
+void report_exact_begin(struct report *r);
+void report_exact_add(struct report *r, const struct trace_event *ev);
+/* When all was read. 0, or -errno after one printed line. */
+int report_exact_end(struct report *r);
+void report_exact_fini(struct report *r);
+
 /* ---- report_print.c ---- */
 
 /* Percent of all samples. */
 double report_share(const struct report *r, uint64_t weight);
+/* Percent of the CPU time of all tasks. */
+double report_run_share(const struct report *r, uint64_t run_ns);
 /* The heads of the columns of numbers, and the numbers; both take as many columns. */
 void report_put_heads(struct buf *line, const struct report *r, enum report_columns columns);
 void report_put_numbers(struct buf *line, const struct report *r, enum report_columns columns,

@@ -94,6 +94,8 @@ static void json_rows(struct buf *out, const struct report *r)
 
 		buf_addstr(out, i ? ",{" : "{");
 		json_numbers(out, r, row->self, row->total, row->self_weight, row->total_weight);
+		if (r->exact)
+			buf_printf(out, ",\"run_ns\":%" PRIu64, row->run_ns);
 		for (size_t k = 0; k < r->key_cnt; k++)
 			json_cell(out, r, row, r->key_order[k]);
 		buf_addch(out, '}');
@@ -110,9 +112,9 @@ static void json_place(struct buf *out, const struct report *r, const struct tre
 	if (node->group != TREE_NONE) {
 		for (size_t k = 0; k < r->key_cnt; k++)
 			if (PROFILE_TASK_KEYS & 1u << r->key_order[k])
-				json_cell(out, r, &t->groups.v[node->group], r->key_order[k]);
+				json_cell(out, r, &t->groups.rows.v[node->group], r->key_order[k]);
 		if (!(r->keys & PROFILE_TASK_KEYS))
-			json_cell(out, r, &t->groups.v[node->group], PROFILE_COMM);
+			json_cell(out, r, &t->groups.rows.v[node->group], PROFILE_COMM);
 		return;
 	}
 	buf_addstr(out, ",\"sym\":");
@@ -209,6 +211,9 @@ void report_print_json(const struct report *r)
 	buf_printf(&out, "\"samples\":%" PRIu64 ",\"lost\":%" PRIu64 ",",
 		   profile_samples(r->profile), account_lost(&r->counts.account));
 	text_json_account(&out, &r->counts.account);
+	if (r->exact)
+		buf_printf(&out, ",\"run_ns\":%" PRIu64 ",\"doubtful_ns\":%" PRIu64,
+			   r->cpu_time.run_ns, r->cpu_time.doubtful_ns);
 	if (r->ends.stacks) {
 		buf_addstr(&out, ",\"user_stacks\":");
 		ends_json(&out, &r->ends, r->names);

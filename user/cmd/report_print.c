@@ -45,6 +45,11 @@ double report_share(const struct report *r, uint64_t weight)
 	return r->whole ? 100.0 * (double)weight / (double)r->whole : 0;
 }
 
+double report_run_share(const struct report *r, uint64_t run_ns)
+{
+	return r->cpu_time.run_ns ? 100.0 * (double)run_ns / (double)r->cpu_time.run_ns : 0;
+}
+
 /* ---- numbers ----------------------------------------------------------------------------------- */
 
 void report_put_heads(struct buf *line, const struct report *r, enum report_columns columns)
@@ -52,22 +57,27 @@ void report_put_heads(struct buf *line, const struct report *r, enum report_colu
 	static const char *const heads[] = {
 		[REPORT_SELF_TOTAL] = "#     Self    Total  Samples",
 		[REPORT_SELF] = "#     Self  Samples",
+		[REPORT_EXACT] = "#      CPU  Samples",
 		[REPORT_TOTAL_SELF] = "#    Total     Self  Samples",
 	};
 
 	buf_addstr(line, heads[columns]);
-	if (r->timed)
+	if (r->timed || columns == REPORT_EXACT)
 		buf_addstr(line, "   Seconds");
 }
 
 /* A share in a column, by how hot it is. */
-static void put_share(struct buf *line, const struct report *r, int width, uint64_t weight)
+static void put_percent(struct buf *line, const struct report *r, int width, double percent)
 {
-	double percent = report_share(r, weight);
 	char text[32];
 	int n = snprintf(text, sizeof(text), "%*.2f%%", width, percent);
 
 	paint_put(line, r->view.color, paint_percent(percent), text, (size_t)n);
+}
+
+static void put_share(struct buf *line, const struct report *r, int width, uint64_t weight)
+{
+	put_percent(line, r, width, report_share(r, weight));
 }
 
 void report_put_numbers(struct buf *line, const struct report *r, enum report_columns columns,
@@ -75,6 +85,11 @@ void report_put_numbers(struct buf *line, const struct report *r, enum report_co
 {
 	bool total = columns == REPORT_TOTAL_SELF;
 
+	if (columns == REPORT_EXACT) {
+		put_percent(line, r, 9, report_run_share(r, n->run_ns));
+		buf_printf(line, " %8" PRIu64 " %9.3f", n->self, (double)n->run_ns / 1e9);
+		return;
+	}
 	put_share(line, r, 9, total ? n->total_weight : n->self_weight);
 	if (columns != REPORT_SELF)
 		put_share(line, r, 8, total ? n->self_weight : n->total_weight);
@@ -181,9 +196,18 @@ void report_end_line(struct buf *line)
 
 static enum report_columns columns_of(const struct report *r)
 {
-	return r->opts->no_children ? REPORT_SELF :
+	return r->exact		    ? REPORT_EXACT :
+	       r->opts->no_children ? REPORT_SELF :
 	       r->opts->children    ? REPORT_TOTAL_SELF :
 				      REPORT_SELF_TOTAL;
+}
+
+/* Its share in what the rows are ordered by. */
+static double row_share(const struct report *r, const struct profile_row *row)
+{
+	if (r->exact)
+		return report_run_share(r, row->run_ns);
+	return report_share(r, columns_of(r) == REPORT_SELF ? row->self_weight : row->total_weight);
 }
 
 size_t report_rows(const struct report *r, struct profile_rows *rows)
@@ -191,16 +215,15 @@ size_t report_rows(const struct report *r, struct profile_rows *rows)
 	size_t n = 0;
 
 	profile_flat(r->profile, r->keys, rows);
-	if (columns_of(r) == REPORT_TOTAL_SELF)
+	if (r->exact)
+		cpu_time_put(&r->cpu_time, r->names, r->keys, rows);
+	else if (columns_of(r) == REPORT_TOTAL_SELF)
 		profile_sort_total(r->profile, rows);
 	for (size_t i = 0; i < rows->cnt; i++) {
-		const struct profile_row *row = &rows->v[i];
-		bool self = columns_of(r) == REPORT_SELF;
-
-		if ((self && !row->self) ||
-		    report_share(r, self ? row->self_weight : row->total_weight) < r->percent)
+		if ((columns_of(r) == REPORT_SELF && !rows->v[i].self) ||
+		    row_share(r, &rows->v[i]) < r->percent)
 			continue;
-		rows->v[n++] = *row;
+		rows->v[n++] = rows->v[i];
 	}
 	return r->opts->limit && r->opts->limit < n ? r->opts->limit : n;
 }
@@ -239,8 +262,11 @@ static void column_widths(const struct report *r, const struct profile_rows *row
 
 static void print_row(const struct report *r, const struct profile_row *row, const size_t *width)
 {
-	const struct report_numbers numbers = { row->self, row->total, row->self_weight,
-						row->total_weight };
+	const struct report_numbers numbers = { .self = row->self,
+						.total = row->total,
+						.self_weight = row->self_weight,
+						.total_weight = row->total_weight,
+						.run_ns = row->run_ns };
 	struct buf line = { 0 }, cell = { 0 };
 	bool cut = r->view.width;
 

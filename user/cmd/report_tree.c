@@ -63,7 +63,7 @@ static void put_place(struct buf *out, const struct report *r, const struct tree
 	size_t w;
 
 	if (node->group != TREE_NONE) {
-		put_group(out, r, &t->groups.v[node->group]);
+		put_group(out, r, &t->groups.rows.v[node->group]);
 		return;
 	}
 	text_module_base(&dso, r->names, node->module);
@@ -106,8 +106,10 @@ void report_print_tree(const struct report *r)
 	buf_clear(&line);
 	while (left-- && (at = tree_next(t, at, report_tree_min(r), &depth)) != TREE_NONE) {
 		const struct tree_node *node = &t->nodes[at];
-		const struct report_numbers n = { node->self, node->total, node->self_weight,
-						  node->total_weight };
+		const struct report_numbers n = { .self = node->self,
+						  .total = node->total,
+						  .self_weight = node->self_weight,
+						  .total_weight = node->total_weight };
 
 		report_put_numbers(&line, r, REPORT_TOTAL_SELF, &n);
 		for (uint32_t d = 0; d < depth; d++)
@@ -185,7 +187,7 @@ static void put_folded(struct buf *line, const struct report *r, const struct tr
 	size_t from = line->len;
 
 	if (t->nodes[at].group != TREE_NONE)
-		put_group(line, r, &t->groups.v[t->nodes[at].group]);
+		put_group(line, r, &t->groups.rows.v[t->nodes[at].group]);
 	else
 		report_put_sym(line, r, t->nodes[at].sym, t->nodes[at].inlined, 0);
 	for (; from < line->len; from++)

@@ -367,14 +367,21 @@ static bool tid_match(const struct select *sel, const struct reader *r, uint32_t
 	return task_match(sel, reader_names(r), task ? task : &unknown);
 }
 
+static bool cpu_match(const struct select *sel, uint32_t cpu)
+{
+	return !sel->opts->cpus.cnt || cpu == TRACE_NONE || listed(&sel->opts->cpus, cpu);
+}
+
 bool select_match_thread(const struct select *sel, const struct reader *r, uint32_t tid,
 			 uint32_t cpu)
 {
-	const struct select_opts *o = sel->opts;
+	return cpu_match(sel, cpu) && (!wants_threads(sel->opts) || tid_match(sel, r, tid));
+}
 
-	if (o->cpus.cnt && cpu != TRACE_NONE && !listed(&o->cpus, cpu))
-		return false;
-	return !wants_threads(o) || tid_match(sel, r, tid);
+bool select_match_task(const struct select *sel, const struct names *n,
+		       const struct names_task *task, uint32_t cpu)
+{
+	return cpu_match(sel, cpu) && task_match(sel, n, task);
 }
 
 /* A switch and a waking concern the other thread as much as the one they happened in. */

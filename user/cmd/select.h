@@ -115,6 +115,10 @@ bool select_match(const struct select *sel, const struct reader *r, const struct
 bool select_match_thread(const struct select *sel, const struct reader *r, uint32_t tid,
 			 uint32_t cpu);
 
+/* The same for a thread of which this is known. */
+bool select_match_task(const struct select *sel, const struct names *n,
+		       const struct names_task *task, uint32_t cpu);
+
 /*
  * The window on a clock (struct part); false: there is none. Only once an event on that clock was
  * seen; both ends belong to it.

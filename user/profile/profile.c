@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "profile/row_table.h"
 
 struct profile {
 	const struct names *names;
@@ -241,48 +242,10 @@ const struct profile_frame *profile_expand(struct profile *p, const struct profi
 
 /* ---- flat profiles ---------------------------------------------------------------------------- */
 
-struct flat {
-	struct profile_rows *rows;
-	struct hmap index; /* hash of the key -> row + 1 */
-};
-
-static bool row_is(const struct profile_row *a, const struct profile_row *b)
-{
-	return !memcmp(a->key, b->key, sizeof(a->key));
-}
-
-static struct profile_row *flat_row(struct flat *f, const struct profile_row *key)
-{
-	uint64_t h = hash_bytes(key->key, sizeof(key->key));
-	uintptr_t at;
-
-	for (;; h++) {
-		at = (uintptr_t)hmap_get(&f->index, h);
-		if (!at)
-			break;
-		if (row_is(&f->rows->v[at - 1], key))
-			return &f->rows->v[at - 1];
-	}
-	f->rows->v =
-		array_reserve(f->rows->v, &f->rows->cap, f->rows->cnt + 1, sizeof(*f->rows->v));
-	f->rows->v[f->rows->cnt++] = *key;
-	hmap_set(&f->index, h, (void *)(uintptr_t)f->rows->cnt);
-	return &f->rows->v[f->rows->cnt - 1];
-}
-
-static const struct profile_row no_keys = { .sym = NAMES_NONE,
-					    .comm = NAMES_NONE,
-					    .pid = NAMES_NONE,
-					    .tid = NAMES_NONE,
-					    .part = NAMES_NONE,
-					    .cpu = NAMES_NONE,
-					    .cgroup = NAMES_NONE,
-					    .file = NAMES_NONE };
-
 struct profile_row profile_task_row(const struct profile *p, const struct profile_stack *s,
 				    unsigned int keys)
 {
-	struct profile_row row = no_keys;
+	struct profile_row row = row_table_no_keys;
 
 	if (keys & 1u << PROFILE_COMM)
 		row.comm = comm_of(p, s);
@@ -313,7 +276,7 @@ static void set_frame(struct profile_row *key, const struct profile_frame *f, un
 	}
 }
 
-static void flat_stack(struct flat *f, struct profile *p, size_t i, unsigned int keys)
+static void flat_stack(struct row_table *t, struct profile *p, size_t i, unsigned int keys)
 {
 	const struct profile_stack *s = &p->stacks[i];
 	const struct profile_frame none = { .sym = NAMES_NONE, .file = NAMES_NONE };
@@ -330,7 +293,7 @@ static void flat_stack(struct flat *f, struct profile *p, size_t i, unsigned int
 	}
 	for (size_t k = 0; k < cnt; k++) {
 		set_frame(&key, &frames[k], keys);
-		row = flat_row(f, &key);
+		row = row_table_at(t, &key);
 		if (!k) {
 			row->self += s->samples;
 			row->self_weight += weight;
@@ -398,12 +361,11 @@ static void sort_rows(struct profile *p, struct profile_rows *rows)
 
 void profile_flat(struct profile *p, unsigned int keys, struct profile_rows *rows)
 {
-	struct flat f = { .rows = rows };
+	struct row_table t = { 0 };
 
-	hmap_init(&f.index);
 	for (size_t i = 0; i < p->cnt; i++)
-		flat_stack(&f, p, i, keys);
-	hmap_fini(&f.index);
+		flat_stack(&t, p, i, keys);
+	*rows = row_table_steal(&t);
 	sort_rows(p, rows);
 }
 
@@ -416,23 +378,22 @@ void profile_sort_total(struct profile *p, struct profile_rows *rows)
 void profile_unnamed(struct profile *p, struct profile_rows *rows)
 {
 	uint32_t *alike = names_modules_alike(p->names);
-	struct flat f = { .rows = rows };
 	const struct profile_frame *frames;
+	struct row_table t = { 0 };
 	size_t cnt;
 
-	hmap_init(&f.index);
 	for (size_t i = 0; i < p->cnt; i++) {
-		struct profile_row key = no_keys, *row;
+		struct profile_row key = row_table_no_keys, *row;
 
 		frames = profile_expand(p, &p->stacks[i], &cnt);
 		if (!cnt || frames[0].named)
 			continue;
 		key.module = alike[known_module(p->names, p->arena[p->stacks[i].at])];
-		row = flat_row(&f, &key);
+		row = row_table_at(&t, &key);
 		row->self += p->stacks[i].samples;
 		row->self_weight += profile_stack_weight(p, &p->stacks[i]);
 	}
-	hmap_fini(&f.index);
+	*rows = row_table_steal(&t);
 	free(alike);
 	sort_rows(p, rows);
 }

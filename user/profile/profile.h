@@ -46,6 +46,7 @@ struct profile_row {
 	uint64_t self; /* samples that ended here */
 	uint64_t total; /* samples that passed through here, each counted once */
 	uint64_t self_weight, total_weight; /* the same by weight: see profile_weigh() */
+	uint64_t run_ns; /* on a CPU, from the switches: see cpu_time.h; 0 in a flat profile */
 	uint64_t seen; /* private: the stack counted last */
 };
 
@@ -105,7 +106,7 @@ const struct names *profile_names(const struct profile *p);
 
 /*
  * Rows told apart by @keys (a mask of 1 << enum profile_key), most weight of self samples first. Names are
- * resolved now, so call it when the trace has ended. Free rows->v.
+ * resolved now, so call it when the trace has ended. What @rows held is overwritten; free rows->v.
  */
 void profile_flat(struct profile *p, unsigned int keys, struct profile_rows *rows);
 /* Puts rows in the order of their totals; of equal ones in that of profile_flat(). */

@@ -22,7 +22,6 @@ struct build {
 	struct profile *profile;
 	const struct tree_opts *opts;
 	struct hmap children; /* hash of parent and key -> node + 1 */
-	struct hmap groups; /* hash of a row's keys -> group + 1 */
 };
 
 static uint32_t node_add(struct tree *t, uint32_t parent, const struct child_key *k)
@@ -71,21 +70,7 @@ static uint32_t node_child(struct build *b, uint32_t parent, const struct child_
 
 static uint32_t group_of(struct build *b, const struct profile_row *row)
 {
-	struct profile_rows *g = &b->tree->groups;
-	uint64_t h = hash_bytes(row->key, sizeof(row->key));
-	uintptr_t at;
-
-	for (;; h++) {
-		at = (uintptr_t)hmap_get(&b->groups, h);
-		if (!at)
-			break;
-		if (!memcmp(g->v[at - 1].key, row->key, sizeof(row->key)))
-			return (uint32_t)(at - 1);
-	}
-	g->v = array_reserve(g->v, &g->cap, g->cnt + 1, sizeof(*g->v));
-	g->v[g->cnt++] = *row;
-	hmap_set(&b->groups, h, (void *)(uintptr_t)g->cnt);
-	return (uint32_t)(g->cnt - 1);
+	return (uint32_t)(row_table_at(&b->tree->groups, row) - b->tree->groups.rows.v);
 }
 
 struct order {
@@ -191,7 +176,6 @@ int tree_new(struct profile *p, const struct tree_opts *opts, struct tree **out)
 	for (size_t i = 0; i < cnt; i++)
 		tree_add(&b, &stacks[i]);
 	hmap_fini(&b.children);
-	hmap_fini(&b.groups);
 	sort_children(b.tree, profile_names(p));
 	*out = b.tree;
 	return 0;
@@ -202,7 +186,7 @@ void tree_free(struct tree *t)
 	if (!t)
 		return;
 	free(t->nodes);
-	free(t->groups.v);
+	row_table_fini(&t->groups);
 	free(t);
 }
 

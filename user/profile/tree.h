@@ -3,6 +3,7 @@
 #define D9_PROFILE_TREE_H
 
 #include "profile/profile.h"
+#include "profile/row_table.h"
 
 #define TREE_NONE UINT32_MAX
 
@@ -24,7 +25,7 @@ struct tree_node {
 struct tree {
 	struct tree_node *nodes;
 	size_t cnt, cap;
-	struct profile_rows groups; /* their keys only */
+	struct row_table groups; /* their keys only */
 };
 
 struct tree_opts {
