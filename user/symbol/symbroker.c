@@ -104,6 +104,7 @@ int symbroker_new(const struct symbroker_cfg *cfg, struct symbroker **out)
 
 void symbroker_free(struct symbroker *b)
 {
+	enum symworker_role r;
 	size_t pos = 0;
 	uint64_t key;
 	void *value;
@@ -119,6 +120,8 @@ void symbroker_free(struct symbroker *b)
 		free(value);
 	hmap_fini(&b->modules);
 	hmap_fini(&b->openings);
+	for (r = 0; r < SYMWORKER_ROLE_CNT; r++)
+		symmodule_queue_fini(&b->roles[r].queue);
 	buf_free(&b->answers);
 	buf_free(&b->packet);
 	free(b->changed);

@@ -82,8 +82,10 @@ void symside_end_identify(struct symbroker *b, struct symmodule *m, int error);
 
 void symtables_init(struct symbroker *b);
 void symtables_fini(struct symbroker *b);
-/* Whether this module may have its turn: owners share the worker. */
-bool symtables_begin(struct symbroker *b, struct symmodule *m);
+/* Whether a module of this owner may have its turn: they share the worker. broker: struct symbroker. */
+bool symtables_may_begin(const void *broker, uint64_t owner);
+/* The module has its turn, which it may. */
+void symtables_begin(struct symbroker *b, struct symmodule *m);
 /* The turn, if it had one, is over. */
 void symtables_end(struct symbroker *b, struct symmodule *m);
 /* The answer to a question for a table that nobody can answer. */

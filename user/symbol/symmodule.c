@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * A module's questions: an array whose first part is with the worker, and a queue of modules that
- * have something for it. A module is in a queue once at most, and at its end when it comes back, so
- * that modules take turns.
+ * have something for it. A module is in a queue once at most, and behind its owner's others when it comes
+ * back. Owners take turns, and so do the modules of each: who has thousands delays himself.
  */
 #include "symbol/symmodule.h"
 
@@ -186,9 +186,33 @@ bool symmodule_may_close(const struct symmodule *m, enum symworker_role role)
 	return s->state == SYMMODULE_OPEN && !s->cnt && m->build_id_sz && m->kind == SYMBROKER_ELF;
 }
 
+static void append_owner(struct symmodule_queue *q, struct symmodule_owner *o)
+{
+	o->next = NULL;
+	if (q->last)
+		q->last->next = o;
+	else
+		q->first = o;
+	q->last = o;
+}
+
+static struct symmodule_owner *owner_of(struct symmodule_queue *q, uint64_t owner)
+{
+	struct symmodule_owner *o = hmap_get(&q->owners, owner);
+
+	if (o)
+		return o;
+	o = xcalloc(1, sizeof(*o));
+	o->owner = owner;
+	hmap_set(&q->owners, owner, o);
+	append_owner(q, o);
+	return o;
+}
+
 void symmodule_enqueue(struct symmodule_queue *q, struct symmodule *m)
 {
 	struct symmodule_side *s = &m->sides[q->role];
+	struct symmodule_owner *o;
 	bool more = s->cnt > s->sent_cnt && s->sent_cnt < SYMMODULE_SENT_MAX;
 
 	if (s->queued || !s->cnt ||
@@ -196,24 +220,62 @@ void symmodule_enqueue(struct symmodule_queue *q, struct symmodule *m)
 		return;
 	s->queued = true;
 	s->next = NULL;
-	if (q->last)
-		q->last->sides[q->role].next = m;
+	q->queued++;
+	o = owner_of(q, m->owner);
+	if (o->last)
+		o->last->sides[q->role].next = m;
 	else
-		q->first = m;
-	q->last = m;
+		o->first = m;
+	o->last = m;
 }
 
-struct symmodule *symmodule_dequeue(struct symmodule_queue *q)
+static struct symmodule *take_first(struct symmodule_queue *q, struct symmodule_owner *o)
 {
-	struct symmodule *m = q->first;
+	struct symmodule *m = o->first;
 
-	if (!m)
-		return NULL;
-	q->first = m->sides[q->role].next;
-	if (!q->first)
-		q->last = NULL;
+	o->first = m->sides[q->role].next;
+	if (!o->first)
+		o->last = NULL;
 	m->sides[q->role].queued = false;
+	q->queued--;
 	return m;
+}
+
+struct symmodule *symmodule_dequeue(struct symmodule_queue *q,
+				    bool (*may)(const void *ctx, uint64_t owner), const void *ctx)
+{
+	struct symmodule_owner **at = &q->first, *before = NULL, *o;
+	struct symmodule *m;
+
+	while (*at && may && !may(ctx, (*at)->owner)) {
+		before = *at;
+		at = &before->next;
+	}
+	o = *at;
+	if (!o)
+		return NULL;
+	*at = o->next;
+	if (q->last == o)
+		q->last = before;
+	m = take_first(q, o);
+	if (o->first) {
+		append_owner(q, o);
+	} else {
+		hmap_del(&q->owners, o->owner);
+		free(o);
+	}
+	return m;
+}
+
+void symmodule_queue_fini(struct symmodule_queue *q)
+{
+	struct symmodule_owner *o;
+
+	while ((o = q->first)) {
+		q->first = o->next;
+		free(o);
+	}
+	hmap_fini(&q->owners);
 }
 
 void symmodule_add_question(struct symmodule_queue *q, struct symmodule *m, uint64_t offset)

@@ -7,11 +7,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/hmap.h"
 #include "symbol/symbroker.h"
 #include "symbol/symproto.h"
 #include "symbol/symworker.h"
-
-struct hmap;
 
 /* A module as the broker knows it, and what is to be asked about it; for the broker only. */
 
@@ -36,7 +35,7 @@ struct symmodule_side {
 	unsigned int wants, states; /* since it was opened */
 	unsigned int frames; /* since the last DONE */
 	bool queued;
-	struct symmodule *next; /* in the queue */
+	struct symmodule *next; /* of its owner's in the queue */
 };
 
 struct symmodule {
@@ -61,10 +60,19 @@ struct symmodule {
 	struct symmodule_side sides[SYMWORKER_ROLE_CNT];
 };
 
-/* All modules of one worker: those with something to send, in turn, and sums. */
+/* Those of one owner with something to send, in turn. */
+struct symmodule_owner {
+	uint64_t owner;
+	struct symmodule *first, *last;
+	struct symmodule_owner *next;
+};
+
+/* All modules of one worker: the owners of those with something to send, in turn, and sums. */
 struct symmodule_queue {
 	enum symworker_role role;
-	struct symmodule *first, *last;
+	struct hmap owners; /* struct symmodule_owner */
+	struct symmodule_owner *first, *last;
+	size_t queued; /* modules */
 	size_t questions; /* not done */
 	size_t sent; /* of those, with the worker */
 };
@@ -101,8 +109,14 @@ bool symmodule_may_close(const struct symmodule *m, enum symworker_role role);
 
 /* Puts m into the queue if there is something that can be done for it. */
 void symmodule_enqueue(struct symmodule_queue *q, struct symmodule *m);
-/* The first in turn, taken out, or NULL. */
-struct symmodule *symmodule_dequeue(struct symmodule_queue *q);
+/*
+ * The first module, taken out, of the first owner in turn who may have it (NULL: any), and whose next turn
+ * is behind that of all others then. NULL: there is none.
+ */
+struct symmodule *symmodule_dequeue(struct symmodule_queue *q,
+				    bool (*may)(const void *ctx, uint64_t owner), const void *ctx);
+/* Frees what the queue holds, the modules apart. */
+void symmodule_queue_fini(struct symmodule_queue *q);
 
 void symmodule_add_question(struct symmodule_queue *q, struct symmodule *m, uint64_t offset);
 /* Drops all, or those that were not sent yet. */

@@ -442,7 +442,7 @@ static void end_role(struct symbroker *b, enum symworker_role r)
 {
 	struct symmodule *m;
 
-	while ((m = symmodule_dequeue(&b->roles[r].queue)))
+	while ((m = symmodule_dequeue(&b->roles[r].queue, NULL, NULL)))
 		abandon_side(b, m, r);
 }
 
@@ -505,19 +505,23 @@ static bool send_questions(struct symbroker *b, struct symmodule *m, enum symwor
 
 void symside_send(struct symbroker *b, enum symworker_role r)
 {
-	struct symmodule *m, *last = b->roles[r].queue.last;
-	bool more = true;
+	struct symmodule_queue *q = &b->roles[r].queue;
+	bool tables = r == SYMWORKER_TABLES, more = true;
+	size_t left = q->queued;
+	struct symmodule *m;
 
-	while (more && workers_live(b->workers, r) && (m = symmodule_dequeue(&b->roles[r].queue))) {
-		more = m != last;
+	for (; more && left && workers_live(b->workers, r); left--) {
+		m = symmodule_dequeue(q, tables ? symtables_may_begin : NULL, b);
+		if (!m)
+			break;
 		if (!m->sides[r].cnt)
 			continue;
-		if (r == SYMWORKER_TABLES && !symtables_begin(b, m))
-			; /* later */
-		else if (m->sides[r].state == SYMMODULE_CLOSED)
+		if (tables)
+			symtables_begin(b, m);
+		if (m->sides[r].state == SYMMODULE_CLOSED)
 			open_side(b, m, r);
 		else if (m->sides[r].state == SYMMODULE_OPEN && !send_questions(b, m, r))
 			more = false;
-		symmodule_enqueue(&b->roles[r].queue, m);
+		symmodule_enqueue(q, m);
 	}
 }

@@ -68,20 +68,24 @@ void symtables_forget(struct symbroker *b)
 	b->tables.begun = false;
 }
 
-bool symtables_begin(struct symbroker *b, struct symmodule *m)
+bool symtables_may_begin(const void *broker, uint64_t owner)
 {
-	struct symtables *s = &b->tables;
+	const struct symtables *s = &((const struct symbroker *)broker)->tables;
 	size_t same = 0, i;
 
-	if (m->building)
-		return true;
 	for (i = 0; i < s->busy_cnt; i++)
-		same += s->busy[i] == m->owner;
-	if (s->busy_cnt == SYMTABLES_BUSY_MAX || same == OWNER_MAX)
-		return false;
+		same += s->busy[i] == owner;
+	return s->busy_cnt < SYMTABLES_BUSY_MAX && same < OWNER_MAX;
+}
+
+void symtables_begin(struct symbroker *b, struct symmodule *m)
+{
+	struct symtables *s = &b->tables;
+
+	if (m->building)
+		return;
 	s->busy[s->busy_cnt++] = m->owner;
 	m->building = true;
-	return true;
 }
 
 void symtables_end(struct symbroker *b, struct symmodule *m)
