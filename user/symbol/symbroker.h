@@ -13,7 +13,7 @@
  * Names from processes that can do nothing. The recorder hands over modules and offsets and takes
  * answers; openers open the files, three confined workers read them, and this passes on what they say
  * once it makes sense. A worker that dies, hangs or lies is replaced, the module that it was at is
- * not shown to one again, and all others are asked again. One thread; no call waits for a file or a
+ * not shown to one again (but once more for its table), and all others are asked again. One thread; no call waits for a file or a
  * worker but symbroker_wait() and symbroker_free(), which say how long.
  */
 struct symbroker;

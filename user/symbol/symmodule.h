@@ -54,6 +54,7 @@ struct symmodule {
 	bool untold; /* its status was not taken yet */
 	bool broken; /* it was some worker's end: nothing more is asked about it */
 	bool building; /* its table is: symtables_begin() */
+	bool retried; /* building it was some worker's end */
 	bool has_symtab, has_dwarf, symtab_known, dwarf_known;
 	enum symbroker_status status;
 	char detail[80];

@@ -459,6 +459,15 @@ static void blame(struct symbroker *b, struct symmodule *m, enum workers_loss lo
 	symmodule_drop_unsent(&b->roles[SYMWORKER_LINES].queue, m);
 }
 
+/* A stack ends for want of a table, and the worker may have been killed for nothing that is in the file. */
+static bool may_retry(struct symmodule *m, enum symworker_role r)
+{
+	bool first = r == SYMWORKER_TABLES && !m->retried;
+
+	m->retried |= first;
+	return first;
+}
+
 void symside_on_lost(void *ctx, enum symworker_role r, enum workers_loss loss, uint32_t module_id,
 		     const char *detail)
 {
@@ -467,7 +476,8 @@ void symside_on_lost(void *ctx, enum symworker_role r, enum workers_loss loss, u
 	enum symmodule_state state = m ? m->sides[r].state : SYMMODULE_CLOSED;
 
 	forget_worker(b, r, module_id);
-	if (m && (state == SYMMODULE_SENT || (state == SYMMODULE_OPEN && m->sides[r].cnt))) {
+	if (m && (state == SYMMODULE_SENT || (state == SYMMODULE_OPEN && m->sides[r].cnt)) &&
+	    !may_retry(m, r)) {
 		if (r != SYMWORKER_TABLES)
 			blame(b, m, loss, detail);
 		fail_side(b, m, r, -EIO);

@@ -55,6 +55,7 @@ struct worker {
 	uint32_t module_id; /* that it said it is at; 0 = none */
 	bool spoke; /* since it was born */
 	unsigned int silent_deaths; /* of those before it, in a row */
+	unsigned int restarts;
 	struct parcel *first, **last;
 	uint64_t looked_ns, heard_ns;
 	uint64_t cpu_mark, cpu_last, sleep_ns; /* while silent */
@@ -65,7 +66,6 @@ struct workers {
 	struct workers_cfg cfg;
 	struct spawner *spawner;
 	struct worker v[SYMWORKER_ROLE_CNT];
-	unsigned int restarts;
 	bool hurry;
 	bool alone; /* the spawner is gone */
 	char *packet;
@@ -149,7 +149,11 @@ bool workers_over(const struct workers *w, enum symworker_role role)
 
 unsigned int workers_restarts(const struct workers *w)
 {
-	return w->restarts;
+	unsigned int sum = 0, i;
+
+	for (i = 0; i < SYMWORKER_ROLE_CNT; i++)
+		sum += w->v[i].restarts;
+	return sum;
 }
 
 /* A new one is asked for at once, unless too many have died, or one after the other unheard. */
@@ -167,7 +171,7 @@ static void lose(struct workers *w, enum symworker_role role, enum workers_loss 
 	wk->spoke = false;
 	wk->module_id = 0;
 	wk->state = OVER;
-	if (++w->restarts <= WORKERS_RESTARTS_MAX && wk->silent_deaths < SILENT_DEATHS_MAX)
+	if (++wk->restarts <= WORKERS_RESTARTS_MAX && wk->silent_deaths < SILENT_DEATHS_MAX)
 		ask_for(w, role);
 	w->cfg.lost(w->cfg.ctx, role, loss, module_id, detail);
 }

@@ -23,7 +23,7 @@ enum workers_loss {
 	WORKERS_GREW, /* beyond what it may have of memory */
 };
 
-#define WORKERS_RESTARTS_MAX 100
+#define WORKERS_RESTARTS_MAX 100 /* of each role */
 /* Unless told otherwise: bytes of its own, and so long without a word, in CPU time and asleep. */
 #define WORKERS_MEM_MAX (1536ull << 20)
 #define WORKERS_SILENT_CPU_NS 3000000000ull
