@@ -14,7 +14,7 @@
 #include "prof_unwind.h"
 
 #define MS_NS 1000000ULL
-#define STACK_NS (200 * MS_NS)
+#define STACK_NS (400 * MS_NS)
 #define TABLE_NS (1000 * MS_NS)
 
 struct awaited {

@@ -66,7 +66,9 @@ enum {
 	FIRST_TYPE_ID = 256,
 	IDENTIFY_MS = 500,
 	NAMES_STEP_MS = 50,
-	TABLES_MS = 1000, /* that the start waits for them at most */
+	TABLES_MS =
+		50, /* that the start waits for them at most: what comes later is waited for then */
+	TABLES_EXPECTED_MS = 200, /* the same, of a command that has not begun */
 	RUSH_PART = 8,
 	PATIENT_PART = 4,
 	TABLES_STEP_MS = 5,
@@ -253,7 +255,9 @@ static void prepare_stacks(struct recorder *r)
 	if (r->unwinding && r->launch)
 		expect_command(r);
 	if (r->unwinding && !r->cfg->system_wide)
-		unwinding_settle(r->unwinding, clock_mono_ns() + TABLES_MS * MS_NS);
+		unwinding_settle(r->unwinding,
+				 clock_mono_ns() +
+					 (r->launch ? TABLES_EXPECTED_MS : TABLES_MS) * MS_NS);
 }
 
 static int prepare_frames(struct recorder *r)
