@@ -133,7 +133,7 @@ static void start_all(void)
 	for (const struct workload *prog = workloads; prog->name; prog++) {
 		struct target *t = &targets[target_cnt];
 
-		if (!workload_wanted(prog))
+		if (!prog->shell || !workload_wanted(prog))
 			continue;
 		cr_assert_lt(target_cnt++, PROGRAMS_MAX);
 		*t = (struct target){ .prog = prog };

@@ -166,7 +166,7 @@ static void assert_shares(unsigned int per_mille)
 static size_t start_all(struct live_proc *procs, struct buf *pids)
 {
 	for (const struct workload *prog = workloads; prog->name; prog++) {
-		if (!workload_wanted(prog))
+		if (!prog->shell || !workload_wanted(prog))
 			continue;
 		cr_assert_lt(share_cnt, PROGRAMS_MAX);
 		workload_start(&procs[share_cnt], prog->shell);

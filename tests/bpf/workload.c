@@ -45,7 +45,11 @@ const struct workload workloads[] = {
 	  "exec xz -3 -T1 -c >/dev/null",
 	  { "/usr/bin/xz", "-0", "-T1", "-k", "-f", "DATA" },
 	  false },
-	{ "gzip", "/bin/gzip", "exec gzip -c >/dev/null", { NULL }, false },
+	{ "gzip",
+	  "/bin/gzip",
+	  "exec gzip -c >/dev/null",
+	  { "/bin/gzip", "-9", "-k", "-f", "DATA" },
+	  false },
 	{ "python3",
 	  "/usr/bin/python3",
 	  "exec /usr/bin/python3 -c \"" PYTHON("itertools.count()") "\"",
@@ -59,7 +63,12 @@ const struct workload workloads[] = {
 	{ "sort",
 	  "/usr/bin/sort",
 	  "exec sort -m -k2,2 -g /dev/urandom /dev/urandom /dev/urandom >/dev/null",
-	  { NULL },
+	  { "/usr/bin/sort", "-R", "-o", "/dev/null", "DATA" },
+	  false },
+	{ "gcc",
+	  "/usr/bin/gcc",
+	  NULL,
+	  { "/usr/bin/gcc", "-O2", "-c", "SOURCE", "-o", "/dev/null" },
 	  false },
 	{ "openssl rsa",
 	  "/usr/bin/openssl",
@@ -111,7 +120,7 @@ void workload_start(struct live_proc *p, const char *shell)
 
 static const char *noise(void)
 {
-	enum { BLOCK = 1 << 16, BLOCKS = 16 };
+	enum { BLOCK = 1 << 16, BLOCKS = 64 };
 	static char block[BLOCK];
 	const char *path = live_path("noise");
 	FILE *in, *out;
@@ -130,13 +139,50 @@ static const char *noise(void)
 	return path;
 }
 
+/* Functions enough for a compiler to be at for a second. */
+static const char *source(void)
+{
+	enum { FUNCTIONS = 40 };
+	const char *path = live_path("source.c");
+	FILE *out;
+
+	if (!access(path, F_OK))
+		return path;
+	out = fopen(path, "we");
+	cr_assert(out);
+	for (int i = 0; i < FUNCTIONS; i++)
+		fprintf(out,
+			"int f%d(int *v, int n)\n"
+			"{\n"
+			"	int r = %d;\n"
+			"	for (int i = 0; i < n; i++)\n"
+			"		for (int j = i %% %d; j < n; j++)\n"
+			"			switch ((v[i] ^ r) & 7) {\n"
+			"			case 0: r += v[j] * %d; break;\n"
+			"			case 1: v[j] -= r / (i + 1); break;\n"
+			"			case 5: r ^= v[i + j] << 3; break;\n"
+			"			default: v[i] = r * r + v[j];\n"
+			"			}\n"
+			"	return r;\n"
+			"}\n",
+			i, i, i + 2, i * 7 + 1);
+	cr_assert_eq(fclose(out), 0);
+	return path;
+}
+
+static const char *word(const char *w)
+{
+	if (w && !strcmp(w, "DATA"))
+		return noise();
+	return w && !strcmp(w, "SOURCE") ? source() : w;
+}
+
 const char *const *workload_once(const struct workload *prog)
 {
 	static const char *words[sizeof(prog->once) / sizeof(prog->once[0]) + 1];
 
 	for (size_t i = 0; i + 1 < sizeof(words) / sizeof(words[0]); i++)
-		words[i] =
-			prog->once[i] && !strcmp(prog->once[i], "DATA") ? noise() : prog->once[i];
+		words[i] = word(prog->once[i]);
 	return words;
 }
 

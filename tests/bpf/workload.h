@@ -12,8 +12,9 @@
 struct workload {
 	const char *name;
 	const char *needs; /* what must be there, NULL for what is built here */
-	const char *shell; /* the command, which runs until it is killed */
-	const char *once[8]; /* for a second or so, DATA being a file of noise; may be empty */
+	const char *shell; /* the command, which runs until it is killed; NULL: there is none */
+	/* for a second or so, DATA being a file of noise, SOURCE one in C; may be empty */
+	const char *once[8];
 	bool by_hand; /* too much for each run of the tests */
 };
 
