@@ -48,7 +48,7 @@ enum {
 	MAPS_CNT_ALL = 1 << 18,
 	PROCS_CNT = 1 << 14,
 	PROCS_CNT_ALL = 1 << 16,
-	KNOWN_CNT = 1 << 7,
+	KNOWN_CNT = 1 << 8, /* half a MiB on each CPU */
 };
 
 #define MS_NS 1000000ULL
