@@ -35,13 +35,14 @@ static __always_inline struct prof_unwind_proc *take_place(__u32 tgid)
  * The place of a process of the same id that is gone, of which the loader is about to hear: it may be
  * freed, and be another's, at any time. False: it was.
  */
-static __always_inline bool put_over(struct prof_unwind_proc *p, __u32 tgid, __u64 list)
+static __always_inline bool put_over(struct prof_unwind_proc *p, __u32 tgid, __u32 execs,
+				     __u64 list)
 {
 	__u64 old = p->list;
 
 	if (p->tgid != tgid || __sync_val_compare_and_swap(&p->list, old, list) != old)
 		return false;
-	p->execs = 0;
+	p->execs = execs;
 	if (p->tgid == tgid)
 		return true;
 	__sync_val_compare_and_swap(&p->list, list, 0);
@@ -53,6 +54,7 @@ SEC("?tp_btf/sched_process_fork")
 int prof_unwind_fork(__u64 *ctx)
 {
 	struct task_struct *parent = (void *)ctx[0], *child = (void *)ctx[1];
+	__u32 execs = child->mm == parent->mm ? PROF_UNWIND_SHARES_MEMORY : 0;
 	struct prof_unwind_proc *from, *to;
 	__u64 list;
 
@@ -63,11 +65,11 @@ int prof_unwind_fork(__u64 *ctx)
 	if (list && is_condemned(list))
 		list = 0;
 	to = unwind_proc_find(child->tgid);
-	if (to && put_over(to, child->tgid, list))
+	if (to && put_over(to, child->tgid, execs, list))
 		return 0;
-	to = list ? take_place(child->tgid) : NULL;
+	to = list || (from && execs) ? take_place(child->tgid) : NULL;
 	if (to) {
-		to->execs = 0;
+		to->execs = execs;
 		to->list = list;
 	}
 	return 0;
@@ -81,6 +83,7 @@ int prof_unwind_exec(__u64 *ctx)
 
 	if (p) {
 		__sync_fetch_and_add(&p->execs, 1);
+		__sync_fetch_and_and(&p->execs, ~PROF_UNWIND_SHARES_MEMORY);
 		p->list = 0;
 	}
 	return 0;

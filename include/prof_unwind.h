@@ -124,15 +124,20 @@ struct prof_unwind_map {
  * list = 0 first and tgid = 0 then. So processes of which the loader has not heard yet may share a list.
  * A list that the loader has condemned (a bit for each PROF_UNWIND_LIST_ROUND mappings) no fork hands on.
  *
+ * A child that has not a copy of its parent's memory but the very same (vfork, CLONE_VM) is marked in `execs`
+ * until it execs: what either maps, both have.
+ *
  * An exec counts in `execs` and empties the list. What the loader knows of mappings may be older than
  * that: it publishes a list only while `execs` is what it has heard of itself, looks again after, and
  * takes a list back that an exec has overtaken.
  */
 struct prof_unwind_proc {
 	__u32 tgid; /* 0: free */
-	__u32 execs; /* since the place was taken */
+	__u32 execs; /* since the place was taken; PROF_UNWIND_SHARES_MEMORY */
 	__u64 list;
 };
+
+#define PROF_UNWIND_SHARES_MEMORY (1U << 31)
 
 static inline __u32 prof_unwind_hash(__u32 tgid)
 {

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,6 +126,47 @@ Test(unwind_process, child_has_its_parents_list_and_an_exec_empties_it)
 	cr_expect_eq(find(child)->execs, 1);
 	cr_expect_eq(find(getpid())->list, my_list);
 	cr_expect_eq(find(getpid())->execs, 0);
+	end_child(child);
+	own_capture_close();
+}
+
+static int wait_for_the_end(void *ctx)
+{
+	while (pause() < 0)
+		;
+	return 0;
+}
+
+Test(unwind_process, child_that_has_its_parents_memory_is_marked_until_it_execs)
+{
+	static char stack[1 << 16] __attribute__((aligned(16)));
+	const uint64_t lists[] = { 0, my_list };
+	pid_t child;
+	int go, i;
+
+	open_capture();
+	for (i = 0; i < 2; i++) {
+		add_myself(lists[i]);
+		child = clone(wait_for_the_end, stack + sizeof(stack), CLONE_VM | SIGCHLD, NULL);
+		cr_assert_gt(child, 0);
+		cr_assert(find(child), "with a list or without");
+		cr_expect_eq(find(child)->list, lists[i]);
+		cr_expect_eq(find(child)->execs, PROF_UNWIND_SHARES_MEMORY);
+		end_child(child);
+	}
+	child = make_child(&go, NULL);
+	cr_expect_eq(find(child)->execs, 0, "a copy");
+	close(go);
+	end_child(child);
+	child = vfork();
+	if (!child) {
+		execl("/bin/sleep", "/bin/sleep", "60", NULL);
+		_exit(1);
+	}
+	/* its parent goes on in the middle of the exec; then it has a memory of its own */
+	while (__atomic_load_n(&find(child)->execs, __ATOMIC_ACQUIRE) != 1)
+		sched_yield();
+	cr_expect_eq(find(child)->list, 0);
 	end_child(child);
 	own_capture_close();
 }

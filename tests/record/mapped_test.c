@@ -200,6 +200,90 @@ Test(mapped, behind_a_loss_who_is_there_is_looked_at_once, .init = setup)
 	cr_expect(p->checked, "a leader may be gone before the others");
 }
 
+/* ---- one memory of several -------------------------------------------------------------------------- */
+
+static int replaced[64];
+
+static void on_replaced(void *ctx, const struct mapped_proc *p, uint32_t module_id, uint64_t time)
+{
+	if (p->pid - A < 64)
+		replaced[p->pid - A]++;
+}
+
+/* A child that has A's memory. */
+static struct mapped_proc *sharer(uint32_t pid)
+{
+	side(PERF_SIDE_FORK, 2, pid, A);
+	mapped_share(mapped, mapped_find(mapped, A), mapped_find(mapped, pid));
+	return mapped_find(mapped, pid);
+}
+
+static void start_sharing(void)
+{
+	tasks = tasks_new(true);
+	mapped = mapped_new(
+		&(struct mapped_cfg){ .tasks = tasks, .news = on_news, .replaced = on_replaced });
+	memset(news, 0, sizeof(news));
+	memset(replaced, 0, sizeof(replaced));
+	follow(A);
+	map_at(1, A, 0x400000, "/bin/a", PROT_EXEC);
+}
+
+Test(mapped, what_one_maps_all_have_that_have_its_memory, .init = start_sharing)
+{
+	sharer(B);
+	map_at(3, B, 0x400000, "/lib/over", PROT_EXEC);
+	cr_expect_str_eq(path_at(A, 0x400000), "/lib/over");
+	cr_expect_eq(replaced[0], 1, "A's list was not true from then on");
+	cr_expect_eq(replaced[B - A], 1);
+	cr_expect_eq(news[MAPPED_CHANGED], 3);
+	map_at(4, A, 0x500000, "/lib/x", PROT_EXEC);
+	cr_expect_str_eq(path_at(B, 0x500000), "/lib/x");
+	side(PERF_SIDE_COMM, 5, B, 0);
+	map_at(6, B, 0x600000, "/lib/y", PROT_EXEC);
+	map_at(6, A, 0x700000, "/lib/z", PROT_EXEC);
+	cr_expect_str_eq(path_at(A, 0x600000), "", "that is another memory");
+	cr_expect_str_eq(path_at(B, 0x700000), "");
+}
+
+Test(mapped, who_maps_without_end_is_unknown_with_all_that_have_its_memory, .init = start_sharing)
+{
+	int i;
+
+	sharer(B);
+	for (i = 0; i < 30000; i++)
+		map_at(3 + i, B, 0x10000000, "/tmp/x", PROT_EXEC);
+	cr_expect_not(mapped_find(mapped, A)->known);
+	cr_expect_not(mapped_find(mapped, B)->known);
+}
+
+Test(mapped, of_too_many_with_one_memory_some_are_unknown, .init = start_sharing)
+{
+	size_t before = mapped_memory(mapped);
+	int i;
+
+	for (i = 1; i <= 20; i++)
+		cr_expect_eq(sharer(A + i)->known, i < 16, "%d", i);
+	cr_expect_eq(news[MAPPED_UNKNOWN], 5);
+	cr_expect_geq(mapped_memory(mapped), before + 20 * sizeof(struct mapped_proc) + 128);
+	map_at(3, A + 18, 0x400000, "/lib/over", PROT_EXEC);
+	cr_expect_str_eq(path_at(A, 0x400000), "/lib/over", "nobody has what is not true");
+	cr_expect_str_eq(path_at(A + 15, 0x400000), "/lib/over");
+	mapped_doubt(mapped, A + 18, 4);
+	cr_expect_not(mapped_find(mapped, A + 18)->doubted);
+	side(PERF_SIDE_COMM, 5, A + 18, 0);
+	map_at(6, A + 18, 0x600000, "/bin/b", PROT_EXEC);
+	cr_expect(mapped_find(mapped, A + 18)->known);
+	cr_expect_str_eq(path_at(A + 18, 0x600000), "/bin/b");
+	cr_expect_str_eq(path_at(A, 0x600000), "");
+	/* whoever ends leaves the others as they were */
+	side(PERF_SIDE_EXIT, 7, A, 1);
+	mapped_step(mapped, 8);
+	cr_expect_null(mapped_find(mapped, A));
+	map_at(9, A + 17, 0x700000, "/lib/x", PROT_EXEC);
+	cr_expect_str_eq(path_at(A + 15, 0x700000), "/lib/x");
+}
+
 /* ---- /proc -------------------------------------------------------------------------------------------- */
 
 static struct proc_reader *reader;
@@ -231,6 +315,29 @@ Test(mapped, proc_tells_what_nobody_heard_of)
 		mapped_step(mapped, clock_mono_ns());
 		sched_yield();
 	}
+	proc_reader_free(reader);
+}
+
+Test(mapped, what_proc_tells_of_one_is_told_of_all_that_have_its_memory)
+{
+	uint32_t me = getpid();
+	struct mapped_proc *p;
+
+	cr_assert_eq(proc_reader_new(&reader), 0);
+	start(true, reader);
+	mapped_doubt(mapped, me, clock_mono_ns());
+	step_until_known(me, 1);
+	p = mapped_find(mapped, me);
+	follow(B);
+	mapped_share(mapped, p, mapped_find(mapped, B));
+	cr_assert_neq(mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+		      MAP_FAILED);
+	while (news[MAPPED_CHANGED] < 3) {
+		mapped_doubt(mapped, me, clock_mono_ns());
+		mapped_step(mapped, clock_mono_ns());
+		sched_yield();
+	}
+	cr_expect_eq(mapped_find(mapped, B)->maps.table->cnt, p->maps.table->cnt);
 	proc_reader_free(reader);
 }
 

@@ -175,6 +175,25 @@ Test(unwinding, a_child_keeps_the_list_that_a_fork_gave_it)
 	cr_expect_eq(place(B)->list, place(A)->list);
 }
 
+Test(unwinding, what_a_child_with_the_same_memory_maps_its_parent_has_too)
+{
+	follow_new_program();
+	cr_assert_eq(listed(A), 1);
+	procs[prof_unwind_hash(B) % PROCS] = (struct prof_unwind_proc){
+		.tgid = B, .execs = PROF_UNWIND_SHARES_MEMORY, .list = place(A)->list
+	};
+	hear_fork(A, B, clock_mono_ns());
+	hear_map(B, 0x500000);
+	cr_expect_eq(listed(B), 2);
+	cr_expect_eq(listed(A), 2);
+	place(B)->execs &= ~PROF_UNWIND_SHARES_MEMORY;
+	count_exec(B);
+	hear_exec(B);
+	hear_map(B, 0x600000);
+	cr_expect_eq(listed(B), 1);
+	cr_expect_eq(listed(A), 2);
+}
+
 Test(unwinding, an_exec_that_nobody_heard_of_does_not_leave_it_without_a_list)
 {
 	follow_new_program();

@@ -379,6 +379,23 @@ Test(lists, an_exec_of_which_the_caller_has_not_heard_keeps_the_list_away)
 	cr_expect_not(lists_find(lists, B, &execs));
 }
 
+Test(lists, whose_memory_a_process_has_is_no_part_of_how_many_execs_it_did)
+{
+	uint32_t execs = 0;
+
+	procs[prof_unwind_hash(A) % PROCS] =
+		(struct prof_unwind_proc){ .tgid = A, .execs = PROF_UNWIND_SHARES_MEMORY };
+	cr_expect(lists_shares_memory(lists, A));
+	cr_expect_not(lists_shares_memory(lists, B));
+	cr_expect_eq(publish_as(A, &execs, 100, 2), 0);
+	expect_list(A, 100, 2);
+	cr_expect(lists_shares_memory(lists, A));
+	cr_assert(lists_find(lists, A, &execs));
+	cr_expect_eq(execs, 0);
+	proc(A)->execs = 1;
+	cr_expect_not(lists_shares_memory(lists, A));
+}
+
 Test(lists, a_place_may_be_taken_before_there_is_a_list)
 {
 	uint32_t execs = 5;

@@ -7,6 +7,8 @@
  * told of, /proc is asked, by threads that nobody waits for: an answer counts when nothing was heard
  * of the process since it was asked. A process that changes all the time is asked about less and less.
  *
+ * Processes may share their memory without being one (vfork, CLONE_VM): a change of one is applied to all.
+ *
  * A process ends when its number is free: its leader may be gone long before its last thread.
  */
 #include "record/mapped.h"
@@ -34,6 +36,14 @@ enum {
 	ANSWERS_MAX = 64, /* taken in by one step */
 	ASKS_MAX = 64, /* asked by one step */
 	CHECKS_MAX = 1024, /* looked at by one step, whether they are still there */
+	SHARERS_MAX = 16, /* processes with one memory that are followed */
+};
+
+/* One memory of several processes. */
+struct mapped_memory {
+	uint32_t refs;
+	uint32_t cnt;
+	struct mapped_proc *v[SHARERS_MAX]; /* but for those that are crowded */
 };
 
 /* Numbers of processes that something is to be done about. */
@@ -46,6 +56,7 @@ struct mapped {
 	struct mapped_cfg cfg;
 	struct hmap by_pid;
 	struct numbers checked, doubted;
+	size_t memory_cnt; /* that several have */
 };
 
 struct mapped *mapped_new(const struct mapped_cfg *cfg)
@@ -57,8 +68,28 @@ struct mapped *mapped_new(const struct mapped_cfg *cfg)
 	return m;
 }
 
-static void proc_free(struct mapped_proc *p)
+static void leave_memory(struct mapped *m, struct mapped_proc *p)
 {
+	struct mapped_memory *mem = p->memory;
+	uint32_t i, cnt = 0;
+
+	p->memory = NULL;
+	p->crowded = false;
+	if (!mem)
+		return;
+	for (i = 0; i < mem->cnt; i++)
+		if (mem->v[i] != p)
+			mem->v[cnt++] = mem->v[i];
+	mem->cnt = cnt;
+	if (--mem->refs)
+		return;
+	free(mem);
+	m->memory_cnt--;
+}
+
+static void proc_free(struct mapped *m, struct mapped_proc *p)
+{
+	leave_memory(m, p);
 	maps_free(&p->maps);
 	free(p);
 }
@@ -72,7 +103,7 @@ void mapped_free(struct mapped *m)
 	if (!m)
 		return;
 	while (hmap_next(&m->by_pid, &pos, &key, &p))
-		proc_free(p);
+		proc_free(m, p);
 	hmap_fini(&m->by_pid);
 	free(m->checked.v);
 	free(m->doubted.v);
@@ -130,7 +161,7 @@ struct mapped_proc *mapped_follow(struct mapped *m, uint32_t pid, const struct m
 static void drop(struct mapped *m, struct mapped_proc *p)
 {
 	hmap_del(&m->by_pid, p->pid);
-	proc_free(p);
+	proc_free(m, p);
 }
 
 static void doubt(struct mapped *m, struct mapped_proc *p)
@@ -145,6 +176,36 @@ static void check(struct mapped *m, struct mapped_proc *p)
 	if (!p->checked)
 		add_number(&m->checked, p->pid);
 	p->checked = true;
+}
+
+static void join_memory(struct mapped_memory *mem, struct mapped_proc *p)
+{
+	p->memory = mem;
+	mem->refs++;
+	if (mem->cnt < SHARERS_MAX)
+		mem->v[mem->cnt++] = p;
+	else
+		p->crowded = true;
+}
+
+void mapped_share(struct mapped *m, struct mapped_proc *parent, struct mapped_proc *child)
+{
+	if (!parent->memory) {
+		join_memory(xcalloc(1, sizeof(*parent->memory)), parent);
+		m->memory_cnt++;
+	}
+	leave_memory(m, child);
+	join_memory(parent->memory, child);
+	if (child->crowded)
+		mapped_forget(m, child);
+}
+
+/* Whoever has p's memory, one after the other from *i = 0 on; NULL at the end. */
+static struct mapped_proc *next_sharer(struct mapped_proc *p, uint32_t *i)
+{
+	if (p->memory)
+		return *i < p->memory->cnt ? p->memory->v[(*i)++] : NULL;
+	return (*i)++ ? NULL : p;
 }
 
 void mapped_forget(struct mapped *m, struct mapped_proc *p)
@@ -200,6 +261,7 @@ static void side_exec(struct mapped *m, const struct perf_side *side)
 	p->asked = false; /* what is answered now is about the program before */
 	p->ended = false;
 	p->ask_wait_ns = 0;
+	leave_memory(m, p);
 	tell(m, p, MAPPED_EXECED);
 }
 
@@ -253,9 +315,19 @@ static void put_map(struct mapped *m, struct mapped_proc *p, const struct perf_s
 		mapped_forget(m, p);
 }
 
+/* It maps more than anybody can follow. */
+static void lose_track(struct mapped *m, struct mapped_proc *p)
+{
+	if (p->known)
+		mapped_forget(m, p);
+	doubt(m, p);
+}
+
 static void side_mmap(struct mapped *m, const struct perf_side *side)
 {
-	struct mapped_proc *p;
+	struct mapped_proc *p, *sharer;
+	uint32_t i = 0;
+	bool may;
 
 	if (!(side->prot & PROT_EXEC) || side->addr + side->len < side->addr)
 		return;
@@ -266,14 +338,14 @@ static void side_mmap(struct mapped *m, const struct perf_side *side)
 	}
 	if (!p || side->time < p->exec_time)
 		return;
-	p->heard_time = side->time;
-	if (maps_may_tell(&p->budget, side->time)) {
-		put_map(m, p, side);
-		return;
+	may = maps_may_tell(&p->budget, side->time);
+	while ((sharer = next_sharer(p, &i))) {
+		sharer->heard_time = side->time;
+		if (may)
+			put_map(m, sharer, side);
+		else
+			lose_track(m, sharer);
 	}
-	if (p->known)
-		mapped_forget(m, p);
-	doubt(m, p);
 }
 
 static void side_exit(struct mapped *m, const struct perf_side *side)
@@ -326,7 +398,7 @@ void mapped_doubt(struct mapped *m, uint32_t pid, uint64_t now_ns)
 {
 	struct mapped_proc *p = get(m, pid);
 
-	if (p && now_ns >= p->ask_ns)
+	if (p && !p->crowded && now_ns >= p->ask_ns)
 		doubt(m, p);
 }
 
@@ -373,6 +445,22 @@ static void tell_unmapped(struct mapped *m, const struct mapped_proc *p, const s
 	}
 }
 
+/* What is true of one is true of all that have its memory. */
+static void hand_on(struct mapped *m, struct mapped_proc *p, uint64_t time)
+{
+	struct mapped_proc *sharer;
+	uint32_t i = 0;
+
+	while ((sharer = next_sharer(p, &i))) {
+		if (sharer == p)
+			continue;
+		tell_unmapped(m, sharer, &p->maps, time);
+		maps_copy(&sharer->maps, &p->maps);
+		sharer->known = p->known;
+		tell(m, sharer, p->known ? MAPPED_CHANGED : MAPPED_UNKNOWN);
+	}
+}
+
 static void take_answer(struct mapped *m, const struct snapshot *s, uint64_t now_ns)
 {
 	struct mapped_proc *p = mapped_find(m, s->pid);
@@ -382,6 +470,8 @@ static void take_answer(struct mapped *m, const struct snapshot *s, uint64_t now
 	if (!p || !p->asked)
 		return;
 	p->asked = false;
+	if (p->crowded)
+		return;
 	if (s->err || !s->map_cnt) {
 		p->ended = true; /* told before the process was known; or it may not be read */
 		check(m, p);
@@ -403,6 +493,8 @@ static void take_answer(struct mapped *m, const struct snapshot *s, uint64_t now
 		mapped_forget(m, p); /* what is known to be part of it only is none to walk by */
 	else if (!same)
 		tell(m, p, MAPPED_CHANGED);
+	if (!same && p->memory)
+		hand_on(m, p, s->from_ns);
 }
 
 static void ask_doubted(struct mapped *m, uint64_t now_ns)
@@ -478,5 +570,6 @@ size_t mapped_memory(const struct mapped *m)
 {
 	return m->by_pid.cap * sizeof(struct hmap_slot) +
 	       m->by_pid.cnt * sizeof(struct mapped_proc) +
+	       m->memory_cnt * sizeof(struct mapped_memory) +
 	       (m->checked.cap + m->doubted.cap) * sizeof(uint32_t);
 }

@@ -32,6 +32,8 @@ struct mapped_proc {
 	bool doubted; /* to be asked about when that may be */
 	bool ended; /* its leader has, or /proc has none such */
 	bool checked; /* whether it is still there is being looked at */
+	bool crowded; /* too many share its memory: it is not followed, but what it maps is */
+	struct mapped_memory *memory; /* that others have too; NULL: its own */
 
 	/* who listens keeps here what it has made of them */
 	bool queued, fresh, renew, waits, left_out;
@@ -71,6 +73,12 @@ struct mapped_proc *mapped_follow(struct mapped *m, uint32_t pid, const struct m
 struct mapped_proc *mapped_find(const struct mapped *m, uint32_t pid);
 /* Calls fn for each process. It may not add or remove any. */
 void mapped_each(struct mapped *m, void (*fn)(void *ctx, struct mapped_proc *p), void *ctx);
+
+/*
+ * The child has the very memory of its parent, until either execs: what one of them maps, all have. Beyond a
+ * number the child is unknown, which is told.
+ */
+void mapped_share(struct mapped *m, struct mapped_proc *parent, struct mapped_proc *child);
 
 /* Applies what the side-band says. */
 void mapped_side(struct mapped *m, const struct perf_side *side);

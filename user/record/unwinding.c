@@ -315,6 +315,8 @@ static void on_news(void *ctx, struct mapped_proc *p, enum mapped_news what)
 		p->fresh = !stale_fork(u->stale, p->ppid, p->pid, p->heard_time) &&
 			   (!parent || (!parent->queued && parent->published_ns < p->heard_time));
 		enqueue(u, p, now + FORK_NS);
+		if (parent && lists_shares_memory(u->lists, p->pid))
+			mapped_share(u->mapped, parent, p);
 		break;
 	case MAPPED_EXECED:
 		p->fresh = false;

@@ -131,13 +131,25 @@ static void store_list(struct lists *l, struct prof_unwind_proc *p, uint64_t lis
 	l->changed = true;
 }
 
+static uint32_t execs_of(const struct prof_unwind_proc *p)
+{
+	return __atomic_load_n(&p->execs, __ATOMIC_SEQ_CST) & ~PROF_UNWIND_SHARES_MEMORY;
+}
+
 bool lists_find(const struct lists *l, uint32_t tgid, uint32_t *execs)
 {
 	const struct prof_unwind_proc *p = find(l, tgid);
 
 	if (p)
-		*execs = __atomic_load_n(&p->execs, __ATOMIC_ACQUIRE);
+		*execs = execs_of(p);
 	return p != NULL;
+}
+
+bool lists_shares_memory(const struct lists *l, uint32_t tgid)
+{
+	const struct prof_unwind_proc *p = find(l, tgid);
+
+	return p && __atomic_load_n(&p->execs, __ATOMIC_ACQUIRE) & PROF_UNWIND_SHARES_MEMORY;
 }
 
 bool lists_claim(struct lists *l, uint32_t tgid)
@@ -355,10 +367,10 @@ static bool take_room(struct lists *l, uint64_t owner, uint32_t cnt, uint32_t *f
  */
 static int put(struct lists *l, struct prof_unwind_proc *p, uint32_t execs, uint64_t list)
 {
-	if (__atomic_load_n(&p->execs, __ATOMIC_SEQ_CST) != execs)
+	if (execs_of(p) != execs)
 		return -EAGAIN;
 	store_list(l, p, list);
-	if (__atomic_load_n(&p->execs, __ATOMIC_SEQ_CST) == execs)
+	if (execs_of(p) == execs)
 		return 0;
 	store_list(l, p, 0);
 	return -EAGAIN;
@@ -390,7 +402,7 @@ int lists_publish(struct lists *l, uint32_t tgid, uint64_t owner, uint32_t *exec
 		store_list(l, p, 0);
 		return 0;
 	}
-	if (__atomic_load_n(&p->execs, __ATOMIC_SEQ_CST) != *execs)
+	if (execs_of(p) != *execs)
 		return -EAGAIN;
 	if (has_already(l, p, maps, cnt))
 		return 0;

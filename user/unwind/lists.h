@@ -44,6 +44,8 @@ int lists_publish(struct lists *l, uint32_t tgid, uint64_t owner, uint32_t *exec
 		  const struct prof_unwind_map *maps, uint32_t cnt);
 /* How many execs have been counted in the process's place; false: it has none. */
 bool lists_find(const struct lists *l, uint32_t tgid, uint32_t *execs);
+/* Whether the process still has the memory of the one that forked it, as vfork and CLONE_VM leave it. */
+bool lists_shares_memory(const struct lists *l, uint32_t tgid);
 /* Takes a place for the process, without a list, if it has none. False: there is none to be had. */
 bool lists_claim(struct lists *l, uint32_t tgid);
 /* Whether walks of a process find a list. */
