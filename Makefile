@@ -108,7 +108,7 @@ TESTS := $(addprefix tests/, \
 	$(addprefix record/, build_ids_test.c copied_test.c early_records_test.c emit_test.c event_test.c eventset_test.c frames_test.c jit_test.c launch_test.c lookout_test.c \
 		mapped_test.c maps_test.c memory_test.c merge_test.c modules_test.c needed_test.c proc_reader_test.c \
 		ring_test.c scout_test.c sink_test.c snapshot_test.c stacks_test.c stale_test.c status_test.c tables_test.c targets_test.c tasks_scan_test.c tasks_test.c \
-		tasks_truth_test.c texts_test.c translate_test.c unwinding_test.c) \
+		tasks_truth_test.c texts_test.c tick_test.c translate_test.c unwinding_test.c) \
 	$(addprefix trace/, layout_test.c names_test.c parts_test.c reader_test.c source_test.c tp_symbols_test.c \
 		trace_test.c value_test.c) \
 	$(addprefix profile/, account_test.c cpu_log_test.c cpu_time_test.c event_counts_test.c family_test.c followed_test.c gaps_test.c \
@@ -127,7 +127,7 @@ TESTS_ROOT := $(addprefix tests/bpf/, \
 	fault_maps_test.c fault_storm_test.c fault_workers_test.c generic_test.c jit_test.c \
 	loss_test.c perf_test.c privileges_test.c realtime_test.c sample_test.c san_test.c \
 	sched_test.c stream_test.c tasks_test.c unwind_dwfl_test.c unwind_hostile_test.c \
-	unwind_process_test.c unwind_reuse_test.c unwind_rooted_test.c unwind_stress_test.c unwind_walk_test.c) \
+	unwind_jit_test.c unwind_process_test.c unwind_reuse_test.c unwind_rooted_test.c unwind_stress_test.c unwind_walk_test.c) \
 	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c \
 	tests/kernel/privileges_test.c tests/record/as_user_test.c tests/record/realtime_test.c
 
@@ -135,7 +135,7 @@ TESTS_ROOT := $(addprefix tests/bpf/, \
 STIMULI := $(addprefix tests/stimuli/, \
 	calls.c cxx.cpp demo.c enemy_elf.c enemy_fuse.c enemy_maps.c enemy_swap.c family.c \
 	forkchain.c inlined.c jit.c pingpong.c shortlived.c sleeper.c spinner.c storm.c threads.c \
-	unwind_maze.c unwind_naps.c unwind_rust.rs unwind_signals.c unwind_throw.cpp walked.c)
+	unwind_jit.c unwind_maze.c unwind_naps.c unwind_rust.rs unwind_signals.c unwind_throw.cpp walked.c)
 # inlined.c, cxx.cpp and crate.rs as several compilers and linkers leave them, for the symbolizer.
 STIMULI_SYMBOL := c-gcc c-dwarf4 c-dwarf64 c-nopie c-gz c-clang c-clang4 c-link c-dynsym cxx-gcc cxx-clang4 \
 	rust
@@ -260,7 +260,7 @@ $(O)/tests/symbol/cfitable_test: LIBS += -ldw
 $(filter $(O)/tests/record/%,$(TEST_BINS) $(ROOT_BINS)): $(O)/obj/tests/record/support.o
 $(filter $(O)/tests/bpf/%,$(ROOT_BINS)): $(O)/obj/tests/bpf/support.o
 $(filter $(O)/tests/bpf/fault_%,$(ROOT_BINS)): $(O)/obj/tests/bpf/fault.o
-$(addprefix $(O)/tests/bpf/unwind_,dwfl_test rooted_test stress_test): $(O)/obj/tests/bpf/workload.o
+$(addprefix $(O)/tests/bpf/unwind_,dwfl_test jit_test rooted_test stress_test): $(O)/obj/tests/bpf/workload.o
 # The other unwinder.
 $(O)/tests/bpf/unwind_dwfl_test: LIBS += -ldw
 # Its allocations can be made to fail.
@@ -274,6 +274,9 @@ $(O)/tests/record/tasks_truth_test: ALL_LDFLAGS += \
 $(O)/tests/record/lookout_test: ALL_LDFLAGS += -Wl,--wrap=perf_ring_look,--wrap=perf_ring_fd
 # Their brokers only note what they are asked.
 $(O)/tests/unwind/waiter_test: ALL_LDFLAGS += -Wl,--wrap=privileges_drop_all_but
+$(O)/tests/record/tick_test: ALL_LDFLAGS += \
+	-Wl,--wrap=symbroker_step,--wrap=symbroker_fd,--wrap=symbroker_has_table \
+	-Wl,--wrap=unwinding_look,--wrap=unwinding_fd,--wrap=targets_pollfds
 $(O)/tests/record/tables_test: ALL_LDFLAGS += \
 	-Wl,--wrap=symbroker_add_module,--wrap=symbroker_ask_table,--wrap=symbroker_drop,--wrap=proc_realm
 $(O)/tests/record/build_ids_test: ALL_LDFLAGS += -Wl,--wrap=symbroker_add_module
