@@ -16,7 +16,7 @@
 
 TestSuite(unwind_stress, .fini = live_cleanup, .timeout = 3600);
 
-enum { SECONDS = 10, SHOWN = 5 };
+enum { SECONDS = 10, SHOWN = 5, OTHERS_MAX = 6 };
 
 enum place { STEP, CALL, PHASE, INTO, WORK, CHILD, THREAD, MAIN, LOSE, OTHER };
 
@@ -32,6 +32,7 @@ static size_t phase_cnt;
 static struct figures {
 	uint64_t stacks, complete, no_list, in_phase, in_library, frames;
 	uint64_t wrong;
+	int64_t evicted, left_out, last_bytes;
 	uint64_t by_end[PROF_END_CNT];
 } figures;
 
@@ -225,42 +226,92 @@ static void print_figures(void)
 	const struct figures *f = &figures;
 
 	printf("%llu stacks, %llu frames: %llu complete, %llu in a phase, %llu in a library, %llu "
-	       "wrong; by end:",
+	       "wrong; %lld tables evicted, %lld left out, %lld bytes; by end:",
 	       (unsigned long long)f->stacks, (unsigned long long)f->frames,
 	       (unsigned long long)f->complete, (unsigned long long)f->in_phase,
-	       (unsigned long long)f->in_library, (unsigned long long)f->wrong);
+	       (unsigned long long)f->in_library, (unsigned long long)f->wrong,
+	       (long long)f->evicted, (long long)f->left_out, (long long)f->last_bytes);
 	for (int i = 0; i < PROF_END_CNT; i++)
 		if (f->by_end[i])
 			printf(" %d: %llu", i, (unsigned long long)f->by_end[i]);
 	puts("");
 }
 
-Test(unwind_stress, no_frame_is_wrong_while_code_and_processes_come_and_go)
+static bool is_of_maze(const struct names *n, const struct trace_event *ev)
 {
-	unsigned int seconds = workload_number("D9_UNWIND_SECONDS", SECONDS);
+	return ev->comm != NAMES_NONE && !strcmp(names_str(n, ev->comm, NULL), "unwind_maze");
+}
+
+static void take_stats(const struct trace_event *ev)
+{
+	figures.evicted = live_int(ev, PROF_F_UNWIND_EVICTED);
+	figures.left_out = live_int(ev, PROF_F_UNWIND_TABLES_LEFT_OUT);
+	figures.last_bytes = live_int(ev, PROF_F_RSS_BYTES);
+}
+
+static void start_maze(struct live_proc *maze, char *log, size_t sz, unsigned int seconds)
+{
+	snprintf(log, sz, "%s", live_path("phases"));
+	live_stimulus(maze, "unwind_maze", live_number(seconds), "7", log, NULL);
+}
+
+static void check_stacks(struct live_rec *rec, const char *log)
+{
 	struct live_trace lt;
-	struct live_proc maze;
 	struct trace_event ev;
+
+	read_phases(log);
+	live_open(&lt, rec->path, false);
+	while (live_next(&lt, &ev))
+		if (ev.kind == TRACE_STATS)
+			take_stats(&ev);
+		else if (ev.kind == TRACE_SAMPLE && is_of_maze(lt.names, &ev))
+			take_stack(&lt, &ev);
+	print_figures();
+	live_close(&lt);
+	free(phases);
+	cr_assert_eq(figures.wrong, 0, "%llu wrong stacks", (unsigned long long)figures.wrong);
+}
+
+/* Programs whose tables are larger than all room for them, in turn more and less at work. */
+Test(unwind_stress, no_frame_is_wrong_where_tables_come_and_go_for_want_of_room)
+{
+	unsigned int seconds = workload_number("D9_UNWIND_SECONDS", SECONDS / 2), i, cnt = 0;
+	struct live_proc maze, others[OTHERS_MAX];
 	struct live_rec rec;
 	char log[128];
 
-	snprintf(log, sizeof(log), "%s", live_path("phases"));
-	live_stimulus(&maze, "unwind_maze", live_number(seconds), "7", log, NULL);
+	for (i = 0; workloads[i].name && cnt < OTHERS_MAX; i++)
+		if (!workloads[i].by_hand && workload_wanted(&workloads[i]))
+			workload_start(&others[cnt++], workloads[i].shell);
+	start_maze(&maze, log, sizeof(log), seconds);
+	live_record(&rec, "-a", "-F", "999", "--switch-stacks", "user", "--unwind-mem", "1M", NULL);
+	live_recording(&rec);
+	live_go(&maze);
+	cr_assert_eq(live_stop(&rec), 0);
+	live_end(&maze);
+	for (i = 0; i < cnt; i++)
+		workload_kill(&others[i]);
+	check_stacks(&rec, log);
+	cr_assert_gt(figures.in_phase, 10 * seconds);
+	cr_expect(!cnt || figures.evicted + figures.left_out, "there was room for all");
+}
+
+Test(unwind_stress, no_frame_is_wrong_while_code_and_processes_come_and_go)
+{
+	unsigned int seconds = workload_number("D9_UNWIND_SECONDS", SECONDS);
+	struct live_proc maze;
+	struct live_rec rec;
+	char log[128];
+
+	start_maze(&maze, log, sizeof(log), seconds);
 	live_record(&rec, "-F", "3999", "--switch-stacks", "user", "-p", live_number(maze.pid),
 		    NULL);
 	live_recording(&rec);
 	live_go(&maze);
 	cr_assert_eq(live_stop(&rec), 0);
 	live_end(&maze);
-	read_phases(log);
-	live_open(&lt, rec.path, false);
-	while (live_next(&lt, &ev))
-		if (ev.kind == TRACE_SAMPLE)
-			take_stack(&lt, &ev);
-	print_figures();
-	live_close(&lt);
-	free(phases);
-	cr_assert_eq(figures.wrong, 0, "%llu wrong stacks", (unsigned long long)figures.wrong);
+	check_stacks(&rec, log);
 	cr_assert_gt(figures.in_phase, 100 * seconds);
 	cr_assert_gt(figures.in_library, 100 * seconds);
 	cr_assert_geq(figures.complete * 10, figures.stacks * 3);
