@@ -252,7 +252,7 @@ $(O)/tests/%: $(O)/obj/tests/%.o $(O)/obj/tests/support/limit.o $(ALL_A)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(ALL_A) -lcriterion $(LIBS)
 
 $(addprefix $(O)/tests/symbol/,dwinfo_test hostile_test ranges_test slicesort_test \
-	symbolizer_test symtab_test symtables_test symworker_test): \
+	symbolizer_test symbroker_test symtab_test symtables_test symworker_test): \
 	$(O)/obj/tests/symbol/support.o
 $(addprefix $(O)/tests/symbol/,cfi_test dwforged_test hostile_test): $(O)/obj/tests/symbol/forge.o
 # It asks libdw what it should say.

@@ -90,17 +90,14 @@ static void answer(uint32_t id, const char *build_id, size_t sz)
 							  .build_id_sz = sz });
 }
 
-Test(build_ids, a_file_that_is_not_mapped_yet_is_asked_for_by_its_inode)
+/* Its path may be another file by the time that it is opened. */
+Test(build_ids, a_file_is_asked_for_by_its_inode)
 {
 	struct map m = mapping(0x1000, "/bin/a", 8ULL << 32 | 3, 42);
 
 	build_ids_expect_map(ids, 77, 0, &m);
 	cr_assert_eq(broker.cnt, 1);
-	cr_expect_eq(broker.last.inode, 0, "the mapping tells which it is");
-	m = (struct map){ .path = "/bin/b", .dev = m.dev, .inode = 43 };
-	build_ids_expect_map(ids, 77, 0, &m);
-	cr_assert_eq(broker.cnt, 2);
-	cr_expect_eq(broker.last.inode, 43);
+	cr_expect_eq(broker.last.inode, 42);
 	cr_expect_eq(broker.last.dev, 8U << 20 | 3);
 }
 

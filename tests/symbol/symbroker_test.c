@@ -7,11 +7,14 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -19,6 +22,7 @@
 #include "base/clock.h"
 #include "fakes.h"
 #include "kernel/proc.h"
+#include "support.h"
 #include "symbol/symmodule.h"
 #include "symbol/symproto.h"
 #include "symbol/symworker.h"
@@ -661,4 +665,97 @@ Test(symbroker, a_module_is_not_blamed_for_the_end_of_who_starts_workers, .init 
 {
 	expect_no_blame(SYMWORKER_NAMES);
 	expect_no_blame(SYMWORKER_LINES);
+}
+
+/* ---- whose file counts ------------------------------------------------------------------------------- */
+
+static uint64_t offset_of(const char *path, const char *symbol)
+{
+	struct section text = section_of(path, ".text");
+	char cmd[2 * PATH_MAX];
+	uint64_t addr;
+	FILE *nm;
+
+	snprintf(cmd, sizeof(cmd), "nm %s | awk '$3 == \"%s\" { print $1 }'", path, symbol);
+	nm = popen(cmd, "r");
+	cr_assert_eq(fscanf(nm, "%lx", &addr), 1, "no %s", symbol);
+	pclose(nm);
+	return addr - text.addr + text.off;
+}
+
+static void read_build_id(const char *path, uint8_t build_id[20])
+{
+	char note[128];
+	FILE *f;
+
+	snprintf(note, sizeof(note), "%s/note", scratch());
+	shell("objcopy -O binary -j .note.gnu.build-id %s %s", path, note);
+	f = fopen(note, "re");
+	cr_assert(f && !fseek(f, 16, SEEK_SET) && fread(build_id, 20, 1, f) == 1);
+	fclose(f);
+}
+
+static int on_name(void *ctx, const struct symbroker_answer *a)
+{
+	if (a->kind == SYMBROKER_NAME)
+		snprintf(ctx, 80, "%s", a->name);
+	return 0;
+}
+
+/* The name at an offset of a module, by real workers. */
+static void name_of(const struct symbroker_module *m, uint64_t offset, char name[80])
+{
+	const struct symbroker_cfg cfg = { .no_dwarf = true };
+	uint64_t deadline = clock_mono_ns() + 60 * SECOND;
+	struct symbroker *b;
+
+	cr_assert_eq(symbroker_new(&cfg, &b), 0);
+	cr_assert_eq(symbroker_add_module(b, 1, m), 0);
+	cr_assert(symbroker_ask(b, 1, offset));
+	*name = '\0';
+	while (!symbroker_idle(b)) {
+		cr_assert_lt(clock_mono_ns(), deadline);
+		symbroker_wait(b, deadline);
+		cr_assert_geq(symbroker_take(b, on_name, name, SIZE_MAX), 0);
+	}
+	symbroker_free(b);
+}
+
+/*
+ * Who writes a file gives it the build-id of another, and by mounts of his own the path, too. Here it has been
+ * replaced since it was mapped.
+ */
+Test(symbroker, names_are_those_of_our_own_file_where_it_has_the_build_id)
+{
+	char path[128], forged[128], name[80];
+	uint8_t build_id[20];
+	struct symbroker_module m = {
+		.pid = getpid(), .path = path, .build_id = build_id, .build_id_sz = sizeof(build_id)
+	};
+	uint64_t offset;
+	void *mapped;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/module", scratch());
+	snprintf(forged, sizeof(forged), "%s/forged", scratch());
+	shell("objcopy --redefine-sym digest=forged %s %s && cp %s %s", stimulus("c-gcc"), forged,
+	      forged, path);
+	offset = offset_of(path, "forged");
+	read_build_id(path, build_id);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	mapped = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+	cr_assert(mapped != MAP_FAILED);
+	m.map_start = (uintptr_t)mapped;
+	m.map_end = m.map_start + 4096;
+	name_of(&m, offset, name);
+	cr_expect_str_eq(name, "forged");
+	shell("cp %s %s.new && mv %s.new %s", stimulus("c-gcc"), path, path, path);
+	name_of(&m, offset, name);
+	cr_expect_str_eq(name, "digest");
+	shell("cp /bin/true %s.new && mv %s.new %s", path, path, path);
+	name_of(&m, offset, name);
+	if (!geteuid())
+		cr_expect_str_eq(name, "forged", "ours is another one: theirs counts for them");
+	munmap(mapped, 4096);
+	close(fd);
 }

@@ -135,16 +135,14 @@ static void end_question(struct file *f)
 
 static void expect(struct build_ids *b, uint32_t pid, uint64_t owner, const struct map *m)
 {
-	/* A file that is not mapped yet must be the one that was seen. */
-	const bool expected = !m->end;
 	const struct symbroker_module module = {
 		.kind = SYMBROKER_IDENTIFY,
 		.pid = (pid_t)pid,
 		.path = m->path,
 		.map_start = m->start,
 		.map_end = m->end,
-		.dev = expected ? maps_dev(m) : 0,
-		.inode = expected ? m->inode : 0,
+		.dev = maps_dev(m),
+		.inode = m->inode,
 		.owner = owner,
 	};
 	struct file *f = get_file(b, owner, m);

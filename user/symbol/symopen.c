@@ -151,15 +151,13 @@ static int only_meant(int fd, const struct symopen_where *where)
 	return -ESTALE;
 }
 
-/* What is not mapped was named by somebody who may have lied, or before another took its place. */
+/* What is not mapped any more, or not yet: another may have its path in that root. */
 static int open_root(const struct symopen_where *where)
 {
 	char root[32];
-	int fd;
 
 	snprintf(root, sizeof(root), "/proc/%d/root", where->pid);
-	fd = open_in_root(root, where->path);
-	return where->map_end ? fd : only_meant(fd, where);
+	return only_meant(open_in_root(root, where->path), where);
 }
 
 int symopen_file(const struct symopen_where *where, enum symopen_place place)
@@ -167,6 +165,10 @@ int symopen_file(const struct symopen_where *where, enum symopen_place place)
 	char path[128];
 
 	switch (place) {
+	case SYMOPEN_OURS:
+		if (!where->path || where->path[0] != '/' || !where->checked)
+			return -ENOENT;
+		return open_plain(where->path);
 	case SYMOPEN_MAP_FILES:
 		if (!where->pid || !where->map_end)
 			return -ENOENT;

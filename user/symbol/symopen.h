@@ -22,8 +22,10 @@ struct symopen_where {
 
 /* Places are tried in this order. */
 enum symopen_place {
+	/* the path as we see it, of what is told by its build-id: what nobody's own mounts can change */
+	SYMOPEN_OURS,
 	SYMOPEN_MAP_FILES, /* /proc/PID/map_files/...: the very file, even when it was deleted */
-	/* the path as the process sees it (-ESTALE when no mapping is known, and the inode is another) */
+	/* the path as the process sees it (-ESTALE when the inode is known and is another) */
 	SYMOPEN_ROOT,
 	/*
 	 * the path as we see it: when the process sees the same, or is gone and the file can be

@@ -128,6 +128,8 @@ static void ask_opener(struct symbroker *b, struct symmodule *m, enum symworker_
 {
 	struct opening *o = xcalloc(1, sizeof(*o));
 	bool is_module = !symproto_is_debug_file(want->what);
+	/* beside our own file nothing counts that somebody has mounted for himself */
+	bool ours = !is_module && m->sides[r].place == SYMOPEN_OURS;
 
 	o->role = r;
 	o->module_id = m->id;
@@ -139,7 +141,7 @@ static void ask_opener(struct symbroker *b, struct symmodule *m, enum symworker_
 			    .kind = SYMPROTO_OPEN,
 			    .what = want->what,
 			    .id = b->last_token,
-			    .pid = m->pid,
+			    .pid = ours ? 0 : m->pid,
 			    .depth = is_module ? m->sides[r].place : 0,
 			    .offset = m->map_start,
 			    .size = m->map_end - m->map_start,
@@ -203,7 +205,8 @@ static void try_next_place(struct symbroker *b, struct symmodule *m, enum symwor
 {
 	struct symmodule_side *s = &m->sides[r];
 
-	if (s->error != -ESTALE && error != -ENOENT && error != -ESRCH)
+	/* that we have another one at that path ourselves says nothing of it */
+	if (s->place != SYMOPEN_OURS && s->error != -ESTALE && error != -ENOENT && error != -ESRCH)
 		s->error = error;
 	if (symmodule_has_places(m) && ++s->place < SYMOPEN_PLACE_CNT && error != -ETIMEDOUT &&
 	    error != -EBUSY) {
