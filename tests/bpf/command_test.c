@@ -130,6 +130,60 @@ Test(command, output_that_is_removed_while_it_is_written_is_error_three)
 	live_proc_fini(&p);
 }
 
+/* ---- what whoever starts it leaves behind ---------------------------------------------------------- */
+
+static void ignore_signals(void)
+{
+	signal(SIGCHLD, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+}
+
+Test(command, an_ignored_end_of_children_does_not_hide_the_command_s)
+{
+	const char *args[] = {
+		"-q", "-o", live_path("c.bin"), "--", "/bin/sh", "-c", "exit 7", NULL
+	};
+	struct live_proc p;
+
+	cr_expect_eq(live_run(&p, args, ignore_signals), 7);
+	live_proc_fini(&p);
+}
+
+Test(command, under_nohup_a_hangup_does_not_end_it)
+{
+	const char *script = "kill -HUP $PPID; sleep 0.3; exit 9";
+	const char *args[] = { "-q", "-o", live_path("c.bin"), "--", "/bin/sh", "-c", script, NULL };
+	struct live_proc p;
+
+	cr_expect_eq(live_run(&p, args, ignore_signals), 9);
+	live_proc_fini(&p);
+}
+
+static void block_signals(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+}
+
+/* The command waits for its input, which ends after the recorder has. */
+Test(command, a_stop_that_was_blocked_is_heard)
+{
+	const char *script = "kill -INT $PPID; read x";
+	const char *argv[] = { live_program(), "-q",   "-o", live_path("c.bin"), "--", "/bin/sh",
+			       "-c",	       script, NULL };
+	struct live_proc p;
+	int status;
+
+	live_spawn(&p, argv, block_signals);
+	cr_assert_eq(waitpid(p.pid, &status, 0), p.pid);
+	p.pid = 0;
+	cr_expect_eq(status, 0);
+	close(p.in);
+	live_proc_fini(&p);
+}
+
 static void be_badly_named(void)
 {
 	setenv("SUDO_UID", "l000", 1);

@@ -289,13 +289,25 @@ static void on_signal(int sig)
 	stop_asked++;
 }
 
+/* Whoever started us may have left other ways behind. */
 static void catch_signals(void)
 {
-	struct sigaction sa = { .sa_handler = on_signal };
+	struct sigaction sa = { .sa_handler = on_signal }, hangup;
+	sigset_t stops;
 
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
-	sigaction(SIGHUP, &sa, NULL);
+	/* under nohup a terminal that goes away is none of our business */
+	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &sa, NULL);
+	sigemptyset(&stops);
+	sigaddset(&stops, SIGINT);
+	sigaddset(&stops, SIGTERM);
+	sigaddset(&stops, SIGHUP);
+	sigprocmask(SIG_UNBLOCK, &stops, NULL);
+	/* where it is ignored nobody learns how a child ends */
+	sa.sa_handler = SIG_DFL;
+	sigaction(SIGCHLD, &sa, NULL);
 	sa.sa_handler = SIG_IGN;
 	/* errors of the writes say it better */
 	sigaction(SIGPIPE, &sa, NULL);
