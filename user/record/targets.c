@@ -50,8 +50,9 @@ static int check_namespace(void)
 {
 	if (targets_numbers_are_kernels())
 		return 0;
-	log_error("record: inside a pid namespace (a container) -p and -t would name other "
-		  "processes than the kernel does: record on the host, or with -a");
+	log_error("record: inside a pid namespace (a container) processes have other numbers "
+		  "than the kernel's, so none can be recorded alone: record on the host, or with "
+		  "-a");
 	return -ENOTSUP;
 }
 
