@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "cmd/text.h"
+#include "prof_events.h"
+#include "trace/names.h"
 
 static void clean(const char *in, size_t n, const char *want)
 {
@@ -66,4 +68,27 @@ Test(text, paths_keep_their_end)
 	path("[a-long-label]", 8, "…-label]");
 	path("/usr/lib/", 5, "…lib/");
 	path("", 1, "");
+}
+
+static void module(const char *module_path, enum prof_module_kind kind, const char *want)
+{
+	struct names_module m = { .kind = kind, .announced = true };
+	struct buf b = { 0 };
+	struct names *n;
+
+	cr_assert_eq(names_new(&n), 0);
+	m.path = names_add(n, module_path, strlen(module_path));
+	text_module_base(&b, n, names_module_add(n, &m));
+	cr_expect_str_eq(buf_cstr(&b), want);
+	buf_free(&b);
+	names_free(n);
+}
+
+Test(text, a_file_does_not_look_like_the_kernel)
+{
+	module("[kernel.kallsyms]", PROF_MODULE_KERNEL, "[kernel.kallsyms]");
+	module("/usr/lib/libc.so.6", PROF_MODULE_ELF, "libc.so.6");
+	module("/tmp/[kernel.kallsyms]", PROF_MODULE_ELF, "/tmp/[kernel.kallsyms]");
+	module("/tmp/[jit]", PROF_MODULE_ELF, "/tmp/[jit]");
+	module("/tmp/", PROF_MODULE_ELF, "/tmp/");
 }

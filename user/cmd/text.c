@@ -91,7 +91,8 @@ void text_module_base(struct buf *out, const struct names *n, uint32_t index)
 	}
 	s = names_str(n, m->path, &len);
 	slash = *s == '[' ? NULL : memrchr(s, '/', len);
-	if (slash && slash[1])
+	/* a file "[kernel.kallsyms]" is not to look like the kernel */
+	if (slash && slash[1] && slash[1] != '[')
 		text_clean(out, slash + 1, len - (size_t)(slash + 1 - s));
 	else
 		text_clean(out, s, len);
