@@ -9,23 +9,26 @@
 #include "base/log.h"
 #include "base/opts.h"
 #include "cmd/cmd.h"
+#include "kernel/privileges.h"
 
 struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *brief;
+	bool asks_kernel; /* and needs privileges for that */
 };
 
 static const struct command commands[] = {
-	{ "record", cmd_record, "record a process, a command or the system (the default)" },
-	{ "report", cmd_report, "where the CPU time went, by function" },
-	{ "script", cmd_script, "the events, one a line" },
-	{ "info", cmd_info, "what a trace holds, and what it lost" },
-	{ "dump", cmd_dump, "the frames of a trace as they are in the file" },
-	{ "convert", cmd_convert, "Tonbandgeraet, Heph and apitrace traces to dial9, and back" },
-	{ "cut", cmd_cut, "a smaller trace of some of the events, and without real names" },
-	{ "list", cmd_list, "the tracepoints of this kernel, with their fields" },
-	{ "check", cmd_check, "whether a recording can start here, and what is missing" },
+	{ "record", cmd_record, "record a process, a command or the system (the default)", true },
+	{ "report", cmd_report, "where the CPU time went, by function", false },
+	{ "script", cmd_script, "the events, one a line", false },
+	{ "info", cmd_info, "what a trace holds, and what it lost", false },
+	{ "dump", cmd_dump, "the frames of a trace as they are in the file", false },
+	{ "convert", cmd_convert, "Tonbandgeraet, Heph and apitrace traces to dial9, and back",
+	  false },
+	{ "cut", cmd_cut, "a smaller trace of some of the events, and without real names", false },
+	{ "list", cmd_list, "the tracepoints of this kernel, with their fields", true },
+	{ "check", cmd_check, "whether a recording can start here, and what is missing", true },
 };
 
 enum { COMMAND_CNT = sizeof(commands) / sizeof(commands[0]) };
@@ -104,6 +107,21 @@ static bool open_standard_files(void)
 	return true;
 }
 
+/*
+ * Whoever has privileges by the program's file alone has them for the kernel's sake: files he reads with his own
+ * rights.
+ */
+static int run(const struct command *command, int argc, char **argv)
+{
+	int err = getuid() && !command->asks_kernel ? privileges_drop_all_but(0) : 0;
+
+	if (err) {
+		log_error("cannot give up privileges: %s", strerror(-err));
+		return CMD_INPUT;
+	}
+	return command->run(argc, argv);
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command;
@@ -124,5 +142,5 @@ int main(int argc, char **argv)
 	if (argv[1][0] == '-')
 		return cmd_record(argc, argv);
 	command = find(argv[1]);
-	return command ? command->run(argc - 1, argv + 1) : unknown(argv[1]);
+	return command ? run(command, argc - 1, argv + 1) : unknown(argv[1]);
 }

@@ -8,6 +8,7 @@
 #include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -253,6 +254,45 @@ Test(privileges, what_is_done_without_is_told_when_asked)
 			     "%s but %s", found.data, said.data);
 	buf_free(&found);
 	buf_free(&said);
+}
+
+static int code_of(const char *const *argv, live_prepare_fn prepare)
+{
+	struct live_proc p;
+	int code;
+
+	live_spawn(&p, argv, prepare);
+	live_read_rest(&p);
+	code = live_wait(&p);
+	live_proc_fini(&p);
+	return code;
+}
+
+/* What a user may not reach stays closed to him: the file's capabilities are for the kernel's sake. */
+Test(privileges, of_a_file_open_no_other_files)
+{
+	char *program = strdup(live_path("dial9-prof")), *trace = strdup(live_path("closed/t.bin"));
+	char *command = strdup(live_path("closed/true")), *own = strdup(live_path("own.bin"));
+	const char *make[] = {
+		live_built("dial9-prof"), "-q", "-o", trace, "--", "/bin/true", NULL
+	};
+	const char *copy[] = { "/bin/cp", "/bin/true", command, NULL };
+	const char *read[] = { program, "info", trace, NULL };
+	const char *run[] = { program, "-q", "-o", own, "--", command, NULL };
+
+	if (!program_with(five))
+		cr_skip_test("files have no capabilities in /tmp here");
+	cr_assert_eq(mkdir(live_path("closed"), 0700), 0);
+	cr_assert_eq(code_of(make, NULL), 0);
+	cr_assert_eq(code_of(copy, NULL), 0);
+	mount_tracefs(true);
+	cr_expect_eq(code_of(read, become_somebody), 5);
+	cr_expect_eq(code_of(run, become_somebody), 2);
+	cr_expect_eq(code_of(read, NULL), 0, "root may");
+	free(program);
+	free(trace);
+	free(command);
+	free(own);
 }
 
 static void expect_refusal(uint64_t caps, const char *word)

@@ -19,6 +19,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "kernel/privileges.h"
 #include "record/invoker.h"
 
 enum { START_MS = 1000 }; /* that an exec is waited for */
@@ -48,6 +49,9 @@ static void run_child(char *const *argv, const struct invoker *user, int go_fd, 
 	if (read(go_fd, &c, 1) != 1)
 		_exit(0);
 	err = user->known ? invoker_become(user) : 0;
+	/* what the file of our program gave is not for finding the command's */
+	if (!err && geteuid())
+		err = privileges_suspend(UINT64_MAX);
 	if (!err) {
 		execvp(argv[0], argv);
 		err = -errno;
