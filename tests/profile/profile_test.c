@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "app.h"
+#include "profile/intervals.h"
 #include "profile/profile.h"
 
 static const struct profile_row *row(const struct names *n, const struct profile_rows *rows,
@@ -601,6 +602,47 @@ Test(profile, rows_by_what_functions_and_all_they_call_take)
 	cr_expect_str_eq(names_str(n, rows.v[1].sym, NULL), "work");
 	cr_expect_str_eq(names_str(n, rows.v[2].sym, NULL), "hot");
 	cr_expect_str_eq(names_str(n, rows.v[3].sym, NULL), "cold");
+	free(rows.v);
+	profile_free(p);
+	names_free(n);
+}
+
+/* Of one stack of one thread: 3 samples of 10, 5 and 7 blocked, 100 runnable. */
+Test(profile, intervals_weigh_their_time_beside_samples)
+{
+	static const uint64_t weight[] = { 10 };
+	const uint64_t frame = at(1, HOT);
+	const struct trace_event ev = {
+		.tid = 11, .pid = 10, .comm = NAMES_NONE, .frames = &frame, .frame_cnt = 1
+	};
+	struct names *n = make_names();
+	struct profile_rows rows = { 0 };
+	struct profile *p;
+
+	cr_assert_eq(profile_new(n, &p), 0);
+	profile_keep(p, 1u << PROFILE_STATE);
+	profile_weigh(p, weight, 1);
+	add(p, 11, &frame, 1, 3);
+	profile_add_time(p, &ev, INTERVAL_BLOCKED, 5);
+	profile_add_time(p, &ev, INTERVAL_BLOCKED, 7);
+	profile_add_time(p, &ev, INTERVAL_RUNNABLE, 100);
+	cr_expect_eq(profile_samples(p), 3);
+	cr_expect_eq(profile_weight(p), 142);
+	profile_flat(p, 1u << PROFILE_STATE | 1u << PROFILE_SYM, &rows);
+	cr_assert_eq(rows.cnt, 3);
+	cr_expect_eq(rows.v[0].state, INTERVAL_RUNNABLE);
+	cr_expect_eq(rows.v[0].self_weight, 100);
+	cr_expect_eq(rows.v[1].state, INTERVAL_RUNNING);
+	cr_expect_eq(rows.v[1].self_weight, 30);
+	cr_expect_eq(rows.v[2].state, INTERVAL_BLOCKED);
+	cr_expect_eq(rows.v[2].self_weight, 12);
+	cr_expect_eq(rows.v[2].self, 2);
+	free(rows.v);
+	profile_forget_times(p);
+	cr_expect_eq(profile_weight(p), 30);
+	profile_flat(p, 1u << PROFILE_STATE, &rows);
+	cr_expect_eq(rows.v[0].state, INTERVAL_RUNNING);
+	cr_expect_eq(rows.v[1].total, 0);
 	free(rows.v);
 	profile_free(p);
 	names_free(n);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "profile/intervals.h"
 #include "profile/row_table.h"
 
 struct profile {
@@ -25,7 +26,7 @@ struct profile {
 	uint64_t samples;
 	uint64_t *weight; /* by part; NULL: 1 */
 	size_t weight_cnt;
-	bool by_cpu, by_cgroup; /* stacks are told apart by these, too */
+	bool by_cpu, by_cgroup, by_state; /* stacks are told apart by these, too */
 	bool fold; /* inlined functions */
 	struct profile_frame *expanded; /* by the last profile_expand() */
 	size_t expanded_cap;
@@ -57,6 +58,7 @@ void profile_keep(struct profile *p, unsigned int keys)
 {
 	p->by_cpu = keys & 1u << PROFILE_CPU;
 	p->by_cgroup = keys & 1u << PROFILE_CGROUP;
+	p->by_state = keys & 1u << PROFILE_STATE;
 }
 
 void profile_fold_inlined(struct profile *p)
@@ -74,17 +76,29 @@ static uint32_t cgroup_kept(const struct profile *p, const struct trace_event *e
 	return p->by_cgroup ? ev->cgroup : NAMES_NONE;
 }
 
-static bool stack_is(const struct profile *p, const struct profile_stack *s,
-		     const struct trace_event *ev, uint32_t len)
+/* What is looked for: a stack of a thread, sampled or in an interval. */
+struct wanted {
+	const struct trace_event *ev;
+	uint32_t len, state;
+	bool by_time;
+};
+
+static bool stack_is(const struct profile *p, const struct profile_stack *s, const struct wanted *w)
 {
-	return s->len == len && s->tid == ev->tid && s->pid == ev->pid && s->comm == ev->comm &&
+	const struct trace_event *ev = w->ev;
+
+	return s->len == w->len && s->tid == ev->tid && s->pid == ev->pid && s->comm == ev->comm &&
 	       s->part == ev->part && s->cpu == cpu_kept(p, ev) &&
-	       s->cgroup == cgroup_kept(p, ev) &&
-	       (!len || !memcmp(p->arena + s->at, ev->frames, len * sizeof(*p->arena)));
+	       s->cgroup == cgroup_kept(p, ev) && s->state == w->state &&
+	       s->by_time == w->by_time &&
+	       (!w->len || !memcmp(p->arena + s->at, ev->frames, w->len * sizeof(*p->arena)));
 }
 
-static void stack_append(struct profile *p, const struct trace_event *ev, uint32_t len)
+static void stack_append(struct profile *p, const struct wanted *w)
 {
+	const struct trace_event *ev = w->ev;
+	uint32_t len = w->len;
+
 	p->arena = array_reserve(p->arena, &p->arena_cap, p->arena_len + len, sizeof(*p->arena));
 	if (len)
 		memcpy(p->arena + p->arena_len, ev->frames, len * sizeof(*p->arena));
@@ -98,33 +112,56 @@ static void stack_append(struct profile *p, const struct trace_event *ev, uint32
 		.part = ev->part,
 		.cpu = cpu_kept(p, ev),
 		.cgroup = cgroup_kept(p, ev),
-		.samples = 1,
+		.state = w->state,
+		.by_time = w->by_time,
 	};
 	p->arena_len += len;
 }
 
-void profile_add(struct profile *p, const struct trace_event *ev)
+static struct profile_stack *stack_of(struct profile *p, const struct trace_event *ev,
+				      uint32_t state, bool by_time)
 {
 	uint32_t len = ev->frame_cnt < PROFILE_DEPTH_MAX ? ev->frame_cnt : PROFILE_DEPTH_MAX;
 	uint64_t h = len ? hash_bytes(ev->frames, len * sizeof(*ev->frames)) : 0;
+	const struct wanted w = { ev, len, p->by_state ? state : NAMES_NONE, by_time };
 	uintptr_t at;
 
-	p->samples++;
 	h = hash_u64(h ^ ((uint64_t)ev->pid << 32 | ev->tid)) + ev->comm;
 	h = hash_u64(h + ev->part);
-	if (p->by_cpu || p->by_cgroup)
-		h = hash_u64(h ^ ((uint64_t)cpu_kept(p, ev) << 32 | cgroup_kept(p, ev)));
+	if (p->by_cpu || p->by_cgroup || p->by_state)
+		h = hash_u64((h ^ ((uint64_t)cpu_kept(p, ev) << 32 | cgroup_kept(p, ev))) +
+			     w.state);
 	for (;; h++) {
 		at = (uintptr_t)hmap_get(&p->index, h);
 		if (!at)
 			break;
-		if (stack_is(p, &p->stacks[at - 1], ev, len)) {
-			p->stacks[at - 1].samples++;
-			return;
-		}
+		if (stack_is(p, &p->stacks[at - 1], &w))
+			return &p->stacks[at - 1];
 	}
-	stack_append(p, ev, len);
+	stack_append(p, &w);
 	hmap_set(&p->index, h, (void *)(uintptr_t)p->cnt);
+	return &p->stacks[p->cnt - 1];
+}
+
+void profile_add(struct profile *p, const struct trace_event *ev)
+{
+	p->samples++;
+	stack_of(p, ev, INTERVAL_RUNNING, false)->samples++;
+}
+
+void profile_add_time(struct profile *p, const struct trace_event *ev, uint32_t state, uint64_t ns)
+{
+	struct profile_stack *s = stack_of(p, ev, state, true);
+
+	s->samples++;
+	s->ns += ns;
+}
+
+void profile_forget_times(struct profile *p)
+{
+	for (size_t i = 0; i < p->cnt; i++)
+		if (p->stacks[i].by_time)
+			p->stacks[i].samples = p->stacks[i].ns = 0;
 }
 
 uint64_t profile_samples(const struct profile *p)
@@ -141,6 +178,8 @@ void profile_weigh(struct profile *p, const uint64_t *weight, size_t cnt)
 
 uint64_t profile_stack_weight(const struct profile *p, const struct profile_stack *s)
 {
+	if (s->by_time)
+		return s->ns;
 	if (!p->weight)
 		return s->samples;
 	return s->part < p->weight_cnt ? s->samples * p->weight[s->part] : 0;
@@ -259,6 +298,8 @@ struct profile_row profile_task_row(const struct profile *p, const struct profil
 		row.cpu = s->cpu;
 	if (keys & 1u << PROFILE_CGROUP)
 		row.cgroup = cgroup_of(p, s);
+	if (keys & 1u << PROFILE_STATE)
+		row.state = s->state;
 	return row;
 }
 
@@ -317,6 +358,7 @@ static int by_keys(const struct profile_row *x, const struct profile_row *y, con
 		offsetof(struct profile_row, inlined), offsetof(struct profile_row, line),
 		offsetof(struct profile_row, tid),     offsetof(struct profile_row, pid),
 		offsetof(struct profile_row, cpu),     offsetof(struct profile_row, part),
+		offsetof(struct profile_row, state),
 	};
 	int ret = strcmp(names_str(n, x->sym, NULL), names_str(n, y->sym, NULL));
 
@@ -386,7 +428,7 @@ void profile_unnamed(struct profile *p, struct profile_rows *rows)
 		struct profile_row key = row_table_no_keys, *row;
 
 		frames = profile_expand(p, &p->stacks[i], &cnt);
-		if (!cnt || frames[0].named)
+		if (p->stacks[i].by_time || !cnt || frames[0].named)
 			continue;
 		key.module = alike[known_module(p->names, p->arena[p->stacks[i].at])];
 		row = row_table_at(&t, &key);

@@ -18,13 +18,14 @@ enum profile_key {
 	PROFILE_CPU,
 	PROFILE_CGROUP,
 	PROFILE_SRCLINE,
+	PROFILE_STATE,
 	PROFILE_KEY_CNT,
 };
 
 /* Keys that are the same in all of a stack: those of the task that ran, and of where. */
 #define PROFILE_TASK_KEYS                                                                          \
 	(1u << PROFILE_COMM | 1u << PROFILE_PID | 1u << PROFILE_TID | 1u << PROFILE_PART |         \
-	 1u << PROFILE_CPU | 1u << PROFILE_CGROUP)
+	 1u << PROFILE_CPU | 1u << PROFILE_CGROUP | 1u << PROFILE_STATE)
 
 /* One line of a flat profile. Fields of keys that were not asked for are NAMES_NONE. */
 struct profile_row {
@@ -40,8 +41,9 @@ struct profile_row {
 			uint32_t cpu;
 			uint32_t cgroup; /* string id */
 			uint32_t file, line; /* string id; both of PROFILE_SRCLINE */
+			uint32_t state; /* enum interval_state; samples are of running threads */
 		};
-		uint32_t key[11]; /* the same, to compare */
+		uint32_t key[12]; /* the same, to compare */
 	};
 	uint64_t self; /* samples that ended here */
 	uint64_t total; /* samples that passed through here, each counted once */
@@ -69,8 +71,10 @@ struct profile_stack {
 	size_t at; /* in the arena of frames */
 	uint32_t len;
 	uint32_t pid, tid, comm, part;
-	uint32_t cpu, cgroup; /* NAMES_NONE unless profile_keep() asks for them */
-	uint64_t samples;
+	uint32_t cpu, cgroup, state; /* NAMES_NONE unless profile_keep() asks for them */
+	bool by_time; /* of intervals, not of samples */
+	uint64_t samples; /* or how many intervals */
+	uint64_t ns; /* of intervals */
 };
 
 struct profile;
@@ -80,13 +84,21 @@ int profile_new(const struct names *names, struct profile **out);
 void profile_free(struct profile *p);
 
 /*
- * Before the first sample: tells stacks apart also by those of @keys that are costly, PROFILE_CPU and
- * PROFILE_CGROUP. Without it rows of these keys are of nothing known.
+ * Before the first sample: tells stacks apart also by those of @keys that are costly, PROFILE_CPU,
+ * PROFILE_CGROUP and PROFILE_STATE. Without it rows of these keys are of nothing known.
  */
 void profile_keep(struct profile *p, unsigned int keys);
 
 /* From now on inlined functions are left out of stacks: what they did is done by who holds them. */
 void profile_fold_inlined(struct profile *p);
+
+/*
+ * Adds an interval of a thread in that state (enum interval_state), with the stack, the thread and the CPU
+ * that @ev says. It weighs its time; so profile_weigh() must give samples their time, too.
+ */
+void profile_add_time(struct profile *p, const struct trace_event *ev, uint32_t state, uint64_t ns);
+/* Takes all of these away again. */
+void profile_forget_times(struct profile *p);
 
 /* Adds one sample. Stacks of switch-outs are no CPU samples: the caller keeps them away. */
 void profile_add(struct profile *p, const struct trace_event *ev);

@@ -14,7 +14,8 @@ const struct profile_row row_table_no_keys = { .sym = NAMES_NONE,
 					       .part = NAMES_NONE,
 					       .cpu = NAMES_NONE,
 					       .cgroup = NAMES_NONE,
-					       .file = NAMES_NONE };
+					       .file = NAMES_NONE,
+					       .state = NAMES_NONE };
 
 struct profile_row *row_table_at(struct row_table *t, const struct profile_row *key)
 {
@@ -60,6 +61,8 @@ void row_table_mask(struct profile_row *key, unsigned int keys)
 		key->cpu = all.cpu;
 	if (keys & 1u << PROFILE_CGROUP)
 		key->cgroup = all.cgroup;
+	if (keys & 1u << PROFILE_STATE)
+		key->state = all.state;
 	if (keys & 1u << PROFILE_SRCLINE) {
 		key->file = all.file;
 		key->line = all.line;
