@@ -19,6 +19,7 @@ static const struct {
 	{ cmd_info, "info", "--schemas" },	{ cmd_info, "info", "--json" },
 	{ cmd_cut, "cut", "-qo/dev/null" },	{ cmd_report, "report", "-stid,cpu" },
 	{ cmd_report, "report", "-gfolded" },	{ cmd_report, "report", "-ssrcline" },
+	{ cmd_report, "report", "--wall" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

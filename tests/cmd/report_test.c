@@ -270,6 +270,81 @@ Test(report, seconds_of_tasks_are_those_of_the_switches)
 	expect_exact("--limit", "9", true, "# 8.000 s more may have been on a CPU, or not");
 }
 
+/*
+ * 11 ran for 2.001 s until its switch, was blocked until 13 s, and then waited, or not, for something was
+ * lost meanwhile; of 10 nothing is known. Samples stand for 0.081 s.
+ */
+Test(report, of_all_of_the_time)
+{
+	static const char head[] =
+		"# threads together: running 2.001 s, waiting for a CPU 0.000 s, blocked or asleep "
+		"0.999 s\n"
+		"# below, running is what samples stand for, the rest exact, by the stack of the "
+		"switch\n"
+		"# of 5.000 s it is unknown which: events are missing there\n"
+		"# lost: 3 events (see dial9-prof info)\n"
+		"#\n"
+		"#    Total     Self    Times   Seconds  Symbol, callees below\n"
+		"    82.24%    0.00%        2     5.000  unknown\n"
+		"    82.24%   82.24%        2     5.000    [unknown] ([unknown])\n"
+		"    16.43%    0.00%        1     0.999  blocked\n"
+		"    16.43%    0.00%        1     0.999    main (app)\n"
+		"    16.43%    0.00%        1     0.999      work (app)\n"
+		"    16.43%   16.43%        1     0.999        schedule ([kernel.kallsyms])\n"
+		"     1.33%    0.00%        8     0.081  running\n"
+		"     1.33%    0.00%        8     0.081    main (app)\n";
+	struct run r = APP("--wall");
+
+	cr_expect(strstr(r.out, head), "%s", r.out);
+	run_free(&r);
+	r = APP("--wall", "-stid", "--json");
+	cr_expect(strstr(r.out, ",\"unknown_ns\":5000000000,\"running_ns\":2001234567,"
+				"\"runnable_ns\":0,\"blocked_ns\":998765433,\"rows\":["),
+		  "%s", r.out);
+	cr_expect(strstr(r.out, "\"self_ns\":998765433,\"total_ns\":998765433,"
+				"\"state\":\"blocked\",\"tid\":11}"),
+		  "%s", r.out);
+	run_free(&r);
+}
+
+/* 1 s of sleep at main, and 2 s on the queue of a CPU at the same place; without samples. */
+Test(report, who_was_woken_waits_where_it_was)
+{
+	const uint64_t at = make_frame(1, 0x10);
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_module(&m, RUN_SEC, 1, "/bin/x", PROF_MODULE_ELF);
+	make_symbol(&m, RUN_SEC, at, 0, at, "main", "", 0);
+	make_task(&m, RUN_SEC, 6, 6, "six");
+	make_switch(&m, 2 * RUN_SEC, 0, "swapper/0", 0, 0, "six", 6);
+	make_switch(&m, 3 * RUN_SEC, 0, "six", 6, 1, "swapper/0", 0);
+	make_sample(&m, 3 * RUN_SEC, 6, 6, PROF_SOURCE_SWITCH_OUT, 0, &at, 1);
+	make_waking(&m, 4 * RUN_SEC, 0, 7, "six", 6);
+	make_switch(&m, 6 * RUN_SEC, 0, "swapper/0", 0, 0, "six", 6);
+	r = run_cmd(cmd_report, make_file(&m), "report", "--wall", "-t6", "--time=3,", "-", NULL);
+	cr_expect(strstr(r.out, "    66.67%    0.00%        1     2.000  runnable\n"
+				"    66.67%   66.67%        1     2.000    main (x)\n"
+				"    33.33%    0.00%        1     1.000  blocked\n"
+				"    33.33%   33.33%        1     1.000    main (x)\n"),
+		  "%s", r.out);
+	run_free(&r);
+	r = run_cmd(cmd_report, make_file(&m), "report", "--wall", "-t6", "--time=4.5,5", "-",
+		    NULL);
+	cr_expect(strstr(r.out, "   100.00%  100.00%        1     0.500    main (x)\n"), "%s",
+		  r.out);
+	run_free(&r);
+	r = run_cmd(cmd_report, make_file(&m), "report", "-s", "state", "-t6", "-", NULL);
+	/* before its first switch it waited, too: since the start of the trace */
+	cr_expect(strstr(r.out, "    60.00%   60.00%        2     3.000  runnable\n"
+				"    20.00%   20.00%        1     1.000  running\n"
+				"    20.00%   20.00%        1     1.000  blocked\n"),
+		  "%s", r.out);
+	run_free(&r);
+	make_fini(&m);
+}
+
 Test(report, of_a_selection)
 {
 	run_expect(APP("-t", "11", "--time=,12"), 0, thread_11, "");
@@ -338,7 +413,7 @@ Test(report, bad_command_lines_are_usage_errors)
 {
 	run_expect(APP("-s", "sym,colour"), 1, "",
 		   "dial9-prof: report: unknown sort key 'colour' (known: sym, dso, srcline, "
-		   "comm, pid, tid, cpu, cgroup, part)\n");
+		   "comm, pid, tid, cpu, cgroup, part, state)\n");
 	run_expect(APP("--percent-limit", "-1"), 1, "",
 		   "dial9-prof: report: bad value '-1' for --percent-limit: want 0 to 100\n");
 	run_expect(
@@ -486,6 +561,7 @@ static void print_on_terminal(struct pty *t, const char *opt)
 	for (int i = 0; i < 100; i++)
 		make_sample(&m, 2, 1, 1, PROF_SOURCE_SAMPLE, 0, &at[i < 1], 1);
 	make_lost(&m, 4, "nested", 1, 1, 2);
+	make_lost(&m, 4, "sample_estimate", 1234567, 1, 2);
 	fd = make_file(&m);
 	pty_open(t, 24, 50);
 	fflush(NULL);
@@ -512,8 +588,9 @@ Test(report, on_a_terminal_names_are_shortened_and_colours_mean_something)
 	struct pty t;
 
 	print_on_terminal(&t, "-n");
-	cr_expect(strstr(t.text, "# \033[1;33mlost: 1 event (see dial9-prof info)\033[0m\n"), "%s",
-		  t.text);
+	cr_expect(strstr(t.text, "# \033[1;33mlost: 1 event, and an estimated 1,234,567 \033[0m\n"
+				 "#   \033[1;33msamples (see dial9-prof info)\033[0m\n"),
+		  "%s", t.text);
 	cr_expect(strstr(t.text, "\033[31m    99.00%\033[0m\033[31m   99.00%\033[0m       99  "
 				 "std::map<..…  x\n"),
 		  "%s", t.text);

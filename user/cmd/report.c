@@ -38,7 +38,7 @@ static const struct opt report_opts[] = {
 	  .kind = OPT_STR,
 	  .off = O(sort),
 	  .arg = "KEYS",
-	  .help = "what rows are told apart by, any of sym,dso,srcline,comm,pid,tid,cpu,cgroup,part "
+	  .help = "what rows are told apart by, any of sym,dso,srcline,comm,pid,tid,cpu,cgroup,part,state "
 		  "(default sym,dso)",
 	  .group = "Output" },
 	{ .name = "call-graph",
@@ -67,6 +67,10 @@ static const struct opt report_opts[] = {
 	  .kind = OPT_FLAG,
 	  .off = O(no_inline),
 	  .help = "count inlined functions as the function that they are in" },
+	{ .name = "wall",
+	  .kind = OPT_FLAG,
+	  .off = O(wall),
+	  .help = "all of the time, not only that on a CPU: running, runnable and blocked in one tree" },
 	{ .name = "show-nr-samples",
 	  .key = 'n',
 	  .kind = OPT_FLAG,
@@ -124,7 +128,7 @@ static int parse_sort(const char *s, struct report *r)
 		if (k == PROFILE_KEY_CNT) {
 			log_error(
 				"report: unknown sort key '%.*s' (known: sym, dso, srcline, comm, "
-				"pid, tid, cpu, cgroup, part)",
+				"pid, tid, cpu, cgroup, part, state)",
 				(int)n, s);
 			return -EINVAL;
 		}
@@ -170,11 +174,14 @@ static int parse_graph(const char *s, struct report *r)
 static int parse_opts(const struct report_opts *o, struct report *r)
 {
 	r->graph = REPORT_FLAT;
+	if (o->wall)
+		add_key(r, PROFILE_STATE);
 	if (parse_sort(o->sort ? o->sort : "sym,dso", r) ||
 	    (o->graph && parse_graph(o->graph, r)) ||
-	    (o->inverted && !o->graph && parse_graph("caller", r)) ||
+	    ((o->inverted || (o->wall && !o->sort)) && !o->graph && parse_graph("caller", r)) ||
 	    (o->percent && parse_percent(o->percent, "--percent-limit", &r->percent)))
 		return -EINVAL;
+	r->wall = r->keys & 1u << PROFILE_STATE;
 	if (o->inverted && r->graph <= REPORT_CALLEE)
 		r->graph = r->graph == REPORT_CALLER ? REPORT_CALLEE : REPORT_CALLER;
 	return 0;
@@ -211,7 +218,8 @@ static void weigh(struct report *r)
 		most = period[i] > most ? period[i] : most;
 		sampled++;
 	}
-	r->timed = sampled && least;
+	/* beside times, samples that stand for no known one count nothing */
+	r->timed = r->wall || (sampled && least);
 	r->no_rate = sampled > 1 && !least;
 	r->weighed = r->timed && least != most;
 	if (r->timed)
@@ -259,14 +267,37 @@ static int read_all(struct report *r)
 
 /* ---- what the reader must know before the numbers ------------------------------------------- */
 
+/* Bytes of the text that a line of so many columns takes, broken at a blank if it can be. */
+static size_t line_of(const char *s, size_t n, size_t cols)
+{
+	size_t end = 0, blank = 0, w = 0;
+
+	for (; end < n; end++) {
+		w += ((unsigned char)s[end] & 0xc0) != 0x80;
+		if (w > cols)
+			return blank ? blank : end;
+		if (s[end] == ' ')
+			blank = end + 1;
+	}
+	return n;
+}
+
+/* On a terminal in lines of its width. */
 static void say_as(const struct report *r, enum paint_as as, const char *fmt, va_list ap)
 {
 	struct buf text = { 0 }, line = { 0 };
+	size_t cols = r->view.width > 20 ? r->view.width - 4 : SIZE_MAX, at, n;
 
 	buf_vprintf(&text, fmt, ap);
-	buf_addstr(&line, "# ");
-	paint_put(&line, r->view.color, as, buf_cstr(&text), text.len);
-	puts(buf_cstr(&line));
+	for (at = 0; !at || at < text.len; at += n) {
+		n = line_of(buf_cstr(&text) + at, text.len - at, cols);
+		buf_addstr(&line, at ? "#   " : "# ");
+		paint_put(&line, r->view.color, as, buf_cstr(&text) + at, n);
+		report_end_line(&line);
+		if (!n)
+			break;
+	}
+	fwrite(buf_cstr(&line), 1, line.len, stdout);
 	buf_free(&text);
 	buf_free(&line);
 }
@@ -371,6 +402,23 @@ static void say_loss(const struct report *r)
 	buf_free(&line);
 }
 
+static void say_wall(const struct report *r)
+{
+	const uint64_t *ns = r->state_ns;
+
+	if (!r->wall)
+		return;
+	say(r,
+	    "threads together: running %.3f s, waiting for a CPU %.3f s, blocked or asleep %.3f s",
+	    (double)ns[INTERVAL_RUNNING] / 1e9, (double)ns[INTERVAL_RUNNABLE] / 1e9,
+	    (double)ns[INTERVAL_BLOCKED] / 1e9);
+	say(r,
+	    "below, running is what samples stand for, the rest exact, by the stack of the switch");
+	if (ns[INTERVAL_UNKNOWN])
+		warn(r, "of %.3f s it is unknown which: events are missing there",
+		     (double)ns[INTERVAL_UNKNOWN] / 1e9);
+}
+
 /* Modules in which a good part of the samples has no name; others are not worth a line. */
 static void say_unnamed(const struct report *r)
 {
@@ -461,8 +509,10 @@ static void say_header(const struct report *r)
 	else if (r->part_cnt)
 		say_clock(r, 0);
 	say_exact(r);
+	say_wall(r);
 	say_loss(r);
-	say_unnamed(r);
+	if (!r->wall)
+		say_unnamed(r);
 	say_ends(r);
 	puts("#");
 }
@@ -509,7 +559,7 @@ static int print_all(struct report *r)
 	view_begin(&r->view, &r->opts->view, r->opts->json || r->graph == REPORT_FOLDED);
 	if (r->opts->json) {
 		report_print_json(r);
-	} else if (!profile_samples(r->profile) && !r->exact) {
+	} else if (!r->whole && !r->exact) {
 		say_nothing_there(r);
 	} else {
 		/* what reads folded stacks knows no comments */

@@ -28,6 +28,7 @@ struct report_opts {
 	bool inverted; /* -G */
 	bool children, no_children;
 	bool no_inline;
+	bool wall;
 	bool json;
 	bool habit; /* options of perf that change nothing here */
 };
@@ -57,6 +58,9 @@ struct report {
 	struct cpu_time cpu_time;
 	uint32_t part; /* of the event at hand */
 	bool exact; /* cpu_time has it, and rows their run_ns */
+	bool wall; /* stacks of all states, not only of running threads */
+	struct hmap last_stack; /* part << 32 | tid -> that of its switch-out + 1; with wall */
+	uint64_t state_ns[INTERVAL_STATE_CNT]; /* of what was selected; with wall */
 	uint64_t all_samples;
 	struct report_part *parts; /* up to the last one with samples */
 	size_t part_cnt, part_cap;
@@ -79,10 +83,12 @@ enum report_columns {
 	REPORT_TOTAL_SELF, /* --children, trees: samples and seconds are of total */
 };
 
+/* "running" and so on; NAMES_NONE and what is no state: "unknown". */
+const char *report_state_name(uint32_t state);
 /* "sym", "dso" and so on. */
 const char *report_key_name(enum profile_key key);
 
-/* ---- report_exact.c: CPU time of tasks, when rows are that ---- */
+/* ---- report_exact.c: CPU time of tasks, when rows are that; times in all states, with --wall ---- */
 
 void report_exact_begin(struct report *r);
 void report_exact_add(struct report *r, const struct trace_event *ev);

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Exact CPU time in `dial9-prof report`: where rows are tasks, the switches tell more than samples. Owns
- * the intervals and what the selection leaves of them; the sums are user/profile's.
+ * Times in `dial9-prof report` that come from the switches and not from samples. Owns the intervals and
+ * what the selection leaves of them; the sums are user/profile's.
+ *
+ * Where rows are tasks, the switches tell more of their CPU time than samples. With --wall they tell
+ * what threads did when they did not run: the stack of a switch-out is that of all the time until the
+ * thread runs again. Where it spent its time running, samples alone tell.
  */
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/str.h"
 #include "cmd/report.h"
@@ -19,6 +25,41 @@ static bool clip(const struct report *r, struct interval *i)
 	return i->start <= i->end;
 }
 
+/* A thread that was woken and waits for a CPU is still where it was switched out. */
+static uint32_t stack_of(struct report *r, const struct interval *i)
+{
+	uint64_t key = (uint64_t)i->part << 32 | i->tid;
+	uintptr_t last = (uintptr_t)hmap_get(&r->last_stack, key);
+
+	if (i->state == INTERVAL_RUNNING || i->state == INTERVAL_UNKNOWN) {
+		if (last)
+			hmap_del(&r->last_stack, key);
+		return INTERVAL_NO_STACK;
+	}
+	if (i->stack == INTERVAL_NO_STACK)
+		return last ? (uint32_t)(last - 1) : INTERVAL_NO_STACK;
+	hmap_set(&r->last_stack, key, (void *)((uintptr_t)i->stack + 1));
+	return i->stack;
+}
+
+static void take_wall(struct report *r, const struct interval *i, const struct names_task *task,
+		      uint32_t stack)
+{
+	struct trace_event ev = { .part = i->part,
+				  .tid = i->tid,
+				  .pid = task->pid,
+				  .comm = task->comm,
+				  .cgroup = task->cgroup,
+				  .cpu = i->cpu };
+
+	r->state_ns[i->state] += i->end - i->start;
+	if (i->state == INTERVAL_RUNNING)
+		return;
+	if (stack != INTERVAL_NO_STACK)
+		ev.frames = intervals_stack(r->intervals, stack, &ev.frame_cnt);
+	profile_add_time(r->profile, &ev, i->state, i->end - i->start);
+}
+
 /* Cut to the selection, and counted. */
 static void take(void *ctx, const struct interval *i)
 {
@@ -28,6 +69,7 @@ static void take(void *ctx, const struct interval *i)
 	struct names_task task = {
 		.tid = i->tid, .pid = i->pid, .comm = i->comm, .cgroup = NAMES_NONE
 	};
+	uint32_t stack = r->wall ? stack_of(r, i) : INTERVAL_NO_STACK;
 
 	/* a part's last intervals come when the next one has begun */
 	known = i->part == r->part ? trace_task(reader_trace(r->reader), i->tid) : first;
@@ -37,13 +79,16 @@ static void take(void *ctx, const struct interval *i)
 		task.pid = first->pid;
 	if (first && task.comm == NAMES_NONE)
 		task.comm = first->comm;
-	if (select_match_task(&r->sel, r->names, &task, i->cpu) && clip(r, &cut))
-		cpu_time_take(&r->cpu_time, &cut, task.cgroup);
+	if (!select_match_task(&r->sel, r->names, &task, i->cpu) || !clip(r, &cut))
+		return;
+	cpu_time_take(&r->cpu_time, &cut, task.cgroup);
+	if (r->wall && !(i->flags & INTERVAL_NEIGHBOUR))
+		take_wall(r, &cut, &task, stack);
 }
 
 void report_exact_begin(struct report *r)
 {
-	if (r->graph == REPORT_FLAT && !(r->keys & ~PROFILE_TASK_KEYS))
+	if (r->wall || (r->graph == REPORT_FLAT && !(r->keys & ~PROFILE_TASK_KEYS)))
 		r->intervals = intervals_new(&(struct intervals_opts){ r->names, take, r });
 }
 
@@ -73,11 +118,32 @@ static int recount(struct report *r)
 	intervals_free(r->intervals);
 	r->intervals = again;
 	r->cpu_time = (struct cpu_time){ 0 };
+	profile_forget_times(r->profile);
+	memset(r->state_ns, 0, sizeof(r->state_ns));
+	hmap_fini(&r->last_stack);
 	while (!ret && (ret = reader_next(r->reader, &ev)) == 1) {
 		report_exact_add(r, &ev);
 		ret = 0;
 	}
 	return ret;
+}
+
+/* Without samples the time that threads ran is known all the same, but for its stacks. */
+static void add_running(struct report *r)
+{
+	const struct profile_rows *tasks = &r->cpu_time.tasks.rows;
+
+	for (size_t i = 0; i < tasks->cnt; i++) {
+		const struct profile_row *row = &tasks->v[i];
+		const struct trace_event ev = { .part = row->part,
+						.tid = row->tid,
+						.pid = row->pid,
+						.comm = row->comm,
+						.cgroup = row->cgroup,
+						.cpu = row->cpu };
+
+		profile_add_time(r->profile, &ev, INTERVAL_RUNNING, row->run_ns);
+	}
 }
 
 int report_exact_end(struct report *r)
@@ -88,8 +154,11 @@ int report_exact_end(struct report *r)
 		return 0;
 	ret = recount(r);
 	intervals_finish(r->intervals);
+	if (r->wall && !profile_samples(r->profile))
+		add_running(r);
 	/* where there is nothing but doubt, samples say more */
-	r->exact = r->cpu_time.run_ns || (r->cpu_time.doubtful_ns && !profile_samples(r->profile));
+	r->exact = !r->wall && (r->cpu_time.run_ns ||
+				(r->cpu_time.doubtful_ns && !profile_samples(r->profile)));
 	return ret;
 }
 
@@ -97,4 +166,5 @@ void report_exact_fini(struct report *r)
 {
 	intervals_free(r->intervals);
 	cpu_time_fini(&r->cpu_time);
+	hmap_fini(&r->last_stack);
 }

@@ -64,6 +64,8 @@ static void json_cell(struct buf *out, const struct report *r, const struct prof
 		json_module(out, r->names, row->module);
 	else if (key == PROFILE_SRCLINE)
 		json_srcline(out, r->names, row);
+	else if (key == PROFILE_STATE)
+		buf_printf(out, "\"%s\"", report_state_name(row->state));
 	else if (key == PROFILE_PART)
 		buf_printf(out, "%u", row->part + 1);
 	else
@@ -211,6 +213,8 @@ void report_print_json(const struct report *r)
 	buf_printf(&out, "\"samples\":%" PRIu64 ",\"lost\":%" PRIu64 ",",
 		   profile_samples(r->profile), account_lost(&r->counts.account));
 	text_json_account(&out, &r->counts.account);
+	for (uint32_t i = 0; r->wall && i < INTERVAL_STATE_CNT; i++)
+		buf_printf(&out, ",\"%s_ns\":%" PRIu64, report_state_name(i), r->state_ns[i]);
 	if (r->exact)
 		buf_printf(&out, ",\"run_ns\":%" PRIu64 ",\"doubtful_ns\":%" PRIu64,
 			   r->cpu_time.run_ns, r->cpu_time.doubtful_ns);

@@ -33,7 +33,20 @@ static const struct {
 	[PROFILE_CPU] = { "cpu", "Cpu" },
 	[PROFILE_CGROUP] = { "cgroup", "Cgroup" },
 	[PROFILE_SRCLINE] = { "srcline", "Source" },
+	[PROFILE_STATE] = { "state", "State" },
 };
+
+const char *report_state_name(uint32_t state)
+{
+	static const char *const names[INTERVAL_STATE_CNT] = {
+		[INTERVAL_UNKNOWN] = "unknown",
+		[INTERVAL_RUNNING] = "running",
+		[INTERVAL_RUNNABLE] = "runnable",
+		[INTERVAL_BLOCKED] = "blocked",
+	};
+
+	return names[state < INTERVAL_STATE_CNT ? state : INTERVAL_UNKNOWN];
+}
 
 const char *report_key_name(enum profile_key key)
 {
@@ -62,6 +75,11 @@ void report_put_heads(struct buf *line, const struct report *r, enum report_colu
 	};
 
 	buf_addstr(line, heads[columns]);
+	if (r->wall) {
+		/* of samples and intervals */
+		line->len -= strlen("Samples");
+		buf_addstr(line, "  Times");
+	}
 	if (r->timed || columns == REPORT_EXACT)
 		buf_addstr(line, "   Seconds");
 }
@@ -180,6 +198,9 @@ void report_put_cell(struct buf *out, const struct report *r, const struct profi
 	case PROFILE_SRCLINE:
 		put_srcline(out, r, row);
 		break;
+	case PROFILE_STATE:
+		buf_addstr(out, report_state_name(row->state));
+		break;
 	case PROFILE_KEY_CNT:
 		break;
 	}
@@ -221,6 +242,7 @@ size_t report_rows(const struct report *r, struct profile_rows *rows)
 		profile_sort_total(r->profile, rows);
 	for (size_t i = 0; i < rows->cnt; i++) {
 		if ((columns_of(r) == REPORT_SELF && !rows->v[i].self) ||
+		    (!rows->v[i].total && !rows->v[i].run_ns) ||
 		    row_share(r, &rows->v[i]) < r->percent)
 			continue;
 		rows->v[n++] = rows->v[i];
