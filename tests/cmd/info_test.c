@@ -54,6 +54,18 @@ Test(info, everything_in_text)
 	run_expect(run_app(NULL, NULL), 0, text, "");
 }
 
+Test(info, colours_mark_what_was_lost)
+{
+	struct run r = run_app("--color", NULL);
+
+	cr_expect(strstr(r.out,
+			 "\n\033[1;33mlost            3 events that found no room (ring_full), "
+			 "between 13.000005 and 13.000007\033[0m\n"),
+		  "%s", r.out);
+	cr_expect(strchr(r.out, '\033') && !strchr(strstr(r.out, "\033[0m") + 4, '\033'));
+	run_free(&r);
+}
+
 Test(info, everything_in_json)
 {
 	run_expect(run_app("--json", NULL), 0, json, "");

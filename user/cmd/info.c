@@ -310,18 +310,36 @@ static void put_account(struct info *in, const struct account_figures *f, bool c
 			   lost, verdict == ACCOUNT_WRONG ? "  (DOES NOT ADD UP)" : "");
 }
 
+/* Marks the lines from there on as what makes all others doubtful. */
+static void paint_from(struct info *in, size_t from)
+{
+	struct buf lines = { 0 };
+	const char *s, *end;
+
+	buf_add(&lines, in->out.data + from, in->out.len - from);
+	in->out.len = from;
+	for (s = buf_cstr(&lines); (end = strchr(s, '\n')); s = end + 1) {
+		paint_put(&in->out, in->view.color, PAINT_WARN, s, (size_t)(end - s));
+		buf_addch(&in->out, '\n');
+	}
+	buf_free(&lines);
+}
+
 static void put_loss(struct info *in, uint32_t part)
 {
 	const struct event_counts_part *c = event_counts_part(&in->counts, part);
 	const struct account *a = &c->account;
 	struct buf sideband = { 0 };
+	size_t from;
 
 	put_account(in, &c->stats.figures, names_meta(in->names, part, PROF_META_CUT));
 	if (!account_lost(a) && !a->lost[ACCOUNT_ESTIMATE]) {
 		put_label(in, "lost");
 		buf_addstr(&in->out, c->stats.figures.known ? "nothing\n" :
 							      "nothing that the trace tells of\n");
-	} else {
+	}
+	from = in->out.len;
+	if (account_lost(a) || a->lost[ACCOUNT_ESTIMATE]) {
 		put_kinds(in, c, "lost", false);
 	}
 	if (text_sideband(&sideband, a)) {
@@ -329,6 +347,8 @@ static void put_loss(struct info *in, uint32_t part)
 		buf_printf(&in->out, "%s\n", buf_cstr(&sideband));
 		put_kinds(in, c, "", true);
 	}
+	if (in->out.len > from)
+		paint_from(in, from);
 	buf_free(&sideband);
 }
 
@@ -619,7 +639,6 @@ static int info_file(const struct info_opts *opts, const char *path)
 {
 	struct info in = { .opts = opts };
 	struct progress *progress;
-	struct view view;
 	struct trace_event ev;
 	int ret, code = CMD_INPUT;
 
@@ -634,13 +653,13 @@ static int info_file(const struct info_opts *opts, const char *path)
 		in.bytes = trace_consumed(reader_trace(in.reader));
 		in.overhead_bytes = trace_overhead_bytes(reader_trace(in.reader));
 		in.torn = reader_is_torn(in.reader);
+		view_begin(&in.view, &opts->view, opts->json);
 		if (opts->json)
 			info_json(&in);
 		else
 			put_text(&in);
-		view_begin(&view, &opts->view, opts->json);
 		fwrite(buf_cstr(&in.out), 1, in.out.len, stdout);
-		code = view_end(&view);
+		code = view_end(&in.view);
 		if (code == CMD_OK && reader_is_newer(in.reader))
 			code = CMD_INPUT;
 	}

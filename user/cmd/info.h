@@ -23,6 +23,7 @@ struct info {
 	uint64_t bytes; /* of whole frames */
 	uint64_t overhead_bytes; /* of those that are no events */
 	bool torn;
+	struct view view;
 	struct buf out;
 };
 
