@@ -307,6 +307,29 @@ Test(report, of_all_of_the_time)
 	run_free(&r);
 }
 
+/* Two samples of a thread are no proof that it ran all the while between them. */
+Test(report, without_switches_no_time_is_exact)
+{
+	const uint64_t at = make_frame(1, 0x10);
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_sample(&m, 2 * RUN_SEC, 1, 1, PROF_SOURCE_SAMPLE, 0, &at, 1);
+	make_sample(&m, 9 * RUN_SEC, 1, 1, PROF_SOURCE_SAMPLE, 0, &at, 1);
+	r = run_cmd(cmd_report, make_file(&m), "report", "-s", "tid", "-", NULL);
+	cr_expect_null(strstr(r.out, "exact"), "%s", r.out);
+	cr_expect(strstr(r.out, "#     Self    Total  Samples  Tid\n"
+				"   100.00%  100.00%        2  1\n"),
+		  "%s", r.out);
+	run_free(&r);
+	run_expect(run_cmd(cmd_report, make_file(&m), "report", "--wall", "-", NULL), 0,
+		   "No times in standard input: it has no switches, from which --wall takes its "
+		   "times: record without --no-sched.\n",
+		   "");
+	make_fini(&m);
+}
+
 /* 1 s of sleep at main, and 2 s on the queue of a CPU at the same place; without samples. */
 Test(report, who_was_woken_waits_where_it_was)
 {

@@ -524,13 +524,17 @@ static void say_nothing_there(const struct report *r)
 	const char *why = "the target used no CPU while it was recorded: see dial9-prof script for "
 			  "what it did, or record for longer";
 
-	if (r->all_samples)
+	if (r->wall && !r->switched)
+		why = "it has no switches, from which --wall takes its times: record without "
+		      "--no-sched";
+	else if (r->all_samples)
 		why = "the trace has samples, but none that " SELECT_NAMES " let through";
 	else if (ours && !sampled)
 		why = "it was recorded with --no-samples: record again without";
 	else if (!sampled)
 		why = "it was not recorded by dial9-prof: see dial9-prof info for what is in it";
-	printf("No CPU samples in %s: %s.\n", reader_input(r->reader), why);
+	printf("No %s in %s: %s.\n", r->wall ? "times" : "CPU samples", reader_input(r->reader),
+	       why);
 }
 
 /* ---- the run ----------------------------------------------------------------------------------- */
@@ -559,7 +563,7 @@ static int print_all(struct report *r)
 	view_begin(&r->view, &r->opts->view, r->opts->json || r->graph == REPORT_FOLDED);
 	if (r->opts->json) {
 		report_print_json(r);
-	} else if (!r->whole && !r->exact) {
+	} else if (r->wall ? !r->switched || !r->whole : !r->whole && !r->exact) {
 		say_nothing_there(r);
 	} else {
 		/* what reads folded stacks knows no comments */

@@ -57,6 +57,9 @@ struct report {
 	struct intervals *intervals; /* when rows are tasks */
 	struct cpu_time cpu_time;
 	uint32_t part; /* of the event at hand */
+	uint64_t *switches; /* by part; they are what exact times are from */
+	size_t switch_cap;
+	bool switched; /* some part has */
 	bool exact; /* cpu_time has it, and rows their run_ns */
 	bool wall; /* stacks of all states, not only of running threads */
 	struct hmap last_stack; /* part << 32 | tid -> that of its switch-out + 1; with wall */

@@ -7,6 +7,7 @@
  * what threads did when they did not run: the stack of a switch-out is that of all the time until the
  * thread runs again. Where it spent its time running, samples alone tell.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -71,6 +72,9 @@ static void take(void *ctx, const struct interval *i)
 	};
 	uint32_t stack = r->wall ? stack_of(r, i) : INTERVAL_NO_STACK;
 
+	/* a part without switches tells nothing: its threads would seem to do one thing all the while */
+	if (!r->switches[i->part])
+		return;
 	/* a part's last intervals come when the next one has begun */
 	known = i->part == r->part ? trace_task(reader_trace(r->reader), i->tid) : first;
 	if (known)
@@ -97,6 +101,17 @@ void report_exact_add(struct report *r, const struct trace_event *ev)
 	if (!r->intervals)
 		return;
 	r->part = ev->part;
+	while (r->switch_cap <= ev->part) {
+		size_t from = r->switch_cap;
+
+		r->switches = array_reserve(r->switches, &r->switch_cap, (size_t)ev->part + 1,
+					    sizeof(*r->switches));
+		memset(r->switches + from, 0, (r->switch_cap - from) * sizeof(*r->switches));
+	}
+	if (ev->kind == TRACE_SCHED_SWITCH) {
+		r->switches[ev->part]++;
+		r->switched = true;
+	}
 	intervals_add(r->intervals, reader_trace(r->reader), ev);
 }
 
@@ -167,4 +182,5 @@ void report_exact_fini(struct report *r)
 	intervals_free(r->intervals);
 	cpu_time_fini(&r->cpu_time);
 	hmap_fini(&r->last_stack);
+	free(r->switches);
 }
