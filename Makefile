@@ -44,7 +44,7 @@ SRCS_libdial9 := $(addprefix user/libdial9/, \
 SRCS_base := $(addprefix user/base/, \
 	alloc.c buf.c clock.c file.c hash.c hmap.c log.c memo.c opts.c str.c strtab.c)
 SRCS_kernel := $(addprefix user/kernel/, \
-	cpus.c format.c format_symbols.c kallsyms.c perf.c perf_ring.c perf_side.c privileges.c \
+	cpus.c format.c format_symbols.c irqs.c kallsyms.c perf.c perf_ring.c perf_side.c privileges.c \
 	proc.c tracefs.c)
 SRCS_unwind := $(addprefix user/unwind/, \
 	extents.c lists.c store.c table.c waiter.c)
@@ -55,7 +55,7 @@ SRCS_symbol := $(addprefix user/symbol/, \
 	symopen.c symproto.c symside.c symtab.c symtable.c symtables.c symworker.c unpack.c \
 	workers.c)
 SRCS_record := $(addprefix user/record/, \
-	awaited.c build_ids.c capture.c capture_unwind.c copied.c early_records.c emit.c event.c \
+	awaited.c build_ids.c capture.c capture_layout.c capture_unwind.c copied.c early_records.c emit.c event.c \
 	eventset.c frames.c frames_kernel.c \
 	invoker.c jit.c \
 	last_names.c launch.c lookout.c mapped.c maps.c memory.c merge.c modules.c needed.c probe.c proc_reader.c realtime.c recorder.c \
@@ -87,14 +87,14 @@ SRCS_cmd := $(addprefix user/cmd/, \
 SRCS_main := user/main.c
 
 BPF_SRCS := $(addprefix bpf/, \
-	core.bpf.c process.bpf.c reuse.bpf.c sample.bpf.c sched.bpf.c tracepoint.bpf.c \
+	core.bpf.c interrupt.bpf.c process.bpf.c reuse.bpf.c sample.bpf.c sched.bpf.c tracepoint.bpf.c \
 	unwind.bpf.c)
 
 # Each is one criterion binary; those below tests/bpf need root and a kernel with BTF.
 TESTS := $(addprefix tests/, \
 	$(addprefix base/, alloc_test.c buf_test.c clock_test.c file_test.c hash_test.c hmap_test.c log_test.c \
 		memo_test.c opts_test.c str_test.c strtab_test.c) \
-	$(addprefix kernel/, cpus_test.c format_symbols_test.c format_test.c kallsyms_test.c \
+	$(addprefix kernel/, cpus_test.c format_symbols_test.c format_test.c irqs_test.c kallsyms_test.c \
 		perf_side_test.c perf_test.c proc_test.c tracefs_test.c) \
 	$(addprefix libdial9/, alloc_test.c copy_test.c decode_test.c encode_test.c event_test.c fd_test.c \
 		golden_test.c nomem_test.c payload_test.c pool_test.c property_test.c put_test.c \
@@ -124,7 +124,7 @@ TESTS := $(addprefix tests/, \
 	$(addprefix formats/tonbandgeraet/, encoding_test.c event_test.c export_test.c format_test.c import_test.c))
 TESTS_ROOT := $(addprefix tests/bpf/, \
 	check_test.c command_test.c events_test.c fault_elf_test.c fault_files_test.c \
-	fault_maps_test.c fault_storm_test.c fault_workers_test.c generic_test.c jit_test.c \
+	fault_maps_test.c fault_storm_test.c fault_workers_test.c generic_test.c intervals_test.c jit_test.c \
 	loss_test.c perf_test.c privileges_test.c realtime_test.c sample_test.c san_test.c \
 	sched_test.c stream_test.c tasks_test.c unwind_dwfl_test.c unwind_hostile_test.c \
 	unwind_jit_test.c unwind_process_test.c unwind_reuse_test.c unwind_rooted_test.c unwind_stress_test.c unwind_walk_test.c) \

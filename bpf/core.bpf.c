@@ -56,6 +56,7 @@ volatile bool recording = false;
 __u64 target_tids[PROF_TASK_WORDS];
 __u64 target_tgids[PROF_TASK_WORDS];
 struct prof_cpu_stat cpu_stats[PROF_CPUS_MAX] __attribute__((aligned(64)));
+struct prof_cpu_interrupt cpu_interrupts[PROF_CPUS_MAX] __attribute__((aligned(64)));
 
 struct ring_maps rings SEC(".maps");
 

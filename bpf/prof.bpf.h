@@ -133,8 +133,7 @@ static __always_inline void rec_init(struct prof_rec *rec, enum prof_rec_kind ki
 	rec->tid = pid_tgid;
 	rec->kstack_cnt = 0;
 	rec->ustack_cnt = 0;
-	rec->user_end = 0;
-	rec->spare = 0;
+	rec->context = 0;
 }
 
 /* The common fields of a tracepoint record that a program can know. */

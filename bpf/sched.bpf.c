@@ -10,6 +10,7 @@
  * be at their last switch-out.
  */
 #define SCRATCH switch_scratch
+#include "context.bpf.h"
 #include "scratch.bpf.h"
 #include "stack.bpf.h"
 
@@ -221,6 +222,7 @@ static __always_inline int emit_wakeup(struct task_struct *task,
 	if (!rec)
 		return 0;
 	raw = rec + 1;
+	rec->context = context_now(rec->cpu);
 	raw_init(raw, at->type, rec->tid);
 	rec->raw_len = put_comm(raw, at->comm, at->comm_dyn, at->size, task);
 	PUT(raw, at->pid, __s32, task->pid);

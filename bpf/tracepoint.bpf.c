@@ -9,6 +9,7 @@
  * The program returns 1: a 0 would hide the event from every perf user of the machine.
  */
 #define SCRATCH tracepoint_scratch
+#include "context.bpf.h"
 #include "scratch.bpf.h"
 
 struct {
@@ -74,6 +75,8 @@ int prof_tracepoint(void *ctx)
 	start = bpf_ktime_get_ns();
 	rec_init(rec, PROF_REC_TRACEPOINT, cpu, start, pid_tgid);
 	rec->event = idx;
+	if (cfg->has_context)
+		rec->context = context_now(cpu);
 	len = raw_length(ctx, cfg, &rec->flags);
 	raw = rec + 1;
 	if (len <= COMMON_SIZE || len > PROF_RAW_MAX ||

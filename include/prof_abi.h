@@ -58,8 +58,13 @@ struct prof_rec {
 	__u16 raw_len;
 	__u16 kstack_cnt;
 	__u16 ustack_cnt;
-	__u8 user_end; /* enum prof_user_end and PROF_USER_* (prof_events.h) */
-	__u8 spare;
+	union {
+		struct {
+			__u8 user_end; /* enum prof_user_end and PROF_USER_* (prof_events.h) */
+			__u8 spare;
+		};
+		__u16 context; /* of a waking without stacks: see PROF_F_CONTEXT */
+	};
 };
 
 enum {
@@ -75,6 +80,7 @@ struct prof_event_cfg {
 	__u8 dyn_relative; /* it is a __rel_loc */
 	__u8 pid_cnt;
 	__u16 pid_off[PROF_PID_FIELDS]; /* 4-byte fields that name a task */
+	__u16 has_context; /* the record's `context` is wanted */
 };
 
 /*
@@ -109,6 +115,7 @@ enum prof_prog {
 	PROF_PROG_WAKEUP,
 	PROF_PROG_TRACEPOINT,
 	PROF_PROG_SAMPLE,
+	PROF_PROG_MARK, /* those that note which interrupt a CPU is in */
 	PROF_PROG_CNT,
 };
 
@@ -134,7 +141,16 @@ struct prof_cpu_stat {
 	__u64 read_failed_first; /* times, as of other losses */
 	__u64 read_failed_last;
 	__u64 stacks_reused; /* of switches, for which a walk made before was true */
-	__u64 spare[7];
+	__u64 spare[4];
+};
+
+/* Which interrupts a CPU is in. */
+struct prof_cpu_interrupt {
+	__u32 irq; /* line + 1; 0: in no handler */
+	__u32 softirq; /* vector + 1, likewise */
+	__u32 ipi; /* in one that another CPU, or its own kernel, asked for */
+	__u32 hard_timer, soft_timer; /* in the callback of a timer, in either kind */
+	__u32 spare[11];
 };
 
 /* Of switch-outs, --switch-stacks */
@@ -153,5 +169,6 @@ enum prof_call_graph {
 _Static_assert(sizeof(struct prof_rec) == 32, "record header is part of the ABI");
 _Static_assert(PROF_REC_MAX <= 65535, "size is 16 bits");
 _Static_assert(sizeof(struct prof_cpu_stat) % 64 == 0, "counters of two CPUs share no cache line");
+_Static_assert(sizeof(struct prof_cpu_interrupt) == 64, "nor do these");
 
 #endif

@@ -29,6 +29,26 @@
 #define PROF_F_DEST_CPU "dest_cpu"
 #define PROF_F_CHILD_PID "child_pid"
 #define PROF_F_OLD_PID "old_pid"
+
+/*
+ * ---- wakings: behind the kernel's fields, from what they came ----
+ *
+ * varint: enum prof_context in the low bits, and above them 1 + the number of the interrupt: the vector
+ * of a softirq, the line of a hard irq; 0: none, or unknown. Only with PROF_CONTEXT_TASK common_pid is the
+ * waker; else it is a thread that was interrupted.
+ */
+#define PROF_F_CONTEXT "context"
+#define PROF_CONTEXT_SHIFT 3
+
+enum prof_context {
+	PROF_CONTEXT_UNKNOWN = 0,
+	PROF_CONTEXT_TASK = 1,
+	PROF_CONTEXT_SOFTIRQ = 2,
+	PROF_CONTEXT_HARDIRQ = 3,
+	PROF_CONTEXT_IPI = 4, /* an interrupt that the kernel sent, to another CPU or itself */
+	PROF_CONTEXT_TIMER = 5, /* the callback of a high-resolution timer */
+	PROF_CONTEXT_MASK = 7,
+};
 #define PROF_F_NEXT_PID "next_pid"
 
 /* ---- CpuSampleEvent: upstream's event, with our fields behind -------------------------------- */

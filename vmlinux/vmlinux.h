@@ -48,6 +48,10 @@ struct thread_info {
 	__u32 cpu;
 };
 
+struct hrtimer {
+	__u8 is_soft;
+};
+
 struct mm_struct;
 
 struct signal_struct {

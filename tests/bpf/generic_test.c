@@ -143,6 +143,9 @@ static void check_record(const struct eventset *events, const struct prof_rec *h
 	cr_assert_eq(hot->tid, generic->tid);
 	cr_assert_eq(hot->raw_len, generic->raw_len);
 	cr_assert_eq(memcmp(hot + 1, generic + 1, COMMON_SIZE), 0);
+	if (def->has_context)
+		cr_assert_eq(hot->context, generic->context, "%s from %#x and %#x", def->name,
+			     hot->context, generic->context);
 	for (i = 0; i < def->field_cnt; i++)
 		check_field(def, i, hot, generic);
 }

@@ -450,6 +450,72 @@ Test(intervals, each_part_of_the_stream_starts_anew)
 	buf_free(&bytes);
 }
 
+/* ---- wakers ------------------------------------------------------------------------------------ */
+
+static void waking_from(struct make *m, uint64_t ts, uint32_t tid, uint64_t context)
+{
+	struct dial9_schema *s =
+		MAKE_SCHEMA("sched:sched_waking", { "common_cpu", DIAL9_VARINT },
+			    { "common_pid", DIAL9_VARINT }, { "pid", DIAL9_VARINT },
+			    { "target_cpu", DIAL9_VARINT }, { "context", DIAL9_VARINT });
+
+	cr_assert_eq(dial9_enc_begin(m->enc, s, ts), 0);
+	dial9_enc_put_u64(m->enc, 3);
+	dial9_enc_put_u64(m->enc, 9);
+	dial9_enc_put_u64(m->enc, tid);
+	dial9_enc_put_u64(m->enc, 0);
+	dial9_enc_put_u64(m->enc, context);
+	make_end(m);
+	dial9_schema_free(s);
+}
+
+static const struct {
+	uint64_t said;
+	enum interval_context context;
+	int32_t number;
+} froms[] = {
+	{ 0, INTERVAL_BY_UNKNOWN, -1 },
+	{ 1, INTERVAL_BY_TASK, -1 },
+	{ 2, INTERVAL_BY_SOFTIRQ, -1 },
+	{ 2 | 4 << 3, INTERVAL_BY_SOFTIRQ, 3 },
+	{ 2 | 2 << 3, INTERVAL_BY_TIMER, 1 },
+	{ 3, INTERVAL_BY_HARDIRQ, -1 },
+	{ 3 | 25 << 3, INTERVAL_BY_HARDIRQ, 24 },
+	{ 4, INTERVAL_BY_IPI, -1 },
+	{ 5, INTERVAL_BY_TIMER, -1 },
+	{ 6, INTERVAL_BY_UNKNOWN, -1 },
+	{ UINT64_MAX, INTERVAL_BY_UNKNOWN, -1 },
+};
+enum { FROMS = sizeof(froms) / sizeof(froms[0]) };
+
+static void see_waker(struct run *r, const struct interval *i)
+{
+	size_t k = i->tid - 100;
+
+	(void)r;
+	if (i->state != INTERVAL_BLOCKED)
+		return;
+	cr_assert_lt(k, FROMS);
+	cr_assert(i->waker);
+	cr_expect_eq(i->waker->context, froms[k].context, "%zu", k);
+	cr_expect_eq(i->waker->number, froms[k].number, "%zu", k);
+	cr_expect_eq(i->waker->said, froms[k].said);
+	cr_expect_eq(i->waker->tid, 9);
+	cr_expect_eq(i->waker->cpu, 3);
+}
+
+Test(intervals, a_waking_says_from_what_it_came)
+{
+	struct run r = { .see = see_waker };
+	struct make m;
+
+	make_init(&m, NULL);
+	for (uint32_t k = 0; k < FROMS; k++)
+		waking_from(&m, 1000 + k, 100 + k, froms[k].said);
+	run(&r, &m);
+	buf_free(&r.out);
+}
+
 /* ---- any schedule ------------------------------------------------------------------------------ */
 
 enum { TASKS = 9, CPUS = 3, STEPS = 3000 };

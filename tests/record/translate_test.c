@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "dial9.h"
 #include "kernel/perf_side.h"
+#include "prof_events.h"
 #include "record/event.h"
 #include "record/tasks.h"
 #include "support.h"
@@ -43,7 +44,10 @@ static const char *const captured[] = {
 	"timer.timer_start",
 	"workqueue.workqueue_queue_work",
 };
-enum { CAPTURED_CNT = sizeof(captured) / sizeof(captured[0]) };
+enum {
+	CAPTURED_CNT = sizeof(captured) / sizeof(captured[0]),
+	CONTEXT = PROF_CONTEXT_SOFTIRQ | 4 << PROF_CONTEXT_SHIFT, /* of wakings */
+};
 
 /* ---- a fixture -------------------------------------------------------------------------------------- */
 
@@ -163,6 +167,11 @@ static char *assert_event(const struct dial9_dec *dec, const struct dial9_event 
 		const char *field = dial9_schema_field_name(ev->schema, i);
 		char *eq = strchr(txt, '='), *nl = strchr(txt, '\n');
 
+		/* the recorder's own */
+		if (!strcmp(field, PROF_F_CONTEXT)) {
+			cr_expect_eq(ev->values[i].u64, CONTEXT);
+			continue;
+		}
 		cr_assert(eq && nl && eq < nl, "%s: no text for %s", name, field);
 		*eq = *nl = '\0';
 		cr_assert_str_eq(txt, field, "%s", name);
@@ -219,6 +228,7 @@ static void check_fixture(const char *name)
 									.raw = raw,
 									.raw_len = len });
 
+		rec->context = CONTEXT;
 		cr_assert_eq(translate_record(rig.translate, rec), 0);
 		free(rec);
 		n++;

@@ -69,6 +69,56 @@ void text_json_name(struct buf *out, const struct names *n, uint32_t id)
 		str_json(out, s, len);
 }
 
+/* As the recorder named the interrupt: false when it did not. */
+static bool put_said(struct buf *out, const struct names *n, const struct interval_waker *w)
+{
+	static const char event[] = PROF_EV_SCHED_WAKING, field[] = PROF_F_CONTEXT;
+	uint32_t event_id = strtab_find(&n->strs, event, sizeof(event) - 1);
+	uint32_t field_id = strtab_find(&n->strs, field, sizeof(field) - 1);
+	const struct tp_symbols *syms;
+	struct buf raw = { 0 };
+	bool said;
+
+	syms = event_id == NAMES_NONE || field_id == NAMES_NONE ?
+		       NULL :
+		       names_tp_symbols(n, event_id, field_id);
+	said = syms && tp_symbols_render(syms, w->said, &raw) && raw.len &&
+	       strncmp(buf_cstr(&raw), "0x", 2);
+	if (said)
+		text_clean(out, raw.data, raw.len);
+	buf_free(&raw);
+	return said;
+}
+
+static void put_interrupt(struct buf *out, const struct interval_waker *w)
+{
+	const char *softirq = interval_softirq(w->number);
+
+	if (w->context == INTERVAL_BY_TIMER)
+		buf_addstr(out, "timer");
+	else if (w->context == INTERVAL_BY_IPI)
+		buf_addstr(out, "ipi");
+	else if (w->context == INTERVAL_BY_SOFTIRQ)
+		buf_addstr(out, "softirq");
+	else
+		buf_addstr(out, "irq");
+	if (w->context == INTERVAL_BY_SOFTIRQ && softirq)
+		buf_printf(out, " %s", softirq);
+	if (w->context == INTERVAL_BY_HARDIRQ && w->number >= 0)
+		buf_printf(out, " %d", w->number);
+}
+
+void text_waker(struct buf *out, const struct names *n, const struct interval_waker *w)
+{
+	if (w->context == INTERVAL_BY_UNKNOWN || w->context == INTERVAL_BY_TASK) {
+		if (w->comm != NAMES_NONE)
+			text_name(out, n, w->comm);
+		buf_printf(out, "/%u", w->tid);
+	} else if (w->context != INTERVAL_BY_HARDIRQ || !put_said(out, n, w)) {
+		put_interrupt(out, w);
+	}
+}
+
 void text_module(struct buf *out, const struct names *n, uint32_t index)
 {
 	const struct names_module *m = names_module(n, index);

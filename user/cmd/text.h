@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "profile/account.h"
+#include "profile/intervals.h"
 #include "trace/trace.h"
 
 /*
@@ -22,6 +23,12 @@ void text_json_begin(struct buf *out);
 
 /* A name as a JSON string; null for NAMES_NONE. */
 void text_json_name(struct buf *out, const struct names *n, uint32_t id);
+
+/*
+ * What a waking came from: "timer", "softirq NET_RX", "irq 24 (virtio0-input)", or the thread, as in
+ * "comm/tid".
+ */
+void text_waker(struct buf *out, const struct names *n, const struct interval_waker *w);
 
 /* The path of a module, or "[unknown]". */
 void text_module(struct buf *out, const struct names *n, uint32_t index);

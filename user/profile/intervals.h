@@ -85,13 +85,15 @@ enum interval_context {
 	INTERVAL_BY_TIMER, /* the callback of a timer */
 	INTERVAL_BY_SOFTIRQ,
 	INTERVAL_BY_HARDIRQ,
-	INTERVAL_BY_NMI,
+	INTERVAL_BY_IPI, /* an interrupt that the kernel sent */
 };
 
 struct interval_waker {
 	enum interval_context context;
-	/* Softirq: its vector (0 HI, 1 TIMER, ...). Hard irq: its line. -1: unknown, or none. */
+	/* Softirq: its vector (0 HI, 1 TIMER, ...; see interval_softirq()). Hard irq: its line. Timer: the
+	 * softirq that ran it, -1 in the timer's own interrupt. Else, and when it is unknown: -1. */
 	int32_t number;
+	uint64_t said; /* as the trace has it (PROF_F_CONTEXT), for text_waker() */
 	/* The thread that was current. With INTERVAL_BY_TASK the waker; else one that was interrupted
 	 * and has nothing to do with it. */
 	uint32_t tid, pid, comm;

@@ -103,8 +103,8 @@ static uint8_t type_of(enum event_op op, bool wide)
 
 static int make_schema(const struct event_def *def, bool wide, struct dial9_schema **out)
 {
-	struct dial9_field *fields = xcalloc(def->field_cnt + COMMON_FIELDS, sizeof(*fields));
-	size_t i;
+	struct dial9_field *fields = xcalloc(def->field_cnt + COMMON_FIELDS + 1, sizeof(*fields));
+	size_t i, cnt = def->field_cnt + COMMON_FIELDS;
 	int err;
 
 	fields[0] = (struct dial9_field){ PROF_TP_COMMON_CPU, DIAL9_VARINT };
@@ -113,7 +113,9 @@ static int make_schema(const struct event_def *def, bool wide, struct dial9_sche
 		fields[COMMON_FIELDS + i].name = def->format->fields[i].name;
 		fields[COMMON_FIELDS + i].type = type_of(def->fields[i].op, wide);
 	}
-	err = dial9_schema_new(def->name, true, fields, def->field_cnt + COMMON_FIELDS, out);
+	if (def->has_context)
+		fields[cnt++] = (struct dial9_field){ PROF_F_CONTEXT, DIAL9_VARINT };
+	err = dial9_schema_new(def->name, true, fields, cnt, out);
 	free(fields);
 	return err;
 }
@@ -126,6 +128,7 @@ static void fill_cfg(struct event_def *def)
 
 	cfg->type = format->id;
 	cfg->size = format->size;
+	cfg->has_context = def->has_context;
 	if (format->last_dyn >= 0) {
 		const struct format_field *dyn = &format->fields[format->last_dyn];
 
@@ -152,6 +155,8 @@ int event_def_new(struct format_event *format, struct event_def **out)
 		err = -ENOMEM;
 		goto out;
 	}
+	def->has_context = !strcmp(def->name, PROF_EV_SCHED_WAKING) ||
+			   !strcmp(def->name, PROF_EV_SCHED_WAKEUP_NEW);
 	for (i = 0; i < format->cnt; i++) {
 		const struct format_field *f = &format->fields[i];
 

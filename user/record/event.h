@@ -49,6 +49,7 @@ struct event_def {
 	size_t field_cnt;
 	struct dial9_schema *compact;
 	struct dial9_schema *wide; /* NULL without signed fields */
+	bool has_context; /* a waking: see PROF_F_CONTEXT, which is its last field */
 	const struct event_field *current_comm; /* the field that names the current task, or NULL */
 	struct prof_event_cfg cfg;
 };

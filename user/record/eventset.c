@@ -185,6 +185,19 @@ static int add_list(struct eventset *set, int tracefs_fd, struct catalog *cat, c
 	return err;
 }
 
+static bool has_ipis(int tracefs_fd)
+{
+	static const char *const names[] = { "irq_work_entry", "call_function_entry",
+					     "call_function_single_entry" };
+	uint32_t id;
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (tracefs_event_id(tracefs_fd, "irq_vectors", names[i], &id))
+			return false;
+	return true;
+}
+
 int eventset_new(int tracefs_fd, const struct eventset_cfg *cfg, struct eventset **out)
 {
 	struct eventset *set = xcalloc(1, sizeof(*set));
@@ -194,6 +207,7 @@ int eventset_new(int tracefs_fd, const struct eventset_cfg *cfg, struct eventset
 
 	for (i = 0; i < EVENTSET_HOT_CNT; i++)
 		set->hot[i] = -1;
+	set->has_ipis = has_ipis(tracefs_fd);
 	for (i = 0; cfg->sched && !err && i < sizeof(sched_events) / sizeof(sched_events[0]); i++)
 		err = add_event(set, tracefs_fd, sched_events[i]);
 	for (i = 0; i < cfg->pattern_cnt && !err; i++)

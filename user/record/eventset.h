@@ -22,6 +22,7 @@ struct eventset {
 	size_t cnt;
 	size_t cap;
 	int hot[EVENTSET_HOT_CNT]; /* index, or -1 when it is not recorded */
+	bool has_ipis; /* this kernel has tracepoints for interrupts that it sends itself */
 };
 
 struct eventset_cfg {

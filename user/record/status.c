@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "dial9.h"
 #include "kernel/format.h"
+#include "kernel/irqs.h"
 #include "kernel/perf_side.h"
 #include "record/emit.h"
 #include "record/eventset.h"
@@ -230,6 +231,55 @@ static int write_end_words(struct status *s)
 	return err;
 }
 
+struct words {
+	struct status *s;
+	const char *event;
+};
+
+static int write_context_word(const struct words *w, uint32_t context, const char *word)
+{
+	return emit_tp_symbol(w->s->cfg.emit, EMIT_NOW, w->event, PROF_F_CONTEXT, PROF_TP_SYMBOL,
+			      context, word);
+}
+
+static int write_irq(void *ctx, uint32_t irq, const char *name)
+{
+	struct buf word = { 0 }, valid = { 0 };
+	struct dial9_str text;
+	int err;
+
+	buf_printf(&word, "irq %u (%s)", irq, name);
+	text = emit_text(&valid, buf_cstr(&word), word.len);
+	err = write_context_word(ctx, PROF_CONTEXT_HARDIRQ | (irq + 1) << PROF_CONTEXT_SHIFT,
+				 text.ptr);
+	buf_free(&word);
+	buf_free(&valid);
+	return err;
+}
+
+/* And of what wakings come from. */
+static int write_context_words(struct status *s, const char *event)
+{
+	static const char *const plain[] = { "unknown", "task", "softirq", "irq", "ipi", "timer" };
+	static const char *const softirqs[] = { "HI",	    "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
+						"IRQ_POLL", "TASKLET", "SCHED",	 "HRTIMER", "RCU" };
+	struct words w = { s, event };
+	struct buf word = { 0 };
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; i < sizeof(plain) / sizeof(plain[0]) && !err; i++)
+		err = write_context_word(&w, i, plain[i]);
+	for (i = 0; i < sizeof(softirqs) / sizeof(softirqs[0]) && !err; i++) {
+		buf_clear(&word);
+		buf_printf(&word, "softirq %s", softirqs[i]);
+		err = write_context_word(&w, PROF_CONTEXT_SOFTIRQ | (i + 1) << PROF_CONTEXT_SHIFT,
+					 buf_cstr(&word));
+	}
+	buf_free(&word);
+	return err ? err : irqs_each(IRQS_DIR, write_irq, &w);
+}
+
 int status_write_head(struct status *s, const struct status_head *head)
 {
 	size_t i;
@@ -240,6 +290,9 @@ int status_write_head(struct status *s, const struct status_head *head)
 		err = write_clock_sync(s);
 	for (i = 0; i < head->events->cnt && !err; i++)
 		err = write_symbols(s, head->events->defs[i]);
+	for (i = 0; i < head->events->cnt && !err; i++)
+		if (head->events->defs[i]->has_context)
+			err = write_context_words(s, head->events->defs[i]->name);
 	return err ? err : write_end_words(s);
 }
 

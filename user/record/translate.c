@@ -184,6 +184,8 @@ static int write_tracepoint(struct translate *t, const struct prof_rec *rec)
 	dial9_enc_put_u64(t->cfg.enc, rec->tid);
 	for (i = 0; i < def->field_cnt; i++)
 		put_field(t, &def->fields[i], raw, rec->raw_len, wide);
+	if (def->has_context)
+		dial9_enc_put_u64(t->cfg.enc, rec->context);
 	return dial9_enc_end(t->cfg.enc);
 }
 

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * context.bpf.h - in what context a program runs: a task's, or that of an interrupt which knows nothing
+ * of the task it interrupted
+ *
+ * The kernel's own count of it is out of reach where its kallsyms leave out data. So programs at the entry
+ * and the exit of interrupts write down for their CPU where it is: interrupt.bpf.c.
+ */
+#ifndef D9_CONTEXT_BPF_H
+#define D9_CONTEXT_BPF_H
+
+#include "prof.bpf.h"
+#include "prof_events.h"
+
+enum { CONTEXT_NUMBER_MAX = 0x1fff };
+
+extern struct prof_cpu_interrupt cpu_interrupts[PROF_CPUS_MAX];
+
+/* NULL for a CPU that has no place of its own. */
+static __always_inline struct prof_cpu_interrupt *context_interrupt(__u32 cpu)
+{
+	return cpu < PROF_CPUS_MAX ? &cpu_interrupts[cpu & (PROF_CPUS_MAX - 1)] : NULL;
+}
+
+static __always_inline __u16 context_numbered(enum prof_context kind, __u32 number)
+{
+	return kind | (number <= CONTEXT_NUMBER_MAX ? number : 0) << PROF_CONTEXT_SHIFT;
+}
+
+/* As PROF_F_CONTEXT says. The innermost counts: hard interrupts do not interrupt each other. */
+static __always_inline __u16 context_now(__u32 cpu)
+{
+	const struct prof_cpu_interrupt *at = context_interrupt(cpu);
+
+	if (!at)
+		return PROF_CONTEXT_UNKNOWN;
+	if (at->irq)
+		return context_numbered(PROF_CONTEXT_HARDIRQ, at->irq);
+	if (at->ipi)
+		return PROF_CONTEXT_IPI;
+	if (at->hard_timer || at->soft_timer)
+		return PROF_CONTEXT_TIMER;
+	if (at->softirq)
+		return context_numbered(PROF_CONTEXT_SOFTIRQ, at->softirq);
+	return PROF_CONTEXT_TASK;
+}
+
+#endif

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * interrupt.bpf.c - which interrupt a CPU is in
+ *
+ * Wakings by interrupts tell it; see context.bpf.h. Nothing is written to a ring. On one CPU lines do
+ * not interrupt each other, nor do softirqs; a timer's callback may run in either.
+ */
+#include "context.bpf.h"
+
+/* What this costs is counted like that of other programs, though with fewer reads of the clock. */
+static __always_inline __u64 mark_start(__u32 cpu)
+{
+	struct prof_prog_stat *s = &cpu_stat(cpu)->progs[PROF_PROG_MARK];
+
+	return s->runs++ % PROF_TIMED_RUNS ? 0 : bpf_ktime_get_ns();
+}
+
+static __always_inline void mark_end(__u32 cpu, __u64 start)
+{
+	struct prof_prog_stat *s = &cpu_stat(cpu)->progs[PROF_PROG_MARK];
+
+	if (!start)
+		return;
+	s->timed_ns += bpf_ktime_get_ns() - start;
+	s->timed_runs++;
+}
+
+#define MARK(tracepoint, field, value)                                                             \
+	SEC("?tp_btf/" #tracepoint)                                                                \
+	int prof_mark_##tracepoint(__u64 *ctx)                                                     \
+	{                                                                                          \
+		__u32 cpu = bpf_get_smp_processor_id();                                            \
+		struct prof_cpu_interrupt *at = context_interrupt(cpu);                            \
+		__u64 start;                                                                       \
+                                                                                                   \
+		if (!recording || !at)                                                             \
+			return 0;                                                                  \
+		start = mark_start(cpu);                                                           \
+		at->field = (value);                                                               \
+		mark_end(cpu, start);                                                              \
+		return 0;                                                                          \
+	}
+
+MARK(irq_handler_entry, irq, (__u32)ctx[0] + 1)
+MARK(irq_handler_exit, irq, 0)
+MARK(softirq_entry, softirq, (__u32)ctx[0] + 1)
+MARK(softirq_exit, softirq, 0)
+MARK(irq_work_entry, ipi, 1)
+MARK(irq_work_exit, ipi, 0)
+MARK(call_function_entry, ipi, 1)
+MARK(call_function_exit, ipi, 0)
+MARK(call_function_single_entry, ipi, 1)
+MARK(call_function_single_exit, ipi, 0)
+
+/* A timer that fires in its softirq may be interrupted by one that fires in the timer's interrupt. */
+SEC("?tp_btf/hrtimer_expire_entry")
+int prof_mark_hrtimer_entry(__u64 *ctx)
+{
+	const struct hrtimer *timer = (void *)ctx[0];
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct prof_cpu_interrupt *at = context_interrupt(cpu);
+	__u64 start;
+
+	if (!recording || !at)
+		return 0;
+	start = mark_start(cpu);
+	if (timer->is_soft)
+		at->soft_timer = 1;
+	else
+		at->hard_timer = 1;
+	mark_end(cpu, start);
+	return 0;
+}
+
+/* Its callback may have freed it. */
+SEC("?tp_btf/hrtimer_expire_exit")
+int prof_mark_hrtimer_exit(__u64 *ctx)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct prof_cpu_interrupt *at = context_interrupt(cpu);
+	__u64 start;
+
+	if (!recording || !at)
+		return 0;
+	start = mark_start(cpu);
+	if (at->hard_timer)
+		at->hard_timer = 0;
+	else
+		at->soft_timer = 0;
+	mark_end(cpu, start);
+	return 0;
+}

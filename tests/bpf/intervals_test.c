@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Intervals of a live kernel against workloads that know how they slept, and who woke whom. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "profile/intervals.h"
+#include "support.h"
+
+TestSuite(intervals, .fini = live_cleanup, .timeout = 60);
+
+enum {
+	NAPS = 40,
+	NAP_US = 20000,
+	NAP_NS = NAP_US * 1000,
+};
+
+/* What is asked of the intervals of one thread, or of two. */
+struct seen {
+	uint32_t tid, other;
+	uint64_t spent[INTERVAL_STATE_CNT];
+	uint64_t first, last;
+	unsigned int naps, close_naps, by_timer; /* blocks of a nap's length */
+	unsigned int wakings, by_other; /* of `tid` or `other` */
+	unsigned int with_stack, blocks;
+	const struct intervals *iv;
+};
+
+static void see_nap(struct seen *s, const struct interval *i, uint64_t ns)
+{
+	uint32_t cnt;
+
+	if (ns < NAP_NS || !i->waker)
+		return;
+	s->naps++;
+	s->close_naps += ns <= NAP_NS + NAP_NS / 100;
+	s->by_timer += i->waker->context == INTERVAL_BY_TIMER;
+	s->with_stack += intervals_stack(s->iv, i->stack, &cnt) && cnt > 2;
+}
+
+static void see_waking(struct seen *s, const struct interval *i)
+{
+	uint32_t peer = i->tid == s->tid ? s->other : s->tid;
+
+	if (i->why != INTERVAL_WHY_WOKEN)
+		return;
+	s->wakings++;
+	s->by_other += i->waker->context == INTERVAL_BY_TASK && i->waker->tid == peer;
+}
+
+static void see(void *ctx, const struct interval *i)
+{
+	struct seen *s = ctx;
+
+	if (i->tid != s->tid && i->tid != s->other)
+		return;
+	see_waking(s, i);
+	if (i->tid != s->tid)
+		return;
+	if (!s->first)
+		s->first = i->start;
+	else
+		cr_assert_eq(i->start, s->last, "no time is left out");
+	s->last = i->end;
+	s->spent[i->state] += i->end - i->start;
+	if (i->state == INTERVAL_BLOCKED)
+		see_nap(s, i, i->end - i->start);
+}
+
+static void look(const char *path, struct seen *s, uint64_t *elapsed_ns)
+{
+	struct live_trace lt;
+	struct trace_event ev;
+	struct intervals *iv;
+
+	live_open(&lt, path, false);
+	live_assert_no_loss(&lt);
+	iv = intervals_new(&(struct intervals_opts){ lt.names, see, s });
+	s->iv = iv;
+	*elapsed_ns = 0;
+	while (live_next(&lt, &ev)) {
+		if (ev.kind == TRACE_STATS)
+			*elapsed_ns = live_int(&ev, PROF_F_ELAPSED_NS);
+		intervals_add(iv, lt.trace, &ev);
+	}
+	intervals_finish(iv);
+	intervals_free(iv);
+	live_close(&lt);
+}
+
+Test(intervals, a_sleeper_was_blocked_as_long_as_it_slept_and_was_woken_by_the_timer)
+{
+	struct live_proc sleeper;
+	struct live_rec rec;
+	struct seen s = { 0 };
+	uint64_t elapsed_ns, all;
+
+	live_stimulus(&sleeper, "sleeper", "40", "20000", NULL);
+	s.tid = s.other = (uint32_t)sleeper.pid;
+	live_record(&rec, "-p", live_number(sleeper.pid), NULL);
+	live_recording(&rec);
+	live_go(&sleeper);
+	cr_assert_eq(live_stop(&rec), 0);
+	live_end(&sleeper);
+	look(rec.path, &s, &elapsed_ns);
+	all = s.spent[INTERVAL_RUNNING] + s.spent[INTERVAL_RUNNABLE] + s.spent[INTERVAL_BLOCKED] +
+	      s.spent[INTERVAL_UNKNOWN];
+	cr_expect_eq(all, elapsed_ns, "it lived before and after: %llu of %llu ns",
+		     (unsigned long long)all, (unsigned long long)elapsed_ns);
+	cr_expect_geq(s.spent[INTERVAL_BLOCKED] + s.spent[INTERVAL_UNKNOWN],
+		      (uint64_t)NAPS * NAP_NS);
+	/* where init is hidden from tracing, so is a switch to or from it */
+	cr_assert_geq(s.naps, NAPS * 9 / 10);
+	cr_expect_leq(s.naps, NAPS + 2, "before the first and behind the last it waited");
+	cr_expect_geq(s.by_timer, NAPS * 9 / 10, "%u of %u", s.by_timer, s.naps);
+	cr_expect_geq(s.with_stack, NAPS * 9 / 10);
+	/* a CPU that was taken away from this machine is late to wake it */
+	cr_expect_gt(s.close_naps, NAPS / 2, "%u of %u within 1%%", s.close_naps, s.naps);
+}
+
+Test(intervals, each_player_of_ping_pong_is_woken_by_the_other)
+{
+	struct live_proc player;
+	struct live_rec rec;
+	struct seen s = { 0 };
+	uint64_t elapsed_ns;
+
+	live_stimulus(&player, "pingpong", "2000", NULL);
+	s.tid = (uint32_t)live_truth(&player, "ping");
+	s.other = (uint32_t)live_truth(&player, "pong");
+	live_record(&rec, "-a", NULL);
+	live_recording(&rec);
+	live_go(&player);
+	cr_assert_eq(live_stop(&rec), 0);
+	live_end(&player);
+	look(rec.path, &s, &elapsed_ns);
+	cr_assert_geq(s.wakings, 100);
+	cr_expect_geq(s.by_other, s.wakings - s.wakings / 100 - 4, "%u of %u", s.by_other,
+		      s.wakings);
+}
