@@ -436,8 +436,9 @@ $(O)/bench/codec_bench: tools/bench/codec_bench.c $(LIB_A)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(DEPFLAGS) -o $@ $< $(LIB_A) $(ALL_LDFLAGS)
 
-bench: all $(O)/bench/drain_bench
+bench: all $(O)/bench/drain_bench $(O)/bench/intervals_bench
 	$(Q)$(O)/bench/drain_bench
+	$(Q)$(O)/bench/intervals_bench
 	$(Q)D9_BUILD="$(abspath $(O))" sh tools/bench/overhead.sh
 
 D := $(DESTDIR)

@@ -213,28 +213,75 @@ static __always_inline void rec_submit(struct prof_rec *rec, enum prof_prog prog
 	count_run(cpu, prog, start);
 }
 
+static __always_inline __u32 put_wakeup(void *raw, __u32 tid, struct task_struct *task,
+					const volatile struct prof_wakeup_layout *at)
+{
+	__u32 end;
+
+	raw_init(raw, at->type, tid);
+	end = put_comm(raw, at->comm, at->comm_dyn, at->size, task);
+	PUT(raw, at->pid, __s32, task->pid);
+	PUT(raw, at->prio, __s32, task->prio);
+	PUT(raw, at->target_cpu, __s32, task_cpu(task));
+	return end;
+}
+
 static __always_inline int emit_wakeup(struct task_struct *task,
 				       const volatile struct prof_wakeup_layout *at)
 {
 	struct prof_rec *rec = rec_about(task, room_for(at->size, at->comm_dyn), at->event);
-	void *raw;
 
 	if (!rec)
 		return 0;
-	raw = rec + 1;
 	rec->context = context_now(rec->cpu);
-	raw_init(raw, at->type, rec->tid);
-	rec->raw_len = put_comm(raw, at->comm, at->comm_dyn, at->size, task);
-	PUT(raw, at->pid, __s32, task->pid);
-	PUT(raw, at->prio, __s32, task->prio);
-	PUT(raw, at->target_cpu, __s32, task_cpu(task));
+	rec->raw_len = put_wakeup(rec + 1, rec->tid, task, at);
 	rec_submit(rec, PROF_PROG_WAKEUP);
+	return 0;
+}
+
+/*
+ * With the stacks of the current task, which is the waker. It and a switch on its CPU keep each other
+ * off: they share the place of the record, and that of the walk. Of a task that is no target the loader
+ * knows no mappings.
+ */
+static __always_inline int waking_with_stacks(void *ctx, struct task_struct *task)
+{
+	struct task_struct *waker = bpf_get_current_task_btf();
+	__u64 pid_tgid = bpf_get_current_pid_tgid(), start;
+	bool is_targets = is_target(pid_tgid, pid_tgid >> 32);
+	struct prof_rec *rec = scratch_get();
+	__u32 cpu = bpf_get_smp_processor_id(), raw_sz, cnt;
+	__u64 *frames;
+
+	if (!recording || !rec || (!is_targets && !is_target(task->pid, task->tgid)))
+		return 0;
+	start = bpf_ktime_get_ns();
+	count_produced(cpu, PROF_CLASS_TRACEPOINT);
+	rec_init(rec, PROF_REC_TRACEPOINT, cpu, start, pid_tgid);
+	rec->event = cfg_waking.event;
+	rec->flags = PROF_REC_STACKS;
+	rec->raw_len = put_wakeup(rec + 1, rec->tid, task, &cfg_waking);
+	raw_sz = (rec->raw_len + 7) & 0x1f8;
+	frames = (void *)(rec + 1) + raw_sz;
+	if (cfg_waking_stacks & PROF_STACKS_KERNEL)
+		rec->kstack_cnt = kernel_stack(ctx, frames, SWITCH_SKIP, &rec->flags);
+	frames += rec->kstack_cnt & 127;
+	if (cfg_waking_stacks & PROF_STACKS_USER && is_targets)
+		user_stack(rec, waker, frames, UNWIND_OF_SWITCH);
+	cnt = (rec->kstack_cnt & 127) + (rec->ustack_cnt & USER_WORDS_MASK);
+	rec_write(rec, sizeof(*rec) + raw_sz + 8 * cnt, PROF_CLASS_TRACEPOINT);
+	count_run(cpu, PROF_PROG_WAKEUP, start);
 	return 0;
 }
 
 SEC("?tp_btf/sched_waking")
 int prof_sched_waking(__u64 *ctx)
 {
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+
+	if (cfg_waking_stacks && (__u32)pid_tgid && pid_tgid >> 32 != cfg_self_tgid &&
+	    context_now(bpf_get_smp_processor_id()) == PROF_CONTEXT_TASK)
+		return waking_with_stacks(ctx, (void *)ctx[0]);
 	return emit_wakeup((void *)ctx[0], &cfg_waking);
 }
 

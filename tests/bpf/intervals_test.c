@@ -21,8 +21,9 @@ struct seen {
 	uint64_t first, last;
 	unsigned int naps, close_naps, by_timer; /* blocks of a nap's length */
 	unsigned int wakings, by_other; /* of `tid` or `other` */
-	unsigned int with_stack, blocks;
+	unsigned int with_stack, waker_stacks;
 	const struct intervals *iv;
+	const struct live_trace *lt;
 };
 
 static void see_nap(struct seen *s, const struct interval *i, uint64_t ns)
@@ -37,6 +38,18 @@ static void see_nap(struct seen *s, const struct interval *i, uint64_t ns)
 	s->with_stack += intervals_stack(s->iv, i->stack, &cnt) && cnt > 2;
 }
 
+/* The waking half of a futex, and below it user code. */
+static bool is_wake(const struct seen *s, uint32_t stack)
+{
+	uint32_t cnt;
+	const uint64_t *frames = intervals_stack(s->iv, stack, &cnt);
+	bool wakes = false;
+
+	for (uint32_t k = 0; k < cnt; k++)
+		wakes |= live_frame_in(s->lt, frames[k], "futex_wake");
+	return wakes && !(frames[cnt - 1] & PROF_FRAME_KERNEL);
+}
+
 static void see_waking(struct seen *s, const struct interval *i)
 {
 	uint32_t peer = i->tid == s->tid ? s->other : s->tid;
@@ -45,6 +58,8 @@ static void see_waking(struct seen *s, const struct interval *i)
 		return;
 	s->wakings++;
 	s->by_other += i->waker->context == INTERVAL_BY_TASK && i->waker->tid == peer;
+	if (i->waker->tid == peer)
+		s->waker_stacks += is_wake(s, i->waker->stack);
 }
 
 static void see(void *ctx, const struct interval *i)
@@ -76,6 +91,7 @@ static void look(const char *path, struct seen *s, uint64_t *elapsed_ns)
 	live_assert_no_loss(&lt);
 	iv = intervals_new(&(struct intervals_opts){ lt.names, see, s });
 	s->iv = iv;
+	s->lt = &lt;
 	*elapsed_ns = 0;
 	while (live_next(&lt, &ev)) {
 		if (ev.kind == TRACE_STATS)
@@ -127,7 +143,7 @@ Test(intervals, each_player_of_ping_pong_is_woken_by_the_other)
 	live_stimulus(&player, "pingpong", "2000", NULL);
 	s.tid = (uint32_t)live_truth(&player, "ping");
 	s.other = (uint32_t)live_truth(&player, "pong");
-	live_record(&rec, "-a", NULL);
+	live_record(&rec, "-a", "--waking-stacks=both", NULL);
 	live_recording(&rec);
 	live_go(&player);
 	cr_assert_eq(live_stop(&rec), 0);
@@ -136,4 +152,5 @@ Test(intervals, each_player_of_ping_pong_is_woken_by_the_other)
 	cr_assert_geq(s.wakings, 100);
 	cr_expect_geq(s.by_other, s.wakings - s.wakings / 100 - 4, "%u of %u", s.by_other,
 		      s.wakings);
+	cr_expect_geq(s.waker_stacks, s.by_other * 9 / 10, "%u of %u", s.waker_stacks, s.by_other);
 }

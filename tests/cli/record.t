@@ -24,6 +24,8 @@ Events:
       --switch-stacks=none|user|both
                          stacks of threads that leave the CPU (default both,
                          user with -a)
+      --waking-stacks=none|user|both
+                         stacks of threads that wake others (default none)
       --call-graph=auto|fp|no|dwarf
                          how user stacks are walked: auto and dwarf by unwind
                          tables, fp by frame pointers alone, no: not at all

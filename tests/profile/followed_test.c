@@ -103,9 +103,11 @@ Test(followed, threads_alone)
 	begin(&m, "tid 5", NULL, NULL);
 	make_task(&m, 2, 5, 5, "main");
 	make_task(&m, 2, 5, 6, "other");
+	fork_of(&m, 5, 8);
 	read_all(&m, &f);
 	cr_expect(followed_has(&f, 5, 5));
 	cr_expect(!followed_has(&f, 5, 6), "named was the thread, not its process");
+	cr_expect(!followed_has(&f, 8, 8), "nor what it forks");
 	followed_fini(&f);
 }
 
@@ -146,9 +148,13 @@ Test(followed, who_execs_in_a_thread_takes_the_leaders_number)
 	struct followed f = { 0 };
 	struct make m;
 
-	begin(&m, "tid 6", NULL, NULL);
-	exec_of(&m, 6, 5);
+	begin(&m, "pid 5", NULL, NULL);
+	make_task(&m, 2, 5, 5, "main");
+	fork_of(&m, 5, 9);
+	exec_of(&m, 9, 8);
+	exec_of(&m, 7, 6);
 	read_all(&m, &f);
-	cr_expect(followed_has(&f, TRACE_NONE, 5));
+	cr_expect(followed_has(&f, TRACE_NONE, 8));
+	cr_expect(!followed_has(&f, TRACE_NONE, 6));
 	followed_fini(&f);
 }

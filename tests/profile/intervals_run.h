@@ -70,6 +70,8 @@ static inline void run_take(void *ctx, const struct interval *i)
 		buf_printf(&r->out, " %s", whys[i->why]);
 	if (i->waker)
 		buf_printf(&r->out, " by %u at %" PRIu64, i->waker->tid, i->waker->ts);
+	if (i->waker && i->waker->stack != INTERVAL_NO_STACK)
+		buf_printf(&r->out, " from %u", i->waker->stack);
 	if (i->prev_state)
 		buf_printf(&r->out, " %c", interval_letter(i->prev_state));
 	if (i->stack != INTERVAL_NO_STACK)

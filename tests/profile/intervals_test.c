@@ -516,6 +516,38 @@ Test(intervals, a_waking_says_from_what_it_came)
 	buf_free(&r.out);
 }
 
+Test(intervals, a_waker_has_its_stack_where_it_was_recorded)
+{
+	const uint64_t frames[] = { make_frame(1, 0x10), make_frame(1, 0x20) };
+	const uint64_t other[] = { make_frame(1, 0x30) };
+	struct run r = { .tid = 5 };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_switch(&m, 1000, 0, "a", 5, 1, "b", 6);
+	make_sample(&m, 1000, 5, 5, PROF_SOURCE_SWITCH_OUT, 0, other, 1);
+	make_waking(&m, 1100, 1, 7, "a", 5);
+	make_task(&m, 1100, 7, 7, "waker"); /* names nothing that happened */
+	make_sample(&m, 1100, 7, 7, PROF_SOURCE_WAKING, 1, frames, 2);
+	make_switch(&m, 1200, 0, "b", 6, 1, "a", 5);
+	make_waking(&m, 1250, 1, 7, "a", 5); /* before it is off the CPU */
+	make_sample(&m, 1250, 7, 7, PROF_SOURCE_WAKING, 1, other, 1);
+	make_switch(&m, 1260, 0, "a", 5, 1, "b", 6);
+	make_switch(&m, 1300, 0, "b", 6, 1, "a", 5);
+	make_switch(&m, 1400, 0, "a", 5, 1, "b", 6);
+	make_waking(&m, 1500, 1, 7, "a", 5);
+	make_sample(&m, 1501, 7, 7, PROF_SOURCE_WAKING, 1, frames, 2); /* of no waking */
+	run_expect(&r, &m,
+		   "5 running 1000-1000 to block cpu 0 edge-start\n"
+		   "5 blocked 1000-1100 to waking cpu 0 by 7 at 1100 from 1 S stack 0\n"
+		   "5 runnable 1100-1200 to cpu cpu 0 woken by 7 at 1100 from 1\n"
+		   "5 running 1200-1260 to block cpu 0\n"
+		   "5 runnable 1260-1300 to cpu cpu 0 early by 7 at 1250 from 0 S\n"
+		   "5 running 1300-1400 to block cpu 0\n"
+		   "5 blocked 1400-1500 to waking cpu 0 by 7 at 1500 S\n"
+		   "5 runnable 1500-1501 to nothing cpu 1 woken by 7 at 1500 edge-end\n");
+}
+
 /* ---- any schedule ------------------------------------------------------------------------------ */
 
 enum { TASKS = 9, CPUS = 3, STEPS = 3000 };

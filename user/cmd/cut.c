@@ -132,6 +132,8 @@ static bool glob_matches(const struct cut *c, const struct trace_event *ev, cons
 	/* a switch is wanted with its stack */
 	if (ev->source == PROF_SOURCE_SWITCH_OUT)
 		return str_glob(glob, "switch-out") || str_glob(glob, PROF_EV_SCHED_SWITCH);
+	if (ev->source == PROF_SOURCE_WAKING)
+		return str_glob(glob, "waker") || str_glob(glob, PROF_EV_SCHED_WAKING);
 	sampler = names_meta(c->names, ev->part, PROF_META_SAMPLE_EVENT);
 	return sampler && str_glob(glob, sampler);
 }

@@ -217,6 +217,9 @@ static void put_size(struct info *in)
 	put_label(in, "stacks");
 	str_counted(&in->out, c->samples, "sample");
 	buf_printf(&in->out, ", %s of switches out", stacks);
+	str_count(stacks, c->waking_stacks);
+	if (c->waking_stacks)
+		buf_printf(&in->out, ", %s of wakers", stacks);
 	if (c->user_truncated || c->kernel_truncated)
 		buf_printf(&in->out,
 			   "; cut at the depth limit: %" PRIu64 " user, %" PRIu64 " kernel",

@@ -50,6 +50,7 @@ struct record_opts {
 	bool samples;
 	uint32_t hz;
 	int switch_stacks;
+	int waking_stacks;
 	int call_graph;
 	uint32_t max_stack;
 	uint64_t unwind_mem;
@@ -126,6 +127,11 @@ static const struct opt record_table[] = {
 	  .off = AT(switch_stacks),
 	  .choices = stack_choices,
 	  .help = "stacks of threads that leave the CPU (default both, user with -a)" },
+	{ .name = "waking-stacks",
+	  .kind = OPT_CHOICE,
+	  .off = AT(waking_stacks),
+	  .choices = stack_choices,
+	  .help = "stacks of threads that wake others (default none)" },
 	{ .name = "call-graph",
 	  .kind = OPT_CHOICE,
 	  .off = AT(call_graph),
@@ -273,15 +279,18 @@ static size_t power_of_two(uint64_t v)
 	return p;
 }
 
-static uint32_t switch_stacks(const struct record_opts *o)
+static uint32_t stacks_of(int choice)
 {
-	int choice = o->switch_stacks;
-
-	if (choice == STACKS_DEFAULT)
-		choice = o->all ? STACKS_USER : STACKS_BOTH;
 	if (choice == STACKS_NONE)
 		return 0;
 	return choice == STACKS_USER ? PROF_STACKS_USER : PROF_STACKS_USER | PROF_STACKS_KERNEL;
+}
+
+static uint32_t switch_stacks(const struct record_opts *o)
+{
+	if (o->switch_stacks == STACKS_DEFAULT)
+		return stacks_of(o->all ? STACKS_USER : STACKS_BOTH);
+	return stacks_of(o->switch_stacks);
 }
 
 static void on_signal(int sig)
@@ -364,6 +373,7 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 		.samples = o->samples,
 		.hz = o->hz,
 		.switch_stacks = switch_stacks(o),
+		.waking_stacks = stacks_of(o->waking_stacks),
 		.call_graph = call_graphs[o->call_graph],
 		.max_stack = o->max_stack,
 		.unwind_mem = o->unwind_mem,

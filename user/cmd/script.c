@@ -105,8 +105,9 @@ struct script {
 	uint64_t printed;
 	bool open; /* an object of JSON */
 	uint32_t part; /* of the event printed last */
-	uint64_t last_ts; /* of the switch printed last, */
+	uint64_t last_ts; /* of the switch or waking printed last, */
 	uint32_t last_tid; /* and its thread; TRACE_NONE: it cannot get a stack any more */
+	uint8_t last_source; /* what its stack says as source */
 };
 
 /* ---- options ----------------------------------------------------------------------------------- */
@@ -147,11 +148,26 @@ static int parse_fields(const char *s, unsigned int *mask)
 	}
 }
 
-/* The stack of the switch that was printed last. */
+/* The stack of the switch or of the waking that was printed last. */
 static bool is_below(const struct script *s, const struct trace_event *ev)
 {
-	return ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_SWITCH_OUT &&
-	       s->last_tid == ev->tid && s->last_ts == ev->ts;
+	return ev->kind == TRACE_SAMPLE && s->last_source == ev->source && s->last_tid == ev->tid &&
+	       s->last_ts == ev->ts;
+}
+
+/* What the stack of an event says as its source; that of a sample: none is expected. */
+static uint8_t source_of(enum trace_kind kind)
+{
+	return kind == TRACE_SCHED_SWITCH ? PROF_SOURCE_SWITCH_OUT :
+	       kind == TRACE_SCHED_WAKING ? PROF_SOURCE_WAKING :
+					    PROF_SOURCE_SAMPLE;
+}
+
+static void remember(struct script *s, const struct trace_event *ev)
+{
+	s->last_source = source_of(ev->kind);
+	s->last_tid = s->last_source != PROF_SOURCE_SAMPLE ? ev->tid : TRACE_NONE;
+	s->last_ts = ev->ts;
 }
 
 static void put_text(struct script *s, const struct trace_event *ev)
@@ -167,8 +183,7 @@ static void put_text(struct script *s, const struct trace_event *ev)
 		script_line_stack(s->lines, &s->out, ev);
 	else if (s->line_opts.asides && ev->kind == TRACE_SAMPLE)
 		buf_addch(&s->out, '\n'); /* or the next stack would be this one's */
-	s->last_tid = ev->kind == TRACE_SCHED_SWITCH ? ev->tid : TRACE_NONE;
-	s->last_ts = ev->ts;
+	remember(s, ev);
 }
 
 /* The object printed last is only complete when no stack can follow. */
@@ -189,9 +204,8 @@ static void put_json(struct script *s, const struct trace_event *ev)
 		script_line_json(s->lines, &s->out, ev, s->sample_name);
 	}
 	s->open = true;
-	s->last_tid = ev->kind == TRACE_SCHED_SWITCH ? ev->tid : TRACE_NONE;
-	s->last_ts = ev->ts;
-	if (ev->kind != TRACE_SCHED_SWITCH)
+	remember(s, ev);
+	if (s->last_tid == TRACE_NONE)
 		end_json(s);
 }
 
@@ -220,6 +234,10 @@ static bool event_wanted(const struct script *s, const struct trace_event *ev)
 		if (ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_SWITCH_OUT &&
 		    (str_glob(globs->v[i], PROF_EV_SCHED_SWITCH) ||
 		     str_glob(globs->v[i], SCRIPT_SWITCH_OUT)))
+			return true;
+		if (ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_WAKING &&
+		    (str_glob(globs->v[i], PROF_EV_SCHED_WAKING) ||
+		     str_glob(globs->v[i], SCRIPT_WAKER)))
 			return true;
 	}
 	return false;

@@ -211,7 +211,7 @@ static void add_id(struct buf *out, uint32_t id, bool left)
 
 static bool is_aside(const struct script_line *l, const struct trace_event *ev)
 {
-	return l->opts.asides && (ev->kind != TRACE_SAMPLE || ev->source == PROF_SOURCE_SWITCH_OUT);
+	return l->opts.asides && (ev->kind != TRACE_SAMPLE || ev->source != PROF_SOURCE_SAMPLE);
 }
 
 /* What has no word in front would be no frame either: then the line is a comment. */
@@ -303,6 +303,8 @@ static void add_event_name(struct buf *out, const struct trace_event *ev, const 
 	}
 	if (ev->source == PROF_SOURCE_SWITCH_OUT)
 		buf_addstr(out, SCRIPT_SWITCH_OUT);
+	else if (ev->source == PROF_SOURCE_WAKING)
+		buf_addstr(out, SCRIPT_WAKER);
 	else
 		text_clean(out, sample_name, strlen(sample_name));
 	buf_addch(out, ':');
@@ -548,6 +550,8 @@ static void json_event_name(struct buf *out, const struct trace_event *ev, const
 		add_lead(out, p, &p->name, 0);
 	else if (ev->source == PROF_SOURCE_SWITCH_OUT)
 		buf_addstr(out, "\"" SCRIPT_SWITCH_OUT "\"");
+	else if (ev->source == PROF_SOURCE_WAKING)
+		buf_addstr(out, "\"" SCRIPT_WAKER "\"");
 	else
 		str_json(out, sample_name, strlen(sample_name));
 }

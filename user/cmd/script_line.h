@@ -29,6 +29,8 @@ enum script_field {
 
 /* What the stack of a switch-out is called where it stands alone. */
 #define SCRIPT_SWITCH_OUT "switch-out"
+/* And that of a waker. */
+#define SCRIPT_WAKER "waker"
 
 struct script_line_opts {
 	unsigned int fields; /* of the text: bits by enum script_field */

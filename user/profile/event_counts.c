@@ -188,11 +188,13 @@ void event_counts_add(struct event_counts *c, const struct trace *t, struct name
 		add_time(part, ev->ts);
 	if (ev->kind == TRACE_SAMPLE) {
 		bool off = ev->source == PROF_SOURCE_SWITCH_OUT;
+		bool waking = ev->source == PROF_SOURCE_WAKING;
 
 		c->switch_stacks += off;
-		c->samples += !off;
+		c->waking_stacks += waking;
+		c->samples += !off && !waking;
 		part->switch_stacks += off;
-		part->samples += !off;
+		part->samples += !off && !waking;
 		for (uint32_t i = 0; i < ev->frame_cnt; i++)
 			hmap_set(&c->frames, ev->frames[i], c);
 		c->user_truncated += !!(ev->flags & PROF_SAMPLE_USER_TRUNCATED);

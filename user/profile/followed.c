@@ -47,8 +47,10 @@ void followed_init(struct followed *f, const struct names *n, uint32_t part)
 	f->some = f->command || !strncmp(target, "pid ", 4) || !strncmp(target, "tid ", 4);
 	if (!strncmp(target, "pid ", 4))
 		add_list(&f->pids, target + 4);
-	if (!strncmp(target, "tid ", 4))
+	if (!strncmp(target, "tid ", 4)) {
 		add_list(&f->tids, target + 4);
+		f->inherit = false;
+	}
 	if (f->command && pids) {
 		add_list(&f->pids, pids);
 		f->command = false;
@@ -72,7 +74,7 @@ static void see_tracepoint(struct followed *f, const struct trace_event *ev)
 			add(&f->pids, number(ev, ROLE_PID), &named);
 		f->command = false;
 		how = hmap_get(&f->tids, number(ev, ROLE_OLD_PID));
-		if (how)
+		if (how && f->inherit)
 			add(&f->tids, number(ev, ROLE_PID), how);
 	}
 }

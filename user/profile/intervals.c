@@ -82,6 +82,10 @@ struct intervals {
 	struct cpu_log cpus;
 	struct hmap threads; /* tid -> struct thread */
 	const struct thread *told_of; /* while the callback runs */
+	/* The one that was woken last: its block is handed out with the next event, as the waker's stack
+	 * may come first. */
+	struct thread *woken;
+	struct interval woken_from;
 };
 
 struct intervals *intervals_new(const struct intervals_opts *opts)
@@ -134,12 +138,30 @@ static bool clip(const struct window *w, struct interval *i)
 	return true;
 }
 
-/* Ends the open interval of a thread at @ts and hands it out. */
-static void end(struct intervals *iv, struct thread *th, uint64_t ts, enum interval_end end_by,
-		uint32_t cpu, uint32_t taken_from)
+static void hand_out(struct intervals *iv, struct thread *th, struct interval *i)
+{
+	if (iv->window.set && !clip(&iv->window, i))
+		return;
+	if (!th->followed)
+		th->followed = followed_has(&iv->followed, th->pid, th->tid);
+	if (!th->followed)
+		i->flags |= INTERVAL_NEIGHBOUR;
+	if (spans_loss(iv, i->began, i->ended))
+		i->flags |= INTERVAL_LOSS;
+	if (i->flags & (INTERVAL_LOSS | INTERVAL_HOLE | INTERVAL_NEIGHBOUR))
+		i->state = INTERVAL_UNKNOWN;
+	iv->told_of = th;
+	iv->opts.fn(iv->opts.ctx, i);
+	iv->told_of = NULL;
+}
+
+/* The open interval of a thread, ended at @ts. */
+static struct interval ended(const struct intervals *iv, const struct thread *th, uint64_t ts,
+			     enum interval_end end_by, uint32_t cpu, uint32_t taken_from)
 {
 	uint64_t to = ts > th->since ? ts : th->since;
-	struct interval i = {
+
+	return (struct interval){
 		.tid = th->tid,
 		.pid = th->pid,
 		.comm = th->comm,
@@ -160,20 +182,24 @@ static void end(struct intervals *iv, struct thread *th, uint64_t ts, enum inter
 		.why = th->state == INTERVAL_RUNNABLE ? th->why : INTERVAL_WHY_UNKNOWN,
 		.waker = th->has_waker ? &th->waker : NULL,
 	};
+}
 
-	if (iv->window.set && !clip(&iv->window, &i))
-		return;
-	if (!th->followed)
-		th->followed = followed_has(&iv->followed, th->pid, th->tid);
-	if (!th->followed)
-		i.flags |= INTERVAL_NEIGHBOUR;
-	if (spans_loss(iv, i.began, i.ended))
-		i.flags |= INTERVAL_LOSS;
-	if (i.flags & (INTERVAL_LOSS | INTERVAL_HOLE | INTERVAL_NEIGHBOUR))
-		i.state = INTERVAL_UNKNOWN;
-	iv->told_of = th;
-	iv->opts.fn(iv->opts.ctx, &i);
-	iv->told_of = NULL;
+/* Ends it and hands it out. */
+static void end(struct intervals *iv, struct thread *th, uint64_t ts, enum interval_end end_by,
+		uint32_t cpu, uint32_t taken_from)
+{
+	struct interval i = ended(iv, th, ts, end_by, cpu, taken_from);
+
+	hand_out(iv, th, &i);
+}
+
+static void flush_woken(struct intervals *iv)
+{
+	struct thread *th = iv->woken;
+
+	iv->woken = NULL;
+	if (th && iv->woken_from.waker)
+		hand_out(iv, th, &iv->woken_from);
 }
 
 /* Opens the next one. Times that step back are no time. */
@@ -405,6 +431,8 @@ static void take_waking(struct intervals *iv, const struct trace *t, const struc
 		return;
 	if (th->life == LIFE_UNSEEN && !birth)
 		begin_unseen(iv, th, INTERVAL_BLOCKED);
+	iv->woken = th;
+	iv->woken_from.waker = NULL;
 	if (!birth && th->life == LIFE_ON && th->state == INTERVAL_RUNNING) {
 		th->waker = waker_of(ev);
 		th->woken_early = true;
@@ -414,9 +442,9 @@ static void take_waking(struct intervals *iv, const struct trace *t, const struc
 		born(iv, th, ev);
 	} else {
 		if (th->life == LIFE_ON) {
-			th->waker = waker_of(ev);
 			th->has_waker = true;
-			end(iv, th, ev->ts, INTERVAL_TO_WAKING, th->cpu, TRACE_NONE);
+			iv->woken_from =
+				ended(iv, th, ev->ts, INTERVAL_TO_WAKING, th->cpu, TRACE_NONE);
 		}
 		begin(th, INTERVAL_RUNNABLE, ev->ts);
 		th->why = INTERVAL_WHY_WOKEN;
@@ -434,6 +462,9 @@ static void take_stack(struct intervals *iv, const struct trace *t, const struct
 		return;
 	if (ev->source == PROF_SOURCE_SAMPLE)
 		th->on_cpu = true;
+	else if (ev->source == PROF_SOURCE_WAKING && iv->woken && iv->woken->waker.tid == ev->tid &&
+		 iv->woken->waker.ts == ev->ts)
+		iv->woken->waker.stack = stack_table_add(&iv->stacks, ev->frames, ev->frame_cnt);
 	else if (ev->source == PROF_SOURCE_SWITCH_OUT && th->life == LIFE_ON &&
 		 th->state != INTERVAL_RUNNING && th->since == ev->ts)
 		th->stack = stack_table_add(&iv->stacks, ev->frames, ev->frame_cnt);
@@ -467,6 +498,7 @@ static void forget_part(struct intervals *iv)
 	cpu_log_fini(&iv->cpus);
 	followed_fini(&iv->followed);
 	iv->begun = iv->told = false;
+	iv->woken = NULL;
 }
 
 /* Known threads without any event did one thing all the while: not switched in, they never ran. */
@@ -497,6 +529,7 @@ static void end_part(struct intervals *iv)
 
 	if (!iv->begun)
 		return;
+	flush_woken(iv);
 	all = xcalloc(iv->threads.cnt + 1, sizeof(struct thread *));
 	while (hmap_next(&iv->threads, &pos, &tid, &th))
 		all[n++] = th;
@@ -579,14 +612,16 @@ void intervals_add(struct intervals *iv, const struct trace *t, const struct tra
 		return;
 	if (!iv->begun || ev->part != iv->part)
 		begin_part(iv, ev);
+	if (ev->kind == TRACE_SAMPLE)
+		take_stack(iv, t, ev);
+	if (!trace_is_naming(ev->kind))
+		flush_woken(iv);
 	if (ev->ts > iv->last && !trace_is_naming(ev->kind))
 		iv->last = ev->ts;
 	if (ev->kind == TRACE_SCHED_SWITCH) {
 		take_switch(iv, t, ev);
 	} else if (ev->kind == TRACE_SCHED_WAKING) {
 		take_waking(iv, t, ev);
-	} else if (ev->kind == TRACE_SAMPLE) {
-		take_stack(iv, t, ev);
 	} else if (ev->kind == TRACE_TRACEPOINT) {
 		followed_see(&iv->followed, t, ev);
 		take_other(iv, t, ev);

@@ -133,6 +133,7 @@ static int configure(struct capture *c)
 	s->rodata->cfg_ring_cnt = c->ring_cnt;
 	s->rodata->cfg_self_tgid = getpid();
 	s->rodata->cfg_switch_stacks = cfg->switch_stacks;
+	s->rodata->cfg_waking_stacks = cfg->waking_stacks;
 	bpf_program__set_autoload(s->progs.prof_sample, cfg->samples);
 	bpf_program__set_autoload(s->progs.prof_tracepoint, needs_generic(cfg->events));
 	if (cfg->follow && !cfg->system_wide) {

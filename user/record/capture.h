@@ -23,6 +23,7 @@ struct capture_cfg {
 	bool force_cycles;
 	uint32_t hz;
 	uint32_t switch_stacks; /* enum prof_stacks */
+	uint32_t waking_stacks; /* likewise: of wakers */
 	uint32_t call_graph; /* enum prof_call_graph */
 	uint32_t max_stack; /* user frames, at most PROF_STACK_MAX; 0: that many */
 	struct capture_unwind_cfg unwind; /* of PROF_CALL_GRAPH_AUTO */

@@ -179,6 +179,7 @@ static int prepare_capture(struct recorder *r)
 		.force_cycles = cfg->force_cycles,
 		.hz = cfg->hz,
 		.switch_stacks = cfg->switch_stacks,
+		.waking_stacks = cfg->waking_stacks,
 		.call_graph = cfg->call_graph,
 		.max_stack = cfg->max_stack,
 		.ring_bytes = cfg->ring_bytes,
@@ -397,6 +398,7 @@ static int write_head(struct recorder *r)
 					.no_inherit = r->cfg->no_inherit,
 					.events = r->events,
 					.switch_stacks = r->cfg->switch_stacks,
+					.waking_stacks = r->cfg->waking_stacks,
 					.call_graph = capture_call_graph(r->capture),
 					.ring_bytes = r->cfg->ring_bytes,
 				});

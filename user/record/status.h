@@ -61,6 +61,7 @@ struct status_head {
 	bool no_inherit;
 	const struct eventset *events;
 	uint32_t switch_stacks;
+	uint32_t waking_stacks;
 	uint32_t call_graph; /* enum prof_call_graph */
 	uint64_t ring_bytes;
 };

@@ -184,9 +184,19 @@ static int write_tracepoint(struct translate *t, const struct prof_rec *rec)
 	dial9_enc_put_u64(t->cfg.enc, rec->tid);
 	for (i = 0; i < def->field_cnt; i++)
 		put_field(t, &def->fields[i], raw, rec->raw_len, wide);
+	/* stacks are taken of tasks alone */
 	if (def->has_context)
-		dial9_enc_put_u64(t->cfg.enc, rec->context);
+		dial9_enc_put_u64(t->cfg.enc,
+				  rec->flags & PROF_REC_STACKS ? PROF_CONTEXT_TASK : rec->context);
 	return dial9_enc_end(t->cfg.enc);
+}
+
+static uint8_t source_of(const struct translate *t, const struct prof_rec *rec)
+{
+	if (rec->kind == PROF_REC_SAMPLE)
+		return PROF_SOURCE_SAMPLE;
+	return t->cfg.events->defs[rec->event]->has_context ? PROF_SOURCE_WAKING :
+							      PROF_SOURCE_SWITCH_OUT;
 }
 
 static int write_stack(struct translate *t, const struct prof_rec *rec, const uint64_t *frames,
@@ -198,7 +208,7 @@ static int write_stack(struct translate *t, const struct prof_rec *rec, const ui
 		.tid = rec->tid,
 		.pid = rec->pid,
 		.cpu = rec->cpu,
-		.source = is_sample ? PROF_SOURCE_SAMPLE : PROF_SOURCE_SWITCH_OUT,
+		.source = source_of(t, rec),
 		.frames = frames,
 		.frame_cnt = cnt,
 		.user_end = rec->user_end,
