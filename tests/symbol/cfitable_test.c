@@ -327,6 +327,7 @@ static bool is_known(const struct file *f, uint64_t addr)
 static bool agrees(const struct file *f, uint64_t addr, uint32_t row, const struct wanted *w)
 {
 	const uint32_t off_bits = PROF_UNWIND_ROW_OFF_MASK << PROF_UNWIND_ROW_OFF_SHIFT;
+	struct elfimg_sec sec;
 
 	if (w->none)
 		return row == special(PROF_UNWIND_NONE) || row == special(PROF_UNWIND_END) ||
@@ -336,7 +337,8 @@ static bool agrees(const struct file *f, uint64_t addr, uint32_t row, const stru
 		return (row & ~off_bits) == (w->row & ~off_bits) &&
 		       f->table.words[f->table.page_cnt + unwind_row_off(row) - PROF_UNWIND_BIG] ==
 			       w->big;
-	return row == w->row;
+	return row == w->row ||
+	       (row == special(PROF_UNWIND_END) && elfimg_find(&f->img, ".gopclntab", &sec));
 }
 
 static void compare_at(const struct file *f, uint64_t off, uint64_t addr, const struct wanted *w,

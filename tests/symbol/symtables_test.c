@@ -121,6 +121,38 @@ Test(symtables, are_those_of_the_file)
 	symbroker_free(b);
 }
 
+/* A library of one function that looks like Go's goexit; the row in its middle. */
+static uint32_t row_of_goexit(const char *more)
+{
+	struct elfimg_sec text;
+	struct unwind_table t;
+	struct elfimg img;
+	char path[256];
+	uint32_t row;
+
+	snprintf(path, sizeof(path), "%s/go%s.so", scratch(), more);
+	shell("printf '.cfi_startproc\\nnop\\ncall 1f\\nnop\\n.cfi_endproc\\n1: ret\\n"
+	      ".section .gopclntab%s, \"a\"\\n.quad 1\\n' | "
+	      "gcc -shared -nostdlib -x assembler -o %s -",
+	      more, path);
+	t = table_of(path);
+	cr_assert_eq(elfimg_open(&img, open(path, O_RDONLY | O_CLOEXEC), 0), 0);
+	cr_assert(elfimg_find(&img, ".text", &text));
+	cr_assert(unwind_table_find(&t, text.off + 3, &row));
+	elfimg_close(&img);
+	unwind_table_free(&t);
+	return row & ((1U << PROF_UNWIND_ROW_PC_SHIFT) - 1);
+}
+
+Test(symtables, end_where_goroutines_begin)
+{
+	const uint32_t end = PROF_UNWIND_SPECIAL << PROF_UNWIND_ROW_KIND_SHIFT |
+			     PROF_UNWIND_END << PROF_UNWIND_ROW_OFF_SHIFT;
+
+	cr_expect_eq(row_of_goexit(""), end);
+	cr_expect_eq(row_of_goexit("x"), 1U << PROF_UNWIND_ROW_OFF_SHIFT, "no program of Go's");
+}
+
 static int on_version(void *ctx, const struct symbroker_answer *a)
 {
 	if (a->kind == SYMBROKER_MODULE && !a->error)

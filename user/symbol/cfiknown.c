@@ -83,6 +83,16 @@ static void add_section(const struct elfimg *img, const char *name, struct cfikn
 	add(out, cnt, off + size, cfirow_special(PROF_UNWIND_NONE));
 }
 
+bool cfiknown_is_goexit(const struct elfimg *img, uint64_t start, uint64_t end)
+{
+	enum { CALL = 0xe8, NOP = 0x90, SIZE = 7 };
+	struct elfimg_sec sec;
+
+	return end - start == SIZE && end <= img->size && img->bytes[start] == NOP &&
+	       img->bytes[start + 1] == CALL && img->bytes[end - 1] == NOP &&
+	       elfimg_find(img, ".gopclntab", &sec);
+}
+
 size_t cfiknown_find(const struct elfimg *img, struct cfiknown out[CFIKNOWN_MAX])
 {
 	size_t cnt = 0;

@@ -2,6 +2,7 @@
 #ifndef D9_SYMBOL_CFIKNOWN_H
 #define D9_SYMBOL_CFIKNOWN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,5 +18,11 @@ struct cfiknown {
 
 /* Finds code that has no FDE by custom. Returns how many rows there are; offsets do not fall. */
 size_t cfiknown_find(const struct elfimg *img, struct cfiknown out[CFIKNOWN_MAX]);
+
+/*
+ * Whether a function at these file offsets is where goroutines of Go begin, as if it had called them: of
+ * its caller, who does not exist, Go's call frame information says where it would be.
+ */
+bool cfiknown_is_goexit(const struct elfimg *img, uint64_t start, uint64_t end);
 
 #endif /* D9_SYMBOL_CFIKNOWN_H */

@@ -289,7 +289,10 @@ static void run_range(struct cfitable *c, const struct cfitable_range *range)
 	put_gap(c, range->start);
 	if (c->done < range->start)
 		c->done = range->start;
-	cfi_run(&c->section, &c->cies[range->cie], &fde, put_state, &r);
+	if (cfiknown_is_goexit(c->img, range->start, range->end))
+		put_special(c, c->done, PROF_UNWIND_END);
+	else
+		cfi_run(&c->section, &c->cies[range->cie], &fde, put_state, &r);
 	c->done = range->end;
 }
 
