@@ -205,14 +205,15 @@ PROF_WALK_INLINE int prof_walk_other(struct prof_walk *w, __u32 reg, __u64 *val)
 	return -1;
 }
 
-/* By frame pointer for want of a better: 0, or @why when it leads nowhere. */
+/* By frame pointer for want of a better: 0, or @why when it leads nowhere. A chain of them ends with 0. */
 PROF_WALK_INLINE int prof_walk_by_fp(struct prof_walk *w, int why)
 {
 	__u64 fp = w->fp, next, ret;
 
 	if (w->fp_lost)
 		return why;
-	if (!fp && why == PROF_END_FRAME_POINTER)
+	if (!fp && (why == PROF_END_FRAME_POINTER ||
+		    (why == PROF_END_NO_TABLE && w->flags & PROF_USER_FRAME_POINTERS)))
 		return PROF_END_COMPLETE;
 	if (fp - w->sp >= PROF_UNWIND_SP_MAX || prof_walk_word(w, fp, &next) ||
 	    prof_walk_word(w, fp + 8, &ret))

@@ -193,3 +193,30 @@ Test(copied, record_that_is_no_copy_or_too_large_has_no_user_frames)
 	copied_free(c);
 	free_memory(&memory);
 }
+
+Test(copied, chain_of_frame_pointers_that_ends_with_0_is_whole_where_there_is_nothing_better)
+{
+	enum { REG_FP = 4 };
+	struct capture_unwind memory = new_memory();
+	const struct prof_unwind_map map = { IP, IP + AREA_SZ, 0, 1, 0 };
+	struct copied *c = copied_new(&memory, 0);
+	struct record *r = new_record(4);
+	uint64_t *regs = r->words + 3, *stack = regs + PROF_COPY_REGS;
+	const struct prof_rec *out;
+
+	memory.modules[0].without = 1;
+	regs[REG_IP] = IP + 16;
+	regs[REG_FP] = SP + 8;
+	stack[1] = 0;
+	stack[2] = IP + 32;
+	out = copied_walk(c, &r->rec, &map, 1);
+	cr_expect_eq(out->user_end, PROF_END_COMPLETE | PROF_USER_FRAME_POINTERS);
+	cr_expect_eq(out->ustack_cnt, 2);
+	regs[REG_FP] = 0; /* or it is a register like any other there */
+	out = copied_walk(c, &r->rec, &map, 1);
+	cr_expect_eq(out->user_end, PROF_END_NO_TABLE);
+	cr_expect_eq(out->ustack_cnt, 1);
+	free(r);
+	copied_free(c);
+	free_memory(&memory);
+}
