@@ -133,7 +133,7 @@ Test(profile, names_that_come_after_the_samples_count)
 	cr_assert_eq(rows.v[0].module, 1);
 	cr_assert_eq(rows.v[0].self, 2);
 	symbol(n, one, 0, "late");
-	rows.cnt = 0;
+	free(rows.v);
 	profile_unnamed(p, &rows);
 	cr_assert_eq(rows.cnt, 0);
 	profile_flat(p, 1u << PROFILE_SYM, &rows);
@@ -551,7 +551,7 @@ Test(profile, lines_are_of_the_instruction_and_inlined_functions_can_be_folded)
 	cr_expect_eq(row(n, &rows, "inner")->inlined, 1);
 	cr_expect_eq(row(n, &rows, "outer")->line, 5);
 	cr_expect_eq(row(n, &rows, "outer")->inlined, 0);
-	rows.cnt = 0;
+	free(rows.v);
 	profile_fold_inlined(p);
 	profile_flat(p, keys, &rows);
 	cr_assert_eq(rows.cnt, 1);
