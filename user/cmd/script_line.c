@@ -267,7 +267,7 @@ static void add_task(struct script_line *l, struct buf *out, const struct trace_
 	}
 	make_task(l, out, ev, width, aside);
 	len = out->len - before;
-	if (len > TASK_TEXT_MAX)
+	if (!len || len > TASK_TEXT_MAX)
 		return;
 	*t = (struct task_text){ .comm = ev->comm,
 				 .pid = ev->pid,
