@@ -242,46 +242,53 @@ static int put_value(struct cut_copy *c, const struct how *how, const struct dia
 
 /* ---- events ------------------------------------------------------------------------------------ */
 
-static struct dial9_schema *rename_schema(const struct cut_copy *c, const struct trace_schema *ts)
+/* The same fields under another name. */
+static int rename_schema(const struct trace_schema *ts, struct dial9_str name,
+			 struct dial9_schema **out)
 {
 	struct dial9_field_n *fields = xcalloc(ts->field_cnt, sizeof(*fields));
-	struct dial9_str name = dial9_schema_name_n(ts->schema);
-	struct dial9_schema *out = NULL;
-	struct buf other = { 0 };
+	int err;
 
 	for (size_t i = 0; i < ts->field_cnt; i++)
 		fields[i] = (struct dial9_field_n){ dial9_schema_field_name_n(ts->schema, i),
 						    dial9_schema_field_type(ts->schema, i) };
-	anonymize_event(c->anonymize, ts->kind, name.ptr, name.len, &other);
-	name = (struct dial9_str){ buf_cstr(&other), other.len };
-	dial9_schema_new_n(name, dial9_schema_has_timestamp(ts->schema), fields, ts->field_cnt,
-			   &out);
+	err = dial9_schema_new_n(name, dial9_schema_has_timestamp(ts->schema), fields,
+				 ts->field_cnt, out);
 	free(fields);
-	buf_free(&other);
-	return out;
+	return err;
 }
 
-/* The schema to write an event by; NULL: no memory. */
-static const struct dial9_schema *schema_of(struct cut_copy *c, const struct trace_schema *ts)
+static int new_schema(struct cut_copy *c, const struct trace_schema *ts, struct dial9_schema **out)
 {
-	struct dial9_schema *s;
+	struct dial9_str name = dial9_schema_name_n(ts->schema), other;
+	struct buf text = { 0 };
+	int err = 0;
 
-	if (!c->anonymize)
-		return ts->schema;
-	s = hmap_get(&c->schemas, (uintptr_t)ts);
-	if (s)
-		return s;
-	s = rename_schema(c, ts);
-	if (s)
-		hmap_set(&c->schemas, (uintptr_t)ts, s);
-	return s;
+	anonymize_event(c->anonymize, ts->kind, name.ptr, name.len, &text);
+	other = (struct dial9_str){ buf_cstr(&text), text.len };
+	if (name.len == other.len && !memcmp(name.ptr, other.ptr, name.len))
+		*out = dial9_schema_ref(ts->schema);
+	else
+		err = rename_schema(ts, other, out);
+	buf_free(&text);
+	return err;
 }
 
 static int begin(struct cut_copy *c, const struct trace_event *ev, uint64_t ts)
 {
-	const struct dial9_schema *s = schema_of(c, ev->schema);
+	struct dial9_schema *s;
+	int err;
 
-	return s ? dial9_enc_begin(c->enc, s, ts) : -ENOMEM;
+	if (!c->anonymize)
+		return dial9_enc_begin(c->enc, ev->schema->schema, ts);
+	s = hmap_get(&c->schemas, (uintptr_t)ev->schema);
+	if (!s) {
+		err = new_schema(c, ev->schema, &s);
+		if (err)
+			return err;
+		hmap_set(&c->schemas, (uintptr_t)ev->schema, s);
+	}
+	return dial9_enc_begin(c->enc, s, ts);
 }
 
 int cut_copy_event(struct cut_copy *c, const struct trace_event *ev, uint64_t ts, uint32_t module,
