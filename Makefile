@@ -33,7 +33,7 @@ SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-fr
 CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuser -I$(O)/bpf -DPROF_VERSION='"$(VERSION)"'
 ALL_CFLAGS = -std=gnu11 -g $(OPT) $(WARN) $(SANFLAGS) -pthread -fPIC -fvisibility=hidden $(CFLAGS)
 ALL_LDFLAGS = $(SANFLAGS) -pthread $(LDFLAGS)
-LIBS := -lbpf -lelf -lz -llzma -ltraceevent -lsnappy -lzstd -lbrotlidec -l:libiberty.a
+LIBS := -lm -lbpf -lelf -lz -llzma -ltraceevent -lsnappy -lzstd -lbrotlidec -l:libiberty.a
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -Wall -Werror -D__TARGET_ARCH_$(BPFARCH) \
 	-Ivmlinux -Iinclude -Ibpf
 DEPFLAGS = -MMD -MP
@@ -64,6 +64,7 @@ SRCS_record := $(addprefix user/record/, \
 SRCS_trace := $(addprefix user/trace/, \
 	layout.c names.c parts.c reader.c source.c tp_symbols.c trace.c value.c)
 SRCS_profile := $(addprefix user/profile/, \
+	delta.c quantile.c \
 	account.c cpu_log.c cpu_time.c event_counts.c family.c followed.c gaps.c intervals.c profile.c \
 	row_table.c stack_ends.c stack_table.c thread_times.c tree.c)
 SRCS_export := $(addprefix user/export/, \
@@ -78,7 +79,7 @@ SRCS_formats := $(addprefix user/formats/, \
 	$(addprefix tonbandgeraet/, dump.c encoding.c event.c export.c format.c frames.c \
 		import.c markers.c state.c write.c))
 SRCS_cmd := $(addprefix user/cmd/, \
-	anonymize.c cut.c cut_copy.c cut_needs.c \
+	anonymize.c cut.c cut_copy.c cut_needs.c diff.c diff_print.c diff_read.c \
 	script_line.c \
 	check.c check_probes.c cause.c convert.c dump.c dump_json.c dump_text.c ends.c info.c \
 	info_json.c info_verify.c input.c list.c page.c paint.c progress.c record.c report.c \
@@ -111,10 +112,11 @@ TESTS := $(addprefix tests/, \
 		tasks_truth_test.c texts_test.c tick_test.c translate_test.c unwinding_test.c) \
 	$(addprefix trace/, layout_test.c names_test.c parts_test.c reader_test.c source_test.c tp_symbols_test.c \
 		trace_test.c value_test.c) \
+	$(addprefix profile/, delta_test.c quantile_test.c) \
 	$(addprefix profile/, account_test.c cpu_log_test.c cpu_time_test.c event_counts_test.c family_test.c followed_test.c gaps_test.c \
 		intervals_test.c profile_test.c stack_table_test.c \
 		stack_ends_test.c thread_times_test.c tree_test.c) \
-	$(addprefix cmd/, check_test.c cut_test.c ends_test.c hostile_test.c info_test.c page_test.c paint_test.c parts_test.c \
+	$(addprefix cmd/, check_test.c cut_test.c diff_test.c ends_test.c hostile_test.c info_test.c page_test.c paint_test.c parts_test.c \
 		progress_test.c report_test.c script_test.c select_test.c shorten_test.c summary_test.c \
 		text_test.c timeline_test.c) \
 	$(addprefix formats/, container_test.c foreign_test.c) \

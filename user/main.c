@@ -26,6 +26,8 @@ static const struct command commands[] = {
 	{ "dump", cmd_dump, "the frames of a trace as they are in the file", false },
 	{ "convert", cmd_convert, "Tonbandgeraet, Heph and apitrace traces to dial9, and back",
 	  false },
+	{ "diff", cmd_diff, "what changed from one trace to another, and what may be chance",
+	  false },
 	{ "cut", cmd_cut, "a smaller trace of some of the events, and without real names", false },
 	{ "list", cmd_list, "the tracepoints of this kernel, with their fields", true },
 	{ "check", cmd_check, "whether a recording can start here, and what is missing", true },

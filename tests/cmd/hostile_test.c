@@ -19,7 +19,8 @@ static const struct {
 	{ cmd_info, "info", "--schemas" },	{ cmd_info, "info", "--json" },
 	{ cmd_cut, "cut", "-qo/dev/null" },	{ cmd_report, "report", "-stid,cpu" },
 	{ cmd_report, "report", "-gfolded" },	{ cmd_report, "report", "-ssrcline" },
-	{ cmd_report, "report", "--wall" },
+	{ cmd_report, "report", "--wall" },	{ cmd_diff, "diff", "--kind=cpu" },
+	{ cmd_diff, "diff", "--kind=offcpu" },	{ cmd_diff, "diff", "--kind=latency" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -33,11 +34,30 @@ static int lines(const char *s)
 	return n;
 }
 
+static bool takes_two(size_t i)
+{
+	return commands[i].fn == cmd_diff;
+}
+
+/* The name of a trace that is as it should be. */
+static const char *good_trace(void)
+{
+	static char path[32];
+	struct make m;
+
+	if (!path[0]) {
+		run_make_app(&m);
+		snprintf(path, sizeof(path), "/dev/fd/%d", make_file(&m));
+		make_fini(&m);
+	}
+	return path;
+}
+
 /* Runs one command; the code is 0 or 5, and a 5 comes with exactly one line. */
 static int run_one(size_t i, const void *data, size_t sz)
 {
 	struct run r = run_cmd(commands[i].fn, make_fd(data, sz), commands[i].word, "-",
-			       commands[i].opt, NULL);
+			       commands[i].opt, takes_two(i) ? good_trace() : NULL, NULL);
 	int code = r.code;
 
 	cr_assert(code == CMD_OK || code == CMD_INPUT, "%s: code %d", commands[i].word, code);
@@ -193,11 +213,12 @@ static long peak(size_t i, int file, bool piped)
 	}
 	pid = fork();
 	if (!pid) {
-		char *argv[] = { (char *)commands[i].word, "-", (char *)commands[i].opt, NULL };
+		char *argv[] = { (char *)commands[i].word, "-", (char *)commands[i].opt,
+				 takes_two(i) ? (char *)good_trace() : NULL, NULL };
 
 		dup2(fd, 0);
 		dup2(null, 1);
-		_exit(commands[i].fn(3, argv));
+		_exit(commands[i].fn(takes_two(i) ? 4 : 3, argv));
 	}
 	close(fd);
 	close(null);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Arbitrary bytes through report, script, info and cut. The first byte picks command and options, the
+ * Arbitrary bytes through report, script, info, cut and diff. The first byte picks command and options, the
  * rest is the trace. What must hold: no crash, no sanitizer report, an exit code of ours.
  */
 #include <fcntl.h>
@@ -29,6 +29,8 @@ static const struct {
 	{ cmd_info, { "info", "-", "--schemas", "--json" } },
 	{ cmd_cut, { "cut", "/proc/self/fd/0", "-qo/dev/null", "--anonymize" } },
 	{ cmd_cut, { "cut", "-", "-qo/dev/null", "--time=10%,60%" } },
+	{ cmd_diff, { "diff", "/proc/self/fd/0", "/proc/self/fd/0", "--kind=latency" } },
+	{ cmd_diff, { "diff", "/proc/self/fd/0", "/proc/self/fd/0", "--kind=offcpu" } },
 };
 
 /* Output goes nowhere, by way of the real streams, so that all of the printing is run. */

@@ -26,5 +26,6 @@ int cmd_list(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
 int cmd_cut(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
 
 #endif /* D9_CMD_CMD_H */

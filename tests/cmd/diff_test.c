@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* `diff` of two small traces whose differences are known, to the byte. */
+#include "run_cmd.h"
+
+TestSuite(diff, .timeout = 60);
+
+#define MS 1000000ULL
+
+struct build {
+	uint32_t module; /* its number, and offsets: nothing that a comparison may go by */
+	uint64_t off;
+	const char *path, *work;
+	int work_cnt, rest_cnt;
+};
+
+static const struct build old_build = { 1, 0x100, "/opt/v1/app", "work", 80, 20 };
+static const struct build new_build = { 9, 0x7700, "/opt/v2/app", "work.isra.0", 20, 80 };
+
+/* Samples 10 ms apart; then one thread that blocks and waits for a CPU, as often and as long as told. */
+static int build_fd(const struct build *b, int waits, uint64_t blocked, uint64_t waiting)
+{
+	static const char *const kv[] = { "sample_event",     "cpu-clock", "sample_hz", "100",
+					  "sample_period_ns", "10000000",  NULL };
+	uint64_t work = make_frame(b->module, b->off), rest = work + 0x40, start = work + 0x80;
+	const uint64_t a[] = { work, start }, c[] = { rest, start };
+	uint64_t ts = RUN_SEC;
+	struct make m;
+	int fd;
+
+	make_init(&m, NULL);
+	make_metadata(&m, ts, kv);
+	make_module(&m, ts, b->module, b->path, PROF_MODULE_ELF);
+	make_task(&m, ts, 10, 10, "app");
+	for (int i = 0; i < b->work_cnt + b->rest_cnt; i++, ts += 10 * MS)
+		make_sample(&m, ts, 10, 10, PROF_SOURCE_SAMPLE, 0, i < b->work_cnt ? a : c, 2);
+	make_switch(&m, ts, 0, "swapper/0", 0, 0, "app", 10);
+	for (int i = 0; i < waits; i++) {
+		ts += MS;
+		make_switch(&m, ts, 0, "app", 10, 1, "swapper/0", 0);
+		make_sample(&m, ts, 10, 10, PROF_SOURCE_SWITCH_OUT, 0, c, 2);
+		ts += blocked;
+		make_waking(&m, ts, 0, 0, "app", 10);
+		ts += waiting;
+		make_switch(&m, ts, 0, "swapper/0", 0, 0, "app", 10);
+	}
+	make_symbol(&m, ts, work, 0, work, b->work, "", 0);
+	make_symbol(&m, ts, rest, 0, rest, "rest", "", 0);
+	make_symbol(&m, ts, start, 0, start, "main", "", 0);
+	fd = make_file(&m);
+	make_fini(&m);
+	return fd;
+}
+
+/* OLD is standard input, NEW a file. */
+static struct run diff(int old, int new, const char *a, const char *b, const char *c)
+{
+	char path[32];
+	struct run r;
+
+	snprintf(path, sizeof(path), "/dev/fd/%d", new);
+	r = run_cmd(cmd_diff, old, "diff", "-", path, a, a ? b : NULL, b ? c : NULL, NULL);
+	close(new);
+	return r;
+}
+
+/* The lines behind those that name the files. */
+static void expect_rows(struct run r, const char *want)
+{
+	const char *at = strstr(r.out, "#\n");
+
+	cr_assert_eq(r.code, CMD_OK, "%s", r.err);
+	cr_assert_str_eq(r.err, "");
+	cr_assert_not_null(at, "%s", r.out);
+	cr_assert_str_eq(at + 2, want, "printed:\n%s\nwanted:\n%s", at + 2, want);
+	run_free(&r);
+}
+
+Test(diff, shares_of_samples_across_builds)
+{
+	int old = build_fd(&old_build, 0, 0, 0), new = build_fd(&new_build, 0, 0, 0);
+
+	/* 2 * sqrt(0.8 * 0.2 / 100 * 2) = 11.31% */
+	expect_rows(diff(old, new, NULL, NULL, NULL),
+		    "#        Old        New      Delta         +-  Symbol (module)\n"
+		    "      20.00%     80.00%    +60.00%     11.31%  rest (app)\n"
+		    "      80.00%     20.00%    -60.00%     11.31%  work.isra.0 (app)\n");
+}
+
+Test(diff, callers_ratio_and_limit)
+{
+	int old = build_fd(&old_build, 0, 0, 0), new = build_fd(&new_build, 0, 0, 0);
+
+	/* 4 * 2 * sqrt(0.8 * 0.2 * 100 * (1 / 400 + 1 / 6400)) = 1.65 */
+	expect_rows(diff(old, new, "-cratio", "--children", "-n2"),
+		    "#        Old        New      Ratio         +-  Symbol (module)\n"
+		    "      20.00%     80.00%      4.00x      1.65x  rest (app)\n"
+		    "      80.00%     20.00%      0.25x      0.10x  work.isra.0 (app)\n");
+	old = build_fd(&old_build, 0, 0, 0);
+	new = build_fd(&old_build, 0, 0, 0);
+	expect_rows(diff(old, new, "--normalize=none", "--children", NULL),
+		    "#        Old        New      Delta         +-  Symbol (module)\n"
+		    "~      1.000      1.000     +0.000      0.283  main (app)\n"
+		    "~      0.800      0.800     +0.000      0.253  work (app)\n"
+		    "~      0.200      0.200     +0.000      0.126  rest (app)\n");
+}
+
+Test(diff, header_says_what_is_compared_and_what_was_lost)
+{
+	int old = build_fd(&old_build, 0, 0, 0);
+	const uint64_t at = make_frame(1, 1);
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_sample(&m, RUN_SEC, 1, 1, PROF_SOURCE_SAMPLE, 0, &at, 1);
+	make_lost(&m, 2 * RUN_SEC, "ring_full", 3, RUN_SEC, RUN_SEC);
+	r = diff(old, make_file(&m), NULL, NULL, NULL);
+	cr_assert_eq(strncmp(r.out,
+			     "# old: standard input: 100 CPU samples, over 1.000 s\n"
+			     "# new: /dev/fd/",
+			     68),
+		     0, "%s", r.out);
+	cr_assert_not_null(strstr(r.out, ": 1 CPU sample, over 0.000 s\n# new lost: 3 events\n"
+					 "# CPU in % of all; +-: two standard deviations of the "
+					 "difference; ~: it may be chance\n"),
+			   "%s", r.out);
+	run_free(&r);
+	make_fini(&m);
+}
+
+Test(diff, by_stack)
+{
+	int old = build_fd(&old_build, 0, 0, 0), new = build_fd(&new_build, 0, 0, 0);
+
+	expect_rows(diff(old, new, "-g", "-n1", NULL),
+		    "#        Old        New      Delta         +-  Stack, leaf first\n"
+		    "      20.00%     80.00%    +60.00%     11.31%  rest (app)\n"
+		    "                                               main (app)\n");
+}
+
+Test(diff, time_blocked)
+{
+	int old = build_fd(&old_build, 100, 2 * MS, MS),
+	    new = build_fd(&old_build, 100, 6 * MS, MS);
+
+	/* 100 blocks of 2 ms: 0.2 s, +- 2 * sqrt(100) * 2 ms; of 6 ms likewise: hypot(0.04, 0.12) */
+	expect_rows(diff(old, new, "--kind=offcpu", "--normalize=none", NULL),
+		    "#        Old        New      Delta         +-  Symbol (module)\n"
+		    "       0.200      0.600     +0.400      0.126  main (app)\n"
+		    "       0.200      0.600     +0.400      0.126  rest (app)\n");
+}
+
+Test(diff, percentiles_of_waits)
+{
+	int old = build_fd(&old_build, 1000, MS, 50000), new = build_fd(&old_build, 1000, MS, 40);
+
+	/* to the 0.8% of quantile.h */
+	expect_rows(diff(old, new, "--kind=latency", "--percentile=90", NULL),
+		    "#     Old     New    Old p50    New p50    Old p90    New p90      Delta"
+		    "         +-  Thread\n"
+		    "     1000    1000       49.9        0.0       49.9        0.0      -49.9"
+		    "        0.0  app\n");
+}
+
+Test(diff, selections_hold_for_both)
+{
+	int old = build_fd(&old_build, 0, 0, 0), new = build_fd(&new_build, 0, 0, 0);
+
+	/* of the first half second */
+	expect_rows(diff(old, new, "--time=+0,499ms", NULL, NULL),
+		    "#        Old        New      Delta         +-  Symbol (module)\n"
+		    "       0.00%     60.00%    +60.00%     14.42%  rest (app)\n"
+		    "     100.00%     40.00%    -60.00%     13.86%  work.isra.0 (app)\n");
+	old = build_fd(&old_build, 0, 0, 0);
+	new = build_fd(&new_build, 0, 0, 0);
+	run_expect(diff(old, new, "-p77", NULL, NULL), 0,
+		   "Nothing to compare: neither trace has CPU samples that -p, -t, --comm, "
+		   "--cgroup, -C and --time let through.\n",
+		   "");
+}
+
+Test(diff, json_has_exact_numbers)
+{
+	int old = build_fd(&old_build, 0, 0, 0), new = build_fd(&new_build, 0, 0, 0);
+	struct run r = diff(old, new, "--json", "-n1", NULL);
+
+	cr_assert_eq(r.code, CMD_OK);
+	cr_assert_eq(strstr(r.out, "{\"version\":1,\"kind\":\"cpu\",\"unit\":\"percent\","), r.out);
+	cr_assert_not_null(
+		strstr(r.out, "\"observed\":100,\"span_ns\":1000000000,\"sum_ns\":1e+09,"));
+	cr_assert_not_null(
+		strstr(r.out,
+		       "\"rows\":[{\"sym\":\"rest\",\"dso\":\"app\",\"old_count\":20,\"old\":20,"
+		       "\"new_count\":80,\"new\":80,\"delta\":60,\"error\":11.3137085,"
+		       "\"ratio\":4,\"ratio_error\":1.6492422"),
+		"%s", r.out);
+	cr_assert_not_null(strstr(r.out, "\"inside\":false}]}\n"), "%s", r.out);
+	run_free(&r);
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What `diff` takes from one trace: samples or blocked intervals by stack, or waits by thread. Owns the
+ * passes over it. Names stand last, so stacks are kept as addresses until the trace has ended, and go to
+ * the common table then.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "cmd/cmd.h"
+#include "cmd/diff.h"
+#include "cmd/progress.h"
+
+struct diff_span {
+	bool seen;
+	uint64_t first, last;
+};
+
+/* What callbacks of the intervals need. */
+struct reading {
+	struct diff *d;
+	struct diff_side *s;
+	enum delta_side side;
+};
+
+static void sum_at(struct diff_side *s, uint32_t part, uint32_t stack, double v)
+{
+	uint64_t key = (uint64_t)part << 32 | stack;
+	struct delta_sum *sum = hmap_get(&s->sums, key);
+
+	if (!sum) {
+		sum = xcalloc(1, sizeof(*sum));
+		hmap_set(&s->sums, key, sum);
+	}
+	sum->cnt++;
+	sum->sum += v;
+	sum->squares += v * v;
+	s->observed++;
+}
+
+/* ---- intervals --------------------------------------------------------------------------------- */
+
+/* Selections are of events; an interval is like one at its start. */
+static bool interval_wanted(const struct diff_side *s, const struct interval *i)
+{
+	const struct names_task *task = trace_task(reader_trace(s->reader), i->tid);
+	const struct trace_event like = {
+		.kind = TRACE_OTHER,
+		.has_ts = true,
+		.ts = i->start,
+		.part = i->part,
+		.tid = i->tid,
+		.pid = i->pid,
+		.cpu = i->cpu,
+		.comm = i->comm,
+		.cgroup = task ? task->cgroup : NAMES_NONE,
+	};
+
+	return select_match(&s->sel, s->reader, &like);
+}
+
+static void take_interval(void *ctx, const struct interval *i)
+{
+	const struct reading *r = ctx;
+	const struct names_task *task;
+	uint32_t comm = i->comm;
+	const char *name;
+	size_t len;
+
+	if (i->flags & INTERVAL_NEIGHBOUR || !interval_wanted(r->s, i))
+		return;
+	if (r->d->opts->kind == DIFF_OFFCPU) {
+		if (i->state == INTERVAL_BLOCKED)
+			sum_at(r->s, i->part, i->stack, (double)(i->end - i->start));
+		return;
+	}
+	/* a piece of a wait is no wait */
+	if (i->state != INTERVAL_RUNNABLE || i->flags & INTERVAL_CUT)
+		return;
+	if (comm == NAMES_NONE) {
+		task = names_task_first(r->s->names, i->part, i->tid);
+		comm = task ? task->comm : NAMES_NONE;
+	}
+	name = comm == NAMES_NONE ? "[unknown]" : names_str(r->s->names, comm, &len);
+	len = comm == NAMES_NONE ? strlen(name) : len;
+	delta_add_wait(r->d->delta, r->side, name, len, i->end - i->start);
+	r->s->observed++;
+}
+
+/* The window is known at the first event of a clock. */
+static void tell_window(struct diff_side *s, const struct trace_event *ev)
+{
+	uint32_t clock = names_part(s->names, ev->part)->clock;
+	const struct select_window *w;
+
+	if (!s->sel.has_time || clock >= s->sel.window_cnt)
+		return;
+	s->windows = array_reserve(s->windows, &s->window_cap, (size_t)clock + 1, 1);
+	w = &s->sel.windows[clock];
+	if (!w->resolved || s->windows[clock])
+		return;
+	intervals_window(s->intervals, clock, w->from_ns, w->to_ns);
+	s->windows[clock] = 1;
+}
+
+/* ---- passes ------------------------------------------------------------------------------------ */
+
+static void see_span(struct diff_side *s, const struct trace_event *ev)
+{
+	struct diff_span *span;
+
+	if (!ev->has_ts || trace_is_naming(ev->kind) || ev->kind == TRACE_STATS ||
+	    ev->kind == TRACE_LOST ||
+	    !select_overlaps(&s->sel, s->reader, ev->part, ev->ts, ev->ts))
+		return;
+	s->spans = array_reserve(s->spans, &s->span_cap, (size_t)ev->part + 1, sizeof(*s->spans));
+	span = &s->spans[ev->part];
+	if (!span->seen || ev->ts < span->first)
+		span->first = ev->ts;
+	if (!span->seen || ev->ts > span->last)
+		span->last = ev->ts;
+	span->seen = true;
+}
+
+static void see_event(struct diff *d, struct diff_side *s, const struct trace_event *ev)
+{
+	select_see(&s->sel, s->reader, ev);
+	see_span(s, ev);
+	if (ev->kind != TRACE_LOST ||
+	    select_overlaps(&s->sel, s->reader, ev->part, trace_u64_or(ev, ROLE_FIRST_NS, ev->ts),
+			    trace_u64_or(ev, ROLE_LAST_NS, ev->ts)))
+		event_counts_add_loss(&s->counts, reader_trace(s->reader), s->names, ev);
+	if (d->opts->kind != DIFF_CPU) {
+		tell_window(s, ev);
+		intervals_add(s->intervals, reader_trace(s->reader), ev);
+	} else if (ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_SAMPLE &&
+		   select_match(&s->sel, s->reader, ev)) {
+		sum_at(s, ev->part, stack_table_add(&s->stacks, ev->frames, ev->frame_cnt), 1);
+	}
+}
+
+static bool is_regular(const char *path)
+{
+	struct stat st;
+
+	return !(strcmp(path, "-") ? stat(path, &st) : fstat(STDIN_FILENO, &st)) &&
+	       S_ISREG(st.st_mode);
+}
+
+/* Losses are told behind what they concern, so a file is read for them first. */
+static int learn_gaps(struct diff_side *s)
+{
+	struct trace_event ev;
+	int ret;
+
+	if (!is_regular(s->path))
+		return 0;
+	while ((ret = reader_next(s->reader, &ev)) == 1)
+		intervals_add_gaps(s->intervals, reader_trace(s->reader), &ev);
+	return ret ? ret : reader_rewind(s->reader);
+}
+
+static int read_all(struct diff *d, struct diff_side *s, struct reading *ctx)
+{
+	struct intervals_opts opts = { .names = s->names, .fn = take_interval, .ctx = ctx };
+	struct trace_event ev;
+	int ret = select_wants_scan(&s->sel) ? select_scan(&s->sel, s->reader) : 0;
+
+	if (ret)
+		return ret;
+	if (d->opts->kind != DIFF_CPU) {
+		s->intervals = intervals_new(&opts);
+		ret = learn_gaps(s);
+		if (ret)
+			return ret;
+	}
+	while ((ret = reader_next(s->reader, &ev)) == 1)
+		see_event(d, s, &ev);
+	if (!ret && s->intervals)
+		intervals_finish(s->intervals);
+	return ret;
+}
+
+int diff_read(struct diff *d, enum delta_side side)
+{
+	struct diff_side *s = &d->sides[side];
+	struct reading ctx = { d, s, side };
+	struct progress *progress;
+	int err;
+
+	if (select_init(&s->sel, &d->opts->sel))
+		return CMD_USAGE;
+	if (progress_open(s->path, READER_ONE_PASS, &s->reader, &progress))
+		return CMD_INPUT;
+	s->names = reader_names(s->reader);
+	err = read_all(d, s, &ctx);
+	progress_end(progress);
+	if (err)
+		return CMD_INPUT;
+	if (select_is_reversed(&s->sel))
+		return CMD_USAGE;
+	for (size_t i = 0; i < s->span_cap; i++)
+		s->span_ns += s->spans[i].last - s->spans[i].first;
+	s->timed = true;
+	if (d->opts->kind == DIFF_CPU)
+		for (uint32_t i = 0; i < s->span_cap; i++)
+			s->timed &= !s->spans[i].seen || names_period_ns(s->names, i);
+	return CMD_OK;
+}
+
+/* ---- into the table ---------------------------------------------------------------------------- */
+
+void diff_fold(struct diff *d, enum delta_side side, bool timed)
+{
+	struct diff_side *s = &d->sides[side];
+	const uint64_t *frames;
+	struct delta_sum sum;
+	size_t pos = 0;
+	uint64_t key;
+	uint32_t cnt;
+	void *value;
+	double each;
+
+	while (hmap_next(&s->sums, &pos, &key, &value)) {
+		each = d->opts->kind == DIFF_CPU && timed ?
+			       (double)names_period_ns(s->names, (uint32_t)(key >> 32)) :
+			       1;
+		sum = *(const struct delta_sum *)value;
+		sum.sum *= each;
+		sum.squares *= each * each;
+		cnt = 0;
+		frames = d->opts->kind == DIFF_CPU ?
+				 stack_table_get(&s->stacks, (uint32_t)key, &cnt) :
+				 intervals_stack(s->intervals, (uint32_t)key, &cnt);
+		delta_add_stack(d->delta, side, s->names, frames, frames ? cnt : 0, &sum);
+	}
+}
+
+void diff_side_fini(struct diff_side *s)
+{
+	size_t pos = 0;
+	uint64_t key;
+	void *value;
+
+	while (hmap_next(&s->sums, &pos, &key, &value))
+		free(value);
+	hmap_fini(&s->sums);
+	stack_table_fini(&s->stacks);
+	if (s->intervals)
+		intervals_free(s->intervals);
+	event_counts_fini(&s->counts);
+	select_fini(&s->sel);
+	reader_free(s->reader);
+	free(s->spans);
+	free(s->windows);
+}
