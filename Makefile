@@ -64,7 +64,7 @@ SRCS_record := $(addprefix user/record/, \
 SRCS_trace := $(addprefix user/trace/, \
 	layout.c names.c parts.c reader.c source.c tp_symbols.c trace.c value.c)
 SRCS_profile := $(addprefix user/profile/, \
-	delta.c quantile.c \
+	delta.c live.c quantile.c \
 	account.c cpu_log.c cpu_time.c event_counts.c family.c followed.c gaps.c intervals.c profile.c \
 	row_table.c stack_ends.c stack_table.c thread_times.c tree.c)
 SRCS_export := $(addprefix user/export/, \
@@ -80,6 +80,7 @@ SRCS_formats := $(addprefix user/formats/, \
 		import.c markers.c state.c write.c))
 SRCS_cmd := $(addprefix user/cmd/, \
 	anonymize.c cut.c cut_copy.c cut_needs.c diff.c diff_print.c diff_read.c \
+	live_view.c screen.c top.c \
 	script_line.c \
 	check.c check_probes.c cause.c convert.c dump.c dump_json.c dump_text.c ends.c info.c \
 	info_json.c info_verify.c input.c list.c page.c paint.c progress.c record.c report.c \
@@ -112,10 +113,11 @@ TESTS := $(addprefix tests/, \
 		tasks_truth_test.c texts_test.c tick_test.c translate_test.c unwinding_test.c) \
 	$(addprefix trace/, layout_test.c names_test.c parts_test.c reader_test.c source_test.c tp_symbols_test.c \
 		trace_test.c value_test.c) \
-	$(addprefix profile/, delta_test.c quantile_test.c) \
+	$(addprefix profile/, delta_test.c live_test.c quantile_test.c) \
 	$(addprefix profile/, account_test.c cpu_log_test.c cpu_time_test.c event_counts_test.c family_test.c followed_test.c gaps_test.c \
 		intervals_test.c profile_test.c stack_table_test.c \
 		stack_ends_test.c thread_times_test.c tree_test.c) \
+	$(addprefix cmd/, top_test.c) \
 	$(addprefix cmd/, check_test.c cut_test.c diff_test.c ends_test.c hostile_test.c info_test.c page_test.c paint_test.c parts_test.c \
 		progress_test.c report_test.c script_test.c select_test.c shorten_test.c summary_test.c \
 		text_test.c timeline_test.c) \
@@ -125,6 +127,7 @@ TESTS := $(addprefix tests/, \
 		layout_test.c open_spans_test.c scan_test.c) \
 	$(addprefix formats/tonbandgeraet/, encoding_test.c event_test.c export_test.c format_test.c import_test.c))
 TESTS_ROOT := $(addprefix tests/bpf/, \
+	top_test.c \
 	check_test.c command_test.c events_test.c fault_elf_test.c fault_files_test.c \
 	fault_maps_test.c fault_storm_test.c fault_workers_test.c generic_test.c intervals_test.c jit_test.c \
 	loss_test.c perf_test.c privileges_test.c realtime_test.c sample_test.c san_test.c \

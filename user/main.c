@@ -20,6 +20,7 @@ struct command {
 
 static const struct command commands[] = {
 	{ "record", cmd_record, "record a process, a command or the system (the default)", true },
+	{ "top", cmd_top, "functions and threads that use the CPU or wait, live", true },
 	{ "report", cmd_report, "where the CPU time went, by function", false },
 	{ "script", cmd_script, "the events, one a line", false },
 	{ "info", cmd_info, "what a trace holds, and what it lost", false },

@@ -14,13 +14,14 @@ static const struct {
 	run_fn fn;
 	const char *word, *opt;
 } commands[] = {
-	{ cmd_report, "report", "--json" },	{ cmd_report, "report", "-g" },
-	{ cmd_script, "script", "-F+srcline" }, { cmd_script, "script", "--json" },
-	{ cmd_info, "info", "--schemas" },	{ cmd_info, "info", "--json" },
-	{ cmd_cut, "cut", "-qo/dev/null" },	{ cmd_report, "report", "-stid,cpu" },
-	{ cmd_report, "report", "-gfolded" },	{ cmd_report, "report", "-ssrcline" },
-	{ cmd_report, "report", "--wall" },	{ cmd_diff, "diff", "--kind=cpu" },
-	{ cmd_diff, "diff", "--kind=offcpu" },	{ cmd_diff, "diff", "--kind=latency" },
+	{ cmd_report, "report", "--json" },	 { cmd_report, "report", "-g" },
+	{ cmd_script, "script", "-F+srcline" },	 { cmd_script, "script", "--json" },
+	{ cmd_info, "info", "--schemas" },	 { cmd_info, "info", "--json" },
+	{ cmd_cut, "cut", "-qo/dev/null" },	 { cmd_report, "report", "-stid,cpu" },
+	{ cmd_report, "report", "-gfolded" },	 { cmd_report, "report", "-ssrcline" },
+	{ cmd_report, "report", "--wall" },	 { cmd_diff, "diff", "--kind=cpu" },
+	{ cmd_diff, "diff", "--kind=offcpu" },	 { cmd_diff, "diff", "--kind=latency" },
+	{ cmd_report, "report", "--live=3600" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -23,6 +23,7 @@
 #include "cmd/cause.h"
 #include "cmd/cmd.h"
 #include "cmd/ends.h"
+#include "cmd/live_view.h"
 #include "cmd/progress.h"
 #include "cmd/text.h"
 
@@ -86,6 +87,13 @@ static const struct opt report_opts[] = {
 	  .off = O(limit),
 	  .arg = "N",
 	  .help = "at most N rows (default 0: all)" },
+	{ .name = "live",
+	  .kind = OPT_DURATION,
+	  .off = O(live_ns),
+	  .arg = "SEC",
+	  .min = 100000000,
+	  .max = 3600000000000,
+	  .help = "of a pipe: show each SEC seconds what happened since, as top does" },
 	/* what perf's users type out of habit: it is how it is anyway */
 	{ .name = "stdio", .kind = OPT_FLAG, .off = O(habit) },
 	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
@@ -634,6 +642,20 @@ static bool order_astray(const char *input, char **words, int cnt)
 	return false;
 }
 
+/* What is live is shown as it comes. */
+static bool live_astray(const struct report_opts *o)
+{
+	const struct select_opts *sel = &o->sel;
+
+	if (!o->live_ns ||
+	    !(o->json || o->graph || o->inverted || o->sort || sel->time || sel->pids.cnt ||
+	      sel->tids.cnt || sel->cpus.cnt || sel->comms.cnt || sel->cgroups.cnt))
+		return false;
+	log_error("report: --live shows all that is recorded, without -s, -g, -G, --json and "
+		  "selections");
+	return true;
+}
+
 int cmd_report(int argc, char **argv)
 {
 	struct report_opts opts = { 0 };
@@ -643,10 +665,12 @@ int cmd_report(int argc, char **argv)
 	ret = opts_parse(&report_spec, argc, argv, &opts, &first);
 	if (ret == 1) {
 		code = CMD_OK;
-	} else if (!ret &&
+	} else if (!ret && !live_astray(&opts) &&
 		   (!opts.graph || !order_astray(opts.sel.input, argv + first, argc - first))) {
 		path = select_input(&opts.sel, argc, argv, first);
-		if (path)
+		if (path && opts.live_ns)
+			code = live_view_show(path, opts.live_ns, opts.limit, opts.view.color);
+		else if (path)
 			code = report_file(&opts, path);
 	}
 	opts_fini(&report_spec, &opts);

@@ -25,6 +25,7 @@ struct report_opts {
 	const char *graph; /* NULL: no -g */
 	const char *percent;
 	uint64_t limit;
+	uint64_t live_ns; /* 0: no */
 	bool inverted; /* -G */
 	bool children, no_children;
 	bool no_inline;

@@ -1,0 +1,32 @@
+# A live picture: what it refuses, and what it prints where there is no terminal.
+#
+$ dial9-prof top
+! dial9-prof: top: whom to watch? -p PID, -t TID, -a for the whole system, or -- COMMAND; see dial9-prof top --help
+? 1
+$ dial9-prof top -a -- true
+! dial9-prof: top: -p, -t, -a and a COMMAND exclude each other; see dial9-prof top --help
+? 1
+$ dial9-prof top -a -o -
+! dial9-prof: top: standard output is for the picture: -o wants a file; see dial9-prof top --help
+? 1
+$ dial9-prof top -a -e 'block:*'
+! dial9-prof: top: -e is for the file of -o; see dial9-prof top --help
+? 1
+$ dial9-prof top -a -d 0
+! dial9-prof: top: -d 0: want a time <*>
+? 1
+#
+# Of a trace in a pipe.
+$ zcat $T/golden/dial9/tokio-service.bin.gz | dial9-prof report - --live 3600 --limit 2
+standard input  4.8 s  72 samples  CPU 0.0%
+lost: nothing
+    CPU   Off ms/s  Function
+<*>
+<*>
+
+$ dial9-prof report --live 1 -g - </dev/null
+! dial9-prof: report: --live shows all that is recorded, without -s, -g, -G, --json and selections
+? 1
+$ dial9-prof report --live 1 - </dev/null
+! dial9-prof: standard input is empty (was anything recorded?)
+? 5
