@@ -30,7 +30,7 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -W
 	-Wpointer-arith -Wswitch-enum -Wno-unused-parameter
 OPT  := $(if $(DEBUG),-O1,-O2) $(if $(WERROR),-Werror)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuser -I$(O)/bpf -DPROF_VERSION='"$(VERSION)"'
+CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuser -I$(O)/bpf -I$(O)/gen -DPROF_VERSION='"$(VERSION)"'
 ALL_CFLAGS = -std=gnu11 -g $(OPT) $(WARN) $(SANFLAGS) -pthread -fPIC -fvisibility=hidden $(CFLAGS)
 ALL_LDFLAGS = $(SANFLAGS) -pthread $(LDFLAGS)
 LIBS := -lm -lbpf -lelf -lz -llzma -ltraceevent -lsnappy -lzstd -lbrotlidec -l:libiberty.a
@@ -88,6 +88,9 @@ SRCS_cmd := $(addprefix user/cmd/, \
 	text.c timeline.c view.c)
 SRCS_main := user/main.c
 
+SRCS_kernel += user/kernel/format_known.c
+SRCS_record += user/record/code_names.c
+
 BPF_SRCS := $(addprefix bpf/, \
 	core.bpf.c interrupt.bpf.c process.bpf.c reuse.bpf.c sample.bpf.c sched.bpf.c tracepoint.bpf.c \
 	unwind.bpf.c)
@@ -126,6 +129,7 @@ TESTS := $(addprefix tests/, \
 	$(addprefix formats/heph/, attributes_test.c counters_test.c export_test.c format_test.c import_test.c \
 		layout_test.c open_spans_test.c scan_test.c) \
 	$(addprefix formats/tonbandgeraet/, encoding_test.c event_test.c export_test.c format_test.c import_test.c))
+TESTS += tests/kernel/format_known_test.c tests/record/code_names_test.c
 TESTS_ROOT := $(addprefix tests/bpf/, \
 	top_test.c \
 	check_test.c command_test.c events_test.c fault_elf_test.c fault_files_test.c \
@@ -229,6 +233,12 @@ $(O)/bpf/prof.bpf.o: $(BPF_OBJS)
 $(O)/bpf/prof.skel.h: $(O)/bpf/prof.bpf.o
 	$(call msg,GENSKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name prof > $@
+
+$(O)/gen/syscall_names.h: tools/gen-syscalls.sh $(O)/flags
+	$(call msg,GEN,$@)
+	@mkdir -p $(@D)
+	$(Q)sh tools/gen-syscalls.sh $(CC) > $@.$$$$ && mv $@.$$$$ $@
+$(O)/obj/user/kernel/format_known.o: $(O)/gen/syscall_names.h
 
 $(LIB_A): $(OBJS_lib)
 	$(call msg,AR,$@)
@@ -387,7 +397,7 @@ check-self:
 	$(Q)$(TEST_ENV) CC=$(CC) sh tests/run-self.sh
 
 FUZZ_TIME ?= 60
-$(O)/fuzz/%: tests/fuzz/%.c $(call have,$(SRCS_all)) | $(SKEL)
+$(O)/fuzz/%: tests/fuzz/%.c $(call have,$(SRCS_all)) | $(SKEL) $(O)/gen/syscall_names.h
 	$(call msg,FUZZ,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined \

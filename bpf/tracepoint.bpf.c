@@ -19,7 +19,10 @@ struct {
 	__type(value, struct prof_event_cfg);
 } event_cfgs SEC(".maps");
 
-enum { COMMON_SIZE = 8 };
+enum {
+	COMMON_SIZE = 8,
+	TEXT_AT_MASK = 2047, /* a record with texts is one of a system call: six arguments */
+};
 
 static __always_inline bool names_target(void *ctx, const struct prof_event_cfg *cfg,
 					 __u64 pid_tgid)
@@ -57,6 +60,30 @@ static __always_inline __u32 raw_length(void *ctx, const struct prof_event_cfg *
 	return len;
 }
 
+/* The texts that fields point to, as far as they are in memory. Returns the length with them. */
+static __always_inline __u32 add_texts(void *ctx, void *raw, const struct prof_event_cfg *cfg)
+{
+	__u32 at = cfg->text_at & TEXT_AT_MASK, word_at = at, i, word;
+	const void *text;
+	long n;
+
+	at += PROF_TEXT_FIELDS * sizeof(word);
+	for (i = 0; i < PROF_TEXT_FIELDS; i++) {
+		word = 0;
+		at &= TEXT_AT_MASK;
+		if (i < cfg->text_cnt &&
+		    !bpf_probe_read_kernel(&text, sizeof(text), ctx + cfg->text_off[i])) {
+			n = bpf_probe_read_user_str(raw + at, PROF_TEXT_MAX, text);
+			if (n > 0 && n <= PROF_TEXT_MAX) {
+				word = (__u32)n << 16 | at;
+				at += (__u32)n;
+			}
+		}
+		*(__u32 *)(raw + word_at + i * sizeof(word)) = word;
+	}
+	return at;
+}
+
 SEC("tp")
 int prof_tracepoint(void *ctx)
 {
@@ -85,6 +112,8 @@ int prof_tracepoint(void *ctx)
 		return 1;
 	}
 	raw_init(raw, cfg->type, pid_tgid);
+	if (cfg->text_cnt)
+		len = add_texts(ctx, raw, cfg);
 	rec->raw_len = len;
 	rec_output(rec, sizeof(*rec) + ((len + 7) & ~7U), PROF_CLASS_TRACEPOINT);
 	count_run(cpu, PROF_PROG_TRACEPOINT, start);

@@ -27,6 +27,8 @@ enum prof_limits {
 	PROF_CPUS_MAX = 512, /* slots of counters; CPUs beyond share them */
 	PROF_TASK_WORDS = 4194304 / 64, /* one bit for each pid the kernel can give */
 	PROF_PID_FIELDS = 4,
+	PROF_TEXT_FIELDS = 4,
+	PROF_TEXT_MAX = 256, /* bytes of one text that a field points to, its NUL included */
 	PROF_COMM_SIZE = 16,
 	PROF_TIMED_RUNS = 64, /* one run in so many measures itself */
 };
@@ -81,6 +83,12 @@ struct prof_event_cfg {
 	__u8 pid_cnt;
 	__u16 pid_off[PROF_PID_FIELDS]; /* 4-byte fields that name a task */
 	__u16 has_context; /* the record's `context` is wanted */
+	/*
+	 * Fields that point to text of the task's. It is put behind the record: at text_at a word a field,
+	 * length << 16 | offset as a __data_loc has them, 0 when the text could not be read; then the texts.
+	 */
+	__u16 text_at, text_cnt;
+	__u16 text_off[PROF_TEXT_FIELDS];
 };
 
 /*

@@ -14,6 +14,8 @@
 /* ---- tracepoints: <system>:<event> ---------------------------------------------------------- */
 #define PROF_TP_COMMON_CPU "common_cpu" /* varint */
 #define PROF_TP_COMMON_PID "common_pid" /* varint; the thread id, as the kernel calls it */
+/* Behind the name of an argument that points to text: an optional string, absent if it could not be read. */
+#define PROF_TP_TEXT_SUFFIX "_str"
 #define PROF_EV_SCHED_SWITCH "sched:sched_switch"
 #define PROF_EV_SCHED_WAKING "sched:sched_waking"
 #define PROF_EV_SCHED_WAKEUP_NEW "sched:sched_wakeup_new"
@@ -218,6 +220,7 @@ enum prof_module_kind {
 /*
  * The rows of one field, in file order, are one or more pieces; each turns the value v into text
  * and its text follows that of the piece before. x starts as v, sign-extended if v is signed.
+ * Addresses of the kernel's code get a row each, of the symbol, before the first event that has one.
  */
 enum prof_tp_symbol_kind {
 	PROF_TP_SYMBOL = 0, /* name when x == value, and the piece is done */
@@ -228,6 +231,9 @@ enum prof_tp_symbol_kind {
 	PROF_TP_ZERO = 5, /* name when the piece began with x == 0, and the piece is done */
 	PROF_TP_NONZERO = 6, /* name when it began with x != 0, and the piece is done */
 	PROF_TP_HEX = 7, /* alone: print the number in hexadecimal */
+	PROF_TP_DECIMAL = 8, /* x, signed, in decimal, and the piece is done */
+	PROF_TP_ERRNO = 9, /* -4095 to -1: "-2 ENOENT", and the piece is done */
+	PROF_TP_ARRAY = 10, /* alone, of bytes: integers of value bytes each, little-endian */
 };
 
 /* ---- LostEvents: what is not in the trace, and when ------------------------------------------- */

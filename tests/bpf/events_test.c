@@ -95,10 +95,24 @@ Test(events, one_that_this_kernel_has_not_cannot_be_listed_nor_recorded)
 
 struct calls {
 	int64_t pid, filename, flags;
-	int openat, priority, renamed, signalled, sent, executed, allocated, pages, timers;
+	int openat, refused, priority, renamed, signalled, sent, executed, allocated, pages, timers;
 };
 
-static void look_at_syscall(struct calls *c, const struct trace_event *ev)
+/* What stands for the number of a field. */
+static void assert_printed(const struct live_trace *lt, const struct trace_event *ev,
+			   const char *field, const char *part)
+{
+	int i = dial9_schema_find(ev->schema->schema, field);
+	struct buf text = { 0 };
+
+	cr_assert_geq(i, 0);
+	cr_assert(trace_field_text(lt->trace, ev, (size_t)i, &text), "%s has no text", field);
+	cr_assert(strstr(buf_cstr(&text), part), "%s is '%s'", field, text.data);
+	buf_free(&text);
+}
+
+static void look_at_syscall(const struct live_trace *lt, struct calls *c,
+			    const struct trace_event *ev)
 {
 	const uint64_t expected[] = { 0x11112222, 0x33334444, 0x55556666 };
 	int i = dial9_schema_find(ev->schema->schema, "args");
@@ -107,8 +121,11 @@ static void look_at_syscall(struct calls *c, const struct trace_event *ev)
 	cr_assert_eq(ev->values[i].type, DIAL9_BYTES);
 	cr_assert_eq(ev->values[i].str.len, 6 * sizeof(uint64_t));
 	if (live_int(ev, "id") == SYS_getpriority &&
-	    !memcmp(ev->values[i].str.ptr, expected, sizeof(expected)))
+	    !memcmp(ev->values[i].str.ptr, expected, sizeof(expected))) {
+		assert_printed(lt, ev, "id", "getpriority");
+		assert_printed(lt, ev, "args", "[0x11112222,0x33334444,0x55556666,");
 		c->priority++;
+	}
 }
 
 static void look_at_text(const struct live_trace *lt, struct calls *c, const struct trace_event *ev)
@@ -129,14 +146,20 @@ static void look_at_call(const struct live_trace *lt, struct calls *c, const str
 	if (live_is(ev, "syscalls:sys_enter_openat") && live_int(ev, "filename") == c->filename) {
 		cr_assert_eq((int32_t)live_int(ev, "dfd"), AT_FDCWD);
 		cr_assert_eq(live_int(ev, "flags"), c->flags);
+		cr_assert_str_eq(live_text(lt, ev, "filename" PROF_TP_TEXT_SUFFIX),
+				 "/no/such/file");
 		c->openat++;
 	} else if (live_is(ev, "raw_syscalls:sys_enter")) {
-		look_at_syscall(c, ev);
+		look_at_syscall(lt, c, ev);
+	} else if (live_is(ev, "syscalls:sys_exit_openat") && live_int(ev, "ret") < 0) {
+		assert_printed(lt, ev, "ret", "-2 ENOENT");
+		c->refused++;
 	} else if (live_is(ev, "signal:signal_generate") && live_int(ev, "sig") == SIGUSR1) {
 		cr_assert_eq(live_int(ev, "pid"), c->pid);
 		c->signalled += live_int(ev, PROF_TP_COMMON_PID) == c->pid;
 	} else if (live_is(ev, "kmem:kmalloc")) {
 		cr_assert_geq(live_int(ev, "bytes_alloc"), live_int(ev, "bytes_req"));
+		assert_printed(lt, ev, "call_site", "+0x");
 		c->allocated++;
 	} else if (live_is(ev, "kmem:mm_page_alloc")) {
 		cr_assert_lt(live_int(ev, "order"), 32);
@@ -160,7 +183,7 @@ Test(events, values_of_many_tracepoints_are_what_the_program_gave_the_kernel)
 	live_stimulus(&p, "calls", NULL);
 	c.pid = p.pid;
 	live_record(&rec, "-p", live_number(p.pid), "-m", "32M", "-e",
-		    "syscalls:sys_enter_openat,raw_syscalls:sys_*,task:task_rename", "-e",
+		    "syscalls:sys_*_openat,raw_syscalls:sys_*,task:task_rename", "-e",
 		    "signal:signal_generate", "-e", "net:net_dev_xmit,kmem:kmalloc", "-e",
 		    "kmem:mm_page_alloc,timer:hrtimer_start", NULL);
 	live_recording(&rec);
@@ -174,6 +197,7 @@ Test(events, values_of_many_tracepoints_are_what_the_program_gave_the_kernel)
 		look_at_call(&lt, &c, &ev);
 	live_close(&lt);
 	cr_assert_eq(c.openat, 1);
+	cr_assert_geq(c.refused, 1);
 	cr_assert_eq(c.priority, 1);
 	cr_assert_eq(c.renamed, 1);
 	cr_assert_eq(c.signalled, 1);

@@ -163,8 +163,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	tasks = tasks_new(true);
 	add_task(tasks);
 	stacks = stacks_new(frames);
-	t = translate_new(&(struct translate_cfg){
-		.enc = enc, .emit = emit, .events = &events, .tasks = tasks, .stacks = stacks });
+	t = translate_new(&(struct translate_cfg){ .enc = enc,
+						   .emit = emit,
+						   .events = &events,
+						   .tasks = tasks,
+						   .stacks = stacks,
+						   .frames = frames });
 	drain(&ring, t, enc);
 	translate_free(t);
 	stacks_free(stacks);

@@ -143,6 +143,7 @@ void rig_init(struct rig *rig)
 		.events = &rig->events,
 		.tasks = rig->tasks,
 		.stacks = rig->stacks,
+		.frames = rig->frames,
 	});
 }
 

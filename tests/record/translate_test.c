@@ -165,6 +165,12 @@ static char *assert_event(const struct dial9_dec *dec, const struct dial9_event 
 	cr_expect_eq(ev->values[1].u64, NO_SUCH_TID, "common_pid");
 	for (i = 2; i < ev->value_cnt; i++) {
 		const char *field = dial9_schema_field_name(ev->schema, i);
+
+		/* what a program of ours adds is not in these records */
+		if (dial9_schema_field_type(ev->schema, i) & DIAL9_OPTIONAL) {
+			cr_expect_eq(ev->values[i].type, 0, "%s: %s", name, field);
+			continue;
+		}
 		char *eq = strchr(txt, '='), *nl = strchr(txt, '\n');
 
 		/* the recorder's own */

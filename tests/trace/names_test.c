@@ -292,8 +292,11 @@ Test(names, rows_for_fields_are_kept_by_event_and_field)
 	version = n->tp_symbols_version;
 	names_add_tp_symbol(n, 5, 6, &row);
 	cr_expect_eq(n->tp_symbols_version, version + 1);
+	n->segment++;
 	names_add_tp_symbol(n, 5, 6, &row);
-	cr_expect_eq(n->tp_symbols_version, version + 1, "only a new field makes look-ups old");
+	cr_expect_eq(n->tp_symbols_version, version + 1, "what is there already");
+	names_add_tp_symbol(n, 5, 6, &(struct tp_symbols_row){ .name = "y", .name_len = 1 });
+	cr_expect_eq(n->tp_symbols_version, version + 2);
 	cr_expect_not_null(names_tp_symbols(n, 5, 6));
 	cr_expect_null(names_tp_symbols(n, 6, 5));
 	cr_expect_null(names_tp_symbols(n, 5, 7));

@@ -127,3 +127,75 @@ Test(tp_symbols, strange_rows_are_harmless)
 	expect(&ts, 5, "zero");
 	tp_symbols_fini(&ts);
 }
+
+Test(tp_symbols, decimals_may_be_pieces_as_of_a_device)
+{
+	struct tp_symbols ts = { 0 };
+
+	add(&ts, 1, PROF_TP_MASK, 0xfff, "");
+	add(&ts, 1, PROF_TP_SHIFT, 20, "");
+	add(&ts, 1, PROF_TP_DECIMAL, 0, "");
+	add(&ts, 1, PROF_TP_MASK, 0xfffff, ":");
+	add(&ts, 1, PROF_TP_DECIMAL, 0, "");
+	expect(&ts, 0, "0:0");
+	expect(&ts, 8 << 20 | 17, "8:17");
+	expect(&ts, 0xffffffff, "4095:1048575");
+	tp_symbols_fini(&ts);
+}
+
+Test(tp_symbols, errors_have_a_number_and_a_name)
+{
+	struct tp_symbols ts = { 0 }, address = { 0 };
+
+	add(&ts, 1, PROF_TP_ERRNO, 0, "");
+	add(&ts, 1, PROF_TP_DECIMAL, 0, "");
+	expect(&ts, 0, "0");
+	expect(&ts, 4096, "4096");
+	expect(&ts, (uint64_t)-1, "-1 EPERM");
+	expect(&ts, (uint64_t)-2, "-2 ENOENT");
+	expect(&ts, (uint64_t)-512, "-512 ERESTARTSYS");
+	expect(&ts, (uint64_t)-516, "-516 ERESTART_RESTARTBLOCK");
+	expect(&ts, (uint64_t)-517, "-517");
+	expect(&ts, (uint64_t)-4095, "-4095");
+	expect(&ts, (uint64_t)-4096, "-4096");
+	tp_symbols_fini(&ts);
+	add(&address, 1, PROF_TP_ERRNO, 0, "");
+	add(&address, 1, PROF_TP_SYMBOL, 0, "0x0");
+	expect(&address, (uint64_t)-12, "-12 ENOMEM");
+	expect(&address, 0, "0x0");
+	expect(&address, 0x7f0000001000, "0x7f0000001000");
+	tp_symbols_fini(&address);
+}
+
+static void expect_array(uint64_t unit, size_t sz, const char *want)
+{
+	static const uint8_t bytes[] = { 1, 2, 0, 0, 0, 0, 0, 0x80, 0xff, 0, 0, 0, 0, 0, 0, 0 };
+	struct tp_symbols ts = { 0 };
+	struct buf b = { 0 };
+
+	add(&ts, 1, PROF_TP_ARRAY, unit, "");
+	cr_expect_eq(tp_symbols_render_array(&ts, bytes, sz, &b), want != NULL);
+	cr_expect_str_eq(buf_cstr(&b), want ? want : "");
+	cr_expect_not(tp_symbols_render(&ts, 1, &b), "a number is no array");
+	buf_free(&b);
+	tp_symbols_fini(&ts);
+}
+
+Test(tp_symbols, arrays_are_numbers_of_their_size)
+{
+	struct tp_symbols none = { 0 };
+	struct buf b = { 0 };
+
+	expect_array(8, 16, "[0x8000000000000201,0xff]");
+	expect_array(4, 8, "[0x201,0x80000000]");
+	expect_array(2, 4, "[0x201,0x0]");
+	expect_array(8, 0, "[]");
+	expect_array(8, 12, NULL);
+	expect_array(0, 8, NULL);
+	expect_array(3, 3, NULL);
+	expect_array(UINT64_MAX, 8, NULL);
+	cr_expect_not(tp_symbols_render_array(&none, (const uint8_t *)"", 0, &b));
+	add(&none, 1, PROF_TP_HEX, 8, "");
+	cr_expect_not(tp_symbols_render_array(&none, (const uint8_t *)"12345678", 8, &b));
+	tp_symbols_fini(&none);
+}

@@ -72,16 +72,32 @@ static void type_text(struct buf *out, const struct event_def *def, size_t i)
 		buf_printf(out, " | %s", dial9_type_name(wide));
 }
 
+/* As the kernel declares the field; NULL of those that the recorder adds. */
+static const char *c_type(const struct event_def *def, size_t i)
+{
+	const struct format_field *f =
+		format_find(def->format, dial9_schema_field_name(def->compact, i));
+
+	return f ? f->ctype : NULL;
+}
+
 static void show_text(const struct event_def *def)
 {
 	size_t i, cnt = dial9_schema_field_cnt(def->compact);
 	struct buf type = { 0 };
+	const char *declared;
 
 	printf("%s\n", def->name);
 	for (i = 0; i < cnt; i++) {
 		buf_clear(&type);
 		type_text(&type, def, i);
-		printf("    %-24s %s\n", dial9_schema_field_name(def->compact, i), buf_cstr(&type));
+		declared = c_type(def, i);
+		if (declared)
+			printf("    %-24s %-18s %s\n", dial9_schema_field_name(def->compact, i),
+			       buf_cstr(&type), declared);
+		else
+			printf("    %-24s %s\n", dial9_schema_field_name(def->compact, i),
+			       buf_cstr(&type));
 	}
 	buf_free(&type);
 }
@@ -110,6 +126,11 @@ static void show_json(const char *name, const struct event_def *def, const char 
 			json_text(&out, dial9_schema_field_name(def->compact, i));
 			buf_addch(&out, ',');
 			json_text(&out, buf_cstr(&type));
+			buf_addch(&out, ',');
+			if (c_type(def, i))
+				json_text(&out, c_type(def, i));
+			else
+				buf_addstr(&out, "null");
 			buf_addch(&out, ']');
 		}
 		buf_addch(&out, ']');

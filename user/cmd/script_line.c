@@ -23,6 +23,8 @@
 #define STACK_BYTES_KEPT (32u << 20)
 #define FRAMES_KEPT (1u << 16)
 #define FRAME_BYTES_KEPT (16u << 20)
+#define TEXTS_KEPT (1u << 14)
+#define TEXT_BYTES_KEPT (2u << 20)
 #define TASKS_KEPT 256u
 #define TASK_TEXT_MAX 48
 
@@ -59,7 +61,7 @@ struct script_line {
 	const struct names *names;
 	struct hmap plans[2]; /* schema -> struct plan: text, JSON */
 	struct plan *last[2];
-	struct memo stacks, frames;
+	struct memo stacks, frames, texts;
 	struct buf stack, frame; /* being made */
 	struct task_text tasks[TASKS_KEPT];
 };
@@ -75,6 +77,8 @@ struct script_line *script_line_new(const struct script_line_opts *opts, const s
 	l->stacks.bytes_max = STACK_BYTES_KEPT;
 	l->frames.slot_cnt = FRAMES_KEPT;
 	l->frames.bytes_max = FRAME_BYTES_KEPT;
+	l->texts.slot_cnt = TEXTS_KEPT;
+	l->texts.bytes_max = TEXT_BYTES_KEPT;
 	return l;
 }
 
@@ -95,6 +99,7 @@ void script_line_free(struct script_line *l)
 	}
 	memo_fini(&l->stacks);
 	memo_fini(&l->frames);
+	memo_fini(&l->texts);
 	buf_free(&l->stack);
 	buf_free(&l->frame);
 	free(l);
@@ -310,6 +315,26 @@ static void add_event_name(struct buf *out, const struct trace_event *ev, const 
 	buf_addch(out, ':');
 }
 
+/* A field with names for its values may have hundreds: what was found is kept by the value. */
+static void add_field(struct script_line *l, struct buf *out, const struct trace_event *ev,
+		      size_t i)
+{
+	const struct tp_symbols *syms = trace_field_symbols(l->trace, ev, i);
+	const struct dial9_value *v = &ev->values[i];
+	const uint64_t key[] = { (uintptr_t)syms, v->u64, v->type };
+	size_t before = out->len;
+
+	if (!syms || !(v->type == DIAL9_VARINT || v->type == DIAL9_I64 ||
+		       (v->type >= DIAL9_U8 && v->type <= DIAL9_U32))) {
+		text_field(out, l->trace, ev, i);
+		return;
+	}
+	if (memo_get(&l->texts, key, sizeof(key), l->names->tp_symbols_version, out))
+		return;
+	text_field(out, l->trace, ev, i);
+	memo_put(&l->texts, key, sizeof(key), out->data + before, out->len - before);
+}
+
 /* " a=1 b=2", or " (a=1 b=2)". */
 static void add_fields(struct script_line *l, struct buf *out, const struct trace_event *ev,
 		       const struct plan *p, bool aside)
@@ -324,7 +349,7 @@ static void add_fields(struct script_line *l, struct buf *out, const struct trac
 			continue;
 		add_lead(out, p, &p->fields[i], skip);
 		skip = 0;
-		text_field(out, l->trace, ev, i);
+		add_field(l, out, ev, i);
 	}
 	if (aside)
 		buf_addch(out, ')');

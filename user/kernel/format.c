@@ -20,6 +20,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/log.h"
+#include "kernel/format_known.h"
 #include "kernel/format_symbols.h"
 #include "kernel/tracefs.h"
 
@@ -118,6 +119,7 @@ static void fill_field(struct format_field *f, const struct tep_format_field *tf
 
 	*f = (struct format_field){
 		.name = xstrdup(tf->name),
+		.ctype = xstrdup(tf->type),
 		.off = tf->offset,
 		.size = tf->size,
 		.kind = kind_of(tf, type),
@@ -204,6 +206,7 @@ static int convert(const struct tep_event *tep, const char *text, size_t len, co
 	ev->print_fmt = find_print_fmt(text, len);
 	if (!(tep->flags & TEP_EVENT_FL_FAILED))
 		format_symbols_collect(ev, tep);
+	format_known_collect(ev);
 	*out = ev;
 	return 0;
 }
@@ -235,8 +238,10 @@ void format_free(struct format_event *ev)
 {
 	if (!ev)
 		return;
-	for (size_t i = 0; i < ev->cnt; i++)
+	for (size_t i = 0; i < ev->cnt; i++) {
 		free(ev->fields[i].name);
+		free(ev->fields[i].ctype);
+	}
 	for (size_t i = 0; i < ev->symbol_cnt; i++)
 		free(ev->symbols[i].name);
 	free(ev->fields);

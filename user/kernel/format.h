@@ -26,6 +26,7 @@ enum format_kind {
  */
 struct format_field {
 	char *name;
+	char *ctype; /* as the kernel declares it: "const char *", "unsigned long[6]" */
 	uint16_t off;
 	uint16_t size; /* in the fixed part: 4 for dynamic fields, 0 for a [] at the record's end */
 	enum format_kind kind;
@@ -33,6 +34,8 @@ struct format_field {
 	bool elem_signed; /* arrays: what `signed:` says */
 	bool is_pid; /* 4 bytes that hold a pid or tid (0, -1 and so on included) */
 	bool hex; /* print fmt shows it in hexadecimal */
+	bool code; /* print fmt shows it as a symbol of the kernel */
+	bool user_text; /* points to text of the current task's, which the event's print fmt does not show */
 };
 
 /*
@@ -54,7 +57,11 @@ struct format_field {
  * What is left: a piece with flags prints the rest of x, when not 0, as 0x%llx, behind the delimiter
  * if a flag was printed; so for x == 0 without a ZERO row it prints nothing. A piece with symbols
  * and no match prints x as 0x%llx. A piece with only ZERO or NONZERO rows prints nothing else. HEX
- * (value 0, name "") stands alone: the number, in the field's own width, is printed as 0x%llx.
+ * (value 0, name "") stands alone: the number, in the field's own width, is printed as 0x%llx. So
+ * does ARRAY n, of a field of bytes: integers of n bytes each, least significant first.
+ *
+ *	DECIMAL         x, signed, in decimal, and the piece is done
+ *	ERRNO           when x is an error number negated: that and the error's name, and the piece is done
  *
  * So sched_switch's prev_state is
  *	MASK 0xff "", ZERO "R", FLAG 0x1 "S", FLAG 0x2 "D", ..., MASK 0x100 "", NONZERO "+"
@@ -70,6 +77,9 @@ enum format_symbol_kind {
 	FORMAT_SYM_ZERO = 5,
 	FORMAT_SYM_NONZERO = 6,
 	FORMAT_SYM_HEX = 7,
+	FORMAT_SYM_DECIMAL = 8,
+	FORMAT_SYM_ERRNO = 9,
+	FORMAT_SYM_ARRAY = 10,
 };
 
 struct format_symbol {

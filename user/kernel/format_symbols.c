@@ -34,6 +34,7 @@ struct term {
 /* One conversion of the format string. */
 struct conversion {
 	char letter; /* 0 at the end */
+	char kind; /* of a %p: what stands behind it */
 	bool alternate; /* # */
 	int stars; /* arguments taken by * in front of the value */
 	const char *text; /* what stood before it */
@@ -384,6 +385,7 @@ static const char *next_conversion(const char *p, struct conversion *conv)
 		conv->stars += *p == '*';
 	}
 	conv->letter = *p;
+	conv->kind = *p == 'p' ? p[1] : 0;
 	return *p ? p + 1 : p;
 }
 
@@ -400,7 +402,9 @@ static void visit(struct collector *c, const struct tep_print_arg *arg,
 			f = add_conditional(c, bare, conv);
 	} else if (bare->type == TEP_PRINT_FIELD) {
 		f = integer_field(c, bare->field.name);
-		if (f && (strchr("xXp", conv->letter) || conv->alternate))
+		if (f && conv->kind && f->size == 8 && strchr("sS", conv->kind))
+			c->ev->fields[f - c->ev->fields].code = true;
+		else if (f && (strchr("xXp", conv->letter) || conv->alternate))
 			c->ev->fields[f - c->ev->fields].hex = true;
 	} else {
 		f = add_print(c, bare, conv, NULL);
@@ -424,7 +428,14 @@ static void hand_over(struct collector *c)
 			if (c->rows[r].field_idx == i)
 				*to++ = c->rows[r].sym;
 		}
-		if (to == first && f->hex)
+		/* of addresses the recorder tells the names as it meets them */
+		if (to == first && f->code)
+			*to++ = (struct format_symbol){
+				.field = f->name,
+				.kind = FORMAT_SYM_SYMBOL,
+				.name = xstrdup("0x0"),
+			};
+		else if (to == first && f->hex)
 			*to++ = (struct format_symbol){
 				.field = f->name,
 				.kind = FORMAT_SYM_HEX,

@@ -14,12 +14,16 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/buf.h"
 #include "base/log.h"
 #include "dial9.h"
 #include "kernel/format.h"
 #include "prof_events.h"
 
-enum { COMMON_FIELDS = 2 };
+enum {
+	COMMON_FIELDS = 2,
+	TEXT_AT_MAX = 512, /* far above the records of system calls */
+};
 
 static int op_of(const struct format_field *f, enum event_op *op)
 {
@@ -93,6 +97,8 @@ static uint8_t type_of(enum event_op op, bool wide)
 	case EVENT_OP_STRING:
 	case EVENT_OP_REL_STRING:
 		return DIAL9_POOLED_STRING;
+	case EVENT_OP_USER_TEXT:
+		return DIAL9_POOLED_STRING | DIAL9_OPTIONAL;
 	case EVENT_OP_BYTES:
 	case EVENT_OP_DYN_BYTES:
 	case EVENT_OP_REL_BYTES:
@@ -110,7 +116,7 @@ static int make_schema(const struct event_def *def, bool wide, struct dial9_sche
 	fields[0] = (struct dial9_field){ PROF_TP_COMMON_CPU, DIAL9_VARINT };
 	fields[1] = (struct dial9_field){ PROF_TP_COMMON_PID, DIAL9_VARINT };
 	for (i = 0; i < def->field_cnt; i++) {
-		fields[COMMON_FIELDS + i].name = def->format->fields[i].name;
+		fields[COMMON_FIELDS + i].name = def->names[i];
 		fields[COMMON_FIELDS + i].type = type_of(def->fields[i].op, wide);
 	}
 	if (def->has_context)
@@ -140,16 +146,67 @@ static void fill_cfg(struct event_def *def)
 			cfg->pid_off[cfg->pid_cnt++] = format->fields[i].off;
 }
 
+static int make_fields(struct event_def *def, bool *any_signed)
+{
+	const struct format_event *format = def->format;
+	size_t i;
+	int err;
+
+	for (i = 0; i < format->cnt; i++) {
+		const struct format_field *f = &format->fields[i];
+		struct event_field *to = &def->fields[i];
+
+		*to = (struct event_field){ .off = f->off, .size = f->size, .code = f->code };
+		err = op_of(f, &to->op);
+		if (err) {
+			log_error("cannot record %s: its field '%s' has %u bytes, which no dial9 "
+				  "type holds",
+				  def->name, f->name, f->size);
+			return err;
+		}
+		def->names[def->field_cnt++] = xstrdup(f->name);
+		*any_signed |= event_op_is_signed(to->op);
+		def->any_code |= f->code;
+		if (!strcmp(def->name, PROF_EV_SCHED_SWITCH) && !strcmp(f->name, PROF_F_PREV_COMM))
+			def->current_comm = to;
+	}
+	return 0;
+}
+
+/* A field more for each that points to text: "filename_str". Records that end in other texts get none. */
+static void add_texts(struct event_def *def)
+{
+	const struct format_event *format = def->format;
+	struct prof_event_cfg *cfg = &def->cfg;
+	struct buf name = { 0 };
+	size_t i;
+
+	cfg->text_at = (format->size + 7U) & ~7U;
+	if (format->last_dyn >= 0 || cfg->text_at > TEXT_AT_MAX)
+		return;
+	for (i = 0; i < format->cnt && cfg->text_cnt < PROF_TEXT_FIELDS; i++) {
+		if (!format->fields[i].user_text)
+			continue;
+		buf_printf(&name, "%s" PROF_TP_TEXT_SUFFIX, format->fields[i].name);
+		def->fields[def->field_cnt] = (struct event_field){
+			.off = (uint16_t)(cfg->text_at + cfg->text_cnt * sizeof(uint32_t)),
+			.size = sizeof(uint32_t),
+			.op = EVENT_OP_USER_TEXT,
+		};
+		def->names[def->field_cnt++] = buf_steal(&name);
+		cfg->text_off[cfg->text_cnt++] = format->fields[i].off;
+	}
+}
+
 int event_def_new(struct format_event *format, struct event_def **out)
 {
 	struct event_def *def = xcalloc(1, sizeof(*def));
 	bool any_signed = false;
-	size_t i;
 	int err;
 
 	def->format = format;
-	def->field_cnt = format->cnt;
-	def->fields = xcalloc(format->cnt + 1, sizeof(*def->fields));
+	def->fields = xcalloc(format->cnt + PROF_TEXT_FIELDS, sizeof(*def->fields));
+	def->names = xcalloc(format->cnt + PROF_TEXT_FIELDS, sizeof(*def->names));
 	if (asprintf(&def->name, "%s:%s", format->system, format->name) < 0) {
 		def->name = NULL;
 		err = -ENOMEM;
@@ -157,23 +214,11 @@ int event_def_new(struct format_event *format, struct event_def **out)
 	}
 	def->has_context = !strcmp(def->name, PROF_EV_SCHED_WAKING) ||
 			   !strcmp(def->name, PROF_EV_SCHED_WAKEUP_NEW);
-	for (i = 0; i < format->cnt; i++) {
-		const struct format_field *f = &format->fields[i];
-
-		def->fields[i].off = f->off;
-		def->fields[i].size = f->size;
-		err = op_of(f, &def->fields[i].op);
-		if (err) {
-			log_error("cannot record %s: its field '%s' has %u bytes, which no dial9 "
-				  "type holds",
-				  def->name, f->name, f->size);
-			goto out;
-		}
-		any_signed |= event_op_is_signed(def->fields[i].op);
-		if (!strcmp(def->name, PROF_EV_SCHED_SWITCH) && !strcmp(f->name, PROF_F_PREV_COMM))
-			def->current_comm = &def->fields[i];
-	}
+	err = make_fields(def, &any_signed);
+	if (err)
+		goto out;
 	fill_cfg(def);
+	add_texts(def);
 	err = make_schema(def, false, &def->compact);
 	if (!err && any_signed)
 		err = make_schema(def, true, &def->wide);
@@ -194,6 +239,9 @@ void event_def_free(struct event_def *def)
 	dial9_schema_free(def->compact);
 	dial9_schema_free(def->wide);
 	format_free(def->format);
+	for (size_t i = 0; def->names && i < def->field_cnt; i++)
+		free(def->names[i]);
+	free(def->names);
 	free(def->fields);
 	free(def->name);
 	free(def);
@@ -233,6 +281,7 @@ int64_t event_field_int(const struct event_field *f, const uint8_t *raw, size_t 
 	case EVENT_OP_BYTES:
 	case EVENT_OP_DYN_BYTES:
 	case EVENT_OP_REL_BYTES:
+	case EVENT_OP_USER_TEXT:
 		return 0;
 	}
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -262,7 +311,8 @@ int event_field_bytes(const struct event_field *f, const uint8_t *raw, size_t le
 	}
 	*data = raw + off;
 	*sz = n;
-	if (f->op == EVENT_OP_CHARS || f->op == EVENT_OP_STRING || f->op == EVENT_OP_REL_STRING)
+	if (f->op == EVENT_OP_CHARS || f->op == EVENT_OP_STRING || f->op == EVENT_OP_REL_STRING ||
+	    f->op == EVENT_OP_USER_TEXT)
 		*sz = strnlen((const char *)*data, n);
 	return 0;
 }

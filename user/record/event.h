@@ -28,12 +28,14 @@ enum event_op {
 	EVENT_OP_BYTES,
 	EVENT_OP_DYN_BYTES,
 	EVENT_OP_REL_BYTES,
+	EVENT_OP_USER_TEXT, /* behind the record, see prof_event_cfg; may be absent */
 };
 
 struct event_field {
 	uint16_t off;
 	uint16_t size;
 	enum event_op op;
+	bool code; /* an address of the kernel's, which is shown by name */
 };
 
 /*
@@ -45,8 +47,10 @@ struct event_field {
 struct event_def {
 	char *name; /* system:event */
 	struct format_event *format;
-	struct event_field *fields; /* as in the format, without the common ones */
+	struct event_field *fields; /* as in the format, without the common ones; then texts */
+	char **names; /* of the fields */
 	size_t field_cnt;
+	bool any_code;
 	struct dial9_schema *compact;
 	struct dial9_schema *wide; /* NULL without signed fields */
 	bool has_context; /* a waking: see PROF_F_CONTEXT, which is its last field */

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct buf;
 struct emit;
 struct kallsyms;
 struct map;
@@ -42,6 +43,9 @@ uint64_t frames_walked(struct frames *f, struct process *proc, uint64_t frame);
 
 /* Whether a kernel address is in the machinery that calls a BPF program of a tracepoint. */
 bool frames_is_tracing(const struct frames *f, uint64_t addr);
+
+/* Appends the symbol of a kernel address, "kmalloc_reserve+0x59"; false, and nothing, without one. */
+bool frames_code_name(const struct frames *f, uint64_t addr, struct buf *out);
 
 /* A BPF image that came or went while recording. */
 void frames_side(struct frames *f, const struct perf_side *side);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/buf.h"
 #include "kernel/kallsyms.h"
 #include "kernel/perf_side.h"
 #include "record/emit.h"
@@ -95,7 +96,7 @@ static uint64_t image_frame(struct frames *f, struct image *image, uint64_t addr
 	return sym.addr;
 }
 
-static struct image *find_image(struct frames *f, uint64_t addr)
+static struct image *find_image(const struct frames *f, uint64_t addr)
 {
 	size_t i = f->image_cnt;
 
@@ -148,6 +149,28 @@ bool frames_is_tracing(const struct frames *f, uint64_t addr)
 		if (!strncmp(sym.name, prefixes[i], strlen(prefixes[i])))
 			return true;
 	return false;
+}
+
+bool frames_code_name(const struct frames *f, uint64_t addr, struct buf *out)
+{
+	const struct image *image = find_image(f, addr);
+	struct kallsyms_sym sym;
+	uint64_t start;
+
+	if (image) {
+		buf_addstr(out, image->name);
+		start = image->start;
+	} else if (f->kallsyms && !kallsyms_find(f->kallsyms, addr, &sym)) {
+		buf_addstr(out, sym.name);
+		start = sym.start;
+	} else {
+		return false;
+	}
+	if (addr != start) {
+		buf_addstr(out, "+0x");
+		buf_addx(out, addr - start);
+	}
+	return true;
 }
 
 /* An image that goes leaves its address to others, and those are told of as well. */

@@ -307,6 +307,7 @@ static void prepare_translation(struct recorder *r)
 		.events = r->events,
 		.tasks = r->tasks,
 		.stacks = r->stacks,
+		.frames = r->frames,
 		.walk = r->unwinding ? unwinding_walk : NULL,
 		.unwinding = r->unwinding,
 	});

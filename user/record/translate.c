@@ -17,6 +17,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "dial9.h"
+#include "record/code_names.h"
 #include "record/emit.h"
 #include "record/event.h"
 #include "record/eventset.h"
@@ -36,6 +37,7 @@ struct text_slot {
 
 struct translate {
 	struct translate_cfg cfg;
+	struct code_names *code_names;
 	struct buf text;
 	struct text_slot texts[TEXT_SLOTS];
 	uint64_t written[PROF_CLASS_CNT];
@@ -46,6 +48,7 @@ struct translate *translate_new(const struct translate_cfg *cfg)
 	struct translate *t = xcalloc(1, sizeof(*t));
 
 	t->cfg = *cfg;
+	t->code_names = code_names_new(cfg->frames, cfg->emit);
 	return t;
 }
 
@@ -53,6 +56,7 @@ void translate_free(struct translate *t)
 {
 	if (!t)
 		return;
+	code_names_free(t->code_names);
 	buf_free(&t->text);
 	free(t);
 }
@@ -135,6 +139,15 @@ static void put_bytes(struct translate *t, const struct event_field *f, const ui
 	dial9_enc_put_str(t->cfg.enc, str.ptr, str.len);
 }
 
+static bool has_text(const struct event_field *f, const uint8_t *raw, size_t len)
+{
+	uint32_t word = 0;
+
+	if (f->off + sizeof(word) <= len)
+		memcpy(&word, raw + f->off, sizeof(word));
+	return word;
+}
+
 static void put_field(struct translate *t, const struct event_field *f, const uint8_t *raw,
 		      size_t len, bool wide)
 {
@@ -169,7 +182,27 @@ static void put_field(struct translate *t, const struct event_field *f, const ui
 	case EVENT_OP_REL_BYTES:
 		put_bytes(t, f, raw, len, false);
 		break;
+	case EVENT_OP_USER_TEXT:
+		if (has_text(f, raw, len))
+			put_bytes(t, f, raw, len, true);
+		else
+			dial9_enc_put_none(enc);
+		break;
 	}
+}
+
+static int name_code(struct translate *t, const struct prof_rec *rec, const struct event_def *def)
+{
+	const struct event_field *f = def->fields;
+	int err = 0;
+
+	for (size_t i = 0; i < def->field_cnt && !err; i++, f++)
+		if (f->code)
+			err = code_names_meet(t->code_names, def->name, def->names[i],
+					      (uint32_t)rec->event << 16 | (uint32_t)i,
+					      (uint64_t)event_field_int(
+						      f, (const uint8_t *)(rec + 1), rec->raw_len));
+	return err;
 }
 
 static int write_tracepoint(struct translate *t, const struct prof_rec *rec)
@@ -177,8 +210,11 @@ static int write_tracepoint(struct translate *t, const struct prof_rec *rec)
 	const struct event_def *def = t->cfg.events->defs[rec->event];
 	const uint8_t *raw = (const uint8_t *)(rec + 1);
 	bool wide = def->wide && has_negative(def, raw, rec->raw_len);
+	int err = def->any_code ? name_code(t, rec, def) : 0;
 	size_t i;
 
+	if (err)
+		return err;
 	dial9_enc_begin(t->cfg.enc, wide ? def->wide : def->compact, rec->ts);
 	dial9_enc_put_u64(t->cfg.enc, rec->cpu);
 	dial9_enc_put_u64(t->cfg.enc, rec->tid);

@@ -9,6 +9,7 @@
 struct dial9_enc;
 struct emit;
 struct eventset;
+struct frames;
 struct stacks;
 struct tasks;
 struct unwinding;
@@ -25,6 +26,7 @@ struct translate_cfg {
 	const struct eventset *events;
 	struct tasks *tasks;
 	struct stacks *stacks;
+	const struct frames *frames; /* names addresses in fields of events */
 	translate_walk_fn walk; /* a stack that comes as a copy; NULL: none does */
 	struct unwinding *unwinding;
 };

@@ -320,9 +320,9 @@ void names_add_tp_symbol(struct names *n, uint32_t event, uint32_t field,
 	if (!ts) {
 		ts = xcalloc(1, sizeof(*ts));
 		hmap_set(&n->tp_symbols, key, ts);
-		n->tp_symbols_version++;
 	}
-	tp_symbols_add(ts, n->segment, row);
+	if (tp_symbols_add(ts, n->segment, row))
+		n->tp_symbols_version++;
 }
 
 const struct part *names_part(const struct names *n, uint32_t part)

@@ -68,7 +68,7 @@ struct names {
 	uint64_t symbols_version; /* moves when one changes */
 	struct hmap tasks; /* clock << 32 | tid -> struct names_task: the first name of each */
 	struct hmap tp_symbols; /* event string id << 32 | field string id -> struct tp_symbols */
-	uint64_t tp_symbols_version; /* moves when a field gets its first row */
+	uint64_t tp_symbols_version; /* moves when a field's rows change */
 	uint64_t segment; /* headers seen */
 	struct parts parts;
 };

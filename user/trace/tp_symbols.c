@@ -26,20 +26,24 @@ static bool row_equal(const struct tp_symbols_row *a, const struct tp_symbols_ro
 	       !memcmp(a->name, b->name, a->name_len);
 }
 
-void tp_symbols_add(struct tp_symbols *ts, uint64_t segment, const struct tp_symbols_row *row)
+bool tp_symbols_add(struct tp_symbols *ts, uint64_t segment, const struct tp_symbols_row *row)
 {
+	bool fresh;
+
 	if (ts->segment != segment) {
 		ts->segment = segment;
 		ts->cursor = 0;
 	}
 	if (ts->cursor >= TPSYM_ROWS_MAX)
-		return;
-	if (ts->cursor == ts->cnt || !row_equal(&ts->rows[ts->cursor], row)) {
+		return false;
+	fresh = ts->cursor == ts->cnt || !row_equal(&ts->rows[ts->cursor], row);
+	if (fresh) {
 		ts->rows = array_reserve(ts->rows, &ts->cap, ts->cursor + 1, sizeof(*ts->rows));
 		ts->rows[ts->cursor] = *row;
 		ts->cnt = ts->cursor + 1;
 	}
 	ts->cursor++;
+	return fresh;
 }
 
 void tp_symbols_fini(struct tp_symbols *ts)
@@ -52,6 +56,28 @@ static void add_hex(struct buf *out, uint64_t x)
 {
 	buf_addstr(out, "0x");
 	buf_addx(out, x);
+}
+
+/* "-2 ENOENT"; false, and nothing, for what is no error. */
+static bool add_errno(struct buf *out, int64_t x)
+{
+	/* what the kernel tells itself, and tracers */
+	static const char *const restarts[] = { "ERESTARTSYS", "ERESTARTNOINTR", "ERESTARTNOHAND",
+						"ENOIOCTLCMD", "ERESTART_RESTARTBLOCK" };
+	const char *name = NULL;
+
+	if (x >= 0 || x < -4095)
+		return false;
+	if (x <= -512 && x > -517)
+		name = restarts[-x - 512];
+	else
+		name = strerrorname_np((int)-x);
+	buf_addi(out, x);
+	if (name) {
+		buf_addch(out, ' ');
+		buf_addstr(out, name);
+	}
+	return true;
 }
 
 /* One piece while its rows are gone through. */
@@ -79,6 +105,13 @@ static void piece_row(struct piece *p, const struct tp_symbols_row *row, struct 
 	bool hit = false;
 
 	switch (row->kind) {
+	case PROF_TP_DECIMAL:
+		buf_addi(out, (int64_t)p->x);
+		p->done = true;
+		return;
+	case PROF_TP_ERRNO:
+		p->done = add_errno(out, (int64_t)p->x);
+		return;
 	case PROF_TP_DELIM:
 		p->delim = row->name;
 		p->delim_len = row->name_len;
@@ -123,6 +156,8 @@ bool tp_symbols_render(const struct tp_symbols *ts, uint64_t x, struct buf *out)
 
 	if (!ts->cnt)
 		return false;
+	if (ts->rows[0].kind == PROF_TP_ARRAY)
+		return false;
 	if (ts->rows[0].kind == PROF_TP_HEX) {
 		add_hex(out, x);
 		return true;
@@ -145,5 +180,26 @@ bool tp_symbols_render(const struct tp_symbols *ts, uint64_t x, struct buf *out)
 		p.x = p.start = (shift < 64 ? x >> shift : 0) & mask;
 	}
 	piece_end(&p, out);
+	return true;
+}
+
+bool tp_symbols_render_array(const struct tp_symbols *ts, const uint8_t *le, size_t sz,
+			     struct buf *out)
+{
+	size_t unit = ts->cnt && ts->rows[0].kind == PROF_TP_ARRAY ? ts->rows[0].value : 0;
+	uint64_t x;
+
+	if ((unit != 2 && unit != 4 && unit != 8) || sz % unit)
+		return false;
+	buf_addch(out, '[');
+	for (size_t at = 0; at < sz; at += unit) {
+		if (at)
+			buf_addch(out, ',');
+		x = 0;
+		for (size_t i = unit; i-- > 0;)
+			x = x << 8 | le[at + i];
+		add_hex(out, x);
+	}
+	buf_addch(out, ']');
 	return true;
 }

@@ -26,9 +26,10 @@ struct tp_symbols {
 
 /*
  * Adds a row that was read in segment number @segment. Segments repeat the rows: a repetition
- * changes nothing, a different row replaces the tail. Rows past a sane number are ignored.
+ * changes nothing, a different row replaces the tail. Rows past a sane number are ignored. True when
+ * something has changed.
  */
-void tp_symbols_add(struct tp_symbols *ts, uint64_t segment, const struct tp_symbols_row *row);
+bool tp_symbols_add(struct tp_symbols *ts, uint64_t segment, const struct tp_symbols_row *row);
 void tp_symbols_fini(struct tp_symbols *ts);
 
 /*
@@ -36,5 +37,8 @@ void tp_symbols_fini(struct tp_symbols *ts);
  * for any value, so that the caller prints the number.
  */
 bool tp_symbols_render(const struct tp_symbols *ts, uint64_t x, struct buf *out);
+/* The same of a field that is bytes: "[0x3,0x7ffd10]" when the rows say that they are integers. */
+bool tp_symbols_render_array(const struct tp_symbols *ts, const uint8_t *le, size_t sz,
+			     struct buf *out);
 
 #endif /* D9_TRACE_TP_SYMBOLS_H */

@@ -519,25 +519,35 @@ struct trace_schema *const *trace_schemas(const struct trace *t, size_t *cnt)
 	return t->schemas.all;
 }
 
-bool trace_field_text(const struct trace *t, const struct trace_event *ev, size_t i,
-		      struct buf *out)
+const struct tp_symbols *trace_field_symbols(const struct trace *t, const struct trace_event *ev,
+					     size_t i)
 {
 	struct trace_schema *ts = (struct trace_schema *)ev->schema;
-	const struct dial9_value *v = &ev->values[i];
-	uint64_t x;
 
 	if (ts->syms_version != t->names->tp_symbols_version) {
 		for (size_t f = 0; f < ts->field_cnt; f++)
 			ts->syms[f] = names_tp_symbols(t->names, ts->name, ts->field_names[f]);
 		ts->syms_version = t->names->tp_symbols_version;
 	}
-	if (!ts->syms[i])
+	return ts->syms[i];
+}
+
+bool trace_field_text(const struct trace *t, const struct trace_event *ev, size_t i,
+		      struct buf *out)
+{
+	const struct tp_symbols *syms = trace_field_symbols(t, ev, i);
+	const struct dial9_value *v = &ev->values[i];
+	uint64_t x;
+
+	if (!syms)
 		return false;
+	if (v->type == DIAL9_BYTES)
+		return tp_symbols_render_array(syms, (const uint8_t *)v->str.ptr, v->str.len, out);
 	if (v->type == DIAL9_I64)
 		x = (uint64_t)v->i64;
 	else if (v->type == DIAL9_VARINT || (v->type >= DIAL9_U8 && v->type <= DIAL9_U32))
 		x = v->u64;
 	else
 		return false;
-	return tp_symbols_render(ts->syms[i], x, out);
+	return tp_symbols_render(syms, x, out);
 }

@@ -192,6 +192,12 @@ bool trace_value_stack(const struct trace *t, const struct dial9_value *v, const
  */
 uint64_t trace_frame(struct trace *t, uint64_t addr);
 
+/*
+ * What tells the values of field @i of @ev by name, NULL when nothing does. Borrowed; it means the same as
+ * long as the names' tp_symbols_version does.
+ */
+const struct tp_symbols *trace_field_symbols(const struct trace *t, const struct trace_event *ev,
+					     size_t i);
 /* What the kernel prints for field @i of @ev, or false: print the number. */
 bool trace_field_text(const struct trace *t, const struct trace_event *ev, size_t i,
 		      struct buf *out);
