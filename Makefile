@@ -66,7 +66,7 @@ SRCS_trace := $(addprefix user/trace/, \
 SRCS_profile := $(addprefix user/profile/, \
 	delta.c live.c quantile.c \
 	account.c cpu_log.c cpu_time.c event_counts.c family.c followed.c gaps.c intervals.c profile.c \
-	row_table.c stack_ends.c stack_table.c thread_times.c tree.c)
+	row_table.c stack_ends.c stack_table.c thread_times.c tree.c waits.c)
 SRCS_export := $(addprefix user/export/, \
 	)
 SRCS_formats := $(addprefix user/formats/, \
@@ -85,7 +85,8 @@ SRCS_cmd := $(addprefix user/cmd/, \
 	check.c check_probes.c cause.c convert.c dump.c dump_json.c dump_text.c ends.c info.c \
 	info_json.c info_verify.c input.c list.c page.c paint.c progress.c record.c report.c \
 	report_exact.c report_json.c report_print.c report_tree.c script.c select.c shorten.c show_foreign.c summary.c \
-	text.c timeline.c view.c)
+	text.c timeline.c view.c \
+	callchain.c offcpu.c)
 SRCS_main := user/main.c
 
 SRCS_kernel += user/kernel/format_known.c
@@ -119,11 +120,11 @@ TESTS := $(addprefix tests/, \
 	$(addprefix profile/, delta_test.c live_test.c quantile_test.c) \
 	$(addprefix profile/, account_test.c cpu_log_test.c cpu_time_test.c event_counts_test.c family_test.c followed_test.c gaps_test.c \
 		intervals_test.c profile_test.c stack_table_test.c \
-		stack_ends_test.c thread_times_test.c tree_test.c) \
+		stack_ends_test.c thread_times_test.c tree_test.c waits_test.c) \
 	$(addprefix cmd/, top_test.c) \
 	$(addprefix cmd/, check_test.c cut_test.c diff_test.c ends_test.c hostile_test.c info_test.c page_test.c paint_test.c parts_test.c \
 		progress_test.c report_test.c script_test.c select_test.c shorten_test.c summary_test.c \
-		text_test.c timeline_test.c) \
+		text_test.c timeline_test.c callchain_test.c offcpu_test.c) \
 	$(addprefix formats/, container_test.c foreign_test.c) \
 	$(addprefix formats/apitrace/, export_test.c format_test.c random_test.c) \
 	$(addprefix formats/heph/, attributes_test.c counters_test.c export_test.c format_test.c import_test.c \

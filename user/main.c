@@ -22,6 +22,7 @@ static const struct command commands[] = {
 	{ "record", cmd_record, "record a process, a command or the system (the default)", true },
 	{ "top", cmd_top, "functions and threads that use the CPU or wait, live", true },
 	{ "report", cmd_report, "where the CPU time went, by function", false },
+	{ "offcpu", cmd_offcpu, "where threads were blocked, and who woke them", false },
 	{ "script", cmd_script, "the events, one a line", false },
 	{ "info", cmd_info, "what a trace holds, and what it lost", false },
 	{ "dump", cmd_dump, "the frames of a trace as they are in the file", false },

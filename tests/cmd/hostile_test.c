@@ -21,7 +21,8 @@ static const struct {
 	{ cmd_report, "report", "-gfolded" },	 { cmd_report, "report", "-ssrcline" },
 	{ cmd_report, "report", "--wall" },	 { cmd_diff, "diff", "--kind=cpu" },
 	{ cmd_diff, "diff", "--kind=offcpu" },	 { cmd_diff, "diff", "--kind=latency" },
-	{ cmd_report, "report", "--live=3600" },
+	{ cmd_report, "report", "--live=3600" }, { cmd_offcpu, "offcpu", "--json" },
+	{ cmd_offcpu, "offcpu", "--hist" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

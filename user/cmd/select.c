@@ -372,6 +372,11 @@ static bool cpu_match(const struct select *sel, uint32_t cpu)
 	return !sel->opts->cpus.cnt || cpu == TRACE_NONE || listed(&sel->opts->cpus, cpu);
 }
 
+bool select_is_used(const struct select *sel)
+{
+	return sel->has_time || sel->opts->cpus.cnt || wants_threads(sel->opts);
+}
+
 bool select_match_thread(const struct select *sel, const struct reader *r, uint32_t tid,
 			 uint32_t cpu)
 {

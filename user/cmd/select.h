@@ -119,6 +119,9 @@ bool select_match_thread(const struct select *sel, const struct reader *r, uint3
 bool select_match_task(const struct select *sel, const struct names *n,
 		       const struct names_task *task, uint32_t cpu);
 
+/* Whether any of SELECT_NAMES was given. */
+bool select_is_used(const struct select *sel);
+
 /*
  * The window on a clock (struct part); false: there is none. Only once an event on that clock was
  * seen; both ends belong to it.

@@ -51,6 +51,12 @@ bool text_sideband(struct buf *out, const struct account *a);
 /* Members of a JSON object: lost_events, lost_samples, lost_samples_estimate, lost_sideband, ... */
 void text_json_account(struct buf *out, const struct account *a);
 
+/*
+ * A length of time in the unit that fits, right-aligned in @width columns: "1.234 s", "45.678 ms", "9.000 us",
+ * "12 ns".
+ */
+void text_duration(struct buf *out, uint64_t ns, size_t width);
+
 /* Columns that a string takes on a terminal, counting each code point as one. */
 size_t text_width(const char *s, size_t n);
 /* Appends s and spaces up to @cols columns; what is wider is cut with an ellipsis if @cut. */

@@ -11,11 +11,15 @@
 #include "cmd/timeline.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/str.h"
 #include "cmd/cmd.h"
+#include "cmd/paint.h"
+#include "cmd/text.h"
 #include "profile/account.h"
 
 static void begin_engine(struct timeline *r)
@@ -40,12 +44,12 @@ static void count(struct timeline *r, const struct trace *t, const struct trace_
 	}
 	event_counts_add_loss(&r->losses, t, r->names, ev);
 	r->switches += ev->kind == TRACE_SCHED_SWITCH;
-	if (!ev->has_ts || trace_is_naming(ev->kind) ||
-	    !select_overlaps(&r->sel, r->reader, ev->part, ev->ts, ev->ts))
+	if (!ev->has_ts || trace_is_naming(ev->kind))
 		return;
 	if (!r->first_ts)
 		r->first_ts = ev->ts;
-	r->last_ts = ev->ts;
+	if (ev->ts > r->last_ts)
+		r->last_ts = ev->ts;
 }
 
 /* The engine cuts by itself, so it must know each clock's window before its first event. */
@@ -175,4 +179,88 @@ int timeline_exit(const struct timeline *r)
 bool timeline_wants(const struct timeline *r, uint32_t tid, uint32_t cpu)
 {
 	return select_match_thread(&r->sel, r->reader, tid, cpu);
+}
+
+/* ---- what all such commands print -------------------------------------------------------------- */
+
+/* Of the window, as far as the first clock of the trace has it. */
+static uint64_t span_ns(const struct timeline *t)
+{
+	uint64_t from, to, first = t->first_ts, last = t->last_ts;
+
+	if (select_window(&t->sel, 0, &from, &to)) {
+		first = from > first ? from : first;
+		last = to < last ? to : last;
+	}
+	return last > first ? last - first : 0;
+}
+
+void timeline_put_head(struct buf *out, const struct timeline *t, const char *what, bool color)
+{
+	const struct account *a = &t->losses.account;
+	const char *file = reader_input(t->reader);
+	struct buf line = { 0 };
+
+	buf_addstr(out, "# ");
+	text_clean(out, file, strlen(file));
+	buf_printf(out, ": %s over %.3f s\n", what, (double)span_ns(t) / 1e9);
+	buf_addstr(&line, "# lost: ");
+	text_lost(&line, a);
+	buf_addstr(&line, account_lost(a) || a->lost[ACCOUNT_ESTIMATE] ?
+				  " (see dial9-prof info)\n" :
+				  "\n");
+	paint_put(out, color, account_lost(a) ? PAINT_WARN : PAINT_PLAIN, buf_cstr(&line),
+		  line.len);
+	buf_free(&line);
+}
+
+void timeline_json_head(struct buf *out, const struct timeline *t)
+{
+	const char *file = reader_input(t->reader);
+
+	text_json_begin(out);
+	buf_addstr(out, ",\"file\":");
+	str_json(out, file, strlen(file));
+	buf_printf(out, ",\"span_ns\":%" PRIu64 ",", span_ns(t));
+	text_json_account(out, &t->losses.account);
+}
+
+static bool is_named(enum interval_context context)
+{
+	return context == INTERVAL_BY_TASK || context == INTERVAL_BY_UNKNOWN;
+}
+
+void timeline_put_waker(struct buf *out, const struct timeline *t, const struct interval_waker *by)
+{
+	if (!by) {
+		buf_addstr(out, "-");
+	} else if (!is_named(by->context)) {
+		text_waker(out, t->names, by);
+	} else {
+		if (by->comm == NAMES_NONE)
+			buf_addstr(out, "[unknown]");
+		else
+			text_name(out, t->names, by->comm);
+		buf_addstr(out, by->context == INTERVAL_BY_UNKNOWN ? "?" : "");
+	}
+}
+
+void timeline_json_waker(struct buf *out, const struct timeline *t, const struct interval_waker *by)
+{
+	static const char *const contexts[] = {
+		[INTERVAL_BY_UNKNOWN] = "unknown", [INTERVAL_BY_TASK] = "task",
+		[INTERVAL_BY_TIMER] = "timer",	   [INTERVAL_BY_SOFTIRQ] = "softirq",
+		[INTERVAL_BY_HARDIRQ] = "irq",	   [INTERVAL_BY_IPI] = "ipi",
+	};
+	struct buf name = { 0 };
+
+	if (!by) {
+		buf_addstr(out, "null");
+		return;
+	}
+	timeline_put_waker(&name, t, by);
+	buf_printf(out, "{\"context\":\"%s\",\"name\":", contexts[by->context]);
+	str_json(out, buf_cstr(&name), name.len);
+	buf_addch(out, '}');
+	buf_free(&name);
 }

@@ -33,7 +33,8 @@ struct timeline {
 	struct names *names; /* of the reader */
 	struct intervals *intervals;
 	struct event_counts losses; /* in the window: see event_counts_add_loss() */
-	uint64_t first_ts, last_ts; /* of what happened in the window; both 0 when nothing did */
+	uint64_t first_ts,
+		last_ts; /* of what happened, in all of the trace; both 0 when nothing did */
 	uint64_t switches; /* in all of the trace: 0 when it was recorded without */
 };
 
@@ -46,6 +47,21 @@ void timeline_fini(struct timeline *r);
 
 /* What the command exits with when it has printed all: CMD_INPUT behind a newer writer's frame. */
 int timeline_exit(const struct timeline *r);
+
+/* ---- what all such commands print ---- */
+
+/* "# FILE: WHAT over 1.234 s" and a line about what was lost meanwhile. */
+void timeline_put_head(struct buf *out, const struct timeline *t, const char *what, bool color);
+/* The head of a JSON object, open, without a comma: version, file, span_ns and what was lost. */
+void timeline_json_head(struct buf *out, const struct timeline *t);
+/*
+ * Who woke a thread, as what it was: a task by its name, with a question mark where the trace does not
+ * tell whether it was merely interrupted; else as text_waker() has it; "-": NULL.
+ */
+void timeline_put_waker(struct buf *out, const struct timeline *t, const struct interval_waker *by);
+/* An object with context and name, or null. */
+void timeline_json_waker(struct buf *out, const struct timeline *t,
+			 const struct interval_waker *by);
 
 /* Whether -p, -t, -C, --comm and --cgroup let through what this thread did on this CPU. */
 bool timeline_wants(const struct timeline *r, uint32_t tid, uint32_t cpu);

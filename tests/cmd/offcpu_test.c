@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What `offcpu` prints, to the byte. Thread 11 sleeps from 20 s to 21 s until 12 wakes it and from
+ * 22 s to 22.5 s, and 12 is in the disk from 20.2 s to 20.7 s and once more, to the end, from 23 s.
+ */
+#include "run_cmd.h"
+
+static void make_waits(struct make *m)
+{
+	const uint64_t leaf = make_frame(1, 0x310), root = make_frame(1, 0x110);
+	const uint64_t nap[] = { leaf, root }, read[] = { root };
+	const uint64_t s = RUN_SEC;
+
+	make_init(m, NULL);
+	make_clock(m, 20 * s, 1700000000 * s);
+	make_module(m, 20 * s, 1, "/opt/app", PROF_MODULE_ELF);
+	make_task(m, 20 * s, 10, 11, "napper");
+	make_task(m, 20 * s, 10, 12, "reader");
+	make_switch(m, 20 * s, 0, "napper", 11, 1, "reader", 12);
+	make_sample(m, 20 * s, 10, 11, PROF_SOURCE_SWITCH_OUT, 0, nap, 2);
+	make_switch(m, 20 * s + s / 5, 0, "reader", 12, 2, "swapper/0", 0);
+	make_sample(m, 20 * s + s / 5, 10, 12, PROF_SOURCE_SWITCH_OUT, 0, read, 1);
+	make_waking(m, 20 * s + 7 * s / 10, 0, 13, "reader", 12);
+	make_switch(m, 20 * s + 7 * s / 10, 0, "swapper/0", 0, 0, "reader", 12);
+	make_waking(m, 21 * s, 0, 12, "napper", 11);
+	make_switch(m, 21 * s, 1, "swapper/1", 0, 0, "napper", 11);
+	make_switch(m, 22 * s, 1, "napper", 11, 1, "swapper/1", 0);
+	make_sample(m, 22 * s, 10, 11, PROF_SOURCE_SWITCH_OUT, 1, nap, 2);
+	make_waking(m, 22 * s + s / 2, 0, 12, "napper", 11);
+	make_switch(m, 22 * s + s / 2, 1, "swapper/1", 0, 0, "napper", 11);
+	make_switch(m, 23 * s, 0, "reader", 12, 2, "swapper/0", 0);
+	make_sample(m, 23 * s, 10, 12, PROF_SOURCE_SWITCH_OUT, 0, read, 1);
+	make_symbol(m, 24 * s, leaf, 0, make_frame(1, 0x300), "nap", "", 0);
+	make_symbol(m, 24 * s, root, 0, make_frame(1, 0x100), "main", "", 0);
+	make_switch(m, 24 * s, 1, "napper", 11, 0, "swapper/1", 0);
+}
+
+/* clang-format off */
+#define HEAD "# standard input: blocked time over 4.000 s\n" \
+	     "# lost: nothing\n"
+#define COLUMNS "#\n#      Time    Share    Waits        Avg        Max\n"
+
+static const char all[] = HEAD
+	"# 4 waits, 3.000 s together; *: the trace has only a part of some, 1 in all\n" COLUMNS
+	"    1.500 s   50.00%        2 750.000 ms    1.000 s  napper  S  woken by reader?\n"
+	"            nap (app)\n"
+	"            main (app)\n"
+	"\n"
+	"    1.000 s*  33.33%        1    1.000 s    1.000 s  reader  D  woken by -\n"
+	"            main (app)\n"
+	"\n"
+	" 500.000 ms   16.67%        1 500.000 ms 500.000 ms  reader  D  woken by [unknown]?\n"
+	"            main (app)\n"
+	"\n";
+
+static const char by_thread[] = HEAD
+	"# 4 waits, 3.000 s together; *: the trace has only a part of some, 1 in all\n" COLUMNS
+	"    1.500 s   50.00%        2 750.000 ms    1.000 s  pid 10  tid 11\n"
+	"    1.500 s*  50.00%        2 750.000 ms    1.000 s  pid 10  tid 12\n";
+
+static const char hist[] = HEAD
+	"# 2 waits, 1.500 s together\n" COLUMNS
+	"    1.500 s  100.00%        2 750.000 ms    1.000 s  napper\n"
+	"            268.435 ms        1 |****************************************\n"
+	"            536.871 ms        1 |****************************************\n"
+	"\n";
+
+static const char json[] =
+	"{\"version\":1,\"file\":\"standard input\",\"span_ns\":4000000000,\"lost_events\":0,"
+	"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,"
+	"\"lost_samples_estimate\":0,\"waits\":2,\"cut\":0,\"ns\":1500000000,\"unknown_ns\":0,\"rows\":[\n"
+	"{\"ns\":1500000000,\"waits\":2,\"cut\":0,\"max_ns\":1000000000,\"max_start_ns\":20000000000,"
+	"\"comm\":\"napper\",\"state\":\"S\",\"waker\":{\"context\":\"unknown\",\"name\":\"reader?\"},"
+	"\"stack\":[{\"sym\":\"nap\",\"dso\":\"/opt/app\"},{\"sym\":\"main\",\"dso\":\"/opt/app\"}],"
+	"\"log2_ns\":{\"28\":1,\"29\":1}}]}\n";
+/* clang-format on */
+
+static int input(void)
+{
+	struct make m;
+	int fd;
+
+	make_waits(&m);
+	fd = make_file(&m);
+	make_fini(&m);
+	return fd;
+}
+
+Test(offcpu, stacks_by_time_with_who_woke_them)
+{
+	run_expect(run_cmd(cmd_offcpu, input(), "offcpu", "-", NULL), CMD_OK, all, "");
+}
+
+Test(offcpu, keys_and_histograms)
+{
+	run_expect(run_cmd(cmd_offcpu, input(), "offcpu", "-", "--by", "pid,tid", NULL), CMD_OK,
+		   by_thread, "");
+	run_expect(run_cmd(cmd_offcpu, input(), "offcpu", "-", "--by", "comm", "--hist", "--state",
+			   "S", NULL),
+		   CMD_OK, hist, "");
+}
+
+Test(offcpu, what_is_left_out_does_not_count)
+{
+	run_expect(run_cmd(cmd_offcpu, input(), "offcpu", "-", "--by", "comm", "--max", "600ms",
+			   "-q", NULL),
+		   CMD_USAGE, "",
+		   "dial9-prof: offcpu: unknown option -q; see dial9-prof offcpu --help\n");
+	run_expect(run_cmd(cmd_offcpu, input(), "offcpu", "-", "--by", "comm", "--max", "600ms",
+			   "--limit", "1", NULL),
+		   CMD_OK,
+		   HEAD "# 2 waits, 1.000 s together\n" COLUMNS
+			" 500.000 ms   50.00%        1 500.000 ms 500.000 ms  napper\n"
+			"# 1 more row with less time: --limit 0 shows all\n",
+		   "");
+}
+
+Test(offcpu, a_window_cuts_waits)
+{
+	run_expect(run_cmd(cmd_offcpu, input(), "offcpu", "-", "--by", "comm", "--time",
+			   "20.5,20.6", NULL),
+		   CMD_OK,
+		   "# standard input: blocked time over 0.100 s\n"
+		   "# lost: nothing\n"
+		   "# 2 waits, 200.000 ms together; *: the trace has only a part of some, 2 in "
+		   "all\n" COLUMNS " 100.000 ms*  50.00%        1 100.000 ms 100.000 ms  napper\n"
+		   " 100.000 ms*  50.00%        1 100.000 ms 100.000 ms  reader\n",
+		   "");
+}
+
+Test(offcpu, folded_stacks_in_microseconds)
+{
+	run_expect(run_cmd(cmd_offcpu, input(), "offcpu", "-", "--folded", NULL), CMD_OK,
+		   "napper;main;nap 1500000\nreader;main 1500000\n", "");
+	run_expect(run_cmd(cmd_offcpu, input(), "offcpu", "-", "--folded", "-K", NULL), CMD_OK,
+		   "napper;[no stack] 1500000\nreader;[no stack] 1500000\n", "");
+}
+
+Test(offcpu, one_json_object)
+{
+	run_expect(run_cmd(cmd_offcpu, input(), "offcpu", "-", "--json", "--comm", "napper", NULL),
+		   CMD_OK, json, "");
+}
+
+Test(offcpu, nothing_there_says_why)
+{
+	run_expect(run_cmd(cmd_offcpu, input(), "offcpu", "-", "--min", "1h", NULL), CMD_OK,
+		   "No blocked time in standard input: no wait is as --min, --max and --state want "
+		   "it.\n",
+		   "");
+	run_expect(run_cmd(cmd_offcpu, input(), "offcpu", "-", "-p", "99", NULL), CMD_OK,
+		   "No blocked time in standard input: the trace may have some, but none that "
+		   "-p, -t, --comm, --cgroup, -C and --time let through.\n",
+		   "");
+}
+
+Test(offcpu, nonsense_is_refused)
+{
+	run_expect(
+		run_cmd(cmd_offcpu, input(), "offcpu", "--by", "stack,colour", NULL), CMD_USAGE, "",
+		"dial9-prof: offcpu: unknown key 'colour' in --by (known: stack, comm, pid, tid, "
+		"state, waker, wstack)\n");
+	run_expect(
+		run_cmd(cmd_offcpu, input(), "offcpu", "--state", "Q", NULL), CMD_USAGE, "",
+		"dial9-prof: offcpu: --state Q: want letters of S, D, T, t, X, Z, P, I, R, as in "
+		"S,D\n");
+	run_expect(run_cmd(cmd_offcpu, input(), "offcpu", "-KU", NULL), CMD_USAGE, "",
+		   "dial9-prof: offcpu: -K and -U leave nothing of a stack: give one of them\n");
+	run_expect(run_cmd(cmd_offcpu, input(), "offcpu", "-m", "2ms", "-M", "1ms", NULL),
+		   CMD_USAGE, "",
+		   "dial9-prof: offcpu: --min is more than --max: no wait is both\n");
+}

@@ -1,0 +1,550 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `dial9-prof offcpu`: where threads were blocked, for how long, and who woke them. Owns the options
+ * and the text; intervals come from the engine, sums from user/profile/waits.c.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "cmd/callchain.h"
+#include "cmd/cmd.h"
+#include "cmd/text.h"
+#include "cmd/timeline.h"
+#include "cmd/view.h"
+#include "profile/waits.h"
+
+struct offcpu_opts {
+	struct select_opts sel;
+	struct view_opts view;
+	const char *by, *states;
+	uint64_t min_ns, max_ns, limit;
+	bool hist, folded, kernel, user, json;
+};
+
+struct offcpu {
+	const struct offcpu_opts *opts;
+	struct timeline timeline;
+	struct view view;
+	struct waits waits;
+	enum callchain_part part;
+	uint64_t unknown_ns; /* of threads that are wanted */
+	uint64_t all; /* waits before --min, --max and --state */
+};
+
+#define O(m) offsetof(struct offcpu_opts, m)
+
+static const struct opt offcpu_opts[] = {
+	SELECT_OPT_INPUT(struct offcpu_opts, sel),
+	SELECT_OPTS(struct offcpu_opts, sel),
+	{ .name = "min",
+	  .key = 'm',
+	  .kind = OPT_DURATION,
+	  .off = O(min_ns),
+	  .help = "only waits of at least that long, such as 1ms" },
+	{ .name = "max",
+	  .key = 'M',
+	  .kind = OPT_DURATION,
+	  .off = O(max_ns),
+	  .help = "only waits of at most that long" },
+	{ .name = "state",
+	  .kind = OPT_STR,
+	  .off = O(states),
+	  .arg = "LETTERS",
+	  .help = "only waits in these states, as in S,D (S sleep, D disk and locks, T stopped, ...)" },
+	{ .name = "by",
+	  .kind = OPT_STR,
+	  .off = O(by),
+	  .arg = "KEYS",
+	  .help = "what rows are told apart by, any of stack,comm,pid,tid,state,waker,wstack "
+		  "(default stack,comm,state,waker)",
+	  .group = "Output" },
+	{ .name = "hist",
+	  .kind = OPT_FLAG,
+	  .off = O(hist),
+	  .help = "below each row how long its waits were, by powers of two" },
+	{ .name = "folded",
+	  .key = 'f',
+	  .kind = OPT_FLAG,
+	  .off = O(folded),
+	  .help = "one stack a line with its microseconds, for flame graphs" },
+	{ .name = "kernel-stacks",
+	  .key = 'K',
+	  .kind = OPT_FLAG,
+	  .off = O(kernel),
+	  .help = "of stacks only the kernel's part" },
+	{ .name = "user-stacks",
+	  .key = 'U',
+	  .kind = OPT_FLAG,
+	  .off = O(user),
+	  .help = "of stacks only the program's part" },
+	{ .name = "limit",
+	  .kind = OPT_U64,
+	  .off = O(limit),
+	  .arg = "N",
+	  .help = "at most N rows (default 20; 0: all)" },
+	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
+	VIEW_OPTS(struct offcpu_opts, view),
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+};
+
+static const struct opt_spec offcpu_spec = {
+	.name = "offcpu",
+	.usage = "dial9-prof offcpu [OPTIONS] [FILE]",
+	.brief = "Show where threads were blocked or asleep, for how long, and what woke them.",
+	.opts = offcpu_opts,
+	.cnt = sizeof(offcpu_opts) / sizeof(offcpu_opts[0]),
+	.examples = "  dial9-prof offcpu\n"
+		    "  dial9-prof offcpu --comm worker --min 1ms\n"
+		    "  dial9-prof offcpu --by comm,waker\n"
+		    "  dial9-prof offcpu --folded | flamegraph.pl --countname us > off.svg\n",
+};
+
+static const char *const key_names[WAITS_KEY_CNT] = {
+	[WAITS_STACK] = "stack",
+	[WAITS_COMM] = "comm",
+	[WAITS_PID] = "pid",
+	[WAITS_TID] = "tid",
+	[WAITS_STATE] = "state",
+	[WAITS_WAKER] = "waker",
+	[WAITS_WAKER_STACK] = "wstack",
+};
+
+static int parse_keys(const char *s, unsigned int *out)
+{
+	size_t n;
+	int k;
+
+	for (*out = 0;; s += n + 1) {
+		n = strcspn(s, ",");
+		for (k = 0; k < WAITS_KEY_CNT; k++)
+			if (strlen(key_names[k]) == n && !memcmp(key_names[k], s, n))
+				break;
+		if (k == WAITS_KEY_CNT) {
+			log_error(
+				"offcpu: unknown key '%.*s' in --by (known: stack, comm, pid, tid, "
+				"state, waker, wstack)",
+				(int)n, s);
+			return -EINVAL;
+		}
+		*out |= 1u << k;
+		if (!s[n])
+			return 0;
+	}
+}
+
+static int check_states(const char *s)
+{
+	if (!s || !s[strspn(s, "RSDTtXZPI,")])
+		return 0;
+	log_error("offcpu: --state %s: want letters of S, D, T, t, X, Z, P, I, R, as in S,D", s);
+	return -EINVAL;
+}
+
+static int parse_opts(struct offcpu *o)
+{
+	const struct offcpu_opts *opts = o->opts;
+	struct waits_opts *w = &o->waits.opts;
+
+	if (opts->kernel && opts->user) {
+		log_error("offcpu: -K and -U leave nothing of a stack: give one of them");
+		return -EINVAL;
+	}
+	if (opts->max_ns && opts->min_ns > opts->max_ns) {
+		log_error("offcpu: --min is more than --max: no wait is both");
+		return -EINVAL;
+	}
+	if (parse_keys(opts->by ? opts->by : "stack,comm,state,waker", &w->keys) ||
+	    check_states(opts->states))
+		return -EINVAL;
+	if (opts->folded && !opts->by)
+		w->keys = 1u << WAITS_STACK | 1u << WAITS_COMM;
+	w->buckets = opts->hist || opts->json;
+	o->part = opts->kernel ? CALLCHAIN_KERNEL : opts->user ? CALLCHAIN_USER : CALLCHAIN_BOTH;
+	return 0;
+}
+
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+static void take(void *ctx, const struct interval *i)
+{
+	struct offcpu *o = ctx;
+	const struct offcpu_opts *opts = o->opts;
+	const uint64_t whole = i->ended - i->began;
+
+	if (i->flags & INTERVAL_NEIGHBOUR || !i->tid ||
+	    (i->state != INTERVAL_BLOCKED && i->state != INTERVAL_UNKNOWN) ||
+	    !timeline_wants(&o->timeline, i->tid, i->cpu))
+		return;
+	if (i->state == INTERVAL_UNKNOWN) {
+		o->unknown_ns += i->end - i->start;
+		return;
+	}
+	o->all++;
+	if (whole < opts->min_ns || (opts->max_ns && whole > opts->max_ns) ||
+	    (opts->states && !strchr(opts->states, interval_letter(i->prev_state))))
+		return;
+	waits_add(&o->waits, i);
+}
+
+static void drop(void *ctx)
+{
+	struct offcpu *o = ctx;
+
+	waits_fini(&o->waits);
+	o->unknown_ns = o->all = 0;
+}
+
+/* ---- text -------------------------------------------------------------------------------------- */
+
+static bool has(const struct offcpu *o, enum waits_key key)
+{
+	return o->waits.opts.keys & 1u << key;
+}
+
+static void put_comm(struct buf *out, const struct offcpu *o, uint32_t comm)
+{
+	if (comm == NAMES_NONE)
+		buf_addstr(out, "[unknown]");
+	else
+		text_name(out, o->timeline.names, comm);
+}
+
+static void put_waker(struct buf *out, const struct offcpu *o, const struct waits_row *r)
+{
+	const struct interval_waker by = {
+		.context = r->context, .number = r->number, .said = r->said, .comm = r->waker_comm
+	};
+
+	timeline_put_waker(out, &o->timeline, r->woken ? &by : NULL);
+}
+
+static void put_id(struct buf *out, uint32_t id)
+{
+	if (id == TRACE_NONE)
+		buf_addstr(out, "?");
+	else
+		buf_addu(out, id);
+}
+
+/* "worker 12/13 S <- timer": what the row is, apart from its stacks. */
+static void put_group(struct buf *out, const struct offcpu *o, const struct waits_row *r)
+{
+	if (has(o, WAITS_COMM)) {
+		buf_addstr(out, "  ");
+		put_comm(out, o, r->comm);
+	}
+	if (has(o, WAITS_PID)) {
+		buf_addstr(out, "  pid ");
+		put_id(out, r->pid);
+	}
+	if (has(o, WAITS_TID)) {
+		buf_addstr(out, "  tid ");
+		put_id(out, r->tid);
+	}
+	if (has(o, WAITS_STATE))
+		buf_printf(out, "  %c", r->state);
+	if (has(o, WAITS_WAKER)) {
+		buf_addstr(out, "  woken by ");
+		put_waker(out, o, r);
+	}
+}
+
+static void put_stack(struct buf *out, const struct offcpu *o, uint32_t stack, size_t indent)
+{
+	uint32_t cnt;
+	const uint64_t *frames = intervals_stack(o->timeline.intervals, stack, &cnt);
+
+	if (cnt) {
+		callchain_lines(out, o->timeline.names, frames, cnt, o->part, indent,
+				o->view.width);
+		return;
+	}
+	buf_fill(out, ' ', indent);
+	buf_addstr(out, "[no stack]\n");
+}
+
+/* Powers of two from the shortest to the longest. */
+static void put_hist(struct buf *out, const struct waits_row *r)
+{
+	unsigned int from = 0, to = WAITS_BUCKETS - 1;
+	uint64_t most = 0;
+
+	while (from < WAITS_BUCKETS - 1 && !r->buckets[from])
+		from++;
+	while (to > from && !r->buckets[to])
+		to--;
+	for (unsigned int k = from; k <= to; k++)
+		most = r->buckets[k] > most ? r->buckets[k] : most;
+	for (unsigned int k = from; k <= to; k++) {
+		buf_fill(out, ' ', 12);
+		text_duration(out, 1ULL << k, 10);
+		buf_printf(out, " %8" PRIu64 " |", r->buckets[k]);
+		buf_fill(out, '*', most ? (size_t)(r->buckets[k] * 40 / most) : 0);
+		buf_addch(out, '\n');
+	}
+}
+
+static void put_row(struct buf *out, const struct offcpu *o, const struct waits_row *r)
+{
+	const double share = o->waits.ns ? 100.0 * (double)r->ns / (double)o->waits.ns : 0;
+	struct buf cell = { 0 };
+
+	text_duration(out, r->ns, 11);
+	buf_addch(out, r->cut ? '*' : ' ');
+	buf_printf(&cell, " %6.2f%%", share);
+	paint_put(out, o->view.color, paint_percent(share), buf_cstr(&cell), cell.len);
+	buf_printf(out, " %8" PRIu64 " ", r->cnt);
+	text_duration(out, r->ns / r->cnt, 10);
+	buf_addch(out, ' ');
+	text_duration(out, r->max_ns, 10);
+	put_group(out, o, r);
+	buf_addch(out, '\n');
+	if (o->opts->hist)
+		put_hist(out, r);
+	if (has(o, WAITS_STACK))
+		put_stack(out, o, r->stack, 12);
+	if (has(o, WAITS_WAKER_STACK) && r->woken) {
+		buf_fill(out, ' ', 12);
+		buf_addstr(out, "-- woken from\n");
+		put_stack(out, o, r->waker_stack, 12);
+	}
+	if (has(o, WAITS_STACK) || has(o, WAITS_WAKER_STACK) || o->opts->hist)
+		buf_addch(out, '\n');
+	buf_free(&cell);
+}
+
+static size_t row_limit(const struct offcpu *o)
+{
+	return o->opts->limit && o->opts->limit < o->waits.cnt ? o->opts->limit : o->waits.cnt;
+}
+
+static void put_head(struct buf *out, const struct offcpu *o)
+{
+	struct buf line = { 0 };
+
+	timeline_put_head(out, &o->timeline, "blocked time", o->view.color);
+	buf_addstr(&line, "# ");
+	str_counted(&line, o->waits.waits, "wait");
+	buf_addstr(&line, ", ");
+	text_duration(&line, o->waits.ns, 0);
+	buf_addstr(&line, " together");
+	if (o->waits.cut) {
+		buf_addstr(&line, "; *: the trace has only a part of some, ");
+		buf_addu(&line, o->waits.cut);
+		buf_addstr(&line, " in all");
+	}
+	buf_addch(&line, '\n');
+	buf_add(out, line.data, line.len);
+	if (o->unknown_ns) {
+		buf_clear(&line);
+		buf_addstr(&line, "# left out: ");
+		text_duration(&line, o->unknown_ns, 0);
+		buf_addstr(&line, " of which the trace does not tell, for events are missing\n");
+		paint_put(out, o->view.color, PAINT_WARN, buf_cstr(&line), line.len);
+	}
+	buf_free(&line);
+}
+
+static void say_nothing_there(const struct offcpu *o)
+{
+	const char *why = "no thread was blocked while it was recorded";
+
+	if (!o->timeline.switches)
+		why = "it has no switches: record without --no-sched";
+	else if (o->all)
+		why = "no wait is as --min, --max and --state want it";
+	else if (select_is_used(&o->timeline.sel))
+		why = "the trace may have some, but none that " SELECT_NAMES " let through";
+	printf("No blocked time in %s: %s.\n", reader_input(o->timeline.reader), why);
+}
+
+static void print_text(const struct offcpu *o)
+{
+	const size_t n = row_limit(o);
+	struct buf out = { 0 };
+
+	if (!o->waits.cnt) {
+		say_nothing_there(o);
+		return;
+	}
+	put_head(&out, o);
+	buf_addstr(&out, "#\n#      Time    Share    Waits        Avg        Max\n");
+	for (size_t i = 0; i < n; i++) {
+		put_row(&out, o, &o->waits.rows[i]);
+		fwrite(buf_cstr(&out), 1, out.len, stdout);
+		buf_clear(&out);
+	}
+	if (n < o->waits.cnt)
+		printf("# %zu more row%s with less time: --limit 0 shows all\n", o->waits.cnt - n,
+		       o->waits.cnt - n == 1 ? "" : "s");
+	buf_free(&out);
+}
+
+static void print_folded(const struct offcpu *o)
+{
+	struct buf out = { 0 };
+	uint32_t cnt;
+
+	for (size_t i = 0; i < o->waits.cnt; i++) {
+		const struct waits_row *r = &o->waits.rows[i];
+		const uint64_t *frames = intervals_stack(o->timeline.intervals, r->stack, &cnt);
+		size_t from = 0;
+
+		buf_clear(&out);
+		if (has(o, WAITS_COMM)) {
+			put_comm(&out, o, r->comm);
+			for (; from < out.len; from++)
+				if (out.data[from] == ';')
+					out.data[from] = ':';
+			buf_addch(&out, ';');
+		}
+		from = out.len;
+		callchain_folded(&out, o->timeline.names, frames, cnt, o->part);
+		if (out.len == from)
+			buf_addstr(&out, "[no stack]");
+		printf("%s %" PRIu64 "\n", buf_cstr(&out), r->ns / 1000);
+	}
+	buf_free(&out);
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------- */
+
+static void json_id(struct buf *out, const char *key, uint32_t id)
+{
+	buf_printf(out, ",\"%s\":", key);
+	if (id == TRACE_NONE)
+		buf_addstr(out, "null");
+	else
+		buf_addu(out, id);
+}
+
+static void json_waker(struct buf *out, const struct offcpu *o, const struct waits_row *r)
+{
+	const struct interval_waker by = {
+		.context = r->context, .number = r->number, .said = r->said, .comm = r->waker_comm
+	};
+
+	buf_addstr(out, ",\"waker\":");
+	timeline_json_waker(out, &o->timeline, r->woken ? &by : NULL);
+}
+
+static void json_stack(struct buf *out, const struct offcpu *o, const char *key, uint32_t stack)
+{
+	uint32_t cnt;
+	const uint64_t *frames = intervals_stack(o->timeline.intervals, stack, &cnt);
+
+	buf_printf(out, ",\"%s\":", key);
+	callchain_json(out, o->timeline.names, frames, cnt, o->part);
+}
+
+static void json_row(struct buf *out, const struct offcpu *o, const struct waits_row *r)
+{
+	bool first = true;
+
+	buf_printf(out, "{\"ns\":%" PRIu64 ",\"waits\":%" PRIu64 ",\"cut\":%" PRIu64, r->ns, r->cnt,
+		   r->cut);
+	buf_printf(out, ",\"max_ns\":%" PRIu64 ",\"max_start_ns\":%" PRIu64, r->max_ns,
+		   r->max_start);
+	if (has(o, WAITS_COMM)) {
+		buf_addstr(out, ",\"comm\":");
+		text_json_name(out, o->timeline.names, r->comm);
+	}
+	if (has(o, WAITS_PID))
+		json_id(out, "pid", r->pid);
+	if (has(o, WAITS_TID))
+		json_id(out, "tid", r->tid);
+	if (has(o, WAITS_STATE))
+		buf_printf(out, ",\"state\":\"%c\"", r->state);
+	if (has(o, WAITS_WAKER))
+		json_waker(out, o, r);
+	if (has(o, WAITS_STACK))
+		json_stack(out, o, "stack", r->stack);
+	if (has(o, WAITS_WAKER_STACK))
+		json_stack(out, o, "waker_stack", r->waker_stack);
+	buf_addstr(out, ",\"log2_ns\":{");
+	for (unsigned int k = 0; k < WAITS_BUCKETS; k++) {
+		if (!r->buckets[k])
+			continue;
+		buf_printf(out, "%s\"%u\":%" PRIu64, first ? "" : ",", k, r->buckets[k]);
+		first = false;
+	}
+	buf_addstr(out, "}}");
+}
+
+static void print_json(const struct offcpu *o)
+{
+	const size_t n = row_limit(o);
+	struct buf out = { 0 };
+
+	timeline_json_head(&out, &o->timeline);
+	buf_printf(&out,
+		   ",\"waits\":%" PRIu64 ",\"cut\":%" PRIu64 ",\"ns\":%" PRIu64
+		   ",\"unknown_ns\":%" PRIu64,
+		   o->waits.waits, o->waits.cut, o->waits.ns, o->unknown_ns);
+	buf_addstr(&out, ",\"rows\":[");
+	for (size_t i = 0; i < n; i++) {
+		buf_addstr(&out, i ? ",\n" : "\n");
+		json_row(&out, o, &o->waits.rows[i]);
+		fwrite(buf_cstr(&out), 1, out.len, stdout);
+		buf_clear(&out);
+	}
+	buf_addstr(&out, "]}\n");
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&out);
+}
+
+/* ---- the run ----------------------------------------------------------------------------------- */
+
+static int print_all(struct offcpu *o)
+{
+	int code;
+
+	waits_finish(&o->waits, o->timeline.names);
+	view_begin(&o->view, &o->opts->view, o->opts->json || o->opts->folded);
+	if (o->opts->json)
+		print_json(o);
+	else if (o->opts->folded)
+		print_folded(o);
+	else
+		print_text(o);
+	code = view_end(&o->view);
+	return code == CMD_OK ? timeline_exit(&o->timeline) : code;
+}
+
+static int offcpu_file(const struct offcpu_opts *opts, const char *path)
+{
+	struct offcpu o = { .opts = opts };
+	const struct timeline_opts t = { .sel = &opts->sel, .fn = take, .reset = drop, .ctx = &o };
+	int code;
+
+	if (parse_opts(&o))
+		return CMD_USAGE;
+	code = timeline_run(&o.timeline, &t, path);
+	if (code == CMD_OK)
+		code = print_all(&o);
+	waits_fini(&o.waits);
+	timeline_fini(&o.timeline);
+	return code;
+}
+
+int cmd_offcpu(int argc, char **argv)
+{
+	struct offcpu_opts opts = { .limit = 20 };
+	int first, ret, code = CMD_USAGE;
+	const char *path;
+
+	ret = opts_parse(&offcpu_spec, argc, argv, &opts, &first);
+	if (ret == 1) {
+		code = CMD_OK;
+	} else if (!ret) {
+		path = select_input(&opts.sel, argc, argv, first);
+		if (path)
+			code = offcpu_file(&opts, path);
+	}
+	opts_fini(&offcpu_spec, &opts);
+	return code;
+}
