@@ -23,6 +23,7 @@ static const struct command commands[] = {
 	{ "top", cmd_top, "functions and threads that use the CPU or wait, live", true },
 	{ "report", cmd_report, "where the CPU time went, by function", false },
 	{ "offcpu", cmd_offcpu, "where threads were blocked, and who woke them", false },
+	{ "sched", cmd_sched, "how long tasks waited for a CPU, and behind whom", false },
 	{ "script", cmd_script, "the events, one a line", false },
 	{ "info", cmd_info, "what a trace holds, and what it lost", false },
 	{ "dump", cmd_dump, "the frames of a trace as they are in the file", false },

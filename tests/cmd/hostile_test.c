@@ -7,6 +7,7 @@
 #include "run_cmd.h"
 
 #include <dirent.h>
+#include "cmd/sched.h"
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -22,7 +23,8 @@ static const struct {
 	{ cmd_report, "report", "--wall" },	 { cmd_diff, "diff", "--kind=cpu" },
 	{ cmd_diff, "diff", "--kind=offcpu" },	 { cmd_diff, "diff", "--kind=latency" },
 	{ cmd_report, "report", "--live=3600" }, { cmd_offcpu, "offcpu", "--json" },
-	{ cmd_offcpu, "offcpu", "--hist" },
+	{ cmd_offcpu, "offcpu", "--hist" },	 { sched_latency, "latency", "--worst=9" },
+	{ sched_timehist, "timehist", "-n" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -20,6 +20,7 @@ enum cmd_exit {
 int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_offcpu(int argc, char **argv);
+int cmd_sched(int argc, char **argv);
 int cmd_script(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_dump(int argc, char **argv);

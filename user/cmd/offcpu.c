@@ -100,7 +100,7 @@ static const struct opt_spec offcpu_spec = {
 	.examples = "  dial9-prof offcpu\n"
 		    "  dial9-prof offcpu --comm worker --min 1ms\n"
 		    "  dial9-prof offcpu --by comm,waker\n"
-		    "  dial9-prof offcpu --folded | flamegraph.pl --countname us > off.svg\n",
+		    "  dial9-prof offcpu --folded | flamegraph.pl > off.svg\n",
 };
 
 static const char *const key_names[WAITS_KEY_CNT] = {

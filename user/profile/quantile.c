@@ -33,6 +33,37 @@ void quantile_add(struct quantile *q, uint64_t v)
 		q->max = v;
 }
 
+void quantile_merge(struct quantile *q, const struct quantile *from)
+{
+	for (size_t row = 0; row < QUANTILE_ROWS; row++) {
+		if (!from->rows[row])
+			continue;
+		if (!q->rows[row])
+			q->rows[row] = xcalloc(QUANTILE_SUBS, sizeof(*q->rows[row]));
+		for (size_t sub = 0; sub < QUANTILE_SUBS; sub++)
+			q->rows[row][sub] += from->rows[row][sub];
+	}
+	q->cnt += from->cnt;
+	q->sum += from->sum;
+	if (from->max > q->max)
+		q->max = from->max;
+}
+
+uint64_t quantile_power(const struct quantile *q, unsigned int power)
+{
+	const bool low = power < QUANTILE_SUB_BITS;
+	const size_t row = low ? 0 : power - QUANTILE_SUB_BITS + 1;
+	const size_t from = !low  ? 0 :
+			    power ? 1ULL << power :
+				    0,
+		     to = low ? 2ULL << power : QUANTILE_SUBS;
+	uint64_t sum = 0;
+
+	for (size_t sub = from; q->rows[row] && sub < to; sub++)
+		sum += q->rows[row][sub];
+	return sum;
+}
+
 /* The middle of a bucket. */
 static double middle(unsigned int row, unsigned int sub)
 {

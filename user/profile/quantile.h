@@ -22,6 +22,10 @@ struct quantile {
 
 void quantile_fini(struct quantile *q);
 void quantile_add(struct quantile *q, uint64_t v);
+/* Adds all of @from, which stays as it is. */
+void quantile_merge(struct quantile *q, const struct quantile *from);
+/* How many are of 2^@power up to 2^(@power + 1); of power 0 also those that are 0. */
+uint64_t quantile_power(const struct quantile *q, unsigned int power);
 
 /* The value that the share @p (0 to 1) of all are not above; 0 of none. */
 double quantile_at(const struct quantile *q, double p);

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What `sched` prints, to the byte. On CPU 0 thread 11 runs from 20 s, is preempted by 12 at 21 s, waits
+ * 0.5 s behind it, runs, sleeps from 22 s, is woken by 12 at 22.25 s and gets the CPU at 22.5 s.
+ */
+#include "run_cmd.h"
+
+static int input(void)
+{
+	const uint64_t s = RUN_SEC, at = make_frame(1, 0x310);
+	struct make m;
+	int fd;
+
+	make_init(&m, NULL);
+	make_clock(&m, 20 * s, 1700000000 * s);
+	make_module(&m, 20 * s, 1, "/opt/app", PROF_MODULE_ELF);
+	make_task(&m, 20 * s, 10, 11, "worker");
+	make_task(&m, 20 * s, 12, 12, "hog");
+	make_switch(&m, 20 * s, 0, "swapper/0", 0, 0, "worker", 11);
+	make_switch(&m, 21 * s, 0, "worker", 11, 0x100, "hog", 12);
+	make_sample(&m, 21 * s, 10, 11, PROF_SOURCE_SWITCH_OUT, 0, &at, 1);
+	make_switch(&m, 21 * s + s / 2, 0, "hog", 12, 0, "worker", 11);
+	make_switch(&m, 22 * s, 0, "worker", 11, 1, "hog", 12);
+	make_sample(&m, 22 * s, 10, 11, PROF_SOURCE_SWITCH_OUT, 0, &at, 1);
+	make_waking(&m, 22 * s + s / 4, 0, 12, "worker", 11);
+	make_switch(&m, 22 * s + s / 2, 0, "hog", 12, 0, "worker", 11);
+	make_switch(&m, 23 * s, 0, "worker", 11, 1, "hog", 12);
+	make_symbol(&m, 24 * s, at, 0, make_frame(1, 0x300), "work", "", 0);
+	make_switch(&m, 24 * s, 0, "hog", 12, 1, "swapper/0", 0);
+	fd = make_file(&m);
+	make_fini(&m);
+	return fd;
+}
+
+/* clang-format off */
+#define HEAD "# standard input: waits for a CPU over 4.000 s\n" \
+	     "# lost: nothing\n" \
+	     "#\n" \
+	     "#   Runtime  Switches   Waits         Avg        P50        P99        Max  Max at            Task\n"
+
+static const char latency[] = HEAD
+	"    2.000 s         3       3* 500.000 ms 500.000 ms 500.000 ms    1.000 s  20.000000         hog 12\n"
+	"    2.000 s         3       2  375.000 ms 250.610 ms 500.000 ms 500.000 ms  21.000000         worker 11\n";
+
+static const char worst[] = HEAD
+	"    2.000 s         3       2  375.000 ms 250.610 ms 500.000 ms 500.000 ms  21.000000         worker 11\n"
+	"#\n# The longest waits\n"
+	"21.000000  500.000 ms  worker 11  CPU 0  preempted\n"
+	"      500.000 ms  behind hog 12 on CPU 0\n"
+	"      it had left its CPU at\n"
+	"        work (app)\n"
+	"22.250000  250.000 ms  worker 11  CPU 0  woken by hog?\n"
+	"      250.000 ms  behind hog 12 on CPU 0\n";
+
+static const char timehist[] =
+	"#           time    cpu  task[tid/pid]                     wait ms   delay ms     run ms   state\n"
+	"       21.000000 [0000]  worker[11/10]                           -          -   1000.000   R  next: hog[12]\n"
+	"       22.000000 [0000]  worker[11/10]                     500.000      0.000    500.000   S  next: hog[12]\n"
+	"       23.000000 [0000]  worker[11/10]                     500.000    250.000    500.000   S  next: hog[12]\n"
+	"# lost: nothing\n";
+/* clang-format on */
+
+Test(sched, latency_by_thread)
+{
+	run_expect(run_cmd(cmd_sched, input(), "sched", "latency", "-", NULL), CMD_OK, latency, "");
+}
+
+Test(sched, the_longest_waits_with_who_ran_instead)
+{
+	run_expect(run_cmd(cmd_sched, input(), "sched", "latency", "-", "-t", "11", "--worst", "2",
+			   NULL),
+		   CMD_OK, worst, "");
+}
+
+Test(sched, sorted_and_summed_as_asked_for)
+{
+	run_expect(run_cmd(cmd_sched, input(), "sched", "latency", "-", "--by", "comm", "-s",
+			   "switch", "--limit", "1", NULL),
+		   CMD_OK,
+		   HEAD
+		   "    2.000 s         3       2  375.000 ms 250.610 ms 500.000 ms 500.000 ms  "
+		   "21.000000         worker\n"
+		   "# 1 more row: --limit 0 shows all\n",
+		   "");
+}
+
+Test(sched, one_json_object)
+{
+	run_expect(
+		run_cmd(cmd_sched, input(), "sched", "latency", "-", "--json", "-t", "11", NULL),
+		CMD_OK,
+		"{\"version\":1,\"file\":\"standard input\",\"span_ns\":4000000000,\"lost_events\":0,"
+		"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,"
+		"\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"run_ns\":2000000000,"
+		"\"wait_ns\":750000000,\"switches\":3,\"unknown_ns\":0,\"rows\":[\n"
+		"{\"comm\":\"worker\",\"tid\":11,\"pid\":10,\"run_ns\":2000000000,\"switches\":3,"
+		"\"waits\":2,\"cut\":0,\"wait_ns\":750000000,\"p50_ns\":250609664,"
+		"\"p99_ns\":500000000,\"max_ns\":500000000,\"max_start_ns\":21000000000}],"
+		"\"worst\":[]}\n",
+		"");
+}
+
+Test(sched, a_word_is_needed)
+{
+	run_expect(run_cmd(cmd_sched, input(), "sched", NULL), CMD_USAGE, "",
+		   "dial9-prof: sched: what of it? (latency or timehist); see dial9-prof sched "
+		   "--help\n");
+	run_expect(run_cmd(cmd_sched, input(), "sched", "latenzy", NULL), CMD_USAGE, "",
+		   "dial9-prof: sched: unknown word 'latenzy' (did you mean latency?); see "
+		   "dial9-prof sched --help\n");
+	run_expect(run_cmd(cmd_sched, input(), "sched", "latency", "-s", "tid", NULL), CMD_USAGE,
+		   "",
+		   "dial9-prof: sched latency: -s tid: want one of max, avg, p99, runtime, switch, "
+		   "wait\n");
+}
+
+Test(sched, timehist_of_each_turn)
+{
+	run_expect(run_cmd(cmd_sched, input(), "sched", "timehist", "-", "-t", "11", "--state",
+			   "-n", NULL),
+		   CMD_OK, timehist, "");
+}

@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `dial9-prof sched latency`: how long tasks were runnable without a CPU. Owns the options and the
+ * text; intervals come from the engine, sums from user/profile/delays.c.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "cmd/callchain.h"
+#include "cmd/cmd.h"
+#include "cmd/sched.h"
+#include "cmd/text.h"
+#include "cmd/timeline.h"
+#include "cmd/view.h"
+#include "profile/delays.h"
+
+struct latency_opts {
+	struct select_opts sel;
+	struct view_opts view;
+	int sort, by;
+	uint64_t worst, limit;
+	bool hist, json;
+};
+
+struct latency {
+	const struct latency_opts *opts;
+	struct timeline timeline;
+	struct view view;
+	struct delays delays;
+	struct delays_heap worst;
+};
+
+#define O(m) offsetof(struct latency_opts, m)
+
+/* As enum delays_order and enum delays_by. */
+static const char *const sort_words[] = { "max", "avg", "p99", "runtime", "switch", "wait", NULL };
+static const char *const by_words[] = { "tid", "pid", "comm", NULL };
+
+static const struct opt latency_opts[] = {
+	SELECT_OPT_INPUT(struct latency_opts, sel),
+	SELECT_OPTS(struct latency_opts, sel),
+	{ .name = "sort",
+	  .key = 's',
+	  .kind = OPT_CHOICE,
+	  .off = O(sort),
+	  .choices = sort_words,
+	  .help = "which rows come first (default max)",
+	  .group = "Output" },
+	{ .name = "by",
+	  .kind = OPT_CHOICE,
+	  .off = O(by),
+	  .choices = by_words,
+	  .help = "a row for each thread (default), process or name" },
+	{ .name = "worst",
+	  .kind = OPT_U64,
+	  .off = O(worst),
+	  .arg = "N",
+	  .max = 100000,
+	  .help = "the N longest waits one by one: when, on which CPU, behind whom, after which stack" },
+	{ .name = "hist",
+	  .kind = OPT_FLAG,
+	  .off = O(hist),
+	  .help = "how long all waits were, by powers of two" },
+	{ .name = "limit",
+	  .kind = OPT_U64,
+	  .off = O(limit),
+	  .arg = "N",
+	  .help = "at most N rows (default 30; 0: all)" },
+	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
+	VIEW_OPTS(struct latency_opts, view),
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+};
+
+static const struct opt_spec latency_spec = {
+	.name = "sched latency",
+	.usage = "dial9-prof sched latency [OPTIONS] [FILE]",
+	.brief = "Show how long tasks were ready to run, and had no CPU.",
+	.opts = latency_opts,
+	.cnt = sizeof(latency_opts) / sizeof(latency_opts[0]),
+	.examples = "  dial9-prof sched latency\n"
+		    "  dial9-prof sched latency --worst 10\n"
+		    "  dial9-prof sched latency --by comm -s p99 --hist\n",
+};
+
+static void take(void *ctx, const struct interval *i)
+{
+	struct latency *l = ctx;
+
+	if (i->flags & INTERVAL_NEIGHBOUR || !i->tid ||
+	    !timeline_wants(&l->timeline, i->tid, i->cpu))
+		return;
+	delays_add(&l->delays, i);
+	if (i->state == INTERVAL_RUNNABLE)
+		delays_heap_add(&l->worst, l->timeline.intervals, i);
+}
+
+static void drop(void *ctx)
+{
+	struct latency *l = ctx;
+
+	delays_fini(&l->delays);
+	delays_heap_fini(&l->worst);
+}
+
+/* ---- text -------------------------------------------------------------------------------------- */
+
+static void put_comm(struct buf *out, const struct latency *l, uint32_t comm)
+{
+	if (comm == NAMES_NONE)
+		buf_addstr(out, "[unknown]");
+	else
+		text_name(out, l->timeline.names, comm);
+}
+
+static void put_task(struct buf *out, const struct latency *l, const struct delays_row *r)
+{
+	put_comm(out, l, r->comm);
+	if (l->opts->by == DELAYS_BY_TID)
+		buf_printf(out, " %u", r->tid);
+	else if (l->opts->by == DELAYS_BY_PID && r->pid != TRACE_NONE)
+		buf_printf(out, " %u", r->pid);
+}
+
+static void put_time(struct buf *out, uint64_t ts)
+{
+	buf_printf(out, "%" PRIu64 ".%06" PRIu64, ts / 1000000000, ts / 1000 % 1000000);
+}
+
+static void put_row(struct buf *out, const struct latency *l, const struct delays_row *r)
+{
+	const struct quantile *q = &r->waits;
+	struct buf at = { 0 };
+
+	text_duration(out, r->run_ns, 11);
+	buf_printf(out, " %9" PRIu64 " %7" PRIu64 "%c", r->switches, q->cnt + r->cut,
+		   r->cut ? '*' : ' ');
+	buf_addch(out, ' ');
+	text_duration(out, q->cnt ? (uint64_t)(q->sum / (double)q->cnt) : 0, 10);
+	buf_addch(out, ' ');
+	text_duration(out, (uint64_t)quantile_at(q, 0.5), 10);
+	buf_addch(out, ' ');
+	text_duration(out, (uint64_t)quantile_at(q, 0.99), 10);
+	buf_addch(out, ' ');
+	text_duration(out, r->max_ns, 10);
+	buf_addstr(out, "  ");
+	if (r->max_ns)
+		put_time(&at, r->max_start);
+	else
+		buf_addch(&at, '-');
+	text_column(out, buf_cstr(&at), at.len, 16, false);
+	buf_free(&at);
+	buf_addstr(out, "  ");
+	put_task(out, l, r);
+	buf_addch(out, '\n');
+}
+
+static void put_rows(struct buf *out, const struct latency *l)
+{
+	const struct delays *d = &l->delays;
+	const size_t n = l->opts->limit && l->opts->limit < d->cnt ? l->opts->limit : d->cnt;
+
+	buf_addstr(out, "#\n#   Runtime  Switches   Waits         Avg        P50        P99        "
+			"Max  Max at            Task\n");
+	for (size_t i = 0; i < n; i++)
+		put_row(out, l, &d->rows[i]);
+	if (n < d->cnt)
+		buf_printf(out, "# %zu more row%s: --limit 0 shows all\n", d->cnt - n,
+			   d->cnt - n == 1 ? "" : "s");
+}
+
+static void put_hist(struct buf *out, const struct quantile *q)
+{
+	uint64_t most = 0, v;
+	unsigned int from = 64, to = 0;
+
+	for (unsigned int k = 0; k < 64; k++) {
+		v = quantile_power(q, k);
+		if (!v)
+			continue;
+		most = v > most ? v : most;
+		from = k < from ? k : from;
+		to = k;
+	}
+	buf_addstr(out, "#\n# All waits, by powers of two\n");
+	for (unsigned int k = from; k <= to && k < 64; k++) {
+		v = quantile_power(q, k);
+		text_duration(out, 1ULL << k, 12);
+		buf_printf(out, " %10" PRIu64 " |", v);
+		buf_fill(out, '*', (size_t)(v * 40 / most));
+		buf_addch(out, '\n');
+	}
+}
+
+static const char *why_text(enum interval_why why)
+{
+	static const char *const texts[] = {
+		[INTERVAL_WHY_UNKNOWN] = "since before the trace",
+		[INTERVAL_WHY_WOKEN] = "woken by ",
+		[INTERVAL_WHY_WOKEN_EARLY] = "woken, before it had left its CPU, by ",
+		[INTERVAL_WHY_PREEMPTED] = "preempted",
+		[INTERVAL_WHY_GAVE_WAY] = "its turn was over",
+		[INTERVAL_WHY_NEW] = "started by ",
+	};
+
+	return texts[why];
+}
+
+static bool has_waker(const struct delays_worst *w)
+{
+	return w->why == INTERVAL_WHY_WOKEN || w->why == INTERVAL_WHY_WOKEN_EARLY ||
+	       w->why == INTERVAL_WHY_NEW;
+}
+
+static void put_behind(struct buf *out, const struct latency *l, const struct delays_worst *w)
+{
+	for (size_t k = 0; k < w->sum.n; k++) {
+		const struct interval_behind *b = &w->behind[k];
+
+		buf_addstr(out, "      ");
+		text_duration(out, b->ns, 10);
+		if (b->tid) {
+			buf_addstr(out, "  behind ");
+			put_comm(out, l, b->comm);
+			buf_printf(out, " %u on CPU %u\n", b->tid, b->cpu);
+		} else {
+			buf_printf(out, "  CPU %u was idle\n", b->cpu);
+		}
+	}
+	if (w->sum.other_ns) {
+		buf_addstr(out, "      ");
+		text_duration(out, w->sum.other_ns, 10);
+		buf_addstr(out, "  behind others\n");
+	}
+	if (w->sum.unknown_ns) {
+		buf_addstr(out, "      ");
+		text_duration(out, w->sum.unknown_ns, 10);
+		buf_addstr(out, "  behind whom the trace does not tell\n");
+	}
+}
+
+static void put_worst(struct buf *out, const struct latency *l, const struct delays_worst *w)
+{
+	const uint64_t *frames;
+	uint32_t cnt;
+
+	put_time(out, w->start);
+	buf_addstr(out, "  ");
+	text_duration(out, w->ns, 0);
+	buf_addstr(out, w->flags & INTERVAL_CUT ? "*  " : "  ");
+	put_comm(out, l, w->comm);
+	buf_printf(out, " %u", w->tid);
+	if (w->cpu != TRACE_NONE)
+		buf_printf(out, "  CPU %u", w->cpu);
+	buf_printf(out, "  %s", why_text(w->why));
+	if (has_waker(w))
+		timeline_put_waker(out, &l->timeline, w->woken ? &w->waker : NULL);
+	buf_addch(out, '\n');
+	put_behind(out, l, w);
+	frames = intervals_stack(l->timeline.intervals, w->stack, &cnt);
+	if (cnt) {
+		buf_addstr(out, "      it had left its CPU at\n");
+		callchain_lines(out, l->timeline.names, frames, cnt, CALLCHAIN_BOTH, 8,
+				l->view.width);
+	}
+}
+
+static void print_text(const struct latency *l)
+{
+	struct buf out = { 0 };
+
+	if (!l->delays.cnt) {
+		printf("No waits for a CPU in %s: %s.\n", reader_input(l->timeline.reader),
+		       l->timeline.switches ? "the trace has none that " SELECT_NAMES
+					      " let through" :
+					      "it has no switches: record without --no-sched");
+		return;
+	}
+	timeline_put_head(&out, &l->timeline, "waits for a CPU", l->view.color);
+	if (l->delays.unknown_ns) {
+		buf_addstr(&out, "# left out: ");
+		text_duration(&out, l->delays.unknown_ns, 0);
+		buf_addstr(&out, " of which the trace does not tell, for events are missing\n");
+	}
+	put_rows(&out, l);
+	if (l->opts->hist && l->delays.waits.cnt)
+		put_hist(&out, &l->delays.waits);
+	if (l->opts->worst)
+		buf_addstr(&out, "#\n# The longest waits\n");
+	for (size_t i = 0; i < l->worst.cnt; i++)
+		put_worst(&out, l, &l->worst.v[i]);
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&out);
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------- */
+
+static void json_id(struct buf *out, const char *key, uint32_t id)
+{
+	buf_printf(out, ",\"%s\":", key);
+	if (id == TRACE_NONE)
+		buf_addstr(out, "null");
+	else
+		buf_addu(out, id);
+}
+
+static void json_row(struct buf *out, const struct latency *l, const struct delays_row *r)
+{
+	const struct quantile *q = &r->waits;
+
+	buf_addstr(out, "{\"comm\":");
+	text_json_name(out, l->timeline.names, r->comm);
+	if (l->opts->by == DELAYS_BY_TID)
+		json_id(out, "tid", r->tid);
+	if (l->opts->by != DELAYS_BY_COMM)
+		json_id(out, "pid", r->pid);
+	buf_printf(out,
+		   ",\"run_ns\":%" PRIu64 ",\"switches\":%" PRIu64 ",\"waits\":%" PRIu64
+		   ",\"cut\":%" PRIu64 ",\"wait_ns\":%" PRIu64 ",\"p50_ns\":%.0f,\"p99_ns\":%.0f"
+		   ",\"max_ns\":%" PRIu64 ",\"max_start_ns\":%" PRIu64 "}",
+		   r->run_ns, r->switches, q->cnt + r->cut, r->cut, r->wait_ns, quantile_at(q, 0.5),
+		   quantile_at(q, 0.99), r->max_ns, r->max_start);
+}
+
+static void json_worst(struct buf *out, const struct latency *l, const struct delays_worst *w)
+{
+	const uint64_t *frames;
+	uint32_t cnt;
+
+	buf_printf(out,
+		   "{\"start_ns\":%" PRIu64 ",\"ns\":%" PRIu64 ",\"cut\":%s,\"comm\":", w->start,
+		   w->ns, w->flags & INTERVAL_CUT ? "true" : "false");
+	text_json_name(out, l->timeline.names, w->comm);
+	json_id(out, "tid", w->tid);
+	json_id(out, "pid", w->pid);
+	json_id(out, "cpu", w->cpu);
+	buf_addstr(out, ",\"waker\":");
+	timeline_json_waker(out, &l->timeline, w->woken ? &w->waker : NULL);
+	buf_addstr(out, ",\"behind\":[");
+	for (size_t k = 0; k < w->sum.n; k++) {
+		buf_printf(out,
+			   "%s{\"ns\":%" PRIu64 ",\"cpu\":%u,\"tid\":%u,\"comm\":", k ? "," : "",
+			   w->behind[k].ns, w->behind[k].cpu, w->behind[k].tid);
+		text_json_name(out, l->timeline.names, w->behind[k].comm);
+		buf_addch(out, '}');
+	}
+	buf_printf(out,
+		   "],\"behind_others_ns\":%" PRIu64 ",\"behind_unknown_ns\":%" PRIu64
+		   ",\"stack\":",
+		   w->sum.other_ns, w->sum.unknown_ns);
+	frames = intervals_stack(l->timeline.intervals, w->stack, &cnt);
+	callchain_json(out, l->timeline.names, frames, cnt, CALLCHAIN_BOTH);
+	buf_addch(out, '}');
+}
+
+static void print_json(const struct latency *l)
+{
+	const struct delays *d = &l->delays;
+	const size_t n = l->opts->limit && l->opts->limit < d->cnt ? l->opts->limit : d->cnt;
+	struct buf out = { 0 };
+
+	timeline_json_head(&out, &l->timeline);
+	buf_printf(&out,
+		   ",\"run_ns\":%" PRIu64 ",\"wait_ns\":%" PRIu64 ",\"switches\":%" PRIu64
+		   ",\"unknown_ns\":%" PRIu64 ",\"rows\":[",
+		   d->run_ns, d->wait_ns, d->switches, d->unknown_ns);
+	for (size_t i = 0; i < n; i++) {
+		buf_addstr(&out, i ? ",\n" : "\n");
+		json_row(&out, l, &d->rows[i]);
+	}
+	buf_addstr(&out, "],\"worst\":[");
+	for (size_t i = 0; i < l->worst.cnt; i++) {
+		buf_addstr(&out, i ? ",\n" : "\n");
+		json_worst(&out, l, &l->worst.v[i]);
+	}
+	buf_addstr(&out, "]}\n");
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&out);
+}
+
+/* ---- the run ----------------------------------------------------------------------------------- */
+
+static int latency_file(const struct latency_opts *opts, const char *path)
+{
+	struct latency l = { .opts = opts,
+			     .delays.by = (enum delays_by)opts->by,
+			     .worst.max = opts->worst };
+	const struct timeline_opts t = { .sel = &opts->sel, .fn = take, .reset = drop, .ctx = &l };
+	int code = timeline_run(&l.timeline, &t, path);
+
+	if (code == CMD_OK) {
+		delays_finish(&l.delays, l.timeline.names, (enum delays_order)opts->sort);
+		delays_heap_sort(&l.worst);
+		view_begin(&l.view, &opts->view, opts->json);
+		if (opts->json)
+			print_json(&l);
+		else
+			print_text(&l);
+		code = view_end(&l.view);
+		if (code == CMD_OK)
+			code = timeline_exit(&l.timeline);
+	}
+	delays_fini(&l.delays);
+	delays_heap_fini(&l.worst);
+	timeline_fini(&l.timeline);
+	return code;
+}
+
+int sched_latency(int argc, char **argv)
+{
+	struct latency_opts opts = { .limit = 30 };
+	int first, ret, code = CMD_USAGE;
+	const char *path;
+
+	ret = opts_parse(&latency_spec, argc, argv, &opts, &first);
+	if (ret == 1) {
+		code = CMD_OK;
+	} else if (!ret) {
+		path = select_input(&opts.sel, argc, argv, first);
+		if (path)
+			code = latency_file(&opts, path);
+	}
+	opts_fini(&latency_spec, &opts);
+	return code;
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `dial9-prof sched timehist`: a line for each time that a thread was on a CPU, as perf's. Printed while
+ * the trace is read; remembers of each thread when it left its CPU, and how long it was ready.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "cmd/cmd.h"
+#include "cmd/sched.h"
+#include "cmd/text.h"
+#include "cmd/timeline.h"
+#include "cmd/view.h"
+
+struct timehist_opts {
+	struct select_opts sel;
+	struct view_opts view;
+	bool state, next;
+	uint64_t limit;
+};
+
+/* What happened to a thread before it runs. */
+struct before {
+	bool left; /* its CPU, at out_ns */
+	uint64_t out_ns, delay_ns;
+};
+
+struct timehist {
+	const struct timehist_opts *opts;
+	struct timeline timeline;
+	struct view view;
+	struct hmap threads; /* tid -> struct before */
+	/* of the switch at hand: */
+	uint64_t switch_ns, prev_state, next_tid;
+	uint64_t lines;
+	struct buf out;
+};
+
+#define O(m) offsetof(struct timehist_opts, m)
+
+static const struct opt timehist_opts[] = {
+	SELECT_OPT_INPUT(struct timehist_opts, sel),
+	SELECT_OPTS(struct timehist_opts, sel),
+	{ .name = "state",
+	  .kind = OPT_FLAG,
+	  .off = O(state),
+	  .help = "also in which state it left the CPU",
+	  .group = "Output" },
+	{ .name = "next",
+	  .key = 'n',
+	  .kind = OPT_FLAG,
+	  .off = O(next),
+	  .help = "also who got the CPU then" },
+	{ .name = "limit",
+	  .kind = OPT_U64,
+	  .off = O(limit),
+	  .arg = "N",
+	  .help = "at most N lines (default 0: all)" },
+	VIEW_OPTS(struct timehist_opts, view),
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+};
+
+static const struct opt_spec timehist_spec = {
+	.name = "sched timehist",
+	.usage = "dial9-prof sched timehist [OPTIONS] [FILE]",
+	.brief =
+		"Show each time that a thread was on a CPU, with the wait and the delay before it.",
+	.opts = timehist_opts,
+	.cnt = sizeof(timehist_opts) / sizeof(timehist_opts[0]),
+	.examples = "  dial9-prof sched timehist | less\n"
+		    "  dial9-prof sched timehist --comm worker --state --time 1s,1200ms\n",
+};
+
+enum { NAME_COLS = 30 };
+
+/* "worker[12/10]", or "worker[12]" of the thread that the process has its number from. */
+static void put_task(struct buf *out, const struct timehist *h, const struct interval *i)
+{
+	struct buf name = { 0 };
+
+	if (i->comm == NAMES_NONE)
+		buf_addstr(&name, "[unknown]");
+	else
+		text_name(&name, h->timeline.names, i->comm);
+	buf_printf(&name, "[%u", i->tid);
+	if (i->pid != TRACE_NONE && i->pid != i->tid)
+		buf_printf(&name, "/%u", i->pid);
+	buf_addch(&name, ']');
+	text_column(out, buf_cstr(&name), name.len, NAME_COLS, false);
+	buf_free(&name);
+}
+
+static void put_ms(struct buf *out, bool known, uint64_t ns)
+{
+	if (known)
+		buf_printf(out, " %10.3f", (double)ns / 1e6);
+	else
+		buf_printf(out, " %10s", "-");
+}
+
+/* Whether it is the switch at hand that ends it. */
+static bool is_of_switch(const struct timehist *h, const struct interval *i)
+{
+	return i->end_by >= INTERVAL_TO_BLOCK && i->ended == h->switch_ns;
+}
+
+/* The thread that was switched in behind it. */
+static void put_next(struct buf *out, const struct timehist *h, const struct interval *i)
+{
+	const struct names_task *next;
+
+	if (!is_of_switch(h, i) || h->next_tid >= TRACE_NONE)
+		return;
+	if (!h->next_tid) {
+		buf_addstr(out, "  next: idle");
+		return;
+	}
+	next = trace_task(reader_trace(h->timeline.reader), (uint32_t)h->next_tid);
+	buf_addstr(out, "  next: ");
+	if (next && next->comm != NAMES_NONE)
+		text_name(out, h->timeline.names, next->comm);
+	buf_printf(out, "[%" PRIu64 "]", h->next_tid);
+}
+
+static char state_of(const struct timehist *h, const struct interval *i)
+{
+	return is_of_switch(h, i) ? interval_letter((uint32_t)h->prev_state) : '-';
+}
+
+static void put_line(struct timehist *h, const struct interval *i, const struct before *b)
+{
+	struct buf *out = &h->out;
+
+	buf_printf(out, "%9" PRIu64 ".%06" PRIu64 " [%04u]  ", i->end / 1000000000,
+		   i->end / 1000 % 1000000, i->cpu);
+	put_task(out, h, i);
+	put_ms(out, b->left, b->left ? i->start - b->out_ns : 0);
+	put_ms(out, b->left || b->delay_ns, b->delay_ns);
+	put_ms(out, true, i->end - i->start);
+	buf_addch(out, i->flags & INTERVAL_CUT ? '*' : ' ');
+	if (h->opts->state)
+		buf_printf(out, "  %c", state_of(h, i));
+	if (h->opts->next)
+		put_next(out, h, i);
+	while (out->len && out->data[out->len - 1] == ' ')
+		out->len--;
+	buf_addch(out, '\n');
+	h->lines++;
+}
+
+static struct before *before_of(struct timehist *h, uint32_t tid)
+{
+	struct before *b = hmap_get(&h->threads, tid);
+
+	if (!b) {
+		b = xcalloc(1, sizeof(*b));
+		hmap_set(&h->threads, tid, b);
+	}
+	return b;
+}
+
+static void see(void *ctx, const struct trace *t, const struct trace_event *ev)
+{
+	struct timehist *h = ctx;
+
+	(void)t;
+	if (ev->kind != TRACE_SCHED_SWITCH)
+		return;
+	h->switch_ns = ev->ts;
+	h->prev_state = trace_u64_or(ev, ROLE_PREV_STATE, UINT32_MAX);
+	h->next_tid = trace_u64_or(ev, ROLE_NEXT_PID, TRACE_NONE);
+}
+
+static void take(void *ctx, const struct interval *i)
+{
+	struct timehist *h = ctx;
+	struct before *b;
+
+	if (i->flags & INTERVAL_NEIGHBOUR || !i->tid ||
+	    !timeline_wants(&h->timeline, i->tid, TRACE_NONE))
+		return;
+	b = before_of(h, i->tid);
+	if (i->state == INTERVAL_RUNNABLE &&
+	    (i->why == INTERVAL_WHY_WOKEN || i->why == INTERVAL_WHY_NEW))
+		b->delay_ns = i->end - i->start;
+	if (i->state != INTERVAL_RUNNING) {
+		b->left = b->left && i->state != INTERVAL_UNKNOWN;
+		return;
+	}
+	if (timeline_wants(&h->timeline, i->tid, i->cpu) &&
+	    (!h->opts->limit || h->lines < h->opts->limit))
+		put_line(h, i, b);
+	*b = (struct before){ .left = true, .out_ns = i->end };
+	if (h->out.len < 1 << 16)
+		return;
+	fwrite(h->out.data, 1, h->out.len, stdout);
+	buf_clear(&h->out);
+}
+
+static void put_columns(struct timehist *h)
+{
+	buf_printf(&h->out, "#%15s %6s  %-30s %10s %10s %10s%s\n", "time", "cpu", "task[tid/pid]",
+		   "wait ms", "delay ms", "run ms", h->opts->state ? "   state" : "");
+}
+
+static int timehist_file(const struct timehist_opts *opts, const char *path)
+{
+	struct timehist h = { .opts = opts };
+	const struct timeline_opts t = { .sel = &opts->sel, .fn = take, .event = see, .ctx = &h };
+	size_t pos = 0;
+	uint64_t tid;
+	void *b;
+	int code, end;
+
+	view_begin(&h.view, &opts->view, false);
+	put_columns(&h);
+	code = timeline_run(&h.timeline, &t, path);
+	if (code == CMD_OK) {
+		struct buf lost = { 0 };
+
+		text_lost(&lost, &h.timeline.losses.account);
+		buf_printf(&h.out, "# lost: %s\n", buf_cstr(&lost));
+		buf_free(&lost);
+		code = timeline_exit(&h.timeline);
+	}
+	fwrite(buf_cstr(&h.out), 1, h.lines || code == CMD_OK ? h.out.len : 0, stdout);
+	end = view_end(&h.view);
+	while (hmap_next(&h.threads, &pos, &tid, &b))
+		free(b);
+	hmap_fini(&h.threads);
+	buf_free(&h.out);
+	timeline_fini(&h.timeline);
+	return end != CMD_OK ? end : code;
+}
+
+int sched_timehist(int argc, char **argv)
+{
+	struct timehist_opts opts = { 0 };
+	int first, ret, code = CMD_USAGE;
+	const char *path;
+
+	ret = opts_parse(&timehist_spec, argc, argv, &opts, &first);
+	if (ret == 1) {
+		code = CMD_OK;
+	} else if (!ret) {
+		path = select_input(&opts.sel, argc, argv, first);
+		if (path)
+			code = timehist_file(&opts, path);
+	}
+	opts_fini(&timehist_spec, &opts);
+	return code;
+}

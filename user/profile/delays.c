@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * How long threads waited for a CPU: sums and quantiles by thread, process or name, and the longest
+ * waits one by one. Numbers only.
+ */
+#include "profile/delays.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* ---- rows -------------------------------------------------------------------------------------- */
+
+static uint64_t key_of(const struct delays *d, const struct delays_row *r)
+{
+	/* what has no process or name yet is a row by itself */
+	const uint64_t alone = 1ULL << 32 | r->tid;
+
+	if (d->by == DELAYS_BY_PID)
+		return r->pid == TRACE_NONE ? alone : r->pid;
+	if (d->by == DELAYS_BY_COMM)
+		return r->comm == NAMES_NONE ? alone : r->comm;
+	return r->tid;
+}
+
+/* The row of one key with another; NULL: it has become one itself. */
+static struct delays_row *find_or_add(struct delays *d, const struct delays_row *r)
+{
+	const uint64_t key = (uint64_t)r->part << 33 | key_of(d, r);
+	const uintptr_t at = (uintptr_t)hmap_get(&d->index, key);
+
+	if (at)
+		return &d->rows[at - 1];
+	d->rows = array_reserve(d->rows, &d->cap, d->cnt + 1, sizeof(*d->rows));
+	d->rows[d->cnt++] = *r;
+	hmap_set(&d->index, key, (void *)(uintptr_t)d->cnt);
+	return NULL;
+}
+
+static struct delays_row *row_of(struct delays *d, const struct interval *i)
+{
+	const struct delays_row fresh = {
+		.tid = i->tid, .pid = i->pid, .comm = i->comm, .part = i->part
+	};
+	struct delays_row *r = find_or_add(d, &fresh);
+
+	if (!r)
+		r = &d->rows[d->cnt - 1];
+	/* the last name and process are those that people know it by */
+	if (i->comm != NAMES_NONE)
+		r->comm = i->comm;
+	if (i->pid != TRACE_NONE)
+		r->pid = i->pid;
+	return r;
+}
+
+static void add_wait(struct delays *d, struct delays_row *r, const struct interval *i)
+{
+	const uint64_t ns = i->end - i->start;
+
+	/* a thread whose first event is its switch in was ready then, for who knows how long */
+	if (i->flags & INTERVAL_CUT && !ns)
+		return;
+	r->wait_ns += ns;
+	d->wait_ns += ns;
+	if (ns > r->max_ns) {
+		r->max_ns = ns;
+		r->max_start = i->start;
+	}
+	if (i->flags & INTERVAL_CUT) {
+		r->cut++;
+		return;
+	}
+	quantile_add(&r->waits, ns);
+	quantile_add(&d->waits, ns);
+}
+
+void delays_add(struct delays *d, const struct interval *i)
+{
+	struct delays_row *r;
+
+	if (i->state == INTERVAL_UNKNOWN) {
+		d->unknown_ns += i->end - i->start;
+		return;
+	}
+	if (i->state == INTERVAL_BLOCKED)
+		return;
+	r = row_of(d, i);
+	if (i->state == INTERVAL_RUNNABLE) {
+		add_wait(d, r, i);
+		return;
+	}
+	r->run_ns += i->end - i->start;
+	d->run_ns += i->end - i->start;
+	/* one that was on its CPU when the trace or the window began was switched in before */
+	if (!(i->flags & (INTERVAL_EDGE_START | INTERVAL_CLIP_START))) {
+		r->switches++;
+		d->switches++;
+	}
+}
+
+static void merge(struct delays_row *into, struct delays_row *r)
+{
+	into->run_ns += r->run_ns;
+	into->switches += r->switches;
+	into->wait_ns += r->wait_ns;
+	into->cut += r->cut;
+	if (r->max_ns > into->max_ns) {
+		into->max_ns = r->max_ns;
+		into->max_start = r->max_start;
+	}
+	quantile_merge(&into->waits, &r->waits);
+	quantile_fini(&r->waits);
+}
+
+static void name_row(struct delays_row *r, const struct names *names)
+{
+	const struct names_task *task = names_task_first(names, r->part, r->tid);
+
+	if (!task)
+		return;
+	if (r->comm == NAMES_NONE)
+		r->comm = task->comm;
+	if (r->pid == TRACE_NONE)
+		r->pid = task->pid;
+}
+
+static void name_rows(struct delays *d, const struct names *names)
+{
+	struct delays_row *rows = d->rows, *same;
+	const size_t cnt = d->cnt;
+
+	hmap_fini(&d->index);
+	d->index = (struct hmap){ 0 };
+	d->rows = NULL;
+	d->cnt = d->cap = 0;
+	for (size_t i = 0; i < cnt; i++) {
+		name_row(&rows[i], names);
+		same = find_or_add(d, &rows[i]);
+		if (same)
+			merge(same, &rows[i]);
+	}
+	free(rows);
+}
+
+static double weight_of(const struct delays_row *r, enum delays_order order)
+{
+	switch (order) {
+	case DELAYS_BY_MAX:
+		return (double)r->max_ns;
+	case DELAYS_BY_AVG:
+		return r->waits.cnt ? r->waits.sum / (double)r->waits.cnt : 0;
+	case DELAYS_BY_P99:
+		return quantile_at(&r->waits, 0.99);
+	case DELAYS_BY_RUNTIME:
+		return (double)r->run_ns;
+	case DELAYS_BY_SWITCHES:
+		return (double)r->switches;
+	case DELAYS_BY_WAIT:
+		return (double)r->wait_ns;
+	}
+	return 0;
+}
+
+static int most_first(const void *a, const void *b, void *ctx)
+{
+	const struct delays_row *x = a, *y = b;
+	const enum delays_order *order = ctx;
+	const double v = weight_of(x, *order), w = weight_of(y, *order);
+
+	if (v != w)
+		return v < w ? 1 : -1;
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+void delays_finish(struct delays *d, const struct names *names, enum delays_order order)
+{
+	name_rows(d, names);
+	if (d->cnt)
+		qsort_r(d->rows, d->cnt, sizeof(*d->rows), most_first, &order);
+}
+
+void delays_fini(struct delays *d)
+{
+	for (size_t i = 0; i < d->cnt; i++)
+		quantile_fini(&d->rows[i].waits);
+	free(d->rows);
+	hmap_fini(&d->index);
+	quantile_fini(&d->waits);
+	*d = (struct delays){ .by = d->by };
+}
+
+/* ---- the longest ------------------------------------------------------------------------------- */
+
+/* A heap with the shortest of them on top. */
+static void sift_down(struct delays_heap *h, size_t at)
+{
+	const struct delays_worst w = h->v[at];
+	size_t child;
+
+	for (; (child = 2 * at + 1) < h->cnt; at = child) {
+		if (child + 1 < h->cnt && h->v[child + 1].ns < h->v[child].ns)
+			child++;
+		if (h->v[child].ns >= w.ns)
+			break;
+		h->v[at] = h->v[child];
+	}
+	h->v[at] = w;
+}
+
+static void sift_up(struct delays_heap *h, size_t at)
+{
+	const struct delays_worst w = h->v[at];
+
+	for (; at && h->v[(at - 1) / 2].ns > w.ns; at = (at - 1) / 2)
+		h->v[at] = h->v[(at - 1) / 2];
+	h->v[at] = w;
+}
+
+static struct delays_worst describe(const struct intervals *iv, const struct interval *i)
+{
+	struct delays_worst w = { .tid = i->tid,
+				  .pid = i->pid,
+				  .comm = i->comm,
+				  .cpu = i->cpu,
+				  .stack = i->stack,
+				  .part = i->part,
+				  .start = i->start,
+				  .ns = i->end - i->start,
+				  .flags = i->flags,
+				  .why = i->why,
+				  .woken = i->waker };
+
+	if (i->waker)
+		w.waker = *i->waker;
+	w.sum = intervals_behind(iv, i, w.behind, sizeof(w.behind) / sizeof(w.behind[0]));
+	return w;
+}
+
+void delays_heap_add(struct delays_heap *h, const struct intervals *iv, const struct interval *i)
+{
+	if (!h->max || (h->cnt == h->max && h->v[0].ns >= i->end - i->start))
+		return;
+	if (h->cnt == h->max) {
+		h->v[0] = describe(iv, i);
+		sift_down(h, 0);
+		return;
+	}
+	if (!h->v)
+		h->v = xcalloc(h->max, sizeof(*h->v));
+	h->v[h->cnt++] = describe(iv, i);
+	sift_up(h, h->cnt - 1);
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct delays_worst *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+void delays_heap_sort(struct delays_heap *h)
+{
+	if (h->cnt)
+		qsort(h->v, h->cnt, sizeof(*h->v), longest_first);
+}
+
+void delays_heap_fini(struct delays_heap *h)
+{
+	free(h->v);
+	*h = (struct delays_heap){ .max = h->max };
+}
