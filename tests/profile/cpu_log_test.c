@@ -59,6 +59,20 @@ Test(cpu_log, a_link_that_does_not_fit_is_nobodys)
 	cpu_log_fini(&log);
 }
 
+Test(cpu_log, a_thread_may_take_another_number)
+{
+	struct cpu_log log = { 0 };
+
+	cpu_log_rename(&log, 0, 5, 6);
+	cpu_log_switch(&log, 0, 100, 0, 5, true);
+	cpu_log_rename(&log, 0, 7, 8);
+	cpu_log_rename(&log, 1, 5, 8);
+	cpu_log_rename(&log, 0, 5, 6);
+	cr_expect_eq(cpu_log_switch(&log, 0, 150, 6, 7, true), 6);
+	expect(&log, 0, 100, 200, "7:150-200 6:100-150 ");
+	cpu_log_fini(&log);
+}
+
 Test(cpu_log, forgets_what_is_long_ago)
 {
 	struct cpu_log log = { 0 };

@@ -412,6 +412,53 @@ Test(intervals, children_of_the_target_are_followed)
 		   "6 running 1100-1200 to exit cpu 0\n");
 }
 
+static void exec_of(struct make *m, uint64_t ts, uint32_t old, uint32_t pid)
+{
+	struct dial9_schema *s =
+		MAKE_SCHEMA("sched:sched_process_exec", { "common_cpu", DIAL9_VARINT },
+			    { "common_pid", DIAL9_VARINT }, { "pid", DIAL9_VARINT },
+			    { "old_pid", DIAL9_VARINT });
+
+	cr_assert_eq(dial9_enc_begin(m->enc, s, ts), 0);
+	dial9_enc_put_u64(m->enc, 0);
+	dial9_enc_put_u64(m->enc, pid);
+	dial9_enc_put_u64(m->enc, pid);
+	dial9_enc_put_u64(m->enc, old);
+	make_end(m);
+	dial9_schema_free(s);
+}
+
+Test(intervals, who_execs_goes_on_under_the_leaders_number)
+{
+	struct run r = { 0 };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_switch(&m, 1000, 0, "x", 0, 0, "main", 5);
+	make_switch(&m, 1100, 0, "main", 5, 0x10, "thread", 6);
+	exec_of(&m, 1150, 6, 5);
+	exec_of(&m, 1160, 5, 5); /* of its own number: nothing */
+	make_switch(&m, 1200, 0, "new", 5, 0x10, "swapper", 0);
+	run_expect(&r, &m,
+		   "5 runnable 1000-1000 to cpu cpu 0 edge-start\n"
+		   "5 running 1000-1100 to exit cpu 0\n"
+		   "6 runnable 1000-1100 to cpu cpu 0 edge-start\n"
+		   "6 running 1100-1150 to nothing cpu 0\n"
+		   "5 running 1150-1200 to exit cpu 0\n");
+}
+
+Test(intervals, numbers_that_no_kernel_gives_are_no_threads)
+{
+	struct run r = { 0 };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_switch(&m, 1000, 0, "x", 4194305, 1, "y", 4194304);
+	run_expect(&r, &m,
+		   "4194304 runnable 1000-1000 to cpu cpu 0 edge-start\n"
+		   "4194304 running 1000-1000 to nothing cpu 0 edge-end\n");
+}
+
 static void add_part(struct buf *out, const char *boot, uint64_t ts, uint32_t prev, uint32_t next)
 {
 	const char *const kv[] = { "host", "h", "boot_id", boot, "start_realtime_ns", boot, NULL };

@@ -53,6 +53,14 @@ uint32_t cpu_log_switch(struct cpu_log *log, uint32_t cpu, uint64_t ts, uint32_t
 	return was;
 }
 
+void cpu_log_rename(struct cpu_log *log, uint32_t cpu, uint32_t from, uint32_t to)
+{
+	const struct cpu_log_cpu *c = cpu < log->cpu_cap ? &log->cpus[cpu] : NULL;
+
+	if (c && c->cnt && slice(c, c->cnt - 1)->tid == from)
+		slice(c, c->cnt - 1)->tid = to;
+}
+
 void cpu_log_each(const struct cpu_log *log, uint32_t cpu, uint64_t from, uint64_t to,
 		  cpu_log_fn fn, void *ctx)
 {

@@ -39,6 +39,9 @@ struct cpu_log {
 uint32_t cpu_log_switch(struct cpu_log *log, uint32_t cpu, uint64_t ts, uint32_t prev,
 			uint32_t next, bool sure);
 
+/* From the newest switch of @cpu on it is another number that stands for the same thread. */
+void cpu_log_rename(struct cpu_log *log, uint32_t cpu, uint32_t from, uint32_t to);
+
 /* Who ran how long: called for pieces of one CPU's time, latest first. */
 typedef void (*cpu_log_fn)(void *ctx, uint32_t tid, uint64_t from, uint64_t to);
 

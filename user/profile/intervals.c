@@ -31,7 +31,7 @@
 #define STATE_DEAD 0x10
 #define STATE_ZOMBIE 0x20
 
-enum { HOPS_MAX = 4, SOFTIRQ_TIMER = 1 };
+enum { HOPS_MAX = 4, SOFTIRQ_TIMER = 1, TID_MAX = 4194304 /* Linux gives none above */ };
 
 enum life {
 	LIFE_UNSEEN, /* no switch or waking yet */
@@ -241,12 +241,12 @@ static void name(struct thread *th, const struct trace *t)
 		th->comm = known->comm;
 }
 
-/* NULL for the idle threads, which all share tid 0, and for no thread. */
+/* NULL for the idle threads, which all share tid 0, and for what is no thread's number. */
 static struct thread *thread_of(struct intervals *iv, const struct trace *t, uint64_t tid)
 {
 	struct thread *th;
 
-	if (!tid || tid >= TRACE_NONE)
+	if (!tid || tid > TID_MAX)
 		return NULL;
 	th = hmap_get(&iv->threads, tid);
 	if (th)
@@ -470,6 +470,26 @@ static void take_stack(struct intervals *iv, const struct trace *t, const struct
 		th->stack = stack_table_add(&iv->stacks, ev->frames, ev->frame_cnt);
 }
 
+/*
+ * A thread that execs while others of its process are left takes over the leader's number: what it did
+ * goes on under that, and the old number is nobody's.
+ */
+static void take_exec(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
+{
+	uint64_t old_tid = trace_u64_or(ev, ROLE_OLD_PID, TRACE_NONE);
+	uint64_t tid = trace_u64_or(ev, ROLE_PID, TRACE_NONE);
+	struct thread *old = hmap_get(&iv->threads, old_tid), *th = thread_of(iv, t, tid);
+
+	if (old_tid == tid || !old || !th || old->life != LIFE_ON ||
+	    old->state != INTERVAL_RUNNING || th->life == LIFE_ON)
+		return;
+	end(iv, old, ev->ts, INTERVAL_TO_NOTHING, old->cpu, TRACE_NONE);
+	old->life = LIFE_GONE;
+	cpu_log_rename(&iv->cpus, old->cpu, old->tid, th->tid);
+	begin(th, INTERVAL_RUNNING, ev->ts);
+	th->cpu = old->cpu;
+}
+
 static void take_other(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
 {
 	uint64_t cpu = trace_u64_or(ev, ROLE_DEST_CPU, TRACE_NONE);
@@ -477,6 +497,8 @@ static void take_other(struct intervals *iv, const struct trace *t, const struct
 
 	if (th)
 		th->on_cpu = true;
+	if (ev->schema->role[ROLE_OLD_PID] >= 0)
+		take_exec(iv, t, ev);
 	if (cpu >= TRACE_NONE)
 		return;
 	th = hmap_get(&iv->threads, trace_u64_or(ev, ROLE_PID, TRACE_NONE));
