@@ -48,6 +48,59 @@ Test(text, columns_are_padded_and_cut_by_code_points)
 	cr_assert_eq(text_width("\xc3\xa9x", 3), 2);
 }
 
+static void waker(const struct names *n, enum interval_context context, int32_t number,
+		  uint64_t said, const char *want)
+{
+	const struct interval_waker w = {
+		.context = context, .number = number, .said = said, .tid = 7, .comm = NAMES_NONE
+	};
+	struct buf b = { 0 };
+
+	text_waker(&b, n, &w);
+	cr_expect_str_eq(buf_cstr(&b), want, "%s", buf_cstr(&b));
+	buf_free(&b);
+}
+
+Test(text, a_waker_is_told_as_what_it_was)
+{
+	struct tp_symbols_row row = { .kind = PROF_TP_SYMBOL, .value = 3 | 25 << 3 };
+	struct names *n;
+
+	cr_assert_eq(names_new(&n), 0);
+	waker(n, INTERVAL_BY_TIMER, -1, 5, "timer");
+	waker(n, INTERVAL_BY_TIMER, 1, 2 | 2 << 3, "timer");
+	waker(n, INTERVAL_BY_IPI, -1, 4, "ipi");
+	waker(n, INTERVAL_BY_SOFTIRQ, 3, 2 | 4 << 3, "softirq NET_RX");
+	waker(n, INTERVAL_BY_SOFTIRQ, 99, 2 | 100 << 3, "softirq");
+	waker(n, INTERVAL_BY_HARDIRQ, 24, 3 | 25 << 3, "irq 24");
+	waker(n, INTERVAL_BY_HARDIRQ, -1, 3, "irq");
+	row.name = "irq 24 (virtio0)\x1b";
+	row.name_len = 17;
+	names_add_tp_symbol(n, names_add(n, PROF_EV_SCHED_WAKING, strlen(PROF_EV_SCHED_WAKING)),
+			    names_add(n, PROF_F_CONTEXT, strlen(PROF_F_CONTEXT)), &row);
+	waker(n, INTERVAL_BY_HARDIRQ, 24, 3 | 25 << 3, "irq 24 (virtio0)\\x1b");
+	waker(n, INTERVAL_BY_HARDIRQ, 25, 3 | 26 << 3, "irq 25");
+	names_free(n);
+}
+
+Test(text, a_waking_thread_has_its_name)
+{
+	struct interval_waker w = { .context = INTERVAL_BY_TASK, .tid = 7, .comm = NAMES_NONE };
+	struct buf b = { 0 };
+	struct names *n;
+
+	cr_assert_eq(names_new(&n), 0);
+	text_waker(&b, n, &w);
+	cr_expect_str_eq(buf_cstr(&b), "/7");
+	buf_clear(&b);
+	w.comm = names_add(n, "cat", 3);
+	w.context = INTERVAL_BY_UNKNOWN;
+	text_waker(&b, n, &w);
+	cr_expect_str_eq(buf_cstr(&b), "cat/7");
+	buf_free(&b);
+	names_free(n);
+}
+
 static void path(const char *s, size_t cols, const char *want)
 {
 	struct buf b = { 0 };
