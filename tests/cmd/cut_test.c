@@ -232,7 +232,8 @@ Test(cut, script_of_a_cut_is_script_with_its_selection)
 		char *want = script(make_file(&m), by[i][0], by[i][1]), *got, *lost;
 		struct file f = cut(make_file(&m), CMD_OK, by[i][0], by[i][1], NULL);
 
-		got = script(file_fd(&f), NULL, NULL);
+		/* -e also says how script shows an event */
+		got = script(file_fd(&f), by[i][0][1] == 'e' ? by[i][0] : NULL, NULL);
 		/* cut keeps losses that touch the window, whatever else was asked for */
 		lost = strstr(got, "LostEvents");
 		if (lost && !strstr(want, "LostEvents")) {
@@ -302,6 +303,34 @@ Test(cut, of_the_names_of_a_thread_the_last_before_the_window_counts)
 	cr_assert_not_null(strstr(text, "second"));
 	cr_assert_not_null(strstr(text, "late"));
 	free(text);
+	free(f.data);
+	make_fini(&m);
+}
+
+Test(cut, the_stack_of_a_waker_goes_with_its_waking)
+{
+	const uint64_t at = make_frame(1, 0x10);
+	struct make m;
+	struct file f;
+
+	make_init(&m, NULL);
+	make_task(&m, 1 * RUN_SEC, 7, 7, "waker");
+	make_task(&m, 1 * RUN_SEC, 8, 8, "woken");
+	make_waking(&m, 2 * RUN_SEC, 0, 7, "woken", 8);
+	make_sample(&m, 2 * RUN_SEC, 7, 7, PROF_SOURCE_WAKING, 0, &at, 1);
+	make_waking(&m, 3 * RUN_SEC, 0, 7, "other", 9);
+	make_sample(&m, 3 * RUN_SEC, 7, 7, PROF_SOURCE_WAKING, 0, &at, 1);
+	make_sample(&m, 4 * RUN_SEC, 7, 7, PROF_SOURCE_WAKING, 0, &at, 1);
+	f = cut(make_file(&m), CMD_OK, "-p8", NULL, NULL);
+	cr_assert_eq(count(&f, "sched:sched_waking"), 1);
+	cr_assert_eq(count(&f, "CpuSampleEvent"), 1);
+	free(f.data);
+	f = cut(make_file(&m), CMD_OK, "-esched:sched_waking", NULL, NULL);
+	cr_assert_eq(count(&f, "CpuSampleEvent"), 2);
+	free(f.data);
+	f = cut(make_file(&m), CMD_OK, "-ewaker", NULL, NULL);
+	cr_assert_eq(count(&f, "CpuSampleEvent"), 3);
+	cr_assert_eq(count(&f, "sched:sched_waking"), 0);
 	free(f.data);
 	make_fini(&m);
 }

@@ -27,6 +27,7 @@
 #include "cmd/cut_needs.h"
 #include "cmd/input.h"
 #include "cmd/progress.h"
+#include "cmd/script_line.h"
 #include "cmd/select.h"
 #include "cmd/text.h"
 #include "record/sink.h"
@@ -62,7 +63,8 @@ static const struct opt cut_opts[] = {
 	  .kind = OPT_LIST,
 	  .off = O(events),
 	  .arg = "GLOB",
-	  .help = "only such events, as in 'sched:*', cpu-clock or switch-out; may be repeated" },
+	  .help = "only such events, as in 'sched:*', cpu-clock, switch-out or waker; may be "
+		  "repeated" },
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
 };
 
@@ -99,6 +101,10 @@ struct cut {
 	uint8_t *segments; /* something of it is kept */
 	size_t segment_cap;
 	bool any; /* a part is live */
+	/* the last waking that was kept: the stack of its waker is right behind it */
+	bool woken;
+	uint64_t woken_ts;
+	uint32_t woken_tid;
 	struct anonymize anonymize;
 	struct cut_copy copy;
 	struct sink *sink;
@@ -131,7 +137,9 @@ static bool glob_matches(const struct cut *c, const struct trace_event *ev, cons
 		return false;
 	/* a switch is wanted with its stack */
 	if (ev->source == PROF_SOURCE_SWITCH_OUT)
-		return str_glob(glob, "switch-out") || str_glob(glob, PROF_EV_SCHED_SWITCH);
+		return str_glob(glob, SCRIPT_SWITCH_OUT) || str_glob(glob, PROF_EV_SCHED_SWITCH);
+	if (ev->source == PROF_SOURCE_WAKING)
+		return str_glob(glob, SCRIPT_WAKER);
 	if (ev->source == PROF_SOURCE_WAKING)
 		return str_glob(glob, "waker") || str_glob(glob, PROF_EV_SCHED_WAKING);
 	sampler = names_meta(c->names, ev->part, PROF_META_SAMPLE_EVENT);
@@ -145,14 +153,21 @@ static bool happens(enum trace_kind kind)
 	       kind != TRACE_LOST;
 }
 
-static bool event_wanted(const struct cut *c, const struct trace_event *ev)
+/* A waking is kept with its stack, also where its waker is not selected. Each event once a pass, in order. */
+static bool event_wanted(struct cut *c, const struct trace_event *ev)
 {
 	const struct opt_list *globs = &c->opts->events;
-	bool named = !globs->cnt;
+	bool named = !globs->cnt, wanted;
 
 	for (size_t i = 0; i < globs->cnt && !named; i++)
 		named = glob_matches(c, ev, globs->v[i]);
-	return named && select_match(&c->sel, c->reader, ev);
+	wanted = named && select_match(&c->sel, c->reader, ev);
+	if (ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_WAKING)
+		wanted |= c->woken && c->woken_ts == ev->ts && c->woken_tid == ev->tid;
+	c->woken = wanted && ev->kind == TRACE_SCHED_WAKING;
+	c->woken_ts = ev->ts;
+	c->woken_tid = ev->tid;
+	return wanted;
 }
 
 /* Whoever was selected may have lost something, but not on another CPU. */
@@ -243,7 +258,7 @@ static void look_at(struct cut *c, const struct trace_event *ev)
 /* ---- what is written --------------------------------------------------------------------------- */
 
 /* Whether the event is, in the first place; and when. Its segment has a say, too. */
-static bool kept(const struct cut *c, const struct trace_event *ev, uint64_t *ts)
+static bool kept(struct cut *c, const struct trace_event *ev, uint64_t *ts)
 {
 	const struct cut_part *part = &c->parts[ev->part];
 	enum cut_place place = place_of(c, ev);
