@@ -63,10 +63,10 @@ Test(top, in_a_pipe_pictures_follow_each_other)
 
 Test(top, what_is_live_cannot_be_selected_from)
 {
-	run_expect(run_cmd(cmd_report, make_fd("", 0), "report", "-", "--live=1", "-p5", NULL), 1,
-		   "",
-		   "dial9-prof: report: --live shows all that is recorded, without -s, -g, -G, "
-		   "--json and selections\n");
+	run_expect(
+		run_cmd(cmd_report, make_fd("", 0), "report", "-", "--live=1", "-p5", NULL), 1, "",
+		"dial9-prof: report: --live shows all that is recorded, without --wall, -s, -g, -G, "
+		"--json and selections\n");
 }
 
 Test(top, bad_input_is_told)
@@ -208,6 +208,23 @@ Test(top, a_picture_fits_its_terminal_and_follows_its_size)
 	cr_assert_eq(write(s.t.master, "q", 1), 1);
 	expect_end(&s, CMD_OK);
 	make_fini(&m);
+}
+
+/* Before the first period is over. */
+Test(top, a_change_of_size_is_drawn_at_once)
+{
+	struct winsize ws = { .ws_row = 10, .ws_col = 30 };
+	struct shown s;
+	size_t lines;
+
+	show(&s, "--live=3600");
+	wait_for(&s, "\033[?25l");
+	cr_assert_eq(ioctl(s.t.master, TIOCSWINSZ, &ws), 0);
+	wait_for(&s, "\033[J");
+	cr_assert_leq(widest(&s, &lines), 30, "%s", s.t.text);
+	cr_assert_eq(lines, 3);
+	cr_assert_eq(write(s.t.master, "q", 1), 1);
+	expect_end(&s, CMD_OK);
 }
 
 Test(top, keys_change_what_is_shown)

@@ -647,12 +647,13 @@ static bool live_astray(const struct report_opts *o)
 {
 	const struct select_opts *sel = &o->sel;
 
-	if (!o->live_ns ||
-	    !(o->json || o->graph || o->inverted || o->sort || sel->time || sel->pids.cnt ||
-	      sel->tids.cnt || sel->cpus.cnt || sel->comms.cnt || sel->cgroups.cnt))
+	if (!o->live_ns || !(o->json || o->wall || o->graph || o->inverted || o->sort ||
+			     sel->time || sel->pids.cnt || sel->tids.cnt || sel->cpus.cnt ||
+			     sel->comms.cnt || sel->cgroups.cnt))
 		return false;
-	log_error("report: --live shows all that is recorded, without -s, -g, -G, --json and "
-		  "selections");
+	log_error(
+		"report: --live shows all that is recorded, without --wall, -s, -g, -G, --json and "
+		"selections");
 	return true;
 }
 
