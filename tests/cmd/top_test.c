@@ -227,6 +227,30 @@ Test(top, a_change_of_size_is_drawn_at_once)
 	expect_end(&s, CMD_OK);
 }
 
+Test(top, stopped_from_the_keyboard_it_gives_the_terminal_back_until_it_goes_on)
+{
+	struct shown s;
+	struct make m;
+	int status;
+
+	show(&s, "--live=0.1");
+	make_second(&m, "hot");
+	feed(&s, &m);
+	wait_for(&s, "hot");
+	kill(s.pid, SIGTSTP);
+	wait_for(&s, "\033[?25h\033[?1049l");
+	cr_assert_eq(waitpid(s.pid, &status, WUNTRACED), s.pid);
+	cr_assert(WIFSTOPPED(status));
+	forget(&s);
+	kill(s.pid, SIGCONT);
+	wait_for(&s, "\033[?1049h\033[?25l");
+	wait_for(&s, "\033[J");
+	forget(&s);
+	cr_assert_eq(write(s.t.master, "q", 1), 1);
+	expect_end(&s, CMD_OK);
+	make_fini(&m);
+}
+
 Test(top, keys_change_what_is_shown)
 {
 	struct shown s;
