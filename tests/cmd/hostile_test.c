@@ -239,8 +239,8 @@ Test(hostile, memory_does_not_follow_the_number_of_events, .timeout = 120)
 	static const struct {
 		size_t command;
 		bool piped;
-	} which[] = { { 1, false }, { 3, false }, { 4, false },
-		      { 6, false }, { 3, true },  { 6, true } };
+	} which[] = { { 1, false },  { 3, false },  { 4, false }, { 6, false },
+		      { 12, false }, { 14, false }, { 3, true },  { 6, true } };
 	int few = many(20000), lots = many(1000000);
 
 	for (size_t k = 0; k < sizeof(which) / sizeof(which[0]); k++) {
