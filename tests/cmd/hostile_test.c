@@ -24,7 +24,8 @@ static const struct {
 	{ cmd_diff, "diff", "--kind=offcpu" },	 { cmd_diff, "diff", "--kind=latency" },
 	{ cmd_report, "report", "--live=3600" }, { cmd_offcpu, "offcpu", "--json" },
 	{ cmd_offcpu, "offcpu", "--hist" },	 { sched_latency, "latency", "--worst=9" },
-	{ sched_timehist, "timehist", "-n" },
+	{ sched_timehist, "timehist", "-n" },	 { cmd_explain, "explain", "-t11" },
+	{ cmd_explain, "explain", "-p10" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/log.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
 #include "cmd/paint.h"
@@ -33,12 +34,18 @@ static void begin_engine(struct timeline *r)
 	r->first_ts = r->last_ts = r->switches = 0;
 }
 
+static bool overlaps(const struct timeline *r, uint32_t part, uint64_t first, uint64_t last)
+{
+	if (!r->narrowed)
+		return select_overlaps(&r->sel, r->reader, part, first, last);
+	return names_part(r->names, part)->clock == r->clock && first <= r->to && last >= r->from;
+}
+
 static void count(struct timeline *r, const struct trace *t, const struct trace_event *ev)
 {
 	if (ev->kind == TRACE_LOST) {
-		if (select_overlaps(&r->sel, r->reader, ev->part,
-				    trace_u64_or(ev, ROLE_FIRST_NS, ev->ts),
-				    trace_u64_or(ev, ROLE_LAST_NS, ev->ts)))
+		if (overlaps(r, ev->part, trace_u64_or(ev, ROLE_FIRST_NS, ev->ts),
+			     trace_u64_or(ev, ROLE_LAST_NS, ev->ts)))
 			event_counts_add_loss(&r->losses, t, r->names, ev);
 		return;
 	}
@@ -52,6 +59,15 @@ static void count(struct timeline *r, const struct trace *t, const struct trace_
 		r->last_ts = ev->ts;
 }
 
+bool timeline_window(const struct timeline *r, uint32_t clock, uint64_t *from, uint64_t *to)
+{
+	if (!r->narrowed || clock != r->clock)
+		return select_window(&r->sel, clock, from, to);
+	*from = r->from;
+	*to = r->to;
+	return true;
+}
+
 /* The engine cuts by itself, so it must know each clock's window before its first event. */
 static void set_window(struct timeline *r, const struct trace_event *ev)
 {
@@ -59,7 +75,7 @@ static void set_window(struct timeline *r, const struct trace_event *ev)
 	uint64_t from, to;
 
 	select_see(&r->sel, r->reader, ev);
-	if (select_window(&r->sel, clock, &from, &to))
+	if (timeline_window(r, clock, &from, &to))
 		intervals_window(r->intervals, clock, from, to);
 }
 
@@ -125,6 +141,28 @@ static int learn_gaps(struct timeline *r)
 	return ret ? ret : reader_rewind(r->reader);
 }
 
+int timeline_again(struct timeline *r, uint32_t clock, uint64_t from, uint64_t to)
+{
+	int err = reader_can_rewind(r->reader) ? reader_rewind(r->reader) : -ESPIPE;
+
+	if (err == -ESPIPE) {
+		log_error("a pipe cannot be read twice: name a file, or give --time");
+		return CMD_USAGE;
+	}
+	r->opts.reset(r->opts.ctx);
+	begin_engine(r);
+	r->narrowed = true;
+	r->clock = clock;
+	r->from = from;
+	r->to = to;
+	if (!err)
+		err = read_all(r);
+	if (err)
+		return CMD_INPUT;
+	intervals_finish(r->intervals);
+	return CMD_OK;
+}
+
 /* Names must be there at once for a command that prints as it reads; a file is read twice for that. */
 static enum reader_mode mode_for(const struct timeline_opts *opts, const char *path)
 {
@@ -188,7 +226,7 @@ static uint64_t span_ns(const struct timeline *t)
 {
 	uint64_t from, to, first = t->first_ts, last = t->last_ts;
 
-	if (select_window(&t->sel, 0, &from, &to)) {
+	if (timeline_window(t, t->clock, &from, &to)) {
 		first = from > first ? from : first;
 		last = to < last ? to : last;
 	}

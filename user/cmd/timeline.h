@@ -35,6 +35,10 @@ struct timeline {
 	struct event_counts losses; /* in the window: see event_counts_add_loss() */
 	uint64_t first_ts,
 		last_ts; /* of what happened, in all of the trace; both 0 when nothing did */
+	/* of timeline_again(): */
+	bool narrowed;
+	uint32_t clock;
+	uint64_t from, to;
 	uint64_t switches; /* in all of the trace: 0 when it was recorded without */
 };
 
@@ -43,7 +47,15 @@ struct timeline {
  * way. Within fn and event r->intervals and r->reader are at that event.
  */
 int timeline_run(struct timeline *r, const struct timeline_opts *opts, const char *path);
+/*
+ * Once more, and only from @from to @to on one clock, after timeline_run() with a reset: an exit code as
+ * there. A pipe cannot do that.
+ */
+int timeline_again(struct timeline *r, uint32_t clock, uint64_t from, uint64_t to);
 void timeline_fini(struct timeline *r);
+
+/* What is looked at on a clock that was seen; false: all of it. Both ends belong to it. */
+bool timeline_window(const struct timeline *r, uint32_t clock, uint64_t *from, uint64_t *to);
 
 /* What the command exits with when it has printed all: CMD_INPUT behind a newer writer's frame. */
 int timeline_exit(const struct timeline *r);

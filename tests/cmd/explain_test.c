@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What `explain` prints, to the byte. In ms from 20 s: victim (11) runs on CPU 0 until it waits for a
+ * lock at 4. Its holder (12) runs on CPU 1, is preempted by hog (20) from 5 to 9, and lets go at 10,
+ * whereupon victim waits for CPU 1 until holder leaves that at 13. It runs to the end, at 16.
+ */
+#include "run_cmd.h"
+
+static const uint64_t ms = 1000000;
+
+static void make_stall(struct make *m)
+{
+	const uint64_t hot = make_frame(1, 0x310), lock = make_frame(1, 0x210),
+		       root = make_frame(1, 0x110);
+	const uint64_t busy[] = { hot, root }, other[] = { root }, wait[] = { lock, root };
+	const uint64_t t = 20 * RUN_SEC;
+
+	make_init(m, NULL);
+	make_clock(m, t, 1700000000 * RUN_SEC);
+	make_module(m, t, 1, "/opt/app", PROF_MODULE_ELF);
+	make_task(m, t, 11, 11, "victim");
+	make_task(m, t, 11, 12, "holder");
+	make_task(m, t, 20, 20, "hog");
+	make_switch(m, t, 0, "swapper/0", 0, 0, "victim", 11);
+	make_switch(m, t, 1, "swapper/1", 0, 0, "holder", 12);
+	make_sample(m, t + 1 * ms, 11, 11, PROF_SOURCE_SAMPLE, 0, busy, 2);
+	make_sample(m, t + 2 * ms, 11, 11, PROF_SOURCE_SAMPLE, 0, other, 1);
+	make_sample(m, t + 3 * ms, 11, 11, PROF_SOURCE_SAMPLE, 0, busy, 2);
+	make_switch(m, t + 4 * ms, 0, "victim", 11, 1, "swapper/0", 0);
+	make_sample(m, t + 4 * ms, 11, 11, PROF_SOURCE_SWITCH_OUT, 0, wait, 2);
+	make_waking(m, t + 9 * ms / 2, 1, 0, "hog", 20);
+	make_switch(m, t + 5 * ms, 1, "holder", 12, 0x100, "hog", 20);
+	make_sample(m, t + 7 * ms, 20, 20, PROF_SOURCE_SAMPLE, 1, other, 1);
+	make_switch(m, t + 9 * ms, 1, "hog", 20, 1, "holder", 12);
+	make_waking(m, t + 10 * ms, 1, 12, "victim", 11);
+	make_switch(m, t + 13 * ms, 1, "holder", 12, 1, "victim", 11);
+	make_symbol(m, t + 14 * ms, hot, 0, make_frame(1, 0x300), "hot", "", 0);
+	make_symbol(m, t + 14 * ms, lock, 0, make_frame(1, 0x200), "lock", "", 0);
+	make_symbol(m, t + 14 * ms, root, 0, make_frame(1, 0x100), "main", "", 0);
+	make_switch(m, t + 16 * ms, 1, "victim", 11, 1, "swapper/1", 0);
+}
+
+static int input(void)
+{
+	struct make m;
+	int fd;
+
+	make_stall(&m);
+	fd = make_file(&m);
+	make_fini(&m);
+	return fd;
+}
+
+/* clang-format off */
+#define COLUMNS \
+	"#    Running ms     Waiting ms     Blocked ms     Unknown ms      Absent ms  thread\n"
+
+#define BLOCKED \
+	"blocked 6.000 ms (S), woken by holder? 12 on CPU 1\n" \
+	"                lock (app)\n" \
+	"                main (app)\n" \
+	"              meanwhile holder 12:\n" \
+	"                ran 2.000 ms in 2 pieces\n" \
+	"                waited 4.000 ms for CPU 1, preempted\n" \
+	"                  behind hog 20 4.000 ms\n"
+
+static const char whole[] =
+	"# standard input: what victim 11 did over 0.016 s\n"
+	"# lost: nothing\n"
+	"# from 20.000000000 to 20.016000000:      16.000000 ms\n"
+	"#\n" COLUMNS
+	"       9.000000       4.000000       3.000000       0.000000       0.000000  holder 12\n"
+	"       7.000000       3.000000       6.000000       0.000000       0.000000  victim 11\n"
+	"\n"
+	"+       0 ns  ran 4.000 ms on CPU 0; 3 samples, 2 of them here\n"
+	"                hot (app)\n"
+	"                main (app)\n"
+	"\n"
+	"+   4.000 ms  " BLOCKED
+	"\n"
+	"+  10.000 ms  waited 3.000 ms for CPU 1\n"
+	"                behind holder 12 3.000 ms\n"
+	"\n"
+	"+  13.000 ms  ran 3.000 ms on CPU 1\n";
+
+static const char worst[] =
+	"# standard input: what victim 11 did over 0.009 s\n"
+	"# lost: nothing\n"
+	"# from 20.004000000 to 20.013000000:       9.000000 ms\n"
+	"#\n" COLUMNS
+	"       0.000000       3.000000       6.000000       0.000000       0.000000  victim 11\n"
+	"\n"
+	"+       0 ns  " BLOCKED
+	"\n"
+	"+   6.000 ms  waited 3.000 ms for CPU 1\n"
+	"                behind holder 12 3.000 ms\n";
+/* clang-format on */
+
+Test(explain, a_window_of_a_process_in_words)
+{
+	run_expect(run_cmd(cmd_explain, input(), "explain", "11", "-", "--time", "20,", NULL),
+		   CMD_OK, whole, "");
+}
+
+Test(explain, without_a_time_the_longest_off_cpu)
+{
+	run_expect(run_cmd(cmd_explain, input(), "explain", "-t", "11", "-", NULL), CMD_OK, worst,
+		   "");
+	run_expect(run_cmd(cmd_explain, input(), "explain", "-t", "11", "-", "--time", "20,",
+			   "--worst", NULL),
+		   CMD_OK, worst, "");
+}
+
+/* clang-format off */
+static const char json[] =
+	"{\"version\":1,\"file\":\"standard input\",\"span_ns\":9000000,\"lost_events\":0,"
+	"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,"
+	"\"lost_samples_estimate\":0,\"tid\":11,\"from_ns\":20004000000,\"to_ns\":20013000000,"
+	"\"whole\":true,\"threads\":[\n"
+	"{\"tid\":11,\"pid\":11,\"comm\":\"victim\",\"unknown_ns\":0,\"running_ns\":0,"
+	"\"waiting_ns\":3000000,\"blocked_ns\":6000000,\"absent_ns\":0}],\"story\":[\n"
+	"{\"start_ns\":20004000000,\"ns\":6000000,\"blocked_ns\":6000000,\"blocked\":1,"
+	"\"longest_blocked\":{\"start_ns\":20004000000,\"ns\":6000000,\"state\":\"S\","
+	"\"stack\":[{\"sym\":\"lock\",\"dso\":\"/opt/app\"},{\"sym\":\"main\",\"dso\":\"/opt/app\"}],"
+	"\"waker\":{\"context\":\"unknown\",\"name\":\"holder?\"},\"waker_tid\":12,\"waker_stack\":[],"
+	"\"meanwhile\":{\"start_ns\":20004000000,\"ns\":6000000,"
+	"\"running_ns\":2000000,\"running\":2,\"waiting_ns\":4000000,\"waiting\":1,"
+	"\"behind\":[{\"tid\":20,\"comm\":\"hog\",\"ns\":4000000}],\"behind_others_ns\":0}}},\n"
+	"{\"start_ns\":20010000000,\"ns\":3000000,\"waiting_ns\":3000000,\"waiting\":1,"
+	"\"behind\":[{\"tid\":12,\"comm\":\"holder\",\"ns\":3000000}],\"behind_others_ns\":0}]}\n";
+
+static const char no_hops[] =
+	"# standard input: what victim 11 did over 0.002 s\n"
+	"# lost: nothing\n"
+	"# from 20.005000000 to 20.007000000:       2.000000 ms\n"
+	"#\n" COLUMNS
+	"       0.000000       0.000000       2.000000       0.000000       0.000000  victim 11\n"
+	"\n"
+	"+       0 ns  blocked 2.000 ms (S), woken by holder? 12 on CPU 1\n"
+	"                lock (app)\n"
+	"                main (app)\n";
+/* clang-format on */
+
+Test(explain, one_json_object)
+{
+	run_expect(run_cmd(cmd_explain, input(), "explain", "-t", "11", "--json", "-", NULL),
+		   CMD_OK, json, "");
+}
+
+/*
+ * Without its main thread: the story stays with 12, which ran most in all, also where it is narrowed to
+ * a time in which 13 did.
+ */
+Test(explain, the_thread_is_chosen_once)
+{
+	const uint64_t t = 20 * RUN_SEC;
+	struct make m;
+	int fd;
+
+	make_init(&m, NULL);
+	make_task(&m, t, 11, 12, "much");
+	make_task(&m, t, 11, 13, "little");
+	make_switch(&m, t, 0, "swapper/0", 0, 0, "much", 12);
+	make_switch(&m, t + 10 * ms, 0, "much", 12, 2, "little", 13);
+	make_waking(&m, t + 13 * ms, 0, 13, "much", 12);
+	make_switch(&m, t + 13 * ms, 0, "little", 13, 1, "much", 12);
+	make_switch(&m, t + 15 * ms, 0, "much", 12, 2, "swapper/0", 0);
+	fd = make_file(&m);
+	make_fini(&m);
+	run_expect(run_cmd(cmd_explain, fd, "explain", "11", "-", NULL), CMD_OK,
+		   "# standard input: what much 12 did over 0.003 s\n"
+		   "# lost: nothing\n"
+		   "# from 20.010000000 to 20.013000000:       3.000000 ms\n"
+		   "#\n" COLUMNS "       3.000000       0.000000       0.000000       0.000000"
+		   "       0.000000  little 13\n"
+		   "       0.000000       0.000000       3.000000       0.000000       0.000000"
+		   "  much 12\n"
+		   "\n"
+		   "+       0 ns  blocked 3.000 ms (D), woken by little? 13 on CPU 0\n"
+		   "              meanwhile little 13:\n"
+		   "                ran 3.000 ms on CPU 0\n",
+		   "");
+}
+
+Test(explain, depth_bounds_the_hops)
+{
+	run_expect(run_cmd(cmd_explain, input(), "explain", "-t", "11", "-", "--depth", "0",
+			   "--time", "20.005,20.007", NULL),
+		   CMD_OK, no_hops, "");
+}
+
+Test(explain, who_is_not_there_is_said)
+{
+	run_expect(run_cmd(cmd_explain, input(), "explain", "99", "-", NULL), CMD_OK,
+		   "No thread or process 99 in standard input.\n", "");
+	run_expect(run_cmd(cmd_explain, input(), "explain", "-t", "99", "-", "--time", "20,", NULL),
+		   CMD_OK, "No thread 99 in standard input in that time.\n", "");
+}
+
+Test(explain, nonsense_is_refused)
+{
+	run_expect(run_cmd(cmd_explain, input(), "explain", NULL), CMD_USAGE, "",
+		   "dial9-prof: explain: of which thread or process? (dial9-prof explain "
+		   "TID|PID)\n");
+	run_expect(run_cmd(cmd_explain, input(), "explain", "app", "-", NULL), CMD_USAGE, "",
+		   "dial9-prof: explain: app is no number of a thread or process\n");
+	run_expect(run_cmd(cmd_explain, input(), "explain", "-t1", "-p1", "-", NULL), CMD_USAGE, "",
+		   "dial9-prof: explain: -t and -p: one thread or one process at a time\n");
+	run_expect(run_cmd(cmd_explain, input(), "explain", "1", "--depth", "9", NULL), CMD_USAGE,
+		   "", "dial9-prof: explain: --depth 9: want a number from 0 to 8\n");
+}
+
+Test(explain, a_pipe_cannot_be_read_twice)
+{
+	struct make m;
+	const void *data;
+	size_t sz;
+	int fd[2];
+
+	make_stall(&m);
+	data = dial9_enc_data(m.enc, &sz);
+	cr_assert_eq(pipe(fd), 0);
+	cr_assert_eq(write(fd[1], data, sz), (ssize_t)sz);
+	close(fd[1]);
+	make_fini(&m);
+	run_expect(run_cmd(cmd_explain, fd[0], "explain", "11", "-", NULL), CMD_USAGE, "",
+		   "dial9-prof: a pipe cannot be read twice: name a file, or give --time\n");
+}
+
+/* Of 100 pieces of 0.1 ms and one of 10 ms. */
+Test(explain, small_pieces_are_told_together)
+{
+	const uint64_t t = 20 * RUN_SEC;
+	struct make m;
+	int fd;
+
+	make_init(&m, NULL);
+	make_task(&m, t, 11, 11, "victim");
+	for (uint64_t k = 0; k < 50; k++) {
+		make_switch(&m, t + k * 2 * ms / 10, 0, "swapper/0", 0, 0, "victim", 11);
+		make_switch(&m, t + (k * 2 + 1) * ms / 10, 0, "victim", 11, 2, "swapper/0", 0);
+		make_waking(&m, t + (k * 2 + 2) * ms / 10, 0, 0, "victim", 11);
+	}
+	make_switch(&m, t + 10 * ms, 0, "swapper/0", 0, 0, "victim", 11);
+	make_switch(&m, t + 20 * ms, 0, "victim", 11, 0x10, "swapper/0", 0);
+	make_switch(&m, t + 21 * ms, 0, "swapper/0", 0, 0, "other", 12);
+	fd = make_file(&m);
+	make_fini(&m);
+	run_expect(
+		run_cmd(cmd_explain, fd, "explain", "11", "-", "--time", "20,", NULL), CMD_OK,
+		"# standard input: what victim 11 did over 0.021 s\n"
+		"# lost: nothing\n"
+		"# from 20.000000000 to 20.021000000:      21.000000 ms\n"
+		"#\n" COLUMNS "      15.000000       0.000000       5.000000       0.000000"
+		"       1.000000  victim 11\n"
+		"\n"
+		"+       0 ns  ran 5.000 ms in 50 pieces\n"
+		"              blocked 5.000 ms in 50 pieces, the longest 100.000 us (D), woken by "
+		"swapper? on CPU 0\n"
+		"\n"
+		"+  10.000 ms  ran 10.000 ms on CPU 0\n",
+		"");
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `dial9-prof explain`: what one thread did in one window, and who made it wait. Owns the options and
+ * the choice of thread and window; numbers come from user/profile/explain.c, text is made in
+ * explain_print.c and explain_json.c.
+ */
+#include "cmd/explain.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "cmd/cmd.h"
+
+/* A piece that is shorter than this part of the window is told together with its neighbours. */
+#define SMALL_PART 40
+
+#define O(m) offsetof(struct explain_opts, m)
+
+static const struct opt explain_opts[] = {
+	SELECT_OPT_INPUT(struct explain_opts, sel),
+	{ .name = "tid",
+	  .key = 't',
+	  .kind = OPT_U32,
+	  .off = O(tid),
+	  .arg = "TID",
+	  .min = 1,
+	  .help = "this thread alone",
+	  .group = "Selection" },
+	{ .name = "pid",
+	  .key = 'p',
+	  .kind = OPT_U32,
+	  .off = O(pid),
+	  .arg = "PID",
+	  .min = 1,
+	  .help = "this process: all its threads, and the story of the main one" },
+	{ .name = "time",
+	  .kind = OPT_STR,
+	  .off = O(sel.time),
+	  .arg = "A,B",
+	  .help = "from A to B: seconds as script prints them; +1.5, 1500ms or 1s from the start; "
+		  "10%; or 12:34:56; either may be left out" },
+	{ .name = "worst",
+	  .kind = OPT_FLAG,
+	  .off = O(worst),
+	  .help = "of that time, the longest that the thread went without a CPU (the default "
+		  "without --time)" },
+	{ .name = "depth",
+	  .kind = OPT_U64,
+	  .off = O(depth),
+	  .arg = "N",
+	  .max = 8,
+	  .help = "follow wakers over N hops (default 2, at most 8)",
+	  .group = "Output" },
+	{ .name = "limit",
+	  .kind = OPT_U64,
+	  .off = O(limit),
+	  .arg = "N",
+	  .help = "at most N threads in the table (default 20; 0: all)" },
+	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
+	VIEW_OPTS(struct explain_opts, view),
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+};
+
+static const struct opt_spec explain_spec = {
+	.name = "explain",
+	.usage = "dial9-prof explain [OPTIONS] TID|PID [FILE]",
+	.brief =
+		"Tell what a thread did in a stretch of time: ran, waited behind whom, slept until "
+		"whom.",
+	.opts = explain_opts,
+	.cnt = sizeof(explain_opts) / sizeof(explain_opts[0]),
+	.examples = "  dial9-prof explain 4711\n"
+		    "  dial9-prof explain 4711 --time 123.456,123.480\n"
+		    "  dial9-prof explain -t 4712 --time 10s,20s --worst\n",
+};
+
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+static void take(void *ctx, const struct interval *i)
+{
+	struct explained *x = ctx;
+
+	explain_add(&x->numbers, x->timeline.intervals, i);
+}
+
+static void see(void *ctx, const struct trace *t, const struct trace_event *ev)
+{
+	struct explained *x = ctx;
+	uint64_t from, to;
+
+	(void)t;
+	if (ev->kind != TRACE_SAMPLE || ev->source != PROF_SOURCE_SAMPLE || !ev->has_ts)
+		return;
+	if (timeline_window(&x->timeline, names_part(x->timeline.names, ev->part)->clock, &from,
+			    &to) &&
+	    (ev->ts < from || ev->ts > to))
+		return;
+	explain_add_sample(&x->numbers, ev);
+}
+
+static void drop(void *ctx)
+{
+	struct explained *x = ctx;
+
+	explain_fini(&x->numbers);
+}
+
+/* ---- which thread, which time ------------------------------------------------------------------ */
+
+/* Of a process whose main thread is not there: the one that ran most. */
+static const struct explain_thread *some_thread(const struct explained *x)
+{
+	const uint32_t tid = x->chosen ? x->chosen : x->id;
+	const struct explain_thread *th = explain_thread(&x->numbers, tid), **all;
+	size_t cnt = 0;
+
+	for (uint32_t part = 0; !th && !x->opts->tid && part < x->timeline.names->parts.cnt;
+	     part++) {
+		all = explain_process(&x->numbers, part, x->id, &cnt);
+		th = cnt ? all[0] : NULL;
+		free(all);
+	}
+	return th;
+}
+
+/* Reads once more in the longest time that the thread went without a CPU; else in all of its life. */
+static int narrow(struct explained *x)
+{
+	const struct explain_thread *th;
+	uint64_t from, to;
+	uint32_t clock;
+
+	explain_finish(&x->numbers, x->timeline.names);
+	th = some_thread(x);
+	if (!th)
+		return CMD_OK;
+	clock = names_part(x->timeline.names, th->part)->clock;
+	from = th->worst_to ? th->worst_from : th->first;
+	to = th->worst_to ? th->worst_to : th->last;
+	x->chosen = th->tid;
+	x->numbers.sums_only = false;
+	return timeline_again(&x->timeline, clock, from, to);
+}
+
+static void choose_threads(struct explained *x)
+{
+	const struct explain_thread *th = x->thread;
+
+	if (!x->opts->tid && th->pid == x->id) {
+		x->threads = explain_process(&x->numbers, th->part, th->pid, &x->thread_cnt);
+		return;
+	}
+	x->threads = xcalloc(1, sizeof(struct explain_thread *));
+	x->threads[0] = th;
+	x->thread_cnt = 1;
+}
+
+static void tell(struct explained *x)
+{
+	explain_finish(&x->numbers, x->timeline.names);
+	x->thread = some_thread(x);
+	if (!x->thread)
+		return;
+	choose_threads(x);
+	explain_bounds(&x->numbers, x->thread->part, &x->from, &x->to);
+	explain_steps(&x->numbers, x->thread->part, x->thread->tid, x->from, x->to,
+		      (x->to - x->from) / SMALL_PART, &x->steps, &x->step_cnt, &x->step_cap);
+}
+
+/* ---- the run ----------------------------------------------------------------------------------- */
+
+static int explain_file(struct explained *x, const char *path)
+{
+	const struct timeline_opts t = {
+		.sel = &x->opts->sel, .fn = take, .event = see, .reset = drop, .ctx = x
+	};
+	const bool worst = x->opts->worst || !x->opts->sel.time;
+	int code, shown;
+
+	x->numbers.sums_only = worst;
+	code = timeline_run(&x->timeline, &t, path);
+	if (code == CMD_OK && worst)
+		code = narrow(x);
+	if (code != CMD_OK)
+		return code;
+	tell(x);
+	view_begin(&x->view, &x->opts->view, x->opts->json);
+	if (x->opts->json)
+		explain_json(x);
+	else
+		explain_print(x);
+	shown = view_end(&x->view);
+	return shown == CMD_OK ? timeline_exit(&x->timeline) : shown;
+}
+
+/* The number is the first word unless -t or -p gives it; 0 after one printed line. */
+static uint32_t which(const struct explain_opts *o, int argc, char **argv, int *first)
+{
+	uint64_t id = 0;
+
+	if (o->tid && o->pid) {
+		log_error("explain: -t and -p: one thread or one process at a time");
+		return 0;
+	}
+	if (o->tid || o->pid)
+		return o->tid ? o->tid : o->pid;
+	if (*first == argc) {
+		log_error("explain: of which thread or process? (dial9-prof explain TID|PID)");
+		return 0;
+	}
+	if (str_parse_u64(argv[*first], TRACE_NONE - 1, &id) || !id) {
+		log_error("explain: %s is no number of a thread or process", argv[*first]);
+		return 0;
+	}
+	(*first)++;
+	return (uint32_t)id;
+}
+
+int cmd_explain(int argc, char **argv)
+{
+	struct explain_opts opts = { .limit = 20, .depth = 2 };
+	struct explained x = { .opts = &opts };
+	int first, ret, code = CMD_USAGE;
+	const char *path;
+
+	ret = opts_parse(&explain_spec, argc, argv, &opts, &first);
+	if (ret == 1) {
+		code = CMD_OK;
+	} else if (!ret) {
+		x.id = which(&opts, argc, argv, &first);
+		path = x.id ? select_input(&opts.sel, argc, argv, first) : NULL;
+		if (path)
+			code = explain_file(&x, path);
+	}
+	free(x.steps);
+	free(x.threads);
+	explain_fini(&x.numbers);
+	timeline_fini(&x.timeline);
+	opts_fini(&explain_spec, &opts);
+	return code;
+}

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* `dial9-prof explain` in words: a table of the threads, then what the one did, in order of time. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "cmd/callchain.h"
+#include "cmd/explain.h"
+#include "cmd/text.h"
+
+/* Columns of the times in front of the story, and functions of a stack. */
+enum { TIMES = 14, FRAMES_MAX = 16 };
+
+static void put_name(struct buf *out, const struct explained *x, uint32_t comm, uint32_t tid)
+{
+	const struct explain_thread *th = explain_thread(&x->numbers, tid);
+
+	if (comm == NAMES_NONE && th)
+		comm = th->comm;
+	if (comm == NAMES_NONE)
+		buf_addstr(out, "[unknown]");
+	else
+		text_name(out, x->timeline.names, comm);
+	buf_addch(out, ' ');
+	buf_addu(out, tid);
+}
+
+static void put_waker(struct buf *out, const struct explained *x, const struct explain_piece *p)
+{
+	buf_addstr(out, ", woken by ");
+	timeline_put_waker(out, &x->timeline, &p->waker);
+	if (explain_waker_tid(p)) {
+		buf_addch(out, ' ');
+		buf_addu(out, p->waker.tid);
+	}
+	if (p->waker.cpu != TRACE_NONE) {
+		buf_addstr(out, " on CPU ");
+		buf_addu(out, p->waker.cpu);
+	}
+}
+
+static void put_frames(struct buf *out, const struct explained *x, const uint64_t *frames,
+		       uint32_t cnt, size_t indent)
+{
+	callchain_lines(out, x->timeline.names, frames, cnt < FRAMES_MAX ? cnt : FRAMES_MAX,
+			CALLCHAIN_BOTH, indent, x->view.width);
+	if (cnt <= FRAMES_MAX)
+		return;
+	buf_fill(out, ' ', indent);
+	buf_printf(out, "... %" PRIu32 " more\n", cnt - FRAMES_MAX);
+}
+
+static void put_stack(struct buf *out, const struct explained *x, uint32_t stack, size_t indent)
+{
+	uint32_t cnt;
+	const uint64_t *frames = intervals_stack(x->timeline.intervals, stack, &cnt);
+
+	put_frames(out, x, frames, cnt, indent);
+}
+
+/* " in 14 pieces", or where and why of the only one. */
+static void put_pieces(struct buf *out, uint64_t n)
+{
+	buf_addstr(out, " in ");
+	str_counted(out, n, "piece");
+}
+
+static void put_edges(struct buf *out, const struct explain_piece *p)
+{
+	if (p->flags & INTERVAL_EDGE_START)
+		buf_addstr(out, ", since before the recording");
+	if (p->flags & INTERVAL_EDGE_END)
+		buf_addstr(out, ", to the end of the recording");
+}
+
+static void put_cpu(struct buf *out, const char *how, uint32_t cpu)
+{
+	if (cpu == TRACE_NONE)
+		return;
+	buf_addstr(out, how);
+	buf_addu(out, cpu);
+}
+
+/* ---- the four things that a thread can do -------------------------------------------------------- */
+
+static void put_running(struct buf *out, const struct explained *x, const struct explain_step *s,
+			size_t indent)
+{
+	const struct explain_piece *p = s->longest[INTERVAL_RUNNING];
+	const uint64_t n = s->cnt[INTERVAL_RUNNING];
+	uint32_t cnt;
+	const uint64_t *frames;
+
+	buf_addstr(out, "ran ");
+	text_duration(out, s->ns[INTERVAL_RUNNING], 0);
+	if (n > 1) {
+		put_pieces(out, n);
+	} else {
+		put_cpu(out, " on CPU ", p->cpu);
+		put_edges(out, p);
+	}
+	if (s->samples) {
+		buf_addstr(out, "; ");
+		str_counted(out, s->samples, "sample");
+		if (s->samples > 1)
+			buf_printf(out, ", %" PRIu64 " of them here", s->hottest_cnt);
+	}
+	buf_addch(out, '\n');
+	frames = stack_table_get(&x->numbers.stacks, s->hottest, &cnt);
+	put_frames(out, x, frames, cnt, indent + 2);
+}
+
+static void put_why(struct buf *out, const struct explained *x, const struct explain_piece *p)
+{
+	if (p->why == INTERVAL_WHY_PREEMPTED)
+		buf_addstr(out, ", preempted");
+	else if (p->why == INTERVAL_WHY_GAVE_WAY)
+		buf_addstr(out, ", its turn was over");
+	else if (p->why == INTERVAL_WHY_NEW)
+		buf_addstr(out, ", just born");
+	else if (p->why == INTERVAL_WHY_WOKEN_EARLY && p->woken)
+		put_waker(out, x, p);
+	put_edges(out, p);
+}
+
+static void put_behind(struct buf *out, const struct explained *x, const struct explain_step *s,
+		       size_t indent)
+{
+	for (size_t k = 0; k < s->rival_cnt; k++) {
+		const struct interval_behind *r = &s->rivals[k];
+
+		buf_fill(out, ' ', indent);
+		buf_addstr(out, r->tid ? "behind " : "CPU idle");
+		if (r->tid)
+			put_name(out, x, r->comm, r->tid);
+		buf_addch(out, ' ');
+		text_duration(out, r->ns, 0);
+		buf_addch(out, '\n');
+	}
+	if (!s->other_ns || !s->rival_cnt)
+		return;
+	buf_fill(out, ' ', indent);
+	buf_addstr(out, "behind others ");
+	text_duration(out, s->other_ns, 0);
+	buf_addch(out, '\n');
+}
+
+static void put_waiting(struct buf *out, const struct explained *x, const struct explain_step *s,
+			size_t indent)
+{
+	const struct explain_piece *p = s->longest[INTERVAL_RUNNABLE];
+	const uint64_t n = s->cnt[INTERVAL_RUNNABLE];
+
+	buf_addstr(out, "waited ");
+	text_duration(out, s->ns[INTERVAL_RUNNABLE], 0);
+	buf_addstr(out, " for ");
+	if (n > 1) {
+		buf_addstr(out, "a CPU");
+		put_pieces(out, n);
+	} else {
+		put_cpu(out, "CPU ", p->cpu);
+		buf_addstr(out, p->cpu == TRACE_NONE ? "a CPU" : "");
+		put_why(out, x, p);
+	}
+	buf_addch(out, '\n');
+	put_behind(out, x, s, indent + 2);
+}
+
+static void put_parts(struct buf *out, const struct explained *x, const struct explain_step *s,
+		      size_t indent, uint64_t depth);
+
+/* What the waker did while the other was blocked. */
+static void put_meanwhile(struct buf *out, const struct explained *x, const struct explain_piece *p,
+			  size_t indent, uint64_t depth)
+{
+	const uint32_t by = explain_waker_tid(p);
+	struct explain_step s = { 0 };
+
+	if (!depth || !by || by == p->tid ||
+	    !explain_meanwhile(&x->numbers, p->part, by, p->start, p->end, &s))
+		return;
+	buf_fill(out, ' ', indent);
+	buf_addstr(out, "meanwhile ");
+	put_name(out, x, p->waker.comm, by);
+	buf_addstr(out, ":\n");
+	buf_fill(out, ' ', indent + 2);
+	put_parts(out, x, &s, indent + 2, depth - 1);
+}
+
+static void put_blocked(struct buf *out, const struct explained *x, const struct explain_step *s,
+			size_t indent, uint64_t depth)
+{
+	const struct explain_piece *p = s->longest[INTERVAL_BLOCKED];
+	const uint64_t n = s->cnt[INTERVAL_BLOCKED];
+
+	buf_addstr(out, "blocked ");
+	text_duration(out, s->ns[INTERVAL_BLOCKED], 0);
+	if (n > 1) {
+		put_pieces(out, n);
+		buf_addstr(out, ", the longest ");
+		text_duration(out, p->end - p->start, 0);
+	}
+	if (!(p->flags & INTERVAL_EDGE_START))
+		buf_printf(out, " (%c)", interval_letter(p->prev_state));
+	if (p->woken)
+		put_waker(out, x, p);
+	else if (p->flags & INTERVAL_NO_WAKING)
+		buf_addstr(out, ", its waking is not in the trace");
+	put_edges(out, p);
+	buf_addch(out, '\n');
+	put_stack(out, x, p->stack, indent + 2);
+	if (p->woken && p->waker.stack != INTERVAL_NO_STACK && explain_waker_tid(p)) {
+		buf_fill(out, ' ', indent);
+		buf_addstr(out, "woken from\n");
+		put_stack(out, x, p->waker.stack, indent + 2);
+	}
+	put_meanwhile(out, x, p, indent, depth);
+}
+
+static void put_unknown(struct buf *out, const struct explained *x, const struct explain_step *s)
+{
+	const struct explain_piece *p = s->longest[INTERVAL_UNKNOWN];
+	struct buf line = { 0 };
+
+	buf_addstr(&line, "unknown for ");
+	text_duration(&line, s->ns[INTERVAL_UNKNOWN], 0);
+	buf_addstr(&line, p->flags & INTERVAL_NEIGHBOUR ? ": not among what was recorded" :
+							  ": events are missing");
+	paint_put(out, x->view.color, PAINT_WARN, buf_cstr(&line), line.len);
+	buf_addch(out, '\n');
+	buf_free(&line);
+}
+
+/* All that was done in a step; the first line is indented already. */
+static void put_parts(struct buf *out, const struct explained *x, const struct explain_step *s,
+		      size_t indent, uint64_t depth)
+{
+	static const enum interval_state order[] = { INTERVAL_RUNNING, INTERVAL_RUNNABLE,
+						     INTERVAL_BLOCKED, INTERVAL_UNKNOWN };
+	bool first = true;
+
+	for (size_t k = 0; k < INTERVAL_STATE_CNT; k++) {
+		if (!s->cnt[order[k]])
+			continue;
+		buf_fill(out, ' ', first ? 0 : indent);
+		first = false;
+		if (order[k] == INTERVAL_RUNNING)
+			put_running(out, x, s, indent);
+		else if (order[k] == INTERVAL_RUNNABLE)
+			put_waiting(out, x, s, indent);
+		else if (order[k] == INTERVAL_BLOCKED)
+			put_blocked(out, x, s, indent, depth);
+		else
+			put_unknown(out, x, s);
+	}
+}
+
+/* ---- the whole ----------------------------------------------------------------------------------- */
+
+/* To the nanosecond: a row adds up to the window. */
+static void put_ms(struct buf *out, uint64_t ns)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%" PRIu64 ".%06" PRIu64, ns / 1000000, ns % 1000000);
+	buf_printf(out, " %14s", text);
+}
+
+static void put_table(struct buf *out, const struct explained *x)
+{
+	const uint64_t span = x->to - x->from;
+	const size_t limit =
+		x->opts->limit && x->opts->limit < x->thread_cnt ? x->opts->limit : x->thread_cnt;
+
+	buf_addstr(out, "#    Running ms     Waiting ms     Blocked ms     Unknown ms"
+			"      Absent ms  thread\n");
+	for (size_t k = 0; k < limit; k++) {
+		const struct explain_thread *th = x->threads[k];
+		uint64_t there = 0;
+
+		for (int state = 0; state < INTERVAL_STATE_CNT; state++)
+			there += th->ns[state];
+		put_ms(out, th->ns[INTERVAL_RUNNING]);
+		put_ms(out, th->ns[INTERVAL_RUNNABLE]);
+		put_ms(out, th->ns[INTERVAL_BLOCKED]);
+		put_ms(out, th->ns[INTERVAL_UNKNOWN]);
+		put_ms(out, span > there ? span - there : 0);
+		buf_addstr(out, "  ");
+		put_name(out, x, th->comm, th->tid);
+		buf_addch(out, '\n');
+	}
+	if (limit < x->thread_cnt)
+		buf_printf(out, "# %zu more threads, which ran less: --limit 0 shows all\n",
+			   x->thread_cnt - limit);
+}
+
+static void put_head(struct buf *out, const struct explained *x)
+{
+	struct buf what = { 0 };
+
+	buf_addstr(&what, "what ");
+	put_name(&what, x, x->thread->comm, x->thread->tid);
+	buf_addstr(&what, " did");
+	timeline_put_head(out, &x->timeline, buf_cstr(&what), x->view.color);
+	buf_free(&what);
+	buf_printf(out, "# from %" PRIu64 ".%09" PRIu64 " to %" PRIu64 ".%09" PRIu64 ":",
+		   x->from / 1000000000, x->from % 1000000000, x->to / 1000000000,
+		   x->to % 1000000000);
+	put_ms(out, x->to - x->from);
+	buf_addstr(out, " ms\n#\n");
+}
+
+static void put_story(struct buf *out, const struct explained *x)
+{
+	for (size_t k = 0; k < x->step_cnt; k++) {
+		const struct explain_step *s = &x->steps[k];
+
+		buf_addch(out, '\n');
+		buf_addch(out, '+');
+		text_duration(out, s->from - x->from, TIMES - 3);
+		buf_addstr(out, "  ");
+		put_parts(out, x, s, TIMES, x->opts->depth);
+	}
+	if (!x->numbers.left_out_at)
+		return;
+	buf_addstr(out, "\n# the story is not whole: too much happened in this time; from +");
+	text_duration(out, x->numbers.left_out_at > x->from ? x->numbers.left_out_at - x->from : 0,
+		      0);
+	buf_addstr(out, " on pieces are missing. Give a shorter --time.\n");
+}
+
+void explain_print(const struct explained *x)
+{
+	const char *file = reader_input(x->timeline.reader);
+	struct buf out = { 0 };
+
+	if (!x->thread) {
+		printf("No %s %" PRIu32 " in %s%s.\n",
+		       x->opts->tid ? "thread" : "thread or process", x->id, file,
+		       !x->timeline.switches ? ": it has no switches: record without --no-sched" :
+		       x->opts->sel.time     ? " in that time" :
+					       "");
+		return;
+	}
+	put_head(&out, x);
+	put_table(&out, x);
+	put_story(&out, x);
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&out);
+}
