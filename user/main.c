@@ -64,6 +64,8 @@ static void print_help(FILE *out)
 	      "  sudo dial9-prof -p PID -d 10      everything about one process, for 10 seconds\n"
 	      "  sudo dial9-prof -- make -j4       a command, from its first instruction\n"
 	      "  dial9-prof report                 where the CPU went\n"
+	      "  dial9-prof offcpu                 where threads waited, and who woke them\n"
+	      "  dial9-prof sched latency          who waited for a CPU, and behind whom\n"
 	      "  dial9-prof script | less          what happened, line by line\n\n"
 	      "dial9-prof SUBCOMMAND --help tells the options of each; dial9-prof record --help those\n"
 	      "of recording.\n",
