@@ -149,6 +149,42 @@ Test(script, as_json)
 	run_expect(APP("--json", "-e", "LostEvents"), 0, json_lost, "");
 }
 
+/* A waking with its waker's stack, and a stack of the same thread that belongs to none. */
+static int make_waker(struct make *m)
+{
+	const uint64_t frame = make_frame(1, 0x10);
+
+	make_init(m, NULL);
+	make_waking(m, 1000000, 1, 7, "a", 5);
+	make_sample(m, 1000000, 7, 7, PROF_SOURCE_WAKING, 1, &frame, 1);
+	make_sample(m, 2000000, 7, 7, PROF_SOURCE_WAKING, 1, &frame, 1);
+	return make_file(m);
+}
+
+Test(script, the_stack_of_a_waker_stands_below_its_waking)
+{
+	struct make m;
+	struct run r = run_cmd(cmd_script, make_waker(&m), "script", "-", "-Fevent,ip,sym", NULL);
+	char *at;
+
+	cr_expect_eq(r.code, CMD_OK);
+	at = strstr(r.out, "sched:sched_waking:");
+	cr_assert(at, "%s", r.out);
+	at = strchr(at, '\n');
+	cr_expect_eq(strspn(at + 1, "\t"), 1, "a frame: %s", r.out);
+	at = strstr(at, "waker:");
+	cr_assert(at, "%s", r.out);
+	cr_expect_null(strstr(at + 1, "waker:"), "once, and not below its waking: %s", r.out);
+	run_free(&r);
+	make_fini(&m);
+	r = run_cmd(cmd_script, make_waker(&m), "script", "-", "-ewaker", "--json", NULL);
+	cr_expect_eq(r.code, CMD_OK);
+	cr_expect(strstr(r.out, "\"event\":\"waker\""), "%s", r.out);
+	cr_expect_null(strstr(r.out, "sched_waking"), "%s", r.out);
+	run_free(&r);
+	make_fini(&m);
+}
+
 Test(script, unknown_fields_are_usage_errors)
 {
 	run_expect(APP("-F", "comm,colour"), 1, "",
