@@ -80,7 +80,7 @@ SRCS_formats := $(addprefix user/formats/, \
 	$(addprefix tonbandgeraet/, dump.c encoding.c event.c export.c format.c frames.c \
 		import.c markers.c state.c write.c))
 SRCS_cmd := $(addprefix user/cmd/, \
-	explain.c explain_json.c explain_print.c \
+	explain.c explain_json.c explain_print.c wakeup.c wakeup_chain.c \
 	anonymize.c cut.c cut_copy.c cut_needs.c diff.c diff_print.c diff_read.c \
 	live_view.c screen.c top.c \
 	script_line.c \
@@ -125,7 +125,7 @@ TESTS := $(addprefix tests/, \
 		stack_ends_test.c thread_times_test.c tree_test.c waits_test.c) \
 	$(addprefix cmd/, top_test.c) \
 	$(addprefix profile/, explain_test.c) \
-	$(addprefix cmd/, explain_test.c) \
+	$(addprefix cmd/, explain_test.c wakeup_test.c) \
 	$(addprefix cmd/, check_test.c cut_test.c diff_test.c ends_test.c hostile_test.c info_test.c page_test.c paint_test.c parts_test.c \
 		progress_test.c report_test.c script_test.c select_test.c shorten_test.c summary_test.c \
 		text_test.c timeline_test.c callchain_test.c offcpu_test.c sched_test.c) \

@@ -24,6 +24,7 @@ static const struct command commands[] = {
 	{ "report", cmd_report, "where the CPU time went, by function", false },
 	{ "offcpu", cmd_offcpu, "where threads were blocked, and who woke them", false },
 	{ "sched", cmd_sched, "how long tasks waited for a CPU, and behind whom", false },
+	{ "wakeup", cmd_wakeup, "who woke whom, and over whom a waking came", false },
 	{ "explain", cmd_explain, "what a thread did in some moment, and what held it up", false },
 	{ "script", cmd_script, "the events, one a line", false },
 	{ "info", cmd_info, "what a trace holds, and what it lost", false },

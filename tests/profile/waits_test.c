@@ -141,3 +141,26 @@ Test(waits, buckets_are_powers_of_two)
 	cr_expect_eq(waits_bucket(1024), 10);
 	cr_expect_eq(waits_bucket(UINT64_MAX), 63);
 }
+
+Test(waits, tasks_of_one_name_that_woke_are_told_apart_by_number)
+{
+	struct interval_waker task = {
+		.context = INTERVAL_BY_TASK, .comm = 9, .tid = 20, .stack = INTERVAL_NO_STACK
+	};
+	struct waits w = { .opts = { .keys = 1u << WAITS_WAKER | 1u << WAITS_WAKER_TID } };
+	struct interval_waker other = timer;
+
+	block(&w, 6, 1, 0, 0, 4, &task);
+	task.tid = 21;
+	block(&w, 6, 1, 0, 0, 5, &task);
+	/* whom a timer interrupted does not count */
+	other.tid = 22;
+	block(&w, 6, 1, 0, 0, 1, &timer);
+	block(&w, 6, 1, 0, 0, 1, &other);
+	finish(&w);
+	cr_assert_eq(w.cnt, 3);
+	cr_expect_eq(w.rows[0].waker_tid, 21);
+	cr_expect_eq(w.rows[1].waker_tid, 20);
+	cr_expect_eq(w.rows[2].cnt, 2);
+	waits_fini(&w);
+}

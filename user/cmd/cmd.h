@@ -21,6 +21,7 @@ int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_offcpu(int argc, char **argv);
 int cmd_sched(int argc, char **argv);
+int cmd_wakeup(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_script(int argc, char **argv);
 int cmd_info(int argc, char **argv);

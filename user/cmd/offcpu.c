@@ -103,6 +103,7 @@ static const struct opt_spec offcpu_spec = {
 		    "  dial9-prof offcpu --folded | flamegraph.pl > off.svg\n",
 };
 
+/* NULL: not for this command. */
 static const char *const key_names[WAITS_KEY_CNT] = {
 	[WAITS_STACK] = "stack",
 	[WAITS_COMM] = "comm",
@@ -121,7 +122,8 @@ static int parse_keys(const char *s, unsigned int *out)
 	for (*out = 0;; s += n + 1) {
 		n = strcspn(s, ",");
 		for (k = 0; k < WAITS_KEY_CNT; k++)
-			if (strlen(key_names[k]) == n && !memcmp(key_names[k], s, n))
+			if (key_names[k] && strlen(key_names[k]) == n &&
+			    !memcmp(key_names[k], s, n))
 				break;
 		if (k == WAITS_KEY_CNT) {
 			log_error(

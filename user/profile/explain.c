@@ -454,6 +454,20 @@ bool explain_meanwhile(const struct explain *e, uint32_t part, uint32_t tid, uin
 	return cnt > 0;
 }
 
+const struct explain_piece *explain_last(const struct explain *e, uint32_t part, uint32_t tid,
+					 enum interval_state state, uint64_t until)
+{
+	for (size_t k = first_piece(e, part, tid, until); k--;) {
+		const struct explain_piece *p = &e->pieces[k];
+
+		if (p->part != part || p->tid != tid)
+			break;
+		if (p->state == state)
+			return p;
+	}
+	return NULL;
+}
+
 uint32_t explain_waker_tid(const struct explain_piece *p)
 {
 	const enum interval_context by = p->waker.context;

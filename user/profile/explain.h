@@ -106,6 +106,9 @@ void explain_steps(const struct explain *e, uint32_t part, uint32_t tid, uint64_
  */
 bool explain_meanwhile(const struct explain *e, uint32_t part, uint32_t tid, uint64_t from,
 		       uint64_t to, struct explain_step *out);
+/* The last piece of a thread in some state that ends at @until or before; NULL: there is none. */
+const struct explain_piece *explain_last(const struct explain *e, uint32_t part, uint32_t tid,
+					 enum interval_state state, uint64_t until);
 /* The thread that woke, if it was one; 0: an interrupt, or unknown. */
 uint32_t explain_waker_tid(const struct explain_piece *p);
 

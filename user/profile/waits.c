@@ -10,9 +10,10 @@
 /* What rows are told apart by; a member that was not asked for is 0. */
 struct key {
 	uint64_t said;
-	uint32_t stack, waker_stack, comm, pid, tid, waker_comm;
+	uint32_t stack, waker_stack, comm, pid, tid, waker_comm, waker_tid;
 	int32_t number;
-	uint8_t state, woken, context, pad;
+	uint8_t state, woken, context,
+		pad[5]; /* to a whole of eight bytes: keys are compared as such */
 };
 
 static bool by(const struct waits *w, enum waits_key key)
@@ -46,6 +47,9 @@ static struct key key_of(const struct waits *w, const struct waits_row *r)
 		if (r->context == INTERVAL_BY_TASK || r->context == INTERVAL_BY_UNKNOWN)
 			k.waker_comm = r->waker_comm;
 	}
+	if (by(w, WAITS_WAKER_TID) && r->woken &&
+	    (r->context == INTERVAL_BY_TASK || r->context == INTERVAL_BY_UNKNOWN))
+		k.waker_tid = r->waker_tid;
 	if (by(w, WAITS_WAKER_STACK))
 		k.waker_stack = r->waker_stack;
 	return k;
@@ -63,6 +67,7 @@ static struct waits_row row_from(const struct interval *i)
 			       .part = i->part,
 			       .state = interval_letter(i->prev_state),
 			       .waker_comm = NAMES_NONE,
+			       .waker_tid = TRACE_NONE,
 			       .cnt = 1,
 			       .cut = i->flags & INTERVAL_CUT ? 1 : 0,
 			       .ns = i->end - i->start,
@@ -77,6 +82,7 @@ static struct waits_row row_from(const struct interval *i)
 		r.number = waker->number;
 		r.said = waker->said;
 		r.waker_comm = waker->comm;
+		r.waker_tid = waker->tid;
 		r.waker_stack = waker->stack;
 	}
 	return r;

@@ -14,6 +14,7 @@ enum waits_key {
 	WAITS_STATE,
 	WAITS_WAKER, /* the context, and of a task its name */
 	WAITS_WAKER_STACK,
+	WAITS_WAKER_TID, /* of a task that woke */
 	WAITS_KEY_CNT,
 };
 
@@ -30,7 +31,7 @@ struct waits_row {
 	enum interval_context context;
 	int32_t number; /* as in struct interval_waker */
 	uint64_t said;
-	uint32_t waker_comm;
+	uint32_t waker_comm, waker_tid; /* waker_tid TRACE_NONE: unknown */
 	uint64_t cnt, cut; /* waits; those of them that an edge of the trace or window cut */
 	uint64_t ns, max_ns; /* together; the longest */
 	uint64_t max_start; /* of the longest */

@@ -1,0 +1,18 @@
+# Who woke whom: what the command line takes, and traces that have nothing to tell.
+#
+$ dial9-prof wakeup
+! dial9-prof: cannot open dial9.bin: No such file or directory (record one first: sudo dial9-prof -p PID)
+? 5
+#
+$ dial9-prof wakeup --chain me
+! dial9-prof: wakeup: --chain me: want TID or TID@TIME, as in 4711@123.456
+? 1
+#
+$ dial9-prof wakeup $T/golden/dial9/mixed_1k.bin | sed 's|in .*/|in |'
+No wakings in mixed_1k.bin: it has no switches: record without --no-sched.
+#
+$ dial9-prof wakeup --json - <$T/golden/dial9/mixed_1k.bin
+{"version":1,"file":"standard input","span_ns":599000,"lost_events":0,"lost_samples":0,"lost_sideband":0,"sideband_stalls":0,"doubtful_stacks":0,"lost_samples_estimate":0,"wakings":0,"cut":0,"ns":0,"rows":[]}
+#
+$ dial9-prof wakeup --json --chain 10 - <$T/golden/dial9/mixed_1k.bin
+{"version":1,"file":"standard input","span_ns":599000,"lost_events":0,"lost_samples":0,"lost_sideband":0,"sideband_stalls":0,"doubtful_stacks":0,"lost_samples_estimate":0,"chain":[]}

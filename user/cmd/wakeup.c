@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `dial9-prof wakeup`: who woke whom, how often, and how long those were blocked before. Owns the options
+ * and the table; sums come from user/profile/waits.c, the path to one waking from wakeup_chain.c.
+ */
+#include "cmd/wakeup.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/str.h"
+#include "cmd/callchain.h"
+#include "cmd/cmd.h"
+#include "cmd/text.h"
+#include "cmd/timeline.h"
+#include "profile/waits.h"
+
+struct wakeup {
+	const struct wakeup_opts *opts;
+	struct timeline timeline;
+	struct view view;
+	struct waits edges;
+};
+
+#define O(m) offsetof(struct wakeup_opts, m)
+
+static const struct opt wakeup_opts[] = {
+	SELECT_OPT_INPUT(struct wakeup_opts, sel),
+	SELECT_OPTS(struct wakeup_opts, sel),
+	{ .name = "chain",
+	  .kind = OPT_STR,
+	  .off = O(chain),
+	  .arg = "TID[@TIME]",
+	  .help = "the path to one waking: who woke this thread, who woke that one meanwhile, ...; of "
+		  "the longest time blocked, or of that at TIME",
+	  .group = "Output" },
+	{ .name = "depth",
+	  .kind = OPT_U64,
+	  .off = O(depth),
+	  .arg = "N",
+	  .min = 1,
+	  .max = 1000,
+	  .help = "with --chain: over at most N wakings (default 16)" },
+	{ .name = "by-tid",
+	  .kind = OPT_FLAG,
+	  .off = O(by_tid),
+	  .help = "tell threads of one name apart" },
+	{ .name = "stacks",
+	  .kind = OPT_FLAG,
+	  .off = O(stacks),
+	  .help = "and by the stacks of both: where it was blocked, and from where it was woken" },
+	{ .name = "limit",
+	  .kind = OPT_U64,
+	  .off = O(limit),
+	  .arg = "N",
+	  .help = "at most N rows (default 20; 0: all)" },
+	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
+	VIEW_OPTS(struct wakeup_opts, view),
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+};
+
+static const struct opt_spec wakeup_spec = {
+	.name = "wakeup",
+	.usage = "dial9-prof wakeup [OPTIONS] [FILE]",
+	.brief = "Show who woke whom, and how long those were blocked before.",
+	.opts = wakeup_opts,
+	.cnt = sizeof(wakeup_opts) / sizeof(wakeup_opts[0]),
+	.examples = "  dial9-prof wakeup\n"
+		    "  dial9-prof wakeup --comm worker --stacks\n"
+		    "  dial9-prof wakeup --chain 4711\n"
+		    "  dial9-prof wakeup --chain 4711@123.456\n",
+};
+
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+static void take(void *ctx, const struct interval *i)
+{
+	struct wakeup *w = ctx;
+
+	if (i->state == INTERVAL_BLOCKED && i->waker &&
+	    timeline_wants(&w->timeline, i->tid, i->cpu))
+		waits_add(&w->edges, i);
+}
+
+static void drop(void *ctx)
+{
+	struct wakeup *w = ctx;
+
+	waits_fini(&w->edges);
+}
+
+/* ---- text -------------------------------------------------------------------------------------- */
+
+static struct interval_waker waker_of(const struct waits_row *r)
+{
+	return (struct interval_waker){ .context = r->context,
+					.number = r->number,
+					.said = r->said,
+					.comm = r->waker_comm,
+					.tid = r->waker_tid };
+}
+
+static bool has_tid(const struct wakeup *w, const struct waits_row *r)
+{
+	return w->opts->by_tid && r->waker_tid != TRACE_NONE &&
+	       (r->context == INTERVAL_BY_TASK || r->context == INTERVAL_BY_UNKNOWN);
+}
+
+static void put_edge(struct buf *out, const struct wakeup *w, const struct waits_row *r)
+{
+	const struct interval_waker by = waker_of(r);
+
+	buf_addstr(out, "  ");
+	timeline_put_waker(out, &w->timeline, &by);
+	if (has_tid(w, r)) {
+		buf_addch(out, ' ');
+		buf_addu(out, r->waker_tid);
+	}
+	buf_addstr(out, " -> ");
+	if (r->comm == NAMES_NONE)
+		buf_addstr(out, "[unknown]");
+	else
+		text_name(out, w->timeline.names, r->comm);
+	if (w->opts->by_tid) {
+		buf_addch(out, ' ');
+		buf_addu(out, r->tid);
+	}
+	buf_addch(out, '\n');
+}
+
+static void put_stack(struct buf *out, const struct wakeup *w, const char *title, uint32_t stack)
+{
+	uint32_t cnt;
+	const uint64_t *frames = intervals_stack(w->timeline.intervals, stack, &cnt);
+
+	if (!cnt)
+		return;
+	buf_fill(out, ' ', 12);
+	buf_addstr(out, title);
+	callchain_lines(out, w->timeline.names, frames, cnt, CALLCHAIN_BOTH, 12, w->view.width);
+}
+
+static void put_row(struct buf *out, const struct wakeup *w, const struct waits_row *r)
+{
+	const double share = w->edges.ns ? 100.0 * (double)r->ns / (double)w->edges.ns : 0;
+	struct buf cell = { 0 };
+
+	text_duration(out, r->ns, 11);
+	buf_addch(out, r->cut ? '*' : ' ');
+	buf_printf(&cell, " %6.2f%%", share);
+	paint_put(out, w->view.color, paint_percent(share), buf_cstr(&cell), cell.len);
+	buf_free(&cell);
+	buf_printf(out, " %8" PRIu64 " ", r->cnt);
+	text_duration(out, r->ns / r->cnt, 10);
+	buf_addch(out, ' ');
+	text_duration(out, r->max_ns, 10);
+	put_edge(out, w, r);
+	if (!w->opts->stacks)
+		return;
+	put_stack(out, w, "-- woken from\n", r->waker_stack);
+	put_stack(out, w, "-- was blocked in\n", r->stack);
+	buf_addch(out, '\n');
+}
+
+static size_t row_limit(const struct wakeup *w)
+{
+	return w->opts->limit && w->opts->limit < w->edges.cnt ? w->opts->limit : w->edges.cnt;
+}
+
+static void print_text(const struct wakeup *w)
+{
+	const size_t n = row_limit(w);
+	struct buf out = { 0 };
+
+	if (!w->edges.cnt) {
+		printf("No wakings in %s%s.\n", reader_input(w->timeline.reader),
+		       !w->timeline.switches ? ": it has no switches: record without --no-sched" :
+		       select_is_used(&w->timeline.sel) ? " that " SELECT_NAMES " let through" :
+							  "");
+		return;
+	}
+	timeline_put_head(&out, &w->timeline, "who woke whom", w->view.color);
+	buf_addstr(&out, "# ");
+	str_counted(&out, w->edges.waits, "waking");
+	buf_addstr(&out, " after ");
+	text_duration(&out, w->edges.ns, 0);
+	buf_addstr(&out, " blocked, all together");
+	if (w->edges.cut)
+		buf_addstr(&out, "; *: the trace has only a part of some");
+	buf_addstr(&out, "\n#\n#   Blocked    Share  Wakings        Avg        Max  "
+			 "waker -> wakee\n");
+	for (size_t i = 0; i < n; i++) {
+		put_row(&out, w, &w->edges.rows[i]);
+		fwrite(buf_cstr(&out), 1, out.len, stdout);
+		buf_clear(&out);
+	}
+	if (n < w->edges.cnt)
+		printf("# %zu more row%s with less time: --limit 0 shows all\n", w->edges.cnt - n,
+		       w->edges.cnt - n == 1 ? "" : "s");
+	buf_free(&out);
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------- */
+
+static void json_stack(struct buf *out, const struct wakeup *w, const char *key, uint32_t stack)
+{
+	uint32_t cnt;
+	const uint64_t *frames = intervals_stack(w->timeline.intervals, stack, &cnt);
+
+	buf_printf(out, ",\"%s\":", key);
+	callchain_json(out, w->timeline.names, frames, cnt, CALLCHAIN_BOTH);
+}
+
+static void json_row(struct buf *out, const struct wakeup *w, const struct waits_row *r)
+{
+	const struct interval_waker by = waker_of(r);
+
+	buf_printf(out,
+		   "{\"ns\":%" PRIu64 ",\"wakings\":%" PRIu64 ",\"cut\":%" PRIu64
+		   ",\"max_ns\":%" PRIu64 ",\"max_start_ns\":%" PRIu64 ",\"waker\":",
+		   r->ns, r->cnt, r->cut, r->max_ns, r->max_start);
+	timeline_json_waker(out, &w->timeline, &by);
+	if (has_tid(w, r))
+		buf_printf(out, ",\"waker_tid\":%" PRIu32, r->waker_tid);
+	buf_addstr(out, ",\"comm\":");
+	text_json_name(out, w->timeline.names, r->comm);
+	if (w->opts->by_tid)
+		buf_printf(out, ",\"tid\":%" PRIu32, r->tid);
+	if (w->opts->stacks) {
+		json_stack(out, w, "stack", r->stack);
+		json_stack(out, w, "waker_stack", r->waker_stack);
+	}
+	buf_addch(out, '}');
+}
+
+static void print_json(const struct wakeup *w)
+{
+	const size_t n = row_limit(w);
+	struct buf out = { 0 };
+
+	timeline_json_head(&out, &w->timeline);
+	buf_printf(&out,
+		   ",\"wakings\":%" PRIu64 ",\"cut\":%" PRIu64 ",\"ns\":%" PRIu64 ",\"rows\":[",
+		   w->edges.waits, w->edges.cut, w->edges.ns);
+	for (size_t i = 0; i < n; i++) {
+		buf_addstr(&out, i ? ",\n" : "\n");
+		json_row(&out, w, &w->edges.rows[i]);
+		fwrite(buf_cstr(&out), 1, out.len, stdout);
+		buf_clear(&out);
+	}
+	buf_addstr(&out, "]}\n");
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&out);
+}
+
+/* ---- the run ----------------------------------------------------------------------------------- */
+
+static unsigned int keys_of(const struct wakeup_opts *o)
+{
+	unsigned int keys = 1u << WAITS_COMM | 1u << WAITS_WAKER;
+
+	if (o->by_tid)
+		keys |= 1u << WAITS_TID | 1u << WAITS_WAKER_TID;
+	if (o->stacks)
+		keys |= 1u << WAITS_STACK | 1u << WAITS_WAKER_STACK;
+	return keys;
+}
+
+static int wakeup_file(const struct wakeup_opts *opts, const char *path)
+{
+	struct wakeup w = { .opts = opts, .edges = { .opts = { .keys = keys_of(opts) } } };
+	const struct timeline_opts t = { .sel = &opts->sel, .fn = take, .reset = drop, .ctx = &w };
+	int code = timeline_run(&w.timeline, &t, path), shown;
+
+	if (code == CMD_OK) {
+		waits_finish(&w.edges, w.timeline.names);
+		view_begin(&w.view, &opts->view, opts->json);
+		if (opts->json)
+			print_json(&w);
+		else
+			print_text(&w);
+		shown = view_end(&w.view);
+		code = shown == CMD_OK ? timeline_exit(&w.timeline) : shown;
+	}
+	waits_fini(&w.edges);
+	timeline_fini(&w.timeline);
+	return code;
+}
+
+int cmd_wakeup(int argc, char **argv)
+{
+	struct wakeup_opts opts = { .limit = 20, .depth = 16 };
+	int first, ret, code = CMD_USAGE;
+	const char *path;
+
+	ret = opts_parse(&wakeup_spec, argc, argv, &opts, &first);
+	if (ret == 1) {
+		code = CMD_OK;
+	} else if (!ret) {
+		path = select_input(&opts.sel, argc, argv, first);
+		if (path)
+			code = opts.chain ? wakeup_chain(&opts, path) : wakeup_file(&opts, path);
+	}
+	opts_fini(&wakeup_spec, &opts);
+	return code;
+}

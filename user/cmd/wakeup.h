@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_CMD_WAKEUP_H
+#define D9_CMD_WAKEUP_H
+
+#include "cmd/select.h"
+#include "cmd/view.h"
+
+struct wakeup_opts {
+	struct select_opts sel;
+	struct view_opts view;
+	const char *chain; /* TID[@TIME] */
+	uint64_t limit, depth;
+	bool by_tid, stacks, json;
+};
+
+/* The path to one waking, as --chain has it: an exit code of cmd.h. @sel of @opts may be changed. */
+int wakeup_chain(struct wakeup_opts *opts, const char *path);
+
+#endif /* D9_CMD_WAKEUP_H */
