@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What `wakeup` and `explain` say of a ring of threads on a live kernel, each woken by the one before. */
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+
+TestSuite(wakeup, .fini = live_cleanup, .timeout = 60);
+
+enum { THREADS = 5 };
+
+/* The number behind a key from @at on, before @end. */
+static uint64_t number(const char *at, const char *end, const char *key)
+{
+	const char *found = strstr(at, key);
+
+	cr_assert(found && found < end, "no %s in %.*s", key, (int)(end - at), at);
+	return strtoull(found + strlen(key), NULL, 10);
+}
+
+static const char *end_of_line(const char *at)
+{
+	return at + strcspn(at, "\n");
+}
+
+/* Whose number this is; THREADS: of none of the ring. */
+static int place(const uint64_t *tids, uint64_t tid)
+{
+	int k = 0;
+
+	while (k < THREADS && tids[k] != tid)
+		k++;
+	return k;
+}
+
+static struct buf run(const char *const *args)
+{
+	struct live_proc p;
+	const int code = live_run(&p, args, NULL);
+	struct buf errors = live_errors(&p), said;
+
+	cr_assert_eq(code, 0, "%s", buf_cstr(&errors));
+	buf_free(&errors);
+	said = p.said;
+	p.said = (struct buf){ 0 };
+	live_proc_fini(&p);
+	buf_cstr(&said);
+	return said;
+}
+
+/*
+ * Each link is the one before in the ring, and what they did leaves no time out. How many there are: one
+ * that lost its CPU before it could block ends the path.
+ */
+static int expect_chain(const char *said, const uint64_t *tids, int last)
+{
+	const char *line = strstr(said, "\n{\"tid\":");
+	uint64_t until = number(said, end_of_line(said), "\"to_ns\":");
+	int links = 0;
+
+	for (; line; line = strstr(line + 1, "\n{\"tid\":"), links++) {
+		const char *at = line + 1, *end = end_of_line(at);
+		const int who = place(tids, number(at, end, "\"tid\":"));
+		const uint64_t woken = number(at, end, "\"woken_ns\":"),
+			       woke = number(at, end, "\"woke_ns\":");
+
+		if (who == THREADS)
+			break;
+		cr_assert_eq(who, (last + THREADS * 10 - links) % THREADS, "link %d: %s", links,
+			     said);
+		cr_assert_eq(woke, until);
+		cr_assert_eq(woke - woken, number(at, end, "\"running_ns\":") +
+						   number(at, end, "\"waiting_ns\":") +
+						   number(at, end, "\"unknown_ns\":"));
+		until = woken;
+	}
+	cr_assert_geq(links, 2, "%s", said);
+	return links;
+}
+
+/* The table of all threads of the process, each of whose rows is as long as the window. */
+static void expect_sums(const char *said)
+{
+	const uint64_t span = number(said, end_of_line(said), "\"to_ns\":") -
+			      number(said, end_of_line(said), "\"from_ns\":");
+	const char *story = strstr(said, "],\"story\":"), *line = strstr(said, "\n{\"tid\":");
+	int rows = 0;
+
+	cr_assert(story);
+	for (; line && line < story; line = strstr(line + 1, "\n{\"tid\":"), rows++) {
+		const char *at = line + 1, *end = end_of_line(at);
+
+		cr_expect_eq(number(at, end, "\"running_ns\":") +
+				     number(at, end, "\"waiting_ns\":") +
+				     number(at, end, "\"blocked_ns\":") +
+				     number(at, end, "\"unknown_ns\":") +
+				     number(at, end, "\"absent_ns\":"),
+			     span, "%s", at);
+	}
+	cr_expect_geq(rows, THREADS);
+}
+
+static void expect_explained(const char *path, int64_t pid)
+{
+	const char *args[] = { "explain", "--json", "--time=0%,100%", "-p", live_number(pid),
+			       path,	  NULL };
+	struct buf said = run(args);
+
+	expect_sums(said.data);
+	buf_free(&said);
+}
+
+Test(wakeup, a_ring_is_followed_backwards_and_its_times_add_up)
+{
+	struct live_proc ring;
+	struct live_rec rec;
+	uint64_t tids[THREADS];
+	struct buf said;
+	char key[16];
+	int links, longest = 0;
+	int64_t pid;
+
+	live_stimulus(&ring, "ring", "40", NULL);
+	pid = ring.pid;
+	for (int k = 0; k < THREADS; k++) {
+		snprintf(key, sizeof(key), "ring%d", k);
+		tids[k] = (uint64_t)live_truth(&ring, key);
+	}
+	live_record(&rec, "-a", NULL);
+	live_recording(&rec);
+	live_go(&ring);
+	cr_assert_eq(live_stop(&rec), 0);
+	live_end(&ring);
+	for (int k = 0; k < THREADS; k++) {
+		const char *chain[] = { "wakeup",  "--json",
+					"--chain", live_number((int64_t)tids[k]),
+					rec.path,  NULL };
+
+		said = run(chain);
+		links = expect_chain(said.data, tids, k);
+		longest = links > longest ? links : longest;
+		buf_free(&said);
+	}
+	cr_expect_geq(longest, THREADS - 1);
+	expect_explained(rec.path, pid);
+}
