@@ -182,6 +182,38 @@ Test(explain, the_thread_is_chosen_once)
 		   "");
 }
 
+/* From 11 to 12 ms events were lost: nobody knows what those did whose state seems to span that. */
+Test(explain, what_was_lost_is_unknown_and_said)
+{
+	struct make m;
+	int fd;
+
+	make_stall(&m);
+	make_lost(&m, 20 * RUN_SEC + 16 * ms, "ring_full", 3, 20 * RUN_SEC + 11 * ms,
+		  20 * RUN_SEC + 12 * ms);
+	fd = make_file(&m);
+	make_fini(&m);
+	run_expect(run_cmd(cmd_explain, fd, "explain", "-t", "11", "-", "--time", "20.009,20.016",
+			   NULL),
+		   CMD_OK,
+		   "# standard input: what victim 11 did over 0.007 s\n"
+		   "# lost: 3 events (see dial9-prof info)\n"
+		   "# from 20.009000000 to 20.016000000:       7.000000 ms\n"
+		   "#\n" COLUMNS "       3.000000       0.000000       1.000000       3.000000"
+		   "       0.000000  victim 11\n"
+		   "\n"
+		   "+       0 ns  blocked 1.000 ms (S), woken by holder? 12 on CPU 1\n"
+		   "                lock (app)\n"
+		   "                main (app)\n"
+		   "              meanwhile holder 12:\n"
+		   "                unknown for 1.000 ms: events are missing\n"
+		   "\n"
+		   "+   1.000 ms  unknown for 3.000 ms: events are missing\n"
+		   "\n"
+		   "+   4.000 ms  ran 3.000 ms on CPU 1\n",
+		   "");
+}
+
 Test(explain, depth_bounds_the_hops)
 {
 	run_expect(run_cmd(cmd_explain, input(), "explain", "-t", "11", "-", "--depth", "0",
