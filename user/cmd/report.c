@@ -292,6 +292,9 @@ static size_t line_of(const char *s, size_t n, size_t cols)
 
 /* On a terminal in lines of its width. */
 static void say_as(const struct report *r, enum paint_as as, const char *fmt, va_list ap)
+	__attribute__((format(printf, 3, 0)));
+
+static void say_as(const struct report *r, enum paint_as as, const char *fmt, va_list ap)
 {
 	struct buf text = { 0 }, line = { 0 };
 	size_t cols = r->view.width > 20 ? r->view.width - 4 : SIZE_MAX, at, n;

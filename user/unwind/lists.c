@@ -261,7 +261,7 @@ static void list_free(struct lists *l, struct list *list)
 	free(list);
 }
 
-static struct list *list_at(const struct lists *l, const struct prof_unwind_proc *p, uint64_t *v)
+static struct list *list_at(const struct lists *l, const struct prof_unwind_proc *p, __u64 *v)
 {
 	*v = __atomic_load_n(&p->list, __ATOMIC_ACQUIRE);
 	return *v ? hmap_get(&l->by_first, (*v >> 32) + 1) : NULL;
@@ -304,7 +304,7 @@ static struct list *largest_list(const struct lists *l, const struct share *shar
 static void empty_taken_places(struct lists *l)
 {
 	const struct list *list;
-	uint64_t v;
+	__u64 v;
 	uint32_t i;
 
 	for (i = 0; i < l->cfg.proc_cnt; i++) {
@@ -379,7 +379,7 @@ static int put(struct lists *l, struct prof_unwind_proc *p, uint32_t execs, uint
 static bool has_already(const struct lists *l, const struct prof_unwind_proc *p,
 			const struct prof_unwind_map *maps, uint32_t cnt)
 {
-	uint64_t v;
+	__u64 v;
 	const struct list *list = list_at(l, p, &v);
 
 	return list && list->cnt == cnt && (uint32_t)v == cnt &&
@@ -419,7 +419,7 @@ int lists_publish(struct lists *l, uint32_t tgid, uint64_t owner, uint32_t *exec
 static void mark_held(struct lists *l)
 {
 	struct list *list;
-	uint64_t v;
+	__u64 v;
 	uint32_t i;
 
 	for (i = 0; i < l->cfg.proc_cnt; i++) {
