@@ -102,9 +102,10 @@ Test(sched, one_json_object)
 
 Test(sched, a_word_is_needed)
 {
-	run_expect(run_cmd(cmd_sched, input(), "sched", NULL), CMD_USAGE, "",
-		   "dial9-prof: sched: what of it? (latency or timehist); see dial9-prof sched "
-		   "--help\n");
+	run_expect(
+		run_cmd(cmd_sched, input(), "sched", NULL), CMD_USAGE, "",
+		"dial9-prof: sched: what of it? (latency, timehist or summary); see dial9-prof sched "
+		"--help\n");
 	run_expect(run_cmd(cmd_sched, input(), "sched", "latenzy", NULL), CMD_USAGE, "",
 		   "dial9-prof: sched: unknown word 'latenzy' (did you mean latency?); see "
 		   "dial9-prof sched --help\n");
@@ -112,6 +113,34 @@ Test(sched, a_word_is_needed)
 		   "",
 		   "dial9-prof: sched latency: -s tid: want one of max, avg, p99, runtime, switch, "
 		   "wait\n");
+}
+
+/* CPU 0: both threads run 2 s, worker waits twice and hog until its first turn and twice more. */
+Test(sched, summary_of_cpus)
+{
+	run_expect(
+		run_cmd(cmd_sched, input(), "sched", "summary", "-", NULL), CMD_OK,
+		"# standard input: the work of CPUs over 4.000 s\n"
+		"# lost: nothing\n"
+		"#\n"
+		"#CPU       Busy   Busy %  Switches  Migrated     Waiting   Queue    Longest\n"
+		"   0    4.000 s 100.00%         6         0     2.750 s   0.688    1.000 s of 12 "
+		"at 20.000000\n"
+		" all    4.000 s 100.00%         6         0     2.750 s   0.688    1.000 s of 12 "
+		"at 20.000000\n",
+		"");
+	run_expect(
+		run_cmd(cmd_sched, input(), "sched", "summary", "--json", "-t", "11", "-", NULL),
+		CMD_OK,
+		"{\"version\":1,\"file\":\"standard input\",\"span_ns\":4000000000,\"lost_events\":0,"
+		"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,"
+		"\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"busy_ns\":2000000000,"
+		"\"switches\":3,\"migrated\":0,\"wait_ns\":750000000,\"wait_max_ns\":500000000,"
+		"\"wait_max_start_ns\":21000000000,\"wait_max_tid\":11,\"unknown_ns\":0,\"cpus\":[\n"
+		"{\"cpu\":0,\"busy_ns\":2000000000,\"switches\":3,\"migrated\":0,"
+		"\"wait_ns\":750000000,\"wait_max_ns\":500000000,"
+		"\"wait_max_start_ns\":21000000000,\"wait_max_tid\":11}]}\n",
+		"");
 }
 
 Test(sched, timehist_of_each_turn)

@@ -222,7 +222,7 @@ bool timeline_wants(const struct timeline *r, uint32_t tid, uint32_t cpu)
 /* ---- what all such commands print -------------------------------------------------------------- */
 
 /* Of the window, as far as the first clock of the trace has it. */
-static uint64_t span_ns(const struct timeline *t)
+uint64_t timeline_span_ns(const struct timeline *t)
 {
 	uint64_t from, to, first = t->first_ts, last = t->last_ts;
 
@@ -241,7 +241,7 @@ void timeline_put_head(struct buf *out, const struct timeline *t, const char *wh
 
 	buf_addstr(out, "# ");
 	text_clean(out, file, strlen(file));
-	buf_printf(out, ": %s over %.3f s\n", what, (double)span_ns(t) / 1e9);
+	buf_printf(out, ": %s over %.3f s\n", what, (double)timeline_span_ns(t) / 1e9);
 	buf_addstr(&line, "# lost: ");
 	text_lost(&line, a);
 	buf_addstr(&line, account_lost(a) || a->lost[ACCOUNT_ESTIMATE] ?
@@ -259,7 +259,7 @@ void timeline_json_head(struct buf *out, const struct timeline *t)
 	text_json_begin(out);
 	buf_addstr(out, ",\"file\":");
 	str_json(out, file, strlen(file));
-	buf_printf(out, ",\"span_ns\":%" PRIu64 ",", span_ns(t));
+	buf_printf(out, ",\"span_ns\":%" PRIu64 ",", timeline_span_ns(t));
 	text_json_account(out, &t->losses.account);
 }
 

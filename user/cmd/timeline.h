@@ -62,6 +62,8 @@ int timeline_exit(const struct timeline *r);
 
 /* ---- what all such commands print ---- */
 
+/* Length of what was looked at: of the window, on the first clock of the trace. */
+uint64_t timeline_span_ns(const struct timeline *t);
 /* "# FILE: WHAT over 1.234 s" and a line about what was lost meanwhile. */
 void timeline_put_head(struct buf *out, const struct timeline *t, const char *what, bool color);
 /* The head of a JSON object, open, without a comma: version, file, span_ns and what was lost. */

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `dial9-prof sched summary`: how busy each CPU was and how many threads waited for it. Owns the options
+ * and the text; intervals come from the engine, sums from user/profile/cpu_load.c.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/sched.h"
+#include "cmd/text.h"
+#include "cmd/timeline.h"
+#include "cmd/view.h"
+#include "profile/cpu_load.h"
+
+struct summary_opts {
+	struct select_opts sel;
+	struct view_opts view;
+	bool json;
+};
+
+struct cpus {
+	const struct summary_opts *opts;
+	struct timeline timeline;
+	struct view view;
+	struct cpu_load load;
+	uint64_t unknown_ns;
+};
+
+#define O(m) offsetof(struct summary_opts, m)
+
+static const struct opt summary_opts[] = {
+	SELECT_OPT_INPUT(struct summary_opts, sel),
+	SELECT_OPTS(struct summary_opts, sel),
+	{ .name = "json",
+	  .kind = OPT_FLAG,
+	  .off = O(json),
+	  .help = "one JSON object",
+	  .group = "Output" },
+	VIEW_OPTS(struct summary_opts, view),
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+};
+
+static const struct opt_spec summary_spec = {
+	.name = "sched summary",
+	.usage = "dial9-prof sched summary [OPTIONS] [FILE]",
+	.brief = "Show how busy each CPU was, how many waited for it, and who came from another.",
+	.opts = summary_opts,
+	.cnt = sizeof(summary_opts) / sizeof(summary_opts[0]),
+	.examples = "  dial9-prof sched summary\n"
+		    "  dial9-prof sched summary --time 50%,100%\n",
+};
+
+static void take(void *ctx, const struct interval *i)
+{
+	struct cpus *c = ctx;
+
+	if (i->flags & INTERVAL_NEIGHBOUR || !i->tid ||
+	    !timeline_wants(&c->timeline, i->tid, i->cpu))
+		return;
+	cpu_load_add(&c->load, i);
+	if (i->state == INTERVAL_UNKNOWN)
+		c->unknown_ns += i->end - i->start;
+}
+
+static void drop(void *ctx)
+{
+	struct cpus *c = ctx;
+
+	cpu_load_fini(&c->load);
+	c->unknown_ns = 0;
+}
+
+static void put_row(struct buf *out, const struct cpu_load_row *r, uint64_t span_ns)
+{
+	const double span = span_ns ? (double)span_ns : 1;
+
+	text_duration(out, r->busy_ns, 11);
+	buf_printf(out, " %6.2f%% %9" PRIu64 " %9" PRIu64 " ", 100.0 * (double)r->busy_ns / span,
+		   r->switches, r->arrivals);
+	text_duration(out, r->wait_ns, 11);
+	buf_printf(out, " %7.3f ", (double)r->wait_ns / span);
+	text_duration(out, r->wait_max_ns, 10);
+	if (r->wait_max_ns)
+		buf_printf(out, " of %u at %" PRIu64 ".%06" PRIu64, r->wait_max_tid,
+			   r->wait_max_start / 1000000000, r->wait_max_start / 1000 % 1000000);
+	buf_addch(out, '\n');
+}
+
+static void print_text(const struct cpus *c)
+{
+	const uint64_t span = timeline_span_ns(&c->timeline);
+	const struct cpu_load_row sum = cpu_load_sum(&c->load);
+	struct buf out = { 0 };
+
+	if (!sum.seen) {
+		printf("Nothing ran in %s: %s.\n", reader_input(c->timeline.reader),
+		       c->timeline.switches ? "the trace has no thread that " SELECT_NAMES
+					      " let through" :
+					      "it has no switches: record without --no-sched");
+		return;
+	}
+	timeline_put_head(&out, &c->timeline, "the work of CPUs", c->view.color);
+	if (c->unknown_ns) {
+		buf_addstr(&out, "# left out: ");
+		text_duration(&out, c->unknown_ns, 0);
+		buf_addstr(&out, " of which the trace does not tell, for events are missing\n");
+	}
+	buf_addstr(&out, "#\n#CPU       Busy   Busy %  Switches  Migrated     Waiting   Queue    "
+			 "Longest\n");
+	for (size_t k = 0; k < c->load.cnt; k++) {
+		if (!c->load.cpus[k].seen)
+			continue;
+		buf_printf(&out, "%4zu", k);
+		put_row(&out, &c->load.cpus[k], span);
+	}
+	buf_addstr(&out, " all");
+	put_row(&out, &sum, span);
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&out);
+}
+
+static void json_row(struct buf *out, const struct cpu_load_row *r)
+{
+	buf_printf(out,
+		   "\"busy_ns\":%" PRIu64 ",\"switches\":%" PRIu64 ",\"migrated\":%" PRIu64
+		   ",\"wait_ns\":%" PRIu64 ",\"wait_max_ns\":%" PRIu64
+		   ",\"wait_max_start_ns\":%" PRIu64 ",\"wait_max_tid\":%u",
+		   r->busy_ns, r->switches, r->arrivals, r->wait_ns, r->wait_max_ns,
+		   r->wait_max_start, r->wait_max_tid);
+}
+
+static void print_json(const struct cpus *c)
+{
+	const struct cpu_load_row sum = cpu_load_sum(&c->load);
+	struct buf out = { 0 };
+	bool first = true;
+
+	timeline_json_head(&out, &c->timeline);
+	buf_addch(&out, ',');
+	json_row(&out, &sum);
+	buf_printf(&out, ",\"unknown_ns\":%" PRIu64 ",\"cpus\":[", c->unknown_ns);
+	for (size_t k = 0; k < c->load.cnt; k++) {
+		if (!c->load.cpus[k].seen)
+			continue;
+		buf_printf(&out, "%s\n{\"cpu\":%zu,", first ? "" : ",", k);
+		json_row(&out, &c->load.cpus[k]);
+		buf_addch(&out, '}');
+		first = false;
+	}
+	buf_addstr(&out, "]}\n");
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&out);
+}
+
+static int summary_file(const struct summary_opts *opts, const char *path)
+{
+	struct cpus c = { .opts = opts };
+	const struct timeline_opts t = { .sel = &opts->sel, .fn = take, .reset = drop, .ctx = &c };
+	int code = timeline_run(&c.timeline, &t, path);
+
+	if (code == CMD_OK) {
+		view_begin(&c.view, &opts->view, opts->json);
+		if (opts->json)
+			print_json(&c);
+		else
+			print_text(&c);
+		code = view_end(&c.view);
+		if (code == CMD_OK)
+			code = timeline_exit(&c.timeline);
+	}
+	cpu_load_fini(&c.load);
+	timeline_fini(&c.timeline);
+	return code;
+}
+
+int sched_summary(int argc, char **argv)
+{
+	struct summary_opts opts = { 0 };
+	int first, ret, code = CMD_USAGE;
+	const char *path;
+
+	ret = opts_parse(&summary_spec, argc, argv, &opts, &first);
+	if (ret == 1) {
+		code = CMD_OK;
+	} else if (!ret) {
+		path = select_input(&opts.sel, argc, argv, first);
+		if (path)
+			code = summary_file(&opts, path);
+	}
+	opts_fini(&summary_spec, &opts);
+	return code;
+}
