@@ -66,7 +66,7 @@ SRCS_trace := $(addprefix user/trace/, \
 SRCS_profile := $(addprefix user/profile/, \
 	explain.c \
 	delta.c live.c quantile.c \
-	account.c cpu_load.c cpu_log.c cpu_time.c delays.c event_counts.c family.c followed.c gaps.c intervals.c profile.c \
+	account.c cpu_load.c cpu_log.c cpu_strip.c cpu_time.c delays.c event_counts.c family.c followed.c gaps.c intervals.c profile.c \
 	row_table.c stack_ends.c stack_table.c thread_times.c tree.c waits.c)
 SRCS_export := $(addprefix user/export/, \
 	)
@@ -88,7 +88,7 @@ SRCS_cmd := $(addprefix user/cmd/, \
 	info_json.c info_verify.c input.c list.c page.c paint.c progress.c record.c report.c \
 	report_exact.c report_json.c report_print.c report_tree.c script.c select.c shorten.c show_foreign.c summary.c \
 	text.c timeline.c view.c \
-	callchain.c offcpu.c sched.c sched_latency.c sched_summary.c sched_timehist.c)
+	callchain.c offcpu.c sched.c sched_latency.c sched_map.c sched_summary.c sched_timehist.c)
 SRCS_main := user/main.c
 
 SRCS_kernel += user/kernel/format_known.c
@@ -120,7 +120,7 @@ TESTS := $(addprefix tests/, \
 	$(addprefix trace/, layout_test.c names_test.c parts_test.c reader_test.c source_test.c tp_symbols_test.c \
 		trace_test.c value_test.c) \
 	$(addprefix profile/, delta_test.c live_test.c quantile_test.c) \
-	$(addprefix profile/, account_test.c cpu_load_test.c cpu_log_test.c cpu_time_test.c delays_test.c event_counts_test.c family_test.c followed_test.c gaps_test.c \
+	$(addprefix profile/, account_test.c cpu_load_test.c cpu_log_test.c cpu_strip_test.c cpu_time_test.c delays_test.c event_counts_test.c family_test.c followed_test.c gaps_test.c \
 		intervals_test.c profile_test.c stack_table_test.c \
 		stack_ends_test.c thread_times_test.c tree_test.c waits_test.c) \
 	$(addprefix cmd/, top_test.c) \

@@ -25,8 +25,9 @@ static const struct {
 	{ cmd_report, "report", "--live=3600" }, { cmd_offcpu, "offcpu", "--json" },
 	{ cmd_offcpu, "offcpu", "--hist" },	 { sched_latency, "latency", "--worst=9" },
 	{ sched_timehist, "timehist", "-n" },	 { sched_summary, "summary", "--json" },
-	{ cmd_explain, "explain", "-t11" },	 { cmd_explain, "explain", "-p10" },
-	{ cmd_wakeup, "wakeup", "--by-tid" },	 { cmd_wakeup, "wakeup", "--chain=11" },
+	{ sched_map, "map", "--cols=10" },	 { cmd_explain, "explain", "-t11" },
+	{ cmd_explain, "explain", "-p10" },	 { cmd_wakeup, "wakeup", "--by-tid" },
+	{ cmd_wakeup, "wakeup", "--chain=11" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

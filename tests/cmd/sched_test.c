@@ -104,7 +104,7 @@ Test(sched, a_word_is_needed)
 {
 	run_expect(
 		run_cmd(cmd_sched, input(), "sched", NULL), CMD_USAGE, "",
-		"dial9-prof: sched: what of it? (latency, timehist or summary); see dial9-prof sched "
+		"dial9-prof: sched: what of it? (latency, timehist, map or summary); see dial9-prof sched "
 		"--help\n");
 	run_expect(run_cmd(cmd_sched, input(), "sched", "latenzy", NULL), CMD_USAGE, "",
 		   "dial9-prof: sched: unknown word 'latenzy' (did you mean latency?); see "
@@ -141,6 +141,25 @@ Test(sched, summary_of_cpus)
 		"\"wait_ns\":750000000,\"wait_max_ns\":500000000,"
 		"\"wait_max_start_ns\":21000000000,\"wait_max_tid\":11}]}\n",
 		"");
+}
+
+/* 4 s in columns of 0.537 s: A ran to 1 s, B to 1.5 s, A to 2 s, B to 2.5 s, A to 3 s. */
+Test(sched, map_of_cpus)
+{
+	run_expect(
+		run_cmd(cmd_sched, input(), "sched", "map", "--cols", "10", "-", NULL), CMD_OK,
+		"# standard input: who ran on which CPU over 4.000 s\n"
+		"# lost: nothing\n"
+		"# a column is 536.871 ms; letters are of the thread that ran longest in it, . is "
+		"idle\n"
+		"#\n"
+		"CPU 0  AABABABB..\n"
+		"#\n"
+		"# A    2.000 s  worker 11\n"
+		"# B    2.000 s  hog 12\n",
+		"");
+	run_expect(run_cmd(cmd_sched, input(), "sched", "map", "--cols", "9", "-", NULL), CMD_USAGE,
+		   "", "dial9-prof: sched map: --cols 9: want an even number of 10 to 4096\n");
 }
 
 Test(sched, timehist_of_each_turn)

@@ -16,6 +16,7 @@ static const struct word {
 } words[] = {
 	{ "latency", sched_latency, "how long each task waited for a CPU, and behind whom" },
 	{ "timehist", sched_timehist, "each time on a CPU, with the wait and the delay before it" },
+	{ "map", sched_map, "who ran on which CPU, as a strip of letters" },
 	{ "summary", sched_summary, "how busy each CPU was, and how many waited for it" },
 };
 
@@ -56,14 +57,14 @@ int cmd_sched(int argc, char **argv)
 	near = word ? opts_nearest(word, names, WORD_CNT) : NULL;
 	if (!word)
 		log_error(
-			"sched: what of it? (latency, timehist or summary); see dial9-prof sched --help");
+			"sched: what of it? (latency, timehist, map or summary); see dial9-prof sched --help");
 	else if (near)
 		log_error(
 			"sched: unknown word '%s' (did you mean %s?); see dial9-prof sched --help",
 			word, near);
 	else
 		log_error(
-			"sched: unknown word '%s' (known: latency, timehist, summary); see dial9-prof sched "
+			"sched: unknown word '%s' (known: latency, timehist, map, summary); see dial9-prof sched "
 			"--help",
 			word);
 	return CMD_USAGE;
