@@ -27,3 +27,6 @@ $sudo build/dial9-prof -p $pid -d 3 -o build/demo.bin
 echo
 echo "\$ build/dial9-prof report build/demo.bin"
 build/dial9-prof report build/demo.bin
+echo
+echo "\$ build/dial9-prof offcpu --limit 3 build/demo.bin"
+build/dial9-prof offcpu --limit 3 build/demo.bin
