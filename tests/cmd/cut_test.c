@@ -395,6 +395,78 @@ Test(cut, info_tells_the_account_of_the_recording_and_the_loss_of_the_window)
 	make_fini(&m);
 }
 
+/* A command's recording: 7 and its child 8 take turns with 9, which is nobody's. */
+static void make_turns(struct make *m)
+{
+	static const char *const kv[] = { "host",
+					  "box",
+					  "start_realtime_ns",
+					  "1",
+					  "target",
+					  "command ls",
+					  "target_pids",
+					  "7",
+					  "command_line",
+					  "dial9-prof -- ls",
+					  NULL };
+
+	make_init(m, NULL);
+	make_metadata(m, 10 * RUN_SEC, kv);
+	make_clock(m, 10 * RUN_SEC, 1700000000 * RUN_SEC);
+	make_task(m, 10 * RUN_SEC, 7, 7, "app");
+	make_task(m, 10 * RUN_SEC, 7, 8, "pool");
+	make_task(m, 10 * RUN_SEC, 9, 9, "other");
+	for (uint64_t at = 20 * RUN_SEC; at < 30 * RUN_SEC; at += RUN_SEC) {
+		make_switch(m, at, 0, "other", 9, 0, "app", 7);
+		make_switch(m, at + RUN_SEC / 10, 0, "app", 7, 1, "pool", 8);
+		make_switch(m, at + RUN_SEC / 2, 0, "pool", 8, 1, "other", 9);
+		make_waking(m, at + RUN_SEC / 2, 0, 9, "app", 7);
+		make_waking(m, at + RUN_SEC / 2, 0, 9, "pool", 8);
+	}
+	make_stats(m, 31 * RUN_SEC, 50, 0);
+}
+
+/* What offcpu says of waits, from its sum on. */
+static char *waits(int fd, const char *a, const char *b)
+{
+	struct run r =
+		run_cmd(cmd_offcpu, fd, "offcpu", "-", "--json", "--by=tid", a, a ? b : NULL, NULL);
+	const char *from = strstr(r.out, "\"waits\"");
+	char *got;
+
+	cr_assert_eq(r.code, CMD_OK, "%s", r.err);
+	cr_assert_not_null(from, "%s", r.out);
+	got = strdup(from);
+	run_free(&r);
+	return got;
+}
+
+Test(cut, waits_of_a_cut_are_those_of_its_window_and_its_threads)
+{
+	static const char *const by[][2] = { { "--time=23.1,26.5", NULL },
+					     { "--comm=pool", NULL },
+					     { "-t8", NULL },
+					     { "-p7", NULL },
+					     { "--anonymize", NULL } };
+	struct make m;
+
+	make_turns(&m);
+	for (size_t i = 0; i < sizeof(by) / sizeof(by[0]); i++) {
+		const char *select = by[i][0][2] == 'a' ? NULL : by[i][0];
+		struct file f = cut(make_file(&m), CMD_OK, by[i][0], NULL, NULL);
+		char *want = waits(make_file(&m), select, NULL),
+		     *got = waits(file_fd(&f), NULL, NULL);
+
+		cr_expect_str_eq(got, want, "%s:\n%s\nwanted:\n%s", by[i][0], got, want);
+		cr_expect_null(memmem(f.data, f.sz, "command ls", 10) && !select ? f.data : NULL,
+			       "the command is told");
+		free(want);
+		free(got);
+		free(f.data);
+	}
+	make_fini(&m);
+}
+
 Test(cut, wall_clock_of_a_cut_is_that_of_the_recording)
 {
 	char *got;

@@ -139,6 +139,8 @@ enum anonymize_as anonymize_meta(const char *key, size_t len)
 		PROF_META_START_REALTIME_NS,
 		PROF_META_RING_BYTES,
 		PROF_META_WAKING_STACKS,
+		PROF_META_TARGET_PIDS,
+		PROF_META_INHERIT,
 	};
 
 	for (size_t i = 0; i < sizeof(keep) / sizeof(keep[0]); i++)

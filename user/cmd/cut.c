@@ -257,6 +257,15 @@ static void look_at(struct cut *c, const struct trace_event *ev)
 
 /* ---- what is written --------------------------------------------------------------------------- */
 
+/* What is kept from outside of the window moves to its edge: the cut begins and ends there. */
+static uint64_t time_in(const struct cut_part *part, const struct trace_event *ev,
+			enum cut_place place)
+{
+	if (place == CUT_INSIDE || !part->has_ts)
+		return ev->ts;
+	return place == CUT_BEFORE ? part->first_ts : part->last_ts;
+}
+
 /* Whether the event is, in the first place; and when. Its segment has a say, too. */
 static bool kept(struct cut *c, const struct trace_event *ev, uint64_t *ts)
 {
@@ -264,7 +273,7 @@ static bool kept(struct cut *c, const struct trace_event *ev, uint64_t *ts)
 	enum cut_place place = place_of(c, ev);
 	bool yes;
 
-	*ts = ev->ts;
+	*ts = time_in(part, ev, place);
 	/* a trace of which nothing is left still says where it came from */
 	if (!part->live)
 		return !c->any && ev->kind == TRACE_METADATA && ev->offset == part->meta &&
@@ -280,10 +289,6 @@ static bool kept(struct cut *c, const struct trace_event *ev, uint64_t *ts)
 		yes = true;
 	else
 		yes = ev->offset == (ev->kind == TRACE_STATS ? part->stats : part->sync);
-	if (place != CUT_INSIDE && part->has_ts && place == CUT_BEFORE)
-		*ts = part->first_ts;
-	else if (place != CUT_INSIDE && part->has_ts)
-		*ts = part->last_ts;
 	return yes;
 }
 
@@ -300,12 +305,79 @@ static void mark(struct cut *c, const struct trace_event *ev)
 		mark_segment(c, ev->segment);
 }
 
+static void put_ids(struct buf *out, const struct opt_u32s *ids)
+{
+	for (size_t i = 0; i < ids->cnt; i++)
+		buf_printf(out, "%s%u", i ? "," : "", ids->v[i]);
+}
+
+/* The threads of which the trace knows that they are wanted. */
+static void put_threads(struct buf *out, const struct cut *c)
+{
+	const size_t from = out->len;
+	size_t pos = 0;
+	uint64_t key;
+	void *task;
+
+	while (hmap_next(&c->names->tasks, &pos, &key, &task)) {
+		if (!select_match_task(&c->sel, c->names, task, TRACE_NONE))
+			continue;
+		buf_printf(out, "%s%u", out->len > from ? "," : "", (uint32_t)key);
+	}
+}
+
+/*
+ * Whom the recording followed, as far as the cut has them: other threads of its switches are only met beside
+ * these. False: as it was.
+ */
+static bool put_target(struct buf *out, const struct cut *c, uint32_t part)
+{
+	static const char command[] = "command ";
+	const struct select_opts *o = &c->opts->sel;
+	const char *was = names_meta(c->names, part, PROF_META_TARGET);
+
+	if (o->comms.cnt || o->cgroups.cnt || (o->tids.cnt && o->pids.cnt)) {
+		buf_addstr(out, "tid ");
+		put_threads(out, c);
+	} else if (o->tids.cnt) {
+		buf_addstr(out, "tid ");
+		put_ids(out, &o->tids);
+	} else if (o->pids.cnt) {
+		buf_addstr(out, "pid ");
+		put_ids(out, &o->pids);
+	} else if (c->opts->anonymize && was) {
+		buf_addstr(out,
+			   strncmp(was, command, strlen(command)) ? was : "command (anonymized)");
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static int write_metadata(struct cut *c, const struct trace_event *ev, uint64_t ts, const char *how,
+			  const char *left_out)
+{
+	const struct select_opts *o = &c->opts->sel;
+	struct cut_entry entries[4] = { { PROF_META_CUT, how },
+					{ PROF_META_CUT_LEFT_OUT, left_out } };
+	struct buf target = { 0 };
+	size_t cnt = 2;
+	int err;
+
+	if (put_target(&target, c, ev->part))
+		entries[cnt++] = (struct cut_entry){ PROF_META_TARGET, buf_cstr(&target) };
+	if (o->pids.cnt || o->tids.cnt || o->comms.cnt || o->cgroups.cnt)
+		entries[cnt++] = (struct cut_entry){ PROF_META_INHERIT, "no" };
+	err = cut_copy_event(&c->copy, ev, ts, 0, entries, cnt);
+	buf_free(&target);
+	return err;
+}
+
 static int write_event(struct cut *c, const struct trace_event *ev, uint64_t ts)
 {
 	const struct cut_part *part = &c->parts[ev->part];
 	const char *before = names_meta(c->names, ev->part, PROF_META_CUT_LEFT_OUT);
 	const char *was = names_meta(c->names, ev->part, PROF_META_CUT);
-	struct cut_entry entries[2];
 	struct buf how = { 0 };
 	char number[32];
 	uint64_t left_out = 0;
@@ -321,9 +393,7 @@ static int write_event(struct cut *c, const struct trace_event *ev, uint64_t ts)
 	if (was)
 		buf_printf(&how, "%s, then ", c->opts->anonymize ? "cut before" : was);
 	buf_addstr(&how, buf_cstr(&c->how));
-	entries[0] = (struct cut_entry){ PROF_META_CUT, buf_cstr(&how) };
-	entries[1] = (struct cut_entry){ PROF_META_CUT_LEFT_OUT, number };
-	err = cut_copy_event(&c->copy, ev, ts, 0, entries, 2);
+	err = write_metadata(c, ev, ts, buf_cstr(&how), number);
 	buf_free(&how);
 	return err;
 }
