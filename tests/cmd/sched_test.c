@@ -151,15 +151,37 @@ Test(sched, map_of_cpus)
 		"# standard input: who ran on which CPU over 4.000 s\n"
 		"# lost: nothing\n"
 		"# a column is 536.871 ms; letters are of the thread that ran longest in it, . is "
-		"idle\n"
+		"idle or unknown\n"
 		"#\n"
-		"CPU 0  AABABABB..\n"
+		"CPU 0  AABABABB\n"
 		"#\n"
 		"# A    2.000 s  worker 11\n"
 		"# B    2.000 s  hog 12\n",
 		"");
 	run_expect(run_cmd(cmd_sched, input(), "sched", "map", "--cols", "9", "-", NULL), CMD_USAGE,
 		   "", "dial9-prof: sched map: --cols 9: want an even number of 10 to 4096\n");
+}
+
+/* Thread 11 is told of behind its first turn, as those that start while recording are. */
+Test(sched, a_thread_that_is_named_late_is_its_process_from_the_start)
+{
+	struct make m;
+	struct run r;
+	int fd;
+
+	make_init(&m, NULL);
+	make_task(&m, 20 * RUN_SEC, 12, 12, "hog");
+	make_switch(&m, 20 * RUN_SEC, 0, "hog", 12, 0, "worker", 11);
+	make_switch(&m, 21 * RUN_SEC, 0, "worker", 11, 1, "hog", 12);
+	make_task(&m, 21 * RUN_SEC, 10, 11, "worker");
+	make_switch(&m, 22 * RUN_SEC, 0, "hog", 12, 1, "swapper/0", 0);
+	fd = make_file(&m);
+	make_fini(&m);
+	r = run_cmd(cmd_sched, fd, "sched", "latency", "-", "--json", "-p", "10", NULL);
+	cr_expect_eq(r.code, CMD_OK);
+	cr_expect_not_null(strstr(r.out, "\"tid\":11,\"pid\":10,\"run_ns\":1000000000"), "%s",
+			   r.out);
+	run_free(&r);
 }
 
 Test(sched, timehist_of_each_turn)

@@ -88,13 +88,23 @@ static char letter_of(const struct map *m, uint32_t tid)
 	return '+';
 }
 
+/* Up to the end of what is looked at. */
+static uint32_t used_columns(const struct map *m)
+{
+	const uint64_t span = timeline_span_ns(&m->timeline);
+
+	const uint64_t used = span ? (span - 1) / m->strip.width_ns + 1 : 1;
+
+	return used < m->strip.cols ? (uint32_t)used : m->strip.cols;
+}
+
 static void put_strip(struct buf *out, const struct map *m, uint32_t cpu)
 {
 	uint64_t busy;
 	uint32_t tid;
 
 	buf_printf(out, "CPU %-2u ", cpu);
-	for (uint32_t col = 0; col < m->strip.cols; col++) {
+	for (uint32_t col = 0; col < used_columns(m); col++) {
 		tid = cpu_strip_top(&m->strip, cpu, col, &busy);
 		buf_addch(out, tid == TRACE_NONE || busy < m->strip.width_ns / 20 ?
 				       '.' :
@@ -127,15 +137,16 @@ static void print_map(const struct map *m)
 
 	if (!m->strip.cnt) {
 		printf("Nothing ran in %s: %s.\n", reader_input(m->timeline.reader),
-		       m->timeline.switches ? "the trace has no thread that " SELECT_NAMES
-					      " let through" :
-					      "it has no switches: record without --no-sched");
+		       m->timeline.switches ?
+			       "the trace has no thread that " SELECT_NAMES " let through" :
+			       "it has no switches: its threads slept, or it was recorded with --no-sched");
 		return;
 	}
 	timeline_put_head(&out, &m->timeline, "who ran on which CPU", m->view.color);
 	buf_addstr(&out, "# a column is ");
 	text_duration(&out, m->strip.width_ns, 0);
-	buf_addstr(&out, "; letters are of the thread that ran longest in it, . is idle\n#\n");
+	buf_addstr(&out,
+		   "; letters are of the thread that ran longest in it, . is idle or unknown\n#\n");
 	for (uint32_t cpu = 0; cpu < m->strip.cpus; cpu++)
 		put_strip(&out, m, cpu);
 	buf_addstr(&out, "#\n");

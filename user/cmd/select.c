@@ -372,6 +372,11 @@ static bool cpu_match(const struct select *sel, uint32_t cpu)
 	return !sel->opts->cpus.cnt || cpu == TRACE_NONE || listed(&sel->opts->cpus, cpu);
 }
 
+bool select_by_thread(const struct select *sel)
+{
+	return wants_threads(sel->opts);
+}
+
 bool select_is_used(const struct select *sel)
 {
 	return sel->has_time || sel->opts->cpus.cnt || wants_threads(sel->opts);

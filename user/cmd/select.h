@@ -119,6 +119,8 @@ bool select_match_thread(const struct select *sel, const struct reader *r, uint3
 bool select_match_task(const struct select *sel, const struct names *n,
 		       const struct names_task *task, uint32_t cpu);
 
+/* Whether threads are told apart: by -p, -t, --comm or --cgroup. */
+bool select_by_thread(const struct select *sel);
 /* Whether any of SELECT_NAMES was given. */
 bool select_is_used(const struct select *sel);
 

@@ -5,7 +5,8 @@
  *
  * A loss is told after the time in which it happened, so intervals before it would pass for whole.
  * Few traces have one: a file is read in one go, and once more from the start when a loss is met. A
- * command that prints as it reads cannot take that back: for it a file is read twice in any case.
+ * command that prints as it reads cannot take that back: for it a file is read twice in any case, and so it
+ * is where threads are selected by what may be told of them only later.
  * What cannot be read twice marks only the intervals that end after the loss was told.
  */
 #include "cmd/timeline.h"
@@ -83,6 +84,7 @@ static void take(struct timeline *r, const struct trace_event *ev)
 {
 	const struct trace *t = reader_trace(r->reader);
 
+	r->part = ev->part;
 	set_window(r, ev);
 	count(r, t, ev);
 	if (r->opts.event)
@@ -113,7 +115,7 @@ static int start_over(struct timeline *r, const struct trace_event *loss)
 
 static int read_all(struct timeline *r)
 {
-	bool again = r->opts.reset && reader_can_rewind(r->reader);
+	bool again = r->opts.reset && !r->learnt && reader_can_rewind(r->reader);
 	struct trace_event ev;
 	int ret;
 
@@ -130,11 +132,13 @@ static int read_all(struct timeline *r)
 	return ret;
 }
 
-/* For a command that prints as it reads. */
-static int learn_gaps(struct timeline *r)
+/* Losses, and names: a thread may be named after its first interval. */
+static int learn(struct timeline *r)
 {
 	struct trace_event ev;
 	int ret;
+
+	r->learnt = true;
 
 	while ((ret = reader_next(r->reader, &ev)) == 1)
 		intervals_add_gaps(r->intervals, reader_trace(r->reader), &ev);
@@ -152,6 +156,7 @@ int timeline_again(struct timeline *r, uint32_t clock, uint64_t from, uint64_t t
 	r->opts.reset(r->opts.ctx);
 	begin_engine(r);
 	r->narrowed = true;
+	r->learnt = false;
 	r->clock = clock;
 	r->from = from;
 	r->to = to;
@@ -186,8 +191,8 @@ int timeline_run(struct timeline *r, const struct timeline_opts *opts, const cha
 	r->names = reader_names(r->reader);
 	begin_engine(r);
 	err = select_wants_scan(&r->sel) ? select_scan(&r->sel, r->reader) : 0;
-	if (!err && !opts->reset && reader_can_rewind(r->reader))
-		err = learn_gaps(r);
+	if (!err && (!opts->reset || select_by_thread(&r->sel)) && reader_can_rewind(r->reader))
+		err = learn(r);
 	if (!err)
 		err = read_all(r);
 	if (!err)
@@ -216,7 +221,14 @@ int timeline_exit(const struct timeline *r)
 
 bool timeline_wants(const struct timeline *r, uint32_t tid, uint32_t cpu)
 {
-	return select_match_thread(&r->sel, r->reader, tid, cpu);
+	const struct names_task *task = trace_task(reader_trace(r->reader), tid), *first;
+
+	if (!task || !task->told) {
+		first = names_task_first(r->names, r->part, tid);
+		task = first ? first : task;
+	}
+	return task ? select_match_task(&r->sel, r->names, task, cpu) :
+		      select_match_thread(&r->sel, r->reader, tid, cpu);
 }
 
 /* ---- what all such commands print -------------------------------------------------------------- */

@@ -39,6 +39,8 @@ struct timeline {
 	bool narrowed;
 	uint32_t clock;
 	uint64_t from, to;
+	bool learnt; /* losses and names, by a reading before */
+	uint32_t part; /* of the event at hand */
 	uint64_t switches; /* in all of the trace: 0 when it was recorded without */
 };
 
