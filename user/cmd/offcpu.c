@@ -356,7 +356,7 @@ static void say_nothing_there(const struct offcpu *o)
 	const char *why = "no thread was blocked while it was recorded";
 
 	if (!o->timeline.switches)
-		why = "it has no switches: record without --no-sched";
+		why = "it has no switches: its threads slept, or it was recorded with --no-sched";
 	else if (o->all)
 		why = "no wait is as --min, --max and --state want it";
 	else if (select_is_used(&o->timeline.sel))

@@ -272,9 +272,9 @@ static void print_text(const struct latency *l)
 
 	if (!l->delays.cnt) {
 		printf("No waits for a CPU in %s: %s.\n", reader_input(l->timeline.reader),
-		       l->timeline.switches ? "the trace has none that " SELECT_NAMES
-					      " let through" :
-					      "it has no switches: record without --no-sched");
+		       l->timeline.switches ?
+			       "the trace has none that " SELECT_NAMES " let through" :
+			       "it has no switches: its threads slept, or it was recorded with --no-sched");
 		return;
 	}
 	timeline_put_head(&out, &l->timeline, "waits for a CPU", l->view.color);

@@ -96,9 +96,9 @@ static void print_text(const struct cpus *c)
 
 	if (!sum.seen) {
 		printf("Nothing ran in %s: %s.\n", reader_input(c->timeline.reader),
-		       c->timeline.switches ? "the trace has no thread that " SELECT_NAMES
-					      " let through" :
-					      "it has no switches: record without --no-sched");
+		       c->timeline.switches ?
+			       "the trace has no thread that " SELECT_NAMES " let through" :
+			       "it has no switches: its threads slept, or it was recorded with --no-sched");
 		return;
 	}
 	timeline_put_head(&out, &c->timeline, "the work of CPUs", c->view.color);

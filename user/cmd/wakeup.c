@@ -174,7 +174,8 @@ static void print_text(const struct wakeup *w)
 
 	if (!w->edges.cnt) {
 		printf("No wakings in %s%s.\n", reader_input(w->timeline.reader),
-		       !w->timeline.switches ? ": it has no switches: record without --no-sched" :
+		       !w->timeline.switches ?
+			       ": it has no switches: its threads slept, or it was recorded with --no-sched" :
 		       select_is_used(&w->timeline.sel) ? " that " SELECT_NAMES " let through" :
 							  "");
 		return;

@@ -285,10 +285,11 @@ static void say_nothing_there(const struct chain *c)
 {
 	printf("Thread %" PRIu32 " was not woken in %s%s.\n", c->tid,
 	       reader_input(c->timeline.reader),
-	       !c->timeline.switches ? ": it has no switches: record without --no-sched" :
-	       c->latest	     ? " before that time" :
-	       c->opts->sel.time     ? " in that time" :
-				       "");
+	       !c->timeline.switches ?
+		       ": it has no switches: its threads slept, or it was recorded with --no-sched" :
+	       c->latest	 ? " before that time" :
+	       c->opts->sel.time ? " in that time" :
+				   "");
 }
 
 static int print_all(struct chain *c)
