@@ -381,6 +381,8 @@ Test(command, reader_of_a_pipe_sees_the_end_with_the_recorders)
 	cr_assert_eq(mkfifo(fifo, 0600), 0);
 	fd = open(fifo, O_RDONLY | O_NONBLOCK);
 	cr_assert_geq(fd, 0);
+	/* nothing is read until the recorder has ended, so all that it writes must have room */
+	cr_assert_geq(fcntl(fd, F_SETPIPE_SZ, 1 << 20), 1 << 20);
 	live_spawn(&p, argv, NULL);
 	cr_assert_eq(live_wait(&p), 0);
 	ended = clock_mono_ns();
