@@ -6,11 +6,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "profile/rivals.h"
 
 /* Waits of others that are shorter are told without behind whom. */
 #define RIVALS_FROM_NS 20000
-/* Threads that one step tells apart among those that were waited for. */
-#define STEP_RIVALS_MAX 64
 
 static uint64_t key_of(uint32_t part, uint32_t tid)
 {
@@ -278,13 +277,6 @@ void explain_bounds(const struct explain *e, uint32_t part, uint64_t *from, uint
 
 /* ---- steps ------------------------------------------------------------------------------------- */
 
-/* Behind whom the pieces of one step waited. */
-struct rivals {
-	struct interval_behind v[STEP_RIVALS_MAX];
-	size_t cnt;
-	uint64_t other_ns;
-};
-
 /* The first piece of a thread that ends behind a time. */
 static size_t first_piece(const struct explain *e, uint32_t part, uint32_t tid, uint64_t from)
 {
@@ -352,42 +344,19 @@ static void find_hottest(const struct explain *e, const struct explain_piece *p,
 	free(stacks);
 }
 
-static void count_rival(struct rivals *r, const struct interval_behind *one)
+/* On whichever CPU. */
+static void count_rival(struct rivals *r, struct interval_behind one)
 {
-	size_t k = 0;
-
-	while (k < r->cnt && r->v[k].tid != one->tid)
-		k++;
-	if (k == STEP_RIVALS_MAX) {
-		r->other_ns += one->ns;
-		return;
-	}
-	if (k < r->cnt) {
-		r->v[k].ns += one->ns;
-		return;
-	}
-	r->v[r->cnt++] = *one;
-}
-
-static int longest_first(const void *a, const void *b)
-{
-	const struct interval_behind *x = a, *y = b;
-
-	return x->ns == y->ns ? compare(x->tid, y->tid) : compare(y->ns, x->ns);
+	one.cpu = TRACE_NONE;
+	rivals_add(r, &one);
 }
 
 static void end_step(const struct explain *e, struct explain_step *s, struct rivals *r)
 {
 	if (s->longest[INTERVAL_RUNNING])
 		find_hottest(e, s->longest[INTERVAL_RUNNING], s);
-	qsort(r->v, r->cnt, sizeof(r->v[0]), longest_first);
+	s->rival_cnt = rivals_top(r, s->rivals, EXPLAIN_RIVALS);
 	s->other_ns = r->other_ns;
-	for (size_t k = 0; k < r->cnt; k++) {
-		if (k < EXPLAIN_RIVALS)
-			s->rivals[s->rival_cnt++] = r->v[k];
-		else
-			s->other_ns += r->v[k].ns;
-	}
 	*r = (struct rivals){ 0 };
 }
 
@@ -407,7 +376,7 @@ static void join(const struct explain *e, struct explain_step *s, const struct e
 		return;
 	}
 	for (size_t k = 0; k < p->rival_cnt; k++)
-		count_rival(r, &e->rivals[p->rivals + k]);
+		count_rival(r, e->rivals[p->rivals + k]);
 	r->other_ns += p->rivals_other_ns;
 }
 

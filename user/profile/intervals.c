@@ -24,6 +24,7 @@
 #include "profile/cpu_log.h"
 #include "profile/followed.h"
 #include "profile/gaps.h"
+#include "profile/rivals.h"
 #include "profile/stack_table.h"
 
 /* The letters of ps lie in the low byte; 0x100 above them says preempted. */
@@ -658,46 +659,26 @@ void intervals_add(struct intervals *iv, const struct trace *t, const struct tra
 
 /* ---- behind whom ------------------------------------------------------------------------------- */
 
-enum { RIVALS_MAX = 64 };
-
 struct behind {
-	struct interval_behind v[RIVALS_MAX];
-	size_t cnt;
+	struct rivals rivals;
 	uint32_t cpu;
-	uint64_t other_ns, unknown_ns;
+	uint64_t unknown_ns;
 };
 
-static void add_rival(void *ctx, uint32_t tid, uint64_t from, uint64_t to)
+static void add_slice(void *ctx, uint32_t tid, uint64_t from, uint64_t to)
 {
 	struct behind *b = ctx;
-	size_t k;
 
 	if (tid == CPU_LOG_NOBODY) {
 		b->unknown_ns += to - from;
 		return;
 	}
-	for (k = 0; k < b->cnt; k++)
-		if (b->v[k].tid == tid && b->v[k].cpu == b->cpu)
-			break;
-	if (k == RIVALS_MAX) {
-		b->other_ns += to - from;
-		return;
-	}
-	if (k == b->cnt)
-		b->v[b->cnt++] = (struct interval_behind){
-			.cpu = b->cpu, .tid = tid, .pid = TRACE_NONE, .comm = NAMES_NONE
-		};
-	b->v[k].ns += to - from;
-	b->v[k].from = from; /* the latest comes first */
-}
-
-static int longest_first(const void *a, const void *b)
-{
-	const struct interval_behind *x = a, *y = b;
-
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? 1 : -1;
-	return (x->tid > y->tid) - (x->tid < y->tid);
+	rivals_add(&b->rivals, &(struct interval_behind){ .cpu = b->cpu,
+							  .tid = tid,
+							  .pid = TRACE_NONE,
+							  .comm = NAMES_NONE,
+							  .ns = to - from,
+							  .from = from });
 }
 
 static void name_rival(const struct intervals *iv, struct interval_behind *r)
@@ -726,23 +707,17 @@ struct interval_behind_sum intervals_behind(const struct intervals *iv, const st
 			b.cpu = th->hops[h].cpu;
 			if (h + 1u == th->hop_cnt && b.cpu != i->cpu)
 				b.cpu = TRACE_NONE;
-			cpu_log_each(&iv->cpus, b.cpu, from, to, add_rival, &b);
+			cpu_log_each(&iv->cpus, b.cpu, from, to, add_slice, &b);
 		}
 	}
 	if (to > i->start)
 		b.unknown_ns += to - i->start;
-	qsort(b.v, b.cnt, sizeof(b.v[0]), longest_first);
-	for (size_t k = 0; k < b.cnt; k++) {
-		if (k >= max) {
-			b.other_ns += b.v[k].ns;
-			continue;
-		}
-		out[k] = b.v[k];
+	sum.n = rivals_top(&b.rivals, out, max);
+	for (size_t k = 0; k < sum.n; k++) {
 		name_rival(iv, &out[k]);
 		sum.told_ns += out[k].ns;
-		sum.n++;
 	}
-	sum.other_ns = b.other_ns;
+	sum.other_ns = b.rivals.other_ns;
 	sum.unknown_ns = b.unknown_ns;
 	return sum;
 }
