@@ -7,11 +7,9 @@
 
 #include "base/alloc.h"
 
-#define CPUS_MAX 65536 /* a number beyond is no CPU */
-
 static struct cpu_load_row *row_of(struct cpu_load *l, uint32_t cpu)
 {
-	if (cpu >= CPUS_MAX)
+	if (cpu >= INTERVAL_CPUS_MAX)
 		return NULL;
 	if (cpu >= l->cnt) {
 		l->cpus = array_reserve(l->cpus, &l->cap, (size_t)cpu + 1, sizeof(*l->cpus));

@@ -11,7 +11,6 @@
 #include "base/alloc.h"
 
 #define FIRST_WIDTH_NS 1024
-#define CPUS_MAX 65536 /* a number beyond is no CPU */
 
 static struct cpu_strip_cell *cell_at(struct cpu_strip *s, uint32_t cpu, uint32_t col, uint32_t tid)
 {
@@ -70,7 +69,7 @@ void cpu_strip_add(struct cpu_strip *s, const struct interval *i)
 {
 	uint64_t from = i->start > s->start ? i->start - s->start : 0, to, end;
 
-	if (i->cpu >= CPUS_MAX || i->end <= s->start)
+	if (i->cpu >= INTERVAL_CPUS_MAX || i->end <= s->start)
 		return;
 	to = i->end - s->start;
 	if (!s->width_ns)

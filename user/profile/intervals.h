@@ -77,6 +77,7 @@ enum interval_why {
 	 INTERVAL_CLIP_START | INTERVAL_CLIP_END)
 
 #define INTERVAL_NO_STACK UINT32_MAX
+#define INTERVAL_CPUS_MAX 65536 /* a number beyond is no CPU */
 
 /* What a waking came from. */
 enum interval_context {
