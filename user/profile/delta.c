@@ -252,6 +252,15 @@ static void find_ratio(struct delta_change *c, const double error[DELTA_SIDES])
 				 -1;
 }
 
+/* From what each side is off by: what the difference is, unless c->error says that nobody knows. */
+static void judge(struct delta_change *c, const double error[DELTA_SIDES])
+{
+	if (c->error >= 0)
+		c->error = hypot(error[DELTA_OLD], error[DELTA_NEW]);
+	c->inside = c->error < 0 || fabs(c->delta) <= c->error;
+	find_ratio(c, error);
+}
+
 /* Two standard deviations of a sum; negative when nothing at all was seen. */
 static double sum_error(const struct delta_sum *sum, const struct delta_sum *all, bool share)
 {
@@ -280,10 +289,7 @@ struct delta_change delta_change_sum(const struct delta *d, const struct delta_r
 		error[side] *= scale->by[side];
 	}
 	c.delta = c.v[DELTA_NEW] - c.v[DELTA_OLD];
-	if (c.error >= 0)
-		c.error = hypot(error[DELTA_OLD], error[DELTA_NEW]);
-	c.inside = c.error < 0 || fabs(c.delta) <= c.error;
-	find_ratio(&c, error);
+	judge(&c, error);
 	return c;
 }
 
@@ -307,9 +313,6 @@ struct delta_change delta_change_quantile(const struct delta_row *row, double q)
 	}
 	if (row->waits[DELTA_OLD] && row->waits[DELTA_NEW])
 		c.delta = c.v[DELTA_NEW] - c.v[DELTA_OLD];
-	if (c.error >= 0)
-		c.error = hypot(error[DELTA_OLD], error[DELTA_NEW]);
-	c.inside = c.error < 0 || fabs(c.delta) <= c.error;
-	find_ratio(&c, error);
+	judge(&c, error);
 	return c;
 }
