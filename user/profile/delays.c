@@ -114,18 +114,6 @@ static void merge(struct delays_row *into, struct delays_row *r)
 	quantile_fini(&r->waits);
 }
 
-static void name_row(struct delays_row *r, const struct names *names)
-{
-	const struct names_task *task = names_task_first(names, r->part, r->tid);
-
-	if (!task)
-		return;
-	if (r->comm == NAMES_NONE)
-		r->comm = task->comm;
-	if (r->pid == TRACE_NONE)
-		r->pid = task->pid;
-}
-
 static void name_rows(struct delays *d, const struct names *names)
 {
 	struct delays_row *rows = d->rows, *same;
@@ -136,7 +124,7 @@ static void name_rows(struct delays *d, const struct names *names)
 	d->rows = NULL;
 	d->cnt = d->cap = 0;
 	for (size_t i = 0; i < cnt; i++) {
-		name_row(&rows[i], names);
+		names_task_fill(names, rows[i].part, rows[i].tid, &rows[i].pid, &rows[i].comm);
 		same = find_or_add(d, &rows[i]);
 		if (same)
 			merge(same, &rows[i]);

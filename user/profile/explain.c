@@ -174,7 +174,6 @@ static int sample_order(const void *a, const void *b)
 
 void explain_finish(struct explain *e, const struct names *names)
 {
-	const struct names_task *task;
 	struct explain_thread *th;
 	size_t pos = 0;
 	uint64_t key;
@@ -186,11 +185,7 @@ void explain_finish(struct explain *e, const struct names *names)
 		qsort(e->samples, e->sample_cnt, sizeof(*e->samples), sample_order);
 	while (hmap_next(&e->index, &pos, &key, &v)) {
 		th = v;
-		task = names_task_first(names, th->part, th->tid);
-		if (task && th->comm == NAMES_NONE)
-			th->comm = task->comm;
-		if (task && th->pid == TRACE_NONE)
-			th->pid = task->pid;
+		names_task_fill(names, th->part, th->tid, &th->pid, &th->comm);
 	}
 }
 

@@ -63,14 +63,9 @@ void thread_times_take(void *ctx, const struct interval *i)
 void thread_times_finish(struct thread_times *s, const struct names *n)
 {
 	for (size_t i = 0; i < s->cnt; i++) {
-		const struct names_task *known = names_task_first(n, 0, s->tasks[i].tid);
+		struct thread_times_task *t = &s->tasks[i];
 
-		if (!known)
-			continue;
-		if (s->tasks[i].pid == TRACE_NONE)
-			s->tasks[i].pid = known->pid;
-		if (s->tasks[i].comm == NAMES_NONE)
-			s->tasks[i].comm = known->comm;
+		names_task_fill(n, 0, t->tid, &t->pid, &t->comm);
 	}
 }
 

@@ -144,18 +144,6 @@ void waits_add(struct waits *w, const struct interval *i)
 	w->ns += one.ns;
 }
 
-/* The first name that the trace has for the thread of a row without one. */
-static void name_row(struct waits_row *r, const struct names *names)
-{
-	const struct names_task *task = names_task_first(names, r->part, r->tid);
-
-	if (!task)
-		return;
-	r->comm = task->comm;
-	if (r->pid == TRACE_NONE)
-		r->pid = task->pid;
-}
-
 static void name_rows(struct waits *w, const struct names *names)
 {
 	struct waits_row *rows = w->rows, *same;
@@ -167,7 +155,8 @@ static void name_rows(struct waits *w, const struct names *names)
 	w->cnt = w->cap = 0;
 	for (size_t i = 0; i < cnt; i++) {
 		if (rows[i].comm == NAMES_NONE)
-			name_row(&rows[i], names);
+			names_task_fill(names, rows[i].part, rows[i].tid, &rows[i].pid,
+					&rows[i].comm);
 		same = find_or_add(w, &rows[i]);
 		if (!same)
 			continue;

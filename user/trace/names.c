@@ -292,6 +292,19 @@ const struct names_task *names_task_first(const struct names *n, uint32_t part, 
 	return hmap_get(&n->tasks, task_key(n, part, tid));
 }
 
+void names_task_fill(const struct names *n, uint32_t part, uint32_t tid, uint32_t *pid,
+		     uint32_t *comm)
+{
+	const struct names_task *task = names_task_first(n, part, tid);
+
+	if (!task)
+		return;
+	if (*pid == NAMES_NONE)
+		*pid = task->pid;
+	if (*comm == NAMES_NONE)
+		*comm = task->comm;
+}
+
 void names_task_learn(struct names *n, uint32_t part, const struct names_task *t)
 {
 	uint64_t key = task_key(n, part, t->tid);

@@ -124,6 +124,9 @@ bool names_is_named(const struct names *n, uint64_t frame);
  * @part is the part of the stream that asks or tells: parts of one boot share their threads.
  */
 const struct names_task *names_task_first(const struct names *n, uint32_t part, uint32_t tid);
+/* Fills in from that what the caller does not know of a thread yet: what is NAMES_NONE. */
+void names_task_fill(const struct names *n, uint32_t part, uint32_t tid, uint32_t *pid,
+		     uint32_t *comm);
 void names_task_learn(struct names *n, uint32_t part, const struct names_task *t);
 
 /* Rows of a field, created empty by _add, NULL when there are none. */
