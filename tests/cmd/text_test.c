@@ -29,6 +29,20 @@ Test(text, controls_and_broken_utf8_are_spelled_out)
 	clean("", 0, "");
 }
 
+Test(text, a_name_that_is_not_known_says_so)
+{
+	struct buf b = { 0 };
+	struct names *n;
+
+	cr_assert_eq(names_new(&n), 0);
+	text_name(&b, n, names_add(n, "a\x1b", 2));
+	buf_addch(&b, ' ');
+	text_name(&b, n, NAMES_NONE);
+	cr_assert_str_eq(buf_cstr(&b), "a\\x1b [unknown]");
+	buf_free(&b);
+	names_free(n);
+}
+
 static void column(const char *s, size_t cols, bool cut, const char *want)
 {
 	struct buf b = { 0 };

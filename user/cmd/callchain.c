@@ -59,20 +59,12 @@ static void walk(struct buf *out, struct style *s, const uint64_t *frames, uint3
 	}
 }
 
-static void put_name(struct buf *out, const struct style *s, const struct callee *c)
-{
-	if (c->name == NAMES_NONE)
-		buf_addstr(out, "[unknown]");
-	else
-		text_name(out, s->names, c->name);
-}
-
 static void put_line(struct buf *out, const struct style *s, const struct callee *c)
 {
 	struct buf name = { 0 }, behind = { 0 };
 	size_t taken;
 
-	put_name(&name, s, c);
+	text_name(&name, s->names, c->name);
 	buf_addstr(&behind, c->inlined ? " (inlined)" : " (");
 	if (!c->inlined) {
 		text_module_base(&behind, s->names, names_frame_module(c->frame));
@@ -107,7 +99,7 @@ static void put_folded(struct buf *out, const struct style *s, const struct call
 	if (out->len > s->begin)
 		buf_addch(out, ';');
 	from = out->len;
-	put_name(out, s, c);
+	text_name(out, s->names, c->name);
 	for (; from < out->len; from++)
 		if (out->data[from] == ';')
 			out->data[from] = ':';

@@ -18,10 +18,7 @@ static void put_name(struct buf *out, const struct explained *x, uint32_t comm, 
 
 	if (comm == NAMES_NONE && th)
 		comm = th->comm;
-	if (comm == NAMES_NONE)
-		buf_addstr(out, "[unknown]");
-	else
-		text_name(out, x->timeline.names, comm);
+	text_name(out, x->timeline.names, comm);
 	buf_addch(out, ' ');
 	buf_addu(out, tid);
 }

@@ -191,10 +191,7 @@ static void put_row(struct live_view *v, const struct live_row *row, size_t cols
 	if (v->threads) {
 		buf_printf(&line, " %10.1f %10.1f %8u  ",
 			   1e3 * per_second(v, (double)row->sum.wait_ns), off, row->tid);
-		if (row->comm == NAMES_NONE)
-			buf_addstr(&comm, "[unknown]");
-		else
-			text_name(&comm, v->names, row->comm);
+		text_name(&comm, v->names, row->comm);
 		text_column(&line, buf_cstr(&comm), comm.len, 16, true);
 		buf_addstr(&line, "  ");
 	} else {

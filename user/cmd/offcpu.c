@@ -207,14 +207,6 @@ static bool has(const struct offcpu *o, enum waits_key key)
 	return o->waits.opts.keys & 1u << key;
 }
 
-static void put_comm(struct buf *out, const struct offcpu *o, uint32_t comm)
-{
-	if (comm == NAMES_NONE)
-		buf_addstr(out, "[unknown]");
-	else
-		text_name(out, o->timeline.names, comm);
-}
-
 static void put_waker(struct buf *out, const struct offcpu *o, const struct waits_row *r)
 {
 	const struct interval_waker by = {
@@ -237,7 +229,7 @@ static void put_group(struct buf *out, const struct offcpu *o, const struct wait
 {
 	if (has(o, WAITS_COMM)) {
 		buf_addstr(out, "  ");
-		put_comm(out, o, r->comm);
+		text_name(out, o->timeline.names, r->comm);
 	}
 	if (has(o, WAITS_PID)) {
 		buf_addstr(out, "  pid ");
@@ -398,7 +390,7 @@ static void print_folded(const struct offcpu *o)
 
 		buf_clear(&out);
 		if (has(o, WAITS_COMM)) {
-			put_comm(&out, o, r->comm);
+			text_name(&out, o->timeline.names, r->comm);
 			for (; from < out.len; from++)
 				if (out.data[from] == ';')
 					out.data[from] = ':';

@@ -119,14 +119,6 @@ void report_put_numbers(struct buf *line, const struct report *r, enum report_co
 
 /* ---- cells ------------------------------------------------------------------------------------- */
 
-static void put_name(struct buf *out, const struct report *r, uint32_t name)
-{
-	if (name == NAMES_NONE)
-		buf_addstr(out, "[unknown]");
-	else
-		text_name(out, r->names, name);
-}
-
 void report_put_sym(struct buf *out, const struct report *r, uint32_t sym, bool inlined,
 		    size_t cols)
 {
@@ -134,7 +126,7 @@ void report_put_sym(struct buf *out, const struct report *r, uint32_t sym, bool 
 	size_t len = inlined ? sizeof(mark) - 1 : 0;
 	struct buf name = { 0 };
 
-	put_name(&name, r, sym);
+	text_name(&name, r->names, sym);
 	shorten_name(out, buf_cstr(&name), name.len, !cols ? 0 : cols > len ? cols - len : 1);
 	buf_add(out, mark, len);
 	buf_free(&name);
@@ -178,7 +170,7 @@ void report_put_cell(struct buf *out, const struct report *r, const struct profi
 		text_module_base(out, r->names, row->module);
 		break;
 	case PROFILE_COMM:
-		put_name(out, r, row->comm);
+		text_name(out, r->names, row->comm);
 		break;
 	case PROFILE_PID:
 		put_id(out, row->pid);
@@ -193,7 +185,7 @@ void report_put_cell(struct buf *out, const struct report *r, const struct profi
 		put_id(out, row->cpu);
 		break;
 	case PROFILE_CGROUP:
-		put_name(out, r, row->cgroup);
+		text_name(out, r->names, row->cgroup);
 		break;
 	case PROFILE_SRCLINE:
 		put_srcline(out, r, row);

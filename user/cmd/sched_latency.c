@@ -106,17 +106,9 @@ static void drop(void *ctx)
 
 /* ---- text -------------------------------------------------------------------------------------- */
 
-static void put_comm(struct buf *out, const struct latency *l, uint32_t comm)
-{
-	if (comm == NAMES_NONE)
-		buf_addstr(out, "[unknown]");
-	else
-		text_name(out, l->timeline.names, comm);
-}
-
 static void put_task(struct buf *out, const struct latency *l, const struct delays_row *r)
 {
-	put_comm(out, l, r->comm);
+	text_name(out, l->timeline.names, r->comm);
 	if (l->opts->by == DELAYS_BY_TID)
 		buf_printf(out, " %u", r->tid);
 	else if (l->opts->by == DELAYS_BY_PID && r->pid != TRACE_NONE)
@@ -222,7 +214,7 @@ static void put_behind(struct buf *out, const struct latency *l, const struct de
 		text_duration(out, b->ns, 10);
 		if (b->tid) {
 			buf_addstr(out, "  behind ");
-			put_comm(out, l, b->comm);
+			text_name(out, l->timeline.names, b->comm);
 			buf_printf(out, " %u on CPU %u\n", b->tid, b->cpu);
 		} else {
 			buf_printf(out, "  CPU %u was idle\n", b->cpu);
@@ -249,7 +241,7 @@ static void put_worst(struct buf *out, const struct latency *l, const struct del
 	buf_addstr(out, "  ");
 	text_duration(out, w->ns, 0);
 	buf_addstr(out, w->flags & INTERVAL_CUT ? "*  " : "  ");
-	put_comm(out, l, w->comm);
+	text_name(out, l->timeline.names, w->comm);
 	buf_printf(out, " %u", w->tid);
 	if (w->cpu != TRACE_NONE)
 		buf_printf(out, "  CPU %u", w->cpu);

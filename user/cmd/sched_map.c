@@ -121,10 +121,7 @@ static void put_legend(struct buf *out, const struct map *m)
 		buf_printf(out, "# %c ", letters[k]);
 		text_duration(out, t->ns, 10);
 		buf_addstr(out, "  ");
-		if (t->comm == NAMES_NONE)
-			buf_addstr(out, "[unknown]");
-		else
-			text_name(out, m->timeline.names, t->comm);
+		text_name(out, m->timeline.names, t->comm);
 		buf_printf(out, " %u\n", t->tid);
 	}
 	if (m->strip.thread_cnt > LETTER_CNT)

@@ -82,10 +82,7 @@ static void put_task(struct buf *out, const struct timehist *h, const struct int
 {
 	struct buf name = { 0 };
 
-	if (i->comm == NAMES_NONE)
-		buf_addstr(&name, "[unknown]");
-	else
-		text_name(&name, h->timeline.names, i->comm);
+	text_name(&name, h->timeline.names, i->comm);
 	buf_printf(&name, "[%u", i->tid);
 	if (i->pid != TRACE_NONE && i->pid != i->tid)
 		buf_printf(&name, "/%u", i->pid);

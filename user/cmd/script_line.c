@@ -396,10 +396,7 @@ static void text_frame(const struct script_line *l, struct buf *out, uint64_t fr
 		buf_addx_padded(out, addr, 16, ' ');
 	if (has(l, F_SYM)) {
 		buf_addch(out, ' ');
-		if (f)
-			text_name(out, l->names, f->name);
-		else
-			buf_addstr(out, "[unknown]");
+		text_name(out, l->names, f ? f->name : NAMES_NONE);
 		if (f && has(l, F_SYMOFF) && !inlined && f->base <= frame &&
 		    names_frame_module(f->base) == module) {
 			buf_addstr(out, "+0x");

@@ -197,10 +197,7 @@ static void print_hottest(struct story *story)
 	fputs("  hottest functions, by samples:\n", stderr);
 	for (i = 0; i < rows.cnt && i < HOTTEST && rows.v[i].self; i++) {
 		buf_clear(&line);
-		if (rows.v[i].sym == NAMES_NONE)
-			buf_addstr(&line, "[unknown]");
-		else
-			text_name(&line, story->names, rows.v[i].sym);
+		text_name(&line, story->names, rows.v[i].sym);
 		buf_addstr(&line, "  ");
 		text_module_base(&line, story->names, rows.v[i].module);
 		fprintf(stderr, "    %5.1f%%  %s\n", percent(rows.v[i].self, samples),

@@ -50,7 +50,10 @@ void text_name(struct buf *out, const struct names *n, uint32_t id)
 	size_t len;
 	const char *s = names_str(n, id, &len);
 
-	text_clean(out, s, len);
+	if (id == NAMES_NONE)
+		buf_addstr(out, "[unknown]");
+	else
+		text_clean(out, s, len);
 }
 
 void text_json_begin(struct buf *out)
@@ -123,10 +126,7 @@ void text_module(struct buf *out, const struct names *n, uint32_t index)
 {
 	const struct names_module *m = names_module(n, index);
 
-	if (m->announced && m->path != NAMES_NONE)
-		text_name(out, n, m->path);
-	else
-		buf_addstr(out, "[unknown]");
+	text_name(out, n, m->announced ? m->path : NAMES_NONE);
 }
 
 void text_module_base(struct buf *out, const struct names *n, uint32_t index)

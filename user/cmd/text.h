@@ -12,7 +12,7 @@
  * functions append to @out.
  */
 void text_clean(struct buf *out, const char *s, size_t n);
-/* The same for a string of the names. */
+/* The same for a string of the names; "[unknown]" for NAMES_NONE. */
 void text_name(struct buf *out, const struct names *n, uint32_t id);
 
 /*

@@ -287,10 +287,7 @@ void timeline_put_waker(struct buf *out, const struct timeline *t, const struct 
 	} else if (!is_named(by->context)) {
 		text_waker(out, t->names, by);
 	} else {
-		if (by->comm == NAMES_NONE)
-			buf_addstr(out, "[unknown]");
-		else
-			text_name(out, t->names, by->comm);
+		text_name(out, t->names, by->comm);
 		buf_addstr(out, by->context == INTERVAL_BY_UNKNOWN ? "?" : "");
 	}
 }

@@ -117,10 +117,7 @@ static void put_edge(struct buf *out, const struct wakeup *w, const struct waits
 		buf_addu(out, r->waker_tid);
 	}
 	buf_addstr(out, " -> ");
-	if (r->comm == NAMES_NONE)
-		buf_addstr(out, "[unknown]");
-	else
-		text_name(out, w->timeline.names, r->comm);
+	text_name(out, w->timeline.names, r->comm);
 	if (w->opts->by_tid) {
 		buf_addch(out, ' ');
 		buf_addu(out, r->tid);

@@ -124,10 +124,7 @@ static void put_stack(struct buf *out, const struct chain *c, uint32_t stack, si
 
 static void put_name(struct buf *out, const struct chain *c, const struct link *l)
 {
-	if (l->comm == NAMES_NONE)
-		buf_addstr(out, "[unknown]");
-	else
-		text_name(out, c->timeline.names, l->comm);
+	text_name(out, c->timeline.names, l->comm);
 	buf_addch(out, ' ');
 	buf_addu(out, l->tid);
 }
