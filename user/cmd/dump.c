@@ -184,8 +184,9 @@ static int dump_source(struct source *src, const struct dump_how *how)
 	return code;
 }
 
-static int dump_file(const struct dump_opts *opts, const char *path)
+static int dump_file(const void *arg, const char *path)
 {
+	const struct dump_opts *opts = arg;
 	const struct dump_how how = { .json = opts->json, .limit = opts->limit };
 	struct source *src;
 	int code;
@@ -202,17 +203,6 @@ static int dump_file(const struct dump_opts *opts, const char *path)
 int cmd_dump(int argc, char **argv)
 {
 	struct dump_opts opts = { 0 };
-	int first, ret, code = CMD_USAGE;
-	const char *path;
 
-	ret = opts_parse(&dump_spec, argc, argv, &opts, &first);
-	if (ret == 1) {
-		code = CMD_OK;
-	} else if (!ret) {
-		path = select_input(&opts.sel, argc, argv, first);
-		if (path)
-			code = dump_file(&opts, path);
-	}
-	opts_fini(&dump_spec, &opts);
-	return code;
+	return select_run(&dump_spec, argc, argv, &opts, &opts.sel, dump_file);
 }

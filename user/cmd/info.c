@@ -638,7 +638,7 @@ static void put_text(struct info *in)
 
 /* ---- the run ----------------------------------------------------------------------------------- */
 
-static int info_file(const struct info_opts *opts, const char *path)
+static int info_dial9(const struct info_opts *opts, const char *path)
 {
 	struct info in = { .opts = opts };
 	struct progress *progress;
@@ -672,23 +672,21 @@ static int info_file(const struct info_opts *opts, const char *path)
 	return code;
 }
 
+static int info_file(const void *arg, const char *path)
+{
+	const struct info_opts *opts = arg;
+	int code;
+
+	if (opts->verify)
+		return info_verify(path, opts->json);
+	if (show_foreign(path, opts->from, opts->json ? SHOW_INFO_JSON : SHOW_INFO, &code))
+		return code;
+	return info_dial9(opts, path);
+}
+
 int cmd_info(int argc, char **argv)
 {
 	struct info_opts opts = { 0 };
-	int first, ret, code = CMD_USAGE;
-	const char *path;
 
-	ret = opts_parse(&info_spec, argc, argv, &opts, &first);
-	if (ret == 1) {
-		code = CMD_OK;
-	} else if (!ret) {
-		path = select_input(&opts.sel, argc, argv, first);
-		if (path && opts.verify)
-			code = info_verify(path, opts.json);
-		else if (path && !show_foreign(path, opts.from,
-					       opts.json ? SHOW_INFO_JSON : SHOW_INFO, &code))
-			code = info_file(&opts, path);
-	}
-	opts_fini(&info_spec, &opts);
-	return code;
+	return select_run(&info_spec, argc, argv, &opts, &opts.sel, info_file);
 }

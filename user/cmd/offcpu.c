@@ -509,8 +509,9 @@ static int print_all(struct offcpu *o)
 	return code == CMD_OK ? timeline_exit(&o->timeline) : code;
 }
 
-static int offcpu_file(const struct offcpu_opts *opts, const char *path)
+static int offcpu_file(const void *arg, const char *path)
 {
+	const struct offcpu_opts *opts = arg;
 	struct offcpu o = { .opts = opts };
 	const struct timeline_opts t = { .sel = &opts->sel, .fn = take, .reset = drop, .ctx = &o };
 	int code;
@@ -528,17 +529,6 @@ static int offcpu_file(const struct offcpu_opts *opts, const char *path)
 int cmd_offcpu(int argc, char **argv)
 {
 	struct offcpu_opts opts = { .limit = 20 };
-	int first, ret, code = CMD_USAGE;
-	const char *path;
 
-	ret = opts_parse(&offcpu_spec, argc, argv, &opts, &first);
-	if (ret == 1) {
-		code = CMD_OK;
-	} else if (!ret) {
-		path = select_input(&opts.sel, argc, argv, first);
-		if (path)
-			code = offcpu_file(&opts, path);
-	}
-	opts_fini(&offcpu_spec, &opts);
-	return code;
+	return select_run(&offcpu_spec, argc, argv, &opts, &opts.sel, offcpu_file);
 }

@@ -373,8 +373,9 @@ static void print_json(const struct latency *l)
 
 /* ---- the run ----------------------------------------------------------------------------------- */
 
-static int latency_file(const struct latency_opts *opts, const char *path)
+static int latency_file(const void *arg, const char *path)
 {
+	const struct latency_opts *opts = arg;
 	struct latency l = { .opts = opts,
 			     .delays.by = (enum delays_by)opts->by,
 			     .worst.max = opts->worst };
@@ -402,17 +403,6 @@ static int latency_file(const struct latency_opts *opts, const char *path)
 int sched_latency(int argc, char **argv)
 {
 	struct latency_opts opts = { .limit = 30 };
-	int first, ret, code = CMD_USAGE;
-	const char *path;
 
-	ret = opts_parse(&latency_spec, argc, argv, &opts, &first);
-	if (ret == 1) {
-		code = CMD_OK;
-	} else if (!ret) {
-		path = select_input(&opts.sel, argc, argv, first);
-		if (path)
-			code = latency_file(&opts, path);
-	}
-	opts_fini(&latency_spec, &opts);
-	return code;
+	return select_run(&latency_spec, argc, argv, &opts, &opts.sel, latency_file);
 }

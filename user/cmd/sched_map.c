@@ -167,8 +167,9 @@ static uint32_t columns(const struct map_opts *opts)
 	return (uint32_t)(width > CPU_STRIP_COLS_MAX ? CPU_STRIP_COLS_MAX : width & ~1UL);
 }
 
-static int map_file(const struct map_opts *opts, const char *path)
+static int map_file(const void *arg, const char *path)
 {
+	const struct map_opts *opts = arg;
 	struct map m = { .opts = opts, .strip.cols = columns(opts) };
 	const struct timeline_opts t = { .sel = &opts->sel, .fn = take, .reset = drop, .ctx = &m };
 	int code;
@@ -195,17 +196,6 @@ static int map_file(const struct map_opts *opts, const char *path)
 int sched_map(int argc, char **argv)
 {
 	struct map_opts opts = { 0 };
-	int first, ret, code = CMD_USAGE;
-	const char *path;
 
-	ret = opts_parse(&map_spec, argc, argv, &opts, &first);
-	if (ret == 1) {
-		code = CMD_OK;
-	} else if (!ret) {
-		path = select_input(&opts.sel, argc, argv, first);
-		if (path)
-			code = map_file(&opts, path);
-	}
-	opts_fini(&map_spec, &opts);
-	return code;
+	return select_run(&map_spec, argc, argv, &opts, &opts.sel, map_file);
 }

@@ -154,8 +154,9 @@ static void print_json(const struct cpus *c)
 	buf_free(&out);
 }
 
-static int summary_file(const struct summary_opts *opts, const char *path)
+static int summary_file(const void *arg, const char *path)
 {
+	const struct summary_opts *opts = arg;
 	struct cpus c = { .opts = opts };
 	const struct timeline_opts t = { .sel = &opts->sel, .fn = take, .reset = drop, .ctx = &c };
 	int code = timeline_run(&c.timeline, &t, path);
@@ -178,17 +179,6 @@ static int summary_file(const struct summary_opts *opts, const char *path)
 int sched_summary(int argc, char **argv)
 {
 	struct summary_opts opts = { 0 };
-	int first, ret, code = CMD_USAGE;
-	const char *path;
 
-	ret = opts_parse(&summary_spec, argc, argv, &opts, &first);
-	if (ret == 1) {
-		code = CMD_OK;
-	} else if (!ret) {
-		path = select_input(&opts.sel, argc, argv, first);
-		if (path)
-			code = summary_file(&opts, path);
-	}
-	opts_fini(&summary_spec, &opts);
-	return code;
+	return select_run(&summary_spec, argc, argv, &opts, &opts.sel, summary_file);
 }

@@ -204,8 +204,9 @@ static void put_columns(struct timehist *h)
 		   "wait ms", "delay ms", "run ms", h->opts->state ? "   state" : "");
 }
 
-static int timehist_file(const struct timehist_opts *opts, const char *path)
+static int timehist_file(const void *arg, const char *path)
 {
+	const struct timehist_opts *opts = arg;
 	struct timehist h = { .opts = opts };
 	const struct timeline_opts t = { .sel = &opts->sel, .fn = take, .event = see, .ctx = &h };
 	size_t pos = 0;
@@ -237,17 +238,6 @@ static int timehist_file(const struct timehist_opts *opts, const char *path)
 int sched_timehist(int argc, char **argv)
 {
 	struct timehist_opts opts = { 0 };
-	int first, ret, code = CMD_USAGE;
-	const char *path;
 
-	ret = opts_parse(&timehist_spec, argc, argv, &opts, &first);
-	if (ret == 1) {
-		code = CMD_OK;
-	} else if (!ret) {
-		path = select_input(&opts.sel, argc, argv, first);
-		if (path)
-			code = timehist_file(&opts, path);
-	}
-	opts_fini(&timehist_spec, &opts);
-	return code;
+	return select_run(&timehist_spec, argc, argv, &opts, &opts.sel, timehist_file);
 }

@@ -338,8 +338,9 @@ static void say_nothing_printed(const struct script *s)
 			 "dial9-prof info lists what there is");
 }
 
-static int script_file(const struct script_opts *opts, const char *path)
+static int script_file(const void *arg, const char *path)
 {
+	const struct script_opts *opts = arg;
 	struct script s = { .opts = opts, .last_tid = TRACE_NONE };
 	struct view_opts shown = opts->view;
 	struct progress *progress;
@@ -393,17 +394,6 @@ static int script_file(const struct script_opts *opts, const char *path)
 int cmd_script(int argc, char **argv)
 {
 	struct script_opts opts = { 0 };
-	int first, ret, code = CMD_USAGE;
-	const char *path;
 
-	ret = opts_parse(&script_spec, argc, argv, &opts, &first);
-	if (ret == 1) {
-		code = CMD_OK;
-	} else if (!ret) {
-		path = select_input(&opts.sel, argc, argv, first);
-		if (path)
-			code = script_file(&opts, path);
-	}
-	opts_fini(&script_spec, &opts);
-	return code;
+	return select_run(&script_spec, argc, argv, &opts, &opts.sel, script_file);
 }

@@ -35,6 +35,26 @@ const char *select_input(const struct select_opts *o, int argc, char **argv, int
 	return first < argc ? argv[first] : CMD_DEFAULT_FILE;
 }
 
+int select_run(const struct opt_spec *spec, int argc, char **argv, void *opts,
+	       const struct select_opts *sel, int (*fn)(const void *opts, const char *path))
+{
+	int first, code = CMD_USAGE;
+	const char *path;
+
+	switch (opts_parse(spec, argc, argv, opts, &first)) {
+	case 0:
+		path = select_input(sel, argc, argv, first);
+		if (path)
+			code = fn(opts, path);
+		break;
+	case 1:
+		code = CMD_OK;
+		break;
+	}
+	opts_fini(spec, opts);
+	return code;
+}
+
 /* ---- times ------------------------------------------------------------------------------------- */
 
 /* SECONDS[.FRACTION] up to *@end, in units of 1e-9. */

@@ -87,6 +87,13 @@ struct select {
  */
 const char *select_input(const struct select_opts *o, int argc, char **argv, int first_positional);
 
+/*
+ * A command that reads one trace: its options go from the command line to @opts, of which @sel is a part,
+ * and fn gets them and the input. What fn returns, or another exit code of cmd.h where it is not called.
+ */
+int select_run(const struct opt_spec *spec, int argc, char **argv, void *opts,
+	       const struct select_opts *sel, int (*fn)(const void *opts, const char *path));
+
 /* Compiles @o, which must outlive @sel. 0, or -EINVAL after one printed line. */
 int select_init(struct select *sel, const struct select_opts *o);
 void select_fini(struct select *sel);

@@ -264,7 +264,7 @@ static unsigned int keys_of(const struct wakeup_opts *o)
 	return keys;
 }
 
-static int wakeup_file(const struct wakeup_opts *opts, const char *path)
+static int edges_file(const struct wakeup_opts *opts, const char *path)
 {
 	struct wakeup w = { .opts = opts, .edges = { .opts = { .keys = keys_of(opts) } } };
 	const struct timeline_opts t = { .sel = &opts->sel, .fn = take, .reset = drop, .ctx = &w };
@@ -285,20 +285,16 @@ static int wakeup_file(const struct wakeup_opts *opts, const char *path)
 	return code;
 }
 
+static int wakeup_file(const void *arg, const char *path)
+{
+	const struct wakeup_opts *opts = arg;
+
+	return opts->chain ? wakeup_chain(opts, path) : edges_file(opts, path);
+}
+
 int cmd_wakeup(int argc, char **argv)
 {
 	struct wakeup_opts opts = { .limit = 20, .depth = 16 };
-	int first, ret, code = CMD_USAGE;
-	const char *path;
 
-	ret = opts_parse(&wakeup_spec, argc, argv, &opts, &first);
-	if (ret == 1) {
-		code = CMD_OK;
-	} else if (!ret) {
-		path = select_input(&opts.sel, argc, argv, first);
-		if (path)
-			code = opts.chain ? wakeup_chain(&opts, path) : wakeup_file(&opts, path);
-	}
-	opts_fini(&wakeup_spec, &opts);
-	return code;
+	return select_run(&wakeup_spec, argc, argv, &opts, &opts.sel, wakeup_file);
 }

@@ -13,7 +13,7 @@ struct wakeup_opts {
 	bool by_tid, stacks, json;
 };
 
-/* The path to one waking, as --chain has it: an exit code of cmd.h. @sel of @opts may be changed. */
-int wakeup_chain(struct wakeup_opts *opts, const char *path);
+/* The path to one waking, as --chain has it: an exit code of cmd.h. */
+int wakeup_chain(const struct wakeup_opts *opts, const char *path);
 
 #endif /* D9_CMD_WAKEUP_H */

@@ -28,6 +28,7 @@ struct link {
 
 struct chain {
 	const struct wakeup_opts *opts;
+	struct select_opts sel; /* with the time of --chain */
 	struct timeline timeline;
 	struct view view;
 	uint32_t tid;
@@ -284,9 +285,9 @@ static void say_nothing_there(const struct chain *c)
 	       reader_input(c->timeline.reader),
 	       !c->timeline.switches ?
 		       ": it has no switches: its threads slept, or it was recorded with --no-sched" :
-	       c->latest	 ? " before that time" :
-	       c->opts->sel.time ? " in that time" :
-				   "");
+	       c->latest   ? " before that time" :
+	       c->sel.time ? " in that time" :
+			     "");
 }
 
 static int print_all(struct chain *c)
@@ -306,7 +307,7 @@ static int print_all(struct chain *c)
 
 static int read_twice(struct chain *c, const char *path)
 {
-	const struct timeline_opts t = { .sel = &c->opts->sel, .fn = take, .reset = drop, .ctx = c };
+	const struct timeline_opts t = { .sel = &c->sel, .fn = take, .reset = drop, .ctx = c };
 	int code = timeline_run(&c->timeline, &t, path);
 
 	if (code != CMD_OK || !c->found)
@@ -321,9 +322,10 @@ static int read_twice(struct chain *c, const char *path)
 	return CMD_OK;
 }
 
-/* TID, or TID@TIME: then the window of --time ends there. @window must live as long as @opts. */
-static int parse(struct chain *c, struct wakeup_opts *opts, struct buf *window)
+/* TID, or TID@TIME: then the window of --time ends there. @window must live as long as @c. */
+static int parse(struct chain *c, struct buf *window)
 {
+	const struct wakeup_opts *opts = c->opts;
 	const char *at = strchr(opts->chain, '@');
 	const size_t n = at ? (size_t)(at - opts->chain) : strlen(opts->chain);
 	char *number = xstrndup(opts->chain, n);
@@ -336,7 +338,7 @@ static int parse(struct chain *c, struct wakeup_opts *opts, struct buf *window)
 			  opts->chain);
 		return CMD_USAGE;
 	}
-	if (at && opts->sel.time) {
+	if (at && c->sel.time) {
 		log_error("wakeup: --chain %s has a time: --time as well is one too many",
 			  opts->chain);
 		return CMD_USAGE;
@@ -346,16 +348,16 @@ static int parse(struct chain *c, struct wakeup_opts *opts, struct buf *window)
 	if (at) {
 		buf_addch(window, ',');
 		buf_addstr(window, at + 1);
-		opts->sel.time = buf_cstr(window);
+		c->sel.time = buf_cstr(window);
 	}
 	return CMD_OK;
 }
 
-int wakeup_chain(struct wakeup_opts *opts, const char *path)
+int wakeup_chain(const struct wakeup_opts *opts, const char *path)
 {
-	struct chain c = { .opts = opts };
+	struct chain c = { .opts = opts, .sel = opts->sel };
 	struct buf window = { 0 };
-	int code = parse(&c, opts, &window);
+	int code = parse(&c, &window);
 
 	if (code == CMD_OK)
 		code = read_twice(&c, path);
