@@ -25,7 +25,11 @@ static __always_inline void mark_end(__u32 cpu, __u64 start)
 	s->timed_runs++;
 }
 
-#define MARK(tracepoint, field, value)                                                             \
+/* A program at a tracepoint, whose body is what follows: it notes in *at what it heard. */
+#define MARK(tracepoint)                                                                           \
+	static __always_inline void note_##tracepoint(struct prof_cpu_interrupt *at,               \
+						      const __u64 *ctx);                           \
+                                                                                                   \
 	SEC("?tp_btf/" #tracepoint)                                                                \
 	int prof_mark_##tracepoint(__u64 *ctx)                                                     \
 	{                                                                                          \
@@ -36,57 +40,43 @@ static __always_inline void mark_end(__u32 cpu, __u64 start)
 		if (!recording || !at)                                                             \
 			return 0;                                                                  \
 		start = mark_start(cpu);                                                           \
-		at->field = (value);                                                               \
+		note_##tracepoint(at, ctx);                                                        \
 		mark_end(cpu, start);                                                              \
 		return 0;                                                                          \
-	}
+	}                                                                                          \
+                                                                                                   \
+	static __always_inline void note_##tracepoint(struct prof_cpu_interrupt *at,               \
+						      const __u64 *ctx)
 
-MARK(irq_handler_entry, irq, (__u32)ctx[0] + 1)
-MARK(irq_handler_exit, irq, 0)
-MARK(softirq_entry, softirq, (__u32)ctx[0] + 1)
-MARK(softirq_exit, softirq, 0)
-MARK(irq_work_entry, ipi, 1)
-MARK(irq_work_exit, ipi, 0)
-MARK(call_function_entry, ipi, 1)
-MARK(call_function_exit, ipi, 0)
-MARK(call_function_single_entry, ipi, 1)
-MARK(call_function_single_exit, ipi, 0)
+/* clang-format off */
+MARK(irq_handler_entry) { at->irq = (__u32)ctx[0] + 1; }
+MARK(irq_handler_exit) { at->irq = 0; }
+MARK(softirq_entry) { at->softirq = (__u32)ctx[0] + 1; }
+MARK(softirq_exit) { at->softirq = 0; }
+MARK(irq_work_entry) { at->ipi = 1; }
+MARK(irq_work_exit) { at->ipi = 0; }
+MARK(call_function_entry) { at->ipi = 1; }
+MARK(call_function_exit) { at->ipi = 0; }
+MARK(call_function_single_entry) { at->ipi = 1; }
+MARK(call_function_single_exit) { at->ipi = 0; }
+/* clang-format on */
 
 /* A timer that fires in its softirq may be interrupted by one that fires in the timer's interrupt. */
-SEC("?tp_btf/hrtimer_expire_entry")
-int prof_mark_hrtimer_entry(__u64 *ctx)
+MARK(hrtimer_expire_entry)
 {
 	const struct hrtimer *timer = (void *)ctx[0];
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct prof_cpu_interrupt *at = context_interrupt(cpu);
-	__u64 start;
 
-	if (!recording || !at)
-		return 0;
-	start = mark_start(cpu);
 	if (timer->is_soft)
 		at->soft_timer = 1;
 	else
 		at->hard_timer = 1;
-	mark_end(cpu, start);
-	return 0;
 }
 
 /* Its callback may have freed it. */
-SEC("?tp_btf/hrtimer_expire_exit")
-int prof_mark_hrtimer_exit(__u64 *ctx)
+MARK(hrtimer_expire_exit)
 {
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct prof_cpu_interrupt *at = context_interrupt(cpu);
-	__u64 start;
-
-	if (!recording || !at)
-		return 0;
-	start = mark_start(cpu);
 	if (at->hard_timer)
 		at->hard_timer = 0;
 	else
 		at->soft_timer = 0;
-	mark_end(cpu, start);
-	return 0;
 }
