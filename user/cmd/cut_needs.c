@@ -138,23 +138,6 @@ static void need_stack(struct cut_needs *n, struct reader *r, const struct dial9
 		need_frame(n, reader_frame(r, dial9_frame_at(le, i)));
 }
 
-static bool number(const struct dial9_value *v, uint64_t *out)
-{
-	switch (v->type) {
-	case DIAL9_VARINT:
-	case DIAL9_U8:
-	case DIAL9_U16:
-	case DIAL9_U32:
-		*out = v->u64;
-		return true;
-	case DIAL9_I64:
-		*out = (uint64_t)v->i64;
-		return true;
-	default:
-		return false;
-	}
-}
-
 void cut_needs_event(struct cut_needs *n, struct reader *r, const struct trace_event *ev)
 {
 	const struct cut_schema *s = hmap_get(&n->schemas, (uintptr_t)ev->schema);
@@ -165,7 +148,7 @@ void cut_needs_event(struct cut_needs *n, struct reader *r, const struct trace_e
 	if (!hmap_get(&n->events, ev->schema->name))
 		hmap_set(&n->events, ev->schema->name, n);
 	for (size_t i = 0; i < s->id_cnt; i++)
-		if (number(&ev->values[s->ids[i]], &id))
+		if (trace_value_u64(&ev->values[s->ids[i]], &id))
 			need_task(n, r, ev, id);
 	for (size_t i = 0; i < s->stack_cnt; i++)
 		need_stack(n, r, &ev->values[s->stacks[i]]);

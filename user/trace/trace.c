@@ -86,12 +86,8 @@ static const struct dial9_value *role_value(const struct trace_event *ev, enum t
 	return i >= 0 ? &ev->values[i] : NULL;
 }
 
-bool trace_u64(const struct trace_event *ev, enum trace_role role, uint64_t *out)
+bool trace_value_u64(const struct dial9_value *v, uint64_t *out)
 {
-	const struct dial9_value *v = role_value(ev, role);
-
-	if (!v)
-		return false;
 	switch (v->type) {
 	case DIAL9_VARINT:
 	case DIAL9_U8:
@@ -102,12 +98,21 @@ bool trace_u64(const struct trace_event *ev, enum trace_role role, uint64_t *out
 	case DIAL9_I64:
 		*out = (uint64_t)v->i64;
 		return true;
-	case DIAL9_BOOL:
-		*out = v->b;
-		return true;
 	default:
 		return false;
 	}
+}
+
+bool trace_u64(const struct trace_event *ev, enum trace_role role, uint64_t *out)
+{
+	const struct dial9_value *v = role_value(ev, role);
+
+	if (!v)
+		return false;
+	if (v->type != DIAL9_BOOL)
+		return trace_value_u64(v, out);
+	*out = v->b;
+	return true;
 }
 
 uint64_t trace_u64_or(const struct trace_event *ev, enum trace_role role, uint64_t otherwise)

@@ -180,6 +180,8 @@ uint64_t trace_u64_or(const struct trace_event *ev, enum trace_role role, uint64
 /* Text of a role's field; false when there is none. Borrowed until the next trace_next(). */
 bool trace_str(const struct trace *t, const struct trace_event *ev, enum trace_role role,
 	       struct dial9_str *out);
+/* The number that a value is; false for one of another type, and for a truth. */
+bool trace_value_u64(const struct dial9_value *v, uint64_t *out);
 /* Text of any STRING or POOLED_STRING value. */
 bool trace_value_str(const struct trace *t, const struct dial9_value *v, struct dial9_str *out);
 /* Addresses of any STACK or POOLED_STACK value, raw. */
