@@ -36,6 +36,13 @@ struct scout {
 	uint64_t until_ns;
 };
 
+/* What the process takes along. */
+struct journey {
+	scout_life_fn life;
+	const void *ctx;
+	const struct invoker *user;
+};
+
 struct packet {
 	uint64_t dev, inode, sz;
 	char path[PATH_MAX]; /* as much as it takes, with its NUL */
@@ -60,13 +67,15 @@ static void look(const void *ctx, int sock)
 	needed_find(ctx, tell, &sock);
 }
 
-static void run(scout_life_fn life, const void *ctx, const struct invoker *user, int sock)
+static void run(const void *ctx, int sock)
 {
+	const struct journey *j = ctx;
+
 	prctl(PR_SET_NAME, "d9-scout");
-	if (sandbox_detach(sock) || (user->known && invoker_become(user)) ||
+	if (sandbox_detach(sock) || (j->user->known && invoker_become(j->user)) ||
 	    sandbox_only_look(LIFE_S))
-		_exit(1);
-	life(ctx, sock);
+		return;
+	j->life(j->ctx, sock);
 	_exit(0);
 }
 
@@ -74,25 +83,14 @@ static void run(scout_life_fn life, const void *ctx, const struct invoker *user,
 
 int scout_start(scout_life_fn life, const void *ctx, const struct invoker *user, struct scout **out)
 {
-	struct scout *s;
-	int pair[2], err = 0;
-	pid_t pid;
+	const struct journey j = { .life = life, .ctx = ctx, .user = user };
+	struct scout *s = xcalloc(1, sizeof(*s));
+	int err = sandbox_fork(run, &j, &s->pid, &s->sock);
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
-		return -errno;
-	pid = fork();
-	if (!pid)
-		run(life, ctx, user, pair[1]);
-	if (pid < 0)
-		err = -errno;
-	close(pair[1]);
 	if (err) {
-		close(pair[0]);
+		free(s);
 		return err;
 	}
-	s = xcalloc(1, sizeof(*s));
-	s->pid = pid;
-	s->sock = pair[0];
 	s->until_ns = clock_mono_ns() + HEARD_NS;
 	*out = s;
 	return 0;

@@ -29,6 +29,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,6 +51,26 @@
 #else
 #define WITH_ASAN 0
 #endif
+
+int sandbox_fork(void (*child)(const void *ctx, int sock), const void *ctx, pid_t *pid, int *sock)
+{
+	int pair[2], err;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return -errno;
+	*pid = fork();
+	err = *pid < 0 ? -errno : 0;
+	if (!*pid) {
+		child(ctx, pair[1]);
+		_exit(1);
+	}
+	close(pair[1]);
+	if (err)
+		close(pair[0]);
+	else
+		*sock = pair[0];
+	return err;
+}
 
 /* ---- descriptors and signals -------------------------------------------------------------------- */
 

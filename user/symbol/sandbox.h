@@ -3,6 +3,13 @@
 #define D9_SYMBOL_SANDBOX_H
 
 #include <stdbool.h>
+#include <sys/types.h>
+
+/*
+ * A process to be confined, and one end of a SOCK_SEQPACKET pair; @child is called there with the other, and
+ * the process ends when it returns. The caller closes *sock and waits for *pid. -errno of socketpair() or fork().
+ */
+int sandbox_fork(void (*child)(const void *ctx, int sock), const void *ctx, pid_t *pid, int *sock);
 
 /*
  * Ways for a process to give up what it can do. All are for processes that were just forked, have

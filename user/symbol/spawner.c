@@ -180,8 +180,9 @@ static void serve(struct server *s)
 	}
 }
 
-static void run(const struct spawner_cfg *cfg, int sock)
+static void run(const void *ctx, int sock)
 {
+	const struct spawner_cfg *cfg = ctx;
 	struct server s = { .cfg = cfg, .sock = sock };
 	sigset_t chld;
 	size_t i;
@@ -206,28 +207,14 @@ static void run(const struct spawner_cfg *cfg, int sock)
 
 int spawner_start(const struct spawner_cfg *cfg, struct spawner **out)
 {
-	struct spawner *s;
-	int pair[2], err;
-	pid_t pid;
+	struct spawner *s = xcalloc(1, sizeof(*s));
+	int err = sandbox_fork(run, cfg, &s->pid, &s->sock);
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
-		return -errno;
-	pid = fork();
-	if (!pid) {
-		run(cfg, pair[1]);
-		_exit(1);
-	}
-	err = pid < 0 ? -errno : 0;
-	close(pair[1]);
-	if (err) {
-		close(pair[0]);
-		return err;
-	}
-	s = xcalloc(1, sizeof(*s));
-	s->pid = pid;
-	s->sock = pair[0];
-	*out = s;
-	return 0;
+	if (err)
+		free(s);
+	else
+		*out = s;
+	return err;
 }
 
 /* One that a child of its own holds up does not hold us up. */
