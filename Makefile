@@ -57,7 +57,7 @@ SRCS_symbol := $(addprefix user/symbol/, \
 SRCS_record := $(addprefix user/record/, \
 	awaited.c build_ids.c capture.c capture_layout.c capture_unwind.c copied.c early_records.c emit.c event.c \
 	eventset.c frames.c frames_kernel.c \
-	invoker.c jit.c \
+	invoker.c jit.c kallsyms_thread.c \
 	last_names.c launch.c lookout.c mapped.c maps.c memory.c merge.c modules.c needed.c probe.c proc_reader.c realtime.c recorder.c \
 	rights.c ring.c scout.c sink.c snapshot.c stacks.c stale.c status.c targets.c tasks.c tasks_truth.c texts.c \
 	tables.c tick.c translate.c unwinding.c)

@@ -7,14 +7,13 @@
  * of time, writes it, adds names that have been found meanwhile, and flushes: what the
  * file holds is complete up to the last pass.
  *
- * The kernel's symbol table takes about as long to read as everything else until the start, so it is
- * read after that; what the rings hold meanwhile is kept in memory.
+ * The kernel's symbol table and the build-ids of what is mapped come after the start; what the rings hold
+ * meanwhile is kept in memory.
  */
 #include "record/recorder.h"
 
 #include <errno.h>
 #include <linux/capability.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,7 +24,6 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "dial9.h"
-#include "kernel/kallsyms.h"
 #include "kernel/perf_side.h"
 #include "kernel/privileges.h"
 #include "kernel/proc.h"
@@ -35,6 +33,7 @@
 #include "record/frames.h"
 #include "record/early_records.h"
 #include "record/invoker.h"
+#include "record/kallsyms_thread.h"
 #include "record/last_names.h"
 #include "record/launch.h"
 #include "record/memory.h"
@@ -85,10 +84,7 @@ struct recorder {
 	struct scout *scout; /* NULL: none is of use */
 	struct sink *sink;
 	struct capture *capture;
-	struct kallsyms *kallsyms;
-	pthread_t kallsyms_thread;
-	bool kallsyms_loading;
-	bool kallsyms_done; /* set by the thread */
+	struct kallsyms_thread *kallsyms; /* NULL: not begun */
 	bool identified; /* build-ids are not waited for any longer */
 	struct early_records *early; /* what comes until then */
 	bool releasing; /* that */
@@ -111,26 +107,6 @@ struct recorder {
 };
 
 /* ---- prepare ------------------------------------------------------------------------------------ */
-
-static void *load_kallsyms(void *ctx)
-{
-	struct recorder *r = ctx;
-
-	privileges_drop_all_but(1ULL << CAP_SYSLOG);
-	if (kallsyms_load(NULL, NULL, &r->kallsyms))
-		r->kallsyms = NULL;
-	__atomic_store_n(&r->kallsyms_done, true, __ATOMIC_RELEASE);
-	return NULL;
-}
-
-static void join_kallsyms(struct recorder *r)
-{
-	if (r->kallsyms_loading)
-		pthread_join(r->kallsyms_thread, NULL);
-	r->kallsyms_loading = false;
-	if (r->frames)
-		frames_set_kallsyms(r->frames, r->kallsyms);
-}
 
 /* The output belongs to the user behind sudo, so that reading it needs no sudo. */
 static int open_sink(struct recorder *r)
@@ -456,9 +432,7 @@ static int start(struct recorder *r)
 	r->start_ns = clock_mono_ns();
 	capture_start(r->capture);
 	r->early = early_records_new(memory_early_max(r->cfg->mem_max));
-	r->kallsyms_loading = !pthread_create(&r->kallsyms_thread, NULL, load_kallsyms, r);
-	if (!r->kallsyms_loading)
-		r->kallsyms_done = true;
+	r->kallsyms = kallsyms_thread_new();
 	if (r->launch) {
 		err = launch_go(r->launch);
 		if (err)
@@ -525,7 +499,7 @@ static bool is_prepared(struct recorder *r)
 	if (!symbroker_identifying(r->broker) ||
 	    clock_mono_ns() - r->start_ns > IDENTIFY_MS * MS_NS)
 		r->identified = true;
-	return r->identified && __atomic_load_n(&r->kallsyms_done, __ATOMIC_ACQUIRE);
+	return r->identified && kallsyms_thread_is_done(r->kallsyms);
 }
 
 /* Waits for the kernel's symbols, if it has to, and goes through what was kept for want of them.
@@ -536,7 +510,7 @@ static int release_early(struct recorder *r, const struct merge_sink *sink)
 
 	if (!r->early)
 		return 0;
-	join_kallsyms(r);
+	frames_set_kallsyms(r->frames, kallsyms_thread_get(r->kallsyms));
 	r->releasing = true;
 	err = early_records_release(r->early, sink);
 	r->releasing = false;
@@ -684,6 +658,7 @@ static int finish_identifying(struct recorder *r)
 {
 	long n = 0;
 
+	kallsyms_thread_get(r->kallsyms);
 	while (n >= 0 && !is_prepared(r)) {
 		symbroker_wait(r->broker, clock_mono_ns() + NAMES_STEP_MS * MS_NS);
 		n = frames_take_names(r->frames, NAMES_MAX);
@@ -720,7 +695,6 @@ static int finish(struct recorder *r)
 	int err;
 
 	capture_stop(r->capture);
-	join_kallsyms(r);
 	err = finish_identifying(r);
 	now = clock_mono_ns();
 	if (!err)
@@ -743,7 +717,6 @@ static int finish(struct recorder *r)
 
 static void cleanup(struct recorder *r)
 {
-	join_kallsyms(r);
 	early_records_free(r->early);
 	merge_free(r->merge);
 	status_free(r->status);
@@ -756,7 +729,7 @@ static void cleanup(struct recorder *r)
 	emit_free(r->emit);
 	dial9_enc_free(r->enc);
 	capture_free(r->capture);
-	kallsyms_free(r->kallsyms);
+	kallsyms_thread_free(r->kallsyms);
 	targets_free(r->targets);
 	scout_free(r->scout);
 	launch_free(r->launch);
