@@ -1,33 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Text fit for a terminal: controls, columns, ellipses. */
+/* Text fit for a terminal: columns, ellipses. */
 #include <criterion/criterion.h>
 #include <string.h>
 
 #include "cmd/text.h"
-#include "prof_events.h"
-#include "trace/names.h"
-
-static void clean(const char *in, size_t n, const char *want)
-{
-	struct buf b = { 0 };
-
-	text_clean(&b, in, n);
-	cr_assert_str_eq(buf_cstr(&b), want);
-	buf_free(&b);
-}
-
-Test(text, controls_and_broken_utf8_are_spelled_out)
-{
-	clean("plain \xc3\xa9", 8, "plain \xc3\xa9");
-	clean("\x1b[31m", 5, "\\x1b[31m");
-	clean("a\0b\n\x7f", 5, "a\\x00b\\x0a\\x7f");
-	clean("\xff", 1, "\\xff");
-	clean("\xc2\x9b"
-	      "x",
-	      3, "\\xc2\\x9bx");
-	clean("\xc2\xa9", 2, "\xc2\xa9");
-	clean("", 0, "");
-}
 
 Test(text, a_name_that_is_not_known_says_so)
 {
@@ -62,59 +38,6 @@ Test(text, columns_are_padded_and_cut_by_code_points)
 	cr_assert_eq(text_width("\xc3\xa9x", 3), 2);
 }
 
-static void waker(const struct names *n, enum interval_context context, int32_t number,
-		  uint64_t said, const char *want)
-{
-	const struct interval_waker w = {
-		.context = context, .number = number, .said = said, .tid = 7, .comm = NAMES_NONE
-	};
-	struct buf b = { 0 };
-
-	text_waker(&b, n, &w);
-	cr_expect_str_eq(buf_cstr(&b), want, "%s", buf_cstr(&b));
-	buf_free(&b);
-}
-
-Test(text, a_waker_is_told_as_what_it_was)
-{
-	struct tp_symbols_row row = { .kind = PROF_TP_SYMBOL, .value = 3 | 25 << 3 };
-	struct names *n;
-
-	cr_assert_eq(names_new(&n), 0);
-	waker(n, INTERVAL_BY_TIMER, -1, 5, "timer");
-	waker(n, INTERVAL_BY_TIMER, 1, 2 | 2 << 3, "timer");
-	waker(n, INTERVAL_BY_IPI, -1, 4, "ipi");
-	waker(n, INTERVAL_BY_SOFTIRQ, 3, 2 | 4 << 3, "softirq NET_RX");
-	waker(n, INTERVAL_BY_SOFTIRQ, 99, 2 | 100 << 3, "softirq");
-	waker(n, INTERVAL_BY_HARDIRQ, 24, 3 | 25 << 3, "irq 24");
-	waker(n, INTERVAL_BY_HARDIRQ, -1, 3, "irq");
-	row.name = "irq 24 (virtio0)\x1b";
-	row.name_len = 17;
-	names_add_tp_symbol(n, names_add(n, PROF_EV_SCHED_WAKING, strlen(PROF_EV_SCHED_WAKING)),
-			    names_add(n, PROF_F_CONTEXT, strlen(PROF_F_CONTEXT)), &row);
-	waker(n, INTERVAL_BY_HARDIRQ, 24, 3 | 25 << 3, "irq 24 (virtio0)\\x1b");
-	waker(n, INTERVAL_BY_HARDIRQ, 25, 3 | 26 << 3, "irq 25");
-	names_free(n);
-}
-
-Test(text, a_waking_thread_has_its_name)
-{
-	struct interval_waker w = { .context = INTERVAL_BY_TASK, .tid = 7, .comm = NAMES_NONE };
-	struct buf b = { 0 };
-	struct names *n;
-
-	cr_assert_eq(names_new(&n), 0);
-	text_waker(&b, n, &w);
-	cr_expect_str_eq(buf_cstr(&b), "/7");
-	buf_clear(&b);
-	w.comm = names_add(n, "cat", 3);
-	w.context = INTERVAL_BY_UNKNOWN;
-	text_waker(&b, n, &w);
-	cr_expect_str_eq(buf_cstr(&b), "cat/7");
-	buf_free(&b);
-	names_free(n);
-}
-
 static void path(const char *s, size_t cols, const char *want)
 {
 	struct buf b = { 0 };
@@ -135,27 +58,4 @@ Test(text, paths_keep_their_end)
 	path("[a-long-label]", 8, "…-label]");
 	path("/usr/lib/", 5, "…lib/");
 	path("", 1, "");
-}
-
-static void module(const char *module_path, enum prof_module_kind kind, const char *want)
-{
-	struct names_module m = { .kind = kind, .announced = true };
-	struct buf b = { 0 };
-	struct names *n;
-
-	cr_assert_eq(names_new(&n), 0);
-	m.path = names_add(n, module_path, strlen(module_path));
-	text_module_base(&b, n, names_module_add(n, &m));
-	cr_expect_str_eq(buf_cstr(&b), want);
-	buf_free(&b);
-	names_free(n);
-}
-
-Test(text, a_file_does_not_look_like_the_kernel)
-{
-	module("[kernel.kallsyms]", PROF_MODULE_KERNEL, "[kernel.kallsyms]");
-	module("/usr/lib/libc.so.6", PROF_MODULE_ELF, "libc.so.6");
-	module("/tmp/[kernel.kallsyms]", PROF_MODULE_ELF, "/tmp/[kernel.kallsyms]");
-	module("/tmp/[jit]", PROF_MODULE_ELF, "/tmp/[jit]");
-	module("/tmp/", PROF_MODULE_ELF, "/tmp/");
 }

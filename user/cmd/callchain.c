@@ -100,9 +100,7 @@ static void put_folded(struct buf *out, const struct style *s, const struct call
 		buf_addch(out, ';');
 	from = out->len;
 	text_name(out, s->names, c->name);
-	for (; from < out->len; from++)
-		if (out->data[from] == ';')
-			out->data[from] = ':';
+	text_fold(out, from);
 }
 
 void callchain_folded(struct buf *out, const struct names *n, const uint64_t *frames, uint32_t cnt,

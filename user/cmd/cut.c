@@ -27,7 +27,7 @@
 #include "cmd/cut_needs.h"
 #include "cmd/input.h"
 #include "cmd/progress.h"
-#include "cmd/script_line.h"
+#include "export/script_line.h"
 #include "cmd/select.h"
 #include "cmd/text.h"
 #include "record/sink.h"

@@ -13,7 +13,7 @@
 #include "base/str.h"
 #include "cmd/cause.h"
 #include "cmd/cmd.h"
-#include "cmd/ends.h"
+#include "export/ends.h"
 #include "cmd/info.h"
 #include "cmd/input.h"
 #include "cmd/progress.h"

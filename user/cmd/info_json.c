@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "cmd/ends.h"
+#include "export/ends.h"
 #include "cmd/info.h"
 #include "cmd/text.h"
 

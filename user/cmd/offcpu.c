@@ -391,9 +391,7 @@ static void print_folded(const struct offcpu *o)
 		buf_clear(&out);
 		if (has(o, WAITS_COMM)) {
 			text_name(&out, o->timeline.names, r->comm);
-			for (; from < out.len; from++)
-				if (out.data[from] == ';')
-					out.data[from] = ':';
+			text_fold(&out, from);
 			buf_addch(&out, ';');
 		}
 		from = out.len;

@@ -22,7 +22,7 @@
 #include "base/str.h"
 #include "cmd/cause.h"
 #include "cmd/cmd.h"
-#include "cmd/ends.h"
+#include "export/ends.h"
 #include "cmd/live_view.h"
 #include "cmd/progress.h"
 #include "cmd/text.h"

@@ -87,8 +87,6 @@ enum report_columns {
 	REPORT_TOTAL_SELF, /* --children, trees: samples and seconds are of total */
 };
 
-/* "running" and so on; NAMES_NONE and what is no state: "unknown". */
-const char *report_state_name(uint32_t state);
 /* "sym", "dso" and so on. */
 const char *report_key_name(enum profile_key key);
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "cmd/ends.h"
+#include "export/ends.h"
 #include "cmd/report.h"
 #include "cmd/text.h"
 #include "profile/tree.h"
@@ -65,7 +65,7 @@ static void json_cell(struct buf *out, const struct report *r, const struct prof
 	else if (key == PROFILE_SRCLINE)
 		json_srcline(out, r->names, row);
 	else if (key == PROFILE_STATE)
-		buf_printf(out, "\"%s\"", report_state_name(row->state));
+		buf_printf(out, "\"%s\"", text_state(row->state));
 	else if (key == PROFILE_PART)
 		buf_printf(out, "%u", row->part + 1);
 	else
@@ -214,7 +214,7 @@ void report_print_json(const struct report *r)
 		   profile_samples(r->profile), account_lost(&r->counts.account));
 	text_json_account(&out, &r->counts.account);
 	for (uint32_t i = 0; r->wall && i < INTERVAL_STATE_CNT; i++)
-		buf_printf(&out, ",\"%s_ns\":%" PRIu64, report_state_name(i), r->state_ns[i]);
+		buf_printf(&out, ",\"%s_ns\":%" PRIu64, text_state(i), r->state_ns[i]);
 	if (r->exact)
 		buf_printf(&out, ",\"run_ns\":%" PRIu64 ",\"doubtful_ns\":%" PRIu64,
 			   r->cpu_time.run_ns, r->cpu_time.doubtful_ns);

@@ -36,18 +36,6 @@ static const struct {
 	[PROFILE_STATE] = { "state", "State" },
 };
 
-const char *report_state_name(uint32_t state)
-{
-	static const char *const names[INTERVAL_STATE_CNT] = {
-		[INTERVAL_UNKNOWN] = "unknown",
-		[INTERVAL_RUNNING] = "running",
-		[INTERVAL_RUNNABLE] = "runnable",
-		[INTERVAL_BLOCKED] = "blocked",
-	};
-
-	return names[state < INTERVAL_STATE_CNT ? state : INTERVAL_UNKNOWN];
-}
-
 const char *report_key_name(enum profile_key key)
 {
 	return keys[key].name;
@@ -191,7 +179,7 @@ void report_put_cell(struct buf *out, const struct report *r, const struct profi
 		put_srcline(out, r, row);
 		break;
 	case PROFILE_STATE:
-		buf_addstr(out, report_state_name(row->state));
+		buf_addstr(out, text_state(row->state));
 		break;
 	case PROFILE_KEY_CNT:
 		break;

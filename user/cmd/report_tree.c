@@ -190,9 +190,7 @@ static void put_folded(struct buf *line, const struct report *r, const struct tr
 		put_group(line, r, &t->groups.rows.v[t->nodes[at].group]);
 	else
 		report_put_sym(line, r, t->nodes[at].sym, t->nodes[at].inlined, 0);
-	for (; from < line->len; from++)
-		if (line->data[from] == ';')
-			line->data[from] = ':';
+	text_fold(line, from);
 }
 
 void report_print_folded(const struct report *r)

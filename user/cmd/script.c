@@ -18,7 +18,7 @@
 #include "base/str.h"
 #include "cmd/cmd.h"
 #include "cmd/progress.h"
-#include "cmd/script_line.h"
+#include "export/script_line.h"
 #include "cmd/select.h"
 #include "cmd/text.h"
 #include "cmd/view.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef D9_CMD_SCRIPT_LINE_H
-#define D9_CMD_SCRIPT_LINE_H
+#ifndef D9_EXPORT_SCRIPT_LINE_H
+#define D9_EXPORT_SCRIPT_LINE_H
 
 #include "base/buf.h"
 #include "trace/reader.h"
@@ -61,4 +61,4 @@ void script_line_json(struct script_line *l, struct buf *out, const struct trace
 		      const char *sample_name);
 void script_line_json_stack(struct script_line *l, struct buf *out, const struct trace_event *ev);
 
-#endif /* D9_CMD_SCRIPT_LINE_H */
+#endif /* D9_EXPORT_SCRIPT_LINE_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef D9_CMD_ENDS_H
-#define D9_CMD_ENDS_H
+#ifndef D9_EXPORT_ENDS_H
+#define D9_EXPORT_ENDS_H
 
 #include "base/buf.h"
 #include "profile/stack_ends.h"
@@ -20,4 +20,4 @@ double ends_percent(const struct stack_ends *e, uint64_t stacks);
 /* A JSON object: stacks, ends by word, frame_pointer_steps, signal_frames, modules. */
 void ends_json(struct buf *out, const struct stack_ends *e, const struct names *n);
 
-#endif /* D9_CMD_ENDS_H */
+#endif /* D9_EXPORT_ENDS_H */

@@ -7,7 +7,7 @@
  * that of a frame for stacks that are new. It holds until a symbol changes. What stands around the
  * values of an event is put together once for its schema, and what stands for a task once for that.
  */
-#include "cmd/script_line.h"
+#include "export/script_line.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 #include "base/alloc.h"
 #include "base/memo.h"
 #include "base/str.h"
-#include "cmd/ends.h"
-#include "cmd/text.h"
+#include "export/ends.h"
+#include "export/text.h"
 
 #define STACKS_KEPT (1u << 16)
 #define STACK_BYTES_KEPT (32u << 20)

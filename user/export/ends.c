@@ -3,13 +3,13 @@
  * How user stacks end, in words. Owns the texts for enum prof_user_end, and the JSON form that
  * `report` and `info` share; the counting is profile/stack_ends.c's.
  */
-#include "cmd/ends.h"
+#include "export/ends.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/str.h"
-#include "cmd/text.h"
+#include "export/text.h"
 
 static const struct {
 	const char *word, *text;

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_EXPORT_TEXT_H
+#define D9_EXPORT_TEXT_H
+
+#include "base/buf.h"
+#include "profile/intervals.h"
+#include "trace/trace.h"
+
+/*
+ * Text from a trace made fit for a terminal: invalid UTF-8 and control characters become \xHH. All
+ * functions append to @out.
+ */
+void text_clean(struct buf *out, const char *s, size_t n);
+/* The same for a string of the names; "[unknown]" for NAMES_NONE. */
+void text_name(struct buf *out, const struct names *n, uint32_t id);
+
+/*
+ * Begins the object that --json prints, with the version of its layout: "{"version":1". A key that
+ * goes or means something else takes the next number; a key that is added does not.
+ */
+void text_json_begin(struct buf *out);
+
+/* A name as a JSON string; null for NAMES_NONE. */
+void text_json_name(struct buf *out, const struct names *n, uint32_t id);
+
+/*
+ * What a waking came from: "timer", "softirq NET_RX", "irq 24 (virtio0-input)", or the thread, as in
+ * "comm/tid".
+ */
+void text_waker(struct buf *out, const struct names *n, const struct interval_waker *w);
+
+/* "running" and so on of enum interval_state; what is none: "unknown". */
+const char *text_state(uint32_t state);
+
+/* The path of a module, or "[unknown]". */
+void text_module(struct buf *out, const struct names *n, uint32_t index);
+/* The last component of it. */
+void text_module_base(struct buf *out, const struct names *n, uint32_t index);
+
+/* Field @i of an event as script shows it: flags and symbols by name where the trace says how. */
+void text_field(struct buf *out, const struct trace *t, const struct trace_event *ev, size_t i);
+/* The same as a JSON value; numbers keep their exact value. */
+void text_json_field(struct buf *out, const struct trace *t, const struct trace_event *ev,
+		     size_t i);
+
+/* Columns that a string takes on a terminal, counting each code point as one. */
+size_t text_width(const char *s, size_t n);
+
+/*
+ * What stands in @out from @from on is one function or task of a folded stack: a semicolon in it would
+ * end it, and becomes a colon.
+ */
+void text_fold(struct buf *out, size_t from);
+
+#endif /* D9_EXPORT_TEXT_H */
