@@ -140,14 +140,7 @@ Test(event_counts, figures_that_differ_are_wrong_only_at_the_end_of_a_recording)
 /* Figures as they were before they told which are the last. */
 static void old_figures(struct make *m, uint64_t ts, uint64_t produced, uint64_t written)
 {
-	struct dial9_schema *old = MAKE_SCHEMA("RecorderStats", { "produced", DIAL9_VARINT },
-					       { "written", DIAL9_VARINT });
-
-	cr_assert_eq(dial9_enc_begin(m->enc, old, ts), 0);
-	dial9_enc_put_u64(m->enc, produced);
-	dial9_enc_put_u64(m->enc, written);
-	make_end(m);
-	dial9_schema_free(old);
+	MAKE_NUMBERS(m, ts, "RecorderStats", { "produced", produced }, { "written", written });
 }
 
 Test(event_counts, old_recordings_end_with_the_wall_clock_behind_their_figures)
@@ -177,18 +170,13 @@ Test(event_counts, old_recordings_end_with_the_wall_clock_behind_their_figures)
 /* A writer that tells less than ours: what it leaves out is zero, not a guess. */
 Test(event_counts, figures_that_a_writer_leaves_out_are_zero)
 {
-	static const struct dial9_field field = { PROF_F_WRITTEN, DIAL9_VARINT };
 	const struct event_counts_stats *stats;
 	struct event_counts c = { 0 };
-	struct dial9_schema *s;
 	struct reader *r;
 	struct make m;
 
 	make_init(&m, NULL);
-	s = make_schema(PROF_EV_STATS, &field, 1);
-	cr_assert_eq(dial9_enc_begin(m.enc, s, 5), 0);
-	dial9_enc_put_u64(m.enc, 77);
-	make_end(&m);
+	MAKE_NUMBERS(&m, 5, PROF_EV_STATS, { PROF_F_WRITTEN, 77 });
 	r = run(&m, &c);
 	stats = &event_counts_part(&c, 0)->stats;
 	cr_assert(stats->figures.known);
@@ -200,7 +188,6 @@ Test(event_counts, figures_that_a_writer_leaves_out_are_zero)
 	cr_assert_eq(stats->elapsed_ns | stats->samples | stats->bpf_ns | stats->bpf_runs, 0);
 	cr_assert_eq(stats->cpu_ns | stats->rss_bytes | stats->ring_fill_max_bytes, 0);
 	cr_assert_eq(stats->bytes_written, 0);
-	dial9_schema_free(s);
 	event_counts_fini(&c);
 	reader_free(r);
 	make_fini(&m);

@@ -9,34 +9,6 @@
 
 TestSuite(followed, .timeout = 60);
 
-static void fork_of(struct make *m, uint32_t parent, uint32_t child)
-{
-	struct dial9_schema *s =
-		MAKE_SCHEMA("sched:sched_process_fork", { "common_pid", DIAL9_VARINT },
-			    { "parent_pid", DIAL9_VARINT }, { "child_pid", DIAL9_VARINT });
-
-	cr_assert_eq(dial9_enc_begin(m->enc, s, 10), 0);
-	dial9_enc_put_u64(m->enc, parent);
-	dial9_enc_put_u64(m->enc, parent);
-	dial9_enc_put_u64(m->enc, child);
-	make_end(m);
-	dial9_schema_free(s);
-}
-
-static void exec_of(struct make *m, uint32_t old, uint32_t pid)
-{
-	struct dial9_schema *s =
-		MAKE_SCHEMA("sched:sched_process_exec", { "common_pid", DIAL9_VARINT },
-			    { "pid", DIAL9_VARINT }, { "old_pid", DIAL9_VARINT });
-
-	cr_assert_eq(dial9_enc_begin(m->enc, s, 10), 0);
-	dial9_enc_put_u64(m->enc, pid);
-	dial9_enc_put_u64(m->enc, pid);
-	dial9_enc_put_u64(m->enc, old);
-	make_end(m);
-	dial9_schema_free(s);
-}
-
 static void begin(struct make *m, const char *target, const char *key, const char *value)
 {
 	const char *const kv[] = { "target", target, key, value, NULL };
@@ -82,8 +54,8 @@ Test(followed, processes_and_what_they_fork)
 	begin(&m, "pid 5,50", NULL, NULL);
 	make_task(&m, 2, 5, 6, "thread");
 	make_task(&m, 2, 7, 7, "stranger");
-	fork_of(&m, 6, 8);
-	fork_of(&m, 7, 9);
+	make_fork(&m, 10, 6, 8);
+	make_fork(&m, 10, 7, 9);
 	make_task(&m, 3, 8, 8, "child");
 	read_all(&m, &f);
 	cr_expect(followed_has(&f, 5, 6) && followed_has(&f, 50, 51));
@@ -103,7 +75,7 @@ Test(followed, threads_alone)
 	begin(&m, "tid 5", NULL, NULL);
 	make_task(&m, 2, 5, 5, "main");
 	make_task(&m, 2, 5, 6, "other");
-	fork_of(&m, 5, 8);
+	make_fork(&m, 10, 5, 8);
 	read_all(&m, &f);
 	cr_expect(followed_has(&f, 5, 5));
 	cr_expect(!followed_has(&f, 5, 6), "named was the thread, not its process");
@@ -118,7 +90,7 @@ Test(followed, no_children_where_they_were_not_wanted)
 
 	begin(&m, "pid 5", "inherit", "no");
 	make_task(&m, 2, 5, 5, "main");
-	fork_of(&m, 5, 8);
+	make_fork(&m, 10, 5, 8);
 	read_all(&m, &f);
 	cr_expect(followed_has(&f, 5, 5));
 	cr_expect(!followed_has(&f, TRACE_NONE, 8));
@@ -131,13 +103,13 @@ Test(followed, a_command_by_its_number_or_by_its_exec)
 	struct make m;
 
 	begin(&m, "command ls", "target_pids", "5");
-	exec_of(&m, 6, 6);
+	make_exec(&m, 10, 6, 6);
 	read_all(&m, &f);
 	cr_expect(followed_has(&f, 5, 5) && !followed_has(&f, 6, 6));
 	followed_fini(&f);
 	begin(&m, "command ls", NULL, NULL);
-	exec_of(&m, 5, 5);
-	exec_of(&m, 6, 6);
+	make_exec(&m, 10, 5, 5);
+	make_exec(&m, 10, 6, 6);
 	read_all(&m, &f);
 	cr_expect(followed_has(&f, 5, 5) && !followed_has(&f, 6, 6), "the first one alone");
 	followed_fini(&f);
@@ -150,9 +122,9 @@ Test(followed, who_execs_in_a_thread_takes_the_leaders_number)
 
 	begin(&m, "pid 5", NULL, NULL);
 	make_task(&m, 2, 5, 5, "main");
-	fork_of(&m, 5, 9);
-	exec_of(&m, 9, 8);
-	exec_of(&m, 7, 6);
+	make_fork(&m, 10, 5, 9);
+	make_exec(&m, 10, 9, 8);
+	make_exec(&m, 10, 7, 6);
 	read_all(&m, &f);
 	cr_expect(followed_has(&f, TRACE_NONE, 8));
 	cr_expect(!followed_has(&f, TRACE_NONE, 6));

@@ -4,53 +4,10 @@
 
 TestSuite(intervals, .timeout = 60);
 
-static void wakeup_new(struct make *m, uint64_t ts, uint32_t by, uint32_t tid)
-{
-	struct dial9_schema *s =
-		MAKE_SCHEMA("sched:sched_wakeup_new", { "common_cpu", DIAL9_VARINT },
-			    { "common_pid", DIAL9_VARINT }, { "pid", DIAL9_VARINT },
-			    { "target_cpu", DIAL9_VARINT });
-
-	cr_assert_eq(dial9_enc_begin(m->enc, s, ts), 0);
-	dial9_enc_put_u64(m->enc, 0);
-	dial9_enc_put_u64(m->enc, by);
-	dial9_enc_put_u64(m->enc, tid);
-	dial9_enc_put_u64(m->enc, 0);
-	make_end(m);
-	dial9_schema_free(s);
-}
-
 static void migrate(struct make *m, uint64_t ts, uint32_t tid, uint32_t from, uint32_t to)
 {
-	struct dial9_schema *s =
-		MAKE_SCHEMA("sched:sched_migrate_task", { "common_cpu", DIAL9_VARINT },
-			    { "common_pid", DIAL9_VARINT }, { "pid", DIAL9_VARINT },
-			    { "orig_cpu", DIAL9_VARINT }, { "dest_cpu", DIAL9_VARINT });
-
-	cr_assert_eq(dial9_enc_begin(m->enc, s, ts), 0);
-	dial9_enc_put_u64(m->enc, from);
-	dial9_enc_put_u64(m->enc, 0);
-	dial9_enc_put_u64(m->enc, tid);
-	dial9_enc_put_u64(m->enc, from);
-	dial9_enc_put_u64(m->enc, to);
-	make_end(m);
-	dial9_schema_free(s);
-}
-
-static void fork_of(struct make *m, uint64_t ts, uint32_t parent, uint32_t child)
-{
-	struct dial9_schema *s =
-		MAKE_SCHEMA("sched:sched_process_fork", { "common_cpu", DIAL9_VARINT },
-			    { "common_pid", DIAL9_VARINT }, { "parent_pid", DIAL9_VARINT },
-			    { "child_pid", DIAL9_VARINT });
-
-	cr_assert_eq(dial9_enc_begin(m->enc, s, ts), 0);
-	dial9_enc_put_u64(m->enc, 0);
-	dial9_enc_put_u64(m->enc, parent);
-	dial9_enc_put_u64(m->enc, parent);
-	dial9_enc_put_u64(m->enc, child);
-	make_end(m);
-	dial9_schema_free(s);
+	MAKE_NUMBERS(m, ts, "sched:sched_migrate_task", { "common_cpu", from }, { "common_pid", 0 },
+		     { "pid", tid }, { "orig_cpu", from }, { "dest_cpu", to });
 }
 
 Test(intervals, from_birth_to_death)
@@ -61,7 +18,7 @@ Test(intervals, from_birth_to_death)
 	struct make m;
 
 	make_init(&m, NULL);
-	wakeup_new(&m, 1000, 9, 5);
+	make_wakeup_new(&m, 1000, 9, 5);
 	make_switch(&m, 1010, 0, "x", 9, 1, "a", 5);
 	make_switch(&m, 1100, 0, "a", 5, 1, "swapper", 0);
 	make_sample(&m, 1100, 5, 5, PROF_SOURCE_SWITCH_OUT, 0, asleep, 2);
@@ -305,9 +262,9 @@ Test(intervals, a_number_is_used_again)
 	make_init(&m, NULL);
 	make_switch(&m, 1000, 0, "swapper", 0, 0, "a", 5);
 	make_switch(&m, 1100, 0, "a", 5, 0x20, "b", 6); /* dead: nothing until the next birth */
-	wakeup_new(&m, 1200, 6, 5);
+	make_wakeup_new(&m, 1200, 6, 5);
 	make_switch(&m, 1300, 0, "b", 6, 1, "new", 5);
-	wakeup_new(&m, 1400, 6, 5); /* it must have died unseen */
+	make_wakeup_new(&m, 1400, 6, 5); /* it must have died unseen */
 	make_clock(&m, 1500, 1);
 	run_expect(&r, &m,
 		   "5 runnable 1000-1000 to cpu cpu 0 edge-start\n"
@@ -403,29 +360,13 @@ Test(intervals, children_of_the_target_are_followed)
 
 	make_target(&m, "pid 5", NULL, NULL);
 	make_task(&m, 1000, 5, 5, "a");
-	fork_of(&m, 1050, 5, 6);
-	wakeup_new(&m, 1060, 5, 6);
+	make_fork(&m, 1050, 5, 6);
+	make_wakeup_new(&m, 1060, 5, 6);
 	make_switch(&m, 1100, 0, "a", 5, 1, "b", 6);
 	make_switch(&m, 1200, 0, "b", 6, 0x10, "x", 9);
 	run_expect(&r, &m,
 		   "6 runnable 1060-1100 to cpu cpu 0 new by 5 at 1060\n"
 		   "6 running 1100-1200 to exit cpu 0\n");
-}
-
-static void exec_of(struct make *m, uint64_t ts, uint32_t old, uint32_t pid)
-{
-	struct dial9_schema *s =
-		MAKE_SCHEMA("sched:sched_process_exec", { "common_cpu", DIAL9_VARINT },
-			    { "common_pid", DIAL9_VARINT }, { "pid", DIAL9_VARINT },
-			    { "old_pid", DIAL9_VARINT });
-
-	cr_assert_eq(dial9_enc_begin(m->enc, s, ts), 0);
-	dial9_enc_put_u64(m->enc, 0);
-	dial9_enc_put_u64(m->enc, pid);
-	dial9_enc_put_u64(m->enc, pid);
-	dial9_enc_put_u64(m->enc, old);
-	make_end(m);
-	dial9_schema_free(s);
 }
 
 Test(intervals, who_execs_goes_on_under_the_leaders_number)
@@ -436,8 +377,8 @@ Test(intervals, who_execs_goes_on_under_the_leaders_number)
 	make_init(&m, NULL);
 	make_switch(&m, 1000, 0, "x", 0, 0, "main", 5);
 	make_switch(&m, 1100, 0, "main", 5, 0x10, "thread", 6);
-	exec_of(&m, 1150, 6, 5);
-	exec_of(&m, 1160, 5, 5); /* of its own number: nothing */
+	make_exec(&m, 1150, 6, 5);
+	make_exec(&m, 1160, 5, 5); /* of its own number: nothing */
 	make_switch(&m, 1200, 0, "new", 5, 0x10, "swapper", 0);
 	run_expect(&r, &m,
 		   "5 runnable 1000-1000 to cpu cpu 0 edge-start\n"
@@ -501,19 +442,8 @@ Test(intervals, each_part_of_the_stream_starts_anew)
 
 static void waking_from(struct make *m, uint64_t ts, uint32_t tid, uint64_t context)
 {
-	struct dial9_schema *s =
-		MAKE_SCHEMA("sched:sched_waking", { "common_cpu", DIAL9_VARINT },
-			    { "common_pid", DIAL9_VARINT }, { "pid", DIAL9_VARINT },
-			    { "target_cpu", DIAL9_VARINT }, { "context", DIAL9_VARINT });
-
-	cr_assert_eq(dial9_enc_begin(m->enc, s, ts), 0);
-	dial9_enc_put_u64(m->enc, 3);
-	dial9_enc_put_u64(m->enc, 9);
-	dial9_enc_put_u64(m->enc, tid);
-	dial9_enc_put_u64(m->enc, 0);
-	dial9_enc_put_u64(m->enc, context);
-	make_end(m);
-	dial9_schema_free(s);
+	MAKE_NUMBERS(m, ts, "sched:sched_waking", { "common_cpu", 3 }, { "common_pid", 9 },
+		     { "pid", tid }, { "target_cpu", 0 }, { "context", context });
 }
 
 static const struct {

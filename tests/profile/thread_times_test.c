@@ -261,16 +261,6 @@ Test(thread_times, the_state_at_the_switch_says_what_comes_then)
 	}
 }
 
-static void wakeup_new(struct make *m, uint64_t ts, uint32_t tid)
-{
-	struct dial9_schema *s = MAKE_SCHEMA("sched:sched_wakeup_new", { "pid", DIAL9_VARINT });
-
-	cr_assert_eq(dial9_enc_begin(m->enc, s, ts), 0);
-	dial9_enc_put_u64(m->enc, tid);
-	make_end(m);
-	dial9_schema_free(s);
-}
-
 Test(thread_times, before_its_birth_a_thread_did_nothing)
 {
 	struct thread_times s = { .edges = true };
@@ -278,7 +268,7 @@ Test(thread_times, before_its_birth_a_thread_did_nothing)
 
 	make_init(&m, NULL);
 	make_end_at(&m, 1000);
-	wakeup_new(&m, 1300, 51);
+	MAKE_NUMBERS(&m, 1300, "sched:sched_wakeup_new", { "pid", 51 });
 	make_waking(&m, 1300, 0, 9, "old", 52);
 	make_switch(&m, 1400, 0, "old", 52, 0x10, "born", 51);
 	make_end_at(&m, 2000);

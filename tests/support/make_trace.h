@@ -354,6 +354,56 @@ static inline void make_metadata(struct make *m, uint64_t ts, const char *const 
 	make_end(m);
 }
 
+/* A field of a tracepoint, which is a number, and its value. */
+struct make_number {
+	const char *name;
+	uint64_t value;
+};
+
+enum { MAKE_NUMBERS_MAX = 8 };
+
+/* A tracepoint whose fields are all numbers. */
+static inline void make_numbers(struct make *m, uint64_t ts, const char *event,
+				const struct make_number *v, size_t cnt)
+{
+	struct dial9_field fields[MAKE_NUMBERS_MAX];
+	struct dial9_schema *s;
+
+	assert(cnt <= MAKE_NUMBERS_MAX);
+	for (size_t i = 0; i < cnt; i++)
+		fields[i] = (struct dial9_field){ v[i].name, DIAL9_VARINT };
+	s = make_schema(event, fields, cnt);
+	dial9_enc_begin(m->enc, s, ts);
+	for (size_t i = 0; i < cnt; i++)
+		dial9_enc_put_u64(m->enc, v[i].value);
+	make_end(m);
+	dial9_schema_free(s);
+}
+
+#define MAKE_NUMBERS(m, ts, event, ...)                                                            \
+	make_numbers(m, ts, event, (const struct make_number[]){ __VA_ARGS__ },                    \
+		     sizeof((const struct make_number[]){ __VA_ARGS__ }) /                         \
+			     sizeof(struct make_number))
+
+static inline void make_wakeup_new(struct make *m, uint64_t ts, uint32_t by, uint32_t tid)
+{
+	MAKE_NUMBERS(m, ts, "sched:sched_wakeup_new", { "common_cpu", 0 }, { "common_pid", by },
+		     { "pid", tid }, { "target_cpu", 0 });
+}
+
+static inline void make_fork(struct make *m, uint64_t ts, uint32_t parent, uint32_t child)
+{
+	MAKE_NUMBERS(m, ts, "sched:sched_process_fork", { "common_cpu", 0 },
+		     { "common_pid", parent }, { "parent_pid", parent }, { "child_pid", child });
+}
+
+/* The thread @old becomes @pid, the number of its process. */
+static inline void make_exec(struct make *m, uint64_t ts, uint32_t old, uint32_t pid)
+{
+	MAKE_NUMBERS(m, ts, "sched:sched_process_exec", { "common_cpu", 0 }, { "common_pid", pid },
+		     { "pid", pid }, { "old_pid", old });
+}
+
 /* Bytes in an unlinked temporary file, positioned at its start. */
 static inline int make_fd(const void *data, size_t sz)
 {
