@@ -6,7 +6,11 @@
 #include <criterion/criterion.h>
 #include <poll.h>
 #include <pty.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -16,13 +20,19 @@ struct pty {
 	size_t len;
 };
 
+/* What was printed so far counts no more. */
+static inline void pty_forget(struct pty *t)
+{
+	t->len = 0;
+	t->text[0] = '\0';
+}
+
 static inline void pty_open(struct pty *t, unsigned short rows, unsigned short cols)
 {
 	struct winsize ws = { .ws_row = rows, .ws_col = cols };
 	struct termios raw = { 0 };
 
-	t->len = 0;
-	t->text[0] = '\0';
+	pty_forget(t);
 	cfmakeraw(&raw);
 	cr_assert_eq(openpty(&t->master, &t->slave, NULL, &raw, &ws), 0);
 }
@@ -40,6 +50,68 @@ static inline bool pty_read(struct pty *t)
 	t->len += (size_t)n;
 	t->text[t->len] = '\0';
 	return true;
+}
+
+/* Reads what is printed until it holds @text. */
+static inline void pty_wait_for(struct pty *t, const char *text)
+{
+	while (!strstr(t->text, text)) {
+		/* only what comes next counts, or many pictures would fill the buffer */
+		if (t->len > sizeof(t->text) / 2)
+			pty_forget(t);
+		cr_assert(pty_read(t), "ended before '%s': %s", text, t->text);
+	}
+}
+
+static inline void pty_type(const struct pty *t, const char *keys)
+{
+	cr_assert_eq(write(t->master, keys, strlen(keys)), (ssize_t)strlen(keys));
+}
+
+/* ---- a program that fills the screen ------------------------------------------------------------ */
+
+struct pty_screen {
+	struct pty t;
+	pid_t pid; /* the program in front of it */
+	struct termios before;
+};
+
+/* A terminal with signals from keys, and a child in front of it: 0 there, its pid here, as of fork(). */
+static inline pid_t pty_screen_fork(struct pty_screen *s, unsigned short rows, unsigned short cols)
+{
+	pty_open(&s->t, rows, cols);
+	cr_assert_eq(tcgetattr(s->t.slave, &s->before), 0);
+	s->before.c_lflag |= ISIG | ICANON | ECHO;
+	s->before.c_cc[VINTR] = 3;
+	cr_assert_eq(tcsetattr(s->t.slave, TCSANOW, &s->before), 0);
+	fflush(NULL);
+	s->pid = fork();
+	if (s->pid)
+		return s->pid;
+	setsid();
+	ioctl(s->t.slave, TIOCSCTTY, 0);
+	for (int fd = 0; fd <= 2; fd++)
+		dup2(s->t.slave, fd);
+	close(s->t.master);
+	setenv("NO_COLOR", "1", 1);
+	return 0;
+}
+
+/* It ends, and the terminal is as it was. The slave is held open until then, or its modes would go. */
+static inline void pty_screen_end(struct pty_screen *s, int code)
+{
+	struct termios after;
+	int status;
+
+	pty_wait_for(&s->t, "\033[?25h\033[?1049l");
+	cr_assert_eq(waitpid(s->pid, &status, 0), s->pid);
+	cr_assert(WIFEXITED(status), "signal %d", WTERMSIG(status));
+	cr_assert_eq(WEXITSTATUS(status), code, "%s", s->t.text);
+	cr_assert_eq(tcgetattr(s->t.slave, &after), 0);
+	cr_assert_eq(after.c_lflag, s->before.c_lflag);
+	cr_assert_eq(after.c_cc[VMIN], s->before.c_cc[VMIN]);
+	close(s->t.slave);
+	close(s->t.master);
 }
 
 #endif /* D9_TESTS_CMD_PTY_H */

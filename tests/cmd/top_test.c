@@ -8,8 +8,6 @@
 #include "pty.h"
 
 #include <signal.h>
-#include <sys/ioctl.h>
-#include <sys/wait.h>
 
 #include "cmd/text.h"
 
@@ -82,85 +80,34 @@ Test(top, bad_input_is_told)
 
 /* ---- on a terminal ----------------------------------------------------------------------------- */
 
-struct shown {
-	struct pty t;
-	pid_t pid;
-	int trace; /* the end to write the trace to */
-	struct termios before;
-};
-
-/* A terminal with signals from keys, which `report - --live` is in front of. */
-static void show(struct shown *s, const char *delay)
+/* `report - --live` in front of a terminal; returns the end to write the trace to. */
+static int show(struct pty_screen *s, const char *delay)
 {
 	int p[2];
 
-	pty_open(&s->t, ROWS, COLS);
-	cr_assert_eq(tcgetattr(s->t.slave, &s->before), 0);
-	s->before.c_lflag |= ISIG | ICANON | ECHO;
-	s->before.c_cc[VINTR] = 3;
-	cr_assert_eq(tcsetattr(s->t.slave, TCSANOW, &s->before), 0);
 	cr_assert_eq(pipe(p), 0);
-	fflush(NULL);
-	s->pid = fork();
-	if (!s->pid) {
+	if (!pty_screen_fork(s, ROWS, COLS)) {
 		char *argv[] = { (char *)"report", (char *)"-", (char *)delay, NULL };
 
-		setsid();
-		ioctl(s->t.slave, TIOCSCTTY, 0);
 		dup2(p[0], STDIN_FILENO);
-		dup2(s->t.slave, STDOUT_FILENO);
-		dup2(s->t.slave, STDERR_FILENO);
 		close(p[0]);
 		close(p[1]);
-		close(s->t.master);
-		setenv("NO_COLOR", "1", 1);
 		exit(cmd_report(3, argv));
 	}
 	close(p[0]);
-	s->trace = p[1];
+	return p[1];
 }
 
-static void feed(const struct shown *s, struct make *m)
+static void feed(int trace, struct make *m)
 {
 	size_t sz;
 	const void *data = dial9_enc_data(m->enc, &sz);
 
-	cr_assert_eq(write(s->trace, data, sz), (ssize_t)sz);
-}
-
-/* Reads what is printed until it holds @text, from there on. */
-static void wait_for(struct shown *s, const char *text)
-{
-	while (!strstr(s->t.text, text))
-		cr_assert(pty_read(&s->t), "ended before '%s': %s", text, s->t.text);
-}
-
-static void forget(struct shown *s)
-{
-	s->t.len = 0;
-	s->t.text[0] = '\0';
-}
-
-/* It ends, and the terminal is as it was. The slave is held open until then, or its modes would go. */
-static void expect_end(struct shown *s, int code)
-{
-	struct termios after;
-	int status;
-
-	wait_for(s, "\033[?25h\033[?1049l");
-	cr_assert_eq(waitpid(s->pid, &status, 0), s->pid);
-	cr_assert(WIFEXITED(status), "signal %d", WTERMSIG(status));
-	cr_assert_eq(WEXITSTATUS(status), code, "%s", s->t.text);
-	cr_assert_eq(tcgetattr(s->t.slave, &after), 0);
-	cr_assert_eq(after.c_lflag, s->before.c_lflag);
-	cr_assert_eq(after.c_cc[VMIN], s->before.c_cc[VMIN]);
-	close(s->trace);
-	close(s->t.slave);
-	close(s->t.master);
+	cr_assert_eq(write(trace, data, sz), (ssize_t)sz);
 }
 
 /* The widest line of the last picture, and how many lines it has. */
-static size_t widest(const struct shown *s, size_t *lines)
+static size_t widest(const struct pty_screen *s, size_t *lines)
 {
 	const char *at = s->t.text, *home, *end;
 	size_t most = 0, cols;
@@ -186,27 +133,29 @@ static const char long_name[] =
 Test(top, a_picture_fits_its_terminal_and_follows_its_size)
 {
 	struct winsize ws = { .ws_row = 4, .ws_col = 40 };
-	struct shown s;
+	struct pty_screen s;
 	struct make m;
+	int trace;
 	size_t lines;
 
-	show(&s, "--live=0.1");
+	trace = show(&s, "--live=0.1");
 	make_second(&m, long_name);
-	feed(&s, &m);
-	wait_for(&s, "cold (app)");
-	wait_for(&s, "\033[J");
+	feed(trace, &m);
+	pty_wait_for(&s.t, "cold (app)");
+	pty_wait_for(&s.t, "\033[J");
 	cr_assert_leq(widest(&s, &lines), COLS, "%s", s.t.text);
 	cr_assert_eq(lines, 5, "%d lines: %s", (int)lines, s.t.text);
-	forget(&s);
+	pty_forget(&s.t);
 	cr_assert_eq(ioctl(s.t.master, TIOCSWINSZ, &ws), 0);
 	/* a head of three lines and one row */
 	do {
-		forget(&s);
-		wait_for(&s, "\033[J");
+		pty_forget(&s.t);
+		pty_wait_for(&s.t, "\033[J");
 	} while (widest(&s, &lines) > 40);
 	cr_assert_leq(lines, 4);
-	cr_assert_eq(write(s.t.master, "q", 1), 1);
-	expect_end(&s, CMD_OK);
+	pty_type(&s.t, "q");
+	pty_screen_end(&s, CMD_OK);
+	close(trace);
 	make_fini(&m);
 }
 
@@ -214,112 +163,121 @@ Test(top, a_picture_fits_its_terminal_and_follows_its_size)
 Test(top, a_change_of_size_is_drawn_at_once)
 {
 	struct winsize ws = { .ws_row = 10, .ws_col = 30 };
-	struct shown s;
+	struct pty_screen s;
+	int trace;
 	size_t lines;
 
-	show(&s, "--live=3600");
-	wait_for(&s, "\033[?25l");
+	trace = show(&s, "--live=3600");
+	pty_wait_for(&s.t, "\033[?25l");
 	cr_assert_eq(ioctl(s.t.master, TIOCSWINSZ, &ws), 0);
-	wait_for(&s, "\033[J");
+	pty_wait_for(&s.t, "\033[J");
 	cr_assert_leq(widest(&s, &lines), 30, "%s", s.t.text);
 	cr_assert_eq(lines, 3);
-	cr_assert_eq(write(s.t.master, "q", 1), 1);
-	expect_end(&s, CMD_OK);
+	pty_type(&s.t, "q");
+	pty_screen_end(&s, CMD_OK);
+	close(trace);
 }
 
 Test(top, stopped_from_the_keyboard_it_gives_the_terminal_back_until_it_goes_on)
 {
-	struct shown s;
+	struct pty_screen s;
 	struct make m;
-	int status;
+	int trace, status;
 
-	show(&s, "--live=0.1");
+	trace = show(&s, "--live=0.1");
 	make_second(&m, "hot");
-	feed(&s, &m);
-	wait_for(&s, "hot");
+	feed(trace, &m);
+	pty_wait_for(&s.t, "hot");
 	kill(s.pid, SIGTSTP);
-	wait_for(&s, "\033[?25h\033[?1049l");
+	pty_wait_for(&s.t, "\033[?25h\033[?1049l");
 	cr_assert_eq(waitpid(s.pid, &status, WUNTRACED), s.pid);
 	cr_assert(WIFSTOPPED(status));
-	forget(&s);
+	pty_forget(&s.t);
 	kill(s.pid, SIGCONT);
-	wait_for(&s, "\033[?1049h\033[?25l");
-	wait_for(&s, "\033[J");
-	forget(&s);
-	cr_assert_eq(write(s.t.master, "q", 1), 1);
-	expect_end(&s, CMD_OK);
+	pty_wait_for(&s.t, "\033[?1049h\033[?25l");
+	pty_wait_for(&s.t, "\033[J");
+	pty_forget(&s.t);
+	pty_type(&s.t, "q");
+	pty_screen_end(&s, CMD_OK);
+	close(trace);
 	make_fini(&m);
 }
 
 Test(top, keys_change_what_is_shown)
 {
-	struct shown s;
+	struct pty_screen s;
 	struct make m;
+	int trace;
 
-	show(&s, "--live=0.1");
+	trace = show(&s, "--live=0.1");
 	make_second(&m, "hot");
-	feed(&s, &m);
-	wait_for(&s, "Off ms/s  Function");
-	forget(&s);
-	cr_assert_eq(write(s.t.master, "t", 1), 1);
-	wait_for(&s, "Tid  Thread");
-	cr_assert_eq(write(s.t.master, " ", 1), 1);
-	wait_for(&s, "(paused)");
-	cr_assert_eq(write(s.t.master, "q", 1), 1);
-	expect_end(&s, CMD_OK);
+	feed(trace, &m);
+	pty_wait_for(&s.t, "Off ms/s  Function");
+	pty_forget(&s.t);
+	pty_type(&s.t, "t");
+	pty_wait_for(&s.t, "Tid  Thread");
+	pty_type(&s.t, " ");
+	pty_wait_for(&s.t, "(paused)");
+	pty_type(&s.t, "q");
+	pty_screen_end(&s, CMD_OK);
+	close(trace);
 	make_fini(&m);
 }
 
 Test(top, control_c_and_the_terminal_going_away_end_it)
 {
-	struct shown s;
+	struct pty_screen s;
 	struct make m;
+	int trace;
 
 	make_second(&m, "hot");
 	for (int i = 0; i < 2; i++) {
-		show(&s, "--live=0.1");
-		feed(&s, &m);
-		wait_for(&s, "\033[?1049h");
-		wait_for(&s, "hot");
+		trace = show(&s, "--live=0.1");
+		feed(trace, &m);
+		pty_wait_for(&s.t, "\033[?1049h");
+		pty_wait_for(&s.t, "hot");
 		if (i)
 			kill(s.pid, SIGHUP);
 		else
-			cr_assert_eq(write(s.t.master, "\003", 1), 1);
-		expect_end(&s, CMD_OK);
+			pty_type(&s.t, "\003");
+		pty_screen_end(&s, CMD_OK);
+		close(trace);
 	}
 	make_fini(&m);
 }
 
 Test(top, the_last_picture_stays_when_the_trace_ends)
 {
-	struct shown s;
+	struct pty_screen s;
 	struct make m;
+	int trace;
 	char *left;
 
-	show(&s, "--live=3600");
+	trace = show(&s, "--live=3600");
 	make_second(&m, "hot");
-	feed(&s, &m);
-	close(s.trace);
-	s.trace = dup(0);
-	wait_for(&s, "\033[?1049l");
+	feed(trace, &m);
+	close(trace);
+	pty_wait_for(&s.t, "\033[?1049l");
 	left = strstr(s.t.text, "\033[?1049l");
 	while (!strstr(left, "cold (app)"))
 		cr_assert(pty_read(&s.t));
-	expect_end(&s, CMD_OK);
+	pty_screen_end(&s, CMD_OK);
 	make_fini(&m);
 }
 
 Test(top, damage_leaves_the_terminal_as_it_was)
 {
-	struct shown s;
+	struct pty_screen s;
 	struct make m;
+	int trace;
 
-	show(&s, "--live=0.1");
+	trace = show(&s, "--live=0.1");
 	make_second(&m, "hot");
-	feed(&s, &m);
-	wait_for(&s, "hot");
-	cr_assert_eq(write(s.trace, "\xee\xee\xee\xee", 4), 4);
-	expect_end(&s, CMD_INPUT);
+	feed(trace, &m);
+	pty_wait_for(&s.t, "hot");
+	cr_assert_eq(write(trace, "\xee\xee\xee\xee", 4), 4);
+	pty_screen_end(&s, CMD_INPUT);
+	close(trace);
 	make_fini(&m);
 }
 
