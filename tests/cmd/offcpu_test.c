@@ -86,6 +86,8 @@ static int input(void)
 	return fd;
 }
 
+#define OFFCPU(...) run_cmd(cmd_offcpu, input(), "offcpu", "-", __VA_ARGS__, NULL)
+
 Test(offcpu, stacks_by_time_with_who_woke_them)
 {
 	run_expect(run_cmd(cmd_offcpu, input(), "offcpu", "-", NULL), CMD_OK, all, "");
@@ -93,22 +95,15 @@ Test(offcpu, stacks_by_time_with_who_woke_them)
 
 Test(offcpu, keys_and_histograms)
 {
-	run_expect(run_cmd(cmd_offcpu, input(), "offcpu", "-", "--by", "pid,tid", NULL), CMD_OK,
-		   by_thread, "");
-	run_expect(run_cmd(cmd_offcpu, input(), "offcpu", "-", "--by", "comm", "--hist", "--state",
-			   "S", NULL),
-		   CMD_OK, hist, "");
+	run_expect(OFFCPU("--by", "pid,tid"), CMD_OK, by_thread, "");
+	run_expect(OFFCPU("--by", "comm", "--hist", "--state", "S"), CMD_OK, hist, "");
 }
 
 Test(offcpu, what_is_left_out_does_not_count)
 {
-	run_expect(run_cmd(cmd_offcpu, input(), "offcpu", "-", "--by", "comm", "--max", "600ms",
-			   "-q", NULL),
-		   CMD_USAGE, "",
+	run_expect(OFFCPU("--by", "comm", "--max", "600ms", "-q"), CMD_USAGE, "",
 		   "dial9-prof: offcpu: unknown option -q; see dial9-prof offcpu --help\n");
-	run_expect(run_cmd(cmd_offcpu, input(), "offcpu", "-", "--by", "comm", "--max", "600ms",
-			   "--limit", "1", NULL),
-		   CMD_OK,
+	run_expect(OFFCPU("--by", "comm", "--max", "600ms", "--limit", "1"), CMD_OK,
 		   HEAD "# 2 waits, 1.000 s together\n" COLUMNS
 			" 500.000 ms   50.00%        1 500.000 ms 500.000 ms  napper\n"
 			"# 1 more row with less time: --limit 0 shows all\n",
@@ -117,9 +112,7 @@ Test(offcpu, what_is_left_out_does_not_count)
 
 Test(offcpu, a_window_cuts_waits)
 {
-	run_expect(run_cmd(cmd_offcpu, input(), "offcpu", "-", "--by", "comm", "--time",
-			   "20.5,20.6", NULL),
-		   CMD_OK,
+	run_expect(OFFCPU("--by", "comm", "--time", "20.5,20.6"), CMD_OK,
 		   "# standard input: blocked time over 0.100 s\n"
 		   "# lost: nothing\n"
 		   "# 2 waits, 200.000 ms together; *: the trace has only a part of some, 2 in "
@@ -130,25 +123,24 @@ Test(offcpu, a_window_cuts_waits)
 
 Test(offcpu, folded_stacks_in_microseconds)
 {
-	run_expect(run_cmd(cmd_offcpu, input(), "offcpu", "-", "--folded", NULL), CMD_OK,
-		   "napper;main;nap 1500000\nreader;main 1500000\n", "");
-	run_expect(run_cmd(cmd_offcpu, input(), "offcpu", "-", "--folded", "-K", NULL), CMD_OK,
+	run_expect(OFFCPU("--folded"), CMD_OK, "napper;main;nap 1500000\nreader;main 1500000\n",
+		   "");
+	run_expect(OFFCPU("--folded", "-K"), CMD_OK,
 		   "napper;[no stack] 1500000\nreader;[no stack] 1500000\n", "");
 }
 
 Test(offcpu, one_json_object)
 {
-	run_expect(run_cmd(cmd_offcpu, input(), "offcpu", "-", "--json", "--comm", "napper", NULL),
-		   CMD_OK, json, "");
+	run_expect(OFFCPU("--json", "--comm", "napper"), CMD_OK, json, "");
 }
 
 Test(offcpu, nothing_there_says_why)
 {
-	run_expect(run_cmd(cmd_offcpu, input(), "offcpu", "-", "--min", "1h", NULL), CMD_OK,
+	run_expect(OFFCPU("--min", "1h"), CMD_OK,
 		   "No blocked time in standard input: no wait is as --min, --max and --state want "
 		   "it.\n",
 		   "");
-	run_expect(run_cmd(cmd_offcpu, input(), "offcpu", "-", "-p", "99", NULL), CMD_OK,
+	run_expect(OFFCPU("-p", "99"), CMD_OK,
 		   "No blocked time in standard input: the trace may have some, but none that "
 		   "-p, -t, --comm, --cgroup, -C and --time let through.\n",
 		   "");
@@ -157,16 +149,15 @@ Test(offcpu, nothing_there_says_why)
 Test(offcpu, nonsense_is_refused)
 {
 	run_expect(
-		run_cmd(cmd_offcpu, input(), "offcpu", "--by", "stack,colour", NULL), CMD_USAGE, "",
+		OFFCPU("--by", "stack,colour"), CMD_USAGE, "",
 		"dial9-prof: offcpu: unknown key 'colour' in --by (known: stack, comm, pid, tid, "
 		"state, waker, wstack)\n");
 	run_expect(
-		run_cmd(cmd_offcpu, input(), "offcpu", "--state", "Q", NULL), CMD_USAGE, "",
+		OFFCPU("--state", "Q"), CMD_USAGE, "",
 		"dial9-prof: offcpu: --state Q: want letters of S, D, T, t, X, Z, P, I, R, as in "
 		"S,D\n");
-	run_expect(run_cmd(cmd_offcpu, input(), "offcpu", "-KU", NULL), CMD_USAGE, "",
+	run_expect(OFFCPU("-KU"), CMD_USAGE, "",
 		   "dial9-prof: offcpu: -K and -U leave nothing of a stack: give one of them\n");
-	run_expect(run_cmd(cmd_offcpu, input(), "offcpu", "-m", "2ms", "-M", "1ms", NULL),
-		   CMD_USAGE, "",
+	run_expect(OFFCPU("-m", "2ms", "-M", "1ms"), CMD_USAGE, "",
 		   "dial9-prof: offcpu: --min is more than --max: no wait is both\n");
 }

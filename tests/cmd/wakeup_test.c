@@ -40,6 +40,8 @@ static int input(void)
 	return fd;
 }
 
+#define WAKEUP(...) run_cmd(cmd_wakeup, input(), "wakeup", "-", __VA_ARGS__, NULL)
+
 /* clang-format off */
 #define LOST "\"lost_events\":0,\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0," \
 	"\"doubtful_stacks\":0,\"lost_samples_estimate\":0,"
@@ -109,58 +111,44 @@ static const char chain_json[] =
 
 Test(wakeup, edges_by_time_blocked)
 {
-	run_expect(run_cmd(cmd_wakeup, input(), "wakeup", "-", "--by-tid", NULL), CMD_OK, edges,
-		   "");
-	run_expect(run_cmd(cmd_wakeup, input(), "wakeup", "-", "--stacks", "-t", "11", NULL),
-		   CMD_OK, stacks, "");
-	run_expect(run_cmd(cmd_wakeup, input(), "wakeup", "-", "--by-tid", "--json", "-t", "11",
-			   NULL),
-		   CMD_OK, json, "");
+	run_expect(WAKEUP("--by-tid"), CMD_OK, edges, "");
+	run_expect(WAKEUP("--stacks", "-t", "11"), CMD_OK, stacks, "");
+	run_expect(WAKEUP("--by-tid", "--json", "-t", "11"), CMD_OK, json, "");
 }
 
 Test(wakeup, the_path_round_a_ring)
 {
-	run_expect(run_cmd(cmd_wakeup, input(), "wakeup", "-", "--chain", "11", NULL), CMD_OK,
-		   chain, "");
-	run_expect(run_cmd(cmd_wakeup, input(), "wakeup", "-", "--chain", "11", "--depth", "1",
-			   NULL),
-		   CMD_OK, short_chain, "");
-	run_expect(run_cmd(cmd_wakeup, input(), "wakeup", "-", "--chain", "11", "--json", NULL),
-		   CMD_OK, chain_json, "");
+	run_expect(WAKEUP("--chain", "11"), CMD_OK, chain, "");
+	run_expect(WAKEUP("--chain", "11", "--depth", "1"), CMD_OK, short_chain, "");
+	run_expect(WAKEUP("--chain", "11", "--json"), CMD_OK, chain_json, "");
 }
 
 /* The time lies in the wait, or behind it. */
 Test(wakeup, the_path_at_a_time)
 {
-	run_expect(run_cmd(cmd_wakeup, input(), "wakeup", "-", "--chain", "11@20.0035", NULL),
-		   CMD_OK, chain, "");
-	run_expect(run_cmd(cmd_wakeup, input(), "wakeup", "-", "--chain", "11@7ms", NULL), CMD_OK,
-		   chain, "");
-	run_expect(run_cmd(cmd_wakeup, input(), "wakeup", "-", "--chain", "11@20.001", NULL),
-		   CMD_OK, "Thread 11 was not woken in standard input before that time.\n", "");
+	run_expect(WAKEUP("--chain", "11@20.0035"), CMD_OK, chain, "");
+	run_expect(WAKEUP("--chain", "11@7ms"), CMD_OK, chain, "");
+	run_expect(WAKEUP("--chain", "11@20.001"), CMD_OK,
+		   "Thread 11 was not woken in standard input before that time.\n", "");
 }
 
 Test(wakeup, nothing_there_says_why)
 {
-	run_expect(run_cmd(cmd_wakeup, input(), "wakeup", "-", "-p", "99", NULL), CMD_OK,
+	run_expect(WAKEUP("-p", "99"), CMD_OK,
 		   "No wakings in standard input that -p, -t, --comm, --cgroup, -C and --time let "
 		   "through.\n",
 		   "");
-	run_expect(run_cmd(cmd_wakeup, input(), "wakeup", "-", "--chain", "99", NULL), CMD_OK,
-		   "Thread 99 was not woken in standard input.\n", "");
+	run_expect(WAKEUP("--chain", "99"), CMD_OK, "Thread 99 was not woken in standard input.\n",
+		   "");
 }
 
 Test(wakeup, nonsense_is_refused)
 {
-	run_expect(run_cmd(cmd_wakeup, input(), "wakeup", "-", "--chain", "app", NULL), CMD_USAGE,
-		   "",
+	run_expect(WAKEUP("--chain", "app"), CMD_USAGE, "",
 		   "dial9-prof: wakeup: --chain app: want TID or TID@TIME, as in 4711@123.456\n");
-	run_expect(run_cmd(cmd_wakeup, input(), "wakeup", "-", "--chain", "11@", NULL), CMD_USAGE,
-		   "",
+	run_expect(WAKEUP("--chain", "11@"), CMD_USAGE, "",
 		   "dial9-prof: wakeup: --chain 11@: want TID or TID@TIME, as in 4711@123.456\n");
-	run_expect(run_cmd(cmd_wakeup, input(), "wakeup", "-", "--chain", "11@20.1", "--time",
-			   "20,21", NULL),
-		   CMD_USAGE, "",
+	run_expect(WAKEUP("--chain", "11@20.1", "--time", "20,21"), CMD_USAGE, "",
 		   "dial9-prof: wakeup: --chain 11@20.1 has a time: --time as well is one too "
 		   "many\n");
 }

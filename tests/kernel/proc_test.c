@@ -499,7 +499,8 @@ Test(proc, a_file_of_a_task_is_added_and_a_directory_is_no_file)
 	buf_free(&b);
 }
 
-static pid_t child_of(uid_t uid, int namespaces)
+/* A child with another user and new namespaces, where these are not 0, that hides its /proc if it is to. */
+static pid_t child_that(uid_t uid, int namespaces, bool hides)
 {
 	int ready[2];
 	pid_t pid;
@@ -509,7 +510,7 @@ static pid_t child_of(uid_t uid, int namespaces)
 	pid = fork();
 	if (!pid) {
 		if ((namespaces && unshare(namespaces)) || (uid && setuid(uid)) ||
-		    write(ready[1], "+", 1) != 1)
+		    (hides && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)) || write(ready[1], "+", 1) != 1)
 			_exit(1);
 		pause();
 	}
@@ -518,6 +519,11 @@ static pid_t child_of(uid_t uid, int namespaces)
 		cr_skip_test("a child with another user or mount namespace takes root");
 	close(ready[0]);
 	return pid;
+}
+
+static pid_t child_of(uid_t uid, int namespaces)
+{
+	return child_that(uid, namespaces, false);
 }
 
 static void end(pid_t pid)
@@ -545,30 +551,9 @@ Test(proc, a_realm_is_a_user_in_a_mount_namespace)
 		end(users[i]);
 }
 
-static pid_t hidden_child(uid_t uid)
-{
-	int ready[2];
-	pid_t pid;
-	char c;
-
-	cr_assert_eq(pipe(ready), 0);
-	pid = fork();
-	if (!pid) {
-		if (setuid(uid) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) ||
-		    write(ready[1], "+", 1) != 1)
-			_exit(1);
-		pause();
-	}
-	close(ready[1]);
-	if (read(ready[0], &c, 1) != 1)
-		cr_skip_test("a child with another user takes root");
-	close(ready[0]);
-	return pid;
-}
-
 Test(proc, who_hides_its_proc_is_not_taken_for_root)
 {
-	pid_t user = child_of(12345, 0), hidden = hidden_child(12345);
+	pid_t user = child_of(12345, 0), hidden = child_that(12345, 0, true);
 
 	cr_expect_eq(proc_realm(hidden), proc_realm(user));
 	end(user);
