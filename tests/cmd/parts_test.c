@@ -75,34 +75,32 @@ static struct run run_both(run_fn cmd, const struct recording *a, const struct r
 	return r;
 }
 
-static void expect_in(const struct run *r, const char *want)
-{
-	cr_expect(strstr(r->out, want), "no '%s' in:\n%s", want, r->out);
-}
-
 Test(parts, a_sample_counts_the_time_that_its_own_recording_says)
 {
 	struct run r = run_both(cmd_report, &slow, &fast, NULL, NULL);
 
-	expect_in(&r, "# standard input: CPU samples of 2 recordings, on 2 clocks\n"
+	run_expect_in(r.out,
+		      "# standard input: CPU samples of 2 recordings, on 2 clocks\n"
 		      "# part 1 (turtle) over 0.290 s: 30 samples of cpu-clock at 100 Hz, one each "
 		      "10.000 ms of CPU time: 0.3 s in all (no PMU here: a timer, not cycles)\n"
 		      "# part 2 (hare) over 0.099 s: 100 samples of cpu-clock at 1000 Hz, one each "
 		      "1.000 ms of CPU time: 0.1 s in all (no PMU here: a timer, not cycles)\n"
 		      "# shares are of CPU time: a sample counts as much as its part says\n"
 		      "# lost: 130 events (see dial9-prof info)\n");
-	expect_in(&r, "    75.00%   75.00%       30     0.300  f       app\n"
-		      "    25.00%   25.00%      100     0.100  g       other\n");
+	run_expect_in(r.out, "    75.00%   75.00%       30     0.300  f       app\n"
+			     "    25.00%   25.00%      100     0.100  g       other\n");
 	run_free(&r);
 	r = run_both(cmd_report, &slow, &fast, "-g", NULL);
-	expect_in(&r, "    75.00%   75.00%       30     0.300  f (app)\n"
-		      "    25.00%   25.00%      100     0.100  g (other)\n");
+	run_expect_in(r.out, "    75.00%   75.00%       30     0.300  f (app)\n"
+			     "    25.00%   25.00%      100     0.100  g (other)\n");
 	run_free(&r);
 	r = run_both(cmd_report, &slow, &fast, "--json", NULL);
-	expect_in(&r, "\"parts\":[{\"sample_event\":\"cpu-clock\",\"sample_hz\":\"100\",\"part\":1,"
+	run_expect_in(r.out,
+		      "\"parts\":[{\"sample_event\":\"cpu-clock\",\"sample_hz\":\"100\",\"part\":1,"
 		      "\"clock\":1,\"samples\":30},{\"sample_event\":\"cpu-clock\",\"sample_hz\":"
 		      "\"1000\",\"part\":2,\"clock\":2,\"samples\":100}],\"samples\":130,");
-	expect_in(&r, "{\"self\":30,\"total\":30,\"self_ns\":300000000,\"total_ns\":300000000,"
+	run_expect_in(r.out,
+		      "{\"self\":30,\"total\":30,\"self_ns\":300000000,\"total_ns\":300000000,"
 		      "\"sym\":\"f\"");
 	run_free(&r);
 }
@@ -114,14 +112,15 @@ Test(parts, without_a_period_the_rate_gives_it_and_without_a_rate_nothing_does)
 
 	hz_only.period = NULL;
 	r = run_both(cmd_report, &slow, &hz_only, NULL, NULL);
-	expect_in(&r, "    75.00%   75.00%       30     0.300  f       app\n");
+	run_expect_in(r.out, "    75.00%   75.00%       30     0.300  f       app\n");
 	run_free(&r);
 	nothing.period = NULL;
 	nothing.hz = "";
 	r = run_both(cmd_report, &slow, &nothing, NULL, NULL);
-	expect_in(&r, "# shares are of samples: a part does not say for how much CPU time one "
+	run_expect_in(r.out,
+		      "# shares are of samples: a part does not say for how much CPU time one "
 		      "stands\n");
-	expect_in(&r, "    76.92%   76.92%      100  g       other\n");
+	run_expect_in(r.out, "    76.92%   76.92%      100  g       other\n");
 	run_free(&r);
 }
 
@@ -133,7 +132,7 @@ Test(parts, equal_rates_need_no_weights)
 	same.period = slow.period;
 	r = run_both(cmd_report, &slow, &same, NULL, NULL);
 	cr_expect_null(strstr(r.out, "shares are of"));
-	expect_in(&r, "    76.92%   76.92%      100     1.000  g       other\n");
+	run_expect_in(r.out, "    76.92%   76.92%      100     1.000  g       other\n");
 	run_free(&r);
 }
 
@@ -142,16 +141,16 @@ Test(parts, threads_of_two_hosts_are_never_one)
 	struct recording again = fast;
 	struct run r = run_both(cmd_report, &slow, &fast, "--sort=comm,tid", NULL);
 
-	expect_in(&r, "Samples   Seconds  Thread  Tid  Part\n"
-		      "    75.00%   75.00%       30     0.300  alpha   7    1\n"
-		      "    25.00%   25.00%      100     0.100  beta    7    2\n");
+	run_expect_in(r.out, "Samples   Seconds  Thread  Tid  Part\n"
+			     "    75.00%   75.00%       30     0.300  alpha   7    1\n"
+			     "    25.00%   25.00%      100     0.100  beta    7    2\n");
 	run_free(&r);
 	again.host = slow.host;
 	again.boot = slow.boot;
 	again.first_ns = 6 * RUN_SEC;
 	r = run_both(cmd_report, &slow, &again, "--sort=tid", NULL);
-	expect_in(&r, "# standard input: CPU samples of 2 recordings, on 1 clock\n");
-	expect_in(&r, "Samples   Seconds  Tid\n   100.00%  100.00%      130     0.400  7\n");
+	run_expect_in(r.out, "# standard input: CPU samples of 2 recordings, on 1 clock\n");
+	run_expect_in(r.out, "Samples   Seconds  Tid\n   100.00%  100.00%      130     0.400  7\n");
 	run_free(&r);
 }
 
@@ -160,17 +159,17 @@ Test(parts, script_says_where_another_clock_begins)
 	struct recording again = fast;
 	struct run r = run_both(cmd_script, &slow, &fast, NULL, NULL);
 
-	expect_in(&r, "alpha       7/7       [000]     5.290000: cpu-clock:\n");
-	expect_in(&r, "# part 2 (hare): its times do not compare with those above\n"
-		      "beta       7/7       [000]     5.000000: cpu-clock:\n");
+	run_expect_in(r.out, "alpha       7/7       [000]     5.290000: cpu-clock:\n");
+	run_expect_in(r.out, "# part 2 (hare): its times do not compare with those above\n"
+			     "beta       7/7       [000]     5.000000: cpu-clock:\n");
 	run_free(&r);
 	again.boot = slow.boot;
 	r = run_both(cmd_script, &slow, &again, NULL, NULL);
-	expect_in(&r, "# part 2 (hare): on the clock of part 1\n");
+	run_expect_in(r.out, "# part 2 (hare): on the clock of part 1\n");
 	run_free(&r);
 	r = run_both(cmd_script, &slow, &fast, "--json", NULL);
-	expect_in(&r, "{\"version\":1,\"ts\":5290000000,\"part\":1,\"event\":\"cpu-clock\"");
-	expect_in(&r, "{\"version\":1,\"ts\":5099000000,\"part\":2,\"event\":\"cpu-clock\"");
+	run_expect_in(r.out, "{\"version\":1,\"ts\":5290000000,\"part\":1,\"event\":\"cpu-clock\"");
+	run_expect_in(r.out, "{\"version\":1,\"ts\":5099000000,\"part\":2,\"event\":\"cpu-clock\"");
 	cr_expect_null(strstr(r.out, "#"));
 	run_free(&r);
 }
@@ -183,16 +182,16 @@ Test(parts, each_clock_has_its_own_time_window)
 
 	later.first_ns = 900 * RUN_SEC;
 	r = run_both(cmd_report, &slow, &later, "--time", "+0,+0.05");
-	expect_in(&r, "       6     0.060  f       app\n");
-	expect_in(&r, "      51     0.051  g       other\n");
+	run_expect_in(r.out, "       6     0.060  f       app\n");
+	run_expect_in(r.out, "      51     0.051  g       other\n");
 	run_free(&r);
 	r = run_both(cmd_report, &slow, &later, "--time", "0%,50%");
-	expect_in(&r, "      15     0.150  f       app\n");
-	expect_in(&r, "      50     0.050  g       other\n");
+	run_expect_in(r.out, "      15     0.150  f       app\n");
+	run_expect_in(r.out, "      50     0.050  g       other\n");
 	run_free(&r);
 	r = run_both(cmd_report, &slow, &later, "--time", "22:13:20,22:13:20.1");
-	expect_in(&r, "      11     0.110  f       app\n");
-	expect_in(&r, "     100     0.100  g       other\n");
+	run_expect_in(r.out, "      11     0.110  f       app\n");
+	run_expect_in(r.out, "     100     0.100  g       other\n");
 	run_free(&r);
 }
 
@@ -200,10 +199,12 @@ Test(parts, info_lists_them_with_what_holds_for_each)
 {
 	struct run r = run_both(cmd_info, &slow, &fast, NULL, NULL);
 
-	expect_in(&r, "parts           2 recordings in one file, on 2 clocks: times of different "
+	run_expect_in(r.out,
+		      "parts           2 recordings in one file, on 2 clocks: times of different "
 		      "clocks do not compare\n"
 		      "lost            130 events\n");
-	expect_in(&r, "\nPart 1, from byte 0:\n"
+	run_expect_in(r.out,
+		      "\nPart 1, from byte 0:\n"
 		      "host            turtle\n"
 		      "boot            b1\n"
 		      "sampled by      cpu-clock at 100 Hz\n"
@@ -213,16 +214,17 @@ Test(parts, info_lists_them_with_what_holds_for_each)
 		      "account         produced 1,000 = written 970 + lost 30\n"
 		      "lost            30 events that found no room (ring_full), between 5.000000 "
 		      "and 5.000000\n");
-	expect_in(&r, "host            hare\n"
-		      "boot            b2\n"
-		      "sampled by      cpu-clock at 1000 Hz\n");
-	expect_in(&r, "account         produced 1,000 = written 900 + lost 100\n");
+	run_expect_in(r.out, "host            hare\n"
+			     "boot            b2\n"
+			     "sampled by      cpu-clock at 1000 Hz\n");
+	run_expect_in(r.out, "account         produced 1,000 = written 900 + lost 100\n");
 	run_free(&r);
 	r = run_both(cmd_info, &slow, &fast, "--json", NULL);
-	expect_in(&r,
-		  "\"parts\":[{\"part\":1,\"offset\":0,\"clock\":1,\"events\":37,\"samples\":30,"
-		  "\"switch_stacks\":0,\"metadata\":{\"host\":\"turtle\",");
-	expect_in(&r, "\"clock\":2,\"events\":107,\"samples\":100,");
+	run_expect_in(
+		r.out,
+		"\"parts\":[{\"part\":1,\"offset\":0,\"clock\":1,\"events\":37,\"samples\":30,"
+		"\"switch_stacks\":0,\"metadata\":{\"host\":\"turtle\",");
+	run_expect_in(r.out, "\"clock\":2,\"events\":107,\"samples\":100,");
 	run_free(&r);
 }
 
@@ -250,8 +252,8 @@ Test(parts, raw_addresses_mean_something_else_in_each)
 		make_fini(&m);
 	}
 	r = run_cmd(cmd_report, make_fd(file.data, file.len), "report", "-", NULL);
-	expect_in(&r, "        2  here    [unknown]\n");
-	expect_in(&r, "        2  there   [unknown]\n");
+	run_expect_in(r.out, "        2  here    [unknown]\n");
+	run_expect_in(r.out, "        2  there   [unknown]\n");
 	run_free(&r);
 	buf_free(&file);
 }
@@ -279,10 +281,11 @@ Test(parts, an_applications_trace_does_not_take_our_rate)
 		if (!ours_first)
 			add_recording(&file, &slow);
 		r = run_cmd(cmd_report, make_fd(file.data, file.len), "report", "-", NULL);
-		expect_in(&r, ": 72 samples\n");
-		expect_in(&r, ": 30 samples of cpu-clock at 100 Hz, one each 10.000 ms of CPU "
+		run_expect_in(r.out, ": 72 samples\n");
+		run_expect_in(r.out,
+			      ": 30 samples of cpu-clock at 100 Hz, one each 10.000 ms of CPU "
 			      "time: 0.3 s in all");
-		expect_in(&r, "# shares are of samples: a part does not say");
+		run_expect_in(r.out, "# shares are of samples: a part does not say");
 		run_free(&r);
 	}
 	buf_free(&app);

@@ -183,29 +183,25 @@ Test(report, stacks_as_json)
 {
 	struct run r = APP("-gflat", "--json", "--limit=1");
 
-	cr_expect(strstr(r.out, ",\"chains\":[{\"self\":6,\"self_ns\":60606060,\"stack\":["
-				"{\"sym\":\"leaf\",\"dso\":\"/opt/app/bin/app\",\"inlined\":true},"
-				"{\"sym\":\"hot\",\"dso\":\"/opt/app/bin/app\"},"
-				"{\"sym\":\"work\",\"dso\":\"/opt/app/bin/app\"},"
-				"{\"sym\":\"main\",\"dso\":\"/opt/app/bin/app\"}]}]}\n"),
-		  "%s", r.out);
+	run_expect_in(r.out, ",\"chains\":[{\"self\":6,\"self_ns\":60606060,\"stack\":["
+			     "{\"sym\":\"leaf\",\"dso\":\"/opt/app/bin/app\",\"inlined\":true},"
+			     "{\"sym\":\"hot\",\"dso\":\"/opt/app/bin/app\"},"
+			     "{\"sym\":\"work\",\"dso\":\"/opt/app/bin/app\"},"
+			     "{\"sym\":\"main\",\"dso\":\"/opt/app/bin/app\"}]}]}\n");
 	run_free(&r);
 	r = APP("-g", "-spid", "--json");
-	cr_expect(strstr(r.out, ",\"tree\":[{\"depth\":1,\"self\":0,\"total\":8,\"self_ns\":0,"
-				"\"total_ns\":80808080,\"pid\":10},{\"depth\":2,"),
-		  "%s", r.out);
+	run_expect_in(r.out, ",\"tree\":[{\"depth\":1,\"self\":0,\"total\":8,\"self_ns\":0,"
+			     "\"total_ns\":80808080,\"pid\":10},{\"depth\":2,");
 	run_free(&r);
 	r = APP("-s", "tid", "--json");
-	cr_expect(strstr(r.out, ",\"run_ns\":2001234567,\"doubtful_ns\":4000000000,\"rows\":[{"
-				"\"self\":2,\"total\":2,\"self_ns\":20202020,\"total_ns\":20202020,"
-				"\"run_ns\":2001234567,\"tid\":11},"),
-		  "%s", r.out);
+	run_expect_in(r.out, ",\"run_ns\":2001234567,\"doubtful_ns\":4000000000,\"rows\":[{"
+			     "\"self\":2,\"total\":2,\"self_ns\":20202020,\"total_ns\":20202020,"
+			     "\"run_ns\":2001234567,\"tid\":11},");
 	run_free(&r);
 	r = APP("-s", "cpu,cgroup,srcline", "--json");
-	cr_expect(strstr(r.out, "\"cpu\":1,\"cgroup\":\"/\","
-				"\"srcline\":{\"file\":\"leaf.h\",\"line\":7}},"),
-		  "%s", r.out);
-	cr_expect(strstr(r.out, "\"cpu\":0,\"cgroup\":\"/\",\"srcline\":null},"), "%s", r.out);
+	run_expect_in(r.out, "\"cpu\":1,\"cgroup\":\"/\","
+			     "\"srcline\":{\"file\":\"leaf.h\",\"line\":7}},");
+	run_expect_in(r.out, "\"cpu\":0,\"cgroup\":\"/\",\"srcline\":null},");
 	run_free(&r);
 }
 
@@ -295,15 +291,13 @@ Test(report, of_all_of_the_time)
 		"     1.33%    0.00%        8     0.081    main (app)\n";
 	struct run r = APP("--wall");
 
-	cr_expect(strstr(r.out, head), "%s", r.out);
+	run_expect_in(r.out, head);
 	run_free(&r);
 	r = APP("--wall", "-stid", "--json");
-	cr_expect(strstr(r.out, ",\"unknown_ns\":5000000000,\"running_ns\":2001234567,"
-				"\"runnable_ns\":0,\"blocked_ns\":998765433,\"rows\":["),
-		  "%s", r.out);
-	cr_expect(strstr(r.out, "\"self_ns\":998765433,\"total_ns\":998765433,"
-				"\"state\":\"blocked\",\"tid\":11}"),
-		  "%s", r.out);
+	run_expect_in(r.out, ",\"unknown_ns\":5000000000,\"running_ns\":2001234567,"
+			     "\"runnable_ns\":0,\"blocked_ns\":998765433,\"rows\":[");
+	run_expect_in(r.out, "\"self_ns\":998765433,\"total_ns\":998765433,"
+			     "\"state\":\"blocked\",\"tid\":11}");
 	run_free(&r);
 }
 
@@ -319,9 +313,8 @@ Test(report, without_switches_no_time_is_exact)
 	make_sample(&m, 9 * RUN_SEC, 1, 1, PROF_SOURCE_SAMPLE, 0, &at, 1);
 	r = run_cmd(cmd_report, make_file(&m), "report", "-s", "tid", "-", NULL);
 	cr_expect_null(strstr(r.out, "exact"), "%s", r.out);
-	cr_expect(strstr(r.out, "#     Self    Total  Samples  Tid\n"
-				"   100.00%  100.00%        2  1\n"),
-		  "%s", r.out);
+	run_expect_in(r.out, "#     Self    Total  Samples  Tid\n"
+			     "   100.00%  100.00%        2  1\n");
 	run_free(&r);
 	run_expect(run_cmd(cmd_report, make_file(&m), "report", "--wall", "-", NULL), 0,
 		   "No times in standard input: it has no switches, from which --wall takes its "
@@ -347,23 +340,20 @@ Test(report, who_was_woken_waits_where_it_was)
 	make_waking(&m, 4 * RUN_SEC, 0, 7, "six", 6);
 	make_switch(&m, 6 * RUN_SEC, 0, "swapper/0", 0, 0, "six", 6);
 	r = run_cmd(cmd_report, make_file(&m), "report", "--wall", "-t6", "--time=3,", "-", NULL);
-	cr_expect(strstr(r.out, "    66.67%    0.00%        1     2.000  runnable\n"
-				"    66.67%   66.67%        1     2.000    main (x)\n"
-				"    33.33%    0.00%        1     1.000  blocked\n"
-				"    33.33%   33.33%        1     1.000    main (x)\n"),
-		  "%s", r.out);
+	run_expect_in(r.out, "    66.67%    0.00%        1     2.000  runnable\n"
+			     "    66.67%   66.67%        1     2.000    main (x)\n"
+			     "    33.33%    0.00%        1     1.000  blocked\n"
+			     "    33.33%   33.33%        1     1.000    main (x)\n");
 	run_free(&r);
 	r = run_cmd(cmd_report, make_file(&m), "report", "--wall", "-t6", "--time=4.5,5", "-",
 		    NULL);
-	cr_expect(strstr(r.out, "   100.00%  100.00%        1     0.500    main (x)\n"), "%s",
-		  r.out);
+	run_expect_in(r.out, "   100.00%  100.00%        1     0.500    main (x)\n");
 	run_free(&r);
 	r = run_cmd(cmd_report, make_file(&m), "report", "-s", "state", "-t6", "-", NULL);
 	/* before its first switch it waited, too: since the start of the trace */
-	cr_expect(strstr(r.out, "    60.00%   60.00%        2     3.000  runnable\n"
-				"    20.00%   20.00%        1     1.000  running\n"
-				"    20.00%   20.00%        1     1.000  blocked\n"),
-		  "%s", r.out);
+	run_expect_in(r.out, "    60.00%   60.00%        2     3.000  runnable\n"
+			     "    20.00%   20.00%        1     1.000  running\n"
+			     "    20.00%   20.00%        1     1.000  blocked\n");
 	run_free(&r);
 	make_fini(&m);
 }
@@ -515,24 +505,21 @@ Test(report, loss_is_events_and_samples_and_the_side_band_is_apart)
 	make_sample(&m, 2, 1, 1, PROF_SOURCE_SAMPLE, 0, &at, 1);
 	make_lost(&m, 3, "sideband", 1687, 1, 2);
 	r = run_cmd(cmd_report, make_file(&m), "report", "-", NULL);
-	cr_expect(strstr(r.out,
-			 "# 1 sample\n"
-			 "# lost: nothing\n"
-			 "# side-band: 1,687 records: names of some processes may be missing\n"),
-		  "%s", r.out);
+	run_expect_in(r.out,
+		      "# 1 sample\n"
+		      "# lost: nothing\n"
+		      "# side-band: 1,687 records: names of some processes may be missing\n");
 	run_free(&r);
 	make_lost(&m, 4, "nested", 1, 1, 2);
 	make_lost(&m, 4, "sample_ring_full", 1, 1, 2);
 	make_lost(&m, 4, "sample_estimate", 1234, 1, 2);
 	r = run_cmd(cmd_report, make_file(&m), "report", "-", NULL);
-	cr_expect(strstr(r.out, "# lost: 1 event and 1 sample, and an estimated 1,234 samples (see "
-				"dial9-prof info)\n"),
-		  "%s", r.out);
+	run_expect_in(r.out, "# lost: 1 event and 1 sample, and an estimated 1,234 samples (see "
+			     "dial9-prof info)\n");
 	run_free(&r);
 	r = run_cmd(cmd_report, make_file(&m), "report", "--json", "-", NULL);
-	cr_expect(strstr(r.out, "\"lost\":2,\"lost_events\":1,\"lost_samples\":1,"
-				"\"lost_sideband\":1687,"),
-		  "%s", r.out);
+	run_expect_in(r.out, "\"lost\":2,\"lost_events\":1,\"lost_samples\":1,"
+			     "\"lost_sideband\":1687,");
 	run_free(&r);
 	make_fini(&m);
 }
@@ -553,14 +540,13 @@ Test(report, a_label_is_shown_and_is_no_name)
 	make_label(&m, 4, at[2], "[jit]");
 	make_status(&m, 4, 1, "stripped", "");
 	r = run_cmd(cmd_report, make_file(&m), "report", "-", NULL);
-	cr_expect(strstr(r.out,
-			 "# no names for 33.3% of samples, in [unknown]: in no mapping that is "
-			 "known\n"
-			 "# no names for 33.3% of samples, in /lib/a.so: the file has no symbols: "
-			 "install its debug symbols\n"),
-		  "%s", r.out);
-	cr_expect(strstr(r.out, "        1  [a.so]  a.so\n"), "%s", r.out);
-	cr_expect(strstr(r.out, "        1  [jit]   [unknown]\n"), "%s", r.out);
+	run_expect_in(r.out,
+		      "# no names for 33.3% of samples, in [unknown]: in no mapping that is "
+		      "known\n"
+		      "# no names for 33.3% of samples, in /lib/a.so: the file has no symbols: "
+		      "install its debug symbols\n");
+	run_expect_in(r.out, "        1  [a.so]  a.so\n");
+	run_expect_in(r.out, "        1  [jit]   [unknown]\n");
 	cr_expect(strstr(r.out, "        1  name    a.so\n"), "a label ousted a name: %s", r.out);
 	run_free(&r);
 	make_fini(&m);

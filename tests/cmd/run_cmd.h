@@ -84,6 +84,12 @@ static inline void run_expect(struct run r, int code, const char *out, const cha
 	run_free(&r);
 }
 
+/* Part of what was printed. */
+static inline void run_expect_in(const char *text, const char *want)
+{
+	cr_expect(strstr(text, want), "no '%s' in:\n%s", want, text);
+}
+
 #define RUN_SEC 1000000000ULL
 
 /*
