@@ -40,12 +40,8 @@ uint32_t stack_table_add(struct stack_table *t, const uint64_t *frames, uint32_t
 
 const uint64_t *stack_table_get(const struct stack_table *t, uint32_t id, uint32_t *cnt)
 {
-	if (id >= t->cnt) {
-		*cnt = 0;
-		return NULL;
-	}
-	*cnt = t->rows[id].len;
-	return t->arena + t->rows[id].at;
+	*cnt = id < t->cnt ? t->rows[id].len : 0;
+	return *cnt ? t->arena + t->rows[id].at : NULL;
 }
 
 void stack_table_fini(struct stack_table *t)

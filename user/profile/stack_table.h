@@ -23,7 +23,7 @@ struct stack_table {
 
 /* The number of a stack, which joins the table if it is not there. */
 uint32_t stack_table_add(struct stack_table *t, const uint64_t *frames, uint32_t cnt);
-/* NULL and 0 for a number that none has. Borrowed until the next stack_table_add(). */
+/* NULL and 0 for an empty stack, and for a number that none has. Borrowed until the next stack_table_add(). */
 const uint64_t *stack_table_get(const struct stack_table *t, uint32_t id, uint32_t *cnt);
 void stack_table_fini(struct stack_table *t);
 
