@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Arbitrary bytes through report, script, info, cut and diff. The first byte picks command and options, the
- * rest is the trace. What must hold: no crash, no sanitizer report, an exit code of ours.
+ * Arbitrary bytes through every command that reads a trace and answers a question of it. The first byte picks
+ * command and options, the rest is the trace. What must hold: no crash, no sanitizer report, an exit code of ours.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "cmd/cmd.h"
+#include "cmd/sched.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
 
@@ -31,6 +32,21 @@ static const struct {
 	{ cmd_cut, { "cut", "-", "-qo/dev/null", "--time=10%,60%" } },
 	{ cmd_diff, { "diff", "/proc/self/fd/0", "/proc/self/fd/0", "--kind=latency" } },
 	{ cmd_diff, { "diff", "/proc/self/fd/0", "/proc/self/fd/0", "--kind=offcpu" } },
+	{ cmd_wakeup, { "wakeup", "-", "--stacks", "--by-tid" } },
+	{ cmd_wakeup, { "wakeup", "/proc/self/fd/0", "--chain=11", "--json" } },
+	{ cmd_explain, { "explain", "-", "-t11", "--worst" } },
+	{ cmd_explain, { "explain", "-", "-p10", "--json" } },
+	{ cmd_explain, { "explain", "11", "/proc/self/fd/0", "--time=5%,+3" } },
+	{ cmd_offcpu, { "offcpu", "-", "--hist", "--by=stack,tid,waker,wstack" } },
+	{ cmd_offcpu, { "offcpu", "-", "--json", "--time=10%,90%" } },
+	{ cmd_offcpu, { "offcpu", "-", "--folded", "--min=1us" } },
+	{ sched_latency, { "latency", "-", "--worst=5", "--hist" } },
+	{ sched_latency, { "latency", "-", "--json", "--by=comm" } },
+	{ sched_timehist, { "timehist", "-", "-n", "--state" } },
+	{ sched_map, { "map", "-", "--cols=40", "--color=always" } },
+	{ sched_summary, { "summary", "-", "--json" } },
+	{ cmd_report, { "report", "-", "--wall", "-sstate,comm" } },
+	{ cmd_report, { "report", "-", "--live=3600", "--limit=5" } },
 };
 
 /* Output goes nowhere, by way of the real streams, so that all of the printing is run. */
@@ -48,17 +64,17 @@ static void mute(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 {
-	char words[4][32], *argv[5] = { NULL };
-	int fd, code;
+	char words[4][40], *argv[5] = { NULL };
+	int argc, fd, code;
 	size_t k;
 
 	mute();
 	if (!sz)
 		return 0;
 	k = data[0] % (sizeof(runs) / sizeof(runs[0]));
-	for (int i = 0; i < 4; i++) {
-		snprintf(words[i], sizeof(words[i]), "%s", runs[k].words[i]);
-		argv[i] = words[i];
+	for (argc = 0; argc < 4 && runs[k].words[argc]; argc++) {
+		snprintf(words[argc], sizeof(words[argc]), "%s", runs[k].words[argc]);
+		argv[argc] = words[argc];
 	}
 	fd = memfd_create("trace", MFD_CLOEXEC);
 	if (fd < 0 || write(fd, data + 1, sz - 1) != (ssize_t)(sz - 1))
@@ -66,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 	lseek(fd, 0, SEEK_SET);
 	dup2(fd, STDIN_FILENO);
 	close(fd);
-	code = runs[k].fn(4, argv);
+	code = runs[k].fn(argc, argv);
 	/* a window of time may turn out to end before it begins */
 	if (code != CMD_OK && code != CMD_INPUT && code != CMD_USAGE)
 		abort();
