@@ -14,24 +14,13 @@ static const char *const states[INTERVAL_STATE_CNT] = {
 	[INTERVAL_BLOCKED] = "blocked",
 };
 
-static void put_id(struct buf *out, const char *key, uint32_t id)
-{
-	buf_printf(out, "\"%s\":", key);
-	if (id == TRACE_NONE)
-		buf_addstr(out, "null");
-	else
-		buf_addu(out, id);
-}
-
 static void put_thread(struct buf *out, const struct explained *x, const struct explain_thread *th)
 {
 	const uint64_t span = x->to - x->from;
 	uint64_t there = 0;
 
-	buf_addch(out, '{');
-	put_id(out, "tid", th->tid);
-	buf_addch(out, ',');
-	put_id(out, "pid", th->pid);
+	text_json_id(out, "{\"tid\":", th->tid);
+	text_json_id(out, ",\"pid\":", th->pid);
 	buf_addstr(out, ",\"comm\":");
 	text_json_name(out, x->timeline.names, th->comm);
 	for (int k = 0; k < INTERVAL_STATE_CNT; k++) {
@@ -48,22 +37,13 @@ static void put_frames(struct buf *out, const struct explained *x, const char *k
 	callchain_json(out, x->timeline.names, frames, cnt, CALLCHAIN_BOTH);
 }
 
-static void put_stack(struct buf *out, const struct explained *x, const char *key, uint32_t stack)
-{
-	uint32_t cnt;
-	const uint64_t *frames = intervals_stack(x->timeline.intervals, stack, &cnt);
-
-	put_frames(out, x, key, frames, cnt);
-}
-
 static void put_behind(struct buf *out, const struct explained *x, const struct explain_step *s)
 {
 	buf_addstr(out, ",\"behind\":[");
 	for (size_t k = 0; k < s->rival_cnt; k++) {
 		const struct interval_behind *r = &s->rivals[k];
 
-		buf_addstr(out, k ? ",{" : "{");
-		put_id(out, "tid", r->tid);
+		text_json_id(out, k ? ",{\"tid\":" : "{\"tid\":", r->tid);
 		buf_addstr(out, ",\"comm\":");
 		text_json_name(out, x->timeline.names, r->comm);
 		buf_printf(out, ",\"ns\":%" PRIu64 "}", r->ns);
@@ -86,15 +66,14 @@ static void put_blocked(struct buf *out, const struct explained *x, const struct
 		   ",\"state\":\"%c\"",
 		   p->start, p->end - p->start,
 		   p->flags & INTERVAL_EDGE_START ? '?' : interval_letter(p->prev_state));
-	put_stack(out, x, "stack", p->stack);
+	timeline_json_stack(out, &x->timeline, "stack", p->stack, CALLCHAIN_BOTH);
 	buf_addstr(out, ",\"waker\":");
 	timeline_json_waker(out, &x->timeline, p->woken ? &p->waker : NULL);
-	if (by) {
-		buf_addch(out, ',');
-		put_id(out, "waker_tid", by);
-	}
+	if (by)
+		text_json_id(out, ",\"waker_tid\":", by);
 	if (p->woken)
-		put_stack(out, x, "waker_stack", p->waker.stack);
+		timeline_json_stack(out, &x->timeline, "waker_stack", p->waker.stack,
+				    CALLCHAIN_BOTH);
 	if (depth && by && by != p->tid &&
 	    explain_meanwhile(&x->numbers, p->part, by, p->start, p->end, &s)) {
 		buf_addstr(out, ",\"meanwhile\":");
@@ -132,8 +111,7 @@ void explain_json(const struct explained *x)
 
 	timeline_json_head(&out, &x->timeline);
 	if (x->thread) {
-		buf_addch(&out, ',');
-		put_id(&out, "tid", x->thread->tid);
+		text_json_id(&out, ",\"tid\":", x->thread->tid);
 		buf_printf(&out, ",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64, x->from, x->to);
 	}
 	buf_printf(&out, ",\"whole\":%s,\"threads\":[", x->numbers.left_out_at ? "false" : "true");

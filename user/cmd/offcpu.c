@@ -261,27 +261,6 @@ static void put_stack(struct buf *out, const struct offcpu *o, uint32_t stack, s
 	buf_addstr(out, "[no stack]\n");
 }
 
-/* Powers of two from the shortest to the longest. */
-static void put_hist(struct buf *out, const struct waits_row *r)
-{
-	unsigned int from = 0, to = WAITS_BUCKETS - 1;
-	uint64_t most = 0;
-
-	while (from < WAITS_BUCKETS - 1 && !r->buckets[from])
-		from++;
-	while (to > from && !r->buckets[to])
-		to--;
-	for (unsigned int k = from; k <= to; k++)
-		most = r->buckets[k] > most ? r->buckets[k] : most;
-	for (unsigned int k = from; k <= to; k++) {
-		buf_fill(out, ' ', 12);
-		text_duration(out, 1ULL << k, 10);
-		buf_printf(out, " %8" PRIu64 " |", r->buckets[k]);
-		buf_fill(out, '*', most ? (size_t)(r->buckets[k] * 40 / most) : 0);
-		buf_addch(out, '\n');
-	}
-}
-
 static void put_row(struct buf *out, const struct offcpu *o, const struct waits_row *r)
 {
 	const double share = o->waits.ns ? 100.0 * (double)r->ns / (double)o->waits.ns : 0;
@@ -298,7 +277,7 @@ static void put_row(struct buf *out, const struct offcpu *o, const struct waits_
 	put_group(out, o, r);
 	buf_addch(out, '\n');
 	if (o->opts->hist)
-		put_hist(out, r);
+		text_powers(out, r->buckets, 22, 8);
 	if (has(o, WAITS_STACK))
 		put_stack(out, o, r->stack, 12);
 	if (has(o, WAITS_WAKER_STACK) && r->woken) {
@@ -309,11 +288,6 @@ static void put_row(struct buf *out, const struct offcpu *o, const struct waits_
 	if (has(o, WAITS_STACK) || has(o, WAITS_WAKER_STACK) || o->opts->hist)
 		buf_addch(out, '\n');
 	buf_free(&cell);
-}
-
-static size_t row_limit(const struct offcpu *o)
-{
-	return o->opts->limit && o->opts->limit < o->waits.cnt ? o->opts->limit : o->waits.cnt;
 }
 
 static void put_head(struct buf *out, const struct offcpu *o)
@@ -333,13 +307,7 @@ static void put_head(struct buf *out, const struct offcpu *o)
 	}
 	buf_addch(&line, '\n');
 	buf_add(out, line.data, line.len);
-	if (o->unknown_ns) {
-		buf_clear(&line);
-		buf_addstr(&line, "# left out: ");
-		text_duration(&line, o->unknown_ns, 0);
-		buf_addstr(&line, " of which the trace does not tell, for events are missing\n");
-		paint_put(out, o->view.color, PAINT_WARN, buf_cstr(&line), line.len);
-	}
+	timeline_put_unknown(out, o->unknown_ns, o->view.color);
 	buf_free(&line);
 }
 
@@ -358,7 +326,7 @@ static void say_nothing_there(const struct offcpu *o)
 
 static void print_text(const struct offcpu *o)
 {
-	const size_t n = row_limit(o);
+	const size_t n = text_rows(o->opts->limit, o->waits.cnt);
 	struct buf out = { 0 };
 
 	if (!o->waits.cnt) {
@@ -372,9 +340,8 @@ static void print_text(const struct offcpu *o)
 		fwrite(buf_cstr(&out), 1, out.len, stdout);
 		buf_clear(&out);
 	}
-	if (n < o->waits.cnt)
-		printf("# %zu more row%s with less time: --limit 0 shows all\n", o->waits.cnt - n,
-		       o->waits.cnt - n == 1 ? "" : "s");
+	text_more_rows(&out, o->waits.cnt - n, " with less time");
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&out);
 }
 
@@ -405,15 +372,6 @@ static void print_folded(const struct offcpu *o)
 
 /* ---- JSON -------------------------------------------------------------------------------------- */
 
-static void json_id(struct buf *out, const char *key, uint32_t id)
-{
-	buf_printf(out, ",\"%s\":", key);
-	if (id == TRACE_NONE)
-		buf_addstr(out, "null");
-	else
-		buf_addu(out, id);
-}
-
 static void json_waker(struct buf *out, const struct offcpu *o, const struct waits_row *r)
 {
 	const struct interval_waker by = {
@@ -422,15 +380,6 @@ static void json_waker(struct buf *out, const struct offcpu *o, const struct wai
 
 	buf_addstr(out, ",\"waker\":");
 	timeline_json_waker(out, &o->timeline, r->woken ? &by : NULL);
-}
-
-static void json_stack(struct buf *out, const struct offcpu *o, const char *key, uint32_t stack)
-{
-	uint32_t cnt;
-	const uint64_t *frames = intervals_stack(o->timeline.intervals, stack, &cnt);
-
-	buf_printf(out, ",\"%s\":", key);
-	callchain_json(out, o->timeline.names, frames, cnt, o->part);
 }
 
 static void json_row(struct buf *out, const struct offcpu *o, const struct waits_row *r)
@@ -446,17 +395,17 @@ static void json_row(struct buf *out, const struct offcpu *o, const struct waits
 		text_json_name(out, o->timeline.names, r->comm);
 	}
 	if (has(o, WAITS_PID))
-		json_id(out, "pid", r->pid);
+		text_json_id(out, ",\"pid\":", r->pid);
 	if (has(o, WAITS_TID))
-		json_id(out, "tid", r->tid);
+		text_json_id(out, ",\"tid\":", r->tid);
 	if (has(o, WAITS_STATE))
 		buf_printf(out, ",\"state\":\"%c\"", r->state);
 	if (has(o, WAITS_WAKER))
 		json_waker(out, o, r);
 	if (has(o, WAITS_STACK))
-		json_stack(out, o, "stack", r->stack);
+		timeline_json_stack(out, &o->timeline, "stack", r->stack, o->part);
 	if (has(o, WAITS_WAKER_STACK))
-		json_stack(out, o, "waker_stack", r->waker_stack);
+		timeline_json_stack(out, &o->timeline, "waker_stack", r->waker_stack, o->part);
 	buf_addstr(out, ",\"log2_ns\":{");
 	for (unsigned int k = 0; k < WAITS_BUCKETS; k++) {
 		if (!r->buckets[k])
@@ -469,7 +418,7 @@ static void json_row(struct buf *out, const struct offcpu *o, const struct waits
 
 static void print_json(const struct offcpu *o)
 {
-	const size_t n = row_limit(o);
+	const size_t n = text_rows(o->opts->limit, o->waits.cnt);
 	struct buf out = { 0 };
 
 	timeline_json_head(&out, &o->timeline);

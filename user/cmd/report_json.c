@@ -31,14 +31,6 @@ static void json_module(struct buf *out, const struct names *n, uint32_t index)
 	text_json_name(out, n, m->announced ? m->path : NAMES_NONE);
 }
 
-static void json_id(struct buf *out, uint32_t id)
-{
-	if (id == TRACE_NONE)
-		buf_addstr(out, "null");
-	else
-		buf_printf(out, "%u", id);
-}
-
 static void json_srcline(struct buf *out, const struct names *n, const struct profile_row *row)
 {
 	if (row->file == NAMES_NONE) {
@@ -69,7 +61,8 @@ static void json_cell(struct buf *out, const struct report *r, const struct prof
 	else if (key == PROFILE_PART)
 		buf_printf(out, "%u", row->part + 1);
 	else
-		json_id(out, key == PROFILE_PID ? row->pid :
+		text_json_id(out, "",
+			     key == PROFILE_PID ? row->pid :
 			     key == PROFILE_TID ? row->tid :
 						  row->cpu);
 	if (key == PROFILE_SYM && row->inlined)

@@ -227,7 +227,7 @@ size_t report_rows(const struct report *r, struct profile_rows *rows)
 			continue;
 		rows->v[n++] = rows->v[i];
 	}
-	return r->opts->limit && r->opts->limit < n ? r->opts->limit : n;
+	return text_rows(r->opts->limit, n);
 }
 
 /* How wide each key's column is; on a terminal what is left after the others goes to the widest. */

@@ -115,11 +115,6 @@ static void put_task(struct buf *out, const struct latency *l, const struct dela
 		buf_printf(out, " %u", r->pid);
 }
 
-static void put_time(struct buf *out, uint64_t ts)
-{
-	buf_printf(out, "%" PRIu64 ".%06" PRIu64, ts / 1000000000, ts / 1000 % 1000000);
-}
-
 static void put_row(struct buf *out, const struct latency *l, const struct delays_row *r)
 {
 	const struct quantile *q = &r->waits;
@@ -138,7 +133,7 @@ static void put_row(struct buf *out, const struct latency *l, const struct delay
 	text_duration(out, r->max_ns, 10);
 	buf_addstr(out, "  ");
 	if (r->max_ns)
-		put_time(&at, r->max_start);
+		text_time(&at, r->max_start, 0);
 	else
 		buf_addch(&at, '-');
 	text_column(out, buf_cstr(&at), at.len, 16, false);
@@ -151,38 +146,23 @@ static void put_row(struct buf *out, const struct latency *l, const struct delay
 static void put_rows(struct buf *out, const struct latency *l)
 {
 	const struct delays *d = &l->delays;
-	const size_t n = l->opts->limit && l->opts->limit < d->cnt ? l->opts->limit : d->cnt;
+	const size_t n = text_rows(l->opts->limit, d->cnt);
 
 	buf_addstr(out, "#\n#   Runtime  Switches   Waits         Avg        P50        P99        "
 			"Max  Max at            Task\n");
 	for (size_t i = 0; i < n; i++)
 		put_row(out, l, &d->rows[i]);
-	if (n < d->cnt)
-		buf_printf(out, "# %zu more row%s: --limit 0 shows all\n", d->cnt - n,
-			   d->cnt - n == 1 ? "" : "s");
+	text_more_rows(out, d->cnt - n, "");
 }
 
 static void put_hist(struct buf *out, const struct quantile *q)
 {
-	uint64_t most = 0, v;
-	unsigned int from = 64, to = 0;
+	uint64_t counts[TEXT_POWERS];
 
-	for (unsigned int k = 0; k < 64; k++) {
-		v = quantile_power(q, k);
-		if (!v)
-			continue;
-		most = v > most ? v : most;
-		from = k < from ? k : from;
-		to = k;
-	}
+	for (unsigned int k = 0; k < TEXT_POWERS; k++)
+		counts[k] = quantile_power(q, k);
 	buf_addstr(out, "#\n# All waits, by powers of two\n");
-	for (unsigned int k = from; k <= to && k < 64; k++) {
-		v = quantile_power(q, k);
-		text_duration(out, 1ULL << k, 12);
-		buf_printf(out, " %10" PRIu64 " |", v);
-		buf_fill(out, '*', (size_t)(v * 40 / most));
-		buf_addch(out, '\n');
-	}
+	text_powers(out, counts, 12, 10);
 }
 
 static const char *why_text(enum interval_why why)
@@ -237,7 +217,7 @@ static void put_worst(struct buf *out, const struct latency *l, const struct del
 	const uint64_t *frames;
 	uint32_t cnt;
 
-	put_time(out, w->start);
+	text_time(out, w->start, 0);
 	buf_addstr(out, "  ");
 	text_duration(out, w->ns, 0);
 	buf_addstr(out, w->flags & INTERVAL_CUT ? "*  " : "  ");
@@ -270,11 +250,7 @@ static void print_text(const struct latency *l)
 		return;
 	}
 	timeline_put_head(&out, &l->timeline, "waits for a CPU", l->view.color);
-	if (l->delays.unknown_ns) {
-		buf_addstr(&out, "# left out: ");
-		text_duration(&out, l->delays.unknown_ns, 0);
-		buf_addstr(&out, " of which the trace does not tell, for events are missing\n");
-	}
+	timeline_put_unknown(&out, l->delays.unknown_ns, l->view.color);
 	put_rows(&out, l);
 	if (l->opts->hist && l->delays.waits.cnt)
 		put_hist(&out, &l->delays.waits);
@@ -288,15 +264,6 @@ static void print_text(const struct latency *l)
 
 /* ---- JSON -------------------------------------------------------------------------------------- */
 
-static void json_id(struct buf *out, const char *key, uint32_t id)
-{
-	buf_printf(out, ",\"%s\":", key);
-	if (id == TRACE_NONE)
-		buf_addstr(out, "null");
-	else
-		buf_addu(out, id);
-}
-
 static void json_row(struct buf *out, const struct latency *l, const struct delays_row *r)
 {
 	const struct quantile *q = &r->waits;
@@ -304,9 +271,9 @@ static void json_row(struct buf *out, const struct latency *l, const struct dela
 	buf_addstr(out, "{\"comm\":");
 	text_json_name(out, l->timeline.names, r->comm);
 	if (l->opts->by == DELAYS_BY_TID)
-		json_id(out, "tid", r->tid);
+		text_json_id(out, ",\"tid\":", r->tid);
 	if (l->opts->by != DELAYS_BY_COMM)
-		json_id(out, "pid", r->pid);
+		text_json_id(out, ",\"pid\":", r->pid);
 	buf_printf(out,
 		   ",\"run_ns\":%" PRIu64 ",\"switches\":%" PRIu64 ",\"waits\":%" PRIu64
 		   ",\"cut\":%" PRIu64 ",\"wait_ns\":%" PRIu64 ",\"p50_ns\":%.0f,\"p99_ns\":%.0f"
@@ -324,9 +291,9 @@ static void json_worst(struct buf *out, const struct latency *l, const struct de
 		   "{\"start_ns\":%" PRIu64 ",\"ns\":%" PRIu64 ",\"cut\":%s,\"comm\":", w->start,
 		   w->ns, w->flags & INTERVAL_CUT ? "true" : "false");
 	text_json_name(out, l->timeline.names, w->comm);
-	json_id(out, "tid", w->tid);
-	json_id(out, "pid", w->pid);
-	json_id(out, "cpu", w->cpu);
+	text_json_id(out, ",\"tid\":", w->tid);
+	text_json_id(out, ",\"pid\":", w->pid);
+	text_json_id(out, ",\"cpu\":", w->cpu);
 	buf_addstr(out, ",\"waker\":");
 	timeline_json_waker(out, &l->timeline, w->woken ? &w->waker : NULL);
 	buf_addstr(out, ",\"behind\":[");
@@ -349,7 +316,7 @@ static void json_worst(struct buf *out, const struct latency *l, const struct de
 static void print_json(const struct latency *l)
 {
 	const struct delays *d = &l->delays;
-	const size_t n = l->opts->limit && l->opts->limit < d->cnt ? l->opts->limit : d->cnt;
+	const size_t n = text_rows(l->opts->limit, d->cnt);
 	struct buf out = { 0 };
 
 	timeline_json_head(&out, &l->timeline);

@@ -82,9 +82,10 @@ static void put_row(struct buf *out, const struct cpu_load_row *r, uint64_t span
 	text_duration(out, r->wait_ns, 11);
 	buf_printf(out, " %7.3f ", (double)r->wait_ns / span);
 	text_duration(out, r->wait_max_ns, 10);
-	if (r->wait_max_ns)
-		buf_printf(out, " of %u at %" PRIu64 ".%06" PRIu64, r->wait_max_tid,
-			   r->wait_max_start / 1000000000, r->wait_max_start / 1000 % 1000000);
+	if (r->wait_max_ns) {
+		buf_printf(out, " of %u at ", r->wait_max_tid);
+		text_time(out, r->wait_max_start, 0);
+	}
 	buf_addch(out, '\n');
 }
 
@@ -102,11 +103,7 @@ static void print_text(const struct cpus *c)
 		return;
 	}
 	timeline_put_head(&out, &c->timeline, "the work of CPUs", c->view.color);
-	if (c->unknown_ns) {
-		buf_addstr(&out, "# left out: ");
-		text_duration(&out, c->unknown_ns, 0);
-		buf_addstr(&out, " of which the trace does not tell, for events are missing\n");
-	}
+	timeline_put_unknown(&out, c->unknown_ns, c->view.color);
 	buf_addstr(&out, "#\n#CPU       Busy   Busy %  Switches  Migrated     Waiting   Queue    "
 			 "Longest\n");
 	for (size_t k = 0; k < c->load.cnt; k++) {

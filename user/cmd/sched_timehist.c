@@ -132,8 +132,8 @@ static void put_line(struct timehist *h, const struct interval *i, const struct 
 {
 	struct buf *out = &h->out;
 
-	buf_printf(out, "%9" PRIu64 ".%06" PRIu64 " [%04u]  ", i->end / 1000000000,
-		   i->end / 1000 % 1000000, i->cpu);
+	text_time(out, i->end, 16);
+	buf_printf(out, " [%04u]  ", i->cpu);
 	put_task(out, h, i);
 	put_ms(out, b->left, b->left ? i->start - b->out_ns : 0);
 	put_ms(out, b->left || b->delay_ns, b->delay_ns);

@@ -80,6 +80,46 @@ void text_json_account(struct buf *out, const struct account *a)
 		buf_printf(out, "%s\"%s\":%" PRIu64, i ? "," : "", keys[i], a->lost[i]);
 }
 
+/* ---- rows and numbers -------------------------------------------------------------------------- */
+
+size_t text_rows(uint64_t limit, size_t cnt)
+{
+	return limit && limit < cnt ? limit : cnt;
+}
+
+void text_more_rows(struct buf *out, size_t more, const char *how)
+{
+	if (more)
+		buf_printf(out, "# %zu more row%s%s: --limit 0 shows all\n", more,
+			   more == 1 ? "" : "s", how);
+}
+
+void text_powers(struct buf *out, const uint64_t counts[TEXT_POWERS], size_t margin, int width)
+{
+	unsigned int from = TEXT_POWERS, to = 0;
+	uint64_t most = 1;
+
+	for (unsigned int k = 0; k < TEXT_POWERS; k++) {
+		if (!counts[k])
+			continue;
+		most = counts[k] > most ? counts[k] : most;
+		from = k < from ? k : from;
+		to = k;
+	}
+	for (unsigned int k = from; k <= to; k++) {
+		text_duration(out, 1ULL << k, margin);
+		buf_printf(out, " %*" PRIu64 " |", width, counts[k]);
+		buf_fill(out, '*', (size_t)(counts[k] * 40 / most));
+		buf_addch(out, '\n');
+	}
+}
+
+void text_time(struct buf *out, uint64_t ns, size_t width)
+{
+	buf_printf(out, "%*" PRIu64 ".%06" PRIu64, width > 7 ? (int)width - 7 : 0, ns / 1000000000,
+		   ns / 1000 % 1000000);
+}
+
 void text_duration(struct buf *out, uint64_t ns, size_t width)
 {
 	static const char *const units[] = { "us", "ms", "s" };

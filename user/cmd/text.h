@@ -17,6 +17,21 @@ bool text_sideband(struct buf *out, const struct account *a);
 /* Members of a JSON object: lost_events, lost_samples, lost_samples_estimate, lost_sideband, ... */
 void text_json_account(struct buf *out, const struct account *a);
 
+/* How many of @cnt rows --limit lets through; 0: all. */
+size_t text_rows(uint64_t limit, size_t cnt);
+/* "# 3 more rows with less time: --limit 0 shows all"; nothing when none is. @how: " with less time". */
+void text_more_rows(struct buf *out, size_t more, const char *how);
+
+#define TEXT_POWERS 64
+/*
+ * A line for each power of two nanoseconds from the first to the last with a count: 2^k ns right-aligned in
+ * @margin columns, the count in @width, and a bar.
+ */
+void text_powers(struct buf *out, const uint64_t counts[TEXT_POWERS], size_t margin, int width);
+
+/* Seconds with six decimals, as script has them, right-aligned in @width columns. */
+void text_time(struct buf *out, uint64_t ns, size_t width);
+
 /*
  * A length of time in the unit that fits, right-aligned in @width columns: "1.234 s", "45.678 ms", "9.000 us",
  * "12 ns".

@@ -264,6 +264,19 @@ void timeline_put_head(struct buf *out, const struct timeline *t, const char *wh
 	buf_free(&line);
 }
 
+void timeline_put_unknown(struct buf *out, uint64_t ns, bool color)
+{
+	struct buf line = { 0 };
+
+	if (!ns)
+		return;
+	buf_addstr(&line, "# left out: ");
+	text_duration(&line, ns, 0);
+	buf_addstr(&line, " of which the trace does not tell, for events are missing\n");
+	paint_put(out, color, PAINT_WARN, buf_cstr(&line), line.len);
+	buf_free(&line);
+}
+
 void timeline_json_head(struct buf *out, const struct timeline *t)
 {
 	const char *file = reader_input(t->reader);
@@ -310,4 +323,14 @@ void timeline_json_waker(struct buf *out, const struct timeline *t, const struct
 	str_json(out, buf_cstr(&name), name.len);
 	buf_addch(out, '}');
 	buf_free(&name);
+}
+
+void timeline_json_stack(struct buf *out, const struct timeline *t, const char *key, uint32_t stack,
+			 enum callchain_part part)
+{
+	uint32_t cnt;
+	const uint64_t *frames = intervals_stack(t->intervals, stack, &cnt);
+
+	buf_printf(out, ",\"%s\":", key);
+	callchain_json(out, t->names, frames, cnt, part);
 }

@@ -2,6 +2,7 @@
 #ifndef D9_CMD_TIMELINE_H
 #define D9_CMD_TIMELINE_H
 
+#include "cmd/callchain.h"
 #include "cmd/progress.h"
 #include "cmd/select.h"
 #include "profile/event_counts.h"
@@ -68,6 +69,8 @@ int timeline_exit(const struct timeline *r);
 uint64_t timeline_span_ns(const struct timeline *t);
 /* "# FILE: WHAT over 1.234 s" and a line about what was lost meanwhile. */
 void timeline_put_head(struct buf *out, const struct timeline *t, const char *what, bool color);
+/* "# left out: 1.234 s of which the trace does not tell, ..."; nothing for 0. */
+void timeline_put_unknown(struct buf *out, uint64_t ns, bool color);
 /* The head of a JSON object, open, without a comma: version, file, span_ns and what was lost. */
 void timeline_json_head(struct buf *out, const struct timeline *t);
 /*
@@ -78,6 +81,10 @@ void timeline_put_waker(struct buf *out, const struct timeline *t, const struct 
 /* An object with context and name, or null. */
 void timeline_json_waker(struct buf *out, const struct timeline *t,
 			 const struct interval_waker *by);
+
+/* Member @key of a JSON object: a stack of the engine's, as callchain_json() has it. */
+void timeline_json_stack(struct buf *out, const struct timeline *t, const char *key, uint32_t stack,
+			 enum callchain_part part);
 
 /* Whether -p, -t, -C, --comm and --cgroup let through what this thread did on this CPU. */
 bool timeline_wants(const struct timeline *r, uint32_t tid, uint32_t cpu);

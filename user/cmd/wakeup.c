@@ -159,14 +159,9 @@ static void put_row(struct buf *out, const struct wakeup *w, const struct waits_
 	buf_addch(out, '\n');
 }
 
-static size_t row_limit(const struct wakeup *w)
-{
-	return w->opts->limit && w->opts->limit < w->edges.cnt ? w->opts->limit : w->edges.cnt;
-}
-
 static void print_text(const struct wakeup *w)
 {
-	const size_t n = row_limit(w);
+	const size_t n = text_rows(w->opts->limit, w->edges.cnt);
 	struct buf out = { 0 };
 
 	if (!w->edges.cnt) {
@@ -192,22 +187,12 @@ static void print_text(const struct wakeup *w)
 		fwrite(buf_cstr(&out), 1, out.len, stdout);
 		buf_clear(&out);
 	}
-	if (n < w->edges.cnt)
-		printf("# %zu more row%s with less time: --limit 0 shows all\n", w->edges.cnt - n,
-		       w->edges.cnt - n == 1 ? "" : "s");
+	text_more_rows(&out, w->edges.cnt - n, " with less time");
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&out);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------- */
-
-static void json_stack(struct buf *out, const struct wakeup *w, const char *key, uint32_t stack)
-{
-	uint32_t cnt;
-	const uint64_t *frames = intervals_stack(w->timeline.intervals, stack, &cnt);
-
-	buf_printf(out, ",\"%s\":", key);
-	callchain_json(out, w->timeline.names, frames, cnt, CALLCHAIN_BOTH);
-}
 
 static void json_row(struct buf *out, const struct wakeup *w, const struct waits_row *r)
 {
@@ -225,15 +210,16 @@ static void json_row(struct buf *out, const struct wakeup *w, const struct waits
 	if (w->opts->by_tid)
 		buf_printf(out, ",\"tid\":%" PRIu32, r->tid);
 	if (w->opts->stacks) {
-		json_stack(out, w, "stack", r->stack);
-		json_stack(out, w, "waker_stack", r->waker_stack);
+		timeline_json_stack(out, &w->timeline, "stack", r->stack, CALLCHAIN_BOTH);
+		timeline_json_stack(out, &w->timeline, "waker_stack", r->waker_stack,
+				    CALLCHAIN_BOTH);
 	}
 	buf_addch(out, '}');
 }
 
 static void print_json(const struct wakeup *w)
 {
-	const size_t n = row_limit(w);
+	const size_t n = text_rows(w->opts->limit, w->edges.cnt);
 	struct buf out = { 0 };
 
 	timeline_json_head(&out, &w->timeline);

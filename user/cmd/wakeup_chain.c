@@ -224,15 +224,6 @@ static void print_text(const struct chain *c)
 
 /* ---- JSON -------------------------------------------------------------------------------------- */
 
-static void json_stack(struct buf *out, const struct chain *c, const char *key, uint32_t stack)
-{
-	uint32_t cnt;
-	const uint64_t *frames = intervals_stack(c->timeline.intervals, stack, &cnt);
-
-	buf_printf(out, ",\"%s\":", key);
-	callchain_json(out, c->timeline.names, frames, cnt, CALLCHAIN_BOTH);
-}
-
 static void json_blocked(struct buf *out, const struct chain *c, const struct explain_piece *p)
 {
 	const uint32_t by = explain_waker_tid(p);
@@ -241,12 +232,13 @@ static void json_blocked(struct buf *out, const struct chain *c, const struct ex
 		   ",\"blocked_start_ns\":%" PRIu64 ",\"blocked_ns\":%" PRIu64 ",\"state\":\"%c\"",
 		   p->start, p->end - p->start,
 		   p->flags & INTERVAL_EDGE_START ? '?' : interval_letter(p->prev_state));
-	json_stack(out, c, "stack", p->stack);
+	timeline_json_stack(out, &c->timeline, "stack", p->stack, CALLCHAIN_BOTH);
 	buf_addstr(out, ",\"waker\":");
 	timeline_json_waker(out, &c->timeline, p->woken ? &p->waker : NULL);
 	if (by)
 		buf_printf(out, ",\"waker_tid\":%" PRIu32, by);
-	json_stack(out, c, "waker_stack", p->woken ? p->waker.stack : INTERVAL_NO_STACK);
+	timeline_json_stack(out, &c->timeline, "waker_stack",
+			    p->woken ? p->waker.stack : INTERVAL_NO_STACK, CALLCHAIN_BOTH);
 }
 
 static void print_json(const struct chain *c)

@@ -555,16 +555,6 @@ static void json_texts(struct script_line *l, struct buf *out, const struct trac
 		buf_addch(out, '}');
 }
 
-/* A number, or null where it is not known. */
-static void json_id(struct buf *out, const char *lead, uint32_t id)
-{
-	buf_addstr(out, lead);
-	if (id == TRACE_NONE)
-		buf_addstr(out, "null");
-	else
-		buf_addu(out, id);
-}
-
 static void json_event_name(struct buf *out, const struct trace_event *ev, const struct plan *p,
 			    const char *sample_name)
 {
@@ -590,14 +580,14 @@ void script_line_json(struct script_line *l, struct buf *out, const struct trace
 	else
 		buf_addstr(out, "null");
 	if (l->names->parts.cnt > 1)
-		json_id(out, ",\"part\":", ev->part + 1);
+		text_json_id(out, ",\"part\":", ev->part + 1);
 	buf_addstr(out, ",\"event\":");
 	json_event_name(out, ev, p, sample_name);
 	buf_addstr(out, ",\"comm\":");
 	text_json_name(out, l->names, ev->comm);
-	json_id(out, ",\"pid\":", ev->pid);
-	json_id(out, ",\"tid\":", ev->tid);
-	json_id(out, ",\"cpu\":", ev->cpu);
+	text_json_id(out, ",\"pid\":", ev->pid);
+	text_json_id(out, ",\"tid\":", ev->tid);
+	text_json_id(out, ",\"cpu\":", ev->cpu);
 	json_fields(l, out, ev, p);
 	json_texts(l, out, ev, p);
 	if (ev->frames)

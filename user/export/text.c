@@ -65,6 +65,15 @@ void text_json_name(struct buf *out, const struct names *n, uint32_t id)
 		str_json(out, s, len);
 }
 
+void text_json_id(struct buf *out, const char *lead, uint32_t id)
+{
+	buf_addstr(out, lead);
+	if (id == TRACE_NONE)
+		buf_addstr(out, "null");
+	else
+		buf_addu(out, id);
+}
+
 /* As the recorder named the interrupt: false when it did not. */
 static bool put_said(struct buf *out, const struct names *n, const struct interval_waker *w)
 {

@@ -23,6 +23,9 @@ void text_json_begin(struct buf *out);
 /* A name as a JSON string; null for NAMES_NONE. */
 void text_json_name(struct buf *out, const struct names *n, uint32_t id);
 
+/* A number of a process, thread or CPU behind @lead; null for TRACE_NONE. */
+void text_json_id(struct buf *out, const char *lead, uint32_t id);
+
 /*
  * What a waking came from: "timer", "softirq NET_RX", "irq 24 (virtio0-input)", or the thread, as in
  * "comm/tid".
