@@ -177,7 +177,7 @@ static int explain_file(struct explained *x, const char *path)
 		.sel = &x->opts->sel, .fn = take, .event = see, .reset = drop, .ctx = x
 	};
 	const bool worst = x->opts->worst || !x->opts->sel.time;
-	int code, shown;
+	int code;
 
 	x->numbers.sums_only = worst;
 	code = timeline_run(&x->timeline, &t, path);
@@ -191,8 +191,7 @@ static int explain_file(struct explained *x, const char *path)
 		explain_json(x);
 	else
 		explain_print(x);
-	shown = view_end(&x->view);
-	return shown == CMD_OK ? timeline_exit(&x->timeline) : shown;
+	return timeline_end(&x->timeline, &x->view);
 }
 
 /* The number is the first word unless -t or -p gives it; 0 after one printed line. */

@@ -335,10 +335,9 @@ void explain_print(const struct explained *x)
 	if (!x->thread) {
 		printf("No %s %" PRIu32 " in %s%s.\n",
 		       x->opts->tid ? "thread" : "thread or process", x->id, file,
-		       !x->timeline.switches ?
-			       ": it has no switches: its threads slept, or it was recorded with --no-sched" :
-		       x->opts->sel.time ? " in that time" :
-					   "");
+		       !x->timeline.switches ? ": " TIMELINE_NO_SWITCHES :
+		       x->opts->sel.time     ? " in that time" :
+					       "");
 		return;
 	}
 	put_head(&out, x);

@@ -316,7 +316,7 @@ static void say_nothing_there(const struct offcpu *o)
 	const char *why = "no thread was blocked while it was recorded";
 
 	if (!o->timeline.switches)
-		why = "it has no switches: its threads slept, or it was recorded with --no-sched";
+		why = TIMELINE_NO_SWITCHES;
 	else if (o->all)
 		why = "no wait is as --min, --max and --state want it";
 	else if (select_is_used(&o->timeline.sel))
@@ -442,8 +442,6 @@ static void print_json(const struct offcpu *o)
 
 static int print_all(struct offcpu *o)
 {
-	int code;
-
 	waits_finish(&o->waits, o->timeline.names);
 	view_begin(&o->view, &o->opts->view, o->opts->json || o->opts->folded);
 	if (o->opts->json)
@@ -452,8 +450,7 @@ static int print_all(struct offcpu *o)
 		print_folded(o);
 	else
 		print_text(o);
-	code = view_end(&o->view);
-	return code == CMD_OK ? timeline_exit(&o->timeline) : code;
+	return timeline_end(&o->timeline, &o->view);
 }
 
 static int offcpu_file(const void *arg, const char *path)

@@ -244,9 +244,9 @@ static void print_text(const struct latency *l)
 
 	if (!l->delays.cnt) {
 		printf("No waits for a CPU in %s: %s.\n", reader_input(l->timeline.reader),
-		       l->timeline.switches ?
-			       "the trace has none that " SELECT_NAMES " let through" :
-			       "it has no switches: its threads slept, or it was recorded with --no-sched");
+		       l->timeline.switches ? "the trace has none that " SELECT_NAMES
+					      " let through" :
+					      TIMELINE_NO_SWITCHES);
 		return;
 	}
 	timeline_put_head(&out, &l->timeline, "waits for a CPU", l->view.color);
@@ -357,9 +357,7 @@ static int latency_file(const void *arg, const char *path)
 			print_json(&l);
 		else
 			print_text(&l);
-		code = view_end(&l.view);
-		if (code == CMD_OK)
-			code = timeline_exit(&l.timeline);
+		code = timeline_end(&l.timeline, &l.view);
 	}
 	delays_fini(&l.delays);
 	delays_heap_fini(&l.worst);

@@ -134,9 +134,9 @@ static void print_map(const struct map *m)
 
 	if (!m->strip.cnt) {
 		printf("Nothing ran in %s: %s.\n", reader_input(m->timeline.reader),
-		       m->timeline.switches ?
-			       "the trace has no thread that " SELECT_NAMES " let through" :
-			       "it has no switches: its threads slept, or it was recorded with --no-sched");
+		       m->timeline.switches ? "the trace has no thread that " SELECT_NAMES
+					      " let through" :
+					      TIMELINE_NO_SWITCHES);
 		return;
 	}
 	timeline_put_head(&out, &m->timeline, "who ran on which CPU", m->view.color);
@@ -184,9 +184,7 @@ static int map_file(const void *arg, const char *path)
 		cpu_strip_finish(&m.strip);
 		view_begin(&m.view, &opts->view, false);
 		print_map(&m);
-		code = view_end(&m.view);
-		if (code == CMD_OK)
-			code = timeline_exit(&m.timeline);
+		code = timeline_end(&m.timeline, &m.view);
 	}
 	cpu_strip_fini(&m.strip);
 	timeline_fini(&m.timeline);

@@ -97,9 +97,9 @@ static void print_text(const struct cpus *c)
 
 	if (!sum.seen) {
 		printf("Nothing ran in %s: %s.\n", reader_input(c->timeline.reader),
-		       c->timeline.switches ?
-			       "the trace has no thread that " SELECT_NAMES " let through" :
-			       "it has no switches: its threads slept, or it was recorded with --no-sched");
+		       c->timeline.switches ? "the trace has no thread that " SELECT_NAMES
+					      " let through" :
+					      TIMELINE_NO_SWITCHES);
 		return;
 	}
 	timeline_put_head(&out, &c->timeline, "the work of CPUs", c->view.color);
@@ -164,9 +164,7 @@ static int summary_file(const void *arg, const char *path)
 			print_json(&c);
 		else
 			print_text(&c);
-		code = view_end(&c.view);
-		if (code == CMD_OK)
-			code = timeline_exit(&c.timeline);
+		code = timeline_end(&c.timeline, &c.view);
 	}
 	cpu_load_fini(&c.load);
 	timeline_fini(&c.timeline);

@@ -223,10 +223,10 @@ static int timehist_file(const void *arg, const char *path)
 		text_lost(&lost, &h.timeline.losses.account);
 		buf_printf(&h.out, "# lost: %s\n", buf_cstr(&lost));
 		buf_free(&lost);
-		code = timeline_exit(&h.timeline);
 	}
+	/* the heads of columns alone say nothing */
 	fwrite(buf_cstr(&h.out), 1, h.lines || code == CMD_OK ? h.out.len : 0, stdout);
-	end = view_end(&h.view);
+	end = code == CMD_OK ? timeline_end(&h.timeline, &h.view) : view_end(&h.view);
 	while (hmap_next(&h.threads, &pos, &tid, &b))
 		free(b);
 	hmap_fini(&h.threads);

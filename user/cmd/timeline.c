@@ -214,9 +214,11 @@ void timeline_fini(struct timeline *r)
 	memset(r, 0, sizeof(*r));
 }
 
-int timeline_exit(const struct timeline *r)
+int timeline_end(const struct timeline *r, struct view *view)
 {
-	return reader_is_newer(r->reader) ? CMD_INPUT : CMD_OK;
+	int code = view_end(view);
+
+	return code == CMD_OK && reader_is_newer(r->reader) ? CMD_INPUT : code;
 }
 
 bool timeline_wants(const struct timeline *r, uint32_t tid, uint32_t cpu)

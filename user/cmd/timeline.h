@@ -5,6 +5,7 @@
 #include "cmd/callchain.h"
 #include "cmd/progress.h"
 #include "cmd/select.h"
+#include "cmd/view.h"
 #include "profile/event_counts.h"
 #include "profile/intervals.h"
 
@@ -60,10 +61,17 @@ void timeline_fini(struct timeline *r);
 /* What is looked at on a clock that was seen; false: all of it. Both ends belong to it. */
 bool timeline_window(const struct timeline *r, uint32_t clock, uint64_t *from, uint64_t *to);
 
-/* What the command exits with when it has printed all: CMD_INPUT behind a newer writer's frame. */
-int timeline_exit(const struct timeline *r);
+/*
+ * Ends what the command printed, as view_end(), and says what it exits with: CMD_INPUT behind a newer
+ * writer's frame.
+ */
+int timeline_end(const struct timeline *r, struct view *view);
 
 /* ---- what all such commands print ---- */
+
+/* Why a trace tells nothing of its threads when it has no switches. */
+#define TIMELINE_NO_SWITCHES                                                                       \
+	"it has no switches: its threads slept, or it was recorded with --no-sched"
 
 /* Length of what was looked at: of the window, on the first clock of the trace. */
 uint64_t timeline_span_ns(const struct timeline *t);

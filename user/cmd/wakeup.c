@@ -166,8 +166,7 @@ static void print_text(const struct wakeup *w)
 
 	if (!w->edges.cnt) {
 		printf("No wakings in %s%s.\n", reader_input(w->timeline.reader),
-		       !w->timeline.switches ?
-			       ": it has no switches: its threads slept, or it was recorded with --no-sched" :
+		       !w->timeline.switches		? ": " TIMELINE_NO_SWITCHES :
 		       select_is_used(&w->timeline.sel) ? " that " SELECT_NAMES " let through" :
 							  "");
 		return;
@@ -254,7 +253,7 @@ static int edges_file(const struct wakeup_opts *opts, const char *path)
 {
 	struct wakeup w = { .opts = opts, .edges = { .opts = { .keys = keys_of(opts) } } };
 	const struct timeline_opts t = { .sel = &opts->sel, .fn = take, .reset = drop, .ctx = &w };
-	int code = timeline_run(&w.timeline, &t, path), shown;
+	int code = timeline_run(&w.timeline, &t, path);
 
 	if (code == CMD_OK) {
 		waits_finish(&w.edges, w.timeline.names);
@@ -263,8 +262,7 @@ static int edges_file(const struct wakeup_opts *opts, const char *path)
 			print_json(&w);
 		else
 			print_text(&w);
-		shown = view_end(&w.view);
-		code = shown == CMD_OK ? timeline_exit(&w.timeline) : shown;
+		code = timeline_end(&w.timeline, &w.view);
 	}
 	waits_fini(&w.edges);
 	timeline_fini(&w.timeline);

@@ -275,17 +275,14 @@ static void say_nothing_there(const struct chain *c)
 {
 	printf("Thread %" PRIu32 " was not woken in %s%s.\n", c->tid,
 	       reader_input(c->timeline.reader),
-	       !c->timeline.switches ?
-		       ": it has no switches: its threads slept, or it was recorded with --no-sched" :
-	       c->latest   ? " before that time" :
-	       c->sel.time ? " in that time" :
-			     "");
+	       !c->timeline.switches ? ": " TIMELINE_NO_SWITCHES :
+	       c->latest	     ? " before that time" :
+	       c->sel.time	     ? " in that time" :
+				       "");
 }
 
 static int print_all(struct chain *c)
 {
-	int code;
-
 	view_begin(&c->view, &c->opts->view, c->opts->json);
 	if (c->opts->json)
 		print_json(c);
@@ -293,8 +290,7 @@ static int print_all(struct chain *c)
 		print_text(c);
 	else
 		say_nothing_there(c);
-	code = view_end(&c->view);
-	return code == CMD_OK ? timeline_exit(&c->timeline) : code;
+	return timeline_end(&c->timeline, &c->view);
 }
 
 static int read_twice(struct chain *c, const char *path)
