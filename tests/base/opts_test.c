@@ -375,6 +375,17 @@ Test(opts, help_goes_to_standard_output_in_columns, .init = cr_redirect_stdout)
 	cr_assert_str_eq(got, help_text);
 }
 
+Test(opts, a_word_is_found_whole_and_not_by_its_beginning)
+{
+	static const char *const words[] = { "sym", NULL, "symoff" };
+
+	cr_assert_eq(opts_word("sym,dso", 3, words, 3), 0);
+	cr_assert_eq(opts_word("symoff", 6, words, 3), 2);
+	cr_assert_eq(opts_word("symo", 4, words, 3), -1);
+	cr_assert_eq(opts_word("", 0, words, 3), -1);
+	cr_assert_eq(opts_word("symoff", 6, words, 2), -1);
+}
+
 Test(opts, nearest_finds_slips_and_beginnings_and_no_more)
 {
 	static const char *const words[] = { "report", "script", "info", "dump", "offcpu" };

@@ -432,6 +432,14 @@ static unsigned int distance(const char *a, const char *b)
 	return d[an][bn];
 }
 
+int opts_word(const char *s, size_t n, const char *const *words, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++)
+		if (words[i] && strlen(words[i]) == n && !memcmp(words[i], s, n))
+			return (int)i;
+	return -1;
+}
+
 const char *opts_nearest(const char *word, const char *const *words, size_t n)
 {
 	size_t len = strlen(word);

@@ -76,6 +76,9 @@ int opts_parse(const struct opt_spec *spec, int argc, char **argv, void *dst,
 /* Frees what lists in dst hold. */
 void opts_fini(const struct opt_spec *spec, void *dst);
 
+/* Which of cnt words the n bytes at s are; -1: none. Words may be NULL. */
+int opts_word(const char *s, size_t n, const char *const *words, size_t cnt);
+
 /* The word among n that `word` was likely meant to be, or NULL when none is near. */
 const char *opts_nearest(const char *word, const char *const *words, size_t n);
 

@@ -121,11 +121,8 @@ static int parse_keys(const char *s, unsigned int *out)
 
 	for (*out = 0;; s += n + 1) {
 		n = strcspn(s, ",");
-		for (k = 0; k < WAITS_KEY_CNT; k++)
-			if (key_names[k] && strlen(key_names[k]) == n &&
-			    !memcmp(key_names[k], s, n))
-				break;
-		if (k == WAITS_KEY_CNT) {
+		k = opts_word(s, n, key_names, WAITS_KEY_CNT);
+		if (k < 0) {
 			log_error(
 				"offcpu: unknown key '%.*s' in --by (known: stack, comm, pid, tid, "
 				"state, waker, wstack)",

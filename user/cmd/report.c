@@ -127,13 +127,10 @@ static int parse_sort(const char *s, struct report *r)
 
 	for (;; s += n + 1) {
 		n = strcspn(s, ",");
-		for (k = 0; k < PROFILE_KEY_CNT; k++)
-			if (strlen(report_key_name((enum profile_key)k)) == n &&
-			    !memcmp(s, report_key_name((enum profile_key)k), n))
-				break;
+		k = opts_word(s, n, report_key_names, PROFILE_KEY_CNT);
 		if (n == strlen("symbol") && !memcmp(s, "symbol", n))
 			k = PROFILE_SYM;
-		if (k == PROFILE_KEY_CNT) {
+		if (k < 0) {
 			log_error(
 				"report: unknown sort key '%.*s' (known: sym, dso, srcline, comm, "
 				"pid, tid, cpu, cgroup, part, state)",
@@ -160,12 +157,9 @@ static int parse_percent(const char *s, const char *option, double *out)
 static int parse_graph(const char *s, struct report *r)
 {
 	size_t n = strcspn(s, ",");
-	int word = 0;
+	int word = opts_word(s, n, graph_words, REPORT_FLAT + 1);
 
-	while (graph_words[word] &&
-	       (strlen(graph_words[word]) != n || memcmp(graph_words[word], s, n) != 0))
-		word++;
-	if (!graph_words[word]) {
+	if (word < 0) {
 		log_error(
 			"report: -g %s: want one of caller, callee, flat, folded, none, or nothing "
 			"(-g alone is caller)",

@@ -88,7 +88,7 @@ enum report_columns {
 };
 
 /* "sym", "dso" and so on. */
-const char *report_key_name(enum profile_key key);
+extern const char *const report_key_names[PROFILE_KEY_CNT];
 
 /* ---- report_exact.c: CPU time of tasks, when rows are that; times in all states, with --wall ---- */
 

@@ -45,7 +45,7 @@ static void json_srcline(struct buf *out, const struct names *n, const struct pr
 static void json_cell(struct buf *out, const struct report *r, const struct profile_row *row,
 		      enum profile_key key)
 {
-	buf_printf(out, ",\"%s\":", report_key_name(key));
+	buf_printf(out, ",\"%s\":", report_key_names[key]);
 	if (key == PROFILE_SYM)
 		text_json_name(out, r->names, row->sym);
 	else if (key == PROFILE_COMM)

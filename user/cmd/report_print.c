@@ -21,25 +21,19 @@
 /* Where nothing is cut, one name of a thousand characters must not push all others away. */
 #define COLUMN_PAD_MAX 60
 
-static const struct {
-	const char *name, *title;
-} keys[PROFILE_KEY_CNT] = {
-	[PROFILE_SYM] = { "sym", "Symbol" },
-	[PROFILE_DSO] = { "dso", "Module" },
-	[PROFILE_COMM] = { "comm", "Thread" },
-	[PROFILE_PID] = { "pid", "Pid" },
-	[PROFILE_TID] = { "tid", "Tid" },
-	[PROFILE_PART] = { "part", "Part" },
-	[PROFILE_CPU] = { "cpu", "Cpu" },
-	[PROFILE_CGROUP] = { "cgroup", "Cgroup" },
-	[PROFILE_SRCLINE] = { "srcline", "Source" },
-	[PROFILE_STATE] = { "state", "State" },
+const char *const report_key_names[PROFILE_KEY_CNT] = {
+	[PROFILE_SYM] = "sym",	   [PROFILE_DSO] = "dso",	[PROFILE_COMM] = "comm",
+	[PROFILE_PID] = "pid",	   [PROFILE_TID] = "tid",	[PROFILE_PART] = "part",
+	[PROFILE_CPU] = "cpu",	   [PROFILE_CGROUP] = "cgroup", [PROFILE_SRCLINE] = "srcline",
+	[PROFILE_STATE] = "state",
 };
 
-const char *report_key_name(enum profile_key key)
-{
-	return keys[key].name;
-}
+static const char *const titles[PROFILE_KEY_CNT] = {
+	[PROFILE_SYM] = "Symbol",  [PROFILE_DSO] = "Module",	[PROFILE_COMM] = "Thread",
+	[PROFILE_PID] = "Pid",	   [PROFILE_TID] = "Tid",	[PROFILE_PART] = "Part",
+	[PROFILE_CPU] = "Cpu",	   [PROFILE_CGROUP] = "Cgroup", [PROFILE_SRCLINE] = "Source",
+	[PROFILE_STATE] = "State",
+};
 
 double report_share(const struct report *r, uint64_t weight)
 {
@@ -238,7 +232,7 @@ static void column_widths(const struct report *r, const struct profile_rows *row
 	struct buf cell = { 0 };
 
 	for (size_t k = 0; k < r->key_cnt; k++) {
-		width[k] = strlen(keys[r->key_order[k]].title);
+		width[k] = strlen(titles[r->key_order[k]]);
 		for (size_t i = 0; i < n; i++) {
 			size_t w;
 
@@ -296,7 +290,7 @@ void report_print_flat(const struct report *r)
 	report_put_heads(&line, r, columns_of(r));
 	column_widths(r, &rows, n, line.len, width);
 	for (size_t k = 0; k < r->key_cnt; k++) {
-		title = keys[r->key_order[k]].title;
+		title = titles[r->key_order[k]];
 		buf_addstr(&line, "  ");
 		text_column(&line, title, strlen(title), width[k], false);
 	}

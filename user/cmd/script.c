@@ -112,14 +112,6 @@ struct script {
 
 /* ---- options ----------------------------------------------------------------------------------- */
 
-static int field_find(const char *s, size_t n)
-{
-	for (int i = 0; i < F_CNT; i++)
-		if (strlen(field_names[i]) == n && !memcmp(field_names[i], s, n))
-			return i;
-	return -ENOENT;
-}
-
 /* "comm,tid" replaces the default, "+srcline,-cpu" changes it. */
 static int parse_fields(const char *s, unsigned int *mask)
 {
@@ -132,7 +124,7 @@ static int parse_fields(const char *s, unsigned int *mask)
 	for (;; word += n + 1) {
 		sign = *word == '+' || *word == '-' ? *word++ : '+';
 		n = strcspn(word, ",");
-		f = field_find(word, n);
+		f = opts_word(word, n, field_names, F_CNT);
 		if (f < 0) {
 			log_error("script: unknown field '%.*s' in -F (known: comm, pid, tid, cpu, "
 				  "time, event, trace, ip, sym, symoff, dso, srcline, end)",
