@@ -30,14 +30,16 @@ export D9_REQUIRE_ROOT
 
 step() {
 	echo "== $*"
+	began=$(date +%s)
 	"$@"
+	echo "== $(($(date +%s) - began)) s"
 }
 
 # Everything is built before anything runs: the tests measure time and get the machine to themselves.
 step make "$jobs" all tests replay
 step make "$jobs" O=build/clang CC=clang all tests
 step make "$jobs" O=build/san SAN=address,undefined tests
-step make lint
+step make "$jobs" lint
 step make check-unit check-san check-cli check-docs check-install check-tutorial check-js check-self fuzz-replay
 step $sudo env "D9_REQUIRE_ROOT=$D9_REQUIRE_ROOT" WERROR=1 "PATH=$PATH" make check-root
 echo "all checks passed"
