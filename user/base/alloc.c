@@ -82,13 +82,10 @@ void *xmemdup(const void *p, size_t n)
 	return copy;
 }
 
-void *array_reserve(void *arr, size_t *cap, size_t need, size_t elem_sz)
+void *array_grow(void *arr, size_t *cap, size_t need, size_t elem_sz)
 {
-	size_t grown;
+	size_t grown = *cap + *cap / 2 + 8;
 
-	if (need <= *cap)
-		return arr;
-	grown = *cap + *cap / 2 + 8;
 	if (grown < need)
 		grown = need;
 	arr = xreallocarray(arr, grown, elem_sz);

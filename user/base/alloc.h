@@ -20,12 +20,19 @@ char *xstrndup(const char *s, size_t n)
 	__attribute__((malloc, returns_nonnull, warn_unused_result));
 void *xmemdup(const void *p, size_t n) __attribute__((malloc, returns_nonnull, warn_unused_result));
 
+/* What array_reserve() does when there is no room. */
+void *array_grow(void *arr, size_t *cap, size_t need, size_t elem_sz)
+	__attribute__((warn_unused_result));
+
 /*
  * Makes room for at least `need` elements of elem_sz bytes in arr, which holds *cap. Grows by half
  * or to `need`, whichever is more, and updates *cap; new elements are zeroed. Returns the array,
  * moved or not. arr may be NULL while *cap is 0.
  */
-void *array_reserve(void *arr, size_t *cap, size_t need, size_t elem_sz)
-	__attribute__((warn_unused_result));
+static inline void *__attribute__((warn_unused_result))
+array_reserve(void *arr, size_t *cap, size_t need, size_t elem_sz)
+{
+	return need <= *cap ? arr : array_grow(arr, cap, need, elem_sz);
+}
 
 #endif /* D9_BASE_ALLOC_H */

@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 #include "base/hmap.h"
+#include "base/mix.h"
 #include "base/strtab.h"
 
-/* Good mixing of all bits; not proof against keys chosen to collide. Stable between runs. */
-uint64_t hash_u64(uint64_t v);
+/* As hash_u64(), of any number of bytes. */
 uint64_t hash_bytes(const void *p, size_t n);
 
 #endif /* D9_BASE_HASH_H */

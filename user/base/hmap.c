@@ -12,7 +12,6 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
 
 int hmap_init(struct hmap *m)
 {
@@ -26,17 +25,6 @@ void hmap_fini(struct hmap *m)
 	*m = (struct hmap){ 0 };
 }
 
-/* The slot of the key, or the free one where it would go. There is always a free slot. */
-static struct hmap_slot *probe(const struct hmap *m, uint64_t key)
-{
-	size_t mask = m->cap - 1;
-	size_t i = hash_u64(key) & mask;
-
-	while (m->slots[i].value && m->slots[i].key != key)
-		i = (i + 1) & mask;
-	return &m->slots[i];
-}
-
 static void grow(struct hmap *m)
 {
 	struct hmap bigger = { .cap = m->cap ? m->cap * 2 : 16, .cnt = m->cnt };
@@ -44,15 +32,10 @@ static void grow(struct hmap *m)
 	bigger.slots = xcalloc(bigger.cap, sizeof(*bigger.slots));
 	for (size_t i = 0; i < m->cap; i++) {
 		if (m->slots[i].value)
-			*probe(&bigger, m->slots[i].key) = m->slots[i];
+			*hmap_probe(&bigger, m->slots[i].key) = m->slots[i];
 	}
 	free(m->slots);
 	*m = bigger;
-}
-
-void *hmap_get(const struct hmap *m, uint64_t key)
-{
-	return m->cap ? probe(m, key)->value : NULL;
 }
 
 void hmap_set(struct hmap *m, uint64_t key, void *value)
@@ -62,7 +45,7 @@ void hmap_set(struct hmap *m, uint64_t key, void *value)
 	assert(value);
 	if (m->cnt >= m->cap - m->cap / 4)
 		grow(m);
-	slot = probe(m, key);
+	slot = hmap_probe(m, key);
 	if (!slot->value)
 		m->cnt++;
 	slot->key = key;
@@ -78,7 +61,7 @@ void *hmap_del(struct hmap *m, uint64_t key)
 
 	if (!m->cap)
 		return NULL;
-	slot = probe(m, key);
+	slot = hmap_probe(m, key);
 	value = slot->value;
 	if (!value)
 		return NULL;

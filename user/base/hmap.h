@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/mix.h"
+
 struct hmap_slot {
 	uint64_t key;
 	void *value;
@@ -25,8 +27,23 @@ struct hmap {
 int hmap_init(struct hmap *m);
 void hmap_fini(struct hmap *m);
 
+/* The slot of the key, or the free one where it would go. Not in an empty map. */
+static inline struct hmap_slot *hmap_probe(const struct hmap *m, uint64_t key)
+{
+	size_t mask = m->cap - 1;
+	size_t i = hash_u64(key) & mask;
+
+	/* there is always a free slot */
+	while (m->slots[i].value && m->slots[i].key != key)
+		i = (i + 1) & mask;
+	return &m->slots[i];
+}
+
 /* NULL when absent. */
-void *hmap_get(const struct hmap *m, uint64_t key);
+static inline void *hmap_get(const struct hmap *m, uint64_t key)
+{
+	return m->cap ? hmap_probe(m, key)->value : NULL;
+}
 /* Replaces an existing value. value must not be NULL. */
 void hmap_set(struct hmap *m, uint64_t key, void *value);
 /* Removes the key and returns its value, NULL when absent. */
