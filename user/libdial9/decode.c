@@ -531,7 +531,9 @@ int dial9_dec_next(struct dial9_dec *d, struct dial9_frame *out)
 		return next_frame(d, out);
 	out->kind = DIAL9_FRAME_EVENT;
 	out->offset = d->offset + left(d->start, before);
+	/* after the rest: to read it back right behind a narrower write would stall */
 	out->event = t->event;
+	out->event.ts = t->event.has_ts ? d->in.ts_base : 0;
 	return 1;
 }
 

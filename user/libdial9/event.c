@@ -207,7 +207,7 @@ quick_values(const struct event_type *t, const uint8_t *p, const uint8_t *end)
 	return p;
 }
 
-static inline __attribute__((always_inline)) const struct event_type *
+static inline __attribute__((always_inline)) struct event_type *
 quick(const struct event_input *in, const uint8_t **pos, const uint8_t *end, uint64_t *ts_base)
 {
 	const uint8_t *p = *pos;
@@ -227,7 +227,6 @@ quick(const struct event_input *in, const uint8_t **pos, const uint8_t *end, uin
 		ts += head >> 24 & WIRE_DELTA_MAX;
 		if (ts < *ts_base)
 			return NULL;
-		t->event.ts = ts;
 		p += WIRE_EVENT_TS_SZ;
 	} else {
 		p += WIRE_EVENT_SZ;
@@ -296,7 +295,6 @@ int event_parse(struct event_input *in, const uint8_t **pos, struct dial9_event 
 		ts += wire_get_u24(p);
 		if (ts < in->ts_base)
 			return value_bad(&in->fault, p, "timestamp beyond 64 bits");
-		t->event.ts = ts;
 		p += 3;
 	}
 	err = parse_values(in, &p, t);
@@ -304,6 +302,7 @@ int event_parse(struct event_input *in, const uint8_t **pos, struct dial9_event 
 		return err;
 	in->ts_base = ts;
 	*out = t->event;
+	out->ts = out->has_ts ? ts : 0;
 	*pos = p;
 	return 0;
 }
@@ -315,12 +314,14 @@ int event_visit(struct event_input *in, const struct dial9_dec *d,
 		visitor->event;
 	const uint8_t *p = in->pos, *const end = in->end;
 	uint64_t ts_base = in->ts_base;
-	const struct event_type *t;
+	struct event_type *t;
 	void *ctx = visitor->ctx;
 	int got = 0;
 
 	while (!got && (t = quick(in, &p, end, &ts_base))) {
 		in->pos = p;
+		if (t->event.has_ts)
+			t->event.ts = ts_base;
 		got = on_event(ctx, d, &t->event);
 	}
 	in->ts_base = ts_base;

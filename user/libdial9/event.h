@@ -10,7 +10,7 @@ struct schema_op;
 /* What a decoder knows of a type: its schema, and how to get at the values of an event. */
 struct event_type {
 	struct dial9_schema *schema; /* counted */
-	struct dial9_event event; /* of the last event; all but ts stays as it is */
+	struct dial9_event event; /* of any event but for ts, which is only what it was once */
 	struct dial9_value *values; /* event.values; the types of what is not optional stay */
 	size_t room; /* with so many bytes left, fixed parts need no check */
 	const struct schema_op *ops, *ops_end;
@@ -39,8 +39,8 @@ static inline struct event_type *event_type_of(const struct event_input *in, uin
 }
 
 /*
- * The next frame, if it is an event and lies well inside the window: its type, with `event` filled, and the
- * input moved behind it. NULL, and nothing changed, if that is not so, or if anything about it is wrong:
+ * The next frame, if it is an event and lies well inside the window: its type, with `values` filled, and the
+ * input moved behind it, with its time as ts_base. NULL, and nothing changed, if that is not so, or if anything about it is wrong:
  * then event_parse() has the answer.
  */
 const struct event_type *event_quick(struct event_input *in);
