@@ -182,11 +182,6 @@ void layout_set_add(struct layout_set *set, struct names *n, uint16_t type_id,
 	set->by_type[type_id] = ts;
 }
 
-const struct trace_schema *layout_set_get(const struct layout_set *set, uint16_t type_id)
-{
-	return set->by_type ? set->by_type[type_id] : NULL;
-}
-
 void layout_set_segment(struct layout_set *set)
 {
 	while (set->used_cnt)

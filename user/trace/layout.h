@@ -21,7 +21,11 @@ struct layout_set {
 void layout_set_add(struct layout_set *set, struct names *n, uint16_t type_id,
 		    const struct dial9_schema *schema);
 /* NULL when the id means nothing in this segment. */
-const struct trace_schema *layout_set_get(const struct layout_set *set, uint16_t type_id);
+static inline const struct trace_schema *layout_set_get(const struct layout_set *set,
+							uint16_t type_id)
+{
+	return set->by_type ? set->by_type[type_id] : NULL;
+}
 /* A new segment: ids mean nothing, contents are kept. */
 void layout_set_segment(struct layout_set *set);
 void layout_set_fini(struct layout_set *set);

@@ -282,16 +282,6 @@ bool names_is_named(const struct names *n, uint64_t frame)
 	return false;
 }
 
-static uint64_t task_key(const struct names *n, uint32_t part, uint32_t tid)
-{
-	return (uint64_t)names_part(n, part)->clock << 32 | tid;
-}
-
-const struct names_task *names_task_first(const struct names *n, uint32_t part, uint32_t tid)
-{
-	return hmap_get(&n->tasks, task_key(n, part, tid));
-}
-
 void names_task_fill(const struct names *n, uint32_t part, uint32_t tid, uint32_t *pid,
 		     uint32_t *comm)
 {
@@ -307,7 +297,7 @@ void names_task_fill(const struct names *n, uint32_t part, uint32_t tid, uint32_
 
 void names_task_learn(struct names *n, uint32_t part, const struct names_task *t)
 {
-	uint64_t key = task_key(n, part, t->tid);
+	uint64_t key = names_task_key(n, part, t->tid);
 	struct names_task *first = hmap_get(&n->tasks, key);
 
 	if (first) {
@@ -336,11 +326,6 @@ void names_add_tp_symbol(struct names *n, uint32_t event, uint32_t field,
 	}
 	if (tp_symbols_add(ts, n->segment, row))
 		n->tp_symbols_version++;
-}
-
-const struct part *names_part(const struct names *n, uint32_t part)
-{
-	return &n->parts.v[part < n->parts.cnt ? part : 0];
 }
 
 const char *names_meta(const struct names *n, uint32_t part, const char *key)

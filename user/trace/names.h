@@ -119,11 +119,27 @@ const struct names_symbol *names_symbol(const struct names *n, uint64_t frame);
 /* Whether a function is known there; labels are none. */
 bool names_is_named(const struct names *n, uint64_t frame);
 
+/* One part of the stream: never NULL, part 0 for a number too large. */
+static inline const struct part *names_part(const struct names *n, uint32_t part)
+{
+	return &n->parts.v[part < n->parts.cnt ? part : 0];
+}
+
+/* What stands for a thread in maps: parts of one boot share their threads. */
+static inline uint64_t names_task_key(const struct names *n, uint32_t part, uint32_t tid)
+{
+	return (uint64_t)names_part(n, part)->clock << 32 | tid;
+}
+
 /*
  * The first name that the trace gives to a thread, for events before it; NULL when there is none.
- * @part is the part of the stream that asks or tells: parts of one boot share their threads.
+ * @part is the part of the stream that asks or tells.
  */
-const struct names_task *names_task_first(const struct names *n, uint32_t part, uint32_t tid);
+static inline const struct names_task *names_task_first(const struct names *n, uint32_t part,
+							uint32_t tid)
+{
+	return hmap_get(&n->tasks, names_task_key(n, part, tid));
+}
 /* Fills in from that what the caller does not know of a thread yet: what is NAMES_NONE. */
 void names_task_fill(const struct names *n, uint32_t part, uint32_t tid, uint32_t *pid,
 		     uint32_t *comm);
@@ -134,8 +150,6 @@ const struct tp_symbols *names_tp_symbols(const struct names *n, uint32_t event,
 void names_add_tp_symbol(struct names *n, uint32_t event, uint32_t field,
 			 const struct tp_symbols_row *row);
 
-/* One part of the stream: never NULL, part 0 for a number too large. */
-const struct part *names_part(const struct names *n, uint32_t part);
 /* Metadata of a part by key. NULL when absent. */
 const char *names_meta(const struct names *n, uint32_t part, const char *key);
 /* Nanoseconds of CPU time for which each sample of a part stands; 0: it does not say. */

@@ -156,12 +156,11 @@ static void begin_at(struct parts *p, uint64_t offset)
 	part_begin(p, p->fresh ? p->segment : offset);
 }
 
-void parts_event(struct parts *p, uint64_t offset)
+void parts_first_event(struct parts *p, uint64_t offset)
 {
-	if (p->fresh && last(p)->ours)
+	if (last(p)->ours)
 		begin_at(p, offset);
 	p->fresh = false;
-	last(p)->events++;
 }
 
 /* How many of these entries the part has with this value, and with another one. */
@@ -252,11 +251,4 @@ void parts_clock(struct parts *p, uint64_t offset, uint64_t mono, uint64_t real)
 	part->mono = mono;
 	part->real = real;
 	find_clock(p);
-}
-
-uint32_t parts_at(const struct parts *p, uint32_t from, uint64_t offset)
-{
-	while (from + 1 < p->cnt && p->v[from + 1].begin <= offset)
-		from++;
-	return from;
 }

@@ -54,13 +54,25 @@ void parts_segment(struct parts *p, uint64_t offset);
 void parts_metadata(struct parts *p, uint64_t offset, const struct parts_meta *meta, size_t cnt);
 /* A ClockSyncEvent. */
 void parts_clock(struct parts *p, uint64_t offset, uint64_t mono, uint64_t real);
+/* Any other event that is the first behind its header. */
+void parts_first_event(struct parts *p, uint64_t offset);
 /* Any other event. */
-void parts_event(struct parts *p, uint64_t offset);
+static inline void parts_event(struct parts *p, uint64_t offset)
+{
+	if (p->fresh)
+		parts_first_event(p, offset);
+	p->v[p->cnt - 1].events++;
+}
 
 /* ---- asking ---- */
 
 /* The part that holds @offset; @from is it or one before it. */
-uint32_t parts_at(const struct parts *p, uint32_t from, uint64_t offset);
+static inline uint32_t parts_at(const struct parts *p, uint32_t from, uint64_t offset)
+{
+	while (from + 1 < p->cnt && p->v[from + 1].begin <= offset)
+		from++;
+	return from;
+}
 /* NAMES_NONE when there is no such entry. */
 uint32_t parts_get(const struct parts *p, uint32_t part, uint32_t key);
 /* How many clocks there are. */

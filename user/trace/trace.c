@@ -86,43 +86,7 @@ static const struct dial9_value *role_value(const struct trace_event *ev, enum t
 	return i >= 0 ? &ev->values[i] : NULL;
 }
 
-bool trace_value_u64(const struct dial9_value *v, uint64_t *out)
-{
-	switch (v->type) {
-	case DIAL9_VARINT:
-	case DIAL9_U8:
-	case DIAL9_U16:
-	case DIAL9_U32:
-		*out = v->u64;
-		return true;
-	case DIAL9_I64:
-		*out = (uint64_t)v->i64;
-		return true;
-	default:
-		return false;
-	}
-}
-
-bool trace_u64(const struct trace_event *ev, enum trace_role role, uint64_t *out)
-{
-	const struct dial9_value *v = role_value(ev, role);
-
-	if (!v)
-		return false;
-	if (v->type != DIAL9_BOOL)
-		return trace_value_u64(v, out);
-	*out = v->b;
-	return true;
-}
-
-uint64_t trace_u64_or(const struct trace_event *ev, enum trace_role role, uint64_t otherwise)
-{
-	uint64_t v;
-
-	return trace_u64(ev, role, &v) ? v : otherwise;
-}
-
-static uint32_t role_u32(const struct trace_event *ev, enum trace_role role)
+static inline uint32_t role_u32(const struct trace_event *ev, enum trace_role role)
 {
 	uint64_t v = trace_u64_or(ev, role, TRACE_NONE);
 
@@ -257,14 +221,9 @@ static void load_frames(struct trace *t, struct trace_event *ev)
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
-static uint64_t task_key(const struct trace *t, uint32_t tid)
-{
-	return (uint64_t)names_part(t->names, t->part)->clock << 32 | tid;
-}
-
 static void task_set(struct trace *t, const struct names_task *task)
 {
-	uint64_t key = task_key(t, task->tid);
+	uint64_t key = names_task_key(t->names, t->part, task->tid);
 	struct names_task *cur = hmap_get(&t->tasks, key);
 
 	if (cur)
@@ -314,9 +273,16 @@ static void guess_task(struct trace *t, const struct trace_event *ev, enum trace
 
 const struct names_task *trace_task(const struct trace *t, uint32_t tid)
 {
-	const struct names_task *cur = hmap_get(&t->tasks, task_key(t, tid));
+	const uint64_t key = names_task_key(t->names, t->part, tid);
+	const struct names_task *cur = hmap_get(&t->tasks, key);
 
 	return cur ? cur : names_task_first(t->names, t->part, tid);
+}
+
+static void attribute_none(struct trace_event *ev)
+{
+	ev->tid = ev->pid = ev->cpu = TRACE_NONE;
+	ev->comm = ev->cgroup = NAMES_NONE;
 }
 
 /* Who this event happened to. */
@@ -361,15 +327,17 @@ static void absorb_tp_symbol(struct trace *t, const struct trace_event *ev)
 	names_add_tp_symbol(t->names, event, field, &row);
 }
 
-static void absorb(struct trace *t, const struct trace_event *ev)
+static inline void absorb(struct trace *t, const struct trace_event *ev)
 {
-	if (ev->kind == TRACE_MODULE) {
+	if (ev->kind == TRACE_SCHED_SWITCH) {
+		guess_task(t, ev, ROLE_PREV_PID, ROLE_PREV_COMM);
+		guess_task(t, ev, ROLE_NEXT_PID, ROLE_NEXT_COMM);
+	} else if (!trace_is_naming(ev->kind)) {
+		return;
+	} else if (ev->kind == TRACE_MODULE) {
 		absorb_module(t, ev);
 	} else if (ev->kind == TRACE_TASK) {
 		absorb_task(t, ev);
-	} else if (ev->kind == TRACE_SCHED_SWITCH) {
-		guess_task(t, ev, ROLE_PREV_PID, ROLE_PREV_COMM);
-		guess_task(t, ev, ROLE_NEXT_PID, ROLE_NEXT_COMM);
 	} else if (t->learn) {
 		if (ev->kind == TRACE_SYMBOL)
 			absorb_symbol(t, ev);
@@ -455,33 +423,44 @@ static void segment(struct trace *t, uint64_t offset)
 	}
 }
 
+/* What a sample says of itself. */
+static void load_sample(struct trace_event *ev)
+{
+	ev->source = (uint8_t)trace_u64_or(ev, ROLE_SOURCE, PROF_SOURCE_SAMPLE);
+	ev->flags = (uint8_t)trace_u64_or(ev, ROLE_FLAGS, 0);
+	ev->user_end = (uint8_t)trace_u64_or(ev, ROLE_USER_END, PROF_END_NOT_WALKED);
+}
+
+/* Member by member: clearing it whole first would cost as much as all the rest. */
 static int event(struct trace *t, const struct dial9_frame *f, struct trace_event *ev)
 {
-	*ev = (struct trace_event){
-		.schema = layout_set_get(&t->schemas, f->event.type_id),
-		.has_ts = f->event.has_ts,
-		.ts = f->event.ts,
-		.offset = f->offset,
-		.bytes = dial9_dec_consumed(t->dec) - f->offset,
-		.values = f->event.values,
-		.segment = t->segments - 1,
-	};
-	if (!ev->schema)
+	const struct trace_schema *schema = layout_set_get(&t->schemas, f->event.type_id);
+
+	if (!schema)
 		return -EBADMSG;
-	ev->kind = ev->schema->kind;
+	ev->schema = schema;
+	ev->kind = schema->kind;
+	ev->has_ts = f->event.has_ts;
+	ev->ts = f->event.ts;
+	ev->offset = f->offset;
+	ev->bytes = dial9_dec_consumed(t->dec) - f->offset;
+	ev->segment = t->segments - 1;
+	ev->values = f->event.values;
+	ev->frames = NULL;
+	ev->frame_cnt = 0;
+	ev->source = ev->flags = ev->user_end = 0;
 	t->event_bytes += ev->bytes;
 	find_part(t, ev);
 	ev->part = t->part;
 	absorb(t, ev);
-	if (t->names_only)
+	if (t->names_only) {
+		attribute_none(ev);
 		return 1;
+	}
 	attribute(t, ev);
 	load_frames(t, ev);
-	if (ev->kind == TRACE_SAMPLE) {
-		ev->source = (uint8_t)trace_u64_or(ev, ROLE_SOURCE, PROF_SOURCE_SAMPLE);
-		ev->flags = (uint8_t)trace_u64_or(ev, ROLE_FLAGS, 0);
-		ev->user_end = (uint8_t)trace_u64_or(ev, ROLE_USER_END, PROF_END_NOT_WALKED);
-	}
+	if (ev->kind == TRACE_SAMPLE)
+		load_sample(ev);
 	return 1;
 }
 

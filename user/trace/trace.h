@@ -173,15 +173,43 @@ uint64_t trace_overhead_bytes(const struct trace *t);
 /* All schemas met so far; @cnt receives how many. Borrowed. */
 struct trace_schema *const *trace_schemas(const struct trace *t, size_t *cnt);
 
+/* The number that a value is; false for one of another type, and for a truth. */
+static inline bool trace_value_u64(const struct dial9_value *v, uint64_t *out)
+{
+	const unsigned int numbers = 1u << DIAL9_VARINT | 1u << DIAL9_U8 | 1u << DIAL9_U16 |
+				     1u << DIAL9_U32 | 1u << DIAL9_I64;
+
+	if (!(numbers & 1u << v->type))
+		return false;
+	/* the bits of an i64 stand in the same place */
+	*out = v->u64;
+	return true;
+}
 /* The number in the field of that role: false when the event has no such field or no number there. */
-bool trace_u64(const struct trace_event *ev, enum trace_role role, uint64_t *out);
+static inline bool trace_u64(const struct trace_event *ev, enum trace_role role, uint64_t *out)
+{
+	const int32_t i = ev->schema->role[role];
+	const struct dial9_value *v;
+
+	if (i < 0)
+		return false;
+	v = &ev->values[i];
+	if (v->type != DIAL9_BOOL)
+		return trace_value_u64(v, out);
+	*out = v->b;
+	return true;
+}
 /* As trace_u64(), or @otherwise. */
-uint64_t trace_u64_or(const struct trace_event *ev, enum trace_role role, uint64_t otherwise);
+static inline uint64_t trace_u64_or(const struct trace_event *ev, enum trace_role role,
+				    uint64_t otherwise)
+{
+	uint64_t v;
+
+	return trace_u64(ev, role, &v) ? v : otherwise;
+}
 /* Text of a role's field; false when there is none. Borrowed until the next trace_next(). */
 bool trace_str(const struct trace *t, const struct trace_event *ev, enum trace_role role,
 	       struct dial9_str *out);
-/* The number that a value is; false for one of another type, and for a truth. */
-bool trace_value_u64(const struct dial9_value *v, uint64_t *out);
 /* Text of any STRING or POOLED_STRING value. */
 bool trace_value_str(const struct trace *t, const struct dial9_value *v, struct dial9_str *out);
 /* Addresses of any STACK or POOLED_STACK value, raw. */
