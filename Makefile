@@ -66,7 +66,7 @@ SRCS_trace := $(addprefix user/trace/, \
 SRCS_profile := $(addprefix user/profile/, \
 	explain.c \
 	delta.c live.c quantile.c \
-	account.c cpu_load.c cpu_log.c cpu_strip.c cpu_time.c delays.c event_counts.c family.c followed.c gaps.c intervals.c profile.c \
+	account.c cpu_load.c cpu_log.c cpu_strip.c cpu_time.c delays.c event_counts.c family.c followed.c gaps.c intervals.c off_stack.c profile.c \
 	rivals.c row_table.c stack_ends.c stack_table.c thread_times.c tree.c waits.c)
 SRCS_export := $(addprefix user/export/, \
 	ends.c script_line.c text.c)
@@ -120,7 +120,7 @@ TESTS := $(addprefix tests/, \
 		trace_test.c value_test.c) \
 	$(addprefix profile/, delta_test.c live_test.c quantile_test.c rivals_test.c) \
 	$(addprefix profile/, account_test.c cpu_load_test.c cpu_log_test.c cpu_strip_test.c cpu_time_test.c delays_test.c event_counts_test.c family_test.c followed_test.c gaps_test.c \
-		intervals_test.c profile_test.c stack_table_test.c \
+		intervals_test.c off_stack_test.c profile_test.c stack_table_test.c \
 		stack_ends_test.c thread_times_test.c tree_test.c waits_test.c) \
 	$(addprefix cmd/, top_test.c) \
 	$(addprefix profile/, explain_test.c) \

@@ -6,6 +6,7 @@
 #include "cmd/view.h"
 #include "profile/cpu_time.h"
 #include "profile/event_counts.h"
+#include "profile/off_stack.h"
 #include "profile/profile.h"
 #include "profile/stack_ends.h"
 
@@ -63,7 +64,7 @@ struct report {
 	bool switched; /* some part has */
 	bool exact; /* cpu_time has it, and rows their run_ns */
 	bool wall; /* stacks of all states, not only of running threads */
-	struct hmap last_stack; /* part << 32 | tid -> that of its switch-out + 1; with wall */
+	struct off_stack off_stack; /* with wall */
 	uint64_t state_ns[INTERVAL_STATE_CNT]; /* of what was selected; with wall */
 	uint64_t all_samples;
 	struct report_part *parts; /* up to the last one with samples */

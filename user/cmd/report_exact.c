@@ -26,23 +26,6 @@ static bool clip(const struct report *r, struct interval *i)
 	return i->start <= i->end;
 }
 
-/* A thread that was woken and waits for a CPU is still where it was switched out. */
-static uint32_t stack_of(struct report *r, const struct interval *i)
-{
-	uint64_t key = (uint64_t)i->part << 32 | i->tid;
-	uintptr_t last = (uintptr_t)hmap_get(&r->last_stack, key);
-
-	if (i->state == INTERVAL_RUNNING || i->state == INTERVAL_UNKNOWN) {
-		if (last)
-			hmap_del(&r->last_stack, key);
-		return INTERVAL_NO_STACK;
-	}
-	if (i->stack == INTERVAL_NO_STACK)
-		return last ? (uint32_t)(last - 1) : INTERVAL_NO_STACK;
-	hmap_set(&r->last_stack, key, (void *)((uintptr_t)i->stack + 1));
-	return i->stack;
-}
-
 static void take_wall(struct report *r, const struct interval *i, const struct names_task *task,
 		      uint32_t stack)
 {
@@ -70,10 +53,10 @@ static void take(void *ctx, const struct interval *i)
 	struct names_task task = {
 		.tid = i->tid, .pid = i->pid, .comm = i->comm, .cgroup = NAMES_NONE
 	};
-	uint32_t stack = r->wall ? stack_of(r, i) : INTERVAL_NO_STACK;
+	uint32_t stack = r->wall ? off_stack_of(&r->off_stack, i) : INTERVAL_NO_STACK;
 
 	/* a part without switches tells nothing: its threads would seem to do one thing all the while */
-	if (!r->switches[i->part])
+	if (!r->switches[i->part] && i->end_by == INTERVAL_TO_NOTHING)
 		return;
 	/* a part's last intervals come when the next one has begun */
 	known = i->part == r->part ? trace_task(reader_trace(r->reader), i->tid) : first;
@@ -135,30 +118,12 @@ static int recount(struct report *r)
 	r->cpu_time = (struct cpu_time){ 0 };
 	profile_forget_times(r->profile);
 	memset(r->state_ns, 0, sizeof(r->state_ns));
-	hmap_fini(&r->last_stack);
+	off_stack_fini(&r->off_stack);
 	while (!ret && (ret = reader_next(r->reader, &ev)) == 1) {
 		report_exact_add(r, &ev);
 		ret = 0;
 	}
 	return ret;
-}
-
-/* Without samples the time that threads ran is known all the same, but for its stacks. */
-static void add_running(struct report *r)
-{
-	const struct profile_rows *tasks = &r->cpu_time.tasks.rows;
-
-	for (size_t i = 0; i < tasks->cnt; i++) {
-		const struct profile_row *row = &tasks->v[i];
-		const struct trace_event ev = { .part = row->part,
-						.tid = row->tid,
-						.pid = row->pid,
-						.comm = row->comm,
-						.cgroup = row->cgroup,
-						.cpu = row->cpu };
-
-		profile_add_time(r->profile, &ev, INTERVAL_RUNNING, row->run_ns);
-	}
 }
 
 int report_exact_end(struct report *r)
@@ -170,7 +135,7 @@ int report_exact_end(struct report *r)
 	ret = recount(r);
 	intervals_finish(r->intervals);
 	if (r->wall && !profile_samples(r->profile))
-		add_running(r);
+		cpu_time_to_profile(&r->cpu_time, r->profile);
 	/* where there is nothing but doubt, samples say more */
 	r->exact = !r->wall && (r->cpu_time.run_ns ||
 				(r->cpu_time.doubtful_ns && !profile_samples(r->profile)));
@@ -181,6 +146,6 @@ void report_exact_fini(struct report *r)
 {
 	intervals_free(r->intervals);
 	cpu_time_fini(&r->cpu_time);
-	hmap_fini(&r->last_stack);
+	off_stack_fini(&r->off_stack);
 	free(r->switches);
 }

@@ -212,9 +212,10 @@ void report_print_folded(const struct report *r)
 			put_folded(&line, r, t, path[n]);
 			buf_addch(&line, n ? ';' : ' ');
 		}
-		/* samples of several rates do not add up */
+		/* samples of several rates do not add up, and neither do intervals */
 		buf_printf(&line, "%" PRIu64 "\n",
-			   r->weighed ? t->nodes[v[i]].self_weight / 1000 : t->nodes[v[i]].self);
+			   r->weighed || r->wall ? t->nodes[v[i]].self_weight / 1000 :
+						   t->nodes[v[i]].self);
 		fwrite(buf_cstr(&line), 1, line.len, stdout);
 	}
 	free(path);

@@ -71,6 +71,23 @@ void cpu_time_put(const struct cpu_time *c, const struct names *n, unsigned int 
 		qsort(rows->v, rows->cnt, sizeof(*rows->v), by_run);
 }
 
+void cpu_time_to_profile(const struct cpu_time *c, struct profile *p)
+{
+	const struct profile_rows *tasks = &c->tasks.rows;
+
+	for (size_t i = 0; i < tasks->cnt; i++) {
+		const struct profile_row *row = &tasks->v[i];
+		const struct trace_event ev = { .part = row->part,
+						.tid = row->tid,
+						.pid = row->pid,
+						.comm = row->comm,
+						.cgroup = row->cgroup,
+						.cpu = row->cpu };
+
+		profile_add_time(p, &ev, INTERVAL_RUNNING, row->run_ns);
+	}
+}
+
 void cpu_time_fini(struct cpu_time *c)
 {
 	row_table_fini(&c->tasks);

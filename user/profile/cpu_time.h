@@ -25,6 +25,12 @@ void cpu_time_take(struct cpu_time *c, const struct interval *i, uint32_t cgroup
 void cpu_time_put(const struct cpu_time *c, const struct names *n, unsigned int keys,
 		  struct profile_rows *rows);
 
+/*
+ * Adds the times to a profile as those of running threads, without stacks: where there are no samples,
+ * that is all that is known of where they ran.
+ */
+void cpu_time_to_profile(const struct cpu_time *c, struct profile *p);
+
 void cpu_time_fini(struct cpu_time *c);
 
 #endif /* D9_PROFILE_CPU_TIME_H */

@@ -205,6 +205,11 @@ const struct profile_stack *profile_stacks(const struct profile *p, size_t *cnt)
 	return p->stacks;
 }
 
+const uint64_t *profile_stack_frames(const struct profile *p, const struct profile_stack *s)
+{
+	return s->len ? p->arena + s->at : NULL;
+}
+
 /* The name of the thread of a stack: string id, or NAMES_NONE. */
 static uint32_t comm_of(const struct profile *p, const struct profile_stack *s)
 {

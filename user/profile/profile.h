@@ -137,6 +137,9 @@ void profile_unnamed(struct profile *p, struct profile_rows *rows);
 /* All stacks, for other aggregations. Borrowed until the next profile_add(). */
 const struct profile_stack *profile_stacks(const struct profile *p, size_t *cnt);
 
+/* Its addresses, s->len of them, leaf first; NULL: none. Borrowed likewise. */
+const uint64_t *profile_stack_frames(const struct profile *p, const struct profile_stack *s);
+
 /*
  * The functions of a stack, leaf first, inlined ones before the function that holds them. Borrowed
  * until the next call.
