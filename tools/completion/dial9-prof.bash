@@ -3,7 +3,7 @@
 # bash completion for dial9-prof. Options and the words they take are read from the program's own
 # --help, so nothing here goes stale; only the commands are listed.
 
-_dial9_prof_commands="record top report offcpu sched wakeup explain script info dump convert diff cut list check"
+_dial9_prof_commands="record top report offcpu sched wakeup explain script info dump convert diff export cut list check"
 
 # "-p --pid PID,..." a line: key or "-", name or "-", value or "-".
 _dial9_prof_options() { # PROGRAM COMMAND
@@ -47,6 +47,9 @@ _dial9_prof() {
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 	elif [ -z "$command" ] && [ "$COMP_CWORD" -eq 1 ]; then
 		mapfile -t COMPREPLY < <(compgen -W "$_dial9_prof_commands" -- "$cur")
+	elif [ "$prev" = export ] && [ "$COMP_CWORD" -eq 2 ]; then
+		mapfile -t COMPREPLY < <(compgen -W "$("$program" export --help 2>/dev/null |
+			sed -n 's/^  \([a-z-]*\)  .*/\1/p')" -- "$cur")
 	else
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 	fi

@@ -1,0 +1,37 @@
+# A trace for other tools: what the command line takes, and sums against the other commands.
+#
+$ dial9-prof export
+! dial9-prof: export: as what? dial9-prof export FORMAT, one of <*>
+? 1
+$ dial9-prof export foldde
+! dial9-prof: export: unknown format 'foldde' (did you mean folded?)
+? 1
+$ dial9-prof export svg x.bin
+! dial9-prof: export: unknown format 'svg' (known: <*>)
+? 1
+$ dial9-prof export folded --kind gpu
+! dial9-prof: export: --kind gpu: want one of cpu, offcpu, runq, wall
+? 1
+$ dial9-prof export folded a.bin b.bin
+! dial9-prof: <*>
+? 1
+$ dial9-prof export folded nothing.bin
+! dial9-prof: cannot open nothing.bin: No such file or directory <*>
+? 5
+$ dial9-prof export folded $T/run.sh
+! dial9-prof: <*>
+? 5
+#
+# The trace is another implementation's.
+$ cp $T/golden/dial9/tokio-service.bin.gz t.gz; dial9-prof export folded t.gz | awk '{ sum += $NF } END { print sum }'
+72
+$ dial9-prof report -gfolded t.gz | sort >report; dial9-prof export folded -o out t.gz; sort out | cmp - report && cat t.gz | dial9-prof export folded - | cmp - out
+$ dial9-prof export folded -o out t.gz; ls out*
+out
+out.old
+$ dial9-prof export folded --kind runq t.gz
+! dial9-prof: export: t.gz has no switches, from which --kind runq takes its times
+$ dial9-prof export folded t.gz >/dev/full
+! dial9-prof: cannot write <*>: No space left on device
+? 3
+$ dial9-prof export folded t.gz | head -n 1 >/dev/null

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* export: what is selected and summed, and that it is the same as the other commands print. */
+#include "run_cmd.h"
+
+static int app(void)
+{
+	struct make m;
+	int fd;
+
+	run_make_app(&m);
+	fd = make_file(&m);
+	make_fini(&m);
+	return fd;
+}
+
+#define EXPORT(...) run_cmd(cmd_export, app(), "export", __VA_ARGS__, NULL)
+
+static const char folded[] = "app;main;[unknown] 2\n"
+			     "app;main;work;hot;leaf (inlined) 4\n"
+			     "pool;main;work;hot;leaf (inlined) 2\n";
+
+Test(export, folded_counts_samples)
+{
+	run_expect(EXPORT("folded", "-"), CMD_OK, folded, "");
+	run_expect(EXPORT("folded", "--kind=cpu", "-i", "-"), CMD_OK, folded, "");
+}
+
+/* Blocked from 12.001234567 s to 13 s; from then on it waits for a CPU, to the end at 14 s. */
+Test(export, folded_counts_microseconds_of_times)
+{
+	run_expect(EXPORT("folded", "-", "--kind=offcpu"), CMD_OK,
+		   "pool;main;work;schedule 998765\n", "");
+}
+
+Test(export, one_thread_or_one_moment)
+{
+	run_expect(EXPORT("folded", "-", "-t11"), CMD_OK, "pool;main;work;hot;leaf (inlined) 2\n",
+		   "");
+	run_expect(EXPORT("folded", "-", "--time=12,13"), CMD_OK, "app;main;[unknown] 2\n", "");
+	run_expect(EXPORT("folded", "-", "--kind=offcpu", "--time=12.5,12.75"), CMD_OK,
+		   "pool;main;work;schedule 250000\n", "");
+}
+
+Test(export, an_empty_output_is_explained)
+{
+	run_expect(EXPORT("folded", "-", "-t12"), CMD_OK, "",
+		   "dial9-prof: export: nothing to export in standard input that -p, -t, --comm, "
+		   "--cgroup, -C and --time let through; dial9-prof info lists what there is\n");
+}
+
+/* Of a command's output the part before the last blank of each line that begins so. */
+static double sum_of(struct run r, const char *prefix)
+{
+	double sum = 0;
+
+	cr_assert_eq(r.code, CMD_OK, "%s", r.err);
+	for (char *line = strtok(r.out, "\n"); line; line = strtok(NULL, "\n"))
+		if (!strncmp(line, prefix, strlen(prefix)))
+			sum += strtod(strrchr(line, ' '), NULL);
+	run_free(&r);
+	return sum;
+}
+
+static double json_of(struct run r, const char *key)
+{
+	const char *at = strstr(r.out, key);
+	double v;
+
+	cr_assert(at, "no %s in %s", key, r.out);
+	v = strtod(at + strlen(key), NULL);
+	run_free(&r);
+	return v;
+}
+
+/* A pool of threads that run, wait and are blocked for times that are no whole microseconds. */
+static int busy(void)
+{
+	static const uint64_t stacks[][2] = { { 0x10000000310, 0x10000000110 },
+					      { 0x10000000410, 0x10000000110 } };
+	static const char *const kv[] = { "sample_period_ns", "10101010", NULL };
+	uint64_t ts = 10 * RUN_SEC;
+	struct make m;
+	int fd;
+
+	make_init(&m, NULL);
+	make_metadata(&m, ts, kv);
+	for (uint32_t i = 0; i < 600; i++) {
+		const uint32_t tid = 100 + i % 7, next = 100 + (i + 1) % 7;
+		const uint64_t *stack = stacks[i % 2];
+
+		ts += 1234 + i * 37;
+		if (i % 3 == 0)
+			make_sample(&m, ts - 100, 99, tid, PROF_SOURCE_SAMPLE, 0, stack, 2);
+		make_switch(&m, ts, 0, "pool", tid, i % 5 ? 1 : 0, "pool", next);
+		make_sample(&m, ts, 99, tid, PROF_SOURCE_SWITCH_OUT, 0, stack, 2);
+		if (i % 4 == 3)
+			make_waking(&m, ts + 777, 0, next, "pool", 100 + (i + 5) % 7);
+	}
+	fd = make_file(&m);
+	make_fini(&m);
+	return fd;
+}
+
+Test(export, sums_are_those_of_the_other_commands)
+{
+	double off, wall = 0;
+
+	/* nothing is missing in it */
+	json_of(run_cmd(cmd_offcpu, busy(), "offcpu", "-", "--json", NULL), "\"unknown_ns\":0");
+	off = json_of(run_cmd(cmd_offcpu, busy(), "offcpu", "-", "--json", NULL), ",\"ns\":");
+	cr_expect_gt(off, 0);
+	cr_expect_float_eq(
+		sum_of(run_cmd(cmd_export, busy(), "export", "folded", "-", "--kind=offcpu", NULL),
+		       ""),
+		(double)((uint64_t)off / 1000), 0.5);
+	cr_expect_float_eq(sum_of(run_cmd(cmd_export, busy(), "export", "folded", "-", NULL), ""),
+			   json_of(run_cmd(cmd_report, busy(), "report", "-", "--json", NULL),
+				   "\"samples\":"),
+			   0.5);
+	for (int i = 0; i < 3; i++) {
+		static const char *const keys[] = { "\"runnable_ns\":", "\"blocked_ns\":",
+						    "\"unknown_ns\":" };
+
+		wall += json_of(run_cmd(cmd_report, busy(), "report", "-", "--wall", "--json",
+					NULL),
+				keys[i]);
+	}
+	wall += 200 * 10101010.0;
+	cr_expect_float_eq(
+		sum_of(run_cmd(cmd_export, busy(), "export", "folded", "-", "--kind=wall", NULL),
+		       ""),
+		(double)((uint64_t)wall / 1000), 0.5);
+	cr_expect_float_eq(
+		sum_of(run_cmd(cmd_export, busy(), "export", "folded", "-", "--kind=runq", NULL),
+		       ""),
+		json_of(run_cmd(cmd_report, busy(), "report", "-", "--wall", "--json", NULL),
+			"\"runnable_ns\":") /
+			1000,
+		1);
+}
+
+Test(export, all_kinds_together_are_told_apart_by_state)
+{
+	struct run r = run_cmd(cmd_export, busy(), "export", "folded", "-", "--kind=wall", NULL);
+
+	cr_expect(strstr(r.out, "pool;running;[unknown];[unknown] "), "%s", r.out);
+	cr_expect(strstr(r.out, "pool;runnable;[unknown];[unknown] "), "%s", r.out);
+	cr_expect(strstr(r.out, "pool;blocked;[unknown];[unknown] "), "%s", r.out);
+	run_free(&r);
+}

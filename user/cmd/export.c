@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `dial9-prof export`: a trace for other tools. Owns the options, the pass over the trace, what is
+ * selected, and where the output goes; how formats look is user/export's.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "cmd/cmd.h"
+#include "cmd/timeline.h"
+#include "export/formats.h"
+#include "record/sink.h"
+
+struct export_cmd_opts {
+	struct select_opts sel;
+	const char *output;
+	int kind; /* enum export_kind; EXPORT_ALL: not given */
+};
+
+#define O(m) offsetof(struct export_cmd_opts, m)
+
+static const struct opt export_opts[] = {
+	SELECT_OPT_INPUT(struct export_cmd_opts, sel),
+	SELECT_OPTS(struct export_cmd_opts, sel),
+	{ .name = "kind",
+	  .kind = OPT_CHOICE,
+	  .off = O(kind),
+	  .choices = export_kind_names,
+	  .help = "only CPU samples (cpu), times blocked (offcpu), waits for a CPU (runq), or these "
+		  "three (wall); formats that sum stacks take cpu unless told, others all there is",
+	  .group = "Output" },
+	{ .name = "output",
+	  .key = 'o',
+	  .kind = OPT_STR,
+	  .off = O(output),
+	  .arg = "FILE",
+	  .help = "where to write (default -, standard output)" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+};
+
+static const struct opt_spec export_spec = {
+	.name = "export",
+	.brief = "Write a trace for other tools, such as flame graphs and viewers.",
+	.usage = "dial9-prof export FORMAT [OPTIONS] [FILE]",
+	.opts = export_opts,
+	.cnt = sizeof(export_opts) / sizeof(export_opts[0]),
+	.examples =
+		"  dial9-prof export folded | flamegraph.pl > cpu.svg\n"
+		"  dial9-prof export folded --kind offcpu --comm worker | flamegraph.pl > off.svg\n",
+};
+
+struct export_cmd {
+	const struct export_cmd_opts *opts;
+	const struct exporter *format;
+	struct timeline timeline;
+	struct export *x;
+	struct sink *sink;
+	struct hmap switched; /* part + 1 of those with switches */
+};
+
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+static int write_out(void *ctx, const void *data, size_t sz)
+{
+	struct export_cmd *c = ctx;
+	int err = 0;
+
+	if (!c->sink)
+		err = sink_open(c->opts->output ? c->opts->output : "-", (uid_t)-1, (gid_t)-1,
+				&c->sink);
+	return err ? err : sink_write(c->sink, data, sz);
+}
+
+/* Not before the trace is open. */
+static struct export *export_of(struct export_cmd *c)
+{
+	const int kind = c->opts->kind;
+
+	if (!c->x)
+		c->x = export_new(&(struct export_opts){
+			.format = c->format,
+			.kind = kind == EXPORT_ALL && export_is_sum(c->format) ?
+					EXPORT_CPU :
+					(enum export_kind)kind,
+			.reader = c->timeline.reader,
+			.file = reader_input(c->timeline.reader),
+			.write = write_out,
+			.ctx = c,
+		});
+	return c->x;
+}
+
+static void take_event(void *ctx, const struct trace *t, const struct trace_event *ev)
+{
+	struct export_cmd *c = ctx;
+
+	if (ev->kind == TRACE_SCHED_SWITCH)
+		hmap_set(&c->switched, (uint64_t)ev->part + 1, c);
+	if (trace_is_naming(ev->kind) || !select_match(&c->timeline.sel, c->timeline.reader, ev))
+		return;
+	export_event(export_of(c), ev);
+}
+
+static bool is_wanted(const struct export_cmd *c, const struct interval *i, uint32_t *cgroup)
+{
+	const struct names *n = c->timeline.names;
+	const struct names_task *task = names_task_first(n, i->part, i->tid);
+	struct names_task known = {
+		.tid = i->tid, .pid = i->pid, .comm = i->comm, .cgroup = NAMES_NONE
+	};
+
+	/* a part's last intervals come when the next one has begun */
+	if (i->part == c->timeline.part)
+		task = trace_task(reader_trace(c->timeline.reader), i->tid) ?: task;
+	if (task)
+		known.cgroup = task->cgroup;
+	*cgroup = known.cgroup;
+	names_task_fill(n, i->part, i->tid, &known.pid, &known.comm);
+	/* a part without switches tells nothing: its threads would seem to do one thing all the while */
+	if (i->end_by == INTERVAL_TO_NOTHING && !hmap_get(&c->switched, (uint64_t)i->part + 1))
+		return false;
+	return select_match_task(&c->timeline.sel, n, &known, i->cpu);
+}
+
+static void take_interval(void *ctx, const struct interval *i)
+{
+	struct export_cmd *c = ctx;
+	uint32_t cgroup;
+	bool wanted = is_wanted(c, i, &cgroup);
+
+	export_interval(export_of(c), c->timeline.intervals, i, cgroup, wanted);
+}
+
+static void drop(void *ctx)
+{
+	struct export_cmd *c = ctx;
+
+	hmap_fini(&c->switched);
+	c->switched = (struct hmap){ 0 };
+	if (c->x)
+		export_reset(c->x);
+}
+
+/* ---- the run ----------------------------------------------------------------------------------- */
+
+/* An output without anything looks like a fault. */
+static void say_what_is_missing(const struct export_cmd *c)
+{
+	const int kind = c->x->kind;
+
+	if (c->x->first_ts)
+		return;
+	if ((kind == EXPORT_OFFCPU || kind == EXPORT_RUNQ) && !c->timeline.switches)
+		log_warn("export: %s has no switches, from which --kind %s takes its times",
+			 c->x->file, export_kind_names[kind]);
+	else
+		log_warn("export: nothing to export in %s%s; dial9-prof info lists what there is",
+			 c->x->file,
+			 select_is_used(&c->timeline.sel) ? " that " SELECT_NAMES " let through" :
+							    "");
+}
+
+static int finish(struct export_cmd *c)
+{
+	int err = export_end(export_of(c)), close_err;
+
+	say_what_is_missing(c);
+	close_err = sink_close(c->sink);
+	if ((err && err != -EPIPE) || close_err)
+		return CMD_OUTPUT;
+	return reader_is_newer(c->timeline.reader) ? CMD_INPUT : CMD_OK;
+}
+
+static int export_file(const struct export_cmd_opts *opts, const struct exporter *format,
+		       const char *path)
+{
+	struct export_cmd c = { .opts = opts, .format = format };
+	const struct timeline_opts t = { .sel = &opts->sel,
+					 .fn = take_interval,
+					 .event = take_event,
+					 .reset = export_is_sum(format) ? drop : NULL,
+					 .ctx = &c };
+	int code = timeline_run(&c.timeline, &t, path);
+
+	if (code == CMD_OK)
+		code = finish(&c);
+	else
+		sink_close(c.sink);
+	export_free(c.x);
+	hmap_fini(&c.switched);
+	timeline_fini(&c.timeline);
+	return code;
+}
+
+/* NULL after one printed line. */
+static const struct exporter *parse_format(const char *word)
+{
+	const struct exporter *format = word ? export_find(word) : NULL;
+	const char *names[16], *near;
+	struct buf all = { 0 };
+	size_t n = 0;
+
+	if (format)
+		return format;
+	for (; export_formats[n]; n++) {
+		names[n] = export_formats[n]->name;
+		buf_addstr(&all, n ? ", " : "");
+		buf_addstr(&all, names[n]);
+	}
+	near = word ? opts_nearest(word, names, n) : NULL;
+	if (!word)
+		log_error("export: as what? dial9-prof export FORMAT, one of %s", buf_cstr(&all));
+	else if (near)
+		log_error("export: unknown format '%s' (did you mean %s?)", word, near);
+	else
+		log_error("export: unknown format '%s' (known: %s)", word, buf_cstr(&all));
+	buf_free(&all);
+	return NULL;
+}
+
+static bool is_fit_for_output(const struct exporter *format, const char *output)
+{
+	if (!format->binary || (output && !sink_is_stdout(output)) || !isatty(STDOUT_FILENO))
+		return true;
+	log_error("export: %s is nothing for a terminal: give -o FILE, or pipe it", format->name);
+	return false;
+}
+
+/* Examples, and the formats as they say what they are for. */
+static void put_formats(struct buf *out)
+{
+	buf_addstr(out, export_spec.examples);
+	buf_addstr(out, "\nFormats:\n");
+	for (size_t i = 0; export_formats[i]; i++)
+		buf_printf(out, "  %-11s  %s\n", export_formats[i]->name, export_formats[i]->brief);
+}
+
+int cmd_export(int argc, char **argv)
+{
+	struct opt_spec spec = export_spec;
+	struct buf tail = { 0 };
+	struct export_cmd_opts opts = { .kind = EXPORT_ALL };
+	int first, ret, code = CMD_USAGE;
+	const struct exporter *format;
+	const char *path;
+
+	put_formats(&tail);
+	spec.examples = buf_cstr(&tail);
+	ret = opts_parse(&spec, argc, argv, &opts, &first);
+	if (ret == 1) {
+		code = CMD_OK;
+	} else if (!ret) {
+		format = parse_format(first < argc ? argv[first] : NULL);
+		path = format ? select_input(&opts.sel, argc, argv, first + 1) : NULL;
+		if (path && is_fit_for_output(format, opts.output))
+			code = export_file(&opts, format, path);
+	}
+	opts_fini(&spec, &opts);
+	buf_free(&tail);
+	return code;
+}

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What every export has in common. Owns who was told of which threads, and what is
+ * summed for formats that want sums; knows nothing of how any of them looks.
+ */
+#include "export/exporter.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "profile/cpu_time.h"
+#include "profile/intervals.h"
+#include "profile/off_stack.h"
+
+/* Output is handed on in pieces of about this size. */
+#define EXPORT_BLOCK (128u << 10)
+
+const char *const export_kind_names[] = { "cpu", "offcpu", "runq", "wall", NULL };
+
+struct export_run {
+	struct export_opts opts;
+	int err; /* of write() */
+	bool begun;
+	struct hmap threads; /* clock << 32 | tid -> struct export_thread */
+	uint32_t thread_cnt;
+	struct off_stack off_stack;
+	struct profile *profile; /* of sums */
+	struct cpu_time cpu_time; /* of running threads, with EXPORT_WALL */
+	uint32_t part; /* whose samples stand for: */
+	uint64_t period_ns;
+};
+
+static void write_out(struct export *x)
+{
+	struct export_run *r = x->run;
+
+	if (!r->err && x->out.len)
+		r->err = r->opts.write(r->opts.ctx, x->out.data, x->out.len);
+	buf_clear(&x->out);
+}
+
+void export_flush(struct export *x)
+{
+	if (x->out.len >= EXPORT_BLOCK)
+		write_out(x);
+}
+
+bool export_is_sum(const struct exporter *format)
+{
+	return format->profile;
+}
+
+/* ---- life -------------------------------------------------------------------------------------- */
+
+static void begin_sums(struct export *x)
+{
+	struct export_run *r = x->run;
+
+	if (!export_is_sum(x->format))
+		return;
+	profile_new(x->names, &r->profile);
+	profile_keep(r->profile, x->kind == EXPORT_WALL ? 1u << PROFILE_STATE : 0);
+}
+
+static void end_sums(struct export *x)
+{
+	struct export_run *r = x->run;
+
+	profile_free(r->profile);
+	r->profile = NULL;
+	cpu_time_fini(&r->cpu_time);
+	r->cpu_time = (struct cpu_time){ 0 };
+	off_stack_fini(&r->off_stack);
+}
+
+struct export *export_new(const struct export_opts *opts)
+{
+	struct export *x = xcalloc(1, sizeof(*x));
+
+	x->run = xcalloc(1, sizeof(*x->run));
+	x->run->opts = *opts;
+	x->run->part = TRACE_NONE;
+	x->format = opts->format;
+	x->kind = opts->kind;
+	x->reader = opts->reader;
+	x->names = reader_names(opts->reader);
+	x->file = opts->file;
+	x->state = xcalloc(1, opts->format->state_sz);
+	begin_sums(x);
+	return x;
+}
+
+static void forget_threads(struct export *x)
+{
+	size_t pos = 0;
+	void *t;
+
+	while (hmap_next(&x->run->threads, &pos, NULL, &t))
+		free(t);
+	hmap_fini(&x->run->threads);
+}
+
+void export_free(struct export *x)
+{
+	if (!x)
+		return;
+	if (x->format->fini)
+		x->format->fini(x);
+	end_sums(x);
+	forget_threads(x);
+	buf_free(&x->out);
+	free(x->state);
+	free(x->run);
+	free(x);
+}
+
+void export_reset(struct export *x)
+{
+	end_sums(x);
+	begin_sums(x);
+	x->first_ts = x->last_ts = 0;
+}
+
+/* Not before the first event: only then the trace's own description is known. */
+static void begin(struct export *x)
+{
+	if (x->run->begun)
+		return;
+	x->run->begun = true;
+	if (x->format->begin)
+		x->format->begin(x);
+}
+
+static void see_time(struct export *x, uint64_t from, uint64_t to)
+{
+	if (!x->first_ts || from < x->first_ts)
+		x->first_ts = from;
+	if (to > x->last_ts)
+		x->last_ts = to;
+}
+
+/* ---- threads ----------------------------------------------------------------------------------- */
+
+/* Tells the format of a thread when there is something to tell. NULL for none. */
+static const struct export_thread *thread_of(struct export *x, uint32_t part, uint32_t tid,
+					     uint32_t pid, uint32_t comm)
+{
+	struct export_run *r = x->run;
+	uint32_t clock = names_part(x->names, part)->clock;
+	uint64_t key = (uint64_t)clock << 32 | tid;
+	struct export_thread *t = hmap_get(&r->threads, key);
+	bool other;
+
+	if (tid == TRACE_NONE)
+		return NULL;
+	names_task_fill(x->names, part, tid, &pid, &comm);
+	/* a number is used again */
+	other = !t || (pid != TRACE_NONE && t->pid != TRACE_NONE && pid != t->pid);
+	if (other) {
+		free(t);
+		t = xcalloc(1, sizeof(*t));
+		*t = (struct export_thread){
+			.idx = r->thread_cnt++, .part = clock, .pid = pid, .tid = tid, .comm = comm
+		};
+		hmap_set(&r->threads, key, t);
+	} else if ((comm == NAMES_NONE || comm == t->comm) &&
+		   (pid == TRACE_NONE || pid == t->pid)) {
+		return t;
+	}
+	t->pid = pid != TRACE_NONE ? pid : t->pid;
+	t->comm = comm != NAMES_NONE ? comm : t->comm;
+	if (x->format->thread) {
+		x->format->thread(x, t);
+		export_flush(x);
+	}
+	return t;
+}
+
+/* ---- samples and events ------------------------------------------------------------------------ */
+
+static uint64_t period_of(struct export *x, uint32_t part)
+{
+	struct export_run *r = x->run;
+
+	if (part != r->part) {
+		r->part = part;
+		r->period_ns = names_period_ns(x->names, part);
+	}
+	return r->period_ns;
+}
+
+static bool wants_samples(const struct export *x)
+{
+	return x->kind == EXPORT_CPU || x->kind == EXPORT_WALL || x->kind == EXPORT_ALL;
+}
+
+static void take_sample(struct export *x, const struct trace_event *ev)
+{
+	struct export_sample s = {
+		.ts = ev->ts, .cpu = ev->cpu, .frames = ev->frames, .frame_cnt = ev->frame_cnt
+	};
+
+	if (!wants_samples(x))
+		return;
+	see_time(x, ev->ts, ev->ts);
+	if (x->run->profile) {
+		profile_add(x->run->profile, ev);
+		return;
+	}
+	if (!x->format->sample)
+		return;
+	begin(x);
+	s.thread = thread_of(x, ev->part, ev->tid, ev->pid, ev->comm);
+	s.ns = period_of(x, ev->part);
+	if (s.thread)
+		x->format->sample(x, &s);
+	export_flush(x);
+}
+
+void export_event(struct export *x, const struct trace_event *ev)
+{
+	if (ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_SAMPLE) {
+		take_sample(x, ev);
+		return;
+	}
+	if (x->kind != EXPORT_ALL || !x->format->event || trace_is_naming(ev->kind))
+		return;
+	if (ev->has_ts)
+		see_time(x, ev->ts, ev->ts);
+	begin(x);
+	x->format->event(x, thread_of(x, ev->part, ev->tid, ev->pid, ev->comm), ev);
+	export_flush(x);
+}
+
+/* ---- intervals --------------------------------------------------------------------------------- */
+
+static bool wants_state(const struct export *x, enum interval_state state)
+{
+	switch (x->kind) {
+	case EXPORT_CPU:
+		return false;
+	case EXPORT_OFFCPU:
+		return state == INTERVAL_BLOCKED;
+	case EXPORT_RUNQ:
+		return state == INTERVAL_RUNNABLE;
+	case EXPORT_WALL:
+		return state != INTERVAL_RUNNING; /* samples tell where that was */
+	case EXPORT_ALL:
+		return true;
+	}
+	return false;
+}
+
+static void sum_interval(struct export *x, const struct interval *i, const uint64_t *frames,
+			 uint32_t cnt, uint32_t cgroup)
+{
+	const struct trace_event ev = { .part = i->part,
+					.tid = i->tid,
+					.pid = i->pid,
+					.comm = i->comm,
+					.cgroup = cgroup,
+					.cpu = i->cpu,
+					.frames = frames,
+					.frame_cnt = cnt };
+
+	if (wants_state(x, i->state))
+		profile_add_time(x->run->profile, &ev, i->state, i->end - i->start);
+	else if (x->kind == EXPORT_WALL)
+		cpu_time_take(&x->run->cpu_time, i, cgroup);
+}
+
+static void tell_interval(struct export *x, const struct interval *i, const uint64_t *frames,
+			  uint32_t cnt)
+{
+	const struct interval_waker *w = i->waker;
+	struct export_interval e = { .raw = i, .frames = frames, .frame_cnt = cnt };
+
+	begin(x);
+	e.thread = thread_of(x, i->part, i->tid, i->pid, i->comm);
+	if (w && (w->context == INTERVAL_BY_TASK || w->context == INTERVAL_BY_UNKNOWN) && w->tid)
+		e.waker = thread_of(x, i->part, w->tid, w->pid, w->comm);
+	if (e.thread)
+		x->format->interval(x, &e);
+	export_flush(x);
+}
+
+void export_interval(struct export *x, const struct intervals *iv, const struct interval *i,
+		     uint32_t cgroup, bool wanted)
+{
+	uint32_t stack = off_stack_of(&x->run->off_stack, i), cnt = 0;
+	const uint64_t *frames = NULL;
+
+	if (!wanted || i->flags & INTERVAL_NEIGHBOUR)
+		return;
+	if (stack != INTERVAL_NO_STACK)
+		frames = intervals_stack(iv, stack, &cnt);
+	if (wants_state(x, i->state))
+		see_time(x, i->start, i->end);
+	if (x->run->profile)
+		sum_interval(x, i, frames, cnt, cgroup);
+	else if (x->format->interval && wants_state(x, i->state))
+		tell_interval(x, i, frames, cnt);
+}
+
+/* ---- the end ----------------------------------------------------------------------------------- */
+
+static void tell_sums(struct export *x)
+{
+	size_t cnt = x->names->parts.cnt;
+	uint64_t *periods = xcalloc(cnt, sizeof(*periods));
+	struct profile *p = x->run->profile;
+
+	for (uint32_t i = 0; i < cnt; i++)
+		periods[i] = names_period_ns(x->names, i);
+	profile_weigh(p, periods, cnt);
+	free(periods);
+	if (!profile_samples(p))
+		cpu_time_to_profile(&x->run->cpu_time, p);
+	x->format->profile(x, p);
+}
+
+int export_end(struct export *x)
+{
+	begin(x);
+	if (x->run->profile)
+		tell_sums(x);
+	if (x->format->end)
+		x->format->end(x);
+	write_out(x);
+	return x->run->err;
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Which formats there are to export to. */
+#include "export/formats.h"
+
+#include <string.h>
+
+const struct exporter *const export_formats[] = {
+	&export_folded,
+	NULL,
+};
+
+const struct exporter *export_find(const char *name)
+{
+	for (const struct exporter *const *e = export_formats; *e; e++)
+		if (!strcmp((*e)->name, name))
+			return *e;
+	return NULL;
+}

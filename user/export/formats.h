@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_EXPORT_FORMATS_H
+#define D9_EXPORT_FORMATS_H
+
+#include "export/exporter.h"
+
+/* All formats in the order of the help; NULL ends. */
+extern const struct exporter *const export_formats[];
+/* By name; NULL: there is none. */
+const struct exporter *export_find(const char *name);
+
+extern const struct exporter export_folded;
+
+#endif /* D9_EXPORT_FORMATS_H */
