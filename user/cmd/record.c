@@ -16,6 +16,7 @@
 #include "base/opts.h"
 #include "cmd/cmd.h"
 #include "cmd/summary.h"
+#include "cmd/target.h"
 #include "record/recorder.h"
 #include "record/sink.h"
 
@@ -40,11 +41,7 @@ enum {
 };
 
 struct record_opts {
-	bool all;
-	struct opt_u32s pids;
-	struct opt_u32s tids;
-	bool as_root;
-	bool inherit;
+	struct target_opts target;
 	struct opt_list events;
 	bool sched;
 	bool samples;
@@ -73,34 +70,7 @@ struct record_opts {
 #define AT(member) offsetof(struct record_opts, member)
 
 static const struct opt record_table[] = {
-	{ .name = "all-cpus",
-	  .key = 'a',
-	  .kind = OPT_FLAG,
-	  .off = AT(all),
-	  .group = "Target",
-	  .help = "the whole system" },
-	{ .name = "pid",
-	  .key = 'p',
-	  .kind = OPT_PIDS,
-	  .off = AT(pids),
-	  .arg = "PID[,PID]",
-	  .many = true,
-	  .help = "processes, with their threads and children, present and later" },
-	{ .name = "tid",
-	  .key = 't',
-	  .kind = OPT_PIDS,
-	  .off = AT(tids),
-	  .arg = "TID[,TID]",
-	  .many = true,
-	  .help = "single threads" },
-	{ .name = "no-inherit",
-	  .kind = OPT_NOT,
-	  .off = AT(inherit),
-	  .help = "neither the children that a process has nor new threads and children" },
-	{ .name = "as-root",
-	  .kind = OPT_FLAG,
-	  .off = AT(as_root),
-	  .help = "run COMMAND as root, not as the user behind sudo" },
+	TARGET_OPTS(struct record_opts, target),
 
 	{ .name = "event",
 	  .key = 'e',
@@ -252,7 +222,7 @@ static int usage_error(const char *text)
 
 static int check(const struct record_opts *o, bool command)
 {
-	int targets = o->all + (o->pids.cnt > 0) + (o->tids.cnt > 0) + command;
+	int targets = target_cnt(&o->target, command);
 
 	if (targets == 0)
 		return usage_error("whom to record? -p PID, -t TID, -a for the whole system, or "
@@ -260,7 +230,7 @@ static int check(const struct record_opts *o, bool command)
 	if (targets > 1)
 		return usage_error("-p, -t, -a and a COMMAND exclude each other (to stop after a "
 				   "time: -d 10)");
-	if (o->as_root && !command)
+	if (o->target.as_root && !command)
 		return usage_error("--as-root is for a COMMAND");
 	if (sink_is_stdout(o->output) && isatty(STDOUT_FILENO))
 		return usage_error("standard output is a terminal: -o - wants a pipe or a file");
@@ -289,7 +259,7 @@ static uint32_t stacks_of(int choice)
 static uint32_t switch_stacks(const struct record_opts *o)
 {
 	if (o->switch_stacks == STACKS_DEFAULT)
-		return stacks_of(o->all ? STACKS_USER : STACKS_BOTH);
+		return stacks_of(o->target.all ? STACKS_USER : STACKS_BOTH);
 	return stacks_of(o->switch_stacks);
 }
 
@@ -362,14 +332,14 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 	bool show = !o->quiet && !o->no_progress && (o->progress || isatty(STDERR_FILENO));
 	struct summary summary = { .file = o->output, .on_terminal = isatty(STDERR_FILENO) };
 	struct recorder_cfg cfg = {
-		.system_wide = o->all,
-		.pids = o->pids.v,
-		.pid_cnt = o->pids.cnt,
-		.tids = o->tids.v,
-		.tid_cnt = o->tids.cnt,
+		.system_wide = o->target.all,
+		.pids = o->target.pids.v,
+		.pid_cnt = o->target.pids.cnt,
+		.tids = o->target.tids.v,
+		.tid_cnt = o->target.tids.cnt,
 		.command = command,
-		.as_root = o->as_root,
-		.no_inherit = !o->inherit,
+		.as_root = o->target.as_root,
+		.no_inherit = o->target.no_inherit,
 		.samples = o->samples,
 		.hz = o->hz,
 		.switch_stacks = switch_stacks(o),
@@ -414,7 +384,6 @@ int cmd_record(int argc, char **argv)
 		.hz = 99,
 		.sched = true,
 		.samples = true,
-		.inherit = true,
 		.names = true,
 		.names_wait_ns = 10000000000ULL,
 		.switch_stacks = STACKS_DEFAULT,

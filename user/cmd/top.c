@@ -19,6 +19,7 @@
 #include "base/opts.h"
 #include "cmd/cmd.h"
 #include "cmd/live_view.h"
+#include "cmd/target.h"
 #include "record/invoker.h"
 #include "record/sink.h"
 
@@ -27,8 +28,8 @@
 #define STEP_MS 20
 
 struct top_opts {
-	bool all, as_root, no_inherit, threads, off;
-	struct opt_u32s pids, tids;
+	struct target_opts target;
+	bool threads, off;
 	struct opt_list events;
 	uint32_t hz;
 	uint64_t delay_ns, duration_ns, limit;
@@ -39,34 +40,7 @@ struct top_opts {
 #define O(m) offsetof(struct top_opts, m)
 
 static const struct opt top_opts[] = {
-	{ .name = "all-cpus",
-	  .key = 'a',
-	  .kind = OPT_FLAG,
-	  .off = O(all),
-	  .group = "Target",
-	  .help = "the whole system" },
-	{ .name = "pid",
-	  .key = 'p',
-	  .kind = OPT_PIDS,
-	  .off = O(pids),
-	  .arg = "PID[,PID]",
-	  .many = true,
-	  .help = "processes, with their threads and children, present and later" },
-	{ .name = "tid",
-	  .key = 't',
-	  .kind = OPT_PIDS,
-	  .off = O(tids),
-	  .arg = "TID[,TID]",
-	  .many = true,
-	  .help = "single threads" },
-	{ .name = "no-inherit",
-	  .kind = OPT_FLAG,
-	  .off = O(no_inherit),
-	  .help = "neither the children that a process has nor new threads and children" },
-	{ .name = "as-root",
-	  .kind = OPT_FLAG,
-	  .off = O(as_root),
-	  .help = "run COMMAND as root, not as the user behind sudo" },
+	TARGET_OPTS(struct top_opts, target),
 	{ .name = "freq",
 	  .key = 'F',
 	  .kind = OPT_U32,
@@ -174,20 +148,20 @@ static void make_words(const struct top_opts *o, char **command, struct words *w
 	/* nobody waits for names when the picture is gone */
 	if (!o->output)
 		add(w, "--names-wait=0");
-	if (o->all)
+	if (o->target.all)
 		add(w, "-a");
-	if (o->no_inherit)
+	if (o->target.no_inherit)
 		add(w, "--no-inherit");
-	if (o->as_root)
+	if (o->target.as_root)
 		add(w, "--as-root");
 	if (o->hz)
 		add_number(w, "-F", o->hz, "");
 	if (o->duration_ns)
 		add_number(w, "-d", o->duration_ns / 1000000 + !!(o->duration_ns % 1000000), "ms");
-	for (size_t i = 0; i < o->pids.cnt; i++)
-		add_number(w, "-p", o->pids.v[i], "");
-	for (size_t i = 0; i < o->tids.cnt; i++)
-		add_number(w, "-t", o->tids.v[i], "");
+	for (size_t i = 0; i < o->target.pids.cnt; i++)
+		add_number(w, "-p", o->target.pids.v[i], "");
+	for (size_t i = 0; i < o->target.tids.cnt; i++)
+		add_number(w, "-t", o->target.tids.v[i], "");
 	for (size_t i = 0; i < o->events.cnt; i++) {
 		add(w, "-e");
 		add(w, o->events.v[i]);
@@ -307,12 +281,12 @@ static int exit_code(const struct recorder *r, enum live_view_end end)
 static void put_title(struct buf *out, const struct top_opts *o, char **command)
 {
 	buf_addstr(out, "dial9-prof top");
-	if (o->all)
+	if (o->target.all)
 		buf_addstr(out, ": all");
-	for (size_t i = 0; i < o->pids.cnt; i++)
-		buf_printf(out, "%s%u", i ? "," : ": pid ", o->pids.v[i]);
-	for (size_t i = 0; i < o->tids.cnt; i++)
-		buf_printf(out, "%s%u", i ? "," : ": tid ", o->tids.v[i]);
+	for (size_t i = 0; i < o->target.pids.cnt; i++)
+		buf_printf(out, "%s%u", i ? "," : ": pid ", o->target.pids.v[i]);
+	for (size_t i = 0; i < o->target.tids.cnt; i++)
+		buf_printf(out, "%s%u", i ? "," : ": tid ", o->target.tids.v[i]);
 	if (*command)
 		buf_printf(out, ": %s", *command);
 }
@@ -370,7 +344,7 @@ static int top(const struct top_opts *o, char **command)
 
 static const char *complaint(const struct top_opts *o, bool command)
 {
-	int targets = o->all + (o->pids.cnt > 0) + (o->tids.cnt > 0) + command;
+	int targets = target_cnt(&o->target, command);
 
 	if (!targets)
 		return "whom to watch? -p PID, -t TID, -a for the whole system, or -- COMMAND";
