@@ -1,7 +1,7 @@
 # Profiles of a trace that another implementation wrote: 72 samples of two threads, without switches.
 #
 $ cp $T/golden/dial9/tokio-service.bin.gz t.gz; dial9-prof report --limit 2 t.gz
-\# t.gz: CPU samples over 4.223 s
+\# t.gz: CPU samples over 4.810 s
 \# 72 samples
 \# lost: nothing
 \# no names for 26.4% of samples, in [unknown]: in no mapping that is known

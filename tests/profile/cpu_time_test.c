@@ -37,6 +37,22 @@ Test(cpu_time, counts_what_ran_and_tells_what_is_in_doubt)
 	cpu_time_fini(&c);
 }
 
+Test(cpu_time, doubts_no_more_than_there_can_have_been)
+{
+	struct cpu_time c = { 0 };
+
+	take(&c, 1, 1, 0, 10, INTERVAL_RUNNING, 0);
+	take(&c, 1, 1, 0, 3000, INTERVAL_UNKNOWN, INTERVAL_LOSS);
+	cpu_time_bound(&c, 3010);
+	cr_expect_eq(c.doubtful_ns, 3000);
+	cpu_time_bound(&c, 2010);
+	cr_expect_eq(c.doubtful_ns, 2000);
+	cpu_time_bound(&c, 9);
+	cr_expect_eq(c.doubtful_ns, 0);
+	cr_expect_eq(c.run_ns, 10);
+	cpu_time_fini(&c);
+}
+
 /* Thread 11 has samples and 5 + 7 ns on two CPUs; thread 12 has 100 ns, and no sample. */
 Test(cpu_time, joins_rows_of_samples_and_adds_those_without)
 {

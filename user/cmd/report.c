@@ -191,19 +191,35 @@ static int parse_opts(const struct report_opts *o, struct report *r)
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
-static void count_sample(struct report *r, const struct trace_event *ev)
+/* From the first to the last event, of which the recorder writes one at either end. */
+static void see_part(struct report *r, const struct trace_event *ev)
 {
 	struct report_part *part;
 
 	r->parts = array_reserve(r->parts, &r->part_cap, (size_t)ev->part + 1, sizeof(*r->parts));
 	while (r->part_cnt <= ev->part)
-		r->parts[r->part_cnt++] = (struct report_part){ 0 };
+		r->parts[r->part_cnt++] = (struct report_part){ .first_ts = UINT64_MAX };
 	part = &r->parts[ev->part];
-	if (!part->samples || ev->ts < part->first_ts)
+	if (!ev->has_ts || trace_is_naming(ev->kind) || ev->kind == TRACE_LOST)
+		return;
+	if (ev->ts < part->first_ts)
 		part->first_ts = ev->ts;
 	if (ev->ts > part->last_ts)
 		part->last_ts = ev->ts;
-	part->samples++;
+	if (ev->cpu != TRACE_NONE && ev->cpu >= part->cpus)
+		part->cpus = ev->cpu + 1;
+}
+
+/* How long the recording went on in a part, as far as --time lets it through. */
+static uint64_t span_ns(const struct report *r, uint32_t part)
+{
+	uint64_t first = r->parts[part].first_ts, last = r->parts[part].last_ts, from, to;
+
+	if (select_window(&r->sel, names_part(r->names, part)->clock, &from, &to)) {
+		first = from > first ? from : first;
+		last = to < last ? to : last;
+	}
+	return last > first ? last - first : 0;
 }
 
 /* Samples stand for CPU time; of parts that were sampled at other rates, for other times. */
@@ -240,6 +256,27 @@ static void tell_parts_apart(struct report *r)
 	add_key(r, PROFILE_PART);
 }
 
+/* What all CPUs together can have done meanwhile; UINT64_MAX: not known. */
+static uint64_t capacity(const struct report *r)
+{
+	const uint64_t chosen = r->sel.opts->cpus.cnt;
+	uint64_t sum = 0, cpus;
+
+	for (uint32_t i = 0; i < r->part_cnt; i++) {
+		if (i >= r->switch_cap || !r->switches[i])
+			continue;
+		cpus = names_meta_u64(r->names, i, PROF_META_CPUS);
+		if (cpus < r->parts[i].cpus)
+			cpus = r->parts[i].cpus;
+		if (chosen && chosen < cpus)
+			cpus = chosen;
+		if (__builtin_mul_overflow(cpus, span_ns(r, i), &cpus) ||
+		    __builtin_add_overflow(sum, cpus, &sum))
+			return UINT64_MAX;
+	}
+	return sum;
+}
+
 static int read_all(struct report *r)
 {
 	const struct trace *t;
@@ -254,17 +291,21 @@ static int read_all(struct report *r)
 				    trace_u64_or(&ev, ROLE_FIRST_NS, ev.ts),
 				    trace_u64_or(&ev, ROLE_LAST_NS, ev.ts)))
 			event_counts_add_loss(&r->counts, t, r->names, &ev);
+		see_part(r, &ev);
 		report_exact_add(r, &ev);
 		if (ev.kind != TRACE_SAMPLE || ev.source != PROF_SOURCE_SAMPLE)
 			continue;
 		r->all_samples++;
 		if (!select_match(&r->sel, r->reader, &ev))
 			continue;
-		count_sample(r, &ev);
+		r->parts[ev.part].samples++;
 		profile_add(r->profile, &ev);
 		stack_ends_add(&r->ends, r->names, &ev);
 	}
-	return ret ? ret : report_exact_end(r);
+	if (!ret)
+		ret = report_exact_end(r);
+	cpu_time_bound(&r->cpu_time, capacity(r));
+	return ret;
 }
 
 /* ---- what the reader must know before the numbers ------------------------------------------- */
@@ -379,7 +420,7 @@ static void say_parts(const struct report *r)
 			text_name(&line, r->names, host);
 			buf_addch(&line, ')');
 		}
-		buf_printf(&line, " over %.3f s: ", (double)(p->last_ts - p->first_ts) / 1e9);
+		buf_printf(&line, " over %.3f s: ", (double)span_ns(r, i) / 1e9);
 		add_clock(&line, r, i);
 		say(r, "%s", buf_cstr(&line));
 	}
@@ -487,7 +528,8 @@ static void say_exact(const struct report *r)
 static void say_what(const struct report *r)
 {
 	const struct parts *parts = &r->names->parts;
-	const struct report_part *p = &r->parts[0];
+	const char *what = profile_samples(r->profile) ? "CPU samples" : "CPU time";
+	const uint64_t span = r->part_cnt ? span_ns(r, 0) : 0;
 	struct buf input = { 0 };
 
 	text_clean(&input, reader_input(r->reader), strlen(reader_input(r->reader)));
@@ -495,13 +537,10 @@ static void say_what(const struct report *r)
 		buf_printf(&input, ": CPU samples of %zu recordings, on ", parts->cnt);
 		str_counted(&input, parts_clocks(parts), "clock");
 		say(r, "%s", buf_cstr(&input));
-	} else if (!r->part_cnt) {
-		say(r, "%s: CPU time", buf_cstr(&input));
-	} else if (p->last_ts > p->first_ts) {
-		say(r, "%s: CPU samples over %.3f s", buf_cstr(&input),
-		    (double)(p->last_ts - p->first_ts) / 1e9);
+	} else if (span) {
+		say(r, "%s: %s over %.3f s", buf_cstr(&input), what, (double)span / 1e9);
 	} else {
-		say(r, "%s: CPU samples", buf_cstr(&input));
+		say(r, "%s: %s", buf_cstr(&input), what);
 	}
 	buf_free(&input);
 }
@@ -511,7 +550,7 @@ static void say_header(const struct report *r)
 	say_what(r);
 	if (r->names->parts.cnt > 1)
 		say_parts(r);
-	else if (r->part_cnt)
+	else if (profile_samples(r->profile))
 		say_clock(r, 0);
 	say_exact(r);
 	say_wall(r);

@@ -35,10 +35,11 @@ struct report_opts {
 	bool habit; /* options of perf that change nothing here */
 };
 
-/* The samples of one part of the stream that were counted. */
+/* One part of the stream. */
 struct report_part {
-	uint64_t samples;
-	uint64_t first_ts, last_ts;
+	uint64_t samples; /* that were counted */
+	uint64_t first_ts, last_ts; /* of what happened in it; last_ts 0: nothing did */
+	uint32_t cpus; /* that events were on: the highest, plus 1 */
 };
 
 /* One run of the command: options compiled, and what the trace gave. */
@@ -67,7 +68,7 @@ struct report {
 	struct off_stack off_stack; /* with wall */
 	uint64_t state_ns[INTERVAL_STATE_CNT]; /* of what was selected; with wall */
 	uint64_t all_samples;
-	struct report_part *parts; /* up to the last one with samples */
+	struct report_part *parts; /* up to that of the last event */
 	size_t part_cnt, part_cap;
 	uint64_t whole; /* what all samples weigh together */
 	bool timed; /* weights are nanoseconds of CPU time */

@@ -30,6 +30,14 @@ void cpu_time_take(struct cpu_time *c, const struct interval *i, uint32_t cgroup
 	c->run_ns += ns;
 }
 
+void cpu_time_bound(struct cpu_time *c, uint64_t ns)
+{
+	const uint64_t left = ns > c->run_ns ? ns - c->run_ns : 0;
+
+	if (c->doubtful_ns > left)
+		c->doubtful_ns = left;
+}
+
 static int by_run(const void *a, const void *b)
 {
 	const struct profile_row *x = a, *y = b;

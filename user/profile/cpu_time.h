@@ -18,6 +18,9 @@ struct cpu_time {
  */
 void cpu_time_take(struct cpu_time *c, const struct interval *i, uint32_t cgroup);
 
+/* When all was counted: no more than @ns of time on a CPU can have been, so the rest is in no doubt. */
+void cpu_time_bound(struct cpu_time *c, uint64_t ns);
+
 /*
  * Adds the times to rows told apart by @keys, of PROFILE_TASK_KEYS, in run_ns; tasks that have no row
  * there get one. Most time first. When the trace has ended: what was told late counts.

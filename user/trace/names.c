@@ -337,7 +337,7 @@ const char *names_meta(const struct names *n, uint32_t part, const char *key)
 	return id == NAMES_NONE ? NULL : names_str(n, id, NULL);
 }
 
-static uint64_t meta_u64(const struct names *n, uint32_t part, const char *key)
+uint64_t names_meta_u64(const struct names *n, uint32_t part, const char *key)
 {
 	const char *text = names_meta(n, part, key);
 	uint64_t v;
@@ -347,8 +347,8 @@ static uint64_t meta_u64(const struct names *n, uint32_t part, const char *key)
 
 uint64_t names_period_ns(const struct names *n, uint32_t part)
 {
-	uint64_t ns = meta_u64(n, part, PROF_META_SAMPLE_PERIOD_NS);
-	uint64_t hz = meta_u64(n, part, PROF_META_SAMPLE_HZ);
+	uint64_t ns = names_meta_u64(n, part, PROF_META_SAMPLE_PERIOD_NS);
+	uint64_t hz = names_meta_u64(n, part, PROF_META_SAMPLE_HZ);
 
 	if (!ns && hz && hz <= 1000000000)
 		ns = 1000000000 / hz;

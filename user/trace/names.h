@@ -152,6 +152,8 @@ void names_add_tp_symbol(struct names *n, uint32_t event, uint32_t field,
 
 /* Metadata of a part by key. NULL when absent. */
 const char *names_meta(const struct names *n, uint32_t part, const char *key);
+/* The number that it is; 0: it is none. */
+uint64_t names_meta_u64(const struct names *n, uint32_t part, const char *key);
 /* Nanoseconds of CPU time for which each sample of a part stands; 0: it does not say. */
 uint64_t names_period_ns(const struct names *n, uint32_t part);
 
