@@ -64,7 +64,7 @@ SRCS_record := $(addprefix user/record/, \
 SRCS_trace := $(addprefix user/trace/, \
 	layout.c names.c parts.c reader.c source.c tp_symbols.c trace.c value.c)
 SRCS_profile := $(addprefix user/profile/, \
-	explain.c \
+	causes.c explain.c spans.c \
 	delta.c live.c quantile.c \
 	account.c cpu_load.c cpu_log.c cpu_strip.c cpu_time.c delays.c event_counts.c family.c followed.c gaps.c intervals.c off_stack.c profile.c \
 	rivals.c row_table.c stack_ends.c stack_table.c thread_times.c tree.c waits.c)
@@ -80,7 +80,7 @@ SRCS_formats := $(addprefix user/formats/, \
 	$(addprefix tonbandgeraet/, dump.c encoding.c event.c export.c format.c frames.c \
 		import.c markers.c state.c write.c))
 SRCS_cmd := $(addprefix user/cmd/, \
-	explain.c explain_json.c explain_print.c export.c wakeup.c wakeup_chain.c \
+	explain.c explain_json.c explain_print.c explain_slowest.c explain_slowest_print.c export.c wakeup.c wakeup_chain.c \
 	anonymize.c cut.c cut_copy.c cut_needs.c diff.c diff_print.c diff_read.c \
 	live_view.c screen.c top.c \
 	check.c check_probes.c cause.c convert.c dump.c dump_json.c dump_text.c info.c \
@@ -123,7 +123,7 @@ TESTS := $(addprefix tests/, \
 		intervals_test.c off_stack_test.c profile_test.c stack_table_test.c \
 		stack_ends_test.c thread_times_test.c tree_test.c waits_test.c) \
 	$(addprefix cmd/, top_test.c) \
-	$(addprefix profile/, explain_test.c) \
+	$(addprefix profile/, causes_test.c explain_test.c spans_test.c) \
 	$(addprefix cmd/, explain_test.c wakeup_test.c) \
 	$(addprefix cmd/, check_test.c cut_test.c diff_test.c hostile_test.c info_test.c page_test.c paint_test.c parts_test.c \
 		progress_test.c report_test.c script_test.c select_test.c shorten_test.c summary_test.c \

@@ -4,10 +4,37 @@
  * lock at 4. Its holder (12) runs on CPU 1, is preempted by hog (20) from 5 to 9, and lets go at 10,
  * whereupon victim waits for CPU 1 until holder leaves that at 13. It runs to the end, at 16.
  */
+#include "base/buf.h"
 #include "run_cmd.h"
 
 static const uint64_t ms = 1000000;
 
+/* An end of a system call. */
+static void make_call(struct make *m, uint64_t ts, uint32_t tid, const char *name)
+{
+	struct dial9_schema *s =
+		MAKE_SCHEMA(name, { "common_cpu", DIAL9_VARINT }, { "common_pid", DIAL9_VARINT },
+			    { "__syscall_nr", DIAL9_VARINT });
+
+	cr_assert_eq(dial9_enc_begin(m->enc, s, ts), 0);
+	dial9_enc_put_u64(m->enc, 0);
+	dial9_enc_put_u64(m->enc, tid);
+	dial9_enc_put_u64(m->enc, 74);
+	make_end(m);
+	dial9_schema_free(s);
+}
+
+static void make_enter(struct make *m, uint64_t ts, uint32_t tid)
+{
+	make_call(m, ts, tid, "syscalls:sys_enter_fsync");
+}
+
+static void make_exit(struct make *m, uint64_t ts, uint32_t tid)
+{
+	make_call(m, ts, tid, "syscalls:sys_exit_fsync");
+}
+
+/* All that, and fsync by each of the three: 11 ms, 4.9 and 0.5; one has no end, and one no start. */
 static void make_stall(struct make *m)
 {
 	const uint64_t hot = make_frame(1, 0x310), lock = make_frame(1, 0x210),
@@ -25,18 +52,26 @@ static void make_stall(struct make *m)
 	make_switch(m, t, 1, "swapper/1", 0, 0, "holder", 12);
 	make_sample(m, t + 1 * ms, 11, 11, PROF_SOURCE_SAMPLE, 0, busy, 2);
 	make_sample(m, t + 2 * ms, 11, 11, PROF_SOURCE_SAMPLE, 0, other, 1);
+	make_exit(m, t + 2 * ms, 11);
+	make_enter(m, t + 3 * ms, 11);
 	make_sample(m, t + 3 * ms, 11, 11, PROF_SOURCE_SAMPLE, 0, busy, 2);
 	make_switch(m, t + 4 * ms, 0, "victim", 11, 1, "swapper/0", 0);
 	make_sample(m, t + 4 * ms, 11, 11, PROF_SOURCE_SWITCH_OUT, 0, wait, 2);
 	make_waking(m, t + 9 * ms / 2, 1, 0, "hog", 20);
+	make_enter(m, t + 46 * ms / 10, 12);
 	make_switch(m, t + 5 * ms, 1, "holder", 12, 0x100, "hog", 20);
+	make_enter(m, t + 6 * ms, 20);
+	make_exit(m, t + 13 * ms / 2, 20);
 	make_sample(m, t + 7 * ms, 20, 20, PROF_SOURCE_SAMPLE, 1, other, 1);
 	make_switch(m, t + 9 * ms, 1, "hog", 20, 1, "holder", 12);
+	make_exit(m, t + 19 * ms / 2, 12);
 	make_waking(m, t + 10 * ms, 1, 12, "victim", 11);
 	make_switch(m, t + 13 * ms, 1, "holder", 12, 1, "victim", 11);
 	make_symbol(m, t + 14 * ms, hot, 0, make_frame(1, 0x300), "hot", "", 0);
 	make_symbol(m, t + 14 * ms, lock, 0, make_frame(1, 0x200), "lock", "", 0);
 	make_symbol(m, t + 14 * ms, root, 0, make_frame(1, 0x100), "main", "", 0);
+	make_exit(m, t + 14 * ms, 11);
+	make_enter(m, t + 15 * ms, 11);
 	make_switch(m, t + 16 * ms, 1, "victim", 11, 1, "swapper/1", 0);
 }
 
@@ -242,7 +277,7 @@ Test(explain, nonsense_is_refused)
 		   "", "dial9-prof: explain: --depth 9: want a number from 0 to 8\n");
 }
 
-Test(explain, a_pipe_cannot_be_read_twice)
+static int pipe_of_stall(void)
 {
 	struct make m;
 	const void *data;
@@ -255,8 +290,15 @@ Test(explain, a_pipe_cannot_be_read_twice)
 	cr_assert_eq(write(fd[1], data, sz), (ssize_t)sz);
 	close(fd[1]);
 	make_fini(&m);
-	run_expect(run_cmd(cmd_explain, fd[0], "explain", "11", "-", NULL), CMD_USAGE, "",
+	return fd[0];
+}
+
+Test(explain, a_pipe_cannot_be_read_twice)
+{
+	run_expect(run_cmd(cmd_explain, pipe_of_stall(), "explain", "11", "-", NULL), CMD_USAGE, "",
 		   "dial9-prof: a pipe cannot be read twice: name a file, or give --time\n");
+	run_expect(run_cmd(cmd_explain, pipe_of_stall(), "explain", "--span", "fsync", "-", NULL),
+		   CMD_USAGE, "", "dial9-prof: a pipe cannot be read twice: name a file\n");
 }
 
 /* Of 100 pieces of 0.1 ms and one of 10 ms. */
@@ -292,4 +334,234 @@ Test(explain, small_pieces_are_told_together)
 		"\n"
 		"+  10.000 ms  ran 10.000 ms on CPU 0\n",
 		"");
+}
+
+/* ---- the slowest of pairs ---------------------------------------------------------------------- */
+
+/* clang-format off */
+#define TIMES "#    Running ms     Waiting ms     Blocked ms     Unknown ms      Absent ms  pair\n"
+
+#define HEAD(n) \
+	"# standard input: the slowest " n " of fsync over 0.016 s\n" \
+	"# lost: nothing\n"
+#define CAUSES "#    Share   Together ms  Pairs  where their time went\n"
+
+#define BY_VICTIM \
+	". fsync by victim 11, from 20.003000000 to 20.014000000:      11.000000 ms\n" \
+	"\n" \
+	"+       0 ns  ran 1.000 ms on CPU 0; 1 sample\n" \
+	"                hot (app)\n" \
+	"                main (app)\n" \
+	"\n" \
+	"+   1.000 ms  " BLOCKED \
+	"\n" \
+	"+   7.000 ms  waited 3.000 ms for CPU 1\n" \
+	"                behind holder 12 3.000 ms\n" \
+	"\n" \
+	"+  10.000 ms  ran 1.000 ms on CPU 1\n"
+
+static const char slowest[] =
+	HEAD("2 of 3 pairs")
+	"# all: 16.400 ms, median 4.882 ms, p99 10.945 ms\n"
+	"# 1 start without an end\n"
+	"# 1 end without a start\n"
+	"#\n"
+	CAUSES
+	"    37.74%       6.000000      1  blocked in lock\n"
+	"    25.16%       4.000000      1  waited for a CPU behind hog 20\n"
+	"    18.87%       3.000000      1  waited for a CPU behind holder 12\n"
+	"    18.24%       2.900000      2  ran\n"
+	"#\n"
+	TIMES
+	"       2.000000       3.000000       6.000000       0.000000       0.000000  1. fsync by victim 11\n"
+	"       0.900000       4.000000       0.000000       0.000000       0.000000  2. fsync by holder 12\n"
+	"\n"
+	"# 1" BY_VICTIM
+	"\n"
+	"# 2. fsync by holder 12, from 20.004600000 to 20.009500000:       4.900000 ms\n"
+	"\n"
+	"+       0 ns  ran 400.000 us on CPU 1\n"
+	"\n"
+	"+ 400.000 us  waited 4.000 ms for CPU 1, preempted\n"
+	"                behind hog 20 4.000 ms\n"
+	"\n"
+	"+   4.400 ms  ran 500.000 us on CPU 1\n";
+
+static const char of_hog[] =
+	HEAD("1 of 1 pair")
+	"# all: 500.000 us, median 500.000 us, p99 500.000 us\n"
+	"#\n"
+	CAUSES
+	"   100.00%       0.500000      1  ran\n"
+	"#\n"
+	TIMES
+	"       0.500000       0.000000       0.000000       0.000000       0.000000  1. fsync by hog 20\n"
+	"\n"
+	"# 1. fsync by hog 20, from 20.006000000 to 20.006500000:       0.500000 ms\n"
+	"\n"
+	"+       0 ns  ran 500.000 us on CPU 1\n";
+
+static const char slowest_json[] =
+	"{\"version\":1,\"file\":\"standard input\",\"span_ns\":16000000,\"lost_events\":0,"
+	"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,"
+	"\"lost_samples_estimate\":0,\"pairs\":3,\"pairs_ns\":16400000,\"p50_ns\":4882432,"
+	"\"p99_ns\":10944512,\"nested\":0,\"unended\":1,\"unstarted\":1,\"untied\":0,\"crowded\":0,"
+	"\"switches\":true,\"whole\":true,\"causes\":[\n"
+	"{\"kind\":\"blocked\",\"ns\":6000000,\"pairs\":1,\"function\":\"lock\",\"page_fault\":false},\n"
+	"{\"kind\":\"waiting\",\"ns\":3000000,\"pairs\":1,"
+	"\"behind\":{\"tid\":12,\"pid\":null,\"comm\":\"holder\"}},\n"
+	"{\"kind\":\"running\",\"ns\":2000000,\"pairs\":1}],\"slowest\":[\n"
+	"{\"event\":\"syscalls:sys_enter_fsync\",\"tid\":11,\"pid\":11,\"comm\":\"victim\","
+	"\"from_ns\":20003000000,\"to_ns\":20014000000,\"unknown_ns\":0,\"running_ns\":2000000,"
+	"\"waiting_ns\":3000000,\"blocked_ns\":6000000,\"absent_ns\":0,\"story\":[\n"
+	"{\"start_ns\":20003000000,\"ns\":1000000,\"running_ns\":1000000,\"running\":1,"
+	"\"samples\":1,\"hottest_samples\":1,"
+	"\"hottest\":[{\"sym\":\"hot\",\"dso\":\"/opt/app\"},{\"sym\":\"main\",\"dso\":\"/opt/app\"}]},\n"
+	"{\"start_ns\":20004000000,\"ns\":6000000,\"blocked_ns\":6000000,\"blocked\":1,"
+	"\"longest_blocked\":{\"start_ns\":20004000000,\"ns\":6000000,\"state\":\"S\","
+	"\"stack\":[{\"sym\":\"lock\",\"dso\":\"/opt/app\"},{\"sym\":\"main\",\"dso\":\"/opt/app\"}],"
+	"\"waker\":{\"context\":\"unknown\",\"name\":\"holder?\"},\"waker_tid\":12,\"waker_stack\":[]}},\n"
+	"{\"start_ns\":20010000000,\"ns\":3000000,\"waiting_ns\":3000000,\"waiting\":1,"
+	"\"behind\":[{\"tid\":12,\"comm\":\"holder\",\"ns\":3000000}],\"behind_others_ns\":0},\n"
+	"{\"start_ns\":20013000000,\"ns\":1000000,\"running_ns\":1000000,\"running\":1}]}]}\n";
+/* clang-format on */
+
+Test(explain, the_slowest_pairs_their_causes_and_their_stories)
+{
+	run_expect(run_cmd(cmd_explain, input(), "explain", "--slowest", "2", "--span", "fsync",
+			   "-", NULL),
+		   CMD_OK, slowest, "");
+}
+
+Test(explain, the_slowest_as_one_json_object)
+{
+	run_expect(run_cmd(cmd_explain, input(), "explain", "--slowest", "1", "--span", "fsync",
+			   "--json", "--depth", "0", "-", NULL),
+		   CMD_OK, slowest_json, "");
+}
+
+static void expect_pairs(const char *span, const char *opt, const char *count)
+{
+	struct run r =
+		run_cmd(cmd_explain, input(), "explain", "--json", "--span", span, opt, "-", NULL);
+
+	cr_assert_eq(r.code, CMD_OK);
+	cr_expect(strstr(r.out, count), "--span %s: %s", span, r.out);
+	run_free(&r);
+}
+
+/* Of a thread, a process or a name; of a time those that lie in it. */
+Test(explain, the_slowest_of_what_was_selected)
+{
+	static const char *const ways[] = { "20", "-t20", "-p20", "--comm=h?g" };
+
+	for (size_t k = 0; k < sizeof(ways) / sizeof(ways[0]); k++)
+		run_expect(run_cmd(cmd_explain, input(), "explain", "--span", "fsync", ways[k], "-",
+				   NULL),
+			   CMD_OK, of_hog, "");
+	expect_pairs("fsync", "--time=20.005,20.007", "\"pairs\":1,\"pairs_ns\":500000,");
+	expect_pairs("fsync", "-C1", "\"pairs\":0,");
+}
+
+Test(explain, a_pair_may_be_told_in_several_ways)
+{
+	expect_pairs("f*c", "--no-pager", "\"pairs\":3,");
+	expect_pairs("syscalls:sys_enter_fsync", "--no-pager", "\"pairs\":3,");
+	expect_pairs("syscalls:sys_enter_fsync,syscalls:sys_exit_fsync", "--no-pager",
+		     "\"pairs\":3,");
+	/* of whichever threads: each start gives way to the next until the first end */
+	expect_pairs("syscalls:sys_enter_*,syscalls:sys_exit_*,__syscall_nr", "--no-pager",
+		     "\"pairs\":1,");
+	expect_pairs("poll", "--no-pager", "\"pairs\":0,");
+}
+
+Test(explain, pairs_that_are_not_there)
+{
+	run_expect(run_cmd(cmd_explain, input(), "explain", "--span", "read", "-", NULL), CMD_OK,
+		   "No event of read in standard input: was it recorded? (record -e)\n", "");
+	run_expect(run_cmd(cmd_explain, input(), "explain", "--span", "fsync", "99", "-", NULL),
+		   CMD_OK, "No pair of fsync in standard input in what was selected.\n", "");
+	run_expect(run_cmd(cmd_explain, input(), "explain", "--span", "fsync", "--time", "20.0145,",
+			   "-", NULL),
+		   CMD_OK,
+		   "No pair of fsync in standard input in what was selected.\n"
+		   "# 1 start without an end\n",
+		   "");
+}
+
+/* An application's own trace behind it, of one boot: it says when, the switches before it say why. */
+Test(explain, pairs_of_one_recording_by_the_switches_of_another)
+{
+	static const char *const ours[] = { "host", "box", "boot_id", "1", "start", "1", NULL },
+				 *const app[] = { "host",    "box", "boot_id", "1",
+						  "service", "app", NULL };
+	const uint64_t t = 20 * RUN_SEC;
+	struct dial9_schema *s[2];
+	const void *data;
+	struct make m, n;
+	struct buf file = { 0 };
+	struct run r;
+	size_t sz;
+
+	make_init(&m, NULL);
+	make_metadata(&m, t, ours);
+	make_clock(&m, t, 1700000000 * RUN_SEC);
+	make_switch(&m, t, 0, "swapper/0", 0, 0, "app", 11);
+	make_switch(&m, t + 4 * ms, 0, "app", 11, 1, "swapper/0", 0);
+	make_waking(&m, t + 9 * ms, 0, 0, "app", 11);
+	make_switch(&m, t + 9 * ms, 0, "swapper/0", 0, 0, "app", 11);
+	make_switch(&m, t + 20 * ms, 0, "app", 11, 1, "swapper/0", 0);
+	make_init(&n, NULL);
+	make_metadata(&n, t, app);
+	make_clock(&n, t, 1700000000 * RUN_SEC);
+	s[0] = MAKE_SCHEMA("RequestStart", { "tid", DIAL9_U32 });
+	s[1] = MAKE_SCHEMA("RequestEnd", { "tid", DIAL9_U32 });
+	for (int k = 0; k < 2; k++) {
+		cr_assert_eq(dial9_enc_begin(n.enc, s[k], t + (k ? 12 : 2) * ms), 0);
+		dial9_enc_put_u64(n.enc, 11);
+		make_end(&n);
+		dial9_schema_free(s[k]);
+	}
+	data = dial9_enc_data(m.enc, &sz);
+	buf_add(&file, data, sz);
+	data = dial9_enc_data(n.enc, &sz);
+	buf_add(&file, data, sz);
+	r = run_cmd(cmd_explain, make_fd(file.data, file.len), "explain", "--span", "RequestStart",
+		    "-", NULL);
+	cr_assert_eq(r.code, CMD_OK, "%s", r.err);
+	cr_expect(strstr(r.out, "       5.000000       0.000000       5.000000       0.000000"
+				"       0.000000  1. RequestStart by app 11\n"),
+		  "%s", r.out);
+	run_free(&r);
+	buf_free(&file);
+	make_fini(&m);
+	make_fini(&n);
+}
+
+Test(explain, nonsense_about_pairs_is_refused)
+{
+	static const struct {
+		const char *words[2], *err;
+	} bad[] = {
+		{ { "--slowest=3" }, "--slowest: of what? (--span fsync, or --span ENTER,EXIT)" },
+		{ { "--span=a,b", "--worst" }, "--worst and --span: one or the other" },
+		{ { "--span=a," }, "--span: want ENTER,EXIT or ENTER,EXIT,FIELD" },
+		{ { "--span=a,b,c,d" }, "--span: want ENTER,EXIT or ENTER,EXIT,FIELD" },
+		{ { "--span=a:b,a:b" }, "--span a:b: one event cannot be both ends" },
+		{ { "--span=a:b" }, "--span a:b: which event ends it? (--span ENTER,EXIT)" },
+		{ { "--span=a,b,c", "--span=a,b,d" },
+		  "--span: one field for all pairs, not both c and d" },
+		{ { "--comm=a" }, "--comm, --cgroup and -C choose among the pairs of --span" },
+	};
+	char err[256];
+
+	for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
+		snprintf(err, sizeof(err), "dial9-prof: explain: %s\n", bad[k].err);
+		run_expect(run_cmd(cmd_explain, input(), "explain", bad[k].words[0],
+				   bad[k].words[1] ? bad[k].words[1] : "--no-pager", "-", NULL),
+			   CMD_USAGE, "", err);
+	}
+	run_expect(run_cmd(cmd_explain, input(), "explain", "--span=a,b", "--slowest=1001", NULL),
+		   CMD_USAGE, "",
+		   "dial9-prof: explain: --slowest 1001: want a number from 1 to 1000\n");
 }

@@ -15,19 +15,20 @@ static const struct {
 	run_fn fn;
 	const char *word, *opt;
 } commands[] = {
-	{ cmd_report, "report", "--json" },	 { cmd_report, "report", "-g" },
-	{ cmd_script, "script", "-F+srcline" },	 { cmd_script, "script", "--json" },
-	{ cmd_info, "info", "--schemas" },	 { cmd_info, "info", "--json" },
-	{ cmd_cut, "cut", "-qo/dev/null" },	 { cmd_report, "report", "-stid,cpu" },
-	{ cmd_report, "report", "-gfolded" },	 { cmd_report, "report", "-ssrcline" },
-	{ cmd_report, "report", "--wall" },	 { cmd_diff, "diff", "--kind=cpu" },
-	{ cmd_diff, "diff", "--kind=offcpu" },	 { cmd_diff, "diff", "--kind=latency" },
-	{ cmd_report, "report", "--live=3600" }, { cmd_offcpu, "offcpu", "--json" },
-	{ cmd_offcpu, "offcpu", "--hist" },	 { sched_latency, "latency", "--worst=9" },
-	{ sched_timehist, "timehist", "-n" },	 { sched_summary, "summary", "--json" },
-	{ sched_map, "map", "--cols=10" },	 { cmd_explain, "explain", "-t11" },
-	{ cmd_explain, "explain", "-p10" },	 { cmd_wakeup, "wakeup", "--by-tid" },
-	{ cmd_wakeup, "wakeup", "--chain=11" },
+	{ cmd_report, "report", "--json" },	  { cmd_report, "report", "-g" },
+	{ cmd_script, "script", "-F+srcline" },	  { cmd_script, "script", "--json" },
+	{ cmd_info, "info", "--schemas" },	  { cmd_info, "info", "--json" },
+	{ cmd_cut, "cut", "-qo/dev/null" },	  { cmd_report, "report", "-stid,cpu" },
+	{ cmd_report, "report", "-gfolded" },	  { cmd_report, "report", "-ssrcline" },
+	{ cmd_report, "report", "--wall" },	  { cmd_diff, "diff", "--kind=cpu" },
+	{ cmd_diff, "diff", "--kind=offcpu" },	  { cmd_diff, "diff", "--kind=latency" },
+	{ cmd_report, "report", "--live=3600" },  { cmd_offcpu, "offcpu", "--json" },
+	{ cmd_offcpu, "offcpu", "--hist" },	  { sched_latency, "latency", "--worst=9" },
+	{ sched_timehist, "timehist", "-n" },	  { sched_summary, "summary", "--json" },
+	{ sched_map, "map", "--cols=10" },	  { cmd_explain, "explain", "-t11" },
+	{ cmd_explain, "explain", "-p10" },	  { cmd_wakeup, "wakeup", "--by-tid" },
+	{ cmd_wakeup, "wakeup", "--chain=11" },	  { cmd_explain, "explain", "--span=*S*,*" },
+	{ cmd_explain, "explain", "--span=*,x" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -2,10 +2,11 @@
 /*
  * `dial9-prof explain`: what one thread did in one window, and who made it wait. Owns the options and
  * the choice of thread and window; numbers come from user/profile/explain.c, text is made in
- * explain_print.c and explain_json.c.
+ * explain_print.c and explain_json.c. The slowest of pairs of events are explain_slowest.c's.
  */
 #include "cmd/explain.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -13,34 +14,26 @@
 #include "base/str.h"
 #include "cmd/cmd.h"
 
-/* A piece that is shorter than this part of the window is told together with its neighbours. */
-#define SMALL_PART 40
+#define SLOWEST_DEFAULT 10
 
 #define O(m) offsetof(struct explain_opts, m)
 
 static const struct opt explain_opts[] = {
 	SELECT_OPT_INPUT(struct explain_opts, sel),
-	{ .name = "tid",
-	  .key = 't',
-	  .kind = OPT_U32,
-	  .off = O(tid),
-	  .arg = "TID",
+	SELECT_OPTS(struct explain_opts, sel),
+	{ .name = "span",
+	  .kind = OPT_LIST,
+	  .off = O(spans),
+	  .arg = "WHAT",
+	  .help = "of the slowest of these: a system call (fsync), poll, a span, or two events "
+		  "ENTER,EXIT; may be repeated" },
+	{ .name = "slowest",
+	  .kind = OPT_U64,
+	  .off = O(slowest),
+	  .arg = "N",
 	  .min = 1,
-	  .help = "this thread alone",
-	  .group = "Selection" },
-	{ .name = "pid",
-	  .key = 'p',
-	  .kind = OPT_U32,
-	  .off = O(pid),
-	  .arg = "PID",
-	  .min = 1,
-	  .help = "this process: all its threads, and the story of the main one" },
-	{ .name = "time",
-	  .kind = OPT_STR,
-	  .off = O(sel.time),
-	  .arg = "A,B",
-	  .help = "from A to B: seconds as script prints them; +1.5, 1500ms or 1s from the start; "
-		  "10%; or 12:34:56; either may be left out" },
+	  .max = SPANS_MAX,
+	  .help = "of the N slowest of --span (default 10, at most 1000)" },
 	{ .name = "worst",
 	  .kind = OPT_FLAG,
 	  .off = O(worst),
@@ -57,7 +50,7 @@ static const struct opt explain_opts[] = {
 	  .kind = OPT_U64,
 	  .off = O(limit),
 	  .arg = "N",
-	  .help = "at most N threads in the table (default 20; 0: all)" },
+	  .help = "at most N rows in the table (default 20; 0: all)" },
 	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
 	VIEW_OPTS(struct explain_opts, view),
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
@@ -65,7 +58,8 @@ static const struct opt explain_opts[] = {
 
 static const struct opt_spec explain_spec = {
 	.name = "explain",
-	.usage = "dial9-prof explain [OPTIONS] TID|PID [FILE]",
+	.usage = "dial9-prof explain [OPTIONS] TID|PID [FILE]\n"
+		 "       dial9-prof explain [OPTIONS] --span WHAT [TID|PID] [FILE]",
 	.brief =
 		"Tell what a thread did in a stretch of time: ran, waited behind whom, slept until "
 		"whom.",
@@ -73,7 +67,8 @@ static const struct opt_spec explain_spec = {
 	.cnt = sizeof(explain_opts) / sizeof(explain_opts[0]),
 	.examples = "  dial9-prof explain 4711\n"
 		    "  dial9-prof explain 4711 --time 123.456,123.480\n"
-		    "  dial9-prof explain -t 4712 --time 10s,20s --worst\n",
+		    "  dial9-prof explain -t 4712 --time 10s,20s --worst\n"
+		    "  dial9-prof explain --slowest 5 --span fsync\n",
 };
 
 /* ---- reading ----------------------------------------------------------------------------------- */
@@ -166,7 +161,8 @@ static void tell(struct explained *x)
 	choose_threads(x);
 	explain_bounds(&x->numbers, x->thread->part, &x->from, &x->to);
 	explain_steps(&x->numbers, x->thread->part, x->thread->tid, x->from, x->to,
-		      (x->to - x->from) / SMALL_PART, &x->steps, &x->step_cnt, &x->step_cap);
+		      (x->to - x->from) / EXPLAIN_SMALL_PART, &x->steps, &x->step_cnt,
+		      &x->step_cap);
 }
 
 /* ---- the run ----------------------------------------------------------------------------------- */
@@ -194,27 +190,64 @@ static int explain_file(struct explained *x, const char *path)
 	return timeline_end(&x->timeline, &x->view);
 }
 
-/* The number is the first word unless -t or -p gives it; 0 after one printed line. */
-static uint32_t which(const struct explain_opts *o, int argc, char **argv, int *first)
+/* The one number of -t or -p, which selects the story and not what is read. */
+static int take_one(struct opt_u32s *list, uint32_t *one)
 {
-	uint64_t id = 0;
+	if (list->cnt > 1)
+		return -EINVAL;
+	*one = list->cnt ? list->v[0] : 0;
+	list->cnt = 0;
+	return 0;
+}
 
-	if (o->tid && o->pid) {
+static int check_opts(struct explain_opts *o)
+{
+	struct select_opts *sel = &o->sel;
+
+	if (o->spans.cnt && o->worst) {
+		log_error("explain: --worst and --span: one or the other");
+		return -EINVAL;
+	}
+	if (o->spans.cnt) {
+		o->slowest = o->slowest ? o->slowest : SLOWEST_DEFAULT;
+		return 0;
+	}
+	if (o->slowest) {
+		log_error("explain: --slowest: of what? (--span fsync, or --span ENTER,EXIT)");
+		return -EINVAL;
+	}
+	if (sel->comms.cnt || sel->cgroups.cnt || sel->cpus.cnt) {
+		log_error("explain: --comm, --cgroup and -C choose among the pairs of --span");
+		return -EINVAL;
+	}
+	if (take_one(&sel->tids, &o->tid) || take_one(&sel->pids, &o->pid) || (o->tid && o->pid)) {
 		log_error("explain: -t and -p: one thread or one process at a time");
-		return 0;
+		return -EINVAL;
 	}
-	if (o->tid || o->pid)
-		return o->tid ? o->tid : o->pid;
-	if (*first == argc) {
+	return 0;
+}
+
+/* The number is the first word unless -t or -p gives it; with --span there need not be one. */
+static int which(const struct explain_opts *o, int argc, char **argv, int *first, uint32_t *id)
+{
+	uint64_t number = 0;
+
+	*id = o->tid ? o->tid : o->pid;
+	if (*id)
+		return 0;
+	if (*first == argc && !o->spans.cnt) {
 		log_error("explain: of which thread or process? (dial9-prof explain TID|PID)");
-		return 0;
+		return -EINVAL;
 	}
-	if (str_parse_u64(argv[*first], TRACE_NONE - 1, &id) || !id) {
+	if (*first == argc || str_parse_u64(argv[*first], TRACE_NONE - 1, &number) || !number) {
+		if (o->spans.cnt)
+			return 0;
 		log_error("explain: %s is no number of a thread or process", argv[*first]);
-		return 0;
+		return -EINVAL;
 	}
+	*id = (uint32_t)number;
 	(*first)++;
-	return (uint32_t)id;
+	return 0;
 }
 
 int cmd_explain(int argc, char **argv)
@@ -222,16 +255,16 @@ int cmd_explain(int argc, char **argv)
 	struct explain_opts opts = { .limit = 20, .depth = 2 };
 	struct explained x = { .opts = &opts };
 	int first, ret, code = CMD_USAGE;
-	const char *path;
+	const char *path = NULL;
 
 	ret = opts_parse(&explain_spec, argc, argv, &opts, &first);
 	if (ret == 1) {
 		code = CMD_OK;
 	} else if (!ret) {
-		x.id = which(&opts, argc, argv, &first);
-		path = x.id ? select_input(&opts.sel, argc, argv, first) : NULL;
+		if (!check_opts(&opts) && !which(&opts, argc, argv, &first, &x.id))
+			path = select_input(&opts.sel, argc, argv, first);
 		if (path)
-			code = explain_file(&x, path);
+			code = opts.spans.cnt ? explain_slowest(&x, path) : explain_file(&x, path);
 	}
 	free(x.steps);
 	free(x.threads);

@@ -4,12 +4,20 @@
 
 #include "cmd/timeline.h"
 #include "cmd/view.h"
+#include "profile/causes.h"
 #include "profile/explain.h"
+#include "profile/gaps.h"
+#include "profile/spans.h"
+
+/* A piece that is shorter than this part of the window is told together with its neighbours. */
+#define EXPLAIN_SMALL_PART 40
 
 struct explain_opts {
 	struct select_opts sel;
 	struct view_opts view;
-	uint32_t tid, pid; /* 0: not given */
+	struct opt_list spans;
+	uint32_t tid, pid; /* the one thread or process; 0: not given */
+	uint64_t slowest; /* 0: not given */
 	uint64_t limit, depth;
 	bool worst, json;
 };
@@ -20,7 +28,7 @@ struct explained {
 	struct timeline timeline;
 	struct view view;
 	struct explain numbers;
-	uint32_t id; /* of the thread or process asked for */
+	uint32_t id; /* of the thread or process asked for; 0: of all */
 	uint32_t chosen; /* the thread that the first reading chose; 0: there was but one reading */
 	/* of the story; NULL: the trace has no such thread in this time */
 	const struct explain_thread *thread;
@@ -34,5 +42,47 @@ struct explained {
 /* The answer on standard output. */
 void explain_print(const struct explained *x);
 void explain_json(const struct explained *x);
+
+/* ---- the slowest of pairs of events ---- */
+
+/* The longest pairs, and what their threads did. */
+struct explain_slowest {
+	struct explained *x; /* of the pair at hand: times and steps */
+	struct spans_pattern *patterns; /* owned, as their strings are */
+	size_t pattern_cnt;
+	struct spans
+		spans; /* once they are told: of the part that has the switches of their threads */
+	bool telling; /* in the second reading */
+	struct gaps *windows; /* when they were, by clock */
+	size_t window_cap;
+	struct causes causes;
+};
+
+/* All of --span, over a trace: an exit code. */
+int explain_slowest(struct explained *x, const char *path);
+void explain_slowest_print(struct explain_slowest *s);
+void explain_slowest_json(struct explain_slowest *s);
+
+/* ---- what both print ---- */
+
+/* Columns of explain_print_times(). */
+#define EXPLAIN_TIMES "   Running ms     Waiting ms     Blocked ms     Unknown ms      Absent ms"
+
+/* In milliseconds, to the nanosecond: a row adds up to the whole. */
+void explain_print_ms(struct buf *out, uint64_t ns);
+void explain_print_times(struct buf *out, const uint64_t ns[INTERVAL_STATE_CNT], uint64_t absent);
+/* "from A to B: 1.234567 ms" */
+void explain_print_window(struct buf *out, uint64_t from, uint64_t to);
+/* "comm tid"; comm NAMES_NONE: that of the thread as far as there is one. */
+void explain_print_name(struct buf *out, const struct explained *x, uint32_t comm, uint32_t tid);
+/* x->steps in words. */
+void explain_print_story(struct buf *out, const struct explained *x);
+/* "tid":1,"pid":2,"comm":"name" */
+void explain_json_thread(struct buf *out, const struct explained *x, uint32_t tid, uint32_t pid,
+			 uint32_t comm);
+/* ,"running_ns":1, and so on. */
+void explain_json_times(struct buf *out, const uint64_t ns[INTERVAL_STATE_CNT], uint64_t absent);
+/* "story":[...] of x->steps. */
+void explain_json_story(struct buf *out, const struct explained *x);
 
 #endif /* D9_CMD_EXPLAIN_H */

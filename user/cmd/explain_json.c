@@ -14,20 +14,33 @@ static const char *const states[INTERVAL_STATE_CNT] = {
 	[INTERVAL_BLOCKED] = "blocked",
 };
 
+void explain_json_thread(struct buf *out, const struct explained *x, uint32_t tid, uint32_t pid,
+			 uint32_t comm)
+{
+	text_json_id(out, "\"tid\":", tid);
+	text_json_id(out, ",\"pid\":", pid);
+	buf_addstr(out, ",\"comm\":");
+	text_json_name(out, x->timeline.names, comm);
+}
+
+void explain_json_times(struct buf *out, const uint64_t ns[INTERVAL_STATE_CNT], uint64_t absent)
+{
+	for (int k = 0; k < INTERVAL_STATE_CNT; k++)
+		buf_printf(out, ",\"%s_ns\":%" PRIu64, states[k], ns[k]);
+	buf_printf(out, ",\"absent_ns\":%" PRIu64, absent);
+}
+
 static void put_thread(struct buf *out, const struct explained *x, const struct explain_thread *th)
 {
 	const uint64_t span = x->to - x->from;
 	uint64_t there = 0;
 
-	text_json_id(out, "{\"tid\":", th->tid);
-	text_json_id(out, ",\"pid\":", th->pid);
-	buf_addstr(out, ",\"comm\":");
-	text_json_name(out, x->timeline.names, th->comm);
-	for (int k = 0; k < INTERVAL_STATE_CNT; k++) {
-		buf_printf(out, ",\"%s_ns\":%" PRIu64, states[k], th->ns[k]);
+	for (int k = 0; k < INTERVAL_STATE_CNT; k++)
 		there += th->ns[k];
-	}
-	buf_printf(out, ",\"absent_ns\":%" PRIu64 "}", span > there ? span - there : 0);
+	buf_addch(out, '{');
+	explain_json_thread(out, x, th->tid, th->pid, th->comm);
+	explain_json_times(out, th->ns, span > there ? span - there : 0);
+	buf_addch(out, '}');
 }
 
 static void put_frames(struct buf *out, const struct explained *x, const char *key,
@@ -55,16 +68,20 @@ static void put_step(struct buf *out, const struct explained *x, const struct ex
 		     uint64_t depth);
 
 /* The longest time blocked in a step, and who ended it. */
-static void put_blocked(struct buf *out, const struct explained *x, const struct explain_piece *p,
+static void put_blocked(struct buf *out, const struct explained *x, const struct explain_step *in,
 			uint64_t depth)
 {
+	const struct explain_piece *p = in->longest[INTERVAL_BLOCKED];
 	const uint32_t by = explain_waker_tid(p);
 	struct explain_step s = { 0 };
+	uint64_t from, to;
+
+	explain_within(in, p, &from, &to);
 
 	buf_printf(out,
 		   ",\"longest_blocked\":{\"start_ns\":%" PRIu64 ",\"ns\":%" PRIu64
 		   ",\"state\":\"%c\"",
-		   p->start, p->end - p->start,
+		   from, to - from,
 		   p->flags & INTERVAL_EDGE_START ? '?' : interval_letter(p->prev_state));
 	timeline_json_stack(out, &x->timeline, "stack", p->stack, CALLCHAIN_BOTH);
 	buf_addstr(out, ",\"waker\":");
@@ -75,7 +92,7 @@ static void put_blocked(struct buf *out, const struct explained *x, const struct
 		timeline_json_stack(out, &x->timeline, "waker_stack", p->waker.stack,
 				    CALLCHAIN_BOTH);
 	if (depth && by && by != p->tid &&
-	    explain_meanwhile(&x->numbers, p->part, by, p->start, p->end, &s)) {
+	    explain_meanwhile(&x->numbers, p->part, by, from, to, &s)) {
 		buf_addstr(out, ",\"meanwhile\":");
 		put_step(out, x, &s, depth - 1);
 	}
@@ -101,8 +118,18 @@ static void put_step(struct buf *out, const struct explained *x, const struct ex
 	if (s->cnt[INTERVAL_RUNNABLE])
 		put_behind(out, x, s);
 	if (s->cnt[INTERVAL_BLOCKED])
-		put_blocked(out, x, s->longest[INTERVAL_BLOCKED], depth);
+		put_blocked(out, x, s, depth);
 	buf_addch(out, '}');
+}
+
+void explain_json_story(struct buf *out, const struct explained *x)
+{
+	buf_addstr(out, "\"story\":[");
+	for (size_t k = 0; k < x->step_cnt; k++) {
+		buf_addstr(out, k ? ",\n" : "\n");
+		put_step(out, x, &x->steps[k], x->opts->depth);
+	}
+	buf_addch(out, ']');
 }
 
 void explain_json(const struct explained *x)
@@ -119,12 +146,9 @@ void explain_json(const struct explained *x)
 		buf_addstr(&out, k ? ",\n" : "\n");
 		put_thread(&out, x, x->threads[k]);
 	}
-	buf_addstr(&out, "],\"story\":[");
-	for (size_t k = 0; k < x->step_cnt; k++) {
-		buf_addstr(&out, k ? ",\n" : "\n");
-		put_step(&out, x, &x->steps[k], x->opts->depth);
-	}
-	buf_addstr(&out, "]}\n");
+	buf_addstr(&out, "],");
+	explain_json_story(&out, x);
+	buf_addstr(&out, "}\n");
 	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&out);
 }

@@ -12,7 +12,7 @@
 /* Columns of the times in front of the story, and functions of a stack. */
 enum { TIMES = 14, FRAMES_MAX = 16 };
 
-static void put_name(struct buf *out, const struct explained *x, uint32_t comm, uint32_t tid)
+void explain_print_name(struct buf *out, const struct explained *x, uint32_t comm, uint32_t tid)
 {
 	const struct explain_thread *th = explain_thread(&x->numbers, tid);
 
@@ -130,7 +130,7 @@ static void put_behind(struct buf *out, const struct explained *x, const struct 
 		buf_fill(out, ' ', indent);
 		buf_addstr(out, r->tid ? "behind " : "CPU idle");
 		if (r->tid)
-			put_name(out, x, r->comm, r->tid);
+			explain_print_name(out, x, r->comm, r->tid);
 		buf_addch(out, ' ');
 		text_duration(out, r->ns, 0);
 		buf_addch(out, '\n');
@@ -169,17 +169,17 @@ static void put_parts(struct buf *out, const struct explained *x, const struct e
 
 /* What the waker did while the other was blocked. */
 static void put_meanwhile(struct buf *out, const struct explained *x, const struct explain_piece *p,
-			  size_t indent, uint64_t depth)
+			  uint64_t from, uint64_t to, size_t indent, uint64_t depth)
 {
 	const uint32_t by = explain_waker_tid(p);
 	struct explain_step s = { 0 };
 
 	if (!depth || !by || by == p->tid ||
-	    !explain_meanwhile(&x->numbers, p->part, by, p->start, p->end, &s))
+	    !explain_meanwhile(&x->numbers, p->part, by, from, to, &s))
 		return;
 	buf_fill(out, ' ', indent);
 	buf_addstr(out, "meanwhile ");
-	put_name(out, x, p->waker.comm, by);
+	explain_print_name(out, x, p->waker.comm, by);
 	buf_addstr(out, ":\n");
 	buf_fill(out, ' ', indent + 2);
 	put_parts(out, x, &s, indent + 2, depth - 1);
@@ -190,13 +190,15 @@ static void put_blocked(struct buf *out, const struct explained *x, const struct
 {
 	const struct explain_piece *p = s->longest[INTERVAL_BLOCKED];
 	const uint64_t n = s->cnt[INTERVAL_BLOCKED];
+	uint64_t from, to;
 
 	buf_addstr(out, "blocked ");
 	text_duration(out, s->ns[INTERVAL_BLOCKED], 0);
+	explain_within(s, p, &from, &to);
 	if (n > 1) {
 		put_pieces(out, n);
 		buf_addstr(out, ", the longest ");
-		text_duration(out, p->end - p->start, 0);
+		text_duration(out, to - from, 0);
 	}
 	if (!(p->flags & INTERVAL_EDGE_START))
 		buf_printf(out, " (%c)", interval_letter(p->prev_state));
@@ -212,7 +214,7 @@ static void put_blocked(struct buf *out, const struct explained *x, const struct
 		buf_addstr(out, "woken from\n");
 		put_stack(out, x, p->waker.stack, indent + 2);
 	}
-	put_meanwhile(out, x, p, indent, depth);
+	put_meanwhile(out, x, p, from, to, indent, depth);
 }
 
 static void put_unknown(struct buf *out, const struct explained *x, const struct explain_step *s)
@@ -255,13 +257,29 @@ static void put_parts(struct buf *out, const struct explained *x, const struct e
 
 /* ---- the whole ----------------------------------------------------------------------------------- */
 
-/* To the nanosecond: a row adds up to the window. */
-static void put_ms(struct buf *out, uint64_t ns)
+void explain_print_ms(struct buf *out, uint64_t ns)
 {
 	char text[32];
 
 	snprintf(text, sizeof(text), "%" PRIu64 ".%06" PRIu64, ns / 1000000, ns % 1000000);
 	buf_printf(out, " %14s", text);
+}
+
+void explain_print_times(struct buf *out, const uint64_t ns[INTERVAL_STATE_CNT], uint64_t absent)
+{
+	explain_print_ms(out, ns[INTERVAL_RUNNING]);
+	explain_print_ms(out, ns[INTERVAL_RUNNABLE]);
+	explain_print_ms(out, ns[INTERVAL_BLOCKED]);
+	explain_print_ms(out, ns[INTERVAL_UNKNOWN]);
+	explain_print_ms(out, absent);
+}
+
+void explain_print_window(struct buf *out, uint64_t from, uint64_t to)
+{
+	buf_printf(out, "from %" PRIu64 ".%09" PRIu64 " to %" PRIu64 ".%09" PRIu64 ":",
+		   from / 1000000000, from % 1000000000, to / 1000000000, to % 1000000000);
+	explain_print_ms(out, to - from);
+	buf_addstr(out, " ms\n");
 }
 
 static void put_table(struct buf *out, const struct explained *x)
@@ -270,21 +288,16 @@ static void put_table(struct buf *out, const struct explained *x)
 	const size_t limit =
 		x->opts->limit && x->opts->limit < x->thread_cnt ? x->opts->limit : x->thread_cnt;
 
-	buf_addstr(out, "#    Running ms     Waiting ms     Blocked ms     Unknown ms"
-			"      Absent ms  thread\n");
+	buf_addstr(out, "# " EXPLAIN_TIMES "  thread\n");
 	for (size_t k = 0; k < limit; k++) {
 		const struct explain_thread *th = x->threads[k];
 		uint64_t there = 0;
 
 		for (int state = 0; state < INTERVAL_STATE_CNT; state++)
 			there += th->ns[state];
-		put_ms(out, th->ns[INTERVAL_RUNNING]);
-		put_ms(out, th->ns[INTERVAL_RUNNABLE]);
-		put_ms(out, th->ns[INTERVAL_BLOCKED]);
-		put_ms(out, th->ns[INTERVAL_UNKNOWN]);
-		put_ms(out, span > there ? span - there : 0);
+		explain_print_times(out, th->ns, span > there ? span - there : 0);
 		buf_addstr(out, "  ");
-		put_name(out, x, th->comm, th->tid);
+		explain_print_name(out, x, th->comm, th->tid);
 		buf_addch(out, '\n');
 	}
 	if (limit < x->thread_cnt)
@@ -297,18 +310,16 @@ static void put_head(struct buf *out, const struct explained *x)
 	struct buf what = { 0 };
 
 	buf_addstr(&what, "what ");
-	put_name(&what, x, x->thread->comm, x->thread->tid);
+	explain_print_name(&what, x, x->thread->comm, x->thread->tid);
 	buf_addstr(&what, " did");
 	timeline_put_head(out, &x->timeline, buf_cstr(&what), x->view.color);
 	buf_free(&what);
-	buf_printf(out, "# from %" PRIu64 ".%09" PRIu64 " to %" PRIu64 ".%09" PRIu64 ":",
-		   x->from / 1000000000, x->from % 1000000000, x->to / 1000000000,
-		   x->to % 1000000000);
-	put_ms(out, x->to - x->from);
-	buf_addstr(out, " ms\n#\n");
+	buf_addstr(out, "# ");
+	explain_print_window(out, x->from, x->to);
+	buf_addstr(out, "#\n");
 }
 
-static void put_story(struct buf *out, const struct explained *x)
+void explain_print_story(struct buf *out, const struct explained *x)
 {
 	for (size_t k = 0; k < x->step_cnt; k++) {
 		const struct explain_step *s = &x->steps[k];
@@ -319,7 +330,7 @@ static void put_story(struct buf *out, const struct explained *x)
 		buf_addstr(out, "  ");
 		put_parts(out, x, s, TIMES, x->opts->depth);
 	}
-	if (!x->numbers.left_out_at)
+	if (!x->numbers.left_out_at || x->numbers.left_out_at >= x->to)
 		return;
 	buf_addstr(out, "\n# the story is not whole: too much happened in this time; from +");
 	text_duration(out, x->numbers.left_out_at > x->from ? x->numbers.left_out_at - x->from : 0,
@@ -342,7 +353,7 @@ void explain_print(const struct explained *x)
 	}
 	put_head(&out, x);
 	put_table(&out, x);
-	put_story(&out, x);
+	explain_print_story(&out, x);
 	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&out);
 }

@@ -145,27 +145,38 @@ static int learn(struct timeline *r)
 	return ret ? ret : reader_rewind(r->reader);
 }
 
-int timeline_again(struct timeline *r, uint32_t clock, uint64_t from, uint64_t to)
+/* @instead: what to do where that cannot be. */
+static int read_again(struct timeline *r, const char *instead)
 {
 	int err = reader_can_rewind(r->reader) ? reader_rewind(r->reader) : -ESPIPE;
 
 	if (err == -ESPIPE) {
-		log_error("a pipe cannot be read twice: name a file, or give --time");
+		log_error("a pipe cannot be read twice: name a file%s", instead);
 		return CMD_USAGE;
 	}
 	r->opts.reset(r->opts.ctx);
 	begin_engine(r);
-	r->narrowed = true;
 	r->learnt = false;
-	r->clock = clock;
-	r->from = from;
-	r->to = to;
 	if (!err)
 		err = read_all(r);
 	if (err)
 		return CMD_INPUT;
 	intervals_finish(r->intervals);
 	return CMD_OK;
+}
+
+int timeline_reread(struct timeline *r)
+{
+	return read_again(r, "");
+}
+
+int timeline_again(struct timeline *r, uint32_t clock, uint64_t from, uint64_t to)
+{
+	r->narrowed = true;
+	r->clock = clock;
+	r->from = from;
+	r->to = to;
+	return read_again(r, ", or give --time");
 }
 
 /* Names must be there at once for a command that prints as it reads; a file is read twice for that. */

@@ -52,10 +52,12 @@ struct timeline {
  */
 int timeline_run(struct timeline *r, const struct timeline_opts *opts, const char *path);
 /*
- * Once more, and only from @from to @to on one clock, after timeline_run() with a reset: an exit code as
+ * Once more, after timeline_run() with a reset, and only from @from to @to on one clock: an exit code as
  * there. A pipe cannot do that.
  */
 int timeline_again(struct timeline *r, uint32_t clock, uint64_t from, uint64_t to);
+/* The same of all that was looked at before. */
+int timeline_reread(struct timeline *r);
 void timeline_fini(struct timeline *r);
 
 /* What is looked at on a clock that was seen; false: all of it. Both ends belong to it. */

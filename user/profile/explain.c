@@ -355,6 +355,21 @@ static void end_step(const struct explain *e, struct explain_step *s, struct riv
 	*r = (struct rivals){ 0 };
 }
 
+void explain_within(const struct explain_step *s, const struct explain_piece *p, uint64_t *from,
+		    uint64_t *to)
+{
+	*from = p->start > s->from ? p->start : s->from;
+	*to = p->end < s->to ? p->end : s->to;
+}
+
+static uint64_t length_within(const struct explain_step *s, const struct explain_piece *p)
+{
+	uint64_t from, to;
+
+	explain_within(s, p, &from, &to);
+	return to - from;
+}
+
 static void join(const struct explain *e, struct explain_step *s, const struct explain_piece *p,
 		 uint64_t from, uint64_t to, struct rivals *r)
 {
@@ -363,7 +378,7 @@ static void join(const struct explain *e, struct explain_step *s, const struct e
 	s->to = to;
 	s->ns[p->state] += to - from;
 	s->cnt[p->state]++;
-	if (!*longest || (*longest)->end - (*longest)->start < p->end - p->start)
+	if (!*longest || length_within(s, *longest) < to - from)
 		*longest = p;
 	if (from > p->start || to < p->end) {
 		/* who ran in which part of it is not kept */
@@ -416,6 +431,26 @@ bool explain_meanwhile(const struct explain *e, uint32_t part, uint32_t tid, uin
 		*out = steps[0];
 	free(steps);
 	return cnt > 0;
+}
+
+uint64_t explain_sums(const struct explain *e, uint32_t part, uint32_t tid, uint64_t from,
+		      uint64_t to, uint64_t ns[INTERVAL_STATE_CNT])
+{
+	struct explain_step *steps = NULL;
+	size_t cnt = 0, cap = 0;
+	uint64_t absent = to - from, there;
+
+	memset(ns, 0, INTERVAL_STATE_CNT * sizeof(*ns));
+	explain_steps(e, part, tid, from, to, UINT64_MAX, &steps, &cnt, &cap);
+	for (size_t k = 0; k < cnt; k++) {
+		there = steps[k].to - steps[k].from;
+		/* of a damaged trace they may overlap */
+		absent = absent > there ? absent - there : 0;
+		for (int state = 0; state < INTERVAL_STATE_CNT; state++)
+			ns[state] += steps[k].ns[state];
+	}
+	free(steps);
+	return absent;
 }
 
 const struct explain_piece *explain_last(const struct explain *e, uint32_t part, uint32_t tid,

@@ -106,6 +106,15 @@ void explain_steps(const struct explain *e, uint32_t part, uint32_t tid, uint64_
  */
 bool explain_meanwhile(const struct explain *e, uint32_t part, uint32_t tid, uint64_t from,
 		       uint64_t to, struct explain_step *out);
+/*
+ * How long it did what from @from to @to, into @ns; returns the time of which the trace says nothing. These
+ * together are the whole.
+ */
+uint64_t explain_sums(const struct explain *e, uint32_t part, uint32_t tid, uint64_t from,
+		      uint64_t to, uint64_t ns[INTERVAL_STATE_CNT]);
+/* What of a piece lies within a step. */
+void explain_within(const struct explain_step *s, const struct explain_piece *p, uint64_t *from,
+		    uint64_t *to);
 /* The last piece of a thread in some state that ends at @until or before; NULL: there is none. */
 const struct explain_piece *explain_last(const struct explain *e, uint32_t part, uint32_t tid,
 					 enum interval_state state, uint64_t until);

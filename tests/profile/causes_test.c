@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Where the time of moments went, of a trace that the test makes. In us: victim (11) runs from 0, blocks in
+ * stack after stack from 100 on for 100 each with 10 of running in between, and waits for hog (20).
+ */
+#include "profile/causes.h"
+
+#include <criterion/criterion.h>
+
+#include "../support/make_trace.h"
+#include "trace/reader.h"
+
+TestSuite(causes, .timeout = 60);
+
+#define KERNEL(off) (make_frame(9, off) | PROF_FRAME_KERNEL)
+
+struct fixture {
+	struct reader *r;
+	struct intervals *iv;
+	struct explain e;
+};
+
+static void take(void *ctx, const struct interval *i)
+{
+	struct fixture *f = ctx;
+
+	explain_add(&f->e, f->iv, i);
+}
+
+static void read_all(struct fixture *f, struct make *m)
+{
+	struct trace_event ev;
+	struct source *src;
+
+	cr_assert_eq(source_open_fd(make_file(m), "test", &src), 0);
+	cr_assert_eq(reader_new(src, READER_ONE_PASS, &f->r), 0);
+	f->iv = intervals_new(&(struct intervals_opts){ reader_names(f->r), take, f });
+	while (reader_next(f->r, &ev) == 1)
+		intervals_add(f->iv, reader_trace(f->r), &ev);
+	intervals_finish(f->iv);
+	explain_finish(&f->e, reader_names(f->r));
+	make_fini(m);
+}
+
+static void done(struct fixture *f, struct causes *c)
+{
+	causes_fini(c);
+	explain_fini(&f->e);
+	intervals_free(f->iv);
+	reader_free(f->r);
+}
+
+static void name_all(struct make *m)
+{
+	static const struct {
+		uint64_t off;
+		const char *name;
+	} kernel[] = { { 0x100, "__schedule" },
+		       { 0x200, "io_schedule" },
+		       { 0x300, "folio_wait_bit" },
+		       { 0x400, "asm_exc_page_fault" } },
+	  user[] = { { 0x100, "__lll_lock_wait" },
+		     { 0x200, "pthread_mutex_lock" },
+		     { 0x300, "touch" },
+		     { 0x400, "main" } };
+
+	make_module(m, 1, 1, "/opt/app", PROF_MODULE_ELF);
+	make_module(m, 1, 9, "[kernel]", PROF_MODULE_ELF);
+	for (size_t k = 0; k < 4; k++) {
+		make_symbol(m, 1, KERNEL(kernel[k].off), 0, 0, kernel[k].name, "", 0);
+		make_symbol(m, 1, make_frame(1, user[k].off), 0, 0, user[k].name, "", 0);
+	}
+}
+
+static void blocks(struct make *m, uint64_t us, const uint64_t *stack, size_t cnt)
+{
+	make_switch(m, us * 1000, 0, "victim", 11, 1, "swapper/0", 0);
+	if (cnt)
+		make_sample(m, us * 1000, 11, 11, PROF_SOURCE_SWITCH_OUT, 0, stack, cnt);
+	make_waking(m, (us + 100) * 1000, 0, 0, "victim", 11);
+	make_switch(m, (us + 100) * 1000, 0, "swapper/0", 0, 0, "victim", 11);
+}
+
+static void is(const struct fixture *f, const struct causes *c, size_t k, enum cause_kind kind,
+	       const char *function, uint64_t us)
+{
+	const struct cause *row = &c->v[k];
+	const char *name = row->function == NAMES_NONE ?
+				   "" :
+				   names_str(reader_names(f->r), row->function, NULL);
+
+	cr_assert_lt(k, c->cnt);
+	cr_expect_eq(row->kind, kind, "%zu is of kind %d", k, row->kind);
+	cr_expect_str_eq(name, function);
+	cr_expect_eq(row->ns, us * 1000, "%zu took %llu", k, (unsigned long long)row->ns);
+}
+
+/* The function that says most: the program's before the kernel's, without underscores before with. */
+Test(causes, blocked_times_go_by_function)
+{
+	const uint64_t lock[] = { KERNEL(0x100), KERNEL(0x200), make_frame(1, 0x100),
+				  make_frame(1, 0x200), make_frame(1, 0x400) },
+		       fault[] = { KERNEL(0x100), KERNEL(0x400), make_frame(1, 0x300) },
+		       kernel[] = { KERNEL(0x100), KERNEL(0x200), KERNEL(0x300) },
+		       nameless[] = { make_frame(1, 0x900) };
+	struct fixture f = { 0 };
+	struct causes c = { 0 };
+	struct make m;
+
+	make_init(&m, NULL);
+	name_all(&m);
+	make_switch(&m, 0, 0, "swapper/0", 0, 0, "victim", 11);
+	blocks(&m, 100, lock, 5);
+	blocks(&m, 300, lock, 5);
+	blocks(&m, 410, fault, 3);
+	blocks(&m, 520, kernel, 3);
+	blocks(&m, 630, nameless, 1);
+	make_switch(&m, 735 * 1000, 0, "victim", 11, 1, "swapper/0", 0);
+	read_all(&f, &m);
+	causes_add(&c, &f.e, f.iv, reader_names(f.r), 0, 11, 100 * 1000, 400 * 1000);
+	causes_add(&c, &f.e, f.iv, reader_names(f.r), 0, 11, 400 * 1000, 735 * 1000);
+	causes_finish(&c);
+	cr_assert_eq(c.cnt, 5);
+	is(&f, &c, 0, CAUSE_BLOCKED, "pthread_mutex_lock", 200);
+	is(&f, &c, 1, CAUSE_RAN, "", 135);
+	cr_expect_eq(c.v[0].moments, 1);
+	cr_expect_eq(c.v[1].moments, 2);
+	for (size_t k = 2; k < 5; k++) {
+		const char *name = c.v[k].function == NAMES_NONE ?
+					   "" :
+					   names_str(reader_names(f.r), c.v[k].function, NULL);
+
+		cr_expect_eq(c.v[k].ns, 100 * 1000);
+		cr_expect_eq(c.v[k].fault, !strcmp(name, "touch"), "of %s", name);
+		cr_expect(!strcmp(name, "touch") || !strcmp(name, "folio_wait_bit") || !*name, "%s",
+			  name);
+	}
+	cr_expect_eq(c.ns, 635 * 1000);
+	cr_expect_eq(c.moments, 2);
+	done(&f, &c);
+}
+
+/* Waits by who ran meanwhile, and what the trace does not have: all of it adds up. */
+Test(causes, waits_go_by_who_ran_and_nothing_is_left_out)
+{
+	struct fixture f = { 0 };
+	struct causes c = { 0 };
+	uint64_t sum = 0;
+	struct make m;
+
+	make_init(&m, NULL);
+	name_all(&m);
+	make_switch(&m, 100 * 1000, 0, "swapper/0", 0, 0, "victim", 11);
+	make_switch(&m, 200 * 1000, 0, "victim", 11, 0x100, "hog", 20);
+	make_switch(&m, 250 * 1000, 0, "hog", 20, 1, "pig", 21);
+	make_switch(&m, 280 * 1000, 0, "pig", 21, 1, "victim", 11);
+	make_switch(&m, 300 * 1000, 0, "victim", 11, 0x100, "pig", 21);
+	make_switch(&m, 315 * 1000, 0, "pig", 21, 1, "victim", 11);
+	make_switch(&m, 320 * 1000, 0, "victim", 11, 0x10, "swapper/0", 0);
+	make_switch(&m, 500 * 1000, 0, "swapper/0", 0, 0, "pig", 21);
+	read_all(&f, &m);
+	causes_add(&c, &f.e, f.iv, reader_names(f.r), 0, 11, 150 * 1000, 400 * 1000);
+	causes_finish(&c);
+	cr_assert_eq(c.cnt, 5);
+	is(&f, &c, 0, CAUSE_ABSENT, "", 80);
+	is(&f, &c, 1, CAUSE_RAN, "", 50 + 20 + 5);
+	is(&f, &c, 2, CAUSE_WAITED, "", 50);
+	cr_expect_eq(c.v[2].tid, 20);
+	is(&f, &c, 3, CAUSE_WAITED, "", 30);
+	cr_expect_eq(c.v[3].tid, 21);
+	/* too short to be told behind whom */
+	is(&f, &c, 4, CAUSE_WAITED, "", 15);
+	cr_expect_eq(c.v[4].tid, TRACE_NONE);
+	for (size_t k = 0; k < c.cnt; k++)
+		sum += c.v[k].ns;
+	cr_expect_eq(sum, 250 * 1000);
+	cr_expect_eq(c.ns, 250 * 1000);
+	done(&f, &c);
+}
+
+/* One whose switches are not there, and one that is not in the trace at all. */
+Test(causes, what_is_not_known_is_said)
+{
+	struct fixture f = { 0 };
+	struct causes c = { 0 };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_switch(&m, 100 * 1000, 0, "swapper/0", 0, 0, "victim", 11);
+	make_lost(&m, 200 * 1000, "ring_full", 1, 150 * 1000, 160 * 1000);
+	make_switch(&m, 300 * 1000, 0, "victim", 11, 1, "swapper/0", 0);
+	read_all(&f, &m);
+	causes_add(&c, &f.e, f.iv, reader_names(f.r), 0, 11, 100 * 1000, 300 * 1000);
+	causes_add(&c, &f.e, f.iv, reader_names(f.r), 0, 99, 100 * 1000, 200 * 1000);
+	causes_finish(&c);
+	cr_assert_eq(c.cnt, 2);
+	is(&f, &c, 0, CAUSE_UNKNOWN, "", 200);
+	is(&f, &c, 1, CAUSE_ABSENT, "", 100);
+	done(&f, &c);
+}

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Pairs of events in traces that a test makes: which are found follows from what was written. Times in ns. */
+#include "profile/spans.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "../support/make_trace.h"
+#include "trace/reader.h"
+
+TestSuite(spans, .timeout = 60);
+
+static const struct spans_pattern work[] = { { "app:work_start", "app:work_end" } };
+static const struct spans_pattern calls[] = { { "syscalls:sys_enter_*", "syscalls:sys_exit_*" } };
+static const struct spans_pattern raw[] = { { "raw_syscalls:sys_enter", "raw_syscalls:sys_exit" } };
+static const struct spans_pattern polls[] = { { "PollStartEvent", "PollEndEvent" } };
+static const struct spans_pattern steps[] = { { "SpanEnter:*", "SpanExit:*" } };
+
+/* A tracepoint without a field of its own, or with one of a number. */
+static void tracepoint(struct make *m, const char *name, uint64_t ts, uint32_t tid,
+		       const char *field, uint64_t value)
+{
+	const struct dial9_field f[] = { { PROF_TP_COMMON_CPU, DIAL9_VARINT },
+					 { PROF_TP_COMMON_PID, DIAL9_VARINT },
+					 { field ? field : "", DIAL9_VARINT } };
+	struct dial9_schema *s = make_schema(name, f, field ? 3 : 2);
+
+	cr_assert_eq(dial9_enc_begin(m->enc, s, ts), 0);
+	dial9_enc_put_u64(m->enc, 0);
+	dial9_enc_put_u64(m->enc, tid);
+	if (field)
+		dial9_enc_put_u64(m->enc, value);
+	make_end(m);
+	dial9_schema_free(s);
+}
+
+static void start(struct make *m, uint64_t ts, uint32_t tid)
+{
+	tracepoint(m, "app:work_start", ts, tid, NULL, 0);
+}
+
+static void stop(struct make *m, uint64_t ts, uint32_t tid)
+{
+	tracepoint(m, "app:work_end", ts, tid, NULL, 0);
+}
+
+/* An event that names a worker, and maybe a thread. */
+static void worker_event(struct make *m, const char *name, uint64_t ts, uint32_t worker,
+			 uint32_t tid)
+{
+	const struct dial9_field f[] = { { "worker_id", DIAL9_VARINT }, { "tid", DIAL9_U32 } };
+	struct dial9_schema *s = make_schema(name, f, tid ? 2 : 1);
+
+	cr_assert_eq(dial9_enc_begin(m->enc, s, ts), 0);
+	dial9_enc_put_u64(m->enc, worker);
+	if (tid)
+		dial9_enc_put_u64(m->enc, tid);
+	make_end(m);
+	dial9_schema_free(s);
+}
+
+static void text_event(struct make *m, const char *name, uint64_t ts, uint32_t tid,
+		       const char *request)
+{
+	struct dial9_schema *s =
+		MAKE_SCHEMA(name, { "common_cpu", DIAL9_VARINT }, { "common_pid", DIAL9_VARINT },
+			    { "request", DIAL9_POOLED_STRING });
+
+	cr_assert_eq(dial9_enc_begin(m->enc, s, ts), 0);
+	dial9_enc_put_u64(m->enc, 0);
+	dial9_enc_put_u64(m->enc, tid);
+	make_str(m, request);
+	make_end(m);
+	dial9_schema_free(s);
+}
+
+static void find_with(struct spans *s, struct make *m)
+{
+	struct trace_event ev;
+	struct source *src;
+	struct reader *r;
+
+	cr_assert_eq(source_open_fd(make_file(m), "test", &src), 0);
+	cr_assert_eq(reader_new(src, READER_ONE_PASS, &r), 0);
+	while (reader_next(r, &ev) == 1)
+		spans_add(s, reader_trace(r), &ev);
+	spans_finish(s);
+	reader_free(r);
+	make_fini(m);
+}
+
+static struct spans find(struct make *m, const struct spans_pattern *pattern, size_t max)
+{
+	struct spans s = { .opts = { .patterns = pattern, .pattern_cnt = 1, .max = max } };
+
+	find_with(&s, m);
+	return s;
+}
+
+static void is(const struct spans *s, size_t k, uint64_t from, uint64_t to, uint32_t tid)
+{
+	cr_assert_lt(k, s->cnt);
+	cr_expect_eq(s->v[k].start, from, "%zu starts at %llu", k,
+		     (unsigned long long)s->v[k].start);
+	cr_expect_eq(s->v[k].end, to, "%zu ends at %llu", k, (unsigned long long)s->v[k].end);
+	cr_expect_eq(s->v[k].tid, tid, "%zu is of %u", k, s->v[k].tid);
+}
+
+Test(spans, the_longest_of_many_in_order)
+{
+	const uint64_t lengths[] = { 5, 90, 20, 70, 20, 1, 60, 0, 80 };
+	struct make m;
+	struct spans s;
+	uint64_t at = 1000;
+
+	make_init(&m, NULL);
+	for (size_t k = 0; k < 9; k++, at += 1000) {
+		start(&m, at, 7);
+		stop(&m, at + lengths[k], 7);
+	}
+	s = find(&m, work, 4);
+	cr_assert_eq(s.cnt, 4);
+	is(&s, 0, 2000, 2090, 7);
+	is(&s, 1, 9000, 9080, 7);
+	is(&s, 2, 4000, 4070, 7);
+	is(&s, 3, 7000, 7060, 7);
+	cr_expect_eq(s.pairs, 9);
+	cr_expect_eq(s.ns, 5 + 90 + 20 + 70 + 20 + 1 + 60 + 80);
+	cr_expect_eq(quantile_at(&s.lengths, 0.5), 20);
+	spans_fini(&s);
+}
+
+Test(spans, threads_do_not_mix_and_the_earlier_of_equals_is_first)
+{
+	struct make m;
+	struct spans s;
+
+	make_init(&m, NULL);
+	start(&m, 10, 7);
+	start(&m, 20, 8);
+	stop(&m, 60, 7);
+	stop(&m, 70, 8);
+	s = find(&m, work, 10);
+	cr_assert_eq(s.cnt, 2);
+	is(&s, 0, 10, 60, 7);
+	is(&s, 1, 20, 70, 8);
+	cr_expect_eq(s.nested + s.unended + s.unstarted, 0);
+	spans_fini(&s);
+}
+
+Test(spans, what_lies_within_is_part_of_the_outermost)
+{
+	struct make m;
+	struct spans s;
+
+	make_init(&m, NULL);
+	stop(&m, 5, 7);
+	start(&m, 10, 7);
+	start(&m, 20, 7);
+	start(&m, 30, 7);
+	stop(&m, 40, 7);
+	stop(&m, 50, 7);
+	stop(&m, 60, 7);
+	start(&m, 70, 7);
+	s = find(&m, work, 10);
+	cr_assert_eq(s.cnt, 1);
+	is(&s, 0, 10, 60, 7);
+	cr_expect_eq(s.nested, 2);
+	cr_expect_eq(s.unstarted, 1);
+	cr_expect_eq(s.unended, 1);
+	cr_expect_eq(s.enters, 4);
+	cr_expect_eq(s.exits, 4);
+	spans_fini(&s);
+}
+
+/* The end of the first may be what was lost: or all that follow would be within it. */
+Test(spans, after_a_loss_a_start_begins_anew)
+{
+	struct make m;
+	struct spans s;
+
+	make_init(&m, NULL);
+	start(&m, 10, 7);
+	make_lost(&m, 15, "ring_full", 1, 11, 12);
+	start(&m, 20, 7);
+	stop(&m, 30, 7);
+	start(&m, 40, 7);
+	stop(&m, 50, 7);
+	s = find(&m, work, 10);
+	cr_assert_eq(s.cnt, 2);
+	is(&s, 0, 20, 30, 7);
+	is(&s, 1, 40, 50, 7);
+	cr_expect_eq(s.unended, 1);
+	cr_expect_eq(s.nested, 0);
+	spans_fini(&s);
+}
+
+Test(spans, a_system_call_without_an_end_gives_way_to_the_next)
+{
+	struct make m;
+	struct spans s;
+
+	make_init(&m, NULL);
+	tracepoint(&m, "syscalls:sys_enter_read", 10, 7, "__syscall_nr", 0);
+	tracepoint(&m, "syscalls:sys_enter_fsync", 20, 7, "__syscall_nr", 74);
+	tracepoint(&m, "syscalls:sys_exit_fsync", 25, 7, "__syscall_nr", 74);
+	tracepoint(&m, "syscalls:sys_enter_read", 30, 7, "__syscall_nr", 0);
+	tracepoint(&m, "syscalls:sys_exit_fsync", 90, 7, "__syscall_nr", 74);
+	s = find(&m, calls, 10);
+	cr_assert_eq(s.cnt, 1);
+	is(&s, 0, 20, 25, 7);
+	cr_expect_eq(s.unended, 2);
+	cr_expect_eq(s.unstarted, 1);
+	cr_expect_eq(s.nested, 0);
+	spans_fini(&s);
+}
+
+Test(spans, raw_system_calls_are_of_one_number)
+{
+	struct make m;
+	struct spans s;
+
+	make_init(&m, NULL);
+	tracepoint(&m, "raw_syscalls:sys_enter", 10, 7, "id", 1);
+	tracepoint(&m, "raw_syscalls:sys_exit", 20, 7, "id", 1);
+	tracepoint(&m, "raw_syscalls:sys_enter", 30, 7, "id", 1);
+	tracepoint(&m, "raw_syscalls:sys_exit", 90, 7, "id", 2);
+	s = find(&m, raw, 10);
+	cr_assert_eq(s.cnt, 1);
+	is(&s, 0, 10, 20, 7);
+	cr_expect_eq(s.v[0].has_id, false, "the thread ties them");
+	cr_expect_eq(s.unended, 1);
+	cr_expect_eq(s.unstarted, 1);
+	spans_fini(&s);
+}
+
+/* A number that is given again belongs to another thread. */
+Test(spans, a_thread_that_exits_leaves_nothing_open)
+{
+	struct make m;
+	struct spans s;
+
+	make_init(&m, NULL);
+	start(&m, 10, 7);
+	tracepoint(&m, PROF_EV_SCHED_PROCESS_EXIT, 20, 7, NULL, 0);
+	start(&m, 30, 7);
+	stop(&m, 40, 7);
+	s = find(&m, work, 10);
+	cr_assert_eq(s.cnt, 1);
+	is(&s, 0, 30, 40, 7);
+	cr_expect_eq(s.unended, 1);
+	cr_expect_eq(s.nested, 0);
+	spans_fini(&s);
+}
+
+Test(spans, a_worker_is_the_thread_in_which_it_was_seen)
+{
+	struct make m;
+	struct spans s;
+
+	make_init(&m, NULL);
+	worker_event(&m, "PollStartEvent", 10, 1, 0);
+	worker_event(&m, "PollEndEvent", 30, 1, 0);
+	worker_event(&m, "PollStartEvent", 10, 0, 0);
+	worker_event(&m, "WorkerParkEvent", 15, 1, 71);
+	worker_event(&m, "WorkerParkEvent", 15, 0, 70);
+	worker_event(&m, "PollEndEvent", 20, 0, 0);
+	worker_event(&m, "PollStartEvent", 40, 3, 0);
+	worker_event(&m, "PollEndEvent", 45, 3, 0);
+	worker_event(&m, "PollStartEvent", 50, PROF_WORKER_NONE, 0);
+	s = find(&m, polls, 10);
+	cr_assert_eq(s.cnt, 3);
+	is(&s, 0, 10, 30, 71);
+	is(&s, 1, 10, 20, 70);
+	is(&s, 2, 40, 45, TRACE_NONE);
+	cr_expect_eq(s.untied, 1, "the last names no worker either");
+	spans_fini(&s);
+}
+
+Test(spans, span_ids_tie_before_threads_do)
+{
+	struct make m;
+	struct spans s;
+
+	make_init(&m, NULL);
+	tracepoint(&m, "SpanEnter:a", 10, 7, "span_id", 100);
+	tracepoint(&m, "SpanEnter:b", 20, 7, "span_id", 101);
+	tracepoint(&m, "SpanExit:a", 30, 7, "span_id", 100);
+	tracepoint(&m, "SpanExit:b", 90, 8, "span_id", 101);
+	s = find(&m, steps, 10);
+	cr_assert_eq(s.cnt, 2);
+	is(&s, 0, 20, 90, 7);
+	cr_expect_eq(s.v[0].end_tid, 8);
+	cr_expect_eq(s.v[0].id, 101);
+	cr_expect(s.v[0].has_id);
+	is(&s, 1, 10, 30, 7);
+	cr_expect_eq(s.v[1].end_tid, 7);
+	cr_expect_eq(s.nested, 0);
+	spans_fini(&s);
+}
+
+Test(spans, a_field_of_text_ties_across_threads)
+{
+	struct spans s = {
+		.opts = { .patterns = work, .pattern_cnt = 1, .field = "request", .max = 10 }
+	};
+	struct make m;
+
+	make_init(&m, NULL);
+	text_event(&m, "app:work_start", 10, 7, "a");
+	text_event(&m, "app:work_start", 20, 8, "b");
+	text_event(&m, "app:work_end", 50, 9, "b");
+	text_event(&m, "app:work_end", 60, 9, "a");
+	start(&m, 70, 7); /* of another layout, without the field */
+	find_with(&s, &m);
+	cr_assert_eq(s.cnt, 2);
+	is(&s, 0, 10, 60, 7);
+	cr_expect_eq(s.v[0].end_tid, 9);
+	cr_expect_not(s.v[0].has_id);
+	is(&s, 1, 20, 50, 8);
+	cr_expect_eq(s.untied, 1);
+	spans_fini(&s);
+}
+
+Test(spans, an_end_before_its_start_is_none)
+{
+	struct make m;
+	struct spans s;
+
+	make_init(&m, NULL);
+	start(&m, 50, 7);
+	stop(&m, 40, 7);
+	s = find(&m, work, 10);
+	cr_expect_eq(s.cnt, 0);
+	cr_expect_eq(s.unended, 1);
+	cr_expect_eq(s.unstarted, 1);
+	spans_fini(&s);
+}
+
+Test(spans, no_more_are_open_than_there_is_room_for)
+{
+	struct spans s = { .opts = { .patterns = steps, .pattern_cnt = 1, .max = 1 } };
+	struct make m;
+
+	make_init(&m, NULL);
+	for (uint64_t id = 0; id < SPANS_OPEN_MAX + 3; id++)
+		tracepoint(&m, "SpanEnter:a", 10 + id, 7, "span_id", id);
+	tracepoint(&m, "SpanExit:a", 10 + SPANS_OPEN_MAX + 3, 7, "span_id", 0);
+	find_with(&s, &m);
+	cr_expect_eq(s.crowded, 3);
+	cr_expect_eq(s.pairs, 1);
+	cr_expect_eq(s.unended, SPANS_OPEN_MAX - 1);
+	spans_fini(&s);
+}
+
+static bool only_8(void *ctx, uint32_t tid, uint32_t cpu)
+{
+	(void)ctx;
+	(void)cpu;
+	return tid == 8;
+}
+
+/* By the thread that began it; what others leave open or end is not counted. */
+Test(spans, only_those_of_some_threads)
+{
+	struct spans s = {
+		.opts = { .patterns = work, .pattern_cnt = 1, .max = 10, .wants = only_8 }
+	};
+	struct make m;
+
+	make_init(&m, NULL);
+	stop(&m, 5, 7);
+	start(&m, 10, 7);
+	start(&m, 20, 8);
+	stop(&m, 25, 8);
+	start(&m, 30, 7);
+	find_with(&s, &m);
+	cr_assert_eq(s.cnt, 1);
+	is(&s, 0, 20, 25, 8);
+	cr_expect_eq(s.unended + s.unstarted + s.nested, 0);
+	cr_expect_eq(s.enters, 3);
+	spans_fini(&s);
+}

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `dial9-prof explain --span`: the slowest of pairs of events, and what their threads did. Owns what --span
+ * means and the two readings: the first finds the pairs, the second what happened at their times. Text
+ * is made in explain_slowest_print.c.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/log.h"
+#include "cmd/cmd.h"
+#include "cmd/explain.h"
+
+/* ---- what --span means ------------------------------------------------------------------------- */
+
+/* How the two ends of one thing are called. */
+static const struct {
+	const char *begin, *end;
+} words[] = {
+	{ "enter", "exit" }, { "Enter", "Exit" }, { "entry", "exit" }, { "start", "end" },
+	{ "Start", "End" },  { "begin", "end" },  { "Begin", "End" },
+};
+
+static void add_pattern(struct explain_slowest *s, const char *enter, const char *exit)
+{
+	s->patterns = xrealloc(s->patterns, (s->pattern_cnt + 1) * sizeof(*s->patterns));
+	s->patterns[s->pattern_cnt++] = (struct spans_pattern){ xstrdup(enter), xstrdup(exit) };
+}
+
+static void add_around(struct explain_slowest *s, const char *enter, const char *exit,
+		       const char *word, const char *behind)
+{
+	struct buf a = { 0 }, b = { 0 };
+
+	buf_printf(&a, "%s%s%s", enter, word, behind);
+	buf_printf(&b, "%s%s%s", exit, word, behind);
+	add_pattern(s, buf_cstr(&a), buf_cstr(&b));
+	buf_free(&a);
+	buf_free(&b);
+}
+
+/* An event whose name has a word for a beginning: the first of these is another in that of its end. */
+static bool add_by_begin(struct explain_slowest *s, const char *name)
+{
+	const char *at = NULL, *found;
+	struct buf exit = { 0 };
+	size_t which = 0;
+
+	for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++) {
+		found = strstr(name, words[k].begin);
+		if (found && (!at || found < at)) {
+			at = found;
+			which = k;
+		}
+	}
+	if (!at)
+		return false;
+	buf_add(&exit, name, (size_t)(at - name));
+	buf_addstr(&exit, words[which].end);
+	buf_addstr(&exit, at + strlen(words[which].begin));
+	add_pattern(s, name, buf_cstr(&exit));
+	buf_free(&exit);
+	return true;
+}
+
+/* A word that is no event: whatever of that name has a beginning and an end. */
+static void add_word(struct explain_slowest *s, const char *word)
+{
+	if (!strcmp(word, "raw_syscalls")) {
+		add_pattern(s, "raw_syscalls:sys_enter", "raw_syscalls:sys_exit");
+		return;
+	}
+	add_around(s, "syscalls:sys_enter_", "syscalls:sys_exit_", word, "");
+	add_around(s, "SpanEnter:*::", "SpanExit:*::", word, ":*");
+	if (!strcmp(word, "poll"))
+		add_pattern(s, "PollStartEvent", "PollEndEvent");
+}
+
+/* "ENTER,EXIT" and "ENTER,EXIT,FIELD": @text is cut at its commas. */
+static int add_pair(struct explain_slowest *s, char *text)
+{
+	char *exit = strchr(text, ','), *field;
+
+	*exit++ = '\0';
+	field = strchr(exit, ',');
+	if (field)
+		*field++ = '\0';
+	if (!*text || !*exit || (field && (!*field || strchr(field, ',')))) {
+		log_error("explain: --span: want ENTER,EXIT or ENTER,EXIT,FIELD");
+		return -EINVAL;
+	}
+	if (!strcmp(text, exit)) {
+		log_error("explain: --span %s: one event cannot be both ends", text);
+		return -EINVAL;
+	}
+	if (field && s->spans.opts.field && strcmp(field, s->spans.opts.field) != 0) {
+		log_error("explain: --span: one field for all pairs, not both %s and %s",
+			  s->spans.opts.field, field);
+		return -EINVAL;
+	}
+	if (field && !s->spans.opts.field)
+		s->spans.opts.field = xstrdup(field);
+	add_pattern(s, text, exit);
+	return 0;
+}
+
+static int add_span(struct explain_slowest *s, const char *text)
+{
+	char *copy;
+	int err;
+
+	if (strchr(text, ',')) {
+		copy = xstrdup(text);
+		err = add_pair(s, copy);
+		free(copy);
+		return err;
+	}
+	if (!strchr(text, ':') && !strstr(text, "Start") && !strstr(text, "Begin") &&
+	    !strstr(text, "Enter")) {
+		add_word(s, text);
+		return 0;
+	}
+	if (add_by_begin(s, text))
+		return 0;
+	log_error("explain: --span %s: which event ends it? (--span ENTER,EXIT)", text);
+	return -EINVAL;
+}
+
+/* ---- first reading: the pairs ------------------------------------------------------------------ */
+
+static const struct names_task *task_of(const struct explained *x, uint32_t tid)
+{
+	return trace_task(reader_trace(x->timeline.reader), tid);
+}
+
+static bool wants(void *ctx, uint32_t tid, uint32_t cpu)
+{
+	const struct explain_slowest *s = ctx;
+	const struct explained *x = s->x;
+	const struct names_task *task = x->id ? task_of(x, tid) : NULL;
+
+	if (x->id && tid != x->id && (!task || task->pid != x->id))
+		return false;
+	return timeline_wants(&x->timeline, tid, cpu);
+}
+
+static struct gaps *windows_of(const struct explain_slowest *s, uint32_t part)
+{
+	const uint32_t clock = names_part(s->x->timeline.names, part)->clock;
+
+	return clock < s->window_cap ? &s->windows[clock] : NULL;
+}
+
+static void take(void *ctx, const struct interval *i)
+{
+	struct explain_slowest *s = ctx;
+	const struct gaps *w = s->telling ? windows_of(s, i->part) : NULL;
+
+	if (w && gaps_touch(w, i->start, i->end))
+		explain_add(&s->x->numbers, s->x->timeline.intervals, i);
+}
+
+static void see(void *ctx, const struct trace *t, const struct trace_event *ev)
+{
+	struct explain_slowest *s = ctx;
+	struct timeline *r = &s->x->timeline;
+	const struct gaps *w;
+	uint64_t from, to;
+
+	if (s->telling) {
+		w = ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_SAMPLE && ev->has_ts ?
+			    windows_of(s, ev->part) :
+			    NULL;
+		if (w && gaps_touch(w, ev->ts, ev->ts))
+			explain_add_sample(&s->x->numbers, ev);
+		return;
+	}
+	if (ev->has_ts && ev->kind != TRACE_LOST &&
+	    timeline_window(r, names_part(r->names, ev->part)->clock, &from, &to) &&
+	    (ev->ts < from || ev->ts > to))
+		return;
+	spans_add(&s->spans, t, ev);
+}
+
+static void drop(void *ctx)
+{
+	struct explain_slowest *s = ctx;
+
+	if (s->telling)
+		explain_fini(&s->x->numbers);
+	else
+		spans_fini(&s->spans);
+}
+
+/* ---- second reading: their times --------------------------------------------------------------- */
+
+static void mark_windows(struct explain_slowest *s)
+{
+	for (size_t k = 0; k < s->spans.cnt; k++) {
+		const struct span *p = &s->spans.v[k];
+		const uint32_t clock = names_part(s->x->timeline.names, p->part)->clock;
+
+		s->windows = array_reserve(s->windows, &s->window_cap, (size_t)clock + 1,
+					   sizeof(*s->windows));
+		gaps_add(&s->windows[clock], p->start, p->end);
+	}
+}
+
+static bool tells_of(const struct explain_slowest *s, uint32_t part, const struct span *p)
+{
+	uint64_t ns[INTERVAL_STATE_CNT];
+
+	return explain_sums(&s->x->numbers, part, p->tid, p->start, p->end, ns) < p->end - p->start;
+}
+
+/* The part of the stream that tells of its thread: its own, or another one on the same clock. */
+static uint32_t part_that_tells(const struct explain_slowest *s, const struct span *p)
+{
+	const struct names *names = s->x->timeline.names;
+
+	if (tells_of(s, p->part, p))
+		return p->part;
+	for (uint32_t part = 0; part < names->parts.cnt; part++)
+		if (names_part(names, part)->clock == names_part(names, p->part)->clock &&
+		    tells_of(s, part, p))
+			return part;
+	return p->part;
+}
+
+static int tell(struct explain_slowest *s)
+{
+	struct explained *x = s->x;
+	int code;
+
+	s->telling = true;
+	mark_windows(s);
+	code = timeline_reread(&x->timeline);
+	if (code != CMD_OK)
+		return code;
+	explain_finish(&x->numbers, x->timeline.names);
+	for (size_t k = 0; k < s->spans.cnt; k++) {
+		struct span *p = &s->spans.v[k];
+
+		p->part = part_that_tells(s, p);
+		causes_add(&s->causes, &x->numbers, x->timeline.intervals, x->timeline.names,
+			   p->part, p->tid, p->start, p->end);
+	}
+	causes_finish(&s->causes);
+	return CMD_OK;
+}
+
+static int read_and_print(struct explain_slowest *s, const char *path)
+{
+	struct explained *x = s->x;
+	const struct timeline_opts t = {
+		.sel = &x->opts->sel, .fn = take, .event = see, .reset = drop, .ctx = s
+	};
+	int code;
+
+	code = timeline_run(&x->timeline, &t, path);
+	if (code != CMD_OK)
+		return code;
+	spans_finish(&s->spans);
+	/* without switches there is nothing to tell */
+	if (s->spans.cnt && x->timeline.switches)
+		code = tell(s);
+	if (code != CMD_OK)
+		return code;
+	view_begin(&x->view, &x->opts->view, x->opts->json);
+	if (x->opts->json)
+		explain_slowest_json(s);
+	else
+		explain_slowest_print(s);
+	return timeline_end(&x->timeline, &x->view);
+}
+
+static void fini(struct explain_slowest *s)
+{
+	for (size_t k = 0; k < s->pattern_cnt; k++) {
+		free((char *)s->patterns[k].enter);
+		free((char *)s->patterns[k].exit);
+	}
+	free(s->patterns);
+	for (size_t k = 0; k < s->window_cap; k++)
+		gaps_fini(&s->windows[k]);
+	free(s->windows);
+	causes_fini(&s->causes);
+	spans_fini(&s->spans);
+	free((char *)s->spans.opts.field);
+}
+
+int explain_slowest(struct explained *x, const char *path)
+{
+	struct explain_slowest s = { .x = x };
+	int code = CMD_OK;
+
+	for (size_t k = 0; code == CMD_OK && k < x->opts->spans.cnt; k++)
+		if (add_span(&s, x->opts->spans.v[k]))
+			code = CMD_USAGE;
+	s.spans.opts.patterns = s.patterns;
+	s.spans.opts.pattern_cnt = s.pattern_cnt;
+	s.spans.opts.max = x->opts->slowest;
+	s.spans.opts.wants = wants;
+	s.spans.opts.ctx = &s;
+	if (code == CMD_OK)
+		code = read_and_print(&s, path);
+	fini(&s);
+	return code;
+}

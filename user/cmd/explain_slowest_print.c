@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The slowest of pairs of events, as text and as JSON: where their time went, then one after the other. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "cmd/explain.h"
+#include "cmd/text.h"
+
+#define SYSCALL_ENTER "syscalls:sys_enter_"
+
+/* What --span says, in its own words. */
+static void put_spans(struct buf *out, const struct explained *x)
+{
+	for (size_t k = 0; k < x->opts->spans.cnt; k++) {
+		buf_addstr(out, k ? " and " : "");
+		text_clean(out, x->opts->spans.v[k], strlen(x->opts->spans.v[k]));
+	}
+}
+
+/* "fsync", "SpanEnter:app::work:src/app.rs:7 span_id=4" */
+static void put_event(struct buf *out, const struct explain_slowest *s, const struct span *p)
+{
+	const char *field = s->spans.opts.field ? s->spans.opts.field : "span_id";
+	const char *name;
+	size_t len;
+
+	name = names_str(s->x->timeline.names, p->name, &len);
+	if (len > strlen(SYSCALL_ENTER) && !memcmp(name, SYSCALL_ENTER, strlen(SYSCALL_ENTER))) {
+		name += strlen(SYSCALL_ENTER);
+		len -= strlen(SYSCALL_ENTER);
+	}
+	text_clean(out, name, len);
+	if (!p->has_id)
+		return;
+	buf_addch(out, ' ');
+	text_clean(out, field, strlen(field));
+	buf_addch(out, '=');
+	buf_addu(out, p->id);
+}
+
+static void put_thread(struct buf *out, const struct explain_slowest *s, uint32_t part,
+		       uint32_t tid, uint32_t comm)
+{
+	uint32_t pid = TRACE_NONE;
+
+	if (tid == TRACE_NONE) {
+		buf_addstr(out, "an unknown thread");
+		return;
+	}
+	names_task_fill(s->x->timeline.names, part, tid, &pid, &comm);
+	explain_print_name(out, s->x, comm, tid);
+}
+
+/* "fsync by app 4711" */
+static void put_title(struct buf *out, const struct explain_slowest *s, const struct span *p,
+		      size_t rank)
+{
+	buf_printf(out, "%zu. ", rank);
+	put_event(out, s, p);
+	buf_addstr(out, " by ");
+	put_thread(out, s, p->part, p->tid, p->comm);
+}
+
+/* ---- counts ------------------------------------------------------------------------------------ */
+
+static void put_count(struct buf *out, uint64_t n, const char *noun, const char *behind)
+{
+	if (!n)
+		return;
+	buf_addstr(out, "# ");
+	str_counted(out, n, noun);
+	buf_addstr(out, behind);
+	buf_addch(out, '\n');
+}
+
+static void put_counts(struct buf *out, const struct spans *s)
+{
+	put_count(out, s->nested, "pair", " within another: told as part of it");
+	put_count(out, s->unended, "start", " without an end");
+	put_count(out, s->unstarted, "end", " without a start");
+	put_count(out, s->untied, "event", " left out: nothing tells to which other they belong");
+	put_count(out, s->crowded, "start", " left out: too many were open at a time");
+}
+
+static void put_head(struct buf *out, const struct explain_slowest *s)
+{
+	const struct spans *p = &s->spans;
+	struct buf what = { 0 };
+
+	buf_printf(&what, "the slowest %zu of ", p->cnt);
+	str_counted(&what, p->pairs, "pair");
+	buf_addstr(&what, " of ");
+	put_spans(&what, s->x);
+	timeline_put_head(out, &s->x->timeline, buf_cstr(&what), s->x->view.color);
+	buf_free(&what);
+	buf_addstr(out, "# all: ");
+	text_duration(out, p->ns, 0);
+	buf_addstr(out, ", median ");
+	text_duration(out, (uint64_t)quantile_at(&p->lengths, 0.5), 0);
+	buf_addstr(out, ", p99 ");
+	text_duration(out, (uint64_t)quantile_at(&p->lengths, 0.99), 0);
+	buf_addch(out, '\n');
+	put_counts(out, p);
+	buf_addstr(out, "#\n");
+}
+
+/* ---- causes ------------------------------------------------------------------------------------ */
+
+static void put_cause(struct buf *out, const struct explain_slowest *s, const struct cause *c)
+{
+	switch (c->kind) {
+	case CAUSE_RAN:
+		buf_addstr(out, "ran");
+		break;
+	case CAUSE_WAITED:
+		buf_addstr(out, "waited for a CPU");
+		if (c->tid == TRACE_NONE)
+			buf_addstr(out, ", not told behind whom");
+		else
+			buf_addstr(out, c->tid ? " behind " : " that was idle");
+		if (c->tid && c->tid != TRACE_NONE)
+			explain_print_name(out, s->x, c->comm, c->tid);
+		break;
+	case CAUSE_BLOCKED:
+		buf_addstr(out, c->fault ? "blocked by a page fault" : "blocked");
+		if (c->function != NAMES_NONE) {
+			buf_addstr(out, " in ");
+			text_name(out, s->x->timeline.names, c->function);
+		}
+		break;
+	case CAUSE_UNKNOWN:
+		buf_addstr(out, "unknown: events are missing");
+		break;
+	case CAUSE_ABSENT:
+		buf_addstr(out, "unknown: the trace does not have the thread then");
+		break;
+	}
+}
+
+static void put_causes(struct buf *out, const struct explain_slowest *s)
+{
+	const uint64_t limit = s->x->opts->limit;
+
+	buf_addstr(out, "#    Share   Together ms  Pairs  where their time went\n");
+	for (size_t k = 0; k < s->causes.cnt; k++) {
+		const struct cause *c = &s->causes.v[k];
+
+		if (limit && k == limit) {
+			buf_printf(out, "# %zu more rows: --limit 0 shows all\n",
+				   s->causes.cnt - k);
+			break;
+		}
+		buf_printf(out, "  %7.2f%%", 100.0 * (double)c->ns / (double)s->causes.ns);
+		explain_print_ms(out, c->ns);
+		buf_printf(out, " %6" PRIu64 "  ", c->moments);
+		put_cause(out, s, c);
+		buf_addch(out, '\n');
+	}
+	buf_addstr(out, "#\n");
+}
+
+/* ---- one by one -------------------------------------------------------------------------------- */
+
+/* The story of a pair is that of s->x then. */
+static void find_steps(struct explain_slowest *s, const struct span *p)
+{
+	struct explained *x = s->x;
+
+	x->from = p->start;
+	x->to = p->end;
+	x->step_cnt = 0;
+	explain_steps(&x->numbers, p->part, p->tid, p->start, p->end,
+		      (p->end - p->start) / EXPLAIN_SMALL_PART, &x->steps, &x->step_cnt,
+		      &x->step_cap);
+}
+
+static void put_row(struct buf *out, const struct explain_slowest *s, const struct span *p,
+		    size_t rank)
+{
+	uint64_t ns[INTERVAL_STATE_CNT], absent;
+
+	absent = explain_sums(&s->x->numbers, p->part, p->tid, p->start, p->end, ns);
+	explain_print_times(out, ns, absent);
+	buf_addstr(out, "  ");
+	put_title(out, s, p, rank);
+	buf_addch(out, '\n');
+}
+
+static void put_moment(struct buf *out, struct explain_slowest *s, const struct span *p,
+		       size_t rank)
+{
+	buf_addstr(out, "\n# ");
+	put_title(out, s, p, rank);
+	if (p->end_tid != p->tid) {
+		buf_addstr(out, ", ended by ");
+		put_thread(out, s, p->part, p->end_tid, NAMES_NONE);
+	}
+	buf_addstr(out, ", ");
+	explain_print_window(out, p->start, p->end);
+	find_steps(s, p);
+	explain_print_story(out, s->x);
+}
+
+static void put_none(struct buf *out, const struct explain_slowest *s)
+{
+	const struct spans *p = &s->spans;
+	const char *file = reader_input(s->x->timeline.reader);
+	const bool known = p->enters || p->exits;
+
+	buf_addstr(out, known ? "No pair of " : "No event of ");
+	put_spans(out, s->x);
+	buf_addstr(out, " in ");
+	text_clean(out, file, strlen(file));
+	if (select_is_used(&s->x->timeline.sel) || s->x->id)
+		buf_addstr(out, known ? " in what was selected" : " in that time");
+	if (!known)
+		buf_addstr(out, ": was it recorded? (record -e)");
+	buf_addstr(out, known ? ".\n" : "\n");
+	put_counts(out, p);
+}
+
+void explain_slowest_print(struct explain_slowest *s)
+{
+	struct buf out = { 0 };
+
+	if (s->spans.cnt) {
+		put_head(&out, s);
+		if (s->causes.cnt)
+			put_causes(&out, s);
+		buf_addstr(&out, "# " EXPLAIN_TIMES "  pair\n");
+		for (size_t k = 0; k < s->spans.cnt; k++)
+			put_row(&out, s, &s->spans.v[k], k + 1);
+		if (!s->x->timeline.switches)
+			buf_addstr(&out, "# the trace has no switches: what threads did meanwhile "
+					 "is not in it\n");
+		for (size_t k = 0; k < s->spans.cnt; k++)
+			put_moment(&out, s, &s->spans.v[k], k + 1);
+	} else {
+		put_none(&out, s);
+	}
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&out);
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------- */
+
+static void json_counts(struct buf *out, const struct spans *s)
+{
+	buf_printf(out,
+		   ",\"pairs\":%" PRIu64 ",\"pairs_ns\":%" PRIu64 ",\"p50_ns\":%.0f,\"p99_ns\":%.0f"
+		   ",\"nested\":%" PRIu64 ",\"unended\":%" PRIu64 ",\"unstarted\":%" PRIu64
+		   ",\"untied\":%" PRIu64 ",\"crowded\":%" PRIu64,
+		   s->pairs, s->ns, quantile_at(&s->lengths, 0.5), quantile_at(&s->lengths, 0.99),
+		   s->nested, s->unended, s->unstarted, s->untied, s->crowded);
+}
+
+static void json_cause(struct buf *out, const struct explain_slowest *s, const struct cause *c)
+{
+	static const char *const kinds[] = {
+		[CAUSE_RAN] = "running",     [CAUSE_WAITED] = "waiting",
+		[CAUSE_BLOCKED] = "blocked", [CAUSE_UNKNOWN] = "unknown",
+		[CAUSE_ABSENT] = "absent",
+	};
+
+	buf_printf(out, "{\"kind\":\"%s\",\"ns\":%" PRIu64 ",\"pairs\":%" PRIu64, kinds[c->kind],
+		   c->ns, c->moments);
+	if (c->kind == CAUSE_WAITED) {
+		buf_addstr(out, ",\"behind\":{");
+		explain_json_thread(out, s->x, c->tid, TRACE_NONE, c->comm);
+		buf_addch(out, '}');
+	} else if (c->kind == CAUSE_BLOCKED) {
+		buf_addstr(out, ",\"function\":");
+		text_json_name(out, s->x->timeline.names, c->function);
+		buf_printf(out, ",\"page_fault\":%s", c->fault ? "true" : "false");
+	}
+	buf_addch(out, '}');
+}
+
+static void json_moment(struct buf *out, struct explain_slowest *s, const struct span *p)
+{
+	uint64_t ns[INTERVAL_STATE_CNT], absent;
+	uint32_t pid = p->pid, comm = p->comm;
+
+	if (p->tid != TRACE_NONE)
+		names_task_fill(s->x->timeline.names, p->part, p->tid, &pid, &comm);
+	buf_addstr(out, "{\"event\":");
+	text_json_name(out, s->x->timeline.names, p->name);
+	if (p->has_id)
+		buf_printf(out, ",\"id\":%" PRIu64, p->id);
+	buf_addch(out, ',');
+	explain_json_thread(out, s->x, p->tid, pid, comm);
+	if (p->end_tid != p->tid)
+		buf_printf(out, ",\"end_tid\":%" PRIu32, p->end_tid);
+	buf_printf(out, ",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64, p->start, p->end);
+	absent = explain_sums(&s->x->numbers, p->part, p->tid, p->start, p->end, ns);
+	explain_json_times(out, ns, absent);
+	buf_addch(out, ',');
+	find_steps(s, p);
+	explain_json_story(out, s->x);
+	buf_addch(out, '}');
+}
+
+void explain_slowest_json(struct explain_slowest *s)
+{
+	struct buf out = { 0 };
+
+	timeline_json_head(&out, &s->x->timeline);
+	json_counts(&out, &s->spans);
+	buf_printf(&out, ",\"switches\":%s,\"whole\":%s,\"causes\":[",
+		   s->x->timeline.switches ? "true" : "false",
+		   s->x->numbers.left_out_at ? "false" : "true");
+	for (size_t k = 0; k < s->causes.cnt; k++) {
+		buf_addstr(&out, k ? ",\n" : "\n");
+		json_cause(&out, s, &s->causes.v[k]);
+	}
+	buf_addstr(&out, "],\"slowest\":[");
+	for (size_t k = 0; k < s->spans.cnt; k++) {
+		buf_addstr(&out, k ? ",\n" : "\n");
+		json_moment(&out, s, &s->spans.v[k]);
+	}
+	buf_addstr(&out, "]}\n");
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&out);
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Where the time of several moments went, summed by cause. Numbers and names, no text. */
+#include "profile/causes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* ---- which function ---------------------------------------------------------------------------- */
+
+/* The innermost function at an address; NAMES_NONE: unknown. */
+static uint32_t function_at(const struct names *names, uint64_t frame)
+{
+	const struct names_symbol *sym = names_symbol(names, frame);
+
+	for (uint32_t depth = sym ? sym->cnt : 0; depth--;)
+		if (sym->frames[depth].name != NAMES_NONE && !sym->frames[depth].label)
+			return sym->frames[depth].name;
+	return NAMES_NONE;
+}
+
+/* What the scheduler's own functions are called that every stack of a switch begins with. */
+static bool is_schedule(const char *name)
+{
+	return strstr(name, "schedule") != NULL;
+}
+
+/* Of one half of a stack, the kernel's or the program's, the function that says most. */
+static uint32_t told_function(const struct names *names, const uint64_t *frames, uint32_t cnt,
+			      bool kernel)
+{
+	uint32_t first = NAMES_NONE;
+
+	for (uint32_t k = 0; k < cnt; k++) {
+		const uint32_t name = function_at(names, frames[k]);
+		const char *text;
+
+		if (!!(frames[k] & PROF_FRAME_KERNEL) != kernel || name == NAMES_NONE)
+			continue;
+		text = names_str(names, name, NULL);
+		if (text[0] != '_' && !(kernel && is_schedule(text)))
+			return name;
+		if (first == NAMES_NONE)
+			first = name;
+	}
+	return first;
+}
+
+/* The kernel calls it that on all machines: asm_exc_page_fault, do_page_fault, el0_da's handle_mm_fault. */
+static bool is_fault(const struct names *names, const uint64_t *frames, uint32_t cnt)
+{
+	for (uint32_t k = 0; k < cnt && frames[k] & PROF_FRAME_KERNEL; k++) {
+		const uint32_t name = function_at(names, frames[k]);
+		const char *text = name == NAMES_NONE ? "" : names_str(names, name, NULL);
+
+		if (strstr(text, "page_fault") || !strcmp(text, "handle_mm_fault"))
+			return true;
+	}
+	return false;
+}
+
+static struct cause blocked_at(const struct intervals *iv, const struct names *names,
+			       uint32_t stack)
+{
+	struct cause c = { .kind = CAUSE_BLOCKED, .comm = NAMES_NONE };
+	const uint64_t *frames;
+	uint32_t cnt;
+
+	frames = intervals_stack(iv, stack, &cnt);
+	c.function = told_function(names, frames, cnt, false);
+	if (c.function == NAMES_NONE)
+		c.function = told_function(names, frames, cnt, true);
+	c.fault = is_fault(names, frames, cnt);
+	return c;
+}
+
+/* ---- rows -------------------------------------------------------------------------------------- */
+
+static bool is_same(const struct cause *a, const struct cause *b)
+{
+	return a->kind == b->kind && a->tid == b->tid && a->function == b->function &&
+	       a->fault == b->fault;
+}
+
+static void add(struct causes *c, const struct cause *one, uint64_t ns)
+{
+	const uint32_t key[] = { one->kind, one->tid, one->function, one->fault };
+	uint64_t hash = hash_bytes(key, sizeof(key));
+	struct cause *row = NULL;
+	uintptr_t at;
+
+	if (!ns)
+		return;
+	for (; (at = (uintptr_t)hmap_get(&c->index, hash)); hash++) {
+		row = &c->v[at - 1];
+		if (is_same(row, one))
+			break;
+	}
+	if (!at) {
+		c->v = array_reserve(c->v, &c->cap, c->cnt + 1, sizeof(*c->v));
+		row = &c->v[c->cnt++];
+		*row = *one;
+		hmap_set(&c->index, hash, (void *)(uintptr_t)c->cnt);
+	}
+	row->ns += ns;
+	row->moments += row->last != c->moments;
+	row->last = c->moments;
+}
+
+static void add_waiting(struct causes *c, const struct explain_step *s)
+{
+	struct cause one = { .kind = CAUSE_WAITED, .function = NAMES_NONE };
+
+	for (size_t k = 0; k < s->rival_cnt; k++) {
+		one.tid = s->rivals[k].tid;
+		one.comm = s->rivals[k].comm;
+		add(c, &one, s->rivals[k].ns);
+	}
+	one.tid = TRACE_NONE;
+	one.comm = NAMES_NONE;
+	add(c, &one, s->other_ns);
+}
+
+/* A step of one piece. */
+static void add_step(struct causes *c, const struct intervals *iv, const struct names *names,
+		     const struct explain_step *s)
+{
+	const struct cause ran = { .kind = CAUSE_RAN, .comm = NAMES_NONE, .function = NAMES_NONE },
+			   unknown = { .kind = CAUSE_UNKNOWN,
+				       .comm = NAMES_NONE,
+				       .function = NAMES_NONE };
+	struct cause blocked;
+
+	add(c, &ran, s->ns[INTERVAL_RUNNING]);
+	add(c, &unknown, s->ns[INTERVAL_UNKNOWN]);
+	if (s->cnt[INTERVAL_RUNNABLE])
+		add_waiting(c, s);
+	if (s->cnt[INTERVAL_BLOCKED]) {
+		blocked = blocked_at(iv, names, s->longest[INTERVAL_BLOCKED]->stack);
+		add(c, &blocked, s->ns[INTERVAL_BLOCKED]);
+	}
+}
+
+void causes_add(struct causes *c, const struct explain *e, const struct intervals *iv,
+		const struct names *names, uint32_t part, uint32_t tid, uint64_t from, uint64_t to)
+{
+	const struct cause absent = { .kind = CAUSE_ABSENT,
+				      .comm = NAMES_NONE,
+				      .function = NAMES_NONE };
+	struct explain_step *steps = NULL;
+	size_t cnt = 0, cap = 0;
+	uint64_t there = 0;
+
+	c->moments++;
+	c->ns += to - from;
+	explain_steps(e, part, tid, from, to, 0, &steps, &cnt, &cap);
+	for (size_t k = 0; k < cnt; k++) {
+		there += steps[k].to - steps[k].from;
+		add_step(c, iv, names, &steps[k]);
+	}
+	/* of a damaged trace pieces may overlap */
+	add(c, &absent, there < to - from ? to - from - there : 0);
+	free(steps);
+}
+
+static int most_first(const void *a, const void *b)
+{
+	const struct cause *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return (x->function > y->function) - (x->function < y->function);
+}
+
+void causes_finish(struct causes *c)
+{
+	if (c->cnt)
+		qsort(c->v, c->cnt, sizeof(*c->v), most_first);
+}
+
+void causes_fini(struct causes *c)
+{
+	hmap_fini(&c->index);
+	free(c->v);
+	*c = (struct causes){ 0 };
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_PROFILE_CAUSES_H
+#define D9_PROFILE_CAUSES_H
+
+#include "profile/explain.h"
+
+enum cause_kind {
+	CAUSE_RAN,
+	CAUSE_WAITED, /* for a CPU */
+	CAUSE_BLOCKED,
+	CAUSE_UNKNOWN, /* events are missing */
+	CAUSE_ABSENT, /* the trace has nothing of the thread */
+};
+
+/* Time of one kind that had one cause. */
+struct cause {
+	enum cause_kind kind;
+	/* Waited: behind this thread; 0: the CPU was idle, TRACE_NONE: behind others, or nobody knows whom. */
+	uint32_t tid, comm;
+	/*
+	 * Blocked: the function that people know it by, a string id: the innermost of the program's that has no
+	 * underscore in front, or of the kernel's where it has no others; NAMES_NONE: unknown.
+	 */
+	uint32_t function;
+	bool fault; /* blocked in a page fault in that function */
+	uint64_t ns, moments; /* together; in how many of the moments that were added */
+	uint64_t last; /* of these, the one counted last */
+};
+
+/* Where the time of some moments went. {0} is empty. */
+struct causes {
+	struct hmap index; /* hash -> row + 1 */
+	struct cause *v;
+	size_t cnt, cap;
+	uint64_t ns, moments; /* together */
+};
+
+/*
+ * Adds what a thread did from @from to @to: the rows grow by just that time. After explain_finish();
+ * @iv has the stacks of its pieces.
+ */
+void causes_add(struct causes *c, const struct explain *e, const struct intervals *iv,
+		const struct names *names, uint32_t part, uint32_t tid, uint64_t from, uint64_t to);
+/* The most time first. Once, after the last one. */
+void causes_finish(struct causes *c);
+void causes_fini(struct causes *c);
+
+#endif /* D9_PROFILE_CAUSES_H */

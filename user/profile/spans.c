@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Pairs of events and the longest of them. Owns what is open, by a hash of what ties start and end, and a
+ * heap of the longest with the shortest on top. Numbers only.
+ *
+ * What an event is to the search is found once for each layout of events, not for each event.
+ */
+#include "profile/spans.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "profile/account.h"
+
+enum role { NEITHER, ENTER, EXIT, THREAD_EXIT };
+
+/* What events of one layout are. */
+struct kind {
+	enum role role;
+	uint32_t pattern;
+	int32_t tie; /* field that ties; -1: the thread */
+	int32_t number; /* field with a system call's number, or -1 */
+	bool syscall, lacks_field; /* the field that was asked for is not there */
+};
+
+struct open {
+	struct span span; /* without its end */
+	uint64_t number; /* of a system call */
+	uint64_t losses; /* before it */
+	uint64_t depth; /* of pairs within it */
+};
+
+/* ---- layouts ----------------------------------------------------------------------------------- */
+
+static int32_t field_at(const struct dial9_schema *schema, const char *name)
+{
+	for (size_t k = 0; k < dial9_schema_field_cnt(schema); k++) {
+		const struct dial9_str f = dial9_schema_field_name_n(schema, k);
+
+		if (f.len == strlen(name) && !memcmp(f.ptr, name, f.len))
+			return (int32_t)k;
+	}
+	return -1;
+}
+
+static enum role role_of(const struct spans *s, const char *name, uint32_t *pattern)
+{
+	for (uint32_t k = 0; k < s->opts.pattern_cnt; k++) {
+		*pattern = k;
+		if (str_glob(s->opts.patterns[k].enter, name))
+			return ENTER;
+		if (str_glob(s->opts.patterns[k].exit, name))
+			return EXIT;
+	}
+	return strcmp(name, PROF_EV_SCHED_PROCESS_EXIT) ? NEITHER : THREAD_EXIT;
+}
+
+static bool has_prefix(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+static const struct kind *kind_of(struct spans *s, const struct trace_schema *ts)
+{
+	const uint64_t key = (uint64_t)(uintptr_t)ts;
+	struct kind *k = hmap_get(&s->schemas, key);
+	const char *name = dial9_schema_name(ts->schema);
+
+	if (k)
+		return k;
+	k = xcalloc(1, sizeof(*k));
+	k->role = role_of(s, name, &k->pattern);
+	k->tie = field_at(ts->schema, s->opts.field ? s->opts.field : "span_id");
+	k->lacks_field = s->opts.field && k->tie < 0;
+	k->syscall = has_prefix(name, "syscalls:") || has_prefix(name, "raw_syscalls:");
+	k->number = -1;
+	if (k->syscall) {
+		k->number = field_at(ts->schema, "id");
+		if (k->number < 0)
+			k->number = field_at(ts->schema, "__syscall_nr");
+	}
+	hmap_set(&s->schemas, key, k);
+	return k;
+}
+
+/* ---- threads ----------------------------------------------------------------------------------- */
+
+static uint32_t worker_of(const struct trace_event *ev)
+{
+	const uint64_t worker = trace_u64_or(ev, ROLE_WORKER_ID, PROF_WORKER_NONE);
+
+	return worker == PROF_WORKER_NONE || worker >= TRACE_NONE ? TRACE_NONE : (uint32_t)worker;
+}
+
+static uint64_t worker_key(uint32_t part, uint32_t worker)
+{
+	return (uint64_t)part << 32 | worker;
+}
+
+static void learn_worker(struct spans *s, const struct trace_event *ev)
+{
+	const uint32_t worker = worker_of(ev);
+
+	if (worker != TRACE_NONE && ev->tid != TRACE_NONE)
+		hmap_set(&s->workers, worker_key(ev->part, worker),
+			 (void *)((uintptr_t)ev->tid + 1));
+}
+
+static uint32_t thread_of_worker(const struct spans *s, uint32_t part, uint32_t worker)
+{
+	const uintptr_t at = worker == TRACE_NONE ?
+				     0 :
+				     (uintptr_t)hmap_get(&s->workers, worker_key(part, worker));
+
+	return at ? (uint32_t)(at - 1) : TRACE_NONE;
+}
+
+static uint32_t thread_of(const struct spans *s, const struct trace_event *ev)
+{
+	return ev->tid != TRACE_NONE ? ev->tid : thread_of_worker(s, ev->part, worker_of(ev));
+}
+
+/* ---- what ties --------------------------------------------------------------------------------- */
+
+enum by { BY_THREAD, BY_WORKER, BY_NUMBER, BY_TEXT };
+
+struct tie {
+	uint64_t hash; /* equal of what belongs together */
+	uint64_t id; /* BY_NUMBER */
+	enum by by;
+};
+
+static uint64_t tie_hash(uint32_t part, uint32_t pattern, enum by by, uint64_t value)
+{
+	const uint64_t all[] = { (uint64_t)part << 32 | pattern, by, value };
+
+	return hash_bytes(all, sizeof(all));
+}
+
+/* False: nothing ties it. */
+static bool tie_of(const struct trace *t, const struct trace_event *ev, const struct kind *k,
+		   struct tie *tie)
+{
+	const struct dial9_value *v = k->tie >= 0 ? &ev->values[k->tie] : NULL;
+	const uint32_t worker = worker_of(ev);
+	struct dial9_str text;
+	uint64_t value = 0;
+
+	*tie = (struct tie){ 0 };
+	if (v && trace_value_u64(v, &value)) {
+		tie->by = BY_NUMBER;
+		tie->id = value;
+	} else if (v && trace_value_str(t, v, &text)) {
+		tie->by = BY_TEXT;
+		value = hash_bytes(text.ptr, text.len);
+	} else if (v || k->lacks_field || (ev->tid == TRACE_NONE && worker == TRACE_NONE)) {
+		return false;
+	} else {
+		tie->by = ev->tid == TRACE_NONE ? BY_WORKER : BY_THREAD;
+		value = ev->tid == TRACE_NONE ? worker : ev->tid;
+	}
+	tie->hash = tie_hash(ev->part, k->pattern, tie->by, value);
+	return true;
+}
+
+static uint64_t number_of(const struct trace_event *ev, const struct kind *k)
+{
+	uint64_t number;
+
+	return k->number >= 0 && trace_value_u64(&ev->values[k->number], &number) ? number :
+										    UINT64_MAX;
+}
+
+/* ---- the longest ------------------------------------------------------------------------------- */
+
+static uint64_t length(const struct span *p)
+{
+	return p->end - p->start;
+}
+
+/* Whether @a comes before @b where the longest is first. */
+static bool is_before(const struct span *a, const struct span *b)
+{
+	if (length(a) != length(b))
+		return length(a) > length(b);
+	return a->start != b->start ? a->start < b->start : a->tid < b->tid;
+}
+
+static void sift_down(struct spans *s, size_t at)
+{
+	const struct span p = s->v[at];
+	size_t child;
+
+	for (; (child = 2 * at + 1) < s->cnt; at = child) {
+		if (child + 1 < s->cnt && is_before(&s->v[child], &s->v[child + 1]))
+			child++;
+		if (!is_before(&p, &s->v[child]))
+			break;
+		s->v[at] = s->v[child];
+	}
+	s->v[at] = p;
+}
+
+static void sift_up(struct spans *s, size_t at)
+{
+	const struct span p = s->v[at];
+
+	for (; at && is_before(&s->v[(at - 1) / 2], &p); at = (at - 1) / 2)
+		s->v[at] = s->v[(at - 1) / 2];
+	s->v[at] = p;
+}
+
+static void keep(struct spans *s, const struct span *p)
+{
+	s->pairs++;
+	s->ns += length(p);
+	quantile_add(&s->lengths, length(p));
+	if (!s->opts.max)
+		return;
+	if (!s->v)
+		s->v = xcalloc(s->opts.max, sizeof(*s->v));
+	if (s->cnt < s->opts.max) {
+		s->v[s->cnt++] = *p;
+		sift_up(s, s->cnt - 1);
+	} else if (is_before(p, &s->v[0])) {
+		s->v[0] = *p;
+		sift_down(s, 0);
+	}
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	return is_before(b, a) - is_before(a, b);
+}
+
+/* ---- events ------------------------------------------------------------------------------------ */
+
+static bool wants(const struct spans *s, uint32_t tid, uint32_t cpu)
+{
+	return !s->opts.wants || s->opts.wants(s->opts.ctx, tid, cpu);
+}
+
+static void enter(struct spans *s, const struct trace *t, const struct trace_event *ev,
+		  const struct kind *k)
+{
+	const uint32_t tid = thread_of(s, ev);
+	struct tie tie;
+	struct open *o;
+
+	s->enters++;
+	if (!tie_of(t, ev, k, &tie)) {
+		s->untied++;
+		return;
+	}
+	if (!wants(s, tid, ev->cpu))
+		return;
+	o = hmap_get(&s->open, tie.hash);
+	/* after a loss it may be that the end was lost */
+	if (o && !k->syscall && o->losses == s->losses) {
+		o->depth++;
+		s->nested++;
+		return;
+	}
+	if (o) {
+		s->unended++;
+	} else if (s->open.cnt >= SPANS_OPEN_MAX) {
+		s->crowded++;
+		return;
+	} else {
+		o = xmalloc(sizeof(*o));
+		hmap_set(&s->open, tie.hash, o);
+	}
+	*o = (struct open){ .span = { .start = ev->ts,
+				      .part = ev->part,
+				      .tid = tid,
+				      .pid = ev->pid,
+				      .comm = ev->comm,
+				      .worker = ev->tid == TRACE_NONE ? worker_of(ev) : TRACE_NONE,
+				      .name = ev->schema->name,
+				      .id = tie.id,
+				      .has_id = tie.by == BY_NUMBER },
+			    .number = number_of(ev, k),
+			    .losses = s->losses };
+}
+
+static void leave(struct spans *s, const struct trace *t, const struct trace_event *ev,
+		  const struct kind *k)
+{
+	const uint32_t tid = thread_of(s, ev);
+	struct tie tie;
+	struct open *o;
+
+	s->exits++;
+	if (!tie_of(t, ev, k, &tie)) {
+		s->untied++;
+		return;
+	}
+	o = hmap_get(&s->open, tie.hash);
+	if (!o) {
+		s->unstarted += wants(s, tid, ev->cpu);
+		return;
+	}
+	if (o->depth && o->losses == s->losses) {
+		o->depth--;
+		return;
+	}
+	hmap_del(&s->open, tie.hash);
+	if ((k->syscall && o->number != number_of(ev, k)) || ev->ts < o->span.start) {
+		s->unended++;
+		s->unstarted++;
+	} else {
+		o->span.end = ev->ts;
+		o->span.end_tid = tid;
+		keep(s, &o->span);
+	}
+	free(o);
+}
+
+/* Its number may be another thread's soon, and what it was in has no end. */
+static void forget_thread(struct spans *s, const struct trace_event *ev)
+{
+	struct open *o;
+
+	for (uint32_t k = 0; k < s->opts.pattern_cnt && ev->tid != TRACE_NONE; k++) {
+		o = hmap_del(&s->open, tie_hash(ev->part, k, BY_THREAD, ev->tid));
+		s->unended += !!o;
+		free(o);
+	}
+}
+
+void spans_add(struct spans *s, const struct trace *t, const struct trace_event *ev)
+{
+	const struct kind *k;
+	struct dial9_str lost;
+
+	if (ev->kind == TRACE_LOST)
+		s->losses += trace_str(t, ev, ROLE_KIND, &lost) &&
+			     account_hides_switches(lost.ptr, lost.len);
+	if (!ev->has_ts || trace_is_naming(ev->kind))
+		return;
+	learn_worker(s, ev);
+	k = kind_of(s, ev->schema);
+	if (k->role == ENTER)
+		enter(s, t, ev, k);
+	else if (k->role == EXIT)
+		leave(s, t, ev, k);
+	else if (k->role == THREAD_EXIT)
+		forget_thread(s, ev);
+}
+
+void spans_finish(struct spans *s)
+{
+	s->unended += s->open.cnt;
+	for (size_t k = 0; k < s->cnt; k++) {
+		struct span *p = &s->v[k];
+
+		if (p->tid == TRACE_NONE)
+			p->tid = p->end_tid;
+		if (p->tid == TRACE_NONE)
+			p->tid = thread_of_worker(s, p->part, p->worker);
+		if (p->end_tid == TRACE_NONE)
+			p->end_tid = p->tid;
+	}
+	if (s->cnt)
+		qsort(s->v, s->cnt, sizeof(*s->v), longest_first);
+}
+
+static void free_values(struct hmap *m)
+{
+	size_t pos = 0;
+	uint64_t key;
+	void *v;
+
+	while (hmap_next(m, &pos, &key, &v))
+		free(v);
+	hmap_fini(m);
+}
+
+void spans_fini(struct spans *s)
+{
+	free_values(&s->schemas);
+	free_values(&s->open);
+	hmap_fini(&s->workers);
+	quantile_fini(&s->lengths);
+	free(s->v);
+	*s = (struct spans){ .opts = s->opts };
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_PROFILE_SPANS_H
+#define D9_PROFILE_SPANS_H
+
+/*
+ * Pairs of events, one that begins something and one that ends it, and the longest of them: system
+ * calls, polls, spans. Feed every event in order, then spans_finish().
+ *
+ * What ties an end to its start:
+ * - a field, if one is asked for: of equal value, in whichever threads;
+ * - else span_id, where the events have that;
+ * - else the thread in which both happened. Of Tokio's events, which name a worker, that thread is the one
+ *   in which the worker was seen last.
+ * System calls (syscalls:*, raw_syscalls:*) never lie within each other, and start and end are of the
+ * same number: a start whose end is not there gives way to the next. Of all others a start within an open
+ * pair of the same kind is a part of it, as the end that follows is: the outermost counts.
+ *
+ * Memory by threads, SPANS_OPEN_MAX and the number asked for; never by the number of events.
+ */
+#include "base/hash.h"
+#include "profile/quantile.h"
+#include "trace/trace.h"
+
+#define SPANS_OPEN_MAX 65536 /* pairs that may be open at a time */
+#define SPANS_MAX 1000 /* that can be asked for */
+
+/* Names of events: see str_glob(). */
+struct spans_pattern {
+	const char *enter, *exit;
+};
+
+struct spans_opts {
+	const struct spans_pattern *patterns; /* borrowed; an event is of the first that it matches */
+	size_t pattern_cnt;
+	const char *field; /* borrowed; NULL: none is asked for */
+	size_t max; /* how many are kept */
+	/* Whether a pair is looked for that begins in a thread (TRACE_NONE: unknown). NULL: all. */
+	bool (*wants)(void *ctx, uint32_t tid, uint32_t cpu);
+	void *ctx;
+};
+
+struct span {
+	uint64_t start, end;
+	uint32_t part; /* of the stream */
+	uint32_t tid, end_tid; /* in which it began and ended; TRACE_NONE: unknown */
+	uint32_t pid, comm; /* of the one in which it began, then; NAMES_NONE: unknown */
+	uint32_t worker; /* by which the thread was told, or TRACE_NONE */
+	uint32_t name; /* of the event that began it: string id */
+	uint64_t id; /* of what ties them, if that is a number */
+	bool has_id;
+};
+
+/* Start with { .opts = ... }. */
+struct spans {
+	struct spans_opts opts;
+	struct hmap schemas; /* struct trace_schema -> what it is here */
+	struct hmap workers; /* part << 32 | worker -> thread + 1 */
+	struct hmap open; /* hash of what ties -> open pair */
+	uint64_t losses; /* that may hide events, so far */
+	struct span *v; /* a heap; by spans_finish() the longest first */
+	size_t cnt;
+	uint64_t enters, exits; /* events that begin or end, of all threads */
+	uint64_t pairs, ns; /* whole ones, and their time together */
+	struct quantile lengths;
+	uint64_t nested; /* starts within an open pair */
+	uint64_t unended, unstarted; /* starts without an end, ends without a start */
+	uint64_t untied; /* events that say neither thread nor what else would tie them */
+	uint64_t crowded; /* starts that found no room */
+};
+
+/* Takes any event. */
+void spans_add(struct spans *s, const struct trace *t, const struct trace_event *ev);
+/* Once, after the last event. */
+void spans_finish(struct spans *s);
+/* Leaves it as at the start, with its options. */
+void spans_fini(struct spans *s);
+
+#endif /* D9_PROFILE_SPANS_H */
