@@ -29,6 +29,15 @@ $ dial9-prof report -gfolded t.gz | sort >report; dial9-prof export folded -o ou
 $ dial9-prof export folded -o out t.gz; ls out*
 out
 out.old
+#
+# What reads it says the same; pprof leaves out no sample.
+$ dial9-prof export pprof -o t.pb.gz t.gz; HOME=. PPROF_TMPDIR=. go tool pprof -top t.pb.gz 2>/dev/null | sed -n '/flat%/,/wake/p'
+      flat  flat%   sum%        cum   cum%
+        19 26.39% 26.39%         21 29.17%  <unknown>
+         4  5.56% 31.94%          4  5.56%  __lll_unlock_wake
+$ HOME=. PPROF_TMPDIR=. go tool pprof -raw t.pb.gz 2>&1 | awk '/^Samples:/ { on = 1; next } /^Locations/ { on = 0 } on && /^ *[0-9]+ +[0-9]+:/ { sum += $1 } END { print sum }'
+72
+#
 $ dial9-prof export folded --kind runq t.gz
 ! dial9-prof: export: t.gz has no switches, from which --kind runq takes its times
 $ dial9-prof export folded t.gz >/dev/full

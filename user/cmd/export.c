@@ -49,7 +49,8 @@ static const struct opt_spec export_spec = {
 	.cnt = sizeof(export_opts) / sizeof(export_opts[0]),
 	.examples =
 		"  dial9-prof export folded | flamegraph.pl > cpu.svg\n"
-		"  dial9-prof export folded --kind offcpu --comm worker | flamegraph.pl > off.svg\n",
+		"  dial9-prof export folded --kind offcpu --comm worker | flamegraph.pl > off.svg\n"
+		"  dial9-prof export pprof -o cpu.pb.gz && go tool pprof -top cpu.pb.gz\n",
 };
 
 struct export_cmd {

@@ -6,6 +6,7 @@
 
 const struct exporter *const export_formats[] = {
 	&export_folded,
+	&export_pprof,
 	NULL,
 };
 

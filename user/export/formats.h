@@ -10,5 +10,6 @@ extern const struct exporter *const export_formats[];
 const struct exporter *export_find(const char *name);
 
 extern const struct exporter export_folded;
+extern const struct exporter export_pprof;
 
 #endif /* D9_EXPORT_FORMATS_H */

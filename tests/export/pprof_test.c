@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* pprof: the message field by field, by the numbers of profile.proto. */
+#include <zlib.h>
+
+#include "../cmd/run_cmd.h"
+#include "proto_read.h"
+
+static const char *const messages[] = { "1", "2", "2.3", "3", "4", "4.4", "5", "11", NULL };
+static const char *const packed[] = { "2.1", "2.2", NULL };
+
+/* What the command wrote, unpacked and as text. */
+static char *read_back(int fd, const char *kind)
+{
+	const struct proto_read r = { messages, packed };
+	static uint8_t raw[1 << 16];
+	char path[] = "/tmp/d9-pprof-XXXXXX", option[64];
+	struct buf out = { 0 };
+	struct run done;
+	gzFile gz;
+	int n;
+
+	close(mkstemp(path));
+	snprintf(option, sizeof(option), "-o%s", path);
+	done = run_cmd(cmd_export, fd, "export", "pprof", "-", kind, option, NULL);
+	cr_assert_eq(done.code, CMD_OK, "%s", done.err);
+	run_free(&done);
+	gz = gzopen(path, "rb");
+	cr_assert(!gzdirect(gz), "not gzipped");
+	n = gzread(gz, raw, sizeof(raw));
+	cr_assert_gt(n, 0);
+	gzclose(gz);
+	unlink(path);
+	strcat(path, ".old");
+	unlink(path);
+	proto_read(&out, &r, raw, (size_t)n);
+	return buf_steal(&out);
+}
+
+Test(pprof, samples_with_places_functions_and_mappings)
+{
+	struct make m;
+	char *text;
+	int fd;
+
+	run_make_app(&m);
+	fd = make_file(&m);
+	make_fini(&m);
+	text = read_back(fd, "--kind=cpu");
+	/* 4 samples of 10.10101 ms each; values, then thread, pid and tid */
+	cr_assert_str_eq(
+		text,
+		"1 { 1: 1 2: 2 }\n"
+		"1 { 1: 3 2: 4 }\n"
+		"14: 3\n"
+		"11 { 1: 3 2: 4 }\n"
+		"12: 10101010\n"
+		"2 { 1 [1,2,3] 2 [4,40404040] 3 { 1: 6 2: 5 } 3 { 1: 7 3: 10 } 3 { 1: 8 3: 10 } }\n"
+		"2 { 1 [1,2,3] 2 [2,20202020] 3 { 1: 6 2: 9 } 3 { 1: 7 3: 10 } 3 { 1: 8 3: 11 } }\n"
+		"2 { 1 [4,3] 2 [2,20202020] 3 { 1: 6 2: 5 } 3 { 1: 7 3: 10 } 3 { 1: 8 3: 10 } }\n"
+		"5 { 1: 1 2: 10 3: 10 4: 11 }\n"
+		"5 { 1: 2 2: 12 3: 12 4: 13 }\n"
+		"4 { 1: 1 2: 1 3: 1099511628560 4 { 1: 2 2: 7 } 4 { 1: 1 2: 21 } }\n"
+		"5 { 1: 3 2: 14 3: 14 4: 11 }\n"
+		"4 { 1: 2 2: 1 3: 1099511628304 4 { 1: 3 2: 15 } }\n"
+		"5 { 1: 4 2: 15 3: 15 4: 11 }\n"
+		"4 { 1: 3 2: 1 3: 1099511628048 4 { 1: 4 2: 5 } }\n"
+		"4 { 1: 4 2: 2 3: 2199023257872 }\n"
+		"3 { 1: 1 2: 1099511627776 3: 1099511628561 5: 16 6: 17 7: 1 8: 1 9: 1 10: 1 }\n"
+		"3 { 1: 2 2: 2199023255552 3: 2199023257873 5: 18 6: 19 7: 0 8: 0 9: 0 10: 0 }\n"
+		"9: 1700000001000000000\n"
+		"10: 1000000005\n"
+		"13: 20\n"
+		"6: \"\"\n"
+		"6: \"samples\"\n"
+		"6: \"count\"\n"
+		"6: \"cpu\"\n"
+		"6: \"nanoseconds\"\n"
+		"6: \"app\"\n"
+		"6: \"thread\"\n"
+		"6: \"pid\"\n"
+		"6: \"tid\"\n"
+		"6: \"pool\"\n"
+		"6: \"hot\"\n"
+		"6: \"app.c\"\n"
+		"6: \"leaf\"\n"
+		"6: \"leaf.h\"\n"
+		"6: \"work\"\n"
+		"6: \"main\"\n"
+		"6: \"/opt/app/bin/app\"\n"
+		"6: \"2f6f70742f6170702f62696e2f617070\"\n"
+		"6: \"/lib/libc.so.6\"\n"
+		"6: \"2f6c69622f6c6962632e736f2e36\"\n"
+		"6: \"dial9-prof -p 10\"\n",
+		"%s", text);
+	free(text);
+}
+
+/* A name is told as text, a stack of nothing is a place as well, and kinds have their own units. */
+Test(pprof, hostile_names_and_missing_stacks)
+{
+	struct make m;
+	char *text;
+	int fd;
+
+	make_init(&m, NULL);
+	make_switch(&m, 1000000, 0, "a\"\n\x1b", 10, 1, "swapper/0", 0);
+	make_waking(&m, 1001500, 0, 20, "a\"\n\x1b", 10);
+	make_switch(&m, 1001600, 0, "swapper/0", 0, 0, "a\"\n\x1b", 10);
+	fd = make_file(&m);
+	make_fini(&m);
+	text = read_back(fd, "--kind=offcpu");
+	cr_assert_str_eq(text,
+			 "1 { 1: 1 2: 2 }\n"
+			 "1 { 1: 3 2: 4 }\n"
+			 "14: 3\n"
+			 "2 { 1 [1] 2 [1,1500] 3 { 1: 6 2: 5 } 3 { 1: 7 3: 10 } }\n"
+			 "5 { 1: 1 2: 8 3: 8 }\n"
+			 "4 { 1: 1 4 { 1: 1 } }\n"
+			 "10: 1500\n"
+			 "6: \"\"\n"
+			 "6: \"waits\"\n"
+			 "6: \"count\"\n"
+			 "6: \"offcpu\"\n"
+			 "6: \"nanoseconds\"\n"
+			 "6: \"a\"\\x0a\\x1b\"\n"
+			 "6: \"thread\"\n"
+			 "6: \"tid\"\n"
+			 "6: \"[no stack]\"\n",
+			 "%s", text);
+	free(text);
+}

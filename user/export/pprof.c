@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * pprof's profile.proto, gzipped. Owns its tables: places (an address with the functions at it),
+ * functions, mappings and strings, each thing once; samples name places by number.
+ *
+ * Fields of a message come in any order, so samples are written as they are met, and the tables that
+ * they have filled behind them. A mapping begins at the frame address of its module's offset 0, so that
+ * addresses less the start are offsets in the file.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "base/strtab.h"
+#include "export/formats.h"
+#include "export/proto.h"
+#include "export/text.h"
+#include "profile/intervals.h"
+
+/* profile.proto: fields by message */
+enum {
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLE,
+	PROFILE_MAPPING,
+	PROFILE_LOCATION,
+	PROFILE_FUNCTION
+};
+enum { PROFILE_STRING = 6, PROFILE_TIME_NS = 9, PROFILE_DURATION_NS, PROFILE_PERIOD_TYPE };
+enum { PROFILE_PERIOD = 12, PROFILE_COMMENT, PROFILE_DEFAULT_TYPE };
+enum { VALUE_TYPE = 1, VALUE_UNIT };
+enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
+enum { LABEL_KEY = 1, LABEL_STR, LABEL_NUM };
+enum {
+	MAPPING_ID = 1,
+	MAPPING_START,
+	MAPPING_LIMIT,
+	MAPPING_OFFSET,
+	MAPPING_FILE,
+	MAPPING_BUILD_ID
+};
+enum { MAPPING_FUNCTIONS = 7, MAPPING_FILES, MAPPING_LINES, MAPPING_INLINE };
+enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
+enum { LINE_FUNCTION = 1, LINE_LINE };
+enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
+
+/* The raw message is deflated in pieces of this size. */
+#define RAW_BLOCK (64u << 10)
+
+/* Stands for the stack of what has none: samples without a place would not be counted. */
+#define NO_STACK UINT64_MAX
+
+/* A module that samples have frames in. */
+struct mapping {
+	uint64_t key; /* a frame without its offset */
+	uint64_t most; /* offset */
+	bool functions, files, inlined;
+};
+
+struct pprof {
+	struct buf raw; /* of the message, not yet deflated */
+	struct buf text;
+	z_stream z;
+	struct strtab strings;
+	struct hmap locations; /* frame -> id */
+	uint64_t *frames; /* by id - 1 */
+	size_t location_cnt, location_cap;
+	struct hmap functions; /* name << 32 | file, of names -> id */
+	struct hmap mappings; /* key -> id */
+	struct mapping *maps; /* by id - 1 */
+	size_t map_cnt, map_cap;
+	uint64_t *ids; /* of the stack at hand */
+	size_t ids_cap;
+};
+
+/* ---- gzip -------------------------------------------------------------------------------------- */
+
+static void *z_alloc(void *ctx, uInt cnt, uInt sz)
+{
+	return xcalloc(cnt, sz);
+}
+
+static void z_free(void *ctx, void *p)
+{
+	free(p);
+}
+
+static void deflate_raw(struct export *x, int flush)
+{
+	struct pprof *p = x->state;
+	int ret;
+
+	p->z.next_in = (Bytef *)p->raw.data;
+	p->z.avail_in = (uInt)p->raw.len;
+	do {
+		p->z.next_out = (Bytef *)buf_reserve(&x->out, RAW_BLOCK);
+		p->z.avail_out = RAW_BLOCK;
+		ret = deflate(&p->z, flush);
+		x->out.len += RAW_BLOCK - p->z.avail_out;
+		export_flush(x);
+	} while (!p->z.avail_out && ret == Z_OK);
+	buf_clear(&p->raw);
+}
+
+/* After each field of the profile. */
+static void pass_on(struct export *x)
+{
+	struct pprof *p = x->state;
+
+	if (p->raw.len >= RAW_BLOCK)
+		deflate_raw(x, Z_NO_FLUSH);
+}
+
+/* ---- tables ------------------------------------------------------------------------------------ */
+
+static uint64_t string_of(struct pprof *p, const char *s)
+{
+	return strtab_add(&p->strings, s, strlen(s));
+}
+
+static uint64_t name_of(struct pprof *p, const struct names *n, uint32_t id)
+{
+	buf_clear(&p->text);
+	text_name(&p->text, n, id);
+	return strtab_add(&p->strings, buf_cstr(&p->text), p->text.len);
+}
+
+/* @file 0: unknown. */
+static void put_function(struct pprof *p, uint64_t id, uint64_t name, uint64_t file)
+{
+	size_t begun = proto_begin(&p->raw, PROFILE_FUNCTION);
+
+	proto_u64(&p->raw, FUNCTION_ID, id);
+	proto_u64(&p->raw, FUNCTION_NAME, name);
+	proto_u64(&p->raw, FUNCTION_SYSTEM_NAME, name);
+	if (file)
+		proto_u64(&p->raw, FUNCTION_FILE, file);
+	proto_end(&p->raw, begun);
+}
+
+static uint64_t function_of(struct export *x, const struct names_frame *f)
+{
+	struct pprof *p = x->state;
+	uint64_t key = (uint64_t)f->name << 32 | f->file, name;
+	uintptr_t id = (uintptr_t)hmap_get(&p->functions, key);
+
+	if (id)
+		return id;
+	id = p->functions.cnt + 1;
+	hmap_set(&p->functions, key, (void *)id);
+	name = name_of(p, x->names, f->name);
+	put_function(p, id, name, f->file != NAMES_NONE ? name_of(p, x->names, f->file) : 0);
+	return id;
+}
+
+/* 0 when it lies in no known module. */
+static uint64_t mapping_of(struct export *x, uint64_t frame)
+{
+	const uint64_t offset_mask = (1ULL << PROF_FRAME_MODULE_SHIFT) - 1;
+	struct pprof *p = x->state;
+	uint64_t key = frame & ~offset_mask, off = frame & offset_mask;
+	uintptr_t id = (uintptr_t)hmap_get(&p->mappings, key);
+
+	if (!names_module(x->names, names_frame_module(frame))->announced)
+		return 0;
+	if (!id) {
+		p->maps = array_reserve(p->maps, &p->map_cap, p->map_cnt + 1, sizeof(*p->maps));
+		p->maps[p->map_cnt++] = (struct mapping){ .key = key };
+		id = p->map_cnt;
+		hmap_set(&p->mappings, key, (void *)id);
+	}
+	if (off > p->maps[id - 1].most)
+		p->maps[id - 1].most = off;
+	return id;
+}
+
+static uint64_t location_of(struct pprof *p, uint64_t frame)
+{
+	uintptr_t id = (uintptr_t)hmap_get(&p->locations, frame);
+
+	if (id)
+		return id;
+	p->frames =
+		array_reserve(p->frames, &p->location_cap, p->location_cnt + 1, sizeof(*p->frames));
+	p->frames[p->location_cnt++] = frame;
+	id = p->location_cnt;
+	hmap_set(&p->locations, frame, (void *)id);
+	return id;
+}
+
+/* ---- samples ----------------------------------------------------------------------------------- */
+
+static void put_label(struct pprof *p, const char *key, uint32_t field, uint64_t value)
+{
+	size_t begun = proto_begin(&p->raw, SAMPLE_LABEL);
+
+	proto_u64(&p->raw, LABEL_KEY, string_of(p, key));
+	proto_u64(&p->raw, field, value);
+	proto_end(&p->raw, begun);
+}
+
+static void put_sample(struct export *x, struct profile *profile, const struct profile_stack *s)
+{
+	const uint64_t *frames = profile_stack_frames(profile, s);
+	const uint64_t values[] = { s->samples, profile_stack_weight(profile, s) };
+	const uint32_t comm = profile_task_row(profile, s, 1u << PROFILE_COMM).comm;
+	struct pprof *p = x->state;
+	size_t begun = proto_begin(&p->raw, PROFILE_SAMPLE);
+
+	p->ids = array_reserve(p->ids, &p->ids_cap, (size_t)s->len + 1, sizeof(*p->ids));
+	p->ids[0] = s->len ? 0 : location_of(p, NO_STACK);
+	for (uint32_t i = 0; i < s->len; i++)
+		p->ids[i] = location_of(p, frames[i]);
+	proto_packed(&p->raw, SAMPLE_LOCATION, p->ids, s->len ? s->len : 1);
+	proto_packed(&p->raw, SAMPLE_VALUE, values, 2);
+	if (comm != NAMES_NONE)
+		put_label(p, "thread", LABEL_STR, name_of(p, x->names, comm));
+	if (s->pid != TRACE_NONE)
+		put_label(p, "pid", LABEL_NUM, s->pid);
+	if (s->tid != TRACE_NONE)
+		put_label(p, "tid", LABEL_NUM, s->tid);
+	if (x->kind == EXPORT_WALL)
+		put_label(p, "state", LABEL_STR, string_of(p, text_state(s->state)));
+	proto_end(&p->raw, begun);
+	pass_on(x);
+}
+
+/* ---- what stands behind them ------------------------------------------------------------------- */
+
+static void put_line(struct export *x, struct mapping *map, const struct names_frame *f,
+		     uint64_t function)
+{
+	struct pprof *p = x->state;
+	size_t begun = proto_begin(&p->raw, LOCATION_LINE);
+
+	proto_u64(&p->raw, LINE_FUNCTION, function);
+	if (f->line)
+		proto_u64(&p->raw, LINE_LINE, f->line);
+	proto_end(&p->raw, begun);
+	if (!map)
+		return;
+	map->functions |= !f->label;
+	map->files |= f->file != NAMES_NONE;
+}
+
+/* Innermost first. Functions are messages of their own, so these come before. */
+static void put_location(struct export *x, uint64_t id)
+{
+	struct pprof *p = x->state;
+	const uint64_t frame = p->frames[id - 1], mapping = mapping_of(x, frame);
+	const struct names_symbol *sym = names_symbol(x->names, frame);
+	struct mapping *map = mapping ? &p->maps[mapping - 1] : NULL;
+	uint64_t functions[NAMES_DEPTH_MAX];
+	uint32_t cnt = sym ? sym->cnt : 0;
+	size_t begun;
+
+	for (uint32_t depth = 0; depth < cnt; depth++)
+		functions[depth] = sym->frames[depth].name != NAMES_NONE ?
+					   function_of(x, &sym->frames[depth]) :
+					   0;
+	begun = proto_begin(&p->raw, PROFILE_LOCATION);
+	proto_u64(&p->raw, LOCATION_ID, id);
+	if (mapping)
+		proto_u64(&p->raw, LOCATION_MAPPING, mapping);
+	proto_u64(&p->raw, LOCATION_ADDRESS, frame);
+	while (cnt--) {
+		if (!functions[cnt])
+			continue;
+		put_line(x, map, &sym->frames[cnt], functions[cnt]);
+		if (map)
+			map->inlined |= cnt > 0;
+	}
+	proto_end(&p->raw, begun);
+	pass_on(x);
+}
+
+static void put_no_stack(struct pprof *p, uint64_t id)
+{
+	const uint64_t function = p->functions.cnt + 1;
+	size_t begun, line;
+
+	put_function(p, function, string_of(p, "[no stack]"), 0);
+	begun = proto_begin(&p->raw, PROFILE_LOCATION);
+	proto_u64(&p->raw, LOCATION_ID, id);
+	line = proto_begin(&p->raw, LOCATION_LINE);
+	proto_u64(&p->raw, LINE_FUNCTION, function);
+	proto_end(&p->raw, line);
+	proto_end(&p->raw, begun);
+}
+
+static void put_locations(struct export *x)
+{
+	struct pprof *p = x->state;
+	uint64_t no_stack = 0;
+
+	for (size_t i = 0; i < p->location_cnt; i++) {
+		if (p->frames[i] == NO_STACK)
+			no_stack = i + 1;
+		else
+			put_location(x, i + 1);
+	}
+	/* when all other functions have their numbers */
+	if (no_stack)
+		put_no_stack(p, no_stack);
+}
+
+static void put_mapping(struct export *x, size_t i)
+{
+	struct pprof *p = x->state;
+	const struct mapping *map = &p->maps[i];
+	const struct names_module *m = names_module(x->names, names_frame_module(map->key));
+	size_t begun = proto_begin(&p->raw, PROFILE_MAPPING);
+
+	proto_u64(&p->raw, MAPPING_ID, i + 1);
+	proto_u64(&p->raw, MAPPING_START, map->key);
+	proto_u64(&p->raw, MAPPING_LIMIT, map->key + map->most + 1);
+	proto_u64(&p->raw, MAPPING_FILE, name_of(p, x->names, m->path));
+	if (m->build_id_sz) {
+		buf_clear(&p->text);
+		str_hex(&p->text, m->build_id, m->build_id_sz);
+		proto_u64(&p->raw, MAPPING_BUILD_ID, string_of(p, buf_cstr(&p->text)));
+	}
+	proto_u64(&p->raw, MAPPING_FUNCTIONS, map->functions);
+	proto_u64(&p->raw, MAPPING_FILES, map->files);
+	proto_u64(&p->raw, MAPPING_LINES, map->files);
+	proto_u64(&p->raw, MAPPING_INLINE, map->inlined);
+	proto_end(&p->raw, begun);
+}
+
+/* Readers take the first one for the program. */
+static bool is_program(const struct export *x, const struct mapping *map)
+{
+	const struct names_module *m = names_module(x->names, names_frame_module(map->key));
+
+	return m->kind == PROF_MODULE_ELF && !strstr(names_str(x->names, m->path, NULL), ".so");
+}
+
+static void put_mappings(struct export *x)
+{
+	struct pprof *p = x->state;
+	size_t program = 0;
+
+	while (program < p->map_cnt && !is_program(x, &p->maps[program]))
+		program++;
+	if (program < p->map_cnt)
+		put_mapping(x, program);
+	for (size_t i = 0; i < p->map_cnt; i++)
+		if (i != program)
+			put_mapping(x, i);
+}
+
+static void put_type(struct pprof *p, uint32_t field, const char *type, const char *unit)
+{
+	size_t begun = proto_begin(&p->raw, field);
+
+	proto_u64(&p->raw, VALUE_TYPE, string_of(p, type));
+	proto_u64(&p->raw, VALUE_UNIT, string_of(p, unit));
+	proto_end(&p->raw, begun);
+}
+
+static void put_types(struct export *x, struct profile *profile)
+{
+	static const char *const types[][2] = {
+		[EXPORT_CPU] = { "samples", "cpu" },
+		[EXPORT_OFFCPU] = { "waits", "offcpu" },
+		[EXPORT_RUNQ] = { "waits", "runq" },
+		[EXPORT_WALL] = { "events", "wall" },
+	};
+	struct pprof *p = x->state;
+	const char *const *type = types[x->kind];
+	bool timed = profile_weight(profile);
+
+	string_of(p, "");
+	put_type(p, PROFILE_SAMPLE_TYPE, type[0], "count");
+	put_type(p, PROFILE_SAMPLE_TYPE, type[1], "nanoseconds");
+	proto_u64(&p->raw, PROFILE_DEFAULT_TYPE, string_of(p, type[timed]));
+	if (x->kind == EXPORT_CPU && timed) {
+		put_type(p, PROFILE_PERIOD_TYPE, "cpu", "nanoseconds");
+		proto_u64(&p->raw, PROFILE_PERIOD, names_period_ns(x->names, 0));
+	}
+}
+
+static void put_times(struct export *x)
+{
+	const struct part *part = names_part(x->names, 0);
+	struct pprof *p = x->state;
+	const char *command = names_meta(x->names, 0, PROF_META_COMMAND_LINE);
+
+	if (part->synced)
+		proto_u64(&p->raw, PROFILE_TIME_NS, part->real + (x->first_ts - part->mono));
+	proto_u64(&p->raw, PROFILE_DURATION_NS, x->last_ts - x->first_ts);
+	if (!command)
+		return;
+	buf_clear(&p->text);
+	text_clean(&p->text, command, strlen(command));
+	proto_u64(&p->raw, PROFILE_COMMENT, string_of(p, buf_cstr(&p->text)));
+}
+
+static void put_strings(struct export *x)
+{
+	struct pprof *p = x->state;
+	const char *s;
+	size_t len;
+
+	for (uint32_t i = 0; i < p->strings.cnt; i++) {
+		s = strtab_get(&p->strings, i, &len);
+		proto_bytes(&p->raw, PROFILE_STRING, s, len);
+		pass_on(x);
+	}
+}
+
+static void pprof_profile(struct export *x, struct profile *profile)
+{
+	struct pprof *p = x->state;
+	const struct profile_stack *v;
+	size_t cnt;
+
+	/* nothing but memory can be wrong with this */
+	p->z.zalloc = z_alloc;
+	p->z.zfree = z_free;
+	deflateInit2(&p->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+	put_types(x, profile);
+	v = profile_stacks(profile, &cnt);
+	for (size_t i = 0; i < cnt; i++)
+		if (v[i].samples)
+			put_sample(x, profile, &v[i]);
+	put_locations(x);
+	put_mappings(x);
+	put_times(x);
+	put_strings(x);
+	deflate_raw(x, Z_FINISH);
+	deflateEnd(&p->z);
+}
+
+static void pprof_fini(struct export *x)
+{
+	struct pprof *p = x->state;
+
+	buf_free(&p->raw);
+	buf_free(&p->text);
+	strtab_fini(&p->strings);
+	hmap_fini(&p->locations);
+	hmap_fini(&p->functions);
+	hmap_fini(&p->mappings);
+	free(p->frames);
+	free(p->maps);
+	free(p->ids);
+}
+
+const struct exporter export_pprof = {
+	.name = "pprof",
+	.brief = "counts and times by stack, for go tool pprof and what reads its files",
+	.binary = true,
+	.state_sz = sizeof(struct pprof),
+	.profile = pprof_profile,
+	.fini = pprof_fini,
+};

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_EXPORT_PROTO_H
+#define D9_EXPORT_PROTO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+
+/*
+ * Messages of Protocol Buffers, field by field, in canonical bytes. Fields may come in any order, and
+ * what is not written has its default, which is 0 or empty.
+ */
+
+/* int32, int64, uint32, uint64, bool and enums; a negative number as its 64 bits. */
+void proto_u64(struct buf *out, uint32_t field, uint64_t v);
+/* fixed64 */
+void proto_fixed64(struct buf *out, uint32_t field, uint64_t v);
+void proto_double(struct buf *out, uint32_t field, double v);
+/* bytes, and strings, which the caller knows to be UTF-8. */
+void proto_bytes(struct buf *out, uint32_t field, const void *p, size_t sz);
+/* Repeated numbers, packed. */
+void proto_packed(struct buf *out, uint32_t field, const uint64_t *v, size_t cnt);
+
+/* A message within: what is written between these is in it. They nest. */
+size_t proto_begin(struct buf *out, uint32_t field);
+void proto_end(struct buf *out, size_t begun);
+
+#endif /* D9_EXPORT_PROTO_H */
