@@ -20,18 +20,11 @@ static const struct spans_pattern steps[] = { { "SpanEnter:*", "SpanExit:*" } };
 static void tracepoint(struct make *m, const char *name, uint64_t ts, uint32_t tid,
 		       const char *field, uint64_t value)
 {
-	const struct dial9_field f[] = { { PROF_TP_COMMON_CPU, DIAL9_VARINT },
-					 { PROF_TP_COMMON_PID, DIAL9_VARINT },
-					 { field ? field : "", DIAL9_VARINT } };
-	struct dial9_schema *s = make_schema(name, f, field ? 3 : 2);
+	const struct make_number v[] = { { PROF_TP_COMMON_CPU, 0 },
+					 { PROF_TP_COMMON_PID, tid },
+					 { field, value } };
 
-	cr_assert_eq(dial9_enc_begin(m->enc, s, ts), 0);
-	dial9_enc_put_u64(m->enc, 0);
-	dial9_enc_put_u64(m->enc, tid);
-	if (field)
-		dial9_enc_put_u64(m->enc, value);
-	make_end(m);
-	dial9_schema_free(s);
+	make_numbers(m, ts, name, v, field ? 3 : 2);
 }
 
 static void start(struct make *m, uint64_t ts, uint32_t tid)
@@ -48,15 +41,9 @@ static void stop(struct make *m, uint64_t ts, uint32_t tid)
 static void worker_event(struct make *m, const char *name, uint64_t ts, uint32_t worker,
 			 uint32_t tid)
 {
-	const struct dial9_field f[] = { { "worker_id", DIAL9_VARINT }, { "tid", DIAL9_U32 } };
-	struct dial9_schema *s = make_schema(name, f, tid ? 2 : 1);
+	const struct make_number v[] = { { "worker_id", worker }, { "tid", tid } };
 
-	cr_assert_eq(dial9_enc_begin(m->enc, s, ts), 0);
-	dial9_enc_put_u64(m->enc, worker);
-	if (tid)
-		dial9_enc_put_u64(m->enc, tid);
-	make_end(m);
-	dial9_schema_free(s);
+	make_numbers(m, ts, name, v, tid ? 2 : 1);
 }
 
 static void text_event(struct make *m, const char *name, uint64_t ts, uint32_t tid,
@@ -212,6 +199,25 @@ Test(spans, a_system_call_without_an_end_gives_way_to_the_next)
 	cr_expect_eq(s.unended, 2);
 	cr_expect_eq(s.unstarted, 1);
 	cr_expect_eq(s.nested, 0);
+	spans_fini(&s);
+}
+
+/* From the end of one call to the start of another: what a server does between request and answer. */
+Test(spans, what_lies_between_two_system_calls)
+{
+	static const struct spans_pattern served[] = { { "syscalls:sys_exit_read",
+							 "syscalls:sys_enter_write" } };
+	struct make m;
+	struct spans s;
+
+	make_init(&m, NULL);
+	tracepoint(&m, "syscalls:sys_exit_read", 10, 7, "__syscall_nr", 0);
+	tracepoint(&m, "syscalls:sys_exit_read", 20, 7, "__syscall_nr", 0);
+	tracepoint(&m, "syscalls:sys_enter_write", 50, 7, "__syscall_nr", 1);
+	s = find(&m, served, 10);
+	cr_assert_eq(s.cnt, 1);
+	is(&s, 0, 20, 50, 7);
+	cr_expect_eq(s.unended, 1);
 	spans_fini(&s);
 }
 

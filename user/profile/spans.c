@@ -21,7 +21,7 @@ struct kind {
 	enum role role;
 	uint32_t pattern;
 	int32_t tie; /* field that ties; -1: the thread */
-	int32_t number; /* field with a system call's number, or -1 */
+	int32_t number; /* field with the number of a system call that begins or ends, or -1 */
 	bool syscall, lacks_field; /* the field that was asked for is not there */
 };
 
@@ -76,7 +76,8 @@ static const struct kind *kind_of(struct spans *s, const struct trace_schema *ts
 	k->lacks_field = s->opts.field && k->tie < 0;
 	k->syscall = has_prefix(name, "syscalls:") || has_prefix(name, "raw_syscalls:");
 	k->number = -1;
-	if (k->syscall) {
+	/* what lies between two calls has no number */
+	if (k->syscall && strstr(name, k->role == ENTER ? ":sys_enter" : ":sys_exit")) {
 		k->number = field_at(ts->schema, "id");
 		if (k->number < 0)
 			k->number = field_at(ts->schema, "__syscall_nr");
@@ -165,12 +166,18 @@ static bool tie_of(const struct trace *t, const struct trace_event *ev, const st
 	return true;
 }
 
+/* UINT64_MAX: unknown. */
 static uint64_t number_of(const struct trace_event *ev, const struct kind *k)
 {
 	uint64_t number;
 
 	return k->number >= 0 && trace_value_u64(&ev->values[k->number], &number) ? number :
 										    UINT64_MAX;
+}
+
+static bool is_same_call(uint64_t a, uint64_t b)
+{
+	return a == b || a == UINT64_MAX || b == UINT64_MAX;
 }
 
 /* ---- the longest ------------------------------------------------------------------------------- */
@@ -307,7 +314,7 @@ static void leave(struct spans *s, const struct trace *t, const struct trace_eve
 		return;
 	}
 	hmap_del(&s->open, tie.hash);
-	if ((k->syscall && o->number != number_of(ev, k)) || ev->ts < o->span.start) {
+	if (!is_same_call(o->number, number_of(ev, k)) || ev->ts < o->span.start) {
 		s->unended++;
 		s->unstarted++;
 	} else {

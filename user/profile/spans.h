@@ -11,9 +11,10 @@
  * - else span_id, where the events have that;
  * - else the thread in which both happened. Of Tokio's events, which name a worker, that thread is the one
  *   in which the worker was seen last.
- * System calls (syscalls:*, raw_syscalls:*) never lie within each other, and start and end are of the
- * same number: a start whose end is not there gives way to the next. Of all others a start within an open
- * pair of the same kind is a part of it, as the end that follows is: the outermost counts.
+ * A start that is an end of a system call (syscalls:*, raw_syscalls:*) gives way to the next in its thread,
+ * since these never lie within each other, and a call's start and end are of the same number. Of all others
+ * a start within an open pair of the same kind is a part of it, as the end that follows is: the outermost
+ * counts.
  *
  * Memory by threads, SPANS_OPEN_MAX and the number asked for; never by the number of events.
  */
