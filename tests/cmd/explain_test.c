@@ -12,16 +12,8 @@ static const uint64_t ms = 1000000;
 /* An end of a system call. */
 static void make_call(struct make *m, uint64_t ts, uint32_t tid, const char *name)
 {
-	struct dial9_schema *s =
-		MAKE_SCHEMA(name, { "common_cpu", DIAL9_VARINT }, { "common_pid", DIAL9_VARINT },
-			    { "__syscall_nr", DIAL9_VARINT });
-
-	cr_assert_eq(dial9_enc_begin(m->enc, s, ts), 0);
-	dial9_enc_put_u64(m->enc, 0);
-	dial9_enc_put_u64(m->enc, tid);
-	dial9_enc_put_u64(m->enc, 74);
-	make_end(m);
-	dial9_schema_free(s);
+	MAKE_NUMBERS(m, ts, name, { "common_cpu", 0 }, { "common_pid", tid },
+		     { "__syscall_nr", 74 });
 }
 
 static void make_enter(struct make *m, uint64_t ts, uint32_t tid)

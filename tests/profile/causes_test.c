@@ -70,6 +70,7 @@ static void name_all(struct make *m)
 		make_symbol(m, 1, KERNEL(kernel[k].off), 0, 0, kernel[k].name, "", 0);
 		make_symbol(m, 1, make_frame(1, user[k].off), 0, 0, user[k].name, "", 0);
 	}
+	make_symbol(m, 1, make_frame(1, 0x100), 1, 0, "futex_wait", "", 0);
 }
 
 static void blocks(struct make *m, uint64_t us, const uint64_t *stack, size_t cnt)

@@ -9,6 +9,8 @@
 #include "cmd/text.h"
 
 #define SYSCALL_ENTER "syscalls:sys_enter_"
+/* A cause of less than this part of the time is not told unless all are. */
+#define SMALL_CAUSE 1000
 
 /* What --span says, in its own words. */
 static void put_spans(struct buf *out, const struct explained *x)
@@ -147,7 +149,7 @@ static void put_causes(struct buf *out, const struct explain_slowest *s)
 	for (size_t k = 0; k < s->causes.cnt; k++) {
 		const struct cause *c = &s->causes.v[k];
 
-		if (limit && k == limit) {
+		if (limit && (k == limit || c->ns * SMALL_CAUSE < s->causes.ns)) {
 			buf_printf(out, "# %zu more rows: --limit 0 shows all\n",
 				   s->causes.cnt - k);
 			break;

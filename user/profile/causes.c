@@ -9,15 +9,12 @@
 
 /* ---- which function ---------------------------------------------------------------------------- */
 
-/* The innermost function at an address; NAMES_NONE: unknown. */
+/* The function at an address, and none that was inlined into it; NAMES_NONE: unknown. */
 static uint32_t function_at(const struct names *names, uint64_t frame)
 {
 	const struct names_symbol *sym = names_symbol(names, frame);
 
-	for (uint32_t depth = sym ? sym->cnt : 0; depth--;)
-		if (sym->frames[depth].name != NAMES_NONE && !sym->frames[depth].label)
-			return sym->frames[depth].name;
-	return NAMES_NONE;
+	return sym && sym->cnt && !sym->frames[0].label ? sym->frames[0].name : NAMES_NONE;
 }
 
 /* What the scheduler's own functions are called that every stack of a switch begins with. */

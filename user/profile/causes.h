@@ -19,7 +19,7 @@ struct cause {
 	uint32_t tid, comm;
 	/*
 	 * Blocked: the function that people know it by, a string id: the innermost of the program's that has no
-	 * underscore in front, or of the kernel's where it has no others; NAMES_NONE: unknown.
+	 * underscore in front and was not inlined, or of the kernel's where it has no others; NAMES_NONE: unknown.
 	 */
 	uint32_t function;
 	bool fault; /* blocked in a page fault in that function */
