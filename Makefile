@@ -137,7 +137,7 @@ TESTS := $(addprefix tests/, \
 	$(addprefix formats/tonbandgeraet/, encoding_test.c event_test.c export_test.c format_test.c import_test.c))
 TESTS += tests/kernel/format_known_test.c tests/record/code_names_test.c
 TESTS_ROOT := $(addprefix tests/bpf/, \
-	top_test.c wakeup_test.c \
+	explain_test.c top_test.c wakeup_test.c \
 	check_test.c command_test.c events_test.c fault_elf_test.c fault_files_test.c \
 	fault_maps_test.c fault_storm_test.c fault_workers_test.c generic_test.c intervals_test.c jit_test.c \
 	loss_test.c perf_test.c privileges_test.c realtime_test.c sample_test.c san_test.c \
@@ -149,7 +149,7 @@ TESTS_ROOT := $(addprefix tests/bpf/, \
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \
 	calls.c cxx.cpp demo.c enemy_elf.c enemy_fuse.c enemy_maps.c enemy_swap.c family.c \
-	forkchain.c inlined.c jit.c pingpong.c ring.c shortlived.c sleeper.c spinner.c storm.c threads.c \
+	forkchain.c inlined.c jit.c pingpong.c ring.c shortlived.c sleeper.c spinner.c stalls.c storm.c threads.c \
 	unwind_jit.c unwind_maze.c unwind_naps.c unwind_rust.rs unwind_signals.c unwind_throw.cpp walked.c)
 # inlined.c, cxx.cpp and crate.rs as several compilers and linkers leave them, for the symbolizer.
 STIMULI_SYMBOL := c-gcc c-dwarf4 c-dwarf64 c-nopie c-gz c-clang c-clang4 c-link c-dynsym cxx-gcc cxx-clang4 \

@@ -306,6 +306,29 @@ int live_run(struct live_proc *p, const char *const *args, live_prepare_fn prepa
 	return live_wait(p);
 }
 
+struct buf live_output(const char *const *args)
+{
+	struct live_proc p;
+	const int code = live_run(&p, args, NULL);
+	struct buf errors = live_errors(&p), said;
+
+	cr_assert_eq(code, 0, "%s", buf_cstr(&errors));
+	buf_free(&errors);
+	said = p.said;
+	p.said = (struct buf){ 0 };
+	live_proc_fini(&p);
+	buf_cstr(&said);
+	return said;
+}
+
+uint64_t live_said_number(const char *at, const char *end, const char *key)
+{
+	const char *found = strstr(at, key);
+
+	cr_assert(found && found < end, "no %s in %.*s", key, (int)(end - at), at);
+	return strtoull(found + strlen(key), NULL, 10);
+}
+
 /* ---- the trace --------------------------------------------------------------------------------- */
 
 static void start_pass(struct live_trace *lt, const char *path, bool learn)

@@ -86,6 +86,10 @@ int live_stop(struct live_rec *r);
 int live_finish(struct live_rec *r);
 /* Runs dial9-prof with these arguments to its end; its output is in p->said. */
 int live_run(struct live_proc *p, const char *const *args, live_prepare_fn prepare);
+/* The same, which must end with 0: what it printed. Caller frees with buf_free(). */
+struct buf live_output(const char *const *args);
+/* The number behind a key in that, which must be there between @at and @end. */
+uint64_t live_said_number(const char *at, const char *end, const char *key);
 
 /* ---- the trace --------------------------------------------------------------------------------- */
 

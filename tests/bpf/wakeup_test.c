@@ -11,15 +11,6 @@ TestSuite(wakeup, .fini = live_cleanup, .timeout = 60);
 
 enum { THREADS = 5 };
 
-/* The number behind a key from @at on, before @end. */
-static uint64_t number(const char *at, const char *end, const char *key)
-{
-	const char *found = strstr(at, key);
-
-	cr_assert(found && found < end, "no %s in %.*s", key, (int)(end - at), at);
-	return strtoull(found + strlen(key), NULL, 10);
-}
-
 static const char *end_of_line(const char *at)
 {
 	return at + strcspn(at, "\n");
@@ -35,21 +26,6 @@ static int place(const uint64_t *tids, uint64_t tid)
 	return k;
 }
 
-static struct buf run(const char *const *args)
-{
-	struct live_proc p;
-	const int code = live_run(&p, args, NULL);
-	struct buf errors = live_errors(&p), said;
-
-	cr_assert_eq(code, 0, "%s", buf_cstr(&errors));
-	buf_free(&errors);
-	said = p.said;
-	p.said = (struct buf){ 0 };
-	live_proc_fini(&p);
-	buf_cstr(&said);
-	return said;
-}
-
 /*
  * Each link is the one before in the ring, and what they did leaves no time out. How many there are: one
  * that lost its CPU before it could block ends the path.
@@ -57,23 +33,23 @@ static struct buf run(const char *const *args)
 static int expect_chain(const char *said, const uint64_t *tids, int last)
 {
 	const char *line = strstr(said, "\n{\"tid\":");
-	uint64_t until = number(said, end_of_line(said), "\"to_ns\":");
+	uint64_t until = live_said_number(said, end_of_line(said), "\"to_ns\":");
 	int links = 0;
 
 	for (; line; line = strstr(line + 1, "\n{\"tid\":"), links++) {
 		const char *at = line + 1, *end = end_of_line(at);
-		const int who = place(tids, number(at, end, "\"tid\":"));
-		const uint64_t woken = number(at, end, "\"woken_ns\":"),
-			       woke = number(at, end, "\"woke_ns\":");
+		const int who = place(tids, live_said_number(at, end, "\"tid\":"));
+		const uint64_t woken = live_said_number(at, end, "\"woken_ns\":"),
+			       woke = live_said_number(at, end, "\"woke_ns\":");
 
 		if (who == THREADS)
 			break;
 		cr_assert_eq(who, (last + THREADS * 10 - links) % THREADS, "link %d: %s", links,
 			     said);
 		cr_assert_eq(woke, until);
-		cr_assert_eq(woke - woken, number(at, end, "\"running_ns\":") +
-						   number(at, end, "\"waiting_ns\":") +
-						   number(at, end, "\"unknown_ns\":"));
+		cr_assert_eq(woke - woken, live_said_number(at, end, "\"running_ns\":") +
+						   live_said_number(at, end, "\"waiting_ns\":") +
+						   live_said_number(at, end, "\"unknown_ns\":"));
 		until = woken;
 	}
 	cr_assert_geq(links, 2, "%s", said);
@@ -83,8 +59,8 @@ static int expect_chain(const char *said, const uint64_t *tids, int last)
 /* The table of all threads of the process, each of whose rows is as long as the window. */
 static void expect_sums(const char *said)
 {
-	const uint64_t span = number(said, end_of_line(said), "\"to_ns\":") -
-			      number(said, end_of_line(said), "\"from_ns\":");
+	const uint64_t span = live_said_number(said, end_of_line(said), "\"to_ns\":") -
+			      live_said_number(said, end_of_line(said), "\"from_ns\":");
 	const char *story = strstr(said, "],\"story\":"), *line = strstr(said, "\n{\"tid\":");
 	int rows = 0;
 
@@ -92,11 +68,11 @@ static void expect_sums(const char *said)
 	for (; line && line < story; line = strstr(line + 1, "\n{\"tid\":"), rows++) {
 		const char *at = line + 1, *end = end_of_line(at);
 
-		cr_expect_eq(number(at, end, "\"running_ns\":") +
-				     number(at, end, "\"waiting_ns\":") +
-				     number(at, end, "\"blocked_ns\":") +
-				     number(at, end, "\"unknown_ns\":") +
-				     number(at, end, "\"absent_ns\":"),
+		cr_expect_eq(live_said_number(at, end, "\"running_ns\":") +
+				     live_said_number(at, end, "\"waiting_ns\":") +
+				     live_said_number(at, end, "\"blocked_ns\":") +
+				     live_said_number(at, end, "\"unknown_ns\":") +
+				     live_said_number(at, end, "\"absent_ns\":"),
 			     span, "%s", at);
 	}
 	cr_expect_geq(rows, THREADS);
@@ -106,7 +82,7 @@ static void expect_explained(const char *path, int64_t pid)
 {
 	const char *args[] = { "explain", "--json", "--time=0%,100%", "-p", live_number(pid),
 			       path,	  NULL };
-	struct buf said = run(args);
+	struct buf said = live_output(args);
 
 	expect_sums(said.data);
 	buf_free(&said);
@@ -138,7 +114,7 @@ Test(wakeup, a_ring_is_followed_backwards_and_its_times_add_up)
 					"--chain", live_number((int64_t)tids[k]),
 					rec.path,  NULL };
 
-		said = run(chain);
+		said = live_output(chain);
 		links = expect_chain(said.data, tids, k);
 		longest = links > longest ? links : longest;
 		buf_free(&said);
