@@ -131,6 +131,31 @@ Test(delays, threads_that_were_named_late_join_their_name)
 	names_free(names);
 }
 
+/* It is forked under the name of its parent, of which process is not known yet, and starts a thread. */
+Test(delays, a_process_has_the_last_name_of_its_main_thread)
+{
+	static const uint32_t tids[] = { 50, 50, 51, 50, 51 }, comms[] = { 1, 2, 3, 4, 5 };
+	struct names_task task = { .tid = 50, .pid = 50, .comm = 1, .cgroup = NAMES_NONE };
+	struct delays d = { .by = DELAYS_BY_PID };
+	struct names *names;
+
+	cr_assert_eq(names_new(&names), 0);
+	names_task_learn(names, 0, &task);
+	for (size_t k = 0; k < 5; k++) {
+		struct interval i = make(tids[k], INTERVAL_RUNNING, 10 * k, 10);
+
+		i.pid = k ? 50 : TRACE_NONE;
+		i.comm = comms[k];
+		delays_add(&d, &i);
+	}
+	delays_finish(&d, names, DELAYS_BY_MAX);
+	cr_assert_eq(d.cnt, 1);
+	cr_expect_eq(d.rows[0].run_ns, 50);
+	cr_expect_eq(d.rows[0].comm, 4, "%u", d.rows[0].comm);
+	delays_fini(&d);
+	names_free(names);
+}
+
 Test(delays, the_longest_of_many)
 {
 	struct delays_heap h = { .max = 3 };

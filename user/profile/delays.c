@@ -38,6 +38,18 @@ static struct delays_row *find_or_add(struct delays *d, const struct delays_row 
 	return NULL;
 }
 
+/* The last name is the one that people know it by; a process is known by its main thread. */
+static void name_row(struct delays_row *r, uint32_t comm, bool main, uint64_t ns)
+{
+	if (comm == NAMES_NONE)
+		return;
+	if (r->comm != NAMES_NONE && (r->main != main ? r->main : r->named_ns > ns))
+		return;
+	r->comm = comm;
+	r->main = main;
+	r->named_ns = ns;
+}
+
 static struct delays_row *row_of(struct delays *d, const struct interval *i)
 {
 	const struct delays_row fresh = {
@@ -47,9 +59,7 @@ static struct delays_row *row_of(struct delays *d, const struct interval *i)
 
 	if (!r)
 		r = &d->rows[d->cnt - 1];
-	/* the last name and process are those that people know it by */
-	if (i->comm != NAMES_NONE)
-		r->comm = i->comm;
+	name_row(r, i->comm, i->tid == i->pid, i->end);
 	if (i->pid != TRACE_NONE)
 		r->pid = i->pid;
 	return r;
@@ -102,6 +112,7 @@ void delays_add(struct delays *d, const struct interval *i)
 
 static void merge(struct delays_row *into, struct delays_row *r)
 {
+	name_row(into, r->comm, r->main, r->named_ns);
 	into->run_ns += r->run_ns;
 	into->switches += r->switches;
 	into->wait_ns += r->wait_ns;
@@ -124,7 +135,11 @@ static void name_rows(struct delays *d, const struct names *names)
 	d->rows = NULL;
 	d->cnt = d->cap = 0;
 	for (size_t i = 0; i < cnt; i++) {
+		const bool alone = rows[i].pid == TRACE_NONE;
+
 		names_task_fill(names, rows[i].part, rows[i].tid, &rows[i].pid, &rows[i].comm);
+		if (alone)
+			rows[i].main = rows[i].tid == rows[i].pid;
 		same = find_or_add(d, &rows[i]);
 		if (same)
 			merge(same, &rows[i]);

@@ -10,7 +10,10 @@ enum delays_by { DELAYS_BY_TID, DELAYS_BY_PID, DELAYS_BY_COMM };
 
 /* How long a thread, a process, or all of one name had to wait for a CPU. */
 struct delays_row {
-	uint32_t tid, pid, comm; /* of the first thread of it; TRACE_NONE, NAMES_NONE: unknown */
+	uint32_t tid, pid; /* of the first thread of it; TRACE_NONE: unknown */
+	uint32_t comm; /* the last name, of a process that of its main thread; NAMES_NONE: unknown */
+	bool main; /* it is the main thread's */
+	uint64_t named_ns; /* when it was called so */
 	uint32_t part;
 	uint64_t run_ns, switches; /* on a CPU; times switched in */
 	uint64_t wait_ns; /* together */
