@@ -7,14 +7,16 @@ $ cp $T/golden/dial9/mixed_1k.bin mixed; gzip -k mixed; dial9-prof info --verify
 mixed.gz: good: 1005 frames, 1000 of them events, in 37497 bytes
 standard input: good: 1005 frames, 1000 of them events, in 37497 bytes
 #
-# A torn tail is said, and no fault, but for a file that has not even a header.
+# A torn tail is no damage, but the file is not whole.
 $ head -c 24 $T/golden/dial9/core/map_keys.bin >torn; dial9-prof info --verify torn
 torn: torn: 1 frames, 0 of them events, in 18 bytes
 ! dial9-prof: info: torn: torn after 18 bytes: the input ends inside a frame
+? 5
 #
 $ dial9-prof info --verify --json torn
 {"f":"end","status":"truncated","frames":1,"events":0,"consumed":18,"msg":"the input ends inside a frame","offset":18}
 ! dial9-prof: info: torn: torn after 18 bytes: the input ends inside a frame
+? 5
 #
 $ dial9-prof info --verify /dev/null
 /dev/null: torn: 0 frames, 0 of them events, in 0 bytes
@@ -52,10 +54,12 @@ text: damaged: 0 frames, 0 of them events, in 0 bytes
 $ head -c 500 mixed.gz >cut.gz; dial9-prof info --verify cut.gz
 cut.gz: torn: <N> frames, <N> of them events, in <N> bytes
 ! dial9-prof: info: cut.gz: torn after <N> bytes: the input ends inside a frame
+? 5
 #
 $ head -c -1 mixed.gz >cut.gz; dial9-prof info --verify cut.gz
 cut.gz: torn: 1005 frames, 1000 of them events, in 37497 bytes
 ! dial9-prof: info: cut.gz: torn after 37497 bytes: the gzip data ends too early
+? 5
 #
 $ { head -c -8 mixed.gz; printf 'checksum'; } >crc.gz; dial9-prof info --verify crc.gz
 crc.gz: damaged: 1005 frames, 1000 of them events, in 37497 bytes

@@ -4,8 +4,8 @@
  * asks the decoder alone, below everything that knows what events mean: a trace can be perfect dial9
  * and make no sense. Visiting is the quickest way through a file, and checks as much as any other.
  *
- * A torn tail is what a recorder leaves that was killed, hence no fault; without even a header there is
- * no trace.
+ * A torn tail is what a recorder leaves that was killed, and a verdict of its own; but the file is not
+ * whole, which is what was asked.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -66,6 +66,9 @@ static int verify(struct source *src, struct dial9_dec *dec, bool json)
 	buf_free(&out);
 	written = text_finish();
 	code = dump_conclude("info", src, dec, err);
+	/* who asks whether all of it is there is told no by the exit status too */
+	if (code == CMD_OK && (err || source_is_cut(src)))
+		code = CMD_INPUT;
 	return written == CMD_OK ? code : written;
 }
 
