@@ -7,8 +7,11 @@ Tells whether a recording can start here: what is missing, what that costs, and
 what mends it.
 
 Options:
-      --json  one JSON object
-  -h, --help  this text
+      --json      one JSON object
+
+Display:
+      --no-pager  print everything at once, also what is longer than the screen
+  -h, --help      this text
 
 Examples:
   sudo dial9-prof check

@@ -40,7 +40,7 @@ $ dial9-prof dump -i a b
 ? 1
 #
 $ dial9-prof dump $T/golden/dial9/core/small.bin >/dev/full
-! dial9-prof: dump: cannot write: No space left on device
+! dial9-prof: cannot write to standard output: No space left on device
 ? 3
 #
 $ dial9-prof dump --limit 2 $T/golden/dial9/core/map_keys.bin

@@ -6,9 +6,12 @@ Usage: dial9-prof list [OPTIONS] [GLOB...]
 Lists the tracepoints of this kernel; needs root or CAP_DAC_READ_SEARCH.
 
 Options:
-  -v, --verbose  with the fields of each, as a trace will have them
-      --json     one JSON object a line
-  -h, --help     this text
+  -v, --verbose   with the fields of each, as a trace will have them
+      --json      one JSON object a line
+
+Display:
+      --no-pager  print everything at once, also what is longer than the screen
+  -h, --help      this text
 
 Examples:
   dial9-prof list 'sched:*'

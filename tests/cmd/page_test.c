@@ -9,12 +9,13 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
+#include "cmd/cmd.h"
 #include "cmd/page.h"
 
 enum { ROWS = 10, COLS = 20 };
 
-/* In a child on the terminal: prints what @print does through a page; page_end()'s errno is the status. */
-static pid_t start(struct pty *t, const char *pager, void (*print)(void))
+/* As fork(), with the child on the terminal. */
+static pid_t fork_there(struct pty *t, const char *pager)
 {
 	pid_t pid;
 
@@ -33,6 +34,16 @@ static pid_t start(struct pty *t, const char *pager, void (*print)(void))
 		setenv("PAGER", pager, 1);
 	else
 		unsetenv("PAGER");
+	return 0;
+}
+
+/* Prints what @print does through a page; page_end()'s errno is the status. */
+static pid_t start(struct pty *t, const char *pager, void (*print)(void))
+{
+	const pid_t pid = fork_there(t, pager);
+
+	if (pid)
+		return pid;
 	struct page *p = page_begin();
 
 	if (print)
@@ -187,4 +198,38 @@ Test(page, no_terminal_no_page)
 	dup2(keep, 1);
 	close(keep);
 	close(fd);
+}
+
+static void run_command(struct pty *t, const char *pager, int (*cmd)(int, char **),
+			const char *word, const char *option)
+{
+	char words[2][256], *argv[] = { words[0], words[1], NULL };
+	const pid_t pid = fork_there(t, pager);
+
+	snprintf(words[0], sizeof(words[0]), "%s", word);
+	snprintf(words[1], sizeof(words[1]), "%s", option);
+	if (!pid)
+		_exit(cmd(2, argv));
+	cr_expect_eq(end(t, pid), CMD_OK, "%s: %s", word, t->text);
+}
+
+/* A trace of 12 frames is longer than the screen; so is what a kernel has to be asked for. */
+Test(page, commands_that_print_lines_have_one)
+{
+	const char *top = getenv("D9_TOP");
+	char trace[200];
+	struct pty t;
+
+	snprintf(trace, sizeof(trace), "%s/tests/golden/dial9/core/small.bin", top ? top : ".");
+	run_command(&t, "sed s/^/P/", cmd_dump, "dump", trace);
+	cr_expect(strstr(t.text, "P") == t.text, "%s", t.text);
+	cr_expect(strstr(t.text, "\nP"), "%s", t.text);
+	run_command(&t, "true", cmd_dump, "dump", trace);
+	cr_expect_str_eq(t.text, "", "who quits it has seen enough");
+	if (geteuid())
+		return;
+	run_command(&t, "sed s/^/P/", cmd_list, "list", "sched:*");
+	cr_expect(strstr(t.text, "Psched:") == t.text, "%s", t.text);
+	run_command(&t, "cat", cmd_list, "list", "sched:*");
+	cr_expect(strstr(t.text, "sched:") == t.text, "%s", t.text);
 }

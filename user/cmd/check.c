@@ -11,9 +11,10 @@
 #include "base/str.h"
 #include "cmd/check.h"
 #include "cmd/cmd.h"
-#include "cmd/text.h"
+#include "cmd/view.h"
 
 struct check_opts {
+	struct view_opts view;
 	bool json;
 };
 
@@ -22,6 +23,7 @@ static const struct opt check_table[] = {
 	  .kind = OPT_FLAG,
 	  .off = offsetof(struct check_opts, json),
 	  .help = "one JSON object" },
+	VIEW_OPT_PAGER(struct check_opts, view),
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
 };
 
@@ -133,6 +135,7 @@ int cmd_check(int argc, char **argv)
 {
 	struct check_opts o = { 0 };
 	struct check check = { 0 };
+	struct view view;
 	int first, code = CMD_USAGE, err;
 
 	err = opts_parse(&check_spec, argc, argv, &o, &first);
@@ -142,11 +145,12 @@ int cmd_check(int argc, char **argv)
 		log_error("check: takes no '%s'; see dial9-prof check --help", argv[first]);
 	else if (!err) {
 		check_probe(&check);
+		view_begin(&view, &o.view, true);
 		if (o.json)
 			check_print_json(&check);
 		else
 			check_print_text(&check);
-		code = text_finish();
+		code = view_end(&view);
 		if (code == CMD_OK && !can_record(&check))
 			code = CMD_START;
 		check_fini(&check);

@@ -31,6 +31,7 @@ struct dump_opts {
 	uint64_t limit;
 	int from;
 	struct select_opts sel; /* of which it has the input alone */
+	struct view_opts view;
 };
 
 static const struct opt dump_opts[] = {
@@ -49,6 +50,7 @@ static const struct opt dump_opts[] = {
 	  .off = offsetof(struct dump_opts, limit),
 	  .arg = "N",
 	  .help = "stop after N frames of a dial9 trace (default 0: never)" },
+	VIEW_OPT_PAGER(struct dump_opts, view),
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
 };
 
@@ -91,7 +93,8 @@ static bool write_out(struct buf *text, FILE *out)
 
 int dump_run(struct dial9_dec *dec, const struct dump_how *how, FILE *out, struct dump_tally *tally)
 {
-	size_t block = isatty(fileno(out)) ? 0 : OUT_BLOCK;
+	/* somebody who looks on sees each line at once */
+	size_t block = out == stdout && isatty(STDOUT_FILENO) ? 0 : OUT_BLOCK;
 	struct dump_cache cache;
 	struct buf text = { 0 };
 	struct dial9_frame f;
@@ -122,7 +125,7 @@ int dump_run(struct dial9_dec *dec, const struct dump_how *how, FILE *out, struc
 	dump_cache_fini(&cache);
 	buf_free(&text);
 	if (!ok)
-		return -EIO;
+		return -EPIPE;
 	return err == 1 ? 0 : err;
 }
 
@@ -159,13 +162,15 @@ int dump_conclude(const char *cmd, const struct source *src, const struct dial9_
 	}
 }
 
-static int dump_source(struct source *src, const struct dump_how *how)
+static int dump_source(struct source *src, const struct dump_opts *opts)
 {
 	struct dial9_dec_opts dec_opts = { .sz = sizeof(dec_opts),
 					   .read = source_read,
 					   .ctx = src };
+	const struct dump_how how = { .json = opts->json, .limit = opts->limit };
 	struct dump_tally tally;
 	struct dial9_dec *dec;
+	struct view view;
 	int code, err;
 
 	err = dial9_dec_new(&dec_opts, &dec);
@@ -173,13 +178,11 @@ static int dump_source(struct source *src, const struct dump_how *how)
 		log_error("dump: %s", strerror(-err));
 		return CMD_INPUT;
 	}
-	err = dump_run(dec, how, stdout, &tally);
-	if (fflush(stdout) || ferror(stdout)) {
-		log_error("dump: cannot write: %s", strerror(errno));
-		code = CMD_OUTPUT;
-	} else {
+	view_begin(&view, &opts->view, true);
+	err = dump_run(dec, &how, stdout, &tally);
+	code = view_end(&view);
+	if (code == CMD_OK && err != -EPIPE)
 		code = dump_conclude("dump", src, dec, err);
-	}
 	dial9_dec_free(dec);
 	return code;
 }
@@ -187,15 +190,14 @@ static int dump_source(struct source *src, const struct dump_how *how)
 static int dump_file(const void *arg, const char *path)
 {
 	const struct dump_opts *opts = arg;
-	const struct dump_how how = { .json = opts->json, .limit = opts->limit };
 	struct source *src;
 	int code;
 
-	if (show_foreign(path, opts->from, SHOW_DUMP, &code))
+	if (show_foreign(path, opts->from, SHOW_DUMP, &opts->view, &code))
 		return code;
 	if (source_open(path, &src))
 		return CMD_INPUT;
-	code = dump_source(src, &how);
+	code = dump_source(src, opts);
 	source_close(src);
 	return code;
 }

@@ -16,7 +16,7 @@ struct dump_how {
 
 /*
  * Print all frames that dec gives, one a line, as JSON (with an `end` line) or text. Returns what
- * dial9_dec_next() ended with, or -EIO when `out` does not take it.
+ * dial9_dec_next() ended with, or -EPIPE when `out` does not take it.
  */
 int dump_run(struct dial9_dec *dec, const struct dump_how *how, FILE *out,
 	     struct dump_tally *tally);

@@ -679,7 +679,8 @@ static int info_file(const void *arg, const char *path)
 
 	if (opts->verify)
 		return info_verify(path, opts->json);
-	if (show_foreign(path, opts->from, opts->json ? SHOW_INFO_JSON : SHOW_INFO, &code))
+	if (show_foreign(path, opts->from, opts->json ? SHOW_INFO_JSON : SHOW_INFO, &opts->view,
+			 &code))
 		return code;
 	return info_dial9(opts, path);
 }

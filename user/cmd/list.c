@@ -17,13 +17,14 @@
 #include "base/opts.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
-#include "cmd/text.h"
+#include "cmd/view.h"
 #include "dial9.h"
 #include "kernel/format.h"
 #include "kernel/tracefs.h"
 #include "record/event.h"
 
 struct list_opts {
+	struct view_opts view;
 	bool verbose;
 	bool json;
 };
@@ -38,6 +39,7 @@ static const struct opt list_table[] = {
 	  .kind = OPT_FLAG,
 	  .off = offsetof(struct list_opts, json),
 	  .help = "one JSON object a line" },
+	VIEW_OPT_PAGER(struct list_opts, view),
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
 };
 
@@ -235,18 +237,21 @@ static int nothing_shown(const struct list *list)
 
 static int list_events(struct list *list)
 {
-	int err;
+	struct view view;
+	int err, code;
 
 	err = tracefs_open(&list->tracefs_fd);
 	if (err)
 		return CMD_START;
+	view_begin(&view, &list->opts->view, true);
 	err = tracefs_each_event(list->tracefs_fd, on_event, list);
 	close(list->tracefs_fd);
+	code = view_end(&view);
 	if (err) {
 		log_error("list: cannot read the events of tracefs: %s", strerror(-err));
 		return CMD_START;
 	}
-	return list->shown || !list->glob_cnt ? text_finish() : nothing_shown(list);
+	return list->shown || !list->glob_cnt ? code : nothing_shown(list);
 }
 
 int cmd_list(int argc, char **argv)

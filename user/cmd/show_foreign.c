@@ -93,15 +93,17 @@ static int show_dump(struct input *in, const struct foreign_format *format,
 		     struct foreign_notes *notes)
 {
 	struct foreign_opts opts = { .level = DIAL9_LEVEL_4 };
-	struct buf out = { 0 };
-	int err;
 
-	err = format->dump(input_foreign(in), &opts, write_out, stdout, notes);
+	return format->dump(input_foreign(in), &opts, write_out, stdout, notes);
+}
+
+static void say_notes(const struct foreign_notes *notes)
+{
+	struct buf out = { 0 };
+
 	foreign_notes_print(notes, &out);
-	fflush(stdout);
 	fputs(buf_cstr(&out), stderr);
 	buf_free(&out);
-	return err;
 }
 
 /* Pipes with a name would lose what is looked at, and directories have their own message. */
@@ -114,30 +116,38 @@ static bool can_look(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
-static int show(struct input *in, const struct foreign_format *format, enum show_what what)
+static int show(struct input *in, const struct foreign_format *format, enum show_what what,
+		const struct view_opts *shown)
 {
 	struct foreign_notes notes = { 0 };
 	const char *name = input_foreign(in)->name;
-	int code = CMD_INPUT, err;
+	struct view view;
+	bool unwritten;
+	int code, err;
 
+	view_begin(&view, shown, true);
 	err = what == SHOW_DUMP ? show_dump(in, format, &notes) :
 				  show_info(in, format, what == SHOW_INFO_JSON, &notes);
-	if (!err)
-		code = text_finish();
-	else if (ferror(stdout))
-		code = CMD_OUTPUT;
-	else if (err != -EBADMSG && err != -EINVAL)
-		log_error("%s: %s", name, strerror(-err));
+	unwritten = ferror(stdout);
+	code = view_end(&view);
+	if (what == SHOW_DUMP)
+		say_notes(&notes);
+	if (err && !unwritten) {
+		code = CMD_INPUT;
+		if (err != -EBADMSG && err != -EINVAL)
+			log_error("%s: %s", name, strerror(-err));
+	}
 	if (code == CMD_OK && foreign_notes_count(&notes, FOREIGN_NOTE_DAMAGED, NULL))
 		code = CMD_INPUT;
 	foreign_notes_fini(&notes);
 	return code;
 }
 
-bool show_foreign(const char *path, int from, enum show_what what, int *code)
+bool show_foreign(const char *path, int from, enum show_what what, const struct view_opts *shown,
+		  int *code)
 {
 	const struct foreign_format *format;
-	bool shown = true;
+	bool done = true;
 	struct input *in;
 
 	*code = CMD_INPUT;
@@ -152,13 +162,13 @@ bool show_foreign(const char *path, int from, enum show_what what, int *code)
 	if (format && input_is_empty(in))
 		source_tell_empty(input_foreign(in)->name);
 	else if (format)
-		*code = show(in, format, what);
+		*code = show(in, format, what, shown);
 	else if (input_may_be_dial9(in))
-		shown = false;
+		done = false;
 	else
 		log_error("%s: %s: none of the known formats (" INPUT_FORMATS
 			  "); say which with --from",
 			  what == SHOW_DUMP ? "dump" : "info", input_foreign(in)->name);
 	input_close(in);
-	return shown;
+	return done;
 }

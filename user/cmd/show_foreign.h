@@ -2,7 +2,7 @@
 #ifndef D9_CMD_SHOW_FOREIGN_H
 #define D9_CMD_SHOW_FOREIGN_H
 
-#include <stdbool.h>
+#include "cmd/view.h"
 
 /* Commands of dial9 that also look at traces of other formats, as they are. */
 enum show_what { SHOW_DUMP, SHOW_INFO, SHOW_INFO_JSON };
@@ -13,6 +13,7 @@ enum show_what { SHOW_DUMP, SHOW_INFO, SHOW_INFO_JSON };
  * what to exit with: CMD_INPUT also when parts of it could not be read. False for what may be dial9, or
  * cannot be opened: then nothing was printed, and reading it is the caller's.
  */
-bool show_foreign(const char *path, int from, enum show_what what, int *code);
+bool show_foreign(const char *path, int from, enum show_what what, const struct view_opts *shown,
+		  int *code);
 
 #endif /* D9_CMD_SHOW_FOREIGN_H */

@@ -14,7 +14,14 @@ struct view_opts {
 
 extern const char *const view_color_choices[];
 
-/* Rows of an option table for a member `m` of type struct view_opts in struct `s`. */
+/* A row of an option table for a member `m` of type struct view_opts in struct `s`: for text without colours. */
+#define VIEW_OPT_PAGER(s, m)                                                                       \
+	{                                                                                          \
+		.name = "no-pager", .kind = OPT_FLAG, .off = offsetof(s, m.no_pager),              \
+		.group = "Display",                                                                \
+		.help = "print everything at once, also what is longer than the screen"            \
+	}
+/* Rows for other text. */
 #define VIEW_OPTS(s, m)                                                                            \
 	{ .name = "color",                                                                         \
 	  .kind = OPT_CHOICE,                                                                      \
@@ -24,10 +31,7 @@ extern const char *const view_color_choices[];
 	  .implied = "always",                                                                     \
 	  .help = "colours: auto (on a terminal, unless NO_COLOR is set), always, never",          \
 	  .group = "Display" },                                                                    \
-	{                                                                                          \
-		.name = "no-pager", .kind = OPT_FLAG, .off = offsetof(s, m.no_pager),              \
-		.help = "print everything at once, also what is longer than the screen"            \
-	}
+		VIEW_OPT_PAGER(s, m)
 
 /* Where text goes and what may be done to it. {0}: a pipe, plain and whole. */
 struct view {
