@@ -152,9 +152,9 @@ static const char json[] =
 	"\"waker\":{\"context\":\"unknown\",\"name\":\"holder?\"},\"waker_tid\":12,\"waker_stack\":[],"
 	"\"meanwhile\":{\"start_ns\":20004000000,\"ns\":6000000,"
 	"\"running_ns\":2000000,\"running\":2,\"waiting_ns\":4000000,\"waiting\":1,"
-	"\"behind\":[{\"tid\":20,\"comm\":\"hog\",\"ns\":4000000}],\"behind_others_ns\":0}}},\n"
+	"\"behind\":[{\"tid\":20,\"comm\":\"hog\",\"ns\":4000000}],\"behind_others_ns\":0,\"behind_unknown_ns\":0}}},\n"
 	"{\"start_ns\":20010000000,\"ns\":3000000,\"waiting_ns\":3000000,\"waiting\":1,"
-	"\"behind\":[{\"tid\":12,\"comm\":\"holder\",\"ns\":3000000}],\"behind_others_ns\":0}]}\n";
+	"\"behind\":[{\"tid\":12,\"comm\":\"holder\",\"ns\":3000000}],\"behind_others_ns\":0,\"behind_unknown_ns\":0}]}\n";
 
 static const char no_hops[] =
 	"# standard input: what victim 11 did over 0.002 s\n"
@@ -414,7 +414,7 @@ static const char slowest_json[] =
 	"\"stack\":[{\"sym\":\"lock\",\"dso\":\"/opt/app\"},{\"sym\":\"main\",\"dso\":\"/opt/app\"}],"
 	"\"waker\":{\"context\":\"unknown\",\"name\":\"holder?\"},\"waker_tid\":12,\"waker_stack\":[]}},\n"
 	"{\"start_ns\":20010000000,\"ns\":3000000,\"waiting_ns\":3000000,\"waiting\":1,"
-	"\"behind\":[{\"tid\":12,\"comm\":\"holder\",\"ns\":3000000}],\"behind_others_ns\":0},\n"
+	"\"behind\":[{\"tid\":12,\"comm\":\"holder\",\"ns\":3000000}],\"behind_others_ns\":0,\"behind_unknown_ns\":0},\n"
 	"{\"start_ns\":20013000000,\"ns\":1000000,\"running_ns\":1000000,\"running\":1}]}]}\n";
 /* clang-format on */
 
@@ -528,6 +528,36 @@ Test(explain, pairs_of_one_recording_by_the_switches_of_another)
 	buf_free(&file);
 	make_fini(&m);
 	make_fini(&n);
+}
+
+/* Of the 4 ms that it waits for CPU 0, two are behind hog, and of the rest the trace tells nothing. */
+Test(explain, behind_whom_it_waited_is_unknown_where_latency_says_so)
+{
+	const uint64_t t = 20 * RUN_SEC;
+	struct run r;
+	struct make m;
+
+	make_init(&m, NULL);
+	make_clock(&m, t, 1700000000 * RUN_SEC);
+	make_task(&m, t, 11, 11, "victim");
+	make_switch(&m, t, 0, "swapper/0", 0, 0, "victim", 11);
+	make_switch(&m, t + 2 * ms, 0, "victim", 11, 0x100, "hog", 20);
+	make_switch(&m, t + 4 * ms, 0, "hog", 20, 1, "other", 30);
+	make_switch(&m, t + 6 * ms, 0, "third", 40, 1, "victim", 11);
+	make_switch(&m, t + 9 * ms, 0, "victim", 11, 1, "swapper/0", 0);
+	r = run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-t", "11", "--worst", "1", "-",
+		    NULL);
+	run_expect_in(r.out,
+		      "        2.000 ms  behind hog 20 on CPU 0\n"
+		      "        2.000 ms  behind whom the trace does not tell (record with -a)\n");
+	run_free(&r);
+	r = run_cmd(cmd_explain, make_file(&m), "explain", "11", "--time", "20,21", "-", NULL);
+	run_expect_in(
+		r.out,
+		"  behind hog 20 2.000 ms\n"
+		"                behind whom the trace does not tell (record with -a) 2.000 ms\n");
+	run_free(&r);
+	make_fini(&m);
 }
 
 Test(explain, nonsense_about_pairs_is_refused)

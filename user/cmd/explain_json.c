@@ -61,7 +61,8 @@ static void put_behind(struct buf *out, const struct explained *x, const struct 
 		text_json_name(out, x->timeline.names, r->comm);
 		buf_printf(out, ",\"ns\":%" PRIu64 "}", r->ns);
 	}
-	buf_printf(out, "],\"behind_others_ns\":%" PRIu64, s->other_ns);
+	buf_printf(out, "],\"behind_others_ns\":%" PRIu64 ",\"behind_unknown_ns\":%" PRIu64,
+		   s->other_ns, s->behind_unknown_ns);
 }
 
 static void put_step(struct buf *out, const struct explained *x, const struct explain_step *s,

@@ -121,6 +121,16 @@ static void put_why(struct buf *out, const struct explained *x, const struct exp
 	put_edges(out, p);
 }
 
+static void put_others(struct buf *out, const char *behind, uint64_t ns, size_t indent)
+{
+	if (!ns)
+		return;
+	buf_fill(out, ' ', indent);
+	buf_addstr(out, behind);
+	text_duration(out, ns, 0);
+	buf_addch(out, '\n');
+}
+
 static void put_behind(struct buf *out, const struct explained *x, const struct explain_step *s,
 		       size_t indent)
 {
@@ -135,12 +145,9 @@ static void put_behind(struct buf *out, const struct explained *x, const struct 
 		text_duration(out, r->ns, 0);
 		buf_addch(out, '\n');
 	}
-	if (!s->other_ns || !s->rival_cnt)
-		return;
-	buf_fill(out, ' ', indent);
-	buf_addstr(out, "behind others ");
-	text_duration(out, s->other_ns, 0);
-	buf_addch(out, '\n');
+	if (s->rival_cnt)
+		put_others(out, "behind others ", s->other_ns, indent);
+	put_others(out, TIMELINE_BEHIND_UNKNOWN " ", s->behind_unknown_ns, indent);
 }
 
 static void put_waiting(struct buf *out, const struct explained *x, const struct explain_step *s,

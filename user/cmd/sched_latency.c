@@ -208,7 +208,7 @@ static void put_behind(struct buf *out, const struct latency *l, const struct de
 	if (w->sum.unknown_ns) {
 		buf_addstr(out, "      ");
 		text_duration(out, w->sum.unknown_ns, 10);
-		buf_addstr(out, "  behind whom the trace does not tell (record with -a)\n");
+		buf_addstr(out, "  " TIMELINE_BEHIND_UNKNOWN "\n");
 	}
 }
 

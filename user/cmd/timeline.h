@@ -75,6 +75,9 @@ int timeline_end(const struct timeline *r, struct view *view);
 #define TIMELINE_NO_SWITCHES                                                                       \
 	"it has no switches: its threads slept, or it was recorded with --no-sched"
 
+/* Of a wait for a CPU, when who ran on it is not in the trace. */
+#define TIMELINE_BEHIND_UNKNOWN "behind whom the trace does not tell (record with -a)"
+
 /* Length of what was looked at: of the window, on the first clock of the trace. */
 uint64_t timeline_span_ns(const struct timeline *t);
 /* "# FILE: WHAT over 1.234 s" and a line about what was lost meanwhile. */

@@ -116,7 +116,7 @@ static void add_waiting(struct causes *c, const struct explain_step *s)
 	}
 	one.tid = TRACE_NONE;
 	one.comm = NAMES_NONE;
-	add(c, &one, s->other_ns);
+	add(c, &one, s->other_ns + s->behind_unknown_ns);
 }
 
 /* A step of one piece. */

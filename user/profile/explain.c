@@ -82,7 +82,8 @@ static void add_rivals(struct explain *e, const struct intervals *iv, const stru
 	sum = intervals_behind(iv, i, e->rivals + e->rival_cnt, EXPLAIN_RIVALS);
 	p->rivals = (uint32_t)e->rival_cnt;
 	p->rival_cnt = (uint8_t)sum.n;
-	p->rivals_other_ns = sum.other_ns + sum.unknown_ns;
+	p->rivals_other_ns = sum.other_ns;
+	p->rivals_unknown_ns = sum.unknown_ns;
 	e->rival_cnt += sum.n;
 }
 
@@ -388,6 +389,7 @@ static void join(const struct explain *e, struct explain_step *s, const struct e
 	for (size_t k = 0; k < p->rival_cnt; k++)
 		count_rival(r, e->rivals[p->rivals + k]);
 	r->other_ns += p->rivals_other_ns;
+	s->behind_unknown_ns += p->rivals_unknown_ns;
 }
 
 void explain_steps(const struct explain *e, uint32_t part, uint32_t tid, uint64_t from, uint64_t to,

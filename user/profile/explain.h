@@ -41,7 +41,8 @@ struct explain_piece {
 	uint8_t rival_cnt, state, why;
 	bool woken;
 	uint16_t flags;
-	uint64_t rivals_other_ns; /* of those beyond EXPLAIN_RIVALS, and unknown ones */
+	uint64_t rivals_other_ns; /* of those beyond EXPLAIN_RIVALS */
+	uint64_t rivals_unknown_ns; /* when the trace does not tell who ran */
 };
 
 struct explain_sample {
@@ -85,10 +86,10 @@ struct explain_step {
 	uint64_t from, to;
 	uint64_t ns[INTERVAL_STATE_CNT], cnt[INTERVAL_STATE_CNT];
 	const struct explain_piece *longest[INTERVAL_STATE_CNT]; /* NULL: none of that state */
-	/* Behind whom it waited, longest first; and behind others or nobody knows whom. */
+	/* Behind whom it waited, longest first; behind others; and when the trace does not tell behind whom. */
 	struct interval_behind rivals[EXPLAIN_RIVALS];
 	size_t rival_cnt;
-	uint64_t other_ns;
+	uint64_t other_ns, behind_unknown_ns;
 	/* Of samples in it: how many, and of the stack that most of them have. */
 	uint64_t samples, hottest_cnt;
 	uint32_t hottest; /* in explain.stacks; INTERVAL_NO_STACK: no samples */
