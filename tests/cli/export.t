@@ -38,6 +38,13 @@ $ dial9-prof export pprof -o t.pb.gz t.gz; HOME=. PPROF_TMPDIR=. go tool pprof -
 $ HOME=. PPROF_TMPDIR=. go tool pprof -raw t.pb.gz 2>&1 | awk '/^Samples:/ { on = 1; next } /^Locations/ { on = 0 } on && /^ *[0-9]+ +[0-9]+:/ { sum += $1 } END { print sum }'
 72
 #
+# speedscope: as many weights as samples, which sum to the end; every frame is in the table.
+$ dial9-prof export speedscope t.gz >s.json; jq -c '[.profiles[] | select((.samples | length) == (.weights | length)) | (.weights | add) == .endValue], ([.profiles[].endValue] | add), ([.profiles[].samples[][]] | max) + 1 == (.shared.frames | length), ([.profiles[].unit] | unique)' s.json
+[true,true]
+72
+true
+["none"]
+#
 $ dial9-prof export folded --kind runq t.gz
 ! dial9-prof: export: t.gz has no switches, from which --kind runq takes its times
 $ dial9-prof export folded t.gz >/dev/full

@@ -7,6 +7,7 @@
 const struct exporter *const export_formats[] = {
 	&export_folded,
 	&export_pprof,
+	&export_speedscope,
 	NULL,
 };
 

@@ -11,5 +11,6 @@ const struct exporter *export_find(const char *name);
 
 extern const struct exporter export_folded;
 extern const struct exporter export_pprof;
+extern const struct exporter export_speedscope;
 
 #endif /* D9_EXPORT_FORMATS_H */

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* speedscope: a profile for each thread over one table of frames. */
+#include "../cmd/run_cmd.h"
+
+static int app(void)
+{
+	struct make m;
+	int fd;
+
+	run_make_app(&m);
+	fd = make_file(&m);
+	make_fini(&m);
+	return fd;
+}
+
+#define HEAD                                                                                       \
+	"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","                     \
+	"\"exporter\":\"dial9-prof\",\"name\":\"standard input\",\"profiles\":[\n"
+
+Test(speedscope, threads_with_their_stacks_outermost_first)
+{
+	run_expect(run_cmd(cmd_export, app(), "export", "speedscope", "-", NULL), CMD_OK,
+		   HEAD "{\"type\":\"sampled\",\"name\":\"app 10/10\",\"unit\":\"nanoseconds\","
+			"\"startValue\":0,\"endValue\":60606060,\"samples\":[[0,1,2,3],[0,4]],"
+			"\"weights\":[40404040,20202020]},\n"
+			"{\"type\":\"sampled\",\"name\":\"pool 10/11\",\"unit\":\"nanoseconds\","
+			"\"startValue\":0,\"endValue\":20202020,\"samples\":[[0,1,2,3]],"
+			"\"weights\":[20202020]}],\n"
+			"\"shared\":{\"frames\":[\n"
+			"{\"name\":\"main\",\"file\":\"app.c\"},\n"
+			"{\"name\":\"work\",\"file\":\"app.c\"},\n"
+			"{\"name\":\"hot\",\"file\":\"app.c\"},\n"
+			"{\"name\":\"leaf (inlined)\",\"file\":\"leaf.h\"},\n"
+			"{\"name\":\"[unknown]\",\"file\":\"/lib/libc.so.6\"}]}}\n",
+		   "");
+}
+
+Test(speedscope, states_stand_outermost_when_kinds_are_mixed)
+{
+	struct run r = run_cmd(cmd_export, app(), "export", "speedscope", "-", "--kind=wall", NULL);
+
+	cr_expect_eq(r.code, CMD_OK);
+	cr_expect(strstr(r.out, "{\"name\":\"[running]\"}"), "%s", r.out);
+	cr_expect(strstr(r.out, "{\"name\":\"[blocked]\"}"), "%s", r.out);
+	run_free(&r);
+}
+
+/* Samples without a rate are counted; names are JSON. */
+Test(speedscope, counts_without_a_rate_and_hostile_names)
+{
+	const uint64_t frame = make_frame(1, 0x310);
+	struct make m;
+	int fd;
+
+	make_init(&m, NULL);
+	make_task(&m, 1, 10, 10, "\"},\n\x1b");
+	make_sample(&m, 5, 10, 10, PROF_SOURCE_SAMPLE, 0, &frame, 1);
+	make_sample(&m, 6, 10, 10, PROF_SOURCE_SAMPLE, 0, &frame, 1);
+	make_sample(&m, 6, 10, 10, PROF_SOURCE_SAMPLE, 0, NULL, 0);
+	make_symbol(&m, 7, frame, 0, frame, "a\"]\\\n", "", 0);
+	fd = make_file(&m);
+	make_fini(&m);
+	run_expect(run_cmd(cmd_export, fd, "export", "speedscope", "-", NULL), CMD_OK,
+		   HEAD "{\"type\":\"sampled\",\"name\":\"\\\"},\\\\x0a\\\\x1b 10/10\","
+			"\"unit\":\"none\",\"startValue\":0,\"endValue\":3,"
+			"\"samples\":[[0],[]],\"weights\":[2,1]}],\n"
+			"\"shared\":{\"frames\":[\n{\"name\":\"a\\\"]\\\\\\\\x0a\"}]}}\n",
+		   "");
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * speedscope's file format: a sampled profile for each thread, over one table of frames. Owns that table,
+ * which is written behind the profiles that fill it.
+ *
+ * Each distinct stack is one sample with all its weight, heaviest first: what speedscope calls the time
+ * order is not that of the trace, the left-heavy and the sandwich views are whole. Frames are functions, not
+ * lines, or a function would be as many as it has lines.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "export/formats.h"
+#include "export/text.h"
+#include "profile/intervals.h"
+
+/* Frames that stand for a state, with EXPORT_WALL. */
+#define STATE_FRAME(state) (UINT64_MAX - (state))
+
+struct frame {
+	struct profile_frame f;
+	uint32_t state; /* or INTERVAL_STATE_CNT: a function */
+};
+
+struct speedscope {
+	struct hmap index; /* see key_of() -> frame + 1 */
+	struct frame *frames;
+	size_t cnt, cap;
+	struct buf text;
+};
+
+static uint64_t index_of(struct speedscope *s, uint64_t key, const struct frame *f)
+{
+	uintptr_t at = (uintptr_t)hmap_get(&s->index, key);
+
+	if (at)
+		return at - 1;
+	s->frames = array_reserve(s->frames, &s->cap, s->cnt + 1, sizeof(*s->frames));
+	s->frames[s->cnt++] = *f;
+	hmap_set(&s->index, key, (void *)s->cnt);
+	return s->cnt - 1;
+}
+
+static uint64_t function_of(struct speedscope *s, const struct profile_frame *f)
+{
+	const struct frame frame = { *f, INTERVAL_STATE_CNT };
+
+	return index_of(s, (uint64_t)f->sym << 32 | f->module << 1 | f->inlined, &frame);
+}
+
+static void put_stack(struct export *x, struct profile *p, const struct profile_stack *stack)
+{
+	const struct frame state = { .state = stack->state };
+	const struct profile_frame *frames;
+	struct speedscope *s = x->state;
+	const char *sep = "";
+	size_t cnt;
+
+	buf_addch(&x->out, '[');
+	if (x->kind == EXPORT_WALL) {
+		buf_addu(&x->out, index_of(s, STATE_FRAME(stack->state), &state));
+		sep = ",";
+	}
+	frames = profile_expand(p, stack, &cnt);
+	while (cnt--) {
+		buf_addstr(&x->out, sep);
+		buf_addu(&x->out, function_of(s, &frames[cnt]));
+		sep = ",";
+	}
+	buf_addch(&x->out, ']');
+}
+
+/* ---- profiles ---------------------------------------------------------------------------------- */
+
+/* Stacks in the order in which they are written. */
+struct order {
+	struct profile *p;
+	const struct profile_stack *v;
+	bool timed;
+};
+
+static uint64_t weight_of(const struct order *o, uint32_t i)
+{
+	return o->timed ? profile_stack_weight(o->p, &o->v[i]) : o->v[i].samples;
+}
+
+static int by_thread(const struct order *o, uint32_t a, uint32_t b)
+{
+	const struct profile_stack *x = &o->v[a], *y = &o->v[b];
+
+	if (x->part != y->part)
+		return x->part < y->part ? -1 : 1;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+static int by_weight(const void *a, const void *b, void *ctx)
+{
+	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct order *o = ctx;
+	int diff = by_thread(o, x, y);
+
+	if (diff)
+		return diff;
+	if (weight_of(o, x) != weight_of(o, y))
+		return weight_of(o, x) < weight_of(o, y) ? 1 : -1;
+	return x < y ? -1 : x > y;
+}
+
+/* "comm 12/13" */
+static void put_thread(struct export *x, const struct order *o, uint32_t i)
+{
+	const struct profile_stack *v = &o->v[i];
+	struct speedscope *s = x->state;
+
+	buf_clear(&s->text);
+	text_name(&s->text, x->names, profile_task_row(o->p, v, 1u << PROFILE_COMM).comm);
+	if (v->pid != TRACE_NONE)
+		buf_printf(&s->text, " %u/%u", v->pid, v->tid);
+	else if (v->tid != TRACE_NONE)
+		buf_printf(&s->text, " %u", v->tid);
+	if (x->names->parts.cnt > 1)
+		buf_printf(&s->text, " part %u", v->part + 1);
+	str_json(&x->out, buf_cstr(&s->text), s->text.len);
+}
+
+static void put_profile(struct export *x, const struct order *o, const uint32_t *ids, size_t cnt)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < cnt; i++)
+		sum += weight_of(o, ids[i]);
+	buf_addstr(&x->out, "{\"type\":\"sampled\",\"name\":");
+	put_thread(x, o, ids[0]);
+	buf_printf(&x->out, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" PRIu64,
+		   o->timed ? "nanoseconds" : "none", sum);
+	buf_addstr(&x->out, ",\"samples\":[");
+	for (size_t i = 0; i < cnt; i++) {
+		buf_addstr(&x->out, i ? "," : "");
+		put_stack(x, o->p, &o->v[ids[i]]);
+		export_flush(x);
+	}
+	buf_addstr(&x->out, "],\"weights\":[");
+	for (size_t i = 0; i < cnt; i++) {
+		buf_addstr(&x->out, i ? "," : "");
+		buf_addu(&x->out, weight_of(o, ids[i]));
+		export_flush(x);
+	}
+	buf_addstr(&x->out, "]}");
+}
+
+static void put_profiles(struct export *x, struct profile *p)
+{
+	struct order o = { .p = p, .timed = profile_weight(p) };
+	size_t all, cnt = 0, from = 0, to;
+	uint32_t *ids;
+
+	o.v = profile_stacks(p, &all);
+	ids = xcalloc(all, sizeof(*ids));
+	for (uint32_t i = 0; i < all; i++)
+		if (weight_of(&o, i))
+			ids[cnt++] = i;
+	if (cnt)
+		qsort_r(ids, cnt, sizeof(*ids), by_weight, &o);
+	for (; from < cnt; from = to) {
+		for (to = from + 1; to < cnt && !by_thread(&o, ids[from], ids[to]);)
+			to++;
+		buf_addstr(&x->out, from ? ",\n" : "\n");
+		put_profile(x, &o, ids + from, to - from);
+	}
+	free(ids);
+}
+
+/* ---- frames ------------------------------------------------------------------------------------ */
+
+static void put_frame(struct export *x, const struct frame *frame)
+{
+	const struct profile_frame *f = &frame->f;
+	struct speedscope *s = x->state;
+
+	if (frame->state != INTERVAL_STATE_CNT) {
+		buf_printf(&x->out, "{\"name\":\"[%s]\"}", text_state(frame->state));
+		return;
+	}
+	buf_clear(&s->text);
+	text_name(&s->text, x->names, f->sym);
+	if (f->inlined)
+		buf_addstr(&s->text, " (inlined)");
+	buf_addstr(&x->out, "{\"name\":");
+	str_json(&x->out, buf_cstr(&s->text), s->text.len);
+	buf_clear(&s->text);
+	if (f->file != NAMES_NONE)
+		text_name(&s->text, x->names, f->file);
+	else if (f->module)
+		text_module(&s->text, x->names, f->module);
+	if (s->text.len) {
+		buf_addstr(&x->out, ",\"file\":");
+		str_json(&x->out, buf_cstr(&s->text), s->text.len);
+	}
+	buf_addch(&x->out, '}');
+}
+
+static void speedscope_profile(struct export *x, struct profile *p)
+{
+	struct speedscope *s = x->state;
+
+	buf_addstr(&x->out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",");
+	buf_addstr(&x->out, "\"exporter\":\"dial9-prof\",\"name\":");
+	buf_clear(&s->text);
+	text_clean(&s->text, x->file, strlen(x->file));
+	str_json(&x->out, buf_cstr(&s->text), s->text.len);
+	buf_addstr(&x->out, ",\"profiles\":[");
+	put_profiles(x, p);
+	buf_addstr(&x->out, "],\n\"shared\":{\"frames\":[");
+	for (size_t i = 0; i < s->cnt; i++) {
+		buf_addstr(&x->out, i ? ",\n" : "\n");
+		put_frame(x, &s->frames[i]);
+		export_flush(x);
+	}
+	buf_addstr(&x->out, "]}}\n");
+}
+
+static void speedscope_fini(struct export *x)
+{
+	struct speedscope *s = x->state;
+
+	hmap_fini(&s->index);
+	free(s->frames);
+	buf_free(&s->text);
+}
+
+const struct exporter export_speedscope = {
+	.name = "speedscope",
+	.brief = "flame graphs by thread, for speedscope.app",
+	.state_sz = sizeof(struct speedscope),
+	.profile = speedscope_profile,
+	.fini = speedscope_fini,
+};
