@@ -69,7 +69,7 @@ SRCS_profile := $(addprefix user/profile/, \
 	account.c cpu_load.c cpu_log.c cpu_strip.c cpu_time.c delays.c event_counts.c family.c followed.c gaps.c intervals.c off_stack.c profile.c \
 	rivals.c row_table.c stack_ends.c stack_table.c thread_times.c tree.c waits.c)
 SRCS_export := $(addprefix user/export/, \
-	ends.c exporter.c folded.c formats.c pprof.c proto.c script_line.c speedscope.c text.c)
+	ends.c exporter.c folded.c formats.c pprof.c proto.c script_line.c script_stream.c speedscope.c text.c)
 SRCS_formats := $(addprefix user/formats/, \
 	container.c foreign.c snapblock.c \
 	$(addprefix apitrace/, build.c dial9_value.c dump.c emit.c export.c format.c \

@@ -2,10 +2,7 @@
 /*
  * `dial9-prof script`: one event a line, laid out as perf script does it, so that what people have
  * built on its output goes on working. Owns the choice and order of what is printed; how lines look is
- * script_line.c's, names have been resolved by the reader.
- *
- * The stack of a switch-out is an event of its own behind the switch, at the same time and thread;
- * it is printed below the line of its switch when it follows at once, as perf has it.
+ * script_stream.c's and script_line.c's, names have been resolved by the reader.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +15,7 @@
 #include "base/str.h"
 #include "cmd/cmd.h"
 #include "cmd/progress.h"
-#include "export/script_line.h"
+#include "export/script_stream.h"
 #include "cmd/select.h"
 #include "cmd/text.h"
 #include "cmd/view.h"
@@ -97,17 +94,12 @@ struct script {
 	const struct names *names;
 	struct select sel;
 	struct script_line_opts line_opts;
-	struct script_line *lines;
+	struct script_stream stream;
 	const char *sample_name; /* what samples are called: the clock that takes them */
 	struct buf out; /* lines that are not written yet */
 	int write_err; /* why they cannot be */
 	size_t block; /* how many bytes of them are kept at most */
 	uint64_t printed;
-	bool open; /* an object of JSON */
-	uint32_t part; /* of the event printed last */
-	uint64_t last_ts; /* of the switch or waking printed last, */
-	uint32_t last_tid; /* and its thread; TRACE_NONE: it cannot get a stack any more */
-	uint8_t last_source; /* what its stack says as source */
 };
 
 /* ---- options ----------------------------------------------------------------------------------- */
@@ -138,67 +130,6 @@ static int parse_fields(const char *s, unsigned int *mask)
 		if (!word[n])
 			return 0;
 	}
-}
-
-/* The stack of the switch or of the waking that was printed last. */
-static bool is_below(const struct script *s, const struct trace_event *ev)
-{
-	return ev->kind == TRACE_SAMPLE && s->last_source == ev->source && s->last_tid == ev->tid &&
-	       s->last_ts == ev->ts;
-}
-
-/* What the stack of an event says as its source; that of a sample: none is expected. */
-static uint8_t source_of(enum trace_kind kind)
-{
-	return kind == TRACE_SCHED_SWITCH ? PROF_SOURCE_SWITCH_OUT :
-	       kind == TRACE_SCHED_WAKING ? PROF_SOURCE_WAKING :
-					    PROF_SOURCE_SAMPLE;
-}
-
-static void remember(struct script *s, const struct trace_event *ev)
-{
-	s->last_source = source_of(ev->kind);
-	s->last_tid = s->last_source != PROF_SOURCE_SAMPLE ? ev->tid : TRACE_NONE;
-	s->last_ts = ev->ts;
-}
-
-static void put_text(struct script *s, const struct trace_event *ev)
-{
-	bool stack = ev->frames && s->line_opts.fields & FIELDS_STACK;
-	bool below = is_below(s, ev);
-
-	if (below && !stack)
-		return;
-	if (!below)
-		script_line_text(s->lines, &s->out, ev, s->sample_name);
-	if (stack)
-		script_line_stack(s->lines, &s->out, ev);
-	else if (s->line_opts.asides && ev->kind == TRACE_SAMPLE)
-		buf_addch(&s->out, '\n'); /* or the next stack would be this one's */
-	remember(s, ev);
-}
-
-/* The object printed last is only complete when no stack can follow. */
-static void end_json(struct script *s)
-{
-	if (s->open)
-		buf_addstr(&s->out, "}\n");
-	s->open = false;
-}
-
-static void put_json(struct script *s, const struct trace_event *ev)
-{
-	if (is_below(s, ev)) {
-		if (ev->frames)
-			script_line_json_stack(s->lines, &s->out, ev);
-	} else {
-		end_json(s);
-		script_line_json(s->lines, &s->out, ev, s->sample_name);
-	}
-	s->open = true;
-	remember(s, ev);
-	if (s->last_tid == TRACE_NONE)
-		end_json(s);
 }
 
 /* ---- the run ----------------------------------------------------------------------------------- */
@@ -235,32 +166,6 @@ static bool event_wanted(const struct script *s, const struct trace_event *ev)
 	return false;
 }
 
-/*
- * A line that perf's scripts skip, where another recording begins: what is above and below may come
- * from two hosts.
- */
-static void put_part(struct script *s, const struct trace_event *ev)
-{
-	const struct part *part = names_part(s->names, ev->part);
-
-	if (ev->part == s->part)
-		return;
-	s->part = ev->part;
-	s->last_tid = TRACE_NONE;
-	if (s->opts->json)
-		return;
-	buf_printf(&s->out, "# part %u", ev->part + 1);
-	if (part->host != NAMES_NONE) {
-		buf_addstr(&s->out, " (");
-		text_name(&s->out, s->names, part->host);
-		buf_addch(&s->out, ')');
-	}
-	if (part->clock == ev->part)
-		buf_addstr(&s->out, ": its times do not compare with those above\n");
-	else
-		buf_printf(&s->out, ": on the clock of part %u\n", part->clock + 1);
-}
-
 /* False when nothing can be written any more; the stream then no longer says so, nor why. */
 static bool write_out(struct script *s)
 {
@@ -291,26 +196,19 @@ static int run(struct script *s)
 {
 	uint64_t limit = s->opts->limit ? s->opts->limit : UINT64_MAX;
 	struct trace_event ev;
-	const char *clock;
 	bool below;
 	int ret;
 
 	while ((ret = reader_next(s->reader, &ev)) == 1) {
 		select_see(&s->sel, s->reader, &ev);
-		if (ev.kind == TRACE_SAMPLE) {
-			clock = names_meta(s->names, ev.part, PROF_META_SAMPLE_EVENT);
-			s->sample_name = clock && *clock ? clock : PROF_EV_CPU_SAMPLE;
-		}
+		if (ev.kind == TRACE_SAMPLE)
+			s->sample_name = script_stream_sample_name(s->names, ev.part);
 		if (!event_wanted(s, &ev) || !select_match(&s->sel, s->reader, &ev))
 			continue;
-		below = ev.part == s->part && is_below(s, &ev);
+		below = script_stream_is_below(&s->stream, &ev);
 		if (s->printed == limit && !below)
 			return 0;
-		put_part(s, &ev);
-		if (s->opts->json)
-			put_json(s, &ev);
-		else
-			put_text(s, &ev);
+		script_stream_put(&s->stream, &s->out, &ev);
 		if (s->out.len > s->block && !write_out(s))
 			return 0;
 		s->printed += !below;
@@ -333,7 +231,9 @@ static void say_nothing_printed(const struct script *s)
 static int script_file(const void *arg, const char *path)
 {
 	const struct script_opts *opts = arg;
-	struct script s = { .opts = opts, .last_tid = TRACE_NONE };
+	struct script s = {
+		.opts = opts,
+	};
 	struct view_opts shown = opts->view;
 	struct progress *progress;
 	struct view view;
@@ -358,7 +258,7 @@ static int script_file(const void *arg, const char *path)
 	s.names = reader_names(s.reader);
 	if (select_wants_scan(&s.sel))
 		err = select_scan(&s.sel, s.reader);
-	s.lines = script_line_new(&s.line_opts, s.reader);
+	script_stream_init(&s.stream, &s.line_opts, opts->json, s.reader);
 	progress_end(progress);
 	/* what is still to come would wait for the screen to fill */
 	shown.no_pager |= opts->follow;
@@ -367,7 +267,7 @@ static int script_file(const void *arg, const char *path)
 	s.block = opts->follow || isatty(STDOUT_FILENO) ? 0 : OUT_BLOCK;
 	if (!err)
 		err = run(&s);
-	end_json(&s);
+	script_stream_end(&s.stream, &s.out);
 	write_out(&s);
 	out = write_code(&s, view_end(&view));
 	if (!err && !s.printed && !opts->follow && out == CMD_OK && !select_is_reversed(&s.sel))
@@ -377,7 +277,7 @@ static int script_file(const void *arg, const char *path)
 	if (select_is_reversed(&s.sel))
 		out = CMD_USAGE;
 	select_fini(&s.sel);
-	script_line_free(s.lines);
+	script_stream_fini(&s.stream);
 	reader_free(s.reader);
 	buf_free(&s.out);
 	return out;
