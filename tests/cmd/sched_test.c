@@ -190,3 +190,34 @@ Test(sched, timehist_of_each_turn)
 			   "-n", NULL),
 		   CMD_OK, timehist, "");
 }
+
+/*
+ * Nobody saw worker come at 21 s, but that it left: as when a thread execs, which has the number of a leader
+ * that is dead from somewhere before.
+ */
+Test(sched, timehist_knows_when_somebody_left_who_was_not_seen_to_come)
+{
+	const uint64_t s = RUN_SEC;
+	struct make m;
+
+	make_init(&m, NULL);
+	make_task(&m, 20 * s, 10, 11, "worker");
+	make_switch(&m, 20 * s, 0, "swapper/0", 0, 0, "worker", 11);
+	make_switch(&m, 20 * s + s / 4, 0, "worker", 11, 0x10, "thread", 12);
+	make_switch(&m, 21 * s, 0, "worker", 11, 1, "swapper/0", 0);
+	make_waking(&m, 21 * s + s / 2, 0, 0, "worker", 11);
+	make_switch(&m, 21 * s + 3 * s / 4, 0, "swapper/0", 0, 0, "worker", 11);
+	make_switch(&m, 22 * s, 0, "worker", 11, 1, "swapper/0", 0);
+	run_expect(
+		run_cmd(cmd_sched, make_file(&m), "sched", "timehist", "-", "-t", "11", NULL),
+		CMD_OK,
+		"#           time    cpu  task[tid/pid]                     wait ms   delay ms     "
+		"run ms\n"
+		"       20.250000 [0000]  worker[11/10]                           -          -    "
+		"250.000\n"
+		"       22.000000 [0000]  worker[11/10]                     750.000    250.000    "
+		"250.000\n"
+		"# lost: nothing\n",
+		"");
+	make_fini(&m);
+}

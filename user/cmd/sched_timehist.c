@@ -181,17 +181,19 @@ static void take(void *ctx, const struct interval *i)
 	    !timeline_wants(&h->timeline, i->tid, TRACE_NONE))
 		return;
 	b = before_of(h, i->tid);
+	if (i->state == INTERVAL_UNKNOWN)
+		b->left = false;
+	else if (i->state != INTERVAL_RUNNING && i->given_to != TRACE_NONE) /* it left its CPU */
+		*b = (struct before){ !(i->flags & INTERVAL_CLIP_START), i->start, 0 };
 	if (i->state == INTERVAL_RUNNABLE &&
 	    (i->why == INTERVAL_WHY_WOKEN || i->why == INTERVAL_WHY_NEW))
 		b->delay_ns = i->end - i->start;
-	if (i->state != INTERVAL_RUNNING) {
-		b->left = b->left && i->state != INTERVAL_UNKNOWN;
+	if (i->state != INTERVAL_RUNNING)
 		return;
-	}
 	if (timeline_wants(&h->timeline, i->tid, i->cpu) &&
 	    (!h->opts->limit || h->lines < h->opts->limit))
 		put_line(h, i, b);
-	*b = (struct before){ .left = true, .out_ns = i->end };
+	*b = (struct before){ 0 };
 	if (h->out.len < 1 << 16)
 		return;
 	fwrite(h->out.data, 1, h->out.len, stdout);
