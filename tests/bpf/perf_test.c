@@ -130,23 +130,12 @@ static void read_perfs(const char *data, struct hops *cpus)
 static void run_perf(const char *data)
 {
 	char script[1200];
-	const char *argv[] = { perf_path,
-			       "record",
-			       "-q",
-			       "-k",
-			       "CLOCK_MONOTONIC",
-			       "-m",
-			       "2048",
-			       "-e",
-			       "sched:sched_switch",
-			       "-a",
-			       "-o",
-			       data,
-			       "--",
-			       "/bin/sh",
-			       "-c",
-			       script,
-			       NULL };
+	const char *argv[] = {
+		perf_path, "record", "-q",
+		/* as we do: beside us perf cannot read its own records of the other kind */
+		"--buildid-mmap", "-k", "CLOCK_MONOTONIC", "-m", "2048", "-e", "sched:sched_switch",
+		"-a", "-o", data, "--", "/bin/sh", "-c", script, NULL
+	};
 	const char *pingpong = live_built("stimuli/pingpong"),
 		   *sleeper = live_built("stimuli/sleeper");
 	struct live_proc p;
