@@ -140,7 +140,7 @@ TESTS_ROOT := $(addprefix tests/bpf/, \
 	explain_test.c top_test.c wakeup_test.c \
 	check_test.c command_test.c events_test.c fault_elf_test.c fault_files_test.c \
 	fault_maps_test.c fault_storm_test.c fault_workers_test.c generic_test.c intervals_test.c jit_test.c \
-	loss_test.c perf_test.c privileges_test.c realtime_test.c sample_test.c san_test.c \
+	loss_test.c perf_sched_test.c perf_test.c privileges_test.c realtime_test.c sample_test.c san_test.c \
 	sched_test.c stream_test.c tasks_test.c unwind_dwfl_test.c unwind_hostile_test.c \
 	unwind_jit_test.c unwind_process_test.c unwind_reuse_test.c unwind_rooted_test.c unwind_stress_test.c unwind_walk_test.c) \
 	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c \
