@@ -37,6 +37,8 @@ static const struct {
 	{ cmd_explain, { "explain", "-", "-t11", "--worst" } },
 	{ cmd_explain, { "explain", "-", "-p10", "--json" } },
 	{ cmd_explain, { "explain", "11", "/proc/self/fd/0", "--time=5%,+3" } },
+	{ cmd_explain, { "explain", "-", "--span=*S*,*", "--json" } },
+	{ cmd_explain, { "explain", "/proc/self/fd/0", "--span=*,sched*", "--span=raw_syscalls" } },
 	{ cmd_offcpu, { "offcpu", "-", "--hist", "--by=stack,tid,waker,wstack" } },
 	{ cmd_offcpu, { "offcpu", "-", "--json", "--time=10%,90%" } },
 	{ cmd_offcpu, { "offcpu", "-", "--folded", "--min=1us" } },

@@ -10,11 +10,13 @@
 
 TestSuite(spans, .timeout = 60);
 
-static const struct spans_pattern work[] = { { "app:work_start", "app:work_end" } };
-static const struct spans_pattern calls[] = { { "syscalls:sys_enter_*", "syscalls:sys_exit_*" } };
-static const struct spans_pattern raw[] = { { "raw_syscalls:sys_enter", "raw_syscalls:sys_exit" } };
-static const struct spans_pattern polls[] = { { "PollStartEvent", "PollEndEvent" } };
-static const struct spans_pattern steps[] = { { "SpanEnter:*", "SpanExit:*" } };
+static const struct spans_pattern work[] = { { "app:work_start", "app:work_end", NULL } };
+static const struct spans_pattern calls[] = { { "syscalls:sys_enter_*", "syscalls:sys_exit_*",
+						NULL } };
+static const struct spans_pattern raw[] = { { "raw_syscalls:sys_enter", "raw_syscalls:sys_exit",
+					      NULL } };
+static const struct spans_pattern polls[] = { { "PollStartEvent", "PollEndEvent", NULL } };
+static const struct spans_pattern steps[] = { { "SpanEnter:*", "SpanExit:*", NULL } };
 
 /* A tracepoint without a field of its own, or with one of a number. */
 static void tracepoint(struct make *m, const char *name, uint64_t ts, uint32_t tid,
@@ -206,7 +208,7 @@ Test(spans, a_system_call_without_an_end_gives_way_to_the_next)
 Test(spans, what_lies_between_two_system_calls)
 {
 	static const struct spans_pattern served[] = { { "syscalls:sys_exit_read",
-							 "syscalls:sys_enter_write" } };
+							 "syscalls:sys_enter_write", NULL } };
 	struct make m;
 	struct spans s;
 
@@ -237,6 +239,37 @@ Test(spans, raw_system_calls_are_of_one_number)
 	cr_expect_eq(s.v[0].has_id, false, "the thread ties them");
 	cr_expect_eq(s.unended, 1);
 	cr_expect_eq(s.unstarted, 1);
+	spans_fini(&s);
+}
+
+/* Its name is what the trace says of its number, and of one that nothing is said of none wants it. */
+Test(spans, raw_system_calls_by_name)
+{
+	static const struct spans_pattern by_name[] = {
+		{ "raw_syscalls:sys_enter", "raw_syscalls:sys_exit", "f*sync" },
+		{ "raw_syscalls:sys_enter", "raw_syscalls:sys_exit", "write" },
+	};
+	static const char *const ends[] = { "raw_syscalls:sys_enter", "raw_syscalls:sys_exit" };
+	static const char *const names[] = { "read", "write", "fsync" };
+	static const uint64_t numbers[] = { 0, 1, 74, 99 };
+	struct spans s = { .opts = { .patterns = by_name, .pattern_cnt = 2, .max = 10 } };
+	struct make m;
+
+	make_init(&m, NULL);
+	for (int k = 0; k < 2; k++)
+		for (int n = 0; n < 3; n++)
+			make_tpsym(&m, 5, ends[k], "id", PROF_TP_SYMBOL, numbers[n], names[n]);
+	for (uint64_t n = 0; n < 4; n++) {
+		tracepoint(&m, ends[0], 100 * n + 10, 7, "id", numbers[n]);
+		tracepoint(&m, ends[1], 100 * n + 20 + n, 7, "id", numbers[n]);
+	}
+	find_with(&s, &m);
+	cr_assert_eq(s.cnt, 2);
+	is(&s, 0, 210, 222, 7);
+	cr_expect_eq(s.v[0].call, 74);
+	is(&s, 1, 110, 121, 7);
+	cr_expect_eq(s.enters, 2);
+	cr_expect_eq(s.unended + s.unstarted, 0);
 	spans_fini(&s);
 }
 

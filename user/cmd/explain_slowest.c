@@ -24,10 +24,13 @@ static const struct {
 	{ "Start", "End" },  { "begin", "end" },  { "Begin", "End" },
 };
 
-static void add_pattern(struct explain_slowest *s, const char *enter, const char *exit)
+static struct spans_pattern *add_pattern(struct explain_slowest *s, const char *enter,
+					 const char *exit)
 {
 	s->patterns = xrealloc(s->patterns, (s->pattern_cnt + 1) * sizeof(*s->patterns));
-	s->patterns[s->pattern_cnt++] = (struct spans_pattern){ xstrdup(enter), xstrdup(exit) };
+	s->patterns[s->pattern_cnt] =
+		(struct spans_pattern){ .enter = xstrdup(enter), .exit = xstrdup(exit) };
+	return &s->patterns[s->pattern_cnt++];
 }
 
 static void add_around(struct explain_slowest *s, const char *enter, const char *exit,
@@ -69,10 +72,12 @@ static bool add_by_begin(struct explain_slowest *s, const char *name)
 /* A word that is no event: whatever of that name has a beginning and an end. */
 static void add_word(struct explain_slowest *s, const char *word)
 {
-	if (!strcmp(word, "raw_syscalls")) {
+	struct spans_pattern *raw =
 		add_pattern(s, "raw_syscalls:sys_enter", "raw_syscalls:sys_exit");
+
+	if (!strcmp(word, "raw_syscalls"))
 		return;
-	}
+	raw->call = xstrdup(word);
 	add_around(s, "syscalls:sys_enter_", "syscalls:sys_exit_", word, "");
 	add_around(s, "SpanEnter:*::", "SpanExit:*::", word, ":*");
 	if (!strcmp(word, "poll"))
@@ -282,6 +287,7 @@ static void fini(struct explain_slowest *s)
 	for (size_t k = 0; k < s->pattern_cnt; k++) {
 		free((char *)s->patterns[k].enter);
 		free((char *)s->patterns[k].exit);
+		free((char *)s->patterns[k].call);
 	}
 	free(s->patterns);
 	for (size_t k = 0; k < s->window_cap; k++)

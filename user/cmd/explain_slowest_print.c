@@ -21,6 +21,16 @@ static void put_spans(struct buf *out, const struct explained *x)
 	}
 }
 
+/* What the number of a system call stands for; nothing where it has none, or where that was not told. */
+static bool put_call(struct buf *out, const struct names *names, const struct span *p)
+{
+	const struct tp_symbols *syms = p->call_field == NAMES_NONE ?
+						NULL :
+						names_tp_symbols(names, p->name, p->call_field);
+
+	return syms && tp_symbols_render(syms, p->call, out);
+}
+
 /* "fsync", "SpanEnter:app::work:src/app.rs:7 span_id=4" */
 static void put_event(struct buf *out, const struct explain_slowest *s, const struct span *p)
 {
@@ -33,7 +43,8 @@ static void put_event(struct buf *out, const struct explain_slowest *s, const st
 		name += strlen(SYSCALL_ENTER);
 		len -= strlen(SYSCALL_ENTER);
 	}
-	text_clean(out, name, len);
+	if (!put_call(out, s->x->timeline.names, p))
+		text_clean(out, name, len);
 	if (!p->has_id)
 		return;
 	buf_addch(out, ' ');
@@ -284,11 +295,17 @@ static void json_moment(struct buf *out, struct explain_slowest *s, const struct
 {
 	uint64_t ns[INTERVAL_STATE_CNT], absent;
 	uint32_t pid = p->pid, comm = p->comm;
+	struct buf call = { 0 };
 
 	if (p->tid != TRACE_NONE)
 		names_task_fill(s->x->timeline.names, p->part, p->tid, &pid, &comm);
 	buf_addstr(out, "{\"event\":");
 	text_json_name(out, s->x->timeline.names, p->name);
+	if (put_call(&call, s->x->timeline.names, p)) {
+		buf_addstr(out, ",\"call\":");
+		str_json(out, buf_cstr(&call), call.len);
+		buf_free(&call);
+	}
 	if (p->has_id)
 		buf_printf(out, ",\"id\":%" PRIu64, p->id);
 	buf_addch(out, ',');

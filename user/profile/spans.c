@@ -11,8 +11,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/buf.h"
 #include "base/str.h"
 #include "profile/account.h"
+
+#define CALLS_MAX 4096 /* numbers of system calls that are remembered; there are fewer */
 
 enum role { NEITHER, ENTER, EXIT, THREAD_EXIT };
 
@@ -22,12 +25,12 @@ struct kind {
 	uint32_t pattern;
 	int32_t tie; /* field that ties; -1: the thread */
 	int32_t number; /* field with the number of a system call that begins or ends, or -1 */
+	bool by_call; /* the pattern is that of the number */
 	bool syscall, lacks_field; /* the field that was asked for is not there */
 };
 
 struct open {
 	struct span span; /* without its end */
-	uint64_t number; /* of a system call */
 	uint64_t losses; /* before it */
 	uint64_t depth; /* of pairs within it */
 };
@@ -82,8 +85,47 @@ static const struct kind *kind_of(struct spans *s, const struct trace_schema *ts
 		if (k->number < 0)
 			k->number = field_at(ts->schema, "__syscall_nr");
 	}
+	k->by_call = (k->role == ENTER || k->role == EXIT) && k->number >= 0 &&
+		     s->opts.patterns[k->pattern].call;
 	hmap_set(&s->schemas, key, k);
 	return k;
+}
+
+/* UINT64_MAX: unknown. */
+static uint64_t number_of(const struct trace_event *ev, const struct kind *k)
+{
+	uint64_t number;
+
+	return k->number >= 0 && trace_value_u64(&ev->values[k->number], &number) ? number :
+										    UINT64_MAX;
+}
+
+/* The pattern of a system call by its name; the number of patterns: none wants it. */
+static uint32_t pattern_of_call(struct spans *s, const struct trace *t,
+				const struct trace_event *ev, const struct kind *k)
+{
+	const uint64_t number = number_of(ev, k);
+	const char *name = dial9_schema_name(ev->schema->schema);
+	uintptr_t known = (uintptr_t)hmap_get(&s->calls, number);
+	const uint32_t none = (uint32_t)s->opts.pattern_cnt;
+	struct buf text = { 0 };
+
+	if (known)
+		return (uint32_t)(known - 1);
+	/* what numbers mean may be told later */
+	if (!trace_field_text(t, ev, (size_t)k->number, &text))
+		return none;
+	for (known = k->pattern; known < none; known++) {
+		const struct spans_pattern *p = &s->opts.patterns[known];
+
+		if (str_glob(k->role == ENTER ? p->enter : p->exit, name) &&
+		    (!p->call || str_glob(p->call, buf_cstr(&text))))
+			break;
+	}
+	if (s->calls.cnt < CALLS_MAX)
+		hmap_set(&s->calls, number, (void *)(known + 1));
+	buf_free(&text);
+	return (uint32_t)known;
 }
 
 /* ---- threads ----------------------------------------------------------------------------------- */
@@ -142,7 +184,7 @@ static uint64_t tie_hash(uint32_t part, uint32_t pattern, enum by by, uint64_t v
 
 /* False: nothing ties it. */
 static bool tie_of(const struct trace *t, const struct trace_event *ev, const struct kind *k,
-		   struct tie *tie)
+		   uint32_t pattern, struct tie *tie)
 {
 	const struct dial9_value *v = k->tie >= 0 ? &ev->values[k->tie] : NULL;
 	const uint32_t worker = worker_of(ev);
@@ -162,17 +204,8 @@ static bool tie_of(const struct trace *t, const struct trace_event *ev, const st
 		tie->by = ev->tid == TRACE_NONE ? BY_WORKER : BY_THREAD;
 		value = ev->tid == TRACE_NONE ? worker : ev->tid;
 	}
-	tie->hash = tie_hash(ev->part, k->pattern, tie->by, value);
+	tie->hash = tie_hash(ev->part, pattern, tie->by, value);
 	return true;
-}
-
-/* UINT64_MAX: unknown. */
-static uint64_t number_of(const struct trace_event *ev, const struct kind *k)
-{
-	uint64_t number;
-
-	return k->number >= 0 && trace_value_u64(&ev->values[k->number], &number) ? number :
-										    UINT64_MAX;
 }
 
 static bool is_same_call(uint64_t a, uint64_t b)
@@ -250,14 +283,14 @@ static bool wants(const struct spans *s, uint32_t tid, uint32_t cpu)
 }
 
 static void enter(struct spans *s, const struct trace *t, const struct trace_event *ev,
-		  const struct kind *k)
+		  const struct kind *k, uint32_t pattern)
 {
 	const uint32_t tid = thread_of(s, ev);
 	struct tie tie;
 	struct open *o;
 
 	s->enters++;
-	if (!tie_of(t, ev, k, &tie)) {
+	if (!tie_of(t, ev, k, pattern, &tie)) {
 		s->untied++;
 		return;
 	}
@@ -287,20 +320,23 @@ static void enter(struct spans *s, const struct trace *t, const struct trace_eve
 				      .worker = ev->tid == TRACE_NONE ? worker_of(ev) : TRACE_NONE,
 				      .name = ev->schema->name,
 				      .id = tie.id,
-				      .has_id = tie.by == BY_NUMBER },
-			    .number = number_of(ev, k),
+				      .has_id = tie.by == BY_NUMBER,
+				      .call = number_of(ev, k),
+				      .call_field = k->number < 0 ?
+							    NAMES_NONE :
+							    ev->schema->field_names[k->number] },
 			    .losses = s->losses };
 }
 
 static void leave(struct spans *s, const struct trace *t, const struct trace_event *ev,
-		  const struct kind *k)
+		  const struct kind *k, uint32_t pattern)
 {
 	const uint32_t tid = thread_of(s, ev);
 	struct tie tie;
 	struct open *o;
 
 	s->exits++;
-	if (!tie_of(t, ev, k, &tie)) {
+	if (!tie_of(t, ev, k, pattern, &tie)) {
 		s->untied++;
 		return;
 	}
@@ -314,7 +350,7 @@ static void leave(struct spans *s, const struct trace *t, const struct trace_eve
 		return;
 	}
 	hmap_del(&s->open, tie.hash);
-	if (!is_same_call(o->number, number_of(ev, k)) || ev->ts < o->span.start) {
+	if (!is_same_call(o->span.call, number_of(ev, k)) || ev->ts < o->span.start) {
 		s->unended++;
 		s->unstarted++;
 	} else {
@@ -341,6 +377,7 @@ void spans_add(struct spans *s, const struct trace *t, const struct trace_event 
 {
 	const struct kind *k;
 	struct dial9_str lost;
+	uint32_t pattern;
 
 	if (ev->kind == TRACE_LOST)
 		s->losses += trace_str(t, ev, ROLE_KIND, &lost) &&
@@ -349,10 +386,13 @@ void spans_add(struct spans *s, const struct trace *t, const struct trace_event 
 		return;
 	learn_worker(s, ev);
 	k = kind_of(s, ev->schema);
+	pattern = k->by_call ? pattern_of_call(s, t, ev, k) : k->pattern;
+	if (pattern == s->opts.pattern_cnt)
+		return;
 	if (k->role == ENTER)
-		enter(s, t, ev, k);
+		enter(s, t, ev, k, pattern);
 	else if (k->role == EXIT)
-		leave(s, t, ev, k);
+		leave(s, t, ev, k, pattern);
 	else if (k->role == THREAD_EXIT)
 		forget_thread(s, ev);
 }
@@ -389,6 +429,7 @@ void spans_fini(struct spans *s)
 {
 	free_values(&s->schemas);
 	free_values(&s->open);
+	hmap_fini(&s->calls);
 	hmap_fini(&s->workers);
 	quantile_fini(&s->lengths);
 	free(s->v);

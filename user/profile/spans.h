@@ -28,6 +28,7 @@
 /* Names of events: see str_glob(). */
 struct spans_pattern {
 	const char *enter, *exit;
+	const char *call; /* and of the system call, of raw_syscalls; NULL: whichever */
 };
 
 struct spans_opts {
@@ -49,12 +50,18 @@ struct span {
 	uint32_t name; /* of the event that began it: string id */
 	uint64_t id; /* of what ties them, if that is a number */
 	bool has_id;
+	/* A system call's number, and the field that has it (string id): see names_tp_symbols(). NAMES_NONE: it is
+	 * no system call. */
+	uint64_t call;
+	uint32_t call_field;
 };
 
 /* Start with { .opts = ... }. */
 struct spans {
 	struct spans_opts opts;
 	struct hmap schemas; /* struct trace_schema -> what it is here */
+	struct hmap
+		calls; /* number of a system call -> its pattern + 1, or one more than there are */
 	struct hmap workers; /* part << 32 | worker -> thread + 1 */
 	struct hmap open; /* hash of what ties -> open pair */
 	uint64_t losses; /* that may hide events, so far */
