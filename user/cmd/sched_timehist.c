@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "base/memo.h"
 #include "cmd/cmd.h"
 #include "cmd/sched.h"
 #include "cmd/text.h"
@@ -37,7 +38,8 @@ struct timehist {
 	/* of the switch at hand: */
 	uint64_t switch_ns, prev_state, next_tid;
 	uint64_t lines;
-	struct buf out;
+	struct memo tasks; /* columns by what they are made of */
+	struct buf out, task;
 };
 
 #define O(m) offsetof(struct timehist_opts, m)
@@ -78,25 +80,37 @@ static const struct opt_spec timehist_spec = {
 enum { NAME_COLS = 30 };
 
 /* "worker[12/10]", or "worker[12]" of the thread that the process has its number from. */
-static void put_task(struct buf *out, const struct timehist *h, const struct interval *i)
+static void put_task(struct buf *out, struct timehist *h, const struct interval *i)
 {
-	struct buf name = { 0 };
+	const uint32_t key[] = { i->comm, i->tid, i->pid };
+	struct buf *name = &h->task;
+	const size_t at = out->len;
 
-	text_name(&name, h->timeline.names, i->comm);
-	buf_printf(&name, "[%u", i->tid);
+	if (memo_get(&h->tasks, key, sizeof(key), 0, out))
+		return;
+	buf_clear(name);
+	text_name(name, h->timeline.names, i->comm);
+	buf_printf(name, "[%u", i->tid);
 	if (i->pid != TRACE_NONE && i->pid != i->tid)
-		buf_printf(&name, "/%u", i->pid);
-	buf_addch(&name, ']');
-	text_column(out, buf_cstr(&name), name.len, NAME_COLS, false);
-	buf_free(&name);
+		buf_printf(name, "/%u", i->pid);
+	buf_addch(name, ']');
+	text_column(out, buf_cstr(name), name->len, NAME_COLS, false);
+	memo_put(&h->tasks, key, sizeof(key), out->data + at, out->len - at);
 }
 
+/* To the microsecond, in eleven columns. */
 static void put_ms(struct buf *out, bool known, uint64_t ns)
 {
-	if (known)
-		buf_printf(out, " %10.3f", (double)ns / 1e6);
-	else
-		buf_printf(out, " %10s", "-");
+	const uint64_t us = ns / 1000 + (ns % 1000 >= 500);
+
+	if (!known) {
+		buf_addstr(out, "          -");
+		return;
+	}
+	buf_addch(out, ' ');
+	buf_addu_padded(out, us / 1000, 6, ' ');
+	buf_addch(out, '.');
+	buf_addu_padded(out, us % 1000, 3, '0');
 }
 
 /* Whether it is the switch at hand that ends it. */
@@ -133,7 +147,9 @@ static void put_line(struct timehist *h, const struct interval *i, const struct 
 	struct buf *out = &h->out;
 
 	text_time(out, i->end, 16);
-	buf_printf(out, " [%04u]  ", i->cpu);
+	buf_addstr(out, " [");
+	buf_addu_padded(out, i->cpu, 4, '0');
+	buf_addstr(out, "]  ");
 	put_task(out, h, i);
 	put_ms(out, b->left, b->left ? i->start - b->out_ns : 0);
 	put_ms(out, b->left || b->delay_ns, b->delay_ns);
@@ -209,7 +225,8 @@ static void put_columns(struct timehist *h)
 static int timehist_file(const void *arg, const char *path)
 {
 	const struct timehist_opts *opts = arg;
-	struct timehist h = { .opts = opts };
+	struct timehist h = { .opts = opts,
+			      .tasks = { .slot_cnt = 4096, .bytes_max = (size_t)1 << 20 } };
 	const struct timeline_opts t = { .sel = &opts->sel, .fn = take, .event = see, .ctx = &h };
 	size_t pos = 0;
 	uint64_t tid;
@@ -232,6 +249,8 @@ static int timehist_file(const void *arg, const char *path)
 	while (hmap_next(&h.threads, &pos, &tid, &b))
 		free(b);
 	hmap_fini(&h.threads);
+	memo_fini(&h.tasks);
+	buf_free(&h.task);
 	buf_free(&h.out);
 	timeline_fini(&h.timeline);
 	return end != CMD_OK ? end : code;

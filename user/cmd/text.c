@@ -116,8 +116,9 @@ void text_powers(struct buf *out, const uint64_t counts[TEXT_POWERS], size_t mar
 
 void text_time(struct buf *out, uint64_t ns, size_t width)
 {
-	buf_printf(out, "%*" PRIu64 ".%06" PRIu64, width > 7 ? (int)width - 7 : 0, ns / 1000000000,
-		   ns / 1000 % 1000000);
+	buf_addu_padded(out, ns / 1000000000, width > 7 ? width - 7 : 0, ' ');
+	buf_addch(out, '.');
+	buf_addu_padded(out, ns / 1000 % 1000000, 6, '0');
 }
 
 void text_duration(struct buf *out, uint64_t ns, size_t width)
