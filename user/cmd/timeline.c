@@ -72,9 +72,12 @@ bool timeline_window(const struct timeline *r, uint32_t clock, uint64_t *from, u
 /* The engine cuts by itself, so it must know each clock's window before its first event. */
 static void set_window(struct timeline *r, const struct trace_event *ev)
 {
-	const uint32_t clock = names_part(r->names, ev->part)->clock;
+	uint32_t clock;
 	uint64_t from, to;
 
+	if (!r->sel.has_time && !r->narrowed)
+		return;
+	clock = names_part(r->names, ev->part)->clock;
 	select_see(&r->sel, r->reader, ev);
 	if (timeline_window(r, clock, &from, &to))
 		intervals_window(r->intervals, clock, from, to);
@@ -234,8 +237,11 @@ int timeline_end(const struct timeline *r, struct view *view)
 
 bool timeline_wants(const struct timeline *r, uint32_t tid, uint32_t cpu)
 {
-	const struct names_task *task = trace_task(reader_trace(r->reader), tid), *first;
+	const struct names_task *task, *first;
 
+	if (!select_by_thread(&r->sel))
+		return select_match_thread(&r->sel, r->reader, tid, cpu);
+	task = trace_task(reader_trace(r->reader), tid);
 	if (!task || !task->told) {
 		first = names_task_first(r->names, r->part, tid);
 		task = first ? first : task;

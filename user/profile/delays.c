@@ -12,30 +12,42 @@
 
 /* ---- rows -------------------------------------------------------------------------------------- */
 
-static uint64_t key_of(const struct delays *d, const struct delays_row *r)
+static uint64_t key_of(const struct delays *d, uint32_t part, uint32_t tid, uint32_t pid,
+		       uint32_t comm)
 {
 	/* what has no process or name yet is a row by itself */
-	const uint64_t alone = 1ULL << 32 | r->tid;
+	const uint64_t alone = 1ULL << 32 | tid;
+	uint64_t key = tid;
 
 	if (d->by == DELAYS_BY_PID)
-		return r->pid == TRACE_NONE ? alone : r->pid;
-	if (d->by == DELAYS_BY_COMM)
-		return r->comm == NAMES_NONE ? alone : r->comm;
-	return r->tid;
+		key = pid == TRACE_NONE ? alone : pid;
+	else if (d->by == DELAYS_BY_COMM)
+		key = comm == NAMES_NONE ? alone : comm;
+	return (uint64_t)part << 33 | key;
 }
 
-/* The row of one key with another; NULL: it has become one itself. */
-static struct delays_row *find_or_add(struct delays *d, const struct delays_row *r)
+static struct delays_row *find(struct delays *d, uint64_t key)
 {
-	const uint64_t key = (uint64_t)r->part << 33 | key_of(d, r);
 	const uintptr_t at = (uintptr_t)hmap_get(&d->index, key);
 
-	if (at)
-		return &d->rows[at - 1];
+	return at ? &d->rows[at - 1] : NULL;
+}
+
+static struct delays_row *append(struct delays *d, uint64_t key, const struct delays_row *r)
+{
 	d->rows = array_reserve(d->rows, &d->cap, d->cnt + 1, sizeof(*d->rows));
 	d->rows[d->cnt++] = *r;
 	hmap_set(&d->index, key, (void *)(uintptr_t)d->cnt);
-	return NULL;
+	return &d->rows[d->cnt - 1];
+}
+
+static struct delays_row *append_empty(struct delays *d, uint64_t key, const struct interval *i)
+{
+	const struct delays_row r = {
+		.tid = i->tid, .pid = i->pid, .comm = i->comm, .part = i->part
+	};
+
+	return append(d, key, &r);
 }
 
 /* The last name is the one that people know it by; a process is known by its main thread. */
@@ -52,13 +64,11 @@ static void name_row(struct delays_row *r, uint32_t comm, bool main, uint64_t ns
 
 static struct delays_row *row_of(struct delays *d, const struct interval *i)
 {
-	const struct delays_row fresh = {
-		.tid = i->tid, .pid = i->pid, .comm = i->comm, .part = i->part
-	};
-	struct delays_row *r = find_or_add(d, &fresh);
+	const uint64_t key = key_of(d, i->part, i->tid, i->pid, i->comm);
+	struct delays_row *r = find(d, key);
 
 	if (!r)
-		r = &d->rows[d->cnt - 1];
+		r = append_empty(d, key, i);
 	name_row(r, i->comm, i->tid == i->pid, i->end);
 	if (i->pid != TRACE_NONE)
 		r->pid = i->pid;
@@ -129,6 +139,7 @@ static void name_rows(struct delays *d, const struct names *names)
 {
 	struct delays_row *rows = d->rows, *same;
 	const size_t cnt = d->cnt;
+	uint64_t key;
 
 	hmap_fini(&d->index);
 	d->index = (struct hmap){ 0 };
@@ -140,9 +151,12 @@ static void name_rows(struct delays *d, const struct names *names)
 		names_task_fill(names, rows[i].part, rows[i].tid, &rows[i].pid, &rows[i].comm);
 		if (alone)
 			rows[i].main = rows[i].tid == rows[i].pid;
-		same = find_or_add(d, &rows[i]);
+		key = key_of(d, rows[i].part, rows[i].tid, rows[i].pid, rows[i].comm);
+		same = find(d, key);
 		if (same)
 			merge(same, &rows[i]);
+		else
+			append(d, key, &rows[i]);
 	}
 	free(rows);
 }

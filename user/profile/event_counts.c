@@ -155,8 +155,8 @@ static void add_status(struct event_counts *c, struct event_counts_part *part,
 	c->hangs += str_is(status, PROF_STATUS_HUNG);
 }
 
-void event_counts_add_loss(struct event_counts *c, const struct trace *t, struct names *n,
-			   const struct trace_event *ev)
+void event_counts_add_notice(struct event_counts *c, const struct trace *t, struct names *n,
+			     const struct trace_event *ev)
 {
 	struct event_counts_part *part = part_of(c, ev->part);
 	struct dial9_str kind;
@@ -164,6 +164,7 @@ void event_counts_add_loss(struct event_counts *c, const struct trace *t, struct
 
 	if (ev->kind == TRACE_STATS) {
 		add_stats(&part->stats, ev);
+		c->open_figures |= !part->stats.says_closed;
 	} else if (ev->kind == TRACE_LOST && trace_str(t, ev, ROLE_KIND, &kind)) {
 		count = trace_u64_or(ev, ROLE_COUNT, 0);
 		account_add(&c->account, kind.ptr, kind.len, count);

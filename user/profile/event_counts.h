@@ -65,16 +65,24 @@ struct event_counts {
 	uint64_t samples, switch_stacks, waking_stacks;
 	uint64_t user_truncated, kernel_truncated; /* samples whose stack was cut */
 	struct stack_ends ends; /* of samples and of switches out */
+	bool open_figures; /* some do not say whether they are the last: what comes behind them does */
 };
 
 void event_counts_add(struct event_counts *c, const struct trace *t, struct names *n,
 		      const struct trace_event *ev);
+/* What event_counts_add_loss() does with the few events that tell of the recording itself. */
+void event_counts_add_notice(struct event_counts *c, const struct trace *t, struct names *n,
+			     const struct trace_event *ev);
 /*
  * Counts only what is needed to say what was lost and why names are missing: for commands that look
  * at some of the events.
  */
-void event_counts_add_loss(struct event_counts *c, const struct trace *t, struct names *n,
-			   const struct trace_event *ev);
+static inline void event_counts_add_loss(struct event_counts *c, const struct trace *t,
+					 struct names *n, const struct trace_event *ev)
+{
+	if (ev->kind >= TRACE_MODULE || c->open_figures)
+		event_counts_add_notice(c, t, n, ev);
+}
 void event_counts_fini(struct event_counts *c);
 
 /* Never NULL: a part of which nothing was counted is empty. Borrowed until the next event. */

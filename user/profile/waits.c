@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 
 /* What rows are told apart by; a member that was not asked for is 0. */
-struct key {
+struct waits_id {
 	uint64_t said;
 	uint32_t stack, waker_stack, comm, pid, tid, waker_comm, waker_tid;
 	int32_t number;
@@ -21,9 +21,9 @@ static bool by(const struct waits *w, enum waits_key key)
 	return w->opts.keys & 1u << key;
 }
 
-static struct key key_of(const struct waits *w, const struct waits_row *r)
+static struct waits_id id_of(const struct waits *w, const struct waits_row *r)
 {
-	struct key k = { 0 };
+	struct waits_id k = { 0 };
 
 	if (by(w, WAITS_STACK))
 		k.stack = r->stack;
@@ -91,17 +91,16 @@ static struct waits_row row_from(const struct interval *i)
 /* The row of one key with another; NULL: it has become one itself. */
 static struct waits_row *find_or_add(struct waits *w, const struct waits_row *r)
 {
-	const struct key k = key_of(w, r);
+	const struct waits_id k = id_of(w, r);
 	uint64_t hash = hash_bytes(&k, sizeof(k));
 	uintptr_t at;
 
-	for (; (at = (uintptr_t)hmap_get(&w->index, hash)); hash++) {
-		const struct key other = key_of(w, &w->rows[at - 1]);
-
-		if (!memcmp(&other, &k, sizeof(k)))
+	for (; (at = (uintptr_t)hmap_get(&w->index, hash)); hash++)
+		if (!memcmp(&w->ids[at - 1], &k, sizeof(k)))
 			return &w->rows[at - 1];
-	}
 	w->rows = array_reserve(w->rows, &w->cap, w->cnt + 1, sizeof(*w->rows));
+	w->ids = array_reserve(w->ids, &w->id_cap, w->cnt + 1, sizeof(*w->ids));
+	w->ids[w->cnt] = k;
 	w->rows[w->cnt++] = *r;
 	hmap_set(&w->index, hash, (void *)(uintptr_t)w->cnt);
 	return NULL;
@@ -169,12 +168,12 @@ static void name_rows(struct waits *w, const struct names *names)
 static int hottest(const void *a, const void *b, void *ctx)
 {
 	const struct waits_row *x = a, *y = b;
-	struct key k, l;
+	struct waits_id k, l;
 
 	if (x->ns != y->ns)
 		return x->ns < y->ns ? 1 : -1;
-	k = key_of(ctx, x);
-	l = key_of(ctx, y);
+	k = id_of(ctx, x);
+	l = id_of(ctx, y);
 	return memcmp(&k, &l, sizeof(k));
 }
 
@@ -190,6 +189,7 @@ void waits_fini(struct waits *w)
 	for (size_t i = 0; i < w->cnt; i++)
 		free(w->rows[i].buckets);
 	free(w->rows);
+	free(w->ids);
 	hmap_fini(&w->index);
 	*w = (struct waits){ .opts = w->opts };
 }

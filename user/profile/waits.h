@@ -48,7 +48,8 @@ struct waits {
 	struct waits_opts opts;
 	struct hmap index; /* hash -> row + 1 */
 	struct waits_row *rows;
-	size_t cnt, cap;
+	struct waits_id *ids; /* of the rows, by which they are found */
+	size_t cnt, cap, id_cap;
 	uint64_t waits, cut, ns; /* of all rows */
 };
 
