@@ -73,10 +73,22 @@ static void take(void *ctx, const struct interval *i)
 		take_wall(r, &cut, &task, stack);
 }
 
+/* Where switches happened is asked for by --wall alone. */
+static struct intervals *engine(struct report *r)
+{
+	struct intervals *iv = intervals_new(&(struct intervals_opts){ r->names, take, r });
+
+	if (!r->wall)
+		intervals_skip_stacks(iv);
+	return iv;
+}
+
 void report_exact_begin(struct report *r)
 {
+	if (!r->wall)
+		reader_skip_stacks(r->reader);
 	if (r->wall || (r->graph == REPORT_FLAT && !(r->keys & ~PROFILE_TASK_KEYS)))
-		r->intervals = intervals_new(&(struct intervals_opts){ r->names, take, r });
+		r->intervals = engine(r);
 }
 
 void report_exact_add(struct report *r, const struct trace_event *ev)
@@ -107,7 +119,7 @@ static int recount(struct report *r)
 
 	if (!account_lost(&r->counts.account) || reader_rewind(r->reader))
 		return 0;
-	again = intervals_new(&(struct intervals_opts){ r->names, take, r });
+	again = engine(r);
 	while ((ret = reader_next(r->reader, &ev)) == 1)
 		intervals_add_gaps(again, reader_trace(r->reader), &ev);
 	if (!ret)

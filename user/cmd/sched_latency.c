@@ -346,7 +346,9 @@ static int latency_file(const void *arg, const char *path)
 	struct latency l = { .opts = opts,
 			     .delays.by = (enum delays_by)opts->by,
 			     .worst.max = opts->worst };
-	const struct timeline_opts t = { .sel = &opts->sel, .fn = take, .reset = drop, .ctx = &l };
+	const struct timeline_opts t = {
+		.sel = &opts->sel, .fn = take, .reset = drop, .ctx = &l, .no_stacks = !opts->worst
+	};
 	int code = timeline_run(&l.timeline, &t, path);
 
 	if (code == CMD_OK) {

@@ -30,6 +30,8 @@ static void begin_engine(struct timeline *r)
 
 	intervals_free(r->intervals);
 	r->intervals = intervals_new(&opts);
+	if (r->opts.no_stacks)
+		intervals_skip_stacks(r->intervals);
 	event_counts_fini(&r->losses);
 	memset(&r->losses, 0, sizeof(r->losses));
 	r->first_ts = r->last_ts = r->switches = 0;
@@ -203,6 +205,8 @@ int timeline_run(struct timeline *r, const struct timeline_opts *opts, const cha
 	if (progress_open(path, mode_for(opts, path), &r->reader, &r->progress))
 		return CMD_INPUT;
 	r->names = reader_names(r->reader);
+	if (opts->no_stacks)
+		reader_skip_stacks(r->reader);
 	begin_engine(r);
 	err = select_wants_scan(&r->sel) ? select_scan(&r->sel, r->reader) : 0;
 	if (!err && (!opts->reset || select_by_thread(&r->sel)) && reader_can_rewind(r->reader))

@@ -25,6 +25,7 @@ struct timeline_opts {
 	 */
 	void (*reset)(void *ctx);
 	void *ctx;
+	bool no_stacks; /* intervals and events of switches come without: it is faster */
 };
 
 struct timeline {

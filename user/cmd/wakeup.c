@@ -252,7 +252,9 @@ static unsigned int keys_of(const struct wakeup_opts *o)
 static int edges_file(const struct wakeup_opts *opts, const char *path)
 {
 	struct wakeup w = { .opts = opts, .edges = { .opts = { .keys = keys_of(opts) } } };
-	const struct timeline_opts t = { .sel = &opts->sel, .fn = take, .reset = drop, .ctx = &w };
+	const struct timeline_opts t = {
+		.sel = &opts->sel, .fn = take, .reset = drop, .ctx = &w, .no_stacks = !opts->stacks
+	};
 	int code = timeline_run(&w.timeline, &t, path);
 
 	if (code == CMD_OK) {

@@ -69,6 +69,7 @@ struct window {
 
 struct intervals {
 	struct intervals_opts opts;
+	bool skip_stacks;
 	struct stack_table stacks;
 	struct window *windows; /* by clock */
 	size_t window_cap;
@@ -95,6 +96,11 @@ struct intervals *intervals_new(const struct intervals_opts *opts)
 
 	iv->opts = *opts;
 	return iv;
+}
+
+void intervals_skip_stacks(struct intervals *iv)
+{
+	iv->skip_stacks = true;
 }
 
 void intervals_window(struct intervals *iv, uint32_t clock, uint64_t from, uint64_t to)
@@ -463,6 +469,8 @@ static void take_stack(struct intervals *iv, const struct trace *t, const struct
 		return;
 	if (ev->source == PROF_SOURCE_SAMPLE)
 		th->on_cpu = true;
+	else if (iv->skip_stacks)
+		return;
 	else if (ev->source == PROF_SOURCE_WAKING && iv->woken && iv->woken->waker.tid == ev->tid &&
 		 iv->woken->waker.ts == ev->ts)
 		iv->woken->waker.stack = stack_table_add(&iv->stacks, ev->frames, ev->frame_cnt);

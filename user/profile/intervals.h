@@ -146,6 +146,8 @@ struct intervals;
 /* Never NULL; free with intervals_free(). */
 struct intervals *intervals_new(const struct intervals_opts *opts);
 void intervals_free(struct intervals *iv);
+/* For who asks for no stacks: intervals and wakers have none from now on. */
+void intervals_skip_stacks(struct intervals *iv);
 
 /*
  * Times on one clock (struct part) to which intervals are cut; those outside are not handed out. To be

@@ -27,6 +27,7 @@ struct reader {
 	struct source *src;
 	struct names *names;
 	enum reader_mode mode;
+	bool skip_stacks;
 	struct trace *behind; /* hands out events */
 	struct trace *ahead; /* learns names; NULL when one pass does */
 	bool ahead_done;
@@ -314,7 +315,16 @@ int reader_rewind(struct reader *r)
 		return err;
 	trace_free(r->behind);
 	r->behind = NULL;
-	return open_trace(r, read_source, EVENTS, &r->behind);
+	err = open_trace(r, read_source, EVENTS, &r->behind);
+	if (!err && r->skip_stacks)
+		trace_skip_stacks(r->behind);
+	return err;
+}
+
+void reader_skip_stacks(struct reader *r)
+{
+	r->skip_stacks = true;
+	trace_skip_stacks(r->behind);
 }
 
 uint64_t reader_frame(struct reader *r, uint64_t addr)

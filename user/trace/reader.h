@@ -35,6 +35,12 @@ void reader_free(struct reader *r);
 int reader_next(struct reader *r, struct trace_event *ev);
 
 /*
+ * For who looks at samples alone: from now on stacks of switches and wakings come without frames. They
+ * cost most of reading.
+ */
+void reader_skip_stacks(struct reader *r);
+
+/*
  * Starts over from the first byte, keeping all names: 0, or -ESPIPE when the input cannot do that.
  * Only with READER_ONE_PASS.
  */

@@ -22,7 +22,7 @@
 struct trace {
 	struct dial9_dec *dec;
 	struct names *names;
-	bool learn, names_only;
+	bool learn, names_only, skip_stacks;
 	struct layout_set schemas;
 	uint32_t part; /* at the current event */
 	uint64_t segments; /* headers so far */
@@ -75,6 +75,11 @@ void trace_free(struct trace *t)
 	free(t->module_used);
 	free(t->frames);
 	free(t);
+}
+
+void trace_skip_stacks(struct trace *t)
+{
+	t->skip_stacks = true;
 }
 
 /* ---- values --------------------------------------------------------------------------------- */
@@ -135,16 +140,23 @@ static void module_map(struct trace *t, uint32_t id, uint32_t index)
 	t->modules[id] = index + 1;
 }
 
-static uint64_t frame_in(struct trace *t, uint64_t addr)
+static uint32_t module_raw(struct trace *t, uint32_t id)
 {
-	uint32_t id = names_frame_module(addr);
+	module_map(t, id, names_module_raw(t->names, t->part, id));
+	return t->modules[id];
+}
+
+static inline uint64_t frame_in(struct trace *t, uint64_t addr)
+{
+	uint32_t id = names_frame_module(addr), module;
 
 	if (!id && !t->part)
 		return addr;
-	if (id >= t->module_cap || !t->modules[id])
-		module_map(t, id, names_module_raw(t->names, t->part, id));
+	module = id < t->module_cap ? t->modules[id] : 0;
+	if (!module)
+		module = module_raw(t, id);
 	return (addr & (PROF_FRAME_KERNEL | PROF_FRAME_OFFSET_MASK)) |
-	       (uint64_t)(t->modules[id] - 1) << PROF_FRAME_MODULE_SHIFT;
+	       (uint64_t)(module - 1) << PROF_FRAME_MODULE_SHIFT;
 }
 
 uint64_t trace_frame(struct trace *t, uint64_t addr)
@@ -458,9 +470,10 @@ static int event(struct trace *t, const struct dial9_frame *f, struct trace_even
 		return 1;
 	}
 	attribute(t, ev);
-	load_frames(t, ev);
 	if (ev->kind == TRACE_SAMPLE)
 		load_sample(ev);
+	if (ev->source == PROF_SOURCE_SAMPLE || !t->skip_stacks)
+		load_frames(t, ev);
 	return 1;
 }
 

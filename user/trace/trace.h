@@ -154,6 +154,8 @@ struct trace;
 /* A reader of one dial9 stream from its first byte. 0 or -errno; free with trace_free(). */
 int trace_new(const struct trace_opts *opts, struct trace **out);
 void trace_free(struct trace *t);
+/* From now on stacks of switches and wakings come without frames. */
+void trace_skip_stacks(struct trace *t);
 
 /*
  * The next event, metadata events included (they are absorbed before they are handed out). 1, or
