@@ -6,8 +6,8 @@ $ dial9-prof export
 $ dial9-prof export foldde
 ! dial9-prof: export: unknown format 'foldde' (did you mean folded?)
 ? 1
-$ dial9-prof export svg x.bin
-! dial9-prof: export: unknown format 'svg' (known: <*>)
+$ dial9-prof export frobnicate x.bin
+! dial9-prof: export: unknown format 'frobnicate' (known: <*>)
 ? 1
 $ dial9-prof export folded --kind gpu
 ! dial9-prof: export: --kind gpu: want one of cpu, offcpu, runq, wall
@@ -44,6 +44,12 @@ $ dial9-prof export speedscope t.gz >s.json; jq -c '[.profiles[] | select((.samp
 72
 true
 ["none"]
+#
+# What script prints, as text and as JSON; every line of that is an object, every row has all columns.
+$ dial9-prof script t.gz >script; dial9-prof export perf-script t.gz | cmp - script
+$ dial9-prof script --json t.gz | wc -l >lines; dial9-prof export jsonl t.gz | jq -c 'select(.event != "interval" and .event != "ClockSyncEvent") | 1' | wc -l | cmp - lines
+$ dial9-prof export csv --kind cpu t.gz | awk -F, 'NF < 13 { bad++ } END { print NR, bad + 0 }'
+73 0
 #
 $ dial9-prof export folded --kind runq t.gz
 ! dial9-prof: export: t.gz has no switches, from which --kind runq takes its times

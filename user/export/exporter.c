@@ -197,7 +197,11 @@ static bool wants_samples(const struct export *x)
 static void take_sample(struct export *x, const struct trace_event *ev)
 {
 	struct export_sample s = {
-		.ts = ev->ts, .cpu = ev->cpu, .frames = ev->frames, .frame_cnt = ev->frame_cnt
+		.ts = ev->ts,
+		.cpu = ev->cpu,
+		.frames = ev->frames,
+		.frame_cnt = ev->frame_cnt,
+		.raw = ev,
 	};
 
 	if (!wants_samples(x))
@@ -282,6 +286,25 @@ static void tell_interval(struct export *x, const struct interval *i, const uint
 	if (e.thread)
 		x->format->interval(x, &e);
 	export_flush(x);
+}
+
+struct trace_event export_interval_event(const struct export_interval *i)
+{
+	static const struct trace_schema none = { .kind = TRACE_SAMPLE, .name = NAMES_NONE };
+
+	return (struct trace_event){ .schema = &none,
+				     .kind = TRACE_SAMPLE,
+				     .source = PROF_SOURCE_SAMPLE,
+				     .has_ts = true,
+				     .ts = i->raw->end,
+				     .part = i->raw->part,
+				     .tid = i->thread->tid,
+				     .pid = i->thread->pid,
+				     .cpu = i->raw->cpu,
+				     .comm = i->thread->comm,
+				     .cgroup = NAMES_NONE,
+				     .frames = i->frames,
+				     .frame_cnt = i->frame_cnt };
 }
 
 void export_interval(struct export *x, const struct intervals *iv, const struct interval *i,

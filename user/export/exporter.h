@@ -58,6 +58,7 @@ struct export_sample {
 	uint32_t cpu; /* TRACE_NONE: unknown */
 	const uint64_t *frames; /* leaf first, see names_symbol(); borrowed for the call */
 	uint32_t frame_cnt;
+	const struct trace_event *raw;
 };
 
 /* What a thread did from when to when, cut to the selected window. */
@@ -127,6 +128,12 @@ struct exporter {
  * their own long loops.
  */
 void export_flush(struct export *x);
+
+/*
+ * An interval in the shape of a sample at its end, with thread, CPU and stack, for printers of events.
+ * It has no fields.
+ */
+struct trace_event export_interval_event(const struct export_interval *i);
 
 /* ---- for the command ---- */
 

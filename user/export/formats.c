@@ -5,10 +5,8 @@
 #include <string.h>
 
 const struct exporter *const export_formats[] = {
-	&export_folded,
-	&export_pprof,
-	&export_speedscope,
-	NULL,
+	&export_folded, &export_perf_script, &export_pprof, &export_speedscope,
+	&export_jsonl,	&export_csv,	     NULL,
 };
 
 const struct exporter *export_find(const char *name)

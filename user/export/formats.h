@@ -9,7 +9,10 @@ extern const struct exporter *const export_formats[];
 /* By name; NULL: there is none. */
 const struct exporter *export_find(const char *name);
 
+extern const struct exporter export_csv;
 extern const struct exporter export_folded;
+extern const struct exporter export_jsonl;
+extern const struct exporter export_perf_script;
 extern const struct exporter export_pprof;
 extern const struct exporter export_speedscope;
 

@@ -299,6 +299,13 @@ static void add_time(const struct script_line *l, struct buf *out, const struct 
 	buf_add(out, ": ", 2);
 }
 
+const char *script_line_stack_name(const struct trace_event *ev)
+{
+	return ev->source == PROF_SOURCE_SWITCH_OUT ? SCRIPT_SWITCH_OUT :
+	       ev->source == PROF_SOURCE_WAKING	    ? SCRIPT_WAKER :
+						      NULL;
+}
+
 static void add_event_name(struct buf *out, const struct trace_event *ev, const struct plan *p,
 			   const char *sample_name)
 {
@@ -306,12 +313,8 @@ static void add_event_name(struct buf *out, const struct trace_event *ev, const 
 		add_lead(out, p, &p->name, 0);
 		return;
 	}
-	if (ev->source == PROF_SOURCE_SWITCH_OUT)
-		buf_addstr(out, SCRIPT_SWITCH_OUT);
-	else if (ev->source == PROF_SOURCE_WAKING)
-		buf_addstr(out, SCRIPT_WAKER);
-	else
-		text_clean(out, sample_name, strlen(sample_name));
+	sample_name = script_line_stack_name(ev) ?: sample_name;
+	text_clean(out, sample_name, strlen(sample_name));
 	buf_addch(out, ':');
 }
 
@@ -558,12 +561,9 @@ static void json_texts(struct script_line *l, struct buf *out, const struct trac
 static void json_event_name(struct buf *out, const struct trace_event *ev, const struct plan *p,
 			    const char *sample_name)
 {
+	sample_name = script_line_stack_name(ev) ?: sample_name;
 	if (ev->kind != TRACE_SAMPLE)
 		add_lead(out, p, &p->name, 0);
-	else if (ev->source == PROF_SOURCE_SWITCH_OUT)
-		buf_addstr(out, "\"" SCRIPT_SWITCH_OUT "\"");
-	else if (ev->source == PROF_SOURCE_WAKING)
-		buf_addstr(out, "\"" SCRIPT_WAKER "\"");
 	else
 		str_json(out, sample_name, strlen(sample_name));
 }

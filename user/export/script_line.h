@@ -31,6 +31,8 @@ enum script_field {
 #define SCRIPT_SWITCH_OUT "switch-out"
 /* And that of a waker. */
 #define SCRIPT_WAKER "waker"
+/* Which of the two a TRACE_SAMPLE is; NULL: a CPU sample. */
+const char *script_line_stack_name(const struct trace_event *ev);
 
 struct script_line_opts {
 	unsigned int fields; /* of the text: bits by enum script_field */

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* perf-script: what script prints, and times as samples with a period. */
+#include "../cmd/run_cmd.h"
+
+static int app(void)
+{
+	struct make m;
+	int fd;
+
+	run_make_app(&m);
+	fd = make_file(&m);
+	make_fini(&m);
+	return fd;
+}
+
+Test(perf_script, all_of_it_is_what_script_prints)
+{
+	struct run want = run_cmd(cmd_script, app(), "script", "-", NULL);
+
+	cr_assert(strstr(want.out, "sched:sched_switch:"));
+	run_expect(run_cmd(cmd_export, app(), "export", "perf-script", "-", NULL), CMD_OK, want.out,
+		   "");
+	run_free(&want);
+}
+
+Test(perf_script, samples_alone)
+{
+	struct run want = run_cmd(cmd_script, app(), "script", "-", "-e", "cpu-clock", NULL);
+
+	cr_assert(strstr(want.out, "cpu-clock:"));
+	run_expect(run_cmd(cmd_export, app(), "export", "perf-script", "-", "--kind=cpu", NULL),
+		   CMD_OK, want.out, "");
+	run_free(&want);
+}
+
+Test(perf_script, times_are_samples_with_a_period)
+{
+	run_expect(run_cmd(cmd_export, app(), "export", "perf-script", "-", "--kind=offcpu", NULL),
+		   CMD_OK,
+		   "pool      10/11      [001]    13.000000: 998765433 offcpu:\n"
+		   "\t              80 schedule+0x40 ([kernel.kallsyms])\n"
+		   "\t             210 work+0x10 (/opt/app/bin/app)\n"
+		   "\t             110 main+0x10 (/opt/app/bin/app)\n\n",
+		   "");
+}
+
+/* A line that begins with a blank would be a frame to perf's scripts. */
+Test(perf_script, a_time_without_a_stack_begins_a_line)
+{
+	struct make m;
+	int fd;
+
+	make_init(&m, NULL);
+	make_switch(&m, 1000000, 0, "a b\n", 10, 1, "swapper/0", 0);
+	make_waking(&m, 1001500, 0, 20, "a b\n", 10);
+	make_switch(&m, 1001600, 0, "swapper/0", 0, 0, "a b\n", 10);
+	fd = make_file(&m);
+	make_fini(&m);
+	run_expect(run_cmd(cmd_export, fd, "export", "perf-script", "-", "--kind=offcpu", NULL),
+		   CMD_OK, "a b\\x0a      -1/10      [000]     0.001001: 1500 offcpu:\n\n", "");
+}

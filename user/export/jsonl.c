@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * One JSON object a line: events as `dial9-prof script --json` prints them, and what threads did from when
+ * to when as objects of the same keys. Owns those, and when they come: not within the object of a switch
+ * whose stack is still to follow.
+ */
+#include "base/str.h"
+#include "export/formats.h"
+#include "export/script_stream.h"
+#include "export/text.h"
+#include "profile/intervals.h"
+
+struct jsonl {
+	struct script_stream stream;
+	struct buf later; /* intervals, until the object at hand is complete */
+	struct buf text;
+};
+
+static void jsonl_begin(struct export *x)
+{
+	const struct script_line_opts opts = { .fields = FIELDS_DEFAULT };
+	struct jsonl *j = x->state;
+
+	script_stream_init(&j->stream, &opts, true, x->reader);
+}
+
+static void put_later(struct export *x)
+{
+	struct jsonl *j = x->state;
+
+	if (j->stream.open || !j->later.len)
+		return;
+	buf_add(&x->out, j->later.data, j->later.len);
+	buf_clear(&j->later);
+}
+
+static void put_event(struct export *x, const struct trace_event *ev)
+{
+	struct jsonl *j = x->state;
+
+	if (!script_stream_is_below(&j->stream, ev)) {
+		script_stream_end(&j->stream, &x->out);
+		put_later(x);
+	}
+	script_stream_put(&j->stream, &x->out, ev);
+	put_later(x);
+}
+
+static void jsonl_sample(struct export *x, const struct export_sample *s)
+{
+	put_event(x, s->raw);
+}
+
+static void jsonl_event(struct export *x, const struct export_thread *t,
+			const struct trace_event *ev)
+{
+	put_event(x, ev);
+}
+
+static void put_id(struct buf *out, const char *lead, uint32_t id)
+{
+	buf_addstr(out, lead);
+	if (id == TRACE_NONE)
+		buf_addstr(out, "null");
+	else
+		buf_addu(out, id);
+}
+
+/* Its tid is that of a task: what a timer or an interrupt was in front of has nothing to do with it. */
+static void put_waker(struct export *x, struct buf *out, const struct export_interval *i)
+{
+	const struct interval_waker *w = i->raw->waker;
+	struct jsonl *j = x->state;
+
+	buf_clear(&j->text);
+	text_waker(&j->text, x->names, w);
+	buf_addstr(out, ",\"waker\":{\"name\":");
+	str_json(out, buf_cstr(&j->text), j->text.len);
+	put_id(out, ",\"tid\":", i->waker ? w->tid : TRACE_NONE);
+	put_id(out, ",\"cpu\":", w->cpu);
+	buf_addstr(out, ",\"ts\":");
+	buf_addu(out, w->ts);
+	buf_addch(out, '}');
+}
+
+static void jsonl_interval(struct export *x, const struct export_interval *i)
+{
+	const struct trace_event ev = export_interval_event(i);
+	const struct interval *raw = i->raw;
+	struct jsonl *j = x->state;
+	struct buf *out = &j->later;
+
+	text_json_begin(out);
+	buf_addstr(out, ",\"ts\":");
+	buf_addu(out, raw->start);
+	buf_addstr(out, ",\"end\":");
+	buf_addu(out, raw->end);
+	if (x->names->parts.cnt > 1)
+		put_id(out, ",\"part\":", raw->part + 1);
+	buf_printf(out,
+		   ",\"event\":\"interval\",\"state\":\"%s\",\"comm\":", text_state(raw->state));
+	text_json_name(out, x->names, i->thread->comm);
+	put_id(out, ",\"pid\":", i->thread->pid);
+	put_id(out, ",\"tid\":", i->thread->tid);
+	put_id(out, ",\"cpu\":", raw->cpu);
+	if (raw->state == INTERVAL_BLOCKED)
+		buf_printf(out, ",\"letter\":\"%c\"",
+			   raw->flags & INTERVAL_EDGE_START ? '?' :
+							      interval_letter(raw->prev_state));
+	buf_printf(out, ",\"cut\":%s", raw->flags & INTERVAL_CUT ? "true" : "false");
+	if (raw->waker)
+		put_waker(x, out, i);
+	if (i->frames)
+		script_line_json_stack(j->stream.lines, out, &ev);
+	buf_addstr(out, "}\n");
+	put_later(x);
+}
+
+static void jsonl_end(struct export *x)
+{
+	struct jsonl *j = x->state;
+
+	script_stream_end(&j->stream, &x->out);
+	put_later(x);
+}
+
+static void jsonl_fini(struct export *x)
+{
+	struct jsonl *j = x->state;
+
+	script_stream_fini(&j->stream);
+	buf_free(&j->later);
+	buf_free(&j->text);
+}
+
+const struct exporter export_jsonl = {
+	.name = "jsonl",
+	.brief = "one JSON object a line: events with typed fields, and what threads did",
+	.state_sz = sizeof(struct jsonl),
+	.begin = jsonl_begin,
+	.sample = jsonl_sample,
+	.interval = jsonl_interval,
+	.event = jsonl_event,
+	.end = jsonl_end,
+	.fini = jsonl_fini,
+};

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The text of perf script, line by line as `dial9-prof script` prints it. Owns how times are told in it: as
+ * samples with a period of so many nanoseconds, which perf's own scripts take for their weight.
+ */
+#include "export/formats.h"
+#include "export/script_stream.h"
+#include "profile/intervals.h"
+
+struct perf_script {
+	struct script_stream stream;
+	struct buf name;
+};
+
+static void perf_script_begin(struct export *x)
+{
+	const struct script_line_opts opts = { .fields = FIELDS_DEFAULT,
+					       .asides = x->kind == EXPORT_ALL };
+	struct perf_script *s = x->state;
+
+	script_stream_init(&s->stream, &opts, false, x->reader);
+}
+
+/* "10101010 cpu-clock"; where there is no stack, an empty one, or the line would look like a frame. */
+static void put_weighed(struct export *x, struct trace_event ev, uint64_t ns, const char *what)
+{
+	static const uint64_t no_frames[1];
+	struct perf_script *s = x->state;
+
+	buf_clear(&s->name);
+	buf_addu(&s->name, ns);
+	buf_addch(&s->name, ' ');
+	buf_addstr(&s->name, what);
+	ev.frames = ev.frames ?: no_frames;
+	script_line_text(s->stream.lines, &x->out, &ev, buf_cstr(&s->name));
+	script_line_stack(s->stream.lines, &x->out, &ev);
+}
+
+static void perf_script_sample(struct export *x, const struct export_sample *sample)
+{
+	struct perf_script *s = x->state;
+
+	if (x->kind != EXPORT_WALL)
+		script_stream_put(&s->stream, &x->out, sample->raw);
+	else
+		put_weighed(x, *sample->raw, sample->ns,
+			    script_stream_sample_name(x->names, sample->raw->part));
+}
+
+static void perf_script_interval(struct export *x, const struct export_interval *i)
+{
+	static const char *const names[INTERVAL_STATE_CNT] = {
+		[INTERVAL_UNKNOWN] = "unknown",
+		[INTERVAL_RUNNABLE] = "runq",
+		[INTERVAL_BLOCKED] = "offcpu",
+	};
+
+	/* beside the events, that would be the same time once more */
+	if (x->kind != EXPORT_ALL)
+		put_weighed(x, export_interval_event(i), i->raw->end - i->raw->start,
+			    names[i->raw->state]);
+}
+
+static void perf_script_event(struct export *x, const struct export_thread *t,
+			      const struct trace_event *ev)
+{
+	struct perf_script *s = x->state;
+
+	if (ev->kind != TRACE_CLOCK_SYNC && ev->kind != TRACE_STATS)
+		script_stream_put(&s->stream, &x->out, ev);
+}
+
+static void perf_script_fini(struct export *x)
+{
+	struct perf_script *s = x->state;
+
+	script_stream_fini(&s->stream);
+	buf_free(&s->name);
+}
+
+const struct exporter export_perf_script = {
+	.name = "perf-script",
+	.brief = "what perf script prints, for the many tools that read that",
+	.state_sz = sizeof(struct perf_script),
+	.begin = perf_script_begin,
+	.sample = perf_script_sample,
+	.interval = perf_script_interval,
+	.event = perf_script_event,
+	.fini = perf_script_fini,
+};
