@@ -14,7 +14,7 @@ No thread or process 10 in mixed_1k.bin: it has no switches: its threads slept, 
 $ dial9-prof explain 10 --json - <$T/golden/dial9/mixed_1k.bin
 {"version":1,"file":"standard input","span_ns":599000,"lost_events":0,"lost_samples":0,"lost_sideband":0,"sideband_stalls":0,"doubtful_stacks":0,"lost_samples_estimate":0,"whole":true,"threads":[],"story":[]}
 #
-# The slowest of pairs: what is none, and polls of a service that has no switches.
+# The slowest of pairs: what is none, and polls of a service, whose trace has stacks of switches alone.
 $ dial9-prof explain --slowest 3
 ! dial9-prof: explain: --slowest: of what? (--span fsync, or --span ENTER,EXIT)
 ? 1
@@ -22,16 +22,37 @@ $ dial9-prof explain --slowest 3
 $ dial9-prof explain --span fsync $T/golden/dial9/mixed_1k.bin | sed 's|in .*/|in |'
 No event of fsync in mixed_1k.bin: was it recorded? (record -e)
 #
-$ dial9-prof explain --span poll --slowest 2 - <$T/golden/dial9/tokio-service.bin.gz
-\# standard input: the slowest 2 of 36,801 pairs of poll over 4.810 s
+$ dial9-prof explain --span poll --slowest 1 - <$T/golden/dial9/tokio-service.bin.gz
+\# standard input: the slowest 1 of 36,801 pairs of poll over 4.810 s
 \# lost: nothing
 \# all: 1.283 s, median 10.559 us, p99 211.967 us
 \#
-\#    Running ms     Waiting ms     Blocked ms     Unknown ms      Absent ms  pair
-       0.000000       0.000000       0.000000       0.000000      50.280303  1. PollStartEvent by [unknown] 31710
-       0.000000       0.000000       0.000000       0.000000      47.674756  2. PollStartEvent by [unknown] 31711
-\# the trace has no switches: what threads did meanwhile is not in it
+\# the trace has no switches: of what threads did meanwhile it has stacks at best
+\#        Took ms  pair
+      50.280303  1. PollStartEvent by [unknown] 31710
 
 \# 1. PollStartEvent by [unknown] 31710, from 503229.939817263 to 503229.990097566:      50.280303 ms
 
-\# 2. PollStartEvent by [unknown] 31711, from 503229.942422840 to 503229.990097596:      47.674756 ms
++  15.270 us  left its CPU; the end came 50.265 ms later
+                __schedule ([unknown])
+                schedule ([unknown])
+                schedule_timeout ([unknown])
+                __wait_for_common ([unknown])
+                __wait_rcu_gp ([unknown])
+                synchronize_rcu ([unknown])
+                expand_fdtable ([unknown])
+                expand_files ([unknown])
+                alloc_fd ([unknown])
+                __sys_socket ([unknown])
+                __x64_sys_socket ([unknown])
+                do_syscall_64 ([unknown])
+                entry_SYSCALL_64_after_hwframe ([unknown])
+                __GI___socket ([unknown])
+                core::result::Result<T,E>::map_err (inlined)
+                hyper_util::client::legacy::connect::http::connect ([unknown])
+                <core::result::Result<T,E> as core::ops::try_trait::Try>::branch (inlined)
+                hyper_util::client::legacy::connect::http::ConnectingTcpRemote::connect::{{closure}} (inlined)
+                hyper_util::client::legacy::connect::http::ConnectingTcp::connect::{{closure}} (inlined)
+                hyper_util::client::legacy::connect::http::HttpConnector<R>::call_async::{{closure}} (inlined)
+                <hyper_util::client::legacy::connect::http::HttpConnector<R> as tower_service::Service<http::uri::Uri>>::call::{{closure}} ([unknown])
+                ... 51 more

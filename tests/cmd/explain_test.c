@@ -560,6 +560,69 @@ Test(explain, behind_whom_it_waited_is_unknown_where_latency_says_so)
 	make_fini(&m);
 }
 
+/* clang-format off */
+static const char polled[] =
+	"# standard input: the slowest 1 of 1 pair of poll over 0.010 s\n"
+	"# lost: nothing\n"
+	"# all: 10.000 ms, median 10.000 ms, p99 10.000 ms\n"
+	"#\n"
+	"# the trace has no switches: of what threads did meanwhile it has stacks at best\n"
+	"#        Took ms  pair\n"
+	"      10.000000  1. PollStartEvent by worker 11\n"
+	"\n"
+	"# 1. PollStartEvent by worker 11, from 20.000000000 to 20.010000000:      10.000000 ms\n"
+	"\n"
+	"+   1.000 ms  was sampled; seen again 1.000 ms later\n"
+	"                work (app)\n"
+	"\n"
+	"+   2.000 ms  left its CPU; seen again 7.800 ms later\n"
+	"                lock (app)\n"
+	"                work (app)\n"
+	"\n"
+	"# 1 stack left out, behind which it was seen again at once\n";
+/* clang-format on */
+
+static int input_of_poll(void)
+{
+	const uint64_t t = 20 * RUN_SEC, lock = make_frame(1, 0x110), work = make_frame(1, 0x210);
+	const uint64_t wait[] = { lock, work };
+	struct make m;
+	int fd;
+
+	make_init(&m, NULL);
+	make_module(&m, t, 1, "/opt/app", PROF_MODULE_ELF);
+	make_symbol(&m, t, lock, 0, make_frame(1, 0x100), "lock", "", 0);
+	make_symbol(&m, t, work, 0, make_frame(1, 0x200), "work", "", 0);
+	make_task(&m, t, 11, 11, "worker");
+	MAKE_NUMBERS(&m, t, "PollStartEvent", { "worker_id", 3 });
+	MAKE_NUMBERS(&m, t, "WorkerParkEvent", { "worker_id", 3 }, { "tid", 11 });
+	make_sample(&m, t + 1 * ms, 11, 11, PROF_SOURCE_SAMPLE, 0, &work, 1);
+	make_sample(&m, t + 2 * ms, 11, 11, PROF_SOURCE_SWITCH_OUT, 0, wait, 2);
+	make_sample(&m, t + 3 * ms, 12, 12, PROF_SOURCE_SAMPLE, 0, &work, 1);
+	make_sample(&m, t + 98 * ms / 10, 11, 11, PROF_SOURCE_SAMPLE, 0, &lock, 1);
+	MAKE_NUMBERS(&m, t + 10 * ms, "PollEndEvent", { "worker_id", 3 });
+	fd = make_file(&m);
+	make_fini(&m);
+	return fd;
+}
+
+/* An application's trace by itself: where its threads left their CPUs is known, and not for how long. */
+Test(explain, pairs_of_a_trace_without_switches_have_stacks)
+{
+	struct run r;
+
+	run_expect(run_cmd(cmd_explain, input_of_poll(), "explain", "--span", "poll", "-", NULL),
+		   CMD_OK, polled, "");
+	r = run_cmd(cmd_explain, input_of_poll(), "explain", "--span", "poll", "--json", "-", NULL);
+	cr_expect(strstr(r.out, "\"switches\":false,\"whole\":true,\"causes\":[]"), "%s", r.out);
+	cr_expect(strstr(r.out, "\"story\":[],\"seen\":[\n"
+				"{\"at_ns\":20001000000,\"off_cpu\":false,\"stack\":["
+				"{\"sym\":\"work\",\"dso\":\"/opt/app\"}]},\n"
+				"{\"at_ns\":20002000000,\"off_cpu\":true,"),
+		  "%s", r.out);
+	run_free(&r);
+}
+
 Test(explain, nonsense_about_pairs_is_refused)
 {
 	static const struct {

@@ -53,6 +53,7 @@ struct explain_slowest {
 	struct spans
 		spans; /* once they are told: of the part that has the switches of their threads */
 	bool telling; /* in the second reading */
+	bool switches; /* the trace has some; else there are stacks at best */
 	struct gaps *windows; /* when they were, by clock */
 	size_t window_cap;
 	struct causes causes;
@@ -75,6 +76,11 @@ void explain_print_times(struct buf *out, const uint64_t ns[INTERVAL_STATE_CNT],
 void explain_print_window(struct buf *out, uint64_t from, uint64_t to);
 /* "comm tid"; comm NAMES_NONE: that of the thread as far as there is one. */
 void explain_print_name(struct buf *out, const struct explained *x, uint32_t comm, uint32_t tid);
+/* A line's beginning: how long after that of the story. */
+void explain_print_at(struct buf *out, uint64_t ns);
+/* The stack below such a line. */
+void explain_print_sample(struct buf *out, const struct explained *x,
+			  const struct explain_sample *sample);
 /* x->steps in words. */
 void explain_print_story(struct buf *out, const struct explained *x);
 /* "tid":1,"pid":2,"comm":"name" */

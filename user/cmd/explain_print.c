@@ -326,15 +326,28 @@ static void put_head(struct buf *out, const struct explained *x)
 	buf_addstr(out, "#\n");
 }
 
+void explain_print_at(struct buf *out, uint64_t ns)
+{
+	buf_addstr(out, "\n+");
+	text_duration(out, ns, TIMES - 3);
+	buf_addstr(out, "  ");
+}
+
+void explain_print_sample(struct buf *out, const struct explained *x,
+			  const struct explain_sample *sample)
+{
+	uint32_t cnt;
+	const uint64_t *frames = stack_table_get(&x->numbers.stacks, sample->stack, &cnt);
+
+	put_frames(out, x, frames, cnt, TIMES + 2);
+}
+
 void explain_print_story(struct buf *out, const struct explained *x)
 {
 	for (size_t k = 0; k < x->step_cnt; k++) {
 		const struct explain_step *s = &x->steps[k];
 
-		buf_addch(out, '\n');
-		buf_addch(out, '+');
-		text_duration(out, s->from - x->from, TIMES - 3);
-		buf_addstr(out, "  ");
+		explain_print_at(out, s->from - x->from);
 		put_parts(out, x, s, TIMES, x->opts->depth);
 	}
 	if (!x->numbers.left_out_at || x->numbers.left_out_at >= x->to)

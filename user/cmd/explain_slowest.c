@@ -162,10 +162,18 @@ static struct gaps *windows_of(const struct explain_slowest *s, uint32_t part)
 static void take(void *ctx, const struct interval *i)
 {
 	struct explain_slowest *s = ctx;
-	const struct gaps *w = s->telling ? windows_of(s, i->part) : NULL;
+	const struct gaps *w = s->telling && s->switches ? windows_of(s, i->part) : NULL;
 
 	if (w && gaps_touch(w, i->start, i->end))
 		explain_add(&s->x->numbers, s->x->timeline.intervals, i);
+}
+
+/* Where there are switches, their stacks come with them. */
+static bool is_told(const struct explain_slowest *s, const struct trace_event *ev)
+{
+	return ev->kind == TRACE_SAMPLE && ev->has_ts &&
+	       (ev->source == PROF_SOURCE_SAMPLE ||
+		(ev->source == PROF_SOURCE_SWITCH_OUT && !s->switches));
 }
 
 static void see(void *ctx, const struct trace *t, const struct trace_event *ev)
@@ -176,9 +184,7 @@ static void see(void *ctx, const struct trace *t, const struct trace_event *ev)
 	uint64_t from, to;
 
 	if (s->telling) {
-		w = ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_SAMPLE && ev->has_ts ?
-			    windows_of(s, ev->part) :
-			    NULL;
+		w = is_told(s, ev) ? windows_of(s, ev->part) : NULL;
 		if (w && gaps_touch(w, ev->ts, ev->ts))
 			explain_add_sample(&s->x->numbers, ev);
 		return;
@@ -241,11 +247,14 @@ static int tell(struct explain_slowest *s)
 	int code;
 
 	s->telling = true;
+	s->switches = x->timeline.switches > 0;
 	mark_windows(s);
 	code = timeline_reread(&x->timeline);
 	if (code != CMD_OK)
 		return code;
 	explain_finish(&x->numbers, x->timeline.names);
+	if (!s->switches)
+		return CMD_OK;
 	for (size_t k = 0; k < s->spans.cnt; k++) {
 		struct span *p = &s->spans.v[k];
 
@@ -269,8 +278,7 @@ static int read_and_print(struct explain_slowest *s, const char *path)
 	if (code != CMD_OK)
 		return code;
 	spans_finish(&s->spans);
-	/* without switches there is nothing to tell */
-	if (s->spans.cnt && x->timeline.switches)
+	if (s->spans.cnt)
 		code = tell(s);
 	if (code != CMD_OK)
 		return code;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "cmd/callchain.h"
 #include "cmd/explain.h"
 #include "cmd/text.h"
 
@@ -194,11 +195,44 @@ static void put_row(struct buf *out, const struct explain_slowest *s, const stru
 {
 	uint64_t ns[INTERVAL_STATE_CNT], absent;
 
-	absent = explain_sums(&s->x->numbers, p->part, p->tid, p->start, p->end, ns);
-	explain_print_times(out, ns, absent);
+	if (s->switches) {
+		absent = explain_sums(&s->x->numbers, p->part, p->tid, p->start, p->end, ns);
+		explain_print_times(out, ns, absent);
+	} else {
+		explain_print_ms(out, p->end - p->start);
+	}
 	buf_addstr(out, "  ");
 	put_title(out, s, p, rank);
 	buf_addch(out, '\n');
+}
+
+/* Of a trace without switches: where the thread was seen, and for how long it may have been there. */
+static void put_seen(struct buf *out, const struct explain_slowest *s, const struct span *p)
+{
+	const uint64_t small = (p->end - p->start) / EXPLAIN_SMALL_PART;
+	size_t cnt, left_out = 0;
+	const struct explain_sample *seen =
+		explain_samples(&s->x->numbers, p->part, p->tid, p->start, p->end, &cnt);
+
+	for (size_t k = 0; k < cnt; k++) {
+		const uint64_t next = k + 1 < cnt ? seen[k + 1].ts : p->end;
+
+		if (next - seen[k].ts < small) {
+			left_out++;
+			continue;
+		}
+		explain_print_at(out, seen[k].ts - p->start);
+		buf_addstr(out, seen[k].out ? "left its CPU; " : "was sampled; ");
+		buf_addstr(out, k + 1 < cnt ? "seen again " : "the end came ");
+		text_duration(out, next - seen[k].ts, 0);
+		buf_addstr(out, " later\n");
+		explain_print_sample(out, s->x, &seen[k]);
+	}
+	if (left_out) {
+		buf_addstr(out, "\n# ");
+		str_counted(out, left_out, "stack");
+		buf_addstr(out, " left out, behind which it was seen again at once\n");
+	}
 }
 
 static void put_moment(struct buf *out, struct explain_slowest *s, const struct span *p,
@@ -212,8 +246,12 @@ static void put_moment(struct buf *out, struct explain_slowest *s, const struct 
 	}
 	buf_addstr(out, ", ");
 	explain_print_window(out, p->start, p->end);
-	find_steps(s, p);
-	explain_print_story(out, s->x);
+	if (s->switches) {
+		find_steps(s, p);
+		explain_print_story(out, s->x);
+	} else {
+		put_seen(out, s, p);
+	}
 }
 
 static void put_none(struct buf *out, const struct explain_slowest *s)
@@ -242,12 +280,14 @@ void explain_slowest_print(struct explain_slowest *s)
 		put_head(&out, s);
 		if (s->causes.cnt)
 			put_causes(&out, s);
-		buf_addstr(&out, "# " EXPLAIN_TIMES "  pair\n");
+		if (!s->switches)
+			buf_addstr(&out,
+				   "# the trace has no switches: of what threads did meanwhile "
+				   "it has stacks at best\n");
+		buf_addstr(&out, s->switches ? "# " EXPLAIN_TIMES "  pair\n" :
+					       "#        Took ms  pair\n");
 		for (size_t k = 0; k < s->spans.cnt; k++)
 			put_row(&out, s, &s->spans.v[k], k + 1);
-		if (!s->x->timeline.switches)
-			buf_addstr(&out, "# the trace has no switches: what threads did meanwhile "
-					 "is not in it\n");
 		for (size_t k = 0; k < s->spans.cnt; k++)
 			put_moment(&out, s, &s->spans.v[k], k + 1);
 	} else {
@@ -291,6 +331,27 @@ static void json_cause(struct buf *out, const struct explain_slowest *s, const s
 	buf_addch(out, '}');
 }
 
+static void json_seen(struct buf *out, const struct explain_slowest *s, const struct span *p)
+{
+	size_t cnt;
+	const struct explain_sample *seen =
+		explain_samples(&s->x->numbers, p->part, p->tid, p->start, p->end, &cnt);
+
+	buf_addstr(out, ",\"seen\":[");
+	for (size_t k = 0; k < cnt; k++) {
+		uint32_t frame_cnt;
+		const uint64_t *frames =
+			stack_table_get(&s->x->numbers.stacks, seen[k].stack, &frame_cnt);
+
+		buf_printf(out,
+			   "%s{\"at_ns\":%" PRIu64 ",\"off_cpu\":%s,\"stack\":", k ? ",\n" : "\n",
+			   seen[k].ts, seen[k].out ? "true" : "false");
+		callchain_json(out, s->x->timeline.names, frames, frame_cnt, CALLCHAIN_BOTH);
+		buf_addch(out, '}');
+	}
+	buf_addch(out, ']');
+}
+
 static void json_moment(struct buf *out, struct explain_slowest *s, const struct span *p)
 {
 	uint64_t ns[INTERVAL_STATE_CNT], absent;
@@ -318,6 +379,8 @@ static void json_moment(struct buf *out, struct explain_slowest *s, const struct
 	buf_addch(out, ',');
 	find_steps(s, p);
 	explain_json_story(out, s->x);
+	if (!s->switches)
+		json_seen(out, s, p);
 	buf_addch(out, '}');
 }
 
@@ -328,8 +391,7 @@ void explain_slowest_json(struct explain_slowest *s)
 	timeline_json_head(&out, &s->x->timeline);
 	json_counts(&out, &s->spans);
 	buf_printf(&out, ",\"switches\":%s,\"whole\":%s,\"causes\":[",
-		   s->x->timeline.switches ? "true" : "false",
-		   s->x->numbers.left_out_at ? "false" : "true");
+		   s->switches ? "true" : "false", s->x->numbers.left_out_at ? "false" : "true");
 	for (size_t k = 0; k < s->causes.cnt; k++) {
 		buf_addstr(&out, k ? ",\n" : "\n");
 		json_cause(&out, s, &s->causes.v[k]);

@@ -145,6 +145,7 @@ void explain_add_sample(struct explain *e, const struct trace_event *ev)
 		.tid = ev->tid,
 		.part = ev->part,
 		.stack = stack_table_add(&e->stacks, ev->frames, ev->frame_cnt),
+		.out = ev->source == PROF_SOURCE_SWITCH_OUT,
 	};
 }
 
@@ -308,6 +309,19 @@ static size_t first_sample(const struct explain *e, uint32_t part, uint32_t tid,
 	return lo;
 }
 
+const struct explain_sample *explain_samples(const struct explain *e, uint32_t part, uint32_t tid,
+					     uint64_t from, uint64_t to, size_t *cnt)
+{
+	const size_t first = first_sample(e, part, tid, from);
+	size_t end = first;
+
+	while (end < e->sample_cnt && e->samples[end].part == part && e->samples[end].tid == tid &&
+	       e->samples[end].ts < to)
+		end++;
+	*cnt = end - first;
+	return *cnt ? &e->samples[first] : NULL;
+}
+
 static int by_stack(const void *a, const void *b)
 {
 	return compare(*(const uint32_t *)a, *(const uint32_t *)b);
@@ -316,18 +330,16 @@ static int by_stack(const void *a, const void *b)
 static void find_hottest(const struct explain *e, const struct explain_piece *p,
 			 struct explain_step *s)
 {
-	const size_t first = first_sample(e, p->part, p->tid, s->from);
-	size_t n = 0, run = 0;
+	size_t n, run = 0;
+	const struct explain_sample *samples =
+		explain_samples(e, p->part, p->tid, s->from, s->to, &n);
 	uint32_t *stacks;
 
-	while (first + n < e->sample_cnt && e->samples[first + n].part == p->part &&
-	       e->samples[first + n].tid == p->tid && e->samples[first + n].ts < s->to)
-		n++;
 	if (!n)
 		return;
 	stacks = xcalloc(n, sizeof(*stacks));
 	for (size_t k = 0; k < n; k++)
-		stacks[k] = e->samples[first + k].stack;
+		stacks[k] = samples[k].stack;
 	qsort(stacks, n, sizeof(*stacks), by_stack);
 	for (size_t k = 0; k < n; k++) {
 		run = k && stacks[k] == stacks[k - 1] ? run + 1 : 1;

@@ -48,6 +48,7 @@ struct explain_piece {
 struct explain_sample {
 	uint64_t ts;
 	uint32_t tid, part, stack; /* in explain.stacks */
+	bool out; /* taken as it left its CPU */
 };
 
 /* Start with { .sums_only = ... }. Stacks of pieces are those of the engine, stacks of samples its own. */
@@ -66,7 +67,10 @@ struct explain {
 
 /* Takes an interval, within the callback of the engine. */
 void explain_add(struct explain *e, const struct intervals *iv, const struct interval *i);
-/* Takes a sample of a thread on a CPU that lies in the window. */
+/*
+ * Takes the stack of a thread that lies in the window: a sample; or one of a switch-out, of a trace that does
+ * not have the switches themselves.
+ */
 void explain_add_sample(struct explain *e, const struct trace_event *ev);
 /* Once, after the last one. Names threads that the trace named only later. */
 void explain_finish(struct explain *e, const struct names *names);
@@ -113,6 +117,9 @@ bool explain_meanwhile(const struct explain *e, uint32_t part, uint32_t tid, uin
  */
 uint64_t explain_sums(const struct explain *e, uint32_t part, uint32_t tid, uint64_t from,
 		      uint64_t to, uint64_t ns[INTERVAL_STATE_CNT]);
+/* The samples of a thread from @from to before @to, in order. Borrowed; @cnt receives how many. */
+const struct explain_sample *explain_samples(const struct explain *e, uint32_t part, uint32_t tid,
+					     uint64_t from, uint64_t to, size_t *cnt);
 /* What of a piece lies within a step. */
 void explain_within(const struct explain_step *s, const struct explain_piece *p, uint64_t *from,
 		    uint64_t *to);
