@@ -38,6 +38,8 @@ Test(cpu_log, tells_each_slice_latest_first)
 	cr_expect_eq(cpu_log_switch(&log, 1, 100, 0, 5, true), CPU_LOG_NOBODY);
 	cr_expect_eq(cpu_log_switch(&log, 1, 150, 5, 6, true), 5);
 	cr_expect_eq(cpu_log_switch(&log, 1, 170, 6, 0, true), 6);
+	cr_expect_eq(cpu_log_on(&log, 1), 0);
+	cr_expect_eq(cpu_log_on(&log, 7), CPU_LOG_NOBODY);
 	expect(&log, 1, 120, 180, "0:170-180 6:150-170 5:120-150 ");
 	expect(&log, 1, 150, 170, "6:150-170 ");
 	expect(&log, 1, 90, 110, "5:100-110 -1:90-100 ");

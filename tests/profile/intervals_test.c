@@ -388,6 +388,30 @@ Test(intervals, who_execs_goes_on_under_the_leaders_number)
 		   "5 running 1150-1200 to exit cpu 0\n");
 }
 
+/* It is switched out under the new number, before the exec is told. */
+Test(intervals, who_execs_may_be_switched_out_in_the_midst_of_it)
+{
+	struct run r = { 0 };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_task(&m, 1000, 5, 6, "thread");
+	make_switch(&m, 1000, 0, "x", 0, 0, "main", 5);
+	make_switch(&m, 1100, 0, "main", 5, 0x10, "thread", 6);
+	make_switch(&m, 1130, 0, "main", 5, 0x100, "swapper", 0);
+	make_switch(&m, 1140, 0, "swapper", 0, 0, "main", 5);
+	make_exec(&m, 1150, 6, 5);
+	make_switch(&m, 1200, 0, "new", 5, 0x10, "swapper", 0);
+	run_expect(&r, &m,
+		   "5 runnable 1000-1000 to cpu cpu 0 edge-start\n"
+		   "5 running 1000-1100 to exit cpu 0\n"
+		   "6 runnable 1000-1100 to cpu cpu 0 edge-start\n"
+		   "6 running 1100-1130 to nothing cpu 0\n"
+		   "5 running 1130-1130 to preempted cpu 0\n"
+		   "5 runnable 1130-1140 to cpu cpu 0 preempted R\n"
+		   "5 running 1140-1200 to exit cpu 0\n");
+}
+
 Test(intervals, numbers_that_no_kernel_gives_are_no_threads)
 {
 	struct run r = { 0 };

@@ -53,12 +53,17 @@ uint32_t cpu_log_switch(struct cpu_log *log, uint32_t cpu, uint64_t ts, uint32_t
 	return was;
 }
 
-void cpu_log_rename(struct cpu_log *log, uint32_t cpu, uint32_t from, uint32_t to)
+uint32_t cpu_log_on(const struct cpu_log *log, uint32_t cpu)
 {
 	const struct cpu_log_cpu *c = cpu < log->cpu_cap ? &log->cpus[cpu] : NULL;
 
-	if (c && c->cnt && slice(c, c->cnt - 1)->tid == from)
-		slice(c, c->cnt - 1)->tid = to;
+	return c && c->cnt ? slice(c, c->cnt - 1)->tid : CPU_LOG_NOBODY;
+}
+
+void cpu_log_rename(struct cpu_log *log, uint32_t cpu, uint32_t from, uint32_t to)
+{
+	if (cpu_log_on(log, cpu) == from && from != CPU_LOG_NOBODY)
+		slice(&log->cpus[cpu], log->cpus[cpu].cnt - 1)->tid = to;
 }
 
 void cpu_log_each(const struct cpu_log *log, uint32_t cpu, uint64_t from, uint64_t to,

@@ -39,6 +39,9 @@ struct cpu_log {
 uint32_t cpu_log_switch(struct cpu_log *log, uint32_t cpu, uint64_t ts, uint32_t prev,
 			uint32_t next, bool sure);
 
+/* Who is on @cpu by its newest switch, or CPU_LOG_NOBODY. */
+uint32_t cpu_log_on(const struct cpu_log *log, uint32_t cpu);
+
 /* From the newest switch of @cpu on it is another number that stands for the same thread. */
 void cpu_log_rename(struct cpu_log *log, uint32_t cpu, uint32_t from, uint32_t to);
 

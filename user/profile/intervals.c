@@ -347,6 +347,44 @@ static void switched_in(struct intervals *iv, struct thread *th, const struct tr
 	th->cpu = ev->cpu;
 }
 
+/*
+ * A thread that execs while others of its process are left takes over the leader's number: what it did
+ * goes on under that, and the old number is nobody's.
+ */
+static void go_on_as(struct intervals *iv, struct thread *old, struct thread *th, uint64_t ts)
+{
+	if (old->life != LIFE_ON || old->state != INTERVAL_RUNNING || th->life == LIFE_ON)
+		return;
+	end(iv, old, ts, INTERVAL_TO_NOTHING, old->cpu, TRACE_NONE);
+	old->life = LIFE_GONE;
+	cpu_log_rename(&iv->cpus, old->cpu, old->tid, th->tid);
+	begin(th, INTERVAL_RUNNING, ts);
+	th->cpu = old->cpu;
+}
+
+static void take_exec(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
+{
+	uint64_t old_tid = trace_u64_or(ev, ROLE_OLD_PID, TRACE_NONE);
+	uint64_t tid = trace_u64_or(ev, ROLE_PID, TRACE_NONE);
+	struct thread *old = hmap_get(&iv->threads, old_tid), *th = thread_of(iv, t, tid);
+
+	if (old_tid != tid && old && th)
+		go_on_as(iv, old, th, ev->ts);
+}
+
+/* It has the leader's number before the kernel tells of the exec, and may be switched out in between. */
+static void foresee_exec(struct intervals *iv, const struct trace *t, struct thread *leader,
+			 const struct trace_event *ev)
+{
+	struct thread *on = hmap_get(&iv->threads, cpu_log_on(&iv->cpus, ev->cpu));
+
+	if (!on)
+		return;
+	name(on, t);
+	if (on->pid == leader->tid)
+		go_on_as(iv, on, leader, ev->ts);
+}
+
 static void take_switch(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
 {
 	uint64_t prev = trace_u64_or(ev, ROLE_PREV_PID, TRACE_NONE);
@@ -357,6 +395,8 @@ static void take_switch(struct intervals *iv, const struct trace *t, const struc
 	bool sure = !iv->followed.some ||
 		    (out && (out->followed || followed_has(&iv->followed, out->pid, out->tid)));
 
+	if (out && out->life == LIFE_GONE)
+		foresee_exec(iv, t, out, ev);
 	was = cpu_log_switch(&iv->cpus, ev->cpu, ev->ts, prev_tid, next_tid, sure);
 	if (was != CPU_LOG_NOBODY && was != prev_tid) {
 		stays = hmap_get(&iv->threads, was);
@@ -477,26 +517,6 @@ static void take_stack(struct intervals *iv, const struct trace *t, const struct
 	else if (ev->source == PROF_SOURCE_SWITCH_OUT && th->life == LIFE_ON &&
 		 th->state != INTERVAL_RUNNING && th->since == ev->ts)
 		th->stack = stack_table_add(&iv->stacks, ev->frames, ev->frame_cnt);
-}
-
-/*
- * A thread that execs while others of its process are left takes over the leader's number: what it did
- * goes on under that, and the old number is nobody's.
- */
-static void take_exec(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
-{
-	uint64_t old_tid = trace_u64_or(ev, ROLE_OLD_PID, TRACE_NONE);
-	uint64_t tid = trace_u64_or(ev, ROLE_PID, TRACE_NONE);
-	struct thread *old = hmap_get(&iv->threads, old_tid), *th = thread_of(iv, t, tid);
-
-	if (old_tid == tid || !old || !th || old->life != LIFE_ON ||
-	    old->state != INTERVAL_RUNNING || th->life == LIFE_ON)
-		return;
-	end(iv, old, ev->ts, INTERVAL_TO_NOTHING, old->cpu, TRACE_NONE);
-	old->life = LIFE_GONE;
-	cpu_log_rename(&iv->cpus, old->cpu, old->tid, th->tid);
-	begin(th, INTERVAL_RUNNING, ev->ts);
-	th->cpu = old->cpu;
 }
 
 static void take_other(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
