@@ -137,21 +137,10 @@ class Cursor {
 		return this.at - size;
 	}
 
-	u8() {
-		return this.bytes[this.pass(1)];
-	}
-
-	u16() {
-		return this.view.getUint16(this.pass(2), true);
-	}
-
-	u32() {
-		return this.view.getUint32(this.pass(4), true);
-	}
-
-	u64() {
-		return this.view.getBigUint64(this.pass(8), true);
-	}
+	u8() { return this.bytes[this.pass(1)]; }
+	u16() { return this.view.getUint16(this.pass(2), true); }
+	u32() { return this.view.getUint32(this.pass(4), true); }
+	u64() { return this.view.getBigUint64(this.pass(8), true); }
 
 	f64(asBits) {
 		return asBits ? this.u64() : this.view.getFloat64(this.pass(8), true);
@@ -177,6 +166,14 @@ class Cursor {
 				break;
 		}
 		return BigInt(low) | BigInt(high) << 49n;
+	}
+
+	/* Whether an optional value is there. */
+	presence() {
+		const present = this.u8();
+		if (present > 1)
+			throw new Fault(this.at - 1, 'presence is neither 0 nor 1');
+		return present === 1;
 	}
 
 	/* A count, with at least `each` bytes behind it for each that it counts. */
@@ -408,8 +405,10 @@ class Decoder {
 	#poolBytes = 0;
 	#defs;
 	#limits;
+	#eventOf;
 
-	constructor({ limits = {}, f64Bits = false } = {}) {
+	constructor({ limits = {}, f64Bits = false, eventOf = null } = {}) {
+		this.#eventOf = eventOf; /* of lean.js, which makes its own of events */
 		this.#limits = {
 			frameBytes: limits.frameBytes || 256 * 1024 * 1024,
 			poolBytes: limits.poolBytes || 1024 * 1024 * 1024,
@@ -434,6 +433,9 @@ class Decoder {
 	end() {
 		this.#ended = true;
 	}
+
+	/* Of the events given since the last header: their schemas, and what pool ids stand for, so far. */
+	get scope() { return { schemas: this.#schemas, defs: this.#defs }; }
 
 	/* The bytes of all frames given so far. */
 	get consumed() { return this.#base + this.#pos; }
@@ -535,10 +537,9 @@ class Decoder {
 			throw new Fault(cursor.at - 1, 'unknown version');
 		this.#started = true;
 		this.#tsBase = 0n;
-		this.#schemas.clear();
+		this.#schemas = new Map();
 		this.#schemaBytes = this.#poolBytes = 0;
-		this.#defs.strings.clear();
-		this.#defs.stacks.clear();
+		this.#defs = { strings: new Map(), stacks: new Map(), f64Bits: this.#defs.f64Bits };
 		return { kind: first ? 'header' : 'midheader', offset, version };
 	}
 
@@ -602,6 +603,8 @@ class Decoder {
 		const typeId = cursor.u16(), schema = this.#schemas.get(typeId);
 		if (!schema)
 			throw new Fault(cursor.at - 2, 'event of a type without schema');
+		if (this.#eventOf)
+			return this.#eventOf(cursor, offset, typeId, schema, this.scope);
 		let ts = null;
 		if (schema.hasTimestamp) {
 			cursor.need(3);
@@ -609,29 +612,21 @@ class Decoder {
 			if (ts > TS_MAX)
 				throw new Fault(cursor.at - 3, 'timestamp beyond 64 bits');
 		}
-		const values = this.#values(cursor, schema.fields);
+		const values = readValues(cursor, schema.fields, this.#limits.depth, this.#defs);
 		if (ts !== null)
 			this.#tsBase = ts;
 		return new EventFrame(offset, typeId, schema, ts, values);
 	}
+}
 
-	#values(cursor, fields) {
-		const values = new Array(fields.length), depth = this.#limits.depth;
-		for (let i = 0; i < fields.length; i++) {
-			const type = fields[i].type;
-			if (type & TYPE.OPTIONAL) {
-				const present = cursor.u8();
-				if (present > 1)
-					throw new Fault(cursor.at - 1, 'presence is neither 0 nor 1');
-				if (!present) {
-					values[i] = null;
-					continue;
-				}
-			}
-			values[i] = cursor.value(type & 0x7f, depth, this.#defs);
-		}
-		return values;
+function readValues(cursor, fields, depth, defs) {
+	const values = new Array(fields.length);
+	for (let i = 0; i < fields.length; i++) {
+		const type = fields[i].type;
+		values[i] = type & TYPE.OPTIONAL && !cursor.presence() ? null :
+			cursor.value(type & 0x7f, depth, defs);
 	}
+	return values;
 }
 
 /* ---- streams and gzip ----------------------------------------------------------------------------- */
@@ -791,7 +786,7 @@ function read(input, options = {}) {
 	return new Trace(input, options);
 }
 
-const api = { read, Decoder, TYPE, BadText, Entries };
+const api = { read, Decoder, TYPE, BadText, Entries, parts: { Cursor, EventFrame, Fault, readValues, asBytes, DEPTH_MAX, TS_MAX } };
 if (typeof module === 'object' && module.exports)
 	module.exports = api;
 else

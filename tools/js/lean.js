@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The reader of decode.js for those who read millions of events: without BigInt, without an object for each
+ * value, and only the fields that are wanted. Frames are those of Decoder, but in an event
+ *
+ *	I64 Varint		number; BigInt only beyond 2^53
+ *	Stack, PooledStack	Uint32Array, of each frame the low and the high half; null if the id is not defined so far
+ *	PooledString		string or BadText; null if the id is not defined so far
+ *	ts			number: nanoseconds since `origin`, a BigInt, the time of the first event; exact as far
+ *				as 2^53 from it
+ *
+ * and values of fields that are not wanted are undefined. eventAt() has them.
+ */
+'use strict';
+
+const { Decoder, TYPE, parts } = require('./decode.js');
+const { Cursor, EventFrame, Fault, readValues, asBytes, DEPTH_MAX, TS_MAX } = parts;
+
+const SAFE_MAX = BigInt(Number.MAX_SAFE_INTEGER);
+const HOST_IS_LITTLE = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
+
+function asNumber(big) {
+	return big <= SAFE_MAX && big >= -SAFE_MAX ? Number(big) : big;
+}
+
+function varint(cursor) {
+	const start = cursor.at;
+	let sum = cursor.u8();
+	if (sum < 0x80)
+		return sum;
+	sum &= 0x7f;
+	for (let i = 1, scale = 128; i < 7; i++, scale *= 128) {
+		const byte = cursor.u8();
+		sum += (byte & 0x7f) * scale;
+		if (byte < 0x80)
+			return sum;
+	}
+	cursor.at = start;
+	return asNumber(cursor.varint());
+}
+
+function halves(frames) {
+	if (HOST_IS_LITTLE)
+		return new Uint32Array(frames.buffer, frames.byteOffset, frames.length * 2);
+	return Uint32Array.from({ length: frames.length * 2 },
+		(_, i) => Number(frames[i >> 1] >> BigInt(i & 1) * 32n & 0xffffffffn));
+}
+
+function pooled(defs, id) {
+	const known = defs.get(id);
+	return known === undefined ? null : known;
+}
+
+function value(cursor, type, depth, defs) {
+	switch (type) {
+	case TYPE.VARINT:
+		return varint(cursor);
+	case TYPE.POOLED_STRING:
+		return pooled(defs.strings, cursor.u32());
+	case TYPE.U8:
+		return cursor.u8();
+	case TYPE.U16:
+		return cursor.u16();
+	case TYPE.U32:
+		return cursor.u32();
+	case TYPE.STACK:
+		return halves(cursor.stack(cursor.u32()));
+	case TYPE.POOLED_STACK: {
+		const frames = pooled(defs.stacks, cursor.u32());
+		return frames && halves(frames);
+	}
+	case TYPE.I64:
+		return asNumber(BigInt.asIntN(64, cursor.u64()));
+	default:
+		return cursor.value(type, depth, defs);
+	}
+}
+
+function ignore() {}
+
+/*
+ * As Decoder, whose options it takes, and want: a function that gives for a schema an array of truths, one for
+ * each field.
+ */
+class LeanDecoder extends Decoder {
+	#want;
+	#wants = new WeakMap();
+	#depth;
+	#origin = null;
+	#base = 0n; /* of the last reset */
+	#ts = 0; /* the time base, since the origin */
+	#left = Number(TS_MAX); /* so much later is the end of time */
+
+	constructor({ want = null, limits = {}, ...options } = {}) {
+		super({ ...options, limits, eventOf: (...args) => this.#eventOf(...args) });
+		this.#want = want;
+		this.#depth = Math.min(limits.depth || DEPTH_MAX, DEPTH_MAX);
+	}
+
+	/* The time that timestamps count from; null before the first. */
+	get origin() { return this.#origin; }
+
+	next() {
+		const frame = super.next();
+		if (frame && frame.kind !== 'event')
+			this.#see(frame);
+		return frame;
+	}
+
+	#see({ kind, ts }) {
+		if (kind !== 'reset' && kind !== 'header' && kind !== 'midheader')
+			return;
+		this.#base = kind === 'reset' ? ts : 0n;
+		this.#ts = this.#origin === null ? 0 : Number(this.#base - this.#origin);
+		this.#left = Number(TS_MAX - this.#base);
+	}
+
+	#eventOf(cursor, offset, typeId, schema, { defs }) {
+		let delta = 0;
+		if (schema.hasTimestamp) {
+			cursor.need(3);
+			delta = cursor.u16() + cursor.u8() * 0x10000;
+			if (delta > this.#left)
+				throw new Fault(cursor.at - 3, 'timestamp beyond 64 bits');
+		}
+		const values = this.#values(cursor, schema, defs);
+		if (!schema.hasTimestamp)
+			return new EventFrame(offset, typeId, schema, null, values);
+		if (this.#origin === null)
+			this.#origin = this.#base + BigInt(delta);
+		else
+			this.#ts += delta;
+		this.#left -= delta;
+		return new EventFrame(offset, typeId, schema, this.#ts, values);
+	}
+
+	#values(cursor, schema, defs) {
+		const fields = schema.fields, values = new Array(fields.length), depth = this.#depth;
+		const wanted = this.#wantedOf(schema);
+		for (let i = 0; i < fields.length; i++) {
+			const type = fields[i].type;
+			if (type & TYPE.OPTIONAL && !cursor.presence())
+				values[i] = null;
+			else if (wanted === null || wanted[i])
+				values[i] = value(cursor, type & 0x7f, depth, defs);
+			else
+				cursor.skip(type & 0x7f, depth, ignore);
+		}
+		return values;
+	}
+
+	#wantedOf(schema) {
+		if (!this.#want)
+			return null;
+		let wanted = this.#wants.get(schema);
+		if (!wanted) {
+			wanted = this.#want(schema);
+			this.#wants.set(schema, wanted);
+		}
+		return wanted;
+	}
+}
+
+/*
+ * The event at that offset of a stream, once more and with all values as Decoder gives them, but without its
+ * time. `bytes` are those of the stream from its start; `scope` is the decoder's when it gave the event, or
+ * later before the next header. For places where an event was: others throw or give nonsense.
+ */
+function eventAt(bytes, offset, scope) {
+	const cursor = new Cursor(asBytes(bytes), bytes.length);
+	cursor.at = offset + 1;
+	const typeId = cursor.u16(), schema = scope.schemas.get(typeId);
+	cursor.pass(schema.hasTimestamp ? 3 : 0);
+	return new EventFrame(offset, typeId, schema, null,
+		readValues(cursor, schema.fields, DEPTH_MAX, scope.defs));
+}
+
+module.exports = { LeanDecoder, eventAt };
