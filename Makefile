@@ -391,11 +391,12 @@ check-tutorial: lib
 
 # With node 18 or later.
 JS_TESTS := $(call have,tests/js/*.test.js)
-check-js: all $(O)/tests/js/random_trace
+JS_TOOLS := $(addprefix $(O)/tests/js/,random_trace sched_trace)
+check-js: all $(JS_TOOLS)
 	$(Q)$(TEST_ENV) $(call LIMIT,300) node --test $(JS_TESTS) > $(O)/js.log || { cat $(O)/js.log; echo FAILED js; exit 1; }
 	@echo "js: passed"
 
-$(O)/tests/js/random_trace: $(O)/obj/tests/js/random_trace.o $(LIB_A)
+$(JS_TOOLS): $(O)/tests/js/%: $(O)/obj/tests/js/%.o $(LIB_A)
 	$(call msg,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^
@@ -515,7 +516,7 @@ help:
 ##H make check-unit    the unit tests: no root, under a minute
 ##H make check-root    the tests on the live kernel
 ##H make check-san     the unit tests under ASan and UBSan
-##H make check-js      the JavaScript reader under node, against the vectors and the C codec
+##H make check-js      the JavaScript reader and the page's engine under node, against the C ones
 ##H make lint          layering, symbol names, headers, sizes, shell scripts, formatting
 ##H make fuzz          libFuzzer on each target for FUZZ_TIME seconds (60)
 ##H make fmt           reformat with clang-format 14

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The page's numbers against those of the program: intervals, sums by thread and by stack, functions, of traces
+ * of random scheduling with losses and holes (sched_trace.c).
+ */
+'use strict';
+
+const assert = require('node:assert');
+const { execFileSync } = require('node:child_process');
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
+const { after, before, test } = require('node:test');
+
+const { NONE, upperBound } = require('../../tools/page/columns.js');
+const { Flame } = require('../../tools/page/flame.js');
+const { STATE, END, FLAG, CUT, NOBODY } = require('../../tools/page/intervals.js');
+const { load } = require('../../tools/page/load.js');
+const { UNKNOWN } = require('../../tools/page/symbols.js');
+const { byFunction, sumStates, weigh } = require('../../tools/page/weigh.js');
+
+const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', 'build');
+const PROGRAM = path.join(BUILD, 'dial9-prof');
+const MAKE = path.join(BUILD, 'tests', 'js', 'sched_trace');
+const SEEDS = [1, 2, 3, 4, 6, 7, 8, 11, 14, 17];
+const STEPS = '2500';
+const ALL = { from: -Infinity, to: Infinity, tasks: null };
+
+let dir;
+const traces = []; /* { file, model } */
+
+function run(file, ...args) {
+	return JSON.parse(execFileSync(PROGRAM, [...args, file], { encoding: 'utf8', maxBuffer: 1 << 28 }));
+}
+
+before(async () => {
+	dir = fs.mkdtempSync(path.join(os.tmpdir(), 'd9-page-'));
+	for (const seed of SEEDS) {
+		const bytes = execFileSync(MAKE, [String(seed), STEPS], { maxBuffer: 1 << 28 });
+		const file = path.join(dir, `${seed}.bin`);
+		fs.writeFileSync(file, bytes);
+		traces.push({ file, bytes, model: await load(bytes) });
+	}
+});
+
+after(() => fs.rmSync(dir, { recursive: true }));
+
+/* What no trace shows is not tested by any. */
+test('the traces have intervals of each state, with each flag', () => {
+	const states = new Set(), flags = new Set();
+	for (const { model: { rows } } of traces)
+		for (let i = 0; i < rows.length; i++) {
+			states.add(rows.state[i]);
+			for (const flag of Object.values(FLAG))
+				if (rows.flags[i] & flag)
+					flags.add(flag);
+		}
+	assert.deepStrictEqual([...states].sort(), Object.values(STATE).sort());
+	assert.deepStrictEqual([...flags].sort(), Object.values(FLAG).sort());
+	assert(traces.every(({ model }) => model.tasks.length > 12));
+});
+
+test('all threads together spend as much in each state as report --wall says', () => {
+	for (const { file, model } of traces) {
+		const sums = sumStates(model, ALL), told = run(file, 'report', '--wall', '--json');
+		assert.deepStrictEqual(sums, [told.unknown_ns, told.running_ns, told.runnable_ns, told.blocked_ns]);
+	}
+});
+
+test('intervals of a thread leave no time out', () => {
+	for (const { model } of traces)
+		for (const { rows } of model.tasks)
+			for (let i = 1; i < rows.length; i++)
+				assert(model.rows.start[rows[i]] >= model.rows.end[rows[i - 1]]);
+});
+
+/* By thread, as `sched latency` counts: see user/profile/delays.c. */
+function latencies(model) {
+	const { rows } = model, all = new Map();
+	for (const task of model.tasks) {
+		const sum = { run_ns: 0, switches: 0, wait_ns: 0, max_ns: 0, cut: 0 };
+		let seen = false;
+		for (const row of task.rows) {
+			const ns = rows.end[row] - rows.start[row], flags = rows.flags[row];
+			if (rows.state[row] !== STATE.RUNNING && rows.state[row] !== STATE.RUNNABLE)
+				continue;
+			seen = true;
+			if (rows.state[row] === STATE.RUNNING) {
+				sum.run_ns += ns;
+				sum.switches += flags & FLAG.EDGE_START ? 0 : 1;
+			} else if (ns || !(flags & CUT)) {
+				sum.wait_ns += ns;
+				sum.max_ns = Math.max(sum.max_ns, ns);
+				sum.cut += flags & CUT ? 1 : 0;
+			}
+		}
+		if (seen)
+			all.set(task.tid, sum);
+	}
+	return all;
+}
+
+test('each thread ran, waited and was switched as sched latency says', () => {
+	for (const { file, model } of traces) {
+		const told = run(file, 'sched', 'latency', '--limit', '0', '--json').rows, mine = latencies(model);
+		assert.deepStrictEqual(told.map((row) => row.tid).sort(), [...mine.keys()].sort());
+		for (const { tid, run_ns, switches, wait_ns, max_ns, cut } of told)
+			assert.deepStrictEqual({ run_ns, switches, wait_ns, max_ns, cut }, mine.get(tid), `${file} ${tid}`);
+	}
+});
+
+function stackText(model, stack) {
+	if (stack === NONE)
+		return '';
+	return model.trace.stacks.get(stack).flatMap((frame) => model.trace.symbols.lines(frame))
+		.map((line) => line.name).join(' ');
+}
+
+/* A key for what a blocked interval waited for, and who woke it: as rows of offcpu --json are told apart. */
+function waitOf(model, row) {
+	const { rows, wakers } = model, waker = rows.waker[row];
+	const task = waker === NONE || (wakers.said[waker] & 7) > 1 ? NONE : wakers.tid[waker];
+	return `${stackText(model, rows.stack[row])}|${waker === NONE ? 'none' : task === NONE ? 'irq' : task}`;
+}
+
+test('each blocked stretch has the stack and the waker that offcpu tells', () => {
+	for (const { file, model } of traces) {
+		const sums = new Map();
+		for (let row = 0; row < model.rows.length; row++) {
+			if (model.rows.state[row] !== STATE.BLOCKED)
+				continue;
+			const key = `${model.trace.tasks[model.rows.task[row]].tid}|${waitOf(model, row)}`;
+			sums.set(key, (sums.get(key) || 0) + model.rows.end[row] - model.rows.start[row]);
+		}
+		const told = run(file, 'offcpu', '--by', 'tid,stack,waker', '--limit', '0', '--json');
+		const wakers = run(file, 'offcpu', '--by', 'tid,waker', '--limit', '0', '--json');
+		assert.strictEqual([...sums.values()].reduce((a, b) => a + b, 0), told.ns);
+		const byStack = (rows) => {
+			const all = new Map();
+			for (const [key, ns] of rows)
+				all.set(key, (all.get(key) || 0) + ns);
+			return [...all].sort();
+		};
+		assert.deepStrictEqual(
+			byStack([...sums].map(([key, ns]) => [key.split('|').slice(0, 2).join('|'), ns])),
+			byStack(told.rows.map((row) => [`${row.tid}|${row.stack.map((f) => f.sym || UNKNOWN).join(' ')}`, row.ns])));
+		assert.deepStrictEqual(
+			byStack([...sums].map(([key, ns]) => [`${key.split('|')[0]} ${key.endsWith('none')}`, ns])),
+			byStack(wakers.rows.map((row) => [`${row.tid} ${row.waker === null}`, row.ns])));
+	}
+});
+
+test('functions have the samples that report gives them', () => {
+	for (const { file, model } of traces) {
+		const told = run(file, 'report', '--json').rows;
+		const mine = byFunction(model, weigh(model, 'cpu', ALL)).map((row) => {
+			const { name, path: dso, inlined } = model.trace.symbols.functions[row.fn];
+			return { self: row.selfCount, total: row.totalCount, self_ns: row.self, total_ns: row.total, sym: name === UNKNOWN ? null : name, dso,
+				...inlined && { inlined } };
+		});
+		const order = (rows) => rows.map((row) => JSON.stringify(row, Object.keys(row).sort())).sort();
+		assert.deepStrictEqual(order(mine), order(told), file);
+	}
+});
+
+test('flame graphs hold all weight at every depth, as report --wall and offcpu --folded', () => {
+	for (const { file, model } of traces)
+		for (const kind of ['cpu', 'offcpu', 'wall'])
+			for (const inverted of [false, true]) {
+				const weights = weigh(model, kind, ALL), flame = new Flame(model, weights, { inverted, byState: true });
+				assert.strictEqual(flame.total[0], weights.total);
+				for (let node = 0; node < flame.length; node++) {
+					const kids = flame.children[node].reduce((sum, kid) => sum + flame.total[kid], 0);
+					assert.strictEqual(kids + flame.self[node], flame.total[node]);
+					assert.strictEqual(flame.at(flame.depth[node], flame.x[node] + flame.total[node] / 2),
+						flame.total[node] ? node : flame.at(flame.depth[node], flame.x[node]));
+				}
+				if (kind === 'offcpu')
+					assert.strictEqual(flame.total[0], run(file, 'offcpu', '--json').ns);
+			}
+});
+
+/* The program cuts by --time what the page cuts by dragging. */
+test('a range of time has the sums of report --wall --time', () => {
+	for (const { file, model } of traces.slice(0, 4)) {
+		const span = model.last - model.first;
+		const from = Math.round(model.first + span * 0.3), to = Math.round(model.first + span * 0.6);
+		const at = (ts) => {
+			const ns = model.trace.origin + BigInt(ts), whole = ns / 1000000000n;
+			return `${whole}.${String(ns % 1000000000n).padStart(9, '0')}`;
+		};
+		const told = run(file, 'report', '--wall', '--json', '--time', `${at(from)},${at(to)}`);
+		assert.deepStrictEqual(sumStates(model, { from, to, tasks: null }),
+			[told.unknown_ns, told.running_ns, told.runnable_ns, told.blocked_ns]);
+	}
+});
+
+test('CPUs have been busy as long as sched summary says, each with the thread that ran there', () => {
+	for (const { file, model } of traces) {
+		const { rows } = model, busy = new Map(), cpus = new Map(model.cpus.map((cpu) => [cpu.cpu, cpu]));
+		for (const { tid, rows: mine } of model.tasks)
+			for (const row of mine) {
+				if (rows.state[row] !== STATE.RUNNING)
+					continue;
+				const cpu = cpus.get(rows.cpu[row]), middle = (rows.start[row] + rows.end[row]) / 2;
+				const turn = upperBound(cpu.end, middle, 0, cpu.end.length);
+				busy.set(cpu.cpu, (busy.get(cpu.cpu) || 0) + rows.end[row] - rows.start[row]);
+				/* a turn in which a thread takes over another's number is told by the new one */
+				if (rows.endBy[row] !== END.NOTHING && !(rows.flags[row] & FLAG.EDGE_START) && rows.end[row] > rows.start[row])
+					assert(cpu.tid[turn] === tid || cpu.tid[turn] === NOBODY, `${file} ${tid} at ${middle}`);
+			}
+		for (const { cpu, busy_ns } of run(file, 'sched', 'summary', '--json').cpus)
+			assert.strictEqual(busy.get(cpu) || 0, busy_ns);
+	}
+});
+
+test('what a trace ends inside of is told, and the rest is shown', async () => {
+	const { bytes } = traces[0];
+	const model = await load(bytes.subarray(0, bytes.length - 3));
+	assert.strictEqual(model.trace.outcome.status, 'truncated');
+	assert(model.rows.length > 1000);
+});

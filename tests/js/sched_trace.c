@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * sched_trace SEED STEPS: a trace of threads that run, wait and block on a few CPUs, on standard output. Some
+ * events are left out, some of these losses told of; threads are born, exec and exit; seeds that are odd
+ * record one process alone. Two readers must make the same of it.
+ */
+#include <stdio.h>
+
+#include "../support/chance.h"
+#include "../support/make_trace.h"
+
+enum { CPUS = 3, THREADS = 12, FIRST_TID = 100, FUNCTIONS = 9 };
+
+struct world {
+	struct make m;
+	struct chance chance;
+	struct dial9_schema *waking, *birth, *migrate, *fork, *exec;
+	uint64_t ts;
+	uint32_t on[CPUS]; /* tids; 0: idle */
+	bool asleep[THREADS];
+	uint32_t tid[THREADS]; /* 0: gone */
+	uint32_t next_tid;
+};
+
+static void make_more_schemas(struct world *w)
+{
+	w->waking = MAKE_SCHEMA("sched:sched_waking", { "common_cpu", DIAL9_VARINT },
+				{ "common_pid", DIAL9_VARINT }, { "comm", DIAL9_POOLED_STRING },
+				{ "pid", DIAL9_VARINT }, { "target_cpu", DIAL9_VARINT },
+				{ "context", DIAL9_VARINT });
+	w->birth = MAKE_SCHEMA("sched:sched_wakeup_new", { "common_cpu", DIAL9_VARINT },
+			       { "common_pid", DIAL9_VARINT }, { "comm", DIAL9_POOLED_STRING },
+			       { "pid", DIAL9_VARINT }, { "target_cpu", DIAL9_VARINT });
+	w->migrate = MAKE_SCHEMA("sched:sched_migrate_task", { "common_cpu", DIAL9_VARINT },
+				 { "common_pid", DIAL9_VARINT }, { "pid", DIAL9_VARINT },
+				 { "dest_cpu", DIAL9_VARINT });
+	w->fork = MAKE_SCHEMA("sched:sched_process_fork", { "common_cpu", DIAL9_VARINT },
+			      { "common_pid", DIAL9_VARINT }, { "child_pid", DIAL9_VARINT });
+	w->exec = MAKE_SCHEMA("sched:sched_process_exec", { "common_cpu", DIAL9_VARINT },
+			      { "common_pid", DIAL9_VARINT }, { "pid", DIAL9_VARINT },
+			      { "old_pid", DIAL9_VARINT });
+}
+
+static uint32_t below(struct world *w, uint32_t n)
+{
+	return chance_below(&w->chance, n);
+}
+
+/* Three threads a process; its number is that of the first. */
+static uint32_t pid_of(uint32_t tid)
+{
+	return FIRST_TID + (tid - FIRST_TID) / 3 * 3;
+}
+
+static void begin(struct world *w, const struct dial9_schema *s, uint32_t cpu, uint32_t tid)
+{
+	dial9_enc_begin(w->m.enc, s, w->ts);
+	dial9_enc_put_u64(w->m.enc, cpu);
+	dial9_enc_put_u64(w->m.enc, tid);
+}
+
+static void stack(struct world *w, uint32_t cpu, uint32_t tid, enum prof_sample_source source)
+{
+	uint64_t frames[8];
+	uint32_t cnt = 1 + below(w, 7);
+
+	for (uint32_t i = 0; i < cnt; i++)
+		frames[i] = make_frame(1 + below(w, 2), 0x100 * (1 + below(w, FUNCTIONS)));
+	make_sample(&w->m, w->ts, pid_of(tid), tid, source, cpu, frames, cnt);
+}
+
+/* Who is to run next: one that is ready and on no CPU, or nobody. */
+static uint32_t ready(struct world *w)
+{
+	uint32_t at = below(w, THREADS);
+
+	for (uint32_t i = 0; i < THREADS; i++, at = (at + 1) % THREADS) {
+		bool runs = !w->tid[at] || w->asleep[at];
+
+		for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+			runs |= w->on[cpu] == w->tid[at];
+		if (!runs)
+			return w->tid[at];
+	}
+	return 0;
+}
+
+static void make_a_switch(struct world *w, uint32_t cpu, bool lost)
+{
+	static const uint64_t states[] = { 0, 0x100, 1, 1, 1, 2, 4, 0x80, 0x402 };
+	uint32_t prev = w->on[cpu], next = ready(w), at;
+	uint64_t state = states[below(w, 9)];
+
+	for (at = 0; at < THREADS && w->tid[at] != prev; at++)
+		;
+	if (!prev)
+		state = 0;
+	else if (!below(w, 40))
+		state = 0x10;
+	if (at < THREADS && state & 0xff)
+		w->asleep[at] = true;
+	if (at < THREADS && state == 0x10)
+		w->tid[at] = 0;
+	w->on[cpu] = next;
+	if (lost)
+		return;
+	make_switch(&w->m, w->ts, cpu, prev ? "task" : "swapper", prev, state,
+		    next ? "task" : "swapper", next);
+	if (prev && below(w, 3))
+		stack(w, cpu, prev, PROF_SOURCE_SWITCH_OUT);
+}
+
+static void make_a_waking(struct world *w, uint32_t cpu, bool lost)
+{
+	static const uint64_t contexts[] = { 0, 1, 1,	       2,	   3,
+					     4, 5, 2 | 4 << 3, 2 | 2 << 3, 3 | 30 << 3 };
+	uint32_t at = below(w, THREADS);
+
+	if (!w->tid[at])
+		return;
+	w->asleep[at] = false;
+	if (lost)
+		return;
+	begin(w, w->waking, cpu, w->on[cpu]);
+	make_str(&w->m, "task");
+	dial9_enc_put_u64(w->m.enc, w->tid[at]);
+	dial9_enc_put_u64(w->m.enc, below(w, CPUS));
+	dial9_enc_put_u64(w->m.enc, contexts[below(w, 10)]);
+	make_end(&w->m);
+	if (w->on[cpu] && !below(w, 3))
+		stack(w, cpu, w->on[cpu], PROF_SOURCE_WAKING);
+}
+
+static void make_a_birth(struct world *w, uint32_t cpu)
+{
+	uint32_t at = below(w, THREADS), parent = w->on[cpu];
+
+	if (w->tid[at] || !parent)
+		return;
+	w->tid[at] = w->next_tid++;
+	w->asleep[at] = false;
+	begin(w, w->fork, cpu, parent);
+	dial9_enc_put_u64(w->m.enc, w->tid[at]);
+	make_end(&w->m);
+	if (below(w, 2))
+		make_task(&w->m, w->ts, pid_of(w->tid[at]), w->tid[at], "child");
+	begin(w, w->birth, cpu, parent);
+	make_str(&w->m, "child");
+	dial9_enc_put_u64(w->m.enc, w->tid[at]);
+	dial9_enc_put_u64(w->m.enc, cpu);
+	make_end(&w->m);
+}
+
+/* A thread moves to another queue, or takes over the number of its process. */
+static void make_another(struct world *w, uint32_t cpu)
+{
+	uint32_t at = below(w, THREADS), tid = w->on[cpu], leader = tid ? pid_of(tid) : 0;
+
+	if (below(w, 4)) {
+		begin(w, w->migrate, cpu, tid);
+		dial9_enc_put_u64(w->m.enc, w->tid[at]);
+		dial9_enc_put_u64(w->m.enc, below(w, CPUS));
+		make_end(&w->m);
+		return;
+	}
+	for (at = 0; at < THREADS && w->tid[at] != tid; at++)
+		;
+	for (uint32_t i = 0; i < THREADS; i++)
+		if (!tid || at == THREADS || (leader != tid && w->tid[i] == leader))
+			return;
+	w->tid[at] = w->on[cpu] = leader;
+	begin(w, w->exec, cpu, leader);
+	dial9_enc_put_u64(w->m.enc, leader);
+	dial9_enc_put_u64(w->m.enc, tid);
+	make_end(&w->m);
+}
+
+static void step(struct world *w)
+{
+	uint32_t cpu = below(w, CPUS);
+	bool lost = !below(w, 60);
+	uint64_t from = w->ts;
+
+	w->ts += below(w, 200) ? below(w, 50000) : below(w, 40000000);
+	switch (below(w, 16)) {
+	case 0:
+		if (w->on[cpu])
+			stack(w, cpu, w->on[cpu], PROF_SOURCE_SAMPLE);
+		break;
+	case 1:
+		make_a_birth(w, cpu);
+		break;
+	case 2:
+		make_another(w, cpu);
+		break;
+	case 3 ... 9:
+		make_a_waking(w, cpu, lost);
+		break;
+	default:
+		make_a_switch(w, cpu, lost);
+	}
+	if (lost && below(w, 2))
+		make_lost(&w->m, w->ts + 10, below(w, 3) ? PROF_LOST_RING_FULL : PROF_LOST_NESTED,
+			  1, from, w->ts);
+}
+
+static void begin_trace(struct world *w, uint64_t seed)
+{
+	const char *target = seed % 2 ? "pid 103" : "system";
+	const struct dial9_str meta[][2] = {
+		{ { "start_realtime_ns", 17 }, { "1700000000000000000", 19 } },
+		{ { "target", 6 }, { target, strlen(target) } },
+		{ { "sample_period_ns", 16 }, { "1000003", 7 } },
+	};
+
+	w->ts = 5000000000;
+	dial9_enc_begin(w->m.enc, w->m.metadata, w->ts);
+	dial9_enc_put_map(w->m.enc, meta, 3);
+	make_end(&w->m);
+	make_module(&w->m, w->ts, 1, "/bin/app", PROF_MODULE_ELF);
+	make_module(&w->m, w->ts, 2, "/lib/lib.so", PROF_MODULE_ELF);
+	for (uint32_t i = 0; i < THREADS; i++) {
+		w->tid[i] = FIRST_TID + i;
+		if (i < THREADS - 2)
+			make_task(&w->m, w->ts, pid_of(w->tid[i]), w->tid[i], "task");
+	}
+	w->next_tid = FIRST_TID + THREADS;
+}
+
+static void end_trace(struct world *w)
+{
+	char name[] = "f0", inner[] = "inlined0";
+
+	for (uint32_t i = 1; i < FUNCTIONS; i++) {
+		name[1] = inner[7] = (char)('0' + i);
+		for (uint32_t module = 1; module <= 2; module++) {
+			uint64_t at = make_frame(module, 0x100 * i);
+
+			make_symbol(&w->m, w->ts, at, 0, at, name, "a.c", i);
+			if (i % 3 == 0)
+				make_symbol(&w->m, w->ts, at, 1, at, i == 3 ? inner : name, "b.c",
+					    i);
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct world w = { 0 };
+	uint64_t seed;
+	const void *data;
+	size_t sz;
+
+	if (argc != 3)
+		return 1;
+	seed = strtoull(argv[1], NULL, 10);
+	w.chance.state = seed;
+	make_init(&w.m, NULL);
+	make_more_schemas(&w);
+	begin_trace(&w, seed);
+	for (unsigned long left = strtoul(argv[2], NULL, 10); left; left--)
+		step(&w);
+	end_trace(&w);
+	data = dial9_enc_data(w.m.enc, &sz);
+	fwrite(data, 1, sz, stdout);
+	dial9_schema_free(w.waking);
+	dial9_schema_free(w.birth);
+	dial9_schema_free(w.migrate);
+	dial9_schema_free(w.fork);
+	dial9_schema_free(w.exec);
+	make_fini(&w.m);
+	return fflush(stdout) ? 1 : 0;
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Rows of numbers in typed arrays that grow, and searches in sorted ones. Knows nothing of traces. */
+'use strict';
+
+const FIRST = 1024;
+
+/* NONE stands for a number of 32 bits that is not known. */
+const NONE = 0xffffffff;
+
+/*
+ * A table: new Table({ ts: Float64Array, cpu: Uint32Array }) has the columns .ts and .cpu, and add() makes
+ * a row of zeros and gives its index. A column is another array after add(): look it up each time.
+ */
+class Table {
+	#types;
+	#capacity;
+
+	/* `expected` rows are room enough at first. */
+	constructor(types, expected = FIRST) {
+		this.#types = Object.entries(types);
+		this.#capacity = Math.max(FIRST, expected);
+		this.length = 0;
+		for (const [name, Type] of this.#types)
+			this[name] = new Type(this.#capacity);
+	}
+
+	add() {
+		if (this.length === this.#capacity)
+			this.#grow();
+		return this.length++;
+	}
+
+	#grow() {
+		this.#capacity *= 2;
+		for (const [name, Type] of this.#types) {
+			const old = this[name];
+			this[name] = new Type(this.#capacity);
+			this[name].set(old);
+		}
+	}
+}
+
+/* The first index in [from, to) whose value is at least v; `to` if there is none. */
+function lowerBound(sorted, v, from, to) {
+	while (from < to) {
+		const mid = (from + to) >>> 1;
+		if (sorted[mid] < v)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from;
+}
+
+/* The first index in [from, to) whose value is above v. */
+function upperBound(sorted, v, from, to) {
+	while (from < to) {
+		const mid = (from + to) >>> 1;
+		if (sorted[mid] <= v)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from;
+}
+
+/* As upperBound(), by steps that double from `from` on: cheap where the answer is near. */
+function gallop(sorted, v, from, to) {
+	let step = 1;
+	while (from + step < to && sorted[from + step] <= v)
+		step *= 2;
+	return upperBound(sorted, v, from, Math.min(from + step, to));
+}
+
+/* The order of rows by a column of small numbers, equal ones as they stood, and where each number begins. */
+function groupBy(column, length, groups) {
+	const begin = new Uint32Array(groups + 1), order = new Uint32Array(length);
+	for (let i = 0; i < length; i++)
+		begin[column[i] + 1]++;
+	for (let g = 0; g < groups; g++)
+		begin[g + 1] += begin[g];
+	const next = begin.slice();
+	for (let i = 0; i < length; i++)
+		order[next[column[i]]++] = i;
+	return { order, begin };
+}
+
+module.exports = { NONE, Table, lowerBound, upperBound, gallop, groupBy };

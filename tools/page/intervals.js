@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What each thread did from when to when: running, runnable, blocked, or unknown. The state machine of
+ * user/profile/intervals.c, which says what it does in doubt, over rows of events; what it hands out are
+ * rows, too. Times are numbers of nanoseconds since any origin.
+ */
+'use strict';
+
+const { NONE, Table } = require('./columns.js');
+const { Followed } = require('./followed.js');
+
+const STATE = { UNKNOWN: 0, RUNNING: 1, RUNNABLE: 2, BLOCKED: 3 };
+const END = { NOTHING: 0, CPU: 1, WAKING: 2, BLOCK: 3, PREEMPTED: 4, GIVE_WAY: 5, EXIT: 6 };
+const WHY = { UNKNOWN: 0, WOKEN: 1, WOKEN_EARLY: 2, PREEMPTED: 3, GAVE_WAY: 4, NEW: 5 };
+const FLAG = { LOSS: 1, HOLE: 2, EDGE_START: 4, EDGE_END: 8, NO_WAKING: 0x40, NEIGHBOUR: 0x80 };
+const CUT = FLAG.LOSS | FLAG.HOLE | FLAG.EDGE_START | FLAG.EDGE_END;
+/* Kinds of events that it is fed; other kinds only move time on. */
+const EVENT = { OTHER: 0, SWITCH: 1, WAKING: 2, BIRTH: 3, SAMPLE: 4, TRACEPOINT: 5, TASK: 6 };
+const SOURCE = { SAMPLE: 0, SWITCH_OUT: 1, WAKING: 2 };
+
+const LETTERS_MASK = 0xff, DEAD_OR_ZOMBIE = 0x30, HOPS_MAX = 4, TID_MAX = 4194304;
+const LIFE = { UNSEEN: 0, ON: 1, GONE: 2 };
+/* Who runs on a CPU where a switch is missing. */
+const NOBODY = 0xfffffffe;
+
+/*
+ * Columns of events. What a to d mean depends on the kind:
+ *	SWITCH			prev pid, next pid, prev state
+ *	WAKING, BIRTH		pid, target CPU, context
+ *	SAMPLE			stack, pid, source
+ *	TRACEPOINT		pid, child pid, old pid, destination CPU; NONE where there is no such field
+ *	TASK			pid
+ */
+const EVENT_COLUMNS = { ts: Float64Array, kind: Uint8Array, part: Uint16Array, tid: Uint32Array, cpu: Uint32Array,
+	a: Uint32Array, b: Uint32Array, c: Uint32Array, d: Uint32Array, schema: Uint16Array, offset: Float64Array };
+const INTERVAL_COLUMNS = { task: Uint32Array, state: Uint8Array, beganAs: Uint8Array, flags: Uint8Array,
+	endBy: Uint8Array, why: Uint8Array, start: Float64Array, end: Float64Array, cpu: Uint32Array,
+	prevState: Uint32Array, stack: Uint32Array, givenTo: Uint32Array, takenFrom: Uint32Array, waker: Uint32Array };
+const WAKER_COLUMNS = { ts: Float64Array, tid: Uint32Array, cpu: Uint32Array, said: Uint32Array, stack: Uint32Array };
+const SLICE_COLUMNS = { cpu: Uint32Array, clock: Uint16Array, start: Float64Array, tid: Uint32Array };
+
+function newThread(tid, task) {
+	return { tid, task, life: LIFE.UNSEEN, state: STATE.UNKNOWN, why: WHY.UNKNOWN, flags: 0, pid: NONE,
+		followed: false, onCpu: false, hasWaker: false, wokenEarly: false, hops: null, since: 0,
+		cpu: NONE, prevState: 0, stack: NONE, givenTo: NONE, waker: NONE };
+}
+
+/* Opens the next interval. Times that step back are no time. */
+function begin(th, state, ts) {
+	if (ts > th.since || th.life !== LIFE.ON)
+		th.since = ts;
+	th.life = LIFE.ON;
+	th.state = state;
+	th.flags = 0;
+	th.why = WHY.UNKNOWN;
+	th.hasWaker = th.wokenEarly = false;
+	th.hops = null;
+	th.cpu = th.stack = th.givenTo = NONE;
+	th.prevState = 0;
+}
+
+function howOut(state) {
+	if (state & DEAD_OR_ZOMBIE)
+		return END.EXIT;
+	if (state & LETTERS_MASK)
+		return END.BLOCK;
+	return state ? END.PREEMPTED : END.GIVE_WAY;
+}
+
+function addHop(th, cpu, ts) {
+	th.hops ||= [];
+	if (th.hops.length === HOPS_MAX)
+		th.hops.shift();
+	th.hops.push({ since: ts, cpu });
+}
+
+/*
+ * trace: { parts: [{ clock, meta, start }], gaps: [Gaps by part],
+ *	taskOf(clock, tid) -> the index of a task, firstPid(task) -> its process, or NONE }
+ * Feed it rows of a table of EVENT_COLUMNS in order by add(), then finish(). Then there are
+ *	.rows		a table of INTERVAL_COLUMNS; those of one task are in order, and leave no time out
+ *	.wakers		what a row's `waker` is the index in
+ *	.slices		who came onto which CPU when; those of one CPU are in order
+ *	.hops		row -> [{ since, cpu }], on whose queues a runnable thread was, where it was on several
+ */
+class Intervals {
+	#trace;
+	#part = -1;
+	#clock = 0;
+	#start = 0;
+	#last = 0;
+	#followed = null;
+	#threads = new Map();
+	#cpus = new Map(); /* who is on each: the tid, or NOBODY, and its slice's row */
+	#woken = null; /* the thread that was woken last, whose waker's stack may come next */
+	#pending = -1; /* the row of its block */
+
+	/* `expected`: about so many events. */
+	constructor(trace, expected = 0) {
+		this.#trace = trace;
+		this.rows = new Table(INTERVAL_COLUMNS, 2 * expected);
+		this.wakers = new Table(WAKER_COLUMNS, expected >> 1);
+		this.slices = new Table(SLICE_COLUMNS, expected);
+		this.hops = new Map();
+	}
+
+	add(ev, i) {
+		const kind = ev.kind[i];
+		if (ev.part[i] !== this.#part)
+			this.#beginPart(ev.part[i]);
+		if (kind === EVENT.SAMPLE)
+			this.#takeStack(ev, i);
+		if (kind !== EVENT.TASK) {
+			this.#flushWoken();
+			if (ev.ts[i] > this.#last)
+				this.#last = ev.ts[i];
+		}
+		if (kind === EVENT.SWITCH)
+			this.#takeSwitch(ev, i);
+		else if (kind === EVENT.WAKING || kind === EVENT.BIRTH)
+			this.#takeWaking(ev, i);
+		else if (kind === EVENT.TRACEPOINT)
+			this.#takeOther(ev, i);
+		else if (kind === EVENT.TASK)
+			this.#takeTask(ev, i);
+	}
+
+	finish() {
+		this.#endPart();
+	}
+
+	/* ---- handing out ---- */
+
+	#judge(row, th) {
+		const rows = this.rows;
+		th.followed ||= this.#followed.has(th.pid, th.tid);
+		if (!th.followed)
+			rows.flags[row] |= FLAG.NEIGHBOUR;
+		const gaps = this.#trace.gaps[this.#part];
+		if (gaps && gaps.touch(rows.start[row], rows.end[row]))
+			rows.flags[row] |= FLAG.LOSS;
+		if (rows.flags[row] & (FLAG.LOSS | FLAG.HOLE | FLAG.NEIGHBOUR))
+			rows.state[row] = STATE.UNKNOWN;
+	}
+
+	#put(th, ts, endBy, cpu, takenFrom) {
+		const rows = this.rows, row = rows.add();
+		rows.task[row] = th.task;
+		rows.state[row] = rows.beganAs[row] = th.state;
+		rows.flags[row] = th.flags;
+		rows.endBy[row] = endBy;
+		rows.why[row] = th.state === STATE.RUNNABLE ? th.why : WHY.UNKNOWN;
+		rows.start[row] = th.since;
+		rows.end[row] = ts > th.since ? ts : th.since;
+		rows.cpu[row] = cpu;
+		rows.prevState[row] = th.prevState;
+		rows.stack[row] = th.stack;
+		rows.givenTo[row] = th.givenTo;
+		rows.takenFrom[row] = takenFrom;
+		rows.waker[row] = th.hasWaker ? th.waker : NONE;
+		if (th.state === STATE.RUNNABLE && th.hops && (th.hops.length > 1 || th.hops[0].cpu !== cpu))
+			this.hops.set(row, th.hops);
+		return row;
+	}
+
+	#end(th, ts, endBy, cpu, takenFrom) {
+		this.#judge(this.#put(th, ts, endBy, cpu, takenFrom), th);
+	}
+
+	#flushWoken() {
+		if (this.#woken && this.#pending >= 0)
+			this.#judge(this.#pending, this.#woken);
+		this.#woken = null;
+		this.#pending = -1;
+	}
+
+	/* The first event of a thread says what it did until then. */
+	#beginUnseen(th, before) {
+		begin(th, before, this.#start);
+		th.flags = FLAG.EDGE_START;
+	}
+
+	/* ---- threads ---- */
+
+	/* null for the idle threads, which all share tid 0, and for what is no thread's number. */
+	#thread(tid) {
+		let th = this.#threads.get(tid);
+		if (th || !tid || tid > TID_MAX)
+			return th || null;
+		const task = this.#trace.taskOf(this.#clock, tid);
+		th = newThread(tid, task);
+		th.pid = this.#trace.firstPid(task);
+		this.#threads.set(tid, th);
+		return th;
+	}
+
+	#pidOf(tid) {
+		const th = this.#threads.get(tid);
+		return th ? th.pid : this.#trace.firstPid(this.#trace.taskOf(this.#clock, tid));
+	}
+
+	/* Makes `next` the one on a CPU, and tells who was there. */
+	#toCpu(cpu, ts, prev, next, sure) {
+		const slices = this.slices, on = this.#cpus.get(cpu);
+		if (cpu === NONE)
+			return NOBODY;
+		const was = on ? on.tid : NOBODY;
+		if (on && (was !== prev || !sure))
+			slices.tid[on.slice] = NOBODY;
+		const row = slices.add();
+		slices.cpu[row] = cpu;
+		slices.clock[row] = this.#clock;
+		slices.start[row] = on ? Math.max(ts, slices.start[on.slice]) : ts;
+		slices.tid[row] = next;
+		this.#cpus.set(cpu, { tid: next, slice: row });
+		return was;
+	}
+
+	/* ---- transitions ---- */
+
+	#takeSwitch(ev, i) {
+		const ts = ev.ts[i], cpu = ev.cpu[i], prev = ev.a[i], next = ev.b[i], state = ev.c[i];
+		const out = this.#thread(prev), into = this.#thread(next), followed = this.#followed;
+		const sure = !followed.some || out !== null && (out.followed || followed.has(out.pid, out.tid));
+		const was = this.#toCpu(cpu, ts, prev, next, sure);
+		if (was !== NOBODY && was !== prev) {
+			const stays = this.#threads.get(was);
+			if (stays && stays.life === LIFE.ON && stays.state === STATE.RUNNING && stays.cpu === cpu)
+				stays.flags |= FLAG.HOLE;
+		}
+		if (out)
+			this.#switchedOut(out, ts, cpu, state, next, was === NOBODY || was === prev);
+		if (into)
+			this.#switchedIn(into, ts, cpu, prev);
+	}
+
+	#switchedOut(th, ts, cpu, state, next, fits) {
+		const how = howOut(state), early = th.wokenEarly;
+		if (th.life === LIFE.UNSEEN) {
+			this.#beginUnseen(th, STATE.RUNNING);
+			th.cpu = cpu;
+		}
+		if (th.life === LIFE.ON) {
+			if (!fits || th.state !== STATE.RUNNING || th.cpu !== cpu)
+				th.flags |= FLAG.HOLE;
+			this.#end(th, ts, how, cpu, NONE);
+		}
+		begin(th, how === END.BLOCK ? STATE.BLOCKED : STATE.RUNNABLE, ts);
+		th.cpu = cpu;
+		th.prevState = state;
+		th.givenTo = next;
+		if (how === END.EXIT) {
+			th.life = LIFE.GONE;
+			this.#followed.forget(th.tid);
+			th.followed = false;
+		} else if (how === END.BLOCK) {
+			th.wokenEarly = early;
+		} else {
+			th.why = how === END.PREEMPTED ? WHY.PREEMPTED : WHY.GAVE_WAY;
+			addHop(th, cpu, th.since);
+		}
+	}
+
+	#switchedIn(th, ts, cpu, prev) {
+		if (th.life === LIFE.UNSEEN)
+			this.#beginUnseen(th, STATE.RUNNABLE);
+		if (th.life === LIFE.ON) {
+			if (th.state === STATE.RUNNING) {
+				th.flags |= FLAG.HOLE;
+			} else if (th.state === STATE.BLOCKED && th.wokenEarly) {
+				th.state = STATE.RUNNABLE;
+				th.why = WHY.WOKEN_EARLY;
+				th.hasWaker = true;
+			} else if (th.state === STATE.BLOCKED) {
+				th.flags |= FLAG.NO_WAKING;
+			}
+			this.#end(th, ts, END.CPU, th.state === STATE.RUNNABLE ? cpu : th.cpu, prev);
+		}
+		begin(th, STATE.RUNNING, ts);
+		th.cpu = cpu;
+	}
+
+	#waker(ev, i) {
+		const wakers = this.wakers, row = wakers.add();
+		wakers.ts[row] = ev.ts[i];
+		wakers.tid[row] = ev.tid[i];
+		wakers.cpu[row] = ev.cpu[i];
+		wakers.said[row] = ev.c[i];
+		wakers.stack[row] = NONE;
+		return row;
+	}
+
+	#takeWaking(ev, i) {
+		const th = this.#thread(ev.a[i]), current = this.#thread(ev.tid[i]);
+		const birth = ev.kind[i] === EVENT.BIRTH, ts = ev.ts[i];
+		if (current)
+			current.onCpu = true;
+		/* the first one counts */
+		if (!th || !birth && th.life === LIFE.ON && th.state === STATE.RUNNABLE)
+			return;
+		if (th.life === LIFE.UNSEEN && !birth)
+			this.#beginUnseen(th, STATE.BLOCKED);
+		this.#woken = th;
+		this.#pending = -1;
+		const waker = this.#waker(ev, i);
+		if (!birth && th.life === LIFE.ON && th.state === STATE.RUNNING) {
+			th.waker = waker;
+			th.wokenEarly = true;
+			return;
+		}
+		if (birth)
+			this.#born(th, ts);
+		else
+			this.#wake(th, ts, waker);
+		th.waker = waker;
+		th.hasWaker = true;
+		addHop(th, ev.b[i], th.since);
+	}
+
+	#wake(th, ts, waker) {
+		if (th.life === LIFE.ON) {
+			th.hasWaker = true;
+			th.waker = waker;
+			this.#pending = this.#put(th, ts, END.WAKING, th.cpu, NONE);
+		}
+		begin(th, STATE.RUNNABLE, ts);
+		th.why = WHY.WOKEN;
+	}
+
+	#born(th, ts) {
+		if (th.life === LIFE.ON) {
+			/* one of the same number, whose end is not there */
+			th.flags |= FLAG.HOLE;
+			this.#end(th, ts, END.NOTHING, th.cpu, NONE);
+		}
+		if (th.life !== LIFE.UNSEEN)
+			th.pid = NONE;
+		th.followed = false;
+		begin(th, STATE.RUNNABLE, ts);
+		th.why = WHY.NEW;
+	}
+
+	#takeStack(ev, i) {
+		const th = this.#thread(ev.tid[i]), source = ev.c[i], woken = this.#woken, wakers = this.wakers;
+		if (!th)
+			return;
+		if (source === SOURCE.SAMPLE) {
+			th.onCpu = true;
+		} else if (source === SOURCE.WAKING) {
+			if (woken && wakers.tid[woken.waker] === ev.tid[i] && wakers.ts[woken.waker] === ev.ts[i])
+				wakers.stack[woken.waker] = ev.a[i];
+		} else if (source === SOURCE.SWITCH_OUT && th.life === LIFE.ON && th.state !== STATE.RUNNING &&
+		    th.since === ev.ts[i]) {
+			th.stack = ev.a[i];
+		}
+	}
+
+	#takeTask(ev, i) {
+		const th = this.#thread(ev.tid[i]);
+		this.#followed.task(ev.a[i], ev.tid[i]);
+		if (th && ev.a[i] !== NONE)
+			th.pid = ev.a[i];
+	}
+
+	#takeOther(ev, i) {
+		const current = this.#threads.get(ev.tid[i]);
+		if (ev.b[i] !== NONE)
+			this.#followed.fork(this.#pidOf(ev.tid[i]), ev.tid[i], ev.b[i]);
+		else if (ev.c[i] !== NONE)
+			this.#followed.exec(ev.a[i], ev.c[i]);
+		if (current)
+			current.onCpu = true;
+		if (ev.c[i] !== NONE)
+			this.#takeExec(ev, i);
+		const th = ev.d[i] === NONE ? null : this.#threads.get(ev.a[i]);
+		if (th && th.life === LIFE.ON && th.state === STATE.RUNNABLE)
+			addHop(th, ev.d[i], Math.max(ev.ts[i], th.since));
+	}
+
+	/* A thread that execs while others of its process are left takes over the leader's number. */
+	#takeExec(ev, i) {
+		const old = this.#threads.get(ev.c[i]), th = this.#thread(ev.a[i]);
+		if (ev.a[i] === ev.c[i] || !old || !th || old.life !== LIFE.ON || old.state !== STATE.RUNNING ||
+		    th.life === LIFE.ON)
+			return;
+		this.#end(old, ev.ts[i], END.NOTHING, old.cpu, NONE);
+		old.life = LIFE.GONE;
+		const on = this.#cpus.get(old.cpu);
+		if (on && on.tid === old.tid) {
+			on.tid = th.tid;
+			this.slices.tid[on.slice] = th.tid;
+		}
+		begin(th, STATE.RUNNING, ev.ts[i]);
+		th.cpu = old.cpu;
+	}
+
+	/* ---- parts ---- */
+
+	#beginPart(part) {
+		this.#endPart();
+		const { clock, start } = this.#trace.parts[part];
+		this.#part = part;
+		this.#clock = clock;
+		this.#start = this.#last = start;
+		this.#followed = new Followed(this.#trace.parts[part].meta);
+	}
+
+	#endPart() {
+		this.#flushWoken();
+		for (const th of this.#threads.values())
+			this.#endThread(th);
+		for (const [cpu, on] of this.#cpus)
+			if (on.tid !== NOBODY)
+				this.#toCpu(cpu, this.#last, on.tid, NOBODY, true);
+		this.#threads.clear();
+		this.#cpus.clear();
+	}
+
+	/* Threads without any event did one thing all the while: not switched in, they never ran. */
+	#endThread(th) {
+		if (th.life === LIFE.GONE)
+			return;
+		if (th.life === LIFE.UNSEEN)
+			this.#beginUnseen(th, th.onCpu ? STATE.RUNNING : STATE.BLOCKED);
+		th.flags |= FLAG.EDGE_END;
+		const waited = th.hops ? th.hops[th.hops.length - 1].cpu : NONE;
+		this.#end(th, this.#last, END.NOTHING, th.state === STATE.RUNNABLE ? waited : th.cpu, NONE);
+	}
+}
+
+module.exports = { Intervals, STATE, END, WHY, FLAG, CUT, EVENT, SOURCE, NOBODY, EVENT_COLUMNS };

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* From the bytes of a trace to a Model, in steps that leave the page time to draw. */
+'use strict';
+
+const { Model } = require('./model.js');
+const { Trace } = require('./trace.js');
+
+const FRAMES_AT_ONCE = 50000;
+
+/* progress(share of the bytes) is called now and then, and may be slow: it is awaited. */
+async function load(bytes, progress = () => {}) {
+	const trace = new Trace(bytes);
+	while (trace.take(FRAMES_AT_ONCE))
+		await progress(trace.consumed / bytes.length);
+	trace.finish();
+	return new Model(trace);
+}
+
+module.exports = { load };

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What the page shows of a trace: for each thread its intervals in order, the CPUs' turns, samples and
+ * wakings by time. Made once from a Trace; never changed.
+ */
+'use strict';
+
+const { NONE, groupBy, lowerBound } = require('./columns.js');
+const { Intervals, STATE, FLAG, NOBODY, EVENT } = require('./intervals.js');
+const { findLanes } = require('./lanes.js');
+
+/*
+ *	trace		the Trace
+ *	rows		all intervals; `row` below is an index of theirs
+ *	tasks		[{ task, tid, pid, comm, rows, total, followed }] of threads that have something to show:
+ *			rows, a Uint32Array in order of time; total, nanoseconds by state
+ *	cpus		[{ cpu, start, end, tid }], sorted arrays; tid 0: idle, NOBODY: unknown
+ *	wakes		{ ts, row, waker }: by time, of each waking the runnable row that it began
+ *	samples		{ ts, stack, task, cpu, ns }, by time; ns 0 where a sample has no weight
+ *	lanes		of an application: see lanes.js
+ */
+class Model {
+	constructor(trace) {
+		this.trace = trace;
+		this.intervals = new Intervals(trace, trace.switches);
+		this.#run();
+		this.rows = this.intervals.rows;
+		this.wakers = this.intervals.wakers;
+		this.samples = this.#samples();
+		this.tasks = this.#tasks();
+		this.byTask = new Map(this.tasks.map((task) => [task.task, task]));
+		this.cpus = this.#cpus();
+		this.wakes = this.#wakes();
+		this.lanes = findLanes(trace);
+		this.first = trace.first;
+		this.last = Math.max(trace.last, trace.first + 1);
+	}
+
+	/* The thread of a tid of the trace's first clock, or null. */
+	taskOfTid(tid, clock = 0) {
+		return tid === NONE || tid === NOBODY || !tid ? null :
+			this.byTask.get(this.trace.taskOf(clock, tid)) || null;
+	}
+
+	/* What a thread is called, even one that has nothing else to show. */
+	nameOfTid(tid, clock = 0) {
+		if (tid === NONE || tid === NOBODY)
+			return 'unknown';
+		if (!tid)
+			return 'idle';
+		const { comm } = this.trace.tasks[this.trace.taskOf(clock, tid)];
+		return comm ? `${comm} ${tid}` : `thread ${tid}`;
+	}
+
+	/* The row of a thread at a time, or -1. */
+	rowAt(task, ts) {
+		const { rows, ends } = task, i = lowerBound(ends, ts, 0, ends.length);
+		return i < rows.length && this.rows.start[rows[i]] <= ts ? rows[i] : -1;
+	}
+
+	/*
+	 * The stack of the switch-out since which a thread has been off the CPU; NONE while it runs. One that was
+	 * woken and waits for a CPU is still where it was switched out.
+	 */
+	stackOf(row) {
+		return this.offStack[row];
+	}
+
+	/* Parts without switches tell nothing of what threads did. */
+	#run() {
+		const { events, parts } = this.trace;
+		for (let i = 0; i < events.length; i++)
+			if (parts[events.part[i]].switches)
+				this.intervals.add(events, i);
+		this.intervals.finish();
+	}
+
+	#tasks() {
+		const { rows } = this.intervals, all = this.trace.tasks, tasks = [];
+		const { order, begin } = groupBy(rows.task, rows.length, all.length);
+		const sampled = new Set(this.samples.task);
+		this.offStack = new Uint32Array(rows.length).fill(NONE);
+		for (let task = 0; task < all.length; task++) {
+			const mine = order.subarray(begin[task], begin[task + 1]);
+			if (mine.length || sampled.has(task))
+				tasks.push(this.#task(task, mine));
+		}
+		return tasks;
+	}
+
+	#task(task, mine) {
+		const { rows } = this.intervals, { tid, pid, comm, exe, clock } = this.trace.tasks[task];
+		const total = [0, 0, 0, 0], ends = new Float64Array(mine.length);
+		let followed = !mine.length, stack = NONE;
+		for (let i = 0; i < mine.length; i++) {
+			const row = mine[i], state = rows.state[row];
+			ends[i] = rows.end[row];
+			if (state === STATE.RUNNING || state === STATE.UNKNOWN)
+				stack = NONE;
+			else if (rows.stack[row] !== NONE)
+				stack = rows.stack[row];
+			this.offStack[row] = stack;
+			if (rows.flags[row] & FLAG.NEIGHBOUR)
+				continue;
+			followed = true;
+			total[state] += rows.end[row] - rows.start[row];
+		}
+		return { task, tid, pid, clock, comm, exe, rows: mine, ends, total, followed, sampled: !mine.length };
+	}
+
+	#cpus() {
+		const { slices } = this.intervals, places = new Map(), place = new Uint32Array(slices.length);
+		for (let i = 0; i < slices.length; i++) {
+			if (!places.has(slices.cpu[i]))
+				places.set(slices.cpu[i], places.size);
+			place[i] = places.get(slices.cpu[i]);
+		}
+		const { order, begin } = groupBy(place, slices.length, places.size);
+		return [...places].sort((a, b) => a[0] - b[0]).map(([cpu, p]) => {
+			const mine = order.subarray(begin[p], begin[p + 1]), turns = Math.max(mine.length - 1, 0);
+			const start = Float64Array.from(mine, (i) => slices.start[i]);
+			return { cpu, start: start.subarray(0, turns), end: start.subarray(1),
+				tid: Uint32Array.from(mine.subarray(0, turns), (i) => slices.tid[i]) };
+		});
+	}
+
+	/* Wakers stand in the order of time. */
+	#wakes() {
+		const { rows, wakers } = this.intervals, woken = new Uint32Array(wakers.length).fill(NONE);
+		for (let row = 0; row < rows.length; row++)
+			if (rows.waker[row] !== NONE && rows.beganAs[row] === STATE.RUNNABLE)
+				woken[rows.waker[row]] = row;
+		const row = woken.filter((r) => r !== NONE);
+		return { row, ts: Float64Array.from(row, (r) => wakers.ts[rows.waker[r]]) };
+	}
+
+	#samples() {
+		const { events, samples, parts } = this.trace, n = samples.length;
+		const sorted = samples.every((row, i) => !i || events.ts[row] >= events.ts[samples[i - 1]]) ?
+			samples : samples.slice().sort((a, b) => events.ts[a] - events.ts[b]);
+		const out = { ts: new Float64Array(n), stack: new Uint32Array(n), task: new Uint32Array(n),
+			cpu: new Uint32Array(n), ns: new Float64Array(n) };
+		sorted.forEach((row, i) => {
+			const part = parts[events.part[row]], task = this.trace.taskOf(part.clock, events.tid[row]);
+			out.ts[i] = events.ts[row];
+			out.stack[i] = events.a[row];
+			out.task[i] = task;
+			out.cpu[i] = events.cpu[row];
+			out.ns[i] = part.periodNs;
+			if (this.trace.tasks[task].pid === NONE && events.b[row] !== NONE)
+				this.trace.tasks[task].pid = events.b[row];
+		});
+		return out;
+	}
+}
+
+module.exports = { Model, EVENT };

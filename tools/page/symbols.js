@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Modules, frames and the functions at them. A frame as written holds the number of a module that means
+ * something in its segment alone; here each distinct frame has one small number for the whole trace. As
+ * user/trace/names.c and user/profile/profile.c.
+ */
+'use strict';
+
+const DEPTH_MAX = 64; /* of inlined functions */
+const MODULE_MAX = 0x7fffff;
+const KIND_ELF = 0, KIND_ANON = 5;
+const UNKNOWN = '[unknown]';
+
+/* "[libc.so.6]": where an address lies that has no name. */
+function isLabel(name) {
+	return /^\[[^[\]]+\]$/.test(name);
+}
+
+function baseName(path) {
+	return path.slice(path.lastIndexOf('/') + 1) || path;
+}
+
+class Symbols {
+	#ids = new Map(); /* id in this segment -> index of a module */
+	#byContent = new Map();
+	#frames = new Map(); /* module's index * 2 + kernel -> Map of offset -> frame */
+	#functions = new Map(); /* name and module -> function */
+	#expanded = [];
+
+	constructor() {
+		this.modules = [{ path: '', announced: false }]; /* by index */
+		this.symbols = []; /* by frame: rows by depth, outermost first, or undefined */
+		this.frameModule = [];
+		this.functions = []; /* by number: { name, path, module, named, kernel } */
+	}
+
+	/* Ids of modules mean something else from here on. */
+	segment() {
+		this.#ids.clear();
+	}
+
+	/* Addresses without a module are another program's in another part. */
+	part() {
+		for (const [id, index] of this.#ids)
+			if (!this.modules[index].announced)
+				this.#ids.delete(id);
+	}
+
+	addModule(part, id, path, buildId, kind) {
+		if (!(id > 0 && id <= MODULE_MAX))
+			return;
+		const vague = kind === KIND_ANON || kind === KIND_ELF && !buildId;
+		const key = JSON.stringify([path, buildId, kind, vague ? part : 0, vague ? id : 0]);
+		this.#ids.set(id, this.#module(key, path, true));
+	}
+
+	#module(key, path, announced) {
+		let index = this.#byContent.get(key);
+		if (index === undefined) {
+			index = this.modules.length;
+			this.modules.push({ path, announced });
+			this.#byContent.set(key, index);
+		}
+		return index;
+	}
+
+	/* The number of a frame as written, by its halves. */
+	frame(part, low, high) {
+		const id = high >>> 8 & MODULE_MAX, kernel = high >>> 31;
+		let index = this.#ids.get(id);
+		if (index === undefined) {
+			index = id || part ? this.#module(`${part}/${id}`, '', false) : 0;
+			this.#ids.set(id, index);
+		}
+		const key = index * 2 + kernel, offset = low + (high & 0xff) * 0x100000000;
+		let frames = this.#frames.get(key);
+		if (!frames)
+			this.#frames.set(key, frames = new Map());
+		let frame = frames.get(offset);
+		if (frame === undefined) {
+			frame = this.frameModule.length;
+			this.frameModule.push(key);
+			frames.set(offset, frame);
+		}
+		return frame;
+	}
+
+	/* A later row wins, but a label never ousts a name. */
+	setSymbol(frame, depth, name, size, file, line) {
+		if (!(depth >= 0 && depth < DEPTH_MAX) || !name)
+			return;
+		const rows = this.symbols[frame] ||= [];
+		const label = !depth && !size && isLabel(name);
+		if (label && rows[depth] && !rows[depth].label)
+			return;
+		rows[depth] = { name, file, line, label };
+	}
+
+	/*
+	 * The numbers of the functions at a frame, innermost first. Of two halves of one function, the one
+	 * inlined into the other, it is once. When all symbols are known.
+	 */
+	expand(frame) {
+		return this.#expanded[frame] ||= this.#expand(frame);
+	}
+
+	#expand(frame) {
+		const rows = this.symbols[frame] || [null], functions = [];
+		for (let depth = rows.length; depth--;) {
+			const row = rows[depth];
+			if (depth && (!row || rows[depth - 1] && row.name === rows[depth - 1].name))
+				continue;
+			functions.push(this.#function(frame, row, depth > 0));
+		}
+		return functions;
+	}
+
+	/* Inlined or not, a function of one name in one module is one row. */
+	#function(frame, row, inlined) {
+		const key = this.frameModule[frame], module = this.modules[key >> 1];
+		const name = row ? row.name : UNKNOWN, id = `${inlined ? 1 : 0}${name}\0${module.path}\0${key & 1}`;
+		let number = this.#functions.get(id);
+		if (number === undefined) {
+			number = this.functions.length;
+			this.functions.push({ name, path: module.path, module: baseName(module.path), inlined,
+				named: Boolean(row) && !row.label, kernel: Boolean(key & 1) });
+			this.#functions.set(id, number);
+		}
+		return number;
+	}
+
+	/* The function at a frame that is executed there, with its line: for lists of stacks. */
+	lines(frame) {
+		const rows = this.symbols[frame] || [null], module = this.modules[this.frameModule[frame] >> 1];
+		const lines = [];
+		for (let depth = rows.length; depth--;)
+			if (!depth || rows[depth])
+				lines.push({ name: rows[depth] ? rows[depth].name : UNKNOWN, inlined: depth > 0,
+					module: baseName(module.path),
+					file: rows[depth] && rows[depth].file, line: rows[depth] && rows[depth].line });
+		return lines;
+	}
+}
+
+/* Distinct stacks of frames, leaf first, each with a number. */
+class Stacks {
+	#index = new Map(); /* hash -> number, or several */
+
+	constructor() {
+		this.at = [0]; /* where each begins in .frames; one more than there are */
+		this.frames = [];
+	}
+
+	get length() { return this.at.length - 1; }
+
+	add(frames) {
+		let hash = frames.length;
+		for (let i = 0; i < frames.length; i++)
+			hash = Math.imul(hash ^ frames[i], 0x9e3779b1) + (hash >>> 15) | 0;
+		const same = this.#index.get(hash);
+		if (same !== undefined)
+			for (const stack of same)
+				if (this.#is(stack, frames))
+					return stack;
+		const stack = this.length;
+		for (let i = 0; i < frames.length; i++)
+			this.frames.push(frames[i]);
+		this.at.push(this.frames.length);
+		if (same)
+			same.push(stack);
+		else
+			this.#index.set(hash, [stack]);
+		return stack;
+	}
+
+	get(stack) {
+		return this.frames.slice(this.at[stack], this.at[stack + 1]);
+	}
+
+	#is(stack, frames) {
+		const at = this.at[stack];
+		if (this.at[stack + 1] - at !== frames.length)
+			return false;
+		for (let i = 0; i < frames.length; i++)
+			if (this.frames[at + i] !== frames[i])
+				return false;
+		return true;
+	}
+}
+
+module.exports = { Symbols, Stacks, UNKNOWN, baseName };

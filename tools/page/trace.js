@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A trace in memory: from frames of the reader to rows of events, names of threads, modules and functions.
+ * Knows which fields of which events it needs; what it does not read stays in the bytes, where details()
+ * finds it again.
+ */
+'use strict';
+
+const dial9 = require('../js/decode.js');
+const { LeanDecoder, eventAt } = require('../js/lean.js');
+const { NONE, Table } = require('./columns.js');
+const { Gaps, hidesSwitches } = require('./gaps.js');
+const { EVENT, EVENT_COLUMNS, SOURCE } = require('./intervals.js');
+const { Parts } = require('./parts.js');
+const { Symbols, Stacks } = require('./symbols.js');
+const { Values } = require('./values.js');
+
+const PERIOD_MAX_NS = 3600e9;
+const SCHEMAS_MAX = 0xffff;
+const EVENT_BYTES = 20; /* an event has at least that many, mostly */
+/* What the columns a to d of an event's row are: fields by name. Other tracepoints have those of TRACEPOINT. */
+const TRACEPOINT = { kind: EVENT.TRACEPOINT, fields: ['pid', 'child_pid', 'old_pid', 'dest_cpu'] };
+const HOT = new Map([
+	['sched:sched_switch', { kind: EVENT.SWITCH, fields: ['prev_pid', 'next_pid', 'prev_state'] }],
+	['sched:sched_waking', { kind: EVENT.WAKING, fields: ['pid', 'target_cpu', 'context'] }],
+	['sched:sched_wakeup_new', { kind: EVENT.BIRTH, fields: ['pid', 'target_cpu', 'context'] }],
+]);
+/* Of an application's: as HOT, but b may be any number, of which the low bits must do, and c is a text's. */
+const APPLICATION = [
+	[/^Poll(Start|End)Event$/, ['worker_id', 'task_id', 'spawn_loc']],
+	[/^Worker(Park|Unpark)Event$/, ['worker_id']],
+	[/^Span(Enter|Exit):/, ['worker_id', 'span_id', 'span_name']],
+];
+/* Events that tell of the trace and its names; each has a method below. */
+const TELLING = ['CpuSampleEvent', 'ModuleEvent', 'TaskEvent', 'SymbolTableEntry', 'LostEvents', 'ClockSyncEvent',
+	'SegmentMetadataEvent', 'TracepointSymbol'];
+/* Of those and others, such as only name things: their time is that of writing. */
+const NAMING = ['ModuleEvent', 'ModuleStatus', 'ProcMapsEntry', 'TaskEvent', 'SymbolTableEntry',
+	'SegmentMetadataEvent', 'TracepointSymbol'];
+/* Nothing to look at, or shown otherwise. */
+const UNSEEN = [...NAMING, 'CpuSampleEvent', 'ClockSyncEvent', 'RecorderStats', 'LostEvents'];
+
+/* The number of a field as one of 32 bits. */
+function u32(v) {
+	return typeof v === 'number' && v >= 0 && v < NONE ? v : NONE;
+}
+
+function bits32(v) {
+	return typeof v === 'number' ? v : typeof v === 'bigint' ? Number(v & 0xffffffffn) : 0;
+}
+
+function text(v) {
+	return v === null || v === undefined ? '' : String(v);
+}
+
+function hex(bytes) {
+	return Array.from(bytes || [], (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/* What is to be read of a schema's events. */
+class Layout {
+	constructor(schema) {
+		this.name = text(schema.name);
+		this.fields = schema.fields.map((field) => text(field.name));
+		this.tracepoint = schema.find('common_pid') >= 0 && this.name.includes(':');
+		this.telling = TELLING.includes(this.name);
+		this.naming = NAMING.includes(this.name);
+		this.shown = !UNSEEN.includes(this.name) && !HOT.has(this.name);
+		this.number = NONE; /* among those in trace.layouts, once there is an event */
+		const hot = HOT.get(this.name) || TRACEPOINT;
+		this.kind = this.tracepoint ? hot.kind : EVENT.OTHER;
+		this.tid = schema.find(this.tracepoint ? 'common_pid' : 'tid');
+		this.cpu = schema.find(this.tracepoint ? 'common_cpu' : 'cpu');
+		this.application = this.tracepoint ? undefined : APPLICATION.find(([name]) => name.test(this.name));
+		const fields = this.application ? this.application[1] : this.tracepoint ? hot.fields : [];
+		this.places = fields.map((name) => schema.find(name));
+		this.shown &&= !this.application;
+		this.comm = this.kind === EVENT.SWITCH ? schema.find('next_comm') : -1;
+		this.prevComm = this.kind === EVENT.SWITCH ? schema.find('prev_comm') : -1;
+	}
+
+	/* As Decoder's want(). */
+	get wanted() {
+		const places = [this.tid, this.cpu, this.comm, this.prevComm, ...this.places];
+		return this.fields.map((_, i) => this.telling || places.includes(i));
+	}
+}
+
+/*
+ * Feed it frames by take(), then finish(). Then it has, with times in nanoseconds since `origin`, a BigInt:
+ *
+ *	events		a Table of EVENT_COLUMNS, and .schema the index in `layouts`
+ *	samples		rows of `events` that are CPU samples
+ *	layouts		[{ name, fields, shown }]
+ *	labels		texts that the column c of an application's events counts
+ *	tasks		[{ clock, tid, pid, comm, exe, cgroup }]
+ *	parts		[{ clock, meta, start, switches }], gaps: [Gaps] by part
+ *	symbols, stacks, values (how values of fields are told)
+ *	first, last	the time that it spans
+ *	losses		[{ kind, cpu, count, first, last }]
+ */
+class Trace {
+	#decoder;
+	#layouts = new Map(); /* of schemas of this segment */
+	#byContent = new Map();
+	#parts = new Parts();
+	#part = -1;
+	#told = []; /* what is told of threads, in order */
+	#guessed = new Map();
+	#labels = new Map();
+	#tasks = []; /* by clock: tid -> index */
+
+	constructor(bytes) {
+		this.bytes = bytes;
+		this.#decoder = new LeanDecoder({ want: (schema) => this.#layoutOf(schema).wanted,
+			limits: { frameBytes: Math.max(bytes.length, 1) } });
+		this.#decoder.push(bytes);
+		this.#decoder.end();
+		this.events = new Table(EVENT_COLUMNS, Math.ceil(bytes.length / EVENT_BYTES));
+		this.samples = [];
+		this.layouts = [];
+		this.labels = [];
+		this.tasks = [];
+		this.gaps = [];
+		this.losses = [];
+		this.scopes = []; /* { at, scope } of each segment */
+		this.symbols = new Symbols();
+		this.stacks = new Stacks();
+		this.values = new Values();
+		this.first = Infinity;
+		this.last = -Infinity;
+		this.count = 0;
+		this.partStarts = [];
+		this.partSwitches = [];
+	}
+
+	get origin() { return this.#decoder.origin === null ? 0n : this.#decoder.origin; }
+	get switches() { return this.partSwitches.reduce((sum, count) => sum + (count || 0), 0); }
+	get outcome() { return this.#decoder.outcome; }
+	get consumed() { return this.#decoder.consumed; }
+
+	/* Reads at most so many frames; false when there are no more. */
+	take(most) {
+		const decoder = this.#decoder;
+		for (let left = most; left; left--) {
+			const frame = decoder.next();
+			if (!frame)
+				return false;
+			if (frame.kind === 'event')
+				this.#event(frame);
+			else if (frame.kind === 'header' || frame.kind === 'midheader')
+				this.#segment(frame.offset);
+		}
+		return true;
+	}
+
+	finish() {
+		this.parts = this.#parts.all.map((part, i) => ({ ...part, start: this.partStarts[i] || 0,
+			switches: this.partSwitches[i] || 0, periodNs: periodOf(part.meta) }));
+		for (const told of this.#told)
+			Object.assign(this.tasks[this.taskOf(this.parts[told.part].clock, told.tid)], told.names);
+		for (const [part, guessed] of this.#guessed)
+			for (const [tid, comm] of guessed)
+				this.tasks[this.taskOf(this.parts[part].clock, tid)].comm ||= comm;
+		if (this.first > this.last)
+			this.first = this.last = 0;
+	}
+
+	taskOf(clock, tid) {
+		const tasks = this.#tasks[clock] ||= new Map();
+		let task = tasks.get(tid);
+		if (task === undefined) {
+			task = this.tasks.length;
+			this.tasks.push({ clock, tid, pid: NONE, comm: '', exe: '', cgroup: '' });
+			tasks.set(tid, task);
+		}
+		return task;
+	}
+
+	firstPid(task) {
+		return this.tasks[task].pid;
+	}
+
+	/* Of a row of `events`: [[name, text], ...] of all its fields. */
+	details(row) {
+		const offset = this.events.offset[row];
+		const { scope } = this.scopes.findLast((segment) => segment.at <= offset);
+		const frame = eventAt(this.bytes, offset, scope), name = text(frame.schema.name);
+		return frame.schema.fields.map((field, i) =>
+			[text(field.name), this.values.tell(name, text(field.name), frame.values[i])]);
+	}
+
+	#segment(offset) {
+		this.#layouts.clear();
+		this.#parts.segment();
+		this.symbols.segment();
+		this.scopes.push({ at: offset, scope: this.#decoder.scope });
+	}
+
+	/* Of each distinct schema there is one. */
+	#layoutOf(schema) {
+		let layout = this.#layouts.get(schema);
+		if (!layout) {
+			const key = JSON.stringify([text(schema.name),
+				schema.fields.map((field) => [text(field.name), field.type])]);
+			layout = this.#byContent.get(key);
+			if (!layout)
+				this.#byContent.set(key, layout = new Layout(schema));
+			this.#layouts.set(schema, layout);
+		}
+		return layout;
+	}
+
+	#event(frame) {
+		const layout = this.#layoutOf(frame.schema);
+		this.count++;
+		this.#findPart(frame, layout);
+		if (frame.ts !== null && !layout.naming) {
+			if (frame.ts < this.first)
+				this.first = frame.ts;
+			if (frame.ts > this.last)
+				this.last = frame.ts;
+		}
+		if (layout.telling)
+			this[`tell${layout.name}`](frame, layout);
+		else if (frame.ts !== null && !layout.naming)
+			this.#put(frame, layout);
+	}
+
+	#findPart(frame, layout) {
+		const parts = this.#parts;
+		if (layout.name === 'SegmentMetadataEvent') {
+			const entries = frame.get('entries');
+			parts.metadata(entries && entries.type === dial9.TYPE.STRING_MAP ?
+				Array.from(entries, ([key, value]) => [text(key), text(value)]) : []);
+		} else if (layout.name === 'ClockSyncEvent' && frame.ts !== null) {
+			parts.clock(Number(BigInt(frame.get('realtime_ns') || 0) - this.origin) - frame.ts);
+		} else {
+			parts.event();
+		}
+		if (parts.index !== this.#part) {
+			this.#part = parts.index;
+			this.symbols.part();
+		}
+		if (frame.ts !== null && this.partStarts[this.#part] === undefined)
+			this.partStarts[this.#part] = frame.ts;
+	}
+
+	#put(frame, layout) {
+		const events = this.events, row = events.add(), values = frame.values, places = layout.places;
+		if (layout.number === NONE && this.layouts.length < SCHEMAS_MAX) {
+			layout.number = this.layouts.length;
+			this.layouts.push(layout);
+		}
+		events.ts[row] = frame.ts;
+		events.kind[row] = layout.kind;
+		events.part[row] = this.#part;
+		events.schema[row] = layout.number;
+		events.offset[row] = frame.offset;
+		events.tid[row] = u32(values[layout.tid]);
+		events.cpu[row] = u32(values[layout.cpu]);
+		events.a[row] = u32(values[places[0]]);
+		events.b[row] = layout.application ? bits32(values[places[1]]) : u32(values[places[1]]);
+		events.c[row] = layout.application ? this.#label(values[places[2]]) :
+			layout.kind === EVENT.TRACEPOINT ? u32(values[places[2]]) : bits32(values[places[2]]);
+		events.d[row] = layout.kind === EVENT.TRACEPOINT ? u32(values[places[3]]) : NONE;
+		if (layout.kind === EVENT.SWITCH) {
+			this.partSwitches[this.#part] = (this.partSwitches[this.#part] || 0) + 1;
+			this.#guess(events.a[row], values[layout.prevComm]);
+			this.#guess(events.b[row], values[layout.comm]);
+		}
+		return row;
+	}
+
+	#label(v) {
+		const label = text(v);
+		let number = this.#labels.get(label);
+		if (number === undefined) {
+			number = this.labels.length;
+			this.labels.push(label);
+			this.#labels.set(label, number);
+		}
+		return number;
+	}
+
+	/* A thread that nobody introduces still has the name that a switch gives. */
+	#guess(tid, comm) {
+		let guessed = this.#guessed.get(this.#part);
+		if (!guessed)
+			this.#guessed.set(this.#part, guessed = new Map());
+		if (tid && tid !== NONE && comm && !guessed.has(tid))
+			guessed.set(tid, text(comm));
+	}
+
+	#stack(halves) {
+		const frames = [];
+		for (let i = 0; i < halves.length; i += 2)
+			frames.push(this.symbols.frame(this.#part, halves[i], halves[i + 1]));
+		return this.stacks.add(frames);
+	}
+
+	tellCpuSampleEvent(frame, layout) {
+		if (frame.ts === null)
+			return;
+		const row = this.#put(frame, layout), events = this.events, halves = frame.get('callchain');
+		const source = u32(frame.get('source'));
+		events.kind[row] = EVENT.SAMPLE;
+		events.a[row] = halves instanceof Uint32Array ? this.#stack(halves) : NONE;
+		events.b[row] = u32(frame.get('pid'));
+		events.c[row] = source === NONE ? SOURCE.SAMPLE : source;
+		if (events.c[row] === SOURCE.SAMPLE)
+			this.samples.push(row);
+		this.#guess(events.tid[row], frame.get('thread_name'));
+	}
+
+	tellModuleEvent(frame) {
+		this.symbols.addModule(this.#part, frame.get('module_id'), text(frame.get('path')),
+			hex(frame.get('build_id')), frame.get('kind'));
+	}
+
+	tellTaskEvent(frame) {
+		const tid = u32(frame.get('tid')), pid = u32(frame.get('pid')), names = {};
+		if (tid === NONE)
+			return;
+		for (const key of ['comm', 'exe', 'cgroup'])
+			if (frame.get(key))
+				names[key] = text(frame.get(key));
+		if (pid !== NONE)
+			names.pid = pid;
+		this.#told.push({ part: this.#part, tid, names });
+		if (frame.ts === null)
+			return;
+		const events = this.events, row = events.add();
+		events.ts[row] = frame.ts;
+		events.kind[row] = EVENT.TASK;
+		events.part[row] = this.#part;
+		events.schema[row] = SCHEMAS_MAX;
+		events.tid[row] = tid;
+		events.a[row] = pid;
+	}
+
+	tellSymbolTableEntry(frame) {
+		const addr = frame.get('addr');
+		if (typeof addr !== 'number' && typeof addr !== 'bigint')
+			return;
+		const big = BigInt.asUintN(64, BigInt(addr));
+		this.symbols.setSymbol(
+			this.symbols.frame(this.#part, Number(big & 0xffffffffn), Number(big >> 32n)),
+			Number(frame.get('inline_depth') || 0), text(frame.get('symbol_name')),
+			Number(frame.get('size') || 0), text(frame.get('source_file')),
+			Number(frame.get('source_line') || 0));
+	}
+
+	tellLostEvents(frame) {
+		const kind = text(frame.get('kind')), count = Number(frame.get('count') || 0);
+		const [first, last] = ['first_ns', 'last_ns'].map((name) =>
+			Number(BigInt(frame.get(name) || 0) - this.origin));
+		this.losses.push({ kind, count, cpu: frame.get('cpu'), first, last });
+		if (hidesSwitches(kind))
+			(this.gaps[this.#part] ||= new Gaps()).add(first, last);
+	}
+
+	/* findPart() has taken these. */
+	tellClockSyncEvent() {}
+	tellSegmentMetadataEvent() {}
+
+	tellTracepointSymbol(frame) {
+		this.values.learn(text(frame.get('event')), text(frame.get('field')), frame.get('kind'),
+			frame.get('value'), text(frame.get('name')));
+	}
+}
+
+/* Nanoseconds of CPU time that a sample stands for; 0: the part does not say. */
+function periodOf(meta) {
+	const ns = Number(meta.get('sample_period_ns') || 0), hz = Number(meta.get('sample_hz') || 0);
+	const period = ns || (hz ? Math.floor(1e9 / hz) : 0);
+	return period > 0 && period <= PERIOD_MAX_NS ? period : 0;
+}
+
+module.exports = { Trace };
