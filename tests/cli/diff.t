@@ -36,7 +36,8 @@ $ zcat t.gz | dial9-prof diff --json - t.gz | grep -o '"delta":[^,]*' | sort -u
 $ dial9-prof diff t.gz t.gz | grep -v '^[#~]'
 ? 1
 $ dial9-prof diff -p 1 t.gz t.gz
-Nothing to compare: neither trace has CPU samples that -p, -t, --comm, --cgroup, -C and --time let through.
+! dial9-prof: nothing to compare: neither trace has CPU samples that -p, -t, --comm, --cgroup, -C and --time let through
+? 1
 $ dial9-prof diff t.gz t.gz >/dev/full
 ! dial9-prof: cannot write to standard output: No space left on device
 ? 3

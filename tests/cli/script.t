@@ -18,6 +18,7 @@ switch-out:
 #
 $ dial9-prof script -e nothing t.bin
 ! dial9-prof: script: no event that -e, <*> let through; dial9-prof info lists what there is
+? 1
 #
 # JSON: each line stands alone, and what is not known is null.
 $ dial9-prof script --json -e QueueSampleEvent --limit 1 t.bin

@@ -173,10 +173,10 @@ Test(diff, selections_hold_for_both)
 		    "     100.00%     40.00%    -60.00%     13.86%  work.isra.0 (app)\n");
 	old = build_fd(&old_build, 0, 0, 0);
 	new = build_fd(&new_build, 0, 0, 0);
-	run_expect(diff(old, new, "-p77", NULL, NULL), 0,
-		   "Nothing to compare: neither trace has CPU samples that -p, -t, --comm, "
-		   "--cgroup, -C and --time let through.\n",
-		   "");
+	run_expect(
+		diff(old, new, "-p77", NULL, NULL), CMD_USAGE, "",
+		"dial9-prof: nothing to compare: neither trace has CPU samples that -p, -t, --comm, "
+		"--cgroup, -C and --time let through\n");
 }
 
 Test(diff, json_has_exact_numbers)

@@ -250,10 +250,11 @@ Test(explain, depth_bounds_the_hops)
 
 Test(explain, who_is_not_there_is_said)
 {
-	run_expect(run_cmd(cmd_explain, input(), "explain", "99", "-", NULL), CMD_OK,
-		   "No thread or process 99 in standard input.\n", "");
+	run_expect(run_cmd(cmd_explain, input(), "explain", "99", "-", NULL), CMD_USAGE, "",
+		   "dial9-prof: no thread or process 99 in standard input\n");
 	run_expect(run_cmd(cmd_explain, input(), "explain", "-t", "99", "-", "--time", "20,", NULL),
-		   CMD_OK, "No thread 99 in standard input in that time.\n", "");
+		   CMD_USAGE, "",
+		   "dial9-prof: no thread 99 in standard input, or not in that time\n");
 }
 
 Test(explain, nonsense_is_refused)

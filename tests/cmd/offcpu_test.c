@@ -140,10 +140,11 @@ Test(offcpu, nothing_there_says_why)
 		   "No blocked time in standard input: no wait is as --min, --max and --state want "
 		   "it.\n",
 		   "");
-	run_expect(OFFCPU("-p", "99"), CMD_OK,
-		   "No blocked time in standard input: the trace may have some, but none that "
-		   "-p, -t, --comm, --cgroup, -C and --time let through.\n",
-		   "");
+	run_expect(OFFCPU("-p", "99"), CMD_USAGE, "",
+		   "dial9-prof: no blocked time in standard input: it has no process 99\n");
+	run_expect(OFFCPU("--comm", "nobody*"), CMD_USAGE, "",
+		   "dial9-prof: no blocked time in standard input: there are none that -p, -t, "
+		   "--comm, --cgroup, -C and --time let through\n");
 }
 
 Test(offcpu, nonsense_is_refused)

@@ -387,10 +387,17 @@ Test(report, of_a_selection)
 	run_expect(APP("--time", "50%,100%"), 0, LAST("2.000"), "");
 	run_expect(APP("--time", "12,13.000006"), 0, LAST("1.000"), "");
 	run_expect(APP("--time", "2s,"), 0, LAST("2.000"), "");
-	run_expect(APP("--comm", "none*"), 0,
-		   "No CPU samples in standard input: the trace has samples, but none that -p, -t, "
-		   "--comm, --cgroup, -C and --time let through.\n",
-		   "");
+	run_expect(APP("--comm", "none*"), CMD_USAGE, "",
+		   "dial9-prof: no CPU samples in standard input: there are none that -p, -t, "
+		   "--comm, --cgroup, -C and --time let through\n");
+	run_expect(APP("-C", "9"), CMD_USAGE, "",
+		   "dial9-prof: no CPU samples in standard input: it has no CPU 9\n");
+	run_expect(APP("-C", "9", "-stid"), CMD_USAGE, "",
+		   "dial9-prof: no CPU samples in standard input: it has no CPU 9\n");
+	run_expect(APP("-gfolded", "-t99"), CMD_USAGE, "",
+		   "dial9-prof: no CPU samples in standard input: it has no thread 99\n");
+	run_expect(APP("--wall", "-p99"), CMD_USAGE, "",
+		   "dial9-prof: no times in standard input: it has no process 99\n");
 }
 
 /* ClockSyncEvent: 10 s on the trace's clock was 22:13:20 on 14 November 2023, UTC. */

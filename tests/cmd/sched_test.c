@@ -100,6 +100,33 @@ Test(sched, one_json_object)
 		"");
 }
 
+/* In text and in JSON, whichever the table. */
+Test(sched, who_and_what_is_not_there_is_said)
+{
+	static const char *const words[][2] = {
+		{ "latency", "waits for a CPU" },
+		{ "timehist", "threads that ran" },
+		{ "map", "threads that ran" },
+		{ "summary", "threads that ran" },
+	};
+	char want[200];
+
+	for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++) {
+		snprintf(want, sizeof(want),
+			 "dial9-prof: no %s in standard input: it has no CPU 9\n", words[k][1]);
+		run_expect(run_cmd(cmd_sched, input(), "sched", words[k][0], "-", "-C", "9", NULL),
+			   CMD_USAGE, "", want);
+	}
+	struct run r =
+		run_cmd(cmd_sched, input(), "sched", "summary", "-", "-t", "99", "--json", NULL);
+
+	cr_expect_eq(r.code, CMD_USAGE);
+	cr_expect_str_eq(r.err, "dial9-prof: no threads that ran in standard input: it has no "
+				"thread 99\n");
+	run_expect_in(r.out, ",\"cpus\":[]}\n");
+	run_free(&r);
+}
+
 Test(sched, a_word_is_needed)
 {
 	run_expect(

@@ -128,18 +128,16 @@ Test(wakeup, the_path_at_a_time)
 {
 	run_expect(WAKEUP("--chain", "11@20.0035"), CMD_OK, chain, "");
 	run_expect(WAKEUP("--chain", "11@7ms"), CMD_OK, chain, "");
-	run_expect(WAKEUP("--chain", "11@20.001"), CMD_OK,
-		   "Thread 11 was not woken in standard input before that time.\n", "");
+	run_expect(WAKEUP("--chain", "11@20.001"), CMD_USAGE, "",
+		   "dial9-prof: thread 11 was not woken in standard input before that time\n");
 }
 
 Test(wakeup, nothing_there_says_why)
 {
-	run_expect(WAKEUP("-p", "99"), CMD_OK,
-		   "No wakings in standard input that -p, -t, --comm, --cgroup, -C and --time let "
-		   "through.\n",
-		   "");
-	run_expect(WAKEUP("--chain", "99"), CMD_OK, "Thread 99 was not woken in standard input.\n",
-		   "");
+	run_expect(WAKEUP("-p", "99"), CMD_USAGE, "",
+		   "dial9-prof: no wakings in standard input: it has no process 99\n");
+	run_expect(WAKEUP("--chain", "99"), CMD_USAGE, "",
+		   "dial9-prof: thread 99 was not woken in standard input\n");
 }
 
 Test(wakeup, nonsense_is_refused)

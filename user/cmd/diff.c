@@ -177,12 +177,19 @@ static void measure(struct diff *d)
 
 static int print_all(struct diff *d)
 {
+	int code;
+
 	view_begin(&d->view, &d->opts->view, d->opts->json);
 	if (d->opts->json)
 		diff_print_json(d);
 	else
 		diff_print_text(d);
-	return view_end(&d->view);
+	code = view_end(&d->view);
+	if (code != CMD_OK || d->change_cnt || !select_is_used(&d->sides[DELTA_OLD].sel))
+		return code;
+	log_error("nothing to compare: neither trace has %s that " SELECT_NAMES " let through",
+		  diff_kind_of_thing(d));
+	return CMD_USAGE;
 }
 
 static int parse_percentile(struct diff *d)

@@ -65,6 +65,8 @@ void diff_side_fini(struct diff_side *s);
 
 /* The comparison, on standard output. */
 void diff_print_text(const struct diff *d);
+/* What is compared, as in "CPU samples". */
+const char *diff_kind_of_thing(const struct diff *d);
 void diff_print_json(const struct diff *d);
 
 /* The words of --kind. */

@@ -243,7 +243,7 @@ static void put_row(const struct diff *d, const struct delta_change *c)
 	buf_free(&painted);
 }
 
-static const char *nothing(const struct diff *d)
+const char *diff_kind_of_thing(const struct diff *d)
 {
 	static const char *const kinds[] = {
 		"CPU samples", "blocked threads (they take sched:sched_switch)",
@@ -259,9 +259,9 @@ void diff_print_text(const struct diff *d)
 	size_t n = shown(d);
 
 	if (!d->change_cnt) {
-		printf("Nothing to compare: neither trace has %s that " SELECT_NAMES
-		       " let through.\n",
-		       nothing(d));
+		if (!select_is_used(&d->sides[DELTA_OLD].sel))
+			printf("Nothing to compare: neither trace has %s.\n",
+			       diff_kind_of_thing(d));
 		return;
 	}
 	say_header(d);

@@ -187,7 +187,13 @@ static int explain_file(struct explained *x, const char *path)
 		explain_json(x);
 	else
 		explain_print(x);
-	return timeline_end(&x->timeline, &x->view);
+	code = timeline_end(&x->timeline, &x->view);
+	if (code != CMD_OK || x->thread || !x->timeline.switches)
+		return code;
+	log_error("no %s %u in %s%s", x->opts->tid ? "thread" : "thread or process", x->id,
+		  reader_input(x->timeline.reader),
+		  x->opts->sel.time ? ", or not in that time" : "");
+	return CMD_USAGE;
 }
 
 /* The one number of -t or -p, which selects the story and not what is read. */

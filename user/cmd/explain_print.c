@@ -364,11 +364,9 @@ void explain_print(const struct explained *x)
 	struct buf out = { 0 };
 
 	if (!x->thread) {
-		printf("No %s %" PRIu32 " in %s%s.\n",
-		       x->opts->tid ? "thread" : "thread or process", x->id, file,
-		       !x->timeline.switches ? ": " TIMELINE_NO_SWITCHES :
-		       x->opts->sel.time     ? " in that time" :
-					       "");
+		if (!x->timeline.switches)
+			printf("No %s %" PRIu32 " in %s: " TIMELINE_NO_SWITCHES ".\n",
+			       x->opts->tid ? "thread" : "thread or process", x->id, file);
 		return;
 	}
 	put_head(&out, x);

@@ -316,8 +316,8 @@ static void say_nothing_there(const struct offcpu *o)
 		why = TIMELINE_NO_SWITCHES;
 	else if (o->all)
 		why = "no wait is as --min, --max and --state want it";
-	else if (select_is_used(&o->timeline.sel))
-		why = "the trace may have some, but none that " SELECT_NAMES " let through";
+	else if (timeline_is_chosen(&o->timeline))
+		return;
 	printf("No blocked time in %s: %s.\n", reader_input(o->timeline.reader), why);
 }
 
@@ -439,6 +439,8 @@ static void print_json(const struct offcpu *o)
 
 static int print_all(struct offcpu *o)
 {
+	int code;
+
 	waits_finish(&o->waits, o->timeline.names);
 	view_begin(&o->view, &o->opts->view, o->opts->json || o->opts->folded);
 	if (o->opts->json)
@@ -447,7 +449,8 @@ static int print_all(struct offcpu *o)
 		print_folded(o);
 	else
 		print_text(o);
-	return timeline_end(&o->timeline, &o->view);
+	code = timeline_end(&o->timeline, &o->view);
+	return o->all ? code : timeline_tell_nothing(&o->timeline, "blocked time", code);
 }
 
 static int offcpu_file(const void *arg, const char *path)

@@ -259,7 +259,8 @@ static void tell_parts_apart(struct report *r)
 /* What all CPUs together can have done meanwhile; UINT64_MAX: not known. */
 static uint64_t capacity(const struct report *r)
 {
-	const uint64_t chosen = r->sel.opts->cpus.cnt;
+	const bool some = r->sel.opts->cpus.cnt;
+	const uint64_t chosen = r->sel.opts->cpus.cnt - r->sel.cpus_unseen;
 	uint64_t sum = 0, cpus;
 
 	for (uint32_t i = 0; i < r->part_cnt; i++) {
@@ -268,7 +269,7 @@ static uint64_t capacity(const struct report *r)
 		cpus = names_meta_u64(r->names, i, PROF_META_CPUS);
 		if (cpus < r->parts[i].cpus)
 			cpus = r->parts[i].cpus;
-		if (chosen && chosen < cpus)
+		if (some && chosen < cpus)
 			cpus = chosen;
 		if (__builtin_mul_overflow(cpus, span_ns(r, i), &cpus) ||
 		    __builtin_add_overflow(sum, cpus, &sum))
@@ -302,10 +303,7 @@ static int read_all(struct report *r)
 		profile_add(r->profile, &ev);
 		stack_ends_add(&r->ends, r->names, &ev);
 	}
-	if (!ret)
-		ret = report_exact_end(r);
-	cpu_time_bound(&r->cpu_time, capacity(r));
-	return ret;
+	return ret ? ret : report_exact_end(r, capacity(r));
 }
 
 /* ---- what the reader must know before the numbers ------------------------------------------- */
@@ -571,8 +569,6 @@ static void say_nothing_there(const struct report *r)
 	if (r->wall && !r->switched)
 		why = "it has no switches, from which --wall takes its times: record without "
 		      "--no-sched";
-	else if (r->all_samples)
-		why = "the trace has samples, but none that " SELECT_NAMES " let through";
 	else if (ours && !sampled)
 		why = "it was recorded with --no-samples: record again without";
 	else if (!sampled)
@@ -604,18 +600,27 @@ static void print_body(const struct report *r)
 
 static int print_all(struct report *r)
 {
+	const bool nothing = r->wall ? !r->switched || !r->whole : !r->whole && !r->exact;
+	const bool chosen =
+		select_is_used(&r->sel) && (r->wall ? r->switched : r->all_samples || r->switched);
+	int code;
+
 	view_begin(&r->view, &r->opts->view, r->opts->json || r->graph == REPORT_FOLDED);
 	if (r->opts->json) {
 		report_print_json(r);
-	} else if (r->wall ? !r->switched || !r->whole : !r->whole && !r->exact) {
-		say_nothing_there(r);
+	} else if (nothing) {
+		if (!chosen)
+			say_nothing_there(r);
 	} else {
 		/* what reads folded stacks knows no comments */
 		if (r->graph != REPORT_FOLDED)
 			say_header(r);
 		print_body(r);
 	}
-	return view_end(&r->view);
+	code = view_end(&r->view);
+	if (code == CMD_OK && nothing && chosen)
+		code = select_tell_nothing(&r->sel, r->reader, r->wall ? "times" : "CPU samples");
+	return code;
 }
 
 static int report_file(const struct report_opts *opts, const char *path)

@@ -96,8 +96,8 @@ extern const char *const report_key_names[PROFILE_KEY_CNT];
 
 void report_exact_begin(struct report *r);
 void report_exact_add(struct report *r, const struct trace_event *ev);
-/* When all was read. 0, or -errno after one printed line. */
-int report_exact_end(struct report *r);
+/* When all was read; @ns is all that CPUs had time for. 0, or -errno after one printed line. */
+int report_exact_end(struct report *r, uint64_t ns);
 void report_exact_fini(struct report *r);
 
 /* ---- report_print.c ---- */

@@ -138,7 +138,7 @@ static int recount(struct report *r)
 	return ret;
 }
 
-int report_exact_end(struct report *r)
+int report_exact_end(struct report *r, uint64_t ns)
 {
 	int ret;
 
@@ -146,6 +146,7 @@ int report_exact_end(struct report *r)
 		return 0;
 	ret = recount(r);
 	intervals_finish(r->intervals);
+	cpu_time_bound(&r->cpu_time, ns);
 	if (r->wall && !profile_samples(r->profile))
 		cpu_time_to_profile(&r->cpu_time, r->profile);
 	/* where there is nothing but doubt, samples say more */

@@ -243,10 +243,9 @@ static void print_text(const struct latency *l)
 	struct buf out = { 0 };
 
 	if (!l->delays.cnt) {
-		printf("No waits for a CPU in %s: %s.\n", reader_input(l->timeline.reader),
-		       l->timeline.switches ? "the trace has none that " SELECT_NAMES
-					      " let through" :
-					      TIMELINE_NO_SWITCHES);
+		if (!timeline_is_chosen(&l->timeline))
+			printf("No waits for a CPU in %s: %s.\n", reader_input(l->timeline.reader),
+			       l->timeline.switches ? "no thread ran" : TIMELINE_NO_SWITCHES);
 		return;
 	}
 	timeline_put_head(&out, &l->timeline, "waits for a CPU", l->view.color);
@@ -360,6 +359,8 @@ static int latency_file(const void *arg, const char *path)
 		else
 			print_text(&l);
 		code = timeline_end(&l.timeline, &l.view);
+		if (!l.delays.cnt)
+			code = timeline_tell_nothing(&l.timeline, "waits for a CPU", code);
 	}
 	delays_fini(&l.delays);
 	delays_heap_fini(&l.worst);

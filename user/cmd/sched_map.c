@@ -133,10 +133,9 @@ static void print_map(const struct map *m)
 	struct buf out = { 0 };
 
 	if (!m->strip.cnt) {
-		printf("Nothing ran in %s: %s.\n", reader_input(m->timeline.reader),
-		       m->timeline.switches ? "the trace has no thread that " SELECT_NAMES
-					      " let through" :
-					      TIMELINE_NO_SWITCHES);
+		if (!timeline_is_chosen(&m->timeline))
+			printf("Nothing ran in %s: %s.\n", reader_input(m->timeline.reader),
+			       m->timeline.switches ? "all CPUs were idle" : TIMELINE_NO_SWITCHES);
 		return;
 	}
 	timeline_put_head(&out, &m->timeline, "who ran on which CPU", m->view.color);
@@ -187,6 +186,8 @@ static int map_file(const void *arg, const char *path)
 		view_begin(&m.view, &opts->view, false);
 		print_map(&m);
 		code = timeline_end(&m.timeline, &m.view);
+		if (!m.strip.cnt)
+			code = timeline_tell_nothing(&m.timeline, "threads that ran", code);
 	}
 	cpu_strip_fini(&m.strip);
 	timeline_fini(&m.timeline);

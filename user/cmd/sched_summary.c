@@ -96,10 +96,9 @@ static void print_text(const struct cpus *c)
 	struct buf out = { 0 };
 
 	if (!sum.seen) {
-		printf("Nothing ran in %s: %s.\n", reader_input(c->timeline.reader),
-		       c->timeline.switches ? "the trace has no thread that " SELECT_NAMES
-					      " let through" :
-					      TIMELINE_NO_SWITCHES);
+		if (!timeline_is_chosen(&c->timeline))
+			printf("Nothing ran in %s: %s.\n", reader_input(c->timeline.reader),
+			       c->timeline.switches ? "all CPUs were idle" : TIMELINE_NO_SWITCHES);
 		return;
 	}
 	timeline_put_head(&out, &c->timeline, "the work of CPUs", c->view.color);
@@ -167,6 +166,8 @@ static int summary_file(const void *arg, const char *path)
 		else
 			print_text(&c);
 		code = timeline_end(&c.timeline, &c.view);
+		if (!cpu_load_sum(&c.load).seen)
+			code = timeline_tell_nothing(&c.timeline, "threads that ran", code);
 	}
 	cpu_load_fini(&c.load);
 	timeline_fini(&c.timeline);

@@ -246,8 +246,11 @@ static int timehist_file(const void *arg, const char *path)
 		buf_free(&lost);
 	}
 	/* the heads of columns alone say nothing */
-	fwrite(buf_cstr(&h.out), 1, h.lines || code == CMD_OK ? h.out.len : 0, stdout);
+	if (h.lines || (code == CMD_OK && !timeline_is_chosen(&h.timeline)))
+		fwrite(buf_cstr(&h.out), 1, h.out.len, stdout);
 	end = code == CMD_OK ? timeline_end(&h.timeline, &h.view) : view_end(&h.view);
+	if (!h.lines && code == CMD_OK)
+		end = timeline_tell_nothing(&h.timeline, "threads that ran", end);
 	while (hmap_next(&h.threads, &pos, &tid, &b))
 		free(b);
 	hmap_fini(&h.threads);

@@ -217,15 +217,14 @@ static int run(struct script *s)
 }
 
 /* An empty output looks like an empty trace: say that it was the options. */
-static void say_nothing_printed(const struct script *s)
+static int tell_nothing_printed(const struct script *s)
 {
-	const struct select_opts *sel = &s->opts->sel;
-	bool chosen = s->opts->events.cnt || sel->pids.cnt || sel->tids.cnt || sel->comms.cnt ||
-		      sel->cgroups.cnt || sel->cpus.cnt || s->sel.has_time;
-
-	if (chosen)
-		log_warn("script: no event that -e, " SELECT_NAMES " let through; "
-			 "dial9-prof info lists what there is");
+	if (!s->opts->events.cnt)
+		return select_is_used(&s->sel) ? select_tell_nothing(&s->sel, s->reader, "events") :
+						 CMD_OK;
+	log_error("script: no event that -e, " SELECT_NAMES " let through; "
+		  "dial9-prof info lists what there is");
+	return CMD_USAGE;
 }
 
 static int script_file(const void *arg, const char *path)
@@ -271,7 +270,7 @@ static int script_file(const void *arg, const char *path)
 	write_out(&s);
 	out = write_code(&s, view_end(&view));
 	if (!err && !s.printed && !opts->follow && out == CMD_OK && !select_is_reversed(&s.sel))
-		say_nothing_printed(&s);
+		out = tell_nothing_printed(&s);
 	if (err || (out == CMD_OK && reader_is_newer(s.reader)))
 		out = CMD_INPUT;
 	if (select_is_reversed(&s.sel))

@@ -180,6 +180,8 @@ int select_init(struct select *sel, const struct select_opts *o)
 	sel->opts = o;
 	if (o->cgroups.cnt)
 		sel->cgroups = xcalloc(1, sizeof(*sel->cgroups));
+	sel->cpus_seen = xcalloc(o->cpus.cnt + 1, sizeof(*sel->cpus_seen));
+	sel->cpus_unseen = o->cpus.cnt;
 	return o->time ? compile_time(sel, o) : 0;
 }
 
@@ -189,6 +191,7 @@ void select_fini(struct select *sel)
 		hmap_fini(sel->cgroups);
 	free(sel->cgroups);
 	free(sel->windows);
+	free(sel->cpus_seen);
 	memset(sel, 0, sizeof(*sel));
 }
 
@@ -305,7 +308,7 @@ int select_scan(struct select *sel, struct reader *r)
 	return 0;
 }
 
-/* ---- threads ----------------------------------------------------------------------------------- */
+/* ---- nothing ----------------------------------------------------------------------------------- */
 
 static bool listed(const struct opt_u32s *list, uint32_t v)
 {
@@ -314,6 +317,42 @@ static bool listed(const struct opt_u32s *list, uint32_t v)
 			return true;
 	return false;
 }
+
+static bool has_task(const struct names *n, const struct opt_u32s *pids,
+		     const struct opt_u32s *tids)
+{
+	size_t pos = 0;
+	uint64_t key;
+	void *value;
+
+	while (hmap_next(&n->tasks, &pos, &key, &value)) {
+		const struct names_task *task = value;
+
+		if (listed(pids, task->pid) || listed(tids, task->tid))
+			return true;
+	}
+	return false;
+}
+
+int select_tell_nothing(const struct select *sel, const struct reader *r, const char *what)
+{
+	const struct opt_u32s *pids = &sel->opts->pids, *tids = &sel->opts->tids,
+			      *cpus = &sel->opts->cpus, none = { 0 };
+	const char *file = reader_input(r);
+
+	if (cpus->cnt && sel->cpus_unseen == cpus->cnt)
+		log_error("no %s in %s: it has no CPU %u", what, file, cpus->v[0]);
+	else if (tids->cnt && !has_task(reader_names(r), &none, tids))
+		log_error("no %s in %s: it has no thread %u", what, file, tids->v[0]);
+	else if (pids->cnt && !has_task(reader_names(r), pids, &none))
+		log_error("no %s in %s: it has no process %u", what, file, pids->v[0]);
+	else
+		log_error("no %s in %s: there are none that " SELECT_NAMES " let through", what,
+			  file);
+	return CMD_USAGE;
+}
+
+/* ---- threads ----------------------------------------------------------------------------------- */
 
 static bool comm_listed(const struct opt_list *list, const char *comm)
 {
@@ -428,11 +467,22 @@ static bool other_match(const struct select *sel, const struct reader *r,
 	return tid_match(sel, r, (uint32_t)tid);
 }
 
+static void see_cpu(struct select *sel, uint32_t cpu)
+{
+	for (size_t i = 0; i < sel->opts->cpus.cnt; i++)
+		if (sel->opts->cpus.v[i] == cpu && !sel->cpus_seen[i]) {
+			sel->cpus_seen[i] = true;
+			sel->cpus_unseen--;
+		}
+}
+
 void select_see(struct select *sel, const struct reader *r, const struct trace_event *ev)
 {
 	const struct names *n = reader_names(r);
 	struct select_window *w;
 
+	if (sel->cpus_unseen)
+		see_cpu(sel, ev->cpu);
 	if (!sel->has_time || !ev->has_ts || trace_is_naming(ev->kind))
 		return;
 	w = window_at(sel, names_part(n, ev->part)->clock);

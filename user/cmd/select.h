@@ -77,6 +77,8 @@ struct select {
 	bool has_time;
 	struct select_window *windows; /* by clock */
 	size_t window_cnt, window_cap;
+	bool *cpus_seen; /* of those that are selected */
+	size_t cpus_unseen;
 	bool reversed; /* the window ends before it begins, which was seen only in the trace */
 	struct hmap *cgroups; /* string id -> verdict; a cache, hence not part of the value */
 };
@@ -114,6 +116,12 @@ bool select_is_reversed(const struct select *sel);
 
 /* What the options of SELECT_OPTS are called where nothing passes them: "-p, -t, ... and --time". */
 #define SELECT_NAMES "-p, -t, --comm, --cgroup, -C and --time"
+
+/*
+ * When the selection let nothing of @what through: says so in one line, and which thread, process or CPU it
+ * is that the trace does not have. Returns what to exit with, CMD_USAGE.
+ */
+int select_tell_nothing(const struct select *sel, const struct reader *r, const char *what);
 
 /* Whether the event is wanted. */
 bool select_match(const struct select *sel, const struct reader *r, const struct trace_event *ev);

@@ -239,6 +239,18 @@ int timeline_end(const struct timeline *r, struct view *view)
 	return code == CMD_OK && reader_is_newer(r->reader) ? CMD_INPUT : code;
 }
 
+bool timeline_is_chosen(const struct timeline *r)
+{
+	return r->switches && select_is_used(&r->sel);
+}
+
+int timeline_tell_nothing(const struct timeline *r, const char *what, int code)
+{
+	return code == CMD_OK && timeline_is_chosen(r) ?
+		       select_tell_nothing(&r->sel, r->reader, what) :
+		       code;
+}
+
 bool timeline_wants(const struct timeline *r, uint32_t tid, uint32_t cpu)
 {
 	const struct names_task *task, *first;

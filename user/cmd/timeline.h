@@ -70,6 +70,14 @@ bool timeline_window(const struct timeline *r, uint32_t clock, uint64_t *from, u
  */
 int timeline_end(const struct timeline *r, struct view *view);
 
+/* Whether the trace has what threads did, but what is looked at was chosen by options of select.h. */
+bool timeline_is_chosen(const struct timeline *r);
+/*
+ * The same exit code behind timeline_end(), when nothing of @what was found: where it was chosen, that is said
+ * in one line, and is CMD_USAGE if all went well otherwise.
+ */
+int timeline_tell_nothing(const struct timeline *r, const char *what, int code);
+
 /* ---- what all such commands print ---- */
 
 /* Why a trace tells nothing of its threads when it has no switches. */

@@ -165,10 +165,9 @@ static void print_text(const struct wakeup *w)
 	struct buf out = { 0 };
 
 	if (!w->edges.cnt) {
-		printf("No wakings in %s%s.\n", reader_input(w->timeline.reader),
-		       !w->timeline.switches		? ": " TIMELINE_NO_SWITCHES :
-		       select_is_used(&w->timeline.sel) ? " that " SELECT_NAMES " let through" :
-							  "");
+		if (!timeline_is_chosen(&w->timeline))
+			printf("No wakings in %s%s.\n", reader_input(w->timeline.reader),
+			       w->timeline.switches ? "" : ": " TIMELINE_NO_SWITCHES);
 		return;
 	}
 	timeline_put_head(&out, &w->timeline, "who woke whom", w->view.color);
@@ -265,6 +264,8 @@ static int edges_file(const struct wakeup_opts *opts, const char *path)
 		else
 			print_text(&w);
 		code = timeline_end(&w.timeline, &w.view);
+		if (!w.edges.cnt)
+			code = timeline_tell_nothing(&w.timeline, "wakings", code);
 	}
 	waits_fini(&w.edges);
 	timeline_fini(&w.timeline);

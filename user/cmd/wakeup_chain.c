@@ -271,26 +271,30 @@ static void print_json(const struct chain *c)
 
 /* ---- the run ----------------------------------------------------------------------------------- */
 
-static void say_nothing_there(const struct chain *c)
+static int tell_nothing(const struct chain *c)
 {
-	printf("Thread %" PRIu32 " was not woken in %s%s.\n", c->tid,
-	       reader_input(c->timeline.reader),
-	       !c->timeline.switches ? ": " TIMELINE_NO_SWITCHES :
-	       c->latest	     ? " before that time" :
-	       c->sel.time	     ? " in that time" :
-				       "");
+	log_error("thread %" PRIu32 " was not woken in %s%s", c->tid,
+		  reader_input(c->timeline.reader),
+		  c->latest   ? " before that time" :
+		  c->sel.time ? " in that time" :
+				"");
+	return CMD_USAGE;
 }
 
 static int print_all(struct chain *c)
 {
+	int code;
+
 	view_begin(&c->view, &c->opts->view, c->opts->json);
 	if (c->opts->json)
 		print_json(c);
 	else if (c->cnt)
 		print_text(c);
-	else
-		say_nothing_there(c);
-	return timeline_end(&c->timeline, &c->view);
+	else if (!c->timeline.switches)
+		printf("Thread %" PRIu32 " was not woken in %s: " TIMELINE_NO_SWITCHES ".\n",
+		       c->tid, reader_input(c->timeline.reader));
+	code = timeline_end(&c->timeline, &c->view);
+	return code == CMD_OK && !c->cnt && c->timeline.switches ? tell_nothing(c) : code;
 }
 
 static int read_twice(struct chain *c, const char *path)
