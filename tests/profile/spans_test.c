@@ -119,6 +119,60 @@ Test(spans, the_longest_of_many_in_order)
 	spans_fini(&s);
 }
 
+/* From long to short, and then one that the shortest of those that are kept must give way to. */
+Test(spans, the_shortest_gives_way)
+{
+	static const uint64_t lengths[] = { 90, 80, 70, 60, 50, 40, 30, 35 };
+	struct make m;
+	struct spans s;
+
+	make_init(&m, NULL);
+	for (uint64_t k = 0; k < 8; k++) {
+		start(&m, 1000 * k, 7);
+		stop(&m, 1000 * k + lengths[k], 7);
+	}
+	s = find(&m, work, 7);
+	cr_assert_eq(s.cnt, 7);
+	is(&s, 5, 5000, 5040, 7);
+	is(&s, 6, 7000, 7035, 7);
+	spans_fini(&s);
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x < *y) - (*x > *y);
+}
+
+/* As sorting all of them has it. */
+Test(spans, the_longest_of_random_ones)
+{
+	enum { ALL = 700, KEPT = 37 };
+	uint64_t lengths[ALL], x = 88172645463325252, at = 1000;
+	struct make m;
+	struct spans s;
+
+	make_init(&m, NULL);
+	for (size_t k = 0; k < ALL; k++, at += 2000) {
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		lengths[k] = x % 1000;
+		start(&m, at, 7);
+		stop(&m, at + lengths[k], 7);
+	}
+	qsort(lengths, ALL, sizeof(lengths[0]), longest_first);
+	s = find(&m, work, KEPT);
+	cr_assert_eq(s.cnt, KEPT);
+	for (size_t k = 0; k < KEPT; k++)
+		cr_expect_eq(s.v[k].end - s.v[k].start, lengths[k], "%zu", k);
+	for (size_t k = 1; k < KEPT; k++)
+		cr_expect(lengths[k - 1] != lengths[k] || s.v[k - 1].start < s.v[k].start,
+			  "of equal ones the earlier is first");
+	spans_fini(&s);
+}
+
 Test(spans, threads_do_not_mix_and_the_earlier_of_equals_is_first)
 {
 	struct make m;
@@ -307,12 +361,13 @@ Test(spans, a_worker_is_the_thread_in_which_it_was_seen)
 	worker_event(&m, "PollStartEvent", 40, 3, 0);
 	worker_event(&m, "PollEndEvent", 45, 3, 0);
 	worker_event(&m, "PollStartEvent", 50, PROF_WORKER_NONE, 0);
+	worker_event(&m, "PollEndEvent", 60, PROF_WORKER_NONE, 0);
 	s = find(&m, polls, 10);
 	cr_assert_eq(s.cnt, 3);
 	is(&s, 0, 10, 30, 71);
 	is(&s, 1, 10, 20, 70);
 	is(&s, 2, 40, 45, TRACE_NONE);
-	cr_expect_eq(s.untied, 1, "the last names no worker either");
+	cr_expect_eq(s.untied, 2, "the last two name no worker either");
 	spans_fini(&s);
 }
 
@@ -335,6 +390,21 @@ Test(spans, span_ids_tie_before_threads_do)
 	is(&s, 1, 10, 30, 7);
 	cr_expect_eq(s.v[1].end_tid, 7);
 	cr_expect_eq(s.nested, 0);
+	spans_fini(&s);
+}
+
+/* One that says nothing of its thread is of the one that ended it. */
+Test(spans, a_thread_may_be_told_at_the_end)
+{
+	struct make m;
+	struct spans s;
+
+	make_init(&m, NULL);
+	MAKE_NUMBERS(&m, 10, "SpanEnter:a", { "span_id", 5 });
+	tracepoint(&m, "SpanExit:a", 30, 8, "span_id", 5);
+	s = find(&m, steps, 10);
+	cr_assert_eq(s.cnt, 1);
+	is(&s, 0, 10, 30, 8);
 	spans_fini(&s);
 }
 
