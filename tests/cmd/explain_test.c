@@ -209,6 +209,26 @@ Test(explain, the_thread_is_chosen_once)
 		   "");
 }
 
+/* Switched out while it could run, and not in the kernel: it is not said that this was its own will. */
+Test(explain, who_made_way_and_for_whom)
+{
+	const uint64_t t = 20 * RUN_SEC;
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_switch(&m, t, 0, "swapper/0", 0, 0, "victim", 11);
+	make_switch(&m, t + 1 * ms, 0, "victim", 11, 0, "hog", 20);
+	make_switch(&m, t + 3 * ms, 0, "hog", 20, 1, "victim", 11);
+	make_switch(&m, t + 4 * ms, 0, "victim", 11, 1, "swapper/0", 0);
+	r = run_cmd(cmd_explain, make_file(&m), "explain", "-t", "11", "-", "--time", "20,", NULL);
+	make_fini(&m);
+	cr_expect(strstr(r.out, "\n+   1.000 ms  waited 2.000 ms for CPU 0, made way\n"
+				"                behind hog 20 2.000 ms\n"),
+		  "%s", r.out);
+	run_free(&r);
+}
+
 /* From 11 to 12 ms events were lost: nobody knows what those did whose state seems to span that. */
 Test(explain, what_was_lost_is_unknown_and_said)
 {

@@ -113,7 +113,7 @@ static void put_why(struct buf *out, const struct explained *x, const struct exp
 	if (p->why == INTERVAL_WHY_PREEMPTED)
 		buf_addstr(out, ", preempted");
 	else if (p->why == INTERVAL_WHY_GAVE_WAY)
-		buf_addstr(out, ", its turn was over");
+		buf_addstr(out, ", made way");
 	else if (p->why == INTERVAL_WHY_NEW)
 		buf_addstr(out, ", just born");
 	else if (p->why == INTERVAL_WHY_WOKEN_EARLY && p->woken)

@@ -172,7 +172,7 @@ static const char *why_text(enum interval_why why)
 		[INTERVAL_WHY_WOKEN] = "woken by ",
 		[INTERVAL_WHY_WOKEN_EARLY] = "woken, before it had left its CPU, by ",
 		[INTERVAL_WHY_PREEMPTED] = "preempted",
-		[INTERVAL_WHY_GAVE_WAY] = "its turn was over",
+		[INTERVAL_WHY_GAVE_WAY] = "made way",
 		[INTERVAL_WHY_NEW] = "started by ",
 	};
 

@@ -42,7 +42,7 @@ enum interval_end {
 	INTERVAL_TO_WAKING, /* woken, or born */
 	INTERVAL_TO_BLOCK, /* switched out, to sleep or to block */
 	INTERVAL_TO_PREEMPTED, /* switched out by another, in the kernel */
-	INTERVAL_TO_GIVE_WAY, /* switched out while runnable: its turn was over, or it yielded */
+	INTERVAL_TO_GIVE_WAY, /* switched out while runnable, on its way to user mode, or it yielded */
 	INTERVAL_TO_EXIT, /* switched out for the last time */
 };
 
