@@ -51,6 +51,14 @@ $ dial9-prof script --json t.gz | wc -l >lines; dial9-prof export jsonl t.gz | j
 $ dial9-prof export csv --kind cpu t.gz | awk -F, 'NF < 13 { bad++ } END { print NR, bad + 0 }'
 73 0
 #
+# Trace events: every mark is of a known phase, and every stack is in the table.
+$ dial9-prof export chrome t.gz | jq -c '[.traceEvents[].ph] | unique'
+["M","i"]
+$ dial9-prof export chrome --kind cpu t.gz | jq -c '([.traceEvents[] | select(.cat == "sample")] | length), ([.traceEvents[].sf | values | tostring] - (.stackFrames | keys) | length), ([.stackFrames[].parent | values | tostring] - (.stackFrames | keys) | length)'
+72
+0
+0
+#
 $ dial9-prof export folded --kind runq t.gz
 ! dial9-prof: export: t.gz has no switches, from which --kind runq takes its times
 $ dial9-prof export folded t.gz >/dev/full

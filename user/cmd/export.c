@@ -75,17 +75,20 @@ static int write_out(void *ctx, const void *data, size_t sz)
 	return err ? err : sink_write(c->sink, data, sz);
 }
 
+static enum export_kind kind_of(const struct export_cmd *c)
+{
+	if (c->opts->kind == EXPORT_ALL && export_is_sum(c->format))
+		return EXPORT_CPU;
+	return (enum export_kind)c->opts->kind;
+}
+
 /* Not before the trace is open. */
 static struct export *export_of(struct export_cmd *c)
 {
-	const int kind = c->opts->kind;
-
 	if (!c->x)
 		c->x = export_new(&(struct export_opts){
 			.format = c->format,
-			.kind = kind == EXPORT_ALL && export_is_sum(c->format) ?
-					EXPORT_CPU :
-					(enum export_kind)kind,
+			.kind = kind_of(c),
 			.reader = c->timeline.reader,
 			.file = reader_input(c->timeline.reader),
 			.write = write_out,
@@ -183,7 +186,8 @@ static int export_file(const struct export_cmd_opts *opts, const struct exporter
 					 .fn = take_interval,
 					 .event = take_event,
 					 .reset = export_is_sum(format) ? drop : NULL,
-					 .ctx = &c };
+					 .ctx = &c,
+					 .no_stacks = kind_of(&c) == EXPORT_CPU };
 	int code = timeline_run(&c.timeline, &t, path);
 
 	if (code == CMD_OK)

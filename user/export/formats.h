@@ -9,6 +9,7 @@ extern const struct exporter *const export_formats[];
 /* By name; NULL: there is none. */
 const struct exporter *export_find(const char *name);
 
+extern const struct exporter export_chrome;
 extern const struct exporter export_csv;
 extern const struct exporter export_folded;
 extern const struct exporter export_jsonl;

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Trace events as JSON, which chrome://tracing, Perfetto and others read. Owns how a trace is laid out in
+ * it: a row for each CPU with who ran, a row for each thread with what it did, arrows from wakers to those
+ * that they woke, marks for samples and events, and one table of stack frames behind all.
+ *
+ * A row is a process and a thread. Those of a CPU are of a process 0; several clocks in a trace have
+ * processes far apart. Times are microseconds, with three digits behind the point.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "export/formats.h"
+#include "export/stack_tree.h"
+#include "export/text.h"
+#include "profile/intervals.h"
+
+/* Numbers of processes are far below on Linux, and readers want them in 32 bits. */
+#define PART_STEP 10000000ULL
+#define PARTS_APART 200u
+
+struct chrome {
+	struct stack_tree stacks;
+	struct hmap cpus; /* part << 32 | cpu of the rows that were told of */
+	struct buf text;
+	uint64_t flows; /* arrows so far */
+	bool any;
+};
+
+/* ---- pieces ------------------------------------------------------------------------------------ */
+
+static void put_us(struct buf *out, uint64_t ns)
+{
+	buf_addu(out, ns / 1000);
+	buf_addch(out, '.');
+	buf_addu_padded(out, ns % 1000, 3, '0');
+}
+
+static uint64_t process_of(uint32_t part, uint32_t pid)
+{
+	return part % PARTS_APART * PART_STEP + pid;
+}
+
+/* A process that is not known is its thread. */
+static uint64_t process(const struct export_thread *t)
+{
+	return process_of(t->part, t->pid != TRACE_NONE ? t->pid : t->tid);
+}
+
+/* {"ph":"X","pid":1,"tid":2 */
+static void begin_event(struct export *x, char phase, uint64_t pid, uint32_t tid)
+{
+	struct chrome *c = x->state;
+
+	buf_addstr(&x->out, c->any ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
+	c->any = true;
+	buf_addch(&x->out, phase);
+	buf_addstr(&x->out, "\",\"pid\":");
+	buf_addu(&x->out, pid);
+	buf_addstr(&x->out, ",\"tid\":");
+	buf_addu(&x->out, tid);
+}
+
+static void put_ts(struct export *x, uint64_t ns)
+{
+	buf_addstr(&x->out, ",\"ts\":");
+	put_us(&x->out, ns);
+}
+
+static void put_stack(struct export *x, const uint64_t *frames, uint32_t cnt)
+{
+	struct chrome *c = x->state;
+	uint32_t node = stack_tree_add(&c->stacks, x->names, frames, cnt);
+
+	if (node == STACK_TREE_NONE)
+		return;
+	buf_addstr(&x->out, ",\"sf\":");
+	buf_addu(&x->out, node);
+}
+
+/* The text of the state as a JSON string, and none of it any more. */
+static void put_string(struct export *x)
+{
+	struct chrome *c = x->state;
+
+	str_json(&x->out, buf_cstr(&c->text), c->text.len);
+	buf_clear(&c->text);
+}
+
+/* ---- rows -------------------------------------------------------------------------------------- */
+
+/* {"ph":"M",...,"name":WHAT,"args":{"name":the text of the state}} */
+static void put_row_name(struct export *x, uint64_t pid, uint32_t tid, const char *what)
+{
+	begin_event(x, 'M', pid, tid);
+	buf_printf(&x->out, ",\"name\":\"%s\",\"args\":{\"name\":", what);
+	put_string(x);
+	buf_addstr(&x->out, "}}");
+}
+
+static void chrome_begin(struct export *x)
+{
+	buf_addstr(&x->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+}
+
+static void chrome_thread(struct export *x, const struct export_thread *t)
+{
+	struct chrome *c = x->state;
+
+	text_name(&c->text, x->names, t->comm);
+	put_row_name(x, process(t), t->tid, "thread_name");
+	if (t->pid != t->tid)
+		return;
+	text_name(&c->text, x->names, t->comm);
+	put_row_name(x, process(t), t->tid, "process_name");
+}
+
+static void know_cpu(struct export *x, uint32_t part, uint32_t cpu)
+{
+	const uint64_t key = (uint64_t)part << 32 | cpu, pid = process_of(part, 0);
+	struct chrome *c = x->state;
+
+	if (hmap_get(&c->cpus, key))
+		return;
+	hmap_set(&c->cpus, key, c);
+	buf_printf(&c->text, "CPU %u", cpu);
+	put_row_name(x, pid, cpu, "thread_name");
+	buf_addstr(&c->text, "CPUs");
+	put_row_name(x, pid, cpu, "process_name");
+	begin_event(x, 'M', pid, cpu);
+	buf_addstr(&x->out, ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":-1}}");
+}
+
+/* ---- what threads did -------------------------------------------------------------------------- */
+
+static void put_span(struct export *x, const struct interval *i)
+{
+	put_ts(x, i->start);
+	buf_addstr(&x->out, ",\"dur\":");
+	put_us(&x->out, i->end - i->start);
+}
+
+static void put_on_cpu(struct export *x, const struct export_interval *i)
+{
+	const struct interval *raw = i->raw;
+	struct chrome *c = x->state;
+
+	know_cpu(x, i->thread->part, raw->cpu);
+	begin_event(x, 'X', process_of(i->thread->part, 0), raw->cpu);
+	put_span(x, raw);
+	text_name(&c->text, x->names, i->thread->comm);
+	buf_printf(&c->text, "/%u", i->thread->tid);
+	buf_addstr(&x->out, ",\"cat\":\"cpu\",\"name\":");
+	put_string(x);
+	buf_addch(&x->out, '}');
+}
+
+/* From the waker, which runs then, to the wait for a CPU that begins. */
+static void put_arrow(struct export *x, const struct export_interval *i)
+{
+	static const char ends[] = { 's', 'f' };
+	const struct export_thread *t[] = { i->waker, i->thread };
+	struct chrome *c = x->state;
+
+	for (int end = 0; end < 2; end++) {
+		begin_event(x, ends[end], process(t[end]), t[end]->tid);
+		put_ts(x, i->raw->waker->ts);
+		buf_addstr(&x->out, ",\"cat\":\"wakeup\",\"name\":\"wakeup\",\"id\":");
+		buf_addu(&x->out, c->flows);
+		buf_addstr(&x->out, end ? ",\"bp\":\"e\"}" : "}");
+	}
+	c->flows++;
+}
+
+static void put_args(struct export *x, const struct export_interval *i)
+{
+	const struct interval *raw = i->raw;
+	struct chrome *c = x->state;
+	const char *sep = "";
+
+	buf_addstr(&x->out, ",\"args\":{");
+	if (raw->cpu != TRACE_NONE) {
+		buf_printf(&x->out, "\"cpu\":%u", raw->cpu);
+		sep = ",";
+	}
+	if (raw->state == INTERVAL_BLOCKED && !(raw->flags & INTERVAL_EDGE_START)) {
+		buf_printf(&x->out, "%s\"letter\":\"%c\"", sep, interval_letter(raw->prev_state));
+		sep = ",";
+	}
+	if (raw->waker) {
+		buf_printf(&x->out, "%s\"waker\":", sep);
+		text_waker(&c->text, x->names, raw->waker);
+		put_string(x);
+		sep = ",";
+	}
+	if (raw->flags & INTERVAL_CUT)
+		buf_printf(&x->out, "%s\"cut\":true", sep);
+	buf_addch(&x->out, '}');
+}
+
+static void chrome_interval(struct export *x, const struct export_interval *i)
+{
+	const struct interval *raw = i->raw;
+
+	if (raw->state == INTERVAL_RUNNING && raw->cpu != TRACE_NONE)
+		put_on_cpu(x, i);
+	begin_event(x, 'X', process(i->thread), i->thread->tid);
+	put_span(x, raw);
+	buf_printf(&x->out, ",\"cat\":\"state\",\"name\":\"%s\"", text_state(raw->state));
+	put_stack(x, i->frames, i->frame_cnt);
+	put_args(x, i);
+	buf_addch(&x->out, '}');
+	if (raw->state == INTERVAL_RUNNABLE && i->waker && raw->waker->ts >= raw->start)
+		put_arrow(x, i);
+}
+
+/* ---- marks ------------------------------------------------------------------------------------- */
+
+static void chrome_sample(struct export *x, const struct export_sample *s)
+{
+	begin_event(x, 'i', process(s->thread), s->thread->tid);
+	put_ts(x, s->ts);
+	buf_addstr(&x->out, ",\"s\":\"t\",\"cat\":\"sample\",\"name\":\"sample\"");
+	put_stack(x, s->frames, s->frame_cnt);
+	buf_addch(&x->out, '}');
+}
+
+static void put_fields(struct export *x, const struct trace_event *ev)
+{
+	const char *sep = "";
+
+	buf_addstr(&x->out, ",\"args\":{");
+	for (size_t i = 0; i < ev->schema->field_cnt; i++) {
+		if ((int32_t)i == ev->schema->role[ROLE_CALLCHAIN])
+			continue;
+		buf_addstr(&x->out, sep);
+		text_json_name(&x->out, x->names, ev->schema->field_names[i]);
+		buf_addch(&x->out, ':');
+		text_json_field(&x->out, reader_trace(x->reader), ev, i);
+		sep = ",";
+	}
+	buf_addch(&x->out, '}');
+}
+
+/* Switches and wakings are what the rows are made of, and accounts are no events. */
+static void chrome_event(struct export *x, const struct export_thread *t,
+			 const struct trace_event *ev)
+{
+	const uint32_t part = names_part(x->names, ev->part)->clock;
+
+	if (!ev->has_ts || ev->kind == TRACE_SCHED_SWITCH || ev->kind == TRACE_SCHED_WAKING ||
+	    ev->kind == TRACE_SAMPLE || ev->kind == TRACE_CLOCK_SYNC || ev->kind == TRACE_STATS)
+		return;
+	if (t)
+		begin_event(x, 'i', process(t), t->tid);
+	else
+		begin_event(x, 'i', process_of(part, 0), ev->cpu != TRACE_NONE ? ev->cpu : 0);
+	put_ts(x, ev->ts);
+	buf_printf(&x->out, ",\"s\":\"%s\",\"cat\":\"event\",\"name\":", t ? "t" : "g");
+	text_json_name(&x->out, x->names, ev->schema->name);
+	put_stack(x, ev->frames, ev->frame_cnt);
+	put_fields(x, ev);
+	buf_addch(&x->out, '}');
+}
+
+/* ---- the end ----------------------------------------------------------------------------------- */
+
+static void put_frame(struct export *x, size_t i)
+{
+	struct chrome *c = x->state;
+	const struct stack_tree_node *node = &c->stacks.nodes[i];
+	const struct stack_tree_func *f = &c->stacks.funcs[node->func];
+
+	buf_addstr(&x->out, i ? ",\n\"" : "\n\"");
+	buf_addu(&x->out, i);
+	buf_addstr(&x->out, "\":{\"name\":");
+	text_name(&c->text, x->names, f->sym);
+	if (f->inlined)
+		buf_addstr(&c->text, " (inlined)");
+	put_string(x);
+	buf_addstr(&x->out, ",\"category\":");
+	text_module(&c->text, x->names, f->module);
+	put_string(x);
+	if (node->parent != STACK_TREE_NONE) {
+		buf_addstr(&x->out, ",\"parent\":");
+		buf_addu(&x->out, node->parent);
+	}
+	buf_addch(&x->out, '}');
+}
+
+static void chrome_end(struct export *x)
+{
+	struct chrome *c = x->state;
+
+	buf_addstr(&x->out, "\n],\"stackFrames\":{");
+	for (size_t i = 0; i < c->stacks.node_cnt; i++) {
+		put_frame(x, i);
+		export_flush(x);
+	}
+	buf_addstr(&x->out, "}}\n");
+}
+
+static void chrome_fini(struct export *x)
+{
+	struct chrome *c = x->state;
+
+	stack_tree_fini(&c->stacks);
+	hmap_fini(&c->cpus);
+	buf_free(&c->text);
+}
+
+const struct exporter export_chrome = {
+	.name = "chrome",
+	.brief =
+		"a timeline of CPUs and threads, for chrome://tracing and what else reads its JSON",
+	.state_sz = sizeof(struct chrome),
+	.begin = chrome_begin,
+	.thread = chrome_thread,
+	.sample = chrome_sample,
+	.interval = chrome_interval,
+	.event = chrome_event,
+	.end = chrome_end,
+	.fini = chrome_fini,
+};
