@@ -119,6 +119,26 @@ static enum trace_kind kind_of(struct dial9_str name, const int32_t *role)
 	return TRACE_OTHER;
 }
 
+/* What trace_schema.number is for field @i. */
+static int32_t number_of(const struct dial9_schema *schema, int32_t i)
+{
+	const uint8_t type = i < 0 ? DIAL9_BYTES : dial9_schema_field_type(schema, (size_t)i);
+
+	switch (type) {
+	case DIAL9_VARINT:
+	case DIAL9_U8:
+	case DIAL9_U16:
+	case DIAL9_U32:
+	case DIAL9_I64: /* its bits stand in the same place */
+		return (int32_t)((size_t)i * sizeof(struct dial9_value) +
+				 offsetof(struct dial9_value, u64));
+	case DIAL9_BOOL:
+		return TRACE_NUMBER_MAYBE;
+	default:
+		return type & DIAL9_OPTIONAL ? TRACE_NUMBER_MAYBE : -1;
+	}
+}
+
 static struct trace_schema *schema_describe(struct names *n, const struct dial9_schema *schema)
 {
 	struct dial9_str name = dial9_schema_name_n(schema);
@@ -140,6 +160,8 @@ static struct trace_schema *schema_describe(struct names *n, const struct dial9_
 			if (ts->role[r] < 0 && str_is(f, role_names[r]))
 				ts->role[r] = (int32_t)i;
 	}
+	for (size_t r = 0; r < TRACE_ROLE_CNT; r++)
+		ts->number[r] = number_of(schema, ts->role[r]);
 	ts->kind = kind_of(name, ts->role);
 	return ts;
 }

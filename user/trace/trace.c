@@ -109,6 +109,16 @@ bool trace_value_stack(const struct trace *t, const struct dial9_value *v, const
 	return !dial9_value_stack(t->dec, v, le, cnt);
 }
 
+bool trace_maybe_u64(const struct trace_event *ev, enum trace_role role, uint64_t *out)
+{
+	const struct dial9_value *v = &ev->values[ev->schema->role[role]];
+
+	if (v->type != DIAL9_BOOL)
+		return trace_value_u64(v, out);
+	*out = v->b;
+	return true;
+}
+
 bool trace_str(const struct trace *t, const struct trace_event *ev, enum trace_role role,
 	       struct dial9_str *out)
 {

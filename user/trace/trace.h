@@ -110,6 +110,8 @@ static inline bool trace_is_naming(enum trace_kind kind)
 	       kind == TRACE_TP_SYMBOL;
 }
 
+#define TRACE_NUMBER_MAYBE (-2) /* it depends on the event */
+
 /* A schema with what reading it needs. Valid as long as the trace, past midheaders too. */
 struct trace_schema {
 	const struct dial9_schema *schema;
@@ -117,6 +119,8 @@ struct trace_schema {
 	uint32_t name; /* string id of the event's name */
 	size_t field_cnt;
 	int32_t role[TRACE_ROLE_CNT]; /* field index, or -1 */
+	/* Where that role's number is, in bytes from the first value; -1: none, or TRACE_NUMBER_MAYBE. */
+	int32_t number[TRACE_ROLE_CNT];
 	uint32_t *field_names; /* string ids */
 	const struct tp_symbols **syms; /* per field, NULL: print the number */
 	uint64_t syms_version;
@@ -188,18 +192,16 @@ static inline bool trace_value_u64(const struct dial9_value *v, uint64_t *out)
 	*out = v->u64;
 	return true;
 }
+/* trace_u64() of a field that may be absent, or is a truth. */
+bool trace_maybe_u64(const struct trace_event *ev, enum trace_role role, uint64_t *out);
 /* The number in the field of that role: false when the event has no such field or no number there. */
 static inline bool trace_u64(const struct trace_event *ev, enum trace_role role, uint64_t *out)
 {
-	const int32_t i = ev->schema->role[role];
-	const struct dial9_value *v;
+	const int32_t at = ev->schema->number[role];
 
-	if (i < 0)
-		return false;
-	v = &ev->values[i];
-	if (v->type != DIAL9_BOOL)
-		return trace_value_u64(v, out);
-	*out = v->b;
+	if (at < 0)
+		return at == TRACE_NUMBER_MAYBE && trace_maybe_u64(ev, role, out);
+	*out = *(const uint64_t *)((const char *)ev->values + at);
 	return true;
 }
 /* As trace_u64(), or @otherwise. */
