@@ -19,6 +19,8 @@ struct run {
 	struct buf out;
 	uint32_t tid; /* only of this thread; 0: of all */
 	bool behind, gaps_first;
+	bool again; /* it is read twice, and what counts is the second time */
+	bool skip_stacks;
 	uint64_t from, to; /* the window, when to is set */
 	void (*see)(struct run *r, const struct interval *i);
 };
@@ -95,6 +97,15 @@ static inline void run_bytes(struct run *r, const void *data, size_t sz)
 	r->iv = intervals_new(&(struct intervals_opts){ r->names, run_take, r });
 	if (r->to)
 		intervals_window(r->iv, 0, r->from, r->to);
+	if (r->skip_stacks)
+		intervals_skip_stacks(r->iv);
+	while (r->again && reader_next(reader, &ev) == 1)
+		intervals_add(r->iv, reader_trace(reader), &ev);
+	if (r->again) {
+		intervals_restart(r->iv);
+		buf_clear(&r->out);
+		cr_assert_eq(reader_rewind(reader), 0);
+	}
 	while (r->gaps_first && reader_next(reader, &ev) == 1)
 		intervals_add_gaps(r->iv, reader_trace(reader), &ev);
 	if (r->gaps_first)

@@ -132,6 +132,21 @@ Test(intervals, a_loss_leaves_no_state)
 		   "5 blocked 1700-1700 to nothing cpu 0 S edge-end\n");
 }
 
+Test(intervals, what_starts_over_knows_what_was_lost_and_nothing_else)
+{
+	struct run r = { .tid = 5, .again = true };
+	struct make m;
+
+	make_blocked(&m);
+	run_expect(&r, &m,
+		   "5 runnable 1000-1000 to cpu cpu 0 edge-start\n"
+		   "5 running 1000-1100 to block cpu 0\n"
+		   "5 unknown (blocked) 1100-1500 to waking cpu 0 by 0 at 1500 S loss\n"
+		   "5 runnable 1500-1510 to cpu cpu 0 woken by 0 at 1500\n"
+		   "5 running 1510-1700 to block cpu 0\n"
+		   "5 blocked 1700-1700 to nothing cpu 0 S edge-end\n");
+}
+
 Test(intervals, a_loss_before_the_window_spoils_what_goes_on_in_it)
 {
 	struct run r = { .tid = 5, .gaps_first = true, .from = 1400, .to = 1505 };
@@ -547,6 +562,23 @@ Test(intervals, a_waker_has_its_stack_where_it_was_recorded)
 		   "5 running 1300-1400 to block cpu 0\n"
 		   "5 blocked 1400-1500 to waking cpu 0 by 7 at 1500 S\n"
 		   "5 runnable 1500-1501 to nothing cpu 1 woken by 7 at 1500 edge-end\n");
+}
+
+Test(intervals, nobody_has_a_stack_when_none_is_asked_for)
+{
+	const uint64_t frames[] = { make_frame(1, 0x10) };
+	struct run r = { .tid = 5, .skip_stacks = true };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_switch(&m, 1000, 0, "a", 5, 1, "b", 6);
+	make_sample(&m, 1000, 5, 5, PROF_SOURCE_SWITCH_OUT, 0, frames, 1);
+	make_waking(&m, 1100, 1, 7, "a", 5);
+	make_sample(&m, 1100, 7, 7, PROF_SOURCE_WAKING, 1, frames, 1);
+	run_expect(&r, &m,
+		   "5 running 1000-1000 to block cpu 0 edge-start\n"
+		   "5 blocked 1000-1100 to waking cpu 0 by 7 at 1100 S\n"
+		   "5 runnable 1100-1100 to nothing cpu 1 woken by 7 at 1100 edge-end\n");
 }
 
 /* ---- any schedule ------------------------------------------------------------------------------ */

@@ -398,6 +398,67 @@ Test(reader, a_second_pass_gives_the_same_events_and_knows_more)
 	make_fini(&m);
 }
 
+/* Of the samples of a trace: how many have frames. */
+static int with_frames(struct reader *r, int *samples)
+{
+	struct trace_event ev;
+	int n = 0;
+
+	for (*samples = 0; reader_next(r, &ev) == 1; *samples += ev.kind == TRACE_SAMPLE)
+		n += ev.frame_cnt == 1;
+	return n;
+}
+
+Test(reader, stacks_that_nobody_asks_for_come_without_frames)
+{
+	static const enum prof_sample_source sources[] = { PROF_SOURCE_SAMPLE,
+							   PROF_SOURCE_SWITCH_OUT,
+							   PROF_SOURCE_WAKING };
+	uint64_t at = make_frame(1, 0x10);
+	struct source *src;
+	struct reader *r;
+	struct make m;
+	int samples;
+
+	make_init(&m, NULL);
+	for (int i = 0; i < 3; i++)
+		make_sample(&m, SEC, 1, 1, sources[i], 0, &at, 1);
+	cr_assert_eq(source_open_fd(make_file(&m), "file", &src), 0);
+	cr_assert_eq(reader_new(src, READER_ONE_PASS, &r), 0);
+	cr_expect_eq(with_frames(r, &samples), 3);
+	cr_assert_eq(reader_rewind(r), 0);
+	reader_skip_stacks(r);
+	for (int pass = 0; pass < 2; pass++) {
+		cr_expect_eq(with_frames(r, &samples), 1);
+		cr_expect_eq(samples, 3);
+		cr_assert_eq(reader_rewind(r), 0);
+	}
+	reader_free(r);
+	make_fini(&m);
+}
+
+Test(reader, whom_it_happened_to_is_left_out_up_to_the_end)
+{
+	struct trace_event ev;
+	struct source *src;
+	struct reader *r;
+	struct make m;
+
+	make_late_name(&m, SEC);
+	cr_assert_eq(source_open_fd(make_file(&m), "file", &src), 0);
+	cr_assert_eq(reader_new(src, READER_ONE_PASS, &r), 0);
+	reader_skip_tasks(r);
+	while (reader_next(r, &ev) == 1)
+		cr_expect(ev.tid == TRACE_NONE && ev.ts >= SEC);
+	cr_assert_eq(reader_rewind(r), 0);
+	while (reader_next(r, &ev) == 1 && ev.kind != TRACE_SAMPLE)
+		;
+	cr_expect_eq(ev.tid, 1);
+	cr_expect_not_null(names_symbol(reader_names(r), ev.frames[0]), "names are learnt");
+	reader_free(r);
+	make_fini(&m);
+}
+
 /* Of a file that grows: the name and 3 s of trace time arrive while the sample is held back. */
 static void follow_from(size_t cut)
 {

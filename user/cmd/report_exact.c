@@ -113,20 +113,13 @@ void report_exact_add(struct report *r, const struct trace_event *ev)
 /* A loss is told after it happened: once more, now that it is known when. */
 static int recount(struct report *r)
 {
-	struct intervals *again;
 	struct trace_event ev;
-	int ret;
+	int ret = 0;
 
 	if (!account_lost(&r->counts.account) || reader_rewind(r->reader))
 		return 0;
-	again = engine(r);
-	while ((ret = reader_next(r->reader, &ev)) == 1)
-		intervals_add_gaps(again, reader_trace(r->reader), &ev);
-	if (!ret)
-		ret = reader_rewind(r->reader);
 	cpu_time_fini(&r->cpu_time);
-	intervals_free(r->intervals);
-	r->intervals = again;
+	intervals_restart(r->intervals);
 	r->cpu_time = (struct cpu_time){ 0 };
 	profile_forget_times(r->profile);
 	memset(r->state_ns, 0, sizeof(r->state_ns));

@@ -113,6 +113,7 @@ static int start_over(struct timeline *r, const struct trace_event *loss)
 
 	r->opts.reset(r->opts.ctx);
 	begin_engine(r);
+	reader_skip_tasks(r->reader);
 	for (; ret == 1; ret = reader_next(r->reader, &ev))
 		intervals_add_gaps(r->intervals, reader_trace(r->reader), &ev);
 	return ret ? ret : reader_rewind(r->reader);
@@ -144,7 +145,7 @@ static int learn(struct timeline *r)
 	int ret;
 
 	r->learnt = true;
-
+	reader_skip_tasks(r->reader);
 	while ((ret = reader_next(r->reader, &ev)) == 1)
 		intervals_add_gaps(r->intervals, reader_trace(r->reader), &ev);
 	return ret ? ret : reader_rewind(r->reader);

@@ -552,6 +552,11 @@ static void forget_part(struct intervals *iv)
 	iv->woken = NULL;
 }
 
+void intervals_restart(struct intervals *iv)
+{
+	forget_part(iv);
+}
+
 /* Known threads without any event did one thing all the while: not switched in, they never ran. */
 static void end_thread(struct intervals *iv, struct thread *th)
 {

@@ -146,6 +146,8 @@ struct intervals;
 /* Never NULL; free with intervals_free(). */
 struct intervals *intervals_new(const struct intervals_opts *opts);
 void intervals_free(struct intervals *iv);
+/* Starts over with the first event, knowing from before when events were lost. */
+void intervals_restart(struct intervals *iv);
 /* For who asks for no stacks: intervals and wakers have none from now on. */
 void intervals_skip_stacks(struct intervals *iv);
 

@@ -327,6 +327,11 @@ void reader_skip_stacks(struct reader *r)
 	trace_skip_stacks(r->behind);
 }
 
+void reader_skip_tasks(struct reader *r)
+{
+	trace_names_only(r->behind);
+}
+
 uint64_t reader_frame(struct reader *r, uint64_t addr)
 {
 	return trace_frame(r->behind, addr);

@@ -39,6 +39,11 @@ int reader_next(struct reader *r, struct trace_event *ev);
  * cost most of reading.
  */
 void reader_skip_stacks(struct reader *r);
+/*
+ * For who has seen enough: what comes up to the end, or until reader_rewind(), has fields and times, but
+ * not whom it happened to. Names are learnt as before.
+ */
+void reader_skip_tasks(struct reader *r);
 
 /*
  * Starts over from the first byte, keeping all names: 0, or -ESPIPE when the input cannot do that.

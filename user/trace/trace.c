@@ -82,6 +82,11 @@ void trace_skip_stacks(struct trace *t)
 	t->skip_stacks = true;
 }
 
+void trace_names_only(struct trace *t)
+{
+	t->names_only = true;
+}
+
 /* ---- values --------------------------------------------------------------------------------- */
 
 static const struct dial9_value *role_value(const struct trace_event *ev, enum trace_role role)

@@ -160,6 +160,8 @@ int trace_new(const struct trace_opts *opts, struct trace **out);
 void trace_free(struct trace *t);
 /* From now on stacks of switches and wakings come without frames. */
 void trace_skip_stacks(struct trace *t);
+/* From now on events come as with trace_opts.names_only. */
+void trace_names_only(struct trace *t);
 
 /*
  * The next event, metadata events included (they are absorbed before they are handed out). 1, or
