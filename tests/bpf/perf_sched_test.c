@@ -9,6 +9,11 @@
  * say with our times, to the nanosecond where they print nanoseconds, and perf's commands what the same
  * events say with perf's.
  *
+ * Where perf's commands say something else than ours of the same turns, it is this: times are cut to
+ * microseconds, not rounded; the last turn of a dead thread is nobody's (-1); `perf sched latency` waits since
+ * sched_wakeup, which is later than sched_waking, takes runtimes from the kernel's accounts instead of the
+ * switches, and does not count each wait that began otherwise than by such a wakeup.
+ *
  * What is left out, each time proven from perf's events alone: a turn on a CPU whose beginning perf was not
  * given (somebody leaves who never came, as some VMs hide a few tasks from all tracers), and the wait that
  * follows.
