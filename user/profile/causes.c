@@ -119,22 +119,31 @@ static void add_waiting(struct causes *c, const struct explain_step *s)
 	add(c, &one, s->other_ns + s->behind_unknown_ns);
 }
 
+struct adding {
+	struct causes *c;
+	const struct intervals *iv;
+	const struct names *names;
+	uint64_t there;
+};
+
 /* A step of one piece. */
-static void add_step(struct causes *c, const struct intervals *iv, const struct names *names,
-		     const struct explain_step *s)
+static void add_step(void *ctx, const struct explain_step *s)
 {
+	struct adding *a = ctx;
+	struct causes *c = a->c;
 	const struct cause ran = { .kind = CAUSE_RAN, .comm = NAMES_NONE, .function = NAMES_NONE },
 			   unknown = { .kind = CAUSE_UNKNOWN,
 				       .comm = NAMES_NONE,
 				       .function = NAMES_NONE };
 	struct cause blocked;
 
+	a->there += s->to - s->from;
 	add(c, &ran, s->ns[INTERVAL_RUNNING]);
 	add(c, &unknown, s->ns[INTERVAL_UNKNOWN]);
 	if (s->cnt[INTERVAL_RUNNABLE])
 		add_waiting(c, s);
 	if (s->cnt[INTERVAL_BLOCKED]) {
-		blocked = blocked_at(iv, names, s->longest[INTERVAL_BLOCKED]->stack);
+		blocked = blocked_at(a->iv, a->names, s->longest[INTERVAL_BLOCKED]->stack);
 		add(c, &blocked, s->ns[INTERVAL_BLOCKED]);
 	}
 }
@@ -145,20 +154,13 @@ void causes_add(struct causes *c, const struct explain *e, const struct interval
 	const struct cause absent = { .kind = CAUSE_ABSENT,
 				      .comm = NAMES_NONE,
 				      .function = NAMES_NONE };
-	struct explain_step *steps = NULL;
-	size_t cnt = 0, cap = 0;
-	uint64_t there = 0;
+	struct adding a = { .c = c, .iv = iv, .names = names };
 
 	c->moments++;
 	c->ns += to - from;
-	explain_steps(e, part, tid, from, to, 0, &steps, &cnt, &cap);
-	for (size_t k = 0; k < cnt; k++) {
-		there += steps[k].to - steps[k].from;
-		add_step(c, iv, names, &steps[k]);
-	}
+	explain_each_step(e, part, tid, from, to, 0, add_step, &a);
 	/* of a damaged trace pieces may overlap */
-	add(c, &absent, there < to - from ? to - from - there : 0);
-	free(steps);
+	add(c, &absent, a.there < to - from ? to - from - a.there : 0);
 }
 
 static int most_first(const void *a, const void *b)

@@ -359,13 +359,15 @@ static void count_rival(struct rivals *r, struct interval_behind one)
 	rivals_add(r, &one);
 }
 
-static void end_step(const struct explain *e, struct explain_step *s, struct rivals *r)
+static void end_step(const struct explain *e, struct explain_step *s, struct rivals *r,
+		     explain_step_fn fn, void *ctx)
 {
 	if (s->longest[INTERVAL_RUNNING])
 		find_hottest(e, s->longest[INTERVAL_RUNNING], s);
 	s->rival_cnt = rivals_top(r, s->rivals, EXPLAIN_RIVALS);
 	s->other_ns = r->other_ns;
 	*r = (struct rivals){ 0 };
+	fn(ctx, s);
 }
 
 void explain_within(const struct explain_step *s, const struct explain_piece *p, uint64_t *from,
@@ -404,12 +406,12 @@ static void join(const struct explain *e, struct explain_step *s, const struct e
 	s->behind_unknown_ns += p->rivals_unknown_ns;
 }
 
-void explain_steps(const struct explain *e, uint32_t part, uint32_t tid, uint64_t from, uint64_t to,
-		   uint64_t small, struct explain_step **steps, size_t *cnt, size_t *cap)
+void explain_each_step(const struct explain *e, uint32_t part, uint32_t tid, uint64_t from,
+		       uint64_t to, uint64_t small, explain_step_fn fn, void *ctx)
 {
 	struct rivals rivals = { 0 };
-	const size_t before = *cnt;
-	bool was_small = false;
+	struct explain_step s = { 0 };
+	bool was_small = false, open = false;
 
 	for (size_t k = first_piece(e, part, tid, from); k < e->piece_cnt; k++) {
 		const struct explain_piece *p = &e->pieces[k];
@@ -420,51 +422,86 @@ void explain_steps(const struct explain *e, uint32_t part, uint32_t tid, uint64_
 		if (p->part != part || p->tid != tid || p->start >= to)
 			break;
 		/* a thread that was gone for a while begins anew */
-		if (*cnt == before || !is_small || !was_small || (*steps)[*cnt - 1].to != start) {
-			if (*cnt > before)
-				end_step(e, &(*steps)[*cnt - 1], &rivals);
-			*steps = array_reserve(*steps, cap, *cnt + 1, sizeof(**steps));
-			(*steps)[(*cnt)++] = (struct explain_step){ .from = start,
-								    .hottest = INTERVAL_NO_STACK };
+		if (!open || !is_small || !was_small || s.to != start) {
+			if (open)
+				end_step(e, &s, &rivals, fn, ctx);
+			s = (struct explain_step){ .from = start, .hottest = INTERVAL_NO_STACK };
+			open = true;
 		}
-		join(e, &(*steps)[*cnt - 1], p, start, end, &rivals);
+		join(e, &s, p, start, end, &rivals);
 		was_small = is_small;
 	}
-	if (*cnt > before)
-		end_step(e, &(*steps)[*cnt - 1], &rivals);
+	if (open)
+		end_step(e, &s, &rivals, fn, ctx);
+}
+
+struct steps {
+	struct explain_step **v;
+	size_t *cnt, *cap;
+};
+
+static void append(void *ctx, const struct explain_step *s)
+{
+	struct steps *steps = ctx;
+
+	*steps->v = array_reserve(*steps->v, steps->cap, *steps->cnt + 1, sizeof(**steps->v));
+	(*steps->v)[(*steps->cnt)++] = *s;
+}
+
+void explain_steps(const struct explain *e, uint32_t part, uint32_t tid, uint64_t from, uint64_t to,
+		   uint64_t small, struct explain_step **steps, size_t *cnt, size_t *cap)
+{
+	struct steps all = { steps, cnt, cap };
+
+	explain_each_step(e, part, tid, from, to, small, append, &all);
+}
+
+struct first_step {
+	struct explain_step *s;
+	bool found;
+};
+
+static void take_first(void *ctx, const struct explain_step *s)
+{
+	struct first_step *first = ctx;
+
+	if (!first->found)
+		*first->s = *s;
+	first->found = true;
 }
 
 bool explain_meanwhile(const struct explain *e, uint32_t part, uint32_t tid, uint64_t from,
 		       uint64_t to, struct explain_step *out)
 {
-	struct explain_step *steps = NULL;
-	size_t cnt = 0, cap = 0;
+	struct first_step first = { .s = out };
 
-	explain_steps(e, part, tid, from, to, UINT64_MAX, &steps, &cnt, &cap);
-	if (cnt)
-		*out = steps[0];
-	free(steps);
-	return cnt > 0;
+	explain_each_step(e, part, tid, from, to, UINT64_MAX, take_first, &first);
+	return first.found;
+}
+
+struct sums {
+	uint64_t *ns, absent;
+};
+
+static void add_step(void *ctx, const struct explain_step *s)
+{
+	struct sums *sums = ctx;
+	const uint64_t there = s->to - s->from;
+
+	/* of a damaged trace they may overlap */
+	sums->absent = sums->absent > there ? sums->absent - there : 0;
+	for (int state = 0; state < INTERVAL_STATE_CNT; state++)
+		sums->ns[state] += s->ns[state];
 }
 
 uint64_t explain_sums(const struct explain *e, uint32_t part, uint32_t tid, uint64_t from,
 		      uint64_t to, uint64_t ns[INTERVAL_STATE_CNT])
 {
-	struct explain_step *steps = NULL;
-	size_t cnt = 0, cap = 0;
-	uint64_t absent = to - from, there;
+	struct sums sums = { .ns = ns, .absent = to - from };
 
 	memset(ns, 0, INTERVAL_STATE_CNT * sizeof(*ns));
-	explain_steps(e, part, tid, from, to, UINT64_MAX, &steps, &cnt, &cap);
-	for (size_t k = 0; k < cnt; k++) {
-		there = steps[k].to - steps[k].from;
-		/* of a damaged trace they may overlap */
-		absent = absent > there ? absent - there : 0;
-		for (int state = 0; state < INTERVAL_STATE_CNT; state++)
-			ns[state] += steps[k].ns[state];
-	}
-	free(steps);
-	return absent;
+	explain_each_step(e, part, tid, from, to, UINT64_MAX, add_step, &sums);
+	return sums.absent;
 }
 
 const struct explain_piece *explain_last(const struct explain *e, uint32_t part, uint32_t tid,

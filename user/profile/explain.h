@@ -99,11 +99,16 @@ struct explain_step {
 	uint32_t hottest; /* in explain.stacks; INTERVAL_NO_STACK: no samples */
 };
 
+/* @s is borrowed until it returns. */
+typedef void (*explain_step_fn)(void *ctx, const struct explain_step *s);
+
 /*
  * What a thread did from @from to @to, in order: a step for each piece of at least @small ns, and one
- * for all smaller ones between two of these. Appends to *@steps, an array of *@cnt with room for
- * *@cap (see array_reserve()). Only after explain_finish().
+ * for all smaller ones between two of these. Only after explain_finish().
  */
+void explain_each_step(const struct explain *e, uint32_t part, uint32_t tid, uint64_t from,
+		       uint64_t to, uint64_t small, explain_step_fn fn, void *ctx);
+/* Appends them to *@steps, an array of *@cnt with room for *@cap (see array_reserve()). */
 void explain_steps(const struct explain *e, uint32_t part, uint32_t tid, uint64_t from, uint64_t to,
 		   uint64_t small, struct explain_step **steps, size_t *cnt, size_t *cap);
 /*
