@@ -185,6 +185,17 @@ Test(sched, map_of_cpus)
 		"# A    2.000 s  worker 11\n"
 		"# B    2.000 s  hog 12\n",
 		"");
+	run_expect(run_cmd(cmd_sched, input(), "sched", "map", "--cols", "10", "-", "--json", NULL),
+		   CMD_OK,
+		   "{\"version\":1,\"file\":\"standard input\",\"span_ns\":4000000000,"
+		   "\"lost_events\":0,\"lost_samples\":0,\"lost_sideband\":0,"
+		   "\"sideband_stalls\":0,\"doubtful_stacks\":0,\"lost_samples_estimate\":0,"
+		   "\"start_ns\":20000000000,\"column_ns\":536870912,\"cpus\":[\n"
+		   "{\"cpu\":0,\"tids\":[11,11,12,11,12,11,12,12],\"busy_ns\":[536870912,"
+		   "536870912,536870912,536870912,536870912,536870912,536870912,241903616]}],"
+		   "\"threads\":[\n{\"tid\":11,\"comm\":\"worker\",\"ns\":2000000000},\n"
+		   "{\"tid\":12,\"comm\":\"hog\",\"ns\":2000000000}]}\n",
+		   "");
 	run_expect(run_cmd(cmd_sched, input(), "sched", "map", "--cols", "9", "-", NULL), CMD_USAGE,
 		   "", "dial9-prof: sched map: --cols 9: want an even number of 10 to 4096\n");
 }

@@ -3,6 +3,7 @@
  * `dial9-prof sched map`: a strip of letters for each CPU. Owns the options and the text; who ran when
  * comes from user/profile/cpu_strip.c.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ struct map_opts {
 	struct select_opts sel;
 	struct view_opts view;
 	uint64_t cols;
+	bool json;
 };
 
 struct map {
@@ -43,6 +45,7 @@ static const struct opt map_opts[] = {
 	  .arg = "N",
 	  .help = "at most so many columns (default what the terminal has room for, or 100)",
 	  .group = "Output" },
+	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
 	VIEW_OPTS(struct map_opts, view),
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
 };
@@ -54,7 +57,8 @@ static const struct opt_spec map_spec = {
 	.opts = map_opts,
 	.cnt = sizeof(map_opts) / sizeof(map_opts[0]),
 	.examples = "  dial9-prof sched map\n"
-		    "  dial9-prof sched map --time 1s,1100ms --cols 200\n",
+		    "  dial9-prof sched map --time 1s,1100ms --cols 200\n"
+		    "  dial9-prof sched map --json --cols 1000\n",
 };
 
 static void take(void *ctx, const struct interval *i)
@@ -151,10 +155,57 @@ static void print_map(const struct map *m)
 	buf_free(&out);
 }
 
+/* ---- JSON -------------------------------------------------------------------------------------- */
+
+/* Of each column the thread that ran longest in it, and how long all did. */
+static void json_cpu(struct buf *out, const struct map *m, uint32_t cpu)
+{
+	uint64_t busy;
+	uint32_t tid;
+
+	buf_printf(out, "{\"cpu\":%u,\"tids\":", cpu);
+	for (uint32_t col = 0; col < used_columns(m); col++) {
+		tid = cpu_strip_top(&m->strip, cpu, col, &busy);
+		text_json_id(out, col ? "," : "[", tid);
+	}
+	buf_addstr(out, "],\"busy_ns\":");
+	for (uint32_t col = 0; col < used_columns(m); col++) {
+		cpu_strip_top(&m->strip, cpu, col, &busy);
+		buf_printf(out, "%s%" PRIu64, col ? "," : "[", busy);
+	}
+	buf_addstr(out, "]}");
+}
+
+static void print_json(const struct map *m)
+{
+	struct buf out = { 0 };
+
+	timeline_json_head(&out, &m->timeline);
+	buf_printf(&out, ",\"start_ns\":%" PRIu64 ",\"column_ns\":%" PRIu64 ",\"cpus\":[",
+		   m->strip.start, m->strip.width_ns);
+	for (uint32_t cpu = 0; m->strip.cnt && cpu < m->strip.cpus; cpu++) {
+		buf_addstr(&out, cpu ? ",\n" : "\n");
+		json_cpu(&out, m, cpu);
+	}
+	buf_addstr(&out, "],\"threads\":[");
+	for (size_t k = 0; k < m->strip.thread_cnt; k++) {
+		const struct cpu_strip_thread *t = &m->strip.threads[k];
+
+		buf_printf(&out, "%s\n{\"tid\":%u,\"comm\":", k ? "," : "", t->tid);
+		text_json_name(&out, m->timeline.names, t->comm);
+		buf_printf(&out, ",\"ns\":%" PRIu64 "}", t->ns);
+	}
+	buf_addstr(&out, "]}\n");
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&out);
+}
+
+/* ---- the run ----------------------------------------------------------------------------------- */
+
 /* An even number; 0: the option makes no sense. */
 static uint32_t columns(const struct map_opts *opts)
 {
-	size_t width = text_terminal_width();
+	size_t width = opts->json ? 0 : text_terminal_width();
 
 	if (opts->cols)
 		return opts->cols % 2 || opts->cols < COLS_MIN || opts->cols > CPU_STRIP_COLS_MAX ?
@@ -183,8 +234,11 @@ static int map_file(const void *arg, const char *path)
 	code = timeline_run(&m.timeline, &t, path);
 	if (code == CMD_OK) {
 		cpu_strip_finish(&m.strip);
-		view_begin(&m.view, &opts->view, false);
-		print_map(&m);
+		view_begin(&m.view, &opts->view, opts->json);
+		if (opts->json)
+			print_json(&m);
+		else
+			print_map(&m);
 		code = timeline_end(&m.timeline, &m.view);
 		if (!m.strip.cnt)
 			code = timeline_tell_nothing(&m.timeline, "threads that ran", code);
