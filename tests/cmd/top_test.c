@@ -9,6 +9,7 @@
 
 #include <signal.h>
 
+#include "cmd/live_view.h"
 #include "cmd/text.h"
 
 TestSuite(top, .timeout = 60);
@@ -54,6 +55,49 @@ Test(top, in_a_pipe_pictures_follow_each_other)
 		   "lost: nothing\n"
 		   "    CPU   Off ms/s  Function\n"
 		   "  75.0%        0.0  hot (app)\n"
+		   "\n",
+		   "");
+	make_fini(&m);
+}
+
+/* By threads, and by time off the CPU where that is asked for. */
+static int look_at_threads(int argc, char **argv)
+{
+	const struct live_view_opts opts = { .fd = STDIN_FILENO,
+					     .name = "it",
+					     .title = "it",
+					     .delay_ns = 3600 * RUN_SEC,
+					     .threads = true,
+					     .off = argc > 1 && !strcmp(argv[1], "off"),
+					     .messages_fd = -1 };
+
+	return live_view_run(&opts) == LIVE_VIEW_ENDED ? CMD_OK : CMD_INPUT;
+}
+
+/* It runs in hot, and is blocked in cold for half a second of two. */
+Test(top, a_thread_stands_beside_what_it_runs_or_what_it_waits_in)
+{
+	const uint64_t cold = make_frame(1, 0x20), s = RUN_SEC;
+	struct make m;
+
+	make_second(&m, "hot");
+	make_switch(&m, 2 * s, 0, "app", 7, 1, "swapper/0", 0);
+	make_sample(&m, 2 * s, 7, 7, PROF_SOURCE_SWITCH_OUT, 0, &cold, 1);
+	make_waking(&m, 2 * s + s / 2, 0, 0, "app", 7);
+	make_switch(&m, 2 * s + s / 2, 0, "swapper/0", 0, 0, "app", 7);
+	make_clock(&m, 3 * s, 1);
+	run_expect(run_cmd(look_at_threads, make_file(&m), "top", NULL), CMD_OK,
+		   "it  2.0 s  4 samples  CPU 50.0%\n"
+		   "lost: nothing\n"
+		   "    CPU  Wait ms/s   Off ms/s      Tid  Thread            Function\n"
+		   "  50.0%        0.0      250.0        7  app               hot (app)\n"
+		   "\n",
+		   "");
+	run_expect(run_cmd(look_at_threads, make_file(&m), "top", "off", NULL), CMD_OK,
+		   "it  2.0 s  4 samples  CPU 50.0%\n"
+		   "lost: nothing\n"
+		   "    CPU  Wait ms/s   Off ms/s      Tid  Thread            Blocked in\n"
+		   "  50.0%        0.0      250.0        7  app               cold (app)\n"
 		   "\n",
 		   "");
 	make_fini(&m);

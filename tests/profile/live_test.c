@@ -75,10 +75,10 @@ Test(live, samples_by_function_and_by_thread)
 	live_functions(f.l, &rows);
 	live_sort(&rows, false);
 	cr_assert_eq(rows.cnt, 3);
-	cr_assert_str_eq(name(&f, rows.v[0].sym), "hot");
+	cr_assert_str_eq(name(&f, rows.v[0].at.sym), "hot");
 	cr_assert_eq(rows.v[0].sum.samples, 2);
 	cr_assert_eq(rows.v[1].sum.samples, 1);
-	cr_assert_neq(rows.v[2].module, 0);
+	cr_assert_neq(rows.v[2].at.module, 0);
 	free(rows.v);
 	memset(&rows, 0, sizeof(rows));
 	live_threads(f.l, &rows);
@@ -86,7 +86,7 @@ Test(live, samples_by_function_and_by_thread)
 	cr_assert_eq(rows.cnt, 2);
 	cr_assert_eq(rows.v[0].tid, 7);
 	cr_assert_str_eq(name(&f, rows.v[0].comm), "app");
-	cr_assert_str_eq(name(&f, rows.v[0].sym), "hot");
+	cr_assert_str_eq(name(&f, rows.v[0].at.sym), "hot");
 	cr_assert_eq(rows.v[1].sum.samples, 2);
 	free(rows.v);
 	/* and nothing of it in the next period */
@@ -132,12 +132,15 @@ Test(live, blocked_time_counts_from_the_start_of_the_period)
 	live_functions(f.l, &rows);
 	cr_assert_eq(rows.cnt, 1);
 	cr_assert_eq(rows.v[0].sum.off_ns, 20 * MS);
-	cr_assert_eq(names_module(reader_names(f.r), rows.v[0].module)->id, 1);
+	cr_assert_eq(names_module(reader_names(f.r), rows.v[0].at.module)->id, 1);
 	free(rows.v);
 	memset(&rows, 0, sizeof(rows));
 	live_threads(f.l, &rows);
 	cr_assert_eq(rows.cnt, 1);
 	cr_assert_eq(rows.v[0].sum.wait_ns, 5 * MS);
+	cr_assert_eq(rows.v[0].at.module, 0, "it has no samples");
+	cr_assert(rows.v[0].blocked);
+	cr_assert_eq(names_module(reader_names(f.r), rows.v[0].off_at.module)->id, 1);
 	free(rows.v);
 	feed_close(&f);
 }

@@ -147,8 +147,8 @@ static void put_head(struct live_view *v, size_t cols)
 		buf_addstr(&line, "    q quit  t threads  o off-CPU  c CPU  space pause");
 	end_line(v, &line, account_lost(lost) ? PAINT_WARN : PAINT_DIM, cols);
 	if (v->threads)
-		buf_addstr(&line,
-			   "    CPU  Wait ms/s   Off ms/s      Tid  Thread            Function");
+		buf_printf(&line, "    CPU  Wait ms/s   Off ms/s      Tid  Thread            %s",
+			   v->off ? "Blocked in" : "Function");
 	else
 		buf_addstr(&line, "    CPU   Off ms/s  Function");
 	end_line(v, &line, PAINT_TITLE, cols);
@@ -156,16 +156,16 @@ static void put_head(struct live_view *v, size_t cols)
 }
 
 /* A function and its module; of code without names the module. */
-static void add_function(const struct live_view *v, struct buf *line, const struct live_row *row,
+static void add_function(const struct live_view *v, struct buf *line, const struct live_function *f,
 			 size_t room)
 {
 	struct buf name = { 0 }, module = { 0 };
 	size_t w;
 
-	text_module_base(&module, v->names, row->module);
+	text_module_base(&module, v->names, f->module);
 	w = text_width(buf_cstr(&module), module.len) + strlen(" ()");
-	if (row->sym != NAMES_NONE) {
-		text_name(&name, v->names, row->sym);
+	if (f->sym != NAMES_NONE) {
+		text_name(&name, v->names, f->sym);
 	} else {
 		buf_addstr(&name, module.len && module.data[0] == '[' ? "" : "[");
 		buf_add(&name, buf_cstr(&module), module.len);
@@ -198,8 +198,11 @@ static void put_row(struct live_view *v, const struct live_row *row, size_t cols
 		buf_printf(&line, " %10.1f  ", off);
 	}
 	used = text_width(buf_cstr(&line), line.len);
-	if (!v->threads || row->sum.samples)
-		add_function(v, &line, row, !cols ? 0 : cols > used ? cols - used : NAME_MIN);
+	if (!v->threads || (v->off ? row->blocked : row->sum.samples))
+		add_function(v, &line, v->threads && v->off ? &row->off_at : &row->at,
+			     !cols	 ? 0 :
+			     cols > used ? cols - used :
+					   NAME_MIN);
 	end_line(v, &line, paint_percent(cpu), cols);
 	buf_free(&line);
 	buf_free(&comm);

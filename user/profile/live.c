@@ -16,6 +16,7 @@ struct live_thread {
 	uint32_t tid, pid, comm;
 	struct live_sum sum;
 	struct hmap leaves; /* frame -> samples, as a number in a pointer */
+	struct hmap blocks; /* frame -> ns blocked, likewise */
 };
 
 struct live {
@@ -78,6 +79,11 @@ static bool user_leaf(const struct live *l, uint32_t stack, uint64_t *out)
 	return false;
 }
 
+static void add_number(struct hmap *m, uint64_t frame, uint64_t n)
+{
+	hmap_set(m, frame, (void *)((uintptr_t)hmap_get(m, frame) + (uintptr_t)n));
+}
+
 static void take_interval(void *ctx, const struct interval *i)
 {
 	struct live *l = ctx;
@@ -97,8 +103,10 @@ static void take_interval(void *ctx, const struct interval *i)
 	}
 	t->sum.off_ns += ns;
 	l->all.off_ns += ns;
-	if (user_leaf(l, i->stack, &frame))
+	if (user_leaf(l, i->stack, &frame)) {
 		frame_at(l, frame)->off_ns += ns;
+		add_number(&t->blocks, frame, ns);
+	}
 }
 
 struct live *live_new(struct names *names)
@@ -124,6 +132,7 @@ static void forget(struct live *l)
 	while (hmap_next(&l->threads, &pos, &key, &value)) {
 		t = value;
 		hmap_fini(&t->leaves);
+		hmap_fini(&t->blocks);
 		free(t);
 	}
 	hmap_fini(&l->frames);
@@ -144,7 +153,6 @@ void live_free(struct live *l)
 static void take_sample(struct live *l, const struct trace_event *ev)
 {
 	struct live_thread *t = thread_at(l, ev->part, ev->tid);
-	uintptr_t n;
 
 	name_thread(t, ev->pid, ev->comm);
 	t->sum.samples++;
@@ -152,8 +160,7 @@ static void take_sample(struct live *l, const struct trace_event *ev)
 	if (!ev->frame_cnt)
 		return;
 	frame_at(l, ev->frames[0])->samples++;
-	n = (uintptr_t)hmap_get(&t->leaves, ev->frames[0]);
-	hmap_set(&t->leaves, ev->frames[0], (void *)(n + 1));
+	add_number(&t->leaves, ev->frames[0], 1);
 }
 
 void live_add(struct live *l, const struct trace *t, const struct trace_event *ev)
@@ -212,7 +219,7 @@ static int by_samples(const void *a, const void *b)
 		ret = by_number(x->sum.wait_ns, y->sum.wait_ns);
 	if (!ret)
 		ret = by_number(y->tid, x->tid);
-	return ret ? ret : by_number(y->sym, x->sym);
+	return ret ? ret : by_number(y->at.sym, x->at.sym);
 }
 
 static int by_off(const void *a, const void *b)
@@ -232,44 +239,63 @@ void live_sort(struct live_rows *rows, bool off)
 static struct live_row *append(struct live_rows *rows)
 {
 	rows->v = array_reserve(rows->v, &rows->cap, rows->cnt + 1, sizeof(*rows->v));
-	rows->v[rows->cnt] = (struct live_row){
-		.sym = NAMES_NONE, .tid = TRACE_NONE, .pid = TRACE_NONE, .comm = NAMES_NONE
-	};
+	rows->v[rows->cnt] = (struct live_row){ .at.sym = NAMES_NONE,
+						.off_at.sym = NAMES_NONE,
+						.tid = TRACE_NONE,
+						.pid = TRACE_NONE,
+						.comm = NAMES_NONE };
 	return &rows->v[rows->cnt++];
 }
 
 /* The innermost function at an address: what executes there. */
-static void name_frame(const struct names *n, uint64_t frame, uint32_t *sym, uint32_t *module)
+static struct live_function function_at(const struct names *n, uint64_t frame)
 {
 	const struct names_symbol *known = names_symbol(n, frame);
 	const struct names_module *m = names_module(n, names_frame_module(frame));
 
-	*sym = NAMES_NONE;
-	*module = m->announced ? m->group : 0;
-	for (uint32_t depth = known ? known->cnt : 0; depth-- && *sym == NAMES_NONE;)
-		*sym = known->frames[depth].name;
+	struct live_function f = { NAMES_NONE, m->announced ? m->group : 0 };
+
+	for (uint32_t depth = known ? known->cnt : 0; depth-- && f.sym == NAMES_NONE;)
+		f.sym = known->frames[depth].name;
+	return f;
+}
+
+/* The frame with most; false: there is none. */
+static bool most_of(const struct hmap *m, uint64_t *out)
+{
+	uintptr_t most = 0;
+	uint64_t frame;
+	size_t pos = 0;
+	void *value;
+
+	while (hmap_next(m, &pos, &frame, &value)) {
+		if ((uintptr_t)value > most)
+			*out = frame;
+		most = (uintptr_t)value > most ? (uintptr_t)value : most;
+	}
+	return most;
 }
 
 void live_functions(const struct live *l, struct live_rows *rows)
 {
 	struct hmap index = { 0 }; /* sym, module -> row + 1 */
 	const struct live_sum *sum;
-	uint32_t sym, module;
+	struct live_function f;
 	struct live_row *row;
 	size_t pos = 0;
-	uint64_t frame;
+	uint64_t frame, place;
 	uintptr_t at;
 	void *value;
 
 	while (hmap_next(&l->frames, &pos, &frame, &value)) {
 		sum = value;
-		name_frame(l->names, frame, &sym, &module);
-		at = (uintptr_t)hmap_get(&index, (uint64_t)sym << 32 | module);
+		f = function_at(l->names, frame);
+		place = (uint64_t)f.sym << 32 | f.module;
+		at = (uintptr_t)hmap_get(&index, place);
 		row = at ? &rows->v[at - 1] : append(rows);
 		if (!at)
-			hmap_set(&index, (uint64_t)sym << 32 | module, (void *)rows->cnt);
-		row->sym = sym;
-		row->module = module;
+			hmap_set(&index, place, (void *)rows->cnt);
+		row->at = f;
 		row->sum.samples += sum->samples;
 		row->sum.off_ns += sum->off_ns;
 	}
@@ -280,10 +306,8 @@ void live_threads(const struct live *l, struct live_rows *rows)
 {
 	const struct live_thread *t;
 	struct live_row *row;
-	uintptr_t most, n;
-	uint64_t frame;
-	size_t pos = 0, at;
-	uint64_t key;
+	uint64_t frame, key;
+	size_t pos = 0;
 	void *value;
 
 	while (hmap_next(&l->threads, &pos, &key, &value)) {
@@ -293,12 +317,10 @@ void live_threads(const struct live *l, struct live_rows *rows)
 		row->pid = t->pid;
 		row->comm = t->comm;
 		row->sum = t->sum;
-		most = at = 0;
-		while (hmap_next(&t->leaves, &at, &frame, &value)) {
-			n = (uintptr_t)value;
-			if (n > most)
-				name_frame(l->names, frame, &row->sym, &row->module);
-			most = n > most ? n : most;
-		}
+		if (most_of(&t->leaves, &frame))
+			row->at = function_at(l->names, frame);
+		row->blocked = most_of(&t->blocks, &frame);
+		if (row->blocked)
+			row->off_at = function_at(l->names, frame);
 	}
 }

@@ -11,10 +11,16 @@ struct live_sum {
 	uint64_t off_ns; /* blocked, of blocks that ended in it */
 };
 
+/* String id, or NAMES_NONE; index, or 0. */
+struct live_function {
+	uint32_t sym, module;
+};
+
 /* One function, or one thread. */
 struct live_row {
-	uint32_t sym,
-		module; /* string id, or NAMES_NONE; index, or 0. Of a thread: its hottest function */
+	struct live_function at; /* of a thread: its hottest one */
+	struct live_function off_at; /* of a thread: the one in which it was blocked longest */
+	bool blocked; /* there is that one */
 	uint32_t tid, pid, comm; /* of a thread */
 	struct live_sum sum;
 };
