@@ -146,8 +146,19 @@ Test(diff, time_blocked)
 	/* 100 blocks of 2 ms: 0.2 s, +- 2 * sqrt(100) * 2 ms; of 6 ms likewise: hypot(0.04, 0.12) */
 	expect_rows(diff(old, new, "--kind=offcpu", "--normalize=none", NULL),
 		    "#        Old        New      Delta         +-  Symbol (module)\n"
+		    "       0.200      0.600     +0.400      0.126  rest (app)\n");
+	old = build_fd(&old_build, 100, 2 * MS, MS);
+	new = build_fd(&old_build, 100, 6 * MS, MS);
+	expect_rows(diff(old, new, "--kind=offcpu", "--normalize=none", "--children"),
+		    "#        Old        New      Delta         +-  Symbol (module)\n"
 		    "       0.200      0.600     +0.400      0.126  main (app)\n"
 		    "       0.200      0.600     +0.400      0.126  rest (app)\n");
+	/* 10% more of each is within 2 * sqrt(100) * 2 ms, but it is each of them */
+	old = build_fd(&old_build, 100, 2 * MS, MS);
+	new = build_fd(&old_build, 100, 22 * MS / 10, MS);
+	expect_rows(diff(old, new, "--kind=offcpu", "--normalize=none", NULL),
+		    "#        Old        New      Delta         +-  Symbol (module)\n"
+		    "       0.200      0.220     +0.020      0.000  rest (app)\n");
 }
 
 Test(diff, percentiles_of_waits)

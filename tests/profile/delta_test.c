@@ -168,7 +168,8 @@ static struct delta_change compare(uint64_t old, uint64_t old_all, uint64_t new,
 {
 	const uint64_t it = 1, rest = 2;
 	struct delta_scale scale = {
-		{ share ? 1.0 / (double)old_all : 1, share ? 1.0 / (double)new_all : 1 }, share
+		.by = { share ? 1.0 / (double)old_all : 1, share ? 1.0 / (double)new_all : 1 },
+		.share = share,
 	};
 	struct delta_change c;
 	struct both b;
@@ -230,6 +231,71 @@ Test(delta, of_what_was_not_seen_there_may_be_one)
 	c = compare(2, 100, 0, 0, false);
 	cr_assert(c.inside);
 	cr_assert_lt(c.error, 0);
+}
+
+/* Blocked in the kernel below libc, below the program, below libc again. */
+Test(delta, blocked_time_is_of_the_innermost_own_function)
+{
+	struct both b;
+
+	both_init(&b, false);
+	b.d->own = true;
+	for (int side = 0; side < DELTA_SIDES; side++) {
+		struct names *n = b.n[side];
+		const uint32_t app = add_module(n, "/opt/app", "1"),
+			       libc = add_module(n, "/lib/libc.so.6", "2"),
+			       kernel = add_module(n, "[kernel.kallsyms]", "3");
+		const uint64_t own[] = { frame(kernel, 1) | PROF_FRAME_KERNEL, frame(libc, 1),
+					 frame(app, 1), frame(app, 2), frame(libc, 2) },
+			       kernels[] = { frame(kernel, 1) | PROF_FRAME_KERNEL,
+					     frame(kernel, 2) | PROF_FRAME_KERNEL };
+
+		name(n, own[0], 0, "__schedule");
+		name(n, own[1], 0, "nanosleep");
+		name(n, own[2], 0, "wait_a_bit");
+		name(n, own[3], 0, "main");
+		name(n, own[4], 0, "__libc_start_main");
+		name(n, kernels[1], 0, "worker_thread");
+		add(&b, (enum delta_side)side, own, 5, 3);
+		add(&b, (enum delta_side)side, kernels, 2, 2);
+	}
+	for (size_t i = 0; i < b.d->cnt; i++) {
+		const struct delta_row *row = &b.d->rows[i];
+		const char *text = delta_str(b.d, row->places[0].name, NULL);
+		const double want = !strcmp(text, "wait_a_bit")	   ? 3 :
+				    !strcmp(text, "worker_thread") ? 2 :
+								     0;
+
+		cr_expect_eq(row->self[DELTA_NEW].sum, want, "%s %g", text,
+			     row->self[DELTA_NEW].sum);
+	}
+	cr_assert_eq(b.d->cnt, 6);
+	both_fini(&b);
+}
+
+/* 50 waits of 9 and 11 ms, then of 10 and 12: two standard deviations of their number are 0.15 s of 0.5 s. */
+Test(delta, waits_that_all_got_longer_are_no_chance)
+{
+	const struct delta_sum was = { 50, 500, 25 * (81 + 121) },
+			       is = { 50, 550, 25 * (100 + 144) },
+			       more = { 55, 550, 27.5 * (81 + 121) }, few = { 5, 55, 605 };
+	struct delta_row row = { .self = { was, is } };
+	struct delta_scale scale = { .by = { 1, 1 }, .lengths = true };
+	struct delta d = { .all = { was, is } };
+	struct delta_change c = delta_change_sum(&d, &row, false, &scale);
+
+	cr_expect_not(c.inside);
+	cr_expect_float_eq(c.delta, 50, 1e-9);
+	/* each side: the spread of one, 1.0102 ms, by the root of 50 */
+	cr_expect_float_eq(c.error, 2 * sqrt(2) * sqrt(50 * 50.0 / 49), 1e-6, "%g", c.error);
+	/* of counts alone it may be chance; so it is where there are more, but none longer; or too few */
+	scale.lengths = false;
+	cr_expect(delta_change_sum(&d, &row, false, &scale).inside);
+	scale.lengths = true;
+	row.self[DELTA_NEW] = more;
+	cr_expect(delta_change_sum(&d, &row, false, &scale).inside);
+	row.self[DELTA_OLD] = row.self[DELTA_NEW] = few;
+	cr_expect(delta_change_sum(&d, &row, false, &scale).inside);
 }
 
 Test(delta, waits_are_compared_by_a_percentile)

@@ -51,7 +51,7 @@ static const struct opt diff_opts[] = {
 	{ .name = "children",
 	  .kind = OPT_FLAG,
 	  .off = O(children),
-	  .help = "count a function also where it is a caller; off the CPU it always is" },
+	  .help = "count a function also where it is a caller" },
 	SELECT_OPTS(struct diff_opts, sel),
 	{ .name = "limit",
 	  .key = 'n',
@@ -163,12 +163,13 @@ static void measure(struct diff *d)
 {
 	d->timed = d->opts->kind != DIFF_CPU ||
 		   (d->sides[DELTA_OLD].timed && d->sides[DELTA_NEW].timed);
-	d->total = d->opts->children || d->opts->kind == DIFF_OFFCPU;
+	d->total = d->opts->children;
 	for (int side = 0; side < DELTA_SIDES; side++) {
 		diff_fold(d, (enum delta_side)side, d->timed);
 		d->scale.by[side] =
 			scale_of(d, (enum delta_side)side, (enum diff_normal)d->opts->normal);
 	}
+	d->scale.lengths = d->opts->kind == DIFF_OFFCPU;
 	d->scale.share = d->opts->normal == DIFF_BY_SAMPLES;
 	make_changes(d);
 }
@@ -217,6 +218,7 @@ static int diff_files(const struct diff_opts *opts, char **paths)
 	int code = CMD_USAGE;
 
 	d.delta = delta_new(opts->stacks);
+	d.delta->own = opts->kind == DIFF_OFFCPU;
 	if (!parse_percentile(&d))
 		code = CMD_OK;
 	for (int side = 0; side < DELTA_SIDES && code == CMD_OK; side++) {

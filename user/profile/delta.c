@@ -121,6 +121,32 @@ static void add_place(struct delta *d, uint32_t *cnt, const char *name, size_t l
 						    strtab_add(&d->strs, module, module_len) };
 }
 
+/* Code that a program waits in, whatever it waits for. */
+static bool is_plumbing(const struct names *n, uint64_t frame)
+{
+	static const char *const modules[] = { "libc.",	  "libc-",  "libpthread", "ld-linux",
+					       "ld-musl", "ld-2.",  "ld.so",	  "libstdc++",
+					       "libgcc_", "librt.", "libm.",	  "[vdso]" };
+	size_t len;
+	const char *module = module_base(n, names_frame_module(frame), &len);
+
+	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
+		if (len >= strlen(modules[i]) && !memcmp(module, modules[i], strlen(modules[i])))
+			return true;
+	return false;
+}
+
+/* How much a frame says of why a thread waits: the kernel's least, and the scheduler's nothing. */
+static int says(const struct names *n, uint64_t frame)
+{
+	const struct names_symbol *sym = names_symbol(n, frame);
+
+	if (frame & PROF_FRAME_KERNEL)
+		return sym && sym->cnt &&
+		       !strstr(names_str(n, sym->frames[0].name, NULL), "schedule");
+	return is_plumbing(n, frame) ? 2 : 3;
+}
+
 /* The functions at an address, innermost first. */
 static void add_frame(struct delta *d, const struct names *n, uint64_t frame, uint32_t *cnt)
 {
@@ -203,12 +229,19 @@ void delta_add_stack(struct delta *d, enum delta_side side, const struct names *
 		     const uint64_t *frames, uint32_t cnt, const struct delta_sum *sum)
 {
 	struct delta_row *row;
-	uint32_t places = 0;
+	uint32_t places = 0, self = 0;
+	int best = -1, says_now;
 
 	sum_add(&d->all[side], sum);
 	d->stacks++;
-	for (uint32_t i = 0; i < cnt; i++)
+	for (uint32_t i = 0; i < cnt; i++) {
+		says_now = d->own ? says(n, frames[i]) : 0;
+		if (says_now > best) {
+			best = says_now;
+			self = places;
+		}
 		add_frame(d, n, frames[i], &places);
+	}
 	if (!places)
 		add_place(d, &places, "[no stack]", strlen("[no stack]"), "", 0);
 	if (d->by_stack) {
@@ -219,7 +252,7 @@ void delta_add_stack(struct delta *d, enum delta_side side, const struct names *
 	}
 	for (uint32_t i = 0; i < places; i++) {
 		row = row_of(d, side, &d->places[i], 1);
-		if (!i)
+		if (i == self)
 			sum_add(&row->self[side], sum);
 		if (row->seen != d->stacks)
 			sum_add(&row->total[side], sum);
@@ -240,6 +273,9 @@ void delta_add_wait(struct delta *d, enum delta_side side, const char *comm, siz
 		row->waits[side] = xcalloc(1, sizeof(*row->waits[side]));
 	quantile_add(row->waits[side], ns);
 }
+
+/* Of fewer the spread says little. */
+#define OBSERVED_MIN 8
 
 /* ---- differences ------------------------------------------------------------------------------- */
 
@@ -275,6 +311,29 @@ static double sum_error(const struct delta_sum *sum, const struct delta_sum *all
 	return 2 * sqrt(fmax((1 - 2 * p) * in + p * p * all->squares, 0));
 }
 
+/*
+ * Whether the mean changed by more than its error, and the sum with it. Then @error becomes that of the sums
+ * for as many observations as there were.
+ */
+static bool all_changed(const struct delta_sum *sum, const struct delta_scale *scale, double delta,
+			double error[DELTA_SIDES])
+{
+	double mean[DELTA_SIDES], variance, of_mean = 0;
+
+	for (int side = 0; side < DELTA_SIDES; side++) {
+		const double cnt = (double)sum[side].cnt;
+
+		if (sum[side].cnt < OBSERVED_MIN)
+			return false;
+		mean[side] = sum[side].sum / cnt;
+		variance = fmax(sum[side].squares - cnt * mean[side] * mean[side], 0) / (cnt - 1);
+		of_mean += variance / cnt;
+		error[side] = 2 * sqrt(cnt * variance) * scale->by[side];
+	}
+	return fabs(mean[DELTA_NEW] - mean[DELTA_OLD]) > 2 * sqrt(of_mean) &&
+	       (mean[DELTA_NEW] > mean[DELTA_OLD]) == (delta > 0);
+}
+
 struct delta_change delta_change_sum(const struct delta *d, const struct delta_row *row, bool total,
 				     const struct delta_scale *scale)
 {
@@ -290,6 +349,11 @@ struct delta_change delta_change_sum(const struct delta *d, const struct delta_r
 	}
 	c.delta = c.v[DELTA_NEW] - c.v[DELTA_OLD];
 	judge(&c, error);
+	if (c.inside && scale->lengths && !scale->share &&
+	    all_changed(sum, scale, c.delta, error)) {
+		c.error = 0;
+		judge(&c, error);
+	}
 	return c;
 }
 

@@ -26,7 +26,7 @@ struct delta_place {
 struct delta_row {
 	struct delta_place *places;
 	uint32_t place_cnt;
-	struct delta_sum self[DELTA_SIDES]; /* where it is the leaf */
+	struct delta_sum self[DELTA_SIDES]; /* where it is the leaf; or see delta.own */
 	struct delta_sum total[DELTA_SIDES]; /* where it is in the stack, each stack counted once */
 	struct quantile *waits[DELTA_SIDES]; /* of threads; NULL: none */
 	uint64_t seen; /* private: the stack counted last */
@@ -40,6 +40,11 @@ struct delta_row {
  */
 struct delta {
 	bool by_stack; /* rows are whole stacks, and their self is their total */
+	/*
+	 * The caller's to set: a stack counts as self for the innermost function that is the program's own:
+	 * all threads that sleep do so in the same few functions of the kernel and of libc.
+	 */
+	bool own;
 	struct strtab strs, keys;
 	struct delta_row *rows;
 	size_t cnt, cap;
@@ -65,6 +70,11 @@ const char *delta_str(const struct delta *d, uint32_t id, size_t *len);
 /* How values are made of sums. */
 struct delta_scale {
 	double by[DELTA_SIDES]; /* they are multiplied by these */
+	/*
+	 * Observations have lengths of their own: where all of them changed, it is no chance, even if so few
+	 * are no more than chance may bring.
+	 */
+	bool lengths;
 	bool share; /* which make shares: what is in a row is not in others, and all are fixed */
 };
 
