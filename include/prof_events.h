@@ -53,6 +53,24 @@ enum prof_context {
 };
 #define PROF_F_NEXT_PID "next_pid"
 
+/*
+ * ---- --neighbours: whether all switches of a CPU are there ----
+ *
+ * Laid out as a tracepoint. From PROF_WATCH_BEGUN on every switch of common_cpu is in the trace, whoever is
+ * switched, until after a wait of a target for that CPU the next target was switched in there; common_pid
+ * is on it at that time. Where a target was switched in without such a watch PROF_WATCH_ENDED precedes that
+ * switch, and switches before it may be missing. So two switches of a CPU follow each other if nothing of
+ * this stands between them and the second says that who was switched in by the first is switched out.
+ */
+#define PROF_EV_CPU_WATCH "dial9:cpu_watch"
+#define PROF_F_WATCH "watch" /* u8: enum prof_cpu_watch_kind */
+
+enum prof_cpu_watch_kind {
+	PROF_WATCH_ENDED = 0, /* common_pid has nothing to do with it */
+	PROF_WATCH_BEGUN = 1,
+	PROF_WATCH_BEGUN_UNSEEN = 2, /* likewise; the next switch tells who is on it */
+};
+
 /* ---- CpuSampleEvent: upstream's event, with our fields behind -------------------------------- */
 #define PROF_EV_CPU_SAMPLE "CpuSampleEvent"
 #define PROF_F_WORKER_ID "worker_id" /* varint; PROF_WORKER_NONE: not a Tokio worker */
@@ -196,6 +214,8 @@ enum prof_module_kind {
 #define PROF_META_TARGET "target"
 #define PROF_META_TARGET_PIDS "target_pids" /* of a command: its process id */
 #define PROF_META_INHERIT "inherit" /* "no": what targets fork is not recorded */
+#define PROF_META_NEIGHBOURS                                                                       \
+	"neighbours" /* "yes": PROF_EV_CPU_WATCH and all that it says is there; "no": it was cut away */
 #define PROF_META_CLOCK "clock"
 #define PROF_META_SAMPLE_EVENT "sample_event" /* "cycles" or "cpu-clock" */
 #define PROF_META_SAMPLE_PERIOD_NS "sample_period_ns"

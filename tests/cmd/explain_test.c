@@ -568,15 +568,16 @@ Test(explain, behind_whom_it_waited_is_unknown_where_latency_says_so)
 	make_switch(&m, t + 9 * ms, 0, "victim", 11, 1, "swapper/0", 0);
 	r = run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-t", "11", "--worst", "1", "-",
 		    NULL);
-	run_expect_in(r.out,
-		      "        2.000 ms  behind hog 20 on CPU 0\n"
-		      "        2.000 ms  behind whom the trace does not tell (record with -a)\n");
+	run_expect_in(
+		r.out,
+		"        2.000 ms  behind hog 20 on CPU 0\n"
+		"        2.000 ms  behind whom the trace does not tell (record with -a or --neighbours)\n");
 	run_free(&r);
 	r = run_cmd(cmd_explain, make_file(&m), "explain", "11", "--time", "20,21", "-", NULL);
 	run_expect_in(
 		r.out,
 		"  behind hog 20 2.000 ms\n"
-		"                behind whom the trace does not tell (record with -a) 2.000 ms\n");
+		"                behind whom the trace does not tell (record with -a or --neighbours) 2.000 ms\n");
 	run_free(&r);
 	make_fini(&m);
 }

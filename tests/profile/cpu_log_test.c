@@ -87,3 +87,38 @@ Test(cpu_log, forgets_what_is_long_ago)
 	expect(&log, CPU_LOG_CPUS, 1, 2, "-1:1-2 ");
 	cpu_log_fini(&log);
 }
+
+Test(cpu_log, before_a_beginning_nothing_is_known_and_from_it_on_all_is)
+{
+	struct cpu_log log = { 0 };
+
+	cr_expect_eq(cpu_log_on(&log, 0), CPU_LOG_NOBODY);
+	cpu_log_switch(&log, 0, 100, 5, 6, true);
+	cpu_log_begin(&log, 0, 150, 7);
+	cr_expect_eq(cpu_log_on(&log, 0), 7);
+	cr_expect_eq(cpu_log_switch(&log, 0, 170, 7, 8, true), 7);
+	expect(&log, 0, 100, 180, "8:170-180 7:150-170 -1:100-150 ");
+	cpu_log_begin(&log, 0, 190, CPU_LOG_NOBODY);
+	expect(&log, 0, 160, 200, "-1:190-200 -1:170-190 7:160-170 ");
+	cpu_log_begin(&log, CPU_LOG_CPUS, 190, 7);
+	cr_expect_eq(cpu_log_on(&log, CPU_LOG_CPUS), CPU_LOG_NOBODY);
+	cpu_log_fini(&log);
+}
+
+Test(cpu_log, who_was_there_may_be_told_by_the_next_switch)
+{
+	struct cpu_log log = { 0 };
+
+	cpu_log_begin(&log, 0, 100, CPU_LOG_LATER);
+	expect(&log, 0, 90, 120, "-1:100-120 -1:90-100 ");
+	cr_expect_eq(cpu_log_switch(&log, 0, 130, 5, 6, true), CPU_LOG_NOBODY);
+	expect(&log, 0, 100, 140, "6:130-140 5:100-130 ");
+	cpu_log_begin(&log, 0, 150, CPU_LOG_LATER);
+	cpu_log_switch(&log, 0, 160, 7, 8, false);
+	expect(&log, 0, 150, 170, "8:160-170 -1:150-160 ");
+	/* nobody left before the next beginning */
+	cpu_log_begin(&log, 0, 180, CPU_LOG_LATER);
+	cpu_log_begin(&log, 0, 190, 9);
+	expect(&log, 0, 180, 200, "9:190-200 -1:180-190 ");
+	cpu_log_fini(&log);
+}

@@ -368,6 +368,86 @@ Test(intervals, of_neighbours_of_the_target_little_is_known)
 		   "9 unknown (blocked) 1400-1500 to nothing cpu 0 S edge-end neighbour\n");
 }
 
+static void watch(struct make *m, uint64_t ts, uint32_t cpu, uint32_t tid,
+		  enum prof_cpu_watch_kind kind)
+{
+	struct dial9_schema *s = MAKE_SCHEMA("dial9:cpu_watch", { "common_cpu", DIAL9_VARINT },
+					     { "common_pid", DIAL9_VARINT }, { "watch", DIAL9_U8 });
+
+	cr_assert_eq(dial9_enc_begin(m->enc, s, ts), 0);
+	dial9_enc_put_u64(m->enc, cpu);
+	dial9_enc_put_u64(m->enc, tid);
+	dial9_enc_put_u64(m->enc, kind);
+	make_end(m);
+	dial9_schema_free(s);
+}
+
+Test(intervals, of_a_cpu_that_was_watched_it_is_known_who_ran)
+{
+	struct run r = { .behind = true, .tid = 5 };
+	struct make m;
+
+	make_target(&m, "pid 5", "neighbours", "yes");
+	make_task(&m, 1000, 5, 5, "a");
+	make_switch(&m, 1100, 0, "a", 5, 0x100, "x", 8);
+	make_switch(&m, 1150, 0, "x", 8, 0, "y", 9);
+	make_switch(&m, 1200, 0, "y", 9, 1, "a", 5);
+	/* not watched while it sleeps: others may have run before the waking */
+	make_switch(&m, 1300, 0, "a", 5, 1, "x", 8);
+	watch(&m, 1350, 0, 8, PROF_WATCH_BEGUN);
+	make_waking(&m, 1350, 0, 7, "a", 5);
+	make_switch(&m, 1400, 0, "x", 8, 0, "a", 5);
+	/* a wait that moves before anybody left the first CPU */
+	watch(&m, 1450, 1, 6, PROF_WATCH_BEGUN);
+	make_switch(&m, 1500, 0, "a", 5, 0, "x", 8);
+	watch(&m, 1520, 1, 6, PROF_WATCH_BEGUN);
+	migrate(&m, 1520, 5, 0, 1);
+	make_switch(&m, 1600, 1, "z", 6, 0, "a", 5);
+	/* who is there may be told later */
+	make_switch(&m, 1700, 1, "a", 5, 1, "z", 6);
+	watch(&m, 1750, 1, 5, PROF_WATCH_BEGUN_UNSEEN);
+	make_waking(&m, 1750, 1, 7, "a", 5);
+	make_switch(&m, 1800, 1, "w", 4, 0, "a", 5);
+	/* a wait that nobody watched */
+	make_switch(&m, 1900, 1, "a", 5, 0, "w", 4);
+	watch(&m, 1990, 1, 4, PROF_WATCH_ENDED);
+	make_switch(&m, 2000, 1, "w", 4, 0, "a", 5);
+	run_expect(
+		&r, &m,
+		"5 running 1000-1100 to preempted cpu 0 edge-start\n"
+		"5 runnable 1100-1200 to cpu cpu 0 preempted R 50 behind 8 on 0 50 behind 9 on 0\n"
+		"5 running 1200-1300 to block cpu 0\n"
+		"5 blocked 1300-1350 to waking cpu 0 by 7 at 1350 S\n"
+		"5 runnable 1350-1400 to cpu cpu 0 woken by 7 at 1350 50 behind 8 on 0\n"
+		"5 running 1400-1500 to give way cpu 0\n"
+		"5 runnable 1500-1600 to cpu cpu 1 gave way 80 behind 6 on 1 20 behind 8 on 0\n"
+		"5 running 1600-1700 to block cpu 1\n"
+		"5 blocked 1700-1750 to waking cpu 1 by 7 at 1750 S\n"
+		"5 runnable 1750-1800 to cpu cpu 1 woken by 7 at 1750 50 behind 4 on 1\n"
+		"5 running 1800-1900 to give way cpu 1\n"
+		"5 runnable 1900-2000 to cpu cpu 1 gave way 100 unknown\n"
+		"5 running 2000-2000 to nothing cpu 1 edge-end\n");
+}
+
+Test(intervals, a_note_that_crosses_a_switch_of_the_target_takes_nothing_back)
+{
+	struct run r = { .behind = true, .tid = 5 };
+	struct make m;
+
+	make_target(&m, "pid 5", "neighbours", "yes");
+	make_task(&m, 1000, 5, 5, "a");
+	make_switch(&m, 1100, 0, "x", 8, 0, "a", 5);
+	/* of the one who comes next, a moment before it is told */
+	watch(&m, 1199, 0, 9, PROF_WATCH_BEGUN);
+	make_switch(&m, 1200, 0, "a", 5, 0, "y", 9);
+	make_switch(&m, 1300, 0, "y", 9, 1, "a", 5);
+	run_expect(&r, &m,
+		   "5 runnable 1000-1100 to cpu cpu 0 edge-start 100 unknown\n"
+		   "5 running 1100-1200 to give way cpu 0\n"
+		   "5 runnable 1200-1300 to cpu cpu 0 gave way 100 behind 9 on 0\n"
+		   "5 running 1300-1300 to nothing cpu 0 edge-end\n");
+}
+
 Test(intervals, children_of_the_target_are_followed)
 {
 	struct run r = { .tid = 6 };

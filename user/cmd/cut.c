@@ -358,7 +358,8 @@ static int write_metadata(struct cut *c, const struct trace_event *ev, uint64_t 
 			  const char *left_out)
 {
 	const struct select_opts *o = &c->opts->sel;
-	struct cut_entry entries[4] = { { PROF_META_CUT, how },
+	const bool some = o->pids.cnt || o->tids.cnt || o->comms.cnt || o->cgroups.cnt;
+	struct cut_entry entries[5] = { { PROF_META_CUT, how },
 					{ PROF_META_CUT_LEFT_OUT, left_out } };
 	struct buf target = { 0 };
 	size_t cnt = 2;
@@ -366,8 +367,10 @@ static int write_metadata(struct cut *c, const struct trace_event *ev, uint64_t 
 
 	if (put_target(&target, c, ev->part))
 		entries[cnt++] = (struct cut_entry){ PROF_META_TARGET, buf_cstr(&target) };
-	if (o->pids.cnt || o->tids.cnt || o->comms.cnt || o->cgroups.cnt)
+	if (some)
 		entries[cnt++] = (struct cut_entry){ PROF_META_INHERIT, "no" };
+	if ((some || c->opts->events.cnt) && names_meta(c->names, ev->part, PROF_META_NEIGHBOURS))
+		entries[cnt++] = (struct cut_entry){ PROF_META_NEIGHBOURS, "no" };
 	err = cut_copy_event(&c->copy, ev, ts, 0, entries, cnt);
 	buf_free(&target);
 	return err;

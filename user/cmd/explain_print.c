@@ -126,7 +126,7 @@ static void put_others(struct buf *out, const char *behind, uint64_t ns, size_t 
 	if (!ns)
 		return;
 	buf_fill(out, ' ', indent);
-	buf_addstr(out, behind);
+	buf_printf(out, "%s ", behind);
 	text_duration(out, ns, 0);
 	buf_addch(out, '\n');
 }
@@ -146,8 +146,9 @@ static void put_behind(struct buf *out, const struct explained *x, const struct 
 		buf_addch(out, '\n');
 	}
 	if (s->rival_cnt)
-		put_others(out, "behind others ", s->other_ns, indent);
-	put_others(out, TIMELINE_BEHIND_UNKNOWN " ", s->behind_unknown_ns, indent);
+		put_others(out, "behind others", s->other_ns, indent);
+	put_others(out, timeline_behind_unknown(&x->timeline, s->longest[INTERVAL_RUNNABLE]->part),
+		   s->behind_unknown_ns, indent);
 }
 
 static void put_waiting(struct buf *out, const struct explained *x, const struct explain_step *s,

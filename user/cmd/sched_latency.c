@@ -208,7 +208,7 @@ static void put_behind(struct buf *out, const struct latency *l, const struct de
 	if (w->sum.unknown_ns) {
 		buf_addstr(out, "      ");
 		text_duration(out, w->sum.unknown_ns, 10);
-		buf_addstr(out, "  " TIMELINE_BEHIND_UNKNOWN "\n");
+		buf_printf(out, "  %s\n", timeline_behind_unknown(&l->timeline, w->part));
 	}
 }
 

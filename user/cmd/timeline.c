@@ -313,6 +313,16 @@ void timeline_put_unknown(struct buf *out, uint64_t ns, bool color)
 	buf_free(&line);
 }
 
+const char *timeline_behind_unknown(const struct timeline *t, uint32_t part)
+{
+	const char *target = names_meta(t->names, part, PROF_META_TARGET);
+
+	if (names_meta(t->names, part, PROF_META_NEIGHBOURS) ||
+	    (target && !strcmp(target, "system")))
+		return "behind whom the trace does not tell";
+	return "behind whom the trace does not tell (record with -a or --neighbours)";
+}
+
 void timeline_json_head(struct buf *out, const struct timeline *t)
 {
 	const char *file = reader_input(t->reader);

@@ -84,8 +84,8 @@ int timeline_tell_nothing(const struct timeline *r, const char *what, int code);
 #define TIMELINE_NO_SWITCHES                                                                       \
 	"it has no switches: its threads slept, or it was recorded with --no-sched"
 
-/* Of a wait for a CPU, when who ran on it is not in the trace. */
-#define TIMELINE_BEHIND_UNKNOWN "behind whom the trace does not tell (record with -a)"
+/* Of a wait for a CPU, when who ran on it is not in the trace; and how it would be, if it could. */
+const char *timeline_behind_unknown(const struct timeline *t, uint32_t part);
 
 /* Length of what was looked at: of the window, on the first clock of the trace. */
 uint64_t timeline_span_ns(const struct timeline *t);

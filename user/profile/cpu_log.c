@@ -30,40 +30,63 @@ static void append(struct cpu_log_cpu *c, uint64_t ts, uint32_t tid)
 	*slice(c, c->cnt++) = (struct cpu_log_slice){ ts, tid };
 }
 
-uint32_t cpu_log_switch(struct cpu_log *log, uint32_t cpu, uint64_t ts, uint32_t prev,
-			uint32_t next, bool sure)
+/* The latest slice of a CPU; NULL: none, or there are too many CPUs. */
+static struct cpu_log_slice *latest(const struct cpu_log *log, uint32_t cpu)
 {
-	uint32_t was = CPU_LOG_NOBODY;
-	struct cpu_log_slice *last;
-	struct cpu_log_cpu *c;
+	const struct cpu_log_cpu *c = cpu < log->cpu_cap ? &log->cpus[cpu] : NULL;
 
-	if (cpu >= CPU_LOG_CPUS)
-		return CPU_LOG_NOBODY;
-	log->cpus = array_reserve(log->cpus, &log->cpu_cap, (size_t)cpu + 1, sizeof(*log->cpus));
-	c = &log->cpus[cpu];
-	if (c->cnt) {
-		last = slice(c, c->cnt - 1);
-		was = last->tid;
-		if (was != prev || !sure)
-			last->tid = CPU_LOG_NOBODY;
-		if (ts < last->from)
-			ts = last->from;
-	}
-	append(c, ts, next);
-	return was;
+	return c && c->cnt ? slice(c, c->cnt - 1) : NULL;
 }
 
 uint32_t cpu_log_on(const struct cpu_log *log, uint32_t cpu)
 {
-	const struct cpu_log_cpu *c = cpu < log->cpu_cap ? &log->cpus[cpu] : NULL;
+	const struct cpu_log_slice *last = latest(log, cpu);
 
-	return c && c->cnt ? slice(c, c->cnt - 1)->tid : CPU_LOG_NOBODY;
+	return last ? last->tid : CPU_LOG_NOBODY;
+}
+
+static void begin(struct cpu_log *log, uint32_t cpu, uint64_t ts, uint32_t tid)
+{
+	const struct cpu_log_slice *last = latest(log, cpu);
+
+	if (cpu >= CPU_LOG_CPUS)
+		return;
+	log->cpus = array_reserve(log->cpus, &log->cpu_cap, (size_t)cpu + 1, sizeof(*log->cpus));
+	append(&log->cpus[cpu], last && ts < last->from ? last->from : ts, tid);
+}
+
+uint32_t cpu_log_switch(struct cpu_log *log, uint32_t cpu, uint64_t ts, uint32_t prev,
+			uint32_t next, bool sure)
+{
+	struct cpu_log_slice *last = latest(log, cpu);
+	uint32_t was = CPU_LOG_NOBODY;
+
+	if (last && last->tid == CPU_LOG_LATER) {
+		last->tid = sure ? prev : CPU_LOG_NOBODY;
+	} else if (last) {
+		was = last->tid;
+		if (was != prev || !sure)
+			last->tid = CPU_LOG_NOBODY;
+	}
+	begin(log, cpu, ts, next);
+	return was;
+}
+
+void cpu_log_begin(struct cpu_log *log, uint32_t cpu, uint64_t ts, uint32_t tid)
+{
+	struct cpu_log_slice *last = latest(log, cpu);
+
+	if (last)
+		last->tid = CPU_LOG_NOBODY;
+	begin(log, cpu, ts, tid);
 }
 
 void cpu_log_rename(struct cpu_log *log, uint32_t cpu, uint32_t from, uint32_t to)
 {
-	if (cpu_log_on(log, cpu) == from && from != CPU_LOG_NOBODY)
-		slice(&log->cpus[cpu], log->cpus[cpu].cnt - 1)->tid = to;
+	struct cpu_log_slice *last = latest(log, cpu);
+
+	if (last && last->tid == from)
+		last->tid = to;
 }
 
 void cpu_log_each(const struct cpu_log *log, uint32_t cpu, uint64_t from, uint64_t to,
@@ -77,7 +100,8 @@ void cpu_log_each(const struct cpu_log *log, uint32_t cpu, uint64_t from, uint64
 
 		if (s->from >= to)
 			continue;
-		fn(ctx, s->tid, s->from > from ? s->from : from, to);
+		fn(ctx, s->tid == CPU_LOG_LATER ? CPU_LOG_NOBODY : s->tid,
+		   s->from > from ? s->from : from, to);
 		to = s->from;
 	}
 	if (to > from)

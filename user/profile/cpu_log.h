@@ -11,6 +11,7 @@
 #define CPU_LOG_CPUS 4096
 
 #define CPU_LOG_NOBODY UINT32_MAX /* it is not known who ran */
+#define CPU_LOG_LATER (UINT32_MAX - 1) /* the next switch tells */
 
 /* From this time on, to that of the next one, this thread was on the CPU. */
 struct cpu_log_slice {
@@ -39,8 +40,14 @@ struct cpu_log {
 uint32_t cpu_log_switch(struct cpu_log *log, uint32_t cpu, uint64_t ts, uint32_t prev,
 			uint32_t next, bool sure);
 
-/* Who is on @cpu by its newest switch, or CPU_LOG_NOBODY. */
+/* Who is on @cpu, as far as is known: CPU_LOG_NOBODY or CPU_LOG_LATER where it is not. */
 uint32_t cpu_log_on(const struct cpu_log *log, uint32_t cpu);
+
+/*
+ * From @ts on @tid is on @cpu, a number or one of those above, and no switch is missing from there on; who
+ * was there from the last switch until @ts is not known.
+ */
+void cpu_log_begin(struct cpu_log *log, uint32_t cpu, uint64_t ts, uint32_t tid);
 
 /* From the newest switch of @cpu on it is another number that stands for the same thread. */
 void cpu_log_rename(struct cpu_log *log, uint32_t cpu, uint32_t from, uint32_t to);

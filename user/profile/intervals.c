@@ -77,6 +77,7 @@ struct intervals {
 	size_t gaps_cap;
 	/* of the part at hand: */
 	bool begun, told; /* an event; whom the recording followed */
+	bool neighbours; /* and it watched the CPUs that those waited for: PROF_EV_CPU_WATCH */
 	uint32_t part;
 	uint64_t start, last; /* times of its first event, and of the latest */
 	struct window window;
@@ -385,6 +386,12 @@ static void foresee_exec(struct intervals *iv, const struct trace *t, struct thr
 		go_on_as(iv, on, leader, ev->ts);
 }
 
+/* All of its switches are there. */
+static bool is_followed(const struct intervals *iv, const struct thread *th)
+{
+	return th && (th->followed || followed_has(&iv->followed, th->pid, th->tid));
+}
+
 static void take_switch(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
 {
 	uint64_t prev = trace_u64_or(ev, ROLE_PREV_PID, TRACE_NONE);
@@ -392,8 +399,7 @@ static void take_switch(struct intervals *iv, const struct trace *t, const struc
 	struct thread *out = thread_of(iv, t, prev), *in = thread_of(iv, t, next), *stays;
 	uint32_t prev_tid = prev < TRACE_NONE ? (uint32_t)prev : TRACE_NONE, was;
 	uint32_t next_tid = next < TRACE_NONE ? (uint32_t)next : TRACE_NONE;
-	bool sure = !iv->followed.some ||
-		    (out && (out->followed || followed_has(&iv->followed, out->pid, out->tid)));
+	bool sure = !iv->followed.some || iv->neighbours || is_followed(iv, out);
 
 	if (out && out->life == LIFE_GONE)
 		foresee_exec(iv, t, out, ev);
@@ -409,6 +415,24 @@ static void take_switch(struct intervals *iv, const struct trace *t, const struc
 			     was == CPU_LOG_NOBODY || was == prev_tid);
 	if (in)
 		switched_in(iv, in, ev, prev_tid);
+}
+
+/*
+ * Of a CPU that one who is followed runs on it tells nothing new: he is there until the switch that says he
+ * leaves, also where that is under way.
+ */
+static void take_watch(struct intervals *iv, const struct trace_event *ev)
+{
+	const uint64_t kind = trace_u64_or(ev, ROLE_WATCH, PROF_WATCH_ENDED);
+	uint32_t tid = CPU_LOG_NOBODY;
+
+	if (is_followed(iv, hmap_get(&iv->threads, cpu_log_on(&iv->cpus, ev->cpu))))
+		return;
+	if (kind == PROF_WATCH_BEGUN && ev->tid <= TID_MAX)
+		tid = ev->tid;
+	else if (kind == PROF_WATCH_BEGUN_UNSEEN)
+		tid = CPU_LOG_LATER;
+	cpu_log_begin(&iv->cpus, ev->cpu, ev->ts, tid);
 }
 
 static struct interval_waker waker_of(const struct trace_event *ev)
@@ -548,7 +572,7 @@ static void forget_part(struct intervals *iv)
 	hmap_fini(&iv->threads);
 	cpu_log_fini(&iv->cpus);
 	followed_fini(&iv->followed);
-	iv->begun = iv->told = false;
+	iv->begun = iv->told = iv->neighbours = false;
 	iv->woken = NULL;
 }
 
@@ -612,10 +636,14 @@ static void begin_part(struct intervals *iv, const struct trace_event *ev)
 /* Metadata stands first, and once more in each segment. */
 static void learn_targets(struct intervals *iv)
 {
+	const char *neighbours;
+
 	if (iv->told)
 		return;
 	followed_fini(&iv->followed);
 	followed_init(&iv->followed, iv->opts.names, iv->part);
+	neighbours = names_meta(iv->opts.names, iv->part, PROF_META_NEIGHBOURS);
+	iv->neighbours = neighbours && !strcmp(neighbours, "yes");
 	iv->told = names_meta(iv->opts.names, iv->part, PROF_META_TARGET);
 }
 
@@ -678,6 +706,8 @@ void intervals_add(struct intervals *iv, const struct trace *t, const struct tra
 		take_switch(iv, t, ev);
 	} else if (ev->kind == TRACE_SCHED_WAKING) {
 		take_waking(iv, t, ev);
+	} else if (ev->kind == TRACE_CPU_WATCH) {
+		take_watch(iv, ev);
 	} else if (ev->kind == TRACE_TRACEPOINT) {
 		followed_see(&iv->followed, t, ev);
 		take_other(iv, t, ev);
