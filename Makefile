@@ -146,11 +146,14 @@ TESTS_ROOT := $(addprefix tests/bpf/, \
 	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c \
 	tests/kernel/privileges_test.c tests/record/as_user_test.c tests/record/realtime_test.c
 
+TESTS_ROOT += tests/bpf/neighbours_test.c
+
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \
 	calls.c cxx.cpp demo.c enemy_elf.c enemy_fuse.c enemy_maps.c enemy_swap.c family.c \
 	forkchain.c inlined.c jit.c pingpong.c ring.c shortlived.c sleeper.c spinner.c stalls.c storm.c threads.c \
 	unwind_jit.c unwind_maze.c unwind_naps.c unwind_rust.rs unwind_signals.c unwind_throw.cpp walked.c)
+STIMULI += tests/stimuli/waiter.c
 # inlined.c, cxx.cpp and crate.rs as several compilers and linkers leave them, for the symbolizer.
 STIMULI_SYMBOL := c-gcc c-dwarf4 c-dwarf64 c-nopie c-gz c-clang c-clang4 c-link c-dynsym cxx-gcc cxx-clang4 \
 	rust

@@ -5,6 +5,7 @@
  * The defaults switch everything on, so that loading the object as it is verifies every path; the
  * loader sets what the command line says.
  */
+#include "neighbour.bpf.h"
 #include "reuse.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -19,6 +20,9 @@ const volatile __u32 cfg_max_stack = PROF_STACK_MAX;
 const volatile __u32 cfg_unwind_procs = PROF_UNWIND_PROC_PROBES;
 const volatile __u32 cfg_unwind_knowns = 1;
 const volatile bool cfg_switch_state_arg = true;
+const volatile bool cfg_neighbours = true;
+const volatile __u32 cfg_watch_type = 0;
+const volatile __u32 cfg_watch_event = 0;
 
 const volatile struct prof_switch_layout cfg_switch = {
 	.size = 64,
@@ -59,9 +63,12 @@ __u64 target_tgids[PROF_TASK_WORDS];
 struct prof_cpu_stat cpu_stats[PROF_CPUS_MAX] __attribute__((aligned(64)));
 struct prof_cpu_interrupt cpu_interrupts[PROF_CPUS_MAX] __attribute__((aligned(64)));
 
+struct prof_cpu_watch cpu_watches[PROF_CPUS_MAX] __attribute__((aligned(64)));
+
 struct ring_maps rings SEC(".maps");
 
 /* As small as can be until the loader knows what is needed. */
+struct wait_map waits SEC(".maps");
 struct unwind_chunk_maps unwind_chunks SEC(".maps");
 struct unwind_module_map unwind_modules SEC(".maps");
 struct unwind_map_map unwind_maps SEC(".maps");

@@ -143,6 +143,25 @@ static __always_inline void raw_init(void *raw, __u16 type, __u32 tid)
 	*(__u64 *)raw = type | (__u64)tid << 32;
 }
 
+/* A place of a size that is fixed at load. @room: for the raw record. */
+static __always_inline struct prof_rec *rec_reserve(__u32 cpu, __u64 ts, __u32 room, __u32 event,
+						    __u64 pid_tgid)
+{
+	__u32 size = sizeof(struct prof_rec) + room;
+	void *ring = ring_of(cpu);
+	struct prof_rec *rec;
+
+	rec = ring ? bpf_ringbuf_reserve(ring, size, 0) : NULL;
+	if (!rec) {
+		count_lost(cpu, PROF_CLASS_TRACEPOINT, ts);
+		return NULL;
+	}
+	rec_init(rec, PROF_REC_TRACEPOINT, cpu, ts, pid_tgid);
+	rec->size = size;
+	rec->event = event;
+	return rec;
+}
+
 /* Sends a record that has been counted. */
 static __always_inline void rec_write(struct prof_rec *rec, __u32 size, enum prof_class class)
 {

@@ -11,6 +11,7 @@
  */
 #define SCRATCH switch_scratch
 #include "context.bpf.h"
+#include "neighbour.bpf.h"
 #include "scratch.bpf.h"
 #include "stack.bpf.h"
 
@@ -122,25 +123,6 @@ static __always_inline void switch_with_stacks(void *ctx, bool preempt, struct t
 	rec_write(rec, sizeof(*rec) + raw_sz + 8 * cnt, PROF_CLASS_TRACEPOINT);
 }
 
-/* A place of a size that is fixed at load. @room: for the raw record. */
-static __always_inline struct prof_rec *rec_reserve(__u32 cpu, __u64 ts, __u32 room, __u32 event,
-						    __u64 pid_tgid)
-{
-	__u32 size = sizeof(struct prof_rec) + room;
-	void *ring = ring_of(cpu);
-	struct prof_rec *rec;
-
-	rec = ring ? bpf_ringbuf_reserve(ring, size, 0) : NULL;
-	if (!rec) {
-		count_lost(cpu, PROF_CLASS_TRACEPOINT, ts);
-		return NULL;
-	}
-	rec_init(rec, PROF_REC_TRACEPOINT, cpu, ts, pid_tgid);
-	rec->size = size;
-	rec->event = event;
-	return rec;
-}
-
 /* Switches happen with interrupts off, so that their count needs no atomic operation. */
 static __always_inline void count_switch(__u32 cpu)
 {
@@ -151,16 +133,21 @@ SEC("?tp_btf/sched_switch")
 int prof_sched_switch(__u64 *ctx)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
-	bool preempt = ctx[0];
+	bool preempt = ctx[0], watched = false;
 	__u32 state, cpu;
 	struct prof_rec *rec;
 	__u64 start;
 
+	if (cfg_neighbours)
+		neighbours_note(bpf_get_smp_processor_id(), next);
 	if (!recording)
 		return 0;
 	state = cfg_switch_state_arg ? ctx[3] : prev->__state;
+	if (cfg_neighbours)
+		watched = neighbours_switch(bpf_get_smp_processor_id(), prev, preempt || !state,
+					    next);
 	if (!is_target(prev->pid, prev->tgid)) {
-		if (!is_target(next->pid, next->tgid))
+		if (!is_target(next->pid, next->tgid) && !watched)
 			return 0;
 	} else if (cfg_switch_stacks && prev->pid && prev->tgid != cfg_self_tgid) {
 		start = bpf_ktime_get_ns();
@@ -178,17 +165,12 @@ int prof_sched_switch(__u64 *ctx)
 		rec->raw_len = put_switch(rec + 1, preempt, prev, next, state);
 		bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
 	}
+	if (watched)
+		neighbours_end_old_watch(cpu, start);
 out:
 	count_run(cpu, PROF_PROG_SWITCH, start);
 	forget_dead(prev, state);
 	return 0;
-}
-
-static __always_inline __s32 task_cpu(struct task_struct *task)
-{
-	if (bpf_core_field_exists(task->thread_info.cpu))
-		return task->thread_info.cpu;
-	return task->cpu;
 }
 
 /* A record about @task, if that or the current task is a target. */
@@ -279,6 +261,8 @@ int prof_sched_waking(__u64 *ctx)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 
+	if (cfg_neighbours && recording)
+		neighbours_waking((void *)ctx[0]);
 	if (cfg_waking_stacks && (__u32)pid_tgid && pid_tgid >> 32 != cfg_self_tgid &&
 	    context_now(bpf_get_smp_processor_id()) == PROF_CONTEXT_TASK)
 		return waking_with_stacks(ctx, (void *)ctx[0]);
@@ -288,17 +272,30 @@ int prof_sched_waking(__u64 *ctx)
 SEC("?tp_btf/sched_wakeup_new")
 int prof_sched_wakeup_new(__u64 *ctx)
 {
+	if (cfg_neighbours && recording)
+		neighbours_woken((void *)ctx[0]);
 	return emit_wakeup((void *)ctx[0], &cfg_wakeup_new);
+}
+
+/* Not recorded: of a target that was woken just before it left its CPU the waking is no beginning. */
+SEC("?tp_btf/sched_wakeup")
+int prof_wait_wakeup(__u64 *ctx)
+{
+	if (recording)
+		neighbours_woken((void *)ctx[0]);
+	return 0;
 }
 
 SEC("?tp_btf/sched_migrate_task")
 int prof_sched_migrate(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
-	struct prof_rec *rec = rec_about(task, room_for(cfg_migrate.size, cfg_migrate.comm_dyn),
-					 cfg_migrate.event);
+	struct prof_rec *rec;
 	void *raw;
 
+	if (cfg_neighbours && recording)
+		neighbours_migrate(task, ctx[1]);
+	rec = rec_about(task, room_for(cfg_migrate.size, cfg_migrate.comm_dyn), cfg_migrate.event);
 	if (!rec)
 		return 0;
 	raw = rec + 1;

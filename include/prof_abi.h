@@ -30,6 +30,8 @@ enum prof_limits {
 	PROF_TEXT_FIELDS = 4,
 	PROF_TEXT_MAX = 256, /* bytes of one text that a field points to, its NUL included */
 	PROF_COMM_SIZE = 16,
+	PROF_WAIT_SLOTS =
+		65536, /* for targets that wait; those whose ids differ by that share one */
 	PROF_TIMED_RUNS = 64, /* one run in so many measures itself */
 };
 
@@ -161,6 +163,21 @@ struct prof_cpu_interrupt {
 	__u32 spare[11];
 };
 
+/* Whether targets wait for a CPU, --neighbours */
+struct prof_cpu_watch {
+	__u64 waiting; /* generation << 32 | how many */
+	__u64 since; /* when the first of them began to */
+	__u64 running; /* pid << 32 | tid of who is on it; the top bit: it is known */
+	__u64 spare[5];
+};
+
+/* The record of PROF_EV_CPU_WATCH. There is no tracepoint like that. */
+struct prof_watch_raw {
+	__u64 common;
+	__u8 watch; /* enum prof_cpu_watch_kind */
+	__u8 spare[7];
+};
+
 /* Of switch-outs, --switch-stacks */
 enum prof_stacks {
 	PROF_STACKS_USER = 1,
@@ -178,5 +195,6 @@ _Static_assert(sizeof(struct prof_rec) == 32, "record header is part of the ABI"
 _Static_assert(PROF_REC_MAX <= 65535, "size is 16 bits");
 _Static_assert(sizeof(struct prof_cpu_stat) % 64 == 0, "counters of two CPUs share no cache line");
 _Static_assert(sizeof(struct prof_cpu_interrupt) == 64, "nor do these");
+_Static_assert(sizeof(struct prof_cpu_watch) == 64, "nor these");
 
 #endif

@@ -63,6 +63,8 @@ struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
 	unsigned int cpu;
+	int on_cpu;
+	int on_rq;
 	int prio;
 	struct mm_struct *mm;
 	int exit_state;

@@ -14,6 +14,8 @@ Target:
       --no-inherit       neither the children that a process has nor new threads
                          and children
       --as-root          run COMMAND as root, not as the user behind sudo
+      --neighbours       also who is switched, whoever it is, on a CPU for which
+                         a target waits
 
 Events:
   -e, --event=SYS:EVENT  also this tracepoint; globs, comma lists, repeatable
@@ -89,6 +91,14 @@ $ dial9-prof -a -- true
 ? 1
 $ dial9-prof -p 1 -- true
 ! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other (to stop after a time: -d 10); see dial9-prof record --help
+? 1
+#
+# What adds to a recording of some has nothing to add to one of all, nor to one without switches.
+$ dial9-prof -a --neighbours
+! dial9-prof: record: --neighbours adds to the scheduler's events of -p, -t or a COMMAND; see dial9-prof record --help
+? 1
+$ dial9-prof -p 1 --neighbours --no-sched
+! dial9-prof: record: --neighbours adds to the scheduler's events of -p, -t or a COMMAND; see dial9-prof record --help
 ? 1
 #
 # Numbers.

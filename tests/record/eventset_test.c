@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "kernel/format.h"
+#include "prof_events.h"
 #include "support.h"
 
 static const char *const systems[] = { "sched", "block", "ftrace" };
@@ -144,6 +146,32 @@ Test(eventset, four_of_them_have_programs_of_their_own, .init = setup, .fini = t
 	cr_assert_eq(make_set(false, "block:*", "sched:sched_migrate_task", &set), 0);
 	cr_expect_eq(set->hot[EVENTSET_SWITCH], -1);
 	cr_expect_eq(set->hot[EVENTSET_MIGRATE], 3);
+	eventset_free(set);
+}
+
+Test(eventset, the_watch_of_a_cpu_is_an_event_that_the_kernel_knows_nothing_of, .init = setup,
+     .fini = teardown)
+{
+	const struct eventset_cfg cfg = { .sched = true, .neighbours = true };
+	const struct prof_watch_raw raw = { .watch = PROF_WATCH_BEGUN_UNSEEN };
+	struct eventset *set = NULL;
+	const struct event_def *def;
+
+	cr_assert_eq(eventset_new(tracefs, &cfg, &set), 0);
+	cr_assert_eq(set->hot[EVENTSET_CPU_WATCH], (int)set->cnt - 1);
+	cr_expect(eventset_is_hot(set, set->cnt - 1), "nothing is attached to it");
+	def = set->defs[set->cnt - 1];
+	cr_expect_str_eq(def->name, PROF_EV_CPU_WATCH);
+	cr_expect(def->is_watch);
+	cr_assert_eq(def->field_cnt, 1);
+	cr_expect_str_eq(def->names[0], PROF_F_WATCH);
+	cr_expect_eq(event_field_int(&def->fields[0], (const uint8_t *)&raw, sizeof(raw)),
+		     PROF_WATCH_BEGUN_UNSEEN);
+	cr_assert_eq(def->format->symbol_cnt, 3);
+	cr_expect_str_eq(def->format->symbols[1].name, "begun");
+	eventset_free(set);
+	cr_assert_eq(make_set(true, NULL, NULL, &set), 0);
+	cr_expect_eq(set->hot[EVENTSET_CPU_WATCH], -1);
 	eventset_free(set);
 }
 

@@ -42,6 +42,7 @@ enum {
 
 struct record_opts {
 	struct target_opts target;
+	bool neighbours;
 	struct opt_list events;
 	bool sched;
 	bool samples;
@@ -71,6 +72,10 @@ struct record_opts {
 
 static const struct opt record_table[] = {
 	TARGET_OPTS(struct record_opts, target),
+	{ .name = "neighbours",
+	  .kind = OPT_FLAG,
+	  .off = AT(neighbours),
+	  .help = "also who is switched, whoever it is, on a CPU for which a target waits" },
 
 	{ .name = "event",
 	  .key = 'e',
@@ -232,6 +237,9 @@ static int check(const struct record_opts *o, bool command)
 				   "time: -d 10)");
 	if (o->target.as_root && !command)
 		return usage_error("--as-root is for a COMMAND");
+	if (o->neighbours && (o->target.all || !o->sched))
+		return usage_error(
+			"--neighbours adds to the scheduler's events of -p, -t or a COMMAND");
 	if (sink_is_stdout(o->output) && isatty(STDOUT_FILENO))
 		return usage_error("standard output is a terminal: -o - wants a pipe or a file");
 	if (!o->sched && !o->samples && !o->events.cnt)
@@ -367,6 +375,7 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 	take_clocks(&o->events, &cfg);
 	cfg.events = (struct eventset_cfg){
 		.sched = o->sched,
+		.neighbours = o->neighbours,
 		.patterns = o->events.v,
 		.pattern_cnt = o->events.cnt,
 	};

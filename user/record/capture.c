@@ -107,6 +107,20 @@ static void configure_marks(struct capture *c)
 						  wanted && (set->has_ipis || !is_ipi_mark(prog)));
 }
 
+static void configure_neighbours(struct capture *c)
+{
+	const int event = c->cfg.events->hot[EVENTSET_CPU_WATCH];
+	struct prof *s = c->skel;
+
+	s->rodata->cfg_neighbours = event >= 0;
+	if (event < 0)
+		return;
+	s->rodata->cfg_watch_type = c->cfg.events->defs[event]->cfg.type;
+	s->rodata->cfg_watch_event = event;
+	bpf_program__set_autoload(s->progs.prof_wait_wakeup, true);
+	bpf_map__set_max_entries(s->maps.waits, PROF_WAIT_SLOTS);
+}
+
 /* Lists of mappings follow targets, or whoever there is. */
 static int configure_unwind(struct capture *c)
 {
@@ -143,6 +157,7 @@ static int configure(struct capture *c)
 	bpf_program__set_autoload(s->progs.prof_forget_freed,
 				  !cfg->system_wide && cfg->events->hot[EVENTSET_SWITCH] < 0);
 	configure_marks(c);
+	configure_neighbours(c);
 	bpf_map__set_max_entries(s->maps.event_cfgs, cnt ? cnt : 1);
 	bpf_map__set_max_entries(s->maps.rings, c->ring_cnt);
 	err = configure_unwind(c);

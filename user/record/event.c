@@ -214,6 +214,7 @@ int event_def_new(struct format_event *format, struct event_def **out)
 	}
 	def->has_context = !strcmp(def->name, PROF_EV_SCHED_WAKING) ||
 			   !strcmp(def->name, PROF_EV_SCHED_WAKEUP_NEW);
+	def->is_watch = !strcmp(def->name, PROF_EV_CPU_WATCH);
 	err = make_fields(def, &any_signed);
 	if (err)
 		goto out;

@@ -31,7 +31,23 @@ static const char *const hot_events[EVENTSET_HOT_CNT] = {
 	[EVENTSET_WAKING] = PROF_EV_SCHED_WAKING,
 	[EVENTSET_WAKEUP_NEW] = PROF_EV_SCHED_WAKEUP_NEW,
 	[EVENTSET_MIGRATE] = PROF_EV_SCHED_MIGRATE_TASK,
+	[EVENTSET_CPU_WATCH] = PROF_EV_CPU_WATCH,
 };
+
+/* struct prof_watch_raw, in the kernel's words. */
+static const char watch_format[] =
+	"name: cpu_watch\n"
+	"ID: 0\n"
+	"format:\n"
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+	"\n"
+	"\tfield:unsigned char watch;\toffset:8;\tsize:1;\tsigned:0;\n"
+	"\n"
+	"print fmt: \"watch=%s\", __print_symbolic(REC->watch, { 0, \"ended\" }, "
+	"{ 1, \"begun\" }, { 2, \"begun_unseen\" })\n";
 
 /* What tracefs has, listed once. */
 struct catalog {
@@ -70,30 +86,43 @@ static bool has_event(const struct eventset *set, const char *name)
 	return false;
 }
 
+/* Takes format over. */
+static int add_format(struct eventset *set, struct format_event *format)
+{
+	struct event_def *def;
+	int err = event_def_new(format, &def), i;
+
+	if (err)
+		return err;
+	set->defs = array_reserve(set->defs, &set->cap, set->cnt + 1, sizeof(*set->defs));
+	for (i = 0; i < EVENTSET_HOT_CNT; i++)
+		if (!strcmp(def->name, hot_events[i]))
+			set->hot[i] = set->cnt;
+	set->defs[set->cnt++] = def;
+	return 0;
+}
+
 static int add_event(struct eventset *set, int tracefs_fd, const char *name)
 {
 	const char *colon = strchr(name, ':');
 	struct format_event *format;
-	struct event_def *def;
 	char *system;
-	int err, i;
+	int err;
 
 	if (has_event(set, name))
 		return 0;
 	system = xstrndup(name, colon - name);
 	err = format_load(tracefs_fd, system, colon + 1, &format);
 	free(system);
-	if (err)
-		return err;
-	err = event_def_new(format, &def);
-	if (err)
-		return err;
-	set->defs = array_reserve(set->defs, &set->cap, set->cnt + 1, sizeof(*set->defs));
-	for (i = 0; i < EVENTSET_HOT_CNT; i++)
-		if (!strcmp(name, hot_events[i]))
-			set->hot[i] = set->cnt;
-	set->defs[set->cnt++] = def;
-	return 0;
+	return err ? err : add_format(set, format);
+}
+
+static int add_cpu_watch(struct eventset *set)
+{
+	struct format_event *format;
+	int err = format_parse(watch_format, sizeof(watch_format) - 1, "dial9", &format, NULL);
+
+	return err ? err : add_format(set, format);
 }
 
 /* The kernel's own bookkeeping. */
@@ -210,6 +239,8 @@ int eventset_new(int tracefs_fd, const struct eventset_cfg *cfg, struct eventset
 	set->has_ipis = has_ipis(tracefs_fd);
 	for (i = 0; cfg->sched && !err && i < sizeof(sched_events) / sizeof(sched_events[0]); i++)
 		err = add_event(set, tracefs_fd, sched_events[i]);
+	if (!err && cfg->neighbours)
+		err = add_cpu_watch(set);
 	for (i = 0; i < cfg->pattern_cnt && !err; i++)
 		err = add_list(set, tracefs_fd, &cat, cfg->patterns[i]);
 	catalog_fini(&cat);

@@ -7,12 +7,13 @@
 
 #include "record/event.h"
 
-/* The tracepoints that have a program of their own; all others share the generic one. */
+/* The events that have a program of their own; all others share the generic one. */
 enum eventset_hot {
 	EVENTSET_SWITCH,
 	EVENTSET_WAKING,
 	EVENTSET_WAKEUP_NEW,
 	EVENTSET_MIGRATE,
+	EVENTSET_CPU_WATCH, /* no tracepoint of the kernel's, but recorded like one */
 	EVENTSET_HOT_CNT,
 };
 
@@ -27,6 +28,7 @@ struct eventset {
 
 struct eventset_cfg {
 	bool sched; /* the scheduler's seven */
+	bool neighbours; /* PROF_EV_CPU_WATCH */
 	const char *const *patterns; /* system:event, globs, comma lists */
 	size_t pattern_cnt;
 };

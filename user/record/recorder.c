@@ -373,6 +373,7 @@ static int write_head(struct recorder *r)
 					.target = text.ptr,
 					.command_pid = r->launch ? launch_pid(r->launch) : 0,
 					.no_inherit = r->cfg->no_inherit,
+					.neighbours = r->cfg->events.neighbours,
 					.events = r->events,
 					.switch_stacks = r->cfg->switch_stacks,
 					.waking_stacks = r->cfg->waking_stacks,

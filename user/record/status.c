@@ -78,7 +78,7 @@ void status_free(struct status *s)
 
 /* ---- head ------------------------------------------------------------------------------------- */
 
-enum { META_MAX = 20 };
+enum { META_MAX = 24 };
 
 struct meta {
 	struct dial9_str kv[META_MAX][2];
@@ -154,6 +154,8 @@ static int write_metadata(struct status *s, const struct status_head *head)
 		meta_number(&m, PROF_META_TARGET_PIDS, head->command_pid);
 	if (head->no_inherit)
 		meta_text(&m, PROF_META_INHERIT, "no");
+	if (head->neighbours)
+		meta_text(&m, PROF_META_NEIGHBOURS, "yes");
 	meta_text(&m, PROF_META_CLOCK, "CLOCK_MONOTONIC");
 	if (sampler) {
 		uint32_t hz = capture_hz(s->cfg.capture);

@@ -59,6 +59,7 @@ struct status_head {
 	const char *target;
 	uint32_t command_pid; /* 0: no command was started */
 	bool no_inherit;
+	bool neighbours;
 	const struct eventset *events;
 	uint32_t switch_stacks;
 	uint32_t waking_stacks;

@@ -272,6 +272,13 @@ static void learn_comm(struct translate *t, const struct prof_rec *rec)
 		   sz);
 }
 
+/* The switch by which the thread leaves its CPU comes later, and may name whom nobody else does. */
+static bool is_told_later(struct translate *t, const struct prof_rec *rec)
+{
+	return rec->kind == PROF_REC_TRACEPOINT && t->cfg.events->defs[rec->event]->is_watch &&
+	       !tasks_get(t->cfg.tasks, rec->tid, rec->pid)->comm[0];
+}
+
 static const uint64_t *resolve(struct translate *t, const struct prof_rec *rec, size_t *cnt)
 {
 	struct process *proc = tasks_process(t->cfg.tasks, rec->pid);
@@ -286,15 +293,17 @@ int translate_record(struct translate *t, const struct prof_rec *rec)
 	bool is_sample = rec->kind == PROF_REC_SAMPLE;
 	const uint64_t *frames = NULL;
 	size_t cnt = 0;
-	int err;
+	int err = 0;
 
 	if (!is_sample && rec->event >= t->cfg.events->cnt)
 		return -EBADMSG;
 	if (!is_sample && !tasks_is_announced(t->cfg.tasks, rec->tid))
 		learn_comm(t, rec);
-	err = translate_task(t, rec->ts, rec->tid, rec->pid);
-	if (err)
-		return err;
+	if (!is_told_later(t, rec)) {
+		err = translate_task(t, rec->ts, rec->tid, rec->pid);
+		if (err)
+			return err;
+	}
 	if (rec->flags & PROF_REC_COPIED && t->cfg.walk)
 		rec = t->cfg.walk(t->cfg.unwinding, rec, tasks_process(t->cfg.tasks, rec->pid));
 	if (!rec)

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * neighbour.bpf.h - which CPUs a target waits for, so that all of their switches are recorded
+ *
+ * A target waits from its waking, or from being switched out while runnable, until it is switched in; a
+ * migration takes its wait to another CPU. A thread has one slot that says where it waits, and a CPU
+ * counts the slots that name it: who changes a slot gives back what it said before, so that no order of
+ * events leaves a wait behind. Should one stay all the same, since some machines hide switches from
+ * tracers, WATCH_MAX_NS later the CPU's count starts anew under another generation, to which older slots
+ * do not belong.
+ *
+ * What began to run before the CPU was watched nobody would know: each CPU has a note of who is on it. A
+ * switch first changes the note and then looks whether its CPU is watched; a wait first makes the CPU
+ * watched and then reads the note. So either the one or the other tells of that switch.
+ *
+ * A record of its own says when the watch of a CPU begins, and that it was not watched when a target gets
+ * it without; readers may believe in each other switch that it is the next one of its CPU.
+ */
+#ifndef D9_NEIGHBOUR_BPF_H
+#define D9_NEIGHBOUR_BPF_H
+
+#include "prof.bpf.h"
+#include "prof_events.h"
+
+#define WATCH_MAX_NS 30000000000ULL
+#define RUNNING_KNOWN (1ULL << 63)
+
+enum {
+	WATCH_TRIES = 16,
+	WATCH_ROOM = sizeof(struct prof_watch_raw),
+};
+
+extern const volatile bool cfg_neighbours;
+extern const volatile __u32 cfg_watch_type;
+extern const volatile __u32 cfg_watch_event;
+extern struct prof_cpu_watch cpu_watches[PROF_CPUS_MAX];
+
+/* By thread: tid << 32 | generation << 16 | CPU + 1, or 0. */
+struct wait_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+};
+
+extern struct wait_map waits SEC(".maps");
+
+/* NULL for a CPU that has no place of its own: it is never watched. */
+static __always_inline struct prof_cpu_watch *watch_of(__u32 cpu)
+{
+	return cpu < PROF_CPUS_MAX ? &cpu_watches[cpu & (PROF_CPUS_MAX - 1)] : NULL;
+}
+
+static __always_inline __u64 *wait_slot(__u32 tid)
+{
+	__u32 idx = tid & (PROF_WAIT_SLOTS - 1);
+
+	return bpf_map_lookup_elem(&waits, &idx);
+}
+
+static __always_inline __u64 wait_entry(__u32 tid, __u64 waiting, __u32 cpu)
+{
+	return (__u64)tid << 32 | (waiting >> 32 & 0xffff) << 16 | (cpu + 1);
+}
+
+/* Of a CPU, which need not be this one: its record names it, and @running where that is known. */
+static __always_inline void watch_tell(__u32 watched, enum prof_cpu_watch_kind kind, __u64 ts,
+				       __u64 running)
+{
+	__u64 pid_tgid =
+		running & RUNNING_KNOWN ? running & ~RUNNING_KNOWN : bpf_get_current_pid_tgid();
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct prof_watch_raw *raw;
+	struct prof_rec *rec;
+
+	count_produced(cpu, PROF_CLASS_TRACEPOINT);
+	rec = rec_reserve(cpu, ts, WATCH_ROOM, cfg_watch_event, pid_tgid);
+	if (!rec)
+		return;
+	rec->cpu = watched;
+	rec->raw_len = sizeof(*raw);
+	raw = (void *)(rec + 1);
+	raw_init(raw, cfg_watch_type, rec->tid);
+	raw->watch = kind;
+	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+}
+
+/* Takes back what a slot said. Returns whether that was the last wait of its CPU. */
+static __always_inline bool wait_take_back(__u64 entry)
+{
+	struct prof_cpu_watch *w = watch_of((entry & 0xffff) - 1);
+	__u64 old;
+	__u32 i;
+
+	if (!entry || !w)
+		return false;
+	for (i = 0; i < WATCH_TRIES; i++) {
+		old = w->waiting;
+		if ((old >> 32 & 0xffff) != (entry >> 16 & 0xffff) || !(__u32)old)
+			return false;
+		if (__sync_val_compare_and_swap(&w->waiting, old, old - 1) == old)
+			return (__u32)old == 1;
+	}
+	return false;
+}
+
+/* @tell: unless a switch of that CPU, which is being recorded, tells who is on it. */
+static __always_inline void wait_begin(__u32 tid, __u32 cpu, bool tell)
+{
+	struct prof_cpu_watch *w = watch_of(cpu);
+	__u64 *slot = wait_slot(tid), old, was, running, ts;
+
+	if (!w || !slot || *slot == wait_entry(tid, w->waiting, cpu))
+		return;
+	old = __sync_fetch_and_add(&w->waiting, 1);
+	was = __sync_lock_test_and_set(slot, wait_entry(tid, old, cpu));
+	/* of another thread, whose wait is not heeded any longer */
+	if (wait_take_back(was) && was >> 32 != tid)
+		watch_tell((was & 0xffff) - 1, PROF_WATCH_ENDED, bpf_ktime_get_ns(), 0);
+	if ((__u32)old)
+		return;
+	ts = bpf_ktime_get_ns();
+	w->since = ts;
+	running = w->running;
+	/* the switch out of a target is recorded anyway */
+	if (tell && !((running & RUNNING_KNOWN) &&
+		      is_target((__u32)running, (running & ~RUNNING_KNOWN) >> 32)))
+		watch_tell(cpu,
+			   running & RUNNING_KNOWN ? PROF_WATCH_BEGUN : PROF_WATCH_BEGUN_UNSEEN, ts,
+			   running);
+}
+
+static __always_inline void wait_end(__u32 tid)
+{
+	__u64 *slot = wait_slot(tid), entry;
+
+	if (!slot)
+		return;
+	entry = *slot;
+	if (entry >> 32 == tid && __sync_val_compare_and_swap(slot, entry, 0) == entry)
+		wait_take_back(entry);
+}
+
+static __always_inline bool on_a_cpu(const struct task_struct *task)
+{
+	return bpf_core_field_exists(task->on_cpu) ? task->on_cpu :
+						     task == bpf_get_current_task_btf();
+}
+
+static __always_inline __s32 task_cpu(const struct task_struct *task)
+{
+	if (bpf_core_field_exists(task->thread_info.cpu))
+		return task->thread_info.cpu;
+	return task->cpu;
+}
+
+/* A target is about to be put on a queue; one that has not left its CPU yet stays there. */
+static __always_inline void neighbours_waking(const struct task_struct *task)
+{
+	if (is_target(task->pid, task->tgid) && !(task->on_rq && on_a_cpu(task)))
+		wait_begin(task->pid, task_cpu(task), true);
+}
+
+/* It has been put there. */
+static __always_inline void neighbours_woken(const struct task_struct *task)
+{
+	if (is_target(task->pid, task->tgid) && !on_a_cpu(task))
+		wait_begin(task->pid, task_cpu(task), true);
+}
+
+static __always_inline void neighbours_migrate(const struct task_struct *task, __u32 to)
+{
+	const __u64 *slot = wait_slot(task->pid);
+
+	if (slot && *slot >> 32 == (__u32)task->pid)
+		wait_begin(task->pid, to, true);
+}
+
+/* Who is on this CPU from now on. To be called before the time of the switch is taken. */
+static __always_inline void neighbours_note(__u32 cpu, const struct task_struct *next)
+{
+	struct prof_cpu_watch *w = watch_of(cpu);
+
+	if (w)
+		__sync_lock_test_and_set(&w->running, RUNNING_KNOWN | (__u64)next->tgid << 32 |
+							      (__u32)next->pid);
+}
+
+/* What the waits of those two become. Returns whether the CPU was watched until now. */
+static __always_inline bool neighbours_switch(__u32 cpu, const struct task_struct *prev,
+					      bool prev_runnable, const struct task_struct *next)
+{
+	const struct prof_cpu_watch *w = watch_of(cpu);
+	bool watched = w && (__u32)w->waiting;
+
+	if (is_target(next->pid, next->tgid))
+		wait_end(next->pid);
+	if (is_target(prev->pid, prev->tgid)) {
+		if (prev_runnable)
+			wait_begin(prev->pid, cpu, false);
+		else
+			wait_end(prev->pid);
+	} else if (!watched && is_target(next->pid, next->tgid)) {
+		watch_tell(cpu, PROF_WATCH_ENDED, bpf_ktime_get_ns(), 0);
+	}
+	return watched;
+}
+
+/* A switch of a CPU that was watched has been recorded. */
+static __always_inline void neighbours_end_old_watch(__u32 cpu, __u64 ts)
+{
+	struct prof_cpu_watch *w = watch_of(cpu);
+	__u64 old;
+
+	if (!w || ts < w->since || ts - w->since < WATCH_MAX_NS)
+		return;
+	old = w->waiting;
+	if ((__u32)old &&
+	    __sync_val_compare_and_swap(&w->waiting, old, ((old >> 32) + 1) << 32) == old)
+		watch_tell(cpu, PROF_WATCH_ENDED, ts, 0);
+}
+
+#endif
