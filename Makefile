@@ -66,7 +66,7 @@ SRCS_trace := $(addprefix user/trace/, \
 SRCS_profile := $(addprefix user/profile/, \
 	causes.c explain.c spans.c \
 	delta.c live.c quantile.c \
-	account.c cpu_load.c cpu_log.c cpu_strip.c cpu_time.c delays.c event_counts.c family.c followed.c gaps.c intervals.c off_stack.c profile.c \
+	account.c cpu_load.c cpu_log.c cpu_strip.c cpu_time.c delays.c event_counts.c family.c followed.c gaps.c interval_words.c intervals.c off_stack.c profile.c \
 	rivals.c row_table.c stack_ends.c stack_table.c thread_times.c tree.c waits.c)
 SRCS_export := $(addprefix user/export/, \
 	chrome.c csv.c ends.c exporter.c folded.c formats.c jsonl.c perf_script.c pprof.c proto.c script_line.c script_stream.c speedscope.c stack_tree.c text.c)

@@ -784,27 +784,3 @@ struct interval_behind_sum intervals_behind(const struct intervals *iv, const st
 	sum.unknown_ns = b.unknown_ns;
 	return sum;
 }
-
-/* ---- words ------------------------------------------------------------------------------------- */
-
-char interval_letter(uint32_t prev_state)
-{
-	static const char letters[] = "SDTtXZPI";
-
-	if (!(prev_state & STATE_LETTERS))
-		return 'R';
-	for (int bit = 0; bit < 8; bit++)
-		if (prev_state == 1u << bit)
-			return letters[bit];
-	return '?';
-}
-
-const char *interval_softirq(int32_t vector)
-{
-	static const char *const names[] = { "HI",	 "TIMER",   "NET_TX", "NET_RX",	 "BLOCK",
-					     "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU" };
-
-	if (vector < 0 || vector >= (int32_t)(sizeof(names) / sizeof(names[0])))
-		return NULL;
-	return names[vector];
-}
