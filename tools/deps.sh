@@ -9,7 +9,7 @@ set -eu
 BUILD="make gcc libc6-dev binutils clang bpftool libbpf-dev libdw-dev libelf-dev zlib1g-dev liblzma-dev
 	libtraceevent-dev libiberty-dev libsnappy-dev libzstd-dev libbrotli-dev"
 CHECK="libcriterion-dev libclang-rt-14-dev clang-format-14 g++ rustc shellcheck valgrind linux-perf
-	groff-base procps apitrace nodejs xz-utils gzip python3 sqlite3 openssl jq golang-go"
+	groff-base procps apitrace nodejs xz-utils gzip python3 sqlite3 openssl jq golang-go protobuf-compiler"
 
 case ${1:-build} in
 build) wanted=$BUILD ;;
@@ -30,7 +30,7 @@ if ! command -v apt-get >/dev/null 2>&1; then
 		and for the tests:
 		  criterion >= 2.4, clang's ASan and libFuzzer run-times, clang-format 14, g++, rustc,
 		  shellcheck, valgrind, perf, groff, bash, apitrace, node >= 18,
-		  xz, gzip, python3, sqlite3, openssl (whose stacks are unwound), jq, go (for its pprof)
+		  xz, gzip, python3, sqlite3, openssl (whose stacks are unwound), jq, go (for its pprof), protoc
 		then build with \`make\` and test with \`make lint check\`.
 	EOT
 	exit 1

@@ -65,3 +65,13 @@ $ dial9-prof export folded t.gz >/dev/full
 ! dial9-prof: cannot write <*>: No space left on device
 ? 3
 $ dial9-prof export folded t.gz | head -n 1 >/dev/null
+#
+# Packets, by the messages that Perfetto publishes: none has a field that is not known.
+$ dial9-prof export perfetto t.gz | protoc -I $T/export --decode=Trace $T/export/perfetto.proto >p; grep -c 'perf_sample {' p; grep -c 'timestamp:' p; grep -cE '^ +[0-9]+[:{ ]' p
+72
+<N>
+0
+? 1
+$ dial9-prof export perfetto --kind wall t.gz
+! dial9-prof: export: perfetto has no times by themselves: it tells them by the switches, without --kind wall
+? 1

@@ -66,6 +66,26 @@ Test(chrome, rows_of_cpus_and_threads)
 			"\"cat\":\"sample\",\"name\":\"sample\",\"sf\":1}");
 	expect_line(&r, "\"0\":{\"name\":\"main\",\"category\":\"/bin/app\"}");
 	expect_line(&r, "\"1\":{\"name\":\"hot\",\"category\":\"/bin/app\",\"parent\":0}}}");
+	cr_expect(!strstr(r.out, "swapper"));
+	run_free(&r);
+}
+
+Test(chrome, what_is_of_no_thread_is_on_the_row_of_its_cpu)
+{
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_sample(&m, 5000, 0, 0, PROF_SOURCE_SAMPLE, 3, NULL, 0);
+	make_lost(&m, 6000, "ring_full", 3, 5000, 5500);
+	r = exported(&m, NULL);
+	expect_line(&r, "{\"ph\":\"M\",\"pid\":0,\"tid\":3,\"name\":\"thread_name\","
+			"\"args\":{\"name\":\"CPU 3\"}}");
+	expect_line(&r, "{\"ph\":\"i\",\"pid\":0,\"tid\":3,\"ts\":5.000,\"s\":\"t\","
+			"\"cat\":\"sample\",\"name\":\"sample\"}");
+	expect_line(&r, "{\"ph\":\"i\",\"pid\":0,\"tid\":0,\"ts\":6.000,\"s\":\"g\","
+			"\"cat\":\"event\",\"name\":\"LostEvents\",\"args\":{\"cpu\":0,"
+			"\"kind\":\"ring_full\",\"count\":3,\"first_ns\":5000,\"last_ns\":5500}}");
 	run_free(&r);
 }
 

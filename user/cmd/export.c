@@ -50,6 +50,7 @@ static const struct opt_spec export_spec = {
 	.examples =
 		"  dial9-prof export folded | flamegraph.pl > cpu.svg\n"
 		"  dial9-prof export folded --kind offcpu --comm worker | flamegraph.pl > off.svg\n"
+		"  dial9-prof export perfetto -o trace.pftrace\n"
 		"  dial9-prof export pprof -o cpu.pb.gz && go tool pprof -top cpu.pb.gz\n",
 };
 
@@ -226,6 +227,17 @@ static const struct exporter *parse_format(const char *word)
 	return NULL;
 }
 
+/* A format without intervals tells of them by the events, or not at all. */
+static bool is_fit_for_kind(const struct exporter *format, int kind)
+{
+	if (kind == EXPORT_ALL || kind == EXPORT_CPU || format->profile || format->interval)
+		return true;
+	log_error("export: %s has no times by themselves: it tells them by the switches, without "
+		  "--kind %s",
+		  format->name, export_kind_names[kind]);
+	return false;
+}
+
 static bool is_fit_for_output(const struct exporter *format, const char *output)
 {
 	if (!format->binary || (output && !sink_is_stdout(output)) || !isatty(STDOUT_FILENO))
@@ -260,7 +272,8 @@ int cmd_export(int argc, char **argv)
 	} else if (!ret) {
 		format = parse_format(first < argc ? argv[first] : NULL);
 		path = format ? select_input(&opts.sel, argc, argv, first + 1) : NULL;
-		if (path && is_fit_for_output(format, opts.output))
+		if (path && is_fit_for_kind(format, opts.kind) &&
+		    is_fit_for_output(format, opts.output))
 			code = export_file(&opts, format, path);
 	}
 	opts_fini(&spec, &opts);

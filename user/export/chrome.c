@@ -108,6 +108,9 @@ static void chrome_thread(struct export *x, const struct export_thread *t)
 {
 	struct chrome *c = x->state;
 
+	/* what is of the idle threads is on the row of their CPU */
+	if (!t->tid)
+		return;
 	text_name(&c->text, x->names, t->comm);
 	put_row_name(x, process(t), t->tid, "thread_name");
 	if (t->pid != t->tid)
@@ -217,9 +220,22 @@ static void chrome_interval(struct export *x, const struct export_interval *i)
 
 /* ---- marks ------------------------------------------------------------------------------------- */
 
+/* Where a thread has its row; else that of the CPU. */
+static void begin_mark(struct export *x, const struct export_thread *t, uint32_t part, uint32_t cpu)
+{
+	if (t && t->tid) {
+		begin_event(x, 'i', process(t), t->tid);
+		return;
+	}
+	cpu = cpu != TRACE_NONE ? cpu : 0;
+	part = names_part(x->names, part)->clock;
+	know_cpu(x, part, cpu);
+	begin_event(x, 'i', process_of(part, 0), cpu);
+}
+
 static void chrome_sample(struct export *x, const struct export_sample *s)
 {
-	begin_event(x, 'i', process(s->thread), s->thread->tid);
+	begin_mark(x, s->thread, s->raw->part, s->cpu);
 	put_ts(x, s->ts);
 	buf_addstr(&x->out, ",\"s\":\"t\",\"cat\":\"sample\",\"name\":\"sample\"");
 	put_stack(x, s->frames, s->frame_cnt);
@@ -247,15 +263,10 @@ static void put_fields(struct export *x, const struct trace_event *ev)
 static void chrome_event(struct export *x, const struct export_thread *t,
 			 const struct trace_event *ev)
 {
-	const uint32_t part = names_part(x->names, ev->part)->clock;
-
 	if (!ev->has_ts || ev->kind == TRACE_SCHED_SWITCH || ev->kind == TRACE_SCHED_WAKING ||
 	    ev->kind == TRACE_SAMPLE || ev->kind == TRACE_CLOCK_SYNC || ev->kind == TRACE_STATS)
 		return;
-	if (t)
-		begin_event(x, 'i', process(t), t->tid);
-	else
-		begin_event(x, 'i', process_of(part, 0), ev->cpu != TRACE_NONE ? ev->cpu : 0);
+	begin_mark(x, t, ev->part, ev->cpu);
 	put_ts(x, ev->ts);
 	buf_printf(&x->out, ",\"s\":\"%s\",\"cat\":\"event\",\"name\":", t ? "t" : "g");
 	text_json_name(&x->out, x->names, ev->schema->name);

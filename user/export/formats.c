@@ -5,8 +5,8 @@
 #include <string.h>
 
 const struct exporter *const export_formats[] = {
-	&export_folded, &export_perf_script, &export_pprof, &export_speedscope,
-	&export_chrome, &export_jsonl,	     &export_csv,   NULL,
+	&export_folded, &export_perfetto, &export_perf_script, &export_pprof, &export_speedscope,
+	&export_chrome, &export_jsonl,	  &export_csv,	       NULL,
 };
 
 const struct exporter *export_find(const char *name)

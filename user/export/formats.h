@@ -14,6 +14,7 @@ extern const struct exporter export_csv;
 extern const struct exporter export_folded;
 extern const struct exporter export_jsonl;
 extern const struct exporter export_perf_script;
+extern const struct exporter export_perfetto;
 extern const struct exporter export_pprof;
 extern const struct exporter export_speedscope;
 
