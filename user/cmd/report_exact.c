@@ -48,24 +48,27 @@ static void take_wall(struct report *r, const struct interval *i, const struct n
 static void take(void *ctx, const struct interval *i)
 {
 	struct report *r = ctx;
-	struct interval cut = *i;
-	const struct names_task *known, *first = names_task_first(r->names, i->part, i->tid);
+	struct interval cut;
+	const struct names_task *known;
 	struct names_task task = {
 		.tid = i->tid, .pid = i->pid, .comm = i->comm, .cgroup = NAMES_NONE
 	};
 	uint32_t stack = r->wall ? off_stack_of(&r->off_stack, i) : INTERVAL_NO_STACK;
 
+	/* only --wall counts what is neither CPU time nor doubtful */
+	if (!r->wall && (i->state == INTERVAL_BLOCKED || i->state == INTERVAL_RUNNABLE))
+		return;
 	/* a part without switches tells nothing: its threads would seem to do one thing all the while */
 	if (!r->switches[i->part] && i->end_by == INTERVAL_TO_NOTHING)
 		return;
 	/* a part's last intervals come when the next one has begun */
-	known = i->part == r->part ? trace_task(reader_trace(r->reader), i->tid) : first;
+	known = i->part == r->part ? trace_task(reader_trace(r->reader), i->tid) :
+				     names_task_first(r->names, i->part, i->tid);
 	if (known)
 		task.cgroup = known->cgroup;
-	if (first && task.pid == NAMES_NONE)
-		task.pid = first->pid;
-	if (first && task.comm == NAMES_NONE)
-		task.comm = first->comm;
+	if (task.pid == NAMES_NONE || task.comm == NAMES_NONE)
+		names_task_fill(r->names, i->part, i->tid, &task.pid, &task.comm);
+	cut = *i;
 	if (!select_match_task(&r->sel, r->names, &task, i->cpu) || !clip(r, &cut))
 		return;
 	cpu_time_take(&r->cpu_time, &cut, task.cgroup);

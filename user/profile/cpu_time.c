@@ -9,17 +9,10 @@
 
 #include "base/alloc.h"
 
-void cpu_time_take(struct cpu_time *c, const struct interval *i, uint32_t cgroup)
+static void add_run(struct cpu_time *c, const struct interval *i, uint32_t cgroup, uint64_t ns)
 {
 	struct profile_row key = row_table_no_keys;
-	uint64_t ns = i->end > i->start ? i->end - i->start : 0;
 
-	if (i->flags & INTERVAL_NEIGHBOUR)
-		return;
-	if (i->state == INTERVAL_UNKNOWN && i->began_as == INTERVAL_RUNNING)
-		c->doubtful_ns += ns;
-	if (i->state != INTERVAL_RUNNING)
-		return;
 	key.tid = i->tid;
 	key.pid = i->pid;
 	key.comm = i->comm;
@@ -28,6 +21,18 @@ void cpu_time_take(struct cpu_time *c, const struct interval *i, uint32_t cgroup
 	key.cgroup = cgroup;
 	row_table_at(&c->tasks, &key)->run_ns += ns;
 	c->run_ns += ns;
+}
+
+void cpu_time_take(struct cpu_time *c, const struct interval *i, uint32_t cgroup)
+{
+	uint64_t ns = i->end > i->start ? i->end - i->start : 0;
+
+	if (i->flags & INTERVAL_NEIGHBOUR)
+		return;
+	if (i->state == INTERVAL_UNKNOWN && i->began_as == INTERVAL_RUNNING)
+		c->doubtful_ns += ns;
+	if (i->state == INTERVAL_RUNNING)
+		add_run(c, i, cgroup, ns);
 }
 
 void cpu_time_bound(struct cpu_time *c, uint64_t ns)
