@@ -365,7 +365,7 @@ $(SYM)/c-link: $(SYM)/c-gcc
 
 # ---- targets ------------------------------------------------------------------------------------
 .PHONY: check check-unit check-root check-san check-cli check-docs check-install check-tutorial check-js \
-	check-self fuzz fuzz-replay lint fmt fmt-check bench bench-codec install uninstall clean help demo
+	check-self fuzz fuzz-replay lint fmt fmt-check bench bench-codec bench-read install uninstall clean help demo
 check: check-unit check-san check-cli check-docs check-install check-tutorial check-js check-self fuzz-replay \
 	check-root
 
@@ -462,6 +462,9 @@ $(O)/bench/codec_bench: tools/bench/codec_bench.c $(LIB_A)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(DEPFLAGS) -o $@ $< $(LIB_A) $(ALL_LDFLAGS)
 
+bench-read: all $(O)/bench/repeat_trace
+	$(Q)D9_BUILD="$(abspath $(O))" sh tools/bench/read.sh
+
 bench: all $(O)/bench/drain_bench $(O)/bench/intervals_bench
 	$(Q)$(O)/bench/drain_bench
 	$(Q)$(O)/bench/intervals_bench
@@ -524,6 +527,7 @@ help:
 ##H make fuzz          libFuzzer on each target for FUZZ_TIME seconds (60)
 ##H make fmt           reformat with clang-format 14
 ##H make bench-codec   events a second through libdial9
+##H make bench-read    events a second through the commands that read, beside perf
 ##H make bench         figures for the encoder, the decoder and the recorder
 ##H make demo          record the bundled workload and print its report (root)
 ##H make install       DESTDIR, prefix (/usr/local); uninstall takes it away again
