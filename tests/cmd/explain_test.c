@@ -54,7 +54,9 @@ static void make_stall(struct make *m)
 	make_switch(m, t + 5 * ms, 1, "holder", 12, 0x100, "hog", 20);
 	make_enter(m, t + 6 * ms, 20);
 	make_exit(m, t + 13 * ms / 2, 20);
+	MAKE_NUMBERS(m, t + 65 * ms / 10, "JobStart", { "tid", 11 }, { "job", 5 });
 	make_sample(m, t + 7 * ms, 20, 20, PROF_SOURCE_SAMPLE, 1, other, 1);
+	MAKE_NUMBERS(m, t + 8 * ms, "JobEnd", { "tid", 20 }, { "job", 5 });
 	make_switch(m, t + 9 * ms, 1, "hog", 20, 1, "holder", 12);
 	make_exit(m, t + 19 * ms / 2, 12);
 	make_waking(m, t + 10 * ms, 1, 12, "victim", 11);
@@ -486,6 +488,29 @@ Test(explain, a_pair_may_be_told_in_several_ways)
 	expect_pairs("syscalls:sys_enter_*,syscalls:sys_exit_*,__syscall_nr", "--no-pager",
 		     "\"pairs\":1,");
 	expect_pairs("poll", "--no-pager", "\"pairs\":0,");
+}
+
+/*
+ * Between two threads, and in the middle of what they do: of that it has just its part. Behind whom holder
+ * waited in that part is not kept.
+ */
+Test(explain, a_pair_that_another_thread_ended)
+{
+	struct run r = run_cmd(cmd_explain, input(), "explain", "--span", "JobStart,JobEnd,job",
+			       "-", NULL);
+	const char *story = strstr(r.out, "\n# 1. ");
+
+	cr_assert(story, "%s", r.out);
+	cr_assert_str_eq(story + 1,
+			 "# 1. JobStart job=5 by victim 11, ended by hog 20, from 20.006500000 to "
+			 "20.008000000:       1.500000 ms\n"
+			 "\n"
+			 "+       0 ns  blocked 1.500 ms (S), woken by holder? 12 on CPU 1\n"
+			 "                lock (app)\n"
+			 "                main (app)\n"
+			 "              meanwhile holder 12:\n"
+			 "                waited 1.500 ms for CPU 1, preempted\n");
+	run_free(&r);
 }
 
 Test(explain, pairs_that_are_not_there)
