@@ -3,7 +3,10 @@
  * What `sched` prints, to the byte. On CPU 0 thread 11 runs from 20 s, is preempted by 12 at 21 s, waits
  * 0.5 s behind it, runs, sleeps from 22 s, is woken by 12 at 22.25 s and gets the CPU at 22.5 s.
  */
+#include "pty.h"
 #include "run_cmd.h"
+
+#include "cmd/text.h"
 
 static int input(void)
 {
@@ -258,4 +261,99 @@ Test(sched, timehist_knows_when_somebody_left_who_was_not_seen_to_come)
 		"# lost: nothing\n",
 		"");
 	make_fini(&m);
+}
+
+/* Names of 15 characters, numbers of seven digits, weeks after boot. */
+static int wide_input(void)
+{
+	static const char one[] = "worker-of-names", two[] = "another-of-them";
+	const uint64_t s = RUN_SEC, t = 4000000 * s;
+	struct make m;
+	int fd;
+
+	make_init(&m, NULL);
+	make_clock(&m, t, 1700000000 * s);
+	make_task(&m, t, 4100010, 4100011, one);
+	make_task(&m, t, 4100010, 4100012, two);
+	make_switch(&m, t, 0, "swapper/0", 0, 0, one, 4100011);
+	make_switch(&m, t + s, 0, one, 4100011, 0x100, two, 4100012);
+	make_switch(&m, t + 3 * s / 2, 0, two, 4100012, 0, one, 4100011);
+	make_switch(&m, t + 2 * s, 0, one, 4100011, 1, two, 4100012);
+	make_waking(&m, t + 9 * s / 4, 0, 4100012, one, 4100011);
+	make_switch(&m, t + 5 * s / 2, 0, two, 4100012, 0, one, 4100011);
+	make_switch(&m, t + 3 * s, 0, one, 4100011, 1, two, 4100012);
+	make_switch(&m, t + 4 * s, 0, two, 4100012, 1, "swapper/0", 0);
+	fd = make_file(&m);
+	make_fini(&m);
+	return fd;
+}
+
+/* What a command prints on a terminal of so many columns. */
+static void on_terminal(struct pty *t, unsigned short cols, const char *const *words)
+{
+	char copies[4][32], *argv[5] = { 0 };
+	int argc = 0, fd, status;
+	pid_t pid;
+
+	for (; words[argc]; argc++) {
+		snprintf(copies[argc], sizeof(copies[argc]), "%s", words[argc]);
+		argv[argc] = copies[argc];
+	}
+	pty_open(t, 200, cols);
+	fd = wide_input();
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		dup2(fd, STDIN_FILENO);
+		dup2(t->slave, STDOUT_FILENO);
+		close(t->slave);
+		close(t->master);
+		setenv("NO_COLOR", "1", 1);
+		_exit(strcmp(words[0], "sched") ? cmd_wakeup(argc, argv) : cmd_sched(argc, argv));
+	}
+	close(fd);
+	close(t->slave);
+	while (pty_read(t))
+		;
+	close(t->master);
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_expect(WIFEXITED(status) && !WEXITSTATUS(status), "%s", t->text);
+}
+
+static size_t widest(const char *text)
+{
+	size_t most = 0, n, w;
+
+	for (; *text; text += n + (text[n] == '\n')) {
+		n = strcspn(text, "\n");
+		w = text_width(text, n);
+		most = w > most ? w : most;
+	}
+	return most;
+}
+
+Test(sched, tables_fit_their_terminal)
+{
+	static const char *const words[][5] = {
+		{ "sched", "latency", "-" },
+		{ "sched", "summary", "-" },
+		{ "sched", "timehist", "-" },
+		{ "sched", "timehist", "--state", "-" },
+		{ "wakeup", "-" },
+		{ "wakeup", "--by-tid", "-" },
+	};
+	struct pty t;
+
+	for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++) {
+		on_terminal(&t, 80, words[k]);
+		cr_expect(widest(t.text) <= 80 && widest(t.text) > 60, "%zu: %s", widest(t.text),
+			  t.text);
+	}
+	/* with room there is all that a pipe gets */
+	on_terminal(&t, 120, words[0]);
+	run_expect(run_cmd(cmd_sched, wide_input(), "sched", "latency", "-", NULL), CMD_OK, t.text,
+		   "");
+	on_terminal(&t, 120, words[1]);
+	run_expect(run_cmd(cmd_sched, wide_input(), "sched", "summary", "-", NULL), CMD_OK, t.text,
+		   "");
 }

@@ -115,22 +115,18 @@ static void put_task(struct buf *out, const struct latency *l, const struct dela
 		buf_printf(out, " %u", r->pid);
 }
 
-static void put_row(struct buf *out, const struct latency *l, const struct delays_row *r)
+/* Columns that a narrow terminal has no room for, least wanted first, and the width from which on it has. */
+enum { P50_FROM = 118, MAX_AT_FROM = 107, AVG_FROM = 89, TASK_COLS = 24 };
+
+static bool has_room(const struct latency *l, size_t from)
 {
-	const struct quantile *q = &r->waits;
+	return !l->view.width || l->view.width >= from;
+}
+
+static void put_max_at(struct buf *out, const struct delays_row *r)
+{
 	struct buf at = { 0 };
 
-	text_duration(out, r->run_ns, 11);
-	buf_printf(out, " %9" PRIu64 " %7" PRIu64 "%c", r->switches, q->cnt + r->cut,
-		   r->cut ? '*' : ' ');
-	buf_addch(out, ' ');
-	text_duration(out, q->cnt ? (uint64_t)(q->sum / (double)q->cnt) : 0, 10);
-	buf_addch(out, ' ');
-	text_duration(out, (uint64_t)quantile_at(q, 0.5), 10);
-	buf_addch(out, ' ');
-	text_duration(out, (uint64_t)quantile_at(q, 0.99), 10);
-	buf_addch(out, ' ');
-	text_duration(out, r->max_ns, 10);
 	buf_addstr(out, "  ");
 	if (r->max_ns)
 		text_time(&at, r->max_start, 0);
@@ -138,8 +134,28 @@ static void put_row(struct buf *out, const struct latency *l, const struct delay
 		buf_addch(&at, '-');
 	text_column(out, buf_cstr(&at), at.len, 16, false);
 	buf_free(&at);
+}
+
+static void put_row(struct buf *out, const struct latency *l, const struct delays_row *r)
+{
+	const struct quantile *q = &r->waits;
+	struct buf task = { 0 };
+
+	text_duration(out, r->run_ns, 11);
+	buf_printf(out, " %9" PRIu64 " %7" PRIu64 "%c", r->switches, q->cnt + r->cut,
+		   r->cut ? '*' : ' ');
+	if (has_room(l, AVG_FROM))
+		text_duration(out, q->cnt ? (uint64_t)(q->sum / (double)q->cnt) : 0, 11);
+	if (has_room(l, P50_FROM))
+		text_duration(out, (uint64_t)quantile_at(q, 0.5), 11);
+	text_duration(out, (uint64_t)quantile_at(q, 0.99), 11);
+	text_duration(out, r->max_ns, 11);
+	if (has_room(l, MAX_AT_FROM))
+		put_max_at(out, r);
 	buf_addstr(out, "  ");
-	put_task(out, l, r);
+	put_task(&task, l, r);
+	text_fit(out, buf_cstr(&task), task.len, l->view.width ? TASK_COLS : SIZE_MAX);
+	buf_free(&task);
 	buf_addch(out, '\n');
 }
 
@@ -148,8 +164,10 @@ static void put_rows(struct buf *out, const struct latency *l)
 	const struct delays *d = &l->delays;
 	const size_t n = text_rows(l->opts->limit, d->cnt);
 
-	buf_addstr(out, "#\n#   Runtime  Switches   Waits         Avg        P50        P99        "
-			"Max  Max at            Task\n");
+	buf_printf(out, "#\n#   Runtime  Switches   Waits  %s%s       P99        Max  %sTask\n",
+		   has_room(l, AVG_FROM) ? "       Avg " : "",
+		   has_room(l, P50_FROM) ? "       P50 " : "",
+		   has_room(l, MAX_AT_FROM) ? "Max at            " : "");
 	for (size_t i = 0; i < n; i++)
 		put_row(out, l, &d->rows[i]);
 	text_more_rows(out, d->cnt - n, "");

@@ -72,7 +72,10 @@ static void drop(void *ctx)
 	c->unknown_ns = 0;
 }
 
-static void put_row(struct buf *out, const struct cpu_load_row *r, uint64_t span_ns)
+/* From so many columns on there is room for which wait was the longest. */
+enum { LONGEST_FROM = 100 };
+
+static void put_row(struct buf *out, const struct cpu_load_row *r, uint64_t span_ns, size_t width)
 {
 	const double span = span_ns ? (double)span_ns : 1;
 
@@ -82,7 +85,7 @@ static void put_row(struct buf *out, const struct cpu_load_row *r, uint64_t span
 	text_duration(out, r->wait_ns, 11);
 	buf_printf(out, " %7.3f ", (double)r->wait_ns / span);
 	text_duration(out, r->wait_max_ns, 10);
-	if (r->wait_max_ns) {
+	if (r->wait_max_ns && (!width || width >= LONGEST_FROM)) {
 		buf_printf(out, " of %u at ", r->wait_max_tid);
 		text_time(out, r->wait_max_start, 0);
 	}
@@ -109,10 +112,10 @@ static void print_text(const struct cpus *c)
 		if (!c->load.cpus[k].seen)
 			continue;
 		buf_printf(&out, "%4zu", k);
-		put_row(&out, &c->load.cpus[k], span);
+		put_row(&out, &c->load.cpus[k], span, c->view.width);
 	}
 	buf_addstr(&out, " all");
-	put_row(&out, &sum, span);
+	put_row(&out, &sum, span, c->view.width);
 	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&out);
 }

@@ -38,6 +38,7 @@ struct timehist {
 	/* of the switch at hand: */
 	uint64_t switch_ns, prev_state, next_tid;
 	uint64_t lines;
+	size_t name_cols;
 	struct memo tasks; /* columns by what they are made of */
 	struct buf out, task;
 };
@@ -77,7 +78,8 @@ static const struct opt_spec timehist_spec = {
 		    "  dial9-prof sched timehist --comm worker --state --time 1s,1200ms\n",
 };
 
-enum { NAME_COLS = 30 };
+/* Of a name, at least so many; and of what stands beside it. */
+enum { NAME_COLS = 30, NAME_MIN = 13, OTHER_COLS = 59, STATE_COLS = 8, NEXT_COLS = 24 };
 
 /* "worker[12/10]", or "worker[12]" of the thread that the process has its number from. */
 static void put_task(struct buf *out, struct timehist *h, const struct interval *i)
@@ -94,7 +96,7 @@ static void put_task(struct buf *out, struct timehist *h, const struct interval 
 	if (i->pid != TRACE_NONE && i->pid != i->tid)
 		buf_printf(name, "/%u", i->pid);
 	buf_addch(name, ']');
-	text_column(out, buf_cstr(name), name->len, NAME_COLS, false);
+	text_column(out, buf_cstr(name), name->len, h->name_cols, h->view.width);
 	memo_put(&h->tasks, key, sizeof(key), out->data + at, out->len - at);
 }
 
@@ -218,8 +220,16 @@ static void take(void *ctx, const struct interval *i)
 
 static void put_columns(struct timehist *h)
 {
-	buf_printf(&h->out, "#%15s %6s  %-30s %10s %10s %10s%s\n", "time", "cpu", "task[tid/pid]",
-		   "wait ms", "delay ms", "run ms", h->opts->state ? "   state" : "");
+	const size_t others =
+		OTHER_COLS + (h->opts->state ? STATE_COLS : 0) + (h->opts->next ? NEXT_COLS : 0);
+
+	h->name_cols = NAME_COLS;
+	if (h->view.width && h->view.width < others + NAME_COLS)
+		h->name_cols =
+			h->view.width > others + NAME_MIN ? h->view.width - others : NAME_MIN;
+	buf_printf(&h->out, "#%15s %6s  %-*s %10s %10s %10s%s\n", "time", "cpu", (int)h->name_cols,
+		   "task[tid/pid]", "wait ms", "delay ms", "run ms",
+		   h->opts->state ? "   state" : "");
 }
 
 static int timehist_file(const void *arg, const char *path)

@@ -167,6 +167,11 @@ void text_column(struct buf *out, const char *s, size_t n, size_t cols, bool cut
 	buf_addstr(out, "…");
 }
 
+void text_fit(struct buf *out, const char *s, size_t n, size_t cols)
+{
+	text_column(out, s, n, text_width(s, n) < cols ? 0 : cols, text_width(s, n) > cols);
+}
+
 void text_path(struct buf *out, const char *s, size_t n, size_t cols)
 {
 	size_t at = n, left = cols - 1;

@@ -41,6 +41,9 @@ void text_duration(struct buf *out, uint64_t ns, size_t width);
 /* Appends s and spaces up to @cols columns; what is wider is cut with an ellipsis if @cut. */
 void text_column(struct buf *out, const char *s, size_t n, size_t cols, bool cut);
 
+/* Appends s in at most @cols columns: what is wider is cut with an ellipsis. */
+void text_fit(struct buf *out, const char *s, size_t n, size_t cols);
+
 /* Appends a path of at most @cols columns: a longer one keeps its end, from a slash on if it can. */
 void text_path(struct buf *out, const char *s, size_t n, size_t cols);
 

@@ -106,23 +106,28 @@ static bool has_tid(const struct wakeup *w, const struct waits_row *r)
 	       (r->context == INTERVAL_BY_TASK || r->context == INTERVAL_BY_UNKNOWN);
 }
 
+/* Columns before it, and what it gets of a narrow terminal. */
+enum { EDGE_AT = 53, EDGE_MIN = 12 };
+
 static void put_edge(struct buf *out, const struct wakeup *w, const struct waits_row *r)
 {
 	const struct interval_waker by = waker_of(r);
+	struct buf edge = { 0 };
 
+	timeline_put_waker(&edge, &w->timeline, &by);
+	if (has_tid(w, r))
+		buf_printf(&edge, " %u", r->waker_tid);
+	buf_addstr(&edge, " -> ");
+	text_name(&edge, w->timeline.names, r->comm);
+	if (w->opts->by_tid)
+		buf_printf(&edge, " %u", r->tid);
 	buf_addstr(out, "  ");
-	timeline_put_waker(out, &w->timeline, &by);
-	if (has_tid(w, r)) {
-		buf_addch(out, ' ');
-		buf_addu(out, r->waker_tid);
-	}
-	buf_addstr(out, " -> ");
-	text_name(out, w->timeline.names, r->comm);
-	if (w->opts->by_tid) {
-		buf_addch(out, ' ');
-		buf_addu(out, r->tid);
-	}
+	text_fit(out, buf_cstr(&edge), edge.len,
+		 !w->view.width			    ? SIZE_MAX :
+		 w->view.width > EDGE_AT + EDGE_MIN ? w->view.width - EDGE_AT :
+						      EDGE_MIN);
 	buf_addch(out, '\n');
+	buf_free(&edge);
 }
 
 static void put_stack(struct buf *out, const struct wakeup *w, const char *title, uint32_t stack)
