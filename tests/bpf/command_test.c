@@ -411,3 +411,35 @@ Test(command, standard_output_can_be_piped_into_a_reader)
 	cr_assert(strstr(p.said.data, "\"RecorderStats\",\"ts\""));
 	live_proc_fini(&p);
 }
+
+/* As perf record -a -- COMMAND does. */
+Test(command, the_whole_system_is_recorded_until_the_command_ends)
+{
+	const char *script = "\"$0\" --now 30 1000; exit 3";
+	const char *const args[] = { "-qao", live_path("all.bin"),	    "--", "/bin/sh", "-c",
+				     script, live_built("stimuli/sleeper"), NULL };
+	bool has_command = false, has_stranger = false;
+	struct live_proc stranger, p;
+	struct live_trace lt;
+	struct trace_event ev;
+
+	live_stimulus(&stranger, "sleeper", "1000000", "1000", NULL);
+	cr_assert_eq(write(stranger.in, "\n", 1), 1);
+	cr_expect_eq(live_run(&p, args, NULL), 3);
+	live_proc_fini(&p);
+	live_open(&lt, live_path("all.bin"), false);
+	cr_expect_str_eq(names_meta(lt.names, 0, PROF_META_TARGET), "system");
+	while (live_next(&lt, &ev)) {
+		if (live_is(&ev, PROF_EV_SCHED_PROCESS_EXEC))
+			has_command |= !strcmp(live_text(&lt, &ev, "filename"),
+					       live_built("stimuli/sleeper"));
+		if (ev.kind == TRACE_SCHED_SWITCH)
+			has_stranger |= live_int(&ev, PROF_F_PREV_PID) == stranger.pid;
+	}
+	cr_expect(has_command);
+	cr_expect(has_stranger);
+	live_close(&lt);
+	kill(stranger.pid, SIGKILL);
+	live_wait(&stranger);
+	live_proc_fini(&stranger);
+}

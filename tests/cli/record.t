@@ -81,16 +81,16 @@ $ dial9-prof --
 ! dial9-prof: record: whom to record? -p PID, -t TID, -a for the whole system, or -- COMMAND; see dial9-prof record --help
 ? 1
 $ dial9-prof -p 1 -t 1
-! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other (to stop after a time: -d 10); see dial9-prof record --help
+! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other, but for -a -- COMMAND (to stop after a time: -d 10); see dial9-prof record --help
 ? 1
 $ dial9-prof -a -p 1
-! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other (to stop after a time: -d 10); see dial9-prof record --help
+! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other, but for -a -- COMMAND (to stop after a time: -d 10); see dial9-prof record --help
 ? 1
-$ dial9-prof -a -- true
-! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other (to stop after a time: -d 10); see dial9-prof record --help
+$ dial9-prof -a -p 1 -- true
+! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other, but for -a -- COMMAND (to stop after a time: -d 10); see dial9-prof record --help
 ? 1
 $ dial9-prof -p 1 -- true
-! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other (to stop after a time: -d 10); see dial9-prof record --help
+! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other, but for -a -- COMMAND (to stop after a time: -d 10); see dial9-prof record --help
 ? 1
 #
 # What adds to a recording of some has nothing to add to one of all, nor to one without switches.

@@ -232,9 +232,10 @@ static int check(const struct record_opts *o, bool command)
 	if (targets == 0)
 		return usage_error("whom to record? -p PID, -t TID, -a for the whole system, or "
 				   "-- COMMAND");
-	if (targets > 1)
-		return usage_error("-p, -t, -a and a COMMAND exclude each other (to stop after a "
-				   "time: -d 10)");
+	if (targets > 1 && !(targets == 2 && o->target.all && command))
+		return usage_error(
+			"-p, -t, -a and a COMMAND exclude each other, but for -a -- COMMAND (to stop after a "
+			"time: -d 10)");
 	if (o->target.as_root && !command)
 		return usage_error("--as-root is for a COMMAND");
 	if (o->neighbours && (o->target.all || !o->sched))

@@ -194,12 +194,17 @@ static int prepare_encoder(struct recorder *r)
 	return err;
 }
 
+static bool is_command(const struct recorder *r, uint32_t pid)
+{
+	return r->launch && (uint32_t)launch_pid(r->launch) == pid;
+}
+
 static void follow_process(struct process *proc, void *ctx)
 {
 	struct recorder *r = ctx;
 
 	frames_expect(r->frames, proc);
-	if (r->unwinding && proc->wanted && !r->launch)
+	if (r->unwinding && proc->wanted && !is_command(r, proc->pid))
 		unwinding_follow(r->unwinding, proc->pid, &proc->maps);
 }
 

@@ -15,7 +15,7 @@
 typedef void (*recorder_progress_fn)(void *ctx, const struct status_totals *totals);
 
 struct recorder_cfg {
-	/* whom: one of system_wide, pids, tids, command */
+	/* whom: one of system_wide, pids, tids, command; or all, while the command runs */
 	bool system_wide;
 	const uint32_t *pids;
 	size_t pid_cnt;
