@@ -31,8 +31,7 @@ static char *read_back(int fd, const char *kind, int code)
 	proto_read(&out, &r, data, (size_t)st.st_size);
 	free(data);
 	unlink(path);
-	strcpy(option, path);
-	strcat(option, ".old");
+	snprintf(option, sizeof(option), "%s.old", path);
 	unlink(option);
 	return buf_steal(&out);
 }

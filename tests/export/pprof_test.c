@@ -30,8 +30,8 @@ static char *read_back(int fd, const char *kind)
 	cr_assert_gt(n, 0);
 	gzclose(gz);
 	unlink(path);
-	strcat(path, ".old");
-	unlink(path);
+	snprintf(option, sizeof(option), "%s.old", path);
+	unlink(option);
 	proto_read(&out, &r, raw, (size_t)n);
 	return buf_steal(&out);
 }
