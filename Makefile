@@ -69,7 +69,7 @@ SRCS_profile := $(addprefix user/profile/, \
 	account.c cpu_load.c cpu_log.c cpu_strip.c cpu_time.c delays.c event_counts.c family.c followed.c gaps.c interval_words.c intervals.c off_stack.c profile.c \
 	rivals.c row_table.c stack_ends.c stack_table.c thread_times.c tree.c waits.c)
 SRCS_export := $(addprefix user/export/, \
-	chrome.c csv.c ends.c exporter.c folded.c formats.c jsonl.c perf_script.c perfetto.c pprof.c proto.c script_line.c script_stream.c speedscope.c stack_tree.c text.c)
+	chrome.c csv.c ends.c exporter.c firefox.c folded.c formats.c jsonl.c perf_script.c perfetto.c pprof.c proto.c script_line.c script_stream.c speedscope.c spill.c stack_tree.c text.c)
 SRCS_formats := $(addprefix user/formats/, \
 	container.c foreign.c snapblock.c \
 	$(addprefix apitrace/, build.c dial9_value.c dump.c emit.c export.c format.c \
@@ -128,7 +128,7 @@ TESTS := $(addprefix tests/, \
 	$(addprefix cmd/, check_test.c cut_test.c diff_test.c hostile_test.c info_test.c page_test.c paint_test.c parts_test.c \
 		progress_test.c report_test.c script_test.c select_test.c shorten_test.c summary_test.c \
 		text_test.c timeline_test.c callchain_test.c offcpu_test.c sched_test.c) \
-	$(addprefix export/, chrome_test.c csv_test.c ends_test.c folded_test.c jsonl_test.c perf_script_test.c perfetto_test.c pprof_test.c proto_test.c speedscope_test.c stack_tree_test.c text_test.c) \
+	$(addprefix export/, chrome_test.c csv_test.c ends_test.c firefox_test.c folded_test.c jsonl_test.c perf_script_test.c perfetto_test.c pprof_test.c proto_test.c speedscope_test.c spill_test.c stack_tree_test.c text_test.c) \
 	$(addprefix cmd/, export_test.c) \
 	$(addprefix formats/, container_test.c foreign_test.c) \
 	$(addprefix formats/apitrace/, export_test.c format_test.c random_test.c) \

@@ -59,6 +59,15 @@ $ dial9-prof export chrome --kind cpu t.gz | jq -c '([.traceEvents[] | select(.c
 0
 0
 #
+# The Firefox Profiler's: all columns of a table have its length, and no number is outside of its table.
+$ dial9-prof export firefox t.gz >f.json; jq -c '[.threads[] | .samples, .markers, .stackTable, .frameTable, .funcTable, .resourceTable | .length as $n | .[] | arrays | length == $n] | all, length' f.json
+true
+<N>
+$ jq -c '[.threads[] | .stackTable as $s | .frameTable as $f | (.samples.stack[], ($s.prefix[])) | values | . < $s.length] | all' f.json; jq -c '[.threads[] | (.stringArray | length) as $n | (.funcTable.name[], .resourceTable.name[], .markers.name[]) | . < $n] | all' f.json; jq '[.threads[].samples.length] | add' f.json
+true
+true
+72
+#
 $ dial9-prof export folded --kind runq t.gz
 ! dial9-prof: export: t.gz has no switches, from which --kind runq takes its times
 $ dial9-prof export folded t.gz >/dev/full

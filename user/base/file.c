@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Files in one piece. Those of /proc and its like have no size before they are read, so it is read to
+ * Files in one piece, and files for a while. Those of /proc and its like have no size before they are read, so it is read to
  * the end; whoever writes them may never come to one, so each caller says how much is enough.
  */
 #include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -34,4 +36,23 @@ int file_read(int dirfd, const char *path, size_t max, struct buf *out)
 	buf_cstr(out);
 	close(fd);
 	return err;
+}
+
+int file_temp(void)
+{
+	const char *dir = getenv("TMPDIR");
+	char path[4096];
+	int fd;
+
+	fd = open(dir ? dir : "/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
+	if ((size_t)snprintf(path, sizeof(path), "%s/dial9-prof.XXXXXX", dir ? dir : "/tmp") >=
+	    sizeof(path))
+		return -ENAMETOOLONG;
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	unlink(path);
+	return fd;
 }

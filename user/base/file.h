@@ -12,4 +12,7 @@ struct buf;
  */
 int file_read(int dirfd, const char *path, size_t max, struct buf *out);
 
+/* A temporary file without a name, in $TMPDIR if there is one: its descriptor, or -errno. */
+int file_temp(void);
+
 #endif /* D9_BASE_FILE_H */

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
@@ -615,7 +616,7 @@ static int open_pipe(const char *path, struct reader **out)
 
 	if (err)
 		return err;
-	temp = input_temp_file();
+	temp = file_temp();
 	err = temp < 0 ? temp : spool(src, temp);
 	if (temp < 0)
 		log_error("cut: cannot make a temporary file: %s (TMPDIR says where)",

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "trace/source.h"
@@ -170,25 +171,6 @@ static int rewind_input(void *ctx)
 
 /* ---- opening ----------------------------------------------------------------------------------- */
 
-int input_temp_file(void)
-{
-	const char *dir = getenv("TMPDIR");
-	char path[4096];
-	int fd;
-
-	fd = open(dir ? dir : "/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		return fd;
-	if ((size_t)snprintf(path, sizeof(path), "%s/dial9-prof.XXXXXX", dir ? dir : "/tmp") >=
-	    sizeof(path))
-		return -ENAMETOOLONG;
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	unlink(path);
-	return fd;
-}
-
 /*
  * Copies what is left of fd to a temporary file, whose descriptor it returns. No more than the first
  * bytes when they are of no format that can be told: nobody will ask for the rest.
@@ -196,7 +178,7 @@ int input_temp_file(void)
 static int spool(int fd)
 {
 	char *buf = xmalloc(HEAD_SIZE);
-	int temp = input_temp_file();
+	int temp = file_temp();
 	size_t sz = 0;
 	ssize_t n = 0;
 	int err = temp < 0 ? temp : 0;
@@ -245,7 +227,7 @@ static int open_fd(const char *path, const char *name, bool following)
 /* From now on in->fd is a copy of what is read of the pipe. */
 static int copy_pipe(struct input *in)
 {
-	int fd = input_temp_file();
+	int fd = file_temp();
 
 	if (fd < 0)
 		return fd;

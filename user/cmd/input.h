@@ -55,7 +55,4 @@ bool input_is_empty(const struct input *in);
  */
 int input_hold_stdin(void);
 
-/* A temporary file without a name, in $TMPDIR if there is one: its descriptor, or -errno. */
-int input_temp_file(void);
-
 #endif /* D9_CMD_INPUT_H */

@@ -6,8 +6,10 @@
 #include "export/exporter.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "profile/cpu_time.h"
 #include "profile/intervals.h"
 #include "profile/off_stack.h"
@@ -43,6 +45,13 @@ void export_flush(struct export *x)
 {
 	if (x->out.len >= EXPORT_BLOCK)
 		write_out(x);
+}
+
+void export_fail(struct export *x, const char *what, int err)
+{
+	if (!x->run->err)
+		log_error("export: cannot use %s: %s", what, strerror(-err));
+	x->run->err = err;
 }
 
 bool export_is_sum(const struct exporter *format)

@@ -89,7 +89,7 @@ struct export
 	struct export_run *run; /* exporter.c's own */
 };
 
-/* A function that a format does not need is NULL. None of them fails: what goes wrong is the output's. */
+/* A function that a format does not need is NULL. None of them fails, unless by export_fail(). */
 struct exporter {
 	const char *name; /* the word of the command line */
 	const char *brief; /* what it is for, in a few words */
@@ -134,6 +134,9 @@ void export_flush(struct export *x);
  * It has no fields.
  */
 struct trace_event export_interval_event(const struct export_interval *i);
+
+/* What a format needs beside its output is out of order: one line is printed, and the export has failed. */
+void export_fail(struct export *x, const char *what, int err);
 
 /* ---- for the command ---- */
 

@@ -6,7 +6,7 @@
 
 const struct exporter *const export_formats[] = {
 	&export_folded, &export_perfetto, &export_perf_script, &export_pprof, &export_speedscope,
-	&export_chrome, &export_jsonl,	  &export_csv,	       NULL,
+	&export_chrome, &export_firefox,  &export_jsonl,       &export_csv,   NULL,
 };
 
 const struct exporter *export_find(const char *name)

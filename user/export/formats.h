@@ -11,6 +11,7 @@ const struct exporter *export_find(const char *name);
 
 extern const struct exporter export_chrome;
 extern const struct exporter export_csv;
+extern const struct exporter export_firefox;
 extern const struct exporter export_folded;
 extern const struct exporter export_jsonl;
 extern const struct exporter export_perf_script;

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_EXPORT_SPILL_H
+#define D9_EXPORT_SPILL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Lists of records that are too many for memory, in a temporary file without a name. Each list is read in
+ * the order in which it was written, as often as one likes. Memory is a block for each list.
+ */
+struct spill;
+
+#define SPILL_BLOCK 4096
+
+/* @record_sz at most SPILL_BLOCK. Never NULL; free with spill_free(). */
+struct spill *spill_new(size_t record_sz);
+void spill_free(struct spill *s);
+
+/* Appends a copy of a record to a list; lists are numbered from 0 and need no beginning. */
+void spill_add(struct spill *s, uint32_t list, const void *record);
+/* Calls back for each record of a list; it must not add any. */
+void spill_each(struct spill *s, uint32_t list, void (*fn)(void *ctx, const void *record),
+		void *ctx);
+/* 0, or -errno of the first thing that went wrong with the file; what is read after that is not whole. */
+int spill_error(const struct spill *s);
+
+#endif /* D9_EXPORT_SPILL_H */
