@@ -91,7 +91,12 @@ SRCS_cmd := $(addprefix user/cmd/, \
 SRCS_main := user/main.c
 
 SRCS_kernel += user/kernel/format_known.c
+SRCS_export += user/export/html.c user/export/page.c
 SRCS_record += user/record/code_names.c
+
+# What `export html` and `view` show.
+PAGE_PARTS := $(addprefix tools/page/,assemble.sh page.html style.css) $(addprefix tools/js/,decode.js lean.js) \
+	$(wildcard tools/page/*.js)
 
 BPF_SRCS := $(addprefix bpf/, \
 	core.bpf.c interrupt.bpf.c process.bpf.c reuse.bpf.c sample.bpf.c sched.bpf.c tracepoint.bpf.c \
@@ -135,6 +140,7 @@ TESTS := $(addprefix tests/, \
 	$(addprefix formats/heph/, attributes_test.c counters_test.c export_test.c format_test.c import_test.c \
 		layout_test.c open_spans_test.c scan_test.c) \
 	$(addprefix formats/tonbandgeraet/, encoding_test.c event_test.c export_test.c format_test.c import_test.c))
+TESTS += tests/export/html_test.c
 TESTS += tests/kernel/format_known_test.c tests/record/code_names_test.c
 TESTS_ROOT := $(addprefix tests/bpf/, \
 	explain_test.c top_test.c wakeup_test.c \
@@ -250,6 +256,12 @@ $(O)/gen/syscall_names.h: tools/gen-syscalls.sh $(O)/flags
 	$(Q)sh tools/gen-syscalls.sh $(CC) > $@.$$$$ && mv $@.$$$$ $@
 $(O)/obj/user/kernel/format_known.o: $(O)/gen/syscall_names.h
 
+$(O)/gen/page_html.h: tools/page/embed.sh $(PAGE_PARTS) $(O)/flags
+	$(call msg,GEN,$@)
+	@mkdir -p $(@D)
+	$(Q)sh tools/page/embed.sh > $@.$$$$ && mv $@.$$$$ $@
+$(O)/obj/user/export/page.o: $(O)/gen/page_html.h
+
 $(LIB_A): $(OBJS_lib)
 	$(call msg,AR,$@)
 	$(Q)$(AR) rcs $@.$$$$ $^ && mv $@.$$$$ $@
@@ -364,9 +376,9 @@ $(SYM)/c-link: $(SYM)/c-gcc
 	$(Q)objcopy --strip-all --add-gnu-debuglink=$@.debug $< $@
 
 # ---- targets ------------------------------------------------------------------------------------
-.PHONY: check check-unit check-root check-san check-cli check-docs check-install check-tutorial check-js \
+.PHONY: check check-unit check-root check-san check-cli check-docs check-install check-tutorial check-js check-page \
 	check-self fuzz fuzz-replay lint fmt fmt-check bench bench-codec bench-read install uninstall clean help demo
-check: check-unit check-san check-cli check-docs check-install check-tutorial check-js check-self fuzz-replay \
+check: check-unit check-san check-cli check-docs check-install check-tutorial check-js check-page check-self fuzz-replay \
 	check-root
 
 check-unit: $(TEST_BINS) $(STIM_BINS)
@@ -399,6 +411,12 @@ check-js: all $(JS_TOOLS)
 	$(Q)$(TEST_ENV) $(call LIMIT,300) node --test $(JS_TESTS) > $(O)/js.log || { cat $(O)/js.log; echo FAILED js; exit 1; }
 	@echo "js: passed"
 
+# In a headless Chromium, where there is one.
+check-page: all $(JS_TOOLS)
+	$(Q)$(TEST_ENV) $(call LIMIT,300) node --test tests/page/*.test.js > $(O)/page.log || { cat $(O)/page.log; echo FAILED page; exit 1; }
+	@sed -n 's/^# opened/page: opened/p; s/^# skipped [1-9].*/page: no browser here/p' $(O)/page.log
+	@echo "page: passed"
+
 $(JS_TOOLS): $(O)/tests/js/%: $(O)/obj/tests/js/%.o $(LIB_A)
 	$(call msg,LD,$@)
 	@mkdir -p $(@D)
@@ -408,7 +426,7 @@ check-self:
 	$(Q)$(TEST_ENV) CC=$(CC) sh tests/run-self.sh
 
 FUZZ_TIME ?= 60
-$(O)/fuzz/%: tests/fuzz/%.c $(call have,$(SRCS_all)) | $(SKEL) $(O)/gen/syscall_names.h
+$(O)/fuzz/%: tests/fuzz/%.c $(call have,$(SRCS_all)) | $(SKEL) $(O)/gen/syscall_names.h $(O)/gen/page_html.h
 	$(call msg,FUZZ,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined \
@@ -523,6 +541,7 @@ help:
 ##H make check-root    the tests on the live kernel
 ##H make check-san     the unit tests under ASan and UBSan
 ##H make check-js      the JavaScript reader and the page's engine under node, against the C ones
+##H make check-page    the page of export html in a headless Chromium
 ##H make lint          layering, symbol names, headers, sizes, shell scripts, formatting
 ##H make fuzz          libFuzzer on each target for FUZZ_TIME seconds (60)
 ##H make fmt           reformat with clang-format 14

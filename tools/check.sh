@@ -28,6 +28,12 @@ if [ -r /sys/kernel/btf/vmlinux ] && $sudo bpftool prog list >/dev/null 2>&1; th
 fi
 export D9_REQUIRE_ROOT
 
+D9_REQUIRE_BROWSER=0
+if command -v chromium-headless-shell >/dev/null 2>&1; then
+	D9_REQUIRE_BROWSER=1
+fi
+export D9_REQUIRE_BROWSER
+
 step() {
 	echo "== $*"
 	began=$(date +%s)
@@ -40,6 +46,6 @@ step make "$jobs" all tests replay
 step make "$jobs" O=build/clang CC=clang all tests
 step make "$jobs" O=build/san SAN=address,undefined tests
 step make "$jobs" lint
-step make check-unit check-san check-cli check-docs check-install check-tutorial check-js check-self fuzz-replay
+step make check-unit check-san check-cli check-docs check-install check-tutorial check-js check-page check-self fuzz-replay
 step $sudo env "D9_REQUIRE_ROOT=$D9_REQUIRE_ROOT" WERROR=1 "PATH=$PATH" make check-root
 echo "all checks passed"

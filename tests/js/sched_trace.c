@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * sched_trace SEED STEPS: a trace of threads that run, wait and block on a few CPUs, on standard output. Some
- * events are left out, some of these losses told of; threads are born, exec and exit; seeds that are odd
- * record one process alone. Two readers must make the same of it.
+ * sched_trace SEED STEPS [NAME]: a trace of threads that run, wait and block on
+ * a few CPUs, on standard output. Some events are left out, some of these
+ * losses told of; threads are born, exec and exit; seeds that are odd record
+ * one process alone. Two readers must make the same of it. NAME is that of
+ * threads, functions and files.
  */
 #include <stdio.h>
 
 #include "../support/chance.h"
 #include "../support/make_trace.h"
 
-enum { CPUS = 3, THREADS = 12, FIRST_TID = 100, FUNCTIONS = 9 };
+enum { CPUS = 3, THREADS = 12, FIRST_TID = 100, FUNCTIONS = 9, STACKS = 200 };
 
 struct world {
 	struct make m;
@@ -20,6 +22,7 @@ struct world {
 	bool asleep[THREADS];
 	uint32_t tid[THREADS]; /* 0: gone */
 	uint32_t next_tid;
+	const char *name;
 };
 
 static void make_more_schemas(struct world *w)
@@ -62,10 +65,12 @@ static void begin(struct world *w, const struct dial9_schema *s, uint32_t cpu, u
 static void stack(struct world *w, uint32_t cpu, uint32_t tid, enum prof_sample_source source)
 {
 	uint64_t frames[8];
-	uint32_t cnt = 1 + below(w, 7);
+	struct chance kind = { below(w, STACKS) };
+	uint32_t cnt = 1 + chance_below(&kind, 7);
 
 	for (uint32_t i = 0; i < cnt; i++)
-		frames[i] = make_frame(1 + below(w, 2), 0x100 * (1 + below(w, FUNCTIONS)));
+		frames[i] = make_frame(1 + chance_below(&kind, 2),
+				       0x100 * (1 + chance_below(&kind, FUNCTIONS)));
 	make_sample(&w->m, w->ts, pid_of(tid), tid, source, cpu, frames, cnt);
 }
 
@@ -104,8 +109,8 @@ static void make_a_switch(struct world *w, uint32_t cpu, bool lost)
 	w->on[cpu] = next;
 	if (lost)
 		return;
-	make_switch(&w->m, w->ts, cpu, prev ? "task" : "swapper", prev, state,
-		    next ? "task" : "swapper", next);
+	make_switch(&w->m, w->ts, cpu, prev ? w->name : "swapper", prev, state,
+		    next ? w->name : "swapper", next);
 	if (prev && below(w, 3))
 		stack(w, cpu, prev, PROF_SOURCE_SWITCH_OUT);
 }
@@ -222,7 +227,7 @@ static void begin_trace(struct world *w, uint64_t seed)
 	for (uint32_t i = 0; i < THREADS; i++) {
 		w->tid[i] = FIRST_TID + i;
 		if (i < THREADS - 2)
-			make_task(&w->m, w->ts, pid_of(w->tid[i]), w->tid[i], "task");
+			make_task(&w->m, w->ts, pid_of(w->tid[i]), w->tid[i], w->name);
 	}
 	w->next_tid = FIRST_TID + THREADS;
 }
@@ -236,7 +241,7 @@ static void end_trace(struct world *w)
 		for (uint32_t module = 1; module <= 2; module++) {
 			uint64_t at = make_frame(module, 0x100 * i);
 
-			make_symbol(&w->m, w->ts, at, 0, at, name, "a.c", i);
+			make_symbol(&w->m, w->ts, at, 0, at, i == 2 ? w->name : name, w->name, i);
 			if (i % 3 == 0)
 				make_symbol(&w->m, w->ts, at, 1, at, i == 3 ? inner : name, "b.c",
 					    i);
@@ -251,8 +256,9 @@ int main(int argc, char **argv)
 	const void *data;
 	size_t sz;
 
-	if (argc != 3)
+	if (argc != 3 && argc != 4)
 		return 1;
+	w.name = argc == 4 ? argv[3] : "task";
 	seed = strtoull(argv[1], NULL, 10);
 	w.chance.state = seed;
 	make_init(&w.m, NULL);

@@ -9,7 +9,8 @@
  *	ts			number: nanoseconds since `origin`, a BigInt, the time of the first event; exact as far
  *				as 2^53 from it
  *
- * and values of fields that are not wanted are undefined. eventAt() has them.
+ * and values of fields that are not wanted are undefined. eventAt() has them. An event's frame and its stacks are the
+ * reader's, and change with the next one.
  */
 'use strict';
 
@@ -39,6 +40,24 @@ function varint(cursor) {
 	return asNumber(cursor.varint());
 }
 
+/* For the stacks of one event. */
+let room = new Uint32Array(1024), used = 0;
+
+/* Of a stack in the stream. */
+function readHalves(cursor, cnt) {
+	const at = cursor.pass(cnt * 8), { view } = cursor;
+	if (room.length - used < cnt * 2) {
+		room = new Uint32Array(cnt * 4 + room.length);
+		used = 0;
+	}
+	const halves = room.subarray(used, used + cnt * 2);
+	used += cnt * 2;
+	for (let i = 0; i < cnt * 2; i++)
+		halves[i] = view.getUint32(at + i * 4, true);
+	return halves;
+}
+
+/* Of one in the pool. */
 function halves(frames) {
 	if (HOST_IS_LITTLE)
 		return new Uint32Array(frames.buffer, frames.byteOffset, frames.length * 2);
@@ -64,7 +83,7 @@ function value(cursor, type, depth, defs) {
 	case TYPE.U32:
 		return cursor.u32();
 	case TYPE.STACK:
-		return halves(cursor.stack(cursor.u32()));
+		return readHalves(cursor, cursor.u32());
 	case TYPE.POOLED_STACK: {
 		const frames = pooled(defs.stacks, cursor.u32());
 		return frames && halves(frames);
@@ -85,6 +104,7 @@ function ignore() {}
 class LeanDecoder extends Decoder {
 	#want;
 	#wants = new WeakMap();
+	#frames = new WeakMap(); /* schema -> the frame of its events */
 	#depth;
 	#origin = null;
 	#base = 0n; /* of the last reset */
@@ -123,20 +143,35 @@ class LeanDecoder extends Decoder {
 			if (delta > this.#left)
 				throw new Fault(cursor.at - 3, 'timestamp beyond 64 bits');
 		}
-		const values = this.#values(cursor, schema, defs);
+		const frame = this.#frameOf(typeId, schema);
+		frame.offset = offset;
+		this.#fill(frame.values, cursor, schema, defs);
 		if (!schema.hasTimestamp)
-			return new EventFrame(offset, typeId, schema, null, values);
+			return frame;
 		if (this.#origin === null)
 			this.#origin = this.#base + BigInt(delta);
 		else
 			this.#ts += delta;
 		this.#left -= delta;
-		return new EventFrame(offset, typeId, schema, this.#ts, values);
+		frame.ts = this.#ts;
+		return frame;
 	}
 
-	#values(cursor, schema, defs) {
-		const fields = schema.fields, values = new Array(fields.length), depth = this.#depth;
+	/* One for each type: a million new ones would cost more than all else. */
+	#frameOf(typeId, schema) {
+		let frame = this.#frames.get(schema);
+		if (!frame) {
+			frame = new EventFrame(0, typeId, schema, schema.hasTimestamp ? 0 : null,
+				new Array(schema.fields.length).fill(undefined));
+			this.#frames.set(schema, frame);
+		}
+		return frame;
+	}
+
+	#fill(values, cursor, schema, defs) {
+		const fields = schema.fields, depth = this.#depth;
 		const wanted = this.#wantedOf(schema);
+		used = 0;
 		for (let i = 0; i < fields.length; i++) {
 			const type = fields[i].type;
 			if (type & TYPE.OPTIONAL && !cursor.presence())
@@ -146,7 +181,6 @@ class LeanDecoder extends Decoder {
 			else
 				cursor.skip(type & 0x7f, depth, ignore);
 		}
-		return values;
 	}
 
 	#wantedOf(schema) {

@@ -85,4 +85,12 @@ function groupBy(column, length, groups) {
 	return { order, begin };
 }
 
-module.exports = { NONE, Table, lowerBound, upperBound, gallop, groupBy };
+/* column[rows[i]] for each i. Much faster than from() with a function. */
+function pick(Type, column, rows) {
+	const out = new Type(rows.length);
+	for (let i = 0; i < rows.length; i++)
+		out[i] = column[rows[i]];
+	return out;
+}
+
+module.exports = { NONE, Table, lowerBound, upperBound, gallop, groupBy, pick };

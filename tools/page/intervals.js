@@ -222,6 +222,8 @@ class Intervals {
 		const ts = ev.ts[i], cpu = ev.cpu[i], prev = ev.a[i], next = ev.b[i], state = ev.c[i];
 		const out = this.#thread(prev), into = this.#thread(next), followed = this.#followed;
 		const sure = !followed.some || out !== null && (out.followed || followed.has(out.pid, out.tid));
+		if (out && out.life === LIFE.GONE)
+			this.#foreseeExec(out, cpu, ts);
 		const was = this.#toCpu(cpu, ts, prev, next, sure);
 		if (was !== NOBODY && was !== prev) {
 			const stays = this.#threads.get(was);
@@ -380,18 +382,33 @@ class Intervals {
 	/* A thread that execs while others of its process are left takes over the leader's number. */
 	#takeExec(ev, i) {
 		const old = this.#threads.get(ev.c[i]), th = this.#thread(ev.a[i]);
-		if (ev.a[i] === ev.c[i] || !old || !th || old.life !== LIFE.ON || old.state !== STATE.RUNNING ||
-		    th.life === LIFE.ON)
+		if (ev.a[i] !== ev.c[i] && old && th)
+			this.#goOnAs(old, th, ev.ts[i]);
+	}
+
+	#goOnAs(old, th, ts) {
+		if (old.life !== LIFE.ON || old.state !== STATE.RUNNING || th.life === LIFE.ON)
 			return;
-		this.#end(old, ev.ts[i], END.NOTHING, old.cpu, NONE);
+		this.#end(old, ts, END.NOTHING, old.cpu, NONE);
 		old.life = LIFE.GONE;
 		const on = this.#cpus.get(old.cpu);
 		if (on && on.tid === old.tid) {
 			on.tid = th.tid;
 			this.slices.tid[on.slice] = th.tid;
 		}
-		begin(th, STATE.RUNNING, ev.ts[i]);
+		begin(th, STATE.RUNNING, ts);
 		th.cpu = old.cpu;
+	}
+
+	/* It has the leader's number before the kernel tells of the exec, and may be switched out in between. */
+	#foreseeExec(leader, cpu, ts) {
+		const on = this.#cpus.get(cpu), th = on && this.#threads.get(on.tid);
+		if (!th)
+			return;
+		if (th.pid === NONE)
+			th.pid = this.#trace.firstPid(th.task);
+		if (th.pid === leader.tid)
+			this.#goOnAs(th, leader, ts);
 	}
 
 	/* ---- parts ---- */
@@ -405,13 +422,18 @@ class Intervals {
 		this.#followed = new Followed(this.#trace.parts[part].meta);
 	}
 
+	/* Whether it is in the trace when a thread leaves its CPU. */
+	#isSure(tid) {
+		const th = this.#threads.get(tid), { some } = this.#followed;
+		return !some || th !== undefined && (th.followed || this.#followed.has(th.pid, tid));
+	}
+
 	#endPart() {
 		this.#flushWoken();
+		for (const [cpu, on] of this.#cpus)
+			this.#toCpu(cpu, this.#last, on.tid, NOBODY, this.#isSure(on.tid));
 		for (const th of this.#threads.values())
 			this.#endThread(th);
-		for (const [cpu, on] of this.#cpus)
-			if (on.tid !== NOBODY)
-				this.#toCpu(cpu, this.#last, on.tid, NOBODY, true);
 		this.#threads.clear();
 		this.#cpus.clear();
 	}

@@ -8,7 +8,7 @@
 const { upperBound, gallop } = require('./columns.js');
 
 class Lane {
-	#sums = [];
+	#sums = null;
 	#stateAt;
 
 	/* Sorted slices that do not overlap; stateAt(i) < states. The arrays stay the caller's. */
@@ -25,15 +25,16 @@ class Lane {
 		return i < this.length && this.start[i] <= ts ? i : -1;
 	}
 
-	/* Time in a state before the slice i. */
-	#sum(state) {
-		return this.#sums[state] ||= this.#sumUp(state);
-	}
-
-	#sumUp(state) {
-		const sums = new Float64Array(this.length + 1);
-		for (let i = 0; i < this.length; i++)
-			sums[i + 1] = sums[i] + (this.#stateAt(i) === state ? this.end[i] - this.start[i] : 0);
+	/* By state: the time in it before each slice. */
+	#sumUp() {
+		const { start, end, states, length } = this, sums = [], sum = new Float64Array(states);
+		for (let state = 0; state < states; state++)
+			sums.push(new Float64Array(length + 1));
+		for (let i = 0; i < length; i++) {
+			sum[this.#stateAt(i)] += end[i] - start[i];
+			for (let state = 0; state < states; state++)
+				sums[state][i + 1] = sum[state];
+		}
 		return sums;
 	}
 
@@ -42,9 +43,7 @@ class Lane {
 	 * the state's share of it, and first[column], if given, the first slice in it, or -1.
 	 */
 	columns(from, step, width, out, first) {
-		const { start, end, states, length } = this, sums = [];
-		for (let state = 0; state < states; state++)
-			sums.push(this.#sum(state));
+		const { start, end, states, length } = this, sums = this.#sums ||= this.#sumUp();
 		let i = upperBound(end, from, 0, length);
 		out.fill(0, 0, width * states);
 		for (let column = 0; column < width; column++) {

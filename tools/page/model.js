@@ -5,7 +5,7 @@
  */
 'use strict';
 
-const { NONE, groupBy, lowerBound } = require('./columns.js');
+const { NONE, groupBy, lowerBound, pick } = require('./columns.js');
 const { Intervals, STATE, FLAG, NOBODY, EVENT } = require('./intervals.js');
 const { findLanes } = require('./lanes.js');
 
@@ -118,9 +118,9 @@ class Model {
 		const { order, begin } = groupBy(place, slices.length, places.size);
 		return [...places].sort((a, b) => a[0] - b[0]).map(([cpu, p]) => {
 			const mine = order.subarray(begin[p], begin[p + 1]), turns = Math.max(mine.length - 1, 0);
-			const start = Float64Array.from(mine, (i) => slices.start[i]);
+			const start = pick(Float64Array, slices.start, mine);
 			return { cpu, start: start.subarray(0, turns), end: start.subarray(1),
-				tid: Uint32Array.from(mine.subarray(0, turns), (i) => slices.tid[i]) };
+				tid: pick(Uint32Array, slices.tid, mine).subarray(0, turns) };
 		});
 	}
 
@@ -130,8 +130,14 @@ class Model {
 		for (let row = 0; row < rows.length; row++)
 			if (rows.waker[row] !== NONE && rows.beganAs[row] === STATE.RUNNABLE)
 				woken[rows.waker[row]] = row;
-		const row = woken.filter((r) => r !== NONE);
-		return { row, ts: Float64Array.from(row, (r) => wakers.ts[rows.waker[r]]) };
+		const ts = new Float64Array(wakers.length), row = woken;
+		let n = 0;
+		for (let waker = 0; waker < wakers.length; waker++)
+			if (woken[waker] !== NONE) {
+				ts[n] = wakers.ts[waker];
+				row[n++] = woken[waker];
+			}
+		return { row: row.subarray(0, n), ts: ts.subarray(0, n) };
 	}
 
 	#samples() {

@@ -31,10 +31,9 @@ class Parts {
 
 	constructor() {
 		this.all = [newPart(0)];
+		this.last = this.all[0];
+		this.index = 0;
 	}
-
-	get index() { return this.all.length - 1; }
-	get last() { return this.all[this.index]; }
 
 	segment() {
 		this.#fresh = true;
@@ -70,9 +69,15 @@ class Parts {
 
 	/* Of any other event. */
 	event() {
-		if (this.#fresh && this.last.ours)
+		if (this.#fresh)
+			this.#first();
+		this.last.events++;
+	}
+
+	#first() {
+		if (this.last.ours)
 			this.#begin();
-		this.#count();
+		this.#fresh = false;
 	}
 
 	#count() {
@@ -83,6 +88,8 @@ class Parts {
 	#begin() {
 		if (this.all.length < PARTS_MAX)
 			this.all.push(newPart(this.all.length));
+		this.index = this.all.length - 1;
+		this.last = this.all[this.index];
 	}
 
 	#belongs(meta, ours) {

@@ -46,12 +46,15 @@ class Symbols {
 				this.#ids.delete(id);
 	}
 
+	/* Whether frames with that id mean something else from now on. */
 	addModule(part, id, path, buildId, kind) {
 		if (!(id > 0 && id <= MODULE_MAX))
-			return;
+			return false;
 		const vague = kind === KIND_ANON || kind === KIND_ELF && !buildId;
 		const key = JSON.stringify([path, buildId, kind, vague ? part : 0, vague ? id : 0]);
-		this.#ids.set(id, this.#module(key, path, true));
+		const index = this.#module(key, path, true), was = this.#ids.get(id);
+		this.#ids.set(id, index);
+		return was !== undefined && was !== index;
 	}
 
 	#module(key, path, announced) {

@@ -25,6 +25,8 @@ const HOT = new Map([
 	['sched:sched_waking', { kind: EVENT.WAKING, fields: ['pid', 'target_cpu', 'context'] }],
 	['sched:sched_wakeup_new', { kind: EVENT.BIRTH, fields: ['pid', 'target_cpu', 'context'] }],
 ]);
+/* What #put() puts of a sample is put right behind it. */
+const SAMPLE = ['callchain', 'source', 'pid', 'thread_name'];
 /* Of an application's: as HOT, but b may be any number, of which the low bits must do, and c is a text's. */
 const APPLICATION = [
 	[/^Poll(Start|End)Event$/, ['worker_id', 'task_id', 'spawn_loc']],
@@ -63,7 +65,9 @@ class Layout {
 		this.name = text(schema.name);
 		this.fields = schema.fields.map((field) => text(field.name));
 		this.tracepoint = schema.find('common_pid') >= 0 && this.name.includes(':');
-		this.telling = TELLING.includes(this.name);
+		this.telling = TELLING.includes(this.name) ? `tell${this.name}` : null;
+		this.isMetadata = this.name === 'SegmentMetadataEvent';
+		this.isClock = this.name === 'ClockSyncEvent';
 		this.naming = NAMING.includes(this.name);
 		this.shown = !UNSEEN.includes(this.name) && !HOT.has(this.name);
 		this.number = NONE; /* among those in trace.layouts, once there is an event */
@@ -72,7 +76,7 @@ class Layout {
 		this.tid = schema.find(this.tracepoint ? 'common_pid' : 'tid');
 		this.cpu = schema.find(this.tracepoint ? 'common_cpu' : 'cpu');
 		this.application = this.tracepoint ? undefined : APPLICATION.find(([name]) => name.test(this.name));
-		const fields = this.application ? this.application[1] : this.tracepoint ? hot.fields : [];
+		const fields = this.application ? this.application[1] : this.tracepoint ? hot.fields : SAMPLE;
 		this.places = fields.map((name) => schema.find(name));
 		this.shown &&= !this.application;
 		this.comm = this.kind === EVENT.SWITCH ? schema.find('next_comm') : -1;
@@ -82,7 +86,7 @@ class Layout {
 	/* As Decoder's want(). */
 	get wanted() {
 		const places = [this.tid, this.cpu, this.comm, this.prevComm, ...this.places];
-		return this.fields.map((_, i) => this.telling || places.includes(i));
+		return this.fields.map((_, i) => this.telling !== null || places.includes(i));
 	}
 }
 
@@ -105,6 +109,8 @@ class Trace {
 	#byContent = new Map();
 	#parts = new Parts();
 	#part = -1;
+	#raw = new Stacks(); /* as they are written, whose frames mean the same within a segment and a part */
+	#fromRaw = []; /* their numbers in .stacks */
 	#told = []; /* what is told of threads, in order */
 	#guessed = new Map();
 	#labels = new Map();
@@ -193,8 +199,14 @@ class Trace {
 	#segment(offset) {
 		this.#layouts.clear();
 		this.#parts.segment();
+		this.#forgetRaw();
 		this.symbols.segment();
 		this.scopes.push({ at: offset, scope: this.#decoder.scope });
+	}
+
+	#forgetRaw() {
+		this.#raw = new Stacks();
+		this.#fromRaw = [];
 	}
 
 	/* Of each distinct schema there is one. */
@@ -222,18 +234,18 @@ class Trace {
 				this.last = frame.ts;
 		}
 		if (layout.telling)
-			this[`tell${layout.name}`](frame, layout);
+			this[layout.telling](frame, layout);
 		else if (frame.ts !== null && !layout.naming)
 			this.#put(frame, layout);
 	}
 
 	#findPart(frame, layout) {
 		const parts = this.#parts;
-		if (layout.name === 'SegmentMetadataEvent') {
+		if (layout.isMetadata) {
 			const entries = frame.get('entries');
 			parts.metadata(entries && entries.type === dial9.TYPE.STRING_MAP ?
 				Array.from(entries, ([key, value]) => [text(key), text(value)]) : []);
-		} else if (layout.name === 'ClockSyncEvent' && frame.ts !== null) {
+		} else if (layout.isClock && frame.ts !== null) {
 			parts.clock(Number(BigInt(frame.get('realtime_ns') || 0) - this.origin) - frame.ts);
 		} else {
 			parts.event();
@@ -241,6 +253,7 @@ class Trace {
 		if (parts.index !== this.#part) {
 			this.#part = parts.index;
 			this.symbols.part();
+			this.#forgetRaw();
 		}
 		if (frame.ts !== null && this.partStarts[this.#part] === undefined)
 			this.partStarts[this.#part] = frame.ts;
@@ -293,29 +306,33 @@ class Trace {
 	}
 
 	#stack(halves) {
+		const raw = this.#raw.add(halves);
+		if (raw < this.#fromRaw.length)
+			return this.#fromRaw[raw];
 		const frames = [];
 		for (let i = 0; i < halves.length; i += 2)
 			frames.push(this.symbols.frame(this.#part, halves[i], halves[i + 1]));
-		return this.stacks.add(frames);
+		return this.#fromRaw[raw] = this.stacks.add(frames);
 	}
 
 	tellCpuSampleEvent(frame, layout) {
 		if (frame.ts === null)
 			return;
-		const row = this.#put(frame, layout), events = this.events, halves = frame.get('callchain');
-		const source = u32(frame.get('source'));
+		const row = this.#put(frame, layout), events = this.events, { values } = frame;
+		const [callchain, at, pid, name] = layout.places, halves = values[callchain], source = u32(values[at]);
 		events.kind[row] = EVENT.SAMPLE;
 		events.a[row] = halves instanceof Uint32Array ? this.#stack(halves) : NONE;
-		events.b[row] = u32(frame.get('pid'));
+		events.b[row] = u32(values[pid]);
 		events.c[row] = source === NONE ? SOURCE.SAMPLE : source;
 		if (events.c[row] === SOURCE.SAMPLE)
 			this.samples.push(row);
-		this.#guess(events.tid[row], frame.get('thread_name'));
+		this.#guess(events.tid[row], values[name]);
 	}
 
 	tellModuleEvent(frame) {
-		this.symbols.addModule(this.#part, frame.get('module_id'), text(frame.get('path')),
-			hex(frame.get('build_id')), frame.get('kind'));
+		if (this.symbols.addModule(this.#part, frame.get('module_id'), text(frame.get('path')),
+			hex(frame.get('build_id')), frame.get('kind')))
+			this.#forgetRaw();
 	}
 
 	tellTaskEvent(frame) {

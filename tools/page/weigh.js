@@ -82,18 +82,35 @@ function weigh(model, kind, range) {
 
 /* Nanoseconds by state of some threads in a range. */
 function sumStates(model, { from, to, tasks }) {
-	const { rows } = model, sums = [0, 0, 0, 0];
-	for (const { task, rows: mine, ends } of model.tasks) {
-		if (tasks && !tasks.has(task))
-			continue;
-		for (let i = lowerBound(ends, from, 0, mine.length); i < mine.length; i++) {
-			const row = mine[i];
-			if (rows.start[row] > to)
-				break;
-			if (!(rows.flags[row] & FLAG.NEIGHBOUR))
-				sums[rows.state[row]] += Math.min(rows.end[row], to) - Math.max(rows.start[row], from);
-		}
+	const sums = [0, 0, 0, 0];
+	if (from <= model.first && to >= model.last) {
+		for (const { task, total } of model.tasks)
+			for (let state = 0; state < 4 && (!tasks || tasks.has(task)); state++)
+				sums[state] += total[state];
+		return sums;
 	}
+	for (const task of model.tasks)
+		if (!tasks || tasks.has(task.task))
+			addStates(sums, model, task, from, to);
+	return sums;
+}
+
+function addStates(sums, { rows }, { rows: mine, ends }, from, to) {
+	for (let i = lowerBound(ends, from, 0, mine.length); i < mine.length; i++) {
+		const row = mine[i];
+		if (rows.start[row] > to)
+			break;
+		if (!(rows.flags[row] & FLAG.NEIGHBOUR))
+			sums[rows.state[row]] += Math.min(rows.end[row], to) - Math.max(rows.start[row], from);
+	}
+}
+
+/* Of one of model.tasks. */
+function sumTask(model, task, { from, to }) {
+	const sums = [0, 0, 0, 0];
+	if (from <= model.first && to >= model.last)
+		return task.total.slice();
+	addStates(sums, model, task, from, to);
 	return sums;
 }
 
@@ -123,4 +140,4 @@ function byFunction(model, weights) {
 	return [...rows.values()].sort((a, b) => b.self - a.self || b.total - a.total);
 }
 
-module.exports = { KINDS, weigh, sumStates, byFunction, unitOf };
+module.exports = { KINDS, weigh, sumStates, sumTask, byFunction, unitOf };

@@ -24,6 +24,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
+#include "cmd/cut.h"
 #include "cmd/cut_copy.h"
 #include "cmd/cut_needs.h"
 #include "cmd/input.h"
@@ -109,6 +110,7 @@ struct cut {
 	struct anonymize anonymize;
 	struct cut_copy copy;
 	struct sink *sink;
+	const struct cut_out *out; /* in place of the sink; NULL: the sink */
 	int level; /* of the output's format */
 	uint64_t segment; /* that is being written */
 	uint64_t refused; /* events that cannot be written */
@@ -424,7 +426,7 @@ static int write_kept(struct cut *c, const struct trace_event *ev)
 static int write_out(void *ctx, const void *data, size_t sz)
 {
 	struct cut *c = ctx;
-	int err = sink_write(c->sink, data, sz);
+	int err = c->out ? c->out->write(c->out->ctx, data, sz) : sink_write(c->sink, data, sz);
 
 	c->write_failed |= err != 0;
 	return err;
@@ -496,7 +498,7 @@ static int write_all(struct cut *c)
 				       .ctx = c,
 				       .level = c->level,
 				       .first_type_id = 256 };
-	int err = sink_open(c->opts->output, (uid_t)-1, (gid_t)-1, &c->sink);
+	int err = c->out ? 0 : sink_open(c->opts->output, (uid_t)-1, (gid_t)-1, &c->sink);
 
 	if (err)
 		return CMD_OUTPUT;
@@ -655,9 +657,9 @@ static int run(struct cut *c)
 	return code;
 }
 
-static int cut_file(const struct cut_opts *opts, const char *path)
+static int cut_file(const struct cut_opts *opts, const char *path, const struct cut_out *out)
 {
-	struct cut c = { .opts = opts };
+	struct cut c = { .opts = opts, .out = out };
 	struct progress *progress = NULL;
 	int err, code = CMD_INPUT;
 
@@ -681,6 +683,13 @@ static int cut_file(const struct cut_opts *opts, const char *path)
 	free(c.segments);
 	free(c.parts);
 	return code;
+}
+
+int cut_to(const struct select_opts *sel, const char *path, const struct cut_out *out)
+{
+	const struct cut_opts opts = { .sel = *sel, .output = "the output", .quiet = true };
+
+	return cut_file(&opts, path, out);
 }
 
 static const char *complaint(const struct cut_opts *opts)
@@ -707,7 +716,7 @@ int cmd_cut(int argc, char **argv)
 			log_error("cut: %s; see dial9-prof cut --help", why);
 		path = why ? NULL : select_input(&opts.sel, argc, argv, first);
 		if (path)
-			code = cut_file(&opts, path);
+			code = cut_file(&opts, path, NULL);
 	}
 	opts_fini(&cut_spec, &opts);
 	return code;

@@ -5,11 +5,14 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "cmd/cmd.h"
+#include "cmd/cut.h"
 #include "cmd/timeline.h"
 #include "export/formats.h"
 #include "record/sink.h"
@@ -21,6 +24,8 @@ struct export_cmd_opts {
 };
 
 #define O(m) offsetof(struct export_cmd_opts, m)
+
+enum { COPY_BLOCK = 1 << 16 };
 
 static const struct opt export_opts[] = {
 	SELECT_OPT_INPUT(struct export_cmd_opts, sel),
@@ -48,6 +53,7 @@ static const struct opt_spec export_spec = {
 	.opts = export_opts,
 	.cnt = sizeof(export_opts) / sizeof(export_opts[0]),
 	.examples =
+		"  dial9-prof export html -o trace.html && xdg-open trace.html\n"
 		"  dial9-prof export folded | flamegraph.pl > cpu.svg\n"
 		"  dial9-prof export folded --kind offcpu --comm worker | flamegraph.pl > off.svg\n"
 		"  dial9-prof export perfetto -o trace.pftrace\n"
@@ -60,6 +66,7 @@ struct export_cmd {
 	struct timeline timeline;
 	struct export *x;
 	struct sink *sink;
+	const char *file; /* of a format that takes the trace itself */
 	struct hmap switched; /* part + 1 of those with switches */
 };
 
@@ -201,6 +208,78 @@ static int export_file(const struct export_cmd_opts *opts, const struct exporter
 	return code;
 }
 
+/* ---- the trace itself --------------------------------------------------------------------------- */
+
+static int take_bytes(void *ctx, const void *data, size_t sz)
+{
+	struct export_cmd *c = ctx;
+
+	if (!c->x)
+		c->x = export_new(&(struct export_opts){ .format = c->format,
+							 .kind = EXPORT_ALL,
+							 .file = c->file,
+							 .write = write_out,
+							 .ctx = c });
+	return export_bytes(c->x, data, sz);
+}
+
+/* As it is, damage included: the reader of the output tells of that. */
+static int copy_bytes(struct export_cmd *c, const char *path)
+{
+	static const char magic[] = { 'T', 'R', 'C', 0 };
+	char *block = xmalloc(COPY_BLOCK);
+	struct source *src;
+	int code = CMD_OK;
+	ssize_t n = 0;
+
+	if (source_open(path, &src)) {
+		free(block);
+		return CMD_INPUT;
+	}
+	c->file = source_name(src);
+	while (code == CMD_OK && (n = source_read(src, block, COPY_BLOCK)) > 0) {
+		if (!c->x &&
+		    memcmp(block, magic, (size_t)n < sizeof(magic) ? (size_t)n : sizeof(magic))) {
+			log_error(
+				"export: %s is no dial9 trace: dial9-prof convert makes one of others",
+				c->file);
+			code = CMD_INPUT;
+		} else if (take_bytes(c, block, (size_t)n)) {
+			code = CMD_OUTPUT;
+		}
+	}
+	if (n < 0) {
+		log_error("cannot read %s: %s", c->file,
+			  n == -EBADMSG ? "damaged gzip data" : strerror((int)-n));
+		code = CMD_INPUT;
+	}
+	if (code == CMD_OK && !c->x) {
+		source_tell_empty(c->file);
+		code = CMD_INPUT;
+	}
+	source_close(src);
+	free(block);
+	return code;
+}
+
+static int export_itself(const struct export_cmd_opts *opts, const struct exporter *format,
+			 const char *path)
+{
+	struct export_cmd c = { .opts = opts, .format = format, .file = path };
+	const struct cut_out out = { take_bytes, &c };
+	int code = select_opts_are_used(&opts->sel) ? cut_to(&opts->sel, path, &out) :
+						      copy_bytes(&c, path);
+
+	if (code == CMD_OK && c.x && export_end(c.x))
+		code = CMD_OUTPUT;
+	if (sink_close(c.sink) && code == CMD_OK)
+		code = CMD_OUTPUT;
+	export_free(c.x);
+	return code;
+}
+
+/* ---- the command line --------------------------------------------------------------------------- */
+
 /* NULL after one printed line. */
 static const struct exporter *parse_format(const char *word)
 {
@@ -230,7 +309,13 @@ static const struct exporter *parse_format(const char *word)
 /* A format without intervals tells of them by the events, or not at all. */
 static bool is_fit_for_kind(const struct exporter *format, int kind)
 {
-	if (kind == EXPORT_ALL || kind == EXPORT_CPU || format->profile || format->interval)
+	if (kind == EXPORT_ALL)
+		return true;
+	if (format->bytes) {
+		log_error("export: %s holds all kinds of time: leave out --kind", format->name);
+		return false;
+	}
+	if (kind == EXPORT_CPU || format->profile || format->interval)
 		return true;
 	log_error("export: %s has no times by themselves: it tells them by the switches, without "
 		  "--kind %s",
@@ -274,7 +359,7 @@ int cmd_export(int argc, char **argv)
 		path = format ? select_input(&opts.sel, argc, argv, first + 1) : NULL;
 		if (path && is_fit_for_kind(format, opts.kind) &&
 		    is_fit_for_output(format, opts.output))
-			code = export_file(&opts, format, path);
+			code = (format->bytes ? export_itself : export_file)(&opts, format, path);
 	}
 	opts_fini(&spec, &opts);
 	buf_free(&tail);

@@ -436,6 +436,11 @@ bool select_by_thread(const struct select *sel)
 	return wants_threads(sel->opts);
 }
 
+bool select_opts_are_used(const struct select_opts *opts)
+{
+	return opts->time || opts->cpus.cnt || wants_threads(opts);
+}
+
 bool select_is_used(const struct select *sel)
 {
 	return sel->has_time || sel->opts->cpus.cnt || wants_threads(sel->opts);

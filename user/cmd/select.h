@@ -138,6 +138,8 @@ bool select_match_task(const struct select *sel, const struct names *n,
 bool select_by_thread(const struct select *sel);
 /* Whether any of SELECT_NAMES was given. */
 bool select_is_used(const struct select *sel);
+/* The same of options, before a trace is open. */
+bool select_opts_are_used(const struct select_opts *opts);
 
 /*
  * The window on a clock (struct part); false: there is none. Only once an event on that clock was

@@ -92,7 +92,7 @@ struct export *export_new(const struct export_opts *opts)
 	x->format = opts->format;
 	x->kind = opts->kind;
 	x->reader = opts->reader;
-	x->names = reader_names(opts->reader);
+	x->names = opts->reader ? reader_names(opts->reader) : NULL;
 	x->file = opts->file;
 	x->state = xcalloc(1, opts->format->state_sz);
 	begin_sums(x);
@@ -349,6 +349,14 @@ static void tell_sums(struct export *x)
 	if (!profile_samples(p))
 		cpu_time_to_profile(&x->run->cpu_time, p);
 	x->format->profile(x, p);
+}
+
+int export_bytes(struct export *x, const void *data, size_t sz)
+{
+	begin(x);
+	x->format->bytes(x, data, sz);
+	export_flush(x);
+	return x->run->err;
 }
 
 int export_end(struct export *x)

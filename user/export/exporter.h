@@ -7,12 +7,14 @@
  *
  * `dial9-prof export` (user/cmd/export.c) reads the trace, selects, and tells struct export (exporter.c)
  * of events and intervals; that one calls the format. A format never asks what was selected: it writes
- * what it is told of. There are two sorts:
+ * what it is told of. There are three sorts:
  *
  *   - sums, such as flame graphs: the format has profile(), which is called once, at the end, with all
  *     that was summed by distinct stacks of distinct threads. The trace is read once.
  *   - streams, such as timelines: the format has some of sample(), interval() and event(). All names are
  *     known when they are called (on a pipe: as far as could be waited for), a file is read twice for that.
+ *
+ *   - the trace itself: the format has bytes(). It is told of nothing else.
  *
  * To add a format NAME: write user/export/NAME.c with `const struct exporter export_NAME`, declare it in
  * formats.h, put it into the table of formats.c and into the Makefile's SRCS_export, its test into TESTS. What it writes it appends to x->out: that is written out between calls. Within a loop over
@@ -79,8 +81,8 @@ struct export
 {
 	const struct exporter *format;
 	enum export_kind kind;
-	struct reader *reader; /* reader_trace() for the values of events */
-	const struct names *names;
+	struct reader *reader; /* reader_trace() for the values of events; NULL with bytes() */
+	const struct names *names; /* likewise */
 	struct buf out; /* append here */
 	void *state; /* of the format: format->state_sz zeroed bytes */
 	const char *file; /* what was read, for formats that have a title */
@@ -117,6 +119,10 @@ struct exporter {
 	void (*event)(struct export *x, const struct export_thread *t,
 		      const struct trace_event *ev);
 
+	/* ---- the trace itself ---- */
+	/* The dial9 stream of what was selected, piece by piece. */
+	void (*bytes)(struct export *x, const void *data, size_t sz);
+
 	void (*end)(struct export *x); /* after all others */
 	void (*fini)(struct export *x); /* releases what the state holds; always called */
 };
@@ -143,7 +149,7 @@ void export_fail(struct export *x, const char *what, int err);
 struct export_opts {
 	const struct exporter *format;
 	enum export_kind kind;
-	struct reader *reader; /* borrowed */
+	struct reader *reader; /* borrowed; NULL for a format with bytes() */
 	const char *file;
 	/* Writes all of it: 0 or -errno. After a failure nothing more is written. */
 	int (*write)(void *ctx, const void *data, size_t sz);
@@ -167,6 +173,8 @@ void export_event(struct export *x, const struct trace_event *ev);
  */
 void export_interval(struct export *x, const struct intervals *iv, const struct interval *i,
 		     uint32_t cgroup, bool wanted);
+/* A piece of the stream, for a format with bytes(): 0, or what write() returned so far. */
+int export_bytes(struct export *x, const void *data, size_t sz);
 /* Ends, and writes out all: 0 or what write() returned. */
 int export_end(struct export *x);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 const struct exporter *const export_formats[] = {
+	&export_html, /* the first that people try */
 	&export_folded, &export_perfetto, &export_perf_script, &export_pprof, &export_speedscope,
 	&export_chrome, &export_firefox,  &export_jsonl,       &export_csv,   NULL,
 };

@@ -13,6 +13,7 @@ extern const struct exporter export_chrome;
 extern const struct exporter export_csv;
 extern const struct exporter export_firefox;
 extern const struct exporter export_folded;
+extern const struct exporter export_html;
 extern const struct exporter export_jsonl;
 extern const struct exporter export_perf_script;
 extern const struct exporter export_perfetto;

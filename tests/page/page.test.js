@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The page of `export html` in a headless Chromium: it opens, searches, zooms, takes ranges by mouse and by keys,
+ * tells of stretches, keeps hostile names text; and what a million events cost. D9_SHOTS=DIR keeps pictures.
+ */
+'use strict';
+
+const assert = require('node:assert');
+const { execFileSync } = require('node:child_process');
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
+const { after, afterEach, before, test } = require('node:test');
+
+const { Browser, findBrowser } = require('./browser.js');
+
+const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', 'build');
+const PROGRAM = path.join(BUILD, 'dial9-prof');
+const MAKE = path.join(BUILD, 'tests', 'js', 'sched_trace');
+const GOLDEN = path.join(__dirname, '..', 'golden', 'dial9');
+const CTRL = 2;
+const MILLION = '900000'; /* steps: a million events and some */
+
+const program = findBrowser();
+const skip = program ? false : 'no Chromium here';
+assert(program || process.env.D9_REQUIRE_BROWSER !== '1', 'no Chromium, and D9_REQUIRE_BROWSER is set');
+
+let dir, browser;
+
+/* A page around a trace, and the trace's own path. */
+function exported(name, bytes) {
+	const trace = path.join(dir, `${name}.bin`), page = path.join(dir, `${name}.html`);
+	fs.writeFileSync(trace, bytes);
+	execFileSync(PROGRAM, ['export', 'html', '-o', page, trace]);
+	return { trace, page, url: `file://${page}` };
+}
+
+function made(...args) {
+	return execFileSync(MAKE, args, { maxBuffer: 1 << 28 });
+}
+
+async function open({ url }, options) {
+	const tab = await browser.open(url, options);
+	await tab.ready();
+	return tab;
+}
+
+async function shot(tab, name) {
+	if (process.env.D9_SHOTS)
+		await tab.screenshot(path.join(process.env.D9_SHOTS, `${name}.png`));
+}
+
+/* Where the middle of an element is. */
+function middle(tab, id) {
+	return tab.evaluate(`(() => {
+		const box = document.getElementById(${JSON.stringify(id)}).getBoundingClientRect();
+		return { x: box.left + box.width / 2, y: box.top + box.height / 2 };
+	})()`);
+}
+
+/* A place on the page: that of a time in the row of a thread, the n-th of those that blocked. */
+const blockedPlace = `(() => {
+	const { timeline, model } = page, box = timeline.scroller.getBoundingClientRect(), { from, to } = page.state.view;
+	for (const row of timeline.rows.filter((row) => row.task && row.top < box.height - 30))
+		for (const i of row.task.rows) {
+			const { start, end, state, stack, waker } = model.rows, none = 0xffffffff;
+			const middle = (start[i] + end[i]) / 2;
+			if (state[i] === 3 && stack[i] !== none && waker[i] !== none && middle > from && middle < to &&
+			    timeline.xAt(end[i]) - timeline.xAt(start[i]) > 3)
+				return { x: box.left + timeline.xAt(middle), y: box.top + row.top + row.height / 2, row: i, name: row.name };
+		}
+	return null;
+})()`;
+
+let tab, plain;
+
+before(async () => {
+	if (skip)
+		return;
+	dir = fs.mkdtempSync(path.join(os.tmpdir(), 'd9-page-'));
+	browser = new Browser(program);
+	plain = exported('plain', made('2', '4000'));
+	tab = await open(plain);
+});
+
+after(async () => {
+	if (skip)
+		return;
+	await browser.close();
+	fs.rmSync(dir, { recursive: true });
+});
+
+/* Whatever was done: nothing of it went wrong unseen. */
+afterEach(() => skip || assert.deepStrictEqual(browser.errors.splice(0), []));
+
+test('opens, and shows the sums that report --wall tells', { skip }, async () => {
+	const told = JSON.parse(execFileSync(PROGRAM, ['report', '--wall', '--json', plain.trace], { encoding: 'utf8' }));
+	const sums = await tab.evaluate('page.model.tasks.reduce((sum, task) => sum.map((ns, i) => ns + task.total[i]), [0, 0, 0, 0])');
+	assert.deepStrictEqual(sums, [told.unknown_ns, told.running_ns, told.runnable_ns, told.blocked_ns]);
+	assert.match(await tab.evaluate("document.getElementById('sums').textContent"), /running [\d.]+ m?s/);
+	assert.match(await tab.evaluate("document.getElementById('total').textContent"), /in \d+ samples/);
+	assert(await tab.evaluate(`(() => {
+		const { data } = document.getElementById('lanes-canvas').getContext('2d').getImageData(300, 20, 400, 100);
+		return new Set(new Uint32Array(data.buffer)).size;
+	})()`) > 20, 'the lanes have colours');
+	await shot(tab, 'light');
+});
+
+test('finds functions and threads', { skip }, async () => {
+	await tab.key('/');
+	assert.strictEqual(await tab.evaluate('document.activeElement.id'), 'search');
+	await tab.type('f6');
+	await tab.until("/[1-9].* % of the flame graph/.test(document.getElementById('found').textContent)");
+	await tab.evaluate("document.getElementById('tab-functions').click()");
+	const rows = await tab.evaluate("[...document.querySelectorAll('#functions tbody th')].map((cell) => cell.textContent)");
+	assert(rows.length && rows.every((name) => name === 'f6'), rows.join());
+	await shot(tab, 'search');
+	await tab.key('Escape');
+	await tab.until("document.getElementById('found').textContent === ''");
+	await tab.type('task 10');
+	await tab.until("/[1-9]\\d* threads/.test(document.getElementById('found').textContent)");
+	await tab.key('Enter');
+	assert.match(await tab.evaluate('page.state.selected.row.name'), /^task 10/);
+	await tab.key('Escape');
+	await tab.evaluate("document.getElementById('clear').click()");
+});
+
+test('zooms by wheel, keys and buttons, and pans', { skip }, async () => {
+	const length = () => tab.evaluate('page.state.view.to - page.state.view.from');
+	const from = () => tab.evaluate('page.state.view.from'), { x, y } = await middle(tab, 'lanes'), all = await length();
+	const under = await tab.evaluate(`page.timeline.timeAt(${x} - page.timeline.scroller.getBoundingClientRect().left)`);
+	await tab.wheel(x, y, -240, CTRL);
+	await tab.until(`page.state.view.to - page.state.view.from < ${all}`);
+	const still = await tab.evaluate(`page.timeline.timeAt(${x} - page.timeline.scroller.getBoundingClientRect().left)`);
+	assert(Math.abs(still - under) < all / 1000, 'what was under the pointer stays there');
+	const once = await length();
+	await tab.evaluate("document.getElementById('lanes').focus()");
+	await tab.key('w');
+	assert(await length() < once);
+	await tab.key('s');
+	await tab.key('-');
+	assert(await length() > once);
+	for (let i = 0; i < 5; i++)
+		await tab.key('w');
+	const left = await from();
+	await tab.key('ArrowRight');
+	assert(await from() > left);
+	await tab.key('a');
+	assert(Math.abs(await from() - left) < 2);
+	await tab.evaluate("document.getElementById('zoom-fit').click()");
+	assert.strictEqual(await length(), all);
+});
+
+test('takes a dragged range, whose flame graph has what report has of that time', { skip }, async () => {
+	const { x, y } = await middle(tab, 'lanes');
+	await tab.mouse('mousePressed', x - 100, y);
+	for (let i = -90; i <= 200; i += 29)
+		await tab.mouse('mouseMoved', x + i, y, { button: 'left', buttons: 1 });
+	await tab.mouse('mouseReleased', x + 200, y);
+	const { from, to, first, origin } = await tab.evaluate(`({ ...page.state.range, first: page.model.first,
+		origin: String(page.model.trace.origin) })`);
+	assert(to > from && from > first);
+	await tab.until("/ to /.test(document.getElementById('range').textContent)");
+	const at = (ts) => {
+		const ns = BigInt(origin) + BigInt(ts);
+		return `${ns / 1000000000n}.${String(ns % 1000000000n).padStart(9, '0')}`;
+	};
+	const told = JSON.parse(execFileSync(PROGRAM, ['report', '--json', '--time', `${at(from)},${at(to)}`, plain.trace],
+		{ encoding: 'utf8' }));
+	assert.strictEqual(await tab.evaluate('page.weights.count.reduce((a, b) => a + b, 0)'), told.samples);
+	await shot(tab, 'range');
+	await tab.evaluate("document.getElementById('lanes').focus()");
+	await tab.key('Escape');
+	assert.strictEqual(await tab.evaluate('page.state.range'), null);
+});
+
+test('tells of a blocked stretch: stack, waker, and what ran instead', { skip }, async () => {
+	const place = await tab.evaluate(blockedPlace);
+	assert(place, 'one is wide enough');
+	await tab.click(place.x, place.y);
+	const text = await tab.evaluate("document.getElementById('details').textContent");
+	for (const part of [place.name, 'blocked (', 'woken by', 'ran instead', 'Stack'])
+		assert(text.includes(part), `${part} in: ${text}`);
+	assert(!text.includes('[object'), text);
+	assert(await tab.evaluate("document.querySelectorAll('#details .stack li').length") > 0);
+	assert.match(await tab.evaluate("document.getElementById('said').textContent"), /blocked/);
+	await shot(tab, 'details');
+	const link = await tab.evaluate("document.querySelectorAll('#details dd .link').length");
+	if (link) {
+		await tab.evaluate("document.querySelector('#details dd .link').click()");
+		assert(await tab.evaluate('page.state.selected.row.task !== undefined'));
+	}
+});
+
+test('is used by keys alone, and shows where the focus is', { skip }, async () => {
+	const stops = [];
+	await tab.evaluate('document.activeElement.blur()');
+	for (let i = 0; i < 24; i++) {
+		await tab.key('Tab');
+		stops.push(await tab.evaluate(`(() => {
+			const e = document.activeElement;
+			const seen = getComputedStyle(e).outlineStyle !== 'none' || e.closest('label') &&
+				getComputedStyle(e.closest('label')).outlineStyle !== 'none';
+			return (e.id || e.tagName) + (seen ? '' : ' unseen');
+		})()`));
+	}
+	for (const id of ['search', 'zoom-in', 'theme', 'help', 'lanes', 'splitter', 'inverted', 'flame'])
+		assert(stops.includes(id), `${id} in ${stops}`);
+	assert(stops.some((stop) => stop.startsWith('tab-')), stops.join());
+	assert.deepStrictEqual(stops.filter((stop) => stop.endsWith(' unseen') && !stop.startsWith('BODY')), []);
+	await tab.evaluate("document.getElementById('lanes').focus()");
+	await tab.key('ArrowDown');
+	const row = await tab.evaluate('page.state.selected.row.name');
+	await tab.key('ArrowDown');
+	assert.notStrictEqual(await tab.evaluate('page.state.selected.row.name'), row);
+	const index = await tab.evaluate('page.state.selected.index');
+	await tab.key('.');
+	const next = await tab.evaluate('page.state.selected.index');
+	assert.notStrictEqual(next, index);
+	await tab.key('Enter');
+	assert(await tab.evaluate('page.state.range.to - page.state.range.from') > 0);
+	await tab.key('Escape');
+	await tab.evaluate("document.getElementById('flame').focus()");
+	await tab.key('ArrowDown');
+	await tab.key('ArrowDown');
+	assert.strictEqual(await tab.evaluate('page.flame.flame.depth[page.flame.focus]'), 2);
+	await tab.key('ArrowUp');
+	await tab.key('Escape');
+	assert.strictEqual(await tab.evaluate('page.flame.focus'), 0);
+	await tab.key('?');
+	assert(await tab.evaluate("document.getElementById('keys').open"));
+	await tab.key('Escape');
+	await tab.until("!document.getElementById('keys').open");
+});
+
+test('turns the flame graph over, and shows each kind', { skip }, async () => {
+	for (const kind of ['offcpu', 'wall', 'cpu']) {
+		await tab.evaluate(`document.getElementById('kind-${kind}').click()`);
+		const total = await tab.evaluate('page.flame.flame.total[0]');
+		assert(total > 0);
+		await tab.evaluate("document.getElementById('inverted').click()");
+		assert.strictEqual(await tab.evaluate('page.flame.flame.total[0]'), total);
+		await shot(tab, `inverted-${kind}`);
+		await tab.evaluate("document.getElementById('inverted').click()");
+	}
+});
+
+test('follows the system into the dark, and the switch out of it', { skip }, async () => {
+	const dark = await open(plain, { width: 2560, height: 1400, scheme: 'dark' });
+	const back = () => dark.evaluate('getComputedStyle(document.body).backgroundColor');
+	const night = await back();
+	assert(Number(/\d+/.exec(night)[0]) < 60, night);
+	await shot(dark, 'dark-wide');
+	await dark.evaluate("document.getElementById('theme').click()");
+	assert(Number(/\d+/.exec(await back())[0]) > 200);
+	assert(await dark.evaluate('!page.palette.dark'));
+	await shot(dark, 'light-wide');
+	await dark.evaluate("localStorage.removeItem('dial9-theme')").catch(() => {});
+	await dark.close();
+});
+
+test('keeps hostile names text', { skip }, async () => {
+	const names = ['</script><script>window.bad=1</script>', '<img src=x onerror="window.bad=1">', "'\"&lt;\u202e{{7*7}}${1}`"];
+	for (const name of names) {
+		const hostile = await open(exported('hostile', made('2', '1500', name)));
+		await hostile.evaluate(`for (const row of page.timeline.groups.flatMap((one) => one.rows).slice(0, 12))
+			for (const index of [-1, 0, 3])
+				page.input.on.selected(row, index);
+			for (const tab of document.querySelectorAll('[role=tab]')) tab.click()`);
+		const place = await hostile.evaluate(blockedPlace);
+		await hostile.mouse('mouseMoved', place.x, place.y);
+		await hostile.click(place.x, place.y);
+		await hostile.evaluate('new Promise((resolve) => setTimeout(resolve, 200))');
+		assert.strictEqual(await hostile.evaluate('window.bad'), undefined);
+		assert.strictEqual(await hostile.evaluate("document.querySelectorAll('img, body script:not(#trace)').length"), 1);
+		assert(await hostile.evaluate(`document.body.textContent.includes(${JSON.stringify(name)})`), 'it is shown');
+		await hostile.close();
+	}
+});
+
+test('shows what it can of a trace that was cut off, and says why of one that it cannot', { skip }, async () => {
+	const bytes = fs.readFileSync(plain.trace), torn = await open(exported('torn', bytes.subarray(0, bytes.length - 7)));
+	assert.match(await torn.evaluate("document.getElementById('facts').textContent"), /truncated at byte/);
+	await torn.close();
+	const empty = await browser.open(exported('empty', bytes.subarray(0, 5)).url);
+	await empty.until("/cannot be shown: /.test(document.getElementById('status')?.textContent)");
+	await empty.close();
+});
+
+test('has lanes of polls and spans of a Tokio service', { skip }, async () => {
+	const tokio = await open(exported('tokio', fs.readFileSync(path.join(GOLDEN, 'tokio-service.bin.gz'))));
+	assert.deepStrictEqual(await tokio.evaluate('page.model.lanes.workers.map(({ worker, tid }) => [worker, tid])'),
+		[[0, 31710], [1, 31711]]);
+	await tokio.evaluate(`page.timeline.show(page.model.first + 4.79e9, page.model.first + 4.81e9);
+		page.input.on.selected(page.timeline.rows.find((row) => row.type === 'polls'), 21000)`);
+	assert.match(await tokio.evaluate("document.getElementById('details').textContent"), /PollStart|WorkerPark/);
+	await shot(tokio, 'tokio');
+	await tokio.close();
+});
+
+test('opens a million events, and follows a drag over them', { skip }, async (t) => {
+	const page = exported('million', made('5', MILLION)), many = await browser.open('about:blank');
+	await many.send('Performance.enable', { timeDomain: 'threadTicks' });
+	const cpu = async () => (await many.send('Performance.getMetrics')).metrics.find((m) => m.name === 'TaskDuration').value;
+	const idle = await cpu();
+	await many.send('Page.navigate', { url: page.url });
+	await many.until(`location.href === ${JSON.stringify(page.url)}`);
+	const wall = await many.ready(), opened = await cpu();
+	assert(await many.evaluate('page.model.trace.count') > 1e6);
+	const frames = await many.evaluate(`(async () => {
+		const { timeline } = page, box = timeline.scroller.getBoundingClientRect();
+		timeline.scroller.setPointerCapture = () => {};
+		const pointer = (type, x) => timeline.scroller.dispatchEvent(new PointerEvent(type,
+			{ clientX: box.left + x, clientY: box.top + 60, button: 0, buttons: 1, bubbles: true }));
+		const begun = performance.now();
+		pointer('pointerdown', 250);
+		for (let i = 0; i < 60; i++) {
+			pointer('pointermove', 260 + 12 * i);
+			await new Promise(requestAnimationFrame);
+		}
+		pointer('pointerup', 980);
+		return 60000 / (performance.now() - begun);
+	})()`), dragged = await cpu();
+	assert(await many.evaluate('page.state.range !== null'));
+	t.diagnostic(`opened in ${(wall / 1000).toFixed(2)} s (${(opened - idle).toFixed(2)} s of CPU time), dragged at ` +
+		`${frames.toFixed(0)} frames/s (${((dragged - opened) * 1000 / 60).toFixed(1)} ms of CPU time a frame)`);
+	await shot(many, 'million');
+	await many.close();
+});

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The panel that tells of what was selected: an interval of a thread, a turn on a CPU, a slice, an event. */
+'use strict';
+
+const { NONE } = require('./columns.js');
+const { el, button } = require('./dom.js');
+const { duration, moment, percent } = require('./format.js');
+const { NOBODY, STATE, FLAG } = require('./intervals.js');
+const { ENDS, WHYS, stateText, wakerText, meanwhile } = require('./story.js');
+const { sumTask } = require('./weigh.js');
+
+const RIVALS_MAX = 8, FIELDS_MAX = 200, TEXT_MAX = 4000;
+
+class Details {
+	/* on: { toThread(task number, ts), zoom(span), range(span) } */
+	constructor(panel, model, on) {
+		Object.assign(this, { panel, model, on });
+	}
+
+	clear() {
+		this.panel.replaceChildren(el('p', { class: 'muted' },
+			'Click a stretch of a thread, a turn on a CPU or an event to see what it was. Drag over the timeline to take a range for the flame graph.'));
+	}
+
+	show(row, index) {
+		this.panel.replaceChildren(...index < 0 ? this.#whole(row) : {
+			thread: () => this.#interval(row, index),
+			cpu: () => this.#turn(row, index),
+			polls: () => this.#slice(row, index),
+			spans: () => this.#slice(row, index),
+			marks: () => this.#event(row.marks.row[index]),
+		}[row.type]());
+	}
+
+	/* One line of it, for those who do not see the panel change. */
+	summary() {
+		return this.panel.querySelector('h2') ? this.panel.querySelector('h2').textContent : '';
+	}
+
+	#when(span) {
+		const { first } = this.model;
+		return [['from', moment(span.from - first, 1)], ['to', moment(span.to - first, 1)],
+			['length', duration(span.to - span.from)]];
+	}
+
+	#actions(span) {
+		return el('p', { class: 'actions' }, button('Zoom to it (F)', () => this.on.zoom(span)),
+			button('Take as range (Enter)', () => this.on.range(span)));
+	}
+
+	#list(pairs) {
+		return el('dl', {}, pairs.filter(Boolean).map(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
+	}
+
+	/* A link to a thread at a time, or its name alone. */
+	#thread(tid, clock, ts) {
+		const task = this.model.taskOfTid(tid, clock), name = this.model.nameOfTid(tid, clock);
+		return task && task.followed ? button(name, () => this.on.toThread(task.task, ts), { class: 'link' }) : name;
+	}
+
+	/* ---- threads ---- */
+
+	#whole(row) {
+		if (row.marks || row.type === 'group')
+			return [el('h2', {}, row.name)];
+		if (!row.task)
+			return [el('h2', {}, row.name)];
+		const { task } = row, all = task.total.reduce((sum, ns) => sum + ns, 0);
+		return [el('h2', {}, row.name), this.#list([
+			['process', task.pid === NONE ? 'unknown' : String(task.pid)],
+			task.exe ? ['program', task.exe] : null,
+			...this.#states(task.total, all),
+		])];
+	}
+
+	#states(sums, all) {
+		return [[STATE.RUNNING, 'ran'], [STATE.RUNNABLE, 'waited for a CPU'], [STATE.BLOCKED, 'blocked or asleep'],
+			[STATE.UNKNOWN, 'unknown']].filter(([state]) => sums[state] > 0)
+			.map(([state, word]) => [word, `${duration(sums[state])} (${percent(sums[state], all)})`]);
+	}
+
+	#interval(row, index) {
+		const { rows } = this.model, i = row.task.rows[index], span = { from: rows.start[i], to: rows.end[i] };
+		const { clock } = row.task, stack = this.model.stackOf(i);
+		return [
+			el('h2', {}, `${row.name}: ${stateText(rows, i)}, ${duration(span.to - span.from)}`),
+			this.#actions(span),
+			this.#list([
+				...this.#when(span),
+				rows.cpu[i] === NONE ? null : ['CPU', String(rows.cpu[i])],
+				rows.flags[i] & FLAG.EDGE_START ? ['began', 'before the recording'] :
+					WHYS[rows.why[i]] ? ['because', WHYS[rows.why[i]]] : null,
+				['then', ENDS[rows.endBy[i]]],
+				rows.flags[i] & FLAG.NO_WAKING ? ['note', 'its waking is not in the trace: part of this was a wait for a CPU'] : null,
+				...this.#woken(i, clock),
+				rows.givenTo[i] === NONE ? null : ['CPU went to', this.#thread(rows.givenTo[i], clock, span.from)],
+				rows.takenFrom[i] === NONE ? null : ['CPU came from', this.#thread(rows.takenFrom[i], clock, span.to)],
+			]),
+			...this.#meanwhile(i, clock, span),
+			...this.#stack('Stack', stack),
+			...rows.waker[i] === NONE ? [] : this.#stack('Stack of the waker', this.model.wakers.stack[rows.waker[i]]),
+		];
+	}
+
+	#woken(i, clock) {
+		const { rows, wakers } = this.model, waker = rows.waker[i];
+		if (waker === NONE)
+			return [];
+		const { by, text } = wakerText(this.model, waker, clock);
+		return [['woken by', by === NONE ? text : this.#thread(by, clock, wakers.ts[waker])],
+			wakers.cpu[waker] === NONE ? null : ['on CPU', String(wakers.cpu[waker])],
+			['woken at', moment(wakers.ts[waker] - this.model.first, 1)]];
+	}
+
+	#meanwhile(i, clock, span) {
+		const { rows } = this.model;
+		if (rows.state[i] !== STATE.RUNNABLE && rows.state[i] !== STATE.BLOCKED || rows.cpu[i] === NONE)
+			return [];
+		const ran = meanwhile(this.model, i), length = span.to - span.from;
+		const title = rows.state[i] === STATE.RUNNABLE ? 'Behind whom it waited' : `What CPU ${rows.cpu[i]} ran instead`;
+		return ran.length ? [el('h3', {}, title), this.#table(ran, length, clock, span)] : [];
+	}
+
+	#table(ran, length, clock, span) {
+		const rest = ran.slice(RIVALS_MAX).reduce((sum, { ns }) => sum + ns, 0);
+		return el('table', { class: 'plain' }, el('tbody', {},
+			ran.slice(0, RIVALS_MAX).map(({ tid, ns }) => el('tr', {},
+				el('td', { class: 'number' }, duration(ns)), el('td', { class: 'number' }, percent(ns, length)),
+				el('td', {}, tid === NOBODY ? 'unknown' : this.#thread(tid, clock, span.from)))),
+			rest ? el('tr', {}, el('td', { class: 'number' }, duration(rest)), el('td', { class: 'number' }, percent(rest, length)),
+				el('td', {}, `${ran.length - RIVALS_MAX} others`)) : null));
+	}
+
+	#stack(title, stack) {
+		const { stacks, symbols } = this.model.trace;
+		if (stack === NONE)
+			return [];
+		const lines = stacks.get(stack).flatMap((frame) => symbols.lines(frame));
+		return [el('h3', {}, title), el('ol', { class: 'stack' }, lines.map(({ name, module, inlined, file, line }) =>
+			el('li', { title: file ? `${file}:${line}` : null }, el('span', { class: 'function' }, name),
+				el('span', { class: 'muted' }, inlined ? ' (inlined)' : module ? ` ${module}` : ''))))];
+	}
+
+	/* ---- others ---- */
+
+	#turn(row, index) {
+		const { cpu, start, end, tid } = row.cpu, span = { from: start[index], to: end[index] };
+		const who = tid[index] === NOBODY ? 'unknown' : this.model.nameOfTid(tid[index]);
+		return [el('h2', {}, `CPU ${cpu}: ${who}, ${duration(span.to - span.from)}`), this.#actions(span),
+			this.#list([...this.#when(span), ['thread', this.#thread(tid[index], 0, span.from)]])];
+	}
+
+	#slice(row, index) {
+		const event = row.slices.row[index], { start, end } = row.slices, span = { from: start[index], to: end[index] };
+		const task = this.model.taskOfTid(row.tid);
+		const sums = task && task.rows.length ? sumTask(this.model, task, span) : null;
+		const { name } = this.model.trace.layouts[this.model.trace.events.schema[event]];
+		return [el('h2', {}, `worker ${row.worker}: ${name.replace(/^SpanEnter:|Event$/g, '')}, ${duration(span.to - span.from)}`),
+			this.#actions(span), this.#list([...this.#when(span),
+				row.tid === NONE ? null : ['thread', this.#thread(row.tid, 0, span.from)],
+				...sums ? this.#states(sums, span.to - span.from) : []]),
+			...this.#fields(event)];
+	}
+
+	#event(event) {
+		const { events, layouts } = this.model.trace, ts = events.ts[event];
+		return [el('h2', {}, layouts[events.schema[event]].name), this.#list([['at', moment(ts - this.model.first, 1)],
+			events.tid[event] === NONE ? null : ['thread', this.#thread(events.tid[event], 0, ts)],
+			events.cpu[event] === NONE ? null : ['CPU', String(events.cpu[event])]]), ...this.#fields(event)];
+	}
+
+	#fields(event) {
+		return [el('h3', {}, 'Fields'), this.#list(this.model.trace.details(event).slice(0, FIELDS_MAX)
+			.map(([name, value]) => [name, value.slice(0, TEXT_MAX)]))];
+	}
+}
+
+module.exports = { Details };

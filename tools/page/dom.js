@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Elements of the page. Names in a trace may be anything: they become text nodes and attributes here, and
+ * never markup.
+ */
+'use strict';
+
+/* el('td', { class: 'number', onclick: fn }, 'text', child, ...): null children are left out. */
+function el(tag, attributes = {}, ...children) {
+	const element = document.createElement(tag);
+	for (const [name, value] of Object.entries(attributes)) {
+		if (name.startsWith('on'))
+			element.addEventListener(name.slice(2), value);
+		else if (value !== null && value !== undefined && value !== false)
+			element.setAttribute(name, value === true ? '' : String(value));
+	}
+	for (const child of children.flat(Infinity))
+		if (child !== null && child !== undefined)
+			element.append(child);
+	return element;
+}
+
+function byId(id) {
+	return document.getElementById(id);
+}
+
+function button(text, onclick, attributes = {}) {
+	return el('button', { type: 'button', onclick, ...attributes }, text);
+}
+
+/* A canvas as large as its box, in device pixels. Returns whether it changed. */
+function fitCanvas(canvas) {
+	const ratio = window.devicePixelRatio || 1, box = canvas.getBoundingClientRect();
+	const width = Math.max(1, Math.round(box.width * ratio)), height = Math.max(1, Math.round(box.height * ratio));
+	if (canvas.width === width && canvas.height === height)
+		return false;
+	canvas.width = width;
+	canvas.height = height;
+	return true;
+}
+
+module.exports = { el, byId, button, fitCanvas };

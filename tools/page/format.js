@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Numbers as people read them. */
+'use strict';
+
+const UNITS = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
+
+function digits(v, most) {
+	return v >= 1000 ? v.toFixed(0) : v.toFixed(Math.max(0, most - Math.max(1, Math.floor(Math.log10(Math.max(v, 1))) + 1)));
+}
+
+/* Nanoseconds, four digits: "12.34 ms". */
+function duration(ns) {
+	const [unit, name] = UNITS.find(([size]) => Math.abs(ns) >= size) || UNITS[3];
+	return `${ns < 0 ? '-' : ''}${name === 'ns' ? Math.abs(ns).toFixed(0) : digits(Math.abs(ns) / unit, 4)} ${name}`;
+}
+
+/* A time since the start of the trace, as exact as a step on the axis needs. */
+function moment(ns, step = 1000) {
+	const decimals = Math.max(0, Math.min(9, Math.ceil(-Math.log10(step / 1e9) - 1e-9)));
+	return `${(ns / 1e9).toFixed(decimals)} s`;
+}
+
+function percent(part, whole) {
+	return whole ? `${(100 * part / whole).toFixed(part === whole ? 0 : 1)} %` : '–';
+}
+
+function count(n) {
+	return n.toLocaleString('en-US');
+}
+
+/* "1 sample", "12 samples" */
+function counted(n, word) {
+	return `${count(n)} ${word}${n === 1 ? '' : 's'}`;
+}
+
+/* A weight of a flame graph. */
+function weight(v, unit) {
+	return unit === 'ns' ? duration(v) : counted(v, 'sample');
+}
+
+module.exports = { duration, moment, percent, count, counted, weight };

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Lanes as pixels: one line of pixels for each visible row, in which a column's colour mixes those of its
+ * states by their share, stretched to the row's height. The cost is that of the pixels, not of the slices.
+ */
+'use strict';
+
+const { COLORS } = require('./rows.js');
+const { countPoints } = require('./lod.js');
+
+const MARK_FULL = 3; /* so many events in one column have the full colour */
+/* A state that takes little of a column is to be seen all the same. */
+const LEAST = 0.12;
+
+class RowPainter {
+	#strip = document.createElement('canvas');
+	#image = null;
+	#pixels = null;
+	#shares = new Float64Array(0);
+	#first = new Int32Array(0);
+	#counts = new Uint32Array(0);
+
+	/* Of rows, the columns from `from` on, each `step` long. Then draw() has them. */
+	paint(rows, palette, from, step, width) {
+		const height = Math.max(1, rows.length), context = this.#strip.getContext('2d');
+		if (!this.#image || this.#strip.width !== width || this.#strip.height < height) {
+			this.#strip.width = width;
+			this.#strip.height = height + 16;
+			this.#image = context.createImageData(width, height + 16);
+			this.#pixels = new Uint32Array(this.#image.data.buffer);
+			this.#shares = new Float64Array(width * 5);
+			this.#first = new Int32Array(width);
+			this.#counts = new Uint32Array(width);
+		}
+		rows.forEach((row, i) => {
+			const pixels = this.#pixels.subarray(i * width, (i + 1) * width);
+			if (row.type === 'marks')
+				this.#marks(row, palette, from, step, pixels);
+			else
+				this.#states(row, palette, from, step, pixels);
+		});
+		context.putImageData(this.#image, 0, 0, 0, 0, width, height);
+	}
+
+	/* The row of that index, as large as asked for. */
+	draw(context, i, x, y, width, height) {
+		context.drawImage(this.#strip, 0, i, width, 1, x, y, width, height);
+	}
+
+	#marks({ marks }, { rgb }, from, step, pixels) {
+		countPoints(marks.ts, from, step, pixels.length, this.#counts);
+		for (let column = 0; column < pixels.length; column++) {
+			const n = this.#counts[column];
+			pixels[column] = mix(rgb.lane, rgb.mark, n ? 0.45 + 0.55 * Math.min(1, n / MARK_FULL) : 0);
+		}
+	}
+
+	#states(row, palette, from, step, pixels) {
+		const lane = row.lane(), { states } = lane, shares = this.#shares, first = this.#first;
+		const colors = COLORS[row.type].map((name) => name && palette.rgb[name]), back = palette.rgb.lane;
+		lane.columns(from, step, pixels.length, shares, first);
+		const color = new Float64Array(3);
+		for (let column = 0; column < pixels.length; column++) {
+			if (first[column] < 0) {
+				pixels[column] = pack(back);
+				continue;
+			}
+			color[0] = color[1] = color[2] = 0;
+			let sum = 0;
+			for (let state = 0; state < states; state++) {
+				let share = shares[column * states + state];
+				if (!(share > 0) || !colors[state])
+					continue;
+				share = Math.max(share, LEAST);
+				const own = row.cpu && state === 1 ? palette.thread(row.cpu.tid[first[column]]) : colors[state];
+				for (let k = 0; k < 3; k++)
+					color[k] += share * own[k];
+				sum += share;
+			}
+			const rest = Math.max(0, 1 - sum), all = Math.max(1, sum);
+			for (let k = 0; k < 3; k++)
+				color[k] = (color[k] + rest * back[k]) / all;
+			pixels[column] = pack(color);
+		}
+	}
+}
+
+function pack([r, g, b]) {
+	return (0xff000000 | b << 16 | g << 8 | r) >>> 0;
+}
+
+function mix(a, b, share) {
+	return pack([0, 1, 2].map((k) => a[k] + (b[k] - a[k]) * share));
+}
+
+module.exports = { RowPainter };

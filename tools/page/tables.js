@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The same numbers for those who read: tables of functions and of threads, and what the trace says of itself. */
+'use strict';
+
+const { NONE } = require('./columns.js');
+const { el, button } = require('./dom.js');
+const { count, duration, percent, weight } = require('./format.js');
+const { STATE } = require('./intervals.js');
+const { sumTask } = require('./weigh.js');
+
+const ROWS_MAX = 400;
+
+/*
+ * A table that sorts by its columns: [{ title, text(row), value(row) or null: text, onclick(row) or none }]. By the
+ * column `by`, most first.
+ */
+class SortedTable {
+	constructor(caption, columns, by) {
+		Object.assign(this, { columns, by, down: true, rows: [], keep: () => true });
+		this.body = el('tbody');
+		this.more = el('p', { class: 'muted' });
+		this.heads = columns.map((column, i) => el('th', { scope: 'col', class: column.value ? 'number' : null },
+			button(column.title, () => this.#sortBy(i))));
+		this.element = el('div', { class: 'table' }, el('table', {}, el('caption', {}, caption),
+			el('thead', {}, el('tr', {}, this.heads)), this.body), this.more);
+	}
+
+	set(rows, keep = () => true) {
+		this.rows = rows;
+		this.keep = keep;
+		this.#fill();
+	}
+
+	#sortBy(column) {
+		this.down = this.by === column ? !this.down : Boolean(this.columns[column].value);
+		this.by = column;
+		this.#fill();
+	}
+
+	#fill() {
+		const { value, text } = this.columns[this.by], sign = this.down ? -1 : 1;
+		const order = value ? (a, b) => sign * (value(a) - value(b)) :
+			(a, b) => sign * (text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : 0);
+		const kept = this.rows.filter(this.keep), shown = kept.slice().sort(order).slice(0, ROWS_MAX);
+		this.heads.forEach((head, i) => {
+			if (i === this.by)
+				head.setAttribute('aria-sort', this.down ? 'descending' : 'ascending');
+			else
+				head.removeAttribute('aria-sort');
+		});
+		this.body.replaceChildren(...shown.map((row) => el('tr', {}, this.columns.map((column, i) =>
+			el(i === this.columns.length - 1 ? 'th' : 'td',
+				{ class: column.value ? 'number' : null, scope: i === this.columns.length - 1 ? 'row' : null },
+				column.onclick && column.onclick(row) ?
+					button(column.text(row), column.onclick(row), { class: 'link' }) : column.text(row))))));
+		this.more.textContent = kept.length > shown.length ? `and ${count(kept.length - shown.length)} more` :
+			kept.length ? '' : 'nothing';
+	}
+}
+
+/* toSearch(name): look for that function. */
+function functionTable(model, toSearch) {
+	const named = (row) => row.fn < 0 ? '[no stack]' : model.trace.symbols.functions[row.fn].name;
+	const of = (row) => row.fn < 0 ? '' : model.trace.symbols.functions[row.fn].module;
+	const state = { unit: 'ns', total: 0 };
+	const table = new SortedTable('Functions of the flame graph', [
+		{ title: 'Self', value: (row) => row.self, text: (row) => weight(row.self, state.unit) },
+		{ title: '%', value: (row) => row.self, text: (row) => percent(row.self, state.total) },
+		{ title: 'Total', value: (row) => row.total, text: (row) => weight(row.total, state.unit) },
+		{ title: '%', value: (row) => row.total, text: (row) => percent(row.total, state.total) },
+		{ title: 'Module', value: null, text: of },
+		{ title: 'Function', value: null, text: named, onclick: (row) => row.fn < 0 ? null : () => toSearch(named(row)) },
+	], 0);
+	table.show = (rows, unit, total, keep) => {
+		Object.assign(state, { unit, total });
+		table.set(rows, keep);
+	};
+	return table;
+}
+
+/* Of the range: how long each thread did what. toThread(task's number). */
+function threadTable(model, toThread) {
+	const column = (title, state) => ({ title, value: (row) => row.sums[state], text: (row) => duration(row.sums[state]) });
+	const table = new SortedTable('Threads in the range', [
+		column('Ran', STATE.RUNNING),
+		column('Waited', STATE.RUNNABLE),
+		column('Blocked', STATE.BLOCKED),
+		column('Unknown', STATE.UNKNOWN),
+		{ title: 'Process', value: null, text: (row) => row.task.pid === NONE ? '?' : String(row.task.pid) },
+		{ title: 'Thread', value: null, text: (row) => `${row.task.comm || 'thread'} ${row.task.tid}`,
+			onclick: (row) => () => toThread(row.task.task) },
+	], 0);
+	table.show = (range, keep) => table.set(model.tasks.filter((task) => task.followed && task.rows.length).map((task) =>
+		({ task, sums: sumTask(model, task, range) })), keep);
+	return table;
+}
+
+const META = [['host', 'host'], ['kernel', 'kernel'], ['arch', 'machine'], ['cpus', 'CPUs'], ['command_line', 'command'],
+	['target', 'target'], ['version', 'recorder'], ['sample_event', 'sampled by'], ['sample_hz', 'samples a second'],
+	['switch_stacks', 'stacks of switches'], ['waking_stacks', 'stacks of wakers'], ['cut', 'cut by'],
+	['cut_left_out', 'events cut away']];
+
+/* What the trace is, and how far it can be trusted. */
+function traceFacts({ trace, rows, first, last }) {
+	const { outcome, parts, losses } = trace, lost = losses.reduce((sum, loss) => sum + loss.count, 0);
+	const meta = parts.flatMap((part, i) => META.filter(([key]) => part.meta.has(key)).map(([key, word]) =>
+		[parts.length > 1 ? `${word}, part ${i + 1}` : word, part.meta.get(key)]));
+	const sync = parts.find((part) => part.sync !== null);
+	return el('dl', {}, [
+		['events', count(trace.count)],
+		['span', duration(last - first)],
+		sync ? ['began', new Date((Number(trace.origin) + sync.sync + first) / 1e6).toISOString()] : null,
+		['intervals', count(rows.length)],
+		['samples', count(trace.samples.length)],
+		['lost', losses.length ? losses.map((loss) => `${count(loss.count)} ${loss.kind}`).slice(0, 20).join(', ') : 'nothing'],
+		lost ? ['', 'intervals in which switches may be missing are shown as unknown'] : null,
+		['read', outcome.status === 'ok' ? 'to its end' : `${outcome.status} at byte ${count(outcome.offset)}: ${outcome.reason}`],
+		new Set(parts.map((part) => part.clock)).size > 1 ?
+			['note', 'recordings of several boots are in it, whose times cannot be compared'] : null,
+		...meta,
+	].filter(Boolean).map(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
+}
+
+module.exports = { functionTable, threadTable, traceFacts };
