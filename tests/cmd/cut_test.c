@@ -465,6 +465,33 @@ Test(cut, waits_of_a_cut_are_those_of_its_window_and_its_threads)
 	make_fini(&m);
 }
 
+/* Readers believe by it that no switch of a CPU that was watched is missing. */
+Test(cut, what_takes_switches_away_takes_the_promise_that_all_are_there)
+{
+	static const char *const by[][2] = { { "--time=1,2", "neighbours      yes" },
+					     { "-p7", "neighbours      no" },
+					     { "-esched:sched_switch", "neighbours      no" } };
+	static const char *const kv[] = { "host",	"box",	  "start_realtime_ns",
+					  "1",		"target", "pid 7",
+					  "neighbours", "yes",	  NULL };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_metadata(&m, 10 * RUN_SEC, kv);
+	make_task(&m, 10 * RUN_SEC, 7, 7, "app");
+	make_switch(&m, 11 * RUN_SEC, 0, "other", 9, 0, "app", 7);
+	make_switch(&m, 12 * RUN_SEC, 0, "app", 7, 0, "other", 9);
+	for (size_t i = 0; i < sizeof(by) / sizeof(by[0]); i++) {
+		struct file f = cut(make_file(&m), CMD_OK, by[i][0], NULL, NULL);
+		struct run r = run_cmd(cmd_info, file_fd(&f), "info", "-", NULL);
+
+		run_expect_in(r.out, by[i][1]);
+		run_free(&r);
+		free(f.data);
+	}
+	make_fini(&m);
+}
+
 Test(cut, wall_clock_of_a_cut_is_that_of_the_recording)
 {
 	char *got;
