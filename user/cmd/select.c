@@ -176,13 +176,18 @@ static int compile_time(struct select *sel, const struct select_opts *o)
 
 int select_init(struct select *sel, const struct select_opts *o)
 {
+	int err;
+
 	memset(sel, 0, sizeof(*sel));
 	sel->opts = o;
+	err = o->time ? compile_time(sel, o) : 0;
+	if (err)
+		return err;
 	if (o->cgroups.cnt)
 		sel->cgroups = xcalloc(1, sizeof(*sel->cgroups));
 	sel->cpus_seen = xcalloc(o->cpus.cnt + 1, sizeof(*sel->cpus_seen));
 	sel->cpus_unseen = o->cpus.cnt;
-	return o->time ? compile_time(sel, o) : 0;
+	return 0;
 }
 
 void select_fini(struct select *sel)
