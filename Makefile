@@ -92,6 +92,7 @@ SRCS_main := user/main.c
 
 SRCS_kernel += user/kernel/format_known.c
 SRCS_export += user/export/html.c user/export/page.c
+SRCS_cmd += user/cmd/serve.c user/cmd/whole.c
 SRCS_record += user/record/code_names.c
 
 # What `export html` and `view` show.

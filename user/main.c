@@ -34,6 +34,7 @@ static const struct command commands[] = {
 	{ "diff", cmd_diff, "what changed from one trace to another, and what may be chance",
 	  false },
 	{ "export", cmd_export, "a trace for other tools: flame graphs and viewers", false },
+	{ "view", cmd_view, "a trace in a browser: timeline, flame graph, tables", false },
 	{ "cut", cmd_cut, "a smaller trace of some of the events, and without real names", false },
 	{ "list", cmd_list, "the tracepoints of this kernel, with their fields", true },
 	{ "check", cmd_check, "whether a recording can start here, and what is missing", true },

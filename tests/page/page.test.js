@@ -6,7 +6,7 @@
 'use strict';
 
 const assert = require('node:assert');
-const { execFileSync } = require('node:child_process');
+const { execFileSync, spawn } = require('node:child_process');
 const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
@@ -296,6 +296,17 @@ test('has lanes of polls and spans of a Tokio service', { skip }, async () => {
 	assert.match(await tokio.evaluate("document.getElementById('details').textContent"), /PollStart|WorkerPark/);
 	await shot(tokio, 'tokio');
 	await tokio.close();
+});
+
+test('is served by view, too', { skip }, async () => {
+	const server = spawn(PROGRAM, ['view', '--no-open', plain.trace], { stdio: ['ignore', 'pipe', 'inherit'] });
+	const ended = new Promise((resolve) => server.on('exit', resolve));
+	const url = await new Promise((resolve) => server.stdout.once('data', (text) => resolve(String(text).trim())));
+	const served = await open({ url });
+	assert.strictEqual(await served.evaluate('page.model.trace.count'), await tab.evaluate('page.model.trace.count'));
+	await served.close();
+	server.kill('SIGINT');
+	assert.strictEqual(await ended, 0);
 });
 
 test('opens a million events, and follows a drag over them', { skip }, async (t) => {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # fish completion for dial9-prof. Options are read from each command's own --help.
 
-set -g __dial9_prof_commands record top report offcpu sched wakeup explain script info dump convert diff export cut list check
+set -g __dial9_prof_commands record top report offcpu sched wakeup explain script info dump convert diff export view cut list check
 
 function __dial9_prof_command
     for word in (commandline -opc)[2..-1]
@@ -31,6 +31,7 @@ complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a dump -d 'th
 complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a convert -d 'traces of other formats to dial9, and back'
 complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a diff -d 'what changed from one trace to another'
 complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a export -d 'a trace for other tools: flame graphs and viewers'
+complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a view -d 'a trace in a browser'
 complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a cut -d 'a smaller trace of some of the events'
 complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a list -d 'the events that this kernel offers'
 complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a check -d 'whether a recording can start here'

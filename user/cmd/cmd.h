@@ -33,5 +33,6 @@ int cmd_cut(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_top(int argc, char **argv);
+int cmd_view(int argc, char **argv);
 
 #endif /* D9_CMD_CMD_H */

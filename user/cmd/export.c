@@ -5,15 +5,13 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/log.h"
 #include "cmd/cmd.h"
-#include "cmd/cut.h"
 #include "cmd/timeline.h"
+#include "cmd/whole.h"
 #include "export/formats.h"
 #include "record/sink.h"
 
@@ -24,8 +22,6 @@ struct export_cmd_opts {
 };
 
 #define O(m) offsetof(struct export_cmd_opts, m)
-
-enum { COPY_BLOCK = 1 << 16 };
 
 static const struct opt export_opts[] = {
 	SELECT_OPT_INPUT(struct export_cmd_opts, sel),
@@ -223,52 +219,12 @@ static int take_bytes(void *ctx, const void *data, size_t sz)
 	return export_bytes(c->x, data, sz);
 }
 
-/* As it is, damage included: the reader of the output tells of that. */
-static int copy_bytes(struct export_cmd *c, const char *path)
-{
-	static const char magic[] = { 'T', 'R', 'C', 0 };
-	char *block = xmalloc(COPY_BLOCK);
-	struct source *src;
-	int code = CMD_OK;
-	ssize_t n = 0;
-
-	if (source_open(path, &src)) {
-		free(block);
-		return CMD_INPUT;
-	}
-	c->file = source_name(src);
-	while (code == CMD_OK && (n = source_read(src, block, COPY_BLOCK)) > 0) {
-		if (!c->x &&
-		    memcmp(block, magic, (size_t)n < sizeof(magic) ? (size_t)n : sizeof(magic))) {
-			log_error(
-				"export: %s is no dial9 trace: dial9-prof convert makes one of others",
-				c->file);
-			code = CMD_INPUT;
-		} else if (take_bytes(c, block, (size_t)n)) {
-			code = CMD_OUTPUT;
-		}
-	}
-	if (n < 0) {
-		log_error("cannot read %s: %s", c->file,
-			  n == -EBADMSG ? "damaged gzip data" : strerror((int)-n));
-		code = CMD_INPUT;
-	}
-	if (code == CMD_OK && !c->x) {
-		source_tell_empty(c->file);
-		code = CMD_INPUT;
-	}
-	source_close(src);
-	free(block);
-	return code;
-}
-
 static int export_itself(const struct export_cmd_opts *opts, const struct exporter *format,
 			 const char *path)
 {
 	struct export_cmd c = { .opts = opts, .format = format, .file = path };
 	const struct cut_out out = { take_bytes, &c };
-	int code = select_opts_are_used(&opts->sel) ? cut_to(&opts->sel, path, &out) :
-						      copy_bytes(&c, path);
+	int code = whole_write("export", &opts->sel, path, &out);
 
 	if (code == CMD_OK && c.x && export_end(c.x))
 		code = CMD_OUTPUT;
