@@ -2,18 +2,7 @@
 /* export: what is selected and summed, and that it is the same as the other commands print. */
 #include "run_cmd.h"
 
-static int app(void)
-{
-	struct make m;
-	int fd;
-
-	run_make_app(&m);
-	fd = make_file(&m);
-	make_fini(&m);
-	return fd;
-}
-
-#define EXPORT(...) run_cmd(cmd_export, app(), "export", __VA_ARGS__, NULL)
+#define EXPORT(...) run_cmd(cmd_export, run_app_file(), "export", __VA_ARGS__, NULL)
 
 static const char folded[] = "app;main;[unknown] 2\n"
 			     "app;main;work;hot;leaf (inlined) 4\n"

@@ -148,4 +148,16 @@ static inline void run_make_app(struct make *m)
 	make_stats(m, 14 * RUN_SEC, 13, 3);
 }
 
+/* An open file of run_make_app()'s trace. */
+static inline int run_app_file(void)
+{
+	struct make m;
+	int fd;
+
+	run_make_app(&m);
+	fd = make_file(&m);
+	make_fini(&m);
+	return fd;
+}
+
 #endif /* D9_TESTS_CMD_RUN_CMD_H */

@@ -4,27 +4,18 @@
 
 #define HEAD "what,start_ns,end_ns,ns,cpu,pid,tid,thread,state,waker,waker_tid,fields,stack\r\n"
 
-static int app(void)
-{
-	struct make m;
-	int fd;
-
-	run_make_app(&m);
-	fd = make_file(&m);
-	make_fini(&m);
-	return fd;
-}
-
 Test(csv, samples_and_times)
 {
 	run_expect(
-		run_cmd(cmd_export, app(), "export", "csv", "-", "-t11", "--kind=cpu", NULL),
+		run_cmd(cmd_export, run_app_file(), "export", "csv", "-", "-t11", "--kind=cpu",
+			NULL),
 		CMD_OK,
 		HEAD
 		"sample,11004000000,11004000000,10101010,1,10,11,pool,,,,,main;work;hot;leaf\r\n"
 		"sample,11005000000,11005000000,10101010,1,10,11,pool,,,,,main;work;hot;leaf\r\n",
 		"");
-	run_expect(run_cmd(cmd_export, app(), "export", "csv", "-", "--kind=offcpu", NULL), CMD_OK,
+	run_expect(run_cmd(cmd_export, run_app_file(), "export", "csv", "-", "--kind=offcpu", NULL),
+		   CMD_OK,
 		   HEAD "blocked,12001234567,13000000000,998765433,1,10,11,pool,S,app/10,10,,"
 			"main;work;schedule\r\n",
 		   "");
@@ -32,8 +23,8 @@ Test(csv, samples_and_times)
 
 Test(csv, events_with_their_fields)
 {
-	struct run r =
-		run_cmd(cmd_export, app(), "export", "csv", "-", "--time=12.001,12.002", NULL);
+	struct run r = run_cmd(cmd_export, run_app_file(), "export", "csv", "-",
+			       "--time=12.001,12.002", NULL);
 
 	cr_expect(strstr(r.out, "\r\nsched:sched_switch,12001234567,12001234567,,1,10,11,pool,,,,"
 				"prev_comm=pool prev_pid=11 prev_prio=120 prev_state=S "

@@ -2,17 +2,6 @@
 /* The Firefox Profiler's processed profile: tables of each thread, and columns of one length. */
 #include "../cmd/run_cmd.h"
 
-static int app(void)
-{
-	struct make m;
-	int fd;
-
-	run_make_app(&m);
-	fd = make_file(&m);
-	make_fini(&m);
-	return fd;
-}
-
 static void expect_part(const struct run *r, const char *part)
 {
 	cr_assert_eq(r->code, CMD_OK, "%s", r->err);
@@ -22,7 +11,7 @@ static void expect_part(const struct run *r, const char *part)
 /* Samples at 11.004 s and 11.005 s, blocked from 12.001234567 s to 13 s; the first event is at 10 s. */
 Test(firefox, a_thread_with_its_tables)
 {
-	struct run r = run_cmd(cmd_export, app(), "export", "firefox", "-", NULL);
+	struct run r = run_cmd(cmd_export, run_app_file(), "export", "firefox", "-", NULL);
 
 	expect_part(&r, "\"preprocessedProfileVersion\":49");
 	expect_part(&r, "\"interval\":10.101010,\"startTime\":1700000000000.000000}");

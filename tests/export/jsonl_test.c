@@ -2,17 +2,6 @@
 /* jsonl: script's objects, and those of what threads did, each whole. */
 #include "../cmd/run_cmd.h"
 
-static int app(void)
-{
-	struct make m;
-	int fd;
-
-	run_make_app(&m);
-	fd = make_file(&m);
-	make_fini(&m);
-	return fd;
-}
-
 /* Lines that have, or have not, this text. */
 static char *lines_with(const char *out, const char *text, bool with)
 {
@@ -32,8 +21,8 @@ static char *lines_with(const char *out, const char *text, bool with)
 /* Taking the intervals away leaves what script prints, the stack of the switch in its object. */
 Test(jsonl, events_are_those_of_script)
 {
-	struct run want = run_cmd(cmd_script, app(), "script", "-", "--json", NULL);
-	struct run r = run_cmd(cmd_export, app(), "export", "jsonl", "-", NULL);
+	struct run want = run_cmd(cmd_script, run_app_file(), "script", "-", "--json", NULL);
+	struct run r = run_cmd(cmd_export, run_app_file(), "export", "jsonl", "-", NULL);
 	char *got = lines_with(r.out, "\"event\":\"interval\"", false), *events;
 
 	events = lines_with(got, "\"event\":\"ClockSyncEvent\"", false);
@@ -49,7 +38,8 @@ Test(jsonl, events_are_those_of_script)
 
 Test(jsonl, a_time_blocked)
 {
-	run_expect(run_cmd(cmd_export, app(), "export", "jsonl", "-", "--kind=offcpu", NULL),
+	run_expect(run_cmd(cmd_export, run_app_file(), "export", "jsonl", "-", "--kind=offcpu",
+			   NULL),
 		   CMD_OK,
 		   "{\"version\":1,\"ts\":12001234567,\"end\":13000000000,\"event\":\"interval\","
 		   "\"state\":\"blocked\",\"comm\":\"pool\",\"pid\":10,\"tid\":11,\"cpu\":1,"

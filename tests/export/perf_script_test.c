@@ -2,40 +2,32 @@
 /* perf-script: what script prints, and times as samples with a period. */
 #include "../cmd/run_cmd.h"
 
-static int app(void)
-{
-	struct make m;
-	int fd;
-
-	run_make_app(&m);
-	fd = make_file(&m);
-	make_fini(&m);
-	return fd;
-}
-
 Test(perf_script, all_of_it_is_what_script_prints)
 {
-	struct run want = run_cmd(cmd_script, app(), "script", "-", NULL);
+	struct run want = run_cmd(cmd_script, run_app_file(), "script", "-", NULL);
 
 	cr_assert(strstr(want.out, "sched:sched_switch:"));
-	run_expect(run_cmd(cmd_export, app(), "export", "perf-script", "-", NULL), CMD_OK, want.out,
-		   "");
+	run_expect(run_cmd(cmd_export, run_app_file(), "export", "perf-script", "-", NULL), CMD_OK,
+		   want.out, "");
 	run_free(&want);
 }
 
 Test(perf_script, samples_alone)
 {
-	struct run want = run_cmd(cmd_script, app(), "script", "-", "-e", "cpu-clock", NULL);
+	struct run want =
+		run_cmd(cmd_script, run_app_file(), "script", "-", "-e", "cpu-clock", NULL);
 
 	cr_assert(strstr(want.out, "cpu-clock:"));
-	run_expect(run_cmd(cmd_export, app(), "export", "perf-script", "-", "--kind=cpu", NULL),
+	run_expect(run_cmd(cmd_export, run_app_file(), "export", "perf-script", "-", "--kind=cpu",
+			   NULL),
 		   CMD_OK, want.out, "");
 	run_free(&want);
 }
 
 Test(perf_script, times_are_samples_with_a_period)
 {
-	run_expect(run_cmd(cmd_export, app(), "export", "perf-script", "-", "--kind=offcpu", NULL),
+	run_expect(run_cmd(cmd_export, run_app_file(), "export", "perf-script", "-",
+			   "--kind=offcpu", NULL),
 		   CMD_OK,
 		   "pool      10/11      [001]    13.000000: 998765433 offcpu:\n"
 		   "\t              80 schedule+0x40 ([kernel.kallsyms])\n"

@@ -2,24 +2,13 @@
 /* speedscope: a profile for each thread over one table of frames. */
 #include "../cmd/run_cmd.h"
 
-static int app(void)
-{
-	struct make m;
-	int fd;
-
-	run_make_app(&m);
-	fd = make_file(&m);
-	make_fini(&m);
-	return fd;
-}
-
 #define HEAD                                                                                       \
 	"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","                     \
 	"\"exporter\":\"dial9-prof\",\"name\":\"standard input\",\"profiles\":[\n"
 
 Test(speedscope, threads_with_their_stacks_outermost_first)
 {
-	run_expect(run_cmd(cmd_export, app(), "export", "speedscope", "-", NULL), CMD_OK,
+	run_expect(run_cmd(cmd_export, run_app_file(), "export", "speedscope", "-", NULL), CMD_OK,
 		   HEAD "{\"type\":\"sampled\",\"name\":\"app 10/10\",\"unit\":\"nanoseconds\","
 			"\"startValue\":0,\"endValue\":60606060,\"samples\":[[0,1,2,3],[0,4]],"
 			"\"weights\":[40404040,20202020]},\n"
@@ -37,7 +26,8 @@ Test(speedscope, threads_with_their_stacks_outermost_first)
 
 Test(speedscope, states_stand_outermost_when_kinds_are_mixed)
 {
-	struct run r = run_cmd(cmd_export, app(), "export", "speedscope", "-", "--kind=wall", NULL);
+	struct run r = run_cmd(cmd_export, run_app_file(), "export", "speedscope", "-",
+			       "--kind=wall", NULL);
 
 	cr_expect_eq(r.code, CMD_OK);
 	cr_expect(strstr(r.out, "{\"name\":\"[running]\"}"), "%s", r.out);
