@@ -28,7 +28,11 @@ static const struct {
 	{ sched_map, "map", "--cols=10" },	  { cmd_explain, "explain", "-t11" },
 	{ cmd_explain, "explain", "-p10" },	  { cmd_wakeup, "wakeup", "--by-tid" },
 	{ cmd_wakeup, "wakeup", "--chain=11" },	  { cmd_explain, "explain", "--span=*S*,*" },
-	{ cmd_explain, "explain", "--span=*,x" },
+	{ cmd_explain, "explain", "--span=*,x" }, { cmd_export, "export", "folded" },
+	{ cmd_export, "export", "pprof" },	  { cmd_export, "export", "speedscope" },
+	{ cmd_export, "export", "perf-script" },  { cmd_export, "export", "jsonl" },
+	{ cmd_export, "export", "csv" },	  { cmd_export, "export", "chrome" },
+	{ cmd_export, "export", "firefox" },	  { cmd_export, "export", "perfetto" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -72,8 +76,11 @@ static bool asks_for_a_thread(size_t i)
 /* Runs one command; the code is 0 or 5, or 1 for a thread that is not there, and these come with a line. */
 static int run_one(size_t i, const void *data, size_t sz)
 {
-	struct run r = run_cmd(commands[i].fn, make_fd(data, sz), commands[i].word, "-",
-			       commands[i].opt, takes_two(i) ? good_trace() : NULL, NULL);
+	/* its format comes first */
+	const bool before = commands[i].fn == cmd_export;
+	struct run r = run_cmd(commands[i].fn, make_fd(data, sz), commands[i].word,
+			       before ? commands[i].opt : "-", before ? "-" : commands[i].opt,
+			       takes_two(i) ? good_trace() : NULL, NULL);
 	int code = r.code;
 
 	cr_assert(code == CMD_OK || code == CMD_INPUT ||

@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
 
 static const struct {
 	int (*fn)(int argc, char **argv);
-	const char *words[4];
+	const char *words[5];
 } runs[] = {
 	{ cmd_report, { "report", "/proc/self/fd/0", "--json", "-g" } },
 	{ cmd_report, { "report", "/proc/self/fd/0", "-s", "sym,dso,comm,pid,tid" } },
@@ -49,6 +49,15 @@ static const struct {
 	{ sched_summary, { "summary", "-", "--json" } },
 	{ cmd_report, { "report", "-", "--wall", "-sstate,comm" } },
 	{ cmd_report, { "report", "-", "--live=3600", "--limit=5" } },
+	{ cmd_export, { "export", "folded", "-", "-o/dev/null", "--kind=wall" } },
+	{ cmd_export, { "export", "pprof", "/proc/self/fd/0", "-o/dev/null" } },
+	{ cmd_export, { "export", "speedscope", "-", "-o/dev/null", "--kind=wall" } },
+	{ cmd_export, { "export", "perf-script", "-", "-o/dev/null", "--kind=wall" } },
+	{ cmd_export, { "export", "jsonl", "/proc/self/fd/0", "-o/dev/null" } },
+	{ cmd_export, { "export", "csv", "-", "-o/dev/null", "--time=10%,90%" } },
+	{ cmd_export, { "export", "chrome", "/proc/self/fd/0", "-o/dev/null" } },
+	{ cmd_export, { "export", "firefox", "-", "-o/dev/null" } },
+	{ cmd_export, { "export", "perfetto", "/proc/self/fd/0", "-o/dev/null" } },
 };
 
 /* Output goes nowhere, by way of the real streams, so that all of the printing is run. */
@@ -66,7 +75,7 @@ static void mute(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 {
-	char words[4][40], *argv[5] = { NULL };
+	char words[5][40], *argv[6] = { NULL };
 	int argc, fd, code;
 	size_t k;
 
@@ -74,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 	if (!sz)
 		return 0;
 	k = data[0] % (sizeof(runs) / sizeof(runs[0]));
-	for (argc = 0; argc < 4 && runs[k].words[argc]; argc++) {
+	for (argc = 0; argc < 5 && runs[k].words[argc]; argc++) {
 		snprintf(words[argc], sizeof(words[argc]), "%s", runs[k].words[argc]);
 		argv[argc] = words[argc];
 	}
