@@ -11,14 +11,15 @@ TestSuite(cpu_log, .timeout = 60);
 static char said[1024];
 static uint64_t told_ns;
 
-static void say(void *ctx, uint32_t tid, uint64_t from, uint64_t to)
+/* "5:100-150 ", and "5:100-150+ " where it is open. */
+static void say(void *ctx, uint32_t tid, uint64_t from, uint64_t to, bool open)
 {
 	size_t n = strlen(said);
 
 	(void)ctx;
 	told_ns += to - from;
-	snprintf(said + n, sizeof(said) - n, "%d:%d-%d ", tid == CPU_LOG_NOBODY ? -1 : (int)tid,
-		 (int)from, (int)to);
+	snprintf(said + n, sizeof(said) - n, "%d:%d-%d%s ", tid == CPU_LOG_NOBODY ? -1 : (int)tid,
+		 (int)from, (int)to, open ? "+" : "");
 }
 
 static void expect(const struct cpu_log *log, uint32_t cpu, uint64_t from, uint64_t to,
@@ -40,7 +41,7 @@ Test(cpu_log, tells_each_slice_latest_first)
 	cr_expect_eq(cpu_log_switch(&log, 1, 170, 6, 0, true), 6);
 	cr_expect_eq(cpu_log_on(&log, 1), 0);
 	cr_expect_eq(cpu_log_on(&log, 7), CPU_LOG_NOBODY);
-	expect(&log, 1, 120, 180, "0:170-180 6:150-170 5:120-150 ");
+	expect(&log, 1, 120, 180, "0:170-180+ 6:150-170 5:120-150 ");
 	expect(&log, 1, 150, 170, "6:150-170 ");
 	expect(&log, 1, 90, 110, "5:100-110 -1:90-100 ");
 	expect(&log, 0, 90, 110, "-1:90-110 ");
@@ -57,7 +58,7 @@ Test(cpu_log, a_link_that_does_not_fit_is_nobodys)
 	cr_expect_eq(cpu_log_switch(&log, 0, 170, 7, 8, false), 7);
 	/* a step back in time is none */
 	cr_expect_eq(cpu_log_switch(&log, 0, 165, 8, 9, true), 8);
-	expect(&log, 0, 100, 200, "9:170-200 -1:150-170 -1:100-150 ");
+	expect(&log, 0, 100, 200, "9:170-200+ -1:150-170 -1:100-150 ");
 	cpu_log_fini(&log);
 }
 
@@ -71,7 +72,7 @@ Test(cpu_log, a_thread_may_take_another_number)
 	cpu_log_rename(&log, 1, 5, 8);
 	cpu_log_rename(&log, 0, 5, 6);
 	cr_expect_eq(cpu_log_switch(&log, 0, 150, 6, 7, true), 6);
-	expect(&log, 0, 100, 200, "7:150-200 6:100-150 ");
+	expect(&log, 0, 100, 200, "7:150-200+ 6:100-150 ");
 	cpu_log_fini(&log);
 }
 
@@ -97,9 +98,9 @@ Test(cpu_log, before_a_beginning_nothing_is_known_and_from_it_on_all_is)
 	cpu_log_begin(&log, 0, 150, 7);
 	cr_expect_eq(cpu_log_on(&log, 0), 7);
 	cr_expect_eq(cpu_log_switch(&log, 0, 170, 7, 8, true), 7);
-	expect(&log, 0, 100, 180, "8:170-180 7:150-170 -1:100-150 ");
+	expect(&log, 0, 100, 180, "8:170-180+ 7:150-170 -1:100-150 ");
 	cpu_log_begin(&log, 0, 190, CPU_LOG_NOBODY);
-	expect(&log, 0, 160, 200, "-1:190-200 -1:170-190 7:160-170 ");
+	expect(&log, 0, 160, 200, "-1:190-200+ -1:170-190 7:160-170 ");
 	cpu_log_begin(&log, CPU_LOG_CPUS, 190, 7);
 	cr_expect_eq(cpu_log_on(&log, CPU_LOG_CPUS), CPU_LOG_NOBODY);
 	cpu_log_fini(&log);
@@ -110,15 +111,15 @@ Test(cpu_log, who_was_there_may_be_told_by_the_next_switch)
 	struct cpu_log log = { 0 };
 
 	cpu_log_begin(&log, 0, 100, CPU_LOG_LATER);
-	expect(&log, 0, 90, 120, "-1:100-120 -1:90-100 ");
+	expect(&log, 0, 90, 120, "-1:100-120+ -1:90-100 ");
 	cr_expect_eq(cpu_log_switch(&log, 0, 130, 5, 6, true), CPU_LOG_NOBODY);
-	expect(&log, 0, 100, 140, "6:130-140 5:100-130 ");
+	expect(&log, 0, 100, 140, "6:130-140+ 5:100-130 ");
 	cpu_log_begin(&log, 0, 150, CPU_LOG_LATER);
 	cpu_log_switch(&log, 0, 160, 7, 8, false);
-	expect(&log, 0, 150, 170, "8:160-170 -1:150-160 ");
+	expect(&log, 0, 150, 170, "8:160-170+ -1:150-160 ");
 	/* nobody left before the next beginning */
 	cpu_log_begin(&log, 0, 180, CPU_LOG_LATER);
 	cpu_log_begin(&log, 0, 190, 9);
-	expect(&log, 0, 180, 200, "9:190-200 -1:180-190 ");
+	expect(&log, 0, 180, 200, "9:190-200+ -1:180-190 ");
 	cpu_log_fini(&log);
 }

@@ -368,6 +368,36 @@ Test(intervals, of_neighbours_of_the_target_little_is_known)
 		   "9 unknown (blocked) 1400-1500 to nothing cpu 0 S edge-end neighbour\n");
 }
 
+/* Who was switched in last may have left long since, unless his switches are there. */
+static void moves_on(const char *target, const char *key, const char *value, const char *want)
+{
+	struct run r = { .tid = 5, .behind = true };
+	struct make m;
+
+	make_target(&m, target, key, value);
+	make_task(&m, 1000, 5, 5, "a");
+	make_switch(&m, 1100, 1, "a", 5, 0x100, "x", 8);
+	migrate(&m, 1140, 5, 1, 0);
+	make_switch(&m, 1150, 0, "y", 7, 1, "a", 5);
+	run_expect(&r, &m, want);
+}
+
+#define MOVES_ON(behind)                                                                           \
+	"5 running 1000-1100 to preempted cpu 1 edge-start\n"                                      \
+	"5 runnable 1100-1150 to cpu cpu 0 preempted R" behind "\n"                                \
+	"5 running 1150-1150 to nothing cpu 0 edge-end\n"
+
+Test(intervals, a_wait_that_moves_on_is_not_charged_to_who_may_have_left)
+{
+	moves_on("pid 5", NULL, NULL, MOVES_ON(" 50 unknown"));
+	moves_on("command a", "target_pids", "5", MOVES_ON(" 50 unknown"));
+	moves_on("pid 5", "neighbours", "no", MOVES_ON(" 50 unknown"));
+	/* he is a target, too; every switch is there; the CPU was watched */
+	moves_on("tid 5,8", NULL, NULL, MOVES_ON(" 40 behind 8 on 1 10 unknown"));
+	moves_on("system", NULL, NULL, MOVES_ON(" 40 behind 8 on 1 10 unknown"));
+	moves_on("pid 5", "neighbours", "yes", MOVES_ON(" 40 behind 8 on 1 10 unknown"));
+}
+
 static void watch(struct make *m, uint64_t ts, uint32_t cpu, uint32_t tid,
 		  enum prof_cpu_watch_kind kind)
 {

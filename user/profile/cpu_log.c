@@ -101,11 +101,11 @@ void cpu_log_each(const struct cpu_log *log, uint32_t cpu, uint64_t from, uint64
 		if (s->from >= to)
 			continue;
 		fn(ctx, s->tid == CPU_LOG_LATER ? CPU_LOG_NOBODY : s->tid,
-		   s->from > from ? s->from : from, to);
+		   s->from > from ? s->from : from, to, i == cnt);
 		to = s->from;
 	}
 	if (to > from)
-		fn(ctx, CPU_LOG_NOBODY, from, to);
+		fn(ctx, CPU_LOG_NOBODY, from, to, false);
 }
 
 void cpu_log_fini(struct cpu_log *log)

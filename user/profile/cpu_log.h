@@ -52,8 +52,11 @@ void cpu_log_begin(struct cpu_log *log, uint32_t cpu, uint64_t ts, uint32_t tid)
 /* From the newest switch of @cpu on it is another number that stands for the same thread. */
 void cpu_log_rename(struct cpu_log *log, uint32_t cpu, uint32_t from, uint32_t to);
 
-/* Who ran how long: called for pieces of one CPU's time, latest first. */
-typedef void (*cpu_log_fn)(void *ctx, uint32_t tid, uint64_t from, uint64_t to);
+/*
+ * Who ran how long: called for pieces of one CPU's time, latest first. @open: no switch has told yet that
+ * @tid was there all the time.
+ */
+typedef void (*cpu_log_fn)(void *ctx, uint32_t tid, uint64_t from, uint64_t to, bool open);
 
 /* Pieces that together make up the time from @from to @to; CPU_LOG_NOBODY for what is not known. */
 void cpu_log_each(const struct cpu_log *log, uint32_t cpu, uint64_t from, uint64_t to,

@@ -392,6 +392,12 @@ static bool is_followed(const struct intervals *iv, const struct thread *th)
 	return th && (th->followed || followed_has(&iv->followed, th->pid, th->tid));
 }
 
+/* So are those of each CPU that is waited for. */
+static bool sees_all(const struct intervals *iv)
+{
+	return !iv->followed.some || iv->neighbours;
+}
+
 static void take_switch(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
 {
 	uint64_t prev = trace_u64_or(ev, ROLE_PREV_PID, TRACE_NONE);
@@ -399,7 +405,7 @@ static void take_switch(struct intervals *iv, const struct trace *t, const struc
 	struct thread *out = thread_of(iv, t, prev), *in = thread_of(iv, t, next), *stays;
 	uint32_t prev_tid = prev < TRACE_NONE ? (uint32_t)prev : TRACE_NONE, was;
 	uint32_t next_tid = next < TRACE_NONE ? (uint32_t)next : TRACE_NONE;
-	bool sure = !iv->followed.some || iv->neighbours || is_followed(iv, out);
+	bool sure = sees_all(iv) || is_followed(iv, out);
 
 	if (out && out->life == LIFE_GONE)
 		foresee_exec(iv, t, out, ev);
@@ -723,16 +729,23 @@ void intervals_add(struct intervals *iv, const struct trace *t, const struct tra
 /* ---- behind whom ------------------------------------------------------------------------------- */
 
 struct behind {
+	const struct intervals *iv;
 	struct rivals rivals;
 	uint32_t cpu;
 	uint64_t unknown_ns;
 };
 
-static void add_slice(void *ctx, uint32_t tid, uint64_t from, uint64_t to)
+/* Who was switched in last is still there only if his switch out could not be missing. */
+static bool is_still_on(const struct intervals *iv, uint32_t tid)
+{
+	return sees_all(iv) || is_followed(iv, hmap_get(&iv->threads, tid));
+}
+
+static void add_slice(void *ctx, uint32_t tid, uint64_t from, uint64_t to, bool open)
 {
 	struct behind *b = ctx;
 
-	if (tid == CPU_LOG_NOBODY) {
+	if (tid == CPU_LOG_NOBODY || (open && !is_still_on(b->iv, tid))) {
 		b->unknown_ns += to - from;
 		return;
 	}
@@ -761,7 +774,7 @@ struct interval_behind_sum intervals_behind(const struct intervals *iv, const st
 {
 	const struct thread *th = iv->told_of;
 	struct interval_behind_sum sum = { 0 };
-	struct behind b = { 0 };
+	struct behind b = { .iv = iv };
 	uint64_t to = i->end, from;
 
 	if (th && i->state == INTERVAL_RUNNABLE) {

@@ -192,7 +192,8 @@ struct interval_behind_sum {
  * Behind whom a runnable interval waited: at most @max of those who ran on the CPUs that it was queued
  * on, longest first. Only within the callback, for the interval that it was called with. Costs time by
  * the number of switches in between, so ask for the waits that matter. In a recording of some processes
- * the switches between others are not in the trace: then it is unknown who ran.
+ * the switches between others are not in the trace: then it is unknown who ran, unless it was one of those
+ * processes, or their CPUs were watched (--neighbours). That X was switched in and later X out proves nothing.
  */
 struct interval_behind_sum intervals_behind(const struct intervals *iv, const struct interval *i,
 					    struct interval_behind *out, size_t max);
