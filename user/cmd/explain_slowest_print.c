@@ -137,6 +137,9 @@ static void put_cause(struct buf *out, const struct explain_slowest *s, const st
 		if (c->tid && c->tid != TRACE_NONE)
 			explain_print_name(out, s->x, c->comm, c->tid);
 		break;
+	case CAUSE_OTHERS:
+		buf_addstr(out, "waited for a CPU behind others");
+		break;
 	case CAUSE_BLOCKED:
 		buf_addstr(out, c->fault ? "blocked by a page fault" : "blocked");
 		if (c->function != NAMES_NONE) {
@@ -314,7 +317,7 @@ static void json_cause(struct buf *out, const struct explain_slowest *s, const s
 	static const char *const kinds[] = {
 		[CAUSE_RAN] = "running",     [CAUSE_WAITED] = "waiting",
 		[CAUSE_BLOCKED] = "blocked", [CAUSE_UNKNOWN] = "unknown",
-		[CAUSE_ABSENT] = "absent",
+		[CAUSE_ABSENT] = "absent",   [CAUSE_OTHERS] = "waiting",
 	};
 
 	buf_printf(out, "{\"kind\":\"%s\",\"ns\":%" PRIu64 ",\"pairs\":%" PRIu64, kinds[c->kind],
@@ -323,6 +326,8 @@ static void json_cause(struct buf *out, const struct explain_slowest *s, const s
 		buf_addstr(out, ",\"behind\":{");
 		explain_json_thread(out, s->x, c->tid, TRACE_NONE, c->comm);
 		buf_addch(out, '}');
+	} else if (c->kind == CAUSE_OTHERS) {
+		buf_addstr(out, ",\"behind\":null");
 	} else if (c->kind == CAUSE_BLOCKED) {
 		buf_addstr(out, ",\"function\":");
 		text_json_name(out, s->x->timeline.names, c->function);

@@ -80,24 +80,43 @@ static bool is_same(const struct cause *a, const struct cause *b)
 	       a->fault == b->fault;
 }
 
-static void add(struct causes *c, const struct cause *one, uint64_t ns)
+/* The row of that cause, or where one would be put: @hash. */
+static struct cause *find(const struct causes *c, const struct cause *one, uint64_t *hash)
 {
 	const uint32_t key[] = { one->kind, one->tid, one->function, one->fault };
-	uint64_t hash = hash_bytes(key, sizeof(key));
-	struct cause *row = NULL;
+	struct cause *row;
 	uintptr_t at;
+
+	for (*hash = hash_bytes(key, sizeof(key)); (at = (uintptr_t)hmap_get(&c->index, *hash));
+	     ++*hash) {
+		row = &c->v[at - 1];
+		if (is_same(row, one))
+			return row;
+	}
+	return NULL;
+}
+
+static const struct cause others = { .kind = CAUSE_OTHERS,
+				     .comm = NAMES_NONE,
+				     .function = NAMES_NONE };
+
+static void add(struct causes *c, const struct cause *one, uint64_t ns)
+{
+	struct cause *row;
+	uint64_t hash;
 
 	if (!ns)
 		return;
-	for (; (at = (uintptr_t)hmap_get(&c->index, hash)); hash++) {
-		row = &c->v[at - 1];
-		if (is_same(row, one))
-			break;
+	row = find(c, one, &hash);
+	if (!row && one->kind == CAUSE_WAITED && c->waited == CAUSES_WAITED_MAX) {
+		one = &others;
+		row = find(c, one, &hash);
 	}
-	if (!at) {
+	if (!row) {
 		c->v = array_reserve(c->v, &c->cap, c->cnt + 1, sizeof(*c->v));
 		row = &c->v[c->cnt++];
 		*row = *one;
+		c->waited += one->kind == CAUSE_WAITED;
 		hmap_set(&c->index, hash, (void *)(uintptr_t)c->cnt);
 	}
 	row->ns += ns;
@@ -105,22 +124,31 @@ static void add(struct causes *c, const struct cause *one, uint64_t ns)
 	row->last = c->moments;
 }
 
-static void add_waiting(struct causes *c, const struct explain_step *s)
+/* A step of one piece: all that is known of it, while the step names but some. */
+static void add_waiting(struct causes *c, const struct explain *e, const struct explain_step *s)
 {
+	const struct explain_piece *p = s->longest[INTERVAL_RUNNABLE];
 	struct cause one = { .kind = CAUSE_WAITED, .function = NAMES_NONE };
 
-	for (size_t k = 0; k < s->rival_cnt; k++) {
-		one.tid = s->rivals[k].tid;
-		one.comm = s->rivals[k].comm;
-		add(c, &one, s->rivals[k].ns);
+	if (p->start < s->from || p->end > s->to) {
+		/* who ran in which part of it is not kept */
+		add(c, &others, s->to - s->from);
+		return;
+	}
+	for (size_t k = 0; k < p->rival_cnt; k++) {
+		one.tid = e->rivals[p->rivals + k].tid;
+		one.comm = e->rivals[p->rivals + k].comm;
+		add(c, &one, e->rivals[p->rivals + k].ns);
 	}
 	one.tid = TRACE_NONE;
 	one.comm = NAMES_NONE;
-	add(c, &one, s->other_ns + s->behind_unknown_ns);
+	add(c, &others, p->rivals_other_ns);
+	add(c, &one, p->rivals_unknown_ns);
 }
 
 struct adding {
 	struct causes *c;
+	const struct explain *e;
 	const struct intervals *iv;
 	const struct names *names;
 	uint64_t there;
@@ -141,7 +169,7 @@ static void add_step(void *ctx, const struct explain_step *s)
 	add(c, &ran, s->ns[INTERVAL_RUNNING]);
 	add(c, &unknown, s->ns[INTERVAL_UNKNOWN]);
 	if (s->cnt[INTERVAL_RUNNABLE])
-		add_waiting(c, s);
+		add_waiting(c, a->e, s);
 	if (s->cnt[INTERVAL_BLOCKED]) {
 		blocked = blocked_at(a->iv, a->names, s->longest[INTERVAL_BLOCKED]->stack);
 		add(c, &blocked, s->ns[INTERVAL_BLOCKED]);
@@ -154,7 +182,7 @@ void causes_add(struct causes *c, const struct explain *e, const struct interval
 	const struct cause absent = { .kind = CAUSE_ABSENT,
 				      .comm = NAMES_NONE,
 				      .function = NAMES_NONE };
-	struct adding a = { .c = c, .iv = iv, .names = names };
+	struct adding a = { .c = c, .e = e, .iv = iv, .names = names };
 
 	c->moments++;
 	c->ns += to - from;

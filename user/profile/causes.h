@@ -7,15 +7,19 @@
 enum cause_kind {
 	CAUSE_RAN,
 	CAUSE_WAITED, /* for a CPU */
+	CAUSE_OTHERS, /* likewise, behind threads that found no room in this table or the one below */
 	CAUSE_BLOCKED,
 	CAUSE_UNKNOWN, /* events are missing */
 	CAUSE_ABSENT, /* the trace has nothing of the thread */
 };
 
+/* So many rows; waits that would need one more go to CAUSE_OTHERS, and only those. */
+#define CAUSES_WAITED_MAX 4096
+
 /* Time of one kind that had one cause. */
 struct cause {
 	enum cause_kind kind;
-	/* Waited: behind this thread; 0: the CPU was idle, TRACE_NONE: behind others, or nobody knows whom. */
+	/* Waited: behind this thread; 0: the CPU was idle, TRACE_NONE: the trace does not tell. */
 	uint32_t tid, comm;
 	/*
 	 * Blocked: the function that people know it by, a string id: the innermost of the program's that has no
@@ -32,6 +36,7 @@ struct causes {
 	struct hmap index; /* hash -> row + 1 */
 	struct cause *v;
 	size_t cnt, cap;
+	size_t waited; /* rows of CAUSE_WAITED */
 	uint64_t ns, moments; /* together */
 };
 

@@ -8,9 +8,6 @@
 #include "base/alloc.h"
 #include "profile/rivals.h"
 
-/* Waits of others that are shorter are told without behind whom. */
-#define RIVALS_FROM_NS 20000
-
 static uint64_t key_of(uint32_t part, uint32_t tid)
 {
 	return (uint64_t)part << 32 | tid;
@@ -75,11 +72,12 @@ static void follow_stretch(struct explain_thread *th, const struct interval *i)
 static void add_rivals(struct explain *e, const struct intervals *iv, const struct interval *i,
 		       struct explain_piece *p)
 {
+	const size_t room = EXPLAIN_RIVALS_MAX - e->rival_cnt,
+		     max = room < RIVALS_MAX ? room : RIVALS_MAX;
 	struct interval_behind_sum sum;
 
-	e->rivals = array_reserve(e->rivals, &e->rival_cap, e->rival_cnt + EXPLAIN_RIVALS,
-				  sizeof(*e->rivals));
-	sum = intervals_behind(iv, i, e->rivals + e->rival_cnt, EXPLAIN_RIVALS);
+	e->rivals = array_reserve(e->rivals, &e->rival_cap, e->rival_cnt + max, sizeof(*e->rivals));
+	sum = intervals_behind(iv, i, e->rivals + e->rival_cnt, max);
 	p->rivals = (uint32_t)e->rival_cnt;
 	p->rival_cnt = (uint8_t)sum.n;
 	p->rivals_other_ns = sum.other_ns;
@@ -113,12 +111,8 @@ static void add_piece(struct explain *e, const struct intervals *iv, const struc
 	};
 	if (i->waker)
 		p->waker = *i->waker;
-	if (i->state != INTERVAL_RUNNABLE)
-		return;
-	if (i->end - i->start >= RIVALS_FROM_NS)
+	if (i->state == INTERVAL_RUNNABLE)
 		add_rivals(e, iv, i, p);
-	else
-		p->rivals_other_ns = i->end - i->start;
 }
 
 void explain_add(struct explain *e, const struct intervals *iv, const struct interval *i)

@@ -7,14 +7,16 @@
  * feed it intervals and samples, call explain_finish(), then ask for threads and steps.
  *
  * Sums of threads are exact whatever the length of the window. Pieces and samples are kept up to
- * EXPLAIN_MAX of each; what comes later is in the sums alone.
+ * EXPLAIN_MAX of each; what comes later is in the sums alone. Of those behind whom pieces waited
+ * EXPLAIN_RIVALS_MAX are kept; later ones are others.
  */
 #include "base/hash.h"
 #include "profile/intervals.h"
 #include "profile/stack_table.h"
 
 #define EXPLAIN_MAX ((size_t)1 << 19)
-#define EXPLAIN_RIVALS 4
+#define EXPLAIN_RIVALS 4 /* that a step names */
+#define EXPLAIN_RIVALS_MAX (2 * EXPLAIN_MAX) /* that are kept of all pieces */
 
 /* A thread within the window. */
 struct explain_thread {
@@ -41,7 +43,7 @@ struct explain_piece {
 	uint8_t rival_cnt, state, why;
 	bool woken;
 	uint16_t flags;
-	uint64_t rivals_other_ns; /* of those beyond EXPLAIN_RIVALS */
+	uint64_t rivals_other_ns; /* of those who found no room */
 	uint64_t rivals_unknown_ns; /* when the trace does not tell who ran */
 };
 
