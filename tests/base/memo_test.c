@@ -87,3 +87,17 @@ Test(memo, what_is_too_large_is_not_kept)
 	cr_assert(get(&m, "small", 0, "1"));
 	memo_fini(&m);
 }
+
+/* The stack of what has none is made of nothing, and is nothing. */
+Test(memo, nothing_may_stand_for_nothing)
+{
+	struct memo m = { .slot_cnt = 8, .bytes_max = 64 };
+	struct buf out = { 0 };
+
+	cr_expect(!memo_get(&m, "", 0, 1, &out));
+	memo_put(&m, "", 0, "", 0);
+	cr_expect(memo_get(&m, "", 0, 1, &out));
+	cr_expect_eq(out.len, 0);
+	buf_free(&out);
+	memo_fini(&m);
+}

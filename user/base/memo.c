@@ -73,7 +73,8 @@ bool memo_get(struct memo *m, const void *key, size_t key_sz, uint64_t version, 
 	s = probe(m, m->hash, key, key_sz);
 	if (s->age != m->age)
 		return false;
-	buf_add(out, m->bytes + s->off + s->key_sz, s->value_sz);
+	if (s->value_sz)
+		buf_add(out, m->bytes + s->off + s->key_sz, s->value_sz);
 	return true;
 }
 
