@@ -169,7 +169,7 @@ Test(diff, percentiles_of_waits)
 	expect_rows(diff(old, new, "--kind=latency", "--percentile=90", NULL),
 		    "#     Old     New    Old p50    New p50    Old p90    New p90      Delta"
 		    "         +-  Thread\n"
-		    "     1000    1000       49.9        0.0       49.9        0.0      -49.9"
+		    "     1000    1000       50.0        0.0       50.0        0.0      -50.0"
 		    "        0.0  app\n");
 }
 

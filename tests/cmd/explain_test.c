@@ -377,7 +377,7 @@ Test(explain, small_pieces_are_told_together)
 
 static const char slowest[] =
 	HEAD("2 of 3 pairs")
-	"# all: 16.400 ms, median 4.882 ms, p99 10.945 ms\n"
+	"# all: 16.400 ms, median 4.882 ms, p99 11.000 ms\n"
 	"# 1 start without an end\n"
 	"# 1 end without a start\n"
 	"#\n"
@@ -420,7 +420,7 @@ static const char slowest_json[] =
 	"{\"version\":1,\"file\":\"standard input\",\"span_ns\":16000000,\"lost_events\":0,"
 	"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,"
 	"\"lost_samples_estimate\":0,\"pairs\":3,\"pairs_ns\":16400000,\"p50_ns\":4882432,"
-	"\"p99_ns\":10944512,\"nested\":0,\"unended\":1,\"unstarted\":1,\"untied\":0,\"crowded\":0,"
+	"\"p99_ns\":11000000,\"nested\":0,\"unended\":1,\"unstarted\":1,\"untied\":0,\"crowded\":0,"
 	"\"switches\":true,\"whole\":true,\"causes\":[\n"
 	"{\"kind\":\"blocked\",\"ns\":6000000,\"pairs\":1,\"function\":\"lock\",\"page_fault\":false},\n"
 	"{\"kind\":\"waiting\",\"ns\":3000000,\"pairs\":1,"

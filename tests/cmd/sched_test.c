@@ -43,10 +43,10 @@ static int input(void)
 
 static const char latency[] = HEAD
 	"    2.000 s         3       3* 500.000 ms 500.000 ms 500.000 ms    1.000 s  20.000000         hog 12\n"
-	"    2.000 s         3       2  375.000 ms 250.610 ms 500.000 ms 500.000 ms  21.000000         worker 11\n";
+	"    2.000 s         3       2  375.000 ms 250.000 ms 500.000 ms 500.000 ms  21.000000         worker 11\n";
 
 static const char worst[] = HEAD
-	"    2.000 s         3       2  375.000 ms 250.610 ms 500.000 ms 500.000 ms  21.000000         worker 11\n"
+	"    2.000 s         3       2  375.000 ms 250.000 ms 500.000 ms 500.000 ms  21.000000         worker 11\n"
 	"#\n# The longest waits\n"
 	"21.000000  500.000 ms  worker 11  CPU 0  preempted\n"
 	"      500.000 ms  behind hog 12 on CPU 0\n"
@@ -81,7 +81,7 @@ Test(sched, sorted_and_summed_as_asked_for)
 			   "switch", "--limit", "1", NULL),
 		   CMD_OK,
 		   HEAD
-		   "    2.000 s         3       2  375.000 ms 250.610 ms 500.000 ms 500.000 ms  "
+		   "    2.000 s         3       2  375.000 ms 250.000 ms 500.000 ms 500.000 ms  "
 		   "21.000000         worker\n"
 		   "# 1 more row: --limit 0 shows all\n",
 		   "");
@@ -97,7 +97,7 @@ Test(sched, one_json_object)
 		"\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"run_ns\":2000000000,"
 		"\"wait_ns\":750000000,\"switches\":3,\"unknown_ns\":0,\"rows\":[\n"
 		"{\"comm\":\"worker\",\"tid\":11,\"pid\":10,\"run_ns\":2000000000,\"switches\":3,"
-		"\"waits\":2,\"cut\":0,\"wait_ns\":750000000,\"p50_ns\":250609664,"
+		"\"waits\":2,\"cut\":0,\"wait_ns\":750000000,\"p50_ns\":250000000,"
 		"\"p99_ns\":500000000,\"max_ns\":500000000,\"max_start_ns\":21000000000}],"
 		"\"worst\":[]}\n",
 		"");

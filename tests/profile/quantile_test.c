@@ -42,6 +42,30 @@ Test(quantile, of_large_values_is_right_to_a_percent)
 	quantile_fini(&q);
 }
 
+/* The middles of their buckets are 69,730,304 and 18,284,544. */
+Test(quantile, is_never_outside_of_what_was_added)
+{
+	struct quantile q = { 0 }, both = { 0 };
+
+	quantile_add(&q, 70113000);
+	cr_expect_eq(quantile_at(&q, 0.5), 70113000);
+	cr_expect_eq(quantile_at(&q, 0.99), 70113000);
+	quantile_merge(&both, &q);
+	cr_expect_eq(quantile_at(&both, 0.5), 70113000);
+	quantile_fini(&q);
+	quantile_add(&q, 18407000);
+	quantile_add(&q, 18407000);
+	cr_expect_eq(quantile_at(&q, 0.5), 18407000);
+	quantile_merge(&both, &q);
+	cr_expect_eq(both.min, 18407000);
+	cr_expect_eq(quantile_at(&both, 0), 18407000);
+	cr_expect_eq(quantile_at(&both, 1), 70113000);
+	quantile_fini(&q);
+	quantile_merge(&both, &q);
+	cr_expect_eq(both.min, 18407000, "nothing was added");
+	quantile_fini(&both);
+}
+
 Test(quantile, ends_of_the_range)
 {
 	struct quantile q = { 0 };

@@ -27,6 +27,8 @@ void quantile_add(struct quantile *q, uint64_t v)
 	if (!q->rows[row])
 		q->rows[row] = xcalloc(QUANTILE_SUBS, sizeof(*q->rows[row]));
 	q->rows[row][(row ? v >> (row - 1) : v) % QUANTILE_SUBS]++;
+	if (!q->cnt || v < q->min)
+		q->min = v;
 	q->cnt++;
 	q->sum += (double)v;
 	if (v > q->max)
@@ -43,6 +45,8 @@ void quantile_merge(struct quantile *q, const struct quantile *from)
 		for (size_t sub = 0; sub < QUANTILE_SUBS; sub++)
 			q->rows[row][sub] += from->rows[row][sub];
 	}
+	if (from->cnt && (!q->cnt || from->min < q->min))
+		q->min = from->min;
 	q->cnt += from->cnt;
 	q->sum += from->sum;
 	if (from->max > q->max)
@@ -77,19 +81,20 @@ static double middle(unsigned int row, unsigned int sub)
 /* The value of the one of that rank, from 1. */
 static double at_rank(const struct quantile *q, double rank)
 {
+	const double min = (double)q->min, max = (double)q->max;
 	uint64_t below = 0;
-	double v;
 
-	for (unsigned int row = 0; row < QUANTILE_ROWS; row++) {
+	if (rank <= 1)
+		return min;
+
+	for (unsigned int row = 0; row < QUANTILE_ROWS && rank < (double)q->cnt; row++) {
 		for (unsigned int sub = 0; q->rows[row] && sub < QUANTILE_SUBS; sub++) {
 			below += q->rows[row][sub];
-			if (q->rows[row][sub] && (double)below >= rank) {
-				v = middle(row, sub);
-				return v < (double)q->max ? v : (double)q->max;
-			}
+			if (q->rows[row][sub] && (double)below >= rank)
+				return fmin(fmax(middle(row, sub), min), max);
 		}
 	}
-	return (double)q->max;
+	return max;
 }
 
 double quantile_at(const struct quantile *q, double p)

@@ -12,10 +12,11 @@
 
 /*
  * Quantiles of any number of values in little memory: counts in buckets of which each is 1/64 wide of
- * where it stands, so a quantile is right to 0.8% (below 64: exact). {0} is empty.
+ * where it stands, so a quantile is right to 0.8% (below 64: exact). The least and the greatest value are
+ * exact, and no quantile lies outside of them. {0} is empty.
  */
 struct quantile {
-	uint64_t cnt, max;
+	uint64_t cnt, min, max;
 	double sum;
 	uint64_t *rows[QUANTILE_ROWS]; /* QUANTILE_SUBS counts each; NULL: none */
 };
