@@ -327,6 +327,51 @@ Test(spans, raw_system_calls_by_name)
 	spans_fini(&s);
 }
 
+static const struct spans_pattern fsyncs[] = {
+	{ "raw_syscalls:sys_enter", "raw_syscalls:sys_exit", "fsync" },
+	{ "syscalls:sys_enter_fsync", "syscalls:sys_exit_fsync", NULL },
+};
+
+/* Three calls as both kinds of events tell of them; of their own there may be no ends. */
+static void find_both(struct spans *s, bool own_exits)
+{
+	struct make m;
+
+	make_init(&m, NULL);
+	make_tpsym(&m, 5, "raw_syscalls:sys_enter", "id", PROF_TP_SYMBOL, 74, "fsync");
+	make_tpsym(&m, 5, "raw_syscalls:sys_exit", "id", PROF_TP_SYMBOL, 74, "fsync");
+	for (uint64_t at = 10; at < 40; at += 10) {
+		tracepoint(&m, "raw_syscalls:sys_enter", at, 7, "id", 74);
+		tracepoint(&m, "syscalls:sys_enter_fsync", at + 1, 7, "__syscall_nr", 74);
+		tracepoint(&m, "raw_syscalls:sys_exit", at + 5, 7, "id", 74);
+		if (own_exits)
+			tracepoint(&m, "syscalls:sys_exit_fsync", at + 7, 7, "__syscall_nr", 74);
+	}
+	find_with(s, &m);
+}
+
+Test(spans, a_call_that_two_kinds_of_events_tell_of_counts_once)
+{
+	struct spans s = { .opts = { .patterns = fsyncs, .pattern_cnt = 2, .max = 10 } };
+
+	find_both(&s, true);
+	cr_assert(spans_has_twice(&s));
+	spans_restart(&s);
+	find_both(&s, true);
+	cr_expect_not(spans_has_twice(&s));
+	cr_assert_eq(s.pairs, 3);
+	is(&s, 0, 11, 17, 7);
+	cr_expect_eq(s.enters, 3);
+	cr_expect_eq(s.unended + s.unstarted, 0);
+	spans_fini(&s);
+	/* without an end they do not tell of it */
+	find_both(&s, false);
+	cr_expect_not(spans_has_twice(&s));
+	cr_assert_eq(s.pairs, 3);
+	is(&s, 0, 10, 15, 7);
+	spans_fini(&s);
+}
+
 /* A number that is given again belongs to another thread. */
 Test(spans, a_thread_that_exits_leaves_nothing_open)
 {

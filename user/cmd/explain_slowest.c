@@ -203,7 +203,7 @@ static void drop(void *ctx)
 	if (s->telling)
 		explain_fini(&s->x->numbers);
 	else
-		spans_fini(&s->spans);
+		spans_restart(&s->spans);
 }
 
 /* ---- second reading: their times --------------------------------------------------------------- */
@@ -275,6 +275,8 @@ static int read_and_print(struct explain_slowest *s, const char *path)
 	int code;
 
 	code = timeline_run(&x->timeline, &t, path);
+	if (code == CMD_OK && spans_has_twice(&s->spans))
+		code = timeline_reread(&x->timeline);
 	if (code != CMD_OK)
 		return code;
 	spans_finish(&s->spans);

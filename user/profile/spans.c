@@ -65,6 +65,33 @@ static bool has_prefix(const char *s, const char *prefix)
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
+enum { OWN_ENTER = 1, OWN_EXIT = 2, OWN_BOTH = OWN_ENTER | OWN_EXIT };
+
+static uint64_t name_hash(const char *name)
+{
+	return hash_bytes(name, strlen(name));
+}
+
+static bool is_own(const struct spans *s, uint64_t name)
+{
+	return (uintptr_t)hmap_get(&s->own_calls, name) == OWN_BOTH;
+}
+
+/* One half of a call's own events. */
+static void learn_own(struct spans *s, const char *name)
+{
+	static const char enter[] = "syscalls:sys_enter_", exit[] = "syscalls:sys_exit_";
+	const bool is_enter = has_prefix(name, enter);
+	uintptr_t halves = is_enter ? OWN_ENTER : OWN_EXIT;
+	uint64_t hash;
+
+	if (!is_enter && !has_prefix(name, exit))
+		return;
+	hash = name_hash(name + (is_enter ? sizeof(enter) : sizeof(exit)) - 1);
+	halves |= (uintptr_t)hmap_get(&s->own_calls, hash);
+	hmap_set(&s->own_calls, hash, (void *)halves);
+}
+
 static const struct kind *kind_of(struct spans *s, const struct trace_schema *ts)
 {
 	const uint64_t key = (uint64_t)(uintptr_t)ts;
@@ -87,6 +114,8 @@ static const struct kind *kind_of(struct spans *s, const struct trace_schema *ts
 	}
 	k->by_call = (k->role == ENTER || k->role == EXIT) && k->number >= 0 &&
 		     s->opts.patterns[k->pattern].call;
+	if (k->role == ENTER || k->role == EXIT)
+		learn_own(s, name);
 	hmap_set(&s->schemas, key, k);
 	return k;
 }
@@ -98,6 +127,23 @@ static uint64_t number_of(const struct trace_event *ev, const struct kind *k)
 
 	return k->number >= 0 && trace_value_u64(&ev->values[k->number], &number) ? number :
 										    UINT64_MAX;
+}
+
+/* The first pattern that wants a call of that name from this event of raw_syscalls; else how many there are. */
+static uint32_t pattern_by_name(const struct spans *s, const struct kind *k, const char *event,
+				const char *call)
+{
+	const uint32_t none = (uint32_t)s->opts.pattern_cnt;
+	uint32_t at = is_own(s, name_hash(call)) ? none : k->pattern;
+
+	for (; at < none; at++) {
+		const struct spans_pattern *p = &s->opts.patterns[at];
+
+		if (str_glob(k->role == ENTER ? p->enter : p->exit, event) &&
+		    (!p->call || str_glob(p->call, call)))
+			break;
+	}
+	return at;
 }
 
 /* The pattern of a system call by its name; the number of patterns: none wants it. */
@@ -115,13 +161,9 @@ static uint32_t pattern_of_call(struct spans *s, const struct trace *t,
 	/* what numbers mean may be told later */
 	if (!trace_field_text(t, ev, (size_t)k->number, &text))
 		return none;
-	for (known = k->pattern; known < none; known++) {
-		const struct spans_pattern *p = &s->opts.patterns[known];
-
-		if (str_glob(k->role == ENTER ? p->enter : p->exit, name) &&
-		    (!p->call || str_glob(p->call, buf_cstr(&text))))
-			break;
-	}
+	known = pattern_by_name(s, k, name, buf_cstr(&text));
+	if (known < none && s->raw_calls.cnt < CALLS_MAX)
+		hmap_set(&s->raw_calls, name_hash(buf_cstr(&text)), s);
 	if (s->calls.cnt < CALLS_MAX)
 		hmap_set(&s->calls, number, (void *)(known + 1));
 	buf_free(&text);
@@ -425,13 +467,32 @@ static void free_values(struct hmap *m)
 	hmap_fini(m);
 }
 
-void spans_fini(struct spans *s)
+bool spans_has_twice(const struct spans *s)
+{
+	uint64_t name;
+	size_t pos = 0;
+	void *v;
+
+	while (hmap_next(&s->raw_calls, &pos, &name, &v))
+		if (is_own(s, name))
+			return true;
+	return false;
+}
+
+void spans_restart(struct spans *s)
 {
 	free_values(&s->schemas);
 	free_values(&s->open);
 	hmap_fini(&s->calls);
+	hmap_fini(&s->raw_calls);
 	hmap_fini(&s->workers);
 	quantile_fini(&s->lengths);
 	free(s->v);
-	*s = (struct spans){ .opts = s->opts };
+	*s = (struct spans){ .opts = s->opts, .own_calls = s->own_calls };
+}
+
+void spans_fini(struct spans *s)
+{
+	spans_restart(s);
+	hmap_fini(&s->own_calls);
 }

@@ -12,7 +12,8 @@
  * - else the thread in which both happened. Of Tokio's events, which name a worker, that thread is the one
  *   in which the worker was seen last.
  * A start that is an end of a system call (syscalls:*, raw_syscalls:*) gives way to the next in its thread,
- * since these never lie within each other, and a call's start and end are of the same number. Of all others
+ * since these never lie within each other, and a call's start and end are of the same number. A call that has
+ * events of its own (syscalls:*) is not taken from raw_syscalls by its name as well. Of all others
  * a start within an open pair of the same kind is a part of it, as the end that follows is: the outermost
  * counts.
  *
@@ -62,6 +63,9 @@ struct spans {
 	struct hmap schemas; /* struct trace_schema -> what it is here */
 	struct hmap
 		calls; /* number of a system call -> its pattern + 1, or one more than there are */
+	/* Hashes of names of system calls: of those that have events of their own whether these begin and end,
+	 * and of those taken from raw_syscalls. */
+	struct hmap own_calls, raw_calls;
 	struct hmap workers; /* part << 32 | worker -> thread + 1 */
 	struct hmap open; /* hash of what ties -> open pair */
 	uint64_t losses; /* that may hide events, so far */
@@ -80,6 +84,13 @@ struct spans {
 void spans_add(struct spans *s, const struct trace *t, const struct trace_event *ev);
 /* Once, after the last event. */
 void spans_finish(struct spans *s);
+/*
+ * Whether calls were taken both from raw_syscalls and from events of their own, which came later: then
+ * spans_restart() and all events once more count each once.
+ */
+bool spans_has_twice(const struct spans *s);
+/* Forgets all but which calls have events of their own. */
+void spans_restart(struct spans *s);
 /* Leaves it as at the start, with its options. */
 void spans_fini(struct spans *s);
 
