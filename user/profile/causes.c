@@ -132,7 +132,9 @@ static void add_waiting(struct causes *c, const struct explain *e, const struct 
 
 	if (p->start < s->from || p->end > s->to) {
 		/* who ran in which part of it is not kept */
-		add(c, &others, s->to - s->from);
+		one.tid = TRACE_NONE;
+		one.comm = NAMES_NONE;
+		add(c, p->rivals_unknown_ns ? &one : &others, s->to - s->from);
 		return;
 	}
 	for (size_t k = 0; k < p->rival_cnt; k++) {

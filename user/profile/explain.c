@@ -391,7 +391,8 @@ static void join(const struct explain *e, struct explain_step *s, const struct e
 		*longest = p;
 	if (from > p->start || to < p->end) {
 		/* who ran in which part of it is not kept */
-		r->other_ns += p->state == INTERVAL_RUNNABLE ? to - from : 0;
+		if (p->state == INTERVAL_RUNNABLE)
+			*(p->rivals_unknown_ns ? &s->behind_unknown_ns : &r->other_ns) += to - from;
 		return;
 	}
 	for (size_t k = 0; k < p->rival_cnt; k++)
