@@ -23,5 +23,4 @@ $ dial9-prof sched latency - <$T/golden/dial9/mixed_1k.bin
 No waits for a CPU in standard input: it has no switches: its threads slept, or it was recorded with --no-sched.
 #
 $ dial9-prof sched timehist - <$T/golden/dial9/mixed_1k.bin
-\#           time    cpu  task[tid/pid]                     wait ms   delay ms     run ms
-\# lost: nothing
+No turns on a CPU in standard input: it has no switches: its threads slept, or it was recorded with --no-sched.

@@ -41,7 +41,13 @@ static int input(void)
 	     "#\n" \
 	     "#   Runtime  Switches   Waits         Avg        P50        P99        Max  Max at            Task\n"
 
-static const char latency[] = HEAD
+#define CUT_HEAD "# standard input: waits for a CPU over 4.000 s\n" \
+		 "# lost: nothing\n" \
+		 "# *: the trace has only a part of some, 1 in all\n" \
+		 "#\n" \
+		 "#   Runtime  Switches   Waits         Avg        P50        P99        Max  Max at            Task\n"
+
+static const char latency[] = CUT_HEAD
 	"    2.000 s         3       3* 500.000 ms 500.000 ms 500.000 ms    1.000 s  20.000000         hog 12\n"
 	"    2.000 s         3       2  375.000 ms 250.000 ms 500.000 ms 500.000 ms  21.000000         worker 11\n";
 
@@ -127,6 +133,66 @@ Test(sched, who_and_what_is_not_there_is_said)
 	cr_expect_str_eq(r.err, "dial9-prof: no threads that ran in standard input: it has no "
 				"thread 99\n");
 	run_expect_in(r.out, ",\"cpus\":[]}\n");
+	run_free(&r);
+}
+
+static int input_of_samples(void)
+{
+	const uint64_t t = 20 * RUN_SEC, work = make_frame(1, 0x210);
+	struct make m;
+	int fd;
+
+	make_init(&m, NULL);
+	make_task(&m, t, 11, 11, "worker");
+	for (uint64_t k = 0; k < 3; k++)
+		make_sample(&m, t + k * 1000000, 11, 11, PROF_SOURCE_SAMPLE, 0, &work, 1);
+	fd = make_file(&m);
+	make_fini(&m);
+	return fd;
+}
+
+/* Without switches a thread that was sampled would seem to run all the while. */
+Test(sched, samples_alone_tell_no_times)
+{
+#define WHY                                                                                        \
+	" in standard input: it has no switches: its threads slept, or it was recorded with --no-sched.\n"
+	struct run r;
+
+	run_expect(run_cmd(cmd_sched, input_of_samples(), "sched", "latency", "-", NULL), CMD_OK,
+		   "No waits for a CPU" WHY, "");
+	run_expect(run_cmd(cmd_sched, input_of_samples(), "sched", "timehist", "-", NULL), CMD_OK,
+		   "No turns on a CPU" WHY, "");
+	run_expect(run_cmd(cmd_sched, input_of_samples(), "sched", "map", "-", NULL), CMD_OK,
+		   "Nothing ran" WHY, "");
+	run_expect(run_cmd(cmd_explain, input_of_samples(), "explain", "11", "-", NULL), CMD_OK,
+		   "No thread or process 11" WHY, "");
+	run_expect(run_cmd(cmd_explain, input_of_samples(), "explain", "11", "--time", "20,", "-",
+			   NULL),
+		   CMD_OK, "No thread or process 11" WHY, "");
+	r = run_cmd(cmd_sched, input_of_samples(), "sched", "latency", "-", "--json", NULL);
+	run_expect_in(r.out, "\"run_ns\":0,\"wait_ns\":0,\"switches\":0,\"unknown_ns\":0,"
+			     "\"rows\":[],\"worst\":[]}");
+	run_free(&r);
+#undef WHY
+}
+
+/* Nothing was lost on the way, and still a switch is not there. */
+Test(sched, what_the_kernel_did_not_show_is_left_out)
+{
+	const uint64_t t = 20 * RUN_SEC;
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_switch(&m, t, 0, "swapper/0", 0, 0, "worker", 11);
+	make_switch(&m, t + RUN_SEC, 0, "hog", 12, 1, "worker", 11);
+	r = run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-", "-t", "11", NULL);
+	make_fini(&m);
+	run_expect_in(r.out,
+		      "# lost: nothing\n"
+		      "# left out: 1.000 s of which the trace does not tell: events were "
+		      "lost, or the kernel\n"
+		      "#   did not show all switches and wakings (on some virtual machines)\n");
 	run_free(&r);
 }
 

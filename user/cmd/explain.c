@@ -177,6 +177,9 @@ static int explain_file(struct explained *x, const char *path)
 
 	x->numbers.sums_only = worst;
 	code = timeline_run(&x->timeline, &t, path);
+	/* its threads would seem to do one thing all the while */
+	if (code == CMD_OK && !x->timeline.switches)
+		explain_fini(&x->numbers);
 	if (code == CMD_OK && worst)
 		code = narrow(x);
 	if (code != CMD_OK)

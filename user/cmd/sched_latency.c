@@ -159,11 +159,29 @@ static void put_row(struct buf *out, const struct latency *l, const struct delay
 	buf_addch(out, '\n');
 }
 
+/* What the star says, if one of the first @n rows has it. */
+static void put_cut(struct buf *out, const struct delays *d, size_t n)
+{
+	bool shown = false;
+	uint64_t cut = 0;
+
+	for (size_t i = 0; i < d->cnt; i++) {
+		cut += d->rows[i].cut;
+		shown |= i < n && d->rows[i].cut;
+	}
+	if (!shown)
+		return;
+	buf_addstr(out, "# *: the trace has only a part of some, ");
+	buf_addu(out, cut);
+	buf_addstr(out, " in all\n");
+}
+
 static void put_rows(struct buf *out, const struct latency *l)
 {
 	const struct delays *d = &l->delays;
 	const size_t n = text_rows(l->opts->limit, d->cnt);
 
+	put_cut(out, d, n);
 	buf_printf(out, "#\n#   Runtime  Switches   Waits  %s%s       P99        Max  %sTask\n",
 		   has_room(l, AVG_FROM) ? "       Avg " : "",
 		   has_room(l, P50_FROM) ? "       P50 " : "",
@@ -369,6 +387,9 @@ static int latency_file(const void *arg, const char *path)
 	int code = timeline_run(&l.timeline, &t, path);
 
 	if (code == CMD_OK) {
+		/* its threads would seem to do one thing all the while */
+		if (!l.timeline.switches)
+			drop(&l);
 		delays_finish(&l.delays, l.timeline.names, (enum delays_order)opts->sort);
 		delays_heap_sort(&l.worst);
 		view_begin(&l.view, &opts->view, opts->json);

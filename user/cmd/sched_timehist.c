@@ -195,7 +195,7 @@ static void take(void *ctx, const struct interval *i)
 	struct timehist *h = ctx;
 	struct before *b;
 
-	if (i->flags & INTERVAL_NEIGHBOUR || !i->tid ||
+	if (i->flags & INTERVAL_NEIGHBOUR || !i->tid || !h->timeline.switches ||
 	    !timeline_wants(&h->timeline, i->tid, TRACE_NONE))
 		return;
 	b = before_of(h, i->tid);
@@ -232,6 +232,29 @@ static void put_columns(struct timehist *h)
 		   h->opts->state ? "   state" : "");
 }
 
+static void put_lost(struct timehist *h)
+{
+	struct buf lost = { 0 };
+
+	text_lost(&lost, &h->timeline.losses.account);
+	buf_printf(&h->out, "# lost: %s\n", buf_cstr(&lost));
+	buf_free(&lost);
+}
+
+/* The last that it prints. Heads of columns alone would say nothing. */
+static void put_rest(struct timehist *h, bool whole)
+{
+	if (whole && !h->timeline.switches) {
+		printf("No turns on a CPU in %s: " TIMELINE_NO_SWITCHES ".\n",
+		       reader_input(h->timeline.reader));
+		return;
+	}
+	if (whole)
+		put_lost(h);
+	if (h->lines || (whole && !timeline_is_chosen(&h->timeline)))
+		fwrite(buf_cstr(&h->out), 1, h->out.len, stdout);
+}
+
 static int timehist_file(const void *arg, const char *path)
 {
 	const struct timehist_opts *opts = arg;
@@ -248,16 +271,7 @@ static int timehist_file(const void *arg, const char *path)
 	view_begin(&h.view, &opts->view, false);
 	put_columns(&h);
 	code = timeline_run(&h.timeline, &t, path);
-	if (code == CMD_OK) {
-		struct buf lost = { 0 };
-
-		text_lost(&lost, &h.timeline.losses.account);
-		buf_printf(&h.out, "# lost: %s\n", buf_cstr(&lost));
-		buf_free(&lost);
-	}
-	/* the heads of columns alone say nothing */
-	if (h.lines || (code == CMD_OK && !timeline_is_chosen(&h.timeline)))
-		fwrite(buf_cstr(&h.out), 1, h.out.len, stdout);
+	put_rest(&h, code == CMD_OK);
 	end = code == CMD_OK ? timeline_end(&h.timeline, &h.view) : view_end(&h.view);
 	if (!h.lines && code == CMD_OK)
 		end = timeline_tell_nothing(&h.timeline, "threads that ran", end);

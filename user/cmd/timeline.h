@@ -91,7 +91,7 @@ const char *timeline_behind_unknown(const struct timeline *t, uint32_t part);
 uint64_t timeline_span_ns(const struct timeline *t);
 /* "# FILE: WHAT over 1.234 s" and a line about what was lost meanwhile. */
 void timeline_put_head(struct buf *out, const struct timeline *t, const char *what, bool color);
-/* "# left out: 1.234 s of which the trace does not tell, ..."; nothing for 0. */
+/* Two lines: "# left out: 1.234 s of which the trace does not tell: ..."; nothing for 0. */
 void timeline_put_unknown(struct buf *out, uint64_t ns, bool color);
 /* The head of a JSON object, open, without a comma: version, file, span_ns and what was lost. */
 void timeline_json_head(struct buf *out, const struct timeline *t);
