@@ -490,6 +490,57 @@ Test(explain, a_pair_may_be_told_in_several_ways)
 	expect_pairs("poll", "--no-pager", "\"pairs\":0,");
 }
 
+/* Of one call the trace has both kinds of events, those of raw_syscalls first; of another but these. */
+static int input_of_calls(void)
+{
+	const uint64_t t = 20 * RUN_SEC;
+	struct make m;
+	int fd;
+
+	make_init(&m, NULL);
+	make_task(&m, t, 11, 11, "worker");
+	for (uint64_t nr = 74; nr <= 75; nr++) {
+		const char *name = nr == 74 ? "fsync" : "fdatasync";
+
+		make_tpsym(&m, t, "raw_syscalls:sys_enter", "id", PROF_TP_SYMBOL, nr, name);
+		make_tpsym(&m, t, "raw_syscalls:sys_exit", "id", PROF_TP_SYMBOL, nr, name);
+	}
+	for (uint64_t k = 1; k < 5; k++) {
+		const uint64_t at = t + k * ms, nr = k < 4 ? 74 : 75;
+
+		MAKE_NUMBERS(&m, at, "raw_syscalls:sys_enter", { PROF_TP_COMMON_PID, 11 },
+			     { "id", nr });
+		if (nr == 74)
+			MAKE_NUMBERS(&m, at + 1, "syscalls:sys_enter_fsync",
+				     { PROF_TP_COMMON_PID, 11 }, { "__syscall_nr", nr });
+		MAKE_NUMBERS(&m, at + 50, "raw_syscalls:sys_exit", { PROF_TP_COMMON_PID, 11 },
+			     { "id", nr });
+		if (nr == 74)
+			MAKE_NUMBERS(&m, at + 71, "syscalls:sys_exit_fsync",
+				     { PROF_TP_COMMON_PID, 11 }, { "__syscall_nr", nr });
+	}
+	fd = make_file(&m);
+	make_fini(&m);
+	return fd;
+}
+
+Test(explain, a_call_that_two_kinds_of_events_tell_of_counts_once)
+{
+	static const char *const want[][2] = {
+		{ "fsync", "\"pairs\":3,\"pairs_ns\":210," },
+		{ "fdatasync", "\"pairs\":1,\"pairs_ns\":50," },
+		{ "f*sync", "\"pairs\":4,\"pairs_ns\":260," },
+	};
+
+	for (size_t k = 0; k < sizeof(want) / sizeof(want[0]); k++) {
+		struct run r = run_cmd(cmd_explain, input_of_calls(), "explain", "--json", "--span",
+				       want[k][0], "-", NULL);
+
+		run_expect_in(r.out, want[k][1]);
+		run_free(&r);
+	}
+}
+
 /*
  * Between two threads, and in the middle of what they do: of that it has just its part. Behind whom holder
  * waited in that part is not kept.
