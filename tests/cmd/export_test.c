@@ -137,3 +137,22 @@ Test(export, all_kinds_together_are_told_apart_by_state)
 	cr_expect(strstr(r.out, "pool;blocked;[unknown];[unknown] "), "%s", r.out);
 	run_free(&r);
 }
+
+/* Times of centuries; each line is right, however much all of them are. */
+Test(export, folded_sums_stay_apart)
+{
+	struct make m;
+	int fd;
+
+	make_init(&m, NULL);
+	make_task(&m, 1, 11, 11, "a");
+	make_task(&m, 1, 12, 12, "b");
+	make_switch(&m, 2, 0, "a", 11, 1, "swapper/0", 0);
+	make_switch(&m, 2, 1, "b", 12, 1, "swapper/1", 0);
+	make_waking(&m, 15000000000000000002ULL, 0, 0, "a", 11);
+	make_waking(&m, 15000000000000000002ULL, 1, 0, "b", 12);
+	fd = make_file(&m);
+	make_fini(&m);
+	run_expect(run_cmd(cmd_export, fd, "export", "folded", "--kind=offcpu", "-", NULL), CMD_OK,
+		   "a;[no stack] 15000000000000000\nb;[no stack] 15000000000000000\n", "");
+}

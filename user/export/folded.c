@@ -64,16 +64,17 @@ static void print(struct export *x, const struct folded *f)
 {
 	const uint64_t unit = x->kind == EXPORT_CPU ? 1 : 1000;
 	uint32_t *order = xcalloc(f->lines.cnt, sizeof(*order));
-	uint64_t sum = 0, before, size;
+	uint64_t rest = 0, count, size;
 
 	for (uint32_t i = 0; i < f->lines.cnt; i++)
 		order[i] = i;
 	if (f->lines.cnt)
 		qsort_r(order, f->lines.cnt, sizeof(*order), by_text, (void *)f);
 	for (uint32_t i = 0; i < f->lines.cnt; i++) {
-		before = sum / unit;
-		sum += f->counts[order[i]];
-		size = sum / unit - before;
+		count = f->counts[order[i]];
+		rest += count % unit;
+		size = count / unit + rest / unit;
+		rest %= unit;
 		if (!size)
 			continue;
 		buf_addstr(&x->out, strtab_get(&f->lines, order[i], NULL));
