@@ -156,3 +156,18 @@ Test(export, folded_sums_stay_apart)
 	run_expect(run_cmd(cmd_export, fd, "export", "folded", "--kind=offcpu", "-", NULL), CMD_OK,
 		   "a;[no stack] 15000000000000000\nb;[no stack] 15000000000000000\n", "");
 }
+
+/* Of other clocks the first event is at 0. */
+Test(export, a_sample_at_time_0_is_one)
+{
+	struct make m;
+	int fd;
+
+	make_init(&m, NULL);
+	make_task(&m, 0, 10, 10, "app");
+	make_sample(&m, 0, 10, 10, PROF_SOURCE_SAMPLE, 0, NULL, 0);
+	fd = make_file(&m);
+	make_fini(&m);
+	run_expect(run_cmd(cmd_export, fd, "export", "folded", "-", NULL), CMD_OK,
+		   "app;[no stack] 1\n", "");
+}

@@ -160,7 +160,7 @@ static void say_what_is_missing(const struct export_cmd *c)
 	const int kind = c->x->kind;
 
 	/* of a torn one that was said */
-	if (c->x->first_ts || reader_is_torn(c->timeline.reader))
+	if (c->x->any || reader_is_torn(c->timeline.reader))
 		return;
 	if ((kind == EXPORT_OFFCPU || kind == EXPORT_RUNQ) && !c->timeline.switches)
 		log_warn("export: %s has no switches, from which --kind %s takes its times",

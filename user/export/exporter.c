@@ -128,6 +128,7 @@ void export_reset(struct export *x)
 	end_sums(x);
 	begin_sums(x);
 	x->first_ts = x->last_ts = 0;
+	x->any = false;
 }
 
 /* Not before the first event: only then the trace's own description is known. */
@@ -142,10 +143,11 @@ static void begin(struct export *x)
 
 static void see_time(struct export *x, uint64_t from, uint64_t to)
 {
-	if (!x->first_ts || from < x->first_ts)
+	if (!x->any || from < x->first_ts)
 		x->first_ts = from;
 	if (to > x->last_ts)
 		x->last_ts = to;
+	x->any = true;
 }
 
 /* ---- threads ----------------------------------------------------------------------------------- */

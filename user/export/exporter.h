@@ -86,7 +86,8 @@ struct export
 	struct buf out; /* append here */
 	void *state; /* of the format: format->state_sz zeroed bytes */
 	const char *file; /* what was read, for formats that have a title */
-	uint64_t first_ts, last_ts; /* of what was selected so far; both 0 of nothing */
+	bool any; /* something was selected so far, */
+	uint64_t first_ts, last_ts; /* from when to when; both 0 of nothing */
 
 	struct export_run *run; /* exporter.c's own */
 };
