@@ -171,3 +171,25 @@ Test(export, a_sample_at_time_0_is_one)
 	run_expect(run_cmd(cmd_export, fd, "export", "folded", "-", NULL), CMD_OK,
 		   "app;[no stack] 1\n", "");
 }
+
+/* A waker whose number is that of whom it woke, by then of another process. */
+Test(export, a_number_is_used_again_between_a_waking_and_the_switch)
+{
+	struct make m;
+	struct run r;
+	int fd;
+
+	make_init(&m, NULL);
+	make_task(&m, 1 * RUN_SEC, 10, 11, "a");
+	make_switch(&m, 2 * RUN_SEC, 0, "a", 11, 1, "swapper/0", 0);
+	make_waking(&m, 3 * RUN_SEC, 0, 11, "a", 11);
+	make_task(&m, 4 * RUN_SEC, 20, 11, "b");
+	make_switch(&m, 5 * RUN_SEC, 0, "swapper/0", 0, 0, "b", 11);
+	fd = make_file(&m);
+	make_fini(&m);
+	r = run_cmd(cmd_export, fd, "export", "csv", "--kind=runq", "-", NULL);
+	cr_assert_eq(r.code, CMD_OK, "%s", r.err);
+	run_expect_in(r.out,
+		      "\r\nrunnable,3000000000,5000000000,2000000000,0,20,11,b,,a/11,11,,\r\n");
+	run_free(&r);
+}

@@ -289,13 +289,19 @@ static void tell_interval(struct export *x, const struct interval *i, const uint
 {
 	const struct interval_waker *w = i->waker;
 	struct export_interval e = { .raw = i, .frames = frames, .frame_cnt = cnt };
+	const struct export_thread *t;
+	struct export_thread thread;
 
 	begin(x);
-	e.thread = thread_of(x, i->part, i->tid, i->pid, i->comm);
+	t = thread_of(x, i->part, i->tid, i->pid, i->comm);
+	if (!t)
+		return;
+	/* the waker's number may be that of this thread in an earlier life */
+	thread = *t;
+	e.thread = &thread;
 	if (w && (w->context == INTERVAL_BY_TASK || w->context == INTERVAL_BY_UNKNOWN) && w->tid)
 		e.waker = thread_of(x, i->part, w->tid, w->pid, w->comm);
-	if (e.thread)
-		x->format->interval(x, &e);
+	x->format->interval(x, &e);
 	export_flush(x);
 }
 
