@@ -201,7 +201,7 @@ Test(diff, json_has_exact_numbers)
 		strstr(r.out, "\"observed\":100,\"span_ns\":1000000000,\"sum_ns\":1e+09,"));
 	cr_assert_not_null(
 		strstr(r.out,
-		       "\"rows\":[{\"sym\":\"rest\",\"dso\":\"app\",\"old_count\":20,\"old\":20,"
+		       "\"rows_left_out\":1,\"rows\":[{\"sym\":\"rest\",\"dso\":\"app\",\"old_count\":20,\"old\":20,"
 		       "\"new_count\":80,\"new\":80,\"delta\":60,\"error\":11.3137085,"
 		       "\"ratio\":4,\"ratio_error\":1.6492422"),
 		"%s", r.out);

@@ -68,7 +68,7 @@ static const char hist[] = HEAD
 static const char json[] =
 	"{\"version\":1,\"file\":\"standard input\",\"span_ns\":4000000000,\"lost_events\":0,"
 	"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,"
-	"\"lost_samples_estimate\":0,\"waits\":2,\"cut\":0,\"ns\":1500000000,\"unknown_ns\":0,\"rows\":[\n"
+	"\"lost_samples_estimate\":0,\"waits\":2,\"cut\":0,\"ns\":1500000000,\"unknown_ns\":0,\"rows_left_out\":0,\"rows\":[\n"
 	"{\"ns\":1500000000,\"waits\":2,\"cut\":0,\"max_ns\":1000000000,\"max_start_ns\":20000000000,"
 	"\"comm\":\"napper\",\"state\":\"S\",\"waker\":{\"context\":\"unknown\",\"name\":\"reader?\"},"
 	"\"stack\":[{\"sym\":\"nap\",\"dso\":\"/opt/app\"},{\"sym\":\"main\",\"dso\":\"/opt/app\"}],"
@@ -132,6 +132,55 @@ Test(offcpu, folded_stacks_in_microseconds)
 Test(offcpu, one_json_object)
 {
 	run_expect(OFFCPU("--json", "--comm", "napper"), CMD_OK, json, "");
+}
+
+/* Threads of 25 names, each blocked once. */
+static int many_names(void)
+{
+	struct make m;
+	char comm[16];
+	int fd;
+
+	make_init(&m, NULL);
+	make_clock(&m, RUN_SEC, 1700000000 * RUN_SEC);
+	for (uint32_t i = 0; i < 25; i++) {
+		snprintf(comm, sizeof(comm), "t%u", i);
+		make_task(&m, RUN_SEC, 100, 100 + i, comm);
+	}
+	for (uint32_t i = 0; i < 25; i++) {
+		snprintf(comm, sizeof(comm), "t%u", i);
+		make_switch(&m, 2 * RUN_SEC, i, comm, 100 + i, 1, "swapper", 0);
+		make_waking(&m, 3 * RUN_SEC, i, 99, comm, 100 + i);
+		make_switch(&m, 3 * RUN_SEC, i, "swapper", 0, 0, comm, 100 + i);
+	}
+	fd = make_file(&m);
+	make_fini(&m);
+	return fd;
+}
+
+static size_t times_in(const char *text, const char *what)
+{
+	size_t n = 0;
+
+	for (; (text = strstr(text, what)); text++)
+		n++;
+	return n;
+}
+
+Test(offcpu, json_has_all_rows_unless_limit_says_otherwise)
+{
+	struct run r = run_cmd(cmd_offcpu, many_names(), "offcpu", "-", NULL);
+
+	run_expect_in(r.out, "# 5 more rows with less time: --limit 0 shows all\n");
+	run_free(&r);
+	r = run_cmd(cmd_offcpu, many_names(), "offcpu", "-", "--json", NULL);
+	run_expect_in(r.out, ",\"rows_left_out\":0,\"rows\":[");
+	cr_expect_eq(times_in(r.out, "{\"ns\":1000000000,"), 25);
+	run_free(&r);
+	r = run_cmd(cmd_offcpu, many_names(), "offcpu", "-", "--json", "--limit", "3", NULL);
+	run_expect_in(r.out, ",\"rows_left_out\":22,\"rows\":[");
+	cr_expect_eq(times_in(r.out, "{\"ns\":1000000000,"), 3);
+	run_free(&r);
 }
 
 Test(offcpu, nothing_there_says_why)

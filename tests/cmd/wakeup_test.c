@@ -70,7 +70,7 @@ static const char stacks[] =
 
 static const char json[] =
 	"{\"version\":1,\"file\":\"standard input\",\"span_ns\":8000000," LOST
-	"\"wakings\":1,\"cut\":0,\"ns\":4000000,\"rows\":[\n"
+	"\"wakings\":1,\"cut\":0,\"ns\":4000000,\"rows_left_out\":0,\"rows\":[\n"
 	"{\"ns\":4000000,\"wakings\":1,\"cut\":0,\"max_ns\":4000000,\"max_start_ns\":20002000000,"
 	"\"waker\":{\"context\":\"unknown\",\"name\":\"c?\"},\"waker_tid\":13,\"comm\":\"a\",\"tid\":11}]}\n";
 

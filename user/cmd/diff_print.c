@@ -21,9 +21,7 @@ const char *const diff_kinds[] = { "cpu", "offcpu", "latency", NULL };
 
 static size_t shown(const struct diff *d)
 {
-	uint64_t limit = d->opts->limit;
-
-	return limit && limit < d->change_cnt ? limit : d->change_cnt;
+	return text_rows(d->opts->limit, 0, d->change_cnt);
 }
 
 /* "%", "ms/s" and so on: what values are, and how many of them make one that is shown. */
@@ -382,7 +380,7 @@ void diff_print_json(const struct diff *d)
 		buf_printf(&out, ",\"percentile\":%g", d->percentile * 100);
 	json_side(&out, d, DELTA_OLD);
 	json_side(&out, d, DELTA_NEW);
-	buf_addstr(&out, ",\"rows\":[");
+	text_json_rows(&out, d->change_cnt - n);
 	for (size_t i = 0; i < n; i++) {
 		if (i)
 			buf_addch(&out, ',');

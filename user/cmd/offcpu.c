@@ -35,6 +35,9 @@ struct offcpu {
 	uint64_t all; /* waits before --min, --max and --state */
 };
 
+/* Rows of a table, unless --limit says otherwise. */
+#define LIMIT_TEXT 20
+
 #define O(m) offsetof(struct offcpu_opts, m)
 
 static const struct opt offcpu_opts[] = {
@@ -85,7 +88,7 @@ static const struct opt offcpu_opts[] = {
 	  .kind = OPT_U64,
 	  .off = O(limit),
 	  .arg = "N",
-	  .help = "at most N rows (default 20; 0: all)" },
+	  .help = "at most N rows (default 20, with --json all; 0: all)" },
 	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
 	VIEW_OPTS(struct offcpu_opts, view),
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
@@ -323,7 +326,7 @@ static void say_nothing_there(const struct offcpu *o)
 
 static void print_text(const struct offcpu *o)
 {
-	const size_t n = text_rows(o->opts->limit, o->waits.cnt);
+	const size_t n = text_rows(o->opts->limit, LIMIT_TEXT, o->waits.cnt);
 	struct buf out = { 0 };
 
 	if (!o->waits.cnt) {
@@ -415,7 +418,7 @@ static void json_row(struct buf *out, const struct offcpu *o, const struct waits
 
 static void print_json(const struct offcpu *o)
 {
-	const size_t n = text_rows(o->opts->limit, o->waits.cnt);
+	const size_t n = text_rows(o->opts->limit, 0, o->waits.cnt);
 	struct buf out = { 0 };
 
 	timeline_json_head(&out, &o->timeline);
@@ -423,7 +426,7 @@ static void print_json(const struct offcpu *o)
 		   ",\"waits\":%" PRIu64 ",\"cut\":%" PRIu64 ",\"ns\":%" PRIu64
 		   ",\"unknown_ns\":%" PRIu64,
 		   o->waits.waits, o->waits.cut, o->waits.ns, o->unknown_ns);
-	buf_addstr(&out, ",\"rows\":[");
+	text_json_rows(&out, o->waits.cnt - n);
 	for (size_t i = 0; i < n; i++) {
 		buf_addstr(&out, i ? ",\n" : "\n");
 		json_row(&out, o, &o->waits.rows[i]);
@@ -472,7 +475,7 @@ static int offcpu_file(const void *arg, const char *path)
 
 int cmd_offcpu(int argc, char **argv)
 {
-	struct offcpu_opts opts = { .limit = 20 };
+	struct offcpu_opts opts = { .limit = TEXT_LIMIT_UNSAID };
 
 	return select_run(&offcpu_spec, argc, argv, &opts, &opts.sel, offcpu_file);
 }

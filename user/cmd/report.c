@@ -81,7 +81,7 @@ static const struct opt report_opts[] = {
 	  .kind = OPT_STR,
 	  .off = O(percent),
 	  .arg = "PCT",
-	  .help = "leave out what has less than PCT percent in total (default 0, in a tree 0.5)" },
+	  .help = "leave out what has less than PCT percent in total (default 0, in a tree of text 0.5)" },
 	{ .name = "limit",
 	  .kind = OPT_U64,
 	  .off = O(limit),
@@ -167,8 +167,8 @@ static int parse_graph(const char *s, struct report *r)
 		return -EINVAL;
 	}
 	r->graph = (enum report_graph)word;
-	/* a tree of everything is no use to anyone */
-	if (r->graph == REPORT_CALLER || r->graph == REPORT_CALLEE)
+	/* a tree of everything is no use to anyone who reads it */
+	if (!r->opts->json && (r->graph == REPORT_CALLER || r->graph == REPORT_CALLEE))
 		r->percent = 0.5;
 	return s[n] ? parse_percent(s + n + 1, "-g", &r->percent) : 0;
 }

@@ -118,8 +118,8 @@ void report_put_cell(struct buf *out, const struct report *r, const struct profi
 		     enum profile_key key, size_t cols);
 /* Appends nothing but ends the line, without blanks at its end. */
 void report_end_line(struct buf *line);
-/* The rows to be shown, in order, and how many; free rows->v. */
-size_t report_rows(const struct report *r, struct profile_rows *rows);
+/* The rows to be shown, in order, and how many, of how many that there are; free rows->v. */
+size_t report_rows(const struct report *r, struct profile_rows *rows, size_t *all);
 /* The body of a report of rows, on standard output. */
 void report_print_flat(const struct report *r);
 

@@ -81,9 +81,9 @@ static void json_numbers(struct buf *out, const struct report *r, uint64_t self,
 static void json_rows(struct buf *out, const struct report *r)
 {
 	struct profile_rows rows = { 0 };
-	size_t n = report_rows(r, &rows);
+	size_t all, n = report_rows(r, &rows, &all);
 
-	buf_addstr(out, ",\"rows\":[");
+	text_json_rows(out, all - n);
 	for (size_t i = 0; i < n; i++) {
 		const struct profile_row *row = &rows.v[i];
 
@@ -125,21 +125,23 @@ static void json_tree(struct buf *out, const struct report *r)
 {
 	uint64_t left = r->opts->limit ? r->opts->limit : UINT64_MAX;
 	struct tree *t = report_tree(r);
+	size_t n = 0, all = 0;
 	uint32_t depth = 0, at = 0;
-	bool first = true;
 
 	buf_addstr(out, ",\"tree\":[");
 	while (left-- && (at = tree_next(t, at, report_tree_min(r), &depth)) != TREE_NONE) {
 		const struct tree_node *node = &t->nodes[at];
 
-		buf_printf(out, "%s{\"depth\":%u,", first ? "" : ",", depth);
+		buf_printf(out, "%s{\"depth\":%u,", n++ ? "," : "", depth);
 		json_numbers(out, r, node->self, node->total, node->self_weight,
 			     node->total_weight);
 		json_place(out, r, t, at);
 		buf_addch(out, '}');
-		first = false;
 	}
-	buf_addch(out, ']');
+	at = depth = 0;
+	while ((at = tree_next(t, at, 1, &depth)) != TREE_NONE)
+		all++;
+	buf_printf(out, "],\"rows_left_out\":%zu", all - n);
 	tree_free(t);
 }
 
@@ -147,9 +149,11 @@ static void json_tree(struct buf *out, const struct report *r)
 static void json_chains(struct buf *out, const struct report *r)
 {
 	struct tree *t = report_tree(r);
-	size_t cnt;
+	size_t cnt, all = 0;
 	uint32_t *v = report_chains(r, t, &cnt);
 
+	for (uint32_t i = 1; i < t->cnt; i++)
+		all += t->nodes[i].self > 0;
 	buf_addstr(out, ",\"chains\":[");
 	for (size_t i = 0; i < cnt; i++) {
 		const struct tree_node *node = &t->nodes[v[i]];
@@ -169,7 +173,7 @@ static void json_chains(struct buf *out, const struct report *r)
 		}
 		buf_addstr(out, "]}");
 	}
-	buf_addch(out, ']');
+	buf_printf(out, "],\"rows_left_out\":%zu", all - cnt);
 	free(v);
 	tree_free(t);
 }

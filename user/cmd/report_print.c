@@ -205,7 +205,7 @@ static double row_share(const struct report *r, const struct profile_row *row)
 	return report_share(r, columns_of(r) == REPORT_SELF ? row->self_weight : row->total_weight);
 }
 
-size_t report_rows(const struct report *r, struct profile_rows *rows)
+size_t report_rows(const struct report *r, struct profile_rows *rows, size_t *all)
 {
 	size_t n = 0;
 
@@ -214,14 +214,17 @@ size_t report_rows(const struct report *r, struct profile_rows *rows)
 		cpu_time_put(&r->cpu_time, r->names, r->keys, rows);
 	else if (columns_of(r) == REPORT_TOTAL_SELF)
 		profile_sort_total(r->profile, rows);
+	*all = 0;
 	for (size_t i = 0; i < rows->cnt; i++) {
 		if ((columns_of(r) == REPORT_SELF && !rows->v[i].self) ||
-		    (!rows->v[i].total && !rows->v[i].run_ns) ||
-		    row_share(r, &rows->v[i]) < r->percent)
+		    (!rows->v[i].total && !rows->v[i].run_ns))
+			continue;
+		(*all)++;
+		if (row_share(r, &rows->v[i]) < r->percent)
 			continue;
 		rows->v[n++] = rows->v[i];
 	}
-	return text_rows(r->opts->limit, n);
+	return text_rows(r->opts->limit, 0, n);
 }
 
 /* How wide each key's column is; on a terminal what is left after the others goes to the widest. */
@@ -281,12 +284,12 @@ static void print_row(const struct report *r, const struct profile_row *row, con
 
 void report_print_flat(const struct report *r)
 {
-	size_t width[PROFILE_KEY_CNT], n;
+	size_t width[PROFILE_KEY_CNT], n, all;
 	struct profile_rows rows = { 0 };
 	struct buf line = { 0 };
 	const char *title;
 
-	n = report_rows(r, &rows);
+	n = report_rows(r, &rows, &all);
 	report_put_heads(&line, r, columns_of(r));
 	column_widths(r, &rows, n, line.len, width);
 	for (size_t k = 0; k < r->key_cnt; k++) {

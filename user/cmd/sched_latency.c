@@ -32,6 +32,9 @@ struct latency {
 	struct delays_heap worst;
 };
 
+/* Rows of a table, unless --limit says otherwise. */
+#define LIMIT_TEXT 30
+
 #define O(m) offsetof(struct latency_opts, m)
 
 /* As enum delays_order and enum delays_by. */
@@ -67,7 +70,7 @@ static const struct opt latency_opts[] = {
 	  .kind = OPT_U64,
 	  .off = O(limit),
 	  .arg = "N",
-	  .help = "at most N rows (default 30; 0: all)" },
+	  .help = "at most N rows (default 30, with --json all; 0: all)" },
 	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
 	VIEW_OPTS(struct latency_opts, view),
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
@@ -179,7 +182,7 @@ static void put_cut(struct buf *out, const struct delays *d, size_t n)
 static void put_rows(struct buf *out, const struct latency *l)
 {
 	const struct delays *d = &l->delays;
-	const size_t n = text_rows(l->opts->limit, d->cnt);
+	const size_t n = text_rows(l->opts->limit, LIMIT_TEXT, d->cnt);
 
 	put_cut(out, d, n);
 	buf_printf(out, "#\n#   Runtime  Switches   Waits  %s%s       P99        Max  %sTask\n",
@@ -351,14 +354,15 @@ static void json_worst(struct buf *out, const struct latency *l, const struct de
 static void print_json(const struct latency *l)
 {
 	const struct delays *d = &l->delays;
-	const size_t n = text_rows(l->opts->limit, d->cnt);
+	const size_t n = text_rows(l->opts->limit, 0, d->cnt);
 	struct buf out = { 0 };
 
 	timeline_json_head(&out, &l->timeline);
 	buf_printf(&out,
 		   ",\"run_ns\":%" PRIu64 ",\"wait_ns\":%" PRIu64 ",\"switches\":%" PRIu64
-		   ",\"unknown_ns\":%" PRIu64 ",\"rows\":[",
+		   ",\"unknown_ns\":%" PRIu64,
 		   d->run_ns, d->wait_ns, d->switches, d->unknown_ns);
+	text_json_rows(&out, d->cnt - n);
 	for (size_t i = 0; i < n; i++) {
 		buf_addstr(&out, i ? ",\n" : "\n");
 		json_row(&out, l, &d->rows[i]);
@@ -409,7 +413,7 @@ static int latency_file(const void *arg, const char *path)
 
 int sched_latency(int argc, char **argv)
 {
-	struct latency_opts opts = { .limit = 30 };
+	struct latency_opts opts = { .limit = TEXT_LIMIT_UNSAID };
 
 	return select_run(&latency_spec, argc, argv, &opts, &opts.sel, latency_file);
 }

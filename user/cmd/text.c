@@ -82,8 +82,10 @@ void text_json_account(struct buf *out, const struct account *a)
 
 /* ---- rows and numbers -------------------------------------------------------------------------- */
 
-size_t text_rows(uint64_t limit, size_t cnt)
+size_t text_rows(uint64_t limit, uint64_t otherwise, size_t cnt)
 {
+	if (limit == TEXT_LIMIT_UNSAID)
+		limit = otherwise;
 	return limit && limit < cnt ? limit : cnt;
 }
 
@@ -92,6 +94,11 @@ void text_more_rows(struct buf *out, size_t more, const char *how)
 	if (more)
 		buf_printf(out, "# %zu more row%s%s: --limit 0 shows all\n", more,
 			   more == 1 ? "" : "s", how);
+}
+
+void text_json_rows(struct buf *out, size_t more)
+{
+	buf_printf(out, ",\"rows_left_out\":%zu,\"rows\":[", more);
 }
 
 void text_powers(struct buf *out, const uint64_t counts[TEXT_POWERS], size_t margin, int width)

@@ -17,8 +17,12 @@ bool text_sideband(struct buf *out, const struct account *a);
 /* Members of a JSON object: lost_events, lost_samples, lost_samples_estimate, lost_sideband, ... */
 void text_json_account(struct buf *out, const struct account *a);
 
-/* How many of @cnt rows --limit lets through; 0: all. */
-size_t text_rows(uint64_t limit, size_t cnt);
+/* What an option --limit stands at that was not given. */
+#define TEXT_LIMIT_UNSAID UINT64_MAX
+/* How many of @cnt rows --limit lets through, @otherwise when it was not given; 0: all. */
+size_t text_rows(uint64_t limit, uint64_t otherwise, size_t cnt);
+/* Members of a JSON object, the second left open: rows_left_out, of which there are @more, and rows. */
+void text_json_rows(struct buf *out, size_t more);
 /* "# 3 more rows with less time: --limit 0 shows all"; nothing when none is. @how: " with less time". */
 void text_more_rows(struct buf *out, size_t more, const char *how);
 

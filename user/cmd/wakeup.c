@@ -22,6 +22,9 @@ struct wakeup {
 	struct waits edges;
 };
 
+/* Rows of a table, unless --limit says otherwise. */
+#define LIMIT_TEXT 20
+
 #define O(m) offsetof(struct wakeup_opts, m)
 
 static const struct opt wakeup_opts[] = {
@@ -53,7 +56,7 @@ static const struct opt wakeup_opts[] = {
 	  .kind = OPT_U64,
 	  .off = O(limit),
 	  .arg = "N",
-	  .help = "at most N rows (default 20; 0: all)" },
+	  .help = "at most N rows (default 20, with --json all; 0: all)" },
 	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
 	VIEW_OPTS(struct wakeup_opts, view),
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
@@ -166,7 +169,7 @@ static void put_row(struct buf *out, const struct wakeup *w, const struct waits_
 
 static void print_text(const struct wakeup *w)
 {
-	const size_t n = text_rows(w->opts->limit, w->edges.cnt);
+	const size_t n = text_rows(w->opts->limit, LIMIT_TEXT, w->edges.cnt);
 	struct buf out = { 0 };
 
 	if (!w->edges.cnt) {
@@ -222,13 +225,13 @@ static void json_row(struct buf *out, const struct wakeup *w, const struct waits
 
 static void print_json(const struct wakeup *w)
 {
-	const size_t n = text_rows(w->opts->limit, w->edges.cnt);
+	const size_t n = text_rows(w->opts->limit, 0, w->edges.cnt);
 	struct buf out = { 0 };
 
 	timeline_json_head(&out, &w->timeline);
-	buf_printf(&out,
-		   ",\"wakings\":%" PRIu64 ",\"cut\":%" PRIu64 ",\"ns\":%" PRIu64 ",\"rows\":[",
+	buf_printf(&out, ",\"wakings\":%" PRIu64 ",\"cut\":%" PRIu64 ",\"ns\":%" PRIu64,
 		   w->edges.waits, w->edges.cut, w->edges.ns);
+	text_json_rows(&out, w->edges.cnt - n);
 	for (size_t i = 0; i < n; i++) {
 		buf_addstr(&out, i ? ",\n" : "\n");
 		json_row(&out, w, &w->edges.rows[i]);
@@ -286,7 +289,7 @@ static int wakeup_file(const void *arg, const char *path)
 
 int cmd_wakeup(int argc, char **argv)
 {
-	struct wakeup_opts opts = { .limit = 20, .depth = 16 };
+	struct wakeup_opts opts = { .limit = TEXT_LIMIT_UNSAID, .depth = 16 };
 
 	return select_run(&wakeup_spec, argc, argv, &opts, &opts.sel, wakeup_file);
 }
