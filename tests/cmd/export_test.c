@@ -193,3 +193,45 @@ Test(export, a_number_is_used_again_between_a_waking_and_the_switch)
 		      "\r\nrunnable,3000000000,5000000000,2000000000,0,20,11,b,,a/11,11,,\r\n");
 	run_free(&r);
 }
+
+/* Until its exec the command is the recorder's own code: woken at 1 s, on a CPU from 3 s; then it sleeps. */
+static int command(void)
+{
+	static const char *const kv[] = { "target", "command ./app", "target_pids", "10", NULL };
+	const uint64_t nap = make_frame(1, 0x100);
+	struct make m;
+	int fd;
+
+	make_init(&m, NULL);
+	make_metadata(&m, RUN_SEC / 2, kv);
+	make_waking(&m, RUN_SEC, 0, 9, "dial9-prof", 10);
+	make_switch(&m, 3 * RUN_SEC, 0, "swapper/0", 0, 0, "dial9-prof", 10);
+	make_exec(&m, 4 * RUN_SEC, 10, 10);
+	make_task(&m, 4 * RUN_SEC, 10, 10, "app");
+	make_switch(&m, 5 * RUN_SEC, 0, "app", 10, 1, "swapper/0", 0);
+	make_sample(&m, 5 * RUN_SEC, 10, 10, PROF_SOURCE_SWITCH_OUT, 0, &nap, 1);
+	make_waking(&m, 9 * RUN_SEC, 0, 0, "app", 10);
+	make_switch(&m, 10 * RUN_SEC, 0, "swapper/0", 0, 0, "app", 10);
+	fd = make_file(&m);
+	make_fini(&m);
+	return fd;
+}
+
+Test(export, streams_have_the_sums_of_the_other_formats)
+{
+	struct run r = run_cmd(cmd_export, command(), "export", "csv", "-", "--kind=wall", NULL);
+
+	cr_expect(strstr(r.out, "blocked,5000000000,9000000000,4000000000,"), "%s", r.out);
+	cr_expect(strstr(r.out, "runnable,9000000000,10000000000,1000000000,"), "%s", r.out);
+	cr_expect_not(strstr(r.out, ",3000000000,"), "%s", r.out);
+	run_free(&r);
+	run_expect(run_cmd(cmd_export, command(), "export", "folded", "-", "--kind=wall", NULL),
+		   CMD_OK,
+		   "app;blocked;[unknown] 4000000\napp;runnable;[unknown] 1000000\n"
+		   "app;running;[no stack] 2000000\n",
+		   "");
+	cr_expect_float_eq(
+		json_of(run_cmd(cmd_report, command(), "report", "-", "--wall", "--json", NULL),
+			"\"runnable_ns\":"),
+		1e9, 0.5);
+}

@@ -99,13 +99,29 @@ Test(followed, no_children_where_they_were_not_wanted)
 
 Test(followed, a_command_by_its_number_or_by_its_exec)
 {
+	const uint64_t frame = make_frame(1, 0x10);
 	struct followed f = { 0 };
 	struct make m;
 
 	begin(&m, "command ls", "target_pids", "5");
 	make_exec(&m, 10, 6, 6);
 	read_all(&m, &f);
-	cr_expect(followed_has(&f, 5, 5) && !followed_has(&f, 6, 6));
+	cr_expect(!followed_has(&f, 5, 5) && !followed_has(&f, 6, 6), "it is still the recorder");
+	followed_fini(&f);
+	begin(&m, "command ls", "target_pids", "5");
+	make_exec(&m, 10, 5, 5);
+	read_all(&m, &f);
+	cr_expect(followed_has(&f, 5, 5) && followed_has(&f, 5, 6));
+	followed_fini(&f);
+	begin(&m, "command ls", "target_pids", "5");
+	make_task(&m, 2, 5, 6, "thread");
+	read_all(&m, &f);
+	cr_expect(followed_has(&f, 5, 5), "told of, as where the exec was lost or cut away");
+	followed_fini(&f);
+	begin(&m, "command ls", "target_pids", "5");
+	make_sample(&m, 2, 5, 6, PROF_SOURCE_SAMPLE, 0, &frame, 1);
+	read_all(&m, &f);
+	cr_expect(followed_has(&f, 5, 5), "sampled");
 	followed_fini(&f);
 	begin(&m, "command ls", NULL, NULL);
 	make_exec(&m, 10, 5, 5);

@@ -52,9 +52,15 @@ void followed_init(struct followed *f, const struct names *n, uint32_t part)
 		f->inherit = false;
 	}
 	if (f->command && pids) {
-		add_list(&f->pids, pids);
+		add_list(&f->awaited, pids);
 		f->command = false;
 	}
+}
+
+static void come(struct followed *f, uint64_t pid)
+{
+	if (f->awaited.cnt && hmap_del(&f->awaited, pid))
+		add(&f->pids, pid, &named);
 }
 
 static uint64_t number(const struct trace_event *ev, enum trace_role role)
@@ -73,6 +79,7 @@ static void see_tracepoint(struct followed *f, const struct trace_event *ev)
 		if (f->command)
 			add(&f->pids, number(ev, ROLE_PID), &named);
 		f->command = false;
+		come(f, number(ev, ROLE_PID));
 		how = hmap_get(&f->tids, number(ev, ROLE_OLD_PID));
 		if (how && f->inherit)
 			add(&f->tids, number(ev, ROLE_PID), how);
@@ -87,8 +94,12 @@ void followed_see(struct followed *f, const struct trace *t, const struct trace_
 		return;
 	if (ev->kind == TRACE_TRACEPOINT) {
 		see_tracepoint(f, ev);
+	} else if (ev->kind == TRACE_SAMPLE) {
+		come(f, ev->pid);
 	} else if (ev->kind == TRACE_TASK && ev->tid != TRACE_NONE) {
 		task = trace_task(t, ev->tid);
+		if (task)
+			come(f, task->pid);
 		if (task && hmap_get(&f->tids, ev->tid) == &forked)
 			add(&f->pids, task->pid, &forked);
 	}
@@ -109,6 +120,7 @@ void followed_forget(struct followed *f, uint32_t tid)
 void followed_fini(struct followed *f)
 {
 	hmap_fini(&f->pids);
+	hmap_fini(&f->awaited);
 	hmap_fini(&f->tids);
 	*f = (struct followed){ 0 };
 }

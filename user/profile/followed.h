@@ -13,11 +13,13 @@ struct followed {
 	bool command; /* the first program that is started */
 	bool inherit; /* and what they fork */
 	struct hmap pids, tids; /* keys */
+	/* The command, by number, before the trace tells of it: until then it is the recorder's own code. */
+	struct hmap awaited;
 };
 
 /* By the metadata of a part. A part that says nothing of its targets is taken to have all. */
 void followed_init(struct followed *f, const struct names *n, uint32_t part);
-/* Forks, execs and TaskEvents: who belongs to whom. */
+/* Forks, execs, TaskEvents and samples: who belongs to whom. */
 void followed_see(struct followed *f, const struct trace *t, const struct trace_event *ev);
 /* @pid may be TRACE_NONE: unknown. */
 bool followed_has(const struct followed *f, uint32_t pid, uint32_t tid);

@@ -535,6 +535,7 @@ static void take_stack(struct intervals *iv, const struct trace *t, const struct
 {
 	struct thread *th = thread_of(iv, t, ev->tid);
 
+	followed_see(&iv->followed, t, ev);
 	if (!th)
 		return;
 	if (ev->source == PROF_SOURCE_SAMPLE)
