@@ -23,7 +23,7 @@ $ dial9-prof diff a b
 $ cp $T/golden/dial9/tokio-service.bin.gz t.gz; dial9-prof cut -q --time +0,+2 t.gz -o first; dial9-prof cut -q --time +2,+5 t.gz -o last; dial9-prof diff -n 3 first last
 \# old: first: 5 CPU samples, over <N> s
 \# new: last: 67 CPU samples, over <N> s
-\# CPU in % of all; +-: two standard deviations of the difference; ~: it may be chance
+\# CPU in % of all; +-: two standard deviations of the difference; ~: it may be chance; ?: cannot tell
 \#
 \#        Old        New      Delta         +-  Symbol (module)
 <*>

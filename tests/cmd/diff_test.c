@@ -122,7 +122,7 @@ Test(diff, header_says_what_is_compared_and_what_was_lost)
 		     0, "%s", r.out);
 	cr_assert_not_null(strstr(r.out, ": 1 CPU sample, over 0.000 s\n# new lost: 3 events\n"
 					 "# CPU in % of all; +-: two standard deviations of the "
-					 "difference; ~: it may be chance\n"),
+					 "difference; ~: it may be chance; ?: cannot tell\n"),
 			   "%s", r.out);
 	run_free(&r);
 	make_fini(&m);
@@ -206,5 +206,78 @@ Test(diff, json_has_exact_numbers)
 		       "\"ratio\":4,\"ratio_error\":1.6492422"),
 		"%s", r.out);
 	cr_assert_not_null(strstr(r.out, "\"inside\":false}]}\n"), "%s", r.out);
+	run_free(&r);
+}
+
+/*
+ * A command that sleeps for 100 times 2 ms and is held up by others for @held ns; @end: to its own end.
+ */
+static int command_fd(uint64_t held, bool end)
+{
+	static const char *const kv[] = { "target", "command ./app", "target_pids", "10", NULL };
+	const uint64_t work = make_frame(1, 0x100);
+	uint64_t ts = RUN_SEC;
+	struct make m;
+	int fd;
+
+	make_init(&m, NULL);
+	make_metadata(&m, ts, kv);
+	make_module(&m, ts, 1, "/opt/app", PROF_MODULE_ELF);
+	make_exec(&m, ts, 10, 10);
+	make_task(&m, ts, 10, 10, "app");
+	make_switch(&m, ts, 0, "swapper/0", 0, 0, "app", 10);
+	for (int i = 0; i < 100; i++) {
+		make_switch(&m, ts, 0, "app", 10, 1, "swapper/0", 0);
+		make_sample(&m, ts, 10, 10, PROF_SOURCE_SWITCH_OUT, 0, &work, 1);
+		ts += 2 * MS;
+		make_waking(&m, ts, 0, 0, "app", 10);
+		ts += held / 100;
+		make_switch(&m, ts, 0, "swapper/0", 0, 0, "app", 10);
+	}
+	if (end)
+		MAKE_NUMBERS(&m, ts, "sched:sched_process_exit", { "common_cpu", 0 },
+			     { "common_pid", 10 }, { "pid", 10 });
+	make_symbol(&m, ts, work, 0, work, "nap", "", 0);
+	fd = make_file(&m);
+	make_fini(&m);
+	return fd;
+}
+
+Test(diff, blocked_time_of_commands_is_as_it_is)
+{
+	struct run r =
+		diff(command_fd(0, true), command_fd(RUN_SEC, true), "--kind=offcpu", NULL, NULL);
+
+	run_expect_in(r.out, "# both are of a command from start to end, so times are as they are; "
+			     "--normalize time: by time of recording\n");
+	run_expect_in(r.out, "\n~      0.200      0.200     +0.000      ");
+	run_free(&r);
+	/* of one that goes on nobody knows what it would have slept */
+	r = diff(command_fd(0, true), command_fd(RUN_SEC, false), "--kind=offcpu", NULL, NULL);
+	run_expect_in(r.out,
+		      "# by time of recording, as for what goes on and on; --normalize none: "
+		      "times as they are\n");
+	run_expect_in(r.out, "    1000.000    166.667   -833.333 ");
+	run_free(&r);
+	r = diff(command_fd(0, true), command_fd(RUN_SEC, true), "--kind=offcpu", "--time=0%,90%",
+		 "--json");
+	run_expect_in(r.out, "\"unit\":\"s/s\",\"normalize\":\"time\",");
+	run_free(&r);
+}
+
+Test(diff, what_nobody_can_tell_is_not_chance)
+{
+	struct run r = diff(build_fd(&old_build, 1, MS, 50000), build_fd(&old_build, 1, MS, 40),
+			    "--kind=latency", NULL, NULL);
+
+	run_expect_in(r.out, "\n?       1       1 ");
+	run_free(&r);
+	r = diff(build_fd(&old_build, 20, MS, 50000), build_fd(&old_build, 20, MS, 1500000),
+		 "--kind=latency", NULL, NULL);
+	run_expect_in(r.out, "\n       20      20 ");
+	run_free(&r);
+	r = diff(build_fd(&old_build, 1, MS, 50000), build_fd(&old_build, 1, MS, 40),
+		 "--kind=latency", "--json", NULL);
+	run_expect_in(r.out, "\"p50_error\":null,\"inside\":null}");
 	run_free(&r);
 }

@@ -198,11 +198,11 @@ Test(delta, counts_have_the_error_of_poisson)
 
 	cr_assert_float_eq(c.delta, 44, 1e-9);
 	cr_assert_float_eq(c.error, 2 * sqrt(244), 1e-9);
-	cr_assert_not(c.inside);
+	cr_assert_eq(c.verdict, DELTA_CHANGED);
 	cr_assert_float_eq(c.ratio, 1.44, 1e-9);
 	cr_assert_float_eq(c.ratio_error, 1.44 * 2 * sqrt(1 / 100.0 + 1 / 144.0), 1e-9);
 	c = compare(100, 1000, 120, 1000, false);
-	cr_assert(c.inside);
+	cr_assert_eq(c.verdict, DELTA_CHANCE);
 }
 
 Test(delta, shares_have_the_error_of_a_binomial)
@@ -212,10 +212,10 @@ Test(delta, shares_have_the_error_of_a_binomial)
 
 	cr_assert_float_eq(c.delta, -0.1, 1e-9);
 	cr_assert_float_eq(c.error, 2 * sqrt(0.0009 + 0.0004), 1e-9);
-	cr_assert_not(c.inside);
+	cr_assert_eq(c.verdict, DELTA_CHANGED);
 	/* all of all has no error but that of one */
 	c = compare(100, 100, 100, 100, true);
-	cr_assert(c.inside);
+	cr_assert_eq(c.verdict, DELTA_CHANCE);
 	cr_assert_eq(c.delta, 0);
 }
 
@@ -224,12 +224,12 @@ Test(delta, of_what_was_not_seen_there_may_be_one)
 	/* 2 of 100 against 0 of 50: the one that may be is 2% */
 	struct delta_change c = compare(2, 100, 0, 50, true);
 
-	cr_assert(c.inside);
+	cr_assert_eq(c.verdict, DELTA_CHANCE);
 	cr_assert_float_eq(c.error, 2 * sqrt(0.02 * 0.98 / 100 + 1.0 / 2500), 1e-9);
 	cr_assert_eq(c.ratio, 0);
 	/* against nothing at all nothing can be said */
 	c = compare(2, 100, 0, 0, false);
-	cr_assert(c.inside);
+	cr_assert_eq(c.verdict, DELTA_UNSURE);
 	cr_assert_lt(c.error, 0);
 }
 
@@ -284,18 +284,18 @@ Test(delta, waits_that_all_got_longer_are_no_chance)
 	struct delta d = { .all = { was, is } };
 	struct delta_change c = delta_change_sum(&d, &row, false, &scale);
 
-	cr_expect_not(c.inside);
+	cr_expect_eq(c.verdict, DELTA_CHANGED);
 	cr_expect_float_eq(c.delta, 50, 1e-9);
 	/* each side: the spread of one, 1.0102 ms, by the root of 50 */
 	cr_expect_float_eq(c.error, 2 * sqrt(2) * sqrt(50 * 50.0 / 49), 1e-6, "%g", c.error);
 	/* of counts alone it may be chance; so it is where there are more, but none longer; or too few */
 	scale.lengths = false;
-	cr_expect(delta_change_sum(&d, &row, false, &scale).inside);
+	cr_expect_eq(delta_change_sum(&d, &row, false, &scale).verdict, DELTA_CHANCE);
 	scale.lengths = true;
 	row.self[DELTA_NEW] = more;
-	cr_expect(delta_change_sum(&d, &row, false, &scale).inside);
+	cr_expect_eq(delta_change_sum(&d, &row, false, &scale).verdict, DELTA_CHANCE);
 	row.self[DELTA_OLD] = row.self[DELTA_NEW] = few;
-	cr_expect(delta_change_sum(&d, &row, false, &scale).inside);
+	cr_expect_eq(delta_change_sum(&d, &row, false, &scale).verdict, DELTA_CHANCE);
 }
 
 Test(delta, waits_are_compared_by_a_percentile)
@@ -315,10 +315,34 @@ Test(delta, waits_are_compared_by_a_percentile)
 	cr_assert_float_eq(c.v[DELTA_NEW], 15000, 150);
 	/* ranks +- 100: +- 100 and +- 300 */
 	cr_assert_float_eq(c.error, hypot(100, 300), 200);
-	cr_assert_not(c.inside);
+	cr_assert_eq(c.verdict, DELTA_CHANGED);
 	c = delta_change_quantile(&b.d->rows[1], 0.5);
-	cr_assert(c.inside);
+	cr_assert_eq(c.verdict, DELTA_UNSURE);
 	cr_assert_eq(c.delta, 0);
 	cr_assert_lt(c.error, 0);
+	both_fini(&b);
+}
+
+/* Of 20 waits nobody knows the 99th percentile, but the median is another. */
+Test(delta, a_median_may_have_changed_where_the_percentile_is_not_known)
+{
+	struct delta_change c;
+	struct both b;
+
+	both_init(&b, false);
+	for (uint64_t i = 0; i < 20; i++) {
+		delta_add_wait(b.d, DELTA_OLD, "app", 3, 50 + i);
+		delta_add_wait(b.d, DELTA_NEW, "app", 3, 1500 + i);
+		delta_add_wait(b.d, DELTA_OLD, "same", 4, 50 + i);
+		delta_add_wait(b.d, DELTA_NEW, "same", 4, 50 + i);
+	}
+	c = delta_change_quantile(&b.d->rows[0], 0.99);
+	cr_expect_lt(c.error, 0);
+	cr_expect_float_eq(c.median_delta, 1450, 20);
+	cr_expect_gt(c.median_error, 0);
+	cr_expect_eq(c.verdict, DELTA_CHANGED);
+	c = delta_change_quantile(&b.d->rows[1], 0.99);
+	cr_expect_lt(c.error, 0);
+	cr_expect_eq(c.verdict, DELTA_UNSURE);
 	both_fini(&b);
 }

@@ -17,7 +17,6 @@
 
 #define O(m) offsetof(struct diff_opts, m)
 
-static const char *const normals[] = { "samples", "time", "none", NULL };
 static const char *const computes[] = { "delta-abs", "delta", "ratio", NULL };
 
 static const struct opt diff_opts[] = {
@@ -36,8 +35,9 @@ static const struct opt diff_opts[] = {
 	{ .name = "normalize",
 	  .kind = OPT_CHOICE,
 	  .off = O(normal),
-	  .choices = normals,
-	  .help = "measure by shares of all, by time of recording, or not at all" },
+	  .choices = diff_normals,
+	  .help = "measure by shares of all, by time of recording, or not at all (default samples; "
+		  "of time blocked none if both are whole commands, else time)" },
 	{ .name = "percentile",
 	  .kind = OPT_STR,
 	  .off = O(percentile),
@@ -102,7 +102,7 @@ static int by_places(const struct diff *d, const struct delta_row *x, const stru
 }
 
 /*
- * Most changed first, and what chance explains behind the rest. What is in one trace only has an endless
+ * Most changed first, and what chance explains behind the rest, then what nobody can tell. What is in one trace only has an endless
  * ratio, so the larger goes first.
  */
 static int by_change(const void *a, const void *b, void *ctx)
@@ -111,8 +111,8 @@ static int by_change(const void *a, const void *b, void *ctx)
 	const struct diff *d = ctx;
 	double wx = weight(d, x), wy = weight(d, y);
 
-	if (x->inside != y->inside && d->opts->compute != DIFF_DELTA)
-		return x->inside ? 1 : -1;
+	if (x->verdict != y->verdict && d->opts->compute != DIFF_DELTA)
+		return x->verdict < y->verdict ? -1 : 1;
 	if (wx == wy) {
 		wx = fabs(x->delta);
 		wy = fabs(y->delta);
@@ -159,18 +159,31 @@ static double scale_of(const struct diff *d, enum delta_side side, enum diff_nor
 	return unit;
 }
 
+/*
+ * Shares of all blocked time say little: threads that sleep on purpose have most of it. Commands that ran to
+ * their end did something of a fixed size; of what goes on for ever a second is as good as another.
+ */
+static enum diff_normal normal_of(const struct diff *d)
+{
+	if (d->opts->normal != DIFF_BY_DEFAULT)
+		return (enum diff_normal)d->opts->normal;
+	if (d->opts->kind != DIFF_OFFCPU)
+		return DIFF_BY_SAMPLES;
+	return d->sides[DELTA_OLD].whole && d->sides[DELTA_NEW].whole ? DIFF_BY_NONE : DIFF_BY_TIME;
+}
+
 static void measure(struct diff *d)
 {
+	d->normal = normal_of(d);
 	d->timed = d->opts->kind != DIFF_CPU ||
 		   (d->sides[DELTA_OLD].timed && d->sides[DELTA_NEW].timed);
 	d->total = d->opts->children;
 	for (int side = 0; side < DELTA_SIDES; side++) {
 		diff_fold(d, (enum delta_side)side, d->timed);
-		d->scale.by[side] =
-			scale_of(d, (enum delta_side)side, (enum diff_normal)d->opts->normal);
+		d->scale.by[side] = scale_of(d, (enum delta_side)side, d->normal);
 	}
 	d->scale.lengths = d->opts->kind == DIFF_OFFCPU;
-	d->scale.share = d->opts->normal == DIFF_BY_SAMPLES;
+	d->scale.share = d->normal == DIFF_BY_SAMPLES;
 	make_changes(d);
 }
 
@@ -265,9 +278,6 @@ int cmd_diff(int argc, char **argv)
 		why = complaint(&opts, argv + first, argc - first);
 		if (why)
 			log_error("diff: %s; see dial9-prof diff --help", why);
-		/* shares of all blocked time say little: threads that sleep on purpose have most of it */
-		if (opts.normal == DIFF_BY_DEFAULT)
-			opts.normal = opts.kind == DIFF_OFFCPU ? DIFF_BY_TIME : DIFF_BY_SAMPLES;
 		if (!why)
 			code = diff_files(&opts, argv + first);
 	}

@@ -33,13 +33,14 @@ struct diff_side {
 	uint64_t observed; /* samples, or intervals */
 	uint64_t span_ns; /* of all that happened in the window */
 	bool timed; /* all samples stand for times that are known */
+	bool whole; /* each part is a command from its start to its end, and all of it is looked at */
 
 	/* private: what was observed, by part and stack */
 	struct hmap sums; /* part << 32 | stack -> struct delta_sum */
 	struct stack_table stacks;
 	struct intervals *intervals;
-	struct diff_span *spans; /* by part */
-	size_t span_cap;
+	struct diff_part *parts; /* by part */
+	size_t part_cap;
 	uint8_t *windows; /* by clock: told to the intervals */
 	size_t window_cap;
 };
@@ -49,6 +50,7 @@ struct diff {
 	struct diff_side sides[DELTA_SIDES];
 	struct delta *delta;
 	double percentile; /* 0 to 1 */
+	enum diff_normal normal; /* what --normalize says, or what suits both traces */
 	struct view view;
 	struct delta_scale scale;
 	bool timed; /* values are times, else samples */
@@ -71,5 +73,7 @@ void diff_print_json(const struct diff *d);
 
 /* The words of --kind. */
 extern const char *const diff_kinds[];
+/* The words of --normalize. */
+extern const char *const diff_normals[];
 
 #endif /* D9_CMD_DIFF_H */

@@ -2,7 +2,8 @@
 /*
  * How `diff` shows what changed. Owns columns and words; takes finished numbers.
  *
- * A difference that chance explains is grey on a terminal and has a ~ before it everywhere.
+ * A difference that chance explains is grey on a terminal and has a ~ before it everywhere, and one of which
+ * nobody can tell a ?.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -15,6 +16,7 @@
 #include "cmd/text.h"
 
 const char *const diff_kinds[] = { "cpu", "offcpu", "latency", NULL };
+const char *const diff_normals[] = { "samples", "time", "none", NULL };
 
 /* Names get at least so much of a narrow terminal. */
 #define NAME_MIN 12
@@ -32,11 +34,11 @@ static const char *unit(const struct diff *d, double *by)
 		*by = 1e-3;
 		return "us";
 	}
-	if (d->opts->normal == DIFF_BY_SAMPLES)
+	if (d->normal == DIFF_BY_SAMPLES)
 		return "%";
 	if (!d->timed)
-		return d->opts->normal == DIFF_BY_TIME ? "samples/s" : "samples";
-	if (d->opts->normal == DIFF_BY_TIME) {
+		return d->normal == DIFF_BY_TIME ? "samples/s" : "samples";
+	if (d->normal == DIFF_BY_TIME) {
 		*by = 1e3;
 		return "ms/s";
 	}
@@ -92,11 +94,21 @@ static void say_header(const struct diff *d)
 	else
 		buf_printf(&text, "%s in %s%s", d->opts->kind == DIFF_CPU ? "CPU" : "time blocked",
 			   unit(d, &by),
-			   d->opts->normal == DIFF_BY_SAMPLES ? " of all" :
-			   d->opts->normal == DIFF_BY_TIME    ? " of recording" :
-								"");
-	buf_addstr(&text, "; +-: two standard deviations of the difference; ~: it may be chance");
+			   d->normal == DIFF_BY_SAMPLES ? " of all" :
+			   d->normal == DIFF_BY_TIME	? " of recording" :
+							  "");
+	buf_addstr(&text, "; +-: two standard deviations of the difference; ~: it may be chance; "
+			  "?: cannot tell");
 	say(d, PAINT_PLAIN, &text);
+	if (d->opts->kind == DIFF_OFFCPU && d->opts->normal == DIFF_BY_DEFAULT) {
+		buf_addstr(&text,
+			   d->normal == DIFF_BY_NONE ?
+				   "both are of a command from start to end, so times are as they "
+				   "are; --normalize time: by time of recording" :
+				   "by time of recording, as for what goes on and on; --normalize "
+				   "none: times as they are");
+		say(d, PAINT_PLAIN, &text);
+	}
 	puts("#");
 	buf_free(&text);
 }
@@ -152,14 +164,14 @@ static bool one_sided(const struct diff *d, const struct delta_change *c)
 
 static void add_numbers(struct buf *line, const struct diff *d, const struct delta_change *c)
 {
-	bool percent = d->opts->kind != DIFF_LATENCY && d->opts->normal == DIFF_BY_SAMPLES;
+	bool percent = d->opts->kind != DIFF_LATENCY && d->normal == DIFF_BY_SAMPLES;
 	int digits = d->opts->kind == DIFF_LATENCY ? 1 : percent ? 2 : 3;
 	const char *tail = percent ? "%" : "";
 	int width = percent ? 9 : 10;
 	double by;
 
 	unit(d, &by);
-	buf_addch(line, c->inside ? '~' : ' ');
+	buf_addch(line, " ~?"[c->verdict]);
 	if (d->opts->kind == DIFF_LATENCY)
 		add_waits(line, c, by);
 	for (int side = 0; side < DELTA_SIDES; side++)
@@ -232,9 +244,9 @@ static void put_row(const struct diff *d, const struct delta_change *c)
 		add_place(&line, d, &c->row->places[i], used);
 	}
 	paint_put(&painted, d->view.color,
-		  c->inside    ? PAINT_DIM :
-		  c->delta > 0 ? PAINT_HOT :
-				 PAINT_WARM,
+		  c->verdict != DELTA_CHANGED ? PAINT_DIM :
+		  c->delta > 0		      ? PAINT_HOT :
+						PAINT_WARM,
 		  buf_cstr(&line), line.len);
 	puts(buf_cstr(&painted));
 	buf_free(&line);
@@ -329,6 +341,9 @@ static void json_places(struct buf *out, const struct diff *d, const struct delt
 static void json_row(struct buf *out, const struct diff *d, const struct delta_change *c)
 {
 	static const char *const sides[] = { "old", "new" };
+	static const char *const inside[] = {
+		[DELTA_CHANGED] = "false", [DELTA_CHANCE] = "true", [DELTA_UNSURE] = "null"
+	};
 	char key[32];
 
 	buf_addch(out, '{');
@@ -353,7 +368,11 @@ static void json_row(struct buf *out, const struct diff *d, const struct delta_c
 	json_number(out, "error", c->error, c->error >= 0);
 	json_number(out, "ratio", c->ratio, true);
 	json_number(out, "ratio_error", c->ratio_error, c->ratio_error >= 0);
-	buf_printf(out, ",\"inside\":%s}", c->inside ? "true" : "false");
+	if (d->opts->kind == DIFF_LATENCY) {
+		json_number(out, "p50_delta", c->median_delta, !one_sided(d, c));
+		json_number(out, "p50_error", c->median_error, c->median_error >= 0);
+	}
+	buf_printf(out, ",\"inside\":%s}", inside[c->verdict]);
 }
 
 /* Without the factors that text has: seconds are seconds, and waits nanoseconds. */
@@ -361,9 +380,9 @@ static const char *json_unit(const struct diff *d)
 {
 	if (d->opts->kind == DIFF_LATENCY)
 		return "ns";
-	if (d->opts->normal == DIFF_BY_SAMPLES)
+	if (d->normal == DIFF_BY_SAMPLES)
 		return "percent";
-	if (d->opts->normal == DIFF_BY_TIME)
+	if (d->normal == DIFF_BY_TIME)
 		return d->timed ? "s/s" : "samples/s";
 	return d->timed ? "s" : "samples";
 }
@@ -378,6 +397,8 @@ void diff_print_json(const struct diff *d)
 		   json_unit(d));
 	if (d->opts->kind == DIFF_LATENCY)
 		buf_printf(&out, ",\"percentile\":%g", d->percentile * 100);
+	else
+		buf_printf(&out, ",\"normalize\":\"%s\"", diff_normals[d->normal]);
 	json_side(&out, d, DELTA_OLD);
 	json_side(&out, d, DELTA_NEW);
 	text_json_rows(&out, d->change_cnt - n);

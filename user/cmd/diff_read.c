@@ -14,9 +14,11 @@
 #include "cmd/diff.h"
 #include "cmd/progress.h"
 
-struct diff_span {
+struct diff_part {
 	bool seen;
 	uint64_t first, last;
+	uint64_t command; /* process id of the command that was recorded; TRACE_NONE: none */
+	bool started, ended; /* by its exec and its exit */
 };
 
 /* What callbacks of the intervals need. */
@@ -108,27 +110,51 @@ static void tell_window(struct diff_side *s, const struct trace_event *ev)
 
 /* ---- passes ------------------------------------------------------------------------------------ */
 
-static void see_span(struct diff_side *s, const struct trace_event *ev)
+static uint64_t command_of(const struct names *n, uint32_t part)
 {
-	struct diff_span *span;
+	const char *target = names_meta(n, part, PROF_META_TARGET);
+
+	if (!target || strncmp(target, "command ", strlen("command ")) != 0)
+		return TRACE_NONE;
+	return names_meta_u64(n, part, PROF_META_TARGET_PIDS);
+}
+
+/* Whether the command's own exec and exit are there. */
+static void see_command(struct diff_part *part, const struct trace_event *ev)
+{
+	const char *name;
+
+	if (ev->kind != TRACE_TRACEPOINT || ev->tid != part->command)
+		return;
+	name = dial9_schema_name(ev->schema->schema);
+	part->started |= !strcmp(name, PROF_EV_SCHED_PROCESS_EXEC);
+	part->ended |= !strcmp(name, PROF_EV_SCHED_PROCESS_EXIT);
+}
+
+static void see_part(struct diff_side *s, const struct trace_event *ev)
+{
+	struct diff_part *part;
 
 	if (!ev->has_ts || trace_is_naming(ev->kind) || ev->kind == TRACE_STATS ||
 	    ev->kind == TRACE_LOST ||
 	    !select_overlaps(&s->sel, s->reader, ev->part, ev->ts, ev->ts))
 		return;
-	s->spans = array_reserve(s->spans, &s->span_cap, (size_t)ev->part + 1, sizeof(*s->spans));
-	span = &s->spans[ev->part];
-	if (!span->seen || ev->ts < span->first)
-		span->first = ev->ts;
-	if (!span->seen || ev->ts > span->last)
-		span->last = ev->ts;
-	span->seen = true;
+	s->parts = array_reserve(s->parts, &s->part_cap, (size_t)ev->part + 1, sizeof(*s->parts));
+	part = &s->parts[ev->part];
+	if (!part->seen)
+		part->command = command_of(s->names, ev->part);
+	if (!part->seen || ev->ts < part->first)
+		part->first = ev->ts;
+	if (!part->seen || ev->ts > part->last)
+		part->last = ev->ts;
+	part->seen = true;
+	see_command(part, ev);
 }
 
 static void see_event(struct diff *d, struct diff_side *s, const struct trace_event *ev)
 {
 	select_see(&s->sel, s->reader, ev);
-	see_span(s, ev);
+	see_part(s, ev);
 	if (ev->kind != TRACE_LOST ||
 	    select_overlaps(&s->sel, s->reader, ev->part, trace_u64_or(ev, ROLE_FIRST_NS, ev->ts),
 			    trace_u64_or(ev, ROLE_LAST_NS, ev->ts)))
@@ -184,6 +210,22 @@ static int read_all(struct diff *d, struct diff_side *s, struct reading *ctx)
 	return ret;
 }
 
+/* What the parts are together. */
+static void sum_up(const struct diff *d, struct diff_side *s)
+{
+	s->timed = true;
+	s->whole = s->part_cap && !s->sel.has_time;
+	for (uint32_t i = 0; i < s->part_cap; i++) {
+		const struct diff_part *part = &s->parts[i];
+
+		if (!part->seen)
+			continue;
+		s->span_ns += part->last - part->first;
+		s->timed &= d->opts->kind != DIFF_CPU || names_period_ns(s->names, i);
+		s->whole &= part->started && part->ended;
+	}
+}
+
 int diff_read(struct diff *d, enum delta_side side)
 {
 	struct diff_side *s = &d->sides[side];
@@ -202,12 +244,7 @@ int diff_read(struct diff *d, enum delta_side side)
 		return CMD_INPUT;
 	if (select_is_reversed(&s->sel))
 		return CMD_USAGE;
-	for (size_t i = 0; i < s->span_cap; i++)
-		s->span_ns += s->spans[i].last - s->spans[i].first;
-	s->timed = true;
-	if (d->opts->kind == DIFF_CPU)
-		for (uint32_t i = 0; i < s->span_cap; i++)
-			s->timed &= !s->spans[i].seen || names_period_ns(s->names, i);
+	sum_up(d, s);
 	return CMD_OK;
 }
 
@@ -254,6 +291,6 @@ void diff_side_fini(struct diff_side *s)
 	event_counts_fini(&s->counts);
 	select_fini(&s->sel);
 	reader_free(s->reader);
-	free(s->spans);
+	free(s->parts);
 	free(s->windows);
 }

@@ -293,7 +293,9 @@ static void judge(struct delta_change *c, const double error[DELTA_SIDES])
 {
 	if (c->error >= 0)
 		c->error = hypot(error[DELTA_OLD], error[DELTA_NEW]);
-	c->inside = c->error < 0 || fabs(c->delta) <= c->error;
+	c->verdict = c->error < 0		? DELTA_UNSURE :
+		     fabs(c->delta) <= c->error ? DELTA_CHANCE :
+						  DELTA_CHANGED;
 	find_ratio(c, error);
 }
 
@@ -349,7 +351,7 @@ struct delta_change delta_change_sum(const struct delta *d, const struct delta_r
 	}
 	c.delta = c.v[DELTA_NEW] - c.v[DELTA_OLD];
 	judge(&c, error);
-	if (c.inside && scale->lengths && !scale->share &&
+	if (c.verdict != DELTA_CHANGED && scale->lengths && !scale->share &&
 	    all_changed(sum, scale, c.delta, error)) {
 		c.error = 0;
 		judge(&c, error);
@@ -357,7 +359,7 @@ struct delta_change delta_change_sum(const struct delta *d, const struct delta_r
 	return c;
 }
 
-struct delta_change delta_change_quantile(const struct delta_row *row, double q)
+static struct delta_change change_of_quantile(const struct delta_row *row, double q)
 {
 	struct delta_change c = { .row = row };
 	double error[DELTA_SIDES] = { 0, 0 }, low, high;
@@ -378,5 +380,17 @@ struct delta_change delta_change_quantile(const struct delta_row *row, double q)
 	if (row->waits[DELTA_OLD] && row->waits[DELTA_NEW])
 		c.delta = c.v[DELTA_NEW] - c.v[DELTA_OLD];
 	judge(&c, error);
+	return c;
+}
+
+struct delta_change delta_change_quantile(const struct delta_row *row, double q)
+{
+	struct delta_change c = change_of_quantile(row, q);
+	const struct delta_change median = change_of_quantile(row, 0.5);
+
+	c.median_delta = median.delta;
+	c.median_error = median.error;
+	if (median.verdict == DELTA_CHANGED)
+		c.verdict = DELTA_CHANGED;
 	return c;
 }

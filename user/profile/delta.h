@@ -78,6 +78,9 @@ struct delta_scale {
 	bool share; /* which make shares: what is in a row is not in others, and all are fixed */
 };
 
+/* What a difference is when its error is known, or is not. */
+enum delta_verdict { DELTA_CHANGED, DELTA_CHANCE, DELTA_UNSURE };
+
 /* A row of a table: what it was, what it is, and how much of the difference may be chance. */
 struct delta_change {
 	const struct delta_row *row;
@@ -86,7 +89,10 @@ struct delta_change {
 	double error; /* two standard deviations of @delta; negative: not known */
 	double ratio; /* new by old; 0 and infinity when there is nothing in one */
 	double ratio_error; /* two standard deviations of it, likewise */
-	bool inside; /* the difference is no larger than the error */
+	/* Of waits the same of their medians, which may have changed where the quantile has not. */
+	double median_delta, median_error;
+	/* Changed: larger than its error, or the median's is than its own. */
+	enum delta_verdict verdict;
 };
 
 /*
