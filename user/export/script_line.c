@@ -230,10 +230,22 @@ static void mark_aside(struct buf *out, size_t at)
 		out->data[at] = '#';
 }
 
+/* A blank or a # of the name's own would make the line a frame or a comment: it stands there as its code. */
+static void put_comm(struct buf *out, const char *s, size_t len, size_t width, bool aside)
+{
+	const bool escaped = len && (*s == ' ' || *s == '#');
+	const size_t cols = text_width(s, len) + (escaped ? 3 : 0);
+
+	buf_fill(out, ' ', cols < width ? width - cols : aside);
+	if (escaped)
+		buf_printf(out, "\\x%02x", *s);
+	buf_add(out, s + escaped, len - escaped);
+}
+
 static void make_task(struct script_line *l, struct buf *out, const struct trace_event *ev,
 		      size_t width, bool aside)
 {
-	size_t cols, before = out->len;
+	size_t before = out->len;
 	struct buf name = { 0 };
 
 	if (has(l, F_COMM)) {
@@ -241,9 +253,7 @@ static void make_task(struct script_line *l, struct buf *out, const struct trace
 			text_name(&name, l->names, ev->comm);
 		else if (ev->tid != TRACE_NONE)
 			buf_printf(&name, ":%u", ev->tid);
-		cols = text_width(buf_cstr(&name), name.len);
-		buf_fill(out, ' ', cols < width ? width - cols : aside);
-		buf_add(out, name.data, name.len);
+		put_comm(out, buf_cstr(&name), name.len, width, aside);
 		buf_addch(out, ' ');
 		buf_free(&name);
 	}
