@@ -174,8 +174,15 @@ static void say_what_is_missing(const struct export_cmd *c)
 
 static int finish(struct export_cmd *c)
 {
-	int err = export_end(export_of(c)), close_err;
+	struct export *x = export_of(c);
+	uint64_t from, to;
+	int err, close_err;
 
+	x->span_start = c->timeline.first_ts;
+	x->span_ns = timeline_span_ns(&c->timeline);
+	if (timeline_window(&c->timeline, c->timeline.clock, &from, &to) && from > x->span_start)
+		x->span_start = from;
+	err = export_end(x);
 	say_what_is_missing(c);
 	close_err = sink_close(c->sink);
 	if ((err && err != -EPIPE) || close_err)

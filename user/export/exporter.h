@@ -88,6 +88,8 @@ struct export
 	const char *file; /* what was read, for formats that have a title */
 	bool any; /* something was selected so far, */
 	uint64_t first_ts, last_ts; /* from when to when; both 0 of nothing */
+	/* Of what was looked at, whether anything in it was selected; known to profile() and end(). */
+	uint64_t span_start, span_ns;
 
 	struct export_run *run; /* exporter.c's own */
 };

@@ -388,8 +388,8 @@ static void put_times(struct export *x)
 	const char *command = names_meta(x->names, 0, PROF_META_COMMAND_LINE);
 
 	if (part->synced)
-		proto_u64(&p->raw, PROFILE_TIME_NS, part->real + (x->first_ts - part->mono));
-	proto_u64(&p->raw, PROFILE_DURATION_NS, x->last_ts - x->first_ts);
+		proto_u64(&p->raw, PROFILE_TIME_NS, part->real + (x->span_start - part->mono));
+	proto_u64(&p->raw, PROFILE_DURATION_NS, x->span_ns);
 	if (!command)
 		return;
 	buf_clear(&p->text);
