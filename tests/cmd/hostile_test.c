@@ -70,7 +70,8 @@ static bool asks_for_a_thread(size_t i)
 {
 	const char *opt = commands[i].opt;
 
-	return opt && (!strcmp(opt, "-t11") || !strcmp(opt, "-p10") || !strcmp(opt, "--chain=11"));
+	return opt && (!strcmp(opt, "-t11") || !strcmp(opt, "-p10") ||
+		       !strncmp(opt, "--span=", 7) || !strcmp(opt, "--chain=11"));
 }
 
 /* Runs one command; the code is 0 or 5, or 1 for a thread that is not there, and these come with a line. */

@@ -63,6 +63,8 @@ struct explain_slowest {
 int explain_slowest(struct explained *x, const char *path);
 void explain_slowest_print(struct explain_slowest *s);
 void explain_slowest_json(struct explain_slowest *s);
+/* One line about why there is none. */
+void explain_slowest_tell_nothing(const struct explain_slowest *s);
 
 /* ---- what both print ---- */
 

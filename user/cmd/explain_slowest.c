@@ -289,7 +289,11 @@ static int read_and_print(struct explain_slowest *s, const char *path)
 		explain_slowest_json(s);
 	else
 		explain_slowest_print(s);
-	return timeline_end(&x->timeline, &x->view);
+	code = timeline_end(&x->timeline, &x->view);
+	if (code != CMD_OK || s->spans.cnt)
+		return code;
+	explain_slowest_tell_nothing(s);
+	return CMD_USAGE;
 }
 
 static void fini(struct explain_slowest *s)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/str.h"
 #include "cmd/callchain.h"
 #include "cmd/explain.h"
@@ -165,8 +166,7 @@ static void put_causes(struct buf *out, const struct explain_slowest *s)
 		const struct cause *c = &s->causes.v[k];
 
 		if (limit && (k == limit || c->ns * SMALL_CAUSE < s->causes.ns)) {
-			buf_printf(out, "# %zu more rows: --limit 0 shows all\n",
-				   s->causes.cnt - k);
+			text_more_rows(out, s->causes.cnt - k, "");
 			break;
 		}
 		buf_printf(out, "  %7.2f%%", 100.0 * (double)c->ns / (double)s->causes.ns);
@@ -257,22 +257,23 @@ static void put_moment(struct buf *out, struct explain_slowest *s, const struct 
 	}
 }
 
-static void put_none(struct buf *out, const struct explain_slowest *s)
+void explain_slowest_tell_nothing(const struct explain_slowest *s)
 {
+	struct buf out = { 0 };
+
 	const struct spans *p = &s->spans;
 	const char *file = reader_input(s->x->timeline.reader);
 	const bool known = p->enters || p->exits;
 
-	buf_addstr(out, known ? "No pair of " : "No event of ");
-	put_spans(out, s->x);
-	buf_addstr(out, " in ");
-	text_clean(out, file, strlen(file));
+	put_spans(&out, s->x);
+	buf_addstr(&out, " in ");
+	text_clean(&out, file, strlen(file));
 	if (select_is_used(&s->x->timeline.sel) || s->x->id)
-		buf_addstr(out, known ? " in what was selected" : " in that time");
+		buf_addstr(&out, known ? " in what was selected" : " in that time");
 	if (!known)
-		buf_addstr(out, ": was it recorded? (record -e)");
-	buf_addstr(out, known ? ".\n" : "\n");
-	put_counts(out, p);
+		buf_addstr(&out, ": was it recorded? (record -e)");
+	log_error("explain: no %s of %s", known ? "pair" : "event", buf_cstr(&out));
+	buf_free(&out);
 }
 
 void explain_slowest_print(struct explain_slowest *s)
@@ -294,7 +295,7 @@ void explain_slowest_print(struct explain_slowest *s)
 		for (size_t k = 0; k < s->spans.cnt; k++)
 			put_moment(&out, s, &s->spans.v[k], k + 1);
 	} else {
-		put_none(&out, s);
+		put_counts(&out, &s->spans);
 	}
 	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&out);
