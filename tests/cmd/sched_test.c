@@ -171,7 +171,7 @@ Test(sched, samples_alone_tell_no_times)
 		   CMD_OK, "No thread or process 11" WHY, "");
 	r = run_cmd(cmd_sched, input_of_samples(), "sched", "latency", "-", "--json", NULL);
 	run_expect_in(r.out, "\"run_ns\":0,\"wait_ns\":0,\"switches\":0,\"unknown_ns\":0,"
-			     "\"rows\":[],\"worst\":[]}");
+			     "\"rows_left_out\":0,\"rows\":[],\"worst\":[]}");
 	run_free(&r);
 #undef WHY
 }
