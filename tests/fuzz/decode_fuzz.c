@@ -36,7 +36,7 @@ static ssize_t feed_read(void *ctx, void *buf, size_t sz)
 	return (ssize_t)n;
 }
 
-static uint64_t mix(uint64_t h, const void *p, size_t sz)
+static uint64_t fnv(uint64_t h, const void *p, size_t sz)
 {
 	const uint8_t *b = p;
 
@@ -49,7 +49,7 @@ static uint64_t mix(uint64_t h, const void *p, size_t sz)
 static uint64_t hash_event(const struct dial9_dec *dec, const struct dial9_event *ev)
 {
 	uint64_t h =
-		mix(ev->ts, dial9_schema_name(ev->schema), dial9_schema_name_n(ev->schema).len);
+		fnv(ev->ts, dial9_schema_name(ev->schema), dial9_schema_name_n(ev->schema).len);
 	const struct dial9_value *v;
 	struct dial9_str s;
 	const uint8_t *le;
@@ -57,18 +57,18 @@ static uint64_t hash_event(const struct dial9_dec *dec, const struct dial9_event
 
 	for (v = ev->values; v < ev->values + ev->value_cnt; v++) {
 		if (!dial9_value_str(dec, v, &s))
-			h = mix(h, s.ptr, s.len);
+			h = fnv(h, s.ptr, s.len);
 		else if (!dial9_value_stack(dec, v, &le, &cnt))
-			h = mix(h, le, (size_t)cnt * 8);
+			h = fnv(h, le, (size_t)cnt * 8);
 		else if (v->type == DIAL9_BYTES)
-			h = mix(h, v->str.ptr, v->str.len);
+			h = fnv(h, v->str.ptr, v->str.len);
 		else if (v->type == DIAL9_STRING_MAP || v->type == DIAL9_LIST ||
 			 v->type == DIAL9_MAP)
-			h = mix(h + v->map.cnt, v->map.raw, v->map.sz);
+			h = fnv(h + v->map.cnt, v->map.raw, v->map.sz);
 		else if (v->type == DIAL9_BOOL)
-			h = mix(h, &v->b, sizeof(v->b));
+			h = fnv(h, &v->b, sizeof(v->b));
 		else if (v->type)
-			h = mix(h, &v->u64,
+			h = fnv(h, &v->u64,
 				v->type == DIAL9_POOLED_STRING || v->type == DIAL9_POOLED_STACK ?
 					sizeof(v->id) :
 					sizeof(v->u64));
