@@ -64,12 +64,14 @@ SRCS_record := $(addprefix user/record/, \
 SRCS_trace := $(addprefix user/trace/, \
 	layout.c names.c parts.c reader.c source.c tp_symbols.c trace.c value.c)
 SRCS_profile := $(addprefix user/profile/, \
-	causes.c explain.c spans.c \
-	delta.c live.c quantile.c \
-	account.c cpu_load.c cpu_log.c cpu_strip.c cpu_time.c delays.c event_counts.c family.c followed.c gaps.c interval_words.c intervals.c off_stack.c profile.c \
-	rivals.c row_table.c stack_ends.c stack_table.c thread_times.c tree.c waits.c)
+	account.c causes.c cpu_load.c cpu_log.c cpu_strip.c cpu_time.c delays.c delta.c \
+	event_counts.c explain.c family.c followed.c gaps.c interval_words.c intervals.c live.c \
+	off_stack.c profile.c quantile.c rivals.c row_table.c spans.c stack_ends.c stack_table.c \
+	thread_times.c tree.c waits.c)
 SRCS_export := $(addprefix user/export/, \
-	chrome.c csv.c ends.c exporter.c firefox.c folded.c formats.c jsonl.c perf_script.c perfetto.c pprof.c proto.c script_line.c script_stream.c speedscope.c spill.c stack_tree.c text.c)
+	chrome.c csv.c ends.c exporter.c firefox.c folded.c formats.c jsonl.c \
+	perf_script.c perfetto.c pprof.c proto.c script_line.c script_stream.c speedscope.c \
+	spill.c stack_tree.c text.c)
 SRCS_formats := $(addprefix user/formats/, \
 	container.c foreign.c snapblock.c \
 	$(addprefix apitrace/, build.c dial9_value.c dump.c emit.c export.c format.c \
