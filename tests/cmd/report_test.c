@@ -455,6 +455,23 @@ Test(report, without_samples_it_says_why_and_what_to_do)
 		     "it was not recorded by dial9-prof: see dial9-prof info for what is in it");
 }
 
+Test(report, of_a_stump_it_says_that_it_is_one)
+{
+	const void *data;
+	struct make m;
+	size_t sz;
+
+	make_init(&m, NULL);
+	make_switch(&m, 2, 0, "a", 5, 1, "b", 6);
+	data = dial9_enc_data(m.enc, &sz);
+	cr_assert_gt(sz, 6);
+	run_expect(run_cmd(cmd_report, make_fd(data, 6), "report", "-", NULL), 0,
+		   "No CPU samples in standard input: it is cut off before the first.\n",
+		   "dial9-prof: standard input: the end is cut off after byte 5; everything before "
+		   "it is used\n");
+	make_fini(&m);
+}
+
 Test(report, bad_command_lines_are_usage_errors)
 {
 	run_expect(APP("-s", "sym,colour"), 1, "",
