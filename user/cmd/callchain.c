@@ -43,8 +43,10 @@ static void put_frame(struct buf *out, const struct style *s, uint64_t frame)
 								    NAMES_NONE,
 					  .inlined = depth > 0 };
 
-		if (c.name != NAMES_NONE || !depth)
-			s->put(out, s, &c);
+		/* debug information may know one function by two names, one inlined into the other */
+		if (depth && (c.name == NAMES_NONE || c.name == sym->frames[depth - 1].name))
+			continue;
+		s->put(out, s, &c);
 	}
 }
 
@@ -101,6 +103,8 @@ static void put_folded(struct buf *out, const struct style *s, const struct call
 	from = out->len;
 	text_name(out, s->names, c->name);
 	text_fold(out, from);
+	if (c->inlined)
+		buf_addstr(out, " (inlined)");
 }
 
 void callchain_folded(struct buf *out, const struct names *n, const uint64_t *frames, uint32_t cnt,

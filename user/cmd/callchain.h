@@ -20,7 +20,7 @@ enum callchain_part { CALLCHAIN_BOTH, CALLCHAIN_KERNEL, CALLCHAIN_USER };
 void callchain_lines(struct buf *out, const struct names *n, const uint64_t *frames, uint32_t cnt,
 		     enum callchain_part part, size_t indent, size_t cols);
 
-/* "main;work;hot", root first, as flame graphs take it; a semicolon in a name becomes a colon. */
+/* "main;work;hot (inlined)", root first, as flame graphs take it; a semicolon in a name becomes a colon. */
 void callchain_folded(struct buf *out, const struct names *n, const uint64_t *frames, uint32_t cnt,
 		      enum callchain_part part);
 

@@ -15,6 +15,7 @@
 #include "cmd/text.h"
 #include "cmd/timeline.h"
 #include "cmd/view.h"
+#include "export/folded_lines.h"
 #include "profile/waits.h"
 
 struct offcpu_opts {
@@ -347,6 +348,7 @@ static void print_text(const struct offcpu *o)
 
 static void print_folded(const struct offcpu *o)
 {
+	struct folded_lines lines = { 0 };
 	struct buf out = { 0 };
 	uint32_t cnt;
 
@@ -365,8 +367,12 @@ static void print_folded(const struct offcpu *o)
 		callchain_folded(&out, o->timeline.names, frames, cnt, o->part);
 		if (out.len == from)
 			buf_addstr(&out, "[no stack]");
-		printf("%s %" PRIu64 "\n", buf_cstr(&out), r->ns / 1000);
+		folded_lines_add(&lines, &out, r->ns);
 	}
+	buf_clear(&out);
+	folded_lines_print(&lines, 1000, &out, NULL, NULL);
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	folded_lines_fini(&lines);
 	buf_free(&out);
 }
 
