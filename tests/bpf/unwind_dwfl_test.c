@@ -278,7 +278,9 @@ static enum outcome compare(const struct workload_maps *maps, const struct names
 	if (!i)
 		return stop->frame_cnt ? MOVED_ON : DIFFERENT;
 	if (i == stop->frame_cnt && i == stop->truth_cnt &&
-	    (stop->user_end == PROF_END_COMPLETE || stop->user_end == PROF_END_FULL))
+	    (stop->user_end == PROF_END_COMPLETE || stop->user_end == PROF_END_FULL ||
+	     stop->user_end ==
+		     PROF_END_NO_RETURN)) /* libdwfl calls a return address of 0 the end */
 		return EQUAL;
 	if (i == stop->truth_cnt && stop->user_end == PROF_END_COMPLETE)
 		return DWFL_SHORT;
