@@ -48,7 +48,7 @@ Test(callchain, leaf_first_in_lines_and_root_first_when_folded)
 	       "  cold (libc.so)\n"
 	       "  [unknown] (app)\n"
 	       "  main (app)\n",
-	       "main;[unknown];cold;in:lined;schedule");
+	       "main;[unknown];cold;in:lined (inlined);schedule");
 }
 
 Test(callchain, one_part_of_it)
@@ -59,7 +59,7 @@ Test(callchain, one_part_of_it)
 	       "  cold (libc.so)\n"
 	       "  [unknown] (app)\n"
 	       "  main (app)\n",
-	       "main;[unknown];cold;in:lined");
+	       "main;[unknown];cold;in:lined (inlined)");
 }
 
 Test(callchain, long_names_are_shortened_to_the_terminal)
