@@ -145,7 +145,7 @@ static bool is_told(const char *path, const char *server, const struct stall *s)
 	expect_sums(said.data, s);
 	told = story_tells(said.data, s);
 	if (!told)
-		cr_log_warn("%s: %s", kinds[s->kind].kind, said.data);
+		fprintf(stderr, "not told: %s: %s\n", kinds[s->kind].kind, said.data);
 	buf_free(&said);
 	return told;
 }
