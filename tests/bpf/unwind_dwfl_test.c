@@ -277,10 +277,10 @@ static enum outcome compare(const struct workload_maps *maps, const struct names
 		i++;
 	if (!i)
 		return stop->frame_cnt ? MOVED_ON : DIFFERENT;
+	/* while an exception rewrites the stack the next frame is nonsense: libdwfl ends there, too */
 	if (i == stop->frame_cnt && i == stop->truth_cnt &&
 	    (stop->user_end == PROF_END_COMPLETE || stop->user_end == PROF_END_FULL ||
-	     stop->user_end ==
-		     PROF_END_NO_RETURN)) /* libdwfl calls a return address of 0 the end */
+	     stop->user_end == PROF_END_NO_RETURN || stop->user_end == PROF_END_NO_PROGRESS))
 		return EQUAL;
 	if (i == stop->truth_cnt && stop->user_end == PROF_END_COMPLETE)
 		return DWFL_SHORT;
