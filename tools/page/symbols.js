@@ -100,22 +100,21 @@ class Symbols {
 	}
 
 	/*
-	 * The numbers of the functions at a frame, innermost first. Of two halves of one function, the one
-	 * inlined into the other, it is once. When all symbols are known.
+	 * [row, depth] of each function at a frame, innermost first; the row of an unknown one is null. Of two
+	 * halves of one function, the one inlined into the other, it is once.
 	 */
-	expand(frame) {
-		return this.#expanded[frame] ||= this.#expand(frame);
+	*#functionsAt(frame) {
+		const rows = this.symbols[frame] || [];
+		for (let depth = rows.length - 1; depth > 0; depth--)
+			if (rows[depth] && (!rows[depth - 1] || rows[depth].name !== rows[depth - 1].name))
+				yield [rows[depth], depth];
+		yield [rows[0] || null, 0];
 	}
 
-	#expand(frame) {
-		const rows = this.symbols[frame] || [null], functions = [];
-		for (let depth = rows.length; depth--;) {
-			const row = rows[depth];
-			if (depth && (!row || rows[depth - 1] && row.name === rows[depth - 1].name))
-				continue;
-			functions.push(this.#function(frame, row, depth > 0));
-		}
-		return functions;
+	/* The numbers of the functions at a frame, innermost first. When all symbols are known. */
+	expand(frame) {
+		return this.#expanded[frame] ||=
+			Array.from(this.#functionsAt(frame), ([row, depth]) => this.#function(frame, row, depth > 0));
 	}
 
 	/* Inlined or not, a function of one name in one module is one row. */
@@ -134,14 +133,10 @@ class Symbols {
 
 	/* The function at a frame that is executed there, with its line: for lists of stacks. */
 	lines(frame) {
-		const rows = this.symbols[frame] || [null], module = this.modules[this.frameModule[frame] >> 1];
-		const lines = [];
-		for (let depth = rows.length; depth--;)
-			if (!depth || rows[depth])
-				lines.push({ name: rows[depth] ? rows[depth].name : UNKNOWN, inlined: depth > 0,
-					module: baseName(module.path),
-					file: rows[depth] && rows[depth].file, line: rows[depth] && rows[depth].line });
-		return lines;
+		const module = baseName(this.modules[this.frameModule[frame] >> 1].path);
+		return Array.from(this.#functionsAt(frame), ([row, depth]) => ({
+			name: row ? row.name : UNKNOWN, inlined: depth > 0, module, file: row && row.file, line: row && row.line,
+		}));
 	}
 }
 
