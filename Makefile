@@ -67,7 +67,7 @@ SRCS_profile := $(addprefix user/profile/, \
 	account.c causes.c cpu_load.c cpu_log.c cpu_strip.c cpu_time.c delays.c delta.c \
 	event_counts.c explain.c family.c followed.c gaps.c interval_words.c intervals.c live.c \
 	off_stack.c profile.c quantile.c rivals.c row_table.c spans.c stack_ends.c stack_table.c \
-	thread_times.c tree.c waits.c)
+	thread_times.c tree.c waits.c workers.c)
 SRCS_export := $(addprefix user/export/, \
 	chrome.c csv.c ends.c exporter.c firefox.c folded.c folded_lines.c formats.c jsonl.c \
 	perf_script.c perfetto.c pprof.c proto.c script_line.c script_stream.c speedscope.c \
@@ -144,6 +144,7 @@ TESTS := $(addprefix tests/, \
 		layout_test.c open_spans_test.c scan_test.c) \
 	$(addprefix formats/tonbandgeraet/, encoding_test.c event_test.c export_test.c format_test.c import_test.c))
 TESTS += tests/export/html_test.c
+TESTS += tests/profile/workers_test.c
 TESTS += tests/kernel/format_known_test.c tests/record/code_names_test.c
 TESTS_ROOT := $(addprefix tests/bpf/, \
 	explain_test.c top_test.c wakeup_test.c \
