@@ -65,7 +65,7 @@ SRCS_trace := $(addprefix user/trace/, \
 	layout.c names.c parts.c reader.c source.c tp_symbols.c trace.c value.c)
 SRCS_profile := $(addprefix user/profile/, \
 	account.c causes.c cpu_load.c cpu_log.c cpu_strip.c cpu_time.c delays.c delta.c \
-	event_counts.c explain.c family.c followed.c gaps.c interval_words.c intervals.c live.c \
+	event_counts.c explain.c family.c followed.c gaps.c hops.c interval_words.c intervals.c live.c \
 	off_stack.c profile.c quantile.c rivals.c row_table.c spans.c stack_ends.c stack_table.c \
 	thread_times.c tree.c waits.c workers.c)
 SRCS_export := $(addprefix user/export/, \
@@ -127,7 +127,7 @@ TESTS := $(addprefix tests/, \
 	$(addprefix trace/, layout_test.c names_test.c parts_test.c reader_test.c source_test.c tp_symbols_test.c \
 		trace_test.c value_test.c) \
 	$(addprefix profile/, delta_test.c live_test.c quantile_test.c rivals_test.c) \
-	$(addprefix profile/, account_test.c cpu_load_test.c cpu_log_test.c cpu_strip_test.c cpu_time_test.c delays_test.c event_counts_test.c family_test.c followed_test.c gaps_test.c \
+	$(addprefix profile/, account_test.c cpu_load_test.c cpu_log_test.c cpu_strip_test.c cpu_time_test.c delays_test.c event_counts_test.c family_test.c followed_test.c gaps_test.c hops_test.c \
 		intervals_test.c off_stack_test.c profile_test.c stack_table_test.c \
 		stack_ends_test.c thread_times_test.c tree_test.c waits_test.c) \
 	$(addprefix cmd/, top_test.c) \

@@ -24,7 +24,7 @@
 #include "profile/cpu_log.h"
 #include "profile/followed.h"
 #include "profile/gaps.h"
-#include "profile/rivals.h"
+#include "profile/hops.h"
 #include "profile/stack_table.h"
 
 /* The letters of ps lie in the low byte; 0x100 above them says preempted. */
@@ -32,18 +32,12 @@
 #define STATE_DEAD 0x10
 #define STATE_ZOMBIE 0x20
 
-enum { HOPS_MAX = 4, SOFTIRQ_TIMER = 1, TID_MAX = 4194304 /* Linux gives none above */ };
+enum { SOFTIRQ_TIMER = 1, TID_MAX = 4194304 /* Linux gives none above */ };
 
 enum life {
 	LIFE_UNSEEN, /* no switch or waking yet */
 	LIFE_ON,
 	LIFE_GONE,
-};
-
-/* A CPU on whose queue a thread waits, from a time on. */
-struct hop {
-	uint64_t since;
-	uint32_t cpu;
 };
 
 struct thread {
@@ -55,10 +49,9 @@ struct thread {
 	bool followed; /* it was so once */
 	bool on_cpu; /* some event happened in it */
 	bool has_waker, woken_early;
-	uint8_t hop_cnt;
 	uint64_t since;
 	uint32_t cpu, prev_state, stack, given_to;
-	struct hop hops[HOPS_MAX];
+	struct hops hops; /* of the open interval, if runnable */
 	struct interval_waker waker; /* of the open interval, or of the waking that came early */
 };
 
@@ -221,7 +214,7 @@ static void begin(struct thread *th, enum interval_state state, uint64_t ts)
 	th->why = INTERVAL_WHY_UNKNOWN;
 	th->has_waker = false;
 	th->woken_early = false;
-	th->hop_cnt = 0;
+	th->hops.cnt = 0;
 	th->cpu = TRACE_NONE;
 	th->prev_state = 0;
 	th->stack = INTERVAL_NO_STACK;
@@ -268,18 +261,6 @@ static struct thread *thread_of(struct intervals *iv, const struct trace *t, uin
 	return th;
 }
 
-static void hop_add(struct thread *th, uint32_t cpu, uint64_t ts)
-{
-	if (th->hop_cnt == HOPS_MAX)
-		memmove(&th->hops[0], &th->hops[1], --th->hop_cnt * sizeof(th->hops[0]));
-	th->hops[th->hop_cnt++] = (struct hop){ .since = ts, .cpu = cpu };
-}
-
-static uint32_t cpu_waited_on(const struct thread *th)
-{
-	return th->hop_cnt ? th->hops[th->hop_cnt - 1].cpu : TRACE_NONE;
-}
-
 /* ---- transitions ------------------------------------------------------------------------------- */
 
 static enum interval_end how_out(uint64_t state)
@@ -322,7 +303,7 @@ static void switched_out(struct intervals *iv, struct thread *th, const struct t
 	} else {
 		th->why = how == INTERVAL_TO_PREEMPTED ? INTERVAL_WHY_PREEMPTED :
 							 INTERVAL_WHY_GAVE_WAY;
-		hop_add(th, ev->cpu, th->since);
+		hops_add(&th->hops, ev->cpu, th->since);
 	}
 }
 
@@ -528,7 +509,7 @@ static void take_waking(struct intervals *iv, const struct trace *t, const struc
 	}
 	th->waker = waker_of(ev);
 	th->has_waker = true;
-	hop_add(th, cpu < TRACE_NONE ? (uint32_t)cpu : TRACE_NONE, th->since);
+	hops_add(&th->hops, cpu < TRACE_NONE ? (uint32_t)cpu : TRACE_NONE, th->since);
 }
 
 static void take_stack(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
@@ -563,7 +544,7 @@ static void take_other(struct intervals *iv, const struct trace *t, const struct
 		return;
 	th = hmap_get(&iv->threads, trace_u64_or(ev, ROLE_PID, TRACE_NONE));
 	if (th && th->life == LIFE_ON && th->state == INTERVAL_RUNNABLE)
-		hop_add(th, (uint32_t)cpu, ev->ts > th->since ? ev->ts : th->since);
+		hops_add(&th->hops, (uint32_t)cpu, ev->ts > th->since ? ev->ts : th->since);
 }
 
 /* ---- parts ------------------------------------------------------------------------------------- */
@@ -597,7 +578,7 @@ static void end_thread(struct intervals *iv, struct thread *th)
 		begin_unseen(iv, th, th->on_cpu ? INTERVAL_RUNNING : INTERVAL_BLOCKED);
 	th->flags |= INTERVAL_EDGE_END;
 	end(iv, th, iv->last, INTERVAL_TO_NOTHING,
-	    th->state == INTERVAL_RUNNABLE ? cpu_waited_on(th) : th->cpu, TRACE_NONE);
+	    th->state == INTERVAL_RUNNABLE ? hops_cpu(&th->hops) : th->cpu, TRACE_NONE);
 }
 
 static int by_tid(const void *a, const void *b)
@@ -729,33 +710,11 @@ void intervals_add(struct intervals *iv, const struct trace *t, const struct tra
 
 /* ---- behind whom ------------------------------------------------------------------------------- */
 
-struct behind {
-	const struct intervals *iv;
-	struct rivals rivals;
-	uint32_t cpu;
-	uint64_t unknown_ns;
-};
-
-/* Who was switched in last is still there only if his switch out could not be missing. */
-static bool is_still_on(const struct intervals *iv, uint32_t tid)
+static bool stays(const void *ctx, uint32_t tid)
 {
+	const struct intervals *iv = ctx;
+
 	return sees_all(iv) || is_followed(iv, hmap_get(&iv->threads, tid));
-}
-
-static void add_slice(void *ctx, uint32_t tid, uint64_t from, uint64_t to, bool open)
-{
-	struct behind *b = ctx;
-
-	if (tid == CPU_LOG_NOBODY || (open && !is_still_on(b->iv, tid))) {
-		b->unknown_ns += to - from;
-		return;
-	}
-	rivals_add(&b->rivals, &(struct interval_behind){ .cpu = b->cpu,
-							  .tid = tid,
-							  .pid = TRACE_NONE,
-							  .comm = NAMES_NONE,
-							  .ns = to - from,
-							  .from = from });
 }
 
 static void name_rival(const struct intervals *iv, struct interval_behind *r)
@@ -775,20 +734,12 @@ struct interval_behind_sum intervals_behind(const struct intervals *iv, const st
 {
 	const struct thread *th = iv->told_of;
 	struct interval_behind_sum sum = { 0 };
-	struct behind b = { .iv = iv };
-	uint64_t to = i->end, from;
+	struct hops_behind b = { .cpus = &iv->cpus, .stays = stays, .ctx = iv };
 
-	if (th && i->state == INTERVAL_RUNNABLE) {
-		for (size_t h = th->hop_cnt; h-- && to > i->start; to = from < to ? from : to) {
-			from = th->hops[h].since > i->start ? th->hops[h].since : i->start;
-			b.cpu = th->hops[h].cpu;
-			if (h + 1u == th->hop_cnt && b.cpu != i->cpu)
-				b.cpu = TRACE_NONE;
-			cpu_log_each(&iv->cpus, b.cpu, from, to, add_slice, &b);
-		}
-	}
-	if (to > i->start)
-		b.unknown_ns += to - i->start;
+	if (th && i->state == INTERVAL_RUNNABLE)
+		hops_behind(&th->hops, i, &b);
+	else if (i->end > i->start)
+		b.unknown_ns = i->end - i->start;
 	sum.n = rivals_top(&b.rivals, out, max);
 	for (size_t k = 0; k < sum.n; k++) {
 		name_rival(iv, &out[k]);
