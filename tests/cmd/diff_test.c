@@ -25,7 +25,6 @@ static int build_fd(const struct build *b, int waits, uint64_t blocked, uint64_t
 	const uint64_t a[] = { work, start }, c[] = { rest, start };
 	uint64_t ts = RUN_SEC;
 	struct make m;
-	int fd;
 
 	make_init(&m, NULL);
 	make_metadata(&m, ts, kv);
@@ -46,9 +45,7 @@ static int build_fd(const struct build *b, int waits, uint64_t blocked, uint64_t
 	make_symbol(&m, ts, work, 0, work, b->work, "", 0);
 	make_symbol(&m, ts, rest, 0, rest, "rest", "", 0);
 	make_symbol(&m, ts, start, 0, start, "main", "", 0);
-	fd = make_file(&m);
-	make_fini(&m);
-	return fd;
+	return make_done(&m);
 }
 
 /* OLD is standard input, NEW a file. */
@@ -218,7 +215,6 @@ static int command_fd(uint64_t held, bool end)
 	const uint64_t work = make_frame(1, 0x100);
 	uint64_t ts = RUN_SEC;
 	struct make m;
-	int fd;
 
 	make_init(&m, NULL);
 	make_metadata(&m, ts, kv);
@@ -238,9 +234,7 @@ static int command_fd(uint64_t held, bool end)
 		MAKE_NUMBERS(&m, ts, "sched:sched_process_exit", { "common_cpu", 0 },
 			     { "common_pid", 10 }, { "pid", 10 });
 	make_symbol(&m, ts, work, 0, work, "nap", "", 0);
-	fd = make_file(&m);
-	make_fini(&m);
-	return fd;
+	return make_done(&m);
 }
 
 Test(diff, blocked_time_of_commands_is_as_it_is)

@@ -72,12 +72,9 @@ static void make_stall(struct make *m)
 static int input(void)
 {
 	struct make m;
-	int fd;
 
 	make_stall(&m);
-	fd = make_file(&m);
-	make_fini(&m);
-	return fd;
+	return make_done(&m);
 }
 
 /* clang-format off */
@@ -184,7 +181,6 @@ Test(explain, the_thread_is_chosen_once)
 {
 	const uint64_t t = 20 * RUN_SEC;
 	struct make m;
-	int fd;
 
 	make_init(&m, NULL);
 	make_task(&m, t, 11, 12, "much");
@@ -194,9 +190,7 @@ Test(explain, the_thread_is_chosen_once)
 	make_waking(&m, t + 13 * ms, 0, 13, "much", 12);
 	make_switch(&m, t + 13 * ms, 0, "little", 13, 1, "much", 12);
 	make_switch(&m, t + 15 * ms, 0, "much", 12, 2, "swapper/0", 0);
-	fd = make_file(&m);
-	make_fini(&m);
-	run_expect(run_cmd(cmd_explain, fd, "explain", "11", "-", NULL), CMD_OK,
+	run_expect(run_cmd(cmd_explain, make_done(&m), "explain", "11", "-", NULL), CMD_OK,
 		   "# standard input: what much 12 did over 0.003 s\n"
 		   "# lost: nothing\n"
 		   "# from 20.010000000 to 20.013000000:       3.000000 ms\n"
@@ -235,15 +229,12 @@ Test(explain, who_made_way_and_for_whom)
 Test(explain, what_was_lost_is_unknown_and_said)
 {
 	struct make m;
-	int fd;
 
 	make_stall(&m);
 	make_lost(&m, 20 * RUN_SEC + 16 * ms, "ring_full", 3, 20 * RUN_SEC + 11 * ms,
 		  20 * RUN_SEC + 12 * ms);
-	fd = make_file(&m);
-	make_fini(&m);
-	run_expect(run_cmd(cmd_explain, fd, "explain", "-t", "11", "-", "--time", "20.009,20.016",
-			   NULL),
+	run_expect(run_cmd(cmd_explain, make_done(&m), "explain", "-t", "11", "-", "--time",
+			   "20.009,20.016", NULL),
 		   CMD_OK,
 		   "# standard input: what victim 11 did over 0.007 s\n"
 		   "# lost: 3 events (see dial9-prof info)\n"
@@ -321,7 +312,6 @@ Test(explain, small_pieces_are_told_together)
 {
 	const uint64_t t = 20 * RUN_SEC;
 	struct make m;
-	int fd;
 
 	make_init(&m, NULL);
 	make_task(&m, t, 11, 11, "victim");
@@ -333,10 +323,9 @@ Test(explain, small_pieces_are_told_together)
 	make_switch(&m, t + 10 * ms, 0, "swapper/0", 0, 0, "victim", 11);
 	make_switch(&m, t + 20 * ms, 0, "victim", 11, 0x10, "swapper/0", 0);
 	make_switch(&m, t + 21 * ms, 0, "swapper/0", 0, 0, "other", 12);
-	fd = make_file(&m);
-	make_fini(&m);
 	run_expect(
-		run_cmd(cmd_explain, fd, "explain", "11", "-", "--time", "20,", NULL), CMD_OK,
+		run_cmd(cmd_explain, make_done(&m), "explain", "11", "-", "--time", "20,", NULL),
+		CMD_OK,
 		"# standard input: what victim 11 did over 0.021 s\n"
 		"# lost: nothing\n"
 		"# from 20.000000000 to 20.021000000:      21.000000 ms\n"
@@ -495,7 +484,6 @@ static int input_of_calls(void)
 {
 	const uint64_t t = 20 * RUN_SEC;
 	struct make m;
-	int fd;
 
 	make_init(&m, NULL);
 	make_task(&m, t, 11, 11, "worker");
@@ -519,9 +507,7 @@ static int input_of_calls(void)
 			MAKE_NUMBERS(&m, at + 71, "syscalls:sys_exit_fsync",
 				     { PROF_TP_COMMON_PID, 11 }, { "__syscall_nr", nr });
 	}
-	fd = make_file(&m);
-	make_fini(&m);
-	return fd;
+	return make_done(&m);
 }
 
 Test(explain, a_call_that_two_kinds_of_events_tell_of_counts_once)
@@ -688,7 +674,6 @@ static int input_of_poll(void)
 	const uint64_t t = 20 * RUN_SEC, lock = make_frame(1, 0x110), work = make_frame(1, 0x210);
 	const uint64_t wait[] = { lock, work };
 	struct make m;
-	int fd;
 
 	make_init(&m, NULL);
 	make_module(&m, t, 1, "/opt/app", PROF_MODULE_ELF);
@@ -702,9 +687,7 @@ static int input_of_poll(void)
 	make_sample(&m, t + 3 * ms, 12, 12, PROF_SOURCE_SAMPLE, 0, &work, 1);
 	make_sample(&m, t + 98 * ms / 10, 11, 11, PROF_SOURCE_SAMPLE, 0, &lock, 1);
 	MAKE_NUMBERS(&m, t + 10 * ms, "PollEndEvent", { "worker_id", 3 });
-	fd = make_file(&m);
-	make_fini(&m);
-	return fd;
+	return make_done(&m);
 }
 
 /* An application's trace by itself: where its threads left their CPUs is known, and not for how long. */

@@ -69,7 +69,6 @@ static int busy(void)
 	static const char *const kv[] = { "sample_period_ns", "10101010", NULL };
 	uint64_t ts = 10 * RUN_SEC;
 	struct make m;
-	int fd;
 
 	make_init(&m, NULL);
 	make_metadata(&m, ts, kv);
@@ -85,9 +84,7 @@ static int busy(void)
 		if (i % 4 == 3)
 			make_waking(&m, ts + 777, 0, next, "pool", 100 + (i + 5) % 7);
 	}
-	fd = make_file(&m);
-	make_fini(&m);
-	return fd;
+	return make_done(&m);
 }
 
 Test(export, sums_are_those_of_the_other_commands)
@@ -142,7 +139,6 @@ Test(export, all_kinds_together_are_told_apart_by_state)
 Test(export, folded_sums_stay_apart)
 {
 	struct make m;
-	int fd;
 
 	make_init(&m, NULL);
 	make_task(&m, 1, 11, 11, "a");
@@ -151,24 +147,20 @@ Test(export, folded_sums_stay_apart)
 	make_switch(&m, 2, 1, "b", 12, 1, "swapper/1", 0);
 	make_waking(&m, 15000000000000000002ULL, 0, 0, "a", 11);
 	make_waking(&m, 15000000000000000002ULL, 1, 0, "b", 12);
-	fd = make_file(&m);
-	make_fini(&m);
-	run_expect(run_cmd(cmd_export, fd, "export", "folded", "--kind=offcpu", "-", NULL), CMD_OK,
-		   "a;[no stack] 15000000000000000\nb;[no stack] 15000000000000000\n", "");
+	run_expect(run_cmd(cmd_export, make_done(&m), "export", "folded", "--kind=offcpu", "-",
+			   NULL),
+		   CMD_OK, "a;[no stack] 15000000000000000\nb;[no stack] 15000000000000000\n", "");
 }
 
 /* Of other clocks the first event is at 0. */
 Test(export, a_sample_at_time_0_is_one)
 {
 	struct make m;
-	int fd;
 
 	make_init(&m, NULL);
 	make_task(&m, 0, 10, 10, "app");
 	make_sample(&m, 0, 10, 10, PROF_SOURCE_SAMPLE, 0, NULL, 0);
-	fd = make_file(&m);
-	make_fini(&m);
-	run_expect(run_cmd(cmd_export, fd, "export", "folded", "-", NULL), CMD_OK,
+	run_expect(run_cmd(cmd_export, make_done(&m), "export", "folded", "-", NULL), CMD_OK,
 		   "app;[no stack] 1\n", "");
 }
 
@@ -177,7 +169,6 @@ Test(export, a_number_is_used_again_between_a_waking_and_the_switch)
 {
 	struct make m;
 	struct run r;
-	int fd;
 
 	make_init(&m, NULL);
 	make_task(&m, 1 * RUN_SEC, 10, 11, "a");
@@ -185,9 +176,7 @@ Test(export, a_number_is_used_again_between_a_waking_and_the_switch)
 	make_waking(&m, 3 * RUN_SEC, 0, 11, "a", 11);
 	make_task(&m, 4 * RUN_SEC, 20, 11, "b");
 	make_switch(&m, 5 * RUN_SEC, 0, "swapper/0", 0, 0, "b", 11);
-	fd = make_file(&m);
-	make_fini(&m);
-	r = run_cmd(cmd_export, fd, "export", "csv", "--kind=runq", "-", NULL);
+	r = run_cmd(cmd_export, make_done(&m), "export", "csv", "--kind=runq", "-", NULL);
 	cr_assert_eq(r.code, CMD_OK, "%s", r.err);
 	run_expect_in(r.out,
 		      "\r\nrunnable,3000000000,5000000000,2000000000,0,20,11,b,,a/11,11,,\r\n");
@@ -200,7 +189,6 @@ static int command(void)
 	static const char *const kv[] = { "target", "command ./app", "target_pids", "10", NULL };
 	const uint64_t nap = make_frame(1, 0x100);
 	struct make m;
-	int fd;
 
 	make_init(&m, NULL);
 	make_metadata(&m, RUN_SEC / 2, kv);
@@ -212,9 +200,7 @@ static int command(void)
 	make_sample(&m, 5 * RUN_SEC, 10, 10, PROF_SOURCE_SWITCH_OUT, 0, &nap, 1);
 	make_waking(&m, 9 * RUN_SEC, 0, 0, "app", 10);
 	make_switch(&m, 10 * RUN_SEC, 0, "swapper/0", 0, 0, "app", 10);
-	fd = make_file(&m);
-	make_fini(&m);
-	return fd;
+	return make_done(&m);
 }
 
 Test(export, streams_have_the_sums_of_the_other_formats)

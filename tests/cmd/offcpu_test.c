@@ -78,12 +78,9 @@ static const char json[] =
 static int input(void)
 {
 	struct make m;
-	int fd;
 
 	make_waits(&m);
-	fd = make_file(&m);
-	make_fini(&m);
-	return fd;
+	return make_done(&m);
 }
 
 #define OFFCPU(...) run_cmd(cmd_offcpu, input(), "offcpu", "-", __VA_ARGS__, NULL)
@@ -133,7 +130,6 @@ Test(offcpu, folded_stacks_in_microseconds)
 Test(offcpu, folded_stacks_that_look_alike_are_one)
 {
 	struct make m;
-	int fd;
 
 	make_init(&m, NULL);
 	for (uint32_t i = 0; i < 2; i++) {
@@ -147,9 +143,7 @@ Test(offcpu, folded_stacks_that_look_alike_are_one)
 		make_symbol(&m, ts, frame, 1, make_frame(1, 0x100), "read", "", 0);
 		make_symbol(&m, ts, frame, 2, make_frame(1, 0x100), "wait", "", 0);
 	}
-	fd = make_file(&m);
-	make_fini(&m);
-	run_expect(run_cmd(cmd_offcpu, fd, "offcpu", "-f", "-", NULL), CMD_OK,
+	run_expect(run_cmd(cmd_offcpu, make_done(&m), "offcpu", "-f", "-", NULL), CMD_OK,
 		   "app;read;wait (inlined) 3\n", "");
 }
 
@@ -163,7 +157,6 @@ static int many_names(void)
 {
 	struct make m;
 	char comm[16];
-	int fd;
 
 	make_init(&m, NULL);
 	make_clock(&m, RUN_SEC, 1700000000 * RUN_SEC);
@@ -177,9 +170,7 @@ static int many_names(void)
 		make_waking(&m, 3 * RUN_SEC, i, 99, comm, 100 + i);
 		make_switch(&m, 3 * RUN_SEC, i, "swapper", 0, 0, comm, 100 + i);
 	}
-	fd = make_file(&m);
-	make_fini(&m);
-	return fd;
+	return make_done(&m);
 }
 
 static size_t times_in(const char *text, const char *what)

@@ -152,12 +152,9 @@ static inline void run_make_app(struct make *m)
 static inline int run_app_file(void)
 {
 	struct make m;
-	int fd;
 
 	run_make_app(&m);
-	fd = make_file(&m);
-	make_fini(&m);
-	return fd;
+	return make_done(&m);
 }
 
 #endif /* D9_TESTS_CMD_RUN_CMD_H */

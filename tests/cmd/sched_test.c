@@ -12,7 +12,6 @@ static int input(void)
 {
 	const uint64_t s = RUN_SEC, at = make_frame(1, 0x310);
 	struct make m;
-	int fd;
 
 	make_init(&m, NULL);
 	make_clock(&m, 20 * s, 1700000000 * s);
@@ -30,9 +29,7 @@ static int input(void)
 	make_switch(&m, 23 * s, 0, "worker", 11, 1, "hog", 12);
 	make_symbol(&m, 24 * s, at, 0, make_frame(1, 0x300), "work", "", 0);
 	make_switch(&m, 24 * s, 0, "hog", 12, 1, "swapper/0", 0);
-	fd = make_file(&m);
-	make_fini(&m);
-	return fd;
+	return make_done(&m);
 }
 
 /* clang-format off */
@@ -140,15 +137,12 @@ static int input_of_samples(void)
 {
 	const uint64_t t = 20 * RUN_SEC, work = make_frame(1, 0x210);
 	struct make m;
-	int fd;
 
 	make_init(&m, NULL);
 	make_task(&m, t, 11, 11, "worker");
 	for (uint64_t k = 0; k < 3; k++)
 		make_sample(&m, t + k * 1000000, 11, 11, PROF_SOURCE_SAMPLE, 0, &work, 1);
-	fd = make_file(&m);
-	make_fini(&m);
-	return fd;
+	return make_done(&m);
 }
 
 /* Without switches a thread that was sampled would seem to run all the while. */
@@ -274,7 +268,6 @@ Test(sched, a_thread_that_is_named_late_is_its_process_from_the_start)
 {
 	struct make m;
 	struct run r;
-	int fd;
 
 	make_init(&m, NULL);
 	make_task(&m, 20 * RUN_SEC, 12, 12, "hog");
@@ -282,9 +275,7 @@ Test(sched, a_thread_that_is_named_late_is_its_process_from_the_start)
 	make_switch(&m, 21 * RUN_SEC, 0, "worker", 11, 1, "hog", 12);
 	make_task(&m, 21 * RUN_SEC, 10, 11, "worker");
 	make_switch(&m, 22 * RUN_SEC, 0, "hog", 12, 1, "swapper/0", 0);
-	fd = make_file(&m);
-	make_fini(&m);
-	r = run_cmd(cmd_sched, fd, "sched", "latency", "-", "--json", "-p", "10", NULL);
+	r = run_cmd(cmd_sched, make_done(&m), "sched", "latency", "-", "--json", "-p", "10", NULL);
 	cr_expect_eq(r.code, CMD_OK);
 	cr_expect_not_null(strstr(r.out, "\"tid\":11,\"pid\":10,\"run_ns\":1000000000"), "%s",
 			   r.out);
@@ -335,7 +326,6 @@ static int wide_input(void)
 	static const char one[] = "worker-of-names", two[] = "another-of-them";
 	const uint64_t s = RUN_SEC, t = 4000000 * s;
 	struct make m;
-	int fd;
 
 	make_init(&m, NULL);
 	make_clock(&m, t, 1700000000 * s);
@@ -349,9 +339,7 @@ static int wide_input(void)
 	make_switch(&m, t + 5 * s / 2, 0, two, 4100012, 0, one, 4100011);
 	make_switch(&m, t + 3 * s, 0, one, 4100011, 1, two, 4100012);
 	make_switch(&m, t + 4 * s, 0, two, 4100012, 1, "swapper/0", 0);
-	fd = make_file(&m);
-	make_fini(&m);
-	return fd;
+	return make_done(&m);
 }
 
 /* What a command prints on a terminal of so many columns. */

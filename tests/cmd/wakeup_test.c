@@ -14,7 +14,6 @@ static int input(void)
 	const uint64_t stack[] = { take, root };
 	const uint64_t t = 20 * RUN_SEC;
 	struct make m;
-	int fd;
 
 	make_init(&m, NULL);
 	make_module(&m, t, 1, "/opt/app", PROF_MODULE_ELF);
@@ -35,9 +34,7 @@ static int input(void)
 	make_switch(&m, t + 8000 * us, 0, "a", 11, 1, "swapper/0", 0);
 	make_symbol(&m, t + 8000 * us, take, 0, make_frame(1, 0x200), "take", "", 0);
 	make_symbol(&m, t + 8000 * us, root, 0, make_frame(1, 0x100), "main", "", 0);
-	fd = make_file(&m);
-	make_fini(&m);
-	return fd;
+	return make_done(&m);
 }
 
 #define WAKEUP(...) run_cmd(cmd_wakeup, input(), "wakeup", "-", __VA_ARGS__, NULL)

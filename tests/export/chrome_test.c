@@ -4,10 +4,7 @@
 
 static struct run exported(struct make *m, const char *kind)
 {
-	int fd = make_file(m);
-
-	make_fini(m);
-	return run_cmd(cmd_export, fd, "export", "chrome", "-", kind, NULL);
+	return run_cmd(cmd_export, make_done(m), "export", "chrome", "-", kind, NULL);
 }
 
 static void expect_line(const struct run *r, const char *line)

@@ -42,7 +42,6 @@ Test(csv, hostile_names)
 {
 	const uint64_t frames[] = { make_frame(1, 0x310), make_frame(1, 0x110) };
 	struct make m;
-	int fd;
 
 	make_init(&m, NULL);
 	make_task(&m, 1, 10, 10, "=a(\"b\",1)\r\n");
@@ -50,10 +49,9 @@ Test(csv, hostile_names)
 	make_sample(&m, 6, 10, 10, PROF_SOURCE_SAMPLE, 0, frames, 2);
 	make_symbol(&m, 7, frames[0], 0, frames[0], "f;\n,\"", "", 0);
 	make_symbol(&m, 7, frames[1], 0, frames[1], "@main", "", 0);
-	fd = make_file(&m);
-	make_fini(&m);
 	run_expect(
-		run_cmd(cmd_export, fd, "export", "csv", "-", "--kind=cpu", NULL), CMD_OK,
+		run_cmd(cmd_export, make_done(&m), "export", "csv", "-", "--kind=cpu", NULL),
+		CMD_OK,
 		HEAD
 		"sample,5,5,,0,10,10,\"'=a(\"\"b\"\",1)\\x0d\\x0a\",,,,,\"'@main;f:\\x0a,\"\"\"\r\n"
 		"sample,6,6,,0,10,10,\"'=a(\"\"b\"\",1)\\x0d\\x0a\",,,,,\"'@main;f:\\x0a,\"\"\"\r\n",

@@ -8,7 +8,6 @@ static struct run run_ends(int (*cmd)(int, char **), const char *name, const cha
 	const uint64_t a[] = { make_frame(1, 0x10), make_frame(1, 0x20) };
 	const uint64_t b[] = { make_frame(1, 0x10), make_frame(2, 0x20) };
 	struct make m;
-	struct run r;
 
 	make_init(&m, NULL);
 	make_module(&m, 1, 1, "/lib/a.so", PROF_MODULE_ELF);
@@ -23,9 +22,7 @@ static struct run run_ends(int (*cmd)(int, char **), const char *name, const cha
 	/* not counted: of a recorder that did not say, and without a user stack */
 	make_sample(&m, 3, 10, 10, PROF_SOURCE_SAMPLE, 0, a, 2);
 	make_sample_ended(&m, 3, PROF_SOURCE_SAMPLE, a, 0, PROF_END_NOT_WALKED);
-	r = run_cmd(cmd, make_file(&m), name, "-", option, NULL);
-	make_fini(&m);
-	return r;
+	return run_cmd(cmd, make_done(&m), name, "-", option, NULL);
 }
 
 static const char ends_json[] =

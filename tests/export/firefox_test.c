@@ -44,8 +44,7 @@ Test(firefox, hostile_names_stay_strings)
 	make_task(&m, 1, 10, 10, "\"},\n\x1b");
 	make_sample(&m, 5, 10, 10, PROF_SOURCE_SAMPLE, 0, &frame, 1);
 	make_symbol(&m, 7, frame, 0, frame, "a\"]\\", "", 0);
-	r = run_cmd(cmd_export, make_file(&m), "export", "firefox", "-", "--kind=cpu", NULL);
-	make_fini(&m);
+	r = run_cmd(cmd_export, make_done(&m), "export", "firefox", "-", "--kind=cpu", NULL);
 	expect_part(&r, "\"name\":\"\\\"},\\\\x0a\\\\x1b\"");
 	expect_part(&r, "\"category\":[3]");
 	expect_part(&r, "\"stringArray\":[\"a\\\"]\\\\\",\"[anon]\\\"\"]}]}\n");

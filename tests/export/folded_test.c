@@ -6,7 +6,6 @@ Test(folded, hostile_names_stay_within_a_line)
 {
 	const uint64_t frames[] = { make_frame(1, 0x310), make_frame(1, 0x110) };
 	struct make m;
-	int fd;
 
 	make_init(&m, NULL);
 	make_task(&m, 1, 10, 10, "a;b\n7");
@@ -14,9 +13,7 @@ Test(folded, hostile_names_stay_within_a_line)
 	make_sample(&m, 6, 10, 10, PROF_SOURCE_SAMPLE, 0, NULL, 0);
 	make_symbol(&m, 7, frames[0], 0, frames[0], "f;o\no 1\n", "", 0);
 	make_symbol(&m, 7, frames[1], 0, frames[1], "\x1b[31m\"", "", 0);
-	fd = make_file(&m);
-	make_fini(&m);
-	run_expect(run_cmd(cmd_export, fd, "export", "folded", "-", NULL), CMD_OK,
+	run_expect(run_cmd(cmd_export, make_done(&m), "export", "folded", "-", NULL), CMD_OK,
 		   "a:b\\x0a7;[no stack] 1\n"
 		   "a:b\\x0a7;\\x1b[31m\";f:o\\x0ao 1\\x0a 1\n",
 		   "");
@@ -27,7 +24,7 @@ Test(folded, microseconds_add_up)
 {
 	struct make m;
 	struct run r;
-	int fd, sum = 0;
+	int sum = 0;
 
 	make_init(&m, NULL);
 	for (uint32_t i = 0; i < 3; i++) {
@@ -39,9 +36,7 @@ Test(folded, microseconds_add_up)
 		make_switch(&m, ts + 1600, 0, "swapper/0", 0, 0, "app", 10);
 		make_symbol(&m, ts, frame, 0, frame, i == 0 ? "a" : i == 1 ? "b" : "c", "", 0);
 	}
-	fd = make_file(&m);
-	make_fini(&m);
-	r = run_cmd(cmd_export, fd, "export", "folded", "-", "--kind=offcpu", NULL);
+	r = run_cmd(cmd_export, make_done(&m), "export", "folded", "-", "--kind=offcpu", NULL);
 	for (char *line = strtok(r.out, "\n"); line; line = strtok(NULL, "\n"))
 		sum += atoi(strrchr(line, ' '));
 	cr_expect_eq(sum, 4);

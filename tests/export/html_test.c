@@ -50,16 +50,13 @@ static unsigned char *trace_of(const char *page, size_t *sz)
 static int make_some(size_t events)
 {
 	struct make m;
-	int fd;
 
 	make_init(&m, NULL);
 	for (size_t i = 0; i < events; i++)
 		make_switch(&m, 1000 * (i + 1), 0, i % 2 ? "b" : "a", i % 2 ? 11 : 10, 1, "swapper",
 			    0);
 	make_task(&m, 1, 10, 10, "</script><b>@TRACE@");
-	fd = make_file(&m);
-	make_fini(&m);
-	return fd;
+	return make_done(&m);
 }
 
 Test(html, holds_the_trace_as_it_is)

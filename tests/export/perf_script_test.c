@@ -40,15 +40,13 @@ Test(perf_script, times_are_samples_with_a_period)
 Test(perf_script, a_time_without_a_stack_begins_a_line)
 {
 	struct make m;
-	int fd;
 
 	make_init(&m, NULL);
 	make_switch(&m, 1000000, 0, "a b\n", 10, 1, "swapper/0", 0);
 	make_waking(&m, 1001500, 0, 20, "a b\n", 10);
 	make_switch(&m, 1001600, 0, "swapper/0", 0, 0, "a b\n", 10);
-	fd = make_file(&m);
-	make_fini(&m);
-	run_expect(run_cmd(cmd_export, fd, "export", "perf-script", "-", "--kind=offcpu", NULL),
+	run_expect(run_cmd(cmd_export, make_done(&m), "export", "perf-script", "-", "--kind=offcpu",
+			   NULL),
 		   CMD_OK, "a b\\x0a      -1/10      [000]     0.001001: 1500 offcpu:\n\n", "");
 }
 
@@ -61,15 +59,13 @@ Test(perf_script, a_name_that_begins_with_a_blank_or_a_hash)
 	for (size_t i = 0; i < 2; i++) {
 		struct make m;
 		struct run r;
-		int fd;
 
 		make_init(&m, NULL);
 		make_switch(&m, 1000000, 0, names[i][0], 10, 1, "swapper/0", 0);
 		make_waking(&m, 1001500, 0, 20, names[i][0], 10);
 		make_switch(&m, 1001600, 0, "swapper/0", 0, 0, names[i][0], 10);
-		fd = make_file(&m);
-		make_fini(&m);
-		r = run_cmd(cmd_export, fd, "export", "perf-script", "-", "--kind=offcpu", NULL);
+		r = run_cmd(cmd_export, make_done(&m), "export", "perf-script", "-",
+			    "--kind=offcpu", NULL);
 		cr_expect_eq(strncmp(r.out, names[i][1], strlen(names[i][1])), 0, "%s", r.out);
 		run_free(&r);
 	}

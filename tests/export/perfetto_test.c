@@ -42,7 +42,6 @@ Test(perfetto, scheduling_threads_and_samples)
 	const uint64_t stack[] = { make_frame(1, 0x310), make_frame(1, 0x110) };
 	struct make m;
 	char *text;
-	int fd;
 
 	make_init(&m, NULL);
 	make_metadata(&m, 1000, kv);
@@ -55,9 +54,7 @@ Test(perfetto, scheduling_threads_and_samples)
 	make_waking(&m, 5000, 0, 0, "app", 10);
 	make_symbol(&m, 6000, stack[0], 0, stack[0], "hot", "", 0);
 	make_symbol(&m, 6000, stack[1], 0, stack[1], "main", "", 0);
-	fd = make_file(&m);
-	make_fini(&m);
-	text = read_back(fd, NULL, CMD_OK);
+	text = read_back(make_done(&m), NULL, CMD_OK);
 	cr_assert_str_eq(
 		text,
 		"1 { 8: 1000 6 { 1 { 1: 6 2: 1000 } 1 { 1: 3 2: 1000 } 1 { 1: 1 2: 1700000000 } } }\n"
@@ -81,7 +78,6 @@ Test(perfetto, any_tracepoint_with_typed_fields)
 						{ "x", DIAL9_STRING }, { "n", DIAL9_I64 });
 	struct make m;
 	char *text;
-	int fd;
 
 	make_init(&m, NULL);
 	dial9_enc_begin(m.enc, evil, 7001);
@@ -90,10 +86,8 @@ Test(perfetto, any_tracepoint_with_typed_fields)
 	make_str(&m, "\x1b\"");
 	dial9_enc_put_i64(m.enc, -5);
 	make_end(&m);
-	fd = make_file(&m);
-	make_fini(&m);
 	dial9_schema_free(evil);
-	text = read_back(fd, NULL, CMD_OK);
+	text = read_back(make_done(&m), NULL, CMD_OK);
 	cr_assert_str_eq(
 		text,
 		"1 { 2 { 2 { 1: 10 } } }\n"
@@ -108,12 +102,10 @@ Test(perfetto, any_tracepoint_with_typed_fields)
 Test(perfetto, has_no_single_kind_of_times)
 {
 	struct make m;
-	int fd;
 
 	make_init(&m, NULL);
-	fd = make_file(&m);
-	make_fini(&m);
-	run_expect(run_cmd(cmd_export, fd, "export", "perfetto", "-", "--kind=offcpu", NULL),
+	run_expect(run_cmd(cmd_export, make_done(&m), "export", "perfetto", "-", "--kind=offcpu",
+			   NULL),
 		   CMD_USAGE, "",
 		   "dial9-prof: export: perfetto has no times by themselves: it tells them by the "
 		   "switches, without --kind offcpu\n");

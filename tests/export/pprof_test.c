@@ -40,12 +40,9 @@ Test(pprof, samples_with_places_functions_and_mappings)
 {
 	struct make m;
 	char *text;
-	int fd;
 
 	run_make_app(&m);
-	fd = make_file(&m);
-	make_fini(&m);
-	text = read_back(fd, "--kind=cpu");
+	text = read_back(make_done(&m), "--kind=cpu");
 	/* 4 samples of 10.10101 ms each; values, then thread, pid and tid */
 	cr_assert_str_eq(
 		text,
@@ -101,15 +98,12 @@ Test(pprof, hostile_names_and_missing_stacks)
 {
 	struct make m;
 	char *text;
-	int fd;
 
 	make_init(&m, NULL);
 	make_switch(&m, 1000000, 0, "a\"\n\x1b", 10, 1, "swapper/0", 0);
 	make_waking(&m, 1001500, 0, 20, "a\"\n\x1b", 10);
 	make_switch(&m, 1001600, 0, "swapper/0", 0, 0, "a\"\n\x1b", 10);
-	fd = make_file(&m);
-	make_fini(&m);
-	text = read_back(fd, "--kind=offcpu");
+	text = read_back(make_done(&m), "--kind=offcpu");
 	cr_assert_str_eq(text,
 			 "1 { 1: 1 2: 2 }\n"
 			 "1 { 1: 3 2: 4 }\n"

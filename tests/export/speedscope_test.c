@@ -40,7 +40,6 @@ Test(speedscope, counts_without_a_rate_and_hostile_names)
 {
 	const uint64_t frame = make_frame(1, 0x310);
 	struct make m;
-	int fd;
 
 	make_init(&m, NULL);
 	make_task(&m, 1, 10, 10, "\"},\n\x1b");
@@ -48,9 +47,7 @@ Test(speedscope, counts_without_a_rate_and_hostile_names)
 	make_sample(&m, 6, 10, 10, PROF_SOURCE_SAMPLE, 0, &frame, 1);
 	make_sample(&m, 6, 10, 10, PROF_SOURCE_SAMPLE, 0, NULL, 0);
 	make_symbol(&m, 7, frame, 0, frame, "a\"]\\\n", "", 0);
-	fd = make_file(&m);
-	make_fini(&m);
-	run_expect(run_cmd(cmd_export, fd, "export", "speedscope", "-", NULL), CMD_OK,
+	run_expect(run_cmd(cmd_export, make_done(&m), "export", "speedscope", "-", NULL), CMD_OK,
 		   HEAD "{\"type\":\"sampled\",\"name\":\"\\\"},\\\\x0a\\\\x1b 10/10\","
 			"\"unit\":\"none\",\"startValue\":0,\"endValue\":3,"
 			"\"samples\":[[0],[]],\"weights\":[2,1]}],\n"

@@ -429,4 +429,13 @@ static inline int make_file(struct make *m)
 	return make_fd(data, sz);
 }
 
+/* The same, and frees what make_init() got. */
+static inline int make_done(struct make *m)
+{
+	int fd = make_file(m);
+
+	make_fini(m);
+	return fd;
+}
+
 #endif /* D9_TESTS_SUPPORT_MAKE_TRACE_H */
