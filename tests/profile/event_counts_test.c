@@ -3,18 +3,14 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-#include "../support/make_trace.h"
+#include "../support/read_trace.h"
 #include "profile/event_counts.h"
-#include "trace/reader.h"
 
 static struct reader *run(struct make *m, struct event_counts *c)
 {
 	struct trace_event ev;
-	struct source *src;
-	struct reader *r;
+	struct reader *r = read_trace(make_file(m));
 
-	cr_assert_eq(source_open_fd(make_file(m), "t", &src), 0);
-	cr_assert_eq(reader_new(src, READER_ONE_PASS, &r), 0);
 	while (reader_next(r, &ev) == 1)
 		event_counts_add(c, reader_trace(r), reader_names(r), &ev);
 	return r;

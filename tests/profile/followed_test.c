@@ -4,8 +4,7 @@
 
 #include <criterion/criterion.h>
 
-#include "../support/make_trace.h"
-#include "trace/reader.h"
+#include "../support/read_trace.h"
 
 TestSuite(followed, .timeout = 60);
 
@@ -20,18 +19,14 @@ static void begin(struct make *m, const char *target, const char *key, const cha
 static void read_all(struct make *m, struct followed *f)
 {
 	struct trace_event ev;
-	struct source *src;
-	struct reader *r;
+	struct reader *r = read_trace(make_done(m));
 
-	cr_assert_eq(source_open_fd(make_file(m), "t", &src), 0);
-	cr_assert_eq(reader_new(src, READER_ONE_PASS, &r), 0);
 	while (reader_next(r, &ev) == 1) {
 		if (ev.kind == TRACE_METADATA)
 			followed_init(f, reader_names(r), 0);
 		followed_see(f, reader_trace(r), &ev);
 	}
 	reader_free(r);
-	make_fini(m);
 }
 
 Test(followed, all_of_a_system_and_where_nothing_is_said)

@@ -8,10 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../support/make_trace.h"
+#include "../support/read_trace.h"
 #include "base/buf.h"
 #include "profile/intervals.h"
-#include "trace/reader.h"
 
 struct run {
 	struct intervals *iv;
@@ -87,12 +86,9 @@ static inline void run_take(void *ctx, const struct interval *i)
 /* Reads these bytes of a trace. */
 static inline void run_bytes(struct run *r, const void *data, size_t sz)
 {
+	struct reader *reader = read_trace(make_fd(data, sz));
 	struct trace_event ev;
-	struct source *src;
-	struct reader *reader;
 
-	cr_assert_eq(source_open_fd(make_fd(data, sz), "t", &src), 0);
-	cr_assert_eq(reader_new(src, READER_ONE_PASS, &reader), 0);
 	r->names = reader_names(reader);
 	r->iv = intervals_new(&(struct intervals_opts){ r->names, run_take, r });
 	if (r->to)

@@ -2,9 +2,8 @@
 /* Sums of periods: what falls into each, by function and by thread, with times written out here. */
 #include <criterion/criterion.h>
 
-#include "../support/make_trace.h"
+#include "../support/read_trace.h"
 #include "profile/live.h"
-#include "trace/reader.h"
 
 #define MS 1000000ULL
 
@@ -15,12 +14,8 @@ struct feed {
 
 static void feed_open(struct feed *f, struct make *m)
 {
-	struct source *src;
-
-	cr_assert_eq(source_open_fd(make_file(m), "t", &src), 0);
-	cr_assert_eq(reader_new(src, READER_ONE_PASS, &f->r), 0);
+	f->r = read_trace(make_done(m));
 	f->l = live_new(reader_names(f->r));
-	make_fini(m);
 }
 
 /* Up to, and with, the event at that time. */

@@ -2,20 +2,16 @@
 /* Run, wait and off-CPU time from switches and wakings; times are written out beside each event. */
 #include <criterion/criterion.h>
 
-#include "../support/make_trace.h"
+#include "../support/read_trace.h"
 #include "profile/thread_times.h"
-#include "trace/reader.h"
 
 /* Reads what was made in one pass, or with the gaps first. */
 static void run(struct make *m, struct thread_times *s, bool gaps_first)
 {
+	struct reader *r = read_trace(make_done(m));
 	struct trace_event ev;
 	struct intervals *iv;
-	struct source *src;
-	struct reader *r;
 
-	cr_assert_eq(source_open_fd(make_file(m), "t", &src), 0);
-	cr_assert_eq(reader_new(src, READER_ONE_PASS, &r), 0);
 	iv = intervals_new(&(struct intervals_opts){ reader_names(r), thread_times_take, s });
 	if (gaps_first) {
 		while (reader_next(r, &ev) == 1)
@@ -28,7 +24,6 @@ static void run(struct make *m, struct thread_times *s, bool gaps_first)
 	intervals_free(iv);
 	thread_times_finish(s, reader_names(r));
 	reader_free(r);
-	make_fini(m);
 }
 
 static const struct thread_times_task *task(const struct thread_times *s, uint32_t tid)
@@ -343,7 +338,6 @@ Test(thread_times, a_thread_keeps_its_first_name_and_gets_its_process_when_that_
 	struct thread_times s = { 0 };
 	struct trace_event ev;
 	struct intervals *iv;
-	struct source *src;
 	struct reader *r;
 	struct make m;
 
@@ -353,8 +347,7 @@ Test(thread_times, a_thread_keeps_its_first_name_and_gets_its_process_when_that_
 	make_switch(&m, 200, 0, "a", 5, 1, "swapper", 0);
 	make_task(&m, 250, 50, 5, "b"); /* another program */
 	make_switch(&m, 300, 0, "swapper", 0, 0, "b", 5);
-	cr_assert_eq(source_open_fd(make_file(&m), "t", &src), 0);
-	cr_assert_eq(reader_new(src, READER_ONE_PASS, &r), 0);
+	r = read_trace(make_done(&m));
 	iv = intervals_new(&(struct intervals_opts){ reader_names(r), thread_times_take, &s });
 	while (reader_next(r, &ev) == 1)
 		intervals_add(iv, reader_trace(r), &ev);
@@ -363,6 +356,5 @@ Test(thread_times, a_thread_keeps_its_first_name_and_gets_its_process_when_that_
 	cr_expect_eq(task(&s, 5)->pid, 50);
 	cr_expect_str_eq(names_str(reader_names(r), task(&s, 5)->comm, NULL), "a");
 	reader_free(r);
-	make_fini(&m);
 	thread_times_fini(&s);
 }

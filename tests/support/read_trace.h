@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_TESTS_SUPPORT_READ_TRACE_H
+#define D9_TESTS_SUPPORT_READ_TRACE_H
+
+/* Traces that a test made, opened for what reads them event by event. */
+#include <criterion/criterion.h>
+
+#include "make_trace.h"
+#include "trace/reader.h"
+
+/* In one pass; @fd is closed with the reader. */
+static inline struct reader *read_trace(int fd)
+{
+	struct reader *r = NULL;
+	struct source *src;
+
+	cr_assert_eq(source_open_fd(fd, "test", &src), 0);
+	cr_assert_eq(reader_new(src, READER_ONE_PASS, &r), 0);
+	return r;
+}
+
+#endif /* D9_TESTS_SUPPORT_READ_TRACE_H */
