@@ -7,8 +7,7 @@
 
 #include <criterion/criterion.h>
 
-#include "../support/make_trace.h"
-#include "trace/reader.h"
+#include "../support/read_trace.h"
 
 TestSuite(causes, .timeout = 60);
 
@@ -18,6 +17,7 @@ struct fixture {
 	struct reader *r;
 	struct intervals *iv;
 	struct explain e;
+	struct causes c;
 };
 
 static void take(void *ctx, const struct interval *i)
@@ -30,21 +30,24 @@ static void take(void *ctx, const struct interval *i)
 static void read_all(struct fixture *f, struct make *m)
 {
 	struct trace_event ev;
-	struct source *src;
 
-	cr_assert_eq(source_open_fd(make_file(m), "test", &src), 0);
-	cr_assert_eq(reader_new(src, READER_ONE_PASS, &f->r), 0);
+	f->r = read_trace(make_done(m));
 	f->iv = intervals_new(&(struct intervals_opts){ reader_names(f->r), take, f });
 	while (reader_next(f->r, &ev) == 1)
 		intervals_add(f->iv, reader_trace(f->r), &ev);
 	intervals_finish(f->iv);
 	explain_finish(&f->e, reader_names(f->r));
-	make_fini(m);
 }
 
-static void done(struct fixture *f, struct causes *c)
+/* A moment of a thread. */
+static void add(struct fixture *f, uint32_t tid, uint64_t from_us, uint64_t to_us)
 {
-	causes_fini(c);
+	causes_add(&f->c, &f->e, f->iv, reader_names(f->r), 0, tid, from_us * 1000, to_us * 1000);
+}
+
+static void done(struct fixture *f)
+{
+	causes_fini(&f->c);
 	explain_fini(&f->e);
 	intervals_free(f->iv);
 	reader_free(f->r);
@@ -88,12 +91,12 @@ static const char *function_of(const struct fixture *f, const struct cause *c)
 	return c->function == NAMES_NONE ? "" : names_str(reader_names(f->r), c->function, NULL);
 }
 
-static void is(const struct fixture *f, const struct causes *c, size_t k, enum cause_kind kind,
-	       const char *function, uint64_t us)
+static void is(const struct fixture *f, size_t k, enum cause_kind kind, const char *function,
+	       uint64_t us)
 {
-	const struct cause *row = &c->v[k];
+	const struct cause *row = &f->c.v[k];
 
-	cr_assert_lt(k, c->cnt);
+	cr_assert_lt(k, f->c.cnt);
 	cr_expect_eq(row->kind, kind, "%zu is of kind %d", k, row->kind);
 	cr_expect_str_eq(function_of(f, row), function);
 	cr_expect_eq(row->ns, us * 1000, "%zu took %llu", k, (unsigned long long)row->ns);
@@ -109,7 +112,6 @@ Test(causes, blocked_times_go_by_function)
 		       nameless[] = { make_frame(1, 0x900) },
 		       low[] = { make_frame(1, 0x500), make_frame(1, 0x100) };
 	struct fixture f = { 0 };
-	struct causes c = { 0 };
 	unsigned int found = 0;
 	struct make m;
 
@@ -124,20 +126,20 @@ Test(causes, blocked_times_go_by_function)
 	blocks(&m, 740, low, 2);
 	make_switch(&m, 845 * 1000, 0, "victim", 11, 1, "swapper/0", 0);
 	read_all(&f, &m);
-	causes_add(&c, &f.e, f.iv, reader_names(f.r), 0, 11, 100 * 1000, 400 * 1000);
-	causes_add(&c, &f.e, f.iv, reader_names(f.r), 0, 11, 400 * 1000, 845 * 1000);
-	causes_finish(&c);
-	cr_assert_eq(c.cnt, 6);
-	is(&f, &c, 0, CAUSE_BLOCKED, "pthread_mutex_lock", 200);
-	is(&f, &c, 1, CAUSE_RAN, "", 145);
-	cr_expect_eq(c.v[0].moments, 1);
-	cr_expect_eq(c.v[1].moments, 2);
+	add(&f, 11, 100, 400);
+	add(&f, 11, 400, 845);
+	causes_finish(&f.c);
+	cr_assert_eq(f.c.cnt, 6);
+	is(&f, 0, CAUSE_BLOCKED, "pthread_mutex_lock", 200);
+	is(&f, 1, CAUSE_RAN, "", 145);
+	cr_expect_eq(f.c.v[0].moments, 1);
+	cr_expect_eq(f.c.v[1].moments, 2);
 	/* of equal time: in whichever order */
 	for (size_t k = 2; k < 6; k++) {
-		const char *name = function_of(&f, &c.v[k]);
+		const char *name = function_of(&f, &f.c.v[k]);
 
-		cr_expect_eq(c.v[k].ns, 100 * 1000);
-		cr_expect_eq(c.v[k].fault, !strcmp(name, "touch"), "of %s", name);
+		cr_expect_eq(f.c.v[k].ns, 100 * 1000);
+		cr_expect_eq(f.c.v[k].fault, !strcmp(name, "touch"), "of %s", name);
 		found |= !strcmp(name, "touch")		 ? 1 :
 			 !strcmp(name, "folio_wait_bit") ? 2 :
 			 !strcmp(name, "__futex_wait")	 ? 4 :
@@ -145,16 +147,15 @@ Test(causes, blocked_times_go_by_function)
 							   0;
 	}
 	cr_expect_eq(found, 1 | 2 | 4 | 8);
-	cr_expect_eq(c.ns, 745 * 1000);
-	cr_expect_eq(c.moments, 2);
-	done(&f, &c);
+	cr_expect_eq(f.c.ns, 745 * 1000);
+	cr_expect_eq(f.c.moments, 2);
+	done(&f);
 }
 
 /* Waits by who ran meanwhile, and what the trace does not have: all of it adds up. */
 Test(causes, waits_go_by_who_ran_and_nothing_is_left_out)
 {
 	struct fixture f = { 0 };
-	struct causes c = { 0 };
 	uint64_t sum = 0;
 	struct make m;
 
@@ -169,21 +170,21 @@ Test(causes, waits_go_by_who_ran_and_nothing_is_left_out)
 	make_switch(&m, 320 * 1000, 0, "victim", 11, 0x10, "swapper/0", 0);
 	make_switch(&m, 500 * 1000, 0, "swapper/0", 0, 0, "pig", 21);
 	read_all(&f, &m);
-	causes_add(&c, &f.e, f.iv, reader_names(f.r), 0, 11, 150 * 1000, 400 * 1000);
-	causes_finish(&c);
-	cr_assert_eq(c.cnt, 4);
-	is(&f, &c, 0, CAUSE_ABSENT, "", 80);
-	is(&f, &c, 1, CAUSE_RAN, "", 50 + 20 + 5);
-	is(&f, &c, 2, CAUSE_WAITED, "", 50);
-	cr_expect_eq(c.v[2].tid, 20);
+	add(&f, 11, 150, 400);
+	causes_finish(&f.c);
+	cr_assert_eq(f.c.cnt, 4);
+	is(&f, 0, CAUSE_ABSENT, "", 80);
+	is(&f, 1, CAUSE_RAN, "", 50 + 20 + 5);
+	is(&f, 2, CAUSE_WAITED, "", 50);
+	cr_expect_eq(f.c.v[2].tid, 20);
 	/* also where it was short */
-	is(&f, &c, 3, CAUSE_WAITED, "", 30 + 15);
-	cr_expect_eq(c.v[3].tid, 21);
-	for (size_t k = 0; k < c.cnt; k++)
-		sum += c.v[k].ns;
+	is(&f, 3, CAUSE_WAITED, "", 30 + 15);
+	cr_expect_eq(f.c.v[3].tid, 21);
+	for (size_t k = 0; k < f.c.cnt; k++)
+		sum += f.c.v[k].ns;
 	cr_expect_eq(sum, 250 * 1000);
-	cr_expect_eq(c.ns, 250 * 1000);
-	done(&f, &c);
+	cr_expect_eq(f.c.ns, 250 * 1000);
+	done(&f);
 }
 
 /* Victim waits from 100 on behind this many threads, the first the longest, and then for one nobody knows. */
@@ -205,60 +206,56 @@ static void wait_behind(struct make *m, uint32_t cnt)
 Test(causes, everyone_who_ran_is_counted_under_his_name)
 {
 	struct fixture f = { 0 };
-	struct causes c = { 0 };
 	struct make m;
 
 	make_init(&m, NULL);
 	wait_behind(&m, 9);
 	read_all(&f, &m);
-	causes_add(&c, &f.e, f.iv, reader_names(f.r), 0, 11, 100 * 1000, (100 + 45 + 7) * 1000);
-	causes_finish(&c);
-	cr_assert_eq(c.cnt, 10);
+	add(&f, 11, 100, 100 + 45 + 7);
+	causes_finish(&f.c);
+	cr_assert_eq(f.c.cnt, 10);
 	for (uint32_t k = 0, row = 0; k < 9; k++, row++) {
-		if (c.v[row].tid == TRACE_NONE)
+		if (f.c.v[row].tid == TRACE_NONE)
 			row++;
-		is(&f, &c, row, CAUSE_WAITED, "", 9 - k);
-		cr_expect_eq(c.v[row].tid, 100 + k);
+		is(&f, row, CAUSE_WAITED, "", 9 - k);
+		cr_expect_eq(f.c.v[row].tid, 100 + k);
 	}
-	cr_assert_eq(c.v[2].ns + c.v[3].ns, 2 * 7 * 1000);
-	cr_expect_eq(c.v[2].tid == TRACE_NONE || c.v[3].tid == TRACE_NONE, true);
-	done(&f, &c);
+	cr_assert_eq(f.c.v[2].ns + f.c.v[3].ns, 2 * 7 * 1000);
+	cr_expect_eq(f.c.v[2].tid == TRACE_NONE || f.c.v[3].tid == TRACE_NONE, true);
+	done(&f);
 }
 
 /* Who finds no room in what is kept of one wait is still no unknown. */
 Test(causes, those_who_are_too_many_are_others)
 {
 	struct fixture f = { 0 };
-	struct causes c = { 0 };
 	uint64_t named = 0, other = 0, unknown = 0;
 	struct make m;
 
 	make_init(&m, NULL);
 	wait_behind(&m, 70);
 	read_all(&f, &m);
-	causes_add(&c, &f.e, f.iv, reader_names(f.r), 0, 11, 100 * 1000,
-		   (100 + 70 * 71 / 2 + 7) * 1000);
-	causes_finish(&c);
-	for (size_t k = 0; k < c.cnt; k++) {
-		if (c.v[k].kind == CAUSE_OTHERS)
-			other += c.v[k].ns;
-		else if (c.v[k].tid == TRACE_NONE)
-			unknown += c.v[k].ns;
+	add(&f, 11, 100, 100 + 70 * 71 / 2 + 7);
+	causes_finish(&f.c);
+	for (size_t k = 0; k < f.c.cnt; k++) {
+		if (f.c.v[k].kind == CAUSE_OTHERS)
+			other += f.c.v[k].ns;
+		else if (f.c.v[k].tid == TRACE_NONE)
+			unknown += f.c.v[k].ns;
 		else
-			named += c.v[k].ns;
+			named += f.c.v[k].ns;
 	}
 	cr_expect_eq(unknown, 7 * 1000);
 	cr_expect_gt(other, 0);
 	cr_expect_eq(named + other, 70 * 71 / 2 * 1000);
-	cr_expect_eq(c.cnt, 64 + 2);
-	done(&f, &c);
+	cr_expect_eq(f.c.cnt, 64 + 2);
+	done(&f);
 }
 
 /* One whose switches are not there, and one that is not in the trace at all. */
 Test(causes, what_is_not_known_is_said)
 {
 	struct fixture f = { 0 };
-	struct causes c = { 0 };
 	struct make m;
 
 	make_init(&m, NULL);
@@ -266,11 +263,11 @@ Test(causes, what_is_not_known_is_said)
 	make_lost(&m, 200 * 1000, "ring_full", 1, 150 * 1000, 160 * 1000);
 	make_switch(&m, 300 * 1000, 0, "victim", 11, 1, "swapper/0", 0);
 	read_all(&f, &m);
-	causes_add(&c, &f.e, f.iv, reader_names(f.r), 0, 11, 100 * 1000, 300 * 1000);
-	causes_add(&c, &f.e, f.iv, reader_names(f.r), 0, 99, 100 * 1000, 200 * 1000);
-	causes_finish(&c);
-	cr_assert_eq(c.cnt, 2);
-	is(&f, &c, 0, CAUSE_UNKNOWN, "", 200);
-	is(&f, &c, 1, CAUSE_ABSENT, "", 100);
-	done(&f, &c);
+	add(&f, 11, 100, 300);
+	add(&f, 99, 100, 200);
+	causes_finish(&f.c);
+	cr_assert_eq(f.c.cnt, 2);
+	is(&f, 0, CAUSE_UNKNOWN, "", 200);
+	is(&f, 1, CAUSE_ABSENT, "", 100);
+	done(&f);
 }
