@@ -117,19 +117,22 @@ static void make_blocked(struct make *m)
 	make_switch(m, 1700, 0, "a", 5, 1, "swapper", 0);
 }
 
+/* What 5 did in it, by who knows of the loss before it reads on. */
+static const char loss_seen[] =
+	"5 runnable 1000-1000 to cpu cpu 0 edge-start\n"
+	"5 running 1000-1100 to block cpu 0\n"
+	"5 unknown (blocked) 1100-1500 to waking cpu 0 by 0 at 1500 S loss\n"
+	"5 runnable 1500-1510 to cpu cpu 0 woken by 0 at 1500\n"
+	"5 running 1510-1700 to block cpu 0\n"
+	"5 blocked 1700-1700 to nothing cpu 0 S edge-end\n";
+
 Test(intervals, a_loss_leaves_no_state)
 {
 	struct run r = { .tid = 5, .gaps_first = true };
 	struct make m;
 
 	make_blocked(&m);
-	run_expect(&r, &m,
-		   "5 runnable 1000-1000 to cpu cpu 0 edge-start\n"
-		   "5 running 1000-1100 to block cpu 0\n"
-		   "5 unknown (blocked) 1100-1500 to waking cpu 0 by 0 at 1500 S loss\n"
-		   "5 runnable 1500-1510 to cpu cpu 0 woken by 0 at 1500\n"
-		   "5 running 1510-1700 to block cpu 0\n"
-		   "5 blocked 1700-1700 to nothing cpu 0 S edge-end\n");
+	run_expect(&r, &m, loss_seen);
 }
 
 Test(intervals, what_starts_over_knows_what_was_lost_and_nothing_else)
@@ -138,13 +141,7 @@ Test(intervals, what_starts_over_knows_what_was_lost_and_nothing_else)
 	struct make m;
 
 	make_blocked(&m);
-	run_expect(&r, &m,
-		   "5 runnable 1000-1000 to cpu cpu 0 edge-start\n"
-		   "5 running 1000-1100 to block cpu 0\n"
-		   "5 unknown (blocked) 1100-1500 to waking cpu 0 by 0 at 1500 S loss\n"
-		   "5 runnable 1500-1510 to cpu cpu 0 woken by 0 at 1500\n"
-		   "5 running 1510-1700 to block cpu 0\n"
-		   "5 blocked 1700-1700 to nothing cpu 0 S edge-end\n");
+	run_expect(&r, &m, loss_seen);
 }
 
 Test(intervals, a_loss_before_the_window_spoils_what_goes_on_in_it)
