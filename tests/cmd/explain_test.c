@@ -217,8 +217,7 @@ Test(explain, who_made_way_and_for_whom)
 	make_switch(&m, t + 1 * ms, 0, "victim", 11, 0, "hog", 20);
 	make_switch(&m, t + 3 * ms, 0, "hog", 20, 1, "victim", 11);
 	make_switch(&m, t + 4 * ms, 0, "victim", 11, 1, "swapper/0", 0);
-	r = run_cmd(cmd_explain, make_file(&m), "explain", "-t", "11", "-", "--time", "20,", NULL);
-	make_fini(&m);
+	r = run_cmd(cmd_explain, make_done(&m), "explain", "-t", "11", "-", "--time", "20,", NULL);
 	cr_expect(strstr(r.out, "\n+   1.000 ms  waited 2.000 ms for CPU 0, made way\n"
 				"                behind hog 20 2.000 ms\n"),
 		  "%s", r.out);

@@ -180,8 +180,7 @@ Test(sched, what_the_kernel_did_not_show_is_left_out)
 	make_init(&m, NULL);
 	make_switch(&m, t, 0, "swapper/0", 0, 0, "worker", 11);
 	make_switch(&m, t + RUN_SEC, 0, "hog", 12, 1, "worker", 11);
-	r = run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-", "-t", "11", NULL);
-	make_fini(&m);
+	r = run_cmd(cmd_sched, make_done(&m), "sched", "latency", "-", "-t", "11", NULL);
 	run_expect_in(r.out,
 		      "# lost: nothing\n"
 		      "# left out: 1.000 s of which the trace does not tell: events were "
@@ -307,7 +306,7 @@ Test(sched, timehist_knows_when_somebody_left_who_was_not_seen_to_come)
 	make_switch(&m, 21 * s + 3 * s / 4, 0, "swapper/0", 0, 0, "worker", 11);
 	make_switch(&m, 22 * s, 0, "worker", 11, 1, "swapper/0", 0);
 	run_expect(
-		run_cmd(cmd_sched, make_file(&m), "sched", "timehist", "-", "-t", "11", NULL),
+		run_cmd(cmd_sched, make_done(&m), "sched", "timehist", "-", "-t", "11", NULL),
 		CMD_OK,
 		"#           time    cpu  task[tid/pid]                     wait ms   delay ms     "
 		"run ms\n"
@@ -317,7 +316,6 @@ Test(sched, timehist_knows_when_somebody_left_who_was_not_seen_to_come)
 		"250.000\n"
 		"# lost: nothing\n",
 		"");
-	make_fini(&m);
 }
 
 /* Names of 15 characters, numbers of seven digits, weeks after boot. */

@@ -30,10 +30,7 @@ Test(folded, microseconds_add_up)
 	for (uint32_t i = 0; i < 3; i++) {
 		const uint64_t frame = make_frame(1, 0x100 + i * 0x100), ts = 1000000 + i * 10000;
 
-		make_switch(&m, ts, 0, "app", 10, 1, "swapper/0", 0);
-		make_sample(&m, ts, 10, 10, PROF_SOURCE_SWITCH_OUT, 0, &frame, 1);
-		make_waking(&m, ts + 1500, 0, 20, "app", 10);
-		make_switch(&m, ts + 1600, 0, "swapper/0", 0, 0, "app", 10);
+		make_wait(&m, ts, "app", &frame, 1);
 		make_symbol(&m, ts, frame, 0, frame, i == 0 ? "a" : i == 1 ? "b" : "c", "", 0);
 	}
 	r = run_cmd(cmd_export, make_done(&m), "export", "folded", "-", "--kind=offcpu", NULL);

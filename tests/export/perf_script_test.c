@@ -42,9 +42,7 @@ Test(perf_script, a_time_without_a_stack_begins_a_line)
 	struct make m;
 
 	make_init(&m, NULL);
-	make_switch(&m, 1000000, 0, "a b\n", 10, 1, "swapper/0", 0);
-	make_waking(&m, 1001500, 0, 20, "a b\n", 10);
-	make_switch(&m, 1001600, 0, "swapper/0", 0, 0, "a b\n", 10);
+	make_wait(&m, 1000000, "a b\n", NULL, 0);
 	run_expect(run_cmd(cmd_export, make_done(&m), "export", "perf-script", "-", "--kind=offcpu",
 			   NULL),
 		   CMD_OK, "a b\\x0a      -1/10      [000]     0.001001: 1500 offcpu:\n\n", "");
@@ -61,9 +59,7 @@ Test(perf_script, a_name_that_begins_with_a_blank_or_a_hash)
 		struct run r;
 
 		make_init(&m, NULL);
-		make_switch(&m, 1000000, 0, names[i][0], 10, 1, "swapper/0", 0);
-		make_waking(&m, 1001500, 0, 20, names[i][0], 10);
-		make_switch(&m, 1001600, 0, "swapper/0", 0, 0, names[i][0], 10);
+		make_wait(&m, 1000000, names[i][0], NULL, 0);
 		r = run_cmd(cmd_export, make_done(&m), "export", "perf-script", "-",
 			    "--kind=offcpu", NULL);
 		cr_expect_eq(strncmp(r.out, names[i][1], strlen(names[i][1])), 0, "%s", r.out);

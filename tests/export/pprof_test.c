@@ -100,9 +100,7 @@ Test(pprof, hostile_names_and_missing_stacks)
 	char *text;
 
 	make_init(&m, NULL);
-	make_switch(&m, 1000000, 0, "a\"\n\x1b", 10, 1, "swapper/0", 0);
-	make_waking(&m, 1001500, 0, 20, "a\"\n\x1b", 10);
-	make_switch(&m, 1001600, 0, "swapper/0", 0, 0, "a\"\n\x1b", 10);
+	make_wait(&m, 1000000, "a\"\n\x1b", NULL, 0);
 	text = read_back(make_done(&m), "--kind=offcpu");
 	cr_assert_str_eq(text,
 			 "1 { 1: 1 2: 2 }\n"

@@ -272,6 +272,17 @@ static inline void make_waking(struct make *m, uint64_t ts, uint32_t cpu, uint32
 	make_end(m);
 }
 
+/* Thread 10 leaves CPU 0 with this stack, is woken by 20 after 1500 ns, and is back after 1600. */
+static inline void make_wait(struct make *m, uint64_t ts, const char *comm, const uint64_t *frames,
+			     size_t cnt)
+{
+	make_switch(m, ts, 0, comm, 10, 1, "swapper/0", 0);
+	if (cnt)
+		make_sample(m, ts, 10, 10, PROF_SOURCE_SWITCH_OUT, 0, frames, cnt);
+	make_waking(m, ts + 1500, 0, 20, comm, 10);
+	make_switch(m, ts + 1600, 0, "swapper/0", 0, 0, comm, 10);
+}
+
 static inline void make_tpsym(struct make *m, uint64_t ts, const char *event, const char *field,
 			      enum prof_tp_symbol_kind kind, uint64_t value, const char *name)
 {
