@@ -366,8 +366,9 @@ static int prepare(struct server *s, const struct serve_opts *opts)
 	return whole_to_file("view", &opts->sel, s->path, s->temp);
 }
 
-static int view(const struct serve_opts *opts, const char *path)
+static int view_file(const void *arg, const char *path)
 {
+	const struct serve_opts *opts = arg;
 	struct server s = { .path = path, .temp = -1, .listener = -1 };
 	int code = prepare(&s, opts), err;
 	char url[128];
@@ -398,17 +399,6 @@ static int view(const struct serve_opts *opts, const char *path)
 int cmd_view(int argc, char **argv)
 {
 	struct serve_opts opts = { 0 };
-	int first, ret, code = CMD_USAGE;
-	const char *path;
 
-	ret = opts_parse(&serve_spec, argc, argv, &opts, &first);
-	if (ret == 1) {
-		code = CMD_OK;
-	} else if (!ret) {
-		path = select_input(&opts.sel, argc, argv, first);
-		if (path)
-			code = view(&opts, path);
-	}
-	opts_fini(&serve_spec, &opts);
-	return code;
+	return select_run(&serve_spec, argc, argv, &opts, &opts.sel, view_file);
 }
