@@ -101,10 +101,8 @@ static void put_folded(struct buf *out, const struct style *s, const struct call
 	if (out->len > s->begin)
 		buf_addch(out, ';');
 	from = out->len;
-	text_name(out, s->names, c->name);
+	text_function(out, s->names, c->name, c->inlined);
 	text_fold(out, from);
-	if (c->inlined)
-		buf_addstr(out, " (inlined)");
 }
 
 void callchain_folded(struct buf *out, const struct names *n, const uint64_t *frames, uint32_t cnt,

@@ -12,10 +12,8 @@ static void put_word(struct buf *out, const struct names *n, uint32_t id, bool i
 {
 	size_t from = out->len;
 
-	text_name(out, n, id);
+	text_function(out, n, id, inlined);
 	text_fold(out, from);
-	if (inlined)
-		buf_addstr(out, " (inlined)");
 }
 
 static void put_stack(struct export *x, struct buf *line, struct profile *p,

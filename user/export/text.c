@@ -49,6 +49,20 @@ void text_name(struct buf *out, const struct names *n, uint32_t id)
 		text_clean(out, s, len);
 }
 
+void text_function(struct buf *out, const struct names *n, uint32_t sym, bool inlined)
+{
+	text_name(out, n, sym);
+	if (inlined)
+		buf_addstr(out, " (inlined)");
+}
+
+void text_fold(struct buf *out, size_t from)
+{
+	for (; from < out->len; from++)
+		if (out->data[from] == ';')
+			out->data[from] = ':';
+}
+
 void text_json_begin(struct buf *out)
 {
 	buf_addstr(out, "{\"version\":1");
@@ -305,11 +319,4 @@ size_t text_width(const char *s, size_t n)
 	for (size_t i = 0; i < n; i++)
 		w += ((unsigned char)s[i] & 0xc0) != 0x80;
 	return w;
-}
-
-void text_fold(struct buf *out, size_t from)
-{
-	for (; from < out->len; from++)
-		if (out->data[from] == ';')
-			out->data[from] = ':';
 }

@@ -14,6 +14,14 @@ void text_clean(struct buf *out, const char *s, size_t n);
 /* The same for a string of the names; "[unknown]" for NAMES_NONE. */
 void text_name(struct buf *out, const struct names *n, uint32_t id);
 
+/* A function as it stands in a stack: "f", or "f (inlined)". */
+void text_function(struct buf *out, const struct names *n, uint32_t sym, bool inlined);
+/*
+ * What stands in @out from @from on is one function or task of a folded stack: a semicolon in it would
+ * end it, and becomes a colon.
+ */
+void text_fold(struct buf *out, size_t from);
+
 /*
  * Begins the object that --json prints, with the version of its layout: "{"version":1". A key that
  * goes or means something else takes the next number; a key that is added does not.
@@ -48,11 +56,5 @@ void text_json_field(struct buf *out, const struct trace *t, const struct trace_
 
 /* Columns that a string takes on a terminal, counting each code point as one. */
 size_t text_width(const char *s, size_t n);
-
-/*
- * What stands in @out from @from on is one function or task of a folded stack: a semicolon in it would
- * end it, and becomes a colon.
- */
-void text_fold(struct buf *out, size_t from);
 
 #endif /* D9_EXPORT_TEXT_H */
