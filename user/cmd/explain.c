@@ -83,16 +83,11 @@ static void take(void *ctx, const struct interval *i)
 static void see(void *ctx, const struct trace *t, const struct trace_event *ev)
 {
 	struct explained *x = ctx;
-	uint64_t from, to;
 
 	(void)t;
-	if (ev->kind != TRACE_SAMPLE || ev->source != PROF_SOURCE_SAMPLE || !ev->has_ts)
-		return;
-	if (timeline_window(&x->timeline, names_part(x->timeline.names, ev->part)->clock, &from,
-			    &to) &&
-	    (ev->ts < from || ev->ts > to))
-		return;
-	explain_add_sample(&x->numbers, ev);
+	if (ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_SAMPLE && ev->has_ts &&
+	    timeline_has_time(&x->timeline, ev))
+		explain_add_sample(&x->numbers, ev);
 }
 
 static void drop(void *ctx)

@@ -179,9 +179,7 @@ static bool is_told(const struct explain_slowest *s, const struct trace_event *e
 static void see(void *ctx, const struct trace *t, const struct trace_event *ev)
 {
 	struct explain_slowest *s = ctx;
-	struct timeline *r = &s->x->timeline;
 	const struct gaps *w;
-	uint64_t from, to;
 
 	if (s->telling) {
 		w = is_told(s, ev) ? windows_of(s, ev->part) : NULL;
@@ -189,9 +187,7 @@ static void see(void *ctx, const struct trace *t, const struct trace_event *ev)
 			explain_add_sample(&s->x->numbers, ev);
 		return;
 	}
-	if (ev->has_ts && ev->kind != TRACE_LOST &&
-	    timeline_window(r, names_part(r->names, ev->part)->clock, &from, &to) &&
-	    (ev->ts < from || ev->ts > to))
+	if (ev->has_ts && ev->kind != TRACE_LOST && !timeline_has_time(&s->x->timeline, ev))
 		return;
 	spans_add(&s->spans, t, ev);
 }

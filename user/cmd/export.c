@@ -147,7 +147,6 @@ static void drop(void *ctx)
 	struct export_cmd *c = ctx;
 
 	hmap_fini(&c->switched);
-	c->switched = (struct hmap){ 0 };
 	if (c->x)
 		export_reset(c->x);
 }
@@ -175,13 +174,10 @@ static void say_what_is_missing(const struct export_cmd *c)
 static int finish(struct export_cmd *c)
 {
 	struct export *x = export_of(c);
-	uint64_t from, to;
 	int err, close_err;
 
-	x->span_start = c->timeline.first_ts;
+	x->span_start = timeline_start_ns(&c->timeline);
 	x->span_ns = timeline_span_ns(&c->timeline);
-	if (timeline_window(&c->timeline, c->timeline.clock, &from, &to) && from > x->span_start)
-		x->span_start = from;
 	err = export_end(x);
 	say_what_is_missing(c);
 	close_err = sink_close(c->sink);

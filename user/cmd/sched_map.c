@@ -64,16 +64,12 @@ static const struct opt_spec map_spec = {
 static void take(void *ctx, const struct interval *i)
 {
 	struct map *m = ctx;
-	uint64_t from, to;
 
 	if (i->state != INTERVAL_RUNNING || i->flags & INTERVAL_NEIGHBOUR || !i->tid ||
 	    !timeline_wants(&m->timeline, i->tid, i->cpu))
 		return;
-	if (!m->strip.width_ns) {
-		m->strip.start = m->timeline.first_ts;
-		if (timeline_window(&m->timeline, 0, &from, &to) && from > m->strip.start)
-			m->strip.start = from;
-	}
+	if (!m->strip.width_ns)
+		m->strip.start = timeline_start_ns(&m->timeline);
 	cpu_strip_add(&m->strip, i);
 }
 
@@ -96,7 +92,6 @@ static char letter_of(const struct map *m, uint32_t tid)
 static uint32_t used_columns(const struct map *m)
 {
 	const uint64_t span = timeline_span_ns(&m->timeline);
-
 	const uint64_t used = span ? (span - 1) / m->strip.width_ns + 1 : 1;
 
 	return used < m->strip.cols ? (uint32_t)used : m->strip.cols;

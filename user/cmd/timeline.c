@@ -62,13 +62,22 @@ static void count(struct timeline *r, const struct trace *t, const struct trace_
 		r->last_ts = ev->ts;
 }
 
-bool timeline_window(const struct timeline *r, uint32_t clock, uint64_t *from, uint64_t *to)
+/* What is looked at on a clock that was seen; false: all of it. Both ends belong to it. */
+static bool window_of(const struct timeline *r, uint32_t clock, uint64_t *from, uint64_t *to)
 {
 	if (!r->narrowed || clock != r->clock)
 		return select_window(&r->sel, clock, from, to);
 	*from = r->from;
 	*to = r->to;
 	return true;
+}
+
+bool timeline_has_time(const struct timeline *r, const struct trace_event *ev)
+{
+	uint64_t from, to;
+
+	return !window_of(r, names_part(r->names, ev->part)->clock, &from, &to) ||
+	       (ev->ts >= from && ev->ts <= to);
 }
 
 /* The engine cuts by itself, so it must know each clock's window before its first event. */
@@ -81,7 +90,7 @@ static void set_window(struct timeline *r, const struct trace_event *ev)
 		return;
 	clock = names_part(r->names, ev->part)->clock;
 	select_see(&r->sel, r->reader, ev);
-	if (timeline_window(r, clock, &from, &to))
+	if (window_of(r, clock, &from, &to))
 		intervals_window(r->intervals, clock, from, to);
 }
 
@@ -269,15 +278,32 @@ bool timeline_wants(const struct timeline *r, uint32_t tid, uint32_t cpu)
 
 /* ---- what all such commands print -------------------------------------------------------------- */
 
-/* Of the window, as far as the first clock of the trace has it. */
+/* As far as the first clock of the trace has it. */
+static void looked_at(const struct timeline *t, uint64_t *first, uint64_t *last)
+{
+	uint64_t from, to;
+
+	*first = t->first_ts;
+	*last = t->last_ts;
+	if (!window_of(t, t->clock, &from, &to))
+		return;
+	*first = from > *first ? from : *first;
+	*last = to < *last ? to : *last;
+}
+
+uint64_t timeline_start_ns(const struct timeline *t)
+{
+	uint64_t first, last;
+
+	looked_at(t, &first, &last);
+	return first;
+}
+
 uint64_t timeline_span_ns(const struct timeline *t)
 {
-	uint64_t from, to, first = t->first_ts, last = t->last_ts;
+	uint64_t first, last;
 
-	if (timeline_window(t, t->clock, &from, &to)) {
-		first = from > first ? from : first;
-		last = to < last ? to : last;
-	}
+	looked_at(t, &first, &last);
 	return last > first ? last - first : 0;
 }
 

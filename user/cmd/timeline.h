@@ -61,8 +61,8 @@ int timeline_again(struct timeline *r, uint32_t clock, uint64_t from, uint64_t t
 int timeline_reread(struct timeline *r);
 void timeline_fini(struct timeline *r);
 
-/* What is looked at on a clock that was seen; false: all of it. Both ends belong to it. */
-bool timeline_window(const struct timeline *r, uint32_t clock, uint64_t *from, uint64_t *to);
+/* Whether the time of an event that has one is looked at. */
+bool timeline_has_time(const struct timeline *r, const struct trace_event *ev);
 
 /*
  * Ends what the command printed, as view_end(), and says what it exits with: CMD_INPUT behind a newer
@@ -87,7 +87,8 @@ int timeline_tell_nothing(const struct timeline *r, const char *what, int code);
 /* Of a wait for a CPU, when who ran on it is not in the trace; and how it would be, if it could. */
 const char *timeline_behind_unknown(const struct timeline *t, uint32_t part);
 
-/* Length of what was looked at: of the window, on the first clock of the trace. */
+/* Start and length of what was looked at: of the window, on the first clock of the trace. */
+uint64_t timeline_start_ns(const struct timeline *t);
 uint64_t timeline_span_ns(const struct timeline *t);
 /* "# FILE: WHAT over 1.234 s" and a line about what was lost meanwhile. */
 void timeline_put_head(struct buf *out, const struct timeline *t, const char *what, bool color);
