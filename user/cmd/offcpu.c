@@ -210,9 +210,7 @@ static bool has(const struct offcpu *o, enum waits_key key)
 
 static void put_waker(struct buf *out, const struct offcpu *o, const struct waits_row *r)
 {
-	const struct interval_waker by = {
-		.context = r->context, .number = r->number, .said = r->said, .comm = r->waker_comm
-	};
+	const struct interval_waker by = waits_waker(r);
 
 	timeline_put_waker(out, &o->timeline, r->woken ? &by : NULL);
 }
@@ -380,9 +378,7 @@ static void print_folded(const struct offcpu *o)
 
 static void json_waker(struct buf *out, const struct offcpu *o, const struct waits_row *r)
 {
-	const struct interval_waker by = {
-		.context = r->context, .number = r->number, .said = r->said, .comm = r->waker_comm
-	};
+	const struct interval_waker by = waits_waker(r);
 
 	buf_addstr(out, ",\"waker\":");
 	timeline_json_waker(out, &o->timeline, r->woken ? &by : NULL);

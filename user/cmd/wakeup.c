@@ -94,15 +94,6 @@ static void drop(void *ctx)
 
 /* ---- text -------------------------------------------------------------------------------------- */
 
-static struct interval_waker waker_of(const struct waits_row *r)
-{
-	return (struct interval_waker){ .context = r->context,
-					.number = r->number,
-					.said = r->said,
-					.comm = r->waker_comm,
-					.tid = r->waker_tid };
-}
-
 static bool has_tid(const struct wakeup *w, const struct waits_row *r)
 {
 	return w->opts->by_tid && r->waker_tid != TRACE_NONE &&
@@ -114,7 +105,7 @@ enum { EDGE_AT = 53, EDGE_MIN = 12 };
 
 static void put_edge(struct buf *out, const struct wakeup *w, const struct waits_row *r)
 {
-	const struct interval_waker by = waker_of(r);
+	const struct interval_waker by = waits_waker(r);
 	struct buf edge = { 0 };
 
 	timeline_put_waker(&edge, &w->timeline, &by);
@@ -202,7 +193,7 @@ static void print_text(const struct wakeup *w)
 
 static void json_row(struct buf *out, const struct wakeup *w, const struct waits_row *r)
 {
-	const struct interval_waker by = waker_of(r);
+	const struct interval_waker by = waits_waker(r);
 
 	buf_printf(out,
 		   "{\"ns\":%" PRIu64 ",\"wakings\":%" PRIu64 ",\"cut\":%" PRIu64

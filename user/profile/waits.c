@@ -143,6 +143,17 @@ void waits_add(struct waits *w, const struct interval *i)
 	w->ns += one.ns;
 }
 
+struct interval_waker waits_waker(const struct waits_row *r)
+{
+	return (struct interval_waker){ .context = r->context,
+					.number = r->number,
+					.said = r->said,
+					.tid = r->waker_tid,
+					.comm = r->waker_comm,
+					.cpu = TRACE_NONE,
+					.stack = r->waker_stack };
+}
+
 static void name_rows(struct waits *w, const struct names *names)
 {
 	struct waits_row *rows = w->rows, *same;

@@ -62,6 +62,9 @@ void waits_add(struct waits *w, const struct interval *i);
 void waits_finish(struct waits *w, const struct names *names);
 void waits_fini(struct waits *w);
 
+/* Who woke the threads of a row that says woken, as far as rows are told apart by it; no time or CPU. */
+struct interval_waker waits_waker(const struct waits_row *r);
+
 /* The bucket of a length. */
 unsigned int waits_bucket(uint64_t ns);
 
