@@ -262,17 +262,7 @@ static void put_stack(struct buf *out, const struct offcpu *o, uint32_t stack, s
 
 static void put_row(struct buf *out, const struct offcpu *o, const struct waits_row *r)
 {
-	const double share = o->waits.ns ? 100.0 * (double)r->ns / (double)o->waits.ns : 0;
-	struct buf cell = { 0 };
-
-	text_duration(out, r->ns, 11);
-	buf_addch(out, r->cut ? '*' : ' ');
-	buf_printf(&cell, " %6.2f%%", share);
-	paint_put(out, o->view.color, paint_percent(share), buf_cstr(&cell), cell.len);
-	buf_printf(out, " %8" PRIu64 " ", r->cnt);
-	text_duration(out, r->ns / r->cnt, 10);
-	buf_addch(out, ' ');
-	text_duration(out, r->max_ns, 10);
+	timeline_put_waits(out, r, o->waits.ns, o->view.color);
 	put_group(out, o, r);
 	buf_addch(out, '\n');
 	if (o->opts->hist)
@@ -286,7 +276,6 @@ static void put_row(struct buf *out, const struct offcpu *o, const struct waits_
 	}
 	if (has(o, WAITS_STACK) || has(o, WAITS_WAKER_STACK) || o->opts->hist)
 		buf_addch(out, '\n');
-	buf_free(&cell);
 }
 
 static void put_head(struct buf *out, const struct offcpu *o)

@@ -340,6 +340,22 @@ void timeline_put_unknown(struct buf *out, uint64_t ns, bool color)
 	buf_free(&line);
 }
 
+void timeline_put_waits(struct buf *out, const struct waits_row *r, uint64_t all_ns, bool color)
+{
+	const double share = all_ns ? 100.0 * (double)r->ns / (double)all_ns : 0;
+	struct buf cell = { 0 };
+
+	text_duration(out, r->ns, 11);
+	buf_addch(out, r->cut ? '*' : ' ');
+	buf_printf(&cell, " %6.2f%%", share);
+	paint_put(out, color, paint_percent(share), buf_cstr(&cell), cell.len);
+	buf_printf(out, " %8" PRIu64 " ", r->cnt);
+	text_duration(out, r->ns / r->cnt, 10);
+	buf_addch(out, ' ');
+	text_duration(out, r->max_ns, 10);
+	buf_free(&cell);
+}
+
 const char *timeline_behind_unknown(const struct timeline *t, uint32_t part)
 {
 	const char *target = names_meta(t->names, part, PROF_META_TARGET);

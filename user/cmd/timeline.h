@@ -8,6 +8,7 @@
 #include "cmd/view.h"
 #include "profile/event_counts.h"
 #include "profile/intervals.h"
+#include "profile/waits.h"
 
 /*
  * A trace read for a command that tells what threads did: its events go through the engine of
@@ -92,6 +93,11 @@ uint64_t timeline_start_ns(const struct timeline *t);
 uint64_t timeline_span_ns(const struct timeline *t);
 /* "# FILE: WHAT over 1.234 s" and a line about what was lost meanwhile. */
 void timeline_put_head(struct buf *out, const struct timeline *t, const char *what, bool color);
+/*
+ * The first columns of a row of waits: time (a star: some are cut), its share of @all_ns, how many, the average
+ * and the longest.
+ */
+void timeline_put_waits(struct buf *out, const struct waits_row *r, uint64_t all_ns, bool color);
 /* Two lines: "# left out: 1.234 s of which the trace does not tell: ..."; nothing for 0. */
 void timeline_put_unknown(struct buf *out, uint64_t ns, bool color);
 /* The head of a JSON object, open, without a comma: version, file, span_ns and what was lost. */

@@ -138,18 +138,7 @@ static void put_stack(struct buf *out, const struct wakeup *w, const char *title
 
 static void put_row(struct buf *out, const struct wakeup *w, const struct waits_row *r)
 {
-	const double share = w->edges.ns ? 100.0 * (double)r->ns / (double)w->edges.ns : 0;
-	struct buf cell = { 0 };
-
-	text_duration(out, r->ns, 11);
-	buf_addch(out, r->cut ? '*' : ' ');
-	buf_printf(&cell, " %6.2f%%", share);
-	paint_put(out, w->view.color, paint_percent(share), buf_cstr(&cell), cell.len);
-	buf_free(&cell);
-	buf_printf(out, " %8" PRIu64 " ", r->cnt);
-	text_duration(out, r->ns / r->cnt, 10);
-	buf_addch(out, ' ');
-	text_duration(out, r->max_ns, 10);
+	timeline_put_waits(out, r, w->edges.ns, w->view.color);
 	put_edge(out, w, r);
 	if (!w->opts->stacks)
 		return;
