@@ -82,8 +82,7 @@ static void put_blocked(struct buf *out, const struct explained *x, const struct
 	buf_printf(out,
 		   ",\"longest_blocked\":{\"start_ns\":%" PRIu64 ",\"ns\":%" PRIu64
 		   ",\"state\":\"%c\"",
-		   from, to - from,
-		   p->flags & INTERVAL_EDGE_START ? '?' : interval_letter(p->prev_state));
+		   from, to - from, interval_blocked_letter(p->flags, p->prev_state));
 	timeline_json_stack(out, &x->timeline, "stack", p->stack, CALLCHAIN_BOTH);
 	buf_addstr(out, ",\"waker\":");
 	timeline_json_waker(out, &x->timeline, p->woken ? &p->waker : NULL);

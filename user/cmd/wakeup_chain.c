@@ -176,8 +176,7 @@ static void put_woken(struct buf *out, const struct chain *c, const struct link 
 	text_duration(out, p->end - p->start, 0);
 	if (p->flags & INTERVAL_CLIP_START)
 		buf_addstr(out, " of this time");
-	buf_printf(out, " (%c)\n",
-		   p->flags & INTERVAL_EDGE_START ? '?' : interval_letter(p->prev_state));
+	buf_printf(out, " (%c)\n", interval_blocked_letter(p->flags, p->prev_state));
 	put_stack(out, c, p->stack, 16);
 	if (c->opts->stacks && p->woken && p->waker.stack != INTERVAL_NO_STACK) {
 		buf_addstr(out, "              woken from\n");
@@ -230,8 +229,7 @@ static void json_blocked(struct buf *out, const struct chain *c, const struct ex
 
 	buf_printf(out,
 		   ",\"blocked_start_ns\":%" PRIu64 ",\"blocked_ns\":%" PRIu64 ",\"state\":\"%c\"",
-		   p->start, p->end - p->start,
-		   p->flags & INTERVAL_EDGE_START ? '?' : interval_letter(p->prev_state));
+		   p->start, p->end - p->start, interval_blocked_letter(p->flags, p->prev_state));
 	timeline_json_stack(out, &c->timeline, "stack", p->stack, CALLCHAIN_BOTH);
 	buf_addstr(out, ",\"waker\":");
 	timeline_json_waker(out, &c->timeline, p->woken ? &p->waker : NULL);

@@ -105,8 +105,7 @@ static void jsonl_interval(struct export *x, const struct export_interval *i)
 	put_id(out, ",\"cpu\":", raw->cpu);
 	if (raw->state == INTERVAL_BLOCKED)
 		buf_printf(out, ",\"letter\":\"%c\"",
-			   raw->flags & INTERVAL_EDGE_START ? '?' :
-							      interval_letter(raw->prev_state));
+			   interval_blocked_letter(raw->flags, raw->prev_state));
 	buf_printf(out, ",\"cut\":%s", raw->flags & INTERVAL_CUT ? "true" : "false");
 	if (raw->waker)
 		put_waker(x, out, i);

@@ -19,6 +19,11 @@ char interval_letter(uint32_t prev_state)
 	return '?';
 }
 
+char interval_blocked_letter(unsigned int flags, uint32_t prev_state)
+{
+	return flags & INTERVAL_EDGE_START ? '?' : interval_letter(prev_state);
+}
+
 const char *interval_softirq(int32_t vector)
 {
 	static const char *const names[] = { "HI",	 "TIMER",   "NET_TX", "NET_RX",	 "BLOCK",

@@ -200,6 +200,8 @@ struct interval_behind_sum intervals_behind(const struct intervals *iv, const st
 
 /* The letter by which ps and perf call a state: R, S, D, T, t, X, Z, P, I; '?' for another. */
 char interval_letter(uint32_t prev_state);
+/* The same of a blocked interval with these flags; '?' also where it began before the recording. */
+char interval_blocked_letter(unsigned int flags, uint32_t prev_state);
 /* "NET_RX" and so on; NULL for a vector that is not known. */
 const char *interval_softirq(int32_t vector);
 

@@ -65,7 +65,7 @@ static struct waits_row row_from(const struct interval *i)
 			       .pid = i->pid,
 			       .tid = i->tid,
 			       .part = i->part,
-			       .state = interval_letter(i->prev_state),
+			       .state = interval_blocked_letter(i->flags, i->prev_state),
 			       .waker_comm = NAMES_NONE,
 			       .waker_tid = TRACE_NONE,
 			       .cnt = 1,
@@ -74,8 +74,6 @@ static struct waits_row row_from(const struct interval *i)
 			       .max_ns = i->end - i->start,
 			       .max_start = i->start };
 
-	if (i->flags & INTERVAL_EDGE_START)
-		r.state = '?';
 	if (waker) {
 		r.woken = true;
 		r.context = waker->context;
