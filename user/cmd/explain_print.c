@@ -293,8 +293,7 @@ void explain_print_window(struct buf *out, uint64_t from, uint64_t to)
 static void put_table(struct buf *out, const struct explained *x)
 {
 	const uint64_t span = x->to - x->from;
-	const size_t limit =
-		x->opts->limit && x->opts->limit < x->thread_cnt ? x->opts->limit : x->thread_cnt;
+	const size_t limit = text_rows(x->opts->limit, 0, x->thread_cnt);
 
 	buf_addstr(out, "# " EXPLAIN_TIMES "  thread\n");
 	for (size_t k = 0; k < limit; k++) {

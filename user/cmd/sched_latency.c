@@ -322,9 +322,6 @@ static void json_row(struct buf *out, const struct latency *l, const struct dela
 
 static void json_worst(struct buf *out, const struct latency *l, const struct delays_worst *w)
 {
-	const uint64_t *frames;
-	uint32_t cnt;
-
 	buf_printf(out,
 		   "{\"start_ns\":%" PRIu64 ",\"ns\":%" PRIu64 ",\"cut\":%s,\"comm\":", w->start,
 		   w->ns, w->flags & INTERVAL_CUT ? "true" : "false");
@@ -342,12 +339,9 @@ static void json_worst(struct buf *out, const struct latency *l, const struct de
 		text_json_name(out, l->timeline.names, w->behind[k].comm);
 		buf_addch(out, '}');
 	}
-	buf_printf(out,
-		   "],\"behind_others_ns\":%" PRIu64 ",\"behind_unknown_ns\":%" PRIu64
-		   ",\"stack\":",
+	buf_printf(out, "],\"behind_others_ns\":%" PRIu64 ",\"behind_unknown_ns\":%" PRIu64,
 		   w->sum.other_ns, w->sum.unknown_ns);
-	frames = intervals_stack(l->timeline.intervals, w->stack, &cnt);
-	callchain_json(out, l->timeline.names, frames, cnt, CALLCHAIN_BOTH);
+	timeline_json_stack(out, &l->timeline, "stack", w->stack, CALLCHAIN_BOTH);
 	buf_addch(out, '}');
 }
 

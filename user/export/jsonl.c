@@ -57,15 +57,6 @@ static void jsonl_event(struct export *x, const struct export_thread *t,
 	put_event(x, ev);
 }
 
-static void put_id(struct buf *out, const char *lead, uint32_t id)
-{
-	buf_addstr(out, lead);
-	if (id == TRACE_NONE)
-		buf_addstr(out, "null");
-	else
-		buf_addu(out, id);
-}
-
 /* Its tid is that of a task: what a timer or an interrupt was in front of has nothing to do with it. */
 static void put_waker(struct export *x, struct buf *out, const struct export_interval *i)
 {
@@ -76,8 +67,8 @@ static void put_waker(struct export *x, struct buf *out, const struct export_int
 	text_waker(&j->text, x->names, w);
 	buf_addstr(out, ",\"waker\":{\"name\":");
 	str_json(out, buf_cstr(&j->text), j->text.len);
-	put_id(out, ",\"tid\":", i->waker ? w->tid : TRACE_NONE);
-	put_id(out, ",\"cpu\":", w->cpu);
+	text_json_id(out, ",\"tid\":", i->waker ? w->tid : TRACE_NONE);
+	text_json_id(out, ",\"cpu\":", w->cpu);
 	buf_addstr(out, ",\"ts\":");
 	buf_addu(out, w->ts);
 	buf_addch(out, '}');
@@ -96,13 +87,13 @@ static void jsonl_interval(struct export *x, const struct export_interval *i)
 	buf_addstr(out, ",\"end\":");
 	buf_addu(out, raw->end);
 	if (x->names->parts.cnt > 1)
-		put_id(out, ",\"part\":", raw->part + 1);
+		text_json_id(out, ",\"part\":", raw->part + 1);
 	buf_printf(out,
 		   ",\"event\":\"interval\",\"state\":\"%s\",\"comm\":", text_state(raw->state));
 	text_json_name(out, x->names, i->thread->comm);
-	put_id(out, ",\"pid\":", i->thread->pid);
-	put_id(out, ",\"tid\":", i->thread->tid);
-	put_id(out, ",\"cpu\":", raw->cpu);
+	text_json_id(out, ",\"pid\":", i->thread->pid);
+	text_json_id(out, ",\"tid\":", i->thread->tid);
+	text_json_id(out, ",\"cpu\":", raw->cpu);
 	if (raw->state == INTERVAL_BLOCKED)
 		buf_printf(out, ",\"letter\":\"%c\"",
 			   interval_blocked_letter(raw->flags, raw->prev_state));
