@@ -37,7 +37,6 @@ static void widen(struct cpu_strip *s)
 	const size_t cnt = s->cnt;
 
 	hmap_fini(&s->index);
-	s->index = (struct hmap){ 0 };
 	s->cells = NULL;
 	s->cnt = s->cap = 0;
 	s->width_ns *= 2;

@@ -142,7 +142,6 @@ static void name_rows(struct delays *d, const struct names *names)
 	uint64_t key;
 
 	hmap_fini(&d->index);
-	d->index = (struct hmap){ 0 };
 	d->rows = NULL;
 	d->cnt = d->cap = 0;
 	for (size_t i = 0; i < cnt; i++) {

@@ -158,7 +158,6 @@ static void name_rows(struct waits *w, const struct names *names)
 	const size_t cnt = w->cnt;
 
 	hmap_fini(&w->index);
-	w->index = (struct hmap){ 0 };
 	w->rows = NULL;
 	w->cnt = w->cap = 0;
 	for (size_t i = 0; i < cnt; i++) {
