@@ -448,7 +448,7 @@ bool select_opts_are_used(const struct select_opts *opts)
 
 bool select_is_used(const struct select *sel)
 {
-	return sel->has_time || sel->opts->cpus.cnt || wants_threads(sel->opts);
+	return select_opts_are_used(sel->opts);
 }
 
 bool select_match_thread(const struct select *sel, const struct reader *r, uint32_t tid,
