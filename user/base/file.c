@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Files in one piece, and files for a while. Those of /proc and its like have no size before they are
- * read, so it is read to the end; whoever writes them may never come to one, so each caller says how much is enough.
+ * read, so it is read to the end; whoever writes them may never come to one, so each caller says how
+ * much is enough.
  */
 #include "base/file.h"
 

@@ -3,8 +3,8 @@
  * The hash function of bytes for the tables of this directory.
  *
  * Keys here are pids, addresses and names: short, and alike in most bits. Eight bytes at a time are
- * mixed in, which costs one multiplication a word. The tables are bounded by what a trace holds, so collisions made on
- * purpose cost time but not memory.
+ * mixed in, which costs one multiplication a word. The tables are bounded by what a trace holds, so
+ * collisions made on purpose cost time but not memory.
  */
 #include "base/hash.h"
 

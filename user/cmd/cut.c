@@ -29,9 +29,9 @@
 #include "cmd/cut_needs.h"
 #include "cmd/input.h"
 #include "cmd/progress.h"
-#include "export/script_line.h"
 #include "cmd/select.h"
 #include "cmd/text.h"
+#include "export/script_line.h"
 #include "record/sink.h"
 
 #define NOWHERE UINT64_MAX

@@ -13,12 +13,12 @@
 #include "base/str.h"
 #include "cmd/cause.h"
 #include "cmd/cmd.h"
-#include "export/ends.h"
 #include "cmd/info.h"
 #include "cmd/input.h"
 #include "cmd/progress.h"
 #include "cmd/text.h"
 #include "cmd/show_foreign.h"
+#include "export/ends.h"
 
 #define O(m) offsetof(struct info_opts, m)
 

@@ -3,8 +3,9 @@
  * Files for the formats: opened, looked into, and made readable twice.
  *
  * Formats read in two passes, pipes do not; so what is read of a pipe is kept in a nameless temporary
- * file, which costs disk and no memory. Only what is read: a pipe may have no end. When a capture is followed there is one pass: the first bytes, read to
- * tell the format, are kept and handed out again, and at the end of what is there the reader waits.
+ * file, which costs disk and no memory. Only what is read: a pipe may have no end. When a capture is
+ * followed there is one pass: the first bytes, read to tell the format, are kept and handed out again,
+ * and at the end of what is there the reader waits.
  *
  * A gzip file is ambiguous: it may be a packed trace, or a trace whose own container is gzip. The
  * formats are asked about the bytes as they are first.

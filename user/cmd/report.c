@@ -22,10 +22,10 @@
 #include "base/str.h"
 #include "cmd/cause.h"
 #include "cmd/cmd.h"
-#include "export/ends.h"
 #include "cmd/live_view.h"
 #include "cmd/progress.h"
 #include "cmd/text.h"
+#include "export/ends.h"
 
 #define O(m) offsetof(struct report_opts, m)
 

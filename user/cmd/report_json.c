@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "export/ends.h"
 #include "cmd/report.h"
 #include "cmd/text.h"
+#include "export/ends.h"
 #include "profile/tree.h"
 
 static void json_text(struct buf *out, const char *key, const char *s)

@@ -15,10 +15,10 @@
 #include "base/str.h"
 #include "cmd/cmd.h"
 #include "cmd/progress.h"
-#include "export/script_stream.h"
 #include "cmd/select.h"
 #include "cmd/text.h"
 #include "cmd/view.h"
+#include "export/script_stream.h"
 
 static const char *const field_names[F_CNT] = {
 	[F_COMM] = "comm", [F_PID] = "pid",	  [F_TID] = "tid",     [F_CPU] = "cpu",

@@ -24,8 +24,8 @@ void folded_lines_add(struct folded_lines *f, const struct buf *text, uint64_t w
 
 /*
  * "line weight\n" for each, in the order of the text, appended to @out; @flush, called after each
- * with @ctx, may take what stands there (NULL: all of it stays). Weights are told in units of @unit, rounded so that their
- * sum is the whole's; a line for which nothing is left over is not there.
+ * with @ctx, may take what stands there (NULL: all of it stays). Weights are told in units of @unit,
+ * rounded so that their sum is the whole's; a line for which nothing is left over is not there.
  */
 void folded_lines_print(const struct folded_lines *f, uint64_t unit, struct buf *out,
 			void (*flush)(void *ctx), void *ctx);
