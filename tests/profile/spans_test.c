@@ -167,6 +167,29 @@ Test(spans, the_shortest_gives_way)
 	       "8 pairs, 8 enters, 8 exits");
 }
 
+/* Short ones are counted, and not kept. */
+Test(spans, those_that_are_long_enough)
+{
+	static const uint64_t lengths[] = { 9, 10, 30, 20, 1 };
+	struct spans s = { .opts = { .patterns = work, .pattern_cnt = 1, .max = 2, .min_ns = 10 } };
+	struct make m;
+
+	make_init(&m, NULL);
+	for (uint64_t k = 0; k < 5; k++) {
+		start(&m, 1000 * k, 7);
+		stop(&m, 1000 * k + lengths[k], 7);
+	}
+	find(&s, &m);
+	cr_assert_eq(s.cnt, 2);
+	cr_expect_eq(s.v[0].start, 2000);
+	cr_expect_eq(s.v[1].start, 3000);
+	cr_expect_eq(s.pairs, 5);
+	cr_expect_eq(s.ns, 70);
+	cr_expect_eq(s.slow, 3);
+	cr_expect_eq(s.slow_ns, 60);
+	spans_fini(&s);
+}
+
 static int longest_first(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;

@@ -299,11 +299,14 @@ static void keep(struct spans *s, const struct span *p)
 	s->pairs++;
 	s->ns += length(p);
 	quantile_add(&s->lengths, length(p));
+	if (length(p) < s->opts.min_ns)
+		return;
+	s->slow++;
+	s->slow_ns += length(p);
 	if (!s->opts.max)
 		return;
-	if (!s->v)
-		s->v = xcalloc(s->opts.max, sizeof(*s->v));
 	if (s->cnt < s->opts.max) {
+		s->v = array_reserve(s->v, &s->cap, s->cnt + 1, sizeof(*s->v));
 		s->v[s->cnt++] = *p;
 		sift_up(s, s->cnt - 1);
 	} else if (is_before(p, &s->v[0])) {

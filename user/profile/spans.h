@@ -17,7 +17,7 @@
  * a start within an open pair of the same kind is a part of it, as the end that follows is: the outermost
  * counts.
  *
- * Memory by threads, SPANS_OPEN_MAX and the number asked for; never by the number of events.
+ * Memory by threads, SPANS_OPEN_MAX and the number of pairs that are kept; never by the number of events.
  */
 #include "base/hash.h"
 #include "profile/quantile.h"
@@ -37,6 +37,7 @@ struct spans_opts {
 	size_t pattern_cnt;
 	const char *field; /* borrowed; NULL: none is asked for */
 	size_t max; /* how many are kept */
+	uint64_t min_ns; /* and of which length or longer */
 	/* Whether a pair is looked for that begins in a thread (TRACE_NONE: unknown). NULL: all. */
 	bool (*wants)(void *ctx, uint32_t tid, uint32_t cpu);
 	void *ctx;
@@ -70,9 +71,10 @@ struct spans {
 	struct hmap open; /* hash of what ties -> open pair */
 	uint64_t losses; /* that may hide events, so far */
 	struct span *v; /* a heap; by spans_finish() the longest first */
-	size_t cnt;
+	size_t cnt, cap;
 	uint64_t enters, exits; /* events that begin or end, of all threads */
 	uint64_t pairs, ns; /* whole ones, and their time together */
+	uint64_t slow, slow_ns; /* those of min_ns or longer, of which the longest are kept */
 	struct quantile lengths;
 	uint64_t nested; /* starts within an open pair */
 	uint64_t unended, unstarted; /* starts without an end, ends without a start */
