@@ -152,6 +152,86 @@ Test(causes, blocked_times_go_by_function)
 	done(&f);
 }
 
+static const char *under_of(const struct fixture *f, const struct cause *c)
+{
+	return c->under == NAMES_NONE ? "" : names_str(reader_names(f->r), c->under, NULL);
+}
+
+/* Of another file and with something to say: not a wrapper, be it of the same library or of Rust's. */
+Test(causes, a_library_function_goes_by_who_called_it)
+{
+	enum { LIBC = 2, APP = 1 };
+	const uint64_t write_log[] = { make_frame(LIBC, 0x10), make_frame(LIBC, 0x20),
+				       make_frame(APP, 0x10), make_frame(APP, 0x20),
+				       make_frame(APP, 0x30) },
+		       sync[] = { make_frame(LIBC, 0x10), make_frame(APP, 0x40) },
+		       own[] = { make_frame(APP, 0x30), make_frame(LIBC, 0x20) };
+	struct fixture f = { 0 };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_module(&m, 1, APP, "/opt/app", PROF_MODULE_ELF);
+	make_module(&m, 1, LIBC, "/lib/libc.so.6", PROF_MODULE_ELF);
+	make_symbol(&m, 1, make_frame(LIBC, 0x10), 0, 0, "fsync", "", 0);
+	make_symbol(&m, 1, make_frame(LIBC, 0x20), 0, 0, "__libc_start_main", "", 0);
+	make_symbol(&m, 1, make_frame(APP, 0x10), 0, 0, "<std::fs::File>::sync_all", "", 0);
+	make_symbol(&m, 1, make_frame(APP, 0x20), 0, 0, "_ZN3log", "", 0);
+	make_symbol(&m, 1, make_frame(APP, 0x30), 0, 0, "write_log", "", 0);
+	make_symbol(&m, 1, make_frame(APP, 0x40), 0, 0, "sync", "", 0);
+	make_switch(&m, 0, 0, "swapper/0", 0, 0, "victim", 11);
+	blocks(&m, 100, write_log, 5);
+	blocks(&m, 300, sync, 2);
+	blocks(&m, 450, own, 2);
+	make_switch(&m, 560 * 1000, 0, "victim", 11, 1, "swapper/0", 0);
+	read_all(&f, &m);
+	add(&f, 11, 100, 390);
+	add(&f, 11, 450, 550);
+	causes_finish(&f.c);
+	cr_assert_eq(f.c.cnt, 4);
+	/* 100 of the first, 90 of the second, running between them 100; and 100 of the third */
+	for (size_t k = 0; k < 4; k++) {
+		const char *name = function_of(&f, &f.c.v[k]), *under = under_of(&f, &f.c.v[k]);
+
+		if (f.c.v[k].kind == CAUSE_RAN)
+			cr_expect_eq(f.c.v[k].ns, 100 * 1000);
+		else if (!strcmp(name, "write_log"))
+			cr_expect_str_eq(under, "");
+		else if (f.c.v[k].ns == 90 * 1000)
+			cr_expect_str_eq(under, "sync");
+		else
+			cr_expect_str_eq(under, "write_log");
+		cr_expect_eq(!strcmp(name, "fsync"), *under != 0);
+	}
+	done(&f);
+}
+
+/* Each moment is mostly that of which it has most in all, not in one piece. */
+Test(causes, what_a_moment_mostly_was)
+{
+	const uint64_t touch[] = { make_frame(1, 0x300) };
+	struct fixture f = { 0 };
+	struct make m;
+
+	make_init(&m, NULL);
+	name_all(&m);
+	make_switch(&m, 1000 * 1000, 0, "swapper/0", 0, 0, "victim", 11);
+	blocks(&m, 1060, touch, 1);
+	blocks(&m, 1220, touch, 1);
+	make_switch(&m, 2000 * 1000, 0, "victim", 11, 1, "swapper/0", 0);
+	read_all(&f, &m);
+	/* ran 60, blocked 100, ran 60, ... blocked 10 */
+	add(&f, 11, 1000, 1220);
+	add(&f, 11, 1060, 1320);
+	add(&f, 11, 1310, 1360);
+	causes_finish(&f.c);
+	cr_assert_eq(f.c.cnt, 2);
+	is(&f, 0, CAUSE_BLOCKED, "touch", 100 + 200 + 10);
+	is(&f, 1, CAUSE_RAN, "", 120 + 60 + 40);
+	cr_expect_eq(f.c.v[0].mostly, 1);
+	cr_expect_eq(f.c.v[1].mostly, 2);
+	done(&f);
+}
+
 /* Waits by who ran meanwhile, and what the trace does not have: all of it adds up. */
 Test(causes, waits_go_by_who_ran_and_nothing_is_left_out)
 {
