@@ -66,7 +66,7 @@ SRCS_trace := $(addprefix user/trace/, \
 SRCS_profile := $(addprefix user/profile/, \
 	account.c causes.c cpu_load.c cpu_log.c cpu_strip.c cpu_time.c delays.c delta.c \
 	event_counts.c explain.c family.c followed.c gaps.c hops.c interval_words.c intervals.c live.c \
-	off_stack.c profile.c quantile.c rivals.c row_table.c spans.c stack_ends.c stack_table.c \
+	off_stack.c polled.c profile.c quantile.c rivals.c row_table.c spans.c stack_ends.c stack_table.c \
 	thread_times.c tree.c waits.c workers.c)
 SRCS_export := $(addprefix user/export/, \
 	chrome.c csv.c ends.c exporter.c firefox.c folded.c folded_lines.c formats.c jsonl.c \
@@ -82,7 +82,7 @@ SRCS_formats := $(addprefix user/formats/, \
 	$(addprefix tonbandgeraet/, dump.c encoding.c event.c export.c format.c frames.c \
 		import.c markers.c state.c write.c))
 SRCS_cmd := $(addprefix user/cmd/, \
-	explain.c explain_json.c explain_print.c explain_slowest.c explain_slowest_print.c export.c wakeup.c wakeup_chain.c \
+	explain.c explain_json.c explain_print.c explain_slowest.c explain_slowest_print.c polls.c polls_print.c export.c wakeup.c wakeup_chain.c \
 	anonymize.c cut.c cut_copy.c cut_needs.c diff.c diff_print.c diff_read.c \
 	live_view.c screen.c top.c \
 	check.c check_probes.c cause.c convert.c dump.c dump_json.c dump_text.c info.c \
@@ -131,9 +131,9 @@ TESTS := $(addprefix tests/, \
 		intervals_test.c off_stack_test.c profile_test.c stack_table_test.c \
 		stack_ends_test.c thread_times_test.c tree_test.c waits_test.c) \
 	$(addprefix cmd/, top_test.c) \
-	$(addprefix profile/, causes_test.c explain_test.c spans_test.c) \
+	$(addprefix profile/, causes_test.c explain_test.c polled_test.c spans_test.c) \
 	$(addprefix cmd/, explain_test.c wakeup_test.c) \
-	$(addprefix cmd/, check_test.c cut_test.c diff_test.c hostile_test.c info_test.c page_test.c paint_test.c parts_test.c \
+	$(addprefix cmd/, check_test.c cut_test.c diff_test.c hostile_test.c info_test.c page_test.c paint_test.c parts_test.c polls_test.c \
 		progress_test.c report_test.c script_test.c select_test.c shorten_test.c summary_test.c \
 		text_test.c timeline_test.c callchain_test.c offcpu_test.c sched_test.c) \
 	$(addprefix export/, chrome_test.c csv_test.c ends_test.c firefox_test.c folded_test.c jsonl_test.c perf_script_test.c perfetto_test.c pprof_test.c proto_test.c speedscope_test.c spill_test.c stack_tree_test.c text_test.c) \
