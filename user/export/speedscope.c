@@ -81,15 +81,28 @@ struct order {
 	struct profile *p;
 	const struct profile_stack *v;
 	bool timed;
+	struct hmap pids; /* names_task_key() -> pid + 1, where a stack says it */
 };
+
+static void learn_pids(struct order *o, size_t cnt)
+{
+	for (const struct profile_stack *s = o->v; s < o->v + cnt; s++)
+		if (s->pid != TRACE_NONE)
+			hmap_set(&o->pids, names_task_key(o->names, s->part, s->tid),
+				 (void *)(uintptr_t)((uint64_t)s->pid + 1));
+}
 
 /* The process of a thread, also of what it did before the trace had told it. */
 static uint32_t pid_of(const struct order *o, const struct profile_stack *s)
 {
 	uint32_t pid = s->pid, comm = NAMES_NONE;
+	uintptr_t said;
 
 	names_task_fill(o->names, s->part, s->tid, &pid, &comm);
-	return pid;
+	if (pid != TRACE_NONE)
+		return pid;
+	said = (uintptr_t)hmap_get(&o->pids, names_task_key(o->names, s->part, s->tid));
+	return said ? (uint32_t)(said - 1) : TRACE_NONE;
 }
 
 static uint64_t weight_of(const struct order *o, uint32_t i)
@@ -189,6 +202,7 @@ static void put_profiles(struct export *x, struct profile *p)
 	uint32_t *ids;
 
 	o.v = profile_stacks(p, &all);
+	learn_pids(&o, all);
 	ids = xcalloc(all, sizeof(*ids));
 	for (uint32_t i = 0; i < all; i++)
 		if (weight_of(&o, i))
@@ -202,6 +216,7 @@ static void put_profiles(struct export *x, struct profile *p)
 		put_profile(x, &o, ids + from, to - from);
 	}
 	free(ids);
+	hmap_fini(&o.pids);
 }
 
 /* ---- frames ------------------------------------------------------------------------------------ */
