@@ -510,6 +510,9 @@ static void put_meta(struct export *x)
 	put_ms(&x->out, names_period_ns(x->names, 0));
 	buf_addstr(&x->out, ",\"startTime\":");
 	put_ms(&x->out, part->synced ? part->real + (x->first_ts - part->mono) : 0);
+	/* or it would begin with the first sample */
+	buf_addstr(&x->out, ",\"profilingStartTime\":0,\"profilingEndTime\":");
+	put_ms(&x->out, x->last_ts - x->first_ts);
 	buf_addstr(&x->out, "},\"libs\":[],\"pages\":[],\"profilerOverhead\":[],\"counters\":[],"
 			    "\"threads\":[");
 }
