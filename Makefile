@@ -381,8 +381,9 @@ $(SYM)/c-link: $(SYM)/c-gcc
 
 # ---- targets ------------------------------------------------------------------------------------
 .PHONY: check check-unit check-root check-san check-cli check-docs check-install check-tutorial check-js check-page \
-	check-self fuzz fuzz-replay lint fmt fmt-check bench bench-codec bench-read install uninstall clean help demo
-check: check-unit check-san check-cli check-docs check-install check-tutorial check-js check-page check-self fuzz-replay \
+	check-consumers check-self fuzz fuzz-replay lint fmt fmt-check bench bench-codec bench-read install uninstall clean help demo
+check: check-unit check-san check-cli check-docs check-install check-tutorial check-js check-page check-consumers check-self \
+	fuzz-replay \
 	check-root
 
 check-unit: $(TEST_BINS) $(STIM_BINS)
@@ -420,6 +421,14 @@ check-page: all $(JS_TOOLS)
 	$(Q)$(TEST_ENV) $(call LIMIT,300) node --test tests/page/*.test.js > $(O)/page.log || { cat $(O)/page.log; echo FAILED page; exit 1; }
 	@sed -n 's/^# opened/page: opened/p; s/^# skipped [1-9].*/page: no browser here/p' $(O)/page.log
 	@echo "page: passed"
+
+# Exports, read by the programs that they are made for; those that cannot be had from here are skipped.
+check-consumers: all $(JS_TOOLS)
+	$(Q)sh tools/consumers.sh $(O)/consumers || [ $$? -eq 77 ]
+	$(Q)$(TEST_ENV) $(call LIMIT,300) node --test tests/consumers/*.test.js > $(O)/consumers.log || \
+		{ cat $(O)/consumers.log; echo FAILED consumers; exit 1; }
+	@sed -n 's/^# skipped \([1-9].*\)/consumers: \1 tests SKIPPED: see $(subst /,\/,$(O))\/consumers.log/p' $(O)/consumers.log
+	@echo "consumers: passed"
 
 $(JS_TOOLS): $(O)/tests/js/%: $(O)/obj/tests/js/%.o $(LIB_A)
 	$(call msg,LD,$@)
@@ -546,6 +555,7 @@ help:
 ##H make check-san     the unit tests under ASan and UBSan
 ##H make check-js      the JavaScript reader and the page's engine under node, against the C ones
 ##H make check-page    the page of export html in a headless Chromium
+##H make check-consumers  exports, read by speedscope, the Firefox Profiler, pprof and others
 ##H make lint          layering, symbol names, headers, sizes, shell scripts, formatting
 ##H make fuzz          libFuzzer on each target for FUZZ_TIME seconds (60)
 ##H make fmt           reformat with clang-format 14
