@@ -39,7 +39,7 @@ BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -Wall -Werror -D__TARGET_ARCH_$(BPFARC
 DEPFLAGS = -MMD -MP
 
 SRCS_libdial9 := $(addprefix user/libdial9/, \
-	copy.c decode.c encode.c event.c fd.c payload.c pool.c put.c reader.c schema.c \
+	copy.c decode.c encode.c event.c fd.c notes.c payload.c pool.c put.c reader.c schema.c \
 	schema_set.c value.c versioned.c wire.c)
 SRCS_base := $(addprefix user/base/, \
 	alloc.c buf.c clock.c file.c hash.c hmap.c log.c memo.c opts.c str.c strtab.c)
@@ -62,7 +62,7 @@ SRCS_record := $(addprefix user/record/, \
 	rights.c ring.c scout.c sink.c snapshot.c stacks.c stale.c status.c targets.c tasks.c tasks_truth.c texts.c \
 	tables.c tick.c translate.c unwinding.c)
 SRCS_trace := $(addprefix user/trace/, \
-	layout.c names.c parts.c reader.c source.c tp_symbols.c trace.c value.c)
+	layout.c meaning.c names.c parts.c reader.c source.c tp_symbols.c trace.c value.c)
 SRCS_profile := $(addprefix user/profile/, \
 	account.c causes.c cpu_load.c cpu_log.c cpu_strip.c cpu_time.c delays.c delta.c \
 	event_counts.c explain.c family.c followed.c gaps.c hops.c interval_words.c intervals.c live.c \
@@ -112,7 +112,7 @@ TESTS := $(addprefix tests/, \
 	$(addprefix kernel/, cpus_test.c format_symbols_test.c format_test.c irqs_test.c kallsyms_test.c \
 		perf_side_test.c perf_test.c proc_test.c tracefs_test.c) \
 	$(addprefix libdial9/, alloc_test.c copy_test.c decode_test.c encode_test.c event_test.c fd_test.c \
-		golden_test.c nomem_test.c payload_test.c pool_test.c property_test.c put_test.c \
+		golden_test.c nomem_test.c notes_test.c payload_test.c pool_test.c property_test.c put_test.c \
 		reader_test.c schema_set_test.c schema_test.c value_test.c versioned_test.c \
 		wire_test.c) \
 	$(addprefix unwind/, extents_test.c lists_test.c store_test.c table_test.c waiter_test.c) \
@@ -124,7 +124,7 @@ TESTS := $(addprefix tests/, \
 		mapped_test.c maps_test.c memory_test.c merge_test.c modules_test.c needed_test.c proc_reader_test.c \
 		ring_test.c scout_test.c sink_test.c snapshot_test.c stacks_test.c stale_test.c status_test.c tables_test.c targets_test.c tasks_scan_test.c tasks_test.c \
 		tasks_truth_test.c texts_test.c tick_test.c translate_test.c unwinding_test.c) \
-	$(addprefix trace/, layout_test.c names_test.c parts_test.c reader_test.c source_test.c tp_symbols_test.c \
+	$(addprefix trace/, layout_test.c meaning_test.c names_test.c parts_test.c reader_test.c source_test.c tp_symbols_test.c \
 		trace_test.c value_test.c) \
 	$(addprefix profile/, delta_test.c live_test.c quantile_test.c rivals_test.c) \
 	$(addprefix profile/, account_test.c cpu_load_test.c cpu_log_test.c cpu_strip_test.c cpu_time_test.c delays_test.c event_counts_test.c family_test.c followed_test.c gaps_test.c hops_test.c \
