@@ -51,12 +51,12 @@ static void unpark(struct make *m, uint64_t ts, uint32_t worker, uint32_t tid)
 static void make_app(struct make *m, uint64_t t)
 {
 	unpark(m, t + 1, 0, 11);
-	unpark(m, t + 1, 1, 12);
 	unpark(m, t + 1, 7, 30);
 	unpark(m, t + 1, 8, 99);
 	poll(m, 0, 17, "src/main.rs:7", t + 1 * ms, t + 13 * ms);
 	span(m, 0, "write_log", t + 1500 * 1000, t + 125 * ms / 10);
 	poll(m, 1, 18, "src/net.rs:9", t + 2 * ms, t + 9 * ms);
+	unpark(m, t + 1, 1, 12);
 	poll(m, 5, 19, "src/net.rs:9", t + 3 * ms, t + 6 * ms);
 	poll(m, 7, 20, "src/net.rs:9", t + 4 * ms, t + 7 * ms);
 	poll(m, 8, 21, "src/net.rs:9", t + 5 * ms, t + 8 * ms);

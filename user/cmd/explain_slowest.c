@@ -314,9 +314,10 @@ int explain_slowest_find(struct explain_slowest *s, const char *path)
 	s->spans.opts.patterns = s->patterns;
 	s->spans.opts.pattern_cnt = s->pattern_cnt;
 	s->spans.opts.wants = wants;
+	s->spans.opts.by_thread = x->id || select_opts_are_used(&x->opts->sel);
 	s->spans.opts.ctx = s;
 	code = timeline_run(&x->timeline, &t, path);
-	if (code == CMD_OK && spans_has_twice(&s->spans))
+	if (code == CMD_OK && spans_wants_again(&s->spans))
 		code = timeline_reread(&x->timeline);
 	if (code != CMD_OK)
 		return code;
