@@ -27,13 +27,16 @@ static const struct {
 	[MUTEX] = { "mutex",
 		    "holder",
 		    { "pthread_mutex_lock", "stall_on_mutex" },
-		    "blocked in pthread_mutex_lock\n" },
+		    "blocked in pthread_mutex_lock under stall_on_mutex\n" },
 	[HOG] = { "hog", "hog", { NULL, NULL }, "waited for a CPU behind hog " },
 	[FAULT] = { "fault",
 		    "pager",
 		    { "page_fault", "stall_on_page" },
 		    "blocked by a page fault in stall_on_page\n" },
-	[READ] = { "read", "writer", { "\"read\"", "stall_on_read" }, "blocked in read\n" },
+	[READ] = { "read",
+		   "writer",
+		   { "\"read\"", "stall_on_read" },
+		   "blocked in read under stall_on_read\n" },
 };
 
 struct stall {

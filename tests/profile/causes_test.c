@@ -8,6 +8,7 @@
 #include <criterion/criterion.h>
 
 #include "../support/read_trace.h"
+#include "base/buf.h"
 
 TestSuite(causes, .timeout = 60);
 
@@ -165,8 +166,11 @@ Test(causes, a_library_function_goes_by_who_called_it)
 				       make_frame(APP, 0x10), make_frame(APP, 0x20),
 				       make_frame(APP, 0x30) },
 		       sync[] = { make_frame(LIBC, 0x10), make_frame(APP, 0x40) },
-		       own[] = { make_frame(APP, 0x30), make_frame(LIBC, 0x20) };
+		       own[] = { make_frame(APP, 0x30), make_frame(LIBC, 0x20),
+				 make_frame(3, 0x10) },
+		       begun[] = { make_frame(LIBC, 0x10), make_frame(4, 0x10) };
 	struct fixture f = { 0 };
+	struct buf got = { 0 };
 	struct make m;
 
 	make_init(&m, NULL);
@@ -178,30 +182,31 @@ Test(causes, a_library_function_goes_by_who_called_it)
 	make_symbol(&m, 1, make_frame(APP, 0x20), 0, 0, "_ZN3log", "", 0);
 	make_symbol(&m, 1, make_frame(APP, 0x30), 0, 0, "write_log", "", 0);
 	make_symbol(&m, 1, make_frame(APP, 0x40), 0, 0, "sync", "", 0);
+	make_module(&m, 1, 3, "/lib/loop.so", PROF_MODULE_ELF);
+	make_symbol(&m, 1, make_frame(3, 0x10), 0, 0, "run_loop", "", 0);
+	make_module(&m, 1, 4, "/lib/libpthread.so.0", PROF_MODULE_ELF);
+	make_symbol(&m, 1, make_frame(4, 0x10), 0, 0, "start_thread", "", 0);
 	make_switch(&m, 0, 0, "swapper/0", 0, 0, "victim", 11);
 	blocks(&m, 100, write_log, 5);
 	blocks(&m, 300, sync, 2);
-	blocks(&m, 450, own, 2);
-	make_switch(&m, 560 * 1000, 0, "victim", 11, 1, "swapper/0", 0);
+	blocks(&m, 450, own, 3);
+	blocks(&m, 600, begun, 2);
+	make_switch(&m, 710 * 1000, 0, "victim", 11, 1, "swapper/0", 0);
 	read_all(&f, &m);
 	add(&f, 11, 100, 390);
-	add(&f, 11, 450, 550);
+	add(&f, 11, 450, 520);
+	add(&f, 11, 620, 700);
 	causes_finish(&f.c);
-	cr_assert_eq(f.c.cnt, 4);
-	/* 100 of the first, 90 of the second, running between them 100; and 100 of the third */
-	for (size_t k = 0; k < 4; k++) {
-		const char *name = function_of(&f, &f.c.v[k]), *under = under_of(&f, &f.c.v[k]);
-
-		if (f.c.v[k].kind == CAUSE_RAN)
-			cr_expect_eq(f.c.v[k].ns, 100 * 1000);
-		else if (!strcmp(name, "write_log"))
-			cr_expect_str_eq(under, "");
-		else if (f.c.v[k].ns == 90 * 1000)
-			cr_expect_str_eq(under, "sync");
-		else
-			cr_expect_str_eq(under, "write_log");
-		cr_expect_eq(!strcmp(name, "fsync"), *under != 0);
-	}
+	cr_assert_eq(f.c.cnt, 5);
+	for (size_t k = 0; k < 5; k++)
+		buf_printf(&got, "%s<%s %d\n", function_of(&f, &f.c.v[k]), under_of(&f, &f.c.v[k]),
+			   (int)(f.c.v[k].ns / 1000));
+	cr_expect(strstr(buf_cstr(&got), "fsync<write_log 100\n"), "%s", buf_cstr(&got));
+	cr_expect(strstr(buf_cstr(&got), "fsync<sync 90\n"), "%s", buf_cstr(&got));
+	cr_expect(strstr(buf_cstr(&got), "\nfsync< 80\n"), "of a library alone: %s",
+		  buf_cstr(&got));
+	cr_expect(strstr(buf_cstr(&got), "\nwrite_log< 70\n"), "of no library: %s", buf_cstr(&got));
+	buf_free(&got);
 	done(&f);
 }
 

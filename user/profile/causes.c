@@ -48,10 +48,10 @@ static uint32_t told_function(const struct names *names, const uint64_t *frames,
 	return first;
 }
 
-/* What says no more than that a system call was wrapped: of Rust's own library. */
+/* What says no more than that a system call was wrapped, or a thread began. */
 static bool is_wrapper(const char *name)
 {
-	static const char *const own[] = { "std::", "core::", "alloc::" };
+	static const char *const own[] = { "std::", "core::", "alloc::", "start_thread", "clone" };
 
 	name += name[0] == '<';
 	for (size_t k = 0; k < sizeof(own) / sizeof(own[0]); k++)
@@ -60,13 +60,21 @@ static bool is_wrapper(const char *name)
 	return name[0] == '_';
 }
 
-/* Who called the function at @at, from another file. */
+static bool is_in_library(const struct names *names, uint64_t frame)
+{
+	const struct names_module *m = names_module(names, names_frame_module(frame));
+	const char *path = names_str(names, m->path, NULL), *slash = strrchr(path, '/');
+
+	return strstr(slash ? slash : path, ".so") != NULL;
+}
+
+/* Who called the function at @at of a library, from another file. */
 static uint32_t caller_of(const struct names *names, const uint64_t *frames, uint32_t cnt,
 			  uint32_t at)
 {
 	const uint32_t module = names_frame_module(frames[at]);
 
-	for (uint32_t k = at + 1; k < cnt; k++) {
+	for (uint32_t k = is_in_library(names, frames[at]) ? at + 1 : cnt; k < cnt; k++) {
 		const uint32_t name = function_at(names, frames[k]);
 
 		if (names_frame_module(frames[k]) != module && name != NAMES_NONE &&
