@@ -299,9 +299,7 @@ static void put_funcs(struct export *x)
 
 		next(x);
 		buf_clear(&f->text);
-		text_name(&f->text, x->names, func->sym);
-		if (func->inlined)
-			buf_addstr(&f->text, " (inlined)");
+		text_function(&f->text, x->names, func->sym, func->inlined);
 		buf_addu(&x->out, text_of(f));
 	}
 	end_column(x);

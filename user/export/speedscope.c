@@ -231,9 +231,7 @@ static void put_frame(struct export *x, const struct frame *frame)
 		return;
 	}
 	buf_clear(&s->text);
-	text_name(&s->text, x->names, f->sym);
-	if (f->inlined)
-		buf_addstr(&s->text, " (inlined)");
+	text_function(&s->text, x->names, f->sym, f->inlined);
 	buf_addstr(&x->out, "{\"name\":");
 	str_json(&x->out, buf_cstr(&s->text), s->text.len);
 	buf_clear(&s->text);
