@@ -69,7 +69,7 @@ SRCS_profile := $(addprefix user/profile/, \
 	off_stack.c polled.c profile.c quantile.c rivals.c row_table.c spans.c stack_ends.c stack_table.c \
 	thread_times.c tree.c waits.c workers.c)
 SRCS_export := $(addprefix user/export/, \
-	chrome.c csv.c ends.c exporter.c firefox.c folded.c folded_lines.c formats.c jsonl.c \
+	chrome.c csv.c ends.c exporter.c firefox.c folded.c folded_lines.c formats.c gzip.c jsonl.c \
 	perf_script.c perfetto.c pprof.c proto.c script_line.c script_stream.c speedscope.c \
 	spill.c stack_tree.c text.c)
 SRCS_formats := $(addprefix user/formats/, \
@@ -136,7 +136,7 @@ TESTS := $(addprefix tests/, \
 	$(addprefix cmd/, check_test.c cut_test.c diff_test.c hostile_test.c info_test.c page_test.c paint_test.c parts_test.c polls_test.c \
 		progress_test.c report_test.c script_test.c select_test.c shorten_test.c summary_test.c \
 		text_test.c timeline_test.c callchain_test.c offcpu_test.c sched_test.c) \
-	$(addprefix export/, chrome_test.c csv_test.c ends_test.c firefox_test.c folded_test.c jsonl_test.c perf_script_test.c perfetto_test.c pprof_test.c proto_test.c speedscope_test.c spill_test.c stack_tree_test.c text_test.c) \
+	$(addprefix export/, chrome_test.c csv_test.c ends_test.c firefox_test.c folded_test.c gzip_test.c jsonl_test.c perf_script_test.c perfetto_test.c pprof_test.c proto_test.c speedscope_test.c spill_test.c stack_tree_test.c text_test.c) \
 	$(addprefix cmd/, export_test.c) \
 	$(addprefix formats/, container_test.c foreign_test.c) \
 	$(addprefix formats/apitrace/, export_test.c format_test.c random_test.c) \
