@@ -89,6 +89,27 @@ Test(sink, the_file_of_the_last_recording_is_kept_once, .init = setup, .fini = t
 	cr_expect_str_eq(read_file("t.bin.old"), "two");
 }
 
+Test(sink, what_is_held_takes_its_name_when_it_is_whole, .init = setup, .fini = teardown)
+{
+	struct sink *s = NULL;
+
+	write_file("t.bin", "older");
+	cr_assert_eq(sink_open("t.bin", NOBODY, NOBODY, &s), 0);
+	sink_hold(s);
+	cr_expect_eq(sink_write(s, "half", 4), 0);
+	cr_expect_str_eq(read_file("t.bin"), "older");
+	/* what ends before leaves nothing */
+	cr_expect_eq(sink_close(s), 0);
+	cr_expect_str_eq(read_file("t.bin"), "older");
+	cr_assert_eq(sink_open("t.bin", NOBODY, NOBODY, &s), 0);
+	sink_hold(s);
+	cr_expect_eq(sink_write(s, "whole", 5), 0);
+	cr_expect_eq(sink_commit(s), 0);
+	cr_expect_eq(sink_close(s), 0);
+	cr_expect_str_eq(read_file("t.bin"), "whole");
+	cr_expect_str_eq(read_file("t.bin.old"), "older");
+}
+
 Test(sink, a_file_that_was_removed_takes_no_more, .init = setup, .fini = teardown)
 {
 	struct sink *s = NULL;

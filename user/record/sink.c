@@ -28,6 +28,7 @@ struct sink {
 	char *path;
 	char *made; /* the new file's name until it takes the other's */
 	bool named; /* a file of ours, which should have a name */
+	bool held; /* it takes the name when it is whole */
 	bool written; /* some of it is there */
 	bool failed;
 };
@@ -201,7 +202,7 @@ static int write_failed(struct sink *s, int err)
 {
 	const char *name = strcmp(s->path, "-") ? s->path : "standard output";
 
-	if (!s->failed && is_full(err) && s->named && s->written)
+	if (!s->failed && is_full(err) && s->named && s->written && !s->held)
 		log_error("cannot write %s: %s; the file reads up to its last flush", name,
 			  strerror(-err));
 	else if (!s->failed && err != -EPIPE)
@@ -223,7 +224,7 @@ int sink_write(void *ctx, const void *data, size_t sz)
 	struct sink *s = ctx;
 	const char *p = data;
 	ssize_t n;
-	int err = s->made ? take_name(s) : 0;
+	int err = s->made && !s->held ? take_name(s) : 0;
 
 	if (err)
 		return write_failed(s, err);
@@ -238,6 +239,18 @@ int sink_write(void *ctx, const void *data, size_t sz)
 		sz -= n;
 	}
 	err = check_named(s);
+	return err ? write_failed(s, err) : 0;
+}
+
+void sink_hold(struct sink *s)
+{
+	s->held = true;
+}
+
+int sink_commit(struct sink *s)
+{
+	int err = s->made ? take_name(s) : 0;
+
 	return err ? write_failed(s, err) : 0;
 }
 

@@ -18,6 +18,14 @@ struct sink;
  */
 int sink_open(const char *path, uid_t uid, gid_t gid, struct sink **out);
 
+/*
+ * From here on a file takes its name not with the first bytes but by sink_commit(): what ends before that
+ * leaves no half of it, and any older one where it is. Before the first sink_write().
+ */
+void sink_hold(struct sink *s);
+/* Gives it its name. Prints one line and returns -errno. Without sink_hold() it has it already. */
+int sink_commit(struct sink *s);
+
 /* The path means standard output. */
 bool sink_is_stdout(const char *path);
 
