@@ -124,6 +124,17 @@ Test(kallsyms, without_a_list_of_modules_bounds_come_from_symbols)
 	kallsyms_free(k);
 }
 
+Test(kallsyms, the_image_is_the_kernel_itself)
+{
+	struct kallsyms *k = load();
+	const struct kallsyms_module *m = kallsyms_image(k);
+
+	cr_assert_not_null(m);
+	cr_expect_eq(m->kind, KALLSYMS_KERNEL);
+	cr_expect_eq(kallsyms_module_find(k, m->start), m);
+	kallsyms_free(k);
+}
+
 Test(kallsyms, zeroed_addresses_are_a_missing_permission)
 {
 	static const char zeros[] = "0000000000000000 T _stext\n0000000000000000 t x\n";

@@ -439,3 +439,11 @@ const struct kallsyms_module *kallsyms_module_find(const struct kallsyms *k, uin
 	/* Bounds do not overlap, so only the last that starts at or before addr can hold it. */
 	return low && addr < k->mods[low - 1].end ? &k->mods[low - 1] : NULL;
 }
+
+const struct kallsyms_module *kallsyms_image(const struct kallsyms *k)
+{
+	for (size_t i = 0; i < k->mod_cnt; i++)
+		if (k->mods[i].kind == KALLSYMS_KERNEL)
+			return &k->mods[i];
+	return NULL;
+}

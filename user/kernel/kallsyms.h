@@ -44,4 +44,7 @@ int kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_sym *
 /* The module that addr lies in, or NULL. */
 const struct kallsyms_module *kallsyms_module_find(const struct kallsyms *k, uint64_t addr);
 
+/* The kernel's own image; NULL: the table has none. */
+const struct kallsyms_module *kallsyms_image(const struct kallsyms *k);
+
 #endif /* D9_KERNEL_KALLSYMS_H */
