@@ -69,6 +69,54 @@ Test(symopen, opens_a_regular_file_by_path_and_through_a_process)
 	expect_text(symopen_file(&where, SYMOPEN_HERE), "content");
 }
 
+/* As a sysroot has them: links are of that root, and lead nowhere else. */
+Test(symopen, below_another_root_paths_and_links_are_its_own)
+{
+	static const uint8_t id[] = { 0xab, 0xcd, 0xef };
+	char root[128], path[1024];
+	struct symopen_dirs dirs = { .symfs = root, .cache = root };
+	struct symopen_where where = { .path = "/usr/bin/app",
+				       .checked = true,
+				       .build_id = id,
+				       .build_id_sz = 3,
+				       .dirs = &dirs };
+	const struct {
+		const char *name;
+		enum symopen_place place;
+	} files[] = {
+		{ "root/usr/bin/app", SYMOPEN_SYMFS },
+		{ "root/app", SYMOPEN_SYMFS_NAME },
+		{ "root/.build-id/ab/cdef.debug", SYMOPEN_SYMFS_DEBUG },
+		{ "root/abcdef/executable", SYMOPEN_CACHED },
+		{ "root/abcdef/debuginfo", SYMOPEN_CACHED_DEBUG },
+	};
+
+	snprintf(root, sizeof(root), "%s", in_dir("root"));
+	snprintf(path, sizeof(path), "mkdir -p %s/usr/bin %s/.build-id/ab %s/abcdef %s/lib", root,
+		 root, root, root);
+	cr_assert_eq(system(path), 0);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		cr_expect_eq(symopen_file(&where, files[i].place), -ENOENT, "%s", files[i].name);
+		write_file(files[i].name, files[i].name);
+		expect_text(symopen_file(&where, files[i].place), files[i].name);
+	}
+	where.path = "/lib/link";
+	cr_assert_eq(symlink("/usr/bin/app", in_dir("root/lib/link")), 0);
+	expect_text(symopen_file(&where, SYMOPEN_SYMFS), "root/usr/bin/app");
+	where.path = "/lib/out";
+	write_file("secret", "outside");
+	cr_assert_eq(symlink("../../../secret", in_dir("root/lib/out")), 0);
+	cr_expect_eq(symopen_file(&where, SYMOPEN_SYMFS), -ENOENT);
+	/* what is not told by a build-id has no business there, and a recorder no such root */
+	where.path = "/usr/bin/app";
+	where.build_id_sz = 0;
+	cr_expect_eq(symopen_file(&where, SYMOPEN_SYMFS), -ENOENT);
+	where.build_id_sz = 3;
+	where.dirs = NULL;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		cr_expect_eq(symopen_file(&where, files[i].place), -ENOENT);
+}
+
 /* A target that replaces its file by a link chooses what root opens. */
 Test(symopen, refuses_regular_files_that_are_the_kernels_own)
 {
@@ -292,7 +340,7 @@ struct server {
 
 static void *serve(void *arg)
 {
-	symopen_serve((int)(intptr_t)arg);
+	symopen_serve((int)(intptr_t)arg, NULL);
 	close((int)(intptr_t)arg);
 	return NULL;
 }

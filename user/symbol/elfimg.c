@@ -84,6 +84,7 @@ static bool read_phdr(const struct elfimg *img, uint32_t idx, Elf64_Phdr *out)
 		.p_offset = ph.p_offset,
 		.p_vaddr = ph.p_vaddr,
 		.p_filesz = ph.p_filesz,
+		.p_memsz = ph.p_memsz,
 		.p_align = ph.p_align,
 	};
 	return true;
@@ -259,6 +260,42 @@ void elfimg_close(struct elfimg *img)
 {
 	release_bytes(img->bytes, img->size, img->mem);
 	*img = (struct elfimg){ 0 };
+}
+
+/* The only executable segment, which has no bytes here. */
+static bool find_bare_text(const struct elfimg *img, Elf64_Phdr *out)
+{
+	bool found = false;
+	Elf64_Phdr ph;
+
+	for (uint32_t i = 0; i < img->phnum && read_phdr(img, i, &ph); i++) {
+		if (ph.p_type != PT_LOAD || !(ph.p_flags & PF_X))
+			continue;
+		if (found || ph.p_filesz || !ph.p_memsz || ph.p_vaddr + ph.p_memsz < ph.p_vaddr)
+			return false;
+		*out = ph;
+		found = true;
+	}
+	return found;
+}
+
+bool elfimg_place_text(struct elfimg *img, uint64_t off, uint64_t size)
+{
+	static const uint64_t pages[] = { 0x1000, 0x4000, 0x10000 };
+	Elf64_Phdr ph;
+
+	if (!size || off + size < off || !find_bare_text(img, &ph))
+		return false;
+	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
+		uint64_t in = pages[i] - 1, lead = ph.p_vaddr & in;
+
+		if (off & in || ph.p_memsz > size || ((lead + ph.p_memsz + in) & ~in) != size)
+			continue;
+		img->segs[0] = (struct elfimg_seg){ ph.p_vaddr, off + lead, ph.p_memsz };
+		img->seg_cnt = 1;
+		return true;
+	}
+	return false;
 }
 
 bool elfimg_addr(const struct elfimg *img, uint64_t off, uint64_t *addr)

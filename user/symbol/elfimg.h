@@ -59,6 +59,13 @@ int elfimg_open_vdso(struct elfimg *img);
 
 void elfimg_close(struct elfimg *img);
 
+/*
+ * Says where the code lay in the executed file, of a debug file, whose own headers do not: it was mapped from
+ * off on, size bytes, both of whole pages. False, and nothing is changed, unless the file has one executable
+ * segment, without bytes, and that takes just such a mapping.
+ */
+bool elfimg_place_text(struct elfimg *img, uint64_t off, uint64_t size);
+
 /* File offset to link-time address and back, through the executable segments. */
 bool elfimg_addr(const struct elfimg *img, uint64_t off, uint64_t *addr);
 bool elfimg_off(const struct elfimg *img, uint64_t addr, uint64_t *off);

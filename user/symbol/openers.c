@@ -58,7 +58,7 @@ struct openers {
 
 static void real_opener(const void *ctx, int sock, uint32_t arg)
 {
-	symopen_serve(sock);
+	symopen_serve(sock, ctx);
 }
 
 static size_t count(const struct openers *o, int state)

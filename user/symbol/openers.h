@@ -28,7 +28,7 @@ struct openers_result {
 typedef void (*openers_done_fn)(void *ctx, const struct openers_result *result);
 
 struct openers_cfg {
-	/* an opener's life; NULL = symopen_serve() */
+	/* an opener's life; NULL = symopen_serve(), with a struct symopen_dirs, or NULL, as ctx */
 	void (*child)(const void *ctx, int sock, uint32_t arg);
 	const void *ctx;
 	uint64_t patience_ns; /* for one file; 0 = 1 s */

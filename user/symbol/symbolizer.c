@@ -123,6 +123,8 @@ int symbolizer_open(int fd, const uint8_t *build_id, size_t build_id_sz,
 		elfimg_close(&img);
 		return -ESTALE;
 	}
+	if (cfg && build_id_sz)
+		elfimg_place_text(&img, cfg->text_off, cfg->text_size);
 	sym = xcalloc(1, sizeof(*sym));
 	sym->img = img;
 	set_cfg(sym, cfg);

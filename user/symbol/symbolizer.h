@@ -51,6 +51,11 @@ struct symbolizer_cfg {
 	uint64_t entries_max;
 	/* use no debug information, neither inside nor beside the file */
 	bool no_dwarf;
+	/*
+	 * the mapping of all its code as it was executed: offset in the file and size, of whole pages; size 0
+	 * = not known. A debug file by itself has names for offsets only if its one segment of code fits that
+	 */
+	uint64_t text_off, text_size;
 	/* NULL: only the file itself. ctx is borrowed until symbolizer_free() */
 	symbolizer_open_fn open_debug;
 	void *open_ctx;

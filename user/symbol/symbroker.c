@@ -62,7 +62,7 @@ int symbroker_new(const struct symbroker_cfg *cfg, struct symbroker **out)
 	struct symbroker *b = xcalloc(1, sizeof(*b));
 	struct openers_cfg openers_cfg = {
 		.child = cfg->opener,
-		.ctx = cfg->ctx,
+		.ctx = cfg->opener ? cfg->ctx : cfg->dirs,
 		.patience_ns = cfg->open_ns,
 		.done = symside_on_opened,
 		.done_ctx = b,

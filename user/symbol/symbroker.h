@@ -17,6 +17,7 @@
  * worker but symbroker_wait() and symbroker_free(), which say how long.
  */
 struct symbroker;
+struct symopen_dirs;
 struct unwind_table;
 
 enum symbroker_kind {
@@ -39,6 +40,8 @@ struct symbroker_cfg {
 	uint64_t worker_mem_max;
 	/* one file may take so long to open; 0 = 1 s */
 	uint64_t open_ns;
+	/* more places of files with a build-id; NULL = none. Borrowed during symbroker_new() */
+	const struct symopen_dirs *dirs;
 	/* for tests: the lives of a worker (arg: enum symworker_role) and of an opener; NULL = real */
 	void (*worker)(const void *ctx, int sock, uint32_t arg);
 	void (*opener)(const void *ctx, int sock, uint32_t arg);
@@ -58,6 +61,8 @@ struct symbroker_module {
 	uint64_t version;
 	const uint8_t *build_id; /* when known, a file with another one is refused */
 	size_t build_id_sz; /* 0 = not known; at most SYMBOLIZER_BUILD_ID_MAX */
+	/* of the mapping of all its code, the file's part: what symbolizer_cfg has of it; size 0 = not known */
+	uint64_t text_off, text_size;
 	uint64_t owner; /* who answers for pid, as proc_owner() says; 0 = to be found out */
 };
 

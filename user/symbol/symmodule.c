@@ -28,6 +28,8 @@ struct symmodule *symmodule_new(uint32_t id, const struct symbroker_module *modu
 	m->dev = module->dev;
 	m->inode = module->inode;
 	m->version = module->version;
+	m->text_off = module->text_off;
+	m->text_size = module->text_size;
 	m->build_id_sz = module->build_id_sz;
 	if (m->build_id_sz)
 		memcpy(m->build_id, module->build_id, m->build_id_sz);

@@ -50,6 +50,7 @@ struct symmodule {
 	uint64_t version; /* 0: not known */
 	uint8_t build_id[SYMBOLIZER_BUILD_ID_MAX];
 	size_t build_id_sz;
+	uint64_t text_off, text_size; /* 0: not known */
 	uint64_t used;
 	bool untold; /* its status was not taken yet */
 	bool broken; /* it was some worker's end: nothing more is asked about it */

@@ -18,6 +18,7 @@
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,11 +161,92 @@ static int open_root(const struct symopen_where *where)
 	return only_meant(open_in_root(root, where->path), where);
 }
 
+static const char *debug_root(const struct symopen_where *where)
+{
+	return where->debug_root ? where->debug_root : DEBUG_ROOT;
+}
+
+/* A path made of that, in the root directory if there is one. */
+static int __attribute__((format(printf, 2, 3))) open_made(const char *root, const char *fmt, ...)
+{
+	char path[PATH_MAX];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(path, sizeof(path), fmt, ap);
+	va_end(ap);
+	if (n >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	return root ? open_in_root(root, path) : open_plain(path);
+}
+
+/* In hexadecimal; false when there is none that could name a file. */
+static bool hex_id(char hex[2 * SYMBOLIZER_BUILD_ID_MAX + 1], const uint8_t *id, size_t sz)
+{
+	size_t i;
+
+	if (!id || sz < 2 || sz > SYMBOLIZER_BUILD_ID_MAX)
+		return false;
+	for (i = 0; i < sz; i++)
+		snprintf(hex + 2 * i, 3, "%02x", id[i]);
+	return true;
+}
+
+static int open_symfs(const struct symopen_where *where, enum symopen_place place)
+{
+	const char *root = where->dirs ? where->dirs->symfs : NULL;
+	char hex[2 * SYMBOLIZER_BUILD_ID_MAX + 1];
+	int fd;
+
+	if (!root || !hex_id(hex, where->build_id, where->build_id_sz))
+		return -ENOENT;
+	if (place == SYMOPEN_SYMFS_DEBUG) {
+		fd = open_made(root, ".build-id/%.2s/%s.debug", hex, hex + 2);
+		return fd >= 0 ?
+			       fd :
+			       open_made(root, DEBUG_ROOT "/.build-id/%.2s/%s.debug", hex, hex + 2);
+	}
+	if (!where->path || where->path[0] != '/')
+		return -ENOENT;
+	return open_made(root, "%s",
+			 place == SYMOPEN_SYMFS ? where->path : strrchr(where->path, '/') + 1);
+}
+
+static int open_cached(const struct symopen_where *where, const char *name)
+{
+	const char *cache = where->dirs ? where->dirs->cache : NULL;
+	char hex[2 * SYMBOLIZER_BUILD_ID_MAX + 1];
+
+	if (!cache || !hex_id(hex, where->build_id, where->build_id_sz))
+		return -ENOENT;
+	return open_made(NULL, "%s/%s/%s", cache, hex, name);
+}
+
+static int open_ours(const struct symopen_where *where)
+{
+	char hex[2 * SYMBOLIZER_BUILD_ID_MAX + 1];
+
+	if (!hex_id(hex, where->build_id, where->build_id_sz))
+		return -ENOENT;
+	return open_made(NULL, "%s/.build-id/%.2s/%s.debug", debug_root(where), hex, hex + 2);
+}
+
 int symopen_file(const struct symopen_where *where, enum symopen_place place)
 {
 	char path[128];
 
 	switch (place) {
+	case SYMOPEN_SYMFS:
+	case SYMOPEN_SYMFS_NAME:
+	case SYMOPEN_SYMFS_DEBUG:
+		return open_symfs(where, place);
+	case SYMOPEN_CACHED:
+		return open_cached(where, "executable");
+	case SYMOPEN_DEBUG:
+		return where->dirs ? open_ours(where) : -ENOENT;
+	case SYMOPEN_CACHED_DEBUG:
+		return open_cached(where, "debuginfo");
 	case SYMOPEN_OURS:
 		if (!where->path || where->path[0] != '/' || !where->checked)
 			return -ENOENT;
@@ -189,25 +271,17 @@ int symopen_file(const struct symopen_where *where, enum symopen_place place)
 	return -EINVAL;
 }
 
-static const char *debug_root(const struct symopen_where *where)
-{
-	return where->debug_root ? where->debug_root : DEBUG_ROOT;
-}
-
 static int open_by_build_id(const struct symopen_where *where, const struct symbolizer_want *want)
 {
-	char hex[2 * SYMBOLIZER_BUILD_ID_MAX + 1];
-	char path[PATH_MAX];
-	size_t i;
-	int n;
+	struct symopen_where wanted = *where;
+	int fd;
 
-	if (want->build_id_sz < 2 || want->build_id_sz > SYMBOLIZER_BUILD_ID_MAX)
-		return -ENOENT;
-	for (i = 0; i < want->build_id_sz; i++)
-		snprintf(hex + 2 * i, 3, "%02x", want->build_id[i]);
-	n = snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug", debug_root(where), hex,
-		     hex + 2);
-	return n < (int)sizeof(path) ? open_plain(path) : -ENAMETOOLONG;
+	wanted.build_id = want->build_id;
+	wanted.build_id_sz = want->build_id_sz;
+	fd = open_symfs(&wanted, SYMOPEN_SYMFS_DEBUG);
+	if (fd < 0)
+		fd = open_ours(&wanted);
+	return fd >= 0 || !where->dirs ? fd : open_cached(&wanted, "debuginfo");
 }
 
 /* A name beside the module's file, as the process sees that directory, else as we do. */
@@ -227,6 +301,21 @@ static int open_beside(const struct symopen_where *where, const char *dir, int d
 	return fd >= 0 ? fd : open_plain(path);
 }
 
+/* The places of a name in .gnu_debuglink below that root. */
+static int open_symfs_link(const struct symopen_where *where, int dir_len, const char *name)
+{
+	static const char *const before[] = { "", "", DEBUG_ROOT };
+	static const char *const behind[] = { "", ".debug/", "" };
+	const char *root = where->dirs ? where->dirs->symfs : NULL;
+	int fd = -ENOENT;
+	size_t i;
+
+	for (i = 0; root && fd < 0 && i < sizeof(before) / sizeof(before[0]); i++)
+		fd = open_made(root, "%s%.*s/%s%s", before[i], dir_len, where->path, behind[i],
+			       name);
+	return fd;
+}
+
 static int open_debuglink(const struct symopen_where *where, const struct symbolizer_want *want)
 {
 	const char *slash = where->path ? strrchr(where->path, '/') : NULL;
@@ -236,6 +325,9 @@ static int open_debuglink(const struct symopen_where *where, const struct symbol
 	if (!slash || where->path[0] != '/' || strchr(want->name, '/'))
 		return -ENOENT;
 	dir_len = slash - where->path;
+	fd = open_symfs_link(where, dir_len, want->name);
+	if (fd >= 0)
+		return fd;
 	fd = open_beside(where, where->path, dir_len, "", want->name);
 	if (fd < 0)
 		fd = open_beside(where, where->path, dir_len, ".debug/", want->name);
@@ -363,7 +455,8 @@ static int open_next(const struct symopen_where *where, uint32_t *place)
 	return err;
 }
 
-static int open_asked(const struct symproto_msg *m, uint32_t *place)
+static int open_asked(const struct symproto_msg *m, const struct symopen_dirs *dirs,
+		      uint32_t *place)
 {
 	const struct symopen_where where = {
 		.pid = m->pid,
@@ -373,6 +466,9 @@ static int open_asked(const struct symproto_msg *m, uint32_t *place)
 		.checked = m->build_id_sz > 0,
 		.dev = m->line,
 		.inode = m->start,
+		.build_id = m->build_id,
+		.build_id_sz = m->build_id_sz,
+		.dirs = dirs,
 	};
 	struct symbolizer_want want = {
 		.name = m->more,
@@ -442,10 +538,10 @@ uint64_t symopen_version(int fd)
 	return version ? version : 1;
 }
 
-static int answer(int sock, const struct symproto_msg *m)
+static int answer(int sock, const struct symopen_dirs *dirs, const struct symproto_msg *m)
 {
 	struct symproto_msg result = { .kind = SYMPROTO_RESULT, .id = m->id, .depth = m->depth };
-	int fd = open_asked(m, &result.depth), err;
+	int fd = open_asked(m, dirs, &result.depth), err;
 
 	result.error = fd < 0 ? fd : 0;
 	result.start = fd < 0 ? 0 : symopen_version(fd);
@@ -455,7 +551,7 @@ static int answer(int sock, const struct symproto_msg *m)
 	return err;
 }
 
-void symopen_serve(int sock)
+void symopen_serve(int sock, const struct symopen_dirs *dirs)
 {
 	char *packet = xmalloc(SYMPROTO_PACKET_MAX);
 	struct symproto_msg m;
@@ -468,7 +564,7 @@ void symopen_serve(int sock)
 		pos = 0;
 		do {
 			ret = symproto_get(packet, n, &pos, SYMPROTO_TO_OPENER, &m);
-			if (ret == 1 && answer(sock, &m))
+			if (ret == 1 && answer(sock, dirs, &m))
 				ret = -EPIPE;
 		} while (ret == 1);
 		if (ret)

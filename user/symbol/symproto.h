@@ -24,7 +24,10 @@
 
 enum symproto_kind {
 	/* recorder to worker */
-	/* id, what, build_id; its file comes along, but for the vDSO. Asks for its unwind table at once. */
+	/*
+	 * id, what, build_id, offset and size = mapping of its code; its file comes along, but for the vDSO.
+	 * Asks for its unwind table at once.
+	 */
 	SYMPROTO_MODULE = 1,
 	SYMPROTO_CLOSE, /* id: forget it */
 	SYMPROTO_ASK, /* id, offset */

@@ -168,6 +168,8 @@ static void send_module(struct symbroker *b, struct symmodule *m, enum symworker
 			     .id = m->id,
 			     .build_id = m->build_id,
 			     .build_id_sz = m->build_id_sz,
+			     .offset = m->text_off,
+			     .size = m->text_size,
 		     },
 		     fd);
 }

@@ -230,6 +230,8 @@ static int open_symbolizer(struct worker *w, struct module *m, const struct symp
 		.no_dwarf = w->role == SYMWORKER_NAMES,
 		.open_debug = open_debug,
 		.open_ctx = m,
+		.text_off = msg->offset,
+		.text_size = msg->size,
 	};
 
 	if (msg->what == SYMPROTO_VDSO)
