@@ -26,7 +26,6 @@ static const struct command commands[] = {
 	{ "sched", cmd_sched, "how long tasks waited for a CPU, and behind whom", false },
 	{ "wakeup", cmd_wakeup, "who woke whom, and over whom a waking came", false },
 	{ "explain", cmd_explain, "what a thread did in some moment, and what held it up", false },
-	{ "polls", cmd_polls, "why polls of a Tokio service were slow", false },
 	{ "script", cmd_script, "the events, one a line", false },
 	{ "info", cmd_info, "what a trace holds, and what it lost", false },
 	{ "dump", cmd_dump, "the frames of a trace as they are in the file", false },
@@ -37,6 +36,8 @@ static const struct command commands[] = {
 	{ "export", cmd_export, "a trace for other tools: flame graphs and viewers", false },
 	{ "view", cmd_view, "a trace in a browser: timeline, flame graph, tables", false },
 	{ "cut", cmd_cut, "a smaller trace of some of the events, and without real names", false },
+	{ "symbolize", cmd_symbolize,
+	  "the names that a trace had not, from files that are here now", false },
 	{ "list", cmd_list, "the tracepoints of this kernel, with their fields", true },
 	{ "check", cmd_check, "whether a recording can start here, and what is missing", true },
 };
@@ -63,7 +64,7 @@ static void print_help(FILE *out)
 	      "and reads it back. Without a subcommand it records.\n\n",
 	      out);
 	for (i = 0; i < COMMAND_CNT; i++)
-		fprintf(out, "  %-8s  %s\n", commands[i].name, commands[i].brief);
+		fprintf(out, "  %-9s  %s\n", commands[i].name, commands[i].brief);
 	fputs("\nFirst steps:\n"
 	      "  sudo dial9-prof -p PID -d 10      everything about one process, for 10 seconds\n"
 	      "  sudo dial9-prof -- make -j4       a command, from its first instruction\n"

@@ -271,7 +271,9 @@ static struct prof_rec *walk(const char *name, enum how how, struct truth *t)
 	capture_add_target(capture, p.pid, p.pid);
 	live_go(&p);
 	rec = wait_for_walk(t, p.pid);
-	live_kill(&p);
+	kill(p.pid, SIGKILL);
+	live_wait(&p);
+	live_proc_fini(&p);
 	return rec;
 }
 

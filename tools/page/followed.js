@@ -9,14 +9,14 @@ const { NONE } = require('./columns.js');
 
 const NAMED = 1, FORKED = 2;
 
-function numbers(text) {
-	return Array.from(text.matchAll(/(\d+)(?:,|$)/gy), ([, id]) => Number(id));
+function addList(map, text) {
+	for (const [, id] of text.matchAll(/(\d+)(?:,|$)/gy))
+		map.set(Number(id), NAMED);
 }
 
 class Followed {
 	#pids = new Map();
 	#tids = new Map();
-	#awaited = new Set(); /* processes that are the command's once it has begun */
 	#inherit;
 	#command = false;
 
@@ -27,21 +27,15 @@ class Followed {
 		this.#command = target.startsWith('command ');
 		this.some = this.#command || target.startsWith('pid ') || target.startsWith('tid ');
 		if (target.startsWith('pid '))
-			numbers(target.slice(4)).forEach((pid) => this.#pids.set(pid, NAMED));
+			addList(this.#pids, target.slice(4));
 		if (target.startsWith('tid ')) {
-			numbers(target.slice(4)).forEach((tid) => this.#tids.set(tid, NAMED));
+			addList(this.#tids, target.slice(4));
 			this.#inherit = false;
 		}
 		if (this.#command && pids !== undefined) {
-			this.#awaited = new Set(numbers(pids));
+			addList(this.#pids, pids);
 			this.#command = false;
 		}
-	}
-
-	/* A sign of life of a process. */
-	come(pid) {
-		if (this.#awaited.size && this.#awaited.delete(pid))
-			this.#pids.set(pid, NAMED);
 	}
 
 	/* Any of these may be NONE. */
@@ -61,7 +55,6 @@ class Followed {
 		if (this.#command && tid !== NONE)
 			this.#pids.set(tid, NAMED);
 		this.#command = false;
-		this.come(tid);
 		const how = this.#tids.get(old);
 		if (how && this.#inherit && tid !== NONE)
 			this.#tids.set(tid, how);
@@ -69,10 +62,7 @@ class Followed {
 
 	/* A thread is told to be of that process. */
 	task(pid, tid) {
-		if (!this.some)
-			return;
-		this.come(pid);
-		if (pid !== NONE && this.#tids.get(tid) === FORKED)
+		if (this.some && pid !== NONE && this.#tids.get(tid) === FORKED)
 			this.#pids.set(pid, FORKED);
 	}
 

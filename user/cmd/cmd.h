@@ -23,7 +23,6 @@ int cmd_offcpu(int argc, char **argv);
 int cmd_sched(int argc, char **argv);
 int cmd_wakeup(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
-int cmd_polls(int argc, char **argv);
 int cmd_script(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
@@ -35,5 +34,6 @@ int cmd_export(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_view(int argc, char **argv);
+int cmd_symbolize(int argc, char **argv);
 
 #endif /* D9_CMD_CMD_H */

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The page, with the trace in it: gzip, as base64, whose characters mean nothing in HTML. Owns the base64.
+ * The page, with the trace in it: gzip, as base64, whose characters mean nothing in HTML. Owns the two encodings.
  */
+#include <stdlib.h>
+#include <zlib.h>
+
+#include "base/alloc.h"
 #include "export/formats.h"
-#include "export/gzip.h"
 #include "export/page.h"
 
+enum { GZIP_WINDOW = 15 + 16, BLOCK = 48 << 10, LEVEL = 6 };
+
 struct html {
-	struct gzip *gzip;
+	z_stream z;
+	bool open;
 	uint8_t rest[3]; /* bytes that are no three yet */
 	size_t rest_cnt;
+	uint8_t *block;
 };
 
 static void put_three(struct buf *out, const uint8_t *three, size_t cnt)
@@ -24,10 +31,8 @@ static void put_three(struct buf *out, const uint8_t *three, size_t cnt)
 	buf_add(out, text, sizeof(text));
 }
 
-static void put_base64(void *ctx, const void *packed, size_t sz)
+static void put_base64(struct export *x, const uint8_t *data, size_t sz)
 {
-	const uint8_t *data = packed;
-	struct export *x = ctx;
 	struct html *h = x->state;
 
 	for (size_t i = 0; i < sz; i++) {
@@ -40,11 +45,28 @@ static void put_base64(void *ctx, const void *packed, size_t sz)
 	export_flush(x);
 }
 
+static void deflate_all(struct export *x, int flush)
+{
+	struct html *h = x->state;
+	int ret;
+
+	do {
+		h->z.next_out = h->block;
+		h->z.avail_out = BLOCK;
+		ret = deflate(&h->z, flush);
+		put_base64(x, h->block, BLOCK - h->z.avail_out);
+	} while (ret == Z_OK && !h->z.avail_out);
+}
+
 static void html_begin(struct export *x)
 {
 	struct html *h = x->state;
 
-	h->gzip = gzip_new(put_base64, x);
+	h->block = xmalloc(BLOCK);
+	h->open =
+		deflateInit2(&h->z, LEVEL, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) == Z_OK;
+	if (!h->open)
+		abort(); /* of memory, as all else here dies of */
 	page_put_head(&x->out, NULL);
 }
 
@@ -52,14 +74,17 @@ static void html_bytes(struct export *x, const void *data, size_t sz)
 {
 	struct html *h = x->state;
 
-	gzip_put(h->gzip, data, sz);
+	h->z.next_in = (Bytef *)data;
+	h->z.avail_in = (uInt)sz;
+	deflate_all(x, Z_NO_FLUSH);
 }
 
 static void html_end(struct export *x)
 {
 	struct html *h = x->state;
 
-	gzip_end(h->gzip);
+	h->z.avail_in = 0;
+	deflate_all(x, Z_FINISH);
 	if (h->rest_cnt) {
 		for (size_t i = h->rest_cnt; i < sizeof(h->rest); i++)
 			h->rest[i] = 0;
@@ -72,7 +97,9 @@ static void html_fini(struct export *x)
 {
 	struct html *h = x->state;
 
-	gzip_free(h->gzip);
+	if (h->open)
+		deflateEnd(&h->z);
+	free(h->block);
 }
 
 const struct exporter export_html = {

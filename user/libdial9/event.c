@@ -53,7 +53,6 @@ void event_type_free(struct event_type *t)
 	if (!t)
 		return;
 	dial9_schema_free(t->schema);
-	notes_fini(&t->notes);
 	free(t);
 }
 

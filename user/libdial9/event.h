@@ -3,7 +3,6 @@
 #define D9_LIBDIAL9_EVENT_H
 
 #include "dial9.h"
-#include "notes.h"
 #include "value.h"
 
 struct schema_op;
@@ -15,7 +14,6 @@ struct event_type {
 	struct dial9_value *values; /* event.values; the types of what is not optional stay */
 	size_t room; /* with so many bytes left, fixed parts need no check */
 	const struct schema_op *ops, *ops_end;
-	struct notes notes;
 };
 
 /* What of a decoder the events need. */

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_CMD_SYMBOLIZE_FIND_H
+#define D9_CMD_SYMBOLIZE_FIND_H
+
+#include <signal.h>
+
+#include "symbol/symbroker.h"
+#include "symbol/symopen.h"
+#include "trace/names.h"
+
+/*
+ * Names for places in the code of a trace, from files that are here now. Frames are those of the names
+ * (names_frame_module()). One thread; processes without rights read the files.
+ */
+struct symbolize_find;
+
+struct symbolize_find_cfg {
+	struct names *names; /* borrowed; all that the trace has */
+	struct symopen_dirs dirs; /* borrowed */
+	bool lines; /* also places that have a function's name and no line */
+	const volatile sig_atomic_t *stop; /* not 0: give up; borrowed */
+	/* now and then: so many of that many places have been looked for. May be NULL */
+	void (*tell)(void *ctx, uint64_t done, uint64_t all);
+	void *ctx;
+};
+
+/* Why a place has no name that was looked for, or was not. */
+enum symbolize_find_why {
+	SYMBOLIZE_FIND_FILE, /* a file known by its build-id: its status says more */
+	SYMBOLIZE_FIND_NO_BUILD_ID, /* nothing tells whether a file is the same */
+	SYMBOLIZE_FIND_KERNEL, /* of the kernel, of another boot or not to be read */
+	SYMBOLIZE_FIND_ANONYMOUS, /* memory without a file, or no mapping that is known */
+	SYMBOLIZE_FIND_WHY_CNT,
+};
+
+/* A module of which places want names. */
+struct symbolize_find_module {
+	uint32_t index; /* of the names */
+	enum symbolize_find_why why;
+	uint64_t text_off, text_size; /* the mapping of its code; size 0: not known */
+	uint64_t *frames; /* without a name */
+	size_t cnt, cap;
+	size_t named; /* of them, by symbolize_find_run() */
+	enum symbroker_status status;
+	char detail[80];
+};
+
+struct symbolize_find *symbolize_find_new(const struct symbolize_find_cfg *cfg);
+void symbolize_find_free(struct symbolize_find *f);
+
+/* A frame that the trace has, once; what has a name already is passed over. */
+void symbolize_find_want(struct symbolize_find *f, uint64_t frame);
+/* A module's only executable mapping, wherever it is mapped: offset in the file and size. */
+void symbolize_find_mapping(struct symbolize_find *f, uint32_t index, uint64_t off, uint64_t size);
+
+/* Looks in all places, for what has no name yet: 0, -EINTR when stopped, -errno of processes. */
+int symbolize_find_run(struct symbolize_find *f);
+
+/*
+ * Places of a frame as they are to be written, outermost first, or NULL: nothing new is known of it. A name
+ * that the trace has stays. Strings are those of symbolize_find_str(). Borrowed until the next call.
+ */
+const struct names_symbol *symbolize_find_symbol(struct symbolize_find *f, uint64_t frame);
+const char *symbolize_find_str(const struct symbolize_find *f, uint32_t id, size_t *len);
+
+/* All modules of which places wanted names; borrowed, and in any order, which may be changed. */
+struct symbolize_find_module **symbolize_find_modules(const struct symbolize_find *f, size_t *cnt);
+
+#endif /* D9_CMD_SYMBOLIZE_FIND_H */
