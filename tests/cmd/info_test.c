@@ -58,10 +58,8 @@ Test(info, colours_mark_what_was_lost)
 {
 	struct run r = run_app("--color", NULL);
 
-	cr_expect(strstr(r.out,
-			 "\n\033[1;33mlost            3 events that found no room (ring_full), "
-			 "between 13.000005 and 13.000007\033[0m\n"),
-		  "%s", r.out);
+	run_expect_in(r.out, "\n\033[1;33mlost            3 events that found no room (ring_full), "
+			     "between 13.000005 and 13.000007\033[0m\n");
 	cr_expect(strchr(r.out, '\033') && !strchr(strstr(r.out, "\033[0m") + 4, '\033'));
 	run_free(&r);
 }
@@ -121,14 +119,12 @@ Test(info, figures_before_the_end_are_an_open_account)
 	make_init(&m, NULL);
 	make_figures(&m, 1, 1314, 0, 1, false);
 	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
-	cr_expect(strstr(r.out,
-			 "account         open: the file ends before its last RecorderStats; "
-			 "so far produced 1,314, written 0, lost 1\n"),
-		  "%s", r.out);
+	run_expect_in(r.out, "account         open: the file ends before its last RecorderStats; "
+			     "so far produced 1,314, written 0, lost 1\n");
 	cr_expect_null(strstr(r.out, "DOES NOT ADD UP"));
 	run_free(&r);
 	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
-	cr_expect(strstr(r.out, "\"account\":{\"verdict\":\"open\","), "%s", r.out);
+	run_expect_in(r.out, "\"account\":{\"verdict\":\"open\",");
 	run_free(&r);
 	make_fini(&m);
 }
@@ -144,24 +140,21 @@ Test(info, side_band_records_are_not_events)
 	make_lost(&m, 1, "sideband_doubt", 12, 1000000000, 3000000000);
 	make_stats(&m, 1, 5, 0);
 	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
-	cr_expect(
-		strstr(r.out,
-		       "lost            nothing\n"
-		       "side-band       1,687 records, 1 stall, 12 stacks in doubt: names of some "
-		       "processes may be missing or wrong\n"
-		       "                1,687 records that the kernel dropped (sideband), between "
-		       "1.000000 and 2.000000\n"
-		       "                1 stall of reading a CPU's records (sideband_stalled), "
-		       "between 1.000000 and 3.000000\n"
-		       "                12 stacks named by mappings that may have changed "
-		       "(sideband_doubt), between 1.000000 and 3.000000\n"),
-		"%s", r.out);
+	run_expect_in(r.out,
+		      "lost            nothing\n"
+		      "side-band       1,687 records, 1 stall, 12 stacks in doubt: names of some "
+		      "processes may be missing or wrong\n"
+		      "                1,687 records that the kernel dropped (sideband), between "
+		      "1.000000 and 2.000000\n"
+		      "                1 stall of reading a CPU's records (sideband_stalled), "
+		      "between 1.000000 and 3.000000\n"
+		      "                12 stacks named by mappings that may have changed "
+		      "(sideband_doubt), between 1.000000 and 3.000000\n");
 	run_free(&r);
 	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
-	cr_expect(strstr(r.out, "\"account\":{\"verdict\":\"balanced\",\"lost_events\":0,"
-				"\"lost_samples\":0,\"lost_sideband\":1687,\"sideband_stalls\":1,"
-				"\"doubtful_stacks\":12,\"lost_samples_estimate\":0}"),
-		  "%s", r.out);
+	run_expect_in(r.out, "\"account\":{\"verdict\":\"balanced\",\"lost_events\":0,"
+			     "\"lost_samples\":0,\"lost_sideband\":1687,\"sideband_stalls\":1,"
+			     "\"doubtful_stacks\":12,\"lost_samples_estimate\":0}");
 	run_free(&r);
 	make_fini(&m);
 }
@@ -191,17 +184,15 @@ Test(info, says_how_stacks_were_unwound_and_what_there_was_no_room_for)
 		dial9_enc_put_u64(m.enc, values[i]);
 	make_end(&m);
 	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
-	cr_expect(strstr(r.out, "unwinding       53 tables, 9.6 MB now, 2 made way, no room for 3 "
-				"tables, no room for 1 list, no room for 4 modules; 1,650 lists of "
-				"mappings\n"),
-		  "%s", r.out);
+	run_expect_in(r.out, "unwinding       53 tables, 9.6 MB now, 2 made way, no room for 3 "
+			     "tables, no room for 1 list, no room for 4 modules; 1,650 lists of "
+			     "mappings\n");
 	run_free(&r);
 	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
-	cr_expect(strstr(r.out, ",\"unwind_tables\":53,\"unwind_evicted\":2,"
-				"\"unwind_tables_left_out\":3,\"unwind_bytes\":9600000,"
-				"\"unwind_lists\":1650,\"unwind_lists_left_out\":1,"
-				"\"unwind_modules_left_out\":4}"),
-		  "%s", r.out);
+	run_expect_in(r.out, ",\"unwind_tables\":53,\"unwind_evicted\":2,"
+			     "\"unwind_tables_left_out\":3,\"unwind_bytes\":9600000,"
+			     "\"unwind_lists\":1650,\"unwind_lists_left_out\":1,"
+			     "\"unwind_modules_left_out\":4}");
 	run_free(&r);
 	dial9_schema_free(schema);
 	make_fini(&m);
@@ -267,15 +258,13 @@ Test(info, unnamed_addresses_have_the_cause_that_the_trace_gives)
 		snprintf(want, sizeof(want), "  1 of 1  %s\n", lines[i]);
 		cr_expect(strstr(r.out, want), "no %sin %s", want, r.out);
 	}
-	cr_expect(strstr(r.out,
-			 "symbol worker   crashed over 1 file, hung over 1 file; a new one read "
-			 "the others\n"),
-		  "%s", r.out);
+	run_expect_in(r.out,
+		      "symbol worker   crashed over 1 file, hung over 1 file; a new one read "
+		      "the others\n");
 	run_free(&r);
 	r = run_statuses("--json", true, true);
-	cr_expect(strstr(r.out, "\"addresses\":1,\"unnamed\":1,\"status\":\"gave_up\",\"detail\":"
-				"\"2 s of CPU time\"}"),
-		  "%s", r.out);
+	run_expect_in(r.out, "\"addresses\":1,\"unnamed\":1,\"status\":\"gave_up\",\"detail\":"
+			     "\"2 s of CPU time\"}");
 	cr_expect(strstr(r.out, "\"workers\":{\"crashed\":1,\"hung\":1}"));
 	run_free(&r);
 }
@@ -284,12 +273,12 @@ Test(info, what_a_trace_does_not_say_of_a_module_is_unknown)
 {
 	struct run r = run_statuses("--modules", false, false);
 
-	cr_expect(strstr(r.out, "/lib/named: unknown: the trace does not say\n"), "%s", r.out);
-	cr_expect(strstr(r.out, "/lib/anonymous: memory without a file\n"), "%s", r.out);
+	run_expect_in(r.out, "/lib/named: unknown: the trace does not say\n");
+	run_expect_in(r.out, "/lib/anonymous: memory without a file\n");
 	cr_expect_null(strstr(r.out, "symbol worker"));
 	run_free(&r);
 	r = run_statuses("--modules", false, true);
-	cr_expect(strstr(r.out, "/lib/named: unknown: the trace does not say\n"), "%s", r.out);
+	run_expect_in(r.out, "/lib/named: unknown: the trace does not say\n");
 	run_free(&r);
 }
 
@@ -304,7 +293,7 @@ Test(info, recordings_from_before_there_was_a_status_say_so)
 	make_sample(&m, 2, 1, 1, PROF_SOURCE_SAMPLE, 0, &at, 1);
 	MAKE_NUMBERS(&m, 3, "RecorderStats", { "produced", 0 });
 	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
-	cr_expect(strstr(r.out, "/lib/a: unknown: recorded by an older version\n"), "%s", r.out);
+	run_expect_in(r.out, "/lib/a: unknown: recorded by an older version\n");
 	run_free(&r);
 	make_fini(&m);
 }
@@ -322,8 +311,8 @@ Test(info, a_file_that_ends_early_has_not_told_of_every_module)
 	make_status(&m, 3, 1, "stripped", "");
 	make_figures(&m, 4, 1, 0, 0, false);
 	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
-	cr_expect(strstr(r.out, "/lib/b: unknown: the file ends before it is told\n"), "%s", r.out);
-	cr_expect(strstr(r.out, "  1 of 1  [unknown]: in no mapping that is known\n"), "%s", r.out);
+	run_expect_in(r.out, "/lib/b: unknown: the file ends before it is told\n");
+	run_expect_in(r.out, "  1 of 1  [unknown]: in no mapping that is known\n");
 	run_free(&r);
 	make_fini(&m);
 }
@@ -344,7 +333,7 @@ Test(info, modules_of_one_name_share_a_line)
 		make_status(&m, 3, i, i == 2 ? "one" : "other", "");
 	}
 	r = run_cmd(cmd_info, make_file(&m), "info", "-", "--modules", NULL);
-	cr_expect(strstr(r.out, "  2 of 2  [anon]: other\n  1 of 1  [anon]: one\n"), "%s", r.out);
+	run_expect_in(r.out, "  2 of 2  [anon]: other\n  1 of 1  [anon]: one\n");
 	at = strstr(r.out, "\nModules:\n       1  [anon]  ");
 	cr_assert(at, "%s", r.out);
 	cr_expect_null(strstr(at, "\n       2  "), "%s", r.out);
@@ -375,14 +364,13 @@ Test(info, of_many_modules_without_names_the_worst_are_listed)
 	make_init(&m, NULL);
 	make_unnamed(&m, 12, "/usr/lib");
 	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
-	cr_expect(strstr(r.out, "module:\n  12 of 12  /usr/lib/lib1.so: unknown"), "%s", r.out);
-	cr_expect(strstr(r.out, "  3 of 3  /usr/lib/lib10.so: unknown: the trace does not say\n"
-				"  and 2 more (--modules)\n"),
-		  "%s", r.out);
+	run_expect_in(r.out, "module:\n  12 of 12  /usr/lib/lib1.so: unknown");
+	run_expect_in(r.out, "  3 of 3  /usr/lib/lib10.so: unknown: the trace does not say\n"
+			     "  and 2 more (--modules)\n");
 	cr_expect_null(strstr(r.out, "lib11"));
 	run_free(&r);
 	r = run_cmd(cmd_info, make_file(&m), "info", "-", "--modules", NULL);
-	cr_expect(strstr(r.out, "  1 of 1  /usr/lib/lib12.so: unknown"), "%s", r.out);
+	run_expect_in(r.out, "  1 of 1  /usr/lib/lib12.so: unknown");
 	cr_expect_null(strstr(r.out, " more ("));
 	run_free(&r);
 	make_fini(&m);
@@ -396,7 +384,7 @@ Test(info, ten_modules_without_names_are_all_listed)
 	make_init(&m, NULL);
 	make_unnamed(&m, 10, "/usr/lib");
 	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
-	cr_expect(strstr(r.out, "  1 of 1  /usr/lib/lib10.so: unknown"), "%s", r.out);
+	run_expect_in(r.out, "  1 of 1  /usr/lib/lib10.so: unknown");
 	cr_expect_null(strstr(r.out, " more ("));
 	run_free(&r);
 	make_fini(&m);
@@ -413,10 +401,10 @@ Test(info, a_long_path_keeps_its_end)
 	make_unnamed(&m, 1, dir);
 	snprintf(whole, sizeof(whole), "  1 of 1  %s/lib1.so: ", dir);
 	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
-	cr_expect(strstr(r.out, "  1 of 1  …/target/release/deps/lib1.so: unknown"), "%s", r.out);
+	run_expect_in(r.out, "  1 of 1  …/target/release/deps/lib1.so: unknown");
 	run_free(&r);
 	r = run_cmd(cmd_info, make_file(&m), "info", "-", "--modules", NULL);
-	cr_expect(strstr(r.out, whole), "%s", r.out);
+	run_expect_in(r.out, whole);
 	run_free(&r);
 	make_fini(&m);
 }

@@ -179,7 +179,7 @@ Test(script, the_stack_of_a_waker_stands_below_its_waking)
 	make_fini(&m);
 	r = run_cmd(cmd_script, make_waker(&m), "script", "-", "-ewaker", "--json", NULL);
 	cr_expect_eq(r.code, CMD_OK);
-	cr_expect(strstr(r.out, "\"event\":\"waker\""), "%s", r.out);
+	run_expect_in(r.out, "\"event\":\"waker\"");
 	cr_expect_null(strstr(r.out, "sched_waking"), "%s", r.out);
 	run_free(&r);
 	make_fini(&m);
@@ -257,20 +257,19 @@ Test(script, says_where_a_stack_ends_when_asked)
 	make_sample_ended(&m, 1000, PROF_SOURCE_SAMPLE, at, 2,
 			  PROF_END_NO_ROW | PROF_USER_FRAME_POINTERS);
 	r = run_cmd(cmd_script, make_file(&m), "script", "-", NULL);
-	cr_expect(strstr(r.out, plain), "%s", r.out);
+	run_expect_in(r.out, plain);
 	cr_expect_null(strstr(r.out, "ends here"), "%s", r.out);
 	run_free(&r);
 	r = run_cmd(cmd_script, make_file(&m), "script", "-F", "+end", "-", NULL);
-	cr_expect(strstr(r.out, " (/lib/a.so)\n"
-				"  [ends here: no unwind information for this code]\n\n"),
-		  "%s", r.out);
-	cr_expect(strstr(r.out, " (/lib/a.so)\n\n"), "%s", r.out);
+	run_expect_in(r.out, " (/lib/a.so)\n"
+			     "  [ends here: no unwind information for this code]\n\n");
+	run_expect_in(r.out, " (/lib/a.so)\n\n");
 	run_free(&r);
 	r = run_cmd(cmd_script, make_file(&m), "script", "--json", "-", NULL);
-	cr_expect(strstr(r.out, "\"user_end\":1},\"stack\":["), "%s", r.out);
-	cr_expect(strstr(r.out, "],\"user_end\":\"complete\"}\n"), "%s", r.out);
-	cr_expect(strstr(r.out, "\"user_end\":70},\"stack\":["), "%s", r.out);
-	cr_expect(strstr(r.out, "],\"user_end\":\"no_row\"}\n"), "%s", r.out);
+	run_expect_in(r.out, "\"user_end\":1},\"stack\":[");
+	run_expect_in(r.out, "],\"user_end\":\"complete\"}\n");
+	run_expect_in(r.out, "\"user_end\":70},\"stack\":[");
+	run_expect_in(r.out, "],\"user_end\":\"no_row\"}\n");
 	run_free(&r);
 	make_fini(&m);
 }

@@ -26,14 +26,11 @@ Test(csv, events_with_their_fields)
 	struct run r = run_cmd(cmd_export, run_app_file(), "export", "csv", "-",
 			       "--time=12.001,12.002", NULL);
 
-	cr_expect(strstr(r.out, "\r\nsched:sched_switch,12001234567,12001234567,,1,10,11,pool,,,,"
-				"prev_comm=pool prev_pid=11 prev_prio=120 prev_state=S "
-				"next_comm=swapper/1 next_pid=0 next_prio=120,\r\n"),
-		  "%s", r.out);
-	cr_expect(strstr(r.out, "\r\nswitch-out,12001234567,12001234567,,1,10,11,pool,,,,"), "%s",
-		  r.out);
-	cr_expect(strstr(r.out, "\r\nrunning,12001000000,12001234567,234567,1,10,11,pool,,,,,\r\n"),
-		  "%s", r.out);
+	run_expect_in(r.out, "\r\nsched:sched_switch,12001234567,12001234567,,1,10,11,pool,,,,"
+			     "prev_comm=pool prev_pid=11 prev_prio=120 prev_state=S "
+			     "next_comm=swapper/1 next_pid=0 next_prio=120,\r\n");
+	run_expect_in(r.out, "\r\nswitch-out,12001234567,12001234567,,1,10,11,pool,,,,");
+	run_expect_in(r.out, "\r\nrunning,12001000000,12001234567,234567,1,10,11,pool,,,,,\r\n");
 	run_free(&r);
 }
 

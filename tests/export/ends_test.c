@@ -35,17 +35,16 @@ Test(ends, report_says_how_user_stacks_end_and_where)
 {
 	struct run r = run_ends(cmd_report, "report", NULL);
 
-	cr_expect(strstr(r.out,
-			 "# user stacks: 75.00% of 200 complete, 9 with steps by frame pointers, "
-			 "10 through signal handlers; the others: no unwind information 20.00%, "
-			 "unwind rule not supported 4.50%, as many frames as were asked for "
-			 "0.50%\n"
-			 "# b.so: 20.0% of user stacks end here: no unwind information\n"
-			 "# a.so: 4.5% of user stacks end here: unwind rule not supported\n#\n"),
-		  "%s", r.out);
+	run_expect_in(r.out,
+		      "# user stacks: 75.00% of 200 complete, 9 with steps by frame pointers, "
+		      "10 through signal handlers; the others: no unwind information 20.00%, "
+		      "unwind rule not supported 4.50%, as many frames as were asked for "
+		      "0.50%\n"
+		      "# b.so: 20.0% of user stacks end here: no unwind information\n"
+		      "# a.so: 4.5% of user stacks end here: unwind rule not supported\n#\n");
 	run_free(&r);
 	r = run_ends(cmd_report, "report", "--json");
-	cr_expect(strstr(r.out, ends_json), "%s", r.out);
+	run_expect_in(r.out, ends_json);
 	run_free(&r);
 }
 
@@ -53,20 +52,17 @@ Test(ends, info_says_how_user_stacks_end_and_where)
 {
 	struct run r = run_ends(cmd_info, "info", NULL);
 
-	cr_expect(
-		strstr(r.out,
-		       "\nuser stacks     75.00% of 200 complete, 9 with steps by frame pointers, "
-		       "10 through signal handlers\n"
-		       "                40 (20.00%): no unwind information\n"
-		       "                9 (4.50%): unwind rule not supported\n"
-		       "                1 (0.50%): as many frames as were asked for\n"),
-		"%s", r.out);
-	cr_expect(strstr(r.out, "\nUser stacks that end early, by module:\n"
-				"  40 (20.00%)  /lib/b.so: no unwind information\n"
-				"  9 (4.50%)  /lib/a.so: unwind rule not supported\n"),
-		  "%s", r.out);
+	run_expect_in(r.out,
+		      "\nuser stacks     75.00% of 200 complete, 9 with steps by frame pointers, "
+		      "10 through signal handlers\n"
+		      "                40 (20.00%): no unwind information\n"
+		      "                9 (4.50%): unwind rule not supported\n"
+		      "                1 (0.50%): as many frames as were asked for\n");
+	run_expect_in(r.out, "\nUser stacks that end early, by module:\n"
+			     "  40 (20.00%)  /lib/b.so: no unwind information\n"
+			     "  9 (4.50%)  /lib/a.so: unwind rule not supported\n");
 	run_free(&r);
 	r = run_ends(cmd_info, "info", "--json");
-	cr_expect(strstr(r.out, ends_json), "%s", r.out);
+	run_expect_in(r.out, ends_json);
 	run_free(&r);
 }

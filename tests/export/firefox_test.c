@@ -5,7 +5,7 @@
 static void expect_part(const struct run *r, const char *part)
 {
 	cr_assert_eq(r->code, CMD_OK, "%s", r->err);
-	cr_expect(strstr(r->out, part), "no %s in:\n%s", part, r->out);
+	run_expect_in(r->out, part);
 }
 
 /* Samples at 11.004 s and 11.005 s, blocked from 12.001234567 s to 13 s; the first event is at 10 s. */

@@ -30,8 +30,8 @@ Test(speedscope, states_stand_outermost_when_kinds_are_mixed)
 			       "--kind=wall", NULL);
 
 	cr_expect_eq(r.code, CMD_OK);
-	cr_expect(strstr(r.out, "{\"name\":\"[running]\"}"), "%s", r.out);
-	cr_expect(strstr(r.out, "{\"name\":\"[blocked]\"}"), "%s", r.out);
+	run_expect_in(r.out, "{\"name\":\"[running]\"}");
+	run_expect_in(r.out, "{\"name\":\"[blocked]\"}");
 	run_free(&r);
 }
 
