@@ -516,6 +516,33 @@ Test(decode, visitor_sees_what_next_gives_and_may_stop)
 	dial9_dec_free(dec);
 }
 
+Test(decode, events_that_nobody_wants_are_passed_over_up_to_the_next_header)
+{
+	static const uint8_t p[] = { HEADER, T_SCHEMA(9), T_EVENT(1, 5), T_EVENT(2, 6),
+				     HEADER, T_SCHEMA(9), T_EVENT(1, 7) };
+	struct dial9_visitor visitor = { sizeof(visitor), on_event, on_frame, NULL };
+	struct dial9_dec *dec = dec_memory(p, sizeof(p));
+	struct dial9_skipped s;
+	struct dial9_frame f;
+	struct visits v = { 0 };
+
+	cr_assert_eq(dial9_dec_skip(dec, 0), -ENOENT);
+	cr_assert_eq(dial9_dec_next(dec, &f), 1);
+	cr_assert_eq(dial9_dec_next(dec, &f), 1);
+	cr_assert_eq(f.kind, DIAL9_FRAME_SCHEMA);
+	cr_assert_eq(dial9_dec_skip(dec, f.schema.type_id), 0);
+	cr_assert_eq(dial9_dec_skipped(dec, &s), 0);
+	visitor.ctx = &v;
+	cr_assert_eq(dial9_dec_visit(dec, &visitor), 0);
+	cr_assert_eq(v.events, 1);
+	cr_assert_eq(v.frames, 2);
+	cr_assert_eq(dial9_dec_skipped(dec, &s), 1);
+	cr_assert_eq(s.cnt, 2);
+	cr_assert_eq(s.first_ts, 1);
+	cr_assert_eq(s.last_ts, 3);
+	dial9_dec_free(dec);
+}
+
 /* Far from the end of the window events take another road than near it: all must come out the same. */
 Test(decode, events_far_from_the_end_are_decoded_as_those_near_it)
 {

@@ -82,15 +82,80 @@ static void check_next(struct check c, struct dial9_dec *dec, bool owned)
 	dial9_dec_free(dec);
 }
 
+static bool is_skipped(const struct dial9_schema *s, uint64_t seed)
+{
+	return dial9_schema_field_cnt(s) % 2 == seed % 2;
+}
+
+/* What dial9_dec_next() says at the end, with the events of some types passed over. */
+static int skip_some(struct dial9_dec *dec, uint64_t seed, struct check *c,
+		     struct dial9_skipped *sum)
+{
+	struct dial9_skipped some;
+	struct dial9_frame f;
+	int err;
+
+	while ((err = dial9_dec_next(dec, &f)) == 1) {
+		if (f.kind == DIAL9_FRAME_SCHEMA && is_skipped(f.schema.schema, seed))
+			cr_assert_eq(dial9_dec_skip(dec, f.schema.type_id), 0);
+		if (f.kind != DIAL9_FRAME_EVENT)
+			continue;
+		cr_assert(!is_skipped(f.event.schema, seed));
+		for (; c && is_skipped(c->want->events[c->seen].schema, seed); c->seen++)
+			;
+		if (c)
+			check_event(c, dec, &f.event, false);
+		if (!dial9_dec_skipped(dec, &some))
+			continue;
+		sum->cnt += some.cnt;
+		sum->first_ts = some.first_ts < sum->first_ts ? some.first_ts : sum->first_ts;
+		sum->last_ts = some.last_ts > sum->last_ts ? some.last_ts : sum->last_ts;
+	}
+	return err;
+}
+
+static void check_skipping(struct check c, struct dial9_dec *dec)
+{
+	struct dial9_skipped got = { .first_ts = UINT64_MAX }, want = got, rest;
+
+	c.seen = 0;
+	for (size_t i = 0; i < c.want->cnt; i++) {
+		const struct random_event *ev = &c.want->events[i];
+
+		if (!is_skipped(ev->schema, c.seed))
+			continue;
+		want.cnt++;
+		if (!dial9_schema_has_timestamp(ev->schema))
+			continue;
+		want.first_ts = ev->ts < want.first_ts ? ev->ts : want.first_ts;
+		want.last_ts = ev->ts > want.last_ts ? ev->ts : want.last_ts;
+	}
+	cr_assert_eq(skip_some(dec, c.seed, &c, &got), 0, "seed %d", (int)c.seed);
+	if (dial9_dec_skipped(dec, &rest)) {
+		got.cnt += rest.cnt;
+		got.first_ts = rest.first_ts < got.first_ts ? rest.first_ts : got.first_ts;
+		got.last_ts = rest.last_ts > got.last_ts ? rest.last_ts : got.last_ts;
+	}
+	cr_assert_eq(dial9_dec_skipped(dec, &rest), 0, "told once");
+	cr_assert_eq(got.cnt, want.cnt, "seed %d", (int)c.seed);
+	cr_assert_eq(got.first_ts, want.first_ts, "seed %d", (int)c.seed);
+	cr_assert_eq(got.last_ts, want.last_ts, "seed %d", (int)c.seed);
+	dial9_dec_free(dec);
+}
+
 static void check_all_styles(struct check c, const uint8_t *p, size_t n)
 {
-	struct feed feeds[2] = { { p, n, 0, c.seed % 61 + 1, 0 }, { p, n, 0, c.seed % 7 + 1, 0 } };
+	struct feed feeds[3] = { { p, n, 0, c.seed % 61 + 1, 0 },
+				 { p, n, 0, c.seed % 7 + 1, 0 },
+				 { p, n, 0, c.seed % 101 + 1, 0 } };
 
 	check_visitor(c, dec_memory(p, n));
 	check_visitor(c, dec_feed(&feeds[0]));
 	check_next(c, dec_memory(p, n), false);
 	check_next(c, dec_feed(&feeds[1]), false);
 	check_next(c, dec_memory(p, n), true);
+	check_skipping(c, dec_memory(p, n));
+	check_skipping(c, dec_feed(&feeds[2]));
 }
 
 Test(property, what_is_encoded_is_what_every_style_decodes)
@@ -116,6 +181,53 @@ Test(property, what_is_encoded_is_what_every_style_decodes)
 	}
 	cr_assert_gt(events, SEEDS * STEPS / 2, "%zu events", events);
 	cr_assert_gt(refused, 0);
+}
+
+/* The verdict on @n bytes and how far it came, whether events are passed over or not. */
+static void compare_verdicts(const uint8_t *p, size_t n, uint64_t seed)
+{
+	struct dial9_skipped sum = { .first_ts = UINT64_MAX };
+	struct dial9_dec *dec = dec_memory(p, n);
+	struct dial9_error want, got;
+	struct dial9_frame f;
+	int err;
+
+	while ((err = dial9_dec_next(dec, &f)) == 1)
+		;
+	dial9_dec_error(dec, &want);
+	dial9_dec_free(dec);
+	dec = dec_memory(p, n);
+	cr_assert_eq(skip_some(dec, seed, NULL, &sum), err, "seed %d", (int)seed);
+	dial9_dec_error(dec, &got);
+	cr_assert_eq(got.offset, want.offset, "seed %d", (int)seed);
+	cr_assert_str_eq(got.reason, want.reason, "seed %d", (int)seed);
+	dial9_dec_free(dec);
+}
+
+Test(property, damage_is_found_in_what_is_passed_over_too)
+{
+	struct dial9_enc_opts o = { .sz = sizeof(o), .level = DIAL9_LEVEL_4 };
+	struct random_events r;
+	struct dial9_enc *enc;
+	const uint8_t *p;
+	uint8_t *bad;
+	size_t n;
+
+	for (uint64_t seed = 1; seed <= SEEDS / 30; seed++) {
+		cr_assert_eq(dial9_enc_new(&o, &enc), 0);
+		random_run(&r, seed, STEPS / 5, enc);
+		p = enc_bytes(enc, &n);
+		bad = malloc(n);
+		for (size_t at = seed; at < n; at += 7) {
+			memcpy(bad, p, n);
+			bad[at] ^= (uint8_t)(0x80 | (at + seed));
+			compare_verdicts(bad, n, seed);
+		}
+		compare_verdicts(p, n - seed % n, seed);
+		free(bad);
+		random_fini(&r);
+		dial9_enc_free(enc);
+	}
 }
 
 struct sink {

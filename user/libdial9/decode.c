@@ -46,6 +46,8 @@ struct dial9_dec {
 	size_t cap;
 };
 
+static const struct dial9_skipped skipped_none = { .first_ts = UINT64_MAX };
+
 static void apply_limits(struct dial9_limits *l)
 {
 	if (!l->frame_bytes)
@@ -85,6 +87,7 @@ int dial9_dec_new(const struct dial9_dec_opts *opts, struct dial9_dec **out)
 	d->in.fault.reason = "";
 	d->limits = o.limits;
 	d->in.depth = o.limits.depth;
+	d->in.skipped = skipped_none;
 	d->read = o.read;
 	d->ctx = o.ctx;
 	if (!o.read && o.data_sz) {
@@ -524,11 +527,19 @@ static int next_frame(struct dial9_dec *d, struct dial9_frame *out)
 
 int dial9_dec_next(struct dial9_dec *d, struct dial9_frame *out)
 {
-	const uint8_t *before = d->in.pos;
-	const struct event_type *t = event_quick(&d->in);
+	const struct event_type *t;
+	const uint8_t *before;
+	int got;
 
-	if (!t)
-		return next_frame(d, out);
+	while (!(t = event_quick(&d->in, &before))) {
+		got = next_frame(d, out);
+		if (got != 1 || out->kind != DIAL9_FRAME_EVENT)
+			return got;
+		t = d->in.types[out->event.type_id];
+		if (!t->skipped)
+			return got;
+		event_skip(&d->in, t);
+	}
 	out->kind = DIAL9_FRAME_EVENT;
 	out->offset = d->offset + left(d->start, before);
 	/* after the rest: to read it back right behind a narrower write would stall */
@@ -559,6 +570,25 @@ int dial9_dec_visit(struct dial9_dec *d, const struct dial9_visitor *visitor)
 			got = v.frame ? v.frame(v.ctx, d, &f) : 0;
 	} while (!got);
 	return got;
+}
+
+int dial9_dec_skip(struct dial9_dec *d, uint16_t type_id)
+{
+	struct event_type *t = event_type_of(&d->in, type_id);
+
+	if (!t)
+		return -ENOENT;
+	t->skipped = true;
+	return 0;
+}
+
+int dial9_dec_skipped(struct dial9_dec *d, struct dial9_skipped *out)
+{
+	if (!d->in.skipped.cnt)
+		return 0;
+	*out = d->in.skipped;
+	d->in.skipped = skipped_none;
+	return 1;
 }
 
 uint64_t dial9_dec_consumed(const struct dial9_dec *d)

@@ -207,6 +207,52 @@ quick_values(const struct event_type *t, const uint8_t *p, const uint8_t *end)
 	return p;
 }
 
+/*
+ * Behind a varint; NULL if it is longer than 8. By comparing and not by counting: then what comes behind it need not
+ * wait for its length, only for a good guess.
+ */
+static inline const uint8_t *skip_varint(const uint8_t *p)
+{
+	uint64_t ends;
+
+	if (p[0] < 0x80)
+		return p + 1;
+	if (p[1] < 0x80)
+		return p + 2;
+	if (p[2] < 0x80)
+		return p + 3;
+	ends = ~wire_get_u64(p) & 0x8080808080808080ull;
+	return ends ? p + (__builtin_ctzll(ends) >> 3) + 1 : NULL;
+}
+
+/* As quick_values(), of which it takes and refuses the same bytes, without the values. */
+static __attribute__((noinline)) const uint8_t *skip_values(const struct event_type *t,
+							    const uint8_t *p, const uint8_t *end)
+{
+	const struct schema_op *op = t->ops, *ops_end = t->ops_end;
+	struct dial9_value v;
+	uint32_t code, left;
+
+	for (; p && op < ops_end; op++) {
+		code = op->code & ~(uint32_t)SCHEMA_OPTIONAL;
+		if (op->code == SCHEMA_VARINTS) {
+			for (left = op->cnt; p && left; left--)
+				p = skip_varint(p);
+			continue;
+		}
+		if (op->code & SCHEMA_OPTIONAL) {
+			if (*p > 1)
+				return NULL;
+			if (!*p++)
+				continue;
+		}
+		/* what the text says is for those who read it */
+		code = code == SCHEMA_TEXT ? SCHEMA_BYTES : code;
+		p = quick_value((enum schema_code)code, p, end, t->room, &v);
+	}
+	return p;
+}
+
 static inline __attribute__((always_inline)) struct event_type *
 quick(const struct event_input *in, const uint8_t **pos, const uint8_t *end, uint64_t *ts_base)
 {
@@ -231,7 +277,7 @@ quick(const struct event_input *in, const uint8_t **pos, const uint8_t *end, uin
 	} else {
 		p += WIRE_EVENT_SZ;
 	}
-	p = quick_values(t, p, end);
+	p = t->skipped ? skip_values(t, p, end) : quick_values(t, p, end);
 	if (!p)
 		return NULL;
 	*ts_base = ts;
@@ -239,9 +285,17 @@ quick(const struct event_input *in, const uint8_t **pos, const uint8_t *end, uin
 	return t;
 }
 
-const struct event_type *event_quick(struct event_input *in)
+const struct event_type *event_quick(struct event_input *in, const uint8_t **start)
 {
-	return quick(in, &in->pos, in->end, &in->ts_base);
+	const struct event_type *t;
+
+	for (;;) {
+		*start = in->pos;
+		t = quick(in, &in->pos, in->end, &in->ts_base);
+		if (!t || !t->skipped)
+			return t;
+		event_skip(in, t);
+	}
 }
 
 static int parse_values(struct event_input *in, const uint8_t **pos, struct event_type *t)
@@ -320,6 +374,11 @@ int event_visit(struct event_input *in, const struct dial9_dec *d,
 
 	while (!got && (t = quick(in, &p, end, &ts_base))) {
 		in->pos = p;
+		if (t->skipped) {
+			in->ts_base = ts_base;
+			event_skip(in, t);
+			continue;
+		}
 		if (t->event.has_ts)
 			t->event.ts = ts_base;
 		got = on_event(ctx, d, &t->event);

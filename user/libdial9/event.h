@@ -12,6 +12,7 @@ struct event_type {
 	struct dial9_schema *schema; /* counted */
 	struct dial9_event event; /* of any event but for ts, which is only what it was once */
 	struct dial9_value *values; /* event.values; the types of what is not optional stay */
+	bool skipped; /* its events are counted and not handed out */
 	size_t room; /* with so many bytes left, fixed parts need no check */
 	const struct schema_op *ops, *ops_end;
 };
@@ -23,6 +24,7 @@ struct event_input {
 	struct event_type **types; /* by type id */
 	size_t type_cap;
 	unsigned int depth; /* of lists in lists, at most */
+	struct dial9_skipped skipped;
 	struct value_fault fault;
 };
 
@@ -38,12 +40,24 @@ static inline struct event_type *event_type_of(const struct event_input *in, uin
 	return id < in->type_cap ? in->types[id] : NULL;
 }
 
+/* Counts an event at in->ts_base. */
+static inline void event_skip(struct event_input *in, const struct event_type *t)
+{
+	struct dial9_skipped *s = &in->skipped;
+
+	s->cnt++;
+	if (!t->event.has_ts)
+		return;
+	s->first_ts = in->ts_base < s->first_ts ? in->ts_base : s->first_ts;
+	s->last_ts = in->ts_base > s->last_ts ? in->ts_base : s->last_ts;
+}
+
 /*
- * The next frame, if it is an event and lies well inside the window: its type, with `values` filled, and the
- * input moved behind it, with its time as ts_base. NULL, and nothing changed, if that is not so, or if anything about it is wrong:
- * then event_parse() has the answer.
+ * The next frame that is not skipped, if it and those before it are events and lie well inside the window: its type,
+ * with `values` filled, where it begins, and the input moved behind it, with its time as ts_base. NULL if that is not
+ * so, or if anything about it is wrong: then the input is at that frame, and event_parse() has the answer.
  */
-const struct event_type *event_quick(struct event_input *in);
+const struct event_type *event_quick(struct event_input *in, const uint8_t **start);
 
 /* Such events one after the other, each given to on_event. 0, or what that returned. */
 int event_visit(struct event_input *in, const struct dial9_dec *d,
