@@ -19,6 +19,14 @@
 #include "base/buf.h"
 #include "trace/layout.h"
 
+enum { RECENT_CNT = 512 };
+
+/* What was found of a thread the last time. */
+struct recent_task {
+	uint64_t key; /* as in trace.tasks */
+	const struct names_task *task; /* NULL: free */
+};
+
 struct trace {
 	struct dial9_dec *dec;
 	struct names *names;
@@ -27,6 +35,7 @@ struct trace {
 	uint32_t part; /* at the current event */
 	uint64_t segments; /* headers so far */
 	struct hmap tasks; /* clock << 32 | tid -> struct names_task, as of the current event */
+	struct recent_task *recent; /* by the key's low bits: nearly all look-ups end here */
 	uint32_t *modules; /* id in this segment -> index + 1 */
 	size_t module_cap;
 	uint32_t *module_used;
@@ -54,6 +63,7 @@ int trace_new(const struct trace_opts *opts, struct trace **out)
 	t->names_only = opts->names_only;
 	t->swapper = names_add(t->names, "swapper", 7);
 	hmap_init(&t->tasks);
+	t->recent = xcalloc(RECENT_CNT, sizeof(*t->recent));
 	*out = t;
 	return 0;
 }
@@ -69,6 +79,7 @@ void trace_free(struct trace *t)
 	while (hmap_next(&t->tasks, &pos, &key, &value))
 		free(value);
 	hmap_fini(&t->tasks);
+	free(t->recent);
 	layout_set_fini(&t->schemas);
 	dial9_dec_free(t->dec);
 	free(t->modules);
@@ -248,15 +259,39 @@ static void load_frames(struct trace *t, struct trace_event *ev)
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
+static __attribute__((noinline)) const struct names_task *find_task(const struct trace *t,
+								    uint64_t key, uint32_t tid)
+{
+	const struct names_task *cur = hmap_get(&t->tasks, key);
+
+	if (!cur)
+		cur = names_task_first(t->names, t->part, tid);
+	if (cur)
+		t->recent[key % RECENT_CNT] = (struct recent_task){ key, cur };
+	return cur;
+}
+
+static inline const struct names_task *task_of(const struct trace *t, uint32_t tid)
+{
+	const uint64_t key = names_task_key(t->names, t->part, tid);
+	const struct recent_task *recent = &t->recent[key % RECENT_CNT];
+
+	return recent->task && recent->key == key ? recent->task : find_task(t, key, tid);
+}
+
 static void task_set(struct trace *t, const struct names_task *task)
 {
 	uint64_t key = names_task_key(t->names, t->part, task->tid);
 	struct names_task *cur = hmap_get(&t->tasks, key);
 
-	if (cur)
+	if (cur) {
 		*cur = *task;
-	else
-		hmap_set(&t->tasks, key, xmemdup(task, sizeof(*task)));
+	} else {
+		cur = xmemdup(task, sizeof(*task));
+		hmap_set(&t->tasks, key, cur);
+	}
+	/* until now it may have been the first name that stood for it */
+	t->recent[key % RECENT_CNT] = (struct recent_task){ key, cur };
 	if (t->learn)
 		names_task_learn(t->names, t->part, task);
 }
@@ -278,32 +313,37 @@ static void absorb_task(struct trace *t, const struct trace_event *ev)
 }
 
 /* A thread that nobody introduced still has the name that the switch itself gives. */
-static void guess_task(struct trace *t, const struct trace_event *ev, enum trace_role pid,
-		       enum trace_role comm)
+static __attribute__((noinline)) void guess_task(struct trace *t, const struct trace_event *ev,
+						 uint32_t tid, enum trace_role comm)
 {
-	struct names_task task = { .tid = role_u32(ev, pid),
+	const struct names_task *cur = task_of(t, tid);
+	struct names_task task = { .tid = tid,
 				   .pid = TRACE_NONE,
 				   .ppid = TRACE_NONE,
+				   .comm = role_name(t, ev, comm),
 				   .exe = NAMES_NONE,
 				   .cgroup = NAMES_NONE };
-	const struct names_task *cur;
 
-	if (task.tid == TRACE_NONE || !task.tid)
-		return;
-	cur = trace_task(t, task.tid);
-	if (cur && cur->told)
-		return;
-	task.comm = role_name(t, ev, comm);
 	if (task.comm != NAMES_NONE && (!cur || cur->comm != task.comm))
 		task_set(t, &task);
 }
 
+static inline void see_switched(struct trace *t, const struct trace_event *ev, enum trace_role pid,
+				enum trace_role comm)
+{
+	const uint32_t tid = role_u32(ev, pid);
+	const struct names_task *cur;
+
+	if (tid == TRACE_NONE || !tid)
+		return;
+	cur = task_of(t, tid);
+	if (!cur || !cur->told)
+		guess_task(t, ev, tid, comm);
+}
+
 const struct names_task *trace_task(const struct trace *t, uint32_t tid)
 {
-	const uint64_t key = names_task_key(t->names, t->part, tid);
-	const struct names_task *cur = hmap_get(&t->tasks, key);
-
-	return cur ? cur : names_task_first(t->names, t->part, tid);
+	return task_of(t, tid);
 }
 
 static void attribute_none(struct trace_event *ev)
@@ -327,7 +367,7 @@ static void attribute(struct trace *t, struct trace_event *ev)
 		ev->comm = t->swapper;
 		return;
 	}
-	task = ev->tid != TRACE_NONE ? trace_task(t, ev->tid) : NULL;
+	task = ev->tid != TRACE_NONE ? task_of(t, ev->tid) : NULL;
 	if (task) {
 		ev->comm = task->comm;
 		ev->cgroup = task->cgroup;
@@ -357,8 +397,8 @@ static void absorb_tp_symbol(struct trace *t, const struct trace_event *ev)
 static inline void absorb(struct trace *t, const struct trace_event *ev)
 {
 	if (ev->kind == TRACE_SCHED_SWITCH) {
-		guess_task(t, ev, ROLE_PREV_PID, ROLE_PREV_COMM);
-		guess_task(t, ev, ROLE_NEXT_PID, ROLE_NEXT_COMM);
+		see_switched(t, ev, ROLE_PREV_PID, ROLE_PREV_COMM);
+		see_switched(t, ev, ROLE_NEXT_PID, ROLE_NEXT_COMM);
 	} else if (!trace_is_naming(ev->kind)) {
 		return;
 	} else if (ev->kind == TRACE_MODULE) {
