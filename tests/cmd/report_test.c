@@ -349,6 +349,29 @@ Test(report, without_switches_no_time_is_exact)
 	make_fini(&m);
 }
 
+/* Nothing of a switch is shown then but that the recording went on; where threads are, it names them. */
+Test(report, switches_are_read_for_their_times_alone_where_no_thread_is_shown)
+{
+	const uint64_t at = make_frame(1, 0x10);
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_switch(&m, 1 * RUN_SEC, 0, "swapper/0", 0, 0, "worker", 7);
+	make_sample(&m, 2 * RUN_SEC, 7, 7, PROF_SOURCE_SAMPLE, 0, &at, 1);
+	make_switch(&m, 6 * RUN_SEC, 0, "worker", 7, 1, "swapper/0", 0);
+	r = run_cmd(cmd_report, make_file(&m), "report", "-", NULL);
+	run_expect_in(r.out, "# standard input: CPU samples over 5.000 s\n");
+	run_free(&r);
+	r = run_cmd(cmd_report, make_file(&m), "report", "-gfolded", "-", NULL);
+	run_expect_in(r.out, "worker;");
+	run_free(&r);
+	r = run_cmd(cmd_report, make_file(&m), "report", "--comm", "worker", "-", NULL);
+	run_expect_in(r.out, "   100.00%  100.00%        1");
+	run_free(&r);
+	make_fini(&m);
+}
+
 /* 1 s of sleep at main, and 2 s on the queue of a CPU at the same place; without samples. */
 Test(report, who_was_woken_waits_where_it_was)
 {

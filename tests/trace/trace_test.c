@@ -635,3 +635,47 @@ Test(trace, a_segment_of_another_writer_is_a_part_of_its_own)
 	cr_expect_eq(names_part(f.names, 1)->events, 1);
 	finish(&f);
 }
+
+Test(trace, events_that_are_passed_over_belong_to_their_parts_all_the_same)
+{
+	const char *const kv[] = { "start_realtime_ns", "1700000000000000000", "host", "box",
+				   NULL };
+	const unsigned int quiet = TRACE_KINDS_TRACEPOINT & ~(1u << TRACE_SCHED_WAKING);
+	struct trace_event ev;
+	struct fixture f;
+	size_t header;
+
+	begin(&f);
+	make_metadata(&f.m, 1, kv);
+	make_waking(&f.m, 5, 0, 0, "a", 5);
+	make_switch(&f.m, 10, 0, "a", 5, 0, "b", 6);
+	make_switch(&f.m, 30, 0, "b", 6, 0, "a", 5);
+	make_sample(&f.m, 25, 5, 5, PROF_SOURCE_SAMPLE, 0, NULL, 0);
+	dial9_enc_data(f.m.enc, &header);
+	cr_assert_eq(dial9_enc_reset(f.m.enc), 0);
+	make_switch(&f.m, 20, 0, "b", 6, 0, "a", 5);
+	make_sample(&f.m, 40, 5, 5, PROF_SOURCE_SAMPLE, 0, NULL, 0);
+	make_switch(&f.m, 50, 0, "b", 6, 0, "a", 5);
+	open_trace(&f);
+	next(&f, TRACE_SCHED_WAKING, &ev);
+	trace_skip_kinds(f.t, quiet);
+	cr_assert_eq(trace_next(f.t, &ev), 1);
+	cr_expect_eq(ev.kind, TRACE_SAMPLE);
+	cr_expect_eq(ev.part, 0);
+	cr_expect_eq(ev.tid, 5);
+	cr_assert_eq(trace_next(f.t, &ev), 1);
+	cr_expect_eq(ev.kind, TRACE_SAMPLE);
+	cr_expect_eq(ev.part, 1);
+	cr_assert_eq(trace_next(f.t, &ev), 0);
+	cr_expect_eq(names_part(f.names, 1)->begin, header);
+	cr_expect_eq(names_part(f.names, 0)->events, 5);
+	cr_expect_eq(names_part(f.names, 1)->events, 3);
+	cr_expect_eq(trace_skipped(f.t, 0).cnt, 2);
+	cr_expect_eq(trace_skipped(f.t, 0).first_ts, 10);
+	cr_expect_eq(trace_skipped(f.t, 0).last_ts, 30);
+	cr_expect_eq(trace_skipped(f.t, 1).cnt, 2);
+	cr_expect_eq(trace_skipped(f.t, 1).first_ts, 20);
+	cr_expect_eq(trace_skipped(f.t, 1).last_ts, 50);
+	cr_expect_eq(trace_skipped(f.t, 2).cnt, 0);
+	finish(&f);
+}

@@ -191,15 +191,19 @@ static int parse_opts(const struct report_opts *o, struct report *r)
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
+static struct report_part *part_of(struct report *r, uint32_t part)
+{
+	r->parts = array_reserve(r->parts, &r->part_cap, (size_t)part + 1, sizeof(*r->parts));
+	while (r->part_cnt <= part)
+		r->parts[r->part_cnt++] = (struct report_part){ .first_ts = UINT64_MAX };
+	return &r->parts[part];
+}
+
 /* From the first to the last event, of which the recorder writes one at either end. */
 static void see_part(struct report *r, const struct trace_event *ev)
 {
-	struct report_part *part;
+	struct report_part *part = part_of(r, ev->part);
 
-	r->parts = array_reserve(r->parts, &r->part_cap, (size_t)ev->part + 1, sizeof(*r->parts));
-	while (r->part_cnt <= ev->part)
-		r->parts[r->part_cnt++] = (struct report_part){ .first_ts = UINT64_MAX };
-	part = &r->parts[ev->part];
 	if (!ev->has_ts || trace_is_naming(ev->kind) || ev->kind == TRACE_LOST)
 		return;
 	if (ev->ts < part->first_ts)
@@ -208,6 +212,20 @@ static void see_part(struct report *r, const struct trace_event *ev)
 		part->last_ts = ev->ts;
 	if (ev->cpu != TRACE_NONE && ev->cpu >= part->cpus)
 		part->cpus = ev->cpu + 1;
+}
+
+static void see_skipped(struct report *r)
+{
+	for (uint32_t i = 0; i < r->names->parts.cnt; i++) {
+		const struct dial9_skipped s = trace_skipped(reader_trace(r->reader), i);
+		struct report_part *part;
+
+		if (!s.cnt)
+			continue;
+		part = part_of(r, i);
+		part->first_ts = s.first_ts < part->first_ts ? s.first_ts : part->first_ts;
+		part->last_ts = s.last_ts > part->last_ts ? s.last_ts : part->last_ts;
+	}
 }
 
 /* How long the recording went on in a part, as far as --time lets it through. */
@@ -303,6 +321,7 @@ static int read_all(struct report *r)
 		profile_add(r->profile, &ev);
 		stack_ends_add(&r->ends, r->names, &ev);
 	}
+	see_skipped(r);
 	return ret ? ret : report_exact_end(r, capacity(r));
 }
 

@@ -86,12 +86,21 @@ static struct intervals *engine(struct report *r)
 	return iv;
 }
 
+/* All samples are wanted, and whose they are is not shown. */
+static bool wants_samples_alone(const struct report *r)
+{
+	return !(r->keys & PROFILE_TASK_KEYS) && r->graph != REPORT_FOLDED &&
+	       !select_is_used(&r->sel);
+}
+
 void report_exact_begin(struct report *r)
 {
 	if (!r->wall)
 		reader_skip_stacks(r->reader);
 	if (r->wall || (r->graph == REPORT_FLAT && !(r->keys & ~PROFILE_TASK_KEYS)))
 		r->intervals = engine(r);
+	else if (wants_samples_alone(r))
+		reader_skip_kinds(r->reader, TRACE_KINDS_TRACEPOINT);
 }
 
 void report_exact_add(struct report *r, const struct trace_event *ev)

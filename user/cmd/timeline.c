@@ -114,6 +114,13 @@ static bool hides_switches(const struct trace *t, const struct trace_event *ev)
 	       account_hides_switches(kind.ptr, kind.len);
 }
 
+/* Up to the end only losses and what gives names are wanted. */
+static void read_for_losses(struct timeline *r)
+{
+	reader_skip_tasks(r->reader);
+	reader_skip_kinds(r->reader, TRACE_KINDS_QUIET | 1u << TRACE_SAMPLE);
+}
+
 /* Reads on to the end for losses alone, then starts over with what was learnt. */
 static int start_over(struct timeline *r, const struct trace_event *loss)
 {
@@ -122,7 +129,7 @@ static int start_over(struct timeline *r, const struct trace_event *loss)
 
 	r->opts.reset(r->opts.ctx);
 	begin_engine(r);
-	reader_skip_tasks(r->reader);
+	read_for_losses(r);
 	for (; ret == 1; ret = reader_next(r->reader, &ev))
 		intervals_add_gaps(r->intervals, reader_trace(r->reader), &ev);
 	return ret ? ret : reader_rewind(r->reader);
@@ -154,7 +161,7 @@ static int learn(struct timeline *r)
 	int ret;
 
 	r->learnt = true;
-	reader_skip_tasks(r->reader);
+	read_for_losses(r);
 	while ((ret = reader_next(r->reader, &ev)) == 1)
 		intervals_add_gaps(r->intervals, reader_trace(r->reader), &ev);
 	return ret ? ret : reader_rewind(r->reader);

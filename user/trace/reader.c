@@ -327,6 +327,11 @@ void reader_skip_stacks(struct reader *r)
 	trace_skip_stacks(r->behind);
 }
 
+void reader_skip_kinds(struct reader *r, unsigned int kinds)
+{
+	trace_skip_kinds(r->behind, kinds);
+}
+
 void reader_skip_tasks(struct reader *r)
 {
 	trace_names_only(r->behind);

@@ -39,6 +39,8 @@ int reader_next(struct reader *r, struct trace_event *ev);
  * cost most of reading.
  */
 void reader_skip_stacks(struct reader *r);
+/* From now on, up to the end or until reader_rewind(): trace_skip_kinds(). Only with READER_ONE_PASS. */
+void reader_skip_kinds(struct reader *r, unsigned int kinds);
 /*
  * For who has seen enough: what comes up to the end, or until reader_rewind(), has fields and times, but
  * not whom it happened to. Names are learnt as before.

@@ -31,6 +31,9 @@ struct trace {
 	struct dial9_dec *dec;
 	struct names *names;
 	bool learn, names_only, skip_stacks;
+	unsigned int skip_kinds; /* 1 << enum trace_kind */
+	struct dial9_skipped *skipped; /* by part */
+	size_t skipped_cnt, skipped_cap;
 	struct layout_set schemas;
 	uint32_t part; /* at the current event */
 	uint64_t segments; /* headers so far */
@@ -84,6 +87,7 @@ void trace_free(struct trace *t)
 	dial9_dec_free(t->dec);
 	free(t->modules);
 	free(t->module_used);
+	free(t->skipped);
 	free(t->frames);
 	free(t);
 }
@@ -91,6 +95,21 @@ void trace_free(struct trace *t)
 void trace_skip_stacks(struct trace *t)
 {
 	t->skip_stacks = true;
+}
+
+static void skip_type(struct trace *t, uint16_t type_id)
+{
+	const struct trace_schema *s = layout_set_get(&t->schemas, type_id);
+
+	if (t->skip_kinds & 1u << s->kind)
+		dial9_dec_skip(t->dec, type_id);
+}
+
+void trace_skip_kinds(struct trace *t, unsigned int kinds)
+{
+	t->skip_kinds |= kinds;
+	for (size_t i = 0; i < t->schemas.used_cnt; i++)
+		skip_type(t, t->schemas.used[i]);
 }
 
 void trace_names_only(struct trace *t)
@@ -532,6 +551,42 @@ static int event(struct trace *t, const struct dial9_frame *f, struct trace_even
 	return 1;
 }
 
+static void learn_schema(struct trace *t, uint16_t type_id, const struct dial9_schema *schema)
+{
+	layout_set_add(&t->schemas, t->names, type_id, schema);
+	skip_type(t, type_id);
+}
+
+/* Those that the decoder has passed over lie before the frame at @offset, and behind the one before it. */
+static void see_skipped(struct trace *t, uint64_t offset)
+{
+	struct parts *parts = &t->names->parts;
+	struct dial9_skipped s, *sum;
+	uint32_t part;
+
+	if (!dial9_dec_skipped(t->dec, &s))
+		return;
+	if (t->learn) {
+		parts_event(parts, offset - 1);
+		parts->v[parts->cnt - 1].events += s.cnt - 1;
+	}
+	part = parts_at(parts, t->part, offset - 1);
+	t->skipped =
+		array_reserve(t->skipped, &t->skipped_cap, (size_t)part + 1, sizeof(*t->skipped));
+	while (t->skipped_cnt <= part)
+		t->skipped[t->skipped_cnt++] = (struct dial9_skipped){ .first_ts = UINT64_MAX };
+	sum = &t->skipped[part];
+	sum->cnt += s.cnt;
+	sum->first_ts = s.first_ts < sum->first_ts ? s.first_ts : sum->first_ts;
+	sum->last_ts = s.last_ts > sum->last_ts ? s.last_ts : sum->last_ts;
+}
+
+struct dial9_skipped trace_skipped(const struct trace *t, uint32_t part)
+{
+	return part < t->skipped_cnt ? t->skipped[part] :
+				       (struct dial9_skipped){ .first_ts = UINT64_MAX };
+}
+
 int trace_next(struct trace *t, struct trace_event *ev)
 {
 	struct dial9_frame f;
@@ -539,6 +594,8 @@ int trace_next(struct trace *t, struct trace_event *ev)
 
 	for (;;) {
 		ret = dial9_dec_next(t->dec, &f);
+		if (t->skip_kinds)
+			see_skipped(t, ret == 1 ? f.offset : trace_consumed(t));
 		if (ret != 1)
 			return ret;
 		if (f.kind == DIAL9_FRAME_EVENT)
@@ -546,7 +603,7 @@ int trace_next(struct trace *t, struct trace_event *ev)
 		if (f.kind == DIAL9_FRAME_HEADER || f.kind == DIAL9_FRAME_MIDHEADER)
 			segment(t, f.offset);
 		else if (f.kind == DIAL9_FRAME_SCHEMA)
-			layout_set_add(&t->schemas, t->names, f.schema.type_id, f.schema.schema);
+			learn_schema(t, f.schema.type_id, f.schema.schema);
 	}
 }
 

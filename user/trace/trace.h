@@ -32,6 +32,11 @@ enum trace_kind {
 	TRACE_STATS,
 };
 
+/* What happened in the kernel, as sets of kinds: all but samples; of these, all but switches. */
+#define TRACE_KINDS_QUIET                                                                          \
+	(1u << TRACE_TRACEPOINT | 1u << TRACE_SCHED_WAKING | 1u << TRACE_CPU_WATCH)
+#define TRACE_KINDS_TRACEPOINT (TRACE_KINDS_QUIET | 1u << TRACE_SCHED_SWITCH)
+
 /* Fields that the readers look at, whatever event they stand in. */
 enum trace_role {
 	ROLE_COMMON_CPU,
@@ -162,6 +167,13 @@ int trace_new(const struct trace_opts *opts, struct trace **out);
 void trace_free(struct trace *t);
 /* From now on stacks of switches and wakings come without frames. */
 void trace_skip_stacks(struct trace *t);
+/*
+ * From now on events of these kinds, a set of 1 << enum trace_kind, are passed over, of which nobody asks more than
+ * trace_skipped(). Without TRACE_SCHED_SWITCH threads that no TaskEvent tells of have no name.
+ */
+void trace_skip_kinds(struct trace *t, unsigned int kinds);
+/* How many were passed over in that part so far, and when. */
+struct dial9_skipped trace_skipped(const struct trace *t, uint32_t part);
 /* From now on events come as with trace_opts.names_only. */
 void trace_names_only(struct trace *t);
 
@@ -179,7 +191,7 @@ uint64_t trace_consumed(const struct trace *t);
 /* What is known of a thread at the current event; NULL when nothing is. Borrowed until the next. */
 const struct names_task *trace_task(const struct trace *t, uint32_t tid);
 
-/* Bytes of frames that are no events (schemas, pools, headers), and how many schemas were read. */
+/* Bytes of frames that are no events (schemas, pools, headers); not for who passes over events. */
 uint64_t trace_overhead_bytes(const struct trace *t);
 /* All schemas met so far; @cnt receives how many. Borrowed. */
 struct trace_schema *const *trace_schemas(const struct trace *t, size_t *cnt);
