@@ -132,7 +132,6 @@ static int recount(struct report *r)
 		return 0;
 	cpu_time_fini(&r->cpu_time);
 	intervals_restart(r->intervals);
-	r->cpu_time = (struct cpu_time){ 0 };
 	profile_forget_times(r->profile);
 	memset(r->state_ns, 0, sizeof(r->state_ns));
 	off_stack_fini(&r->off_stack);

@@ -104,4 +104,5 @@ void cpu_time_to_profile(const struct cpu_time *c, struct profile *p)
 void cpu_time_fini(struct cpu_time *c)
 {
 	row_table_fini(&c->tasks);
+	*c = (struct cpu_time){ 0 };
 }
