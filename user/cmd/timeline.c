@@ -384,16 +384,11 @@ void timeline_json_head(struct buf *out, const struct timeline *t)
 	text_json_account(out, &t->losses.account);
 }
 
-static bool is_named(enum interval_context context)
-{
-	return context == INTERVAL_BY_TASK || context == INTERVAL_BY_UNKNOWN;
-}
-
 void timeline_put_waker(struct buf *out, const struct timeline *t, const struct interval_waker *by)
 {
 	if (!by) {
 		buf_addstr(out, "-");
-	} else if (!is_named(by->context)) {
+	} else if (!interval_by_thread(by->context)) {
 		text_waker(out, t->names, by);
 	} else {
 		text_name(out, t->names, by->comm);

@@ -96,8 +96,7 @@ static void drop(void *ctx)
 
 static bool has_tid(const struct wakeup *w, const struct waits_row *r)
 {
-	return w->opts->by_tid && r->waker_tid != TRACE_NONE &&
-	       (r->context == INTERVAL_BY_TASK || r->context == INTERVAL_BY_UNKNOWN);
+	return w->opts->by_tid && r->waker_tid != TRACE_NONE && interval_by_thread(r->context);
 }
 
 /* Columns before it, and what it gets of a narrow terminal. */

@@ -78,7 +78,6 @@ static void end_sums(struct export *x)
 	profile_free(r->profile);
 	r->profile = NULL;
 	cpu_time_fini(&r->cpu_time);
-	r->cpu_time = (struct cpu_time){ 0 };
 	off_stack_fini(&r->off_stack);
 }
 
@@ -299,7 +298,7 @@ static void tell_interval(struct export *x, const struct interval *i, const uint
 	/* the waker's number may be that of this thread in an earlier life */
 	thread = *t;
 	e.thread = &thread;
-	if (w && (w->context == INTERVAL_BY_TASK || w->context == INTERVAL_BY_UNKNOWN) && w->tid)
+	if (w && interval_by_thread(w->context) && w->tid)
 		e.waker = thread_of(x, i->part, w->tid, w->pid, w->comm);
 	x->format->interval(x, &e);
 	export_flush(x);

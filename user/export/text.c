@@ -129,7 +129,7 @@ static void put_interrupt(struct buf *out, const struct interval_waker *w)
 
 void text_waker(struct buf *out, const struct names *n, const struct interval_waker *w)
 {
-	if (w->context == INTERVAL_BY_UNKNOWN || w->context == INTERVAL_BY_TASK) {
+	if (interval_by_thread(w->context)) {
 		if (w->comm != NAMES_NONE)
 			text_name(out, n, w->comm);
 		buf_printf(out, "/%u", w->tid);

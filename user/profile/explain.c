@@ -515,9 +515,7 @@ const struct explain_piece *explain_last(const struct explain *e, uint32_t part,
 
 uint32_t explain_waker_tid(const struct explain_piece *p)
 {
-	const enum interval_context by = p->waker.context;
-
-	if (!p->woken || (by != INTERVAL_BY_TASK && by != INTERVAL_BY_UNKNOWN))
+	if (!p->woken || !interval_by_thread(p->waker.context))
 		return 0;
 	return p->waker.tid == TRACE_NONE ? 0 : p->waker.tid;
 }

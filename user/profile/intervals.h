@@ -89,6 +89,12 @@ enum interval_context {
 	INTERVAL_BY_IPI, /* an interrupt that the kernel sent */
 };
 
+/* Whether the thread that was current did it, as far as the trace tells. */
+static inline bool interval_by_thread(enum interval_context context)
+{
+	return context == INTERVAL_BY_TASK || context == INTERVAL_BY_UNKNOWN;
+}
+
 struct interval_waker {
 	enum interval_context context;
 	/* Softirq: its vector (0 HI, 1 TIMER, ...; see interval_softirq()). Hard irq: its line. Timer: the

@@ -44,11 +44,10 @@ static struct waits_id id_of(const struct waits *w, const struct waits_row *r)
 			k.number = r->number;
 			k.said = r->said;
 		}
-		if (r->context == INTERVAL_BY_TASK || r->context == INTERVAL_BY_UNKNOWN)
+		if (interval_by_thread(r->context))
 			k.waker_comm = r->waker_comm;
 	}
-	if (by(w, WAITS_WAKER_TID) && r->woken &&
-	    (r->context == INTERVAL_BY_TASK || r->context == INTERVAL_BY_UNKNOWN))
+	if (by(w, WAITS_WAKER_TID) && r->woken && interval_by_thread(r->context))
 		k.waker_tid = r->waker_tid;
 	if (by(w, WAITS_WAKER_STACK))
 		k.waker_stack = r->waker_stack;
