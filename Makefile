@@ -39,7 +39,7 @@ BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -Wall -Werror -D__TARGET_ARCH_$(BPFARC
 DEPFLAGS = -MMD -MP
 
 SRCS_libdial9 := $(addprefix user/libdial9/, \
-	copy.c decode.c encode.c event.c fd.c payload.c pool.c put.c reader.c schema.c \
+	copy.c decode.c encode.c event.c fd.c notes.c payload.c pool.c put.c reader.c schema.c \
 	schema_set.c value.c versioned.c wire.c)
 SRCS_base := $(addprefix user/base/, \
 	alloc.c buf.c clock.c file.c hash.c hmap.c log.c memo.c opts.c str.c strtab.c)
@@ -62,14 +62,14 @@ SRCS_record := $(addprefix user/record/, \
 	rights.c ring.c scout.c sink.c snapshot.c stacks.c stale.c status.c targets.c tasks.c tasks_truth.c texts.c \
 	tables.c tick.c translate.c unwinding.c)
 SRCS_trace := $(addprefix user/trace/, \
-	layout.c names.c parts.c reader.c source.c tp_symbols.c trace.c value.c)
+	layout.c meaning.c names.c parts.c reader.c source.c tp_symbols.c trace.c value.c)
 SRCS_profile := $(addprefix user/profile/, \
 	account.c causes.c cpu_load.c cpu_log.c cpu_strip.c cpu_time.c delays.c delta.c \
 	event_counts.c explain.c family.c followed.c gaps.c hops.c interval_words.c intervals.c live.c \
-	off_stack.c profile.c quantile.c rivals.c row_table.c spans.c stack_ends.c stack_table.c \
+	off_stack.c polled.c profile.c quantile.c rivals.c row_table.c spans.c stack_ends.c stack_table.c \
 	thread_times.c tree.c waits.c workers.c)
 SRCS_export := $(addprefix user/export/, \
-	chrome.c csv.c ends.c exporter.c firefox.c folded.c folded_lines.c formats.c jsonl.c \
+	chrome.c csv.c ends.c exporter.c firefox.c folded.c folded_lines.c formats.c gzip.c jsonl.c \
 	perf_script.c perfetto.c pprof.c proto.c script_line.c script_stream.c speedscope.c \
 	spill.c stack_tree.c text.c)
 SRCS_formats := $(addprefix user/formats/, \
@@ -82,7 +82,7 @@ SRCS_formats := $(addprefix user/formats/, \
 	$(addprefix tonbandgeraet/, dump.c encoding.c event.c export.c format.c frames.c \
 		import.c markers.c state.c write.c))
 SRCS_cmd := $(addprefix user/cmd/, \
-	explain.c explain_json.c explain_print.c explain_slowest.c explain_slowest_print.c export.c wakeup.c wakeup_chain.c \
+	explain.c explain_json.c explain_print.c explain_slowest.c explain_slowest_print.c polls.c polls_print.c export.c wakeup.c wakeup_chain.c \
 	anonymize.c cut.c cut_copy.c cut_needs.c diff.c diff_print.c diff_read.c \
 	live_view.c screen.c top.c \
 	check.c check_probes.c cause.c convert.c dump.c dump_json.c dump_text.c info.c \
@@ -114,7 +114,7 @@ TESTS := $(addprefix tests/, \
 	$(addprefix kernel/, cpus_test.c format_symbols_test.c format_test.c irqs_test.c kallsyms_test.c \
 		perf_side_test.c perf_test.c proc_test.c tracefs_test.c) \
 	$(addprefix libdial9/, alloc_test.c copy_test.c decode_test.c encode_test.c event_test.c fd_test.c \
-		golden_test.c nomem_test.c payload_test.c pool_test.c property_test.c put_test.c \
+		golden_test.c nomem_test.c notes_test.c payload_test.c pool_test.c property_test.c put_test.c \
 		reader_test.c schema_set_test.c schema_test.c value_test.c versioned_test.c \
 		wire_test.c) \
 	$(addprefix unwind/, extents_test.c lists_test.c store_test.c table_test.c waiter_test.c) \
@@ -126,19 +126,19 @@ TESTS := $(addprefix tests/, \
 		mapped_test.c maps_test.c memory_test.c merge_test.c modules_test.c needed_test.c proc_reader_test.c \
 		ring_test.c scout_test.c sink_test.c snapshot_test.c stacks_test.c stale_test.c status_test.c tables_test.c targets_test.c tasks_scan_test.c tasks_test.c \
 		tasks_truth_test.c texts_test.c tick_test.c translate_test.c unwinding_test.c) \
-	$(addprefix trace/, layout_test.c names_test.c parts_test.c reader_test.c source_test.c tp_symbols_test.c \
+	$(addprefix trace/, layout_test.c meaning_test.c names_test.c parts_test.c reader_test.c source_test.c tp_symbols_test.c \
 		trace_test.c value_test.c) \
 	$(addprefix profile/, delta_test.c live_test.c quantile_test.c rivals_test.c) \
 	$(addprefix profile/, account_test.c cpu_load_test.c cpu_log_test.c cpu_strip_test.c cpu_time_test.c delays_test.c event_counts_test.c family_test.c followed_test.c gaps_test.c hops_test.c \
 		intervals_test.c off_stack_test.c profile_test.c stack_table_test.c \
 		stack_ends_test.c thread_times_test.c tree_test.c waits_test.c) \
 	$(addprefix cmd/, top_test.c) \
-	$(addprefix profile/, causes_test.c explain_test.c spans_test.c) \
+	$(addprefix profile/, causes_test.c explain_test.c polled_test.c spans_test.c) \
 	$(addprefix cmd/, explain_test.c wakeup_test.c) \
-	$(addprefix cmd/, check_test.c cut_test.c diff_test.c hostile_test.c info_test.c page_test.c paint_test.c parts_test.c \
+	$(addprefix cmd/, check_test.c cut_test.c diff_test.c hostile_test.c info_test.c page_test.c paint_test.c parts_test.c polls_test.c \
 		progress_test.c report_test.c script_test.c select_test.c shorten_test.c summary_test.c \
 		text_test.c timeline_test.c callchain_test.c offcpu_test.c sched_test.c) \
-	$(addprefix export/, chrome_test.c csv_test.c ends_test.c firefox_test.c folded_test.c jsonl_test.c perf_script_test.c perfetto_test.c pprof_test.c proto_test.c speedscope_test.c spill_test.c stack_tree_test.c text_test.c) \
+	$(addprefix export/, chrome_test.c csv_test.c ends_test.c firefox_test.c folded_test.c gzip_test.c jsonl_test.c perf_script_test.c perfetto_test.c pprof_test.c proto_test.c speedscope_test.c spill_test.c stack_tree_test.c text_test.c) \
 	$(addprefix cmd/, export_test.c) \
 	$(addprefix formats/, container_test.c foreign_test.c) \
 	$(addprefix formats/apitrace/, export_test.c format_test.c random_test.c) \
@@ -385,8 +385,9 @@ $(SYM)/c-link: $(SYM)/c-gcc
 
 # ---- targets ------------------------------------------------------------------------------------
 .PHONY: check check-unit check-root check-san check-cli check-docs check-install check-tutorial check-js check-page \
-	check-self fuzz fuzz-replay lint fmt fmt-check bench bench-codec bench-read install uninstall clean help demo
-check: check-unit check-san check-cli check-docs check-install check-tutorial check-js check-page check-self fuzz-replay \
+	check-consumers check-self fuzz fuzz-replay lint fmt fmt-check bench bench-codec bench-read install uninstall clean help demo
+check: check-unit check-san check-cli check-docs check-install check-tutorial check-js check-page check-consumers check-self \
+	fuzz-replay \
 	check-root
 
 check-unit: $(TEST_BINS) $(STIM_BINS)
@@ -424,6 +425,14 @@ check-page: all $(JS_TOOLS)
 	$(Q)$(TEST_ENV) $(call LIMIT,300) node --test tests/page/*.test.js > $(O)/page.log || { cat $(O)/page.log; echo FAILED page; exit 1; }
 	@sed -n 's/^# opened/page: opened/p; s/^# skipped [1-9].*/page: no browser here/p' $(O)/page.log
 	@echo "page: passed"
+
+# Exports, read by the programs that they are made for; those that cannot be had from here are skipped.
+check-consumers: all $(JS_TOOLS)
+	$(Q)sh tools/consumers.sh $(O)/consumers || [ $$? -eq 77 ]
+	$(Q)$(TEST_ENV) $(call LIMIT,300) node --test tests/consumers/*.test.js > $(O)/consumers.log || \
+		{ cat $(O)/consumers.log; echo FAILED consumers; exit 1; }
+	@sed -n 's/^# skipped \([1-9].*\)/consumers: \1 tests SKIPPED: see $(subst /,\/,$(O))\/consumers.log/p' $(O)/consumers.log
+	@echo "consumers: passed"
 
 $(JS_TOOLS): $(O)/tests/js/%: $(O)/obj/tests/js/%.o $(LIB_A)
 	$(call msg,LD,$@)
@@ -550,6 +559,7 @@ help:
 ##H make check-san     the unit tests under ASan and UBSan
 ##H make check-js      the JavaScript reader and the page's engine under node, against the C ones
 ##H make check-page    the page of export html in a headless Chromium
+##H make check-consumers  exports, read by speedscope, the Firefox Profiler, pprof and others
 ##H make lint          layering, symbol names, headers, sizes, shell scripts, formatting
 ##H make fuzz          libFuzzer on each target for FUZZ_TIME seconds (60)
 ##H make fmt           reformat with clang-format 14

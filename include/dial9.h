@@ -336,11 +336,20 @@ DIAL9_API int dial9_enc_define_stack(struct dial9_enc *enc, uint32_t id, const u
 				     size_t cnt);
 
 /*
- * Level 4: attach a key and a value to one field of a schema (a unit, say). The schema's frame is written
- * first if it was not. -ENOTSUP at level 3, -EBUSY inside an event.
+ * Level 4: attach a key and a value to one field of a schema (a unit, say; FORMAT.md has the keys that are
+ * known). The schema's frame is written first if it was not. All that are given, 65535 at most, become one frame;
+ * none at all write nothing. What was said of the same field and key before is overruled. Keys are at most
+ * 65535 bytes long (-E2BIG), and all text is UTF-8 (-EILSEQ). -ENOTSUP at level 3, -EBUSY inside an event.
  */
+struct dial9_annotation {
+	uint16_t field; /* its place in the schema */
+	struct dial9_str key, value;
+};
+
 DIAL9_API int dial9_enc_annotate(struct dial9_enc *enc, const struct dial9_schema *s,
 				 uint16_t field, struct dial9_str key, struct dial9_str value);
+DIAL9_API int dial9_enc_annotate_all(struct dial9_enc *enc, const struct dial9_schema *s,
+				     const struct dial9_annotation *annotations, size_t cnt);
 
 /* Hand all complete frames to write() (nothing to do in a memory encoder). An open event stays open. On an
  * error the frames stay buffered and a later flush tries again. */
@@ -376,7 +385,7 @@ typedef ssize_t (*dial9_read_fn)(void *ctx, void *buf, size_t sz);
 struct dial9_limits {
 	size_t frame_bytes; /* one frame: 256 MiB */
 	size_t pool_bytes; /* all strings and stacks of the pools, with bookkeeping: 1 GiB */
-	size_t schema_bytes; /* all schemas: 64 MiB */
+	size_t schema_bytes; /* all schemas, and what is said of them: 64 MiB */
 	uint32_t depth; /* lists in lists: 64, which is also the most; deeper: -EBADMSG */
 	uint64_t reserved[4]; /* 0 */
 };
@@ -529,6 +538,17 @@ struct dial9_skipped {
 DIAL9_API int dial9_dec_skip(struct dial9_dec *dec, uint16_t type_id);
 /* 1 and those that were passed over since it last said so, or since the start; or 0: none. */
 DIAL9_API int dial9_dec_skipped(struct dial9_dec *dec, struct dial9_skipped *out);
+
+/*
+ * What the stream has said so far of a field of a type's schema: 0 and the last value of that key, or -ENOENT.
+ * And all of it in order, for dial9_annotations_next(); nothing for a type without schema. What was said of a
+ * type before its schema came does not count. Fields may lie outside of the schema, and text need not be UTF-8.
+ * Borrowed until the next call to dial9_dec_next().
+ */
+DIAL9_API int dial9_dec_annotation(const struct dial9_dec *dec, uint16_t type_id, uint16_t field,
+				   const char *key, struct dial9_str *out);
+DIAL9_API void dial9_dec_annotations(const struct dial9_dec *dec, uint16_t type_id,
+				     struct dial9_iter *out);
 
 /*
  * Iteration. dial9_iter_init() for LIST, MAP and STRING_MAP values (other types: empty), then _next: 1 and

@@ -305,4 +305,98 @@ enum prof_tp_symbol_kind {
 #define PROF_F_UNWIND_LISTS_LEFT_OUT "unwind_lists_left_out" /* with their processes, likewise */
 #define PROF_F_UNWIND_MODULES_LEFT_OUT "unwind_modules_left_out"
 
+/*
+ * ---- annotations of fields: at spec level 4 --------------------------------------------------
+ *
+ * user/libdial9/FORMAT.md tells what they mean, and what the lines of an enum are.
+ */
+#define PROF_NOTE_UNIT "unit"
+#define PROF_NOTE_KIND "kind"
+#define PROF_NOTE_ENUM "enum"
+#define PROF_UNIT_NS "ns"
+#define PROF_UNIT_BYTES "bytes"
+#define PROF_KIND_PID "pid" /* of a process, or of a task as the kernel numbers it */
+#define PROF_KIND_TID "tid"
+#define PROF_KIND_CPU "cpu"
+#define PROF_KIND_ADDR "addr"
+#define PROF_KIND_STATE "state"
+#define PROF_KIND_COUNTER "counter"
+#define PROF_KIND_GAUGE "gauge"
+
+/*
+ * What fields mean, by event and name: X(event, field, unit, kind). NULL for the event: of each tracepoint;
+ * otherwise: nothing to say.
+ */
+#define PROF_FIELD_NOTES(X)                                                                        \
+	X(NULL, PROF_TP_COMMON_CPU, NULL, PROF_KIND_CPU)                                           \
+	X(NULL, PROF_TP_COMMON_PID, NULL, PROF_KIND_TID)                                           \
+	X(PROF_EV_SCHED_SWITCH, PROF_F_PREV_PID, NULL, PROF_KIND_TID)                              \
+	X(PROF_EV_SCHED_SWITCH, PROF_F_PREV_STATE, NULL, PROF_KIND_STATE)                          \
+	X(PROF_EV_SCHED_SWITCH, PROF_F_NEXT_PID, NULL, PROF_KIND_TID)                              \
+	X(PROF_EV_SCHED_WAKING, PROF_F_PID, NULL, PROF_KIND_TID)                                   \
+	X(PROF_EV_SCHED_WAKING, PROF_F_TARGET_CPU, NULL, PROF_KIND_CPU)                            \
+	X(PROF_EV_SCHED_WAKEUP_NEW, PROF_F_PID, NULL, PROF_KIND_TID)                               \
+	X(PROF_EV_SCHED_WAKEUP_NEW, PROF_F_TARGET_CPU, NULL, PROF_KIND_CPU)                        \
+	X(PROF_EV_SCHED_MIGRATE_TASK, PROF_F_PID, NULL, PROF_KIND_TID)                             \
+	X(PROF_EV_SCHED_MIGRATE_TASK, "orig_cpu", NULL, PROF_KIND_CPU)                             \
+	X(PROF_EV_SCHED_MIGRATE_TASK, PROF_F_DEST_CPU, NULL, PROF_KIND_CPU)                        \
+	X(PROF_EV_SCHED_PROCESS_FORK, "parent_pid", NULL, PROF_KIND_TID)                           \
+	X(PROF_EV_SCHED_PROCESS_FORK, PROF_F_CHILD_PID, NULL, PROF_KIND_TID)                       \
+	X(PROF_EV_SCHED_PROCESS_EXEC, PROF_F_PID, NULL, PROF_KIND_TID)                             \
+	X(PROF_EV_SCHED_PROCESS_EXEC, PROF_F_OLD_PID, NULL, PROF_KIND_TID)                         \
+	X(PROF_EV_SCHED_PROCESS_EXIT, PROF_F_PID, NULL, PROF_KIND_TID)                             \
+	X("sched:sched_stat_runtime", "runtime", PROF_UNIT_NS, NULL)                               \
+	X("power:cpu_frequency", "state", "kHz", PROF_KIND_GAUGE)                                  \
+	X("power:cpu_frequency", "cpu_id", NULL, PROF_KIND_CPU)                                    \
+	X("power:cpu_idle", "cpu_id", NULL, PROF_KIND_CPU)                                         \
+	X("kmem:rss_stat", "size", PROF_UNIT_BYTES, PROF_KIND_GAUGE)                               \
+	X("writeback:global_dirty_state", "nr_dirty", "pages", PROF_KIND_GAUGE)                    \
+	X("writeback:global_dirty_state", "nr_writeback", "pages", PROF_KIND_GAUGE)                \
+	X("writeback:global_dirty_state", "nr_dirtied", "pages", PROF_KIND_COUNTER)                \
+	X("writeback:global_dirty_state", "nr_written", "pages", PROF_KIND_COUNTER)                \
+	X(PROF_EV_CPU_SAMPLE, PROF_F_TID, NULL, PROF_KIND_TID)                                     \
+	X(PROF_EV_CPU_SAMPLE, PROF_F_CALLCHAIN, NULL, PROF_KIND_ADDR)                              \
+	X(PROF_EV_CPU_SAMPLE, PROF_F_CPU, NULL, PROF_KIND_CPU)                                     \
+	X(PROF_EV_CPU_SAMPLE, PROF_F_PID, NULL, PROF_KIND_PID)                                     \
+	X(PROF_EV_TASK, PROF_F_PID, NULL, PROF_KIND_PID)                                           \
+	X(PROF_EV_TASK, PROF_F_TID, NULL, PROF_KIND_TID)                                           \
+	X(PROF_EV_TASK, PROF_F_PPID, NULL, PROF_KIND_PID)                                          \
+	X(PROF_EV_PROC_MAPS, PROF_F_PID, NULL, PROF_KIND_PID)                                      \
+	X(PROF_EV_PROC_MAPS, PROF_F_START, NULL, PROF_KIND_ADDR)                                   \
+	X(PROF_EV_PROC_MAPS, PROF_F_END, NULL, PROF_KIND_ADDR)                                     \
+	X(PROF_EV_PROC_MAPS, PROF_F_OFFSET, PROF_UNIT_BYTES, NULL)                                 \
+	X(PROF_EV_SYMBOL, PROF_F_ADDR, NULL, PROF_KIND_ADDR)                                       \
+	X(PROF_EV_SYMBOL, PROF_F_SIZE, PROF_UNIT_BYTES, NULL)                                      \
+	X(PROF_EV_SYMBOL, PROF_F_BASE_ADDR, NULL, PROF_KIND_ADDR)                                  \
+	X(PROF_EV_CLOCK_SYNC, PROF_F_REALTIME_NS, PROF_UNIT_NS, NULL)                              \
+	X(PROF_EV_LOST, PROF_F_CPU, NULL, PROF_KIND_CPU)                                           \
+	X(PROF_EV_LOST, PROF_F_FIRST_NS, PROF_UNIT_NS, NULL)                                       \
+	X(PROF_EV_LOST, PROF_F_LAST_NS, PROF_UNIT_NS, NULL)                                        \
+	X(PROF_EV_STATS, PROF_F_ELAPSED_NS, PROF_UNIT_NS, PROF_KIND_COUNTER)                       \
+	X(PROF_EV_STATS, PROF_F_PRODUCED, NULL, PROF_KIND_COUNTER)                                 \
+	X(PROF_EV_STATS, PROF_F_WRITTEN, NULL, PROF_KIND_COUNTER)                                  \
+	X(PROF_EV_STATS, PROF_F_LOST, NULL, PROF_KIND_COUNTER)                                     \
+	X(PROF_EV_STATS, PROF_F_SAMPLES, NULL, PROF_KIND_COUNTER)                                  \
+	X(PROF_EV_STATS, PROF_F_BPF_NS, PROF_UNIT_NS, PROF_KIND_COUNTER)                           \
+	X(PROF_EV_STATS, PROF_F_BPF_RUNS, NULL, PROF_KIND_COUNTER)                                 \
+	X(PROF_EV_STATS, PROF_F_CPU_NS, PROF_UNIT_NS, PROF_KIND_COUNTER)                           \
+	X(PROF_EV_STATS, PROF_F_RSS_BYTES, PROF_UNIT_BYTES, PROF_KIND_GAUGE)                       \
+	X(PROF_EV_STATS, PROF_F_RING_FILL_MAX_BYTES, PROF_UNIT_BYTES, PROF_KIND_GAUGE)             \
+	X(PROF_EV_STATS, PROF_F_BYTES_WRITTEN, PROF_UNIT_BYTES, PROF_KIND_COUNTER)                 \
+	X(PROF_EV_STATS, PROF_F_BPF_SWITCH_NS, PROF_UNIT_NS, PROF_KIND_COUNTER)                    \
+	X(PROF_EV_STATS, PROF_F_BPF_WAKEUP_NS, PROF_UNIT_NS, PROF_KIND_COUNTER)                    \
+	X(PROF_EV_STATS, PROF_F_BPF_TRACEPOINT_NS, PROF_UNIT_NS, PROF_KIND_COUNTER)                \
+	X(PROF_EV_STATS, PROF_F_BPF_SAMPLE_NS, PROF_UNIT_NS, PROF_KIND_COUNTER)                    \
+	X(PROF_EV_STATS, PROF_F_REALTIME_CPU_NS, PROF_UNIT_NS, PROF_KIND_COUNTER)                  \
+	X(PROF_EV_STATS, PROF_F_END_CPU_NS, PROF_UNIT_NS, PROF_KIND_COUNTER)                       \
+	X(PROF_EV_STATS, PROF_F_MEMORY_BYTES, PROF_UNIT_BYTES, PROF_KIND_GAUGE)                    \
+	X(PROF_EV_STATS, PROF_F_FORGOTTEN, NULL, PROF_KIND_COUNTER)                                \
+	X(PROF_EV_STATS, PROF_F_UNWIND_TABLES, NULL, PROF_KIND_COUNTER)                            \
+	X(PROF_EV_STATS, PROF_F_UNWIND_EVICTED, NULL, PROF_KIND_COUNTER)                           \
+	X(PROF_EV_STATS, PROF_F_UNWIND_TABLES_LEFT_OUT, NULL, PROF_KIND_COUNTER)                   \
+	X(PROF_EV_STATS, PROF_F_UNWIND_BYTES, PROF_UNIT_BYTES, PROF_KIND_GAUGE)                    \
+	X(PROF_EV_STATS, PROF_F_UNWIND_LISTS, NULL, PROF_KIND_COUNTER)                             \
+	X(PROF_EV_STATS, PROF_F_UNWIND_LISTS_LEFT_OUT, NULL, PROF_KIND_COUNTER)                    \
+	X(PROF_EV_STATS, PROF_F_UNWIND_MODULES_LEFT_OUT, NULL, PROF_KIND_COUNTER)
+
 #endif /* D9_PROF_EVENTS_H */

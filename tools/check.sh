@@ -34,6 +34,13 @@ if command -v chromium-headless-shell >/dev/null 2>&1; then
 fi
 export D9_REQUIRE_BROWSER
 
+# Those whose packages cannot be fetched from here are skipped.
+D9_REQUIRE_CONSUMERS=0
+if sh tools/consumers.sh build/consumers; then
+	D9_REQUIRE_CONSUMERS=$D9_REQUIRE_BROWSER
+fi
+export D9_REQUIRE_CONSUMERS
+
 step() {
 	echo "== $*"
 	began=$(date +%s)
@@ -46,6 +53,6 @@ step make "$jobs" all tests replay
 step make "$jobs" O=build/clang CC=clang all tests
 step make "$jobs" O=build/san SAN=address,undefined tests
 step make "$jobs" lint
-step make check-unit check-san check-cli check-docs check-install check-tutorial check-js check-page check-self fuzz-replay
+step make check-unit check-san check-cli check-docs check-install check-tutorial check-js check-page check-consumers check-self fuzz-replay
 step $sudo env "D9_REQUIRE_ROOT=$D9_REQUIRE_ROOT" WERROR=1 "PATH=$PATH" make check-root
 echo "all checks passed"

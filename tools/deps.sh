@@ -12,6 +12,9 @@ CHECK="libcriterion-dev libclang-rt-14-dev clang-format-14 g++ rustc shellcheck 
 	groff-base procps apitrace nodejs xz-utils gzip python3 sqlite3 openssl jq golang-go protobuf-compiler
 	chromium-headless-shell"
 
+# Where node comes without it.
+command -v npm >/dev/null 2>&1 || CHECK="$CHECK npm"
+
 case ${1:-build} in
 build) wanted=$BUILD ;;
 check) wanted="$BUILD $CHECK" ;;
@@ -30,7 +33,7 @@ if ! command -v apt-get >/dev/null 2>&1; then
 		  snappy, zstd, brotli
 		and for the tests:
 		  criterion >= 2.4, clang's ASan and libFuzzer run-times, clang-format 14, g++, rustc,
-		  shellcheck, valgrind, perf, groff, bash, apitrace, node >= 18,
+		  shellcheck, valgrind, perf, groff, bash, apitrace, node >= 18 with npm,
 		  xz, gzip, python3, sqlite3, openssl (whose stacks are unwound), jq, go (for its pprof), protoc
 		then build with \`make\` and test with \`make lint check\`.
 	EOT

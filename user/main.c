@@ -26,6 +26,7 @@ static const struct command commands[] = {
 	{ "sched", cmd_sched, "how long tasks waited for a CPU, and behind whom", false },
 	{ "wakeup", cmd_wakeup, "who woke whom, and over whom a waking came", false },
 	{ "explain", cmd_explain, "what a thread did in some moment, and what held it up", false },
+	{ "polls", cmd_polls, "why polls of a Tokio service were slow", false },
 	{ "script", cmd_script, "the events, one a line", false },
 	{ "info", cmd_info, "what a trace holds, and what it lost", false },
 	{ "dump", cmd_dump, "the frames of a trace as they are in the file", false },

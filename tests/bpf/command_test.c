@@ -439,7 +439,5 @@ Test(command, the_whole_system_is_recorded_until_the_command_ends)
 	cr_expect(has_command);
 	cr_expect(has_stranger);
 	live_close(&lt);
-	kill(stranger.pid, SIGKILL);
-	live_wait(&stranger);
-	live_proc_fini(&stranger);
+	live_kill(&stranger);
 }

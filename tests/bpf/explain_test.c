@@ -27,13 +27,16 @@ static const struct {
 	[MUTEX] = { "mutex",
 		    "holder",
 		    { "pthread_mutex_lock", "stall_on_mutex" },
-		    "blocked in pthread_mutex_lock\n" },
+		    "blocked in pthread_mutex_lock under stall_on_mutex\n" },
 	[HOG] = { "hog", "hog", { NULL, NULL }, "waited for a CPU behind hog " },
 	[FAULT] = { "fault",
 		    "pager",
 		    { "page_fault", "stall_on_page" },
 		    "blocked by a page fault in stall_on_page\n" },
-	[READ] = { "read", "writer", { "\"read\"", "stall_on_read" }, "blocked in read\n" },
+	[READ] = { "read",
+		   "writer",
+		   { "\"read\"", "stall_on_read" },
+		   "blocked in read under stall_on_read\n" },
 };
 
 struct stall {
@@ -49,11 +52,6 @@ const char *live_missing(void)
 		return "userfaultfd";
 	close((int)fd);
 	return NULL;
-}
-
-static const char *end_of_line(const char *at)
-{
-	return at + strcspn(at, "\n");
 }
 
 static struct stall stall_of(const struct live_proc *server, int round, enum kind kind)
@@ -80,15 +78,14 @@ static void expect_sums(const char *said, const struct stall *s)
 					      "\"blocked_ns\":", "\"unknown_ns\":",
 					      "\"absent_ns\":" };
 
-	cr_expect_eq(live_said_number(said, end_of_line(said), "\"from_ns\":"), s->from);
-	cr_expect_eq(live_said_number(said, end_of_line(said), "\"to_ns\":"), s->to);
+	cr_expect_eq(live_said_number(said, "\"from_ns\":"), s->from);
+	cr_expect_eq(live_said_number(said, "\"to_ns\":"), s->to);
 	for (size_t k = 0; k < sizeof(states) / sizeof(states[0]); k++)
-		row_ns += live_said_number(row, end_of_line(row), states[k]);
+		row_ns += live_said_number(row, states[k]);
 	cr_expect_eq(row_ns, s->to - s->from, "%s", said);
 	for (; line; line = strstr(line + 1, "\n{\"start_ns\":")) {
-		cr_expect_eq(live_said_number(line + 1, end_of_line(line + 1), "\"start_ns\":"),
-			     at);
-		at += live_said_number(line + 1, end_of_line(line + 1), "\"ns\":");
+		cr_expect_eq(live_said_number(line + 1, "\"start_ns\":"), at);
+		at += live_said_number(line + 1, "\"ns\":");
 	}
 	cr_expect_eq(at, s->to, "%s", said);
 }
@@ -119,7 +116,7 @@ static bool story_tells(const char *said, const struct stall *s)
 	bool told = false;
 
 	for (; line && !told; line = strstr(line + 1, "\n{\"start_ns\":")) {
-		char *copy = strndup(line + 1, (size_t)(end_of_line(line + 1) - line - 1));
+		char *copy = strndup(line + 1, strcspn(line + 1, "\n"));
 		char *meanwhile = strstr(copy, "\"meanwhile\":");
 
 		/* what the other did is another story */
@@ -160,9 +157,8 @@ static int stalls_among(const char *said, const struct live_proc *server, uint64
 
 	*all_ns = 0;
 	for (; line; line = strstr(line + 1, "\n{\"event\":")) {
-		const char *end = end_of_line(line + 1);
-		const uint64_t from = live_said_number(line, end, "\"from_ns\":"),
-			       to = live_said_number(line, end, "\"to_ns\":");
+		const uint64_t from = live_said_number(line + 1, "\"from_ns\":"),
+			       to = live_said_number(line + 1, "\"to_ns\":");
 		int within = 0;
 
 		*all_ns += to - from;
@@ -185,11 +181,11 @@ static void expect_slowest(const char *path, const char *tid, const struct live_
 	const char *line = strstr(said.data, "\n{\"kind\":");
 	uint64_t all_ns, causes_ns = 0;
 
-	cr_expect_eq(live_said_number(said.data, end_of_line(said.data), "\"pairs\":"), REQUESTS);
+	cr_expect_eq(live_said_number(said.data, "\"pairs\":"), REQUESTS);
 	/* one that was not to stall may have met a CPU that was taken away from this machine */
 	cr_expect_geq(stalls_among(said.data, server, &all_ns), ROUNDS * KINDS * 3 / 4);
 	for (; line; line = strstr(line + 1, "\n{\"kind\":"))
-		causes_ns += live_said_number(line + 1, end_of_line(line + 1), "\"ns\":");
+		causes_ns += live_said_number(line + 1, "\"ns\":");
 	cr_expect_eq(causes_ns, all_ns, "%s", said.data);
 	buf_free(&said);
 }

@@ -74,13 +74,6 @@ static void start_hog(struct live_proc *p, int cpu)
 	let_go(p);
 }
 
-static void kill_it(struct live_proc *p)
-{
-	kill(p->pid, SIGKILL);
-	live_wait(p);
-	live_proc_fini(p);
-}
-
 /* ---- what a trace says ------------------------------------------------------------------------- */
 
 enum { HOGS_MAX = 2 };
@@ -230,8 +223,8 @@ Test(neighbours, the_longest_wait_names_the_hog_and_other_cpus_are_left_alone)
 	cr_expect_eq(count_switches(rec.path, stranger.pid, stranger.pid, -1), 0);
 	expect_worst_names(rec.path, hog.pid);
 	live_end(&victim);
-	kill_it(&hog);
-	kill_it(&stranger);
+	live_kill(&hog);
+	live_kill(&stranger);
 }
 
 Test(neighbours, a_wait_that_moves_to_another_cpu_is_told_on_both)
@@ -263,7 +256,7 @@ Test(neighbours, a_wait_that_moves_to_another_cpu_is_told_on_both)
 		      (unsigned long long)t.moved_unknown_ns, (unsigned long long)t.moved_ns);
 	live_end(&victim);
 	for (int i = 0; i < HOGS_MAX; i++)
-		kill_it(&hogs[i]);
+		live_kill(&hogs[i]);
 }
 
 Test(neighbours, nothing_is_watched_once_no_target_waits_any_more)
@@ -288,7 +281,7 @@ Test(neighbours, nothing_is_watched_once_no_target_waits_any_more)
 	cr_expect_eq(count_switches(rec.path, ping, pong, -1), 0);
 	live_end(&chain);
 	live_end(&player);
-	kill_it(&hog);
+	live_kill(&hog);
 }
 
 Test(neighbours, without_the_option_who_ran_instead_is_not_in_the_trace)
@@ -316,5 +309,5 @@ Test(neighbours, without_the_option_who_ran_instead_is_not_in_the_trace)
 	cr_expect_eq(all, 0);
 	live_close(&lt);
 	live_end(&victim);
-	kill_it(&hog);
+	live_kill(&hog);
 }

@@ -683,11 +683,8 @@ static void record_both(const char *data, struct live_rec *rec)
 	live_recording(rec);
 	record_perf(data);
 	cr_assert_eq(live_stop(rec), 0);
-	for (i = 0; i < cnt; i++) {
-		kill(fillers[i].pid, SIGKILL);
-		live_wait(&fillers[i]);
-		live_proc_fini(&fillers[i]);
-	}
+	for (i = 0; i < cnt; i++)
+		live_kill(&fillers[i]);
 }
 
 /* What `perf sched ...` and ours print. */

@@ -240,6 +240,13 @@ void live_end(struct live_proc *p)
 	live_proc_fini(p);
 }
 
+void live_kill(struct live_proc *p)
+{
+	kill(p->pid, SIGKILL);
+	live_wait(p);
+	live_proc_fini(p);
+}
+
 /* ---- the recorder ------------------------------------------------------------------------------ */
 
 void live_record(struct live_rec *r, ...)
@@ -321,11 +328,12 @@ struct buf live_output(const char *const *args)
 	return said;
 }
 
-uint64_t live_said_number(const char *at, const char *end, const char *key)
+uint64_t live_said_number(const char *line, const char *key)
 {
-	const char *found = strstr(at, key);
+	const char *found = strstr(line, key);
+	const size_t len = strcspn(line, "\n");
 
-	cr_assert(found && found < end, "no %s in %.*s", key, (int)(end - at), at);
+	cr_assert(found && found < line + len, "no %s in %.*s", key, (int)len, line);
 	return strtoull(found + strlen(key), NULL, 10);
 }
 

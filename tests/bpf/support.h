@@ -68,6 +68,8 @@ void live_stimulus(struct live_proc *p, const char *name, ...) __attribute__((se
 void live_go(struct live_proc *p);
 /* Lets it end, which must be with 0. */
 void live_end(struct live_proc *p);
+/* Ends it, whatever it is at. */
+void live_kill(struct live_proc *p);
 
 /* ---- the recorder ------------------------------------------------------------------------------ */
 
@@ -88,8 +90,8 @@ int live_finish(struct live_rec *r);
 int live_run(struct live_proc *p, const char *const *args, live_prepare_fn prepare);
 /* The same, which must end with 0: what it printed. Caller frees with buf_free(). */
 struct buf live_output(const char *const *args);
-/* The number behind a key in that, which must be there between @at and @end. */
-uint64_t live_said_number(const char *at, const char *end, const char *key);
+/* The number behind a key, which must be there in the line that begins at @line. */
+uint64_t live_said_number(const char *line, const char *key);
 
 /* ---- the trace --------------------------------------------------------------------------------- */
 

@@ -32,13 +32,6 @@ static void spin(struct live_proc *p)
 	live_spawn(p, argv, NULL);
 }
 
-static void stop(struct live_proc *p)
-{
-	kill(p->pid, SIGKILL);
-	live_wait(p);
-	live_proc_fini(p);
-}
-
 Test(top, shows_the_hot_function_and_leaves_no_file)
 {
 	struct live_proc spinner;
@@ -53,7 +46,7 @@ Test(top, shows_the_hot_function_and_leaves_no_file)
 	pty_type(&s.t, "q");
 	pty_screen_end(&s, 0);
 	cr_assert_neq(access(live_path("dial9.bin"), F_OK), 0);
-	stop(&spinner);
+	live_kill(&spinner);
 }
 
 Test(top, keeps_what_it_showed_if_asked_to)
@@ -75,7 +68,7 @@ Test(top, keeps_what_it_showed_if_asked_to)
 		       live_frame_in(&lt, ev.frames[0], "hot_a");
 	live_close(&lt);
 	cr_assert_gt(hot, 10);
-	stop(&spinner);
+	live_kill(&spinner);
 }
 
 Test(top, ends_with_its_target_and_says_why_it_cannot_start)
@@ -88,7 +81,7 @@ Test(top, ends_with_its_target_and_says_why_it_cannot_start)
 	gone = spinner.pid;
 	show(&s, gone, "--limit", "9");
 	pty_wait_for(&s.t, "hot_a (spinner)");
-	stop(&spinner);
+	live_kill(&spinner);
 	pty_screen_end(&s, 0);
 	show(&s, gone, "--limit", "9");
 	pty_wait_for(&s.t, "dial9-prof: record: ");

@@ -268,9 +268,7 @@ Test(unwind_hostile, whatever_tables_and_lists_say_each_walk_ends_and_says_how)
 	for (i = 0; i < WALKED; i++) {
 		cr_expect_eq(waitpid(walked[i].proc.pid, NULL, WNOHANG), 0,
 			     "a walked program died");
-		kill(walked[i].proc.pid, SIGKILL);
-		live_wait(&walked[i].proc);
-		live_proc_fini(&walked[i].proc);
+		live_kill(&walked[i].proc);
 	}
 	cr_log_info("longest: %u\n", longest);
 	for (i = 0; i < PROF_END_CNT; i++) {

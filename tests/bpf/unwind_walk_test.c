@@ -271,9 +271,7 @@ static struct prof_rec *walk(const char *name, enum how how, struct truth *t)
 	capture_add_target(capture, p.pid, p.pid);
 	live_go(&p);
 	rec = wait_for_walk(t, p.pid);
-	kill(p.pid, SIGKILL);
-	live_wait(&p);
-	live_proc_fini(&p);
+	live_kill(&p);
 	return rec;
 }
 

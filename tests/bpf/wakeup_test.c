@@ -11,11 +11,6 @@ TestSuite(wakeup, .fini = live_cleanup, .timeout = 60);
 
 enum { THREADS = 5 };
 
-static const char *end_of_line(const char *at)
-{
-	return at + strcspn(at, "\n");
-}
-
 /* Whose number this is; THREADS: of none of the ring. */
 static int place(const uint64_t *tids, uint64_t tid)
 {
@@ -33,23 +28,23 @@ static int place(const uint64_t *tids, uint64_t tid)
 static int expect_chain(const char *said, const uint64_t *tids, int last)
 {
 	const char *line = strstr(said, "\n{\"tid\":");
-	uint64_t until = live_said_number(said, end_of_line(said), "\"to_ns\":");
+	uint64_t until = live_said_number(said, "\"to_ns\":");
 	int links = 0;
 
 	for (; line; line = strstr(line + 1, "\n{\"tid\":"), links++) {
-		const char *at = line + 1, *end = end_of_line(at);
-		const int who = place(tids, live_said_number(at, end, "\"tid\":"));
-		const uint64_t woken = live_said_number(at, end, "\"woken_ns\":"),
-			       woke = live_said_number(at, end, "\"woke_ns\":");
+		const char *at = line + 1;
+		const int who = place(tids, live_said_number(at, "\"tid\":"));
+		const uint64_t woken = live_said_number(at, "\"woken_ns\":"),
+			       woke = live_said_number(at, "\"woke_ns\":");
 
 		if (who == THREADS)
 			break;
 		cr_assert_eq(who, (last + THREADS * 10 - links) % THREADS, "link %d: %s", links,
 			     said);
 		cr_assert_eq(woke, until);
-		cr_assert_eq(woke - woken, live_said_number(at, end, "\"running_ns\":") +
-						   live_said_number(at, end, "\"waiting_ns\":") +
-						   live_said_number(at, end, "\"unknown_ns\":"));
+		cr_assert_eq(woke - woken, live_said_number(at, "\"running_ns\":") +
+						   live_said_number(at, "\"waiting_ns\":") +
+						   live_said_number(at, "\"unknown_ns\":"));
 		until = woken;
 	}
 	cr_assert_geq(links, 2, "%s", said);
@@ -59,20 +54,20 @@ static int expect_chain(const char *said, const uint64_t *tids, int last)
 /* The table of all threads of the process, each of whose rows is as long as the window. */
 static void expect_sums(const char *said)
 {
-	const uint64_t span = live_said_number(said, end_of_line(said), "\"to_ns\":") -
-			      live_said_number(said, end_of_line(said), "\"from_ns\":");
+	const uint64_t span =
+		live_said_number(said, "\"to_ns\":") - live_said_number(said, "\"from_ns\":");
 	const char *story = strstr(said, "],\"story\":"), *line = strstr(said, "\n{\"tid\":");
 	int rows = 0;
 
 	cr_assert(story);
 	for (; line && line < story; line = strstr(line + 1, "\n{\"tid\":"), rows++) {
-		const char *at = line + 1, *end = end_of_line(at);
+		const char *at = line + 1;
 
-		cr_expect_eq(live_said_number(at, end, "\"running_ns\":") +
-				     live_said_number(at, end, "\"waiting_ns\":") +
-				     live_said_number(at, end, "\"blocked_ns\":") +
-				     live_said_number(at, end, "\"unknown_ns\":") +
-				     live_said_number(at, end, "\"absent_ns\":"),
+		cr_expect_eq(live_said_number(at, "\"running_ns\":") +
+				     live_said_number(at, "\"waiting_ns\":") +
+				     live_said_number(at, "\"blocked_ns\":") +
+				     live_said_number(at, "\"unknown_ns\":") +
+				     live_said_number(at, "\"absent_ns\":"),
 			     span, "%s", at);
 	}
 	cr_expect_geq(rows, THREADS);

@@ -29,9 +29,17 @@ $ dial9-prof cut -q polls -e PollEnd -o ends; dial9-prof info --verify ends
 ends: good: <N> frames, 34 of them events, in <N> bytes
 #
 # Nothing passes: the file is valid, and that is said.
-$ dial9-prof cut mixed -p 4 -o none; dial9-prof info --verify none
+$ dial9-prof cut mixed -p 4 -o none
+! dial9-prof: no events in mixed: it has no process 4
+? 1
+$ dial9-prof info --verify none
 none: good: 0 frames, 0 of them events, in 5 bytes
-! dial9-prof: cut: no event is left: nothing passes -p, -t, --comm, --cgroup, -C and --time and -e
+$ dial9-prof cut -q mixed -e 'nope*' -o none
+! dial9-prof: no events in mixed: there are none that -e lets through
+? 1
+$ dial9-prof export html mixed -p 4 >none
+! dial9-prof: no events in mixed: it has no process 4
+? 1
 #
 # A recording by an application of fourteen segments: names without their owners.
 $ cp $T/golden/dial9/tokio-service.bin.gz t.gz; dial9-prof cut -q --anonymize --time 30%,50% t.gz -o t; grep -c 'metrics[-_]' t

@@ -10,6 +10,21 @@ $ dial9-prof dump $T/golden/dial9/ext/annotations.bin | tail -n 3
        168  annotate 300
        173  event    1.000036969 Id300 v=300
 #
+# Its reader says so, once for the layout and not once more for what it was before the annotation.
+$ dial9-prof info --schemas $T/golden/dial9/ext/annotations.bin | sed -n '/^Schemas/,$p'
+Schemas:
+  Annotated  {d Varint (µs), e U8}
+  Id300  {v Varint}
+#
+$ dial9-prof info --schemas --json $T/golden/dial9/ext/annotations.bin | jq -c '.schemas[] | .fields'
+[["d","Varint",{"unit":"µs"}],["e","U8"]]
+[["v","Varint"]]
+#
+$ dial9-prof export csv $T/golden/dial9/ext/annotations.bin | cut -d, -f 1,12
+what,fields
+Annotated,d=5 e=1
+Id300,v=300
+#
 # Controls of a terminal beyond ASCII (C1) are shown and not sent, in values and in names.
 $ LC_ALL=C sed 's/__proto__/\xc2\x9b31mred!/' $T/golden/dial9/core/map_keys.bin >c1; dial9-prof dump c1 | tail -n 1 | cut -c 59-
 "2":"int-like" "1":"int-like" "\xc2\x9b31mred!":"p" "":"e"}

@@ -30,11 +30,31 @@ Test(export, one_thread_or_one_moment)
 		   "pool;main;work;schedule 250000\n", "");
 }
 
+/* A trace that says nothing but where it came from. */
+static int empty(void)
+{
+	struct make m;
+	int fd;
+
+	make_init(&m, NULL);
+	make_clock(&m, 1000, 1700000000);
+	fd = make_file(&m);
+	make_fini(&m);
+	return fd;
+}
+
 Test(export, an_empty_output_is_explained)
 {
-	run_expect(EXPORT("folded", "-", "-t12"), CMD_OK, "",
-		   "dial9-prof: export: nothing to export in standard input that -p, -t, --comm, "
-		   "--cgroup, -C and --time let through; dial9-prof info lists what there is\n");
+	run_expect(EXPORT("folded", "-", "-t12"), CMD_USAGE, "",
+		   "dial9-prof: no CPU samples in standard input: it has no thread 12\n");
+	run_expect(EXPORT("folded", "-", "--kind=offcpu", "-C5"), CMD_USAGE, "",
+		   "dial9-prof: no blocked time in standard input: it has no CPU 5\n");
+	run_expect(EXPORT("jsonl", "-", "--comm=nobody"), CMD_USAGE, "",
+		   "dial9-prof: no events in standard input: there are none that -p, -t, --comm, "
+		   "--cgroup, -C and --time let through\n");
+	run_expect(run_cmd(cmd_export, empty(), "export", "folded", "-", NULL), CMD_OK, "",
+		   "dial9-prof: export: nothing to export in standard input; dial9-prof info lists "
+		   "what there is\n");
 }
 
 /* Of a command's output the part before the last blank of each line that begins so. */

@@ -33,6 +33,7 @@ static const struct {
 	{ cmd_export, "export", "perf-script" },  { cmd_export, "export", "jsonl" },
 	{ cmd_export, "export", "csv" },	  { cmd_export, "export", "chrome" },
 	{ cmd_export, "export", "firefox" },	  { cmd_export, "export", "perfetto" },
+	{ cmd_polls, "polls", "--min=1ns" },	  { cmd_polls, "polls", "--span=*S*,*" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -70,6 +71,8 @@ static bool asks_for_a_thread(size_t i)
 {
 	const char *opt = commands[i].opt;
 
+	if (commands[i].fn == cmd_polls)
+		return true;
 	return opt && (!strcmp(opt, "-t11") || !strcmp(opt, "-p10") ||
 		       !strncmp(opt, "--span=", 7) || !strcmp(opt, "--chain=11"));
 }

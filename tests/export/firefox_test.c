@@ -14,7 +14,8 @@ Test(firefox, a_thread_with_its_tables)
 	struct run r = run_cmd(cmd_export, run_app_file(), "export", "firefox", "-", NULL);
 
 	expect_part(&r, "\"preprocessedProfileVersion\":49");
-	expect_part(&r, "\"interval\":10.101010,\"startTime\":1700000000000.000000}");
+	expect_part(&r, "\"interval\":10.101010,\"startTime\":1700000000000.000000,"
+			"\"profilingStartTime\":0,\"profilingEndTime\":4000.000000}");
 	expect_part(&r, "{\"tid\":11,\"pid\":\"10\",\"isMainThread\":false,\"name\":\"pool\","
 			"\"processName\":\"app\"");
 	expect_part(&r, "\"samples\":{\"length\":2,\"weight\":null,\"weightType\":\"samples\","

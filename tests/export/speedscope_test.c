@@ -54,3 +54,32 @@ Test(speedscope, counts_without_a_rate_and_hostile_names)
 			"\"shared\":{\"frames\":[\n{\"name\":\"a\\\"]\\\\\\\\x0a\"}]}}\n",
 		   "");
 }
+
+/* It waits for its first CPU before the trace tells of which process it is, and takes another name later. */
+Test(speedscope, a_thread_is_one_profile_whatever_it_was_called)
+{
+	const char *at;
+	struct make m;
+	struct run r;
+	int fd;
+
+	make_init(&m, NULL);
+	make_task(&m, 1 * RUN_SEC, 10, 10, "sh");
+	make_waking(&m, 2 * RUN_SEC, 0, 10, "sh", 12);
+	make_switch(&m, 4 * RUN_SEC, 0, "sh", 10, 1, "sh", 12);
+	make_task(&m, 4 * RUN_SEC, 12, 12, "sh");
+	make_exec(&m, 5 * RUN_SEC, 12, 12);
+	make_task(&m, 5 * RUN_SEC, 12, 12, "ls");
+	make_switch(&m, 6 * RUN_SEC, 0, "ls", 12, 0, "sh", 10);
+	make_switch(&m, 7 * RUN_SEC, 0, "sh", 10, 1, "ls", 12);
+	fd = make_file(&m);
+	make_fini(&m);
+	r = run_cmd(cmd_export, fd, "export", "speedscope", "-", "--kind=runq", NULL);
+	cr_assert_eq(r.code, CMD_OK, "%s", r.err);
+	at = strstr(r.out, " 12");
+	cr_assert(at, "%s", r.out);
+	cr_expect(!strncmp(at - 2, "ls 12/12\"", 9), "%s", r.out);
+	cr_expect(strstr(at, "\"endValue\":3000000000,"), "%s", r.out);
+	cr_expect_not(strstr(at + 1, " 12"), "%s", r.out);
+	run_free(&r);
+}

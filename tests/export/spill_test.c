@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "export/spill.h"
 
@@ -43,6 +44,28 @@ Test(spill, mixed_lists_come_apart_in_order)
 		}
 	}
 	cr_expect_eq(spill_error(s), 0);
+	spill_free(s);
+}
+
+/* As many lists as a machine has threads, of which each did little: a block for each would be 400 MiB. */
+Test(spill, short_lists_take_little)
+{
+	enum { LISTS = 100000 };
+	struct spill *s = spill_new(sizeof(struct record));
+	struct rusage before, after;
+
+	getrusage(RUSAGE_SELF, &before);
+	for (uint64_t n = 0; n < 3; n++)
+		for (uint32_t list = 0; list < LISTS; list++)
+			spill_add(s, list, &(struct record){ list, n, 0 });
+	getrusage(RUSAGE_SELF, &after);
+	cr_expect_lt(after.ru_maxrss - before.ru_maxrss, 100 << 10);
+	for (uint32_t list = 0; list < LISTS; list++) {
+		struct seen seen = { list, 0 };
+
+		spill_each(s, list, see, &seen);
+		cr_assert_eq(seen.next, 3);
+	}
 	spill_free(s);
 }
 

@@ -39,6 +39,8 @@ static const struct {
 	{ cmd_explain, { "explain", "11", "/proc/self/fd/0", "--time=5%,+3" } },
 	{ cmd_explain, { "explain", "-", "--span=*S*,*", "--json" } },
 	{ cmd_explain, { "explain", "/proc/self/fd/0", "--span=*,sched*", "--span=raw_syscalls" } },
+	{ cmd_polls, { "polls", "/proc/self/fd/0", "--min=1ns" } },
+	{ cmd_polls, { "polls", "/proc/self/fd/0", "--json", "--span=*S*,*", "--min=0" } },
 	{ cmd_offcpu, { "offcpu", "-", "--hist", "--by=stack,tid,waker,wstack" } },
 	{ cmd_offcpu, { "offcpu", "-", "--json", "--time=10%,90%" } },
 	{ cmd_offcpu, { "offcpu", "-", "--folded", "--min=1us" } },

@@ -15,9 +15,11 @@ const { after, before, test } = require('node:test');
 const { NONE, upperBound } = require('../../tools/page/columns.js');
 const { Flame } = require('../../tools/page/flame.js');
 const { STATE, END, FLAG, CUT, NOBODY } = require('../../tools/page/intervals.js');
+const { SLICE } = require('../../tools/page/lanes.js');
 const { load } = require('../../tools/page/load.js');
+const { meanwhile } = require('../../tools/page/story.js');
 const { UNKNOWN } = require('../../tools/page/symbols.js');
-const { byFunction, sumStates, weigh } = require('../../tools/page/weigh.js');
+const { byFunction, sumStates, sumTask, weigh } = require('../../tools/page/weigh.js');
 
 const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', 'build');
 const PROGRAM = path.join(BUILD, 'dial9-prof');
@@ -107,6 +109,48 @@ test('each thread ran, waited and was switched as sched latency says', () => {
 		for (const { tid, run_ns, switches, wait_ns, max_ns, cut } of told)
 			assert.deepStrictEqual({ run_ns, switches, wait_ns, max_ns, cut }, mine.get(tid), `${file} ${tid}`);
 	}
+});
+
+/* Rows of waits, by who waited from when. */
+function waitsOf({ rows, trace }) {
+	const all = new Map();
+	for (let row = 0; row < rows.length; row++)
+		if (rows.state[row] === STATE.RUNNABLE)
+			all.set(`${trace.tasks[rows.task[row]].tid} ${rows.start[row]} ${rows.end[row] - rows.start[row]}`, row);
+	return all;
+}
+
+/* Who ran in one of those waits, as sched latency and as the page tell it: [[tid, ns]]. */
+function behindOf(wait, model, row) {
+	const theirs = new Map([['others', wait.behind_others_ns], [NOBODY, wait.behind_unknown_ns]]);
+	const mine = new Map([['others', 0], [NOBODY, 0]]);
+	for (const { tid, ns } of wait.behind)
+		theirs.set(tid, (theirs.get(tid) || 0) + ns);
+	for (const { tid, ns } of meanwhile(model, row))
+		mine.set(theirs.has(tid) ? tid : 'others', (mine.get(theirs.has(tid) ? tid : 'others') || 0) + ns);
+	return [[...theirs].sort(), [...mine].sort()];
+}
+
+/* Of a queue that a thread left the program knows less: who is on that CPU may turn out later. */
+test('each wait for a CPU was behind those of whom sched latency tells', () => {
+	let told = 0, unknown = 0, watched = 0, later = 0;
+	for (const { file, model } of traces) {
+		const rows = waitsOf(model), { hops } = model.intervals;
+		for (const wait of run(file, 'sched', 'latency', '--worst', '1000', '--json').worst) {
+			const start = Number(BigInt(wait.start_ns) - model.trace.origin), at = `${wait.tid} ${start} ${wait.ns}`;
+			const row = rows.get(at), [theirs, mine] = behindOf(wait, model, row);
+			if (!hops.has(row) || JSON.stringify(mine) === JSON.stringify(theirs))
+				assert.deepStrictEqual(mine, theirs, `${file} ${at}`);
+			else
+				later++;
+			assert.strictEqual(mine.reduce((sum, [, ns]) => sum + ns, 0), wait.ns);
+			told += wait.behind.length;
+			unknown += wait.behind_unknown_ns ? 1 : 0;
+			watched += model.trace.parts[0].meta.get('neighbours') === 'yes' ? wait.behind.length : 0;
+		}
+	}
+	assert(told > 500 && unknown > 1000 && watched > 100, `${told} ${unknown} ${watched}`);
+	assert(later < told / 100, `${later}`);
 });
 
 function stackText(model, stack) {
@@ -212,6 +256,33 @@ test('CPUs have been busy as long as sched summary says, each with the thread th
 		for (const { cpu, busy_ns } of run(file, 'sched', 'summary', '--json').cpus)
 			assert.strictEqual(busy.get(cpu) || 0, busy_ns);
 	}
+});
+
+/* Polls of all lanes that have an end: "thread from to" -> [running, runnable, blocked]. */
+function pollsOf(model) {
+	const all = new Map(), { origin } = model.trace;
+	for (const { space, tid, polls } of model.lanes.workers)
+		for (let i = 0; i < polls.start.length; i++) {
+			const span = { from: polls.start[i], to: polls.end[i] }, task = model.taskOfTid(tid, space);
+			if (polls.state[i] !== SLICE.PARK)
+				all.set(`${tid} ${origin + BigInt(span.from)} ${origin + BigInt(span.to)}`,
+					task ? sumTask(model, task, span).slice(1) : [0, 0, 0]);
+		}
+	return all;
+}
+
+test('each poll is on the lane of its thread, which did in it what explain tells', () => {
+	let told = 0;
+	for (const { file, model } of traces.filter(({ model: { lanes } }) => lanes.workers.length)) {
+		const { slowest, unended } = run(file, 'explain', '--span', 'poll', '--slowest', '1000', '--json'), mine = pollsOf(model);
+		assert(mine.size - unended <= slowest.length && slowest.length <= mine.size, `${mine.size} ${slowest.length}`);
+		for (const poll of slowest) {
+			const key = `${poll.tid} ${poll.from_ns} ${poll.to_ns}`, { running_ns, waiting_ns, blocked_ns } = poll;
+			assert.deepStrictEqual(mine.get(key), [running_ns, waiting_ns, blocked_ns], `${file} ${key}`);
+			told += running_ns && blocked_ns ? 1 : 0;
+		}
+	}
+	assert(told > 50, `${told}`);
 });
 
 test('what a trace ends inside of is told, and the rest is shown', async () => {

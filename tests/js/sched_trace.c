@@ -3,20 +3,25 @@
  * sched_trace SEED STEPS [NAME]: a trace of threads that run, wait and block on
  * a few CPUs, on standard output. Some events are left out, some of these
  * losses told of; threads are born, exec and exit; seeds that are odd record
- * one process alone. Two readers must make the same of it. NAME is that of
- * threads, functions and files.
+ * one process alone, of which those that leave 3 by 4 also watch CPUs for it;
+ * those that leave 2 by 4 record a command; those that leave 1 by 3 have polls
+ * of workers, too. Ten seeds each are of one boot. Two readers must make the
+ * same of it. NAME is that of threads, functions and files.
  */
 #include <stdio.h>
 
 #include "../support/chance.h"
 #include "../support/make_trace.h"
 
-enum { CPUS = 3, THREADS = 12, FIRST_TID = 100, FUNCTIONS = 9, STACKS = 200 };
+enum { CPUS = 3, THREADS = 12, FIRST_TID = 100, FUNCTIONS = 9, STACKS = 200, WORKERS = 3 };
 
 struct world {
 	struct make m;
 	struct chance chance;
-	struct dial9_schema *waking, *birth, *migrate, *fork, *exec;
+	struct dial9_schema *waking, *birth, *migrate, *fork, *exec, *watch;
+	struct dial9_schema *poll_start, *poll_end, *unpark;
+	bool neighbours, polls;
+	bool polling[WORKERS], known[WORKERS];
 	uint64_t ts;
 	uint32_t on[CPUS]; /* tids; 0: idle */
 	bool asleep[THREADS];
@@ -42,6 +47,14 @@ static void make_more_schemas(struct world *w)
 	w->exec = MAKE_SCHEMA("sched:sched_process_exec", { "common_cpu", DIAL9_VARINT },
 			      { "common_pid", DIAL9_VARINT }, { "pid", DIAL9_VARINT },
 			      { "old_pid", DIAL9_VARINT });
+	w->watch = MAKE_SCHEMA(PROF_EV_CPU_WATCH, { "common_cpu", DIAL9_VARINT },
+			       { "common_pid", DIAL9_VARINT }, { PROF_F_WATCH, DIAL9_U8 });
+	w->poll_start =
+		MAKE_SCHEMA("PollStartEvent", { "worker_id", DIAL9_VARINT },
+			    { "task_id", DIAL9_VARINT }, { "spawn_loc", DIAL9_POOLED_STRING });
+	w->poll_end = MAKE_SCHEMA("PollEndEvent", { "worker_id", DIAL9_VARINT });
+	w->unpark = MAKE_SCHEMA("WorkerUnparkEvent", { "worker_id", DIAL9_VARINT },
+				{ "tid", DIAL9_U32 });
 }
 
 static uint32_t below(struct world *w, uint32_t n)
@@ -180,6 +193,42 @@ static void make_another(struct world *w, uint32_t cpu)
 	make_end(&w->m);
 }
 
+/* Also where nobody waits, and of a CPU that is watched already. */
+static void make_a_watch(struct world *w)
+{
+	uint32_t cpu = below(w, CPUS);
+
+	begin(w, w->watch, cpu, w->on[cpu]);
+	dial9_enc_put_u64(w->m.enc, below(w, PROF_WATCH_BEGUN_UNSEEN + 1));
+	make_end(&w->m);
+}
+
+/* A worker becomes another thread now and then, in the middle of a poll at worst. */
+static void make_a_poll(struct world *w)
+{
+	uint32_t worker = below(w, WORKERS), at = below(w, THREADS / WORKERS);
+	uint32_t tid = w->tid[at * WORKERS + worker];
+
+	if (!w->known[worker] || !below(w, 8)) {
+		if (!tid)
+			return;
+		w->known[worker] = true;
+		dial9_enc_begin(w->m.enc, w->unpark, w->ts);
+		dial9_enc_put_u64(w->m.enc, worker);
+		dial9_enc_put_u64(w->m.enc, tid);
+		make_end(&w->m);
+		return;
+	}
+	w->polling[worker] = !w->polling[worker];
+	dial9_enc_begin(w->m.enc, w->polling[worker] ? w->poll_start : w->poll_end, w->ts);
+	dial9_enc_put_u64(w->m.enc, worker);
+	if (w->polling[worker]) {
+		dial9_enc_put_u64(w->m.enc, below(w, 100));
+		make_str(&w->m, "src/main.rs:12:5");
+	}
+	make_end(&w->m);
+}
+
 static void step(struct world *w)
 {
 	uint32_t cpu = below(w, CPUS);
@@ -187,6 +236,10 @@ static void step(struct world *w)
 	uint64_t from = w->ts;
 
 	w->ts += below(w, 200) ? below(w, 50000) : below(w, 40000000);
+	if (w->neighbours && !below(w, 12))
+		make_a_watch(w);
+	if (w->polls && !below(w, 6))
+		make_a_poll(w);
 	switch (below(w, 16)) {
 	case 0:
 		if (w->on[cpu])
@@ -211,16 +264,24 @@ static void step(struct world *w)
 
 static void begin_trace(struct world *w, uint64_t seed)
 {
-	const char *target = seed % 2 ? "pid 103" : "system";
+	static const char *const targets[] = { "system", "pid 103", "command task", "pid 103" };
+	const char *target = targets[seed % 4], *watched = seed % 4 == 3 ? "yes" : "no";
 	const struct dial9_str meta[][2] = {
 		{ { "start_realtime_ns", 17 }, { "1700000000000000000", 19 } },
 		{ { "target", 6 }, { target, strlen(target) } },
+		{ { "target_pids", 11 }, { "103,109", 7 } },
+		{ { "neighbours", 10 }, { watched, strlen(watched) } },
 		{ { "sample_period_ns", 16 }, { "1000003", 7 } },
 	};
 
+	w->neighbours = seed % 4 == 3;
+	w->polls = seed % 3 == 1;
 	w->ts = 5000000000;
 	dial9_enc_begin(w->m.enc, w->m.metadata, w->ts);
-	dial9_enc_put_map(w->m.enc, meta, 3);
+	dial9_enc_put_map(w->m.enc, meta, sizeof(meta) / sizeof(meta[0]));
+	make_end(&w->m);
+	dial9_enc_begin(w->m.enc, w->m.clock, w->ts);
+	dial9_enc_put_u64(w->m.enc, 1700000000000000000 + seed / 10 * 3600000000000);
 	make_end(&w->m);
 	make_module(&w->m, w->ts, 1, "/bin/app", PROF_MODULE_ELF);
 	make_module(&w->m, w->ts, 2, "/lib/lib.so", PROF_MODULE_ELF);
@@ -274,6 +335,10 @@ int main(int argc, char **argv)
 	dial9_schema_free(w.migrate);
 	dial9_schema_free(w.fork);
 	dial9_schema_free(w.exec);
+	dial9_schema_free(w.watch);
+	dial9_schema_free(w.poll_start);
+	dial9_schema_free(w.poll_end);
+	dial9_schema_free(w.unpark);
 	make_fini(&w.m);
 	return fflush(stdout) ? 1 : 0;
 }

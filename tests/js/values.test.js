@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What JavaScript makes of each type, and the limits. Streams are put together here byte by byte, as FORMAT.md
- * describes them.
+ * What JavaScript makes of each type, and the limits.
  */
 'use strict';
 
@@ -9,15 +8,7 @@ const assert = require('node:assert');
 const { test } = require('node:test');
 
 const { Decoder, TYPE, BadText, Entries } = require('../../tools/js/decode.js');
-
-const HEADER = [0x54, 0x52, 0x43, 0, 1];
-const le = (v, size) => Array.from({ length: size }, (_, i) => Number(BigInt(v) >> BigInt(8 * i) & 255n));
-const str = (s, size) => [...le(Buffer.byteLength(s), size), ...Buffer.from(s)];
-const schema = (id, name, fields, ts = 0) => [1, ...le(id, 2), ...str(name, 2), ts,
-	...le(fields.length, 2), ...fields.flatMap(([field, type]) => [...str(field, 2), type])];
-const event = (id, ...values) => [2, ...le(id, 2), ...values.flat(9)];
-const strings = (...entries) => [3, ...le(entries.length, 4),
-	...entries.flatMap(([id, s]) => [...le(id, 4), ...str(s, 4)])];
+const { HEADER, event, le, schema, str, strings } = require('./bytes.js');
 
 function open(bytes, options) {
 	const decoder = new Decoder(options);

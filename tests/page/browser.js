@@ -29,11 +29,12 @@ class Browser {
 	/* What went wrong in pages, as text: exceptions, errors on the console, refusals of the policy. */
 	errors = [];
 
-	constructor(program) {
+	/* `more`: words of its command line. */
+	constructor(program, more = []) {
 		this.#profile = fs.mkdtempSync(path.join(os.tmpdir(), 'd9-browser-'));
 		this.#child = spawn(program, ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage',
 			'--remote-debugging-pipe', '--no-first-run', '--hide-scrollbars', '--force-color-profile=srgb',
-			`--user-data-dir=${this.#profile}`, 'about:blank'],
+			`--user-data-dir=${this.#profile}`, ...more, 'about:blank'],
 		{ stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
 		this.#child.stdio[4].setEncoding('utf8');
 		this.#child.stdio[4].on('data', (text) => this.#take(text));

@@ -161,6 +161,7 @@ test('takes a dragged range, whose flame graph has what report has of that time'
 		origin: String(page.model.trace.origin) })`);
 	assert(to > from && from > first);
 	await tab.until("/ to /.test(document.getElementById('range').textContent)");
+	await tab.until(`page.weighedRange.from === ${from} && page.weighedRange.to === ${to}`);
 	const at = (ts) => {
 		const ns = BigInt(origin) + BigInt(ts);
 		return `${ns / 1000000000n}.${String(ns % 1000000000n).padStart(9, '0')}`;
@@ -289,13 +290,44 @@ test('shows what it can of a trace that was cut off, and says why of one that it
 
 test('has lanes of polls and spans of a Tokio service', { skip }, async () => {
 	const tokio = await open(exported('tokio', fs.readFileSync(path.join(GOLDEN, 'tokio-service.bin.gz'))));
-	assert.deepStrictEqual(await tokio.evaluate('page.model.lanes.workers.map(({ worker, tid }) => [worker, tid])'),
-		[[0, 31710], [1, 31711]]);
+	assert.deepStrictEqual(await tokio.evaluate('page.model.lanes.workers.map(({ workers, tid }) => [workers, tid])'),
+		[[[0], 31710], [[1], 31711]]);
+	assert.deepStrictEqual(await tokio.evaluate("page.timeline.rows.filter((row) => row.type !== 'group').slice(0, 3).map((row) => row.name)"),
+		['tokio-rt-worker 31710', 'polls of worker 0', 'spans of worker 0']);
 	await tokio.evaluate(`page.timeline.show(page.model.first + 4.79e9, page.model.first + 4.81e9);
-		page.input.on.selected(page.timeline.rows.find((row) => row.type === 'polls'), 21000)`);
-	assert.match(await tokio.evaluate("document.getElementById('details').textContent"), /PollStart|WorkerPark/);
+		window.row = page.timeline.rows.find((row) => row.type === 'polls');
+		page.input.on.selected(row, row.lane().at(page.model.first + 4.8071e9))`);
+	const text = await tokio.evaluate("document.getElementById('details').textContent");
+	for (const part of ['poll, ', 'worker0', 'tokio-rt-worker 31710', 'task spawned at', '.rs:', 'has no switches of this thread'])
+		assert(text.includes(part), `${part} in: ${text}`);
 	await shot(tokio, 'tokio');
 	await tokio.close();
+});
+
+test('tells of a poll what its thread did in it', { skip }, async () => {
+	const polls = await open(exported('polls', made('4', '3000')));
+	const found = await polls.evaluate(`(() => {
+		for (const row of page.timeline.rows.filter((row) => row.type === 'polls')) {
+			const lane = row.lane(), task = page.model.taskOfTid(row.tid, row.space), { rows } = page.model;
+			for (let i = 0; task && i < lane.length; i++) {
+				const inside = Array.from(task.rows).filter((r) => rows.start[r] < lane.end[i] && rows.end[r] > lane.start[i]);
+				if ([1, 2, 3].every((state) => inside.some((r) => rows.state[r] === state))) {
+					page.timeline.zoom(1e-3, lane.start[i]);
+					page.input.on.selected(row, i);
+					return inside.length;
+				}
+			}
+		}
+	})()`);
+	assert(found > 2);
+	assert.strictEqual(await polls.evaluate("document.querySelectorAll('#details .steps tr').length"), found);
+	const text = await polls.evaluate("document.querySelector('#details').textContent");
+	for (const part of ['What its thread did in it', 'ran on CPU', 'waited for CPU', 'behind', 'blocked ('])
+		assert(text.includes(part), `${part} in: ${text}`);
+	await shot(polls, 'polls');
+	await polls.evaluate("document.querySelector('#details .steps .link').click()");
+	assert.strictEqual(await polls.evaluate('page.state.selected.row.type'), 'thread');
+	await polls.close();
 });
 
 test('is served by view, too', { skip }, async () => {

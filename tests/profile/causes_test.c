@@ -8,6 +8,7 @@
 #include <criterion/criterion.h>
 
 #include "../support/read_trace.h"
+#include "base/buf.h"
 
 TestSuite(causes, .timeout = 60);
 
@@ -149,6 +150,90 @@ Test(causes, blocked_times_go_by_function)
 	cr_expect_eq(found, 1 | 2 | 4 | 8);
 	cr_expect_eq(f.c.ns, 745 * 1000);
 	cr_expect_eq(f.c.moments, 2);
+	done(&f);
+}
+
+static const char *under_of(const struct fixture *f, const struct cause *c)
+{
+	return c->under == NAMES_NONE ? "" : names_str(reader_names(f->r), c->under, NULL);
+}
+
+/* Of another file and with something to say: not a wrapper, be it of the same library or of Rust's. */
+Test(causes, a_library_function_goes_by_who_called_it)
+{
+	enum { LIBC = 2, APP = 1 };
+	const uint64_t write_log[] = { make_frame(LIBC, 0x10), make_frame(LIBC, 0x20),
+				       make_frame(APP, 0x10), make_frame(APP, 0x20),
+				       make_frame(APP, 0x30) },
+		       sync[] = { make_frame(LIBC, 0x10), make_frame(APP, 0x40) },
+		       own[] = { make_frame(APP, 0x30), make_frame(LIBC, 0x20),
+				 make_frame(3, 0x10) },
+		       begun[] = { make_frame(LIBC, 0x10), make_frame(4, 0x10) };
+	struct fixture f = { 0 };
+	struct buf got = { 0 };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_module(&m, 1, APP, "/opt/app", PROF_MODULE_ELF);
+	make_module(&m, 1, LIBC, "/lib/libc.so.6", PROF_MODULE_ELF);
+	make_symbol(&m, 1, make_frame(LIBC, 0x10), 0, 0, "fsync", "", 0);
+	make_symbol(&m, 1, make_frame(LIBC, 0x20), 0, 0, "__libc_start_main", "", 0);
+	make_symbol(&m, 1, make_frame(APP, 0x10), 0, 0, "<std::fs::File>::sync_all", "", 0);
+	make_symbol(&m, 1, make_frame(APP, 0x20), 0, 0, "_ZN3log", "", 0);
+	make_symbol(&m, 1, make_frame(APP, 0x30), 0, 0, "write_log", "", 0);
+	make_symbol(&m, 1, make_frame(APP, 0x40), 0, 0, "sync", "", 0);
+	make_module(&m, 1, 3, "/lib/loop.so", PROF_MODULE_ELF);
+	make_symbol(&m, 1, make_frame(3, 0x10), 0, 0, "run_loop", "", 0);
+	make_module(&m, 1, 4, "/lib/libpthread.so.0", PROF_MODULE_ELF);
+	make_symbol(&m, 1, make_frame(4, 0x10), 0, 0, "start_thread", "", 0);
+	make_switch(&m, 0, 0, "swapper/0", 0, 0, "victim", 11);
+	blocks(&m, 100, write_log, 5);
+	blocks(&m, 300, sync, 2);
+	blocks(&m, 450, own, 3);
+	blocks(&m, 600, begun, 2);
+	make_switch(&m, 710 * 1000, 0, "victim", 11, 1, "swapper/0", 0);
+	read_all(&f, &m);
+	add(&f, 11, 100, 390);
+	add(&f, 11, 450, 520);
+	add(&f, 11, 620, 700);
+	causes_finish(&f.c);
+	cr_assert_eq(f.c.cnt, 5);
+	for (size_t k = 0; k < 5; k++)
+		buf_printf(&got, "%s<%s %d\n", function_of(&f, &f.c.v[k]), under_of(&f, &f.c.v[k]),
+			   (int)(f.c.v[k].ns / 1000));
+	cr_expect(strstr(buf_cstr(&got), "fsync<write_log 100\n"), "%s", buf_cstr(&got));
+	cr_expect(strstr(buf_cstr(&got), "fsync<sync 90\n"), "%s", buf_cstr(&got));
+	cr_expect(strstr(buf_cstr(&got), "\nfsync< 80\n"), "of a library alone: %s",
+		  buf_cstr(&got));
+	cr_expect(strstr(buf_cstr(&got), "\nwrite_log< 70\n"), "of no library: %s", buf_cstr(&got));
+	buf_free(&got);
+	done(&f);
+}
+
+/* Each moment is mostly that of which it has most in all, not in one piece. */
+Test(causes, what_a_moment_mostly_was)
+{
+	const uint64_t touch[] = { make_frame(1, 0x300) };
+	struct fixture f = { 0 };
+	struct make m;
+
+	make_init(&m, NULL);
+	name_all(&m);
+	make_switch(&m, 1000 * 1000, 0, "swapper/0", 0, 0, "victim", 11);
+	blocks(&m, 1060, touch, 1);
+	blocks(&m, 1220, touch, 1);
+	make_switch(&m, 2000 * 1000, 0, "victim", 11, 1, "swapper/0", 0);
+	read_all(&f, &m);
+	/* ran 60, blocked 100, ran 60, ... blocked 10 */
+	add(&f, 11, 1000, 1220);
+	add(&f, 11, 1060, 1320);
+	add(&f, 11, 1310, 1360);
+	causes_finish(&f.c);
+	cr_assert_eq(f.c.cnt, 2);
+	is(&f, 0, CAUSE_BLOCKED, "touch", 100 + 200 + 10);
+	is(&f, 1, CAUSE_RAN, "", 120 + 60 + 40);
+	cr_expect_eq(f.c.v[0].mostly, 1);
+	cr_expect_eq(f.c.v[1].mostly, 2);
 	done(&f);
 }
 

@@ -167,6 +167,29 @@ Test(spans, the_shortest_gives_way)
 	       "8 pairs, 8 enters, 8 exits");
 }
 
+/* Short ones are counted, and not kept. */
+Test(spans, those_that_are_long_enough)
+{
+	static const uint64_t lengths[] = { 9, 10, 30, 20, 1 };
+	struct spans s = { .opts = { .patterns = work, .pattern_cnt = 1, .max = 2, .min_ns = 10 } };
+	struct make m;
+
+	make_init(&m, NULL);
+	for (uint64_t k = 0; k < 5; k++) {
+		start(&m, 1000 * k, 7);
+		stop(&m, 1000 * k + lengths[k], 7);
+	}
+	find(&s, &m);
+	cr_assert_eq(s.cnt, 2);
+	cr_expect_eq(s.v[0].start, 2000);
+	cr_expect_eq(s.v[1].start, 3000);
+	cr_expect_eq(s.pairs, 5);
+	cr_expect_eq(s.ns, 70);
+	cr_expect_eq(s.slow, 3);
+	cr_expect_eq(s.slow_ns, 60);
+	spans_fini(&s);
+}
+
 static int longest_first(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
@@ -354,17 +377,17 @@ Test(spans, a_call_that_two_kinds_of_events_tell_of_counts_once)
 	struct spans s = { .opts = { .patterns = fsyncs, .pattern_cnt = 2, .max = 10 } };
 
 	find_both(&s, true);
-	cr_assert(spans_has_twice(&s));
+	cr_assert(spans_wants_again(&s));
 	spans_restart(&s);
 	find_both(&s, true);
-	cr_expect_not(spans_has_twice(&s));
+	cr_expect_not(spans_wants_again(&s));
 	expect_found(&s, "11-17 of 7 call 74\n"
 			 "21-27 of 7 call 74\n"
 			 "31-37 of 7 call 74\n"
 			 "3 pairs, 3 enters, 3 exits");
 	/* without an end they do not tell of it */
 	find_both(&s, false);
-	cr_expect_not(spans_has_twice(&s));
+	cr_expect_not(spans_wants_again(&s));
 	expect_found(&s, "10-15 of 7 call 74\n"
 			 "20-25 of 7 call 74\n"
 			 "30-35 of 7 call 74\n"
@@ -407,6 +430,63 @@ Test(spans, a_worker_is_the_thread_in_which_it_was_seen)
 	       "10-20 of 70\n"
 	       "40-45 of -1\n"
 	       "3 pairs, 4 enters, 4 exits, 2 untied");
+}
+
+/* At the time, however late that is told: batches of threads come one behind the other. */
+Test(spans, a_worker_moves_between_threads)
+{
+	struct make m;
+
+	make_init(&m, NULL);
+	worker_event(&m, "PollStartEvent", 10, 0, 0);
+	worker_event(&m, "PollEndEvent", 30, 0, 0);
+	worker_event(&m, "PollStartEvent", 110, 0, 0);
+	worker_event(&m, "PollEndEvent", 120, 0, 0);
+	worker_event(&m, "WorkerUnparkEvent", 100, 0, 71);
+	worker_event(&m, "WorkerParkEvent", 40, 0, 70);
+	expect(&m, polls, 10,
+	       "10-30 of 70\n"
+	       "110-120 of 71\n"
+	       "2 pairs, 2 enters, 2 exits");
+}
+
+static bool wants_71(void *ctx, uint32_t tid, uint32_t cpu)
+{
+	(void)ctx;
+	(void)cpu;
+	return tid == 71;
+}
+
+/* Which thread a worker is, and so whether it is wanted, is told behind its polls. */
+Test(spans, those_of_one_worker_are_found_at_the_second_look)
+{
+	struct spans s = { .opts = { .patterns = polls,
+				     .pattern_cnt = 1,
+				     .max = 9,
+				     .wants = wants_71,
+				     .by_thread = true } };
+	struct trace_event ev;
+	struct reader *r;
+	struct make m;
+
+	make_init(&m, NULL);
+	for (uint32_t worker = 0; worker < 2; worker++) {
+		worker_event(&m, "PollStartEvent", 10 + worker, worker, 0);
+		worker_event(&m, "PollEndEvent", 20, worker, 0);
+		worker_event(&m, "WorkerParkEvent", 30, worker, 70 + worker);
+	}
+	r = read_trace(make_done(&m));
+	while (reader_next(r, &ev) == 1)
+		spans_add(&s, reader_trace(r), &ev);
+	cr_expect_eq(s.pairs, 0);
+	cr_assert(spans_wants_again(&s));
+	spans_restart(&s);
+	cr_assert_eq(reader_rewind(r), 0);
+	while (reader_next(r, &ev) == 1)
+		spans_add(&s, reader_trace(r), &ev);
+	spans_finish(&s);
+	expect_found(&s, "11-20 of 71\n1 pairs, 2 enters, 2 exits");
+	reader_free(r);
 }
 
 Test(spans, span_ids_tie_before_threads_do)

@@ -39,7 +39,7 @@ static const struct trace_schema *added(struct fixture *fx, uint16_t id, const c
 {
 	struct dial9_schema *s = schema(name, ts, f, cnt);
 
-	layout_set_add(&fx->set, fx->names, id, s);
+	layout_set_add(&fx->set, fx->names, id, s, (struct dial9_iter){ 0 });
 	dial9_schema_free(s);
 	return layout_set_get(&fx->set, id);
 }

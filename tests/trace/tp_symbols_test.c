@@ -199,3 +199,69 @@ Test(tp_symbols, arrays_are_numbers_of_their_size)
 	cr_expect_not(tp_symbols_render_array(&none, (const uint8_t *)"12345678", 8, &b));
 	tp_symbols_fini(&none);
 }
+
+static void expect_parsed(const char *text, uint64_t x, const char *want)
+{
+	struct tp_symbols ts = { 0 };
+
+	tp_symbols_parse(&ts, text, strlen(text));
+	expect(&ts, x, want);
+	tp_symbols_fini(&ts);
+}
+
+Test(tp_symbols, lines_of_an_enum_are_rows)
+{
+	static const char state[] = "&0xff=\nzero=R\n|0x1=S\n|0x2=D\n|0x10=X\n&0x100=\nnonzero=+";
+	static const char device[] = "&0xfff\n>>20\ndec\n&0xfffff=:\ndec";
+
+	expect_parsed("0=HI\n1=TIMER\n-1=none", 1, "TIMER");
+	expect_parsed("0=HI\n1=TIMER\n-1=none", UINT64_MAX, "none");
+	expect_parsed("0=HI\n1=TIMER", 2, "0x2");
+	expect_parsed("0x10=a=b", 16, "a=b");
+	expect_parsed("0=\n1=x", 0, "");
+	expect_parsed("|0x1=a\n|0x2=b", 3, "a|b");
+	expect_parsed("delim=, \n|1=a\n|2=b", 7, "a, b, 0x4");
+	expect_parsed("hex", 255, "0xff");
+	expect_parsed("errno\ndec", (uint64_t)-2, "-2 ENOENT");
+	expect_parsed("errno\ndec", 5, "5");
+	expect_parsed(device, 259 << 20 | 7, "259:7");
+	expect_parsed(state, 0, "R");
+	expect_parsed(state, 0x100, "R+");
+	expect_parsed(state, 3, "S|D");
+	expect_parsed("1=last line with its end\n", 1, "last line with its end");
+}
+
+Test(tp_symbols, lines_that_are_none_are_left_out)
+{
+	static const char *const none[] = {
+		"",	   "\n\n",  "=x",
+		"x=y",	   "1.5=x", "0x=x",
+		"--1=x",   "| 1=x", "hex1=",
+		"zero1=x", "|=x",   "99999999999999999999=x",
+		"&",	   ">>x",   "1111111111111111111111111111111111111111111111=x"
+	};
+	static const char zeros[] = "1=a\0b\n2=c";
+	struct tp_symbols ts = { 0 };
+
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+		tp_symbols_parse(&ts, none[i], strlen(none[i]));
+		cr_expect_eq(ts.cnt, 0, "'%s'", none[i]);
+	}
+	tp_symbols_parse(&ts, zeros, sizeof(zeros) - 1);
+	cr_assert_eq(ts.cnt, 2);
+	cr_expect_eq(ts.rows[0].name_len, 3);
+	cr_expect_eq(ts.rows[1].value, 2);
+	tp_symbols_fini(&ts);
+}
+
+Test(tp_symbols, the_array_of_an_enum_has_its_size_behind_it)
+{
+	struct tp_symbols ts = { 0 };
+	struct buf b = { 0 };
+
+	tp_symbols_parse(&ts, "array4", 6);
+	cr_expect(tp_symbols_render_array(&ts, (const uint8_t *)"\1\0\0\0\2\0\0", 8, &b));
+	cr_expect_str_eq(buf_cstr(&b), "[0x1,0x2]");
+	buf_free(&b);
+	tp_symbols_fini(&ts);
+}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # fish completion for dial9-prof. Options are read from each command's own --help.
 
-set -g __dial9_prof_commands record top report offcpu sched wakeup explain script info dump convert diff export view cut symbolize list check
+set -g __dial9_prof_commands record top report offcpu sched wakeup explain polls script info dump convert diff export view cut symbolize list check
 
 function __dial9_prof_command
     for word in (commandline -opc)[2..-1]
@@ -25,6 +25,7 @@ complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a offcpu -d '
 complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a sched -d 'how long tasks waited for a CPU, and behind whom'
 complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a wakeup -d 'who woke whom, and over whom a waking came'
 complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a explain -d 'what a thread did in some moment, and what held it up'
+complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a polls -d 'why polls of a Tokio service were slow'
 complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a script -d 'every event as one line of text'
 complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a info -d 'what a trace holds'
 complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a dump -d 'the bytes of a trace, as JSON'

@@ -22,6 +22,11 @@ const SETTLED_MS = 120; /* after the last change of a range its tables follow */
 const STATE_WORDS = [[STATE.RUNNING, 'run', 'running'], [STATE.RUNNABLE, 'wait', 'waiting for a CPU'],
 	[STATE.BLOCKED, 'sleep', 'blocked or asleep'], [STATE.UNKNOWN, 'unknown', 'unknown']];
 
+/* "src/rt/tokio.rs:115:9" as "tokio.rs:115:9": there is little room. */
+function lastOfPath(text) {
+	return text.slice(text.lastIndexOf('/') + 1);
+}
+
 class Page {
 	#frame = 0;
 	#flameFrame = 0;
@@ -86,8 +91,9 @@ class Page {
 	}
 
 	#title() {
-		const meta = this.model.trace.parts[0].meta, { first, last, trace } = this.model;
-		const what = meta.get('target') || '', host = meta.get('host') || '';
+		const { first, last, trace } = this.model;
+		const told = (key) => [...new Set(trace.parts.map(({ meta }) => meta.get(key)).filter(Boolean))].join(', ');
+		const what = told('target') || told('service'), host = told('host');
 		byId('subtitle').textContent = [what, host && `on ${host}`, duration(last - first), counted(trace.count, 'event')]
 			.filter(Boolean).join(' · ');
 		document.title = `dial9-prof: ${what || 'a trace'}`;
@@ -99,7 +105,7 @@ class Page {
 			keys.push(['run', 'running'], ['wait', 'waiting for a CPU'], ['sleep', 'asleep'],
 				['disk', 'blocked, uninterruptible'], ['unknown', 'unknown']);
 		if (model.lanes.workers.length)
-			keys.push(['poll', 'poll'], ['park', 'parked'], ['span', 'span']);
+			keys.push(['poll', 'poll'], ['slow', 'poll of 1 ms or more'], ['park', 'parked'], ['span', 'span']);
 		if (model.lanes.marks.length)
 			keys.push(['mark', 'event']);
 		byId('legend').replaceChildren(...keys.map(([name, word]) =>
@@ -128,11 +134,11 @@ class Page {
 		const { model } = this;
 		if (row.cpu) {
 			const tid = row.cpu.tid[index];
-			return tid && tid !== NOBODY ? model.nameOfTid(tid) : '';
+			return tid && tid !== NOBODY ? model.nameOfTid(tid, row.cpu.space) : '';
 		}
 		if (row.slices) {
 			const { events, labels } = model.trace, event = row.slices.row[index];
-			return row.slices.state[index] === SLICE.PARK ? '' : labels[events.c[event]] || '';
+			return row.slices.state[index] === SLICE.PARK ? '' : lastOfPath(labels[events.c[event]] || '');
 		}
 		const i = row.task.rows[index];
 		return model.rows.state[i] === STATE.RUNNING ? `CPU ${model.rows.cpu[i]}` : gist(model, model.stackOf(i));
@@ -181,7 +187,8 @@ class Page {
 		const text = this.#textIn(row, index);
 		if (row.task)
 			return [row.name, `${stateText(model.rows, row.task.rows[index])} ${duration(to - from)}`, text];
-		return [row.name || row.type, duration(to - from), text];
+		const what = { [SLICE.PARK]: 'parked', [SLICE.SPAN]: 'span' }[row.slices && row.slices.state[index]];
+		return [row.cpu ? row.name : what || 'poll', duration(to - from), text];
 	}
 
 	/* ---- the range and its flame graph ---- */
@@ -217,6 +224,7 @@ class Page {
 	#weighed() {
 		const { model, kind, inverted, range } = this, begun = performance.now();
 		this.weights = weigh(model, kind, range);
+		this.weighedRange = range;
 		this.flame.set(this.weights, { inverted, byState: kind === 'wall' });
 		const unit = unitOf(model, kind), { total } = this.weights;
 		const counts = this.weights.count.reduce((sum, n) => sum + n, 0);

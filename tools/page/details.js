@@ -2,14 +2,15 @@
 /* The panel that tells of what was selected: an interval of a thread, a turn on a CPU, a slice, an event. */
 'use strict';
 
-const { NONE } = require('./columns.js');
+const { NONE, upperBound } = require('./columns.js');
 const { el, button } = require('./dom.js');
 const { duration, moment, percent } = require('./format.js');
 const { NOBODY, STATE, FLAG } = require('./intervals.js');
-const { ENDS, WHYS, stateText, wakerText, meanwhile } = require('./story.js');
+const { NOT_A_WORKER, SLICE } = require('./lanes.js');
+const { ENDS, WHYS, gist, meanwhile, pieces, stateText, wakerText } = require('./story.js');
 const { sumTask } = require('./weigh.js');
 
-const RIVALS_MAX = 8, FIELDS_MAX = 200, TEXT_MAX = 4000;
+const RIVALS_MAX = 8, FIELDS_MAX = 200, TEXT_MAX = 4000, STEPS_MAX = 30, STEP_RIVALS_MAX = 3, SPAN_NAMES_MAX = 20;
 
 class Details {
 	/* on: { toThread(task number, ts), zoom(span), range(span) } */
@@ -53,8 +54,8 @@ class Details {
 	}
 
 	/* A link to a thread at a time, or its name alone. */
-	#thread(tid, clock, ts) {
-		const task = this.model.taskOfTid(tid, clock), name = this.model.nameOfTid(tid, clock);
+	#thread(tid, space, ts) {
+		const task = this.model.taskOfTid(tid, space), name = this.model.nameOfTid(tid, space);
 		return task && task.followed ? button(name, () => this.on.toThread(task.task, ts), { class: 'link' }) : name;
 	}
 
@@ -81,7 +82,7 @@ class Details {
 
 	#interval(row, index) {
 		const { rows } = this.model, i = row.task.rows[index], span = { from: rows.start[i], to: rows.end[i] };
-		const { clock } = row.task, stack = this.model.stackOf(i);
+		const { space } = row.task, stack = this.model.stackOf(i);
 		return [
 			el('h2', {}, `${row.name}: ${stateText(rows, i)}, ${duration(span.to - span.from)}`),
 			this.#actions(span),
@@ -92,41 +93,41 @@ class Details {
 					WHYS[rows.why[i]] ? ['because', WHYS[rows.why[i]]] : null,
 				['then', ENDS[rows.endBy[i]]],
 				rows.flags[i] & FLAG.NO_WAKING ? ['note', 'its waking is not in the trace: part of this was a wait for a CPU'] : null,
-				...this.#woken(i, clock),
-				rows.givenTo[i] === NONE ? null : ['CPU went to', this.#thread(rows.givenTo[i], clock, span.from)],
-				rows.takenFrom[i] === NONE ? null : ['CPU came from', this.#thread(rows.takenFrom[i], clock, span.to)],
+				...this.#woken(i, space),
+				rows.givenTo[i] === NONE ? null : ['CPU went to', this.#thread(rows.givenTo[i], space, span.from)],
+				rows.takenFrom[i] === NONE ? null : ['CPU came from', this.#thread(rows.takenFrom[i], space, span.to)],
 			]),
-			...this.#meanwhile(i, clock, span),
+			...this.#meanwhile(i, space, span),
 			...this.#stack('Stack', stack),
 			...rows.waker[i] === NONE ? [] : this.#stack('Stack of the waker', this.model.wakers.stack[rows.waker[i]]),
 		];
 	}
 
-	#woken(i, clock) {
+	#woken(i, space) {
 		const { rows, wakers } = this.model, waker = rows.waker[i];
 		if (waker === NONE)
 			return [];
-		const { by, text } = wakerText(this.model, waker, clock);
-		return [['woken by', by === NONE ? text : this.#thread(by, clock, wakers.ts[waker])],
+		const { by, text } = wakerText(this.model, waker, space);
+		return [['woken by', by === NONE ? text : this.#thread(by, space, wakers.ts[waker])],
 			wakers.cpu[waker] === NONE ? null : ['on CPU', String(wakers.cpu[waker])],
 			['woken at', moment(wakers.ts[waker] - this.model.first, 1)]];
 	}
 
-	#meanwhile(i, clock, span) {
+	#meanwhile(i, space, span) {
 		const { rows } = this.model;
 		if (rows.state[i] !== STATE.RUNNABLE && rows.state[i] !== STATE.BLOCKED || rows.cpu[i] === NONE)
 			return [];
 		const ran = meanwhile(this.model, i), length = span.to - span.from;
 		const title = rows.state[i] === STATE.RUNNABLE ? 'Behind whom it waited' : `What CPU ${rows.cpu[i]} ran instead`;
-		return ran.length ? [el('h3', {}, title), this.#table(ran, length, clock, span)] : [];
+		return ran.length ? [el('h3', {}, title), this.#table(ran, length, space, span)] : [];
 	}
 
-	#table(ran, length, clock, span) {
+	#table(ran, length, space, span) {
 		const rest = ran.slice(RIVALS_MAX).reduce((sum, { ns }) => sum + ns, 0);
 		return el('table', { class: 'plain' }, el('tbody', {},
 			ran.slice(0, RIVALS_MAX).map(({ tid, ns }) => el('tr', {},
 				el('td', { class: 'number' }, duration(ns)), el('td', { class: 'number' }, percent(ns, length)),
-				el('td', {}, tid === NOBODY ? 'unknown' : this.#thread(tid, clock, span.from)))),
+				el('td', {}, tid === NOBODY ? 'unknown' : this.#thread(tid, space, span.from)))),
 			rest ? el('tr', {}, el('td', { class: 'number' }, duration(rest)), el('td', { class: 'number' }, percent(rest, length)),
 				el('td', {}, `${ran.length - RIVALS_MAX} others`)) : null));
 	}
@@ -141,31 +142,78 @@ class Details {
 				el('span', { class: 'muted' }, inlined ? ' (inlined)' : module ? ` ${module}` : ''))))];
 	}
 
+	/* ---- what a thread did in a stretch that an application tells of ---- */
+
+	/* Names of threads, idle and unknown among them, with commas between. */
+	#threads(ran, space, ts) {
+		return ran.flatMap(({ tid, ns }, i) => [i ? ', ' : '',
+			tid === NOBODY ? 'somebody unknown' : tid ? this.#thread(tid, space, ts) : 'nobody', ` (${duration(ns)})`]);
+	}
+
+	#words({ row, from, to }, task) {
+		const { rows, wakers } = this.model, cpu = rows.cpu[row] === NONE ? '' : ` CPU ${rows.cpu[row]}`;
+		if (rows.state[row] === STATE.RUNNING)
+			return [`ran${cpu && ' on'}${cpu}`];
+		if (rows.state[row] === STATE.RUNNABLE)
+			return [`waited for${cpu || ' a CPU'} behind `,
+				...this.#threads(meanwhile(this.model, row, from, to).slice(0, STEP_RIVALS_MAX), task.space, from)];
+		if (rows.state[row] !== STATE.BLOCKED)
+			return [stateText(rows, row)];
+		const where = gist(this.model, this.model.stackOf(row)), waker = rows.waker[row];
+		const { by, text } = waker === NONE ? { by: NONE, text: '' } : wakerText(this.model, waker, task.space);
+		return [`${stateText(rows, row)}${where ? ` in ${where}` : ''}`, text ? ', woken by ' : '',
+			by === NONE ? text : this.#thread(by, task.space, wakers.ts[waker])];
+	}
+
+	#did(row, span) {
+		const task = this.model.taskOfTid(row.tid, row.space), title = el('h3', {}, 'What its thread did in it');
+		if (!task || !task.rows.length || !task.followed)
+			return [title, el('p', { class: 'muted' }, 'The trace does not say: it has no switches of this thread.')];
+		const { pieces: steps, left, leftNs } = pieces(this.model, task, span, STEPS_MAX), sums = sumTask(this.model, task, span);
+		return [title, this.#list(this.#states(sums, span.to - span.from)), el('table', { class: 'plain steps' }, el('tbody', {},
+			steps.map((step) => el('tr', {},
+				el('td', { class: 'number' }, button(`+${duration(step.from - span.from)}`,
+					() => this.on.toThread(task.task, (step.from + step.to) / 2), { class: 'link' })),
+				el('td', { class: 'number' }, duration(step.to - step.from)), el('td', {}, this.#words(step, task)))),
+			left ? el('tr', {}, el('td'), el('td', { class: 'number' }, duration(leftNs)),
+				el('td', {}, `${left} shorter pieces`)) : null))];
+	}
+
 	/* ---- others ---- */
 
 	#turn(row, index) {
-		const { cpu, start, end, tid } = row.cpu, span = { from: start[index], to: end[index] };
-		const who = tid[index] === NOBODY ? 'unknown' : this.model.nameOfTid(tid[index]);
+		const { cpu, space, start, end, tid } = row.cpu, span = { from: start[index], to: end[index] };
+		const who = tid[index] === NOBODY ? 'unknown' : this.model.nameOfTid(tid[index], space);
 		return [el('h2', {}, `CPU ${cpu}: ${who}, ${duration(span.to - span.from)}`), this.#actions(span),
-			this.#list([...this.#when(span), ['thread', this.#thread(tid[index], 0, span.from)]])];
+			this.#list([...this.#when(span), ['thread', this.#thread(tid[index], space, span.from)]])];
 	}
 
 	#slice(row, index) {
-		const event = row.slices.row[index], { start, end } = row.slices, span = { from: start[index], to: end[index] };
-		const task = this.model.taskOfTid(row.tid);
-		const sums = task && task.rows.length ? sumTask(this.model, task, span) : null;
-		const { name } = this.model.trace.layouts[this.model.trace.events.schema[event]];
-		return [el('h2', {}, `worker ${row.worker}: ${name.replace(/^SpanEnter:|Event$/g, '')}, ${duration(span.to - span.from)}`),
+		const event = row.slices.row[index], { start, end, state } = row.slices, span = { from: start[index], to: end[index] };
+		const { events, labels } = this.model.trace, label = labels[events.c[event]];
+		const what = { [SLICE.PARK]: 'parked', [SLICE.SPAN]: 'span' }[state[index]] || 'poll';
+		return [el('h2', {}, `${what}${what === 'span' ? ` ${label}` : ''}, ${duration(span.to - span.from)}`),
 			this.#actions(span), this.#list([...this.#when(span),
-				row.tid === NONE ? null : ['thread', this.#thread(row.tid, 0, span.from)],
-				...sums ? this.#states(sums, span.to - span.from) : []]),
-			...this.#fields(event)];
+				row.workers.includes(NOT_A_WORKER) ? null : ['worker', row.workers.join(', ')],
+				row.tid === NONE ? null : ['thread', this.#thread(row.tid, row.space, span.from)],
+				what === 'poll' && label ? ['task spawned at', label] : null, ...this.#spansIn(row, span, what)]),
+			...this.#did(row, span), ...this.#fields(event)];
+	}
+
+	/* In which spans a poll was. */
+	#spansIn(row, { from, to }, what) {
+		const { lanes, trace } = this.model, names = new Set();
+		const mine = lanes.workers.find((one) => one.space === row.space && one.tid === row.tid && row.tid !== NONE);
+		for (const { start, end, row: rows } of what === 'poll' && mine ? mine.spans : [])
+			for (let i = upperBound(end, from, 0, end.length); i < end.length && start[i] < to && names.size < SPAN_NAMES_MAX; i++)
+				names.add(trace.labels[trace.events.c[rows[i]]]);
+		return names.size ? [['spans', [...names].join(', ')]] : [];
 	}
 
 	#event(event) {
-		const { events, layouts } = this.model.trace, ts = events.ts[event];
+		const { events, layouts, parts } = this.model.trace, ts = events.ts[event], { space } = parts[events.part[event]];
 		return [el('h2', {}, layouts[events.schema[event]].name), this.#list([['at', moment(ts - this.model.first, 1)],
-			events.tid[event] === NONE ? null : ['thread', this.#thread(events.tid[event], 0, ts)],
+			events.tid[event] === NONE ? null : ['thread', this.#thread(events.tid[event], space, ts)],
 			events.cpu[event] === NONE ? null : ['CPU', String(events.cpu[event])]]), ...this.#fields(event)];
 	}
 

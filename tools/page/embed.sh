@@ -5,5 +5,5 @@ set -eu
 
 echo '/* Made by tools/page/embed.sh. */'
 echo 'static const char page_html[] ='
-sh "$(dirname "$0")/assemble.sh" | sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$/\\n"/'
+sh "$(dirname "$0")/assemble.sh" | sed 's/\\/\\\\/g; s/"/\\"/g; s/??/?\\?/g; s/^/"/; s/$/\\n"/'
 echo ';'

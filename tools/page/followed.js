@@ -9,14 +9,14 @@ const { NONE } = require('./columns.js');
 
 const NAMED = 1, FORKED = 2;
 
-function addList(map, text) {
-	for (const [, id] of text.matchAll(/(\d+)(?:,|$)/gy))
-		map.set(Number(id), NAMED);
+function numbers(text) {
+	return Array.from(text.matchAll(/(\d+)(?:,|$)/gy), ([, id]) => Number(id));
 }
 
 class Followed {
 	#pids = new Map();
 	#tids = new Map();
+	#awaited = new Set(); /* processes that are the command's once it has begun */
 	#inherit;
 	#command = false;
 
@@ -27,15 +27,21 @@ class Followed {
 		this.#command = target.startsWith('command ');
 		this.some = this.#command || target.startsWith('pid ') || target.startsWith('tid ');
 		if (target.startsWith('pid '))
-			addList(this.#pids, target.slice(4));
+			numbers(target.slice(4)).forEach((pid) => this.#pids.set(pid, NAMED));
 		if (target.startsWith('tid ')) {
-			addList(this.#tids, target.slice(4));
+			numbers(target.slice(4)).forEach((tid) => this.#tids.set(tid, NAMED));
 			this.#inherit = false;
 		}
 		if (this.#command && pids !== undefined) {
-			addList(this.#pids, pids);
+			this.#awaited = new Set(numbers(pids));
 			this.#command = false;
 		}
+	}
+
+	/* A sign of life of a process. */
+	come(pid) {
+		if (this.#awaited.size && this.#awaited.delete(pid))
+			this.#pids.set(pid, NAMED);
 	}
 
 	/* Any of these may be NONE. */
@@ -55,6 +61,7 @@ class Followed {
 		if (this.#command && tid !== NONE)
 			this.#pids.set(tid, NAMED);
 		this.#command = false;
+		this.come(tid);
 		const how = this.#tids.get(old);
 		if (how && this.#inherit && tid !== NONE)
 			this.#tids.set(tid, how);
@@ -62,7 +69,10 @@ class Followed {
 
 	/* A thread is told to be of that process. */
 	task(pid, tid) {
-		if (this.some && pid !== NONE && this.#tids.get(tid) === FORKED)
+		if (!this.some)
+			return;
+		this.come(pid);
+		if (pid !== NONE && this.#tids.get(tid) === FORKED)
 			this.#pids.set(pid, FORKED);
 	}
 

@@ -15,13 +15,14 @@ const WHY = { UNKNOWN: 0, WOKEN: 1, WOKEN_EARLY: 2, PREEMPTED: 3, GAVE_WAY: 4, N
 const FLAG = { LOSS: 1, HOLE: 2, EDGE_START: 4, EDGE_END: 8, NO_WAKING: 0x40, NEIGHBOUR: 0x80 };
 const CUT = FLAG.LOSS | FLAG.HOLE | FLAG.EDGE_START | FLAG.EDGE_END;
 /* Kinds of events that it is fed; other kinds only move time on. */
-const EVENT = { OTHER: 0, SWITCH: 1, WAKING: 2, BIRTH: 3, SAMPLE: 4, TRACEPOINT: 5, TASK: 6 };
+const EVENT = { OTHER: 0, SWITCH: 1, WAKING: 2, BIRTH: 3, SAMPLE: 4, TRACEPOINT: 5, TASK: 6, WATCH: 7 };
+const WATCH = { ENDED: 0, BEGUN: 1, BEGUN_UNSEEN: 2 };
 const SOURCE = { SAMPLE: 0, SWITCH_OUT: 1, WAKING: 2 };
 
 const LETTERS_MASK = 0xff, DEAD_OR_ZOMBIE = 0x30, HOPS_MAX = 4, TID_MAX = 4194304;
 const LIFE = { UNSEEN: 0, ON: 1, GONE: 2 };
-/* Who runs on a CPU where a switch is missing. */
-const NOBODY = 0xfffffffe;
+/* Who runs on a CPU where a switch is missing; and, until the next switch tells, where none is. */
+const NOBODY = 0xfffffffe, LATER = 0xfffffffd;
 
 /*
  * Columns of events. What a to d mean depends on the kind:
@@ -30,6 +31,7 @@ const NOBODY = 0xfffffffe;
  *	SAMPLE			stack, pid, source
  *	TRACEPOINT		pid, child pid, old pid, destination CPU; NONE where there is no such field
  *	TASK			pid
+ *	WATCH			one of WATCH
  */
 const EVENT_COLUMNS = { ts: Float64Array, kind: Uint8Array, part: Uint16Array, tid: Uint32Array, cpu: Uint32Array,
 	a: Uint32Array, b: Uint32Array, c: Uint32Array, d: Uint32Array, schema: Uint16Array, offset: Float64Array };
@@ -37,7 +39,7 @@ const INTERVAL_COLUMNS = { task: Uint32Array, state: Uint8Array, beganAs: Uint8A
 	endBy: Uint8Array, why: Uint8Array, start: Float64Array, end: Float64Array, cpu: Uint32Array,
 	prevState: Uint32Array, stack: Uint32Array, givenTo: Uint32Array, takenFrom: Uint32Array, waker: Uint32Array };
 const WAKER_COLUMNS = { ts: Float64Array, tid: Uint32Array, cpu: Uint32Array, said: Uint32Array, stack: Uint32Array };
-const SLICE_COLUMNS = { cpu: Uint32Array, clock: Uint16Array, start: Float64Array, tid: Uint32Array };
+const SLICE_COLUMNS = { cpu: Uint32Array, space: Uint16Array, start: Float64Array, tid: Uint32Array };
 
 function newThread(tid, task) {
 	return { tid, task, life: LIFE.UNSEEN, state: STATE.UNKNOWN, why: WHY.UNKNOWN, flags: 0, pid: NONE,
@@ -67,6 +69,11 @@ function howOut(state) {
 	return state ? END.PREEMPTED : END.GIVE_WAY;
 }
 
+/* Whether it waited for that CPU alone. */
+function waitedOn({ hops, since }, cpu) {
+	return hops !== null && hops.length === 1 && hops[0].cpu === cpu && hops[0].since <= since;
+}
+
 function addHop(th, cpu, ts) {
 	th.hops ||= [];
 	if (th.hops.length === HOPS_MAX)
@@ -75,21 +82,23 @@ function addHop(th, cpu, ts) {
 }
 
 /*
- * trace: { parts: [{ clock, meta, start }], gaps: [Gaps by part],
- *	taskOf(clock, tid) -> the index of a task, firstPid(task) -> its process, or NONE }
+ * trace: { parts: [{ space, meta, start }], gaps: [Gaps by part],
+ *	taskOf(space, tid) -> the index of a task, firstPid(task) -> its process, or NONE }
  * Feed it rows of a table of EVENT_COLUMNS in order by add(), then finish(). Then there are
  *	.rows		a table of INTERVAL_COLUMNS; those of one task are in order, and leave no time out
  *	.wakers		what a row's `waker` is the index in
  *	.slices		who came onto which CPU when; those of one CPU are in order
- *	.hops		row -> [{ since, cpu }], on whose queues a runnable thread was, where it was on several
+ *	.hops		row -> [{ since, cpu }], on whose queues a runnable thread was, as far as is known; without an
+ *			entry it was on that of its CPU all the while
  */
 class Intervals {
 	#trace;
 	#part = -1;
-	#clock = 0;
+	#space = 0;
 	#start = 0;
 	#last = 0;
 	#followed = null;
+	#neighbours = false; /* CPUs that those who are followed waited for were watched */
 	#threads = new Map();
 	#cpus = new Map(); /* who is on each: the tid, or NOBODY, and its slice's row */
 	#woken = null; /* the thread that was woken last, whose waker's stack may come next */
@@ -123,6 +132,8 @@ class Intervals {
 			this.#takeOther(ev, i);
 		else if (kind === EVENT.TASK)
 			this.#takeTask(ev, i);
+		else if (kind === EVENT.WATCH)
+			this.#takeWatch(ev, i);
 	}
 
 	finish() {
@@ -158,8 +169,8 @@ class Intervals {
 		rows.givenTo[row] = th.givenTo;
 		rows.takenFrom[row] = takenFrom;
 		rows.waker[row] = th.hasWaker ? th.waker : NONE;
-		if (th.state === STATE.RUNNABLE && th.hops && (th.hops.length > 1 || th.hops[0].cpu !== cpu))
-			this.hops.set(row, th.hops);
+		if (th.state === STATE.RUNNABLE && !waitedOn(th, cpu))
+			this.hops.set(row, th.hops || []);
 		return row;
 	}
 
@@ -187,7 +198,7 @@ class Intervals {
 		let th = this.#threads.get(tid);
 		if (th || !tid || tid > TID_MAX)
 			return th || null;
-		const task = this.#trace.taskOf(this.#clock, tid);
+		const task = this.#trace.taskOf(this.#space, tid);
 		th = newThread(tid, task);
 		th.pid = this.#trace.firstPid(task);
 		this.#threads.set(tid, th);
@@ -196,32 +207,58 @@ class Intervals {
 
 	#pidOf(tid) {
 		const th = this.#threads.get(tid);
-		return th ? th.pid : this.#trace.firstPid(this.#trace.taskOf(this.#clock, tid));
+		return th ? th.pid : this.#trace.firstPid(this.#trace.taskOf(this.#space, tid));
 	}
+
+	/* All of its switches are there. */
+	#isFollowed(tid) {
+		const th = this.#threads.get(tid);
+		return th !== undefined && (th.followed || this.#followed.has(th.pid, tid));
+	}
+
+	/* So are those of each CPU that is waited for. */
+	get #seesAll() { return !this.#followed.some || this.#neighbours; }
 
 	/* Makes `next` the one on a CPU, and tells who was there. */
 	#toCpu(cpu, ts, prev, next, sure) {
 		const slices = this.slices, on = this.#cpus.get(cpu);
 		if (cpu === NONE)
 			return NOBODY;
-		const was = on ? on.tid : NOBODY;
-		if (on && (was !== prev || !sure))
+		const was = on && on.tid !== LATER ? on.tid : NOBODY;
+		if (on && (!sure || on.tid !== LATER && was !== prev))
 			slices.tid[on.slice] = NOBODY;
-		const row = slices.add();
-		slices.cpu[row] = cpu;
-		slices.clock[row] = this.#clock;
-		slices.start[row] = on ? Math.max(ts, slices.start[on.slice]) : ts;
-		slices.tid[row] = next;
-		this.#cpus.set(cpu, { tid: next, slice: row });
+		else if (on)
+			slices.tid[on.slice] = prev;
+		this.#beginSlice(cpu, ts, next);
 		return was;
+	}
+
+	#beginSlice(cpu, ts, tid) {
+		const slices = this.slices, on = this.#cpus.get(cpu), row = slices.add();
+		slices.cpu[row] = cpu;
+		slices.space[row] = this.#space;
+		slices.start[row] = on ? Math.max(ts, slices.start[on.slice]) : ts;
+		slices.tid[row] = tid;
+		this.#cpus.set(cpu, { tid, slice: row });
+	}
+
+	/* From here on all switches of a CPU are there, or not: who was on it since the last one is not known. */
+	#takeWatch(ev, i) {
+		const cpu = ev.cpu[i], kind = ev.a[i], on = this.#cpus.get(cpu);
+		if (cpu === NONE || on && this.#isFollowed(on.tid))
+			return;
+		if (on)
+			this.slices.tid[on.slice] = NOBODY;
+		this.#beginSlice(cpu, ev.ts[i], kind === WATCH.BEGUN && ev.tid[i] <= TID_MAX ? ev.tid[i] :
+			kind === WATCH.BEGUN_UNSEEN ? LATER : NOBODY);
 	}
 
 	/* ---- transitions ---- */
 
 	#takeSwitch(ev, i) {
 		const ts = ev.ts[i], cpu = ev.cpu[i], prev = ev.a[i], next = ev.b[i], state = ev.c[i];
-		const out = this.#thread(prev), into = this.#thread(next), followed = this.#followed;
-		const sure = !followed.some || out !== null && (out.followed || followed.has(out.pid, out.tid));
+		const out = this.#thread(prev), into = this.#thread(next);
+		const sure = this.#seesAll || out !== null && this.#isFollowed(prev);
 		if (out && out.life === LIFE.GONE)
 			this.#foreseeExec(out, cpu, ts);
 		const was = this.#toCpu(cpu, ts, prev, next, sure);
@@ -344,6 +381,7 @@ class Intervals {
 
 	#takeStack(ev, i) {
 		const th = this.#thread(ev.tid[i]), source = ev.c[i], woken = this.#woken, wakers = this.wakers;
+		this.#followed.come(ev.b[i]);
 		if (!th)
 			return;
 		if (source === SOURCE.SAMPLE) {
@@ -415,23 +453,19 @@ class Intervals {
 
 	#beginPart(part) {
 		this.#endPart();
-		const { clock, start } = this.#trace.parts[part];
+		const { space, start } = this.#trace.parts[part];
 		this.#part = part;
-		this.#clock = clock;
+		this.#space = space;
 		this.#start = this.#last = start;
 		this.#followed = new Followed(this.#trace.parts[part].meta);
-	}
-
-	/* Whether it is in the trace when a thread leaves its CPU. */
-	#isSure(tid) {
-		const th = this.#threads.get(tid), { some } = this.#followed;
-		return !some || th !== undefined && (th.followed || this.#followed.has(th.pid, tid));
+		this.#neighbours = this.#trace.parts[part].meta.get('neighbours') === 'yes';
 	}
 
 	#endPart() {
 		this.#flushWoken();
 		for (const [cpu, on] of this.#cpus)
-			this.#toCpu(cpu, this.#last, on.tid, NOBODY, this.#isSure(on.tid));
+			this.#toCpu(cpu, this.#last, on.tid === LATER ? NOBODY : on.tid, NOBODY,
+				this.#seesAll || this.#isFollowed(on.tid));
 		for (const th of this.#threads.values())
 			this.#endThread(th);
 		this.#threads.clear();

@@ -2,14 +2,16 @@
 /*
  * Lanes of an application's own events: what each Tokio worker polled, which spans it was in; and marks, one
  * lane for each other event by name. An application writes a batch for each thread, so events are not in
- * order of time: each lane sorts its own.
+ * order of time. A worker is the thread in which it was parked or unparked last: only these events name it.
  */
 'use strict';
 
-const { NONE } = require('./columns.js');
+const { NONE, Table, pick } = require('./columns.js');
 
 const SPANS_MAX = 12; /* lanes of spans inside each other, for one worker */
-const SLICE = { POLL: 1, PARK: 2, SPAN: 3 };
+const SLICE = { POLL: 1, PARK: 2, SPAN: 3, SLOW: 4 };
+const SLOW_NS = 1e6; /* a poll as long as this keeps others waiting */
+const NOT_A_WORKER = 255;
 
 function byTime(rows, ts) {
 	for (let i = 1; i < rows.length; i++)
@@ -18,71 +20,69 @@ function byTime(rows, ts) {
 	return rows;
 }
 
-/* A lane of slices that do not overlap, in order. */
+/* Slices of one worker at one depth, that do not overlap; each with the thread it was in. */
 class Slices {
-	#open = null;
+	#open = false;
 
-	constructor(name, kind) {
-		Object.assign(this, { name, kind, starts: [], ends: [], states: [], rows: [] });
+	constructor() {
+		this.table = new Table({ start: Float64Array, end: Float64Array, state: Uint8Array, row: Uint32Array,
+			tid: Uint32Array }, 64);
 	}
 
-	begin(ts, state, row) {
+	begin(ts, state, row, tid) {
 		this.end(ts);
-		this.#open = { ts, state, row };
+		const { table } = this, i = table.add();
+		table.start[i] = ts;
+		table.state[i] = state;
+		table.row[i] = row;
+		table.tid[i] = tid;
+		this.#open = true;
 	}
 
-	end(ts) {
-		if (!this.#open)
+	/* Of any state, or only of that. */
+	end(ts, state = 0) {
+		const { table } = this, i = table.length - 1;
+		if (!this.#open || state && table.state[i] !== state)
 			return;
-		this.starts.push(this.#open.ts);
-		this.ends.push(ts);
-		this.states.push(this.#open.state);
-		this.rows.push(this.#open.row);
-		this.#open = null;
-	}
-
-	/* The same in typed arrays: { name, kind, start, end, state, row }. */
-	done(last) {
-		this.end(last);
-		return { name: this.name, kind: this.kind, start: Float64Array.from(this.starts),
-			end: Float64Array.from(this.ends), state: Uint8Array.from(this.states),
-			row: Uint32Array.from(this.rows) };
+		this.#open = false;
+		table.end[i] = ts;
+		if (table.state[i] === SLICE.POLL && ts - table.start[i] >= SLOW_NS)
+			table.state[i] = SLICE.SLOW;
 	}
 }
 
 class Worker {
-	#polls;
-	#spans = [];
+	#tid = NONE;
 	#stack = []; /* of spans that are entered */
 
-	constructor(number) {
-		this.number = number;
-		this.tid = NONE;
-		this.#polls = new Slices(`worker ${number}`, 'polls');
+	constructor(space, number) {
+		Object.assign(this, { space, number, firstTid: NONE, polls: new Slices(), spans: [] });
 	}
 
 	take(name, events, row) {
-		const ts = events.ts[row];
+		const ts = events.ts[row], tid = events.tid[row];
+		if (tid !== NONE) {
+			this.#tid = tid;
+			if (this.firstTid === NONE)
+				this.firstTid = tid;
+		}
 		if (name === 'PollStartEvent')
-			this.#polls.begin(ts, SLICE.POLL, row);
+			this.polls.begin(ts, SLICE.POLL, row, this.#tid);
 		else if (name === 'WorkerParkEvent')
-			this.#polls.begin(ts, SLICE.PARK, row);
+			this.polls.begin(ts, SLICE.PARK, row, this.#tid);
 		else if (name.startsWith('SpanEnter:'))
 			this.#enter(events, row);
 		else if (name.startsWith('SpanExit:'))
 			this.#exit(events, row);
 		else
-			this.#polls.end(ts);
-		if (events.tid[row] !== NONE)
-			this.tid = events.tid[row];
+			this.polls.end(ts, name === 'PollEndEvent' ? SLICE.POLL : SLICE.PARK);
 	}
 
 	#enter(events, row) {
 		const depth = this.#stack.length;
 		this.#stack.push(events.b[row]);
 		if (depth < SPANS_MAX)
-			(this.#spans[depth] ||= new Slices(`spans of worker ${this.number}`, 'spans'))
-				.begin(events.ts[row], SLICE.SPAN, row);
+			(this.spans[depth] ||= new Slices()).begin(events.ts[row], SLICE.SPAN, row, this.#tid);
 	}
 
 	#exit(events, row) {
@@ -90,49 +90,138 @@ class Worker {
 		if (depth < 0)
 			return;
 		this.#stack.length = depth;
-		for (const lane of this.#spans.slice(depth))
+		for (const lane of this.spans.slice(depth))
 			lane.end(events.ts[row]);
 	}
+}
 
-	done(last) {
-		return { worker: this.number, tid: this.tid, polls: this.#polls.done(last),
-			spans: this.#spans.map((lane) => lane.done(last)) };
+/* All slices of one thread at one depth as sorted arrays; what overlaps, since workers change, is cut short. */
+function joined(parts) {
+	const columns = { start: [], end: [], state: [], row: [] };
+	for (const { table, rows } of parts)
+		for (const name of Object.keys(columns))
+			columns[name].push(rows === null ? table[name].subarray(0, table.length) : pick(table[name].constructor, table[name], rows));
+	const all = Object.fromEntries(Object.entries(columns).map(([name, arrays]) => [name, concat(arrays)]));
+	const order = byTime(Uint32Array.from(all.start, (_, i) => i), all.start), { start, end } = all;
+	const sorted = { start: pick(Float64Array, start, order), end: pick(Float64Array, end, order),
+		state: pick(Uint8Array, all.state, order), row: pick(Uint32Array, all.row, order) };
+	for (let i = 1; i < order.length; i++)
+		sorted.end[i - 1] = Math.min(sorted.end[i - 1], sorted.start[i]);
+	return sorted;
+}
+
+function concat(arrays) {
+	if (arrays.length === 1)
+		return arrays[0];
+	const out = new arrays[0].constructor(arrays.reduce((sum, one) => sum + one.length, 0));
+	arrays.reduce((at, one) => {
+		out.set(one, at);
+		return at + one.length;
+	}, 0);
+	return out;
+}
+
+/* Of a worker's slices those of each thread: tid -> rows of the table; what came before the first is of that. */
+function byThread({ table }, firstTid) {
+	const rows = new Map();
+	let all = true;
+	for (let i = 0; i < table.length && all; i++)
+		all = table.tid[i] === NONE || table.tid[i] === firstTid;
+	if (all)
+		return new Map([[firstTid, null]]);
+	for (let i = 0; i < table.length; i++) {
+		const tid = table.tid[i] === NONE ? firstTid : table.tid[i];
+		if (!rows.has(tid))
+			rows.set(tid, []);
+		rows.get(tid).push(i);
 	}
+	return rows;
+}
+
+/* Lanes by thread, from those by worker. */
+class Threads {
+	#all = new Map();
+
+	add(worker, kind, slices) {
+		for (const [tid, rows] of byThread(slices, worker.firstTid)) {
+			const key = tid === NONE ? `worker ${worker.key}` : `${worker.space} ${tid}`;
+			if (!this.#all.has(key))
+				this.#all.set(key, { space: worker.space, tid, numbers: new Set(), lanes: new Map() });
+			const { numbers, lanes } = this.#all.get(key);
+			numbers.add(worker.number);
+			if (!lanes.has(kind))
+				lanes.set(kind, []);
+			lanes.get(kind).push({ table: slices.table, rows });
+		}
+	}
+
+	done() {
+		return [...this.#all.values()].map(({ space, tid, numbers, lanes }) => ({ space, tid,
+			workers: [...numbers].sort((a, b) => a - b), polls: joined(lanes.get('polls') || [{ table: new Slices().table, rows: null }]),
+			spans: [...lanes.keys()].filter((kind) => kind !== 'polls').sort((a, b) => a - b)
+				.map((kind) => joined(lanes.get(kind))) })).sort((a, b) => a.space - b.space || a.workers[0] - b.workers[0]);
+	}
+}
+
+function findWorkers({ events, layouts, parts, last }, rows) {
+	const workers = new Map(), threads = new Threads();
+	for (const row of byTime(rows, events.ts)) {
+		const key = events.part[row] * 0x100000000 + events.a[row];
+		let worker = workers.get(key);
+		if (!worker) {
+			workers.set(key, worker = new Worker(parts[events.part[row]].space, events.a[row]));
+			worker.key = key;
+		}
+		worker.take(layouts[events.schema[row]].name, events, row);
+	}
+	for (const worker of workers.values()) {
+		for (const slices of [worker.polls, ...worker.spans])
+			slices.end(last);
+		if (worker.polls.table.length)
+			threads.add(worker, 'polls', worker.polls);
+		worker.spans.forEach((slices, depth) => threads.add(worker, depth, slices));
+	}
+	return threads.done();
 }
 
 /*
- * { workers: [{ worker, tid, polls, spans: [lane by depth] }], marks: [{ name, ts, row }] }: a lane is
- * { name, kind, start, end, state (of SLICE), row }, a row is one of trace.events.
+ * { workers: [{ space, tid, workers, polls, spans: [lane by depth] }], marks: [{ space, name, ts, row }] }: a lane is
+ * { start, end, state (of SLICE), row }, sorted arrays; a row is one of trace.events; `workers` are the numbers that
+ * the thread had, NOT_A_WORKER for threads that are none and do not say which.
  */
 function findLanes(trace) {
-	const { events, layouts } = trace, rows = layouts.map(() => []), workers = new Map(), mine = [];
+	const { events, layouts } = trace, shown = layouts.map((layout) => layout.shown), mine = [];
+	const application = layouts.map((layout) => layout.application !== undefined), marks = new Table({ row: Uint32Array });
 	for (let i = 0; i < events.length; i++) {
-		const layout = layouts[events.schema[i]];
-		if (layout && layout.shown)
-			rows[events.schema[i]].push(i);
-		else if (layout && layout.application)
+		const schema = events.schema[i];
+		if (shown[schema]) {
+			const at = marks.add();
+			marks.row[at] = i;
+		} else if (application[schema]) {
 			mine.push(i);
+		}
 	}
-	for (const row of byTime(mine, events.ts)) {
-		const number = events.a[row];
-		if (!workers.has(number))
-			workers.set(number, new Worker(number));
-		workers.get(number).take(layouts[events.schema[row]].name, events, row);
-	}
-	return { workers: [...workers.values()].sort((a, b) => a.number - b.number)
-		.map((worker) => worker.done(trace.last)), marks: findMarks(trace, rows) };
+	return { workers: findWorkers(trace, mine), marks: findMarks(trace, marks.row.subarray(0, marks.length)) };
 }
 
-function findMarks({ events, layouts }, rows) {
-	const byName = new Map();
-	layouts.forEach((layout, i) => {
-		if (rows[i].length)
-			byName.set(layout.name, [...byName.get(layout.name) || [], ...rows[i]]);
-	});
-	return [...byName].map(([name, all]) => {
+/* One lane for each name in each space. */
+function findMarks({ events, layouts, parts }, rows) {
+	const bySchema = new Map(), byName = new Map();
+	for (const row of rows) {
+		const { space } = parts[events.part[row]], key = space * 0x10000 + events.schema[row];
+		let lane = bySchema.get(key);
+		if (!lane) {
+			const { name } = layouts[events.schema[row]];
+			lane = byName.get(`${space} ${name}`) || { space, name, row: [] };
+			byName.set(`${space} ${name}`, lane);
+			bySchema.set(key, lane);
+		}
+		lane.row.push(row);
+	}
+	return [...byName.values()].map(({ space, name, row: all }) => {
 		const row = Uint32Array.from(byTime(all, events.ts));
-		return { name, row, ts: Float64Array.from(row, (i) => events.ts[i]) };
-	}).sort((a, b) => a.name < b.name ? -1 : 1);
+		return { space, name, row, ts: pick(Float64Array, events.ts, row) };
+	}).sort((a, b) => a.space - b.space || (a.name < b.name ? -1 : 1));
 }
 
-module.exports = { findLanes, SLICE };
+module.exports = { findLanes, SLICE, SLOW_NS, NOT_A_WORKER };

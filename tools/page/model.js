@@ -5,21 +5,27 @@
  */
 'use strict';
 
-const { NONE, groupBy, lowerBound, pick } = require('./columns.js');
+const { NONE, groupBy, lowerBound, pick, upperBound } = require('./columns.js');
 const { Intervals, STATE, FLAG, NOBODY, EVENT } = require('./intervals.js');
 const { findLanes } = require('./lanes.js');
+
+function cpuKey(space, cpu) {
+	return space * 0x100000000 + cpu;
+}
 
 /*
  *	trace		the Trace
  *	rows		all intervals; `row` below is an index of theirs
  *	tasks		[{ task, tid, pid, comm, rows, total, followed }] of threads that have something to show:
  *			rows, a Uint32Array in order of time; total, nanoseconds by state
- *	cpus		[{ cpu, start, end, tid }], sorted arrays; tid 0: idle, NOBODY: unknown
- *	wakes		{ ts, row, waker }: by time, of each waking the runnable row that it began
+ *	cpus		[{ space, cpu, start, end, tid }], sorted arrays; tid 0: idle, NOBODY: unknown
+ *	wakes		{ ts, row }: by time, of each waking the runnable row that it began
  *	samples		{ ts, stack, task, cpu, ns }, by time; ns 0 where a sample has no weight
  *	lanes		of an application: see lanes.js
  */
 class Model {
+	#byCpu;
+
 	constructor(trace) {
 		this.trace = trace;
 		this.intervals = new Intervals(trace, trace.switches);
@@ -30,26 +36,32 @@ class Model {
 		this.tasks = this.#tasks();
 		this.byTask = new Map(this.tasks.map((task) => [task.task, task]));
 		this.cpus = this.#cpus();
+		this.#byCpu = new Map(this.cpus.map((one) => [cpuKey(one.space, one.cpu), one]));
 		this.wakes = this.#wakes();
 		this.lanes = findLanes(trace);
 		this.first = trace.first;
 		this.last = Math.max(trace.last, trace.first + 1);
 	}
 
-	/* The thread of a tid of the trace's first clock, or null. */
-	taskOfTid(tid, clock = 0) {
+	/* The thread of a tid, or null. */
+	taskOfTid(tid, space) {
 		return tid === NONE || tid === NOBODY || !tid ? null :
-			this.byTask.get(this.trace.taskOf(clock, tid)) || null;
+			this.byTask.get(this.trace.taskOf(space, tid)) || null;
 	}
 
 	/* What a thread is called, even one that has nothing else to show. */
-	nameOfTid(tid, clock = 0) {
+	nameOfTid(tid, space) {
 		if (tid === NONE || tid === NOBODY)
 			return 'unknown';
 		if (!tid)
 			return 'idle';
-		const { comm } = this.trace.tasks[this.trace.taskOf(clock, tid)];
+		const { comm } = this.trace.tasks[this.trace.taskOf(space, tid)];
 		return comm ? `${comm} ${tid}` : `thread ${tid}`;
+	}
+
+	/* One of .cpus, or undefined. */
+	cpuOf(space, cpu) {
+		return this.#byCpu.get(cpuKey(space, cpu));
 	}
 
 	/* The row of a thread at a time, or -1. */
@@ -66,12 +78,16 @@ class Model {
 		return this.offStack[row];
 	}
 
-	/* Parts without switches tell nothing of what threads did. */
+	/* Parts without switches tell nothing of what threads did. The events of a part stand together. */
 	#run() {
 		const { events, parts } = this.trace;
-		for (let i = 0; i < events.length; i++)
-			if (parts[events.part[i]].switches)
+		const order = parts.map((_, part) => part).filter((part) => parts[part].switches)
+			.sort((a, b) => parts[a].first - parts[b].first);
+		for (const part of order) {
+			const end = upperBound(events.part, part, 0, events.length);
+			for (let i = lowerBound(events.part, part, 0, end); i < end; i++)
 				this.intervals.add(events, i);
+		}
 		this.intervals.finish();
 	}
 
@@ -89,7 +105,7 @@ class Model {
 	}
 
 	#task(task, mine) {
-		const { rows } = this.intervals, { tid, pid, comm, exe, clock } = this.trace.tasks[task];
+		const { rows } = this.intervals, { tid, pid, comm, exe, space } = this.trace.tasks[task];
 		const total = [0, 0, 0, 0], ends = new Float64Array(mine.length);
 		let followed = !mine.length, stack = NONE;
 		for (let i = 0; i < mine.length; i++) {
@@ -105,26 +121,29 @@ class Model {
 			followed = true;
 			total[state] += rows.end[row] - rows.start[row];
 		}
-		return { task, tid, pid, clock, comm, exe, rows: mine, ends, total, followed, sampled: !mine.length };
+		return { task, tid, pid, space, comm, exe, rows: mine, ends, total, followed, sampled: !mine.length };
 	}
 
 	#cpus() {
-		const { slices } = this.intervals, places = new Map(), place = new Uint32Array(slices.length);
+		const { slices } = this.intervals, places = new Map(), place = new Uint32Array(slices.length), keys = [];
 		for (let i = 0; i < slices.length; i++) {
-			if (!places.has(slices.cpu[i]))
-				places.set(slices.cpu[i], places.size);
-			place[i] = places.get(slices.cpu[i]);
+			const key = cpuKey(slices.space[i], slices.cpu[i]);
+			if (!places.has(key)) {
+				places.set(key, keys.length);
+				keys.push({ space: slices.space[i], cpu: slices.cpu[i] });
+			}
+			place[i] = places.get(key);
 		}
-		const { order, begin } = groupBy(place, slices.length, places.size);
-		return [...places].sort((a, b) => a[0] - b[0]).map(([cpu, p]) => {
+		const { order, begin } = groupBy(place, slices.length, keys.length);
+		return keys.map(({ space, cpu }, p) => {
 			const mine = order.subarray(begin[p], begin[p + 1]), turns = Math.max(mine.length - 1, 0);
 			const start = pick(Float64Array, slices.start, mine);
-			return { cpu, start: start.subarray(0, turns), end: start.subarray(1),
+			return { space, cpu, start: start.subarray(0, turns), end: start.subarray(1),
 				tid: pick(Uint32Array, slices.tid, mine).subarray(0, turns) };
-		});
+		}).sort((a, b) => a.space - b.space || a.cpu - b.cpu);
 	}
 
-	/* Wakers stand in the order of time. */
+	/* Wakers of one space stand in the order of time. */
 	#wakes() {
 		const { rows, wakers } = this.intervals, woken = new Uint32Array(wakers.length).fill(NONE);
 		for (let row = 0; row < rows.length; row++)
@@ -137,7 +156,11 @@ class Model {
 				ts[n] = wakers.ts[waker];
 				row[n++] = woken[waker];
 			}
-		return { row: row.subarray(0, n), ts: ts.subarray(0, n) };
+		const out = { row: row.subarray(0, n), ts: ts.subarray(0, n) };
+		if (this.trace.spaces.length === 1)
+			return out;
+		const order = Uint32Array.from(out.ts, (_, i) => i).sort((a, b) => ts[a] - ts[b]);
+		return { row: pick(Uint32Array, out.row, order), ts: pick(Float64Array, out.ts, order) };
 	}
 
 	#samples() {
@@ -147,7 +170,7 @@ class Model {
 		const out = { ts: new Float64Array(n), stack: new Uint32Array(n), task: new Uint32Array(n),
 			cpu: new Uint32Array(n), ns: new Float64Array(n) };
 		sorted.forEach((row, i) => {
-			const part = parts[events.part[row]], task = this.trace.taskOf(part.clock, events.tid[row]);
+			const part = parts[events.part[row]], task = this.trace.taskOf(part.space, events.tid[row]);
 			out.ts[i] = events.ts[row];
 			out.stack[i] = events.a[row];
 			out.task[i] = task;

@@ -2,8 +2,10 @@
 /* The colours of canvases: those of the style sheet, light or dark, as numbers; and colours by name. */
 'use strict';
 
+const { isDark } = require('./theme.js');
+
 const VARIABLES = ['bg', 'panel', 'lane', 'line', 'text', 'muted', 'accent', 'run', 'wait', 'sleep', 'disk', 'unknown',
-	'poll', 'park', 'span', 'mark', 'hit', 'range', 'kernel', 'jit', 'nameless'];
+	'poll', 'slow', 'park', 'span', 'mark', 'hit', 'range', 'kernel', 'jit', 'nameless'];
 
 function hash(text) {
 	let h = 0;
@@ -30,16 +32,17 @@ class Palette {
 		this.read();
 	}
 
-	/* Once more, after the theme changed. Colours in the style sheet are #rrggbb. */
+	/* Once more, after the theme changed. Colours in the style sheet are light-dark(#rrggbb, #rrggbb). */
 	read() {
 		const style = getComputedStyle(document.documentElement);
+		this.dark = isDark();
 		this.css = {};
 		this.rgb = {};
 		for (const name of VARIABLES) {
-			this.css[name] = style.getPropertyValue(`--${name}`).trim();
+			const [light, dark] = style.getPropertyValue(`--${name}`).match(/#[0-9a-f]{6}/g);
+			this.css[name] = this.dark ? dark : light;
 			this.rgb[name] = parse(this.css[name]);
 		}
-		this.dark = this.rgb.bg[0] + this.rgb.bg[1] + this.rgb.bg[2] < 384;
 		this.font = style.getPropertyValue('--font').trim();
 		this.threads = new Map();
 		this.modules = new Map();

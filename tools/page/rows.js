@@ -7,7 +7,7 @@
 
 const { NONE, pick } = require('./columns.js');
 const { NOBODY, STATE } = require('./intervals.js');
-const { SLICE } = require('./lanes.js');
+const { NOT_A_WORKER } = require('./lanes.js');
 const { Lane } = require('./lod.js');
 
 const HEIGHT = { group: 20, cpu: 22, thread: 22, polls: 18, spans: 16, marks: 16 };
@@ -18,8 +18,8 @@ const BUSY = { IDLE: 0, RUNS: 1, UNKNOWN: 2 };
 const COLORS = {
 	thread: ['unknown', 'run', 'wait', 'sleep', 'disk'],
 	cpu: [null, 'run', 'unknown'],
-	polls: [null, 'poll', 'park', null],
-	spans: [null, null, null, 'span'],
+	polls: [null, 'poll', 'park', null, 'slow'],
+	spans: [null, null, null, 'span', null],
 };
 
 function threadLane(model, task) {
@@ -35,7 +35,7 @@ function cpuLane({ start, end, tid }) {
 }
 
 function sliceLane({ start, end, state }) {
-	return new Lane(start, end, 4, (i) => state[i]);
+	return new Lane(start, end, 5, (i) => state[i]);
 }
 
 /* { type, name, depth, height, lane() }; of a group: key, and the rows below it. */
@@ -68,51 +68,79 @@ function samplesByTask({ samples }) {
 	return by;
 }
 
-function processes(model) {
-	const by = new Map(), samples = samplesByTask(model);
+/* Where an application's lanes stand: below the thread that its worker is, or in a group of their own. */
+function laneKey(space, tid) {
+	return `${space} ${tid}`;
+}
+
+function lanesOf({ space, tid, workers, polls, spans }) {
+	const number = workers.every((one) => one === NOT_A_WORKER) ? '' : ` of worker ${workers.join(', ')}`;
+	const more = { space, tid, workers };
+	const rows = spans.map((slices, depth) => new Row('spans', depth ? '' : `spans${number}`, () => sliceLane(slices),
+		{ slices, ...more }));
+	if (polls.start.length)
+		rows.unshift(new Row('polls', `polls${number}`, () => sliceLane(polls), { slices: polls, ...more }));
+	return rows;
+}
+
+function threadRows(model, tasks, samples, lanes) {
+	return tasks.flatMap((task) => {
+		const key = laneKey(task.space, task.tid), mine = lanes.get(key);
+		lanes.delete(key);
+		return [new Row('thread', `${task.comm || 'thread'} ${task.tid}`, () => threadLane(model, task),
+			{ task, samples: Float64Array.from(samples.get(task.task) || []) }), ...mine ? lanesOf(mine) : []];
+	});
+}
+
+function processGroup(model, pid, tasks, samples, lanes) {
+	const { trace } = model, leader = pid < 0 ? tasks[0] : trace.tasks[trace.taskOf(tasks[0].space, pid)];
+	const busy = tasks.some((task) => task.total[STATE.RUNNING] || samples.has(task.task));
+	tasks.sort((a, b) => b.total[STATE.RUNNING] - a.total[STATE.RUNNING] ||
+		b.total[STATE.BLOCKED] - a.total[STATE.BLOCKED] || a.tid - b.tid);
+	return group(pid < 0 ? 'process unknown' : `${leader.comm || tasks[0].comm || 'process'} ${pid}`,
+		`${tasks.length} thread${tasks.length === 1 ? '' : 's'}`, threadRows(model, tasks, samples, lanes), busy);
+}
+
+function processes(model, space, samples, lanes) {
+	const by = new Map();
 	for (const task of model.tasks) {
-		if (!task.followed)
+		if (!task.followed || task.space !== space)
 			continue;
 		const key = task.pid === NONE ? -1 : task.pid;
 		if (!by.has(key))
 			by.set(key, []);
 		by.get(key).push(task);
 	}
-	const run = (tasks) => tasks.reduce((sum, task) => sum + task.total[STATE.RUNNING], 0);
+	const ran = (tasks) => tasks.reduce((sum, task) => sum + task.total[STATE.RUNNING], 0);
 	const sampled = (tasks) => tasks.reduce((sum, task) => sum + (samples.get(task.task) || []).length, 0);
-	const weight = ([, tasks]) => run(tasks) || sampled(tasks);
-	return [...by].sort((a, b) => weight(b) - weight(a)).map(([pid, tasks]) => {
-		const leader = pid < 0 ? tasks[0] : model.trace.tasks[model.trace.taskOf(tasks[0].clock, pid)];
-		tasks.sort((a, b) => b.total[STATE.RUNNING] - a.total[STATE.RUNNING] ||
-			b.total[STATE.BLOCKED] - a.total[STATE.BLOCKED] || a.tid - b.tid);
-		const busy = run(tasks) > 0 || sampled(tasks) > 0;
-		return group(pid < 0 ? 'process unknown' : `${leader.comm || tasks[0].comm || 'process'} ${pid}`,
-			`${tasks.length} thread${tasks.length === 1 ? '' : 's'}`, tasks.map((task) =>
-				new Row('thread', `${task.comm || 'thread'} ${task.tid}`, () => threadLane(model, task),
-					{ task, samples: Float64Array.from(samples.get(task.task) || []) })), busy);
-	});
+	const weights = new Map([...by].map(([pid, tasks]) => [pid, ran(tasks) || sampled(tasks)]));
+	return [...by].sort((a, b) => weights.get(b[0]) - weights.get(a[0]))
+		.map(([pid, tasks]) => processGroup(model, pid, tasks, samples, lanes));
 }
 
-function workers({ lanes }) {
-	return lanes.workers.flatMap(({ worker, tid, polls, spans }) => {
-		const of = tid === NONE ? '' : ` (${tid})`;
-		const rows = spans.map((slices, depth) =>
-			new Row('spans', depth ? '' : 'spans', () => sliceLane(slices), { slices, worker, tid }));
-		if (polls.start.length)
-			rows.unshift(new Row('polls', 'polls', () => sliceLane(polls), { slices: polls, worker, tid }));
-		return rows.length ? [group(`worker ${worker}${of}`, '', rows)] : [];
-	});
+/* Of one space. Its name stands before those of its groups, if there are several. */
+function groupsOf(model, space, samples) {
+	const { lanes, cpus, trace } = model, all = [], { name } = trace.spaces[space];
+	const byThread = new Map(lanes.workers.filter((one) => one.space === space).map((one, i) =>
+		[one.tid === NONE ? `worker ${i}` : laneKey(space, one.tid), one]));
+	const mine = cpus.filter((cpu) => cpu.space === space), marks = lanes.marks.filter((one) => one.space === space);
+	if (mine.length)
+		all.push(group('CPUs', '', mine.map((cpu) => new Row('cpu', `CPU ${cpu.cpu}`, () => cpuLane(cpu), { cpu }))));
+	const threads = processes(model, space, samples, byThread);
+	for (const one of byThread.values())
+		all.push(group(one.tid !== NONE ? model.nameOfTid(one.tid, space) : one.workers.includes(NOT_A_WORKER) ?
+			'threads that are no workers' : `worker ${one.workers.join(', ')}`, '', lanesOf(one)));
+	all.push(...threads);
+	if (marks.length)
+		all.push(group('Events', '', marks.map((one) => new Row('marks', one.name, null, { marks: one }))));
+	for (const one of all)
+		one.name = name ? `${name}: ${one.name}` : one.name;
+	return all;
 }
 
 function makeGroups(model) {
-	const groups = [];
-	if (model.cpus.length)
-		groups.push(group('CPUs', '', model.cpus.map((cpu) =>
-			new Row('cpu', `CPU ${cpu.cpu}`, () => cpuLane(cpu), { cpu }))));
-	groups.push(...workers(model), ...processes(model));
-	if (model.lanes.marks.length)
-		groups.push(group('Events', '', model.lanes.marks.map((marks) => new Row('marks', marks.name, null, { marks }))));
-	return groups;
+	const samples = samplesByTask(model);
+	return model.trace.spaces.flatMap((_, space) => groupsOf(model, space, samples));
 }
 
 /* Those rows that are not folded away, with .top in pixels; and their height together. */
@@ -128,4 +156,4 @@ function visibleRows(groups) {
 	return { rows, height: top };
 }
 
-module.exports = { makeGroups, visibleRows, COLORS, DISK, BUSY, SLICE };
+module.exports = { makeGroups, visibleRows, COLORS, DISK, BUSY };

@@ -13,9 +13,6 @@ const ENDS = { [END.NOTHING]: 'the recording ended', [END.CPU]: 'got a CPU', [EN
 	[END.BLOCK]: 'blocked', [END.PREEMPTED]: 'was preempted', [END.GIVE_WAY]: 'gave way', [END.EXIT]: 'exited' };
 const WHYS = { [WHY.WOKEN]: 'it was woken', [WHY.WOKEN_EARLY]: 'it was woken before it had left its CPU',
 	[WHY.PREEMPTED]: 'it was preempted', [WHY.GAVE_WAY]: 'its turn was over', [WHY.NEW]: 'it was born' };
-/* Functions that every switch goes through: what called them says more. */
-const SCHEDULER = /^(__)?schedule(_\w+)?(\.\w+)*$|^preempt_schedule|^finish_task_switch|^context_switch|^do_nanosleep$|^futex_(do_)?wait(_queue)?$/;
-
 /* The letter by which ps calls a state. */
 function letter(prevState) {
 	if (!(prevState & 0xff))
@@ -42,7 +39,7 @@ function stateText(rows, row) {
 }
 
 /* From what a waking came: { by: a tid or NONE, text }. */
-function wakerText(model, waker, clock) {
+function wakerText(model, waker, space) {
 	const { wakers } = model, said = wakers.said[waker], number = (said >>> 3) - 1;
 	switch (said & 7) {
 	case 2:
@@ -54,13 +51,13 @@ function wakerText(model, waker, clock) {
 	case 5:
 		return { by: NONE, text: 'a timer' };
 	default:
-		return { by: wakers.tid[waker], text: model.nameOfTid(wakers.tid[waker], clock) };
+		return { by: wakers.tid[waker], text: model.nameOfTid(wakers.tid[waker], space) };
 	}
 }
 
-/* Who ran on a CPU from when to when: [{ tid, ns }], longest first. tid 0: idle, NOBODY: unknown. */
-function whoRan(model, cpu, from, to, sums = new Map()) {
-	const lane = model.cpus.find((one) => one.cpu === cpu);
+/* Adds to `sums` who ran on a CPU from when to when. */
+function whoRan(model, space, cpu, from, to, sums) {
+	const lane = cpu === NONE ? undefined : model.cpuOf(space, cpu);
 	let told = 0;
 	if (lane) {
 		const { start, end, tid } = lane, first = upperBound(end, from, 0, end.length);
@@ -73,30 +70,72 @@ function whoRan(model, cpu, from, to, sums = new Map()) {
 	}
 	if (to - from > told)
 		sums.set(NOBODY, (sums.get(NOBODY) || 0) + to - from - told);
-	return sums;
 }
 
-/* Who ran on the CPUs on whose queues a runnable thread was; or on the CPU that a blocked one left. */
-function meanwhile(model, row) {
-	const { rows } = model, from = rows.start[row], to = rows.end[row], sums = new Map();
-	const hops = model.intervals.hops.get(row) || [{ since: from, cpu: rows.cpu[row] }];
-	if (rows.state[row] !== STATE.RUNNABLE)
-		whoRan(model, rows.cpu[row], from, to, sums);
-	else
-		hops.forEach((hop, i) => whoRan(model, i === hops.length - 1 ? rows.cpu[row] : hop.cpu,
-			Math.max(hop.since, from), i === hops.length - 1 ? to : hops[i + 1].since, sums));
+/*
+ * Who ran on the CPUs on whose queues a runnable thread was, or on the CPU that a blocked one left, from when to
+ * when of its interval: [{ tid, ns }], longest first. tid 0: idle, NOBODY: unknown. As intervals_behind() of
+ * user/profile/intervals.c.
+ */
+function meanwhile(model, row, start = model.rows.start[row], end = model.rows.end[row]) {
+	const { rows } = model, cpu = rows.cpu[row], sums = new Map();
+	const { space } = model.trace.tasks[rows.task[row]];
+	const hops = model.intervals.hops.get(row) || [{ since: start, cpu }];
+	let to = end;
+	if (rows.state[row] !== STATE.RUNNABLE) {
+		whoRan(model, space, cpu, start, to, sums);
+		to = start;
+	}
+	for (let i = hops.length - 1; i >= 0 && to > start; i--) {
+		const from = Math.max(hops[i].since, start);
+		if (hops[i].since >= end)
+			continue;
+		/* one that came to another CPU in the end was moved there, who knows when */
+		const known = i < hops.length - 1 || hops[i].cpu === cpu;
+		if (from < to)
+			whoRan(model, space, known ? hops[i].cpu : NONE, from, to, sums);
+		to = Math.min(from, to);
+	}
+	if (to > start)
+		sums.set(NOBODY, (sums.get(NOBODY) || 0) + to - start);
 	return [...sums].map(([tid, ns]) => ({ tid, ns })).filter(({ ns }) => ns > 0).sort((a, b) => b.ns - a.ns);
 }
 
-/* What a stack is about, in one name: the function nearest to the leaf that is not the scheduler's own. */
-function gist(model, stack) {
-	if (stack === NONE)
-		return '';
-	for (const frame of model.trace.stacks.get(stack))
-		for (const line of model.trace.symbols.lines(frame))
-			if (!SCHEDULER.test(line.name))
-				return line.name;
-	return '';
+/*
+ * What a thread (one of model.tasks) did from when to when: { pieces: [{ row, from, to }], left, leftNs }, in order
+ * of time; of many the `most` longest.
+ */
+function pieces(model, task, { from, to }, most) {
+	const { rows } = model, all = [];
+	for (let i = lowerBound(task.ends, from, 0, task.ends.length); i < task.rows.length; i++) {
+		const row = task.rows[i], piece = { row, from: Math.max(rows.start[row], from), to: Math.min(rows.end[row], to) };
+		if (rows.start[row] >= to)
+			break;
+		if (piece.to > piece.from)
+			all.push(piece);
+	}
+	const longest = all.slice().sort((a, b) => b.to - b.from - a.to + a.from), left = longest.slice(most);
+	return { pieces: longest.slice(0, most).sort((a, b) => a.from - b.from), left: left.length,
+		leftNs: left.reduce((sum, piece) => sum + piece.to - piece.from, 0) };
 }
 
-module.exports = { stateText, wakerText, meanwhile, gist, letter, ENDS, WHYS };
+/* Of one half of a stack, the kernel's or the program's, the function that says most, or null. */
+function toldFunction({ stacks, symbols }, stack, kernel) {
+	let first = null;
+	for (const frame of stacks.get(stack)) {
+		const name = symbols.isKernel(frame) === kernel ? symbols.nameOf(frame) : null;
+		if (name && !name.startsWith('_') && !(kernel && name.includes('schedule')))
+			return name;
+		first ??= name;
+	}
+	return first;
+}
+
+/* What a stack of a blocked thread is about, in one name. As user/profile/causes.c. */
+function gist({ trace }, stack) {
+	if (stack === NONE)
+		return '';
+	return trace.stacks.said[stack] ??= toldFunction(trace, stack, false) || toldFunction(trace, stack, true) || '';
+}
+
+module.exports = { stateText, wakerText, meanwhile, pieces, gist, letter, ENDS, WHYS };

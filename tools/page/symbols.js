@@ -131,6 +131,16 @@ class Symbols {
 		return number;
 	}
 
+	isKernel(frame) {
+		return (this.frameModule[frame] & 1) === 1;
+	}
+
+	/* The name of the function at a frame into which others may be inlined, or null. */
+	nameOf(frame) {
+		const row = this.symbols[frame] && this.symbols[frame][0];
+		return row && !row.label ? row.name : null;
+	}
+
 	/* The function at a frame that is executed there, with its line: for lists of stacks. */
 	lines(frame) {
 		const module = baseName(this.modules[this.frameModule[frame] >> 1].path);
@@ -147,6 +157,7 @@ class Stacks {
 	constructor() {
 		this.at = [0]; /* where each begins in .frames; one more than there are */
 		this.frames = [];
+		this.said = []; /* by stack, for whoever looks for a word on it */
 	}
 
 	get length() { return this.at.length - 1; }

@@ -102,7 +102,7 @@ const META = [['host', 'host'], ['kernel', 'kernel'], ['arch', 'machine'], ['cpu
 
 /* What the trace is, and how far it can be trusted. */
 function traceFacts({ trace, rows, first, last }) {
-	const { outcome, parts, losses } = trace, lost = losses.reduce((sum, loss) => sum + loss.count, 0);
+	const { outcome, parts, losses, axis } = trace, lost = losses.reduce((sum, loss) => sum + loss.count, 0);
 	const meta = parts.flatMap((part, i) => META.filter(([key]) => part.meta.has(key)).map(([key, word]) =>
 		[parts.length > 1 ? `${word}, part ${i + 1}` : word, part.meta.get(key)]));
 	const sync = parts.find((part) => part.sync !== null);
@@ -115,8 +115,8 @@ function traceFacts({ trace, rows, first, last }) {
 		['lost', losses.length ? losses.map((loss) => `${count(loss.count)} ${loss.kind}`).slice(0, 20).join(', ') : 'nothing'],
 		lost ? ['', 'intervals in which switches may be missing are shown as unknown'] : null,
 		['read', outcome.status === 'ok' ? 'to its end' : `${outcome.status} at byte ${count(outcome.offset)}: ${outcome.reason}`],
-		new Set(parts.map((part) => part.clock)).size > 1 ?
-			['note', 'recordings of several boots are in it, whose times cannot be compared'] : null,
+		axis === 'one' ? null : ['note', `recordings of several boots are in it, whose times cannot be compared: they stand ${
+			axis === 'wall' ? 'beside each other as their wall clocks say' : 'one behind the other'}`],
 		...meta,
 	].filter(Boolean).map(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
 }

@@ -28,12 +28,12 @@ function remember(theme) {
 	}
 }
 
-function current() {
-	return document.documentElement.dataset.theme || system();
+function isDark() {
+	return (document.documentElement.dataset.theme || system()) === 'dark';
 }
 
 function tell() {
-	const other = current() === 'dark' ? 'light' : 'dark';
+	const other = isDark() ? 'light' : 'dark';
 	byId('theme').textContent = other === 'dark' ? '☾ Dark' : '☀ Light';
 	byId('theme').setAttribute('aria-label', `Switch to ${other} colours`);
 	for (const fn of changed)
@@ -46,7 +46,7 @@ function initTheme() {
 		document.documentElement.dataset.theme = theme;
 	matchMedia('(prefers-color-scheme: dark)').addEventListener('change', tell);
 	byId('theme').addEventListener('click', () => {
-		document.documentElement.dataset.theme = current() === 'dark' ? 'light' : 'dark';
+		document.documentElement.dataset.theme = isDark() ? 'light' : 'dark';
 		remember(document.documentElement.dataset.theme);
 		tell();
 	});
@@ -58,4 +58,4 @@ function onTheme(fn) {
 	changed.push(fn);
 }
 
-module.exports = { initTheme, onTheme };
+module.exports = { initTheme, isDark, onTheme };

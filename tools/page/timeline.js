@@ -220,8 +220,8 @@ class Timeline {
 
 	#arrow(context, row, all, task) {
 		const { rows, wakers, trace } = this.model, waker = rows.waker[row];
-		const whom = rows.task[row], clock = trace.tasks[whom].clock, byTask = (wakers.said[waker] & 7) <= 1;
-		const who = byTask && wakers.tid[waker] ? trace.taskOf(clock, wakers.tid[waker]) : -1;
+		const whom = rows.task[row], { space } = trace.tasks[whom], byTask = (wakers.said[waker] & 7) <= 1;
+		const who = byTask && wakers.tid[waker] ? trace.taskOf(space, wakers.tid[waker]) : -1;
 		const a = this.byTask.get(who), b = this.byTask.get(whom);
 		if (!b || !all && who !== task && whom !== task)
 			return 0;

@@ -12,6 +12,7 @@ const { NONE, Table } = require('./columns.js');
 const { Gaps, hidesSwitches } = require('./gaps.js');
 const { EVENT, EVENT_COLUMNS, SOURCE } = require('./intervals.js');
 const { Parts } = require('./parts.js');
+const { placeParts } = require('./spaces.js');
 const { Symbols, Stacks } = require('./symbols.js');
 const { Values } = require('./values.js');
 
@@ -24,6 +25,7 @@ const HOT = new Map([
 	['sched:sched_switch', { kind: EVENT.SWITCH, fields: ['prev_pid', 'next_pid', 'prev_state'] }],
 	['sched:sched_waking', { kind: EVENT.WAKING, fields: ['pid', 'target_cpu', 'context'] }],
 	['sched:sched_wakeup_new', { kind: EVENT.BIRTH, fields: ['pid', 'target_cpu', 'context'] }],
+	['dial9:cpu_watch', { kind: EVENT.WATCH, fields: ['watch'] }],
 ]);
 /* What #put() puts of a sample is put right behind it. */
 const SAMPLE = ['callchain', 'source', 'pid', 'thread_name'];
@@ -97,8 +99,9 @@ class Layout {
  *	samples		rows of `events` that are CPU samples
  *	layouts		[{ name, fields, shown }]
  *	labels		texts that the column c of an application's events counts
- *	tasks		[{ clock, tid, pid, comm, exe, cgroup }]
- *	parts		[{ clock, meta, start, switches }], gaps: [Gaps] by part
+ *	tasks		[{ space, tid, pid, comm, exe, cgroup }]
+ *	parts		[{ clock, space, shift, meta, start, switches }], gaps: [Gaps] by part
+ *	spaces		[{ clock, name }]: threads and CPUs of two are never the same; axis: see spaces.js
  *	symbols, stacks, values (how values of fields are told)
  *	first, last	the time that it spans
  *	losses		[{ kind, cpu, count, first, last }]
@@ -108,13 +111,14 @@ class Trace {
 	#layouts = new Map(); /* of schemas of this segment */
 	#byContent = new Map();
 	#parts = new Parts();
-	#part = -1;
+	#part = 0;
 	#raw = new Stacks(); /* as they are written, whose frames mean the same within a segment and a part */
 	#fromRaw = []; /* their numbers in .stacks */
 	#told = []; /* what is told of threads, in order */
 	#guessed = new Map();
 	#labels = new Map();
-	#tasks = []; /* by clock: tid -> index */
+	#tasks = []; /* by space: tid -> index */
+	#span = null; /* { first, last } of the part */
 
 	constructor(bytes) {
 		this.bytes = bytes;
@@ -137,7 +141,9 @@ class Trace {
 		this.last = -Infinity;
 		this.count = 0;
 		this.partStarts = [];
+		this.partSpans = [];
 		this.partSwitches = [];
+		this.#seePart(0);
 	}
 
 	get origin() { return this.#decoder.origin === null ? 0n : this.#decoder.origin; }
@@ -161,23 +167,43 @@ class Trace {
 	}
 
 	finish() {
-		this.parts = this.#parts.all.map((part, i) => ({ ...part, start: this.partStarts[i] || 0,
+		this.parts = this.#parts.all.map((part, i) => ({ ...part, ...this.partSpans[i], start: this.partStarts[i] || 0,
 			switches: this.partSwitches[i] || 0, periodNs: periodOf(part.meta) }));
+		Object.assign(this, placeParts(this.parts));
+		this.#toAxis();
 		for (const told of this.#told)
-			Object.assign(this.tasks[this.taskOf(this.parts[told.part].clock, told.tid)], told.names);
+			Object.assign(this.tasks[this.taskOf(this.parts[told.part].space, told.tid)], told.names);
 		for (const [part, guessed] of this.#guessed)
 			for (const [tid, comm] of guessed)
-				this.tasks[this.taskOf(this.parts[part].clock, tid)].comm ||= comm;
+				this.tasks[this.taskOf(this.parts[part].space, tid)].comm ||= comm;
+	}
+
+	/* Times of each part as they are on the one axis. */
+	#toAxis() {
+		const { events, parts } = this;
+		if (parts.some((part) => part.shift))
+			for (let i = 0; i < events.length; i++)
+				events.ts[i] += parts[events.part[i]].shift;
+		for (const { part, kind, first, last } of this.losses)
+			if (hidesSwitches(kind))
+				(this.gaps[part] ||= new Gaps()).add(first + parts[part].shift, last + parts[part].shift);
+		for (const part of parts) {
+			part.start += part.shift;
+			if (part.first <= part.last) {
+				this.first = Math.min(this.first, part.first + part.shift);
+				this.last = Math.max(this.last, part.last + part.shift);
+			}
+		}
 		if (this.first > this.last)
 			this.first = this.last = 0;
 	}
 
-	taskOf(clock, tid) {
-		const tasks = this.#tasks[clock] ||= new Map();
+	taskOf(space, tid) {
+		const tasks = this.#tasks[space] ||= new Map();
 		let task = tasks.get(tid);
 		if (task === undefined) {
 			task = this.tasks.length;
-			this.tasks.push({ clock, tid, pid: NONE, comm: '', exe: '', cgroup: '' });
+			this.tasks.push({ space, tid, pid: NONE, comm: '', exe: '', cgroup: '' });
 			tasks.set(tid, task);
 		}
 		return task;
@@ -228,10 +254,10 @@ class Trace {
 		this.count++;
 		this.#findPart(frame, layout);
 		if (frame.ts !== null && !layout.naming) {
-			if (frame.ts < this.first)
-				this.first = frame.ts;
-			if (frame.ts > this.last)
-				this.last = frame.ts;
+			if (frame.ts < this.#span.first)
+				this.#span.first = frame.ts;
+			if (frame.ts > this.#span.last)
+				this.#span.last = frame.ts;
 		}
 		if (layout.telling)
 			this[layout.telling](frame, layout);
@@ -251,12 +277,17 @@ class Trace {
 			parts.event();
 		}
 		if (parts.index !== this.#part) {
-			this.#part = parts.index;
+			this.#seePart(parts.index);
 			this.symbols.part();
 			this.#forgetRaw();
 		}
 		if (frame.ts !== null && this.partStarts[this.#part] === undefined)
 			this.partStarts[this.#part] = frame.ts;
+	}
+
+	#seePart(part) {
+		this.#part = part;
+		this.#span = this.partSpans[part] ||= { first: Infinity, last: -Infinity };
 	}
 
 	#put(frame, layout) {
@@ -372,9 +403,7 @@ class Trace {
 		const kind = text(frame.get('kind')), count = Number(frame.get('count') || 0);
 		const [first, last] = ['first_ns', 'last_ns'].map((name) =>
 			Number(BigInt(frame.get(name) || 0) - this.origin));
-		this.losses.push({ kind, count, cpu: frame.get('cpu'), first, last });
-		if (hidesSwitches(kind))
-			(this.gaps[this.#part] ||= new Gaps()).add(first, last);
+		this.losses.push({ part: this.#part, kind, count, cpu: frame.get('cpu'), first, last });
 	}
 
 	/* findPart() has taken these. */

@@ -23,6 +23,7 @@ int cmd_offcpu(int argc, char **argv);
 int cmd_sched(int argc, char **argv);
 int cmd_wakeup(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
+int cmd_polls(int argc, char **argv);
 int cmd_script(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_dump(int argc, char **argv);

@@ -548,7 +548,22 @@ static void say_how(struct buf *out, const struct cut_opts *o)
 		buf_addstr(out, " --anonymize");
 }
 
-static void say_summary(const struct cut *c)
+/* Nothing was kept: one line, and the exit code where it was chosen. */
+static int say_nothing_kept(const struct cut *c)
+{
+	if (select_is_used(&c->sel))
+		return select_tell_nothing(&c->sel, c->reader, "events");
+	if (c->opts->events.cnt) {
+		log_error("no events in %s: there are none that -e lets through",
+			  reader_input(c->reader));
+		return CMD_USAGE;
+	}
+	if (!c->opts->quiet)
+		log_warn("cut: %s has no event", reader_input(c->reader));
+	return CMD_OK;
+}
+
+static int say_summary(const struct cut *c)
 {
 	char kept_text[32], all[32], bytes[32], all_bytes[32];
 	uint64_t sum = 0, left_out = 0;
@@ -557,18 +572,20 @@ static void say_summary(const struct cut *c)
 		sum += c->parts[i].kept;
 		left_out += c->parts[i].left_out;
 	}
+	if (c->refused)
+		log_warn("cut: %" PRIu64 " events cannot be written in this format and are missing",
+			 c->refused);
+	if (!sum)
+		return say_nothing_kept(c);
+	if (c->opts->quiet)
+		return CMD_OK;
 	str_count(kept_text, sum);
 	str_count(all, sum + left_out);
 	str_bytes(bytes, dial9_enc_bytes(c->copy.enc));
 	str_bytes(all_bytes, trace_consumed(reader_trace(c->reader)));
-	if (c->refused)
-		log_warn("cut: %" PRIu64 " events cannot be written in this format and are missing",
-			 c->refused);
-	if (!sum && !c->opts->quiet)
-		log_warn("cut: no event is left: nothing passes " SELECT_NAMES " and -e");
-	else if (!c->opts->quiet)
-		fprintf(stderr, "dial9-prof: cut: kept %s of %s events, %s of %s\n", kept_text, all,
-			bytes, all_bytes);
+	fprintf(stderr, "dial9-prof: cut: kept %s of %s events, %s of %s\n", kept_text, all, bytes,
+		all_bytes);
+	return CMD_OK;
 }
 
 /* ---- input ------------------------------------------------------------------------------------- */
@@ -648,7 +665,7 @@ static int run(struct cut *c)
 		return CMD_INPUT;
 	code = write_all(c);
 	if (code == CMD_OK)
-		say_summary(c);
+		code = say_summary(c);
 	close_err = sink_close(c->sink);
 	if (code == CMD_OK && close_err)
 		code = CMD_OUTPUT;

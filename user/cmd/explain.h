@@ -7,6 +7,7 @@
 #include "profile/causes.h"
 #include "profile/explain.h"
 #include "profile/gaps.h"
+#include "profile/polled.h"
 #include "profile/spans.h"
 
 /* A piece that is shorter than this part of the window is told together with its neighbours. */
@@ -45,9 +46,33 @@ void explain_json(const struct explained *x);
 
 /* ---- the slowest of pairs of events ---- */
 
-/* The longest pairs, and what their threads did. */
+/* Why nothing is told of a pair: why is the index of enum explain_untold. */
+enum explain_untold {
+	EXPLAIN_TOLD,
+	EXPLAIN_NO_THREAD, /* no thread is known to have been its worker */
+	EXPLAIN_NOT_ITS_THREAD, /* the thread of that number was on no CPU when it began, or ended */
+	EXPLAIN_NOT_RECORDED, /* no recording of its boot has anything of its thread then */
+	EXPLAIN_NOT_KEPT, /* see EXPLAIN_MAX */
+	EXPLAIN_UNTOLD_CNT,
+};
+
+struct explain_told {
+	uint32_t part; /* in which the pair was found */
+	enum explain_untold why;
+};
+
+/*
+ * The longest pairs, and what their threads did. Start with x, word, spans.opts but for patterns, and what is
+ * wanted of title, members and wants_polled; explain_slowest_add() the pairs, then explain_slowest_find().
+ */
 struct explain_slowest {
 	struct explained *x; /* of the pair at hand: times and steps */
+	const char *word; /* of the command */
+	/* What a pair is called, and more members of its JSON object. NULL: as `explain` does it. */
+	void (*title)(struct buf *out, const struct explain_slowest *s, const struct span *p);
+	void (*members)(struct buf *out, const struct explain_slowest *s, const struct span *p);
+	bool wants_polled; /* what the application says of its polls; and only what is told is summed */
+	struct polled polled;
 	struct spans_pattern *patterns; /* owned, as their strings are */
 	size_t pattern_cnt;
 	struct spans
@@ -56,15 +81,39 @@ struct explain_slowest {
 	bool switches; /* the trace has some; else there are stacks at best */
 	struct gaps *windows; /* when they were, by clock */
 	size_t window_cap;
+	struct explain_told *told; /* of each of spans.v; NULL: there are no switches */
+	uint64_t untold[EXPLAIN_UNTOLD_CNT];
 	struct causes causes;
 };
 
 /* All of --span, over a trace: an exit code. */
 int explain_slowest(struct explained *x, const char *path);
+/* Looks for these as well, as --span has them. 0, or -EINVAL after one printed line. */
+int explain_slowest_add(struct explain_slowest *s, const char *span);
+/* Reads a trace for pairs, and again for what happened at their times: an exit code. */
+int explain_slowest_find(struct explain_slowest *s, const char *path);
+void explain_slowest_fini(struct explain_slowest *s);
+
 void explain_slowest_print(struct explain_slowest *s);
 void explain_slowest_json(struct explain_slowest *s);
 /* One line about why there is none. */
 void explain_slowest_tell_nothing(const struct explain_slowest *s);
+
+/* Parts of both: what --span says; lines of counts; in words where time went. */
+void explain_slowest_put_spans(struct buf *out, const struct explained *x);
+void explain_slowest_put_counts(struct buf *out, const struct spans *s);
+void explain_slowest_put_cause(struct buf *out, const struct explain_slowest *s,
+			       const struct cause *c);
+/* The first @cnt pairs: a line of times each, under @noun, then their stories. */
+void explain_slowest_put_pairs(struct buf *out, struct explain_slowest *s, size_t cnt,
+			       const char *noun);
+/* "tid 11" and the name of that thread, or that it is unknown. */
+void explain_slowest_put_thread(struct buf *out, const struct explain_slowest *s, uint32_t part,
+				uint32_t tid, uint32_t comm);
+/* Members of an object, the last one without a comma behind it: pairs and their lengths, and what is wrong. */
+void explain_slowest_json_counts(struct buf *out, const struct spans *s);
+void explain_slowest_json_causes(struct buf *out, const struct explain_slowest *s);
+void explain_slowest_json_pairs(struct buf *out, struct explain_slowest *s, size_t cnt);
 
 /* ---- what both print ---- */
 

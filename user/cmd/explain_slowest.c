@@ -94,15 +94,15 @@ static int add_pair(struct explain_slowest *s, char *text)
 	if (field)
 		*field++ = '\0';
 	if (!*text || !*exit || (field && (!*field || strchr(field, ',')))) {
-		log_error("explain: --span: want ENTER,EXIT or ENTER,EXIT,FIELD");
+		log_error("%s: --span: want ENTER,EXIT or ENTER,EXIT,FIELD", s->word);
 		return -EINVAL;
 	}
 	if (!strcmp(text, exit)) {
-		log_error("explain: --span %s: one event cannot be both ends", text);
+		log_error("%s: --span %s: one event cannot be both ends", s->word, text);
 		return -EINVAL;
 	}
 	if (field && s->spans.opts.field && strcmp(field, s->spans.opts.field) != 0) {
-		log_error("explain: --span: one field for all pairs, not both %s and %s",
+		log_error("%s: --span: one field for all pairs, not both %s and %s", s->word,
 			  s->spans.opts.field, field);
 		return -EINVAL;
 	}
@@ -112,7 +112,7 @@ static int add_pair(struct explain_slowest *s, char *text)
 	return 0;
 }
 
-static int add_span(struct explain_slowest *s, const char *text)
+int explain_slowest_add(struct explain_slowest *s, const char *text)
 {
 	char *copy;
 	int err;
@@ -130,7 +130,7 @@ static int add_span(struct explain_slowest *s, const char *text)
 	}
 	if (add_by_begin(s, text))
 		return 0;
-	log_error("explain: --span %s: which event ends it? (--span ENTER,EXIT)", text);
+	log_error("%s: --span %s: which event ends it? (--span ENTER,EXIT)", s->word, text);
 	return -EINVAL;
 }
 
@@ -182,6 +182,8 @@ static void see(void *ctx, const struct trace *t, const struct trace_event *ev)
 	const struct gaps *w;
 
 	if (s->telling) {
+		if (s->wants_polled)
+			polled_add(&s->polled, s->x->timeline.names, t, ev);
 		w = is_told(s, ev) ? windows_of(s, ev->part) : NULL;
 		if (w && gaps_touch(w, ev->ts, ev->ts))
 			explain_add_sample(&s->x->numbers, ev);
@@ -237,6 +239,51 @@ static uint32_t part_that_tells(const struct explain_slowest *s, const struct sp
 	return p->part;
 }
 
+/*
+ * Whoever reads a clock for an event of its own is on a CPU. A thread of that number that was not is another
+ * one: of another pid namespace, or born later.
+ */
+#define OFF_SLACK_NS 50000
+
+static enum explain_untold why_untold(const struct explain_slowest *s, const struct span *p)
+{
+	const struct explain *e = &s->x->numbers;
+
+	if (p->tid == TRACE_NONE)
+		return EXPLAIN_NO_THREAD;
+	if (e->left_out_at && e->left_out_at < p->end)
+		return EXPLAIN_NOT_KEPT;
+	if (!tells_of(s, p->part, p))
+		return EXPLAIN_NOT_RECORDED;
+	if (p->worker != TRACE_NONE &&
+	    (explain_was_off(e, p->part, p->tid, p->start, OFF_SLACK_NS) ||
+	     explain_was_off(e, p->part, p->tid, p->end, OFF_SLACK_NS)))
+		return EXPLAIN_NOT_ITS_THREAD;
+	return EXPLAIN_TOLD;
+}
+
+static void sum_up(struct explain_slowest *s)
+{
+	const struct explained *x = s->x;
+
+	s->told = xcalloc(s->spans.cnt, sizeof(*s->told));
+	for (size_t k = 0; k < s->spans.cnt; k++) {
+		struct span *p = &s->spans.v[k];
+		struct explain_told *told = &s->told[k];
+
+		told->part = p->part;
+		p->part = part_that_tells(s, p);
+		told->why = why_untold(s, p);
+		s->untold[told->why]++;
+		if (told->why == EXPLAIN_NOT_ITS_THREAD)
+			p->tid = p->end_tid = TRACE_NONE;
+		if (told->why == EXPLAIN_TOLD || !s->wants_polled)
+			causes_add(&s->causes, &x->numbers, x->timeline.intervals,
+				   x->timeline.names, p->part, p->tid, p->start, p->end);
+	}
+	causes_finish(&s->causes);
+}
+
 static int tell(struct explain_slowest *s)
 {
 	struct explained *x = s->x;
@@ -245,24 +292,18 @@ static int tell(struct explain_slowest *s)
 	s->telling = true;
 	s->switches = x->timeline.switches > 0;
 	mark_windows(s);
+	if (s->wants_polled)
+		polled_init(&s->polled, s->spans.v, s->spans.cnt);
 	code = timeline_reread(&x->timeline);
 	if (code != CMD_OK)
 		return code;
 	explain_finish(&x->numbers, x->timeline.names);
-	if (!s->switches)
-		return CMD_OK;
-	for (size_t k = 0; k < s->spans.cnt; k++) {
-		struct span *p = &s->spans.v[k];
-
-		p->part = part_that_tells(s, p);
-		causes_add(&s->causes, &x->numbers, x->timeline.intervals, x->timeline.names,
-			   p->part, p->tid, p->start, p->end);
-	}
-	causes_finish(&s->causes);
+	if (s->switches)
+		sum_up(s);
 	return CMD_OK;
 }
 
-static int read_and_print(struct explain_slowest *s, const char *path)
+int explain_slowest_find(struct explain_slowest *s, const char *path)
 {
 	struct explained *x = s->x;
 	const struct timeline_opts t = {
@@ -270,16 +311,43 @@ static int read_and_print(struct explain_slowest *s, const char *path)
 	};
 	int code;
 
+	s->spans.opts.patterns = s->patterns;
+	s->spans.opts.pattern_cnt = s->pattern_cnt;
+	s->spans.opts.wants = wants;
+	s->spans.opts.by_thread = x->id || select_opts_are_used(&x->opts->sel);
+	s->spans.opts.ctx = s;
 	code = timeline_run(&x->timeline, &t, path);
-	if (code == CMD_OK && spans_has_twice(&s->spans))
+	if (code == CMD_OK && spans_wants_again(&s->spans))
 		code = timeline_reread(&x->timeline);
 	if (code != CMD_OK)
 		return code;
 	spans_finish(&s->spans);
-	if (s->spans.cnt)
-		code = tell(s);
-	if (code != CMD_OK)
-		return code;
+	return s->spans.cnt ? tell(s) : CMD_OK;
+}
+
+void explain_slowest_fini(struct explain_slowest *s)
+{
+	for (size_t k = 0; k < s->pattern_cnt; k++) {
+		free((char *)s->patterns[k].enter);
+		free((char *)s->patterns[k].exit);
+		free((char *)s->patterns[k].call);
+	}
+	free(s->patterns);
+	for (size_t k = 0; k < s->window_cap; k++)
+		gaps_fini(&s->windows[k]);
+	free(s->windows);
+	free(s->told);
+	polled_fini(&s->polled);
+	causes_fini(&s->causes);
+	spans_fini(&s->spans);
+	free((char *)s->spans.opts.field);
+}
+
+static int print(struct explain_slowest *s)
+{
+	struct explained *x = s->x;
+	int code;
+
 	view_begin(&x->view, &x->opts->view, x->opts->json);
 	if (x->opts->json)
 		explain_slowest_json(s);
@@ -292,37 +360,19 @@ static int read_and_print(struct explain_slowest *s, const char *path)
 	return CMD_USAGE;
 }
 
-static void fini(struct explain_slowest *s)
-{
-	for (size_t k = 0; k < s->pattern_cnt; k++) {
-		free((char *)s->patterns[k].enter);
-		free((char *)s->patterns[k].exit);
-		free((char *)s->patterns[k].call);
-	}
-	free(s->patterns);
-	for (size_t k = 0; k < s->window_cap; k++)
-		gaps_fini(&s->windows[k]);
-	free(s->windows);
-	causes_fini(&s->causes);
-	spans_fini(&s->spans);
-	free((char *)s->spans.opts.field);
-}
-
 int explain_slowest(struct explained *x, const char *path)
 {
-	struct explain_slowest s = { .x = x };
+	struct explain_slowest s = { .x = x, .word = "explain" };
 	int code = CMD_OK;
 
-	for (size_t k = 0; code == CMD_OK && k < x->opts->spans.cnt; k++)
-		if (add_span(&s, x->opts->spans.v[k]))
-			code = CMD_USAGE;
-	s.spans.opts.patterns = s.patterns;
-	s.spans.opts.pattern_cnt = s.pattern_cnt;
 	s.spans.opts.max = x->opts->slowest;
-	s.spans.opts.wants = wants;
-	s.spans.opts.ctx = &s;
+	for (size_t k = 0; code == CMD_OK && k < x->opts->spans.cnt; k++)
+		if (explain_slowest_add(&s, x->opts->spans.v[k]))
+			code = CMD_USAGE;
 	if (code == CMD_OK)
-		code = read_and_print(&s, path);
-	fini(&s);
+		code = explain_slowest_find(&s, path);
+	if (code == CMD_OK)
+		code = print(&s);
+	explain_slowest_fini(&s);
 	return code;
 }

@@ -15,7 +15,7 @@
 #define SMALL_CAUSE 1000
 
 /* What --span says, in its own words. */
-static void put_spans(struct buf *out, const struct explained *x)
+void explain_slowest_put_spans(struct buf *out, const struct explained *x)
 {
 	for (size_t k = 0; k < x->opts->spans.cnt; k++) {
 		buf_addstr(out, k ? " and " : "");
@@ -55,8 +55,8 @@ static void put_event(struct buf *out, const struct explain_slowest *s, const st
 	buf_addu(out, p->id);
 }
 
-static void put_thread(struct buf *out, const struct explain_slowest *s, uint32_t part,
-		       uint32_t tid, uint32_t comm)
+void explain_slowest_put_thread(struct buf *out, const struct explain_slowest *s, uint32_t part,
+				uint32_t tid, uint32_t comm)
 {
 	uint32_t pid = TRACE_NONE;
 
@@ -73,9 +73,13 @@ static void put_title(struct buf *out, const struct explain_slowest *s, const st
 		      size_t rank)
 {
 	buf_printf(out, "%zu. ", rank);
+	if (s->title) {
+		s->title(out, s, p);
+		return;
+	}
 	put_event(out, s, p);
 	buf_addstr(out, " by ");
-	put_thread(out, s, p->part, p->tid, p->comm);
+	explain_slowest_put_thread(out, s, p->part, p->tid, p->comm);
 }
 
 /* ---- counts ------------------------------------------------------------------------------------ */
@@ -90,7 +94,7 @@ static void put_count(struct buf *out, uint64_t n, const char *noun, const char 
 	buf_addch(out, '\n');
 }
 
-static void put_counts(struct buf *out, const struct spans *s)
+void explain_slowest_put_counts(struct buf *out, const struct spans *s)
 {
 	put_count(out, s->nested, "pair", " within another: told as part of it");
 	put_count(out, s->unended, "start", " without an end");
@@ -107,7 +111,7 @@ static void put_head(struct buf *out, const struct explain_slowest *s)
 	buf_printf(&what, "the slowest %zu of ", p->cnt);
 	str_counted(&what, p->pairs, "pair");
 	buf_addstr(&what, " of ");
-	put_spans(&what, s->x);
+	explain_slowest_put_spans(&what, s->x);
 	timeline_put_head(out, &s->x->timeline, buf_cstr(&what), s->x->view.color);
 	buf_free(&what);
 	buf_addstr(out, "# all: ");
@@ -117,13 +121,14 @@ static void put_head(struct buf *out, const struct explain_slowest *s)
 	buf_addstr(out, ", p99 ");
 	text_duration(out, (uint64_t)quantile_at(&p->lengths, 0.99), 0);
 	buf_addch(out, '\n');
-	put_counts(out, p);
+	explain_slowest_put_counts(out, p);
 	buf_addstr(out, "#\n");
 }
 
 /* ---- causes ------------------------------------------------------------------------------------ */
 
-static void put_cause(struct buf *out, const struct explain_slowest *s, const struct cause *c)
+void explain_slowest_put_cause(struct buf *out, const struct explain_slowest *s,
+			       const struct cause *c)
 {
 	switch (c->kind) {
 	case CAUSE_RAN:
@@ -146,6 +151,10 @@ static void put_cause(struct buf *out, const struct explain_slowest *s, const st
 		if (c->function != NAMES_NONE) {
 			buf_addstr(out, " in ");
 			text_name(out, s->x->timeline.names, c->function);
+		}
+		if (c->under != NAMES_NONE) {
+			buf_addstr(out, " under ");
+			text_name(out, s->x->timeline.names, c->under);
 		}
 		break;
 	case CAUSE_UNKNOWN:
@@ -172,7 +181,7 @@ static void put_causes(struct buf *out, const struct explain_slowest *s)
 		buf_printf(out, "  %7.2f%%", 100.0 * (double)c->ns / (double)s->causes.ns);
 		explain_print_ms(out, c->ns);
 		buf_printf(out, " %6" PRIu64 "  ", c->moments);
-		put_cause(out, s, c);
+		explain_slowest_put_cause(out, s, c);
 		buf_addch(out, '\n');
 	}
 	buf_addstr(out, "#\n");
@@ -245,7 +254,7 @@ static void put_moment(struct buf *out, struct explain_slowest *s, const struct 
 	put_title(out, s, p, rank);
 	if (p->end_tid != p->tid) {
 		buf_addstr(out, ", ended by ");
-		put_thread(out, s, p->part, p->end_tid, NAMES_NONE);
+		explain_slowest_put_thread(out, s, p->part, p->end_tid, NAMES_NONE);
 	}
 	buf_addstr(out, ", ");
 	explain_print_window(out, p->start, p->end);
@@ -257,6 +266,16 @@ static void put_moment(struct buf *out, struct explain_slowest *s, const struct 
 	}
 }
 
+void explain_slowest_put_pairs(struct buf *out, struct explain_slowest *s, size_t cnt,
+			       const char *noun)
+{
+	buf_printf(out, "# %s  %s\n", s->switches ? EXPLAIN_TIMES : "       Took ms", noun);
+	for (size_t k = 0; k < cnt; k++)
+		put_row(out, s, &s->spans.v[k], k + 1);
+	for (size_t k = 0; k < cnt; k++)
+		put_moment(out, s, &s->spans.v[k], k + 1);
+}
+
 void explain_slowest_tell_nothing(const struct explain_slowest *s)
 {
 	struct buf out = { 0 };
@@ -265,15 +284,24 @@ void explain_slowest_tell_nothing(const struct explain_slowest *s)
 	const char *file = reader_input(s->x->timeline.reader);
 	const bool known = p->enters || p->exits;
 
-	put_spans(&out, s->x);
+	explain_slowest_put_spans(&out, s->x);
 	buf_addstr(&out, " in ");
 	text_clean(&out, file, strlen(file));
 	if (select_is_used(&s->x->timeline.sel) || s->x->id)
 		buf_addstr(&out, known ? " in what was selected" : " in that time");
 	if (!known)
 		buf_addstr(&out, ": was it recorded? (record -e)");
-	log_error("explain: no %s of %s", known ? "pair" : "event", buf_cstr(&out));
+	log_error("%s: no %s of %s", s->word, known ? "pair" : "event", buf_cstr(&out));
 	buf_free(&out);
+}
+
+static void put_not_its_thread(struct buf *out, const struct explain_slowest *s)
+{
+	if (!s->untold[EXPLAIN_NOT_ITS_THREAD])
+		return;
+	buf_addstr(out, "# of ");
+	str_counted(out, s->untold[EXPLAIN_NOT_ITS_THREAD], "pair");
+	buf_addstr(out, " the thread is unknown: that of this number was on no CPU then\n");
 }
 
 void explain_slowest_print(struct explain_slowest *s)
@@ -284,18 +312,14 @@ void explain_slowest_print(struct explain_slowest *s)
 		put_head(&out, s);
 		if (s->causes.cnt)
 			put_causes(&out, s);
+		put_not_its_thread(&out, s);
 		if (!s->switches)
 			buf_addstr(&out,
 				   "# the trace has no switches: of what threads did meanwhile "
 				   "it has stacks at best\n");
-		buf_addstr(&out, s->switches ? "# " EXPLAIN_TIMES "  pair\n" :
-					       "#        Took ms  pair\n");
-		for (size_t k = 0; k < s->spans.cnt; k++)
-			put_row(&out, s, &s->spans.v[k], k + 1);
-		for (size_t k = 0; k < s->spans.cnt; k++)
-			put_moment(&out, s, &s->spans.v[k], k + 1);
+		explain_slowest_put_pairs(&out, s, s->spans.cnt, "pair");
 	} else {
-		put_counts(&out, &s->spans);
+		explain_slowest_put_counts(&out, &s->spans);
 	}
 	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&out);
@@ -303,7 +327,7 @@ void explain_slowest_print(struct explain_slowest *s)
 
 /* ---- JSON -------------------------------------------------------------------------------------- */
 
-static void json_counts(struct buf *out, const struct spans *s)
+void explain_slowest_json_counts(struct buf *out, const struct spans *s)
 {
 	buf_printf(out,
 		   ",\"pairs\":%" PRIu64 ",\"pairs_ns\":%" PRIu64 ",\"p50_ns\":%.0f,\"p99_ns\":%.0f"
@@ -321,8 +345,9 @@ static void json_cause(struct buf *out, const struct explain_slowest *s, const s
 		[CAUSE_ABSENT] = "absent",   [CAUSE_OTHERS] = "waiting",
 	};
 
-	buf_printf(out, "{\"kind\":\"%s\",\"ns\":%" PRIu64 ",\"pairs\":%" PRIu64, kinds[c->kind],
-		   c->ns, c->moments);
+	buf_printf(out,
+		   "{\"kind\":\"%s\",\"ns\":%" PRIu64 ",\"pairs\":%" PRIu64 ",\"mostly\":%" PRIu64,
+		   kinds[c->kind], c->ns, c->moments, c->mostly);
 	if (c->kind == CAUSE_WAITED) {
 		buf_addstr(out, ",\"behind\":{");
 		explain_json_thread(out, s->x, c->tid, TRACE_NONE, c->comm);
@@ -332,6 +357,8 @@ static void json_cause(struct buf *out, const struct explain_slowest *s, const s
 	} else if (c->kind == CAUSE_BLOCKED) {
 		buf_addstr(out, ",\"function\":");
 		text_json_name(out, s->x->timeline.names, c->function);
+		buf_addstr(out, ",\"under\":");
+		text_json_name(out, s->x->timeline.names, c->under);
 		buf_printf(out, ",\"page_fault\":%s", c->fault ? "true" : "false");
 	}
 	buf_addch(out, '}');
@@ -379,6 +406,8 @@ static void json_moment(struct buf *out, struct explain_slowest *s, const struct
 	explain_json_thread(out, s->x, p->tid, pid, comm);
 	if (p->end_tid != p->tid)
 		buf_printf(out, ",\"end_tid\":%" PRIu32, p->end_tid);
+	if (s->members)
+		s->members(out, s, p);
 	buf_printf(out, ",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64, p->start, p->end);
 	absent = explain_sums(&s->x->numbers, p->part, p->tid, p->start, p->end, ns);
 	explain_json_times(out, ns, absent);
@@ -390,24 +419,38 @@ static void json_moment(struct buf *out, struct explain_slowest *s, const struct
 	buf_addch(out, '}');
 }
 
+void explain_slowest_json_causes(struct buf *out, const struct explain_slowest *s)
+{
+	buf_addstr(out, "\"causes\":[");
+	for (size_t k = 0; k < s->causes.cnt; k++) {
+		buf_addstr(out, k ? ",\n" : "\n");
+		json_cause(out, s, &s->causes.v[k]);
+	}
+	buf_addch(out, ']');
+}
+
+void explain_slowest_json_pairs(struct buf *out, struct explain_slowest *s, size_t cnt)
+{
+	buf_addstr(out, "\"slowest\":[");
+	for (size_t k = 0; k < cnt; k++) {
+		buf_addstr(out, k ? ",\n" : "\n");
+		json_moment(out, s, &s->spans.v[k]);
+	}
+	buf_addch(out, ']');
+}
+
 void explain_slowest_json(struct explain_slowest *s)
 {
 	struct buf out = { 0 };
 
 	timeline_json_head(&out, &s->x->timeline);
-	json_counts(&out, &s->spans);
-	buf_printf(&out, ",\"switches\":%s,\"whole\":%s,\"causes\":[",
-		   s->switches ? "true" : "false", s->x->numbers.left_out_at ? "false" : "true");
-	for (size_t k = 0; k < s->causes.cnt; k++) {
-		buf_addstr(&out, k ? ",\n" : "\n");
-		json_cause(&out, s, &s->causes.v[k]);
-	}
-	buf_addstr(&out, "],\"slowest\":[");
-	for (size_t k = 0; k < s->spans.cnt; k++) {
-		buf_addstr(&out, k ? ",\n" : "\n");
-		json_moment(&out, s, &s->spans.v[k]);
-	}
-	buf_addstr(&out, "]}\n");
+	explain_slowest_json_counts(&out, &s->spans);
+	buf_printf(&out, ",\"switches\":%s,\"whole\":%s,", s->switches ? "true" : "false",
+		   s->x->numbers.left_out_at ? "false" : "true");
+	explain_slowest_json_causes(&out, s);
+	buf_addch(&out, ',');
+	explain_slowest_json_pairs(&out, s, s->spans.cnt);
+	buf_addstr(&out, "}\n");
 	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&out);
 }

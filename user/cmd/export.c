@@ -153,22 +153,31 @@ static void drop(void *ctx)
 
 /* ---- the run ----------------------------------------------------------------------------------- */
 
-/* An output without anything looks like a fault. */
-static void say_what_is_missing(const struct export_cmd *c)
+/* What each kind is called where there is none. */
+static const char *const nothings[] = {
+	[EXPORT_CPU] = "CPU samples",	   [EXPORT_OFFCPU] = "blocked time",
+	[EXPORT_RUNQ] = "waits for a CPU", [EXPORT_WALL] = "times",
+	[EXPORT_ALL] = "events",
+};
+
+/* An output without anything looks like a fault, and is one where it was asked for. @code, or that of the fault. */
+static int say_what_is_missing(const struct export_cmd *c, int code)
 {
 	const int kind = c->x->kind;
+	const bool chosen = select_is_used(&c->timeline.sel);
 
 	/* of a torn one that was said */
 	if (c->x->any || reader_is_torn(c->timeline.reader))
-		return;
+		return code;
 	if ((kind == EXPORT_OFFCPU || kind == EXPORT_RUNQ) && !c->timeline.switches)
 		log_warn("export: %s has no switches, from which --kind %s takes its times",
 			 c->x->file, export_kind_names[kind]);
+	else if (chosen && code == CMD_OK)
+		return select_tell_nothing(&c->timeline.sel, c->timeline.reader, nothings[kind]);
 	else
-		log_warn("export: nothing to export in %s%s; dial9-prof info lists what there is",
-			 c->x->file,
-			 select_is_used(&c->timeline.sel) ? " that " SELECT_NAMES " let through" :
-							    "");
+		log_warn("export: nothing to export in %s; dial9-prof info lists what there is",
+			 c->x->file);
+	return code;
 }
 
 static int finish(struct export_cmd *c)
@@ -179,11 +188,10 @@ static int finish(struct export_cmd *c)
 	x->span_start = timeline_start_ns(&c->timeline);
 	x->span_ns = timeline_span_ns(&c->timeline);
 	err = export_end(x);
-	say_what_is_missing(c);
 	close_err = sink_close(c->sink);
 	if ((err && err != -EPIPE) || close_err)
 		return CMD_OUTPUT;
-	return reader_is_newer(c->timeline.reader) ? CMD_INPUT : CMD_OK;
+	return say_what_is_missing(c, reader_is_newer(c->timeline.reader) ? CMD_INPUT : CMD_OK);
 }
 
 static int export_file(const struct export_cmd_opts *opts, const struct exporter *format,

@@ -535,6 +535,29 @@ static void put_modules(struct info *in)
 	}
 }
 
+/* What the trace says of a field: " (counter, ns)". */
+static void put_meaning(struct info *in, const struct meaning *m)
+{
+	const char *kind = m->kind_said ? meaning_kind_name(m->kind) : NULL;
+	const char *sep = " (";
+
+	if (kind) {
+		buf_printf(&in->out, "%s%s", sep, kind);
+		sep = ", ";
+	}
+	if (m->unit_said && m->unit != NAMES_NONE) {
+		buf_addstr(&in->out, sep);
+		text_name(&in->out, in->names, m->unit);
+		sep = ", ";
+	}
+	if (m->names != NAMES_NONE) {
+		buf_printf(&in->out, "%snames", sep);
+		sep = ", ";
+	}
+	if (sep[0] == ',')
+		buf_addch(&in->out, ')');
+}
+
 static void put_schemas(struct info *in)
 {
 	struct trace_schema *const *v;
@@ -543,6 +566,8 @@ static void put_schemas(struct info *in)
 	v = trace_schemas(reader_trace(in->reader), &cnt);
 	buf_addstr(&in->out, "\nSchemas:\n");
 	for (size_t i = 0; i < cnt; i++) {
+		if (!trace_schema_is_real(v[i]))
+			continue;
 		buf_addstr(&in->out, "  ");
 		text_name(&in->out, in->names, v[i]->name);
 		for (size_t f = 0; f < v[i]->field_cnt; f++) {
@@ -550,6 +575,7 @@ static void put_schemas(struct info *in)
 			text_name(&in->out, in->names, v[i]->field_names[f]);
 			buf_printf(&in->out, " %s",
 				   dial9_type_name(dial9_schema_field_type(v[i]->schema, f)));
+			put_meaning(in, trace_field_meaning(v[i], f));
 		}
 		buf_addstr(&in->out, v[i]->field_cnt ? "}" : "  {}");
 		if (!dial9_schema_has_timestamp(v[i]->schema))

@@ -136,23 +136,52 @@ static void json_modules(struct info *in)
 	free(v);
 }
 
+/* What the trace says of a field; nothing when that is nothing. */
+static void json_meaning(struct info *in, const struct meaning *m)
+{
+	const char *kind = m->kind_said ? meaning_kind_name(m->kind) : NULL;
+	const bool unit = m->unit_said && m->unit != NAMES_NONE;
+	const bool names = m->names != NAMES_NONE;
+
+	if (!kind && !unit && !names)
+		return;
+	buf_addstr(&in->out, ",{");
+	if (kind)
+		buf_printf(&in->out, "\"kind\":\"%s\"%s", kind, unit || names ? "," : "");
+	if (unit) {
+		buf_addstr(&in->out, "\"unit\":");
+		text_json_name(&in->out, in->names, m->unit);
+	}
+	if (names) {
+		buf_addstr(&in->out, unit ? ",\"enum\":" : "\"enum\":");
+		text_json_name(&in->out, in->names, m->names);
+	}
+	buf_addch(&in->out, '}');
+}
+
 static void json_schemas(struct info *in)
 {
 	struct trace_schema *const *v;
+	const char *sep = "";
 	size_t cnt;
 
 	v = trace_schemas(reader_trace(in->reader), &cnt);
 	buf_addstr(&in->out, ",\"schemas\":[");
 	for (size_t i = 0; i < cnt; i++) {
-		buf_addstr(&in->out, i ? ",{\"name\":" : "{\"name\":");
+		if (!trace_schema_is_real(v[i]))
+			continue;
+		buf_printf(&in->out, "%s{\"name\":", sep);
+		sep = ",";
 		text_json_name(&in->out, in->names, v[i]->name);
 		buf_printf(&in->out, ",\"has_ts\":%s,\"fields\":[",
 			   dial9_schema_has_timestamp(v[i]->schema) ? "true" : "false");
 		for (size_t f = 0; f < v[i]->field_cnt; f++) {
 			buf_addstr(&in->out, f ? ",[" : "[");
 			text_json_name(&in->out, in->names, v[i]->field_names[f]);
-			buf_printf(&in->out, ",\"%s\"]",
+			buf_printf(&in->out, ",\"%s\"",
 				   dial9_type_name(dial9_schema_field_type(v[i]->schema, f)));
+			json_meaning(in, trace_field_meaning(v[i], f));
+			buf_addch(&in->out, ']');
 		}
 		buf_addstr(&in->out, "]}");
 	}

@@ -128,25 +128,6 @@ void text_time(struct buf *out, uint64_t ns, size_t width)
 	buf_addu_padded(out, ns / 1000 % 1000000, 6, '0');
 }
 
-void text_duration(struct buf *out, uint64_t ns, size_t width)
-{
-	static const char *const units[] = { "us", "ms", "s" };
-	char text[48];
-	uint64_t unit = 1000;
-	size_t i = 0;
-
-	/* what would be rounded up to 1000 takes the next unit */
-	while (i < 2 && ns >= unit * 1000 - unit / 2000) {
-		unit *= 1000;
-		i++;
-	}
-	if (ns < 1000)
-		snprintf(text, sizeof(text), "%" PRIu64 " ns", ns);
-	else
-		snprintf(text, sizeof(text), "%.3f %s", (double)ns / (double)unit, units[i]);
-	buf_printf(out, "%*s", (int)width, text);
-}
-
 /* ---- columns ----------------------------------------------------------------------------------- */
 
 static bool starts_code_point(char c)

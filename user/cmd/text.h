@@ -36,12 +36,6 @@ void text_powers(struct buf *out, const uint64_t counts[TEXT_POWERS], size_t mar
 /* Seconds with six decimals, as script has them, right-aligned in @width columns. */
 void text_time(struct buf *out, uint64_t ns, size_t width);
 
-/*
- * A length of time in the unit that fits, right-aligned in @width columns: "1.234 s", "45.678 ms", "9.000 us",
- * "12 ns".
- */
-void text_duration(struct buf *out, uint64_t ns, size_t width);
-
 /* Appends s and spaces up to @cols columns; what is wider is cut with an ellipsis if @cut. */
 void text_column(struct buf *out, const char *s, size_t n, size_t cols, bool cut);
 

@@ -286,9 +286,7 @@ static void put_frame(struct export *x, size_t i)
 	buf_addstr(&x->out, i ? ",\n\"" : "\n\"");
 	buf_addu(&x->out, i);
 	buf_addstr(&x->out, "\":{\"name\":");
-	text_name(&c->text, x->names, f->sym);
-	if (f->inlined)
-		buf_addstr(&c->text, " (inlined)");
+	text_function(&c->text, x->names, f->sym, f->inlined);
 	put_string(x);
 	buf_addstr(&x->out, ",\"category\":");
 	text_module(&c->text, x->names, f->module);

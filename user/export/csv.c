@@ -191,7 +191,7 @@ static void csv_event(struct export *x, const struct export_thread *t, const str
 			buf_addch(&c->text, ' ');
 		text_name(&c->text, x->names, ev->schema->field_names[i]);
 		buf_addch(&c->text, '=');
-		text_field(&c->text, trace, ev, i);
+		text_field_exact(&c->text, trace, ev, i);
 	}
 	put_cell(x);
 	put_stack(x, ev->frames, ev->frame_cnt);

@@ -299,9 +299,7 @@ static void put_funcs(struct export *x)
 
 		next(x);
 		buf_clear(&f->text);
-		text_name(&f->text, x->names, func->sym);
-		if (func->inlined)
-			buf_addstr(&f->text, " (inlined)");
+		text_function(&f->text, x->names, func->sym, func->inlined);
 		buf_addu(&x->out, text_of(f));
 	}
 	end_column(x);
@@ -510,6 +508,9 @@ static void put_meta(struct export *x)
 	put_ms(&x->out, names_period_ns(x->names, 0));
 	buf_addstr(&x->out, ",\"startTime\":");
 	put_ms(&x->out, part->synced ? part->real + (x->first_ts - part->mono) : 0);
+	/* or it would begin with the first sample */
+	buf_addstr(&x->out, ",\"profilingStartTime\":0,\"profilingEndTime\":");
+	put_ms(&x->out, x->last_ts - x->first_ts);
 	buf_addstr(&x->out, "},\"libs\":[],\"pages\":[],\"profilerOverhead\":[],\"counters\":[],"
 			    "\"threads\":[");
 }

@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The page, with the trace in it: gzip, as base64, whose characters mean nothing in HTML. Owns the two encodings.
+ * The page, with the trace in it: gzip, as base64, whose characters mean nothing in HTML. Owns the base64.
  */
-#include <stdlib.h>
-#include <zlib.h>
-
-#include "base/alloc.h"
 #include "export/formats.h"
+#include "export/gzip.h"
 #include "export/page.h"
 
-enum { GZIP_WINDOW = 15 + 16, BLOCK = 48 << 10, LEVEL = 6 };
-
 struct html {
-	z_stream z;
-	bool open;
+	struct gzip *gzip;
 	uint8_t rest[3]; /* bytes that are no three yet */
 	size_t rest_cnt;
-	uint8_t *block;
 };
 
 static void put_three(struct buf *out, const uint8_t *three, size_t cnt)
@@ -31,8 +24,10 @@ static void put_three(struct buf *out, const uint8_t *three, size_t cnt)
 	buf_add(out, text, sizeof(text));
 }
 
-static void put_base64(struct export *x, const uint8_t *data, size_t sz)
+static void put_base64(void *ctx, const void *packed, size_t sz)
 {
+	const uint8_t *data = packed;
+	struct export *x = ctx;
 	struct html *h = x->state;
 
 	for (size_t i = 0; i < sz; i++) {
@@ -45,28 +40,11 @@ static void put_base64(struct export *x, const uint8_t *data, size_t sz)
 	export_flush(x);
 }
 
-static void deflate_all(struct export *x, int flush)
-{
-	struct html *h = x->state;
-	int ret;
-
-	do {
-		h->z.next_out = h->block;
-		h->z.avail_out = BLOCK;
-		ret = deflate(&h->z, flush);
-		put_base64(x, h->block, BLOCK - h->z.avail_out);
-	} while (ret == Z_OK && !h->z.avail_out);
-}
-
 static void html_begin(struct export *x)
 {
 	struct html *h = x->state;
 
-	h->block = xmalloc(BLOCK);
-	h->open =
-		deflateInit2(&h->z, LEVEL, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) == Z_OK;
-	if (!h->open)
-		abort(); /* of memory, as all else here dies of */
+	h->gzip = gzip_new(put_base64, x);
 	page_put_head(&x->out, NULL);
 }
 
@@ -74,17 +52,14 @@ static void html_bytes(struct export *x, const void *data, size_t sz)
 {
 	struct html *h = x->state;
 
-	h->z.next_in = (Bytef *)data;
-	h->z.avail_in = (uInt)sz;
-	deflate_all(x, Z_NO_FLUSH);
+	gzip_put(h->gzip, data, sz);
 }
 
 static void html_end(struct export *x)
 {
 	struct html *h = x->state;
 
-	h->z.avail_in = 0;
-	deflate_all(x, Z_FINISH);
+	gzip_end(h->gzip);
 	if (h->rest_cnt) {
 		for (size_t i = h->rest_cnt; i < sizeof(h->rest); i++)
 			h->rest[i] = 0;
@@ -97,9 +72,7 @@ static void html_fini(struct export *x)
 {
 	struct html *h = x->state;
 
-	if (h->open)
-		deflateEnd(&h->z);
-	free(h->block);
+	gzip_free(h->gzip);
 }
 
 const struct exporter export_html = {

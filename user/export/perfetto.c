@@ -364,9 +364,7 @@ static void put_functions(struct export *x)
 		const uint64_t id = p->func_cnt + 1;
 
 		put_mapping(x, f->module);
-		text_name(&p->text, x->names, f->sym);
-		if (f->inlined)
-			buf_addstr(&p->text, " (inlined)");
+		text_function(&p->text, x->names, f->sym, f->inlined);
 		put_string(x, INTERNED_FUNCTION, id);
 		frame = proto_begin(&x->out, INTERNED_FRAME);
 		proto_u64(&x->out, FRAME_ID, id);

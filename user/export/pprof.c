@@ -9,12 +9,12 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/alloc.h"
 #include "base/str.h"
 #include "base/strtab.h"
 #include "export/formats.h"
+#include "export/gzip.h"
 #include "export/proto.h"
 #include "export/text.h"
 #include "profile/intervals.h"
@@ -45,7 +45,7 @@ enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
 enum { LINE_FUNCTION = 1, LINE_LINE };
 enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
 
-/* The raw message is deflated in pieces of this size. */
+/* The raw message is packed in pieces of this size. */
 #define RAW_BLOCK (64u << 10)
 
 /* Stands for the stack of what has none: samples without a place would not be counted. */
@@ -59,9 +59,9 @@ struct mapping {
 };
 
 struct pprof {
-	struct buf raw; /* of the message, not yet deflated */
+	struct buf raw; /* of the message, not yet packed */
 	struct buf text;
-	z_stream z;
+	struct gzip *gzip;
 	struct strtab strings;
 	struct hmap locations; /* frame -> id */
 	uint64_t *frames; /* by id - 1 */
@@ -76,30 +76,17 @@ struct pprof {
 
 /* ---- gzip -------------------------------------------------------------------------------------- */
 
-static void *z_alloc(void *ctx, uInt cnt, uInt sz)
+static void put_packed(void *ctx, const void *data, size_t sz)
 {
-	return xcalloc(cnt, sz);
+	struct export *x = ctx;
+
+	buf_add(&x->out, data, sz);
+	export_flush(x);
 }
 
-static void z_free(void *ctx, void *p)
+static void pack(struct pprof *p)
 {
-	free(p);
-}
-
-static void deflate_raw(struct export *x, int flush)
-{
-	struct pprof *p = x->state;
-	int ret;
-
-	p->z.next_in = (Bytef *)p->raw.data;
-	p->z.avail_in = (uInt)p->raw.len;
-	do {
-		p->z.next_out = (Bytef *)buf_reserve(&x->out, RAW_BLOCK);
-		p->z.avail_out = RAW_BLOCK;
-		ret = deflate(&p->z, flush);
-		x->out.len += RAW_BLOCK - p->z.avail_out;
-		export_flush(x);
-	} while (!p->z.avail_out && ret == Z_OK);
+	gzip_put(p->gzip, p->raw.data, p->raw.len);
 	buf_clear(&p->raw);
 }
 
@@ -109,7 +96,7 @@ static void pass_on(struct export *x)
 	struct pprof *p = x->state;
 
 	if (p->raw.len >= RAW_BLOCK)
-		deflate_raw(x, Z_NO_FLUSH);
+		pack(p);
 }
 
 /* ---- tables ------------------------------------------------------------------------------------ */
@@ -416,10 +403,7 @@ static void pprof_profile(struct export *x, struct profile *profile)
 	const struct profile_stack *v;
 	size_t cnt;
 
-	/* nothing but memory can be wrong with this */
-	p->z.zalloc = z_alloc;
-	p->z.zfree = z_free;
-	deflateInit2(&p->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+	p->gzip = gzip_new(put_packed, x);
 	put_types(x, profile);
 	v = profile_stacks(profile, &cnt);
 	for (size_t i = 0; i < cnt; i++)
@@ -429,14 +413,15 @@ static void pprof_profile(struct export *x, struct profile *profile)
 	put_mappings(x);
 	put_times(x);
 	put_strings(x);
-	deflate_raw(x, Z_FINISH);
-	deflateEnd(&p->z);
+	pack(p);
+	gzip_end(p->gzip);
 }
 
 static void pprof_fini(struct export *x)
 {
 	struct pprof *p = x->state;
 
+	gzip_free(p->gzip);
 	buf_free(&p->raw);
 	buf_free(&p->text);
 	strtab_fini(&p->strings);

@@ -547,7 +547,7 @@ static void json_fields(struct script_line *l, struct buf *out, const struct tra
 	buf_addch(out, '}');
 }
 
-/* Beside the exact numbers, what the kernel prints for those that have a name. */
+/* Beside the exact numbers, what the kernel prints for those that have a name, or with their unit. */
 static void json_texts(struct script_line *l, struct buf *out, const struct trace_event *ev,
 		       const struct plan *p)
 {
@@ -556,8 +556,11 @@ static void json_texts(struct script_line *l, struct buf *out, const struct trac
 
 	for (size_t i = 0; i < ev->schema->field_cnt; i++) {
 		buf_clear(text);
-		if (!trace_field_text(l->trace, ev, i, text))
-			continue;
+		if (!trace_field_text(l->trace, ev, i, text)) {
+			if (!text_field_has_unit(ev, i))
+				continue;
+			text_field(text, l->trace, ev, i);
+		}
 		if (!any)
 			buf_addstr(out, ",\"text\":{");
 		add_lead(out, p, &p->fields[i], !any);

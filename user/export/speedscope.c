@@ -77,25 +77,54 @@ static void put_stack(struct export *x, struct profile *p, const struct profile_
 
 /* Stacks in the order in which they are written. */
 struct order {
+	const struct names *names;
 	struct profile *p;
 	const struct profile_stack *v;
 	bool timed;
+	struct hmap pids; /* names_task_key() -> pid + 1, where a stack says it */
 };
+
+static void learn_pids(struct order *o, size_t cnt)
+{
+	for (const struct profile_stack *s = o->v; s < o->v + cnt; s++)
+		if (s->pid != TRACE_NONE)
+			hmap_set(&o->pids, names_task_key(o->names, s->part, s->tid),
+				 (void *)(uintptr_t)((uint64_t)s->pid + 1));
+}
+
+/* The process of a thread, also of what it did before the trace had told it. */
+static uint32_t pid_of(const struct order *o, const struct profile_stack *s)
+{
+	uint32_t pid = s->pid, comm = NAMES_NONE;
+	uintptr_t said;
+
+	names_task_fill(o->names, s->part, s->tid, &pid, &comm);
+	if (pid != TRACE_NONE)
+		return pid;
+	said = (uintptr_t)hmap_get(&o->pids, names_task_key(o->names, s->part, s->tid));
+	return said ? (uint32_t)(said - 1) : TRACE_NONE;
+}
 
 static uint64_t weight_of(const struct order *o, uint32_t i)
 {
 	return o->timed ? profile_stack_weight(o->p, &o->v[i]) : o->v[i].samples;
 }
 
+static int by_number(uint32_t a, uint32_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* Parts of one boot share their threads; names come and go. */
 static int by_thread(const struct order *o, uint32_t a, uint32_t b)
 {
 	const struct profile_stack *x = &o->v[a], *y = &o->v[b];
+	const uint32_t clock = names_part(o->names, x->part)->clock;
+	int diff = by_number(clock, names_part(o->names, y->part)->clock);
 
-	if (x->part != y->part)
-		return x->part < y->part ? -1 : 1;
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return x->tid < y->tid ? -1 : x->tid > y->tid;
+	if (!diff)
+		diff = by_number(pid_of(o, x), pid_of(o, y));
+	return diff ? diff : by_number(x->tid, y->tid);
 }
 
 static int by_weight(const void *a, const void *b, void *ctx)
@@ -111,16 +140,29 @@ static int by_weight(const void *a, const void *b, void *ctx)
 	return x < y ? -1 : x > y;
 }
 
+/* The last one that it had, if the trace still knows it, else that of its heaviest stack. */
+static uint32_t comm_of(const struct export *x, const struct order *o,
+			const struct profile_stack *v)
+{
+	const struct names_task *task = trace_task(reader_trace(x->reader), v->tid);
+
+	if (task && task->comm != NAMES_NONE && task->pid == pid_of(o, v) &&
+	    v->part + 1 == x->names->parts.cnt)
+		return task->comm;
+	return profile_task_row(o->p, v, 1u << PROFILE_COMM).comm;
+}
+
 /* "comm 12/13" */
 static void put_thread(struct export *x, const struct order *o, uint32_t i)
 {
 	const struct profile_stack *v = &o->v[i];
+	const uint32_t pid = pid_of(o, v);
 	struct speedscope *s = x->state;
 
 	buf_clear(&s->text);
-	text_name(&s->text, x->names, profile_task_row(o->p, v, 1u << PROFILE_COMM).comm);
-	if (v->pid != TRACE_NONE)
-		buf_printf(&s->text, " %u/%u", v->pid, v->tid);
+	text_name(&s->text, x->names, comm_of(x, o, v));
+	if (pid != TRACE_NONE)
+		buf_printf(&s->text, " %u/%u", pid, v->tid);
 	else if (v->tid != TRACE_NONE)
 		buf_printf(&s->text, " %u", v->tid);
 	if (x->names->parts.cnt > 1)
@@ -155,11 +197,12 @@ static void put_profile(struct export *x, const struct order *o, const uint32_t 
 
 static void put_profiles(struct export *x, struct profile *p)
 {
-	struct order o = { .p = p, .timed = profile_weight(p) };
+	struct order o = { .names = x->names, .p = p, .timed = profile_weight(p) };
 	size_t all, cnt = 0, from = 0, to;
 	uint32_t *ids;
 
 	o.v = profile_stacks(p, &all);
+	learn_pids(&o, all);
 	ids = xcalloc(all, sizeof(*ids));
 	for (uint32_t i = 0; i < all; i++)
 		if (weight_of(&o, i))
@@ -173,6 +216,7 @@ static void put_profiles(struct export *x, struct profile *p)
 		put_profile(x, &o, ids + from, to - from);
 	}
 	free(ids);
+	hmap_fini(&o.pids);
 }
 
 /* ---- frames ------------------------------------------------------------------------------------ */
@@ -187,9 +231,7 @@ static void put_frame(struct export *x, const struct frame *frame)
 		return;
 	}
 	buf_clear(&s->text);
-	text_name(&s->text, x->names, f->sym);
-	if (f->inlined)
-		buf_addstr(&s->text, " (inlined)");
+	text_function(&s->text, x->names, f->sym, f->inlined);
 	buf_addstr(&x->out, "{\"name\":");
 	str_json(&x->out, buf_cstr(&s->text), s->text.len);
 	buf_clear(&s->text);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Records by list in a temporary file. Owns that file, which has blocks of one list each, one behind the
- * other as they became full, and for each list where its blocks are and the block that is not full yet.
+ * other as they became full, and for each list where its blocks are and the block that is not full yet,
+ * which grows with what is in it: most lists are short.
  */
 #include "export/spill.h"
 
@@ -13,11 +14,14 @@
 #include "base/alloc.h"
 #include "base/file.h"
 
+/* A list begins with room for so many records. */
+#define FIRST_ROOM 2
+
 struct list {
 	uint32_t *blocks; /* in the file */
 	size_t block_cnt, block_cap;
-	char *last; /* SPILL_BLOCK bytes; NULL: nothing yet */
-	size_t cnt; /* records in it */
+	char *last; /* NULL: nothing yet */
+	uint32_t cnt, room; /* records in it, and for how many it has room */
 };
 
 struct spill {
@@ -77,18 +81,27 @@ static void write_block(struct spill *s, struct list *l)
 	l->blocks[l->block_cnt++] = s->block_cnt++;
 }
 
+/* Of a whole block only when the list has that much. */
+static void make_room(const struct spill *s, struct list *l)
+{
+	l->room = l->room ? 2 * l->room : FIRST_ROOM;
+	if (l->room > s->per_block)
+		l->room = (uint32_t)s->per_block;
+	l->last = xrealloc(l->last, l->room == s->per_block ? SPILL_BLOCK : l->room * s->record_sz);
+}
+
 void spill_add(struct spill *s, uint32_t list, const void *record)
 {
 	struct list *l;
 
 	s->lists = array_reserve(s->lists, &s->list_cap, (size_t)list + 1, sizeof(*s->lists));
 	l = &s->lists[list];
-	if (!l->last)
-		l->last = xmalloc(SPILL_BLOCK);
 	if (l->cnt == s->per_block) {
 		write_block(s, l);
 		l->cnt = 0;
 	}
+	if (l->cnt == l->room)
+		make_room(s, l);
 	memcpy(l->last + l->cnt++ * s->record_sz, record, s->record_sz);
 }
 

@@ -7,7 +7,8 @@
 
 /*
  * Lists of records that are too many for memory, in a temporary file without a name. Each list is read in
- * the order in which it was written, as often as one likes. Memory is a block for each list.
+ * the order in which it was written, as often as one likes. Memory is that of a list's last
+ * records for each list, a block at most, and four bytes for each block in the file.
  */
 struct spill;
 

@@ -8,6 +8,8 @@
  */
 #include "export/text.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -176,6 +178,25 @@ void text_module_base(struct buf *out, const struct names *n, uint32_t index)
 		text_clean(out, s, len);
 }
 
+void text_duration(struct buf *out, uint64_t ns, size_t width)
+{
+	static const char *const units[] = { "us", "ms", "s" };
+	char text[48];
+	uint64_t unit = 1000;
+	size_t i = 0;
+
+	/* what would be rounded up to 1000 takes the next unit */
+	while (i < 2 && ns >= unit * 1000 - unit / 2000) {
+		unit *= 1000;
+		i++;
+	}
+	if (ns < 1000)
+		snprintf(text, sizeof(text), "%" PRIu64 " ns", ns);
+	else
+		snprintf(text, sizeof(text), "%.3f %s", (double)ns / (double)unit, units[i]);
+	buf_printf(out, "%*s", (int)width, text);
+}
+
 /* ---- values ------------------------------------------------------------------------------------ */
 
 static void add_text(struct buf *out, const char *s, size_t n, bool json)
@@ -290,19 +311,75 @@ static void add_value(struct buf *out, const struct trace *t, const struct dial9
 	}
 }
 
-void text_field(struct buf *out, const struct trace *t, const struct trace_event *ev, size_t i)
+bool text_field_has_unit(const struct trace_event *ev, size_t i)
+{
+	const struct meaning *m = trace_field_meaning(ev->schema, i);
+	const struct dial9_value *v = &ev->values[i];
+	uint64_t x;
+
+	return m->unit_said && m->unit != NAMES_NONE &&
+	       (v->type == DIAL9_F64 || trace_value_u64(v, &x));
+}
+
+/* A length of time; false when that has more nanoseconds than fit. */
+static bool add_time(struct buf *out, const struct meaning *m, const struct dial9_value *v)
+{
+	const bool negative = v->type == DIAL9_I64 && v->i64 < 0;
+	uint64_t ns;
+
+	if (!m->ns || v->type == DIAL9_F64 ||
+	    __builtin_mul_overflow(negative ? -v->u64 : v->u64, m->ns, &ns))
+		return false;
+	if (negative)
+		buf_addch(out, '-');
+	text_duration(out, ns, 0);
+	return true;
+}
+
+static void add_with_unit(struct buf *out, const struct trace *t, const struct trace_event *ev,
+			  size_t i)
+{
+	const struct meaning *m = trace_field_meaning(ev->schema, i);
+
+	if (add_time(out, m, &ev->values[i]))
+		return;
+	add_value(out, t, &ev->values[i], false, 0);
+	buf_addch(out, ' ');
+	text_name(out, trace_names(t), m->unit);
+}
+
+static bool add_names(struct buf *out, const struct trace *t, const struct trace_event *ev,
+		      size_t i)
 {
 	size_t before = out->len;
 	struct buf text = { 0 };
 
-	if (!trace_field_text(t, ev, i, out)) {
-		add_value(out, t, &ev->values[i], false, 0);
-	} else if (!str_is_plain(out->data + before, out->len - before)) {
+	if (!trace_field_text(t, ev, i, out))
+		return false;
+	if (!str_is_plain(out->data + before, out->len - before)) {
 		buf_add(&text, out->data + before, out->len - before);
 		out->len = before;
 		text_clean(out, text.data, text.len);
 		buf_free(&text);
 	}
+	return true;
+}
+
+void text_field(struct buf *out, const struct trace *t, const struct trace_event *ev, size_t i)
+{
+	if (add_names(out, t, ev, i))
+		return;
+	if (text_field_has_unit(ev, i))
+		add_with_unit(out, t, ev, i);
+	else
+		add_value(out, t, &ev->values[i], false, 0);
+}
+
+void text_field_exact(struct buf *out, const struct trace *t, const struct trace_event *ev,
+		      size_t i)
+{
+	if (!add_names(out, t, ev, i))
+		add_value(out, t, &ev->values[i], false, 0);
 }
 
 void text_json_field(struct buf *out, const struct trace *t, const struct trace_event *ev, size_t i)

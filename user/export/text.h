@@ -48,8 +48,22 @@ void text_module(struct buf *out, const struct names *n, uint32_t index);
 /* The last component of it. */
 void text_module_base(struct buf *out, const struct names *n, uint32_t index);
 
-/* Field @i of an event as script shows it: flags and symbols by name where the trace says how. */
+/*
+ * A length of time in the unit that fits, right-aligned in @width columns: "1.234 s", "45.678 ms", "9.000 us",
+ * "12 ns".
+ */
+void text_duration(struct buf *out, uint64_t ns, size_t width);
+
+/*
+ * Field @i of an event as script shows it: flags and symbols by name where the trace says how, and where it
+ * says of which unit the numbers are, times as lengths of time and others with their unit.
+ */
 void text_field(struct buf *out, const struct trace *t, const struct trace_event *ev, size_t i);
+/* The same with numbers of any unit as they are, for programs that count on. */
+void text_field_exact(struct buf *out, const struct trace *t, const struct trace_event *ev,
+		      size_t i);
+/* Whether text_field() has a unit to tell of that number. */
+bool text_field_has_unit(const struct trace_event *ev, size_t i);
 /* The same as a JSON value; numbers keep their exact value. */
 void text_json_field(struct buf *out, const struct trace *t, const struct trace_event *ev,
 		     size_t i);

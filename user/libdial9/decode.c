@@ -349,6 +349,18 @@ static int parse_annotation_head(struct dial9_dec *d, const uint8_t **pos, uint1
 	return 0;
 }
 
+/* What is said of a type that has no schema is for the caller alone. */
+static int keep_annotations(struct dial9_dec *d, uint16_t id, uint16_t cnt, const uint8_t *entries,
+			    size_t sz)
+{
+	struct event_type *t = event_type_of(&d->in, id);
+	size_t room = d->limits.schema_bytes - d->schema_bytes;
+	int err = t ? notes_add(&t->notes, entries, sz, cnt, &room) : 0;
+
+	d->schema_bytes = d->limits.schema_bytes - room;
+	return err == -E2BIG ? too_big(d, entries, "annotations over the limit") : err;
+}
+
 static int parse_annotations(struct dial9_dec *d, const uint8_t **pos, struct dial9_frame *out)
 {
 	const uint8_t *p = *pos + 1, *start;
@@ -369,6 +381,9 @@ static int parse_annotations(struct dial9_dec *d, const uint8_t **pos, struct di
 			return -ENODATA;
 		p += 4 + (size_t)wire_get_u32(p);
 	}
+	err = keep_annotations(d, id, cnt, start, left(start, p));
+	if (err)
+		return err;
 	out->kind = DIAL9_FRAME_ANNOTATIONS;
 	out->pool.cnt = cnt;
 	out->pool.type_id = id;
@@ -650,4 +665,30 @@ const struct dial9_schema *dial9_dec_schema(const struct dial9_dec *d, uint16_t 
 	const struct event_type *t = event_type_of(&d->in, type_id);
 
 	return t ? t->schema : NULL;
+}
+
+void dial9_dec_annotations(const struct dial9_dec *d, uint16_t type_id, struct dial9_iter *out)
+{
+	const struct event_type *t = event_type_of(&d->in, type_id);
+
+	notes_iter(t ? &t->notes : &(struct notes){ 0 }, out);
+}
+
+int dial9_dec_annotation(const struct dial9_dec *d, uint16_t type_id, uint16_t field,
+			 const char *key, struct dial9_str *out)
+{
+	struct dial9_str k, v;
+	const size_t len = strlen(key);
+	struct dial9_iter it;
+	int err = -ENOENT;
+	uint16_t at;
+
+	dial9_dec_annotations(d, type_id, &it);
+	while (dial9_annotations_next(&it, &at, &k, &v) == 1) {
+		if (at != field || k.len != len || memcmp(k.ptr, key, len) != 0)
+			continue;
+		*out = v;
+		err = 0;
+	}
+	return err;
 }

@@ -594,39 +594,68 @@ int dial9_enc_register(struct dial9_enc *enc, const struct dial9_schema *s, uint
 	return explain(enc, s, err);
 }
 
-int dial9_enc_annotate(struct dial9_enc *enc, const struct dial9_schema *s, uint16_t field,
-		       struct dial9_str key, struct dial9_str value)
+/* Bytes of the frame; 0, and *err, when something in it cannot be written. */
+static size_t annotations_sz(const struct dial9_annotation *a, size_t cnt, int *err)
+{
+	size_t sz = 1 + WIRE_VARINT_MAX + 2, i;
+
+	*err = cnt > UINT16_MAX ? -E2BIG : 0;
+	for (i = 0; i < cnt && !*err; i++) {
+		if (a[i].key.len > UINT16_MAX || a[i].value.len > UINT32_MAX ||
+		    a[i].value.len > SIZE_MAX / 2 - sz)
+			*err = -E2BIG;
+		else if (dial9_utf8_valid_len(a[i].key.ptr, a[i].key.len) != a[i].key.len ||
+			 dial9_utf8_valid_len(a[i].value.ptr, a[i].value.len) != a[i].value.len)
+			*err = -EILSEQ;
+		else
+			sz += 8 + a[i].key.len + a[i].value.len;
+	}
+	return *err ? 0 : sz;
+}
+
+int dial9_enc_annotate_all(struct dial9_enc *enc, const struct dial9_schema *s,
+			   const struct dial9_annotation *a, size_t cnt)
 {
 	struct schema_set_entry *entry;
 	int err = must_be_closed(enc);
+	size_t sz, i;
 	uint8_t *p;
 
 	if (err)
 		return err;
 	if (enc->level < DIAL9_LEVEL_4)
 		return explain(enc, s, -ENOTSUP);
-	if (key.len > UINT16_MAX || value.len > UINT32_MAX)
-		return explain(enc, s, -E2BIG);
-	if (dial9_utf8_valid_len(key.ptr, key.len) != key.len ||
-	    dial9_utf8_valid_len(value.ptr, value.len) != value.len)
-		return explain(enc, s, -EILSEQ);
+	sz = annotations_sz(a, cnt, &err);
+	if (err || !cnt)
+		return explain(enc, s, err);
 	err = schema_set_get(&enc->schemas, s, &entry);
 	if (!err && !entry->emitted)
 		err = announce(enc, entry);
 	if (!err)
-		err = encode_ensure(enc, 1 + WIRE_VARINT_MAX + 2 + 8 + key.len + value.len);
+		err = encode_ensure(enc, sz);
 	if (err)
 		return explain(enc, s, err);
 	p = wire_put_u8(enc->cur, WIRE_ANNOTATIONS);
 	p = wire_put_varint(p, entry->id);
-	p = wire_put_u16(p, 1);
-	p = wire_put_u16(p, field);
-	p = wire_put_u16(p, (uint16_t)key.len);
-	p = wire_put_bytes(p, key.ptr, key.len);
-	p = wire_put_u32(p, (uint32_t)value.len);
-	enc->cur = wire_put_bytes(p, value.ptr, value.len);
+	p = wire_put_u16(p, (uint16_t)cnt);
+	for (i = 0; i < cnt; i++) {
+		p = wire_put_u16(p, a[i].field);
+		p = wire_put_u16(p, (uint16_t)a[i].key.len);
+		p = wire_put_bytes(p, a[i].key.ptr, a[i].key.len);
+		p = wire_put_u32(p, (uint32_t)a[i].value.len);
+		p = wire_put_bytes(p, a[i].value.ptr, a[i].value.len);
+	}
+	enc->cur = p;
 	commit(enc);
 	return 0;
+}
+
+int dial9_enc_annotate(struct dial9_enc *enc, const struct dial9_schema *s, uint16_t field,
+		       struct dial9_str key, struct dial9_str value)
+{
+	const struct dial9_annotation one = { field, key, value };
+
+	return dial9_enc_annotate_all(enc, s, &one, 1);
 }
 
 int dial9_enc_reset(struct dial9_enc *enc)

@@ -53,6 +53,7 @@ void event_type_free(struct event_type *t)
 	if (!t)
 		return;
 	dial9_schema_free(t->schema);
+	notes_fini(&t->notes);
 	free(t);
 }
 

@@ -3,6 +3,7 @@
 #define D9_LIBDIAL9_EVENT_H
 
 #include "dial9.h"
+#include "notes.h"
 #include "value.h"
 
 struct schema_op;
@@ -15,6 +16,7 @@ struct event_type {
 	bool skipped; /* its events are counted and not handed out */
 	size_t room; /* with so many bytes left, fixed parts need no check */
 	const struct schema_op *ops, *ops_end;
+	struct notes notes;
 };
 
 /* What of a decoder the events need. */

@@ -23,9 +23,9 @@ static bool is_schedule(const char *name)
 	return strstr(name, "schedule") != NULL;
 }
 
-/* Of one half of a stack, the kernel's or the program's, the function that says most. */
+/* Of one half of a stack, the kernel's or the program's, the function that says most; @at receives where. */
 static uint32_t told_function(const struct names *names, const uint64_t *frames, uint32_t cnt,
-			      bool kernel)
+			      bool kernel, uint32_t *at)
 {
 	uint32_t first = NAMES_NONE;
 
@@ -36,12 +36,52 @@ static uint32_t told_function(const struct names *names, const uint64_t *frames,
 		if (!!(frames[k] & PROF_FRAME_KERNEL) != kernel || name == NAMES_NONE)
 			continue;
 		text = names_str(names, name, NULL);
-		if (text[0] != '_' && !(kernel && is_schedule(text)))
+		if (text[0] != '_' && !(kernel && is_schedule(text))) {
+			*at = k;
 			return name;
-		if (first == NAMES_NONE)
+		}
+		if (first == NAMES_NONE) {
 			first = name;
+			*at = k;
+		}
 	}
 	return first;
+}
+
+/* What says no more than that a system call was wrapped, or a thread began. */
+static bool is_wrapper(const char *name)
+{
+	static const char *const own[] = { "std::", "core::", "alloc::", "start_thread", "clone" };
+
+	name += name[0] == '<';
+	for (size_t k = 0; k < sizeof(own) / sizeof(own[0]); k++)
+		if (!strncmp(name, own[k], strlen(own[k])))
+			return true;
+	return name[0] == '_';
+}
+
+static bool is_in_library(const struct names *names, uint64_t frame)
+{
+	const struct names_module *m = names_module(names, names_frame_module(frame));
+	const char *path = names_str(names, m->path, NULL), *slash = strrchr(path, '/');
+
+	return strstr(slash ? slash : path, ".so") != NULL;
+}
+
+/* Who called the function at @at of a library, from another file. */
+static uint32_t caller_of(const struct names *names, const uint64_t *frames, uint32_t cnt,
+			  uint32_t at)
+{
+	const uint32_t module = names_frame_module(frames[at]);
+
+	for (uint32_t k = is_in_library(names, frames[at]) ? at + 1 : cnt; k < cnt; k++) {
+		const uint32_t name = function_at(names, frames[k]);
+
+		if (names_frame_module(frames[k]) != module && name != NAMES_NONE &&
+		    !is_wrapper(names_str(names, name, NULL)))
+			return name;
+	}
+	return NAMES_NONE;
 }
 
 /* The kernel calls it that on all machines: asm_exc_page_fault, do_page_fault, el0_da's handle_mm_fault. */
@@ -60,14 +100,16 @@ static bool is_fault(const struct names *names, const uint64_t *frames, uint32_t
 static struct cause blocked_at(const struct intervals *iv, const struct names *names,
 			       uint32_t stack)
 {
-	struct cause c = { .kind = CAUSE_BLOCKED, .comm = NAMES_NONE };
+	struct cause c = { .kind = CAUSE_BLOCKED, .comm = NAMES_NONE, .under = NAMES_NONE };
 	const uint64_t *frames;
-	uint32_t cnt;
+	uint32_t cnt, at;
 
 	frames = intervals_stack(iv, stack, &cnt);
-	c.function = told_function(names, frames, cnt, false);
-	if (c.function == NAMES_NONE)
-		c.function = told_function(names, frames, cnt, true);
+	c.function = told_function(names, frames, cnt, false, &at);
+	if (c.function != NAMES_NONE)
+		c.under = caller_of(names, frames, cnt, at);
+	else
+		c.function = told_function(names, frames, cnt, true, &at);
 	c.fault = is_fault(names, frames, cnt);
 	return c;
 }
@@ -77,13 +119,13 @@ static struct cause blocked_at(const struct intervals *iv, const struct names *n
 static bool is_same(const struct cause *a, const struct cause *b)
 {
 	return a->kind == b->kind && a->tid == b->tid && a->function == b->function &&
-	       a->fault == b->fault;
+	       a->under == b->under && a->fault == b->fault;
 }
 
 /* The row of that cause, or where one would be put: @hash. */
 static struct cause *find(const struct causes *c, const struct cause *one, uint64_t *hash)
 {
-	const uint32_t key[] = { one->kind, one->tid, one->function, one->fault };
+	const uint32_t key[] = { one->kind, one->tid, one->function, one->under, one->fault };
 	struct cause *row;
 	uintptr_t at;
 
@@ -96,12 +138,17 @@ static struct cause *find(const struct causes *c, const struct cause *one, uint6
 	return NULL;
 }
 
-static const struct cause others = { .kind = CAUSE_OTHERS,
-				     .comm = NAMES_NONE,
-				     .function = NAMES_NONE };
+/* One of a kind that has neither thread nor function. */
+static struct cause plain(enum cause_kind kind)
+{
+	return (struct cause){
+		.kind = kind, .comm = NAMES_NONE, .function = NAMES_NONE, .under = NAMES_NONE
+	};
+}
 
 static void add(struct causes *c, const struct cause *one, uint64_t ns)
 {
+	const struct cause others = plain(CAUSE_OTHERS);
 	struct cause *row;
 	uint64_t hash;
 
@@ -120,20 +167,25 @@ static void add(struct causes *c, const struct cause *one, uint64_t ns)
 		hmap_set(&c->index, hash, (void *)(uintptr_t)c->cnt);
 	}
 	row->ns += ns;
+	row->last_ns = row->last == c->moments ? row->last_ns + ns : ns;
 	row->moments += row->last != c->moments;
 	row->last = c->moments;
+	if (row->last_ns > c->longest_ns) {
+		c->longest_ns = row->last_ns;
+		c->longest = (size_t)(row - c->v);
+	}
 }
 
 /* A step of one piece: all that is known of it, while the step names but some. */
 static void add_waiting(struct causes *c, const struct explain *e, const struct explain_step *s)
 {
 	const struct explain_piece *p = s->longest[INTERVAL_RUNNABLE];
-	struct cause one = { .kind = CAUSE_WAITED, .function = NAMES_NONE };
+	const struct cause others = plain(CAUSE_OTHERS);
+	struct cause one = plain(CAUSE_WAITED);
 
 	if (p->start < s->from || p->end > s->to) {
 		/* who ran in which part of it is not kept */
 		one.tid = TRACE_NONE;
-		one.comm = NAMES_NONE;
 		add(c, p->rivals_unknown_ns ? &one : &others, s->to - s->from);
 		return;
 	}
@@ -161,10 +213,7 @@ static void add_step(void *ctx, const struct explain_step *s)
 {
 	struct adding *a = ctx;
 	struct causes *c = a->c;
-	const struct cause ran = { .kind = CAUSE_RAN, .comm = NAMES_NONE, .function = NAMES_NONE },
-			   unknown = { .kind = CAUSE_UNKNOWN,
-				       .comm = NAMES_NONE,
-				       .function = NAMES_NONE };
+	const struct cause ran = plain(CAUSE_RAN), unknown = plain(CAUSE_UNKNOWN);
 	struct cause blocked;
 
 	a->there += s->to - s->from;
@@ -181,16 +230,17 @@ static void add_step(void *ctx, const struct explain_step *s)
 void causes_add(struct causes *c, const struct explain *e, const struct intervals *iv,
 		const struct names *names, uint32_t part, uint32_t tid, uint64_t from, uint64_t to)
 {
-	const struct cause absent = { .kind = CAUSE_ABSENT,
-				      .comm = NAMES_NONE,
-				      .function = NAMES_NONE };
+	const struct cause absent = plain(CAUSE_ABSENT);
 	struct adding a = { .c = c, .e = e, .iv = iv, .names = names };
 
 	c->moments++;
 	c->ns += to - from;
+	c->longest_ns = 0;
 	explain_each_step(e, part, tid, from, to, 0, add_step, &a);
 	/* of a damaged trace pieces may overlap */
 	add(c, &absent, a.there < to - from ? to - from - a.there : 0);
+	if (c->longest_ns)
+		c->v[c->longest].mostly++;
 }
 
 static int most_first(const void *a, const void *b)
@@ -203,7 +253,9 @@ static int most_first(const void *a, const void *b)
 		return x->kind < y->kind ? -1 : 1;
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
-	return (x->function > y->function) - (x->function < y->function);
+	if (x->function != y->function)
+		return x->function < y->function ? -1 : 1;
+	return (x->under > y->under) - (x->under < y->under);
 }
 
 void causes_finish(struct causes *c)

@@ -26,9 +26,15 @@ struct cause {
 	 * underscore in front and was not inlined, or of the kernel's where it has no others; NAMES_NONE: unknown.
 	 */
 	uint32_t function;
+	/*
+	 * And of a function of a library, the innermost one of another file that called it and is of no
+	 * language's own library: a string id; NAMES_NONE: there is none.
+	 */
+	uint32_t under;
 	bool fault; /* blocked in a page fault in that function */
 	uint64_t ns, moments; /* together; in how many of the moments that were added */
-	uint64_t last; /* of these, the one counted last */
+	uint64_t mostly; /* in how many of these nothing took longer */
+	uint64_t last, last_ns; /* of these, the one counted last, and the time in it */
 };
 
 /* Where the time of some moments went. {0} is empty. */
@@ -38,6 +44,8 @@ struct causes {
 	size_t cnt, cap;
 	size_t waited; /* rows of CAUSE_WAITED */
 	uint64_t ns, moments; /* together */
+	size_t longest; /* of the moment at hand: its row, if longest_ns is not 0 */
+	uint64_t longest_ns;
 };
 
 /*

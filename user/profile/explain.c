@@ -513,6 +513,18 @@ const struct explain_piece *explain_last(const struct explain *e, uint32_t part,
 	return NULL;
 }
 
+bool explain_was_off(const struct explain *e, uint32_t part, uint32_t tid, uint64_t at,
+		     uint64_t slack)
+{
+	const size_t k = first_piece(e, part, tid, at);
+	const struct explain_piece *p = k < e->piece_cnt ? &e->pieces[k] : NULL;
+
+	if (!p || p->part != part || p->tid != tid || p->start > at)
+		return false;
+	return (p->state == INTERVAL_BLOCKED || p->state == INTERVAL_RUNNABLE) &&
+	       at - p->start >= slack && p->end - at >= slack;
+}
+
 uint32_t explain_waker_tid(const struct explain_piece *p)
 {
 	if (!p->woken || !interval_by_thread(p->waker.context))

@@ -133,6 +133,9 @@ void explain_within(const struct explain_step *s, const struct explain_piece *p,
 /* The last piece of a thread in some state that ends at @until or before; NULL: there is none. */
 const struct explain_piece *explain_last(const struct explain *e, uint32_t part, uint32_t tid,
 					 enum interval_state state, uint64_t until);
+/* Whether a thread was on no CPU at some time, nor @slack ns before and behind it. */
+bool explain_was_off(const struct explain *e, uint32_t part, uint32_t tid, uint64_t at,
+		     uint64_t slack);
 /* The thread that woke, if it was one; 0: an interrupt, or unknown. */
 uint32_t explain_waker_tid(const struct explain_piece *p);
 

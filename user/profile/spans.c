@@ -179,32 +179,14 @@ static uint32_t worker_of(const struct trace_event *ev)
 	return worker == PROF_WORKER_NONE || worker >= TRACE_NONE ? TRACE_NONE : (uint32_t)worker;
 }
 
-static uint64_t worker_key(uint32_t part, uint32_t worker)
-{
-	return (uint64_t)part << 32 | worker;
-}
-
-static void learn_worker(struct spans *s, const struct trace_event *ev)
+/* As far as it is known by now. */
+static uint32_t thread_of(const struct spans *s, const struct trace_event *ev)
 {
 	const uint32_t worker = worker_of(ev);
 
-	if (worker != TRACE_NONE && ev->tid != TRACE_NONE)
-		hmap_set(&s->workers, worker_key(ev->part, worker),
-			 (void *)((uintptr_t)ev->tid + 1));
-}
-
-static uint32_t thread_of_worker(const struct spans *s, uint32_t part, uint32_t worker)
-{
-	const uintptr_t at = worker == TRACE_NONE ?
-				     0 :
-				     (uintptr_t)hmap_get(&s->workers, worker_key(part, worker));
-
-	return at ? (uint32_t)(at - 1) : TRACE_NONE;
-}
-
-static uint32_t thread_of(const struct spans *s, const struct trace_event *ev)
-{
-	return ev->tid != TRACE_NONE ? ev->tid : thread_of_worker(s, ev->part, worker_of(ev));
+	return ev->tid != TRACE_NONE || worker == TRACE_NONE ?
+		       ev->tid :
+		       worker_threads_tid(&s->workers, ev->part, worker, ev->ts);
 }
 
 /* ---- what ties --------------------------------------------------------------------------------- */
@@ -299,11 +281,14 @@ static void keep(struct spans *s, const struct span *p)
 	s->pairs++;
 	s->ns += length(p);
 	quantile_add(&s->lengths, length(p));
+	if (length(p) < s->opts.min_ns)
+		return;
+	s->slow++;
+	s->slow_ns += length(p);
 	if (!s->opts.max)
 		return;
-	if (!s->v)
-		s->v = xcalloc(s->opts.max, sizeof(*s->v));
 	if (s->cnt < s->opts.max) {
+		s->v = array_reserve(s->v, &s->cap, s->cnt + 1, sizeof(*s->v));
 		s->v[s->cnt++] = *p;
 		sift_up(s, s->cnt - 1);
 	} else if (is_before(p, &s->v[0])) {
@@ -336,6 +321,7 @@ static void enter(struct spans *s, const struct trace *t, const struct trace_eve
 		s->untied++;
 		return;
 	}
+	s->blind |= s->opts.by_thread && ev->tid == TRACE_NONE;
 	if (!wants(s, tid, ev->cpu))
 		return;
 	o = hmap_get(&s->open, tie.hash);
@@ -398,6 +384,7 @@ static void leave(struct spans *s, const struct trace *t, const struct trace_eve
 	} else {
 		o->span.end = ev->ts;
 		o->span.end_tid = tid;
+		o->span.end_worker = ev->tid == TRACE_NONE ? worker_of(ev) : TRACE_NONE;
 		keep(s, &o->span);
 	}
 	free(o);
@@ -426,7 +413,7 @@ void spans_add(struct spans *s, const struct trace *t, const struct trace_event 
 			     account_hides_switches(lost.ptr, lost.len);
 	if (!ev->has_ts || trace_is_naming(ev->kind))
 		return;
-	learn_worker(s, ev);
+	worker_threads_add(&s->workers, ev);
 	k = kind_of(s, ev->schema);
 	pattern = k->by_call ? pattern_of_call(s, t, ev, k) : k->pattern;
 	if (pattern == s->opts.pattern_cnt)
@@ -445,10 +432,13 @@ void spans_finish(struct spans *s)
 	for (size_t k = 0; k < s->cnt; k++) {
 		struct span *p = &s->v[k];
 
+		if (p->worker != TRACE_NONE)
+			p->tid = worker_threads_tid(&s->workers, p->part, p->worker, p->start);
+		if (p->end_worker != TRACE_NONE)
+			p->end_tid =
+				worker_threads_tid(&s->workers, p->part, p->end_worker, p->end);
 		if (p->tid == TRACE_NONE)
 			p->tid = p->end_tid;
-		if (p->tid == TRACE_NONE)
-			p->tid = thread_of_worker(s, p->part, p->worker);
 		if (p->end_tid == TRACE_NONE)
 			p->end_tid = p->tid;
 	}
@@ -467,12 +457,14 @@ static void free_values(struct hmap *m)
 	hmap_fini(m);
 }
 
-bool spans_has_twice(const struct spans *s)
+bool spans_wants_again(const struct spans *s)
 {
 	uint64_t name;
 	size_t pos = 0;
 	void *v;
 
+	if (s->blind)
+		return true;
 	while (hmap_next(&s->raw_calls, &pos, &name, &v))
 		if (is_own(s, name))
 			return true;
@@ -485,14 +477,14 @@ void spans_restart(struct spans *s)
 	free_values(&s->open);
 	hmap_fini(&s->calls);
 	hmap_fini(&s->raw_calls);
-	hmap_fini(&s->workers);
 	quantile_fini(&s->lengths);
 	free(s->v);
-	*s = (struct spans){ .opts = s->opts, .own_calls = s->own_calls };
+	*s = (struct spans){ .opts = s->opts, .own_calls = s->own_calls, .workers = s->workers };
 }
 
 void spans_fini(struct spans *s)
 {
 	spans_restart(s);
 	hmap_fini(&s->own_calls);
+	worker_threads_fini(&s->workers);
 }

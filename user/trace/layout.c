@@ -5,7 +5,7 @@
  *
  * Found once per distinct schema and not per event, because one event name may have several layouts
  * (narrow and wide integers) and a type id means something else in each segment. A file of many
- * segments repeats its schemas in each of them, so they are interned by content.
+ * segments repeats its schemas in each of them, so they are interned by content: layout and annotations.
  */
 #include "trace/layout.h"
 
@@ -13,6 +13,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
+
+/* What is spent on annotations: a schema of no fields counts as so many fields. */
+#define SCHEMA_COST 32
+#define SAID_COST_MAX (1u << 20)
+/* How often those of one type may come behind its events, in a segment. */
+#define TURNS_MAX 64
 
 static const char *const role_names[TRACE_ROLE_CNT] = {
 	[ROLE_COMMON_CPU] = PROF_TP_COMMON_CPU,
@@ -141,7 +147,21 @@ static int32_t number_of(const struct dial9_schema *schema, int32_t i)
 	}
 }
 
-static struct trace_schema *schema_describe(struct names *n, const struct dial9_schema *schema)
+/* Takes over what was said of the fields, NULL for nothing. */
+static void describe_fields(struct names *n, struct trace_schema *ts, struct meaning *said)
+{
+	struct dial9_str name = dial9_schema_name_n(ts->schema);
+
+	ts->meanings = said ? said : xcalloc(ts->field_cnt, sizeof(*ts->meanings));
+	for (size_t i = 0; i < ts->field_cnt; i++) {
+		if (!said)
+			ts->meanings[i] = MEANING_UNKNOWN;
+		meaning_know(n, name, dial9_schema_field_name_n(ts->schema, i), &ts->meanings[i]);
+	}
+}
+
+static struct trace_schema *schema_describe(struct names *n, const struct dial9_schema *schema,
+					    struct meaning *said)
 {
 	struct dial9_str name = dial9_schema_name_n(schema);
 	struct trace_schema *ts = xcalloc(1, sizeof(*ts));
@@ -165,6 +185,7 @@ static struct trace_schema *schema_describe(struct names *n, const struct dial9_
 	for (size_t r = 0; r < TRACE_ROLE_CNT; r++)
 		ts->number[r] = number_of(schema, ts->role[r]);
 	ts->kind = kind_of(name, ts->role);
+	describe_fields(n, ts, said);
 	return ts;
 }
 
@@ -180,37 +201,71 @@ static uint64_t content_hash(const struct dial9_schema *s)
 	return h;
 }
 
-void layout_set_add(struct layout_set *set, struct names *n, uint16_t type_id,
-		    const struct dial9_schema *schema)
+/* What comes with others' words is another description of the schema, and hostile words have no end. */
+static struct meaning *listen(struct layout_set *set, struct names *n,
+			      const struct dial9_schema *schema, struct dial9_iter notes)
 {
-	uint64_t h = content_hash(schema);
+	const size_t cnt = dial9_schema_field_cnt(schema);
+
+	return set->said_cost < SAID_COST_MAX ? meaning_said(n, cnt, notes) : NULL;
+}
+
+/* The description of a schema of which that is said, which is taken over. */
+static struct trace_schema *intern(struct layout_set *set, struct names *n,
+				   const struct dial9_schema *schema, struct meaning *said)
+{
+	const size_t cnt = dial9_schema_field_cnt(schema);
+	uint64_t h = content_hash(schema) + meaning_hash(said, cnt);
 	struct trace_schema *ts;
 
-	for (;; h++) {
-		ts = hmap_get(&set->by_content, h);
-		if (!ts || dial9_schema_equal(ts->schema, schema))
-			break;
+	for (; (ts = hmap_get(&set->by_content, h)); h++) {
+		if (!dial9_schema_equal(ts->schema, schema) ||
+		    !meaning_same(ts->meanings, said, cnt))
+			continue;
+		free(said);
+		return ts;
 	}
-	if (!ts) {
-		ts = schema_describe(n, schema);
-		hmap_set(&set->by_content, h, ts);
-		set->all = array_reserve(set->all, &set->cap, set->cnt + 1, sizeof(*set->all));
-		set->all[set->cnt++] = ts;
-	}
+	set->said_cost += said ? SCHEMA_COST + cnt : 0;
+	ts = schema_describe(n, schema, said);
+	hmap_set(&set->by_content, h, ts);
+	set->all = array_reserve(set->all, &set->cap, set->cnt + 1, sizeof(*set->all));
+	set->all[set->cnt++] = ts;
+	return ts;
+}
+
+void layout_set_add(struct layout_set *set, struct names *n, uint16_t type_id,
+		    const struct dial9_schema *schema, struct dial9_iter notes)
+{
+	struct trace_schema *ts = intern(set, n, schema, listen(set, n, schema, notes));
+	struct layout_slot *slot;
+
 	if (!set->by_type)
-		set->by_type = xcalloc(UINT16_MAX + 1, sizeof(struct trace_schema *));
-	if (!set->by_type[type_id]) {
+		set->by_type = xcalloc(UINT16_MAX + 1, sizeof(*set->by_type));
+	slot = &set->by_type[type_id];
+	if (!slot->used) {
 		set->used = array_reserve(set->used, &set->used_cap, set->used_cnt + 1,
 					  sizeof(*set->used));
 		set->used[set->used_cnt++] = type_id;
 	}
-	set->by_type[type_id] = ts;
+	slot->used = true;
+	slot->schema = ts;
+}
+
+void layout_set_outdate(struct layout_set *set, uint16_t type_id)
+{
+	struct layout_slot *slot = set->by_type ? &set->by_type[type_id] : NULL;
+
+	if (!slot || !slot->schema || slot->turns == TURNS_MAX)
+		return;
+	slot->turns++;
+	slot->schema->outdated = true;
+	slot->schema = NULL;
 }
 
 void layout_set_segment(struct layout_set *set)
 {
 	while (set->used_cnt)
-		set->by_type[set->used[--set->used_cnt]] = NULL;
+		set->by_type[set->used[--set->used_cnt]] = (struct layout_slot){ 0 };
 }
 
 void layout_set_fini(struct layout_set *set)
@@ -219,6 +274,7 @@ void layout_set_fini(struct layout_set *set)
 		dial9_schema_free((struct dial9_schema *)set->all[i]->schema);
 		free(set->all[i]->field_names);
 		free(set->all[i]->syms);
+		free(set->all[i]->meanings);
 		free(set->all[i]);
 	}
 	hmap_fini(&set->by_content);

@@ -35,6 +35,7 @@ int names_new(struct names **out)
 	hmap_init(&n->symbols);
 	hmap_init(&n->tasks);
 	hmap_init(&n->tp_symbols);
+	hmap_init(&n->enums);
 	n->modules = array_reserve(NULL, &n->module_cap, 1, sizeof(*n->modules));
 	n->modules[n->module_cnt++] = none;
 	parts_init(&n->parts, names_add(n, PROF_META_HOST, strlen(PROF_META_HOST)),
@@ -65,7 +66,10 @@ void names_free(struct names *n)
 		return;
 	while (hmap_next(&n->tp_symbols, &pos, &key, &value))
 		tp_symbols_fini(value);
+	for (pos = 0; hmap_next(&n->enums, &pos, &key, &value);)
+		tp_symbols_fini(value);
 	free_values(&n->tp_symbols);
+	free_values(&n->enums);
 	free_values(&n->tasks);
 	free_values(&n->symbols);
 	hmap_fini(&n->module_raw);
@@ -312,6 +316,21 @@ void names_task_learn(struct names *n, uint32_t part, const struct names_task *t
 const struct tp_symbols *names_tp_symbols(const struct names *n, uint32_t event, uint32_t field)
 {
 	return hmap_get(&n->tp_symbols, (uint64_t)event << 32 | field);
+}
+
+const struct tp_symbols *names_enum(struct names *n, uint32_t text)
+{
+	struct tp_symbols *ts = hmap_get(&n->enums, (uint64_t)text + 1);
+	const char *s;
+	size_t len;
+
+	if (!ts) {
+		ts = xcalloc(1, sizeof(*ts));
+		s = names_str(n, text, &len);
+		tp_symbols_parse(ts, s, len);
+		hmap_set(&n->enums, (uint64_t)text + 1, ts);
+	}
+	return ts->cnt ? ts : NULL;
 }
 
 void names_add_tp_symbol(struct names *n, uint32_t event, uint32_t field,

@@ -69,6 +69,7 @@ struct names {
 	struct hmap tasks; /* clock << 32 | tid -> struct names_task: the first name of each */
 	struct hmap tp_symbols; /* event string id << 32 | field string id -> struct tp_symbols */
 	uint64_t tp_symbols_version; /* moves when a field's rows change */
+	struct hmap enums; /* string id + 1 of an annotation's text -> struct tp_symbols */
 	uint64_t segment; /* headers seen */
 	struct parts parts;
 };
@@ -149,6 +150,12 @@ void names_task_learn(struct names *n, uint32_t part, const struct names_task *t
 const struct tp_symbols *names_tp_symbols(const struct names *n, uint32_t event, uint32_t field);
 void names_add_tp_symbol(struct names *n, uint32_t event, uint32_t field,
 			 const struct tp_symbols_row *row);
+
+/*
+ * The rows that the lines of an enum are, as PROF_NOTE_ENUM's; NULL for a text without any. Valid as long as the
+ * names.
+ */
+const struct tp_symbols *names_enum(struct names *n, uint32_t text);
 
 /* Metadata of a part by key. NULL when absent. */
 const char *names_meta(const struct names *n, uint32_t part, const char *key);

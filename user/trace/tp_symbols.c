@@ -15,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/str.h"
 #include "prof_events.h"
 
 /* Far above what any kernel has (the longest list in 6.18 has some 500 names). */
@@ -44,6 +45,72 @@ bool tp_symbols_add(struct tp_symbols *ts, uint64_t segment, const struct tp_sym
 	}
 	ts->cursor++;
 	return fresh;
+}
+
+/* ---- lines of an enum ------------------------------------------------------------------------- */
+
+/* Decimal or 0x hexadecimal, which may be negative. */
+static bool parse_number(const char *s, size_t len, uint64_t *out)
+{
+	const bool negative = len && *s == '-';
+	char digits[32];
+	uint64_t v;
+
+	s += negative;
+	len -= negative;
+	if (len >= sizeof(digits))
+		return false;
+	memcpy(digits, s, len);
+	digits[len] = '\0';
+	if (str_parse_u64(digits, UINT64_MAX, &v))
+		return false;
+	*out = negative ? -v : v;
+	return true;
+}
+
+/* What stands in front of the "=" of a line. */
+static bool parse_key(const char *s, size_t len, struct tp_symbols_row *row)
+{
+	static const struct {
+		const char *word;
+		enum prof_tp_symbol_kind kind;
+		bool number; /* behind it */
+	} keys[] = {
+		{ "|", PROF_TP_FLAG, true },	       { "&", PROF_TP_MASK, true },
+		{ ">>", PROF_TP_SHIFT, true },	       { "array", PROF_TP_ARRAY, true },
+		{ "delim", PROF_TP_DELIM, false },     { "zero", PROF_TP_ZERO, false },
+		{ "nonzero", PROF_TP_NONZERO, false }, { "hex", PROF_TP_HEX, false },
+		{ "dec", PROF_TP_DECIMAL, false },     { "errno", PROF_TP_ERRNO, false },
+	};
+	size_t n;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		n = strlen(keys[i].word);
+		if (len < n || memcmp(s, keys[i].word, n) || (len > n && !keys[i].number))
+			continue;
+		row->kind = (uint8_t)keys[i].kind;
+		row->value = 0;
+		return !keys[i].number || parse_number(s + n, len - n, &row->value);
+	}
+	row->kind = PROF_TP_SYMBOL;
+	return parse_number(s, len, &row->value);
+}
+
+void tp_symbols_parse(struct tp_symbols *ts, const char *text, size_t len)
+{
+	const char *const end = text + len;
+	const char *line, *next, *equals;
+	struct tp_symbols_row row;
+
+	for (line = text; line < end; line = next) {
+		next = memchr(line, '\n', (size_t)(end - line));
+		next = next ? next + 1 : end + 1;
+		equals = memchr(line, '=', (size_t)(next - 1 - line));
+		row.name = equals ? equals + 1 : next - 1;
+		row.name_len = (size_t)(next - 1 - row.name);
+		if (parse_key(line, (size_t)((equals ? equals : next - 1) - line), &row))
+			tp_symbols_add(ts, 0, &row);
+	}
 }
 
 void tp_symbols_fini(struct tp_symbols *ts)

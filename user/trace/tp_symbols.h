@@ -30,6 +30,11 @@ struct tp_symbols {
  * something has changed.
  */
 bool tp_symbols_add(struct tp_symbols *ts, uint64_t segment, const struct tp_symbols_row *row);
+/*
+ * The rows of an enum's lines (user/libdial9/FORMAT.md), for an empty *ts. Lines that are none are left out.
+ * Borrows @text.
+ */
+void tp_symbols_parse(struct tp_symbols *ts, const char *text, size_t len);
 void tp_symbols_fini(struct tp_symbols *ts);
 
 /*

@@ -92,6 +92,11 @@ void trace_free(struct trace *t)
 	free(t);
 }
 
+const struct names *trace_names(const struct trace *t)
+{
+	return t->names;
+}
+
 void trace_skip_stacks(struct trace *t)
 {
 	t->skip_stacks = true;
@@ -101,7 +106,7 @@ static void skip_type(struct trace *t, uint16_t type_id)
 {
 	const struct trace_schema *s = layout_set_get(&t->schemas, type_id);
 
-	if (t->skip_kinds & 1u << s->kind)
+	if (s && t->skip_kinds & 1u << s->kind)
 		dial9_dec_skip(t->dec, type_id);
 }
 
@@ -517,13 +522,30 @@ static void load_sample(struct trace_event *ev)
 	ev->user_end = (uint8_t)trace_u64_or(ev, ROLE_USER_END, PROF_END_NOT_WALKED);
 }
 
+static void learn_schema(struct trace *t, uint16_t type_id, const struct dial9_schema *schema)
+{
+	struct dial9_iter notes;
+
+	dial9_dec_annotations(t->dec, type_id, &notes);
+	layout_set_add(&t->schemas, t->names, type_id, schema, notes);
+	skip_type(t, type_id);
+}
+
+/* The schema of an event of whose fields something was said before it. */
+static struct trace_schema *renew(struct trace *t, const struct dial9_frame *f)
+{
+	learn_schema(t, f->event.type_id, f->event.schema);
+	return layout_set_get(&t->schemas, f->event.type_id);
+}
+
 /* Member by member: clearing it whole first would cost as much as all the rest. */
 static int event(struct trace *t, const struct dial9_frame *f, struct trace_event *ev)
 {
-	const struct trace_schema *schema = layout_set_get(&t->schemas, f->event.type_id);
+	struct trace_schema *schema = layout_set_get(&t->schemas, f->event.type_id);
 
 	if (!schema)
-		return -EBADMSG;
+		schema = renew(t, f);
+	schema->seen = true;
 	ev->schema = schema;
 	ev->kind = schema->kind;
 	ev->has_ts = f->event.has_ts;
@@ -549,12 +571,6 @@ static int event(struct trace *t, const struct dial9_frame *f, struct trace_even
 	if (ev->source == PROF_SOURCE_SAMPLE || !t->skip_stacks)
 		load_frames(t, ev);
 	return 1;
-}
-
-static void learn_schema(struct trace *t, uint16_t type_id, const struct dial9_schema *schema)
-{
-	layout_set_add(&t->schemas, t->names, type_id, schema);
-	skip_type(t, type_id);
 }
 
 /* Those that the decoder has passed over lie before the frame at @offset, and behind the one before it. */
@@ -604,6 +620,8 @@ int trace_next(struct trace *t, struct trace_event *ev)
 			segment(t, f.offset);
 		else if (f.kind == DIAL9_FRAME_SCHEMA)
 			learn_schema(t, f.schema.type_id, f.schema.schema);
+		else if (f.kind == DIAL9_FRAME_ANNOTATIONS)
+			layout_set_outdate(&t->schemas, f.pool.type_id);
 	}
 }
 
@@ -628,6 +646,22 @@ struct trace_schema *const *trace_schemas(const struct trace *t, size_t *cnt)
 	return t->schemas.all;
 }
 
+/* The names that were said with the schema; those of the event's name; those of the field's kind. */
+static const struct tp_symbols *find_symbols(const struct trace *t, const struct trace_schema *ts,
+					     size_t i)
+{
+	const struct meaning *m = &ts->meanings[i];
+	const struct tp_symbols *syms = NULL;
+	const char *text;
+
+	if (m->names != NAMES_NONE)
+		syms = names_enum(t->names, m->names);
+	if (!syms)
+		syms = names_tp_symbols(t->names, ts->name, ts->field_names[i]);
+	text = syms ? NULL : meaning_default_names(m);
+	return text ? names_enum(t->names, names_add(t->names, text, strlen(text))) : syms;
+}
+
 const struct tp_symbols *trace_field_symbols(const struct trace *t, const struct trace_event *ev,
 					     size_t i)
 {
@@ -635,7 +669,7 @@ const struct tp_symbols *trace_field_symbols(const struct trace *t, const struct
 
 	if (ts->syms_version != t->names->tp_symbols_version) {
 		for (size_t f = 0; f < ts->field_cnt; f++)
-			ts->syms[f] = names_tp_symbols(t->names, ts->name, ts->field_names[f]);
+			ts->syms[f] = find_symbols(t, ts, f);
 		ts->syms_version = t->names->tp_symbols_version;
 	}
 	return ts->syms[i];

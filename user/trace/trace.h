@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "dial9.h"
+#include "trace/meaning.h"
 #include "trace/names.h"
 
 struct buf;
@@ -131,7 +132,22 @@ struct trace_schema {
 	uint32_t *field_names; /* string ids */
 	const struct tp_symbols **syms; /* per field, NULL: print the number */
 	uint64_t syms_version;
+	struct meaning *meanings; /* per field */
+	bool seen; /* in an event */
+	bool outdated; /* more was said of its fields; without an event it is none of the stream's */
 };
+
+/* What field @i means: kind, unit and who says so. Borrowed, like the schema. */
+static inline const struct meaning *trace_field_meaning(const struct trace_schema *schema, size_t i)
+{
+	return &schema->meanings[i];
+}
+
+/* Whether a schema of trace_schemas() is one of the stream's, as it says it is. */
+static inline bool trace_schema_is_real(const struct trace_schema *schema)
+{
+	return schema->seen || !schema->outdated;
+}
 
 /* One event. All pointers are borrowed until the next trace_next() on the same trace. */
 struct trace_event {
@@ -165,6 +181,8 @@ struct trace;
 /* A reader of one dial9 stream from its first byte. 0 or -errno; free with trace_free(). */
 int trace_new(const struct trace_opts *opts, struct trace **out);
 void trace_free(struct trace *t);
+/* The names that it was made with. */
+const struct names *trace_names(const struct trace *t);
 /* From now on stacks of switches and wakings come without frames. */
 void trace_skip_stacks(struct trace *t);
 /*

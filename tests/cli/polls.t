@@ -1,0 +1,37 @@
+# Slow polls: of a service's trace alone, which has stacks of switches, and of files that have none.
+#
+$ dial9-prof polls nothing.bin
+! dial9-prof: cannot open nothing.bin: No such file or directory (record one first: sudo dial9-prof -p PID)
+? 5
+#
+$ cp $T/golden/dial9/mixed_1k.bin .; dial9-prof polls --min 1ms mixed_1k.bin
+! dial9-prof: polls: no poll in mixed_1k.bin: the service writes them, into a trace of its own
+? 1
+#
+$ dial9-prof polls --limit 1 - <$T/golden/dial9/tokio-service.bin.gz | head -16
+\# standard input: 4 of 36,801 polls took 1.000 ms or longer, over 4.810 s
+\# lost: nothing
+\# all: 1.283 s, median 10.559 us, p99 211.967 us; the slow ones: 142.595 ms
+\# only the application's side is in this file: of what threads did meanwhile it has stacks at best
+\#   (record it with dial9-prof -p PID, and give both files)
+\#
+\#    Share   Together ms  Polls  where the task was spawned
+    68.69%      97.955059      2  examples/metrics-service/src/axum_traced.rs:173:32
+\# 1 more row with less time: --limit 0 shows all
+\#
+\#        Took ms  poll
+      50.280303  1. task 112 by worker 0, [unknown] 31710, spawned at examples/metrics-service/src/axum_traced.rs:173:32, in query_metric
+
+\# 1. task 112 by worker 0, [unknown] 31710, spawned at examples/metrics-service/src/axum_traced.rs:173:32, in query_metric, from 503229.939817263 to 503229.990097566:      50.280303 ms
+
++  15.270 us  left its CPU; the end came 50.265 ms later
+#
+$ cat $T/golden/dial9/tokio-service.bin.gz | dial9-prof polls -
+! dial9-prof: a pipe cannot be read twice: name a file
+? 1
+#
+$ dial9-prof polls --min 10s -- $T/golden/dial9/tokio-service.bin.gz | sed 's|^# .*/|# |'
+\# tokio-service.bin.gz: 0 of 36,801 polls took 10.000 s or longer, over 4.810 s
+\# lost: nothing
+\# all: 1.283 s, median 10.559 us, p99 211.967 us; the slow ones: 0 ns
+\#

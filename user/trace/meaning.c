@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What the numbers of a field mean: what the trace's annotations say of it, and where they do not, what is known
+ * of the events that this program writes and of some of the kernel's. Owns that order, and which keys and
+ * units there are; how a meaning looks in print is told elsewhere.
+ *
+ * Annotations are anybody's: any bytes, any field. What is not known here is left alone, and is no error.
+ */
+#include "trace/meaning.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "prof_events.h"
+
+/* A unit is a word. */
+#define UNIT_MAX 64
+
+static const char *const kinds[MEANING_CNT] = {
+	[MEANING_PID] = PROF_KIND_PID,	   [MEANING_TID] = PROF_KIND_TID,
+	[MEANING_CPU] = PROF_KIND_CPU,	   [MEANING_ADDR] = PROF_KIND_ADDR,
+	[MEANING_STATE] = PROF_KIND_STATE, [MEANING_COUNTER] = PROF_KIND_COUNTER,
+	[MEANING_GAUGE] = PROF_KIND_GAUGE,
+};
+
+static const struct {
+	const char *event, *field, *unit, *kind;
+} known[] = {
+#define KNOWN(event, field, unit, kind) { event, field, unit, kind },
+	PROF_FIELD_NOTES(KNOWN)
+#undef KNOWN
+};
+
+static bool str_is(struct dial9_str s, const char *text)
+{
+	return s.len == strlen(text) && !memcmp(s.ptr, text, s.len);
+}
+
+const char *meaning_kind_name(enum meaning_kind kind)
+{
+	return kind < MEANING_CNT ? kinds[kind] : NULL;
+}
+
+static enum meaning_kind kind_of(struct dial9_str s)
+{
+	for (int i = 1; i < MEANING_CNT; i++)
+		if (str_is(s, kinds[i]))
+			return i;
+	return MEANING_NONE;
+}
+
+static uint64_t ns_of(struct dial9_str unit)
+{
+	static const struct {
+		const char *unit;
+		uint64_t ns;
+	} units[] = { { PROF_UNIT_NS, 1 },   { "us", 1000 },
+		      { "\xc2\xb5s", 1000 }, /* the micro sign, and the letter mu */
+		      { "\xce\xbcs", 1000 }, { "ms", 1000000 },
+		      { "s", 1000000000 } };
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (str_is(unit, units[i].unit))
+			return units[i].ns;
+	return 0;
+}
+
+static void set_unit(struct names *n, struct meaning *m, struct dial9_str unit)
+{
+	m->unit = unit.len ? names_add(n, unit.ptr, unit.len) : NAMES_NONE;
+	m->ns = ns_of(unit);
+}
+
+/* Whether it was of use. */
+static bool say(struct names *n, struct meaning *m, struct dial9_str key, struct dial9_str value)
+{
+	if (str_is(key, PROF_NOTE_UNIT) && value.len <= UNIT_MAX) {
+		set_unit(n, m, value);
+		m->unit_said = true;
+	} else if (str_is(key, PROF_NOTE_KIND)) {
+		m->kind = kind_of(value);
+		m->kind_said = true;
+	} else if (str_is(key, PROF_NOTE_ENUM)) {
+		m->names = value.len ? names_add(n, value.ptr, value.len) : NAMES_NONE;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+struct meaning *meaning_said(struct names *n, size_t field_cnt, struct dial9_iter notes)
+{
+	struct meaning *m;
+	struct dial9_str key, value;
+	bool any = false;
+	uint16_t field;
+
+	if (!notes.left || !field_cnt)
+		return NULL;
+	m = xcalloc(field_cnt, sizeof(*m));
+	for (size_t i = 0; i < field_cnt; i++)
+		m[i] = MEANING_UNKNOWN;
+	while (dial9_annotations_next(&notes, &field, &key, &value) == 1)
+		if (field < field_cnt)
+			any |= say(n, &m[field], key, value);
+	if (any)
+		return m;
+	free(m);
+	return NULL;
+}
+
+/* What was said, as one. */
+static struct meaning only_said(const struct meaning *m)
+{
+	struct meaning out = MEANING_UNKNOWN;
+
+	if (!m)
+		return out;
+	out.names = m->names;
+	out.unit_said = m->unit_said;
+	out.kind_said = m->kind_said;
+	if (m->unit_said)
+		out.unit = m->unit;
+	if (m->kind_said)
+		out.kind = m->kind;
+	return out;
+}
+
+bool meaning_same(const struct meaning *a, const struct meaning *b, size_t cnt)
+{
+	struct meaning x, y;
+
+	for (size_t i = 0; (a || b) && i < cnt; i++) {
+		x = only_said(a ? &a[i] : NULL);
+		y = only_said(b ? &b[i] : NULL);
+		if (x.kind != y.kind || x.unit != y.unit || x.names != y.names ||
+		    x.kind_said != y.kind_said || x.unit_said != y.unit_said)
+			return false;
+	}
+	return true;
+}
+
+uint64_t meaning_hash(const struct meaning *m, size_t cnt)
+{
+	struct meaning x;
+	uint64_t h = 0;
+
+	for (size_t i = 0; m && i < cnt; i++) {
+		x = only_said(&m[i]);
+		h = hash_u64(h ^ ((uint64_t)x.unit << 32 | x.names));
+		h = hash_u64(h ^ (x.kind | x.kind_said << 8 | x.unit_said << 9));
+	}
+	return h;
+}
+
+void meaning_know(struct names *n, struct dial9_str event, struct dial9_str field,
+		  struct meaning *m)
+{
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (!str_is(field, known[i].field) ||
+		    !(known[i].event ? str_is(event, known[i].event) :
+				       memchr(event.ptr, ':', event.len) != NULL))
+			continue;
+		if (!m->unit_said && known[i].unit)
+			set_unit(n, m, (struct dial9_str){ known[i].unit, strlen(known[i].unit) });
+		if (!m->kind_said && known[i].kind)
+			m->kind = (uint8_t)kind_of(
+				(struct dial9_str){ known[i].kind, strlen(known[i].kind) });
+		return;
+	}
+}
+
+const char *meaning_default_names(const struct meaning *m)
+{
+	if (!m->kind_said)
+		return NULL;
+	if (m->kind == MEANING_STATE)
+		return "&0xff\nzero=R\n|0x1=S\n|0x2=D\n|0x4=T\n|0x8=t\n|0x10=X\n|0x20=Z\n|0x40=P\n|0x80=I\n"
+		       "&0x100\nnonzero=+";
+	return m->kind == MEANING_ADDR ? "hex" : NULL;
+}

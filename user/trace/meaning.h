@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_TRACE_MEANING_H
+#define D9_TRACE_MEANING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dial9.h"
+#include "trace/names.h"
+
+/* What kind of number a field holds: PROF_KIND_*. */
+enum meaning_kind {
+	MEANING_NONE, /* nobody says, or a kind from the future */
+	MEANING_PID,
+	MEANING_TID,
+	MEANING_CPU,
+	MEANING_ADDR,
+	MEANING_STATE, /* of a task, bits as in sched_switch */
+	MEANING_COUNTER, /* it only rises */
+	MEANING_GAUGE, /* a level at a time */
+	MEANING_CNT,
+};
+
+/* What the numbers of one field mean. {0} but for unit and names is: nothing known. */
+struct meaning {
+	uint8_t kind; /* enum meaning_kind */
+	bool kind_said, unit_said; /* by the trace, and not known from the field's name */
+	uint32_t unit; /* string id, NAMES_NONE: none; any text where it was said */
+	uint32_t names; /* string id of the text of PROF_NOTE_ENUM, NAMES_NONE: none */
+	uint64_t ns; /* nanoseconds in one unit; 0: no time */
+};
+
+#define MEANING_UNKNOWN ((struct meaning){ .unit = NAMES_NONE, .names = NAMES_NONE })
+
+/* "pid" and so on; NULL for MEANING_NONE. */
+const char *meaning_kind_name(enum meaning_kind kind);
+
+/*
+ * What annotations say of a schema's fields: field_cnt of them, which the caller frees; NULL when they say
+ * nothing that is of use. For each field and key the last one counts.
+ */
+struct meaning *meaning_said(struct names *n, size_t field_cnt, struct dial9_iter notes);
+/* Whether two say the same; NULL says nothing. What was not said is not looked at. */
+bool meaning_same(const struct meaning *a, const struct meaning *b, size_t cnt);
+uint64_t meaning_hash(const struct meaning *m, size_t cnt);
+
+/* Fills in what is known of a field by its name and that of its event, and was not said. */
+void meaning_know(struct names *n, struct dial9_str event, struct dial9_str field,
+		  struct meaning *m);
+
+/* The text that stands for what has no names of its own: of states, and addresses; NULL for others. */
+const char *meaning_default_names(const struct meaning *m);
+
+#endif /* D9_TRACE_MEANING_H */
