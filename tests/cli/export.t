@@ -81,6 +81,5 @@ $ dial9-prof export perfetto t.gz | protoc -I $T/export --decode=Trace $T/export
 <N>
 0
 ? 1
-$ dial9-prof export perfetto --kind wall t.gz
-! dial9-prof: export: perfetto has no times by themselves: it tells them by the switches, without --kind wall
-? 1
+$ dial9-prof export perfetto --kind wall -o wall t.gz; protoc -I $T/export --decode=Trace $T/export/perfetto.proto <wall | grep -c 'perf_sample {'
+72

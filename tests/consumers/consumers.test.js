@@ -317,6 +317,97 @@ for (const kind of KINDS) {
 	});
 }
 
+/* ---- Perfetto ----------------------------------------------------------------------------------- */
+
+/* protoc's text: messages as objects of lists. A field that the messages do not have is a number there. */
+function decoded(file) {
+	const text = run('protoc', ['-I', PROTO, '--decode=Trace', path.join(PROTO, 'perfetto.proto')],
+		{ input: fs.readFileSync(file) });
+	const stack = [{}];
+	for (const line of text.split('\n').slice(0, -1)) {
+		const [, name, brace, value] = /^ *(?:(\w+)(?: (\{)|: (.*))|\})$/.exec(line);
+		assert(!name || !/^\d/.test(name), `an unknown field: ${line}`);
+		const top = stack[stack.length - 1];
+		if (!name) {
+			stack.pop();
+			continue;
+		}
+		const list = top[name] || (top[name] = []);
+		list.push(brace ? {} : value.startsWith('"') ? value : Number(value));
+		if (brace)
+			stack.push(list[list.length - 1]);
+	}
+	return stack[0].packet;
+}
+
+/* Slices of tracks: they begin and end by turns, later and later. Nanoseconds by name. */
+function slices(packets) {
+	const tracks = new Map(), open = new Map(), sums = {};
+	for (const { track_descriptor: track, track_event: event, timestamp: [ts] = [] } of packets) {
+		if (track)
+			tracks.set(track[0].uuid[0], track[0]);
+		if (!event)
+			continue;
+		const { type: [type], track_uuid: [uuid], name } = event[0], last = open.get(uuid) || { ts: 0 };
+		const { parent_uuid: [parent] } = tracks.get(uuid);
+		assert(tracks.get(parent).thread[0].tid[0] > 0);
+		assert(ts >= last.ts && type === (last.name ? 2 : 1), `${uuid} at ${ts}`);
+		if (type === 2)
+			sums[last.name] = (sums[last.name] || 0) + ts - last.ts;
+		open.set(uuid, { ts, name: type === 1 ? JSON.parse(name[0]) : null });
+	}
+	return sums;
+}
+
+/* Each stack, function, module and text that is named was told of. */
+function checkInterned(packets) {
+	const known = {}, lists = ['function_names', 'frames', 'callstacks', 'build_ids', 'mapping_paths', 'mappings',
+		'debug_annotation_string_values'];
+	const has = (list, ids = []) => ids.forEach((id) => assert(known[list] && known[list].has(id), `${list} ${id}`));
+	for (const { interned_data: [data] = [{}], perf_sample: [sample] = [{}], track_event: [event] = [{}] } of packets) {
+		for (const list of lists)
+			for (const entry of data[list] || [])
+				(known[list] || (known[list] = new Map())).set(entry.iid[0], entry);
+		for (const { frame_ids: ids } of data.callstacks || [])
+			has('frames', ids);
+		for (const frame of data.frames || []) {
+			has('function_names', frame.function_name_id);
+			has('mappings', frame.mapping_id);
+		}
+		for (const mapping of data.mappings || []) {
+			has('mapping_paths', mapping.path_string_ids);
+			has('build_ids', mapping.build_id);
+		}
+		has('callstacks', [...sample.callstack_iid || [], ...event.callstack_iid || []]);
+		for (const { string_value_iid: ids } of event.debug_annotations || [])
+			has('debug_annotation_string_values', ids);
+	}
+}
+
+for (const kind of [undefined, ...KINDS]) {
+	test(`Perfetto's messages hold what it shows, ${kind || 'all'}`,
+		{ skip: skipped(isHere('protoc', '--version'), 'no protoc here') }, () => {
+			const packets = decoded(exported('perfetto', kind)), { blocked, runnable, unknown } = truth.states;
+			const samples = packets.filter((packet) => packet.perf_sample);
+			const events = packets.flatMap(({ ftrace_events: [bundle] = [{}] }) => bundle.event || []);
+			const script = run(PROGRAM, ['script', '--json', trace]).split('\n');
+			const [{ clocks, primary_trace_clock: primary }] = packets[0].clock_snapshot;
+			assert.deepStrictEqual([primary, clocks.map((clock) => clock.clock_id[0]).slice(0, 2)], [[3], [3, 6]]);
+			assert(packets.every(({ timestamp, timestamp_clock_id: clock }) => !timestamp || clock[0] === 3));
+			assert.strictEqual(samples.length, kind === 'offcpu' || kind === 'runq' ? 0 : truth.samples);
+			assert.deepStrictEqual(slices(packets), { cpu: {}, offcpu: { blocked }, runq: { runnable },
+				wall: truth.states }[kind] || { blocked, unknown });
+			for (const [field, name] of [['sched_switch', 'sched_switch'], ['sched_waking', 'sched_waking'],
+				['sched_wakeup_new', 'sched_wakeup_new'], ['generic', 'sched_migrate_task']])
+				assert.strictEqual(events.filter(({ [field]: [event] = [] }) => event && (field !== 'generic' ||
+					event.event_name[0] === `"sched:${name}"`)).length, kind ? 0 :
+					script.filter((line) => line.includes(`"event":"sched:${name}"`)).length, name);
+			checkInterned(packets);
+		});
+}
+
+/* ---- others -------------------------------------------------------------------------------------- */
+
 /* What a row does stands one behind the other, and takes as long as in the trace. */
 test('trace events fill the rows of threads', () => {
 	const { traceEvents, stackFrames } = JSON.parse(fs.readFileSync(exported('chrome'), 'utf8'));

@@ -3,13 +3,16 @@
 #include "../cmd/run_cmd.h"
 #include "proto_read.h"
 
-/* trace.packet: ftrace_events, process_tree, clock_snapshot, interned_data, system_info, perf_sample */
-static const char *const messages[] = { "1",	    "1.1",	 "1.1.2",	"1.1.2.4",
-					"1.1.2.20", "1.1.2.327", "1.1.2.327.2", "1.2",
-					"1.2.1",    "1.2.2",	 "1.6",		"1.6.1",
-					"1.12",	    "1.12.5",	 "1.12.6",	"1.12.7",
-					"1.12.16",  "1.12.17",	 "1.12.19",	"1.45",
-					"1.45.1",   "1.66",	 NULL };
+/*
+ * trace.packet: ftrace_events, process_tree, clock_snapshot, track_event, interned_data, system_info, track_descriptor,
+ * perf_sample
+ */
+static const char *const messages[] = {
+	"1",	   "1.1",    "1.1.2",  "1.1.2.4", "1.1.2.20", "1.1.2.327", "1.1.2.327.2",
+	"1.2",	   "1.2.1",  "1.2.2",  "1.6",	  "1.6.1",    "1.11",	   "1.11.4",
+	"1.12",	   "1.12.5", "1.12.6", "1.12.7",  "1.12.16",  "1.12.17",   "1.12.19",
+	"1.12.29", "1.45",   "1.45.1", "1.60",	  "1.60.4",   "1.66",	   NULL,
+};
 static const char *const packed[] = { NULL };
 
 static char *read_back(int fd, const char *kind, int code)
@@ -57,16 +60,21 @@ Test(perfetto, scheduling_threads_and_samples)
 	text = read_back(make_done(&m), NULL, CMD_OK);
 	cr_assert_str_eq(
 		text,
-		"1 { 8: 1000 6 { 1 { 1: 6 2: 1000 } 1 { 1: 3 2: 1000 } 1 { 1: 1 2: 1700000000 } } }\n"
+		"1 { 6 { 1 { 1: 3 2: 1000 } 1 { 1: 6 2: 1000 } 1 { 1: 1 2: 1700000000 } 2: 3 } }\n"
 		"1 { 45 { 1 { 1: \"Linux\" 3: \"6.18.0\" 4: \"\" } } }\n"
 		"1 { 2 { 1 { 1: 10 3: \"app\" } 2 { 1: 10 2: \"app\" 3: 10 } } }\n"
-		"1 { 8: 2000 10: 1 13: 1 12 { 17 { 1: 2 2: \"/bin/app\" } 16 { 1: 2 2: \"\\x124\" }"
+		"1 { 8: 2000 58: 3 10: 1 13: 1 12 { 17 { 1: 2 2: \"/bin/app\" } 16 { 1: 2 2: \"\\x124\" }"
 		" 19 { 1: 2 2: 2 7: 2 } 5 { 1: 1 2: \"main\" } 6 { 1: 1 2: 1 3: 2 4: 1 }"
 		" 5 { 1: 2 2: \"hot\" } 6 { 1: 2 2: 2 3: 2 4: 2 } 7 { 1: 2 2: 1 2: 2 } }"
 		" 66 { 1: 1 2: 10 3: 10 4: 2 5: 2 } }\n"
-		"1 { 8: 3000 10: 1 13: 2 66 { 1: 1 2: 10 3: 10 4: 2 5: 2 } }\n"
+		"1 { 8: 3000 58: 3 10: 1 13: 2 66 { 1: 1 2: 10 3: 10 4: 2 5: 2 } }\n"
 		"1 { 1 { 1: 1 2 { 1: 4000 2: 10 4 { 1: \"app\" 2: 10 3: 120 4: 1 5: \"swapper/1\" 6: 0 7: 120 } } } }\n"
-		"1 { 1 { 1: 0 2 { 1: 5000 2: 0 20 { 1: \"app\" 2: 10 3: 120 5: 0 } } } }\n",
+		"1 { 1 { 1: 0 2 { 1: 5000 2: 0 20 { 1: \"app\" 2: 10 3: 120 5: 0 } } } }\n"
+		"1 { 8: 4000 58: 3 10: 1 13: 2 60 { 1: 5 4 { 1: 10 2: 10 } } }\n"
+		"1 { 8: 4000 58: 3 10: 1 13: 2 60 { 1: 6 5: 5 2: \"off-CPU\" } }\n"
+		"1 { 8: 4000 58: 3 10: 1 13: 2 11 { 9: 1 11: 6 22: \"off-CPU\" 23: \"blocked\""
+		" 4 { 10: \"letter\" 6: \"S\" } 4 { 10: \"cpu\" 3: 1 } 4 { 10: \"waker\" 6: \"swapper/0\" } } }\n"
+		"1 { 8: 5000 58: 3 10: 1 13: 2 11 { 9: 2 11: 6 } }\n",
 		"%s", text);
 	free(text);
 }
@@ -90,6 +98,7 @@ Test(perfetto, any_tracepoint_with_typed_fields)
 	text = read_back(make_done(&m), NULL, CMD_OK);
 	cr_assert_str_eq(
 		text,
+		"1 { 6 { 1 { 1: 3 2: 7001 } 1 { 1: 6 2: 7001 } 2: 3 } }\n"
 		"1 { 2 { 2 { 1: 10 } } }\n"
 		"1 { 1 { 1: 3 2 { 1: 7001 2: 10 327 { 1: \"a:\"}\\x0a\" 2 { 1: \"common_cpu\" 5: 3 }"
 		" 2 { 1: \"common_pid\" 5: 10 } 2 { 1: \"x\" 3: \"\\x1b\"\" }"
@@ -98,15 +107,68 @@ Test(perfetto, any_tracepoint_with_typed_fields)
 	free(text);
 }
 
-/* It tells by the switches who was blocked: there is nothing else to write. */
-Test(perfetto, has_no_single_kind_of_times)
+/* Blocked twice in the same place, told once; between the two it waits for a CPU. */
+Test(perfetto, times_of_one_kind_with_their_stacks)
 {
+	const uint64_t stack[] = { make_frame(1, 0x310), make_frame(1, 0x110) };
 	struct make m;
+	char *text;
+	int fd;
 
 	make_init(&m, NULL);
-	run_expect(run_cmd(cmd_export, make_done(&m), "export", "perfetto", "-", "--kind=offcpu",
-			   NULL),
-		   CMD_USAGE, "",
-		   "dial9-prof: export: perfetto has no times by themselves: it tells them by the "
-		   "switches, without --kind offcpu\n");
+	make_clock(&m, 1000, 1700000000);
+	make_clock(&m, 2000, 1700001500);
+	make_module_with(&m, 1000, 1, "/bin/app", "\x12\x34", PROF_MODULE_ELF);
+	make_task(&m, 1000, 10, 10, "app");
+	for (uint64_t ts = 3000; ts < 5000; ts += 1000) {
+		make_switch(&m, ts, 1, "app", 10, 2, "swapper/1", 0);
+		make_sample(&m, ts, 10, 10, PROF_SOURCE_SWITCH_OUT, 1, stack, 2);
+		make_waking(&m, ts + 500, 0, 0, "app", 10);
+		make_switch(&m, ts + 600, 1, "swapper/1", 0, 0, "app", 10);
+	}
+	make_symbol(&m, 6000, stack[0], 0, stack[0], "wait", "", 0);
+	make_symbol(&m, 6000, stack[1], 0, stack[1], "main", "", 0);
+	fd = make_file(&m);
+	make_fini(&m);
+	text = read_back(fd, "--kind=offcpu", CMD_OK);
+	cr_assert_str_eq(
+		text,
+		"1 { 6 { 1 { 1: 3 2: 1000 } 1 { 1: 6 2: 1000 } 1 { 1: 1 2: 1700000000 } 2: 3 } }\n"
+		"1 { 2 { 1 { 1: 10 3: \"app\" } 2 { 1: 10 2: \"app\" 3: 10 } } }\n"
+		"1 { 8: 3000 58: 3 10: 1 13: 1 60 { 1: 5 4 { 1: 10 2: 10 } } }\n"
+		"1 { 8: 3000 58: 3 10: 1 13: 2 60 { 1: 6 5: 5 2: \"off-CPU\" } }\n"
+		"1 { 8: 3000 58: 3 10: 1 13: 2 12 { 17 { 1: 2 2: \"/bin/app\" } 16 { 1: 2 2: \"\\x124\" }"
+		" 19 { 1: 2 2: 2 7: 2 } 5 { 1: 1 2: \"main\" } 6 { 1: 1 2: 1 3: 2 4: 1 }"
+		" 5 { 1: 2 2: \"wait\" } 6 { 1: 2 2: 2 3: 2 4: 2 } 7 { 1: 2 2: 1 2: 2 }"
+		" 29 { 1: 2 2: \"main;wait\" } }"
+		" 11 { 9: 1 11: 6 22: \"off-CPU\" 23: \"blocked\" 4 { 10: \"letter\" 6: \"D\" }"
+		" 4 { 10: \"cpu\" 3: 1 } 4 { 10: \"waker\" 6: \"swapper/0\" } 4 { 10: \"stack\" 17: 2 } 56: 2 } }\n"
+		"1 { 8: 3500 58: 3 10: 1 13: 2 11 { 9: 2 11: 6 } }\n"
+		"1 { 8: 4000 58: 3 10: 1 13: 2"
+		" 11 { 9: 1 11: 6 22: \"off-CPU\" 23: \"blocked\" 4 { 10: \"letter\" 6: \"D\" }"
+		" 4 { 10: \"cpu\" 3: 1 } 4 { 10: \"waker\" 6: \"swapper/0\" } 4 { 10: \"stack\" 17: 2 } 56: 2 } }\n"
+		"1 { 8: 4500 58: 3 10: 1 13: 2 11 { 9: 2 11: 6 } }\n",
+		"%s", text);
+	free(text);
+}
+
+/* All the pairs that the trace has, once. */
+Test(perfetto, clocks_go_on)
+{
+	struct make m;
+	char *text;
+	int fd;
+
+	make_init(&m, NULL);
+	make_clock(&m, 1000, 1700000000);
+	make_clock(&m, 2000, 1700001500);
+	fd = make_file(&m);
+	make_fini(&m);
+	text = read_back(fd, NULL, CMD_OK);
+	cr_assert_str_eq(
+		text,
+		"1 { 6 { 1 { 1: 3 2: 1000 } 1 { 1: 6 2: 1000 } 1 { 1: 1 2: 1700000000 } 2: 3 } }\n"
+		"1 { 6 { 1 { 1: 3 2: 2000 } 1 { 1: 6 2: 2000 } 1 { 1: 1 2: 1700001500 } 2: 3 } }\n",
+		"%s", text);
+	free(text);
 }

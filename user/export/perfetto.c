@@ -1,29 +1,26 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Perfetto's trace: a stream of packets of Protocol Buffers. Owns which event becomes which packet, and what
- * was interned of stacks; the words of the format are the numbers of its fields.
+ * Perfetto's trace: a stream of packets of Protocol Buffers. Owns which event becomes which packet; the
+ * words of the format are the numbers of its fields.
  *
  * Tracepoints are ftrace events: those of the scheduler and a few more under fields of their own, from which
  * Perfetto makes slices, thread states, wakeups and counters, any other one as a generic event with typed
- * fields. Samples name stacks that stand, the first time, in the same packet. Times are CLOCK_MONOTONIC's,
- * told as CLOCK_BOOTTIME's, which is Perfetto's own: they differ by the time that a machine was suspended.
+ * fields. Samples name stacks that stand, the first time, in the same packet. Blocked times, of which ftrace has no
+ * stack, are also slices on a track of their own. Times are CLOCK_MONOTONIC's: see put_clocks().
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "export/formats.h"
+#include "export/perfetto_stacks.h"
+#include "export/perfetto_tracks.h"
 #include "export/proto.h"
-#include "export/stack_tree.h"
 #include "export/text.h"
 
-enum { TRACE_PACKET = 1 };
-enum { PACKET_FTRACE = 1, PACKET_PROCESS_TREE = 2, PACKET_CLOCKS = 6, PACKET_TIME = 8 };
-enum { PACKET_SEQUENCE = 10, PACKET_INTERNED = 12, PACKET_FLAGS = 13, PACKET_SYSTEM = 45 };
+enum { PACKET_FTRACE = 1, PACKET_PROCESS_TREE = 2, PACKET_CLOCKS = 6, PACKET_SYSTEM = 45 };
 enum { PACKET_SAMPLE = 66 };
-enum { FLAG_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
-enum { CLOCKS_CLOCK = 1, CLOCK_ID = 1, CLOCK_TIME = 2 };
-enum { CLOCK_REALTIME_ID = 1, CLOCK_MONOTONIC_ID = 3, CLOCK_BOOTTIME_ID = 6 };
+enum { CLOCKS_CLOCK = 1, CLOCKS_PRIMARY = 2, CLOCK_ID = 1, CLOCK_TIME = 2 };
 enum { SYSTEM_UTSNAME = 1, UTSNAME_SYSNAME = 1, UTSNAME_RELEASE = 3, UTSNAME_MACHINE = 4 };
 enum { TREE_PROCESS = 1, TREE_THREAD = 2 };
 enum { PROCESS_PID = 1, PROCESS_CMDLINE = 3 };
@@ -33,12 +30,6 @@ enum { GENERIC_NAME = 1, GENERIC_FIELD = 2 };
 enum { FIELD_NAME = 1, FIELD_STR = 3, FIELD_INT = 4, FIELD_UINT = 5 };
 enum { SAMPLE_CPU = 1, SAMPLE_PID, SAMPLE_TID, SAMPLE_STACK, SAMPLE_MODE };
 enum { MODE_KERNEL = 1, MODE_USER = 2 };
-enum { INTERNED_FUNCTION = 5, INTERNED_FRAME = 6, INTERNED_STACK = 7, INTERNED_BUILD_ID = 16 };
-enum { INTERNED_PATH = 17, INTERNED_MAPPING = 19 };
-enum { STRING_ID = 1, STRING_TEXT = 2 };
-enum { MAPPING_ID = 1, MAPPING_BUILD_ID = 2, MAPPING_PATH = 7 };
-enum { FRAME_ID = 1, FRAME_FUNCTION = 2, FRAME_MAPPING = 3, FRAME_PC = 4 };
-enum { STACK_ID = 1, STACK_FRAMES = 2 };
 
 /* Tracepoints with fields of their own. */
 struct known {
@@ -83,45 +74,7 @@ static const struct known known[] = {
 
 enum { KNOWN_CNT = sizeof(known) / sizeof(known[0]), FIELDS_MAX = 8 };
 
-struct perfetto {
-	struct stack_tree stacks;
-	struct hmap known; /* schema -> struct known, or the state itself: none */
-	struct hmap modules; /* index + 1 of those that were told of */
-	struct hmap leaves; /* node + 1 of stacks that were told of */
-	struct hmap processes; /* pid + 1 likewise */
-	size_t func_cnt; /* functions likewise */
-	bool sampled;
-	struct buf text;
-	uint64_t *ids;
-	size_t ids_cap;
-};
-
-/* ---- packets ----------------------------------------------------------------------------------- */
-
-static size_t begin_packet(struct export *x, uint64_t ts)
-{
-	size_t packet = proto_begin(&x->out, TRACE_PACKET);
-
-	proto_u64(&x->out, PACKET_TIME, ts);
-	return packet;
-}
-
-/* The text of the state, and none of it any more. */
-static void put_text(struct export *x, uint32_t field)
-{
-	struct perfetto *p = x->state;
-
-	proto_bytes(&x->out, field, buf_cstr(&p->text), p->text.len);
-	buf_clear(&p->text);
-}
-
-static void put_name(struct export *x, uint32_t field, uint32_t name)
-{
-	struct perfetto *p = x->state;
-
-	text_name(&p->text, x->names, name);
-	put_text(x, field);
-}
+/* ---- clocks -------------------------------------------------------------------------------------- */
 
 static void put_clock(struct export *x, uint64_t id, uint64_t ts)
 {
@@ -132,20 +85,40 @@ static void put_clock(struct export *x, uint64_t id, uint64_t ts)
 	proto_end(&x->out, clock);
 }
 
-static void put_clocks(struct export *x)
+/*
+ * The trace's own clock is CLOCK_MONOTONIC. The events of ftrace have no word for that: theirs is CLOCK_BOOTTIME,
+ * which the trace does not have, and is therefore told to be the same.
+ */
+static void put_clocks(struct export *x, uint64_t mono, const uint64_t *real)
 {
-	const struct part *part = names_part(x->names, 0);
-	size_t packet, clocks;
+	size_t packet = proto_begin(&x->out, TRACE_PACKET);
+	size_t clocks = proto_begin(&x->out, PACKET_CLOCKS);
 
-	if (!part->synced)
-		return;
-	packet = begin_packet(x, part->mono);
-	clocks = proto_begin(&x->out, PACKET_CLOCKS);
-	put_clock(x, CLOCK_BOOTTIME_ID, part->mono);
-	put_clock(x, CLOCK_MONOTONIC_ID, part->mono);
-	put_clock(x, CLOCK_REALTIME_ID, part->real);
+	put_clock(x, CLOCK_MONOTONIC_ID, mono);
+	put_clock(x, CLOCK_BOOTTIME_ID, mono);
+	if (real)
+		put_clock(x, CLOCK_REALTIME_ID, *real);
+	proto_u64(&x->out, CLOCKS_PRIMARY, CLOCK_MONOTONIC_ID);
 	proto_end(&x->out, clocks);
 	proto_end(&x->out, packet);
+}
+
+/* Before anything else, as it says what times are. */
+static void put_first_clocks(struct export *x)
+{
+	const struct part *part = names_part(x->names, 0);
+
+	put_clocks(x, part->synced ? part->mono : x->first_ts, part->synced ? &part->real : NULL);
+}
+
+/* Of another boot there is no time in common. */
+static void put_later_clocks(struct export *x, const struct trace_event *ev)
+{
+	uint64_t real;
+
+	if (!names_part(x->names, ev->part)->clock && ev->ts > names_part(x->names, 0)->mono &&
+	    trace_u64(ev, ROLE_REALTIME_NS, &real))
+		put_clocks(x, ev->ts, &real);
 }
 
 /* By the release Perfetto knows what the bits of a state mean. */
@@ -164,10 +137,10 @@ static void put_system(struct export *x)
 	uts = proto_begin(&x->out, SYSTEM_UTSNAME);
 	proto_bytes(&x->out, UTSNAME_SYSNAME, "Linux", 5);
 	text_clean(&p->text, release, strlen(release));
-	put_text(x, UTSNAME_RELEASE);
+	perfetto_put_text(x, UTSNAME_RELEASE);
 	if (arch)
 		text_clean(&p->text, arch, strlen(arch));
-	put_text(x, UTSNAME_MACHINE);
+	perfetto_put_text(x, UTSNAME_MACHINE);
 	proto_end(&x->out, uts);
 	proto_end(&x->out, system);
 	proto_end(&x->out, packet);
@@ -175,7 +148,7 @@ static void put_system(struct export *x)
 
 static void perfetto_begin(struct export *x)
 {
-	put_clocks(x);
+	put_first_clocks(x);
 	put_system(x);
 }
 
@@ -193,7 +166,7 @@ static void put_process(struct export *x, const struct export_thread *t)
 	process = proto_begin(&x->out, TREE_PROCESS);
 	proto_u64(&x->out, PROCESS_PID, t->pid);
 	if (t->comm != NAMES_NONE)
-		put_name(x, PROCESS_CMDLINE, t->comm);
+		perfetto_put_name(x, PROCESS_CMDLINE, t->comm);
 	proto_end(&x->out, process);
 }
 
@@ -211,7 +184,7 @@ static void perfetto_thread(struct export *x, const struct export_thread *t)
 	thread = proto_begin(&x->out, TREE_THREAD);
 	proto_u64(&x->out, THREAD_TID, t->tid);
 	if (t->comm != NAMES_NONE)
-		put_name(x, THREAD_NAME, t->comm);
+		perfetto_put_name(x, THREAD_NAME, t->comm);
 	if (t->pid != TRACE_NONE)
 		proto_u64(&x->out, THREAD_TGID, t->pid);
 	proto_end(&x->out, thread);
@@ -258,7 +231,7 @@ static void put_value(struct export *x, const struct trace_event *ev, size_t i, 
 		return;
 	}
 	text_field(&p->text, reader_trace(x->reader), ev, i);
-	put_text(x, field);
+	perfetto_put_text(x, field);
 }
 
 static void put_known(struct export *x, const struct trace_event *ev, const struct known *k)
@@ -279,14 +252,14 @@ static void put_generic(struct export *x, const struct trace_event *ev)
 {
 	size_t event = proto_begin(&x->out, EVENT_GENERIC), field;
 
-	put_name(x, GENERIC_NAME, ev->schema->name);
+	perfetto_put_name(x, GENERIC_NAME, ev->schema->name);
 	for (size_t i = 0; i < ev->schema->field_cnt; i++) {
 		const uint8_t type = ev->values[i].type;
 
 		if (!type || (int32_t)i == ev->schema->role[ROLE_CALLCHAIN])
 			continue;
 		field = proto_begin(&x->out, GENERIC_FIELD);
-		put_name(x, FIELD_NAME, ev->schema->field_names[i]);
+		perfetto_put_name(x, FIELD_NAME, ev->schema->field_names[i]);
 		put_value(x, ev, i,
 			  !is_number(&ev->values[i]) ? FIELD_STR :
 			  type == DIAL9_I64	     ? FIELD_INT :
@@ -302,6 +275,8 @@ static void perfetto_event(struct export *x, const struct export_thread *t,
 	const struct known *k = known_of(x, ev->schema);
 	size_t packet, bundle, event;
 
+	if (ev->kind == TRACE_CLOCK_SYNC && ev->has_ts)
+		put_later_clocks(x, ev);
 	if (!ev->has_ts || ev->kind == TRACE_SAMPLE || ev->kind == TRACE_CLOCK_SYNC ||
 	    ev->kind == TRACE_STATS)
 		return;
@@ -322,103 +297,14 @@ static void perfetto_event(struct export *x, const struct export_thread *t,
 
 /* ---- samples ----------------------------------------------------------------------------------- */
 
-static void put_string(struct export *x, uint32_t table, uint64_t id)
-{
-	size_t string = proto_begin(&x->out, table);
-
-	proto_u64(&x->out, STRING_ID, id);
-	put_text(x, STRING_TEXT);
-	proto_end(&x->out, string);
-}
-
-/* Ids are one more than the module's index: 0 is none, and an unknown module is one as well. */
-static void put_mapping(struct export *x, uint32_t module)
-{
-	const struct names_module *m = names_module(x->names, module);
-	const uint64_t id = (uint64_t)module + 1;
-	struct perfetto *p = x->state;
-	size_t mapping;
-
-	if (hmap_get(&p->modules, id))
-		return;
-	hmap_set(&p->modules, id, p);
-	text_module(&p->text, x->names, module);
-	put_string(x, INTERNED_PATH, id);
-	/* bytes as they are, not as digits */
-	buf_add(&p->text, m->build_id, m->announced ? m->build_id_sz : 0);
-	put_string(x, INTERNED_BUILD_ID, id);
-	mapping = proto_begin(&x->out, INTERNED_MAPPING);
-	proto_u64(&x->out, MAPPING_ID, id);
-	proto_u64(&x->out, MAPPING_BUILD_ID, id);
-	proto_u64(&x->out, MAPPING_PATH, id);
-	proto_end(&x->out, mapping);
-}
-
-static void put_functions(struct export *x)
-{
-	struct perfetto *p = x->state;
-	size_t frame;
-
-	for (; p->func_cnt < p->stacks.func_cnt; p->func_cnt++) {
-		const struct stack_tree_func *f = &p->stacks.funcs[p->func_cnt];
-		const uint64_t id = p->func_cnt + 1;
-
-		put_mapping(x, f->module);
-		text_function(&p->text, x->names, f->sym, f->inlined);
-		put_string(x, INTERNED_FUNCTION, id);
-		frame = proto_begin(&x->out, INTERNED_FRAME);
-		proto_u64(&x->out, FRAME_ID, id);
-		proto_u64(&x->out, FRAME_FUNCTION, id);
-		proto_u64(&x->out, FRAME_MAPPING, (uint64_t)f->module + 1);
-		/* functions of a module are told apart by this */
-		proto_u64(&x->out, FRAME_PC, id);
-		proto_end(&x->out, frame);
-	}
-}
-
-/* Outermost first. */
-static void put_callstack(struct export *x, uint32_t leaf)
-{
-	struct perfetto *p = x->state;
-	size_t cnt = 0, i, stack;
-
-	for (uint32_t at = leaf; at != STACK_TREE_NONE; at = p->stacks.nodes[at].parent)
-		cnt++;
-	p->ids = array_reserve(p->ids, &p->ids_cap, cnt, sizeof(*p->ids));
-	i = cnt;
-	for (uint32_t at = leaf; at != STACK_TREE_NONE; at = p->stacks.nodes[at].parent)
-		p->ids[--i] = (uint64_t)p->stacks.nodes[at].func + 1;
-	stack = proto_begin(&x->out, INTERNED_STACK);
-	proto_u64(&x->out, STACK_ID, (uint64_t)leaf + 1);
-	for (i = 0; i < cnt; i++)
-		proto_u64(&x->out, STACK_FRAMES, p->ids[i]);
-	proto_end(&x->out, stack);
-}
-
-static void intern(struct export *x, uint32_t leaf)
-{
-	struct perfetto *p = x->state;
-	size_t interned;
-
-	if (leaf == STACK_TREE_NONE || hmap_get(&p->leaves, (uint64_t)leaf + 1))
-		return;
-	hmap_set(&p->leaves, (uint64_t)leaf + 1, p);
-	interned = proto_begin(&x->out, PACKET_INTERNED);
-	put_functions(x);
-	put_callstack(x, leaf);
-	proto_end(&x->out, interned);
-}
-
 static void perfetto_sample(struct export *x, const struct export_sample *s)
 {
 	struct perfetto *p = x->state;
 	uint32_t leaf = stack_tree_add(&p->stacks, x->names, s->frames, s->frame_cnt);
-	size_t packet = begin_packet(x, s->ts), sample;
+	size_t packet = perfetto_packet_in_sequence(x, s->ts), sample;
 
-	proto_u64(&x->out, PACKET_SEQUENCE, 1);
-	proto_u64(&x->out, PACKET_FLAGS, p->sampled ? FLAG_NEEDS_STATE : FLAG_CLEARED);
-	p->sampled = true;
-	intern(x, leaf);
+	if (leaf != STACK_TREE_NONE)
+		perfetto_intern(x, leaf, false);
 	sample = proto_begin(&x->out, PACKET_SAMPLE);
 	if (s->cpu != TRACE_NONE)
 		proto_u64(&x->out, SAMPLE_CPU, s->cpu);
@@ -426,7 +312,7 @@ static void perfetto_sample(struct export *x, const struct export_sample *s)
 		proto_u64(&x->out, SAMPLE_PID, s->thread->pid);
 	proto_u64(&x->out, SAMPLE_TID, s->thread->tid);
 	if (leaf != STACK_TREE_NONE)
-		proto_u64(&x->out, SAMPLE_STACK, (uint64_t)leaf + 1);
+		proto_u64(&x->out, SAMPLE_STACK, perfetto_stack_id(leaf));
 	if (s->frame_cnt)
 		proto_u64(&x->out, SAMPLE_MODE,
 			  s->frames[0] & PROF_FRAME_KERNEL ? MODE_KERNEL : MODE_USER);
@@ -434,17 +320,24 @@ static void perfetto_sample(struct export *x, const struct export_sample *s)
 	proto_end(&x->out, packet);
 }
 
+static void perfetto_interval(struct export *x, const struct export_interval *i)
+{
+	const enum interval_state state = i->raw->state;
+
+	/* how long it waited for a CPU is between the events, but not that some are missing */
+	if (x->kind != EXPORT_ALL || state == INTERVAL_BLOCKED || state == INTERVAL_UNKNOWN)
+		perfetto_slice(x, i);
+}
+
 static void perfetto_fini(struct export *x)
 {
 	struct perfetto *p = x->state;
 
-	stack_tree_fini(&p->stacks);
+	perfetto_stacks_fini(p);
+	perfetto_tracks_fini(p);
 	hmap_fini(&p->known);
-	hmap_fini(&p->modules);
-	hmap_fini(&p->leaves);
 	hmap_fini(&p->processes);
 	buf_free(&p->text);
-	free(p->ids);
 }
 
 const struct exporter export_perfetto = {
@@ -455,6 +348,7 @@ const struct exporter export_perfetto = {
 	.begin = perfetto_begin,
 	.thread = perfetto_thread,
 	.sample = perfetto_sample,
+	.interval = perfetto_interval,
 	.event = perfetto_event,
 	.fini = perfetto_fini,
 };

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Tracks of Perfetto's trace that hold what ftrace has no events for: times off the CPU, with their stacks. Owns the
+ * numbers of tracks: those of a thread are told of before they are first used.
+ */
+#include "export/perfetto_tracks.h"
+
+#include "export/perfetto_stacks.h"
+#include "export/text.h"
+#include "profile/intervals.h"
+
+enum { PACKET_TRACK_EVENT = 11, PACKET_TRACK = 60 };
+enum { TRACK_ID = 1, TRACK_NAME = 2, TRACK_THREAD = 4, TRACK_PARENT = 5 };
+enum { THREAD_PID = 1, THREAD_TID = 2 };
+enum { EVENT_ANNOTATION = 4, EVENT_TYPE = 9, EVENT_TRACK = 11, EVENT_CATEGORY = 22 };
+enum { EVENT_NAME = 23, EVENT_STACK = 56 };
+enum { TYPE_BEGIN = 1, TYPE_END = 2 };
+enum { ANNOTATION_BOOL = 2, ANNOTATION_UINT = 3, ANNOTATION_STRING = 6, ANNOTATION_NAME = 10 };
+enum { ANNOTATION_STRING_ID = 17 };
+
+/* What a track is of its thread; in the low bits of its number. */
+enum { OF_THREAD = 1, OF_WAITS = 2, OF_BITS = 2 };
+
+static uint64_t track_of(const struct export_thread *t, unsigned int what)
+{
+	return ((uint64_t)t->idx + 1) << OF_BITS | what;
+}
+
+static void put_string(struct buf *out, uint32_t field, const char *s)
+{
+	proto_bytes(out, field, s, strlen(s));
+}
+
+/* ---- tracks ------------------------------------------------------------------------------------ */
+
+static void put_thread_track(struct export *x, const struct export_thread *t, uint64_t ts)
+{
+	size_t packet = perfetto_packet_in_sequence(x, ts);
+	size_t track = proto_begin(&x->out, PACKET_TRACK), thread;
+
+	proto_u64(&x->out, TRACK_ID, track_of(t, OF_THREAD));
+	thread = proto_begin(&x->out, TRACK_THREAD);
+	/* a process that is not known is its thread */
+	proto_u64(&x->out, THREAD_PID, t->pid != TRACE_NONE ? t->pid : t->tid);
+	proto_u64(&x->out, THREAD_TID, t->tid);
+	proto_end(&x->out, thread);
+	proto_end(&x->out, track);
+	proto_end(&x->out, packet);
+}
+
+static void put_waits_track(struct export *x, const struct export_thread *t, uint64_t ts)
+{
+	size_t packet = perfetto_packet_in_sequence(x, ts);
+	size_t track = proto_begin(&x->out, PACKET_TRACK);
+
+	proto_u64(&x->out, TRACK_ID, track_of(t, OF_WAITS));
+	proto_u64(&x->out, TRACK_PARENT, track_of(t, OF_THREAD));
+	put_string(&x->out, TRACK_NAME, "off-CPU");
+	proto_end(&x->out, track);
+	proto_end(&x->out, packet);
+}
+
+static void know_tracks(struct export *x, const struct export_thread *t, uint64_t ts)
+{
+	struct perfetto *p = x->state;
+
+	if (hmap_get(&p->tracks, (uint64_t)t->idx + 1))
+		return;
+	hmap_set(&p->tracks, (uint64_t)t->idx + 1, p);
+	put_thread_track(x, t, ts);
+	put_waits_track(x, t, ts);
+}
+
+/* ---- slices ------------------------------------------------------------------------------------ */
+
+static size_t begin_annotation(struct export *x, const char *name)
+{
+	size_t annotation = proto_begin(&x->out, EVENT_ANNOTATION);
+
+	put_string(&x->out, ANNOTATION_NAME, name);
+	return annotation;
+}
+
+static void annotate_text(struct export *x, const char *name)
+{
+	size_t annotation = begin_annotation(x, name);
+
+	perfetto_put_text(x, ANNOTATION_STRING);
+	proto_end(&x->out, annotation);
+}
+
+static void annotate_u64(struct export *x, const char *name, uint32_t field, uint64_t v)
+{
+	size_t annotation = begin_annotation(x, name);
+
+	proto_u64(&x->out, field, v);
+	proto_end(&x->out, annotation);
+}
+
+static void put_annotations(struct export *x, const struct interval *raw, uint32_t leaf)
+{
+	struct perfetto *p = x->state;
+
+	if (raw->state == INTERVAL_BLOCKED && !(raw->flags & INTERVAL_EDGE_START)) {
+		buf_addch(&p->text, interval_letter(raw->prev_state));
+		annotate_text(x, "letter");
+	}
+	if (raw->cpu != TRACE_NONE)
+		annotate_u64(x, "cpu", ANNOTATION_UINT, raw->cpu);
+	if (raw->waker) {
+		text_waker(&p->text, x->names, raw->waker);
+		annotate_text(x, "waker");
+	}
+	if (raw->flags & INTERVAL_CUT)
+		annotate_u64(x, "cut", ANNOTATION_BOOL, true);
+	if (leaf != STACK_TREE_NONE)
+		annotate_u64(x, "stack", ANNOTATION_STRING_ID, perfetto_stack_id(leaf));
+}
+
+static void put_begin(struct export *x, const struct export_interval *i)
+{
+	struct perfetto *p = x->state;
+	uint32_t leaf = stack_tree_add(&p->stacks, x->names, i->frames, i->frame_cnt);
+	size_t packet = perfetto_packet_in_sequence(x, i->raw->start), event;
+
+	if (leaf != STACK_TREE_NONE)
+		perfetto_intern(x, leaf, true);
+	event = proto_begin(&x->out, PACKET_TRACK_EVENT);
+	proto_u64(&x->out, EVENT_TYPE, TYPE_BEGIN);
+	proto_u64(&x->out, EVENT_TRACK, track_of(i->thread, OF_WAITS));
+	put_string(&x->out, EVENT_CATEGORY, "off-CPU");
+	put_string(&x->out, EVENT_NAME, text_state(i->raw->state));
+	put_annotations(x, i->raw, leaf);
+	if (leaf != STACK_TREE_NONE)
+		proto_u64(&x->out, EVENT_STACK, perfetto_stack_id(leaf));
+	proto_end(&x->out, event);
+	proto_end(&x->out, packet);
+}
+
+static void put_end(struct export *x, const struct export_interval *i)
+{
+	size_t packet = perfetto_packet_in_sequence(x, i->raw->end);
+	size_t event = proto_begin(&x->out, PACKET_TRACK_EVENT);
+
+	proto_u64(&x->out, EVENT_TYPE, TYPE_END);
+	proto_u64(&x->out, EVENT_TRACK, track_of(i->thread, OF_WAITS));
+	proto_end(&x->out, event);
+	proto_end(&x->out, packet);
+}
+
+void perfetto_slice(struct export *x, const struct export_interval *i)
+{
+	know_tracks(x, i->thread, i->raw->start);
+	put_begin(x, i);
+	put_end(x, i);
+}
+
+void perfetto_tracks_fini(struct perfetto *p)
+{
+	hmap_fini(&p->tracks);
+}
