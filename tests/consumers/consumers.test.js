@@ -225,10 +225,15 @@ test('names that are hostile stay names in speedscope', { skip: noSpeedscope }, 
 
 /* ---- the Firefox Profiler ---------------------------------------------------------------------- */
 
-/* Asks its loader, which serves one file; it listens when it has read that. */
+/*
+ * Asks its loader, which serves one file. Whoever asks before it has written where it listens would take it for one
+ * that is dead, and remove that.
+ */
 async function withFirefox(file, fn) {
-	const env = { ...process.env, PROFILER_CLI_SESSION_DIR: path.join(dir, 'sessions') };
-	const session = path.basename(file);
+	const sessions = path.join(dir, 'sessions'), session = path.basename(file);
+	const env = { ...process.env, PROFILER_CLI_SESSION_DIR: sessions };
+	const listens = () => fs.existsSync(path.join(sessions, `${session}.sock`)) &&
+		fs.existsSync(path.join(sessions, `${session}.json`));
 	const daemon = spawn(process.execPath, [FIREFOX, '--daemon', file, '--session', session], { env, stdio: 'ignore' });
 	const ended = new Promise((resolve) => daemon.once('exit', resolve));
 	const ask = (...words) => spawnSync(process.execPath, [FIREFOX, ...words, '--session', session, '--json'],
@@ -237,7 +242,10 @@ async function withFirefox(file, fn) {
 		let answer;
 		for (let end = Date.now() + WAIT_MS; !answer || answer.status;) {
 			assert(daemon.exitCode === null && Date.now() < end, `not loaded: ${answer && answer.stderr}`);
-			answer = ask('thread', 'list');
+			if (listens())
+				answer = ask('thread', 'list');
+			else
+				await new Promise((resolve) => setTimeout(resolve, 20));
 		}
 		await fn((...words) => {
 			const { stdout, stderr, status } = ask(...words);
