@@ -96,6 +96,7 @@ SRCS_kernel += user/kernel/format_known.c
 SRCS_export += user/export/html.c user/export/page.c
 SRCS_cmd += user/cmd/serve.c user/cmd/whole.c
 SRCS_record += user/record/code_names.c
+SRCS_profile += user/profile/machine.c
 SRCS_symbol += user/symbol/debuginfod.c
 SRCS_cmd += $(addprefix user/cmd/, symbolize.c symbolize_copy.c symbolize_find.c)
 

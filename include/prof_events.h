@@ -230,6 +230,19 @@ enum prof_module_kind {
 #define PROF_META_CUT "cut"
 #define PROF_META_CUT_LEFT_OUT "cut_left_out"
 
+/*
+ * ---- MergedPart: a stream of several, in order of time ----
+ *
+ * One event for each of the streams, which are parts of this one, before all others behind a header. Part 0 is
+ * that of all events that do not say otherwise; those of another say so in a field of their own behind all
+ * others. Parts of one clock are of one host and boot: a thread's number means the same in them. Their
+ * times were moved by shift_ns, to lie beside those of the others.
+ */
+#define PROF_EV_MERGED_PART "MergedPart"
+#define PROF_F_PART "dial9:part" /* varint */
+#define PROF_F_CLOCK "clock" /* varint */
+#define PROF_F_SHIFT_NS "shift_ns" /* i64 */
+
 /* ---- TracepointSymbol: what a tracepoint's print fmt says of a value -------------------------- */
 #define PROF_EV_TP_SYMBOL "TracepointSymbol"
 #define PROF_F_EVENT "event" /* string: <system>:<event> */

@@ -342,3 +342,92 @@ Test(parts, another_host_on_another_clock_keeps_nobody_from_joining)
 	cr_expect_eq(p.v[2].clock, 2, "the one between them is taken for the box");
 	parts_fini(&p);
 }
+
+/* ---- merged streams ---- */
+
+Test(parts, a_merged_stream_says_itself_what_its_parts_are)
+{
+	struct parts p = start();
+	uint32_t second, third;
+
+	parts_merged(&p, 5, 0, 0, 0);
+	parts_merged(&p, 10, 1, 1, 7000);
+	parts_merged(&p, 15, 2, 0, 0);
+	cr_assert_eq(p.cnt, 3);
+	second = parts_of(&p, 0, 1);
+	third = parts_of(&p, 0, 2);
+	cr_expect_eq(second, 1);
+	cr_expect_eq(third, 2);
+	cr_expect_eq(parts_of(&p, 0, 3), 0, "one that nobody told of is the first");
+	cr_expect_eq(p.v[second].clock, 1);
+	cr_expect_eq(p.v[second].shift_ns, 7000);
+	cr_expect_eq(p.v[third].clock, 0);
+	cr_expect_eq(p.v[third].base, 0);
+	/* what is told of one in the midst of another begins no part */
+	META(&p, 20, { HOST, BOX }, { START, T1 });
+	parts_merged_metadata(&p, second,
+			      (const struct parts_meta[]){ { HOST, CUBE }, { START, T2 } }, 2);
+	META(&p, 30, { HOST, BOX }, { START, T1 }, { RATE, FAST });
+	parts_clock(&p, 35, 1, SEC);
+	parts_merged_clock(&p, second, 1, SEC);
+	cr_expect_eq(p.cnt, 3);
+	cr_expect_eq(parts_get(&p, second, HOST), CUBE);
+	cr_expect_eq(parts_get(&p, 0, HOST), BOX);
+	cr_expect_eq(p.v[second].clock, 1, "their wall clocks agree, since one was moved");
+	cr_expect_eq(parts_at(&p, 0, 1000), 0);
+	parts_fini(&p);
+}
+
+Test(parts, what_follows_a_merged_stream_is_another_part)
+{
+	struct parts p = start();
+
+	parts_merged(&p, 5, 0, 0, 0);
+	parts_merged(&p, 10, 1, 0, 0);
+	parts_segment(&p, 100);
+	parts_event(&p, 105);
+	cr_expect_eq(p.cnt, 3);
+	cr_expect_eq(p.v[2].begin, 100);
+	cr_expect_eq(parts_at(&p, 0, 99), 0);
+	cr_expect_eq(parts_at(&p, 0, 105), 2);
+	parts_segment(&p, 200);
+	parts_merged(&p, 205, 0, 0, 0);
+	parts_merged(&p, 210, 1, 1, 5);
+	cr_expect_eq(p.cnt, 5);
+	cr_expect_eq(parts_at(&p, 2, 205), 3);
+	cr_expect_eq(parts_of(&p, 3, 1), 4);
+	cr_expect_eq(parts_of(&p, 0, 1), 1);
+	cr_expect_eq(p.v[4].clock, 4, "its times were moved");
+	parts_fini(&p);
+}
+
+/* The boot of a host whose times were moved is no clock of the host's own times. */
+Test(parts, moved_times_are_no_longer_on_the_clock_of_their_boot)
+{
+	struct parts p = start();
+
+	parts_merged(&p, 5, 0, 0, 0);
+	parts_merged(&p, 10, 1, 1, 7000);
+	META(&p, 15, { BOOT, BOOT_1 });
+	parts_merged_metadata(&p, 1, (const struct parts_meta[]){ { BOOT, BOOT_2 } }, 1);
+	parts_segment(&p, 100);
+	META(&p, 105, { BOOT, BOOT_2 }, { START, T1 });
+	parts_segment(&p, 200);
+	META(&p, 205, { BOOT, BOOT_1 }, { START, T2 });
+	cr_assert_eq(p.cnt, 4);
+	cr_expect_eq(p.v[2].clock, 2);
+	cr_expect_eq(p.v[3].clock, 0);
+	parts_fini(&p);
+}
+
+Test(parts, there_are_no_more_merged_ones_than_parts)
+{
+	struct parts p = start();
+
+	for (uint64_t i = 0; i < 3 * PARTS_MAX; i++)
+		parts_merged(&p, 5 + i, i, i, 0);
+	cr_expect_eq(p.cnt, PARTS_MAX);
+	parts_merged(&p, 1 << 20, UINT64_MAX, 0, 0);
+	cr_expect_eq(parts_of(&p, 0, UINT64_MAX), 0);
+	parts_fini(&p);
+}

@@ -611,6 +611,14 @@ static void put_sums(struct info *in)
 	buf_addch(&in->out, '\n');
 }
 
+static void put_shift(struct info *in, int64_t ns)
+{
+	const uint64_t abs = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+
+	buf_printf(&in->out, ", its times moved by %s%" PRIu64 ".%09" PRIu64 " s",
+		   ns < 0 ? "-" : "+", abs / 1000000000, abs % 1000000000);
+}
+
 static void put_parts(struct info *in)
 {
 	const struct parts *p = &in->names->parts;
@@ -619,7 +627,13 @@ static void put_parts(struct info *in)
 
 	for (uint32_t i = 0; i < p->cnt; i++) {
 		c = event_counts_part(&in->counts, i);
-		buf_printf(&in->out, "\nPart %u, from byte %" PRIu64, i + 1, p->v[i].begin);
+		buf_printf(&in->out, "\nPart %u, ", i + 1);
+		if (p->v[i].base != i)
+			buf_printf(&in->out, "merged into part %u", p->v[i].base + 1);
+		else
+			buf_printf(&in->out, "from byte %" PRIu64, p->v[i].begin);
+		if (p->v[i].shift_ns)
+			put_shift(in, p->v[i].shift_ns);
 		if (p->v[i].clock != i)
 			buf_printf(&in->out, ", on the clock of part %u", p->v[i].clock + 1);
 		buf_addstr(&in->out, ":\n");

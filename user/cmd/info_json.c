@@ -214,6 +214,9 @@ static void json_parts(struct info *in)
 			   i ? "," : "", i + 1, p->v[i].begin, p->v[i].clock + 1, c->events,
 			   c->samples, c->switch_stacks);
 		json_part(in, i);
+		if (p->v[i].merged)
+			buf_printf(&in->out, ",\"base\":%u,\"shift_ns\":%" PRId64, p->v[i].base + 1,
+				   p->v[i].shift_ns);
 		buf_addch(&in->out, '}');
 	}
 	buf_addch(&in->out, ']');

@@ -12,6 +12,7 @@ void script_stream_init(struct script_stream *s, const struct script_line_opts *
 {
 	*s = (struct script_stream){ .opts = *opts, .json = json, .last_tid = TRACE_NONE };
 	s->names = reader_names((struct reader *)r);
+	s->told[0] = 1;
 	s->lines = script_line_new(opts, r);
 }
 
@@ -95,20 +96,26 @@ static void put_json(struct script_stream *s, struct buf *out, const struct trac
 static void put_part(struct script_stream *s, struct buf *out, const struct trace_event *ev)
 {
 	const struct part *part = names_part(s->names, ev->part);
+	const struct part *last = names_part(s->names, s->part);
+	const bool told = s->told[ev->part / 8 % sizeof(s->told)] & 1u << ev->part % 8;
 
 	if (ev->part == s->part)
 		return;
 	s->part = ev->part;
 	s->last_tid = TRACE_NONE;
-	if (s->json)
+	/* parts that lie within each other are told of once, as long as threads mean the same in them */
+	if (s->json || (told && part->base == last->base && part->clock == last->clock))
 		return;
+	s->told[ev->part / 8 % sizeof(s->told)] |= 1u << ev->part % 8;
 	buf_printf(out, "# part %u", ev->part + 1);
 	if (part->host != NAMES_NONE) {
 		buf_addstr(out, " (");
 		text_name(out, s->names, part->host);
 		buf_addch(out, ')');
 	}
-	if (part->clock == ev->part)
+	if (part->merged && part->base == last->base && part->clock != last->clock)
+		buf_addstr(out, ": another host or boot, its times beside those above\n");
+	else if (part->clock == ev->part)
 		buf_addstr(out, ": its times do not compare with those above\n");
 	else
 		buf_printf(out, ": on the clock of part %u\n", part->clock + 1);

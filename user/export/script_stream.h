@@ -16,6 +16,7 @@ struct script_stream {
 	const struct names *names;
 	bool open; /* an object of JSON */
 	uint32_t part; /* of the event printed last */
+	uint8_t told[PARTS_MAX / 8]; /* a bit for each part that a line told of */
 	uint64_t last_ts; /* of the switch or waking printed last, */
 	uint32_t last_tid; /* and its thread; TRACE_NONE: it cannot get a stack any more */
 	uint8_t last_source; /* what its stack says as source */

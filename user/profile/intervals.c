@@ -1,662 +1,83 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What threads did, from switches and wakings. Owns the one state machine of threads that there is:
- *
- *   switched in            -> running
- *   switched out, runnable -> runnable     (state 0, or 0x100: preempted)
- *   switched out, dead     -> gone
- *   switched out, else     -> blocked, until a waking makes it runnable
- *
- * A thread keeps its open interval; the event that ends it completes it and hands it out. A thread's
- * first event also says what it did before, back to the start of the recording.
- *
- * Nothing is guessed. An event that does not fit the state, or a CPU's switch that does not fit the one
- * before it, says that something is missing in between; a gap that LostEvents told of, that something
- * may be. Such an interval has no state. The next event of the thread is true again.
+ * Which recording an event belongs to, and so which machine takes it. Owns these, and what they have in
+ * common: stacks, windows, and when events were lost. Recordings that follow each other share one machine, which
+ * starts over with each; those of a merged stream lie within each other and have one each.
  */
 #include "profile/intervals.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "profile/account.h"
-#include "profile/cpu_log.h"
-#include "profile/followed.h"
-#include "profile/gaps.h"
-#include "profile/hops.h"
-#include "profile/stack_table.h"
-
-/* The letters of ps lie in the low byte; 0x100 above them says preempted. */
-#define STATE_LETTERS 0xff
-#define STATE_DEAD 0x10
-#define STATE_ZOMBIE 0x20
-
-enum { SOFTIRQ_TIMER = 1, TID_MAX = 4194304 /* Linux gives none above */ };
-
-enum life {
-	LIFE_UNSEEN, /* no switch or waking yet */
-	LIFE_ON,
-	LIFE_GONE,
-};
-
-struct thread {
-	uint32_t tid, pid, comm;
-	enum life life;
-	enum interval_state state;
-	enum interval_why why;
-	unsigned int flags;
-	bool followed; /* it was so once */
-	bool on_cpu; /* some event happened in it */
-	bool has_waker, woken_early;
-	uint64_t since;
-	uint32_t cpu, prev_state, stack, given_to;
-	struct hops hops; /* of the open interval, if runnable */
-	struct interval_waker waker; /* of the open interval, or of the waking that came early */
-};
-
-struct window {
-	uint64_t from, to;
-	bool set;
-};
+#include "profile/machine.h"
 
 struct intervals {
-	struct intervals_opts opts;
-	bool skip_stacks;
-	struct stack_table stacks;
-	struct window *windows; /* by clock */
-	size_t window_cap;
-	struct gaps *gaps; /* by part */
-	size_t gaps_cap;
-	/* of the part at hand: */
-	bool begun, told; /* an event; whom the recording followed */
-	bool neighbours; /* and it watched the CPUs that those waited for: PROF_EV_CPU_WATCH */
-	uint32_t part;
-	uint64_t start, last; /* times of its first event, and of the latest */
-	struct window window;
-	struct followed followed;
-	struct cpu_log cpus;
-	struct hmap threads; /* tid -> struct thread */
-	const struct thread *told_of; /* while the callback runs */
-	/* The one that was woken last: its block is handed out with the next event, as the waker's stack
-	 * may come first. */
-	struct thread *woken;
-	struct interval woken_from;
+	struct machine_shared all;
+	struct machine *own; /* of parts that are their own base */
+	struct machine **merged; /* by part, of others */
+	size_t merged_cap;
 };
 
 struct intervals *intervals_new(const struct intervals_opts *opts)
 {
 	struct intervals *iv = xcalloc(1, sizeof(*iv));
 
-	iv->opts = *opts;
+	iv->all.opts = *opts;
+	iv->own = machine_new(&iv->all);
 	return iv;
 }
 
-void intervals_skip_stacks(struct intervals *iv)
+static void forget_merged(struct intervals *iv)
 {
-	iv->skip_stacks = true;
-}
-
-void intervals_window(struct intervals *iv, uint32_t clock, uint64_t from, uint64_t to)
-{
-	iv->windows = array_reserve(iv->windows, &iv->window_cap, (size_t)clock + 1,
-				    sizeof(*iv->windows));
-	iv->windows[clock] = (struct window){ from, to, true };
-	if (iv->begun && names_part(iv->opts.names, iv->part)->clock == clock)
-		iv->window = iv->windows[clock];
-}
-
-const uint64_t *intervals_stack(const struct intervals *iv, uint32_t stack, uint32_t *cnt)
-{
-	return stack_table_get(&iv->stacks, stack, cnt);
-}
-
-uint32_t intervals_stack_cnt(const struct intervals *iv)
-{
-	return (uint32_t)iv->stacks.cnt;
-}
-
-/* ---- handing out ------------------------------------------------------------------------------- */
-
-static bool spans_loss(const struct intervals *iv, uint64_t from, uint64_t to)
-{
-	return iv->part < iv->gaps_cap && gaps_touch(&iv->gaps[iv->part], from, to);
-}
-
-/* Cuts to the window: false when nothing is left. */
-static bool clip(const struct window *w, struct interval *i)
-{
-	if (i->end < w->from || i->start > w->to)
-		return false;
-	if (i->start < w->from) {
-		i->start = w->from;
-		i->flags |= INTERVAL_CLIP_START;
-	}
-	if (i->end > w->to) {
-		i->end = w->to;
-		i->flags |= INTERVAL_CLIP_END;
-	}
-	return true;
-}
-
-static void hand_out(struct intervals *iv, struct thread *th, struct interval *i)
-{
-	if (iv->window.set && !clip(&iv->window, i))
-		return;
-	if (!th->followed)
-		th->followed = followed_has(&iv->followed, th->pid, th->tid);
-	if (!th->followed)
-		i->flags |= INTERVAL_NEIGHBOUR;
-	if (spans_loss(iv, i->began, i->ended))
-		i->flags |= INTERVAL_LOSS;
-	if (i->flags & (INTERVAL_LOSS | INTERVAL_HOLE | INTERVAL_NEIGHBOUR))
-		i->state = INTERVAL_UNKNOWN;
-	iv->told_of = th;
-	iv->opts.fn(iv->opts.ctx, i);
-	iv->told_of = NULL;
-}
-
-/* The open interval of a thread, ended at @ts. */
-static struct interval ended(const struct intervals *iv, const struct thread *th, uint64_t ts,
-			     enum interval_end end_by, uint32_t cpu, uint32_t taken_from)
-{
-	uint64_t to = ts > th->since ? ts : th->since;
-
-	return (struct interval){
-		.tid = th->tid,
-		.pid = th->pid,
-		.comm = th->comm,
-		.part = iv->part,
-		.state = th->state,
-		.began_as = th->state,
-		.flags = th->flags,
-		.end_by = end_by,
-		.start = th->since,
-		.end = to,
-		.began = th->since,
-		.ended = to,
-		.cpu = cpu,
-		.prev_state = th->prev_state,
-		.stack = th->stack,
-		.given_to = th->given_to,
-		.taken_from = taken_from,
-		.why = th->state == INTERVAL_RUNNABLE ? th->why : INTERVAL_WHY_UNKNOWN,
-		.waker = th->has_waker ? &th->waker : NULL,
-	};
-}
-
-/* Ends it and hands it out. */
-static void end(struct intervals *iv, struct thread *th, uint64_t ts, enum interval_end end_by,
-		uint32_t cpu, uint32_t taken_from)
-{
-	struct interval i = ended(iv, th, ts, end_by, cpu, taken_from);
-
-	hand_out(iv, th, &i);
-}
-
-static void flush_woken(struct intervals *iv)
-{
-	struct thread *th = iv->woken;
-
-	iv->woken = NULL;
-	if (th && iv->woken_from.waker)
-		hand_out(iv, th, &iv->woken_from);
-}
-
-/* Opens the next one. Times that step back are no time. */
-static void begin(struct thread *th, enum interval_state state, uint64_t ts)
-{
-	if (ts > th->since || th->life != LIFE_ON)
-		th->since = ts;
-	th->life = LIFE_ON;
-	th->state = state;
-	th->flags = 0;
-	th->why = INTERVAL_WHY_UNKNOWN;
-	th->has_waker = false;
-	th->woken_early = false;
-	th->hops.cnt = 0;
-	th->cpu = TRACE_NONE;
-	th->prev_state = 0;
-	th->stack = INTERVAL_NO_STACK;
-	th->given_to = TRACE_NONE;
-}
-
-/* The first event of a thread says what it did until then. */
-static void begin_unseen(struct intervals *iv, struct thread *th, enum interval_state before)
-{
-	begin(th, before, iv->start);
-	th->flags = INTERVAL_EDGE_START;
-}
-
-/* ---- threads ----------------------------------------------------------------------------------- */
-
-static void name(struct thread *th, const struct trace *t)
-{
-	const struct names_task *known = trace_task(t, th->tid);
-
-	if (!known)
-		return;
-	if (known->pid != TRACE_NONE)
-		th->pid = known->pid;
-	if (known->comm != NAMES_NONE)
-		th->comm = known->comm;
-}
-
-/* NULL for the idle threads, which all share tid 0, and for what is no thread's number. */
-static struct thread *thread_of(struct intervals *iv, const struct trace *t, uint64_t tid)
-{
-	struct thread *th;
-
-	if (!tid || tid > TID_MAX)
-		return NULL;
-	th = hmap_get(&iv->threads, tid);
-	if (th)
-		return th;
-	th = xcalloc(1, sizeof(*th));
-	th->tid = (uint32_t)tid;
-	th->pid = TRACE_NONE;
-	th->comm = NAMES_NONE;
-	name(th, t);
-	hmap_set(&iv->threads, tid, th);
-	return th;
-}
-
-/* ---- transitions ------------------------------------------------------------------------------- */
-
-static enum interval_end how_out(uint64_t state)
-{
-	if (state & (STATE_DEAD | STATE_ZOMBIE))
-		return INTERVAL_TO_EXIT;
-	if (state & STATE_LETTERS)
-		return INTERVAL_TO_BLOCK;
-	return state ? INTERVAL_TO_PREEMPTED : INTERVAL_TO_GIVE_WAY;
-}
-
-/* @fits: by the CPU's own switches the thread was there. */
-static void switched_out(struct intervals *iv, struct thread *th, const struct trace_event *ev,
-			 uint64_t state, uint32_t next, bool fits)
-{
-	enum interval_end how = how_out(state);
-	struct interval_waker early = th->waker;
-	bool woken_early = th->woken_early;
-
-	if (th->life == LIFE_UNSEEN) {
-		begin_unseen(iv, th, INTERVAL_RUNNING);
-		th->cpu = ev->cpu;
-	}
-	if (th->life == LIFE_ON) {
-		if (!fits || th->state != INTERVAL_RUNNING || th->cpu != ev->cpu)
-			th->flags |= INTERVAL_HOLE;
-		end(iv, th, ev->ts, how, ev->cpu, TRACE_NONE);
-	}
-	begin(th, how == INTERVAL_TO_BLOCK ? INTERVAL_BLOCKED : INTERVAL_RUNNABLE, ev->ts);
-	th->cpu = ev->cpu;
-	th->prev_state = (uint32_t)state;
-	th->given_to = next;
-	if (how == INTERVAL_TO_EXIT) {
-		th->life = LIFE_GONE;
-		followed_forget(&iv->followed, th->tid);
-		th->followed = false;
-	} else if (how == INTERVAL_TO_BLOCK) {
-		th->waker = early;
-		th->woken_early = woken_early;
-	} else {
-		th->why = how == INTERVAL_TO_PREEMPTED ? INTERVAL_WHY_PREEMPTED :
-							 INTERVAL_WHY_GAVE_WAY;
-		hops_add(&th->hops, ev->cpu, th->since);
-	}
-}
-
-static void switched_in(struct intervals *iv, struct thread *th, const struct trace_event *ev,
-			uint32_t prev)
-{
-	if (th->life == LIFE_UNSEEN)
-		begin_unseen(iv, th, INTERVAL_RUNNABLE);
-	if (th->life == LIFE_ON) {
-		if (th->state == INTERVAL_RUNNING) {
-			th->flags |= INTERVAL_HOLE;
-		} else if (th->state == INTERVAL_BLOCKED && th->woken_early) {
-			th->state = INTERVAL_RUNNABLE;
-			th->why = INTERVAL_WHY_WOKEN_EARLY;
-			th->has_waker = true;
-		} else if (th->state == INTERVAL_BLOCKED) {
-			th->flags |= INTERVAL_NO_WAKING;
-		}
-		end(iv, th, ev->ts, INTERVAL_TO_CPU,
-		    th->state == INTERVAL_RUNNABLE ? ev->cpu : th->cpu, prev);
-	}
-	begin(th, INTERVAL_RUNNING, ev->ts);
-	th->cpu = ev->cpu;
-}
-
-/*
- * A thread that execs while others of its process are left takes over the leader's number: what it did
- * goes on under that, and the old number is nobody's.
- */
-static void go_on_as(struct intervals *iv, struct thread *old, struct thread *th, uint64_t ts)
-{
-	if (old->life != LIFE_ON || old->state != INTERVAL_RUNNING || th->life == LIFE_ON)
-		return;
-	end(iv, old, ts, INTERVAL_TO_NOTHING, old->cpu, TRACE_NONE);
-	old->life = LIFE_GONE;
-	cpu_log_rename(&iv->cpus, old->cpu, old->tid, th->tid);
-	begin(th, INTERVAL_RUNNING, ts);
-	th->cpu = old->cpu;
-}
-
-static void take_exec(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
-{
-	uint64_t old_tid = trace_u64_or(ev, ROLE_OLD_PID, TRACE_NONE);
-	uint64_t tid = trace_u64_or(ev, ROLE_PID, TRACE_NONE);
-	struct thread *old = hmap_get(&iv->threads, old_tid), *th = thread_of(iv, t, tid);
-
-	if (old_tid != tid && old && th)
-		go_on_as(iv, old, th, ev->ts);
-}
-
-/* It has the leader's number before the kernel tells of the exec, and may be switched out in between. */
-static void foresee_exec(struct intervals *iv, const struct trace *t, struct thread *leader,
-			 const struct trace_event *ev)
-{
-	struct thread *on = hmap_get(&iv->threads, cpu_log_on(&iv->cpus, ev->cpu));
-
-	if (!on)
-		return;
-	name(on, t);
-	if (on->pid == leader->tid)
-		go_on_as(iv, on, leader, ev->ts);
-}
-
-/* All of its switches are there. */
-static bool is_followed(const struct intervals *iv, const struct thread *th)
-{
-	return th && (th->followed || followed_has(&iv->followed, th->pid, th->tid));
-}
-
-/* So are those of each CPU that is waited for. */
-static bool sees_all(const struct intervals *iv)
-{
-	return !iv->followed.some || iv->neighbours;
-}
-
-static void take_switch(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
-{
-	uint64_t prev = trace_u64_or(ev, ROLE_PREV_PID, TRACE_NONE);
-	uint64_t next = trace_u64_or(ev, ROLE_NEXT_PID, TRACE_NONE);
-	struct thread *out = thread_of(iv, t, prev), *in = thread_of(iv, t, next), *stays;
-	uint32_t prev_tid = prev < TRACE_NONE ? (uint32_t)prev : TRACE_NONE, was;
-	uint32_t next_tid = next < TRACE_NONE ? (uint32_t)next : TRACE_NONE;
-	bool sure = sees_all(iv) || is_followed(iv, out);
-
-	if (out && out->life == LIFE_GONE)
-		foresee_exec(iv, t, out, ev);
-	was = cpu_log_switch(&iv->cpus, ev->cpu, ev->ts, prev_tid, next_tid, sure);
-	if (was != CPU_LOG_NOBODY && was != prev_tid) {
-		stays = hmap_get(&iv->threads, was);
-		if (stays && stays->life == LIFE_ON && stays->state == INTERVAL_RUNNING &&
-		    stays->cpu == ev->cpu)
-			stays->flags |= INTERVAL_HOLE;
-	}
-	if (out)
-		switched_out(iv, out, ev, trace_u64_or(ev, ROLE_PREV_STATE, 0), next_tid,
-			     was == CPU_LOG_NOBODY || was == prev_tid);
-	if (in)
-		switched_in(iv, in, ev, prev_tid);
-}
-
-/*
- * Of a CPU that one who is followed runs on it tells nothing new: he is there until the switch that says he
- * leaves, also where that is under way.
- */
-static void take_watch(struct intervals *iv, const struct trace_event *ev)
-{
-	const uint64_t kind = trace_u64_or(ev, ROLE_WATCH, PROF_WATCH_ENDED);
-	uint32_t tid = CPU_LOG_NOBODY;
-
-	if (is_followed(iv, hmap_get(&iv->threads, cpu_log_on(&iv->cpus, ev->cpu))))
-		return;
-	if (kind == PROF_WATCH_BEGUN && ev->tid <= TID_MAX)
-		tid = ev->tid;
-	else if (kind == PROF_WATCH_BEGUN_UNSEEN)
-		tid = CPU_LOG_LATER;
-	cpu_log_begin(&iv->cpus, ev->cpu, ev->ts, tid);
-}
-
-static struct interval_waker waker_of(const struct trace_event *ev)
-{
-	static const enum interval_context contexts[PROF_CONTEXT_MASK + 1] = {
-		[PROF_CONTEXT_TASK] = INTERVAL_BY_TASK,
-		[PROF_CONTEXT_SOFTIRQ] = INTERVAL_BY_SOFTIRQ,
-		[PROF_CONTEXT_HARDIRQ] = INTERVAL_BY_HARDIRQ,
-		[PROF_CONTEXT_IPI] = INTERVAL_BY_IPI,
-		[PROF_CONTEXT_TIMER] = INTERVAL_BY_TIMER,
-	};
-	uint64_t context = trace_u64_or(ev, ROLE_CONTEXT, PROF_CONTEXT_UNKNOWN), said = context;
-	uint64_t number = context >> PROF_CONTEXT_SHIFT;
-
-	/* what this softirq runs are the callbacks of timers, too */
-	if (context == (PROF_CONTEXT_SOFTIRQ | (SOFTIRQ_TIMER + 1) << PROF_CONTEXT_SHIFT))
-		context = PROF_CONTEXT_TIMER;
-	return (struct interval_waker){
-		.context = contexts[context & PROF_CONTEXT_MASK],
-		.number = number <= INT32_MAX ? (int32_t)number - 1 : -1,
-		.said = said,
-		.tid = ev->tid,
-		.pid = ev->pid,
-		.comm = ev->comm,
-		.cpu = ev->cpu,
-		.stack = INTERVAL_NO_STACK,
-		.ts = ev->ts,
-	};
-}
-
-/* wakeup_new: there was no such thread before. */
-static bool is_birth(const struct trace_event *ev)
-{
-	return !strcmp(dial9_schema_name(ev->schema->schema), PROF_EV_SCHED_WAKEUP_NEW);
-}
-
-/* Its name is that of its parent until it is told. */
-static void born(struct intervals *iv, struct thread *th, const struct trace_event *ev)
-{
-	if (th->life == LIFE_ON) {
-		/* one of the same number, whose end is not there */
-		th->flags |= INTERVAL_HOLE;
-		end(iv, th, ev->ts, INTERVAL_TO_NOTHING, th->cpu, TRACE_NONE);
-	}
-	if (th->life != LIFE_UNSEEN)
-		th->pid = th->comm = NAMES_NONE;
-	if (th->comm == NAMES_NONE)
-		th->comm = ev->comm;
-	th->followed = false;
-	begin(th, INTERVAL_RUNNABLE, ev->ts);
-	th->why = INTERVAL_WHY_NEW;
-}
-
-static void take_waking(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
-{
-	struct thread *th = thread_of(iv, t, trace_u64_or(ev, ROLE_PID, 0));
-	struct thread *current = thread_of(iv, t, ev->tid);
-	uint64_t cpu = trace_u64_or(ev, ROLE_TARGET_CPU, TRACE_NONE);
-	bool birth = is_birth(ev);
-
-	if (current)
-		current->on_cpu = true;
-	if (!th)
-		return;
-	/* the first one counts */
-	if (!birth && th->life == LIFE_ON && th->state == INTERVAL_RUNNABLE)
-		return;
-	if (th->life == LIFE_UNSEEN && !birth)
-		begin_unseen(iv, th, INTERVAL_BLOCKED);
-	iv->woken = th;
-	iv->woken_from.waker = NULL;
-	if (!birth && th->life == LIFE_ON && th->state == INTERVAL_RUNNING) {
-		th->waker = waker_of(ev);
-		th->woken_early = true;
-		return;
-	}
-	if (birth) {
-		born(iv, th, ev);
-	} else {
-		if (th->life == LIFE_ON) {
-			th->has_waker = true;
-			iv->woken_from =
-				ended(iv, th, ev->ts, INTERVAL_TO_WAKING, th->cpu, TRACE_NONE);
-		}
-		begin(th, INTERVAL_RUNNABLE, ev->ts);
-		th->why = INTERVAL_WHY_WOKEN;
-	}
-	th->waker = waker_of(ev);
-	th->has_waker = true;
-	hops_add(&th->hops, cpu < TRACE_NONE ? (uint32_t)cpu : TRACE_NONE, th->since);
-}
-
-static void take_stack(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
-{
-	struct thread *th = thread_of(iv, t, ev->tid);
-
-	followed_see(&iv->followed, t, ev);
-	if (!th)
-		return;
-	if (ev->source == PROF_SOURCE_SAMPLE)
-		th->on_cpu = true;
-	else if (iv->skip_stacks)
-		return;
-	else if (ev->source == PROF_SOURCE_WAKING && iv->woken && iv->woken->waker.tid == ev->tid &&
-		 iv->woken->waker.ts == ev->ts)
-		iv->woken->waker.stack = stack_table_add(&iv->stacks, ev->frames, ev->frame_cnt);
-	else if (ev->source == PROF_SOURCE_SWITCH_OUT && th->life == LIFE_ON &&
-		 th->state != INTERVAL_RUNNING && th->since == ev->ts)
-		th->stack = stack_table_add(&iv->stacks, ev->frames, ev->frame_cnt);
-}
-
-static void take_other(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
-{
-	uint64_t cpu = trace_u64_or(ev, ROLE_DEST_CPU, TRACE_NONE);
-	struct thread *th = hmap_get(&iv->threads, ev->tid);
-
-	if (th)
-		th->on_cpu = true;
-	if (ev->schema->role[ROLE_OLD_PID] >= 0)
-		take_exec(iv, t, ev);
-	if (cpu >= TRACE_NONE)
-		return;
-	th = hmap_get(&iv->threads, trace_u64_or(ev, ROLE_PID, TRACE_NONE));
-	if (th && th->life == LIFE_ON && th->state == INTERVAL_RUNNABLE)
-		hops_add(&th->hops, (uint32_t)cpu, ev->ts > th->since ? ev->ts : th->since);
-}
-
-/* ---- parts ------------------------------------------------------------------------------------- */
-
-static void forget_part(struct intervals *iv)
-{
-	uint64_t tid;
-	size_t pos = 0;
-	void *th;
-
-	while (hmap_next(&iv->threads, &pos, &tid, &th))
-		free(th);
-	hmap_fini(&iv->threads);
-	cpu_log_fini(&iv->cpus);
-	followed_fini(&iv->followed);
-	iv->begun = iv->told = iv->neighbours = false;
-	iv->woken = NULL;
-}
-
-void intervals_restart(struct intervals *iv)
-{
-	forget_part(iv);
-}
-
-/* Known threads without any event did one thing all the while: not switched in, they never ran. */
-static void end_thread(struct intervals *iv, struct thread *th)
-{
-	if (th->life == LIFE_GONE)
-		return;
-	if (th->life == LIFE_UNSEEN)
-		begin_unseen(iv, th, th->on_cpu ? INTERVAL_RUNNING : INTERVAL_BLOCKED);
-	th->flags |= INTERVAL_EDGE_END;
-	end(iv, th, iv->last, INTERVAL_TO_NOTHING,
-	    th->state == INTERVAL_RUNNABLE ? hops_cpu(&th->hops) : th->cpu, TRACE_NONE);
-}
-
-static int by_tid(const void *a, const void *b)
-{
-	const struct thread *x = *(struct thread *const *)a, *y = *(struct thread *const *)b;
-
-	return (x->tid > y->tid) - (x->tid < y->tid);
-}
-
-static void end_part(struct intervals *iv)
-{
-	struct thread **all;
-	size_t pos = 0, n = 0;
-	uint64_t tid;
-	void *th;
-
-	if (!iv->begun)
-		return;
-	flush_woken(iv);
-	all = xcalloc(iv->threads.cnt + 1, sizeof(struct thread *));
-	while (hmap_next(&iv->threads, &pos, &tid, &th))
-		all[n++] = th;
-	qsort(all, n, sizeof(struct thread *), by_tid);
-	for (size_t k = 0; k < n; k++)
-		end_thread(iv, all[k]);
-	free(all);
-	forget_part(iv);
-}
-
-static void begin_part(struct intervals *iv, const struct trace_event *ev)
-{
-	uint32_t clock = names_part(iv->opts.names, ev->part)->clock;
-
-	end_part(iv);
-	iv->begun = true;
-	iv->part = ev->part;
-	iv->start = iv->last = ev->ts;
-	iv->window = (struct window){ 0 };
-	if (clock < iv->window_cap)
-		iv->window = iv->windows[clock];
-}
-
-/* Metadata stands first, and once more in each segment. */
-static void learn_targets(struct intervals *iv)
-{
-	const char *neighbours;
-
-	if (iv->told)
-		return;
-	followed_fini(&iv->followed);
-	followed_init(&iv->followed, iv->opts.names, iv->part);
-	neighbours = names_meta(iv->opts.names, iv->part, PROF_META_NEIGHBOURS);
-	iv->neighbours = neighbours && !strcmp(neighbours, "yes");
-	iv->told = names_meta(iv->opts.names, iv->part, PROF_META_TARGET);
-}
-
-void intervals_finish(struct intervals *iv)
-{
-	end_part(iv);
+	for (size_t i = 0; i < iv->merged_cap; i++)
+		machine_free(iv->merged[i]);
+	free(iv->merged);
+	iv->merged = NULL;
+	iv->merged_cap = 0;
 }
 
 void intervals_free(struct intervals *iv)
 {
 	if (!iv)
 		return;
-	forget_part(iv);
-	for (size_t i = 0; i < iv->gaps_cap; i++)
-		gaps_fini(&iv->gaps[i]);
-	free(iv->gaps);
-	free(iv->windows);
-	stack_table_fini(&iv->stacks);
+	forget_merged(iv);
+	machine_free(iv->own);
+	for (size_t i = 0; i < iv->all.gaps_cap; i++)
+		gaps_fini(&iv->all.gaps[i]);
+	free(iv->all.gaps);
+	free(iv->all.windows);
+	stack_table_fini(&iv->all.stacks);
 	free(iv);
 }
 
-/* ---- events ------------------------------------------------------------------------------------ */
+void intervals_restart(struct intervals *iv)
+{
+	forget_merged(iv);
+	machine_restart(iv->own);
+}
+
+void intervals_skip_stacks(struct intervals *iv)
+{
+	iv->all.skip_stacks = true;
+}
+
+void intervals_window(struct intervals *iv, uint32_t clock, uint64_t from, uint64_t to)
+{
+	struct machine_shared *all = &iv->all;
+
+	all->windows = array_reserve(all->windows, &all->window_cap, (size_t)clock + 1,
+				     sizeof(*all->windows));
+	all->windows[clock] = (struct machine_window){ from, to, true };
+	machine_window(iv->own, clock);
+	for (size_t i = 0; i < iv->merged_cap; i++)
+		if (iv->merged[i])
+			machine_window(iv->merged[i], clock);
+}
 
 void intervals_add_gaps(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
 {
+	struct machine_shared *all = &iv->all;
 	uint64_t first, last;
 	struct dial9_str kind;
 
@@ -665,87 +86,50 @@ void intervals_add_gaps(struct intervals *iv, const struct trace *t, const struc
 		return;
 	if (!trace_u64(ev, ROLE_FIRST_NS, &first) || !trace_u64(ev, ROLE_LAST_NS, &last))
 		return;
-	iv->gaps = array_reserve(iv->gaps, &iv->gaps_cap, (size_t)ev->part + 1, sizeof(*iv->gaps));
-	gaps_add(&iv->gaps[ev->part], first, last);
+	all->gaps =
+		array_reserve(all->gaps, &all->gaps_cap, (size_t)ev->part + 1, sizeof(*all->gaps));
+	gaps_add(&all->gaps[ev->part], first, last);
 }
 
-static void take_task(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
+static struct machine *machine_of(struct intervals *iv, uint32_t part)
 {
-	struct thread *th = thread_of(iv, t, ev->tid);
-
-	followed_see(&iv->followed, t, ev);
-	if (th)
-		name(th, t);
+	if (names_part(iv->all.opts.names, part)->base == part)
+		return iv->own;
+	iv->merged = array_reserve(iv->merged, &iv->merged_cap, (size_t)part + 1,
+				   sizeof(struct machine *));
+	if (!iv->merged[part])
+		iv->merged[part] = machine_new(&iv->all);
+	return iv->merged[part];
 }
 
 void intervals_add(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
 {
 	if (!ev->has_ts)
 		return;
-	if (!iv->begun || ev->part != iv->part)
-		begin_part(iv, ev);
-	if (ev->kind == TRACE_SAMPLE)
-		take_stack(iv, t, ev);
-	if (!trace_is_naming(ev->kind))
-		flush_woken(iv);
-	if (ev->ts > iv->last && !trace_is_naming(ev->kind))
-		iv->last = ev->ts;
-	if (ev->kind == TRACE_SCHED_SWITCH) {
-		take_switch(iv, t, ev);
-	} else if (ev->kind == TRACE_SCHED_WAKING) {
-		take_waking(iv, t, ev);
-	} else if (ev->kind == TRACE_CPU_WATCH) {
-		take_watch(iv, ev);
-	} else if (ev->kind == TRACE_TRACEPOINT) {
-		followed_see(&iv->followed, t, ev);
-		take_other(iv, t, ev);
-	} else if (ev->kind == TRACE_TASK) {
-		take_task(iv, t, ev);
-	} else if (ev->kind == TRACE_METADATA) {
-		learn_targets(iv);
-	} else if (ev->kind == TRACE_LOST) {
-		intervals_add_gaps(iv, t, ev);
-	}
+	machine_add(machine_of(iv, ev->part), t, ev);
+	intervals_add_gaps(iv, t, ev);
 }
 
-/* ---- behind whom ------------------------------------------------------------------------------- */
-
-static bool stays(const void *ctx, uint32_t tid)
+void intervals_finish(struct intervals *iv)
 {
-	const struct intervals *iv = ctx;
-
-	return sees_all(iv) || is_followed(iv, hmap_get(&iv->threads, tid));
+	machine_finish(iv->own);
+	for (size_t i = 0; i < iv->merged_cap; i++)
+		if (iv->merged[i])
+			machine_finish(iv->merged[i]);
 }
 
-static void name_rival(const struct intervals *iv, struct interval_behind *r)
+const uint64_t *intervals_stack(const struct intervals *iv, uint32_t stack, uint32_t *cnt)
 {
-	const struct thread *th = hmap_get(&iv->threads, r->tid);
+	return stack_table_get(&iv->all.stacks, stack, cnt);
+}
 
-	if (!r->tid)
-		r->pid = 0;
-	if (!th)
-		return;
-	r->pid = th->pid;
-	r->comm = th->comm;
+uint32_t intervals_stack_cnt(const struct intervals *iv)
+{
+	return (uint32_t)iv->all.stacks.cnt;
 }
 
 struct interval_behind_sum intervals_behind(const struct intervals *iv, const struct interval *i,
 					    struct interval_behind *out, size_t max)
 {
-	const struct thread *th = iv->told_of;
-	struct interval_behind_sum sum = { 0 };
-	struct hops_behind b = { .cpus = &iv->cpus, .stays = stays, .ctx = iv };
-
-	if (th && i->state == INTERVAL_RUNNABLE)
-		hops_behind(&th->hops, i, &b);
-	else if (i->end > i->start)
-		b.unknown_ns = i->end - i->start;
-	sum.n = rivals_top(&b.rivals, out, max);
-	for (size_t k = 0; k < sum.n; k++) {
-		name_rival(iv, &out[k]);
-		sum.told_ns += out[k].ns;
-	}
-	sum.other_ns = b.rivals.other_ns;
-	sum.unknown_ns = b.unknown_ns;
-	return sum;
+	return machine_behind(iv->all.telling ? iv->all.telling : iv->own, i, out, max);
 }

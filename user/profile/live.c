@@ -27,8 +27,8 @@ struct live {
 	struct hmap threads; /* part << 32 | tid -> struct live_thread */
 	struct live_sum all;
 	bool begun;
-	uint64_t from, to; /* the period, on the clock of the last part */
-	uint32_t part;
+	uint64_t from, to; /* the period, on the clock of the last event */
+	uint32_t clock;
 };
 
 static struct live_sum *frame_at(struct live *l, uint64_t frame)
@@ -165,10 +165,12 @@ static void take_sample(struct live *l, const struct trace_event *ev)
 
 void live_add(struct live *l, const struct trace *t, const struct trace_event *ev)
 {
+	const uint32_t clock = names_part(l->names, ev->part)->clock;
+
 	if (ev->has_ts && !trace_is_naming(ev->kind)) {
-		if (!l->begun || ev->part != l->part) {
+		if (!l->begun || clock != l->clock) {
 			l->from = l->to = ev->ts;
-			l->part = ev->part;
+			l->clock = clock;
 		}
 		l->begun = true;
 		if (ev->ts > l->to)

@@ -10,6 +10,8 @@
  *   metadata that contradict the part's, in any segment, begin another one;
  *   so does a wall clock that differs by more than a second at the start of an application's segment.
  *
+ * A merged stream says itself what its parts are (MergedPart), and each event of which it is.
+ *
  * A part begins at its segment's header if the first event of the segment tells of it, else at the
  * event that does. Two parts are on one clock when they are of one boot, by their boot id or, where
  * one does not have that, because their wall clocks agree and their hosts do not differ. In doubt they
@@ -25,7 +27,7 @@
 
 static struct part *last(struct parts *p)
 {
-	return &p->v[p->cnt - 1];
+	return &p->v[p->last];
 }
 
 /* No more parts than this: what cannot be told apart gets no rate, no host and no clock. */
@@ -37,21 +39,36 @@ static void part_overflow(struct parts *p)
 	part->meta_cnt = 0;
 	part->synced = part->ours = false;
 	part->host = part->boot_id = NAMES_NONE;
-	part->clock = (uint32_t)(p->cnt - 1);
+	part->merged = false;
+	part->clock = p->last;
+}
+
+static uint32_t part_add(struct parts *p, uint64_t offset, uint32_t base)
+{
+	const uint32_t at = (uint32_t)p->cnt;
+
+	p->v = array_reserve(p->v, &p->cap, p->cnt + 1, sizeof(*p->v));
+	p->v[at] = (struct part){ .begin = offset,
+				  .clock = at,
+				  .base = base,
+				  .host = NAMES_NONE,
+				  .boot_id = NAMES_NONE };
+	p->cnt++;
+	return at;
 }
 
 static void part_begin(struct parts *p, uint64_t offset)
 {
+	uint32_t at;
+
 	if (p->cnt == PARTS_MAX) {
 		part_overflow(p);
 		return;
 	}
-	p->v = array_reserve(p->v, &p->cap, p->cnt + 1, sizeof(*p->v));
-	p->v[p->cnt] = (struct part){ .begin = offset,
-				      .clock = (uint32_t)p->cnt,
-				      .host = NAMES_NONE,
-				      .boot_id = NAMES_NONE };
-	p->cnt++;
+	at = part_add(p, offset, (uint32_t)p->cnt);
+	if (at)
+		last(p)->next = at;
+	p->last = at;
 }
 
 void parts_init(struct parts *p, uint32_t host, uint32_t boot_id, uint32_t start)
@@ -64,6 +81,7 @@ void parts_fini(struct parts *p)
 {
 	for (size_t i = 0; i < p->cnt; i++)
 		free(p->v[i].meta);
+	hmap_fini(&p->merged);
 	free(p->v);
 	memset(p, 0, sizeof(*p));
 }
@@ -85,8 +103,13 @@ static bool both(uint32_t a, uint32_t b)
 	return a != NAMES_NONE && b != NAMES_NONE;
 }
 
+/* Of one stream whether they are of one clock is told; those of different ones were moved apart. */
 static bool contradict(const struct part *x, const struct part *y)
 {
+	if (x->merged && y->merged && x->base == y->base)
+		return x->told_clock != y->told_clock;
+	if (x->shift_ns != y->shift_ns)
+		return true;
 	if (both(x->boot_id, y->boot_id))
 		return x->boot_id != y->boot_id;
 	return both(x->host, y->host) && x->host != y->host;
@@ -99,28 +122,34 @@ static bool wall_clocks_agree(const struct part *x, const struct part *y)
 	return x->synced && y->synced && (apart <= PARTS_CLOCK_NS || -apart <= PARTS_CLOCK_NS);
 }
 
-/* The last part may join no clock of which any part is known to be another boot's. */
-static bool may_join(const struct parts *p, uint32_t clock)
+/* A part may join no clock of which any part is known to be another boot's. */
+static bool may_join(const struct parts *p, uint32_t at, uint32_t clock)
 {
-	for (size_t i = 0; i + 1 < p->cnt; i++)
-		if (p->v[i].clock == clock && contradict(&p->v[i], &p->v[p->cnt - 1]))
+	for (size_t i = 0; i < at; i++)
+		if (p->v[i].clock == clock && contradict(&p->v[i], &p->v[at]))
 			return false;
 	return true;
 }
 
-/* Wall clocks that agree with those of two boots tell nothing. */
-static void find_clock(struct parts *p)
+/* Whether nothing but a look at wall clocks is needed. */
+static bool is_of_one_clock(const struct part *x, const struct part *y)
 {
-	uint32_t at = (uint32_t)(p->cnt - 1), found = at;
-	struct part *part = last(p);
+	if (x->merged && y->merged && x->base == y->base)
+		return x->told_clock == y->told_clock;
+	return both(x->boot_id, y->boot_id) && !contradict(x, y);
+}
+
+/* Wall clocks that agree with those of two boots tell nothing. */
+void parts_find_clock(struct parts *p, uint32_t at)
+{
+	struct part *part = &p->v[at];
+	uint32_t found = at;
 	bool doubt = false;
 
-	if (p->more)
-		return;
 	for (uint32_t i = 0; i < at; i++) {
 		const struct part *other = &p->v[i];
 
-		if (both(part->boot_id, other->boot_id) && part->boot_id == other->boot_id) {
+		if (is_of_one_clock(part, other)) {
 			part->clock = other->clock;
 			return;
 		}
@@ -129,7 +158,14 @@ static void find_clock(struct parts *p)
 		doubt |= found != at && found != other->clock;
 		found = other->clock;
 	}
-	part->clock = doubt || !may_join(p, found) ? at : found;
+	part->clock = doubt || !may_join(p, at, found) ? at : found;
+}
+
+/* In what cannot be told apart any more nothing agrees. */
+static void find_clock(struct parts *p, uint32_t at)
+{
+	if (!p->more || at != p->last)
+		parts_find_clock(p, at);
 }
 
 size_t parts_clocks(const struct parts *p)
@@ -158,7 +194,7 @@ static void begin_at(struct parts *p, uint64_t offset)
 
 void parts_first_event(struct parts *p, uint64_t offset)
 {
-	if (last(p)->ours)
+	if (last(p)->ours || last(p)->merged)
 		begin_at(p, offset);
 	p->fresh = false;
 }
@@ -169,7 +205,7 @@ static void compare(const struct parts *p, const struct parts_meta *meta, size_t
 {
 	*same = *other = 0;
 	for (size_t i = 0; i < cnt; i++) {
-		uint32_t value = parts_get(p, (uint32_t)(p->cnt - 1), meta[i].key);
+		uint32_t value = parts_get(p, p->last, meta[i].key);
 
 		*same += value == meta[i].value;
 		*other += value != meta[i].value && value != NAMES_NONE;
@@ -181,6 +217,8 @@ static bool belongs(struct parts *p, const struct parts_meta *meta, size_t cnt, 
 	const struct part *part = last(p);
 	size_t same, other;
 
+	if (part->merged)
+		return !p->fresh;
 	if (!part->meta_cnt)
 		return !ours || !part->events;
 	compare(p, meta, cnt, &same, &other);
@@ -189,9 +227,8 @@ static bool belongs(struct parts *p, const struct parts_meta *meta, size_t cnt, 
 	return same && !other;
 }
 
-static void meta_set(struct parts *p, const struct parts_meta *m)
+static void meta_set(const struct parts *p, struct part *part, const struct parts_meta *m)
 {
-	struct part *part = last(p);
 	size_t i;
 
 	if (m->key == p->host)
@@ -209,46 +246,115 @@ static void meta_set(struct parts *p, const struct parts_meta *m)
 	part->meta[i] = *m;
 }
 
-void parts_metadata(struct parts *p, uint64_t offset, const struct parts_meta *meta, size_t cnt)
+static bool is_ours(const struct parts *p, const struct parts_meta *meta, size_t cnt)
 {
-	uint32_t host, boot_id;
 	bool ours = false;
 
 	for (size_t i = 0; i < cnt; i++)
 		ours |= meta[i].key == p->start;
-	if (!belongs(p, meta, cnt, ours))
+	return ours;
+}
+
+static void take_metadata(struct parts *p, uint32_t at, const struct parts_meta *meta, size_t cnt)
+{
+	struct part *part = &p->v[at];
+	const uint32_t host = part->host, boot_id = part->boot_id;
+
+	part->ours |= is_ours(p, meta, cnt);
+	for (size_t i = 0; i < cnt; i++)
+		meta_set(p, part, &meta[i]);
+	if (part->host != host || part->boot_id != boot_id)
+		find_clock(p, at);
+}
+
+void parts_metadata(struct parts *p, uint64_t offset, const struct parts_meta *meta, size_t cnt)
+{
+	if (!belongs(p, meta, cnt, is_ours(p, meta, cnt)))
 		begin_at(p, offset);
 	p->fresh = false;
 	last(p)->events++;
-	if (p->more)
-		return;
-	last(p)->ours |= ours;
-	host = last(p)->host;
-	boot_id = last(p)->boot_id;
-	for (size_t i = 0; i < cnt; i++)
-		meta_set(p, &meta[i]);
-	if (last(p)->host != host || last(p)->boot_id != boot_id)
-		find_clock(p);
+	if (!p->more)
+		take_metadata(p, p->last, meta, cnt);
 }
 
-void parts_clock(struct parts *p, uint64_t offset, uint64_t mono, uint64_t real)
+static void take_clock(struct parts *p, uint32_t at, uint64_t mono, uint64_t real)
 {
-	struct part *part = last(p);
-	uint64_t apart = (real - mono) - (part->real - part->mono);
+	struct part *part = &p->v[at];
 
-	if (p->fresh && part->ours)
-		begin_at(p, offset);
-	else if (!part->ours && part->synced && !p->segment_synced && apart > PARTS_CLOCK_NS &&
-		 -apart > PARTS_CLOCK_NS)
-		begin_at(p, offset);
-	p->fresh = false;
-	p->segment_synced = true;
-	part = last(p);
 	part->events++;
-	if (part->synced || p->more)
+	if (part->synced || (p->more && at == p->last))
 		return;
 	part->synced = true;
 	part->mono = mono;
 	part->real = real;
-	find_clock(p);
+	find_clock(p, at);
+}
+
+void parts_clock(struct parts *p, uint64_t offset, uint64_t mono, uint64_t real)
+{
+	const struct part *part = last(p);
+	uint64_t apart = (real - mono) - (part->real - part->mono);
+
+	if (p->fresh && (part->ours || part->merged))
+		begin_at(p, offset);
+	else if (!part->ours && !part->merged && part->synced && !p->segment_synced &&
+		 apart > PARTS_CLOCK_NS && -apart > PARTS_CLOCK_NS)
+		begin_at(p, offset);
+	p->fresh = false;
+	p->segment_synced = true;
+	take_clock(p, p->last, mono, real);
+}
+
+/* ---- merged streams ---------------------------------------------------------------------------- */
+
+static uint64_t merged_key(uint32_t base, uint64_t number)
+{
+	return (uint64_t)base << 32 | number;
+}
+
+uint32_t parts_of(const struct parts *p, uint32_t base, uint64_t number)
+{
+	const uintptr_t at = number && number < PARTS_MAX ?
+				     (uintptr_t)hmap_get(&p->merged, merged_key(base, number)) :
+				     0;
+
+	return at ? (uint32_t)(at - 1) : base;
+}
+
+void parts_merged(struct parts *p, uint64_t offset, uint64_t number, uint64_t clock,
+		  int64_t shift_ns)
+{
+	struct part *part;
+	uint32_t at;
+
+	if (!number && (last(p)->events || last(p)->merged))
+		begin_at(p, offset);
+	p->fresh = false;
+	at = parts_of(p, p->last, number);
+	if (number && number < PARTS_MAX && at == p->last && last(p)->merged &&
+	    p->cnt < PARTS_MAX) {
+		at = part_add(p, offset, p->last);
+		hmap_set(&p->merged, merged_key(p->last, number), (void *)((uintptr_t)at + 1));
+	}
+	part = &p->v[at];
+	part->events++;
+	if (part->merged || (number && at == p->last) || p->more)
+		return;
+	part->merged = true;
+	part->number = number;
+	part->told_clock = clock;
+	part->shift_ns = shift_ns;
+	find_clock(p, at);
+}
+
+void parts_merged_metadata(struct parts *p, uint32_t part, const struct parts_meta *meta,
+			   size_t cnt)
+{
+	p->v[part].events++;
+	take_metadata(p, part, meta, cnt);
+}
+
+void parts_merged_clock(struct parts *p, uint32_t part, uint64_t mono, uint64_t real)
+{
+	take_clock(p, part, mono, real);
 }

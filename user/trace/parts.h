@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash.h"
+
 #define PARTS_MAX 4096
 #define PARTS_META_MAX 256 /* of one part */
 /* Clocks of one boot agree to this: wall clocks are set now and then, but hosts take longer to boot. */
@@ -18,12 +20,18 @@ struct parts_meta {
 
 /*
  * One recording in a stream. Its metadata and its clock hold for its events alone. Times of two parts
- * may be compared when their clock is the same number.
+ * may be compared when their clock is the same number. Parts follow each other, but those of a merged stream
+ * lie within each other: all but its first have that as their base.
  */
 struct part {
 	uint64_t begin; /* offset in the stream */
-	uint64_t events; /* so far, while it is the last part */
+	uint64_t events; /* so far */
 	uint32_t clock; /* index of the first part on this clock */
+	uint32_t base; /* index of the part that begins its stream: its own, unless it is merged into that */
+	uint32_t next; /* index of the next one that does; 0: none */
+	bool merged; /* by a MergedPart event, which says: */
+	uint64_t number, told_clock;
+	int64_t shift_ns;
 	bool ours; /* written by the recorder, whose segments all begin with the same metadata */
 	bool synced; /* at least one ClockSyncEvent, the first of which was: */
 	uint64_t mono, real;
@@ -36,6 +44,8 @@ struct part {
 struct parts {
 	struct part *v;
 	size_t cnt, cap;
+	uint32_t last; /* index of the last one that is its own base */
+	struct hmap merged; /* base << 32 | number -> index + 1, of others */
 	bool more; /* than PARTS_MAX: the last one holds them all, and no metadata */
 	uint32_t host, boot_id, start; /* string ids of keys */
 	uint64_t segment; /* offset of the header at hand */
@@ -61,18 +71,31 @@ static inline void parts_event(struct parts *p, uint64_t offset)
 {
 	if (p->fresh)
 		parts_first_event(p, offset);
-	p->v[p->cnt - 1].events++;
+	p->v[p->last].events++;
 }
+
+/* What a MergedPart event at @offset says. */
+void parts_merged(struct parts *p, uint64_t offset, uint64_t number, uint64_t clock,
+		  int64_t shift_ns);
+/* The same of an event that says of which part it is, at index @part, as parts_of() has it. */
+void parts_merged_metadata(struct parts *p, uint32_t part, const struct parts_meta *meta,
+			   size_t cnt);
+void parts_merged_clock(struct parts *p, uint32_t part, uint64_t mono, uint64_t real);
+
+/* Finds the clock of part @at among those before it, all of which have theirs. */
+void parts_find_clock(struct parts *p, uint32_t at);
 
 /* ---- asking ---- */
 
-/* The part that holds @offset; @from is it or one before it. */
+/* The part that holds @offset, or the base of those that do; @from is it or one before it. */
 static inline uint32_t parts_at(const struct parts *p, uint32_t from, uint64_t offset)
 {
-	while (from + 1 < p->cnt && p->v[from + 1].begin <= offset)
-		from++;
+	while (p->v[from].next && p->v[p->v[from].next].begin <= offset)
+		from = p->v[from].next;
 	return from;
 }
+/* Of those with that base the one with that number; the base if there is none. */
+uint32_t parts_of(const struct parts *p, uint32_t base, uint64_t number);
 /* NAMES_NONE when there is no such entry. */
 uint32_t parts_get(const struct parts *p, uint32_t part, uint32_t key);
 /* How many clocks there are. */

@@ -27,6 +27,9 @@ struct recent_task {
 	const struct names_task *task; /* NULL: free */
 };
 
+/* Of an entry of trace.modules: nobody announced it, so it ends with the part. */
+#define MODULE_RAW (1u << 31)
+
 struct trace {
 	struct dial9_dec *dec;
 	struct names *names;
@@ -35,14 +38,16 @@ struct trace {
 	struct dial9_skipped *skipped; /* by part */
 	size_t skipped_cnt, skipped_cap;
 	struct layout_set schemas;
-	uint32_t part; /* at the current event */
+	uint32_t part, base; /* at the current event */
 	uint64_t segments; /* headers so far */
 	struct hmap tasks; /* clock << 32 | tid -> struct names_task, as of the current event */
 	struct recent_task *recent; /* by the key's low bits: nearly all look-ups end here */
-	uint32_t *modules; /* id in this segment -> index + 1 */
+	uint32_t *modules; /* id in this segment -> index + 1, perhaps with MODULE_RAW */
 	size_t module_cap;
 	uint32_t *module_used;
 	size_t module_used_cnt, module_used_cap;
+	uint32_t *raw_used; /* of those with MODULE_RAW */
+	size_t raw_used_cnt, raw_used_cap;
 	uint64_t *frames; /* of the current event */
 	size_t frame_cap;
 	uint64_t event_bytes;
@@ -87,6 +92,7 @@ void trace_free(struct trace *t)
 	dial9_dec_free(t->dec);
 	free(t->modules);
 	free(t->module_used);
+	free(t->raw_used);
 	free(t->skipped);
 	free(t->frames);
 	free(t);
@@ -106,7 +112,8 @@ static void skip_type(struct trace *t, uint16_t type_id)
 {
 	const struct trace_schema *s = layout_set_get(&t->schemas, type_id);
 
-	if (s && t->skip_kinds & 1u << s->kind)
+	/* of which part of a merged stream they are is known by their values alone */
+	if (s && t->skip_kinds & 1u << s->kind && s->role[ROLE_PART] < 0)
 		dial9_dec_skip(t->dec, type_id);
 }
 
@@ -182,7 +189,7 @@ static uint32_t role_name(struct trace *t, const struct trace_event *ev, enum tr
 static void module_map(struct trace *t, uint32_t id, uint32_t index)
 {
 	t->modules = array_reserve(t->modules, &t->module_cap, (size_t)id + 1, sizeof(*t->modules));
-	if (!t->modules[id]) {
+	if (!t->modules[id] || t->modules[id] & MODULE_RAW) {
 		t->module_used = array_reserve(t->module_used, &t->module_used_cap,
 					       t->module_used_cnt + 1, sizeof(*t->module_used));
 		t->module_used[t->module_used_cnt++] = id;
@@ -190,9 +197,14 @@ static void module_map(struct trace *t, uint32_t id, uint32_t index)
 	t->modules[id] = index + 1;
 }
 
+/* Known until the part ends. */
 static uint32_t module_raw(struct trace *t, uint32_t id)
 {
-	module_map(t, id, names_module_raw(t->names, t->part, id));
+	t->modules = array_reserve(t->modules, &t->module_cap, (size_t)id + 1, sizeof(*t->modules));
+	t->raw_used = array_reserve(t->raw_used, &t->raw_used_cap, t->raw_used_cnt + 1,
+				    sizeof(*t->raw_used));
+	t->raw_used[t->raw_used_cnt++] = id;
+	t->modules[id] = (names_module_raw(t->names, t->part, id) + 1) | MODULE_RAW;
 	return t->modules[id];
 }
 
@@ -206,7 +218,7 @@ static inline uint64_t frame_in(struct trace *t, uint64_t addr)
 	if (!module)
 		module = module_raw(t, id);
 	return (addr & (PROF_FRAME_KERNEL | PROF_FRAME_OFFSET_MASK)) |
-	       (uint64_t)(module - 1) << PROF_FRAME_MODULE_SHIFT;
+	       (uint64_t)((module & ~MODULE_RAW) - 1) << PROF_FRAME_MODULE_SHIFT;
 }
 
 uint64_t trace_frame(struct trace *t, uint64_t addr)
@@ -240,7 +252,8 @@ static void absorb_module_status(struct trace *t, const struct trace_event *ev)
 	uint64_t id = trace_u64_or(ev, ROLE_MODULE_ID, 0);
 
 	if (id < t->module_cap && t->modules[id])
-		names_module_set_status(t->names, t->modules[id] - 1, role_name(t, ev, ROLE_STATUS),
+		names_module_set_status(t->names, (t->modules[id] & ~MODULE_RAW) - 1,
+					role_name(t, ev, ROLE_STATUS),
 					role_name(t, ev, ROLE_DETAIL));
 }
 
@@ -441,7 +454,8 @@ static inline void absorb(struct trace *t, const struct trace_event *ev)
 
 /* ---- parts ------------------------------------------------------------------------------------- */
 
-static void learn_metadata(struct trace *t, const struct trace_event *ev)
+/* @merged: the part that the event says, or TRACE_NONE. */
+static void learn_metadata(struct trace *t, const struct trace_event *ev, uint32_t merged)
 {
 	const struct dial9_value *v = role_value(ev, ROLE_ENTRIES);
 	struct parts_meta meta[PARTS_META_MAX];
@@ -456,36 +470,46 @@ static void learn_metadata(struct trace *t, const struct trace_event *ev)
 			meta[cnt++].value = names_add(t->names, val.str.ptr, val.str.len);
 		}
 	}
-	parts_metadata(&t->names->parts, ev->offset, meta, cnt);
+	if (merged != TRACE_NONE)
+		parts_merged_metadata(&t->names->parts, merged, meta, cnt);
+	else
+		parts_metadata(&t->names->parts, ev->offset, meta, cnt);
 }
 
 static void learn_part(struct trace *t, const struct trace_event *ev)
 {
+	struct parts *p = &t->names->parts;
+	const uint64_t number = trace_u64_or(ev, ROLE_PART, 0);
+	const uint32_t part = parts_of(p, p->last, number);
+	const bool merged = part != p->last;
 	uint64_t real;
 
-	if (ev->kind == TRACE_METADATA)
-		learn_metadata(t, ev);
+	if (ev->kind == TRACE_MERGED_PART)
+		parts_merged(p, ev->offset, number, trace_u64_or(ev, ROLE_CLOCK, 0),
+			     (int64_t)trace_u64_or(ev, ROLE_SHIFT_NS, 0));
+	else if (ev->kind == TRACE_METADATA)
+		learn_metadata(t, ev, merged ? part : TRACE_NONE);
+	else if (ev->kind == TRACE_CLOCK_SYNC && ev->has_ts &&
+		 trace_u64(ev, ROLE_REALTIME_NS, &real) && merged)
+		parts_merged_clock(p, part, ev->ts, real);
 	else if (ev->kind == TRACE_CLOCK_SYNC && ev->has_ts &&
 		 trace_u64(ev, ROLE_REALTIME_NS, &real))
-		parts_clock(&t->names->parts, ev->offset, ev->ts, real);
+		parts_clock(p, ev->offset, ev->ts, real);
+	else if (merged)
+		p->v[part].events++;
 	else
-		parts_event(&t->names->parts, ev->offset);
+		parts_event(p, ev->offset);
 }
 
 /* Addresses without a module are another program's in another part. */
 static void forget_raw_modules(struct trace *t)
 {
-	size_t kept = 0;
+	while (t->raw_used_cnt) {
+		const uint32_t id = t->raw_used[--t->raw_used_cnt];
 
-	for (size_t i = 0; i < t->module_used_cnt; i++) {
-		uint32_t id = t->module_used[i];
-
-		if (names_module(t->names, t->modules[id] - 1)->announced)
-			t->module_used[kept++] = id;
-		else
+		if (t->modules[id] & MODULE_RAW)
 			t->modules[id] = 0;
 	}
-	t->module_used_cnt = kept;
 }
 
 static void find_part(struct trace *t, const struct trace_event *ev)
@@ -494,7 +518,8 @@ static void find_part(struct trace *t, const struct trace_event *ev)
 
 	if (t->learn)
 		learn_part(t, ev);
-	part = parts_at(&t->names->parts, t->part, ev->offset);
+	t->base = parts_at(&t->names->parts, t->base, ev->offset);
+	part = parts_of(&t->names->parts, t->base, trace_u64_or(ev, ROLE_PART, 0));
 	if (part != t->part)
 		forget_raw_modules(t);
 	t->part = part;
@@ -506,6 +531,7 @@ static void segment(struct trace *t, uint64_t offset)
 {
 	t->segments++;
 	layout_set_segment(&t->schemas);
+	forget_raw_modules(t);
 	while (t->module_used_cnt)
 		t->modules[t->module_used[--t->module_used_cnt]] = 0;
 	if (t->learn) {
@@ -584,9 +610,9 @@ static void see_skipped(struct trace *t, uint64_t offset)
 		return;
 	if (t->learn) {
 		parts_event(parts, offset - 1);
-		parts->v[parts->cnt - 1].events += s.cnt - 1;
+		parts->v[parts->last].events += s.cnt - 1;
 	}
-	part = parts_at(parts, t->part, offset - 1);
+	part = parts_at(parts, t->base, offset - 1);
 	t->skipped =
 		array_reserve(t->skipped, &t->skipped_cap, (size_t)part + 1, sizeof(*t->skipped));
 	while (t->skipped_cnt <= part)

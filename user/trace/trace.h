@@ -28,6 +28,7 @@ enum trace_kind {
 	TRACE_SYMBOL,
 	TRACE_CLOCK_SYNC,
 	TRACE_METADATA,
+	TRACE_MERGED_PART,
 	TRACE_TP_SYMBOL,
 	TRACE_LOST,
 	TRACE_STATS,
@@ -77,6 +78,9 @@ enum trace_role {
 	ROLE_COUNT,
 	ROLE_FIRST_NS,
 	ROLE_LAST_NS,
+	ROLE_PART,
+	ROLE_CLOCK,
+	ROLE_SHIFT_NS,
 	ROLE_PREV_PID,
 	ROLE_PREV_COMM,
 	ROLE_PREV_STATE,
@@ -115,7 +119,7 @@ enum trace_role {
 static inline bool trace_is_naming(enum trace_kind kind)
 {
 	return (kind >= TRACE_MODULE && kind <= TRACE_SYMBOL) || kind == TRACE_METADATA ||
-	       kind == TRACE_TP_SYMBOL;
+	       kind == TRACE_MERGED_PART || kind == TRACE_TP_SYMBOL;
 }
 
 #define TRACE_NUMBER_MAYBE (-2) /* it depends on the event */
