@@ -39,6 +39,8 @@ static const struct command commands[] = {
 	{ "cut", cmd_cut, "a smaller trace of some of the events, and without real names", false },
 	{ "symbolize", cmd_symbolize,
 	  "the names that a trace had not, from files that are here now", false },
+	{ "merge", cmd_merge, "several traces as one: recordings, and what applications wrote",
+	  false },
 	{ "list", cmd_list, "the tracepoints of this kernel, with their fields", true },
 	{ "check", cmd_check, "whether a recording can start here, and what is missing", true },
 };

@@ -3,7 +3,7 @@
 # bash completion for dial9-prof. Options and the words they take are read from the program's own
 # --help, so nothing here goes stale; only the commands are listed.
 
-_dial9_prof_commands="record top report offcpu sched wakeup explain polls script info dump convert diff export view cut symbolize list check"
+_dial9_prof_commands="record top report offcpu sched wakeup explain polls script info dump convert diff export view cut symbolize merge list check"
 
 # "-p --pid PID,..." a line: key or "-", name or "-", value or "-".
 _dial9_prof_options() { # PROGRAM COMMAND

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # fish completion for dial9-prof. Options are read from each command's own --help.
 
-set -g __dial9_prof_commands record top report offcpu sched wakeup explain polls script info dump convert diff export view cut symbolize list check
+set -g __dial9_prof_commands record top report offcpu sched wakeup explain polls script info dump convert diff export view cut symbolize merge list check
 
 function __dial9_prof_command
     for word in (commandline -opc)[2..-1]
@@ -35,6 +35,7 @@ complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a export -d '
 complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a view -d 'a trace in a browser'
 complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a cut -d 'a smaller trace of some of the events'
 complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a symbolize -d 'the names that a trace had not'
+complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a merge -d 'several traces as one, in order of time'
 complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a list -d 'the events that this kernel offers'
 complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a check -d 'whether a recording can start here'
 complete -c dial9-prof -n 'string match -q -- "-*" (commandline -ct)' -a '(__dial9_prof_options)'

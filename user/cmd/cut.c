@@ -16,11 +16,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
@@ -29,6 +27,7 @@
 #include "cmd/cut_needs.h"
 #include "cmd/input.h"
 #include "cmd/progress.h"
+#include "cmd/reread.h"
 #include "cmd/select.h"
 #include "cmd/text.h"
 #include "export/script_line.h"
@@ -277,6 +276,9 @@ static bool kept(struct cut *c, const struct trace_event *ev, uint64_t *ts)
 	bool yes;
 
 	*ts = time_in(part, ev, place);
+	/* what is left of a merged stream needs the part that it begins with, be that empty */
+	if (ev->kind == TRACE_MERGED_PART)
+		return c->any && (part->live || names_part(c->names, ev->part)->base == ev->part);
 	/* a trace of which nothing is left still says where it came from */
 	if (!part->live)
 		return !c->any && ev->kind == TRACE_METADATA && ev->offset == part->meta &&
@@ -590,67 +592,12 @@ static int say_summary(const struct cut *c)
 
 /* ---- input ------------------------------------------------------------------------------------- */
 
-static bool is_regular(const char *path)
-{
-	struct stat st;
-
-	return !(strcmp(path, "-") ? stat(path, &st) : fstat(STDIN_FILENO, &st)) &&
-	       S_ISREG(st.st_mode);
-}
-
-/* What is no trace is read no further than to know that. */
-static int spool(struct source *src, int temp)
-{
-	static const char magic[] = { 'T', 'R', 'C' };
-	char *buf = xmalloc(1 << 16);
-	bool first = true;
-	int err = 0;
-	ssize_t n;
-
-	while (!err && (n = source_read(src, buf, 1 << 16)) > 0) {
-		if (write(temp, buf, (size_t)n) != n) {
-			err = errno ? -errno : -ENOSPC;
-			log_error("cut: cannot write a temporary file: %s (TMPDIR says where)",
-				  strerror(-err));
-		}
-		if (first &&
-		    memcmp(buf, magic, (size_t)n < sizeof(magic) ? (size_t)n : sizeof(magic)))
-			break;
-		first = false;
-	}
-	free(buf);
-	if (n < 0 && !err) {
-		err = (int)n;
-		log_error("cannot read %s: %s", source_name(src),
-			  err == -EBADMSG ? "damaged gzip data" : strerror(-err));
-	}
-	return err;
-}
-
-/* A pipe, as a file without a name. */
 static int open_pipe(const char *path, struct reader **out)
 {
-	struct source *src, *copy;
-	int err = source_open(path, &src), temp;
+	struct source *src;
+	int err = reread_open("cut", path, &src);
 
-	if (err)
-		return err;
-	temp = file_temp();
-	err = temp < 0 ? temp : spool(src, temp);
-	if (temp < 0)
-		log_error("cut: cannot make a temporary file: %s (TMPDIR says where)",
-			  strerror(-temp));
-	if (!err && source_is_cut(src))
-		log_warn("%s: the gzip data ends too early; everything before it is used",
-			 source_name(src));
-	if (!err && lseek(temp, 0, SEEK_SET) < 0)
-		err = -errno;
-	if (!err)
-		err = source_open_fd(temp, source_name(src), &copy);
-	else if (temp >= 0)
-		close(temp);
-	source_close(src);
-	return err ? err : reader_new(copy, READER_ONE_PASS, out);
+	return err ? err : reader_new(src, READER_ONE_PASS, out);
 }
 
 /* ---- the run ----------------------------------------------------------------------------------- */
@@ -682,8 +629,8 @@ static int cut_file(const struct cut_opts *opts, const char *path, const struct 
 
 	if (select_init(&c.sel, &opts->sel))
 		return CMD_USAGE;
-	err = is_regular(path) ? progress_open(path, READER_ONE_PASS, &c.reader, &progress) :
-				 open_pipe(path, &c.reader);
+	err = reread_is_regular(path) ? progress_open(path, READER_ONE_PASS, &c.reader, &progress) :
+					open_pipe(path, &c.reader);
 	if (!err) {
 		c.names = reader_names(c.reader);
 		say_how(&c.how, opts);

@@ -1,0 +1,66 @@
+# One trace of several.
+#
+$ dial9-prof merge
+! dial9-prof: merge: which traces?; see dial9-prof merge --help
+? 1
+$ dial9-prof merge a.bin
+! dial9-prof: merge: where to? (-o FILE, or -o - for standard output); see dial9-prof merge --help
+? 1
+$ dial9-prof merge a.bin -o out
+! dial9-prof: cannot open a.bin: No such file or directory<*>
+? 5
+$ cp $T/golden/dial9/mixed_1k.bin mixed; cp $T/golden/dial9/tokio-service.bin.gz t.gz
+$ dial9-prof merge mixed --align sideways -o out
+! dial9-prof: merge: --align takes auto, mono, real, or offset= and a number of nanoseconds; see dial9-prof merge --help
+? 1
+#
+# What is in order comes out as it is.
+$ dial9-prof merge mixed -o out
+! dial9-prof: merge: 1,000 events of 1 trace, 37.5 kB
+$ dial9-prof script mixed >want; dial9-prof script out | cmp - want; dial9-prof info --verify out
+out: good: 1005 frames, 1000 of them events, in 37497 bytes
+#
+# What a Tokio service writes is in no order; merged it is, and nothing is missing.
+$ dial9-prof merge t.gz -o t
+! dial9-prof: merge: 210,639 events of 1 trace, <N> MB
+$ dial9-prof info --verify t
+t: good: <N> frames, 210639 of them events, in <N> bytes
+$ dial9-prof dump --json t | sed -n 's/.*"f":"event".*"ts":\([0-9]*\).*/\1/p' | sort -nc && echo in order
+in order
+$ dial9-prof info t.gz | sed 1d | grep -v -e '^events' -e ' B/' -e '^ .*headers' >want; dial9-prof info t | sed 1d | grep -v -e '^events' -e ' B/' -e '^ .*headers' | cmp - want
+$ dial9-prof report t.gz | grep -v '^#' >want; dial9-prof report t | grep -v '^#' | cmp - want
+#
+# Where nobody knows how late it was nothing is written.
+$ dial9-prof merge t.gz mixed -o none; ls none
+! dial9-prof: merge: mixed does not say when it was, so its times cannot be put beside those of t.gz (--align mono takes them as they are, --align offset=NS moves them)
+! ls: cannot access 'none': No such file or directory
+? 2
+$ dial9-prof merge -q t.gz mixed --align mono -o both; dial9-prof info both | grep '^[Pp]art'
+parts           2 recordings in one file, on 2 clocks: times of different clocks do not compare
+Part 1, from byte 0:
+Part 2, merged into part 1:
+$ cat mixed | dial9-prof merge -q t.gz - --align mono -o - | cmp - both
+$ dial9-prof merge -q both -o again; cmp both again
+#
+# Directories: what is no trace is left out.
+$ mkdir d d/sub empty; cp mixed d/x.0.bin; gzip -c mixed >d/x.1.bin.gz; echo hello >d/notes; dial9-prof merge d --align mono -o out
+! dial9-prof: merge: d/notes is no dial9 trace, and left out
+! dial9-prof: merge: 2,000 events of 2 traces, <N> kB
+$ dial9-prof info out | grep ^parts
+? 1
+$ dial9-prof merge empty -o out
+! dial9-prof: merge: there is no dial9 trace in empty
+? 5
+#
+# Of what is torn the good events are merged.
+$ head -c 20000 mixed >torn; dial9-prof merge torn mixed --align mono -o out; dial9-prof info --verify out
+out: good: <N> frames, <N> of them events, in <N> bytes
+! dial9-prof: torn: the end is cut off after byte <N>; everything before it is used
+! dial9-prof: merge: <N> events of 2 traces, <N> kB
+#
+# An older file is kept; one that is an input, too.
+$ cp mixed same; dial9-prof merge -q same -o same; dial9-prof info --verify same; cmp same.old mixed
+same: good: 1005 frames, 1000 of them events, in 37497 bytes
+$ dial9-prof merge mixed -o /dev/full
+! dial9-prof: cannot write /dev/full: No space left on device
+? 3

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_CMD_MERGE_H
+#define D9_CMD_MERGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cmd/cut.h"
+
+enum merge_align {
+	MERGE_AUTO, /* clocks of one boot are one; others by their wall clocks */
+	MERGE_MONO, /* times are taken as they are */
+	MERGE_REAL, /* all by their wall clocks */
+	MERGE_OFFSET, /* those of all inputs behind the first are moved */
+};
+
+/* {0} are the defaults. */
+struct merge_opts {
+	enum merge_align align;
+	int64_t offset_ns; /* MERGE_OFFSET: by this */
+	size_t sort_bytes; /* memory for events that are not in order; 0: 64 MiB */
+	const char *word; /* the command, for messages; NULL: "merge" */
+};
+
+/* What came of it. */
+struct merge_sum {
+	uint64_t inputs, events, bytes; /* read, and written */
+	uint64_t parts; /* of the result */
+	uint64_t refused; /* events that cannot be written in the format */
+	bool incomplete; /* an input was torn, damaged or of a newer format */
+};
+
+/*
+ * One stream of all events of the traces at @paths, in order of time: files, "-", and directories, of which every
+ * trace in them is taken. Each event comes once, with its values but for what only means something in its own
+ * file: ids of pools, types and modules. Of several recordings or applications each is a part of its own of
+ * the result (struct part), whose threads are told apart where their hosts or boots are not the same;
+ * CpuSampleEvents of the recorder get the worker of their thread where an application's events tell it.
+ *
+ * Inputs that are in order are read as they are written; others are sorted in pieces of sort_bytes that wait in a
+ * temporary file. Memory is that much, and what the distinct strings, stacks and names of inputs take that
+ * lie within each other.
+ *
+ * An exit code, after one line for each input that cannot be used to its end; CMD_INPUT also when something good
+ * was written. Where nothing can be, nothing is written.
+ */
+int merge_to(const struct merge_opts *opts, const char *const *paths, size_t cnt,
+	     const struct cut_out *out, struct merge_sum *sum);
+/* The same into an open file. */
+int merge_to_file(const struct merge_opts *opts, const char *const *paths, size_t cnt, int fd,
+		  struct merge_sum *sum);
+
+#endif /* D9_CMD_MERGE_H */

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_CMD_MERGE_IMPL_H
+#define D9_CMD_MERGE_IMPL_H
+
+/* What the files of merging share: inputs, the plan, and events on their way. */
+#include "base/buf.h"
+#include "cmd/merge.h"
+#include "profile/workers.h"
+#include "trace/reader.h"
+
+#define MERGE_FILES_MAX 4096
+
+/* A file that is read. */
+struct merge_file {
+	char *name; /* for messages */
+	int fd;
+	uint32_t arg; /* which of the arguments it is of */
+	bool found; /* in a directory: what is no trace is left out */
+	/* what was seen of it: */
+	uint64_t events; /* good ones */
+	uint64_t first_ts; /* of its first event that has one */
+	bool sorted;
+	bool level4; /* has types that only 0.4 has */
+	uint32_t part; /* its first among merge_plan.names->parts; there are: */
+	uint32_t part_cnt;
+};
+
+/* A part of a file. */
+struct merge_part {
+	uint32_t file;
+	uint32_t out; /* number in the result */
+	int64_t shift_ns; /* to be added to its times */
+	bool any, has_ts; /* events; with times */
+	uint64_t first_ts;
+};
+
+/* What a module is, by a ModuleEvent. */
+struct merge_content {
+	struct buf bytes; /* empty: not told yet */
+	bool vague; /* which says nothing of the code: then it is who told of it, under which id */
+};
+
+/* What it is in the result. */
+struct merge_module {
+	struct buf content;
+	uint32_t id;
+};
+
+#define MERGE_AWAITED_MAX 65536 /* in all files */
+
+struct merge_plan {
+	struct merge_opts opts;
+	struct merge_file *files;
+	size_t file_cnt, file_cap;
+	struct names *names; /* with the parts of all files one behind the other */
+	struct merge_part *parts; /* for each of these */
+	size_t part_cap;
+	uint32_t out_cnt; /* parts of the result */
+	uint32_t *firsts; /* the first part that is each of them */
+	bool merged; /* the result has to say what its parts are */
+	struct worker_threads workers;
+	struct hmap
+		awaited; /* file, segment and id of modules that mappings name before they are told of ->
+				* struct merge_content */
+	struct hmap modules; /* hash of content -> struct merge_module */
+	uint64_t *ids_taken; /* a bit for each id of a module: taken, or met without a module */
+	uint32_t next_id;
+	bool incomplete;
+};
+
+/* ---- merge_inputs.c ---- */
+
+/* Opens what the arguments name. An exit code, after one line where it is not CMD_OK. */
+int merge_inputs_open(struct merge_plan *p, const char *const *paths, size_t cnt);
+/* A reader of a file from its first byte. 0, or -errno after one line. */
+int merge_inputs_read(const struct merge_file *f, struct reader **out);
+void merge_inputs_close(struct merge_plan *p);
+
+/* ---- merge_plan.c ---- */
+
+/* Looks at all files, finds parts, clocks and workers. An exit code, likewise. */
+int merge_plan_make(struct merge_plan *p);
+void merge_plan_fini(struct merge_plan *p);
+/* What a ModuleEvent tells of. The caller's to free. */
+struct merge_content merge_plan_content(const struct trace *t, const struct trace_event *ev);
+/* The id in the result of a module that a part tells of under that id; 0: there are no more. */
+uint32_t merge_plan_module(struct merge_plan *p, uint32_t part, uint64_t id,
+			   const struct merge_content *content);
+/* What an id will mean that a mapping of a file names before anybody told of it, or NULL. */
+const struct merge_content *merge_plan_awaited(const struct merge_plan *p,
+					       const struct merge_file *f, uint64_t segment,
+					       uint64_t id);
+
+/* ---- merge_align.c ---- */
+
+/* How far the times of each part are to be moved. False, after one line: nobody can tell. */
+bool merge_align_parts(struct merge_plan *p);
+
+/* ---- merge_record.c ---- */
+
+/* An event between input and output, followed by its values. In order of key, then order, then seq. */
+struct merge_record {
+	uint64_t key, seq, ts;
+	uint32_t order, schema, sz; /* sz with this header */
+	bool has_ts;
+};
+
+static inline bool merge_record_before(const struct merge_record *a, const struct merge_record *b)
+{
+	if (a->key != b->key)
+		return a->key < b->key;
+	return a->order != b->order ? a->order < b->order : a->seq < b->seq;
+}
+
+/* Schemas of the result, by number. */
+struct merge_schemas {
+	struct dial9_schema **v;
+	size_t cnt, cap;
+	struct hmap by_content;
+};
+
+/* Turns the events of one file into records. Zero it, set what is above the line. */
+struct merge_feed {
+	struct merge_plan *plan;
+	struct merge_schemas *schemas;
+	const struct merge_file *file;
+	struct reader *reader;
+	/* ---- */
+	uint64_t seq, last_key;
+	struct hmap known; /* struct trace_schema and whether it gets a part -> number + 1 */
+	uint64_t *modules; /* id -> segment + 1 << 32 | id in the result */
+	size_t module_cap;
+	struct buf text;
+};
+
+/* Puts the event, which reader_next() has just given, into @out. 0, -ECANCELED if it has no place there, or -errno. */
+int merge_record_make(struct merge_feed *f, const struct trace_event *ev, struct buf *out);
+void merge_feed_fini(struct merge_feed *f);
+void merge_schemas_fini(struct merge_schemas *s);
+/* Encodes a record. 0, or what the encoder said. */
+int merge_record_write(const struct merge_schemas *s, const struct merge_record *r,
+		       struct dial9_enc *enc);
+
+/* ---- merge_sort.c ---- */
+
+struct merge_sort;
+
+/* @max: bytes of records in memory. Never NULL. */
+struct merge_sort *merge_sort_new(size_t max);
+void merge_sort_free(struct merge_sort *s);
+/* Copies a record. 0, or -errno of the temporary file. */
+int merge_sort_add(struct merge_sort *s, const struct merge_record *r);
+/* After the last one, all of them in order: 1, 0 at the end, -errno. Borrowed until the next call. */
+int merge_sort_next(struct merge_sort *s, const struct merge_record **out);
+
+#endif /* D9_CMD_MERGE_IMPL_H */

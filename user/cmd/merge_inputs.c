@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What a merge reads: files, standard input, and what lies in directories. Owns their descriptors, which stay open so
+ * that the second look is at the same bytes as the first, whatever happens to the names meanwhile.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "cmd/cmd.h"
+#include "cmd/merge_impl.h"
+#include "cmd/reread.h"
+
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return strcmp(path, "-") && !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+/* Takes over @fd. */
+static void add(struct merge_plan *p, const char *name, int fd, size_t arg, bool found)
+{
+	p->files = array_reserve(p->files, &p->file_cap, p->file_cnt + 1, sizeof(*p->files));
+	p->files[p->file_cnt++] = (struct merge_file){
+		.name = xstrdup(name), .fd = fd, .arg = (uint32_t)arg, .found = found
+	};
+}
+
+static int open_one(struct merge_plan *p, const char *path, size_t arg)
+{
+	struct source *src;
+	int err = reread_open(p->opts.word, path, &src), fd;
+
+	if (err)
+		return CMD_INPUT;
+	fd = fcntl(source_fd(src), F_DUPFD_CLOEXEC, 3);
+	if (fd >= 0)
+		add(p, source_name(src), fd, arg, false);
+	else
+		log_error("%s: cannot open %s: %s", p->opts.word, path, strerror(errno));
+	source_close(src);
+	return fd < 0 ? CMD_INPUT : CMD_OK;
+}
+
+/* ---- directories ------------------------------------------------------------------------------- */
+
+static int no_dots(const struct dirent *d)
+{
+	return d->d_name[0] != '.';
+}
+
+/* Whether its first bytes, unpacked, are a trace's. Leaves @fd alone. */
+static bool is_trace(int fd, const char *name)
+{
+	static const char magic[] = { 'T', 'R', 'C', 0 };
+	const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	char head[sizeof(magic)];
+	struct source *src;
+	size_t sz = 0;
+	ssize_t n = 1;
+
+	if (copy < 0 || source_open_fd(copy, name, &src))
+		return false;
+	while (sz < sizeof(head) && (n = source_read(src, head + sz, sizeof(head) - sz)) > 0)
+		sz += (size_t)n;
+	source_close(src);
+	return sz == sizeof(head) && !memcmp(head, magic, sizeof(head));
+}
+
+/* One name of a directory. A pipe in it is not waited for. */
+static bool open_found(struct merge_plan *p, int dir, const char *path, const char *name,
+		       size_t arg)
+{
+	const int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct buf whole = { 0 };
+	struct stat st;
+	bool good = false;
+
+	buf_printf(&whole, "%s/%s", path, name);
+	if (fd < 0)
+		log_warn("%s: cannot open %s: %s", p->opts.word, buf_cstr(&whole), strerror(errno));
+	else if (!fstat(fd, &st) && S_ISDIR(st.st_mode))
+		good = false;
+	else if (!S_ISREG(st.st_mode) || !is_trace(fd, buf_cstr(&whole)))
+		log_warn("%s: %s is no dial9 trace, and left out", p->opts.word, buf_cstr(&whole));
+	else
+		good = true;
+	if (good)
+		add(p, buf_cstr(&whole), fd, arg, true);
+	else if (fd >= 0)
+		close(fd);
+	buf_free(&whole);
+	return good;
+}
+
+static int open_directory(struct merge_plan *p, const char *path, size_t arg)
+{
+	const int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct dirent **all = NULL;
+	int n = dir < 0 ? -1 : scandirat(dir, ".", &all, no_dots, versionsort);
+	int code = CMD_OK;
+	size_t good = 0;
+
+	if (n < 0) {
+		log_error("%s: cannot read %s: %s", p->opts.word, path, strerror(errno));
+		code = CMD_INPUT;
+	}
+	for (int i = 0; i < n; i++) {
+		if (p->file_cnt < MERGE_FILES_MAX)
+			good += open_found(p, dir, path, all[i]->d_name, arg);
+		free(all[i]);
+	}
+	free(all);
+	if (dir >= 0)
+		close(dir);
+	if (code == CMD_OK && !good) {
+		log_error("%s: there is no dial9 trace in %s", p->opts.word, path);
+		code = CMD_INPUT;
+	}
+	return code;
+}
+
+int merge_inputs_open(struct merge_plan *p, const char *const *paths, size_t cnt)
+{
+	int code = CMD_OK;
+
+	for (size_t i = 0; i < cnt && code == CMD_OK; i++)
+		code = is_directory(paths[i]) ? open_directory(p, paths[i], i) :
+						open_one(p, paths[i], i);
+	if (code == CMD_OK && p->file_cnt >= MERGE_FILES_MAX) {
+		log_error(
+			"%s: these are more than %d files at a time (merge some, then the results)",
+			p->opts.word, MERGE_FILES_MAX - 1);
+		code = CMD_USAGE;
+	}
+	return code;
+}
+
+int merge_inputs_read(const struct merge_file *f, struct reader **out)
+{
+	const int fd = fcntl(f->fd, F_DUPFD_CLOEXEC, 3);
+	struct source *src;
+	int err = fd < 0 ? -errno : lseek(fd, 0, SEEK_SET) < 0 ? -errno : 0;
+
+	if (!err)
+		err = source_open_fd(fd, f->name, &src);
+	else if (fd >= 0)
+		close(fd);
+	if (err) {
+		log_error("cannot read %s: %s", f->name, strerror(-err));
+		return err;
+	}
+	return reader_new(src, READER_ONE_PASS, out);
+}
+
+void merge_inputs_close(struct merge_plan *p)
+{
+	for (size_t i = 0; i < p->file_cnt; i++) {
+		close(p->files[i].fd);
+		free(p->files[i].name);
+	}
+	free(p->files);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_CMD_REREAD_H
+#define D9_CMD_REREAD_H
+
+#include "trace/source.h"
+
+/* Whether what @path names, "-" for standard input, is a regular file. */
+bool reread_is_regular(const char *path);
+/*
+ * Opens @path so that it can be read more than once: what is no regular file is copied, unpacked, to a temporary
+ * file without a name; of what is no trace not more than its first bytes. @word is the command, for messages. 0, or
+ * -errno after one line. Free with source_close().
+ */
+int reread_open(const char *word, const char *path, struct source **out);
+
+#endif /* D9_CMD_REREAD_H */
