@@ -50,8 +50,12 @@ static void unpark(struct make *m, uint64_t ts, uint32_t worker, uint32_t tid)
 
 static void make_app(struct make *m, uint64_t t)
 {
+	const uint64_t work = make_frame(1, 0x510);
+
 	unpark(m, t + 1, 0, 11);
 	unpark(m, t + 1, 7, 30);
+	make_sample(m, t + 3 * ms, 11, 11, PROF_SOURCE_SAMPLE, 0, &work, 1);
+	make_sample(m, t + 4 * ms, 11, 11, PROF_SOURCE_SWITCH_OUT, 0, &work, 1);
 	unpark(m, t + 1, 8, 99);
 	poll(m, 0, 17, "src/main.rs:7", t + 1 * ms, t + 13 * ms);
 	span(m, 0, "write_log", t + 1500 * 1000, t + 125 * ms / 10);
@@ -206,7 +210,13 @@ static const char alone[] =
 	"      12.000000  1. task 17 by worker 0, [unknown] 11, spawned at src/main.rs:7, in write_log\n"
 	"\n"
 	"# 1. task 17 by worker 0, [unknown] 11, spawned at src/main.rs:7, in write_log,"
-	" from 20.001000000 to 20.013000000:      12.000000 ms\n";
+	" from 20.001000000 to 20.013000000:      12.000000 ms\n"
+	"\n"
+	"+   2.000 ms  was sampled; seen again 1.000 ms later\n"
+	"                [unknown] ([unknown])\n"
+	"\n"
+	"+   3.000 ms  left its CPU; the end came 9.000 ms later\n"
+	"                [unknown] ([unknown])\n";
 
 static const char json[] =
 	"{\"version\":1,\"file\":\"standard input\",\"span_ns\":16000000,\"lost_events\":0,"
@@ -264,6 +274,8 @@ Test(polls, no_thread_of_another_boot_is_taken_for_its_own)
 	run_expect_in(r.out, "\"causes\":[],");
 	run_expect_in(r.out, "\"tid\":11,\"pid\":null,\"comm\":null,\"worker\":0,");
 	cr_expect_null(strstr(r.out, "\"running_ns\":2000000"));
+	run_expect_in(r.out, "\"story\":[],\"seen\":[\n"
+			     "{\"at_ns\":20003000000,\"off_cpu\":false,");
 	run_free(&r);
 }
 

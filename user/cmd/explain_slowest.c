@@ -164,16 +164,17 @@ static void take(void *ctx, const struct interval *i)
 	struct explain_slowest *s = ctx;
 	const struct gaps *w = s->telling && s->switches ? windows_of(s, i->part) : NULL;
 
-	if (w && gaps_touch(w, i->start, i->end))
+	if (w && gaps_touch(w, i->start, i->end) && timeline_tells(&s->x->timeline, i))
 		explain_add(&s->x->numbers, s->x->timeline.intervals, i);
 }
 
-/* Where there are switches, their stacks come with them. */
+/* Where a part has switches, their stacks come with them. */
 static bool is_told(const struct explain_slowest *s, const struct trace_event *ev)
 {
 	return ev->kind == TRACE_SAMPLE && ev->has_ts &&
 	       (ev->source == PROF_SOURCE_SAMPLE ||
-		(ev->source == PROF_SOURCE_SWITCH_OUT && !s->switches));
+		(ev->source == PROF_SOURCE_SWITCH_OUT &&
+		 !timeline_has_switches(&s->x->timeline, ev->part)));
 }
 
 static void see(void *ctx, const struct trace *t, const struct trace_event *ev)

@@ -218,7 +218,12 @@ static void put_row(struct buf *out, const struct explain_slowest *s, const stru
 	buf_addch(out, '\n');
 }
 
-/* Of a trace without switches: where the thread was seen, and for how long it may have been there. */
+static bool has_story(const struct explain_slowest *s, const struct span *p)
+{
+	return s->told && s->told[p - s->spans.v].why != EXPLAIN_NOT_RECORDED;
+}
+
+/* Of a thread whose switches are not there: where the thread was seen, and for how long it may have been there. */
 static void put_seen(struct buf *out, const struct explain_slowest *s, const struct span *p)
 {
 	const uint64_t small = (p->end - p->start) / EXPLAIN_SMALL_PART;
@@ -258,7 +263,7 @@ static void put_moment(struct buf *out, struct explain_slowest *s, const struct 
 	}
 	buf_addstr(out, ", ");
 	explain_print_window(out, p->start, p->end);
-	if (s->switches) {
+	if (has_story(s, p)) {
 		find_steps(s, p);
 		explain_print_story(out, s->x);
 	} else {
@@ -414,7 +419,7 @@ static void json_moment(struct buf *out, struct explain_slowest *s, const struct
 	buf_addch(out, ',');
 	find_steps(s, p);
 	explain_json_story(out, s->x);
-	if (!s->switches)
+	if (!has_story(s, p))
 		json_seen(out, s, p);
 	buf_addch(out, '}');
 }

@@ -63,7 +63,6 @@ struct export_cmd {
 	struct export *x;
 	struct sink *sink;
 	const char *file; /* of a format that takes the trace itself */
-	struct hmap switched; /* part + 1 of those with switches */
 };
 
 /* ---- reading ----------------------------------------------------------------------------------- */
@@ -105,8 +104,6 @@ static void take_event(void *ctx, const struct trace *t, const struct trace_even
 {
 	struct export_cmd *c = ctx;
 
-	if (ev->kind == TRACE_SCHED_SWITCH)
-		hmap_set(&c->switched, (uint64_t)ev->part + 1, c);
 	if (trace_is_naming(ev->kind) || !select_match(&c->timeline.sel, c->timeline.reader, ev))
 		return;
 	export_event(export_of(c), ev);
@@ -127,10 +124,8 @@ static bool is_wanted(const struct export_cmd *c, const struct interval *i, uint
 		known.cgroup = task->cgroup;
 	*cgroup = known.cgroup;
 	names_task_fill(n, i->part, i->tid, &known.pid, &known.comm);
-	/* a part without switches tells nothing: its threads would seem to do one thing all the while */
-	if (i->end_by == INTERVAL_TO_NOTHING && !hmap_get(&c->switched, (uint64_t)i->part + 1))
-		return false;
-	return select_match_task(&c->timeline.sel, n, &known, i->cpu);
+	return timeline_tells(&c->timeline, i) &&
+	       select_match_task(&c->timeline.sel, n, &known, i->cpu);
 }
 
 static void take_interval(void *ctx, const struct interval *i)
@@ -146,7 +141,6 @@ static void drop(void *ctx)
 {
 	struct export_cmd *c = ctx;
 
-	hmap_fini(&c->switched);
 	if (c->x)
 		export_reset(c->x);
 }
@@ -211,7 +205,6 @@ static int export_file(const struct export_cmd_opts *opts, const struct exporter
 	else
 		sink_close(c.sink);
 	export_free(c.x);
-	hmap_fini(&c.switched);
 	timeline_fini(&c.timeline);
 	return code;
 }

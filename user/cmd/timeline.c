@@ -53,7 +53,10 @@ static void count(struct timeline *r, const struct trace *t, const struct trace_
 		return;
 	}
 	event_counts_add_loss(&r->losses, t, r->names, ev);
-	r->switches += ev->kind == TRACE_SCHED_SWITCH;
+	if (ev->kind == TRACE_SCHED_SWITCH) {
+		r->switches++;
+		hmap_set(&r->switched, (uint64_t)ev->part + 1, r);
+	}
 	if (!ev->has_ts || trace_is_naming(ev->kind))
 		return;
 	if (!r->first_ts)
@@ -244,6 +247,7 @@ void timeline_fini(struct timeline *r)
 	progress_end(r->progress);
 	intervals_free(r->intervals);
 	event_counts_fini(&r->losses);
+	hmap_fini(&r->switched);
 	select_fini(&r->sel);
 	reader_free(r->reader);
 	memset(r, 0, sizeof(*r));
@@ -254,6 +258,16 @@ int timeline_end(const struct timeline *r, struct view *view)
 	int code = view_end(view);
 
 	return code == CMD_OK && reader_is_newer(r->reader) ? CMD_INPUT : code;
+}
+
+bool timeline_has_switches(const struct timeline *r, uint32_t part)
+{
+	return hmap_get(&r->switched, (uint64_t)part + 1) != NULL;
+}
+
+bool timeline_tells(const struct timeline *r, const struct interval *i)
+{
+	return i->end_by != INTERVAL_TO_NOTHING || timeline_has_switches(r, i->part);
 }
 
 bool timeline_is_chosen(const struct timeline *r)

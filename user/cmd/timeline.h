@@ -46,6 +46,7 @@ struct timeline {
 	bool learnt; /* losses and names, by a reading before */
 	uint32_t part; /* of the event at hand */
 	uint64_t switches; /* in all of the trace: 0 when it was recorded without */
+	struct hmap switched; /* see timeline_has_switches() */
 };
 
 /*
@@ -62,6 +63,13 @@ int timeline_again(struct timeline *r, uint32_t clock, uint64_t from, uint64_t t
 int timeline_reread(struct timeline *r);
 void timeline_fini(struct timeline *r);
 
+/* Whether a part of the stream has switches, as far as it was ever read. */
+bool timeline_has_switches(const struct timeline *r, uint32_t part);
+/*
+ * Whether an interval tells what its thread did: those of a part without switches, such as an application's own trace,
+ * have each thread do one thing all the while.
+ */
+bool timeline_tells(const struct timeline *r, const struct interval *i);
 /* Whether the time of an event that has one is looked at. */
 bool timeline_has_time(const struct timeline *r, const struct trace_event *ev);
 
