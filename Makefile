@@ -153,7 +153,7 @@ TESTS += tests/export/html_test.c
 TESTS += tests/profile/workers_test.c tests/cmd/merge_test.c
 TESTS += tests/kernel/format_known_test.c tests/record/code_names_test.c
 TESTS_ROOT := $(addprefix tests/bpf/, \
-	explain_test.c top_test.c wakeup_test.c \
+	explain_test.c polls_test.c top_test.c wakeup_test.c \
 	check_test.c command_test.c events_test.c fault_elf_test.c fault_files_test.c \
 	fault_maps_test.c fault_storm_test.c fault_workers_test.c generic_test.c intervals_test.c jit_test.c \
 	loss_test.c perf_sched_test.c perf_test.c privileges_test.c realtime_test.c sample_test.c san_test.c \
@@ -167,7 +167,7 @@ TESTS_ROOT += tests/bpf/neighbours_test.c
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \
 	calls.c cxx.cpp demo.c enemy_elf.c enemy_fuse.c enemy_maps.c enemy_swap.c family.c \
-	forkchain.c inlined.c jit.c pingpong.c ring.c shortlived.c sleeper.c spinner.c stalls.c storm.c threads.c \
+	forkchain.c inlined.c jit.c pingpong.c poller.c ring.c shortlived.c sleeper.c spinner.c stalls.c storm.c threads.c \
 	unwind_jit.c unwind_maze.c unwind_naps.c unwind_rust.rs unwind_signals.c unwind_throw.cpp walked.c)
 STIMULI += tests/stimuli/waiter.c
 # inlined.c, cxx.cpp and crate.rs as several compilers and linkers leave them, for the symbolizer.
@@ -309,6 +309,7 @@ $(filter $(O)/tests/record/%,$(TEST_BINS) $(ROOT_BINS)): $(O)/obj/tests/record/s
 $(filter $(O)/tests/bpf/%,$(ROOT_BINS)): $(O)/obj/tests/bpf/support.o
 $(filter $(O)/tests/bpf/fault_%,$(ROOT_BINS)): $(O)/obj/tests/bpf/fault.o
 $(addprefix $(O)/tests/bpf/unwind_,dwfl_test jit_test rooted_test stress_test): $(O)/obj/tests/bpf/workload.o
+$(addprefix $(O)/tests/bpf/,explain_test polls_test): $(O)/obj/tests/bpf/stalled.o
 # The other unwinder.
 $(O)/tests/bpf/unwind_dwfl_test: LIBS += -ldw
 # Its allocations can be made to fail.
@@ -341,6 +342,10 @@ $(O)/stimuli/%: tests/stimuli/%.c $(O)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(STIM_CFLAGS) $(STIM_MORE) $(DEPFLAGS) -MF $@.d -o $@ $< $(STIM_LIBS)
 $(O)/stimuli/enemy_elf: STIM_LIBS := -lz -llzma
+# It writes a trace of its own.
+$(O)/stimuli/poller: STIM_MORE := -Iinclude
+$(O)/stimuli/poller: STIM_LIBS := $(LIB_A)
+$(O)/stimuli/poller: $(LIB_A)
 
 $(O)/stimuli/unwind_maze_%.so: tests/stimuli/unwind_maze.c $(O)/flags
 	$(call msg,STIM,$@)

@@ -7,142 +7,41 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include "support.h"
+#include "stalled.h"
 
 TestSuite(explain, .fini = live_cleanup, .timeout = 120);
 
-enum { ROUNDS = 3, STALL_NS = 20000000, REQUESTS = 72 };
-enum kind { MUTEX, HOG, FAULT, READ, KINDS };
+enum { ROUNDS = 3, REQUESTS = 72, KINDS = STALLED_COMPUTE };
 
 #define SPAN "syscalls:sys_exit_recvfrom,syscalls:sys_enter_sendto"
 
-static const struct {
-	const char *kind, *helper; /* as the workload calls them */
-	const char *functions[2]; /* where the server was blocked */
-	const char *cause; /* as it is told of all together, without the helper's number */
-} kinds[KINDS] = {
-	[MUTEX] = { "mutex",
-		    "holder",
-		    { "pthread_mutex_lock", "stall_on_mutex" },
-		    "blocked in pthread_mutex_lock under stall_on_mutex\n" },
-	[HOG] = { "hog", "hog", { NULL, NULL }, "waited for a CPU behind hog " },
-	[FAULT] = { "fault",
-		    "pager",
-		    { "page_fault", "stall_on_page" },
-		    "blocked by a page fault in stall_on_page\n" },
-	[READ] = { "read",
-		   "writer",
-		   { "\"read\"", "stall_on_read" },
-		   "blocked in read under stall_on_read\n" },
-};
-
-struct stall {
-	enum kind kind;
-	uint64_t helper, from, to;
-};
-
 const char *live_missing(void)
 {
-	const long fd = syscall(SYS_userfaultfd, 0);
-
-	if (fd < 0)
-		return "userfaultfd";
-	close((int)fd);
-	return NULL;
-}
-
-static struct stall stall_of(const struct live_proc *server, int round, enum kind kind)
-{
-	struct stall s = { .kind = kind,
-			   .helper = (uint64_t)live_truth(server, kinds[kind].helper) };
-	char key[32];
-
-	snprintf(key, sizeof(key), "%s%d_from", kinds[kind].kind, round);
-	s.from = (uint64_t)live_truth(server, key);
-	snprintf(key, sizeof(key), "%s%d_to", kinds[kind].kind, round);
-	s.to = (uint64_t)live_truth(server, key);
-	return s;
+	return stalled_missing();
 }
 
 /* ---- one stall --------------------------------------------------------------------------------- */
 
-/* Steps follow each other and make up the whole; so do the times of the thread. */
-static void expect_sums(const char *said, const struct stall *s)
-{
-	const char *line = strstr(said, "\n{\"start_ns\":"), *row = strstr(said, "\n{\"tid\":") + 1;
-	uint64_t at = s->from, row_ns = 0;
-	static const char *const states[] = { "\"running_ns\":", "\"waiting_ns\":",
-					      "\"blocked_ns\":", "\"unknown_ns\":",
-					      "\"absent_ns\":" };
-
-	cr_expect_eq(live_said_number(said, "\"from_ns\":"), s->from);
-	cr_expect_eq(live_said_number(said, "\"to_ns\":"), s->to);
-	for (size_t k = 0; k < sizeof(states) / sizeof(states[0]); k++)
-		row_ns += live_said_number(row, states[k]);
-	cr_expect_eq(row_ns, s->to - s->from, "%s", said);
-	for (; line; line = strstr(line + 1, "\n{\"start_ns\":")) {
-		cr_expect_eq(live_said_number(line + 1, "\"start_ns\":"), at);
-		at += live_said_number(line + 1, "\"ns\":");
-	}
-	cr_expect_eq(at, s->to, "%s", said);
-}
-
-static bool has(const char *line, const char *word)
-{
-	return !word || strstr(line, word) != NULL;
-}
-
-/* Whether one step says it: where and for how long, and who ended it or ran instead. */
-static bool step_tells(const char *line, const struct stall *s)
-{
-	const bool hog = s->kind == HOG;
-	char helper[64];
-	const char *ns = strstr(line, hog ? "\"waiting_ns\":" : "\"blocked_ns\":");
-
-	/* the one who ran longest comes first */
-	snprintf(helper, sizeof(helper),
-		 hog ? "\"behind\":[{\"tid\":%" PRIu64 "," : "\"waker_tid\":%" PRIu64 ",",
-		 s->helper);
-	return ns && strtoull(strchr(ns, ':') + 1, NULL, 10) >= STALL_NS / 2 && has(line, helper) &&
-	       has(line, kinds[s->kind].functions[0]) && has(line, kinds[s->kind].functions[1]);
-}
-
-static bool story_tells(const char *said, const struct stall *s)
-{
-	const char *line = strstr(said, "\n{\"start_ns\":");
-	bool told = false;
-
-	for (; line && !told; line = strstr(line + 1, "\n{\"start_ns\":")) {
-		char *copy = strndup(line + 1, strcspn(line + 1, "\n"));
-		char *meanwhile = strstr(copy, "\"meanwhile\":");
-
-		/* what the other did is another story */
-		if (meanwhile)
-			*meanwhile = '\0';
-		told = step_tells(copy, s);
-		free(copy);
-	}
-	return told;
-}
-
-static bool is_told(const char *path, const char *server, const struct stall *s)
+static bool is_told(const char *path, const char *server, const struct stalled *s)
 {
 	char time[80];
 	const char *args[] = { "explain", "--json", "-t", server, "--time", time, path, NULL };
 	struct buf said;
+	const char *end;
 	bool told;
 
 	snprintf(time, sizeof(time), "%" PRIu64 ".%09" PRIu64 ",%" PRIu64 ".%09" PRIu64,
 		 s->from / 1000000000, s->from % 1000000000, s->to / 1000000000,
 		 s->to % 1000000000);
 	said = live_output(args);
-	expect_sums(said.data, s);
-	told = story_tells(said.data, s);
+	end = said.data + said.len;
+	cr_expect_eq(live_said_number(said.data, "\"from_ns\":"), s->from);
+	cr_expect_eq(live_said_number(said.data, "\"to_ns\":"), s->to);
+	stalled_expect_sums(strstr(said.data, "\n{\"tid\":") + 1, said.data, end, s);
+	told = stalled_is_told(said.data, end, s);
 	if (!told)
-		fprintf(stderr, "not told: %s: %s\n", kinds[s->kind].kind, said.data);
+		fprintf(stderr, "not told: %s: %s\n", stalled_name(s->kind), said.data);
 	buf_free(&said);
 	return told;
 }
@@ -163,7 +62,8 @@ static int stalls_among(const char *said, const struct live_proc *server, uint64
 
 		*all_ns += to - from;
 		for (int k = 0; k < ROUNDS * KINDS; k++) {
-			const struct stall s = stall_of(server, k / KINDS, (enum kind)(k % KINDS));
+			const struct stalled s =
+				stalled_truth(server, k / KINDS, (enum stalled_kind)(k % KINDS));
 
 			within += from <= s.from && s.to <= to;
 		}
@@ -195,14 +95,12 @@ static void expect_causes(const char *path, const char *tid, const struct live_p
 	const char *args[] = { "explain", "--slowest", "12", "--span", SPAN,
 			       "--limit", "0",	       tid,  path,     NULL };
 	struct buf said = live_output(args);
-	char cause[80];
 
 	for (int k = 0; k < KINDS; k++) {
-		snprintf(cause, sizeof(cause), "  %s", kinds[k].cause);
-		if (k == HOG)
-			snprintf(cause, sizeof(cause), "  %s%" PRIu64 "\n", kinds[k].cause,
-				 stall_of(server, 0, HOG).helper);
-		cr_expect(strstr(said.data, cause), "no %s in %s", cause, said.data);
+		const struct stalled s = stalled_truth(server, 0, (enum stalled_kind)k);
+
+		cr_expect(stalled_is_cause(said.data, &s), "no %s in %s", stalled_name(s.kind),
+			  said.data);
 	}
 	buf_free(&said);
 }
@@ -231,13 +129,14 @@ Test(explain, stalls_of_a_server_are_told_with_their_causes_and_add_up)
 		int told = 0;
 
 		for (int round = 0; round < ROUNDS; round++) {
-			const struct stall s = stall_of(&server, round, (enum kind)k);
+			const struct stalled s =
+				stalled_truth(&server, round, (enum stalled_kind)k);
 
 			told += is_told(rec.path, tid, &s);
 		}
 		/* where init is hidden from tracing, so is a switch to or from it */
 		cr_expect_geq(told, ROUNDS - 1, "%d of %d stalls by %s", told, ROUNDS,
-			      kinds[k].kind);
+			      stalled_name((enum stalled_kind)k));
 	}
 	expect_slowest(rec.path, tid, &server);
 	expect_causes(rec.path, tid, &server);

@@ -3,201 +3,25 @@
  * stalls [--now] [ROUNDS]
  *
  * A server that answers requests from a socket: recvfrom(2), 100 us of work, sendto(2). In each of ROUNDS (3)
- * rounds there are 24 requests, and four of them stall in a known way, for 20 ms of somebody's CPU time:
+ * rounds there are 24 requests, and four of them stall in the four ways of stalls.h.
  *
- *	mutex	a lock that "holder" has
- *	hog	"hog" takes the server's CPU
- *	fault	a page that "pager" has yet to provide (userfaultfd)
- *	read	a pipe that "writer" has yet to write to
- *
- * The server has a CPU of its own, as real-time priority gives it: only hog stands above it. The others
- * run elsewhere. Nobody sleeps.
- *
- *	ready pid=P tid=T server=TID holder=TID hog=TID pager=TID writer=TID cpu=N
+ *	ready pid=P tid=T server=TID cpu=N holder=TID hog=TID pager=TID writer=TID
  *	mutex0_from=NS mutex0_to=NS	when the request came, and when it was answered
  *	...
  *	read2_from=NS read2_to=NS
  *	requests=N
  */
-#include <fcntl.h>
-#include <linux/userfaultfd.h>
-#include <pthread.h>
-#include <sched.h>
-#include <semaphore.h>
-#include <stdatomic.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 
-#include "stimulus.h"
+#include "stalls.h"
 
-enum { PER_ROUND = 24, APART = 6, ROUNDS_MAX = 8, WORK_NS = 100000, STALL_NS = 20000000 };
-enum kind { MUTEX, HOG, FAULT, READ, KINDS };
+enum { PER_ROUND = 24, APART = 6, WORK_NS = 100000 };
 
-static const char *const kind_names[KINDS] = { "mutex", "hog", "fault", "read" };
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static sem_t holder_go, holder_has, hog_go, writer_go;
-static int requests[2], pipe_ends[2], uffd, server_cpu;
-static char *pages; /* one for each round, none of which is there */
-static size_t page_sz;
-static unsigned long rounds;
+static int requests[2];
 static atomic_long server_tid;
 static uint64_t times[ROUNDS_MAX][KINDS][2];
 
-static void die(const char *what)
-{
-	perror(what);
-	exit(2);
-}
-
-static void burn(uint64_t ns)
-{
-	const uint64_t end = stim_clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
-
-	while (stim_clock_ns(CLOCK_THREAD_CPUTIME_ID) < end)
-		;
-}
-
-static void set_priority(int priority)
-{
-	const struct sched_param p = { .sched_priority = priority };
-
-	if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &p) != 0)
-		die("SCHED_FIFO");
-}
-
-/* On the server's CPU, or on all others where there are others. */
-static void pin(bool beside)
-{
-	cpu_set_t set;
-
-	if (sched_getaffinity(0, sizeof(set), &set))
-		die("sched_getaffinity");
-	if (beside && CPU_COUNT(&set) > 1)
-		CPU_CLR(server_cpu, &set);
-	if (!beside) {
-		CPU_ZERO(&set);
-		CPU_SET(server_cpu, &set);
-	}
-	if (sched_setaffinity(0, sizeof(set), &set))
-		die("sched_setaffinity");
-}
-
-static void await(sem_t *sem)
-{
-	while (sem_wait(sem))
-		;
-}
-
-/* ---- the four helpers -------------------------------------------------------------------------- */
-
-static void hold(void)
-{
-	await(&holder_go);
-	pthread_mutex_lock(&lock);
-	sem_post(&holder_has);
-	burn(STALL_NS);
-	pthread_mutex_unlock(&lock);
-}
-
-static void take_the_cpu(void)
-{
-	await(&hog_go);
-	burn(STALL_NS);
-}
-
-static void provide_page(void)
-{
-	struct uffd_msg msg;
-	struct uffdio_copy copy = { .len = page_sz };
-
-	if (read(uffd, &msg, sizeof(msg)) != sizeof(msg) || msg.event != UFFD_EVENT_PAGEFAULT)
-		die("userfaultfd");
-	burn(STALL_NS);
-	copy.dst = msg.arg.pagefault.address & ~(uint64_t)(page_sz - 1);
-	copy.src = (uint64_t)(uintptr_t)kind_names & ~(uint64_t)(page_sz - 1);
-	if (ioctl(uffd, UFFDIO_COPY, &copy))
-		die("UFFDIO_COPY");
-}
-
-static void write_late(void)
-{
-	await(&writer_go);
-	burn(STALL_NS);
-	if (write(pipe_ends[1], "x", 1) != 1)
-		die("write");
-}
-
-struct helper {
-	const char *name;
-	void (*once)(void);
-	int priority; /* 0: an ordinary thread beside the server's CPU; else one on it */
-	atomic_long tid;
-};
-
-static struct helper helpers[KINDS] = {
-	[MUTEX] = { .name = "holder", .once = hold },
-	[HOG] = { .name = "hog", .once = take_the_cpu, .priority = 2 },
-	[FAULT] = { .name = "pager", .once = provide_page },
-	[READ] = { .name = "writer", .once = write_late },
-};
-
-static void *help(void *arg)
-{
-	struct helper *h = arg;
-
-	prctl(PR_SET_NAME, h->name);
-	pin(!h->priority);
-	if (h->priority)
-		set_priority(h->priority);
-	atomic_store(&h->tid, syscall(SYS_gettid));
-	for (unsigned long k = 0; k < rounds; k++)
-		h->once();
-	return NULL;
-}
-
 /* ---- the server -------------------------------------------------------------------------------- */
-
-STIM_NOINLINE static void stall_on_mutex(void)
-{
-	sem_post(&holder_go);
-	await(&holder_has);
-	pthread_mutex_lock(&lock);
-	pthread_mutex_unlock(&lock);
-}
-
-STIM_NOINLINE static void stall_behind_hog(void)
-{
-	sem_post(&hog_go);
-}
-
-STIM_NOINLINE static void stall_on_page(unsigned long round)
-{
-	STIM_KEEP(*(volatile char *)(pages + round * page_sz));
-}
-
-STIM_NOINLINE static void stall_on_read(void)
-{
-	char byte;
-
-	sem_post(&writer_go);
-	if (read(pipe_ends[0], &byte, 1) != 1)
-		die("read");
-}
-
-static void stall(enum kind kind, unsigned long round)
-{
-	if (kind == MUTEX)
-		stall_on_mutex();
-	else if (kind == HOG)
-		stall_behind_hog();
-	else if (kind == FAULT)
-		stall_on_page(round);
-	else
-		stall_on_read();
-}
 
 static void answer(unsigned long n)
 {
@@ -225,9 +49,7 @@ static void answer(unsigned long n)
 static void *serve(void *arg)
 {
 	(void)arg;
-	prctl(PR_SET_NAME, "server");
-	pin(false);
-	set_priority(1);
+	have_the_cpu("server");
 	atomic_store(&server_tid, syscall(SYS_gettid));
 	for (unsigned long n = 0; n < rounds * PER_ROUND; n++)
 		answer(n);
@@ -236,69 +58,28 @@ static void *serve(void *arg)
 
 /* ---- the client -------------------------------------------------------------------------------- */
 
-static void prepare(void)
-{
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
-
-	page_sz = (size_t)sysconf(_SC_PAGESIZE);
-	server_cpu = sched_getcpu();
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, requests) || pipe(pipe_ends))
-		die("socketpair");
-	sem_init(&holder_go, 0, 0);
-	sem_init(&holder_has, 0, 0);
-	sem_init(&hog_go, 0, 0);
-	sem_init(&writer_go, 0, 0);
-	pages = mmap(NULL, rounds * page_sz, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-		     -1, 0);
-	if (pages == MAP_FAILED)
-		die("mmap");
-	uffd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
-	reg.range.start = (uint64_t)(uintptr_t)pages;
-	reg.range.len = rounds * page_sz;
-	if (uffd < 0 || ioctl(uffd, UFFDIO_API, &api) || ioctl(uffd, UFFDIO_REGISTER, &reg))
-		die("userfaultfd");
-}
-
-static long tid_of(atomic_long *tid)
-{
-	while (!atomic_load(tid))
-		sched_yield();
-	return atomic_load(tid);
-}
-
-static void start_threads(pthread_t threads[KINDS + 1], char *extra, size_t sz)
-{
-	size_t len;
-
-	for (int k = 0; k < KINDS; k++)
-		if (pthread_create(&threads[k], NULL, help, &helpers[k]) != 0)
-			die("pthread_create");
-	if (pthread_create(&threads[KINDS], NULL, serve, NULL) != 0)
-		die("pthread_create");
-	len = (size_t)snprintf(extra, sz, "server=%ld cpu=%d", tid_of(&server_tid), server_cpu);
-	for (int k = 0; k < KINDS; k++)
-		len += (size_t)snprintf(extra + len, sz - len, " %s=%ld", helpers[k].name,
-					tid_of(&helpers[k].tid));
-}
-
 int main(int argc, char **argv)
 {
 	const bool now = stim_take_now(&argc, &argv);
-	pthread_t threads[KINDS + 1];
+	pthread_t threads[KINDS], server;
 	char extra[160], byte;
 
 	rounds = stim_arg(argc, argv, 1, 3);
 	if (rounds > ROUNDS_MAX)
 		return 2;
-	prepare();
-	start_threads(threads, extra, sizeof(extra));
+	prepare_stalls();
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, requests))
+		die("socketpair");
+	server = start(serve, NULL);
+	snprintf(extra, sizeof(extra), "server=%ld cpu=%d", tid_of(&server_tid), stalled_cpu);
+	start_helpers(threads, extra, sizeof(extra));
 	stim_start(now, extra);
 	for (unsigned long n = 0; n < rounds * PER_ROUND; n++)
 		if (write(requests[0], "x", 1) != 1 || read(requests[0], &byte, 1) != 1)
 			die("client");
-	for (int k = 0; k <= KINDS; k++)
+	for (int k = 0; k < KINDS; k++)
 		pthread_join(threads[k], NULL);
+	pthread_join(server, NULL);
 	for (unsigned long r = 0; r < rounds; r++)
 		for (int k = 0; k < KINDS; k++)
 			printf("%s%lu_from=%llu %s%lu_to=%llu\n", kind_names[k], r,

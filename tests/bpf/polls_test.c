@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What `polls` says of a service that stalls in known ways while it is recorded (stimuli/poller.c), of the recording and
+ * of the service's own file one behind the other: each stall is told with its cause and who ended it, and times add
+ * up to the poll, to the nanosecond. And of a service that ran elsewhere nothing is told.
+ */
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "stalled.h"
+#include "trace/source.h"
+
+TestSuite(polls, .fini = live_cleanup, .timeout = 120);
+
+enum { ROUNDS = 3, POLLS = 72 };
+
+const char *live_missing(void)
+{
+	return stalled_missing();
+}
+
+/* Their plain bytes one behind the other. */
+static void join(const char *path, const char *a, const char *b)
+{
+	const char *const parts[] = { a, b };
+	const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	char bytes[65536];
+	ssize_t n;
+
+	cr_assert_geq(fd, 0);
+	for (int k = 0; k < 2; k++) {
+		struct source *src;
+
+		cr_assert_eq(source_open(parts[k], &src), 0);
+		while ((n = source_read(src, bytes, sizeof(bytes))) > 0)
+			cr_assert_eq(write(fd, bytes, (size_t)n), n);
+		cr_assert_eq(n, 0);
+		source_close(src);
+	}
+	close(fd);
+}
+
+static struct buf polls(const char *path, const char *opt)
+{
+	const char *args[] = { "polls", "--min=10ms", "--limit=0", opt, path, NULL };
+
+	return live_output(args);
+}
+
+static uint64_t number(const struct buf *said, const char *key)
+{
+	return live_said_number(said->data, key);
+}
+
+/* ---- one stall --------------------------------------------------------------------------------- */
+
+/* The line of that poll; it must be there. */
+static const char *row_of(const struct buf *said, const struct stalled *s)
+{
+	char times[96];
+	const char *at;
+
+	snprintf(times, sizeof(times), "\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64 ",", s->from,
+		 s->to);
+	at = strstr(said->data, times);
+	cr_assert(at, "no %s in %s", times, said->data);
+	while (at[-1] != '\n')
+		at--;
+	return at;
+}
+
+static void expect_names(const char *row, const struct live_proc *service, const struct stalled *s,
+			 int round)
+{
+	char want[160], *line = strndup(row, (size_t)(stalled_line_end(row) - row));
+	const char *name = stalled_name(s->kind);
+
+	/* the n-th of each round's twelve; and the worker's number changes */
+	snprintf(want, sizeof(want),
+		 "\"worker\":%d,\"task\":%d,\"spawned\":\"src/%s.rs:7:9\",\"spans\":[\"%s\"],",
+		 (round + 1) % 2, round * 12 + 2 * (int)s->kind + 2, name, name);
+	cr_expect(strstr(line, want), "no %s in %s", want, line);
+	if (!strstr(line, "\"untold\":"))
+		cr_expect_eq(live_said_number(line, "\"tid\":"),
+			     (uint64_t)live_truth(service, "stalled"));
+	free(line);
+}
+
+static bool is_told(const struct buf *said, const struct live_proc *service, int round,
+		    enum stalled_kind kind)
+{
+	const struct stalled s = stalled_truth(service, round, kind);
+	const char *row = row_of(said, &s), *next = strstr(row, "\n{\"event\":"),
+		   *end = next ? next : said->data + said->len;
+	bool told;
+
+	expect_names(row, service, &s, round);
+	told = stalled_is_told(row, end, &s);
+	if (told)
+		stalled_expect_sums(row, row, end, &s);
+	if (!told)
+		fprintf(stderr, "not told: %s: %.*s\n", stalled_name(kind), (int)(end - row), row);
+	return told;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------- */
+
+static void expect_stalls(const struct buf *said, const struct live_proc *service)
+{
+	for (int k = 0; k < STALLED_KINDS; k++) {
+		int told = 0;
+
+		for (int round = 0; round < ROUNDS; round++)
+			told += is_told(said, service, round, (enum stalled_kind)k);
+		/* where init is hidden from tracing, so is a switch to or from it */
+		cr_expect_geq(told, ROUNDS - 1, "%d of %d stalls by %s", told, ROUNDS,
+			      stalled_name((enum stalled_kind)k));
+	}
+}
+
+/* What is told is all that causes sum up. */
+static void expect_causes(const struct buf *said)
+{
+	uint64_t causes_ns = 0, told_ns = 0, told = 0;
+
+	for (const char *at = said->data; (at = strstr(at, "\n{\"kind\":")); at++)
+		causes_ns += live_said_number(at + 1, "\"ns\":");
+	for (const char *at = said->data; (at = strstr(at, "\n{\"event\":")); at++) {
+		const char *end = stalled_line_end(at + 1), *untold = strstr(at, "\"untold\":");
+
+		if (untold && untold < end)
+			continue;
+		told++;
+		told_ns += live_said_number(at + 1, "\"to_ns\":") -
+			   live_said_number(at + 1, "\"from_ns\":");
+	}
+	cr_expect_eq(causes_ns, told_ns, "%s", said->data);
+	cr_expect_eq(told, number(said, "\"told\":"));
+	cr_expect_eq(number(said, "\"no_thread\":"), 0);
+	cr_expect_eq(number(said, "\"not_recorded\":"), 0);
+	cr_expect_eq(number(said, "\"not_kept\":"), 0);
+}
+
+static void expect_told(const char *path, const struct live_proc *service)
+{
+	struct buf said = polls(path, "--json"), text = polls(path, "--no-pager");
+
+	cr_expect_eq(number(&said, "\"pairs\":"), POLLS);
+	expect_stalls(&said, service);
+	expect_causes(&said);
+	for (int k = 0; k < STALLED_KINDS; k++) {
+		const struct stalled s = stalled_truth(service, 0, (enum stalled_kind)k);
+
+		cr_expect(stalled_is_cause(text.data, &s), "no %s in %s", stalled_name(s.kind),
+			  text.data);
+	}
+	buf_free(&said);
+	buf_free(&text);
+}
+
+static void expect_nothing_of_another_host(const char *recording)
+{
+	const char *path = live_path("elsewhere.bin");
+	char service[512];
+	struct buf said;
+
+	snprintf(service, sizeof(service), "%s/tests/golden/dial9/tokio-service.bin.gz",
+		 getenv("D9_TOP"));
+	join(path, recording, service);
+	said = polls(path, "--json");
+	cr_expect_eq(number(&said, "\"pairs\":"), 36801);
+	cr_expect_eq(number(&said, "\"slow\":"), 3);
+	cr_expect_eq(number(&said, "\"told\":"), 0);
+	cr_expect_eq(number(&said, "\"not_recorded\":"), 3);
+	cr_expect(strstr(said.data, "\"causes\":[]"));
+	buf_free(&said);
+}
+
+Test(polls, stalls_of_a_service_are_told_with_their_causes_and_add_up)
+{
+	struct live_proc service;
+	struct live_rec rec;
+	struct live_trace lt;
+	struct trace_event ev;
+	char app[128], both[128];
+
+	snprintf(app, sizeof(app), "%s", live_path("app.bin"));
+	snprintf(both, sizeof(both), "%s", live_path("both.bin"));
+	live_stimulus(&service, "poller", app, live_number(ROUNDS), NULL);
+	live_record(&rec, "-a", "--switch-stacks", "both", NULL);
+	live_recording(&rec);
+	live_go(&service);
+	cr_assert_eq(live_stop(&rec), 0);
+	live_open(&lt, rec.path, false);
+	while (live_next(&lt, &ev))
+		;
+	live_assert_no_loss(&lt);
+	live_close(&lt);
+	join(both, rec.path, app);
+	expect_told(both, &service);
+	join(both, app, rec.path);
+	expect_told(both, &service);
+	expect_nothing_of_another_host(rec.path);
+	live_end(&service);
+}
