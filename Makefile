@@ -148,7 +148,7 @@ TESTS := $(addprefix tests/, \
 	$(addprefix formats/heph/, attributes_test.c counters_test.c export_test.c format_test.c import_test.c \
 		layout_test.c open_spans_test.c scan_test.c) \
 	$(addprefix formats/tonbandgeraet/, encoding_test.c event_test.c export_test.c format_test.c import_test.c))
-TESTS += tests/cmd/symbolize_test.c
+TESTS += tests/cmd/symbolize_test.c tests/cmd/symbolize_copy_test.c tests/symbol/debuginfod_test.c
 TESTS += tests/export/html_test.c
 TESTS += tests/profile/workers_test.c tests/cmd/merge_test.c
 TESTS += tests/kernel/format_known_test.c tests/record/code_names_test.c
@@ -298,10 +298,10 @@ $(O)/tests/%: $(O)/obj/tests/%.o $(O)/obj/tests/support/limit.o $(ALL_A)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(ALL_A) -lcriterion $(LIBS)
 
-$(addprefix $(O)/tests/symbol/,dwinfo_test hostile_test ranges_test slicesort_test \
+$(addprefix $(O)/tests/symbol/,debuginfod_test dwinfo_test hostile_test ranges_test slicesort_test \
 	symbolizer_test symbroker_test symtab_test symtables_test symworker_test): \
 	$(O)/obj/tests/symbol/support.o
-$(O)/tests/cmd/symbolize_test: $(O)/obj/tests/symbol/support.o
+$(addprefix $(O)/tests/cmd/,symbolize_test symbolize_copy_test): $(O)/obj/tests/symbol/support.o
 $(addprefix $(O)/tests/symbol/,cfi_test dwforged_test hostile_test): $(O)/obj/tests/symbol/forge.o
 # It asks libdw what it should say.
 $(O)/tests/symbol/cfitable_test: LIBS += -ldw

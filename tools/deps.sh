@@ -10,7 +10,7 @@ BUILD="make gcc libc6-dev binutils clang bpftool libbpf-dev libdw-dev libelf-dev
 	libtraceevent-dev libiberty-dev libsnappy-dev libzstd-dev libbrotli-dev"
 CHECK="libcriterion-dev libclang-rt-14-dev clang-format-14 g++ rustc shellcheck valgrind linux-perf
 	groff-base procps apitrace nodejs xz-utils gzip python3 sqlite3 openssl jq golang-go protobuf-compiler
-	chromium-headless-shell"
+	chromium-headless-shell libdebuginfod1"
 
 # Where node comes without it.
 command -v npm >/dev/null 2>&1 || CHECK="$CHECK npm"
@@ -34,7 +34,8 @@ if ! command -v apt-get >/dev/null 2>&1; then
 		and for the tests:
 		  criterion >= 2.4, clang's ASan and libFuzzer run-times, clang-format 14, g++, rustc,
 		  shellcheck, valgrind, perf, groff, bash, apitrace, node >= 18 with npm,
-		  xz, gzip, python3, sqlite3, openssl (whose stacks are unwound), jq, go (for its pprof), protoc
+		  xz, gzip, python3, sqlite3, openssl (whose stacks are unwound), jq, go (for its pprof), protoc,
+		  the debuginfod client of elfutils
 		then build with \`make\` and test with \`make lint check\`.
 	EOT
 	exit 1

@@ -29,10 +29,17 @@
 struct symbolize_opts {
 	struct select_opts sel; /* its input */
 	const char *output, *symfs;
+	const char *servers; /* NULL: none are asked */
+	uint64_t timeout_ns; /* 0: $DEBUGINFOD_TIMEOUT */
 	bool lines, quiet;
 };
 
 #define O(m) offsetof(struct symbolize_opts, m)
+
+/* What --debuginfod stands for by itself. */
+#define FROM_ENVIRONMENT "$DEBUGINFOD_URLS"
+#define TIMEOUT_S 90
+#define TIMEOUT_MAX_S 86400
 
 static const struct opt symbolize_opts[] = {
 	SELECT_OPT_INPUT(struct symbolize_opts, sel),
@@ -42,6 +49,19 @@ static const struct opt symbolize_opts[] = {
 	  .arg = "DIR",
 	  .help = "look for files below DIR first: by their path, by name, by build-id",
 	  .group = "Names" },
+	{ .name = "debuginfod",
+	  .kind = OPT_STR,
+	  .off = O(servers),
+	  .arg = "URLS",
+	  .implied = FROM_ENVIRONMENT,
+	  .help = "ask servers for debug files by build-id (default: $DEBUGINFOD_URLS)" },
+	{ .name = "debuginfod-timeout",
+	  .kind = OPT_DURATION,
+	  .off = O(timeout_ns),
+	  .arg = "SEC",
+	  .min = 1,
+	  .max = TIMEOUT_MAX_S * 1000000000ull,
+	  .help = "give a server SEC for each 100 KiB (default: $DEBUGINFOD_TIMEOUT, or 90)" },
 	{ .name = "lines",
 	  .kind = OPT_FLAG,
 	  .off = O(lines),
@@ -66,6 +86,7 @@ static const struct opt_spec symbolize_spec = {
 	.cnt = sizeof(symbolize_opts) / sizeof(symbolize_opts[0]),
 	.examples = "  dial9-prof symbolize trace.bin\n"
 		    "  dial9-prof symbolize --symfs /srv/sysroot trace.bin -o named.bin\n"
+		    "  dial9-prof symbolize --debuginfod=https://debuginfod.debian.net trace.bin\n"
 		    "  dial9-prof symbolize --lines -o - trace.bin | dial9-prof report -g -\n",
 };
 
@@ -80,6 +101,8 @@ struct symbolize {
 	struct symbolize_find *find;
 	struct symbolize_copy copy;
 	bool tells; /* progress, on a terminal */
+	struct debuginfod servers;
+	struct buf fetching; /* what is told of the file that is fetched */
 	uint64_t added;
 };
 
@@ -132,6 +155,30 @@ static void tell_progress(void *ctx, uint64_t done, uint64_t all)
 	fprintf(stderr, "looking for names: %s of %s places\033[K\r", a, b);
 }
 
+static void tell_fetch(void *ctx, uint32_t index, size_t which, size_t of)
+{
+	struct symbolize *s = ctx;
+
+	buf_clear(&s->fetching);
+	buf_printf(&s->fetching, "fetching %zu of %zu, for ", which, of);
+	text_module_base(&s->fetching, reader_names(s->reader), index);
+	if (s->tells)
+		fprintf(stderr, "%s\033[K\r", buf_cstr(&s->fetching));
+}
+
+static void tell_bytes(void *ctx, uint64_t done, uint64_t all)
+{
+	struct symbolize *s = ctx;
+	char a[32], b[32];
+
+	if (!s->tells)
+		return;
+	str_bytes(a, done);
+	str_bytes(b, all);
+	fprintf(stderr, "%s: %s%s%s\033[K\r", buf_cstr(&s->fetching), a, all ? " of " : "",
+		all ? b : "");
+}
+
 static const char *file_cause(enum symbroker_status status)
 {
 	static const char *const words[SYMBROKER_STATUS_CNT] = {
@@ -157,6 +204,13 @@ static bool may_help(enum symbroker_status status)
 {
 	return status == SYMBROKER_STRIPPED || status == SYMBROKER_GONE ||
 	       status == SYMBROKER_REPLACED;
+}
+
+static const char *remedy(const struct symbolize_opts *o)
+{
+	if (o->symfs)
+		return o->servers ? "" : " (--debuginfod)";
+	return o->servers ? " (--symfs DIR)" : " (--symfs DIR, --debuginfod)";
 }
 
 static int by_left(const void *pa, const void *pb)
@@ -191,7 +245,7 @@ static void say_files(const struct symbolize *s, struct symbolize_find_module *c
 		buf_addstr(&line, " in ");
 		text_module(&line, reader_names(s->reader), v[i]->index);
 		log_warn("symbolize: %s: %s%s", buf_cstr(&line), file_cause(v[i]->status),
-			 may_help(v[i]->status) && !s->opts->symfs ? " (--symfs DIR)" : "");
+			 may_help(v[i]->status) ? remedy(s->opts) : "");
 	}
 	if (more)
 		log_warn("symbolize: and %zu places in %zu more files", more, told - TOLD_MAX);
@@ -223,6 +277,22 @@ static void say_others(struct symbolize_find_module *const *v, size_t cnt)
 	buf_free(&line);
 }
 
+static void say_fetched(const struct symbolize *s)
+{
+	const struct symbolize_find_fetched *f = symbolize_find_fetched(s->find);
+	struct buf line = { 0 };
+
+	if (!s->opts->servers)
+		return;
+	str_counted(&line, f->fetched, "file");
+	buf_printf(&line, " fetched, %zu that no server has", f->missing);
+	if (f->failed)
+		buf_printf(&line, ", %zu failed (%s)%s", f->failed, strerror(-f->error),
+			   f->given_up ? ", so the others were not asked for" : "");
+	log_warn("symbolize: %s", buf_cstr(&line));
+	buf_free(&line);
+}
+
 static void say_summary(const struct symbolize *s, const char *output)
 {
 	struct symbolize_find_module **v;
@@ -233,7 +303,8 @@ static void say_summary(const struct symbolize *s, const char *output)
 	if (s->opts->quiet)
 		return;
 	v = symbolize_find_modules(s->find, &cnt);
-	qsort(v, cnt, sizeof(*v), by_left);
+	if (cnt)
+		qsort(v, cnt, sizeof(*v), by_left);
 	for (size_t i = 0; i < cnt; i++) {
 		all += v[i]->cnt;
 		named += v[i]->named;
@@ -249,6 +320,7 @@ static void say_summary(const struct symbolize *s, const char *output)
 			"dial9-prof: symbolize: %s of %s places without a %s have one now%s\n", a,
 			b, s->opts->lines ? "name or line" : "name",
 			output ? "" : ": nothing is written");
+	say_fetched(s);
 	say_files(s, v, cnt);
 	say_others(v, cnt);
 }
@@ -429,6 +501,22 @@ static int run(struct symbolize *s)
 	return code;
 }
 
+static void set_servers(struct symbolize *s)
+{
+	const char *timeout = getenv("DEBUGINFOD_TIMEOUT");
+	uint64_t sec = TIMEOUT_S;
+
+	if (timeout && (str_parse_u64(timeout, TIMEOUT_MAX_S, &sec) || !sec))
+		sec = TIMEOUT_S;
+	s->servers = (struct debuginfod){
+		.urls = s->opts->servers,
+		.timeout_ns = s->opts->timeout_ns ? s->opts->timeout_ns : sec * 1000000000ull,
+		.stop = &stopped,
+		.tell = tell_bytes,
+		.ctx = s,
+	};
+}
+
 static int symbolize_file(const struct symbolize_opts *opts, const char *path)
 {
 	struct symbolize s = { .opts = opts, .path = path, .temp = -1 };
@@ -437,6 +525,7 @@ static int symbolize_file(const struct symbolize_opts *opts, const char *path)
 		.lines = opts->lines,
 		.stop = &stopped,
 		.tell = tell_progress,
+		.tell_fetch = tell_fetch,
 		.ctx = &s,
 	};
 	struct sigaction old[SIGNAL_CNT];
@@ -447,6 +536,10 @@ static int symbolize_file(const struct symbolize_opts *opts, const char *path)
 	if (!debuginfod_cache(&cache))
 		cfg.dirs.cache = buf_cstr(&cache);
 	s.tells = isatty(STDERR_FILENO) && !opts->quiet;
+	if (opts->servers) {
+		set_servers(&s);
+		cfg.servers = &s.servers;
+	}
 	s.cfg = cfg;
 	code = run(&s);
 	progress_end(s.progress);
@@ -455,6 +548,7 @@ static int symbolize_file(const struct symbolize_opts *opts, const char *path)
 	reader_free(s.reader);
 	if (s.temp >= 0)
 		close(s.temp);
+	buf_free(&s.fetching);
 	buf_free(&cache);
 	release_signals(old);
 	return code;
@@ -481,6 +575,27 @@ static const char *complaint(const struct symbolize_opts *opts, const char *path
 	return gzip ? "what is written is not gzipped: where to? (-o FILE)" : NULL;
 }
 
+/* Puts the servers' names in place. NULL, or what is missing. */
+static const char *find_servers(struct symbolize_opts *opts)
+{
+	struct buf cache = { 0 };
+	bool keeps = !debuginfod_cache(&cache);
+
+	buf_free(&cache);
+	if (!opts->servers)
+		return NULL;
+	if (!strcmp(opts->servers, FROM_ENVIRONMENT))
+		opts->servers = getenv("DEBUGINFOD_URLS");
+	if (!opts->servers || !*opts->servers)
+		return "--debuginfod: which servers? (--debuginfod=URLS, or $DEBUGINFOD_URLS)";
+	if (!keeps)
+		return "--debuginfod: where to keep what is fetched? ($HOME, or "
+		       "$DEBUGINFOD_CACHE_PATH)";
+	return debuginfod_available() ? NULL :
+					"--debuginfod wants libdebuginfod.so.1, as of Debian's "
+					"package libdebuginfod1";
+}
+
 int cmd_symbolize(int argc, char **argv)
 {
 	struct symbolize_opts opts = { 0 };
@@ -494,6 +609,8 @@ int cmd_symbolize(int argc, char **argv)
 		path = select_input(&opts.sel, argc, argv, first);
 		if (path)
 			why = complaint(&opts, path);
+		if (path && !why)
+			why = find_servers(&opts);
 		if (why)
 			log_error("symbolize: %s; see dial9-prof symbolize --help", why);
 		else if (path)

@@ -22,10 +22,12 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "kernel/kallsyms.h"
+#include "symbol/debuginfod.h"
 
 #define STEP_NS 50000000ull
 #define SILENT_NS 60000000000ull /* of all processes together, and nothing more is waited for */
 #define TAKE_MAX 4096
+#define FAILURES_MAX 3 /* of servers, one after the other */
 
 struct symbolize_find {
 	struct symbolize_find_cfg cfg;
@@ -35,6 +37,8 @@ struct symbolize_find {
 	struct symbolize_find_module **v;
 	size_t cnt, cap;
 	uint64_t asked; /* in this round */
+	struct symbolize_find_fetched fetched;
+	unsigned int failures; /* of servers, in a row */
 	char boot_id[64]; /* of this machine */
 };
 
@@ -370,6 +374,66 @@ static bool has_open_files(struct symbolize_find *f)
 	return false;
 }
 
+/* ---- servers ----------------------------------------------------------------------------------- */
+
+/* A file of this build, whatever is in it. */
+static bool fetch(struct symbolize_find *f, const struct names_module *mod,
+		  enum debuginfod_file file)
+{
+	struct symbolize_find_fetched *all = &f->fetched;
+	int err = debuginfod_fetch(f->cfg.servers, file, mod->build_id, mod->build_id_sz);
+
+	if (!err) {
+		all->fetched++;
+	} else if (err == -ENOENT) {
+		all->missing++;
+	} else if (err != -EINTR) {
+		all->failed++;
+		all->error = err;
+		all->given_up = ++f->failures >= FAILURES_MAX;
+	}
+	if (!err || err == -ENOENT)
+		f->failures = 0;
+	return !err;
+}
+
+/* Whether places of a module would gain by such a file. */
+static bool wants_file(const struct symbolize_find *f, const struct symbolize_find_module *m,
+		       enum debuginfod_file file)
+{
+	const struct names_module *mod = names_module(f->cfg.names, m->index);
+
+	if (m->why != SYMBOLIZE_FIND_FILE || mod->kind != PROF_MODULE_ELF || m->named == m->cnt)
+		return false;
+	return file == DEBUGINFOD_DEBUGINFO || m->status == SYMBROKER_GONE ||
+	       m->status == SYMBROKER_REPLACED;
+}
+
+/* Asks for files of all that has no names by now, and looks again if there are any. */
+static int fetch_round(struct symbolize_find *f, enum debuginfod_file file)
+{
+	size_t of = 0, which = 0, came = 0;
+
+	count_named(f);
+	for (size_t i = 0; i < f->cnt; i++)
+		of += wants_file(f, f->v[i], file);
+	for (size_t i = 0; i < f->cnt && !*f->cfg.stop && !f->fetched.given_up; i++) {
+		if (!wants_file(f, f->v[i], file))
+			continue;
+		if (f->cfg.tell_fetch)
+			f->cfg.tell_fetch(f->cfg.ctx, f->v[i]->index, ++which, of);
+		came += fetch(f, names_module(f->cfg.names, f->v[i]->index), file);
+	}
+	if (*f->cfg.stop)
+		return -EINTR;
+	return came ? run_round(f, &f->cfg.dirs) : 0;
+}
+
+const struct symbolize_find_fetched *symbolize_find_fetched(const struct symbolize_find *f)
+{
+	return &f->fetched;
+}
+
 int symbolize_find_run(struct symbolize_find *f)
 {
 	struct symopen_dirs dirs = f->cfg.dirs;
@@ -383,6 +447,10 @@ int symbolize_find_run(struct symbolize_find *f)
 		dirs.symfs = NULL;
 		err = run_round(f, &dirs);
 	}
+	if (!err && f->cfg.servers)
+		err = fetch_round(f, DEBUGINFOD_DEBUGINFO);
+	if (!err && f->cfg.servers)
+		err = fetch_round(f, DEBUGINFOD_EXECUTABLE);
 	count_named(f);
 	return err;
 }

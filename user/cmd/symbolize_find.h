@@ -17,11 +17,21 @@ struct symbolize_find;
 struct symbolize_find_cfg {
 	struct names *names; /* borrowed; all that the trace has */
 	struct symopen_dirs dirs; /* borrowed */
+	const struct debuginfod *servers; /* to fetch files from; NULL = none. Borrowed */
 	bool lines; /* also places that have a function's name and no line */
 	const volatile sig_atomic_t *stop; /* not 0: give up; borrowed */
 	/* now and then: so many of that many places have been looked for. May be NULL */
 	void (*tell)(void *ctx, uint64_t done, uint64_t all);
+	/* before a file is fetched: the which of how many at most. May be NULL */
+	void (*tell_fetch)(void *ctx, uint32_t index, size_t which, size_t of);
 	void *ctx;
+};
+
+/* What became of files that servers were asked for. */
+struct symbolize_find_fetched {
+	size_t fetched, missing, failed;
+	int error; /* of the last that failed */
+	bool given_up; /* after several in a row */
 };
 
 /* Why a place has no name that was looked for, or was not. */
@@ -53,7 +63,7 @@ void symbolize_find_want(struct symbolize_find *f, uint64_t frame);
 /* A module's only executable mapping, wherever it is mapped: offset in the file and size. */
 void symbolize_find_mapping(struct symbolize_find *f, uint32_t index, uint64_t off, uint64_t size);
 
-/* Looks in all places, for what has no name yet: 0, -EINTR when stopped, -errno of processes. */
+/* Looks in all places, and then asks servers, for what has no name yet: 0, -EINTR when stopped, -errno of processes. */
 int symbolize_find_run(struct symbolize_find *f);
 
 /*
@@ -62,6 +72,8 @@ int symbolize_find_run(struct symbolize_find *f);
  */
 const struct names_symbol *symbolize_find_symbol(struct symbolize_find *f, uint64_t frame);
 const char *symbolize_find_str(const struct symbolize_find *f, uint32_t id, size_t *len);
+
+const struct symbolize_find_fetched *symbolize_find_fetched(const struct symbolize_find *f);
 
 /* All modules of which places wanted names; borrowed, and in any order, which may be changed. */
 struct symbolize_find_module **symbolize_find_modules(const struct symbolize_find *f, size_t *cnt);

@@ -217,10 +217,18 @@ static int open_cached(const struct symopen_where *where, const char *name)
 {
 	const char *cache = where->dirs ? where->dirs->cache : NULL;
 	char hex[2 * SYMBOLIZER_BUILD_ID_MAX + 1];
+	struct stat st;
+	int fd;
 
 	if (!cache || !hex_id(hex, where->build_id, where->build_id_sz))
 		return -ENOENT;
-	return open_made(NULL, "%s/%s/%s", cache, hex, name);
+	fd = open_made(NULL, "%s/%s/%s", cache, hex, name);
+	/* how a client notes that no server has it */
+	if (fd >= 0 && !fstat(fd, &st) && !st.st_size) {
+		close(fd);
+		return -ENOENT;
+	}
+	return fd;
 }
 
 static int open_ours(const struct symopen_where *where)
