@@ -51,6 +51,18 @@ test('each column has the share of each state', () => {
 	}
 });
 
+test('a span of time has the time of each state', () => {
+	const below = chance(10);
+	for (let round = 0; round < 200; round++) {
+		const { lane, start, end, state } = makeLane(below, below(60)), from = below(1500), to = from + below(900);
+		const out = new Float64Array(3), want = new Float64Array(3);
+		lane.addTimes(from, to, out);
+		for (let i = 0; i < start.length; i++)
+			want[state[i]] += Math.max(0, Math.min(end[i], to) - Math.max(start[i], from));
+		assert.deepStrictEqual(out, want, `round ${round}`);
+	}
+});
+
 test('finds the slice at a time', () => {
 	const { lane, start, end } = makeLane(chance(8), 300);
 	for (let ts = 90; ts < end[299] + 10; ts++) {

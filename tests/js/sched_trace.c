@@ -21,7 +21,8 @@ struct world {
 	struct dial9_schema *waking, *birth, *migrate, *fork, *exec, *watch;
 	struct dial9_schema *poll_start, *poll_end, *unpark;
 	bool neighbours, polls;
-	bool polling[WORKERS], known[WORKERS];
+	bool polling[WORKERS];
+	uint32_t worker[WORKERS]; /* tids; 0: not known yet */
 	uint64_t ts;
 	uint32_t on[CPUS]; /* tids; 0: idle */
 	bool asleep[THREADS];
@@ -203,22 +204,30 @@ static void make_a_watch(struct world *w)
 	make_end(&w->m);
 }
 
-/* A worker becomes another thread now and then, in the middle of a poll at worst. */
+/*
+ * A worker becomes another thread now and then, in the middle of a poll at worst; and some polls are said to be of
+ * a thread that is on no CPU.
+ */
 static void make_a_poll(struct world *w)
 {
 	uint32_t worker = below(w, WORKERS), at = below(w, THREADS / WORKERS);
 	uint32_t tid = w->tid[at * WORKERS + worker];
+	bool runs = false;
 
-	if (!w->known[worker] || !below(w, 8)) {
+	if (!w->worker[worker] || !below(w, 8)) {
 		if (!tid)
 			return;
-		w->known[worker] = true;
+		w->worker[worker] = tid;
 		dial9_enc_begin(w->m.enc, w->unpark, w->ts);
 		dial9_enc_put_u64(w->m.enc, worker);
 		dial9_enc_put_u64(w->m.enc, tid);
 		make_end(&w->m);
 		return;
 	}
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+		runs |= w->on[cpu] == w->worker[worker];
+	if (!runs && below(w, 20))
+		return;
 	w->polling[worker] = !w->polling[worker];
 	dial9_enc_begin(w->m.enc, w->polling[worker] ? w->poll_start : w->poll_end, w->ts);
 	dial9_enc_put_u64(w->m.enc, worker);
@@ -238,7 +247,7 @@ static void step(struct world *w)
 	w->ts += below(w, 200) ? below(w, 50000) : below(w, 40000000);
 	if (w->neighbours && !below(w, 12))
 		make_a_watch(w);
-	if (w->polls && !below(w, 6))
+	if (w->polls && !below(w, 3))
 		make_a_poll(w);
 	switch (below(w, 16)) {
 	case 0:

@@ -234,11 +234,25 @@ class Cursor {
 			this.skip(this.tag(), depth - 1, note);
 	}
 
-	/* One value; `defs` has the strings and stacks that ids stand for. */
+	/* One value; `defs` has the strings and stacks that ids stand for. Frequent ones first. */
 	value(type, depth, defs) {
 		switch (type) {
+		case TYPE.VARINT:
+			return this.varint();
+		case TYPE.POOLED_STRING:
+			return this.pooled(this.u32(), 'text', defs.strings);
+		case TYPE.U8:
+			return this.u8();
+		case TYPE.U16:
+			return this.u16();
+		case TYPE.U32:
+			return this.u32();
 		case TYPE.I64:
-			return BigInt.asIntN(64, this.u64());
+			return this.i64();
+		case TYPE.STACK:
+			return this.frames(this.u32());
+		case TYPE.POOLED_STACK:
+			return this.pooled(this.u32(), 'frames', defs.stacks);
 		case TYPE.F64:
 			return this.f64(defs.f64Bits);
 		case TYPE.BOOL:
@@ -247,23 +261,18 @@ class Cursor {
 			return this.text(this.u32());
 		case TYPE.BYTES:
 			return this.take(this.u32());
-		case TYPE.POOLED_STACK:
-			return pooled(this.u32(), 'frames', defs.stacks);
-		case TYPE.POOLED_STRING:
-			return pooled(this.u32(), 'text', defs.strings);
-		case TYPE.STACK:
-			return this.stack(this.u32());
-		case TYPE.VARINT:
-			return this.varint();
-		case TYPE.U8:
-			return this.u8();
-		case TYPE.U16:
-			return this.u16();
-		case TYPE.U32:
-			return this.u32();
 		default:
 			return this.entries(type, depth, defs);
 		}
+	}
+
+	/* What lean.js reads otherwise, besides varint(). `name` is "text" or "frames". */
+	i64() { return BigInt.asIntN(64, this.u64()); }
+	frames(cnt) { return this.stack(cnt); }
+
+	pooled(id, name, defs) {
+		const known = defs.get(id);
+		return { id, [name]: known === undefined ? null : known };
 	}
 
 	/* The definitions that its ids have now go with it, because it is looked into later. */
@@ -277,11 +286,6 @@ class Cursor {
 		});
 		return new Entries(type, this.bytes.slice(start, this.at), used);
 	}
-}
-
-function pooled(id, name, defs) {
-	const known = defs.get(id);
-	return { id, [name]: known === undefined ? null : known };
 }
 
 /*
@@ -392,7 +396,7 @@ class EventFrame {
  * limits: frameBytes (256 MiB), poolBytes (1 GiB), schemaBytes (64 MiB), depth (64, also the most).
  */
 class Decoder {
-	#cursor = new Cursor(new Uint8Array(0), 0);
+	#cursor;
 	#pos = 0; /* the cursor's bytes before it are consumed */
 	#base = 0; /* of the cursor's first byte in the stream */
 	#wanted = 0; /* with fewer bytes no frame can be complete */
@@ -407,8 +411,10 @@ class Decoder {
 	#limits;
 	#eventOf;
 
-	constructor({ limits = {}, f64Bits = false, eventOf = null } = {}) {
-		this.#eventOf = eventOf; /* of lean.js, which makes its own of events */
+	/* lean: { cursor, eventOf }, of lean.js, which makes its own of events. */
+	constructor({ limits = {}, f64Bits = false, lean = null } = {}) {
+		this.#eventOf = lean && lean.eventOf;
+		this.#cursor = lean ? lean.cursor : new Cursor(new Uint8Array(0), 0);
 		this.#limits = {
 			frameBytes: limits.frameBytes || 256 * 1024 * 1024,
 			poolBytes: limits.poolBytes || 1024 * 1024 * 1024,
@@ -420,8 +426,7 @@ class Decoder {
 
 	/* More of the stream, which is copied. */
 	push(data) {
-		const chunk = asBytes(data);
-		const cursor = this.#cursor;
+		const chunk = asBytes(data), cursor = this.#cursor;
 		this.#ended = false;
 		if (cursor.bytes.length - cursor.end < chunk.length)
 			this.#makeRoom(chunk.length);

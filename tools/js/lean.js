@@ -18,80 +18,80 @@ const { Decoder, TYPE, parts } = require('./decode.js');
 const { Cursor, EventFrame, Fault, readValues, asBytes, DEPTH_MAX, TS_MAX } = parts;
 
 const SAFE_MAX = BigInt(Number.MAX_SAFE_INTEGER);
+const FIRSTS_MAX = 1024;
+const COPY_FROM = 8; /* a stack of as many frames is copied faster at once */
 const HOST_IS_LITTLE = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
 function asNumber(big) {
 	return big <= SAFE_MAX && big >= -SAFE_MAX ? Number(big) : big;
 }
 
-function varint(cursor) {
-	const start = cursor.at;
-	let sum = cursor.u8();
-	if (sum < 0x80)
-		return sum;
-	sum &= 0x7f;
-	for (let i = 1, scale = 128; i < 7; i++, scale *= 128) {
-		const byte = cursor.u8();
-		sum += (byte & 0x7f) * scale;
-		if (byte < 0x80)
-			return sum;
-	}
-	cursor.at = start;
-	return asNumber(cursor.varint());
-}
-
 /* For the stacks of one event. */
-let room = new Uint32Array(1024), used = 0;
+let room = new Uint32Array(1024), roomBytes = new Uint8Array(room.buffer), used = 0;
+let firsts = []; /* by length: the beginning of the room, for the first stack of an event */
 
-/* Of a stack in the stream. */
-function readHalves(cursor, cnt) {
-	const at = cursor.pass(cnt * 8), { view } = cursor;
-	if (room.length - used < cnt * 2) {
-		room = new Uint32Array(cnt * 4 + room.length);
+function take(halves) {
+	if (room.length - used < halves) {
+		room = new Uint32Array(halves * 2 + room.length);
+		roomBytes = new Uint8Array(room.buffer);
+		firsts = [];
 		used = 0;
 	}
-	const halves = room.subarray(used, used + cnt * 2);
-	used += cnt * 2;
-	for (let i = 0; i < cnt * 2; i++)
-		halves[i] = view.getUint32(at + i * 4, true);
-	return halves;
+	const begin = used;
+	used += halves;
+	if (begin || halves >= FIRSTS_MAX)
+		return room.subarray(begin, used);
+	return firsts[halves] ||= room.subarray(0, halves);
 }
 
-/* Of one in the pool. */
-function halves(frames) {
+/* Of a stack in the pool. */
+function halvesOf(frames) {
 	if (HOST_IS_LITTLE)
 		return new Uint32Array(frames.buffer, frames.byteOffset, frames.length * 2);
 	return Uint32Array.from({ length: frames.length * 2 },
 		(_, i) => Number(frames[i >> 1] >> BigInt(i & 1) * 32n & 0xffffffffn));
 }
 
-function pooled(defs, id) {
-	const known = defs.get(id);
-	return known === undefined ? null : known;
-}
-
-function value(cursor, type, depth, defs) {
-	switch (type) {
-	case TYPE.VARINT:
-		return varint(cursor);
-	case TYPE.POOLED_STRING:
-		return pooled(defs.strings, cursor.u32());
-	case TYPE.U8:
-		return cursor.u8();
-	case TYPE.U16:
-		return cursor.u16();
-	case TYPE.U32:
-		return cursor.u32();
-	case TYPE.STACK:
-		return readHalves(cursor, cursor.u32());
-	case TYPE.POOLED_STACK: {
-		const frames = pooled(defs.stacks, cursor.u32());
-		return frames && halves(frames);
+class LeanCursor extends Cursor {
+	varint(complaint) {
+		const { bytes, at } = this;
+		if (at < this.end && bytes[at] < 0x80) {
+			this.at = at + 1;
+			return bytes[at];
+		}
+		return this.#long(complaint);
 	}
-	case TYPE.I64:
-		return asNumber(BigInt.asIntN(64, cursor.u64()));
-	default:
-		return cursor.value(type, depth, defs);
+
+	#long(complaint) {
+		const start = this.at;
+		let sum = 0;
+		for (let i = 0, scale = 1; i < 7; i++, scale *= 128) {
+			const byte = this.u8();
+			sum += (byte & 0x7f) * scale;
+			if (byte < 0x80)
+				return sum;
+		}
+		this.at = start;
+		return asNumber(super.varint(complaint));
+	}
+
+	i64() {
+		return asNumber(super.i64());
+	}
+
+	frames(cnt) {
+		const at = this.pass(cnt * 8), { bytes, view } = this, halves = take(cnt * 2);
+		if (HOST_IS_LITTLE && cnt > COPY_FROM)
+			roomBytes.set(bytes.subarray(at, at + cnt * 8), halves.byteOffset);
+		else
+			for (let i = 0; i < cnt * 2; i++)
+				halves[i] = view.getUint32(at + i * 4, true);
+		return halves;
+	}
+
+	pooled(id, name, defs) {
+		const known = defs.get(id);
+		return known === undefined ? null : name === 'frames' ? halvesOf(known) : known;
 	}
 }
 
@@ -112,7 +112,8 @@ class LeanDecoder extends Decoder {
 	#left = Number(TS_MAX); /* so much later is the end of time */
 
 	constructor({ want = null, limits = {}, ...options } = {}) {
-		super({ ...options, limits, eventOf: (...args) => this.#eventOf(...args) });
+		super({ ...options, limits, lean: { cursor: new LeanCursor(new Uint8Array(0), 0),
+			eventOf: (cursor, offset, typeId, schema, scope) => this.#eventOf(cursor, offset, typeId, schema, scope) } });
 		this.#want = want;
 		this.#depth = Math.min(limits.depth || DEPTH_MAX, DEPTH_MAX);
 	}
@@ -177,7 +178,7 @@ class LeanDecoder extends Decoder {
 			if (type & TYPE.OPTIONAL && !cursor.presence())
 				values[i] = null;
 			else if (wanted === null || wanted[i])
-				values[i] = value(cursor, type & 0x7f, depth, defs);
+				values[i] = cursor.value(type & 0x7f, depth, defs);
 			else
 				cursor.skip(type & 0x7f, depth, ignore);
 		}

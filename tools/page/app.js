@@ -2,6 +2,7 @@
 /* The page's state, and who is told when it changes: timeline, flame graph, tables, details, search. */
 'use strict';
 
+const { NONE } = require('./columns.js');
 const { Details } = require('./details.js');
 const { byId, el } = require('./dom.js');
 const { FlameView } = require('./flameview.js');
@@ -140,8 +141,9 @@ class Page {
 			const { events, labels } = model.trace, event = row.slices.row[index];
 			return row.slices.state[index] === SLICE.PARK ? '' : lastOfPath(labels[events.c[event]] || '');
 		}
-		const i = row.task.rows[index];
-		return model.rows.state[i] === STATE.RUNNING ? `CPU ${model.rows.cpu[i]}` : gist(model, model.stackOf(i));
+		const i = row.task.rows[index], { state, cpu } = model.rows, where = cpu[i] === NONE ? 'a CPU' : `CPU ${cpu[i]}`;
+		return state[i] === STATE.RUNNING ? where : state[i] === STATE.RUNNABLE ? `waits for ${where}` :
+			gist(model, model.stackOf(i));
 	}
 
 	/* ---- what is selected ---- */
@@ -422,6 +424,7 @@ class Page {
 	}
 
 	#resized() {
+		this.timeline.fit();
 		this.redraw();
 		this.flame.draw();
 	}

@@ -7,7 +7,7 @@ const { el, button } = require('./dom.js');
 const { duration, moment, percent } = require('./format.js');
 const { NOBODY, STATE, FLAG } = require('./intervals.js');
 const { NOT_A_WORKER, SLICE } = require('./lanes.js');
-const { ENDS, WHYS, gist, meanwhile, pieces, stateText, wakerText } = require('./story.js');
+const { ENDS, WHYS, canHaveTold, gist, meanwhile, pieces, stateText, wakerText } = require('./story.js');
 const { sumTask } = require('./weigh.js');
 
 const RIVALS_MAX = 8, FIELDS_MAX = 200, TEXT_MAX = 4000, STEPS_MAX = 30, STEP_RIVALS_MAX = 3, SPAN_NAMES_MAX = 20;
@@ -165,10 +165,14 @@ class Details {
 			by === NONE ? text : this.#thread(by, task.space, wakers.ts[waker])];
 	}
 
-	#did(row, span) {
+	/* Of a poll or a span; parked a worker is off its CPU. */
+	#did(row, span, parked) {
 		const task = this.model.taskOfTid(row.tid, row.space), title = el('h3', {}, 'What its thread did in it');
 		if (!task || !task.rows.length || !task.followed)
 			return [title, el('p', { class: 'muted' }, 'The trace does not say: it has no switches of this thread.')];
+		if (!parked && !canHaveTold(this.model, task, span))
+			return [title, el('p', { class: 'muted' }, 'Unknown: the thread of that number was on no CPU then, so it is another ' +
+				'one. Is the service in a pid namespace of its own?')];
 		const { pieces: steps, left, leftNs } = pieces(this.model, task, span, STEPS_MAX), sums = sumTask(this.model, task, span);
 		return [title, this.#list(this.#states(sums, span.to - span.from)), el('table', { class: 'plain steps' }, el('tbody', {},
 			steps.map((step) => el('tr', {},
@@ -197,7 +201,7 @@ class Details {
 				row.workers.includes(NOT_A_WORKER) ? null : ['worker', row.workers.join(', ')],
 				row.tid === NONE ? null : ['thread', this.#thread(row.tid, row.space, span.from)],
 				what === 'poll' && label ? ['task spawned at', label] : null, ...this.#spansIn(row, span, what)]),
-			...this.#did(row, span), ...this.#fields(event)];
+			...this.#did(row, span, what === 'parked'), ...this.#fields(event)];
 	}
 
 	/* In which spans a poll was. */

@@ -28,15 +28,15 @@ function button(text, onclick, attributes = {}) {
 	return el('button', { type: 'button', onclick, ...attributes }, text);
 }
 
-/* A canvas as large as its box, in device pixels. Returns whether it changed. */
+/* Makes a canvas as large as its box, in device pixels, and gives that: { width, height, ratio }, in CSS pixels. */
 function fitCanvas(canvas) {
-	const ratio = window.devicePixelRatio || 1, box = canvas.getBoundingClientRect();
-	const width = Math.max(1, Math.round(box.width * ratio)), height = Math.max(1, Math.round(box.height * ratio));
-	if (canvas.width === width && canvas.height === height)
-		return false;
-	canvas.width = width;
-	canvas.height = height;
-	return true;
+	const ratio = window.devicePixelRatio || 1, { width, height } = canvas.getBoundingClientRect();
+	const across = Math.max(1, Math.round(width * ratio)), down = Math.max(1, Math.round(height * ratio));
+	if (canvas.width !== across || canvas.height !== down) {
+		canvas.width = across;
+		canvas.height = down;
+	}
+	return { width, height, ratio };
 }
 
 module.exports = { el, byId, button, fitCanvas };

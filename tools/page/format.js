@@ -24,8 +24,9 @@ function percent(part, whole) {
 	return whole ? `${(100 * part / whole).toFixed(part === whole ? 0 : 1)} %` : '–';
 }
 
+/* "1,234,567"; toLocaleString() would load tables for it. */
 function count(n) {
-	return n.toLocaleString('en-US');
+	return String(n).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
 /* "1 sample", "12 samples" */

@@ -20,6 +20,7 @@ const WATCH = { ENDED: 0, BEGUN: 1, BEGUN_UNSEEN: 2 };
 const SOURCE = { SAMPLE: 0, SWITCH_OUT: 1, WAKING: 2 };
 
 const LETTERS_MASK = 0xff, DEAD_OR_ZOMBIE = 0x30, HOPS_MAX = 4, TID_MAX = 4194304;
+const FEW = 4096; /* CPUs, and ends of recordings */
 const LIFE = { UNSEEN: 0, ON: 1, GONE: 2 };
 /* Who runs on a CPU where a switch is missing; and, until the next switch tells, where none is. */
 const NOBODY = 0xfffffffe, LATER = 0xfffffffd;
@@ -37,14 +38,17 @@ const EVENT_COLUMNS = { ts: Float64Array, kind: Uint8Array, part: Uint16Array, t
 	a: Uint32Array, b: Uint32Array, c: Uint32Array, d: Uint32Array, schema: Uint16Array, offset: Float64Array };
 const INTERVAL_COLUMNS = { task: Uint32Array, state: Uint8Array, beganAs: Uint8Array, flags: Uint8Array,
 	endBy: Uint8Array, why: Uint8Array, start: Float64Array, end: Float64Array, cpu: Uint32Array,
-	prevState: Uint32Array, stack: Uint32Array, givenTo: Uint32Array, takenFrom: Uint32Array, waker: Uint32Array };
+	prevState: Uint32Array, stack: Uint32Array, givenTo: Uint32Array, takenFrom: Uint32Array, waker: Uint32Array,
+	hops: Uint32Array, hopCount: Uint8Array };
+const HOP_COLUMNS = { since: Float64Array, cpu: Uint32Array };
 const WAKER_COLUMNS = { ts: Float64Array, tid: Uint32Array, cpu: Uint32Array, said: Uint32Array, stack: Uint32Array };
 const SLICE_COLUMNS = { cpu: Uint32Array, space: Uint16Array, start: Float64Array, tid: Uint32Array };
 
 function newThread(tid, task) {
 	return { tid, task, life: LIFE.UNSEEN, state: STATE.UNKNOWN, why: WHY.UNKNOWN, flags: 0, pid: NONE,
-		followed: false, onCpu: false, hasWaker: false, wokenEarly: false, hops: null, since: 0,
-		cpu: NONE, prevState: 0, stack: NONE, givenTo: NONE, waker: NONE };
+		followed: false, onCpu: false, hasWaker: false, wokenEarly: false, since: 0,
+		cpu: NONE, prevState: 0, stack: NONE, givenTo: NONE, waker: NONE,
+		hopCount: 0, hopSince: new Float64Array(HOPS_MAX), hopCpu: new Uint32Array(HOPS_MAX) };
 }
 
 /* Opens the next interval. Times that step back are no time. */
@@ -56,7 +60,7 @@ function begin(th, state, ts) {
 	th.flags = 0;
 	th.why = WHY.UNKNOWN;
 	th.hasWaker = th.wokenEarly = false;
-	th.hops = null;
+	th.hopCount = 0;
 	th.cpu = th.stack = th.givenTo = NONE;
 	th.prevState = 0;
 }
@@ -70,15 +74,19 @@ function howOut(state) {
 }
 
 /* Whether it waited for that CPU alone. */
-function waitedOn({ hops, since }, cpu) {
-	return hops !== null && hops.length === 1 && hops[0].cpu === cpu && hops[0].since <= since;
+function waitedOn(th, cpu) {
+	return th.hopCount === 1 && th.hopCpu[0] === cpu && th.hopSince[0] <= th.since;
 }
 
+/* The last ones are kept. */
 function addHop(th, cpu, ts) {
-	th.hops ||= [];
-	if (th.hops.length === HOPS_MAX)
-		th.hops.shift();
-	th.hops.push({ since: ts, cpu });
+	if (th.hopCount === HOPS_MAX) {
+		th.hopSince.copyWithin(0, 1);
+		th.hopCpu.copyWithin(0, 1);
+		th.hopCount--;
+	}
+	th.hopSince[th.hopCount] = ts;
+	th.hopCpu[th.hopCount++] = cpu;
 }
 
 /*
@@ -88,8 +96,8 @@ function addHop(th, cpu, ts) {
  *	.rows		a table of INTERVAL_COLUMNS; those of one task are in order, and leave no time out
  *	.wakers		what a row's `waker` is the index in
  *	.slices		who came onto which CPU when; those of one CPU are in order
- *	.hops		row -> [{ since, cpu }], on whose queues a runnable thread was, as far as is known; without an
- *			entry it was on that of its CPU all the while
+ *	.hops		a table of HOP_COLUMNS: on whose queues a runnable thread was, as far as is known: hopCount of them
+ *			from the row's `hops` on; where that is NONE it was on the queue of its CPU all the while
  */
 class Intervals {
 	#trace;
@@ -104,13 +112,13 @@ class Intervals {
 	#woken = null; /* the thread that was woken last, whose waker's stack may come next */
 	#pending = -1; /* the row of its block */
 
-	/* `expected`: about so many events. */
-	constructor(trace, expected = 0) {
+	/* Of so many events there will be. */
+	constructor(trace, { switches = 0, wakings = 0 } = {}) {
 		this.#trace = trace;
-		this.rows = new Table(INTERVAL_COLUMNS, 2 * expected);
-		this.wakers = new Table(WAKER_COLUMNS, expected >> 1);
-		this.slices = new Table(SLICE_COLUMNS, expected);
-		this.hops = new Map();
+		this.rows = new Table(INTERVAL_COLUMNS, 2 * switches + wakings);
+		this.wakers = new Table(WAKER_COLUMNS, wakings);
+		this.slices = new Table(SLICE_COLUMNS, switches + FEW);
+		this.hops = new Table(HOP_COLUMNS);
 	}
 
 	add(ev, i) {
@@ -169,9 +177,21 @@ class Intervals {
 		rows.givenTo[row] = th.givenTo;
 		rows.takenFrom[row] = takenFrom;
 		rows.waker[row] = th.hasWaker ? th.waker : NONE;
+		rows.hops[row] = NONE;
 		if (th.state === STATE.RUNNABLE && !waitedOn(th, cpu))
-			this.hops.set(row, th.hops || []);
+			this.#putHops(th, row);
 		return row;
+	}
+
+	#putHops(th, row) {
+		const { rows, hops } = this;
+		rows.hops[row] = hops.length;
+		rows.hopCount[row] = th.hopCount;
+		for (let i = 0; i < th.hopCount; i++) {
+			const hop = hops.add();
+			hops.since[hop] = th.hopSince[i];
+			hops.cpu[hop] = th.hopCpu[i];
+		}
 	}
 
 	#end(th, ts, endBy, cpu, takenFrom) {
@@ -239,7 +259,12 @@ class Intervals {
 		slices.space[row] = this.#space;
 		slices.start[row] = on ? Math.max(ts, slices.start[on.slice]) : ts;
 		slices.tid[row] = tid;
-		this.#cpus.set(cpu, { tid, slice: row });
+		if (on) {
+			on.tid = tid;
+			on.slice = row;
+		} else {
+			this.#cpus.set(cpu, { tid, slice: row });
+		}
 	}
 
 	/* From here on all switches of a CPU are there, or not: who was on it since the last one is not known. */
@@ -479,9 +504,9 @@ class Intervals {
 		if (th.life === LIFE.UNSEEN)
 			this.#beginUnseen(th, th.onCpu ? STATE.RUNNING : STATE.BLOCKED);
 		th.flags |= FLAG.EDGE_END;
-		const waited = th.hops ? th.hops[th.hops.length - 1].cpu : NONE;
+		const waited = th.hopCount ? th.hopCpu[th.hopCount - 1] : NONE;
 		this.#end(th, this.#last, END.NOTHING, th.state === STATE.RUNNABLE ? waited : th.cpu, NONE);
 	}
 }
 
-module.exports = { Intervals, STATE, END, WHY, FLAG, CUT, EVENT, SOURCE, NOBODY, EVENT_COLUMNS };
+module.exports = { Intervals, STATE, END, WHY, FLAG, CUT, EVENT, SOURCE, NOBODY, TID_MAX, EVENT_COLUMNS };

@@ -5,7 +5,7 @@
  */
 'use strict';
 
-const { upperBound, gallop } = require('./columns.js');
+const { gallop, lowerBound, upperBound } = require('./columns.js');
 
 class Lane {
 	#sums = null;
@@ -25,17 +25,29 @@ class Lane {
 		return i < this.length && this.start[i] <= ts ? i : -1;
 	}
 
-	/* By state: the time in it before each slice. */
-	#sumUp() {
-		const { start, end, states, length } = this, sums = [], sum = new Float64Array(states);
-		for (let state = 0; state < states; state++)
-			sums.push(new Float64Array(length + 1));
-		for (let i = 0; i < length; i++) {
-			sum[this.#stateAt(i)] += end[i] - start[i];
+	/* The time in each state before each slice: at slice * states + state. */
+	get #before() {
+		if (this.#sums)
+			return this.#sums;
+		const { start, end, states, length } = this, sums = this.#sums = new Float64Array((length + 1) * states);
+		for (let i = 0, at = 0; i < length; i++, at += states) {
 			for (let state = 0; state < states; state++)
-				sums[state][i + 1] = sum[state];
+				sums[at + states + state] = sums[at + state];
+			sums[at + states + this.#stateAt(i)] += end[i] - start[i];
 		}
 		return sums;
+	}
+
+	/* Adds to out[state] the time that is spent in it from one time to the other. */
+	addTimes(from, to, out) {
+		const { start, end, states, length } = this, sums = this.#before;
+		const i = upperBound(end, from, 0, length), last = Math.max(i, lowerBound(start, to, i, length));
+		if (last === i)
+			return;
+		for (let state = 0; state < states; state++)
+			out[state] += sums[last * states + state] - sums[i * states + state];
+		out[this.#stateAt(i)] -= Math.max(0, from - start[i]);
+		out[this.#stateAt(last - 1)] -= Math.max(0, end[last - 1] - to);
 	}
 
 	/*
@@ -43,22 +55,22 @@ class Lane {
 	 * the state's share of it, and first[column], if given, the first slice in it, or -1.
 	 */
 	columns(from, step, width, out, first) {
-		const { start, end, states, length } = this, sums = this.#sums ||= this.#sumUp();
+		const { start, end, states, length } = this, sums = this.#before;
 		let i = upperBound(end, from, 0, length);
 		out.fill(0, 0, width * states);
 		for (let column = 0; column < width; column++) {
-			const left = from + column * step, right = from + (column + 1) * step;
+			const left = from + column * step, right = from + (column + 1) * step, at = column * states;
 			const last = i < length && end[i] <= right ? gallop(end, right, i, length) : i;
 			if (first)
 				first[column] = i < length && start[i] < right ? i : -1;
 			for (let state = 0; last > i && state < states; state++)
-				out[column * states + state] = sums[state][last] - sums[state][i];
+				out[at + state] = sums[last * states + state] - sums[i * states + state];
 			if (last > i && start[i] < left)
-				out[column * states + this.#stateAt(i)] -= left - start[i];
+				out[at + this.#stateAt(i)] -= left - start[i];
 			if (last < length && start[last] < right)
-				out[column * states + this.#stateAt(last)] += right - Math.max(start[last], left);
+				out[at + this.#stateAt(last)] += right - Math.max(start[last], left);
 			for (let state = 0; state < states; state++)
-				out[column * states + state] /= step;
+				out[at + state] /= step;
 			i = last;
 		}
 	}

@@ -6,8 +6,19 @@
 'use strict';
 
 const { NONE, groupBy, lowerBound, pick, upperBound } = require('./columns.js');
-const { Intervals, STATE, FLAG, NOBODY, EVENT } = require('./intervals.js');
+const { Intervals, STATE, FLAG, NOBODY } = require('./intervals.js');
 const { findLanes } = require('./lanes.js');
+const { Lane } = require('./lod.js');
+
+/* States of the lane of a thread: those of STATE, and two more. What is not followed counts in no sum. */
+const LANE = { ...STATE, DISK: 4, NEIGHBOUR: 5, COUNT: 6 };
+const UNINTERRUPTIBLE = 2;
+
+function laneState({ flags, prevState, state }, row) {
+	if (flags[row] & FLAG.NEIGHBOUR)
+		return LANE.NEIGHBOUR;
+	return state[row] === STATE.BLOCKED && (prevState[row] & 0xff) === UNINTERRUPTIBLE ? LANE.DISK : state[row];
+}
 
 function cpuKey(space, cpu) {
 	return space * 0x100000000 + cpu;
@@ -16,8 +27,9 @@ function cpuKey(space, cpu) {
 /*
  *	trace		the Trace
  *	rows		all intervals; `row` below is an index of theirs
- *	tasks		[{ task, tid, pid, comm, rows, total, followed }] of threads that have something to show:
- *			rows, a Uint32Array in order of time; total, nanoseconds by state
+ *	tasks		[{ task, tid, pid, comm, rows, lane, total, followed }] of threads that have something to show:
+ *			rows, a Uint32Array in order of time; lane, a Lane of the same with the states of LANE; total,
+ *			nanoseconds by STATE
  *	cpus		[{ space, cpu, start, end, tid }], sorted arrays; tid 0: idle, NOBODY: unknown
  *	wakes		{ ts, row }: by time, of each waking the runnable row that it began
  *	samples		{ ts, stack, task, cpu, ns }, by time; ns 0 where a sample has no weight
@@ -28,7 +40,7 @@ class Model {
 
 	constructor(trace) {
 		this.trace = trace;
-		this.intervals = new Intervals(trace, trace.switches);
+		this.intervals = new Intervals(trace, trace);
 		this.#run();
 		this.rows = this.intervals.rows;
 		this.wakers = this.intervals.wakers;
@@ -121,7 +133,8 @@ class Model {
 			followed = true;
 			total[state] += rows.end[row] - rows.start[row];
 		}
-		return { task, tid, pid, space, comm, exe, rows: mine, ends, total, followed, sampled: !mine.length };
+		const lane = new Lane(pick(Float64Array, rows.start, mine), ends, LANE.COUNT, (i) => laneState(rows, mine[i]));
+		return { task, tid, pid, space, comm, exe, rows: mine, ends, lane, total, followed, sampled: !mine.length };
 	}
 
 	#cpus() {
@@ -183,4 +196,4 @@ class Model {
 	}
 }
 
-module.exports = { Model, EVENT };
+module.exports = { Model, LANE };

@@ -11,6 +11,7 @@ const { countPoints } = require('./lod.js');
 const MARK_FULL = 3; /* so many events in one column have the full colour */
 /* A state that takes little of a column is to be seen all the same. */
 const LEAST = 0.12;
+const STATES_MAX = 6;
 
 class RowPainter {
 	#strip = document.createElement('canvas');
@@ -28,7 +29,7 @@ class RowPainter {
 			this.#strip.height = height + 16;
 			this.#image = context.createImageData(width, height + 16);
 			this.#pixels = new Uint32Array(this.#image.data.buffer);
-			this.#shares = new Float64Array(width * 5);
+			this.#shares = new Float64Array(width * STATES_MAX);
 			this.#first = new Int32Array(width);
 			this.#counts = new Uint32Array(width);
 		}
@@ -59,10 +60,10 @@ class RowPainter {
 		const lane = row.lane(), { states } = lane, shares = this.#shares, first = this.#first;
 		const colors = COLORS[row.type].map((name) => name && palette.rgb[name]), back = palette.rgb.lane;
 		lane.columns(from, step, pixels.length, shares, first);
-		const color = new Float64Array(3);
+		const color = new Float64Array(3), empty = pack(back);
 		for (let column = 0; column < pixels.length; column++) {
 			if (first[column] < 0) {
-				pixels[column] = pack(back);
+				pixels[column] = empty;
 				continue;
 			}
 			color[0] = color[1] = color[2] = 0;
@@ -85,8 +86,8 @@ class RowPainter {
 	}
 }
 
-function pack([r, g, b]) {
-	return (0xff000000 | b << 16 | g << 8 | r) >>> 0;
+function pack(rgb) {
+	return (0xff000000 | rgb[2] << 16 | rgb[1] << 8 | rgb[0]) >>> 0;
 }
 
 function mix(a, b, share) {

@@ -11,24 +11,15 @@ const { NOT_A_WORKER } = require('./lanes.js');
 const { Lane } = require('./lod.js');
 
 const HEIGHT = { group: 20, cpu: 22, thread: 22, polls: 18, spans: 16, marks: 16 };
-const DISK = 4; /* the state of a thread in uninterruptible sleep, beside those of STATE */
 const BUSY = { IDLE: 0, RUNS: 1, UNKNOWN: 2 };
 
 /* Colours by state of each kind of row, names of the palette; null: none. */
 const COLORS = {
-	thread: ['unknown', 'run', 'wait', 'sleep', 'disk'],
+	thread: ['unknown', 'run', 'wait', 'sleep', 'disk', 'unknown'], /* by LANE of model.js */
 	cpu: [null, 'run', 'unknown'],
 	polls: [null, 'poll', 'park', null, 'slow'],
 	spans: [null, null, null, 'span', null],
 };
-
-function threadLane(model, task) {
-	const { rows } = model, mine = task.rows;
-	return new Lane(pick(Float64Array, rows.start, mine), task.ends, 5, (i) => {
-		const row = mine[i], state = rows.state[row];
-		return state === STATE.BLOCKED && (rows.prevState[row] & 0xff) === 2 ? DISK : state;
-	});
-}
 
 function cpuLane({ start, end, tid }) {
 	return new Lane(start, end, 3, (i) => !tid[i] ? BUSY.IDLE : tid[i] === NOBODY ? BUSY.UNKNOWN : BUSY.RUNS);
@@ -87,7 +78,7 @@ function threadRows(model, tasks, samples, lanes) {
 	return tasks.flatMap((task) => {
 		const key = laneKey(task.space, task.tid), mine = lanes.get(key);
 		lanes.delete(key);
-		return [new Row('thread', `${task.comm || 'thread'} ${task.tid}`, () => threadLane(model, task),
+		return [new Row('thread', `${task.comm || 'thread'} ${task.tid}`, () => task.lane,
 			{ task, samples: Float64Array.from(samples.get(task.task) || []) }), ...mine ? lanesOf(mine) : []];
 	});
 }
@@ -156,4 +147,4 @@ function visibleRows(groups) {
 	return { rows, height: top };
 }
 
-module.exports = { makeGroups, visibleRows, COLORS, DISK, BUSY };
+module.exports = { makeGroups, visibleRows, COLORS, BUSY };

@@ -78,27 +78,43 @@ function whoRan(model, space, cpu, from, to, sums) {
  * user/profile/intervals.c.
  */
 function meanwhile(model, row, start = model.rows.start[row], end = model.rows.end[row]) {
-	const { rows } = model, cpu = rows.cpu[row], sums = new Map();
-	const { space } = model.trace.tasks[rows.task[row]];
-	const hops = model.intervals.hops.get(row) || [{ since: start, cpu }];
+	const { rows } = model, { hops } = model.intervals, cpu = rows.cpu[row], sums = new Map();
+	const { space } = model.trace.tasks[rows.task[row]], first = rows.hops[row];
 	let to = end;
-	if (rows.state[row] !== STATE.RUNNABLE) {
+	if (rows.state[row] !== STATE.RUNNABLE || first === NONE) {
 		whoRan(model, space, cpu, start, to, sums);
 		to = start;
 	}
-	for (let i = hops.length - 1; i >= 0 && to > start; i--) {
-		const from = Math.max(hops[i].since, start);
-		if (hops[i].since >= end)
-			continue;
+	for (let i = rows.hopCount[row] - 1; i >= 0 && to > start; i--) {
+		const since = hops.since[first + i], from = Math.max(since, start);
 		/* one that came to another CPU in the end was moved there, who knows when */
-		const known = i < hops.length - 1 || hops[i].cpu === cpu;
+		const known = i < rows.hopCount[row] - 1 || hops.cpu[first + i] === cpu;
+		if (since >= end)
+			continue;
 		if (from < to)
-			whoRan(model, space, known ? hops[i].cpu : NONE, from, to, sums);
+			whoRan(model, space, known ? hops.cpu[first + i] : NONE, from, to, sums);
 		to = Math.min(from, to);
 	}
 	if (to > start)
 		sums.set(NOBODY, (sums.get(NOBODY) || 0) + to - start);
 	return [...sums].map(([tid, ns]) => ({ tid, ns })).filter(({ ns }) => ns > 0).sort((a, b) => b.ns - a.ns);
+}
+
+/* By that much an application's clock and the recorder's may differ in what they saw first. */
+const OFF_SLACK_NS = 50000;
+
+function wasOff({ rows }, { rows: mine, ends }, ts) {
+	const i = upperBound(ends, ts, 0, ends.length), row = i < mine.length ? mine[i] : NONE;
+	return row !== NONE && rows.start[row] <= ts && (rows.state[row] === STATE.BLOCKED || rows.state[row] === STATE.RUNNABLE) &&
+		ts - rows.start[row] >= OFF_SLACK_NS && rows.end[row] - ts >= OFF_SLACK_NS;
+}
+
+/*
+ * Whether a thread (one of model.tasks) can be the one that told when a stretch began and ended: who reads a clock is
+ * on a CPU. One that was not is another, of another pid namespace or born later. As user/cmd/explain_slowest.c.
+ */
+function canHaveTold(model, task, { from, to }) {
+	return !wasOff(model, task, from) && !wasOff(model, task, to);
 }
 
 /*
@@ -138,4 +154,4 @@ function gist({ trace }, stack) {
 	return trace.stacks.said[stack] ??= toldFunction(trace, stack, false) || toldFunction(trace, stack, true) || '';
 }
 
-module.exports = { stateText, wakerText, meanwhile, pieces, gist, letter, ENDS, WHYS };
+module.exports = { stateText, wakerText, meanwhile, canHaveTold, pieces, gist, letter, ENDS, WHYS };

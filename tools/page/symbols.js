@@ -10,6 +10,7 @@ const DEPTH_MAX = 64; /* of inlined functions */
 const MODULE_MAX = 0x7fffff;
 const KIND_ELF = 0, KIND_ANON = 5;
 const UNKNOWN = '[unknown]';
+const HASHED = 16, HASHED_EACH = 7; /* of a stack's frames */
 
 /* "[libc.so.6]": where an address lies that has no name. */
 function isLabel(name) {
@@ -164,7 +165,8 @@ class Stacks {
 
 	add(frames) {
 		let hash = frames.length;
-		for (let i = 0; i < frames.length; i++)
+		/* callers of deep stacks are much the same: not all of them are looked at */
+		for (let i = 0; i < frames.length; i += i < HASHED ? 1 : HASHED_EACH)
 			hash = Math.imul(hash ^ frames[i], 0x9e3779b1) + (hash >>> 15) | 0;
 		const same = this.#index.get(hash);
 		if (same !== undefined)

@@ -90,8 +90,9 @@ function threadTable(model, toThread) {
 		{ title: 'Thread', value: null, text: (row) => `${row.task.comm || 'thread'} ${row.task.tid}`,
 			onclick: (row) => () => toThread(row.task.task) },
 	], 0);
-	table.show = (range, keep) => table.set(model.tasks.filter((task) => task.followed && task.rows.length).map((task) =>
-		({ task, sums: sumTask(model, task, range) })), keep);
+	table.show = (range, keep) => table.set(model.tasks.filter((task) => task.followed && task.rows.length &&
+		(!range.tasks || range.tasks.has(task.task))).map((task) => ({ task, sums: sumTask(model, task, range) }))
+		.filter(({ sums }) => sums.some((ns) => ns)), keep);
 	return table;
 }
 

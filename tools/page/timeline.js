@@ -21,6 +21,10 @@ const NEAREST = 20; /* nanoseconds that the whole width shows at least */
 class Timeline {
 	#painter = new RowPainter();
 	#overview = null;
+	#still = document.createElement('canvas'); /* what does not change while a range is dragged */
+	#stillOf = ''; /* what it shows */
+	#size = null;
+	#arranged = 0; /* how often */
 
 	/*
 	 * state: { view: { from, to }, range: { from, to } or null, selected: { row, index } or null, hover: ts or
@@ -29,19 +33,30 @@ class Timeline {
 	constructor({ scroller, canvas, spacer, ruler, model, palette, state, text }) {
 		Object.assign(this, { scroller, canvas, spacer, ruler, model, palette, state, text, gutter: GUTTER });
 		this.groups = makeGroups(model);
+		this.fit();
 		this.arrange();
+	}
+
+	/* After its box or the colours have changed. */
+	fit() {
+		this.ruler.style.width = `${this.canvas.clientWidth}px`;
+		fitCanvas(this.ruler);
+		this.#size = fitCanvas(this.canvas);
+		this.#stillOf = '';
+		this.#overview = null;
 	}
 
 	/* After a group was folded. */
 	arrange() {
 		Object.assign(this, visibleRows(this.groups));
+		this.#arranged++;
 		this.spacer.style.height = `${this.height}px`;
 		this.byTask = new Map(this.rows.filter((row) => row.task).map((row) => [row.task.task, row]));
 	}
 
 	/* ---- geometry ---- */
 
-	get plotWidth() { return Math.max(1, this.canvas.clientWidth - GUTTER); }
+	get plotWidth() { return Math.max(1, this.#size.width - GUTTER); }
 
 	timeAt(x) {
 		const { from, to } = this.state.view;
@@ -116,25 +131,37 @@ class Timeline {
 	/* ---- drawing ---- */
 
 	draw() {
-		this.ruler.style.width = `${this.canvas.clientWidth}px`;
-		fitCanvas(this.canvas);
-		fitCanvas(this.ruler);
-		const context = this.canvas.getContext('2d'), ratio = window.devicePixelRatio || 1;
-		const { scrollTop } = this.scroller, height = this.canvas.height / ratio;
+		const context = this.canvas.getContext('2d'), { ratio, height } = this.#size, { scrollTop } = this.scroller;
 		const seen = this.rows.filter((row) => row.top + row.height > scrollTop && row.top < scrollTop + height);
+		this.#drawStill(seen, scrollTop);
 		context.setTransform(1, 0, 0, 1, 0, 0);
-		context.fillStyle = this.palette.css.panel;
-		context.fillRect(0, 0, this.canvas.width, this.canvas.height);
-		this.#lanes(context, seen, ratio);
+		context.drawImage(this.#still, 0, 0);
 		context.setTransform(ratio, 0, 0, ratio, 0, -scrollTop * ratio);
-		this.#texts(context, seen);
-		this.#marksOfSamples(context, seen);
 		this.#range(context, scrollTop, height);
 		this.#arrows(context);
 		this.#selected(context);
 		this.#gutter(context, seen);
 		this.#cursor(context, scrollTop, height);
 		this.#drawRuler(ratio);
+	}
+
+	/* Lanes with their texts, unless they are as they were. */
+	#drawStill(seen, scrollTop) {
+		const { from, to } = this.state.view, of = [from, to, scrollTop, this.#arranged].join();
+		if (of === this.#stillOf)
+			return;
+		this.#stillOf = of;
+		const { width, height } = this.canvas, still = this.#still, { ratio } = this.#size;
+		if (still.width !== width || still.height !== height)
+			Object.assign(still, { width, height });
+		const context = still.getContext('2d');
+		context.setTransform(1, 0, 0, 1, 0, 0);
+		context.fillStyle = this.palette.css.panel;
+		context.fillRect(0, 0, width, height);
+		this.#lanes(context, seen, ratio);
+		context.setTransform(ratio, 0, 0, ratio, 0, -scrollTop * ratio);
+		this.#texts(context, seen);
+		this.#marksOfSamples(context, seen);
 	}
 
 	#lanes(context, seen, ratio) {
@@ -265,6 +292,8 @@ class Timeline {
 
 	#gutter(context, seen) {
 		const { css: colors, font } = this.palette, { selected, search } = this.state;
+		context.textBaseline = 'middle';
+		context.textAlign = 'left';
 		for (const row of seen) {
 			const isGroup = row.type === 'group', mine = selected && selected.row === row;
 			context.fillStyle = isGroup ? colors.bg : mine ? colors.line : colors.panel;
@@ -331,16 +360,10 @@ class Timeline {
 	}
 
 	#drawOverview(context, width) {
-		const { css: colors, rgb } = this.palette, plot = Math.round(width - GUTTER), { first, last } = this.model;
-		const heights = this.#busy(plot), scale = (ts) => GUTTER + (ts - first) / (last - first) * plot;
-		context.fillStyle = colors.lane;
-		context.fillRect(GUTTER, 2, plot, OVERVIEW - 4);
-		context.fillStyle = colors.run;
-		for (let column = 0; column < plot; column++) {
-			const high = Math.min(1, heights[column]) * (OVERVIEW - 4);
-			if (high > 0)
-				context.fillRect(GUTTER + column, OVERVIEW - 2 - high, 1, Math.max(high, 1));
-		}
+		const { css: colors, rgb } = this.palette, plot = Math.max(1, Math.round(width - GUTTER)), { first, last } = this.model;
+		const scale = (ts) => GUTTER + (ts - first) / (last - first) * plot;
+		this.#overview ||= this.#paintOverview(plot);
+		context.drawImage(this.#overview, GUTTER, 2);
 		const { view, range } = this.state, left = scale(view.from), right = scale(view.to);
 		context.fillStyle = css(rgb.bg, 0.7);
 		context.fillRect(GUTTER, 0, left - GUTTER, OVERVIEW);
@@ -358,10 +381,22 @@ class Timeline {
 		context.fillText(`whole trace: ${duration(last - first)}`, 8, OVERVIEW / 2);
 	}
 
+	#paintOverview(width) {
+		const canvas = document.createElement('canvas'), context = canvas.getContext('2d'), high = OVERVIEW - 4;
+		const { css: colors } = this.palette;
+		Object.assign(canvas, { width, height: high });
+		context.fillStyle = colors.lane;
+		context.fillRect(0, 0, width, high);
+		context.fillStyle = colors.run;
+		this.#busy(width).forEach((share, column) => {
+			if (share > 0)
+				context.fillRect(column, high - Math.max(1, Math.min(1, share) * high), 1, high);
+		});
+		return canvas;
+	}
+
 	/* What share of the CPUs ran something; of a trace without switches, how dense its events are. */
 	#busy(width) {
-		if (this.#overview && this.#overview.length === width)
-			return this.#overview;
 		const sum = new Float64Array(width), shares = new Float64Array(width * 4), { first, last } = this.model;
 		const step = (last - first) / width;
 		const cpus = this.groups.flatMap((one) => one.rows).filter((row) => row.cpu);
@@ -373,7 +408,6 @@ class Timeline {
 		}
 		if (!lanes.length)
 			this.#density(sum, first, step);
-		this.#overview = sum;
 		return sum;
 	}
 

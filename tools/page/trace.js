@@ -10,7 +10,7 @@ const dial9 = require('../js/decode.js');
 const { LeanDecoder, eventAt } = require('../js/lean.js');
 const { NONE, Table } = require('./columns.js');
 const { Gaps, hidesSwitches } = require('./gaps.js');
-const { EVENT, EVENT_COLUMNS, SOURCE } = require('./intervals.js');
+const { EVENT, EVENT_COLUMNS, SOURCE, TID_MAX } = require('./intervals.js');
 const { Parts } = require('./parts.js');
 const { placeParts } = require('./spaces.js');
 const { Symbols, Stacks } = require('./symbols.js');
@@ -115,7 +115,8 @@ class Trace {
 	#raw = new Stacks(); /* as they are written, whose frames mean the same within a segment and a part */
 	#fromRaw = []; /* their numbers in .stacks */
 	#told = []; /* what is told of threads, in order */
-	#guessed = new Map();
+	#guessed = new Map(); /* by part: tid -> name */
+	#guessedIn = new Uint16Array(TID_MAX + 1); /* by tid: the last part with such a guess, + 1 */
 	#labels = new Map();
 	#tasks = []; /* by space: tid -> index */
 	#span = null; /* { first, last } of the part */
@@ -143,6 +144,7 @@ class Trace {
 		this.partStarts = [];
 		this.partSpans = [];
 		this.partSwitches = [];
+		this.wakings = 0;
 		this.#seePart(0);
 	}
 
@@ -312,6 +314,8 @@ class Trace {
 			this.partSwitches[this.#part] = (this.partSwitches[this.#part] || 0) + 1;
 			this.#guess(events.a[row], values[layout.prevComm]);
 			this.#guess(events.b[row], values[layout.comm]);
+		} else if (layout.kind === EVENT.WAKING || layout.kind === EVENT.BIRTH) {
+			this.wakings++;
 		}
 		return row;
 	}
@@ -329,11 +333,12 @@ class Trace {
 
 	/* A thread that nobody introduces still has the name that a switch gives. */
 	#guess(tid, comm) {
-		let guessed = this.#guessed.get(this.#part);
-		if (!guessed)
-			this.#guessed.set(this.#part, guessed = new Map());
-		if (tid && tid !== NONE && comm && !guessed.has(tid))
-			guessed.set(tid, text(comm));
+		if (tid > TID_MAX || !tid || !comm || this.#guessedIn[tid] === this.#part + 1)
+			return;
+		this.#guessedIn[tid] = this.#part + 1;
+		if (!this.#guessed.has(this.#part))
+			this.#guessed.set(this.#part, new Map());
+		this.#guessed.get(this.#part).set(tid, text(comm));
 	}
 
 	#stack(halves) {

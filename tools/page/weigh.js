@@ -4,6 +4,7 @@
 
 const { NONE, lowerBound } = require('./columns.js');
 const { STATE, FLAG } = require('./intervals.js');
+const { LANE } = require('./model.js');
 
 const KINDS = { cpu: 'CPU', offcpu: 'Off-CPU', wall: 'Wall clock' };
 
@@ -80,38 +81,25 @@ function weigh(model, kind, range) {
 	return out;
 }
 
-/* Nanoseconds by state of some threads in a range. */
-function sumStates(model, { from, to, tasks }) {
-	const sums = [0, 0, 0, 0];
-	if (from <= model.first && to >= model.last) {
-		for (const { task, total } of model.tasks)
-			for (let state = 0; state < 4 && (!tasks || tasks.has(task)); state++)
-				sums[state] += total[state];
-		return sums;
-	}
-	for (const task of model.tasks)
-		if (!tasks || tasks.has(task.task))
-			addStates(sums, model, task, from, to);
-	return sums;
+/* Sums by LANE as those by STATE. */
+function byState(times) {
+	return [times[LANE.UNKNOWN], times[LANE.RUNNING], times[LANE.RUNNABLE], times[LANE.BLOCKED] + times[LANE.DISK]];
 }
 
-function addStates(sums, { rows }, { rows: mine, ends }, from, to) {
-	for (let i = lowerBound(ends, from, 0, mine.length); i < mine.length; i++) {
-		const row = mine[i];
-		if (rows.start[row] > to)
-			break;
-		if (!(rows.flags[row] & FLAG.NEIGHBOUR))
-			sums[rows.state[row]] += Math.min(rows.end[row], to) - Math.max(rows.start[row], from);
-	}
+/* Nanoseconds by state of some threads in a range. */
+function sumStates(model, { from, to, tasks }) {
+	const times = new Float64Array(LANE.COUNT);
+	for (const { task, lane } of model.tasks)
+		if (!tasks || tasks.has(task))
+			lane.addTimes(from, to, times);
+	return byState(times);
 }
 
 /* Of one of model.tasks. */
-function sumTask(model, task, { from, to }) {
-	const sums = [0, 0, 0, 0];
-	if (from <= model.first && to >= model.last)
-		return task.total.slice();
-	addStates(sums, model, task, from, to);
-	return sums;
+function sumTask(model, { lane }, { from, to }) {
+	const times = new Float64Array(LANE.COUNT);
+	lane.addTimes(from, to, times);
+	return byState(times);
 }
 
 /* By function: [{ fn, self, total, selfCount, totalCount }], most self first; fn -1: no stack. */
