@@ -569,6 +569,31 @@ static bool only_8(void *ctx, uint32_t tid, uint32_t cpu)
 	return tid == 8;
 }
 
+/* A field is of equal value in others, too: each end is that of its own start. */
+Test(spans, what_others_begin_and_end_with_the_same_field_ends_no_pair)
+{
+	struct spans s = { .opts = { .patterns = work,
+				     .pattern_cnt = 1,
+				     .field = "request",
+				     .max = 10,
+				     .wants = only_8 } };
+	struct make m;
+
+	make_init(&m, NULL);
+	text_event(&m, "app:work_start", 10, 8, "a");
+	text_event(&m, "app:work_start", 20, 7, "a");
+	text_event(&m, "app:work_end", 30, 7, "a");
+	text_event(&m, "app:work_end", 60, 9, "a");
+	text_event(&m, "app:work_start", 70, 7, "b");
+	text_event(&m, "app:work_start", 80, 8, "b");
+	text_event(&m, "app:work_end", 90, 7, "b");
+	text_event(&m, "app:work_end", 95, 8, "b");
+	text_event(&m, "app:work_start", 100, 7, "c");
+	find(&s, &m);
+	expect_found(&s, "10-60 of 8 to 9\n"
+			 "1 pairs, 5 enters, 4 exits, 2 nested");
+}
+
 /* By the thread that began it; what others leave open or end is not counted. */
 Test(spans, only_those_of_some_threads)
 {

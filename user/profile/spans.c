@@ -33,6 +33,7 @@ struct open {
 	struct span span; /* without its end */
 	uint64_t losses; /* before it */
 	uint64_t depth; /* of pairs within it */
+	bool wanted; /* else it is there only for what ends it not to end another's */
 };
 
 /* ---- layouts ----------------------------------------------------------------------------------- */
@@ -313,6 +314,7 @@ static void enter(struct spans *s, const struct trace *t, const struct trace_eve
 		  const struct kind *k, uint32_t pattern)
 {
 	const uint32_t tid = thread_of(s, ev);
+	const bool wanted = wants(s, tid, ev->cpu);
 	struct tie tie;
 	struct open *o;
 
@@ -322,19 +324,21 @@ static void enter(struct spans *s, const struct trace *t, const struct trace_eve
 		return;
 	}
 	s->blind |= s->opts.by_thread && ev->tid == TRACE_NONE;
-	if (!wants(s, tid, ev->cpu))
+	/* what a field ties may end in any thread */
+	if (!wanted && (tie.by == BY_THREAD || tie.by == BY_WORKER))
 		return;
 	o = hmap_get(&s->open, tie.hash);
 	/* after a loss it may be that the end was lost */
 	if (o && !k->syscall && o->losses == s->losses) {
 		o->depth++;
-		s->nested++;
+		s->nested += wanted || o->wanted;
 		return;
 	}
 	if (o) {
-		s->unended++;
+		s->unended += o->wanted;
+		s->open_others -= !o->wanted;
 	} else if (s->open.cnt >= SPANS_OPEN_MAX) {
-		s->crowded++;
+		s->crowded += wanted;
 		return;
 	} else {
 		o = xmalloc(sizeof(*o));
@@ -353,7 +357,9 @@ static void enter(struct spans *s, const struct trace *t, const struct trace_eve
 				      .call_field = k->number < 0 ?
 							    NAMES_NONE :
 							    ev->schema->field_names[k->number] },
-			    .losses = s->losses };
+			    .losses = s->losses,
+			    .wanted = wanted };
+	s->open_others += !wanted;
 }
 
 static void leave(struct spans *s, const struct trace *t, const struct trace_event *ev,
@@ -378,6 +384,11 @@ static void leave(struct spans *s, const struct trace *t, const struct trace_eve
 		return;
 	}
 	hmap_del(&s->open, tie.hash);
+	s->open_others -= !o->wanted;
+	if (!o->wanted) {
+		free(o);
+		return;
+	}
 	if (!is_same_call(o->span.call, number_of(ev, k)) || ev->ts < o->span.start) {
 		s->unended++;
 		s->unstarted++;
@@ -428,7 +439,7 @@ void spans_add(struct spans *s, const struct trace *t, const struct trace_event 
 
 void spans_finish(struct spans *s)
 {
-	s->unended += s->open.cnt;
+	s->unended += s->open.cnt - s->open_others;
 	for (size_t k = 0; k < s->cnt; k++) {
 		struct span *p = &s->v[k];
 

@@ -71,6 +71,7 @@ struct spans {
 	struct worker_threads workers;
 	bool blind; /* wants() was asked before all workers were known */
 	struct hmap open; /* hash of what ties -> open pair */
+	size_t open_others; /* of these: of threads that are not looked for */
 	uint64_t losses; /* that may hide events, so far */
 	struct span *v; /* a heap; by spans_finish() the longest first */
 	size_t cnt, cap;
