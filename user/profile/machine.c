@@ -29,7 +29,7 @@
 #define STATE_DEAD 0x10
 #define STATE_ZOMBIE 0x20
 
-enum { SOFTIRQ_TIMER = 1, TID_MAX = 4194304 /* Linux gives none above */ };
+enum { SOFTIRQ_TIMER = 1, RECENT_CNT = 512, TID_MAX = 4194304 /* Linux gives none above */ };
 
 enum life {
 	LIFE_UNSEEN, /* no switch or waking yet */
@@ -63,6 +63,7 @@ struct machine {
 	struct followed followed;
 	struct cpu_log cpus;
 	struct hmap threads; /* tid -> struct thread */
+	struct thread *recent[RECENT_CNT]; /* of them, by the number's low bits */
 	const struct thread *told_of; /* while the callback runs */
 	/* The one that was woken last: its block is handed out with the next event, as the waker's stack
 	 * may come first. */
@@ -212,6 +213,16 @@ static void name(struct thread *th, const struct trace *t)
 		th->comm = known->comm;
 }
 
+/* NULL: it is not known. Most that are asked for were so not long ago. */
+static struct thread *find(struct machine *iv, uint64_t tid)
+{
+	struct thread **recent = &iv->recent[tid % RECENT_CNT];
+
+	if (!*recent || (*recent)->tid != tid)
+		*recent = hmap_get(&iv->threads, tid);
+	return *recent;
+}
+
 /* NULL for the idle threads, which all share tid 0, and for what is no thread's number. */
 static struct thread *thread_of(struct machine *iv, const struct trace *t, uint64_t tid)
 {
@@ -219,7 +230,7 @@ static struct thread *thread_of(struct machine *iv, const struct trace *t, uint6
 
 	if (!tid || tid > TID_MAX)
 		return NULL;
-	th = hmap_get(&iv->threads, tid);
+	th = find(iv, tid);
 	if (th)
 		return th;
 	th = xcalloc(1, sizeof(*th));
@@ -228,6 +239,7 @@ static struct thread *thread_of(struct machine *iv, const struct trace *t, uint6
 	th->comm = NAMES_NONE;
 	name(th, t);
 	hmap_set(&iv->threads, tid, th);
+	iv->recent[tid % RECENT_CNT] = th;
 	return th;
 }
 
@@ -318,7 +330,7 @@ static void take_exec(struct machine *iv, const struct trace *t, const struct tr
 {
 	uint64_t old_tid = trace_u64_or(ev, ROLE_OLD_PID, TRACE_NONE);
 	uint64_t tid = trace_u64_or(ev, ROLE_PID, TRACE_NONE);
-	struct thread *old = hmap_get(&iv->threads, old_tid), *th = thread_of(iv, t, tid);
+	struct thread *old = find(iv, old_tid), *th = thread_of(iv, t, tid);
 
 	if (old_tid != tid && old && th)
 		go_on_as(iv, old, th, ev->ts);
@@ -328,7 +340,7 @@ static void take_exec(struct machine *iv, const struct trace *t, const struct tr
 static void foresee_exec(struct machine *iv, const struct trace *t, struct thread *leader,
 			 const struct trace_event *ev)
 {
-	struct thread *on = hmap_get(&iv->threads, cpu_log_on(&iv->cpus, ev->cpu));
+	struct thread *on = find(iv, cpu_log_on(&iv->cpus, ev->cpu));
 
 	if (!on)
 		return;
@@ -362,7 +374,7 @@ static void take_switch(struct machine *iv, const struct trace *t, const struct 
 		foresee_exec(iv, t, out, ev);
 	was = cpu_log_switch(&iv->cpus, ev->cpu, ev->ts, prev_tid, next_tid, sure);
 	if (was != CPU_LOG_NOBODY && was != prev_tid) {
-		stays = hmap_get(&iv->threads, was);
+		stays = find(iv, was);
 		if (stays && stays->life == LIFE_ON && stays->state == INTERVAL_RUNNING &&
 		    stays->cpu == ev->cpu)
 			stays->flags |= INTERVAL_HOLE;
@@ -383,7 +395,7 @@ static void take_watch(struct machine *iv, const struct trace_event *ev)
 	const uint64_t kind = trace_u64_or(ev, ROLE_WATCH, PROF_WATCH_ENDED);
 	uint32_t tid = CPU_LOG_NOBODY;
 
-	if (is_followed(iv, hmap_get(&iv->threads, cpu_log_on(&iv->cpus, ev->cpu))))
+	if (is_followed(iv, find(iv, cpu_log_on(&iv->cpus, ev->cpu))))
 		return;
 	if (kind == PROF_WATCH_BEGUN && ev->tid <= TID_MAX)
 		tid = ev->tid;
@@ -420,12 +432,6 @@ static struct interval_waker waker_of(const struct trace_event *ev)
 	};
 }
 
-/* wakeup_new: there was no such thread before. */
-static bool is_birth(const struct trace_event *ev)
-{
-	return !strcmp(dial9_schema_name(ev->schema->schema), PROF_EV_SCHED_WAKEUP_NEW);
-}
-
 /* Its name is that of its parent until it is told. */
 static void born(struct machine *iv, struct thread *th, const struct trace_event *ev)
 {
@@ -448,7 +454,7 @@ static void take_waking(struct machine *iv, const struct trace *t, const struct 
 	struct thread *th = thread_of(iv, t, trace_u64_or(ev, ROLE_PID, 0));
 	struct thread *current = thread_of(iv, t, ev->tid);
 	uint64_t cpu = trace_u64_or(ev, ROLE_TARGET_CPU, TRACE_NONE);
-	bool birth = is_birth(ev);
+	bool birth = ev->schema->tells_birth;
 
 	if (current)
 		current->on_cpu = true;
@@ -505,7 +511,7 @@ static void take_stack(struct machine *iv, const struct trace *t, const struct t
 static void take_other(struct machine *iv, const struct trace *t, const struct trace_event *ev)
 {
 	uint64_t cpu = trace_u64_or(ev, ROLE_DEST_CPU, TRACE_NONE);
-	struct thread *th = hmap_get(&iv->threads, ev->tid);
+	struct thread *th = find(iv, ev->tid);
 
 	if (th)
 		th->on_cpu = true;
@@ -513,7 +519,7 @@ static void take_other(struct machine *iv, const struct trace *t, const struct t
 		take_exec(iv, t, ev);
 	if (cpu >= TRACE_NONE)
 		return;
-	th = hmap_get(&iv->threads, trace_u64_or(ev, ROLE_PID, TRACE_NONE));
+	th = find(iv, trace_u64_or(ev, ROLE_PID, TRACE_NONE));
 	if (th && th->life == LIFE_ON && th->state == INTERVAL_RUNNABLE)
 		hops_add(&th->hops, (uint32_t)cpu, ev->ts > th->since ? ev->ts : th->since);
 }
@@ -529,6 +535,7 @@ static void forget_part(struct machine *iv)
 	while (hmap_next(&iv->threads, &pos, &tid, &th))
 		free(th);
 	hmap_fini(&iv->threads);
+	memset(iv->recent, 0, sizeof(iv->recent));
 	cpu_log_fini(&iv->cpus);
 	followed_fini(&iv->followed);
 	iv->begun = iv->told = iv->neighbours = false;

@@ -189,6 +189,7 @@ static struct trace_schema *schema_describe(struct names *n, const struct dial9_
 	for (size_t r = 0; r < TRACE_ROLE_CNT; r++)
 		ts->number[r] = number_of(schema, ts->role[r]);
 	ts->kind = kind_of(name, ts->role);
+	ts->tells_birth = str_is(name, PROF_EV_SCHED_WAKEUP_NEW);
 	describe_fields(n, ts, said);
 	return ts;
 }

@@ -349,6 +349,14 @@ static void absorb_task(struct trace *t, const struct trace_event *ev)
 		task_set(t, &task);
 }
 
+static bool is_named(const struct trace *t, const struct names_task *task, struct dial9_str name)
+{
+	size_t len;
+	const char *now = names_str(t->names, task->comm, &len);
+
+	return len == name.len && !memcmp(now, name.ptr, len);
+}
+
 /* A thread that nobody introduced still has the name that the switch itself gives. */
 static __attribute__((noinline)) void guess_task(struct trace *t, const struct trace_event *ev,
 						 uint32_t tid, enum trace_role comm)
@@ -357,12 +365,14 @@ static __attribute__((noinline)) void guess_task(struct trace *t, const struct t
 	struct names_task task = { .tid = tid,
 				   .pid = TRACE_NONE,
 				   .ppid = TRACE_NONE,
-				   .comm = role_name(t, ev, comm),
 				   .exe = NAMES_NONE,
 				   .cgroup = NAMES_NONE };
+	struct dial9_str name;
 
-	if (task.comm != NAMES_NONE && (!cur || cur->comm != task.comm))
-		task_set(t, &task);
+	if (!trace_str(t, ev, comm, &name) || !name.len || (cur && is_named(t, cur, name)))
+		return;
+	task.comm = names_add(t->names, name.ptr, name.len);
+	task_set(t, &task);
 }
 
 static inline void see_switched(struct trace *t, const struct trace_event *ev, enum trace_role pid,

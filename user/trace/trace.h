@@ -130,6 +130,7 @@ struct trace_schema {
 	enum trace_kind kind;
 	uint32_t name; /* string id of the event's name */
 	size_t field_cnt;
+	bool tells_birth; /* wakeup_new: there was no such thread before */
 	int32_t role[TRACE_ROLE_CNT]; /* field index, or -1 */
 	/* Where that role's number is, in bytes from the first value; -1: none, or TRACE_NUMBER_MAYBE. */
 	int32_t number[TRACE_ROLE_CNT];
@@ -158,11 +159,12 @@ struct trace_event {
 	const struct trace_schema *schema;
 	enum trace_kind kind;
 	bool has_ts;
-	uint64_t ts; /* ns, CLOCK_MONOTONIC */
 	uint64_t offset; /* in the stream */
 	uint64_t bytes; /* of this event's frame */
-	uint32_t part; /* of the stream: see struct part */
 	uint64_t segment; /* headers of the stream before its own */
+	/* Not beside the offset: a compiler would fetch both at once, right behind the writing of one. */
+	uint64_t ts; /* ns, CLOCK_MONOTONIC */
+	uint32_t part; /* of the stream: see struct part */
 	uint32_t tid, pid, cpu; /* TRACE_NONE: unknown */
 	uint32_t comm, cgroup; /* string ids, or NAMES_NONE */
 	const struct dial9_value *values;
