@@ -83,9 +83,9 @@ static const char chains[] = HEAD
 		  "    25.00%        2     0.020  [unknown] (libc.so.6)\n"
 		  "                               main (app)\n";
 
-static const char folded[] = "app;main;work;hot;leaf (inlined) 4\n"
-			     "pool;main;work;hot;leaf (inlined) 2\n"
-			     "app;main;[unknown] 2\n";
+static const char folded[] = "app;main;[unknown] 2\n"
+			     "app;main;work;hot;leaf (inlined) 4\n"
+			     "pool;main;work;hot;leaf (inlined) 2\n";
 
 static const char by_thread[] = HEAD
 		  "#     Self    Total  Samples   Seconds  Thread  Tid  Module\n"
@@ -370,6 +370,27 @@ Test(report, switches_are_read_for_their_times_alone_where_no_thread_is_shown)
 	run_expect_in(r.out, "   100.00%  100.00%        1");
 	run_free(&r);
 	make_fini(&m);
+}
+
+/* Three waits of 1.5 us are 4.5: cut off after the sum, not each by itself. */
+Test(report, folded_microseconds_add_up)
+{
+	struct make m;
+
+	make_init(&m, NULL);
+	for (uint32_t i = 0; i < 3; i++) {
+		const uint64_t frame = make_frame(1, 0x100 + i * 0x100), ts = 1000000 + i * 10000;
+
+		make_wait(&m, ts, "app", &frame, 1);
+		make_symbol(&m, ts, frame, 0, frame, i == 0 ? "a" : i == 1 ? "b" : "c", "", 0);
+	}
+	run_expect(run_cmd(cmd_report, make_done(&m), "report", "-gfolded", "--wall", "-", NULL),
+		   CMD_OK,
+		   "blocked;a 1\n"
+		   "blocked;b 2\n"
+		   "blocked;c 1\n"
+		   "running;[unknown] 39\n",
+		   "");
 }
 
 /* 1 s of sleep at main, and 2 s on the queue of a CPU at the same place; without samples. */

@@ -15,7 +15,7 @@ enum report_graph {
 	REPORT_CALLER, /* the call tree from main down */
 	REPORT_CALLEE, /* from the leaf up */
 	REPORT_CHAINS, /* each stack by itself, hottest first: "flat" */
-	REPORT_FOLDED, /* the same, one a line, for flame graphs */
+	REPORT_FOLDED, /* the same, one a line in the order of the text, for flame graphs */
 	REPORT_FLAT, /* no stacks: "none" */
 };
 

@@ -4,7 +4,6 @@
  * graphs. Owns their layout; the tree is user/profile's. A chain is a node of the tree in which samples
  * ended, with all above it, so stacks that look the same are one, whatever their addresses.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "base/str.h"
 #include "cmd/report.h"
 #include "cmd/text.h"
+#include "export/folded_lines.h"
 #include "profile/tree.h"
 
 /* Names get at least so much of a narrow terminal. */
@@ -195,8 +195,11 @@ static void put_folded(struct buf *line, const struct report *r, const struct tr
 
 void report_print_folded(const struct report *r)
 {
+	/* samples of several rates do not add up, and neither do intervals */
+	const bool timed = r->weighed || r->wall;
 	struct tree *t = report_tree(r);
-	struct buf line = { 0 };
+	struct folded_lines lines = { 0 };
+	struct buf text = { 0 };
 	uint32_t *v, *path = NULL;
 	size_t cnt, cap = 0, n;
 
@@ -207,19 +210,20 @@ void report_print_folded(const struct report *r)
 			path = array_reserve(path, &cap, n + 1, sizeof(*path));
 			path[n++] = at;
 		}
-		buf_clear(&line);
 		while (n--) {
-			put_folded(&line, r, t, path[n]);
-			buf_addch(&line, n ? ';' : ' ');
+			put_folded(&text, r, t, path[n]);
+			if (n)
+				buf_addch(&text, ';');
 		}
-		/* samples of several rates do not add up, and neither do intervals */
-		buf_printf(&line, "%" PRIu64 "\n",
-			   r->weighed || r->wall ? t->nodes[v[i]].self_weight / 1000 :
-						   t->nodes[v[i]].self);
-		fwrite(buf_cstr(&line), 1, line.len, stdout);
+		folded_lines_add(&lines, &text,
+				 timed ? t->nodes[v[i]].self_weight : t->nodes[v[i]].self);
+		buf_clear(&text);
 	}
+	folded_lines_print(&lines, timed ? 1000 : 1, &text, NULL, NULL);
+	fwrite(buf_cstr(&text), 1, text.len, stdout);
+	folded_lines_fini(&lines);
 	free(path);
 	free(v);
 	tree_free(t);
-	buf_free(&line);
+	buf_free(&text);
 }
