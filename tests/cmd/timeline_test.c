@@ -98,6 +98,25 @@ Test(timeline, all_of_a_trace)
 	cr_expect_eq(seen.resets, 0);
 }
 
+/* A clock may begin at 0. */
+Test(timeline, a_trace_begins_with_its_first_event)
+{
+	struct select_opts sel = { 0 };
+	struct timeline r;
+	struct seen seen;
+	struct make m;
+
+	make_init(&m, NULL);
+	make_switch(&m, 0, 0, "b", 6, 0, "a", 5);
+	make_switch(&m, 3 * RUN_SEC, 0, "a", 5, 1, "b", 6);
+	make_switch(&m, 4 * RUN_SEC, 0, "b", 6, 1, "a", 5);
+	cr_assert_eq(run_on(make_file(&m), &sel, &seen, false, &r), CMD_OK);
+	make_fini(&m);
+	cr_expect_eq(timeline_start_ns(&r), 0);
+	cr_expect_eq(timeline_span_ns(&r), 4 * RUN_SEC);
+	timeline_fini(&r);
+}
+
 Test(timeline, intervals_are_cut_to_the_window)
 {
 	struct seen seen;

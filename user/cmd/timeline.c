@@ -34,6 +34,7 @@ static void begin_engine(struct timeline *r)
 		intervals_skip_stacks(r->intervals);
 	event_counts_fini(&r->losses);
 	memset(&r->losses, 0, sizeof(r->losses));
+	r->any = false;
 	r->first_ts = r->last_ts = r->switches = 0;
 }
 
@@ -59,8 +60,9 @@ static void count(struct timeline *r, const struct trace *t, const struct trace_
 	}
 	if (!ev->has_ts || trace_is_naming(ev->kind))
 		return;
-	if (!r->first_ts)
+	if (!r->any)
 		r->first_ts = ev->ts;
+	r->any = true;
 	if (ev->ts > r->last_ts)
 		r->last_ts = ev->ts;
 }

@@ -37,8 +37,8 @@ struct timeline {
 	struct names *names; /* of the reader */
 	struct intervals *intervals;
 	struct event_counts losses; /* in the window: see event_counts_add_loss() */
-	uint64_t first_ts,
-		last_ts; /* of what happened, in all of the trace; both 0 when nothing did */
+	bool any; /* something happened in the trace, */
+	uint64_t first_ts, last_ts; /* from when to when; both 0 when nothing did */
 	/* of timeline_again(): */
 	bool narrowed;
 	uint32_t clock;
