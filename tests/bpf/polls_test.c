@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * What `polls` says of a service that stalls in known ways while it is recorded (stimuli/poller.c), of the recording and
- * of the service's own file one behind the other: each stall is told with its cause and who ended it, and times add
+ * of the service's own file, one behind the other, by themselves, and merged: each stall is told with its cause and who ended it, and times add
  * up to the poll, to the nanosecond. And of a service that ran elsewhere nothing is told.
  */
 #include <criterion/criterion.h>
@@ -44,9 +44,18 @@ static void join(const char *path, const char *a, const char *b)
 	close(fd);
 }
 
-static struct buf polls(const char *path, const char *opt)
+static void merge(const char *path, const char *a, const char *b)
 {
-	const char *args[] = { "polls", "--min=10ms", "--limit=0", opt, path, NULL };
+	const char *args[] = { "merge", "-q", "-o", path, a, b, NULL };
+	struct buf said = live_output(args);
+
+	buf_free(&said);
+}
+
+/* @more may be NULL. */
+static struct buf polls(const char *opt, const char *path, const char *more)
+{
+	const char *args[] = { "polls", "--min=10ms", "--limit=0", opt, path, more, NULL };
 
 	return live_output(args);
 }
@@ -145,9 +154,9 @@ static void expect_causes(const struct buf *said)
 	cr_expect_eq(number(said, "\"not_kept\":"), 0);
 }
 
-static void expect_told(const char *path, const struct live_proc *service)
+static void expect_told(const struct live_proc *service, const char *path, const char *more)
 {
-	struct buf said = polls(path, "--json"), text = polls(path, "--no-pager");
+	struct buf said = polls("--json", path, more), text = polls("--no-pager", path, more);
 
 	cr_expect_eq(number(&said, "\"pairs\":"), POLLS);
 	expect_stalls(&said, service);
@@ -171,13 +180,15 @@ static void expect_nothing_of_another_host(const char *recording)
 	snprintf(service, sizeof(service), "%s/tests/golden/dial9/tokio-service.bin.gz",
 		 getenv("D9_TOP"));
 	join(path, recording, service);
-	said = polls(path, "--json");
-	cr_expect_eq(number(&said, "\"pairs\":"), 36801);
-	cr_expect_eq(number(&said, "\"slow\":"), 3);
-	cr_expect_eq(number(&said, "\"told\":"), 0);
-	cr_expect_eq(number(&said, "\"not_recorded\":"), 3);
-	cr_expect(strstr(said.data, "\"causes\":[]"));
-	buf_free(&said);
+	for (int merged = 0; merged < 2; merged++) {
+		said = merged ? polls("--json", recording, service) : polls("--json", path, NULL);
+		cr_expect_eq(number(&said, "\"pairs\":"), 36801);
+		cr_expect_eq(number(&said, "\"slow\":"), 3);
+		cr_expect_eq(number(&said, "\"told\":"), 0);
+		cr_expect_eq(number(&said, "\"not_recorded\":"), 3);
+		cr_expect(strstr(said.data, "\"causes\":[]"));
+		buf_free(&said);
+	}
 }
 
 Test(polls, stalls_of_a_service_are_told_with_their_causes_and_add_up)
@@ -201,9 +212,10 @@ Test(polls, stalls_of_a_service_are_told_with_their_causes_and_add_up)
 	live_assert_no_loss(&lt);
 	live_close(&lt);
 	join(both, rec.path, app);
-	expect_told(both, &service);
-	join(both, app, rec.path);
-	expect_told(both, &service);
+	expect_told(&service, both, NULL);
+	expect_told(&service, app, rec.path);
+	merge(both, rec.path, app);
+	expect_told(&service, both, NULL);
 	expect_nothing_of_another_host(rec.path);
 	live_end(&service);
 }

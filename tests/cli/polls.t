@@ -26,9 +26,25 @@ $ dial9-prof polls --limit 1 - <$T/golden/dial9/tokio-service.bin.gz | head -16
 
 +  15.270 us  left its CPU; the end came 50.265 ms later
 #
-$ cat $T/golden/dial9/tokio-service.bin.gz | dial9-prof polls -
-! dial9-prof: a pipe cannot be read twice: name a file
+# What came over a pipe, in pieces of one service beside each other.
+$ zcat $T/golden/dial9/tokio-service.bin.gz | dial9-prof polls --limit 1 - | head -3
+\# standard input: 4 of 36,801 polls took 1.000 ms or longer, over 4.810 s
+\# lost: nothing
+\# all: 1.283 s, median 10.559 us, p99 211.967 us; the slow ones: 142.595 ms
+#
+$ cp $T/golden/dial9/tokio-service.bin.gz s.gz; dial9-prof cut -q --time 0%,50% s.gz -o a.bin; dial9-prof cut -q --time 50%,100% s.gz -o b.bin
+$ dial9-prof polls b.bin a.bin | head -3
+\# b.bin + a.bin: 4 of 36,801 polls took 1.000 ms or longer, over 4.810 s
+\# lost: nothing
+\# all: 1.283 s, median 10.559 us, p99 211.967 us; the slow ones: 142.595 ms
+#
+$ dial9-prof polls -i s.gz mixed_1k.bin
+! dial9-prof: polls: --input and mixed_1k.bin: name all traces without --input
 ? 1
+#
+$ dial9-prof polls mixed_1k.bin nothing.bin
+! dial9-prof: cannot open nothing.bin: No such file or directory (record one first: sudo dial9-prof -p PID)
+? 5
 #
 $ dial9-prof polls --min 10s -- $T/golden/dial9/tokio-service.bin.gz | sed 's|^# .*/|# |'
 \# tokio-service.bin.gz: 0 of 36,801 polls took 10.000 s or longer, over 4.810 s

@@ -40,6 +40,7 @@ static const struct {
 	{ cmd_explain, { "explain", "-", "--span=*S*,*", "--json" } },
 	{ cmd_explain, { "explain", "/proc/self/fd/0", "--span=*,sched*", "--span=raw_syscalls" } },
 	{ cmd_polls, { "polls", "/proc/self/fd/0", "--min=1ns" } },
+	{ cmd_polls, { "polls", "/proc/self/fd/0", "/proc/self/fd/0" } },
 	{ cmd_polls, { "polls", "/proc/self/fd/0", "--json", "--span=*S*,*", "--min=0" } },
 	{ cmd_offcpu, { "offcpu", "-", "--hist", "--by=stack,tid,waker,wstack" } },
 	{ cmd_offcpu, { "offcpu", "-", "--json", "--time=10%,90%" } },

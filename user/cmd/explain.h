@@ -71,6 +71,10 @@ struct explain_slowest {
 	/* What a pair is called, and more members of its JSON object. NULL: as `explain` does it. */
 	void (*title)(struct buf *out, const struct explain_slowest *s, const struct span *p);
 	void (*members)(struct buf *out, const struct explain_slowest *s, const struct span *p);
+	bool wants_order; /* find nothing in what is not in order of time */
+	bool unsorted; /* which was so */
+	uint32_t last_part; /* of the last event of an application, and its time */
+	uint64_t last_ts;
 	bool wants_polled; /* what the application says of its polls; and only what is told is summed */
 	struct polled polled;
 	struct spans_pattern *patterns; /* owned, as their strings are */
@@ -90,8 +94,11 @@ struct explain_slowest {
 int explain_slowest(struct explained *x, const char *path);
 /* Looks for these as well, as --span has them. 0, or -EINVAL after one printed line. */
 int explain_slowest_add(struct explain_slowest *s, const char *span);
-/* Reads a trace for pairs, and again for what happened at their times: an exit code. */
-int explain_slowest_find(struct explain_slowest *s, const char *path);
+/*
+ * Reads a trace, @path or, if there is one, @src, which is taken over: for pairs, and again for what happened at their
+ * times. An exit code.
+ */
+int explain_slowest_find(struct explain_slowest *s, const char *path, struct source *src);
 void explain_slowest_fini(struct explain_slowest *s);
 
 void explain_slowest_print(struct explain_slowest *s);

@@ -177,6 +177,16 @@ static bool is_told(const struct explain_slowest *s, const struct trace_event *e
 		 !timeline_has_switches(&s->x->timeline, ev->part)));
 }
 
+/* The recorder's events are in order; an application's come in batches of its threads. */
+static void see_order(struct explain_slowest *s, const struct trace_event *ev)
+{
+	if (ev->kind != TRACE_OTHER || !ev->has_ts)
+		return;
+	s->unsorted |= ev->part == s->last_part && ev->ts < s->last_ts;
+	s->last_part = ev->part;
+	s->last_ts = ev->ts;
+}
+
 static void see(void *ctx, const struct trace *t, const struct trace_event *ev)
 {
 	struct explain_slowest *s = ctx;
@@ -192,6 +202,7 @@ static void see(void *ctx, const struct trace *t, const struct trace_event *ev)
 	}
 	if (ev->has_ts && ev->kind != TRACE_LOST && !timeline_has_time(&s->x->timeline, ev))
 		return;
+	see_order(s, ev);
 	spans_add(&s->spans, t, ev);
 }
 
@@ -199,6 +210,7 @@ static void drop(void *ctx)
 {
 	struct explain_slowest *s = ctx;
 
+	s->last_part = TRACE_NONE;
 	if (s->telling)
 		explain_fini(&s->x->numbers);
 	else
@@ -304,11 +316,11 @@ static int tell(struct explain_slowest *s)
 	return CMD_OK;
 }
 
-int explain_slowest_find(struct explain_slowest *s, const char *path)
+int explain_slowest_find(struct explain_slowest *s, const char *path, struct source *src)
 {
 	struct explained *x = s->x;
 	const struct timeline_opts t = {
-		.sel = &x->opts->sel, .fn = take, .event = see, .reset = drop, .ctx = s
+		.sel = &x->opts->sel, .fn = take, .event = see, .reset = drop, .ctx = s, .src = src
 	};
 	int code;
 
@@ -318,6 +330,10 @@ int explain_slowest_find(struct explain_slowest *s, const char *path)
 	s->spans.opts.by_thread = x->id || select_opts_are_used(&x->opts->sel);
 	s->spans.opts.ctx = s;
 	code = timeline_run(&x->timeline, &t, path);
+	/* of what a later format has no more can be sorted than was read */
+	s->unsorted &= s->wants_order && code == CMD_OK && !reader_is_newer(x->timeline.reader);
+	if (s->unsorted)
+		return CMD_OK;
 	if (code == CMD_OK && spans_wants_again(&s->spans))
 		code = timeline_reread(&x->timeline);
 	if (code != CMD_OK)
@@ -371,7 +387,7 @@ int explain_slowest(struct explained *x, const char *path)
 		if (explain_slowest_add(&s, x->opts->spans.v[k]))
 			code = CMD_USAGE;
 	if (code == CMD_OK)
-		code = explain_slowest_find(&s, path);
+		code = explain_slowest_find(&s, path, NULL);
 	if (code == CMD_OK)
 		code = print(&s);
 	explain_slowest_fini(&s);

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * `dial9-prof polls`: what the threads of a service did in its slow polls. Owns the options; pairs are found and
- * told as those of `explain --span` are, by explain_slowest.c, and text is made in polls_print.c.
+ * told as those of `explain --span` are, by explain_slowest.c, and text is made in polls_print.c. Several traces,
+ * and one that is in no order of time, are merged first.
  */
 #include "cmd/polls.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "cmd/cmd.h"
+#include "cmd/merge.h"
+#include "cmd/reread.h"
 
 #define O(m) offsetof(struct polls_opts, m)
 
@@ -47,14 +53,14 @@ static const struct opt polls_opts[] = {
 
 static const struct opt_spec polls_spec = {
 	.name = "polls",
-	.usage = "dial9-prof polls [OPTIONS] [FILE]",
-	.brief = "Tell why polls of a Tokio service were slow: a recording and the service's own "
-		 "trace in one file.",
+	.usage = "dial9-prof polls [OPTIONS] [FILE...]",
+	.brief = "Tell why polls of a Tokio service were slow, of a recording and the service's "
+		 "own trace.",
 	.opts = polls_opts,
 	.cnt = sizeof(polls_opts) / sizeof(polls_opts[0]),
-	.examples = "  dial9-prof polls both.bin\n"
-		    "  dial9-prof polls --min 100us --limit 3 both.bin\n"
-		    "  dial9-prof polls --span query_metric both.bin\n",
+	.examples = "  dial9-prof polls dial9.bin service.bin\n"
+		    "  dial9-prof polls --min 100us --limit 3 dial9.bin service-traces/\n"
+		    "  dial9-prof polls --span query_metric merged.bin\n",
 };
 
 static void tell_nothing(const struct explain_slowest *s)
@@ -98,13 +104,14 @@ static int add_spans(struct explain_slowest *s, const struct opt_list *spans)
 	return 0;
 }
 
-static int polls_file(const void *ctx, const char *path)
+/* An exit code; @unsorted, if it is given, receives whether nothing was told because events are in no order. */
+static int tell(const struct polls_opts *opts, const char *path, struct source *src, bool *unsorted)
 {
-	const struct polls_opts *opts = ctx;
 	struct explained x = { .opts = &opts->explain };
 	struct explain_slowest s = { .x = &x,
 				     .word = "polls",
 				     .wants_polled = true,
+				     .wants_order = unsorted != NULL,
 				     .title = polls_print_title,
 				     .members = polls_print_members };
 	int code = CMD_USAGE;
@@ -112,8 +119,12 @@ static int polls_file(const void *ctx, const char *path)
 	s.spans.opts.max = POLLS_MAX;
 	s.spans.opts.min_ns = opts->min_ns;
 	if (!add_spans(&s, &opts->explain.spans))
-		code = explain_slowest_find(&s, path);
-	if (code == CMD_OK)
+		code = explain_slowest_find(&s, path, src);
+	else
+		source_close(src);
+	if (unsorted)
+		*unsorted = s.unsorted;
+	if (code == CMD_OK && !s.unsorted)
 		code = print(&s);
 	explain_slowest_fini(&s);
 	free(x.steps);
@@ -122,9 +133,95 @@ static int polls_file(const void *ctx, const char *path)
 	return code;
 }
 
+/* ---- several traces, or one that is in no order ------------------------------------------------ */
+
+/* "standard input", or the paths with a plus between them. */
+static void put_name(struct buf *out, const char *const *paths, size_t cnt)
+{
+	for (size_t k = 0; k < cnt; k++) {
+		buf_addstr(out, k ? " + " : "");
+		buf_addstr(out, strcmp(paths[k], "-") ? paths[k] : "standard input");
+	}
+}
+
+/* All of them in order of time, in a file without a name: an exit code. @src is NULL where there is nothing. */
+static int merge(const char *const *paths, size_t cnt, struct source **src)
+{
+	const struct merge_opts opts = { .word = "polls" };
+	const int fd = file_temp();
+	struct buf name = { 0 };
+	struct merge_sum sum;
+	int code, err;
+
+	*src = NULL;
+	if (fd < 0) {
+		log_error("polls: cannot make a temporary file: %s (TMPDIR says where)",
+			  strerror(-fd));
+		return CMD_INPUT;
+	}
+	code = merge_to_file(&opts, paths, cnt, fd, &sum);
+	if (!sum.bytes || (code != CMD_OK && code != CMD_INPUT)) {
+		close(fd);
+		return code;
+	}
+	put_name(&name, paths, cnt);
+	lseek(fd, 0, SEEK_SET);
+	err = source_open_fd(fd, buf_cstr(&name), src);
+	buf_free(&name);
+	return err ? CMD_INPUT : code;
+}
+
+static int tell_merged(const struct polls_opts *opts, const char *const *paths, size_t cnt)
+{
+	struct source *src;
+	const int merged = merge(paths, cnt, &src);
+	const int code = src ? tell(opts, NULL, src, NULL) : merged;
+
+	return code == CMD_OK ? merged : code;
+}
+
+/* One file is told as it stands if it can be. What there was to say of it has been said when it cannot. */
+static int tell_one(const struct polls_opts *opts, const char *path)
+{
+	const off_t at = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	const enum log_level level = log_get_level();
+	bool unsorted;
+	int code = tell(opts, path, NULL, &unsorted);
+
+	if (!unsorted)
+		return code;
+	if (!strcmp(path, "-"))
+		lseek(STDIN_FILENO, at, SEEK_SET);
+	log_set_level(LOG_LEVEL_QUIET);
+	code = tell_merged(opts, &path, 1);
+	log_set_level(level);
+	/* a torn end is an end */
+	return code == CMD_INPUT ? CMD_OK : code;
+}
+
+static int tell_all(const struct polls_opts *opts, const char *const *paths, size_t cnt)
+{
+	const char *input = opts->explain.sel.input;
+
+	if (input && cnt) {
+		log_error("polls: --input and %s: name all traces without --input", paths[0]);
+		return CMD_USAGE;
+	}
+	input = input ? input : cnt ? paths[0] : CMD_DEFAULT_FILE;
+	if (cnt > 1 || !reread_is_regular(input))
+		return tell_merged(opts, cnt ? paths : &input, cnt ? cnt : 1);
+	return tell_one(opts, input);
+}
+
 int cmd_polls(int argc, char **argv)
 {
 	struct polls_opts opts = { .explain = { .limit = 10, .depth = 2 }, .min_ns = 1000000 };
+	int first, code = CMD_USAGE, ret = opts_parse(&polls_spec, argc, argv, &opts, &first);
 
-	return select_run(&polls_spec, argc, argv, &opts, &opts.explain.sel, polls_file);
+	if (ret == 1)
+		code = CMD_OK;
+	else if (!ret)
+		code = tell_all(&opts, (const char *const *)argv + first, (size_t)(argc - first));
+	opts_fini(&polls_spec, &opts);
+	return code;
 }

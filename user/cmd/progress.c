@@ -120,16 +120,12 @@ void progress_end(struct progress *p)
 	release(p);
 }
 
-int progress_open(const char *path, enum reader_mode mode, struct reader **out,
+int progress_read(struct source *src, enum reader_mode mode, struct reader **out,
 		  struct progress **progress)
 {
-	struct source *src;
 	int err;
 
 	*progress = NULL;
-	err = source_open(path, &src);
-	if (err)
-		return err;
 	if (mode != READER_FOLLOW)
 		*progress = begin(src);
 	err = reader_new(src, mode, out);
@@ -138,4 +134,14 @@ int progress_open(const char *path, enum reader_mode mode, struct reader **out,
 		*progress = NULL;
 	}
 	return err;
+}
+
+int progress_open(const char *path, enum reader_mode mode, struct reader **out,
+		  struct progress **progress)
+{
+	struct source *src;
+	int err = source_open(path, &src);
+
+	*progress = NULL;
+	return err ? err : progress_read(src, mode, out, progress);
 }

@@ -13,6 +13,10 @@ struct progress;
 int progress_open(const char *path, enum reader_mode mode, struct reader **out,
 		  struct progress **progress);
 
+/* The same over an open source, which is taken over also on failure. */
+int progress_read(struct source *src, enum reader_mode mode, struct reader **out,
+		  struct progress **progress);
+
 /* Takes the line away. Before the first output. NULL is fine. */
 void progress_end(struct progress *p);
 

@@ -216,15 +216,24 @@ static enum reader_mode mode_for(const struct timeline_opts *opts, const char *p
 	return READER_NAMES_AHEAD;
 }
 
+static int open_reader(struct timeline *r, const char *path)
+{
+	if (r->opts.src)
+		return progress_read(r->opts.src, READER_ONE_PASS, &r->reader, &r->progress);
+	return progress_open(path, mode_for(&r->opts, path), &r->reader, &r->progress);
+}
+
 int timeline_run(struct timeline *r, const struct timeline_opts *opts, const char *path)
 {
 	int err;
 
 	memset(r, 0, sizeof(*r));
 	r->opts = *opts;
-	if (select_init(&r->sel, opts->sel))
+	if (select_init(&r->sel, opts->sel)) {
+		source_close(opts->src);
 		return CMD_USAGE;
-	if (progress_open(path, mode_for(opts, path), &r->reader, &r->progress))
+	}
+	if (open_reader(r, path))
 		return CMD_INPUT;
 	r->names = reader_names(r->reader);
 	if (opts->no_stacks)

@@ -26,6 +26,7 @@ struct timeline_opts {
 	 */
 	void (*reset)(void *ctx);
 	void *ctx;
+	struct source *src; /* read in place of a path, and taken over; NULL: none */
 	bool no_stacks; /* intervals and events of switches come without: it is faster */
 };
 
@@ -50,7 +51,7 @@ struct timeline {
 };
 
 /*
- * Reads all of @path. CMD_OK, or an exit code after one printed line; timeline_fini() must follow either
+ * Reads all of @path, which is NULL with opts->src. CMD_OK, or an exit code after one printed line; timeline_fini() must follow either
  * way. Within fn and event r->intervals and r->reader are at that event.
  */
 int timeline_run(struct timeline *r, const struct timeline_opts *opts, const char *path);
