@@ -102,6 +102,9 @@ SRCS_profile += user/profile/machine.c
 SRCS_symbol += user/symbol/debuginfod.c
 SRCS_cmd += $(addprefix user/cmd/, symbolize.c symbolize_copy.c symbolize_find.c)
 
+# What fields are, said in traces.
+SRCS_record += $(addprefix user/record/,annotate.c field_notes.c words.c)
+
 # What `export html` and `view` show.
 PAGE_PARTS := $(addprefix tools/page/,assemble.sh page.html style.css) $(addprefix tools/js/,decode.js lean.js) \
 	$(wildcard tools/page/*.js)
@@ -163,6 +166,9 @@ TESTS_ROOT := $(addprefix tests/bpf/, \
 	tests/kernel/privileges_test.c tests/record/as_user_test.c tests/record/realtime_test.c
 
 TESTS_ROOT += tests/bpf/neighbours_test.c
+
+TESTS += $(addprefix tests/record/,annotate_test.c field_notes_test.c)
+TESTS_ROOT += tests/record/field_notes_live_test.c
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \

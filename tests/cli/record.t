@@ -40,8 +40,8 @@ Events:
 
 Output:
   -o, --output=FILE      default dial9.bin; - is standard output
-      --spec=0.3|0.4     dial9 level; 0.4 pools stacks, which older readers
-                         cannot read (default 0.3)
+      --spec=0.3|0.4     dial9 level; 0.4 pools stacks and says what fields are,
+                         which older readers cannot read (default 0.3)
   -d, --duration=DUR     stop after so long: 10 (seconds), 500ms, 5m, 1h
   -m, --ring-size=SIZE   buffer for each CPU (default 4M)
       --mem-max=SIZE     memory for what is remembered of programs (default

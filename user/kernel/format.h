@@ -36,6 +36,7 @@ struct format_field {
 	bool hex; /* print fmt shows it in hexadecimal */
 	bool code; /* print fmt shows it as a symbol of the kernel */
 	bool user_text; /* points to text of the current task's, which the event's print fmt does not show */
+	char behind[16]; /* what print fmt has right behind the number, as far as it fits: " [ns]" */
 };
 
 /*

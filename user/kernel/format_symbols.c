@@ -39,6 +39,7 @@ struct conversion {
 	int stars; /* arguments taken by * in front of the value */
 	const char *text; /* what stood before it */
 	size_t text_len;
+	const char *behind; /* what comes after it */
 };
 
 struct row {
@@ -386,7 +387,21 @@ static const char *next_conversion(const char *p, struct conversion *conv)
 	}
 	conv->letter = *p;
 	conv->kind = *p == 'p' ? p[1] : 0;
-	return *p ? p + 1 : p;
+	conv->behind = *p ? p + 1 : p;
+	return conv->behind;
+}
+
+/* What is shown more than once has what stands behind it the first time. */
+static void keep_behind(struct format_field *f, const struct conversion *conv)
+{
+	size_t n = strcspn(conv->behind, "%");
+
+	if (*f->behind)
+		return;
+	if (n >= sizeof(f->behind))
+		n = sizeof(f->behind) - 1;
+	memcpy(f->behind, conv->behind, n);
+	f->behind[n] = '\0';
 }
 
 static void visit(struct collector *c, const struct tep_print_arg *arg,
@@ -402,6 +417,8 @@ static void visit(struct collector *c, const struct tep_print_arg *arg,
 			f = add_conditional(c, bare, conv);
 	} else if (bare->type == TEP_PRINT_FIELD) {
 		f = integer_field(c, bare->field.name);
+		if (f && strchr("diuxX", conv->letter))
+			keep_behind(&c->ev->fields[f - c->ev->fields], conv);
 		if (f && conv->kind && f->size == 8 && strchr("sS", conv->kind))
 			c->ev->fields[f - c->ev->fields].code = true;
 		else if (f && (strchr("xXp", conv->letter) || conv->alternate))

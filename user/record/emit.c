@@ -191,6 +191,12 @@ void emit_free(struct emit *e)
 	free(e);
 }
 
+struct dial9_schema *const *emit_schemas(const struct emit *e, size_t *cnt)
+{
+	*cnt = SCHEMA_CNT;
+	return e->schemas;
+}
+
 struct dial9_str emit_text(struct buf *tmp, const char *s, size_t len)
 {
 	if (str_utf8_valid_len(s, len) == len)

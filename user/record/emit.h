@@ -24,6 +24,9 @@ struct emit;
 int emit_new(struct dial9_enc *enc, bool pooled_stacks, struct emit **out);
 void emit_free(struct emit *e);
 
+/* The schemas of them all. Borrowed. */
+struct dial9_schema *const *emit_schemas(const struct emit *e, size_t *cnt);
+
 struct emit_sample {
 	uint64_t ts;
 	uint32_t tid;

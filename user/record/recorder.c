@@ -180,7 +180,7 @@ static int prepare_encoder(struct recorder *r)
 		.sz = sizeof(opts),
 		.write = sink_write,
 		.ctx = r->sink,
-		.level = r->cfg->pooled_stacks ? DIAL9_LEVEL_4 : DIAL9_LEVEL_3,
+		.level = r->cfg->level4 ? DIAL9_LEVEL_4 : DIAL9_LEVEL_3,
 		.first_type_id = FIRST_TYPE_ID,
 		.pool_bytes_max = memory_pool_max(r->cfg->mem_max),
 	};
@@ -188,7 +188,7 @@ static int prepare_encoder(struct recorder *r)
 
 	err = dial9_enc_new(&opts, &r->enc);
 	if (!err)
-		err = emit_new(r->enc, r->cfg->pooled_stacks, &r->emit);
+		err = emit_new(r->enc, r->cfg->level4, &r->emit);
 	if (err)
 		log_error("record: cannot start: %s", strerror(-err));
 	return err;
@@ -384,6 +384,7 @@ static int write_head(struct recorder *r)
 					.waking_stacks = r->cfg->waking_stacks,
 					.call_graph = capture_call_graph(r->capture),
 					.ring_bytes = r->cfg->ring_bytes,
+					.annotate = r->cfg->level4,
 				});
 	buf_free(&target);
 	buf_free(&valid);

@@ -45,7 +45,7 @@ struct recorder_cfg {
 	struct realtime_cfg realtime;
 	size_t ring_bytes; /* per CPU, a power of two */
 	size_t mem_max; /* bytes that it may remember, symbolizer apart */
-	bool pooled_stacks; /* spec level 0.4 */
+	bool level4; /* of the spec, 0.4: pooled stacks, annotations */
 	const char *command_line;
 
 	const volatile sig_atomic_t *stop; /* 1: finish; more: at once, without waiting for names */

@@ -23,8 +23,8 @@
 #include "base/clock.h"
 #include "dial9.h"
 #include "kernel/format.h"
-#include "kernel/irqs.h"
 #include "kernel/perf_side.h"
+#include "record/annotate.h"
 #include "record/emit.h"
 #include "record/eventset.h"
 #include "record/realtime.h"
@@ -33,6 +33,7 @@
 #include "record/tasks.h"
 #include "record/translate.h"
 #include "record/unwinding.h"
+#include "record/words.h"
 
 #define SECOND_NS 1000000000ULL
 #define CLOCK_SYNC_NS (10 * SECOND_NS)
@@ -199,105 +200,46 @@ static int write_symbols(struct status *s, const struct event_def *def)
 	return err;
 }
 
-/* For readers that know nothing of how stacks end. */
-static int write_end_words(struct status *s)
-{
-	static const struct {
-		uint8_t kind, value;
-		const char *name;
-	} rows[] = {
-		{ PROF_TP_MASK, PROF_USER_END_MASK, "" },
-		{ PROF_TP_SYMBOL, PROF_END_NOT_WALKED, "not_walked" },
-		{ PROF_TP_SYMBOL, PROF_END_COMPLETE, "complete" },
-		{ PROF_TP_SYMBOL, PROF_END_FULL, "full" },
-		{ PROF_TP_SYMBOL, PROF_END_NO_LIST, "no_list" },
-		{ PROF_TP_SYMBOL, PROF_END_NO_MAPPING, "no_mapping" },
-		{ PROF_TP_SYMBOL, PROF_END_NO_TABLE, "no_table" },
-		{ PROF_TP_SYMBOL, PROF_END_NO_ROW, "no_row" },
-		{ PROF_TP_SYMBOL, PROF_END_UNSUPPORTED, "unsupported" },
-		{ PROF_TP_SYMBOL, PROF_END_READ_FAILED, "read_failed" },
-		{ PROF_TP_SYMBOL, PROF_END_NO_PROGRESS, "no_progress" },
-		{ PROF_TP_SYMBOL, PROF_END_NO_RETURN, "no_return" },
-		{ PROF_TP_SYMBOL, PROF_END_FRAME_POINTER, "frame_pointer" },
-		{ PROF_TP_SYMBOL, PROF_END_32BIT, "32bit" },
-		{ PROF_TP_SYMBOL, PROF_END_UNCHECKED, "unchecked" },
-		{ PROF_TP_MASK, PROF_USER_FRAME_POINTERS | PROF_USER_SIGNAL, "" },
-		{ PROF_TP_DELIM, 0, "" },
-		{ PROF_TP_FLAG, PROF_USER_FRAME_POINTERS, "+frame_pointers" },
-		{ PROF_TP_FLAG, PROF_USER_SIGNAL, "+signal" },
-	};
-	size_t i;
-	int err = 0;
-
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]) && !err; i++)
-		err = emit_tp_symbol(s->cfg.emit, EMIT_NOW, PROF_EV_CPU_SAMPLE, PROF_F_USER_END,
-				     rows[i].kind, rows[i].value, rows[i].name);
-	return err;
-}
-
-struct words {
-	struct status *s;
-	const char *event;
+/* The field whose values get their names. */
+struct named {
+	struct emit *emit;
+	const char *event, *field;
 };
 
-static int write_context_word(const struct words *w, uint32_t context, const char *word)
+static int write_word(void *ctx, uint8_t kind, uint64_t value, const char *name)
 {
-	return emit_tp_symbol(w->s->cfg.emit, EMIT_NOW, w->event, PROF_F_CONTEXT, PROF_TP_SYMBOL,
-			      context, word);
+	const struct named *to = ctx;
+
+	return emit_tp_symbol(to->emit, EMIT_NOW, to->event, to->field, kind, value, name);
 }
 
-static int write_irq(void *ctx, uint32_t irq, const char *name)
+static int write_words(struct status *s, const struct eventset *events)
 {
-	struct buf word = { 0 }, valid = { 0 };
-	struct dial9_str text;
-	int err;
-
-	buf_printf(&word, "irq %u (%s)", irq, name);
-	text = emit_text(&valid, buf_cstr(&word), word.len);
-	err = write_context_word(ctx, PROF_CONTEXT_HARDIRQ | (irq + 1) << PROF_CONTEXT_SHIFT,
-				 text.ptr);
-	buf_free(&word);
-	buf_free(&valid);
-	return err;
-}
-
-/* And of what wakings come from. */
-static int write_context_words(struct status *s, const char *event)
-{
-	static const char *const plain[] = { "unknown", "task", "softirq", "irq", "ipi", "timer" };
-	static const char *const softirqs[] = { "HI",	    "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
-						"IRQ_POLL", "TASKLET", "SCHED",	 "HRTIMER", "RCU" };
-	struct words w = { s, event };
-	struct buf word = { 0 };
-	uint32_t i;
+	struct named to = { s->cfg.emit, PROF_EV_CPU_SAMPLE, PROF_F_USER_END };
 	int err = 0;
 
-	for (i = 0; i < sizeof(plain) / sizeof(plain[0]) && !err; i++)
-		err = write_context_word(&w, i, plain[i]);
-	for (i = 0; i < sizeof(softirqs) / sizeof(softirqs[0]) && !err; i++) {
-		buf_clear(&word);
-		buf_printf(&word, "softirq %s", softirqs[i]);
-		err = write_context_word(&w, PROF_CONTEXT_SOFTIRQ | (i + 1) << PROF_CONTEXT_SHIFT,
-					 buf_cstr(&word));
-	}
-	buf_free(&word);
-	return err ? err : irqs_each(IRQS_DIR, write_irq, &w);
+	for (size_t i = 0; i < events->cnt && !err; i++)
+		if (events->defs[i]->has_context)
+			err = words_context(write_word,
+					    &(struct named){ s->cfg.emit, events->defs[i]->name,
+							     PROF_F_CONTEXT });
+	return err ? err : words_user_end(write_word, &to);
 }
 
 int status_write_head(struct status *s, const struct status_head *head)
 {
 	size_t i;
-	int err;
+	int err = 0;
 
-	err = write_metadata(s, head);
+	if (head->annotate)
+		err = annotate_all(s->cfg.enc, s->cfg.emit, head->events);
+	if (!err)
+		err = write_metadata(s, head);
 	if (!err)
 		err = write_clock_sync(s);
 	for (i = 0; i < head->events->cnt && !err; i++)
 		err = write_symbols(s, head->events->defs[i]);
-	for (i = 0; i < head->events->cnt && !err; i++)
-		if (head->events->defs[i]->has_context)
-			err = write_context_words(s, head->events->defs[i]->name);
-	return err ? err : write_end_words(s);
+	return err ? err : write_words(s, head->events);
 }
 
 /* ---- loss and figures ----------------------------------------------------------------------------- */

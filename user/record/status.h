@@ -65,8 +65,9 @@ struct status_head {
 	uint32_t waking_stacks;
 	uint32_t call_graph; /* enum prof_call_graph */
 	uint64_t ring_bytes;
+	bool annotate; /* say what fields are: needs an encoder of level 4 */
 };
-/* The start of a segment: metadata, wall clock, and what print fmt says of values. */
+/* The start of a segment: metadata, wall clock, what print fmt says of values, and what fields are. */
 int status_write_head(struct status *s, const struct status_head *head);
 
 /* The periodic part, at most once a second: loss, figures, and every ten the wall clock. now_ns: all
