@@ -103,6 +103,7 @@ SRCS_symbol += user/symbol/debuginfod.c
 SRCS_cmd += $(addprefix user/cmd/, symbolize.c symbolize_copy.c symbolize_find.c)
 
 # What fields are, said in traces.
+SRCS_cmd += user/cmd/notes_copy.c
 SRCS_record += $(addprefix user/record/,annotate.c field_notes.c words.c)
 
 # What `export html` and `view` show.
@@ -167,7 +168,7 @@ TESTS_ROOT := $(addprefix tests/bpf/, \
 
 TESTS_ROOT += tests/bpf/neighbours_test.c
 
-TESTS += $(addprefix tests/record/,annotate_test.c field_notes_test.c)
+TESTS += $(addprefix tests/record/,annotate_test.c field_notes_test.c) tests/cmd/notes_copy_test.c
 TESTS_ROOT += tests/record/field_notes_live_test.c
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).

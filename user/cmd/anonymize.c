@@ -123,6 +123,12 @@ enum anonymize_as anonymize_field(const struct names *n, const struct trace_even
 	return ANONYMIZE_PATH;
 }
 
+bool anonymize_may_say(const struct trace_schema *from, struct dial9_str key,
+		       struct dial9_str value)
+{
+	return from->kind != TRACE_OTHER || meaning_is_common(key, value);
+}
+
 enum anonymize_as anonymize_meta(const char *key, size_t len)
 {
 	static const char *const keep[] = {

@@ -40,6 +40,13 @@ enum anonymize_as anonymize_meta(const char *key, size_t len);
 void anonymize_event(struct anonymize *a, enum trace_kind kind, const char *s, size_t len,
 		     struct buf *out);
 
+/*
+ * Whether an annotation may stay: of the recorder's events and of tracepoints, which are the same everywhere, each;
+ * of others what has a word that this program knows.
+ */
+bool anonymize_may_say(const struct trace_schema *from, struct dial9_str key,
+		       struct dial9_str value);
+
 /* Appends what stands for a text. */
 void anonymize_text(struct anonymize *a, enum anonymize_as as, const char *s, size_t len,
 		    struct buf *out);

@@ -414,8 +414,10 @@ static int write_kept(struct cut *c, const struct trace_event *ev)
 
 	if (!segment_kept(c, ev->segment) || !kept(c, ev, &ts))
 		return 0;
-	if (ev->segment != c->segment && c->segment != NOWHERE)
+	if (ev->segment != c->segment && c->segment != NOWHERE) {
+		notes_copy_reset(&c->copy.notes);
 		err = dial9_enc_reset(c->copy.enc);
+	}
 	c->segment = ev->segment;
 	if (!err)
 		err = write_event(c, ev, ts);
@@ -454,7 +456,7 @@ static int run_pass(struct cut *c, enum pass pass)
 	return err ? err : ret;
 }
 
-/* Whether what may be written takes a type that 0.3 does not have. */
+/* Whether what may be written takes a type or frame that 0.3 does not have. */
 static bool needs_level4(const struct cut *c)
 {
 	struct trace_schema *const *v;
@@ -464,6 +466,8 @@ static bool needs_level4(const struct cut *c)
 	for (size_t i = 0; i < cnt; i++) {
 		if (happens(v[i]->kind) && !cut_needs_has_event(&c->needs, v[i]->name))
 			continue;
+		if (v[i]->notes.left)
+			return true;
 		for (size_t f = 0; f < v[i]->field_cnt; f++) {
 			uint8_t type = dial9_schema_field_type(v[i]->schema, f) & 0x7f;
 

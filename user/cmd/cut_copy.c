@@ -33,6 +33,7 @@ void cut_copy_fini(struct cut_copy *c)
 	while (hmap_next(&c->schemas, &pos, &key, &value))
 		dial9_schema_free(value);
 	hmap_fini(&c->schemas);
+	notes_copy_fini(&c->notes);
 	buf_free(&c->text);
 	buf_free(&c->texts);
 	free(c->frames);
@@ -274,21 +275,36 @@ static int new_schema(struct cut_copy *c, const struct trace_schema *ts, struct 
 	return err;
 }
 
-static int begin(struct cut_copy *c, const struct trace_event *ev, uint64_t ts)
+/* The schema that events of @ts have in the copy. */
+static int schema_of(struct cut_copy *c, const struct trace_schema *ts,
+		     const struct dial9_schema **out)
 {
 	struct dial9_schema *s;
 	int err;
 
+	*out = ts->schema;
 	if (!c->anonymize)
-		return dial9_enc_begin(c->enc, ev->schema->schema, ts);
-	s = hmap_get(&c->schemas, (uintptr_t)ev->schema);
+		return 0;
+	s = hmap_get(&c->schemas, (uintptr_t)ts->schema);
 	if (!s) {
-		err = new_schema(c, ev->schema, &s);
+		err = new_schema(c, ts, &s);
 		if (err)
 			return err;
-		hmap_set(&c->schemas, (uintptr_t)ev->schema, s);
+		hmap_set(&c->schemas, (uintptr_t)ts->schema, s);
 	}
-	return dial9_enc_begin(c->enc, s, ts);
+	*out = s;
+	return 0;
+}
+
+static int begin(struct cut_copy *c, const struct trace_event *ev, uint64_t ts)
+{
+	const struct dial9_schema *s;
+	int err = schema_of(c, ev->schema, &s);
+
+	if (!err)
+		err = notes_copy(&c->notes, c->enc, s, ev->schema,
+				 c->anonymize ? anonymize_may_say : NULL);
+	return err ? err : dial9_enc_begin(c->enc, s, ts);
 }
 
 int cut_copy_event(struct cut_copy *c, const struct trace_event *ev, uint64_t ts, uint32_t module,

@@ -3,6 +3,7 @@
 #define D9_CMD_CUT_COPY_H
 
 #include "cmd/anonymize.h"
+#include "cmd/notes_copy.h"
 #include "trace/reader.h"
 
 /* An entry of the metadata that replaces one of the same key, or comes behind the others. */
@@ -16,7 +17,8 @@ struct cut_copy {
 	struct reader *reader; /* borrowed */
 	struct anonymize *anonymize; /* borrowed; NULL: names stay */
 	/* ---- */
-	struct hmap schemas; /* struct trace_schema -> struct dial9_schema, renamed */
+	struct hmap schemas; /* struct dial9_schema -> the same, renamed */
+	struct notes_copy notes;
 	struct buf text, texts;
 	uint64_t *frames;
 	size_t frame_cap;

@@ -16,7 +16,7 @@
 
 /* What is spent on annotations: a schema of no fields counts as so many fields. */
 #define SCHEMA_COST 32
-#define SAID_COST_MAX (1u << 20)
+#define SAID_COST_MAX (8u << 20)
 /* How often those of one type may come behind its events, in a segment. */
 #define TURNS_MAX 64
 
@@ -151,21 +151,23 @@ static int32_t number_of(const struct dial9_schema *schema, int32_t i)
 	}
 }
 
-/* Takes over what was said of the fields, NULL for nothing. */
-static void describe_fields(struct names *n, struct trace_schema *ts, struct meaning *said)
+static void describe_fields(struct names *n, struct trace_schema *ts, struct dial9_iter notes)
 {
 	struct dial9_str name = dial9_schema_name_n(ts->schema);
+	const size_t sz = (size_t)(notes.end - notes.pos);
 
-	ts->meanings = said ? said : xcalloc(ts->field_cnt, sizeof(*ts->meanings));
-	for (size_t i = 0; i < ts->field_cnt; i++) {
-		if (!said)
-			ts->meanings[i] = MEANING_UNKNOWN;
-		meaning_know(n, name, dial9_schema_field_name_n(ts->schema, i), &ts->meanings[i]);
+	ts->notes = notes;
+	if (notes.left) {
+		ts->notes.pos = xmemdup(notes.pos, sz);
+		ts->notes.end = ts->notes.pos + sz;
 	}
+	ts->meanings = meaning_said(n, ts->field_cnt, ts->notes);
+	for (size_t i = 0; i < ts->field_cnt; i++)
+		meaning_know(n, name, dial9_schema_field_name_n(ts->schema, i), &ts->meanings[i]);
 }
 
 static struct trace_schema *schema_describe(struct names *n, const struct dial9_schema *schema,
-					    struct meaning *said)
+					    struct dial9_iter notes)
 {
 	struct dial9_str name = dial9_schema_name_n(schema);
 	struct trace_schema *ts = xcalloc(1, sizeof(*ts));
@@ -190,7 +192,7 @@ static struct trace_schema *schema_describe(struct names *n, const struct dial9_
 		ts->number[r] = number_of(schema, ts->role[r]);
 	ts->kind = kind_of(name, ts->role);
 	ts->tells_birth = str_is(name, PROF_EV_SCHED_WAKEUP_NEW);
-	describe_fields(n, ts, said);
+	describe_fields(n, ts, notes);
 	return ts;
 }
 
@@ -206,32 +208,45 @@ static uint64_t content_hash(const struct dial9_schema *s)
 	return h;
 }
 
-/* What comes with others' words is another description of the schema, and hostile words have no end. */
-static struct meaning *listen(struct layout_set *set, struct names *n,
-			      const struct dial9_schema *schema, struct dial9_iter notes)
+static bool same_notes(const struct trace_schema *ts, const struct dial9_iter *notes)
 {
-	const size_t cnt = dial9_schema_field_cnt(schema);
+	const size_t sz = (size_t)(notes->end - notes->pos);
 
-	return set->said_cost < SAID_COST_MAX ? meaning_said(n, cnt, notes) : NULL;
+	return ts->notes.left == notes->left &&
+	       (!notes->left || ((size_t)(ts->notes.end - ts->notes.pos) == sz &&
+				 !memcmp(ts->notes.pos, notes->pos, sz)));
 }
 
-/* The description of a schema of which that is said, which is taken over. */
-static struct trace_schema *intern(struct layout_set *set, struct names *n,
-				   const struct dial9_schema *schema, struct meaning *said)
+/* NULL when there is none; *hash is then where it goes. */
+static struct trace_schema *find(const struct layout_set *set, const struct dial9_schema *schema,
+				 struct dial9_iter notes, uint64_t *hash)
 {
-	const size_t cnt = dial9_schema_field_cnt(schema);
-	uint64_t h = content_hash(schema) + meaning_hash(said, cnt);
+	const size_t sz = notes.left ? (size_t)(notes.end - notes.pos) : 0;
 	struct trace_schema *ts;
 
-	for (; (ts = hmap_get(&set->by_content, h)); h++) {
-		if (!dial9_schema_equal(ts->schema, schema) ||
-		    !meaning_same(ts->meanings, said, cnt))
-			continue;
-		free(said);
+	*hash = content_hash(schema) + (sz ? hash_bytes(notes.pos, sz) : 0);
+	for (; (ts = hmap_get(&set->by_content, *hash)); ++*hash)
+		if (dial9_schema_equal(ts->schema, schema) && same_notes(ts, &notes))
+			break;
+	return ts;
+}
+
+/* The description of a schema of which that is said. Those of one layout have one schema. */
+static struct trace_schema *intern(struct layout_set *set, struct names *n,
+				   const struct dial9_schema *schema, struct dial9_iter notes)
+{
+	const struct dial9_iter none = { 0 };
+	struct trace_schema *bare, *ts;
+	uint64_t h;
+
+	bare = find(set, schema, none, &h);
+	ts = find(set, schema, notes, &h);
+	if (ts)
 		return ts;
-	}
-	set->said_cost += said ? SCHEMA_COST + cnt : 0;
-	ts = schema_describe(n, schema, said);
+	if (notes.left)
+		set->said_cost += SCHEMA_COST + dial9_schema_field_cnt(schema) +
+				  (size_t)(notes.end - notes.pos) / 8;
+	ts = schema_describe(n, bare ? bare->schema : schema, notes);
 	hmap_set(&set->by_content, h, ts);
 	set->all = array_reserve(set->all, &set->cap, set->cnt + 1, sizeof(*set->all));
 	set->all[set->cnt++] = ts;
@@ -241,9 +256,12 @@ static struct trace_schema *intern(struct layout_set *set, struct names *n,
 void layout_set_add(struct layout_set *set, struct names *n, uint16_t type_id,
 		    const struct dial9_schema *schema, struct dial9_iter notes)
 {
-	struct trace_schema *ts = intern(set, n, schema, listen(set, n, schema, notes));
+	const struct dial9_iter none = { 0 };
 	struct layout_slot *slot;
+	struct trace_schema *ts;
 
+	/* with others' words it is another description of the schema, and hostile words have no end */
+	ts = intern(set, n, schema, set->said_cost < SAID_COST_MAX ? notes : none);
 	if (!set->by_type)
 		set->by_type = xcalloc(UINT16_MAX + 1, sizeof(*set->by_type));
 	slot = &set->by_type[type_id];
@@ -280,6 +298,8 @@ void layout_set_fini(struct layout_set *set)
 		free(set->all[i]->field_names);
 		free(set->all[i]->syms);
 		free(set->all[i]->meanings);
+		if (set->all[i]->notes.left)
+			free((uint8_t *)set->all[i]->notes.pos);
 		free(set->all[i]);
 	}
 	hmap_fini(&set->by_content);

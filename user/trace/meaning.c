@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
 #include "prof_events.h"
 
 /* A unit is a word. */
@@ -73,8 +72,7 @@ static void set_unit(struct names *n, struct meaning *m, struct dial9_str unit)
 	m->ns = ns_of(unit);
 }
 
-/* Whether it was of use. */
-static bool say(struct names *n, struct meaning *m, struct dial9_str key, struct dial9_str value)
+static void say(struct names *n, struct meaning *m, struct dial9_str key, struct dial9_str value)
 {
 	if (str_is(key, PROF_NOTE_UNIT) && value.len <= UNIT_MAX) {
 		set_unit(n, m, value);
@@ -84,75 +82,21 @@ static bool say(struct names *n, struct meaning *m, struct dial9_str key, struct
 		m->kind_said = true;
 	} else if (str_is(key, PROF_NOTE_ENUM)) {
 		m->names = value.len ? names_add(n, value.ptr, value.len) : NAMES_NONE;
-	} else {
-		return false;
 	}
-	return true;
 }
 
 struct meaning *meaning_said(struct names *n, size_t field_cnt, struct dial9_iter notes)
 {
-	struct meaning *m;
+	struct meaning *m = xcalloc(field_cnt, sizeof(*m));
 	struct dial9_str key, value;
-	bool any = false;
 	uint16_t field;
 
-	if (!notes.left || !field_cnt)
-		return NULL;
-	m = xcalloc(field_cnt, sizeof(*m));
 	for (size_t i = 0; i < field_cnt; i++)
 		m[i] = MEANING_UNKNOWN;
 	while (dial9_annotations_next(&notes, &field, &key, &value) == 1)
 		if (field < field_cnt)
-			any |= say(n, &m[field], key, value);
-	if (any)
-		return m;
-	free(m);
-	return NULL;
-}
-
-/* What was said, as one. */
-static struct meaning only_said(const struct meaning *m)
-{
-	struct meaning out = MEANING_UNKNOWN;
-
-	if (!m)
-		return out;
-	out.names = m->names;
-	out.unit_said = m->unit_said;
-	out.kind_said = m->kind_said;
-	if (m->unit_said)
-		out.unit = m->unit;
-	if (m->kind_said)
-		out.kind = m->kind;
-	return out;
-}
-
-bool meaning_same(const struct meaning *a, const struct meaning *b, size_t cnt)
-{
-	struct meaning x, y;
-
-	for (size_t i = 0; (a || b) && i < cnt; i++) {
-		x = only_said(a ? &a[i] : NULL);
-		y = only_said(b ? &b[i] : NULL);
-		if (x.kind != y.kind || x.unit != y.unit || x.names != y.names ||
-		    x.kind_said != y.kind_said || x.unit_said != y.unit_said)
-			return false;
-	}
-	return true;
-}
-
-uint64_t meaning_hash(const struct meaning *m, size_t cnt)
-{
-	struct meaning x;
-	uint64_t h = 0;
-
-	for (size_t i = 0; m && i < cnt; i++) {
-		x = only_said(&m[i]);
-		h = hash_u64(h ^ ((uint64_t)x.unit << 32 | x.names));
-		h = hash_u64(h ^ (x.kind | x.kind_said << 8 | x.unit_said << 9));
-	}
-	return h;
+			say(n, &m[field], key, value);
+	return m;
 }
 
 void meaning_know(struct names *n, struct dial9_str event, struct dial9_str field,
@@ -170,6 +114,13 @@ void meaning_know(struct names *n, struct dial9_str event, struct dial9_str fiel
 				(struct dial9_str){ known[i].kind, strlen(known[i].kind) });
 		return;
 	}
+}
+
+bool meaning_is_common(struct dial9_str key, struct dial9_str value)
+{
+	if (str_is(key, PROF_NOTE_KIND))
+		return kind_of(value) != MEANING_NONE;
+	return str_is(key, PROF_NOTE_UNIT) && (ns_of(value) || str_is(value, PROF_UNIT_BYTES));
 }
 
 const char *meaning_default_names(const struct meaning *m)

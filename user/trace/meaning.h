@@ -37,17 +37,16 @@ struct meaning {
 const char *meaning_kind_name(enum meaning_kind kind);
 
 /*
- * What annotations say of a schema's fields: field_cnt of them, which the caller frees; NULL when they say
- * nothing that is of use. For each field and key the last one counts.
+ * What annotations say of a schema's fields: field_cnt of them, which the caller frees. For each field and key the
+ * last one counts.
  */
 struct meaning *meaning_said(struct names *n, size_t field_cnt, struct dial9_iter notes);
-/* Whether two say the same; NULL says nothing. What was not said is not looked at. */
-bool meaning_same(const struct meaning *a, const struct meaning *b, size_t cnt);
-uint64_t meaning_hash(const struct meaning *m, size_t cnt);
-
 /* Fills in what is known of a field by its name and that of its event, and was not said. */
 void meaning_know(struct names *n, struct dial9_str event, struct dial9_str field,
 		  struct meaning *m);
+
+/* Whether an annotation is a kind, or a unit of time or of bytes: nothing that somebody made up. */
+bool meaning_is_common(struct dial9_str key, struct dial9_str value);
 
 /* The text that stands for what has no names of its own: of states, and addresses; NULL for others. */
 const char *meaning_default_names(const struct meaning *m);

@@ -126,7 +126,8 @@ static inline bool trace_is_naming(enum trace_kind kind)
 
 /* A schema with what reading it needs. Valid as long as the trace, past midheaders too. */
 struct trace_schema {
-	const struct dial9_schema *schema;
+	const struct dial9_schema
+		*schema; /* one for all of a layout, whatever is said of their fields */
 	enum trace_kind kind;
 	uint32_t name; /* string id of the event's name */
 	size_t field_cnt;
@@ -138,6 +139,7 @@ struct trace_schema {
 	const struct tp_symbols **syms; /* per field, NULL: print the number */
 	uint64_t syms_version;
 	struct meaning *meanings; /* per field */
+	struct dial9_iter notes; /* all that was said of its fields: walk a copy of it */
 	bool seen; /* in an event */
 	bool outdated; /* more was said of its fields; without an event it is none of the stream's */
 };
