@@ -223,3 +223,27 @@ Test(offcpu, nonsense_is_refused)
 	run_expect(OFFCPU("-m", "2ms", "-M", "1ms"), CMD_USAGE, "",
 		   "dial9-prof: offcpu: --min is more than --max: no wait is both\n");
 }
+
+Test(offcpu, what_may_be_named_later_is_told)
+{
+	static const char told[] =
+		"# calls without a name in 100.0% of blocked time: see dial9-prof symbolize\n";
+	const uint64_t leaf = make_frame(1, 0x310);
+
+	for (int has_id = 0; has_id < 2; has_id++) {
+		struct make m;
+		struct run r;
+
+		make_init(&m, NULL);
+		make_module_with(&m, RUN_SEC, 1, "/opt/app", has_id ? "id" : "", PROF_MODULE_ELF);
+		make_task(&m, RUN_SEC, 10, 11, "napper");
+		make_switch(&m, RUN_SEC, 0, "napper", 11, 1, "swapper/0", 0);
+		make_sample(&m, RUN_SEC, 10, 11, PROF_SOURCE_SWITCH_OUT, 0, &leaf, 1);
+		make_switch(&m, 2 * RUN_SEC, 0, "swapper/0", 0, 0, "napper", 11);
+		r = run_cmd(cmd_offcpu, make_file(&m), "offcpu", "-", NULL);
+		cr_assert_eq(r.code, CMD_OK, "%s", r.err);
+		cr_expect_eq(strstr(r.out, told) != NULL, has_id, "%s", r.out);
+		run_free(&r);
+		make_fini(&m);
+	}
+}

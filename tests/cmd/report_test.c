@@ -14,6 +14,7 @@
 		  "# 8 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time: 0.0808 s in all (no PMU here: a timer, not cycles)\n"\
 		  "# lost: 3 events (see dial9-prof info)\n"\
 		  "# no names for 25.0% of samples, in /lib/libc.so.6: unknown: the trace does not say\n"\
+		  "# 25.0% of samples have no name: see dial9-prof symbolize\n"\
 		  "#\n"
 
 #define HEAD_EXACT "# standard input: CPU samples over 4.000 s\n"\
@@ -22,6 +23,7 @@
 		  "# 4.000 s more may have been on a CPU, or not: events are missing there\n"\
 		  "# lost: 3 events (see dial9-prof info)\n"\
 		  "# no names for 25.0% of samples, in /lib/libc.so.6: unknown: the trace does not say\n"\
+		  "# 25.0% of samples have no name: see dial9-prof symbolize\n"\
 		  "#\n"
 
 static const char flat[] = HEAD
@@ -126,6 +128,7 @@ static const char thread_11[] = "# standard input: CPU samples over 2.000 s\n"
 		  "# 2 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time: 0.0202 s in all (no PMU here: a timer, not cycles)\n"\
 		  "# lost: 3 events (see dial9-prof info)\n"\
 		  "# no names for 100.0% of samples, in /lib/libc.so.6: unknown: the trace does not say\n"\
+		  "# 100.0% of samples have no name: see dial9-prof symbolize\n"\
 		  "#\n"\
 		  "#     Self    Total  Samples   Seconds  Symbol     Module\n"\
 		  "   100.00%  100.00%        2     0.020  [unknown]  libc.so.6\n"\

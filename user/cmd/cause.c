@@ -68,3 +68,20 @@ void cause_of_unnamed(struct buf *out, const struct names *n, const struct event
 		buf_addstr(out, "unknown: the trace does not say");
 	}
 }
+
+bool cause_may_be_mended(const struct names *n, uint32_t index)
+{
+	const struct names_module *m = names_module(n, index);
+
+	return m->announced && m->kind == PROF_MODULE_ELF && m->build_id_sz;
+}
+
+void cause_put_remedy(struct buf *out, const char *input)
+{
+	if (!strcmp(input, "standard input")) {
+		buf_addstr(out, "see dial9-prof symbolize");
+		return;
+	}
+	buf_addstr(out, "dial9-prof symbolize ");
+	text_clean(out, input, strlen(input));
+}

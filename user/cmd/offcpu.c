@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/callchain.h"
+#include "cmd/cause.h"
 #include "cmd/cmd.h"
 #include "cmd/text.h"
 #include "cmd/timeline.h"
@@ -312,6 +313,36 @@ static void say_nothing_there(const struct offcpu *o)
 	printf("No blocked time in %s: %s.\n", reader_input(o->timeline.reader), why);
 }
 
+/* Whether a call of the stack has no name that a file with a build-id may give it. */
+static bool lacks_names(const struct offcpu *o, uint32_t stack)
+{
+	const struct names *n = o->timeline.names;
+	uint32_t cnt;
+	const uint64_t *frames = intervals_stack(o->timeline.intervals, stack, &cnt);
+
+	for (uint32_t i = 0; i < cnt; i++)
+		if (!names_is_named(n, frames[i]) &&
+		    cause_may_be_mended(n, names_frame_module(frames[i])))
+			return true;
+	return false;
+}
+
+/* When names may be found for a good part of what is shown. */
+static void put_remedy(struct buf *out, const struct offcpu *o)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; has(o, WAITS_STACK) && i < o->waits.cnt; i++)
+		if (lacks_names(o, o->waits.rows[i].stack))
+			ns += o->waits.rows[i].ns;
+	if (!ns || ns < o->waits.ns / 100)
+		return;
+	buf_printf(out, "# calls without a name in %.1f%% of blocked time: ",
+		   100.0 * (double)ns / (double)o->waits.ns);
+	cause_put_remedy(out, reader_input(o->timeline.reader));
+	buf_addch(out, '\n');
+}
+
 static void print_text(const struct offcpu *o)
 {
 	const size_t n = text_rows(o->opts->limit, LIMIT_TEXT, o->waits.cnt);
@@ -329,6 +360,7 @@ static void print_text(const struct offcpu *o)
 		buf_clear(&out);
 	}
 	text_more_rows(&out, o->waits.cnt - n, " with less time");
+	put_remedy(&out, o);
 	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&out);
 }

@@ -482,6 +482,23 @@ static void say_wall(const struct report *r)
 		     (double)ns[INTERVAL_UNKNOWN] / 1e9);
 }
 
+/* When there is a good part of the samples that files with a build-id may name. */
+static void say_remedy(const struct report *r, const struct profile_rows *unnamed)
+{
+	struct buf line = { 0 };
+	uint64_t weight = 0;
+
+	for (size_t i = 0; i < unnamed->cnt; i++)
+		if (cause_may_be_mended(r->names, unnamed->v[i].module))
+			weight += unnamed->v[i].self_weight;
+	if (report_share(r, weight) >= 1) {
+		cause_put_remedy(&line, reader_input(r->reader));
+		say(r, "%.1f%% of samples have no name: %s", report_share(r, weight),
+		    buf_cstr(&line));
+	}
+	buf_free(&line);
+}
+
 /* Modules in which a good part of the samples has no name; others are not worth a line. */
 static void say_unnamed(const struct report *r)
 {
@@ -500,6 +517,7 @@ static void say_unnamed(const struct report *r)
 		cause_of_unnamed(&line, r->names, &r->counts, rows.v[i].module);
 		warn(r, "no names for %.1f%% of samples, in %s", share, buf_cstr(&line));
 	}
+	say_remedy(r, &rows);
 	buf_free(&line);
 	free(rows.v);
 }
