@@ -183,7 +183,7 @@ STIMULI_SYMBOL := c-gcc c-dwarf4 c-dwarf64 c-nopie c-gz c-clang c-clang4 c-link 
 
 FUZZ := $(addprefix tests/fuzz/, \
 	apitrace_fuzz.c decode_fuzz.c heph_fuzz.c intervals_fuzz.c kernel_fuzz.c perfmap_fuzz.c record_fuzz.c \
-	roundtrip_fuzz.c sideband_fuzz.c symbol_fuzz.c symproto_fuzz.c tonband_fuzz.c trace_fuzz.c \
+	roundtrip_fuzz.c sideband_fuzz.c symbol_fuzz.c symbolize_fuzz.c symproto_fuzz.c tonband_fuzz.c trace_fuzz.c \
 	unwind_fuzz.c)
 # What a target starts from: its directory below tests/fuzz/corpus, unless it is told here.
 CORPUS_decode_fuzz := tests/fuzz/corpus/decode_fuzz $(addprefix tests/golden/dial9/,core ext hostile)
