@@ -166,7 +166,7 @@ TESTS_ROOT := $(addprefix tests/bpf/, \
 	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c \
 	tests/kernel/privileges_test.c tests/record/as_user_test.c tests/record/realtime_test.c
 
-TESTS_ROOT += tests/bpf/neighbours_test.c
+TESTS_ROOT += tests/bpf/neighbours_test.c tests/bpf/symbolize_test.c
 
 TESTS += $(addprefix tests/record/,annotate_test.c field_notes_test.c) tests/cmd/notes_copy_test.c
 TESTS_ROOT += tests/record/field_notes_live_test.c

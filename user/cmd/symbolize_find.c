@@ -173,7 +173,7 @@ static void learn(struct symbolize_find *f, uint64_t frame, uint32_t depth,
 	names_symbol_set(f->found, frame, depth, &row);
 }
 
-static int take_answer(void *ctx, const struct symbroker_answer *a)
+int symbolize_find_take(void *ctx, const struct symbroker_answer *a)
 {
 	struct symbolize_find *f = ctx;
 	struct symbolize_find_module *m;
@@ -330,7 +330,7 @@ static int wait_for_answers(struct symbolize_find *f, struct symbroker *b)
 
 	while (!symbroker_idle(b)) {
 		symbroker_wait(b, clock_mono_ns() + STEP_NS);
-		symbroker_take(b, take_answer, f, TAKE_MAX);
+		symbroker_take(b, symbolize_find_take, f, TAKE_MAX);
 		now = clock_mono_ns();
 		if (symbroker_answered(b) != answered)
 			heard = now;

@@ -67,6 +67,12 @@ void symbolize_find_mapping(struct symbolize_find *f, uint32_t index, uint64_t o
 int symbolize_find_run(struct symbolize_find *f);
 
 /*
+ * What symbolize_find_run() does with an answer, for those who have others: a symbroker_take_fn, whose ctx is the
+ * find. Its module_id is 1 + the module's place in symbolize_find_modules().
+ */
+int symbolize_find_take(void *ctx, const struct symbroker_answer *a);
+
+/*
  * Places of a frame as they are to be written, outermost first, or NULL: nothing new is known of it. A name
  * that the trace has stays. Strings are those of symbolize_find_str(). Borrowed until the next call.
  */
