@@ -7,6 +7,8 @@
 
 const assert = require('node:assert');
 const { execFileSync } = require('node:child_process');
+const fs = require('node:fs');
+const os = require('node:os');
 const path = require('node:path');
 const { test } = require('node:test');
 
@@ -22,6 +24,21 @@ const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', 'build');
 
 function made(seed) {
 	return execFileSync(path.join(BUILD, 'tests', 'js', 'sched_trace'), [String(seed), '1500'], { maxBuffer: 1 << 28 });
+}
+
+/* One trace of several, by the program. */
+function merged(...traces) {
+	const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'd9-parts-')), out = path.join(dir, 'out');
+	try {
+		const files = traces.map((bytes, i) => {
+			fs.writeFileSync(path.join(dir, `${i}.bin`), bytes);
+			return path.join(dir, `${i}.bin`);
+		});
+		execFileSync(path.join(BUILD, 'dial9-prof'), ['merge', '-q', ...files, '-o', out]);
+		return fs.readFileSync(out);
+	} finally {
+		fs.rmSync(dir, { recursive: true });
+	}
 }
 
 /* What each thread did how long, without the names of its kind. */
@@ -65,25 +82,39 @@ test('boots lie as their wall clocks say, or one behind the other where that sho
 	assert.deepStrictEqual(dark.map(({ first, shift }) => first + shift), [1000, 2060]);
 });
 
+/* As each of the traces alone tells it. */
+async function compareSpaces(both, traces) {
+	assert.strictEqual(both.trace.outcome.status, 'ok', both.trace.outcome.reason);
+	assert.strictEqual(both.trace.spaces.length, traces.length);
+	for (const [space, one] of traces.entries()) {
+		const alone = await load(one);
+		assert.deepStrictEqual(totals(both, space), totals(alone));
+		assert.deepStrictEqual(both.cpus.filter((cpu) => cpu.space === space).map(({ cpu, tid }) => [cpu, tid]),
+			alone.cpus.map(({ cpu, tid }) => [cpu, tid]));
+	}
+	for (const { rows } of both.tasks)
+		for (let i = 1; i < rows.length; i++)
+			assert(both.rows.start[rows[i]] >= both.rows.end[rows[i - 1]]);
+	for (let i = 1; i < both.wakes.ts.length; i++)
+		assert(both.wakes.ts[i] >= both.wakes.ts[i - 1]);
+	const names = makeGroups(both).map(({ name }) => name);
+	assert.strictEqual(new Set(names).size, names.length, names.join());
+	assert.strictEqual(names.filter((name) => name.endsWith(': CPUs')).length, 2);
+}
+
 test('never is one thread made out of two: of one boot at one time, of two boots', async () => {
 	for (const [seeds, axis] of [[[1, 2], 'one'], [[1, 12], 'behind'], [[2, 11], 'behind']]) {
 		const bytes = seeds.map(made), both = await load(Buffer.concat(bytes));
 		assert.strictEqual(both.trace.axis, axis);
-		assert.strictEqual(both.trace.spaces.length, 2);
-		for (const [space, one] of bytes.entries()) {
-			const alone = await load(one);
-			assert.deepStrictEqual(totals(both, space), totals(alone));
-			assert.deepStrictEqual(both.cpus.filter((cpu) => cpu.space === space).map(({ cpu, tid }) => [cpu, tid]),
-				alone.cpus.map(({ cpu, tid }) => [cpu, tid]));
-		}
-		for (const { rows } of both.tasks)
-			for (let i = 1; i < rows.length; i++)
-				assert(both.rows.start[rows[i]] >= both.rows.end[rows[i - 1]]);
-		for (let i = 1; i < both.wakes.ts.length; i++)
-			assert(both.wakes.ts[i] >= both.wakes.ts[i - 1]);
-		const names = makeGroups(both).map(({ name }) => name);
-		assert.strictEqual(new Set(names).size, names.length, names.join());
-		assert.strictEqual(names.filter((name) => name.endsWith(': CPUs')).length, 2);
+		await compareSpaces(both, bytes);
+	}
+});
+
+test('a merged trace tells of the threads of each of its parts', async () => {
+	for (const [seeds, axis] of [[[1, 2], 'one'], [[2, 11], 'wall'], [[3, 4], 'one']]) {
+		const bytes = seeds.map(made), both = await load(merged(...bytes));
+		assert.strictEqual(both.trace.axis, axis);
+		await compareSpaces(both, bytes);
 	}
 });
 
@@ -109,6 +140,14 @@ function application() {
 		at(3, 400, worker)];
 	return Uint8Array.from([batch(3, 105, 5020000000), batch(0, 103, 5010000000), batch(3, 105, 5005000000)].flat(9));
 }
+
+test('a merged application is on the lanes of its threads', async () => {
+	const [joined, apart] = [await load(merged(made(2), application())), await load(Buffer.concat([made(2), application()]))];
+	const lanes = ({ lanes: { workers }, trace }) => workers.map(({ tid, workers: numbers, polls }) =>
+		[tid, numbers, polls.state, polls.start.map((ts) => ts + Number(trace.origin))]);
+	assert.deepStrictEqual(lanes(joined), lanes(apart));
+	assert.deepStrictEqual(totals(joined), totals(apart));
+});
 
 test('polls and spans stand below the thread that parked as their worker', async () => {
 	const model = await load(Buffer.concat([made(2), application()])), { trace, lanes } = model;

@@ -4,9 +4,9 @@
 
 const { NONE } = require('./columns.js');
 const { Details } = require('./details.js');
-const { byId, el } = require('./dom.js');
+const { byId, el, say } = require('./dom.js');
 const { FlameView } = require('./flameview.js');
-const { duration, moment, percent, weight, counted } = require('./format.js');
+const { duration, moment, percent, shown, weight, counted } = require('./format.js');
 const { NOBODY, STATE } = require('./intervals.js');
 const { Palette } = require('./palette.js');
 const { SLICE } = require('./lanes.js');
@@ -18,6 +18,7 @@ const { TimelineInput } = require('./timeline_input.js');
 const { Tip } = require('./tip.js');
 const { KINDS, byFunction, sumStates, unitOf, weigh } = require('./weigh.js');
 
+const TITLE_MAX = 200;
 const WEIGH_SHARE = 5; /* of so many parts of the time the flame graph of a dragged range takes one */
 const SETTLED_MS = 120; /* after the last change of a range its tables follow */
 const STATE_WORDS = [[STATE.RUNNING, 'run', 'running'], [STATE.RUNNABLE, 'wait', 'waiting for a CPU'],
@@ -95,9 +96,9 @@ class Page {
 		const { first, last, trace } = this.model;
 		const told = (key) => [...new Set(trace.parts.map(({ meta }) => meta.get(key)).filter(Boolean))].join(', ');
 		const what = told('target') || told('service'), host = told('host');
-		byId('subtitle').textContent = [what, host && `on ${host}`, duration(last - first), counted(trace.count, 'event')]
-			.filter(Boolean).join(' · ');
-		document.title = `dial9-prof: ${what || 'a trace'}`;
+		say('subtitle', [what, host && `on ${host}`, duration(last - first), counted(trace.count, 'event')]
+			.filter(Boolean).join(' · '));
+		document.title = `dial9-prof: ${shown(what || 'a trace', TITLE_MAX)}`;
 	}
 
 	#legend() {
@@ -243,10 +244,10 @@ class Page {
 		const all = sums.reduce((sum, ns) => sum + ns, 0);
 		byId('range').textContent = this.state.range ?
 			`${moment(from - first)} to ${moment(to - first)} (${duration(to - from)})` : 'whole trace';
-		byId('who').textContent = tasks ? [...tasks].map((task) => {
+		say('who', tasks ? [...tasks].map((task) => {
 			const { comm, tid } = this.model.trace.tasks[task];
 			return `${comm || 'thread'} ${tid}`;
-		}).join(', ') : 'all threads';
+		}).join(', ') : 'all threads');
 		byId('clear').hidden = !this.state.range && !tasks;
 		byId('sums').replaceChildren(...all ? STATE_WORDS.filter(([state]) => sums[state] > 0).map(([state, name, word]) =>
 			el('li', {}, el('span', { class: `swatch ${name}` }), `${word} ${duration(sums[state])} (${percent(sums[state], all)})`)) : []);
@@ -436,7 +437,7 @@ class Page {
 
 	/* To those who hear the page. */
 	#say(text) {
-		byId('said').textContent = Array.isArray(text) ? text.filter(Boolean).join(', ') : text;
+		say('said', Array.isArray(text) ? text.filter(Boolean).join(', ') : text);
 	}
 }
 

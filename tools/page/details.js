@@ -10,7 +10,7 @@ const { NOT_A_WORKER, SLICE } = require('./lanes.js');
 const { ENDS, WHYS, canHaveTold, gist, meanwhile, pieces, stateText, wakerText } = require('./story.js');
 const { sumTask } = require('./weigh.js');
 
-const RIVALS_MAX = 8, FIELDS_MAX = 200, TEXT_MAX = 4000, STEPS_MAX = 30, STEP_RIVALS_MAX = 3, SPAN_NAMES_MAX = 20;
+const RIVALS_MAX = 8, FIELDS_MAX = 200, STEPS_MAX = 30, STEP_RIVALS_MAX = 3, SPAN_NAMES_MAX = 20;
 
 class Details {
 	/* on: { toThread(task number, ts), zoom(span), range(span) } */
@@ -222,8 +222,7 @@ class Details {
 	}
 
 	#fields(event) {
-		return [el('h3', {}, 'Fields'), this.#list(this.model.trace.details(event).slice(0, FIELDS_MAX)
-			.map(([name, value]) => [name, value.slice(0, TEXT_MAX)]))];
+		return [el('h3', {}, 'Fields'), this.#list(this.model.trace.details(event).slice(0, FIELDS_MAX))];
 	}
 }
 

@@ -5,6 +5,8 @@
  */
 'use strict';
 
+const { shown } = require('./format.js');
+
 /* el('td', { class: 'number', onclick: fn }, 'text', child, ...): null children are left out. */
 function el(tag, attributes = {}, ...children) {
 	const element = document.createElement(tag);
@@ -12,16 +14,20 @@ function el(tag, attributes = {}, ...children) {
 		if (name.startsWith('on'))
 			element.addEventListener(name.slice(2), value);
 		else if (value !== null && value !== undefined && value !== false)
-			element.setAttribute(name, value === true ? '' : String(value));
+			element.setAttribute(name, value === true ? '' : shown(String(value)));
 	}
 	for (const child of children.flat(Infinity))
 		if (child !== null && child !== undefined)
-			element.append(child);
+			element.append(typeof child === 'string' ? shown(child) : child);
 	return element;
 }
 
 function byId(id) {
 	return document.getElementById(id);
+}
+
+function say(id, text) {
+	byId(id).textContent = shown(text);
 }
 
 function button(text, onclick, attributes = {}) {
@@ -39,4 +45,4 @@ function fitCanvas(canvas) {
 	return { width, height, ratio };
 }
 
-module.exports = { el, byId, button, fitCanvas };
+module.exports = { el, byId, say, button, fitCanvas };

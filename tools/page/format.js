@@ -29,6 +29,16 @@ function count(n) {
 	return String(n).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
+const TEXT_MAX = 4000;
+/* Controls, what turns the direction of text or has no shape, halves of pairs; not what joins letters. */
+const UNSEEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
+/* A text of the trace as it can be shown anywhere: it changes nothing beside it, and hides nothing. */
+function shown(text, most = TEXT_MAX) {
+	const cut = text.length > most ? `${text.slice(0, most)}…` : text;
+	return cut.replace(UNSEEN, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
+}
+
 /* "1 sample", "12 samples" */
 function counted(n, word) {
 	return `${count(n)} ${word}${n === 1 ? '' : 's'}`;
@@ -39,4 +49,4 @@ function weight(v, unit) {
 	return unit === 'ns' ? duration(v) : counted(v, 'sample');
 }
 
-module.exports = { duration, moment, percent, count, counted, weight };
+module.exports = { shown, duration, moment, percent, count, counted, weight };

@@ -2,7 +2,7 @@
 /* Opens the trace, and ties the parts of the page to each other. */
 'use strict';
 
-const { byId } = require('./dom.js');
+const { byId, say } = require('./dom.js');
 const { load } = require('./load.js');
 const { Page } = require('./app.js');
 const { traceOf } = require('./source.js');
@@ -39,6 +39,6 @@ async function open() {
 initTheme();
 /* For tests, and for the curious at a console. null: there is nothing to show. */
 window.dial9Page = open().catch((err) => {
-	byId('status').textContent = `This trace cannot be shown: ${err.message}`;
+	say('status', `This trace cannot be shown: ${err.message}`);
 	return null;
 });

@@ -5,7 +5,7 @@
  */
 'use strict';
 
-const { NONE, groupBy, lowerBound, pick, upperBound } = require('./columns.js');
+const { NONE, groupBy, lowerBound, pick } = require('./columns.js');
 const { Intervals, STATE, FLAG, NOBODY } = require('./intervals.js');
 const { findLanes } = require('./lanes.js');
 const { Lane } = require('./lod.js');
@@ -90,16 +90,24 @@ class Model {
 		return this.offStack[row];
 	}
 
-	/* Parts without switches tell nothing of what threads did. The events of a part stand together. */
+	/* Parts without switches tell nothing of what threads did. Those of a merged trace lie within each other. */
 	#run() {
-		const { events, parts } = this.trace;
+		const { events, parts } = this.trace, first = new Array(parts.length), last = new Array(parts.length);
+		for (let i = 0, part = -1; i < events.length; i++) {
+			if (events.part[i] === part)
+				continue;
+			if (part >= 0)
+				last[part] = i;
+			part = events.part[i];
+			first[part] ??= i;
+			last[part] = events.length;
+		}
 		const order = parts.map((_, part) => part).filter((part) => parts[part].switches)
 			.sort((a, b) => parts[a].first - parts[b].first);
-		for (const part of order) {
-			const end = upperBound(events.part, part, 0, events.length);
-			for (let i = lowerBound(events.part, part, 0, end); i < end; i++)
-				this.intervals.add(events, i);
-		}
+		for (const part of order)
+			for (let i = first[part]; i < last[part]; i++)
+				if (events.part[i] === part)
+					this.intervals.add(events, i);
 		this.intervals.finish();
 	}
 

@@ -2,7 +2,8 @@
 /*
  * Where one recording ends in a stream and the next begins, and which of them share a clock. As
  * user/trace/parts.c, which says why: the recorder's segments all begin with the same metadata, any other
- * beginning is another part, and so are metadata that contradict the part's.
+ * beginning is another part, and so are metadata that contradict the part's. A merged stream says itself what its
+ * parts are (MergedPart), and each of its events of which it is.
  */
 'use strict';
 
@@ -10,8 +11,9 @@ const PARTS_MAX = 4096;
 const META_MAX = 256;
 const CLOCK_NS = 1000000000;
 
-function newPart(clock) {
-	return { clock, ours: false, sync: null, meta: new Map(), events: 0 };
+/* base: the part that begins its stream; its own, unless it is merged into that. */
+function newPart(at, base) {
+	return { at, clock: at, base, merged: false, toldClock: 0, movedNs: 0, ours: false, sync: null, meta: new Map(), events: 0 };
 }
 
 function differ(x, y, key) {
@@ -19,19 +21,36 @@ function differ(x, y, key) {
 	return a !== undefined && b !== undefined && a !== b;
 }
 
+function ofOneStream(x, y) {
+	return x.merged && y.merged && x.base === y.base;
+}
+
+/* Of one stream whether they are of one clock is told; those of different ones were moved apart. */
 function contradict(x, y) {
+	if (ofOneStream(x, y))
+		return x.toldClock !== y.toldClock;
+	if (x.movedNs !== y.movedNs)
+		return true;
 	if (x.meta.has('boot_id') && y.meta.has('boot_id'))
 		return differ(x, y, 'boot_id');
 	return differ(x, y, 'host');
 }
 
+/* Whether nothing but a look at wall clocks is needed. */
+function areOfOneClock(x, y) {
+	if (ofOneStream(x, y))
+		return x.toldClock === y.toldClock;
+	return x.meta.has('boot_id') && x.meta.get('boot_id') === y.meta.get('boot_id') && !contradict(x, y);
+}
+
 class Parts {
 	#fresh = false; /* no event since the last header */
 	#segmentSynced = false;
+	#merged = new Map(); /* base's index * PARTS_MAX + number -> index, of others */
 
 	constructor() {
-		this.all = [newPart(0)];
-		this.last = this.all[0];
+		this.all = [newPart(0, 0)];
+		this.last = this.all[0]; /* that is its own base */
 		this.index = 0;
 	}
 
@@ -40,60 +59,93 @@ class Parts {
 		this.#segmentSynced = false;
 	}
 
-	/* Of entries, pairs of texts, of a SegmentMetadataEvent. */
-	metadata(entries) {
-		const meta = new Map(entries.slice(0, META_MAX)), ours = meta.has('start_realtime_ns');
-		if (!this.#belongs(meta, ours))
+	/* The index of the part with that number in the stream at hand. */
+	of(number) {
+		const at = number > 0 && number < PARTS_MAX ? this.#merged.get(this.last.at * PARTS_MAX + number) : undefined;
+		return at === undefined ? this.last.at : at;
+	}
+
+	/* What a MergedPart says. */
+	merge(number, clock, movedNs) {
+		if (!number && (this.last.events || this.last.merged))
 			this.#begin();
-		this.#count();
-		const part = this.last;
+		this.#fresh = false;
+		let at = this.of(number);
+		if (number > 0 && number < PARTS_MAX && at === this.last.at && this.last.merged && this.all.length < PARTS_MAX) {
+			at = this.all.push(newPart(this.all.length, this.last.at)) - 1;
+			this.#merged.set(this.last.at * PARTS_MAX + number, at);
+		}
+		const part = this.all[at];
+		part.events++;
+		if (part.merged || number && at === this.last.at)
+			return;
+		Object.assign(part, { merged: true, toldClock: clock, movedNs });
+		this.#findClock(part);
+	}
+
+	/* Of entries, pairs of texts, of a SegmentMetadataEvent; `number` as the event says it. */
+	metadata(entries, number) {
+		const meta = new Map(entries.slice(0, META_MAX)), ours = meta.has('start_realtime_ns');
+		const merged = this.of(number) !== this.last.at;
+		if (!merged && !this.#belongs(meta, ours))
+			this.#begin();
+		const part = this.#count(number);
 		part.ours ||= ours;
 		for (const [key, value] of meta)
 			if (part.meta.has(key) || part.meta.size < META_MAX)
 				part.meta.set(key, value);
-		this.#findClock();
+		this.#findClock(part);
 	}
 
 	/* Of a ClockSyncEvent: how far wall-clock time is ahead of the trace's, in nanoseconds. */
-	clock(ahead) {
-		const part = this.last, far = part.sync !== null && Math.abs(ahead - part.sync) > CLOCK_NS;
-		if (this.#fresh && part.ours || !part.ours && !this.#segmentSynced && far)
+	clock(ahead, number) {
+		const { last } = this, far = last.sync !== null && Math.abs(ahead - last.sync) > CLOCK_NS;
+		const merged = this.of(number) !== last.at, known = last.ours || last.merged;
+		if (!merged && (this.#fresh && known || !known && !this.#segmentSynced && far))
 			this.#begin();
-		this.#count();
-		this.#segmentSynced = true;
-		if (this.last.sync !== null)
+		const part = this.#count(number);
+		if (!merged)
+			this.#segmentSynced = true;
+		if (part.sync !== null)
 			return;
-		this.last.sync = ahead;
-		this.#findClock();
+		part.sync = ahead;
+		this.#findClock(part);
 	}
 
 	/* Of any other event. */
-	event() {
-		if (this.#fresh)
+	event(number) {
+		const previous = this.last.at, at = number ? this.of(number) : previous;
+		if (at === previous && this.#fresh)
 			this.#first();
-		this.last.events++;
+		this.index = at === previous ? this.last.at : at;
+		this.all[this.index].events++;
 	}
 
 	#first() {
-		if (this.last.ours)
+		if (this.last.ours || this.last.merged)
 			this.#begin();
 		this.#fresh = false;
 	}
 
-	#count() {
-		this.#fresh = false;
-		this.last.events++;
+	#count(number) {
+		this.index = this.of(number);
+		if (this.index === this.last.at)
+			this.#fresh = false;
+		this.all[this.index].events++;
+		return this.all[this.index];
 	}
 
 	#begin() {
 		if (this.all.length < PARTS_MAX)
-			this.all.push(newPart(this.all.length));
-		this.index = this.all.length - 1;
-		this.last = this.all[this.index];
+			this.all.push(newPart(this.all.length, this.all.length));
+		this.last = this.all[this.all.length - 1];
+		this.index = this.last.at;
 	}
 
 	#belongs(meta, ours) {
 		const part = this.last;
+		if (part.merged)
+			return !this.#fresh;
 		if (!part.meta.size)
 			return !ours || !part.events;
 		const known = [...meta].filter(([key]) => part.meta.has(key));
@@ -104,11 +156,9 @@ class Parts {
 	}
 
 	/* By the boot, or else by wall clocks that agree; those that agree with two clocks tell nothing. */
-	#findClock() {
-		const at = this.index, part = this.last, found = new Set();
-		const before = this.all.slice(0, at);
-		const boot = part.meta.get('boot_id');
-		const twin = before.find((other) => boot !== undefined && other.meta.get('boot_id') === boot);
+	#findClock(part) {
+		const { at } = part, before = this.all.slice(0, at), found = new Set();
+		const twin = before.find((other) => areOfOneClock(part, other));
 		if (twin) {
 			part.clock = twin.clock;
 			return;

@@ -47,35 +47,43 @@ function nameSpaces(spaces, parts) {
 	});
 }
 
-/* By clock: { first, last, ahead }, ahead of the trace's time the wall's, or null. */
-function spansByClock(parts) {
-	const clocks = new Map();
-	for (const { clock, first, last, sync } of parts) {
-		const one = clocks.get(clock) || { clock, first: Infinity, last: -Infinity, ahead: null, shift: 0 };
-		one.first = Math.min(one.first, first);
-		one.last = Math.max(one.last, last);
-		one.ahead ??= sync;
-		clocks.set(clock, one);
+/*
+ * Times that compare: of one clock, or of clocks that a merged stream has put beside each other. [{ parts, first, last,
+ * ahead, shift }], ahead of the trace's time the wall's, or null.
+ */
+function findFrames(parts) {
+	const byClock = new Map(), byBase = new Map(), frames = [];
+	for (const part of parts) {
+		let frame = byClock.get(part.clock) || part.merged && byBase.get(part.base);
+		if (!frame)
+			frames.push(frame = { parts: [], first: Infinity, last: -Infinity, ahead: null, shift: 0 });
+		byClock.set(part.clock, frame);
+		if (part.merged)
+			byBase.set(part.base, frame);
+		frame.parts.push(part);
+		frame.first = Math.min(frame.first, part.first);
+		frame.last = Math.max(frame.last, part.last);
+		frame.ahead ??= part.sync;
 	}
-	return [...clocks.values()].filter((one) => one.first <= one.last);
+	return frames.filter((one) => one.first <= one.last);
 }
 
 /* Whether it makes a picture. */
-function shiftByWall(clocks) {
-	if (clocks.some((one) => one.ahead === null))
+function shiftByWall(frames) {
+	if (frames.some((one) => one.ahead === null))
 		return false;
-	const length = clocks.reduce((sum, one) => sum + one.last - one.first, 0);
-	for (const one of clocks)
-		one.shift = one.ahead - clocks[0].ahead;
-	const first = Math.min(...clocks.map((one) => one.first + one.shift));
-	const last = Math.max(...clocks.map((one) => one.last + one.shift));
+	const length = frames.reduce((sum, one) => sum + one.last - one.first, 0);
+	for (const one of frames)
+		one.shift = one.ahead - frames[0].ahead;
+	const first = Math.min(...frames.map((one) => one.first + one.shift));
+	const last = Math.max(...frames.map((one) => one.last + one.shift));
 	return length >= SEEN_LEAST * (last - first);
 }
 
-function shiftBehind(clocks) {
-	const gap = GAP * clocks.reduce((sum, one) => sum + one.last - one.first, 0);
-	const order = clocks.every((one) => one.ahead !== null) ?
-		clocks.slice().sort((a, b) => a.first + a.ahead - b.first - b.ahead) : clocks;
+function shiftBehind(frames) {
+	const gap = GAP * frames.reduce((sum, one) => sum + one.last - one.first, 0);
+	const order = frames.every((one) => one.ahead !== null) ?
+		frames.slice().sort((a, b) => a.first + a.ahead - b.first - b.ahead) : frames;
 	let at = order[0].first;
 	for (const one of order) {
 		one.shift = at - one.first;
@@ -84,23 +92,25 @@ function shiftBehind(clocks) {
 }
 
 /*
- * parts: [{ clock, meta, sync, switches, first, last }], first and last Infinity and less where a part has no time.
- * Fills .space and .shift, which is to be added to its times, and returns { spaces: [{ clock, name }], axis }: axis
+ * parts: [{ clock, merged, base, meta, sync, switches, first, last }], as of parts.js; first and last Infinity and less
+ * where a part has no time. Fills .space and .shift, which is to be added to its times, and returns { spaces: [{ clock, name }], axis }: axis
  * "one" (clock), "wall" or "behind".
  */
 function placeParts(parts) {
-	const spaces = findSpaces(parts), clocks = spansByClock(parts);
-	let axis = 'one';
+	const spaces = findSpaces(parts), frames = findFrames(parts);
+	let axis = new Set(spaces.map(({ clock }) => clock)).size > 1 ? 'wall' : 'one';
 	if (spaces.length > 1)
 		nameSpaces(spaces, parts);
-	if (clocks.length > 1) {
-		axis = shiftByWall(clocks) ? 'wall' : 'behind';
-		if (axis === 'behind')
-			shiftBehind(clocks);
-	}
-	const shifts = new Map(clocks.map((one) => [one.clock, Math.round(one.shift)]));
 	for (const part of parts)
-		part.shift = shifts.get(part.clock) || 0;
+		part.shift = 0;
+	if (frames.length > 1) {
+		axis = shiftByWall(frames) ? 'wall' : 'behind';
+		if (axis === 'behind')
+			shiftBehind(frames);
+	}
+	for (const { parts: mine, shift } of frames)
+		for (const part of mine)
+			part.shift = Math.round(shift);
 	return { spaces, axis };
 }
 

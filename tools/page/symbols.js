@@ -22,14 +22,15 @@ function baseName(path) {
 }
 
 class Symbols {
-	#ids = new Map(); /* id in this segment -> index of a module */
+	#ids = new Map(); /* id in this segment -> index of a module that was announced */
+	#raw = new Map(); /* likewise, of others, in this part */
 	#byContent = new Map();
 	#frames = new Map(); /* module's index * 2 + kernel -> Map of offset -> frame */
 	#functions = new Map(); /* name and module -> function */
 	#expanded = [];
 
 	constructor() {
-		this.modules = [{ path: '', announced: false }]; /* by index */
+		this.modules = [{ path: '' }]; /* by index */
 		this.symbols = []; /* by frame: rows by depth, outermost first, or undefined */
 		this.frameModule = [];
 		this.functions = []; /* by number: { name, path, module, named, kernel } */
@@ -38,13 +39,12 @@ class Symbols {
 	/* Ids of modules mean something else from here on. */
 	segment() {
 		this.#ids.clear();
+		this.#raw.clear();
 	}
 
 	/* Addresses without a module are another program's in another part. */
 	part() {
-		for (const [id, index] of this.#ids)
-			if (!this.modules[index].announced)
-				this.#ids.delete(id);
+		this.#raw.clear();
 	}
 
 	/* Whether frames with that id mean something else from now on. */
@@ -53,16 +53,16 @@ class Symbols {
 			return false;
 		const vague = kind === KIND_ANON || kind === KIND_ELF && !buildId;
 		const key = JSON.stringify([path, buildId, kind, vague ? part : 0, vague ? id : 0]);
-		const index = this.#module(key, path, true), was = this.#ids.get(id);
+		const index = this.#module(key, path), was = this.#ids.get(id) ?? this.#raw.get(id);
 		this.#ids.set(id, index);
 		return was !== undefined && was !== index;
 	}
 
-	#module(key, path, announced) {
+	#module(key, path) {
 		let index = this.#byContent.get(key);
 		if (index === undefined) {
 			index = this.modules.length;
-			this.modules.push({ path, announced });
+			this.modules.push({ path });
 			this.#byContent.set(key, index);
 		}
 		return index;
@@ -71,10 +71,10 @@ class Symbols {
 	/* The number of a frame as written, by its halves. */
 	frame(part, low, high) {
 		const id = high >>> 8 & MODULE_MAX, kernel = high >>> 31;
-		let index = this.#ids.get(id);
+		let index = this.#ids.get(id) ?? this.#raw.get(id);
 		if (index === undefined) {
-			index = id || part ? this.#module(`${part}/${id}`, '', false) : 0;
-			this.#ids.set(id, index);
+			index = id || part ? this.#module(`${part}/${id}`, '') : 0;
+			this.#raw.set(id, index);
 		}
 		const key = index * 2 + kernel, offset = low + (high & 0xff) * 0x100000000;
 		let frames = this.#frames.get(key);

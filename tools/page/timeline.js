@@ -7,7 +7,7 @@
 
 const { lowerBound, upperBound } = require('./columns.js');
 const { fitCanvas } = require('./dom.js');
-const { moment, duration } = require('./format.js');
+const { moment, duration, shown } = require('./format.js');
 const { countPoints } = require('./lod.js');
 const { RowPainter } = require('./paint_rows.js');
 const { css } = require('./palette.js');
@@ -15,7 +15,7 @@ const { makeGroups, visibleRows, BUSY } = require('./rows.js');
 
 const GUTTER = 186, RULER = 22, OVERVIEW = 26; /* CSS pixels */
 const LABEL_FROM = 46; /* a slice as wide as this has a text */
-const ARROWS_MAX = 250;
+const ARROWS_MAX = 250, FIT_MAX = 300;
 const NEAREST = 20; /* nanoseconds that the whole width shows at least */
 
 class Timeline {
@@ -431,19 +431,18 @@ function niceStep(least) {
 function fitText(context, text, width) {
 	if (width < 12)
 		return '';
-	let shown = text.length > 300 ? text.slice(0, 300) : text;
-	if (context.measureText(shown).width <= width)
-		return shown;
-	let lo = 0, hi = shown.length;
+	const whole = shown(text, FIT_MAX);
+	if (context.measureText(whole).width <= width)
+		return whole;
+	let lo = 0, hi = whole.length;
 	while (lo < hi) {
 		const mid = (lo + hi + 1) >>> 1;
-		if (context.measureText(`${shown.slice(0, mid)}…`).width <= width)
+		if (context.measureText(`${whole.slice(0, mid)}…`).width <= width)
 			lo = mid;
 		else
 			hi = mid - 1;
 	}
-	shown = lo ? `${shown.slice(0, lo)}…` : '';
-	return shown;
+	return lo ? `${whole.slice(0, lo)}…` : '';
 }
 
 module.exports = { Timeline, fitText, GUTTER, RULER, OVERVIEW };

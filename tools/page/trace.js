@@ -36,10 +36,10 @@ const APPLICATION = [
 	[/^Span(Enter|Exit):/, ['worker_id', 'span_id', 'span_name']],
 ];
 /* Events that tell of the trace and its names; each has a method below. */
-const TELLING = ['CpuSampleEvent', 'ModuleEvent', 'TaskEvent', 'SymbolTableEntry', 'LostEvents', 'ClockSyncEvent',
+const TELLING = ['MergedPart', 'CpuSampleEvent', 'ModuleEvent', 'TaskEvent', 'SymbolTableEntry', 'LostEvents', 'ClockSyncEvent',
 	'SegmentMetadataEvent', 'TracepointSymbol'];
 /* Of those and others, such as only name things: their time is that of writing. */
-const NAMING = ['ModuleEvent', 'ModuleStatus', 'ProcMapsEntry', 'TaskEvent', 'SymbolTableEntry',
+const NAMING = ['MergedPart', 'ModuleEvent', 'ModuleStatus', 'ProcMapsEntry', 'TaskEvent', 'SymbolTableEntry',
 	'SegmentMetadataEvent', 'TracepointSymbol'];
 /* Nothing to look at, or shown otherwise. */
 const UNSEEN = [...NAMING, 'CpuSampleEvent', 'ClockSyncEvent', 'RecorderStats', 'LostEvents'];
@@ -61,6 +61,13 @@ function hex(bytes) {
 	return Array.from(bytes || [], (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
+/* Of a SegmentMetadataEvent: pairs of texts. */
+function entriesOf(frame) {
+	const entries = frame.get('entries');
+	return entries && entries.type === dial9.TYPE.STRING_MAP ?
+		Array.from(entries, ([key, value]) => [text(key), text(value)]) : [];
+}
+
 /* What is to be read of a schema's events. */
 class Layout {
 	constructor(schema) {
@@ -68,8 +75,7 @@ class Layout {
 		this.fields = schema.fields.map((field) => text(field.name));
 		this.tracepoint = schema.find('common_pid') >= 0 && this.name.includes(':');
 		this.telling = TELLING.includes(this.name) ? `tell${this.name}` : null;
-		this.isMetadata = this.name === 'SegmentMetadataEvent';
-		this.isClock = this.name === 'ClockSyncEvent';
+		this.part = schema.find('dial9:part');
 		this.naming = NAMING.includes(this.name);
 		this.shown = !UNSEEN.includes(this.name) && !HOT.has(this.name);
 		this.number = NONE; /* among those in trace.layouts, once there is an event */
@@ -87,7 +93,7 @@ class Layout {
 
 	/* As Decoder's want(). */
 	get wanted() {
-		const places = [this.tid, this.cpu, this.comm, this.prevComm, ...this.places];
+		const places = [this.tid, this.cpu, this.comm, this.prevComm, this.part, ...this.places];
 		return this.fields.map((_, i) => this.telling !== null || places.includes(i));
 	}
 }
@@ -112,8 +118,9 @@ class Trace {
 	#byContent = new Map();
 	#parts = new Parts();
 	#part = 0;
-	#raw = new Stacks(); /* as they are written, whose frames mean the same within a segment and a part */
-	#fromRaw = []; /* their numbers in .stacks */
+	/* By part, stacks as they are written, whose frames mean the same within a segment, and their numbers in .stacks. */
+	#raws = [];
+	#raw = null;
 	#told = []; /* what is told of threads, in order */
 	#guessed = new Map(); /* by part: tid -> name */
 	#guessedIn = new Uint16Array(TID_MAX + 1); /* by tid: the last part with such a guess, + 1 */
@@ -233,8 +240,8 @@ class Trace {
 	}
 
 	#forgetRaw() {
-		this.#raw = new Stacks();
-		this.#fromRaw = [];
+		this.#raws = [];
+		this.#raw = this.#raws[this.#part] = { stacks: new Stacks(), numbers: [] };
 	}
 
 	/* Of each distinct schema there is one. */
@@ -268,27 +275,30 @@ class Trace {
 	}
 
 	#findPart(frame, layout) {
-		const parts = this.#parts;
-		if (layout.isMetadata) {
-			const entries = frame.get('entries');
-			parts.metadata(entries && entries.type === dial9.TYPE.STRING_MAP ?
-				Array.from(entries, ([key, value]) => [text(key), text(value)]) : []);
-		} else if (layout.isClock && frame.ts !== null) {
-			parts.clock(Number(BigInt(frame.get('realtime_ns') || 0) - this.origin) - frame.ts);
-		} else {
-			parts.event();
+		const parts = this.#parts, number = layout.part < 0 ? 0 : Number(frame.values[layout.part]);
+		switch (layout.telling) {
+		case 'tellMergedPart':
+			parts.merge(number, Number(frame.get('clock')), Number(frame.get('shift_ns')));
+			break;
+		case 'tellSegmentMetadataEvent':
+			parts.metadata(entriesOf(frame), number);
+			break;
+		case 'tellClockSyncEvent':
+			parts.clock(Number(BigInt(frame.get('realtime_ns') || 0) - this.origin) - (frame.ts || 0), number);
+			break;
+		default:
+			parts.event(number);
 		}
-		if (parts.index !== this.#part) {
+		if (parts.index !== this.#part)
 			this.#seePart(parts.index);
-			this.symbols.part();
-			this.#forgetRaw();
-		}
 		if (frame.ts !== null && this.partStarts[this.#part] === undefined)
 			this.partStarts[this.#part] = frame.ts;
 	}
 
 	#seePart(part) {
 		this.#part = part;
+		this.symbols.part(part);
+		this.#raw = this.#raws[part] ||= { stacks: new Stacks(), numbers: [] };
 		this.#span = this.partSpans[part] ||= { first: Infinity, last: -Infinity };
 	}
 
@@ -342,13 +352,13 @@ class Trace {
 	}
 
 	#stack(halves) {
-		const raw = this.#raw.add(halves);
-		if (raw < this.#fromRaw.length)
-			return this.#fromRaw[raw];
+		const { stacks, numbers } = this.#raw, raw = stacks.add(halves);
+		if (raw < numbers.length)
+			return numbers[raw];
 		const frames = [];
 		for (let i = 0; i < halves.length; i += 2)
 			frames.push(this.symbols.frame(this.#part, halves[i], halves[i + 1]));
-		return this.#fromRaw[raw] = this.stacks.add(frames);
+		return numbers[raw] = this.stacks.add(frames);
 	}
 
 	tellCpuSampleEvent(frame, layout) {
@@ -412,6 +422,7 @@ class Trace {
 	}
 
 	/* findPart() has taken these. */
+	tellMergedPart() {}
 	tellClockSyncEvent() {}
 	tellSegmentMetadataEvent() {}
 
