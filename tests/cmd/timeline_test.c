@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "cmd/timeline.h"
 
 /* What thread 5 did, and how often all was dropped. */
@@ -202,6 +203,8 @@ Test(timeline, threads_are_wanted_by_what_is_known_of_them)
 	struct select_opts sel[] = { { .cgroups = { &glob, 1 } },
 				     { .pids = { &pid, 1 } },
 				     { .cpus = { &cpu, 1 } } };
+	const struct interval a = { .tid = 5, .pid = TRACE_NONE, .comm = NAMES_NONE },
+			      b = { .tid = 6, .pid = TRACE_NONE, .comm = NAMES_NONE };
 	const bool five[] = { true, false, true }, six[] = { false, true, true };
 	struct seen seen;
 	struct timeline r;
@@ -210,12 +213,49 @@ Test(timeline, threads_are_wanted_by_what_is_known_of_them)
 	make_life(&m);
 	for (size_t i = 0; i < sizeof(sel) / sizeof(sel[0]); i++) {
 		cr_assert_eq(run_on(make_file(&m), &sel[i], &seen, false, &r), CMD_OK);
-		cr_expect_eq(timeline_wants(&r, 5, TRACE_NONE), five[i], "5 in %zu", i);
-		cr_expect_eq(timeline_wants(&r, 6, 3), six[i], "6 in %zu", i);
-		cr_expect_eq(timeline_wants(&r, 5, 1), five[i] && i != 2, "5 on CPU 1 in %zu", i);
+		cr_expect_eq(timeline_wants(&r, &a, TRACE_NONE), five[i], "5 in %zu", i);
+		cr_expect_eq(timeline_wants(&r, &b, 3), six[i], "6 in %zu", i);
+		cr_expect_eq(timeline_wants(&r, &a, 1), five[i] && i != 2, "5 on CPU 1 in %zu", i);
 		timeline_fini(&r);
 	}
 	make_fini(&m);
+}
+
+static void add_host(struct buf *out, const char *host, const char *cgroup)
+{
+	const char *kv[] = { "host", host, "boot_id", host, "start_realtime_ns", "1", NULL };
+	const void *data;
+	struct make m;
+	size_t sz;
+
+	make_init(&m, NULL);
+	make_metadata(&m, 10 * RUN_SEC, kv);
+	make_task_in(&m, 10 * RUN_SEC, 5, 5, "a", cgroup);
+	make_switch(&m, 10 * RUN_SEC, 0, "b", 6, 0, "a", 5);
+	data = dial9_enc_data(m.enc, &sz);
+	buf_add(out, data, sz);
+	make_fini(&m);
+}
+
+/* The last intervals of a part come when the next one has begun, in which 5 is another thread. */
+Test(timeline, a_thread_is_that_of_its_own_part)
+{
+	const char *glob = "web";
+	const struct select_opts sel = { .cgroups = { &glob, 1 } };
+	struct interval i = { .tid = 5, .pid = TRACE_NONE, .comm = NAMES_NONE };
+	struct buf file = { 0 };
+	struct seen seen;
+	struct timeline r;
+
+	add_host(&file, "one", "/web");
+	add_host(&file, "two", "/db");
+	cr_assert_eq(run_on(make_fd(file.data, file.len), &sel, &seen, false, &r), CMD_OK);
+	buf_free(&file);
+	cr_assert_eq(r.part, 1);
+	cr_expect(timeline_wants(&r, &i, TRACE_NONE));
+	i.part = 1;
+	cr_expect_not(timeline_wants(&r, &i, TRACE_NONE));
+	timeline_fini(&r);
 }
 
 Test(timeline, what_cannot_be_read_says_so)

@@ -43,6 +43,7 @@ struct diff_side {
 	size_t part_cap;
 	uint8_t *windows; /* by clock: told to the intervals */
 	size_t window_cap;
+	uint32_t part; /* of the event at hand */
 };
 
 struct diff {

@@ -45,34 +45,15 @@ static void sum_at(struct diff_side *s, uint32_t part, uint32_t stack, double v)
 
 /* ---- intervals --------------------------------------------------------------------------------- */
 
-/* Selections are of events; an interval is like one at its start. */
-static bool interval_wanted(const struct diff_side *s, const struct interval *i)
-{
-	const struct names_task *task = trace_task(reader_trace(s->reader), i->tid);
-	const struct trace_event like = {
-		.kind = TRACE_OTHER,
-		.has_ts = true,
-		.ts = i->start,
-		.part = i->part,
-		.tid = i->tid,
-		.pid = i->pid,
-		.cpu = i->cpu,
-		.comm = i->comm,
-		.cgroup = task ? task->cgroup : NAMES_NONE,
-	};
-
-	return select_match(&s->sel, s->reader, &like);
-}
-
 static void take_interval(void *ctx, const struct interval *i)
 {
 	const struct reading *r = ctx;
-	const struct names_task *task;
-	uint32_t comm = i->comm;
+	const struct names_task task = select_interval_task(r->s->reader, r->s->part, i);
 	const char *name;
 	size_t len;
 
-	if (i->flags & INTERVAL_NEIGHBOUR || !interval_wanted(r->s, i))
+	if (i->flags & INTERVAL_NEIGHBOUR ||
+	    !select_match_task(&r->s->sel, r->s->names, &task, i->cpu))
 		return;
 	if (r->d->opts->kind == DIFF_OFFCPU) {
 		if (i->state == INTERVAL_BLOCKED)
@@ -82,12 +63,8 @@ static void take_interval(void *ctx, const struct interval *i)
 	/* a piece of a wait is no wait */
 	if (i->state != INTERVAL_RUNNABLE || i->flags & INTERVAL_CUT)
 		return;
-	if (comm == NAMES_NONE) {
-		task = names_task_first(r->s->names, i->part, i->tid);
-		comm = task ? task->comm : NAMES_NONE;
-	}
-	name = comm == NAMES_NONE ? "[unknown]" : names_str(r->s->names, comm, &len);
-	len = comm == NAMES_NONE ? strlen(name) : len;
+	name = task.comm == NAMES_NONE ? "[unknown]" : names_str(r->s->names, task.comm, &len);
+	len = task.comm == NAMES_NONE ? strlen(name) : len;
 	delta_add_wait(r->d->delta, r->side, name, len, i->end - i->start);
 	r->s->observed++;
 }
@@ -153,6 +130,7 @@ static void see_part(struct diff_side *s, const struct trace_event *ev)
 
 static void see_event(struct diff *d, struct diff_side *s, const struct trace_event *ev)
 {
+	s->part = ev->part;
 	select_see(&s->sel, s->reader, ev);
 	see_part(s, ev);
 	if (ev->kind != TRACE_LOST ||

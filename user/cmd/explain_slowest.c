@@ -149,7 +149,7 @@ static bool wants(void *ctx, uint32_t tid, uint32_t cpu)
 
 	if (x->id && tid != x->id && (!task || task->pid != x->id))
 		return false;
-	return timeline_wants(&x->timeline, tid, cpu);
+	return select_match_thread(&x->timeline.sel, x->timeline.reader, tid, cpu);
 }
 
 static struct gaps *windows_of(const struct explain_slowest *s, uint32_t part)

@@ -109,32 +109,15 @@ static void take_event(void *ctx, const struct trace *t, const struct trace_even
 	export_event(export_of(c), ev);
 }
 
-static bool is_wanted(const struct export_cmd *c, const struct interval *i, uint32_t *cgroup)
-{
-	const struct names *n = c->timeline.names;
-	const struct names_task *task = names_task_first(n, i->part, i->tid);
-	struct names_task known = {
-		.tid = i->tid, .pid = i->pid, .comm = i->comm, .cgroup = NAMES_NONE
-	};
-
-	/* a part's last intervals come when the next one has begun */
-	if (i->part == c->timeline.part)
-		task = trace_task(reader_trace(c->timeline.reader), i->tid) ?: task;
-	if (task)
-		known.cgroup = task->cgroup;
-	*cgroup = known.cgroup;
-	names_task_fill(n, i->part, i->tid, &known.pid, &known.comm);
-	return timeline_tells(&c->timeline, i) &&
-	       select_match_task(&c->timeline.sel, n, &known, i->cpu);
-}
-
 static void take_interval(void *ctx, const struct interval *i)
 {
 	struct export_cmd *c = ctx;
-	uint32_t cgroup;
-	bool wanted = is_wanted(c, i, &cgroup);
+	const struct timeline *t = &c->timeline;
+	const struct names_task task = select_interval_task(t->reader, t->part, i);
+	const bool wanted =
+		timeline_tells(t, i) && select_match_task(&t->sel, t->names, &task, i->cpu);
 
-	export_interval(export_of(c), c->timeline.intervals, i, cgroup, wanted);
+	export_interval(export_of(c), t->intervals, i, task.cgroup, wanted);
 }
 
 static void drop(void *ctx)

@@ -181,7 +181,7 @@ static void take(void *ctx, const struct interval *i)
 
 	if (i->flags & INTERVAL_NEIGHBOUR || !i->tid ||
 	    (i->state != INTERVAL_BLOCKED && i->state != INTERVAL_UNKNOWN) ||
-	    !timeline_wants(&o->timeline, i->tid, i->cpu))
+	    !timeline_wants(&o->timeline, i, i->cpu))
 		return;
 	if (i->state == INTERVAL_UNKNOWN) {
 		o->unknown_ns += i->end - i->start;

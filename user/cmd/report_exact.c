@@ -49,10 +49,7 @@ static void take(void *ctx, const struct interval *i)
 {
 	struct report *r = ctx;
 	struct interval cut;
-	const struct names_task *known;
-	struct names_task task = {
-		.tid = i->tid, .pid = i->pid, .comm = i->comm, .cgroup = NAMES_NONE
-	};
+	struct names_task task;
 	uint32_t stack = r->wall ? off_stack_of(&r->off_stack, i) : INTERVAL_NO_STACK;
 
 	/* only --wall counts what is neither CPU time nor doubtful */
@@ -61,13 +58,7 @@ static void take(void *ctx, const struct interval *i)
 	/* a part without switches tells nothing: its threads would seem to do one thing all the while */
 	if (!r->switches[i->part] && i->end_by == INTERVAL_TO_NOTHING)
 		return;
-	/* a part's last intervals come when the next one has begun */
-	known = i->part == r->part ? trace_task(reader_trace(r->reader), i->tid) :
-				     names_task_first(r->names, i->part, i->tid);
-	if (known)
-		task.cgroup = known->cgroup;
-	if (task.pid == NAMES_NONE || task.comm == NAMES_NONE)
-		names_task_fill(r->names, i->part, i->tid, &task.pid, &task.comm);
+	task = select_interval_task(r->reader, r->part, i);
 	cut = *i;
 	if (!select_match_task(&r->sel, r->names, &task, i->cpu) || !clip(r, &cut))
 		return;

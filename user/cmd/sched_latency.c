@@ -91,8 +91,7 @@ static void take(void *ctx, const struct interval *i)
 {
 	struct latency *l = ctx;
 
-	if (i->flags & INTERVAL_NEIGHBOUR || !i->tid ||
-	    !timeline_wants(&l->timeline, i->tid, i->cpu))
+	if (i->flags & INTERVAL_NEIGHBOUR || !i->tid || !timeline_wants(&l->timeline, i, i->cpu))
 		return;
 	delays_add(&l->delays, i);
 	if (i->state == INTERVAL_RUNNABLE)

@@ -66,7 +66,7 @@ static void take(void *ctx, const struct interval *i)
 	struct map *m = ctx;
 
 	if (i->state != INTERVAL_RUNNING || i->flags & INTERVAL_NEIGHBOUR || !i->tid ||
-	    !timeline_wants(&m->timeline, i->tid, i->cpu))
+	    !timeline_wants(&m->timeline, i, i->cpu))
 		return;
 	if (!m->strip.width_ns)
 		m->strip.start = timeline_start_ns(&m->timeline);

@@ -56,8 +56,7 @@ static void take(void *ctx, const struct interval *i)
 {
 	struct cpus *c = ctx;
 
-	if (i->flags & INTERVAL_NEIGHBOUR || !i->tid ||
-	    !timeline_wants(&c->timeline, i->tid, i->cpu))
+	if (i->flags & INTERVAL_NEIGHBOUR || !i->tid || !timeline_wants(&c->timeline, i, i->cpu))
 		return;
 	cpu_load_add(&c->load, i);
 	if (i->state == INTERVAL_UNKNOWN)

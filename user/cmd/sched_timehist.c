@@ -196,7 +196,7 @@ static void take(void *ctx, const struct interval *i)
 	struct before *b;
 
 	if (i->flags & INTERVAL_NEIGHBOUR || !i->tid || !h->timeline.switches ||
-	    !timeline_wants(&h->timeline, i->tid, TRACE_NONE))
+	    !timeline_wants(&h->timeline, i, TRACE_NONE))
 		return;
 	b = before_of(h, i->tid);
 	if (i->state == INTERVAL_UNKNOWN)
@@ -208,7 +208,7 @@ static void take(void *ctx, const struct interval *i)
 		b->delay_ns = i->end - i->start;
 	if (i->state != INTERVAL_RUNNING)
 		return;
-	if (timeline_wants(&h->timeline, i->tid, i->cpu) &&
+	if (timeline_wants(&h->timeline, i, i->cpu) &&
 	    (!h->opts->limit || h->lines < h->opts->limit))
 		put_line(h, i, b);
 	*b = (struct before){ 0 };

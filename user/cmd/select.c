@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
+#include "profile/intervals.h"
 
 #define NS_PER_SEC 1000000000ULL
 
@@ -461,6 +462,31 @@ bool select_match_task(const struct select *sel, const struct names *n,
 		       const struct names_task *task, uint32_t cpu)
 {
 	return cpu_match(sel, cpu) && task_match(sel, n, task);
+}
+
+struct names_task select_interval_task(const struct reader *r, uint32_t now,
+				       const struct interval *i)
+{
+	const struct names_task *first = names_task_first(reader_names(r), i->part, i->tid);
+	const struct names_task *known = NULL;
+	struct names_task task = { .tid = i->tid,
+				   .pid = i->pid,
+				   .comm = i->comm,
+				   .exe = NAMES_NONE,
+				   .cgroup = NAMES_NONE };
+
+	if (i->part == now)
+		known = trace_task(reader_trace(r), i->tid);
+	if (!known || (!known->told && first))
+		known = first;
+	if (!known)
+		return task;
+	task.cgroup = known->cgroup;
+	if (task.pid == NAMES_NONE)
+		task.pid = known->pid;
+	if (task.comm == NAMES_NONE)
+		task.comm = known->comm;
+	return task;
 }
 
 /* A switch and a waking concern the other thread as much as the one they happened in. */

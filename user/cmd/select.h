@@ -6,6 +6,8 @@
 #include "base/opts.h"
 #include "trace/reader.h"
 
+struct interval;
+
 /* The options that all reading commands share. */
 struct select_opts {
 	const char *input;
@@ -133,6 +135,14 @@ bool select_match_thread(const struct select *sel, const struct reader *r, uint3
 /* The same for a thread of which this is known. */
 bool select_match_task(const struct select *sel, const struct names *n,
 		       const struct names_task *task, uint32_t cpu);
+
+/*
+ * Whose an interval is: the names that it has itself, and of what it does not know those of its thread, by now or,
+ * where that is no more than what a switch let guess, as it was told first. @now: the part of the event at
+ * hand, for a part's last intervals come when the next one has begun.
+ */
+struct names_task select_interval_task(const struct reader *r, uint32_t now,
+				       const struct interval *i);
 
 /* Whether threads are told apart: by -p, -t, --comm or --cgroup. */
 bool select_by_thread(const struct select *sel);

@@ -293,19 +293,13 @@ int timeline_tell_nothing(const struct timeline *r, const char *what, int code)
 		       code;
 }
 
-bool timeline_wants(const struct timeline *r, uint32_t tid, uint32_t cpu)
+bool timeline_wants(const struct timeline *r, const struct interval *i, uint32_t cpu)
 {
-	const struct names_task *task, *first;
+	struct names_task task = { .tid = i->tid };
 
-	if (!select_by_thread(&r->sel))
-		return select_match_thread(&r->sel, r->reader, tid, cpu);
-	task = trace_task(reader_trace(r->reader), tid);
-	if (!task || !task->told) {
-		first = names_task_first(r->names, r->part, tid);
-		task = first ? first : task;
-	}
-	return task ? select_match_task(&r->sel, r->names, task, cpu) :
-		      select_match_thread(&r->sel, r->reader, tid, cpu);
+	if (select_by_thread(&r->sel))
+		task = select_interval_task(r->reader, r->part, i);
+	return select_match_task(&r->sel, r->names, &task, cpu);
 }
 
 /* ---- what all such commands print -------------------------------------------------------------- */

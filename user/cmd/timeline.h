@@ -124,7 +124,7 @@ void timeline_json_waker(struct buf *out, const struct timeline *t,
 void timeline_json_stack(struct buf *out, const struct timeline *t, const char *key, uint32_t stack,
 			 enum callchain_part part);
 
-/* Whether -p, -t, -C, --comm and --cgroup let through what this thread did on this CPU. */
-bool timeline_wants(const struct timeline *r, uint32_t tid, uint32_t cpu);
+/* Whether -p, -t, -C, --comm and --cgroup let an interval through, on this CPU; TRACE_NONE: on any. */
+bool timeline_wants(const struct timeline *r, const struct interval *i, uint32_t cpu);
 
 #endif /* D9_CMD_TIMELINE_H */

@@ -80,8 +80,7 @@ static void take(void *ctx, const struct interval *i)
 {
 	struct wakeup *w = ctx;
 
-	if (i->state == INTERVAL_BLOCKED && i->waker &&
-	    timeline_wants(&w->timeline, i->tid, i->cpu))
+	if (i->state == INTERVAL_BLOCKED && i->waker && timeline_wants(&w->timeline, i, i->cpu))
 		waits_add(&w->edges, i);
 }
 
