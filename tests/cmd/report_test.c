@@ -273,6 +273,30 @@ Test(report, seconds_of_tasks_are_those_of_the_switches)
 	expect_exact("--limit", "9", true, "# 8.000 s more may have been on a CPU, or not");
 }
 
+/* The name is told behind the loss, for which all is counted once more, and behind what the thread did. */
+Test(report, a_thread_that_is_named_late_is_in_its_group)
+{
+	for (int lost = 0; lost < 2; lost++) {
+		struct make m;
+		struct run r;
+
+		make_init(&m, NULL);
+		make_switch(&m, 2 * RUN_SEC, 0, "swapper/0", 0, 0, "six", 6);
+		make_switch(&m, 5 * RUN_SEC, 0, "six", 6, 1, "swapper/0", 0);
+		make_switch(&m, 6 * RUN_SEC, 0, "swapper/0", 0, 0, "seven", 7);
+		make_switch(&m, 7 * RUN_SEC, 0, "seven", 7, 1, "swapper/0", 0);
+		if (lost)
+			make_lost(&m, 9 * RUN_SEC, "ring_full", 1, 8 * RUN_SEC, 8 * RUN_SEC + 1);
+		make_task_in(&m, 9 * RUN_SEC, 6, 6, "six", "/a");
+		make_task_in(&m, 9 * RUN_SEC, 7, 7, "seven", "/b");
+		r = run_cmd(cmd_report, make_file(&m), "report", "-s", "comm", "--cgroup", "/a",
+			    "-", NULL);
+		run_expect_in(r.out, "   100.00%        0     3.000  six\n");
+		run_free(&r);
+		make_fini(&m);
+	}
+}
+
 /* Of 6 s on one CPU no more than that can be in doubt, however many threads came and were not seen to go. */
 Test(report, doubt_is_no_longer_than_what_the_cpus_had)
 {

@@ -677,6 +677,8 @@ static int report_file(const struct report_opts *opts, const char *path)
 	r.names = reader_names(r.reader);
 	err = select_wants_scan(&r.sel) ? select_scan(&r.sel, r.reader) : 0;
 	if (!err)
+		err = select_learn(&r.sel, r.reader);
+	if (!err)
 		err = profile_new(r.names, &r.profile);
 	if (!err) {
 		profile_keep(r.profile, r.keys);

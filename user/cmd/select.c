@@ -489,6 +489,20 @@ struct names_task select_interval_task(const struct reader *r, uint32_t now,
 	return task;
 }
 
+int select_learn(const struct select *sel, struct reader *r)
+{
+	struct trace_event ev;
+	int ret;
+
+	if (!select_by_thread(sel) || !reader_can_rewind(r))
+		return 0;
+	reader_skip_tasks(r);
+	reader_skip_kinds(r, TRACE_KINDS_QUIET | 1u << TRACE_SAMPLE);
+	while ((ret = reader_next(r, &ev)) == 1)
+		;
+	return ret ? ret : reader_rewind(r);
+}
+
 /* A switch and a waking concern the other thread as much as the one they happened in. */
 static bool other_match(const struct select *sel, const struct reader *r,
 			const struct trace_event *ev)

@@ -144,6 +144,12 @@ bool select_match_task(const struct select *sel, const struct names *n,
 struct names_task select_interval_task(const struct reader *r, uint32_t now,
 				       const struct interval *i);
 
+/*
+ * Reads all of @r for names and rewinds it, where threads are told apart and a file can be read twice: a thread may be
+ * named behind what it did. 0, or -errno after one printed line.
+ */
+int select_learn(const struct select *sel, struct reader *r);
+
 /* Whether threads are told apart: by -p, -t, --comm or --cgroup. */
 bool select_by_thread(const struct select *sel);
 /* Whether any of SELECT_NAMES was given. */
