@@ -32,7 +32,7 @@ $ dial9-prof report t.gz | grep -v '^#' >want; dial9-prof report t | grep -v '^#
 #
 # Where nobody knows how late it was nothing is written.
 $ dial9-prof merge t.gz mixed -o none; ls none
-! dial9-prof: merge: mixed does not say when it was, so its times cannot be put beside those of t.gz (--align mono takes them as they are, --align offset=NS moves them)
+! dial9-prof: merge: mixed does not say when it was, so its times cannot be put beside those of t.gz (dial9-prof merge --align mono takes them as they are, --align offset=NS moves them)
 ! ls: cannot access 'none': No such file or directory
 ? 2
 $ dial9-prof merge -q t.gz mixed --align mono -o both; dial9-prof info both | grep '^[Pp]art'
