@@ -99,6 +99,36 @@ Test(profile_explain, a_cut_stretch_is_better_than_none)
 	teardown(&f);
 }
 
+/* Off its CPU for sure: clocks of two hands may be a little apart. */
+Test(profile_explain, who_was_on_no_cpu)
+{
+	static const struct {
+		uint32_t part, tid;
+		uint64_t at_us;
+		bool off;
+	} asked[] = {
+		{ 0, 7, 5, false },  { 0, 7, 10, false }, { 0, 7, 14, false }, { 0, 7, 15, true },
+		{ 0, 7, 25, true },  { 0, 7, 26, false }, { 0, 7, 35, true },  { 0, 7, 45, false },
+		{ 0, 7, 55, false }, { 0, 7, 65, false }, { 0, 7, 70, false }, { 0, 8, 20, false },
+		{ 0, 6, 20, false }, { 1, 7, 20, false },
+	};
+	struct fixture f = setup();
+
+	add(&f, 7, INTERVAL_RUNNING, 0, 10, INTERVAL_TO_BLOCK, 0);
+	add(&f, 7, INTERVAL_BLOCKED, 10, 30, INTERVAL_TO_WAKING, 0);
+	add(&f, 7, INTERVAL_RUNNABLE, 30, 40, INTERVAL_TO_CPU, 0);
+	add(&f, 7, INTERVAL_UNKNOWN, 40, 50, INTERVAL_TO_CPU, INTERVAL_LOSS);
+	/* there is nothing from here to 60 */
+	add(&f, 7, INTERVAL_BLOCKED, 60, 68, INTERVAL_TO_NOTHING, INTERVAL_EDGE_END);
+	add(&f, 8, INTERVAL_RUNNING, 0, 100, INTERVAL_TO_NOTHING, INTERVAL_EDGE_END);
+	explain_finish(&f.e, f.names);
+	for (size_t k = 0; k < sizeof(asked) / sizeof(asked[0]); k++)
+		cr_expect_eq(explain_was_off(&f.e, asked[k].part, asked[k].tid,
+					     asked[k].at_us * 1000, 5000),
+			     asked[k].off, "%u at %d", asked[k].tid, (int)asked[k].at_us);
+	teardown(&f);
+}
+
 /* Steps add up to what was asked for, whatever is merged; pieces at its ends are cut. */
 Test(profile_explain, steps_add_up)
 {
