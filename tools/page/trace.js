@@ -11,6 +11,7 @@ const { LeanDecoder, eventAt } = require('../js/lean.js');
 const { NONE, Table } = require('./columns.js');
 const { Gaps, hidesSwitches } = require('./gaps.js');
 const { EVENT, EVENT_COLUMNS, SOURCE, TID_MAX } = require('./intervals.js');
+const { Notes } = require('./notes.js');
 const { Parts } = require('./parts.js');
 const { placeParts } = require('./spaces.js');
 const { Symbols, Stacks } = require('./symbols.js');
@@ -141,7 +142,7 @@ class Trace {
 		this.tasks = [];
 		this.gaps = [];
 		this.losses = [];
-		this.scopes = []; /* { at, scope } of each segment */
+		this.scopes = []; /* { at, scope, notes } of each segment */
 		this.symbols = new Symbols();
 		this.stacks = new Stacks();
 		this.values = new Values();
@@ -171,6 +172,8 @@ class Trace {
 				this.#event(frame);
 			else if (frame.kind === 'header' || frame.kind === 'midheader')
 				this.#segment(frame.offset);
+			else if (frame.kind === 'annotations')
+				this.#annotate(frame);
 		}
 		return true;
 	}
@@ -225,10 +228,18 @@ class Trace {
 	/* Of a row of `events`: [[name, text], ...] of all its fields. */
 	details(row) {
 		const offset = this.events.offset[row];
-		const { scope } = this.scopes.findLast((segment) => segment.at <= offset);
+		const { scope, notes } = this.scopes.findLast((segment) => segment.at <= offset);
 		const frame = eventAt(this.bytes, offset, scope), name = text(frame.schema.name);
 		return frame.schema.fields.map((field, i) =>
-			[text(field.name), this.values.tell(name, text(field.name), frame.values[i])]);
+			[text(field.name), this.values.tell(name, text(field.name), frame.values[i],
+				notes.of(frame.typeId, i))]);
+	}
+
+	/* What is said of a type before its schema does not count. */
+	#annotate({ typeId, entries }) {
+		const { scope, notes } = this.scopes[this.scopes.length - 1], schema = scope.schemas.get(typeId);
+		if (schema)
+			notes.learn(typeId, schema.fields.length, entries);
 	}
 
 	#segment(offset) {
@@ -236,7 +247,7 @@ class Trace {
 		this.#parts.segment();
 		this.#forgetRaw();
 		this.symbols.segment();
-		this.scopes.push({ at: offset, scope: this.#decoder.scope });
+		this.scopes.push({ at: offset, scope: this.#decoder.scope, notes: new Notes() });
 	}
 
 	#forgetRaw() {

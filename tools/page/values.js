@@ -6,10 +6,21 @@
 'use strict';
 
 const dial9 = require('../js/decode.js');
+const { duration } = require('./format.js');
 
 const ROW = { SYMBOL: 0, FLAG: 1, MASK: 2, SHIFT: 3, DELIM: 4, ZERO: 5, NONZERO: 6, HEX: 7, DECIMAL: 8, ERRNO: 9,
 	ARRAY: 10 };
 const ROWS_MAX = 4096; /* of one field */
+/* What the lines of an annotated enum begin with; a number alone is a symbol. */
+const LINES = [['|', ROW.FLAG, true], ['&', ROW.MASK, true], ['>>', ROW.SHIFT, true], ['array', ROW.ARRAY, true],
+	['delim', ROW.DELIM], ['zero', ROW.ZERO], ['nonzero', ROW.NONZERO], ['hex', ROW.HEX], ['dec', ROW.DECIMAL],
+	['errno', ROW.ERRNO]];
+/* The names of values of some kinds, when nobody gives others. */
+const OF_KIND = {
+	addr: 'hex',
+	state: '&0xff\nzero=R\n|0x1=S\n|0x2=D\n|0x4=T\n|0x8=t\n|0x10=X\n|0x20=Z\n|0x40=P\n|0x80=I\n&0x100\nnonzero=+',
+};
+const NS = { ns: 1, us: 1e3, 'µs': 1e3, 'μs': 1e3, ms: 1e6, s: 1e9 };
 const ITEMS_MAX = 64; /* of a list, a map or bytes that are shown */
 
 function asHex(x) {
@@ -115,8 +126,28 @@ function first(items) {
 	return out;
 }
 
+function number(text) {
+	return /^-?(0x[0-9a-f]{1,16}|[0-9]{1,20})$/i.test(text) ?
+		BigInt.asUintN(64, text[0] === '-' ? -BigInt(text.slice(1)) : BigInt(text)) : null;
+}
+
+/* A line of an enum as a row; null if it is none. As tp_symbols_parse() of user/trace/tp_symbols.c. */
+function lineRow(line) {
+	const at = line.indexOf('='), key = at < 0 ? line : line.slice(0, at), name = at < 0 ? '' : line.slice(at + 1);
+	const [word, kind, counted] = LINES.find(([head, , numbered]) =>
+		numbered ? key.startsWith(head) : key === head) || ['', ROW.SYMBOL, true];
+	const value = counted ? number(key.slice(word.length)) : 0n;
+	return value === null ? null : { kind, value, name };
+}
+
+/* Unit by unit, so that times are told as such. */
+function withUnit(value, unit) {
+	return Object.hasOwn(NS, unit) ? duration(Number(value) * NS[unit]) : `${plain(value)} ${unit}`;
+}
+
 class Values {
 	#rows = new Map(); /* event and field -> rows */
+	#enums = new Map(); /* text -> rows */
 
 	/* A row of TracepointSymbol. */
 	learn(event, field, kind, value, name) {
@@ -129,13 +160,24 @@ class Values {
 			rows.push(row);
 	}
 
-	/* The text of a value of a field of an event. */
-	tell(event, field, value) {
-		const rows = this.#rows.get(`${event}\0${field}`);
-		const number = typeof value === 'number' && Number.isInteger(value) || typeof value === 'bigint';
-		if (!rows || !number || rows[0].kind === ROW.ARRAY)
-			return plain(value);
-		return render(rows, BigInt.asUintN(64, BigInt(value)));
+	#enumRows(text) {
+		if (!text)
+			return undefined;
+		if (!this.#enums.has(text)) {
+			const rows = text.split('\n', ROWS_MAX).map(lineRow).filter((row) => row);
+			this.#enums.set(text, rows.length ? rows : undefined);
+		}
+		return this.#enums.get(text);
+	}
+
+	/* The text of a value of a field of an event. @note: what the trace says of it, as Notes has it. */
+	tell(event, field, value, note = {}) {
+		const isNumber = typeof value === 'number' && Number.isInteger(value) || typeof value === 'bigint';
+		const rows = this.#enumRows(note.enum) || this.#rows.get(`${event}\0${field}`) ||
+			this.#enumRows(Object.hasOwn(OF_KIND, note.kind || '') ? OF_KIND[note.kind] : '');
+		if (isNumber && rows && rows[0].kind !== ROW.ARRAY)
+			return render(rows, BigInt.asUintN(64, BigInt(value)));
+		return note.unit && (isNumber || typeof value === 'number') ? withUnit(value, note.unit) : plain(value);
 	}
 }
 
