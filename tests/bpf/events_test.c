@@ -56,6 +56,7 @@ Test(events, list_has_each_tracepoint_with_its_fields_or_why_not)
 		lines++;
 	cr_assert_gt(l.cnt, 300);
 	cr_assert_eq(l.cnt, lines);
+	cr_expect(strstr(l.text, "[\"next_pid\",\"Varint | I64\",\"pid_t\",{\"kind\":\"tid\"}]"));
 	close(fd);
 	live_proc_fini(&p);
 }

@@ -22,6 +22,7 @@
 #include "kernel/format.h"
 #include "kernel/tracefs.h"
 #include "record/event.h"
+#include "record/field_notes.h"
 
 struct list_opts {
 	struct view_opts view;
@@ -83,30 +84,63 @@ static const char *c_type(const struct event_def *def, size_t i)
 	return f ? f->ctype : NULL;
 }
 
+/* What its numbers are, as a trace of level 0.4 will say. */
+static struct field_note note_of(const struct event_def *def, size_t i)
+{
+	const char *name = dial9_schema_field_name(def->compact, i);
+	const struct format_field *f = format_find(def->format, name);
+
+	return f ? field_notes_of(def->format, f) : field_notes_known(def->name, name);
+}
+
+/* "(gauge, kHz)" */
+static void note_text(struct buf *out, struct field_note note)
+{
+	if (note.kind || note.unit)
+		buf_printf(out, "(%s%s%s)", note.kind ? note.kind : "",
+			   note.kind && note.unit ? ", " : "", note.unit ? note.unit : "");
+}
+
 static void show_text(const struct event_def *def)
 {
 	size_t i, cnt = dial9_schema_field_cnt(def->compact);
-	struct buf type = { 0 };
+	struct buf type = { 0 }, note = { 0 };
 	const char *declared;
 
 	printf("%s\n", def->name);
 	for (i = 0; i < cnt; i++) {
 		buf_clear(&type);
+		buf_clear(&note);
 		type_text(&type, def, i);
+		note_text(&note, note_of(def, i));
 		declared = c_type(def, i);
+		printf("    %-24s ", dial9_schema_field_name(def->compact, i));
 		if (declared)
-			printf("    %-24s %-18s %s\n", dial9_schema_field_name(def->compact, i),
-			       buf_cstr(&type), declared);
+			printf("%-18s %s", buf_cstr(&type), declared);
 		else
-			printf("    %-24s %s\n", dial9_schema_field_name(def->compact, i),
-			       buf_cstr(&type));
+			printf("%s", buf_cstr(&type));
+		printf("%s%s\n", note.len ? "  " : "", buf_cstr(&note));
 	}
 	buf_free(&type);
+	buf_free(&note);
 }
 
 static void json_text(struct buf *out, const char *s)
 {
 	str_json(out, s, strlen(s));
+}
+
+/* A last element of those of which something is known. */
+static void json_note(struct buf *out, struct field_note note)
+{
+	if (!note.kind && !note.unit)
+		return;
+	buf_addstr(out, ",{");
+	if (note.kind)
+		buf_printf(out, "\"kind\":\"%s\"%s", note.kind, note.unit ? "," : "");
+	if (note.unit)
+		buf_printf(out, "\"unit\":\"%s\"", note.unit);
+	buf_addch(out, '}');
 }
 
 static void show_json(const char *name, const struct event_def *def, const char *why)
@@ -133,6 +167,7 @@ static void show_json(const char *name, const struct event_def *def, const char 
 				json_text(&out, c_type(def, i));
 			else
 				buf_addstr(&out, "null");
+			json_note(&out, note_of(def, i));
 			buf_addch(&out, ']');
 		}
 		buf_addch(&out, ']');
