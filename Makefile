@@ -185,6 +185,7 @@ FUZZ := $(addprefix tests/fuzz/, \
 	apitrace_fuzz.c decode_fuzz.c heph_fuzz.c intervals_fuzz.c kernel_fuzz.c perfmap_fuzz.c record_fuzz.c \
 	roundtrip_fuzz.c sideband_fuzz.c symbol_fuzz.c symbolize_fuzz.c symproto_fuzz.c tonband_fuzz.c trace_fuzz.c \
 	unwind_fuzz.c)
+FUZZ += tests/fuzz/merge_fuzz.c
 # What a target starts from: its directory below tests/fuzz/corpus, unless it is told here.
 CORPUS_decode_fuzz := tests/fuzz/corpus/decode_fuzz $(addprefix tests/golden/dial9/,core ext hostile)
 CORPUS_intervals_fuzz := tests/fuzz/corpus/trace_fuzz

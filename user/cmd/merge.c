@@ -41,6 +41,12 @@ struct merge_run {
 	bool read_failed;
 };
 
+/* What the encoder cannot say in the format is left out; anything else ends the run. */
+static bool cannot_be_said(int err)
+{
+	return err == -EILSEQ || err == -ERANGE || err == -EPROTOTYPE;
+}
+
 /* ---- lanes ------------------------------------------------------------------------------------- */
 
 static int open_lane(struct merge_run *m, struct lane *l)
@@ -77,7 +83,11 @@ static int next_of_file(struct merge_run *m, struct lane *l)
 			l->head = (const struct merge_record *)l->buf.data;
 			return 1;
 		}
-		ret = ret == -ECANCELED ? 0 : ret;
+		if (cannot_be_said(ret))
+			m->sum.refused++;
+		else if (ret != -ECANCELED)
+			return ret;
+		ret = 0;
 	}
 	return ret;
 }
@@ -261,12 +271,11 @@ static int write_parts(struct merge_run *m)
 	return err;
 }
 
-/* What the encoder cannot say in the format is left out; anything else ends the run. */
 static int write_record(struct merge_run *m, const struct merge_record *r)
 {
 	int err = merge_record_write(&m->schemas, r, m->enc);
 
-	if (err == -EILSEQ || err == -ERANGE || err == -EPROTOTYPE) {
+	if (cannot_be_said(err)) {
 		m->sum.refused++;
 		return 0;
 	}
@@ -327,30 +336,63 @@ static void fini(struct merge_run *m)
 	merge_plan_fini(&m->plan);
 }
 
-int merge_to(const struct merge_opts *opts, const char *const *paths, size_t cnt,
-	     const struct cut_out *out, struct merge_sum *sum)
+static void count_inputs(struct merge_run *m)
+{
+	for (size_t i = 0; i < m->plan.file_cnt; i++)
+		m->sum.inputs += !m->plan.beside || m->plan.files[i].events;
+}
+
+/* Of the inputs that are open; @code says whether all of them are. */
+static int run(struct merge_run *m, int code, struct merge_sum *sum)
+{
+	int err;
+
+	if (code == CMD_OK)
+		code = merge_plan_make(&m->plan);
+	if (code == CMD_OK) {
+		count_inputs(m);
+		m->sum.parts = m->plan.out_cnt;
+		m->sum.incomplete = m->plan.incomplete;
+	}
+	if (code == CMD_OK && (!m->plan.beside || m->sum.inputs > 1)) {
+		err = make_lanes(m);
+		if (!err)
+			err = write_all(m);
+		code = conclude(m, err);
+	}
+	m->sum.failed = m->read_failed;
+	if (sum)
+		*sum = m->sum;
+	fini(m);
+	return code;
+}
+
+static struct merge_run start(const struct merge_opts *opts, const struct cut_out *out)
 {
 	struct merge_run m = { .plan.opts = *opts, .out = out };
-	int code, err;
 
 	if (!m.plan.opts.word)
 		m.plan.opts.word = "merge";
-	code = merge_inputs_open(&m.plan, paths, cnt);
-	if (code == CMD_OK)
-		code = merge_plan_make(&m.plan);
-	if (code == CMD_OK) {
-		m.sum.inputs = m.plan.file_cnt;
-		m.sum.parts = m.plan.out_cnt;
-		m.sum.incomplete = m.plan.incomplete;
-		err = make_lanes(&m);
-		if (!err)
-			err = write_all(&m);
-		code = conclude(&m, err);
-	}
-	if (sum)
-		*sum = m.sum;
-	fini(&m);
-	return code;
+	return m;
+}
+
+int merge_to(const struct merge_opts *opts, const char *const *paths, size_t cnt,
+	     const struct cut_out *out, struct merge_sum *sum)
+{
+	struct merge_run m = start(opts, out);
+
+	return run(&m, merge_inputs_open(&m.plan, paths, cnt), sum);
+}
+
+int merge_beside(const struct merge_opts *opts, const struct merge_input *inputs, size_t cnt,
+		 const struct cut_out *out, struct merge_sum *sum)
+{
+	struct merge_run m = start(opts, out);
+
+	m.plan.beside = true;
+	for (size_t i = 0; i < cnt; i++)
+		merge_inputs_add(&m.plan, inputs[i].name, inputs[i].fd, i > 0, i > 0);
+	return run(&m, CMD_OK, sum);
 }
 
 static int write_fd(void *ctx, const void *data, size_t sz)

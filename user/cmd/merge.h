@@ -28,6 +28,7 @@ struct merge_sum {
 	uint64_t inputs, events, bytes; /* read, and written */
 	uint64_t parts; /* of the result */
 	uint64_t refused; /* events that cannot be written in the format */
+	bool failed; /* an input could not be read again, or not be sorted: something good is missing */
 	bool incomplete; /* an input was torn, damaged or of a newer format */
 };
 
@@ -50,5 +51,19 @@ int merge_to(const struct merge_opts *opts, const char *const *paths, size_t cnt
 /* The same into an open file. */
 int merge_to_file(const struct merge_opts *opts, const char *const *paths, size_t cnt, int fd,
 		  struct merge_sum *sum);
+
+/* A file that is open, wherever in it; it is closed. */
+struct merge_input {
+	int fd;
+	const char *name; /* for messages */
+};
+
+/*
+ * As merge_to(), of a recording and of what was found beside it: those of the others are merged that are traces
+ * with events of the time of the recording, on its clock. What does not tell its clock is taken to be on that.
+ * Where there is none nothing is written, and sum.inputs is 1.
+ */
+int merge_beside(const struct merge_opts *opts, const struct merge_input *inputs, size_t cnt,
+		 const struct cut_out *out, struct merge_sum *sum);
 
 #endif /* D9_CMD_MERGE_H */

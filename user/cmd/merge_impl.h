@@ -31,7 +31,7 @@ struct merge_part {
 	uint32_t out; /* number in the result */
 	int64_t shift_ns; /* to be added to its times */
 	bool any, has_ts; /* events; with times */
-	uint64_t first_ts;
+	uint64_t first_ts, last_ts;
 };
 
 /* What a module is, by a ModuleEvent. */
@@ -50,6 +50,7 @@ struct merge_module {
 
 struct merge_plan {
 	struct merge_opts opts;
+	bool beside; /* the first file, of what is found only what is of its time */
 	struct merge_file *files;
 	size_t file_cnt, file_cap;
 	struct names *names; /* with the parts of all files one behind the other */
@@ -72,6 +73,8 @@ struct merge_plan {
 
 /* Opens what the arguments name. An exit code, after one line where it is not CMD_OK. */
 int merge_inputs_open(struct merge_plan *p, const char *const *paths, size_t cnt);
+/* Takes over @fd. Of one that is found nothing is taken, after one line, if it is no trace. */
+void merge_inputs_add(struct merge_plan *p, const char *name, int fd, size_t arg, bool found);
 /* A reader of a file from its first byte. 0, or -errno after one line. */
 int merge_inputs_read(const struct merge_file *f, struct reader **out);
 void merge_inputs_close(struct merge_plan *p);

@@ -24,7 +24,6 @@ static bool is_directory(const char *path)
 	return strcmp(path, "-") && !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-/* Takes over @fd. */
 static void add(struct merge_plan *p, const char *name, int fd, size_t arg, bool found)
 {
 	p->files = array_reserve(p->files, &p->file_cap, p->file_cnt + 1, sizeof(*p->files));
@@ -66,12 +65,22 @@ static bool is_trace(int fd, const char *name)
 	size_t sz = 0;
 	ssize_t n = 1;
 
-	if (copy < 0 || source_open_fd(copy, name, &src))
+	if (copy < 0 || lseek(copy, 0, SEEK_SET) < 0 || source_open_fd(copy, name, &src))
 		return false;
 	while (sz < sizeof(head) && (n = source_read(src, head + sz, sizeof(head) - sz)) > 0)
 		sz += (size_t)n;
 	source_close(src);
 	return sz == sizeof(head) && !memcmp(head, magic, sizeof(head));
+}
+
+void merge_inputs_add(struct merge_plan *p, const char *name, int fd, size_t arg, bool found)
+{
+	if (p->file_cnt < MERGE_FILES_MAX && (!found || is_trace(fd, name))) {
+		add(p, name, fd, arg, found);
+		return;
+	}
+	log_warn("%s: %s is no dial9 trace, and left out", p->opts.word, name);
+	close(fd);
 }
 
 /* One name of a directory. A pipe in it is not waited for. */

@@ -117,6 +117,8 @@ static void see_time(struct look *l, const struct trace_event *ev, struct merge_
 		return;
 	if (!part->has_ts || ev->ts < part->first_ts)
 		part->first_ts = ev->ts;
+	if (ev->ts > part->last_ts)
+		part->last_ts = ev->ts;
 	part->has_ts = true;
 }
 
@@ -173,7 +175,8 @@ static void find_clock(struct merge_plan *p, const struct merge_file *f, uint32_
 	if (!f->found || part->synced || part->host != NAMES_NONE || part->boot_id != NAMES_NONE)
 		return;
 	for (uint32_t i = 0; i < at; i++)
-		if (p->files[p->parts[i].file].found && p->files[p->parts[i].file].arg == f->arg) {
+		if (p->beside || (p->files[p->parts[i].file].found &&
+				  p->files[p->parts[i].file].arg == f->arg)) {
 			part->clock = names_part(p->names, i)->clock;
 			return;
 		}
@@ -298,6 +301,37 @@ static bool make_parts(struct merge_plan *p)
 	return false;
 }
 
+/* Of a part that is not the recording's whether it has events of the time of one of its parts. */
+static bool is_beside(const struct merge_plan *p, uint32_t part)
+{
+	const struct merge_part *a = &p->parts[part];
+
+	for (uint32_t i = 0; i < p->files[0].part_cnt; i++) {
+		const struct merge_part *b = &p->parts[i];
+
+		if (a->has_ts && b->has_ts && a->first_ts <= b->last_ts &&
+		    b->first_ts <= a->last_ts &&
+		    names_part(p->names, part)->clock == names_part(p->names, i)->clock)
+			return true;
+	}
+	return false;
+}
+
+/* What of all that was found is not beside the recording is as if it had not been found. */
+static void leave_out(struct merge_plan *p)
+{
+	for (size_t i = 1; i < p->file_cnt; i++) {
+		struct merge_file *f = &p->files[i];
+		bool beside = false;
+
+		for (uint32_t k = 0; k < f->part_cnt; k++)
+			beside |= is_beside(p, f->part + k);
+		for (uint32_t k = 0; k < f->part_cnt && !beside; k++)
+			p->parts[f->part + k] = (struct merge_part){ .file = (uint32_t)i };
+		f->events = beside ? f->events : 0;
+	}
+}
+
 /* What is in order where all of it moves alike is so afterwards. */
 static void find_order(struct merge_plan *p)
 {
@@ -328,6 +362,8 @@ int merge_plan_make(struct merge_plan *p)
 		return code;
 	if (!events && p->incomplete)
 		return CMD_INPUT;
+	if (p->beside)
+		leave_out(p);
 	if (!merge_align_parts(p) || !make_parts(p))
 		return CMD_USAGE;
 	find_order(p);

@@ -207,9 +207,15 @@ static void learn_module(struct merge_feed *f, const struct trace_event *ev)
 /* That of the events without the part that they say, and with the one that they get. */
 static int make_schema(const struct trace_schema *ts, bool part, struct dial9_schema **out)
 {
-	struct dial9_field_n *fields = xcalloc(ts->field_cnt + 1, sizeof(*fields));
+	struct dial9_field_n *fields;
 	size_t n = 0;
 	int err;
+
+	if (!part && ts->role[ROLE_PART] < 0) {
+		*out = dial9_schema_ref(ts->schema);
+		return 0;
+	}
+	fields = xcalloc(ts->field_cnt + 1, sizeof(*fields));
 
 	for (size_t i = 0; i < ts->field_cnt; i++)
 		if ((int32_t)i != ts->role[ROLE_PART])

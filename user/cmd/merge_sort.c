@@ -124,10 +124,10 @@ static int fill(const struct merge_sort *s, struct run *run, size_t want)
 {
 	const size_t cap = want > RUN_BUFFER ? want : RUN_BUFFER;
 
+	run->buf = array_reserve(run->buf, &run->cap, cap, 1);
 	memmove(run->buf, run->buf + run->at, run->len - run->at);
 	run->len -= run->at;
 	run->at = 0;
-	run->buf = array_reserve(run->buf, &run->cap, cap, 1);
 	while (run->len < want) {
 		const uint64_t left = run->end - run->pos;
 		const size_t room = run->cap - run->len;
