@@ -96,7 +96,7 @@ SRCS_kernel += user/kernel/format_known.c
 SRCS_export += user/export/html.c user/export/page.c
 SRCS_cmd += user/cmd/serve.c user/cmd/whole.c
 SRCS_cmd += $(addprefix user/cmd/, \
-	merge.c merge_align.c merge_cmd.c merge_inputs.c merge_plan.c merge_record.c merge_sort.c reread.c)
+	app_trace.c merge.c merge_align.c merge_cmd.c merge_inputs.c merge_plan.c merge_record.c merge_sort.c reread.c)
 SRCS_record += user/record/code_names.c
 SRCS_profile += user/profile/machine.c
 SRCS_symbol += user/symbol/debuginfod.c
@@ -170,6 +170,7 @@ TESTS_ROOT += tests/bpf/neighbours_test.c tests/bpf/symbolize_test.c
 
 TESTS += $(addprefix tests/record/,annotate_test.c field_notes_test.c) tests/cmd/notes_copy_test.c
 TESTS_ROOT += tests/record/field_notes_live_test.c
+TESTS_ROOT += tests/bpf/app_trace_test.c
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \

@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/opts.h"
+#include "cmd/app_trace.h"
 #include "cmd/cmd.h"
 #include "cmd/summary.h"
 #include "cmd/target.h"
@@ -55,6 +56,7 @@ struct record_opts {
 	bool names;
 	uint64_t names_wait_ns;
 	const char *output;
+	const char *app_trace;
 	int spec;
 	uint64_t ring_bytes;
 	uint64_t mem_max;
@@ -143,6 +145,11 @@ static const struct opt record_table[] = {
 	  .arg = "FILE",
 	  .group = "Output",
 	  .help = "default dial9.bin; - is standard output" },
+	{ .name = "app-trace",
+	  .kind = OPT_STR,
+	  .off = AT(app_trace),
+	  .arg = "DIR",
+	  .help = "at the end merge what the application wrote there meanwhile as dial9" },
 	{ .name = "spec",
 	  .kind = OPT_CHOICE,
 	  .off = AT(spec),
@@ -243,6 +250,8 @@ static int check(const struct record_opts *o, bool command)
 			"--neighbours adds to the scheduler's events of -p, -t or a COMMAND");
 	if (sink_is_stdout(o->output) && isatty(STDOUT_FILENO))
 		return usage_error("standard output is a terminal: -o - wants a pipe or a file");
+	if (o->app_trace && sink_is_stdout(o->output))
+		return usage_error("--app-trace wants a file to merge into: -o FILE");
 	if (!o->sched && !o->samples && !o->events.cnt)
 		return usage_error("--no-sched and --no-samples leave nothing to record; name "
 				   "events with -e");
@@ -371,8 +380,11 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 		.progress_ctx = &summary,
 	};
 	struct recorder_result result;
-	int err;
+	struct app_trace *app = NULL;
+	int err, code;
 
+	if (o->app_trace && app_trace_begin(o->app_trace, o->output, &app))
+		return CMD_START;
 	take_clocks(&o->events, &cfg);
 	cfg.events = (struct eventset_cfg){
 		.sched = o->sched,
@@ -385,7 +397,12 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 		summary_clear_progress();
 	if (!err && show)
 		summary_print(&summary, &cfg, &result);
-	return exit_code(err, &result);
+	code = exit_code(err, &result);
+	if (err)
+		app_trace_abandon(app);
+	else if (app && app_trace_finish(app, !show) != CMD_OK && code == CMD_OK)
+		code = CMD_INPUT;
+	return code;
 }
 
 int cmd_record(int argc, char **argv)

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * record --app-trace on a live kernel: a service (stimuli/poller.c) writes its own trace while it is recorded, and both
+ * are one file in the end. What lies beside that trace and is none of that time, or none at all, is left out.
+ */
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support.h"
+
+TestSuite(app_trace, .fini = live_cleanup, .timeout = 120);
+
+enum { POLLS = 72 };
+
+const char *live_missing(void)
+{
+	return NULL;
+}
+
+static char *make_dir(const char *name)
+{
+	char *dir = strdup(live_path(name));
+
+	cr_assert_eq(mkdir(dir, 0700), 0);
+	return dir;
+}
+
+static char *join(const char *dir, const char *name)
+{
+	char *path = NULL;
+
+	cr_assert_geq(asprintf(&path, "%s/%s", dir, name), 0);
+	return path;
+}
+
+static void write_text(const char *path, const char *text)
+{
+	const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+}
+
+static void copy(const char *from, const char *to)
+{
+	const int in = open(from, O_RDONLY | O_CLOEXEC),
+		  out = open(to, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	char bytes[65536];
+	ssize_t n;
+
+	cr_assert(in >= 0 && out >= 0);
+	while ((n = read(in, bytes, sizeof(bytes))) > 0)
+		cr_assert_eq(write(out, bytes, (size_t)n), n);
+	cr_assert_eq(n, 0);
+	close(in);
+	close(out);
+}
+
+/* What must not be taken: another's trace behind a link, a pipe that nobody writes to, and no trace. */
+static void add_others(const char *dir)
+{
+	char *link = join(dir, "link.bin"), *pipe = join(dir, "pipe.bin"),
+	     *notes = join(dir, "notes.bin"), *old = join(dir, "old.bin.gz"), *service;
+
+	cr_assert_geq(asprintf(&service, "%s/tests/golden/dial9/tokio-service.bin.gz",
+			       getenv("D9_TOP")),
+		      0);
+	cr_assert_eq(symlink(service, link), 0);
+	cr_assert_eq(mkfifo(pipe, 0600), 0);
+	write_text(notes, "no trace\n");
+	/* of another boot, though it looks like a new one */
+	copy(service, old);
+	free(link);
+	free(pipe);
+	free(notes);
+	free(old);
+	free(service);
+}
+
+struct seen {
+	int polls, switches, samples, of_workers, wrong;
+	uint32_t parts, clocks;
+	bool sorted;
+};
+
+/* Samples of a thread that parks as a worker, whichever it is then, say so, and no others. */
+static struct seen look(const char *path)
+{
+	uint32_t workers[4] = { 0 };
+	struct seen seen = { .sorted = true };
+	struct live_trace lt;
+	struct trace_event ev;
+	uint64_t last = 0;
+	size_t n = 0;
+
+	live_open(&lt, path, false);
+	while (live_next(&lt, &ev))
+		if (live_is(&ev, "WorkerParkEvent") && n < 4)
+			workers[n++] = (uint32_t)live_int(&ev, "tid");
+	live_close(&lt);
+	cr_assert_gt(n, 0);
+	live_open(&lt, path, false);
+	while (live_next(&lt, &ev)) {
+		bool worker = false;
+
+		seen.sorted &= ev.ts >= last;
+		last = ev.ts;
+		seen.polls += live_is(&ev, "PollStartEvent");
+		seen.switches += ev.kind == TRACE_SCHED_SWITCH;
+		for (size_t i = 0; i < n; i++)
+			worker |= workers[i] == ev.tid;
+		if (ev.kind != TRACE_SAMPLE)
+			continue;
+		seen.samples++;
+		seen.of_workers += worker;
+		seen.wrong += worker == (live_int(&ev, "worker_id") == PROF_WORKER_NONE);
+	}
+	seen.parts = (uint32_t)lt.names->parts.cnt;
+	seen.clocks = (uint32_t)parts_clocks(&lt.names->parts);
+	live_close(&lt);
+	return seen;
+}
+
+static void expect_verified(const char *path)
+{
+	struct live_proc p;
+	const char *args[] = { "info", "--verify", path, NULL };
+
+	cr_expect_eq(live_run(&p, args, NULL), 0);
+	live_proc_fini(&p);
+}
+
+Test(app_trace, what_a_service_writes_meanwhile_is_merged_at_the_end)
+{
+	char *dir = make_dir("traces"), *file = join(dir, "service.0.bin"),
+	     *out = strdup(live_path("out.bin"));
+	char *poller = strdup(live_built("stimuli/poller"));
+	const char *args[] = { "--app-trace", dir,    "-o",    out,  "-F", "999",
+			       "--",	      poller, "--now", file, NULL };
+	struct live_proc p;
+	struct seen seen;
+
+	add_others(dir);
+	cr_assert_eq(live_run(&p, args, NULL), 0, "%s", live_errors(&p).data);
+	live_proc_fini(&p);
+	seen = look(out);
+	cr_expect_eq(seen.polls, POLLS);
+	cr_expect_gt(seen.switches, POLLS);
+	cr_expect(seen.sorted);
+	cr_expect_eq(seen.parts, 2);
+	cr_expect_eq(seen.clocks, 1);
+	cr_expect_gt(seen.of_workers, 10);
+	cr_expect_eq(seen.wrong, 0, "%d of %d samples", seen.wrong, seen.samples);
+	expect_verified(out);
+	free(poller);
+	free(file);
+	free(out);
+	free(dir);
+}
+
+Test(app_trace, without_a_trace_the_recording_is_what_it_is)
+{
+	char *dir = make_dir("empty"), *out = strdup(live_path("alone.bin"));
+	const char *args[] = { "--app-trace", dir, "-o", out, "--", "true", NULL };
+	struct live_proc p;
+	struct buf errors;
+
+	cr_expect_eq(live_run(&p, args, NULL), 0);
+	errors = live_errors(&p);
+	cr_expect(strstr(errors.data, "nothing is merged"), "%s", errors.data);
+	buf_free(&errors);
+	live_proc_fini(&p);
+	expect_verified(out);
+	free(out);
+	free(dir);
+}
+
+/* The directory goes away while it is recorded. */
+Test(app_trace, a_failure_leaves_the_recording_whole_and_says_so)
+{
+	char *dir = make_dir("gone"), *out = strdup(live_path("whole.bin"));
+	const char *args[] = { "--app-trace", dir, "-o", out, "--", "rmdir", dir, NULL };
+	struct live_proc p;
+	struct buf errors;
+
+	cr_expect_eq(live_run(&p, args, NULL), 5);
+	errors = live_errors(&p);
+	cr_expect(strstr(errors.data, "which is the recording alone"), "%s", errors.data);
+	buf_free(&errors);
+	live_proc_fini(&p);
+	expect_verified(out);
+	free(out);
+	free(dir);
+}
