@@ -23,6 +23,7 @@ const FIREFOX = path.join(BUILD, 'consumers', 'profiler-cli', 'dist', 'profiler-
 const PROTO = path.join(__dirname, '..', 'export');
 const KINDS = ['cpu', 'offcpu', 'runq', 'wall'];
 const CTRL = 2;
+const COUNTER = 4; /* of a track's event */
 const WAIT_MS = 60000;
 
 /* Where they must be there, a test without them is a failure. */
@@ -354,7 +355,7 @@ function slices(packets) {
 	for (const { track_descriptor: track, track_event: event, timestamp: [ts] = [] } of packets) {
 		if (track)
 			tracks.set(track[0].uuid[0], track[0]);
-		if (!event)
+		if (!event || event[0].type[0] === COUNTER)
 			continue;
 		const { type: [type], track_uuid: [uuid], name } = event[0], last = open.get(uuid) || { ts: 0 };
 		const { parent_uuid: [parent] } = tracks.get(uuid);

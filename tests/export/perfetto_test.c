@@ -8,10 +8,10 @@
  * perf_sample
  */
 static const char *const messages[] = {
-	"1",	   "1.1",    "1.1.2",  "1.1.2.4", "1.1.2.20", "1.1.2.327", "1.1.2.327.2",
-	"1.2",	   "1.2.1",  "1.2.2",  "1.6",	  "1.6.1",    "1.11",	   "1.11.4",
-	"1.12",	   "1.12.5", "1.12.6", "1.12.7",  "1.12.16",  "1.12.17",   "1.12.19",
-	"1.12.29", "1.45",   "1.45.1", "1.60",	  "1.60.4",   "1.66",	   NULL,
+	"1",	  "1.1",    "1.1.2",   "1.1.2.4", "1.1.2.20", "1.1.2.327", "1.1.2.327.2", "1.2",
+	"1.2.1",  "1.2.2",  "1.6",     "1.6.1",	  "1.11",     "1.11.4",	   "1.12",	  "1.12.5",
+	"1.12.6", "1.12.7", "1.12.16", "1.12.17", "1.12.19",  "1.12.29",   "1.45",	  "1.45.1",
+	"1.60",	  "1.60.4", "1.60.8",  "1.66",	  NULL,
 };
 static const char *const packed[] = { NULL };
 
@@ -169,6 +169,81 @@ Test(perfetto, clocks_go_on)
 		text,
 		"1 { 6 { 1 { 1: 3 2: 1000 } 1 { 1: 6 2: 1000 } 1 { 1: 1 2: 1700000000 } 2: 3 } }\n"
 		"1 { 6 { 1 { 1: 3 2: 2000 } 1 { 1: 6 2: 2000 } 1 { 1: 1 2: 1700001500 } 2: 3 } }\n",
+		"%s", text);
+	free(text);
+}
+
+/* Twice the same of a queue: by a thread, and by none. */
+static int queue(void)
+{
+	static const struct dial9_annotation said[] = {
+		{ 2, { PROF_NOTE_KIND, 4 }, { PROF_KIND_GAUGE, 5 } },
+		{ 2, { PROF_NOTE_UNIT, 4 }, { PROF_UNIT_BYTES, 5 } },
+		{ 3, { PROF_NOTE_KIND, 4 }, { PROF_KIND_COUNTER, 7 } },
+		{ 3, { PROF_NOTE_UNIT, 4 }, { "us", 2 } },
+		{ 4, { PROF_NOTE_KIND, 4 }, { PROF_KIND_GAUGE, 5 } },
+		{ 4, { PROF_NOTE_UNIT, 4 }, { "pages", 5 } },
+	};
+	const struct dial9_enc_opts opts = { .sz = sizeof(opts), .level = DIAL9_LEVEL_4 };
+	struct dial9_schema *app = MAKE_SCHEMA("app:queue", { "common_cpu", DIAL9_VARINT },
+					       { "common_pid", DIAL9_VARINT },
+					       { "held", DIAL9_I64 }, { "spent", DIAL9_VARINT },
+					       { "load", DIAL9_F64 }, { "n", DIAL9_VARINT });
+	struct make m;
+	int fd;
+
+	make_init(&m, &opts);
+	dial9_enc_annotate_all(m.enc, app, said, sizeof(said) / sizeof(said[0]));
+	for (uint64_t ts = 7001; ts < 7003; ts++) {
+		dial9_enc_begin(m.enc, app, ts);
+		dial9_enc_put_u64(m.enc, 3);
+		dial9_enc_put_u64(m.enc, ts == 7001 ? 10 : 0);
+		dial9_enc_put_i64(m.enc, -5);
+		dial9_enc_put_u64(m.enc, UINT64_MAX);
+		dial9_enc_put_f64(m.enc, 0.5);
+		dial9_enc_put_u64(m.enc, 1);
+		make_end(&m);
+	}
+	fd = make_file(&m);
+	make_fini(&m);
+	dial9_schema_free(app);
+	return fd;
+}
+
+/* Levels and sums by what the stream says of them: of a thread, and of none; those of the recorder by their names. */
+Test(perfetto, counters_where_the_kind_of_a_field_says_so)
+{
+	char *text = read_back(queue(), NULL, CMD_OK);
+
+	cr_assert_str_eq(
+		text,
+		"1 { 6 { 1 { 1: 3 2: 7001 } 1 { 1: 6 2: 7001 } 2: 3 } }\n"
+		"1 { 2 { 2 { 1: 10 } } }\n"
+		"1 { 8: 7001 58: 3 10: 1 13: 1 60 { 1: 5 4 { 1: 10 2: 10 } } }\n"
+		"1 { 8: 7001 58: 3 10: 1 13: 2 60 { 1: 17179869191 5: 5 2: \"app:queue held\" 8 { 3: 3 }"
+		" } }\n"
+		"1 { 8: 7001 58: 3 10: 1 13: 2 11 { 9: 4 11: 17179869191 30: 18446744073709551611 } }\n"
+		"1 { 8: 7001 58: 3 10: 1 13: 2 60 { 1: 34359738375 5: 5 2: \"app:queue spent\" 8 { 3: 1"
+		" 4: 1000 } } }\n"
+		"1 { 8: 7001 58: 3 10: 1 13: 2 11 { 9: 4 11: 34359738375 44: 0x43f0000000000000 } }\n"
+		"1 { 8: 7001 58: 3 10: 1 13: 2 60 { 1: 51539607559 5: 5 2: \"app:queue load\" 8 { 6:"
+		" \"pages\" } } }\n"
+		"1 { 8: 7001 58: 3 10: 1 13: 2 11 { 9: 4 11: 51539607559 44: 0x3fe0000000000000 } }\n"
+		"1 { 1 { 1: 3 2 { 1: 7001 2: 10 327 { 1: \"app:queue\" 2 { 1: \"common_cpu\" 5: 3 } 2 {"
+		" 1: \"common_pid\" 5: 10 } 2 { 1: \"held\" 4: 18446744073709551611 } 2 { 1: \"spent\""
+		" 5: 18446744073709551615 } 2 { 1: \"load\" 3: \"0.5 pages\" } 2 { 1: \"n\" 5: 1 } } } }"
+		" }\n"
+		"1 { 8: 7002 58: 3 10: 1 13: 2 60 { 1: 17179869187 2: \"app:queue held\" 8 { 3: 3 } } }\n"
+		"1 { 8: 7002 58: 3 10: 1 13: 2 11 { 9: 4 11: 17179869187 30: 18446744073709551611 } }\n"
+		"1 { 8: 7002 58: 3 10: 1 13: 2 60 { 1: 34359738371 2: \"app:queue spent\" 8 { 3: 1 4:"
+		" 1000 } } }\n"
+		"1 { 8: 7002 58: 3 10: 1 13: 2 11 { 9: 4 11: 34359738371 44: 0x43f0000000000000 } }\n"
+		"1 { 8: 7002 58: 3 10: 1 13: 2 60 { 1: 51539607555 2: \"app:queue load\" 8 { 6:"
+		" \"pages\" } } }\n"
+		"1 { 8: 7002 58: 3 10: 1 13: 2 11 { 9: 4 11: 51539607555 44: 0x3fe0000000000000 } }\n"
+		"1 { 1 { 1: 3 2 { 1: 7002 2: 0 327 { 1: \"app:queue\" 2 { 1: \"common_cpu\" 5: 3 } 2 {"
+		" 1: \"common_pid\" 5: 0 } 2 { 1: \"held\" 4: 18446744073709551611 } 2 { 1: \"spent\" 5:"
+		" 18446744073709551615 } 2 { 1: \"load\" 3: \"0.5 pages\" } 2 { 1: \"n\" 5: 1 } } } } }\n",
 		"%s", text);
 	free(text);
 }

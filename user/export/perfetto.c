@@ -275,10 +275,13 @@ static void perfetto_event(struct export *x, const struct export_thread *t,
 	const struct known *k = known_of(x, ev->schema);
 	size_t packet, bundle, event;
 
-	if (ev->kind == TRACE_CLOCK_SYNC && ev->has_ts)
+	if (!ev->has_ts || ev->kind == TRACE_SAMPLE)
+		return;
+	if (ev->kind == TRACE_CLOCK_SYNC)
 		put_later_clocks(x, ev);
-	if (!ev->has_ts || ev->kind == TRACE_SAMPLE || ev->kind == TRACE_CLOCK_SYNC ||
-	    ev->kind == TRACE_STATS)
+	else if (!k)
+		perfetto_counters(x, t, ev);
+	if (ev->kind == TRACE_CLOCK_SYNC || ev->kind == TRACE_STATS)
 		return;
 	packet = proto_begin(&x->out, TRACE_PACKET);
 	bundle = proto_begin(&x->out, PACKET_FTRACE);

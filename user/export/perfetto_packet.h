@@ -27,7 +27,8 @@ struct perfetto {
 	uint64_t *ids;
 	size_t ids_cap;
 	/* perfetto_tracks.c */
-	struct hmap tracks; /* idx + 1 of threads, likewise */
+	struct hmap tracks; /* numbers of tracks, likewise */
+	struct hmap counters; /* event << 32 | field, of names -> from 1 on */
 };
 
 /* A packet at that time; proto_end() ends it. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Tracks of Perfetto's trace that hold what ftrace has no events for: times off the CPU, with their stacks. Owns the
- * numbers of tracks: those of a thread are told of before they are first used.
+ * Tracks of Perfetto's trace that hold what ftrace has no events for: times off the CPU, with their stacks, and
+ * counters. Owns the numbers of tracks, which are told of before they are first used.
  */
 #include "export/perfetto_tracks.h"
 
@@ -10,16 +10,18 @@
 #include "profile/intervals.h"
 
 enum { PACKET_TRACK_EVENT = 11, PACKET_TRACK = 60 };
-enum { TRACK_ID = 1, TRACK_NAME = 2, TRACK_THREAD = 4, TRACK_PARENT = 5 };
+enum { TRACK_ID = 1, TRACK_NAME = 2, TRACK_THREAD = 4, TRACK_PARENT = 5, TRACK_COUNTER = 8 };
 enum { THREAD_PID = 1, THREAD_TID = 2 };
 enum { EVENT_ANNOTATION = 4, EVENT_TYPE = 9, EVENT_TRACK = 11, EVENT_CATEGORY = 22 };
-enum { EVENT_NAME = 23, EVENT_STACK = 56 };
-enum { TYPE_BEGIN = 1, TYPE_END = 2 };
+enum { EVENT_NAME = 23, EVENT_VALUE = 30, EVENT_DOUBLE = 44, EVENT_STACK = 56 };
+enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_COUNTER = 4 };
+enum { COUNTER_UNIT = 3, COUNTER_MULTIPLIER = 4, COUNTER_UNIT_NAME = 6 };
+enum { UNIT_TIME_NS = 1, UNIT_SIZE_BYTES = 3 };
 enum { ANNOTATION_BOOL = 2, ANNOTATION_UINT = 3, ANNOTATION_STRING = 6, ANNOTATION_NAME = 10 };
 enum { ANNOTATION_STRING_ID = 17 };
 
-/* What a track is of its thread; in the low bits of its number. */
-enum { OF_THREAD = 1, OF_WAITS = 2, OF_BITS = 2 };
+/* What a track is of its thread; in the low bits of its number. Above it is the thread, and above that the counter. */
+enum { OF_THREAD = 1, OF_WAITS = 2, OF_COUNTER = 3, OF_BITS = 2, COUNTER_SHIFT = 34 };
 
 static uint64_t track_of(const struct export_thread *t, unsigned int what)
 {
@@ -60,15 +62,25 @@ static void put_waits_track(struct export *x, const struct export_thread *t, uin
 	proto_end(&x->out, packet);
 }
 
-static void know_tracks(struct export *x, const struct export_thread *t, uint64_t ts)
+static bool is_new(struct perfetto *p, uint64_t track)
 {
-	struct perfetto *p = x->state;
+	if (hmap_get(&p->tracks, track))
+		return false;
+	hmap_set(&p->tracks, track, p);
+	return true;
+}
 
-	if (hmap_get(&p->tracks, (uint64_t)t->idx + 1))
-		return;
-	hmap_set(&p->tracks, (uint64_t)t->idx + 1, p);
-	put_thread_track(x, t, ts);
-	put_waits_track(x, t, ts);
+static void know_thread(struct export *x, const struct export_thread *t, uint64_t ts)
+{
+	if (is_new(x->state, track_of(t, OF_THREAD)))
+		put_thread_track(x, t, ts);
+}
+
+static void know_waits(struct export *x, const struct export_thread *t, uint64_t ts)
+{
+	know_thread(x, t, ts);
+	if (is_new(x->state, track_of(t, OF_WAITS)))
+		put_waits_track(x, t, ts);
 }
 
 /* ---- slices ------------------------------------------------------------------------------------ */
@@ -150,12 +162,115 @@ static void put_end(struct export *x, const struct export_interval *i)
 
 void perfetto_slice(struct export *x, const struct export_interval *i)
 {
-	know_tracks(x, i->thread, i->raw->start);
+	know_waits(x, i->thread, i->raw->start);
 	put_begin(x, i);
 	put_end(x, i);
 }
 
+/* ---- counters ---------------------------------------------------------------------------------- */
+
+static void put_unit(struct export *x, const struct meaning *m)
+{
+	size_t counter = proto_begin(&x->out, TRACK_COUNTER);
+
+	if (m->ns) {
+		proto_u64(&x->out, COUNTER_UNIT, UNIT_TIME_NS);
+		proto_u64(&x->out, COUNTER_MULTIPLIER, m->ns);
+	} else if (!strcmp(names_str(x->names, m->unit, NULL), PROF_UNIT_BYTES)) {
+		proto_u64(&x->out, COUNTER_UNIT, UNIT_SIZE_BYTES);
+	} else if (m->unit != NAMES_NONE) {
+		perfetto_put_name(x, COUNTER_UNIT_NAME, m->unit);
+	}
+	proto_end(&x->out, counter);
+}
+
+static void put_counter_track(struct export *x, uint64_t id, const struct export_thread *t,
+			      const struct trace_event *ev, size_t field)
+{
+	struct perfetto *p = x->state;
+	size_t packet = perfetto_packet_in_sequence(x, ev->ts);
+	size_t track = proto_begin(&x->out, PACKET_TRACK);
+
+	proto_u64(&x->out, TRACK_ID, id);
+	if (t)
+		proto_u64(&x->out, TRACK_PARENT, track_of(t, OF_THREAD));
+	text_name(&p->text, x->names, ev->schema->name);
+	buf_addch(&p->text, ' ');
+	text_name(&p->text, x->names, ev->schema->field_names[field]);
+	perfetto_put_text(x, TRACK_NAME);
+	put_unit(x, trace_field_meaning(ev->schema, field));
+	proto_end(&x->out, track);
+	proto_end(&x->out, packet);
+}
+
+/* Of a thread, where there is one: two threads may well count apart. */
+static uint64_t know_counter(struct export *x, const struct export_thread *t,
+			     const struct trace_event *ev, size_t field)
+{
+	const uint64_t what = (uint64_t)ev->schema->name << 32 | ev->schema->field_names[field];
+	struct perfetto *p = x->state;
+	uint64_t counter = (uintptr_t)hmap_get(&p->counters, what), id;
+
+	if (!counter) {
+		counter = p->counters.cnt + 1;
+		hmap_set(&p->counters, what, (void *)(uintptr_t)counter);
+	}
+	id = counter << COUNTER_SHIFT | (t ? track_of(t, OF_COUNTER) : OF_COUNTER);
+	if (t)
+		know_thread(x, t, ev->ts);
+	if (is_new(p, id))
+		put_counter_track(x, id, t, ev, field);
+	return id;
+}
+
+static void put_value(struct export *x, const struct dial9_value *v)
+{
+	uint64_t n = 0;
+
+	if (v->type == DIAL9_F64)
+		proto_double(&x->out, EVENT_DOUBLE, v->f64);
+	else if (v->type == DIAL9_I64)
+		proto_u64(&x->out, EVENT_VALUE, (uint64_t)v->i64);
+	else if (trace_value_u64(v, &n) && n <= INT64_MAX)
+		proto_u64(&x->out, EVENT_VALUE, n);
+	else
+		proto_double(&x->out, EVENT_DOUBLE, (double)n);
+}
+
+static void put_count(struct export *x, uint64_t id, uint64_t ts, const struct dial9_value *v)
+{
+	size_t packet = perfetto_packet_in_sequence(x, ts);
+	size_t event = proto_begin(&x->out, PACKET_TRACK_EVENT);
+
+	proto_u64(&x->out, EVENT_TYPE, TYPE_COUNTER);
+	proto_u64(&x->out, EVENT_TRACK, id);
+	put_value(x, v);
+	proto_end(&x->out, event);
+	proto_end(&x->out, packet);
+}
+
+static bool is_counter(const struct trace_event *ev, size_t field)
+{
+	const struct meaning *m = trace_field_meaning(ev->schema, field);
+	const struct dial9_value *v = &ev->values[field];
+	uint64_t n;
+
+	return (m->kind == MEANING_COUNTER || m->kind == MEANING_GAUGE) &&
+	       (v->type == DIAL9_F64 || v->type == DIAL9_I64 || trace_value_u64(v, &n));
+}
+
+void perfetto_counters(struct export *x, const struct export_thread *t,
+		       const struct trace_event *ev)
+{
+	/* the idle threads of all CPUs are one */
+	t = t && t->tid ? t : NULL;
+	for (size_t i = 0; i < ev->schema->field_cnt; i++)
+		if (is_counter(ev, i))
+			put_count(x, know_counter(x, t, ev, i), ev->ts, &ev->values[i]);
+}
+
 void perfetto_tracks_fini(struct perfetto *p)
 {
+	hmap_fini(&p->counters);
 	hmap_fini(&p->tracks);
 }
