@@ -69,7 +69,7 @@ SRCS_profile := $(addprefix user/profile/, \
 	off_stack.c polled.c profile.c quantile.c rivals.c row_table.c spans.c stack_ends.c stack_table.c \
 	thread_times.c tree.c waits.c workers.c)
 SRCS_export := $(addprefix user/export/, \
-	chrome.c csv.c ends.c exporter.c firefox.c folded.c folded_lines.c formats.c gzip.c jsonl.c \
+	chrome.c csv.c ends.c exporter.c firefox.c firefox_tables.c folded.c folded_lines.c formats.c gzip.c jsonl.c \
 	perf_script.c perfetto.c perfetto_packet.c perfetto_stacks.c perfetto_tracks.c pprof.c proto.c script_line.c script_stream.c speedscope.c \
 	spill.c stack_tree.c text.c)
 SRCS_formats := $(addprefix user/formats/, \

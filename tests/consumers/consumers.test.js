@@ -25,6 +25,9 @@ const KINDS = ['cpu', 'offcpu', 'runq', 'wall'];
 const CTRL = 2;
 const COUNTER = 4; /* of a track's event */
 const WAIT_MS = 60000;
+/* What times are made of. */
+const NO_MARKERS = ['running', 'switch-out', 'waker', 'sched:sched_switch', 'sched:sched_waking', 'sched:sched_wakeup_new',
+	'ClockSyncEvent'];
 
 /* Where they must be there, a test without them is a failure. */
 function skipped(there, what) {
@@ -261,19 +264,27 @@ async function withFirefox(file, fn) {
 
 test('the Firefox Profiler loads its format', { skip: noFirefox }, async () => {
 	await withFirefox(exported('firefox'), (ask) => {
-		const want = {}, found = {};
-		const count = (counts, tid, what, n) => { counts[`${tid} ${what}`] = (counts[`${tid} ${what}`] || 0) + n; };
-		for (const { what, tid } of csv())
-			if (what === 'sample' || what in truth.states)
-				count(want, tid, what, 1);
-		for (const { threadHandle, tid } of ask('thread', 'list').threads) {
+		const want = {}, found = {}, markers = {}, rows = csv().filter(({ what }) => !NO_MARKERS.includes(what));
+		const count = (counts, key, n) => { counts[key] = (counts[key] || 0) + n; };
+		const { threads } = ask('thread', 'list'), detailed = new Set(threads.slice(2, 6).map(({ tid }) => tid));
+		for (const { tid, markerCount } of threads)
+			count(markers, tid, markerCount);
+		for (const { what, tid } of rows) {
+			if (what !== 'sample')
+				count(markers, tid, -1);
+			if (detailed.has(tid))
+				count(want, `${tid} ${what}`, 1);
+		}
+		assert.deepStrictEqual(Object.values(markers).filter((left) => left), []);
+		for (const { threadHandle, tid } of threads.filter((thread) => detailed.has(thread.tid))) {
 			const { sampleCount } = ask('thread', 'info', '--thread', threadHandle);
 			if (sampleCount)
-				count(found, tid, 'sample', sampleCount);
+				count(found, `${tid} sample`, sampleCount);
 			for (const marker of ask('thread', 'markers', '--thread', threadHandle).byType)
-				count(found, tid, marker.markerName, marker.count);
+				count(found, `${tid} ${marker.markerName}`, marker.count);
 		}
 		assert.deepStrictEqual(found, want);
+		assert(Object.keys(want).some((key) => key.endsWith(' sample')));
 	});
 });
 
@@ -293,7 +304,7 @@ for (const kind of KINDS) {
 		assert.match(body, kind === 'cpu' ? /^samples\/count cpu\/nanoseconds/ : /^(waits|events)\/count \w+\/nanoseconds/);
 		assert.strictEqual(sum(values.map((value) => Number(value[2]))), truth.ns[kind]);
 		assert.strictEqual(sum(values.map((value) => Number(value[1]))), csv('--kind', kind).length);
-		assert.match(mappings, /\/bin\/app/);
+		assert.match(mappings, /\/bin\/app 2f62696e2f617070 /); /* its build-id */
 		assert.match(run('go', ['tool', 'pprof', '-top', file], { env }), /^ +flat +flat% +sum% +cum +cum%$/m);
 	});
 

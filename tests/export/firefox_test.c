@@ -48,6 +48,68 @@ Test(firefox, hostile_names_stay_strings)
 	r = run_cmd(cmd_export, make_done(&m), "export", "firefox", "-", "--kind=cpu", NULL);
 	expect_part(&r, "\"name\":\"\\\"},\\\\x0a\\\\x1b\"");
 	expect_part(&r, "\"category\":[3]");
-	expect_part(&r, "\"stringArray\":[\"a\\\"]\\\\\",\"[anon]\\\"\"]}]}\n");
+	expect_part(&r, "\"stringArray\":[\"a\\\"]\\\\\",\"[anon]\\\"\"]}],\"meta\":{");
+	run_free(&r);
+}
+
+/* At a time, with typed fields by their schema, of a thread or of none. */
+Test(firefox, events_are_markers)
+{
+	struct dial9_schema *evil = MAKE_SCHEMA("a:\"}\n", { "common_cpu", DIAL9_VARINT },
+						{ "common_pid", DIAL9_VARINT },
+						{ "x{", DIAL9_STRING }, { "n", DIAL9_I64 });
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_task(&m, 1, 10, 10, "app");
+	dial9_enc_begin(m.enc, evil, 7000001);
+	dial9_enc_put_u64(m.enc, 3);
+	dial9_enc_put_u64(m.enc, 10);
+	make_str(&m, "\x1b\"");
+	dial9_enc_put_i64(m.enc, -5);
+	make_end(&m);
+	make_lost(&m, 8000001, PROF_LOST_RING_FULL, 7, 2, 3);
+	r = run_cmd(cmd_export, make_file(&m), "export", "firefox", "-", NULL);
+	make_fini(&m);
+	dial9_schema_free(evil);
+	expect_part(&r, "{\"tid\":10,\"pid\":\"10\"");
+	expect_part(&r,
+		    "\"name\":[0],\"startTime\":[0.000000],\"endTime\":[null],\"data\":["
+		    "{\"type\":\"event0\",\"f0\":3,\"f1\":10,\"f2\":\"\\u001b\\\"\",\"f3\":-5}],"
+		    "\"phase\":[0],\"category\":[5]}");
+	expect_part(&r, "\"stringArray\":[\"a:\\\"}\\\\x0a\"]");
+	expect_part(&r, "\"tableLabel\":\"n={marker.data.f3}\",\"data\":["
+			"{\"key\":\"f0\",\"label\":\"common_cpu\",\"format\":\"string\"},");
+	expect_part(&r, "\"name\":\"[no thread]\"");
+	expect_part(&r, "{\"key\":\"f3\",\"label\":\"first_ns\",\"format\":\"nanoseconds\"}");
+	run_free(&r);
+}
+
+/* As many fields as a record in the temporary file holds: no text of a trace is too long. */
+Test(firefox, events_of_any_length)
+{
+	struct dial9_schema *s = MAKE_SCHEMA("a:b", { "n", DIAL9_VARINT }, { "text", DIAL9_STRING },
+					     { "m", DIAL9_VARINT });
+	char text[5001] = { 0 };
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	memset(text, 'x', sizeof(text) - 1);
+	for (size_t len = 4500; len >= 3500; len -= 10) {
+		text[len] = '\0';
+		dial9_enc_begin(m.enc, s, 7000001 + len);
+		dial9_enc_put_u64(m.enc, len);
+		make_str(&m, text);
+		dial9_enc_put_u64(m.enc, 1);
+		make_end(&m);
+	}
+	r = run_cmd(cmd_export, make_file(&m), "export", "firefox", "-", NULL);
+	make_fini(&m);
+	dial9_schema_free(s);
+	expect_part(&r, "{\"type\":\"event0\",\"f0\":4500},");
+	expect_part(&r, "{\"type\":\"event0\",\"f0\":3500,\"f1\":\"xxx");
+	expect_part(&r, "xxx\",\"f2\":1}],\"phase\"");
 	run_free(&r);
 }

@@ -15,11 +15,13 @@ struct seen {
 	uint64_t list, next;
 };
 
-static void see(void *ctx, const void *record)
+static void see(void *ctx, const void *record, size_t sz)
 {
 	struct seen *s = ctx;
 	struct record r;
 
+	cr_assert_eq(sz, sizeof(r));
+	cr_assert_eq((uintptr_t)record % 8, 0);
 	memcpy(&r, record, sizeof(r));
 	cr_assert_eq(r.list, s->list);
 	cr_assert_eq(r.number, s->next);
@@ -29,12 +31,13 @@ static void see(void *ctx, const void *record)
 /* Beyond many blocks, of lists that are as long as their number. */
 Test(spill, mixed_lists_come_apart_in_order)
 {
-	struct spill *s = spill_new(sizeof(struct record));
+	struct spill *s = spill_new();
 
 	for (uint64_t n = 0; n < 3000; n++)
 		for (uint64_t list = 1; list <= 5; list++)
 			if (n < list * 600)
-				spill_add(s, (uint32_t)list, &(struct record){ list, n, 0 });
+				spill_add(s, (uint32_t)list, &(struct record){ list, n, 0 },
+					  sizeof(struct record));
 	for (int twice = 0; twice < 2; twice++) {
 		for (uint64_t list = 0; list <= 7; list++) {
 			struct seen seen = { list, 0 };
@@ -51,13 +54,13 @@ Test(spill, mixed_lists_come_apart_in_order)
 Test(spill, short_lists_take_little)
 {
 	enum { LISTS = 100000 };
-	struct spill *s = spill_new(sizeof(struct record));
+	struct spill *s = spill_new();
 	struct rusage before, after;
 
 	getrusage(RUSAGE_SELF, &before);
 	for (uint64_t n = 0; n < 3; n++)
 		for (uint32_t list = 0; list < LISTS; list++)
-			spill_add(s, list, &(struct record){ list, n, 0 });
+			spill_add(s, list, &(struct record){ list, n, 0 }, sizeof(struct record));
 	getrusage(RUSAGE_SELF, &after);
 	cr_expect_lt(after.ru_maxrss - before.ru_maxrss, 100 << 10);
 	for (uint32_t list = 0; list < LISTS; list++) {
@@ -71,11 +74,41 @@ Test(spill, short_lists_take_little)
 
 Test(spill, a_directory_that_is_not_there_is_told)
 {
-	struct spill *s = spill_new(sizeof(struct record));
+	struct spill *s = spill_new();
 
 	setenv("TMPDIR", "/nonexistent/at/all", 1);
 	for (uint64_t n = 0; n < 1000; n++)
-		spill_add(s, 0, &(struct record){ 0, n, 0 });
+		spill_add(s, 0, &(struct record){ 0, n, 0 }, sizeof(struct record));
 	cr_expect_lt(spill_error(s), 0);
+	spill_free(s);
+}
+
+static void see_length(void *ctx, const void *record, size_t sz)
+{
+	const char *text = record;
+	size_t *want = ctx;
+
+	cr_assert_eq(sz, *want);
+	for (size_t i = 0; i < sz; i++)
+		cr_assert_eq(text[i], (char)('a' + *want % 26));
+	*want = *want % SPILL_RECORD_MAX + 1;
+}
+
+/* Of all lengths from 1 to the most, and once more. */
+Test(spill, records_are_as_long_as_they_were)
+{
+	struct spill *s = spill_new();
+	char text[SPILL_RECORD_MAX];
+	size_t want = 1;
+
+	for (size_t i = 0; i < 2 * SPILL_RECORD_MAX; i++) {
+		const size_t sz = i % SPILL_RECORD_MAX + 1;
+
+		memset(text, (char)('a' + sz % 26), sz);
+		spill_add(s, 3, text, sz);
+	}
+	spill_each(s, 3, see_length, &want);
+	cr_expect_eq(want, 1);
+	cr_expect_eq(spill_error(s), 0);
 	spill_free(s);
 }

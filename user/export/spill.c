@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Records by list in a temporary file. Owns that file, which has blocks of one list each, one behind the
+ * Records by list in a temporary file. Owns that file, which has blocks of whole records of one list each, one behind the
  * other as they became full, and for each list where its blocks are and the block that is not full yet,
  * which grows with what is in it: most lists are short.
  */
@@ -14,30 +14,32 @@
 #include "base/alloc.h"
 #include "base/file.h"
 
-/* A list begins with room for so many records. */
-#define FIRST_ROOM 2
+/* A list begins with room for so many bytes. */
+#define FIRST_ROOM 128u
+
+/* In front of each record, which begins at a multiple of 8; 0 ends a block that is not full. */
+struct head {
+	uint64_t sz;
+};
 
 struct list {
 	uint32_t *blocks; /* in the file */
 	size_t block_cnt, block_cap;
 	char *last; /* NULL: nothing yet */
-	uint32_t cnt, room; /* records in it, and for how many it has room */
+	uint32_t used, room; /* bytes in it, and for how many it has room */
 };
 
 struct spill {
 	int fd, err;
-	size_t record_sz, per_block;
 	uint32_t block_cnt;
 	struct list *lists;
 	size_t list_cap;
 };
 
-struct spill *spill_new(size_t record_sz)
+struct spill *spill_new(void)
 {
 	struct spill *s = xcalloc(1, sizeof(*s));
 
-	s->record_sz = record_sz;
-	s->per_block = SPILL_BLOCK / record_sz;
 	s->fd = -1;
 	return s;
 }
@@ -81,35 +83,59 @@ static void write_block(struct spill *s, struct list *l)
 	l->blocks[l->block_cnt++] = s->block_cnt++;
 }
 
-/* Of a whole block only when the list has that much. */
-static void make_room(const struct spill *s, struct list *l)
+static void make_room(struct list *l, uint32_t need)
 {
-	l->room = l->room ? 2 * l->room : FIRST_ROOM;
-	if (l->room > s->per_block)
-		l->room = (uint32_t)s->per_block;
-	l->last = xrealloc(l->last, l->room == s->per_block ? SPILL_BLOCK : l->room * s->record_sz);
+	if (need <= l->room)
+		return;
+	l->room = l->room ?: FIRST_ROOM;
+	while (l->room < need)
+		l->room *= 2;
+	l->last = xrealloc(l->last, l->room);
 }
 
-void spill_add(struct spill *s, uint32_t list, const void *record)
+static void end_block(struct spill *s, struct list *l)
 {
+	make_room(l, SPILL_BLOCK);
+	memset(l->last + l->used, 0, SPILL_BLOCK - l->used);
+	write_block(s, l);
+	l->used = 0;
+}
+
+void spill_add(struct spill *s, uint32_t list, const void *record, size_t sz)
+{
+	const struct head head = { sz };
+	const uint32_t whole = (uint32_t)(sizeof(head) + (sz + 7) / 8 * 8);
 	struct list *l;
 
 	s->lists = array_reserve(s->lists, &s->list_cap, (size_t)list + 1, sizeof(*s->lists));
 	l = &s->lists[list];
-	if (l->cnt == s->per_block) {
-		write_block(s, l);
-		l->cnt = 0;
-	}
-	if (l->cnt == l->room)
-		make_room(s, l);
-	memcpy(l->last + l->cnt++ * s->record_sz, record, s->record_sz);
+	if (l->used + whole > SPILL_BLOCK)
+		end_block(s, l);
+	make_room(l, l->used + whole);
+	memcpy(l->last + l->used, &head, sizeof(head));
+	memcpy(l->last + l->used + sizeof(head), record, sz);
+	l->used += whole;
 }
 
-void spill_each(struct spill *s, uint32_t list, void (*fn)(void *ctx, const void *record),
-		void *ctx)
+static void each_of(const char *block, uint32_t used,
+		    void (*fn)(void *ctx, const void *record, size_t sz), void *ctx)
+{
+	struct head head;
+
+	for (uint32_t at = 0; at + sizeof(head) < used; at += (uint32_t)(head.sz + 7) / 8 * 8) {
+		memcpy(&head, block + at, sizeof(head));
+		if (!head.sz)
+			return;
+		at += (uint32_t)sizeof(head);
+		fn(ctx, block + at, head.sz);
+	}
+}
+
+void spill_each(struct spill *s, uint32_t list,
+		void (*fn)(void *ctx, const void *record, size_t sz), void *ctx)
 {
 	const struct list *l = list < s->list_cap ? &s->lists[list] : NULL;
-	char block[SPILL_BLOCK];
+	_Alignas(struct head) char block[SPILL_BLOCK];
 
 	for (size_t b = 0; l && b < l->block_cnt; b++) {
 		if (pread(s->fd, block, SPILL_BLOCK, (off_t)l->blocks[b] * SPILL_BLOCK) !=
@@ -117,9 +143,8 @@ void spill_each(struct spill *s, uint32_t list, void (*fn)(void *ctx, const void
 			s->err = s->err ? s->err : -EIO;
 			return;
 		}
-		for (size_t i = 0; i < s->per_block; i++)
-			fn(ctx, block + i * s->record_sz);
+		each_of(block, SPILL_BLOCK, fn, ctx);
 	}
-	for (size_t i = 0; l && i < l->cnt; i++)
-		fn(ctx, l->last + i * s->record_sz);
+	if (l && l->last)
+		each_of(l->last, l->used, fn, ctx);
 }

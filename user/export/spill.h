@@ -7,22 +7,23 @@
 
 /*
  * Lists of records that are too many for memory, in a temporary file without a name. Each list is read in
- * the order in which it was written, as often as one likes. Memory is that of a list's last
- * records for each list, a block at most, and four bytes for each block in the file.
+ * the order in which it was written, as often as one likes. Memory is that of a list's last records for each list,
+ * a block at most, and four bytes for each block in the file.
  */
 struct spill;
 
 #define SPILL_BLOCK 4096
+#define SPILL_RECORD_MAX (SPILL_BLOCK - 8) /* bytes */
 
-/* @record_sz at most SPILL_BLOCK. Never NULL; free with spill_free(). */
-struct spill *spill_new(size_t record_sz);
+/* Never NULL; free with spill_free(). */
+struct spill *spill_new(void);
 void spill_free(struct spill *s);
 
 /* Appends a copy of a record to a list; lists are numbered from 0 and need no beginning. */
-void spill_add(struct spill *s, uint32_t list, const void *record);
-/* Calls back for each record of a list; it must not add any. */
-void spill_each(struct spill *s, uint32_t list, void (*fn)(void *ctx, const void *record),
-		void *ctx);
+void spill_add(struct spill *s, uint32_t list, const void *record, size_t sz);
+/* Calls back for each record of a list, at an address that is a multiple of 8; it must not add any. */
+void spill_each(struct spill *s, uint32_t list,
+		void (*fn)(void *ctx, const void *record, size_t sz), void *ctx);
 /* 0, or -errno of the first thing that went wrong with the file; what is read after that is not whole. */
 int spill_error(const struct spill *s);
 
