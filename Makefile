@@ -402,7 +402,7 @@ $(SYM)/c-link: $(SYM)/c-gcc
 
 # ---- targets ------------------------------------------------------------------------------------
 .PHONY: check check-unit check-root check-san check-cli check-docs check-install check-tutorial check-js check-page \
-	check-consumers check-self fuzz fuzz-replay lint fmt fmt-check bench bench-codec bench-read install uninstall clean help demo
+	check-consumers check-self fuzz fuzz-replay lint fmt fmt-check bench bench-codec bench-read bench-export install uninstall clean help demo
 check: check-unit check-san check-cli check-docs check-install check-tutorial check-js check-page check-consumers check-self \
 	fuzz-replay \
 	check-root
@@ -517,6 +517,9 @@ $(O)/bench/codec_bench: tools/bench/codec_bench.c $(LIB_A)
 bench-read: all $(O)/bench/repeat_trace
 	$(Q)D9_BUILD="$(abspath $(O))" sh tools/bench/read.sh
 
+bench-export: all $(O)/bench/repeat_trace
+	$(Q)D9_BUILD="$(abspath $(O))" sh tools/bench/export.sh
+
 bench: all $(O)/bench/drain_bench $(O)/bench/intervals_bench
 	$(Q)$(O)/bench/drain_bench
 	$(Q)$(O)/bench/intervals_bench
@@ -582,6 +585,7 @@ help:
 ##H make fmt           reformat with clang-format 14
 ##H make bench-codec   events a second through libdial9
 ##H make bench-read    events a second through the commands that read, beside perf
+##H make bench-export  events a second through the formats of export, of a trace of 10 M events
 ##H make bench         figures for the encoder, the decoder and the recorder
 ##H make demo          record the bundled workload and print its report (root)
 ##H make install       DESTDIR, prefix (/usr/local); uninstall takes it away again

@@ -153,7 +153,8 @@ static void put_on_cpu(struct export *x, const struct export_interval *i)
 	begin_event(x, 'X', process_of(i->thread->part, 0), raw->cpu);
 	put_span(x, raw);
 	text_name(&c->text, x->names, i->thread->comm);
-	buf_printf(&c->text, "/%u", i->thread->tid);
+	buf_addch(&c->text, '/');
+	buf_addu(&c->text, i->thread->tid);
 	buf_addstr(&x->out, ",\"cat\":\"cpu\",\"name\":");
 	put_string(x);
 	buf_addch(&x->out, '}');
@@ -184,21 +185,28 @@ static void put_args(struct export *x, const struct export_interval *i)
 
 	buf_addstr(&x->out, ",\"args\":{");
 	if (raw->cpu != TRACE_NONE) {
-		buf_printf(&x->out, "\"cpu\":%u", raw->cpu);
+		buf_addstr(&x->out, "\"cpu\":");
+		buf_addu(&x->out, raw->cpu);
 		sep = ",";
 	}
 	if (raw->state == INTERVAL_BLOCKED && !(raw->flags & INTERVAL_EDGE_START)) {
-		buf_printf(&x->out, "%s\"letter\":\"%c\"", sep, interval_letter(raw->prev_state));
+		buf_addstr(&x->out, sep);
+		buf_addstr(&x->out, "\"letter\":\"");
+		buf_addch(&x->out, interval_letter(raw->prev_state));
+		buf_addch(&x->out, '"');
 		sep = ",";
 	}
 	if (raw->waker) {
-		buf_printf(&x->out, "%s\"waker\":", sep);
+		buf_addstr(&x->out, sep);
+		buf_addstr(&x->out, "\"waker\":");
 		text_waker(&c->text, x->names, raw->waker);
 		put_string(x);
 		sep = ",";
 	}
-	if (raw->flags & INTERVAL_CUT)
-		buf_printf(&x->out, "%s\"cut\":true", sep);
+	if (raw->flags & INTERVAL_CUT) {
+		buf_addstr(&x->out, sep);
+		buf_addstr(&x->out, "\"cut\":true");
+	}
 	buf_addch(&x->out, '}');
 }
 
@@ -210,7 +218,9 @@ static void chrome_interval(struct export *x, const struct export_interval *i)
 		put_on_cpu(x, i);
 	begin_event(x, 'X', process(i->thread), i->thread->tid);
 	put_span(x, raw);
-	buf_printf(&x->out, ",\"cat\":\"state\",\"name\":\"%s\"", text_state(raw->state));
+	buf_addstr(&x->out, ",\"cat\":\"state\",\"name\":\"");
+	buf_addstr(&x->out, text_state(raw->state));
+	buf_addch(&x->out, '"');
 	put_stack(x, i->frames, i->frame_cnt);
 	put_args(x, i);
 	buf_addch(&x->out, '}');

@@ -88,16 +88,19 @@ static void jsonl_interval(struct export *x, const struct export_interval *i)
 	buf_addu(out, raw->end);
 	if (x->names->parts.cnt > 1)
 		text_json_id(out, ",\"part\":", raw->part + 1);
-	buf_printf(out,
-		   ",\"event\":\"interval\",\"state\":\"%s\",\"comm\":", text_state(raw->state));
+	buf_addstr(out, ",\"event\":\"interval\",\"state\":\"");
+	buf_addstr(out, text_state(raw->state));
+	buf_addstr(out, "\",\"comm\":");
 	text_json_name(out, x->names, i->thread->comm);
 	text_json_id(out, ",\"pid\":", i->thread->pid);
 	text_json_id(out, ",\"tid\":", i->thread->tid);
 	text_json_id(out, ",\"cpu\":", raw->cpu);
-	if (raw->state == INTERVAL_BLOCKED)
-		buf_printf(out, ",\"letter\":\"%c\"",
-			   interval_blocked_letter(raw->flags, raw->prev_state));
-	buf_printf(out, ",\"cut\":%s", raw->flags & INTERVAL_CUT ? "true" : "false");
+	if (raw->state == INTERVAL_BLOCKED) {
+		buf_addstr(out, ",\"letter\":\"");
+		buf_addch(out, interval_blocked_letter(raw->flags, raw->prev_state));
+		buf_addch(out, '"');
+	}
+	buf_addstr(out, raw->flags & INTERVAL_CUT ? ",\"cut\":true" : ",\"cut\":false");
 	if (raw->waker)
 		put_waker(x, out, i);
 	if (i->frames)

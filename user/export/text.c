@@ -134,7 +134,8 @@ void text_waker(struct buf *out, const struct names *n, const struct interval_wa
 	if (interval_by_thread(w->context)) {
 		if (w->comm != NAMES_NONE)
 			text_name(out, n, w->comm);
-		buf_printf(out, "/%u", w->tid);
+		buf_addch(out, '/');
+		buf_addu(out, w->tid);
 	} else if (w->context != INTERVAL_BY_HARDIRQ || !put_said(out, n, w)) {
 		put_interrupt(out, w);
 	}
