@@ -74,6 +74,12 @@ static const struct known known[] = {
 
 enum { KNOWN_CNT = sizeof(known) / sizeof(known[0]), FIELDS_MAX = 8 };
 
+/* What becomes of the events of one schema. */
+struct plan {
+	const struct known *known; /* NULL: a generic event */
+	uint32_t fields[]; /* of the ftrace event, by place in the schema; 0: none */
+};
+
 /* ---- clocks -------------------------------------------------------------------------------------- */
 
 static void put_clock(struct export *x, uint64_t id, uint64_t ts)
@@ -194,21 +200,47 @@ static void perfetto_thread(struct export *x, const struct export_thread *t)
 
 /* ---- tracepoints ------------------------------------------------------------------------------- */
 
-static const struct known *known_of(struct export *x, const struct trace_schema *schema)
+static const struct known *known_by_name(const char *name)
 {
-	struct perfetto *p = x->state;
-	void *found = hmap_get(&p->known, (uintptr_t)schema);
-	const char *name;
-
-	if (found)
-		return found == p ? NULL : found;
-	name = names_str(x->names, schema->name, NULL);
-	found = p;
 	for (size_t i = 0; i < KNOWN_CNT; i++)
 		if (!strcmp(known[i].event, name))
-			found = (void *)&known[i];
-	hmap_set(&p->known, (uintptr_t)schema, found);
-	return found == p ? NULL : found;
+			return &known[i];
+	return NULL;
+}
+
+static uint32_t known_field(const struct known *k, const char *name)
+{
+	for (size_t i = 0; i < FIELDS_MAX && k->fields[i].name; i++)
+		if (!strcmp(k->fields[i].name, name))
+			return k->fields[i].field;
+	return 0;
+}
+
+/* Looked up by names once for each schema. */
+static const struct plan *plan_of(struct export *x, const struct trace_schema *schema)
+{
+	struct perfetto *p = x->state;
+	struct plan *plan = hmap_get(&p->plans, (uintptr_t)schema);
+
+	if (plan)
+		return plan;
+	plan = xcalloc(1, sizeof(*plan) + schema->field_cnt * sizeof(plan->fields[0]));
+	plan->known = known_by_name(names_str(x->names, schema->name, NULL));
+	for (size_t i = 0; plan->known && i < schema->field_cnt; i++)
+		plan->fields[i] =
+			known_field(plan->known, names_str(x->names, schema->field_names[i], NULL));
+	hmap_set(&p->plans, (uintptr_t)schema, plan);
+	return plan;
+}
+
+static void forget_plans(struct perfetto *p)
+{
+	size_t pos = 0;
+	void *plan;
+
+	while (hmap_next(&p->plans, &pos, NULL, &plan))
+		free(plan);
+	hmap_fini(&p->plans);
 }
 
 static bool is_number(const struct dial9_value *v)
@@ -234,17 +266,13 @@ static void put_value(struct export *x, const struct trace_event *ev, size_t i, 
 	perfetto_put_text(x, field);
 }
 
-static void put_known(struct export *x, const struct trace_event *ev, const struct known *k)
+static void put_known(struct export *x, const struct trace_event *ev, const struct plan *plan)
 {
-	size_t event = proto_begin(&x->out, k->field);
-	const char *name;
+	size_t event = proto_begin(&x->out, plan->known->field);
 
-	for (size_t i = 0; i < ev->schema->field_cnt; i++) {
-		name = names_str(x->names, ev->schema->field_names[i], NULL);
-		for (size_t f = 0; f < FIELDS_MAX && k->fields[f].name; f++)
-			if (!strcmp(k->fields[f].name, name) && ev->values[i].type)
-				put_value(x, ev, i, k->fields[f].field);
-	}
+	for (size_t i = 0; i < ev->schema->field_cnt; i++)
+		if (plan->fields[i] && ev->values[i].type)
+			put_value(x, ev, i, plan->fields[i]);
 	proto_end(&x->out, event);
 }
 
@@ -272,14 +300,14 @@ static void put_generic(struct export *x, const struct trace_event *ev)
 static void perfetto_event(struct export *x, const struct export_thread *t,
 			   const struct trace_event *ev)
 {
-	const struct known *k = known_of(x, ev->schema);
+	const struct plan *plan = plan_of(x, ev->schema);
 	size_t packet, bundle, event;
 
 	if (!ev->has_ts || ev->kind == TRACE_SAMPLE)
 		return;
 	if (ev->kind == TRACE_CLOCK_SYNC)
 		put_later_clocks(x, ev);
-	else if (!k)
+	else if (!plan->known)
 		perfetto_counters(x, t, ev);
 	if (ev->kind == TRACE_CLOCK_SYNC || ev->kind == TRACE_STATS)
 		return;
@@ -289,8 +317,8 @@ static void perfetto_event(struct export *x, const struct export_thread *t,
 	event = proto_begin(&x->out, BUNDLE_EVENT);
 	proto_u64(&x->out, EVENT_TIME, ev->ts);
 	proto_u64(&x->out, EVENT_PID, t ? t->tid : 0);
-	if (k)
-		put_known(x, ev, k);
+	if (plan->known)
+		put_known(x, ev, plan);
 	else
 		put_generic(x, ev);
 	proto_end(&x->out, event);
@@ -338,7 +366,7 @@ static void perfetto_fini(struct export *x)
 
 	perfetto_stacks_fini(p);
 	perfetto_tracks_fini(p);
-	hmap_fini(&p->known);
+	forget_plans(p);
 	hmap_fini(&p->processes);
 	buf_free(&p->text);
 }

@@ -28,6 +28,11 @@ static void put_varint(struct buf *out, uint64_t v)
 {
 	uint8_t bytes[VARINT_MAX];
 
+	/* as most are */
+	if (v < 0x80) {
+		buf_addch(out, (char)v);
+		return;
+	}
 	buf_add(out, bytes, encode(bytes, v));
 }
 
