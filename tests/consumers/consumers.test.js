@@ -41,8 +41,8 @@ function isHere(...command) {
 
 const chromium = findBrowser();
 const noSpeedscope = skipped(chromium && fs.existsSync(SPEEDSCOPE), 'no speedscope or no Chromium here');
-const noFirefox = skipped(fs.existsSync(FIREFOX) && parseInt(process.versions.node, 10) >= 20,
-	'no profiler-cli here, or a node before 20');
+const noFirefox = parseInt(process.versions.node, 10) < 20 ? 'profiler-cli wants a newer node' :
+	skipped(fs.existsSync(FIREFOX), 'no profiler-cli here');
 
 let dir, browser, trace, hostile;
 const truth = {};
