@@ -130,6 +130,22 @@ Test(script, fields_can_be_chosen)
 		   "     10/10      sched:sched_waking:\n", "");
 }
 
+/* At the line of the inner. */
+Test(script, a_function_that_is_inlined_into_itself_is_one)
+{
+	const uint64_t frame = make_frame(1, 0x310);
+	struct make m;
+
+	make_init(&m, NULL);
+	make_task(&m, 1, 10, 10, "app");
+	make_sample(&m, 5, 10, 10, PROF_SOURCE_SAMPLE, 0, &frame, 1);
+	make_symbol(&m, 7, frame, 0, frame, "hot", "a.c", 3);
+	make_symbol(&m, 7, frame, 1, frame, "hot", "a.c", 5);
+	run_expect(run_cmd(cmd_script, make_done(&m), "script", "-Fevent,sym,srcline", "-eCpu*",
+			   "-", NULL),
+		   0, "CpuSampleEvent:\n\t hot\n  a.c:5\n\n", "");
+}
+
 Test(script, events_and_threads_can_be_chosen)
 {
 	run_expect(APP("-e", "sched:*"), 0, sched_only, "");

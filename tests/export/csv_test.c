@@ -21,6 +21,21 @@ Test(csv, samples_and_times)
 		   "");
 }
 
+Test(csv, a_function_that_is_inlined_into_itself_is_one)
+{
+	const uint64_t frame = make_frame(1, 0x310);
+	struct make m;
+
+	make_init(&m, NULL);
+	make_task(&m, 1, 10, 10, "app");
+	make_sample(&m, 5, 10, 10, PROF_SOURCE_SAMPLE, 0, &frame, 1);
+	make_symbol(&m, 7, frame, 0, frame, "hot", "a.c", 3);
+	make_symbol(&m, 7, frame, 1, frame, "hot", "a.c", 5);
+	make_symbol(&m, 7, frame, 2, frame, "leaf", "a.c", 7);
+	run_expect(run_cmd(cmd_export, make_done(&m), "export", "csv", "-", "--kind=cpu", NULL),
+		   CMD_OK, HEAD "sample,5,5,,0,10,10,app,,,,,hot;leaf\r\n", "");
+}
+
 Test(csv, events_with_their_fields)
 {
 	struct run r = run_cmd(cmd_export, run_app_file(), "export", "csv", "-",

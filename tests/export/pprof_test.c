@@ -93,6 +93,23 @@ Test(pprof, samples_with_places_functions_and_mappings)
 	free(text);
 }
 
+/* One line, that of the inner. */
+Test(pprof, a_function_that_is_inlined_into_itself_is_one)
+{
+	const uint64_t frame = make_frame(1, 0x310);
+	struct make m;
+	char *text;
+
+	make_init(&m, NULL);
+	make_task(&m, 1, 10, 10, "app");
+	make_sample(&m, 5, 10, 10, PROF_SOURCE_SAMPLE, 0, &frame, 1);
+	make_symbol(&m, 7, frame, 0, frame, "hot", "a.c", 3);
+	make_symbol(&m, 7, frame, 1, frame, "hot", "a.c", 5);
+	text = read_back(make_done(&m), "--kind=cpu");
+	run_expect_in(text, "\n4 { 1: 1 3: 1099511628560 4 { 1: 1 2: 5 } }\n");
+	free(text);
+}
+
 /* A name is told as text, a stack of nothing is a place as well, and kinds have their own units. */
 Test(pprof, hostile_names_and_missing_stacks)
 {

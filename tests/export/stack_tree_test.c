@@ -40,6 +40,22 @@ static void expect(const struct stack_tree *t, const struct names *n, uint32_t l
 	buf_free(&got);
 }
 
+Test(stack_tree, a_function_that_is_inlined_into_itself_is_one)
+{
+	const uint64_t frame = at(0x300);
+	struct stack_tree t = { 0 };
+	struct names *n;
+
+	names_new(&n);
+	name(n, frame, 0, "caller");
+	name(n, frame, 1, "twice");
+	name(n, frame, 2, "twice");
+	name(n, frame, 4, "leaf");
+	expect(&t, n, stack_tree_add(&t, n, &frame, 1), "caller;twice';leaf'");
+	stack_tree_fini(&t);
+	names_free(n);
+}
+
 Test(stack_tree, what_is_shared_is_one)
 {
 	const uint64_t a[] = { at(0x300), at(0x200), at(0x100) }, b[] = { at(0x310), at(0x100) },

@@ -43,10 +43,8 @@ static void put_frame(struct buf *out, const struct style *s, uint64_t frame)
 								    NAMES_NONE,
 					  .inlined = depth > 0 };
 
-		/* debug information may know one function by two names, one inlined into the other */
-		if (depth && (c.name == NAMES_NONE || c.name == sym->frames[depth - 1].name))
-			continue;
-		s->put(out, s, &c);
+		if (!depth || names_symbol_tells(sym, depth))
+			s->put(out, s, &c);
 	}
 }
 

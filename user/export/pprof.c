@@ -242,10 +242,12 @@ static void put_location(struct export *x, uint64_t id)
 	uint32_t cnt = sym ? sym->cnt : 0;
 	size_t begun;
 
+	/* two lines of one function would be a call of itself */
 	for (uint32_t depth = 0; depth < cnt; depth++)
-		functions[depth] = sym->frames[depth].name != NAMES_NONE ?
-					   function_of(x, &sym->frames[depth]) :
-					   0;
+		functions[depth] =
+			sym->frames[depth].name != NAMES_NONE && names_symbol_tells(sym, depth) ?
+				function_of(x, names_symbol_line(sym, depth)) :
+				0;
 	begun = proto_begin(&p->raw, PROFILE_LOCATION);
 	proto_u64(&p->raw, LOCATION_ID, id);
 	if (mapping)
@@ -254,7 +256,7 @@ static void put_location(struct export *x, uint64_t id)
 	while (cnt--) {
 		if (!functions[cnt])
 			continue;
-		put_line(x, map, &sym->frames[cnt], functions[cnt]);
+		put_line(x, map, names_symbol_line(sym, cnt), functions[cnt]);
 		if (map)
 			map->inlined |= cnt > 0;
 	}

@@ -465,21 +465,33 @@ static void json_frame(const struct script_line *l, struct buf *out, uint64_t fr
 	buf_addstr(out, inlined ? ",\"inlined\":true}" : "}");
 }
 
+/* What is known of one of the functions at an address. */
+static struct names_frame function_at(const struct names_symbol *sym, uint32_t depth)
+{
+	struct names_frame f = sym->frames[depth];
+
+	f.file = names_symbol_line(sym, depth)->file;
+	f.line = names_symbol_line(sym, depth)->line;
+	return f;
+}
+
 /* All functions at an address, the innermost first. */
 static void add_frame(struct script_line *l, struct buf *out, uint64_t frame, frame_fn *make)
 {
 	const struct names_symbol *sym;
-	uint32_t depth;
+	struct names_frame f;
 
 	if (memo_get(&l->frames, &frame, sizeof(frame), l->names->symbols_version, out))
 		return;
 	buf_clear(&l->frame);
 	sym = names_symbol(l->names, frame);
-	for (depth = sym ? sym->cnt : 0; depth > 1; depth--)
-		if (sym->frames[depth - 1].name != NAMES_NONE)
-			make(l, &l->frame, frame, &sym->frames[depth - 1], true);
-	make(l, &l->frame, frame, sym && sym->frames[0].name != NAMES_NONE ? &sym->frames[0] : NULL,
-	     false);
+	for (uint32_t depth = sym ? sym->cnt : 0; depth--;) {
+		f = function_at(sym, depth);
+		if (f.name != NAMES_NONE && names_symbol_tells(sym, depth))
+			make(l, &l->frame, frame, &f, depth);
+	}
+	if (!sym || sym->frames[0].name == NAMES_NONE)
+		make(l, &l->frame, frame, NULL, false);
 	memo_put(&l->frames, &frame, sizeof(frame), l->frame.data, l->frame.len);
 	buf_add(out, l->frame.data, l->frame.len);
 }

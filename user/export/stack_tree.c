@@ -48,13 +48,14 @@ static uint32_t add_frame(struct stack_tree *t, const struct names *n, uint32_t 
 				     .kernel = frame & PROF_FRAME_KERNEL };
 
 	for (uint32_t depth = 0; depth < cnt; depth++) {
+		if (depth && !names_symbol_tells(sym, depth))
+			continue;
 		if (sym && sym->cnt) {
 			f.sym = sym->frames[depth].name;
-			f.file = sym->frames[depth].file;
+			f.file = names_symbol_line(sym, depth)->file;
 		}
 		f.inlined = depth;
-		if (!depth || f.sym != NAMES_NONE)
-			parent = node_of(t, parent, func_of(t, &f));
+		parent = node_of(t, parent, func_of(t, &f));
 	}
 	return parent;
 }

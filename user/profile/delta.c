@@ -160,9 +160,7 @@ static void add_frame(struct delta *d, const struct names *n, uint64_t frame, ui
 	for (uint32_t depth = sym ? sym->cnt : 0; depth--;) {
 		const struct names_frame *f = &sym->frames[depth];
 
-		/* the halves of a function that was split are one */
-		if (f->name == NAMES_NONE || f->label ||
-		    (depth && f->name == sym->frames[depth - 1].name))
+		if (f->name == NAMES_NONE || f->label || !names_symbol_tells(sym, depth))
 			continue;
 		name = names_str(n, f->name, &len);
 		add_place(d, cnt, name, len, module, module_len);

@@ -239,24 +239,19 @@ static uint32_t known_module(const struct names *n, uint64_t frame)
 	return names_module(n, idx)->announced ? idx : 0;
 }
 
-/*
- * The functions at an address, innermost first. Compilers split a function and put the one half into
- * the other, as they do with one that calls itself: that is one function, at the line of the inner.
- */
+/* The functions at an address, innermost first. */
 static size_t expand_frame(const struct profile *p, uint64_t frame, struct profile_frame *out)
 {
 	const struct names_symbol *sym = names_symbol(p->names, frame);
 	uint32_t module = names_module(p->names, known_module(p->names, frame))->group;
-	const struct names_frame *line = NULL, *f;
+	const struct names_frame *line, *f;
 	size_t n = 0;
 
 	for (uint32_t depth = sym ? sym->cnt : 1; depth--;) {
+		if (depth && (p->fold || !names_symbol_tells(sym, depth)))
+			continue;
 		f = sym ? &sym->frames[depth] : NULL;
-		if (depth && (p->fold || f->name == NAMES_NONE))
-			continue;
-		line = line ? line : f;
-		if (depth && f->name == sym->frames[depth - 1].name)
-			continue;
+		line = sym ? names_symbol_line(sym, depth) : NULL;
 		out[n++] = (struct profile_frame){
 			.sym = f ? f->name : NAMES_NONE,
 			.module = module,
@@ -265,7 +260,6 @@ static size_t expand_frame(const struct profile *p, uint64_t frame, struct profi
 			.inlined = depth,
 			.named = f && f->name != NAMES_NONE && !f->label,
 		};
-		line = NULL;
 	}
 	return n;
 }

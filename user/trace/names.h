@@ -117,6 +117,26 @@ bool names_is_label(const char *s, size_t len);
 void names_symbol_set(struct names *n, uint64_t frame, uint32_t depth, const struct names_frame *f);
 /* NULL when nothing is known. Borrowed until the next names_symbol_set(). */
 const struct names_symbol *names_symbol(const struct names *n, uint64_t frame);
+/*
+ * Which entries readers tell of. Compilers split a function and put the one half into the other, as they do with
+ * one that calls itself, and debug information may know one function twice: what is inlined into itself
+ * is told once, as the outer entry, at the line of the innermost. Nor is an inlined one told that has no name.
+ */
+static inline bool names_symbol_tells(const struct names_symbol *sym, uint32_t depth)
+{
+	return !depth || (sym->frames[depth].name != NAMES_NONE &&
+			  sym->frames[depth].name != sym->frames[depth - 1].name);
+}
+/* The entry that has the line of one that is told. */
+static inline const struct names_frame *names_symbol_line(const struct names_symbol *sym,
+							  uint32_t depth)
+{
+	const uint32_t name = sym->frames[depth].name;
+
+	while (name != NAMES_NONE && depth + 1 < sym->cnt && sym->frames[depth + 1].name == name)
+		depth++;
+	return &sym->frames[depth];
+}
 /* Whether a function is known there; labels are none. */
 bool names_is_named(const struct names *n, uint64_t frame);
 
