@@ -11,8 +11,8 @@ Test(csv, samples_and_times)
 			NULL),
 		CMD_OK,
 		HEAD
-		"sample,11004000000,11004000000,10101010,1,10,11,pool,,,,,main;work;hot;leaf\r\n"
-		"sample,11005000000,11005000000,10101010,1,10,11,pool,,,,,main;work;hot;leaf\r\n",
+		"sample,11004000000,11004000000,10101010,1,10,11,pool,,,,,main;work;hot;leaf (inlined)\r\n"
+		"sample,11005000000,11005000000,10101010,1,10,11,pool,,,,,main;work;hot;leaf (inlined)\r\n",
 		"");
 	run_expect(run_cmd(cmd_export, run_app_file(), "export", "csv", "-", "--kind=offcpu", NULL),
 		   CMD_OK,
@@ -33,7 +33,7 @@ Test(csv, a_function_that_is_inlined_into_itself_is_one)
 	make_symbol(&m, 7, frame, 1, frame, "hot", "a.c", 5);
 	make_symbol(&m, 7, frame, 2, frame, "leaf", "a.c", 7);
 	run_expect(run_cmd(cmd_export, make_done(&m), "export", "csv", "-", "--kind=cpu", NULL),
-		   CMD_OK, HEAD "sample,5,5,,0,10,10,app,,,,,hot;leaf\r\n", "");
+		   CMD_OK, HEAD "sample,5,5,,0,10,10,app,,,,,hot;leaf (inlined)\r\n", "");
 }
 
 Test(csv, events_with_their_fields)

@@ -102,7 +102,7 @@ static void put_functions(struct buf *out, const struct names *n, const uint64_t
 			if (out->len)
 				buf_addch(out, ';');
 			from = out->len;
-			text_name(out, n, sym ? sym->frames[depth].name : NAMES_NONE);
+			text_function(out, n, sym ? sym->frames[depth].name : NAMES_NONE, depth);
 			text_fold(out, from);
 		}
 	}
