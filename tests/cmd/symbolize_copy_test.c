@@ -211,3 +211,29 @@ Test(symbolize_copy, every_event_is_there_once_and_in_order_and_once_is_as_good_
 	}
 	cr_assert_gt(more, 15);
 }
+
+/* Names are no reason to lose the trace. */
+Test(symbolize_copy, metadata_that_is_not_utf8_is_not_said_again)
+{
+	const char *const kv[] = { "host", "here", "start_realtime_ns", "1234567", NULL };
+	static struct program p;
+	struct bytes in, out;
+	char *frames;
+	struct make m;
+
+	program_init(&p, "c-gcc");
+	make_init(&m, NULL);
+	make_metadata(&m, RUN_SEC, kv);
+	put_program(&m, 1, &p, p.id_sz);
+	put_places(&m, 1, &p);
+	in = bytes_of(&m);
+	*(char *)memmem(in.data, in.sz, "1234567", 7) = '\xff';
+	out = symbolize(&in, NULL, NULL, NULL);
+	cr_expect_eq(memcmp(in.data, out.data, in.sz), 0);
+	frames = frames_of(&out, false);
+	cr_expect_null(strstr(frames, "??"), "%s", frames);
+	free(frames);
+	free(in.data);
+	free(out.data);
+	make_fini(&m);
+}

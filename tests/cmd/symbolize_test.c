@@ -8,6 +8,8 @@
 #include "../support/debug_server.h"
 #include "symbol/debuginfod.h"
 
+#include <sched.h>
+
 TestSuite(symbolize, .timeout = 100);
 
 /* ---- names ------------------------------------------------------------------------------------- */
@@ -414,5 +416,45 @@ Test(symbolize, without_an_output_the_trace_itself_gets_the_names_and_is_kept_as
 	expect_file(old, &in);
 	free(in.data);
 	free(out.data);
+	make_fini(&m);
+}
+
+Test(symbolize, an_interrupt_leaves_nothing_behind)
+{
+	static struct program p;
+	char dir[64], out[80], option[96], cache[80];
+	struct debug_server server;
+	struct make m;
+	int status, fd;
+	pid_t pid;
+
+	if (!debuginfod_available())
+		cr_skip("libdebuginfod is not there");
+	program_init(&p, "c-gcc");
+	program_trace(&m, &p);
+	shell("rm %s", p.path);
+	fd = make_file(&m);
+	snprintf(dir, sizeof(dir), "%s/out", scratch());
+	snprintf(out, sizeof(out), "-o%s/t.bin", dir);
+	snprintf(cache, sizeof(cache), "%s/cache", scratch());
+	shell("mkdir %s && echo older > %s/t.bin", dir, dir);
+	setenv("DEBUGINFOD_CACHE_PATH", cache, 1);
+	debug_server_start(&server, DEBUG_SERVER_SILENT, p.path);
+	snprintf(option, sizeof(option), "--debuginfod=%s", server.url);
+	pid = fork();
+	if (!pid) {
+		struct run r = run_cmd(cmd_symbolize, fd, "symbolize", "-", out, option, NULL);
+
+		_exit(r.code);
+	}
+	/* it waits for the server now */
+	while (!*(volatile unsigned int *)server.asked && waitpid(pid, &status, WNOHANG) == 0)
+		sched_yield();
+	cr_assert_eq(kill(pid, SIGINT), 0);
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT, "status %x", status);
+	shell("test \"$(ls %s)\" = t.bin && test \"$(cat %s/t.bin)\" = older", dir, dir);
+	debug_server_stop(&server);
+	close(fd);
 	make_fini(&m);
 }

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/log.h"
+#include "base/str.h"
 #include "record/emit.h"
 
 #define BLOCK (1 << 16)
@@ -359,19 +359,26 @@ static bool same_module(const struct place *a, const struct place *b)
 	       names_frame_module(a->addr) == names_frame_module(b->addr);
 }
 
+/* A text of the metadata; false: it is not UTF-8 and cannot be said again. */
+static bool metadata_text(const struct writer *w, uint32_t id, struct dial9_str *out)
+{
+	out->ptr = names_str(w->names, id, &out->len);
+	return str_utf8_valid_len(out->ptr, out->len) == out->len;
+}
+
 /* That of the part, so that the segment is of it, too. */
 static int put_metadata(struct writer *w, struct emit *emit)
 {
 	const struct part *part = names_part(w->names, w->part);
 	struct dial9_str(*kv)[2] = xcalloc(part->meta_cnt + 1, sizeof(*kv));
+	size_t cnt = 0;
 	int err = 0;
 
-	for (size_t i = 0; i < part->meta_cnt; i++) {
-		kv[i][0].ptr = names_str(w->names, part->meta[i].key, &kv[i][0].len);
-		kv[i][1].ptr = names_str(w->names, part->meta[i].value, &kv[i][1].len);
-	}
-	if (part->meta_cnt)
-		err = emit_metadata(emit, w->ts, (const struct dial9_str(*)[2])kv, part->meta_cnt);
+	for (size_t i = 0; i < part->meta_cnt; i++)
+		cnt += metadata_text(w, part->meta[i].key, &kv[cnt][0]) &&
+		       metadata_text(w, part->meta[i].value, &kv[cnt][1]);
+	if (cnt)
+		err = emit_metadata(emit, w->ts, (const struct dial9_str(*)[2])kv, cnt);
 	free(kv);
 	return err;
 }
