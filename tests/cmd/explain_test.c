@@ -5,6 +5,7 @@
  * whereupon victim waits for CPU 1 until holder leaves that at 13. It runs to the end, at 16.
  */
 #include "base/buf.h"
+#include "pty.h"
 #include "run_cmd.h"
 
 static const uint64_t ms = 1000000;
@@ -126,6 +127,53 @@ Test(explain, a_window_of_a_process_in_words)
 {
 	run_expect(run_cmd(cmd_explain, input(), "explain", "11", "-", "--time", "20,", NULL),
 		   CMD_OK, whole, "");
+}
+
+/* Lines of the tables; what is told in words is not cut. */
+static void expect_tables(const char *const *words, const char *row, const char *row_with_room)
+{
+	struct pty t;
+	char *story;
+
+	pty_run(&t, 80, cmd_explain, input(), words);
+	cr_expect_not_null(strstr(t.text, row), "%s", t.text);
+	story = strstr(t.text, "\n\n");
+	cr_assert_not_null(story);
+	*story = '\0';
+	cr_expect_leq(pty_widest(t.text), 80, "%s", t.text);
+	pty_run(&t, 120, cmd_explain, input(), words);
+	cr_expect_not_null(strstr(t.text, row_with_room), "%s", t.text);
+}
+
+Test(explain, tables_fit_their_terminal)
+{
+	static const char *const one[] = {
+		"explain", "12", "-", "--time", "20,", "--no-pager", NULL
+	};
+	static const char *const pairs[] = { "explain", "--slowest", "3",	   "--span",
+					     "fsync",	"-",	     "--no-pager", NULL };
+
+	expect_tables(
+		one,
+		"#   Running    Waiting    Blocked    Unknown     Absent  thread\n"
+		"   9.000 ms   4.000 ms   3.000 ms       0 ns       0 ns  holder 12\n",
+		"       9.000000       4.000000       3.000000       0.000000       0.000000  "
+		"holder 12\n");
+	expect_tables(
+		pairs,
+		"#   Running    Waiting    Blocked    Unknown     Absent  pair\n"
+		"   2.000 ms   3.000 ms   6.000 ms       0 ns       0 ns  1. fsync by victim 11\n",
+		"       2.000000       3.000000       6.000000       0.000000       0.000000  "
+		"1. fsync by victim 11\n");
+}
+
+Test(explain, one_more_thread_is_one)
+{
+	struct run r = run_cmd(cmd_explain, input(), "explain", "11", "-", "--time", "20,",
+			       "--limit", "1", NULL);
+
+	run_expect_in(r.out, "# 1 more thread, which ran less: --limit 0 shows all\n");
+	run_free(&r);
 }
 
 Test(explain, without_a_time_the_longest_off_cpu)

@@ -14,6 +14,8 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "export/text.h"
+
 struct pty {
 	int master, slave;
 	char text[65536]; /* what was printed to it so far */
@@ -66,6 +68,51 @@ static inline void pty_wait_for(struct pty *t, const char *text)
 static inline void pty_type(const struct pty *t, const char *keys)
 {
 	cr_assert_eq(write(t->master, keys, strlen(keys)), (ssize_t)strlen(keys));
+}
+
+/* What a command with these words, of which there are at most 8, prints on a terminal of so many columns. */
+static inline void pty_run(struct pty *t, unsigned short cols, int (*cmd)(int argc, char **argv),
+			   int input, const char *const *words)
+{
+	char copies[8][64], *argv[9] = { 0 };
+	int argc = 0, status;
+	pid_t pid;
+
+	for (; words[argc]; argc++) {
+		snprintf(copies[argc], sizeof(copies[argc]), "%s", words[argc]);
+		argv[argc] = copies[argc];
+	}
+	pty_open(t, 200, cols);
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		dup2(input, STDIN_FILENO);
+		dup2(t->slave, STDOUT_FILENO);
+		close(t->slave);
+		close(t->master);
+		setenv("NO_COLOR", "1", 1);
+		_exit(cmd(argc, argv));
+	}
+	close(input);
+	close(t->slave);
+	while (pty_read(t))
+		;
+	close(t->master);
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_expect(WIFEXITED(status) && !WEXITSTATUS(status), "%s", t->text);
+}
+
+/* Columns of the widest of these lines. */
+static inline size_t pty_widest(const char *text)
+{
+	size_t most = 0, n, w;
+
+	for (; *text; text += n + (text[n] == '\n')) {
+		n = strcspn(text, "\n");
+		w = text_width(text, n);
+		most = w > most ? w : most;
+	}
+	return most;
 }
 
 /* ---- a program that fills the screen ------------------------------------------------------------ */

@@ -339,48 +339,9 @@ static int wide_input(void)
 	return make_done(&m);
 }
 
-/* What a command prints on a terminal of so many columns. */
 static void on_terminal(struct pty *t, unsigned short cols, const char *const *words)
 {
-	char copies[4][32], *argv[5] = { 0 };
-	int argc = 0, fd, status;
-	pid_t pid;
-
-	for (; words[argc]; argc++) {
-		snprintf(copies[argc], sizeof(copies[argc]), "%s", words[argc]);
-		argv[argc] = copies[argc];
-	}
-	pty_open(t, 200, cols);
-	fd = wide_input();
-	fflush(NULL);
-	pid = fork();
-	if (!pid) {
-		dup2(fd, STDIN_FILENO);
-		dup2(t->slave, STDOUT_FILENO);
-		close(t->slave);
-		close(t->master);
-		setenv("NO_COLOR", "1", 1);
-		_exit(strcmp(words[0], "sched") ? cmd_wakeup(argc, argv) : cmd_sched(argc, argv));
-	}
-	close(fd);
-	close(t->slave);
-	while (pty_read(t))
-		;
-	close(t->master);
-	cr_assert_eq(waitpid(pid, &status, 0), pid);
-	cr_expect(WIFEXITED(status) && !WEXITSTATUS(status), "%s", t->text);
-}
-
-static size_t widest(const char *text)
-{
-	size_t most = 0, n, w;
-
-	for (; *text; text += n + (text[n] == '\n')) {
-		n = strcspn(text, "\n");
-		w = text_width(text, n);
-		most = w > most ? w : most;
-	}
-	return most;
+	pty_run(t, cols, strcmp(words[0], "sched") ? cmd_wakeup : cmd_sched, wide_input(), words);
 }
 
 Test(sched, tables_fit_their_terminal)
@@ -397,8 +358,8 @@ Test(sched, tables_fit_their_terminal)
 
 	for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++) {
 		on_terminal(&t, 80, words[k]);
-		cr_expect(widest(t.text) <= 80 && widest(t.text) > 60, "%zu: %s", widest(t.text),
-			  t.text);
+		cr_expect(pty_widest(t.text) <= 80 && pty_widest(t.text) > 60, "%zu: %s",
+			  pty_widest(t.text), t.text);
 	}
 	/* with room there is all that a pipe gets */
 	on_terminal(&t, 120, words[0]);
@@ -407,4 +368,32 @@ Test(sched, tables_fit_their_terminal)
 	on_terminal(&t, 120, words[1]);
 	run_expect(run_cmd(cmd_sched, wide_input(), "sched", "summary", "-", NULL), CMD_OK, t.text,
 		   "");
+}
+
+/* Of kernel threads that were met before they were introduced. */
+Test(sched, who_ran_instead_has_the_name_that_came_later)
+{
+	const uint64_t ms = 1000000, t = 20 * 1000 * ms;
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_task(&m, t, 11, 11, "victim");
+	make_switch(&m, t, 0, "swapper/0", 0, 0, "victim", 11);
+	make_switch(&m, t + 2 * ms, 0, "victim", 11, 0x100, "", 20);
+	make_switch(&m, t + 6 * ms, 0, "", 20, 1, "victim", 11);
+	make_switch(&m, t + 9 * ms, 0, "victim", 11, 1, "swapper/0", 0);
+	make_task(&m, t + 9 * ms, 2, 20, "kworker/0:1");
+	r = run_cmd(cmd_explain, make_file(&m), "explain", "11", "--time", "20,", "-", "--json",
+		    NULL);
+	run_expect_in(r.out, "\"behind\":[{\"tid\":20,\"comm\":\"kworker/0:1\",\"ns\":4000000}]");
+	run_free(&r);
+	r = run_cmd(cmd_explain, make_file(&m), "explain", "11", "--time", "20,", "-", NULL);
+	run_expect_in(r.out, "behind kworker/0:1 20 4.000 ms\n");
+	run_free(&r);
+	r = run_cmd(cmd_sched, make_file(&m), "sched", "latency", "--worst", "1", "-", "--json",
+		    NULL);
+	run_expect_in(r.out, "\"tid\":20,\"comm\":\"kworker/0:1\"");
+	run_free(&r);
+	make_fini(&m);
 }

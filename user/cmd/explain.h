@@ -124,12 +124,16 @@ void explain_slowest_json_pairs(struct buf *out, struct explain_slowest *s, size
 
 /* ---- what both print ---- */
 
-/* Columns of explain_print_times(). */
-#define EXPLAIN_TIMES "   Running ms     Waiting ms     Blocked ms     Unknown ms      Absent ms"
-
 /* In milliseconds, to the nanosecond: a row adds up to the whole. */
 void explain_print_ms(struct buf *out, uint64_t ns);
-void explain_print_times(struct buf *out, const uint64_t ns[INTERVAL_STATE_CNT], uint64_t absent);
+/* The times of a thread, as exact where there is room; and the line above, of rows that go on with @noun. */
+void explain_print_times(struct buf *out, const struct explained *x,
+			 const uint64_t ns[INTERVAL_STATE_CNT], uint64_t absent);
+void explain_print_times_head(struct buf *out, const struct explained *x, const char *noun);
+/* Ends the line that begins at @start of @out; on a terminal it is cut to its width. */
+void explain_print_end(struct buf *out, const struct explained *x, size_t start);
+/* The name of a thread where it was not known yet when something happened. */
+uint32_t explain_print_comm(const struct explained *x, uint32_t part, uint32_t tid, uint32_t comm);
 /* "from A to B: 1.234567 ms" */
 void explain_print_window(struct buf *out, uint64_t from, uint64_t to);
 /* "comm tid"; comm NAMES_NONE: that of the thread as far as there is one. */

@@ -58,7 +58,9 @@ static void put_behind(struct buf *out, const struct explained *x, const struct 
 
 		text_json_id(out, k ? ",{\"tid\":" : "{\"tid\":", r->tid);
 		buf_addstr(out, ",\"comm\":");
-		text_json_name(out, x->timeline.names, r->comm);
+		text_json_name(out, x->timeline.names,
+			       explain_print_comm(x, s->longest[INTERVAL_RUNNABLE]->part, r->tid,
+						  r->comm));
 		buf_printf(out, ",\"ns\":%" PRIu64 "}", r->ns);
 	}
 	buf_printf(out, "],\"behind_others_ns\":%" PRIu64 ",\"behind_unknown_ns\":%" PRIu64,

@@ -9,8 +9,19 @@
 #include "cmd/explain.h"
 #include "cmd/text.h"
 
-/* Columns of the times in front of the story, and functions of a stack. */
-enum { TIMES = 14, FRAMES_MAX = 16 };
+/* Columns of the times in front of the story, functions of a stack, and columns that a table with exact times needs. */
+enum { TIMES = 14, FRAMES_MAX = 16, EXACT_FROM = 100 };
+
+uint32_t explain_print_comm(const struct explained *x, uint32_t part, uint32_t tid, uint32_t comm)
+{
+	const struct explain_thread *th = explain_thread(&x->numbers, tid);
+	uint32_t pid = TRACE_NONE;
+
+	if (comm == NAMES_NONE && th)
+		comm = th->comm;
+	names_task_fill(x->timeline.names, part, tid, &pid, &comm);
+	return comm;
+}
 
 void explain_print_name(struct buf *out, const struct explained *x, uint32_t comm, uint32_t tid)
 {
@@ -134,21 +145,23 @@ static void put_others(struct buf *out, const char *behind, uint64_t ns, size_t 
 static void put_behind(struct buf *out, const struct explained *x, const struct explain_step *s,
 		       size_t indent)
 {
+	const uint32_t part = s->longest[INTERVAL_RUNNABLE]->part;
+
 	for (size_t k = 0; k < s->rival_cnt; k++) {
 		const struct interval_behind *r = &s->rivals[k];
 
 		buf_fill(out, ' ', indent);
 		buf_addstr(out, r->tid ? "behind " : "CPU idle");
 		if (r->tid)
-			explain_print_name(out, x, r->comm, r->tid);
+			explain_print_name(out, x, explain_print_comm(x, part, r->tid, r->comm),
+					   r->tid);
 		buf_addch(out, ' ');
 		text_duration(out, r->ns, 0);
 		buf_addch(out, '\n');
 	}
 	if (s->rival_cnt)
 		put_others(out, "behind others", s->other_ns, indent);
-	put_others(out, timeline_behind_unknown(&x->timeline, s->longest[INTERVAL_RUNNABLE]->part),
-		   s->behind_unknown_ns, indent);
+	put_others(out, timeline_behind_unknown(&x->timeline, part), s->behind_unknown_ns, indent);
 }
 
 static void put_waiting(struct buf *out, const struct explained *x, const struct explain_step *s,
@@ -273,13 +286,43 @@ void explain_print_ms(struct buf *out, uint64_t ns)
 	buf_printf(out, " %14s", text);
 }
 
-void explain_print_times(struct buf *out, const uint64_t ns[INTERVAL_STATE_CNT], uint64_t absent)
+static bool is_exact(const struct explained *x)
 {
-	explain_print_ms(out, ns[INTERVAL_RUNNING]);
-	explain_print_ms(out, ns[INTERVAL_RUNNABLE]);
-	explain_print_ms(out, ns[INTERVAL_BLOCKED]);
-	explain_print_ms(out, ns[INTERVAL_UNKNOWN]);
-	explain_print_ms(out, absent);
+	return !x->view.width || x->view.width >= EXACT_FROM;
+}
+
+void explain_print_times(struct buf *out, const struct explained *x,
+			 const uint64_t ns[INTERVAL_STATE_CNT], uint64_t absent)
+{
+	const uint64_t all[] = { ns[INTERVAL_RUNNING], ns[INTERVAL_RUNNABLE], ns[INTERVAL_BLOCKED],
+				 ns[INTERVAL_UNKNOWN], absent };
+
+	for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
+		if (is_exact(x))
+			explain_print_ms(out, all[k]);
+		else
+			text_duration(out, all[k], 11);
+}
+
+void explain_print_times_head(struct buf *out, const struct explained *x, const char *noun)
+{
+	buf_addstr(out, is_exact(x) ? "#    Running ms     Waiting ms     Blocked ms     Unknown ms"
+				      "      Absent ms" :
+				      "#   Running    Waiting    Blocked    Unknown     Absent");
+	buf_printf(out, "  %s\n", noun);
+}
+
+void explain_print_end(struct buf *out, const struct explained *x, size_t start)
+{
+	struct buf line = { 0 };
+
+	if (x->view.width) {
+		buf_add(&line, buf_cstr(out) + start, out->len - start);
+		out->len = start;
+		text_fit(out, buf_cstr(&line), line.len, x->view.width);
+		buf_free(&line);
+	}
+	buf_addch(out, '\n');
 }
 
 void explain_print_window(struct buf *out, uint64_t from, uint64_t to)
@@ -295,21 +338,24 @@ static void put_table(struct buf *out, const struct explained *x)
 	const uint64_t span = x->to - x->from;
 	const size_t limit = text_rows(x->opts->limit, 0, x->thread_cnt);
 
-	buf_addstr(out, "# " EXPLAIN_TIMES "  thread\n");
+	explain_print_times_head(out, x, "thread");
 	for (size_t k = 0; k < limit; k++) {
 		const struct explain_thread *th = x->threads[k];
+		const size_t start = out->len;
 		uint64_t there = 0;
 
 		for (int state = 0; state < INTERVAL_STATE_CNT; state++)
 			there += th->ns[state];
-		explain_print_times(out, th->ns, span > there ? span - there : 0);
+		explain_print_times(out, x, th->ns, span > there ? span - there : 0);
 		buf_addstr(out, "  ");
 		explain_print_name(out, x, th->comm, th->tid);
-		buf_addch(out, '\n');
+		explain_print_end(out, x, start);
 	}
-	if (limit < x->thread_cnt)
-		buf_printf(out, "# %zu more threads, which ran less: --limit 0 shows all\n",
-			   x->thread_cnt - limit);
+	if (limit == x->thread_cnt)
+		return;
+	buf_addstr(out, "# ");
+	str_counted(out, x->thread_cnt - limit, "more thread");
+	buf_addstr(out, ", which ran less: --limit 0 shows all\n");
 }
 
 static void put_head(struct buf *out, const struct explained *x)

@@ -173,6 +173,7 @@ static void put_causes(struct buf *out, const struct explain_slowest *s)
 	buf_addstr(out, "#    Share   Together ms  Pairs  where their time went\n");
 	for (size_t k = 0; k < s->causes.cnt; k++) {
 		const struct cause *c = &s->causes.v[k];
+		const size_t start = out->len;
 
 		if (limit && (k == limit || c->ns * SMALL_CAUSE < s->causes.ns)) {
 			text_more_rows(out, s->causes.cnt - k, "");
@@ -182,7 +183,7 @@ static void put_causes(struct buf *out, const struct explain_slowest *s)
 		explain_print_ms(out, c->ns);
 		buf_printf(out, " %6" PRIu64 "  ", c->moments);
 		explain_slowest_put_cause(out, s, c);
-		buf_addch(out, '\n');
+		explain_print_end(out, s->x, start);
 	}
 	buf_addstr(out, "#\n");
 }
@@ -205,17 +206,18 @@ static void find_steps(struct explain_slowest *s, const struct span *p)
 static void put_row(struct buf *out, const struct explain_slowest *s, const struct span *p,
 		    size_t rank)
 {
+	const size_t start = out->len;
 	uint64_t ns[INTERVAL_STATE_CNT], absent;
 
 	if (s->switches) {
 		absent = explain_sums(&s->x->numbers, p->part, p->tid, p->start, p->end, ns);
-		explain_print_times(out, ns, absent);
+		explain_print_times(out, s->x, ns, absent);
 	} else {
 		explain_print_ms(out, p->end - p->start);
 	}
 	buf_addstr(out, "  ");
 	put_title(out, s, p, rank);
-	buf_addch(out, '\n');
+	explain_print_end(out, s->x, start);
 }
 
 static bool has_story(const struct explain_slowest *s, const struct span *p)
@@ -274,7 +276,10 @@ static void put_moment(struct buf *out, struct explain_slowest *s, const struct 
 void explain_slowest_put_pairs(struct buf *out, struct explain_slowest *s, size_t cnt,
 			       const char *noun)
 {
-	buf_printf(out, "# %s  %s\n", s->switches ? EXPLAIN_TIMES : "       Took ms", noun);
+	if (s->switches)
+		explain_print_times_head(out, s->x, noun);
+	else
+		buf_printf(out, "#        Took ms  %s\n", noun);
 	for (size_t k = 0; k < cnt; k++)
 		put_row(out, s, &s->spans.v[k], k + 1);
 	for (size_t k = 0; k < cnt; k++)

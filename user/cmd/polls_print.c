@@ -189,11 +189,12 @@ static void put_causes(struct buf *out, const struct explain_slowest *s)
 		   noun(s));
 	for (size_t k = 0; k < cnt; k++) {
 		const struct cause *c = &s->causes.v[k];
+		const size_t start = out->len;
 
 		put_share(out, c->ns, s->causes.ns);
 		buf_printf(out, " %4" PRIu64 " %7" PRIu64 "  ", c->moments, c->mostly);
 		explain_slowest_put_cause(out, s, c);
-		buf_addch(out, '\n');
+		explain_print_end(out, s->x, start);
 	}
 	text_more_rows(out, s->causes.cnt - cnt, " with less time");
 	buf_addstr(out, "#\n");

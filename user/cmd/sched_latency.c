@@ -223,6 +223,16 @@ static bool has_waker(const struct delays_worst *w)
 	       w->why == INTERVAL_WHY_NEW;
 }
 
+/* Also where its name was not known yet when it ran. */
+static uint32_t name_of(const struct latency *l, const struct delays_worst *w,
+			const struct interval_behind *b)
+{
+	uint32_t pid = b->pid, comm = b->comm;
+
+	names_task_fill(l->timeline.names, w->part, b->tid, &pid, &comm);
+	return comm;
+}
+
 static void put_behind(struct buf *out, const struct latency *l, const struct delays_worst *w)
 {
 	for (size_t k = 0; k < w->sum.n; k++) {
@@ -232,7 +242,7 @@ static void put_behind(struct buf *out, const struct latency *l, const struct de
 		text_duration(out, b->ns, 10);
 		if (b->tid) {
 			buf_addstr(out, "  behind ");
-			text_name(out, l->timeline.names, b->comm);
+			text_name(out, l->timeline.names, name_of(l, w, b));
 			buf_printf(out, " %u on CPU %u\n", b->tid, b->cpu);
 		} else {
 			buf_printf(out, "  CPU %u was idle\n", b->cpu);
@@ -335,7 +345,7 @@ static void json_worst(struct buf *out, const struct latency *l, const struct de
 		buf_printf(out,
 			   "%s{\"ns\":%" PRIu64 ",\"cpu\":%u,\"tid\":%u,\"comm\":", k ? "," : "",
 			   w->behind[k].ns, w->behind[k].cpu, w->behind[k].tid);
-		text_json_name(out, l->timeline.names, w->behind[k].comm);
+		text_json_name(out, l->timeline.names, name_of(l, w, &w->behind[k]));
 		buf_addch(out, '}');
 	}
 	buf_printf(out, "],\"behind_others_ns\":%" PRIu64 ",\"behind_unknown_ns\":%" PRIu64,
