@@ -84,6 +84,6 @@ Test(top, ends_with_its_target_and_says_why_it_cannot_start)
 	live_kill(&spinner);
 	pty_screen_end(&s, 0);
 	show(&s, gone, "--limit", "9");
-	pty_wait_for(&s.t, "dial9-prof: record: ");
+	pty_wait_for(&s.t, "dial9-prof: top: ");
 	pty_screen_end(&s, 2);
 }

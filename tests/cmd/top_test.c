@@ -333,6 +333,6 @@ Test(top, wants_one_target)
 		   "dial9-prof: top: whom to watch? -p PID, -t TID, -a for the whole system, or -- "
 		   "COMMAND; see dial9-prof top --help\n");
 	run_expect(run_cmd(cmd_top, make_fd("", 0), "top", "-a", "-p1", NULL), 1, "",
-		   "dial9-prof: top: -p, -t, -a and a COMMAND exclude each other; see dial9-prof "
-		   "top --help\n");
+		   "dial9-prof: top: -p, -t, -a and a COMMAND exclude each other, but for -a "
+		   "-- COMMAND; see dial9-prof top --help\n");
 }

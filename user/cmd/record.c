@@ -234,15 +234,11 @@ static int usage_error(const char *text)
 
 static int check(const struct record_opts *o, bool command)
 {
-	int targets = target_cnt(&o->target, command);
-
-	if (targets == 0)
+	if (!target_cnt(&o->target, command))
 		return usage_error("whom to record? -p PID, -t TID, -a for the whole system, or "
 				   "-- COMMAND");
-	if (targets > 1 && !(targets == 2 && o->target.all && command))
-		return usage_error(
-			"-p, -t, -a and a COMMAND exclude each other, but for -a -- COMMAND (to stop after a "
-			"time: -d 10)");
+	if (target_is_too_many(&o->target, command))
+		return usage_error(TARGET_TOO_MANY " (to stop after a time: -d 10)");
 	if (o->target.as_root && !command)
 		return usage_error("--as-root is for a COMMAND");
 	if (o->neighbours && (o->target.all || !o->sched))

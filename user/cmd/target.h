@@ -46,5 +46,13 @@ static inline int target_cnt(const struct target_opts *o, bool command)
 {
 	return o->all + (o->pids.cnt > 0) + (o->tids.cnt > 0) + command;
 }
+/* More than can be followed at once: of the whole system a command may say how long. */
+static inline bool target_is_too_many(const struct target_opts *o, bool command)
+{
+	const int cnt = target_cnt(o, command);
+
+	return cnt > 1 && !(cnt == 2 && o->all && command);
+}
+#define TARGET_TOO_MANY "-p, -t, -a and a COMMAND exclude each other, but for -a -- COMMAND"
 
 #endif /* D9_CMD_TARGET_H */

@@ -291,6 +291,23 @@ static void put_title(struct buf *out, const struct top_opts *o, char **command)
 		buf_printf(out, ": %s", *command);
 }
 
+/* Who asked for a picture knows of no `record`. */
+static void put_messages(const struct buf *said)
+{
+	static const char from[] = "dial9-prof: record: ", to[] = "dial9-prof: top: ";
+	const char *s = said->len ? said->data : "", *end = s + said->len, *next;
+
+	for (; s < end; s = next) {
+		next = memchr(s, '\n', (size_t)(end - s));
+		next = next ? next + 1 : end;
+		if ((size_t)(next - s) >= sizeof(from) - 1 && !memcmp(s, from, sizeof(from) - 1)) {
+			fputs(to, stderr);
+			s += sizeof(from) - 1;
+		}
+		fwrite(s, 1, (size_t)(next - s), stderr);
+	}
+}
+
 static int show(const struct top_opts *o, char **command, struct recorder *r, struct sink *sink)
 {
 	struct buf title = { 0 };
@@ -312,7 +329,7 @@ static int show(const struct top_opts *o, char **command, struct recorder *r, st
 	view.title = buf_cstr(&title);
 	end = live_view_run(&view);
 	end_recorder(r, end == LIVE_VIEW_OUTPUT ? NULL : sink, end != LIVE_VIEW_ENDED);
-	fwrite(buf_cstr(&r->said), 1, r->said.len, stderr);
+	put_messages(&r->said);
 	buf_free(&title);
 	return exit_code(r, end);
 }
@@ -344,12 +361,10 @@ static int top(const struct top_opts *o, char **command)
 
 static const char *complaint(const struct top_opts *o, bool command)
 {
-	int targets = target_cnt(&o->target, command);
-
-	if (!targets)
+	if (!target_cnt(&o->target, command))
 		return "whom to watch? -p PID, -t TID, -a for the whole system, or -- COMMAND";
-	if (targets > 1)
-		return "-p, -t, -a and a COMMAND exclude each other";
+	if (target_is_too_many(&o->target, command))
+		return TARGET_TOO_MANY;
 	if (o->output && sink_is_stdout(o->output))
 		return "standard output is for the picture: -o wants a file";
 	if (o->events.cnt && !o->output)
