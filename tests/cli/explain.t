@@ -30,9 +30,9 @@ $ dial9-prof explain --span poll --slowest 1 - <$T/golden/dial9/tokio-service.bi
 \#
 \# the trace has no switches: of what threads did meanwhile it has stacks at best
 \#        Took ms  pair
-      50.280303  1. PollStartEvent by [unknown] 31710
+      50.280303  1. PollStartEvent by tokio-rt-worker 31710
 
-\# 1. PollStartEvent by [unknown] 31710, from 503229.939817263 to 503229.990097566:      50.280303 ms
+\# 1. PollStartEvent by tokio-rt-worker 31710, from 503229.939817263 to 503229.990097566:      50.280303 ms
 
 +  15.270 us  left its CPU; the end came 50.265 ms later
                 __schedule ([unknown])

@@ -20,9 +20,9 @@ $ dial9-prof polls --limit 1 - <$T/golden/dial9/tokio-service.bin.gz | head -16
 \# 1 more row with less time: --limit 0 shows all
 \#
 \#        Took ms  poll
-      50.280303  1. task 112 by worker 0, [unknown] 31710, spawned at examples/metrics-service/src/axum_traced.rs:173:32, in query_metric
+      50.280303  1. task 112 by worker 0, tokio-rt-worker 31710, spawned at examples/metrics-service/src/axum_traced.rs:173:32, in query_metric
 
-\# 1. task 112 by worker 0, [unknown] 31710, spawned at examples/metrics-service/src/axum_traced.rs:173:32, in query_metric, from 503229.939817263 to 503229.990097566:      50.280303 ms
+\# 1. task 112 by worker 0, tokio-rt-worker 31710, spawned at examples/metrics-service/src/axum_traced.rs:173:32, in query_metric, from 503229.939817263 to 503229.990097566:      50.280303 ms
 
 +  15.270 us  left its CPU; the end came 50.265 ms later
 #

@@ -25,7 +25,7 @@ $ dial9-prof script --json -e QueueSampleEvent --limit 1 t.bin
 {"version":1,"ts":503226139919796,"event":"QueueSampleEvent","comm":null,"pid":null,"tid":null,"cpu":null,"fields":{"global_queue":0}}
 #
 $ dial9-prof script --json -e switch-out --limit 1 t.bin | grep -o '^.*"stack":\[{"addr":"0x[0-9a-f]*","sym":"__schedule"'
-{"version":1,"ts":503226130673264,"event":"switch-out","comm":null,"pid":null,"tid":31710,"cpu":2,"fields":{"worker_id":0,"tid":31710,"source":1,"thread_name":null,"cpu":2},"stack":[{"addr":"0xffffffff81a28b97","sym":"__schedule"
+{"version":1,"ts":503226130673264,"event":"switch-out","comm":"tokio-rt-worker","pid":null,"tid":31710,"cpu":2,"fields":{"worker_id":0,"tid":31710,"source":1,"thread_name":null,"cpu":2},"stack":[{"addr":"0xffffffff81a28b97","sym":"__schedule"
 #
 # What the writer says of a field: 5 microseconds.
 $ dial9-prof script $T/golden/dial9/ext/annotations.bin

@@ -154,3 +154,25 @@ Test(live, most_blocked_first_if_asked_for)
 	cr_assert_eq(v[0].tid, 3);
 	cr_assert_eq(v[1].tid, 1);
 }
+
+/* Some were on a CPU before the trace had their names. */
+Test(live, threads_have_the_names_that_came_later)
+{
+	const uint64_t at = make_frame(1, 0x10);
+	struct live_rows rows = { 0 };
+	struct feed f;
+	struct make m;
+
+	make_init(&m, NULL);
+	make_sample(&m, 2 * MS, 7, 8, PROF_SOURCE_SAMPLE, 0, &at, 1);
+	make_task(&m, 3 * MS, 7, 8, "tokio-worker");
+	make_clock(&m, 12 * MS, 1);
+	feed_open(&f, &m);
+	feed_until(&f, 12 * MS);
+	live_threads(f.l, &rows);
+	cr_assert_eq(rows.cnt, 1);
+	cr_expect_eq(rows.v[0].tid, 8);
+	cr_expect_str_eq(name(&f, rows.v[0].comm), "tokio-worker");
+	free(rows.v);
+	feed_close(&f);
+}

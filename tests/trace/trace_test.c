@@ -679,3 +679,33 @@ Test(trace, events_that_are_passed_over_belong_to_their_parts_all_the_same)
 	cr_expect_eq(trace_skipped(f.t, 2).cnt, 0);
 	finish(&f);
 }
+
+Test(trace, a_thread_that_only_its_samples_name_has_that_name)
+{
+	struct dial9_schema *named =
+		MAKE_SCHEMA("CpuSampleEvent", { "tid", DIAL9_U32 }, { "pid", DIAL9_U32 },
+			    { "thread_name", DIAL9_POOLED_STRING });
+	struct trace_event ev;
+	struct fixture f;
+
+	begin(&f);
+	for (uint32_t tid = 5; tid <= 6; tid++) {
+		cr_assert_eq(dial9_enc_begin(f.m.enc, named, 10 * tid), 0);
+		dial9_enc_put_u64(f.m.enc, tid);
+		dial9_enc_put_u64(f.m.enc, 4);
+		make_str(&f.m, "tokio-rt-worker");
+		make_end(&f.m);
+		if (tid == 5)
+			make_task(&f.m, 55, 4, 6, "main");
+	}
+	make_waking(&f.m, 70, 0, 5, "", 9);
+	make_waking(&f.m, 80, 0, 6, "", 9);
+	open_trace(&f);
+	next(&f, TRACE_SCHED_WAKING, &ev);
+	cr_expect_str_eq(comm(&f, &ev), "tokio-rt-worker");
+	cr_expect_eq(ev.pid, 4);
+	next(&f, TRACE_SCHED_WAKING, &ev);
+	cr_expect_str_eq(comm(&f, &ev), "main");
+	dial9_schema_free(named);
+	finish(&f);
+}

@@ -119,11 +119,11 @@ static bool hides_switches(const struct trace *t, const struct trace_event *ev)
 	       account_hides_switches(kind.ptr, kind.len);
 }
 
-/* Up to the end only losses and what gives names are wanted. */
-static void read_for_losses(struct timeline *r)
+/* Up to the end only losses and what gives names are wanted: where TaskEvents do, samples do not. */
+static void read_for_losses(struct timeline *r, bool tasks_are_told)
 {
 	reader_skip_tasks(r->reader);
-	reader_skip_kinds(r->reader, TRACE_KINDS_QUIET | 1u << TRACE_SAMPLE);
+	reader_skip_kinds(r->reader, TRACE_KINDS_QUIET | (tasks_are_told ? 1u << TRACE_SAMPLE : 0));
 }
 
 /* Reads on to the end for losses alone, then starts over with what was learnt. */
@@ -134,7 +134,8 @@ static int start_over(struct timeline *r, const struct trace_event *loss)
 
 	r->opts.reset(r->opts.ctx);
 	begin_engine(r);
-	read_for_losses(r);
+	/* who tells of losses tells of tasks */
+	read_for_losses(r, true);
 	for (; ret == 1; ret = reader_next(r->reader, &ev))
 		intervals_add_gaps(r->intervals, reader_trace(r->reader), &ev);
 	return ret ? ret : reader_rewind(r->reader);
@@ -166,7 +167,7 @@ static int learn(struct timeline *r)
 	int ret;
 
 	r->learnt = true;
-	read_for_losses(r);
+	read_for_losses(r, false);
 	while ((ret = reader_next(r->reader, &ev)) == 1)
 		intervals_add_gaps(r->intervals, reader_trace(r->reader), &ev);
 	return ret ? ret : reader_rewind(r->reader);

@@ -318,6 +318,7 @@ void live_threads(const struct live *l, struct live_rows *rows)
 		row->tid = t->tid;
 		row->pid = t->pid;
 		row->comm = t->comm;
+		names_task_fill(l->names, (uint32_t)(key >> 32), t->tid, &row->pid, &row->comm);
 		row->sum = t->sum;
 		if (most_of(&t->leaves, &frame))
 			row->at = function_at(l->names, frame);

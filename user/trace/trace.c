@@ -375,6 +375,29 @@ static __attribute__((noinline)) void guess_task(struct trace *t, const struct t
 	task_set(t, &task);
 }
 
+/* So has one that nobody introduced but its samples. */
+static void see_sampled(struct trace *t, const struct trace_event *ev)
+{
+	const struct dial9_value *v = role_value(ev, ROLE_THREAD_NAME);
+	const struct names_task *cur;
+	struct names_task task = { .tid = role_u32(ev, ROLE_TID),
+				   .pid = role_u32(ev, ROLE_PID),
+				   .ppid = TRACE_NONE,
+				   .exe = NAMES_NONE,
+				   .cgroup = NAMES_NONE };
+
+	if (!v || !v->type || task.tid == TRACE_NONE || !task.tid)
+		return;
+	cur = task_of(t, task.tid);
+	if (cur && cur->comm != NAMES_NONE)
+		return;
+	if (cur)
+		task = *cur;
+	task.comm = role_name(t, ev, ROLE_THREAD_NAME);
+	if (task.comm != NAMES_NONE)
+		task_set(t, &task);
+}
+
 static inline void see_switched(struct trace *t, const struct trace_event *ev, enum trace_role pid,
 				enum trace_role comm)
 {
@@ -446,6 +469,8 @@ static inline void absorb(struct trace *t, const struct trace_event *ev)
 	if (ev->kind == TRACE_SCHED_SWITCH) {
 		see_switched(t, ev, ROLE_PREV_PID, ROLE_PREV_COMM);
 		see_switched(t, ev, ROLE_NEXT_PID, ROLE_NEXT_COMM);
+	} else if (ev->kind == TRACE_SAMPLE) {
+		see_sampled(t, ev);
 	} else if (!trace_is_naming(ev->kind)) {
 		return;
 	} else if (ev->kind == TRACE_MODULE) {
