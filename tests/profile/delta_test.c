@@ -336,11 +336,17 @@ Test(delta, a_median_may_have_changed_where_the_percentile_is_not_known)
 		delta_add_wait(b.d, DELTA_OLD, "same", 4, 50 + i);
 		delta_add_wait(b.d, DELTA_NEW, "same", 4, 50 + i);
 	}
+	/* one that says nothing, but would turn the sign */
+	delta_add_wait(b.d, DELTA_OLD, "app", 3, 100000);
+	delta_add_wait(b.d, DELTA_NEW, "app", 3, 1600);
 	c = delta_change_quantile(&b.d->rows[0], 0.99);
 	cr_expect_lt(c.error, 0);
+	cr_expect_lt(c.delta, 0);
 	cr_expect_float_eq(c.median_delta, 1450, 20);
 	cr_expect_gt(c.median_error, 0);
 	cr_expect_eq(c.verdict, DELTA_CHANGED);
+	cr_expect_float_eq(c.telling_delta, 1450, 20);
+	cr_expect_float_eq(c.telling_ratio, 1510.0 / 60, 1);
 	c = delta_change_quantile(&b.d->rows[1], 0.99);
 	cr_expect_lt(c.error, 0);
 	cr_expect_eq(c.verdict, DELTA_UNSURE);

@@ -245,7 +245,7 @@ static void put_row(const struct diff *d, const struct delta_change *c)
 	}
 	paint_put(&painted, d->view.color,
 		  c->verdict != DELTA_CHANGED ? PAINT_DIM :
-		  c->delta > 0		      ? PAINT_HOT :
+		  c->telling_delta > 0	      ? PAINT_HOT :
 						PAINT_WARM,
 		  buf_cstr(&line), line.len);
 	puts(buf_cstr(&painted));

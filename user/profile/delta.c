@@ -295,6 +295,8 @@ static void judge(struct delta_change *c, const double error[DELTA_SIDES])
 		     fabs(c->delta) <= c->error ? DELTA_CHANCE :
 						  DELTA_CHANGED;
 	find_ratio(c, error);
+	c->telling_delta = c->delta;
+	c->telling_ratio = c->ratio;
 }
 
 /* Two standard deviations of a sum; negative when nothing at all was seen. */
@@ -388,7 +390,10 @@ struct delta_change delta_change_quantile(const struct delta_row *row, double q)
 
 	c.median_delta = median.delta;
 	c.median_error = median.error;
-	if (median.verdict == DELTA_CHANGED)
+	if (median.verdict == DELTA_CHANGED && c.verdict != DELTA_CHANGED) {
 		c.verdict = DELTA_CHANGED;
+		c.telling_delta = median.delta;
+		c.telling_ratio = median.ratio;
+	}
 	return c;
 }

@@ -91,6 +91,8 @@ struct delta_change {
 	double ratio_error; /* two standard deviations of it, likewise */
 	/* Of waits the same of their medians, which may have changed where the quantile has not. */
 	double median_delta, median_error;
+	/* The difference and the ratio that the verdict is of: the median's where that alone has changed. */
+	double telling_delta, telling_ratio;
 	/* Changed: larger than its error, or the median's is than its own. */
 	enum delta_verdict verdict;
 };
