@@ -19,12 +19,12 @@ $ dial9-prof script mixed >want; dial9-prof script all | cmp - want
 $ dial9-prof cut -q $T/golden/dial9/ext/annotations.bin -o notes; dial9-prof dump notes
          0  header   version 1
          5  schema   256 Annotated @ts d:varint e:u8
-        30  annotate 256 0.unit="µs" 1.="" 0.display="hist" 65535.field out of range="x"
-       104  reset    1.000036967
-       113  event    1.000036967 Annotated d=5 e=1
-       121  schema   257 Id300 @ts v:varint
-       138  annotate 257 0.k="v"
-       153  event    1.000036969 Id300 v=300
+        30  annotate 256 0.display="hist" 0.unit="µs" 65535.field out of range="x"
+        96  reset    1.000036967
+       105  event    1.000036967 Annotated d=5 e=1
+       113  schema   257 Id300 @ts v:varint
+       130  annotate 257 0.k="v"
+       145  event    1.000036969 Id300 v=300
 #
 # Some events, for some time, to standard output, from standard input.
 $ dial9-prof cut -e 'Poll*' --time +0,100us - -o - <mixed >polls

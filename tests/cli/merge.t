@@ -64,3 +64,10 @@ same: good: 1005 frames, 1000 of them events, in 37497 bytes
 $ dial9-prof merge mixed -o /dev/full
 ! dial9-prof: cannot write /dev/full: No space left on device
 ? 3
+#
+# Each says of the fields of its events what they are, of one layout: it holds as of the event, also when merged again.
+$ mkdir notes; cp $T/golden/dial9/ext/annotations.bin notes/a; LC_ALL=C sed 's/\xc2\xb5s/min/' notes/a >notes/b; dial9-prof merge -q notes -o n1; dial9-prof merge -q n1 -o n2; for f in n1 n2; do dial9-prof script $f | grep -o 'd=.*'; done
+d=5.000 us e=1)
+d=5 min e=1)
+d=5.000 us e=1)
+d=5 min e=1)

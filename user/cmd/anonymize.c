@@ -123,10 +123,9 @@ enum anonymize_as anonymize_field(const struct names *n, const struct trace_even
 	return ANONYMIZE_PATH;
 }
 
-bool anonymize_may_say(const struct trace_schema *from, struct dial9_str key,
-		       struct dial9_str value)
+notes_copy_may anonymize_notes(enum trace_kind kind)
 {
-	return from->kind != TRACE_OTHER || meaning_is_common(key, value);
+	return kind == TRACE_OTHER ? meaning_is_common : NULL;
 }
 
 enum anonymize_as anonymize_meta(const char *key, size_t len)

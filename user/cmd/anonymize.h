@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/strtab.h"
+#include "cmd/notes_copy.h"
 #include "trace/trace.h"
 
 /*
@@ -41,11 +42,10 @@ void anonymize_event(struct anonymize *a, enum trace_kind kind, const char *s, s
 		     struct buf *out);
 
 /*
- * Whether an annotation may stay: of the recorder's events and of tracepoints, which are the same everywhere, each;
- * of others what has a word that this program knows.
+ * Which annotations may stay: of the recorder's events and of tracepoints, which are the same everywhere, all; of others
+ * what has a word that this program knows.
  */
-bool anonymize_may_say(const struct trace_schema *from, struct dial9_str key,
-		       struct dial9_str value);
+notes_copy_may anonymize_notes(enum trace_kind kind);
 
 /* Appends what stands for a text. */
 void anonymize_text(struct anonymize *a, enum anonymize_as as, const char *s, size_t len,

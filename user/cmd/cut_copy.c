@@ -302,8 +302,8 @@ static int begin(struct cut_copy *c, const struct trace_event *ev, uint64_t ts)
 	int err = schema_of(c, ev->schema, &s);
 
 	if (!err)
-		err = notes_copy(&c->notes, c->enc, s, ev->schema,
-				 c->anonymize ? anonymize_may_say : NULL);
+		err = notes_copy(&c->notes, c->enc, s, &ev->schema->notes,
+				 c->anonymize ? anonymize_notes(ev->kind) : NULL);
 	return err ? err : dial9_enc_begin(c->enc, s, ts);
 }
 

@@ -5,6 +5,7 @@
 /* What the files of merging share: inputs, the plan, and events on their way. */
 #include "base/buf.h"
 #include "cmd/merge.h"
+#include "cmd/notes_copy.h"
 #include "profile/workers.h"
 #include "trace/reader.h"
 
@@ -115,11 +116,20 @@ static inline bool merge_record_before(const struct merge_record *a, const struc
 	return a->order != b->order ? a->order < b->order : a->seq < b->seq;
 }
 
-/* Schemas of the result, by number. */
+/* A layout of the result, and what is said of its fields. */
+struct merge_schema {
+	const struct dial9_schema *layout; /* one object for each */
+	struct dial9_iter notes;
+	struct buf bytes; /* of these */
+};
+
+/* They are numbered. */
 struct merge_schemas {
-	struct dial9_schema **v;
+	struct merge_schema **v;
 	size_t cnt, cap;
-	struct hmap by_content;
+	struct hmap by_content; /* -> number + 1 */
+	struct hmap layouts; /* struct dial9_schema, by its content */
+	struct notes_copy notes; /* said in the result so far */
 };
 
 /* Turns the events of one file into records. Zero it, set what is above the line. */
@@ -141,7 +151,7 @@ int merge_record_make(struct merge_feed *f, const struct trace_event *ev, struct
 void merge_feed_fini(struct merge_feed *f);
 void merge_schemas_fini(struct merge_schemas *s);
 /* Encodes a record. 0, or what the encoder said. */
-int merge_record_write(const struct merge_schemas *s, const struct merge_record *r,
+int merge_record_write(struct merge_schemas *s, const struct merge_record *r,
 		       struct dial9_enc *enc);
 
 /* ---- merge_sort.c ---- */

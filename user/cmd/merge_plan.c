@@ -156,13 +156,16 @@ static bool is_level4(const struct trace *t)
 	size_t cnt;
 
 	v = trace_schemas(t, &cnt);
-	for (size_t i = 0; i < cnt; i++)
+	for (size_t i = 0; i < cnt; i++) {
+		if (v[i]->notes.left)
+			return true;
 		for (size_t f = 0; f < v[i]->field_cnt; f++) {
 			const uint8_t type = dial9_schema_field_type(v[i]->schema, f) & 0x7f;
 
 			if (type == DIAL9_POOLED_STACK || type == DIAL9_LIST || type == DIAL9_MAP)
 				return true;
 		}
+	}
 	return false;
 }
 

@@ -243,21 +243,78 @@ static uint64_t content_hash(const struct dial9_schema *s)
 	return h;
 }
 
-/* The number of an equal one, whoever had it first. Takes @schema over. */
-static uint32_t add_schema(struct merge_schemas *s, struct dial9_schema *schema)
+/* An equal one, whoever had it first. Takes @schema over. */
+static const struct dial9_schema *add_layout(struct merge_schemas *s, struct dial9_schema *schema)
 {
 	uint64_t h = content_hash(schema);
+	struct dial9_schema *known;
+
+	while ((known = hmap_get(&s->layouts, h)) && !dial9_schema_equal(known, schema))
+		h++;
+	if (!known) {
+		hmap_set(&s->layouts, h, schema);
+		return schema;
+	}
+	dial9_schema_free(schema);
+	return known;
+}
+
+static void add_u16(struct buf *out, uint16_t v)
+{
+	buf_add(out, &v, sizeof(v));
+}
+
+/* What is said of @ts, of the fields as make_schema() has placed them: entries as in a frame. */
+static struct merge_schema *copy_notes(const struct trace_schema *ts)
+{
+	const int32_t gone = ts->role[ROLE_PART];
+	struct merge_schema *out = xcalloc(1, sizeof(*out));
+	struct dial9_iter it = ts->notes;
+	struct dial9_str key, value;
+	uint16_t field;
+
+	while (dial9_annotations_next(&it, &field, &key, &value) == 1) {
+		if (gone == field)
+			continue;
+		add_u16(&out->bytes, (uint16_t)(field - (gone >= 0 && field > gone)));
+		add_u16(&out->bytes, (uint16_t)key.len);
+		buf_add(&out->bytes, key.ptr, key.len);
+		add_u32(&out->bytes, (uint32_t)value.len);
+		buf_add(&out->bytes, value.ptr, value.len);
+		out->notes.left++;
+	}
+	out->notes.type = ts->notes.type;
+	out->notes.pos = (const uint8_t *)buf_cstr(&out->bytes);
+	out->notes.end = out->notes.pos + out->bytes.len;
+	return out;
+}
+
+static void free_schema(struct merge_schema *m)
+{
+	buf_free(&m->bytes);
+	free(m);
+}
+
+/* The number of an equal one. Takes @schema over. */
+static uint32_t add_schema(struct merge_schemas *s, struct dial9_schema *schema,
+			   const struct trace_schema *ts)
+{
+	struct merge_schema *m = copy_notes(ts), *known;
+	uint64_t h;
 	uintptr_t at;
 
-	while ((at = (uintptr_t)hmap_get(&s->by_content, h)) &&
-	       !dial9_schema_equal(s->v[at - 1], schema))
-		h++;
-	if (at) {
-		dial9_schema_free(schema);
+	m->layout = add_layout(s, schema);
+	h = hash_u64((uintptr_t)m->layout) + hash_bytes(buf_cstr(&m->bytes), m->bytes.len);
+	for (; (at = (uintptr_t)hmap_get(&s->by_content, h)); h++) {
+		known = s->v[at - 1];
+		if (known->layout != m->layout || known->bytes.len != m->bytes.len ||
+		    memcmp(known->notes.pos, m->notes.pos, m->bytes.len) != 0)
+			continue;
+		free_schema(m);
 		return (uint32_t)(at - 1);
 	}
-	s->v = array_reserve(s->v, &s->cap, s->cnt + 1, sizeof(struct dial9_schema *));
-	s->v[s->cnt] = schema;
+	s->v = array_reserve(s->v, &s->cap, s->cnt + 1, sizeof(struct merge_schema *));
+	s->v[s->cnt] = m;
 	hmap_set(&s->by_content, h, (void *)(s->cnt + 1));
 	return (uint32_t)s->cnt++;
 }
@@ -273,7 +330,7 @@ static int schema_of(struct merge_feed *f, const struct trace_schema *ts, bool p
 		err = make_schema(ts, part, &schema);
 		if (err)
 			return err;
-		at = add_schema(f->schemas, schema) + 1;
+		at = add_schema(f->schemas, schema, ts) + 1;
 		hmap_set(&f->known, key, (void *)at);
 	}
 	*out = (uint32_t)(at - 1);
@@ -282,10 +339,17 @@ static int schema_of(struct merge_feed *f, const struct trace_schema *ts, bool p
 
 void merge_schemas_fini(struct merge_schemas *s)
 {
+	size_t pos = 0;
+	void *layout;
+
 	for (size_t i = 0; i < s->cnt; i++)
-		dial9_schema_free(s->v[i]);
+		free_schema(s->v[i]);
 	free(s->v);
+	while (hmap_next(&s->layouts, &pos, NULL, &layout))
+		dial9_schema_free(layout);
+	hmap_fini(&s->layouts);
 	hmap_fini(&s->by_content);
+	notes_copy_fini(&s->notes);
 }
 
 /* ---- events ------------------------------------------------------------------------------------ */
@@ -494,13 +558,14 @@ static int write_value(struct cursor *c)
 }
 
 /* How many values there are, with its part. */
-int merge_record_write(const struct merge_schemas *s, const struct merge_record *r,
-		       struct dial9_enc *enc)
+int merge_record_write(struct merge_schemas *s, const struct merge_record *r, struct dial9_enc *enc)
 {
-	const struct dial9_schema *schema = s->v[r->schema];
+	const struct dial9_schema *schema = s->v[r->schema]->layout;
 	struct cursor c = { .pos = (const char *)(r + 1), .enc = enc };
-	int err = dial9_enc_begin(enc, schema, r->ts), end;
+	int err = notes_copy(&s->notes, enc, schema, &s->v[r->schema]->notes, NULL), end;
 
+	if (!err)
+		err = dial9_enc_begin(enc, schema, r->ts);
 	if (err)
 		return err;
 	for (size_t i = 0; !err && i < dial9_schema_field_cnt(schema); i++)

@@ -4,7 +4,7 @@
  *
  * An encoder has one type for all schemas of the same layout, while in what is read two of them may have
  * other meanings. Since the last word counts, as of the next event, the words are said again when the
- * meaning turns.
+ * meaning turns. Where it goes on turning, which could fill a file with nothing else, nothing is said any more.
  */
 #include "cmd/notes_copy.h"
 
@@ -13,6 +13,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+
+/* Of one layout. */
+#define TURNS_MAX 16
 
 static bool is_text(struct dial9_str s)
 {
@@ -36,14 +39,14 @@ static int flush(struct way *w)
 }
 
 /* @unsay: all of it is no longer so, which is what an empty value stands for. */
-static int say(struct way *w, const struct trace_schema *from, bool unsay, notes_copy_may may)
+static int say(struct way *w, const struct dial9_iter *from, bool unsay, notes_copy_may may)
 {
-	struct dial9_iter it = from->notes;
+	struct dial9_iter it = *from;
 	struct dial9_annotation a;
 	int err = 0;
 
 	while (!err && dial9_annotations_next(&it, &a.field, &a.key, &a.value) == 1) {
-		if (!is_text(a.key) || !is_text(a.value) || (may && !may(from, a.key, a.value)))
+		if (!is_text(a.key) || !is_text(a.value) || (may && !may(a.key, a.value)))
 			continue;
 		if (unsay)
 			a.value.len = 0;
@@ -55,19 +58,31 @@ static int say(struct way *w, const struct trace_schema *from, bool unsay, notes
 	return err;
 }
 
-int notes_copy(struct notes_copy *c, struct dial9_enc *enc, const struct dial9_schema *to,
-	       const struct trace_schema *from, notes_copy_may may)
+/* How often it was told something else. */
+static size_t turns_of(struct notes_copy *c, const struct dial9_schema *to)
 {
+	const size_t turns = (uintptr_t)hmap_get(&c->turns, (uintptr_t)to) + 1;
+
+	hmap_set(&c->turns, (uintptr_t)to, (void *)turns);
+	return turns;
+}
+
+int notes_copy(struct notes_copy *c, struct dial9_enc *enc, const struct dial9_schema *to,
+	       const struct dial9_iter *from, notes_copy_may may)
+{
+	static const struct dial9_iter silence;
 	struct way w = { .c = c, .enc = enc, .to = to };
-	const struct trace_schema *told;
+	const struct dial9_iter *told;
 	int err = 0;
 
 	if (from == c->last)
 		return 0;
 	c->last = from;
 	told = hmap_get(&c->told, (uintptr_t)to);
-	if (told == from || (!told && !from->notes.left))
+	if (told == from || told == &silence || (!told && !from->left))
 		return 0;
+	if (turns_of(c, to) > TURNS_MAX)
+		from = &silence;
 	hmap_set(&c->told, (uintptr_t)to, (void *)from);
 	if (told)
 		err = say(&w, told, true, may);
@@ -81,6 +96,7 @@ int notes_copy(struct notes_copy *c, struct dial9_enc *enc, const struct dial9_s
 void notes_copy_reset(struct notes_copy *c)
 {
 	hmap_fini(&c->told);
+	hmap_fini(&c->turns);
 	c->last = NULL;
 }
 

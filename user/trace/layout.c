@@ -257,21 +257,27 @@ void layout_set_add(struct layout_set *set, struct names *n, uint16_t type_id,
 		    const struct dial9_schema *schema, struct dial9_iter notes)
 {
 	const struct dial9_iter none = { 0 };
+	struct buf bytes = { 0 };
 	struct layout_slot *slot;
-	struct trace_schema *ts;
 
-	/* with others' words it is another description of the schema, and hostile words have no end */
-	ts = intern(set, n, schema, set->said_cost < SAID_COST_MAX ? notes : none);
 	if (!set->by_type)
 		set->by_type = xcalloc(UINT16_MAX + 1, sizeof(*set->by_type));
 	slot = &set->by_type[type_id];
+	/* hostile words have no end */
+	if (slot->turns)
+		set->said_cost += SCHEMA_COST + notes.left;
+	if (set->said_cost < SAID_COST_MAX)
+		notes = meaning_compact(notes, &bytes);
+	else
+		notes = none;
+	slot->schema = intern(set, n, schema, notes);
+	buf_free(&bytes);
 	if (!slot->used) {
 		set->used = array_reserve(set->used, &set->used_cap, set->used_cnt + 1,
 					  sizeof(*set->used));
 		set->used[set->used_cnt++] = type_id;
 	}
 	slot->used = true;
-	slot->schema = ts;
 }
 
 void layout_set_outdate(struct layout_set *set, uint16_t type_id)

@@ -16,6 +16,8 @@
 
 /* A unit is a word. */
 #define UNIT_MAX 64
+/* A schema has at most so many fields. */
+#define ENTRIES_MAX (4u << 16)
 
 static const char *const kinds[MEANING_CNT] = {
 	[MEANING_PID] = PROF_KIND_PID,	   [MEANING_TID] = PROF_KIND_TID,
@@ -31,6 +33,75 @@ static const struct {
 	PROF_FIELD_NOTES(KNOWN)
 #undef KNOWN
 };
+
+/* ---- which of them count ----------------------------------------------------------------------- */
+
+struct entry {
+	struct dial9_str key, value;
+	uint32_t order;
+	uint16_t field;
+};
+
+/* The order of fields and keys. */
+static int by_key(const struct entry *a, const struct entry *b)
+{
+	const size_t len = a->key.len < b->key.len ? a->key.len : b->key.len;
+	int diff = (a->field > b->field) - (a->field < b->field);
+
+	if (!diff && len)
+		diff = memcmp(a->key.ptr, b->key.ptr, len);
+	return diff ? diff : (a->key.len > b->key.len) - (a->key.len < b->key.len);
+}
+
+static int by_key_and_order(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+	const int diff = by_key(x, y);
+
+	return diff ? diff : (x->order > y->order) - (x->order < y->order);
+}
+
+static void add_entry(struct buf *out, const struct entry *e)
+{
+	const uint16_t key_len = (uint16_t)e->key.len;
+	const uint32_t value_len = (uint32_t)e->value.len;
+
+	buf_add(out, &e->field, sizeof(e->field));
+	buf_add(out, &key_len, sizeof(key_len));
+	buf_add(out, e->key.ptr, key_len);
+	buf_add(out, &value_len, sizeof(value_len));
+	buf_add(out, e->value.ptr, value_len);
+}
+
+struct dial9_iter meaning_compact(struct dial9_iter notes, struct buf *out)
+{
+	struct dial9_iter kept = { .type = notes.type };
+	struct entry *v;
+	size_t cnt = 0;
+
+	if (!notes.left || notes.left > ENTRIES_MAX)
+		return kept;
+	v = xcalloc(notes.left, sizeof(*v));
+	while (dial9_annotations_next(&notes, &v[cnt].field, &v[cnt].key, &v[cnt].value) == 1) {
+		v[cnt].order = (uint32_t)cnt;
+		cnt++;
+		if (!notes.left)
+			break;
+	}
+	qsort(v, cnt, sizeof(*v), by_key_and_order);
+	for (size_t i = 0; i < cnt; i++) {
+		if ((i + 1 < cnt && !by_key(&v[i], &v[i + 1])) || !v[i].value.len)
+			continue;
+		add_entry(out, &v[i]);
+		kept.left++;
+	}
+	free(v);
+	kept.pos = (const uint8_t *)buf_cstr(out);
+	kept.end = kept.pos + out->len;
+	return kept;
+}
+
+/* ---- what they say ----------------------------------------------------------------------------- */
 
 static bool str_is(struct dial9_str s, const char *text)
 {

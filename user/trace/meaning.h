@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "dial9.h"
 #include "trace/names.h"
 
@@ -35,6 +36,12 @@ struct meaning {
 
 /* "pid" and so on; NULL for MEANING_NONE. */
 const char *meaning_kind_name(enum meaning_kind kind);
+
+/*
+ * Annotations as they count, put into @out, which is empty: in order of field and key, of each the last one, and none
+ * of an empty value, which takes back what was said. Nothing at all when there are more than anybody means.
+ */
+struct dial9_iter meaning_compact(struct dial9_iter notes, struct buf *out);
 
 /*
  * What annotations say of a schema's fields: field_cnt of them, which the caller frees. For each field and key the
