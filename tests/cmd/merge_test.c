@@ -192,16 +192,23 @@ Test(merge, every_event_of_any_trace_comes_once_in_order_with_its_values)
 }
 
 /* 14 segments, most of them a thread's each, with pools of their own. */
-Test(merge, a_tokio_services_trace_comes_out_in_order)
+static int open_service(void)
 {
-	const struct merge_opts opts = { .sort_bytes = 1 << 20 };
 	const char *top = getenv("D9_TOP");
 	char path[4096];
-	int fd, merged;
+	int fd;
 
 	snprintf(path, sizeof(path), "%s/tests/golden/dial9/tokio-service.bin.gz", top ? top : ".");
 	fd = open(path, O_RDONLY);
 	cr_assert_geq(fd, 0);
+	return fd;
+}
+
+Test(merge, a_tokio_services_trace_comes_out_in_order)
+{
+	const struct merge_opts opts = { .sort_bytes = 1 << 20 };
+	int fd = open_service(), merged;
+
 	merged = merge_fds(&opts, &fd, 1, CMD_OK);
 	expect_merged(merged, &fd, 1);
 	close(merged);
@@ -367,6 +374,25 @@ Test(merge, what_is_said_of_each_thread_is_what_is_said_of_it_alone)
 		free(alone);
 		free(together);
 	}
+	close(merged);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+/* Its symbols are at time 0, its samples at switches out without switches, its clock another. */
+Test(merge, a_service_of_another_host_adds_nothing_to_what_threads_did)
+{
+	const struct merge_opts opts = { 0 };
+	const int fds[] = { record(&here), open_service() };
+	int merged = merge_fds(&opts, fds, 2, CMD_OK);
+	char *latency = said(cmd_sched, "sched", merged, "latency", "--json"),
+	     *offcpu = said(cmd_offcpu, "offcpu", merged, "--by", "tid"), line[256];
+
+	/* 30 samples 10 us apart until it is switched out for the first time, and 20 turns of 1 us */
+	cr_expect(strstr(latency, "\"run_ns\":320000,\"wait_ns\":10000,"), "%.400s", latency);
+	cr_expect(line_with(offcpu, " 7", line) && strstr(line, "20.000 ms"), "%s", offcpu);
+	free(latency);
+	free(offcpu);
 	close(merged);
 	close(fds[0]);
 	close(fds[1]);

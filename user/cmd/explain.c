@@ -77,8 +77,7 @@ static void take(void *ctx, const struct interval *i)
 {
 	struct explained *x = ctx;
 
-	if (timeline_tells(&x->timeline, i))
-		explain_add(&x->numbers, x->timeline.intervals, i);
+	explain_add(&x->numbers, x->timeline.intervals, i);
 }
 
 static void see(void *ctx, const struct trace *t, const struct trace_event *ev)

@@ -164,7 +164,7 @@ static void take(void *ctx, const struct interval *i)
 	struct explain_slowest *s = ctx;
 	const struct gaps *w = s->telling && s->switches ? windows_of(s, i->part) : NULL;
 
-	if (w && gaps_touch(w, i->start, i->end) && timeline_tells(&s->x->timeline, i))
+	if (w && gaps_touch(w, i->start, i->end))
 		explain_add(&s->x->numbers, s->x->timeline.intervals, i);
 }
 

@@ -114,8 +114,7 @@ static void take_interval(void *ctx, const struct interval *i)
 	struct export_cmd *c = ctx;
 	const struct timeline *t = &c->timeline;
 	const struct names_task task = select_interval_task(t->reader, t->part, i);
-	const bool wanted =
-		timeline_tells(t, i) && select_match_task(&t->sel, t->names, &task, i->cpu);
+	const bool wanted = select_match_task(&t->sel, t->names, &task, i->cpu);
 
 	export_interval(export_of(c), t->intervals, i, task.cgroup, wanted);
 }

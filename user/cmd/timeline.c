@@ -24,9 +24,21 @@
 #include "cmd/text.h"
 #include "profile/account.h"
 
+/*
+ * Those of a part without switches tell nothing: an application's own trace would have each thread do one thing all
+ * the while.
+ */
+static void take_interval(void *ctx, const struct interval *i)
+{
+	const struct timeline *r = ctx;
+
+	if (i->end_by != INTERVAL_TO_NOTHING || timeline_has_switches(r, i->part))
+		r->opts.fn(r->opts.ctx, i);
+}
+
 static void begin_engine(struct timeline *r)
 {
-	const struct intervals_opts opts = { r->names, r->opts.fn, r->opts.ctx };
+	const struct intervals_opts opts = { r->names, take_interval, r };
 
 	intervals_free(r->intervals);
 	r->intervals = intervals_new(&opts);
@@ -47,6 +59,8 @@ static bool overlaps(const struct timeline *r, uint32_t part, uint64_t first, ui
 
 static void count(struct timeline *r, const struct trace *t, const struct trace_event *ev)
 {
+	uint32_t clock;
+
 	if (ev->kind == TRACE_LOST) {
 		if (overlaps(r, ev->part, trace_u64_or(ev, ROLE_FIRST_NS, ev->ts),
 			     trace_u64_or(ev, ROLE_LAST_NS, ev->ts)))
@@ -60,9 +74,14 @@ static void count(struct timeline *r, const struct trace *t, const struct trace_
 	}
 	if (!ev->has_ts || trace_is_naming(ev->kind))
 		return;
-	if (!r->any)
+	clock = names_part(r->names, ev->part)->clock;
+	if (!r->any) {
 		r->first_ts = ev->ts;
+		r->first_clock = clock;
+	}
 	r->any = true;
+	if (clock != r->first_clock)
+		return;
 	if (ev->ts > r->last_ts)
 		r->last_ts = ev->ts;
 }
@@ -275,11 +294,6 @@ int timeline_end(const struct timeline *r, struct view *view)
 bool timeline_has_switches(const struct timeline *r, uint32_t part)
 {
 	return hmap_get(&r->switched, (uint64_t)part + 1) != NULL;
-}
-
-bool timeline_tells(const struct timeline *r, const struct interval *i)
-{
-	return i->end_by != INTERVAL_TO_NOTHING || timeline_has_switches(r, i->part);
 }
 
 bool timeline_is_chosen(const struct timeline *r)

@@ -16,7 +16,7 @@
  */
 struct timeline_opts {
 	const struct select_opts *sel; /* borrowed */
-	interval_fn fn; /* intervals of all threads: see timeline_wants() */
+	interval_fn fn; /* intervals of all threads of parts with switches: see timeline_wants() */
 	/* Each event, before the engine takes it. May be NULL. */
 	void (*event)(void *ctx, const struct trace *t, const struct trace_event *ev);
 	/*
@@ -39,7 +39,8 @@ struct timeline {
 	struct intervals *intervals;
 	struct event_counts losses; /* in the window: see event_counts_add_loss() */
 	bool any; /* something happened in the trace, */
-	uint64_t first_ts, last_ts; /* from when to when; both 0 when nothing did */
+	uint64_t first_ts, last_ts; /* from when to when; both 0 when nothing did; */
+	uint32_t first_clock; /* on which all that is */
 	/* of timeline_again(): */
 	bool narrowed;
 	uint32_t clock;
@@ -66,11 +67,6 @@ void timeline_fini(struct timeline *r);
 
 /* Whether a part of the stream has switches, as far as it was ever read. */
 bool timeline_has_switches(const struct timeline *r, uint32_t part);
-/*
- * Whether an interval tells what its thread did: those of a part without switches, such as an application's own trace,
- * have each thread do one thing all the while.
- */
-bool timeline_tells(const struct timeline *r, const struct interval *i);
 /* Whether the time of an event that has one is looked at. */
 bool timeline_has_time(const struct timeline *r, const struct trace_event *ev);
 

@@ -637,9 +637,15 @@ static void take_task(struct machine *iv, const struct trace *t, const struct tr
 		name(th, t);
 }
 
+/* Names of other things stand where they are needed, at any time: some at 0, some on another part's clock. */
+static bool is_of_part(enum trace_kind kind)
+{
+	return !trace_is_naming(kind) || kind == TRACE_TASK || kind == TRACE_METADATA;
+}
+
 void machine_add(struct machine *iv, const struct trace *t, const struct trace_event *ev)
 {
-	if (!ev->has_ts)
+	if (!ev->has_ts || !is_of_part(ev->kind))
 		return;
 	if (!iv->begun || ev->part != iv->part)
 		begin_part(iv, ev);
