@@ -1,0 +1,63 @@
+# More names for a trace.
+#
+$ dial9-prof symbolize
+! dial9-prof: cannot open dial9.bin: No such file or directory (record one first: sudo dial9-prof -p PID)
+? 5
+$ dial9-prof symbolize a b
+! dial9-prof: symbolize: one trace at a time: what about b? (see dial9-prof symbolize --help)
+? 1
+$ dial9-prof symbolize --symf=x a
+! dial9-prof: symbolize: unknown option --symf (did you mean --symfs?); see dial9-prof symbolize --help
+? 1
+#
+# Nothing wants a name: a file stays as it is, an output is the same.
+$ cp $T/golden/dial9/mixed_1k.bin mixed; dial9-prof symbolize mixed; ls
+mixed
+! dial9-prof: symbolize: 0 of 44 places without a name have one now: nothing is written
+! dial9-prof: symbolize: 44 places in memory without a file, or in none that the trace tells of
+$ dial9-prof symbolize mixed -o same; cmp mixed same
+! dial9-prof: symbolize: 0 of 44 places without a name have one now
+! dial9-prof: symbolize: 44 places in memory without a file, or in none that the trace tells of
+$ dial9-prof symbolize -q mixed -o - | cmp - mixed
+$ cat mixed | dial9-prof symbolize -q - -o - | cmp - mixed
+#
+# From what cannot be written to, names go somewhere else.
+$ dial9-prof symbolize - <mixed
+! dial9-prof: symbolize: where to? (-o FILE, or -o - for standard output); see dial9-prof symbolize --help
+? 1
+$ gzip -k mixed; dial9-prof symbolize mixed.gz
+! dial9-prof: symbolize: what is written is not gzipped: where to? (-o FILE); see dial9-prof symbolize --help
+? 1
+$ dial9-prof symbolize -q mixed.gz -o - | cmp - mixed
+#
+# What is damaged, cut off or no trace costs no file.
+$ echo hello >text; dial9-prof symbolize text -o same
+! dial9-prof: text: no dial9 trace: <*>
+? 5
+$ head -c 9000 mixed >torn; dial9-prof symbolize -q torn -o part; dial9-prof info --verify part
+part: good: <N> frames, <N> of them events, in <N> bytes
+! dial9-prof: torn: the end is cut off after byte <N>; everything before it is used
+$ dial9-prof symbolize mixed -o /dev/full
+! dial9-prof: cannot write /dev/full: No space left on device
+? 3
+$ dial9-prof symbolize mixed -o no/such/dir
+! dial9-prof: cannot write no/such/dir: No such file or directory; choose another file with -o
+? 3
+$ ls
+mixed
+mixed.gz
+part
+same
+text
+torn
+#
+# Servers are asked if there are any to be asked.
+$ DEBUGINFOD_URLS= dial9-prof symbolize --debuginfod mixed
+! dial9-prof: symbolize: --debuginfod: which servers? (--debuginfod=URLS, or $DEBUGINFOD_URLS); see dial9-prof symbolize --help
+? 1
+$ env -u HOME -u XDG_CACHE_HOME -u DEBUGINFOD_CACHE_PATH dial9-prof symbolize --debuginfod=http://127.0.0.1:1 mixed
+! dial9-prof: symbolize: --debuginfod: where to keep what is fetched? ($HOME, or $DEBUGINFOD_CACHE_PATH); see dial9-prof symbolize --help
+? 1
+$ dial9-prof symbolize --debuginfod-timeout=0 mixed
+! dial9-prof: symbolize: --debuginfod-timeout 0: <*>
+? 1
