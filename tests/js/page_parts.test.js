@@ -77,6 +77,12 @@ test('boots lie as their wall clocks say, or one behind the other where that sho
 	assert.deepStrictEqual([behind.axis, behind.spaces.map(({ name }) => name)], ['behind', ['a (boot 1)', 'a (boot 2)']]);
 	assert.deepStrictEqual(far.map(({ first, shift }) => first + shift), [100 + 1000 + 60, 100]);
 
+	const merged = (more) => ({ merged: true, base: 0, ...host('a'), ...more });
+	const beside = [part(0, 1000, 2000, merged({ sync: 50 })), part(1, 1900, 2900, merged({ sync: 9 }))];
+	assert.deepStrictEqual([placeParts(beside).axis, beside.map(({ shift }) => shift)], ['wall', [0, 0]]);
+	const away = [part(0, 1000, 2000, merged({ sync: 50 })), part(1, 90000, 91000, merged({ sync: 50 }))];
+	assert.deepStrictEqual([placeParts(away).axis, away.map(({ first, shift }) => first + shift)], ['behind', [1000, 2060]]);
+
 	const dark = [part(0, 1000, 2000), part(1, 100, 1100, { sync: 5 })];
 	assert.strictEqual(placeParts(dark).axis, 'behind');
 	assert.deepStrictEqual(dark.map(({ first, shift }) => first + shift), [1000, 2060]);
@@ -111,7 +117,7 @@ test('never is one thread made out of two: of one boot at one time, of two boots
 });
 
 test('a merged trace tells of the threads of each of its parts', async () => {
-	for (const [seeds, axis] of [[[1, 2], 'one'], [[2, 11], 'wall'], [[3, 4], 'one']]) {
+	for (const [seeds, axis] of [[[1, 2], 'one'], [[2, 11], 'behind'], [[3, 4], 'one']]) {
 		const bytes = seeds.map(made), both = await load(merged(...bytes));
 		assert.strictEqual(both.trace.axis, axis);
 		await compareSpaces(both, bytes);

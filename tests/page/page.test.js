@@ -212,10 +212,19 @@ test('is used by keys alone, and shows where the focus is', { skip }, async () =
 	assert(stops.some((stop) => stop.startsWith('tab-')), stops.join());
 	assert.deepStrictEqual(stops.filter((stop) => stop.endsWith(' unseen') && !stop.startsWith('BODY')), []);
 	await tab.evaluate("document.getElementById('lanes').focus()");
-	await tab.key('ArrowDown');
+	await tab.evaluate('page.input.on.selected(page.timeline.rows[0], -1)');
+	const lanes = await tab.evaluate('page.timeline.rows.length');
+	await tab.key(' ');
+	assert(await tab.evaluate('page.timeline.rows.length') < lanes);
+	assert.match(await tab.evaluate("document.getElementById('said').textContent"), /^CPUs, folded/);
+	await tab.key(' ');
+	assert.strictEqual(await tab.evaluate('page.timeline.rows.length'), lanes);
+	for (let i = 0; i < 5; i++)
+		await tab.key('ArrowDown');
 	const row = await tab.evaluate('page.state.selected.row.name');
 	await tab.key('ArrowDown');
 	assert.notStrictEqual(await tab.evaluate('page.state.selected.row.name'), row);
+	assert.strictEqual(await tab.evaluate('page.state.selected.row.type'), 'thread');
 	const index = await tab.evaluate('page.state.selected.index');
 	await tab.key('.');
 	const next = await tab.evaluate('page.state.selected.index');

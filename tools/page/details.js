@@ -4,7 +4,7 @@
 
 const { NONE, upperBound } = require('./columns.js');
 const { el, button } = require('./dom.js');
-const { duration, moment, percent } = require('./format.js');
+const { counted, duration, moment, percent } = require('./format.js');
 const { NOBODY, STATE, FLAG } = require('./intervals.js');
 const { NOT_A_WORKER, SLICE } = require('./lanes.js');
 const { ENDS, WHYS, canHaveTold, gist, meanwhile, pieces, stateText, wakerText } = require('./story.js');
@@ -62,8 +62,9 @@ class Details {
 	/* ---- threads ---- */
 
 	#whole(row) {
-		if (row.marks || row.type === 'group')
-			return [el('h2', {}, row.name)];
+		if (row.type === 'group')
+			return [el('h2', {}, `${row.name}, ${row.open ? 'unfolded' : 'folded'}`),
+				el('p', { class: 'muted' }, `${counted(row.rows.length, 'lane')}; Space folds and unfolds them`)];
 		if (!row.task)
 			return [el('h2', {}, row.name)];
 		const { task } = row, all = task.total.reduce((sum, ns) => sum + ns, 0);

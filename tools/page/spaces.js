@@ -48,13 +48,13 @@ function nameSpaces(spaces, parts) {
 }
 
 /*
- * Times that compare: of one clock, or of clocks that a merged stream has put beside each other. [{ parts, first, last,
+ * Times that compare: of one clock, or, if `joined`, of clocks that a merged stream has put beside each other. [{ parts, first, last,
  * ahead, shift }], ahead of the trace's time the wall's, or null.
  */
-function findFrames(parts) {
+function findFrames(parts, joined) {
 	const byClock = new Map(), byBase = new Map(), frames = [];
 	for (const part of parts) {
-		let frame = byClock.get(part.clock) || part.merged && byBase.get(part.base);
+		let frame = byClock.get(part.clock) || joined && part.merged && byBase.get(part.base);
 		if (!frame)
 			frames.push(frame = { parts: [], first: Infinity, last: -Infinity, ahead: null, shift: 0 });
 		byClock.set(part.clock, frame);
@@ -68,16 +68,20 @@ function findFrames(parts) {
 	return frames.filter((one) => one.first <= one.last);
 }
 
-/* Whether it makes a picture. */
-function shiftByWall(frames) {
-	if (frames.some((one) => one.ahead === null))
-		return false;
+/* Whether they make a picture where they are. */
+function areSeen(frames) {
 	const length = frames.reduce((sum, one) => sum + one.last - one.first, 0);
-	for (const one of frames)
-		one.shift = one.ahead - frames[0].ahead;
 	const first = Math.min(...frames.map((one) => one.first + one.shift));
 	const last = Math.max(...frames.map((one) => one.last + one.shift));
 	return length >= SEEN_LEAST * (last - first);
+}
+
+function shiftByWall(frames) {
+	if (frames.some((one) => one.ahead === null))
+		return false;
+	for (const one of frames)
+		one.shift = one.ahead - frames[0].ahead;
+	return areSeen(frames);
 }
 
 function shiftBehind(frames) {
@@ -97,8 +101,8 @@ function shiftBehind(frames) {
  * "one" (clock), "wall" or "behind".
  */
 function placeParts(parts) {
-	const spaces = findSpaces(parts), frames = findFrames(parts);
-	let axis = new Set(spaces.map(({ clock }) => clock)).size > 1 ? 'wall' : 'one';
+	const spaces = findSpaces(parts), apart = findFrames(parts, false), frames = areSeen(apart) ? findFrames(parts, true) : apart;
+	let axis = apart.length > 1 ? 'wall' : 'one';
 	if (spaces.length > 1)
 		nameSpaces(spaces, parts);
 	for (const part of parts)

@@ -101,6 +101,13 @@ const META = [['host', 'host'], ['kernel', 'kernel'], ['arch', 'machine'], ['cpu
 	['switch_stacks', 'stacks of switches'], ['waking_stacks', 'stacks of wakers'], ['cut', 'cut by'],
 	['cut_left_out', 'events cut away']];
 
+function lossesByKind(losses) {
+	const sums = new Map();
+	for (const { kind, count: lost } of losses)
+		sums.set(kind, (sums.get(kind) || 0) + lost);
+	return Array.from(sums, ([kind, lost]) => `${count(lost)} ${kind}`);
+}
+
 /* What the trace is, and how far it can be trusted. */
 function traceFacts({ trace, rows, first, last }) {
 	const { outcome, parts, losses, axis } = trace, lost = losses.reduce((sum, loss) => sum + loss.count, 0);
@@ -113,7 +120,7 @@ function traceFacts({ trace, rows, first, last }) {
 		sync ? ['began', new Date((Number(trace.origin) + sync.sync + first) / 1e6).toISOString()] : null,
 		['intervals', count(rows.length)],
 		['samples', count(trace.samples.length)],
-		['lost', losses.length ? losses.map((loss) => `${count(loss.count)} ${loss.kind}`).slice(0, 20).join(', ') : 'nothing'],
+		['lost', losses.length ? lossesByKind(losses).slice(0, 20).join(', ') : 'nothing'],
 		lost ? ['', 'intervals in which switches may be missing are shown as unknown'] : null,
 		['read', outcome.status === 'ok' ? 'to its end' : `${outcome.status} at byte ${count(outcome.offset)}: ${outcome.reason}`],
 		axis === 'one' ? null : ['note', `recordings of several boots are in it, whose times cannot be compared: they stand ${

@@ -91,6 +91,12 @@ class Timeline {
 		return Math.min(after, before) > reach ? -1 : after <= before ? i : i - 1;
 	}
 
+	/* The first slice or mark that ends behind a time, or the last one. */
+	nextIndex(row, ts) {
+		const end = row.marks ? row.marks.ts : row.lane().end;
+		return Math.min(upperBound(end, ts, 0, end.length), end.length - 1);
+	}
+
 	/* From when to when a slice lasts. */
 	spanOf(row, index) {
 		const of = row.marks ? { start: row.marks.ts, end: row.marks.ts } : row.lane();

@@ -45,8 +45,7 @@ class TimelineInput {
 		if (event.button > 1 || x > timeline.scroller.clientWidth)
 			return;
 		if (row && row.type === 'group') {
-			row.open = !row.open;
-			timeline.arrange();
+			this.#toggle(row);
 			this.on.changed();
 			return;
 		}
@@ -214,6 +213,7 @@ class TimelineInput {
 		0: () => this.fit(),
 		',': () => this.stepSlice(-1),
 		'.': () => this.stepSlice(1),
+		' ': () => this.#fold(),
 		f: () => this.#zoomToSelected(),
 		Enter: () => this.#rangeOfSelected(),
 		Escape: () => this.on.ranged(null, true),
@@ -233,10 +233,26 @@ class TimelineInput {
 		this.timeline.show(this.timeline.model.first, this.timeline.model.last);
 	}
 
+	#toggle(group) {
+		group.open = !group.open;
+		this.timeline.arrange();
+	}
+
+	/* The group that is selected, or in which the selected lane is: that is selected then. */
+	#fold() {
+		const { timeline } = this, { selected } = timeline.state;
+		const group = selected && timeline.groups.find((one) => one === selected.row || one.rows.includes(selected.row));
+		if (!group)
+			return;
+		this.#toggle(group);
+		this.on.selected(group, -1);
+		timeline.reveal(group);
+	}
+
 	#stepRow(by) {
 		const { timeline } = this, { selected, view } = timeline.state;
-		const rows = timeline.rows.filter((row) => row.type !== 'group');
-		const at = selected ? rows.indexOf(selected.row) + by : 0, row = rows[Math.min(Math.max(at, 0), rows.length - 1)];
+		const { rows } = timeline, at = selected ? rows.indexOf(selected.row) + by : 0;
+		const row = rows[Math.min(Math.max(at, 0), rows.length - 1)];
 		if (!row)
 			return;
 		const ts = selected && selected.index >= 0 ? timeline.spanOf(selected.row, selected.index).from :
@@ -248,10 +264,10 @@ class TimelineInput {
 	/* To the slice before or after the selected one, in the same row. */
 	stepSlice(by) {
 		const { timeline } = this, { selected, view } = timeline.state;
-		if (!selected)
+		if (!selected || selected.row.type === 'group')
 			return;
 		const { row, index } = selected, length = row.marks ? row.marks.ts.length : row.lane().length;
-		const next = index < 0 ? timeline.indexAt(row, (view.from + view.to) / 2) : index + by;
+		const next = index < 0 ? timeline.nextIndex(row, (view.from + view.to) / 2) : index + by;
 		if (next < 0 || next >= length)
 			return;
 		this.on.selected(row, next);

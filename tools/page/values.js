@@ -6,6 +6,7 @@
 'use strict';
 
 const dial9 = require('../js/decode.js');
+const { errnoName } = require('./errno.js');
 const { duration } = require('./format.js');
 
 const ROW = { SYMBOL: 0, FLAG: 1, MASK: 2, SHIFT: 3, DELIM: 4, ZERO: 5, NONZERO: 6, HEX: 7, DECIMAL: 8, ERRNO: 9,
@@ -66,7 +67,7 @@ class Piece {
 	#errno() {
 		const x = BigInt.asIntN(64, this.x);
 		if (x < 0n && x >= -4095n)
-			this.#finish(String(x));
+			this.#finish([x, errnoName(Number(-x))].filter(Boolean).join(' '));
 	}
 
 	#finish(text) {
@@ -96,6 +97,20 @@ function render(rows, x) {
 		piece = new Piece((shift < 64n ? x >> shift : 0n) & mask);
 	}
 	return out + piece.end();
+}
+
+/* "[0x1,0x2]": bytes as numbers of so many bytes each; "" if they are none. As script tells them. */
+function array(bytes, unit) {
+	const numbers = [];
+	if (![2, 4, 8].includes(unit) || bytes.length % unit)
+		return '';
+	for (let at = 0; at < Math.min(bytes.length, ITEMS_MAX * unit); at += unit) {
+		let x = 0n;
+		for (let i = unit; i-- > 0;)
+			x = x << 8n | BigInt(bytes[at + i]);
+		numbers.push(asHex(x));
+	}
+	return `[${numbers.join(',')}${bytes.length > ITEMS_MAX * unit ? ',…' : ''}]`;
 }
 
 /* Any value of the reader's, without a kernel's word for it. */
@@ -177,6 +192,8 @@ class Values {
 			this.#enumRows(Object.hasOwn(OF_KIND, note.kind || '') ? OF_KIND[note.kind] : '');
 		if (isNumber && rows && rows[0].kind !== ROW.ARRAY)
 			return render(rows, BigInt.asUintN(64, BigInt(value)));
+		if (rows && rows[0].kind === ROW.ARRAY && value instanceof Uint8Array)
+			return array(value, Number(rows[0].value)) || plain(value);
 		return note.unit && (isNumber || typeof value === 'number') ? withUnit(value, note.unit) : plain(value);
 	}
 }
