@@ -8,6 +8,7 @@
 #include "run_cmd.h"
 
 #include "../support/random_events.h"
+#include "base/alloc.h"
 #include "base/buf.h"
 #include "trace/reader.h"
 #include "trace/value.h"
@@ -20,7 +21,7 @@ enum { INPUTS_MAX = 4 };
 
 struct lines {
 	char **v;
-	size_t cnt;
+	size_t cnt, cap;
 	bool sorted; /* times never step back */
 };
 
@@ -82,7 +83,7 @@ static void add_lines(struct lines *l, int fd, int end)
 		if (f.kind != DIAL9_FRAME_EVENT ||
 		    !strcmp(dial9_schema_name(f.event.schema), PROF_EV_MERGED_PART))
 			continue;
-		l->v = realloc(l->v, (l->cnt + 1) * sizeof(char *));
+		l->v = array_reserve(l->v, &l->cap, l->cnt + 1, sizeof(char *));
 		l->v[l->cnt++] = line_of(dec, &f.event);
 		l->sorted &= !f.event.has_ts || f.event.ts >= last;
 		last = f.event.has_ts ? f.event.ts : last;
@@ -206,7 +207,7 @@ static int open_service(void)
 
 Test(merge, a_tokio_services_trace_comes_out_in_order)
 {
-	const struct merge_opts opts = { .sort_bytes = 1 << 20 };
+	const struct merge_opts opts = { 0 };
 	int fd = open_service(), merged;
 
 	merged = merge_fds(&opts, &fd, 1, CMD_OK);
