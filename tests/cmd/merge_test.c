@@ -653,6 +653,74 @@ Test(merge, what_is_no_trace_at_all_leaves_no_output)
 	close(fds[0]);
 }
 
+/* One whose second half is read when part of the first is written: by then it is another one. */
+struct change {
+	struct make before, after;
+	int fd;
+	bool done;
+};
+
+static int write_and_change(void *ctx, const void *data, size_t sz)
+{
+	struct change *c = ctx;
+	const void *bytes;
+
+	if (c->done)
+		return 0;
+	c->done = true;
+	bytes = dial9_enc_data(c->after.enc, &sz);
+	cr_assert_eq(ftruncate(c->fd, 0), 0);
+	cr_assert_eq(pwrite(c->fd, bytes, sz, 0), (ssize_t)sz);
+	return 0;
+}
+
+/* Behind the other's events, so that it is opened late. */
+static void put_one(struct make *m, int64_t i)
+{
+	char id[16];
+
+	snprintf(id, sizeof(id), "%d", (int)i);
+	make_metadata(m, 9000 * RUN_SEC, (const char *const[]){ "start_realtime_ns", id, NULL });
+	make_wakeup_new(m, 9000 * RUN_SEC, 1, 2);
+}
+
+Test(merge, a_file_that_changes_meanwhile_ends_it)
+{
+	for (int shorter = 0; shorter < 2; shorter++) {
+		struct change c = { 0 };
+		const struct cut_out out = { .write = write_and_change, .ctx = &c };
+		struct merge_sum sum;
+		char paths[2][32];
+		struct make m;
+		int first, code;
+
+		make_init(&m, NULL);
+		for (uint32_t i = 0; i < 200000; i++)
+			make_wakeup_new(&m, RUN_SEC + i, i, i + 1);
+		first = make_file(&m);
+		make_init(&c.before, NULL);
+		make_init(&c.after, NULL);
+		for (int i = 0; i < 300; i++)
+			put_one(&c.before, 0);
+		for (int i = 0; i < (shorter ? 10 : 300); i++) {
+			cr_assert_eq(dial9_enc_reset(c.after.enc), 0);
+			put_one(&c.after, shorter ? 0 : i);
+		}
+		c.fd = make_file(&c.before);
+		snprintf(paths[0], sizeof(paths[0]), "/proc/self/fd/%d", first);
+		snprintf(paths[1], sizeof(paths[1]), "/proc/self/fd/%d", c.fd);
+		code = merge_to(&(const struct merge_opts){ .align = MERGE_MONO },
+				(const char *const[]){ paths[0], paths[1] }, 2, &out, &sum);
+		cr_expect_eq(code, CMD_INPUT, "exit code %d", code);
+		cr_expect(c.done && sum.failed);
+		close(first);
+		close(c.fd);
+		make_fini(&m);
+		make_fini(&c.before);
+		make_fini(&c.after);
+	}
+}
+
 /* ---- cut --------------------------------------------------------------------------------------- */
 
 static int cut(int fd, const char *window)

@@ -63,6 +63,14 @@ static int open_lane(struct merge_run *m, struct lane *l)
 	return err;
 }
 
+/* Whose file does not hold any more what the first look saw. */
+static int tell_changed(struct merge_run *m, const struct lane *l)
+{
+	log_error("%s: %s changed meanwhile", m->plan.opts.word, l->feed.file->name);
+	m->read_failed = true;
+	return -EIO;
+}
+
 /* The next record of a file: 1, 0, -errno. What was good at the first look ends the second one, too. */
 static int next_of_file(struct merge_run *m, struct lane *l)
 {
@@ -74,15 +82,18 @@ static int next_of_file(struct merge_run *m, struct lane *l)
 	while (!ret && l->left) {
 		l->left--;
 		ret = reader_next(l->feed.reader, &ev);
-		if (ret != 1) {
-			m->read_failed = true;
-			return ret ? ret : -EIO;
-		}
+		if (!ret)
+			return tell_changed(m, l);
+		m->read_failed |= ret < 0;
+		if (ret < 0)
+			return ret;
 		ret = merge_record_make(&l->feed, &ev, &l->buf);
 		if (!ret) {
 			l->head = (const struct merge_record *)l->buf.data;
 			return 1;
 		}
+		if (ret == -ESTALE)
+			return tell_changed(m, l);
 		if (cannot_be_said(ret))
 			m->sum.refused++;
 		else if (ret != -ECANCELED)

@@ -146,7 +146,10 @@ struct merge_feed {
 	struct buf text;
 };
 
-/* Puts the event, which reader_next() has just given, into @out. 0, -ECANCELED if it has no place there, or -errno. */
+/*
+ * Puts the event, which reader_next() has just given, into @out. 0, -ECANCELED if it has no place there, -ESTALE if
+ * the file changed since the first look, or -errno.
+ */
 int merge_record_make(struct merge_feed *f, const struct trace_event *ev, struct buf *out);
 void merge_feed_fini(struct merge_feed *f);
 void merge_schemas_fini(struct merge_schemas *s);

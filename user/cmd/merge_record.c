@@ -364,7 +364,7 @@ static uint64_t key_of(const struct merge_feed *f, const struct trace_event *ev,
 
 int merge_record_make(struct merge_feed *f, const struct trace_event *ev, struct buf *out)
 {
-	const struct merge_part *part = &f->plan->parts[f->file->part + ev->part];
+	const struct merge_part *part;
 	struct merge_record r = { .order = (uint32_t)(f->file - f->plan->files),
 				  .seq = f->seq++,
 				  .has_ts = ev->has_ts };
@@ -373,6 +373,10 @@ int merge_record_make(struct merge_feed *f, const struct trace_event *ev, struct
 	/* the result says itself what its parts are */
 	if (ev->kind == TRACE_MERGED_PART)
 		return -ECANCELED;
+	/* nor had the first look to show parts that the second one finds */
+	if (ev->part >= f->file->part_cnt)
+		return -ESTALE;
+	part = &f->plan->parts[f->file->part + ev->part];
 	err = schema_of(f, ev->schema, part->out, &r.schema);
 	if (err)
 		return err;
