@@ -7,6 +7,7 @@
 
 #include "../support/chance.h"
 #include "../support/random_events.h"
+#include "cmd/symbolize_copy.h"
 #include "trace/value.h"
 
 TestSuite(symbolize_copy, .timeout = 100);
@@ -236,4 +237,85 @@ Test(symbolize_copy, metadata_that_is_not_utf8_is_not_said_again)
 	free(in.data);
 	free(out.data);
 	make_fini(&m);
+}
+
+/* ---- a trace that does not stay ------------------------------------------------------------------ */
+
+static int add_bytes(void *ctx, const void *data, size_t sz)
+{
+	buf_add(ctx, data, sz);
+	return 0;
+}
+
+/* Of @first, which is @then when it is copied. */
+static int copy_changing(const struct bytes *first, const struct bytes *then, struct buf *out)
+{
+	static const volatile sig_atomic_t stop;
+	const struct symbolize_copy_out to = { add_bytes, out };
+	const int fd = make_fd(first->data, first->sz);
+	struct symbolize_find_cfg cfg = { .stop = &stop };
+	struct symbolize_copy c = { 0 };
+	struct symbolize_find *find;
+	struct source *src;
+	uint64_t added;
+	char path[32];
+	bool told;
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	cr_assert_eq(source_open_fd(fd, "the trace", &src), 0);
+	cr_assert_eq(reader_new(src, READER_ONE_PASS, &c.reader), 0);
+	cfg.names = reader_names(c.reader);
+	find = symbolize_find_new(&cfg);
+	cr_assert_eq(symbolize_copy_look(&c, find, &stop), 0);
+	cr_assert_eq(symbolize_find_run(find), 0);
+	cr_assert_eq(ftruncate(fd, 0), 0);
+	cr_assert_eq(pwrite(fd, then->data, then->sz, 0), (ssize_t)then->sz);
+	cr_assert_eq(reader_rewind(c.reader), 0);
+	cr_assert_eq(source_open(path, &src), 0);
+	err = symbolize_copy_write(&c, find, src, &to, &stop, &added, &told);
+	source_close(src);
+	symbolize_find_free(find);
+	symbolize_copy_fini(&c);
+	reader_free(c.reader);
+	return err;
+}
+
+Test(symbolize_copy, a_trace_may_grow_or_be_overwritten_meanwhile)
+{
+	static struct program p;
+	struct bytes first, grown, other, want;
+	struct make m, many;
+	struct buf out = { 0 };
+
+	program_init(&p, "c-gcc");
+	make_init(&m, NULL);
+	put_segment(&m, &p, "first");
+	first = bytes_of(&m);
+	want = symbolize(&first, NULL, NULL, NULL);
+	/* as an application writes: a segment for each of its buffers */
+	for (int i = 0; i < 300; i++) {
+		cr_assert_eq(dial9_enc_reset(m.enc), 0);
+		put_segment(&m, &p, "first");
+	}
+	grown = bytes_of(&m);
+	cr_expect_eq(copy_changing(&first, &grown, &out), 0);
+	cr_expect(out.len == want.sz && !memcmp(out.data, want.data, want.sz), "%zu bytes of %zu",
+		  out.len, want.sz);
+	/* as many events in another place */
+	make_init(&many, NULL);
+	for (int i = 0; i < 300; i++) {
+		cr_assert_eq(dial9_enc_reset(many.enc), 0);
+		put_program(&many, 1, &p, p.id_sz);
+	}
+	other = bytes_of(&many);
+	cr_expect_eq(copy_changing(&first, &other, &out), -ESTALE);
+	cr_expect_eq(copy_changing(&grown, &first, &out), -ESTALE);
+	free(first.data);
+	free(grown.data);
+	free(other.data);
+	free(want.data);
+	buf_free(&out);
+	make_fini(&m);
+	make_fini(&many);
 }

@@ -423,7 +423,8 @@ static int write_trace(struct symbolize *s, struct sink *sink)
 	if (err == -EPIPE && told)
 		return CMD_OK;
 	if (err && err != -EINTR && !told)
-		log_error("symbolize: cannot copy %s: %s", s->path, strerror(-err));
+		log_error("symbolize: cannot copy %s: %s", s->path,
+			  err == -ESTALE ? "it changed meanwhile" : strerror(-err));
 	if (!err && sink_commit(sink))
 		err = -EIO;
 	return err ? CMD_OUTPUT : CMD_OK;

@@ -238,6 +238,7 @@ static void note_segment(struct symbolize_copy *c, uint64_t segment)
 
 	c->segments = array_reserve(c->segments, &c->segment_cap, segment + 1, sizeof(uint64_t));
 	c->segments[segment] = header;
+	c->segment_cnt = segment + 1;
 }
 
 static void hand_over(struct look *look, struct symbolize_find *find)
@@ -483,16 +484,21 @@ static int end_segment(struct writer *w, uint64_t end)
 	return err;
 }
 
+/* As many events as there were: a trace may grow meanwhile, or be overwritten. */
 static int write_segments(struct writer *w, const volatile sig_atomic_t *stop)
 {
 	struct symbolize_copy *c = w->c;
 	struct trace_event ev;
+	uint64_t left = c->events;
 	bool first = true;
-	int ret, err = 0;
+	int ret = 0, err = 0;
 
-	while (!err && (ret = reader_next(c->reader, &ev)) == 1) {
+	while (!err && left && (ret = reader_next(c->reader, &ev)) == 1) {
+		left--;
 		if (*stop)
 			return -EINTR;
+		if (ev.segment >= c->segment_cnt)
+			return -ESTALE;
 		if (!first && ev.segment != c->segment)
 			err = end_segment(w, c->segments[ev.segment]);
 		first = false;
@@ -505,6 +511,8 @@ static int write_segments(struct writer *w, const volatile sig_atomic_t *stop)
 		w->told = true;
 		err = ret;
 	}
+	if (!err && left)
+		err = -ESTALE;
 	if (!err)
 		err = end_segment(w, c->consumed);
 	return err ? err : copy_up_to(w, c->consumed);

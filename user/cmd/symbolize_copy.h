@@ -14,7 +14,7 @@ struct symbolize_copy {
 	struct hmap seen; /* addresses as written in this segment */
 	struct hmap ids; /* modules that it has introduced */
 	uint64_t *segments; /* offset of each one's header */
-	size_t segment_cap;
+	size_t segment_cnt, segment_cap;
 	uint64_t segment; /* at hand */
 	uint64_t events, consumed;
 };
@@ -35,10 +35,10 @@ struct symbolize_copy_out {
 };
 
 /*
- * A second pass, behind symbolize_find_run(): writes the bytes of the trace, read once more from @src, up to its
- * last whole frame. Behind each segment that has a place with a new name goes one more, of the same recording,
- * with the modules and the names of these places. *@added counts places. 0 or -errno; *@told: a line was
- * printed for it.
+ * A second pass, behind symbolize_find_run(): writes the bytes of the trace, read once more from @src, up to the last
+ * whole frame that the first pass saw. Behind each segment that has a place with a new name goes one more, of the
+ * same recording, with the modules and the names of these places. *@added counts places. 0, -ESTALE if the trace is
+ * another one by now, or -errno; *@told: a line was printed for it.
  */
 int symbolize_copy_write(struct symbolize_copy *c, struct symbolize_find *find, struct source *src,
 			 const struct symbolize_copy_out *out, const volatile sig_atomic_t *stop,
