@@ -93,10 +93,11 @@ static void expect_found(struct spans *s, const char *want)
 	const struct {
 		uint64_t cnt;
 		const char *what;
-	} counts[] = { { s->pairs, "pairs" },	  { s->enters, "enters" },
-		       { s->exits, "exits" },	  { s->nested, "nested" },
-		       { s->unended, "unended" }, { s->unstarted, "unstarted" },
-		       { s->untied, "untied" },	  { s->crowded, "crowded" } };
+	} counts[] = { { s->pairs, "pairs" },	      { s->enters, "enters" },
+		       { s->exits, "exits" },	      { s->nested, "nested" },
+		       { s->inside, "inside" },	      { s->unended, "unended" },
+		       { s->unstarted, "unstarted" }, { s->untied, "untied" },
+		       { s->crowded, "crowded" } };
 	const char *sep = "";
 	struct buf got = { 0 };
 
@@ -502,6 +503,49 @@ Test(spans, span_ids_tie_before_threads_do)
 	       "20-90 of 7 to 8 id 101\n"
 	       "10-30 of 7 id 100\n"
 	       "2 pairs, 2 enters, 2 exits");
+}
+
+/* Of another thread, or over when it ended, the one before is not around it. */
+Test(spans, those_inside_another_of_their_thread)
+{
+	struct spans s = { .opts = { .patterns = steps, .pattern_cnt = 1, .max = 10 } };
+	struct make m;
+
+	make_init(&m, NULL);
+	tracepoint(&m, "SpanEnter:a", 10, 7, "span_id", 100);
+	tracepoint(&m, "SpanEnter:b", 20, 7, "span_id", 101);
+	tracepoint(&m, "SpanEnter:b", 25, 8, "span_id", 102);
+	tracepoint(&m, "SpanExit:b", 30, 7, "span_id", 101);
+	tracepoint(&m, "SpanEnter:b", 40, 7, "span_id", 103);
+	tracepoint(&m, "SpanExit:a", 50, 7, "span_id", 100);
+	tracepoint(&m, "SpanExit:b", 60, 7, "span_id", 103);
+	tracepoint(&m, "SpanExit:b", 65, 8, "span_id", 102);
+	find(&s, &m);
+	cr_assert_eq(s.kind_cnt, 2);
+	cr_expect_eq(s.kinds[0].pairs, 3);
+	cr_expect_eq(s.kinds[0].ns, 70);
+	cr_expect_eq(s.kinds[1].pairs, 1);
+	cr_expect_eq(s.kinds[1].ns, 40);
+	expect_found(&s, "10-50 of 7 id 100\n"
+			 "25-65 of 8 id 102\n"
+			 "40-60 of 7 id 103\n"
+			 "20-30 of 7 id 101\n"
+			 "4 pairs, 4 enters, 4 exits, 1 inside");
+}
+
+/* What was lost may be the end of the outer one. */
+Test(spans, a_loss_leaves_nothing_around)
+{
+	struct make m;
+
+	make_init(&m, NULL);
+	tracepoint(&m, "SpanEnter:a", 10, 7, "span_id", 100);
+	make_lost(&m, 15, "sched", 1, 11, 14);
+	tracepoint(&m, "SpanEnter:b", 20, 7, "span_id", 101);
+	tracepoint(&m, "SpanExit:b", 30, 7, "span_id", 101);
+	expect(&m, steps, 10,
+	       "20-30 of 7 id 101\n"
+	       "1 pairs, 2 enters, 1 exits, 1 unended");
 }
 
 /* One that says nothing of its thread is of the one that ended it. */

@@ -34,6 +34,9 @@ struct open {
 	uint64_t losses; /* before it */
 	uint64_t depth; /* of pairs within it */
 	bool wanted; /* else it is there only for what ends it not to end another's */
+	bool syscall;
+	uint64_t place; /* hash of the thread in which it began */
+	struct open *outer, *inner; /* that began there before and after it, and are open as well */
 };
 
 /* ---- layouts ----------------------------------------------------------------------------------- */
@@ -277,9 +280,34 @@ static void sift_up(struct spans *s, size_t at)
 	s->v[at] = p;
 }
 
+static void count_kind(struct spans *s, const struct span *p)
+{
+	size_t at = (uintptr_t)hmap_get(&s->kind_index, (uint64_t)p->name + 1);
+
+	if (!at) {
+		s->kinds =
+			array_reserve(s->kinds, &s->kind_cap, s->kind_cnt + 1, sizeof(*s->kinds));
+		s->kinds[s->kind_cnt++] = (struct spans_kind){ .name = p->name };
+		at = s->kind_cnt;
+		hmap_set(&s->kind_index, (uint64_t)p->name + 1, (void *)(uintptr_t)at);
+	}
+	s->kinds[at - 1].pairs++;
+	s->kinds[at - 1].ns += length(p);
+}
+
+static int most_time_first(const void *a, const void *b)
+{
+	const struct spans_kind *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return (x->name > y->name) - (x->name < y->name);
+}
+
 static void keep(struct spans *s, const struct span *p)
 {
 	s->pairs++;
+	count_kind(s, p);
 	s->ns += length(p);
 	quantile_add(&s->lengths, length(p));
 	if (length(p) < s->opts.min_ns)
@@ -310,6 +338,46 @@ static bool wants(const struct spans *s, uint32_t tid, uint32_t cpu)
 	return !s->opts.wants || s->opts.wants(s->opts.ctx, tid, cpu);
 }
 
+/* ---- what is open in a thread, one within the other --------------------------------------------- */
+
+static uint64_t place_of(const struct trace_event *ev)
+{
+	return ev->tid == TRACE_NONE ? tie_hash(ev->part, 0, BY_WORKER, worker_of(ev)) :
+				       tie_hash(ev->part, 0, BY_THREAD, ev->tid);
+}
+
+static void put_innermost(struct spans *s, struct open *o)
+{
+	o->outer = hmap_get(&s->last_open, o->place);
+	if (o->outer)
+		o->outer->inner = o;
+	hmap_set(&s->last_open, o->place, o);
+}
+
+static void take_out(struct spans *s, struct open *o)
+{
+	if (o->outer)
+		o->outer->inner = o->inner;
+	if (o->inner)
+		o->inner->outer = o->outer;
+	else if (o->outer)
+		hmap_set(&s->last_open, o->place, o->outer);
+	else
+		hmap_del(&s->last_open, o->place);
+}
+
+/*
+ * What it began in is still open as it ends, in the same thread. Not so where a loss may hide an end; system calls never
+ * lie within each other, and what an asked-for field ties goes on in other threads.
+ */
+static bool is_inside(const struct spans *s, const struct open *o, const struct trace_event *end)
+{
+	const struct open *outer = s->opts.field ? NULL : o->outer;
+
+	return outer && outer->losses == s->losses && !(outer->syscall && o->syscall) &&
+	       place_of(end) == o->place;
+}
+
 static void enter(struct spans *s, const struct trace *t, const struct trace_event *ev,
 		  const struct kind *k, uint32_t pattern)
 {
@@ -337,6 +405,7 @@ static void enter(struct spans *s, const struct trace *t, const struct trace_eve
 	if (o) {
 		s->unended += o->wanted;
 		s->open_others -= !o->wanted;
+		take_out(s, o);
 	} else if (s->open.cnt >= SPANS_OPEN_MAX) {
 		s->crowded += wanted;
 		return;
@@ -358,8 +427,11 @@ static void enter(struct spans *s, const struct trace *t, const struct trace_eve
 							    NAMES_NONE :
 							    ev->schema->field_names[k->number] },
 			    .losses = s->losses,
-			    .wanted = wanted };
+			    .wanted = wanted,
+			    .syscall = k->syscall,
+			    .place = place_of(ev) };
 	s->open_others += !wanted;
+	put_innermost(s, o);
 }
 
 static void leave(struct spans *s, const struct trace *t, const struct trace_event *ev,
@@ -384,6 +456,7 @@ static void leave(struct spans *s, const struct trace *t, const struct trace_eve
 		return;
 	}
 	hmap_del(&s->open, tie.hash);
+	take_out(s, o);
 	s->open_others -= !o->wanted;
 	if (!o->wanted) {
 		free(o);
@@ -396,6 +469,7 @@ static void leave(struct spans *s, const struct trace *t, const struct trace_eve
 		o->span.end = ev->ts;
 		o->span.end_tid = tid;
 		o->span.end_worker = ev->tid == TRACE_NONE ? worker_of(ev) : TRACE_NONE;
+		s->inside += is_inside(s, o, ev);
 		keep(s, &o->span);
 	}
 	free(o);
@@ -408,7 +482,10 @@ static void forget_thread(struct spans *s, const struct trace_event *ev)
 
 	for (uint32_t k = 0; k < s->opts.pattern_cnt && ev->tid != TRACE_NONE; k++) {
 		o = hmap_del(&s->open, tie_hash(ev->part, k, BY_THREAD, ev->tid));
-		s->unended += !!o;
+		if (!o)
+			continue;
+		s->unended++;
+		take_out(s, o);
 		free(o);
 	}
 }
@@ -455,6 +532,8 @@ void spans_finish(struct spans *s)
 	}
 	if (s->cnt)
 		qsort(s->v, s->cnt, sizeof(*s->v), longest_first);
+	if (s->kind_cnt)
+		qsort(s->kinds, s->kind_cnt, sizeof(*s->kinds), most_time_first);
 }
 
 static void free_values(struct hmap *m)
@@ -486,6 +565,9 @@ void spans_restart(struct spans *s)
 {
 	free_values(&s->schemas);
 	free_values(&s->open);
+	hmap_fini(&s->last_open);
+	hmap_fini(&s->kind_index);
+	free(s->kinds);
 	hmap_fini(&s->calls);
 	hmap_fini(&s->raw_calls);
 	quantile_fini(&s->lengths);

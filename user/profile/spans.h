@@ -59,6 +59,12 @@ struct span {
 	uint32_t call_field;
 };
 
+/* Whole pairs that one name of events begins. */
+struct spans_kind {
+	uint32_t name; /* string id */
+	uint64_t pairs, ns;
+};
+
 /* Start with { .opts = ... }. */
 struct spans {
 	struct spans_opts opts;
@@ -72,6 +78,7 @@ struct spans {
 	bool blind; /* wants() was asked before all workers were known */
 	struct hmap open; /* hash of what ties -> open pair */
 	size_t open_others; /* of these: of threads that are not looked for */
+	struct hmap last_open; /* thread or worker -> the open pair that began in it last */
 	uint64_t losses; /* that may hide events, so far */
 	struct span *v; /* a heap; by spans_finish() the longest first */
 	size_t cnt, cap;
@@ -79,7 +86,11 @@ struct spans {
 	uint64_t pairs, ns; /* whole ones, and their time together */
 	uint64_t slow, slow_ns; /* those of min_ns or longer, of which the longest are kept */
 	struct quantile lengths;
-	uint64_t nested; /* starts within an open pair */
+	struct hmap kind_index; /* name + 1 -> index in kinds, + 1 */
+	struct spans_kind *kinds; /* by spans_finish() the one with the most time first */
+	size_t kind_cnt, kind_cap;
+	uint64_t nested; /* starts within an open pair, of the same tie: told as part of it */
+	uint64_t inside; /* whole pairs within another one of their thread: both count */
 	uint64_t unended, unstarted; /* starts without an end, ends without a start */
 	uint64_t untied; /* events that say neither thread nor what else would tie them */
 	uint64_t crowded; /* starts that found no room */
