@@ -8,6 +8,11 @@ $ dial9-prof offcpu --by time
 ! dial9-prof: offcpu: unknown key 'time' in --by (known: stack, comm, pid, tid, state, waker, wstack)
 ? 1
 #
+# The letter of report's --sort.
+$ dial9-prof offcpu -s comm,time x.bin
+! dial9-prof: offcpu: unknown key 'time' in --by (known: stack, comm, pid, tid, state, waker, wstack)
+? 1
+#
 $ dial9-prof offcpu $T/golden/dial9/mixed_1k.bin | sed 's|in .*/|in |'
 No blocked time in mixed_1k.bin: it has no switches: its threads slept, or it was recorded with --no-sched.
 #

@@ -61,6 +61,7 @@ static const struct opt offcpu_opts[] = {
 	  .arg = "LETTERS",
 	  .help = "only waits in these states, as in S,D (S sleep, D disk and locks, T stopped, ...)" },
 	{ .name = "by",
+	  .key = 's',
 	  .kind = OPT_STR,
 	  .off = O(by),
 	  .arg = "KEYS",
