@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
+#include "cmd/reread.h"
 
 #define SLOWEST_DEFAULT 10
 
@@ -164,12 +165,14 @@ static void tell(struct explained *x)
 
 static int explain_file(struct explained *x, const char *path)
 {
-	const struct timeline_opts t = {
+	struct timeline_opts t = {
 		.sel = &x->opts->sel, .fn = take, .event = see, .reset = drop, .ctx = x
 	};
 	const bool worst = x->opts->worst || !x->opts->sel.time;
 	int code;
 
+	if (worst && !reread_is_regular(path) && reread_open("explain", path, &t.src))
+		return CMD_INPUT;
 	x->numbers.sums_only = worst;
 	code = timeline_run(&x->timeline, &t, path);
 	/* its threads would seem to do one thing all the while */

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "cmd/explain.h"
+#include "cmd/reread.h"
 
 /* ---- what --span means ------------------------------------------------------------------------- */
 
@@ -387,9 +388,12 @@ int explain_slowest(struct explained *x, const char *path)
 		if (explain_slowest_add(&s, x->opts->spans.v[k]))
 			code = CMD_USAGE;
 	if (code == CMD_OK)
-		code = explain_slowest_find(&s, path, NULL);
+		code = explain_slowest_find(&s, path, src);
 	if (code == CMD_OK)
 		code = print(&s);
 	explain_slowest_fini(&s);
 	return code;
 }
+	struct source *src = NULL;
+	if (code == CMD_OK && !reread_is_regular(path) && reread_open("explain", path, &src))
+		code = CMD_INPUT;
