@@ -57,3 +57,12 @@ $ dial9-prof explain --span poll --slowest 1 - <$T/golden/dial9/tokio-service.bi
                 hyper_util::client::legacy::connect::http::HttpConnector<R>::call_async::{{closure}} (inlined)
                 <hyper_util::client::legacy::connect::http::HttpConnector<R> as tower_service::Service<http::uri::Uri>>::call::{{closure}} ([unknown])
                 ... 51 more
+#
+$ zcat $T/golden/dial9/tokio-service.bin.gz | dial9-prof explain --span poll --slowest 1 - | head -3
+\# standard input: the slowest 1 of 36,801 pairs of poll over 4.810 s
+\# lost: nothing
+\# all: 1.283 s, median 10.559 us, p99 211.967 us
+#
+$ dial9-prof explain --span poll -C 0 - <$T/golden/dial9/tokio-service.bin.gz
+! dial9-prof: explain: no pair of poll in standard input in what was selected
+? 1

@@ -50,4 +50,27 @@ $ dial9-prof polls --min 10s -- $T/golden/dial9/tokio-service.bin.gz | sed 's|^#
 \# tokio-service.bin.gz: 0 of 36,801 polls took 10.000 s or longer, over 4.810 s
 \# lost: nothing
 \# all: 1.283 s, median 10.559 us, p99 211.967 us; the slow ones: 0 ns
-\#
+#
+# Threads are chosen by the names that their samples have.
+$ dial9-prof polls --comm 'tokio*' --limit 1 s.gz | head -1; dial9-prof polls --comm 'toxio*' s.gz
+\# s.gz: 4 of 36,801 polls took 1.000 ms or longer, over 4.810 s
+! dial9-prof: polls: no poll in s.gz in what was selected
+? 1
+#
+$ dial9-prof polls -C 9 s.gz
+! dial9-prof: polls: -C: polls do not say on which CPU they began
+? 1
+#
+# A function's last word is that of two, one of which calls the other.
+$ dial9-prof polls --span query_metric --limit 1 s.gz | sed -n '1p;3,6p;10,11p'
+\# s.gz: 4 of 11,854 stretches of query_metric took 1.000 ms or longer, over 4.810 s
+\# all: 694.156 ms, median 18.047 us, p99 175.103 us; the slow ones: 195.873 ms
+\# of a span each stretch counts, from an enter to its exit: one that waits is entered again
+\# 2 kinds: 5,927 of metrics_service::routes::query_metric, 5,927 of metrics_service::ddb::query_metric
+\# 5,927 pairs inside another, in the same thread: the time of both counts
+\#        Took ms  stretch
+      50.273173  1. metrics_service::routes::query_metric by worker 0, tokio-rt-worker 31710, in query_metric
+#
+$ dial9-prof polls --span ddb::query_metric --limit 1 s.gz | sed -n '1p;3p'
+\# s.gz: 2 of 5,927 stretches of ddb::query_metric took 1.000 ms or longer, over 4.810 s
+\# all: 340.075 ms, median 17.279 us, p99 168.959 us; the slow ones: 97.932 ms

@@ -461,6 +461,8 @@ static const char slowest_json[] =
 	"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,"
 	"\"lost_samples_estimate\":0,\"pairs\":3,\"pairs_ns\":16400000,\"p50_ns\":4882432,"
 	"\"p99_ns\":11000000,\"nested\":0,\"unended\":1,\"unstarted\":1,\"untied\":0,\"crowded\":0,"
+	"\"inside\":0,\"kinds\":[\n"
+	"{\"event\":\"syscalls:sys_enter_fsync\",\"pairs\":3,\"ns\":16400000}],"
 	"\"switches\":true,\"whole\":true,\"causes\":[\n"
 	"{\"kind\":\"blocked\",\"ns\":6000000,\"pairs\":1,\"mostly\":1,"
 	"\"function\":\"lock\",\"under\":null,\"page_fault\":false},\n"

@@ -26,21 +26,18 @@ static void poll(struct make *m, uint32_t worker, uint64_t task, const char *at,
 	MAKE_NUMBERS(m, to, "PollEndEvent", { "worker_id", worker });
 }
 
-static void span(struct make *m, uint32_t worker, const char *name, uint64_t from, uint64_t to)
+static void span_of(struct make *m, uint64_t id, const char *event, uint64_t ts)
 {
-	for (int end = 0; end < 2; end++) {
-		struct dial9_schema *s = MAKE_SCHEMA(
-			end ? "SpanExit:app::log:src/log.rs:3" : "SpanEnter:app::log:src/log.rs:3",
-			{ "worker_id", DIAL9_VARINT }, { "span_id", DIAL9_VARINT },
-			{ "span_name", DIAL9_POOLED_STRING });
+	struct dial9_schema *s =
+		MAKE_SCHEMA(event, { "worker_id", DIAL9_VARINT }, { "span_id", DIAL9_VARINT },
+			    { "span_name", DIAL9_POOLED_STRING });
 
-		cr_assert_eq(dial9_enc_begin(m->enc, s, end ? to : from), 0);
-		dial9_enc_put_u64(m->enc, worker);
-		dial9_enc_put_u64(m->enc, 4);
-		make_str(m, name);
-		make_end(m);
-		dial9_schema_free(s);
-	}
+	cr_assert_eq(dial9_enc_begin(m->enc, s, ts), 0);
+	dial9_enc_put_u64(m->enc, 0);
+	dial9_enc_put_u64(m->enc, id);
+	make_str(m, "write_log");
+	make_end(m);
+	dial9_schema_free(s);
 }
 
 static void unpark(struct make *m, uint64_t ts, uint32_t worker, uint32_t tid)
@@ -58,7 +55,8 @@ static void make_app(struct make *m, uint64_t t)
 	make_sample(m, t + 4 * ms, 11, 11, PROF_SOURCE_SWITCH_OUT, 0, &work, 1);
 	unpark(m, t + 1, 8, 99);
 	poll(m, 0, 17, "src/main.rs:7", t + 1 * ms, t + 13 * ms);
-	span(m, 0, "write_log", t + 1500 * 1000, t + 125 * ms / 10);
+	span_of(m, 4, "SpanEnter:app::log:src/log.rs:3", t + 15 * ms / 10);
+	span_of(m, 4, "SpanExit:app::log:src/log.rs:3", t + 125 * ms / 10);
 	poll(m, 1, 18, "src/net.rs:9", t + 2 * ms, t + 9 * ms);
 	unpark(m, t + 1, 1, 12);
 	poll(m, 5, 19, "src/net.rs:9", t + 3 * ms, t + 6 * ms);
@@ -223,6 +221,7 @@ static const char json[] =
 	"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,"
 	"\"lost_samples_estimate\":0,\"pairs\":6,\"pairs_ns\":28100000,\"p50_ns\":2998272,"
 	"\"p99_ns\":12000000,\"nested\":0,\"unended\":0,\"unstarted\":0,\"untied\":0,\"crowded\":0,"
+	"\"inside\":0,\"kinds\":[\n{\"event\":\"PollStartEvent\",\"pairs\":6,\"ns\":28100000}],"
 	"\"min_ns\":1000000,\"slow\":5,\"slow_ns\":28000000,\"told\":2,\"no_thread\":1,"
 	"\"not_its_thread\":1,\"not_recorded\":1,\"not_kept\":0,\"switches\":true,\"whole\":true,"
 	"\"causes\":[\n"
@@ -303,17 +302,99 @@ Test(polls, spans_in_place_of_polls)
 {
 	struct run r = run_cmd(cmd_polls, input(), "polls", "-", "--span", "log", NULL);
 
-	run_expect_in(r.out, "# standard input: 1 of 1 span of log took 1.000 ms or longer,");
-	run_expect_in(r.out,
-		      "# 100% of the slow spans: mostly blocked in fsync under app::write_log\n");
+	run_expect_in(r.out, "# standard input: 1 of 1 stretch of log took 1.000 ms or longer,");
+	run_expect_in(
+		r.out,
+		"# 100% of the slow stretches: mostly blocked in fsync under app::write_log\n");
 	run_expect_in(r.out,
 		      "       1.000000       0.000000      10.000000       0.000000       0.000000"
-		      "  1. span by worker 0, app 11, in write_log\n");
+		      "  1. app::log by worker 0, app 11, in write_log\n");
+	run_expect_in(r.out, "# of a span each stretch counts, from an enter to its exit: one that "
+			     "waits is entered again\n");
+	cr_expect_null(strstr(r.out, " kinds: "));
+	run_free(&r);
+}
+
+/* app::log from 1.5 to 12.5 ms has one of app::net::log in it from 3 to 5. */
+static int two_spans(void)
+{
+	const uint64_t t = 20 * RUN_SEC;
+	struct make m;
+
+	make_init(&m, NULL);
+	make_metadata(&m, t, service);
+	unpark(&m, t + 1, 0, 11);
+	span_of(&m, 4, "SpanEnter:app::log:src/log.rs:3", t + 15 * ms / 10);
+	span_of(&m, 5, "SpanEnter:app::net::log:src/net.rs:9", t + 3 * ms);
+	span_of(&m, 5, "SpanExit:app::net::log:src/net.rs:9", t + 5 * ms);
+	span_of(&m, 4, "SpanExit:app::log:src/log.rs:3", t + 125 * ms / 10);
+	return make_done(&m);
+}
+
+Test(polls, spans_of_two_functions_are_told_apart)
+{
+	struct run r = run_cmd(cmd_polls, two_spans(), "polls", "-", "--span", "log", NULL);
+
+	run_expect_in(r.out, "# standard input: 2 of 2 stretches of log took 1.000 ms or longer,");
+	run_expect_in(r.out, "# 2 kinds: 1 of app::log, 1 of app::net::log\n");
+	run_expect_in(r.out,
+		      "# 1 pair inside another, in the same thread: the time of both counts\n");
+	run_expect_in(r.out, "      11.000000  1. app::log by worker 0,");
+	run_expect_in(r.out, "       2.000000  2. app::net::log by worker 0,");
+	run_free(&r);
+	r = run_cmd(cmd_polls, two_spans(), "polls", "-", "--json", "--span", "log", NULL);
+	run_expect_in(
+		r.out,
+		"\"nested\":0,\"unended\":0,\"unstarted\":0,\"untied\":0,\"crowded\":0,"
+		"\"inside\":1,\"kinds\":[\n"
+		"{\"event\":\"SpanEnter:app::log:src/log.rs:3\",\"pairs\":1,\"ns\":11000000},\n"
+		"{\"event\":\"SpanEnter:app::net::log:src/net.rs:9\",\"pairs\":1,\"ns\":2000000}],");
+	run_free(&r);
+}
+
+static void expect_path(const char *path, const char *want)
+{
+	struct run r = run_cmd(cmd_polls, two_spans(), "polls", "-", "--span", path, NULL);
+
+	run_expect_in(r.out, want);
+	run_free(&r);
+}
+
+Test(polls, a_path_or_its_tail_chooses_a_function)
+{
+	expect_path("net::log", "# standard input: 1 of 1 stretch of net::log took 1.000 ms");
+	expect_path("app::net::log", "# standard input: 1 of 1 stretch of app::net::log took");
+	expect_path("app::log", "  1. app::log by worker 0,");
+}
+
+/* Of the application alone nothing is told, since no recording has its threads. */
+Test(polls, without_a_recording_none_is_told)
+{
+	struct run r = run_cmd(cmd_polls, input_of(APP, service), "polls", "-", "--json", NULL);
+
+	run_expect_in(r.out, "\"slow\":5,\"slow_ns\":28000000,\"told\":0,\"no_thread\":0,"
+			     "\"not_its_thread\":0,\"not_recorded\":5,\"not_kept\":0,"
+			     "\"switches\":false,");
+	run_expect_in(r.out, "\"spans\":[\"write_log\"],\"untold\":\"not_recorded\",");
+	run_free(&r);
+}
+
+Test(polls, all_of_them_need_no_least_length)
+{
+	struct run r = run_cmd(cmd_polls, input(), "polls", "-", "--min", "0", NULL);
+
+	run_expect_in(r.out, "# standard input: 6 polls, over 0.016 s\n");
 	run_free(&r);
 }
 
 Test(polls, what_has_none_is_refused)
 {
+	run_expect(run_cmd(cmd_polls, input(), "polls", "-", "-C0", NULL), CMD_USAGE, "",
+		   "dial9-prof: polls: -C: polls do not say on which CPU they began\n");
+	run_expect(run_cmd(cmd_polls, input(), "polls", "-", "-C0", "--span=log", NULL), CMD_USAGE,
+		   "",
+		   "dial9-prof: polls: no pair of log in standard input in what was selected\n");
+
 	run_expect(run_cmd(cmd_polls, input_of(KERNEL, service), "polls", "-", NULL), CMD_USAGE, "",
 		   "dial9-prof: polls: no poll in standard input: the service writes them, into a "
 		   "trace of its own\n");

@@ -108,9 +108,11 @@ void explain_slowest_tell_nothing(const struct explain_slowest *s);
 
 /* Parts of both: what --span says; lines of counts; in words where time went. */
 void explain_slowest_put_spans(struct buf *out, const struct explained *x);
-void explain_slowest_put_counts(struct buf *out, const struct spans *s);
+void explain_slowest_put_counts(struct buf *out, const struct names *names, const struct spans *s);
 void explain_slowest_put_cause(struct buf *out, const struct explain_slowest *s,
 			       const struct cause *c);
+/* Of a span the path of its function, of other events the name. */
+void explain_slowest_put_kind(struct buf *out, const struct names *names, uint32_t name);
 /* The first @cnt pairs: a line of times each, under @noun, then their stories. */
 void explain_slowest_put_pairs(struct buf *out, struct explain_slowest *s, size_t cnt,
 			       const char *noun);
@@ -118,7 +120,7 @@ void explain_slowest_put_pairs(struct buf *out, struct explain_slowest *s, size_
 void explain_slowest_put_thread(struct buf *out, const struct explain_slowest *s, uint32_t part,
 				uint32_t tid, uint32_t comm);
 /* Members of an object, the last one without a comma behind it: pairs and their lengths, and what is wrong. */
-void explain_slowest_json_counts(struct buf *out, const struct spans *s);
+void explain_slowest_json_counts(struct buf *out, const struct names *names, const struct spans *s);
 void explain_slowest_json_causes(struct buf *out, const struct explain_slowest *s);
 void explain_slowest_json_pairs(struct buf *out, struct explain_slowest *s, size_t cnt);
 

@@ -70,6 +70,22 @@ static bool add_by_begin(struct explain_slowest *s, const char *name)
 	return true;
 }
 
+/* Spans of a function, by its path or the last words of that. */
+static void add_path(struct explain_slowest *s, const char *path)
+{
+	add_around(s, "SpanEnter:*::", "SpanExit:*::", path, ":*");
+	if (strstr(path, "::"))
+		add_around(s, "SpanEnter:", "SpanExit:", path, ":*");
+}
+
+/* "ddb::query": a colon of which the first is not a pair stands in names of events. */
+static bool is_path(const char *text)
+{
+	const char *colon = strchr(text, ':');
+
+	return colon && colon[1] == ':';
+}
+
 /* A word that is no event: whatever of that name has a beginning and an end. */
 static void add_word(struct explain_slowest *s, const char *word)
 {
@@ -80,7 +96,7 @@ static void add_word(struct explain_slowest *s, const char *word)
 		return;
 	raw->call = xstrdup(word);
 	add_around(s, "syscalls:sys_enter_", "syscalls:sys_exit_", word, "");
-	add_around(s, "SpanEnter:*::", "SpanExit:*::", word, ":*");
+	add_path(s, word);
 	if (!strcmp(word, "poll"))
 		add_pattern(s, "PollStartEvent", "PollEndEvent");
 }
@@ -124,6 +140,10 @@ int explain_slowest_add(struct explain_slowest *s, const char *text)
 		free(copy);
 		return err;
 	}
+	if (is_path(text)) {
+		add_path(s, text);
+		return 0;
+	}
 	if (!strchr(text, ':') && !strstr(text, "Start") && !strstr(text, "Begin") &&
 	    !strstr(text, "Enter")) {
 		add_word(s, text);
@@ -149,6 +169,9 @@ static bool wants(void *ctx, uint32_t tid, uint32_t cpu)
 	const struct names_task *task = x->id ? task_of(x, tid) : NULL;
 
 	if (x->id && tid != x->id && (!task || task->pid != x->id))
+		return false;
+	/* an application's events do not say where they were */
+	if (x->opts->sel.cpus.cnt && cpu == TRACE_NONE)
 		return false;
 	return select_match_thread(&x->timeline.sel, x->timeline.reader, tid, cpu);
 }
@@ -381,12 +404,15 @@ static int print(struct explain_slowest *s)
 int explain_slowest(struct explained *x, const char *path)
 {
 	struct explain_slowest s = { .x = x, .word = "explain" };
+	struct source *src = NULL;
 	int code = CMD_OK;
 
 	s.spans.opts.max = x->opts->slowest;
 	for (size_t k = 0; code == CMD_OK && k < x->opts->spans.cnt; k++)
 		if (explain_slowest_add(&s, x->opts->spans.v[k]))
 			code = CMD_USAGE;
+	if (code == CMD_OK && !reread_is_regular(path) && reread_open("explain", path, &src))
+		code = CMD_INPUT;
 	if (code == CMD_OK)
 		code = explain_slowest_find(&s, path, src);
 	if (code == CMD_OK)
@@ -394,6 +420,3 @@ int explain_slowest(struct explained *x, const char *path)
 	explain_slowest_fini(&s);
 	return code;
 }
-	struct source *src = NULL;
-	if (code == CMD_OK && !reread_is_regular(path) && reread_open("explain", path, &src))
-		code = CMD_INPUT;

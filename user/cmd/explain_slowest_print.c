@@ -11,8 +11,11 @@
 #include "cmd/text.h"
 
 #define SYSCALL_ENTER "syscalls:sys_enter_"
+#define SPAN_ENTER "SpanEnter:"
 /* A cause of less than this part of the time is not told unless all are. */
 #define SMALL_CAUSE 1000
+/* Kinds of pairs that are named. */
+#define KINDS_MAX 4
 
 /* What --span says, in its own words. */
 void explain_slowest_put_spans(struct buf *out, const struct explained *x)
@@ -94,8 +97,55 @@ static void put_count(struct buf *out, uint64_t n, const char *noun, const char 
 	buf_addch(out, '\n');
 }
 
-void explain_slowest_put_counts(struct buf *out, const struct spans *s)
+static bool is_enter(const char *name)
 {
+	return !strncmp(name, SPAN_ENTER, strlen(SPAN_ENTER));
+}
+
+/* "app::ddb::query" of "SpanEnter:app::ddb::query:src/ddb.rs:7:", and other events as they are called. */
+void explain_slowest_put_kind(struct buf *out, const struct names *names, uint32_t name)
+{
+	size_t len, at = 0;
+	const char *text = names_str(names, name, &len);
+
+	if (is_enter(text)) {
+		text += strlen(SPAN_ENTER);
+		len -= strlen(SPAN_ENTER);
+		while (at < len && (text[at] != ':' || (at + 1 < len && text[at + 1] == ':')))
+			at += text[at] == ':' ? 2 : 1;
+		len = at < len ? at : len;
+	}
+	text_clean(out, text, len);
+}
+
+static void put_kinds(struct buf *out, const struct names *names, const struct spans *s)
+{
+	bool spans = false;
+	char cnt[32];
+
+	for (size_t k = 0; k < s->kind_cnt; k++)
+		spans |= is_enter(names_str(names, s->kinds[k].name, NULL));
+	if (spans)
+		buf_addstr(out,
+			   "# of a span each stretch counts, from an enter to its exit: one that "
+			   "waits is entered again\n");
+	if (s->kind_cnt < 2)
+		return;
+	buf_printf(out, "# %zu kinds: ", s->kind_cnt);
+	for (size_t k = 0; k < s->kind_cnt && k < KINDS_MAX; k++) {
+		buf_addstr(out, k ? ", " : "");
+		str_count(cnt, s->kinds[k].pairs);
+		buf_printf(out, "%s of ", cnt);
+		explain_slowest_put_kind(out, names, s->kinds[k].name);
+	}
+	buf_addstr(out, s->kind_cnt > KINDS_MAX ? ", ...\n" : "\n");
+}
+
+void explain_slowest_put_counts(struct buf *out, const struct names *names, const struct spans *s)
+{
+	put_kinds(out, names, s);
+	put_count(out, s->inside, "pair",
+		  " inside another, in the same thread: the time of both counts");
 	put_count(out, s->nested, "pair", " within another: told as part of it");
 	put_count(out, s->unended, "start", " without an end");
 	put_count(out, s->unstarted, "end", " without a start");
@@ -121,7 +171,7 @@ static void put_head(struct buf *out, const struct explain_slowest *s)
 	buf_addstr(out, ", p99 ");
 	text_duration(out, (uint64_t)quantile_at(&p->lengths, 0.99), 0);
 	buf_addch(out, '\n');
-	explain_slowest_put_counts(out, p);
+	explain_slowest_put_counts(out, s->x->timeline.names, p);
 	buf_addstr(out, "#\n");
 }
 
@@ -161,7 +211,7 @@ void explain_slowest_put_cause(struct buf *out, const struct explain_slowest *s,
 		buf_addstr(out, "unknown: events are missing");
 		break;
 	case CAUSE_ABSENT:
-		buf_addstr(out, "unknown: the trace does not have the thread then");
+		buf_addstr(out, "absent: the trace has nothing of the thread then");
 		break;
 	}
 }
@@ -329,7 +379,7 @@ void explain_slowest_print(struct explain_slowest *s)
 				   "it has stacks at best\n");
 		explain_slowest_put_pairs(&out, s, s->spans.cnt, "pair");
 	} else {
-		explain_slowest_put_counts(&out, &s->spans);
+		explain_slowest_put_counts(&out, s->x->timeline.names, &s->spans);
 	}
 	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&out);
@@ -337,7 +387,19 @@ void explain_slowest_print(struct explain_slowest *s)
 
 /* ---- JSON -------------------------------------------------------------------------------------- */
 
-void explain_slowest_json_counts(struct buf *out, const struct spans *s)
+static void json_kinds(struct buf *out, const struct names *names, const struct spans *s)
+{
+	buf_printf(out, ",\"inside\":%" PRIu64 ",\"kinds\":[", s->inside);
+	for (size_t k = 0; k < s->kind_cnt; k++) {
+		buf_addstr(out, k ? ",\n{\"event\":" : "\n{\"event\":");
+		text_json_name(out, names, s->kinds[k].name);
+		buf_printf(out, ",\"pairs\":%" PRIu64 ",\"ns\":%" PRIu64 "}", s->kinds[k].pairs,
+			   s->kinds[k].ns);
+	}
+	buf_addch(out, ']');
+}
+
+void explain_slowest_json_counts(struct buf *out, const struct names *names, const struct spans *s)
 {
 	buf_printf(out,
 		   ",\"pairs\":%" PRIu64 ",\"pairs_ns\":%" PRIu64 ",\"p50_ns\":%.0f,\"p99_ns\":%.0f"
@@ -345,6 +407,7 @@ void explain_slowest_json_counts(struct buf *out, const struct spans *s)
 		   ",\"untied\":%" PRIu64 ",\"crowded\":%" PRIu64,
 		   s->pairs, s->ns, quantile_at(&s->lengths, 0.5), quantile_at(&s->lengths, 0.99),
 		   s->nested, s->unended, s->unstarted, s->untied, s->crowded);
+	json_kinds(out, names, s);
 }
 
 static void json_cause(struct buf *out, const struct explain_slowest *s, const struct cause *c)
@@ -454,7 +517,7 @@ void explain_slowest_json(struct explain_slowest *s)
 	struct buf out = { 0 };
 
 	timeline_json_head(&out, &s->x->timeline);
-	explain_slowest_json_counts(&out, &s->spans);
+	explain_slowest_json_counts(&out, s->x->timeline.names, &s->spans);
 	buf_printf(&out, ",\"switches\":%s,\"whole\":%s,", s->switches ? "true" : "false",
 		   s->x->numbers.left_out_at ? "false" : "true");
 	explain_slowest_json_causes(&out, s);

@@ -33,7 +33,7 @@ static const struct opt polls_opts[] = {
 	  .kind = OPT_LIST,
 	  .off = O(explain.spans),
 	  .arg = "WHAT",
-	  .help = "not polls, but spans of that name, or what explain has there; may be repeated" },
+	  .help = "not polls, but stretches in spans of that name, or what explain has there; may be repeated" },
 	{ .name = "limit",
 	  .kind = OPT_U64,
 	  .off = O(explain.limit),
@@ -203,6 +203,10 @@ static int tell_all(const struct polls_opts *opts, const char *const *paths, siz
 {
 	const char *input = opts->explain.sel.input;
 
+	if (opts->explain.sel.cpus.cnt && !opts->explain.spans.cnt) {
+		log_error("polls: -C: polls do not say on which CPU they began");
+		return CMD_USAGE;
+	}
 	if (input && cnt) {
 		log_error("polls: --input and %s: name all traces without --input", paths[0]);
 		return CMD_USAGE;

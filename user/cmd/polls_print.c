@@ -14,9 +14,15 @@ static size_t rows(const struct explain_slowest *s, size_t cnt)
 	return text_rows(s->x->opts->limit, 0, cnt);
 }
 
+/* A span is entered many times: what is looked at is one stretch, from an enter to its exit. */
 static const char *noun(const struct explain_slowest *s)
 {
-	return s->x->opts->spans.cnt ? "span" : "poll";
+	return s->x->opts->spans.cnt ? "stretch" : "poll";
+}
+
+static const char *nouns(const struct explain_slowest *s)
+{
+	return s->x->opts->spans.cnt ? "stretches" : "polls";
 }
 
 /* What the application says of one; NULL: nothing. */
@@ -25,6 +31,17 @@ static const struct polled_poll *polled_of(const struct explain_slowest *s, cons
 	const uint32_t part = s->told ? s->told[p - s->spans.v].part : p->part;
 
 	return polled_get(&s->polled, part, p);
+}
+
+/* Where there are no switches at all, no recording has its thread. */
+static enum explain_untold untold(const struct explain_slowest *s, const struct span *p)
+{
+	return s->told ? s->told[p - s->spans.v].why : EXPLAIN_NOT_RECORDED;
+}
+
+static uint64_t untold_cnt(const struct explain_slowest *s, int why)
+{
+	return s->told || why != EXPLAIN_NOT_RECORDED ? s->untold[why] : s->spans.cnt;
 }
 
 /* ---- one poll ---------------------------------------------------------------------------------- */
@@ -47,6 +64,8 @@ void polls_print_title(struct buf *out, const struct explain_slowest *s, const s
 
 	if (poll && poll->has_task)
 		buf_printf(out, "task %" PRIu64, poll->task);
+	else if (s->x->opts->spans.cnt)
+		explain_slowest_put_kind(out, s->x->timeline.names, p->name);
 	else
 		buf_addstr(out, noun(s));
 	if (p->worker != TRACE_NONE)
@@ -72,7 +91,7 @@ void polls_print_members(struct buf *out, const struct explain_slowest *s, const
 {
 	const struct names *names = s->x->timeline.names;
 	const struct polled_poll *poll = polled_of(s, p);
-	const enum explain_untold why = s->told ? s->told[p - s->spans.v].why : EXPLAIN_TOLD;
+	const enum explain_untold why = untold(s, p);
 
 	text_json_id(out, ",\"worker\":", p->worker);
 	if (poll && poll->has_task)
@@ -123,20 +142,34 @@ static void put_untold(struct buf *out, const struct explain_slowest *s)
 	put_slow(out, s, s->spans.slow - s->spans.cnt, " left out: the slowest are told\n");
 }
 
+/* "4 of 36,801 polls took 1.000 ms or longer," */
+static void put_how_many(struct buf *out, const struct explain_slowest *s)
+{
+	const struct spans *p = &s->spans;
+	char slow[32];
+
+	str_count(slow, p->slow);
+	if (p->opts.min_ns)
+		buf_printf(out, "%s of ", slow);
+	str_counted(out, p->pairs, noun(s));
+	if (s->x->opts->spans.cnt) {
+		buf_addstr(out, " of ");
+		explain_slowest_put_spans(out, s->x);
+	}
+	if (p->opts.min_ns) {
+		buf_addstr(out, " took ");
+		text_duration(out, p->opts.min_ns, 0);
+		buf_addstr(out, " or longer");
+	}
+	buf_addch(out, ',');
+}
+
 static void put_head(struct buf *out, const struct explain_slowest *s)
 {
 	const struct spans *p = &s->spans;
 	struct buf what = { 0 };
 
-	buf_printf(&what, "%zu of ", (size_t)p->slow);
-	str_counted(&what, p->pairs, noun(s));
-	if (s->x->opts->spans.cnt) {
-		buf_addstr(&what, " of ");
-		explain_slowest_put_spans(&what, s->x);
-	}
-	buf_addstr(&what, " took ");
-	text_duration(&what, p->opts.min_ns, 0);
-	buf_addstr(&what, " or longer,");
+	put_how_many(&what, s);
 	timeline_put_head(out, &s->x->timeline, buf_cstr(&what), s->x->view.color);
 	buf_free(&what);
 	buf_addstr(out, "# all: ");
@@ -148,14 +181,15 @@ static void put_head(struct buf *out, const struct explain_slowest *s)
 	buf_addstr(out, "; the slow ones: ");
 	text_duration(out, p->slow_ns, 0);
 	buf_addch(out, '\n');
-	explain_slowest_put_counts(out, p);
+	explain_slowest_put_counts(out, s->x->timeline.names, p);
 	put_untold(out, s);
 	if (p->cnt && !s->switches)
 		buf_addstr(out,
 			   "# only the application's side is in this file: of what threads did "
 			   "meanwhile it has stacks at best\n"
 			   "#   (record it with dial9-prof -p PID, and give both files)\n");
-	buf_addstr(out, "#\n");
+	if (p->cnt)
+		buf_addstr(out, "#\n");
 }
 
 /* ---- tables ------------------------------------------------------------------------------------ */
@@ -174,8 +208,8 @@ static void put_first_cause(struct buf *out, const struct explain_slowest *s)
 	for (size_t k = 1; k < s->causes.cnt; k++)
 		if (s->causes.v[k].mostly > first->mostly)
 			first = &s->causes.v[k];
-	buf_printf(out, "# %.0f%% of the slow %ss: mostly ",
-		   100.0 * (double)first->mostly / (double)s->causes.moments, noun(s));
+	buf_printf(out, "# %.0f%% of the slow %s: mostly ",
+		   100.0 * (double)first->mostly / (double)s->causes.moments, nouns(s));
 	explain_slowest_put_cause(out, s, first);
 	buf_addstr(out, "\n#\n");
 }
@@ -185,8 +219,8 @@ static void put_causes(struct buf *out, const struct explain_slowest *s)
 	const size_t cnt = rows(s, s->causes.cnt);
 
 	put_first_cause(out, s);
-	buf_printf(out, "#    Share   Together ms   In  Mostly  where the time of slow %ss went\n",
-		   noun(s));
+	buf_printf(out, "#    Share   Together ms   In  Mostly  where the time of slow %s went\n",
+		   nouns(s));
 	for (size_t k = 0; k < cnt; k++) {
 		const struct cause *c = &s->causes.v[k];
 		const size_t start = out->len;
@@ -266,13 +300,13 @@ void polls_print_json(struct explain_slowest *s)
 	struct buf out = { 0 };
 
 	timeline_json_head(&out, &s->x->timeline);
-	explain_slowest_json_counts(&out, &s->spans);
+	explain_slowest_json_counts(&out, s->x->timeline.names, &s->spans);
 	buf_printf(&out,
 		   ",\"min_ns\":%" PRIu64 ",\"slow\":%" PRIu64 ",\"slow_ns\":%" PRIu64
 		   ",\"told\":%" PRIu64,
 		   s->spans.opts.min_ns, s->spans.slow, s->spans.slow_ns, s->untold[EXPLAIN_TOLD]);
 	for (int k = EXPLAIN_NO_THREAD; k < EXPLAIN_UNTOLD_CNT; k++)
-		buf_printf(&out, ",\"%s\":%" PRIu64, untold_names[k], s->untold[k]);
+		buf_printf(&out, ",\"%s\":%" PRIu64, untold_names[k], untold_cnt(s, k));
 	buf_printf(&out, ",\"switches\":%s,\"whole\":%s,", s->switches ? "true" : "false",
 		   s->x->numbers.left_out_at ? "false" : "true");
 	explain_slowest_json_causes(&out, s);
