@@ -96,7 +96,7 @@ SRCS_kernel += user/kernel/format_known.c
 SRCS_export += user/export/html.c user/export/page.c
 SRCS_cmd += user/cmd/serve.c user/cmd/whole.c
 SRCS_cmd += $(addprefix user/cmd/, \
-	app_trace.c merge.c merge_align.c merge_cmd.c merge_inputs.c merge_plan.c merge_record.c merge_sort.c reread.c)
+	app_trace.c merge.c merge_align.c merge_cmd.c merge_inputs.c merge_plan.c merge_record.c merge_same.c merge_sort.c reread.c)
 SRCS_record += user/record/code_names.c
 SRCS_profile += user/profile/machine.c
 SRCS_symbol += user/symbol/debuginfod.c
@@ -154,7 +154,7 @@ TESTS := $(addprefix tests/, \
 	$(addprefix formats/tonbandgeraet/, encoding_test.c event_test.c export_test.c format_test.c import_test.c))
 TESTS += tests/cmd/symbolize_test.c tests/cmd/symbolize_copy_test.c tests/symbol/debuginfod_test.c
 TESTS += tests/export/html_test.c
-TESTS += tests/profile/workers_test.c tests/cmd/merge_test.c
+TESTS += tests/profile/workers_test.c tests/cmd/merge_test.c tests/cmd/merge_same_test.c
 TESTS += tests/kernel/format_known_test.c tests/record/code_names_test.c
 TESTS_ROOT := $(addprefix tests/bpf/, \
 	explain_test.c polls_test.c top_test.c wakeup_test.c \

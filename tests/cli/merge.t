@@ -43,14 +43,37 @@ $ cat mixed | dial9-prof merge -q t.gz - --align mono -o - | cmp - both
 $ dial9-prof merge -q both -o again; cmp both again
 #
 # Directories: what is no trace is left out.
-$ mkdir d d/sub empty; cp mixed d/x.0.bin; gzip -c mixed >d/x.1.bin.gz; echo hello >d/notes; dial9-prof merge d --align mono -o out
+$ mkdir d d/sub empty; cp mixed d/x.0.bin; gzip -c t >d/x.1.bin.gz; echo hello >d/notes; dial9-prof merge d --align mono -o out
 ! dial9-prof: merge: d/notes is no dial9 trace, and left out
-! dial9-prof: merge: 2,000 events of 2 traces, <N> kB
-$ dial9-prof info out | grep ^parts
-? 1
+! dial9-prof: merge: 211,641 events of 2 traces, <N> MB
+$ dial9-prof info out | grep '^events.* in '
+events          211,641 in <*>
 $ dial9-prof merge empty -o out
 ! dial9-prof: merge: there is no dial9 trace in empty
 ? 5
+#
+# The same recording counts once: beside its copy, and in what was merged before; so does what an application wrote into several files.
+$ mkdir same1; cp mixed same1/a; gzip -c mixed >same1/b; dial9-prof merge same1 -o out; dial9-prof info --verify out
+out: good: 1005 frames, 1000 of them events, in 37497 bytes
+! dial9-prof: merge: same1/b has the same recording as same1/a, which is taken once
+! dial9-prof: merge: 1,000 events of 1 trace, 37.5 kB
+$ dial9-prof merge t.gz both -o again; dial9-prof script again >s1; dial9-prof script both | cmp - s1
+! dial9-prof: merge: both has the same recording as t.gz, which is taken once
+! dial9-prof: merge: 211,641 events of 2 traces, <N> MB
+$ mkdir app; dial9-prof cut -q --time ,1.0003 mixed -o app/0; dial9-prof cut -q --time 1.0003, mixed -o app/1; dial9-prof merge -q app -o apart; dial9-prof merge app apart -o again; cmp again apart
+! dial9-prof: merge: apart has the same recording as app/0, which is taken once
+! dial9-prof: merge: 1,000 events of 2 traces, 37.5 kB
+#
+# What is written into a directory is not of it, and neither are older files there.
+$ mkdir e; cp mixed e/m; dial9-prof merge -q e -o e/out; dial9-prof merge -q e -o e/out; dial9-prof merge e -o e/out; cmp e/out e/out.old
+! dial9-prof: merge: e/out is the output, and left out
+! dial9-prof: merge: e/out is the output, and left out
+! dial9-prof: merge: e/out.old is an older file, and left out
+! dial9-prof: merge: 1,000 events of 1 trace, 37.5 kB
+#
+# A trace without events is none of those that were merged.
+$ head -c 5 mixed >nothing; dial9-prof merge nothing mixed -o out
+! dial9-prof: merge: 1,000 events of 1 trace, 37.5 kB
 #
 # Of what is torn the good events are merged.
 $ head -c 20000 mixed >torn; dial9-prof merge torn mixed --align mono -o out; dial9-prof info --verify out

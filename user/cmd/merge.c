@@ -277,6 +277,7 @@ static int write_parts(struct merge_run *m)
 		dial9_enc_put_i64(m->enc,
 				  names_part(p->names, first)->shift_ns + p->parts[first].shift_ns);
 		err = dial9_enc_end(m->enc);
+		m->sum.events += !err;
 	}
 	dial9_schema_free(schema);
 	return err;
@@ -350,7 +351,7 @@ static void fini(struct merge_run *m)
 static void count_inputs(struct merge_run *m)
 {
 	for (size_t i = 0; i < m->plan.file_cnt; i++)
-		m->sum.inputs += !m->plan.beside || m->plan.files[i].events;
+		m->sum.inputs += m->plan.files[i].events != 0;
 }
 
 /* Of the inputs that are open; @code says whether all of them are. */

@@ -20,12 +20,14 @@ struct merge_opts {
 	enum merge_align align;
 	int64_t offset_ns; /* MERGE_OFFSET: by this */
 	size_t sort_bytes; /* memory for events that are not in order; 0: 64 MiB */
+	const char *output; /* never taken from a directory; NULL: none */
 	const char *word; /* the command, for messages; NULL: "merge" */
 };
 
 /* What came of it. */
 struct merge_sum {
-	uint64_t inputs, events, bytes; /* read, and written */
+	uint64_t inputs; /* of which events were written */
+	uint64_t events, bytes; /* written, with what says which parts there are */
 	uint64_t parts; /* of the result */
 	uint64_t refused; /* events that cannot be written in the format */
 	bool failed; /* an input could not be read again, or not be sorted: something good is missing */

@@ -148,6 +148,7 @@ int cmd_merge(int argc, char **argv)
 		code = CMD_OK;
 	} else if (!ret) {
 		why = complaint(&args, (size_t)(argc - first), &opts);
+		opts.output = args.output;
 		if (why)
 			log_error("merge: %s; see dial9-prof merge --help", why);
 		else

@@ -33,6 +33,10 @@ struct merge_part {
 	int64_t shift_ns; /* to be added to its times */
 	bool any, has_ts; /* events; with times */
 	uint64_t first_ts, last_ts;
+	uint64_t told; /* events, also those that only name things */
+	uint64_t happened,
+		digest; /* the others: how many, and what tells them from those of any other recording */
+	bool again; /* another part is the same, and this one is left out */
 };
 
 /* What a module is, by a ModuleEvent. */
@@ -94,6 +98,14 @@ uint32_t merge_plan_module(struct merge_plan *p, uint32_t part, uint64_t id,
 const struct merge_content *merge_plan_awaited(const struct merge_plan *p,
 					       const struct merge_file *f, uint64_t segment,
 					       uint64_t id);
+
+/* ---- merge_same.c ---- */
+
+/* Takes an event of @part. @schemas remembers struct trace_schema of its file; {0} before, hmap_fini() after. */
+void merge_same_see(struct hmap *schemas, const struct trace *t, const struct trace_event *ev,
+		    struct merge_part *part);
+/* Finds parts that are the same recording, and leaves all but one of them out, with one line for each. */
+void merge_same_find(struct merge_plan *p);
 
 /* ---- merge_align.c ---- */
 

@@ -83,24 +83,50 @@ void merge_inputs_add(struct merge_plan *p, const char *name, int fd, size_t arg
 	close(fd);
 }
 
+static bool is_older(const char *name)
+{
+	static const char old[] = ".old";
+	const size_t len = strlen(name), end = strlen(old);
+
+	return len > end && !strcmp(name + len - end, old);
+}
+
+static bool is_output(const struct merge_plan *p, const struct stat *st)
+{
+	struct stat out;
+
+	return p->opts.output && !stat(p->opts.output, &out) && out.st_dev == st->st_dev &&
+	       out.st_ino == st->st_ino;
+}
+
+/* Why nobody wants it who names its directory, or NULL. */
+static const char *why_not(const struct merge_plan *p, int fd, const struct stat *st,
+			   const char *name, const char *whole)
+{
+	if (is_older(name))
+		return "is an older file";
+	if (is_output(p, st))
+		return "is the output";
+	return S_ISREG(st->st_mode) && is_trace(fd, whole) ? NULL : "is no dial9 trace";
+}
+
 /* One name of a directory. A pipe in it is not waited for. */
 static bool open_found(struct merge_plan *p, int dir, const char *path, const char *name,
 		       size_t arg)
 {
 	const int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct buf whole = { 0 };
+	const char *why = NULL;
 	struct stat st;
 	bool good = false;
 
 	buf_printf(&whole, "%s/%s", path, name);
 	if (fd < 0)
 		log_warn("%s: cannot open %s: %s", p->opts.word, buf_cstr(&whole), strerror(errno));
-	else if (!fstat(fd, &st) && S_ISDIR(st.st_mode))
-		good = false;
-	else if (!S_ISREG(st.st_mode) || !is_trace(fd, buf_cstr(&whole)))
-		log_warn("%s: %s is no dial9 trace, and left out", p->opts.word, buf_cstr(&whole));
-	else
-		good = true;
+	else if (!fstat(fd, &st) && !S_ISDIR(st.st_mode))
+		good = !(why = why_not(p, fd, &st, name, buf_cstr(&whole)));
+	if (why)
+		log_warn("%s: %s %s, and left out", p->opts.word, buf_cstr(&whole), why);
 	if (good)
 		add(p, buf_cstr(&whole), fd, arg, true);
 	else if (fd >= 0)

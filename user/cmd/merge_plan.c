@@ -25,6 +25,7 @@ struct look {
 	uint64_t last_ts;
 	uint64_t *announced; /* id of a module -> segment + 1 in which it was */
 	size_t announced_cap;
+	struct hmap schemas; /* of merge_same_see() */
 };
 
 static bool is_taken(const struct merge_plan *p, uint32_t id)
@@ -137,6 +138,7 @@ static void see(struct look *l, const struct trace_event *ev)
 	l->begun = true;
 	part->any = true;
 	see_time(l, ev, part);
+	merge_same_see(&l->schemas, reader_trace(l->reader), ev, part);
 	if (ev->kind == TRACE_MODULE)
 		see_module(l, ev);
 	else if (ev->kind == TRACE_PROC_MAPS)
@@ -243,6 +245,7 @@ static int look_at(struct merge_plan *p, struct merge_file *f)
 	adopt_parts(p, f, reader_names(l.reader));
 	reader_free(l.reader);
 	free(l.announced);
+	hmap_fini(&l.schemas);
 	return CMD_OK;
 }
 
@@ -367,6 +370,7 @@ int merge_plan_make(struct merge_plan *p)
 		return CMD_INPUT;
 	if (p->beside)
 		leave_out(p);
+	merge_same_find(p);
 	if (!merge_align_parts(p) || !make_parts(p))
 		return CMD_USAGE;
 	find_order(p);

@@ -377,6 +377,8 @@ int merge_record_make(struct merge_feed *f, const struct trace_event *ev, struct
 	if (ev->part >= f->file->part_cnt)
 		return -ESTALE;
 	part = &f->plan->parts[f->file->part + ev->part];
+	if (part->again)
+		return -ECANCELED;
 	err = schema_of(f, ev->schema, part->out, &r.schema);
 	if (err)
 		return err;
