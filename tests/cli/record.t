@@ -40,6 +40,8 @@ Events:
 
 Output:
   -o, --output=FILE      default dial9.bin; - is standard output
+      --app-trace=DIR    at the end merge what the application wrote there
+                         meanwhile as dial9
       --spec=0.3|0.4     dial9 level; 0.4 pools stacks and says what fields are,
                          which older readers cannot read (default 0.3)
   -d, --duration=DUR     stop after so long: 10 (seconds), 500ms, 5m, 1h
