@@ -3,7 +3,7 @@
 'use strict';
 
 const assert = require('node:assert');
-const { spawn, execFileSync } = require('node:child_process');
+const { spawn, execFile, execFileSync } = require('node:child_process');
 const fs = require('node:fs');
 const net = require('node:net');
 const os = require('node:os');
@@ -131,4 +131,17 @@ test('starts with no file that is no trace', () => {
 	for (const args of [['/etc/passwd'], ['/nonexistent'], [__dirname], ['-t', '7', '/etc/passwd']])
 		assert.throws(() => execFileSync(PROGRAM, ['view', '--no-open', ...args], { stdio: 'pipe' }),
 			(err) => err.status === 5 && String(err.stderr).split('\n').length === 2, args.join());
+});
+
+test('says what to do where another one listens', async () => {
+	const other = net.createServer();
+	await new Promise((resolve) => other.listen(0, '127.0.0.1', resolve));
+	const args = ['view', '--no-open', '--port', other.address().port, path.join(GOLDEN, 'core', 'small.bin')];
+	await new Promise((resolve) => execFile(PROGRAM, args, (err, out, said) => {
+		assert.strictEqual(err.code, 2);
+		assert.strictEqual(said, 'dial9-prof: view: cannot listen on 127.0.0.1: Address already in use (another --port, or ' +
+			'none for any that is free)\n');
+		resolve();
+	}));
+	other.close();
 });

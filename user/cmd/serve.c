@@ -377,7 +377,11 @@ static int view_file(const void *arg, const char *path)
 		err = make_token(&s);
 		err = err ? err : listen_at(&s, (uint16_t)opts->port);
 		if (err) {
-			log_error("view: cannot listen on 127.0.0.1: %s", strerror(-err));
+			log_error("view: cannot listen on 127.0.0.1: %s%s", strerror(-err),
+				  err == -EADDRINUSE ?
+					  " (another --port, or none for any that is free)" :
+				  err == -EACCES && opts->port ? " (a --port above 1023)" :
+								 "");
 			code = CMD_START;
 		}
 	}
