@@ -15,12 +15,13 @@ struct recording {
 	const char *host, *boot, *hz, *period, *comm, *path, *symbol;
 	int samples;
 	uint64_t step_ns, first_ns;
+	bool switches; /* its thread ran for half a second on end */
 };
 
-static const struct recording slow = { "turtle",   "b1", "100", "10000000", "alpha",
-				       "/bin/app", "f",	 30,	10000000,   5 * RUN_SEC };
-static const struct recording fast = { "hare",	     "b2", "1000", "1000000", "beta",
-				       "/bin/other", "g",  100,	   1000000,   5 * RUN_SEC };
+static const struct recording slow = { "turtle", "b1", "100",	 "10000000",  "alpha", "/bin/app",
+				       "f",	 30,   10000000, 5 * RUN_SEC, false };
+static const struct recording fast = { "hare", "b2", "1000",  "1000000",   "beta", "/bin/other",
+				       "g",    100,  1000000, 5 * RUN_SEC, false };
 
 static void add_recording(struct buf *out, const struct recording *rec)
 {
@@ -50,9 +51,15 @@ static void add_recording(struct buf *out, const struct recording *rec)
 	for (int i = 0; i < rec->samples; i++)
 		make_sample(&m, rec->first_ns + (uint64_t)i * rec->step_ns, 7, 7,
 			    PROF_SOURCE_SAMPLE, 0, &at, 1);
+	if (rec->switches) {
+		make_switch(&m, rec->first_ns, 0, "swapper/0", 0, 0, rec->comm, 7);
+		make_switch(&m, rec->first_ns + RUN_SEC / 2, 0, rec->comm, 7, 1, "swapper/0", 0);
+	}
 	make_symbol(&m, rec->first_ns, at, 0, at, rec->symbol, "", 0);
-	make_lost(&m, rec->first_ns, "ring_full", (uint64_t)rec->samples, rec->first_ns,
-		  rec->first_ns);
+	/* what is lost makes times doubtful */
+	if (!rec->switches)
+		make_lost(&m, rec->first_ns, "ring_full", (uint64_t)rec->samples, rec->first_ns,
+			  rec->first_ns);
 	make_stats(&m, rec->first_ns, 1000, (uint64_t)rec->samples);
 	data = dial9_enc_data(m.enc, &sz);
 	buf_add(out, data, sz);
@@ -290,4 +297,50 @@ Test(parts, an_applications_trace_does_not_take_our_rate)
 	}
 	buf_free(&app);
 	buf_free(&file);
+}
+
+/* Half a second on a CPU by the switches with 30 samples, and 100 samples of which nobody knows for how long. */
+static struct run run_untimed(run_fn cmd, const char *word, const char *option, const char *value)
+{
+	struct recording exact = slow, app = fast;
+	struct buf file = { 0 };
+	struct run r;
+
+	exact.switches = true;
+	app.hz = "";
+	app.period = NULL;
+	add_recording(&file, &exact);
+	add_recording(&file, &app);
+	r = run_cmd(cmd, make_fd(file.data, file.len), "cmd", word, "-", option, value, NULL);
+	buf_free(&file);
+	cr_expect_eq(r.code, 0, "%s", r.err);
+	return r;
+}
+
+#define UNTIMED(what)                                                                              \
+	"dial9-prof: export: 100 samples of part 2 " what                                          \
+	": its samples do not say for how much time they stand\n"
+
+Test(parts, exports_that_weigh_by_time_say_what_has_none)
+{
+	struct run r = run_untimed(cmd_export, "speedscope", NULL, NULL);
+
+	/* counted, in a profile of its own */
+	cr_expect_str_eq(r.err, UNTIMED("counted, without time"));
+	run_expect_in(r.out, "\"name\":\"alpha 7/7 part 1\",\"unit\":\"nanoseconds\","
+			     "\"startValue\":0,\"endValue\":300000000,");
+	run_expect_in(r.out, "\"name\":\"beta 7/7 part 2\",\"unit\":\"none\","
+			     "\"startValue\":0,\"endValue\":100,");
+	run_free(&r);
+	r = run_untimed(cmd_export, "pprof", NULL, NULL);
+	cr_expect_str_eq(r.err, UNTIMED("without time"));
+	run_free(&r);
+	r = run_untimed(cmd_export, "folded", "--kind=wall", NULL);
+	cr_expect_str_eq(r.err, UNTIMED("left out"));
+	run_free(&r);
+	/* samples are samples */
+	r = run_untimed(cmd_export, "folded", NULL, NULL);
+	cr_expect_str_eq(r.err, "");
+	cr_expect_str_eq(r.out, "alpha;f 30\nbeta;g 100\n");
+	run_free(&r);
 }

@@ -5,6 +5,7 @@
  */
 #include "export/exporter.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -343,6 +344,30 @@ void export_interval(struct export *x, const struct intervals *iv, const struct 
 
 /* ---- the end ----------------------------------------------------------------------------------- */
 
+/* A part at a time: one line each. */
+static void warn_of_untimed(const struct export *x, const struct profile *p)
+{
+	const char *words = x->format->untimed[x->kind];
+	uint64_t *samples;
+	const struct profile_stack *v;
+	size_t cnt;
+
+	/* where all are alike they are counted */
+	if (!words || (x->kind == EXPORT_CPU && !profile_weight(p)))
+		return;
+	samples = xcalloc(x->names->parts.cnt, sizeof(*samples));
+	v = profile_stacks(p, &cnt);
+	for (size_t i = 0; i < cnt; i++)
+		if (profile_stack_is_weightless(p, &v[i]))
+			samples[v[i].part] += v[i].samples;
+	for (size_t i = 0; i < x->names->parts.cnt; i++)
+		if (samples[i])
+			log_warn("export: %" PRIu64 " samples of part %zu %s: its samples do not "
+				 "say for how much time they stand",
+				 samples[i], i + 1, words);
+	free(samples);
+}
+
 static void tell_sums(struct export *x)
 {
 	size_t cnt = x->names->parts.cnt;
@@ -355,6 +380,7 @@ static void tell_sums(struct export *x)
 	free(periods);
 	if (!profile_samples(p))
 		cpu_time_to_profile(&x->run->cpu_time, p);
+	warn_of_untimed(x, p);
 	x->format->profile(x, p);
 }
 

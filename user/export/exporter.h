@@ -101,6 +101,11 @@ struct exporter {
 	const char *brief; /* what it is for, in a few words */
 	bool binary; /* nothing for a terminal */
 	size_t state_sz;
+	/*
+	 * Of sums that weigh by time, what becomes of samples that stand for no known time, as in "3 samples of
+	 * part 2 WORDS"; by kind, NULL: it counts them like all others.
+	 */
+	const char *untimed[EXPORT_ALL];
 
 	void (*begin)(struct export *x); /* before all others */
 	/* ---- sums ---- */

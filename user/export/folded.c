@@ -70,6 +70,7 @@ const struct exporter export_folded = {
 	.name = "folded",
 	.brief = "a stack a line with its weight, for flame graphs",
 	.state_sz = sizeof(struct folded_lines),
+	.untimed = { [EXPORT_WALL] = "left out" },
 	.profile = folded_profile,
 	.fini = folded_fini,
 };

@@ -440,6 +440,7 @@ const struct exporter export_pprof = {
 	.brief = "counts and times by stack, for go tool pprof and what reads its files",
 	.binary = true,
 	.state_sz = sizeof(struct pprof),
+	.untimed = { [EXPORT_CPU] = "without time", [EXPORT_WALL] = "without time" },
 	.profile = pprof_profile,
 	.fini = pprof_fini,
 };

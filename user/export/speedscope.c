@@ -3,7 +3,8 @@
  * speedscope's file format: a sampled profile for each thread, over one table of frames. Owns that table,
  * which is written behind the profiles that fill it.
  *
- * Each distinct stack is one sample with all its weight, heaviest first: what speedscope calls the time
+ * Samples that do not say for how much time they stand are counted, in a profile of their own beside that of the
+ * thread's times. Each distinct stack is one sample with all its weight, heaviest first: what speedscope calls the time
  * order is not that of the trace, the left-heavy and the sandwich views are whole. Frames are functions, not
  * lines, or a function would be as many as it has lines.
  */
@@ -105,9 +106,15 @@ static uint32_t pid_of(const struct order *o, const struct profile_stack *s)
 	return said ? (uint32_t)(said - 1) : TRACE_NONE;
 }
 
+/* What stands for no known time is counted: in profiles of its own where others have times. */
+static bool is_counted(const struct order *o, uint32_t i)
+{
+	return !o->timed || profile_stack_is_weightless(o->p, &o->v[i]);
+}
+
 static uint64_t weight_of(const struct order *o, uint32_t i)
 {
-	return o->timed ? profile_stack_weight(o->p, &o->v[i]) : o->v[i].samples;
+	return is_counted(o, i) ? o->v[i].samples : profile_stack_weight(o->p, &o->v[i]);
 }
 
 static int by_number(uint32_t a, uint32_t b)
@@ -124,7 +131,9 @@ static int by_thread(const struct order *o, uint32_t a, uint32_t b)
 
 	if (!diff)
 		diff = by_number(pid_of(o, x), pid_of(o, y));
-	return diff ? diff : by_number(x->tid, y->tid);
+	if (!diff)
+		diff = by_number(x->tid, y->tid);
+	return diff ? diff : by_number(is_counted(o, a), is_counted(o, b));
 }
 
 static int by_weight(const void *a, const void *b, void *ctx)
@@ -179,7 +188,7 @@ static void put_profile(struct export *x, const struct order *o, const uint32_t 
 	buf_addstr(&x->out, "{\"type\":\"sampled\",\"name\":");
 	put_thread(x, o, ids[0]);
 	buf_printf(&x->out, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" PRIu64,
-		   o->timed ? "nanoseconds" : "none", sum);
+		   is_counted(o, ids[0]) ? "none" : "nanoseconds", sum);
 	buf_addstr(&x->out, ",\"samples\":[");
 	for (size_t i = 0; i < cnt; i++) {
 		buf_addstr(&x->out, i ? "," : "");
@@ -279,6 +288,7 @@ const struct exporter export_speedscope = {
 	.name = "speedscope",
 	.brief = "flame graphs by thread, for speedscope.app",
 	.state_sz = sizeof(struct speedscope),
+	.untimed = { [EXPORT_CPU] = "counted, without time", [EXPORT_WALL] = "counted, without time" },
 	.profile = speedscope_profile,
 	.fini = speedscope_fini,
 };

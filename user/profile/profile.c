@@ -185,6 +185,11 @@ uint64_t profile_stack_weight(const struct profile *p, const struct profile_stac
 	return s->part < p->weight_cnt ? s->samples * p->weight[s->part] : 0;
 }
 
+bool profile_stack_is_weightless(const struct profile *p, const struct profile_stack *s)
+{
+	return !s->by_time && s->samples && !profile_stack_weight(p, s);
+}
+
 uint64_t profile_weight(const struct profile *p)
 {
 	uint64_t sum = 0;

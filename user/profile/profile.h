@@ -114,6 +114,8 @@ uint64_t profile_samples(const struct profile *p);
 uint64_t profile_weight(const struct profile *p);
 /* What all samples of a stack weigh together. */
 uint64_t profile_stack_weight(const struct profile *p, const struct profile_stack *s);
+/* Of samples whose weight nobody knows, where profile_weigh() gave their part none. */
+bool profile_stack_is_weightless(const struct profile *p, const struct profile_stack *s);
 const struct names *profile_names(const struct profile *p);
 
 /*
