@@ -317,6 +317,46 @@ static struct run run_untimed(run_fn cmd, const char *word, const char *option, 
 	return r;
 }
 
+Test(parts, without_switches_samples_have_no_exact_seconds_and_no_share)
+{
+	struct run r = run_untimed(cmd_report, "--sort=comm,tid", NULL, NULL);
+
+	run_expect_in(r.out,
+		      "# seconds are exact, from the switches: 0.500 s in all\n"
+		      "# shares are of these seconds\n"
+		      "# part 2 has no switches: its samples have neither seconds nor a share\n"
+		      "# lost: ");
+	cr_expect_null(strstr(r.out, "shares are of samples"));
+	run_expect_in(r.out, "#      CPU  Samples   Seconds  Thread  Tid  Part\n"
+			     "   100.00%       30     0.500  alpha   7    1\n"
+			     "         -      100         -  beta    7    2\n");
+	run_free(&r);
+	r = run_untimed(cmd_report, "--sort=comm,tid", "--json", NULL);
+	run_expect_in(r.out, "{\"self\":30,\"total\":30,\"run_ns\":500000000,\"comm\":\"alpha\"");
+	run_expect_in(r.out, "{\"self\":100,\"total\":100,\"run_ns\":null,\"comm\":\"beta\"");
+	run_free(&r);
+}
+
+Test(parts, beside_times_samples_without_a_rate_have_none)
+{
+	struct run r = run_untimed(cmd_report, "--wall", "--sort=state,comm", NULL);
+
+	run_expect_in(r.out,
+		      "# shares are of the time of all threads together\n"
+		      "# part 2 does not say for how much time a sample stands: its samples have "
+		      "neither seconds nor a share\n"
+		      "# lost: ");
+	cr_expect_null(strstr(r.out, "shares are of samples"));
+	cr_expect_null(strstr(r.out, "shares are of CPU time"));
+	run_expect_in(r.out, "       30     0.300  running   alpha\n");
+	run_expect_in(r.out, "         -        -      100         -  running   beta\n");
+	run_free(&r);
+	r = run_untimed(cmd_report, "--wall", "--sort=state,comm", "--json");
+	run_expect_in(r.out, "{\"self\":100,\"total\":100,\"self_ns\":null,\"total_ns\":null,"
+			     "\"state\":\"running\",\"comm\":\"beta\"}");
+	run_free(&r);
+}
+
 #define UNTIMED(what)                                                                              \
 	"dial9-prof: export: 100 samples of part 2 " what                                          \
 	": its samples do not say for how much time they stand\n"

@@ -99,12 +99,12 @@ static const char by_thread[] = HEAD
 static const char by_cpu[] = HEAD_EXACT
 		  "#      CPU  Samples   Seconds  Cpu  Cgroup\n"
 		  "   100.00%        6     2.001  1    /\n"
-		  "     0.00%        2     0.000  0    /\n";
+		  "         -        2         -  0    /\n";
 
 static const char by_task[] = HEAD_EXACT
 		  "#      CPU  Samples   Seconds  Tid  Thread\n"
 		  "   100.00%        2     2.001  11   pool\n"
-		  "     0.00%        6     0.000  10   app\n";
+		  "         -        6         -  10   app\n";
 
 static const char by_line[] = HEAD
 		  "#     Self    Total  Samples   Seconds  Source     Symbol\n"

@@ -252,6 +252,8 @@ static void weigh(struct report *r)
 		period[i] = names_period_ns(r->names, i);
 		least = period[i] < least ? period[i] : least;
 		most = period[i] > most ? period[i] : most;
+		r->parts[i].untimed = !period[i];
+		r->untimed |= !period[i];
 		sampled++;
 	}
 	/* beside times, samples that stand for no known one count nothing */
@@ -441,12 +443,36 @@ static void say_parts(const struct report *r)
 		add_clock(&line, r, i);
 		say(r, "%s", buf_cstr(&line));
 	}
-	if (r->weighed)
+	buf_free(&line);
+}
+
+/* What shares are of, where parts differ, and who has none. */
+static void say_shares(const struct report *r)
+{
+	if (r->exact)
+		say(r, "shares are of these seconds");
+	else if (r->wall)
+		say(r, "shares are of the time of all threads together");
+	else if (r->weighed)
 		say(r, "shares are of CPU time: a sample counts as much as its part says");
-	if (r->no_rate)
+	else if (r->no_rate)
 		say(r,
 		    "shares are of samples: a part does not say for how much CPU time one stands");
-	buf_free(&line);
+	for (uint32_t i = 0; i < r->part_cnt; i++) {
+		const bool switches = i < r->switch_cap && r->switches[i];
+
+		if (!r->parts[i].samples)
+			continue;
+		if (r->exact && !switches)
+			say(r,
+			    "part %u has no switches: its samples have neither seconds nor a share",
+			    i + 1);
+		else if (r->wall && r->parts[i].untimed)
+			say(r,
+			    "part %u does not say for how much time a sample stands: its samples have "
+			    "neither seconds nor a share",
+			    i + 1);
+	}
 }
 
 static void say_loss(const struct report *r)
@@ -589,6 +615,8 @@ static void say_header(const struct report *r)
 		say_clock(r, 0);
 	say_exact(r);
 	say_wall(r);
+	if (r->names->parts.cnt > 1)
+		say_shares(r);
 	say_loss(r);
 	if (!r->wall)
 		say_unnamed(r);

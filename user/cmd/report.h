@@ -40,6 +40,7 @@ struct report_part {
 	uint64_t samples; /* that were counted */
 	uint64_t first_ts, last_ts; /* of what happened in it; last_ts 0: nothing did */
 	uint32_t cpus; /* that events were on: the highest, plus 1 */
+	bool untimed; /* its samples do not say for how much time they stand */
 };
 
 /* One run of the command: options compiled, and what the trace gave. */
@@ -74,11 +75,13 @@ struct report {
 	bool timed; /* weights are nanoseconds of CPU time */
 	bool weighed; /* samples count the time that they stand for, for their parts differ in it */
 	bool no_rate; /* parts differ, and one does not say: samples count as they are */
+	bool untimed; /* some part is */
 };
 
 /* Of one row or node. */
 struct report_numbers {
 	uint64_t self, total, self_weight, total_weight, run_ns;
+	bool sampled; /* beside rows of times, with --wall */
 };
 
 /* Which of them a table has, in which order. */
@@ -106,6 +109,14 @@ void report_exact_fini(struct report *r);
 double report_share(const struct report *r, uint64_t weight);
 /* Percent of the CPU time of all tasks. */
 double report_run_share(const struct report *r, uint64_t run_ns);
+struct report_numbers report_row_numbers(const struct report *r, const struct profile_row *row);
+/*
+ * Whether so many samples, or times, weigh anything known: those of a part may not say for how much time they stand.
+ * And whether switches tell the time of a row that has samples.
+ */
+bool report_has_time(const struct report *r, const struct report_numbers *n, uint64_t cnt,
+		     uint64_t weight);
+bool report_has_run_time(const struct report_numbers *n);
 /* The heads of the columns of numbers, and the numbers; both take as many columns. */
 void report_put_heads(struct buf *line, const struct report *r, enum report_columns columns);
 void report_put_numbers(struct buf *line, const struct report *r, enum report_columns columns,

@@ -69,13 +69,23 @@ static void json_cell(struct buf *out, const struct report *r, const struct prof
 		buf_addstr(out, ",\"inlined\":true");
 }
 
-static void json_numbers(struct buf *out, const struct report *r, uint64_t self, uint64_t total,
-			 uint64_t self_weight, uint64_t total_weight)
+/* "key":NS, null: nobody knows. */
+static void json_ns(struct buf *out, const char *key, bool known, uint64_t ns)
 {
-	buf_printf(out, "\"self\":%" PRIu64 ",\"total\":%" PRIu64, self, total);
-	if (r->timed)
-		buf_printf(out, ",\"self_ns\":%" PRIu64 ",\"total_ns\":%" PRIu64, self_weight,
-			   total_weight);
+	buf_printf(out, ",\"%s\":", key);
+	if (known)
+		buf_addu(out, ns);
+	else
+		buf_addstr(out, "null");
+}
+
+static void json_numbers(struct buf *out, const struct report *r, const struct report_numbers *n)
+{
+	buf_printf(out, "\"self\":%" PRIu64 ",\"total\":%" PRIu64, n->self, n->total);
+	if (!r->timed)
+		return;
+	json_ns(out, "self_ns", report_has_time(r, n, n->self, n->self_weight), n->self_weight);
+	json_ns(out, "total_ns", report_has_time(r, n, n->total, n->total_weight), n->total_weight);
 }
 
 static void json_rows(struct buf *out, const struct report *r)
@@ -86,11 +96,12 @@ static void json_rows(struct buf *out, const struct report *r)
 	text_json_rows(out, all - n);
 	for (size_t i = 0; i < n; i++) {
 		const struct profile_row *row = &rows.v[i];
+		const struct report_numbers numbers = report_row_numbers(r, row);
 
 		buf_addstr(out, i ? ",{" : "{");
-		json_numbers(out, r, row->self, row->total, row->self_weight, row->total_weight);
+		json_numbers(out, r, &numbers);
 		if (r->exact)
-			buf_printf(out, ",\"run_ns\":%" PRIu64, row->run_ns);
+			json_ns(out, "run_ns", report_has_run_time(&numbers), row->run_ns);
 		for (size_t k = 0; k < r->key_cnt; k++)
 			json_cell(out, r, row, r->key_order[k]);
 		buf_addch(out, '}');
@@ -131,10 +142,13 @@ static void json_tree(struct buf *out, const struct report *r)
 	buf_addstr(out, ",\"tree\":[");
 	while (left-- && (at = tree_next(t, at, report_tree_min(r), &depth)) != TREE_NONE) {
 		const struct tree_node *node = &t->nodes[at];
+		const struct report_numbers numbers = { .self = node->self,
+							.total = node->total,
+							.self_weight = node->self_weight,
+							.total_weight = node->total_weight };
 
 		buf_printf(out, "%s{\"depth\":%u,", n++ ? "," : "", depth);
-		json_numbers(out, r, node->self, node->total, node->self_weight,
-			     node->total_weight);
+		json_numbers(out, r, &numbers);
 		json_place(out, r, t, at);
 		buf_addch(out, '}');
 	}

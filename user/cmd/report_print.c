@@ -75,28 +75,76 @@ static void put_percent(struct buf *line, const struct report *r, int width, dou
 	paint_put(line, r->view.color, paint_percent(percent), text, (size_t)n);
 }
 
-static void put_share(struct buf *line, const struct report *r, int width, uint64_t weight)
+static void put_share(struct buf *line, const struct report *r, int width, bool known,
+		      uint64_t weight)
 {
-	put_percent(line, r, width, report_share(r, weight));
+	if (known)
+		put_percent(line, r, width, report_share(r, weight));
+	else
+		buf_printf(line, "%*s", width + 1, "-");
+}
+
+struct report_numbers report_row_numbers(const struct report *r, const struct profile_row *row)
+{
+	return (struct report_numbers){ .self = row->self,
+					.total = row->total,
+					.self_weight = row->self_weight,
+					.total_weight = row->total_weight,
+					.run_ns = row->run_ns,
+					.sampled = r->wall && row->state == INTERVAL_RUNNING };
+}
+
+static void put_seconds(struct buf *line, bool known, uint64_t ns)
+{
+	if (known)
+		buf_printf(line, " %9.3f", (double)ns / 1e9);
+	else
+		buf_addstr(line, "         -");
+}
+
+bool report_has_time(const struct report *r, const struct report_numbers *n, uint64_t cnt,
+		     uint64_t weight)
+{
+	return weight || !cnt || !n->sampled || !r->untimed;
+}
+
+bool report_has_run_time(const struct report_numbers *n)
+{
+	return n->run_ns || !n->total;
+}
+
+static void put_exact(struct buf *line, const struct report *r, const struct report_numbers *n)
+{
+	const bool known = report_has_run_time(n);
+
+	if (known)
+		put_percent(line, r, 9, report_run_share(r, n->run_ns));
+	else
+		buf_printf(line, "%10s", "-");
+	buf_printf(line, " %8" PRIu64, n->self);
+	put_seconds(line, known, n->run_ns);
 }
 
 void report_put_numbers(struct buf *line, const struct report *r, enum report_columns columns,
 			const struct report_numbers *n)
 {
-	bool total = columns == REPORT_TOTAL_SELF;
+	const bool total = columns == REPORT_TOTAL_SELF;
+	const uint64_t cnt = total ? n->total : n->self;
+	const uint64_t weight = total ? n->total_weight : n->self_weight;
+	const bool self_known = report_has_time(r, n, n->self, n->self_weight);
+	const bool total_known = report_has_time(r, n, n->total, n->total_weight);
 
 	if (columns == REPORT_EXACT) {
-		put_percent(line, r, 9, report_run_share(r, n->run_ns));
-		buf_printf(line, " %8" PRIu64 " %9.3f", n->self, (double)n->run_ns / 1e9);
+		put_exact(line, r, n);
 		return;
 	}
-	put_share(line, r, 9, total ? n->total_weight : n->self_weight);
+	put_share(line, r, 9, total ? total_known : self_known, weight);
 	if (columns != REPORT_SELF)
-		put_share(line, r, 8, total ? n->self_weight : n->total_weight);
-	buf_printf(line, " %8" PRIu64, total ? n->total : n->self);
+		put_share(line, r, 8, total ? self_known : total_known,
+			  total ? n->self_weight : n->total_weight);
+	buf_printf(line, " %8" PRIu64, cnt);
 	if (r->timed)
-		buf_printf(line, " %9.3f",
-			   (double)(total ? n->total_weight : n->self_weight) / 1e9);
+		put_seconds(line, total ? total_known : self_known, weight);
 }
 
 /* ---- cells ------------------------------------------------------------------------------------- */
@@ -261,11 +309,7 @@ static void column_widths(const struct report *r, const struct profile_rows *row
 
 static void print_row(const struct report *r, const struct profile_row *row, const size_t *width)
 {
-	const struct report_numbers numbers = { .self = row->self,
-						.total = row->total,
-						.self_weight = row->self_weight,
-						.total_weight = row->total_weight,
-						.run_ns = row->run_ns };
+	const struct report_numbers numbers = report_row_numbers(r, row);
 	struct buf line = { 0 }, cell = { 0 };
 	bool cut = r->view.width;
 
