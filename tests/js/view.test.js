@@ -137,11 +137,11 @@ test('says what to do where another one listens', async () => {
 	const other = net.createServer();
 	await new Promise((resolve) => other.listen(0, '127.0.0.1', resolve));
 	const args = ['view', '--no-open', '--port', other.address().port, path.join(GOLDEN, 'core', 'small.bin')];
-	await new Promise((resolve) => execFile(PROGRAM, args, (err, out, said) => {
-		assert.strictEqual(err.code, 2);
-		assert.strictEqual(said, 'dial9-prof: view: cannot listen on 127.0.0.1: Address already in use (another --port, or ' +
-			'none for any that is free)\n');
-		resolve();
-	}));
-	other.close();
+	const [err, said] = await new Promise((resolve) => {
+		execFile(PROGRAM, args, { timeout: 20000 }, (error, out, text) => resolve([error, text]));
+	});
+	await new Promise((resolve) => other.close(resolve));
+	assert.strictEqual(err.code, 2);
+	assert.strictEqual(said, 'dial9-prof: view: cannot listen on 127.0.0.1: Address already in use (another --port, or ' +
+		'none for any that is free)\n');
 });
