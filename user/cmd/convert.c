@@ -400,6 +400,15 @@ static const char *complaint(const struct convert_opts *opts, int word_cnt)
 	return NULL;
 }
 
+static bool is_any_input(const char *output, char *const *inputs, int cnt)
+{
+	bool any = false;
+
+	for (int i = 0; i < cnt && !any; i++)
+		any = sink_is_input("convert", output, inputs[i]);
+	return any;
+}
+
 int cmd_convert(int argc, char **argv)
 {
 	struct convert_opts opts = { 0 };
@@ -413,7 +422,7 @@ int cmd_convert(int argc, char **argv)
 		why = complaint(&opts, argc - first);
 		if (why) {
 			log_error("convert: %s", why);
-		} else {
+		} else if (!is_any_input(opts.output, argv + first, argc - first)) {
 			if (opts.follow)
 				catch_stop();
 			code = convert_files(&opts, argv + first, (size_t)(argc - first));

@@ -683,7 +683,7 @@ int cmd_cut(int argc, char **argv)
 		if (why)
 			log_error("cut: %s; see dial9-prof cut --help", why);
 		path = why ? NULL : select_input(&opts.sel, argc, argv, first);
-		if (path)
+		if (path && !sink_is_input("cut", opts.output, path))
 			code = cut_file(&opts, path, NULL);
 	}
 	opts_fini(&cut_spec, &opts);

@@ -301,7 +301,8 @@ int cmd_export(int argc, char **argv)
 		format = parse_format(first < argc ? argv[first] : NULL);
 		path = format ? select_input(&opts.sel, argc, argv, first + 1) : NULL;
 		if (path && is_fit_for_kind(format, opts.kind) &&
-		    is_fit_for_output(format, opts.output))
+		    is_fit_for_output(format, opts.output) &&
+		    !sink_is_input("export", opts.output, path))
 			code = (format->bytes ? export_itself : export_file)(&opts, format, path);
 	}
 	opts_fini(&spec, &opts);

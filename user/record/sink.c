@@ -94,6 +94,26 @@ bool sink_is_stdout(const char *path)
 	return !strcmp(path, "-") || !strcmp(path, "/dev/stdout");
 }
 
+static bool look_at(const char *path, int fd, struct stat *st)
+{
+	return !(fd >= 0 ? fstat(fd, st) : stat(path, st)) && S_ISREG(st->st_mode);
+}
+
+bool sink_is_input(const char *word, const char *output, const char *input)
+{
+	const bool to_stdout = !output || sink_is_stdout(output);
+	struct stat in, out;
+
+	if (!look_at(input, strcmp(input, "-") ? -1 : STDIN_FILENO, &in) ||
+	    !look_at(output, to_stdout ? STDOUT_FILENO : -1, &out) || in.st_dev != out.st_dev ||
+	    in.st_ino != out.st_ino)
+		return false;
+	log_error(
+		"%s: the output would take the place of the input, %s; choose another file with -o",
+		word, strcmp(input, "-") ? input : "which is standard input");
+	return true;
+}
+
 /*
  * Names of what is open already. Those of the system are links, so they would be renamed otherwise;
  * a shell's >(COMMAND) is one of them as well.

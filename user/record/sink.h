@@ -26,6 +26,12 @@ void sink_hold(struct sink *s);
 /* Gives it its name. Prints one line and returns -errno. Without sink_hold() it has it already. */
 int sink_commit(struct sink *s);
 
+/*
+ * Whether what is written to @output, NULL for standard output, would take the place of what is read from @input, "-"
+ * for standard input: they are one regular file. Prints one line then. @word is the command, for messages.
+ */
+bool sink_is_input(const char *word, const char *output, const char *input);
+
 /* The path means standard output. */
 bool sink_is_stdout(const char *path);
 
