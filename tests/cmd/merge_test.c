@@ -308,12 +308,25 @@ static struct sums sum_of(int fd, const char *comm)
 	return sums;
 }
 
+/* A copy of what a command prints of a file. */
+static char *said(run_fn cmd, const char *word, int fd, const char *a, const char *b)
+{
+	struct run r;
+
+	cr_assert_eq(lseek(fd, 0, SEEK_SET), 0);
+	r = run_cmd(cmd, dup(fd), word, a, b, "-", NULL);
+	cr_assert_eq(r.code, CMD_OK, "%s", r.err);
+	free(r.err);
+	return r.out;
+}
+
 Test(merge, hosts_are_put_beside_each_other_by_their_wall_clocks_and_kept_apart)
 {
 	const struct merge_opts opts = { 0 };
 	const int fds[] = { record(&here), record(&there) };
 	int merged = merge_fds(&opts, fds, 2, CMD_OK);
 	struct sums a = sum_of(merged, "alpha"), b = sum_of(merged, "beta");
+	char *info;
 
 	cr_expect_eq(a.samples, 30);
 	cr_expect_eq(a.ns, 30 * 1000000);
@@ -325,21 +338,12 @@ Test(merge, hosts_are_put_beside_each_other_by_their_wall_clocks_and_kept_apart)
 	cr_expect_eq(b.lost_first - b.first, 6 * 10000 + 11 * 1001500 - 100);
 	cr_expect_neq(a.part, b.part);
 	cr_expect_neq(a.clock, b.clock, "their threads are not the same");
+	info = said(cmd_info, "info", merged, "--modules", "--schemas");
+	cr_expect_not_null(strstr(info, "on 2 clocks, put beside each other by their wall clocks"));
+	free(info);
 	close(merged);
 	close(fds[0]);
 	close(fds[1]);
-}
-
-/* A copy of what a command prints of a file. */
-static char *said(run_fn cmd, const char *word, int fd, const char *a, const char *b)
-{
-	struct run r;
-
-	cr_assert_eq(lseek(fd, 0, SEEK_SET), 0);
-	r = run_cmd(cmd, dup(fd), word, a, b, "-", NULL);
-	cr_assert_eq(r.code, CMD_OK, "%s", r.err);
-	free(r.err);
-	return r.out;
 }
 
 /* The line that has @word, or NULL. Borrowed. */
