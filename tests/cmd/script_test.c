@@ -442,3 +442,19 @@ Test(script, stackcollapse_gives_no_stack_to_another)
 			 "CpuSampleEvent");
 	make_fini(&m);
 }
+
+/* As in a merged trace, where each recording tells it. */
+Test(script, a_state_whose_names_come_twice_is_printed_once)
+{
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_prev_state(&m, RUN_SEC);
+	make_prev_state(&m, RUN_SEC + 1);
+	make_switch(&m, RUN_SEC + 2, 0, "a", 7, 0x100, "b", 8);
+	r = run_cmd(cmd_script, make_file(&m), "script", "-", NULL);
+	run_expect_in(r.out, "prev_state=R+ ");
+	run_free(&r);
+	make_fini(&m);
+}

@@ -265,3 +265,27 @@ Test(tp_symbols, the_array_of_an_enum_has_its_size_behind_it)
 	buf_free(&b);
 	tp_symbols_fini(&ts);
 }
+
+Test(tp_symbols, in_one_segment_the_first_who_tells_is_believed)
+{
+	struct tp_symbols ts = { 0 };
+	struct tp_symbols_row row = {
+		.kind = PROF_TP_FLAG, .value = 1, .name = "other", .name_len = 5, .telling = 7
+	};
+
+	add_prev_state(&ts, 1);
+	cr_expect_not(tp_symbols_add(&ts, 1, &row));
+	row.kind = PROF_TP_SYMBOL;
+	row.value = 0x44;
+	cr_expect(tp_symbols_add(&ts, 1, &row));
+	row.telling = 8;
+	cr_expect_not(tp_symbols_add(&ts, 1, &row));
+	cr_expect_eq(ts.cnt, 8);
+	expect(&ts, 0x100, "R+");
+	expect(&ts, 1, "S");
+	/* who is first in the next one may be somebody else */
+	row.kind = PROF_TP_FLAG;
+	cr_expect(tp_symbols_add(&ts, 2, &row));
+	cr_expect_eq(ts.cnt, 1);
+	tp_symbols_fini(&ts);
+}

@@ -20,11 +20,24 @@
 
 /* Far above what any kernel has (the longest list in 6.18 has some 500 names). */
 #define TPSYM_ROWS_MAX 65536
+/* Of longer lists nobody looks whether they have a value. */
+#define TPSYM_LOOK_MAX 4096
 
 static bool row_equal(const struct tp_symbols_row *a, const struct tp_symbols_row *b)
 {
 	return a->kind == b->kind && a->value == b->value && a->name_len == b->name_len &&
 	       !memcmp(a->name, b->name, a->name_len);
+}
+
+/* Of another telling than the first: what is printed is known then, and some values may still want names. */
+static bool is_told(const struct tp_symbols *ts, const struct tp_symbols_row *row)
+{
+	if (row->kind != PROF_TP_SYMBOL)
+		return true;
+	for (size_t i = 0; i < ts->cursor && ts->cursor <= TPSYM_LOOK_MAX; i++)
+		if (ts->rows[i].kind == PROF_TP_SYMBOL && ts->rows[i].value == row->value)
+			return true;
+	return false;
 }
 
 bool tp_symbols_add(struct tp_symbols *ts, uint64_t segment, const struct tp_symbols_row *row)
@@ -36,6 +49,10 @@ bool tp_symbols_add(struct tp_symbols *ts, uint64_t segment, const struct tp_sym
 		ts->cursor = 0;
 	}
 	if (ts->cursor >= TPSYM_ROWS_MAX)
+		return false;
+	if (!ts->cursor)
+		ts->telling = row->telling;
+	else if (row->telling != ts->telling && is_told(ts, row))
 		return false;
 	fresh = ts->cursor == ts->cnt || !row_equal(&ts->rows[ts->cursor], row);
 	if (fresh) {

@@ -14,6 +14,7 @@ struct tp_symbols_row {
 	uint64_t value;
 	const char *name;
 	size_t name_len;
+	uint64_t telling; /* the same for all that somebody tells of at once */
 };
 
 /* What the kernel prints for the values of one field: its rows in file order. {0} is empty. */
@@ -22,11 +23,13 @@ struct tp_symbols {
 	size_t cnt, cap;
 	size_t cursor; /* rows seen in this segment */
 	uint64_t segment; /* the segment that cursor counts in */
+	uint64_t telling; /* of its first row there */
 };
 
 /*
  * Adds a row that was read in segment number @segment. Segments repeat the rows: a repetition
- * changes nothing, a different row replaces the tail. Rows past a sane number are ignored. True when
+ * changes nothing, a different row replaces the tail. In one segment the first who tells is believed, for a merged
+ * stream holds what each of its parts told: of others only values without a name get one. Rows past a sane number are ignored. True when
  * something has changed.
  */
 bool tp_symbols_add(struct tp_symbols *ts, uint64_t segment, const struct tp_symbols_row *row);

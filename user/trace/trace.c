@@ -461,6 +461,7 @@ static void absorb_tp_symbol(struct trace *t, const struct trace_event *ev)
 	    !trace_u64(ev, ROLE_VALUE, &row.value))
 		return;
 	row.name = names_str(t->names, name, &row.name_len);
+	row.telling = hash_u64(ev->ts + t->part);
 	names_add_tp_symbol(t->names, event, field, &row);
 }
 
