@@ -731,3 +731,21 @@ Test(report, on_a_terminal_names_are_shortened_and_colours_mean_something)
 	print_on_terminal(&t, "--json");
 	run_expect_in(t.text, "::find(std::string const&)\"");
 }
+
+/* The plain command may have been run: what finds more than it stands beside it. */
+Test(report, the_remedy_names_what_finds_files_elsewhere)
+{
+	const int fd = run_app_file();
+	char path[32], want[192];
+	struct run r;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	snprintf(want, sizeof(want),
+		 "# 25.0%% of samples have no name: dial9-prof symbolize %s (--symfs DIR, "
+		 "--debuginfod: from files that are not in their places)\n",
+		 path);
+	r = run_cmd(cmd_report, dup(fd), "report", path, NULL);
+	run_expect_in(r.out, want);
+	run_free(&r);
+	close(fd);
+}
