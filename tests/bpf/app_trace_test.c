@@ -143,10 +143,15 @@ Test(app_trace, what_a_service_writes_meanwhile_is_merged_at_the_end)
 	const char *args[] = { "--app-trace", dir,    "-o",    out,  "-F", "999",
 			       "--",	      poller, "--now", file, NULL };
 	struct live_proc p;
+	struct buf errors;
 	struct seen seen;
 
 	add_others(dir);
 	cr_assert_eq(live_run(&p, args, NULL), 0, "%s", live_errors(&p).data);
+	errors = live_errors(&p);
+	cr_expect(strstr(errors.data, "1 trace merged, 1 of another time left out"), "%s",
+		  errors.data);
+	buf_free(&errors);
 	live_proc_fini(&p);
 	seen = look(out);
 	cr_expect_eq(seen.polls, POLLS);

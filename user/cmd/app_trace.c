@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <inttypes.h>
 #include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,6 +29,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/log.h"
+#include "base/str.h"
 #include "cmd/cmd.h"
 #include "cmd/merge.h"
 #include "kernel/privileges.h"
@@ -95,6 +97,16 @@ static bool give_up_rights(void)
 	return !privileges_drop_all_but(0);
 }
 
+static void say_left_out(const struct merge_sum *sum)
+{
+	struct buf line = { 0 };
+
+	str_counted(&line, sum->inputs - 1, "trace");
+	log_warn(WORD ": %s merged, %" PRIu64 " of another time left out", buf_cstr(&line),
+		 sum->left_out);
+	buf_free(&line);
+}
+
 static int merger(const struct keeper *k)
 {
 	const struct merge_opts opts = { .word = WORD };
@@ -109,6 +121,8 @@ static int merger(const struct keeper *k)
 	code = merge_beside(&opts, k->inputs, k->cnt, &out, &sum);
 	if (code == CMD_OK && sum.inputs < 2)
 		return NOTHING;
+	if (code != CMD_OUTPUT && sum.inputs && sum.left_out)
+		say_left_out(&sum);
 	/* what an application has not finished writing is torn, and good up to there */
 	return code == CMD_OK || (code == CMD_INPUT && sum.bytes && !sum.failed) ? MERGED : FAILED;
 }

@@ -364,6 +364,7 @@ static int run(struct merge_run *m, int code, struct merge_sum *sum)
 	if (code == CMD_OK) {
 		count_inputs(m);
 		m->sum.parts = m->plan.out_cnt;
+		m->sum.left_out = m->plan.left_out;
 		m->sum.incomplete = m->plan.incomplete;
 	}
 	if (code == CMD_OK && (!m->plan.beside || m->sum.inputs > 1)) {

@@ -29,6 +29,7 @@ struct merge_sum {
 	uint64_t inputs; /* of which events were written */
 	uint64_t events, bytes; /* written, with what says which parts there are */
 	uint64_t parts; /* of the result */
+	uint64_t left_out; /* traces of another time, by merge_beside() */
 	uint64_t refused; /* events that cannot be written in the format */
 	bool failed; /* an input could not be read again, or not be sorted: something good is missing */
 	bool incomplete; /* an input was torn, damaged or of a newer format */

@@ -71,6 +71,7 @@ struct merge_plan {
 	struct hmap modules; /* hash of content -> struct merge_module */
 	uint64_t *ids_taken; /* a bit for each id of a module: taken, or met without a module */
 	uint32_t next_id;
+	uint64_t left_out; /* of what was found: of another time */
 	bool incomplete;
 };
 

@@ -334,6 +334,7 @@ static void leave_out(struct merge_plan *p)
 			beside |= is_beside(p, f->part + k);
 		for (uint32_t k = 0; k < f->part_cnt && !beside; k++)
 			p->parts[f->part + k] = (struct merge_part){ .file = (uint32_t)i };
+		p->left_out += !beside && f->events;
 		f->events = beside ? f->events : 0;
 	}
 }
