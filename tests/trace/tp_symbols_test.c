@@ -268,24 +268,26 @@ Test(tp_symbols, the_array_of_an_enum_has_its_size_behind_it)
 
 Test(tp_symbols, in_one_segment_the_first_who_tells_is_believed)
 {
-	struct tp_symbols ts = { 0 };
+	struct tp_symbols state = { 0 }, code = { 0 };
 	struct tp_symbols_row row = {
 		.kind = PROF_TP_FLAG, .value = 1, .name = "other", .name_len = 5, .telling = 7
 	};
 
-	add_prev_state(&ts, 1);
-	cr_expect_not(tp_symbols_add(&ts, 1, &row));
+	add_prev_state(&state, 1);
+	cr_expect_not(tp_symbols_add(&state, 1, &row));
+	expect(&state, 0x100, "R+");
+	expect(&state, 1, "S");
+	/* values that have no name yet get one */
+	add(&code, 1, PROF_TP_SYMBOL, 1, "first");
 	row.kind = PROF_TP_SYMBOL;
-	row.value = 0x44;
-	cr_expect(tp_symbols_add(&ts, 1, &row));
-	row.telling = 8;
-	cr_expect_not(tp_symbols_add(&ts, 1, &row));
-	cr_expect_eq(ts.cnt, 8);
-	expect(&ts, 0x100, "R+");
-	expect(&ts, 1, "S");
+	cr_expect_not(tp_symbols_add(&code, 1, &row));
+	row.value = 2;
+	cr_expect(tp_symbols_add(&code, 1, &row));
+	expect(&code, 1, "first");
+	expect(&code, 2, "other");
 	/* who is first in the next one may be somebody else */
-	row.kind = PROF_TP_FLAG;
-	cr_expect(tp_symbols_add(&ts, 2, &row));
-	cr_expect_eq(ts.cnt, 1);
-	tp_symbols_fini(&ts);
+	cr_expect(tp_symbols_add(&code, 2, &row));
+	cr_expect_eq(code.cnt, 1);
+	tp_symbols_fini(&state);
+	tp_symbols_fini(&code);
 }
