@@ -353,7 +353,7 @@ $(O)/stimuli/%: tests/stimuli/%.c $(O)/flags
 $(O)/stimuli/enemy_elf: STIM_LIBS := -lz -llzma
 # It writes a trace of its own.
 $(O)/stimuli/poller: STIM_MORE := -Iinclude
-$(O)/stimuli/poller: STIM_LIBS := $(LIB_A)
+$(O)/stimuli/poller: STIM_LIBS := $(LIB_A) $(SANFLAGS)
 $(O)/stimuli/poller: $(LIB_A)
 
 $(O)/stimuli/unwind_maze_%.so: tests/stimuli/unwind_maze.c $(O)/flags
