@@ -51,11 +51,11 @@ static bool is_told(const char *path, const char *server, const struct stalled *
 /* How many stalls are among the slowest; each lies in a pair of its own. */
 static int stalls_among(const char *said, const struct live_proc *server, uint64_t *all_ns)
 {
-	const char *line = strstr(said, "\n{\"event\":");
+	const char *line = stalled_next_row(said);
 	int found = 0;
 
 	*all_ns = 0;
-	for (; line; line = strstr(line + 1, "\n{\"event\":")) {
+	for (; line; line = stalled_next_row(line + 1)) {
 		const uint64_t from = live_said_number(line + 1, "\"from_ns\":"),
 			       to = live_said_number(line + 1, "\"to_ns\":");
 		int within = 0;

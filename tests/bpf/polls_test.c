@@ -60,9 +60,13 @@ static struct buf polls(const char *opt, const char *path, const char *more)
 	return live_output(args);
 }
 
+/* Of all of them; it stands behind the rows of their kinds. */
 static uint64_t number(const struct buf *said, const char *key)
 {
-	return live_said_number(said->data, key);
+	const char *at = strstr(said->data, key);
+
+	cr_assert(at, "no %s in %s", key, said->data);
+	return live_said_number(at, key);
 }
 
 /* ---- one stall --------------------------------------------------------------------------------- */
@@ -103,7 +107,7 @@ static bool is_told(const struct buf *said, const struct live_proc *service, int
 		    enum stalled_kind kind)
 {
 	const struct stalled s = stalled_truth(service, round, kind);
-	const char *row = row_of(said, &s), *next = strstr(row, "\n{\"event\":"),
+	const char *row = row_of(said, &s), *next = stalled_next_row(row),
 		   *end = next ? next : said->data + said->len;
 	bool told;
 
@@ -138,7 +142,7 @@ static void expect_causes(const struct buf *said)
 
 	for (const char *at = said->data; (at = strstr(at, "\n{\"kind\":")); at++)
 		causes_ns += live_said_number(at + 1, "\"ns\":");
-	for (const char *at = said->data; (at = strstr(at, "\n{\"event\":")); at++) {
+	for (const char *at = said->data; (at = stalled_next_row(at)); at++) {
 		const char *end = stalled_line_end(at + 1), *untold = strstr(at, "\"untold\":");
 
 		if (untold && untold < end)

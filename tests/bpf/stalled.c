@@ -70,6 +70,18 @@ bool stalled_is_cause(const char *text, const struct stalled *s)
 	return strstr(text, cause) != NULL;
 }
 
+/* Kinds of moments are rows that begin with an event, too, but have no times. */
+const char *stalled_next_row(const char *at)
+{
+	for (; (at = strstr(at, "\n{\"event\":")); at++) {
+		const char *from = strstr(at, "\"from_ns\":");
+
+		if (from && from < stalled_line_end(at + 1))
+			return at;
+	}
+	return NULL;
+}
+
 const char *stalled_line_end(const char *at)
 {
 	return at + strcspn(at, "\n");

@@ -29,6 +29,8 @@ const char *stalled_name(enum stalled_kind kind);
 /* Whether text tells as a cause that it was so, of a thread that one helper of @s stalled. */
 bool stalled_is_cause(const char *text, const struct stalled *s);
 
+/* Of their JSON the newline before the next moment that is told, from @at on; NULL: there is none. */
+const char *stalled_next_row(const char *at);
 /* The end of the line at @at: its newline, or the end of the text. */
 const char *stalled_line_end(const char *at);
 /*
