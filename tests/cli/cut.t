@@ -56,7 +56,7 @@ $ dial9-prof export html mixed -p 4 >none
 $ cp $T/golden/dial9/tokio-service.bin.gz t.gz; dial9-prof cut -q --anonymize --time 30%,50% t.gz -o t; grep -c 'metrics[-_]' t
 0
 ? 1
-$ dial9-prof info t | sed -n 2,5p
+$ dial9-prof info t | sed -n 3,6p
 service         name<N>
 worker_threads  name<N>
 flush_interval  name<N>

@@ -25,6 +25,24 @@ what,fields
 Annotated,d=5 e=1
 Id300,v=300
 #
+# What a reader must know to read a file, of events or not.
+$ for f in core/all_types ext/annotations ext/stack_pool ext/dynamic ext/mid_header; do dial9-prof info $T/golden/dial9/$f.bin | grep ^format; dial9-prof info --json $T/golden/dial9/$f.bin | jq -c '.level, .level_features'; done
+format          dial9 0.3
+"0.3"
+[]
+format          dial9 0.4: annotations
+"0.4"
+["annotations"]
+format          dial9 0.4: pooled stacks
+"0.4"
+["pooled_stacks"]
+format          dial9 0.4: pooled stacks, nested values
+"0.4"
+["pooled_stacks","nested_values"]
+format          dial9 0.3
+"0.3"
+[]
+#
 # Controls of a terminal beyond ASCII (C1) are shown and not sent, in values and in names.
 $ LC_ALL=C sed 's/__proto__/\xc2\x9b31mred!/' $T/golden/dial9/core/map_keys.bin >c1; dial9-prof dump c1 | tail -n 1 | cut -c 59-
 "2":"int-like" "1":"int-like" "\xc2\x9b31mred!":"p" "":"e"}

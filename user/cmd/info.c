@@ -668,6 +668,23 @@ static void put_parts(struct info *in)
 	}
 }
 
+/* The lowest level of dial9 that has all of what is in the trace, and what of it 0.3 does not have. */
+static void put_level(struct info *in)
+{
+	const unsigned int uses = trace_uses(reader_trace(in->reader));
+	const char *sep = ": ";
+
+	put_label(in, "format");
+	buf_printf(&in->out, "dial9 %s", uses ? "0.4" : "0.3");
+	for (size_t i = 0; i < INFO_USE_CNT; i++) {
+		if (!(uses & info_uses[i].bit))
+			continue;
+		buf_printf(&in->out, "%s%s", sep, info_uses[i].text);
+		sep = ", ";
+	}
+	buf_addch(&in->out, '\n');
+}
+
 static void put_text(struct info *in)
 {
 	bool single = in->names->parts.cnt == 1;
@@ -675,6 +692,7 @@ static void put_text(struct info *in)
 	put_label(in, "trace");
 	text_clean(&in->out, reader_input(in->reader), strlen(reader_input(in->reader)));
 	buf_addch(&in->out, '\n');
+	put_level(in);
 	if (single)
 		put_part(in, 0);
 	put_size(in);

@@ -27,6 +27,14 @@ struct info {
 	struct buf out;
 };
 
+/* What of level 0.4 of the format a trace may use: TRACE_USES_* and its name, in text and in JSON. */
+struct info_use {
+	unsigned int bit;
+	const char *text, *json;
+};
+#define INFO_USE_CNT 3
+extern const struct info_use info_uses[INFO_USE_CNT];
+
 /* The JSON form, appended to in->out. */
 void info_json(struct info *in);
 

@@ -222,6 +222,27 @@ static void json_parts(struct info *in)
 	buf_addch(&in->out, ']');
 }
 
+const struct info_use info_uses[INFO_USE_CNT] = {
+	{ TRACE_USES_STACK_POOL, "pooled stacks", "pooled_stacks" },
+	{ TRACE_USES_ANNOTATIONS, "annotations", "annotations" },
+	{ TRACE_USES_NESTING, "nested values", "nested_values" },
+};
+
+static void json_level(struct info *in)
+{
+	const unsigned int uses = trace_uses(reader_trace(in->reader));
+	const char *sep = "";
+
+	buf_printf(&in->out, ",\"level\":\"%s\",\"level_features\":[", uses ? "0.4" : "0.3");
+	for (size_t i = 0; i < INFO_USE_CNT; i++) {
+		if (!(uses & info_uses[i].bit))
+			continue;
+		buf_printf(&in->out, "%s\"%s\"", sep, info_uses[i].json);
+		sep = ",";
+	}
+	buf_addch(&in->out, ']');
+}
+
 void info_json(struct info *in)
 {
 	const char *file = reader_input(in->reader);
@@ -230,6 +251,7 @@ void info_json(struct info *in)
 	text_json_begin(&in->out);
 	buf_addstr(&in->out, ",\"file\":");
 	str_json(&in->out, file, strlen(file));
+	json_level(in);
 	buf_printf(&in->out,
 		   ",\"torn\":%s,\"newer\":%s,\"segments\":%" PRIu64 ",\"events\":%" PRIu64
 		   ",\"bytes\":%" PRIu64 ",\"overhead_bytes\":%" PRIu64 ",\"samples\":%" PRIu64

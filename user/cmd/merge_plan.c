@@ -152,25 +152,6 @@ static void see(struct look *l, const struct trace_event *ev)
 				     ev->ts);
 }
 
-static bool is_level4(const struct trace *t)
-{
-	struct trace_schema *const *v;
-	size_t cnt;
-
-	v = trace_schemas(t, &cnt);
-	for (size_t i = 0; i < cnt; i++) {
-		if (v[i]->notes.left)
-			return true;
-		for (size_t f = 0; f < v[i]->field_cnt; f++) {
-			const uint8_t type = dial9_schema_field_type(v[i]->schema, f) & 0x7f;
-
-			if (type == DIAL9_POOLED_STACK || type == DIAL9_LIST || type == DIAL9_MAP)
-				return true;
-		}
-	}
-	return false;
-}
-
 /* What says nothing of its clock is taken to be on that of its directory, which is of one application. */
 static void find_clock(struct merge_plan *p, const struct merge_file *f, uint32_t at)
 {
@@ -240,7 +221,7 @@ static int look_at(struct merge_plan *p, struct merge_file *f)
 	while ((ret = reader_next(l.reader, &ev)) == 1)
 		see(&l, &ev);
 	p->incomplete |= ret < 0 || reader_is_torn(l.reader);
-	f->level4 = is_level4(reader_trace(l.reader));
+	f->level4 = trace_uses(reader_trace(l.reader)) != 0;
 	part_at(p, f->part + (uint32_t)reader_names(l.reader)->parts.cnt);
 	adopt_parts(p, f, reader_names(l.reader));
 	reader_free(l.reader);

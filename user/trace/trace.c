@@ -51,6 +51,7 @@ struct trace {
 	uint64_t *frames; /* of the current event */
 	size_t frame_cap;
 	uint64_t event_bytes;
+	unsigned int uses; /* TRACE_USES_* */
 	uint32_t swapper; /* string id */
 };
 
@@ -584,13 +585,35 @@ static void load_sample(struct trace_event *ev)
 	ev->user_end = (uint8_t)trace_u64_or(ev, ROLE_USER_END, PROF_END_NOT_WALKED);
 }
 
+static unsigned int type_uses(uint8_t type)
+{
+	switch (type & ~DIAL9_OPTIONAL) {
+	case DIAL9_POOLED_STACK:
+		return TRACE_USES_STACK_POOL;
+	case DIAL9_LIST:
+	case DIAL9_MAP:
+		return TRACE_USES_NESTING;
+	default:
+		return 0;
+	}
+}
+
 static void learn_schema(struct trace *t, uint16_t type_id, const struct dial9_schema *schema)
 {
 	struct dial9_iter notes;
 
+	for (size_t i = 0; i < dial9_schema_field_cnt(schema); i++)
+		t->uses |= type_uses(dial9_schema_field_type(schema, i));
+
 	dial9_dec_annotations(t->dec, type_id, &notes);
 	layout_set_add(&t->schemas, t->names, type_id, schema, notes);
 	skip_type(t, type_id);
+}
+
+static void learn_annotations(struct trace *t, const struct dial9_frame *f)
+{
+	t->uses |= TRACE_USES_ANNOTATIONS;
+	layout_set_outdate(&t->schemas, f->pool.type_id);
 }
 
 /* The schema of an event of whose fields something was said before it. */
@@ -683,7 +706,9 @@ int trace_next(struct trace *t, struct trace_event *ev)
 		else if (f.kind == DIAL9_FRAME_SCHEMA)
 			learn_schema(t, f.schema.type_id, f.schema.schema);
 		else if (f.kind == DIAL9_FRAME_ANNOTATIONS)
-			layout_set_outdate(&t->schemas, f.pool.type_id);
+			learn_annotations(t, &f);
+		else if (f.kind == DIAL9_FRAME_STACKS)
+			t->uses |= TRACE_USES_STACK_POOL;
 	}
 }
 
@@ -700,6 +725,11 @@ uint64_t trace_consumed(const struct trace *t)
 uint64_t trace_overhead_bytes(const struct trace *t)
 {
 	return dial9_dec_consumed(t->dec) - t->event_bytes;
+}
+
+unsigned int trace_uses(const struct trace *t)
+{
+	return t->uses;
 }
 
 struct trace_schema *const *trace_schemas(const struct trace *t, size_t *cnt)

@@ -219,6 +219,12 @@ const struct names_task *trace_task(const struct trace *t, uint32_t tid);
 
 /* Bytes of frames that are no events (schemas, pools, headers); not for who passes over events. */
 uint64_t trace_overhead_bytes(const struct trace *t);
+/* What only level 0.4 of the format has, as a set; 0: any reader of 0.3 reads the stream. */
+#define TRACE_USES_STACK_POOL 1u
+#define TRACE_USES_ANNOTATIONS 2u
+#define TRACE_USES_NESTING 4u /* lists and maps of any type */
+/* Which of it the stream has so far, in frames or types of fields, whether events use it or not. */
+unsigned int trace_uses(const struct trace *t);
 /* All schemas met so far; @cnt receives how many. Borrowed. */
 struct trace_schema *const *trace_schemas(const struct trace *t, size_t *cnt);
 
