@@ -5,12 +5,14 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -90,6 +92,11 @@ Test(file, what_cannot_be_read_says_why)
 static int writer = -1;
 static volatile sig_atomic_t ticks;
 
+static void on_tick(int sig)
+{
+	ticks++;
+}
+
 static void on_alarm(int sig)
 {
 	if (++ticks == 3 && write(writer, "late", 4) == 4)
@@ -116,4 +123,67 @@ Test(file, a_signal_does_not_end_a_file)
 	cr_assert_str_eq(b.data, "late");
 	close(fds[0]);
 	buf_free(&b);
+}
+
+Test(file, what_is_written_is_written_whole_whatever_signals_come)
+{
+	const struct itimerval often = { { 0, 1000 }, { 0, 1000 } }, never = { 0 };
+	static char bytes[1 << 20], back[1 << 20];
+	struct sigaction act = { .sa_handler = on_tick };
+	size_t got = 0;
+	ssize_t n;
+	int fds[2], status;
+	pid_t pid;
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (char)(i * 7 + i / 256);
+	cr_assert_eq(pipe(fds), 0);
+	pid = fork();
+	if (!pid) {
+		close(fds[0]);
+		sigaction(SIGALRM, &act, NULL);
+		setitimer(ITIMER_REAL, &often, NULL);
+		n = file_write(fds[1], bytes, sizeof(bytes));
+		setitimer(ITIMER_REAL, &never, NULL);
+		_exit(n || !ticks);
+	}
+	close(fds[1]);
+	/* so that it waits for room, and signals find it there */
+	poll(NULL, 0, 20);
+	while ((n = read(fds[0], back + got, sizeof(back) - got)) > 0)
+		got += (size_t)n;
+	cr_assert_eq(got, sizeof(bytes));
+	cr_assert_eq(memcmp(back, bytes, got), 0);
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert_eq(status, 0);
+	close(fds[0]);
+}
+
+Test(file, what_cannot_be_written_says_why)
+{
+	int fd = open("/dev/full", O_WRONLY);
+
+	cr_assert_eq(file_write(fd, "x", 1), -ENOSPC);
+	cr_assert_eq(file_write(fd, "", 0), 0);
+	close(fd);
+	cr_assert_eq(file_write(fd, "x", 1), -EBADF);
+}
+
+Test(file, a_file_that_is_opened_once_more_has_a_place_of_its_own)
+{
+	char got[8] = { 0 };
+	int fd = file_temp(), again;
+
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(file_write(fd, "abcdef", 6), 0);
+	again = file_reopen(fd);
+	cr_assert_geq(again, 0);
+	cr_assert_eq(read(again, got, 3), 3);
+	cr_assert_str_eq(got, "abc");
+	cr_assert_eq(file_write(fd, "g", 1), 0);
+	cr_assert_eq(read(again, got, sizeof(got)), 4);
+	cr_assert_eq(memcmp(got, "defg", 4), 0);
+	close(again);
+	close(fd);
+	cr_assert_lt(file_reopen(fd), 0);
 }

@@ -57,3 +57,30 @@ int file_temp(void)
 	unlink(path);
 	return fd;
 }
+
+int file_write(int fd, const void *data, size_t sz)
+{
+	const char *p = data;
+
+	while (sz) {
+		const ssize_t n = write(fd, p, sz);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -ENOSPC;
+		p += n;
+		sz -= (size_t)n;
+	}
+	return 0;
+}
+
+int file_reopen(int fd)
+{
+	char self[32];
+	int copy;
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	copy = open(self, O_RDONLY | O_CLOEXEC);
+	return copy < 0 ? -errno : copy;
+}

@@ -15,4 +15,10 @@ int file_read(int dirfd, const char *path, size_t max, struct buf *out);
 /* A temporary file without a name, in $TMPDIR if there is one: its descriptor, or -errno. */
 int file_temp(void);
 
+/* Writes all of it. 0, or -errno; -ENOSPC when nothing more is taken. */
+int file_write(int fd, const void *data, size_t sz);
+
+/* What a descriptor has open once more, to be read from its beginning at a place of its own: a descriptor, or -errno. */
+int file_reopen(int fd);
+
 #endif /* D9_BASE_FILE_H */

@@ -28,6 +28,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
@@ -63,22 +64,11 @@ struct keeper {
 static int write_fd(void *ctx, const void *data, size_t sz)
 {
 	const int *fd = ctx;
-	const char *p = data;
+	const int err = file_write(*fd, data, sz);
 
-	while (sz) {
-		const ssize_t n = write(*fd, p, sz);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			log_error(WORD ": cannot write the merged trace: %s",
-				  strerror(n ? errno : ENOSPC));
-			return n ? -errno : -ENOSPC;
-		}
-		p += n;
-		sz -= (size_t)n;
-	}
-	return 0;
+	if (err)
+		log_error(WORD ": cannot write the merged trace: %s", strerror(-err));
+	return err;
 }
 
 /* Nothing is left that its input could misuse. */

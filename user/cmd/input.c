@@ -65,21 +65,6 @@ static ssize_t read_once(int fd, void *buf, size_t sz)
 	return n < 0 ? -errno : n;
 }
 
-static int write_all(int fd, const char *p, size_t n)
-{
-	while (n) {
-		ssize_t done = write(fd, p, n);
-
-		if (done < 0 && errno != EINTR)
-			return -errno;
-		if (done > 0) {
-			p += done;
-			n -= (size_t)done;
-		}
-	}
-	return 0;
-}
-
 /* From the copy as far as it goes, then from the pipe into both. */
 static ssize_t pipe_read(struct input *in, void *buf, size_t sz)
 {
@@ -187,11 +172,11 @@ static int spool(int fd)
 	while (!err && sz < HEAD_SIZE && (n = read_once(fd, buf + sz, HEAD_SIZE - sz)) > 0)
 		sz += (size_t)n;
 	if (!err)
-		err = write_all(temp, buf, sz);
+		err = file_write(temp, buf, sz);
 	if (!is_gzip(buf, sz) && !foreign_detect(buf, sz, false))
 		n = 0;
 	while (!err && n > 0 && (n = read_once(fd, buf, HEAD_SIZE)) > 0)
-		err = write_all(temp, buf, (size_t)n);
+		err = file_write(temp, buf, (size_t)n);
 	free(buf);
 	if (!err && n < 0)
 		err = (int)n;

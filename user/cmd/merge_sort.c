@@ -75,20 +75,13 @@ void merge_sort_free(struct merge_sort *s)
 
 /* ---- the file ---------------------------------------------------------------------------------- */
 
+/* A file is written from its first byte on, and read anywhere. */
 static int write_all(int fd, const char *p, size_t sz, uint64_t *at)
 {
-	while (sz) {
-		const ssize_t n = pwrite(fd, p, sz, (off_t)*at);
+	const int err = file_write(fd, p, sz);
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -ENOSPC;
-		p += n;
-		sz -= (size_t)n;
-		*at += (uint64_t)n;
-	}
-	return 0;
+	*at += err ? 0 : sz;
+	return err;
 }
 
 static int put(struct merge_sort *s, int fd, const struct merge_record *r, uint64_t *at)
