@@ -6,13 +6,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "cmd/merge_impl.h"
+#include "cmd/reread.h"
 
 #define SORT_BYTES (64 << 20)
 
@@ -408,31 +407,10 @@ int merge_beside(const struct merge_opts *opts, const struct merge_input *inputs
 	return run(&m, CMD_OK, sum);
 }
 
-static int write_fd(void *ctx, const void *data, size_t sz)
-{
-	const int *fd = ctx;
-	const char *p = data;
-
-	while (sz) {
-		const ssize_t n = write(*fd, p, sz);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			log_error("cannot write a temporary file: %s (TMPDIR says where)",
-				  strerror(n ? errno : ENOSPC));
-			return n ? -errno : -ENOSPC;
-		}
-		p += n;
-		sz -= (size_t)n;
-	}
-	return 0;
-}
-
 int merge_to_file(const struct merge_opts *opts, const char *const *paths, size_t cnt, int fd,
 		  struct merge_sum *sum)
 {
-	const struct cut_out out = { .write = write_fd, .ctx = &fd };
+	const struct cut_out out = { .write = reread_write, .ctx = &fd };
 
 	return merge_to(opts, paths, cnt, &out, sum);
 }

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "cmd/merge.h"
@@ -148,17 +147,14 @@ static void put_name(struct buf *out, const char *const *paths, size_t cnt)
 static int merge(const char *const *paths, size_t cnt, struct source **src)
 {
 	const struct merge_opts opts = { .word = "polls" };
-	const int fd = file_temp();
+	const int fd = reread_temp("polls");
 	struct buf name = { 0 };
 	struct merge_sum sum;
 	int code, err;
 
 	*src = NULL;
-	if (fd < 0) {
-		log_error("polls: cannot make a temporary file: %s (TMPDIR says where)",
-			  strerror(-fd));
+	if (fd < 0)
 		return CMD_INPUT;
-	}
 	code = merge_to_file(&opts, paths, cnt, fd, &sum);
 	if (!sum.bytes || (code != CMD_OK && code != CMD_INPUT)) {
 		close(fd);

@@ -22,6 +22,32 @@ bool reread_is_regular(const char *path)
 	       S_ISREG(st.st_mode);
 }
 
+bool reread_has_name(const char *path)
+{
+	struct stat st;
+
+	return strcmp(path, "-") && (stat(path, &st) || S_ISREG(st.st_mode));
+}
+
+int reread_temp(const char *word)
+{
+	const int fd = file_temp();
+
+	if (fd < 0)
+		log_error("%s: cannot make a temporary file: %s (TMPDIR says where)", word,
+			  strerror(-fd));
+	return fd;
+}
+
+int reread_write(void *ctx, const void *data, size_t sz)
+{
+	const int *fd = ctx, err = file_write(*fd, data, sz);
+
+	if (err)
+		log_error("cannot write a temporary file: %s (TMPDIR says where)", strerror(-err));
+	return err;
+}
+
 /* What is no trace is read no further than to know that. */
 static int spool(const char *word, struct source *src, int temp)
 {
@@ -32,11 +58,10 @@ static int spool(const char *word, struct source *src, int temp)
 	ssize_t n;
 
 	while (!err && (n = source_read(src, buf, BLOCK)) > 0) {
-		if (write(temp, buf, (size_t)n) != n) {
-			err = errno ? -errno : -ENOSPC;
+		err = file_write(temp, buf, (size_t)n);
+		if (err)
 			log_error("%s: cannot write a temporary file: %s (TMPDIR says where)", word,
 				  strerror(-err));
-		}
 		if (first &&
 		    memcmp(buf, magic, (size_t)n < sizeof(magic) ? (size_t)n : sizeof(magic)))
 			break;
@@ -54,11 +79,8 @@ static int spool(const char *word, struct source *src, int temp)
 /* As a file without a name; closes @src. */
 static int copy(const char *word, struct source *src, struct source **out)
 {
-	int temp = file_temp(), err = temp < 0 ? temp : spool(word, src, temp);
+	int temp = reread_temp(word), err = temp < 0 ? temp : spool(word, src, temp);
 
-	if (temp < 0)
-		log_error("%s: cannot make a temporary file: %s (TMPDIR says where)", word,
-			  strerror(-temp));
 	if (!err && source_is_cut(src))
 		log_warn("%s: the gzip data ends too early; everything before it is used",
 			 source_name(src));

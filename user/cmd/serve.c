@@ -10,7 +10,6 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -21,7 +20,6 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,6 +27,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cmd/cmd.h"
+#include "cmd/reread.h"
 #include "cmd/whole.h"
 #include "export/page.h"
 
@@ -142,14 +141,12 @@ static void send_page(int fd)
 /* Another description of the file, whose place is its own. */
 static int open_trace(const struct server *s, struct source **out)
 {
-	char path[64];
 	int fd;
 
 	if (s->temp < 0)
 		return source_open(s->path, out);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", s->temp);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : source_open_fd(fd, s->path, out);
+	fd = file_reopen(s->temp);
+	return fd < 0 ? fd : source_open_fd(fd, s->path, out);
 }
 
 static void send_trace(const struct server *s, int fd)
@@ -351,18 +348,12 @@ static void open_browser(const char *url)
 /* The trace as it is to be shown, in a file: the one that was named, if it is that. */
 static int prepare(struct server *s, const struct serve_opts *opts)
 {
-	struct stat st;
-
 	/* what can be read once only is kept */
-	if (strcmp(s->path, "-") && !select_opts_are_used(&opts->sel) &&
-	    (stat(s->path, &st) || S_ISREG(st.st_mode)))
+	if (!select_opts_are_used(&opts->sel) && reread_has_name(s->path))
 		return whole_check("view", s->path);
-	s->temp = file_temp();
-	if (s->temp < 0) {
-		log_error("view: cannot make a temporary file: %s (TMPDIR says where)",
-			  strerror(-s->temp));
+	s->temp = reread_temp("view");
+	if (s->temp < 0)
 		return CMD_OUTPUT;
-	}
 	return whole_to_file("view", &opts->sel, s->path, s->temp);
 }
 

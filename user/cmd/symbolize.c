@@ -7,7 +7,6 @@
  * nothing behind.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 #include "base/str.h"
 #include "cmd/cmd.h"
 #include "cmd/progress.h"
+#include "cmd/reread.h"
 #include "cmd/symbolize_copy.h"
 #include "cmd/text.h"
 #include "cmd/whole.h"
@@ -329,17 +329,15 @@ static void say_summary(const struct symbolize *s, const char *output)
 
 static int open_source(const struct symbolize *s, struct source **out)
 {
-	char self[32];
 	int fd;
 
 	if (s->temp < 0)
 		return source_open(s->path, out);
 	/* with an offset of its own, which a duplicate has not */
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", s->temp);
-	fd = open(self, O_RDONLY | O_CLOEXEC);
+	fd = file_reopen(s->temp);
 	if (fd < 0) {
-		log_error("symbolize: cannot read a temporary file: %s", strerror(errno));
-		return -errno;
+		log_error("symbolize: cannot read a temporary file: %s", strerror(-fd));
+		return fd;
 	}
 	return source_open_fd(fd, strcmp(s->path, "-") ? s->path : "standard input", out);
 }
@@ -347,30 +345,19 @@ static int open_source(const struct symbolize *s, struct source **out)
 /* Of a pipe, as a file without a name. An exit code. */
 static int spool(struct symbolize *s)
 {
-	s->temp = file_temp();
-	if (s->temp < 0) {
-		log_error("symbolize: cannot make a temporary file: %s (TMPDIR says where)",
-			  strerror(-s->temp));
+	s->temp = reread_temp("symbolize");
+	if (s->temp < 0)
 		return CMD_INPUT;
-	}
 	return whole_to_file("symbolize", &s->opts->sel, s->path, s->temp);
-}
-
-static bool is_regular(const char *path)
-{
-	struct stat st;
-
-	return strcmp(path, "-") != 0 && !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
 /* An exit code. */
 static int open_input(struct symbolize *s)
 {
 	struct source *src;
-	struct stat st;
 	int code;
 
-	if (is_regular(s->path) || (strcmp(s->path, "-") != 0 && stat(s->path, &st)))
+	if (reread_has_name(s->path))
 		return progress_open(s->path, READER_ONE_PASS, &s->reader, &s->progress) ?
 			       CMD_INPUT :
 			       CMD_OK;
@@ -564,10 +551,10 @@ static const char *complaint(const struct symbolize_opts *opts, const char *path
 
 	if (opts->output && sink_is_stdout(opts->output) && isatty(STDOUT_FILENO))
 		return "standard output is a terminal: -o - wants a pipe or a file";
-	if (opts->output || !is_regular(path))
-		return opts->output || (access(path, F_OK) && strcmp(path, "-") != 0) ?
-			       NULL :
-			       "where to? (-o FILE, or -o - for standard output)";
+	if (opts->output || (strcmp(path, "-") != 0 && access(path, F_OK)))
+		return NULL;
+	if (!reread_has_name(path))
+		return "where to? (-o FILE, or -o - for standard output)";
 	if (!source_open(path, &src)) {
 		source_read(src, &byte, 1);
 		gzip = source_is_gzip(src);

@@ -5,31 +5,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/log.h"
 #include "cmd/cmd.h"
+#include "cmd/reread.h"
 #include "trace/source.h"
 
 enum { BLOCK = 1 << 16 };
-
-static int take(void *ctx, const void *data, size_t sz)
-{
-	const int *fd = ctx;
-	const char *at = data;
-	ssize_t n;
-
-	for (; sz; at += n, sz -= (size_t)n) {
-		n = write(*fd, at, sz);
-		if (n < 0) {
-			log_error("cannot write a temporary file: %s (TMPDIR says where)",
-				  strerror(errno));
-			return -errno;
-		}
-	}
-	return 0;
-}
 
 /* Whether the first bytes are those of a trace; one line where they are not. */
 static bool is_trace(const char *word, const struct source *src, const char *block, size_t n)
@@ -90,7 +73,7 @@ int whole_write(const char *word, const struct select_opts *sel, const char *pat
 
 int whole_to_file(const char *word, const struct select_opts *sel, const char *path, int fd)
 {
-	const struct cut_out out = { take, &fd };
+	const struct cut_out out = { reread_write, &fd };
 
 	return whole_write(word, sel, path, &out);
 }
