@@ -251,6 +251,21 @@ Test(str, escape_utf8_touches_only_what_is_not_text)
 	buf_free(&b);
 }
 
+Test(str, escape_invalid_leaves_a_nul)
+{
+	static const char want[] = "a\\b\xc3\xa9\n\\xff\0z\\xe2\\x82";
+	struct buf b = { 0 };
+
+	str_escape_invalid(&b, "a\\b\xc3\xa9\n\xff\0z\xe2\x82", 11);
+	cr_assert_eq(b.len, sizeof(want) - 1);
+	cr_assert_eq(memcmp(b.data, want, b.len), 0);
+	cr_assert_eq(str_utf8_valid_len(b.data, b.len), b.len);
+	buf_clear(&b);
+	str_escape_invalid(&b, "", 0);
+	cr_assert_eq(b.len, 0);
+	buf_free(&b);
+}
+
 Test(str, json_is_always_valid)
 {
 	struct buf b = { 0 };

@@ -366,12 +366,12 @@ bool str_is_plain(const char *s, size_t n)
 	return !((odd | odd_bytes(word)) & EACH_BYTE(0x80));
 }
 
-void str_escape_utf8(struct buf *out, const char *s, size_t n)
+static void escape(struct buf *out, const char *s, size_t n, bool nul)
 {
 	size_t i = 0, run, len;
 
 	while (i < n) {
-		for (run = i; run < n && s[run]; run += len) {
+		for (run = i; run < n && (s[run] || !nul); run += len) {
 			len = utf8_seq_len((const unsigned char *)s + run, n - run);
 			if (!len)
 				break;
@@ -381,6 +381,16 @@ void str_escape_utf8(struct buf *out, const char *s, size_t n)
 		if (i < n)
 			buf_printf(out, "\\x%02x", (unsigned char)s[i++]);
 	}
+}
+
+void str_escape_utf8(struct buf *out, const char *s, size_t n)
+{
+	escape(out, s, n, true);
+}
+
+void str_escape_invalid(struct buf *out, const char *s, size_t n)
+{
+	escape(out, s, n, false);
 }
 
 static void json_ascii(struct buf *out, unsigned char c)

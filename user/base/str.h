@@ -41,6 +41,8 @@ bool str_is_plain(const char *s, size_t n);
  * \xHH. A backslash stays as it is, so ordinary text is unchanged.
  */
 void str_escape_utf8(struct buf *out, const char *s, size_t n);
+/* The same, but a NUL stays, too: it is valid. */
+void str_escape_invalid(struct buf *out, const char *s, size_t n);
 
 /* Appends s as a quoted JSON string; each byte that is part of no valid sequence becomes U+FFFD. */
 void str_json(struct buf *out, const char *s, size_t n);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/str.h"
 
 #define UNDEFINED UINT32_MAX
 
@@ -43,21 +44,6 @@ void cut_copy_fini(struct cut_copy *c)
 
 /* ---- text -------------------------------------------------------------------------------------- */
 
-static void add_valid(struct buf *out, const char *s, size_t len)
-{
-	size_t n;
-
-	for (;;) {
-		n = dial9_utf8_valid_len(s, len);
-		buf_add(out, s, n);
-		if (n == len)
-			return;
-		buf_printf(out, "\\x%02x", (unsigned char)s[n]);
-		s += n + 1;
-		len -= n + 1;
-	}
-}
-
 /* Appends a text as the copy has it. */
 static void add_text(struct cut_copy *c, enum anonymize_as as, const char *s, size_t len,
 		     struct buf *out)
@@ -65,11 +51,11 @@ static void add_text(struct cut_copy *c, enum anonymize_as as, const char *s, si
 	struct buf other = { 0 };
 
 	if (!c->anonymize || as == ANONYMIZE_KEEP) {
-		add_valid(out, s, len);
+		str_escape_invalid(out, s, len);
 		return;
 	}
 	anonymize_text(c->anonymize, as, s, len, &other);
-	add_valid(out, buf_cstr(&other), other.len);
+	str_escape_invalid(out, buf_cstr(&other), other.len);
 	buf_free(&other);
 }
 

@@ -36,12 +36,7 @@ static void add_text(struct merge_feed *f, struct buf *out, const char *s, size_
 {
 	if (dial9_utf8_valid_len(s, len) != len) {
 		buf_clear(&f->text);
-		for (size_t n; (n = dial9_utf8_valid_len(s, len)) != len;
-		     s += n + 1, len -= n + 1) {
-			buf_add(&f->text, s, n);
-			buf_printf(&f->text, "\\x%02x", (unsigned char)s[n]);
-		}
-		buf_add(&f->text, s, len);
+		str_escape_invalid(&f->text, s, len);
 		s = buf_cstr(&f->text);
 		len = f->text.len;
 	}
