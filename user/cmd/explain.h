@@ -119,7 +119,9 @@ void explain_slowest_put_pairs(struct buf *out, struct explain_slowest *s, size_
 /* "tid 11" and the name of that thread, or that it is unknown. */
 void explain_slowest_put_thread(struct buf *out, const struct explain_slowest *s, uint32_t part,
 				uint32_t tid, uint32_t comm);
-/* Members of an object, the last one without a comma behind it: pairs and their lengths, and what is wrong. */
+/* "# all: 1.234 s, median 1.234 ms, p99 2.345 ms" */
+void explain_slowest_put_lengths(struct buf *out, const struct spans *s);
+/* Members of an object, each with a comma in front: pairs and their lengths, and what is wrong; where time went; pairs. */
 void explain_slowest_json_counts(struct buf *out, const struct names *names, const struct spans *s);
 void explain_slowest_json_causes(struct buf *out, const struct explain_slowest *s);
 void explain_slowest_json_pairs(struct buf *out, struct explain_slowest *s, size_t cnt);

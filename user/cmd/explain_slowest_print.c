@@ -153,6 +153,16 @@ void explain_slowest_put_counts(struct buf *out, const struct names *names, cons
 	put_count(out, s->crowded, "start", " left out: too many were open at a time");
 }
 
+void explain_slowest_put_lengths(struct buf *out, const struct spans *s)
+{
+	buf_addstr(out, "# all: ");
+	text_duration(out, s->ns, 0);
+	buf_addstr(out, ", median ");
+	text_duration(out, (uint64_t)quantile_at(&s->lengths, 0.5), 0);
+	buf_addstr(out, ", p99 ");
+	text_duration(out, (uint64_t)quantile_at(&s->lengths, 0.99), 0);
+}
+
 static void put_head(struct buf *out, const struct explain_slowest *s)
 {
 	const struct spans *p = &s->spans;
@@ -164,12 +174,7 @@ static void put_head(struct buf *out, const struct explain_slowest *s)
 	explain_slowest_put_spans(&what, s->x);
 	timeline_put_head(out, &s->x->timeline, buf_cstr(&what), s->x->view.color);
 	buf_free(&what);
-	buf_addstr(out, "# all: ");
-	text_duration(out, p->ns, 0);
-	buf_addstr(out, ", median ");
-	text_duration(out, (uint64_t)quantile_at(&p->lengths, 0.5), 0);
-	buf_addstr(out, ", p99 ");
-	text_duration(out, (uint64_t)quantile_at(&p->lengths, 0.99), 0);
+	explain_slowest_put_lengths(out, p);
 	buf_addch(out, '\n');
 	explain_slowest_put_counts(out, s->x->timeline.names, p);
 	buf_addstr(out, "#\n");
@@ -494,7 +499,8 @@ static void json_moment(struct buf *out, struct explain_slowest *s, const struct
 
 void explain_slowest_json_causes(struct buf *out, const struct explain_slowest *s)
 {
-	buf_addstr(out, "\"causes\":[");
+	buf_printf(out, ",\"switches\":%s,\"whole\":%s,\"causes\":[",
+		   s->switches ? "true" : "false", s->x->numbers.left_out_at ? "false" : "true");
 	for (size_t k = 0; k < s->causes.cnt; k++) {
 		buf_addstr(out, k ? ",\n" : "\n");
 		json_cause(out, s, &s->causes.v[k]);
@@ -504,7 +510,7 @@ void explain_slowest_json_causes(struct buf *out, const struct explain_slowest *
 
 void explain_slowest_json_pairs(struct buf *out, struct explain_slowest *s, size_t cnt)
 {
-	buf_addstr(out, "\"slowest\":[");
+	buf_addstr(out, ",\"slowest\":[");
 	for (size_t k = 0; k < cnt; k++) {
 		buf_addstr(out, k ? ",\n" : "\n");
 		json_moment(out, s, &s->spans.v[k]);
@@ -518,10 +524,7 @@ void explain_slowest_json(struct explain_slowest *s)
 
 	timeline_json_head(&out, &s->x->timeline);
 	explain_slowest_json_counts(&out, s->x->timeline.names, &s->spans);
-	buf_printf(&out, ",\"switches\":%s,\"whole\":%s,", s->switches ? "true" : "false",
-		   s->x->numbers.left_out_at ? "false" : "true");
 	explain_slowest_json_causes(&out, s);
-	buf_addch(&out, ',');
 	explain_slowest_json_pairs(&out, s, s->spans.cnt);
 	buf_addstr(&out, "}\n");
 	fwrite(buf_cstr(&out), 1, out.len, stdout);

@@ -172,12 +172,7 @@ static void put_head(struct buf *out, const struct explain_slowest *s)
 	put_how_many(&what, s);
 	timeline_put_head(out, &s->x->timeline, buf_cstr(&what), s->x->view.color);
 	buf_free(&what);
-	buf_addstr(out, "# all: ");
-	text_duration(out, p->ns, 0);
-	buf_addstr(out, ", median ");
-	text_duration(out, (uint64_t)quantile_at(&p->lengths, 0.5), 0);
-	buf_addstr(out, ", p99 ");
-	text_duration(out, (uint64_t)quantile_at(&p->lengths, 0.99), 0);
+	explain_slowest_put_lengths(out, p);
 	buf_addstr(out, "; the slow ones: ");
 	text_duration(out, p->slow_ns, 0);
 	buf_addch(out, '\n');
@@ -307,11 +302,9 @@ void polls_print_json(struct explain_slowest *s)
 		   s->spans.opts.min_ns, s->spans.slow, s->spans.slow_ns, s->untold[EXPLAIN_TOLD]);
 	for (int k = EXPLAIN_NO_THREAD; k < EXPLAIN_UNTOLD_CNT; k++)
 		buf_printf(&out, ",\"%s\":%" PRIu64, untold_names[k], untold_cnt(s, k));
-	buf_printf(&out, ",\"switches\":%s,\"whole\":%s,", s->switches ? "true" : "false",
-		   s->x->numbers.left_out_at ? "false" : "true");
 	explain_slowest_json_causes(&out, s);
 	json_places(&out, s);
-	buf_printf(&out, ",\"rows_left_out\":%zu,", s->spans.cnt - cnt);
+	buf_printf(&out, ",\"rows_left_out\":%zu", s->spans.cnt - cnt);
 	explain_slowest_json_pairs(&out, s, cnt);
 	buf_addstr(&out, "}\n");
 	fwrite(buf_cstr(&out), 1, out.len, stdout);
