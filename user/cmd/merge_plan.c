@@ -38,12 +38,17 @@ static void take_id(struct merge_plan *p, uint32_t id)
 	p->ids_taken[id / 64] |= 1ULL << id % 64;
 }
 
+static bool is_announced(const struct look *l, uint64_t segment, uint64_t id)
+{
+	return id < l->announced_cap && l->announced[id] == segment + 1;
+}
+
 /* An address in no module means what it says: its upper bits are no module's id. */
 static void see_frame(struct look *l, uint64_t segment, uint64_t addr)
 {
 	const uint32_t id = names_frame_module(addr);
 
-	if (id >= l->announced_cap || l->announced[id] != segment + 1)
+	if (!is_announced(l, segment, id))
 		take_id(l->plan, id);
 }
 
@@ -68,18 +73,13 @@ static uint64_t awaited_key(const struct merge_plan *p, const struct merge_file 
 	return hash_bytes(all, sizeof(all));
 }
 
-static bool is_announced(const struct look *l, const struct trace_event *ev, uint64_t id)
-{
-	return id < l->announced_cap && l->announced[id] == ev->segment + 1;
-}
-
 /* A mapping may name its module before that is told of. */
 static void see_mapping(struct look *l, const struct trace_event *ev)
 {
 	const uint64_t id = trace_u64_or(ev, ROLE_MODULE_ID, 0);
 	const uint64_t key = awaited_key(l->plan, l->file, ev->segment, id);
 
-	if (!id || id > PROF_FRAME_MODULE_MAX || is_announced(l, ev, id) ||
+	if (!id || id > PROF_FRAME_MODULE_MAX || is_announced(l, ev->segment, id) ||
 	    hmap_get(&l->plan->awaited, key) || l->plan->awaited.cnt == MERGE_AWAITED_MAX)
 		return;
 	hmap_set(&l->plan->awaited, key, xcalloc(1, sizeof(struct merge_content)));

@@ -44,21 +44,23 @@ static void add_text(struct merge_feed *f, struct buf *out, const char *s, size_
 	buf_add(out, s, len);
 }
 
+/* Whether the segment has told of a module so far. */
+static bool is_told(const struct merge_feed *f, const struct trace_event *ev, uint64_t id)
+{
+	return id < f->module_cap && f->modules[id] >> 32 == (uint32_t)ev->segment + 1;
+}
+
 /* The id that a module has in the result; an address in none stays as it is. */
 static uint32_t module_of(const struct merge_feed *f, const struct trace_event *ev, uint64_t id)
 {
-	const uint64_t v = id < f->module_cap ? f->modules[id] : 0;
-
-	return v >> 32 == (uint32_t)ev->segment + 1 ? (uint32_t)v : (uint32_t)id;
+	return (uint32_t)(is_told(f, ev, id) ? f->modules[id] : id);
 }
 
 /* The same of a mapping, whose module may be told of behind it. */
 static uint32_t module_mapped(const struct merge_feed *f, const struct trace_event *ev, uint64_t id)
 {
 	const struct merge_content *c =
-		id < f->module_cap && f->modules[id] >> 32 == (uint32_t)ev->segment + 1 ?
-			NULL :
-			merge_plan_awaited(f->plan, f->file, ev->segment, id);
+		is_told(f, ev, id) ? NULL : merge_plan_awaited(f->plan, f->file, ev->segment, id);
 
 	return c ? merge_plan_module(f->plan, f->file->part + ev->part, id, c) :
 		   module_of(f, ev, id);
