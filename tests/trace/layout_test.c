@@ -185,3 +185,26 @@ Test(layout, kinds_are_known_by_name_and_tracepoints_by_their_shape)
 			     cases[i].kind, "%s", cases[i].name);
 	done(&fx);
 }
+
+Test(layout, types_of_the_next_level_are_told_also_where_they_are_optional)
+{
+	static const struct {
+		uint8_t type;
+		bool level4;
+	} cases[] = {
+		{ DIAL9_VARINT, false },      { DIAL9_STACK, false },
+		{ DIAL9_STRING_MAP, false },  { DIAL9_POOLED_STRING | DIAL9_OPTIONAL, false },
+		{ DIAL9_POOLED_STACK, true }, { DIAL9_POOLED_STACK | DIAL9_OPTIONAL, true },
+		{ DIAL9_LIST, true },	      { DIAL9_MAP | DIAL9_OPTIONAL, true },
+	};
+	struct fixture fx;
+
+	setup(&fx);
+	for (uint16_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct dial9_field f[] = { { "n", DIAL9_U8 }, { "x", cases[i].type } };
+
+		cr_expect_eq(trace_schema_needs_level4(added(&fx, i, "e", true, f, 2)),
+			     cases[i].level4, "type %#x", cases[i].type);
+	}
+	done(&fx);
+}

@@ -466,14 +466,8 @@ static bool needs_level4(const struct cut *c)
 	for (size_t i = 0; i < cnt; i++) {
 		if (happens(v[i]->kind) && !cut_needs_has_event(&c->needs, v[i]->name))
 			continue;
-		if (v[i]->notes.left)
+		if (trace_schema_needs_level4(v[i]))
 			return true;
-		for (size_t f = 0; f < v[i]->field_cnt; f++) {
-			uint8_t type = dial9_schema_field_type(v[i]->schema, f) & 0x7f;
-
-			if (type == DIAL9_POOLED_STACK || type == DIAL9_LIST || type == DIAL9_MAP)
-				return true;
-		}
 	}
 	return false;
 }

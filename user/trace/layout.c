@@ -196,6 +196,33 @@ static struct trace_schema *schema_describe(struct names *n, const struct dial9_
 	return ts;
 }
 
+static unsigned int type_uses(uint8_t type)
+{
+	switch (type & ~DIAL9_OPTIONAL) {
+	case DIAL9_POOLED_STACK:
+		return TRACE_USES_STACK_POOL;
+	case DIAL9_LIST:
+	case DIAL9_MAP:
+		return TRACE_USES_NESTING;
+	default:
+		return 0;
+	}
+}
+
+unsigned int layout_uses(const struct dial9_schema *schema)
+{
+	unsigned int uses = 0;
+
+	for (size_t i = 0; i < dial9_schema_field_cnt(schema); i++)
+		uses |= type_uses(dial9_schema_field_type(schema, i));
+	return uses;
+}
+
+bool trace_schema_needs_level4(const struct trace_schema *schema)
+{
+	return layout_uses(schema->schema) || schema->notes.left;
+}
+
 static uint64_t content_hash(const struct dial9_schema *s)
 {
 	struct dial9_str name = dial9_schema_name_n(s);

@@ -25,6 +25,9 @@ struct layout_set {
 	size_t said_cost; /* of schemas that are there again because of what is said of their fields */
 };
 
+/* What of TRACE_USES_* the types of a schema's fields are. */
+unsigned int layout_uses(const struct dial9_schema *schema);
+
 /*
  * Registers what type id @type_id means from now on, with all annotations of it (struct dial9_iter, left 0: none);
  * names go into @n.

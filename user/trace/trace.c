@@ -585,26 +585,11 @@ static void load_sample(struct trace_event *ev)
 	ev->user_end = (uint8_t)trace_u64_or(ev, ROLE_USER_END, PROF_END_NOT_WALKED);
 }
 
-static unsigned int type_uses(uint8_t type)
-{
-	switch (type & ~DIAL9_OPTIONAL) {
-	case DIAL9_POOLED_STACK:
-		return TRACE_USES_STACK_POOL;
-	case DIAL9_LIST:
-	case DIAL9_MAP:
-		return TRACE_USES_NESTING;
-	default:
-		return 0;
-	}
-}
-
 static void learn_schema(struct trace *t, uint16_t type_id, const struct dial9_schema *schema)
 {
 	struct dial9_iter notes;
 
-	for (size_t i = 0; i < dial9_schema_field_cnt(schema); i++)
-		t->uses |= type_uses(dial9_schema_field_type(schema, i));
-
+	t->uses |= layout_uses(schema);
 	dial9_dec_annotations(t->dec, type_id, &notes);
 	layout_set_add(&t->schemas, t->names, type_id, schema, notes);
 	skip_type(t, type_id);

@@ -155,6 +155,8 @@ static inline bool trace_schema_is_real(const struct trace_schema *schema)
 {
 	return schema->seen || !schema->outdated;
 }
+/* Whether it has a type that only 0.4 has, or something is said of its fields. */
+bool trace_schema_needs_level4(const struct trace_schema *schema);
 
 /* One event. All pointers are borrowed until the next trace_next() on the same trace. */
 struct trace_event {
