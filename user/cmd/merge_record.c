@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "cmd/merge_impl.h"
+#include "trace/layout.h"
 
 #define UNDEFINED UINT32_MAX /* an id that no pool reaches */
 
@@ -228,22 +229,10 @@ static int make_schema(const struct trace_schema *ts, bool part, struct dial9_sc
 	return err;
 }
 
-static uint64_t content_hash(const struct dial9_schema *s)
-{
-	struct dial9_str name = dial9_schema_name_n(s);
-	uint64_t h = hash_bytes(name.ptr, name.len);
-
-	for (size_t i = 0; i < dial9_schema_field_cnt(s); i++) {
-		name = dial9_schema_field_name_n(s, i);
-		h = hash_u64(h ^ hash_bytes(name.ptr, name.len)) + dial9_schema_field_type(s, i);
-	}
-	return h;
-}
-
 /* An equal one, whoever had it first. Takes @schema over. */
 static const struct dial9_schema *add_layout(struct merge_schemas *s, struct dial9_schema *schema)
 {
-	uint64_t h = content_hash(schema);
+	uint64_t h = layout_hash(schema);
 	struct dial9_schema *known;
 
 	while ((known = hmap_get(&s->layouts, h)) && !dial9_schema_equal(known, schema))

@@ -223,7 +223,7 @@ bool trace_schema_needs_level4(const struct trace_schema *schema)
 	return layout_uses(schema->schema) || schema->notes.left;
 }
 
-static uint64_t content_hash(const struct dial9_schema *s)
+uint64_t layout_hash(const struct dial9_schema *s)
 {
 	struct dial9_str name = dial9_schema_name_n(s);
 	uint64_t h = hash_bytes(name.ptr, name.len) + dial9_schema_has_timestamp(s);
@@ -251,7 +251,7 @@ static struct trace_schema *find(const struct layout_set *set, const struct dial
 	const size_t sz = notes.left ? (size_t)(notes.end - notes.pos) : 0;
 	struct trace_schema *ts;
 
-	*hash = content_hash(schema) + (sz ? hash_bytes(notes.pos, sz) : 0);
+	*hash = layout_hash(schema) + (sz ? hash_bytes(notes.pos, sz) : 0);
 	for (; (ts = hmap_get(&set->by_content, *hash)); ++*hash)
 		if (dial9_schema_equal(ts->schema, schema) && same_notes(ts, &notes))
 			break;

@@ -4,6 +4,9 @@
 
 #include "trace/trace.h"
 
+/* The same of all schemas that are equal. */
+uint64_t layout_hash(const struct dial9_schema *s);
+
 /* What a type id means in this segment. */
 struct layout_slot {
 	struct trace_schema *schema; /* NULL: nothing, or there is more to know of it than it has */
