@@ -320,35 +320,39 @@ static int end(struct app_trace *a)
 	while (a->keeper > 0 && waitpid(a->keeper, &status, 0) < 0)
 		if (errno != EINTR)
 			break;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : FAILED;
+}
+
+static void forget(struct app_trace *a)
+{
 	free(a->dir);
 	free(a->output);
 	free(a);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : FAILED;
 }
 
 void app_trace_abandon(struct app_trace *a)
 {
-	if (a)
-		end(a);
+	if (!a)
+		return;
+	end(a);
+	forget(a);
 }
 
 int app_trace_finish(struct app_trace *a, bool quiet)
 {
-	char *dir = xstrdup(a->dir), *output = xstrdup(a->output);
 	const bool told = write(a->go, "", 1) == 1;
 	const int how = end(a);
 
 	if (how == NOTHING)
 		log_warn(WORD ": no trace in %s is of the time of the recording: nothing is merged",
-			 dir);
+			 a->dir);
 	else if (how != MERGED || !told)
 		log_error(WORD
 			  ": the traces in %s are not merged into %s, which is the recording alone "
 			  "(try dial9-prof merge)",
-			  dir, output);
+			  a->dir, a->output);
 	else if (!quiet)
-		fprintf(stderr, "dial9-prof: merged with the traces in %s\n", dir);
-	free(dir);
-	free(output);
+		fprintf(stderr, "dial9-prof: merged with the traces in %s\n", a->dir);
+	forget(a);
 	return how == MERGED || how == NOTHING ? CMD_OK : CMD_INPUT;
 }
