@@ -108,13 +108,7 @@ static int advance(struct merge_run *m, struct lane *l)
 	int ret;
 
 	l->head = NULL;
-	if (l->sort) {
-		ret = merge_sort_next(l->sort, &l->head);
-		if (!ret)
-			l->head = NULL;
-	} else {
-		ret = next_of_file(m, l);
-	}
+	ret = l->sort ? merge_sort_next(l->sort, &l->head) : next_of_file(m, l);
 	if (ret == 1)
 		return 0;
 	/* its reader has names and pools, which others may need the room of */

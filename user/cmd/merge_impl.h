@@ -179,7 +179,7 @@ struct merge_sort *merge_sort_new(size_t max);
 void merge_sort_free(struct merge_sort *s);
 /* Copies a record. 0, or -errno of the temporary file. */
 int merge_sort_add(struct merge_sort *s, const struct merge_record *r);
-/* After the last one, all of them in order: 1, 0 at the end, -errno. Borrowed until the next call. */
+/* After the last one, all of them in order: 1, 0 and NULL at the end, -errno. Borrowed until the next call. */
 int merge_sort_next(struct merge_sort *s, const struct merge_record **out);
 
 #endif /* D9_CMD_MERGE_IMPL_H */
