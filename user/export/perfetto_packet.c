@@ -10,20 +10,13 @@ enum { FLAG_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
 /* There is but one sequence. */
 enum { SEQUENCE = 1 };
 
-size_t perfetto_packet(struct export *x, uint64_t ts)
+size_t perfetto_packet_in_sequence(struct export *x, uint64_t ts)
 {
 	size_t packet = proto_begin(&x->out, TRACE_PACKET);
+	struct perfetto *p = x->state;
 
 	proto_u64(&x->out, PACKET_TIME, ts);
 	proto_u64(&x->out, PACKET_CLOCK, CLOCK_MONOTONIC_ID);
-	return packet;
-}
-
-size_t perfetto_packet_in_sequence(struct export *x, uint64_t ts)
-{
-	size_t packet = perfetto_packet(x, ts);
-	struct perfetto *p = x->state;
-
 	proto_u64(&x->out, PACKET_SEQUENCE, SEQUENCE);
 	proto_u64(&x->out, PACKET_FLAGS, p->begun ? FLAG_NEEDS_STATE : FLAG_CLEARED);
 	p->begun = true;

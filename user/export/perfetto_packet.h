@@ -31,9 +31,7 @@ struct perfetto {
 	struct hmap counters; /* event << 32 | field, of names -> from 1 on */
 };
 
-/* A packet at that time; proto_end() ends it. */
-size_t perfetto_packet(struct export *x, uint64_t ts);
-/* The same for what refers to stacks and tracks that were told of before. */
+/* A packet at that time, which may refer to stacks and tracks that were told of before; proto_end() ends it. */
 size_t perfetto_packet_in_sequence(struct export *x, uint64_t ts);
 
 /* Field @field is the text of the state, and that is empty again. */
