@@ -67,21 +67,22 @@ void report_put_heads(struct buf *line, const struct report *r, enum report_colu
 }
 
 /* A share in a column, by how hot it is. */
-static void put_percent(struct buf *line, const struct report *r, int width, double percent)
+static void put_percent(struct buf *line, const struct report *r, int width, bool known,
+			double percent)
 {
 	char text[32];
 	int n = snprintf(text, sizeof(text), "%*.2f%%", width, percent);
 
-	paint_put(line, r->view.color, paint_percent(percent), text, (size_t)n);
+	if (known)
+		paint_put(line, r->view.color, paint_percent(percent), text, (size_t)n);
+	else
+		buf_printf(line, "%*s", width + 1, "-");
 }
 
 static void put_share(struct buf *line, const struct report *r, int width, bool known,
 		      uint64_t weight)
 {
-	if (known)
-		put_percent(line, r, width, report_share(r, weight));
-	else
-		buf_printf(line, "%*s", width + 1, "-");
+	put_percent(line, r, width, known, report_share(r, weight));
 }
 
 struct report_numbers report_row_numbers(const struct report *r, const struct profile_row *row)
@@ -117,10 +118,7 @@ static void put_exact(struct buf *line, const struct report *r, const struct rep
 {
 	const bool known = report_has_run_time(n);
 
-	if (known)
-		put_percent(line, r, 9, report_run_share(r, n->run_ns));
-	else
-		buf_printf(line, "%10s", "-");
+	put_percent(line, r, 9, known, report_run_share(r, n->run_ns));
 	buf_printf(line, " %8" PRIu64, n->self);
 	put_seconds(line, known, n->run_ns);
 }
