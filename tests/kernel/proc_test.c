@@ -581,3 +581,15 @@ Test(proc, an_owner_is_a_user_a_namespace_of_roots_or_a_process_of_roots)
 	for (i = 0; i < 2; i++)
 		end(roots[i]);
 }
+
+Test(proc, a_boot_has_a_number_as_the_kernel_writes_it)
+{
+	char id[PROC_BOOT_ID_SIZE], want[64] = { 0 };
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "r");
+
+	cr_assert(f && fgets(want, sizeof(want), f));
+	fclose(f);
+	want[strcspn(want, "\n")] = '\0';
+	cr_assert_eq(proc_read_boot_id(id), 0);
+	cr_expect_str_eq(id, want);
+}

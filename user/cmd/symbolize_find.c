@@ -11,7 +11,6 @@
 #include "cmd/symbolize_find.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +18,9 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/str.h"
 #include "kernel/kallsyms.h"
+#include "kernel/proc.h"
 #include "symbol/debuginfod.h"
 
 #define STEP_NS 50000000ull
@@ -39,21 +38,16 @@ struct symbolize_find {
 	uint64_t asked; /* in this round */
 	struct symbolize_find_fetched fetched;
 	unsigned int failures; /* of servers, in a row */
-	char boot_id[64]; /* of this machine */
+	char boot_id[PROC_BOOT_ID_SIZE]; /* of this machine; empty: nobody knows */
 };
 
 struct symbolize_find *symbolize_find_new(const struct symbolize_find_cfg *cfg)
 {
 	struct symbolize_find *f = xcalloc(1, sizeof(*f));
-	struct buf id = { 0 };
 
 	f->cfg = *cfg;
 	names_new(&f->found);
-	if (!file_read(AT_FDCWD, "/proc/sys/kernel/random/boot_id", sizeof(f->boot_id) - 1, &id)) {
-		snprintf(f->boot_id, sizeof(f->boot_id), "%s", buf_cstr(&id));
-		f->boot_id[strcspn(f->boot_id, "\n")] = '\0';
-	}
-	buf_free(&id);
+	proc_read_boot_id(f->boot_id);
 	return f;
 }
 

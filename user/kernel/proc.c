@@ -508,3 +508,15 @@ int proc_list_tids(pid_t pid, pid_t **arr, size_t *cnt)
 		err = -ESRCH; /* its last thread left while we looked */
 	return err;
 }
+
+int proc_read_boot_id(char out[PROC_BOOT_ID_SIZE])
+{
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+	int got;
+
+	if (!f)
+		return -errno;
+	got = fscanf(f, "%36[0-9a-f-]", out);
+	fclose(f);
+	return got == 1 ? 0 : -EIO;
+}

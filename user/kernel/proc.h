@@ -93,4 +93,9 @@ int proc_read_file(pid_t pid, const char *name, struct buf *out);
 int proc_list_pids(pid_t **arr, size_t *cnt);
 int proc_list_tids(pid_t pid, pid_t **arr, size_t *cnt);
 
+#define PROC_BOOT_ID_SIZE 37
+
+/* Which boot of this machine it is: the kernel's number of it, as text. Untouched on failure. */
+int proc_read_boot_id(char out[PROC_BOOT_ID_SIZE]);
+
 #endif /* D9_KERNEL_PROC_H */

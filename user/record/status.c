@@ -24,6 +24,7 @@
 #include "dial9.h"
 #include "kernel/format.h"
 #include "kernel/perf_side.h"
+#include "kernel/proc.h"
 #include "record/annotate.h"
 #include "record/emit.h"
 #include "record/eventset.h"
@@ -115,26 +116,12 @@ static const char *call_graph_name(uint32_t call_graph)
 						  "auto";
 }
 
-enum { BOOT_ID_SIZE = 37 };
-
-static int read_boot_id(char out[BOOT_ID_SIZE])
-{
-	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-	int got;
-
-	if (!f)
-		return -errno;
-	got = fscanf(f, "%36[0-9a-f-]", out);
-	fclose(f);
-	return got == 1 ? 0 : -EIO;
-}
-
 static int write_metadata(struct status *s, const struct status_head *head)
 {
 	const char *sampler = capture_sampler(s->cfg.capture);
 	struct buf command = { 0 };
 	struct meta m = { .cnt = 0 };
-	char boot_id[BOOT_ID_SIZE];
+	char boot_id[PROC_BOOT_ID_SIZE];
 	struct utsname uts;
 	struct dial9_str text;
 	int err;
@@ -144,7 +131,7 @@ static int write_metadata(struct status *s, const struct status_head *head)
 		meta_text(&m, PROF_META_KERNEL, uts.release);
 		meta_text(&m, PROF_META_ARCH, uts.machine);
 	}
-	if (!read_boot_id(boot_id))
+	if (!proc_read_boot_id(boot_id))
 		meta_text(&m, PROF_META_BOOT_ID, boot_id);
 	meta_number(&m, PROF_META_CPUS, sysconf(_SC_NPROCESSORS_ONLN));
 	text = emit_text(&command, head->command_line, strlen(head->command_line));
