@@ -6,10 +6,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -92,11 +94,6 @@ Test(file, what_cannot_be_read_says_why)
 static int writer = -1;
 static volatile sig_atomic_t ticks;
 
-static void on_tick(int sig)
-{
-	ticks++;
-}
-
 static void on_alarm(int sig)
 {
 	if (++ticks == 3 && write(writer, "late", 4) == 4)
@@ -125,22 +122,42 @@ Test(file, a_signal_does_not_end_a_file)
 	buf_free(&b);
 }
 
+static void on_tick(int sig)
+{
+	char c = '.';
+
+	ticks++;
+	if (write(writer, &c, 1) < 0)
+		return; /* nobody has read the last ones: they tell enough */
+}
+
+static int bytes_in(int fd)
+{
+	int n = 0;
+
+	cr_assert_eq(ioctl(fd, FIONREAD, &n), 0);
+	return n;
+}
+
 Test(file, what_is_written_is_written_whole_whatever_signals_come)
 {
 	const struct itimerval often = { { 0, 1000 }, { 0, 1000 } }, never = { 0 };
 	static char bytes[1 << 20], back[1 << 20];
 	struct sigaction act = { .sa_handler = on_tick };
+	int fds[2], notice[2], status, room;
 	size_t got = 0;
 	ssize_t n;
-	int fds[2], status;
 	pid_t pid;
 
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (char)(i * 7 + i / 256);
 	cr_assert_eq(pipe(fds), 0);
+	cr_assert_eq(pipe2(notice, O_NONBLOCK), 0);
+	room = fcntl(fds[1], F_GETPIPE_SZ);
 	pid = fork();
 	if (!pid) {
 		close(fds[0]);
+		writer = notice[1];
 		sigaction(SIGALRM, &act, NULL);
 		setitimer(ITIMER_REAL, &often, NULL);
 		n = file_write(fds[1], bytes, sizeof(bytes));
@@ -148,8 +165,17 @@ Test(file, what_is_written_is_written_whole_whatever_signals_come)
 		_exit(n || !ticks);
 	}
 	close(fds[1]);
-	/* so that it waits for room, and signals find it there */
-	poll(NULL, 0, 20);
+	/* It waits for room: the second signal from here on finds it there. */
+	while (bytes_in(fds[0]) < room)
+		sched_yield();
+	while (read(notice[0], back, sizeof(back)) > 0)
+		;
+	for (int i = 0; i < 2; i++) {
+		struct pollfd told = { .fd = notice[0], .events = POLLIN };
+
+		cr_assert_eq(poll(&told, 1, 10000), 1);
+		cr_assert_eq(read(notice[0], back, 1), 1);
+	}
 	while ((n = read(fds[0], back + got, sizeof(back) - got)) > 0)
 		got += (size_t)n;
 	cr_assert_eq(got, sizeof(bytes));
@@ -157,6 +183,8 @@ Test(file, what_is_written_is_written_whole_whatever_signals_come)
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	cr_assert_eq(status, 0);
 	close(fds[0]);
+	close(notice[0]);
+	close(notice[1]);
 }
 
 Test(file, what_cannot_be_written_says_why)

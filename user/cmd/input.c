@@ -77,7 +77,7 @@ static ssize_t pipe_read(struct input *in, void *buf, size_t sz)
 			return -errno;
 	} else {
 		n = read_once(in->pipe, buf, sz);
-		err = n > 0 ? write_all(in->fd, buf, (size_t)n) : 0;
+		err = n > 0 ? file_write(in->fd, buf, (size_t)n) : 0;
 		if (err)
 			return err;
 		in->copied += n > 0 ? n : 0;

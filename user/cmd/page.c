@@ -23,6 +23,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/file.h"
 
 /* Held back at most, for lines without an end. */
 #define HELD_MAX (256 * 1024)
@@ -136,25 +137,9 @@ static int start_pager(pid_t *pid)
 
 /* ---- the stream -------------------------------------------------------------------------------- */
 
-static int write_all(int fd, const char *s, size_t n)
-{
-	ssize_t ret;
-
-	while (n) {
-		ret = write(fd, s, n);
-		if (ret < 0 && errno != EINTR)
-			return -errno;
-		if (ret > 0) {
-			s += ret;
-			n -= (size_t)ret;
-		}
-	}
-	return 0;
-}
-
 static int put(struct page *p, const char *s, size_t n)
 {
-	return write_all(p->mode == PAGE_PAGES ? p->fd : fileno(p->terminal), s, n);
+	return file_write(p->mode == PAGE_PAGES ? p->fd : fileno(p->terminal), s, n);
 }
 
 /* The first screen has been filled. */

@@ -8,7 +8,6 @@
  */
 #include "cmd/screen.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 
 #define FDS_MAX 8
 
@@ -215,22 +215,6 @@ unsigned int screen_wait(struct screen *s, const int *fds, bool *ready, size_t c
 	return what;
 }
 
-static int write_all(const char *p, size_t n)
-{
-	ssize_t done;
-
-	while (n) {
-		done = write(STDOUT_FILENO, p, n);
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return -errno;
-		p += done;
-		n -= (size_t)done;
-	}
-	return 0;
-}
-
 int screen_draw(struct screen *s, const char *text, size_t len)
 {
 	struct buf out = { 0 };
@@ -238,7 +222,7 @@ int screen_draw(struct screen *s, const char *text, size_t len)
 	int err;
 
 	if (!s->terminal)
-		return write_all(text, len);
+		return file_write(STDOUT_FILENO, text, len);
 	buf_addstr(&out, "\033[H");
 	for (; text < end; text = nl + 1) {
 		nl = memchr(text, '\n', (size_t)(end - text));
@@ -250,7 +234,7 @@ int screen_draw(struct screen *s, const char *text, size_t len)
 			buf_addstr(&out, "\r\n");
 	}
 	buf_addstr(&out, "\033[J");
-	err = write_all(buf_cstr(&out), out.len);
+	err = file_write(STDOUT_FILENO, buf_cstr(&out), out.len);
 	buf_free(&out);
 	return err;
 }
