@@ -5,8 +5,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-#include "../support/make_trace.h"
-#include "trace/reader.h"
+#include "../support/read_trace.h"
 
 TestSuite(workers, .timeout = 60);
 
@@ -93,16 +92,6 @@ Test(workers, what_does_not_fit_is_counted_and_takes_no_memory)
 	worker_threads_fini(&w);
 }
 
-static struct reader *open_made(struct make *m)
-{
-	struct source *src;
-	struct reader *r;
-
-	cr_assert_eq(source_open_fd(make_file(m), "test", &src), 0);
-	cr_assert_eq(reader_new(src, READER_ONE_PASS, &r), 0);
-	return r;
-}
-
 /* A sample names a worker and a thread, too, but 254 is none that parks; and 255 is no worker. */
 Test(workers, only_parking_and_unparking_tell)
 {
@@ -117,14 +106,13 @@ Test(workers, only_parking_and_unparking_tell)
 	MAKE_NUMBERS(&m, 20, "WorkerUnparkEvent", { "worker_id", 255 }, { "tid", 78 });
 	MAKE_NUMBERS(&m, 30, "PollStartEvent", { "worker_id", 4 });
 	make_sample(&m, 40, 1, 79, PROF_SOURCE_SAMPLE, 0, &frame, 1);
-	r = open_made(&m);
+	r = read_trace(make_done(&m));
 	while (reader_next(r, &ev) == 1)
 		worker_threads_add(&w, &ev);
 	cr_assert_eq(worker_threads_tid(&w, 0, 3, 10), 77);
 	cr_assert_eq(w.stays, 2);
 	worker_threads_fini(&w);
 	reader_free(r);
-	make_fini(&m);
 }
 
 /* Its workers' numbers are in no order of their threads'. By the decode of another implementation. */
