@@ -491,9 +491,9 @@ static inline void absorb(struct trace *t, const struct trace_event *ev)
 
 /* ---- parts ------------------------------------------------------------------------------------- */
 
-/* @merged: the part that the event says, or TRACE_NONE. */
-static void learn_metadata(struct trace *t, const struct trace_event *ev, uint32_t merged)
+static void learn_metadata(struct trace *t, const struct trace_event *ev, uint32_t part)
 {
+	struct parts *p = &t->names->parts;
 	const struct dial9_value *v = role_value(ev, ROLE_ENTRIES);
 	struct parts_meta meta[PARTS_META_MAX];
 	struct dial9_value key, val;
@@ -507,10 +507,20 @@ static void learn_metadata(struct trace *t, const struct trace_event *ev, uint32
 			meta[cnt++].value = names_add(t->names, val.str.ptr, val.str.len);
 		}
 	}
-	if (merged != TRACE_NONE)
-		parts_merged_metadata(&t->names->parts, merged, meta, cnt);
+	if (part != p->last)
+		parts_merged_metadata(p, part, meta, cnt);
 	else
-		parts_metadata(&t->names->parts, ev->offset, meta, cnt);
+		parts_metadata(p, ev->offset, meta, cnt);
+}
+
+static void learn_clock(struct trace *t, const struct trace_event *ev, uint32_t part, uint64_t real)
+{
+	struct parts *p = &t->names->parts;
+
+	if (part != p->last)
+		parts_merged_clock(p, part, ev->ts, real);
+	else
+		parts_clock(p, ev->offset, ev->ts, real);
 }
 
 static void learn_part(struct trace *t, const struct trace_event *ev)
@@ -518,21 +528,17 @@ static void learn_part(struct trace *t, const struct trace_event *ev)
 	struct parts *p = &t->names->parts;
 	const uint64_t number = trace_u64_or(ev, ROLE_PART, 0);
 	const uint32_t part = parts_of(p, p->last, number);
-	const bool merged = part != p->last;
 	uint64_t real;
 
 	if (ev->kind == TRACE_MERGED_PART)
 		parts_merged(p, ev->offset, number, trace_u64_or(ev, ROLE_CLOCK, 0),
 			     (int64_t)trace_u64_or(ev, ROLE_SHIFT_NS, 0));
 	else if (ev->kind == TRACE_METADATA)
-		learn_metadata(t, ev, merged ? part : TRACE_NONE);
-	else if (ev->kind == TRACE_CLOCK_SYNC && ev->has_ts &&
-		 trace_u64(ev, ROLE_REALTIME_NS, &real) && merged)
-		parts_merged_clock(p, part, ev->ts, real);
+		learn_metadata(t, ev, part);
 	else if (ev->kind == TRACE_CLOCK_SYNC && ev->has_ts &&
 		 trace_u64(ev, ROLE_REALTIME_NS, &real))
-		parts_clock(p, ev->offset, ev->ts, real);
-	else if (merged)
+		learn_clock(t, ev, part, real);
+	else if (part != p->last)
 		p->v[part].events++;
 	else
 		parts_event(p, ev->offset);
