@@ -4,12 +4,11 @@
  * not keep leaves no names behind. Files are compared by their decoded events, and by what script says of
  * the whole file with the selection that was cut by.
  */
+#include "event_lines.h"
 #include "run_cmd.h"
 
 #include "../support/random_events.h"
 #include "base/buf.h"
-#include "base/str.h"
-#include "trace/value.h"
 
 TestSuite(cut, .timeout = 60);
 
@@ -65,54 +64,10 @@ static int file_fd(const struct file *f)
 	return make_fd(f->data, f->sz);
 }
 
-static void text_hex(struct buf *out, struct dial9_str s, bool nested)
-{
-	str_hex(out, s.ptr, s.len);
-}
-
-static void pool_id(struct buf *out, const struct dial9_value *v, bool defined)
-{
-	if (!defined)
-		buf_addstr(out, "undefined");
-}
-
-static const struct value_style style = {
-	VALUE_STYLE_PLAIN,	.absent = "none", .sep = " ",	    .colon = ":",
-	.f64 = value_print_f64, .text = text_hex, .bytes = str_hex, .pooled = pool_id,
-};
-
-typedef bool (*wanted_fn)(const struct dial9_event *ev);
-
-/* Events as lines, pools resolved. NULL: all of them. */
-static char *events(const void *data, size_t sz, wanted_fn wanted)
-{
-	struct dial9_dec_opts opts = { .sz = sizeof(opts), .data = data, .data_sz = sz };
-	struct buf out = { 0 };
-	struct dial9_dec *dec;
-	struct dial9_frame f;
-	int ret;
-
-	cr_assert_eq(dial9_dec_new(&opts, &dec), 0);
-	while ((ret = dial9_dec_next(dec, &f)) == 1) {
-		if (f.kind != DIAL9_FRAME_EVENT || (wanted && !wanted(&f.event)))
-			continue;
-		buf_printf(&out, "%s %d %llu:", dial9_schema_name(f.event.schema), f.event.has_ts,
-			   (unsigned long long)f.event.ts);
-		for (size_t i = 0; i < f.event.value_cnt; i++) {
-			buf_addch(&out, ' ');
-			value_print(&out, &style, dec, &f.event.values[i]);
-		}
-		buf_addch(&out, '\n');
-	}
-	cr_assert_eq(ret, 0, "not a clean end: %d", ret);
-	dial9_dec_free(dec);
-	return buf_steal(&out);
-}
-
 static void expect_events(const struct file *f, const void *data, size_t sz, wanted_fn wanted,
 			  int seed)
 {
-	char *got = events(f->data, f->sz, NULL), *want = events(data, sz, wanted);
+	char *got = event_lines(f->data, f->sz, NULL), *want = event_lines(data, sz, wanted);
 
 	cr_assert_str_eq(got, want, "seed %d", seed);
 	free(got);
@@ -131,7 +86,7 @@ static char *script(int fd, const char *a, const char *b)
 
 static int count(const struct file *f, const char *name)
 {
-	char *all = events(f->data, f->sz, NULL), *at = all;
+	char *all = event_lines(f->data, f->sz, NULL), *at = all;
 	size_t len = strlen(name);
 	int n = 0;
 
@@ -209,7 +164,7 @@ Test(cut, text_that_is_not_utf8_is_escaped_and_what_is_undefined_stays_so)
 	data = (char *)dial9_enc_data(enc, &sz);
 	*(char *)memmem(data, sz, "vwx", 3) = '\xff';
 	f = cut(make_fd(data, sz), CMD_OK, NULL, NULL, NULL);
-	text = events(f.data, f.sz, NULL);
+	text = event_lines(f.data, f.sz, NULL);
 	cr_assert_str_eq(text, "E 1 5: undefined 755c786666777879\n"); /* u\xffwxy */
 	free(text);
 	free(f.data);
@@ -507,7 +462,7 @@ Test(cut, wall_clock_of_a_cut_is_that_of_the_recording)
 
 	make_ours(&m);
 	f = cut(make_file(&m), CMD_OK, "--time=12.5,12.5", NULL, NULL);
-	got = events(f.data, f.sz, NULL);
+	got = event_lines(f.data, f.sz, NULL);
 	run_expect_in(got, "ClockSyncEvent 1 12500000000: 1700000002500000000\n");
 	cr_assert_eq(count(&f, "ClockSyncEvent"), 1);
 	free(got);

@@ -5,13 +5,13 @@
  */
 #include "cmd/merge.h"
 
+#include "event_lines.h"
 #include "run_cmd.h"
 
 #include "../support/random_events.h"
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "trace/reader.h"
-#include "trace/value.h"
 
 TestSuite(merge, .timeout = 60);
 
@@ -23,28 +23,6 @@ struct lines {
 	char **v;
 	size_t cnt, cap;
 	bool sorted; /* times never step back */
-};
-
-static void text(struct buf *out, struct dial9_str s, bool nested)
-{
-	buf_add(out, s.ptr, s.len);
-}
-
-static void bytes(struct buf *out, const void *p, size_t sz)
-{
-	for (size_t i = 0; i < sz; i++)
-		buf_printf(out, "%02x", ((const uint8_t *)p)[i]);
-}
-
-static void pool_id(struct buf *out, const struct dial9_value *v, bool defined)
-{
-	if (!defined)
-		buf_addstr(out, "undefined");
-}
-
-static const struct value_style style = {
-	VALUE_STYLE_PLAIN,	.absent = "none", .sep = " ",	  .colon = ":",
-	.f64 = value_print_f64, .text = text,	  .bytes = bytes, .pooled = pool_id,
 };
 
 static char *line_of(const struct dial9_dec *dec, const struct dial9_event *ev)
@@ -59,7 +37,7 @@ static char *line_of(const struct dial9_dec *dec, const struct dial9_event *ev)
 		if (!strcmp(name, PROF_F_PART))
 			continue;
 		buf_printf(&out, " %s/%u=", name, dial9_schema_field_type(ev->schema, i));
-		value_print(&out, &style, dec, &ev->values[i]);
+		value_print(&out, &event_line_style, dec, &ev->values[i]);
 	}
 	return buf_steal(&out);
 }

@@ -3,12 +3,12 @@
  * What `symbolize` writes: all that the trace held, in order and with its values, and names in the segments that want
  * them. What has its names gets no more.
  */
+#include "event_lines.h"
 #include "symbolize_run.h"
 
 #include "../support/chance.h"
 #include "../support/random_events.h"
 #include "cmd/symbolize_copy.h"
-#include "trace/value.h"
 
 TestSuite(symbolize_copy, .timeout = 100);
 
@@ -70,48 +70,6 @@ Test(symbolize_copy, one_number_may_be_another_module_in_each_segment)
 
 /* ---- all else ---------------------------------------------------------------------------------- */
 
-static void text_hex(struct buf *out, struct dial9_str s, bool nested)
-{
-	str_hex(out, s.ptr, s.len);
-}
-
-static void pool_id(struct buf *out, const struct dial9_value *v, bool defined)
-{
-	if (!defined)
-		buf_addstr(out, "undefined");
-}
-
-static const struct value_style style = {
-	VALUE_STYLE_PLAIN,	.absent = "none", .sep = " ",	    .colon = ":",
-	.f64 = value_print_f64, .text = text_hex, .bytes = str_hex, .pooled = pool_id,
-};
-
-/* Events as lines, pools resolved. */
-static char *events(const struct bytes *b)
-{
-	struct dial9_dec_opts opts = { .sz = sizeof(opts), .data = b->data, .data_sz = b->sz };
-	struct buf out = { 0 };
-	struct dial9_dec *dec;
-	struct dial9_frame f;
-	int ret;
-
-	cr_assert_eq(dial9_dec_new(&opts, &dec), 0);
-	while ((ret = dial9_dec_next(dec, &f)) == 1) {
-		if (f.kind != DIAL9_FRAME_EVENT)
-			continue;
-		buf_printf(&out, "%s %d %llu:", dial9_schema_name(f.event.schema), f.event.has_ts,
-			   (unsigned long long)f.event.ts);
-		for (size_t i = 0; i < f.event.value_cnt; i++) {
-			buf_addch(&out, ' ');
-			value_print(&out, &style, dec, &f.event.values[i]);
-		}
-		buf_addch(&out, '\n');
-	}
-	cr_assert_eq(ret, 0, "not a clean end: %d", ret);
-	dial9_dec_free(dec);
-	return buf_steal(&out);
-}
-
 static bool only_names(const char *line)
 {
 	static const char *const names[] = { "SymbolTableEntry ", "ModuleEvent ", "ModuleStatus ",
@@ -126,7 +84,9 @@ static bool only_names(const char *line)
 /* Each event of @in is one of @out, in that order, and what else is there gives names. */
 static void expect_all_of(const struct bytes *in, const struct bytes *out, uint64_t seed)
 {
-	char *was = events(in), *is = events(out), *a = was, *b = is;
+	char *was = event_lines(in->data, in->sz, NULL),
+	     *is = event_lines(out->data, out->sz, NULL);
+	char *a = was, *b = is;
 
 	for (size_t len; *b; b += len) {
 		len = strcspn(b, "\n") + 1;
