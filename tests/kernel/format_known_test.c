@@ -3,28 +3,11 @@
 #include "kernel/format.h"
 
 #include <criterion/criterion.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 
 #include "base/buf.h"
-
-static struct format_event *parse(const char *system, const char *name, const char *fields,
-				  const char *print_fmt)
-{
-	struct format_event *ev = NULL;
-	char text[4096];
-
-	snprintf(text, sizeof(text),
-		 "name: %s\nID: 7\nformat:\n"
-		 "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-		 "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-		 "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-		 "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n%s\nprint fmt: %s\n",
-		 name, fields, print_fmt);
-	cr_assert_eq(format_parse(text, strlen(text), system, &ev, NULL), 0);
-	return ev;
-}
+#include "format_text.h"
 
 /* "dev:2=4095'' ..." of all rows. */
 static void expect_rows(const struct format_event *ev, const char *want)

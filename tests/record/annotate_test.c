@@ -4,31 +4,12 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../kernel/format_text.h"
 #include "annotate_check.h"
 #include "base/alloc.h"
-
-static struct format_event *load(const char *system, const char *name)
-{
-	const char *top = getenv("D9_TOP");
-	static char text[1u << 16];
-	struct format_event *ev;
-	char path[512];
-	size_t n;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/tests/fixtures/format/%s.%s.format", top ? top : ".",
-		 system, name);
-	f = fopen(path, "r");
-	cr_assert(f, "%s", path);
-	n = fread(text, 1, sizeof(text), f);
-	fclose(f);
-	cr_assert_eq(format_parse(text, n, system, &ev, NULL), 0);
-	return ev;
-}
 
 #define assert_said(f, event, field, key, want)                                                    \
 	do {                                                                                       \

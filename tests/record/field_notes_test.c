@@ -7,27 +7,9 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "kernel/format.h"
-
-static struct format_event *parse(const char *system, const char *name, const char *fields,
-				  const char *print_fmt)
-{
-	struct format_event *ev = NULL;
-	char text[4096];
-
-	snprintf(text, sizeof(text),
-		 "name: %s\nID: 7\nformat:\n"
-		 "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-		 "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-		 "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-		 "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n%s\nprint fmt: %s\n",
-		 name, fields, print_fmt);
-	cr_assert_eq(format_parse(text, strlen(text), system, &ev, NULL), 0);
-	return ev;
-}
+#include "../kernel/format_text.h"
 
 /* One field, shown by @conversion ("%d [ns]"), is of that kind and unit; NULL: nobody says. */
 static void expect(const char *system, const char *type, const char *name, int size, bool is_signed,
@@ -133,19 +115,8 @@ Test(field_notes, a_few_events_are_known_by_name)
 Test(field_notes, a_switch_has_threads_and_a_state)
 {
 	static const char *const want[] = { NULL, "tid", NULL, "state", NULL, "tid", NULL };
-	const char *top = getenv("D9_TOP");
-	char path[512], text[8192];
-	struct format_event *ev;
-	size_t n;
-	FILE *f;
+	struct format_event *ev = load("sched", "sched_switch");
 
-	snprintf(path, sizeof(path), "%s/tests/fixtures/format/sched.sched_switch.format",
-		 top ? top : ".");
-	f = fopen(path, "r");
-	cr_assert(f);
-	n = fread(text, 1, sizeof(text), f);
-	fclose(f);
-	cr_assert_eq(format_parse(text, n, "sched", &ev, NULL), 0);
 	cr_assert_eq(ev->cnt, 7);
 	for (size_t i = 0; i < 7; i++) {
 		struct field_note got = field_notes_of(ev, &ev->fields[i]);
