@@ -7,7 +7,7 @@
 
 #include "run_cmd.h"
 
-#include "trace/reader.h"
+#include "../support/read_trace.h"
 
 TestSuite(merge_same, .timeout = 60);
 
@@ -56,13 +56,11 @@ static struct seen see(int fd)
 {
 	struct seen seen = { 0 };
 	struct trace_event ev;
-	struct source *src;
 	struct reader *r;
 	int ret;
 
 	cr_assert_eq(lseek(fd, 0, SEEK_SET), 0);
-	cr_assert_eq(source_open_fd(dup(fd), "test", &src), 0);
-	cr_assert_eq(reader_new(src, READER_NAMES_AHEAD, &r), 0);
+	r = read_trace_as(dup(fd), READER_NAMES_AHEAD);
 	while ((ret = reader_next(r, &ev)) == 1) {
 		const char *host = names_meta(reader_names(r), ev.part, "host");
 

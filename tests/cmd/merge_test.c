@@ -9,9 +9,9 @@
 #include "run_cmd.h"
 
 #include "../support/random_events.h"
+#include "../support/read_trace.h"
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "trace/reader.h"
 
 TestSuite(merge, .timeout = 60);
 
@@ -253,13 +253,8 @@ struct sums {
 
 static struct reader *open_reader(int fd)
 {
-	struct source *src;
-	struct reader *r;
-
 	cr_assert_eq(lseek(fd, 0, SEEK_SET), 0);
-	cr_assert_eq(source_open_fd(dup(fd), "test", &src), 0);
-	cr_assert_eq(reader_new(src, READER_NAMES_AHEAD, &r), 0);
-	return r;
+	return read_trace_as(dup(fd), READER_NAMES_AHEAD);
 }
 
 static struct sums sum_of(int fd, const char *comm)

@@ -223,8 +223,7 @@ static int copy_changing(const struct bytes *first, const struct bytes *then, st
 	int err;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	cr_assert_eq(source_open_fd(fd, "the trace", &src), 0);
-	cr_assert_eq(reader_new(src, READER_ONE_PASS, &c.reader), 0);
+	c.reader = read_trace(fd);
 	cfg.names = reader_names(c.reader);
 	find = symbolize_find_new(&cfg);
 	cr_assert_eq(symbolize_copy_look(&c, find, &stop), 0);

@@ -5,10 +5,10 @@
 /* What the tests of symbolize share: programs, traces of places in them, and the names that these have. */
 #include "run_cmd.h"
 
+#include "../support/read_trace.h"
 #include "../symbol/support.h"
 #include "base/buf.h"
 #include "base/str.h"
-#include "trace/reader.h"
 
 #define PLACES_MAX 256
 
@@ -178,12 +178,9 @@ static inline void add_frame(struct buf *out, const struct names *n, uint64_t fr
 static inline char *frames_of(const struct bytes *b, bool lines)
 {
 	struct buf out = { 0 };
+	struct reader *r = read_trace_as(make_fd(b->data, b->sz), READER_NAMES_AHEAD);
 	struct trace_event ev;
-	struct source *src;
-	struct reader *r;
 
-	cr_assert_eq(source_open_fd(make_fd(b->data, b->sz), "the trace", &src), 0);
-	cr_assert_eq(reader_new(src, READER_NAMES_AHEAD, &r), 0);
 	while (reader_next(r, &ev) == 1)
 		for (uint32_t i = 0; ev.kind == TRACE_SAMPLE && i < ev.frame_cnt; i++)
 			add_frame(&out, reader_names(r), ev.frames[i], lines);

@@ -8,15 +8,21 @@
 #include "make_trace.h"
 #include "trace/reader.h"
 
-/* In one pass; @fd is closed with the reader. */
-static inline struct reader *read_trace(int fd)
+/* @fd is closed with the reader. */
+static inline struct reader *read_trace_as(int fd, enum reader_mode mode)
 {
 	struct reader *r = NULL;
 	struct source *src;
 
 	cr_assert_eq(source_open_fd(fd, "test", &src), 0);
-	cr_assert_eq(reader_new(src, READER_ONE_PASS, &r), 0);
+	cr_assert_eq(reader_new(src, mode, &r), 0);
 	return r;
+}
+
+/* In one pass. */
+static inline struct reader *read_trace(int fd)
+{
+	return read_trace_as(fd, READER_ONE_PASS);
 }
 
 #endif /* D9_TESTS_SUPPORT_READ_TRACE_H */
