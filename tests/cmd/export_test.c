@@ -34,13 +34,10 @@ Test(export, one_thread_or_one_moment)
 static int empty(void)
 {
 	struct make m;
-	int fd;
 
 	make_init(&m, NULL);
 	make_clock(&m, 1000, 1700000000);
-	fd = make_file(&m);
-	make_fini(&m);
-	return fd;
+	return make_done(&m);
 }
 
 Test(export, an_empty_output_is_explained)

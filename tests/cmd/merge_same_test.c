@@ -31,7 +31,6 @@ static int record(const struct recording *rec)
 	const uint64_t at = make_frame(3, 0x10);
 	uint64_t ts = rec->first_ns;
 	struct make m;
-	int fd;
 
 	make_init(&m, NULL);
 	make_metadata(&m, ts, kv);
@@ -42,9 +41,7 @@ static int record(const struct recording *rec)
 	make_switch(&m, ts, 0, rec->comm, 7, 1, "swapper/0", 0);
 	make_symbol(&m, ts, at, 0, at, rec->symbol, "", 0);
 	make_lost(&m, ts, "sample_ring_full", 1, ts - 100, ts - 50);
-	fd = make_file(&m);
-	make_fini(&m);
-	return fd;
+	return make_done(&m);
 }
 
 /* How many samples there are of each of the two hosts, and events of any kind but for what merging adds. */

@@ -214,7 +214,6 @@ static int record(const struct recording *rec)
 	const uint64_t at = make_frame(rec->module, 0x10);
 	uint64_t ts = rec->first_ns;
 	struct make m;
-	int fd;
 
 	make_init(&m, NULL);
 	make_metadata(&m, ts, kv);
@@ -230,9 +229,7 @@ static int record(const struct recording *rec)
 	}
 	make_symbol(&m, ts, at, 0, at, rec->symbol, "", 0);
 	make_lost(&m, ts, "sample_ring_full", 1, ts - 100, ts - 50);
-	fd = make_file(&m);
-	make_fini(&m);
-	return fd;
+	return make_done(&m);
 }
 
 static const struct recording here = { "turtle", "b1",	    "alpha", "f",
@@ -442,8 +439,7 @@ Test(merge, modules_named_before_they_are_told_of_are_found)
 	make_sample(&m, 5000010, 9, 9, PROF_SOURCE_SAMPLE, 0, &raw, 1);
 	make_module_with(&m, 5000020, 3, "/bin/other", "six", PROF_MODULE_ELF);
 	fds[0] = first;
-	fds[1] = make_file(&m);
-	make_fini(&m);
+	fds[1] = make_done(&m);
 	merged = merge_fds(&(const struct merge_opts){ 0 }, fds, 2, CMD_OK);
 	r = open_reader(merged);
 	while (reader_next(r, &ev) == 1) {
@@ -470,7 +466,6 @@ Test(merge, modules_named_before_they_are_told_of_are_found)
 static int application(void)
 {
 	struct make m;
-	int fd;
 
 	make_init(&m, NULL);
 	make_clock(&m, 4000000, 1699999999999000000ULL);
@@ -478,9 +473,7 @@ static int application(void)
 	MAKE_NUMBERS(&m, 8000100, "WorkerParkEvent", { "worker_id", 4 }, { "tid", 7 });
 	dial9_enc_reset(m.enc);
 	MAKE_NUMBERS(&m, 5000000, "TaskSpawnEvent", { "task_id", 1 });
-	fd = make_file(&m);
-	make_fini(&m);
-	return fd;
+	return make_done(&m);
 }
 
 Test(merge, samples_of_a_workers_thread_say_which_worker_it_is)
@@ -526,13 +519,10 @@ Test(merge, samples_of_a_thread_with_that_number_on_another_host_do_not)
 static int without_clock(uint64_t ts)
 {
 	struct make m;
-	int fd;
 
 	make_init(&m, NULL);
 	MAKE_NUMBERS(&m, ts, "Tick", { "n", 1 });
-	fd = make_file(&m);
-	make_fini(&m);
-	return fd;
+	return make_done(&m);
 }
 
 static uint64_t time_of_tick(int fd)

@@ -70,8 +70,7 @@ Test(firefox, events_are_markers)
 	dial9_enc_put_i64(m.enc, -5);
 	make_end(&m);
 	make_lost(&m, 8000001, PROF_LOST_RING_FULL, 7, 2, 3);
-	r = run_cmd(cmd_export, make_file(&m), "export", "firefox", "-", NULL);
-	make_fini(&m);
+	r = run_cmd(cmd_export, make_done(&m), "export", "firefox", "-", NULL);
 	dial9_schema_free(evil);
 	expect_part(&r, "{\"tid\":10,\"pid\":\"10\"");
 	expect_part(&r,
@@ -105,8 +104,7 @@ Test(firefox, events_of_any_length)
 		dial9_enc_put_u64(m.enc, 1);
 		make_end(&m);
 	}
-	r = run_cmd(cmd_export, make_file(&m), "export", "firefox", "-", NULL);
-	make_fini(&m);
+	r = run_cmd(cmd_export, make_done(&m), "export", "firefox", "-", NULL);
 	dial9_schema_free(s);
 	expect_part(&r, "{\"type\":\"event0\",\"f0\":4500},");
 	expect_part(&r, "{\"type\":\"event0\",\"f0\":3500,\"f1\":\"xxx");

@@ -113,7 +113,6 @@ Test(perfetto, times_of_one_kind_with_their_stacks)
 	const uint64_t stack[] = { make_frame(1, 0x310), make_frame(1, 0x110) };
 	struct make m;
 	char *text;
-	int fd;
 
 	make_init(&m, NULL);
 	make_clock(&m, 1000, 1700000000);
@@ -128,9 +127,7 @@ Test(perfetto, times_of_one_kind_with_their_stacks)
 	}
 	make_symbol(&m, 6000, stack[0], 0, stack[0], "wait", "", 0);
 	make_symbol(&m, 6000, stack[1], 0, stack[1], "main", "", 0);
-	fd = make_file(&m);
-	make_fini(&m);
-	text = read_back(fd, "--kind=offcpu", CMD_OK);
+	text = read_back(make_done(&m), "--kind=offcpu", CMD_OK);
 	cr_assert_str_eq(
 		text,
 		"1 { 6 { 1 { 1: 3 2: 1000 } 1 { 1: 6 2: 1000 } 1 { 1: 1 2: 1700000000 } 2: 3 } }\n"
@@ -157,14 +154,11 @@ Test(perfetto, clocks_go_on)
 {
 	struct make m;
 	char *text;
-	int fd;
 
 	make_init(&m, NULL);
 	make_clock(&m, 1000, 1700000000);
 	make_clock(&m, 2000, 1700001500);
-	fd = make_file(&m);
-	make_fini(&m);
-	text = read_back(fd, NULL, CMD_OK);
+	text = read_back(make_done(&m), NULL, CMD_OK);
 	cr_assert_str_eq(
 		text,
 		"1 { 6 { 1 { 1: 3 2: 1000 } 1 { 1: 6 2: 1000 } 1 { 1: 1 2: 1700000000 } 2: 3 } }\n"

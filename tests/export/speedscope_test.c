@@ -61,7 +61,6 @@ Test(speedscope, a_thread_is_one_profile_whatever_it_was_called)
 	const char *at;
 	struct make m;
 	struct run r;
-	int fd;
 
 	make_init(&m, NULL);
 	make_task(&m, 1 * RUN_SEC, 10, 10, "sh");
@@ -72,9 +71,7 @@ Test(speedscope, a_thread_is_one_profile_whatever_it_was_called)
 	make_task(&m, 5 * RUN_SEC, 12, 12, "ls");
 	make_switch(&m, 6 * RUN_SEC, 0, "ls", 12, 0, "sh", 10);
 	make_switch(&m, 7 * RUN_SEC, 0, "sh", 10, 1, "ls", 12);
-	fd = make_file(&m);
-	make_fini(&m);
-	r = run_cmd(cmd_export, fd, "export", "speedscope", "-", "--kind=runq", NULL);
+	r = run_cmd(cmd_export, make_done(&m), "export", "speedscope", "-", "--kind=runq", NULL);
 	cr_assert_eq(r.code, CMD_OK, "%s", r.err);
 	at = strstr(r.out, " 12");
 	cr_assert(at, "%s", r.out);
