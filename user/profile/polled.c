@@ -71,15 +71,9 @@ static struct polled_poll *find(const struct polled *p, uint32_t part, uint32_t 
 
 static const struct dial9_value *field(const struct trace_event *ev, const char *name)
 {
-	const struct dial9_schema *schema = ev->schema->schema;
+	const int32_t at = trace_field_at(ev->schema, name);
 
-	for (size_t k = 0; k < dial9_schema_field_cnt(schema); k++) {
-		const struct dial9_str f = dial9_schema_field_name_n(schema, k);
-
-		if (f.len == strlen(name) && !memcmp(f.ptr, name, f.len))
-			return &ev->values[k];
-	}
-	return NULL;
+	return at >= 0 ? &ev->values[at] : NULL;
 }
 
 /* The text of a field as a string id; NAMES_NONE: there is none. */

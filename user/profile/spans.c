@@ -41,17 +41,6 @@ struct open {
 
 /* ---- layouts ----------------------------------------------------------------------------------- */
 
-static int32_t field_at(const struct dial9_schema *schema, const char *name)
-{
-	for (size_t k = 0; k < dial9_schema_field_cnt(schema); k++) {
-		const struct dial9_str f = dial9_schema_field_name_n(schema, k);
-
-		if (f.len == strlen(name) && !memcmp(f.ptr, name, f.len))
-			return (int32_t)k;
-	}
-	return -1;
-}
-
 static enum role role_of(const struct spans *s, const char *name, uint32_t *pattern)
 {
 	for (uint32_t k = 0; k < s->opts.pattern_cnt; k++) {
@@ -106,15 +95,15 @@ static const struct kind *kind_of(struct spans *s, const struct trace_schema *ts
 		return k;
 	k = xcalloc(1, sizeof(*k));
 	k->role = role_of(s, name, &k->pattern);
-	k->tie = field_at(ts->schema, s->opts.field ? s->opts.field : "span_id");
+	k->tie = trace_field_at(ts, s->opts.field ? s->opts.field : "span_id");
 	k->lacks_field = s->opts.field && k->tie < 0;
 	k->syscall = has_prefix(name, "syscalls:") || has_prefix(name, "raw_syscalls:");
 	k->number = -1;
 	/* what lies between two calls has no number */
 	if (k->syscall && strstr(name, k->role == ENTER ? ":sys_enter" : ":sys_exit")) {
-		k->number = field_at(ts->schema, "id");
+		k->number = trace_field_at(ts, "id");
 		if (k->number < 0)
-			k->number = field_at(ts->schema, "__syscall_nr");
+			k->number = trace_field_at(ts, "__syscall_nr");
 	}
 	k->by_call = (k->role == ENTER || k->role == EXIT) && k->number >= 0 &&
 		     s->opts.patterns[k->pattern].call;

@@ -307,6 +307,14 @@ void layout_set_add(struct layout_set *set, struct names *n, uint16_t type_id,
 	slot->used = true;
 }
 
+int32_t trace_field_at(const struct trace_schema *schema, const char *name)
+{
+	for (size_t i = 0; i < schema->field_cnt; i++)
+		if (str_is(dial9_schema_field_name_n(schema->schema, i), name))
+			return (int32_t)i;
+	return -1;
+}
+
 void layout_set_outdate(struct layout_set *set, uint16_t type_id)
 {
 	struct layout_slot *slot = set->by_type ? &set->by_type[type_id] : NULL;

@@ -144,6 +144,9 @@ struct trace_schema {
 	bool outdated; /* more was said of its fields; without an event it is none of the stream's */
 };
 
+/* The first field of that name; -1: there is none. */
+int32_t trace_field_at(const struct trace_schema *schema, const char *name);
+
 /* What field @i means: kind, unit and who says so. Borrowed, like the schema. */
 static inline const struct meaning *trace_field_meaning(const struct trace_schema *schema, size_t i)
 {
