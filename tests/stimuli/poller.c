@@ -185,9 +185,14 @@ STIM_NOINLINE static void compute(void)
 }
 
 /* kind < 0: nothing stalls it. */
+static const char *name_of(int kind)
+{
+	return kind < 0 ? "short" : kind == COMPUTE ? "compute" : kind_names[kind];
+}
+
 static void poll_task(struct worker *w, unsigned long round, int kind)
 {
-	const char *name = kind < 0 ? "short" : kind == COMPUTE ? "compute" : kind_names[kind];
+	const char *name = name_of(kind);
 	const uint64_t from = stim_clock_ns(CLOCK_MONOTONIC);
 	char spawned[48];
 	uint64_t to;
@@ -246,13 +251,8 @@ static void *work(void *arg)
 static void tell(void)
 {
 	for (unsigned long r = 0; r < rounds; r++)
-		for (int k = 0; k <= COMPUTE; k++) {
-			const char *name = k == COMPUTE ? "compute" : kind_names[k];
-
-			printf("%s%lu_from=%llu %s%lu_to=%llu\n", name, r,
-			       (unsigned long long)times[r][k][0], name, r,
-			       (unsigned long long)times[r][k][1]);
-		}
+		for (int k = 0; k <= COMPUTE; k++)
+			tell_times(name_of(k), r, times[r][k]);
 	printf("polls=%lu\n", 2 * rounds * PER_ROUND);
 }
 
