@@ -5,8 +5,8 @@
  * overlap, none reaches out of the window, and what a wait was behind adds up to it.
  */
 #include <stdlib.h>
-#include <string.h>
 
+#include "../support/read_bytes.h"
 #include "base/log.h"
 #include "profile/intervals.h"
 
@@ -14,28 +14,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
 
 enum { FROM = 1000, TO = 1000000, CLOCKS = 4 };
 
-struct bytes {
-	const uint8_t *data;
-	size_t sz;
-};
-
 struct check {
 	struct intervals *iv;
 	struct hmap ended; /* tid -> end + 1 of its last interval */
 	uint32_t part;
 	bool window;
 };
-
-static ssize_t read_bytes(void *ctx, void *buf, size_t sz)
-{
-	struct bytes *b = ctx;
-	size_t n = b->sz < sz ? b->sz : sz;
-
-	memcpy(buf, b->data, n);
-	b->data += n;
-	b->sz -= n;
-	return (ssize_t)n;
-}
 
 static void must(bool ok)
 {
@@ -87,7 +71,7 @@ static void pass(const struct bytes *input, struct names *names, struct check *c
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 {
-	struct bytes input = { data + 1, sz - 1 };
+	struct bytes input = { data + 1, sz - 1, 0 };
 	struct check c = { 0 };
 	struct names *names;
 

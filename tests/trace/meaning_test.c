@@ -6,24 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../support/read_bytes.h"
 #include "base/buf.h"
 #include "prof_events.h"
 #include "trace/trace.h"
-
-struct bytes {
-	const uint8_t *p;
-	size_t n, at;
-};
-
-static ssize_t read_bytes(void *ctx, void *buf, size_t sz)
-{
-	struct bytes *b = ctx;
-	size_t n = b->n - b->at < sz ? b->n - b->at : sz;
-
-	memcpy(buf, b->p + b->at, n);
-	b->at += n;
-	return (ssize_t)n;
-}
 
 struct fixture {
 	struct dial9_enc *enc;

@@ -4,23 +4,9 @@
 #include <errno.h>
 
 #include "../support/make_trace.h"
+#include "../support/read_bytes.h"
 #include "base/buf.h"
 #include "trace/trace.h"
-
-struct bytes {
-	const char *data;
-	size_t len, pos;
-};
-
-static ssize_t read_bytes(void *ctx, void *buf, size_t sz)
-{
-	struct bytes *b = ctx;
-	size_t n = b->len - b->pos < sz ? b->len - b->pos : sz;
-
-	memcpy(buf, b->data + b->pos, n);
-	b->pos += n;
-	return (ssize_t)n;
-}
 
 /* A trace over what was made, learning names. */
 struct fixture {
@@ -40,7 +26,7 @@ static void open_trace(struct fixture *f)
 {
 	struct trace_opts opts = { .read = read_bytes, .ctx = &f->bytes, .learn = true };
 
-	f->bytes.data = dial9_enc_data(f->m.enc, &f->bytes.len);
+	f->bytes.data = dial9_enc_data(f->m.enc, &f->bytes.sz);
 	cr_assert_eq(names_new(&f->names), 0);
 	opts.names = f->names;
 	cr_assert_eq(trace_new(&opts, &f->t), 0);
@@ -606,8 +592,8 @@ Test(trace, bytes_of_events_and_of_the_rest_are_all_there_is)
 		last = ev.offset + ev.bytes;
 		sum += ev.bytes;
 	}
-	cr_expect_eq(last, f.bytes.len);
-	cr_expect_eq(trace_overhead_bytes(f.t), f.bytes.len - sum);
+	cr_expect_eq(last, f.bytes.sz);
+	cr_expect_eq(trace_overhead_bytes(f.t), f.bytes.sz - sum);
 	finish(&f);
 }
 

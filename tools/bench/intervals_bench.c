@@ -16,24 +16,10 @@
 #include <time.h>
 
 #include "../../tests/support/make_trace.h"
+#include "../../tests/support/read_bytes.h"
 #include "profile/intervals.h"
 
 enum { THREADS = 300, CPUS = 8, STACKS = 2000, DEPTH = 24, STEPS = 400000, ROUNDS = 5 };
-
-struct bytes {
-	const char *data;
-	size_t sz, pos;
-};
-
-static ssize_t read_bytes(void *ctx, void *buf, size_t sz)
-{
-	struct bytes *b = ctx;
-	size_t n = b->sz - b->pos < sz ? b->sz - b->pos : sz;
-
-	memcpy(buf, b->data + b->pos, n);
-	b->pos += n;
-	return (ssize_t)n;
-}
 
 static void make_all(struct make *m)
 {
