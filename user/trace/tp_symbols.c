@@ -117,7 +117,7 @@ void tp_symbols_parse(struct tp_symbols *ts, const char *text, size_t len)
 {
 	const char *const end = text + len;
 	const char *line, *next, *equals;
-	struct tp_symbols_row row;
+	struct tp_symbols_row row = { 0 }; /* one telling */
 
 	for (line = text; line < end; line = next) {
 		next = memchr(line, '\n', (size_t)(end - line));
