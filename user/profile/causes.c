@@ -74,7 +74,9 @@ static uint32_t caller_of(const struct names *names, const uint64_t *frames, uin
 {
 	const uint32_t module = names_frame_module(frames[at]);
 
-	for (uint32_t k = is_in_library(names, frames[at]) ? at + 1 : cnt; k < cnt; k++) {
+	if (!is_in_library(names, frames[at]))
+		return NAMES_NONE;
+	for (uint32_t k = at + 1; k < cnt; k++) {
 		const uint32_t name = function_at(names, frames[k]);
 
 		if (names_frame_module(frames[k]) != module && name != NAMES_NONE &&
