@@ -13,16 +13,7 @@ static const uint64_t ms = 1000000;
 static void poll(struct make *m, uint32_t worker, uint64_t task, const char *at, uint64_t from,
 		 uint64_t to)
 {
-	struct dial9_schema *s =
-		MAKE_SCHEMA("PollStartEvent", { "worker_id", DIAL9_VARINT },
-			    { "task_id", DIAL9_VARINT }, { "spawn_loc", DIAL9_POOLED_STRING });
-
-	cr_assert_eq(dial9_enc_begin(m->enc, s, from), 0);
-	dial9_enc_put_u64(m->enc, worker);
-	dial9_enc_put_u64(m->enc, task);
-	make_str(m, at);
-	make_end(m);
-	dial9_schema_free(s);
+	make_poll_start(m, from, worker, task, at);
 	MAKE_NUMBERS(m, to, "PollEndEvent", { "worker_id", worker });
 }
 

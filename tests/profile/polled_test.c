@@ -8,20 +8,6 @@
 
 TestSuite(polled, .timeout = 60);
 
-static void poll_start(struct make *m, uint64_t ts, uint32_t worker, uint64_t task, const char *at)
-{
-	struct dial9_schema *s =
-		MAKE_SCHEMA("PollStartEvent", { "worker_id", DIAL9_VARINT },
-			    { "task_id", DIAL9_VARINT }, { "spawn_loc", DIAL9_POOLED_STRING });
-
-	cr_assert_eq(dial9_enc_begin(m->enc, s, ts), 0);
-	dial9_enc_put_u64(m->enc, worker);
-	dial9_enc_put_u64(m->enc, task);
-	make_str(m, at);
-	make_end(m);
-	dial9_schema_free(s);
-}
-
 static void span_enter(struct make *m, uint64_t ts, uint32_t worker, const char *name)
 {
 	struct dial9_schema *s =
@@ -80,16 +66,16 @@ Test(polled, task_place_and_spans_of_each)
 
 	make_init(&m, NULL);
 	span_enter(&m, 160, 1, "one");
-	poll_start(&m, 400, 1, 9, "src/b.rs:2");
+	make_poll_start(&m, 400, 1, 9, "src/b.rs:2");
 	span_enter(&m, 450, 1, "two");
 	span_enter(&m, 460, 1, "one");
 	span_enter(&m, 500, 1, "two");
 	span_enter(&m, 501, 1, "late");
-	poll_start(&m, 100, 1, 7, "src/a.rs:1");
+	make_poll_start(&m, 100, 1, 7, "src/a.rs:1");
 	span_enter(&m, 99, 1, "early");
-	poll_start(&m, 150, 0, 8, "src/a.rs:1");
+	make_poll_start(&m, 150, 0, 8, "src/a.rs:1");
 	/* a poll within it */
-	poll_start(&m, 170, 0, 99, "src/c.rs:3");
+	make_poll_start(&m, 170, 0, 99, "src/c.rs:3");
 	span_enter(&m, 250, 2, "another's");
 	r = learn(&p, &m, polls, 4);
 	is(r, polled_get(&p, 0, &polls[0]), 7, "src/a.rs:1", "one ");
@@ -110,8 +96,8 @@ Test(polled, spans_beyond_four_are_only_known_to_be_there)
 	struct make m;
 
 	make_init(&m, NULL);
-	poll_start(&m, 100, 1, 7, "x");
-	poll_start(&m, 300, 1, 7, "x");
+	make_poll_start(&m, 100, 1, 7, "x");
+	make_poll_start(&m, 300, 1, 7, "x");
 	for (uint64_t k = 0; k < 5; k++) {
 		span_enter(&m, 110 + k, 1, names[k]);
 		if (k < 4)
@@ -137,9 +123,9 @@ Test(polled, places_by_time)
 	size_t cnt;
 
 	make_init(&m, NULL);
-	poll_start(&m, 100, 1, 7, "src/a.rs:1");
-	poll_start(&m, 150, 0, 8, "src/b.rs:2");
-	poll_start(&m, 400, 1, 9, "src/a.rs:1");
+	make_poll_start(&m, 100, 1, 7, "src/a.rs:1");
+	make_poll_start(&m, 150, 0, 8, "src/b.rs:2");
+	make_poll_start(&m, 400, 1, 9, "src/a.rs:1");
 	r = learn(&p, &m, polls, 4);
 	v = polled_places(&p, &cnt);
 	cr_assert_eq(cnt, 3);

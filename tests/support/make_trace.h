@@ -415,6 +415,22 @@ static inline void make_exec(struct make *m, uint64_t ts, uint32_t old, uint32_t
 		     { "pid", pid }, { "old_pid", old });
 }
 
+/* As Tokio's dial9 tells that a worker polls a task, which was spawned at @at. */
+static inline void make_poll_start(struct make *m, uint64_t ts, uint32_t worker, uint64_t task,
+				   const char *at)
+{
+	struct dial9_schema *s =
+		MAKE_SCHEMA("PollStartEvent", { "worker_id", DIAL9_VARINT },
+			    { "task_id", DIAL9_VARINT }, { "spawn_loc", DIAL9_POOLED_STRING });
+
+	dial9_enc_begin(m->enc, s, ts);
+	dial9_enc_put_u64(m->enc, worker);
+	dial9_enc_put_u64(m->enc, task);
+	make_str(m, at);
+	make_end(m);
+	dial9_schema_free(s);
+}
+
 /* Bytes in an unlinked temporary file, positioned at its start. */
 static inline int make_fd(const void *data, size_t sz)
 {
