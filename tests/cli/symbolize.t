@@ -9,6 +9,9 @@ $ dial9-prof symbolize a b
 $ dial9-prof symbolize --symf=x a
 ! dial9-prof: symbolize: unknown option --symf (did you mean --symfs?); see dial9-prof symbolize --help
 ? 1
+$ dial9-prof symbolize --vmlinux=nowhere a
+! dial9-prof: symbolize: --vmlinux nowhere: No such file or directory
+? 1
 #
 # Nothing wants a name: a file stays as it is, an output is the same.
 $ cp $T/golden/dial9/mixed_1k.bin mixed; dial9-prof symbolize mixed; ls

@@ -134,6 +134,113 @@ static void expect_nothing_new(struct make *m, const char *why)
 	make_fini(m);
 }
 
+/* ---- the kernel -------------------------------------------------------------------------------- */
+
+/* A program as a kernel: its offsets count from _stext. */
+static void kernel_init(struct program *p)
+{
+	program_init(p, "c-gcc");
+	shell("objcopy --add-symbol _stext=.text:0,global --add-symbol _etext=.text:%#llx,global "
+	      "%s %s/vmlinux",
+	      (unsigned long long)p->text.size, stimulus("c-gcc"), scratch());
+	for (size_t i = 0; i < p->cnt; i++)
+		p->offs[i] -= p->text.off;
+	p->text.off = 0;
+}
+
+/* One sample at each place of a kernel of that release. */
+static void kernel_trace(struct make *m, const struct program *p, size_t id_sz)
+{
+	const char *const kv[] = { "kernel", "6.1.0-9-amd64", NULL };
+
+	make_init(m, NULL);
+	make_metadata(m, RUN_SEC, kv);
+	dial9_enc_begin(m->enc, m->module, RUN_SEC);
+	dial9_enc_put_u64(m->enc, 7);
+	make_str(m, "[kernel.kallsyms]");
+	dial9_enc_put_bytes(m->enc, p->id, id_sz);
+	dial9_enc_put_u64(m->enc, PROF_MODULE_KERNEL);
+	make_end(m);
+	for (size_t i = 0; i < p->cnt; i++) {
+		const uint64_t frame = PROF_FRAME_KERNEL | make_frame(7, p->offs[i]);
+
+		make_sample(m, (2 + i) * RUN_SEC, 10, 10, PROF_SOURCE_SAMPLE, 0, &frame, 1);
+	}
+}
+
+Test(symbolize, a_kernel_has_the_names_and_lines_of_its_vmlinux_wherever_that_is)
+{
+	static const char *const places[] = {
+		"usr/lib/debug/boot/vmlinux-6.1.0-9-amd64",
+		"usr/lib/debug/lib/modules/6.1.0-9-amd64/vmlinux",
+		"boot/vmlinux-6.1.0-9-amd64",
+		NULL,
+	};
+	char option[PATH_MAX], *got, *want;
+	static struct program p;
+	struct bytes in, out;
+	struct make m;
+
+	kernel_init(&p);
+	kernel_trace(&m, &p, p.id_sz);
+	in = bytes_of(&m);
+	want = addr2line(&p, stimulus("c-gcc"), true);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(option, sizeof(option), "--vmlinux=%s/vmlinux", scratch());
+		if (places[i]) {
+			shell("rm -rf %s/d && mkdir -p $(dirname %s/d/%s) && cp %s/vmlinux %s/d/%s",
+			      scratch(), scratch(), places[i], scratch(), scratch(), places[i]);
+			snprintf(option, sizeof(option), "--symfs=%s/d", scratch());
+		}
+		out = symbolize(&in, option, NULL, NULL);
+		expect_good(&out);
+		got = frames_of(&out, true);
+		cr_expect_str_eq(got, want, "%s", option);
+		free(got);
+		free(out.data);
+	}
+	free(want);
+	free(in.data);
+	make_fini(&m);
+}
+
+/* Of another build, without a build-id in the trace, without symbols, no ELF file. */
+Test(symbolize, a_file_that_is_not_the_kernel_names_nothing)
+{
+	static const char *const files[] = {
+		"objcopy --update-section .note.gnu.build-id=id",
+		"",
+		"objcopy -S",
+		"sh -c 'head -c 100000 /dev/urandom >$2' x",
+	};
+	static const char *const why[] = { "the file here is of another build", "unknown build",
+					   "its file has no symbols", "its file is no ELF file" };
+	char option[PATH_MAX], *said;
+	static struct program p;
+	struct bytes in, out;
+	struct make m;
+
+	kernel_init(&p);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		kernel_trace(&m, &p, i == 1 ? 0 : p.id_sz);
+		in = bytes_of(&m);
+		shell("cd %s && objcopy -O binary --only-section=.note.gnu.build-id vmlinux id && "
+		      "printf x | dd of=id bs=1 seek=20 conv=notrunc 2>/dev/null; "
+		      "%s %s vmlinux other",
+		      scratch(), files[i], *files[i] ? "" : "cp");
+		snprintf(option, sizeof(option), "--vmlinux=%s/other", scratch());
+		out = symbolize(&in, option, NULL, &said);
+		cr_expect(same(&in, &out), "%s", files[i]);
+		run_expect_in(said, why[i]);
+		free(said);
+		free(in.data);
+		free(out.data);
+		make_fini(&m);
+	}
+}
+
+/* ---- what is not the file ---------------------------------------------------------------------- */
+
 Test(symbolize, a_file_of_another_build_is_never_used)
 {
 	static struct program p;

@@ -73,7 +73,8 @@ bool cause_may_be_mended(const struct names *n, uint32_t index)
 {
 	const struct names_module *m = names_module(n, index);
 
-	return m->announced && m->kind == PROF_MODULE_ELF && m->build_id_sz;
+	return m->announced && m->build_id_sz &&
+	       (m->kind == PROF_MODULE_ELF || m->kind == PROF_MODULE_KERNEL);
 }
 
 void cause_put_remedy(struct buf *out, const char *input)

@@ -7,6 +7,7 @@
  * nothing behind.
  */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@
 
 struct symbolize_opts {
 	struct select_opts sel; /* its input */
-	const char *output, *symfs;
+	const char *output, *symfs, *vmlinux;
 	const char *servers; /* NULL: none are asked */
 	uint64_t timeout_ns; /* 0: $DEBUGINFOD_TIMEOUT */
 	bool lines, quiet;
@@ -49,6 +50,12 @@ static const struct opt symbolize_opts[] = {
 	  .arg = "DIR",
 	  .help = "look for files below DIR first: by their path, by name, by build-id",
 	  .group = "Names" },
+	{ .name = "vmlinux",
+	  .kind = OPT_STR,
+	  .off = O(vmlinux),
+	  .arg = "FILE",
+	  .help = "the kernel that was recorded, with its symbols (default: where "
+		  "distributions put it)" },
 	{ .name = "debuginfod",
 	  .kind = OPT_STR,
 	  .off = O(servers),
@@ -206,8 +213,10 @@ static bool may_help(enum symbroker_status status)
 	       status == SYMBROKER_REPLACED;
 }
 
-static const char *remedy(const struct symbolize_opts *o)
+static const char *remedy(const struct symbolize_opts *o, bool kernel)
 {
+	if (kernel && !o->vmlinux)
+		return " (--vmlinux FILE, --symfs DIR, --debuginfod; or sudo while it runs)";
 	if (o->symfs)
 		return o->servers ? "" : " (--debuginfod)";
 	return o->servers ? " (--symfs DIR)" : " (--symfs DIR, --debuginfod)";
@@ -245,7 +254,8 @@ static void say_files(const struct symbolize *s, struct symbolize_find_module *c
 		buf_addstr(&line, " in ");
 		text_module(&line, reader_names(s->reader), v[i]->index);
 		log_warn("symbolize: %s: %s%s", buf_cstr(&line), file_cause(v[i]->status),
-			 may_help(v[i]->status) ? remedy(s->opts) : "");
+			 may_help(v[i]->status) ? remedy(s->opts, v[i]->base & PROF_FRAME_KERNEL) :
+						  "");
 	}
 	if (more)
 		log_warn("symbolize: and %zu places in %zu more files", more, told - TOLD_MAX);
@@ -258,7 +268,8 @@ static void say_others(struct symbolize_find_module *const *v, size_t cnt)
 		[SYMBOLIZE_FIND_NO_BUILD_ID] =
 			"in files without a build-id, so that none can be told to be the same",
 		[SYMBOLIZE_FIND_KERNEL] =
-			"in the kernel: only that of this boot can be asked, and it may want sudo",
+			"in modules of the kernel, its BPF programs, or a kernel of unknown "
+			"build: only that of this boot can be asked, and it may want sudo",
 		[SYMBOLIZE_FIND_ANONYMOUS] =
 			"in memory without a file, or in none that the trace tells of",
 	};
@@ -510,6 +521,7 @@ static int symbolize_file(const struct symbolize_opts *opts, const char *path)
 	struct symbolize s = { .opts = opts, .path = path, .temp = -1 };
 	struct symbolize_find_cfg cfg = {
 		.dirs.symfs = opts->symfs,
+		.vmlinux = opts->vmlinux,
 		.lines = opts->lines,
 		.stop = &stopped,
 		.tell = tell_progress,
@@ -584,11 +596,25 @@ static const char *find_servers(struct symbolize_opts *opts)
 					"package libdebuginfod1";
 }
 
+/* Those who open files have directories of their own. False: one line is printed. */
+static bool find_vmlinux(struct symbolize_opts *opts, char real[PATH_MAX])
+{
+	if (!opts->vmlinux)
+		return true;
+	if (!realpath(opts->vmlinux, real)) {
+		log_error("symbolize: --vmlinux %s: %s", opts->vmlinux, strerror(errno));
+		return false;
+	}
+	opts->vmlinux = real;
+	return true;
+}
+
 int cmd_symbolize(int argc, char **argv)
 {
 	struct symbolize_opts opts = { 0 };
 	int first, ret, code = CMD_USAGE;
 	const char *path, *why = NULL;
+	char vmlinux[PATH_MAX];
 
 	ret = opts_parse(&symbolize_spec, argc, argv, &opts, &first);
 	if (ret == 1) {
@@ -601,7 +627,7 @@ int cmd_symbolize(int argc, char **argv)
 			why = find_servers(&opts);
 		if (why)
 			log_error("symbolize: %s; see dial9-prof symbolize --help", why);
-		else if (path)
+		else if (path && find_vmlinux(&opts, vmlinux))
 			code = symbolize_file(&opts, path);
 	}
 	opts_fini(&symbolize_spec, &opts);

@@ -6,7 +6,8 @@
  * Files belong to a trace by their build-id alone, so a module without one is never looked for. The files
  * themselves are the business of the processes that the recorder has for them, too: they are asked in rounds,
  * each with processes of its own, about all that has no name by then. Names of the kernel, and of its vDSO,
- * are those of this machine, if it is still the same boot.
+ * are those of this machine, if it is still the same boot; those of another kernel are in its vmlinux, which lies
+ * in one of several places.
  */
 #include "cmd/symbolize_find.h"
 
@@ -36,6 +37,7 @@ struct symbolize_find {
 	struct symbolize_find_module **v;
 	size_t cnt, cap;
 	uint64_t asked; /* in this round */
+	size_t kernel_place; /* where this round looks for a vmlinux; other than the first: for nothing else */
 	struct symbolize_find_fetched fetched;
 	unsigned int failures; /* of servers, in a row */
 	char boot_id[PROC_BOOT_ID_SIZE]; /* of this machine; empty: nobody knows */
@@ -98,7 +100,9 @@ static enum symbolize_find_why why_of(const struct names *n, uint64_t frame)
 	const struct names_module *m = names_module(n, names_frame_module(frame));
 
 	if (frame & PROF_FRAME_KERNEL)
-		return SYMBOLIZE_FIND_KERNEL;
+		return m->announced && m->kind == PROF_MODULE_KERNEL && m->build_id_sz ?
+			       SYMBOLIZE_FIND_FILE :
+			       SYMBOLIZE_FIND_KERNEL;
 	if (!m->announced || m->kind == PROF_MODULE_ANON || !is_plain_path(n, m->path))
 		return SYMBOLIZE_FIND_ANONYMOUS;
 	if (m->kind == PROF_MODULE_ELF)
@@ -117,6 +121,7 @@ static struct symbolize_find_module *module_at(struct symbolize_find *f, uint64_
 		return m;
 	m = xcalloc(1, sizeof(*m));
 	m->index = index;
+	m->base = key;
 	m->why = why_of(f->cfg.names, frame);
 	f->v = array_reserve(f->v, &f->cap, f->cnt + 1, sizeof(struct symbolize_find_module *));
 	f->v[f->cnt++] = m;
@@ -182,7 +187,7 @@ int symbolize_find_take(void *ctx, const struct symbroker_answer *a)
 		m->status = a->status;
 		snprintf(m->detail, sizeof(m->detail), "%s", a->detail);
 	} else if (a->kind == SYMBROKER_NAME || a->kind == SYMBROKER_FRAME) {
-		learn(f, (uint64_t)m->index << PROF_FRAME_MODULE_SHIFT | a->offset, a->depth, a);
+		learn(f, m->base | a->offset, a->depth, a);
 	}
 	return 0;
 }
@@ -269,7 +274,7 @@ static bool is_of_this_kernel(const struct symbolize_find *f, const struct symbo
 {
 	const struct names_module *mod = names_module(f->cfg.names, m->index);
 
-	return m->why == SYMBOLIZE_FIND_KERNEL && same_boot(f, m->index) &&
+	return m->base & PROF_FRAME_KERNEL && same_boot(f, m->index) &&
 	       (!mod->announced || mod->kind == PROF_MODULE_KERNEL);
 }
 
@@ -292,25 +297,76 @@ static void name_kernel(struct symbolize_find *f)
 
 /* ---- files ------------------------------------------------------------------------------------- */
 
+static bool is_kernel(const struct symbolize_find_module *m)
+{
+	return m->base & PROF_FRAME_KERNEL;
+}
+
+/* The release of a kernel as a file's name, or NULL. Some write "Linux" before it. */
+static const char *release_of(const struct symbolize_find *f, const struct symbolize_find_module *m)
+{
+	const struct names *n = f->cfg.names;
+	const char *s = names_meta(n, names_module(n, m->index)->part, PROF_META_KERNEL);
+
+	if (s && !strncmp(s, "Linux ", 6))
+		s += 6;
+	return s && *s && !strpbrk(s, "/ ") ? s : NULL;
+}
+
+/* Where this round looks for a vmlinux; false: at no path, as the last round does, too. */
+static bool kernel_path(const struct symbolize_find *f, const struct symbolize_find_module *m,
+			struct buf *out)
+{
+	static const char *const ends[][2] = {
+		{ "/usr/lib/debug/boot/vmlinux-", "" },
+		{ "/usr/lib/debug/lib/modules/", "/vmlinux" },
+		{ "/usr/lib/debug/usr/lib/modules/", "/vmlinux" },
+		{ "/lib/modules/", "/build/vmlinux" },
+		{ "/boot/vmlinux-", "" },
+	};
+	const char *release = release_of(f, m);
+
+	if (f->cfg.vmlinux && !f->kernel_place) {
+		buf_addstr(out, f->cfg.vmlinux);
+		return true;
+	}
+	if (f->cfg.vmlinux || !release || f->kernel_place >= sizeof(ends) / sizeof(ends[0]))
+		return false;
+	buf_printf(out, "%s%s%s", ends[f->kernel_place][0], release, ends[f->kernel_place][1]);
+	return true;
+}
+
+static enum symbroker_kind broker_kind(const struct symbolize_find_module *m,
+				       const struct names_module *mod)
+{
+	if (is_kernel(m))
+		return SYMBROKER_KERNEL;
+	return mod->kind == PROF_MODULE_VDSO ? SYMBROKER_VDSO : SYMBROKER_ELF;
+}
+
 static void ask_module(struct symbolize_find *f, struct symbroker *b, size_t i)
 {
 	const struct symbolize_find_module *m = f->v[i];
 	const struct names_module *mod = names_module(f->cfg.names, m->index);
 	bool vdso = mod->kind == PROF_MODULE_VDSO;
+	struct buf path = { 0 };
 	const struct symbroker_module module = {
-		.kind = vdso ? SYMBROKER_VDSO : SYMBROKER_ELF,
-		.path = names_str(f->cfg.names, mod->path, NULL),
+		.kind = broker_kind(m, mod),
+		.path = !is_kernel(m)		 ? names_str(f->cfg.names, mod->path, NULL) :
+			kernel_path(f, m, &path) ? buf_cstr(&path) :
+						   NULL,
 		.build_id = mod->build_id,
 		.build_id_sz = vdso ? 0 : mod->build_id_sz,
 		.text_off = m->text_off,
 		.text_size = m->text_size,
 		.owner = 1,
 	};
+	const bool asks = m->why == SYMBOLIZE_FIND_FILE && !(vdso && !same_boot(f, m->index)) &&
+			  (is_kernel(m) || !f->kernel_place) &&
+			  !symbroker_add_module(b, (uint32_t)i + 1, &module);
 
-	if (m->why != SYMBOLIZE_FIND_FILE || (vdso && !same_boot(f, m->index)) ||
-	    symbroker_add_module(b, (uint32_t)i + 1, &module))
-		return;
-	for (size_t k = 0; k < m->cnt; k++) {
+	buf_free(&path);
+	for (size_t k = 0; asks && k < m->cnt; k++) {
 		if (is_news(f, m->frames[k]))
 			continue;
 		symbroker_ask(b, (uint32_t)i + 1, m->frames[k] & PROF_FRAME_OFFSET_MASK);
@@ -340,7 +396,7 @@ static int wait_for_answers(struct symbolize_find *f, struct symbroker *b)
 	return 0;
 }
 
-static int run_round(struct symbolize_find *f, const struct symopen_dirs *dirs)
+static int ask_all(struct symbolize_find *f, const struct symopen_dirs *dirs)
 {
 	const struct symbroker_cfg cfg = { .dirs = dirs };
 	struct symbroker *b;
@@ -358,14 +414,41 @@ static int run_round(struct symbolize_find *f, const struct symopen_dirs *dirs)
 	return err;
 }
 
-/* Whether files are worth another look. */
-static bool has_open_files(struct symbolize_find *f)
+/* Whether files, or a vmlinux, are worth another look. */
+static bool has_open_files(struct symbolize_find *f, bool kernel_only)
 {
 	count_named(f);
 	for (size_t i = 0; i < f->cnt; i++)
-		if (f->v[i]->why == SYMBOLIZE_FIND_FILE && f->v[i]->named < f->v[i]->cnt)
+		if (f->v[i]->why == SYMBOLIZE_FIND_FILE && f->v[i]->named < f->v[i]->cnt &&
+		    (!kernel_only || is_kernel(f->v[i])))
 			return true;
 	return false;
+}
+
+/* Whether a kernel without names may be at that path still. */
+static bool has_kernel_place(struct symbolize_find *f)
+{
+	struct buf path = { 0 };
+	bool any = false;
+
+	if (!has_open_files(f, true))
+		return false;
+	for (size_t i = 0; i < f->cnt; i++)
+		any |= is_kernel(f->v[i]) && f->v[i]->why == SYMBOLIZE_FIND_FILE &&
+		       kernel_path(f, f->v[i], &path);
+	buf_free(&path);
+	return any;
+}
+
+static int run_round(struct symbolize_find *f, const struct symopen_dirs *dirs)
+{
+	int err;
+
+	f->kernel_place = 0;
+	err = ask_all(f, dirs);
+	for (f->kernel_place = 1; !err && has_kernel_place(f); f->kernel_place++)
+		err = ask_all(f, dirs);
+	return err;
 }
 
 /* ---- servers ----------------------------------------------------------------------------------- */
@@ -397,8 +480,11 @@ static bool wants_file(const struct symbolize_find *f, const struct symbolize_fi
 {
 	const struct names_module *mod = names_module(f->cfg.names, m->index);
 
-	if (m->why != SYMBOLIZE_FIND_FILE || mod->kind != PROF_MODULE_ELF || m->named == m->cnt)
+	if (m->why != SYMBOLIZE_FIND_FILE || mod->kind == PROF_MODULE_VDSO || m->named == m->cnt)
 		return false;
+	/* a kernel's executed file has no symbols */
+	if (is_kernel(m))
+		return file == DEBUGINFOD_DEBUGINFO;
 	return file == DEBUGINFOD_DEBUGINFO || m->status == SYMBROKER_GONE ||
 	       m->status == SYMBROKER_REPLACED;
 }
@@ -434,10 +520,10 @@ int symbolize_find_run(struct symbolize_find *f)
 	int err = 0;
 
 	name_kernel(f);
-	if (has_open_files(f))
+	if (has_open_files(f, false))
 		err = run_round(f, &dirs);
 	/* a stripped file there hides one with symbols here */
-	if (!err && dirs.symfs && has_open_files(f)) {
+	if (!err && dirs.symfs && has_open_files(f, false)) {
 		dirs.symfs = NULL;
 		err = run_round(f, &dirs);
 	}

@@ -17,6 +17,8 @@ struct symbolize_find;
 struct symbolize_find_cfg {
 	struct names *names; /* borrowed; all that the trace has */
 	struct symopen_dirs dirs; /* borrowed */
+	const char *
+		vmlinux; /* whole path of the kernel's file, to be looked at first; NULL = none. Borrowed */
 	const struct debuginfod *servers; /* to fetch files from; NULL = none. Borrowed */
 	bool lines; /* also places that have a function's name and no line */
 	const volatile sig_atomic_t *stop; /* not 0: give up; borrowed */
@@ -38,7 +40,7 @@ struct symbolize_find_fetched {
 enum symbolize_find_why {
 	SYMBOLIZE_FIND_FILE, /* a file known by its build-id: its status says more */
 	SYMBOLIZE_FIND_NO_BUILD_ID, /* nothing tells whether a file is the same */
-	SYMBOLIZE_FIND_KERNEL, /* of the kernel, of another boot or not to be read */
+	SYMBOLIZE_FIND_KERNEL, /* of its modules, or of unknown build; and of another boot or not to be read */
 	SYMBOLIZE_FIND_ANONYMOUS, /* memory without a file, or no mapping that is known */
 	SYMBOLIZE_FIND_WHY_CNT,
 };
@@ -46,6 +48,7 @@ enum symbolize_find_why {
 /* A module of which places want names. */
 struct symbolize_find_module {
 	uint32_t index; /* of the names */
+	uint64_t base; /* of its frames: offset 0 */
 	enum symbolize_find_why why;
 	uint64_t text_off, text_size; /* the mapping of its code; size 0: not known */
 	uint64_t *frames; /* without a name */

@@ -29,6 +29,7 @@
 #define NOTES_MAX 65536 /* bytes of one note segment that are searched */
 #define NOTE_AREAS_MAX 64
 #define BUILD_ID_MAX 64
+#define SYMBOLS_MAX (8u << 20) /* that are searched for one by name */
 
 static size_t guard_size(void)
 {
@@ -296,6 +297,52 @@ bool elfimg_place_text(struct elfimg *img, uint64_t off, uint64_t size)
 		return true;
 	}
 	return false;
+}
+
+/* The first section of symbols with its strings; false when there is none. */
+static bool find_symbols(const struct elfimg *img, struct elfimg_sec *syms, const uint8_t **data,
+			 size_t *size, const uint8_t **strings, size_t *strings_size)
+{
+	struct elfimg_sec sec;
+
+	for (uint32_t i = 1; elfimg_section(img, i, syms); i++) {
+		if (syms->type != SHT_SYMTAB)
+			continue;
+		*data = elfimg_data(img, syms, size);
+		*strings = elfimg_section(img, syms->link, &sec) ?
+				   elfimg_data(img, &sec, strings_size) :
+				   NULL;
+		return *data && *strings;
+	}
+	return false;
+}
+
+void elfimg_place_kernel(struct elfimg *img)
+{
+	const uint8_t *data, *strings;
+	size_t size = 0, strings_size = 0, cnt;
+	uint64_t start = 0, end = 0;
+	struct elfimg_sec syms;
+
+	img->seg_cnt = 0;
+	if (!img->is64 || !find_symbols(img, &syms, &data, &size, &strings, &strings_size))
+		return;
+	cnt = size / sizeof(Elf64_Sym);
+	for (size_t i = 0; i < cnt && i < SYMBOLS_MAX && !(start && end); i++) {
+		Elf64_Sym sym;
+
+		memcpy(&sym, data + i * sizeof(sym), sizeof(sym));
+		if (sym.st_name >= strings_size || strings_size - sym.st_name < sizeof("_stext"))
+			continue;
+		if (!memcmp(strings + sym.st_name, "_stext", sizeof("_stext")))
+			start = sym.st_value;
+		else if (!memcmp(strings + sym.st_name, "_etext", sizeof("_etext")))
+			end = sym.st_value;
+	}
+	if (!start || end <= start)
+		return;
+	img->segs[0] = (struct elfimg_seg){ start, 0, end - start };
+	img->seg_cnt = 1;
 }
 
 bool elfimg_addr(const struct elfimg *img, uint64_t off, uint64_t *addr)

@@ -66,6 +66,12 @@ void elfimg_close(struct elfimg *img);
  */
 bool elfimg_place_text(struct elfimg *img, uint64_t off, uint64_t size);
 
+/*
+ * From here on offsets are those of a kernel, which count from its symbol _stext and end at _etext, whatever its
+ * segments say; without such symbols none is in the file.
+ */
+void elfimg_place_kernel(struct elfimg *img);
+
 /* File offset to link-time address and back, through the executable segments. */
 bool elfimg_addr(const struct elfimg *img, uint64_t off, uint64_t *addr);
 bool elfimg_off(const struct elfimg *img, uint64_t addr, uint64_t *off);

@@ -123,7 +123,9 @@ int symbolizer_open(int fd, const uint8_t *build_id, size_t build_id_sz,
 		elfimg_close(&img);
 		return -ESTALE;
 	}
-	if (cfg && build_id_sz)
+	if (cfg && cfg->kernel)
+		elfimg_place_kernel(&img);
+	else if (cfg && build_id_sz)
 		elfimg_place_text(&img, cfg->text_off, cfg->text_size);
 	sym = xcalloc(1, sizeof(*sym));
 	sym->img = img;

@@ -56,6 +56,8 @@ struct symbolizer_cfg {
 	 * = not known. A debug file by itself has names for offsets only if its one segment of code fits that
 	 */
 	uint64_t text_off, text_size;
+	/* it is a kernel: offsets count from its symbol _stext */
+	bool kernel;
 	/* NULL: only the file itself. ctx is borrowed until symbolizer_free() */
 	symbolizer_open_fn open_debug;
 	void *open_ctx;

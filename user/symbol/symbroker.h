@@ -22,6 +22,7 @@ struct unwind_table;
 
 enum symbroker_kind {
 	SYMBROKER_ELF,
+	SYMBROKER_KERNEL, /* an ELF file; offsets count from its symbol _stext */
 	SYMBROKER_VDSO,
 	SYMBROKER_PERFMAP, /* of code that process pid made: offsets are addresses; may be asked again */
 	SYMBROKER_IDENTIFY, /* only its build-id is asked: one SYMBROKER_MODULE answer, and it is over */

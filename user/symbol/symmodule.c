@@ -49,9 +49,8 @@ void symmodule_free(struct symmodule *m)
 enum symproto_what symmodule_what(const struct symmodule *m)
 {
 	static const enum symproto_what whats[] = {
-		[SYMBROKER_ELF] = SYMPROTO_ELF,
-		[SYMBROKER_VDSO] = SYMPROTO_VDSO,
-		[SYMBROKER_IDENTIFY] = SYMPROTO_IDENTIFY,
+		[SYMBROKER_ELF] = SYMPROTO_ELF,		[SYMBROKER_KERNEL] = SYMPROTO_KERNEL,
+		[SYMBROKER_VDSO] = SYMPROTO_VDSO,	[SYMBROKER_IDENTIFY] = SYMPROTO_IDENTIFY,
 		[SYMBROKER_PERFMAP] = SYMPROTO_PERFMAP,
 	};
 
@@ -65,7 +64,8 @@ enum symproto_what symmodule_file(const struct symmodule *m)
 
 bool symmodule_has_places(const struct symmodule *m)
 {
-	return m->kind == SYMBROKER_ELF || m->kind == SYMBROKER_IDENTIFY;
+	return m->kind == SYMBROKER_ELF || m->kind == SYMBROKER_KERNEL ||
+	       m->kind == SYMBROKER_IDENTIFY;
 }
 
 struct symmodule *symmodule_find_closable(const struct hmap *modules, enum symworker_role role)

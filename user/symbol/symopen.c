@@ -499,6 +499,7 @@ static int open_asked(const struct symproto_msg *m, const struct symopen_dirs *d
 		return open_next(&where, place);
 	case SYMPROTO_PERFMAP:
 		return open_perfmap(m->pid);
+	case SYMPROTO_KERNEL:
 	case SYMPROTO_VDSO:
 	case SYMPROTO_WHAT_END:
 		break;

@@ -63,6 +63,7 @@ enum symproto_side {
 /* What a module is (MODULE), which file is wanted (WANT, FILE, OPEN). */
 enum symproto_what {
 	SYMPROTO_ELF,
+	SYMPROTO_KERNEL, /* an ELF file; offsets count from its symbol _stext */
 	SYMPROTO_VDSO,
 	SYMPROTO_IDENTIFY, /* an ELF file whose build-id is all that is asked */
 	SYMPROTO_PERFMAP, /* what process pid wrote of the code that it made; offsets are addresses */

@@ -232,6 +232,7 @@ static int open_symbolizer(struct worker *w, struct module *m, const struct symp
 		.open_ctx = m,
 		.text_off = msg->offset,
 		.text_size = msg->size,
+		.kernel = msg->what == SYMPROTO_KERNEL,
 	};
 
 	if (msg->what == SYMPROTO_VDSO)
@@ -276,7 +277,7 @@ static void do_module(struct worker *w, const struct symproto_msg *msg, int fd)
 	announce(w, msg->id);
 	if (msg->what != SYMPROTO_VDSO && fd < 0)
 		opened.error = -EBADF;
-	else if (msg->what == SYMPROTO_ELF || msg->what == SYMPROTO_IDENTIFY)
+	else if (msg->what != SYMPROTO_VDSO && msg->what != SYMPROTO_PERFMAP)
 		opened.error = symbolizer_build_id(fd, build_id, &opened.build_id_sz);
 	if (msg->what == SYMPROTO_PERFMAP && !opened.error) {
 		open_map(w, msg->id, fd);
