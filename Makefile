@@ -56,7 +56,7 @@ SRCS_symbol := $(addprefix user/symbol/, \
 	workers.c)
 SRCS_record := $(addprefix user/record/, \
 	awaited.c build_ids.c capture.c capture_layout.c capture_unwind.c copied.c early_records.c emit.c event.c \
-	eventset.c frames.c frames_kernel.c \
+	eventset.c frames.c frames_kernel.c frames_segment.c kept_names.c segments.c \
 	invoker.c jit.c kallsyms_thread.c \
 	last_names.c launch.c lookout.c mapped.c maps.c memory.c merge.c modules.c needed.c probe.c proc_reader.c realtime.c recorder.c \
 	rights.c ring.c scout.c sink.c snapshot.c stacks.c stale.c status.c targets.c tasks.c tasks_truth.c texts.c \
@@ -155,7 +155,7 @@ TESTS := $(addprefix tests/, \
 TESTS += tests/cmd/symbolize_test.c tests/cmd/symbolize_copy_test.c tests/symbol/debuginfod_test.c
 TESTS += tests/export/html_test.c
 TESTS += tests/profile/workers_test.c tests/cmd/merge_test.c tests/cmd/merge_same_test.c
-TESTS += tests/kernel/format_known_test.c tests/record/code_names_test.c
+TESTS += tests/kernel/format_known_test.c tests/record/code_names_test.c tests/record/segments_test.c
 TESTS_ROOT := $(addprefix tests/bpf/, \
 	explain_test.c polls_test.c top_test.c wakeup_test.c \
 	check_test.c command_test.c events_test.c fault_elf_test.c fault_files_test.c \

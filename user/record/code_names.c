@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/buf.h"
@@ -52,6 +53,14 @@ void code_names_free(struct code_names *c)
 		return;
 	buf_free(&c->name);
 	free(c);
+}
+
+void code_names_next_segment(struct code_names *c, struct emit *emit)
+{
+	c->emit = emit;
+	if (c->cnt)
+		memset(c->slots, 0, sizeof(c->slots));
+	c->cnt = 0;
 }
 
 /* False when it was met before, or there is no room to remember that it was. */

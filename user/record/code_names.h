@@ -15,6 +15,9 @@ struct frames;
 struct code_names *code_names_new(const struct frames *frames, struct emit *emit);
 void code_names_free(struct code_names *c);
 
+/* Another segment: rows go to @emit, and none was written there. */
+void code_names_next_segment(struct code_names *c, struct emit *emit);
+
 /*
  * Writes the row for an address in a field of an event, if the trace does not have it yet. field_id tells
  * the fields of all events apart. 0 or the encoder's -errno.

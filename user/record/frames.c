@@ -49,7 +49,7 @@ int frames_new(struct emit *emit, struct symbroker *broker, bool names, struct f
 {
 	struct frames *f = xcalloc(1, sizeof(*f));
 
-	f->emit = emit;
+	f->now.emit = emit;
 	f->broker = broker;
 	f->names = broker && names;
 	f->build_ids = build_ids_new(broker);
@@ -83,6 +83,7 @@ void frames_free(struct frames *f)
 	build_ids_free(f->build_ids);
 	jit_free(f->jit);
 	modules_free(f->modules);
+	frames_drop_segments(f);
 	hmap_fini(&f->named);
 	hmap_fini(&f->not_asked);
 	hmap_fini(&f->placed);
@@ -97,7 +98,7 @@ void frames_limit_naming(struct frames *f, size_t bytes)
 
 size_t frames_memory(const struct frames *f)
 {
-	return modules_memory(f->modules) +
+	return modules_memory(f->modules) + frames_segments_memory(f) +
 	       (f->named.cap + f->not_asked.cap + f->placed.cap) * sizeof(struct hmap_slot) +
 	       f->image_cap * sizeof(struct image);
 }
@@ -111,6 +112,8 @@ size_t frames_forget(struct frames *f, size_t keep)
 		hmap_fini(&f->named);
 	if (f->not_asked.cap * sizeof(struct hmap_slot) > keep / 8)
 		hmap_fini(&f->not_asked);
+	if (frames_segments_memory(f) > keep / 2)
+		frames_forget_names(f);
 	others = frames_memory(f) - modules_memory(f->modules);
 	cnt = modules_forget(f->modules, keep > others ? keep - others : 0);
 	f->forgets += cnt != 0;
@@ -237,14 +240,43 @@ bool frames_identify(struct frames *f, const struct frames_from *from, struct ma
 	return true;
 }
 
+/* Names that were found are no reason why others are not there. */
+static int write_status(struct frames *f, uint32_t module_id, const char *word, const char *detail)
+{
+	const char *why = hmap_get(&f->not_asked, module_id);
+
+	if (why && word && !strcmp(word, PROF_STATUS_NAMED))
+		return frames_write_status(f, module_id, PROF_STATUS_NOT_ASKED, why);
+	return frames_write_status(f, module_id, word, detail);
+}
+
 /* Writes how naming a module has gone so far, which was not of interest before. */
 static void write_status_so_far(struct frames *f, uint32_t id)
 {
 	struct symbroker_answer answer;
 
 	if (f->names && symbroker_get(f->broker, id, &answer) && answer.status != SYMBROKER_UNKNOWN)
-		emit_module_status(f->emit, EMIT_NOW, id, status_word(answer.status),
-				   answer.detail);
+		write_status(f, id, status_word(answer.status), answer.detail);
+}
+
+/* Of a program that made its code; no map is all that a file that is not there tells of it. */
+static void write_jit_status(void *ctx, uint32_t module_id, const struct symbroker_answer *answer)
+{
+	struct frames *f = ctx;
+	const char *word = answer->status == SYMBROKER_GONE    ? PROF_STATUS_NO_MAP :
+			   answer->status == SYMBROKER_NOT_ELF ? PROF_STATUS_DENIED :
+								 status_word(answer->status);
+
+	write_status(f, module_id, word, answer->detail);
+}
+
+/* Of one that comes again in another segment. */
+static void write_jit_status_so_far(struct frames *f, const struct process *proc, uint32_t id)
+{
+	struct symbroker_answer answer;
+
+	if (f->kept && jit_status(f->jit, proc, &answer))
+		write_jit_status(f, id, &answer);
 }
 
 static struct frames_from from_process(struct process *proc)
@@ -252,7 +284,7 @@ static struct frames_from from_process(struct process *proc)
 	return (struct frames_from){ proc->pid, proc->pid ? tasks_owner(proc) : 0 };
 }
 
-/* The trace is told of a module once. */
+/* A segment is told of a module once. */
 static void announce_module(struct frames *f, struct process *proc, uint32_t id,
 			    const struct map *m)
 {
@@ -261,16 +293,19 @@ static void announce_module(struct frames *f, struct process *proc, uint32_t id,
 							     PROF_MODULE_ANON;
 	struct frames_from from;
 
-	if (!modules_tell(f->modules, id))
+	if (!module_set_add(&f->now.modules, id))
 		return;
 	from = from_process(proc);
-	emit_module(f->emit, EMIT_NOW, id, module_path(m->path), m->build_id, m->build_id_sz, kind);
-	if (kind == PROF_MODULE_ANON)
-		emit_module_status(f->emit, EMIT_NOW, id, PROF_STATUS_ANONYMOUS, NULL);
-	else if (make_known(f, &from, id, m))
+	emit_module(f->now.emit, EMIT_NOW, id, module_path(m->path), m->build_id, m->build_id_sz,
+		    kind);
+	if (kind == PROF_MODULE_ANON) {
+		emit_module_status(f->now.emit, EMIT_NOW, id, PROF_STATUS_ANONYMOUS, NULL);
+		write_jit_status_so_far(f, proc, id);
+	} else if (make_known(f, &from, id, m)) {
 		write_status_so_far(f, id);
-	else
-		emit_module_status(f->emit, EMIT_NOW, id, PROF_STATUS_FORGOTTEN, "memory");
+	} else {
+		emit_module_status(f->now.emit, EMIT_NOW, id, PROF_STATUS_FORGOTTEN, "memory");
+	}
 }
 
 /* A file that is not identified in time has no build-id for good, and each anonymous mapping is a module. */
@@ -291,12 +326,20 @@ static void find_module(struct frames *f, struct process *proc, struct map *m)
 		announce_module(f, proc, id, m);
 }
 
+/* What a mapping is marked with that the segment was told of. */
+static uint64_t announced(const struct frames *f, const struct process *proc)
+{
+	return proc->serial + (f->segment << 40);
+}
+
 /* What the trace has to know of a mapping before a frame lies in it. */
 static const struct map *introduce_map(struct frames *f, struct process *proc, struct map *m)
 {
 	struct emit_map event;
 
-	if (!m->module_id)
+	if (m->module_id)
+		announce_module(f, proc, m->module_id, m);
+	else
 		find_module(f, proc, m);
 	if (!m->module_id)
 		return m;
@@ -308,19 +351,23 @@ static const struct map *introduce_map(struct frames *f, struct process *proc, s
 		.module_id = m->module_id,
 	};
 
-	m->announced = proc->serial;
-	emit_map(f->emit, EMIT_NOW, &event);
+	m->announced = announced(f, proc);
+	emit_map(f->now.emit, EMIT_NOW, &event);
 	return m;
 }
 
-/* What frames are marked with. */
-static char asked, answered;
+char frames_asked, frames_answered;
+
+static bool is_told(const struct frames *f, uint64_t frame)
+{
+	return hmap_get(f->kept ? &f->now.told : &f->named, frame) != NULL;
+}
 
 bool frames_is_named(struct frames *f, uint64_t frame)
 {
-	if (hmap_get(&f->named, frame))
+	if (is_told(f, frame))
 		return true;
-	hmap_set(&f->named, frame, &asked);
+	hmap_set(f->kept ? &f->now.told : &f->named, frame, &frames_asked);
 	return false;
 }
 
@@ -334,7 +381,7 @@ static void pass_over(struct frames *f, uint32_t module_id, const char *why)
 	hmap_set(&f->not_asked, module_id, (void *)why);
 	symbroker_get(f->broker, module_id, &last);
 	if (last.status == SYMBROKER_UNKNOWN || last.status == SYMBROKER_NAMED)
-		emit_module_status(f->emit, EMIT_NOW, module_id, PROF_STATUS_NOT_ASKED, why);
+		emit_module_status(f->now.emit, EMIT_NOW, module_id, PROF_STATUS_NOT_ASKED, why);
 }
 
 static void ask_name(struct frames *f, struct process *proc, const struct map *m, uint64_t addr,
@@ -394,7 +441,11 @@ static void renew_budgets(struct process *proc)
 static void name_user_frame(struct frames *f, struct process *proc, const struct map *m,
 			    uint64_t addr, uint64_t frame)
 {
-	if (!f->names || hmap_get(&f->named, frame))
+	if (!f->names || is_told(f, frame))
+		return;
+	if (f->kept)
+		frames_tell(f, frame);
+	if (hmap_get(&f->named, frame))
 		return;
 	renew_budgets(proc);
 	if (proc->named == NAMED_OF_ONE_MAX) {
@@ -405,7 +456,7 @@ static void name_user_frame(struct frames *f, struct process *proc, const struct
 		pass_over(f, frame >> PROF_FRAME_MODULE_SHIFT, "too many places at a time");
 	} else {
 		proc->named++;
-		hmap_set(&f->named, frame, &asked);
+		hmap_set(&f->named, frame, &frames_asked);
 		ask_name(f, proc, m, addr, frame);
 	}
 }
@@ -418,7 +469,7 @@ uint64_t frames_user(struct frames *f, struct process *proc, uint64_t addr)
 
 	if (!m)
 		return frames_pack(0, addr);
-	if (!m->module_id || m->announced != proc->serial)
+	if (!m->module_id || m->announced != announced(f, proc))
 		m = introduce_map(f, proc, maps_edit(maps, addr));
 	off = addr - m->start + m->pgoff;
 	if (!m->module_id || off > PROF_FRAME_OFFSET_MASK)
@@ -480,7 +531,7 @@ static bool tell_mappings(struct frames *f, struct process *proc, uint32_t id, s
 		addr = m->end;
 		if (!is_of_module(f, m, module))
 			continue;
-		emit_map(f->emit, EMIT_NOW,
+		emit_map(f->now.emit, EMIT_NOW,
 			 &(struct emit_map){ .pid = proc->pid,
 					     .start = m->start,
 					     .end = m->end,
@@ -501,7 +552,7 @@ static void place_module(struct frames *f, struct process *proc, uint32_t id, st
 		return;
 	if (f->placed.cnt >= PLACED_MAX)
 		hmap_fini(&f->placed);
-	hmap_set(&f->placed, place_key(proc, id), &asked);
+	hmap_set(&f->placed, place_key(proc, id), &frames_asked);
 }
 
 uint64_t frames_walked(struct frames *f, struct process *proc, uint64_t frame)
@@ -516,11 +567,11 @@ uint64_t frames_walked(struct frames *f, struct process *proc, uint64_t frame)
 		return frames_user(f, proc, frame & ~PROF_UNWIND_RAW);
 	proc = proc ? proc : &f->nobody;
 	placed = hmap_get(&f->placed, place_key(proc, id)) != NULL;
-	if (placed && (!f->names || hmap_get(&f->named, frame)))
+	if (placed && (!f->names || is_told(f, frame)))
 		return frame;
 	key = modules_key(f->modules, id, &sz);
 	if (!key)
-		return modules_was_told(f->modules, id) ? frame : FRAME_UNKNOWN;
+		return module_set_has(&f->now.modules, id) ? frame : FRAME_UNKNOWN;
 	module = map_of_key(key, sz);
 	if (!placed)
 		place_module(f, proc, id, &module);
@@ -557,29 +608,8 @@ static int write_name(struct frames *f, const struct symbroker_answer *answer)
 		start = frame & PROF_FRAME_OFFSET_MASK;
 	event.addr = frame;
 	event.base = (frame & ~PROF_FRAME_OFFSET_MASK) | start;
-	hmap_set(&f->named, frame, &answered);
-	return emit_symbol(f->emit, &event);
-}
-
-/* Names that were found are no reason why others are not there. */
-static int write_status(struct frames *f, uint32_t module_id, const char *word, const char *detail)
-{
-	const char *why = hmap_get(&f->not_asked, module_id);
-
-	if (why && word && !strcmp(word, PROF_STATUS_NAMED))
-		return emit_module_status(f->emit, EMIT_NOW, module_id, PROF_STATUS_NOT_ASKED, why);
-	return emit_module_status(f->emit, EMIT_NOW, module_id, word, detail);
-}
-
-/* Of a program that made its code; no map is all that a file that is not there tells of it. */
-static void write_jit_status(void *ctx, uint32_t module_id, const struct symbroker_answer *answer)
-{
-	struct frames *f = ctx;
-	const char *word = answer->status == SYMBROKER_GONE    ? PROF_STATUS_NO_MAP :
-			   answer->status == SYMBROKER_NOT_ELF ? PROF_STATUS_DENIED :
-								 status_word(answer->status);
-
-	write_status(f, module_id, word, answer->detail);
+	hmap_set(&f->named, frame, &frames_answered);
+	return frames_write_name(f, &event);
 }
 
 static int take_answer(void *ctx, const struct symbroker_answer *answer)
@@ -604,8 +634,6 @@ static int take_answer(void *ctx, const struct symbroker_answer *answer)
 			jit_each_module(f->jit, answer, write_jit_status, f);
 			return 0;
 		}
-		if (!modules_is_told(f->modules, answer->module_id))
-			return 0;
 		return write_status(f, answer->module_id, status_word(answer->status),
 				    answer->detail);
 	}
@@ -678,23 +706,6 @@ void frames_tell_unnamed(struct frames *f)
 	buf_free(&u.text);
 }
 
-/* What stands for a frame of that module: "[libc.so.6]", "[jit]"; a path such as "[heap]" as it is. */
-static void label_of(const struct frames *f, uint32_t module_id, struct buf *out)
-{
-	size_t len;
-	const char *key = modules_key(f->modules, module_id, &len), *path, *slash;
-
-	buf_clear(out);
-	path = key ? (const char *)memrchr(key, '\0', len) + 1 : "[forgotten]";
-	slash = strrchr(path, '/');
-	if (*path == '[')
-		buf_addstr(out, path);
-	else if (maps_is_file(path))
-		buf_printf(out, "[%s]", slash + 1);
-	else
-		buf_addstr(out, "[jit]");
-}
-
 /* Mappings that were first met after the status was told. */
 static int settle_jit(void *ctx, const struct symbroker_answer *answer)
 {
@@ -707,25 +718,6 @@ static int settle_jit(void *ctx, const struct symbroker_answer *answer)
 
 int frames_label_unnamed(struct frames *f)
 {
-	struct emit_symbol event = { 0 };
-	struct buf label = { 0 }, valid = { 0 };
-	struct dial9_str text;
-	size_t pos = 0;
-	void *mark;
-	int err = 0;
-
 	symbroker_each(f->broker, settle_jit, f);
-	while (!err && hmap_next(&f->named, &pos, &event.addr, &mark)) {
-		if (mark != &asked || event.addr & PROF_FRAME_KERNEL)
-			continue;
-		label_of(f, event.addr >> PROF_FRAME_MODULE_SHIFT & PROF_FRAME_MODULE_MAX, &label);
-		text = emit_text(&valid, buf_cstr(&label), label.len);
-		event.name = text.ptr;
-		event.name_len = text.len;
-		event.base = event.addr;
-		err = emit_symbol(f->emit, &event);
-	}
-	buf_free(&label);
-	buf_free(&valid);
-	return err;
+	return frames_label_all(f);
 }

@@ -88,9 +88,22 @@ long frames_take_names(struct frames *f, size_t max);
 /* Asks at once, for the last time, for names that programs may have written meanwhile. */
 void frames_ask_again(struct frames *f);
 
+/* Segments that may wait for names at a time. */
+enum { FRAMES_SEALING_MAX = 8 };
+
+/* Before anything else: there will be segments, so that names are kept to be written once more. */
+void frames_keep_names(struct frames *f);
+/*
+ * From here on events go to @emit, and everything is told again when it is met. What was written so far may
+ * still get names through its own emitter, until frames_seal(). No more than FRAMES_SEALING_MAX may wait.
+ */
+void frames_next_segment(struct frames *f, struct emit *emit);
+/* The oldest segment that waits for names gets labels for what has none, and nothing more. 0 or -errno. */
+int frames_seal(struct frames *f);
+
 /*
  * Writes, at the end, what the status of code made at run time has come to, and for each frame of
- * user code without a name a label of its module. 0 or -errno.
+ * user code without a name a label of its module, in all segments. 0 or -errno.
  */
 int frames_label_unnamed(struct frames *f);
 

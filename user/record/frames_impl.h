@@ -5,14 +5,23 @@
 #include "base/hmap.h"
 #include "prof_events.h"
 #include "record/frames.h"
+#include "record/modules.h"
 #include "record/tasks.h"
 
 struct build_ids;
+struct emit_symbol;
 struct jit;
 struct kallsyms;
-struct modules;
+struct kept_names;
 
-/* What frames.c and frames_kernel.c share, and nobody else includes. */
+/* What frames.c, frames_kernel.c and frames_segment.c share, and nobody else includes. */
+
+/* What a segment of the trace was told. */
+struct frames_segment {
+	struct emit *emit;
+	struct hmap told; /* frames, whether they got a name: only where names are kept */
+	struct module_set modules;
+};
 
 /* A BPF image loaded after kallsyms was read. */
 struct image {
@@ -22,7 +31,12 @@ struct image {
 };
 
 struct frames {
-	struct emit *emit;
+	struct frames_segment now; /* the segment at hand */
+	struct frames_segment
+		sealing[FRAMES_SEALING_MAX]; /* those that still wait for names, oldest first */
+	size_t sealing_cnt;
+	uint64_t segment; /* how many there were */
+	struct kept_names *kept; /* NULL: there is one segment, and names are written once */
 	struct symbroker *broker;
 	bool names;
 	struct build_ids *build_ids;
@@ -57,8 +71,27 @@ struct frames_file {
 };
 uint32_t frames_module_id(struct frames *f, const char *path, const void *build_id, size_t sz,
 			  struct frames_file file, bool *fresh);
-/* Whether the frame was given to naming before; it counts as such from here on. */
+/* Whether the segment was told of the frame before; it counts as such from here on. */
 bool frames_is_named(struct frames *f, uint64_t frame);
+
+/* What frames are marked with: whether a name was written. */
+extern char frames_asked, frames_answered;
+
+/* All that is kept of segments, and its bytes. */
+void frames_drop_segments(struct frames *f);
+size_t frames_segments_memory(const struct frames *f);
+/* Of names that are kept: they are asked for again. */
+void frames_forget_names(struct frames *f);
+/* Labels for what has no name, in all segments: none waits any longer. 0 or -errno. */
+int frames_label_all(struct frames *f);
+/*
+ * A frame of user code that the segment at hand was not told of, where names are kept: it is now, and of its
+ * name if that is known.
+ */
+void frames_tell(struct frames *f, uint64_t frame);
+/* Writes a name to all segments that have the frame, and one's module's status to those that have the module. */
+int frames_write_name(struct frames *f, const struct emit_symbol *name);
+int frames_write_status(struct frames *f, uint32_t module_id, const char *word, const char *detail);
 
 static inline uint64_t frames_pack(uint32_t id, uint64_t off)
 {

@@ -49,16 +49,21 @@ static size_t kernel_build_id(uint8_t *out, size_t max)
 	return 0;
 }
 
-static uint32_t new_kernel_module(struct frames *f, const char *name, enum prof_module_kind kind)
+/* Tells the segment of a module with that id, 0 when it has none yet. Returns the id. */
+static uint32_t tell_kernel_module(struct frames *f, uint32_t id, const char *name,
+				   enum prof_module_kind kind)
 {
 	uint8_t build_id[PERF_BUILD_ID_MAX];
-	size_t sz = kind == PROF_MODULE_KERNEL ? kernel_build_id(build_id, sizeof(build_id)) : 0;
-	uint32_t id;
+	size_t sz;
 	bool fresh;
 
-	id = frames_module_id(f, name, build_id, sz, (struct frames_file){ 0 }, &fresh);
-	if (fresh && id)
-		emit_module(f->emit, EMIT_NOW, id, name, build_id, sz, kind);
+	if (id && module_set_has(&f->now.modules, id))
+		return id;
+	sz = kind == PROF_MODULE_KERNEL ? kernel_build_id(build_id, sizeof(build_id)) : 0;
+	if (!id)
+		id = frames_module_id(f, name, build_id, sz, (struct frames_file){ 0 }, &fresh);
+	if (id && module_set_add(&f->now.modules, id))
+		emit_module(f->now.emit, EMIT_NOW, id, name, build_id, sz, kind);
 	return id;
 }
 
@@ -72,11 +77,12 @@ static uint32_t kernel_module_id(struct frames *f, const struct kallsyms_module 
 	uint32_t id = (uintptr_t)hmap_get(&f->kernel_ids, (uintptr_t)mod);
 
 	if (!id) {
-		id = new_kernel_module(f, mod->name, kinds[mod->kind]);
+		id = tell_kernel_module(f, 0, mod->name, kinds[mod->kind]);
 		if (id)
 			hmap_set(&f->kernel_ids, (uintptr_t)mod, (void *)(uintptr_t)id);
+		return id;
 	}
-	return id;
+	return tell_kernel_module(f, id, mod->name, kinds[mod->kind]);
 }
 
 static uint64_t image_frame(struct frames *f, struct image *image, uint64_t addr)
@@ -87,12 +93,11 @@ static uint64_t image_frame(struct frames *f, struct image *image, uint64_t addr
 		.size = image->end - image->start,
 	};
 
-	if (!image->module_id)
-		image->module_id = new_kernel_module(f, image->name, PROF_MODULE_BPF);
+	image->module_id = tell_kernel_module(f, image->module_id, image->name, PROF_MODULE_BPF);
 	sym.base = PROF_FRAME_KERNEL | frames_pack(image->module_id, 0);
 	sym.addr = sym.base + (addr - image->start);
 	if (!frames_is_named(f, sym.addr))
-		emit_symbol(f->emit, &sym);
+		emit_symbol(f->now.emit, &sym);
 	return sym.addr;
 }
 
@@ -118,7 +123,7 @@ static void name_kernel_frame(struct frames *f, uint64_t frame, uint64_t module_
 	event.name_len = strlen(sym.name);
 	event.size = sym.size;
 	event.base = frame - (addr - module_start) + (sym.start - module_start);
-	emit_symbol(f->emit, &event);
+	emit_symbol(f->now.emit, &event);
 }
 
 uint64_t frames_kernel(struct frames *f, uint64_t addr)

@@ -237,6 +237,13 @@ bool jit_take_name(struct jit *j, const struct symbroker_answer *answer, uint64_
 	return *frame != 0;
 }
 
+bool jit_status(const struct jit *j, const struct process *proc, struct symbroker_answer *out)
+{
+	const struct program *p = hmap_get(&j->by_serial, proc->serial);
+
+	return p && symbroker_get(j->broker, p->id, out) && out->status != SYMBROKER_UNKNOWN;
+}
+
 void jit_each_module(const struct jit *j, const struct symbroker_answer *answer, jit_module_fn fn,
 		     void *ctx)
 {

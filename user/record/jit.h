@@ -43,6 +43,9 @@ bool jit_is_answer(const struct symbroker_answer *answer);
 /* The frame that a name is for, and never again; false when it has one. */
 bool jit_take_name(struct jit *j, const struct symbroker_answer *answer, uint64_t *frame);
 
+/* The status of the map of the process's program; false: it is not known, or not yet. */
+bool jit_status(const struct jit *j, const struct process *proc, struct symbroker_answer *out);
+
 /* Calls fn for each module that lies in the program that a status is about. */
 void jit_each_module(const struct jit *j, const struct symbroker_answer *answer, jit_module_fn fn,
 		     void *ctx);

@@ -23,7 +23,6 @@ struct module {
 	uint64_t used;
 	size_t sz;
 	uint32_t id;
-	bool told;
 	uint8_t key[];
 };
 
@@ -35,8 +34,6 @@ struct modules {
 	struct hmap by_id;
 	uint64_t uses;
 	uint32_t last_id;
-	uint8_t *told; /* a bit for each id, of forgotten ones too */
-	size_t told_cap;
 };
 
 struct modules *modules_new(void)
@@ -59,7 +56,6 @@ void modules_free(struct modules *m)
 		return;
 	modules_forget(m, 0);
 	hmap_fini(&m->by_id);
-	free(m->told);
 	free(m->slots);
 	free(m);
 }
@@ -115,33 +111,6 @@ uint32_t modules_id(struct modules *m, const void *key, size_t sz, bool *fresh)
 	return mod->id;
 }
 
-bool modules_tell(struct modules *m, uint32_t id)
-{
-	struct module *mod = hmap_get(&m->by_id, id);
-	bool first = mod && !mod->told;
-	size_t before = m->told_cap;
-
-	if (!first)
-		return false;
-	mod->told = true;
-	m->told = array_reserve(m->told, &m->told_cap, id / 8 + 1UL, 1);
-	memset(m->told + before, 0, m->told_cap - before);
-	m->told[id / 8] |= 1 << id % 8;
-	return true;
-}
-
-bool modules_is_told(const struct modules *m, uint32_t id)
-{
-	const struct module *mod = hmap_get(&m->by_id, id);
-
-	return mod && mod->told;
-}
-
-bool modules_was_told(const struct modules *m, uint32_t id)
-{
-	return id / 8 < m->told_cap && m->told[id / 8] >> id % 8 & 1;
-}
-
 void modules_touch(struct modules *m, uint32_t id)
 {
 	struct module *mod = hmap_get(&m->by_id, id);
@@ -153,7 +122,7 @@ void modules_touch(struct modules *m, uint32_t id)
 size_t modules_memory(const struct modules *m)
 {
 	return m->bytes + m->slot_cnt * sizeof(struct module *) +
-	       m->by_id.cap * sizeof(struct hmap_slot) + m->told_cap;
+	       m->by_id.cap * sizeof(struct hmap_slot);
 }
 
 static int by_use(const void *a, const void *b)
@@ -189,4 +158,28 @@ size_t modules_forget(struct modules *m, size_t keep)
 		drop(m, all[n++]);
 	free(all);
 	return n;
+}
+
+bool module_set_add(struct module_set *s, uint32_t id)
+{
+	size_t before = s->cap;
+
+	if (module_set_has(s, id))
+		return false;
+	s->bits = array_reserve(s->bits, &s->cap, id / 8 + 1UL, 1);
+	if (s->cap > before)
+		memset(s->bits + before, 0, s->cap - before);
+	s->bits[id / 8] |= 1 << id % 8;
+	return true;
+}
+
+bool module_set_has(const struct module_set *s, uint32_t id)
+{
+	return id / 8 < s->cap && s->bits[id / 8] >> id % 8 & 1;
+}
+
+void module_set_fini(struct module_set *s)
+{
+	free(s->bits);
+	*s = (struct module_set){ 0 };
 }

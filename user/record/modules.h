@@ -18,11 +18,6 @@ uint32_t modules_id(struct modules *m, const void *key, size_t sz, bool *fresh);
 /* The key of an id with a NUL behind it, borrowed; NULL when it is not remembered. */
 const void *modules_key(const struct modules *m, uint32_t id, size_t *sz);
 
-/* Whether the module was remembered and not told of before; it is from here on. */
-bool modules_tell(struct modules *m, uint32_t id);
-bool modules_is_told(const struct modules *m, uint32_t id);
-/* Whether it ever was, remembered or not. */
-bool modules_was_told(const struct modules *m, uint32_t id);
 /* The module was used. */
 void modules_touch(struct modules *m, uint32_t id);
 
@@ -30,5 +25,16 @@ void modules_touch(struct modules *m, uint32_t id);
 size_t modules_memory(const struct modules *m);
 /* Forgets the least recently used until no more than `keep` bytes are held. Returns how many. */
 size_t modules_forget(struct modules *m, size_t keep);
+
+/* A set of ids, of forgotten modules too. {0} is empty. */
+struct module_set {
+	uint8_t *bits;
+	size_t cap;
+};
+
+/* False: it was in the set already. */
+bool module_set_add(struct module_set *s, uint32_t id);
+bool module_set_has(const struct module_set *s, uint32_t id);
+void module_set_fini(struct module_set *s);
 
 #endif

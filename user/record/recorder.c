@@ -42,6 +42,7 @@
 #include "record/realtime.h"
 #include "record/rights.h"
 #include "record/scout.h"
+#include "record/segments.h"
 #include "record/sink.h"
 #include "record/stacks.h"
 #include "record/targets.h"
@@ -62,7 +63,6 @@ enum {
 	DRAIN_MS = 100, /* between two flushes */
 	NAMES_MAX = 4096,
 	PROGRESS_TICKS = 10,
-	FIRST_TYPE_ID = 256,
 	IDENTIFY_MS = 500,
 	NAMES_STEP_MS = 50,
 	TABLES_MS =
@@ -82,15 +82,13 @@ struct recorder {
 	struct targets *targets;
 	struct launch *launch;
 	struct scout *scout; /* NULL: none is of use */
-	struct sink *sink;
+	struct segments *segments;
 	struct capture *capture;
 	struct kallsyms_thread *kallsyms; /* NULL: not begun */
 	bool identified; /* build-ids are not waited for any longer */
 	struct early_records *early; /* what comes until then */
 	bool releasing; /* that */
 	struct symbroker *broker;
-	struct dial9_enc *enc;
-	struct emit *emit;
 	struct proc_reader *proc_reader; /* NULL: none */
 	struct tasks *tasks;
 	struct frames *frames;
@@ -109,15 +107,21 @@ struct recorder {
 /* ---- prepare ------------------------------------------------------------------------------------ */
 
 /* The output belongs to the user behind sudo, so that reading it needs no sudo. */
-static int open_sink(struct recorder *r)
+static int open_output(struct recorder *r)
 {
+	struct segments_cfg cfg = {
+		.level4 = r->cfg->level4,
+		.pool_bytes_max = memory_pool_max(r->cfg->mem_max),
+	};
 	struct invoker user;
 	int err;
 
 	err = invoker_read(&user);
 	if (err)
 		return err;
-	err = sink_open(r->cfg->output, user.uid, user.gid, &r->sink);
+	err = sink_outlet(r->cfg->output, user.uid, user.gid, &cfg.outlet);
+	if (!err)
+		err = segments_new(&cfg, &r->segments);
 	if (err)
 		r->result->output_failed = true;
 	return err;
@@ -172,26 +176,6 @@ static int prepare_capture(struct recorder *r)
 		capture_cfg.unwind.known_cnt = 0;
 	err = capture_new(&capture_cfg, &r->capture);
 	return err ? err : capture_attach(r->capture);
-}
-
-static int prepare_encoder(struct recorder *r)
-{
-	const struct dial9_enc_opts opts = {
-		.sz = sizeof(opts),
-		.write = sink_write,
-		.ctx = r->sink,
-		.level = r->cfg->level4 ? DIAL9_LEVEL_4 : DIAL9_LEVEL_3,
-		.first_type_id = FIRST_TYPE_ID,
-		.pool_bytes_max = memory_pool_max(r->cfg->mem_max),
-	};
-	int err;
-
-	err = dial9_enc_new(&opts, &r->enc);
-	if (!err)
-		err = emit_new(r->enc, r->cfg->level4, &r->emit);
-	if (err)
-		log_error("record: cannot start: %s", strerror(-err));
-	return err;
 }
 
 static bool is_command(const struct recorder *r, uint32_t pid)
@@ -253,10 +237,12 @@ static int prepare_frames(struct recorder *r)
 		.max_stack = r->cfg->max_stack,
 		.capabilities = 1ULL << CAP_BPF,
 	};
-	int err = frames_new(r->emit, r->broker, !r->cfg->no_names, &r->frames);
+	int err = frames_new(segments_emit(r->segments), r->broker, !r->cfg->no_names, &r->frames);
 
 	if (err)
 		return err;
+	if (segments_may_be_many(r->segments))
+		frames_keep_names(r->frames);
 	frames_limit_naming(r->frames, memory_naming_max(r->cfg->mem_max));
 	if (!cfg.memory)
 		return 0;
@@ -283,8 +269,8 @@ static void prepare_translation(struct recorder *r)
 		.unwinding = r->unwinding,
 	};
 	r->translate = translate_new(&(struct translate_cfg){
-		.enc = r->enc,
-		.emit = r->emit,
+		.enc = segments_enc(r->segments),
+		.emit = segments_emit(r->segments),
 		.events = r->events,
 		.tasks = r->tasks,
 		.stacks = r->stacks,
@@ -321,9 +307,7 @@ static int prepare(struct recorder *r)
 		err = eventset_new(r->tracefs_fd, &r->cfg->events, &r->events);
 	if (err)
 		return err;
-	err = open_sink(r);
-	if (!err)
-		err = prepare_encoder(r);
+	err = open_output(r);
 	if (err)
 		return err;
 	/* What recording waits for at its start does not wait for its turn. Threads inherit this, so the
@@ -353,23 +337,12 @@ static void describe_target(const struct recorder_cfg *cfg, struct buf *out)
 		buf_printf(out, "%c%u", i ? ',' : ' ', ids[i]);
 }
 
-static int write_head(struct recorder *r)
+static int write_metadata(struct recorder *r)
 {
 	struct buf target = { 0 }, valid = { 0 };
 	struct dial9_str text;
 	int err;
 
-	r->status = status_new(&(struct status_cfg){
-		.capture = r->capture,
-		.translate = r->translate,
-		.emit = r->emit,
-		.tasks = r->tasks,
-		.enc = r->enc,
-		.realtime = &r->realtime,
-		.memory = &r->memory,
-		.unwinding = r->unwinding,
-		.start_ns = r->start_ns,
-	});
 	describe_target(r->cfg, &target);
 	text = emit_text(&valid, buf_cstr(&target), target.len);
 	err = status_write_head(r->status,
@@ -401,11 +374,10 @@ static void announce_task(struct task *task, void *ctx)
 	struct announce *a = ctx;
 
 	if (!a->err)
-		a->err =
-			translate_task(a->r->translate, a->r->start_ns, task->tid, task->proc->pid);
+		a->err = translate_task(a->r->translate, EMIT_NOW, task->tid, task->proc->pid);
 }
 
-/* Targets are in the trace from its start, also if they never run. A command is told by its exec. */
+/* Targets are in each segment from its start, also if they never run. A command is told by its exec. */
 static int announce_targets(struct recorder *r)
 {
 	struct announce a = { .r = r };
@@ -415,8 +387,43 @@ static int announce_targets(struct recorder *r)
 	for (i = 0; i < cnt && !r->launch; i++)
 		tasks_each(r->tasks, pids[i], announce_task, &a);
 	for (i = 0; i < r->cfg->tid_cnt && !a.err; i++)
-		a.err = translate_task(r->translate, r->start_ns, r->cfg->tids[i], 0);
+		a.err = translate_task(r->translate, EMIT_NOW, r->cfg->tids[i], 0);
 	return a.err;
+}
+
+static int write_head(void *ctx)
+{
+	struct recorder *r = ctx;
+	int err = write_metadata(r);
+
+	return err ? err : announce_targets(r);
+}
+
+static int begin_trace(struct recorder *r)
+{
+	int err;
+
+	r->status = status_new(&(struct status_cfg){
+		.capture = r->capture,
+		.translate = r->translate,
+		.emit = segments_emit(r->segments),
+		.tasks = r->tasks,
+		.enc = segments_enc(r->segments),
+		.realtime = &r->realtime,
+		.memory = &r->memory,
+		.unwinding = r->unwinding,
+		.start_ns = r->start_ns,
+	});
+	segments_serve(r->segments, &(struct segments_writers){
+					    .translate = r->translate,
+					    .frames = r->frames,
+					    .status = r->status,
+					    .broker = r->broker,
+					    .head = write_head,
+					    .ctx = r,
+				    });
+	err = write_head(r);
+	return err ? err : segments_flush(r->segments);
 }
 
 static int start(struct recorder *r)
@@ -446,11 +453,7 @@ static int start(struct recorder *r)
 			return err;
 	}
 	prepare_translation(r);
-	err = write_head(r);
-	if (!err)
-		err = announce_targets(r);
-	if (!err)
-		err = dial9_enc_flush(r->enc);
+	err = begin_trace(r);
 	return err ? err : privileges_drop_all_but(r->privileges);
 }
 
@@ -582,6 +585,10 @@ static bool is_over(struct recorder *r, uint64_t now)
 		r->result->end = RECORDER_DURATION;
 		return true;
 	}
+	if (segments_is_over(r->segments)) {
+		r->result->end = RECORDER_OUTPUT_FULL;
+		return true;
+	}
 	if (r->launch ? launch_ended(r->launch, &r->result->command_status) :
 			targets_ended(r->targets)) {
 		r->result->end = RECORDER_TARGET_EXITED;
@@ -636,7 +643,8 @@ static int record_until_over(struct recorder *r)
 		if (!err)
 			err = status_tick(r->status, mark);
 		if (!err)
-			err = dial9_enc_flush(r->enc);
+			err = r->early ? segments_flush(r->segments) :
+					 segments_step(r->segments, mark);
 		report_progress(r, now, tick++);
 	}
 	realtime_end(&r->realtime);
@@ -711,7 +719,7 @@ static int finish(struct recorder *r)
 	if (!err)
 		err = status_write_tail(r->status, now);
 	if (!err)
-		err = dial9_enc_flush(r->enc);
+		err = segments_flush(r->segments);
 	status_totals(r->status, now, &r->result->totals);
 	r->result->sampler = capture_sampler(r->capture);
 	r->result->hz = capture_hz(r->capture);
@@ -733,8 +741,6 @@ static void cleanup(struct recorder *r)
 	frames_free(r->frames);
 	proc_reader_free(r->proc_reader);
 	tasks_free(r->tasks);
-	emit_free(r->emit);
-	dial9_enc_free(r->enc);
 	capture_free(r->capture);
 	kallsyms_thread_free(r->kallsyms);
 	targets_free(r->targets);
@@ -767,7 +773,7 @@ int recorder_run(const struct recorder_cfg *cfg, struct recorder_result *out)
 		err = 0;
 	}
 	cleanup(&r);
-	closed = sink_close(r.sink);
+	closed = segments_close(r.segments);
 	if (closed || (err && r.status))
 		out->output_failed = true;
 	return err ? err : closed;

@@ -58,6 +58,7 @@ enum recorder_end {
 	RECORDER_STOPPED,
 	RECORDER_DURATION,
 	RECORDER_TARGET_EXITED,
+	RECORDER_OUTPUT_FULL, /* as large as it may become */
 	RECORDER_READER_GONE, /* the other end of the output pipe */
 };
 

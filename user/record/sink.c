@@ -22,6 +22,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "record/outlet.h"
 
 struct sink {
 	int fd;
@@ -284,4 +285,31 @@ int sink_close(struct sink *s)
 		err = output_error(s->path, -errno);
 	sink_free(s);
 	return err;
+}
+
+static int outlet_begin(void *ctx, void **segment)
+{
+	*segment = ctx;
+	return 0;
+}
+
+static int outlet_end(void *segment)
+{
+	return sink_close(segment);
+}
+
+int sink_outlet(const char *path, uid_t uid, gid_t gid, struct outlet *out)
+{
+	struct sink *s;
+	int err = sink_open(path, uid, gid, &s);
+
+	if (err)
+		return err;
+	*out = (struct outlet){
+		.ctx = s,
+		.begin = outlet_begin,
+		.write = sink_write,
+		.end = outlet_end,
+	};
+	return 0;
 }

@@ -9,6 +9,7 @@
 
 /* Where the trace goes: a file, or a pipe. */
 struct sink;
+struct outlet;
 
 /*
  * "-" is standard output, and /dev/stdout, /dev/fd/N and such are what is open there. A regular
@@ -46,5 +47,8 @@ int sink_write(void *ctx, const void *data, size_t sz);
  * to leaves no trace. NULL is allowed.
  */
 int sink_close(struct sink *s);
+
+/* One for a recording of one segment: sink_open(), and closed with the segment. -errno after one line. */
+int sink_outlet(const char *path, uid_t uid, gid_t gid, struct outlet *out);
 
 #endif

@@ -44,6 +44,9 @@ struct status {
 	uint64_t next_stats;
 	uint64_t next_clock;
 	uint64_t last_ns;
+	uint64_t start_real_ns; /* the wall clock at the start */
+	long cpus; /* online at the start */
+	uint64_t bytes_before; /* of earlier segments */
 	uint64_t nested;
 	uint64_t malformed;
 	uint64_t side_lost, side_stalls, doubts;
@@ -69,6 +72,8 @@ struct status *status_new(const struct status_cfg *cfg)
 	s->next_stats = cfg->start_ns + SECOND_NS;
 	s->next_clock = cfg->start_ns + CLOCK_SYNC_NS;
 	s->last_ns = cfg->start_ns;
+	s->start_real_ns = clock_real_ns() - (clock_mono_ns() - cfg->start_ns);
+	s->cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	s->cpu_base_ns = own_cpu_ns();
 	return s;
 }
@@ -133,7 +138,7 @@ static int write_metadata(struct status *s, const struct status_head *head)
 	}
 	if (!proc_read_boot_id(boot_id))
 		meta_text(&m, PROF_META_BOOT_ID, boot_id);
-	meta_number(&m, PROF_META_CPUS, sysconf(_SC_NPROCESSORS_ONLN));
+	meta_number(&m, PROF_META_CPUS, (uint64_t)s->cpus);
 	text = emit_text(&command, head->command_line, strlen(head->command_line));
 	meta_text(&m, PROF_META_COMMAND_LINE, text.ptr);
 	meta_text(&m, PROF_META_VERSION, PROF_VERSION);
@@ -158,9 +163,8 @@ static int write_metadata(struct status *s, const struct status_head *head)
 		meta_text(&m, PROF_META_WAKING_STACKS, stacks_name(head->waking_stacks));
 	meta_text(&m, PROF_META_CALL_GRAPH, call_graph_name(head->call_graph));
 	meta_number(&m, PROF_META_RING_BYTES, head->ring_bytes);
-	meta_number(&m, PROF_META_START_REALTIME_NS,
-		    clock_real_ns() - (clock_mono_ns() - s->cfg.start_ns));
-	err = emit_metadata(s->cfg.emit, s->cfg.start_ns, m.kv, m.cnt);
+	meta_number(&m, PROF_META_START_REALTIME_NS, s->start_real_ns);
+	err = emit_metadata(s->cfg.emit, s->last_ns, m.kv, m.cnt);
 	buf_free(&command);
 	return err;
 }
@@ -361,7 +365,7 @@ static void fill_totals(struct status *s, const struct capture_counts *counts, u
 		.cpu_ns = (s->cpu_end_ns ? s->cpu_end_ns : cpu_ns) - s->cpu_base_ns,
 		.end_cpu_ns = s->cpu_end_ns ? cpu_ns - s->cpu_end_ns : 0,
 		.realtime_ns = realtime_ns(s->cfg.realtime),
-		.bytes = dial9_enc_bytes(s->cfg.enc),
+		.bytes = s->bytes_before + dial9_enc_bytes(s->cfg.enc),
 	};
 	for (i = 0; i < PROF_PROG_CNT; i++)
 		out->bpf_ns += counts->prog_ns[i];
@@ -457,6 +461,20 @@ int status_tick(struct status *s, uint64_t now_ns)
 		err = write_clock_sync(s);
 	}
 	return err;
+}
+
+int status_write_seam(struct status *s, uint64_t now_ns)
+{
+	int err = write_figures(s, now_ns, false);
+
+	return err ? err : write_clock_sync(s);
+}
+
+void status_next_segment(struct status *s, struct dial9_enc *enc, struct emit *emit, uint64_t bytes)
+{
+	s->cfg.enc = enc;
+	s->cfg.emit = emit;
+	s->bytes_before = bytes;
 }
 
 void status_end(struct status *s)

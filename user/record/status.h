@@ -67,8 +67,19 @@ struct status_head {
 	uint64_t ring_bytes;
 	bool annotate; /* say what fields are: needs an encoder of level 4 */
 };
-/* The start of a segment: metadata, wall clock, what print fmt says of values, and what fields are. */
+/*
+ * The start of a segment: metadata, which are the same in all of them, wall clock, what print fmt says of
+ * values, and what fields are.
+ */
 int status_write_head(struct status *s, const struct status_head *head);
+/*
+ * The end of one that is not the last, when all records older than now_ns have been written: loss, figures,
+ * wall clock.
+ */
+int status_write_seam(struct status *s, uint64_t now_ns);
+/* From here on events go to these. @bytes were written before, to all segments together. */
+void status_next_segment(struct status *s, struct dial9_enc *enc, struct emit *emit,
+			 uint64_t bytes);
 
 /* The periodic part, at most once a second: loss, figures, and every ten the wall clock. now_ns: all
  * records older than that have been written. */

@@ -74,6 +74,13 @@ void tasks_renounce(struct tasks *t, uint32_t tid)
 	t->announced[(tid / 64) % PROF_TASK_WORDS] &= ~(1ULL << tid % 64);
 }
 
+void tasks_renounce_all(struct tasks *t)
+{
+	if (t->any_announced)
+		memset(t->announced, 0, PROF_TASK_WORDS * sizeof(*t->announced));
+	t->any_announced = false;
+}
+
 /* Takes the reference to text. */
 void tasks_set_text(struct tasks *t, const char **at, const char *text)
 {

@@ -137,6 +137,8 @@ size_t tasks_forget(struct tasks *t, size_t keep);
  */
 bool tasks_is_announced(const struct tasks *t, uint32_t tid);
 void tasks_set_announced(struct tasks *t, uint32_t tid);
+/* Nothing has been written of anybody. */
+void tasks_renounce_all(struct tasks *t);
 
 /* Calls fn for each task of a process. */
 void tasks_each(struct tasks *t, uint32_t pid, void (*fn)(struct task *task, void *ctx), void *ctx);

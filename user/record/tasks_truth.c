@@ -42,9 +42,7 @@ enum {
 void tasks_open_gap(struct tasks *t)
 {
 	t->gap++;
-	if (t->any_announced)
-		memset(t->announced, 0, PROF_TASK_WORDS * sizeof(*t->announced));
-	t->any_announced = false;
+	tasks_renounce_all(t);
 	t->checks_left = t->by_tid.cnt + 1;
 }
 

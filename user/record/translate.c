@@ -61,6 +61,15 @@ void translate_free(struct translate *t)
 	free(t);
 }
 
+void translate_next_segment(struct translate *t, struct dial9_enc *enc, struct emit *emit)
+{
+	t->cfg.enc = enc;
+	t->cfg.emit = emit;
+	memset(t->texts, 0, sizeof(t->texts));
+	code_names_next_segment(t->code_names, emit);
+	tasks_renounce_all(t->cfg.tasks);
+}
+
 uint64_t translate_written(const struct translate *t, enum prof_class class)
 {
 	return t->written[class];

@@ -38,6 +38,9 @@ struct translate;
 struct translate *translate_new(const struct translate_cfg *cfg);
 void translate_free(struct translate *t);
 
+/* Another segment: events go to these, and what they refer to is told again. */
+void translate_next_segment(struct translate *t, struct dial9_enc *enc, struct emit *emit);
+
 /*
  * Writes one record, whose lengths agree with each other, as an event; what it refers to and the
  * trace does not have yet goes before it. Returns 0 or the encoder's -errno, in which case nothing

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_RECORD_OUTLET_H
+#define D9_RECORD_OUTLET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What an outlet wants of the recorder. */
+enum outlet_wish {
+	OUTLET_GO_ON,
+	OUTLET_NEXT, /* another segment */
+	OUTLET_STOP, /* no more: the recording is to end */
+};
+
+/*
+ * Where segments of a recording go: one file, a set of them, a stream, memory. Each segment is a trace,
+ * complete in itself. The next one is begun before the one before is ended, which may still get names:
+ * up to FRAMES_SEALING_MAX wait for that. They are ended in the order in which they were begun. All
+ * functions are called by the thread that drains, and return 0 or -errno after one line; -EPIPE is
+ * silent: who reads has had enough.
+ */
+struct outlet {
+	void *ctx;
+	/* Begins a segment; *segment is what the others are given. */
+	int (*begin)(void *ctx, void **segment);
+	/* Whole frames of a segment, at each flush: what was taken is readable from here on. */
+	int (*write)(void *segment, const void *data, size_t sz);
+	/* The segment is over, and so is the handle, whatever is returned. */
+	int (*end)(void *segment);
+	/* Asked at each flush; bytes were written to the segment at hand. NULL: there is one segment. */
+	enum outlet_wish (*wish)(void *ctx, uint64_t now_ns, uint64_t bytes);
+};
+
+#endif
