@@ -81,6 +81,40 @@ out: good: <N> frames, <N> of them events, in <N> bytes
 ! dial9-prof: torn: the end is cut off after byte <N>; everything before it is used
 ! dial9-prof: merge: <N> events of 2 traces, <N> kB
 #
+# That is no error here, as it is none anywhere, be it from a pipe or packed; what is damaged is one.
+$ dial9-prof merge -q torn -o whole; echo $?; cat torn | dial9-prof merge -q - -o again; echo $?; cmp again whole; gzip -c mixed | head -c 4000 | dial9-prof merge -q - -o part; echo $?; dial9-prof info --verify part
+0
+0
+0
+part: good: <N> frames, <N> of them events, in <N> bytes
+! dial9-prof: torn: the end is cut off after byte <N>; everything before it is used
+! dial9-prof: standard input: the end is cut off after byte <N>; everything before it is used
+! dial9-prof: standard input: the gzip data ends too early; everything before it is used
+! dial9-prof: standard input: the end is cut off after byte <N>; everything before it is used
+$ { cat mixed; head -c 100 /dev/zero; } >zeros; dial9-prof merge -q zeros -o part; echo $?; dial9-prof info --verify part
+5
+part: good: 1005 frames, 1000 of them events, in 37497 bytes
+! dial9-prof: zeros: damaged: unknown frame tag at byte 37497 <*>
+#
+# One input is one trace.
+$ dial9-prof merge - mixed - -o none <mixed; ls none
+! dial9-prof: merge: standard input is one trace, and can be named once; see dial9-prof merge --help
+! ls: cannot access 'none': No such file or directory
+? 2
+#
+# So many files as may be open are merged, and where more are named nothing is written. One descriptor does for a file.
+$ mkdir many; for i in $(seq 100 169); do LC_ALL=C sed "s/CpuSample/CpuSam$i/" mixed >many/$i; done; (ulimit -n 95; dial9-prof merge many --align mono -o all) && dial9-prof info all | grep '^events.* in '
+events          70,000 in <*>
+! dial9-prof: merge: 70,000 events of 70 traces, <N> MB
+$ (ulimit -n 64; dial9-prof merge many -o none); ls none
+! dial9-prof: merge: these are more files than may be open at a time, which is 64 (ulimit -n; or merge some, then the results)
+! ls: cannot access 'none': No such file or directory
+? 2
+$ (ulimit -n 64; dial9-prof merge many/* -o none); ls none
+! dial9-prof: merge: these are more files than may be open at a time, which is 64 (ulimit -n; or merge some, then the results)
+! ls: cannot access 'none': No such file or directory
+? 2
+#
 # An older file is kept; one that is an input, too.
 $ cp mixed same; dial9-prof merge -q same -o same; dial9-prof info --verify same; cmp same.old mixed
 same: good: 1005 frames, 1000 of them events, in 37497 bytes

@@ -56,7 +56,7 @@ static int open_lane(struct merge_run *m, struct lane *l)
 	l->feed.schemas = &m->schemas;
 	l->left = l->feed.file->events;
 	l->opened = true;
-	err = merge_inputs_read(l->feed.file, &l->feed.reader);
+	err = merge_inputs_take(&m->plan, l->feed.file, &l->feed.reader);
 	if (!err)
 		reader_skip_tasks(l->feed.reader);
 	return err;

@@ -32,7 +32,7 @@ struct merge_sum {
 	uint64_t left_out; /* traces of another time, by merge_beside() */
 	uint64_t refused; /* events that cannot be written in the format */
 	bool failed; /* an input could not be read again, or not be sorted: something good is missing */
-	bool incomplete; /* an input was torn, damaged or of a newer format */
+	bool incomplete; /* an input was damaged or of a newer format; a cut off end is none of that */
 };
 
 /*

@@ -77,10 +77,22 @@ static bool parse_align(const char *text, struct merge_opts *opts)
 	return true;
 }
 
-static const char *complaint(const struct merge_args *args, size_t inputs, struct merge_opts *opts)
+static bool is_stdin_twice(const char *const *paths, size_t cnt)
 {
-	if (!inputs)
+	size_t times = 0;
+
+	for (size_t i = 0; i < cnt; i++)
+		times += !strcmp(paths[i], "-");
+	return times > 1;
+}
+
+static const char *complaint(const struct merge_args *args, const char *const *paths, size_t cnt,
+			     struct merge_opts *opts)
+{
+	if (!cnt)
 		return "which traces?";
+	if (is_stdin_twice(paths, cnt))
+		return "standard input is one trace, and can be named once";
 	if (!args->output)
 		return "where to? (-o FILE, or -o - for standard output)";
 	if (sink_is_stdout(args->output) && isatty(STDOUT_FILENO))
@@ -147,7 +159,8 @@ int cmd_merge(int argc, char **argv)
 	if (ret == 1) {
 		code = CMD_OK;
 	} else if (!ret) {
-		why = complaint(&args, (size_t)(argc - first), &opts);
+		why = complaint(&args, (const char *const *)argv + first, (size_t)(argc - first),
+				&opts);
 		opts.output = args.output;
 		if (why)
 			log_error("merge: %s; see dial9-prof merge --help", why);

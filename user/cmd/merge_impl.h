@@ -14,7 +14,7 @@
 /* A file that is read. */
 struct merge_file {
 	char *name; /* for messages */
-	int fd;
+	int fd; /* -1: the second look has it */
 	uint32_t arg; /* which of the arguments it is of */
 	bool found; /* in a directory: what is no trace is left out */
 	/* what was seen of it: */
@@ -83,6 +83,8 @@ int merge_inputs_open(struct merge_plan *p, const char *const *paths, size_t cnt
 void merge_inputs_add(struct merge_plan *p, const char *name, int fd, size_t arg, bool found);
 /* A reader of a file from its first byte. 0, or -errno after one line. */
 int merge_inputs_read(const struct merge_file *f, struct reader **out);
+/* The last one, which takes over what is open of it. */
+int merge_inputs_take(struct merge_plan *p, const struct merge_file *f, struct reader **out);
 void merge_inputs_close(struct merge_plan *p);
 
 /* ---- merge_plan.c ---- */

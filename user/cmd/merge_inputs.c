@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * What a merge reads: files, standard input, and what lies in directories. Owns their descriptors, which stay open so
- * that the second look is at the same bytes as the first, whatever happens to the names meanwhile.
+ * that the second look is at the same bytes as the first, whatever happens to the names meanwhile. The second look takes
+ * them over, so that there is never more than one of each file.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +18,36 @@
 #include "cmd/cmd.h"
 #include "cmd/merge_impl.h"
 #include "cmd/reread.h"
+
+#define ROOM                                                                                       \
+	24 /* descriptors for all else: inherited ones, one more reader, temporary files, the output */
+
+/* As many files as there may be. Nothing else here is kept from having them. */
+static void raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+/* Whether one more file may stay open; if not, one line is printed. */
+static bool has_room(const struct merge_plan *p)
+{
+	struct rlimit limit = { .rlim_cur = RLIM_INFINITY };
+	bool room;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	room = p->file_cnt + ROOM < limit.rlim_cur;
+	if (!room)
+		log_error(
+			"%s: these are more files than may be open at a time, which is %llu (ulimit -n; or "
+			"merge some, then the results)",
+			p->opts.word, (unsigned long long)limit.rlim_cur);
+	return room;
+}
 
 static bool is_directory(const char *path)
 {
@@ -35,9 +67,11 @@ static void add(struct merge_plan *p, const char *name, int fd, size_t arg, bool
 static int open_one(struct merge_plan *p, const char *path, size_t arg)
 {
 	struct source *src;
-	int err = reread_open(p->opts.word, path, &src), fd;
+	int fd;
 
-	if (err)
+	if (!has_room(p))
+		return CMD_USAGE;
+	if (reread_open(p->opts.word, path, &src))
 		return CMD_INPUT;
 	fd = fcntl(source_fd(src), F_DUPFD_CLOEXEC, 3);
 	if (fd >= 0)
@@ -148,7 +182,9 @@ static int open_directory(struct merge_plan *p, const char *path, size_t arg)
 		code = CMD_INPUT;
 	}
 	for (int i = 0; i < n; i++) {
-		if (p->file_cnt < MERGE_FILES_MAX)
+		if (code == CMD_OK && !has_room(p))
+			code = CMD_USAGE;
+		if (code == CMD_OK && p->file_cnt < MERGE_FILES_MAX)
 			good += open_found(p, dir, path, all[i]->d_name, arg);
 		free(all[i]);
 	}
@@ -166,6 +202,7 @@ int merge_inputs_open(struct merge_plan *p, const char *const *paths, size_t cnt
 {
 	int code = CMD_OK;
 
+	raise_limit();
 	for (size_t i = 0; i < cnt && code == CMD_OK; i++)
 		code = is_directory(paths[i]) ? open_directory(p, paths[i], i) :
 						open_one(p, paths[i], i);
@@ -178,9 +215,9 @@ int merge_inputs_open(struct merge_plan *p, const char *const *paths, size_t cnt
 	return code;
 }
 
-int merge_inputs_read(const struct merge_file *f, struct reader **out)
+/* A reader of an open file, which it takes over. */
+static int read_fd(const struct merge_file *f, int fd, struct reader **out)
 {
-	const int fd = fcntl(f->fd, F_DUPFD_CLOEXEC, 3);
 	struct source *src;
 	int err = fd < 0 ? -errno : lseek(fd, 0, SEEK_SET) < 0 ? -errno : 0;
 
@@ -195,10 +232,25 @@ int merge_inputs_read(const struct merge_file *f, struct reader **out)
 	return reader_new(src, READER_ONE_PASS, out);
 }
 
+int merge_inputs_read(const struct merge_file *f, struct reader **out)
+{
+	return read_fd(f, fcntl(f->fd, F_DUPFD_CLOEXEC, 3), out);
+}
+
+int merge_inputs_take(struct merge_plan *p, const struct merge_file *f, struct reader **out)
+{
+	struct merge_file *file = &p->files[f - p->files];
+	const int fd = file->fd;
+
+	file->fd = -1;
+	return read_fd(f, fd, out);
+}
+
 void merge_inputs_close(struct merge_plan *p)
 {
 	for (size_t i = 0; i < p->file_cnt; i++) {
-		close(p->files[i].fd);
+		if (p->files[i].fd >= 0)
+			close(p->files[i].fd);
 		free(p->files[i].name);
 	}
 	free(p->files);

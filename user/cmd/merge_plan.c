@@ -220,7 +220,7 @@ static int look_at(struct merge_plan *p, struct merge_file *f)
 	f->part = (uint32_t)p->names->parts.cnt;
 	while ((ret = reader_next(l.reader, &ev)) == 1)
 		see(&l, &ev);
-	p->incomplete |= ret < 0 || reader_is_torn(l.reader);
+	p->incomplete |= ret < 0 || reader_is_newer(l.reader);
 	f->level4 = trace_uses(reader_trace(l.reader)) != 0;
 	part_at(p, f->part + (uint32_t)reader_names(l.reader)->parts.cnt);
 	adopt_parts(p, f, reader_names(l.reader));
