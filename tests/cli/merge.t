@@ -64,6 +64,13 @@ $ mkdir app; dial9-prof cut -q --time ,1.0003 mixed -o app/0; dial9-prof cut -q 
 ! dial9-prof: merge: apart has the same recording as app/0, which is taken once
 ! dial9-prof: merge: 1,000 events of 2 traces, 37.5 kB
 #
+# A piece of a recording beside it, cut out or torn off, is told, and taken as it is.
+$ dial9-prof cut -q --time 1.0001,1.0003 mixed -o piece; head -c 20000 mixed >torn; dial9-prof merge -q mixed piece torn --align mono -o out; dial9-prof merge -q app/0 app/1 --align mono -o out
+! dial9-prof: torn: the end is cut off after byte <N>; everything before it is used
+! dial9-prof: merge: mixed and piece have the same events in part, which will be there twice (leave one of them out)
+! dial9-prof: merge: piece and torn have the same events in part, which will be there twice (leave one of them out)
+! dial9-prof: merge: mixed and torn have the same events in part, which will be there twice (leave one of them out)
+#
 # What is written into a directory is not of it, and neither are older files there.
 $ mkdir e; cp mixed e/m; dial9-prof merge -q e -o e/out; dial9-prof merge -q e -o e/out; dial9-prof merge e -o e/out; cmp e/out e/out.old
 ! dial9-prof: merge: e/out is the output, and left out
@@ -79,6 +86,7 @@ $ head -c 5 mixed >nothing; dial9-prof merge nothing mixed -o out
 $ head -c 20000 mixed >torn; dial9-prof merge torn mixed --align mono -o out; dial9-prof info --verify out
 out: good: <N> frames, <N> of them events, in <N> bytes
 ! dial9-prof: torn: the end is cut off after byte <N>; everything before it is used
+! dial9-prof: merge: torn and mixed have the same events in part, which will be there twice (leave one of them out)
 ! dial9-prof: merge: <N> events of 2 traces, <N> kB
 #
 # That is no error here, as it is none anywhere, be it from a pipe or packed; what is damaged is one.
@@ -103,9 +111,9 @@ $ dial9-prof merge - mixed - -o none <mixed; ls none
 ? 2
 #
 # So many files as may be open are merged, and where more are named nothing is written. One descriptor does for a file.
-$ mkdir many; for i in $(seq 100 169); do LC_ALL=C sed "s/CpuSample/CpuSam$i/" mixed >many/$i; done; (ulimit -n 95; dial9-prof merge many --align mono -o all) && dial9-prof info all | grep '^events.* in '
+$ mkdir many; for i in $(seq 100 169); do LC_ALL=C sed "s/CpuSample/CpuSam$i/" mixed >many/$i; done; (ulimit -n 95; dial9-prof merge many --align mono -o all 2>said) && dial9-prof info all | grep '^events.* in '; tail -n 1 said
 events          70,000 in <*>
-! dial9-prof: merge: 70,000 events of 70 traces, <N> MB
+dial9-prof: merge: 70,000 events of 70 traces, <N> MB
 $ (ulimit -n 64; dial9-prof merge many -o none); ls none
 ! dial9-prof: merge: these are more files than may be open at a time, which is 64 (ulimit -n; or merge some, then the results)
 ! ls: cannot access 'none': No such file or directory

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Two traces of arbitrary bytes, merged. The first byte says how their clocks are aligned and how much memory
- * sorting has, the next two where the second trace begins. Whatever they are, what comes out is a whole trace with
+ * sorting has, the next two where the second trace begins, or how much of the first it is a copy of. Whatever they are, what comes out is a whole trace with
  * as many events as were counted, and merged once more it has as many again.
  */
 #include <stdio.h>
@@ -83,8 +83,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 	opts.offset_ns = data[0] & 8 ? -1000 : 1000;
 	opts.sort_bytes = data[0] & 16 ? 1 : 4096;
 	split = (data[1] | (size_t)data[2] << 8) % (sz - 2);
-	fds[0] = file_of(data + 3, split > sz - 3 ? sz - 3 : split);
-	fds[1] = split < sz - 3 ? file_of(data + 3 + split, sz - 3 - split) : file_of(data, 0);
+	if (data[0] & 32) {
+		fds[0] = file_of(data + 3, sz - 3);
+		fds[1] = file_of(data + 3, data[0] & 64 ? sz - 3 : split);
+	} else {
+		fds[0] = file_of(data + 3, split > sz - 3 ? sz - 3 : split);
+		fds[1] = split < sz - 3 ? file_of(data + 3 + split, sz - 3 - split) :
+					  file_of(data, 0);
+	}
 	out = merge(&opts, fds, 2, &sum, &code);
 	must(code == CMD_OK || code == CMD_INPUT || code == CMD_USAGE);
 	if (sum.bytes && !sum.refused) {

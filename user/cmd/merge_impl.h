@@ -37,6 +37,8 @@ struct merge_part {
 	uint64_t happened,
 		digest; /* the others: how many, and what tells them from those of any other recording */
 	bool again; /* another part is the same, and this one is left out */
+	uint64_t *few; /* of its events' hashes the least, the greatest of them first: a heap */
+	size_t few_cnt, few_cap;
 };
 
 /* What a module is, by a ModuleEvent. */
@@ -109,6 +111,8 @@ void merge_same_see(struct hmap *schemas, const struct trace *t, const struct tr
 		    struct merge_part *part);
 /* Finds parts that are the same recording, and leaves all but one of them out, with one line for each. */
 void merge_same_find(struct merge_plan *p);
+/* Says which files have events in common all the same, with one line for two of them. */
+void merge_same_warn(const struct merge_plan *p);
 
 /* ---- merge_align.c ---- */
 

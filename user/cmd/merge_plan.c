@@ -353,6 +353,7 @@ int merge_plan_make(struct merge_plan *p)
 	if (p->beside)
 		leave_out(p);
 	merge_same_find(p);
+	merge_same_warn(p);
 	if (!merge_align_parts(p) || !make_parts(p))
 		return CMD_USAGE;
 	find_order(p);
@@ -458,6 +459,8 @@ void merge_plan_fini(struct merge_plan *p)
 	names_free(p->names);
 	free(p->ids_taken);
 	free(p->firsts);
+	for (size_t i = 0; i < p->part_cap; i++)
+		free(p->parts[i].few);
 	free(p->parts);
 	merge_inputs_close(p);
 }

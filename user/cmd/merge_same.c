@@ -4,9 +4,14 @@
  * before. Owns what is compared: of each part the number of all events that happened, and the sum of their hashes, which
  * is the same in whatever order they come, whatever was named since, and whatever numbers modules got. Times are
  * those of the part itself, to the nanosecond, so that no two recordings ever have the same.
+ *
+ * A recording beside a piece of it, which was cut out or torn off, is none of that, but some of the least hashes are of
+ * both: of a piece with one of a hundred events, ten of the thousand that are kept. That is told, and both are taken.
  */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "cmd/merge_impl.h"
 
@@ -62,6 +67,47 @@ static uint64_t hash_values(const struct trace *t, const struct trace_event *ev,
 	return h;
 }
 
+#define FEW 1024 /* hashes of a part that are kept */
+
+static void swap_few(uint64_t *v, size_t a, size_t b)
+{
+	const uint64_t was = v[a];
+
+	v[a] = v[b];
+	v[b] = was;
+}
+
+/* Puts another hash in place of the greatest, and it where it belongs. */
+static void replace_greatest(struct merge_part *part, uint64_t h)
+{
+	uint64_t *v = part->few;
+	size_t i = 0, child;
+
+	v[0] = h;
+	for (; (child = 2 * i + 1) < part->few_cnt; i = child) {
+		if (child + 1 < part->few_cnt && v[child + 1] > v[child])
+			child++;
+		if (v[child] <= v[i])
+			break;
+		swap_few(v, child, i);
+	}
+}
+
+static void keep_few(struct merge_part *part, uint64_t h)
+{
+	size_t i;
+
+	if (part->few_cnt == FEW) {
+		if (h < part->few[0])
+			replace_greatest(part, h);
+		return;
+	}
+	part->few = array_reserve(part->few, &part->few_cap, part->few_cnt + 1, sizeof(*part->few));
+	part->few[part->few_cnt] = h;
+	for (i = part->few_cnt++; i && part->few[i] > part->few[(i - 1) / 2]; i = (i - 1) / 2)
+		swap_few(part->few, i, (i - 1) / 2);
+}
+
 void merge_same_see(struct hmap *schemas, const struct trace *t, const struct trace_event *ev,
 		    struct merge_part *part)
 {
@@ -81,8 +127,11 @@ void merge_same_see(struct hmap *schemas, const struct trace *t, const struct tr
 	/* times in what was lost are moved with it */
 	if (ev->kind != TRACE_LOST)
 		h = hash_values(t, ev, h);
+	h = hash_u64(h);
 	part->happened++;
-	part->digest += hash_u64(h);
+	part->digest += h;
+	if (ev->has_ts)
+		keep_few(part, h);
 }
 
 /* ---- comparing --------------------------------------------------------------------------------- */
@@ -180,4 +229,79 @@ void merge_same_find(struct merge_plan *p)
 			some |= !p->parts[f->part + k].again;
 		f->events = some ? f->events : 0;
 	}
+}
+
+/* ---- events in common -------------------------------------------------------------------------- */
+
+#define COMMON_MIN 2 /* hashes */
+#define TOLD_MAX 5 /* pairs of files */
+
+struct common {
+	uint64_t hash;
+	uint32_t part;
+};
+
+/* Pairs of files that were met. */
+struct pairs {
+	struct hmap met; /* both files -> how many hashes they have in common */
+	size_t told;
+};
+
+static int by_hash(const void *pa, const void *pb)
+{
+	const struct common *a = pa, *b = pb;
+
+	if (a->hash != b->hash)
+		return a->hash < b->hash ? -1 : 1;
+	return a->part < b->part ? -1 : a->part > b->part;
+}
+
+static bool differ(uint32_t a, uint32_t b)
+{
+	return a != NAMES_NONE && b != NAMES_NONE && a != b;
+}
+
+static void see_common(const struct merge_plan *p, struct pairs *pairs, uint32_t a, uint32_t b)
+{
+	const struct part *x = names_part(p->names, a), *y = names_part(p->names, b);
+	const uint32_t file = p->parts[a].file, other = p->parts[b].file;
+	const uint64_t key = (uint64_t)file << 32 | other;
+	uintptr_t cnt;
+
+	if (file == other || differ(x->host, y->host) || differ(x->boot_id, y->boot_id))
+		return;
+	cnt = (uintptr_t)hmap_get(&pairs->met, key) + 1;
+	hmap_set(&pairs->met, key, (void *)cnt);
+	if (cnt != COMMON_MIN || pairs->told++ >= TOLD_MAX)
+		return;
+	log_warn(
+		"%s: %s and %s have the same events in part, which will be there twice (leave one of "
+		"them out)",
+		p->opts.word, p->files[file].name, p->files[other].name);
+}
+
+void merge_same_warn(const struct merge_plan *p)
+{
+	struct pairs pairs = { .told = 0 };
+	struct common *v = NULL;
+	size_t cnt = 0, cap = 0;
+
+	for (uint32_t i = 0; i < p->names->parts.cnt; i++) {
+		const struct merge_part *part = &p->parts[i];
+
+		for (size_t k = 0; is_candidate(part) && k < part->few_cnt; k++) {
+			v = array_reserve(v, &cap, cnt + 1, sizeof(*v));
+			v[cnt++] = (struct common){ part->few[k], i };
+		}
+	}
+	if (cnt)
+		qsort(v, cnt, sizeof(*v), by_hash);
+	hmap_init(&pairs.met);
+	for (size_t i = 1; i < cnt; i++)
+		if (v[i].hash == v[i - 1].hash)
+			see_common(p, &pairs, v[i - 1].part, v[i].part);
+	hmap_fini(&pairs.met);
+	if (pairs.told > TOLD_MAX)
+		log_warn("%s: and so have %zu more pairs", p->opts.word, pairs.told - TOLD_MAX);
+	free(v);
 }
