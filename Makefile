@@ -106,6 +106,10 @@ SRCS_cmd += $(addprefix user/cmd/, symbolize.c symbolize_copy.c symbolize_find.c
 SRCS_cmd += user/cmd/notes_copy.c
 SRCS_record += $(addprefix user/record/,annotate.c field_notes.c words.c)
 
+# When is recorded.
+SRCS_record += $(addprefix user/record/,control.c gate.c meta.c when.c)
+SRCS_cmd += user/cmd/start_at.c
+
 # What `export html` and `view` show.
 PAGE_PARTS := $(addprefix tools/page/,assemble.sh page.html style.css) $(addprefix tools/js/,decode.js lean.js) \
 	$(wildcard tools/page/*.js)
@@ -170,6 +174,8 @@ TESTS_ROOT += tests/bpf/neighbours_test.c tests/bpf/symbolize_test.c
 
 TESTS += $(addprefix tests/record/,annotate_test.c field_notes_test.c) tests/cmd/notes_copy_test.c
 TESTS_ROOT += tests/record/field_notes_live_test.c
+TESTS += $(addprefix tests/record/,control_test.c gate_test.c meta_test.c) tests/cmd/start_at_test.c
+TESTS_ROOT += tests/bpf/when_test.c
 TESTS_ROOT += tests/bpf/app_trace_test.c
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).

@@ -140,9 +140,11 @@ int prof_sched_switch(__u64 *ctx)
 
 	if (cfg_neighbours)
 		neighbours_note(bpf_get_smp_processor_id(), next);
-	if (!recording)
-		return 0;
 	state = cfg_switch_state_arg ? ctx[3] : prev->__state;
+	if (!recording) {
+		forget_dead(prev, state);
+		return 0;
+	}
 	if (cfg_neighbours)
 		watched = neighbours_switch(bpf_get_smp_processor_id(), prev, preempt || !state,
 					    next);

@@ -287,6 +287,8 @@ enum prof_tp_symbol_kind {
 #define PROF_LOST_SAMPLE_RING_FULL "sample_ring_full"
 #define PROF_LOST_READ_FAILED "read_failed" /* tracepoint records that a program could not read */
 #define PROF_LOST_MALFORMED "malformed"
+/* no loss: recording was off on purpose between the times; count is how often */
+#define PROF_LOST_PAUSED "paused"
 
 /* ---- RecorderStats: cumulative, each second and at the end; all varint ------------------------ */
 #define PROF_EV_STATS "RecorderStats"

@@ -45,6 +45,14 @@ Output:
       --spec=0.3|0.4     dial9 level; 0.4 pools stacks and says what fields are,
                          which older readers cannot read (default 0.3)
   -d, --duration=DUR     stop after so long: 10 (seconds), 500ms, 5m, 1h
+  -D, --delay=MS         begin so many milliseconds later; -1: when --control
+                         asks for it
+      --start-at=TIME    begin at 03:00, at 2030-01-31T23:59:00Z, or, as /10s,
+                         at the next multiple of that
+      --control=fifo:PATH[,PATH]|fd:N[,N]
+                         take enable, disable, snapshot, ping and stop from
+                         there, as perf does, and answer to the second with ack
+      --meta=KEY=VALUE   also say this of the recording; repeatable
   -m, --ring-size=SIZE   buffer for each CPU (default 4M)
       --mem-max=SIZE     memory for what is remembered of programs (default
                          512M)
@@ -157,6 +165,35 @@ $ dial9-prof --duration= -a
 ? 1
 $ dial9-prof --names-wait soon -a
 ! dial9-prof: record: --names-wait soon: want a time such as 10 (seconds), 500ms or 5m
+? 1
+#
+# When to record, who may say so, and what else to say.
+$ dial9-prof -a -D soon
+! dial9-prof: record: -D soon: want milliseconds, or -1
+? 1
+$ dial9-prof -a -D -1
+! dial9-prof: record: -D -1 waits for --control, and there is none; see dial9-prof record --help
+? 1
+$ dial9-prof -a -D 5 --start-at 03:00
+! dial9-prof: record: -D and --start-at exclude each other; see dial9-prof record --help
+? 1
+$ dial9-prof -a --start-at 2001-01-01T00:00:00Z
+! dial9-prof: record: --start-at 2001-01-01T00:00:00Z: that is over
+? 1
+$ dial9-prof -a --start-at tomorrow
+! dial9-prof: record: --start-at tomorrow: want a time such as 03:00, 2030-01-31T23:59:00Z or /10s
+? 1
+$ dial9-prof -a --control=pipe
+! dial9-prof: record: --control pipe: want fifo:PATH[,PATH] or fd:N[,N]
+? 1
+$ dial9-prof -a --meta release
+! dial9-prof: record: --meta release: want KEY=VALUE, of up to 64 and 4096 bytes
+? 1
+$ dial9-prof -a --meta a=1 --meta host=me
+! dial9-prof: record: --meta host=me: the recorder itself says this of a recording
+? 1
+$ dial9-prof -a --meta a=1 --meta a=2
+! dial9-prof: record: --meta a=2: the key is given twice
 ? 1
 #
 # An empty name is none.

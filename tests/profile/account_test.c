@@ -25,7 +25,10 @@ Test(account, only_events_and_samples_are_lost)
 	add(&a, PROF_LOST_SIDEBAND_STALLED, 2);
 	add(&a, PROF_LOST_SIDEBAND_DOUBT, 5);
 	add(&a, PROF_LOST_SAMPLE_ESTIMATE, 1000);
+	add(&a, PROF_LOST_PAUSED, 6);
 	cr_expect_eq(account_lost(&a), 0);
+	cr_expect_eq(a.lost[ACCOUNT_PAUSES], 6);
+	cr_expect(account_hides_switches(PROF_LOST_PAUSED, strlen(PROF_LOST_PAUSED)));
 	cr_expect_eq(a.lost[ACCOUNT_SIDEBAND], 1700);
 	cr_expect_eq(a.lost[ACCOUNT_STALLS], 2);
 	cr_expect_eq(a.lost[ACCOUNT_DOUBTS], 5);

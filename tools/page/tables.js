@@ -110,7 +110,9 @@ function lossesByKind(losses) {
 
 /* What the trace is, and how far it can be trusted. */
 function traceFacts({ trace, rows, first, last }) {
-	const { outcome, parts, losses, axis } = trace, lost = losses.reduce((sum, loss) => sum + loss.count, 0);
+	const { outcome, parts, axis } = trace, paused = trace.losses.filter((loss) => loss.kind === 'paused');
+	const losses = trace.losses.filter((loss) => loss.kind !== 'paused');
+	const lost = losses.reduce((sum, loss) => sum + loss.count, 0);
 	const meta = parts.flatMap((part, i) => META.filter(([key]) => part.meta.has(key)).map(([key, word]) =>
 		[parts.length > 1 ? `${word}, part ${i + 1}` : word, part.meta.get(key)]));
 	const sync = parts.find((part) => part.sync !== null);
@@ -121,7 +123,9 @@ function traceFacts({ trace, rows, first, last }) {
 		['intervals', count(rows.length)],
 		['samples', count(trace.samples.length)],
 		['lost', losses.length ? lossesByKind(losses).slice(0, 20).join(', ') : 'nothing'],
-		lost ? ['', 'intervals in which switches may be missing are shown as unknown'] : null,
+		paused.length ? ['paused', `${count(paused.length)} times, ${
+			duration(paused.reduce((sum, { first: from, last: to }) => sum + Math.max(to - from, 0), 0))} in all`] : null,
+		lost || paused.length ? ['', 'intervals in which switches may be missing are shown as unknown'] : null,
 		['read', outcome.status === 'ok' ? 'to its end' : `${outcome.status} at byte ${count(outcome.offset)}: ${outcome.reason}`],
 		axis === 'one' ? null : ['note', `recordings of several boots are in it, whose times cannot be compared: they stand ${
 			axis === 'wall' ? 'beside each other as their wall clocks say' : 'one behind the other'}`],

@@ -271,21 +271,39 @@ static void put_kind(struct info *in, const struct event_counts_loss *l)
 	buf_free(&name);
 }
 
+static void put_between(struct info *in, const struct event_counts_loss *l)
+{
+	buf_printf(&in->out, ", between %" PRIu64 ".%06" PRIu64 " and %" PRIu64 ".%06" PRIu64 "\n",
+		   l->first_ns / 1000000000, l->first_ns % 1000000000 / 1000,
+		   l->last_ns / 1000000000, l->last_ns % 1000000000 / 1000);
+}
+
 static void put_kinds(struct info *in, const struct event_counts_part *c, const char *label,
 		      bool sideband)
 {
 	for (size_t i = 0; i < c->loss_cnt; i++) {
 		const struct event_counts_loss *l = &c->losses[i];
 
-		if (account_is_sideband(l->cls) != sideband)
+		if (account_is_sideband(l->cls) != sideband || l->cls == ACCOUNT_PAUSES)
 			continue;
 		put_label(in, label);
 		label = "";
 		put_kind(in, l);
-		buf_printf(&in->out,
-			   ", between %" PRIu64 ".%06" PRIu64 " and %" PRIu64 ".%06" PRIu64 "\n",
-			   l->first_ns / 1000000000, l->first_ns % 1000000000 / 1000,
-			   l->last_ns / 1000000000, l->last_ns % 1000000000 / 1000);
+		put_between(in, l);
+	}
+}
+
+static void put_pauses(struct info *in, const struct event_counts_part *c)
+{
+	for (size_t i = 0; i < c->loss_cnt; i++) {
+		const struct event_counts_loss *l = &c->losses[i];
+
+		if (l->cls != ACCOUNT_PAUSES)
+			continue;
+		put_label(in, "paused");
+		str_counted(&in->out, l->count, "time");
+		buf_printf(&in->out, " on purpose, %.6f s in all", (double)l->ns / 1e9);
+		put_between(in, l);
 	}
 }
 
@@ -352,6 +370,7 @@ static void put_loss(struct info *in, uint32_t part)
 	}
 	if (in->out.len > from)
 		paint_from(in, from);
+	put_pauses(in, c);
 	buf_free(&sideband);
 }
 

@@ -12,12 +12,16 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/opts.h"
 #include "cmd/app_trace.h"
 #include "cmd/cmd.h"
+#include "cmd/start_at.h"
 #include "cmd/summary.h"
 #include "cmd/target.h"
+#include "record/control.h"
+#include "record/meta.h"
 #include "record/recorder.h"
 #include "record/sink.h"
 
@@ -61,6 +65,13 @@ struct record_opts {
 	uint64_t ring_bytes;
 	uint64_t mem_max;
 	uint64_t duration_ns;
+	const char *delay;
+	const char *start_at;
+	const char *control;
+	struct opt_list meta;
+	/* what these come to */
+	struct when_cfg when;
+	struct meta_user entries[META_USER_MAX];
 	uint32_t priority;
 	int nice;
 	bool quiet;
@@ -161,6 +172,27 @@ static const struct opt record_table[] = {
 	  .off = AT(duration_ns),
 	  .min = 1,
 	  .help = "stop after so long: 10 (seconds), 500ms, 5m, 1h" },
+	{ .name = "delay",
+	  .key = 'D',
+	  .kind = OPT_STR,
+	  .off = AT(delay),
+	  .arg = "MS",
+	  .help = "begin so many milliseconds later; -1: when --control asks for it" },
+	{ .name = "start-at",
+	  .kind = OPT_STR,
+	  .off = AT(start_at),
+	  .arg = "TIME",
+	  .help = "begin at 03:00, at 2030-01-31T23:59:00Z, or, as /10s, at the next multiple of that" },
+	{ .name = "control",
+	  .kind = OPT_STR,
+	  .off = AT(control),
+	  .arg = "fifo:PATH[,PATH]|fd:N[,N]",
+	  .help = "take enable, disable, snapshot, ping and stop from there, as perf does, and answer to the second with ack" },
+	{ .name = "meta",
+	  .kind = OPT_LIST,
+	  .off = AT(meta),
+	  .arg = "KEY=VALUE",
+	  .help = "also say this of the recording; repeatable" },
 	{ .name = "ring-size",
 	  .key = 'm',
 	  .kind = OPT_SIZE,
@@ -251,6 +283,51 @@ static int check(const struct record_opts *o, bool command)
 	if (!o->sched && !o->samples && !o->events.cnt)
 		return usage_error("--no-sched and --no-samples leave nothing to record; name "
 				   "events with -e");
+	return 0;
+}
+
+/* Where a value makes no sense one line says so. */
+static int bad_value(const char *option, const char *value, const char *why)
+{
+	log_error("record: %s %s: %s", option, value, why);
+	return -EINVAL;
+}
+
+static int check_when(struct record_opts *o)
+{
+	struct when_cfg *when = &o->when;
+	int err;
+
+	if (o->delay && o->start_at)
+		return usage_error("-D and --start-at exclude each other");
+	if (o->delay && start_after_parse(o->delay, &when->delay_ns, &when->hold))
+		return bad_value("-D", o->delay, "want milliseconds, or -1");
+	if (when->hold && !o->control)
+		return usage_error("-D -1 waits for --control, and there is none");
+	err = o->start_at ? start_at_parse(o->start_at, clock_real_ns(), &when->start_real_ns,
+					   &when->start_period_ns) :
+			    0;
+	if (err == -ERANGE)
+		return bad_value("--start-at", o->start_at, "that is over");
+	if (err)
+		return bad_value("--start-at", o->start_at,
+				 "want a time such as 03:00, 2030-01-31T23:59:00Z or /10s");
+	if (o->control && control_check(o->control))
+		return bad_value("--control", o->control, "want fifo:PATH[,PATH] or fd:N[,N]");
+	when->control = o->control;
+	when->duration_ns = o->duration_ns;
+	return 0;
+}
+
+static int check_meta(struct record_opts *o)
+{
+	struct meta_user *meta = o->entries;
+	const char *why = "there are too many";
+	size_t i;
+
+	for (i = 0; i < o->meta.cnt; i++)
+		if (i == META_USER_MAX || meta_parse(o->meta.v[i], meta, i, &meta[i], &why))
+			return bad_value("--meta", o->meta.v[i], why);
 	return 0;
 }
 
@@ -364,7 +441,9 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 		.no_names = !o->names,
 		.names_wait_ns = o->names_wait_ns,
 		.output = o->output,
-		.duration_ns = o->duration_ns,
+		.when = o->when,
+		.meta = o->entries,
+		.meta_cnt = o->meta.cnt,
 		.ring_bytes = power_of_two(o->ring_bytes),
 		.mem_max = o->mem_max,
 		.level4 = o->spec == 1,
@@ -425,7 +504,7 @@ int cmd_record(int argc, char **argv)
 	err = opts_parse(&record_spec, argc, argv, &o, &first);
 	if (err == 1)
 		code = CMD_OK;
-	if (!err && !check(&o, first < argc)) {
+	if (!err && !check(&o, first < argc) && !check_when(&o) && !check_meta(&o)) {
 		log_set_level(o.quiet	    ? LOG_LEVEL_QUIET :
 			      o.verbose > 1 ? LOG_LEVEL_DEBUG :
 			      o.verbose	    ? LOG_LEVEL_INFO :

@@ -18,12 +18,22 @@
 
 /* ---- loss -------------------------------------------------------------------------------------- */
 
+/* Not lost, but not there either. */
+static void add_pauses(struct buf *out, const struct account *a)
+{
+	if (!a->lost[ACCOUNT_PAUSES])
+		return;
+	buf_addstr(out, "; recording was paused ");
+	str_counted(out, a->lost[ACCOUNT_PAUSES], "time");
+}
+
 void text_lost(struct buf *out, const struct account *a)
 {
 	const uint64_t *lost = a->lost;
 
 	if (!account_lost(a) && !lost[ACCOUNT_ESTIMATE]) {
 		buf_addstr(out, "nothing");
+		add_pauses(out, a);
 		return;
 	}
 	if (lost[ACCOUNT_EVENTS] || !lost[ACCOUNT_SAMPLES])
@@ -36,6 +46,7 @@ void text_lost(struct buf *out, const struct account *a)
 		buf_addstr(out, ", and an estimated ");
 		str_counted(out, lost[ACCOUNT_ESTIMATE], "sample");
 	}
+	add_pauses(out, a);
 }
 
 bool text_sideband(struct buf *out, const struct account *a)
@@ -74,6 +85,7 @@ void text_json_account(struct buf *out, const struct account *a)
 		[ACCOUNT_SIDEBAND] = "lost_sideband",
 		[ACCOUNT_STALLS] = "sideband_stalls",
 		[ACCOUNT_DOUBTS] = "doubtful_stacks",
+		[ACCOUNT_PAUSES] = "pauses",
 	};
 
 	for (size_t i = 0; i < ACCOUNT_CLASS_CNT; i++)

@@ -375,8 +375,10 @@ void timeline_put_unknown(struct buf *out, uint64_t ns, bool color)
 		return;
 	buf_addstr(&line, "# left out: ");
 	text_duration(&line, ns, 0);
-	buf_addstr(&line, " of which the trace does not tell: events were lost, or the kernel\n"
-			  "#   did not show all switches and wakings (on some virtual machines)\n");
+	buf_addstr(
+		&line,
+		" of which the trace does not tell: events were lost, recording was paused, or\n"
+		"#   the kernel did not show all switches and wakings (on some virtual machines)\n");
 	paint_put(out, color, PAINT_WARN, buf_cstr(&line), line.len);
 	buf_free(&line);
 }

@@ -5,7 +5,8 @@
  * the recorder's last line and a report of the file say the same. Numbers only.
  *
  * Side-band records are no events: without them a process may lack its name, but nothing that
- * happened is missing. Estimates are no count. Neither is added to the events.
+ * happened is missing. Estimates are no count, and what a pause left out was not to be recorded. None of
+ * them is added to the events.
  */
 #include "profile/account.h"
 
@@ -26,6 +27,7 @@ static const struct {
 	{ PROF_LOST_SAMPLE_ESTIMATE, ACCOUNT_ESTIMATE, false },
 	{ PROF_LOST_SIDEBAND_STALLED, ACCOUNT_STALLS, false },
 	{ PROF_LOST_SIDEBAND_DOUBT, ACCOUNT_DOUBTS, false },
+	{ PROF_LOST_PAUSED, ACCOUNT_PAUSES, true },
 };
 
 enum { KIND_CNT = sizeof(kinds) / sizeof(kinds[0]) };

@@ -14,6 +14,7 @@ enum account_class {
 	ACCOUNT_STALLS, /* times that such records were not read for a second */
 	ACCOUNT_DOUBTS, /* stacks whose names may be wrong, for want of such records */
 	ACCOUNT_ESTIMATE, /* samples that nobody could count */
+	ACCOUNT_PAUSES, /* times that recording was off on purpose: nothing is lost, switches are missing */
 	ACCOUNT_CLASS_CNT,
 };
 
@@ -43,7 +44,7 @@ enum account_class account_class(const char *kind, size_t len);
 /* True for what only makes names uncertain. */
 bool account_is_sideband(enum account_class cls);
 
-/* True when loss of this kind can hide a switch or a waking. */
+/* True when there may have been a switch or a waking that is not in the trace for this. */
 bool account_hides_switches(const char *kind, size_t len);
 
 /* @count more of a kind are missing. */
@@ -51,7 +52,7 @@ void account_add(struct account *a, const char *kind, size_t len, uint64_t count
 
 /*
  * How many events and samples are missing: the one number that "lost" stands for, wherever it is
- * said. Estimates and side-band records are not in it.
+ * said. Estimates, side-band records and pauses are not in it.
  */
 uint64_t account_lost(const struct account *a);
 

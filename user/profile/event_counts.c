@@ -141,6 +141,7 @@ static void add_lost(struct event_counts_part *c, uint32_t kind, enum account_cl
 	}
 	l = &c->losses[i];
 	l->count += trace_u64_or(ev, ROLE_COUNT, 0);
+	l->ns += last > first ? last - first : 0;
 	if (first < l->first_ns)
 		l->first_ns = first;
 	if (last > l->last_ns)

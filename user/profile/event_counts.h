@@ -16,6 +16,7 @@ struct event_counts_type {
 struct event_counts_loss {
 	uint32_t kind; /* string id */
 	uint64_t count, first_ns, last_ns;
+	uint64_t ns; /* the sum of the times between the first and the last of each */
 	enum account_class cls;
 };
 

@@ -59,7 +59,8 @@ enum interval_why {
 };
 
 /* Flags. Those of INTERVAL_CUT say that an interval is or may be only a piece of the true one. */
-#define INTERVAL_LOSS 0x01 /* events were lost during it: its state is INTERVAL_UNKNOWN */
+#define INTERVAL_LOSS                                                                              \
+	0x01 /* events were lost, or recording paused, during it: its state is INTERVAL_UNKNOWN */
 #define INTERVAL_HOLE 0x02 /* events contradict each other, so some are missing: likewise */
 #define INTERVAL_EDGE_START 0x04 /* it was so when the recording started: since when is unknown */
 #define INTERVAL_EDGE_END 0x08 /* it was so when the recording ended */

@@ -59,7 +59,9 @@ struct capture {
 	struct capture_unwind unwind;
 	bool cycles;
 	uint64_t lost_seen[PROF_CPUS_MAX][CAPTURE_LOSS_CNT];
-	uint64_t nested_before; /* recording was on */
+	uint64_t nested_before; /* recording was on, or while it was not */
+	bool started, paused;
+	uint64_t nested_paused; /* when it was last paused */
 };
 
 __attribute__((format(printf, 2, 0))) static int print_libbpf(enum libbpf_print_level level,
@@ -477,24 +479,67 @@ static uint64_t count_nested(const struct capture *c)
 	return misses;
 }
 
-void capture_start(struct capture *c)
+static void switch_on(struct capture *c)
 {
 	size_t i;
 
-	c->nested_before = count_nested(c);
 	__atomic_store_n(&c->skel->bss->recording, true, __ATOMIC_SEQ_CST);
 	for (i = 0; i < c->fd_cnt; i++)
 		perf_enable(c->fds[i]);
 }
 
-void capture_stop(struct capture *c)
+static void switch_off(struct capture *c)
 {
-	const struct timespec grace = { .tv_nsec = 1000000 };
 	size_t i;
 
 	for (i = 0; i < c->fd_cnt; i++)
 		perf_disable(c->fds[i]);
 	__atomic_store_n(&c->skel->bss->recording, false, __ATOMIC_SEQ_CST);
+}
+
+void capture_start(struct capture *c)
+{
+	c->nested_before = count_nested(c);
+	c->started = true;
+	switch_on(c);
+}
+
+void capture_pause(struct capture *c)
+{
+	switch_off(c);
+	c->paused = true;
+	c->nested_paused = count_nested(c);
+}
+
+/* Whoever waited then may have run meanwhile: no wait from before counts any more. */
+static void forget_waits(struct capture *c)
+{
+	size_t cpu;
+
+	for (cpu = 0; cpu < PROF_CPUS_MAX; cpu++) {
+		uint64_t *waiting = (uint64_t *)&c->skel->bss->cpu_watches[cpu].waiting;
+
+		__atomic_store_n(waiting, ((*waiting >> 32) + 1) << 32, __ATOMIC_SEQ_CST);
+	}
+}
+
+void capture_resume(struct capture *c)
+{
+	if (!c->started) {
+		capture_start(c);
+		return;
+	}
+	forget_waits(c);
+	c->nested_before += count_nested(c) - c->nested_paused;
+	c->paused = false;
+	switch_on(c);
+}
+
+void capture_stop(struct capture *c)
+{
+	const struct timespec grace = { .tv_nsec = 1000000 };
+
+	switch_off(c);
 	/* A program that saw the flag set runs for microseconds, with preemption off. */
 	nanosleep(&grace, NULL);
 }
@@ -660,7 +705,8 @@ void capture_count(struct capture *c, struct capture_counts *out)
 	for (i = 0; i < PROF_PROG_CNT; i++)
 		if (timed_runs[i])
 			out->prog_ns[i] = (double)timed_ns[i] / timed_runs[i] * out->prog_runs[i];
-	out->nested = count_nested(c) - c->nested_before;
+	if (c->started)
+		out->nested = (c->paused ? c->nested_paused : count_nested(c)) - c->nested_before;
 }
 
 bool capture_lost(struct capture *c, size_t cpu, enum capture_loss kind, uint64_t *cnt,

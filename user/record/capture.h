@@ -59,6 +59,10 @@ int capture_new(const struct capture_cfg *cfg, struct capture **out);
  */
 int capture_attach(struct capture *c);
 void capture_start(struct capture *c);
+/* No record is made meanwhile, but for those that are under way; targets and the side-band are followed on. */
+void capture_pause(struct capture *c);
+/* Records flow, also for the first time, in place of capture_start(). */
+void capture_resume(struct capture *c);
 /* No program writes any more when this returns; what was written waits in the rings. */
 void capture_stop(struct capture *c);
 /*

@@ -50,6 +50,7 @@
 #include "record/tick.h"
 #include "record/translate.h"
 #include "record/unwinding.h"
+#include "record/when.h"
 #include "symbol/symbroker.h"
 
 #define MS_NS 1000000ULL
@@ -97,6 +98,7 @@ struct recorder {
 	struct translate *translate;
 	struct status *status;
 	struct merge *merge;
+	struct when when;
 	struct realtime realtime;
 	struct memory memory;
 	uint64_t privileges; /* what is kept of them */
@@ -307,7 +309,9 @@ static int prepare(struct recorder *r)
 		err = eventset_new(r->tracefs_fd, &r->cfg->events, &r->events);
 	if (err)
 		return err;
-	err = open_output(r);
+	err = when_prepare(&r->when, &r->cfg->when);
+	if (!err)
+		err = open_output(r);
 	if (err)
 		return err;
 	/* What recording waits for at its start does not wait for its turn. Threads inherit this, so the
@@ -357,6 +361,8 @@ static int write_metadata(struct recorder *r)
 					.waking_stacks = r->cfg->waking_stacks,
 					.call_graph = capture_call_graph(r->capture),
 					.ring_bytes = r->cfg->ring_bytes,
+					.user = r->cfg->meta,
+					.user_cnt = r->cfg->meta_cnt,
 					.annotate = r->cfg->level4,
 				});
 	buf_free(&target);
@@ -444,7 +450,7 @@ static int start(struct recorder *r)
 		tasks_scan_all(r->tasks);
 	prepare_stacks(r);
 	r->start_ns = clock_mono_ns();
-	capture_start(r->capture);
+	when_begin(&r->when, r->capture, r->start_ns);
 	r->early = early_records_new(memory_early_max(r->cfg->mem_max));
 	r->kallsyms = kallsyms_thread_new();
 	if (r->launch) {
@@ -577,11 +583,11 @@ static bool is_over(struct recorder *r, uint64_t now)
 {
 	const struct recorder_cfg *cfg = r->cfg;
 
-	if (*cfg->stop) {
+	if (*cfg->stop || r->when.asked_to_stop) {
 		r->result->end = RECORDER_STOPPED;
 		return true;
 	}
-	if (cfg->duration_ns && now - r->start_ns >= cfg->duration_ns) {
+	if (now >= when_ends(&r->when)) {
 		r->result->end = RECORDER_DURATION;
 		return true;
 	}
@@ -612,9 +618,9 @@ static void wait_tick(struct recorder *r, uint64_t now)
 		.unwinding = r->unwinding,
 	};
 	uint64_t until = now + (in_a_rush(r) ? RUSH_MS : TICK_MS) * MS_NS,
-		 end = r->start_ns + r->cfg->duration_ns;
+		 end = when_ends(&r->when);
 
-	tick_wait(&cfg, now, r->cfg->duration_ns && end > now && end < until ? end : until);
+	tick_wait(&cfg, now, end > now && end < until ? end : until);
 }
 
 static void report_progress(struct recorder *r, uint64_t now, unsigned int tick)
@@ -640,8 +646,10 @@ static int record_until_over(struct recorder *r)
 		realtime_before_pass(&r->realtime, now,
 				     capture_is_filled(r->capture, FILLING_PART));
 		err = drain(r, &mark, now + DRAIN_MS * MS_NS);
-		if (!err)
+		if (!err && r->when.gate.open)
 			err = status_tick(r->status, mark);
+		if (!err)
+			err = when_step(&r->when, r->status);
 		if (!err)
 			err = r->early ? segments_flush(r->segments) :
 					 segments_step(r->segments, mark);
@@ -715,6 +723,8 @@ static int finish(struct recorder *r)
 	if (!err)
 		err = finish_records(r, now);
 	if (!err)
+		err = gate_end(&r->when.gate, r->status);
+	if (!err)
 		err = finish_names(r);
 	if (!err)
 		err = status_write_tail(r->status, now);
@@ -750,6 +760,7 @@ static void cleanup(struct recorder *r)
 	if (r->tracefs_fd >= 0)
 		close(r->tracefs_fd);
 	symbroker_free(r->broker);
+	when_fini(&r->when);
 }
 
 int recorder_run(const struct recorder_cfg *cfg, struct recorder_result *out)

@@ -10,9 +10,12 @@
 #include "record/eventset.h"
 #include "record/realtime.h"
 #include "record/status.h"
+#include "record/when.h"
 
 /* Called a few times a second while recording. */
 typedef void (*recorder_progress_fn)(void *ctx, const struct status_totals *totals);
+
+struct meta_user;
 
 struct recorder_cfg {
 	/* whom: one of system_wide, pids, tids, command; or all, while the command runs */
@@ -41,12 +44,14 @@ struct recorder_cfg {
 
 	/* where to, how long */
 	const char *output;
-	uint64_t duration_ns; /* 0: until the end of the target or *stop */
+	struct when_cfg when;
 	struct realtime_cfg realtime;
 	size_t ring_bytes; /* per CPU, a power of two */
 	size_t mem_max; /* bytes that it may remember, symbolizer apart */
 	bool level4; /* of the spec, 0.4: pooled stacks, annotations */
 	const char *command_line;
+	const struct meta_user *meta; /* what else metadata is to hold */
+	size_t meta_cnt;
 
 	const volatile sig_atomic_t *stop; /* 1: finish; more: at once, without waiting for names */
 	recorder_progress_fn progress; /* may be NULL */

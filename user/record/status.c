@@ -30,6 +30,7 @@
 #include "record/eventset.h"
 #include "record/realtime.h"
 #include "record/memory.h"
+#include "record/meta.h"
 #include "record/ring.h"
 #include "record/tasks.h"
 #include "record/translate.h"
@@ -85,7 +86,7 @@ void status_free(struct status *s)
 
 /* ---- head ------------------------------------------------------------------------------------- */
 
-enum { META_MAX = 24 };
+enum { META_MAX = 24 + META_USER_MAX };
 
 struct meta {
 	struct dial9_str kv[META_MAX][2];
@@ -164,6 +165,8 @@ static int write_metadata(struct status *s, const struct status_head *head)
 	meta_text(&m, PROF_META_CALL_GRAPH, call_graph_name(head->call_graph));
 	meta_number(&m, PROF_META_RING_BYTES, head->ring_bytes);
 	meta_number(&m, PROF_META_START_REALTIME_NS, s->start_real_ns);
+	for (size_t i = 0; i < head->user_cnt && m.cnt < META_MAX; i++)
+		meta_text(&m, head->user[i].key, head->user[i].value);
 	err = emit_metadata(s->cfg.emit, s->last_ns, m.kv, m.cnt);
 	buf_free(&command);
 	return err;
@@ -448,16 +451,24 @@ static int write_figures(struct status *s, uint64_t now_ns, bool closed)
 	return err ? err : write_stats(s, &counts, now_ns, closed);
 }
 
+/* What was due while nobody asked is not made up for. */
+static void set_next(uint64_t *next, uint64_t period, uint64_t now_ns)
+{
+	*next += period;
+	if (*next <= now_ns)
+		*next = now_ns + period;
+}
+
 int status_tick(struct status *s, uint64_t now_ns)
 {
 	int err;
 
 	if (now_ns < s->next_stats)
 		return 0;
-	s->next_stats += SECOND_NS;
+	set_next(&s->next_stats, SECOND_NS, now_ns);
 	err = write_figures(s, now_ns, false);
 	if (!err && now_ns >= s->next_clock) {
-		s->next_clock += CLOCK_SYNC_NS;
+		set_next(&s->next_clock, CLOCK_SYNC_NS, now_ns);
 		err = write_clock_sync(s);
 	}
 	return err;
@@ -494,6 +505,12 @@ int status_write_tail(struct status *s, uint64_t now_ns)
 				PROF_LOST_SAMPLE_ESTIMATE, t.samples_missed, s->cfg.start_ns,
 				s->last_ns);
 	return err ? err : write_clock_sync(s);
+}
+
+int status_paused(struct status *s, uint64_t from_ns, uint64_t to_ns)
+{
+	return emit_lost(s->cfg.emit, to_ns, PROF_LOST_ANY_CPU, PROF_LOST_PAUSED, 1, from_ns,
+			 to_ns);
 }
 
 int status_side_lost(struct status *s, const struct perf_side *side)

@@ -11,6 +11,7 @@ struct dial9_enc;
 struct emit;
 struct eventset;
 struct memory;
+struct meta_user;
 struct perf_side;
 struct realtime;
 struct tasks;
@@ -65,6 +66,8 @@ struct status_head {
 	uint32_t waking_stacks;
 	uint32_t call_graph; /* enum prof_call_graph */
 	uint64_t ring_bytes;
+	const struct meta_user *user; /* what else is to be said of it */
+	size_t user_cnt;
 	bool annotate; /* say what fields are: needs an encoder of level 4 */
 };
 /*
@@ -89,6 +92,8 @@ void status_end(struct status *s);
 /* All of it once more, and what can only be told at the end. */
 int status_write_tail(struct status *s, uint64_t now_ns);
 
+/* Nothing was recorded between two times, on purpose. */
+int status_paused(struct status *s, uint64_t from_ns, uint64_t to_ns);
 /* Writes of a side-band record what it says of loss: dropped, damaged, or not read for long. */
 int status_side_lost(struct status *s, const struct perf_side *side);
 

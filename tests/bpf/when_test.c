@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * When is recorded: what the clock and others ask for, against sleepers that are sent on while recording is on
+ * and while it is not.
+ */
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profile/intervals.h"
+#include "support.h"
+
+TestSuite(when, .fini = live_cleanup, .timeout = 60);
+
+enum { SLEEPERS = 4, NAPS = 40, SLEEPING = 1, PAUSES_MAX = 8 };
+
+#define MS 1000000ULL
+#define SECOND 1000000000ULL
+
+/* ---- commands ------------------------------------------------------------------------------------ */
+
+struct control {
+	char spec[512];
+	int to, from;
+};
+
+static void make_control(struct control *c)
+{
+	const char *to = live_path("control"), *from = live_path("ack");
+
+	cr_assert_eq(mkfifo(to, 0600), 0);
+	cr_assert_eq(mkfifo(from, 0600), 0);
+	c->to = open(to, O_RDWR | O_CLOEXEC);
+	c->from = open(from, O_RDWR | O_CLOEXEC);
+	cr_assert(c->to >= 0 && c->from >= 0);
+	snprintf(c->spec, sizeof(c->spec), "fifo:%s,%s", to, from);
+}
+
+/* Returns when it has been done. */
+static void ask(const struct control *c, const char *command)
+{
+	struct pollfd p = { .fd = c->from, .events = POLLIN };
+	char answer[16] = "";
+
+	cr_assert_gt(dprintf(c->to, "%s\n", command), 0);
+	cr_assert_eq(poll(&p, 1, 20000), 1, "no answer to %s", command);
+	cr_assert_eq(read(c->from, answer, sizeof(answer)), 4);
+	cr_assert_str_eq(answer, "ack\n");
+}
+
+/* ---- the trace ----------------------------------------------------------------------------------- */
+
+struct pause {
+	uint64_t from, to;
+};
+
+struct seen {
+	uint32_t tids[SLEEPERS];
+	uint64_t naps[SLEEPERS]; /* switches out to sleep */
+	uint64_t switches[SLEEPERS]; /* out and in */
+	struct pause pauses[PAUSES_MAX];
+	size_t pause_cnt;
+	uint64_t first_switch; /* of anybody */
+	uint64_t over_pause, blocked_over_pause; /* intervals */
+	int64_t real_less_mono;
+};
+
+static void see_switch(struct seen *s, const struct trace_event *ev)
+{
+	if (!s->first_switch)
+		s->first_switch = ev->ts;
+	for (size_t i = 0; i < SLEEPERS; i++) {
+		const bool out = live_int(ev, PROF_F_PREV_PID) == s->tids[i];
+
+		s->naps[i] += out && live_int(ev, PROF_F_PREV_STATE) == SLEEPING;
+		s->switches[i] += out || live_int(ev, PROF_F_NEXT_PID) == s->tids[i];
+	}
+}
+
+static void see_event(struct seen *s, const struct live_trace *lt, const struct trace_event *ev)
+{
+	if (ev->kind == TRACE_SCHED_SWITCH)
+		see_switch(s, ev);
+	if (ev->kind == TRACE_CLOCK_SYNC)
+		s->real_less_mono = live_int(ev, PROF_F_REALTIME_NS) - (int64_t)ev->ts;
+	if (!live_is(ev, PROF_EV_LOST) ||
+	    strcmp(live_text(lt, ev, PROF_F_KIND), PROF_LOST_PAUSED) != 0)
+		return;
+	cr_assert_lt(s->pause_cnt, PAUSES_MAX);
+	cr_expect_eq(live_int(ev, PROF_F_COUNT), 1);
+	s->pauses[s->pause_cnt++] =
+		(struct pause){ live_int(ev, PROF_F_FIRST_NS), live_int(ev, PROF_F_LAST_NS) };
+}
+
+static void see_interval(void *ctx, const struct interval *i)
+{
+	struct seen *s = ctx;
+
+	for (size_t p = 0; p < s->pause_cnt; p++) {
+		if (i->ended < s->pauses[p].from || i->began > s->pauses[p].to)
+			continue;
+		s->over_pause++;
+		s->blocked_over_pause += i->state != INTERVAL_UNKNOWN;
+	}
+}
+
+static void look(const char *path, struct seen *s)
+{
+	struct trace_event ev;
+	struct intervals *iv;
+	struct live_trace lt;
+
+	live_open(&lt, path, false);
+	live_assert_no_loss(&lt);
+	iv = intervals_new(&(struct intervals_opts){ lt.names, see_interval, s });
+	while (live_next(&lt, &ev)) {
+		see_event(s, &lt, &ev);
+		/* a pause is told before what came behind it */
+		intervals_add(iv, lt.trace, &ev);
+	}
+	intervals_finish(iv);
+	intervals_free(iv);
+	live_close(&lt);
+}
+
+/* ---- */
+
+Test(when, what_happens_while_recording_is_off_is_not_there_and_the_pause_is_no_time_asleep)
+{
+	struct live_proc sleepers[SLEEPERS];
+	struct seen s = { .pause_cnt = 0 };
+	struct control control;
+	struct live_rec rec;
+	char pids[128] = "";
+	size_t i;
+
+	make_control(&control);
+	for (i = 0; i < SLEEPERS; i++) {
+		live_stimulus(&sleepers[i], "sleeper", "40", "1000", NULL);
+		s.tids[i] = (uint32_t)sleepers[i].pid;
+		snprintf(pids + strlen(pids), sizeof(pids) - strlen(pids), "%s%d", i ? "," : "",
+			 sleepers[i].pid);
+	}
+	live_record(&rec, "-p", pids, "-D", "-1", "--control", control.spec, NULL);
+	ask(&control, "ping");
+	live_go(&sleepers[0]);
+	ask(&control, "enable");
+	live_go(&sleepers[1]);
+	ask(&control, "disable");
+	live_go(&sleepers[2]);
+	ask(&control, "enable");
+	live_go(&sleepers[3]);
+	ask(&control, "stop");
+	cr_assert_eq(live_finish(&rec), 0);
+	for (i = 0; i < SLEEPERS; i++)
+		live_end(&sleepers[i]);
+	look(rec.path, &s);
+	cr_expect_eq(s.switches[0], 0, "%lu before the first", (unsigned long)s.switches[0]);
+	cr_expect_eq(s.switches[2], 0, "%lu in the pause", (unsigned long)s.switches[2]);
+	cr_expect_geq(s.naps[1], NAPS);
+	cr_expect_leq(s.naps[1], NAPS + 1);
+	cr_expect_geq(s.naps[3], NAPS);
+	cr_expect_leq(s.naps[3], NAPS + 1);
+	cr_assert_eq(s.pause_cnt, 2);
+	for (i = 0; i < 2; i++)
+		cr_expect_gt(s.pauses[i].to - s.pauses[i].from, NAPS * MS, "one slept in it");
+	cr_expect_gt(s.pauses[1].from - s.pauses[0].to, NAPS * MS);
+	cr_expect_geq(s.over_pause, 4, "some thread's interval lies over each");
+	cr_expect_eq(s.blocked_over_pause, 0, "%lu of %lu have a state",
+		     (unsigned long)s.blocked_over_pause, (unsigned long)s.over_pause);
+	close(control.to);
+	close(control.from);
+}
+
+Test(when, a_delay_lets_the_command_run_and_records_what_comes_then)
+{
+	struct seen s = { .pause_cnt = 0 };
+	struct live_rec rec;
+
+	live_record(&rec, "-D", "300", "--", live_built("stimuli/sleeper"), "--now", "60", "10000",
+		    NULL);
+	cr_assert_eq(live_finish(&rec), 0);
+	look(rec.path, &s);
+	cr_assert_eq(s.pause_cnt, 1);
+	cr_expect_geq(s.pauses[0].to - s.pauses[0].from, 300 * MS);
+	cr_expect_geq(s.first_switch, s.pauses[0].from + 300 * MS);
+}
+
+Test(when, a_recording_that_starts_at_a_multiple_of_a_second_waits_for_one)
+{
+	struct seen s = { .pause_cnt = 0 };
+	struct live_proc sleeper;
+	struct live_rec rec;
+
+	live_stimulus(&sleeper, "sleeper", "100000", "1000", NULL);
+	cr_assert_eq(write(sleeper.in, "\n", 1), 1);
+	live_record(&rec, "-p", live_number(sleeper.pid), "--start-at", "/1s", "-d", "100ms", NULL);
+	cr_assert_eq(live_finish(&rec), 0);
+	live_kill(&sleeper);
+	look(rec.path, &s);
+	cr_assert_eq(s.pause_cnt, 1);
+	cr_assert_neq(s.real_less_mono, 0);
+	cr_expect_lt((s.pauses[0].from + s.real_less_mono) / SECOND,
+		     (s.pauses[0].to + s.real_less_mono) / SECOND);
+}
+
+Test(when, what_a_user_says_of_a_recording_is_in_it_and_info_tells_of_pauses)
+{
+	struct live_proc sleeper;
+	struct live_rec rec;
+	struct buf text;
+
+	live_stimulus(&sleeper, "sleeper", NULL);
+	live_record(&rec, "-p", live_number(sleeper.pid), "-D", "50", "-d", "50ms", "--meta",
+		    "release=4.2 b=c", "--meta", "ticket=", NULL);
+	cr_assert_eq(live_finish(&rec), 0);
+	live_kill(&sleeper);
+	text = live_output((const char *const[]){ "info", rec.path, NULL });
+	cr_expect(strstr(text.data, "\nrelease         4.2 b=c\n"), "%s", text.data);
+	cr_expect(strstr(text.data, "\npaused          1 time on purpose, 0."), "%s", text.data);
+	cr_expect(strstr(text.data, "\nlost            nothing\n"), "%s", text.data);
+	buf_free(&text);
+}
