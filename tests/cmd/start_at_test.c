@@ -89,13 +89,13 @@ Test(start_at, a_delay_is_in_milliseconds_unless_it_says_otherwise)
 	uint64_t ns = 0;
 	bool hold = false;
 
-	cr_expect_eq(start_after_parse("1500", &ns, &hold), 0);
+	cr_expect_eq(start_at_delay("1500", &ns, &hold), 0);
 	cr_expect_eq(ns, 1500 * S / 1000);
-	cr_expect_eq(start_after_parse("2s", &ns, &hold), 0);
+	cr_expect_eq(start_at_delay("2s", &ns, &hold), 0);
 	cr_expect_eq(ns, 2 * S);
 	cr_expect(!hold);
-	cr_expect_eq(start_after_parse("-2", &ns, &hold), -EINVAL);
-	cr_expect_eq(start_after_parse("soon", &ns, &hold), -EINVAL);
-	cr_expect_eq(start_after_parse("-1", &ns, &hold), 0);
+	cr_expect_eq(start_at_delay("-2", &ns, &hold), -EINVAL);
+	cr_expect_eq(start_at_delay("soon", &ns, &hold), -EINVAL);
+	cr_expect_eq(start_at_delay("-1", &ns, &hold), 0);
 	cr_expect(hold);
 }

@@ -300,7 +300,7 @@ static int check_when(struct record_opts *o)
 
 	if (o->delay && o->start_at)
 		return usage_error("-D and --start-at exclude each other");
-	if (o->delay && start_after_parse(o->delay, &when->delay_ns, &when->hold))
+	if (o->delay && start_at_delay(o->delay, &when->delay_ns, &when->hold))
 		return bad_value("-D", o->delay, "want milliseconds, or -1");
 	if (when->hold && !o->control)
 		return usage_error("-D -1 waits for --control, and there is none");

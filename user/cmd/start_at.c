@@ -101,7 +101,7 @@ int start_at_parse(const char *text, uint64_t now_ns, uint64_t *at_ns, uint64_t 
 	return 0;
 }
 
-int start_after_parse(const char *text, uint64_t *delay_ns, bool *hold)
+int start_at_delay(const char *text, uint64_t *delay_ns, bool *hold)
 {
 	uint64_t ms;
 

@@ -17,6 +17,6 @@ int start_at_parse(const char *text, uint64_t now_ns, uint64_t *at_ns, uint64_t 
  * How long to wait, from what -D takes: milliseconds, or a duration with its unit; -1 holds until something else
  * ends it. 0 or -EINVAL.
  */
-int start_after_parse(const char *text, uint64_t *delay_ns, bool *hold);
+int start_at_delay(const char *text, uint64_t *delay_ns, bool *hold);
 
 #endif
