@@ -127,6 +127,15 @@ static void look(const char *path, struct seen *s)
 	live_close(&lt);
 }
 
+/* Until it sleeps again, which is a switch as well. */
+static void go_and_settle(struct live_proc *sleeper)
+{
+	struct live_switches ignored;
+
+	live_go(sleeper);
+	live_read_switches(sleeper->pid, &ignored);
+}
+
 /* ---- */
 
 Test(when, what_happens_while_recording_is_off_is_not_there_and_the_pause_is_no_time_asleep)
@@ -147,11 +156,11 @@ Test(when, what_happens_while_recording_is_off_is_not_there_and_the_pause_is_no_
 	}
 	live_record(&rec, "-p", pids, "-D", "-1", "--control", control.spec, NULL);
 	ask(&control, "ping");
-	live_go(&sleepers[0]);
+	go_and_settle(&sleepers[0]);
 	ask(&control, "enable");
 	live_go(&sleepers[1]);
 	ask(&control, "disable");
-	live_go(&sleepers[2]);
+	go_and_settle(&sleepers[2]);
 	ask(&control, "enable");
 	live_go(&sleepers[3]);
 	ask(&control, "stop");
