@@ -237,6 +237,26 @@ static int set_u32s(const struct parser *p, const struct opt *o, const struct ty
 	return 0;
 }
 
+/* A second one for the same value could only replace the first. */
+static int set_list_of(const struct parser *p, const struct opt *o, const struct typed *t,
+		       const char *value)
+{
+	const struct opt_list *of = (const void *)((const char *)p->dst + o->of);
+	struct opt_list *list = (struct opt_list *)((char *)p->dst + o->off);
+
+	if (!of->cnt || list->cnt == of->cnt) {
+		log_error("%s: %s%.*s belongs to the %s before it%s; see dial9-prof %s --help",
+			  p->spec->name, t->dashes, t->len, t->text, o->of_what,
+			  of->cnt ? ", which has one" : "", p->spec->name);
+		return -EINVAL;
+	}
+	list->v = xreallocarray(list->v, of->cnt, sizeof(*list->v));
+	while (list->cnt < of->cnt - 1)
+		list->v[list->cnt++] = NULL;
+	list->v[list->cnt++] = value;
+	return 0;
+}
+
 static int no_value(const struct parser *p, const struct typed *t, const char *why)
 {
 	log_error("%s: %s%.*s needs a value%s; see dial9-prof %s --help", p->spec->name, t->dashes,
@@ -250,7 +270,7 @@ static int set_value(const struct parser *p, const struct opt *o, const struct t
 	void *to = (char *)p->dst + o->off;
 	struct opt_list *list;
 
-	if ((o->kind == OPT_STR || o->kind == OPT_LIST) && !*value)
+	if ((o->kind == OPT_STR || o->kind == OPT_LIST || o->kind == OPT_LIST_OF) && !*value)
 		return no_value(p, t, ", and '' is none");
 	switch (o->kind) {
 	case OPT_FLAG:
@@ -268,6 +288,8 @@ static int set_value(const struct parser *p, const struct opt *o, const struct t
 		list->v = xreallocarray(list->v, list->cnt + 1, sizeof(*list->v));
 		list->v[list->cnt++] = value;
 		return 0;
+	case OPT_LIST_OF:
+		return set_list_of(p, o, t, value);
 	case OPT_U32:
 	case OPT_U64:
 	case OPT_SIZE:
@@ -386,7 +408,7 @@ void opts_fini(const struct opt_spec *spec, void *dst)
 		const struct opt *o = &spec->opts[i];
 		void *at = (char *)dst + o->off;
 
-		if (o->kind == OPT_LIST) {
+		if (o->kind == OPT_LIST || o->kind == OPT_LIST_OF) {
 			struct opt_list *list = at;
 
 			free(list->v);
@@ -468,9 +490,10 @@ const char *opts_nearest(const char *word, const char *const *words, size_t n)
 static void add_arg(struct buf *b, const struct opt *o)
 {
 	static const char *const names[] = {
-		[OPT_STR] = "STR",	[OPT_U32] = "N",	[OPT_U64] = "N",
-		[OPT_SIZE] = "SIZE",	[OPT_DURATION] = "DUR", [OPT_LIST] = "STR",
-		[OPT_PIDS] = "PID,...", [OPT_CPUS] = "CPUS",	[OPT_INT] = "N",
+		[OPT_STR] = "STR",     [OPT_U32] = "N",	       [OPT_U64] = "N",
+		[OPT_SIZE] = "SIZE",   [OPT_DURATION] = "DUR", [OPT_LIST] = "STR",
+		[OPT_LIST_OF] = "STR", [OPT_PIDS] = "PID,...", [OPT_CPUS] = "CPUS",
+		[OPT_INT] = "N",
 	};
 
 	if (o->arg) {

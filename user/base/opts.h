@@ -19,6 +19,8 @@ enum opt_kind {
 	OPT_DURATION, /* uint64_t ns */
 	OPT_CHOICE, /* int, index in choices */
 	OPT_LIST, /* struct opt_list: repeatable; none is empty */
+	/* the same, of the last value of the list at `of`: as long as that one or shorter, NULL for none */
+	OPT_LIST_OF,
 	OPT_INT, /* int, which may be negative */
 	OPT_PIDS, /* struct opt_u32s: list with commas or blanks, repeatable; 0 is refused */
 	OPT_CPUS, /* struct opt_u32s: "0-3,8", repeatable */
@@ -49,6 +51,8 @@ struct opt {
 	uint64_t min,
 		max; /* numbers: bounds; max 0 = the kind's own. OPT_DURATION: min 1 is above 0 */
 	int int_min, int_max; /* OPT_INT: bounds */
+	size_t of; /* OPT_LIST_OF */
+	const char *of_what; /* OPT_LIST_OF: the option before it, for an error: "-e" */
 	bool many; /* OPT_PIDS: bare numbers behind the value belong to it: -p $(pidof app) */
 };
 
