@@ -25,13 +25,13 @@ find user bpf include -name '*.[ch]' | sort | xargs awk '
 	}
 	BEGIN {
 		allow("include", "dial9.h dial9_event.h prof_events.h prof_unwind.h prof_walk.h")
-		allow("bpf", "bpf vmlinux.h ptregs.h prof_abi.h prof_events.h prof_unwind.h prof_walk.h prof_walk_step.h")
+		allow("bpf", "bpf vmlinux.h ptregs.h prof_abi.h prof_events.h prof_filter.h prof_unwind.h prof_walk.h prof_walk_step.h")
 		allow("libdial9", "libdial9 dial9.h")
 		allow("base", "base")
-		allow("kernel", "kernel base")
+		allow("kernel", "kernel base prof_filter.h")
 		allow("unwind", "unwind kernel base prof_unwind.h")
 		allow("symbol", "symbol unwind kernel base prof_unwind.h")
-		allow("record", "record symbol unwind kernel base dial9.h prof_abi.h prof_events.h prof_unwind.h prof_walk.h prof_walk_step.h prof.skel.h")
+		allow("record", "record symbol unwind kernel base dial9.h prof_abi.h prof_events.h prof_filter.h prof_unwind.h prof_walk.h prof_walk_step.h prof.skel.h")
 		allow("trace", "trace symbol base dial9.h prof_events.h")
 		allow("profile", "profile trace base")
 		allow("export", "export profile trace base")
