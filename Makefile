@@ -44,7 +44,7 @@ SRCS_libdial9 := $(addprefix user/libdial9/, \
 SRCS_base := $(addprefix user/base/, \
 	alloc.c buf.c clock.c file.c hash.c hmap.c log.c memo.c opts.c str.c strtab.c)
 SRCS_kernel := $(addprefix user/kernel/, \
-	cpus.c format.c format_symbols.c irqs.c kallsyms.c perf.c perf_ring.c perf_side.c privileges.c \
+	cpus.c filter.c format.c format_symbols.c irqs.c kallsyms.c perf.c perf_ring.c perf_side.c privileges.c \
 	proc.c tracefs.c)
 SRCS_unwind := $(addprefix user/unwind/, \
 	extents.c lists.c store.c table.c waiter.c)
@@ -97,7 +97,7 @@ SRCS_export += user/export/html.c user/export/page.c
 SRCS_cmd += user/cmd/serve.c user/cmd/whole.c
 SRCS_cmd += $(addprefix user/cmd/, \
 	app_trace.c merge.c merge_align.c merge_cmd.c merge_inputs.c merge_plan.c merge_record.c merge_same.c merge_sort.c reread.c)
-SRCS_record += user/record/code_names.c
+SRCS_record += user/record/code_names.c user/record/capture_filter.c
 SRCS_profile += user/profile/machine.c
 SRCS_symbol += user/symbol/debuginfod.c
 SRCS_cmd += $(addprefix user/cmd/, symbolize.c symbolize_copy.c symbolize_find.c)
@@ -115,14 +115,14 @@ PAGE_PARTS := $(addprefix tools/page/,assemble.sh page.html style.css) $(addpref
 	$(wildcard tools/page/*.js)
 
 BPF_SRCS := $(addprefix bpf/, \
-	core.bpf.c interrupt.bpf.c process.bpf.c reuse.bpf.c sample.bpf.c sched.bpf.c tracepoint.bpf.c \
+	core.bpf.c filter.bpf.c interrupt.bpf.c process.bpf.c reuse.bpf.c sample.bpf.c sched.bpf.c tracepoint.bpf.c \
 	unwind.bpf.c)
 
 # Each is one criterion binary; those below tests/bpf need root and a kernel with BTF.
 TESTS := $(addprefix tests/, \
 	$(addprefix base/, alloc_test.c buf_test.c clock_test.c file_test.c hash_test.c hmap_test.c log_test.c \
 		memo_test.c opts_test.c str_test.c strtab_test.c) \
-	$(addprefix kernel/, cpus_test.c format_symbols_test.c format_test.c irqs_test.c kallsyms_test.c \
+	$(addprefix kernel/, cpus_test.c filter_test.c format_symbols_test.c format_test.c irqs_test.c kallsyms_test.c \
 		perf_side_test.c perf_test.c proc_test.c tracefs_test.c) \
 	$(addprefix libdial9/, alloc_test.c copy_test.c decode_test.c encode_test.c event_test.c fd_test.c \
 		golden_test.c nomem_test.c notes_test.c payload_test.c pool_test.c property_test.c put_test.c \
@@ -177,6 +177,7 @@ TESTS_ROOT += tests/record/field_notes_live_test.c
 TESTS += $(addprefix tests/record/,control_test.c gate_test.c meta_test.c) tests/cmd/start_at_test.c
 TESTS_ROOT += tests/bpf/when_test.c
 TESTS_ROOT += tests/bpf/app_trace_test.c
+TESTS_ROOT += tests/bpf/filter_test.c
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \
@@ -184,6 +185,7 @@ STIMULI := $(addprefix tests/stimuli/, \
 	forkchain.c inlined.c jit.c pingpong.c poller.c ring.c shortlived.c sleeper.c spinner.c stalls.c storm.c threads.c \
 	unwind_jit.c unwind_maze.c unwind_naps.c unwind_rust.rs unwind_signals.c unwind_throw.cpp walked.c)
 STIMULI += tests/stimuli/waiter.c
+STIMULI += tests/stimuli/filtered.c
 # inlined.c, cxx.cpp and crate.rs as several compilers and linkers leave them, for the symbolizer.
 STIMULI_SYMBOL := c-gcc c-dwarf4 c-dwarf64 c-nopie c-gz c-clang c-clang4 c-link c-dynsym cxx-gcc cxx-clang4 \
 	rust
@@ -192,7 +194,7 @@ FUZZ := $(addprefix tests/fuzz/, \
 	apitrace_fuzz.c decode_fuzz.c heph_fuzz.c intervals_fuzz.c kernel_fuzz.c perfmap_fuzz.c record_fuzz.c \
 	roundtrip_fuzz.c sideband_fuzz.c symbol_fuzz.c symbolize_fuzz.c symproto_fuzz.c tonband_fuzz.c trace_fuzz.c \
 	unwind_fuzz.c)
-FUZZ += tests/fuzz/merge_fuzz.c
+FUZZ += tests/fuzz/merge_fuzz.c tests/fuzz/filter_fuzz.c
 # What a target starts from: its directory below tests/fuzz/corpus, unless it is told here.
 CORPUS_decode_fuzz := tests/fuzz/corpus/decode_fuzz $(addprefix tests/golden/dial9/,core ext hostile)
 CORPUS_intervals_fuzz := tests/fuzz/corpus/trace_fuzz

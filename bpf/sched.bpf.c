@@ -11,6 +11,7 @@
  */
 #define SCRATCH switch_scratch
 #include "context.bpf.h"
+#include "filter.bpf.h"
 #include "neighbour.bpf.h"
 #include "scratch.bpf.h"
 #include "stack.bpf.h"
@@ -87,6 +88,16 @@ static __always_inline __u32 put_switch(void *raw, bool preempt, struct task_str
 	return end;
 }
 
+/* Builds the record once more, on the stack: only filters of switches cost this. */
+static __attribute__((noinline)) bool switch_is_wanted(bool preempt, struct task_struct *prev,
+						       struct task_struct *next, __u32 state)
+{
+	struct filter_short at = { 0 };
+
+	return filter_wants_short(&at, put_switch(at.bytes, preempt, prev, next, state),
+				  cfg_switch.filter);
+}
+
 /* A task that will never run again makes room for the next of its pid. */
 static __always_inline void forget_dead(struct task_struct *prev, __u32 state)
 {
@@ -133,7 +144,7 @@ SEC("?tp_btf/sched_switch")
 int prof_sched_switch(__u64 *ctx)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
-	bool preempt = ctx[0], watched = false;
+	bool preempt = ctx[0], watched = false, stacks;
 	__u32 state, cpu;
 	struct prof_rec *rec;
 	__u64 start;
@@ -148,19 +159,21 @@ int prof_sched_switch(__u64 *ctx)
 	if (cfg_neighbours)
 		watched = neighbours_switch(bpf_get_smp_processor_id(), prev, preempt || !state,
 					    next);
+	stacks = cfg_switch_stacks && prev->pid && prev->tgid != cfg_self_tgid;
 	if (!is_target(prev->pid, prev->tgid)) {
 		if (!is_target(next->pid, next->tgid) && !watched)
 			return 0;
-	} else if (cfg_switch_stacks && prev->pid && prev->tgid != cfg_self_tgid) {
-		start = bpf_ktime_get_ns();
-		cpu = bpf_get_smp_processor_id();
-		count_switch(cpu);
-		switch_with_stacks(ctx, preempt, prev, next, state, cpu, start);
-		goto out;
+		stacks = false;
 	}
 	start = bpf_ktime_get_ns();
 	cpu = bpf_get_smp_processor_id();
+	if (cfg_switch.filter && !switch_is_wanted(preempt, prev, next, state))
+		goto out;
 	count_switch(cpu);
+	if (stacks) {
+		switch_with_stacks(ctx, preempt, prev, next, state, cpu, start);
+		goto out;
+	}
 	rec = rec_reserve(cpu, start, room_for(cfg_switch.size, cfg_switch.comm_dyn ? 2 : 0),
 			  cfg_switch.event, (__u64)prev->tgid << 32 | (__u32)prev->pid);
 	if (rec) {
@@ -175,14 +188,22 @@ out:
 	return 0;
 }
 
+/* Whether @task or the current one is a target. */
+static __always_inline bool is_about_target(struct task_struct *task)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+
+	return recording &&
+	       (is_target(pid_tgid, pid_tgid >> 32) || is_target(task->pid, task->tgid));
+}
+
 /* A record about @task, if that or the current task is a target. */
 static __always_inline struct prof_rec *rec_about(struct task_struct *task, __u32 room, __u32 event)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	__u32 cpu = bpf_get_smp_processor_id();
 
-	if (!recording ||
-	    (!is_target(pid_tgid, pid_tgid >> 32) && !is_target(task->pid, task->tgid)))
+	if (!is_about_target(task))
 		return NULL;
 	count_produced(cpu, PROF_CLASS_TRACEPOINT);
 	return rec_reserve(cpu, bpf_ktime_get_ns(), room, event, pid_tgid);
@@ -208,6 +229,27 @@ static __always_inline __u32 put_wakeup(void *raw, __u32 tid, struct task_struct
 	PUT(raw, at->prio, __s32, task->prio);
 	PUT(raw, at->target_cpu, __s32, task_cpu(task));
 	return end;
+}
+
+/* For events with a filter: as switch_is_wanted(), of those about targets. */
+static __always_inline bool wakeup_is_wanted(struct task_struct *task,
+					     const volatile struct prof_wakeup_layout *at)
+{
+	struct filter_short raw = { 0 };
+
+	return is_about_target(task) &&
+	       filter_wants_short(&raw, put_wakeup(raw.bytes, bpf_get_current_pid_tgid(), task, at),
+				  at->filter);
+}
+
+static __attribute__((noinline)) bool waking_is_wanted(struct task_struct *task)
+{
+	return wakeup_is_wanted(task, &cfg_waking);
+}
+
+static __attribute__((noinline)) bool wakeup_new_is_wanted(struct task_struct *task)
+{
+	return wakeup_is_wanted(task, &cfg_wakeup_new);
 }
 
 static __always_inline int emit_wakeup(struct task_struct *task,
@@ -265,6 +307,8 @@ int prof_sched_waking(__u64 *ctx)
 
 	if (cfg_neighbours && recording)
 		neighbours_waking((void *)ctx[0]);
+	if (cfg_waking.filter && !waking_is_wanted((void *)ctx[0]))
+		return 0;
 	if (cfg_waking_stacks && (__u32)pid_tgid && pid_tgid >> 32 != cfg_self_tgid &&
 	    context_now(bpf_get_smp_processor_id()) == PROF_CONTEXT_TASK)
 		return waking_with_stacks(ctx, (void *)ctx[0]);
@@ -276,6 +320,8 @@ int prof_sched_wakeup_new(__u64 *ctx)
 {
 	if (cfg_neighbours && recording)
 		neighbours_woken((void *)ctx[0]);
+	if (cfg_wakeup_new.filter && !wakeup_new_is_wanted((void *)ctx[0]))
+		return 0;
 	return emit_wakeup((void *)ctx[0], &cfg_wakeup_new);
 }
 
@@ -288,26 +334,43 @@ int prof_wait_wakeup(__u64 *ctx)
 	return 0;
 }
 
+static __always_inline __u32 put_migrate(void *raw, __u32 tid, struct task_struct *task, __u32 dest)
+{
+	__u32 end;
+
+	raw_init(raw, cfg_migrate.type, tid);
+	end = put_comm(raw, cfg_migrate.comm, cfg_migrate.comm_dyn, cfg_migrate.size, task);
+	PUT(raw, cfg_migrate.pid, __s32, task->pid);
+	PUT(raw, cfg_migrate.prio, __s32, task->prio);
+	PUT(raw, cfg_migrate.orig_cpu, __s32, task_cpu(task));
+	PUT(raw, cfg_migrate.dest_cpu, __s32, dest);
+	return end;
+}
+
+static __attribute__((noinline)) bool migrate_is_wanted(struct task_struct *task, __u32 dest)
+{
+	struct filter_short raw = { 0 };
+
+	return is_about_target(task) &&
+	       filter_wants_short(&raw,
+				  put_migrate(raw.bytes, bpf_get_current_pid_tgid(), task, dest),
+				  cfg_migrate.filter);
+}
+
 SEC("?tp_btf/sched_migrate_task")
 int prof_sched_migrate(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
 	struct prof_rec *rec;
-	void *raw;
 
 	if (cfg_neighbours && recording)
 		neighbours_migrate(task, ctx[1]);
+	if (cfg_migrate.filter && !migrate_is_wanted(task, ctx[1]))
+		return 0;
 	rec = rec_about(task, room_for(cfg_migrate.size, cfg_migrate.comm_dyn), cfg_migrate.event);
 	if (!rec)
 		return 0;
-	raw = rec + 1;
-	raw_init(raw, cfg_migrate.type, rec->tid);
-	rec->raw_len =
-		put_comm(raw, cfg_migrate.comm, cfg_migrate.comm_dyn, cfg_migrate.size, task);
-	PUT(raw, cfg_migrate.pid, __s32, task->pid);
-	PUT(raw, cfg_migrate.prio, __s32, task->prio);
-	PUT(raw, cfg_migrate.orig_cpu, __s32, task_cpu(task));
-	PUT(raw, cfg_migrate.dest_cpu, __s32, ctx[1]);
+	rec->raw_len = put_migrate(rec + 1, rec->tid, task, ctx[1]);
 	rec_submit(rec, PROF_PROG_WAKEUP);
 	return 0;
 }

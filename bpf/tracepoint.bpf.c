@@ -10,6 +10,7 @@
  */
 #define SCRATCH tracepoint_scratch
 #include "context.bpf.h"
+#include "filter.bpf.h"
 #include "scratch.bpf.h"
 
 struct {
@@ -115,7 +116,10 @@ int prof_tracepoint(void *ctx)
 	if (cfg->text_cnt)
 		len = add_texts(ctx, raw, cfg);
 	rec->raw_len = len;
+	if (cfg->filter && !filter_wants_long(raw, len, cfg->filter))
+		goto out;
 	rec_output(rec, sizeof(*rec) + ((len + 7) & ~7U), PROF_CLASS_TRACEPOINT);
+out:
 	count_run(cpu, PROF_PROG_TRACEPOINT, start);
 	return 1;
 }

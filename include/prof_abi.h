@@ -91,6 +91,7 @@ struct prof_event_cfg {
 	 */
 	__u16 text_at, text_cnt;
 	__u16 text_off[PROF_TEXT_FIELDS];
+	__u16 filter; /* 1 + index of its filter (prof_filter.h); 0: all records are wanted */
 };
 
 /*
@@ -98,17 +99,17 @@ struct prof_event_cfg {
  * some kernels' events and __data_loc strings in others': comm_dyn.
  */
 struct prof_switch_layout {
-	__u16 type, size, event, comm_dyn;
+	__u16 type, size, event, comm_dyn, filter;
 	__u16 prev_comm, prev_pid, prev_prio, prev_state, next_comm, next_pid, next_prio;
 };
 
 struct prof_wakeup_layout {
-	__u16 type, size, event, comm_dyn;
+	__u16 type, size, event, comm_dyn, filter;
 	__u16 comm, pid, prio, target_cpu;
 };
 
 struct prof_migrate_layout {
-	__u16 type, size, event, comm_dyn;
+	__u16 type, size, event, comm_dyn, filter;
 	__u16 comm, pid, prio, orig_cpu, dest_cpu;
 };
 

@@ -17,7 +17,6 @@
 
 #ifndef __bpf__
 #include <linux/types.h>
-#include <string.h>
 #endif
 
 enum {
@@ -84,7 +83,7 @@ PROF_FILTER_INLINE __u64 prof_filter_word(const __u8 *bytes, __u32 mask, __u32 o
 #ifdef __bpf__
 	word = *(const __u64 *)(bytes + (off & mask));
 #else
-	memcpy(&word, bytes + (off & mask), sizeof(word));
+	__builtin_memcpy(&word, bytes + (off & mask), sizeof(word));
 #endif
 	return word;
 }

@@ -20,6 +20,9 @@ Target:
 Events:
   -e, --event=SYS:EVENT  also this tracepoint; globs, comma lists, repeatable
                          (dial9-prof list)
+      --filter=EXPR      of the events of the -e before it only those for which
+                         this is true: prev_state == 2 && next_comm ~
+                         "kworker*"
       --no-sched         leave out the scheduler's events
       --no-samples       take no CPU samples
   -F, --freq=HZ          CPU samples a second on each CPU (default 99)
@@ -205,6 +208,17 @@ $ dial9-prof --output= -a
 ? 1
 $ dial9-prof -a -e ''
 ! dial9-prof: record: -e needs a value, and '' is none; see dial9-prof record --help
+? 1
+#
+# A filter is of the events before it.
+$ dial9-prof -a --filter 'pid == 1' -e sched:sched_waking
+! dial9-prof: record: --filter belongs to the -e before it; see dial9-prof record --help
+? 1
+$ dial9-prof -a -e sched:sched_waking --filter 'pid == 1' --filter 'prio > 3'
+! dial9-prof: record: --filter belongs to the -e before it, which has one; see dial9-prof record --help
+? 1
+$ dial9-prof -a -e cpu-clock --filter 'pid == 1'
+! dial9-prof: record: --filter is for tracepoints, not for samples; see dial9-prof record --help
 ? 1
 #
 # Choices.

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -49,6 +50,7 @@ struct record_opts {
 	struct target_opts target;
 	bool neighbours;
 	struct opt_list events;
+	struct opt_list filters; /* of the events */
 	bool sched;
 	bool samples;
 	uint32_t hz;
@@ -97,6 +99,14 @@ static const struct opt record_table[] = {
 	  .arg = "SYS:EVENT",
 	  .group = "Events",
 	  .help = "also this tracepoint; globs, comma lists, repeatable (dial9-prof list)" },
+	{ .name = "filter",
+	  .kind = OPT_LIST_OF,
+	  .off = AT(filters),
+	  .of = AT(events),
+	  .of_what = "-e",
+	  .arg = "EXPR",
+	  .help = "of the events of the -e before it only those for which this is true: "
+		  "prev_state == 2 && next_comm ~ \"kworker*\"" },
 	{ .name = "no-sched",
 	  .kind = OPT_NOT,
 	  .off = AT(sched),
@@ -264,6 +274,28 @@ static int usage_error(const char *text)
 	return -EINVAL;
 }
 
+static const char *filter_of(const struct record_opts *o, size_t event)
+{
+	return event < o->filters.cnt ? o->filters.v[event] : NULL;
+}
+
+/* `-e cycles` and `-e cpu-clock` name the sampling clock, as in perf. */
+static bool is_clock(const char *event)
+{
+	return !strcmp(event, "cycles") || !strcmp(event, "cpu-clock");
+}
+
+static int check_filters(const struct record_opts *o)
+{
+	size_t i;
+
+	for (i = 0; i < o->filters.cnt; i++) {
+		if (o->filters.v[i] && is_clock(o->events.v[i]))
+			return usage_error("--filter is for tracepoints, not for samples");
+	}
+	return 0;
+}
+
 static int check(const struct record_opts *o, bool command)
 {
 	if (!target_cnt(&o->target, command))
@@ -283,7 +315,7 @@ static int check(const struct record_opts *o, bool command)
 	if (!o->sched && !o->samples && !o->events.cnt)
 		return usage_error("--no-sched and --no-samples leave nothing to record; name "
 				   "events with -e");
-	return 0;
+	return check_filters(o);
 }
 
 /* Where a value makes no sense one line says so. */
@@ -402,20 +434,30 @@ static int exit_code(int err, const struct recorder_result *res)
 	return res->command_ended ? res->command_status : CMD_OK;
 }
 
-/* `-e cycles` and `-e cpu-clock` name the sampling clock, as in perf. */
-static void take_clocks(struct opt_list *events, struct recorder_cfg *cfg)
+/* Events that are tracepoints, with their filters: two arrays as long as the options', to be freed. */
+static void take_events(const struct record_opts *o, struct recorder_cfg *cfg)
 {
+	const char **patterns = xcalloc(o->events.cnt + 1, sizeof(*patterns));
+	const char **filters = xcalloc(o->events.cnt + 1, sizeof(*filters));
 	size_t i, kept = 0;
 
-	for (i = 0; i < events->cnt; i++) {
-		if (!strcmp(events->v[i], "cycles"))
+	for (i = 0; i < o->events.cnt; i++) {
+		if (!strcmp(o->events.v[i], "cycles"))
 			cfg->force_cycles = true;
-		else if (!strcmp(events->v[i], "cpu-clock"))
+		else if (!strcmp(o->events.v[i], "cpu-clock"))
 			cfg->force_cpu_clock = true;
-		else
-			events->v[kept++] = events->v[i];
+		else {
+			filters[kept] = filter_of(o, i);
+			patterns[kept++] = o->events.v[i];
+		}
 	}
-	events->cnt = kept;
+	cfg->events = (struct eventset_cfg){
+		.sched = o->sched,
+		.neighbours = o->neighbours,
+		.patterns = patterns,
+		.filters = filters,
+		.pattern_cnt = kept,
+	};
 }
 
 static int record(struct record_opts *o, char **command, const char *command_line)
@@ -460,14 +502,10 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 
 	if (o->app_trace && app_trace_begin(o->app_trace, o->output, &app))
 		return CMD_START;
-	take_clocks(&o->events, &cfg);
-	cfg.events = (struct eventset_cfg){
-		.sched = o->sched,
-		.neighbours = o->neighbours,
-		.patterns = o->events.v,
-		.pattern_cnt = o->events.cnt,
-	};
+	take_events(o, &cfg);
 	err = recorder_run(&cfg, &result);
+	free((void *)cfg.events.patterns);
+	free((void *)cfg.events.filters);
 	if (summary.on_terminal && cfg.progress)
 		summary_clear_progress();
 	if (!err && show)

@@ -29,6 +29,7 @@
 #include "kernel/perf_ring.h"
 #include "kernel/privileges.h"
 #include "prof.skel.h"
+#include "record/capture_filter.h"
 #include "record/capture_layout.h"
 #include "record/eventset.h"
 #include "record/ring.h"
@@ -162,6 +163,7 @@ static int configure(struct capture *c)
 	configure_neighbours(c);
 	bpf_map__set_max_entries(s->maps.event_cfgs, cnt ? cnt : 1);
 	bpf_map__set_max_entries(s->maps.rings, c->ring_cnt);
+	capture_filter_size(s, cfg->events);
 	err = configure_unwind(c);
 	return err ? err : capture_layout(s, cfg->events);
 }
@@ -262,6 +264,8 @@ int capture_new(const struct capture_cfg *cfg, struct capture **out)
 	err = make_rings(c);
 	if (!err)
 		err = fill_event_cfgs(c);
+	if (!err)
+		err = capture_filter_fill(c->skel, cfg->events);
 	if (!err && cfg->call_graph == PROF_CALL_GRAPH_AUTO)
 		err = capture_unwind_init(c->skel, &c->unwind);
 out:

@@ -102,6 +102,7 @@ static int configure_switch(struct prof_switch_layout *l, const struct eventset 
 
 	l->type = def->cfg.type;
 	l->size = def->cfg.size;
+	l->filter = def->cfg.filter;
 	l->event = set->hot[EVENTSET_SWITCH];
 	err = find_comm(def, "prev_comm", &l->prev_comm, &l->comm_dyn);
 	if (!err)
@@ -122,6 +123,7 @@ static int configure_wakeup(struct prof_wakeup_layout *l, const struct eventset 
 
 	l->type = def->cfg.type;
 	l->size = def->cfg.size;
+	l->filter = def->cfg.filter;
 	l->event = set->hot[which];
 	err = find_comm(def, "comm", &l->comm, &l->comm_dyn);
 	return err ? err : find_layout(def, fields, sizeof(fields) / sizeof(fields[0]));
@@ -140,6 +142,7 @@ static int configure_migrate(struct prof_migrate_layout *l, const struct eventse
 
 	l->type = def->cfg.type;
 	l->size = def->cfg.size;
+	l->filter = def->cfg.filter;
 	l->event = set->hot[EVENTSET_MIGRATE];
 	err = find_comm(def, "comm", &l->comm, &l->comm_dyn);
 	return err ? err : find_layout(def, fields, sizeof(fields) / sizeof(fields[0]));

@@ -17,6 +17,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "dial9.h"
+#include "kernel/filter.h"
 #include "kernel/format.h"
 #include "prof_events.h"
 
@@ -233,10 +234,38 @@ out:
 	return err;
 }
 
+/* What was added behind the kernel's own fields is text, in the kernel's words. */
+int event_def_filter(struct event_def *def, const char *expr)
+{
+	struct format_field texts[PROF_TEXT_FIELDS];
+	size_t i, cnt = def->field_cnt - def->format->cnt;
+	struct filter *filter = NULL;
+	char *why;
+	int err;
+
+	for (i = 0; i < cnt; i++)
+		texts[i] = (struct format_field){
+			.name = def->names[def->format->cnt + i],
+			.off = def->fields[def->format->cnt + i].off,
+			.size = sizeof(uint32_t),
+			.kind = FORMAT_STRING,
+		};
+	err = expr ? filter_compile(expr, def->format, texts, cnt, &filter, &why) : 0;
+	if (err) {
+		log_error("record: --filter '%s': %s", expr, why);
+		free(why);
+		return err;
+	}
+	filter_free(def->filter);
+	def->filter = filter;
+	return 0;
+}
+
 void event_def_free(struct event_def *def)
 {
 	if (!def)
 		return;
+	filter_free(def->filter);
 	dial9_schema_free(def->compact);
 	dial9_schema_free(def->wide);
 	format_free(def->format);

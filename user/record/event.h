@@ -9,6 +9,7 @@
 #include "prof_abi.h"
 
 struct dial9_schema;
+struct filter;
 struct format_event;
 
 /* How the bytes of a raw record become a dial9 value. */
@@ -56,12 +57,16 @@ struct event_def {
 	bool has_context; /* a waking: see PROF_F_CONTEXT, which is its last field */
 	bool is_watch; /* of a CPU: see PROF_EV_CPU_WATCH */
 	const struct event_field *current_comm; /* the field that names the current task, or NULL */
+	struct filter *filter; /* NULL: all of its records are wanted */
 	struct prof_event_cfg cfg;
 };
 
 /* Takes format over, also on failure. -ENOTSUP with one line printed when a field has no mapping. */
 int event_def_new(struct format_event *format, struct event_def **out);
 void event_def_free(struct event_def *def);
+
+/* Only what the expression lets through from here on; NULL: all. -EINVAL after one line about it. */
+int event_def_filter(struct event_def *def, const char *expr);
 
 /*
  * Where a field's bytes lie in a raw record of len bytes: 0, or -EBADMSG when they reach outside.

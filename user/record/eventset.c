@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/opts.h"
 #include "base/str.h"
+#include "kernel/filter.h"
 #include "kernel/format.h"
 #include "kernel/tracefs.h"
 #include "prof_events.h"
@@ -76,14 +77,14 @@ static void catalog_fini(struct catalog *cat)
 	free(cat->names);
 }
 
-static bool has_event(const struct eventset *set, const char *name)
+static struct event_def *find_event(const struct eventset *set, const char *name)
 {
 	size_t i;
 
 	for (i = 0; i < set->cnt; i++)
 		if (!strcmp(set->defs[i]->name, name))
-			return true;
-	return false;
+			return set->defs[i];
+	return NULL;
 }
 
 /* Takes format over. */
@@ -102,19 +103,21 @@ static int add_format(struct eventset *set, struct format_event *format)
 	return 0;
 }
 
-static int add_event(struct eventset *set, int tracefs_fd, const char *name)
+static int add_event(struct eventset *set, int tracefs_fd, const char *name, const char *filter)
 {
+	struct event_def *known = find_event(set, name);
 	const char *colon = strchr(name, ':');
 	struct format_event *format;
 	char *system;
 	int err;
 
-	if (has_event(set, name))
-		return 0;
+	if (known)
+		return event_def_filter(known, filter);
 	system = xstrndup(name, colon - name);
 	err = format_load(tracefs_fd, system, colon + 1, &format);
 	free(system);
-	return err ? err : add_format(set, format);
+	err = err ? err : add_format(set, format);
+	return err ? err : event_def_filter(set->defs[set->cnt - 1], filter);
 }
 
 static int add_cpu_watch(struct eventset *set)
@@ -154,7 +157,7 @@ static int unknown_event(const struct catalog *cat, const char *pattern)
 }
 
 static int add_glob(struct eventset *set, int tracefs_fd, const struct catalog *cat,
-		    const char *pattern)
+		    const char *pattern, const char *filter)
 {
 	bool any = false;
 	size_t i;
@@ -164,7 +167,7 @@ static int add_glob(struct eventset *set, int tracefs_fd, const struct catalog *
 		if (!str_glob(pattern, cat->names[i]) || is_ftrace(cat->names[i]))
 			continue;
 		any = true;
-		err = add_event(set, tracefs_fd, cat->names[i]);
+		err = add_event(set, tracefs_fd, cat->names[i], filter);
 		if (err)
 			return err;
 	}
@@ -178,7 +181,7 @@ static bool is_plain(const char *pattern)
 
 /* Listing tracefs takes a while: it is done for globs, and to word an error. */
 static int add_pattern(struct eventset *set, int tracefs_fd, struct catalog *cat,
-		       const char *pattern)
+		       const char *pattern, const char *filter)
 {
 	const char *colon = strchr(pattern, ':');
 	uint32_t id;
@@ -190,17 +193,18 @@ static int add_pattern(struct eventset *set, int tracefs_fd, struct catalog *cat
 		err = tracefs_event_id(tracefs_fd, system, colon + 1, &id);
 		free(system);
 		if (!err)
-			return add_event(set, tracefs_fd, pattern);
+			return add_event(set, tracefs_fd, pattern, filter);
 	}
 	if (!cat->cnt) {
 		err = tracefs_each_event(tracefs_fd, catalog_add, cat);
 		if (err)
 			return err;
 	}
-	return add_glob(set, tracefs_fd, cat, pattern);
+	return add_glob(set, tracefs_fd, cat, pattern, filter);
 }
 
-static int add_list(struct eventset *set, int tracefs_fd, struct catalog *cat, const char *list)
+static int add_list(struct eventset *set, int tracefs_fd, struct catalog *cat, const char *list,
+		    const char *filter)
 {
 	char *copy = xstrdup(list), *save = NULL, *word;
 	int err = 0;
@@ -209,7 +213,7 @@ static int add_list(struct eventset *set, int tracefs_fd, struct catalog *cat, c
 	if (!word)
 		err = unknown_event(cat, list);
 	for (; word && !err; word = strtok_r(NULL, ",", &save))
-		err = add_pattern(set, tracefs_fd, cat, word);
+		err = add_pattern(set, tracefs_fd, cat, word, filter);
 	free(copy);
 	return err;
 }
@@ -227,6 +231,29 @@ static bool has_ipis(int tracefs_fd)
 	return true;
 }
 
+/* A watch promises all switches of a CPU. */
+static int check_filters(const struct eventset *set)
+{
+	int i = set->hot[EVENTSET_SWITCH];
+
+	if (set->hot[EVENTSET_CPU_WATCH] < 0 || i < 0 || !set->defs[i]->filter)
+		return 0;
+	log_error("record: --neighbours wants all switches: no --filter of " PROF_EV_SCHED_SWITCH);
+	return -EINVAL;
+}
+
+static void number_filters(struct eventset *set)
+{
+	size_t i;
+
+	for (i = 0; i < set->cnt; i++) {
+		if (!set->defs[i]->filter)
+			continue;
+		set->defs[i]->cfg.filter = ++set->filter_cnt;
+		set->pattern_cnt += set->defs[i]->filter->pattern_cnt;
+	}
+}
+
 int eventset_new(int tracefs_fd, const struct eventset_cfg *cfg, struct eventset **out)
 {
 	struct eventset *set = xcalloc(1, sizeof(*set));
@@ -238,12 +265,16 @@ int eventset_new(int tracefs_fd, const struct eventset_cfg *cfg, struct eventset
 		set->hot[i] = -1;
 	set->has_ipis = has_ipis(tracefs_fd);
 	for (i = 0; cfg->sched && !err && i < sizeof(sched_events) / sizeof(sched_events[0]); i++)
-		err = add_event(set, tracefs_fd, sched_events[i]);
+		err = add_event(set, tracefs_fd, sched_events[i], NULL);
 	if (!err && cfg->neighbours)
 		err = add_cpu_watch(set);
 	for (i = 0; i < cfg->pattern_cnt && !err; i++)
-		err = add_list(set, tracefs_fd, &cat, cfg->patterns[i]);
+		err = add_list(set, tracefs_fd, &cat, cfg->patterns[i],
+			       cfg->filters ? cfg->filters[i] : NULL);
 	catalog_fini(&cat);
+	number_filters(set);
+	if (!err)
+		err = check_filters(set);
 	if (err)
 		eventset_free(set);
 	else

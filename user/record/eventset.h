@@ -23,6 +23,7 @@ struct eventset {
 	size_t cnt;
 	size_t cap;
 	int hot[EVENTSET_HOT_CNT]; /* index, or -1 when it is not recorded */
+	size_t filter_cnt, pattern_cnt; /* events with a filter, and patterns of all of these */
 	bool has_ipis; /* this kernel has tracepoints for interrupts that it sends itself */
 };
 
@@ -30,12 +31,14 @@ struct eventset_cfg {
 	bool sched; /* the scheduler's seven */
 	bool neighbours; /* PROF_EV_CPU_WATCH */
 	const char *const *patterns; /* system:event, globs, comma lists */
+	const char *const *filters; /* of each pattern's events, or NULL: all; may be NULL itself */
 	size_t pattern_cnt;
 };
 
 /*
- * Reads the formats of all events asked for through tracefs_fd. -ENOENT for a pattern that names no
- * event, -EINVAL for one without a colon; one line is printed. The caller frees with
+ * Reads the formats of all events asked for through tracefs_fd. Of an event that several patterns name
+ * the last one's filter holds. -ENOENT for a pattern that names no event, -EINVAL for one without a colon
+ * or for a filter that an event's fields do not allow; one line is printed. The caller frees with
  * eventset_free().
  */
 int eventset_new(int tracefs_fd, const struct eventset_cfg *cfg, struct eventset **out);

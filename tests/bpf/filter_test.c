@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * --filter beside the kernel's own filters: of the same events, at the same time, and by the same
+ * expression both must take as many, of a workload which also says itself how many that are.
+ */
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "kernel/tracefs.h"
+#include "support.h"
+
+TestSuite(filter, .fini = live_cleanup, .timeout = 60);
+
+/* ---- the kernel's side ------------------------------------------------------------------------- */
+
+static char instance[64];
+static int tracefs = -1;
+
+static void put_file(const char *name, const char *text)
+{
+	char path[256];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", instance, name);
+	fd = openat(tracefs, path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	cr_assert_geq(fd, 0, "%s", path);
+	cr_assert_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text), "%s: %s", path, text);
+	close(fd);
+}
+
+/* A trace buffer of our own: nobody else's events or filters are touched. */
+static void make_instance(void)
+{
+	cr_assert_eq(tracefs_open(&tracefs), 0);
+	snprintf(instance, sizeof(instance), "instances/d9-filter-%d", (int)getpid());
+	cr_assert_eq(mkdirat(tracefs, instance, 0700), 0);
+}
+
+static void drop_instance(void)
+{
+	put_file("events/enable", "0");
+	cr_assert_eq(unlinkat(tracefs, instance, AT_REMOVEDIR), 0);
+	close(tracefs);
+}
+
+static void kernel_takes(const char *event, const char *filter)
+{
+	const char *colon = strchr(event, ':');
+	char name[128];
+
+	snprintf(name, sizeof(name), "events/%.*s/%s/filter", (int)(colon - event), event,
+		 colon + 1);
+	put_file(name, filter);
+	snprintf(name, sizeof(name), "events/%.*s/%s/enable", (int)(colon - event), event,
+		 colon + 1);
+	put_file(name, "1");
+}
+
+static size_t kernel_took(const char *event)
+{
+	struct buf text = { 0 };
+	char path[128], what[128];
+	const char *at;
+	size_t n = 0;
+
+	snprintf(path, sizeof(path), "%s/trace", instance);
+	cr_assert_eq(tracefs_read(tracefs, path, &text), 0);
+	/* system calls are shown by their own names */
+	if (strstr(event, "sys_enter_"))
+		snprintf(what, sizeof(what), ": sys_%s(", strstr(event, "sys_enter_") + 10);
+	else
+		snprintf(what, sizeof(what), ": %s: ", strchr(event, ':') + 1);
+	for (at = buf_cstr(&text); (at = strstr(at, what)); at++)
+		n++;
+	buf_free(&text);
+	return n;
+}
+
+/* ---- both -------------------------------------------------------------------------------------- */
+
+struct taken {
+	const char *event, *filter;
+	int64_t truth; /* -1: as many as the kernel says */
+	size_t ours;
+};
+
+static void count_ours(const char *path, struct taken *t, size_t cnt)
+{
+	struct live_trace lt;
+	struct trace_event ev;
+	size_t i;
+
+	live_open(&lt, path, false);
+	cr_assert_eq(lt.produced, lt.written + lt.lost);
+	cr_assert_eq(lt.ring_full, 0);
+	while (live_next(&lt, &ev))
+		for (i = 0; i < cnt; i++)
+			t[i].ours += live_is(&ev, t[i].event);
+	live_close(&lt);
+}
+
+/* @args: of the recording, NULL at the end; the filters' follow. */
+static void take_both(struct taken *t, size_t cnt, const char *of, const char *whom)
+{
+	const char *a[16] = { 0 };
+	struct live_proc p;
+	struct live_rec rec;
+	size_t i, n = 0;
+
+	make_instance();
+	live_stimulus(&p, "filtered", NULL);
+	for (i = 0; i < cnt; i++) {
+		kernel_takes(t[i].event, t[i].filter);
+		a[n++] = "-e";
+		a[n++] = t[i].event;
+		a[n++] = "--filter";
+		a[n++] = t[i].filter;
+	}
+	cr_assert_leq(n, 12);
+	live_record(&rec, "-m", "16M", "--no-samples", of, whom ? whom : live_number(p.pid), a[0],
+		    a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], NULL);
+	live_recording(&rec);
+	live_go(&p);
+	cr_assert_eq(live_stop(&rec), 0);
+	count_ours(rec.path, t, cnt);
+	for (i = 0; i < cnt; i++) {
+		cr_expect_eq(t[i].ours, kernel_took(t[i].event), "%s, %s: %zu, the kernel %zu",
+			     t[i].event, t[i].filter, t[i].ours, kernel_took(t[i].event));
+		if (t[i].truth >= 0)
+			cr_expect_eq(t[i].ours, t[i].truth, "%s, %s: %zu", t[i].event, t[i].filter,
+				     t[i].ours);
+	}
+	drop_instance();
+	live_end(&p);
+}
+
+Test(filter, takes_of_any_tracepoint_what_the_kernels_own_takes)
+{
+	struct taken t[] = {
+		/* numbers without a sign, of 8 bytes; even ones from 40 to 58, and 199 */
+		{ "syscalls:sys_enter_getpriority",
+		  "comm ~ \"turn-*\" && (who >= 40 && who < 60 && !(who & 1) || who == 0xc7)", 11,
+		  0 },
+		/* names in place: to turn-2, 3, 4, and from turn-7 */
+		{ "task:task_rename", "newcomm ~ \"turn-[2-4]\" || oldcomm == \"turn-7\"", 80, 0 },
+		/* text behind the record */
+		{ "sched:sched_process_exec", "filename ~ \"/bin/tr?e\" && COMM == \"true\"", 3,
+		  0 },
+	};
+
+	take_both(t, 3, "-p", NULL);
+}
+
+Test(filter, takes_of_the_schedulers_events_what_the_kernels_own_takes)
+{
+	struct taken t[] = {
+		/* each turn sleeps once, and is woken; what may preempt it does not count */
+		{ "sched:sched_switch", "prev_comm ~ \"turn-[56]\" && prev_state == 1", 40, 0 },
+		{ "sched:sched_waking", "comm == \"turn-8\" && prio <= 120", 20, 0 },
+		{ "sched:sched_wakeup_new", "comm ~ \"turn-*\"", 3, 0 },
+	};
+
+	take_both(t, 3, "-p", NULL);
+}
+
+/* The same without stacks, in the records' short way to the ring, and with everybody a target. */
+Test(filter, takes_the_same_of_the_whole_system)
+{
+	struct taken t[] = {
+		/* not of the last name, which it has when the recording ends */
+		{ "sched:sched_switch",
+		  "(prev_comm ~ \"turn-[0-8]\" && prev_state != 0) || next_comm == \"turn-0\"", -1,
+		  0 },
+		{ "sched:sched_waking", "comm ~ \"turn-*\" && !(comm ~ \"turn-[89]\")", 160, 0 },
+	};
+
+	take_both(t, 2, "--switch-stacks=none", "-a");
+	cr_expect_geq(t[0].ours, 200);
+}
+
+/* ---- mistakes ---------------------------------------------------------------------------------- */
+
+static void expect_told(const char *event, const char *filter, const char *want)
+{
+	const char *args[] = {
+		"-a", "-d", "1", "-e", event, "--filter", filter, "-o", live_path("no"), NULL
+	};
+	struct live_proc p;
+	struct buf said;
+
+	cr_expect_eq(live_run(&p, args, NULL), 2);
+	said = live_errors(&p);
+	cr_expect_str_eq(buf_cstr(&said), want);
+	buf_free(&said);
+	live_proc_fini(&p);
+	cr_expect_neq(access(live_path("no"), F_OK), 0);
+}
+
+Test(filter, that_does_not_fit_the_event_is_refused_at_the_start)
+{
+	expect_told(
+		"task:task_rename", "name == 3",
+		"dial9-prof: record: --filter 'name == 3': task:task_rename has no field 'name'; "
+		"it has pid, oldcomm, newcomm, oom_score_adj, common_pid, CPU and COMM\n");
+	expect_told("sched:sched_switch", "prev_pid == init",
+		    "dial9-prof: record: --filter 'prev_pid == init': 'prev_pid' is a number of 4 "
+		    "bytes, signed: 'init' is none\n");
+}
+
+Test(filter, holds_for_the_last_pattern_that_names_an_event)
+{
+	struct live_proc p;
+	struct live_rec rec;
+	struct taken t = { .event = "task:task_rename" };
+
+	live_stimulus(&p, "filtered", NULL);
+	live_record(&rec, "-p", live_number(p.pid), "--no-samples", "-e", "task:task_rename",
+		    "--filter", "newcomm == turn-1", "-e", "task:*rename", NULL);
+	live_recording(&rec);
+	live_go(&p);
+	cr_assert_eq(live_stop(&rec), 0);
+	count_ours(rec.path, &t, 1);
+	cr_expect_eq(t.ours, 203, "%zu", t.ours);
+	live_end(&p);
+}
