@@ -24,7 +24,7 @@ VERSION := $(or $(shell sed -n 's/^.define DIAL9_VERSION_[MP][A-Z]* *//p' includ
 SOVER   := 0
 
 # ---- flags --------------------------------------------------------------------------------------
-MACHINE := $(shell uname -m)
+MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 BPFARCH := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(MACHINE)))
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 \
 	-Wpointer-arith -Wswitch-enum -Wno-unused-parameter
@@ -410,8 +410,8 @@ $(SYM)/c-link: $(SYM)/c-gcc
 
 # ---- targets ------------------------------------------------------------------------------------
 .PHONY: check check-unit check-root check-san check-cli check-docs check-install check-tutorial check-js check-page \
-	check-consumers check-self fuzz fuzz-replay lint fmt fmt-check bench bench-codec bench-read bench-export install uninstall clean help demo
-check: check-unit check-san check-cli check-docs check-install check-tutorial check-js check-page check-consumers check-self \
+	check-consumers check-aarch64 check-self fuzz fuzz-replay lint fmt fmt-check bench bench-codec bench-read bench-export install uninstall clean help demo
+check: check-unit check-san check-cli check-docs check-install check-tutorial check-js check-page check-consumers check-aarch64 check-self \
 	fuzz-replay \
 	check-root
 
@@ -458,6 +458,19 @@ check-consumers: all $(JS_TOOLS)
 		{ cat $(O)/consumers.log; echo FAILED consumers; exit 1; }
 	@sed -n 's/^# skipped \([1-9].*\)/consumers: \1 tests SKIPPED: see $(subst /,\/,$(O))\/consumers.log/p' $(O)/consumers.log
 	@echo "consumers: passed"
+
+# For another machine, as far as it goes without its kernel: the program and the BPF objects are built, and the
+# command lines that read and write traces are run in an emulator.
+ARM := $(O)/aarch64/packages
+ARM_CASES := $(patsubst %,tests/cli/%.t,cut dump export merge newer offcpu report sched script verify wakeup)
+check-aarch64:
+	$(Q)sh tools/aarch64.sh $(ARM) || [ $$? -eq 77 ]
+	$(Q)if [ ! -e $(ARM)/whole ]; then \
+		echo "aarch64: SKIPPED"; [ "$$D9_REQUIRE_AARCH64" != 1 ]; \
+	else \
+		$(MAKE) O=$(O)/aarch64 CC="aarch64-linux-gnu-gcc --sysroot=$(abspath $(ARM))/root" LDFLAGS= all && \
+		$(TEST_ENV) sh tests/run-cli.sh $(ARM)/dial9-prof $(ARM_CASES); \
+	fi
 
 $(JS_TOOLS): $(O)/tests/js/%: $(O)/obj/tests/js/%.o $(LIB_A)
 	$(call msg,LD,$@)
@@ -588,6 +601,7 @@ help:
 ##H make check-js      the JavaScript reader and the page's engine under node, against the C ones
 ##H make check-page    the page of export html in a headless Chromium
 ##H make check-consumers  exports, read by speedscope, the Firefox Profiler, pprof and others
+##H make check-aarch64  the program built for aarch64, and its command lines in an emulator
 ##H make lint          layering, symbol names, headers, sizes, shell scripts, formatting
 ##H make fuzz          libFuzzer on each target for FUZZ_TIME seconds (60)
 ##H make fmt           reformat with clang-format 14

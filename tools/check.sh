@@ -41,6 +41,13 @@ if sh tools/consumers.sh build/consumers; then
 fi
 export D9_REQUIRE_CONSUMERS
 
+# The same of another machine's packages.
+D9_REQUIRE_AARCH64=0
+if sh tools/aarch64.sh build/aarch64/packages; then
+	D9_REQUIRE_AARCH64=1
+fi
+export D9_REQUIRE_AARCH64
+
 step() {
 	echo "== $*"
 	began=$(date +%s)
@@ -53,6 +60,6 @@ step make "$jobs" all tests replay
 step make "$jobs" O=build/clang CC=clang all tests
 step make "$jobs" O=build/san SAN=address,undefined tests
 step make "$jobs" lint
-step make check-unit check-san check-cli check-docs check-install check-tutorial check-js check-page check-consumers check-self fuzz-replay
+step make check-unit check-san check-cli check-docs check-install check-tutorial check-js check-page check-consumers check-aarch64 check-self fuzz-replay
 step $sudo env "D9_REQUIRE_ROOT=$D9_REQUIRE_ROOT" WERROR=1 "PATH=$PATH" make check-root
 echo "all checks passed"

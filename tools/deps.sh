@@ -3,14 +3,17 @@
 # Installs what is missing, and nothing when nothing is: tools/deps.sh build|check
 #   build  what `make` needs
 #   check  that, and what `make lint check` needs
+# tools/deps.sh libraries only prints the packages of the libraries.
 # Debian and Ubuntu by apt, as root or through sudo. Elsewhere it prints what to install.
 set -eu
 
-BUILD="make gcc libc6-dev binutils clang bpftool libbpf-dev libdw-dev libelf-dev zlib1g-dev liblzma-dev
-	libtraceevent-dev libiberty-dev libsnappy-dev libzstd-dev libbrotli-dev"
+LIBRARIES="libbpf-dev libdw-dev libelf-dev zlib1g-dev liblzma-dev libtraceevent-dev libiberty-dev
+	libsnappy-dev libzstd-dev libbrotli-dev"
+BUILD="make gcc libc6-dev binutils clang bpftool $LIBRARIES"
 CHECK="libcriterion-dev libclang-rt-14-dev clang-format-14 g++ rustc shellcheck valgrind linux-perf
 	groff-base procps apitrace nodejs xz-utils gzip python3 sqlite3 openssl jq golang-go protobuf-compiler
-	chromium-headless-shell libdebuginfod1"
+	chromium-headless-shell libdebuginfod1 qemu-user"
+[ "$(uname -m)" = aarch64 ] || CHECK="$CHECK gcc-aarch64-linux-gnu"
 
 # Where node comes without it.
 command -v npm >/dev/null 2>&1 || CHECK="$CHECK npm"
@@ -18,6 +21,12 @@ command -v npm >/dev/null 2>&1 || CHECK="$CHECK npm"
 case ${1:-build} in
 build) wanted=$BUILD ;;
 check) wanted="$BUILD $CHECK" ;;
+libraries)
+	# A list of words on purpose.
+	# shellcheck disable=SC2086
+	echo $LIBRARIES
+	exit 0
+	;;
 *)
 	echo "usage: tools/deps.sh build|check" >&2
 	exit 1
@@ -35,7 +44,7 @@ if ! command -v apt-get >/dev/null 2>&1; then
 		  criterion >= 2.4, clang's ASan and libFuzzer run-times, clang-format 14, g++, rustc,
 		  shellcheck, valgrind, perf, groff, bash, apitrace, node >= 18 with npm,
 		  xz, gzip, python3, sqlite3, openssl (whose stacks are unwound), jq, go (for its pprof), protoc,
-		  the debuginfod client of elfutils
+		  the debuginfod client of elfutils, gcc for aarch64 and qemu's user emulation of it
 		then build with \`make\` and test with \`make lint check\`.
 	EOT
 	exit 1

@@ -19,13 +19,14 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/machine.h"
 #include "symbol/symopen.h"
 
 enum { PHDRS_MAX = 64, DYNS_MAX = 512, NAME_MAX_SZ = 256, LINE_MAX_SZ = 256 };
 
 static const char *const lib_dirs[] = {
-	"/lib/x86_64-linux-gnu",
-	"/usr/lib/x86_64-linux-gnu",
+	"/lib/" MACHINE_LIB_DIR,
+	"/usr/lib/" MACHINE_LIB_DIR,
 	"/lib64",
 	"/usr/lib64",
 	"/lib",

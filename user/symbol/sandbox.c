@@ -34,6 +34,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/machine.h"
+
 #ifndef CAP_CHECKPOINT_RESTORE
 #define CAP_CHECKPOINT_RESTORE 40
 #endif
@@ -311,13 +313,6 @@ int sandbox_keep_opening(void)
 
 /* ---- system calls ------------------------------------------------------------------------------- */
 
-#if defined(__x86_64__)
-#define ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define ARCH AUDIT_ARCH_AARCH64
-#else
-#error "the system call filter does not know this machine"
-#endif
 #define X32_BIT 0x40000000
 
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
@@ -340,7 +335,7 @@ int sandbox_keep_opening(void)
 
 /* The number of the call, if it is one of this machine. */
 #define CALL_NUMBER                                                                                \
-	LOAD(arch), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0),                               \
+	LOAD(arch), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MACHINE_AUDIT_ARCH, 1, 0),                 \
 		RETURN(SECCOMP_RET_KILL_PROCESS), LOAD(nr),                                        \
 		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1),                                \
 		RETURN(SECCOMP_RET_KILL_PROCESS)

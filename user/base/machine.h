@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * machine.h - what differs between the machines that the program runs on
+ *
+ * The other half is vmlinux/ptregs.h, for what runs in the kernel. That a file's code is another machine's is a
+ * fact of the file (symbol/elfimg.h), not of this one.
+ */
+#ifndef D9_BASE_MACHINE_H
+#define D9_BASE_MACHINE_H
+
+#if defined(__x86_64__)
+
+#define MACHINE_AUDIT_ARCH AUDIT_ARCH_X86_64 /* <linux/audit.h> */
+#define MACHINE_LIB_DIR                                                                            \
+	"x86_64-linux-gnu" /* below /lib, where Debian has libraries of several machines */
+
+#elif defined(__aarch64__)
+
+#define MACHINE_AUDIT_ARCH AUDIT_ARCH_AARCH64
+#define MACHINE_LIB_DIR "aarch64-linux-gnu"
+
+#else
+#error "what differs on this machine is not known: add it here and in vmlinux/ptregs.h"
+#endif
+
+#endif /* D9_BASE_MACHINE_H */
