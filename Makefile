@@ -55,6 +55,7 @@ SRCS_symbol := $(addprefix user/symbol/, \
 	symopen.c symproto.c symside.c symtab.c symtable.c symtables.c symworker.c unpack.c \
 	workers.c)
 SRCS_record := $(addprefix user/record/, \
+	capture_rings.c \
 	awaited.c build_ids.c capture.c capture_layout.c capture_unwind.c copied.c early_records.c emit.c event.c \
 	eventset.c frames.c frames_kernel.c frames_segment.c kept_names.c segments.c \
 	invoker.c jit.c kallsyms_thread.c \
@@ -135,7 +136,7 @@ TESTS := $(addprefix tests/, \
 		symbroker_test.c symmodule_test.c symopen_test.c symproto_test.c symtab_test.c symtables_test.c symworker_test.c) \
 	$(addprefix record/, build_ids_test.c copied_test.c early_records_test.c emit_test.c event_test.c eventset_test.c frames_test.c jit_test.c launch_test.c lookout_test.c \
 		mapped_test.c maps_test.c memory_test.c merge_test.c modules_test.c needed_test.c proc_reader_test.c \
-		ring_test.c scout_test.c sink_test.c snapshot_test.c stacks_test.c stale_test.c status_test.c tables_test.c targets_test.c tasks_scan_test.c tasks_test.c \
+		ring_test.c scout_test.c sink_test.c snapshot_test.c stacks_test.c staged_test.c stale_test.c status_test.c tables_test.c targets_test.c tasks_scan_test.c tasks_test.c \
 		tasks_truth_test.c texts_test.c tick_test.c translate_test.c unwinding_test.c) \
 	$(addprefix trace/, layout_test.c meaning_test.c names_test.c parts_test.c reader_test.c source_test.c tp_symbols_test.c \
 		trace_test.c value_test.c) \

@@ -12,6 +12,8 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile bool cfg_system_wide = false;
 const volatile __u32 cfg_ring_cnt = 1;
+const volatile __u32 cfg_batch_bytes = PROF_STAGE_BYTES;
+const volatile bool cfg_preemptible = false;
 const volatile __u32 cfg_self_tgid = 0;
 const volatile __u32 cfg_switch_stacks = PROF_STACKS_USER | PROF_STACKS_KERNEL;
 const volatile __u32 cfg_waking_stacks = 0;
@@ -66,6 +68,7 @@ struct prof_cpu_interrupt cpu_interrupts[PROF_CPUS_MAX] __attribute__((aligned(6
 struct prof_cpu_watch cpu_watches[PROF_CPUS_MAX] __attribute__((aligned(64)));
 
 struct ring_maps rings SEC(".maps");
+struct stage_map stages SEC(".maps");
 
 /* As small as can be until the loader knows what is needed. */
 struct wait_map waits SEC(".maps");

@@ -19,15 +19,14 @@
 #ifndef D9_NEIGHBOUR_BPF_H
 #define D9_NEIGHBOUR_BPF_H
 
-#include "prof.bpf.h"
 #include "prof_events.h"
+#include "stage.bpf.h"
 
 #define WATCH_MAX_NS 30000000000ULL
 #define RUNNING_KNOWN (1ULL << 63)
 
 enum {
 	WATCH_TRIES = 16,
-	WATCH_ROOM = sizeof(struct prof_watch_raw),
 };
 
 extern const volatile bool cfg_neighbours;
@@ -63,26 +62,30 @@ static __always_inline __u64 wait_entry(__u32 tid, __u64 waiting, __u32 cpu)
 	return (__u64)tid << 32 | (waiting >> 32 & 0xffff) << 16 | (cpu + 1);
 }
 
-/* Of a CPU, which need not be this one: its record names it, and @running where that is known. */
-static __always_inline void watch_tell(__u32 watched, enum prof_cpu_watch_kind kind, __u64 ts,
-				       __u64 running)
+/*
+ * Of a CPU, which need not be this one: its record names it, and @running where that is known. @ts is as
+ * good as one read in here: interrupts are off wherever a wait begins or ends.
+ */
+static __noinline int watch_tell(__u32 watched, enum prof_cpu_watch_kind kind, __u64 ts,
+				 __u64 running)
 {
 	__u64 pid_tgid =
 		running & RUNNING_KNOWN ? running & ~RUNNING_KNOWN : bpf_get_current_pid_tgid();
-	__u32 cpu = bpf_get_smp_processor_id();
+	struct prof_stage *s = stage_enter(bpf_get_smp_processor_id());
 	struct prof_watch_raw *raw;
 	struct prof_rec *rec;
 
-	count_produced(cpu, PROF_CLASS_TRACEPOINT);
-	rec = rec_reserve(cpu, ts, WATCH_ROOM, cfg_watch_event, pid_tgid);
-	if (!rec)
-		return;
-	rec->cpu = watched;
+	if (!s)
+		return 0;
+	rec = stage_place(s);
+	rec_init(rec, PROF_REC_TRACEPOINT, watched, ts, pid_tgid);
+	rec->event = cfg_watch_event;
 	rec->raw_len = sizeof(*raw);
 	raw = (void *)(rec + 1);
 	raw_init(raw, cfg_watch_type, rec->tid);
-	raw->watch = kind;
-	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+	*(__u64 *)&raw->watch = kind;
+	stage_leave(s, rec, sizeof(*rec) + sizeof(*raw));
+	return 0;
 }
 
 /* Takes back what a slot said. Returns whether that was the last wait of its CPU. */

@@ -89,14 +89,15 @@ static __always_inline void count_produced(__u32 cpu, enum prof_class class)
 	__sync_fetch_and_add(&cpu_stat(cpu)->classes[class].produced, 1);
 }
 
-static __always_inline void count_lost(__u32 cpu, enum prof_class class, __u64 ts)
+static __always_inline void count_lost(__u32 cpu, enum prof_class class, __u32 cnt, __u64 first,
+				       __u64 last)
 {
 	struct prof_class_stat *s = &cpu_stat(cpu)->classes[class];
 
-	__sync_fetch_and_add(&s->lost, 1);
+	__sync_fetch_and_add(&s->lost, cnt);
 	if (!s->lost_first)
-		s->lost_first = ts;
-	s->lost_last = ts;
+		s->lost_first = first;
+	s->lost_last = last;
 }
 
 /* A tracepoint's record that could not be read: produced, and lost. */
@@ -143,39 +144,14 @@ static __always_inline void raw_init(void *raw, __u16 type, __u32 tid)
 	*(__u64 *)raw = type | (__u64)tid << 32;
 }
 
-/* A place of a size that is fixed at load. @room: for the raw record. */
-static __always_inline struct prof_rec *rec_reserve(__u32 cpu, __u64 ts, __u32 room, __u32 event,
-						    __u64 pid_tgid)
-{
-	__u32 size = sizeof(struct prof_rec) + room;
-	void *ring = ring_of(cpu);
-	struct prof_rec *rec;
-
-	rec = ring ? bpf_ringbuf_reserve(ring, size, 0) : NULL;
-	if (!rec) {
-		count_lost(cpu, PROF_CLASS_TRACEPOINT, ts);
-		return NULL;
-	}
-	rec_init(rec, PROF_REC_TRACEPOINT, cpu, ts, pid_tgid);
-	rec->size = size;
-	rec->event = event;
-	return rec;
-}
-
-/* Sends a record that has been counted. */
-static __always_inline void rec_write(struct prof_rec *rec, __u32 size, enum prof_class class)
+static __always_inline void rec_output(struct prof_rec *rec, __u32 size, enum prof_class class)
 {
 	void *ring = ring_of(rec->cpu);
 
+	count_produced(rec->cpu, class);
 	rec->size = size;
 	if (!ring || bpf_ringbuf_output(ring, rec, size, BPF_RB_NO_WAKEUP))
-		count_lost(rec->cpu, class, rec->ts);
-}
-
-static __always_inline void rec_output(struct prof_rec *rec, __u32 size, enum prof_class class)
-{
-	count_produced(rec->cpu, class);
-	rec_write(rec, size, class);
+		count_lost(rec->cpu, class, 1, rec->ts, rec->ts);
 }
 
 #endif

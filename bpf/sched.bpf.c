@@ -9,11 +9,9 @@
  * Threads and children of a target become targets in the fork, before they first run, and cease to
  * be at their last switch-out.
  */
-#define SCRATCH switch_scratch
 #include "context.bpf.h"
 #include "filter.bpf.h"
 #include "neighbour.bpf.h"
-#include "scratch.bpf.h"
 #include "stack.bpf.h"
 
 enum {
@@ -64,12 +62,6 @@ static __always_inline __u32 put_comm(void *raw, __u32 off, bool dynamic, __u32 
 	return end + len;
 }
 
-/* Room for a record whose names may lie behind its fixed part. */
-static __always_inline __u32 room_for(__u32 size, __u32 comm_cnt)
-{
-	return (size + comm_cnt * PROF_COMM_SIZE + 7) & ~7U;
-}
-
 #define PUT(raw, off, type, value) (*(type *)((raw) + (off)) = (value))
 
 static __always_inline __u32 put_switch(void *raw, bool preempt, struct task_struct *prev,
@@ -109,35 +101,32 @@ static __always_inline void forget_dead(struct task_struct *prev, __u32 state)
 		task_bit_clear(target_tgids, prev->tgid);
 }
 
-static __always_inline void switch_with_stacks(void *ctx, bool preempt, struct task_struct *prev,
-					       struct task_struct *next, __u32 state, __u32 cpu,
-					       __u64 ts)
+/* The record of a hot event, to be written by who has entered the stage. */
+static __always_inline struct prof_rec *rec_begin(struct prof_stage *s, __u32 cpu, __u32 event,
+						  __u64 pid_tgid)
 {
-	struct prof_rec *rec = scratch_get();
-	__u32 raw_sz, cnt;
-	__u64 *frames;
+	struct prof_rec *rec = stage_place(s);
 
-	if (!rec)
-		return;
-	rec_init(rec, PROF_REC_TRACEPOINT, cpu, ts, (__u64)prev->tgid << 32 | (__u32)prev->pid);
-	rec->event = cfg_switch.event;
-	rec->flags = PROF_REC_STACKS;
-	rec->raw_len = put_switch(rec + 1, preempt, prev, next, state);
-	raw_sz = (rec->raw_len + 7) & 0x1f8;
-	frames = (void *)(rec + 1) + raw_sz;
-	if (cfg_switch_stacks & PROF_STACKS_KERNEL)
-		rec->kstack_cnt = kernel_stack(ctx, frames, SWITCH_SKIP, &rec->flags);
-	frames += rec->kstack_cnt & 127;
-	if (cfg_switch_stacks & PROF_STACKS_USER)
-		user_stack(rec, prev, frames, UNWIND_OF_SWITCH);
-	cnt = (rec->kstack_cnt & 127) + (rec->ustack_cnt & USER_WORDS_MASK);
-	rec_write(rec, sizeof(*rec) + raw_sz + 8 * cnt, PROF_CLASS_TRACEPOINT);
+	rec_init(rec, PROF_REC_TRACEPOINT, cpu, bpf_ktime_get_ns(), pid_tgid);
+	rec->event = event;
+	return rec;
 }
 
-/* Switches happen with interrupts off, so that their count needs no atomic operation. */
-static __always_inline void count_switch(__u32 cpu)
+/* Of @task, which is the current one, behind the raw part. Returns the record's size. */
+static __always_inline __u32 rec_add_stacks(void *ctx, struct prof_rec *rec,
+					    struct task_struct *task, __u32 which)
 {
-	cpu_stat(cpu)->switches_produced++;
+	__u32 raw_sz = (rec->raw_len + 7) & PROF_STAGE_RAW_MAX, cnt;
+	__u64 *frames = (void *)(rec + 1) + raw_sz;
+
+	rec->flags = PROF_REC_STACKS;
+	if (which & PROF_STACKS_KERNEL)
+		rec->kstack_cnt = kernel_stack(ctx, frames, SWITCH_SKIP, &rec->flags);
+	frames += rec->kstack_cnt & 127;
+	if (which & PROF_STACKS_USER)
+		user_stack(rec, task, frames, UNWIND_OF_SWITCH);
+	cnt = (rec->kstack_cnt & 127) + (rec->ustack_cnt & USER_WORDS_MASK);
+	return sizeof(*rec) + raw_sz + 8 * cnt;
 }
 
 SEC("?tp_btf/sched_switch")
@@ -145,45 +134,43 @@ int prof_sched_switch(__u64 *ctx)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
 	bool preempt = ctx[0], watched = false, stacks;
-	__u32 state, cpu;
+	__u32 state, size, cpu = bpf_get_smp_processor_id();
+	struct prof_stage *stage;
 	struct prof_rec *rec;
 	__u64 start;
 
 	if (cfg_neighbours)
-		neighbours_note(bpf_get_smp_processor_id(), next);
+		neighbours_note(cpu, next);
 	state = cfg_switch_state_arg ? ctx[3] : prev->__state;
 	if (!recording) {
 		forget_dead(prev, state);
 		return 0;
 	}
 	if (cfg_neighbours)
-		watched = neighbours_switch(bpf_get_smp_processor_id(), prev, preempt || !state,
-					    next);
+		watched = neighbours_switch(cpu, prev, preempt || !state, next);
 	stacks = cfg_switch_stacks && prev->pid && prev->tgid != cfg_self_tgid;
 	if (!is_target(prev->pid, prev->tgid)) {
 		if (!is_target(next->pid, next->tgid) && !watched)
 			return 0;
 		stacks = false;
 	}
-	start = bpf_ktime_get_ns();
-	cpu = bpf_get_smp_processor_id();
 	if (cfg_switch.filter && !switch_is_wanted(preempt, prev, next, state))
 		goto out;
-	count_switch(cpu);
-	if (stacks) {
-		switch_with_stacks(ctx, preempt, prev, next, state, cpu, start);
+	stage = stage_enter(cpu);
+	if (!stage)
 		goto out;
-	}
-	rec = rec_reserve(cpu, start, room_for(cfg_switch.size, cfg_switch.comm_dyn ? 2 : 0),
-			  cfg_switch.event, (__u64)prev->tgid << 32 | (__u32)prev->pid);
-	if (rec) {
-		rec->raw_len = put_switch(rec + 1, preempt, prev, next, state);
-		bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
-	}
+	rec = rec_begin(stage, cpu, cfg_switch.event, (__u64)prev->tgid << 32 | (__u32)prev->pid);
+	start = rec->ts;
+	rec->raw_len = put_switch(rec + 1, preempt, prev, next, state);
+	if (stacks)
+		size = rec_add_stacks(ctx, rec, prev, cfg_switch_stacks);
+	else
+		size = sizeof(*rec) + ((rec->raw_len + 7) & PROF_STAGE_RAW_MAX);
+	stage_leave(stage, rec, size);
 	if (watched)
 		neighbours_end_old_watch(cpu, start);
-out:
 	count_run(cpu, PROF_PROG_SWITCH, start);
+out:
 	forget_dead(prev, state);
 	return 0;
 }
@@ -197,25 +184,19 @@ static __always_inline bool is_about_target(struct task_struct *task)
 	       (is_target(pid_tgid, pid_tgid >> 32) || is_target(task->pid, task->tgid));
 }
 
-/* A record about @task, if that or the current task is a target. */
-static __always_inline struct prof_rec *rec_about(struct task_struct *task, __u32 room, __u32 event)
+/* The stage for a record about @task, if that or the current task is a target. */
+static __always_inline struct prof_stage *stage_about(struct task_struct *task, __u32 cpu)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	__u32 cpu = bpf_get_smp_processor_id();
-
-	if (!is_about_target(task))
-		return NULL;
-	count_produced(cpu, PROF_CLASS_TRACEPOINT);
-	return rec_reserve(cpu, bpf_ktime_get_ns(), room, event, pid_tgid);
+	return is_about_target(task) ? stage_enter(cpu) : NULL;
 }
 
-static __always_inline void rec_submit(struct prof_rec *rec, enum prof_prog prog)
+static __always_inline void rec_end(struct prof_stage *s, struct prof_rec *rec, __u32 cpu,
+				    __u32 size)
 {
 	__u64 start = rec->ts;
-	__u32 cpu = rec->cpu;
 
-	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
-	count_run(cpu, prog, start);
+	stage_leave(s, rec, size);
+	count_run(cpu, PROF_PROG_WAKEUP, start);
 }
 
 static __always_inline __u32 put_wakeup(void *raw, __u32 tid, struct task_struct *task,
@@ -255,48 +236,38 @@ static __attribute__((noinline)) bool wakeup_new_is_wanted(struct task_struct *t
 static __always_inline int emit_wakeup(struct task_struct *task,
 				       const volatile struct prof_wakeup_layout *at)
 {
-	struct prof_rec *rec = rec_about(task, room_for(at->size, at->comm_dyn), at->event);
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct prof_stage *s = stage_about(task, cpu);
+	struct prof_rec *rec;
 
-	if (!rec)
+	if (!s)
 		return 0;
-	rec->context = context_now(rec->cpu);
+	rec = rec_begin(s, cpu, at->event, bpf_get_current_pid_tgid());
+	rec->context = context_now(cpu);
 	rec->raw_len = put_wakeup(rec + 1, rec->tid, task, at);
-	rec_submit(rec, PROF_PROG_WAKEUP);
+	rec_end(s, rec, cpu, sizeof(*rec) + ((rec->raw_len + 7) & PROF_STAGE_RAW_MAX));
 	return 0;
 }
 
 /*
  * With the stacks of the current task, which is the waker. It and a switch on its CPU keep each other
- * off: they share the place of the record, and that of the walk. Of a task that is no target the loader
- * knows no mappings.
+ * off: they share the stage, and the place of the walk. Of a task that is no target the loader knows no
+ * mappings.
  */
 static __always_inline int waking_with_stacks(void *ctx, struct task_struct *task)
 {
-	struct task_struct *waker = bpf_get_current_task_btf();
-	__u64 pid_tgid = bpf_get_current_pid_tgid(), start;
-	bool is_targets = is_target(pid_tgid, pid_tgid >> 32);
-	struct prof_rec *rec = scratch_get();
-	__u32 cpu = bpf_get_smp_processor_id(), raw_sz, cnt;
-	__u64 *frames;
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u32 cpu = bpf_get_smp_processor_id(), which = cfg_waking_stacks;
+	struct prof_stage *s = stage_about(task, cpu);
+	struct prof_rec *rec;
 
-	if (!recording || !rec || (!is_targets && !is_target(task->pid, task->tgid)))
+	if (!s)
 		return 0;
-	start = bpf_ktime_get_ns();
-	count_produced(cpu, PROF_CLASS_TRACEPOINT);
-	rec_init(rec, PROF_REC_TRACEPOINT, cpu, start, pid_tgid);
-	rec->event = cfg_waking.event;
-	rec->flags = PROF_REC_STACKS;
+	rec = rec_begin(s, cpu, cfg_waking.event, pid_tgid);
 	rec->raw_len = put_wakeup(rec + 1, rec->tid, task, &cfg_waking);
-	raw_sz = (rec->raw_len + 7) & 0x1f8;
-	frames = (void *)(rec + 1) + raw_sz;
-	if (cfg_waking_stacks & PROF_STACKS_KERNEL)
-		rec->kstack_cnt = kernel_stack(ctx, frames, SWITCH_SKIP, &rec->flags);
-	frames += rec->kstack_cnt & 127;
-	if (cfg_waking_stacks & PROF_STACKS_USER && is_targets)
-		user_stack(rec, waker, frames, UNWIND_OF_SWITCH);
-	cnt = (rec->kstack_cnt & 127) + (rec->ustack_cnt & USER_WORDS_MASK);
-	rec_write(rec, sizeof(*rec) + raw_sz + 8 * cnt, PROF_CLASS_TRACEPOINT);
-	count_run(cpu, PROF_PROG_WAKEUP, start);
+	if (!is_target(pid_tgid, pid_tgid >> 32))
+		which &= ~PROF_STACKS_USER;
+	rec_end(s, rec, cpu, rec_add_stacks(ctx, rec, bpf_get_current_task_btf(), which));
 	return 0;
 }
 
@@ -361,17 +332,20 @@ SEC("?tp_btf/sched_migrate_task")
 int prof_sched_migrate(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct prof_stage *s;
 	struct prof_rec *rec;
 
 	if (cfg_neighbours && recording)
 		neighbours_migrate(task, ctx[1]);
 	if (cfg_migrate.filter && !migrate_is_wanted(task, ctx[1]))
 		return 0;
-	rec = rec_about(task, room_for(cfg_migrate.size, cfg_migrate.comm_dyn), cfg_migrate.event);
-	if (!rec)
+	s = stage_about(task, cpu);
+	if (!s)
 		return 0;
+	rec = rec_begin(s, cpu, cfg_migrate.event, bpf_get_current_pid_tgid());
 	rec->raw_len = put_migrate(rec + 1, rec->tid, task, ctx[1]);
-	rec_submit(rec, PROF_PROG_WAKEUP);
+	rec_end(s, rec, cpu, sizeof(*rec) + ((rec->raw_len + 7) & PROF_STAGE_RAW_MAX));
 	return 0;
 }
 

@@ -10,6 +10,9 @@
  * in the layout that its tracefs format file describes, whichever program wrote it; samples have
  * none. Frames are addresses as the CPU saw them, leaf first. There are no pointers in here and
  * nothing of it reaches a file.
+ *
+ * Records of the hot events gather in their CPU's struct prof_stage and pass through the ring many at a
+ * time, behind a struct prof_batch.
  */
 #ifndef D9_PROF_ABI_H
 #define D9_PROF_ABI_H
@@ -33,11 +36,13 @@ enum prof_limits {
 	PROF_WAIT_SLOTS =
 		65536, /* for targets that wait; those whose ids differ by that share one */
 	PROF_TIMED_RUNS = 64, /* one run in so many measures itself */
+	PROF_STAGE_BYTES = 4096, /* of records at most, when another is begun; a power of two */
 };
 
 enum prof_rec_kind {
 	PROF_REC_TRACEPOINT = 1,
 	PROF_REC_SAMPLE = 2,
+	PROF_REC_BATCH = 3, /* not a record, but a struct prof_batch and its records */
 };
 
 enum prof_rec_flags {
@@ -75,6 +80,56 @@ enum {
 	PROF_REC_MAX = sizeof(struct prof_rec) + PROF_RAW_MAX +
 		       8 * (PROF_STACK_MAX + PROF_COPY_REGS + PROF_COPY_WORDS)
 };
+
+enum {
+	PROF_STAGE_RAW_MAX = 504, /* of a record that is staged */
+	PROF_STAGE_REC_MAX = sizeof(struct prof_rec) + PROF_STAGE_RAW_MAX +
+			     8 * (PROF_STACK_MAX + PROF_COPY_REGS + PROF_COPY_WORDS)
+};
+
+/* What is before the records of a batch in a ring; it starts as a record does. */
+struct prof_batch {
+	__u16 size; /* of this header alone */
+	__u8 kind; /* PROF_REC_BATCH */
+	__u8 spare;
+	__u16 cpu;
+	__u16 cnt; /* of records */
+	__u32 seq; /* of the CPU's batches: 0, 1, 2, ...; one that found no room leaves a gap */
+	__u32 spare2;
+};
+
+/*
+ * Where records of one CPU's hot events gather, mapped into the loader. A record is written at the end of
+ * those that are there, then `head` says that it is. When they are PROF_STAGE_BYTES or more, they pass to
+ * the ring together, and the next batch begins.
+ *
+ * The loader takes from an unfinished batch what there is so far: it reads `taken`, then `head`, copies what
+ * is in between, and makes `taken` what `head` was, if it is still the same. Who changes `taken` first has
+ * these records: a program that passes a batch on exchanges it for the start of the next batch before
+ * anything else, passes on what comes after what was taken, and only then says by `head` that the next
+ * batch has begun. So each record is passed on once, or counted as lost once, and nothing that is copied
+ * is written over meanwhile.
+ */
+struct prof_stage {
+	__u64 head; /* PROF_STAGE_AT: written by the CPU's programs alone */
+	__u64 last_ts; /* of the last record */
+	__u64 produced; /* records, whatever became of them */
+	__u64 nested; /* events that came while a record was being written: not produced */
+	__u32 busy; /* a record is being written */
+	__u32 spare;
+	__u64 spare2[3];
+	__u64 taken; /* PROF_STAGE_AT of the first record that the loader has not taken */
+	__u64 spare3[5];
+	struct prof_batch batch; /* or over what was taken, just before the rest */
+	/* what a batch may have, and as much again so that any two offsets in it can be added up */
+	__u8 data[2 * PROF_STAGE_BYTES + PROF_STAGE_REC_MAX];
+};
+
+/* A place in a stage: 32 bits of the batch's number, 16 of the records before it, 16 of their bytes. */
+#define PROF_STAGE_AT(seq, cnt, pos) ((__u64)(seq) << 32 | (__u64)(cnt) << 16 | (pos))
+#define PROF_STAGE_SEQ(at) ((__u32)((at) >> 32))
+#define PROF_STAGE_CNT(at) ((__u16)((at) >> 16))
+#define PROF_STAGE_POS(at) ((__u16)(at))
 
 /* What the generic tracepoint program knows of an event: one entry an attached tracepoint. */
 struct prof_event_cfg {
@@ -131,7 +186,7 @@ enum prof_prog {
 };
 
 struct prof_class_stat {
-	__u64 produced; /* records that the programs wanted to write */
+	__u64 produced; /* records that the programs wanted to write, but for those staged */
 	__u64 lost; /* those for which the ring had no room */
 	__u64 lost_first; /* time of the first loss since the loader last zeroed this */
 	__u64 lost_last;
@@ -147,12 +202,11 @@ struct prof_prog_stat {
 struct prof_cpu_stat {
 	struct prof_class_stat classes[PROF_CLASS_CNT];
 	struct prof_prog_stat progs[PROF_PROG_CNT];
-	__u64 switches_produced; /* of the first class, by the one program that nothing interrupts */
 	__u64 read_failed; /* of the first class too: produced, but the kernel did not give it */
 	__u64 read_failed_first; /* times, as of other losses */
 	__u64 read_failed_last;
 	__u64 stacks_reused; /* of switches, for which a walk made before was true */
-	__u64 spare[4];
+	__u64 spare[5];
 };
 
 /* Which interrupts a CPU is in. */
@@ -194,6 +248,9 @@ enum prof_call_graph {
 
 _Static_assert(sizeof(struct prof_rec) == 32, "record header is part of the ABI");
 _Static_assert(PROF_REC_MAX <= 65535, "size is 16 bits");
+_Static_assert(sizeof(struct prof_batch) == 16 && sizeof(struct prof_stage) % 8 == 0,
+	       "records of a stage are aligned");
+_Static_assert(PROF_STAGE_BYTES + PROF_STAGE_REC_MAX <= 65535, "a place in a stage has 16 bits");
 _Static_assert(sizeof(struct prof_cpu_stat) % 64 == 0, "counters of two CPUs share no cache line");
 _Static_assert(sizeof(struct prof_cpu_interrupt) == 64, "nor do these");
 _Static_assert(sizeof(struct prof_cpu_watch) == 64, "nor these");

@@ -44,6 +44,16 @@ static void open_side(struct side *s, bool hot, int tracefs_fd)
 	cr_assert_eq(capture_attach(s->capture), 0);
 }
 
+/* CPU by CPU, by time: hot events are read apart from others. */
+static int by_cpu_and_time(const void *a, const void *b)
+{
+	const struct prof_rec *x = *(struct prof_rec *const *)a, *y = *(struct prof_rec *const *)b;
+
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu ? -1 : 1;
+	return x->ts < y->ts ? -1 : x->ts > y->ts;
+}
+
 static void take_records(struct side *s)
 {
 	const struct prof_rec *rec;
@@ -59,6 +69,8 @@ static void take_records(struct side *s)
 		}
 		ring_publish(&rings[i]);
 	}
+	if (s->cnt)
+		qsort(s->recs, s->cnt, sizeof(struct prof_rec *), by_cpu_and_time);
 }
 
 static bool has_nested(struct side *s)

@@ -3,6 +3,9 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "own_capture.h"
+#include "prof_abi.h"
+#include "record/ring.h"
 #include "support.h"
 
 TestSuite(loss, .fini = live_cleanup, .timeout = 60);
@@ -75,4 +78,37 @@ Test(loss, nothing_is_lost_while_the_rings_have_room)
 
 	record_pingpong("4000", "4M", "sched:sched_wakeup", &lt);
 	cr_assert_eq(lt.ring_full, 0);
+}
+
+/* Programs hardly ever interrupt one another within a record; so each CPU is told that one does. */
+Test(loss, events_amidst_a_record_are_counted_as_nested)
+{
+	const struct eventset_cfg events_cfg = { .sched = true };
+	struct capture_cfg cfg = { .system_wide = true, .ring_bytes = 1 << 20 };
+	struct capture_counts counts;
+	struct live_proc player;
+	struct ring *readers;
+	size_t cnt, i;
+
+	own_capture_open(&events_cfg, &cfg);
+	readers = capture_rings(capture, &cnt);
+	for (i = 0; i < cnt; i++)
+		if (readers[i].stage)
+			__atomic_store_n(&readers[i].stage->busy, 1, __ATOMIC_SEQ_CST);
+	capture_start(capture);
+	live_stimulus(&player, "pingpong", "1000", NULL);
+	live_go(&player);
+	live_end(&player);
+	capture_stop(capture);
+	capture_count(capture, &counts);
+	cr_expect_geq(counts.nested, 2000);
+	for (i = 0; i < cnt; i++) {
+		const struct prof_rec *rec = ring_peek(&readers[i]);
+
+		if (readers[i].stage) {
+			cr_expect_null(rec);
+			cr_expect_eq(readers[i].stage->produced, 0);
+		}
+	}
+	own_capture_close();
 }

@@ -49,3 +49,15 @@ Test(cpus, this_machines_list_agrees_with_libc)
 	cr_assert_eq(cnt, (size_t)sysconf(_SC_NPROCESSORS_ONLN));
 	free(cpus);
 }
+
+Test(cpus, what_is_online_is_possible)
+{
+	uint32_t *cpus, last;
+	size_t cnt;
+
+	cr_assert_eq(cpus_online(&cpus, &cnt), 0);
+	cr_assert_eq(cpus_last_possible(&last), 0);
+	cr_expect_geq(last, cpus[cnt - 1]);
+	cr_expect_geq(last + 1, sysconf(_SC_NPROCESSORS_CONF));
+	free(cpus);
+}

@@ -48,7 +48,7 @@ static inline bool membuf_has_room(const struct membuf *m, size_t len)
 {
 	size_t frame = (len + BPF_RINGBUF_HDR_SZ + 7) & ~7UL;
 
-	return m->producer + frame - m->consumer <= m->ring.sz;
+	return m->producer + frame - __atomic_load_n(&m->consumer, __ATOMIC_ACQUIRE) <= m->ring.sz;
 }
 
 static inline void membuf_set_header(struct membuf *m, uint32_t at, uint32_t word)
@@ -64,7 +64,8 @@ static inline uint32_t membuf_put(struct membuf *m, const void *rec, size_t len,
 	cr_assert(membuf_has_room(m, len));
 	memcpy(m->data + at + BPF_RINGBUF_HDR_SZ, rec, len);
 	membuf_set_header(m, at, len | bits);
-	m->producer += (len + BPF_RINGBUF_HDR_SZ + 7) & ~7UL;
+	__atomic_store_n(&m->producer, m->producer + ((len + BPF_RINGBUF_HDR_SZ + 7) & ~7UL),
+			 __ATOMIC_RELEASE);
 	return at;
 }
 

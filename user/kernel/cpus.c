@@ -4,6 +4,7 @@
  */
 #include "kernel/cpus.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,13 +32,34 @@ int cpus_parse(const char *text, uint32_t **cpus, size_t *cnt)
 	return err;
 }
 
-int cpus_online(uint32_t **cpus, size_t *cnt)
+static int read_list(const char *path, uint32_t **cpus, size_t *cnt)
 {
 	struct buf text = { 0 };
-	int err = file_read(AT_FDCWD, "/sys/devices/system/cpu/online", LIST_MAX, &text);
+	int err = file_read(AT_FDCWD, path, LIST_MAX, &text);
 
 	if (!err)
 		err = cpus_parse(text.data, cpus, cnt);
 	buf_free(&text);
+	return err;
+}
+
+int cpus_online(uint32_t **cpus, size_t *cnt)
+{
+	return read_list("/sys/devices/system/cpu/online", cpus, cnt);
+}
+
+int cpus_last_possible(uint32_t *cpu)
+{
+	uint32_t *cpus;
+	size_t cnt;
+	int err = read_list("/sys/devices/system/cpu/possible", &cpus, &cnt);
+
+	if (err)
+		return err;
+	if (!cnt)
+		err = -ENODEV;
+	else
+		*cpu = cpus[cnt - 1];
+	free(cpus);
 	return err;
 }

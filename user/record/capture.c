@@ -31,6 +31,7 @@
 #include "prof.skel.h"
 #include "record/capture_filter.h"
 #include "record/capture_layout.h"
+#include "record/capture_rings.h"
 #include "record/eventset.h"
 #include "record/ring.h"
 
@@ -53,8 +54,7 @@ struct capture {
 	size_t sampler_cnt;
 	uint32_t *cpus;
 	size_t cpu_cnt;
-	struct ring *rings;
-	size_t ring_cnt;
+	struct capture_rings rings;
 	struct perf_ring **sides;
 	size_t side_cnt;
 	struct capture_unwind unwind;
@@ -144,10 +144,11 @@ static int configure(struct capture *c)
 	const struct capture_cfg *cfg = &c->cfg;
 	struct prof *s = c->skel;
 	size_t cnt = cfg->events->cnt;
+	/* A CPU that comes later shares a ring with one of these. */
+	uint32_t last_cpu = c->cpus[c->cpu_cnt - 1];
 	int err;
 
 	s->rodata->cfg_system_wide = cfg->system_wide;
-	s->rodata->cfg_ring_cnt = c->ring_cnt;
 	s->rodata->cfg_self_tgid = getpid();
 	s->rodata->cfg_switch_stacks = cfg->switch_stacks;
 	s->rodata->cfg_waking_stacks = cfg->waking_stacks;
@@ -162,9 +163,11 @@ static int configure(struct capture *c)
 	configure_marks(c);
 	configure_neighbours(c);
 	bpf_map__set_max_entries(s->maps.event_cfgs, cnt ? cnt : 1);
-	bpf_map__set_max_entries(s->maps.rings, c->ring_cnt);
 	capture_filter_size(s, cfg->events);
-	err = configure_unwind(c);
+	err = capture_rings_size(s, last_cpu < PROF_RINGS_MAX ? last_cpu + 1 : PROF_RINGS_MAX,
+				 cfg->ring_bytes, &c->rings);
+	if (!err)
+		err = configure_unwind(c);
 	return err ? err : capture_layout(s, cfg->events);
 }
 
@@ -179,33 +182,6 @@ static int load_error(int err)
 	else
 		log_error("record: cannot load BPF programs: %s (-vv shows why)", strerror(-err));
 	return err;
-}
-
-/* Each inner ring is reached through the outer map by programs, and through its mapping by us. */
-static int make_rings(struct capture *c)
-{
-	int outer = bpf_map__fd(c->skel->maps.rings), fd, err;
-	uint32_t i;
-
-	c->rings = xcalloc(c->ring_cnt, sizeof(*c->rings));
-	for (i = 0; i < c->ring_cnt; i++) {
-		fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, c->cfg.ring_bytes, NULL);
-		if (fd < 0) {
-			err = -errno;
-			log_error("record: no ring of %zu bytes for CPU %u: %s; try a smaller -m",
-				  c->cfg.ring_bytes, i, strerror(-err));
-			return err;
-		}
-		err = bpf_map_update_elem(outer, &i, &fd, BPF_ANY) ? -errno : 0;
-		if (!err)
-			err = ring_open(fd, c->cfg.ring_bytes, &c->rings[i]);
-		close(fd);
-		if (err) {
-			log_error("record: cannot map the ring of CPU %u: %s", i, strerror(-err));
-			return err;
-		}
-	}
-	return 0;
 }
 
 static int fill_event_cfgs(struct capture *c)
@@ -233,7 +209,6 @@ static void raise_fd_limit(void)
 int capture_new(const struct capture_cfg *cfg, struct capture **out)
 {
 	struct capture *c = xcalloc(1, sizeof(*c));
-	uint32_t last_cpu;
 	int err;
 
 	c->cfg = *cfg;
@@ -245,9 +220,6 @@ int capture_new(const struct capture_cfg *cfg, struct capture **out)
 		log_error("record: cannot tell which CPUs there are: %s", strerror(-err));
 		goto out;
 	}
-	/* A CPU that comes later shares a ring with one of these. */
-	last_cpu = c->cpus[c->cpu_cnt - 1];
-	c->ring_cnt = last_cpu < PROF_RINGS_MAX ? last_cpu + 1 : PROF_RINGS_MAX;
 	c->skel = prof__open();
 	if (!c->skel) {
 		err = load_error(-errno);
@@ -261,7 +233,7 @@ int capture_new(const struct capture_cfg *cfg, struct capture **out)
 		load_error(err);
 		goto out;
 	}
-	err = make_rings(c);
+	err = capture_rings_init(c->skel, cfg->ring_bytes, &c->rings);
 	if (!err)
 		err = fill_event_cfgs(c);
 	if (!err)
@@ -605,14 +577,12 @@ void capture_free(struct capture *c)
 		bpf_link__destroy(c->links[i]);
 	for (i = 0; i < c->side_cnt; i++)
 		perf_ring_close(c->sides[i]);
-	for (i = 0; i < c->ring_cnt && c->rings; i++)
-		ring_close(&c->rings[i]);
+	capture_rings_fini(&c->rings);
 	capture_unwind_fini(&c->unwind);
 	prof__destroy(c->skel);
 	free(c->links);
 	free(c->fds);
 	free(c->sides);
-	free(c->rings);
 	free(c->cpus);
 	free(c);
 }
@@ -636,8 +606,8 @@ struct capture_unwind *capture_unwind(struct capture *c)
 
 struct ring *capture_rings(struct capture *c, size_t *cnt)
 {
-	*cnt = c->ring_cnt;
-	return c->rings;
+	*cnt = c->rings.reader_cnt;
+	return c->rings.readers;
 }
 
 struct perf_ring **capture_sides(struct capture *c, size_t *cnt)
@@ -650,8 +620,8 @@ bool capture_is_filled(struct capture *c, size_t parts)
 {
 	size_t i;
 
-	for (i = 0; i < c->ring_cnt; i++)
-		if (ring_fill(&c->rings[i]) > c->rings[i].sz / parts)
+	for (i = 0; i < c->rings.reader_cnt; i++)
+		if (ring_fill(&c->rings.readers[i]) > c->rings.readers[i].sz / parts)
 			return true;
 	for (i = 0; i < c->side_cnt; i++)
 		if (perf_ring_is_filled(c->sides[i], parts))
@@ -686,6 +656,7 @@ size_t capture_cpu_cnt(const struct capture *c)
 void capture_count(struct capture *c, struct capture_counts *out)
 {
 	uint64_t timed_ns[PROF_PROG_CNT] = { 0 }, timed_runs[PROF_PROG_CNT] = { 0 };
+	uint64_t staged, nested;
 	size_t cpu, cnt = capture_cpu_cnt(c);
 	int i;
 
@@ -697,7 +668,6 @@ void capture_count(struct capture *c, struct capture_counts *out)
 			out->produced[i] += s->classes[i].produced;
 			out->lost[i] += s->classes[i].lost;
 		}
-		out->produced[PROF_CLASS_TRACEPOINT] += s->switches_produced;
 		out->lost[PROF_CLASS_TRACEPOINT] += s->read_failed;
 		out->stacks_reused += s->stacks_reused;
 		for (i = 0; i < PROF_PROG_CNT; i++) {
@@ -711,6 +681,9 @@ void capture_count(struct capture *c, struct capture_counts *out)
 			out->prog_ns[i] = (double)timed_ns[i] / timed_runs[i] * out->prog_runs[i];
 	if (c->started)
 		out->nested = (c->paused ? c->nested_paused : count_nested(c)) - c->nested_before;
+	capture_rings_count(&c->rings, &staged, &nested);
+	out->produced[PROF_CLASS_TRACEPOINT] += staged;
+	out->nested += nested;
 }
 
 bool capture_lost(struct capture *c, size_t cpu, enum capture_loss kind, uint64_t *cnt,

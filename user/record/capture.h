@@ -34,7 +34,7 @@ struct capture_cfg {
 struct capture_counts {
 	uint64_t produced[PROF_CLASS_CNT];
 	uint64_t lost[PROF_CLASS_CNT]; /* of whatever kind */
-	uint64_t nested; /* runs of the generic program that the kernel refused */
+	uint64_t nested; /* runs that the kernel refused, and events that came amidst a record */
 	uint64_t stacks_reused; /* of switch-outs, walked before and still true */
 	uint64_t prog_runs[PROF_PROG_CNT];
 	uint64_t prog_ns[PROF_PROG_CNT]; /* extrapolated from the runs that measured themselves */
@@ -76,6 +76,7 @@ void capture_add_target(struct capture *c, pid_t tid, pid_t tgid);
 
 /* The memory that stacks are unwound by, borrowed; NULL unless call_graph is PROF_CALL_GRAPH_AUTO. */
 struct capture_unwind *capture_unwind(struct capture *c);
+/* The readers of all rings, and of the stages in which records of hot events gather. */
 struct ring *capture_rings(struct capture *c, size_t *cnt);
 struct perf_ring **capture_sides(struct capture *c, size_t *cnt);
 /* The side-band's buffer for each CPU, where as much memory may be locked. */

@@ -181,12 +181,13 @@ static int hand_over(struct source *s, const struct merge_sink *sink)
 	return err;
 }
 
+/* Once for each ring, whose readers of stages have the same space. */
 static void publish_all(struct merge *m)
 {
 	size_t i;
 
 	for (i = 0; i < m->cnt; i++) {
-		if (m->sources[i].ring)
+		if (m->sources[i].ring && !m->sources[i].ring->stage)
 			ring_publish(m->sources[i].ring);
 		m->sources[i].unpublished = 0;
 	}

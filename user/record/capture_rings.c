@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * capture_rings.c - rings and stages: made, mapped, and told to the programs
+ *
+ * Rings are one for each CPU, up to PROF_RINGS_MAX, in a map of maps. Stages are one for each CPU that can
+ * ever come, since a program writes to no other CPU's.
+ */
+#include "record/capture_rings.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "kernel/cpus.h"
+#include "prof_abi.h"
+#include "prof.skel.h"
+#include "record/ring.h"
+
+enum { BATCHES_MIN = 4 }; /* in a ring */
+
+/* Whether a program may be preempted by another on its CPU: see stage.bpf.h. */
+static bool is_preempt_rt(void)
+{
+	struct utsname uts;
+
+	return uname(&uts) || strstr(uts.version, "PREEMPT_RT");
+}
+
+int capture_rings_size(struct prof *skel, size_t ring_cnt, size_t ring_bytes,
+		       struct capture_rings *r)
+{
+	uint32_t last;
+	int err = cpus_last_possible(&last);
+
+	if (err)
+		return err;
+	r->ring_cnt = ring_cnt;
+	r->stage_cnt = (size_t)last + 1;
+	skel->rodata->cfg_ring_cnt = ring_cnt;
+	skel->rodata->cfg_preemptible = is_preempt_rt();
+	skel->rodata->cfg_batch_bytes = ring_bytes / BATCHES_MIN < PROF_STAGE_BYTES ?
+						ring_bytes / BATCHES_MIN :
+						PROF_STAGE_BYTES;
+	err = bpf_map__set_max_entries(skel->maps.rings, ring_cnt);
+	return err ? err : bpf_map__set_max_entries(skel->maps.stages, last + 1);
+}
+
+/* Each inner ring is reached through the outer map by programs, and through its mapping by us. */
+static int make_rings(const struct prof *skel, size_t ring_bytes, struct capture_rings *r)
+{
+	int outer = bpf_map__fd(skel->maps.rings), fd, err;
+	uint32_t i;
+
+	for (i = 0; i < r->ring_cnt; i++) {
+		fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, ring_bytes, NULL);
+		if (fd < 0) {
+			err = -errno;
+			log_error("record: no ring of %zu bytes for CPU %u: %s; try a smaller -m",
+				  ring_bytes, i, strerror(-err));
+			return err;
+		}
+		err = bpf_map_update_elem(outer, &i, &fd, BPF_ANY) ? -errno : 0;
+		if (!err)
+			err = ring_open(fd, ring_bytes, &r->readers[i]);
+		close(fd);
+		if (err) {
+			log_error("record: cannot map the ring of CPU %u: %s", i, strerror(-err));
+			return err;
+		}
+		r->reader_cnt++;
+	}
+	return 0;
+}
+
+static size_t stages_size(const struct capture_rings *r)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	return (r->stage_cnt * sizeof(struct prof_stage) + page - 1) / page * page;
+}
+
+static int map_stages(const struct prof *skel, struct capture_rings *r)
+{
+	void *mem = mmap(NULL, stages_size(r), PROT_READ | PROT_WRITE, MAP_SHARED,
+			 bpf_map__fd(skel->maps.stages), 0);
+	size_t i;
+	int err;
+
+	if (mem == MAP_FAILED) {
+		err = -errno;
+		log_error("record: cannot map where events gather: %s", strerror(-err));
+		return err;
+	}
+	r->stages = mem;
+	for (i = 0; i < r->stage_cnt; i++)
+		ring_open_staged(&r->readers[i % r->ring_cnt], &r->stages[i], i,
+				 &r->readers[r->reader_cnt++]);
+	return 0;
+}
+
+int capture_rings_init(const struct prof *skel, size_t ring_bytes, struct capture_rings *r)
+{
+	int err;
+
+	r->readers = xcalloc(r->ring_cnt + r->stage_cnt, sizeof(*r->readers));
+	err = make_rings(skel, ring_bytes, r);
+	return err ? err : map_stages(skel, r);
+}
+
+void capture_rings_fini(struct capture_rings *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->reader_cnt; i++)
+		ring_close(&r->readers[i]);
+	if (r->stages)
+		munmap(r->stages, stages_size(r));
+	free(r->readers);
+	*r = (struct capture_rings){ 0 };
+}
+
+void capture_rings_count(const struct capture_rings *r, uint64_t *produced, uint64_t *nested)
+{
+	size_t i;
+
+	*produced = *nested = 0;
+	for (i = 0; i < r->stage_cnt; i++) {
+		*produced += __atomic_load_n(&r->stages[i].produced, __ATOMIC_RELAXED);
+		*nested += __atomic_load_n(&r->stages[i].nested, __ATOMIC_RELAXED);
+	}
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_RECORD_CAPTURE_RINGS_H
+#define D9_RECORD_CAPTURE_RINGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct prof;
+struct prof_stage;
+struct ring;
+
+/* Where records come from: rings, and the stages in which those of hot events gather. */
+struct capture_rings {
+	struct ring *readers; /* one for each ring, then one for each stage */
+	size_t ring_cnt;
+	size_t stage_cnt; /* CPUs that there can be */
+	size_t reader_cnt;
+	struct prof_stage *stages;
+};
+
+/* Sets what programs are to know of ring_cnt rings of so many bytes, before they are loaded. -errno. */
+int capture_rings_size(struct prof *skel, size_t ring_cnt, size_t ring_bytes,
+		       struct capture_rings *r);
+/* Makes and maps them. Prints one line and returns -errno; to be ended by capture_rings_fini() even then. */
+int capture_rings_init(const struct prof *skel, size_t ring_bytes, struct capture_rings *r);
+void capture_rings_fini(struct capture_rings *r);
+
+/* Of all stages: records that were begun, and events that came while one was being written. */
+void capture_rings_count(const struct capture_rings *r, uint64_t *produced, uint64_t *nested);
+
+#endif
