@@ -57,9 +57,9 @@ SRCS_symbol := $(addprefix user/symbol/, \
 SRCS_record := $(addprefix user/record/, \
 	capture_rings.c \
 	awaited.c build_ids.c capture.c capture_layout.c capture_unwind.c copied.c early_records.c emit.c event.c \
-	eventset.c frames.c frames_kernel.c frames_segment.c kept_names.c segments.c \
+	eventset.c frames.c frames_kernel.c frames_segment.c kept_names.c output.c pack.c segments.c writer.c \
 	invoker.c jit.c kallsyms_thread.c \
-	last_names.c launch.c lookout.c mapped.c maps.c memory.c merge.c modules.c needed.c probe.c proc_reader.c realtime.c recorder.c \
+	last_names.c launch.c lookout.c mapped.c maps.c memory.c merge.c modules.c needed.c probe.c proc_reader.c realtime.c recorder.c recorder_target.c \
 	rights.c ring.c scout.c sink.c snapshot.c stacks.c stale.c status.c targets.c tasks.c tasks_truth.c texts.c \
 	tables.c tick.c translate.c unwinding.c)
 SRCS_trace := $(addprefix user/trace/, \
@@ -95,7 +95,7 @@ SRCS_main := user/main.c
 
 SRCS_kernel += user/kernel/format_known.c
 SRCS_export += user/export/html.c user/export/page.c
-SRCS_cmd += user/cmd/serve.c user/cmd/whole.c
+SRCS_cmd += user/cmd/output_opts.c user/cmd/serve.c user/cmd/whole.c
 SRCS_cmd += $(addprefix user/cmd/, \
 	app_trace.c merge.c merge_align.c merge_cmd.c merge_inputs.c merge_plan.c merge_record.c merge_same.c merge_sort.c reread.c)
 SRCS_record += user/record/code_names.c user/record/capture_filter.c
@@ -160,13 +160,13 @@ TESTS := $(addprefix tests/, \
 TESTS += tests/cmd/symbolize_test.c tests/cmd/symbolize_copy_test.c tests/symbol/debuginfod_test.c
 TESTS += tests/export/html_test.c
 TESTS += tests/profile/workers_test.c tests/cmd/merge_test.c tests/cmd/merge_same_test.c
-TESTS += tests/kernel/format_known_test.c tests/record/code_names_test.c tests/record/segments_test.c
+TESTS += tests/kernel/format_known_test.c tests/record/code_names_test.c $(addprefix tests/record/,output_test.c pack_test.c segments_test.c writer_test.c)
 TESTS_ROOT := $(addprefix tests/bpf/, \
 	explain_test.c polls_test.c top_test.c wakeup_test.c \
 	check_test.c command_test.c events_test.c fault_elf_test.c fault_files_test.c \
 	fault_maps_test.c fault_storm_test.c fault_workers_test.c generic_test.c intervals_test.c jit_test.c \
 	loss_test.c perf_sched_test.c perf_test.c privileges_test.c realtime_test.c sample_test.c san_test.c \
-	sched_test.c stream_test.c tasks_test.c unwind_dwfl_test.c unwind_hostile_test.c \
+	sched_test.c segments_test.c stream_test.c tasks_test.c unwind_dwfl_test.c unwind_hostile_test.c \
 	unwind_jit_test.c unwind_process_test.c unwind_reuse_test.c unwind_rooted_test.c unwind_stress_test.c unwind_walk_test.c) \
 	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c \
 	tests/kernel/privileges_test.c tests/record/as_user_test.c tests/record/realtime_test.c
@@ -183,7 +183,7 @@ TESTS_ROOT += tests/bpf/filter_test.c
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \
 	calls.c cxx.cpp demo.c enemy_elf.c enemy_fuse.c enemy_maps.c enemy_swap.c family.c \
-	forkchain.c inlined.c jit.c pingpong.c poller.c ring.c shortlived.c sleeper.c spinner.c stalls.c storm.c threads.c \
+	forkchain.c inlined.c jit.c numbers.c pingpong.c poller.c ring.c shortlived.c sleeper.c spinner.c stalls.c storm.c threads.c \
 	unwind_jit.c unwind_maze.c unwind_naps.c unwind_rust.rs unwind_signals.c unwind_throw.cpp walked.c)
 STIMULI += tests/stimuli/waiter.c
 STIMULI += tests/stimuli/filtered.c

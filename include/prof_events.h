@@ -307,7 +307,9 @@ enum prof_tp_symbol_kind {
 #define PROF_F_BPF_WAKEUP_NS "bpf_wakeup_ns"
 #define PROF_F_BPF_TRACEPOINT_NS "bpf_tracepoint_ns"
 #define PROF_F_BPF_SAMPLE_NS "bpf_sample_ns"
-#define PROF_F_CLOSED "closed" /* 1: the rings are empty, and produced = written + lost */
+/* 1: the rings are empty, and produced = written + lost. 2: the file ends, and the recording goes on in the next */
+#define PROF_F_CLOSED "closed"
+#define PROF_CLOSED_SEGMENT 2
 #define PROF_F_REALTIME_CPU_NS "realtime_ns" /* of cpu_ns: spent at real-time priority */
 #define PROF_F_END_CPU_NS "end_cpu_ns" /* of the recorder after the end of recording */
 #define PROF_F_MEMORY_BYTES "memory_bytes" /* remembered of tasks, mappings, modules and stacks */

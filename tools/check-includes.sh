@@ -45,7 +45,7 @@ find user bpf include -name '*.[ch]' | sort | xargs awk '
 		confine("demangle.h", "symbol")
 		confine("brotli/", "formats")
 		confine("snappy", "formats")
-		confine("zstd.h", "formats symbol")
+		confine("zstd.h", "formats record symbol trace")
 		confine("traceevent/", "kernel")
 		confine("event-parse.h", "kernel")
 	}

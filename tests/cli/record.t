@@ -7,71 +7,85 @@ Usage: dial9-prof [record] [OPTIONS] [-- COMMAND [ARG...]]
 Records until the target ends, the time is over, or Ctrl-C.
 
 Target:
-  -a, --all-cpus         the whole system
-  -p, --pid=PID[,PID]    processes, with their threads and children, present and
-                         later
-  -t, --tid=TID[,TID]    single threads
-      --no-inherit       neither the children that a process has nor new threads
-                         and children
-      --as-root          run COMMAND as root, not as the user behind sudo
-      --neighbours       also who is switched, whoever it is, on a CPU for which
-                         a target waits
+  -a, --all-cpus            the whole system
+  -p, --pid=PID[,PID]       processes, with their threads and children, present
+                            and later
+  -t, --tid=TID[,TID]       single threads
+      --no-inherit          neither the children that a process has nor new
+                            threads and children
+      --as-root             run COMMAND as root, not as the user behind sudo
+      --neighbours          also who is switched, whoever it is, on a CPU for
+                            which a target waits
 
 Events:
-  -e, --event=SYS:EVENT  also this tracepoint; globs, comma lists, repeatable
-                         (dial9-prof list)
-      --filter=EXPR      of the events of the -e before it only those for which
-                         this is true: prev_state == 2 && next_comm ~
-                         "kworker*"
-      --no-sched         leave out the scheduler's events
-      --no-samples       take no CPU samples
-  -F, --freq=HZ          CPU samples a second on each CPU (default 99)
+  -e, --event=SYS:EVENT     also this tracepoint; globs, comma lists, repeatable
+                            (dial9-prof list)
+      --filter=EXPR         of the events of the -e before it only those for
+                            which this is true: prev_state == 2 && next_comm ~
+                            "kworker*"
+      --no-sched            leave out the scheduler's events
+      --no-samples          take no CPU samples
+  -F, --freq=HZ             CPU samples a second on each CPU (default 99)
       --switch-stacks=none|user|both
-                         stacks of threads that leave the CPU (default both,
-                         user with -a)
+                            stacks of threads that leave the CPU (default both,
+                            user with -a)
       --waking-stacks=none|user|both
-                         stacks of threads that wake others (default none)
+                            stacks of threads that wake others (default none)
       --call-graph=auto|fp|no|dwarf
-                         how user stacks are walked: auto and dwarf by unwind
-                         tables, fp by frame pointers alone, no: not at all
-                         (default auto)
-      --max-stack=N      frames of a user stack at most (default 127)
-      --unwind-mem=SIZE  memory for unwind tables in the kernel (default 128M)
-      --no-names         do not look up functions of user code
-      --names-wait=SEC   wait so long at the end for names that keep coming
-                         (default 10)
+                            how user stacks are walked: auto and dwarf by unwind
+                            tables, fp by frame pointers alone, no: not at all
+                            (default auto)
+      --max-stack=N         frames of a user stack at most (default 127)
+      --unwind-mem=SIZE     memory for unwind tables in the kernel (default
+                            128M)
+      --no-names            do not look up functions of user code
+      --names-wait=SEC      wait so long at the end for names that keep coming
+                            (default 10)
 
 Output:
-  -o, --output=FILE      default dial9.bin; - is standard output
-      --app-trace=DIR    at the end merge what the application wrote there
-                         meanwhile as dial9
-      --spec=0.3|0.4     dial9 level; 0.4 pools stacks and says what fields are,
-                         which older readers cannot read (default 0.3)
-  -d, --duration=DUR     stop after so long: 10 (seconds), 500ms, 5m, 1h
-  -D, --delay=MS         begin so many milliseconds later; -1: when --control
-                         asks for it
-      --start-at=TIME    begin at 03:00, at 2030-01-31T23:59:00Z, or, as /10s,
-                         at the next multiple of that
+  -o, --output=FILE         default dial9.bin; - is standard output
+      --switch-output[=SIZE|TIME|signal]
+                            files that take turns, FILE.0.bin, FILE.1.bin: the
+                            next one after 500M or 1h; SIGUSR2 and SIGHUP always
+                            begin it
+      --switch-max-files=N  keep N of them: the oldest are removed
+      --max-size=SIZE       end when so much was written
+      --timestamp-filename  the time of the start becomes part of the name
+  -z, --compression-level[=LEVEL]
+                            compress, by gzip if --compress does not say
+                            otherwise: 1 is quick
+      --compress=gzip|zstd|none
+                            compress that way
+      --app-trace=DIR       at the end merge what the application wrote there
+                            meanwhile as dial9
+      --spec=0.3|0.4        dial9 level; 0.4 pools stacks and says what fields
+                            are, which older readers cannot read (default 0.3)
+  -d, --duration=DUR        stop after so long: 10 (seconds), 500ms, 5m, 1h
+  -D, --delay=MS            begin so many milliseconds later; -1: when --control
+                            asks for it
+      --start-at=TIME       begin at 03:00, at 2030-01-31T23:59:00Z, or, as
+                            /10s, at the next multiple of that
       --control=fifo:PATH[,PATH]|fd:N[,N]
-                         take enable, disable, snapshot, ping and stop from
-                         there, as perf does, and answer to the second with ack
-      --meta=KEY=VALUE   also say this of the recording; repeatable
-  -m, --ring-size=SIZE   buffer for each CPU (default 4M)
-      --mem-max=SIZE     memory for what is remembered of programs (default
-                         512M)
+                            take enable, disable, snapshot, ping and stop from
+                            there, as perf does, and answer to the second with
+                            ack
+      --meta=KEY=VALUE      also say this of the recording; repeatable
+  -m, --ring-size=SIZE      buffer for each CPU (default 4M)
+      --mem-max=SIZE        memory for what is remembered of programs (default
+                            512M)
 
 Recorder:
-  -r, --realtime=PRIO    real-time priority while buffers fill (default 1; 0 for
-                         none)
-      --nice=N           its nice value otherwise (default -15)
+  -r, --realtime=PRIO       real-time priority while buffers fill (default 1; 0
+                            for none)
+      --nice=N              its nice value otherwise (default -15)
 
 Messages:
-  -q, --quiet            only errors
-  -v, --verbose          say what it does without; -vv libbpf's messages too
-      --progress         show progress and summary also where standard error is
-                         no terminal
-      --no-progress      do not show them on a terminal either
-  -h, --help             this text
+  -q, --quiet               only errors
+  -v, --verbose             say what it does without; -vv libbpf's messages too
+      --progress            show progress and summary also where standard error
+                            is no terminal
+      --no-progress         do not show them on a terminal either
+  -h, --help                this text
 
 Examples:
   sudo dial9-prof -p 1234 -d 10
@@ -227,6 +241,40 @@ $ dial9-prof --spec=0.5 -a
 ? 1
 $ dial9-prof --no-sched --no-samples -a
 ! dial9-prof: record: --no-sched and --no-samples leave nothing to record; name events with -e; see dial9-prof record --help
+? 1
+#
+# Files that take turns, and how they are packed.
+$ dial9-prof --switch-output=100 -a
+! dial9-prof: record: --switch-output takes a size (500M), a time (30s, 1h) or the word signal; see dial9-prof record --help
+? 1
+$ dial9-prof --switch-output=soon -a
+! dial9-prof: record: --switch-output takes a size (500M), a time (30s, 1h) or the word signal; see dial9-prof record --help
+? 1
+$ dial9-prof --switch-output=4K -a
+! dial9-prof: record: --switch-output takes no less than 64K: each file says everything again that it needs; see dial9-prof record --help
+? 1
+$ dial9-prof --switch-output=1ms -a
+! dial9-prof: record: --switch-output takes no less than 10ms; see dial9-prof record --help
+? 1
+$ dial9-prof --switch-max-files 3 -a
+! dial9-prof: record: --switch-max-files is for --switch-output; see dial9-prof record --help
+? 1
+$ dial9-prof --switch-output -o - -a | cat
+! dial9-prof: record: standard output is one, and has no name: -o FILE; see dial9-prof record --help
+$ dial9-prof --max-size 0 -a
+! dial9-prof: record: --max-size 0: want a size of 1 or more
+? 1
+$ dial9-prof --compress lzma -a
+! dial9-prof: record: --compress takes gzip, zstd or none; see dial9-prof record --help
+? 1
+$ dial9-prof -z --compress none -a
+! dial9-prof: record: -z and --compress none exclude each other; see dial9-prof record --help
+? 1
+$ dial9-prof -z10 -a
+! dial9-prof: record: levels of gzip are 1 to 9: --compress zstd has more; see dial9-prof record --help
+? 1
+$ dial9-prof -z --app-trace . -a
+! dial9-prof: record: --app-trace wants one plain file to merge into: -o FILE; see dial9-prof record --help
 ? 1
 #
 # --version is the program's.

@@ -124,7 +124,8 @@ static int head(void *ctx)
 static void setup(void)
 {
 	const struct segments_cfg cfg = {
-		.outlet = { .begin = store_begin,
+		.outlet = { .many = true,
+			    .begin = store_begin,
 			    .write = store_write,
 			    .end = store_end,
 			    .wish = store_wish },

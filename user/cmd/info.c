@@ -321,7 +321,12 @@ static void put_account(struct info *in, const struct account_figures *f, bool c
 	put_label(in, "account");
 	if (cut)
 		buf_addstr(&in->out, "before the cut: ");
-	if (verdict == ACCOUNT_OPEN)
+	if (verdict == ACCOUNT_GOES_ON)
+		buf_printf(&in->out,
+			   "whole, one file of several; from the start of the recording to its end "
+			   "produced %s, written %s, lost %s\n",
+			   produced, written, lost);
+	else if (verdict == ACCOUNT_OPEN)
 		buf_printf(&in->out,
 			   "open: the file ends before its last RecorderStats; so far produced %s, "
 			   "written %s, lost %s\n",

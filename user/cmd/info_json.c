@@ -56,9 +56,8 @@ static void json_loss(struct info *in, const struct event_counts_part *c)
 static void json_account(struct info *in, const struct event_counts_part *c)
 {
 	static const char *const verdicts[] = {
-		[ACCOUNT_UNKNOWN] = "unknown",
-		[ACCOUNT_BALANCED] = "balanced",
-		[ACCOUNT_OPEN] = "open",
+		[ACCOUNT_UNKNOWN] = "unknown", [ACCOUNT_BALANCED] = "balanced",
+		[ACCOUNT_GOES_ON] = "goes_on", [ACCOUNT_OPEN] = "open",
 		[ACCOUNT_WRONG] = "wrong",
 	};
 	const struct account_figures *f = &c->stats.figures;

@@ -18,6 +18,7 @@
 #include "base/opts.h"
 #include "cmd/app_trace.h"
 #include "cmd/cmd.h"
+#include "cmd/output_opts.h"
 #include "cmd/start_at.h"
 #include "cmd/summary.h"
 #include "cmd/target.h"
@@ -26,8 +27,8 @@
 #include "record/recorder.h"
 #include "record/sink.h"
 
-/* How often a stop was asked for: the one thing a signal handler may touch. */
-static volatile sig_atomic_t stop_asked;
+/* How often a stop, and another file, was asked for: what a signal handler may touch. */
+static volatile sig_atomic_t stop_asked, switch_asked;
 
 static const char *const stack_choices[] = { "none", "user", "both", NULL };
 static const char *const call_graph_choices[] = { "auto", "fp", "no", "dwarf", NULL };
@@ -61,7 +62,7 @@ struct record_opts {
 	uint64_t unwind_mem;
 	bool names;
 	uint64_t names_wait_ns;
-	const char *output;
+	struct output_opts output;
 	const char *app_trace;
 	int spec;
 	uint64_t ring_bytes;
@@ -159,13 +160,7 @@ static const struct opt record_table[] = {
 	  .arg = "SEC",
 	  .help = "wait so long at the end for names that keep coming (default 10)" },
 
-	{ .name = "output",
-	  .key = 'o',
-	  .kind = OPT_STR,
-	  .off = AT(output),
-	  .arg = "FILE",
-	  .group = "Output",
-	  .help = "default dial9.bin; - is standard output" },
+	OUTPUT_OPTS(struct record_opts, output),
 	{ .name = "app-trace",
 	  .kind = OPT_STR,
 	  .off = AT(app_trace),
@@ -298,6 +293,9 @@ static int check_filters(const struct record_opts *o)
 
 static int check(const struct record_opts *o, bool command)
 {
+	struct output_cfg output;
+	const char *wrong;
+
 	if (!target_cnt(&o->target, command))
 		return usage_error("whom to record? -p PID, -t TID, -a for the whole system, or "
 				   "-- COMMAND");
@@ -308,10 +306,14 @@ static int check(const struct record_opts *o, bool command)
 	if (o->neighbours && (o->target.all || !o->sched))
 		return usage_error(
 			"--neighbours adds to the scheduler's events of -p, -t or a COMMAND");
-	if (sink_is_stdout(o->output) && isatty(STDOUT_FILENO))
+	if (sink_is_stdout(o->output.path) && isatty(STDOUT_FILENO))
 		return usage_error("standard output is a terminal: -o - wants a pipe or a file");
-	if (o->app_trace && sink_is_stdout(o->output))
-		return usage_error("--app-trace wants a file to merge into: -o FILE");
+	if (o->app_trace && (sink_is_stdout(o->output.path) || o->output.switching ||
+			     o->output.stamp || o->output.level || o->output.compress))
+		return usage_error("--app-trace wants one plain file to merge into: -o FILE");
+	wrong = output_opts_read(&o->output, NULL, &output);
+	if (wrong)
+		return usage_error(wrong);
 	if (!o->sched && !o->samples && !o->events.cnt)
 		return usage_error("--no-sched and --no-samples leave nothing to record; name "
 				   "events with -e");
@@ -391,21 +393,30 @@ static void on_signal(int sig)
 	stop_asked++;
 }
 
-/* Whoever started us may have left other ways behind. */
-static void catch_signals(void)
+static void on_switch(int sig)
 {
+	switch_asked++;
+}
+
+/* Whoever started us may have left other ways behind. */
+static void catch_signals(bool switching)
+{
+	const struct sigaction another = { .sa_handler = on_switch };
 	struct sigaction sa = { .sa_handler = on_signal }, hangup;
 	sigset_t stops;
 
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 	/* under nohup a terminal that goes away is none of our business */
-	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
-		sigaction(SIGHUP, &sa, NULL);
+	if (switching || (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN))
+		sigaction(SIGHUP, switching ? &another : &sa, NULL);
+	if (switching)
+		sigaction(SIGUSR2, &another, NULL);
 	sigemptyset(&stops);
 	sigaddset(&stops, SIGINT);
 	sigaddset(&stops, SIGTERM);
 	sigaddset(&stops, SIGHUP);
+	sigaddset(&stops, SIGUSR2);
 	sigprocmask(SIG_UNBLOCK, &stops, NULL);
 	/* where it is ignored nobody learns how a child ends */
 	sa.sa_handler = SIG_DFL;
@@ -460,10 +471,16 @@ static void take_events(const struct record_opts *o, struct recorder_cfg *cfg)
 	};
 }
 
+static void take_output(const struct record_opts *o, struct recorder_cfg *cfg)
+{
+	output_opts_read(&o->output, &switch_asked, &cfg->output);
+	cfg->output.stop = &stop_asked;
+}
+
 static int record(struct record_opts *o, char **command, const char *command_line)
 {
 	bool show = !o->quiet && !o->no_progress && (o->progress || isatty(STDERR_FILENO));
-	struct summary summary = { .file = o->output, .on_terminal = isatty(STDERR_FILENO) };
+	struct summary summary = { .on_terminal = isatty(STDERR_FILENO) };
 	struct recorder_cfg cfg = {
 		.system_wide = o->target.all,
 		.pids = o->target.pids.v,
@@ -482,7 +499,6 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 		.unwind_mem = o->unwind_mem,
 		.no_names = !o->names,
 		.names_wait_ns = o->names_wait_ns,
-		.output = o->output,
 		.when = o->when,
 		.meta = o->entries,
 		.meta_cnt = o->meta.cnt,
@@ -500,17 +516,20 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 	struct app_trace *app = NULL;
 	int err, code;
 
-	if (o->app_trace && app_trace_begin(o->app_trace, o->output, &app))
+	if (o->app_trace && app_trace_begin(o->app_trace, o->output.path, &app))
 		return CMD_START;
 	take_events(o, &cfg);
+	take_output(o, &cfg);
 	err = recorder_run(&cfg, &result);
 	free((void *)cfg.events.patterns);
 	free((void *)cfg.events.filters);
 	if (summary.on_terminal && cfg.progress)
 		summary_clear_progress();
+	summary.file = result.file;
 	if (!err && show)
 		summary_print(&summary, &cfg, &result);
 	code = exit_code(err, &result);
+	free(result.file);
 	if (err)
 		app_trace_abandon(app);
 	else if (app && app_trace_finish(app, !show) != CMD_OK && code == CMD_OK)
@@ -529,7 +548,7 @@ int cmd_record(int argc, char **argv)
 		.switch_stacks = STACKS_DEFAULT,
 		.max_stack = PROF_STACK_MAX,
 		.unwind_mem = 128 << 20,
-		.output = CMD_DEFAULT_FILE,
+		.output.path = CMD_DEFAULT_FILE,
 		.ring_bytes = 4 << 20,
 		.mem_max = 512 << 20,
 		.priority = 1,
@@ -547,7 +566,7 @@ int cmd_record(int argc, char **argv)
 			      o.verbose > 1 ? LOG_LEVEL_DEBUG :
 			      o.verbose	    ? LOG_LEVEL_INFO :
 					      LOG_LEVEL_WARN);
-		catch_signals();
+		catch_signals(o.output.switching);
 		code = record(&o, first < argc ? argv + first : NULL, buf_cstr(&command_line));
 	}
 	opts_fini(&record_spec, &o);

@@ -87,5 +87,7 @@ enum account_verdict account_verdict(const struct account_figures *f)
 		return ACCOUNT_UNKNOWN;
 	if (!f->closed)
 		return ACCOUNT_OPEN;
+	if (f->goes_on)
+		return ACCOUNT_GOES_ON;
 	return f->produced == f->written + f->lost ? ACCOUNT_BALANCED : ACCOUNT_WRONG;
 }

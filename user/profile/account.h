@@ -22,6 +22,7 @@ enum account_class {
 enum account_verdict {
 	ACCOUNT_UNKNOWN, /* it left no figures */
 	ACCOUNT_BALANCED,
+	ACCOUNT_GOES_ON, /* they are the last of this file, and the recording has another one */
 	ACCOUNT_OPEN, /* the file ends before the last figures: those before it need not agree */
 	ACCOUNT_WRONG,
 };
@@ -29,7 +30,8 @@ enum account_verdict {
 /* The newest figures that a recorder gave of itself; cumulative since its start. */
 struct account_figures {
 	bool known;
-	bool closed; /* nothing was under way any more: they are the last */
+	bool closed; /* they are the last of the file, */
+	bool goes_on; /* but not of the recording: some events were under way */
 	uint64_t produced, written, lost;
 };
 

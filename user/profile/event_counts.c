@@ -97,6 +97,7 @@ static void add_stats(struct event_counts_stats *s, const struct trace_event *ev
 	*s = (struct event_counts_stats){
 		.figures.known = true,
 		.figures.closed = trace_u64_or(ev, ROLE_CLOSED, 0),
+		.figures.goes_on = trace_u64_or(ev, ROLE_CLOSED, 0) == PROF_CLOSED_SEGMENT,
 		.says_closed = ev->schema->role[ROLE_CLOSED] >= 0,
 		.unwinds = ev->schema->role[ROLE_UNWIND_TABLES] >= 0,
 	};

@@ -90,7 +90,7 @@ struct emit_stats {
 	uint64_t cpu_ns, realtime_ns, end_cpu_ns, rss_bytes;
 	uint64_t ring_fill_max_bytes;
 	uint64_t bytes_written;
-	bool closed; /* no record is under way any more: the last one */
+	uint64_t closed; /* 1: no record is under way any more: the last one. 2: the last of this segment */
 	uint64_t memory_bytes, forgotten;
 	uint64_t unwind_tables, unwind_evicted, unwind_tables_left_out, unwind_bytes;
 	uint64_t unwind_lists, unwind_lists_left_out, unwind_modules_left_out;

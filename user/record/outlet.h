@@ -2,6 +2,7 @@
 #ifndef D9_RECORD_OUTLET_H
 #define D9_RECORD_OUTLET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,20 +16,27 @@ enum outlet_wish {
 /*
  * Where segments of a recording go: one file, a set of them, a stream, memory. Each segment is a trace,
  * complete in itself. The next one is begun before the one before is ended, which may still get names:
- * up to FRAMES_SEALING_MAX wait for that. They are ended in the order in which they were begun. All
- * functions are called by the thread that drains, and return 0 or -errno after one line; -EPIPE is
- * silent: who reads has had enough.
+ * up to FRAMES_SEALING_MAX wait for that. They are ended in the order in which they were begun. What the
+ * recorder calls does not wait, and returns 0 or -errno after one line; -EPIPE is silent: who reads has had
+ * enough.
  */
 struct outlet {
 	void *ctx;
+	bool many; /* it may wish for another segment */
 	/* Begins a segment; *segment is what the others are given. */
 	int (*begin)(void *ctx, void **segment);
 	/* Whole frames of a segment, at each flush: what was taken is readable from here on. */
 	int (*write)(void *segment, const void *data, size_t sz);
 	/* The segment is over, and so is the handle, whatever is returned. */
 	int (*end)(void *segment);
-	/* Asked at each flush; bytes were written to the segment at hand. NULL: there is one segment. */
+	/* Asked at each flush; bytes were written to the segment at hand. NULL: OUTLET_GO_ON. */
 	enum outlet_wish (*wish)(void *ctx, uint64_t now_ns, uint64_t bytes);
+	/* False: the recorder is to leave in the rings what is there. NULL: there is room. */
+	bool (*has_room)(void *ctx);
+	/* Nothing has come for a while, or it is a while since the last time. NULL: nothing to do then. */
+	int (*idle)(void *ctx);
+	/* After the end of all segments. Frees ctx. NULL: there is nothing to free. */
+	int (*close)(void *ctx);
 };
 
 #endif

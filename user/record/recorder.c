@@ -40,6 +40,7 @@
 #include "record/merge.h"
 #include "record/proc_reader.h"
 #include "record/realtime.h"
+#include "record/recorder_target.h"
 #include "record/rights.h"
 #include "record/scout.h"
 #include "record/segments.h"
@@ -89,6 +90,7 @@ struct recorder {
 	bool identified; /* build-ids are not waited for any longer */
 	struct early_records *early; /* what comes until then */
 	bool releasing; /* that */
+	bool finishing; /* recording is over */
 	struct symbroker *broker;
 	struct proc_reader *proc_reader; /* NULL: none */
 	struct tasks *tasks;
@@ -121,7 +123,7 @@ static int open_output(struct recorder *r)
 	err = invoker_read(&user);
 	if (err)
 		return err;
-	err = sink_outlet(r->cfg->output, user.uid, user.gid, &cfg.outlet);
+	err = output_open(&r->cfg->output, user.uid, user.gid, &cfg.outlet, &r->result->file);
 	if (!err)
 		err = segments_new(&cfg, &r->segments);
 	if (err)
@@ -138,7 +140,7 @@ static int prepare_targets(struct recorder *r)
 
 	if (!cfg->command)
 		return targets_new(cfg->pids, cfg->pid_cnt, cfg->tids, cfg->tid_cnt, &r->targets);
-	err = launch_new(cfg->command, cfg->as_root, sink_is_stdout(cfg->output), &r->launch);
+	err = launch_new(cfg->command, cfg->as_root, sink_is_stdout(cfg->output.path), &r->launch);
 	if (err)
 		return err;
 	if (cfg->call_graph == PROF_CALL_GRAPH_AUTO &&
@@ -323,31 +325,13 @@ static int prepare(struct recorder *r)
 
 /* ---- start -------------------------------------------------------------------------------------- */
 
-static void describe_target(const struct recorder_cfg *cfg, struct buf *out)
-{
-	const uint32_t *ids = cfg->pid_cnt ? cfg->pids : cfg->tids;
-	size_t cnt = cfg->pid_cnt ? cfg->pid_cnt : cfg->tid_cnt, i;
-
-	if (cfg->system_wide) {
-		buf_addstr(out, "system");
-		return;
-	}
-	if (cfg->command) {
-		buf_printf(out, "command %s", cfg->command[0]);
-		return;
-	}
-	buf_addstr(out, cfg->pid_cnt ? "pid" : "tid");
-	for (i = 0; i < cnt; i++)
-		buf_printf(out, "%c%u", i ? ',' : ' ', ids[i]);
-}
-
 static int write_metadata(struct recorder *r)
 {
 	struct buf target = { 0 }, valid = { 0 };
 	struct dial9_str text;
 	int err;
 
-	describe_target(r->cfg, &target);
+	recorder_target(r->cfg, &target);
 	text = emit_text(&valid, buf_cstr(&target), target.len);
 	err = status_write_head(r->status,
 				&(struct status_head){
@@ -537,6 +521,14 @@ static int release_early(struct recorder *r, const struct merge_sink *sink)
 	return err;
 }
 
+/* For more records: in memory before the start is over, and with who writes until the end. */
+static bool has_room(const struct recorder *r)
+{
+	if (r->early && early_records_are_full(r->early))
+		return false;
+	return r->finishing || segments_have_room(r->segments);
+}
+
 /*
  * What names there are, then everything older than *mark. Ends earlier when that takes longer than
  * until the deadline (CLOCK_MONOTONIC, ns), and *mark is then how far it came.
@@ -548,7 +540,7 @@ static int drain(struct recorder *r, uint64_t *mark, uint64_t deadline)
 	long n = 0;
 
 	symbroker_step(r->broker);
-	n = frames_take_names(r->frames, NAMES_MAX);
+	n = has_room(r) ? frames_take_names(r->frames, NAMES_MAX) : 0;
 	if (r->unwinding) {
 		unwinding_look(r->unwinding);
 		unwinding_step(r->unwinding);
@@ -559,8 +551,8 @@ static int drain(struct recorder *r, uint64_t *mark, uint64_t deadline)
 	if (n < 0)
 		return n;
 	do {
-		/* What there is no memory for stays in the rings, where what is lost is counted. */
-		if (r->early && early_records_are_full(r->early)) {
+		/* What there is no room for stays in the rings, where what is lost is counted. */
+		if (!has_room(r)) {
 			*mark = merge_reached(r->merge);
 			break;
 		}
@@ -718,6 +710,7 @@ static int finish(struct recorder *r)
 	int err;
 
 	capture_stop(r->capture);
+	r->finishing = true;
 	err = finish_identifying(r);
 	now = clock_mono_ns();
 	if (!err)
@@ -779,13 +772,14 @@ int recorder_run(const struct recorder_cfg *cfg, struct recorder_result *out)
 
 		err = err ? err : finish_err;
 	}
-	if (err == -EPIPE) {
-		out->end = RECORDER_READER_GONE;
-		err = 0;
-	}
 	cleanup(&r);
 	closed = segments_close(r.segments);
+	err = err ? err : closed;
+	if (err == -EPIPE) {
+		out->end = RECORDER_READER_GONE;
+		return 0;
+	}
 	if (closed || (err && r.status))
 		out->output_failed = true;
-	return err ? err : closed;
+	return err;
 }

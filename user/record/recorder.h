@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "record/eventset.h"
+#include "record/output.h"
 #include "record/realtime.h"
 #include "record/status.h"
 #include "record/when.h"
@@ -43,7 +44,7 @@ struct recorder_cfg {
 	uint64_t names_wait_ns; /* for names, at the end, at most */
 
 	/* where to, how long */
-	const char *output;
+	struct output_cfg output;
 	struct when_cfg when;
 	struct realtime_cfg realtime;
 	size_t ring_bytes; /* per CPU, a power of two */
@@ -77,6 +78,7 @@ struct recorder_result {
 	uint32_t hz;
 	bool names_cut; /* some names were not waited for */
 	bool output_failed; /* the error is about the output */
+	char *file; /* what was written, or the directory of the files; NULL: nothing. The caller frees. */
 };
 
 /*

@@ -85,6 +85,11 @@ static int segment_begin(const struct segments *s, struct segment *out)
 	return 0;
 }
 
+static int close_outlet(const struct segments *s)
+{
+	return s->cfg.outlet.close ? s->cfg.outlet.close(s->cfg.outlet.ctx) : 0;
+}
+
 int segments_new(const struct segments_cfg *cfg, struct segments **out)
 {
 	struct segments *s = xcalloc(1, sizeof(*s));
@@ -93,6 +98,7 @@ int segments_new(const struct segments_cfg *cfg, struct segments **out)
 	s->cfg = *cfg;
 	err = segment_begin(s, &s->now);
 	if (err) {
+		close_outlet(s);
 		free(s);
 		return err;
 	}
@@ -117,7 +123,12 @@ void segments_serve(struct segments *s, const struct segments_writers *writers)
 
 bool segments_may_be_many(const struct segments *s)
 {
-	return s->cfg.outlet.wish != NULL;
+	return s->cfg.outlet.many;
+}
+
+bool segments_have_room(const struct segments *s)
+{
+	return !s->cfg.outlet.has_room || s->cfg.outlet.has_room(s->cfg.outlet.ctx);
 }
 
 bool segments_is_over(const struct segments *s)
@@ -204,7 +215,8 @@ int segments_step(struct segments *s, uint64_t mark_ns)
 
 	if (err || !s->cfg.outlet.wish)
 		return err;
-	err = seal_those_done(s);
+	if (s->cfg.outlet.many)
+		err = seal_those_done(s);
 	if (err || s->sealing_cnt == FRAMES_SEALING_MAX)
 		return err;
 	wish = s->cfg.outlet.wish(s->cfg.outlet.ctx, clock_mono_ns(), dial9_enc_bytes(s->now.enc));
@@ -224,6 +236,8 @@ int segments_close(struct segments *s)
 		err = err ? err : ended;
 	}
 	ended = segment_end(s, &s->now);
+	err = err ? err : ended;
+	ended = close_outlet(s);
 	free(s);
 	return err ? err : ended;
 }

@@ -28,7 +28,7 @@ struct segments_cfg {
 	size_t pool_bytes_max; /* of each table of an encoder */
 };
 
-/* Begins the first segment. 0 or -errno, where what the outlet said is told already; *failed: it was that. */
+/* Begins the first segment. Takes the outlet over. 0 or -errno after one line, and the outlet is closed. */
 int segments_new(const struct segments_cfg *cfg, struct segments **out);
 
 /* Of the segment at hand. Borrowed, until the next one. */
@@ -56,10 +56,15 @@ bool segments_may_be_many(const struct segments *s);
 int segments_step(struct segments *s, uint64_t mark_ns);
 /* A flush, and nothing else. */
 int segments_flush(struct segments *s);
+/* Whether the outlet has room for more: if not, records should stay where they are. */
+bool segments_have_room(const struct segments *s);
 /* The outlet wants no more. */
 bool segments_is_over(const struct segments *s);
 
-/* Ends all segments, after the last flush, and frees. What was not flushed is dropped. 0 or -errno. NULL is allowed. */
+/*
+ * Ends all segments, after the last flush, closes the outlet, and frees. What was not flushed is dropped. 0 or
+ * -errno. NULL is allowed.
+ */
 int segments_close(struct segments *s);
 
 #endif

@@ -11,10 +11,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,7 +24,8 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "record/outlet.h"
+
+enum { LOOK_MS = 100 };
 
 struct sink {
 	int fd;
@@ -32,12 +35,20 @@ struct sink {
 	bool held; /* it takes the name when it is whole */
 	bool written; /* some of it is there */
 	bool failed;
+	bool is_socket;
+	const volatile bool *give_up; /* NULL: who reads is waited for without end */
 };
 
 static int output_error(const char *path, int err)
 {
 	if (err == -EIDRM) {
 		log_error("%s was removed while it was being written: the recording is lost", path);
+		return err;
+	}
+	if (err == -ETIMEDOUT || err == -ECONNRESET) {
+		log_error("cannot write %s: %s; what was sent before reads up to there", path,
+			  err == -ETIMEDOUT ? "the other end does not take it" :
+					      "the other end has closed it");
 		return err;
 	}
 	log_error("cannot write %s: %s%s", path, strerror(-err),
@@ -223,6 +234,8 @@ static int write_failed(struct sink *s, int err)
 {
 	const char *name = strcmp(s->path, "-") ? s->path : "standard output";
 
+	if (s->is_socket && err == -EPIPE)
+		err = -ECONNRESET;
 	if (!s->failed && is_full(err) && s->named && s->written && !s->held)
 		log_error("cannot write %s: %s; the file reads up to its last flush", name,
 			  strerror(-err));
@@ -240,6 +253,50 @@ static int check_named(const struct sink *s)
 	return s->named && !fstat(s->fd, &st) && !st.st_nlink ? -EIDRM : 0;
 }
 
+void sink_wait_until(struct sink *s, const volatile bool *give_up)
+{
+	struct stat st;
+
+	if (!fstat(s->fd, &st) && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
+		s->give_up = give_up;
+}
+
+struct sink *sink_take(int fd, const char *name)
+{
+	struct sink *s = xcalloc(1, sizeof(*s));
+
+	s->fd = fd;
+	s->path = xstrdup(name);
+	s->is_socket = true;
+	return s;
+}
+
+/* A pipe that poll() finds ready takes so much without waiting, and a socket what it has room for. */
+static ssize_t write_ready(const struct sink *s, const char *p, size_t sz)
+{
+	struct pollfd pfd = { .fd = s->fd, .events = POLLOUT };
+
+	while (!*s->give_up) {
+		if (poll(&pfd, 1, LOOK_MS) < 1)
+			continue;
+		if (!s->is_socket)
+			return write(s->fd, p, sz < PIPE_BUF ? sz : PIPE_BUF);
+		return send(s->fd, p, sz, MSG_DONTWAIT | MSG_NOSIGNAL);
+	}
+	errno = ETIMEDOUT;
+	return -1;
+}
+
+static ssize_t write_some(const struct sink *s, const char *p, size_t sz)
+{
+	ssize_t n;
+
+	do {
+		n = s->give_up ? write_ready(s, p, sz) : write(s->fd, p, sz);
+	} while (n < 0 && (errno == EINTR || (s->give_up && errno == EAGAIN)));
+	return n;
+}
+
 int sink_write(void *ctx, const void *data, size_t sz)
 {
 	struct sink *s = ctx;
@@ -250,9 +307,7 @@ int sink_write(void *ctx, const void *data, size_t sz)
 	if (err)
 		return write_failed(s, err);
 	while (sz) {
-		n = write(s->fd, p, sz);
-		if (n < 0 && errno == EINTR)
-			continue;
+		n = write_some(s, p, sz);
 		if (n < 0)
 			return write_failed(s, -errno);
 		s->written = true;
@@ -275,41 +330,19 @@ int sink_commit(struct sink *s)
 	return err ? write_failed(s, err) : 0;
 }
 
-int sink_close(struct sink *s)
+int sink_close_as(struct sink *s, const char *path)
 {
 	int err = 0;
 
-	if (!s)
-		return 0;
 	if (close(s->fd) && !s->failed)
 		err = output_error(s->path, -errno);
+	if (path && !s->made && rename(s->path, path) && !err && !s->failed)
+		err = output_error(path, -errno);
 	sink_free(s);
 	return err;
 }
 
-static int outlet_begin(void *ctx, void **segment)
+int sink_close(struct sink *s)
 {
-	*segment = ctx;
-	return 0;
-}
-
-static int outlet_end(void *segment)
-{
-	return sink_close(segment);
-}
-
-int sink_outlet(const char *path, uid_t uid, gid_t gid, struct outlet *out)
-{
-	struct sink *s;
-	int err = sink_open(path, uid, gid, &s);
-
-	if (err)
-		return err;
-	*out = (struct outlet){
-		.ctx = s,
-		.begin = outlet_begin,
-		.write = sink_write,
-		.end = outlet_end,
-	};
-	return 0;
+	return s ? sink_close_as(s, NULL) : 0;
 }

@@ -9,7 +9,6 @@
 
 /* Where the trace goes: a file, or a pipe. */
 struct sink;
-struct outlet;
 
 /*
  * "-" is standard output, and /dev/stdout, /dev/fd/N and such are what is open there. A regular
@@ -48,7 +47,19 @@ int sink_write(void *ctx, const void *data, size_t sz);
  */
 int sink_close(struct sink *s);
 
-/* One for a recording of one segment: sink_open(), and closed with the segment. -errno after one line. */
-int sink_outlet(const char *path, uid_t uid, gid_t gid, struct outlet *out);
+/* What sink_close() does, and then gives the file another name, if any of it was written. */
+int sink_close_as(struct sink *s, const char *path);
+
+/*
+ * A descriptor that is open, such as a socket, which is taken over; @name is for messages. Who reads there
+ * and goes away is an error with a line: -ECONNRESET.
+ */
+struct sink *sink_take(int fd, const char *name);
+
+/*
+ * From here on sink_write() to a pipe or a socket ends with -ETIMEDOUT, after a line, some tenths of a second
+ * after *give_up was set, instead of waiting for who reads. Borrowed.
+ */
+void sink_wait_until(struct sink *s, const volatile bool *give_up);
 
 #endif

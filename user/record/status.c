@@ -400,8 +400,11 @@ static void fill_unwinding(const struct status *s, struct emit_stats *stats)
 	stats->unwind_lists_left_out = c.left_out;
 }
 
+/* What PROF_F_CLOSED says. */
+enum closed { GOES_ON, CLOSED, CLOSED_SEGMENT = PROF_CLOSED_SEGMENT };
+
 static int write_stats(struct status *s, const struct capture_counts *counts, uint64_t now_ns,
-		       bool closed)
+		       enum closed closed)
 {
 	struct status_totals t;
 	struct emit_stats stats;
@@ -423,7 +426,7 @@ static int write_stats(struct status *s, const struct capture_counts *counts, ui
 		.rss_bytes = own_rss(),
 		.ring_fill_max_bytes = fill_max(s),
 		.bytes_written = t.bytes,
-		.closed = closed && rings_are_whole(s),
+		.closed = closed == CLOSED && !rings_are_whole(s) ? GOES_ON : closed,
 		.memory_bytes = s->cfg.memory->held,
 		.forgotten = s->cfg.memory->forgotten,
 		.realtime_ns = t.realtime_ns,
@@ -435,7 +438,7 @@ static int write_stats(struct status *s, const struct capture_counts *counts, ui
 	return emit_stats(s->cfg.emit, s->last_ns, &stats);
 }
 
-static int write_figures(struct status *s, uint64_t now_ns, bool closed)
+static int write_figures(struct status *s, uint64_t now_ns, enum closed closed)
 {
 	uint64_t since = s->last_ns;
 	struct capture_counts counts;
@@ -466,7 +469,7 @@ int status_tick(struct status *s, uint64_t now_ns)
 	if (now_ns < s->next_stats)
 		return 0;
 	set_next(&s->next_stats, SECOND_NS, now_ns);
-	err = write_figures(s, now_ns, false);
+	err = write_figures(s, now_ns, GOES_ON);
 	if (!err && now_ns >= s->next_clock) {
 		set_next(&s->next_clock, CLOCK_SYNC_NS, now_ns);
 		err = write_clock_sync(s);
@@ -476,7 +479,7 @@ int status_tick(struct status *s, uint64_t now_ns)
 
 int status_write_seam(struct status *s, uint64_t now_ns)
 {
-	int err = write_figures(s, now_ns, false);
+	int err = write_figures(s, now_ns, CLOSED_SEGMENT);
 
 	return err ? err : write_clock_sync(s);
 }
@@ -498,7 +501,7 @@ int status_write_tail(struct status *s, uint64_t now_ns)
 	struct status_totals t;
 	int err;
 
-	err = write_figures(s, now_ns, true);
+	err = write_figures(s, now_ns, CLOSED);
 	status_totals(s, now_ns, &t);
 	if (!err && t.samples_missed)
 		err = emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU,

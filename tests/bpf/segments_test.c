@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A recording in files that take turns: each is a trace that says everything itself, and together they have each
+ * event once.
+ */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "support.h"
+#include "trace/source.h"
+
+TestSuite(segments, .fini = live_cleanup, .timeout = 120);
+
+enum { TURNS = 100 };
+
+#define MS_NS 1000000LL
+
+static const char *file_of(const struct live_rec *rec, unsigned int number, const char *end)
+{
+	static struct buf path;
+
+	buf_clear(&path);
+	buf_printf(&path, "%s.%u.bin%s", rec->path, number, end);
+	return buf_cstr(&path);
+}
+
+static bool is_there(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && st.st_size;
+}
+
+/* Begun, and perhaps complete. */
+static bool has_begun(const struct live_rec *rec, unsigned int number, const char *packed)
+{
+	return is_there(file_of(rec, number, ".active")) || is_there(file_of(rec, number, packed));
+}
+
+static void wait_for(struct live_rec *rec, unsigned int number, const char *packed)
+{
+	const struct timespec step = { .tv_nsec = MS_NS };
+
+	while (!has_begun(rec, number, packed)) {
+		if (waitpid(rec->proc.pid, NULL, WNOHANG) == rec->proc.pid)
+			cr_assert_fail("the recorder ended: %s", buf_cstr(&rec->proc.said));
+		nanosleep(&step, NULL);
+	}
+}
+
+/* What the files tell of the numbers that the stimulus closed. */
+struct found {
+	long next;
+	uint64_t count, stacks, named, last_ns;
+};
+
+static void read_file(const char *path, struct found *f)
+{
+	bool meta = false, synced = false, task = false;
+	struct live_trace lt;
+	struct trace_event ev;
+
+	live_open(&lt, path, false);
+	while (live_next(&lt, &ev)) {
+		meta |= live_is(&ev, PROF_EV_METADATA);
+		synced |= ev.kind == TRACE_CLOCK_SYNC;
+		task |= ev.kind == TRACE_TASK;
+		cr_assert_geq(ev.ts + MS_NS, f->last_ns,
+			      "%s begins before the end of the one before", path);
+		if (ev.kind == TRACE_SAMPLE) {
+			f->stacks++;
+			f->named += ev.frame_cnt && live_stack_has(&lt, &ev, "main");
+		}
+		if (!live_is(&ev, "syscalls:sys_enter_close") || live_int(&ev, "fd") < 1000000)
+			continue;
+		cr_assert_eq(live_int(&ev, "fd"), f->next, "%s has %ld where %ld is next", path,
+			     (long)live_int(&ev, "fd"), f->next);
+		f->next++;
+		f->count++;
+		f->last_ns = ev.ts;
+	}
+	live_close(&lt);
+	cr_assert(meta && synced && (task || !f->count), "%s does not say everything", path);
+}
+
+Test(segments, a_hundred_files_have_each_event_once_and_names_each)
+{
+	struct found found = { .next = 1000000 };
+	struct live_proc numbers;
+	struct live_rec rec;
+	unsigned int i;
+
+	live_stimulus(&numbers, "numbers", "2", NULL);
+	live_record(&rec, "--switch-output", "-e", "syscalls:sys_enter_close", "-p",
+		    live_number(numbers.pid), NULL);
+	wait_for(&rec, 0, "");
+	cr_assert_eq(write(numbers.in, "\n", 1), 1);
+	for (i = 1; i <= TURNS; i++) {
+		kill(rec.proc.pid, i % 2 ? SIGUSR2 : SIGHUP);
+		wait_for(&rec, i, "");
+	}
+	live_go(&numbers);
+	cr_assert_eq(live_stop(&rec), 0);
+	for (i = 0; i <= TURNS; i++) {
+		struct found before = found;
+
+		read_file(file_of(&rec, i, ""), &found);
+		cr_expect_eq(found.named - before.named, found.stacks - before.stacks,
+			     "%s: %llu of %llu stacks have names", file_of(&rec, i, ""),
+			     (unsigned long long)(found.named - before.named),
+			     (unsigned long long)(found.stacks - before.stacks));
+	}
+	cr_expect_eq(found.count, live_truth(&numbers, "count"));
+	cr_expect_gt(found.stacks, 100);
+	cr_expect(!is_there(file_of(&rec, TURNS + 1, "")));
+	live_end(&numbers);
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Files of a recording: their names, when the next one begins, and which are kept. */
+#include "record/output.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+
+#define HOUR_NS 3600000000000ULL
+
+enum { NOBODY = (uid_t)-1, MIB = 1 << 20 };
+
+static char dir[] = "/tmp/d9-output-XXXXXX";
+static struct output_cfg cfg;
+static struct outlet out;
+static char *name;
+static volatile sig_atomic_t asked, stop;
+
+static void setup(void)
+{
+	cr_assert_not_null(mkdtemp(dir));
+	cr_assert_eq(chdir(dir), 0);
+	cfg = (struct output_cfg){ .path = "a.bin", .switch_asked = &asked, .stop = &stop };
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The names that are there, in order, with a blank behind each. */
+static const char *names(void)
+{
+	static struct buf text;
+	struct dirent *ent;
+	char *v[64];
+	size_t cnt = 0, i;
+	DIR *d = opendir(".");
+
+	while ((ent = readdir(d)))
+		if (*ent->d_name != '.')
+			v[cnt++] = strdup(ent->d_name);
+	closedir(d);
+	qsort(v, cnt, sizeof(*v), by_name);
+	buf_clear(&text);
+	for (i = 0; i < cnt; i++) {
+		buf_printf(&text, "%s ", v[i]);
+		free(v[i]);
+	}
+	return buf_cstr(&text);
+}
+
+static void teardown(void)
+{
+	struct dirent *ent;
+	DIR *d = opendir(".");
+
+	while ((ent = readdir(d)))
+		if (*ent->d_name != '.')
+			unlink(ent->d_name);
+	closedir(d);
+	rmdir(dir);
+	free(name);
+	name = NULL;
+}
+
+TestSuite(output, .init = setup, .fini = teardown, .timeout = 60);
+
+static void open_output(void)
+{
+	cr_assert_eq(output_open(&cfg, NOBODY, NOBODY, &out, &name), 0);
+}
+
+static void *begin(void)
+{
+	void *segment = NULL;
+
+	cr_assert_eq(out.begin(out.ctx, &segment), 0);
+	return segment;
+}
+
+static void put(void *segment, size_t sz)
+{
+	char *data = calloc(1, sz);
+
+	cr_assert_eq(out.write(segment, data, sz), 0);
+	free(data);
+}
+
+static enum outlet_wish wish(uint64_t now_ns)
+{
+	return out.wish(out.ctx, now_ns, 0);
+}
+
+/* What the thread has written counts: it is waited for. */
+static void wait_for_wish(enum outlet_wish expected)
+{
+	while (wish(0) != expected)
+		usleep(1000);
+}
+
+static void end_all(void *segment)
+{
+	cr_assert_eq(out.end(segment), 0);
+	cr_assert_eq(out.close(out.ctx), 0);
+}
+
+static off_t size_of(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) ? -1 : st.st_size;
+}
+
+Test(output, one_file_has_its_name)
+{
+	void *a;
+
+	open_output();
+	a = begin();
+	put(a, 10);
+	end_all(a);
+	cr_expect_str_eq(name, "a.bin");
+	cr_expect_str_eq(names(), "a.bin ");
+	cr_expect_eq(size_of("a.bin"), 10);
+}
+
+Test(output, what_nothing_is_written_to_leaves_no_file)
+{
+	cfg.set = true;
+	open_output();
+	cr_assert_eq(out.close(out.ctx), 0);
+	cr_expect_str_eq(names(), "");
+}
+
+Test(output, files_of_a_set_are_numbered_and_active_until_they_end)
+{
+	void *a, *b;
+
+	cfg.set = true;
+	open_output();
+	cr_expect_str_eq(name, ".");
+	a = begin();
+	put(a, 1);
+	b = begin();
+	put(b, 2);
+	put(a, 3);
+	cr_assert_eq(out.end(a), 0);
+	while (size_of("a.0.bin") < 0 || size_of("a.1.bin.active") < 0)
+		usleep(1000);
+	cr_expect_str_eq(names(), "a.0.bin a.1.bin.active ");
+	end_all(b);
+	cr_expect_str_eq(names(), "a.0.bin a.1.bin ");
+	cr_expect_eq(size_of("a.0.bin"), 4);
+	cr_expect_eq(size_of("a.1.bin"), 2);
+}
+
+Test(output, numbers_go_on_behind_those_that_are_there)
+{
+	static const char *const there[] = { "a.3.bin", "a.7.bin.active", "a.5.bin.gz",
+					     "a.9.txt", "b.8.bin",	  "a.x.bin" };
+	void *a;
+
+	for (size_t i = 0; i < sizeof(there) / sizeof(there[0]); i++)
+		close(open(there[i], O_CREAT | O_WRONLY, 0600));
+	cfg.set = true;
+	open_output();
+	a = begin();
+	put(a, 1);
+	end_all(a);
+	cr_expect_eq(size_of("a.8.bin"), 1);
+}
+
+Test(output, packed_files_say_so_and_one_file_keeps_its_name)
+{
+	void *a;
+
+	cfg.set = true;
+	cfg.pack = PACK_GZIP;
+	open_output();
+	a = begin();
+	put(a, 1);
+	end_all(a);
+	cr_expect_str_eq(names(), "a.0.bin.gz ");
+	free(name);
+	cfg.set = false;
+	cfg.pack = PACK_ZSTD;
+	open_output();
+	a = begin();
+	put(a, MIB);
+	end_all(a);
+	cr_expect_str_eq(names(), "a.0.bin.gz a.bin ");
+	cr_expect_lt(size_of("a.bin"), 1000);
+}
+
+Test(output, another_file_is_wished_for_by_size_time_and_when_asked)
+{
+	void *a, *b;
+
+	cfg.set = true;
+	cfg.switch_bytes = 1000;
+	open_output();
+	a = begin();
+	put(a, 999);
+	cr_expect_eq(wish(0), OUTLET_GO_ON);
+	asked++;
+	cr_expect_eq(wish(0), OUTLET_NEXT);
+	cr_expect_eq(wish(0), OUTLET_GO_ON, "asked once");
+	put(a, 1);
+	wait_for_wish(OUTLET_NEXT);
+	b = begin();
+	cr_expect_eq(wish(0), OUTLET_GO_ON, "what was written to another does not count");
+	out.end(a);
+	end_all(b);
+	free(name);
+
+	cfg.switch_bytes = 0;
+	cfg.switch_ns = HOUR_NS;
+	open_output();
+	a = begin();
+	cr_expect_eq(wish(clock_mono_ns()), OUTLET_GO_ON);
+	cr_expect_eq(wish(clock_mono_ns() + HOUR_NS), OUTLET_NEXT);
+	end_all(a);
+}
+
+Test(output, no_more_is_wished_for_than_may_be_written)
+{
+	void *a;
+
+	cfg.max_bytes = 1000;
+	open_output();
+	a = begin();
+	put(a, 999);
+	cr_expect_eq(wish(0), OUTLET_GO_ON);
+	put(a, 1);
+	wait_for_wish(OUTLET_STOP);
+	end_all(a);
+}
+
+Test(output, the_oldest_files_are_removed)
+{
+	void *a, *b;
+	int i;
+
+	cfg.set = true;
+	cfg.max_files = 3;
+	open_output();
+	a = begin();
+	put(a, 1);
+	for (i = 0; i < 5; i++) {
+		b = begin();
+		put(b, 1);
+		cr_assert_eq(out.end(a), 0);
+		a = b;
+	}
+	end_all(a);
+	cr_expect_str_eq(names(), "a.3.bin a.4.bin a.5.bin ");
+}
+
+Test(output, the_time_of_the_start_may_be_in_the_name)
+{
+	void *a;
+
+	cfg.stamp = true;
+	open_output();
+	a = begin();
+	put(a, 1);
+	end_all(a);
+	cr_expect_eq(fnmatch("a.20????????????.bin ", names(), 0), 0, "%s", names());
+	cr_expect_eq(size_of(name), 1);
+}
+
+Test(output, a_directory_that_is_not_there_is_told_at_once)
+{
+	cfg.path = "none/a.bin";
+	cfg.set = true;
+	cr_expect_eq(output_open(&cfg, NOBODY, NOBODY, &out, &name), -ENOENT);
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Packed streams: the libraries themselves read what they say at each flush. */
+#include "record/pack.h"
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <errno.h>
+#include <string.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "base/buf.h"
+
+static struct buf out;
+
+static int take(void *ctx, const void *data, size_t sz)
+{
+	buf_add(&out, data, sz);
+	return 0;
+}
+
+static int refuse(void *ctx, const void *data, size_t sz)
+{
+	return -ENOSPC;
+}
+
+/* As much as can be read of what is there. */
+static size_t unpack(enum pack_kind kind, char *to, size_t max)
+{
+	z_stream z = { .next_in = (Bytef *)out.data, .avail_in = (uInt)out.len };
+	ZSTD_inBuffer in = { out.data, out.len, 0 };
+	ZSTD_outBuffer o = { to, max, 0 };
+	ZSTD_DCtx *d;
+
+	if (kind == PACK_ZSTD) {
+		d = ZSTD_createDCtx();
+		ZSTD_decompressStream(d, &o, &in);
+		ZSTD_freeDCtx(d);
+		return o.pos;
+	}
+	z.next_out = (Bytef *)to;
+	z.avail_out = (uInt)max;
+	inflateInit2(&z, 15 + 16);
+	inflate(&z, Z_SYNC_FLUSH);
+	inflateEnd(&z);
+	return max - z.avail_out;
+}
+
+static enum pack_kind kinds[] = { PACK_GZIP, PACK_ZSTD };
+
+ParameterizedTestParameters(pack, what_was_flushed_can_be_read)
+{
+	return cr_make_param_array(enum pack_kind, kinds, 2);
+}
+
+ParameterizedTest(enum pack_kind *kind, pack, what_was_flushed_can_be_read)
+{
+	struct pack *p = pack_new(*kind, 0, take, NULL);
+	char back[64] = "";
+	size_t len;
+
+	cr_assert_eq(pack_put(p, "one two three ", 14), 0);
+	cr_assert_eq(pack_flush(p), 0);
+	cr_expect_eq(unpack(*kind, back, sizeof(back)), 14);
+	len = out.len;
+	cr_assert_eq(pack_flush(p), 0);
+	cr_expect_eq(out.len, len, "nothing is written for nothing");
+	cr_assert_eq(pack_put(p, "four", 4), 0);
+	cr_assert_eq(pack_end(p), 0);
+	cr_expect_eq(unpack(*kind, back, sizeof(back)), 18);
+	cr_expect_str_eq(back, "one two three four");
+	pack_free(p);
+	buf_free(&out);
+}
+
+ParameterizedTestParameters(pack, an_error_of_who_writes_comes_back)
+{
+	return cr_make_param_array(enum pack_kind, kinds, 2);
+}
+
+ParameterizedTest(enum pack_kind *kind, pack, an_error_of_who_writes_comes_back)
+{
+	struct pack *p = pack_new(*kind, 1, refuse, NULL);
+
+	int err = pack_put(p, "one", 3);
+
+	cr_expect_eq(err ? err : pack_flush(p), -ENOSPC);
+	pack_free(p);
+}
+
+Test(pack, nothing_packs_what_is_to_stay_as_it_is)
+{
+	cr_expect_null(pack_new(PACK_NONE, 0, take, NULL));
+	pack_free(NULL);
+	cr_expect_str_eq(pack_suffix(PACK_NONE), "");
+	cr_expect_str_eq(pack_suffix(PACK_ZSTD), ".zst");
+	cr_expect_eq(pack_level_max(PACK_GZIP), 9);
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * numbers [--now] [PER_NAP]
+ *
+ * Closes a descriptor that is not there, and then the next one: FIRST, FIRST + 1 and so on, with a nap of 100
+ * microseconds behind every PER_NAP (10) of them, until a line comes.
+ *
+ *	first=N count=N		before "done"
+ */
+#include <poll.h>
+
+#include "stimulus.h"
+
+enum { FIRST = 1000000 };
+
+static STIM_NOINLINE void close_number(long n)
+{
+	long err = syscall(SYS_close, n);
+
+	STIM_KEEP(err);
+}
+
+int main(int argc, char **argv)
+{
+	bool now = stim_take_now(&argc, &argv);
+	unsigned long per_nap = stim_arg(argc, argv, 1, 10), count = 0;
+	const struct timespec nap = { .tv_nsec = 100000 };
+	struct pollfd line = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	stim_start(now, "");
+	while (!poll(&line, 1, 0)) {
+		for (unsigned long i = 0; i < per_nap; i++)
+			close_number((long)(FIRST + count++));
+		nanosleep(&nap, NULL);
+	}
+	printf("first=%d count=%lu\n", FIRST, count);
+	stim_done(now);
+	return 0;
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * output_opts.c - what -o, -z and the options around them mean together
+ *
+ * Spellings are perf's. A size has a capital letter behind it and a time a small one; a bare number could be
+ * either, and is refused.
+ */
+#include "cmd/output_opts.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "record/output.h"
+#include "record/sink.h"
+
+enum { SWITCH_BYTES_MIN = 64 << 10, SWITCH_NS_MIN = 10000000 };
+
+static bool is_kind(const char *text, enum pack_kind *kind)
+{
+	static const char *const names[] = { "none", "gzip", "zstd" };
+	static const enum pack_kind kinds[] = { PACK_NONE, PACK_GZIP, PACK_ZSTD };
+	int at = opts_word(text, strlen(text), names, sizeof(names) / sizeof(names[0]));
+
+	if (at >= 0)
+		*kind = kinds[at];
+	return at >= 0;
+}
+
+static const char *read_packing(const struct output_opts *o, struct output_cfg *cfg)
+{
+	cfg->pack = o->level ? PACK_GZIP : PACK_NONE;
+	cfg->level = o->level;
+	if (o->compress && !is_kind(o->compress, &cfg->pack))
+		return "--compress takes gzip, zstd or none";
+	if (o->level && cfg->pack == PACK_NONE)
+		return "-z and --compress none exclude each other";
+	if (o->level > pack_level_max(cfg->pack))
+		return "levels of gzip are 1 to 9: --compress zstd has more";
+	return NULL;
+}
+
+static bool ends_in(const char *text, const char *letters)
+{
+	size_t len = strlen(text);
+
+	return len && strchr(letters, text[len - 1]);
+}
+
+static const char *read_switching(const char *text, struct output_cfg *cfg)
+{
+	cfg->set = true;
+	if (!strcmp(text, "signal"))
+		return NULL;
+	if (ends_in(text, "BKMGT") && !str_parse_size(text, &cfg->switch_bytes))
+		return cfg->switch_bytes < SWITCH_BYTES_MIN ?
+			       "--switch-output takes no less than 64K: each file says everything "
+			       "again that it needs" :
+			       NULL;
+	if (ends_in(text, "smhd") && !str_parse_duration(text, &cfg->switch_ns))
+		return cfg->switch_ns < SWITCH_NS_MIN ? "--switch-output takes no less than 10ms" :
+							NULL;
+	return "--switch-output takes a size (500M), a time (30s, 1h) or the word signal";
+}
+
+const char *output_opts_read(const struct output_opts *o, const volatile sig_atomic_t *switch_asked,
+			     struct output_cfg *cfg)
+{
+	const char *wrong;
+
+	*cfg = (struct output_cfg){
+		.path = o->path,
+		.switch_asked = switch_asked,
+		.max_files = o->max_files,
+		.max_bytes = o->max_bytes,
+		.stamp = o->stamp,
+	};
+	wrong = read_packing(o, cfg);
+	if (!wrong && o->switching)
+		wrong = read_switching(o->switching, cfg);
+	if (!wrong && o->max_files && !o->switching)
+		wrong = "--switch-max-files is for --switch-output";
+	if (!wrong && sink_is_stdout(o->path) && (cfg->set || o->stamp))
+		wrong = "standard output is one, and has no name: -o FILE";
+	return wrong;
+}

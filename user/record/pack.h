@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_RECORD_PACK_H
+#define D9_RECORD_PACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* How a trace is packed on its way to a file. */
+enum pack_kind {
+	PACK_NONE,
+	PACK_GZIP,
+	PACK_ZSTD,
+};
+
+/*
+ * A stream of packed bytes. What was put is readable from the next pack_flush() on, also when nothing comes
+ * behind it any more: each costs some bytes.
+ */
+struct pack;
+
+/* Gets the packed bytes. 0 or -errno, which whoever called returns. dial9_write_fn's signature. */
+typedef int (*pack_write_fn)(void *ctx, const void *data, size_t sz);
+
+/* Levels from 1, quick, to pack_level_max(); 0 is the library's own choice. NULL for PACK_NONE; never fails. */
+struct pack *pack_new(enum pack_kind kind, unsigned int level, pack_write_fn fn, void *ctx);
+void pack_free(struct pack *p);
+unsigned int pack_level_max(enum pack_kind kind);
+/* ".gz", and "" for PACK_NONE. */
+const char *pack_suffix(enum pack_kind kind);
+
+int pack_put(struct pack *p, const void *data, size_t sz);
+/* Nothing is written when nothing was put since the last one. */
+int pack_flush(struct pack *p);
+/* Once, after the last byte. */
+int pack_end(struct pack *p);
+
+#endif

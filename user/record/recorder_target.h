@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_RECORD_RECORDER_TARGET_H
+#define D9_RECORD_RECORDER_TARGET_H
+
+struct buf;
+struct recorder_cfg;
+
+/* Appends "system", "pid 17,42", "command NAME" and such; a name is as it was given. */
+void recorder_target(const struct recorder_cfg *cfg, struct buf *out);
+
+#endif
