@@ -342,6 +342,63 @@ Test(verdict, every_kind_of_end_is_told_with_its_place_and_remedy, .init = cr_re
 	cr_assert_stderr_eq_str(want);
 }
 
+/* One stack of a pool that two events have, and one of an event's own. */
+static int deep_stacks(uint32_t frames)
+{
+	struct dial9_enc_opts opts = { .sz = sizeof(opts), .level = DIAL9_LEVEL_4 };
+	uint64_t *v = calloc(frames, sizeof(*v));
+	struct dial9_schema *pooled;
+	struct make m;
+	uint32_t id;
+
+	for (uint32_t i = 0; i < frames; i++)
+		v[i] = 0x1000 + i;
+	make_init(&m, &opts);
+	pooled = MAKE_SCHEMA("CpuSampleEvent", { "tid", DIAL9_U32 }, { "source", DIAL9_U8 },
+			     { "callchain", DIAL9_POOLED_STACK });
+	cr_assert_eq(dial9_enc_intern_stack(m.enc, v, frames, &id), 0);
+	for (int i = 0; i < 2; i++) {
+		dial9_enc_begin(m.enc, pooled, SEC);
+		dial9_enc_put_u64(m.enc, 1);
+		dial9_enc_put_u64(m.enc, PROF_SOURCE_SAMPLE);
+		dial9_enc_put_stack_id(m.enc, id);
+		make_end(&m);
+	}
+	make_sample(&m, SEC, 1, 1, PROF_SOURCE_SAMPLE, 0, v, frames);
+	dial9_schema_free(pooled);
+	free(v);
+	return make_done(&m);
+}
+
+Test(verdict, stacks_end_at_a_bound_at_their_root_which_is_told_once, .init = cr_redirect_stderr)
+{
+	for (uint32_t more = 0; more < 2; more++) {
+		struct trace_event ev;
+		struct source *src;
+		struct reader *r;
+		int samples = 0;
+
+		cr_assert_eq(source_open_fd(deep_stacks(TRACE_STACK_MAX + more), "deep", &src), 0);
+		cr_assert_eq(reader_new(src, READER_ONE_PASS, &r), 0);
+		for (int again = 0; again < 2; again++) {
+			while (reader_next(r, &ev) == 1) {
+				cr_assert_eq(ev.frame_cnt, TRACE_STACK_MAX);
+				cr_expect_eq(ev.frames[0], 0x1000);
+				cr_expect_eq(ev.frames[TRACE_STACK_MAX - 1],
+					     0x1000 + TRACE_STACK_MAX - 1);
+				samples++;
+			}
+			cr_assert_eq(reader_rewind(r), 0);
+		}
+		cr_expect_eq(samples, 6);
+		reader_free(r);
+	}
+	fflush(stderr);
+	cr_assert_stderr_eq_str(
+		"dial9-prof: deep: 2 stacks have more than 1024 frames: the outermost "
+		"callers beyond are left out\n");
+}
+
 Test(verdict, what_is_no_trace_is_told_so, .init = cr_redirect_stderr)
 {
 	static const struct {

@@ -31,7 +31,7 @@ struct reader {
 	struct trace *behind; /* hands out events */
 	struct trace *ahead; /* learns names; NULL when one pass does */
 	bool ahead_done;
-	bool torn, newer;
+	bool torn, newer, told_long;
 	int read_err; /* what the source itself failed with */
 	uint64_t ahead_ts;
 	int idle;
@@ -83,11 +83,25 @@ static int end_at_newer(struct reader *r, const struct trace *t)
 	return 0;
 }
 
+/* Once, be it read again. */
+static void tell_long_stacks(struct reader *r, const struct trace *t)
+{
+	const uint64_t cnt = trace_long_stacks(t);
+
+	if (!cnt || r->told_long)
+		return;
+	r->told_long = true;
+	log_warn("%s: %llu %s more than %d frames: the outermost callers beyond are left out",
+		 source_name(r->src), (unsigned long long)cnt,
+		 cnt == 1 ? "stack has" : "stacks have", TRACE_STACK_MAX);
+}
+
 /* An end that is not clean: 0 when what came before it is good, the error otherwise. */
 static int end(struct reader *r, const struct trace *t, int ret)
 {
 	bool cut = source_is_cut(r->src);
 
+	tell_long_stacks(r, t);
 	/* behind a queue the decoder only sees that the bytes stop; the reason lies at the source */
 	if (r->read_err)
 		return complain(r, t, r->read_err);

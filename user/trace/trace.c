@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "trace/layout.h"
+#include "trace/uses.h"
 
 enum { RECENT_CNT = 512 };
 
@@ -51,7 +52,7 @@ struct trace {
 	uint64_t *frames; /* of the current event */
 	size_t frame_cap;
 	uint64_t event_bytes;
-	unsigned int uses; /* TRACE_USES_* */
+	struct uses uses;
 	uint32_t swapper; /* string id */
 };
 
@@ -154,7 +155,16 @@ bool trace_value_str(const struct trace *t, const struct dial9_value *v, struct 
 bool trace_value_stack(const struct trace *t, const struct dial9_value *v, const uint8_t **le,
 		       uint32_t *cnt)
 {
-	return !dial9_value_stack(t->dec, v, le, cnt);
+	if (dial9_value_stack(t->dec, v, le, cnt))
+		return false;
+	if (v->type == DIAL9_POOLED_STACK && *cnt > TRACE_STACK_MAX)
+		*cnt = TRACE_STACK_MAX;
+	return true;
+}
+
+uint64_t trace_long_stacks(const struct trace *t)
+{
+	return t->uses.long_stacks;
 }
 
 bool trace_maybe_u64(const struct trace_event *ev, enum trace_role role, uint64_t *out)
@@ -288,6 +298,10 @@ static void load_frames(struct trace *t, struct trace_event *ev)
 
 	if (!v || !trace_value_stack(t, v, &le, &cnt))
 		return;
+	if (cnt > TRACE_STACK_MAX) {
+		t->uses.long_stacks++;
+		cnt = TRACE_STACK_MAX;
+	}
 	t->frames = array_reserve(t->frames, &t->frame_cap, cnt, sizeof(*t->frames));
 	for (uint32_t i = 0; i < cnt; i++)
 		t->frames[i] = frame_in(t, dial9_frame_at(le, i));
@@ -595,16 +609,9 @@ static void learn_schema(struct trace *t, uint16_t type_id, const struct dial9_s
 {
 	struct dial9_iter notes;
 
-	t->uses |= layout_uses(schema);
 	dial9_dec_annotations(t->dec, type_id, &notes);
 	layout_set_add(&t->schemas, t->names, type_id, schema, notes);
 	skip_type(t, type_id);
-}
-
-static void learn_annotations(struct trace *t, const struct dial9_frame *f)
-{
-	t->uses |= TRACE_USES_ANNOTATIONS;
-	layout_set_outdate(&t->schemas, f->pool.type_id);
 }
 
 /* The schema of an event of whose fields something was said before it. */
@@ -692,14 +699,13 @@ int trace_next(struct trace *t, struct trace_event *ev)
 			return ret;
 		if (f.kind == DIAL9_FRAME_EVENT)
 			return event(t, &f, ev);
+		uses_see(&t->uses, &f);
 		if (f.kind == DIAL9_FRAME_HEADER || f.kind == DIAL9_FRAME_MIDHEADER)
 			segment(t, f.offset);
 		else if (f.kind == DIAL9_FRAME_SCHEMA)
 			learn_schema(t, f.schema.type_id, f.schema.schema);
 		else if (f.kind == DIAL9_FRAME_ANNOTATIONS)
-			learn_annotations(t, &f);
-		else if (f.kind == DIAL9_FRAME_STACKS)
-			t->uses |= TRACE_USES_STACK_POOL;
+			layout_set_outdate(&t->schemas, f.pool.type_id);
 	}
 }
 
@@ -720,7 +726,7 @@ uint64_t trace_overhead_bytes(const struct trace *t)
 
 unsigned int trace_uses(const struct trace *t)
 {
-	return t->uses;
+	return t->uses.level4;
 }
 
 struct trace_schema *const *trace_schemas(const struct trace *t, size_t *cnt)

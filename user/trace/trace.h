@@ -175,7 +175,8 @@ struct trace_event {
 	uint32_t tid, pid, cpu; /* TRACE_NONE: unknown */
 	uint32_t comm, cgroup; /* string ids, or NAMES_NONE */
 	const struct dial9_value *values;
-	const uint64_t *frames; /* of the callchain: see names_frame_module() */
+	const uint64_t
+		*frames; /* of the callchain, TRACE_STACK_MAX at most: see names_frame_module() */
 	uint32_t frame_cnt;
 	uint8_t source, flags; /* samples */
 	uint8_t user_end; /* samples: enum prof_user_end and PROF_USER_* bits; 0 in older traces */
@@ -270,7 +271,14 @@ bool trace_str(const struct trace *t, const struct trace_event *ev, enum trace_r
 	       struct dial9_str *out);
 /* Text of any STRING or POOLED_STRING value. */
 bool trace_value_str(const struct trace *t, const struct dial9_value *v, struct dial9_str *out);
-/* Addresses of any STACK or POOLED_STACK value, raw. */
+/*
+ * Frames of a stack, at most: those next to the root of a longer one are left out. A pool says in a few bytes
+ * what would take minutes in each of many events.
+ */
+#define TRACE_STACK_MAX 1024
+/* Stacks so far that were longer, each of a pool once. */
+uint64_t trace_long_stacks(const struct trace *t);
+/* Addresses of any STACK or POOLED_STACK value, raw; of a pooled one TRACE_STACK_MAX. */
 bool trace_value_stack(const struct trace *t, const struct dial9_value *v, const uint8_t **le,
 		       uint32_t *cnt);
 
