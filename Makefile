@@ -180,6 +180,14 @@ TESTS_ROOT += tests/bpf/when_test.c
 TESTS_ROOT += tests/bpf/app_trace_test.c
 TESTS_ROOT += tests/bpf/filter_test.c
 
+# Sums in place of events.
+BPF_SRCS += bpf/summary.bpf.c
+SRCS_record += $(addprefix user/record/,announce.c capture_summary.c summary.c)
+SRCS_profile += user/profile/summed.c
+SRCS_cmd += user/cmd/summed_print.c
+TESTS += tests/record/summary_test.c tests/profile/summed_test.c
+TESTS_ROOT += tests/bpf/summary_test.c
+
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \
 	calls.c cxx.cpp demo.c enemy_elf.c enemy_fuse.c enemy_maps.c enemy_swap.c family.c \

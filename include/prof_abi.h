@@ -233,6 +233,58 @@ struct prof_watch_raw {
 	__u8 spare[7];
 };
 
+/*
+ * --summary: what threads did, summed up per process. Each CPU has two tables of its own; its programs write
+ * to the one and the loader reads the other, and changes them over (summary_turn). A row is of the process that
+ * wrote to it first; behind the rows of a table stands one for all processes that found none.
+ */
+enum prof_summary_limits {
+	PROF_SUMMARY_ROWS = 256, /* a power of two */
+	PROF_SUMMARY_PROBES = 8,
+	PROF_SUMMARY_TABLE = PROF_SUMMARY_ROWS + 1,
+	PROF_SUMMARY_BUCKETS = 40, /* the last one also takes what is longer */
+	PROF_SUMMARY_WAYS =
+		2, /* threads whose ids differ by the number of sets find so many places */
+	PROF_SUMMARY_SETS_MAX = 131072,
+	PROF_SUMMARY_KINDS = 3, /* enum prof_summary_kind (prof_events.h) */
+};
+
+struct prof_summary_hist {
+	__u64 sum_ns;
+	__u64 max_ns;
+	__u32 buckets[PROF_SUMMARY_BUCKETS]; /* k: of 2^k up to 2^(k+1) ns; 0 also those of 0 */
+};
+
+struct prof_summary_row {
+	__u32 tgid; /* 0: free */
+	__u32 involuntary; /* of the times on a CPU: those that ended though the thread could go on */
+	__u32 unknown; /* waits whose beginning, or whose waking, was not seen */
+	__u32 spare;
+	char comm[PROF_COMM_SIZE]; /* of the main thread */
+	struct prof_summary_hist hists[PROF_SUMMARY_KINDS]; /* by enum prof_summary_kind */
+};
+
+/* A thread between two times on a CPU. */
+struct prof_summary_task {
+	__u32 tid; /* 0: free */
+	__u32 blocked; /* it left its CPU to wait for something */
+	__u64 out_ns; /* when it left its CPU; 0: not seen */
+	__u64 woken_ns; /* the last time it was woken since it had come to that; 0: not */
+};
+
+struct prof_summary_set {
+	struct prof_summary_task tasks[PROF_SUMMARY_WAYS];
+	__u64 spare[2];
+};
+
+/* Who is on a CPU, and since when. */
+struct prof_summary_cpu {
+	__u32 tid; /* 0: none that is summed up */
+	__u32 spare;
+	__u64 in_ns;
+	__u64 pad[6];
+};
+
 /* Of switch-outs, --switch-stacks */
 enum prof_stacks {
 	PROF_STACKS_USER = 1,
@@ -254,5 +306,7 @@ _Static_assert(PROF_STAGE_BYTES + PROF_STAGE_REC_MAX <= 65535, "a place in a sta
 _Static_assert(sizeof(struct prof_cpu_stat) % 64 == 0, "counters of two CPUs share no cache line");
 _Static_assert(sizeof(struct prof_cpu_interrupt) == 64, "nor do these");
 _Static_assert(sizeof(struct prof_cpu_watch) == 64, "nor these");
+_Static_assert(sizeof(struct prof_summary_cpu) == 64, "nor these");
+_Static_assert(sizeof(struct prof_summary_set) == 64, "a thread's place is in one cache line");
 
 #endif

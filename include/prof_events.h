@@ -216,6 +216,7 @@ enum prof_module_kind {
 #define PROF_META_INHERIT "inherit" /* "no": what targets fork is not recorded */
 #define PROF_META_NEIGHBOURS                                                                       \
 	"neighbours" /* "yes": PROF_EV_CPU_WATCH and all that it says is there; "no": it was cut away */
+#define PROF_META_SUMMARY_NS "summary_ns" /* of what is summed up: the period, in place of events */
 #define PROF_META_CLOCK "clock"
 #define PROF_META_SAMPLE_EVENT "sample_event" /* "cycles" or "cpu-clock" */
 #define PROF_META_SAMPLE_PERIOD_NS "sample_period_ns"
@@ -323,6 +324,30 @@ enum prof_tp_symbol_kind {
 #define PROF_F_UNWIND_MODULES_LEFT_OUT "unwind_modules_left_out"
 
 /*
+ * ---- SchedSummary: what the threads of a process did in the period that ends at its time ----
+ *
+ * In place of events (--summary). A wait counts in the period in which it ends, as does a time on a CPU.
+ */
+#define PROF_EV_SUMMARY "SchedSummary" /* pid u32 (or PROF_SUMMARY_OTHER), comm string, then: */
+/* kind u8: enum prof_summary_kind; count varint */
+#define PROF_F_SUM_NS "sum_ns" /* varint: of all of them */
+#define PROF_F_MAX_NS "max_ns" /* varint: the longest */
+#define PROF_F_PERIOD_NS "period_ns" /* varint: so long before its time the period began */
+/* varint; of PROF_SUMMARY_RUN: times on a CPU that ended though the thread could go on */
+#define PROF_F_INVOLUNTARY "involuntary"
+/* varint; of PROF_SUMMARY_WAIT: waits that are not in count, since their beginning was not seen */
+#define PROF_F_UNKNOWN "unknown"
+/* string map: "k" -> how many, in decimal, were of 2^k up to 2^(k+1) ns; "0" also those of 0 ns */
+#define PROF_F_LOG2_NS "log2_ns"
+#define PROF_SUMMARY_OTHER 0xffffffffU /* all processes that there was no row for */
+
+enum prof_summary_kind {
+	PROF_SUMMARY_WAIT = 0, /* ready to run, for a CPU */
+	PROF_SUMMARY_BLOCKED = 1, /* for anything else */
+	PROF_SUMMARY_RUN = 2, /* on a CPU: count is that of switches */
+};
+
+/*
  * ---- annotations of fields: at spec level 4 --------------------------------------------------
  *
  * user/libdial9/FORMAT.md tells what they mean, and what the lines of an enum are.
@@ -414,6 +439,10 @@ enum prof_tp_symbol_kind {
 	X(PROF_EV_STATS, PROF_F_UNWIND_BYTES, PROF_UNIT_BYTES, PROF_KIND_GAUGE)                    \
 	X(PROF_EV_STATS, PROF_F_UNWIND_LISTS, NULL, PROF_KIND_COUNTER)                             \
 	X(PROF_EV_STATS, PROF_F_UNWIND_LISTS_LEFT_OUT, NULL, PROF_KIND_COUNTER)                    \
-	X(PROF_EV_STATS, PROF_F_UNWIND_MODULES_LEFT_OUT, NULL, PROF_KIND_COUNTER)
+	X(PROF_EV_STATS, PROF_F_UNWIND_MODULES_LEFT_OUT, NULL, PROF_KIND_COUNTER)                  \
+	X(PROF_EV_SUMMARY, PROF_F_PID, NULL, PROF_KIND_PID)                                        \
+	X(PROF_EV_SUMMARY, PROF_F_SUM_NS, PROF_UNIT_NS, NULL)                                      \
+	X(PROF_EV_SUMMARY, PROF_F_MAX_NS, PROF_UNIT_NS, NULL)                                      \
+	X(PROF_EV_SUMMARY, PROF_F_PERIOD_NS, PROF_UNIT_NS, NULL)
 
 #endif /* D9_PROF_EVENTS_H */

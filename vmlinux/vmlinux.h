@@ -70,6 +70,7 @@ struct task_struct {
 	int exit_state;
 	int pid;
 	int tgid;
+	struct task_struct *group_leader;
 	struct signal_struct *signal;
 	char comm[16];
 };

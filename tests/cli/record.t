@@ -24,6 +24,9 @@ Events:
                             which this is true: prev_state == 2 && next_comm ~
                             "kworker*"
       --no-sched            leave out the scheduler's events
+      --summary[=SEC]       no events: how long threads waited, were blocked and
+                            ran, per process, summed up by the kernel each
+                            second
       --no-samples          take no CPU samples
   -F, --freq=HZ             CPU samples a second on each CPU (default 99)
       --switch-stacks=none|user|both
@@ -126,6 +129,14 @@ $ dial9-prof -a --neighbours
 ? 1
 $ dial9-prof -p 1 --neighbours --no-sched
 ! dial9-prof: record: --neighbours adds to the scheduler's events of -p, -t or a COMMAND; see dial9-prof record --help
+? 1
+#
+# Sums take the place of events.
+$ dial9-prof -a --summary -e 'sched:*'
+! dial9-prof: record: --summary records no events: not with -e, --no-sched, --neighbours or --app-trace; see dial9-prof record --help
+? 1
+$ dial9-prof -a --summary=1ms
+! dial9-prof: record: --summary wants 200ms to 10m; see dial9-prof record --help
 ? 1
 #
 # Numbers.

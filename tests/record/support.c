@@ -215,6 +215,21 @@ static void print_hex(struct buf *out, const void *p, size_t n)
 	buf_addch(out, '>');
 }
 
+static void print_map(struct buf *out, const struct dial9_value *v)
+{
+	struct dial9_value key, value;
+	const char *sep = "{";
+	struct dial9_iter it;
+
+	dial9_iter_init(&it, v);
+	while (dial9_map_next(&it, &key, &value) == 1) {
+		buf_printf(out, "%s%.*s:%.*s", sep, (int)key.str.len, key.str.ptr,
+			   (int)value.str.len, value.str.ptr);
+		sep = ",";
+	}
+	buf_addstr(out, *sep == '{' ? "{}" : "}");
+}
+
 static void print_value(struct buf *out, const struct dial9_dec *dec, const struct dial9_value *v)
 {
 	struct dial9_str s;
@@ -234,6 +249,8 @@ static void print_value(struct buf *out, const struct dial9_dec *dec, const stru
 		for (i = 0; i < v->stack.cnt; i++)
 			buf_printf(out, "%s%llx", i ? "," : "",
 				   (unsigned long long)dial9_value_frame(v, i));
+	else if (v->type == DIAL9_STRING_MAP)
+		print_map(out, v);
 	else
 		buf_printf(out, "%llu", (unsigned long long)v->u64);
 }

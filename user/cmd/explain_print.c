@@ -411,8 +411,9 @@ void explain_print(const struct explained *x)
 
 	if (!x->thread) {
 		if (!x->timeline.switches)
-			printf("No %s %" PRIu32 " in %s: " TIMELINE_NO_SWITCHES ".\n",
-			       x->opts->tid ? "thread" : "thread or process", x->id, file);
+			printf("No %s %" PRIu32 " in %s: %s.\n",
+			       x->opts->tid ? "thread" : "thread or process", x->id, file,
+			       timeline_no_switches(&x->timeline));
 		return;
 	}
 	put_head(&out, x);

@@ -71,6 +71,7 @@ static const struct {
 	{ "target", PROF_META_TARGET },
 	{ "recorder", PROF_META_VERSION },
 	{ "clock", PROF_META_CLOCK },
+	{ "sums of ns", PROF_META_SUMMARY_NS },
 	{ "sampled by", PROF_META_SAMPLE_EVENT },
 	{ "switch stacks", PROF_META_SWITCH_STACKS },
 	{ "call graph", PROF_META_CALL_GRAPH },

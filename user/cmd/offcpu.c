@@ -13,6 +13,7 @@
 #include "cmd/callchain.h"
 #include "cmd/cause.h"
 #include "cmd/cmd.h"
+#include "cmd/summed_print.h"
 #include "cmd/text.h"
 #include "cmd/timeline.h"
 #include "cmd/view.h"
@@ -35,6 +36,7 @@ struct offcpu {
 	enum callchain_part part;
 	uint64_t unknown_ns; /* of threads that are wanted */
 	uint64_t all; /* waits before --min, --max and --state */
+	struct summed sums; /* of a trace that has these in place of events */
 };
 
 /* Rows of a table, unless --limit says otherwise. */
@@ -195,11 +197,20 @@ static void take(void *ctx, const struct interval *i)
 	waits_add(&o->waits, i);
 }
 
+static void take_event(void *ctx, const struct trace *t, const struct trace_event *ev)
+{
+	struct offcpu *o = ctx;
+
+	if (ev->kind == TRACE_SUMMARY)
+		summed_print_take(&o->sums, &o->timeline, t, ev);
+}
+
 static void drop(void *ctx)
 {
 	struct offcpu *o = ctx;
 
 	waits_fini(&o->waits);
+	summed_fini(&o->sums);
 	o->unknown_ns = o->all = 0;
 }
 
@@ -306,7 +317,7 @@ static void say_nothing_there(const struct offcpu *o)
 	const char *why = "no thread was blocked while it was recorded";
 
 	if (!o->timeline.switches)
-		why = TIMELINE_NO_SWITCHES;
+		why = timeline_no_switches(&o->timeline);
 	else if (o->all)
 		why = "no wait is as --min, --max and --state want it";
 	else if (timeline_is_chosen(&o->timeline))
@@ -464,10 +475,39 @@ static void print_json(const struct offcpu *o)
 
 /* ---- the run ----------------------------------------------------------------------------------- */
 
+/* A sum knows neither stacks nor states, and not how long a single wait was. */
+static int print_sums(struct offcpu *o)
+{
+	const struct offcpu_opts *opts = o->opts;
+	const struct summed_print p = {
+		.timeline = &o->timeline,
+		.sums = &o->sums,
+		.limit = opts->limit,
+		.hist = opts->hist,
+		.color = o->view.color,
+	};
+
+	if (opts->min_ns || opts->max_ns || opts->states || opts->folded) {
+		log_error("offcpu: %s has sums in place of events (--summary): there is nothing "
+			  "for --min, --max, --state and --folded",
+			  reader_input(o->timeline.reader));
+		return CMD_USAGE;
+	}
+	view_begin(&o->view, &opts->view, opts->json);
+	summed_print_blocked(&o->sums);
+	if (opts->json)
+		summed_print_blocked_json(&p);
+	else
+		summed_print_blocked_text(&p);
+	return timeline_end(&o->timeline, &o->view);
+}
+
 static int print_all(struct offcpu *o)
 {
 	int code;
 
+	if (o->sums.cnt && !o->waits.cnt)
+		return print_sums(o);
 	waits_finish(&o->waits, o->timeline.names);
 	view_begin(&o->view, &o->opts->view, o->opts->json || o->opts->folded);
 	if (o->opts->json)
@@ -484,7 +524,9 @@ static int offcpu_file(const void *arg, const char *path)
 {
 	const struct offcpu_opts *opts = arg;
 	struct offcpu o = { .opts = opts };
-	const struct timeline_opts t = { .sel = &opts->sel, .fn = take, .reset = drop, .ctx = &o };
+	const struct timeline_opts t = {
+		.sel = &opts->sel, .fn = take, .event = take_event, .reset = drop, .ctx = &o
+	};
 	int code;
 
 	if (parse_opts(&o))
@@ -493,6 +535,7 @@ static int offcpu_file(const void *arg, const char *path)
 	if (code == CMD_OK)
 		code = print_all(&o);
 	waits_fini(&o.waits);
+	summed_fini(&o.sums);
 	timeline_fini(&o.timeline);
 	return code;
 }

@@ -27,6 +27,9 @@
 #include "record/recorder.h"
 #include "record/sink.h"
 
+#define SUMMARY_MIN_NS 200000000ULL
+#define SUMMARY_MAX_NS 600000000000ULL
+
 /* How often a stop, and another file, was asked for: what a signal handler may touch. */
 static volatile sig_atomic_t stop_asked, switch_asked;
 
@@ -50,6 +53,7 @@ enum {
 struct record_opts {
 	struct target_opts target;
 	bool neighbours;
+	uint64_t summary_ns;
 	struct opt_list events;
 	struct opt_list filters; /* of the events */
 	bool sched;
@@ -112,6 +116,14 @@ static const struct opt record_table[] = {
 	  .kind = OPT_NOT,
 	  .off = AT(sched),
 	  .help = "leave out the scheduler's events" },
+	{ .name = "summary",
+	  .kind = OPT_DURATION,
+	  .off = AT(summary_ns),
+	  .arg = "SEC",
+	  .implied = "1",
+	  .min = 1,
+	  .help = "no events: how long threads waited, were blocked and ran, per process, "
+		  "summed up by the kernel each second" },
 	{ .name = "no-samples", .kind = OPT_NOT, .off = AT(samples), .help = "take no CPU samples" },
 	{ .name = "freq",
 	  .key = 'F',
@@ -306,6 +318,11 @@ static int check(const struct record_opts *o, bool command)
 	if (o->neighbours && (o->target.all || !o->sched))
 		return usage_error(
 			"--neighbours adds to the scheduler's events of -p, -t or a COMMAND");
+	if (o->summary_ns && (o->events.cnt || o->neighbours || !o->sched || o->app_trace))
+		return usage_error("--summary records no events: not with -e, --no-sched, "
+				   "--neighbours or --app-trace");
+	if (o->summary_ns && (o->summary_ns < SUMMARY_MIN_NS || o->summary_ns > SUMMARY_MAX_NS))
+		return usage_error("--summary wants 200ms to 10m");
 	if (sink_is_stdout(o->output.path) && isatty(STDOUT_FILENO))
 		return usage_error("standard output is a terminal: -o - wants a pipe or a file");
 	if (o->app_trace && (sink_is_stdout(o->output.path) || o->output.switching ||
@@ -477,6 +494,20 @@ static void take_output(const struct record_opts *o, struct recorder_cfg *cfg)
 	cfg->output.stop = &stop_asked;
 }
 
+/* Sums need no rings, stacks or names. */
+static void take_summary(const struct record_opts *o, struct recorder_cfg *cfg)
+{
+	if (!o->summary_ns)
+		return;
+	cfg->summary_ns = o->summary_ns;
+	cfg->events.sched = false;
+	cfg->samples = false;
+	cfg->switch_stacks = cfg->waking_stacks = 0;
+	cfg->call_graph = PROF_CALL_GRAPH_NO;
+	cfg->no_names = true;
+	cfg->ring_bytes = RING_MIN;
+}
+
 static int record(struct record_opts *o, char **command, const char *command_line)
 {
 	bool show = !o->quiet && !o->no_progress && (o->progress || isatty(STDERR_FILENO));
@@ -520,6 +551,7 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 		return CMD_START;
 	take_events(o, &cfg);
 	take_output(o, &cfg);
+	take_summary(o, &cfg);
 	err = recorder_run(&cfg, &result);
 	free((void *)cfg.events.patterns);
 	free((void *)cfg.events.filters);

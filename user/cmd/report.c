@@ -25,6 +25,7 @@
 #include "cmd/live_view.h"
 #include "cmd/progress.h"
 #include "cmd/text.h"
+#include "cmd/timeline.h"
 #include "export/ends.h"
 
 #define O(m) offsetof(struct report_opts, m)
@@ -631,7 +632,9 @@ static void say_nothing_there(const struct report *r)
 	const char *why = "the target used no CPU while it was recorded: see dial9-prof script for "
 			  "what it did, or record for longer";
 
-	if (r->wall && !r->switched)
+	if (names_meta(r->names, 0, PROF_META_SUMMARY_NS))
+		why = TIMELINE_SUMS;
+	else if (r->wall && !r->switched)
 		why = "it has no switches, from which --wall takes its times: record without "
 		      "--no-sched";
 	else if (ours && !sampled)

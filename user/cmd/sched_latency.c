@@ -11,6 +11,7 @@
 #include "cmd/callchain.h"
 #include "cmd/cmd.h"
 #include "cmd/sched.h"
+#include "cmd/summed_print.h"
 #include "cmd/text.h"
 #include "cmd/timeline.h"
 #include "cmd/view.h"
@@ -30,6 +31,7 @@ struct latency {
 	struct view view;
 	struct delays delays;
 	struct delays_heap worst;
+	struct summed sums; /* of a trace that has these in place of events */
 };
 
 /* Rows of a table, unless --limit says otherwise. */
@@ -98,12 +100,26 @@ static void take(void *ctx, const struct interval *i)
 		delays_heap_add(&l->worst, l->timeline.intervals, i);
 }
 
+static void take_event(void *ctx, const struct trace *t, const struct trace_event *ev)
+{
+	struct latency *l = ctx;
+
+	if (ev->kind == TRACE_SUMMARY)
+		summed_print_take(&l->sums, &l->timeline, t, ev);
+}
+
+static void drop_waits(struct latency *l)
+{
+	delays_fini(&l->delays);
+	delays_heap_fini(&l->worst);
+}
+
 static void drop(void *ctx)
 {
 	struct latency *l = ctx;
 
-	delays_fini(&l->delays);
-	delays_heap_fini(&l->worst);
+	summed_fini(&l->sums);
+	drop_waits(l);
 }
 
 /* ---- text -------------------------------------------------------------------------------------- */
@@ -293,7 +309,8 @@ static void print_text(const struct latency *l)
 	if (!l->delays.cnt) {
 		if (!timeline_is_chosen(&l->timeline))
 			printf("No waits for a CPU in %s: %s.\n", reader_input(l->timeline.reader),
-			       l->timeline.switches ? "no thread ran" : TIMELINE_NO_SWITCHES);
+			       l->timeline.switches ? "no thread ran" :
+						      timeline_no_switches(&l->timeline));
 		return;
 	}
 	timeline_put_head(&out, &l->timeline, "waits for a CPU", l->view.color);
@@ -382,34 +399,58 @@ static void print_json(const struct latency *l)
 
 /* ---- the run ----------------------------------------------------------------------------------- */
 
+static void print(struct latency *l)
+{
+	const struct summed_print p = {
+		.timeline = &l->timeline,
+		.sums = &l->sums,
+		.limit = l->opts->limit,
+		.hist = l->opts->hist,
+		.color = l->view.color,
+	};
+
+	if (!l->sums.cnt || l->delays.cnt) {
+		if (l->opts->json)
+			print_json(l);
+		else
+			print_text(l);
+		return;
+	}
+	summed_print_latency(&l->sums, l->opts->sort);
+	if (l->opts->json)
+		summed_print_latency_json(&p);
+	else
+		summed_print_latency_text(&p);
+}
+
 static int latency_file(const void *arg, const char *path)
 {
 	const struct latency_opts *opts = arg;
 	struct latency l = { .opts = opts,
 			     .delays.by = (enum delays_by)opts->by,
-			     .worst.max = opts->worst };
-	const struct timeline_opts t = {
-		.sel = &opts->sel, .fn = take, .reset = drop, .ctx = &l, .no_stacks = !opts->worst
-	};
+			     .worst.max = opts->worst,
+			     .sums.by_comm = opts->by == DELAYS_BY_COMM };
+	const struct timeline_opts t = { .sel = &opts->sel,
+					 .fn = take,
+					 .event = take_event,
+					 .reset = drop,
+					 .ctx = &l,
+					 .no_stacks = !opts->worst };
 	int code = timeline_run(&l.timeline, &t, path);
 
 	if (code == CMD_OK) {
 		/* its threads would seem to do one thing all the while */
 		if (!l.timeline.switches)
-			drop(&l);
+			drop_waits(&l);
 		delays_finish(&l.delays, l.timeline.names, (enum delays_order)opts->sort);
 		delays_heap_sort(&l.worst);
 		view_begin(&l.view, &opts->view, opts->json);
-		if (opts->json)
-			print_json(&l);
-		else
-			print_text(&l);
+		print(&l);
 		code = timeline_end(&l.timeline, &l.view);
-		if (!l.delays.cnt)
+		if (!l.delays.cnt && !l.sums.cnt)
 			code = timeline_tell_nothing(&l.timeline, "waits for a CPU", code);
 	}
-	delays_fini(&l.delays);
-	delays_heap_fini(&l.worst);
+	drop(&l);
 	timeline_fini(&l.timeline);
 	return code;
 }

@@ -134,7 +134,8 @@ static void print_map(const struct map *m)
 	if (!m->strip.cnt) {
 		if (!timeline_is_chosen(&m->timeline))
 			printf("Nothing ran in %s: %s.\n", reader_input(m->timeline.reader),
-			       m->timeline.switches ? "all CPUs were idle" : TIMELINE_NO_SWITCHES);
+			       m->timeline.switches ? "all CPUs were idle" :
+						      timeline_no_switches(&m->timeline));
 		return;
 	}
 	timeline_put_head(&out, &m->timeline, "who ran on which CPU", m->view.color);

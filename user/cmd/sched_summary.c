@@ -100,7 +100,8 @@ static void print_text(const struct cpus *c)
 	if (!sum.seen) {
 		if (!timeline_is_chosen(&c->timeline))
 			printf("Nothing ran in %s: %s.\n", reader_input(c->timeline.reader),
-			       c->timeline.switches ? "all CPUs were idle" : TIMELINE_NO_SWITCHES);
+			       c->timeline.switches ? "all CPUs were idle" :
+						      timeline_no_switches(&c->timeline));
 		return;
 	}
 	timeline_put_head(&out, &c->timeline, "the work of CPUs", c->view.color);

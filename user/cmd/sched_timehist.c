@@ -245,8 +245,8 @@ static void put_lost(struct timehist *h)
 static void put_rest(struct timehist *h, bool whole)
 {
 	if (whole && !h->timeline.switches) {
-		printf("No turns on a CPU in %s: " TIMELINE_NO_SWITCHES ".\n",
-		       reader_input(h->timeline.reader));
+		printf("No turns on a CPU in %s: %s.\n", reader_input(h->timeline.reader),
+		       timeline_no_switches(&h->timeline));
 		return;
 	}
 	if (whole)

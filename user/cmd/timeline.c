@@ -399,6 +399,13 @@ void timeline_put_waits(struct buf *out, const struct waits_row *r, uint64_t all
 	buf_free(&cell);
 }
 
+const char *timeline_no_switches(const struct timeline *t)
+{
+	if (names_meta(t->names, 0, PROF_META_SUMMARY_NS))
+		return TIMELINE_SUMS;
+	return "it has no switches: its threads slept, or it was recorded with --no-sched";
+}
+
 const char *timeline_behind_unknown(const struct timeline *t, uint32_t part)
 {
 	const char *target = names_meta(t->names, part, PROF_META_TARGET);

@@ -87,8 +87,10 @@ int timeline_tell_nothing(const struct timeline *r, const char *what, int code);
 /* ---- what all such commands print ---- */
 
 /* Why a trace tells nothing of its threads when it has no switches. */
-#define TIMELINE_NO_SWITCHES                                                                       \
-	"it has no switches: its threads slept, or it was recorded with --no-sched"
+const char *timeline_no_switches(const struct timeline *t);
+/* The same of a trace of sums (--summary), for any command. */
+#define TIMELINE_SUMS                                                                              \
+	"it has sums in place of events (--summary): sched latency and offcpu --hist show them"
 
 /* Of a wait for a CPU, when who ran on it is not in the trace; and how it would be, if it could. */
 const char *timeline_behind_unknown(const struct timeline *t, uint32_t part);

@@ -152,8 +152,9 @@ static void print_text(const struct wakeup *w)
 
 	if (!w->edges.cnt) {
 		if (!timeline_is_chosen(&w->timeline))
-			printf("No wakings in %s%s.\n", reader_input(w->timeline.reader),
-			       w->timeline.switches ? "" : ": " TIMELINE_NO_SWITCHES);
+			printf("No wakings in %s%s%s.\n", reader_input(w->timeline.reader),
+			       w->timeline.switches ? "" : ": ",
+			       w->timeline.switches ? "" : timeline_no_switches(&w->timeline));
 		return;
 	}
 	timeline_put_head(&out, &w->timeline, "who woke whom", w->view.color);

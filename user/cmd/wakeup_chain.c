@@ -289,8 +289,8 @@ static int print_all(struct chain *c)
 	else if (c->cnt)
 		print_text(c);
 	else if (!c->timeline.switches)
-		printf("Thread %" PRIu32 " was not woken in %s: " TIMELINE_NO_SWITCHES ".\n",
-		       c->tid, reader_input(c->timeline.reader));
+		printf("Thread %" PRIu32 " was not woken in %s: %s.\n", c->tid,
+		       reader_input(c->timeline.reader), timeline_no_switches(&c->timeline));
 	code = timeline_end(&c->timeline, &c->view);
 	return code == CMD_OK && !c->cnt && c->timeline.switches ? tell_nothing(c) : code;
 }

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "kernel/cpus.h"
 #include "kernel/format.h"
@@ -58,6 +59,7 @@ struct capture {
 	struct perf_ring **sides;
 	size_t side_cnt;
 	struct capture_unwind unwind;
+	struct capture_summary summary;
 	bool cycles;
 	uint64_t lost_seen[PROF_CPUS_MAX][CAPTURE_LOSS_CNT];
 	uint64_t nested_before; /* recording was on, or while it was not */
@@ -168,6 +170,8 @@ static int configure(struct capture *c)
 				 cfg->ring_bytes, &c->rings);
 	if (!err)
 		err = configure_unwind(c);
+	if (!err && cfg->summary)
+		err = capture_summary_configure(s, capture_cpu_cnt(c));
 	return err ? err : capture_layout(s, cfg->events);
 }
 
@@ -240,6 +244,8 @@ int capture_new(const struct capture_cfg *cfg, struct capture **out)
 		err = capture_filter_fill(c->skel, cfg->events);
 	if (!err && cfg->call_graph == PROF_CALL_GRAPH_AUTO)
 		err = capture_unwind_init(c->skel, &c->unwind);
+	if (!err && cfg->summary)
+		err = capture_summary_init(c->skel, &c->summary);
 out:
 	if (err)
 		capture_free(c);
@@ -404,7 +410,7 @@ int capture_attach(struct capture *c)
 	size_t i;
 	int err;
 
-	err = open_sides(c);
+	err = c->cfg.summary ? 0 : open_sides(c);
 	if (!err)
 		err = attach_btf_programs(c);
 	for (i = 0; i < c->cfg.events->cnt && !err; i++)
@@ -459,6 +465,7 @@ static void switch_on(struct capture *c)
 {
 	size_t i;
 
+	c->skel->bss->summary_since = clock_mono_ns();
 	__atomic_store_n(&c->skel->bss->recording, true, __ATOMIC_SEQ_CST);
 	for (i = 0; i < c->fd_cnt; i++)
 		perf_enable(c->fds[i]);
@@ -579,6 +586,7 @@ void capture_free(struct capture *c)
 		perf_ring_close(c->sides[i]);
 	capture_rings_fini(&c->rings);
 	capture_unwind_fini(&c->unwind);
+	capture_summary_fini(&c->summary);
 	prof__destroy(c->skel);
 	free(c->links);
 	free(c->fds);
@@ -602,6 +610,11 @@ void capture_add_target(struct capture *c, pid_t tid, pid_t tgid)
 struct capture_unwind *capture_unwind(struct capture *c)
 {
 	return c->unwind.procs ? &c->unwind : NULL;
+}
+
+const struct capture_summary *capture_summary(const struct capture *c)
+{
+	return c->summary.rows ? &c->summary : NULL;
 }
 
 struct ring *capture_rings(struct capture *c, size_t *cnt)

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "prof_abi.h"
+#include "record/capture_summary.h"
 #include "record/capture_unwind.h"
 
 struct eventset;
@@ -28,6 +29,7 @@ struct capture_cfg {
 	uint32_t max_stack; /* user frames, at most PROF_STACK_MAX; 0: that many */
 	struct capture_unwind_cfg unwind; /* of PROF_CALL_GRAPH_AUTO */
 	size_t ring_bytes; /* per CPU; a power of two of at least a page */
+	bool summary; /* sums in place of events: there is no side-band */
 };
 
 /* What the kernel side has counted so far, over all CPUs. */
@@ -76,6 +78,8 @@ void capture_add_target(struct capture *c, pid_t tid, pid_t tgid);
 
 /* The memory that stacks are unwound by, borrowed; NULL unless call_graph is PROF_CALL_GRAPH_AUTO. */
 struct capture_unwind *capture_unwind(struct capture *c);
+/* Its tables, borrowed; NULL without cfg.summary. */
+const struct capture_summary *capture_summary(const struct capture *c);
 /* The readers of all rings, and of the stages in which records of hot events gather. */
 struct ring *capture_rings(struct capture *c, size_t *cnt);
 struct perf_ring **capture_sides(struct capture *c, size_t *cnt);

@@ -152,9 +152,9 @@ int capture_layout(struct prof *s, const struct eventset *set)
 {
 	int err = 0;
 
+	s->rodata->cfg_switch_state_arg = switch_has_state_arg();
 	if (set->hot[EVENTSET_SWITCH] >= 0) {
 		bpf_program__set_autoload(s->progs.prof_sched_switch, true);
-		s->rodata->cfg_switch_state_arg = switch_has_state_arg();
 		err = configure_switch(&s->rodata->cfg_switch, set);
 	}
 	if (!err && set->hot[EVENTSET_WAKING] >= 0) {

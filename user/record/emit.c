@@ -9,6 +9,7 @@
 #include "record/emit.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ enum schema_id {
 	SCHEMA_TP_SYMBOL,
 	SCHEMA_LOST,
 	SCHEMA_STATS,
+	SCHEMA_SUMMARY,
 	SCHEMA_CNT,
 };
 
@@ -148,6 +150,20 @@ static const struct schema_def schema_defs[SCHEMA_CNT] = {
 				   { PROF_F_UNWIND_LISTS_LEFT_OUT, DIAL9_VARINT },
 				   { PROF_F_UNWIND_MODULES_LEFT_OUT, DIAL9_VARINT },
 			   } },
+	[SCHEMA_SUMMARY] = { PROF_EV_SUMMARY,
+			     10,
+			     {
+				     { PROF_F_PID, DIAL9_U32 },
+				     { PROF_F_COMM, DIAL9_POOLED_STRING },
+				     { PROF_F_KIND, DIAL9_U8 },
+				     { PROF_F_COUNT, DIAL9_VARINT },
+				     { PROF_F_SUM_NS, DIAL9_VARINT },
+				     { PROF_F_MAX_NS, DIAL9_VARINT },
+				     { PROF_F_PERIOD_NS, DIAL9_VARINT },
+				     { PROF_F_INVOLUNTARY, DIAL9_VARINT },
+				     { PROF_F_UNKNOWN, DIAL9_VARINT },
+				     { PROF_F_LOG2_NS, DIAL9_STRING_MAP },
+			     } },
 };
 
 struct emit {
@@ -375,5 +391,34 @@ int emit_stats(struct emit *e, uint64_t ts, const struct emit_stats *s)
 	begin(e, SCHEMA_STATS, ts);
 	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++)
 		dial9_enc_put_u64(e->enc, values[i]);
+	return dial9_enc_end(e->enc);
+}
+
+int emit_summary(struct emit *e, uint64_t ts, const struct emit_summary *s)
+{
+	struct dial9_str kv[EMIT_BUCKETS_MAX][2];
+	char text[EMIT_BUCKETS_MAX][2][12];
+	size_t i, cnt = 0;
+
+	for (i = 0; i < s->bucket_cnt; i++) {
+		if (!s->buckets[i])
+			continue;
+		kv[cnt][0].len = snprintf(text[cnt][0], sizeof(text[0][0]), "%zu", i);
+		kv[cnt][1].len = snprintf(text[cnt][1], sizeof(text[0][1]), "%u", s->buckets[i]);
+		kv[cnt][0].ptr = text[cnt][0];
+		kv[cnt][1].ptr = text[cnt][1];
+		cnt++;
+	}
+	begin(e, SCHEMA_SUMMARY, ts);
+	dial9_enc_put_u64(e->enc, s->pid);
+	put_name(e, s->comm);
+	dial9_enc_put_u64(e->enc, s->kind);
+	dial9_enc_put_u64(e->enc, s->cnt);
+	dial9_enc_put_u64(e->enc, s->sum_ns);
+	dial9_enc_put_u64(e->enc, s->max_ns);
+	dial9_enc_put_u64(e->enc, s->period_ns);
+	dial9_enc_put_u64(e->enc, s->involuntary);
+	dial9_enc_put_u64(e->enc, s->unknown);
+	dial9_enc_put_map(e->enc, kv, cnt);
 	return dial9_enc_end(e->enc);
 }

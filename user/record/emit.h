@@ -97,6 +97,19 @@ struct emit_stats {
 };
 int emit_stats(struct emit *e, uint64_t ts, const struct emit_stats *s);
 
+struct emit_summary {
+	uint32_t pid; /* or PROF_SUMMARY_OTHER */
+	const char *comm;
+	enum prof_summary_kind kind;
+	uint64_t cnt, sum_ns, max_ns;
+	uint64_t period_ns; /* until the event's time */
+	uint64_t involuntary, unknown;
+	const uint32_t *buckets;
+	size_t bucket_cnt; /* at most EMIT_BUCKETS_MAX */
+};
+#define EMIT_BUCKETS_MAX 64
+int emit_summary(struct emit *e, uint64_t ts, const struct emit_summary *s);
+
 /* s as the encoder takes it: itself when it is UTF-8, else escaped into tmp. */
 struct dial9_str emit_text(struct buf *tmp, const char *s, size_t len);
 

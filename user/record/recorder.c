@@ -28,6 +28,7 @@
 #include "kernel/privileges.h"
 #include "kernel/proc.h"
 #include "kernel/tracefs.h"
+#include "record/announce.h"
 #include "record/capture.h"
 #include "record/emit.h"
 #include "record/frames.h"
@@ -46,6 +47,7 @@
 #include "record/segments.h"
 #include "record/sink.h"
 #include "record/stacks.h"
+#include "record/summary.h"
 #include "record/targets.h"
 #include "record/tasks.h"
 #include "record/tick.h"
@@ -58,6 +60,7 @@
 
 enum {
 	TICK_MS = 20,
+	SUMMARY_TICK_MS = 100,
 	RUSH_MS = 4,
 	MARK_NS = 5 * 1000000, /* records younger than this may still be overtaken */
 	PASS_MAX = 4096, /* records between two looks at the clock */
@@ -101,6 +104,7 @@ struct recorder {
 	struct status *status;
 	struct merge *merge;
 	struct when when;
+	struct summary *summary; /* NULL: events */
 	struct realtime realtime;
 	struct memory memory;
 	uint64_t privileges; /* what is kept of them */
@@ -167,6 +171,7 @@ static int prepare_capture(struct recorder *r)
 		.call_graph = cfg->call_graph,
 		.max_stack = cfg->max_stack,
 		.ring_bytes = cfg->ring_bytes,
+		.summary = cfg->summary_ns,
 	};
 	int err;
 
@@ -340,6 +345,7 @@ static int write_metadata(struct recorder *r)
 					.command_pid = r->launch ? launch_pid(r->launch) : 0,
 					.no_inherit = r->cfg->no_inherit,
 					.neighbours = r->cfg->events.neighbours,
+					.summary_ns = r->cfg->summary_ns,
 					.events = r->events,
 					.switch_stacks = r->cfg->switch_stacks,
 					.waking_stacks = r->cfg->waking_stacks,
@@ -354,39 +360,13 @@ static int write_metadata(struct recorder *r)
 	return err;
 }
 
-struct announce {
-	struct recorder *r;
-	int err;
-};
-
-static void announce_task(struct task *task, void *ctx)
-{
-	struct announce *a = ctx;
-
-	if (!a->err)
-		a->err = translate_task(a->r->translate, EMIT_NOW, task->tid, task->proc->pid);
-}
-
-/* Targets are in each segment from its start, also if they never run. A command is told by its exec. */
-static int announce_targets(struct recorder *r)
-{
-	struct announce a = { .r = r };
-	size_t i, cnt;
-	const pid_t *pids = targets_processes(r->targets, &cnt);
-
-	for (i = 0; i < cnt && !r->launch; i++)
-		tasks_each(r->tasks, pids[i], announce_task, &a);
-	for (i = 0; i < r->cfg->tid_cnt && !a.err; i++)
-		a.err = translate_task(r->translate, EMIT_NOW, r->cfg->tids[i], 0);
-	return a.err;
-}
-
 static int write_head(void *ctx)
 {
 	struct recorder *r = ctx;
 	int err = write_metadata(r);
 
-	return err ? err : announce_targets(r);
+	summary_begin_segment(r->summary, segments_emit(r->segments));
+	return err ? err : announce_targets(r->targets, r->tasks, r->translate, r->cfg);
 }
 
 static int begin_trace(struct recorder *r)
@@ -430,7 +410,7 @@ static int start(struct recorder *r)
 		err = prepare_frames(r);
 	if (err)
 		return err;
-	if (r->cfg->system_wide)
+	if (r->cfg->system_wide && !r->cfg->summary_ns)
 		tasks_scan_all(r->tasks);
 	prepare_stacks(r);
 	r->start_ns = clock_mono_ns();
@@ -443,6 +423,7 @@ static int start(struct recorder *r)
 			return err;
 	}
 	prepare_translation(r);
+	r->summary = summary_new(capture_summary(r->capture), r->cfg->summary_ns, r->start_ns);
 	err = begin_trace(r);
 	return err ? err : privileges_drop_all_but(r->privileges);
 }
@@ -609,7 +590,10 @@ static void wait_tick(struct recorder *r, uint64_t now)
 		.broker = r->broker,
 		.unwinding = r->unwinding,
 	};
-	uint64_t until = now + (in_a_rush(r) ? RUSH_MS : TICK_MS) * MS_NS,
+	uint64_t until = now + (in_a_rush(r) ? RUSH_MS :
+				r->summary   ? SUMMARY_TICK_MS :
+					       TICK_MS) *
+				       MS_NS,
 		 end = when_ends(&r->when);
 
 	tick_wait(&cfg, now, end > now && end < until ? end : until);
@@ -640,6 +624,8 @@ static int record_until_over(struct recorder *r)
 		err = drain(r, &mark, now + DRAIN_MS * MS_NS);
 		if (!err && r->when.gate.open)
 			err = status_tick(r->status, mark);
+		if (!err)
+			err = summary_step(r->summary, now);
 		if (!err)
 			err = when_step(&r->when, r->status);
 		if (!err)
@@ -716,6 +702,8 @@ static int finish(struct recorder *r)
 	if (!err)
 		err = finish_records(r, now);
 	if (!err)
+		err = summary_finish(r->summary, now);
+	if (!err)
 		err = gate_end(&r->when.gate, r->status);
 	if (!err)
 		err = finish_names(r);
@@ -737,6 +725,7 @@ static void cleanup(struct recorder *r)
 {
 	early_records_free(r->early);
 	merge_free(r->merge);
+	summary_free(r->summary);
 	status_free(r->status);
 	translate_free(r->translate);
 	stacks_free(r->stacks);

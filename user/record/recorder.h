@@ -28,6 +28,7 @@ struct recorder_cfg {
 	char *const *command; /* NULL-terminated */
 	bool as_root;
 	bool no_inherit;
+	uint64_t summary_ns; /* sums of so long in place of events; 0: events */
 
 	/* what */
 	struct eventset_cfg events;

@@ -150,6 +150,8 @@ static int write_metadata(struct status *s, const struct status_head *head)
 		meta_text(&m, PROF_META_INHERIT, "no");
 	if (head->neighbours)
 		meta_text(&m, PROF_META_NEIGHBOURS, "yes");
+	if (head->summary_ns)
+		meta_number(&m, PROF_META_SUMMARY_NS, head->summary_ns);
 	meta_text(&m, PROF_META_CLOCK, "CLOCK_MONOTONIC");
 	if (sampler) {
 		uint32_t hz = capture_hz(s->cfg.capture);
@@ -207,7 +209,7 @@ static int write_word(void *ctx, uint8_t kind, uint64_t value, const char *name)
 	return emit_tp_symbol(to->emit, EMIT_NOW, to->event, to->field, kind, value, name);
 }
 
-static int write_words(struct status *s, const struct eventset *events)
+static int write_words(struct status *s, const struct eventset *events, bool summary)
 {
 	struct named to = { s->cfg.emit, PROF_EV_CPU_SAMPLE, PROF_F_USER_END };
 	int err = 0;
@@ -217,6 +219,9 @@ static int write_words(struct status *s, const struct eventset *events)
 			err = words_context(write_word,
 					    &(struct named){ s->cfg.emit, events->defs[i]->name,
 							     PROF_F_CONTEXT });
+	if (summary && !err)
+		err = words_summary_kind(write_word, &(struct named){ s->cfg.emit, PROF_EV_SUMMARY,
+								      PROF_F_KIND });
 	return err ? err : words_user_end(write_word, &to);
 }
 
@@ -233,7 +238,7 @@ int status_write_head(struct status *s, const struct status_head *head)
 		err = write_clock_sync(s);
 	for (i = 0; i < head->events->cnt && !err; i++)
 		err = write_symbols(s, head->events->defs[i]);
-	return err ? err : write_words(s, head->events);
+	return err ? err : write_words(s, head->events, head->summary_ns);
 }
 
 /* ---- loss and figures ----------------------------------------------------------------------------- */

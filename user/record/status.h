@@ -61,6 +61,7 @@ struct status_head {
 	uint32_t command_pid; /* 0: no command was started */
 	bool no_inherit;
 	bool neighbours;
+	uint64_t summary_ns; /* 0: events are recorded */
 	const struct eventset *events;
 	uint32_t switch_stacks;
 	uint32_t waking_stacks;

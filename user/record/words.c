@@ -71,6 +71,18 @@ static int give_irq(void *ctx, uint32_t irq, const char *name)
 	return err;
 }
 
+int words_summary_kind(words_fn fn, void *ctx)
+{
+	static const char *const kinds[] = { [PROF_SUMMARY_WAIT] = "wait",
+					     [PROF_SUMMARY_BLOCKED] = "blocked",
+					     [PROF_SUMMARY_RUN] = "run" };
+	int err = 0;
+
+	for (uint32_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !err; i++)
+		err = fn(ctx, PROF_TP_SYMBOL, i, kinds[i]);
+	return err;
+}
+
 int words_context(words_fn fn, void *ctx)
 {
 	static const char *const plain[] = { "unknown", "task", "softirq", "irq", "ipi", "timer" };

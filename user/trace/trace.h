@@ -32,6 +32,7 @@ enum trace_kind {
 	TRACE_TP_SYMBOL,
 	TRACE_LOST,
 	TRACE_STATS,
+	TRACE_SUMMARY,
 };
 
 /* What happened in the kernel, as sets of kinds: all but samples; of these, all but switches. */
@@ -112,6 +113,11 @@ enum trace_role {
 	ROLE_UNWIND_LISTS,
 	ROLE_UNWIND_LISTS_LEFT_OUT,
 	ROLE_UNWIND_MODULES_LEFT_OUT,
+	ROLE_SUM_NS,
+	ROLE_MAX_NS,
+	ROLE_INVOLUNTARY,
+	ROLE_UNKNOWN,
+	ROLE_LOG2_NS,
 	TRACE_ROLE_CNT,
 };
 

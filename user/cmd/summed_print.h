@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_CMD_SUMMED_PRINT_H
+#define D9_CMD_SUMMED_PRINT_H
+
+#include "cmd/timeline.h"
+#include "profile/summed.h"
+
+/* What a command shows of a trace that was recorded with --summary. */
+struct summed_print {
+	const struct timeline *timeline;
+	const struct summed *sums;
+	uint64_t limit; /* TEXT_LIMIT_UNSAID: as the command has it */
+	bool hist, color;
+};
+
+/* Adds an event if it is a sum that the command line lets through. */
+void summed_print_take(struct summed *s, const struct timeline *t, const struct trace *trace,
+		       const struct trace_event *ev);
+
+/* `sched latency`: @order as enum delays_order. */
+void summed_print_latency(struct summed *s, int order);
+void summed_print_latency_text(const struct summed_print *p);
+void summed_print_latency_json(const struct summed_print *p);
+
+/* `offcpu`: most time first. */
+void summed_print_blocked(struct summed *s);
+void summed_print_blocked_text(const struct summed_print *p);
+void summed_print_blocked_json(const struct summed_print *p);
+
+#endif /* D9_CMD_SUMMED_PRINT_H */

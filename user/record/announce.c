@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * announce.c - who the targets are, at the start of a segment
+ */
+#include "record/announce.h"
+
+#include "record/emit.h"
+#include "record/recorder.h"
+#include "record/targets.h"
+#include "record/tasks.h"
+#include "record/translate.h"
+
+struct announce {
+	struct translate *translate;
+	int err;
+};
+
+static void announce_task(struct task *task, void *ctx)
+{
+	struct announce *a = ctx;
+
+	if (!a->err)
+		a->err = translate_task(a->translate, EMIT_NOW, task->tid, task->proc->pid);
+}
+
+int announce_targets(const struct targets *targets, struct tasks *tasks,
+		     struct translate *translate, const struct recorder_cfg *cfg)
+{
+	struct announce a = { .translate = translate };
+	size_t i, cnt;
+	const pid_t *pids = targets_processes(targets, &cnt);
+
+	for (i = 0; i < cnt && !cfg->command; i++)
+		tasks_each(tasks, pids[i], announce_task, &a);
+	for (i = 0; i < cfg->tid_cnt && !a.err; i++)
+		a.err = translate_task(translate, EMIT_NOW, cfg->tids[i], 0);
+	return a.err;
+}
