@@ -6,6 +6,8 @@
  */
 #include "run_cmd.h"
 
+#include "cmd/merge.h"
+
 #include "base/buf.h"
 #include "trace/source.h"
 
@@ -382,5 +384,58 @@ Test(parts, exports_that_weigh_by_time_say_what_has_none)
 	r = run_untimed(cmd_export, "folded", NULL, NULL);
 	cr_expect_str_eq(r.err, "");
 	cr_expect_str_eq(r.out, "alpha;f 30\nbeta;g 100\n");
+	run_free(&r);
+}
+
+/* What that host's kernel calls state 1, and a switch to it. */
+static int record_state(const char *host, const char *state, uint64_t ts)
+{
+	const char *kv[] = { "host", host, "boot_id", host, "start_realtime_ns", "5000000", NULL };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_metadata(&m, ts, kv);
+	make_clock(&m, ts, 1700000000 * RUN_SEC + ts);
+	make_tpsym(&m, ts, "sched:sched_switch", "prev_state", PROF_TP_SYMBOL, 1, state);
+	make_switch(&m, ts + 10, 0, host, 7, 1, "swapper/0", 0);
+	make_switch(&m, ts + 30, 0, host, 7, 1, "swapper/0", 0);
+	return make_done(&m);
+}
+
+/* Kernels differ, and their names come in one stream. */
+Test(parts, values_have_the_names_of_their_own_kernel)
+{
+	static const char *const hosts[] = { "turtle", "hare", "snail" };
+	static const char *const states[] = { "Sleeps", "Naps", "Dozes" };
+	const struct merge_opts opts = { 0 };
+	char want[64], names[3][32];
+	const char *paths[3];
+	int fds[3], merged = make_fd("", 0);
+	struct run r;
+
+	for (int i = 0; i < 3; i++) {
+		fds[i] = record_state(hosts[i], states[i], RUN_SEC + (uint64_t)i);
+		snprintf(names[i], sizeof(names[i]), "/proc/self/fd/%d", fds[i]);
+		paths[i] = names[i];
+	}
+	cr_assert_eq(merge_to_file(&opts, paths, 3, merged, NULL), CMD_OK);
+	lseek(merged, 0, SEEK_SET);
+	r = run_cmd(cmd_script, merged, "script", "-", NULL);
+	for (int i = 0; i < 3; i++) {
+		const char *at = r.out;
+		int n = 0;
+
+		snprintf(want, sizeof(want), "prev_comm=%s prev_pid=7", hosts[i]);
+		for (; (at = strstr(at, want)); at += strlen(want), n++) {
+			const char *state = strstr(at, "prev_state=");
+
+			cr_assert_not_null(state);
+			cr_expect_eq(strncmp(state + strlen("prev_state="), states[i],
+					     strlen(states[i])),
+				     0, "%s: %.20s", hosts[i], state);
+		}
+		cr_expect_eq(n, 2, "%s", r.out);
+		close(fds[i]);
+	}
 	run_free(&r);
 }

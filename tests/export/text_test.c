@@ -57,7 +57,7 @@ Test(text, a_waker_is_told_as_what_it_was)
 	waker(n, INTERVAL_BY_HARDIRQ, -1, 3, "irq");
 	row.name = "irq 24 (virtio0)\x1b";
 	row.name_len = 17;
-	names_add_tp_symbol(n, names_add(n, PROF_EV_SCHED_WAKING, strlen(PROF_EV_SCHED_WAKING)),
+	names_add_tp_symbol(n, 0, names_add(n, PROF_EV_SCHED_WAKING, strlen(PROF_EV_SCHED_WAKING)),
 			    names_add(n, PROF_F_CONTEXT, strlen(PROF_F_CONTEXT)), &row);
 	waker(n, INTERVAL_BY_HARDIRQ, 24, 3 | 25 << 3, "irq 24 (virtio0)\\x1b");
 	waker(n, INTERVAL_BY_HARDIRQ, 25, 3 | 26 << 3, "irq 25");

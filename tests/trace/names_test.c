@@ -288,17 +288,22 @@ Test(names, rows_for_fields_are_kept_by_event_and_field)
 	struct names *n;
 
 	cr_assert_eq(names_new(&n), 0);
-	cr_expect_null(names_tp_symbols(n, 5, 6));
+	cr_expect_null(names_tp_symbols(n, 0, 5, 6));
 	version = n->tp_symbols_version;
-	names_add_tp_symbol(n, 5, 6, &row);
+	names_add_tp_symbol(n, 0, 5, 6, &row);
 	cr_expect_eq(n->tp_symbols_version, version + 1);
 	n->segment++;
-	names_add_tp_symbol(n, 5, 6, &row);
+	names_add_tp_symbol(n, 0, 5, 6, &row);
 	cr_expect_eq(n->tp_symbols_version, version + 1, "what is there already");
-	names_add_tp_symbol(n, 5, 6, &(struct tp_symbols_row){ .name = "y", .name_len = 1 });
+	names_add_tp_symbol(n, 0, 5, 6, &(struct tp_symbols_row){ .name = "y", .name_len = 1 });
 	cr_expect_eq(n->tp_symbols_version, version + 2);
-	cr_expect_not_null(names_tp_symbols(n, 5, 6));
-	cr_expect_null(names_tp_symbols(n, 6, 5));
-	cr_expect_null(names_tp_symbols(n, 5, 7));
+	cr_expect_not_null(names_tp_symbols(n, 0, 5, 6));
+	cr_expect_null(names_tp_symbols(n, 0, 6, 5));
+	cr_expect_null(names_tp_symbols(n, 0, 5, 7));
+	names_add_tp_symbol(n, 2, 5, 6, &(struct tp_symbols_row){ .name = "z", .name_len = 1 });
+	cr_expect_str_eq(names_tp_symbols(n, 2, 5, 6)->rows[0].name, "z");
+	cr_expect_str_eq(names_tp_symbols(n, 0, 5, 6)->rows[0].name, "x");
+	cr_expect_eq(names_tp_symbols(n, 1, 5, 6), names_tp_symbols(n, 3, 5, 6),
+		     "who tells nothing of it");
 	names_free(n);
 }

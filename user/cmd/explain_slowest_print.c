@@ -29,9 +29,10 @@ void explain_slowest_put_spans(struct buf *out, const struct explained *x)
 /* What the number of a system call stands for; nothing where it has none, or where that was not told. */
 static bool put_call(struct buf *out, const struct names *names, const struct span *p)
 {
-	const struct tp_symbols *syms = p->call_field == NAMES_NONE ?
-						NULL :
-						names_tp_symbols(names, p->name, p->call_field);
+	const struct tp_symbols *syms =
+		p->call_field == NAMES_NONE ?
+			NULL :
+			names_tp_symbols(names, p->part, p->name, p->call_field);
 
 	return syms && tp_symbols_render(syms, p->call, out);
 }

@@ -102,7 +102,7 @@ static bool put_said(struct buf *out, const struct names *n, const struct interv
 
 	syms = event_id == NAMES_NONE || field_id == NAMES_NONE ?
 		       NULL :
-		       names_tp_symbols(n, event_id, field_id);
+		       names_tp_symbols(n, w->part, event_id, field_id);
 	said = syms && tp_symbols_render(syms, w->said, &raw) && raw.len &&
 	       strncmp(buf_cstr(&raw), "0x", 2);
 	if (said)

@@ -105,6 +105,7 @@ struct interval_waker {
 	/* The thread that was current. With INTERVAL_BY_TASK the waker; else one that was interrupted
 	 * and has nothing to do with it. */
 	uint32_t tid, pid, comm;
+	uint32_t part; /* of the stream, whose words said is in */
 	uint32_t cpu; /* on which the waking happened */
 	uint32_t stack; /* of the waker, or INTERVAL_NO_STACK */
 	uint64_t ts;

@@ -423,6 +423,7 @@ static struct interval_waker waker_of(const struct trace_event *ev)
 		.context = contexts[context & PROF_CONTEXT_MASK],
 		.number = number <= INT32_MAX ? (int32_t)number - 1 : -1,
 		.said = said,
+		.part = ev->part,
 		.tid = ev->tid,
 		.pid = ev->pid,
 		.comm = ev->comm,

@@ -145,6 +145,7 @@ struct interval_waker waits_waker(const struct waits_row *r)
 	return (struct interval_waker){ .context = r->context,
 					.number = r->number,
 					.said = r->said,
+					.part = r->part,
 					.tid = r->waker_tid,
 					.comm = r->waker_comm,
 					.cpu = TRACE_NONE,

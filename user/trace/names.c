@@ -56,20 +56,26 @@ static void free_values(struct hmap *m)
 	hmap_fini(m);
 }
 
-void names_free(struct names *n)
+static void free_rows(struct hmap *m)
 {
 	size_t pos = 0;
 	uint64_t key;
 	void *value;
 
+	while (hmap_next(m, &pos, &key, &value))
+		tp_symbols_fini(value);
+	free_values(m);
+}
+
+void names_free(struct names *n)
+{
 	if (!n)
 		return;
-	while (hmap_next(&n->tp_symbols, &pos, &key, &value))
-		tp_symbols_fini(value);
-	for (pos = 0; hmap_next(&n->enums, &pos, &key, &value);)
-		tp_symbols_fini(value);
-	free_values(&n->tp_symbols);
-	free_values(&n->enums);
+	free_rows(&n->tp_symbols);
+	for (size_t i = 0; i < n->part_tp_cnt; i++)
+		free_rows(&n->part_tp_symbols[i]);
+	free(n->part_tp_symbols);
+	free_rows(&n->enums);
 	free_values(&n->tasks);
 	free_values(&n->symbols);
 	hmap_fini(&n->module_raw);
@@ -313,9 +319,15 @@ void names_task_learn(struct names *n, uint32_t part, const struct names_task *t
 	hmap_set(&n->tasks, key, xmemdup(t, sizeof(*t)));
 }
 
-const struct tp_symbols *names_tp_symbols(const struct names *n, uint32_t event, uint32_t field)
+const struct tp_symbols *names_tp_symbols(const struct names *n, uint32_t part, uint32_t event,
+					  uint32_t field)
 {
-	return hmap_get(&n->tp_symbols, (uint64_t)event << 32 | field);
+	const uint64_t key = (uint64_t)event << 32 | field;
+	const struct tp_symbols *own = NULL;
+
+	if (part < n->part_tp_cnt)
+		own = hmap_get(&n->part_tp_symbols[part], key);
+	return own ? own : hmap_get(&n->tp_symbols, key);
 }
 
 const struct tp_symbols *names_enum(struct names *n, uint32_t text)
@@ -333,18 +345,30 @@ const struct tp_symbols *names_enum(struct names *n, uint32_t text)
 	return ts->cnt ? ts : NULL;
 }
 
-void names_add_tp_symbol(struct names *n, uint32_t event, uint32_t field,
-			 const struct tp_symbols_row *row)
+static bool add_row(struct names *n, struct hmap *to, uint64_t key,
+		    const struct tp_symbols_row *row)
 {
-	uint64_t key = (uint64_t)event << 32 | field;
-	struct tp_symbols *ts = hmap_get(&n->tp_symbols, key);
+	struct tp_symbols *ts = hmap_get(to, key);
 
 	if (!ts) {
 		ts = xcalloc(1, sizeof(*ts));
-		hmap_set(&n->tp_symbols, key, ts);
+		hmap_set(to, key, ts);
 	}
-	if (tp_symbols_add(ts, n->segment, row))
-		n->tp_symbols_version++;
+	return tp_symbols_add(ts, n->segment, row);
+}
+
+void names_add_tp_symbol(struct names *n, uint32_t part, uint32_t event, uint32_t field,
+			 const struct tp_symbols_row *row)
+{
+	const uint64_t key = (uint64_t)event << 32 | field;
+	bool fresh;
+
+	n->part_tp_symbols = array_reserve(n->part_tp_symbols, &n->part_tp_cap, (size_t)part + 1,
+					   sizeof(*n->part_tp_symbols));
+	while (n->part_tp_cnt <= part)
+		hmap_init(&n->part_tp_symbols[n->part_tp_cnt++]);
+	fresh = add_row(n, &n->part_tp_symbols[part], key, row);
+	n->tp_symbols_version += add_row(n, &n->tp_symbols, key, row) || fresh;
 }
 
 const char *names_meta(const struct names *n, uint32_t part, const char *key)

@@ -68,6 +68,8 @@ struct names {
 	uint64_t symbols_version; /* moves when one changes */
 	struct hmap tasks; /* clock << 32 | tid -> struct names_task: the first name of each */
 	struct hmap tp_symbols; /* event string id << 32 | field string id -> struct tp_symbols */
+	struct hmap *part_tp_symbols; /* the same, of what each part told */
+	size_t part_tp_cnt, part_tp_cap;
 	uint64_t tp_symbols_version; /* moves when a field's rows change */
 	struct hmap enums; /* string id + 1 of an annotation's text -> struct tp_symbols */
 	uint64_t segment; /* headers seen */
@@ -166,9 +168,13 @@ void names_task_fill(const struct names *n, uint32_t part, uint32_t tid, uint32_
 		     uint32_t *comm);
 void names_task_learn(struct names *n, uint32_t part, const struct names_task *t);
 
-/* Rows of a field, created empty by _add, NULL when there are none. */
-const struct tp_symbols *names_tp_symbols(const struct names *n, uint32_t event, uint32_t field);
-void names_add_tp_symbol(struct names *n, uint32_t event, uint32_t field,
+/*
+ * Rows of a field, as its part tells them, for kernels differ; where it tells none, those of any part. Created empty by
+ * _add, NULL when there are none.
+ */
+const struct tp_symbols *names_tp_symbols(const struct names *n, uint32_t part, uint32_t event,
+					  uint32_t field);
+void names_add_tp_symbol(struct names *n, uint32_t part, uint32_t event, uint32_t field,
 			 const struct tp_symbols_row *row);
 
 /*

@@ -477,7 +477,7 @@ static void absorb_tp_symbol(struct trace *t, const struct trace_event *ev)
 		return;
 	row.name = names_str(t->names, name, &row.name_len);
 	row.telling = hash_u64(ev->ts + t->part);
-	names_add_tp_symbol(t->names, event, field, &row);
+	names_add_tp_symbol(t->names, t->part, event, field, &row);
 }
 
 static inline void absorb(struct trace *t, const struct trace_event *ev)
@@ -746,7 +746,7 @@ static const struct tp_symbols *find_symbols(const struct trace *t, const struct
 	if (m->names != NAMES_NONE)
 		syms = names_enum(t->names, m->names);
 	if (!syms)
-		syms = names_tp_symbols(t->names, ts->name, ts->field_names[i]);
+		syms = names_tp_symbols(t->names, t->part, ts->name, ts->field_names[i]);
 	text = syms ? NULL : meaning_default_names(m);
 	return text ? names_enum(t->names, names_add(t->names, text, strlen(text))) : syms;
 }
@@ -756,10 +756,11 @@ const struct tp_symbols *trace_field_symbols(const struct trace *t, const struct
 {
 	struct trace_schema *ts = (struct trace_schema *)ev->schema;
 
-	if (ts->syms_version != t->names->tp_symbols_version) {
+	if (ts->syms_version != t->names->tp_symbols_version || ts->syms_part != ev->part) {
 		for (size_t f = 0; f < ts->field_cnt; f++)
 			ts->syms[f] = find_symbols(t, ts, f);
 		ts->syms_version = t->names->tp_symbols_version;
+		ts->syms_part = ev->part;
 	}
 	return ts->syms[i];
 }

@@ -144,6 +144,7 @@ struct trace_schema {
 	uint32_t *field_names; /* string ids */
 	const struct tp_symbols **syms; /* per field, NULL: print the number */
 	uint64_t syms_version;
+	uint32_t syms_part; /* of which these are */
 	struct meaning *meanings; /* per field */
 	struct dial9_iter notes; /* all that was said of its fields: walk a copy of it */
 	bool seen; /* in an event */
