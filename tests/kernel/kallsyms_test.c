@@ -402,3 +402,31 @@ Test(kallsyms, files_are_read_as_their_text_is, .init = cr_redirect_stderr)
 	fflush(stderr);
 	cr_assert_stderr_eq_str("");
 }
+
+Test(kallsyms, tells_where_the_tables_of_the_unwinder_lie)
+{
+	static const char marked[] = "ffffffff81000000 T _stext\n"
+				     "ffffffff81000200 t arch_rethook_trampoline\n"
+				     "ffffffff81001000 T _etext\n"
+				     "ffffffff82000000 R __start_orc_unwind_ip\n"
+				     "ffffffff82000000 r __start_orc_unwind_ipx\n"
+				     "ffffffff82000020 R __stop_orc_unwind_ip\n"
+				     "ffffffff82000020 R __start_orc_unwind\n"
+				     "ffffffff82000050 R __stop_orc_unwind\n"
+				     "ffffffffc0100000 R __start_orc_unwind\t[fake]\n";
+	static const uint64_t truth[KALLSYMS_MARK_CNT] = {
+		[KALLSYMS_STEXT] = 0xffffffff81000000,
+		[KALLSYMS_ETEXT] = 0xffffffff81001000,
+		[KALLSYMS_ORC_IPS] = 0xffffffff82000000,
+		[KALLSYMS_ORC_IPS_END] = 0xffffffff82000020,
+		[KALLSYMS_ORC_ROWS] = 0xffffffff82000020,
+		[KALLSYMS_ORC_ROWS_END] = 0xffffffff82000050,
+		[KALLSYMS_RETHOOK] = 0xffffffff81000200,
+	};
+	struct kallsyms *k = NULL;
+
+	cr_assert_eq(kallsyms_parse(marked, sizeof(marked) - 1, NULL, 0, &k), 0);
+	for (int i = 0; i < KALLSYMS_MARK_CNT; i++)
+		cr_expect_eq(kallsyms_mark(k, i), truth[i], "mark %d: %lx", i, kallsyms_mark(k, i));
+	kallsyms_free(k);
+}

@@ -42,6 +42,18 @@ struct kallsyms {
 	struct kallsyms_module *mods; /* by start; names lie in `names` */
 	size_t mod_cnt;
 	char *names;
+	uint64_t marks[KALLSYMS_MARK_CNT];
+};
+
+static const char *const mark_names[KALLSYMS_MARK_CNT] = {
+	[KALLSYMS_STEXT] = "_stext",
+	[KALLSYMS_ETEXT] = "_etext",
+	[KALLSYMS_ORC_IPS] = "__start_orc_unwind_ip",
+	[KALLSYMS_ORC_IPS_END] = "__stop_orc_unwind_ip",
+	[KALLSYMS_ORC_ROWS] = "__start_orc_unwind",
+	[KALLSYMS_ORC_ROWS_END] = "__stop_orc_unwind",
+	[KALLSYMS_RETHOOK] = "arch_rethook_trampoline",
+	[KALLSYMS_GRAPH_RETURN] = "return_to_handler",
 };
 
 /* A module while it is being collected. */
@@ -61,7 +73,6 @@ struct loader {
 	uint32_t *drafts_of;
 	size_t drafts_of_cap;
 	struct buf names;
-	uint64_t stext, etext;
 };
 
 /* One line's parts, as lengths and positions in the text. */
@@ -178,10 +189,6 @@ static void add_symbol(struct loader *ld, const struct line *l)
 		d->first = l->addr;
 	if (l->addr > d->last)
 		d->last = l->addr;
-	if (idx == 0 && l->name_len == 6 && !memcmp(l->name, "_stext", 6))
-		ld->stext = l->addr;
-	if (idx == 0 && l->name_len == 6 && !memcmp(l->name, "_etext", 6))
-		ld->etext = l->addr;
 	k->entries = array_reserve(k->entries, &ld->entries_cap, k->cnt + 1, sizeof(*k->entries));
 	k->entries[k->cnt++] = (struct entry){
 		.addr = l->addr,
@@ -189,6 +196,17 @@ static void add_symbol(struct loader *ld, const struct line *l)
 		.mod = idx,
 		.rank = name_rank(l->type, l->name, l->name_len),
 	};
+}
+
+/* Data, too. Few names begin like one of those that are wanted. */
+static void note_mark(struct kallsyms *k, const struct line *l)
+{
+	if (l->mod_len || (*l->name != '_' && *l->name != 'a' && *l->name != 'r'))
+		return;
+	for (int i = 0; i < KALLSYMS_MARK_CNT; i++)
+		if (strlen(mark_names[i]) == l->name_len &&
+		    !memcmp(l->name, mark_names[i], l->name_len))
+			k->marks[i] = l->addr;
 }
 
 static int parse_symbols(struct loader *ld, const char *text, size_t len)
@@ -203,6 +221,7 @@ static int parse_symbols(struct loader *ld, const char *text, size_t len)
 			next = end;
 		if (!parse_line(p, next, &l))
 			continue;
+		note_mark(ld->k, &l);
 		if (l.type != 't' && l.type != 'T' && l.type != 'w' && l.type != 'W')
 			continue;
 		if (ld->draft_cnt >= (1U << 27) - 1)
@@ -269,10 +288,13 @@ static uint64_t add_capped(uint64_t a, uint64_t b)
 /* Bounds of a module of which nothing but its symbols is known. */
 static void guess_bounds(const struct loader *ld, struct draft *d)
 {
+	const uint64_t *marks = ld->k->marks;
+
 	switch (d->mod.kind) {
 	case KALLSYMS_KERNEL:
-		d->mod.start = ld->stext ? ld->stext : d->first;
-		d->mod.end = ld->etext > d->mod.start ? ld->etext : add_capped(d->last, PAGE);
+		d->mod.start = marks[KALLSYMS_STEXT] ? marks[KALLSYMS_STEXT] : d->first;
+		d->mod.end = marks[KALLSYMS_ETEXT] > d->mod.start ? marks[KALLSYMS_ETEXT] :
+								    add_capped(d->last, PAGE);
 		break;
 	case KALLSYMS_MODULE:
 		if (d->mod.start)
@@ -438,6 +460,11 @@ const struct kallsyms_module *kallsyms_module_find(const struct kallsyms *k, uin
 	}
 	/* Bounds do not overlap, so only the last that starts at or before addr can hold it. */
 	return low && addr < k->mods[low - 1].end ? &k->mods[low - 1] : NULL;
+}
+
+uint64_t kallsyms_mark(const struct kallsyms *k, enum kallsyms_mark mark)
+{
+	return k->marks[mark];
 }
 
 const struct kallsyms_module *kallsyms_image(const struct kallsyms *k)

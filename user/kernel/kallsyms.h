@@ -26,6 +26,19 @@ struct kallsyms_sym {
 	enum kallsyms_kind kind;
 };
 
+/* Addresses in the kernel's image; 0: kallsyms do not tell. */
+enum kallsyms_mark {
+	KALLSYMS_STEXT, /* its text: from here */
+	KALLSYMS_ETEXT, /* to here */
+	KALLSYMS_ORC_IPS, /* ORC tables: places */
+	KALLSYMS_ORC_IPS_END,
+	KALLSYMS_ORC_ROWS, /* and what they say of each */
+	KALLSYMS_ORC_ROWS_END,
+	KALLSYMS_RETHOOK, /* where functions return to that are watched by a kretprobe */
+	KALLSYMS_GRAPH_RETURN, /* and by the function graph tracer */
+	KALLSYMS_MARK_CNT,
+};
+
 struct kallsyms;
 
 /*
@@ -43,6 +56,8 @@ void kallsyms_free(struct kallsyms *k);
 int kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_sym *out);
 /* The module that addr lies in, or NULL. */
 const struct kallsyms_module *kallsyms_module_find(const struct kallsyms *k, uint64_t addr);
+
+uint64_t kallsyms_mark(const struct kallsyms *k, enum kallsyms_mark mark);
 
 /* The kernel's own image; NULL: the table has none. */
 const struct kallsyms_module *kallsyms_image(const struct kallsyms *k);
