@@ -96,9 +96,11 @@ SRCS_main := user/main.c
 SRCS_kernel += user/kernel/format_known.c
 SRCS_export += user/export/html.c user/export/page.c
 SRCS_cmd += user/cmd/output_opts.c user/cmd/serve.c user/cmd/whole.c
+SRCS_cmd += user/cmd/info_stacks.c
 SRCS_cmd += $(addprefix user/cmd/, \
 	app_trace.c merge.c merge_align.c merge_cmd.c merge_inputs.c merge_plan.c merge_record.c merge_same.c merge_sort.c reread.c)
 SRCS_record += user/record/code_names.c user/record/capture_filter.c
+SRCS_record += user/record/capture_orc.c
 SRCS_profile += user/profile/machine.c
 SRCS_symbol += user/symbol/debuginfod.c
 SRCS_cmd += $(addprefix user/cmd/, symbolize.c symbolize_copy.c symbolize_find.c)
@@ -116,7 +118,7 @@ PAGE_PARTS := $(addprefix tools/page/,assemble.sh page.html style.css) $(addpref
 	$(wildcard tools/page/*.js)
 
 BPF_SRCS := $(addprefix bpf/, \
-	core.bpf.c filter.bpf.c interrupt.bpf.c process.bpf.c reuse.bpf.c sample.bpf.c sched.bpf.c tracepoint.bpf.c \
+	core.bpf.c filter.bpf.c interrupt.bpf.c orc.bpf.c process.bpf.c reuse.bpf.c sample.bpf.c sched.bpf.c tracepoint.bpf.c \
 	unwind.bpf.c)
 
 # Each is one criterion binary; those below tests/bpf need root and a kernel with BTF.
@@ -179,6 +181,7 @@ TESTS += $(addprefix tests/record/,control_test.c gate_test.c meta_test.c) tests
 TESTS_ROOT += tests/bpf/when_test.c
 TESTS_ROOT += tests/bpf/app_trace_test.c
 TESTS_ROOT += tests/bpf/filter_test.c
+TESTS_ROOT += tests/bpf/kernel_stacks_test.c
 
 # Sums in place of events.
 BPF_SRCS += bpf/summary.bpf.c
@@ -195,6 +198,7 @@ STIMULI := $(addprefix tests/stimuli/, \
 	unwind_jit.c unwind_maze.c unwind_naps.c unwind_rust.rs unwind_signals.c unwind_throw.cpp walked.c)
 STIMULI += tests/stimuli/waiter.c
 STIMULI += tests/stimuli/filtered.c
+STIMULI += tests/stimuli/mixed.c
 # inlined.c, cxx.cpp and crate.rs as several compilers and linkers leave them, for the symbolizer.
 STIMULI_SYMBOL := c-gcc c-dwarf4 c-dwarf64 c-nopie c-gz c-clang c-clang4 c-link c-dynsym cxx-gcc cxx-clang4 \
 	rust

@@ -6,6 +6,7 @@
  * loader sets what the command line says.
  */
 #include "neighbour.bpf.h"
+#include "orc.bpf.h"
 #include "reuse.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -17,6 +18,7 @@ const volatile bool cfg_preemptible = false;
 const volatile __u32 cfg_self_tgid = 0;
 const volatile __u32 cfg_switch_stacks = PROF_STACKS_USER | PROF_STACKS_KERNEL;
 const volatile __u32 cfg_waking_stacks = 0;
+const volatile bool cfg_verify_stacks = true;
 const volatile __u32 cfg_call_graph = PROF_CALL_GRAPH_AUTO;
 const volatile __u32 cfg_max_stack = PROF_STACK_MAX;
 const volatile __u32 cfg_unwind_procs = PROF_UNWIND_PROC_PROBES;
@@ -81,5 +83,9 @@ struct unwind_proc_map unwind_procs SEC(".maps");
 struct unwind_walk_map unwind_walks SEC(".maps");
 struct unwind_known_map unwind_knowns SEC(".maps");
 struct unwind_stack_map unwind_stacks SEC(".maps");
+struct orc_place_map orc_places SEC(".maps");
+volatile struct prof_orc_tables orc_tables;
+volatile __u64 orc_starts[ORC_FROM_CNT];
+__u64 orc_rows[ORC_ROWS];
 volatile __u32 unwind_generation, unwind_list_generation;
 volatile __u64 unwind_condemned[PROF_UNWIND_MAPS_MAX / PROF_UNWIND_LIST_ROUND / 64];

@@ -4,8 +4,23 @@
 #include "scratch.bpf.h"
 #include "stack.bpf.h"
 
-SEC("perf_event")
-int prof_sample(struct bpf_perf_event_data *ctx)
+static __always_inline __u32 sampled_kernel_stack(__u64 *ctx, struct prof_rec *rec, __u64 *frames,
+						  bool orc)
+{
+	struct prof_kstack_stat *stat = orc_stat(rec->cpu, ORC_OF_SAMPLE);
+	__u32 n = 0;
+
+	if (orc)
+		n = orc_sample_stack(ctx, (void *)frames, stat);
+	if (n) {
+		stat->walked++;
+		return n;
+	}
+	stat->helped++;
+	return kernel_stack_helped(ctx, frames, 0, &rec->flags);
+}
+
+static __always_inline int on_sample(__u64 *ctx, bool orc)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid(), start;
 	__u32 cpu = bpf_get_smp_processor_id();
@@ -23,7 +38,8 @@ int prof_sample(struct bpf_perf_event_data *ctx)
 	rec->raw_len = 0;
 	rec->flags |= PROF_REC_STACKS;
 	frames = (__u64 *)(rec + 1);
-	rec->kstack_cnt = kernel_stack(ctx, frames, 0, &rec->flags);
+	if (!SAMPLED_IN_USER(ctx[SAMPLED_STATE]))
+		rec->kstack_cnt = sampled_kernel_stack(ctx, rec, frames, orc);
 	frames += rec->kstack_cnt & 127;
 	user_stack(rec, bpf_get_current_task_btf(), frames, UNWIND_OF_SAMPLE);
 	rec_output(rec,
@@ -32,4 +48,17 @@ int prof_sample(struct bpf_perf_event_data *ctx)
 		   PROF_CLASS_SAMPLE);
 	count_run(cpu, PROF_PROG_SAMPLE, start);
 	return 0;
+}
+
+SEC("?perf_event")
+int prof_sample(__u64 *ctx)
+{
+	return on_sample(ctx, false);
+}
+
+/* The same, which walks kernel stacks. */
+SEC("?perf_event")
+int prof_sample_orc(__u64 *ctx)
+{
+	return on_sample(ctx, true);
 }

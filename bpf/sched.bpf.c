@@ -22,8 +22,6 @@ enum {
 	TASK_IDLE = 0x402,
 	TASK_RTLOCK_WAIT = 0x1000,
 	TASK_FROZEN = 0x8000,
-	SWITCH_SKIP =
-		2, /* our program and what runs it; the loader strips what else is the tracing's */
 };
 
 /* The state as the tracepoint reports it: one bit, 0 for runnable, REPORT_MAX for preempted. */
@@ -114,14 +112,15 @@ static __always_inline struct prof_rec *rec_begin(struct prof_stage *s, __u32 cp
 
 /* Of @task, which is the current one, behind the raw part. Returns the record's size. */
 static __always_inline __u32 rec_add_stacks(void *ctx, struct prof_rec *rec,
-					    struct task_struct *task, __u32 which)
+					    struct task_struct *task, __u32 which,
+					    enum orc_from from, bool orc)
 {
 	__u32 raw_sz = (rec->raw_len + 7) & PROF_STAGE_RAW_MAX, cnt;
 	__u64 *frames = (void *)(rec + 1) + raw_sz;
 
 	rec->flags = PROF_REC_STACKS;
 	if (which & PROF_STACKS_KERNEL)
-		rec->kstack_cnt = kernel_stack(ctx, frames, SWITCH_SKIP, &rec->flags);
+		rec->kstack_cnt = kernel_stack(ctx, rec, frames, from, orc);
 	frames += rec->kstack_cnt & 127;
 	if (which & PROF_STACKS_USER)
 		user_stack(rec, task, frames, UNWIND_OF_SWITCH);
@@ -129,8 +128,7 @@ static __always_inline __u32 rec_add_stacks(void *ctx, struct prof_rec *rec,
 	return sizeof(*rec) + raw_sz + 8 * cnt;
 }
 
-SEC("?tp_btf/sched_switch")
-int prof_sched_switch(__u64 *ctx)
+static __always_inline int on_switch(__u64 *ctx, bool orc)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
 	bool preempt = ctx[0], watched = false, stacks;
@@ -163,7 +161,7 @@ int prof_sched_switch(__u64 *ctx)
 	start = rec->ts;
 	rec->raw_len = put_switch(rec + 1, preempt, prev, next, state);
 	if (stacks)
-		size = rec_add_stacks(ctx, rec, prev, cfg_switch_stacks);
+		size = rec_add_stacks(ctx, rec, prev, cfg_switch_stacks, ORC_OF_SWITCH, orc);
 	else
 		size = sizeof(*rec) + ((rec->raw_len + 7) & PROF_STAGE_RAW_MAX);
 	stage_leave(stage, rec, size);
@@ -173,6 +171,19 @@ int prof_sched_switch(__u64 *ctx)
 out:
 	forget_dead(prev, state);
 	return 0;
+}
+
+SEC("?tp_btf/sched_switch")
+int prof_sched_switch(__u64 *ctx)
+{
+	return on_switch(ctx, false);
+}
+
+/* The same, which walks kernel stacks. */
+SEC("?tp_btf/sched_switch")
+int prof_sched_switch_orc(__u64 *ctx)
+{
+	return on_switch(ctx, true);
 }
 
 /* Whether @task or the current one is a target. */
@@ -254,7 +265,7 @@ static __always_inline int emit_wakeup(struct task_struct *task,
  * off: they share the stage, and the place of the walk. Of a task that is no target the loader knows no
  * mappings.
  */
-static __always_inline int waking_with_stacks(void *ctx, struct task_struct *task)
+static __always_inline int waking_with_stacks(void *ctx, struct task_struct *task, bool orc)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	__u32 cpu = bpf_get_smp_processor_id(), which = cfg_waking_stacks;
@@ -267,12 +278,12 @@ static __always_inline int waking_with_stacks(void *ctx, struct task_struct *tas
 	rec->raw_len = put_wakeup(rec + 1, rec->tid, task, &cfg_waking);
 	if (!is_target(pid_tgid, pid_tgid >> 32))
 		which &= ~PROF_STACKS_USER;
-	rec_end(s, rec, cpu, rec_add_stacks(ctx, rec, bpf_get_current_task_btf(), which));
+	rec_end(s, rec, cpu,
+		rec_add_stacks(ctx, rec, bpf_get_current_task_btf(), which, ORC_OF_WAKING, orc));
 	return 0;
 }
 
-SEC("?tp_btf/sched_waking")
-int prof_sched_waking(__u64 *ctx)
+static __always_inline int on_waking(__u64 *ctx, bool orc)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 
@@ -282,8 +293,20 @@ int prof_sched_waking(__u64 *ctx)
 		return 0;
 	if (cfg_waking_stacks && (__u32)pid_tgid && pid_tgid >> 32 != cfg_self_tgid &&
 	    context_now(bpf_get_smp_processor_id()) == PROF_CONTEXT_TASK)
-		return waking_with_stacks(ctx, (void *)ctx[0]);
+		return waking_with_stacks(ctx, (void *)ctx[0], orc);
 	return emit_wakeup((void *)ctx[0], &cfg_waking);
+}
+
+SEC("?tp_btf/sched_waking")
+int prof_sched_waking(__u64 *ctx)
+{
+	return on_waking(ctx, false);
+}
+
+SEC("?tp_btf/sched_waking")
+int prof_sched_waking_orc(__u64 *ctx)
+{
+	return on_waking(ctx, true);
 }
 
 SEC("?tp_btf/sched_wakeup_new")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * stack.bpf.h - stacks: the kernel's by the kernel's helper, the user's by walks of our own
+ * stack.bpf.h - stacks: the kernel's by walks of our own or its helper, the user's by walks of our own
  *
  * A process whose mappings are known is unwound by tables. Of another, and for --call-graph fp, the walk
  * reads each pair {caller's frame, return address} once and stops at the first one that cannot be true.
@@ -10,9 +10,12 @@
 #ifndef D9_STACK_BPF_H
 #define D9_STACK_BPF_H
 
+#include "orc.bpf.h"
 #include "reuse.bpf.h"
 
 enum {
+	TRACING_FRAMES =
+		2, /* our program and what runs it; the loader strips what else is the tracing's */
 	EFAULT = 14,
 	USER_PAGE = 4096,
 	USER_WORDS_MASK = 2047, /* of what user_stack() leaves */
@@ -21,8 +24,8 @@ enum {
 	COPIED_NS = 10000000,
 };
 
-/* @skip: leaf frames that are the tracing's own. Returns the number of frames. */
-static __always_inline __u32 kernel_stack(void *ctx, __u64 *frames, __u32 skip, __u8 *flags)
+/* By the kernel's helper. @skip: leaf frames that are the tracing's own. Returns the number of frames. */
+static __always_inline __u32 kernel_stack_helped(void *ctx, __u64 *frames, __u32 skip, __u8 *flags)
 {
 	long n = bpf_get_stack(ctx, frames, PROF_STACK_MAX * sizeof(*frames), skip);
 
@@ -31,6 +34,23 @@ static __always_inline __u32 kernel_stack(void *ctx, __u64 *frames, __u32 skip, 
 	if (n >= (long)(PROF_STACK_MAX * sizeof(*frames)) - 8 * (long)skip)
 		*flags |= PROF_REC_KSTACK_CUT;
 	return n / sizeof(*frames);
+}
+
+/* Of the current task, in a tracepoint's program. @orc: one that may walk; see orc.bpf.h. */
+static __always_inline __u32 kernel_stack(void *ctx, struct prof_rec *rec, __u64 *frames,
+					  enum orc_from from, bool orc)
+{
+	struct prof_kstack_stat *stat = orc_stat(rec->cpu, from);
+	__u32 n = 0;
+
+	if (orc)
+		n = orc_tracepoint_stack(ctx, (void *)frames, from, TRACING_FRAMES, stat);
+	if (n) {
+		stat->walked++;
+		return n;
+	}
+	stat->helped++;
+	return kernel_stack_helped(ctx, frames, TRACING_FRAMES, &rec->flags);
 }
 
 /*

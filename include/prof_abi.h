@@ -198,6 +198,14 @@ struct prof_prog_stat {
 	__u64 timed_ns;
 };
 
+/* Kernel stacks that were asked for. */
+struct prof_kstack_stat {
+	__u64 walked; /* by ORC tables */
+	__u64 helped; /* by the kernel's helper, at a tenth of the speed */
+	__u64 compared; /* walked, and asked of the helper too */
+	__u64 differing; /* of those: the helper's was taken */
+};
+
 /* One CPU's counters, mapped into the loader. */
 struct prof_cpu_stat {
 	struct prof_class_stat classes[PROF_CLASS_CNT];
@@ -206,7 +214,20 @@ struct prof_cpu_stat {
 	__u64 read_failed_first; /* times, as of other losses */
 	__u64 read_failed_last;
 	__u64 stacks_reused; /* of switches, for which a walk made before was true */
+	struct prof_kstack_stat kstacks[2]; /* of tracepoints, of samples */
 	__u64 spare[5];
+};
+
+/*
+ * Where the kernel's ORC tables lie: addresses, and the kernel's text that they are about. All 0 until the
+ * loader knows it; then `cnt` is written last.
+ */
+struct prof_orc_tables {
+	__u64 cnt; /* rows */
+	__u64 ips; /* of places, an s32 each, relative to where it lies */
+	__u64 rows;
+	__u64 text, text_sz;
+	__u64 hooks[2]; /* return addresses that tracers put in place of others; or 0 */
 };
 
 /* Which interrupts a CPU is in. */

@@ -322,6 +322,11 @@ enum prof_tp_symbol_kind {
 #define PROF_F_UNWIND_LISTS "unwind_lists" /* of mappings, published */
 #define PROF_F_UNWIND_LISTS_LEFT_OUT "unwind_lists_left_out" /* with their processes, likewise */
 #define PROF_F_UNWIND_MODULES_LEFT_OUT "unwind_modules_left_out"
+#define PROF_F_KSTACKS_WALKED "kernel_stacks_walked" /* by the kernel's ORC tables */
+#define PROF_F_KSTACKS_HELPED "kernel_stacks_helped" /* by its helper, ten times as slow */
+#define PROF_F_USTACKS_REUSED "user_stacks_reused" /* that were known from a walk before */
+#define PROF_F_STACKS_COMPARED "stacks_compared" /* walked or reused, and taken the slow way too */
+#define PROF_F_STACKS_DIFFERING "stacks_differing" /* of them; the slow way's is in the trace */
 
 /*
  * ---- SchedSummary: what the threads of a process did in the period that ends at its time ----
@@ -440,6 +445,11 @@ enum prof_summary_kind {
 	X(PROF_EV_STATS, PROF_F_UNWIND_LISTS, NULL, PROF_KIND_COUNTER)                             \
 	X(PROF_EV_STATS, PROF_F_UNWIND_LISTS_LEFT_OUT, NULL, PROF_KIND_COUNTER)                    \
 	X(PROF_EV_STATS, PROF_F_UNWIND_MODULES_LEFT_OUT, NULL, PROF_KIND_COUNTER)                  \
+	X(PROF_EV_STATS, PROF_F_KSTACKS_WALKED, NULL, PROF_KIND_COUNTER)                           \
+	X(PROF_EV_STATS, PROF_F_KSTACKS_HELPED, NULL, PROF_KIND_COUNTER)                           \
+	X(PROF_EV_STATS, PROF_F_USTACKS_REUSED, NULL, PROF_KIND_COUNTER)                           \
+	X(PROF_EV_STATS, PROF_F_STACKS_COMPARED, NULL, PROF_KIND_COUNTER)                          \
+	X(PROF_EV_STATS, PROF_F_STACKS_DIFFERING, NULL, PROF_KIND_COUNTER)                         \
 	X(PROF_EV_SUMMARY, PROF_F_PID, NULL, PROF_KIND_PID)                                        \
 	X(PROF_EV_SUMMARY, PROF_F_SUM_NS, PROF_UNIT_NS, NULL)                                      \
 	X(PROF_EV_SUMMARY, PROF_F_MAX_NS, PROF_UNIT_NS, NULL)                                      \

@@ -81,6 +81,10 @@ Recorder:
   -r, --realtime=PRIO       real-time priority while buffers fill (default 1; 0
                             for none)
       --nice=N              its nice value otherwise (default -15)
+      --no-orc              take kernel stacks by the kernel's own helper: the
+                            same ones, but slowly
+      --verify-stacks       compare each stack that is walked or reused with
+                            what the slow way finds
 
 Messages:
   -q, --quiet               only errors

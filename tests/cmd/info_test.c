@@ -192,29 +192,41 @@ Test(info, says_how_stacks_were_unwound_and_what_there_was_no_room_for)
 		{ "unwind_lists", DIAL9_VARINT },
 		{ "unwind_lists_left_out", DIAL9_VARINT },
 		{ "unwind_modules_left_out", DIAL9_VARINT },
+		{ "kernel_stacks_walked", DIAL9_VARINT },
+		{ "kernel_stacks_helped", DIAL9_VARINT },
+		{ "user_stacks_reused", DIAL9_VARINT },
+		{ "stacks_compared", DIAL9_VARINT },
+		{ "stacks_differing", DIAL9_VARINT },
 	};
-	const uint64_t values[] = { 1000000000, 53, 2, 3, 9600000, 1650, 1, 4 };
+	const uint64_t values[] = { 1000000000, 53,    2,  3,	9600000, 1650, 1,
+				    4,		99000, 12, 345, 6789,	 1 };
 	struct dial9_schema *schema;
 	struct make m;
 	struct run r;
 	size_t i;
 
 	make_init(&m, NULL);
-	cr_assert_eq(dial9_schema_new("RecorderStats", true, fields, 8, &schema), 0);
+	cr_assert_eq(dial9_schema_new("RecorderStats", true, fields, 13, &schema), 0);
 	dial9_enc_begin(m.enc, schema, 5);
-	for (i = 0; i < 8; i++)
+	for (i = 0; i < 13; i++)
 		dial9_enc_put_u64(m.enc, values[i]);
 	make_end(&m);
 	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
-	run_expect_in(r.out, "unwinding       53 tables, 9.6 MB now, 2 made way, no room for 3 "
-			     "tables, no room for 1 list, no room for 4 modules; 1,650 lists of "
-			     "mappings\n");
+	run_expect_in(r.out,
+		      "unwinding       53 tables, 9.6 MB now, 2 made way, no room for 3 "
+		      "tables, no room for 1 list, no room for 4 modules; 1,650 lists of "
+		      "mappings\n"
+		      "kernel stacks   99,000 walked, 12 by the kernel's helper; 6,789 compared, "
+		      "1 different\n");
 	run_free(&r);
 	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
 	run_expect_in(r.out, ",\"unwind_tables\":53,\"unwind_evicted\":2,"
 			     "\"unwind_tables_left_out\":3,\"unwind_bytes\":9600000,"
 			     "\"unwind_lists\":1650,\"unwind_lists_left_out\":1,"
-			     "\"unwind_modules_left_out\":4}");
+			     "\"unwind_modules_left_out\":4,"
+			     "\"kernel_stacks_walked\":99000,\"kernel_stacks_helped\":12,"
+			     "\"user_stacks_reused\":345,\"stacks_compared\":6789,"
+			     "\"stacks_differing\":1}");
 	run_free(&r);
 	dial9_schema_free(schema);
 	make_fini(&m);

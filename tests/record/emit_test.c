@@ -129,6 +129,11 @@ Test(emit, loss_figures_and_words_of_tracepoints_have_all_their_fields)
 		.unwind_lists = 25,
 		.unwind_lists_left_out = 26,
 		.unwind_modules_left_out = 27,
+		.kernel_stacks_walked = 28,
+		.kernel_stacks_helped = 29,
+		.user_stacks_reused = 30,
+		.stacks_compared = 31,
+		.stacks_differing = 32,
 	};
 	struct rig rig;
 
@@ -148,7 +153,8 @@ Test(emit, loss_figures_and_words_of_tracepoints_have_all_their_fields)
 		"bpf_sample_ns=15 closed=1 realtime_ns=17 end_cpu_ns=18 memory_bytes=19 "
 		"forgotten=20 unwind_tables=21 unwind_evicted=22 unwind_tables_left_out=23 "
 		"unwind_bytes=24 unwind_lists=25 unwind_lists_left_out=26 "
-		"unwind_modules_left_out=27\n");
+		"unwind_modules_left_out=27 kernel_stacks_walked=28 kernel_stacks_helped=29 "
+		"user_stacks_reused=30 stacks_compared=31 stacks_differing=32\n");
 	rig_fini(&rig);
 }
 

@@ -383,36 +383,6 @@ static void put_loss(struct info *in, uint32_t part)
 /* Less is not worth a word. */
 #define TOLD_NS 10000000
 
-static void put_left_out(struct info *in, uint64_t cnt, const char *noun)
-{
-	if (!cnt)
-		return;
-	buf_addstr(&in->out, ", no room for ");
-	str_counted(&in->out, cnt, noun);
-}
-
-static void put_unwinding(struct info *in, const struct event_counts_stats *s)
-{
-	char bytes[32], evicted[32];
-
-	if (!s->unwind_lists)
-		return;
-	put_label(in, "unwinding");
-	str_bytes(bytes, s->unwind_bytes);
-	str_counted(&in->out, s->unwind_tables, "table");
-	buf_printf(&in->out, ", %s now", bytes);
-	if (s->unwind_evicted) {
-		str_count(evicted, s->unwind_evicted);
-		buf_printf(&in->out, ", %s made way", evicted);
-	}
-	put_left_out(in, s->unwind_tables_left_out, "table");
-	put_left_out(in, s->unwind_lists_left_out, "list");
-	put_left_out(in, s->unwind_modules_left_out, "module");
-	buf_addstr(&in->out, "; ");
-	str_counted(&in->out, s->unwind_lists, "list");
-	buf_addstr(&in->out, " of mappings\n");
-}
-
 static void put_overhead(struct info *in, uint32_t part)
 {
 	const struct event_counts_stats *s = &event_counts_part(&in->counts, part)->stats;
@@ -443,7 +413,7 @@ static void put_overhead(struct info *in, uint32_t part)
 		buf_printf(&in->out, " of %s", ring);
 	}
 	buf_addch(&in->out, '\n');
-	put_unwinding(in, s);
+	info_stacks(in, s);
 }
 
 static void put_types(struct info *in)

@@ -35,6 +35,9 @@ struct info_use {
 #define INFO_USE_CNT 3
 extern const struct info_use info_uses[INFO_USE_CNT];
 
+/* Its lines about how stacks were taken. */
+void info_stacks(struct info *in, const struct event_counts_stats *s);
+
 /* The JSON form, appended to in->out. */
 void info_json(struct info *in);
 

@@ -93,6 +93,13 @@ static void json_stats(struct info *in, const struct event_counts_stats *s)
 			   s->unwind_tables, s->unwind_evicted, s->unwind_tables_left_out,
 			   s->unwind_bytes, s->unwind_lists, s->unwind_lists_left_out,
 			   s->unwind_modules_left_out);
+	if (s->kernel_stacks_walked || s->kernel_stacks_helped)
+		buf_printf(&in->out,
+			   ",\"kernel_stacks_walked\":%" PRIu64 ",\"kernel_stacks_helped\":%" PRIu64
+			   ",\"user_stacks_reused\":%" PRIu64 ",\"stacks_compared\":%" PRIu64
+			   ",\"stacks_differing\":%" PRIu64,
+			   s->kernel_stacks_walked, s->kernel_stacks_helped, s->user_stacks_reused,
+			   s->stacks_compared, s->stacks_differing);
 	buf_addch(&in->out, '}');
 }
 

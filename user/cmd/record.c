@@ -81,6 +81,8 @@ struct record_opts {
 	struct meta_user entries[META_USER_MAX];
 	uint32_t priority;
 	int nice;
+	bool orc;
+	bool verify_stacks;
 	bool quiet;
 	bool habit;
 	int verbose;
@@ -237,6 +239,15 @@ static const struct opt record_table[] = {
 	  .int_min = -20,
 	  .int_max = 19,
 	  .help = "its nice value otherwise (default -15)" },
+
+	{ .name = "no-orc",
+	  .kind = OPT_NOT,
+	  .off = AT(orc),
+	  .help = "take kernel stacks by the kernel's own helper: the same ones, but slowly" },
+	{ .name = "verify-stacks",
+	  .kind = OPT_FLAG,
+	  .off = AT(verify_stacks),
+	  .help = "compare each stack that is walked or reused with what the slow way finds" },
 
 	{ .name = "quiet",
 	  .key = 'q',
@@ -462,6 +473,17 @@ static int exit_code(int err, const struct recorder_result *res)
 	return res->command_ended ? res->command_status : CMD_OK;
 }
 
+static void take_stacks(const struct record_opts *o, struct recorder_cfg *cfg)
+{
+	cfg->switch_stacks = switch_stacks(o);
+	cfg->waking_stacks = stacks_of(o->waking_stacks);
+	cfg->call_graph = call_graphs[o->call_graph];
+	cfg->max_stack = o->max_stack;
+	cfg->unwind_mem = o->unwind_mem;
+	cfg->no_orc = !o->orc;
+	cfg->verify_stacks = o->verify_stacks;
+}
+
 /* Events that are tracepoints, with their filters: two arrays as long as the options', to be freed. */
 static void take_events(const struct record_opts *o, struct recorder_cfg *cfg)
 {
@@ -523,11 +545,6 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 		.no_inherit = o->target.no_inherit,
 		.samples = o->samples,
 		.hz = o->hz,
-		.switch_stacks = switch_stacks(o),
-		.waking_stacks = stacks_of(o->waking_stacks),
-		.call_graph = call_graphs[o->call_graph],
-		.max_stack = o->max_stack,
-		.unwind_mem = o->unwind_mem,
 		.no_names = !o->names,
 		.names_wait_ns = o->names_wait_ns,
 		.when = o->when,
@@ -549,6 +566,7 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 
 	if (o->app_trace && app_trace_begin(o->app_trace, o->output.path, &app))
 		return CMD_START;
+	take_stacks(o, &cfg);
 	take_events(o, &cfg);
 	take_output(o, &cfg);
 	take_summary(o, &cfg);
@@ -560,6 +578,8 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 	summary.file = result.file;
 	if (!err && show)
 		summary_print(&summary, &cfg, &result);
+	if (!err && o->verify_stacks)
+		summary_tell_stacks(&result.totals, o->quiet);
 	code = exit_code(err, &result);
 	free(result.file);
 	if (err)
@@ -576,6 +596,7 @@ int cmd_record(int argc, char **argv)
 		.sched = true,
 		.samples = true,
 		.names = true,
+		.orc = true,
 		.names_wait_ns = 10000000000ULL,
 		.switch_stacks = STACKS_DEFAULT,
 		.max_stack = PROF_STACK_MAX,

@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "base/hmap.h"
+#include "base/log.h"
 #include "base/str.h"
 #include "cmd/text.h"
 #include "profile/family.h"
@@ -269,4 +270,25 @@ void summary_print(const struct summary *s, const struct recorder_cfg *cfg,
 	fprintf(stderr, "  written to %s; next: dial9-prof report%s%s\n", s->file,
 		strcmp(s->file, "dial9.bin") ? " " : "",
 		strcmp(s->file, "dial9.bin") ? s->file : "");
+}
+
+void summary_tell_stacks(const struct status_totals *t, bool quiet)
+{
+	char walked[32], helped[32], reused[32], compared[32], differing[32];
+
+	str_count(walked, t->kernel_stacks_walked);
+	str_count(helped, t->kernel_stacks_helped);
+	str_count(reused, t->user_stacks_reused);
+	str_count(compared, t->stacks_compared);
+	str_count(differing, t->stacks_differing);
+	if (t->stacks_differing)
+		log_error(
+			"record: %s of %s stacks differ from what the slow way finds, which is in "
+			"the trace; please report this (--no-orc goes without)",
+			differing, compared);
+	else if (!quiet)
+		fprintf(stderr,
+			"[ %s stacks compared, none differs: %s of the kernel's walked and %s by its "
+			"helper; %s user stacks reused ]\n",
+			compared, walked, helped, reused);
 }

@@ -24,4 +24,7 @@ void summary_clear_progress(void);
 void summary_print(const struct summary *s, const struct recorder_cfg *cfg,
 		   const struct recorder_result *result);
 
+/* What --verify-stacks found: an error if any stack differed; else said unless `quiet`. */
+void summary_tell_stacks(const struct status_totals *totals, bool quiet);
+
 #endif

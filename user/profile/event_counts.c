@@ -87,6 +87,11 @@ static const struct figure {
 	FIGURE(UNWIND_LISTS, unwind_lists),
 	FIGURE(UNWIND_LISTS_LEFT_OUT, unwind_lists_left_out),
 	FIGURE(UNWIND_MODULES_LEFT_OUT, unwind_modules_left_out),
+	FIGURE(KSTACKS_WALKED, kernel_stacks_walked),
+	FIGURE(KSTACKS_HELPED, kernel_stacks_helped),
+	FIGURE(USTACKS_REUSED, user_stacks_reused),
+	FIGURE(STACKS_COMPARED, stacks_compared),
+	FIGURE(STACKS_DIFFERING, stacks_differing),
 #undef FIGURE
 };
 

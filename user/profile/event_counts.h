@@ -32,6 +32,8 @@ struct event_counts_stats {
 	bool unwinds; /* it says how stacks were unwound: */
 	uint64_t unwind_tables, unwind_evicted, unwind_tables_left_out, unwind_bytes;
 	uint64_t unwind_lists, unwind_lists_left_out, unwind_modules_left_out;
+	uint64_t kernel_stacks_walked, kernel_stacks_helped, user_stacks_reused;
+	uint64_t stacks_compared, stacks_differing;
 };
 
 /* One module and the distinct addresses in it that stacks hold. */

@@ -32,6 +32,7 @@
 #include "prof.skel.h"
 #include "record/capture_filter.h"
 #include "record/capture_layout.h"
+#include "record/capture_orc.h"
 #include "record/capture_rings.h"
 #include "record/eventset.h"
 #include "record/ring.h"
@@ -61,6 +62,8 @@ struct capture {
 	struct capture_unwind unwind;
 	struct capture_summary summary;
 	bool cycles;
+	bool orc; /* programs that walk kernel stacks are loaded */
+	bool orc_begun; /* and were told how, if that is known */
 	uint64_t lost_seen[PROF_CPUS_MAX][CAPTURE_LOSS_CNT];
 	uint64_t nested_before; /* recording was on, or while it was not */
 	bool started, paused;
@@ -154,6 +157,7 @@ static int configure(struct capture *c)
 	s->rodata->cfg_self_tgid = getpid();
 	s->rodata->cfg_switch_stacks = cfg->switch_stacks;
 	s->rodata->cfg_waking_stacks = cfg->waking_stacks;
+	s->rodata->cfg_verify_stacks = cfg->verify_stacks;
 	bpf_program__set_autoload(s->progs.prof_sample, cfg->samples);
 	bpf_program__set_autoload(s->progs.prof_tracepoint, needs_generic(cfg->events));
 	if (cfg->follow && !cfg->system_wide) {
@@ -172,7 +176,11 @@ static int configure(struct capture *c)
 		err = configure_unwind(c);
 	if (!err && cfg->summary)
 		err = capture_summary_configure(s, capture_cpu_cnt(c));
-	return err ? err : capture_layout(s, cfg->events);
+	if (!err)
+		err = capture_layout(s, cfg->events);
+	if (!err)
+		capture_orc_choose(s, c->orc);
+	return err;
 }
 
 static int load_error(int err)
@@ -210,6 +218,28 @@ static void raise_fd_limit(void)
 	}
 }
 
+/* A kernel that refuses the programs that walk its stacks gets the others. */
+static int load_programs(struct capture *c)
+{
+	int err;
+
+	c->skel = prof__open();
+	if (!c->skel)
+		return load_error(-errno);
+	err = configure(c);
+	if (err)
+		return err;
+	err = prof__load(c->skel);
+	if (err && c->orc) {
+		log_info("record: the kernel does not let its stacks be walked: %s",
+			 strerror(-err));
+		prof__destroy(c->skel);
+		c->orc = false;
+		return load_programs(c);
+	}
+	return err ? load_error(err) : 0;
+}
+
 int capture_new(const struct capture_cfg *cfg, struct capture **out)
 {
 	struct capture *c = xcalloc(1, sizeof(*c));
@@ -224,20 +254,10 @@ int capture_new(const struct capture_cfg *cfg, struct capture **out)
 		log_error("record: cannot tell which CPUs there are: %s", strerror(-err));
 		goto out;
 	}
-	c->skel = prof__open();
-	if (!c->skel) {
-		err = load_error(-errno);
-		goto out;
-	}
-	err = configure(c);
-	if (err)
-		goto out;
-	err = prof__load(c->skel);
-	if (err) {
-		load_error(err);
-		goto out;
-	}
-	err = capture_rings_init(c->skel, cfg->ring_bytes, &c->rings);
+	c->orc = !cfg->no_orc && capture_orc_is_likely();
+	err = load_programs(c);
+	if (!err)
+		err = capture_rings_init(c->skel, cfg->ring_bytes, &c->rings);
 	if (!err)
 		err = fill_event_cfgs(c);
 	if (!err)
@@ -359,6 +379,11 @@ static int open_sides(struct capture *c)
 	return 0;
 }
 
+static struct bpf_program *sampler_program(const struct capture *c)
+{
+	return c->orc ? c->skel->progs.prof_sample_orc : c->skel->progs.prof_sample;
+}
+
 static int attach_sampler(struct capture *c, uint32_t cpu)
 {
 	const struct perf_sampler_cfg cfg = {
@@ -381,7 +406,7 @@ static int attach_sampler(struct capture *c, uint32_t cpu)
 			  perf_open_error(err));
 		return err;
 	}
-	link = bpf_program__attach_perf_event(c->skel->progs.prof_sample, fd);
+	link = bpf_program__attach_perf_event(sampler_program(c), fd);
 	if (!link) {
 		err = -errno;
 		log_error("record: cannot attach the sampler of CPU %u: %s", cpu, strerror(-err));
@@ -469,6 +494,15 @@ static void switch_on(struct capture *c)
 	__atomic_store_n(&c->skel->bss->recording, true, __ATOMIC_SEQ_CST);
 	for (i = 0; i < c->fd_cnt; i++)
 		perf_enable(c->fds[i]);
+}
+
+void capture_take_kallsyms(struct capture *c, const struct kallsyms *kallsyms)
+{
+	struct prof_orc_tables tables;
+
+	if (c->orc && !c->orc_begun && kallsyms && capture_orc_find(kallsyms, &tables))
+		capture_orc_begin(c->skel, &tables);
+	c->orc_begun = true;
 }
 
 static void switch_off(struct capture *c)
@@ -683,6 +717,12 @@ void capture_count(struct capture *c, struct capture_counts *out)
 		}
 		out->lost[PROF_CLASS_TRACEPOINT] += s->read_failed;
 		out->stacks_reused += s->stacks_reused;
+		for (i = 0; i < 2; i++) {
+			out->kstacks[i].walked += s->kstacks[i].walked;
+			out->kstacks[i].helped += s->kstacks[i].helped;
+			out->kstacks[i].compared += s->kstacks[i].compared;
+			out->kstacks[i].differing += s->kstacks[i].differing;
+		}
 		for (i = 0; i < PROF_PROG_CNT; i++) {
 			out->prog_runs[i] += s->progs[i].runs;
 			timed_ns[i] += s->progs[i].timed_ns;

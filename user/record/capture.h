@@ -12,6 +12,7 @@
 #include "record/capture_unwind.h"
 
 struct eventset;
+struct kallsyms;
 struct perf_ring;
 struct ring;
 
@@ -25,6 +26,8 @@ struct capture_cfg {
 	uint32_t hz;
 	uint32_t switch_stacks; /* enum prof_stacks */
 	uint32_t waking_stacks; /* likewise: of wakers */
+	bool no_orc; /* kernel stacks are taken by the kernel's helper alone */
+	bool verify_stacks; /* what is walked or reused is compared, and counted */
 	uint32_t call_graph; /* enum prof_call_graph */
 	uint32_t max_stack; /* user frames, at most PROF_STACK_MAX; 0: that many */
 	struct capture_unwind_cfg unwind; /* of PROF_CALL_GRAPH_AUTO */
@@ -38,6 +41,7 @@ struct capture_counts {
 	uint64_t lost[PROF_CLASS_CNT]; /* of whatever kind */
 	uint64_t nested; /* runs that the kernel refused, and events that came amidst a record */
 	uint64_t stacks_reused; /* of switch-outs, walked before and still true */
+	struct prof_kstack_stat kstacks[2]; /* of tracepoints, of samples */
 	uint64_t prog_runs[PROF_PROG_CNT];
 	uint64_t prog_ns[PROF_PROG_CNT]; /* extrapolated from the runs that measured themselves */
 };
@@ -65,6 +69,8 @@ void capture_start(struct capture *c);
 void capture_pause(struct capture *c);
 /* Records flow, also for the first time, in place of capture_start(). */
 void capture_resume(struct capture *c);
+/* Where kernel stacks can be walked they are, from the first call on. Not a system call. */
+void capture_take_kallsyms(struct capture *c, const struct kallsyms *kallsyms);
 /* No program writes any more when this returns; what was written waits in the rings. */
 void capture_stop(struct capture *c);
 /*

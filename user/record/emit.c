@@ -120,7 +120,7 @@ static const struct schema_def schema_defs[SCHEMA_CNT] = {
 				  { PROF_F_LAST_NS, DIAL9_VARINT },
 			  } },
 	[SCHEMA_STATS] = { PROF_EV_STATS,
-			   27,
+			   32,
 			   {
 				   { PROF_F_ELAPSED_NS, DIAL9_VARINT },
 				   { PROF_F_PRODUCED, DIAL9_VARINT },
@@ -149,6 +149,11 @@ static const struct schema_def schema_defs[SCHEMA_CNT] = {
 				   { PROF_F_UNWIND_LISTS, DIAL9_VARINT },
 				   { PROF_F_UNWIND_LISTS_LEFT_OUT, DIAL9_VARINT },
 				   { PROF_F_UNWIND_MODULES_LEFT_OUT, DIAL9_VARINT },
+				   { PROF_F_KSTACKS_WALKED, DIAL9_VARINT },
+				   { PROF_F_KSTACKS_HELPED, DIAL9_VARINT },
+				   { PROF_F_USTACKS_REUSED, DIAL9_VARINT },
+				   { PROF_F_STACKS_COMPARED, DIAL9_VARINT },
+				   { PROF_F_STACKS_DIFFERING, DIAL9_VARINT },
 			   } },
 	[SCHEMA_SUMMARY] = { PROF_EV_SUMMARY,
 			     10,
@@ -385,6 +390,11 @@ int emit_stats(struct emit *e, uint64_t ts, const struct emit_stats *s)
 		s->unwind_lists,
 		s->unwind_lists_left_out,
 		s->unwind_modules_left_out,
+		s->kernel_stacks_walked,
+		s->kernel_stacks_helped,
+		s->user_stacks_reused,
+		s->stacks_compared,
+		s->stacks_differing,
 	};
 	size_t i;
 

@@ -94,6 +94,8 @@ struct emit_stats {
 	uint64_t memory_bytes, forgotten;
 	uint64_t unwind_tables, unwind_evicted, unwind_tables_left_out, unwind_bytes;
 	uint64_t unwind_lists, unwind_lists_left_out, unwind_modules_left_out;
+	uint64_t kernel_stacks_walked, kernel_stacks_helped, user_stacks_reused;
+	uint64_t stacks_compared, stacks_differing;
 };
 int emit_stats(struct emit *e, uint64_t ts, const struct emit_stats *s);
 

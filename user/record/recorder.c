@@ -170,6 +170,8 @@ static int prepare_capture(struct recorder *r)
 		.waking_stacks = cfg->waking_stacks,
 		.call_graph = cfg->call_graph,
 		.max_stack = cfg->max_stack,
+		.no_orc = cfg->no_orc,
+		.verify_stacks = cfg->verify_stacks,
 		.ring_bytes = cfg->ring_bytes,
 		.summary = cfg->summary_ns,
 	};
@@ -527,6 +529,8 @@ static int drain(struct recorder *r, uint64_t *mark, uint64_t deadline)
 		unwinding_step(r->unwinding);
 		unwinding_be_patient(r->unwinding, !capture_is_filled(r->capture, PATIENT_PART));
 	}
+	if (r->early && kallsyms_thread_is_done(r->kallsyms))
+		capture_take_kallsyms(r->capture, kallsyms_thread_get(r->kallsyms));
 	if (n >= 0)
 		n = is_prepared(r) ? release_early(r, &sink) : 0;
 	if (n < 0)

@@ -41,6 +41,8 @@ struct recorder_cfg {
 	uint32_t call_graph; /* enum prof_call_graph */
 	uint32_t max_stack; /* user frames, 1 to PROF_STACK_MAX */
 	size_t unwind_mem; /* bytes, for unwind tables */
+	bool no_orc; /* as capture_cfg has it */
+	bool verify_stacks;
 	bool no_names;
 	uint64_t names_wait_ns; /* for names, at the end, at most */
 

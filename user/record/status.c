@@ -353,6 +353,19 @@ static uint64_t fill_max(struct status *s)
 	return max;
 }
 
+static void fill_stacks(const struct capture_counts *c, struct status_totals *out)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(c->kstacks) / sizeof(c->kstacks[0]); i++) {
+		out->kernel_stacks_walked += c->kstacks[i].walked;
+		out->kernel_stacks_helped += c->kstacks[i].helped;
+		out->stacks_compared += c->kstacks[i].compared;
+		out->stacks_differing += c->kstacks[i].differing;
+	}
+	out->user_stacks_reused = c->stacks_reused;
+}
+
 static void fill_totals(struct status *s, const struct capture_counts *counts, uint64_t now_ns,
 			struct status_totals *out)
 {
@@ -377,6 +390,7 @@ static void fill_totals(struct status *s, const struct capture_counts *counts, u
 	};
 	for (i = 0; i < PROF_PROG_CNT; i++)
 		out->bpf_ns += counts->prog_ns[i];
+	fill_stacks(counts, out);
 	if (capture_sampler(s->cfg.capture))
 		out->samples_missed = counts->prog_ns[PROF_PROG_TRACEPOINT] * hz / SECOND_NS;
 }
@@ -436,6 +450,11 @@ static int write_stats(struct status *s, const struct capture_counts *counts, ui
 		.forgotten = s->cfg.memory->forgotten,
 		.realtime_ns = t.realtime_ns,
 		.end_cpu_ns = t.end_cpu_ns,
+		.kernel_stacks_walked = t.kernel_stacks_walked,
+		.kernel_stacks_helped = t.kernel_stacks_helped,
+		.user_stacks_reused = t.user_stacks_reused,
+		.stacks_compared = t.stacks_compared,
+		.stacks_differing = t.stacks_differing,
 	};
 	for (i = 0; i < PROF_PROG_CNT; i++)
 		stats.bpf_runs += counts->prog_runs[i];

@@ -35,6 +35,9 @@ struct status_totals {
 	uint64_t end_cpu_ns; /* its own after that: for names, mostly */
 	uint64_t realtime_ns; /* of cpu_ns, what was spent at real-time priority */
 	uint64_t bytes;
+	uint64_t kernel_stacks_walked, kernel_stacks_helped; /* by ORC tables, by the helper */
+	uint64_t user_stacks_reused;
+	uint64_t stacks_compared, stacks_differing; /* walked or reused, and taken the slow way */
 };
 
 struct status_cfg {
