@@ -29,7 +29,7 @@ $ dial9-prof symbolize - <mixed
 ! dial9-prof: symbolize: where to? (-o FILE, or -o - for standard output); see dial9-prof symbolize --help
 ? 1
 $ gzip -k mixed; dial9-prof symbolize mixed.gz
-! dial9-prof: symbolize: what is written is not gzipped: where to? (-o FILE); see dial9-prof symbolize --help
+! dial9-prof: symbolize: what is written is not compressed: where to? (-o FILE); see dial9-prof symbolize --help
 ? 1
 $ dial9-prof symbolize -q mixed.gz -o - | cmp - mixed
 #

@@ -149,7 +149,7 @@ Test(output, files_of_a_set_are_numbered_and_active_until_they_end)
 
 	cfg.set = true;
 	open_output();
-	cr_expect_str_eq(name, ".");
+	cr_expect_str_eq(name, "a");
 	a = begin();
 	put(a, 1);
 	b = begin();

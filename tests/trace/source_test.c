@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
+#include <zstd.h>
 
 #include "base/log.h"
 #include "trace/source.h"
@@ -124,7 +125,7 @@ Test(source, finds_gzip_in_a_pipe_of_single_bytes)
 	cr_assert_not(source_is_regular(src));
 	cr_assert_eq(slurp(src, out, sizeof(out), sizeof(out)), 12);
 	cr_assert(!memcmp(out, "byte by byte", 12));
-	cr_assert(source_is_gzip(src));
+	cr_assert(source_is_packed(src));
 	cr_assert_not(source_is_cut(src));
 	pthread_join(t, NULL);
 	source_close(src);
@@ -248,7 +249,7 @@ Test(source, nothing_asked_for_is_nothing_read)
 	cr_expect_eq(source_read(src, &c, 1), 1);
 	cr_expect_eq(c, 'a');
 	cr_expect(source_is_regular(src));
-	cr_expect_not(source_is_gzip(src));
+	cr_expect_not(source_is_packed(src));
 	cr_expect_not(source_is_cut(src));
 	cr_expect_str_eq(source_name(src), "t");
 	source_close(src);
@@ -361,5 +362,139 @@ Test(source, a_pipe_is_not_waited_for_once_its_kind_is_known, .timeout = 10)
 	cr_expect_eq(source_read(src, out, sizeof(out)), 1);
 	close(p[1]);
 	cr_expect_eq(source_read(src, out, sizeof(out)), 0);
+	source_close(src);
+}
+
+static size_t zst(uint8_t *out, size_t cap, const void *data, size_t n)
+{
+	size_t sz = ZSTD_compress(out, cap, data, n, 3);
+
+	cr_assert_not(ZSTD_isError(sz));
+	return sz;
+}
+
+Test(source, reads_zstd_frames_in_a_row)
+{
+	uint8_t data[512];
+	size_t n = zst(data, sizeof(data), "first,", 6);
+
+	n += zst(data + n, sizeof(data) - n, "second", 6);
+	expect(data, n, "first,second", 12);
+	expect("\x28\xb5\x2f", 3, "\x28\xb5\x2f", 3);
+}
+
+Test(source, zstd_that_is_cut_or_damaged_is_told)
+{
+	uint8_t data[512];
+	size_t n = zst(data, sizeof(data), "something", 9);
+	struct source *src;
+	char out[64];
+
+	cr_assert_eq(source_open_fd(temp_with(data, n - 1), "t", &src), 0);
+	cr_assert_geq(slurp(src, out, sizeof(out), 64), 0);
+	cr_expect(source_is_cut(src));
+	cr_expect_str_eq(source_packing(src), "zstd");
+	source_close(src);
+	data[4] ^= 0x18;
+	cr_assert_eq(source_open_fd(temp_with(data, n), "t", &src), 0);
+	cr_expect_eq(slurp(src, out, sizeof(out), 64), -EBADMSG);
+	source_close(src);
+}
+
+/* ---- several files -------------------------------------------------------------------------------- */
+
+static char dir[] = "/tmp/d9-set-XXXXXX";
+
+static void put_file(const char *name, const void *data, size_t n)
+{
+	FILE *f = fopen(name, "w");
+
+	cr_assert(f && fwrite(data, 1, n, f) == n);
+	fclose(f);
+}
+
+static void make_dir(void)
+{
+	quiet();
+	cr_assert(mkdtemp(dir) && !chdir(dir));
+}
+
+static void remove_dir(void)
+{
+	static const char *const names[] = { "a.0.bin",	 "a.1.bin.gz", "a.2.bin.active", "a.9.bin",
+					     "a.10.bin", "b.0.bin",    "a.bin" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		unlink(names[i]);
+	cr_expect_eq(rmdir(dir), 0);
+}
+
+/* What is read of it, twice, is the text. */
+static void expect_set(const char *path, const char *text)
+{
+	struct source *src;
+	char out[64] = "";
+
+	cr_assert_eq(source_open(path, &src), 0);
+	cr_expect(source_is_regular(src));
+	for (int i = 0; i < 2; i++) {
+		ssize_t n = slurp(src, out, sizeof(out), 3);
+
+		cr_assert_eq(n, (ssize_t)strlen(text));
+		cr_expect(!memcmp(out, text, strlen(text)), "%s", out);
+		cr_assert_eq(source_rewind(src), 0);
+	}
+	cr_expect_str_eq(source_name(src), path);
+	source_close(src);
+}
+
+Test(source, files_of_a_set_are_read_as_one, .init = make_dir, .fini = remove_dir)
+{
+	uint8_t data[512];
+
+	put_file("a.0.bin", "zero ", 5);
+	put_file("a.1.bin.gz", data, gz(data, sizeof(data), "one ", 4));
+	put_file("a.9.bin", "nine ", 5);
+	put_file("a.10.bin", "ten", 3);
+	put_file("a.bin", "one file", 8);
+	expect_set(".", "zero one nine ten");
+	expect_set("a", "zero one nine ten");
+	expect_set("a.bin", "one file");
+	unlink("a.bin");
+	expect_set("a.bin", "zero one nine ten");
+	expect_set("./a.bin.gz", "zero one nine ten");
+}
+
+Test(source, an_active_file_counts_only_at_the_end, .init = make_dir, .fini = remove_dir)
+{
+	put_file("a.0.bin", "zero ", 5);
+	put_file("a.2.bin.active", "two", 3);
+	expect_set("a", "zero two");
+	put_file("a.9.bin", "nine", 4);
+	expect_set("a", "zero nine");
+}
+
+Test(source, a_directory_of_several_recordings_is_refused, .init = make_dir, .fini = remove_dir)
+{
+	struct source *src;
+
+	put_file("a.0.bin", "a", 1);
+	put_file("b.0.bin", "b", 1);
+	cr_expect_eq(source_open(".", &src), -EINVAL);
+	expect_set("b", "b");
+}
+
+Test(source, a_file_of_a_set_that_is_cut_is_told_at_the_end, .init = make_dir, .fini = remove_dir)
+{
+	struct source *src;
+	uint8_t data[512];
+	char out[64];
+
+	put_file("a.0.bin", "zero ", 5);
+	put_file("a.1.bin.gz", data, gz(data, sizeof(data), "one ", 4) - 1);
+	put_file("a.9.bin", "nine", 4);
+	cr_assert_eq(source_open("a", &src), 0);
+	cr_expect_eq(slurp(src, out, sizeof(out), 64), 13);
+	cr_expect(source_is_cut(src));
 	source_close(src);
 }

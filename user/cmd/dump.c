@@ -138,9 +138,8 @@ int dump_conclude(const char *cmd, const struct source *src, const struct dial9_
 	switch (err) {
 	case 0:
 		if (source_is_cut(src))
-			log_warn("%s: %s: torn after %" PRIu64
-				 " bytes: the gzip data ends too early",
-				 cmd, name, dial9_dec_consumed(dec));
+			log_warn("%s: %s: torn after %" PRIu64 " bytes: the %s data ends too early",
+				 cmd, name, dial9_dec_consumed(dec), source_packing(src));
 		return CMD_OK;
 	case -ENODATA:
 		if (source_is_empty(src)) {

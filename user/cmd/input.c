@@ -137,9 +137,10 @@ static ssize_t follow_read(void *ctx, void *buf, size_t sz)
 	return (ssize_t)n;
 }
 
-static bool is_gzip(const char *p, size_t sz)
+static bool is_packed(const char *p, size_t sz)
 {
-	return sz >= 2 && !memcmp(p, "\x1f\x8b", 2);
+	return (sz >= 2 && !memcmp(p, "\x1f\x8b", 2)) ||
+	       (sz >= 4 && !memcmp(p, "\x28\xb5\x2f\xfd", 4));
 }
 
 static int rewind_input(void *ctx)
@@ -173,7 +174,7 @@ static int spool(int fd)
 		sz += (size_t)n;
 	if (!err)
 		err = file_write(temp, buf, sz);
-	if (!is_gzip(buf, sz) && !foreign_detect(buf, sz, false))
+	if (!is_packed(buf, sz) && !foreign_detect(buf, sz, false))
 		n = 0;
 	while (!err && n > 0 && (n = read_once(fd, buf, HEAD_SIZE)) > 0)
 		err = file_write(temp, buf, (size_t)n);
@@ -384,7 +385,7 @@ const struct foreign_format *input_detect(struct input *in)
 	head = xmalloc(HEAD_SIZE);
 	sz = read_head(in, head, &whole);
 	format = look(in, head, sz, whole);
-	if (!format && is_gzip(head, sz))
+	if (!format && is_packed(head, sz))
 		format = look_inside(in, head);
 	free(head);
 	return format;

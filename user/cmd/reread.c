@@ -71,7 +71,7 @@ static int spool(const char *word, struct source *src, int temp)
 	if (n < 0 && !err) {
 		err = (int)n;
 		log_error("cannot read %s: %s", source_name(src),
-			  err == -EBADMSG ? "damaged gzip data" : strerror(-err));
+			  err == -EBADMSG ? "damaged compressed data" : strerror(-err));
 	}
 	return err;
 }
@@ -82,8 +82,8 @@ static int copy(const char *word, struct source *src, struct source **out)
 	int temp = reread_temp(word), err = temp < 0 ? temp : spool(word, src, temp);
 
 	if (!err && source_is_cut(src))
-		log_warn("%s: the gzip data ends too early; everything before it is used",
-			 source_name(src));
+		log_warn("%s: the %s data ends too early; everything before it is used",
+			 source_name(src), source_packing(src));
 	if (!err && lseek(temp, 0, SEEK_SET) < 0)
 		err = -errno;
 	if (!err)
@@ -101,7 +101,7 @@ int reread_open(const char *word, const char *path, struct source **out)
 
 	if (err)
 		return err;
-	if (!source_is_regular(src))
+	if (!source_is_regular(src) || source_fd(src) < 0)
 		return copy(word, src, out);
 	*out = src;
 	return 0;

@@ -264,11 +264,11 @@ void summary_print(const struct summary *s, const struct recorder_cfg *cfg,
 
 	print_figures(cfg, result);
 	/* A pipe has been read by another, and would never end again. */
-	if (stat(s->file, &st) || !S_ISREG(st.st_mode))
+	if (!cfg->output.set && (stat(s->file, &st) || !S_ISREG(st.st_mode)))
 		return;
 	print_story(s, cfg, result);
-	fprintf(stderr, "  written to %s; next: dial9-prof report%s%s\n", s->file,
-		strcmp(s->file, "dial9.bin") ? " " : "",
+	fprintf(stderr, "  written to %s%s; next: dial9-prof report%s%s\n", s->file,
+		cfg->output.set ? ".N.bin" : "", strcmp(s->file, "dial9.bin") ? " " : "",
 		strcmp(s->file, "dial9.bin") ? s->file : "");
 }
 

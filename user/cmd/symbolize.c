@@ -558,7 +558,7 @@ static int symbolize_file(const struct symbolize_opts *opts, const char *path)
 static const char *complaint(const struct symbolize_opts *opts, const char *path)
 {
 	struct source *src;
-	bool gzip = false;
+	bool packed = false;
 	char byte;
 
 	if (opts->output && sink_is_stdout(opts->output) && isatty(STDOUT_FILENO))
@@ -569,10 +569,10 @@ static const char *complaint(const struct symbolize_opts *opts, const char *path
 		return "where to? (-o FILE, or -o - for standard output)";
 	if (!source_open(path, &src)) {
 		source_read(src, &byte, 1);
-		gzip = source_is_gzip(src);
+		packed = source_is_packed(src);
 		source_close(src);
 	}
-	return gzip ? "what is written is not gzipped: where to? (-o FILE)" : NULL;
+	return packed ? "what is written is not compressed: where to? (-o FILE)" : NULL;
 }
 
 /* Puts the servers' names in place. NULL, or what is missing. */

@@ -43,7 +43,7 @@ static int copy(const char *word, struct source *src, const struct cut_out *out)
 	}
 	if (n < 0) {
 		log_error("cannot read %s: %s", source_name(src),
-			  n == -EBADMSG ? "damaged gzip data" : strerror((int)-n));
+			  n == -EBADMSG ? "damaged compressed data" : strerror((int)-n));
 		code = CMD_INPUT;
 	} else if (!n && first) {
 		source_tell_empty(source_name(src));

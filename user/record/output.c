@@ -395,7 +395,7 @@ int output_open(const struct output_cfg *cfg, uid_t uid, gid_t gid, struct outle
 	o->asked = cfg->switch_asked ? *cfg->switch_asked : 0;
 	if (cfg->set)
 		o->number = first_number(o->path);
-	told = cfg->set ? directory_of(o->path) : xstrdup(o->path);
+	told = xstrdup(o->path);
 	o->first = file_new(o);
 	err = file_open(o->first);
 	if (!err)

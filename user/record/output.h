@@ -31,7 +31,7 @@ struct output_cfg {
 /*
  * Files or a stream, written by a thread. Files belong to uid:gid (-1: left as created). The first one is
  * opened at once: prints one line and returns -errno. *name is what the recording can be read by, a file or
- * the directory of the set; the caller frees.
+ * what the files of the set begin with; the caller frees.
  */
 int output_open(const struct output_cfg *cfg, uid_t uid, gid_t gid, struct outlet *out,
 		char **name);

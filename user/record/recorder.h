@@ -81,7 +81,7 @@ struct recorder_result {
 	uint32_t hz;
 	bool names_cut; /* some names were not waited for */
 	bool output_failed; /* the error is about the output */
-	char *file; /* what was written, or the directory of the files; NULL: nothing. The caller frees. */
+	char *file; /* what was written, or what the files begin with; NULL: nothing. The caller frees. */
 };
 
 /*

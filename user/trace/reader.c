@@ -43,14 +43,14 @@ struct reader {
 
 static int complain(struct reader *r, const struct trace *t, int err)
 {
-	const char *gz = source_is_gzip(r->src) ? " of the uncompressed data" : "";
+	const char *gz = source_is_packed(r->src) ? " of the uncompressed data" : "";
 	const char *name = source_name(r->src);
 	struct dial9_error de;
 
 	trace_error(t, &de);
 	if (r->read_err == -EBADMSG)
-		log_error("%s: damaged gzip data after byte %llu%s (copy the file again)", name,
-			  (unsigned long long)trace_consumed(t), gz);
+		log_error("%s: damaged %s data after byte %llu%s (copy the file again)", name,
+			  source_packing(r->src), (unsigned long long)trace_consumed(t), gz);
 	else if (r->read_err)
 		log_error("cannot read %s: %s", name, strerror(-r->read_err));
 	else if (err == -EBADMSG && de.offset < 5)
@@ -78,7 +78,7 @@ static int end_at_newer(struct reader *r, const struct trace *t)
 		log_error("%s: stopped at byte %llu%s: %s; everything before it is used (a later "
 			  "dial9-prof may read on)",
 			  source_name(r->src), (unsigned long long)de.offset,
-			  source_is_gzip(r->src) ? " of the uncompressed data" : "", de.reason);
+			  source_is_packed(r->src) ? " of the uncompressed data" : "", de.reason);
 	r->torn = r->newer = true;
 	return 0;
 }
@@ -122,7 +122,7 @@ static int end(struct reader *r, const struct trace *t, int ret)
 		r->torn = true;
 		log_warn("%s: the end is cut off after byte %llu%s; everything before it is used",
 			 source_name(r->src), (unsigned long long)trace_consumed(t),
-			 source_is_gzip(r->src) ? " of the uncompressed data" : "");
+			 source_is_packed(r->src) ? " of the uncompressed data" : "");
 	}
 	return 0;
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Where trace bytes come from. Owns the file descriptor and, for gzip, the inflate state; knows
+ * Where trace bytes come from. Owns the file descriptor and the state of what unpacks; knows
  * nothing of dial9, so that `dump`, the trace reader and tests can all put a decoder behind it.
  *
- * Compression is told by the first two bytes and not by the name, because traces arrive through
+ * Compression is told by the first bytes and not by the name, because traces arrive through
  * pipes too. Those bytes are read into our own buffer first; a plain file is then read straight
  * into the caller's buffer once that is empty. A gzip input may be several members in a row, as
  * rotated segments that were concatenated are. The end of input is never final: a caller that
- * follows a growing file simply asks again, so inflate is kept where it stopped.
+ * follows a growing file simply asks again, so what unpacks is kept where it stopped. Files of a set are read
+ * one behind the other as if they were one.
  */
 #include "trace/source.h"
 
@@ -18,24 +19,32 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+#include <zstd.h>
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "trace/source_set.h"
 
 #define SOURCE_BUF_SIZE (64 * 1024)
+#define GZIP_MAGIC "\x1f\x8b"
+#define ZSTD_MAGIC "\x28\xb5\x2f\xfd"
 
-enum source_mode { SOURCE_UNKNOWN, SOURCE_PLAIN, SOURCE_GZIP };
+enum source_mode { SOURCE_UNKNOWN, SOURCE_PLAIN, SOURCE_GZIP, SOURCE_ZSTD };
 
 struct source {
 	int fd;
 	bool regular;
 	off_t start; /* standard input may have been read from before us */
-	bool in_member; /* inflate has begun a member and not seen its end */
+	bool in_member; /* a member has begun, and its end was not seen */
+	bool cut; /* a file before this one ended in a member */
+	struct source_set set; /* the files, when there are several */
+	size_t at; /* the one that is open */
 	enum source_mode mode;
 	bool any; /* some byte has been handed out */
 	int failed; /* an error that came with the last good bytes, for the next call */
 	char *name;
 	z_stream z;
+	ZSTD_DCtx *zstd;
 	size_t pos, len; /* unread part of buf */
 	uint8_t buf[SOURCE_BUF_SIZE];
 };
@@ -83,10 +92,34 @@ int source_open_fd(int fd, const char *name, struct source **out)
 	return 0;
 }
 
+/* The first of the files, which the source then leaves for the next by itself. */
+static int open_set(const char *path, struct source_set *set, struct source **out)
+{
+	int fd = open(set->paths[0], O_RDONLY | O_CLOEXEC | O_NOCTTY), err;
+
+	if (fd < 0) {
+		err = -errno;
+		log_error("cannot open %s: %s", set->paths[0], strerror(-err));
+	} else {
+		err = source_open_fd(fd, path, out);
+	}
+	if (err)
+		source_set_fini(set);
+	else
+		(*out)->set = *set;
+	return err;
+}
+
 int source_open(const char *path, struct source **out)
 {
+	struct source_set set;
 	int fd, err;
 
+	if (strcmp(path, "-")) {
+		err = source_set_find(path, &set);
+		if (err || set.cnt)
+			return err ? err : open_set(path, &set, out);
+	}
 	if (!strcmp(path, "-")) {
 		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 		path = "standard input";
@@ -104,12 +137,21 @@ int source_open(const char *path, struct source **out)
 	return source_open_fd(fd, path, out);
 }
 
+static void end_unpacking(struct source *src)
+{
+	if (src->mode == SOURCE_GZIP)
+		inflateEnd(&src->z);
+	ZSTD_freeDCtx(src->zstd);
+	src->zstd = NULL;
+	src->mode = SOURCE_UNKNOWN;
+}
+
 void source_close(struct source *src)
 {
 	if (!src)
 		return;
-	if (src->mode == SOURCE_GZIP)
-		inflateEnd(&src->z);
+	end_unpacking(src);
+	source_set_fini(&src->set);
 	close(src->fd);
 	free(src->name);
 	free(src);
@@ -139,15 +181,30 @@ static int fill(struct source *src)
 	return 1;
 }
 
+static bool begins_with(const struct source *src, const char *magic)
+{
+	size_t n = src->len - src->pos, sz = strlen(magic);
+
+	return n >= sz && !memcmp(src->buf + src->pos, magic, sz);
+}
+
+/* Too little is buffered to tell whether it does. */
+static bool may_begin_with(const struct source *src, const char *magic)
+{
+	size_t n = src->len - src->pos;
+
+	return n < strlen(magic) && !memcmp(src->buf + src->pos, magic, n);
+}
+
 /*
- * Pipes hand over single bytes if they like, so ask until there are two or no more. 1 when the
+ * Pipes hand over single bytes if they like, so ask until there are enough or no more. 1 when the
  * mode is known, 0 when there is nothing yet, -errno.
  */
 static int detect(struct source *src)
 {
 	int ret;
 
-	while (src->len - src->pos < 2) {
+	while (may_begin_with(src, GZIP_MAGIC) || may_begin_with(src, ZSTD_MAGIC)) {
 		ret = fill(src);
 		if (ret < 0)
 			return ret;
@@ -156,15 +213,19 @@ static int detect(struct source *src)
 	}
 	if (src->pos == src->len)
 		return 0;
-	if (src->len - src->pos < 2 || src->buf[src->pos] != 0x1f ||
-	    src->buf[src->pos + 1] != 0x8b) {
+	if (begins_with(src, GZIP_MAGIC)) {
+		memset(&src->z, 0, sizeof(src->z));
+		if (inflateInit2(&src->z, 16 + MAX_WBITS) != Z_OK)
+			return -ENOMEM;
+		src->mode = SOURCE_GZIP;
+	} else if (begins_with(src, ZSTD_MAGIC)) {
+		src->zstd = ZSTD_createDCtx();
+		if (!src->zstd)
+			return -ENOMEM;
+		src->mode = SOURCE_ZSTD;
+	} else {
 		src->mode = SOURCE_PLAIN;
-		return 1;
 	}
-	memset(&src->z, 0, sizeof(src->z));
-	if (inflateInit2(&src->z, 16 + MAX_WBITS) != Z_OK)
-		return -ENOMEM;
-	src->mode = SOURCE_GZIP;
 	return 1;
 }
 
@@ -207,7 +268,26 @@ static ssize_t inflate_some(struct source *src, void *buf, size_t sz)
 	return (ssize_t)(sz - src->z.avail_out);
 }
 
-static ssize_t read_gzip(struct source *src, void *buf, size_t sz)
+/* The same of zstd, which by itself refuses windows beyond 128 MiB. */
+static ssize_t unzstd_some(struct source *src, void *buf, size_t sz)
+{
+	ZSTD_inBuffer in = { src->buf + src->pos, src->len - src->pos, 0 };
+	ZSTD_outBuffer out = { buf, sz, 0 };
+	size_t left;
+
+	src->in_member = true;
+	left = ZSTD_decompressStream(src->zstd, &out, &in);
+	src->pos += in.pos;
+	if (ZSTD_isError(left))
+		src->failed = -EBADMSG;
+	else if (!left)
+		src->in_member = false;
+	if (src->failed && !out.pos)
+		return src->failed;
+	return (ssize_t)out.pos;
+}
+
+static ssize_t read_packed(struct source *src, void *buf, size_t sz)
 {
 	ssize_t n;
 
@@ -216,9 +296,9 @@ static ssize_t read_gzip(struct source *src, void *buf, size_t sz)
 	if (sz > UINT32_MAX / 2)
 		sz = UINT32_MAX / 2;
 	for (;;) {
-		/* inflate may hold output back, so a member in progress is asked without input too */
+		/* output may be held back, so a member in progress is asked without input too */
 		if (src->in_member || src->pos < src->len) {
-			n = inflate_some(src, buf, sz);
+			n = src->zstd ? unzstd_some(src, buf, sz) : inflate_some(src, buf, sz);
 			if (n)
 				return n;
 		}
@@ -230,22 +310,52 @@ static ssize_t read_gzip(struct source *src, void *buf, size_t sz)
 	}
 }
 
-ssize_t source_read(void *ctx, void *buf, size_t sz)
+/* The end of one file: the next one, which may be packed otherwise. 1, 0 when there is none, -errno. */
+static int next_file(struct source *src)
 {
-	struct source *src = ctx;
-	ssize_t n;
+	int fd;
+
+	if (src->at + 1 >= src->set.cnt)
+		return 0;
+	fd = open(src->set.paths[src->at + 1], O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	close(src->fd);
+	src->fd = fd;
+	src->at++;
+	src->cut |= source_is_cut(src);
+	end_unpacking(src);
+	src->in_member = false;
+	src->pos = src->len = 0;
+	return 1;
+}
+
+static ssize_t read_file(struct source *src, void *buf, size_t sz)
+{
 	int ret;
 
-	if (!sz)
-		return 0;
 	if (src->mode == SOURCE_UNKNOWN) {
 		ret = detect(src);
 		if (ret <= 0)
 			return ret;
 	}
-	n = src->mode == SOURCE_GZIP ? read_gzip(src, buf, sz) : read_plain(src, buf, sz);
+	return src->mode == SOURCE_PLAIN ? read_plain(src, buf, sz) : read_packed(src, buf, sz);
+}
+
+ssize_t source_read(void *ctx, void *buf, size_t sz)
+{
+	struct source *src = ctx;
+	ssize_t n;
+	int more;
+
+	if (!sz)
+		return 0;
+	do {
+		n = read_file(src, buf, sz);
+		more = n ? 0 : next_file(src);
+	} while (more > 0);
 	src->any |= n > 0;
-	return n;
+	return more < 0 ? more : n;
 }
 
 const char *source_name(const struct source *src)
@@ -260,17 +370,24 @@ bool source_is_regular(const struct source *src)
 
 int source_fd(const struct source *src)
 {
-	return src->fd;
+	return src->set.cnt > 1 ? -1 : src->fd;
 }
 
 int source_rewind(struct source *src)
 {
-	if (lseek(src->fd, src->start, SEEK_SET) < 0)
+	if (src->at) {
+		int fd = open(src->set.paths[0], O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+		if (fd < 0)
+			return -errno;
+		close(src->fd);
+		src->fd = fd;
+		src->at = 0;
+	} else if (lseek(src->fd, src->start, SEEK_SET) < 0) {
 		return -errno;
-	if (src->mode == SOURCE_GZIP)
-		inflateEnd(&src->z);
-	src->mode = SOURCE_UNKNOWN;
-	src->in_member = src->any = false;
+	}
+	end_unpacking(src);
+	src->in_member = src->any = src->cut = false;
 	src->failed = 0;
 	src->pos = src->len = 0;
 	return 0;
@@ -278,12 +395,17 @@ int source_rewind(struct source *src)
 
 bool source_is_cut(const struct source *src)
 {
-	return src->mode == SOURCE_GZIP && src->in_member;
+	return src->cut || src->in_member;
 }
 
-bool source_is_gzip(const struct source *src)
+bool source_is_packed(const struct source *src)
 {
-	return src->mode == SOURCE_GZIP;
+	return src->mode == SOURCE_GZIP || src->mode == SOURCE_ZSTD;
+}
+
+const char *source_packing(const struct source *src)
+{
+	return src->mode == SOURCE_ZSTD ? "zstd" : "gzip";
 }
 
 bool source_is_empty(const struct source *src)

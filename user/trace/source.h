@@ -8,13 +8,14 @@
 #include <sys/types.h>
 
 /*
- * Bytes of a trace from a file, a pipe or standard input ("-"), plain or gzip (told by its magic,
- * any number of members). Constant memory. One thread at a time.
+ * Bytes of a trace from a file, a pipe or standard input ("-"), plain, gzip or zstd (told by its magic,
+ * any number of members), or of the files of a set (source_set.h) one behind the other. Constant memory. One
+ * thread at a time.
  */
 struct source;
 
 /*
- * Opens @path for reading. Refuses directories and a terminal. On failure prints one line that
+ * Opens @path for reading. Refuses a terminal, and directories that hold no set. On failure prints one line that
  * names the file and the remedy. 0, or -errno. Free with source_close().
  */
 int source_open(const char *path, struct source **out);
@@ -27,7 +28,7 @@ void source_close(struct source *src);
 
 /*
  * Has the signature of dial9_read_fn; @src is a struct source. Up to @sz plain bytes into @buf:
- * > 0 count, 0 at the end for now (a growing file may give more later), -EBADMSG when the gzip
+ * > 0 count, 0 at the end for now (a growing file may give more later), -EBADMSG when the packed
  * data is damaged, other -errno from the kernel.
  */
 ssize_t source_read(void *src, void *buf, size_t sz);
@@ -35,20 +36,23 @@ ssize_t source_read(void *src, void *buf, size_t sz);
 /* What to call the input in a message: the path, or "standard input". Borrowed. */
 const char *source_name(const struct source *src);
 
-/* True when source_rewind() can work: the input is a regular file. */
+/* True when source_rewind() can work: the input is a regular file, or a set of them. */
 bool source_is_regular(const struct source *src);
 
-/* The descriptor that bytes are read from: its offset tells how far reading has got. Borrowed. */
+/* The descriptor that bytes are read from: its offset tells how far reading has got. Borrowed. -1 of a set. */
 int source_fd(const struct source *src);
 
 /* Back to the first byte. 0, or -errno (-ESPIPE on pipes). */
 int source_rewind(struct source *src);
 
-/* True when the input is gzip and ends inside a member: the rest was cut off. */
+/* True when the input is packed and ends inside a member: the rest was cut off. */
 bool source_is_cut(const struct source *src);
 
-/* True when the bytes are gzip, so that offsets of the trace are not offsets of the file. */
-bool source_is_gzip(const struct source *src);
+/* What it is packed with, for messages: "gzip" or "zstd". */
+const char *source_packing(const struct source *src);
+
+/* True when the bytes are packed, so that offsets of the trace are not offsets of the file. */
+bool source_is_packed(const struct source *src);
 
 /* After an end: true when there was not a byte before it. */
 bool source_is_empty(const struct source *src);
