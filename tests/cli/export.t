@@ -98,3 +98,13 @@ own
 $ dial9-prof export folded - <own >>own; echo $?; cmp own $T/golden/dial9/mixed_1k.bin
 1
 ! dial9-prof: export: the output would take the place of the input, which is standard input; choose another file with -o
+#
+# Clocks that do not compare lie on one axis where a format has but one, which is told.
+$ dial9-prof merge -q t.gz own --align mono -o two; for f in perfetto firefox chrome csv; do echo $f; dial9-prof export $f two -o /dev/null; dial9-prof export $f t.gz -o /dev/null; done
+perfetto
+firefox
+chrome
+csv
+! dial9-prof: export: times of 2 clocks, which do not compare, lie on one axis (dial9-prof merge puts them beside each other by their wall clocks)
+! dial9-prof: export: times of 2 clocks, which do not compare, lie on one axis (dial9-prof merge puts them beside each other by their wall clocks)
+! dial9-prof: export: times of 2 clocks, which do not compare, lie on one axis (dial9-prof merge puts them beside each other by their wall clocks)

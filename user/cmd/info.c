@@ -587,21 +587,6 @@ static void put_part(struct info *in, uint32_t part)
 	put_time(in, part);
 }
 
-/* Whether all parts are of one merged stream, each wall clock where the first one's is. */
-static bool is_by_wall_clocks(const struct parts *p)
-{
-	for (size_t i = 0; i < p->cnt; i++) {
-		const struct part *a = &p->v[0], *b = &p->v[i];
-
-		if (!b->merged || b->base)
-			return false;
-		if (b->clock == i &&
-		    (!a->synced || !b->synced || a->real - a->mono != b->real - b->mono))
-			return false;
-	}
-	return true;
-}
-
 /* What the file holds beside its parts, when there are several. */
 static void put_sums(struct info *in)
 {
@@ -613,7 +598,7 @@ static void put_sums(struct info *in)
 		   p->cnt);
 	if (clocks == 1)
 		buf_addstr(&in->out, "one clock\n");
-	else if (is_by_wall_clocks(p))
+	else if (parts_are_aligned(p))
 		buf_printf(&in->out,
 			   "%zu clocks, put beside each other by their wall clocks: times compare "
 			   "as exactly as these did\n",

@@ -333,6 +333,7 @@ const struct exporter export_chrome = {
 	.name = "chrome",
 	.brief =
 		"a timeline of CPUs and threads, for chrome://tracing and what else reads its JSON",
+	.one_axis = true,
 	.state_sz = sizeof(struct chrome),
 	.begin = chrome_begin,
 	.thread = chrome_thread,

@@ -392,6 +392,17 @@ int export_bytes(struct export *x, const void *data, size_t sz)
 	return x->run->err;
 }
 
+static void tell_clocks(const struct export *x)
+{
+	const struct parts *p = x->names ? &x->names->parts : NULL;
+	const size_t clocks = p && x->format->one_axis ? parts_clocks(p) : 1;
+
+	if (clocks > 1 && !parts_are_aligned(p))
+		log_warn("export: times of %zu clocks, which do not compare, lie on one axis "
+			 "(dial9-prof merge puts them beside each other by their wall clocks)",
+			 clocks);
+}
+
 int export_end(struct export *x)
 {
 	begin(x);
@@ -400,5 +411,6 @@ int export_end(struct export *x)
 	if (x->format->end)
 		x->format->end(x);
 	write_out(x);
+	tell_clocks(x);
 	return x->run->err;
 }

@@ -100,6 +100,7 @@ struct exporter {
 	const char *name; /* the word of the command line */
 	const char *brief; /* what it is for, in a few words */
 	bool binary; /* nothing for a terminal */
+	bool one_axis; /* all times lie on it, also those of clocks that do not compare */
 	size_t state_sz;
 	/*
 	 * Of sums that weigh by time, what becomes of samples that stand for no known time, as in "3 samples of

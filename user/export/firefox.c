@@ -512,6 +512,7 @@ const struct exporter export_firefox = {
 	.name = "firefox",
 	.brief =
 		"samples over time by thread, times off the CPU and events, for profiler.firefox.com",
+	.one_axis = true,
 	.state_sz = sizeof(struct firefox),
 	.begin = firefox_begin,
 	.thread = firefox_thread,

@@ -375,6 +375,7 @@ const struct exporter export_perfetto = {
 	.name = "perfetto",
 	.brief = "scheduling, samples and events for ui.perfetto.dev and trace_processor",
 	.binary = true,
+	.one_axis = true,
 	.state_sz = sizeof(struct perfetto),
 	.begin = perfetto_begin,
 	.thread = perfetto_thread,

@@ -358,3 +358,17 @@ void parts_merged_clock(struct parts *p, uint32_t part, uint64_t mono, uint64_t 
 {
 	take_clock(p, part, mono, real);
 }
+
+bool parts_are_aligned(const struct parts *p)
+{
+	for (size_t i = 0; i < p->cnt; i++) {
+		const struct part *a = &p->v[0], *b = &p->v[i];
+
+		if (!b->merged || b->base)
+			return false;
+		if (b->clock == i &&
+		    (!a->synced || !b->synced || a->real - a->mono != b->real - b->mono))
+			return false;
+	}
+	return true;
+}

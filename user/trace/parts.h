@@ -100,5 +100,7 @@ uint32_t parts_of(const struct parts *p, uint32_t base, uint64_t number);
 uint32_t parts_get(const struct parts *p, uint32_t part, uint32_t key);
 /* How many clocks there are. */
 size_t parts_clocks(const struct parts *p);
+/* Whether all parts are of one merged stream, each wall clock where the first one's is. */
+bool parts_are_aligned(const struct parts *p);
 
 #endif /* D9_TRACE_PARTS_H */
