@@ -110,8 +110,8 @@ SRCS_cmd += user/cmd/notes_copy.c
 SRCS_record += $(addprefix user/record/,annotate.c field_notes.c words.c)
 
 # When is recorded.
-SRCS_record += $(addprefix user/record/,control.c gate.c meta.c when.c)
-SRCS_cmd += user/cmd/start_at.c
+SRCS_record += $(addprefix user/record/,control.c flight.c gate.c meta.c trigger.c when.c)
+SRCS_cmd += user/cmd/flight_opts.c user/cmd/info_triggers.c user/cmd/start_at.c
 
 # What `export html` and `view` show.
 PAGE_PARTS := $(addprefix tools/page/,assemble.sh page.html style.css) $(addprefix tools/js/,decode.js lean.js) \
@@ -178,10 +178,14 @@ TESTS_ROOT += tests/bpf/neighbours_test.c tests/bpf/symbolize_test.c
 TESTS += $(addprefix tests/record/,annotate_test.c field_notes_test.c) tests/cmd/notes_copy_test.c
 TESTS_ROOT += tests/record/field_notes_live_test.c
 TESTS += $(addprefix tests/record/,control_test.c gate_test.c meta_test.c) tests/cmd/start_at_test.c
-TESTS_ROOT += tests/bpf/when_test.c
+TESTS_ROOT += tests/bpf/when_test.c tests/bpf/flight_test.c
+TESTS += tests/record/flight_test.c tests/record/trigger_test.c tests/cmd/flight_opts_test.c
 TESTS_ROOT += tests/bpf/app_trace_test.c
 TESTS_ROOT += tests/bpf/filter_test.c
 TESTS_ROOT += tests/bpf/kernel_stacks_test.c
+
+# Waits that are too long.
+BPF_SRCS += bpf/latency.bpf.c
 
 # Sums in place of events.
 BPF_SRCS += bpf/summary.bpf.c

@@ -306,6 +306,27 @@ struct prof_summary_cpu {
 	__u64 pad[6];
 };
 
+/* Who was blocked, or waited for a CPU, longer than --trigger-latency says. Mapped into the loader, */
+struct prof_latency_hit {
+	__u32 state; /* enum prof_latency_state */
+	__u32 kind; /* enum prof_latency_kind */
+	__u32 tid, tgid;
+	__u64 ts; /* when it came on a CPU: CLOCK_MONOTONIC, ns */
+	__u64 ns; /* for how long */
+};
+
+/* ... which takes what is there, and only then may there be another one. */
+enum prof_latency_state {
+	PROF_LATENCY_NONE,
+	PROF_LATENCY_WRITING,
+	PROF_LATENCY_THERE,
+};
+
+enum prof_latency_kind {
+	PROF_LATENCY_OFFCPU, /* from leaving the CPU, not to run on, until it was woken */
+	PROF_LATENCY_RUNQ, /* from being woken, made, or taken off the CPU until it came on one */
+};
+
 /* Of switch-outs, --switch-stacks */
 enum prof_stacks {
 	PROF_STACKS_USER = 1,

@@ -291,6 +291,18 @@ enum prof_tp_symbol_kind {
 /* no loss: recording was off on purpose between the times; count is how often */
 #define PROF_LOST_PAUSED "paused"
 
+/* ---- Trigger: for which a snapshot of --flight was written; at the time of what it was ------- */
+#define PROF_EV_TRIGGER                                                                            \
+	"Trigger" /* reason string, event string, pid u32, tid u32: 0 for nobody, then: */
+#define PROF_F_REASON "reason" /* one of PROF_TRIGGER_* */
+#define PROF_F_DURATION_NS "duration_ns" /* varint: that was too long; 0 for other reasons */
+#define PROF_TRIGGER_EVENT "event" /* its name is in PROF_F_EVENT, which is empty otherwise */
+#define PROF_TRIGGER_OFFCPU "offcpu" /* the thread was blocked */
+#define PROF_TRIGGER_RUNQ "runq" /* it waited for a CPU */
+#define PROF_TRIGGER_SIGNAL "signal" /* SIGUSR2 */
+#define PROF_TRIGGER_CONTROL "control" /* --control */
+#define PROF_TRIGGER_END "end" /* of the recording */
+
 /* ---- RecorderStats: cumulative, each second and at the end; all varint ------------------------ */
 #define PROF_EV_STATS "RecorderStats"
 #define PROF_F_ELAPSED_NS "elapsed_ns"
@@ -419,6 +431,9 @@ enum prof_summary_kind {
 	X(PROF_EV_LOST, PROF_F_CPU, NULL, PROF_KIND_CPU)                                           \
 	X(PROF_EV_LOST, PROF_F_FIRST_NS, PROF_UNIT_NS, NULL)                                       \
 	X(PROF_EV_LOST, PROF_F_LAST_NS, PROF_UNIT_NS, NULL)                                        \
+	X(PROF_EV_TRIGGER, PROF_F_PID, NULL, PROF_KIND_PID)                                        \
+	X(PROF_EV_TRIGGER, PROF_F_TID, NULL, PROF_KIND_TID)                                        \
+	X(PROF_EV_TRIGGER, PROF_F_DURATION_NS, PROF_UNIT_NS, NULL)                                 \
 	X(PROF_EV_STATS, PROF_F_ELAPSED_NS, PROF_UNIT_NS, PROF_KIND_COUNTER)                       \
 	X(PROF_EV_STATS, PROF_F_PRODUCED, NULL, PROF_KIND_COUNTER)                                 \
 	X(PROF_EV_STATS, PROF_F_WRITTEN, NULL, PROF_KIND_COUNTER)                                  \

@@ -4,13 +4,11 @@
  * and while it is not.
  */
 #include <criterion/criterion.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "control.h"
 #include "profile/intervals.h"
 #include "support.h"
 
@@ -20,37 +18,6 @@ enum { SLEEPERS = 4, NAPS = 40, SLEEPING = 1, PAUSES_MAX = 8 };
 
 #define MS 1000000ULL
 #define SECOND 1000000000ULL
-
-/* ---- commands ------------------------------------------------------------------------------------ */
-
-struct control {
-	char spec[512];
-	int to, from;
-};
-
-static void make_control(struct control *c)
-{
-	const char *to = live_path("control"), *from = live_path("ack");
-
-	cr_assert_eq(mkfifo(to, 0600), 0);
-	cr_assert_eq(mkfifo(from, 0600), 0);
-	c->to = open(to, O_RDWR | O_CLOEXEC);
-	c->from = open(from, O_RDWR | O_CLOEXEC);
-	cr_assert(c->to >= 0 && c->from >= 0);
-	snprintf(c->spec, sizeof(c->spec), "fifo:%s,%s", to, from);
-}
-
-/* Returns when it has been done. */
-static void ask(const struct control *c, const char *command)
-{
-	struct pollfd p = { .fd = c->from, .events = POLLIN };
-	char answer[16] = "";
-
-	cr_assert_gt(dprintf(c->to, "%s\n", command), 0);
-	cr_assert_eq(poll(&p, 1, 20000), 1, "no answer to %s", command);
-	cr_assert_eq(read(c->from, answer, sizeof(answer)), 4);
-	cr_assert_str_eq(answer, "ack\n");
-}
 
 /* ---- the trace ----------------------------------------------------------------------------------- */
 
@@ -142,12 +109,12 @@ Test(when, what_happens_while_recording_is_off_is_not_there_and_the_pause_is_no_
 {
 	struct live_proc sleepers[SLEEPERS];
 	struct seen s = { .pause_cnt = 0 };
-	struct control control;
+	struct live_control control;
 	struct live_rec rec;
 	char pids[128] = "";
 	size_t i;
 
-	make_control(&control);
+	live_control(&control);
 	for (i = 0; i < SLEEPERS; i++) {
 		live_stimulus(&sleepers[i], "sleeper", "40", "1000", NULL);
 		s.tids[i] = (uint32_t)sleepers[i].pid;
@@ -155,15 +122,15 @@ Test(when, what_happens_while_recording_is_off_is_not_there_and_the_pause_is_no_
 			 sleepers[i].pid);
 	}
 	live_record(&rec, "-p", pids, "-D", "-1", "--control", control.spec, NULL);
-	ask(&control, "ping");
+	live_ask(&control, "ping");
 	go_and_settle(&sleepers[0]);
-	ask(&control, "enable");
+	live_ask(&control, "enable");
 	live_go(&sleepers[1]);
-	ask(&control, "disable");
+	live_ask(&control, "disable");
 	go_and_settle(&sleepers[2]);
-	ask(&control, "enable");
+	live_ask(&control, "enable");
 	live_go(&sleepers[3]);
-	ask(&control, "stop");
+	live_ask(&control, "stop");
 	cr_assert_eq(live_finish(&rec), 0);
 	for (i = 0; i < SLEEPERS; i++)
 		live_end(&sleepers[i]);
@@ -181,8 +148,7 @@ Test(when, what_happens_while_recording_is_off_is_not_there_and_the_pause_is_no_
 	cr_expect_geq(s.over_pause, 4, "some thread's interval lies over each");
 	cr_expect_eq(s.blocked_over_pause, 0, "%lu of %lu have a state",
 		     (unsigned long)s.blocked_over_pause, (unsigned long)s.over_pause);
-	close(control.to);
-	close(control.from);
+	live_control_fini(&control);
 }
 
 Test(when, a_delay_lets_the_command_run_and_records_what_comes_then)

@@ -77,6 +77,20 @@ Output:
       --mem-max=SIZE        memory for what is remembered of programs (default
                             512M)
 
+Flight recorder:
+      --flight=TIME[,SIZE]  keep the last 30s, in 256M of memory at most, and
+                            write it, as FILE.0.bin, FILE.1.bin, at SIGUSR2, at
+                            a trigger, and at the end
+      --trigger=SYS:EVENT[/FILTER/]
+                            record this tracepoint, and write when it happens;
+                            repeatable
+      --trigger-latency=offcpu|runq>DUR
+                            write when a thread was blocked, or waited for a
+                            CPU, for longer
+      --post=DUR            record so long behind a trigger before it is written
+                            (default 0)
+      --rearm=DUR           then take no other trigger for so long (default 1s)
+
 Recorder:
   -r, --realtime=PRIO       real-time priority while buffers fill (default 1; 0
                             for none)
@@ -227,6 +241,25 @@ $ dial9-prof -a --meta a=1 --meta host=me
 $ dial9-prof -a --meta a=1 --meta a=2
 ! dial9-prof: record: --meta a=2: the key is given twice
 ? 1
+#
+# The flight recorder.
+$ dial9-prof -a --flight soon
+! dial9-prof: record: --flight takes a time, and a size behind a comma: 30s,256M; see dial9-prof record --help
+? 1
+$ dial9-prof -a --flight 30s,1M
+! dial9-prof: record: --flight takes no less than 1s and 4M; see dial9-prof record --help
+? 1
+$ dial9-prof -a --trigger sched:sched_process_exit
+! dial9-prof: record: --trigger, --trigger-latency and --post are for --flight; see dial9-prof record --help
+? 1
+$ dial9-prof -a --flight 30s --trigger sched_process_exit
+! dial9-prof: record: --trigger takes one SYS:EVENT each time; see dial9-prof record --help
+? 1
+$ dial9-prof -a --flight 30s --trigger-latency 'runq<20ms'
+! dial9-prof: record: --trigger-latency takes offcpu>DUR or runq>DUR, such as 'runq>20ms'; see dial9-prof record --help
+? 1
+$ dial9-prof -a --flight 30s -o - | cat
+! dial9-prof: record: --flight writes files of its own: not to standard output, and without --switch-output, --max-size and --app-trace; see dial9-prof record --help
 #
 # An empty name is none.
 $ dial9-prof -o '' -a

@@ -675,6 +675,7 @@ static void put_text(struct info *in)
 	put_level(in);
 	if (single)
 		put_part(in, 0);
+	info_triggers_put(in);
 	put_size(in);
 	if (single) {
 		put_loss(in, 0);
@@ -706,8 +707,10 @@ static int info_dial9(const struct info_opts *opts, const char *path)
 	if (progress_open(path, READER_ONE_PASS, &in.reader, &progress))
 		return CMD_INPUT;
 	in.names = reader_names(in.reader);
-	while ((ret = reader_next(in.reader, &ev)) == 1)
+	while ((ret = reader_next(in.reader, &ev)) == 1) {
 		event_counts_add(&in.counts, reader_trace(in.reader), in.names, &ev);
+		info_triggers_add(&in, &ev);
+	}
 	progress_end(progress);
 	if (!ret) {
 		event_counts_sort(&in.counts, in.names);

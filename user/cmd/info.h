@@ -14,12 +14,22 @@ struct info_opts {
 	bool schemas, modules, json, verify;
 };
 
+enum { INFO_TRIGGERS_MAX = 16 };
+
+/* Why a snapshot was written; string ids, NAMES_NONE for what is not told. */
+struct info_trigger {
+	uint64_t ts, tid, ns;
+	uint32_t reason, event, comm;
+};
+
 /* One run of the command: the trace has been read to its end. */
 struct info {
 	const struct info_opts *opts;
 	struct reader *reader;
 	struct names *names;
 	struct event_counts counts;
+	struct info_trigger triggers[INFO_TRIGGERS_MAX]; /* the first of them */
+	size_t trigger_cnt;
 	uint64_t bytes; /* of whole frames */
 	uint64_t overhead_bytes; /* of those that are no events */
 	bool torn;
@@ -40,6 +50,10 @@ void info_stacks(struct info *in, const struct event_counts_stats *s);
 
 /* The JSON form, appended to in->out. */
 void info_json(struct info *in);
+
+/* Each event; and a line for each that was a trigger, appended to in->out. */
+void info_triggers_add(struct info *in, const struct trace_event *ev);
+void info_triggers_put(struct info *in);
 
 /* --verify: prints the verdict on a file, as the last line of `dump --json` if so asked; an exit code. */
 int info_verify(const char *path, bool json);

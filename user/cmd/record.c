@@ -18,6 +18,7 @@
 #include "base/opts.h"
 #include "cmd/app_trace.h"
 #include "cmd/cmd.h"
+#include "cmd/flight_opts.h"
 #include "cmd/output_opts.h"
 #include "cmd/start_at.h"
 #include "cmd/summary.h"
@@ -67,6 +68,7 @@ struct record_opts {
 	bool names;
 	uint64_t names_wait_ns;
 	struct output_opts output;
+	struct flight_opts flight;
 	const char *app_trace;
 	int spec;
 	uint64_t ring_bytes;
@@ -79,6 +81,9 @@ struct record_opts {
 	/* what these come to */
 	struct when_cfg when;
 	struct meta_user entries[META_USER_MAX];
+	struct flight_cfg keep;
+	struct trigger_cfg trigger;
+	struct flight_events triggers;
 	uint32_t priority;
 	int nice;
 	bool orc;
@@ -225,6 +230,7 @@ static const struct opt record_table[] = {
 	  .min = MEM_MIN,
 	  .help = "memory for what is remembered of programs (default 512M)" },
 
+	FLIGHT_OPTS(struct record_opts, flight),
 	{ .name = "realtime",
 	  .key = 'r',
 	  .kind = OPT_U32,
@@ -421,13 +427,28 @@ static void on_signal(int sig)
 	stop_asked++;
 }
 
+static int check_flight(struct record_opts *o)
+{
+	const char *wrong = flight_opts_read(&o->flight, &o->keep, &o->trigger, &o->triggers);
+
+	o->keep.stop = &stop_asked;
+	o->trigger.asked = &switch_asked;
+	if (wrong)
+		return usage_error(wrong);
+	if (o->flight.keep && (o->output.switching || o->output.max_bytes || o->app_trace ||
+			       sink_is_stdout(o->output.path)))
+		return usage_error("--flight writes files of its own: not to standard output, and "
+				   "without --switch-output, --max-size and --app-trace");
+	return 0;
+}
+
 static void on_switch(int sig)
 {
 	switch_asked++;
 }
 
 /* Whoever started us may have left other ways behind. */
-static void catch_signals(bool switching)
+static void catch_signals(bool switching, bool flight)
 {
 	const struct sigaction another = { .sa_handler = on_switch };
 	struct sigaction sa = { .sa_handler = on_signal }, hangup;
@@ -438,7 +459,7 @@ static void catch_signals(bool switching)
 	/* under nohup a terminal that goes away is none of our business */
 	if (switching || (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN))
 		sigaction(SIGHUP, switching ? &another : &sa, NULL);
-	if (switching)
+	if (switching || flight)
 		sigaction(SIGUSR2, &another, NULL);
 	sigemptyset(&stops);
 	sigaddset(&stops, SIGINT);
@@ -487,8 +508,9 @@ static void take_stacks(const struct record_opts *o, struct recorder_cfg *cfg)
 /* Events that are tracepoints, with their filters: two arrays as long as the options', to be freed. */
 static void take_events(const struct record_opts *o, struct recorder_cfg *cfg)
 {
-	const char **patterns = xcalloc(o->events.cnt + 1, sizeof(*patterns));
-	const char **filters = xcalloc(o->events.cnt + 1, sizeof(*filters));
+	const size_t max = o->events.cnt + o->triggers.cnt + 1;
+	const char **patterns = xcalloc(max, sizeof(*patterns));
+	const char **filters = xcalloc(max, sizeof(*filters));
 	size_t i, kept = 0;
 
 	for (i = 0; i < o->events.cnt; i++) {
@@ -500,6 +522,10 @@ static void take_events(const struct record_opts *o, struct recorder_cfg *cfg)
 			filters[kept] = filter_of(o, i);
 			patterns[kept++] = o->events.v[i];
 		}
+	}
+	for (i = 0; i < o->triggers.cnt; i++) {
+		filters[kept] = o->triggers.filters[i];
+		patterns[kept++] = o->triggers.names[i];
 	}
 	cfg->events = (struct eventset_cfg){
 		.sched = o->sched,
@@ -514,6 +540,8 @@ static void take_output(const struct record_opts *o, struct recorder_cfg *cfg)
 {
 	output_opts_read(&o->output, &switch_asked, &cfg->output);
 	cfg->output.stop = &stop_asked;
+	cfg->flight = o->keep;
+	cfg->trigger = o->trigger;
 }
 
 /* Sums need no rings, stacks or names. */
@@ -570,6 +598,8 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 	take_events(o, &cfg);
 	take_output(o, &cfg);
 	take_summary(o, &cfg);
+	if (cfg.flight.ns && !o->quiet)
+		summary_flight(&cfg.flight);
 	err = recorder_run(&cfg, &result);
 	free((void *)cfg.events.patterns);
 	free((void *)cfg.events.filters);
@@ -602,6 +632,7 @@ int cmd_record(int argc, char **argv)
 		.max_stack = PROF_STACK_MAX,
 		.unwind_mem = 128 << 20,
 		.output.path = CMD_DEFAULT_FILE,
+		.flight.rearm_ns = 1000000000ULL,
 		.ring_bytes = 4 << 20,
 		.mem_max = 512 << 20,
 		.priority = 1,
@@ -614,14 +645,16 @@ int cmd_record(int argc, char **argv)
 	err = opts_parse(&record_spec, argc, argv, &o, &first);
 	if (err == 1)
 		code = CMD_OK;
-	if (!err && !check(&o, first < argc) && !check_when(&o) && !check_meta(&o)) {
+	if (!err && !check(&o, first < argc) && !check_when(&o) && !check_meta(&o) &&
+	    !check_flight(&o)) {
 		log_set_level(o.quiet	    ? LOG_LEVEL_QUIET :
 			      o.verbose > 1 ? LOG_LEVEL_DEBUG :
 			      o.verbose	    ? LOG_LEVEL_INFO :
 					      LOG_LEVEL_WARN);
-		catch_signals(o.output.switching);
+		catch_signals(o.output.switching, o.flight.keep);
 		code = record(&o, first < argc ? argv + first : NULL, buf_cstr(&command_line));
 	}
+	flight_opts_fini(&o.triggers);
 	opts_fini(&record_spec, &o);
 	buf_free(&command_line);
 	return code;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/hmap.h"
@@ -45,6 +46,18 @@ static struct account account_of(const struct status_totals *t)
 					 [ACCOUNT_STALLS] = t->side_stalls,
 					 [ACCOUNT_DOUBTS] = t->doubts,
 				 } };
+}
+
+void summary_flight(const struct flight_cfg *flight)
+{
+	char kept[32], waiting[32];
+
+	str_bytes(kept, flight->bytes);
+	str_bytes(waiting, FLIGHT_WAITING_BYTES);
+	fprintf(stderr,
+		"dial9-prof: keeps the last %.1f s in %s of memory at most, and %s beside it; "
+		"kill -USR2 %d writes them\n",
+		flight->ns / 1e9, kept, waiting, getpid());
 }
 
 void summary_progress(void *ctx, const struct status_totals *t)

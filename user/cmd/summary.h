@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+struct flight_cfg;
 struct recorder_cfg;
 struct recorder_result;
 struct status_totals;
@@ -14,6 +15,8 @@ struct summary {
 	bool on_terminal;
 };
 
+/* The start of a flight recorder: how much it keeps, and what memory that may take. */
+void summary_flight(const struct flight_cfg *flight);
 /* A recorder_progress_fn; ctx is a struct summary. One line, written over again and again. */
 void summary_progress(void *ctx, const struct status_totals *totals);
 /* In place of progress, while the end waits for names; ctx as above. */

@@ -94,6 +94,12 @@ static bool is_mark(const struct bpf_program *prog)
 	return !strncmp(bpf_program__name(prog), "prof_mark_", strlen("prof_mark_"));
 }
 
+/* What measures waits to see whether one is too long: its misses are no event's. */
+static bool is_latency(const struct bpf_program *prog)
+{
+	return !strncmp(bpf_program__name(prog), "prof_latency_", strlen("prof_latency_"));
+}
+
 static bool is_ipi_mark(const struct bpf_program *prog)
 {
 	return strstr(bpf_program__name(prog), "irq_work") ||
@@ -127,6 +133,20 @@ static void configure_neighbours(struct capture *c)
 	s->rodata->cfg_watch_event = event;
 	bpf_program__set_autoload(s->progs.prof_wait_wakeup, true);
 	bpf_map__set_max_entries(s->maps.waits, PROF_WAIT_SLOTS);
+}
+
+static void configure_latency(struct capture *c)
+{
+	const bool wanted = c->cfg.offcpu_ns || c->cfg.runq_ns;
+	struct prof *s = c->skel;
+	struct bpf_program *prog;
+
+	s->rodata->cfg_latency_blocked_ns = c->cfg.offcpu_ns;
+	s->rodata->cfg_latency_ready_ns = c->cfg.runq_ns;
+	bpf_map__set_autocreate(s->maps.latency_times, wanted);
+	bpf_object__for_each_program(prog, s->obj)
+		if (is_latency(prog))
+			bpf_program__set_autoload(prog, wanted);
 }
 
 /* Lists of mappings follow targets, or whoever there is. */
@@ -168,6 +188,7 @@ static int configure(struct capture *c)
 				  !cfg->system_wide && cfg->events->hot[EVENTSET_SWITCH] < 0);
 	configure_marks(c);
 	configure_neighbours(c);
+	configure_latency(c);
 	bpf_map__set_max_entries(s->maps.event_cfgs, cnt ? cnt : 1);
 	capture_filter_size(s, cfg->events);
 	err = capture_rings_size(s, last_cpu < PROF_RINGS_MAX ? last_cpu + 1 : PROF_RINGS_MAX,
@@ -477,7 +498,7 @@ static uint64_t count_nested(const struct capture *c)
 
 		/* those that mark have nothing to lose but the number of an interrupt */
 		if ((type != BPF_PROG_TYPE_TRACEPOINT && type != BPF_PROG_TYPE_TRACING) ||
-		    is_mark(prog))
+		    is_mark(prog) || is_latency(prog))
 			continue;
 		if (bpf_program__fd(prog) >= 0 &&
 		    !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &sz))
@@ -759,5 +780,16 @@ bool capture_lost(struct capture *c, size_t cpu, enum capture_loss kind, uint64_
 		__atomic_load_n(failed ? &cs->read_failed_last : &s->lost_last, __ATOMIC_ACQUIRE);
 	if (!*first_ns)
 		*first_ns = *last_ns;
+	return true;
+}
+
+bool capture_latency(struct capture *c, struct prof_latency_hit *out)
+{
+	struct prof_latency_hit *hit = &c->skel->bss->latency_hit;
+
+	if (__atomic_load_n(&hit->state, __ATOMIC_ACQUIRE) != PROF_LATENCY_THERE)
+		return false;
+	*out = *hit;
+	__atomic_store_n(&hit->state, PROF_LATENCY_NONE, __ATOMIC_RELEASE);
 	return true;
 }

@@ -31,6 +31,8 @@ struct capture_cfg {
 	uint32_t call_graph; /* enum prof_call_graph */
 	uint32_t max_stack; /* user frames, at most PROF_STACK_MAX; 0: that many */
 	struct capture_unwind_cfg unwind; /* of PROF_CALL_GRAPH_AUTO */
+	uint64_t offcpu_ns,
+		runq_ns; /* how long a wait is too long: capture_latency(); 0: none is */
 	size_t ring_bytes; /* per CPU; a power of two of at least a page */
 	bool summary; /* sums in place of events: there is no side-band */
 };
@@ -100,6 +102,8 @@ uint32_t capture_call_graph(const struct capture *c);
 /* What --hz came out as: a value above the kernel's limit is lowered. */
 uint32_t capture_hz(const struct capture *c);
 
+/* A wait that was too long, if there was one since the last call: the first. No system call. */
+bool capture_latency(struct capture *c, struct prof_latency_hit *out);
 /* Whether capture_count() works with the capabilities that the caller has now: kernels before 5.19 may
  * want CAP_BPF for it. */
 bool capture_can_count(const struct capture *c);

@@ -31,6 +31,7 @@ enum schema_id {
 	SCHEMA_LOST,
 	SCHEMA_STATS,
 	SCHEMA_SUMMARY,
+	SCHEMA_TRIGGER,
 	SCHEMA_CNT,
 };
 
@@ -119,6 +120,15 @@ static const struct schema_def schema_defs[SCHEMA_CNT] = {
 				  { PROF_F_FIRST_NS, DIAL9_VARINT },
 				  { PROF_F_LAST_NS, DIAL9_VARINT },
 			  } },
+	[SCHEMA_TRIGGER] = { PROF_EV_TRIGGER,
+			     5,
+			     {
+				     { PROF_F_REASON, DIAL9_POOLED_STRING },
+				     { PROF_F_EVENT, DIAL9_POOLED_STRING },
+				     { PROF_F_PID, DIAL9_U32 },
+				     { PROF_F_TID, DIAL9_U32 },
+				     { PROF_F_DURATION_NS, DIAL9_VARINT },
+			     } },
 	[SCHEMA_STATS] = { PROF_EV_STATS,
 			   32,
 			   {
@@ -357,6 +367,17 @@ int emit_lost(struct emit *e, uint64_t ts, uint32_t cpu, const char *kind, uint6
 	dial9_enc_put_u64(e->enc, cnt);
 	dial9_enc_put_u64(e->enc, first_ns);
 	dial9_enc_put_u64(e->enc, last_ns);
+	return dial9_enc_end(e->enc);
+}
+
+int emit_trigger(struct emit *e, const struct emit_trigger *t)
+{
+	begin(e, SCHEMA_TRIGGER, t->ts);
+	put_name(e, t->reason);
+	put_name(e, t->event ? t->event : "");
+	dial9_enc_put_u64(e->enc, t->pid);
+	dial9_enc_put_u64(e->enc, t->tid);
+	dial9_enc_put_u64(e->enc, t->ns);
 	return dial9_enc_end(e->enc);
 }
 

@@ -81,6 +81,15 @@ int emit_tp_symbol(struct emit *e, uint64_t ts, const char *event, const char *f
 int emit_lost(struct emit *e, uint64_t ts, uint32_t cpu, const char *kind, uint64_t cnt,
 	      uint64_t first_ns, uint64_t last_ns);
 
+struct emit_trigger {
+	uint64_t ts;
+	const char *reason; /* PROF_TRIGGER_* */
+	const char *event; /* NULL for none */
+	uint32_t pid, tid;
+	uint64_t ns;
+};
+int emit_trigger(struct emit *e, const struct emit_trigger *t);
+
 struct emit_stats {
 	uint64_t elapsed_ns;
 	uint64_t produced, written, lost; /* tracepoint records */

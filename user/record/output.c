@@ -178,7 +178,8 @@ static struct file *file_new(struct output *o)
 		buf_addstr(&path, pack_suffix(o->cfg.pack));
 		f->path = buf_steal(&path);
 	}
-	f->pack = pack_new(o->cfg.pack, o->cfg.level, write_packed, f);
+	if (!o->cfg.packed)
+		f->pack = pack_new(o->cfg.pack, o->cfg.level, write_packed, f);
 	return f;
 }
 
@@ -382,6 +383,16 @@ static int put_thread_before(struct output *o, struct outlet *out)
 	return writer_new(&cfg, &inner, out);
 }
 
+/* That it can be made is known now. */
+static int take_back_first(struct output *o)
+{
+	int err = file_close(o->first);
+
+	o->first = NULL;
+	o->number--;
+	return err;
+}
+
 int output_open(const struct output_cfg *cfg, uid_t uid, gid_t gid, struct outlet *out, char **name)
 {
 	struct output *o = xcalloc(1, sizeof(*o));
@@ -398,6 +409,8 @@ int output_open(const struct output_cfg *cfg, uid_t uid, gid_t gid, struct outle
 	told = xstrdup(o->path);
 	o->first = file_new(o);
 	err = file_open(o->first);
+	if (!err && cfg->later)
+		err = take_back_first(o);
 	if (!err)
 		err = put_thread_before(o, out);
 	if (err) {

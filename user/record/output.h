@@ -21,6 +21,8 @@ struct output_cfg {
 	uint64_t switch_bytes; /* so many were written to one; 0: none */
 	uint64_t switch_ns; /* or so long after it began; 0: none */
 	const volatile sig_atomic_t *switch_asked; /* or when this has another value */
+	bool later; /* of a set: nothing is made before there is something to write */
+	bool packed; /* bytes come packed as `pack` says */
 	uint32_t max_files; /* the oldest are removed; 0: all are kept */
 
 	uint64_t max_bytes; /* of all together, then the recording ends; 0: none */

@@ -105,6 +105,8 @@ struct recorder {
 	struct merge *merge;
 	struct when when;
 	struct summary *summary; /* NULL: events */
+	struct flight *flight; /* NULL: all is written as it comes */
+	struct trigger *trigger; /* likewise */
 	struct realtime realtime;
 	struct memory memory;
 	uint64_t privileges; /* what is kept of them */
@@ -127,7 +129,8 @@ static int open_output(struct recorder *r)
 	err = invoker_read(&user);
 	if (err)
 		return err;
-	err = output_open(&r->cfg->output, user.uid, user.gid, &cfg.outlet, &r->result->file);
+	err = flight_open(&r->cfg->flight, &r->cfg->output, &user, &cfg.outlet, &r->flight,
+			  &r->result->file);
 	if (!err)
 		err = segments_new(&cfg, &r->segments);
 	if (err)
@@ -174,6 +177,8 @@ static int prepare_capture(struct recorder *r)
 		.verify_stacks = cfg->verify_stacks,
 		.ring_bytes = cfg->ring_bytes,
 		.summary = cfg->summary_ns,
+		.offcpu_ns = cfg->trigger.offcpu_ns,
+		.runq_ns = cfg->trigger.runq_ns,
 	};
 	int err;
 
@@ -290,6 +295,8 @@ static void prepare_translation(struct recorder *r)
 		.unwinding = r->unwinding,
 	});
 	r->merge = merge_new(rings, ring_cnt, sides, side_cnt);
+	r->trigger = trigger_new(&r->cfg->trigger, r->events, r->capture, r->flight);
+	r->when.trigger = r->trigger;
 }
 
 /* First of all, while there is one thread, little memory and no open file that they would inherit. */
@@ -449,8 +456,10 @@ static int on_record(void *ctx, const struct prof_rec *rec)
 		unwinding_look(r->unwinding);
 	if (r->unwinding)
 		rec = unwinding_record(r->unwinding, rec);
-	if (!r->early || r->releasing)
+	if (!r->early || r->releasing) {
+		trigger_see(r->trigger, rec);
 		return translate_record(r->translate, rec);
+	}
 	early_records_add(r->early, rec);
 	return 0;
 }
@@ -633,6 +642,8 @@ static int record_until_over(struct recorder *r)
 		if (!err)
 			err = when_step(&r->when, r->status);
 		if (!err)
+			err = trigger_step(r->trigger, r->status, mark);
+		if (!err)
 			err = r->early ? segments_flush(r->segments) :
 					 segments_step(r->segments, mark);
 		report_progress(r, now, tick++);
@@ -710,6 +721,8 @@ static int finish(struct recorder *r)
 	if (!err)
 		err = gate_end(&r->when.gate, r->status);
 	if (!err)
+		err = trigger_end(r->trigger, r->status, now);
+	if (!err)
 		err = finish_names(r);
 	if (!err)
 		err = status_write_tail(r->status, now);
@@ -732,6 +745,7 @@ static void cleanup(struct recorder *r)
 	summary_free(r->summary);
 	status_free(r->status);
 	translate_free(r->translate);
+	trigger_free(r->trigger);
 	stacks_free(r->stacks);
 	unwinding_free(r->unwinding);
 	frames_free(r->frames);

@@ -8,9 +8,11 @@
 #include <stdint.h>
 
 #include "record/eventset.h"
+#include "record/flight.h"
 #include "record/output.h"
 #include "record/realtime.h"
 #include "record/status.h"
+#include "record/trigger.h"
 #include "record/when.h"
 
 /* Called a few times a second while recording. */
@@ -48,6 +50,8 @@ struct recorder_cfg {
 
 	/* where to, how long */
 	struct output_cfg output;
+	struct flight_cfg flight;
+	struct trigger_cfg trigger; /* of that */
 	struct when_cfg when;
 	struct realtime_cfg realtime;
 	size_t ring_bytes; /* per CPU, a power of two */

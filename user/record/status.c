@@ -534,6 +534,11 @@ int status_write_tail(struct status *s, uint64_t now_ns)
 	return err ? err : write_clock_sync(s);
 }
 
+int status_trigger(struct status *s, const struct emit_trigger *by)
+{
+	return emit_trigger(s->cfg.emit, by);
+}
+
 int status_paused(struct status *s, uint64_t from_ns, uint64_t to_ns)
 {
 	return emit_lost(s->cfg.emit, to_ns, PROF_LOST_ANY_CPU, PROF_LOST_PAUSED, 1, from_ns,

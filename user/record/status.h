@@ -9,6 +9,7 @@
 
 struct dial9_enc;
 struct emit;
+struct emit_trigger;
 struct eventset;
 struct memory;
 struct meta_user;
@@ -96,6 +97,8 @@ void status_end(struct status *s);
 /* All of it once more, and what can only be told at the end. */
 int status_write_tail(struct status *s, uint64_t now_ns);
 
+/* Who asked for a snapshot. */
+int status_trigger(struct status *s, const struct emit_trigger *by);
 /* Nothing was recorded between two times, on purpose. */
 int status_paused(struct status *s, uint64_t from_ns, uint64_t to_ns);
 /* Writes of a side-band record what it says of loss: dropped, damaged, or not read for long. */

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "record/control.h"
 #include "record/gate.h"
+#include "record/trigger.h"
 
 int when_prepare(struct when *w, const struct when_cfg *cfg)
 {
@@ -45,6 +46,8 @@ int when_step(struct when *w, struct status *status)
 			err = gate_open(&w->gate, status);
 		else if (command == CONTROL_DISABLE)
 			gate_close(&w->gate);
+		else if (command == CONTROL_SNAPSHOT)
+			trigger_ask(w->trigger);
 		w->asked_to_stop |= command == CONTROL_STOP;
 		control_ack(w->control);
 	}

@@ -10,6 +10,7 @@
 struct capture;
 struct control;
 struct status;
+struct trigger;
 
 struct when_cfg {
 	uint64_t delay_ns; /* the recording begins so much later, */
@@ -25,6 +26,7 @@ struct when {
 	const struct when_cfg *cfg;
 	struct gate gate;
 	struct control *control; /* NULL: none */
+	struct trigger *trigger; /* of snapshots, borrowed; NULL: none */
 	bool asked_to_stop; /* through that */
 };
 

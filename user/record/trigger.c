@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * trigger.c - when a snapshot is taken, and who is told to have asked for it
+ *
+ * Long waits are seen by BPF programs, as they end; events by their records. One snapshot is under way at a
+ * time: it is due when the drain has come past what is to follow its trigger. What else asks meanwhile is
+ * in it anyway. Signals and commands are never refused, but may be one snapshot together.
+ */
+#include "record/trigger.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/str.h"
+#include "prof_abi.h"
+#include "prof_events.h"
+#include "record/capture.h"
+#include "record/emit.h"
+#include "record/event.h"
+#include "record/eventset.h"
+#include "record/flight.h"
+#include "record/status.h"
+
+struct trigger {
+	struct trigger_cfg cfg;
+	const struct eventset *events;
+	struct capture *capture;
+	struct flight *flight;
+	bool *is_trigger; /* by event; NULL: none is */
+	sig_atomic_t asked;
+	bool by_control;
+	bool has_event; /* that is not told yet: */
+	struct emit_trigger event;
+	uint64_t due_ns; /* a snapshot is to hold what was before; 0: none is */
+	uint64_t armed_ns; /* what happened before asks for nothing */
+};
+
+static void find_events(struct trigger *t)
+{
+	size_t i, k;
+
+	if (!t->cfg.event_cnt)
+		return;
+	t->is_trigger = xcalloc(t->events->cnt + 1, sizeof(*t->is_trigger));
+	for (i = 0; i < t->events->cnt; i++)
+		for (k = 0; k < t->cfg.event_cnt; k++)
+			t->is_trigger[i] |= str_glob(t->cfg.events[k], t->events->defs[i]->name);
+}
+
+struct trigger *trigger_new(const struct trigger_cfg *cfg, const struct eventset *events,
+			    struct capture *capture, struct flight *flight)
+{
+	struct trigger *t;
+
+	if (!flight)
+		return NULL;
+	t = xcalloc(1, sizeof(*t));
+	t->cfg = *cfg;
+	t->events = events;
+	t->capture = capture;
+	t->flight = flight;
+	t->asked = cfg->asked ? *cfg->asked : 0;
+	find_events(t);
+	return t;
+}
+
+void trigger_free(struct trigger *t)
+{
+	if (!t)
+		return;
+	free(t->is_trigger);
+	free(t);
+}
+
+void trigger_see(struct trigger *t, const struct prof_rec *rec)
+{
+	if (!t || !t->is_trigger || rec->kind != PROF_REC_TRACEPOINT || t->has_event ||
+	    !t->is_trigger[rec->event] || rec->ts < t->armed_ns)
+		return;
+	t->has_event = true;
+	t->event = (struct emit_trigger){
+		.ts = rec->ts,
+		.reason = PROF_TRIGGER_EVENT,
+		.event = t->events->defs[rec->event]->name,
+		.pid = rec->pid,
+		.tid = rec->tid,
+	};
+}
+
+void trigger_ask(struct trigger *t)
+{
+	if (t)
+		t->by_control = true;
+}
+
+static bool take_latency(struct trigger *t, struct emit_trigger *out)
+{
+	struct prof_latency_hit hit;
+
+	if ((!t->cfg.offcpu_ns && !t->cfg.runq_ns) || !capture_latency(t->capture, &hit) ||
+	    hit.ts < t->armed_ns)
+		return false;
+	*out = (struct emit_trigger){
+		.ts = hit.ts,
+		.reason = hit.kind == PROF_LATENCY_RUNQ ? PROF_TRIGGER_RUNQ : PROF_TRIGGER_OFFCPU,
+		.pid = hit.tgid,
+		.tid = hit.tid,
+		.ns = hit.ns,
+	};
+	return true;
+}
+
+/* The first that asks for a snapshot; all that ask are heard. */
+static bool take_any(struct trigger *t, struct emit_trigger *out)
+{
+	const sig_atomic_t asked = t->cfg.asked ? *t->cfg.asked : 0;
+	const bool by_signal = asked != t->asked, by_control = t->by_control;
+	struct emit_trigger latency;
+	const bool too_long = take_latency(t, &latency), event = t->has_event;
+
+	t->asked = asked;
+	t->by_control = t->has_event = false;
+	if (event)
+		*out = t->event;
+	else if (too_long)
+		*out = latency;
+	else
+		*out = (struct emit_trigger){
+			.ts = clock_mono_ns(),
+			.reason = by_signal ? PROF_TRIGGER_SIGNAL : PROF_TRIGGER_CONTROL,
+		};
+	return event || too_long || by_signal || by_control;
+}
+
+int trigger_step(struct trigger *t, struct status *status, uint64_t mark_ns)
+{
+	struct emit_trigger by;
+
+	if (!t)
+		return 0;
+	if (t->due_ns && mark_ns >= t->due_ns) {
+		flight_snapshot(t->flight);
+		t->due_ns = 0;
+		t->armed_ns = clock_mono_ns() + t->cfg.rearm_ns;
+	}
+	if (!take_any(t, &by) || t->due_ns)
+		return 0;
+	t->due_ns = by.ts + t->cfg.post_ns + 1;
+	return status_trigger(status, &by);
+}
+
+int trigger_end(struct trigger *t, struct status *status, uint64_t now_ns)
+{
+	const struct emit_trigger by = { .ts = now_ns, .reason = PROF_TRIGGER_END };
+
+	return t ? status_trigger(status, &by) : 0;
+}
