@@ -30,8 +30,7 @@ Events:
       --no-samples          take no CPU samples
   -F, --freq=HZ             CPU samples a second on each CPU (default 99)
       --switch-stacks=none|user|both
-                            stacks of threads that leave the CPU (default both,
-                            user with -a)
+                            stacks of threads that leave the CPU (default both)
       --waking-stacks=none|user|both
                             stacks of threads that wake others (default none)
       --call-graph=auto|fp|no|dwarf

@@ -40,7 +40,7 @@ static const uint32_t call_graphs[] = { PROF_CALL_GRAPH_AUTO, PROF_CALL_GRAPH_FP
 					PROF_CALL_GRAPH_NO, PROF_CALL_GRAPH_AUTO };
 static const char *const spec_choices[] = { "0.3", "0.4", NULL };
 
-enum { STACKS_NONE, STACKS_USER, STACKS_BOTH, STACKS_DEFAULT = -1 };
+enum { STACKS_NONE, STACKS_USER, STACKS_BOTH };
 enum {
 	MEM_MIN = 32 << 20,
 	UNWIND_MEM_MIN = 1 << 20,
@@ -144,7 +144,7 @@ static const struct opt record_table[] = {
 	  .kind = OPT_CHOICE,
 	  .off = AT(switch_stacks),
 	  .choices = stack_choices,
-	  .help = "stacks of threads that leave the CPU (default both, user with -a)" },
+	  .help = "stacks of threads that leave the CPU (default both)" },
 	{ .name = "waking-stacks",
 	  .kind = OPT_CHOICE,
 	  .off = AT(waking_stacks),
@@ -415,13 +415,6 @@ static uint32_t stacks_of(int choice)
 	return choice == STACKS_USER ? PROF_STACKS_USER : PROF_STACKS_USER | PROF_STACKS_KERNEL;
 }
 
-static uint32_t switch_stacks(const struct record_opts *o)
-{
-	if (o->switch_stacks == STACKS_DEFAULT)
-		return stacks_of(o->target.all ? STACKS_USER : STACKS_BOTH);
-	return stacks_of(o->switch_stacks);
-}
-
 static void on_signal(int sig)
 {
 	stop_asked++;
@@ -496,7 +489,7 @@ static int exit_code(int err, const struct recorder_result *res)
 
 static void take_stacks(const struct record_opts *o, struct recorder_cfg *cfg)
 {
-	cfg->switch_stacks = switch_stacks(o);
+	cfg->switch_stacks = stacks_of(o->switch_stacks);
 	cfg->waking_stacks = stacks_of(o->waking_stacks);
 	cfg->call_graph = call_graphs[o->call_graph];
 	cfg->max_stack = o->max_stack;
@@ -628,7 +621,7 @@ int cmd_record(int argc, char **argv)
 		.names = true,
 		.orc = true,
 		.names_wait_ns = 10000000000ULL,
-		.switch_stacks = STACKS_DEFAULT,
+		.switch_stacks = STACKS_BOTH,
 		.max_stack = PROF_STACK_MAX,
 		.unwind_mem = 128 << 20,
 		.output.path = CMD_DEFAULT_FILE,
