@@ -33,6 +33,20 @@ __attribute__((noinline)) int unwind_is_unchanged(const struct unwind_known *kno
 	return !changed;
 }
 
+__attribute__((noinline)) int unwind_is_same(const struct unwind_known *known,
+					     const struct orc_frames *frames, __u32 cnt)
+{
+	__u64 differ = 0;
+	__u32 i;
+
+	if (!known || !frames || cnt != known->frame_cnt)
+		return 0;
+	for (i = 0; i < KNOWN_FRAMES; i++)
+		if (i < cnt)
+			differ |= known->frames[i] ^ frames->at[i];
+	return !differ;
+}
+
 /* The piece that has room for the word at @addr: the last one, or another. NULL: they are too many. */
 static __always_inline struct unwind_piece *piece_for(struct unwind_known *known, __u64 addr)
 {

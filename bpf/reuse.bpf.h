@@ -15,6 +15,7 @@
 #ifndef D9_REUSE_BPF_H
 #define D9_REUSE_BPF_H
 
+#include "orc.bpf.h"
 #include "unwind.bpf.h"
 
 enum {
@@ -67,6 +68,8 @@ extern struct unwind_stack_map unwind_stacks SEC(".maps");
 
 /* Whether the words of the stack are still what the walk took: 1 or 0. */
 int unwind_is_unchanged(const struct unwind_known *known, struct unwind_stack *stack);
+/* Whether a stack that was walked now is the one that is kept: 1 or 0. */
+int unwind_is_same(const struct unwind_known *known, const struct orc_frames *frames, __u32 cnt);
 /* Notes the next word that the walk took. 0, or -1 where there is no room for it. */
 int unwind_note_word(struct unwind_known *known, __u64 addr, __u64 word);
 
@@ -99,6 +102,22 @@ static __always_inline bool reuse_walk(struct prof_rec *rec, struct pt_regs *reg
 	rec->flags |= PROF_REC_WALKED;
 	cpu_stat(rec->cpu)->stacks_reused++;
 	return true;
+}
+
+/* For --verify-stacks: what was known, against @rec's stack, which was walked after all. */
+static __always_inline void reuse_check(const struct prof_rec *rec,
+					const struct unwind_known *known, __u64 *frames)
+{
+	struct prof_cpu_stat *stat = cpu_stat(rec->cpu);
+
+	/* else tables or lists have gone meanwhile, and with them what was known */
+	if (known->generation != unwind_generation ||
+	    known->list_generation != unwind_list_generation)
+		return;
+	stat->reused_compared++;
+	if (known->user_end != rec->user_end ||
+	    !unwind_is_same(known, (void *)frames, rec->ustack_cnt))
+		stat->reused_differing++;
 }
 
 /* After a walk; @list_generation as it was before. */

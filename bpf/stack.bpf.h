@@ -65,6 +65,9 @@ static __always_inline void walk_frame_pointers(struct prof_rec *rec, struct pt_
 	__u32 i;
 
 	w->fp = PTREGS_FP(regs);
+	w->sp = PTREGS_SP(regs);
+	w->words_sz = 0;
+	w->seen.cnt = 0;
 	frames[0] = PTREGS_IP(regs);
 	*cnt = 1;
 	for (i = 1; i < PROF_STACK_MAX && i < cfg_max_stack; i++) {
@@ -166,16 +169,20 @@ static __always_inline bool unwind(struct prof_rec *rec, struct pt_regs *regs,
 	__u64 list = unwind_list(rec->pid);
 	__u32 list_generation = unwind_list_generation;
 	struct unwind_known *known = NULL;
+	bool reused;
 
 	rec->user_end = PROF_END_NO_LIST;
 	if (list) {
 		if (walker == UNWIND_OF_SWITCH)
 			known = unwind_known(regs, rec->tid);
-		if (known && reuse_walk(rec, regs, list, known, frames))
+		reused = known && reuse_walk(rec, regs, list, known, frames);
+		if (reused && !cfg_verify_stacks)
 			return true;
 		unwind_start(&place->walk, regs, list);
 		walk_tables(rec, &place->walk, frames);
-		if (known)
+		if (reused)
+			reuse_check(rec, known, frames);
+		else if (known)
 			keep_walk(rec, regs, list_generation, known, &place->walk, frames);
 		if (place->walk.end != PROF_END_NO_MAPPING && !is_early(&place->walk, regs))
 			return true;

@@ -85,17 +85,26 @@ __attribute__((noinline)) int unwind_step(struct prof_walk *w)
 
 __attribute__((noinline)) int unwind_pair(struct prof_walk *w)
 {
-	__u64 fp;
+	__u64 fp, next, ret;
 
 	if (!w)
 		return -1;
 	fp = w->fp;
-	w->words_sz = 0;
-	if (fp < USER_FRAME_MIN || fp & 7 ||
-	    bpf_probe_read_user(w->words, 2 * sizeof(*w->words), (void *)fp) ||
-	    w->words[1] < USER_FRAME_MIN)
+	if (fp - w->sp < PROF_UNWIND_SP_MAX) {
+		if (prof_walk_word(w, fp, &next) || prof_walk_word(w, fp + 8, &ret))
+			return -1;
+	} else {
+		/* another stack, or no frame pointer at all: of that one try is enough */
+		w->words_sz = 0;
+		if (fp < USER_FRAME_MIN || fp & 7 ||
+		    bpf_probe_read_user(w->words, 2 * sizeof(*w->words), (void *)fp))
+			return -1;
+		next = w->words[0];
+		ret = w->words[1];
+	}
+	if (ret < USER_FRAME_MIN)
 		return -1;
-	w->frame = w->words[1];
-	w->fp = w->words[0] > fp ? w->words[0] : 0;
+	w->frame = ret;
+	w->fp = next > fp ? next : 0;
 	return 0;
 }

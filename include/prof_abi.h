@@ -215,7 +215,9 @@ struct prof_cpu_stat {
 	__u64 read_failed_last;
 	__u64 stacks_reused; /* of switches, for which a walk made before was true */
 	struct prof_kstack_stat kstacks[2]; /* of tracepoints, of samples */
-	__u64 spare[5];
+	__u64 reused_compared; /* of stacks_reused, walked all the same */
+	__u64 reused_differing;
+	__u64 spare[3];
 };
 
 /*

@@ -738,6 +738,8 @@ void capture_count(struct capture *c, struct capture_counts *out)
 		}
 		out->lost[PROF_CLASS_TRACEPOINT] += s->read_failed;
 		out->stacks_reused += s->stacks_reused;
+		out->reused_compared += s->reused_compared;
+		out->reused_differing += s->reused_differing;
 		for (i = 0; i < 2; i++) {
 			out->kstacks[i].walked += s->kstacks[i].walked;
 			out->kstacks[i].helped += s->kstacks[i].helped;

@@ -43,6 +43,7 @@ struct capture_counts {
 	uint64_t lost[PROF_CLASS_CNT]; /* of whatever kind */
 	uint64_t nested; /* runs that the kernel refused, and events that came amidst a record */
 	uint64_t stacks_reused; /* of switch-outs, walked before and still true */
+	uint64_t reused_compared, reused_differing;
 	struct prof_kstack_stat kstacks[2]; /* of tracepoints, of samples */
 	uint64_t prog_runs[PROF_PROG_CNT];
 	uint64_t prog_ns[PROF_PROG_CNT]; /* extrapolated from the runs that measured themselves */

@@ -364,6 +364,8 @@ static void fill_stacks(const struct capture_counts *c, struct status_totals *ou
 		out->stacks_differing += c->kstacks[i].differing;
 	}
 	out->user_stacks_reused = c->stacks_reused;
+	out->stacks_compared += c->reused_compared;
+	out->stacks_differing += c->reused_differing;
 }
 
 static void fill_totals(struct status *s, const struct capture_counts *counts, uint64_t now_ns,
