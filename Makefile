@@ -57,7 +57,7 @@ SRCS_symbol := $(addprefix user/symbol/, \
 SRCS_record := $(addprefix user/record/, \
 	capture_rings.c \
 	awaited.c build_ids.c capture.c capture_layout.c capture_unwind.c copied.c early_records.c emit.c event.c \
-	eventset.c frames.c frames_kernel.c frames_segment.c kept_names.c output.c pack.c segments.c writer.c \
+	eventset.c frames.c frames_kernel.c frames_segment.c kept_names.c output.c pack.c segments.c stream.c writer.c \
 	invoker.c jit.c kallsyms_thread.c \
 	last_names.c launch.c lookout.c mapped.c maps.c memory.c merge.c modules.c needed.c probe.c proc_reader.c realtime.c recorder.c recorder_target.c \
 	rights.c ring.c scout.c sink.c snapshot.c stacks.c stale.c status.c targets.c tasks.c tasks_truth.c texts.c \
@@ -162,13 +162,13 @@ TESTS := $(addprefix tests/, \
 TESTS += tests/cmd/symbolize_test.c tests/cmd/symbolize_copy_test.c tests/symbol/debuginfod_test.c
 TESTS += tests/export/html_test.c
 TESTS += tests/profile/workers_test.c tests/cmd/merge_test.c tests/cmd/merge_same_test.c
-TESTS += tests/kernel/format_known_test.c tests/record/code_names_test.c $(addprefix tests/record/,output_test.c pack_test.c segments_test.c writer_test.c)
+TESTS += tests/kernel/format_known_test.c tests/record/code_names_test.c $(addprefix tests/record/,output_test.c pack_test.c segments_test.c stream_test.c writer_test.c)
 TESTS_ROOT := $(addprefix tests/bpf/, \
 	explain_test.c polls_test.c top_test.c wakeup_test.c \
 	check_test.c command_test.c events_test.c fault_elf_test.c fault_files_test.c \
 	fault_maps_test.c fault_storm_test.c fault_workers_test.c generic_test.c intervals_test.c jit_test.c \
 	loss_test.c perf_sched_test.c perf_test.c privileges_test.c realtime_test.c sample_test.c san_test.c \
-	sched_test.c segments_test.c stream_test.c tasks_test.c unwind_dwfl_test.c unwind_hostile_test.c \
+	kill_test.c sched_test.c sent_test.c segments_test.c stream_test.c tasks_test.c unwind_dwfl_test.c unwind_hostile_test.c \
 	unwind_jit_test.c unwind_process_test.c unwind_reuse_test.c unwind_rooted_test.c unwind_stress_test.c unwind_walk_test.c) \
 	tests/kernel/format_live_test.c tests/kernel/perf_live_test.c \
 	tests/kernel/privileges_test.c tests/record/as_user_test.c tests/record/realtime_test.c

@@ -45,7 +45,8 @@ Events:
                             (default 10)
 
 Output:
-  -o, --output=FILE         default dial9.bin; - is standard output
+  -o, --output=FILE         default dial9.bin; - is standard output; unix:PATH
+                            and tcp:HOST:PORT are where somebody listens
       --switch-output[=SIZE|TIME|signal]
                             files that take turns, FILE.0.bin, FILE.1.bin: the
                             next one after 500M or 1h; SIGUSR2 and SIGHUP always
@@ -307,7 +308,13 @@ $ dial9-prof --switch-max-files 3 -a
 ! dial9-prof: record: --switch-max-files is for --switch-output; see dial9-prof record --help
 ? 1
 $ dial9-prof --switch-output -o - -a | cat
-! dial9-prof: record: standard output is one, and has no name: -o FILE; see dial9-prof record --help
+! dial9-prof: record: --switch-output and --timestamp-filename are for files: -o FILE; see dial9-prof record --help
+$ dial9-prof --timestamp-filename -o tcp:localhost:1 -a
+! dial9-prof: record: --switch-output and --timestamp-filename are for files: -o FILE; see dial9-prof record --help
+? 1
+$ dial9-prof --app-trace . -o unix:/tmp/x -a
+! dial9-prof: record: --app-trace wants one plain file to merge into: -o FILE; see dial9-prof record --help
+? 1
 $ dial9-prof --max-size 0 -a
 ! dial9-prof: record: --max-size 0: want a size of 1 or more
 ? 1

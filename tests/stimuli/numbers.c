@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * numbers [--now] [PER_NAP]
+ * numbers [--now] [PER_NAP [COUNT]]
  *
  * Closes a descriptor that is not there, and then the next one: FIRST, FIRST + 1 and so on, with a nap of 100
- * microseconds behind every PER_NAP (10) of them, until a line comes.
+ * microseconds behind every PER_NAP (10) of them, until a line comes or it were COUNT.
  *
  *	first=N count=N		before "done"
  */
@@ -24,11 +24,12 @@ int main(int argc, char **argv)
 {
 	bool now = stim_take_now(&argc, &argv);
 	unsigned long per_nap = stim_arg(argc, argv, 1, 10), count = 0;
+	unsigned long max = stim_arg(argc, argv, 2, -1UL);
 	const struct timespec nap = { .tv_nsec = 100000 };
 	struct pollfd line = { .fd = STDIN_FILENO, .events = POLLIN };
 
 	stim_start(now, "");
-	while (!poll(&line, 1, 0)) {
+	while (count < max && !poll(&line, 1, 0)) {
 		for (unsigned long i = 0; i < per_nap; i++)
 			close_number((long)(FIRST + count++));
 		nanosleep(&nap, NULL);

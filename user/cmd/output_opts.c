@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "record/output.h"
 #include "record/sink.h"
+#include "record/stream.h"
 
 enum { SWITCH_BYTES_MIN = 64 << 10, SWITCH_NS_MIN = 10000000 };
 
@@ -64,6 +65,11 @@ static const char *read_switching(const char *text, struct output_cfg *cfg)
 	return "--switch-output takes a size (500M), a time (30s, 1h) or the word signal";
 }
 
+bool output_opts_is_stream(const struct output_opts *o)
+{
+	return sink_is_stdout(o->path) || stream_is(o->path);
+}
+
 const char *output_opts_read(const struct output_opts *o, const volatile sig_atomic_t *switch_asked,
 			     struct output_cfg *cfg)
 {
@@ -81,7 +87,7 @@ const char *output_opts_read(const struct output_opts *o, const volatile sig_ato
 		wrong = read_switching(o->switching, cfg);
 	if (!wrong && o->max_files && !o->switching)
 		wrong = "--switch-max-files is for --switch-output";
-	if (!wrong && sink_is_stdout(o->path) && (cfg->set || o->stamp))
-		wrong = "standard output is one, and has no name: -o FILE";
+	if (!wrong && output_opts_is_stream(o) && (cfg->set || o->stamp))
+		wrong = "--switch-output and --timestamp-filename are for files: -o FILE";
 	return wrong;
 }

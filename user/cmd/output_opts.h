@@ -29,7 +29,8 @@ struct output_opts {
 	  .off = offsetof(s, m.path),                                                              \
 	  .arg = "FILE",                                                                           \
 	  .group = "Output",                                                                       \
-	  .help = "default dial9.bin; - is standard output" },                                     \
+	  .help = "default dial9.bin; - is standard output; unix:PATH and "                        \
+		  "tcp:HOST:PORT are where somebody listens" },                                    \
 		{ .name = "switch-output",                                                         \
 		  .kind = OPT_STR,                                                                 \
 		  .off = offsetof(s, m.switching),                                                 \
@@ -72,5 +73,8 @@ struct output_opts {
  */
 const char *output_opts_read(const struct output_opts *o, const volatile sig_atomic_t *switch_asked,
 			     struct output_cfg *cfg);
+
+/* Whether it goes to no file: to standard output, or to somebody who listens. */
+bool output_opts_is_stream(const struct output_opts *o);
 
 #endif /* D9_CMD_OUTPUT_OPTS_H */

@@ -342,7 +342,7 @@ static int check(const struct record_opts *o, bool command)
 		return usage_error("--summary wants 200ms to 10m");
 	if (sink_is_stdout(o->output.path) && isatty(STDOUT_FILENO))
 		return usage_error("standard output is a terminal: -o - wants a pipe or a file");
-	if (o->app_trace && (sink_is_stdout(o->output.path) || o->output.switching ||
+	if (o->app_trace && (output_opts_is_stream(&o->output) || o->output.switching ||
 			     o->output.stamp || o->output.level || o->output.compress))
 		return usage_error("--app-trace wants one plain file to merge into: -o FILE");
 	wrong = output_opts_read(&o->output, NULL, &output);

@@ -27,9 +27,11 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "record/sink.h"
+#include "record/stream.h"
 #include "record/writer.h"
 
 #define SECOND_NS 1000000000ULL
+#define PATIENCE_NS (5 * SECOND_NS) /* with who listens, at the start and at the end */
 
 enum {
 	WAITING_MAX = 8 << 20, /* bytes on their way to the thread */
@@ -197,10 +199,21 @@ static int open_active(struct file *f)
 	return err;
 }
 
+static int open_stream(struct file *f)
+{
+	int fd, err = stream_connect(f->output->path, PATIENCE_NS, &fd);
+
+	if (!err)
+		f->sink = sink_take(fd, f->output->path);
+	return err;
+}
+
 static int file_open(struct file *f)
 {
 	struct output *o = f->output;
-	int err = f->path ? open_active(f) : sink_open(o->path, o->uid, o->gid, &f->sink);
+	int err = f->path	     ? open_active(f) :
+		  stream_is(o->path) ? open_stream(f) :
+				       sink_open(o->path, o->uid, o->gid, &f->sink);
 
 	if (err)
 		return err;
@@ -271,13 +284,26 @@ static int file_flush(struct file *f)
 	return f->pack ? pack_flush(f->pack) : 0;
 }
 
+static int flush_all(struct output *o)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < o->open_cnt && !err; i++)
+		err = file_flush(o->open[i]);
+	return err;
+}
+
+/* Before another file gets its first byte, all those before it end in whole frames. */
 static int output_write(void *segment, const void *data, size_t sz)
 {
 	struct file *f = segment;
 	int err = 0;
 
 	if (!f->sink) {
-		err = file_open(f);
+		err = flush_all(f->output);
+		if (!err)
+			err = file_open(f);
 		remove_old(f->output);
 	}
 	if (err)
@@ -293,15 +319,11 @@ static int output_idle(void *ctx)
 {
 	struct output *o = ctx;
 	uint64_t now = clock_mono_ns();
-	int err = 0;
-	size_t i;
 
 	if (now - o->flushed_ns < FLUSH_NS)
 		return 0;
 	o->flushed_ns = now;
-	for (i = 0; i < o->open_cnt && !err; i++)
-		err = file_flush(o->open[i]);
-	return err;
+	return flush_all(o);
 }
 
 static int output_end(void *segment)
@@ -368,6 +390,7 @@ static int put_thread_before(struct output *o, struct outlet *out)
 		.caps_keep = o->cfg.set ? names : 0,
 		.stop = o->cfg.stop,
 		.give_up = &o->give_up,
+		.patience_ns = stream_is(o->path) ? PATIENCE_NS : 0,
 	};
 	const struct outlet inner = {
 		.ctx = o,

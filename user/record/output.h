@@ -13,7 +13,8 @@
 
 /* Where a recording is written, and in which pieces. */
 struct output_cfg {
-	const char *path; /* as sink_open() has it; of a set, what its names are made of */
+	const char *
+		path; /* as sink_open() or stream_connect() has it; of a set, what its names are made of */
 	enum pack_kind pack;
 	unsigned int level; /* 0: the library's own */
 

@@ -763,6 +763,12 @@ static void cleanup(struct recorder *r)
 	when_fini(&r->when);
 }
 
+/* Whoever reads: nothing can be written any more, so there is no end to be written. */
+static bool is_gone(int err)
+{
+	return err == -EPIPE || err == -ECONNRESET || err == -ETIMEDOUT;
+}
+
 int recorder_run(const struct recorder_cfg *cfg, struct recorder_result *out)
 {
 	struct recorder r = { .cfg = cfg, .result = out, .tracefs_fd = -1 };
@@ -774,7 +780,7 @@ int recorder_run(const struct recorder_cfg *cfg, struct recorder_result *out)
 		err = start(&r);
 	if (!err)
 		err = record_until_over(&r);
-	if (r.status && err != -EPIPE) {
+	if (r.status && !is_gone(err)) {
 		int finish_err = finish(&r);
 
 		err = err ? err : finish_err;

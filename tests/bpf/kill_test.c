@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The recorder killed at any moment: what it had flushed is there, in a file, packed, and in files that take turns.
+ * D9_KILLS says how often each, twice if it does not.
+ */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "support.h"
+
+TestSuite(kill, .fini = live_cleanup, .timeout = 600);
+
+#define MS_NS 1000000LL
+
+/* What may be on its way to the file: packed bytes are flushed five times a second. */
+#define LAST_NS (2000 * MS_NS)
+
+enum { WITHIN_MS = 700 };
+
+static unsigned int kills(void)
+{
+	const char *text = getenv("D9_KILLS");
+
+	return text ? (unsigned int)atoi(text) : 2;
+}
+
+/* So many milliseconds; another number each time. */
+static void wait_somewhat(unsigned int *ms)
+{
+	struct timespec until;
+
+	cr_assert_eq(getrandom(ms, sizeof(*ms), 0), (ssize_t)sizeof(*ms));
+	*ms %= WITHIN_MS;
+	until = (struct timespec){ .tv_nsec = *ms * MS_NS };
+	while (nanosleep(&until, &until) && errno == EINTR)
+		;
+}
+
+static bool is_there(const char *path, const char *end)
+{
+	struct buf whole = { 0 };
+	struct stat st;
+	bool yes;
+
+	buf_printf(&whole, "%s%s", path, end);
+	yes = !stat(buf_cstr(&whole), &st) && st.st_size;
+	buf_free(&whole);
+	return yes;
+}
+
+/* One file, or the first of several. */
+static bool has_begun(const char *path)
+{
+	return is_there(path, "") || is_there(path, ".0.bin.active") || is_there(path, ".0.bin");
+}
+
+/* The numbers that were closed, in the order of closing, from the first one on. */
+static uint64_t last_number_ns(const char *path, unsigned int ms)
+{
+	struct live_trace lt;
+	struct trace_event ev;
+	int64_t next = 1000000;
+	uint64_t last = 0;
+
+	live_open(&lt, path, true);
+	while (live_next(&lt, &ev)) {
+		if (!live_is(&ev, "syscalls:sys_enter_close") || live_int(&ev, "fd") < 1000000)
+			continue;
+		cr_assert_eq(live_int(&ev, "fd"), next,
+			     "%lld where %lld is next, killed after %u ms",
+			     (long long)live_int(&ev, "fd"), (long long)next, ms);
+		next++;
+		last = ev.ts;
+	}
+	live_close(&lt);
+	return last;
+}
+
+/* `info` says what it is, and that is neither damaged nor unreadable. */
+static void check_info(const char *path)
+{
+	const char *const args[] = { "info", "--verify", path, NULL };
+	struct live_proc p;
+	int code = live_run(&p, args, NULL);
+
+	cr_expect(code == 0 || code == 5, "info ends with %d", code);
+	cr_expect(strstr(buf_cstr(&p.said), ": good: ") || strstr(buf_cstr(&p.said), ": torn: "),
+		  "%s", buf_cstr(&p.said));
+	live_proc_fini(&p);
+}
+
+static void kill_once(const char *option)
+{
+	struct live_proc numbers;
+	struct live_rec rec;
+	const struct timespec step = { .tv_nsec = MS_NS };
+	uint64_t killed, last;
+	unsigned int ms;
+
+	live_stimulus(&numbers, "numbers", "5", NULL);
+	live_record(&rec, "-e", "syscalls:sys_enter_close", "-p", live_number(numbers.pid), option,
+		    NULL);
+	while (!has_begun(rec.path))
+		nanosleep(&step, NULL);
+	cr_assert_eq(write(numbers.in, "\n", 1), 1);
+	wait_somewhat(&ms);
+	killed = clock_mono_ns();
+	kill(rec.proc.pid, SIGKILL);
+	cr_assert_eq(live_wait(&rec.proc), 128 + SIGKILL);
+	live_proc_fini(&rec.proc);
+	live_kill(&numbers);
+	last = last_number_ns(rec.path, ms);
+	if (last)
+		cr_expect_gt(last + LAST_NS, killed, "it ends %llu ms before the kill",
+			     (unsigned long long)((killed - last) / MS_NS));
+	check_info(rec.path);
+}
+
+static void kill_often(const char *option)
+{
+	for (unsigned int i = 0; i < kills(); i++)
+		kill_once(option);
+}
+
+Test(kill, a_file_has_what_was_flushed)
+{
+	kill_often(NULL);
+}
+
+Test(kill, a_packed_file_has_what_was_flushed)
+{
+	kill_often("-z");
+}
+
+Test(kill, files_that_take_turns_have_what_was_flushed)
+{
+	kill_often("--switch-output=100ms");
+}
