@@ -204,7 +204,7 @@ STIMULI += tests/stimuli/waiter.c
 STIMULI += tests/stimuli/filtered.c
 STIMULI += tests/stimuli/mixed.c
 # inlined.c, cxx.cpp and crate.rs as several compilers and linkers leave them, for the symbolizer.
-STIMULI_SYMBOL := c-gcc c-dwarf4 c-dwarf64 c-nopie c-gz c-clang c-clang4 c-link c-dynsym cxx-gcc cxx-clang4 \
+STIMULI_SYMBOL := c-gcc c-dwarf4 c-dwarf64 c-nopie c-gz c-zstd c-clang c-clang4 c-link c-dynsym cxx-gcc cxx-clang4 \
 	rust
 
 FUZZ := $(addprefix tests/fuzz/, \
@@ -420,6 +420,10 @@ $(SYM)/rust: tests/stimuli/crate.rs $(O)/flags
 	$(call msg,STIM,$@)
 	@mkdir -p $(@D)
 	$(Q)$(RUSTC) -O -g -o $@ $<
+# binutils of 2.40 compress so; gcc 12 does not yet.
+$(SYM)/c-zstd: $(SYM)/c-gcc
+	$(call msg,STIM,$@)
+	$(Q)objcopy --compress-debug-sections=zstd $< $@
 $(SYM)/c-link: $(SYM)/c-gcc
 	$(call msg,STIM,$@)
 	$(Q)objcopy --only-keep-debug $< $@.debug

@@ -284,6 +284,13 @@ Test(dwinfo, equals_addr2line_for_compressed_sections)
 	check("c-gz", 1, 4);
 }
 
+/* A library that cannot decompress these would leave nothing to compare. */
+Test(dwinfo, equals_addr2line_for_sections_that_zstd_compressed)
+{
+	shell("readelf -tW %s | grep -A3 -F ' .debug_info' | grep -q ZSTD", stimulus("c-zstd"));
+	check("c-zstd", 1, 4);
+}
+
 Test(dwinfo, equals_addr2line_for_clang_without_aranges)
 {
 	check("c-clang4", 1, 4);

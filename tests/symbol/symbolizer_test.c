@@ -459,6 +459,7 @@ Test(symbolizer, answers_the_same_after_its_memory_was_given_back)
 {
 	expect_same_after_drop("c-gcc");
 	expect_same_after_drop("c-gz");
+	expect_same_after_drop("c-zstd");
 	expect_same_after_drop("c-link");
 }
 
@@ -496,6 +497,9 @@ Test(symbolizer, leaves_out_what_does_not_fit_in_memory)
 	free(got);
 	/* the unpacked sections alone are too large */
 	got = frames_of(stimulus("c-gz"), NULL, 1000, &found);
+	cr_expect_eq(found, 0u);
+	free(got);
+	got = frames_of(stimulus("c-zstd"), NULL, 1000, &found);
 	cr_expect_eq(found, 0u);
 	free(got);
 }
@@ -661,6 +665,7 @@ Test(symbolizer, answers_the_same_in_slices)
 	expect_same_in_slices("cxx-gcc", 0, 10000);
 	expect_same_in_slices("c-clang", 0, 1000);
 	expect_same_in_slices("c-gz", 0, 1000);
+	expect_same_in_slices("c-zstd", 0, 1000);
 	expect_same_in_slices("c-link", 0, 1000);
 	expect_same_in_slices("rust", 10000, 100);
 }
