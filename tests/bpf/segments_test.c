@@ -82,6 +82,8 @@ static void read_file(const char *path, struct found *f)
 		}
 		if (!live_is(&ev, "syscalls:sys_enter_close") || live_int(&ev, "fd") < 1000000)
 			continue;
+		if (f->next < 0)
+			f->next = live_int(&ev, "fd");
 		cr_assert_eq(live_int(&ev, "fd"), f->next, "%s has %ld where %ld is next", path,
 			     (long)live_int(&ev, "fd"), f->next);
 		f->next++;
@@ -123,4 +125,65 @@ Test(segments, a_hundred_files_have_each_event_once_and_names_each)
 	cr_expect_gt(found.stacks, 100);
 	cr_expect(!is_there(file_of(&rec, TURNS + 1, "")));
 	live_end(&numbers);
+}
+
+/* Of the files of a recording that are there: the first number, and how many. */
+static size_t find_files(const struct live_rec *rec, const char *end, unsigned int *first)
+{
+	size_t cnt = 0;
+
+	for (unsigned int i = 0; i < 1000; i++) {
+		if (!is_there(file_of(rec, i, end)))
+			continue;
+		if (!cnt++)
+			*first = i;
+	}
+	return cnt;
+}
+
+Test(segments, by_size_and_packed_the_newest_files_are_kept)
+{
+	struct live_proc numbers;
+	struct live_rec rec;
+	unsigned int first = 0;
+	struct found found = { 0 };
+	struct live_trace lt;
+
+	live_stimulus(&numbers, "numbers", "50", NULL);
+	live_record(&rec, "--switch-output=64K", "--switch-max-files=3", "-z1", "--switch-stacks",
+		    "none", "--no-samples", "-e", "syscalls:sys_enter_close", "-p",
+		    live_number(numbers.pid), NULL);
+	wait_for(&rec, 0, ".gz");
+	cr_assert_eq(write(numbers.in, "\n", 1), 1);
+	wait_for(&rec, 6, ".gz");
+	live_go(&numbers);
+	cr_assert_eq(live_stop(&rec), 0);
+	cr_expect_eq(find_files(&rec, ".gz", &first), 3);
+	cr_assert_geq(first, 4);
+	found.next = -1;
+	for (unsigned int i = first; i < first + 3; i++)
+		read_file(file_of(&rec, i, ".gz"), &found);
+	cr_expect_eq(found.next, 1000000 + live_truth(&numbers, "count"));
+	/* what the recording wrote is told by its name */
+	live_open(&lt, rec.path, false);
+	cr_expect_eq(lt.produced, lt.written + lt.lost);
+	live_close(&lt);
+	live_end(&numbers);
+}
+
+Test(segments, a_recording_ends_when_it_is_as_large_as_it_may_become)
+{
+	struct live_proc numbers;
+	struct live_rec rec;
+	struct stat st;
+
+	live_stimulus(&numbers, "numbers", "50", NULL);
+	live_record(&rec, "--max-size", "300K", "-e", "syscalls:sys_enter_close", "-p",
+		    live_number(numbers.pid), NULL);
+	live_recording(&rec);
+	cr_assert_eq(write(numbers.in, "\n", 1), 1);
+	cr_expect_eq(live_finish(&rec), 0);
+	cr_assert_eq(stat(rec.path, &st), 0);
+	cr_expect_geq(st.st_size, 300 << 10);
+	live_kill(&numbers);
 }

@@ -77,6 +77,8 @@ Test(account, only_last_figures_must_agree)
 	f.written = 300;
 	f.lost = 14;
 	cr_expect_eq(account_verdict(&f), ACCOUNT_BALANCED);
+	f.goes_on = true;
+	cr_expect_eq(account_verdict(&f), ACCOUNT_GOES_ON);
 	f.closed = false;
 	cr_expect_eq(account_verdict(&f), ACCOUNT_OPEN, "the rest of the file is missing");
 }

@@ -568,6 +568,31 @@ Test(status, samples_that_hit_our_programs_are_an_estimate_at_the_end)
 	cr_expect_null(strstr(rig_text(&rig, ""), "sample_estimate"), "there was nothing to miss");
 }
 
+/* Another encoder has the next segment. */
+Test(status, a_seam_tells_figures_and_what_comes_behind_it_counts_on)
+{
+	struct dial9_enc *before = rig.enc, *enc;
+	struct emit *emit;
+	const char *text;
+
+	cr_expect_eq(status_write_seam(status, START + SECOND / 2), 0);
+	text = rig_text(&rig, "");
+	cr_expect_eq(number(text, "closed"), PROF_CLOSED_SEGMENT);
+	cr_expect_not_null(strstr(text, PROF_EV_CLOCK_SYNC));
+	cr_assert_eq(dial9_enc_new(NULL, &enc), 0);
+	cr_assert_eq(emit_new(enc, false, &emit), 0);
+	status_next_segment(status, enc, emit, 1000000);
+	cr_expect_eq(status_tick(status, START + SECOND), 0);
+	cr_expect_str_eq(rig_text(&rig, ""), "");
+	rig.enc = enc;
+	text = rig_text(&rig, PROF_EV_STATS);
+	cr_expect_geq(number(text, "bytes_written"), 1000000);
+	cr_expect_eq(number(text, "closed"), 0);
+	emit_free(emit);
+	dial9_enc_free(enc);
+	rig.enc = before;
+}
+
 Test(status, a_ring_that_was_given_up_leaves_the_account_open)
 {
 	capture.rings[1].torn = true;
