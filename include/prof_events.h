@@ -290,6 +290,8 @@ enum prof_tp_symbol_kind {
 #define PROF_LOST_MALFORMED "malformed"
 /* no loss: recording was off on purpose between the times; count is how often */
 #define PROF_LOST_PAUSED "paused"
+/* no loss: between the times is what --flight had no reason to write; likewise */
+#define PROF_LOST_NOT_KEPT "not_kept"
 
 /* ---- Trigger: for which a snapshot of --flight was written; at the time of what it was ------- */
 #define PROF_EV_TRIGGER                                                                            \

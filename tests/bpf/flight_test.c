@@ -74,6 +74,7 @@ struct seen {
 	char reason[32], event[64];
 	uint64_t trigger_ns, long_ns;
 	uint32_t trigger_tid;
+	uint64_t holes, hole_from, hole_to;
 };
 
 static void see_trigger(struct seen *s, const struct live_trace *lt, const struct trace_event *ev)
@@ -93,6 +94,12 @@ static void see(struct seen *s, const struct live_trace *lt, const struct trace_
 	s->task |= ev->kind == TRACE_TASK && ev->tid == s->tid;
 	if (live_is(ev, PROF_EV_TRIGGER))
 		see_trigger(s, lt, ev);
+	if (live_is(ev, PROF_EV_LOST) &&
+	    !strcmp(live_text(lt, ev, PROF_F_KIND), PROF_LOST_NOT_KEPT)) {
+		s->holes++;
+		s->hole_from = (uint64_t)live_int(ev, PROF_F_FIRST_NS);
+		s->hole_to = (uint64_t)live_int(ev, PROF_F_LAST_NS);
+	}
 	if (ev->kind == TRACE_SCHED_SWITCH) {
 		s->switches++;
 		s->out += live_int(ev, PROF_F_PREV_PID) == s->tid;
@@ -245,6 +252,43 @@ Test(flight, an_event_that_passes_its_filter_is_a_trigger_and_what_follows_is_th
 		  "%s", text.data);
 	buf_free(&text);
 	live_end(&numbers);
+	live_control_fini(&control);
+}
+
+Test(flight, what_was_not_kept_between_two_snapshots_is_told_in_the_second)
+{
+	/* what is kept grows old */
+	const struct timespec age = { .tv_sec = 2, .tv_nsec = 500000000 };
+	struct seen s = { 0 };
+	struct live_proc numbers;
+	struct live_control control;
+	struct live_rec rec;
+	uint64_t last;
+
+	live_control(&control);
+	live_stimulus(&numbers, "numbers", "2", NULL);
+	live_record(&rec, "-p", live_number(numbers.pid), "--flight", "1s", "--control",
+		    control.spec, NULL);
+	s.tid = (uint32_t)numbers.pid;
+	live_ask(&control, "ping");
+	let_go(&numbers);
+	live_ask(&control, "snapshot");
+	wait_for(&rec, 0, "");
+	nanosleep(&age, NULL);
+	live_ask(&control, "snapshot");
+	wait_for(&rec, 1, "");
+	cr_assert_eq(live_stop(&rec), 0);
+	live_go(&numbers);
+	live_end(&numbers);
+	look(file_of(&rec, 0, ""), &s);
+	cr_expect_eq(s.holes, 0);
+	last = s.last_ns;
+	look(file_of(&rec, 1, ""), &s);
+	cr_assert_eq(s.holes, 1);
+	cr_expect_lt(last, s.hole_from + MS);
+	cr_expect_lt(s.hole_from, s.first_ns);
+	cr_expect_lt(s.first_ns, s.hole_to + 1000 * MS);
+	cr_expect_gt(s.hole_to - s.hole_from, 500 * MS);
 	live_control_fini(&control);
 }
 

@@ -139,14 +139,17 @@ Test(info, a_pause_is_no_loss_and_is_told_with_how_long_it_was)
 	make_switch(&m, 1, 0, "a", 11, 1, "b", 12);
 	make_lost(&m, 1, "paused", 1, 1000000000, 1500000000);
 	make_lost(&m, 1, "paused", 1, 3000000000, 3250000000);
+	make_lost(&m, 1, "not_kept", 1, 4000000000, 4250000000);
 	make_stats(&m, 1, 5, 0);
 	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
 	run_expect_in(r.out, "lost            nothing\n"
 			     "paused          2 times on purpose, 0.750000 s in all, between "
-			     "1.000000 and 3.250000\n");
+			     "1.000000 and 3.250000\n"
+			     "not kept        1 stretch between snapshots, 0.250000 s in all, "
+			     "between 4.000000 and 4.250000\n");
 	run_free(&r);
 	r = run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-", NULL);
-	run_expect_in(r.out, "# lost: nothing; recording was paused 2 times\n");
+	run_expect_in(r.out, "# lost: nothing; 3 stretches left out on purpose\n");
 	run_free(&r);
 	make_fini(&m);
 }

@@ -101,6 +101,13 @@ static void close_flight(void)
 	cr_expect_eq(closed, 1);
 }
 
+static void snapshot(void)
+{
+	uint64_t from, to;
+
+	cr_expect(!flight_snapshot(flight, &from, &to), "nothing was dropped");
+}
+
 static void nap(unsigned int ms)
 {
 	const struct timespec ts = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
@@ -131,7 +138,7 @@ Test(flight, a_snapshot_has_what_was_there_and_the_next_one_what_came_behind)
 	whole("a");
 	late = begin();
 	put(late, "b");
-	flight_snapshot(flight);
+	snapshot();
 	cr_expect_eq(out.wish(out.ctx, clock_mono_ns(), 0), OUTLET_NEXT);
 	now = begin();
 	put(now, "c");
@@ -154,10 +161,10 @@ Test(flight, two_snapshots_in_a_row_are_two_files_in_order)
 	open_flight(&long_one);
 	a = begin();
 	put(a, "a");
-	flight_snapshot(flight);
+	snapshot();
 	b = begin();
 	put(b, "b");
-	flight_snapshot(flight);
+	snapshot();
 	c = begin();
 	put(c, "c");
 	cr_assert_eq(out.end(a), 0);
@@ -180,6 +187,34 @@ Test(flight, what_is_older_than_the_time_goes_and_what_covers_it_stays)
 	whole("d");
 	close_flight();
 	cr_expect_str_eq(files.data, "[bcd]", "b is what came before the time began");
+	buf_free(&files);
+}
+
+Test(flight, a_hole_between_two_snapshots_is_known)
+{
+	const struct flight_cfg cfg = { .ns = SECOND / 10, .bytes = 4 * MIB };
+	uint64_t from = 0, to = 0, ended, begun;
+
+	open_flight(&cfg);
+	whole("a");
+	nap(150);
+	whole("b");
+	nap(150);
+	whole("c");
+	cr_expect(!flight_snapshot(flight, &from, &to), "before the first there is nothing");
+	ended = clock_mono_ns();
+	whole("d");
+	nap(150);
+	begun = clock_mono_ns();
+	whole("e");
+	nap(150);
+	whole("f");
+	cr_expect(flight_snapshot(flight, &from, &to));
+	cr_expect_geq(from, ended);
+	cr_expect_lt(from, begun);
+	cr_expect_geq(to, begun);
+	close_flight();
+	cr_expect_str_eq(files.data, "[bc][ef]");
 	buf_free(&files);
 }
 
@@ -234,7 +269,7 @@ Test(flight, what_a_snapshot_has_taken_stays_until_it_is_written)
 	open_flight(&long_one);
 	a = begin();
 	put_many(a, 'a', 3 * MIB);
-	flight_snapshot(flight);
+	snapshot();
 	b = begin();
 	room = false;
 	cr_assert_eq(out.end(a), 0);

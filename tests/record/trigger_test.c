@@ -18,8 +18,8 @@
 #define HOUR 3600000000000ULL
 
 static struct emit_trigger told;
-static int told_cnt, snapshots;
-static bool has_hit;
+static int told_cnt, snapshots, holes;
+static bool has_hit, has_hole;
 static struct prof_latency_hit hit;
 static volatile sig_atomic_t asked;
 
@@ -30,9 +30,20 @@ int status_trigger(struct status *s, const struct emit_trigger *by)
 	return 0;
 }
 
-void flight_snapshot(struct flight *f)
+bool flight_snapshot(struct flight *f, uint64_t *from_ns, uint64_t *to_ns)
 {
 	snapshots++;
+	*from_ns = 5;
+	*to_ns = 6;
+	return has_hole;
+}
+
+int status_not_kept(struct status *s, uint64_t from_ns, uint64_t to_ns)
+{
+	cr_expect_eq(from_ns, 5);
+	cr_expect_eq(to_ns, 6);
+	holes++;
+	return 0;
 }
 
 bool capture_latency(struct capture *c, struct prof_latency_hit *out)
@@ -179,5 +190,9 @@ Test(trigger, a_wait_that_was_too_long_is_told_with_how_long_it_was)
 	cr_expect_eq(trigger_end(t, NULL, 99), 0);
 	cr_expect_str_eq(told.reason, PROF_TRIGGER_END);
 	cr_expect_eq(told.ts, 99);
+	cr_expect_eq(holes, 0);
+	has_hole = true;
+	cr_expect_eq(trigger_end(t, NULL, 99), 0);
+	cr_expect_eq(holes, 1, "what was not kept is told");
 	trigger_free(t);
 }

@@ -101,6 +101,9 @@ const META = [['host', 'host'], ['kernel', 'kernel'], ['arch', 'machine'], ['cpu
 	['switch_stacks', 'stacks of switches'], ['waking_stacks', 'stacks of wakers'], ['cut', 'cut by'],
 	['cut_left_out', 'events cut away']];
 
+/* No losses: recording was off, or a flight recorder had no reason to write. */
+const LEFT_OUT = ['paused', 'not_kept'];
+
 function lossesByKind(losses) {
 	const sums = new Map();
 	for (const { kind, count: lost } of losses)
@@ -110,8 +113,8 @@ function lossesByKind(losses) {
 
 /* What the trace is, and how far it can be trusted. */
 function traceFacts({ trace, rows, first, last }) {
-	const { outcome, parts, axis } = trace, paused = trace.losses.filter((loss) => loss.kind === 'paused');
-	const losses = trace.losses.filter((loss) => loss.kind !== 'paused');
+	const { outcome, parts, axis } = trace, paused = trace.losses.filter((loss) => LEFT_OUT.includes(loss.kind));
+	const losses = trace.losses.filter((loss) => !LEFT_OUT.includes(loss.kind));
 	const lost = losses.reduce((sum, loss) => sum + loss.count, 0);
 	const meta = parts.flatMap((part, i) => META.filter(([key]) => part.meta.has(key)).map(([key, word]) =>
 		[parts.length > 1 ? `${word}, part ${i + 1}` : word, part.meta.get(key)]));
@@ -123,7 +126,7 @@ function traceFacts({ trace, rows, first, last }) {
 		['intervals', count(rows.length)],
 		['samples', count(trace.samples.length)],
 		['lost', losses.length ? lossesByKind(losses).slice(0, 20).join(', ') : 'nothing'],
-		paused.length ? ['paused', `${count(paused.length)} times, ${
+		paused.length ? ['left out on purpose', `${count(paused.length)} stretches, ${
 			duration(paused.reduce((sum, { first: from, last: to }) => sum + Math.max(to - from, 0), 0))} in all`] : null,
 		lost || paused.length ? ['', 'intervals in which switches may be missing are shown as unknown'] : null,
 		['read', outcome.status === 'ok' ? 'to its end' : `${outcome.status} at byte ${count(outcome.offset)}: ${outcome.reason}`],

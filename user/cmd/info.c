@@ -298,12 +298,15 @@ static void put_pauses(struct info *in, const struct event_counts_part *c)
 {
 	for (size_t i = 0; i < c->loss_cnt; i++) {
 		const struct event_counts_loss *l = &c->losses[i];
+		const char *kind = names_str(in->names, l->kind, NULL);
+		const bool paused = !strcmp(kind, PROF_LOST_PAUSED);
 
 		if (l->cls != ACCOUNT_PAUSES)
 			continue;
-		put_label(in, "paused");
-		str_counted(&in->out, l->count, "time");
-		buf_printf(&in->out, " on purpose, %.6f s in all", (double)l->ns / 1e9);
+		put_label(in, paused ? "paused" : "not kept");
+		str_counted(&in->out, l->count, paused ? "time" : "stretch");
+		buf_printf(&in->out, " %s, %.6f s in all",
+			   paused ? "on purpose" : "between snapshots", (double)l->ns / 1e9);
 		put_between(in, l);
 	}
 }

@@ -23,8 +23,9 @@ static void add_pauses(struct buf *out, const struct account *a)
 {
 	if (!a->lost[ACCOUNT_PAUSES])
 		return;
-	buf_addstr(out, "; recording was paused ");
-	str_counted(out, a->lost[ACCOUNT_PAUSES], "time");
+	buf_addstr(out, "; ");
+	str_counted(out, a->lost[ACCOUNT_PAUSES], "stretch");
+	buf_addstr(out, " left out on purpose");
 }
 
 void text_lost(struct buf *out, const struct account *a)

@@ -28,6 +28,7 @@ static const struct {
 	{ PROF_LOST_SIDEBAND_STALLED, ACCOUNT_STALLS, false },
 	{ PROF_LOST_SIDEBAND_DOUBT, ACCOUNT_DOUBTS, false },
 	{ PROF_LOST_PAUSED, ACCOUNT_PAUSES, true },
+	{ PROF_LOST_NOT_KEPT, ACCOUNT_PAUSES, true },
 };
 
 enum { KIND_CNT = sizeof(kinds) / sizeof(kinds[0]) };

@@ -14,7 +14,7 @@ enum account_class {
 	ACCOUNT_STALLS, /* times that such records were not read for a second */
 	ACCOUNT_DOUBTS, /* stacks whose names may be wrong, for want of such records */
 	ACCOUNT_ESTIMATE, /* samples that nobody could count */
-	ACCOUNT_PAUSES, /* times that recording was off on purpose: nothing is lost, switches are missing */
+	ACCOUNT_PAUSES, /* stretches left out on purpose: nothing is lost, switches are missing */
 	ACCOUNT_CLASS_CNT,
 };
 

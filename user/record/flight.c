@@ -62,6 +62,8 @@ struct flight {
 	struct chunk *spare;
 	size_t chunk_cnt, chunk_max;
 	bool asked; /* for a snapshot: all but the next segment are its */
+	bool any_dropped; /* since the last snapshot, */
+	uint64_t written_ns; /* when that ended; 0: there was none */
 	uint64_t snapshots, cut_short;
 };
 
@@ -94,6 +96,7 @@ static void drop_oldest(struct flight *f)
 	struct segment *s = f->oldest;
 
 	f->oldest = s->next;
+	f->any_dropped = true;
 	free_chunks(f, s);
 	s->dropped = true;
 	if (s->ended)
@@ -265,13 +268,18 @@ static int store(void *ctx, const void *data, size_t sz)
 	return err;
 }
 
-/* With the lock held. */
-static void take_snapshot(struct flight *f)
+/* With the lock held, as the next. What is taken stays until it is written. */
+static void take_all(struct flight *f)
 {
 	struct segment *s;
 
 	for (s = f->oldest; s; s = s->next)
 		s->taken = true;
+}
+
+static void take_snapshot(struct flight *f)
+{
+	take_all(f);
 	if (f->newest)
 		f->newest->closes = true;
 	f->asked = false;
@@ -293,10 +301,12 @@ static int flight_begin(void *ctx, void **segment)
 	s->begun_ns = clock_mono_ns();
 	s->pack = pack_new(f->cfg.pack, f->cfg.level, store, s);
 	pthread_mutex_lock(&f->lock);
-	if (f->asked)
+	if (f->asked) {
 		take_snapshot(f);
-	else
+		f->written_ns = s->begun_ns;
+	} else {
 		drop_old(f, s->begun_ns);
+	}
 	if (f->oldest)
 		f->newest->next = s;
 	else
@@ -448,11 +458,25 @@ int flight_open(const struct flight_cfg *cfg, const struct output_cfg *output,
 	return 0;
 }
 
-void flight_snapshot(struct flight *f)
+bool flight_snapshot(struct flight *f, uint64_t *from_ns, uint64_t *to_ns)
 {
+	const struct segment *s;
+	bool hole;
+
 	pthread_mutex_lock(&f->lock);
+	/* those of the last one may still be on their way to its file */
+	for (s = f->oldest; s && s->taken; s = s->next)
+		;
+	hole = f->any_dropped && f->written_ns && s;
+	if (hole) {
+		*from_ns = f->written_ns;
+		*to_ns = s->begun_ns;
+	}
+	take_all(f);
+	f->any_dropped = false;
 	f->asked = true;
 	pthread_mutex_unlock(&f->lock);
+	return hole;
 }
 
 void flight_count(struct flight *f, struct flight_counts *out)

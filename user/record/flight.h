@@ -47,8 +47,12 @@ int flight_open(const struct flight_cfg *cfg, const struct output_cfg *output,
 		const struct invoker *user, struct outlet *out, struct flight **flight,
 		char **name);
 
-/* All that is there by the next flush is to be written, by the thread that calls begin() and wish(). */
-void flight_snapshot(struct flight *f);
+/*
+ * All that is there by the next flush is to be written. By the thread that calls begin() and wish(). True: it does
+ * not go back to where the last snapshot ended; whatever spans what is missing spans the time between *from_ns and
+ * *to_ns (CLOCK_MONOTONIC).
+ */
+bool flight_snapshot(struct flight *f, uint64_t *from_ns, uint64_t *to_ns);
 
 /* What it held, and how often something had to go before its time for want of memory. Any thread. */
 struct flight_counts {

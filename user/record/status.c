@@ -541,6 +541,12 @@ int status_trigger(struct status *s, const struct emit_trigger *by)
 	return emit_trigger(s->cfg.emit, by);
 }
 
+int status_not_kept(struct status *s, uint64_t from_ns, uint64_t to_ns)
+{
+	return emit_lost(s->cfg.emit, EMIT_NOW, PROF_LOST_ANY_CPU, PROF_LOST_NOT_KEPT, 1, from_ns,
+			 to_ns);
+}
+
 int status_paused(struct status *s, uint64_t from_ns, uint64_t to_ns)
 {
 	return emit_lost(s->cfg.emit, to_ns, PROF_LOST_ANY_CPU, PROF_LOST_PAUSED, 1, from_ns,

@@ -99,6 +99,8 @@ int status_write_tail(struct status *s, uint64_t now_ns);
 
 /* Who asked for a snapshot. */
 int status_trigger(struct status *s, const struct emit_trigger *by);
+/* What was recorded between two times is not in the trace, nor in any of the same recording. */
+int status_not_kept(struct status *s, uint64_t from_ns, uint64_t to_ns);
 /* Nothing was recorded between two times, on purpose. */
 int status_paused(struct status *s, uint64_t from_ns, uint64_t to_ns);
 /* Writes of a side-band record what it says of loss: dropped, damaged, or not read for long. */

@@ -133,19 +133,28 @@ static bool take_any(struct trigger *t, struct emit_trigger *out)
 	return event || too_long || by_signal || by_control;
 }
 
+/* A hole between two snapshots is told in the second. */
+static int take_snapshot(struct trigger *t, struct status *status)
+{
+	uint64_t from, to;
+
+	t->due_ns = 0;
+	t->armed_ns = clock_mono_ns() + t->cfg.rearm_ns;
+	if (!flight_snapshot(t->flight, &from, &to))
+		return 0;
+	return status_not_kept(status, from, to);
+}
+
 int trigger_step(struct trigger *t, struct status *status, uint64_t mark_ns)
 {
 	struct emit_trigger by;
+	int err;
 
 	if (!t)
 		return 0;
-	if (t->due_ns && mark_ns >= t->due_ns) {
-		flight_snapshot(t->flight);
-		t->due_ns = 0;
-		t->armed_ns = clock_mono_ns() + t->cfg.rearm_ns;
-	}
-	if (!take_any(t, &by) || t->due_ns)
-		return 0;
+	err = t->due_ns && mark_ns >= t->due_ns ? take_snapshot(t, status) : 0;
+	if (err || !take_any(t, &by) || t->due_ns)
+		return err;
 	t->due_ns = by.ts + t->cfg.post_ns + 1;
 	return status_trigger(status, &by);
 }
@@ -154,5 +163,7 @@ int trigger_end(struct trigger *t, struct status *status, uint64_t now_ns)
 {
 	const struct emit_trigger by = { .ts = now_ns, .reason = PROF_TRIGGER_END };
 
-	return t ? status_trigger(status, &by) : 0;
+	int err = t ? status_trigger(status, &by) : 0;
+
+	return t && !err ? take_snapshot(t, status) : err;
 }
