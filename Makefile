@@ -99,14 +99,13 @@ SRCS_cmd += user/cmd/output_opts.c user/cmd/serve.c user/cmd/whole.c
 SRCS_cmd += user/cmd/info_stacks.c
 SRCS_cmd += $(addprefix user/cmd/, \
 	app_trace.c merge.c merge_align.c merge_cmd.c merge_inputs.c merge_plan.c merge_record.c merge_same.c merge_sort.c reread.c)
-SRCS_record += user/record/code_names.c user/record/capture_filter.c
-SRCS_record += user/record/capture_orc.c
-SRCS_profile += user/profile/machine.c
+SRCS_record += $(addprefix user/record/,code_names.c capture_filter.c capture_orc.c capture_select.c detach.c selection.c)
+SRCS_profile += $(addprefix user/profile/,machine.c recorded.c waker.c)
 SRCS_symbol += user/symbol/debuginfod.c
 SRCS_cmd += $(addprefix user/cmd/, symbolize.c symbolize_copy.c symbolize_find.c)
 
 # What fields are, said in traces.
-SRCS_cmd += user/cmd/notes_copy.c
+SRCS_cmd += user/cmd/notes_copy.c user/cmd/target.c
 SRCS_record += $(addprefix user/record/,annotate.c field_notes.c words.c)
 
 # When is recorded.
@@ -118,7 +117,8 @@ PAGE_PARTS := $(addprefix tools/page/,assemble.sh page.html style.css) $(addpref
 	$(wildcard tools/page/*.js)
 
 BPF_SRCS := $(addprefix bpf/, \
-	core.bpf.c filter.bpf.c interrupt.bpf.c orc.bpf.c process.bpf.c reuse.bpf.c sample.bpf.c sched.bpf.c tracepoint.bpf.c \
+	core.bpf.c filter.bpf.c interrupt.bpf.c orc.bpf.c process.bpf.c reuse.bpf.c sample.bpf.c sched.bpf.c \
+	select.bpf.c tracepoint.bpf.c \
 	unwind.bpf.c)
 
 # Each is one criterion binary; those below tests/bpf need root and a kernel with BTF.
@@ -183,6 +183,7 @@ TESTS += tests/record/flight_test.c tests/record/trigger_test.c tests/cmd/flight
 TESTS_ROOT += tests/bpf/app_trace_test.c
 TESTS_ROOT += tests/bpf/filter_test.c
 TESTS_ROOT += tests/bpf/kernel_stacks_test.c
+TESTS_ROOT += tests/bpf/select_test.c
 
 # Waits that are too long.
 BPF_SRCS += bpf/latency.bpf.c

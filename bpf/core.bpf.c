@@ -8,10 +8,22 @@
 #include "neighbour.bpf.h"
 #include "orc.bpf.h"
 #include "reuse.bpf.h"
+#include "select.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile bool cfg_system_wide = false;
+const volatile bool cfg_follow = true;
+const volatile struct prof_select cfg_select = {
+	.told = true,
+	.no_kthread = true,
+	.by_cpu = true,
+	.cgroup_cnt = PROF_SELECT_CGROUPS,
+	.user_cnt = PROF_SELECT_USERS,
+	.comm_cnt = PROF_SELECT_GLOBS,
+	.no_comm_cnt = PROF_SELECT_GLOBS,
+	.thread_cnt = PROF_SELECT_GLOBS,
+};
 const volatile __u32 cfg_ring_cnt = 1;
 const volatile __u32 cfg_batch_bytes = PROF_STAGE_BYTES;
 const volatile bool cfg_preemptible = false;
@@ -74,7 +86,10 @@ struct prof_cpu_watch cpu_watches[PROF_CPUS_MAX] __attribute__((aligned(64)));
 struct ring_maps rings SEC(".maps");
 struct stage_map stages SEC(".maps");
 
+__u64 known_cgroups[PROF_SELECT_CGROUP_SLOTS];
+
 /* As small as can be until the loader knows what is needed. */
+struct select_map selects SEC(".maps");
 struct wait_map waits SEC(".maps");
 struct unwind_chunk_maps unwind_chunks SEC(".maps");
 struct unwind_module_map unwind_modules SEC(".maps");

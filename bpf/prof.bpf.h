@@ -14,10 +14,13 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 #include "prof_abi.h"
+#include "prof_select.h"
 
 enum { PF_KTHREAD = 0x00200000, TASK_DEAD = 0x80 };
 
 extern const volatile bool cfg_system_wide;
+extern const volatile bool cfg_follow;
+extern const volatile struct prof_select cfg_select;
 extern const volatile __u32 cfg_ring_cnt;
 extern const volatile __u32 cfg_self_tgid;
 extern const volatile __u32 cfg_switch_stacks;
@@ -51,6 +54,16 @@ struct ring_maps {
 
 extern struct ring_maps rings SEC(".maps");
 
+/* By task id / 64, with cfg_select.told alone. */
+struct select_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct prof_select_word);
+};
+
+extern struct select_map selects SEC(".maps");
+
 static __always_inline bool task_bit(const __u64 *bits, __u32 id)
 {
 	return bits[(id >> 6) & (PROF_TASK_WORDS - 1)] >> (id & 63) & 1;
@@ -66,9 +79,43 @@ static __always_inline void task_bit_clear(__u64 *bits, __u32 id)
 	__sync_fetch_and_and(&bits[(id >> 6) & (PROF_TASK_WORDS - 1)], ~(1ULL << (id & 63)));
 }
 
-static __always_inline bool is_target(__u32 tid, __u32 tgid)
+static __always_inline struct prof_select_word *select_word(__u32 id)
+{
+	__u32 idx = (id >> 6) & (PROF_TASK_WORDS - 1);
+
+	return bpf_map_lookup_elem(&selects, &idx);
+}
+
+/* By the numbers on the command line, and by forks: who may be a target. */
+static __always_inline bool is_asked_for(__u32 tid, __u32 tgid)
 {
 	return cfg_system_wide || task_bit(target_tids, tid) || task_bit(target_tgids, tgid);
+}
+
+/* Of the thread itself, as it was when it was last looked at: select.bpf.h. */
+static __always_inline bool is_told_target(__u32 tid)
+{
+	const struct prof_select_word *w = select_word(tid);
+
+	return w && w->followed >> (tid & 63) & 1;
+}
+
+static __always_inline bool is_target(__u32 tid, __u32 tgid)
+{
+	return cfg_select.told ? is_told_target(tid) : is_asked_for(tid, tgid);
+}
+
+/* Whether events of a CPU are wanted. */
+static __always_inline bool is_cpu_wanted(__u32 cpu)
+{
+	__u64 word = cpu >> 6;
+
+	if (!cfg_select.by_cpu)
+		return true;
+	if (cpu >= PROF_CPUS_MAX)
+		return false;
+	barrier_var(word); /* or the mask is found needless, which the verifier does not see */
+	return cfg_select.cpus[word & (PROF_CPUS_MAX / 64 - 1)] >> (cpu & 63) & 1;
 }
 
 static __always_inline struct prof_cpu_stat *cpu_stat(__u32 cpu)

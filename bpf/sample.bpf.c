@@ -2,6 +2,7 @@
 /* sample.bpf.c - a perf event that has counted its period: where is this CPU? */
 #define SCRATCH sample_scratch
 #include "scratch.bpf.h"
+#include "select.bpf.h"
 #include "stack.bpf.h"
 
 static __always_inline __u32 sampled_kernel_stack(__u64 *ctx, struct prof_rec *rec, __u64 *frames,
@@ -27,7 +28,7 @@ static __always_inline int on_sample(__u64 *ctx, bool orc)
 	struct prof_rec *rec;
 	__u64 *frames;
 
-	if (!recording || pid_tgid >> 32 == cfg_self_tgid || !is_target(pid_tgid, pid_tgid >> 32))
+	if (!recording || pid_tgid >> 32 == cfg_self_tgid || !is_current_target(pid_tgid))
 		return 0;
 	rec = scratch_get();
 	if (!rec)

@@ -12,6 +12,7 @@
 #include "context.bpf.h"
 #include "filter.bpf.h"
 #include "neighbour.bpf.h"
+#include "select.bpf.h"
 #include "stack.bpf.h"
 
 enum {
@@ -140,16 +141,23 @@ static __always_inline int on_switch(__u64 *ctx, bool orc)
 	if (cfg_neighbours)
 		neighbours_note(cpu, next);
 	state = cfg_switch_state_arg ? ctx[3] : prev->__state;
-	if (!recording) {
+	if (!recording || !is_cpu_wanted(cpu)) {
 		forget_dead(prev, state);
 		return 0;
+	}
+	if (cfg_select.told) {
+		select_look(prev);
+		select_look(next);
 	}
 	if (cfg_neighbours)
 		watched = neighbours_switch(cpu, prev, preempt || !state, next);
 	stacks = cfg_switch_stacks && prev->pid && prev->tgid != cfg_self_tgid;
 	if (!is_target(prev->pid, prev->tgid)) {
-		if (!is_target(next->pid, next->tgid) && !watched)
+		if (!is_target(next->pid, next->tgid) && !watched) {
+			if (cfg_select.told)
+				forget_dead(prev, state);
 			return 0;
+		}
 		stacks = false;
 	}
 	if (cfg_switch.filter && !switch_is_wanted(preempt, prev, next, state))
@@ -186,13 +194,22 @@ int prof_sched_switch_orc(__u64 *ctx)
 	return on_switch(ctx, true);
 }
 
+/* Whether this CPU's events are wanted, and if so who @task is now. @to: its CPU to be, if that counts too. */
+static __always_inline bool begin_about(struct task_struct *task, __u32 to)
+{
+	if (!recording || (!is_cpu_wanted(bpf_get_smp_processor_id()) && !is_cpu_wanted(to)))
+		return false;
+	if (cfg_select.told)
+		select_look(task);
+	return true;
+}
+
 /* Whether @task or the current one is a target. */
 static __always_inline bool is_about_target(struct task_struct *task)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 
-	return recording &&
-	       (is_target(pid_tgid, pid_tgid >> 32) || is_target(task->pid, task->tgid));
+	return is_target(pid_tgid, pid_tgid >> 32) || is_target(task->pid, task->tgid);
 }
 
 /* The stage for a record about @task, if that or the current task is a target. */
@@ -287,7 +304,9 @@ static __always_inline int on_waking(__u64 *ctx, bool orc)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 
-	if (cfg_neighbours && recording)
+	if (!begin_about((void *)ctx[0], bpf_get_smp_processor_id()))
+		return 0;
+	if (cfg_neighbours)
 		neighbours_waking((void *)ctx[0]);
 	if (cfg_waking.filter && !waking_is_wanted((void *)ctx[0]))
 		return 0;
@@ -312,11 +331,15 @@ int prof_sched_waking_orc(__u64 *ctx)
 SEC("?tp_btf/sched_wakeup_new")
 int prof_sched_wakeup_new(__u64 *ctx)
 {
-	if (cfg_neighbours && recording)
-		neighbours_woken((void *)ctx[0]);
-	if (cfg_wakeup_new.filter && !wakeup_new_is_wanted((void *)ctx[0]))
+	struct task_struct *task = (void *)ctx[0];
+
+	if (!begin_about(task, task_cpu(task)))
 		return 0;
-	return emit_wakeup((void *)ctx[0], &cfg_wakeup_new);
+	if (cfg_neighbours)
+		neighbours_woken(task);
+	if (cfg_wakeup_new.filter && !wakeup_new_is_wanted(task))
+		return 0;
+	return emit_wakeup(task, &cfg_wakeup_new);
 }
 
 /* Not recorded: of a target that was woken just before it left its CPU the waking is no beginning. */
@@ -359,7 +382,10 @@ int prof_sched_migrate(__u64 *ctx)
 	struct prof_stage *s;
 	struct prof_rec *rec;
 
-	if (cfg_neighbours && recording)
+	/* from or to a CPU that is wanted, wherever it is done: so readers know who is there */
+	if (!begin_about(task, is_cpu_wanted(task_cpu(task)) ? task_cpu(task) : ctx[1]))
+		return 0;
+	if (cfg_neighbours)
 		neighbours_migrate(task, ctx[1]);
 	if (cfg_migrate.filter && !migrate_is_wanted(task, ctx[1]))
 		return 0;
@@ -377,7 +403,7 @@ int prof_follow_fork(__u64 *ctx)
 {
 	struct task_struct *parent = (void *)ctx[0], *child = (void *)ctx[1];
 
-	if (!is_target(parent->pid, parent->tgid))
+	if (!is_asked_for(parent->pid, parent->tgid))
 		return 0;
 	task_bit_set(target_tids, child->pid);
 	task_bit_set(target_tgids, child->tgid);

@@ -12,6 +12,7 @@
  */
 #include "prof.bpf.h"
 #include "prof_events.h"
+#include "select.bpf.h"
 
 extern const volatile __u32 cfg_summary_cpus;
 extern const volatile __u32 cfg_summary_sets;
@@ -196,6 +197,10 @@ int prof_summary_switch(__u64 *ctx)
 
 	if (!recording || cpu >= cfg_summary_cpus)
 		return 0;
+	if (cfg_select.told) {
+		select_look(prev);
+		select_look(next);
+	}
 	out = prev->pid && is_target(prev->pid, prev->tgid);
 	in = next->pid && is_target(next->pid, next->tgid);
 	if (!out && !in) {
@@ -220,7 +225,11 @@ static __always_inline int woken(struct task_struct *task, bool is_new)
 	struct prof_summary_task *t;
 	__u64 now;
 
-	if (!recording || !is_target(task->pid, task->tgid))
+	if (!recording)
+		return 0;
+	if (cfg_select.told)
+		select_look(task);
+	if (!is_target(task->pid, task->tgid))
 		return 0;
 	now = bpf_ktime_get_ns();
 	t = task_of(task->pid, true);

@@ -12,6 +12,7 @@
 #include "context.bpf.h"
 #include "filter.bpf.h"
 #include "scratch.bpf.h"
+#include "select.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -30,13 +31,13 @@ static __always_inline bool names_target(void *ctx, const struct prof_event_cfg 
 {
 	__u32 pid, i;
 
-	if (is_target(pid_tgid, pid_tgid >> 32))
+	if (is_current_target(pid_tgid))
 		return true;
 	for (i = 0; i < PROF_PID_FIELDS; i++) {
 		if (i >= cfg->pid_cnt)
 			break;
 		if (!bpf_probe_read_kernel(&pid, sizeof(pid), ctx + cfg->pid_off[i]) &&
-		    task_bit(target_tids, pid))
+		    (cfg_select.told ? is_told_target(pid) : task_bit(target_tids, pid)))
 			return true;
 	}
 	return false;
@@ -94,7 +95,7 @@ int prof_tracepoint(void *ctx)
 	struct prof_rec *rec;
 	void *raw;
 
-	if (!recording)
+	if (!recording || !is_cpu_wanted(cpu))
 		return 1;
 	cfg = bpf_map_lookup_elem(&event_cfgs, &idx);
 	rec = scratch_get();

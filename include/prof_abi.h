@@ -43,6 +43,8 @@ enum prof_rec_kind {
 	PROF_REC_TRACEPOINT = 1,
 	PROF_REC_SAMPLE = 2,
 	PROF_REC_BATCH = 3, /* not a record, but a struct prof_batch and its records */
+	/* of the task in pid and tid, without parts: from here on it is a target, if event is 1, or none */
+	PROF_REC_FOLLOWED = 4,
 };
 
 enum prof_rec_flags {

@@ -182,6 +182,8 @@ enum prof_module_kind {
 #define PROF_F_COMM "comm" /* string */
 #define PROF_F_EXE "exe" /* string; empty: unknown, or a kernel thread */
 #define PROF_F_CGROUP "cgroup" /* string */
+/* u8, with PROF_META_FOLLOWED: 1, all of its switches and wakings are there from this time on; 0, not all. */
+#define PROF_F_FOLLOWED "followed"
 
 /*
  * ---- SymbolTableEntry: upstream's; the last one for an (addr, inline_depth) wins -------------
@@ -217,6 +219,17 @@ enum prof_module_kind {
 #define PROF_META_NEIGHBOURS                                                                       \
 	"neighbours" /* "yes": PROF_EV_CPU_WATCH and all that it says is there; "no": it was cut away */
 #define PROF_META_SUMMARY_NS "summary_ns" /* of what is summed up: the period, in place of events */
+/*
+ * "told": who is followed is what TaskEvents say (PROF_F_FOLLOWED). "within": likewise, as far as the target
+ * names them, since the trace was cut to that.
+ */
+#define PROF_META_FOLLOWED "followed"
+#define PROF_META_SELECTION "selection" /* for people: what else had to be true of targets */
+/*
+ * A list, "0,2-3": there are no events of other CPUs, but for sched_migrate_task from or to one of these,
+ * and sched_wakeup_new of what starts on one.
+ */
+#define PROF_META_RECORDED_CPUS "recorded_cpus"
 #define PROF_META_CLOCK "clock"
 #define PROF_META_SAMPLE_EVENT "sample_event" /* "cycles" or "cpu-clock" */
 #define PROF_META_SAMPLE_PERIOD_NS "sample_period_ns"

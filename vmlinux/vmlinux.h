@@ -59,6 +59,34 @@ struct signal_struct {
 	atomic_t live;
 };
 
+typedef struct {
+	unsigned int val;
+} kuid_t;
+
+struct cred {
+	kuid_t uid;
+};
+
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup;
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -73,7 +101,13 @@ struct task_struct {
 	int tgid;
 	struct task_struct *group_leader;
 	struct signal_struct *signal;
+	const struct cred *real_cred;
+	struct css_set *cgroups;
 	char comm[16];
+};
+
+struct bpf_iter__task {
+	struct task_struct *task;
 };
 
 #include "ptregs.h"

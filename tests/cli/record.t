@@ -11,6 +11,15 @@ Target:
   -p, --pid=PID[,PID]       processes, with their threads and children, present
                             and later
   -t, --tid=TID[,TID]       single threads
+  -G, --cgroup=PATH         tasks in this cgroup (version 2) or below;
+                            repeatable
+  -u, --user=USER           tasks of this user, by name or number; repeatable
+      --comm=GLOB           processes of this name (* and ?); repeatable
+      --thread=GLOB         threads of this name; repeatable
+      --no-comm=GLOB        no processes of this name; repeatable
+      --no-kthread          no kernel threads
+      --include-self        samples and stacks of the recorder, too
+  -C, --cpu=CPUS            only what happens on these CPUs: 0-3,8
       --no-inherit          neither the children that a process has nor new
                             threads and children
       --as-root             run COMMAND as root, not as the user behind sudo
@@ -129,16 +138,16 @@ $ dial9-prof --
 ! dial9-prof: record: whom to record? -p PID, -t TID, -a for the whole system, or -- COMMAND; see dial9-prof record --help
 ? 1
 $ dial9-prof -p 1 -t 1
-! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other, but for -a -- COMMAND (to stop after a time: -d 10); see dial9-prof record --help
+! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other, but for -a -- COMMAND (to stop after a time: --duration 10); see dial9-prof record --help
 ? 1
 $ dial9-prof -a -p 1
-! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other, but for -a -- COMMAND (to stop after a time: -d 10); see dial9-prof record --help
+! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other, but for -a -- COMMAND (to stop after a time: --duration 10); see dial9-prof record --help
 ? 1
 $ dial9-prof -a -p 1 -- true
-! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other, but for -a -- COMMAND (to stop after a time: -d 10); see dial9-prof record --help
+! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other, but for -a -- COMMAND (to stop after a time: --duration 10); see dial9-prof record --help
 ? 1
 $ dial9-prof -p 1 -- true
-! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other, but for -a -- COMMAND (to stop after a time: -d 10); see dial9-prof record --help
+! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other, but for -a -- COMMAND (to stop after a time: --duration 10); see dial9-prof record --help
 ? 1
 #
 # What adds to a recording of some has nothing to add to one of all, nor to one without switches.
@@ -147,6 +156,35 @@ $ dial9-prof -a --neighbours
 ? 1
 $ dial9-prof -p 1 --neighbours --no-sched
 ! dial9-prof: record: --neighbours adds to the scheduler's events of -p, -t or a COMMAND; see dial9-prof record --help
+? 1
+$ dial9-prof -C 0 --neighbours
+! dial9-prof: record: --neighbours adds to the scheduler's events of -p, -t or a COMMAND; see dial9-prof record --help
+? 1
+$ dial9-prof -p 1 -C 0 --neighbours
+! dial9-prof: record: --neighbours goes where targets wait, -C to some CPUs alone; see dial9-prof record --help
+? 1
+$ dial9-prof -C 0 --summary
+! dial9-prof: record: --summary sums up what threads do on all CPUs: not with -C; see dial9-prof record --help
+? 1
+#
+# What narrows is no target, unless it names somebody; and of a target that is known it is said in vain.
+$ dial9-prof --no-kthread
+! dial9-prof: record: whom to record? -p PID, -t TID, -a for the whole system, or -- COMMAND; see dial9-prof record --help
+? 1
+$ dial9-prof --no-comm 'kworker*' --include-self
+! dial9-prof: record: whom to record? -p PID, -t TID, -a for the whole system, or -- COMMAND; see dial9-prof record --help
+? 1
+$ dial9-prof -p 1 --include-self
+! dial9-prof: record: --include-self is for -a: the recorder is none of -p, -t or a COMMAND; see dial9-prof record --help
+? 1
+$ dial9-prof --no-kthread -- true
+! dial9-prof: record: --no-kthread is for -a: of -p, -t and a COMMAND you know what they are; see dial9-prof record --help
+? 1
+$ dial9-prof -C 3-1
+! dial9-prof: record: -C 3-1: want CPU numbers such as 0-3,8
+? 1
+$ dial9-prof --comm ''
+! dial9-prof: record: --comm needs a value, and '' is none; see dial9-prof record --help
 ? 1
 #
 # Sums take the place of events.

@@ -329,10 +329,11 @@ Test(top, damage_leaves_the_terminal_as_it_was)
 
 Test(top, wants_one_target)
 {
-	run_expect(run_cmd(cmd_top, make_fd("", 0), "top", NULL), 1, "",
-		   "dial9-prof: top: whom to watch? -p PID, -t TID, -a for the whole system, or -- "
-		   "COMMAND; see dial9-prof top --help\n");
+	run_expect(
+		run_cmd(cmd_top, make_fd("", 0), "top", NULL), 1, "",
+		"dial9-prof: top: whom to record? -p PID, -t TID, -a for the whole system, or -- "
+		"COMMAND; see dial9-prof top --help\n");
 	run_expect(run_cmd(cmd_top, make_fd("", 0), "top", "-a", "-p1", NULL), 1, "",
 		   "dial9-prof: top: -p, -t, -a and a COMMAND exclude each other, but for -a "
-		   "-- COMMAND; see dial9-prof top --help\n");
+		   "-- COMMAND (to stop after a time: --duration 10); see dial9-prof top --help\n");
 }

@@ -57,7 +57,8 @@ Test(emit, tasks_modules_and_mappings_have_all_their_fields)
 	struct rig rig;
 
 	rig_init(&rig);
-	cr_expect_eq(emit_task(rig.emit, 10, &(struct emit_task){ 1, 2, 3, "name", "/exe", "/cg" }),
+	cr_expect_eq(emit_task(rig.emit, 10,
+			       &(struct emit_task){ 1, 2, 3, "name", "/exe", "/cg", true }),
 		     0);
 	cr_expect_eq(emit_module(rig.emit, 20, 7, "/lib/x", (const uint8_t *)"\xab\xcd", 2,
 				 PROF_MODULE_VDSO),
@@ -68,6 +69,22 @@ Test(emit, tasks_modules_and_mappings_have_all_their_fields)
 			 "cgroup=\"/cg\"\n"
 			 "20 ModuleEvent module_id=7 path=\"/lib/x\" build_id=<abcd> kind=4\n"
 			 "30 ProcMapsEntry pid=1 start=4096 end=12288 offset=512 module_id=7\n");
+	rig_fini(&rig);
+}
+
+Test(emit, tasks_say_whether_they_are_followed_once_that_is_told)
+{
+	struct rig rig;
+
+	rig_init(&rig);
+	cr_expect_eq(emit_tell_followed(rig.emit), 0);
+	cr_expect_eq(emit_task(rig.emit, 10, &(struct emit_task){ 1, 2, 3, "a", "", "", true }), 0);
+	cr_expect_eq(emit_task(rig.emit, 11, &(struct emit_task){ 1, 2, 3, "a", "", "", false }),
+		     0);
+	cr_expect_str_eq(
+		rig_text(&rig, ""),
+		"10 TaskEvent pid=1 tid=2 ppid=3 comm=\"a\" exe=\"\" cgroup=\"\" followed=1\n"
+		"11 TaskEvent pid=1 tid=2 ppid=3 comm=\"a\" exe=\"\" cgroup=\"\" followed=0\n");
 	rig_fini(&rig);
 }
 

@@ -364,7 +364,7 @@ static int write_metadata(struct cut *c, const struct trace_event *ev, uint64_t 
 {
 	const struct select_opts *o = &c->opts->sel;
 	const bool some = o->pids.cnt || o->tids.cnt || o->comms.cnt || o->cgroups.cnt;
-	struct cut_entry entries[5] = { { PROF_META_CUT, how },
+	struct cut_entry entries[6] = { { PROF_META_CUT, how },
 					{ PROF_META_CUT_LEFT_OUT, left_out } };
 	struct buf target = { 0 };
 	size_t cnt = 2;
@@ -374,6 +374,8 @@ static int write_metadata(struct cut *c, const struct trace_event *ev, uint64_t 
 		entries[cnt++] = (struct cut_entry){ PROF_META_TARGET, buf_cstr(&target) };
 	if (some)
 		entries[cnt++] = (struct cut_entry){ PROF_META_INHERIT, "no" };
+	if (some && names_meta(c->names, ev->part, PROF_META_FOLLOWED))
+		entries[cnt++] = (struct cut_entry){ PROF_META_FOLLOWED, "within" };
 	if ((some || c->opts->events.cnt) && names_meta(c->names, ev->part, PROF_META_NEIGHBOURS))
 		entries[cnt++] = (struct cut_entry){ PROF_META_NEIGHBOURS, "no" };
 	err = cut_copy_event(&c->copy, ev, ts, 0, entries, cnt);

@@ -69,6 +69,8 @@ static const struct {
 	{ "cpus", PROF_META_CPUS },
 	{ "command", PROF_META_COMMAND_LINE },
 	{ "target", PROF_META_TARGET },
+	{ "selected", PROF_META_SELECTION },
+	{ "recorded CPUs", PROF_META_RECORDED_CPUS },
 	{ "recorder", PROF_META_VERSION },
 	{ "clock", PROF_META_CLOCK },
 	{ "sums of ns", PROF_META_SUMMARY_NS },
@@ -81,7 +83,7 @@ static const struct {
 /* Metadata that other lines make use of. */
 static const char *const meta_hidden[] = {
 	PROF_META_SAMPLE_PERIOD_NS, PROF_META_SAMPLE_HZ,    PROF_META_START_REALTIME_NS,
-	PROF_META_RING_BYTES,	    PROF_META_CUT_LEFT_OUT,
+	PROF_META_RING_BYTES,	    PROF_META_CUT_LEFT_OUT, PROF_META_FOLLOWED,
 };
 
 static bool meta_has_line(const char *key)

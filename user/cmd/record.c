@@ -320,19 +320,22 @@ static int check_filters(const struct record_opts *o)
 	return 0;
 }
 
+/* Not everybody's switches are recorded anyway. */
+static bool is_some(const struct record_opts *o, bool command)
+{
+	const struct selection_cfg selection = target_selection(&o->target);
+
+	return !target_is_system(&o->target, command) || selection_is_told(&selection);
+}
+
 static int check(const struct record_opts *o, bool command)
 {
+	const char *wrong = target_complaint(&o->target, command);
 	struct output_cfg output;
-	const char *wrong;
 
-	if (!target_cnt(&o->target, command))
-		return usage_error("whom to record? -p PID, -t TID, -a for the whole system, or "
-				   "-- COMMAND");
-	if (target_is_too_many(&o->target, command))
-		return usage_error(TARGET_TOO_MANY " (to stop after a time: -d 10)");
-	if (o->target.as_root && !command)
-		return usage_error("--as-root is for a COMMAND");
-	if (o->neighbours && (o->target.all || !o->sched))
+	if (wrong)
+		return usage_error(wrong);
+	if (o->neighbours && (!is_some(o, command) || !o->sched))
 		return usage_error(
 			"--neighbours adds to the scheduler's events of -p, -t or a COMMAND");
 	if (o->summary_ns && (o->events.cnt || o->neighbours || !o->sched || o->app_trace))
@@ -340,6 +343,10 @@ static int check(const struct record_opts *o, bool command)
 				   "--neighbours or --app-trace");
 	if (o->summary_ns && (o->summary_ns < SUMMARY_MIN_NS || o->summary_ns > SUMMARY_MAX_NS))
 		return usage_error("--summary wants 200ms to 10m");
+	if (o->summary_ns && o->target.cpus.cnt)
+		return usage_error("--summary sums up what threads do on all CPUs: not with -C");
+	if (o->neighbours && o->target.cpus.cnt)
+		return usage_error("--neighbours goes where targets wait, -C to some CPUs alone");
 	if (sink_is_stdout(o->output.path) && isatty(STDOUT_FILENO))
 		return usage_error("standard output is a terminal: -o - wants a pipe or a file");
 	if (o->app_trace && (output_opts_is_stream(&o->output) || o->output.switching ||
@@ -551,19 +558,26 @@ static void take_summary(const struct record_opts *o, struct recorder_cfg *cfg)
 	cfg->ring_bytes = RING_MIN;
 }
 
+/* Of a cfg that has its command. */
+static void take_target(const struct target_opts *o, struct recorder_cfg *cfg)
+{
+	cfg->system_wide = target_is_system(o, cfg->command != NULL);
+	cfg->pids = o->pids.v;
+	cfg->pid_cnt = o->pids.cnt;
+	cfg->tids = o->tids.v;
+	cfg->tid_cnt = o->tids.cnt;
+	cfg->as_root = o->as_root;
+	cfg->no_inherit = o->no_inherit;
+	cfg->selection = target_selection(o);
+	cfg->include_self = o->include_self;
+}
+
 static int record(struct record_opts *o, char **command, const char *command_line)
 {
 	bool show = !o->quiet && !o->no_progress && (o->progress || isatty(STDERR_FILENO));
 	struct summary summary = { .on_terminal = isatty(STDERR_FILENO) };
 	struct recorder_cfg cfg = {
-		.system_wide = o->target.all,
-		.pids = o->target.pids.v,
-		.pid_cnt = o->target.pids.cnt,
-		.tids = o->target.tids.v,
-		.tid_cnt = o->target.tids.cnt,
 		.command = command,
-		.as_root = o->target.as_root,
-		.no_inherit = o->target.no_inherit,
 		.samples = o->samples,
 		.hz = o->hz,
 		.no_names = !o->names,
@@ -587,6 +601,7 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 
 	if (o->app_trace && app_trace_begin(o->app_trace, o->output.path, &app))
 		return CMD_START;
+	take_target(&o->target, &cfg);
 	take_stacks(o, &cfg);
 	take_events(o, &cfg);
 	take_output(o, &cfg);

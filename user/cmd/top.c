@@ -140,6 +140,11 @@ static void words_fini(struct words *w)
 	free(w->v);
 }
 
+static void add_word(void *ctx, const char *word)
+{
+	add(ctx, word);
+}
+
 static void make_words(const struct top_opts *o, char **command, struct words *w)
 {
 	add(w, "record");
@@ -148,20 +153,11 @@ static void make_words(const struct top_opts *o, char **command, struct words *w
 	/* nobody waits for names when the picture is gone */
 	if (!o->output)
 		add(w, "--names-wait=0");
-	if (o->target.all)
-		add(w, "-a");
-	if (o->target.no_inherit)
-		add(w, "--no-inherit");
-	if (o->target.as_root)
-		add(w, "--as-root");
+	target_each_word(&o->target, add_word, w);
 	if (o->hz)
 		add_number(w, "-F", o->hz, "");
 	if (o->duration_ns)
 		add_number(w, "-d", o->duration_ns / 1000000 + !!(o->duration_ns % 1000000), "ms");
-	for (size_t i = 0; i < o->target.pids.cnt; i++)
-		add_number(w, "-p", o->target.pids.v[i], "");
-	for (size_t i = 0; i < o->target.tids.cnt; i++)
-		add_number(w, "-t", o->target.tids.v[i], "");
 	for (size_t i = 0; i < o->events.cnt; i++) {
 		add(w, "-e");
 		add(w, o->events.v[i]);
@@ -280,15 +276,15 @@ static int exit_code(const struct recorder *r, enum live_view_end end)
 
 static void put_title(struct buf *out, const struct top_opts *o, char **command)
 {
+	struct buf target = { 0 };
+
+	target_describe(&o->target, &target);
 	buf_addstr(out, "dial9-prof top");
-	if (o->target.all)
-		buf_addstr(out, ": all");
-	for (size_t i = 0; i < o->target.pids.cnt; i++)
-		buf_printf(out, "%s%u", i ? "," : ": pid ", o->target.pids.v[i]);
-	for (size_t i = 0; i < o->target.tids.cnt; i++)
-		buf_printf(out, "%s%u", i ? "," : ": tid ", o->target.tids.v[i]);
+	if (target.len)
+		buf_printf(out, ": %s", buf_cstr(&target));
 	if (*command)
 		buf_printf(out, ": %s", *command);
+	buf_free(&target);
 }
 
 /* Who asked for a picture knows of no `record`. */
@@ -361,10 +357,10 @@ static int top(const struct top_opts *o, char **command)
 
 static const char *complaint(const struct top_opts *o, bool command)
 {
-	if (!target_cnt(&o->target, command))
-		return "whom to watch? -p PID, -t TID, -a for the whole system, or -- COMMAND";
-	if (target_is_too_many(&o->target, command))
-		return TARGET_TOO_MANY;
+	const char *why = target_complaint(&o->target, command);
+
+	if (why)
+		return why;
 	if (o->output && sink_is_stdout(o->output))
 		return "standard output is for the picture: -o wants a file";
 	if (o->events.cnt && !o->output)

@@ -39,12 +39,16 @@ void followed_init(struct followed *f, const struct names *n, uint32_t part)
 	const char *target = names_meta(n, part, PROF_META_TARGET);
 	const char *pids = names_meta(n, part, PROF_META_TARGET_PIDS);
 	const char *inherit = names_meta(n, part, PROF_META_INHERIT);
+	const char *told = names_meta(n, part, PROF_META_FOLLOWED);
 
 	*f = (struct followed){ .inherit = !inherit || strcmp(inherit, "no") };
-	if (!target)
+	f->told = told != NULL;
+	f->within = told && !strcmp(told, "within");
+	f->some = f->told;
+	if (!target || (f->told && !f->within))
 		return;
 	f->command = !strncmp(target, "command ", 8);
-	f->some = f->command || !strncmp(target, "pid ", 4) || !strncmp(target, "tid ", 4);
+	f->some |= f->command || !strncmp(target, "pid ", 4) || !strncmp(target, "tid ", 4);
 	if (!strncmp(target, "pid ", 4))
 		add_list(&f->pids, target + 4);
 	if (!strncmp(target, "tid ", 4)) {

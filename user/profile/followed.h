@@ -12,6 +12,8 @@ struct followed {
 	bool some; /* not all */
 	bool command; /* the first program that is started */
 	bool inherit; /* and what they fork */
+	/* TaskEvents say who is followed, PROF_F_FOLLOWED; of those that the target names, if within is set */
+	bool told, within;
 	struct hmap pids, tids; /* keys */
 	/* The command, by number, before the trace tells of it: until then it is the recorder's own code. */
 	struct hmap awaited;

@@ -23,13 +23,15 @@
 #include "profile/cpu_log.h"
 #include "profile/followed.h"
 #include "profile/hops.h"
+#include "profile/recorded.h"
+#include "profile/waker.h"
 
 /* The letters of ps lie in the low byte; 0x100 above them says preempted. */
 #define STATE_LETTERS 0xff
 #define STATE_DEAD 0x10
 #define STATE_ZOMBIE 0x20
 
-enum { SOFTIRQ_TIMER = 1, RECENT_CNT = 512, TID_MAX = 4194304 /* Linux gives none above */ };
+enum { RECENT_CNT = 512, TID_MAX = 4194304 /* Linux gives none above */ };
 
 enum life {
 	LIFE_UNSEEN, /* no switch or waking yet */
@@ -43,10 +45,12 @@ struct thread {
 	enum interval_state state;
 	enum interval_why why;
 	unsigned int flags;
-	bool followed; /* it was so once */
+	bool followed; /* it was so once; where that is told, it is so now */
+	bool away; /* on a CPU that is not recorded, as far as is known */
 	bool on_cpu; /* some event happened in it */
 	bool has_waker, woken_early;
 	uint64_t since;
+	uint64_t from; /* of LIFE_UNSEEN: what its first event says is true since then, or the start */
 	uint32_t cpu, prev_state, stack, given_to;
 	struct hops hops; /* of the open interval, if runnable */
 	struct interval_waker waker; /* of the open interval, or of the waking that came early */
@@ -61,6 +65,7 @@ struct machine {
 	uint64_t start, last; /* times of its first event, and of the latest */
 	struct machine_window window;
 	struct followed followed;
+	struct recorded recorded;
 	struct cpu_log cpus;
 	struct hmap threads; /* tid -> struct thread */
 	struct thread *recent[RECENT_CNT]; /* of them, by the number's low bits */
@@ -112,9 +117,9 @@ static void hand_out(struct machine *iv, struct thread *th, struct interval *i)
 {
 	if (iv->window.set && !clip(&iv->window, i))
 		return;
-	if (!th->followed)
+	if (!th->followed && !iv->followed.told)
 		th->followed = followed_has(&iv->followed, th->pid, th->tid);
-	if (!th->followed)
+	if (!th->followed || th->away)
 		i->flags |= INTERVAL_NEIGHBOUR;
 	if (spans_loss(iv, i->began, i->ended))
 		i->flags |= INTERVAL_LOSS;
@@ -195,7 +200,7 @@ static void begin(struct thread *th, enum interval_state state, uint64_t ts)
 /* The first event of a thread says what it did until then. */
 static void begin_unseen(struct machine *iv, struct thread *th, enum interval_state before)
 {
-	begin(th, before, iv->start);
+	begin(th, before, th->from > iv->start ? th->from : iv->start);
 	th->flags = INTERVAL_EDGE_START;
 }
 
@@ -237,10 +242,63 @@ static struct thread *thread_of(struct machine *iv, const struct trace *t, uint6
 	th->tid = (uint32_t)tid;
 	th->pid = TRACE_NONE;
 	th->comm = NAMES_NONE;
+	th->away = iv->recorded.bits;
 	name(th, t);
 	hmap_set(&iv->threads, tid, th);
 	iv->recent[tid % RECENT_CNT] = th;
 	return th;
+}
+
+/* ---- what is recorded of a thread ---------------------------------------------------------------- */
+
+/* From here on all of its switches are there: its next event will say what it is doing. */
+static void arrive(struct machine *iv, struct thread *th, uint64_t ts)
+{
+	if (th->life == LIFE_ON)
+		end(iv, th, ts, INTERVAL_TO_NOTHING, th->cpu, TRACE_NONE);
+	th->life = LIFE_UNSEEN;
+	th->from = ts;
+}
+
+/* From here on nothing is known of it. */
+static void depart(struct machine *iv, struct thread *th, uint64_t ts)
+{
+	if (th->life == LIFE_GONE)
+		return;
+	if (th->life == LIFE_UNSEEN)
+		begin_unseen(iv, th, th->on_cpu ? INTERVAL_RUNNING : INTERVAL_BLOCKED);
+	th->flags |= INTERVAL_EDGE_END;
+	end(iv, th, ts, INTERVAL_TO_NOTHING, th->cpu, TRACE_NONE);
+	begin(th, INTERVAL_UNKNOWN, ts);
+}
+
+/* A thread is on the queue of this CPU, or was there last. */
+static void place(struct machine *iv, struct thread *th, uint64_t cpu, uint64_t ts)
+{
+	const bool away = !recorded_has(&iv->recorded, cpu);
+
+	if (th->away == away)
+		return;
+	if (away)
+		depart(iv, th, ts);
+	else if (th->life == LIFE_ON)
+		arrive(iv, th, ts);
+	th->away = away;
+}
+
+/* What a TaskEvent says of it. */
+static void tell_followed(struct machine *iv, struct thread *th, const struct trace_event *ev)
+{
+	bool followed = trace_u64_or(ev, ROLE_FOLLOWED, 0) &&
+			(!iv->followed.within || followed_has(&iv->followed, th->pid, th->tid));
+
+	if (!iv->followed.told || th->followed == followed)
+		return;
+	if (followed)
+		arrive(iv, th, ev->ts);
+	else
+		depart(iv, th, ev->ts);
+	th->followed = followed;
 }
 
 /* ---- transitions ------------------------------------------------------------------------------- */
@@ -262,6 +320,7 @@ static void switched_out(struct machine *iv, struct thread *th, const struct tra
 	struct interval_waker early = th->waker;
 	bool woken_early = th->woken_early;
 
+	place(iv, th, ev->cpu, ev->ts);
 	if (th->life == LIFE_UNSEEN) {
 		begin_unseen(iv, th, INTERVAL_RUNNING);
 		th->cpu = ev->cpu;
@@ -292,8 +351,10 @@ static void switched_out(struct machine *iv, struct thread *th, const struct tra
 static void switched_in(struct machine *iv, struct thread *th, const struct trace_event *ev,
 			uint32_t prev)
 {
+	place(iv, th, ev->cpu, ev->ts);
+	/* where wakings may have happened elsewhere it may have been blocked */
 	if (th->life == LIFE_UNSEEN)
-		begin_unseen(iv, th, INTERVAL_RUNNABLE);
+		begin_unseen(iv, th, iv->recorded.bits ? INTERVAL_UNKNOWN : INTERVAL_RUNNABLE);
 	if (th->life == LIFE_ON) {
 		if (th->state == INTERVAL_RUNNING) {
 			th->flags |= INTERVAL_HOLE;
@@ -352,6 +413,8 @@ static void foresee_exec(struct machine *iv, const struct trace *t, struct threa
 /* All of its switches are there. */
 static bool is_followed(const struct machine *iv, const struct thread *th)
 {
+	if (iv->followed.told)
+		return th && th->followed;
 	return th && (th->followed || followed_has(&iv->followed, th->pid, th->tid));
 }
 
@@ -404,35 +467,6 @@ static void take_watch(struct machine *iv, const struct trace_event *ev)
 	cpu_log_begin(&iv->cpus, ev->cpu, ev->ts, tid);
 }
 
-static struct interval_waker waker_of(const struct trace_event *ev)
-{
-	static const enum interval_context contexts[PROF_CONTEXT_MASK + 1] = {
-		[PROF_CONTEXT_TASK] = INTERVAL_BY_TASK,
-		[PROF_CONTEXT_SOFTIRQ] = INTERVAL_BY_SOFTIRQ,
-		[PROF_CONTEXT_HARDIRQ] = INTERVAL_BY_HARDIRQ,
-		[PROF_CONTEXT_IPI] = INTERVAL_BY_IPI,
-		[PROF_CONTEXT_TIMER] = INTERVAL_BY_TIMER,
-	};
-	uint64_t context = trace_u64_or(ev, ROLE_CONTEXT, PROF_CONTEXT_UNKNOWN), said = context;
-	uint64_t number = context >> PROF_CONTEXT_SHIFT;
-
-	/* what this softirq runs are the callbacks of timers, too */
-	if (context == (PROF_CONTEXT_SOFTIRQ | (SOFTIRQ_TIMER + 1) << PROF_CONTEXT_SHIFT))
-		context = PROF_CONTEXT_TIMER;
-	return (struct interval_waker){
-		.context = contexts[context & PROF_CONTEXT_MASK],
-		.number = number <= INT32_MAX ? (int32_t)number - 1 : -1,
-		.said = said,
-		.part = ev->part,
-		.tid = ev->tid,
-		.pid = ev->pid,
-		.comm = ev->comm,
-		.cpu = ev->cpu,
-		.stack = INTERVAL_NO_STACK,
-		.ts = ev->ts,
-	};
-}
-
 /* Its name is that of its parent until it is told. */
 static void born(struct machine *iv, struct thread *th, const struct trace_event *ev)
 {
@@ -445,7 +479,8 @@ static void born(struct machine *iv, struct thread *th, const struct trace_event
 		th->pid = th->comm = NAMES_NONE;
 	if (th->comm == NAMES_NONE)
 		th->comm = ev->comm;
-	th->followed = false;
+	if (!iv->followed.told)
+		th->followed = false;
 	begin(th, INTERVAL_RUNNABLE, ev->ts);
 	th->why = INTERVAL_WHY_NEW;
 }
@@ -461,6 +496,8 @@ static void take_waking(struct machine *iv, const struct trace *t, const struct 
 		current->on_cpu = true;
 	if (!th)
 		return;
+	if (!birth || th->life == LIFE_UNSEEN)
+		place(iv, th, cpu, ev->ts);
 	/* the first one counts */
 	if (!birth && th->life == LIFE_ON && th->state == INTERVAL_RUNNABLE)
 		return;
@@ -475,6 +512,7 @@ static void take_waking(struct machine *iv, const struct trace *t, const struct 
 	}
 	if (birth) {
 		born(iv, th, ev);
+		th->away = !recorded_has(&iv->recorded, cpu);
 	} else {
 		if (th->life == LIFE_ON) {
 			th->has_waker = true;
@@ -509,6 +547,20 @@ static void take_stack(struct machine *iv, const struct trace *t, const struct t
 		th->stack = stack_table_add(&iv->all->stacks, ev->frames, ev->frame_cnt);
 }
 
+/* To another CPU. It waits there: sleepers are moved when they are woken. */
+static void moved(struct machine *iv, struct thread *th, uint64_t cpu, uint64_t ts)
+{
+	const bool was_away = th->away;
+
+	if (was_away && th->life == LIFE_UNSEEN)
+		begin_unseen(iv, th, INTERVAL_UNKNOWN);
+	place(iv, th, cpu, ts);
+	if (!was_away || th->away)
+		return;
+	begin(th, INTERVAL_RUNNABLE, ts);
+	th->flags = INTERVAL_EDGE_START;
+}
+
 static void take_other(struct machine *iv, const struct trace *t, const struct trace_event *ev)
 {
 	uint64_t cpu = trace_u64_or(ev, ROLE_DEST_CPU, TRACE_NONE);
@@ -521,6 +573,8 @@ static void take_other(struct machine *iv, const struct trace *t, const struct t
 	if (cpu >= TRACE_NONE)
 		return;
 	th = find(iv, trace_u64_or(ev, ROLE_PID, TRACE_NONE));
+	if (th && iv->recorded.bits)
+		moved(iv, th, cpu, ev->ts);
 	if (th && th->life == LIFE_ON && th->state == INTERVAL_RUNNABLE)
 		hops_add(&th->hops, (uint32_t)cpu, ev->ts > th->since ? ev->ts : th->since);
 }
@@ -539,6 +593,7 @@ static void forget_part(struct machine *iv)
 	memset(iv->recent, 0, sizeof(iv->recent));
 	cpu_log_fini(&iv->cpus);
 	followed_fini(&iv->followed);
+	recorded_fini(&iv->recorded);
 	iv->begun = iv->told = iv->neighbours = false;
 	iv->woken = NULL;
 }
@@ -611,6 +666,7 @@ static void learn_targets(struct machine *iv)
 	followed_init(&iv->followed, iv->all->opts.names, iv->part);
 	neighbours = names_meta(iv->all->opts.names, iv->part, PROF_META_NEIGHBOURS);
 	iv->neighbours = neighbours && !strcmp(neighbours, "yes");
+	recorded_learn(&iv->recorded, iv->all->opts.names, iv->part);
 	iv->told = names_meta(iv->all->opts.names, iv->part, PROF_META_TARGET);
 }
 
@@ -634,8 +690,10 @@ static void take_task(struct machine *iv, const struct trace *t, const struct tr
 	struct thread *th = thread_of(iv, t, ev->tid);
 
 	followed_see(&iv->followed, t, ev);
-	if (th)
-		name(th, t);
+	if (!th)
+		return;
+	name(th, t);
+	tell_followed(iv, th, ev);
 }
 
 /* Names of other things stand where they are needed, at any time: some at 0, some on another part's clock. */

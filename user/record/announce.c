@@ -32,6 +32,7 @@ int announce_targets(const struct targets *targets, struct tasks *tasks,
 
 	for (i = 0; i < cnt && !cfg->command; i++)
 		tasks_each(tasks, pids[i], announce_task, &a);
+	tasks_each_followed(tasks, announce_task, &a);
 	for (i = 0; i < cfg->tid_cnt && !a.err; i++)
 		a.err = translate_task(translate, EMIT_NOW, cfg->tids[i], 0);
 	return a.err;

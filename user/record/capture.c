@@ -11,9 +11,7 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <dirent.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +32,8 @@
 #include "record/capture_layout.h"
 #include "record/capture_orc.h"
 #include "record/capture_rings.h"
+#include "record/capture_select.h"
+#include "record/detach.h"
 #include "record/eventset.h"
 #include "record/ring.h"
 
@@ -48,6 +48,7 @@ struct capture {
 	struct capture_cfg cfg;
 	struct prof *skel;
 	struct bpf_link **links;
+	struct bpf_link *look; /* at all tasks; NULL: not made */
 	size_t link_cnt;
 	size_t link_cap;
 	int *fds; /* perf events: samplers first, then tracepoints */
@@ -174,7 +175,7 @@ static int configure(struct capture *c)
 	int err;
 
 	s->rodata->cfg_system_wide = cfg->system_wide;
-	s->rodata->cfg_self_tgid = getpid();
+	s->rodata->cfg_self_tgid = cfg->include_self ? UINT32_MAX : (uint32_t)getpid();
 	s->rodata->cfg_switch_stacks = cfg->switch_stacks;
 	s->rodata->cfg_waking_stacks = cfg->waking_stacks;
 	s->rodata->cfg_verify_stacks = cfg->verify_stacks;
@@ -184,6 +185,7 @@ static int configure(struct capture *c)
 		bpf_program__set_autoload(s->progs.prof_follow_fork, true);
 		bpf_program__set_autoload(s->progs.prof_follow_exec, true);
 	}
+	capture_select_configure(s, cfg->select, cfg->follow);
 	bpf_program__set_autoload(s->progs.prof_forget_freed,
 				  !cfg->system_wide && cfg->events->hot[EVENTSET_SWITCH] < 0);
 	configure_marks(c);
@@ -315,7 +317,8 @@ static int attach_btf_programs(struct capture *c)
 
 	bpf_object__for_each_program(prog, c->skel->obj) {
 		if (!bpf_program__autoload(prog) ||
-		    bpf_program__type(prog) != BPF_PROG_TYPE_TRACING)
+		    bpf_program__type(prog) != BPF_PROG_TYPE_TRACING ||
+		    bpf_program__expected_attach_type(prog) == BPF_TRACE_ITER)
 			continue;
 		link = bpf_program__attach_trace(prog);
 		if (!link) {
@@ -462,11 +465,14 @@ int capture_attach(struct capture *c)
 	for (i = 0; i < c->cfg.events->cnt && !err; i++)
 		if (!eventset_is_hot(c->cfg.events, i))
 			err = attach_event(c, i);
+	if (!err)
+		err = capture_select_names(c->skel, &c->look);
 	if (err || !c->cfg.samples)
 		return err;
 	clamp_hz(c);
 	for (i = 0; i < c->cpu_cnt && !err; i++)
-		err = attach_sampler(c, c->cpus[i]);
+		if (capture_select_has_cpu(c->cfg.select, c->cpus[i]))
+			err = attach_sampler(c, c->cpus[i]);
 	if (!err && !c->cycles && !c->cfg.force_cpu_clock)
 		log_info("record: without a cycle counter: samples by a timer, none where "
 			 "interrupts are off");
@@ -515,6 +521,8 @@ static void switch_on(struct capture *c)
 	__atomic_store_n(&c->skel->bss->recording, true, __ATOMIC_SEQ_CST);
 	for (i = 0; i < c->fd_cnt; i++)
 		perf_enable(c->fds[i]);
+	/* without it who is a target is told as soon as something happens to it */
+	capture_select_all(c->skel, &c->look);
 }
 
 void capture_take_kallsyms(struct capture *c, const struct kallsyms *kallsyms)
@@ -582,51 +590,6 @@ void capture_stop(struct capture *c)
 	nanosleep(&grace, NULL);
 }
 
-/*
- * Whoever reads the trace waits for the last of its writers, and nobody can unmount what is open.
- * Programs, their links and perf events have no path: all else is let go. @keep: stays as well.
- */
-static void let_go_of_files(int keep)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	struct dirent *ent;
-	char to[16] = "";
-	int fd;
-
-	while (dir && (ent = readdir(dir))) {
-		fd = atoi(ent->d_name);
-		if (*ent->d_name == '.' || fd == keep || fd == dirfd(dir))
-			continue;
-		if (readlinkat(dirfd(dir), ent->d_name, to, sizeof(to)) < 0 ||
-		    strncmp(to, "anon_inode:", 11))
-			close(fd);
-	}
-	if (dir)
-		closedir(dir);
-	if (chdir("/"))
-		return;
-}
-
-/* The child shares all descriptors and mappings; when the pipe's other end closes, which is when
- * this process has ended, it ends too, and the kernel detaches in its time. */
-static void leave_detaching_to_child(void)
-{
-	int ends[2];
-	char c;
-
-	if (pipe(ends))
-		return;
-	if (fork() == 0) {
-		setsid();
-		close(ends[1]);
-		let_go_of_files(ends[0]);
-		while (read(ends[0], &c, 1) < 0 && errno == EINTR)
-			;
-		_exit(0);
-	}
-	close(ends[0]);
-}
-
 void capture_free(struct capture *c)
 {
 	size_t i;
@@ -634,9 +597,10 @@ void capture_free(struct capture *c)
 	if (!c)
 		return;
 	if (c->link_cnt)
-		leave_detaching_to_child();
+		detach_later();
 	for (i = 0; i < c->link_cnt; i++)
 		bpf_link__destroy(c->links[i]);
+	bpf_link__destroy(c->look);
 	for (i = 0; i < c->side_cnt; i++)
 		perf_ring_close(c->sides[i]);
 	capture_rings_fini(&c->rings);

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "prof_abi.h"
+#include "prof_select.h"
 #include "record/capture_summary.h"
 #include "record/capture_unwind.h"
 
@@ -20,6 +21,8 @@ struct capture_cfg {
 	const struct eventset *events; /* borrowed for the capture's life */
 	bool system_wide;
 	bool follow; /* threads and children of targets become targets */
+	const struct prof_select *select; /* who of them is one, borrowed; NULL: all */
+	bool include_self; /* samples and stacks of this process, too */
 	bool samples;
 	bool force_cpu_clock;
 	bool force_cycles;

@@ -13,6 +13,7 @@
 
 #include "kernel/filter.h"
 #include "prof_abi.h"
+#include "prof_select.h"
 #include "prof.skel.h"
 #include "record/eventset.h"
 

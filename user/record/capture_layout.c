@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "kernel/format.h"
 #include "prof_abi.h"
+#include "prof_select.h"
 #include "prof.skel.h"
 #include "record/eventset.h"
 

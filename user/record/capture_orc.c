@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "kernel/kallsyms.h"
 #include "prof_abi.h"
+#include "prof_select.h"
 #include "prof.skel.h"
 
 enum {

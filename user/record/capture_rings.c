@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "kernel/cpus.h"
 #include "prof_abi.h"
+#include "prof_select.h"
 #include "prof.skel.h"
 #include "record/ring.h"
 

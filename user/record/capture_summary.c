@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "prof_select.h"
 #include "prof.skel.h"
 
 enum { SETS_MIN = 1024, PID_MAX = 4194304 };

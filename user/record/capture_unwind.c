@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "prof_abi.h"
+#include "prof_select.h"
 #include "prof.skel.h"
 
 enum {

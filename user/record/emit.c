@@ -185,6 +185,7 @@ struct emit {
 	struct dial9_enc *enc;
 	struct dial9_schema *schemas[SCHEMA_CNT];
 	struct buf text;
+	bool followed;
 };
 
 int emit_new(struct dial9_enc *enc, bool pooled_stacks, struct emit **out)
@@ -207,6 +208,22 @@ int emit_new(struct dial9_enc *enc, bool pooled_stacks, struct emit **out)
 		}
 	}
 	*out = e;
+	return 0;
+}
+
+int emit_tell_followed(struct emit *e)
+{
+	struct schema_def def = schema_defs[SCHEMA_TASK];
+	struct dial9_schema *schema;
+	int err;
+
+	def.fields[def.cnt++] = (struct dial9_field){ PROF_F_FOLLOWED, DIAL9_U8 };
+	err = dial9_schema_new(def.name, true, def.fields, def.cnt, &schema);
+	if (err)
+		return err;
+	dial9_schema_free(e->schemas[SCHEMA_TASK]);
+	e->schemas[SCHEMA_TASK] = schema;
+	e->followed = true;
 	return 0;
 }
 
@@ -284,6 +301,8 @@ int emit_task(struct emit *e, uint64_t ts, const struct emit_task *t)
 	put_name(e, t->comm);
 	put_name(e, t->exe);
 	put_name(e, t->cgroup);
+	if (e->followed)
+		dial9_enc_put_u64(e->enc, t->followed);
 	return dial9_enc_end(e->enc);
 }
 

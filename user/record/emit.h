@@ -23,6 +23,8 @@ struct emit;
 /* enc is borrowed. pooled_stacks: spec level 0.4. */
 int emit_new(struct dial9_enc *enc, bool pooled_stacks, struct emit **out);
 void emit_free(struct emit *e);
+/* From now on tasks say whether they are followed (PROF_F_FOLLOWED). Before the first event. */
+int emit_tell_followed(struct emit *e);
 
 /* The schemas of them all. Borrowed. */
 struct dial9_schema *const *emit_schemas(const struct emit *e, size_t *cnt);
@@ -44,6 +46,7 @@ int emit_sample(struct emit *e, const struct emit_sample *s);
 struct emit_task {
 	uint32_t pid, tid, ppid;
 	const char *comm, *exe, *cgroup;
+	bool followed; /* see emit_tell_followed() */
 };
 int emit_task(struct emit *e, uint64_t ts, const struct emit_task *t);
 

@@ -85,6 +85,7 @@ struct recorder {
 	int tracefs_fd;
 	struct eventset *events;
 	struct targets *targets;
+	struct prof_select select;
 	struct launch *launch;
 	struct scout *scout; /* NULL: none is of use */
 	struct segments *segments;
@@ -121,6 +122,7 @@ static int open_output(struct recorder *r)
 {
 	struct segments_cfg cfg = {
 		.level4 = r->cfg->level4,
+		.told = r->select.told,
 		.pool_bytes_max = memory_pool_max(r->cfg->mem_max),
 	};
 	struct invoker user;
@@ -165,6 +167,8 @@ static int prepare_capture(struct recorder *r)
 		.events = r->events,
 		.system_wide = cfg->system_wide,
 		.follow = !cfg->no_inherit && !cfg->tid_cnt,
+		.select = &r->select,
+		.include_self = cfg->include_self,
 		.samples = cfg->samples,
 		.force_cpu_clock = cfg->force_cpu_clock,
 		.force_cycles = cfg->force_cycles,
@@ -318,6 +322,8 @@ static int prepare(struct recorder *r)
 		return err;
 	err = prepare_helpers(r);
 	if (!err)
+		err = selection_make(&r->cfg->selection, r->cfg->system_wide, &r->select);
+	if (!err)
 		err = prepare_targets(r);
 	if (!err)
 		err = tracefs_open(&r->tracefs_fd);
@@ -353,6 +359,8 @@ static int write_metadata(struct recorder *r)
 					.target = text.ptr,
 					.command_pid = r->launch ? launch_pid(r->launch) : 0,
 					.no_inherit = r->cfg->no_inherit,
+					.selection = &r->cfg->selection,
+					.told = r->select.told,
 					.neighbours = r->cfg->events.neighbours,
 					.summary_ns = r->cfg->summary_ns,
 					.events = r->events,
@@ -696,15 +704,6 @@ static int finish_records(struct recorder *r, uint64_t now)
 	return err;
 }
 
-static void check_balance(const struct status_totals *t)
-{
-	if (t->produced != t->written + t->lost)
-		log_warn("record: %llu records produced, but %llu written and %llu lost: "
-			 "please report this",
-			 (unsigned long long)t->produced, (unsigned long long)t->written,
-			 (unsigned long long)t->lost);
-}
-
 static int finish(struct recorder *r)
 {
 	uint64_t now;
@@ -734,7 +733,7 @@ static int finish(struct recorder *r)
 	if (r->launch)
 		r->result->command_ended = launch_ended(r->launch, &r->result->command_status);
 	if (!err)
-		check_balance(&r->result->totals);
+		status_check_balance(&r->result->totals);
 	return err;
 }
 

@@ -11,6 +11,7 @@
 #include "record/flight.h"
 #include "record/output.h"
 #include "record/realtime.h"
+#include "record/selection.h"
 #include "record/status.h"
 #include "record/trigger.h"
 #include "record/when.h"
@@ -30,6 +31,8 @@ struct recorder_cfg {
 	char *const *command; /* NULL-terminated */
 	bool as_root;
 	bool no_inherit;
+	struct selection_cfg selection; /* which of these */
+	bool include_self; /* samples and stacks of the recorder, too */
 	uint64_t summary_ns; /* sums of so long in place of events; 0: events */
 
 	/* what */

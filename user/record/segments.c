@@ -57,7 +57,9 @@ static int prepare(const struct segments *s, struct segment *seg)
 	};
 	int err = dial9_enc_new(&opts, &seg->enc);
 
-	return err ? err : emit_new(seg->enc, s->cfg.level4, &seg->emit);
+	if (!err)
+		err = emit_new(seg->enc, s->cfg.level4, &seg->emit);
+	return !err && s->cfg.told ? emit_tell_followed(seg->emit) : err;
 }
 
 /* What was not flushed is dropped. */

@@ -21,6 +21,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "dial9.h"
 #include "kernel/format.h"
 #include "kernel/perf_side.h"
@@ -32,6 +33,7 @@
 #include "record/memory.h"
 #include "record/meta.h"
 #include "record/ring.h"
+#include "record/selection.h"
 #include "record/tasks.h"
 #include "record/translate.h"
 #include "record/unwinding.h"
@@ -86,7 +88,7 @@ void status_free(struct status *s)
 
 /* ---- head ------------------------------------------------------------------------------------- */
 
-enum { META_MAX = 24 + META_USER_MAX };
+enum { META_MAX = 32 + META_USER_MAX };
 
 struct meta {
 	struct dial9_str kv[META_MAX][2];
@@ -122,10 +124,37 @@ static const char *call_graph_name(uint32_t call_graph)
 						  "auto";
 }
 
+/* Whom this is about. @texts: what the words lie in, and what they were made of. */
+static void meta_targets(struct meta *m, const struct status_head *head, struct buf texts[3])
+{
+	struct dial9_str text;
+
+	meta_text(m, PROF_META_TARGET, head->target);
+	if (head->command_pid)
+		meta_number(m, PROF_META_TARGET_PIDS, head->command_pid);
+	if (head->no_inherit)
+		meta_text(m, PROF_META_INHERIT, "no");
+	if (head->neighbours)
+		meta_text(m, PROF_META_NEIGHBOURS, "yes");
+	if (head->summary_ns)
+		meta_number(m, PROF_META_SUMMARY_NS, head->summary_ns);
+	if (head->told)
+		meta_text(m, PROF_META_FOLLOWED, "told");
+	if (!head->selection)
+		return;
+	selection_describe(head->selection, &texts[0]);
+	text = emit_text(&texts[1], buf_cstr(&texts[0]), texts[0].len);
+	if (text.len)
+		meta_text(m, PROF_META_SELECTION, text.ptr);
+	selection_describe_cpus(head->selection, &texts[2]);
+	if (texts[2].len)
+		meta_text(m, PROF_META_RECORDED_CPUS, buf_cstr(&texts[2]));
+}
+
 static int write_metadata(struct status *s, const struct status_head *head)
 {
 	const char *sampler = capture_sampler(s->cfg.capture);
-	struct buf command = { 0 };
+	struct buf command = { 0 }, texts[3] = { 0 };
 	struct meta m = { .cnt = 0 };
 	char boot_id[PROC_BOOT_ID_SIZE];
 	struct utsname uts;
@@ -143,15 +172,7 @@ static int write_metadata(struct status *s, const struct status_head *head)
 	text = emit_text(&command, head->command_line, strlen(head->command_line));
 	meta_text(&m, PROF_META_COMMAND_LINE, text.ptr);
 	meta_text(&m, PROF_META_VERSION, PROF_VERSION);
-	meta_text(&m, PROF_META_TARGET, head->target);
-	if (head->command_pid)
-		meta_number(&m, PROF_META_TARGET_PIDS, head->command_pid);
-	if (head->no_inherit)
-		meta_text(&m, PROF_META_INHERIT, "no");
-	if (head->neighbours)
-		meta_text(&m, PROF_META_NEIGHBOURS, "yes");
-	if (head->summary_ns)
-		meta_number(&m, PROF_META_SUMMARY_NS, head->summary_ns);
+	meta_targets(&m, head, texts);
 	meta_text(&m, PROF_META_CLOCK, "CLOCK_MONOTONIC");
 	if (sampler) {
 		uint32_t hz = capture_hz(s->cfg.capture);
@@ -171,6 +192,8 @@ static int write_metadata(struct status *s, const struct status_head *head)
 		meta_text(&m, head->user[i].key, head->user[i].value);
 	err = emit_metadata(s->cfg.emit, s->last_ns, m.kv, m.cnt);
 	buf_free(&command);
+	for (size_t i = 0; i < 3; i++)
+		buf_free(&texts[i]);
 	return err;
 }
 
@@ -569,4 +592,13 @@ int status_side_lost(struct status *s, const struct perf_side *side)
 		return 0;
 	*(side->type == PERF_SIDE_STALLED ? &s->side_stalls : &s->side_lost) += side->lost;
 	return emit_lost(s->cfg.emit, EMIT_NOW, side->cpu, kind, side->lost, since, until);
+}
+
+void status_check_balance(const struct status_totals *t)
+{
+	if (t->produced != t->written + t->lost)
+		log_warn("record: %llu records produced, but %llu written and %llu lost: "
+			 "please report this",
+			 (unsigned long long)t->produced, (unsigned long long)t->written,
+			 (unsigned long long)t->lost);
 }

@@ -15,6 +15,7 @@ struct memory;
 struct meta_user;
 struct perf_side;
 struct realtime;
+struct selection_cfg;
 struct tasks;
 struct translate;
 struct unwinding;
@@ -64,6 +65,8 @@ struct status_head {
 	const char *target;
 	uint32_t command_pid; /* 0: no command was started */
 	bool no_inherit;
+	const struct selection_cfg *selection; /* NULL: none */
+	bool told; /* tasks say whether they are followed */
 	bool neighbours;
 	uint64_t summary_ns; /* 0: events are recorded */
 	const struct eventset *events;
@@ -107,5 +110,8 @@ int status_paused(struct status *s, uint64_t from_ns, uint64_t to_ns);
 int status_side_lost(struct status *s, const struct perf_side *side);
 
 void status_totals(struct status *s, uint64_t now_ns, struct status_totals *out);
+
+/* Of all that a recording came to: says so if the sums do not agree. */
+void status_check_balance(const struct status_totals *t);
 
 #endif

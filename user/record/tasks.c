@@ -81,6 +81,12 @@ void tasks_renounce_all(struct tasks *t)
 	t->any_announced = false;
 }
 
+void tasks_follow(struct tasks *t, struct task *task, bool followed)
+{
+	task->followed = followed;
+	tasks_renounce(t, task->tid);
+}
+
 /* Takes the reference to text. */
 void tasks_set_text(struct tasks *t, const char **at, const char *text)
 {
@@ -468,6 +474,17 @@ void tasks_each(struct tasks *t, uint32_t pid, void (*fn)(struct task *task, voi
 
 	while (hmap_next(&t->by_tid, &pos, &key, &value))
 		if (((struct task *)value)->proc->pid == pid)
+			fn(value, ctx);
+}
+
+void tasks_each_followed(struct tasks *t, void (*fn)(struct task *task, void *ctx), void *ctx)
+{
+	uint64_t key;
+	void *value;
+	size_t pos = 0;
+
+	while (hmap_next(&t->by_tid, &pos, &key, &value))
+		if (((struct task *)value)->followed && !((struct task *)value)->exit_ns)
 			fn(value, ctx);
 }
 

@@ -58,6 +58,7 @@ struct task {
 	struct process *proc;
 	struct task *prev, *next; /* of proc */
 	char comm[16];
+	bool followed; /* it is a target: of recordings that tell */
 	uint64_t exit_ns; /* 0 while it lives */
 	uint64_t met_ns; /* when it became known, by the clock */
 	uint64_t gap; /* as of its process */
@@ -139,9 +140,13 @@ bool tasks_is_announced(const struct tasks *t, uint32_t tid);
 void tasks_set_announced(struct tasks *t, uint32_t tid);
 /* Nothing has been written of anybody. */
 void tasks_renounce_all(struct tasks *t);
+/* The task is a target from here on, or is none any more: the trace is to be told. */
+void tasks_follow(struct tasks *t, struct task *task, bool followed);
 
 /* Calls fn for each task of a process. */
 void tasks_each(struct tasks *t, uint32_t pid, void (*fn)(struct task *task, void *ctx), void *ctx);
+/* Of those that are alive and were told to be targets: tasks_follow(). */
+void tasks_each_followed(struct tasks *t, void (*fn)(struct task *task, void *ctx), void *ctx);
 /* Calls fn for each process. */
 void tasks_each_process(struct tasks *t, void (*fn)(struct process *proc, void *ctx), void *ctx);
 

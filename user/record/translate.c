@@ -92,6 +92,7 @@ int translate_task(struct translate *t, uint64_t ts, uint32_t tid, uint32_t pid)
 		.comm = task->comm,
 		.exe = task->proc->exe,
 		.cgroup = task->proc->cgroup,
+		.followed = task->followed,
 	};
 	return emit_task(t->cfg.emit, ts, &event);
 }
@@ -297,6 +298,13 @@ static const uint64_t *resolve(struct translate *t, const struct prof_rec *rec, 
 	return stacks_resolve(t->cfg.stacks, rec, proc, cnt);
 }
 
+/* It has become a target, or ceased to be one. */
+static int follow(struct translate *t, const struct prof_rec *rec)
+{
+	tasks_follow(t->cfg.tasks, tasks_get(t->cfg.tasks, rec->tid, rec->pid), rec->event);
+	return translate_task(t, rec->ts, rec->tid, rec->pid);
+}
+
 int translate_record(struct translate *t, const struct prof_rec *rec)
 {
 	bool is_sample = rec->kind == PROF_REC_SAMPLE;
@@ -304,6 +312,8 @@ int translate_record(struct translate *t, const struct prof_rec *rec)
 	size_t cnt = 0;
 	int err = 0;
 
+	if (rec->kind == PROF_REC_FOLLOWED)
+		return follow(t, rec);
 	if (!is_sample && rec->event >= t->cfg.events->cnt)
 		return -EBADMSG;
 	if (!is_sample && !tasks_is_announced(t->cfg.tasks, rec->tid))

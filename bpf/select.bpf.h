@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * select.bpf.h - who is a target by what it is: its cgroup, user, name
+ *
+ * A task is looked at at each of its switches and wakings, and when it is born or renamed; what came out is
+ * a bit, by which everything else goes. Names cost more to judge than the rest, so theirs are bits as well,
+ * set where a name comes to be: at forks, and when a task is renamed, as by an exec.
+ *
+ * When the bit changes the trace is told, so that readers know since when and until when they have all
+ * switches of a thread. If there is no room to tell it the bit stays, and the next look tries again.
+ */
+#ifndef D9_SELECT_BPF_H
+#define D9_SELECT_BPF_H
+
+#include "prof.bpf.h"
+
+#define CGROUP_WANTED (1ULL << 63)
+
+/* By id: the id, and whether it is wanted. What is above a cgroup never changes, nor is an id used again. */
+extern __u64 known_cgroups[PROF_SELECT_CGROUP_SLOTS];
+
+static __always_inline bool is_named_cgroup(__u64 id)
+{
+	__u32 i;
+
+	for (i = 0; i < PROF_SELECT_CGROUPS && i < cfg_select.cgroup_cnt; i++)
+		if (cfg_select.cgroups[i] == id)
+			return true;
+	return false;
+}
+
+static __always_inline bool is_below_named(struct cgroup *cgroup)
+{
+	struct cgroup_subsys_state *parent;
+	__u32 i;
+
+	for (i = 0; i < PROF_SELECT_CGROUP_DEPTH; i++) {
+		if (is_named_cgroup(cgroup->kn->id))
+			return true;
+		parent = cgroup->self.parent;
+		if (!parent)
+			return false;
+		cgroup = parent->cgroup;
+	}
+	return false;
+}
+
+static __always_inline bool in_cgroups(struct task_struct *task)
+{
+	struct cgroup *cgroup = task->cgroups->dfl_cgrp;
+	__u64 id = cgroup->kn->id & ~CGROUP_WANTED;
+	__u64 *known = &known_cgroups[id & (PROF_SELECT_CGROUP_SLOTS - 1)], was = *known;
+
+	if ((was & ~CGROUP_WANTED) != id || !id) {
+		was = is_below_named(cgroup) ? id | CGROUP_WANTED : id;
+		*known = was;
+	}
+	return was & CGROUP_WANTED;
+}
+
+static __always_inline bool is_of_users(const struct task_struct *task)
+{
+	__u32 uid = task->real_cred->uid.val, i;
+
+	for (i = 0; i < PROF_SELECT_USERS && i < cfg_select.user_cnt; i++)
+		if (cfg_select.users[i] == uid)
+			return true;
+	return false;
+}
+
+static __always_inline bool is_process_named(__u32 tgid)
+{
+	const struct prof_select_word *w = select_word(tgid);
+
+	return w && w->process >> (tgid & 63) & 1;
+}
+
+static __always_inline bool is_thread_named(__u32 tid)
+{
+	const struct prof_select_word *w = select_word(tid);
+
+	return w && w->thread >> (tid & 63) & 1;
+}
+
+/* Whether a task is a target, as of now. The idle tasks are nobody's. */
+static __always_inline bool is_selected(struct task_struct *task)
+{
+	if (!task->pid || !is_asked_for(task->pid, task->tgid))
+		return false;
+	if (cfg_select.no_kthread && task->flags & PF_KTHREAD)
+		return false;
+	if (cfg_select.comm_cnt + cfg_select.no_comm_cnt && !is_process_named(task->tgid))
+		return false;
+	if (cfg_select.thread_cnt && !is_thread_named(task->pid))
+		return false;
+	if (cfg_select.user_cnt && !is_of_users(task))
+		return false;
+	return !cfg_select.cgroup_cnt || in_cgroups(task);
+}
+
+/* It may have become something else since it was switched in. */
+static __always_inline bool is_current_target(__u64 pid_tgid)
+{
+	return cfg_select.told ? is_selected(bpf_get_current_task_btf()) :
+				 is_asked_for(pid_tgid, pid_tgid >> 32);
+}
+
+/* False: there was no room. */
+static __always_inline bool select_tell(const struct task_struct *task, bool followed)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	void *ring = ring_of(cpu);
+	struct prof_rec *rec = ring ? bpf_ringbuf_reserve(ring, sizeof(*rec), 0) : NULL;
+
+	if (!rec)
+		return false;
+	rec_init(rec, PROF_REC_FOLLOWED, cpu, bpf_ktime_get_ns(),
+		 (__u64)task->tgid << 32 | (__u32)task->pid);
+	rec->size = sizeof(*rec);
+	rec->event = followed;
+	rec->raw_len = 0;
+	bpf_ringbuf_submit(rec, BPF_RB_NO_WAKEUP);
+	return true;
+}
+
+/* Looks at a task, and tells what has changed. Not before recording, or nobody would hear of it. */
+static __always_inline void select_look(struct task_struct *task)
+{
+	bool selected = is_selected(task);
+	struct prof_select_word *w = select_word(task->pid);
+	__u64 bit = 1ULL << (task->pid & 63);
+
+	if (!w || selected == !!(w->followed & bit))
+		return;
+	/* of two that see it at once one tells it */
+	if (selected) {
+		if (!(__sync_fetch_and_or(&w->followed, bit) & bit) && !select_tell(task, true))
+			__sync_fetch_and_and(&w->followed, ~bit);
+	} else if (__sync_fetch_and_and(&w->followed, ~bit) & bit && !select_tell(task, false)) {
+		__sync_fetch_and_or(&w->followed, bit);
+	}
+}
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * prof_select.h - who of those that were asked for is a target: what the loader tells the BPF programs
+ *
+ * Kinds narrow each other, what is named within one kind adds up: a task is a target if it is in one of the
+ * cgroups, and of one of the users, and its process has one of the names. A kind of which nothing is named
+ * does not narrow.
+ */
+#ifndef D9_PROF_SELECT_H
+#define D9_PROF_SELECT_H
+
+#include "prof_abi.h"
+
+enum prof_select_limits {
+	PROF_SELECT_CGROUPS = 16,
+	PROF_SELECT_USERS = 16,
+	PROF_SELECT_GLOBS = 8, /* of each kind */
+	PROF_SELECT_CGROUP_DEPTH = 64, /* those below are in none */
+	PROF_SELECT_CGROUP_SLOTS =
+		256, /* cgroups of which it is remembered whether they are wanted */
+};
+
+/*
+ * A pattern for names of tasks. Its letters and question marks are numbered, up to 15 of them, since a name
+ * has no more; state i says that i of them have been taken.
+ */
+struct prof_glob {
+	__u16 takes[256]; /* by character: the states that may take it */
+	__u16 stays; /* the states in front of a star */
+	__u16 end; /* the last state */
+};
+
+/* Whether all of a name is taken. It ends at a NUL or after PROF_COMM_SIZE - 1 characters. */
+static inline int prof_glob_matches(const volatile struct prof_glob *glob, const char *name)
+{
+	__u32 states = 1, i;
+
+	for (i = 0; i < PROF_COMM_SIZE - 1; i++) {
+		__u8 c = name[i];
+
+		if (!c)
+			break;
+		states = (states & glob->takes[c]) << 1 | (states & glob->stays);
+	}
+	return states >> (glob->end & 15) & 1;
+}
+
+struct prof_select {
+	/* Who is a target changes while recording, so PROF_REC_FOLLOWED tells of each that becomes one or
+	 * ceases to be. What follows narrows only if this is set. */
+	__u8 told;
+	__u8 no_kthread;
+	__u8 by_cpu; /* only on CPUs in cpus, with or without `told` */
+	__u8 cgroup_cnt, user_cnt;
+	__u8 comm_cnt, no_comm_cnt; /* of processes, by their first thread's name */
+	__u8 thread_cnt;
+	__u32 users[PROF_SELECT_USERS]; /* real user ids */
+	__u64 cgroups[PROF_SELECT_CGROUPS]; /* ids, of version 2; what is below belongs to it */
+	__u64 cpus[PROF_CPUS_MAX / 64];
+	struct prof_glob comms[PROF_SELECT_GLOBS];
+	struct prof_glob no_comms[PROF_SELECT_GLOBS];
+	struct prof_glob threads[PROF_SELECT_GLOBS];
+};
+
+/* Of 64 tasks, a bit each. */
+struct prof_select_word {
+	__u64 followed; /* is a target, and that was told */
+	__u64 process; /* by process id: its name is one that is wanted */
+	__u64 thread; /* likewise, of threads */
+};
+
+#endif

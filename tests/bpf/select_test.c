@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Who is a target by what it is, on the running kernel: two sleepers that differ in one thing, of which the
+ * recording has the one, with as many switches as /proc counts, and of the other none.
+ */
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profile/intervals.h"
+#include "support.h"
+
+static char group[128]; /* a cgroup of its own; "": none could be made */
+
+static void end(void)
+{
+	if (*group) {
+		rmdir(live_path(group));
+		*group = '\0';
+	}
+	live_cleanup();
+}
+
+TestSuite(select, .fini = end, .timeout = 60);
+
+enum { NOBODY = 65534 };
+
+/* How a program of this test is to be. */
+static int pinned_to;
+static uid_t user;
+
+static void pin(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(pinned_to, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		_exit(1);
+}
+
+static void become(void)
+{
+	if (setresgid(user, user, user) || setresuid(user, user, user))
+		_exit(1);
+}
+
+/* A sleeper. It is called as the shell calls it: by its file. */
+static void spawn(struct live_proc *p, const char *program, live_prepare_fn prepare)
+{
+	const char *const argv[] = { "/bin/sh", "-c", "exec \"$0\" 200 100", program, NULL };
+
+	live_spawn(p, argv, prepare);
+	live_read_until(p, "ready");
+}
+
+static void need_two_cpus(void)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set) || !CPU_ISSET(0, &set) || !CPU_ISSET(1, &set))
+		cr_skip_test("needs CPUs 0 and 1");
+}
+
+/* ---- what the recording has -------------------------------------------------------------------- */
+
+struct seen {
+	uint64_t switches, samples, wakings; /* of that task: out, in it, of it */
+	uint64_t out_with_stack;
+};
+
+/* @but: what this one is named by as well does not count, since it is there for its sake. */
+static struct seen see(const char *path, uint32_t tid, uint32_t but)
+{
+	struct seen n = { 0 };
+	struct live_trace lt;
+	struct trace_event ev;
+
+	live_open(&lt, path, false);
+	while (live_next(&lt, &ev)) {
+		if (ev.kind == TRACE_SCHED_SWITCH && live_int(&ev, "prev_pid") == tid)
+			n.switches += !but || live_int(&ev, "next_pid") != but;
+		else if (ev.kind == TRACE_SCHED_WAKING && live_int(&ev, "pid") == tid)
+			n.wakings += !but || ev.tid != but;
+		else if (ev.kind == TRACE_SAMPLE && ev.tid == tid)
+			*(ev.source == PROF_SOURCE_SAMPLE ? &n.samples : &n.out_with_stack) += 1;
+	}
+	live_assert_no_loss(&lt);
+	live_close(&lt);
+	return n;
+}
+
+static uint64_t all(struct live_switches s)
+{
+	return s.voluntary + s.involuntary;
+}
+
+/*
+ * Both sleep; then the recording has all of the first's switches, and none of the other's but those that are
+ * there for the sake of a third: next to which, if there are @others.
+ */
+static void has_one_alone(struct live_rec *rec, struct live_proc *one, struct live_proc *other,
+			  bool others)
+{
+	struct live_switches before, after;
+	struct seen of_one, of_other;
+
+	live_recording(rec);
+	live_read_switches(one->pid, &before);
+	live_go(one);
+	live_go(other);
+	live_read_switches(one->pid, &after);
+	cr_assert_eq(live_stop(rec), 0);
+	of_one = see(rec->path, one->pid, 0);
+	of_other = see(rec->path, other->pid, one->pid);
+	cr_assert_gt(all(after) - all(before), 100);
+	cr_expect_eq(of_one.switches, all(after) - all(before));
+	if (!others) {
+		cr_expect_eq(of_other.switches, 0);
+		cr_expect_eq(of_other.wakings, 0);
+	}
+	cr_expect_eq(of_other.samples + of_other.out_with_stack, 0);
+	live_end(one);
+	live_end(other);
+}
+
+/* ---- CPUs -------------------------------------------------------------------------------------- */
+
+/* Switches and samples that are not of CPU 0. */
+static uint64_t see_elsewhere(const char *path)
+{
+	struct live_trace lt;
+	struct trace_event ev;
+	uint64_t n = 0;
+
+	live_open(&lt, path, false);
+	while (live_next(&lt, &ev))
+		n += (ev.kind == TRACE_SCHED_SWITCH || ev.kind == TRACE_SAMPLE) && ev.cpu != 0;
+	live_close(&lt);
+	return n;
+}
+
+static uint64_t see_switches(const char *path)
+{
+	struct live_trace lt;
+	struct trace_event ev;
+	uint64_t n = 0;
+
+	live_open(&lt, path, false);
+	while (live_next(&lt, &ev))
+		n += ev.kind == TRACE_SCHED_SWITCH;
+	live_close(&lt);
+	return n;
+}
+
+Test(select, a_cpu_alone_has_what_is_pinned_to_it_and_nothing_of_the_other)
+{
+	struct live_proc here, there;
+	struct live_rec rec;
+
+	need_two_cpus();
+	pinned_to = 0;
+	spawn(&here, live_built("stimuli/sleeper"), pin);
+	pinned_to = 1;
+	spawn(&there, live_built("stimuli/sleeper"), pin);
+	live_record(&rec, "-C", "0", NULL);
+	has_one_alone(&rec, &here, &there, true);
+	cr_expect_eq(see_elsewhere(rec.path), 0);
+}
+
+Test(select, a_cpu_narrows_a_process)
+{
+	struct live_proc there;
+	struct live_rec rec;
+
+	need_two_cpus();
+	pinned_to = 1;
+	spawn(&there, live_built("stimuli/sleeper"), pin);
+	live_record(&rec, "-C", "0", "-p", live_number(there.pid), NULL);
+	live_recording(&rec);
+	live_go(&there);
+	cr_assert_eq(live_stop(&rec), 0);
+	cr_expect_eq(see_switches(rec.path), 0);
+	live_end(&there);
+}
+
+struct told {
+	uint32_t tid;
+	const struct intervals *iv;
+	uint64_t ns[INTERVAL_STATE_CNT];
+	uint64_t others_running_ns; /* together, by CPU number alone */
+};
+
+static void take(void *ctx, const struct interval *i)
+{
+	struct told *t = ctx;
+
+	if (i->state == INTERVAL_RUNNING && i->cpu != 0)
+		t->others_running_ns += i->end - i->start;
+	if (i->tid == t->tid)
+		t->ns[i->state] += i->end - i->start;
+}
+
+static struct told tell(const char *path, uint32_t tid)
+{
+	struct told t = { .tid = tid };
+	struct intervals *iv;
+	struct live_trace lt;
+	struct trace_event ev;
+
+	live_open(&lt, path, false);
+	iv = intervals_new(&(struct intervals_opts){ lt.names, take, &t });
+	t.iv = iv;
+	while (live_next(&lt, &ev))
+		intervals_add(iv, lt.trace, &ev);
+	intervals_finish(iv);
+	intervals_free(iv);
+	live_assert_no_loss(&lt);
+	live_close(&lt);
+	return t;
+}
+
+/* What a thread does elsewhere is not guessed: it is neither blocked nor waiting there. */
+Test(select, what_a_thread_does_on_another_cpu_is_unknown)
+{
+	const char *const argv[] = { live_built("stimuli/spinner"), "1", "300", NULL };
+	struct live_proc spinner;
+	struct live_rec rec;
+	struct told t;
+
+	need_two_cpus();
+	pinned_to = 0;
+	live_spawn(&spinner, argv, pin);
+	live_read_until(&spinner, "ready");
+	live_record(&rec, "-C", "0", NULL);
+	live_recording(&rec);
+	/* its sleep ends here, its run is there */
+	pinned_to = 1;
+	{
+		cpu_set_t set;
+
+		CPU_ZERO(&set);
+		CPU_SET(1, &set);
+		cr_assert_eq(sched_setaffinity(spinner.pid, sizeof(set), &set), 0);
+	}
+	live_go(&spinner);
+	cr_assert_eq(live_stop(&rec), 0);
+	t = tell(rec.path, spinner.pid);
+	cr_expect_eq(t.others_running_ns, 0);
+	cr_expect_eq(t.ns[INTERVAL_RUNNING], 0);
+	cr_expect_gt(t.ns[INTERVAL_UNKNOWN], 250000000, "%llu ns unknown",
+		     (unsigned long long)t.ns[INTERVAL_UNKNOWN]);
+	live_end(&spinner);
+}
+
+/* ---- users ------------------------------------------------------------------------------------- */
+
+Test(select, a_user_by_name_has_his_tasks_alone)
+{
+	struct live_proc his, roots;
+	struct live_rec rec;
+
+	user = NOBODY;
+	spawn(&his, live_built("stimuli/sleeper"), become);
+	spawn(&roots, live_built("stimuli/sleeper"), NULL);
+	live_record(&rec, "-u", "nobody", NULL);
+	has_one_alone(&rec, &his, &roots, false);
+}
+
+Test(select, of_several_users_by_number_each_has_his_tasks)
+{
+	struct live_proc his, others;
+	struct live_rec rec;
+
+	user = 4242;
+	spawn(&his, live_built("stimuli/sleeper"), become);
+	user = 4243;
+	spawn(&others, live_built("stimuli/sleeper"), become);
+	live_record(&rec, "-u", "4241,4242", "-u", "4244", NULL);
+	has_one_alone(&rec, &his, &others, false);
+}
+
+/* ---- names ------------------------------------------------------------------------------------- */
+
+/* The same program under another name. */
+static const char *called(const char *name)
+{
+	const char *path = live_path(name);
+
+	cr_assert_eq(symlink(live_built("stimuli/sleeper"), path), 0);
+	return path;
+}
+
+Test(select, a_process_by_its_name_is_recorded_alone)
+{
+	struct live_proc one, other;
+	struct live_rec rec;
+
+	spawn(&one, called("d9-sel-worker"), NULL);
+	spawn(&other, called("d9-sel-other"), NULL);
+	live_record(&rec, "--comm", "nothing", "--comm", "d9-*w?rker", NULL);
+	has_one_alone(&rec, &one, &other, false);
+}
+
+Test(select, a_process_by_its_name_is_left_out)
+{
+	struct live_proc one, other;
+	struct live_rec rec;
+
+	spawn(&one, called("d9-sel-worker"), NULL);
+	spawn(&other, called("d9-sel-other"), NULL);
+	live_record(&rec, "-a", "--no-comm", "d9-*ther", NULL);
+	has_one_alone(&rec, &one, &other, true);
+}
+
+Test(select, what_is_started_later_under_that_name_is_recorded_from_its_exec_on)
+{
+	struct live_switches now;
+	struct live_proc later;
+	struct live_rec rec;
+	struct seen n;
+
+	live_record(&rec, "--comm", "d9-sel-later", NULL);
+	live_recording(&rec);
+	spawn(&later, called("d9-sel-later"), NULL);
+	live_go(&later);
+	live_read_switches(later.pid, &now);
+	cr_assert_eq(live_stop(&rec), 0);
+	n = see(rec.path, later.pid, 0);
+	/* between its fork and its exec it had another name */
+	cr_expect_leq(n.switches, all(now));
+	cr_expect_gt(n.switches + 20, all(now));
+	cr_expect_gt(n.switches, 190);
+	live_end(&later);
+}
+
+/* Of the chain: each but the first executes what it was forked by as /proc/self/exe. */
+static bool is_link(const char *comm)
+{
+	return !strcmp(comm, "shortlived") || !strcmp(comm, "exe");
+}
+
+/* Each of them lives for milliseconds, and is there to its end. */
+Test(select, short_lived_children_are_all_there)
+{
+	struct live_proc chain;
+	struct live_rec rec;
+	struct live_trace lt;
+	struct trace_event ev;
+	int exits = 0, ends = 0;
+
+	live_record(&rec, "--comm", "shortlived", "--comm", "exe", NULL);
+	live_recording(&rec);
+	{
+		const char *const argv[] = { "/bin/sh", "-c", "exec \"$0\" 20",
+					     live_built("stimuli/shortlived"), NULL };
+
+		live_spawn(&chain, argv, NULL);
+		live_read_rest(&chain);
+		live_wait(&chain);
+	}
+	cr_assert_eq(live_stop(&rec), 0);
+	live_open(&lt, rec.path, false);
+	while (live_next(&lt, &ev)) {
+		exits += live_is(&ev, "sched:sched_process_exit") &&
+			 is_link(live_text(&lt, &ev, "comm"));
+		ends += ev.kind == TRACE_SCHED_SWITCH && live_int(&ev, "prev_state") & 0x30 &&
+			is_link(live_text(&lt, &ev, "prev_comm"));
+	}
+	live_assert_no_loss(&lt);
+	live_close(&lt);
+	cr_expect_eq(exits, 20);
+	/* the last has closed its output, and may not have left the CPU yet */
+	cr_expect_geq(ends, 19);
+}
+
+Test(select, threads_by_their_own_name_are_recorded_alone)
+{
+	struct live_proc p;
+	struct live_rec rec;
+	uint32_t ping, pong;
+	struct seen of_ping, of_pong;
+
+	live_stimulus(&p, "pingpong", "500", NULL);
+	ping = (uint32_t)live_truth(&p, "ping");
+	pong = (uint32_t)live_truth(&p, "pong");
+	live_record(&rec, "-p", live_number(p.pid), "--thread", "pin?", NULL);
+	live_recording(&rec);
+	live_go(&p);
+	cr_assert_eq(live_stop(&rec), 0);
+	of_ping = see(rec.path, ping, p.pid);
+	of_pong = see(rec.path, pong, p.pid);
+	cr_expect_gt(of_ping.switches, 0);
+	cr_expect_gt(of_ping.out_with_stack, 0);
+	cr_expect_eq(of_pong.out_with_stack, 0);
+	/* what ping wakes is there, as ping did it */
+	cr_expect_eq(of_pong.wakings, (uint64_t)live_truth(&p, "ping_wakes"));
+	cr_expect_eq(of_ping.wakings, (uint64_t)live_truth(&p, "pong_wakes"));
+	live_end(&p);
+}
+
+/* ---- kernel threads, and the recorder ---------------------------------------------------------- */
+
+Test(select, kernel_threads_are_left_out)
+{
+	struct live_rec rec;
+	struct live_trace lt;
+	struct trace_event ev;
+	uint64_t switches = 0, between_kthreads = 0;
+
+	live_record(&rec, "-a", "--no-kthread", NULL);
+	live_recording(&rec);
+	cr_assert_eq(live_stop(&rec), 0);
+	live_open(&lt, rec.path, false);
+	while (live_next(&lt, &ev)) {
+		if (ev.kind != TRACE_SCHED_SWITCH)
+			continue;
+		switches++;
+		/* the first of each CPU has nobody but kernel threads as its parent */
+		between_kthreads += (!live_int(&ev, "prev_pid") ||
+				     !strncmp(live_text(&lt, &ev, "prev_comm"), "ksoftirqd", 9)) &&
+				    (!live_int(&ev, "next_pid") ||
+				     !strncmp(live_text(&lt, &ev, "next_comm"), "ksoftirqd", 9));
+	}
+	live_close(&lt);
+	cr_expect_gt(switches, 0);
+	cr_expect_eq(between_kthreads, 0);
+}
+
+static uint64_t stacks_of_recorder(const char *option)
+{
+	struct live_proc work;
+	struct live_rec rec;
+	uint32_t recorder;
+	struct seen n;
+
+	live_stimulus(&work, "spinner", "50", "200", NULL);
+
+	live_record(&rec, "-a", "--switch-stacks", "user", option, NULL);
+	recorder = rec.proc.pid;
+	live_recording(&rec);
+	live_go(&work);
+	cr_assert_eq(live_stop(&rec), 0);
+	live_end(&work);
+	n = see(rec.path, recorder, 0);
+	cr_assert_gt(n.switches, 0);
+	return n.samples + n.out_with_stack;
+}
+
+Test(select, the_recorder_is_left_out_unless_asked_for)
+{
+	cr_expect_eq(stacks_of_recorder(NULL), 0);
+	cr_expect_gt(stacks_of_recorder("--include-self"), 0);
+}
