@@ -194,7 +194,7 @@ SRCS_record += $(addprefix user/record/,announce.c capture_summary.c summary.c)
 SRCS_profile += user/profile/summed.c
 SRCS_cmd += user/cmd/summed_print.c
 TESTS += tests/record/summary_test.c tests/profile/summed_test.c
-TESTS_ROOT += tests/bpf/summary_test.c
+TESTS_ROOT += tests/bpf/memfd_test.c tests/bpf/summary_test.c
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \
@@ -204,6 +204,7 @@ STIMULI := $(addprefix tests/stimuli/, \
 STIMULI += tests/stimuli/waiter.c
 STIMULI += tests/stimuli/filtered.c
 STIMULI += tests/stimuli/mixed.c
+STIMULI += tests/stimuli/memfd.c
 # inlined.c, cxx.cpp and crate.rs as several compilers and linkers leave them, for the symbolizer.
 STIMULI_SYMBOL := c-gcc c-dwarf4 c-dwarf64 c-nopie c-gz c-zstd c-clang c-clang4 c-link c-dynsym cxx-gcc cxx-clang4 \
 	rust

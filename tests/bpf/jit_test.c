@@ -65,6 +65,15 @@ Test(jit, code_is_named_by_the_map_that_its_program_writes)
 	cr_assert_eq(found.labelled, 0);
 }
 
+Test(jit, code_in_a_file_in_memory_is_named_by_the_map_as_well)
+{
+	struct found found;
+
+	record("memfd", &found);
+	assert_nearly_all(&found, found.named);
+	cr_assert_eq(found.labelled, 0);
+}
+
 Test(jit, lines_that_are_written_when_the_code_has_run_still_name_it)
 {
 	struct found found;

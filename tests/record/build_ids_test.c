@@ -139,6 +139,24 @@ Test(build_ids, only_files_that_are_not_known_are_asked_about)
 	cr_expect(build_ids_find(ids, maps_edit(&proc.maps, 0x600000), false));
 }
 
+static void expect_memory_file(uint64_t start, int error, bool has_file)
+{
+	map(start, "/memfd:x", 1, start);
+	build_ids_expect(ids, &proc);
+	build_ids_answer(ids, &(struct symbroker_answer){
+				      .module_id = broker.last_id, .version = 7, .error = error });
+	cr_assert(build_ids_find(ids, maps_edit(&proc.maps, start), false));
+	cr_expect_eq(maps_has_file(maps_find(&proc.maps, start)), has_file);
+}
+
+/* A program's, or room for code that one makes. */
+Test(build_ids, a_file_in_memory_is_asked_about_and_is_one_if_it_is_elf)
+{
+	expect_memory_file(0x400000, 0, true);
+	expect_memory_file(0x500000, -ENOEXEC, false);
+	cr_expect_eq(broker.cnt, 2);
+}
+
 Test(build_ids, an_answer_is_for_all_mappings_of_the_file)
 {
 	struct map *m;

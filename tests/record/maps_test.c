@@ -252,6 +252,46 @@ Test(maps, a_path_says_what_is_behind_it)
 	cr_expect_not(maps_is_vdso("[vsyscall]"));
 }
 
+/* JITs have such files as well, which are no ELF files. */
+Test(maps, a_file_in_memory_is_one_once_it_is_identified)
+{
+	struct map m = { .path = "/memfd:x", .build_id_sz = 20 };
+
+	cr_expect(maps_has_file(&m));
+	m = (struct map){ .path = "/memfd:x", .version = 1 };
+	cr_expect(maps_has_file(&m));
+	m = (struct map){ .path = "/memfd:x", .build_id_known = true };
+	cr_expect_not(maps_has_file(&m));
+	m = (struct map){ .path = "/dev/zero", .version = 1 };
+	cr_expect_not(maps_has_file(&m));
+	m = (struct map){ .path = "/bin/x" };
+	cr_expect(maps_has_file(&m));
+	cr_expect_not(maps_is_memfd("/memf"));
+}
+
+static void expect_told(const char *path, const char *kept, uint64_t pgoff)
+{
+	const struct perf_side side = { .addr = 0x1000,
+					.len = 0x1000,
+					.pgoff = 0x3000,
+					.name = path,
+					.name_len = strlen(path) };
+	struct map m = maps_from_side(texts, &side);
+
+	cr_expect_str_eq(m.path, kept);
+	cr_expect_eq(m.pgoff, pgoff, "%s", path);
+	texts_unref(texts, m.path);
+}
+
+/* /proc has the same name for it, without the mark. */
+Test(maps, a_file_in_memory_is_not_called_deleted)
+{
+	expect_told("/memfd:x (deleted)", "/memfd:x", 0x3000);
+	expect_told("/memfd:x", "/memfd:x", 0x3000);
+	expect_told("/bin/x (deleted)", "/bin/x (deleted)", 0x3000);
+	expect_told("//anon", "//anon", 0);
+}
+
 /* ---- against a naive model ------------------------------------------------------------------------ */
 
 enum { SPACE = 512, PATHS = 7 };

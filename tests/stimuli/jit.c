@@ -4,7 +4,7 @@
  *
  * MAP says what becomes of /tmp/perf-PID.map: "early" is written before the code runs, "late" when
  * it has run, "none" not at all, "link" is a symbolic link to a map elsewhere, "other" one that
- * belongs to another user. The map calls the code made_spin.
+ * belongs to another user; "memfd" is early, and the code lies in a file in memory. The map calls the code made_spin.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,6 +58,16 @@ static void remove_map(void)
 	unlink(path);
 }
 
+static uint8_t *map_code(bool in_file)
+{
+	int fd = in_file ? memfd_create("code", MFD_CLOEXEC) : -1;
+
+	if (in_file && ftruncate(fd, CODE_SZ))
+		exit(2);
+	return mmap(NULL, CODE_SZ, PROT_READ | PROT_WRITE | PROT_EXEC,
+		    in_file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, fd, 0);
+}
+
 STIM_NOINLINE static void run(void (*made)(void), uint64_t goal_ns)
 {
 	uint64_t begin = stim_clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -71,8 +81,7 @@ int main(int argc, char **argv)
 	bool now = stim_take_now(&argc, &argv);
 	const char *how = argc > 1 ? argv[1] : "early";
 	uint64_t goal_ns = stim_arg(argc, argv, 2, 500) * 1000000;
-	uint8_t *code = mmap(NULL, CODE_SZ, PROT_READ | PROT_WRITE | PROT_EXEC,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *code = map_code(!strcmp(how, "memfd"));
 	void (*made)(void);
 	size_t sz;
 

@@ -35,6 +35,7 @@ struct share {
 
 struct file {
 	bool answered, asked;
+	bool elf;
 	uint8_t sz;
 	uint64_t version, answered_ns;
 	uint8_t build_id[PERF_BUILD_ID_MAX];
@@ -76,7 +77,7 @@ void build_ids_free(struct build_ids *b)
 
 static bool is_unknown_file(const struct map *m)
 {
-	return !m->build_id_known && m->inode && maps_is_file(m->path);
+	return !m->build_id_known && m->inode && (maps_is_file(m->path) || maps_is_memfd(m->path));
 }
 
 static void make_key(const struct map *m, struct buf *key)
@@ -196,7 +197,7 @@ bool build_ids_find(struct build_ids *b, struct map *m, bool recent)
 		return false;
 	m->build_id_sz = f->sz;
 	memcpy(m->build_id, f->build_id, m->build_id_sz);
-	m->version = f->sz ? 0 : f->version;
+	m->version = f->sz || (maps_is_memfd(m->path) && !f->elf) ? 0 : f->version;
 	m->build_id_known = true;
 	return true;
 }
@@ -222,6 +223,7 @@ void build_ids_answer(struct build_ids *b, const struct symbroker_answer *answer
 	end_question(f);
 	if (answer->error && f->version)
 		return; /* as far as is known it is as it was */
+	f->elf = !answer->error;
 	f->version = answer->version;
 	f->sz = sz;
 	if (sz)

@@ -235,6 +235,9 @@ bool frames_identify(struct frames *f, const struct frames_from *from, struct ma
 		return false;
 	}
 	known |= m->build_id_sz != 0;
+	*module_id = 0;
+	if (!known && !maps_has_file(m))
+		return true;
 	*module_id = frames_module_id(f, m->path, m->build_id, m->build_id_sz,
 				      known ? (struct frames_file){ 0 } : file_of(m), &fresh);
 	return true;
@@ -288,7 +291,7 @@ static struct frames_from from_process(struct process *proc)
 static void announce_module(struct frames *f, struct process *proc, uint32_t id,
 			    const struct map *m)
 {
-	enum prof_module_kind kind = maps_is_file(m->path) ? PROF_MODULE_ELF :
+	enum prof_module_kind kind = maps_has_file(m)	   ? PROF_MODULE_ELF :
 				     maps_is_vdso(m->path) ? PROF_MODULE_VDSO :
 							     PROF_MODULE_ANON;
 	struct frames_from from;
@@ -308,17 +311,22 @@ static void announce_module(struct frames *f, struct process *proc, uint32_t id,
 	}
 }
 
-/* A file that is not identified in time has no build-id for good, and each anonymous mapping is a module. */
+/*
+ * A file that is not identified in time has no build-id for good, and each anonymous mapping is a module: also
+ * one of a file in memory that is no ELF file as far as is known.
+ */
 static void find_module(struct frames *f, struct process *proc, struct map *m)
 {
 	struct frames_from from = from_process(proc);
-	uint32_t id;
-	bool fresh;
+	bool fresh, identified = false;
+	uint32_t id = 0;
 
-	if (!maps_is_file(m->path) && !maps_is_vdso(m->path))
+	if (maps_is_file(m->path) || maps_is_vdso(m->path) || maps_is_memfd(m->path))
+		identified = frames_identify(f, &from, m, false, &id);
+	if (!maps_has_file(m) && !maps_is_vdso(m->path))
 		id = frames_module_id(f, m->path, NULL, 0,
 				      (struct frames_file){ .inode = ++f->anon_serial }, &fresh);
-	else if (!frames_identify(f, &from, m, false, &id))
+	else if (!identified)
 		id = frames_module_id(f, m->path, NULL, 0, file_of(m), &fresh);
 	m->build_id_known = true;
 	m->module_id = id;
@@ -390,7 +398,7 @@ static void ask_name(struct frames *f, struct process *proc, const struct map *m
 	struct frames_from from = from_process(proc);
 	uint32_t id = frame >> PROF_FRAME_MODULE_SHIFT;
 
-	if (!maps_is_vdso(m->path) && !maps_is_file(m->path)) {
+	if (!maps_is_vdso(m->path) && !maps_has_file(m)) {
 		if (!jit_ask(f->jit, proc, addr, frame))
 			pass_over(f, id, "too many programs, or places in this one");
 		return;
@@ -481,8 +489,8 @@ uint64_t frames_user(struct frames *f, struct process *proc, uint64_t addr)
 
 /* ---- frames of walks ------------------------------------------------------------------------------ */
 
-/* What a module's key says of it: the path stands behind the last NUL. */
-static struct map map_of_key(const uint8_t *key, size_t sz)
+/* The path stands behind the last NUL. */
+struct map frames_map_of_key(const uint8_t *key, size_t sz)
 {
 	const uint8_t *path = (const uint8_t *)memrchr(key, '\0', sz) + 1;
 	struct map m = { .path = (const char *)path };
@@ -572,7 +580,7 @@ uint64_t frames_walked(struct frames *f, struct process *proc, uint64_t frame)
 	key = modules_key(f->modules, id, &sz);
 	if (!key)
 		return module_set_has(&f->now.modules, id) ? frame : FRAME_UNKNOWN;
-	module = map_of_key(key, sz);
+	module = frames_map_of_key(key, sz);
 	if (!placed)
 		place_module(f, proc, id, &module);
 	announce_module(f, proc, id, &module);

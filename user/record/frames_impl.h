@@ -71,6 +71,8 @@ struct frames_file {
 };
 uint32_t frames_module_id(struct frames *f, const char *path, const void *build_id, size_t sz,
 			  struct frames_file file, bool *fresh);
+/* What a module's key says of it. Borrows the path from it. */
+struct map frames_map_of_key(const uint8_t *key, size_t sz);
 /* Whether the segment was told of the frame before; it counts as such from here on. */
 bool frames_is_named(struct frames *f, uint64_t frame);
 

@@ -130,15 +130,16 @@ int frames_write_status(struct frames *f, uint32_t module_id, const char *word, 
 static void label_of(const struct frames *f, uint32_t module_id, struct buf *out)
 {
 	size_t len;
-	const char *key = modules_key(f->modules, module_id, &len), *path, *slash;
+	const void *key = modules_key(f->modules, module_id, &len);
+	struct map m = { .path = "[forgotten]" };
 
 	buf_clear(out);
-	path = key ? (const char *)memrchr(key, '\0', len) + 1 : "[forgotten]";
-	slash = strrchr(path, '/');
-	if (*path == '[')
-		buf_addstr(out, path);
-	else if (maps_is_file(path))
-		buf_printf(out, "[%s]", slash + 1);
+	if (key)
+		m = frames_map_of_key(key, len);
+	if (*m.path == '[')
+		buf_addstr(out, m.path);
+	else if (maps_has_file(&m))
+		buf_printf(out, "[%s]", strrchr(m.path, '/') + 1);
 	else
 		buf_addstr(out, "[jit]");
 }

@@ -291,7 +291,8 @@ static void cover(struct mapped *m, const struct mapped_proc *p, struct map *map
 	for (addr = map->start; (old = maps_next(&p->maps, addr)) && old->start < map->end;
 	     addr = old->end) {
 		if (is_same_code(old, map)) {
-			if (maps_is_file(map->path) && !map->build_id_sz)
+			if ((maps_is_file(map->path) || maps_is_memfd(map->path)) &&
+			    !map->build_id_sz)
 				continue; /* it may have been written anew since */
 			map->module_id = old->module_id;
 			map->slot = old->slot;

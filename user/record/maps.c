@@ -20,6 +20,8 @@
 #include "record/texts.h"
 
 #define BUDGET_NS 1000000000ULL
+#define MEMFD "/memfd:"
+#define DELETED " (deleted)"
 
 enum { BUDGET_MAPS = 20000 /* that a process may tell of in BUDGET_NS */ };
 
@@ -355,8 +357,20 @@ void maps_free(struct maps *maps)
 /* What the kernel numbers code of no file by are addresses. */
 static void settle_pgoff(struct map *m)
 {
-	if (!maps_is_file(m->path))
+	if (!maps_is_file(m->path) && !maps_is_memfd(m->path))
 		m->pgoff = 0;
+}
+
+/* Of memfd files the kernel always says that they are deleted, and /proc's lines come without that. */
+static size_t path_length(const struct perf_side *side)
+{
+	const size_t mark = sizeof(DELETED) - 1;
+	size_t len = side->name_len;
+
+	if (!maps_is_memfd(side->name) || len <= mark ||
+	    memcmp(side->name + len - mark, DELETED, mark))
+		return len;
+	return len - mark;
 }
 
 struct map maps_from_side(struct texts *texts, const struct perf_side *side)
@@ -365,7 +379,7 @@ struct map maps_from_side(struct texts *texts, const struct perf_side *side)
 		.start = side->addr,
 		.end = side->addr + side->len,
 		.pgoff = side->pgoff,
-		.path = texts_get(texts, side->name, side->name_len),
+		.path = texts_get(texts, side->name, path_length(side)),
 		.build_id_sz = side->build_id_sz,
 		.build_id_known = side->build_id_sz != 0,
 		.dev = (uint64_t)side->maj << 32 | side->min,
@@ -415,4 +429,14 @@ bool maps_is_vdso(const char *path)
 bool maps_is_file(const char *path)
 {
 	return *path == '/' && !proc_path_is_anon(path);
+}
+
+bool maps_is_memfd(const char *path)
+{
+	return !strncmp(path, MEMFD, sizeof(MEMFD) - 1);
+}
+
+bool maps_has_file(const struct map *m)
+{
+	return maps_is_file(m->path) || (maps_is_memfd(m->path) && (m->build_id_sz || m->version));
 }

@@ -24,7 +24,7 @@ struct map {
 	uint8_t build_id_sz;
 	bool build_id_known; /* even if it is empty */
 	uint64_t dev, inode; /* of a file that /proc listed; 0: not known */
-	uint64_t version; /* of a file without build-id: see symbroker.h; 0: not known */
+	uint64_t version; /* of a file without build-id: see symbroker.h; 0: not known, or memory that is no ELF file */
 	uint32_t module_id; /* 0: not looked up yet */
 	uint32_t slot; /* of its unwind table; unwinding.c's, in sets of its own */
 };
@@ -98,5 +98,9 @@ bool maps_may_tell(struct maps_budget *budget, uint64_t time);
 /* A path that names a file, not "[vdso]", "//anon" or such. */
 bool maps_is_file(const char *path);
 bool maps_is_vdso(const char *path);
+/* A file in memory, which may be an executable or a place for code that a program makes. */
+bool maps_is_memfd(const char *path);
+/* Whether its code is a file's: of memory that is known when it has been identified as an ELF file. */
+bool maps_has_file(const struct map *m);
 
 #endif

@@ -332,7 +332,8 @@ static void keep_module(const struct process *proc, struct map *m)
 {
 	const struct map *old = maps_find(&proc->maps, m->start);
 
-	if (!old || old->start != m->start || maps_is_file(m->path) || strcmp(old->path, m->path))
+	if (!old || old->start != m->start || maps_has_file(m) || maps_has_file(old) ||
+	    strcmp(old->path, m->path))
 		return;
 	m->module_id = old->module_id;
 	m->announced = old->end == m->end ? old->announced : 0;

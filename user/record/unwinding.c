@@ -162,7 +162,8 @@ static void note_source(struct unwinding *u, const struct frames_from *from, con
 static const struct map *resolve(struct unwinding *u, struct listed *l, uint64_t start)
 {
 	struct map *m = maps_edit(l->maps, start);
-	bool fresh = !m->module_id && !l->past;
+	/* a file in memory has another number each time */
+	bool fresh = !m->module_id && !l->past && !maps_is_memfd(m->path);
 
 	m->slot = PROF_UNWIND_NO_SLOT;
 	m->module_id = 0;
@@ -194,6 +195,11 @@ static uint32_t add_entry(struct unwinding *u, uint32_t cnt, const struct map *m
 	return cnt + 1;
 }
 
+static bool may_have_module(const char *path)
+{
+	return maps_is_file(path) || maps_is_vdso(path) || maps_is_memfd(path);
+}
+
 static uint32_t make_list(struct unwinding *u, struct listed *l)
 {
 	const struct map *m;
@@ -202,7 +208,7 @@ static uint32_t make_list(struct unwinding *u, struct listed *l)
 
 	while ((m = maps_next(l->maps, addr))) {
 		addr = m->end;
-		if ((maps_is_file(m->path) || maps_is_vdso(m->path)) && (!m->module_id || l->renew))
+		if (may_have_module(m->path) && (!m->module_id || l->renew))
 			m = resolve(u, l, m->start);
 		if (m->module_id)
 			note_source(u, &l->from, m);
