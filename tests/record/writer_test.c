@@ -6,11 +6,15 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 
 TestSuite(writer, .timeout = 60);
+
+enum { NICE = 19 };
 
 /* What is behind it: it may be held, or fail. */
 static struct behind {
@@ -18,6 +22,7 @@ static struct behind {
 	struct buf text;
 	int err;
 	bool closed;
+	int nice;
 	volatile bool give_up;
 } behind = { .held = PTHREAD_MUTEX_INITIALIZER };
 
@@ -36,6 +41,7 @@ static int behind_write(void *segment, const void *data, size_t sz)
 			return -ETIMEDOUT;
 		nanosleep(&step, NULL);
 	}
+	behind.nice = getpriority(PRIO_PROCESS, (id_t)gettid());
 	if (!behind.err)
 		buf_add(&behind.text, data, sz);
 	pthread_mutex_unlock(&behind.held);
@@ -62,9 +68,11 @@ static struct outlet open_writer(size_t max, uint64_t patience_ns)
 				      .write = behind_write,
 				      .end = behind_end,
 				      .close = behind_close };
-	const struct writer_cfg cfg = {
-		.max = max, .stop = &stop, .give_up = &behind.give_up, .patience_ns = patience_ns
-	};
+	const struct writer_cfg cfg = { .nice = NICE,
+					.max = max,
+					.stop = &stop,
+					.give_up = &behind.give_up,
+					.patience_ns = patience_ns };
 	struct outlet out;
 
 	cr_assert_eq(writer_new(&cfg, &inner, &out), 0);
@@ -98,6 +106,7 @@ Test(writer, what_is_handed_over_is_written_in_its_order)
 	cr_assert_eq(out.end(a), 0);
 	cr_assert_eq(out.end(b), 0);
 	cr_assert_eq(out.close(out.ctx), 0);
+	cr_expect_eq(behind.nice, NICE);
 	expect_text("one two three..");
 }
 

@@ -540,6 +540,7 @@ static void take_output(const struct record_opts *o, struct recorder_cfg *cfg)
 {
 	output_opts_read(&o->output, &switch_asked, &cfg->output);
 	cfg->output.stop = &stop_asked;
+	cfg->output.nice = o->nice;
 	cfg->flight = o->keep;
 	cfg->trigger = o->trigger;
 }

@@ -34,7 +34,7 @@
 #define PATIENCE_NS (5 * SECOND_NS) /* with who listens, at the start and at the end */
 
 enum {
-	WAITING_MAX = 8 << 20, /* bytes on their way to the thread */
+	WAITING_MAX = 16 << 20, /* bytes on their way to the thread */
 	FLUSH_BYTES = 128 << 10, /* that wait in the packer at most, */
 	FLUSH_NS = 200000000, /* and how long */
 };
@@ -385,6 +385,7 @@ static int put_thread_before(struct output *o, struct outlet *out)
 {
 	const uint64_t names = 1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_FOWNER | 1ULL << CAP_CHOWN;
 	const struct writer_cfg cfg = {
+		.nice = o->cfg.nice,
 		.max = WAITING_MAX,
 		.caps_start = names,
 		.caps_keep = o->cfg.set ? names : 0,

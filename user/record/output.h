@@ -28,6 +28,7 @@ struct output_cfg {
 
 	uint64_t max_bytes; /* of all together, then the recording ends; 0: none */
 	bool stamp; /* the time of the start becomes part of the name */
+	int nice; /* of the thread that writes */
 	const volatile sig_atomic_t *stop; /* 2: who does not read is not waited for */
 };
 

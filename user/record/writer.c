@@ -14,7 +14,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/buf.h"
@@ -138,6 +140,9 @@ static void *run(void *ctx)
 	struct writer *w = ctx;
 	bool first = true;
 
+	if (setpriority(PRIO_PROCESS, (id_t)gettid(), w->cfg.nice))
+		log_info("record: no nice value of %d for who writes: %s", w->cfg.nice,
+			 strerror(errno));
 	privileges_drop_all_but(w->cfg.caps_start);
 	while (change_places(w)) {
 		bool any = w->worked.len;

@@ -10,6 +10,7 @@
 #include "record/outlet.h"
 
 struct writer_cfg {
+	int nice; /* the thread's nice value: who hands over must not be quicker than it for long */
 	size_t max; /* bytes that may wait; beyond that outlet.has_room() says no */
 	/* capabilities that the thread needs up to the first bytes, and those it keeps after that */
 	uint64_t caps_start, caps_keep;
