@@ -163,6 +163,7 @@ TESTS += tests/cmd/symbolize_test.c tests/cmd/symbolize_copy_test.c tests/symbol
 TESTS += tests/export/html_test.c
 TESTS += tests/profile/workers_test.c tests/cmd/merge_test.c tests/cmd/merge_same_test.c
 TESTS += tests/kernel/format_known_test.c tests/record/code_names_test.c $(addprefix tests/record/,output_test.c pack_test.c segments_test.c stream_test.c writer_test.c)
+TESTS += tests/record/last_names_test.c
 TESTS_ROOT := $(addprefix tests/bpf/, \
 	explain_test.c polls_test.c top_test.c wakeup_test.c \
 	check_test.c command_test.c events_test.c fault_elf_test.c fault_files_test.c \
@@ -364,6 +365,10 @@ $(O)/tests/record/tick_test: ALL_LDFLAGS += \
 	-Wl,--wrap=unwinding_look,--wrap=unwinding_fd,--wrap=targets_pollfds
 $(O)/tests/record/tables_test: ALL_LDFLAGS += \
 	-Wl,--wrap=symbroker_add_module,--wrap=symbroker_ask_table,--wrap=symbroker_drop,--wrap=proc_realm
+$(O)/tests/record/last_names_test: ALL_LDFLAGS += \
+	-Wl,--wrap=symbroker_idle,--wrap=symbroker_wait,--wrap=symbroker_answered,--wrap=symbroker_hurry \
+	-Wl,--wrap=symbroker_close_questions,--wrap=frames_ask_again,--wrap=frames_take_names \
+	-Wl,--wrap=frames_tell_unnamed,--wrap=frames_label_unnamed
 $(O)/tests/record/build_ids_test: ALL_LDFLAGS += -Wl,--wrap=symbroker_add_module
 $(O)/tests/record/jit_test: ALL_LDFLAGS += \
 	-Wl,--wrap=symbroker_add_module,--wrap=symbroker_ask,--wrap=symbroker_asking,--wrap=symbroker_drop

@@ -44,8 +44,9 @@ int last_names(const struct last_names_cfg *cfg, bool *cut)
 	n = wait_for_names(cfg);
 	*cut = !symbroker_idle(cfg->broker);
 	symbroker_close_questions(cfg->broker);
-	while (n >= 0 && !symbroker_idle(cfg->broker))
-		n = frames_take_names(cfg->frames, TAKE_MAX);
+	/* what has come, and no more: build-ids that are still asked for never will */
+	while (n >= 0 && (n = frames_take_names(cfg->frames, TAKE_MAX)) > 0)
+		;
 	frames_tell_unnamed(cfg->frames);
 	return n < 0 ? n : frames_label_unnamed(cfg->frames);
 }

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The end of naming, beside a broker that only says how it stands: its functions are wrapped. */
+#include "record/last_names.h"
+
+#include <criterion/criterion.h>
+
+#include "record/frames.h"
+#include "symbol/symbroker.h"
+
+static struct {
+	long waiting; /* answers that have come */
+	bool closed, labelled;
+} broker;
+
+bool __wrap_symbroker_idle(const struct symbroker *b);
+void __wrap_symbroker_wait(struct symbroker *b, uint64_t deadline_ns);
+uint64_t __wrap_symbroker_answered(const struct symbroker *b);
+void __wrap_symbroker_hurry(struct symbroker *b);
+void __wrap_symbroker_close_questions(struct symbroker *b);
+void __wrap_frames_ask_again(struct frames *f);
+long __wrap_frames_take_names(struct frames *f, size_t max);
+void __wrap_frames_tell_unnamed(struct frames *f);
+int __wrap_frames_label_unnamed(struct frames *f);
+
+/* Something is asked for that is never answered. */
+bool __wrap_symbroker_idle(const struct symbroker *b)
+{
+	return false;
+}
+
+void __wrap_symbroker_wait(struct symbroker *b, uint64_t deadline_ns)
+{
+}
+
+uint64_t __wrap_symbroker_answered(const struct symbroker *b)
+{
+	return 0;
+}
+
+void __wrap_symbroker_hurry(struct symbroker *b)
+{
+}
+
+void __wrap_symbroker_close_questions(struct symbroker *b)
+{
+	broker.closed = true;
+}
+
+void __wrap_frames_ask_again(struct frames *f)
+{
+}
+
+long __wrap_frames_take_names(struct frames *f, size_t max)
+{
+	return broker.waiting ? broker.waiting-- : 0;
+}
+
+void __wrap_frames_tell_unnamed(struct frames *f)
+{
+}
+
+int __wrap_frames_label_unnamed(struct frames *f)
+{
+	broker.labelled = true;
+	return 0;
+}
+
+Test(last_names, what_is_never_answered_does_not_delay_the_end, .timeout = 20)
+{
+	const volatile sig_atomic_t stop = 2;
+	const struct last_names_cfg cfg = { .stop = &stop };
+	bool cut = false;
+
+	broker.waiting = 3;
+	cr_assert_eq(last_names(&cfg, &cut), 0);
+	cr_expect(cut && broker.closed && broker.labelled);
+	cr_expect_eq(broker.waiting, 0, "what has come is written");
+}
