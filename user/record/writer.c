@@ -242,7 +242,7 @@ static void wait_for_thread(struct writer *w)
 			since = clock_mono_ns();
 		moved = w->moved;
 		if (w->cfg.give_up &&
-		    (*w->cfg.stop > 1 ||
+		    ((w->cfg.stop && *w->cfg.stop > 1) ||
 		     (w->cfg.patience_ns && clock_mono_ns() - since > w->cfg.patience_ns)))
 			*w->cfg.give_up = true;
 	}

@@ -14,7 +14,7 @@ struct writer_cfg {
 	size_t max; /* bytes that may wait; beyond that outlet.has_room() says no */
 	/* capabilities that the thread needs up to the first bytes, and those it keeps after that */
 	uint64_t caps_start, caps_keep;
-	/* at the end, 2: what still waits is given up, if the outlet behind it can be told so */
+	/* at the end, 2: what still waits is given up, if the outlet behind it can be told so; NULL: never */
 	const volatile sig_atomic_t *stop;
 	/* set when the outlet behind is to wait no longer for whoever reads; 0: it is waited for without end */
 	volatile bool *give_up;
