@@ -136,7 +136,7 @@ TESTS := $(addprefix tests/, \
 		dwforged_test.c dwinfo_test.c hostile_test.c openers_test.c perfmap_test.c ranges_test.c \
 		sandbox_test.c slicesort_test.c spawner_test.c symbolizer_test.c \
 		symbroker_test.c symmodule_test.c symopen_test.c symproto_test.c symtab_test.c symtables_test.c symworker_test.c) \
-	$(addprefix record/, build_ids_test.c copied_test.c early_records_test.c emit_test.c event_test.c eventset_test.c frames_test.c jit_test.c launch_test.c lookout_test.c \
+	$(addprefix record/, build_ids_test.c copied_test.c early_records_test.c emit_test.c event_test.c eventset_test.c frames_test.c jit_test.c kallsyms_thread_test.c launch_test.c lookout_test.c \
 		mapped_test.c maps_test.c memory_test.c merge_test.c modules_test.c needed_test.c proc_reader_test.c \
 		ring_test.c scout_test.c sink_test.c snapshot_test.c stacks_test.c staged_test.c stale_test.c status_test.c tables_test.c targets_test.c tasks_scan_test.c tasks_test.c \
 		tasks_truth_test.c texts_test.c tick_test.c translate_test.c unwinding_test.c) \

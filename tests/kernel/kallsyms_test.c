@@ -430,3 +430,26 @@ Test(kallsyms, tells_where_the_tables_of_the_unwinder_lie)
 		cr_expect_eq(kallsyms_mark(k, i), truth[i], "mark %d: %lx", i, kallsyms_mark(k, i));
 	kallsyms_free(k);
 }
+
+static uint64_t state_of(const char *list)
+{
+	return kallsyms_modules_state(list, strlen(list));
+}
+
+/* Users of a module come and go all the time. */
+Test(kallsyms, a_list_of_modules_is_another_when_one_comes_goes_or_lies_elsewhere)
+{
+	static const char a[] = "a 4096 0 - Live 0xffffffffc0100000\n";
+	uint64_t state = state_of(a);
+
+	cr_expect_eq(state_of("a 4096 2 b,c, Live 0xffffffffc0100000 (O)\n"), state);
+	cr_expect_neq(state_of(""), state);
+	cr_expect_neq(state_of("b 4096 0 - Live 0xffffffffc0100000\n"), state);
+	cr_expect_neq(state_of("a 8192 0 - Live 0xffffffffc0100000\n"), state);
+	cr_expect_neq(state_of("a 4096 0 - Loading 0xffffffffc0100000\n"), state);
+	cr_expect_neq(state_of("a 4096 0 - Live 0xffffffffc0200000\n"), state);
+	cr_expect_neq(state_of("a 4096 0 - Live 0xffffffffc0100000\n"
+			       "b 4096 0 - Live 0xffffffffc0200000\n"),
+		      state);
+	cr_expect_eq(state_of("no line\nof a list"), state_of(""));
+}

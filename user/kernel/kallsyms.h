@@ -50,6 +50,8 @@ int kallsyms_load(const char *kallsyms_path, const char *modules_path, struct ka
 /* The same from text, silent, for tests: modules may be NULL. */
 int kallsyms_parse(const char *text, size_t len, const char *modules, size_t modules_len,
 		   struct kallsyms **out);
+/* A number that is another one when modules came or went, of the text of /proc/modules. */
+uint64_t kallsyms_modules_state(const char *modules, size_t len);
 void kallsyms_free(struct kallsyms *k);
 
 /* 0, or -ENOENT for an address in no module. In a module but in front of all its symbols: -ENOENT. */

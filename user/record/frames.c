@@ -63,7 +63,17 @@ int frames_new(struct emit *emit, struct symbroker *broker, bool names, struct f
 void frames_set_kallsyms(struct frames *f, const struct kallsyms *kallsyms)
 {
 	f->kallsyms = kallsyms;
+	hmap_fini(&f->kernel_ids); /* by what the table had */
+	f->missed_kernel = false;
 	f->generation++;
+}
+
+bool frames_missed_kernel(struct frames *f)
+{
+	bool missed = f->missed_kernel;
+
+	f->missed_kernel = false;
+	return missed;
 }
 
 uint32_t frames_generation(const struct frames *f)

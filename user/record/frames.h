@@ -29,6 +29,8 @@ struct frames;
 int frames_new(struct emit *emit, struct symbroker *broker, bool names, struct frames **out);
 /* Borrowed. Without it the kernel's code has no names, and all of it is in module 0. */
 void frames_set_kallsyms(struct frames *f, const struct kallsyms *kallsyms);
+/* Whether an address of the kernel was met that is in nothing that it is known to have, since the last call. */
+bool frames_missed_kernel(struct frames *f);
 void frames_free(struct frames *f);
 
 /* Events for a module, a mapping or a kernel symbol may be written at the current time. */

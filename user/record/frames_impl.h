@@ -42,6 +42,7 @@ struct frames {
 	struct build_ids *build_ids;
 	struct jit *jit;
 	const struct kallsyms *kallsyms;
+	bool missed_kernel; /* an address is not in that */
 	struct modules *modules;
 	uint64_t naming_again_ns; /* when the broker may be made to forget the next time */
 	size_t naming_left; /* bytes that naming may still keep of modules */

@@ -3,7 +3,7 @@
  * frames_kernel.c - the kernel's addresses to frames
  *
  * Their names are looked up here, since the table is at hand: /proc/kallsyms as it was read at the
- * start, and over it the BPF images that came since.
+ * start, or since then if modules came, and over it the BPF images that came since.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -135,8 +135,10 @@ uint64_t frames_kernel(struct frames *f, uint64_t addr)
 	if (image)
 		return image_frame(f, image, addr);
 	mod = f->kallsyms ? kallsyms_module_find(f->kallsyms, addr) : NULL;
-	if (!mod)
+	if (!mod) {
+		f->missed_kernel = f->kallsyms != NULL;
 		return PROF_FRAME_KERNEL | frames_pack(0, addr);
+	}
 	frame = PROF_FRAME_KERNEL | frames_pack(kernel_module_id(f, mod), addr - mod->start);
 	name_kernel_frame(f, frame, mod->start, addr);
 	return frame;

@@ -433,7 +433,7 @@ static int start(struct recorder *r)
 	r->start_ns = clock_mono_ns();
 	when_begin(&r->when, r->capture, r->start_ns);
 	r->early = early_records_new(memory_early_max(r->cfg->mem_max));
-	r->kallsyms = kallsyms_thread_new();
+	r->kallsyms = kallsyms_thread_new(NULL, NULL);
 	if (r->launch) {
 		err = launch_go(r->launch);
 		if (err)
@@ -540,6 +540,7 @@ static int drain(struct recorder *r, uint64_t *mark, uint64_t deadline)
 	long n = 0;
 
 	symbroker_step(r->broker);
+	kallsyms_thread_renew(r->kallsyms, r->frames);
 	n = has_room(r) ? frames_take_names(r->frames, NAMES_MAX) : 0;
 	if (r->unwinding) {
 		unwinding_look(r->unwinding);
