@@ -16,12 +16,13 @@
 #include "prof_abi.h"
 #include "prof_select.h"
 
-enum { PF_KTHREAD = 0x00200000, TASK_DEAD = 0x80 };
+enum { PF_KTHREAD = 0x00200000, TASK_DEAD = 0x80, RING_AVAIL_DATA = 0 };
 
 extern const volatile bool cfg_system_wide;
 extern const volatile bool cfg_follow;
 extern const volatile struct prof_select cfg_select;
 extern const volatile __u32 cfg_ring_cnt;
+extern const volatile __u32 cfg_event_bytes;
 extern const volatile __u32 cfg_self_tgid;
 extern const volatile __u32 cfg_switch_stacks;
 extern const volatile __u32 cfg_waking_stacks;
@@ -191,13 +192,22 @@ static __always_inline void raw_init(void *raw, __u16 type, __u32 tid)
 	*(__u64 *)raw = type | (__u64)tid << 32;
 }
 
+/* Whether an event may take so much: the last part of a ring is for samples alone. */
+static __always_inline bool may_take(__u64 fill, __u32 size)
+{
+	return fill + size <= cfg_event_bytes;
+}
+
 static __always_inline void rec_output(struct prof_rec *rec, __u32 size, enum prof_class class)
 {
 	void *ring = ring_of(rec->cpu);
 
 	count_produced(rec->cpu, class);
 	rec->size = size;
-	if (!ring || bpf_ringbuf_output(ring, rec, size, BPF_RB_NO_WAKEUP))
+	if (!ring ||
+	    (class == PROF_CLASS_TRACEPOINT &&
+	     !may_take(bpf_ringbuf_query(ring, RING_AVAIL_DATA), size)) ||
+	    bpf_ringbuf_output(ring, rec, size, BPF_RB_NO_WAKEUP))
 		count_lost(rec->cpu, class, 1, rec->ts, rec->ts);
 }
 

@@ -111,6 +111,15 @@ static __always_inline struct prof_rec *rec_begin(struct prof_stage *s, __u32 cp
 	return rec;
 }
 
+/* Whether a record goes without the stacks that were asked for, since the ring fills up. */
+static __always_inline bool is_thinned(const struct prof_stage *s, struct prof_rec *rec)
+{
+	if (!s->thin)
+		return false;
+	rec->flags = PROF_REC_THINNED;
+	return true;
+}
+
 /* Of @task, which is the current one, behind the raw part. Returns the record's size. */
 static __always_inline __u32 rec_add_stacks(void *ctx, struct prof_rec *rec,
 					    struct task_struct *task, __u32 which,
@@ -168,7 +177,7 @@ static __always_inline int on_switch(__u64 *ctx, bool orc)
 	rec = rec_begin(stage, cpu, cfg_switch.event, (__u64)prev->tgid << 32 | (__u32)prev->pid);
 	start = rec->ts;
 	rec->raw_len = put_switch(rec + 1, preempt, prev, next, state);
-	if (stacks)
+	if (stacks && !is_thinned(stage, rec))
 		size = rec_add_stacks(ctx, rec, prev, cfg_switch_stacks, ORC_OF_SWITCH, orc);
 	else
 		size = sizeof(*rec) + ((rec->raw_len + 7) & PROF_STAGE_RAW_MAX);
@@ -285,7 +294,7 @@ static __always_inline int emit_wakeup(struct task_struct *task,
 static __always_inline int waking_with_stacks(void *ctx, struct task_struct *task, bool orc)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	__u32 cpu = bpf_get_smp_processor_id(), which = cfg_waking_stacks;
+	__u32 cpu = bpf_get_smp_processor_id(), which = cfg_waking_stacks, size;
 	struct prof_stage *s = stage_about(task, cpu);
 	struct prof_rec *rec;
 
@@ -295,8 +304,14 @@ static __always_inline int waking_with_stacks(void *ctx, struct task_struct *tas
 	rec->raw_len = put_wakeup(rec + 1, rec->tid, task, &cfg_waking);
 	if (!is_target(pid_tgid, pid_tgid >> 32))
 		which &= ~PROF_STACKS_USER;
-	rec_end(s, rec, cpu,
-		rec_add_stacks(ctx, rec, bpf_get_current_task_btf(), which, ORC_OF_WAKING, orc));
+	if (is_thinned(s, rec)) {
+		rec->context = PROF_CONTEXT_TASK;
+		size = sizeof(*rec) + ((rec->raw_len + 7) & PROF_STAGE_RAW_MAX);
+	} else {
+		size = rec_add_stacks(ctx, rec, bpf_get_current_task_btf(), which, ORC_OF_WAKING,
+				      orc);
+	}
+	rec_end(s, rec, cpu, size);
 	return 0;
 }
 

@@ -11,6 +11,10 @@
  * one is over when its outer one goes on, and plain loads and stores of the word do. With PREEMPT_RT a
  * kernel may preempt programs, though not migrate them: there the word is exchanged.
  *
+ * A reader that is late costs stacks first, then events, samples last: of the CPUs' rings the first part is
+ * for all, the next for events without stacks, the last for samples alone. How full it is, is looked at once
+ * for each batch.
+ *
  * The loader reads on other CPUs. x86 keeps stores in order, and the compiler is told to. Elsewhere
  * places are published by atomic exchanges, which order what is before and behind them for everybody;
  * BPF has no weaker store that would do before Linux 6.15.
@@ -31,6 +35,7 @@ struct stage_map {
 extern struct stage_map stages SEC(".maps");
 extern const volatile bool cfg_preemptible;
 extern const volatile __u32 cfg_batch_bytes;
+extern const volatile __u32 cfg_thin_bytes;
 
 #ifndef barrier
 #define barrier() asm volatile("" ::: "memory")
@@ -80,7 +85,9 @@ static __noinline int stage_pass_on(struct prof_stage *s, __u32 cpu, __u64 head)
 	__u32 cnt = PROF_STAGE_CNT(head) - PROF_STAGE_CNT(taken);
 	struct prof_batch *batch = (void *)&s->batch + from;
 	void *ring = ring_of(cpu);
+	__u64 fill = ring ? bpf_ringbuf_query(ring, RING_AVAIL_DATA) : 0;
 
+	s->thin = fill > cfg_thin_bytes;
 	*batch = (struct prof_batch){
 		.size = sizeof(*batch),
 		.kind = PROF_REC_BATCH,
@@ -90,7 +97,8 @@ static __noinline int stage_pass_on(struct prof_stage *s, __u32 cpu, __u64 head)
 	};
 	if (len > PROF_STAGE_BYTES + PROF_STAGE_REC_MAX)
 		len = PROF_STAGE_BYTES + PROF_STAGE_REC_MAX;
-	if (!ring || bpf_ringbuf_output(ring, batch, sizeof(*batch) + len, BPF_RB_NO_WAKEUP))
+	if (!ring || !may_take(fill, sizeof(*batch) + len) ||
+	    bpf_ringbuf_output(ring, batch, sizeof(*batch) + len, BPF_RB_NO_WAKEUP))
 		count_lost(cpu, PROF_CLASS_TRACEPOINT, cnt, ((struct prof_rec *)(batch + 1))->ts,
 			   s->last_ts);
 	stage_publish(s, next);

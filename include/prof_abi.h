@@ -55,6 +55,7 @@ enum prof_rec_flags {
 	PROF_REC_WALKED = 16, /* user frames are as prof_unwind.h says, not addresses */
 	/* in place of user frames: the PROF_COPY_REGS words of pt_regs, then the stack from sp on */
 	PROF_REC_COPIED = 32,
+	PROF_REC_THINNED = 64, /* stacks were asked for, and left out while the ring filled up */
 };
 
 struct prof_rec {
@@ -118,7 +119,7 @@ struct prof_stage {
 	__u64 produced; /* records, whatever became of them */
 	__u64 nested; /* events that came while a record was being written: not produced */
 	__u32 busy; /* a record is being written */
-	__u32 spare;
+	__u32 thin; /* the ring fills up: records go without stacks */
 	__u64 spare2[3];
 	__u64 taken; /* PROF_STAGE_AT of the first record that the loader has not taken */
 	__u64 spare3[5];

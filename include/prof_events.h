@@ -291,6 +291,8 @@ enum prof_tp_symbol_kind {
 #define PROF_LOST_ANY_CPU 0xffffffffU
 #define PROF_LOST_RING_FULL "ring_full"
 #define PROF_LOST_NESTED "nested" /* by generic tracepoints; never a switch or a waking */
+#define PROF_LOST_NESTED_SCHED                                                                     \
+	"nested_sched" /* of the scheduler's events, amidst another of them */
 #define PROF_LOST_SIDEBAND "sideband" /* perf records about tasks and mappings, by the kernel */
 #define PROF_LOST_SIDEBAND_DAMAGED "sideband_damaged" /* those that do not hold together */
 #define PROF_LOST_SIDEBAND_MAPS "sideband_maps" /* mappings of processes that make too many */
@@ -305,6 +307,8 @@ enum prof_tp_symbol_kind {
 #define PROF_LOST_PAUSED "paused"
 /* no loss: between the times is what --flight had no reason to write; likewise */
 #define PROF_LOST_NOT_KEPT "not_kept"
+/* no loss: stacks of switches and wakings, left out while a ring was filling up */
+#define PROF_LOST_STACKS_THINNED "stacks_thinned"
 
 /* ---- Trigger: for which a snapshot of --flight was written; at the time of what it was ------- */
 #define PROF_EV_TRIGGER                                                                            \

@@ -40,14 +40,14 @@ static void check_account(const char *path, struct live_trace *lt)
 	live_close(lt);
 }
 
-static void record_pingpong(const char *rounds, const char *ring_bytes, const char *pattern,
-			    struct live_trace *lt)
+static void record_pingpong(const char *rounds, const char *ring_bytes, const char *rings,
+			    const char *pattern, struct live_trace *lt)
 {
 	struct live_proc player;
 	struct live_rec rec;
 
 	live_stimulus(&player, "pingpong", rounds, NULL);
-	live_record(&rec, "-a", "-m", ring_bytes, "-e", pattern, NULL);
+	live_record(&rec, "-a", "-m", ring_bytes, "--rings", rings, "-e", pattern, NULL);
 	live_recording(&rec);
 	live_go(&player);
 	cr_assert_eq(live_stop(&rec), 0);
@@ -59,7 +59,7 @@ Test(loss, produced_is_written_plus_lost_when_rings_overflow)
 {
 	struct live_trace lt;
 
-	record_pingpong("20000", "4096", "sched:sched_wakeup", &lt);
+	record_pingpong("20000", "4096", "64", "sched:sched_wakeup", &lt);
 	cr_assert_gt(lt.ring_full, 1000);
 }
 
@@ -67,7 +67,7 @@ Test(loss, produced_is_written_plus_lost_when_programs_nest)
 {
 	struct live_trace lt;
 
-	record_pingpong("2000", "128M", "raw_syscalls:*,irq:*,timer:*,kmem:*", &lt);
+	record_pingpong("2000", "64M", "64", "raw_syscalls:*,irq:*,timer:*,kmem:*", &lt);
 	cr_assert_eq(lt.ring_full, 0);
 }
 
@@ -76,8 +76,19 @@ Test(loss, nothing_is_lost_while_the_rings_have_room)
 {
 	struct live_trace lt;
 
-	record_pingpong("4000", "4M", "sched:sched_wakeup", &lt);
+	record_pingpong("4000", "4M", "64", "sched:sched_wakeup", &lt);
 	cr_assert_eq(lt.ring_full, 0);
+}
+
+/* As CPUs share rings where there are more than rings. */
+Test(loss, produced_is_written_plus_lost_where_all_cpus_share_a_ring)
+{
+	struct live_trace lt;
+
+	record_pingpong("4000", "8M", "1", "sched:sched_wakeup", &lt);
+	cr_assert_eq(lt.ring_full, 0);
+	record_pingpong("20000", "4096", "1", "sched:sched_wakeup", &lt);
+	cr_assert_gt(lt.ring_full, 1000);
 }
 
 /* Programs hardly ever interrupt one another within a record; so each CPU is told that one does. */
@@ -101,7 +112,7 @@ Test(loss, events_amidst_a_record_are_counted_as_nested)
 	live_end(&player);
 	capture_stop(capture);
 	capture_count(capture, &counts);
-	cr_expect_geq(counts.nested, 2000);
+	cr_expect_geq(counts.nested_sched, 2000);
 	for (i = 0; i < cnt; i++) {
 		const struct prof_rec *rec = ring_peek(&readers[i]);
 
@@ -110,5 +121,90 @@ Test(loss, events_amidst_a_record_are_counted_as_nested)
 			cr_expect_eq(readers[i].stage->produced, 0);
 		}
 	}
+	own_capture_close();
+}
+
+/* ---- a reader that is late ------------------------------------------------------------------------- */
+
+enum { SLOW_ROUNDS = 20000, SLOW_RING = 1 << 18 };
+
+struct seen {
+	uint64_t events, stacked, thinned, samples; /* records */
+	uint64_t last_stacked, last_event, last_sample; /* in a ring, ns */
+};
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Those of one CPU come in order. */
+static void read_all(struct ring *reader, struct seen *seen)
+{
+	const struct prof_rec *rec;
+	uint64_t before = 0;
+
+	while ((rec = ring_peek(reader))) {
+		if (rec->kind == PROF_REC_SAMPLE) {
+			seen->samples++;
+			seen->last_sample = rec->ts;
+		} else {
+			seen->stacked += !!(rec->flags & PROF_REC_STACKS);
+			seen->thinned += !!(rec->flags & PROF_REC_THINNED);
+			seen->events++;
+		}
+		if (reader->in_ring && rec->flags & PROF_REC_STACKS)
+			seen->last_stacked = later(seen->last_stacked, rec->ts);
+		if (reader->in_ring)
+			seen->last_event = later(seen->last_event, rec->ts);
+		cr_expect(!reader->stage || rec->ts >= before);
+		before = rec->ts;
+		ring_pass(reader);
+	}
+}
+
+/* One ring for all CPUs, which nobody reads until all is over. */
+Test(loss, a_late_reader_costs_stacks_first_then_events_and_samples_last)
+{
+	const struct eventset_cfg events_cfg = { .sched = true };
+	struct capture_cfg cfg = {
+		.system_wide = true,
+		.samples = true,
+		.hz = 50,
+		.switch_stacks = PROF_STACKS_KERNEL,
+		.ring_bytes = SLOW_RING,
+		.ring_max = 1,
+	};
+	struct seen seen = { 0 };
+	struct capture_counts counts;
+	struct live_proc player;
+	uint64_t written;
+	struct ring *readers;
+	size_t cnt, i;
+
+	own_capture_open(&events_cfg, &cfg);
+	readers = capture_rings(capture, &cnt);
+	capture_start(capture);
+	live_stimulus(&player, "pingpong", "20000", NULL);
+	live_go(&player);
+	live_end(&player);
+	capture_stop(capture);
+	capture_count(capture, &counts);
+	for (i = 0; i < cnt; i++)
+		read_all(&readers[i], &seen);
+	written = counts.produced[PROF_CLASS_TRACEPOINT] - counts.lost[PROF_CLASS_TRACEPOINT];
+	cr_expect_eq(seen.events, written);
+	cr_expect_eq(counts.produced[PROF_CLASS_SAMPLE] - counts.lost[PROF_CLASS_SAMPLE],
+		     seen.samples);
+	cr_expect_gt(seen.stacked, 100);
+	cr_expect_gt(seen.thinned, 100);
+	cr_expect_gt(counts.lost[PROF_CLASS_TRACEPOINT], SLOW_ROUNDS);
+	cr_expect_eq(counts.lost[PROF_CLASS_SAMPLE], 0);
+	cr_expect_lt(seen.last_stacked, seen.last_event);
+	cr_expect_lt(seen.last_event, seen.last_sample);
+	cr_log_info("%d with stacks, %d thinned, %d others, %d lost; %d samples\n",
+		    (int)seen.stacked, (int)seen.thinned,
+		    (int)(seen.events - seen.stacked - seen.thinned),
+		    (int)counts.lost[PROF_CLASS_TRACEPOINT], (int)seen.samples);
 	own_capture_close();
 }

@@ -83,6 +83,8 @@ Output:
                             ack
       --meta=KEY=VALUE      also say this of the recording; repeatable
   -m, --ring-size=SIZE      buffer for each CPU (default 4M)
+      --rings=N             so many buffers at most, which CPUs share (default
+                            and most 64)
       --mem-max=SIZE        memory for what is remembered of programs (default
                             512M)
 
@@ -216,6 +218,12 @@ $ dial9-prof -m 3 -a
 ? 1
 $ dial9-prof -m 2G -a
 ! dial9-prof: record: -m 2G: want a size from 4K to 1G
+? 1
+$ dial9-prof --rings 0 -a
+! dial9-prof: record: --rings 0: want a number from 1 to 64
+? 1
+$ dial9-prof --rings 65 -a
+! dial9-prof: record: --rings 65: want a number from 1 to 64
 ? 1
 $ dial9-prof --mem-max 31M -a
 ! dial9-prof: record: --mem-max 31M: want a size of 32M or more

@@ -189,7 +189,7 @@ Test(explain, without_a_time_the_longest_off_cpu)
 static const char json[] =
 	"{\"version\":1,\"file\":\"standard input\",\"span_ns\":9000000,\"lost_events\":0,"
 	"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,"
-	"\"lost_samples_estimate\":0,\"pauses\":0,\"tid\":11,\"from_ns\":20004000000,\"to_ns\":20013000000,"
+	"\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,\"tid\":11,\"from_ns\":20004000000,\"to_ns\":20013000000,"
 	"\"whole\":true,\"threads\":[\n"
 	"{\"tid\":11,\"pid\":11,\"comm\":\"victim\",\"unknown_ns\":0,\"running_ns\":0,"
 	"\"waiting_ns\":3000000,\"blocked_ns\":6000000,\"absent_ns\":0}],\"story\":[\n"
@@ -459,7 +459,7 @@ static const char of_hog[] =
 static const char slowest_json[] =
 	"{\"version\":1,\"file\":\"standard input\",\"span_ns\":16000000,\"lost_events\":0,"
 	"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,"
-	"\"lost_samples_estimate\":0,\"pauses\":0,\"pairs\":3,\"pairs_ns\":16400000,\"p50_ns\":4882432,"
+	"\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,\"pairs\":3,\"pairs_ns\":16400000,\"p50_ns\":4882432,"
 	"\"p99_ns\":11000000,\"nested\":0,\"unended\":1,\"unstarted\":1,\"untied\":0,\"crowded\":0,"
 	"\"inside\":0,\"kinds\":[\n"
 	"{\"event\":\"syscalls:sys_enter_fsync\",\"pairs\":3,\"ns\":16400000}],"

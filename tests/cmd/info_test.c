@@ -35,7 +35,7 @@ static const char text[] = "trace           standard input\n"
 		  "Addresses without a name, by module:\n"
 		  "  1 of 1  /lib/libc.so.6: unknown: the trace does not say\n";
 
-static const char json[] = "{\"version\":1,\"file\":\"standard input\",\"level\":\"0.3\",\"level_features\":[],\"torn\":false,\"newer\":false,\"segments\":1,\"events\":33,\"bytes\":2645,\"overhead_bytes\":1435,\"samples\":8,\"switch_stacks\":1,\"metadata\":{\"host\":\"box\",\"kernel\":\"Linux 6.18.0\",\"command_line\":\"dial9-prof -p 10\",\"sample_event\":\"cpu-clock\",\"sample_hz\":\"99\",\"sample_period_ns\":\"10101010\",\"flavour\":\"mint\"},\"first_ns\":10000000000,\"last_ns\":14000000000,\"start_realtime_ns\":1700000000000000000,\"lost\":[{\"kind\":\"ring_full\",\"count\":3,\"first_ns\":13000005000,\"last_ns\":13000007000}],\"account\":{\"verdict\":\"balanced\",\"lost_events\":3,\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0},\"stats\":{\"elapsed_ns\":2000000000,\"produced\":13,\"written\":10,\"lost\":3,\"balanced\":true,\"samples\":20,\"bpf_ns\":10000000,\"bpf_runs\":10000,\"cpu_ns\":30000000,\"realtime_ns\":4000000,\"end_cpu_ns\":250000000,\"rss_bytes\":5000000,\"ring_fill_max_bytes\":65536,\"bytes_written\":123456},\"types\":[{\"name\":\"CpuSampleEvent\",\"events\":9,\"bytes\":425},{\"name\":\"SegmentMetadataEvent\",\"events\":1,\"bytes\":186},{\"name\":\"SymbolTableEntry\",\"events\":6,\"bytes\":182},{\"name\":\"TracepointSymbol\",\"events\":7,\"bytes\":142},{\"name\":\"ModuleEvent\",\"events\":3,\"bytes\":95},{\"name\":\"TaskEvent\",\"events\":2,\"bytes\":60},{\"name\":\"RecorderStats\",\"events\":1,\"bytes\":44},{\"name\":\"LostEvents\",\"events\":1,\"bytes\":25},{\"name\":\"sched:sched_switch\",\"events\":1,\"bytes\":21},{\"name\":\"ClockSyncEvent\",\"events\":1,\"bytes\":15},{\"name\":\"sched:sched_waking\",\"events\":1,\"bytes\":15}],\"modules\":[{\"path\":\"/lib/libc.so.6\",\"build_id\":\"2f6c69622f6c6962632e736f2e36\",\"addresses\":1,\"unnamed\":1,\"status\":null,\"detail\":null},{\"path\":\"/opt/app/bin/app\",\"build_id\":\"2f6f70742f6170702f62696e2f617070\",\"addresses\":3,\"unnamed\":0,\"status\":null,\"detail\":null},{\"path\":\"[kernel.kallsyms]\",\"build_id\":\"5b6b65726e656c2e6b616c6c73796d735d\",\"addresses\":1,\"unnamed\":0,\"status\":null,\"detail\":null}],\"workers\":{\"crashed\":0,\"hung\":0}}\n";
+static const char json[] = "{\"version\":1,\"file\":\"standard input\",\"level\":\"0.3\",\"level_features\":[],\"torn\":false,\"newer\":false,\"segments\":1,\"events\":33,\"bytes\":2645,\"overhead_bytes\":1435,\"samples\":8,\"switch_stacks\":1,\"metadata\":{\"host\":\"box\",\"kernel\":\"Linux 6.18.0\",\"command_line\":\"dial9-prof -p 10\",\"sample_event\":\"cpu-clock\",\"sample_hz\":\"99\",\"sample_period_ns\":\"10101010\",\"flavour\":\"mint\"},\"first_ns\":10000000000,\"last_ns\":14000000000,\"start_realtime_ns\":1700000000000000000,\"lost\":[{\"kind\":\"ring_full\",\"count\":3,\"first_ns\":13000005000,\"last_ns\":13000007000}],\"account\":{\"verdict\":\"balanced\",\"lost_events\":3,\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0},\"stats\":{\"elapsed_ns\":2000000000,\"produced\":13,\"written\":10,\"lost\":3,\"balanced\":true,\"samples\":20,\"bpf_ns\":10000000,\"bpf_runs\":10000,\"cpu_ns\":30000000,\"realtime_ns\":4000000,\"end_cpu_ns\":250000000,\"rss_bytes\":5000000,\"ring_fill_max_bytes\":65536,\"bytes_written\":123456},\"types\":[{\"name\":\"CpuSampleEvent\",\"events\":9,\"bytes\":425},{\"name\":\"SegmentMetadataEvent\",\"events\":1,\"bytes\":186},{\"name\":\"SymbolTableEntry\",\"events\":6,\"bytes\":182},{\"name\":\"TracepointSymbol\",\"events\":7,\"bytes\":142},{\"name\":\"ModuleEvent\",\"events\":3,\"bytes\":95},{\"name\":\"TaskEvent\",\"events\":2,\"bytes\":60},{\"name\":\"RecorderStats\",\"events\":1,\"bytes\":44},{\"name\":\"LostEvents\",\"events\":1,\"bytes\":25},{\"name\":\"sched:sched_switch\",\"events\":1,\"bytes\":21},{\"name\":\"ClockSyncEvent\",\"events\":1,\"bytes\":15},{\"name\":\"sched:sched_waking\",\"events\":1,\"bytes\":15}],\"modules\":[{\"path\":\"/lib/libc.so.6\",\"build_id\":\"2f6c69622f6c6962632e736f2e36\",\"addresses\":1,\"unnamed\":1,\"status\":null,\"detail\":null},{\"path\":\"/opt/app/bin/app\",\"build_id\":\"2f6f70742f6170702f62696e2f617070\",\"addresses\":3,\"unnamed\":0,\"status\":null,\"detail\":null},{\"path\":\"[kernel.kallsyms]\",\"build_id\":\"5b6b65726e656c2e6b616c6c73796d735d\",\"addresses\":1,\"unnamed\":0,\"status\":null,\"detail\":null}],\"workers\":{\"crashed\":0,\"hung\":0}}\n";
 /* clang-format on */
 
 static struct run run_app(const char *a, const char *b)
@@ -154,6 +154,32 @@ Test(info, a_pause_is_no_loss_and_is_told_with_how_long_it_was)
 	make_fini(&m);
 }
 
+Test(info, stacks_that_were_left_out_are_told_and_not_lost)
+{
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_switch(&m, 1, 0, "a", 11, 1, "b", 12);
+	make_lost(&m, 1, "stacks_thinned", 1234, 1000000000, 1500000000);
+	make_lost(&m, 1, "stacks_thinned", 1, 3000000000, 3250000000);
+	make_stats(&m, 1, 5, 0);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
+	run_expect_in(r.out,
+		      "lost            nothing\n"
+		      "left out        1,235 stacks of events that are there, while a buffer "
+		      "filled up (stacks_thinned), between 1.000000 and 3.250000\n");
+	run_free(&r);
+	r = run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-", NULL);
+	run_expect_in(r.out, "# lost: nothing; 1,235 stacks left out\n");
+	run_free(&r);
+	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
+	run_expect_in(r.out, "\"lost_events\":0,\"lost_samples\":0,");
+	run_expect_in(r.out, "\"stacks_left_out\":1235}");
+	run_free(&r);
+	make_fini(&m);
+}
+
 Test(info, side_band_records_are_not_events)
 {
 	struct make m;
@@ -177,9 +203,11 @@ Test(info, side_band_records_are_not_events)
 		      "(sideband_doubt), between 1.000000 and 3.000000\n");
 	run_free(&r);
 	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
-	run_expect_in(r.out, "\"account\":{\"verdict\":\"balanced\",\"lost_events\":0,"
-			     "\"lost_samples\":0,\"lost_sideband\":1687,\"sideband_stalls\":1,"
-			     "\"doubtful_stacks\":12,\"lost_samples_estimate\":0,\"pauses\":0}");
+	run_expect_in(
+		r.out,
+		"\"account\":{\"verdict\":\"balanced\",\"lost_events\":0,"
+		"\"lost_samples\":0,\"lost_sideband\":1687,\"sideband_stalls\":1,"
+		"\"doubtful_stacks\":12,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0}");
 	run_free(&r);
 	make_fini(&m);
 }

@@ -210,7 +210,7 @@ static const char alone[] =
 static const char json[] =
 	"{\"version\":1,\"file\":\"standard input\",\"span_ns\":16000000,\"lost_events\":0,"
 	"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,"
-	"\"lost_samples_estimate\":0,\"pauses\":0,\"pairs\":6,\"pairs_ns\":28100000,\"p50_ns\":2998272,"
+	"\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,\"pairs\":6,\"pairs_ns\":28100000,\"p50_ns\":2998272,"
 	"\"p99_ns\":12000000,\"nested\":0,\"unended\":0,\"unstarted\":0,\"untied\":0,\"crowded\":0,"
 	"\"inside\":0,\"kinds\":[\n{\"event\":\"PollStartEvent\",\"pairs\":6,\"ns\":28100000}],"
 	"\"min_ns\":1000000,\"slow\":5,\"slow_ns\":28000000,\"told\":2,\"no_thread\":1,"

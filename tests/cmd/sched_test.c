@@ -97,7 +97,7 @@ Test(sched, one_json_object)
 		CMD_OK,
 		"{\"version\":1,\"file\":\"standard input\",\"span_ns\":4000000000,\"lost_events\":0,"
 		"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,"
-		"\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"run_ns\":2000000000,"
+		"\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,\"run_ns\":2000000000,"
 		"\"wait_ns\":750000000,\"switches\":3,\"unknown_ns\":0,\"rows_left_out\":0,\"rows\":[\n"
 		"{\"comm\":\"worker\",\"tid\":11,\"pid\":10,\"run_ns\":2000000000,\"switches\":3,"
 		"\"waits\":2,\"cut\":0,\"wait_ns\":750000000,\"p50_ns\":250000000,"
@@ -224,7 +224,7 @@ Test(sched, summary_of_cpus)
 		CMD_OK,
 		"{\"version\":1,\"file\":\"standard input\",\"span_ns\":4000000000,\"lost_events\":0,"
 		"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,"
-		"\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"busy_ns\":2000000000,"
+		"\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,\"busy_ns\":2000000000,"
 		"\"switches\":3,\"migrated\":0,\"wait_ns\":750000000,\"wait_max_ns\":500000000,"
 		"\"wait_max_start_ns\":21000000000,\"wait_max_tid\":11,\"unknown_ns\":0,\"cpus\":[\n"
 		"{\"cpu\":0,\"busy_ns\":2000000000,\"switches\":3,\"migrated\":0,"
@@ -253,7 +253,7 @@ Test(sched, map_of_cpus)
 		CMD_OK,
 		"{\"version\":1,\"file\":\"standard input\",\"span_ns\":4000000000,"
 		"\"lost_events\":0,\"lost_samples\":0,\"lost_sideband\":0,"
-		"\"sideband_stalls\":0,\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,"
+		"\"sideband_stalls\":0,\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,"
 		"\"start_ns\":20000000000,\"column_ns\":536870912,\"cpus\":[\n"
 		"{\"cpu\":0,\"tids\":[11,11,12,11,12,11,12,12],\"busy_ns\":[536870912,"
 		"536870912,536870912,536870912,536870912,536870912,536870912,241903616]}],"

@@ -41,7 +41,7 @@ static int input(void)
 
 /* clang-format off */
 #define LOST "\"lost_events\":0,\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0," \
-	"\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,"
+	"\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,"
 
 static const char edges[] =
 	"# standard input: who woke whom over 0.008 s\n"

@@ -26,16 +26,19 @@ Test(account, only_events_and_samples_are_lost)
 	add(&a, PROF_LOST_SIDEBAND_DOUBT, 5);
 	add(&a, PROF_LOST_SAMPLE_ESTIMATE, 1000);
 	add(&a, PROF_LOST_PAUSED, 6);
+	add(&a, PROF_LOST_STACKS_THINNED, 7);
 	cr_expect_eq(account_lost(&a), 0);
 	cr_expect_eq(a.lost[ACCOUNT_PAUSES], 6);
 	cr_expect(account_hides_switches(PROF_LOST_PAUSED, strlen(PROF_LOST_PAUSED)));
+	cr_expect_eq(a.lost[ACCOUNT_STACKS], 7);
 	cr_expect_eq(a.lost[ACCOUNT_SIDEBAND], 1700);
 	cr_expect_eq(a.lost[ACCOUNT_STALLS], 2);
 	cr_expect_eq(a.lost[ACCOUNT_DOUBTS], 5);
 	cr_expect_eq(a.lost[ACCOUNT_ESTIMATE], 1000);
 	add(&a, PROF_LOST_RING_FULL, 10);
 	add(&a, PROF_LOST_NESTED, 200);
-	add(&a, PROF_LOST_MALFORMED, 2900);
+	add(&a, PROF_LOST_MALFORMED, 2800);
+	add(&a, PROF_LOST_NESTED_SCHED, 100);
 	add(&a, PROF_LOST_READ_FAILED, 100);
 	add(&a, PROF_LOST_SAMPLE_RING_FULL, 40000);
 	cr_expect_eq(a.lost[ACCOUNT_EVENTS], 3210);
@@ -58,10 +61,12 @@ Test(account, samples_and_the_side_band_hide_no_switch)
 {
 	static const char *const kinds[] = { PROF_LOST_NESTED,		 PROF_LOST_SAMPLE_RING_FULL,
 					     PROF_LOST_SAMPLE_ESTIMATE,	 PROF_LOST_SIDEBAND,
-					     PROF_LOST_SIDEBAND_STALLED, PROF_LOST_SIDEBAND_DOUBT };
+					     PROF_LOST_SIDEBAND_STALLED, PROF_LOST_SIDEBAND_DOUBT,
+					     PROF_LOST_STACKS_THINNED };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		cr_expect_not(account_hides_switches(kinds[i], strlen(kinds[i])), "%s", kinds[i]);
+	cr_expect(account_hides_switches(PROF_LOST_NESTED_SCHED, strlen(PROF_LOST_NESTED_SCHED)));
 	cr_expect(account_hides_switches(PROF_LOST_RING_FULL, strlen(PROF_LOST_RING_FULL)));
 }
 

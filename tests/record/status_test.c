@@ -309,6 +309,39 @@ Test(status, rings_tell_their_loss_once)
 	cr_expect_str_eq(rig_text(&rig, PROF_EV_LOST), "");
 }
 
+static void write_thinned(uint64_t ts)
+{
+	const uint8_t raw[64] = { 0 };
+	struct prof_rec *rec = support_rec(&(struct rec_parts){
+		.kind = PROF_REC_TRACEPOINT,
+		.flags = PROF_REC_THINNED,
+		.ts = ts,
+		.pid = NO_SUCH_TID,
+		.tid = NO_SUCH_TID,
+		.raw = raw,
+		.raw_len = sizeof(raw),
+	});
+
+	cr_assert_eq(translate_record(rig.translate, rec), 0);
+	free(rec);
+}
+
+Test(status, stacks_that_were_left_out_are_told_with_their_times)
+{
+	rig_add(&rig, support_event("format", "sched.sched_switch"));
+	write_thinned(START + 10);
+	write_thinned(START + 20);
+	cr_expect_eq(status_tick(status, START + SECOND), 0);
+	cr_expect_str_eq(rig_text(&rig, PROF_EV_LOST),
+			 "1001000000000 LostEvents cpu=4294967295 kind=\"stacks_thinned\" count=2 "
+			 "first_ns=1000000000010 last_ns=1000000000020\n");
+	write_thinned(START + SECOND + 30);
+	cr_expect_eq(status_tick(status, START + 2 * SECOND), 0);
+	cr_expect_str_eq(rig_text(&rig, PROF_EV_LOST),
+			 "1002000000000 LostEvents cpu=4294967295 kind=\"stacks_thinned\" count=1 "
+			 "first_ns=1001000000030 last_ns=1001000000030\n");
+}
+
 Test(status, what_only_grows_is_told_by_its_growth)
 {
 	capture.counts.nested = 3;
@@ -317,11 +350,14 @@ Test(status, what_only_grows_is_told_by_its_growth)
 			 "1001000000000 LostEvents cpu=4294967295 kind=\"nested\" count=3 "
 			 "first_ns=1000000000000 last_ns=1001000000000\n");
 	capture.counts.nested = 10;
+	capture.counts.nested_sched = 2;
 	capture.rings[0].malformed = 1;
 	capture.rings[1].malformed = 4;
 	cr_expect_eq(status_tick(status, START + 2 * SECOND), 0);
 	cr_expect_str_eq(rig_text(&rig, PROF_EV_LOST),
 			 "1002000000000 LostEvents cpu=4294967295 kind=\"nested\" count=7 "
+			 "first_ns=1001000000000 last_ns=1002000000000\n"
+			 "1002000000000 LostEvents cpu=4294967295 kind=\"nested_sched\" count=2 "
 			 "first_ns=1001000000000 last_ns=1002000000000\n"
 			 "1002000000000 LostEvents cpu=4294967295 kind=\"malformed\" count=5 "
 			 "first_ns=1001000000000 last_ns=1002000000000\n");

@@ -243,11 +243,13 @@ static const struct {
 } loss_texts[] = {
 	{ PROF_LOST_RING_FULL, "event", "that found no room" },
 	{ PROF_LOST_NESTED, "event", "inside another event's program" },
+	{ PROF_LOST_NESTED_SCHED, "event", "amidst another of the scheduler's" },
 	{ PROF_LOST_MALFORMED, "event", "of another size than its format's" },
 	{ PROF_LOST_READ_FAILED, "event", "that could not be read" },
 	{ PROF_LOST_SAMPLE_RING_FULL, "sample", "that found no room" },
 	{ PROF_LOST_SAMPLE_ESTIMATE, "sample",
 	  "that the kernel dropped: an estimate, not counted" },
+	{ PROF_LOST_STACKS_THINNED, "stack", "of events that are there, while a buffer filled up" },
 	{ PROF_LOST_SIDEBAND, "record", "that the kernel dropped" },
 	{ PROF_LOST_SIDEBAND_DAMAGED, "record", "that made no sense" },
 	{ PROF_LOST_SIDEBAND_MAPS, "record", "of a process that mapped too often" },
@@ -287,12 +289,24 @@ static void put_kinds(struct info *in, const struct event_counts_part *c, const 
 	for (size_t i = 0; i < c->loss_cnt; i++) {
 		const struct event_counts_loss *l = &c->losses[i];
 
-		if (account_is_sideband(l->cls) != sideband || l->cls == ACCOUNT_PAUSES)
+		if (account_is_sideband(l->cls) != sideband || l->cls == ACCOUNT_PAUSES ||
+		    l->cls == ACCOUNT_STACKS)
 			continue;
 		put_label(in, label);
 		label = "";
 		put_kind(in, l);
 		put_between(in, l);
+	}
+}
+
+static void put_thinned(struct info *in, const struct event_counts_part *c)
+{
+	for (size_t i = 0; i < c->loss_cnt; i++) {
+		if (c->losses[i].cls != ACCOUNT_STACKS)
+			continue;
+		put_label(in, "left out");
+		put_kind(in, &c->losses[i]);
+		put_between(in, &c->losses[i]);
 	}
 }
 
@@ -381,6 +395,7 @@ static void put_loss(struct info *in, uint32_t part)
 	}
 	if (in->out.len > from)
 		paint_from(in, from);
+	put_thinned(in, c);
 	put_pauses(in, c);
 	buf_free(&sideband);
 }

@@ -72,6 +72,7 @@ struct record_opts {
 	const char *app_trace;
 	int spec;
 	uint64_t ring_bytes;
+	uint32_t rings;
 	uint64_t mem_max;
 	uint64_t duration_ns;
 	const char *delay;
@@ -224,6 +225,13 @@ static const struct opt record_table[] = {
 	  .min = RING_MIN,
 	  .max = RING_MAX,
 	  .help = "buffer for each CPU (default 4M)" },
+	{ .name = "rings",
+	  .kind = OPT_U32,
+	  .off = AT(rings),
+	  .arg = "N",
+	  .min = 1,
+	  .max = PROF_RINGS_MAX,
+	  .help = "so many buffers at most, which CPUs share (default and most 64)" },
 	{ .name = "mem-max",
 	  .kind = OPT_SIZE,
 	  .off = AT(mem_max),
@@ -587,6 +595,7 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 		.meta = o->entries,
 		.meta_cnt = o->meta.cnt,
 		.ring_bytes = power_of_two(o->ring_bytes),
+		.ring_max = o->rings,
 		.mem_max = o->mem_max,
 		.level4 = o->spec == 1,
 		.realtime = { .priority = o->priority, .nice = o->nice },

@@ -45,6 +45,7 @@ static struct account account_of(const struct status_totals *t)
 					 [ACCOUNT_SIDEBAND] = t->side_lost,
 					 [ACCOUNT_STALLS] = t->side_stalls,
 					 [ACCOUNT_DOUBTS] = t->doubts,
+					 [ACCOUNT_STACKS] = t->stacks_thinned,
 				 } };
 }
 
@@ -117,6 +118,11 @@ static void print_loss(const struct recorder_cfg *cfg, const struct account *acc
 		fprintf(stderr, "  some were lost: a larger buffer (-m %s) or fewer events help\n",
 			larger);
 	}
+	str_counted(&line, account->lost[ACCOUNT_STACKS], "stack");
+	if (account->lost[ACCOUNT_STACKS])
+		fprintf(stderr, "  %s left out while a buffer filled up: the events are there\n",
+			buf_cstr(&line));
+	buf_clear(&line);
 	if (text_sideband(&line, account))
 		fprintf(stderr, "  side-band: %s\n", buf_cstr(&line));
 	buf_clear(&line);

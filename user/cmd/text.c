@@ -19,13 +19,18 @@
 /* ---- loss -------------------------------------------------------------------------------------- */
 
 /* Not lost, but not there either. */
-static void add_pauses(struct buf *out, const struct account *a)
+static void add_left_out(struct buf *out, const struct account *a)
 {
-	if (!a->lost[ACCOUNT_PAUSES])
-		return;
-	buf_addstr(out, "; ");
-	str_counted(out, a->lost[ACCOUNT_PAUSES], "stretch");
-	buf_addstr(out, " left out on purpose");
+	if (a->lost[ACCOUNT_STACKS]) {
+		buf_addstr(out, "; ");
+		str_counted(out, a->lost[ACCOUNT_STACKS], "stack");
+		buf_addstr(out, " left out");
+	}
+	if (a->lost[ACCOUNT_PAUSES]) {
+		buf_addstr(out, "; ");
+		str_counted(out, a->lost[ACCOUNT_PAUSES], "stretch");
+		buf_addstr(out, " left out on purpose");
+	}
 }
 
 void text_lost(struct buf *out, const struct account *a)
@@ -34,7 +39,7 @@ void text_lost(struct buf *out, const struct account *a)
 
 	if (!account_lost(a) && !lost[ACCOUNT_ESTIMATE]) {
 		buf_addstr(out, "nothing");
-		add_pauses(out, a);
+		add_left_out(out, a);
 		return;
 	}
 	if (lost[ACCOUNT_EVENTS] || !lost[ACCOUNT_SAMPLES])
@@ -47,7 +52,7 @@ void text_lost(struct buf *out, const struct account *a)
 		buf_addstr(out, ", and an estimated ");
 		str_counted(out, lost[ACCOUNT_ESTIMATE], "sample");
 	}
-	add_pauses(out, a);
+	add_left_out(out, a);
 }
 
 bool text_sideband(struct buf *out, const struct account *a)
@@ -87,6 +92,7 @@ void text_json_account(struct buf *out, const struct account *a)
 		[ACCOUNT_STALLS] = "sideband_stalls",
 		[ACCOUNT_DOUBTS] = "doubtful_stacks",
 		[ACCOUNT_PAUSES] = "pauses",
+		[ACCOUNT_STACKS] = "stacks_left_out",
 	};
 
 	for (size_t i = 0; i < ACCOUNT_CLASS_CNT; i++)

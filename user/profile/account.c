@@ -5,8 +5,8 @@
  * the recorder's last line and a report of the file say the same. Numbers only.
  *
  * Side-band records are no events: without them a process may lack its name, but nothing that
- * happened is missing. Estimates are no count, and what a pause left out was not to be recorded. None of
- * them is added to the events.
+ * happened is missing. Estimates are no count, and what a pause left out was not to be recorded. A
+ * switch whose stack was left out for want of room is there. None of them is added to the events.
  */
 #include "profile/account.h"
 
@@ -21,6 +21,7 @@ static const struct {
 } kinds[] = {
 	{ PROF_LOST_RING_FULL, ACCOUNT_EVENTS, true },
 	{ PROF_LOST_NESTED, ACCOUNT_EVENTS, false },
+	{ PROF_LOST_NESTED_SCHED, ACCOUNT_EVENTS, true },
 	{ PROF_LOST_MALFORMED, ACCOUNT_EVENTS, true },
 	{ PROF_LOST_READ_FAILED, ACCOUNT_EVENTS, true },
 	{ PROF_LOST_SAMPLE_RING_FULL, ACCOUNT_SAMPLES, false },
@@ -29,6 +30,7 @@ static const struct {
 	{ PROF_LOST_SIDEBAND_DOUBT, ACCOUNT_DOUBTS, false },
 	{ PROF_LOST_PAUSED, ACCOUNT_PAUSES, true },
 	{ PROF_LOST_NOT_KEPT, ACCOUNT_PAUSES, true },
+	{ PROF_LOST_STACKS_THINNED, ACCOUNT_STACKS, false },
 };
 
 enum { KIND_CNT = sizeof(kinds) / sizeof(kinds[0]) };

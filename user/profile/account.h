@@ -15,6 +15,7 @@ enum account_class {
 	ACCOUNT_DOUBTS, /* stacks whose names may be wrong, for want of such records */
 	ACCOUNT_ESTIMATE, /* samples that nobody could count */
 	ACCOUNT_PAUSES, /* stretches left out on purpose: nothing is lost, switches are missing */
+	ACCOUNT_STACKS, /* stacks left out on purpose, of events that are there */
 	ACCOUNT_CLASS_CNT,
 };
 
@@ -54,7 +55,7 @@ void account_add(struct account *a, const char *kind, size_t len, uint64_t count
 
 /*
  * How many events and samples are missing: the one number that "lost" stands for, wherever it is
- * said. Estimates, side-band records and pauses are not in it.
+ * said. Estimates, side-band records, pauses and stacks left out are not in it.
  */
 uint64_t account_lost(const struct account *a);
 

@@ -165,13 +165,26 @@ static int configure_unwind(struct capture *c)
 	return lists ? capture_unwind_size(s, &c->cfg.unwind) : 0;
 }
 
+/* A CPU that comes later shares a ring with one of those that are there. */
+static size_t ring_cnt(const struct capture *c)
+{
+	size_t cnt = (size_t)c->cpus[c->cpu_cnt - 1] + 1;
+	size_t max = c->cfg.ring_max && c->cfg.ring_max < PROF_RINGS_MAX ? c->cfg.ring_max :
+									   PROF_RINGS_MAX;
+
+	return cnt < max ? cnt : max;
+}
+
 static int configure(struct capture *c)
 {
 	const struct capture_cfg *cfg = &c->cfg;
 	struct prof *s = c->skel;
 	size_t cnt = cfg->events->cnt;
-	/* A CPU that comes later shares a ring with one of these. */
-	uint32_t last_cpu = c->cpus[c->cpu_cnt - 1];
+	const struct capture_rings_cfg rings = {
+		.ring_cnt = ring_cnt(c),
+		.ring_bytes = cfg->ring_bytes,
+		.samples = cfg->samples,
+	};
 	int err;
 
 	s->rodata->cfg_system_wide = cfg->system_wide;
@@ -193,8 +206,7 @@ static int configure(struct capture *c)
 	configure_latency(c);
 	bpf_map__set_max_entries(s->maps.event_cfgs, cnt ? cnt : 1);
 	capture_filter_size(s, cfg->events);
-	err = capture_rings_size(s, last_cpu < PROF_RINGS_MAX ? last_cpu + 1 : PROF_RINGS_MAX,
-				 cfg->ring_bytes, &c->rings);
+	err = capture_rings_size(s, &rings, &c->rings);
 	if (!err)
 		err = configure_unwind(c);
 	if (!err && cfg->summary)
@@ -280,7 +292,7 @@ int capture_new(const struct capture_cfg *cfg, struct capture **out)
 	c->orc = !cfg->no_orc && capture_orc_is_likely();
 	err = load_programs(c);
 	if (!err)
-		err = capture_rings_init(c->skel, cfg->ring_bytes, &c->rings);
+		err = capture_rings_init(c->skel, &c->rings);
 	if (!err)
 		err = fill_event_cfgs(c);
 	if (!err)
@@ -688,7 +700,7 @@ size_t capture_cpu_cnt(const struct capture *c)
 void capture_count(struct capture *c, struct capture_counts *out)
 {
 	uint64_t timed_ns[PROF_PROG_CNT] = { 0 }, timed_runs[PROF_PROG_CNT] = { 0 };
-	uint64_t staged, nested;
+	uint64_t staged;
 	size_t cpu, cnt = capture_cpu_cnt(c);
 	int i;
 
@@ -721,29 +733,33 @@ void capture_count(struct capture *c, struct capture_counts *out)
 			out->prog_ns[i] = (double)timed_ns[i] / timed_runs[i] * out->prog_runs[i];
 	if (c->started)
 		out->nested = (c->paused ? c->nested_paused : count_nested(c)) - c->nested_before;
-	capture_rings_count(&c->rings, &staged, &nested);
+	capture_rings_count(&c->rings, &staged, &out->nested_sched);
 	out->produced[PROF_CLASS_TRACEPOINT] += staged;
-	out->nested += nested;
 }
 
 bool capture_lost(struct capture *c, size_t cpu, enum capture_loss kind, uint64_t *cnt,
 		  uint64_t *first_ns, uint64_t *last_ns)
 {
-	struct prof_cpu_stat *cs = &c->skel->bss->cpu_stats[cpu];
-	struct prof_class_stat *s =
-		&cs->classes[kind == CAPTURE_SAMPLE_RING_FULL ? PROF_CLASS_SAMPLE :
-								PROF_CLASS_TRACEPOINT];
-	bool failed = kind == CAPTURE_READ_FAILED;
-	uint64_t *first = failed ? (uint64_t *)&cs->read_failed_first : (uint64_t *)&s->lost_first;
-	uint64_t lost = __atomic_load_n(failed ? &cs->read_failed : &s->lost, __ATOMIC_ACQUIRE);
+	struct prof_cpu_stat *s = &c->skel->bss->cpu_stats[cpu];
+	struct prof_class_stat *events = &s->classes[PROF_CLASS_TRACEPOINT],
+			       *samples = &s->classes[PROF_CLASS_SAMPLE];
+	const struct {
+		__u64 *cnt, *first, *last;
+	} words[CAPTURE_LOSS_CNT] = {
+		[CAPTURE_RING_FULL] = { &events->lost, &events->lost_first, &events->lost_last },
+		[CAPTURE_SAMPLE_RING_FULL] = { &samples->lost, &samples->lost_first,
+					       &samples->lost_last },
+		[CAPTURE_READ_FAILED] = { &s->read_failed, &s->read_failed_first,
+					  &s->read_failed_last },
+	};
+	uint64_t lost = __atomic_load_n(words[kind].cnt, __ATOMIC_ACQUIRE);
 
 	if (lost == c->lost_seen[cpu][kind])
 		return false;
 	*cnt = lost - c->lost_seen[cpu][kind];
 	c->lost_seen[cpu][kind] = lost;
-	*first_ns = __atomic_exchange_n(first, 0, __ATOMIC_ACQ_REL);
-	*last_ns =
-		__atomic_load_n(failed ? &cs->read_failed_last : &s->lost_last, __ATOMIC_ACQUIRE);
+	*first_ns = __atomic_exchange_n(words[kind].first, 0, __ATOMIC_ACQ_REL);
+	*last_ns = __atomic_load_n(words[kind].last, __ATOMIC_ACQUIRE);
 	if (!*first_ns)
 		*first_ns = *last_ns;
 	return true;

@@ -36,7 +36,8 @@ struct capture_cfg {
 	struct capture_unwind_cfg unwind; /* of PROF_CALL_GRAPH_AUTO */
 	uint64_t offcpu_ns,
 		runq_ns; /* how long a wait is too long: capture_latency(); 0: none is */
-	size_t ring_bytes; /* per CPU; a power of two of at least a page */
+	size_t ring_bytes; /* of each ring; a power of two of at least a page */
+	uint32_t ring_max; /* CPUs beyond share; 0: as many as can be */
 	bool summary; /* sums in place of events: there is no side-band */
 };
 
@@ -44,7 +45,8 @@ struct capture_cfg {
 struct capture_counts {
 	uint64_t produced[PROF_CLASS_CNT];
 	uint64_t lost[PROF_CLASS_CNT]; /* of whatever kind */
-	uint64_t nested; /* runs that the kernel refused, and events that came amidst a record */
+	uint64_t nested; /* runs that the kernel refused */
+	uint64_t nested_sched; /* events of the scheduler that came amidst the record of another */
 	uint64_t stacks_reused; /* of switch-outs, walked before and still true */
 	uint64_t reused_compared, reused_differing;
 	struct prof_kstack_stat kstacks[2]; /* of tracepoints, of samples */

@@ -25,7 +25,13 @@
 #include "prof.skel.h"
 #include "record/ring.h"
 
-enum { BATCHES_MIN = 4 }; /* in a ring */
+enum {
+	BATCHES_MIN = 4, /* in a ring */
+	PARTS = 8, /* of a ring: */
+	PARTS_WITH_STACKS = 5,
+	PARTS_OF_EVENTS = 7, /* where there are samples */
+	TOLD_BYTES = 256 << 20,
+};
 
 /* Whether a program may be preempted by another on its CPU: see stage.bpf.h. */
 static bool is_preempt_rt(void)
@@ -35,7 +41,7 @@ static bool is_preempt_rt(void)
 	return uname(&uts) || strstr(uts.version, "PREEMPT_RT");
 }
 
-int capture_rings_size(struct prof *skel, size_t ring_cnt, size_t ring_bytes,
+int capture_rings_size(struct prof *skel, const struct capture_rings_cfg *cfg,
 		       struct capture_rings *r)
 {
 	uint32_t last;
@@ -43,34 +49,38 @@ int capture_rings_size(struct prof *skel, size_t ring_cnt, size_t ring_bytes,
 
 	if (err)
 		return err;
-	r->ring_cnt = ring_cnt;
+	r->ring_cnt = cfg->ring_cnt;
+	r->ring_bytes = cfg->ring_bytes;
 	r->stage_cnt = (size_t)last + 1;
-	skel->rodata->cfg_ring_cnt = ring_cnt;
+	skel->rodata->cfg_ring_cnt = cfg->ring_cnt;
 	skel->rodata->cfg_preemptible = is_preempt_rt();
-	skel->rodata->cfg_batch_bytes = ring_bytes / BATCHES_MIN < PROF_STAGE_BYTES ?
-						ring_bytes / BATCHES_MIN :
+	skel->rodata->cfg_batch_bytes = cfg->ring_bytes / BATCHES_MIN < PROF_STAGE_BYTES ?
+						cfg->ring_bytes / BATCHES_MIN :
 						PROF_STAGE_BYTES;
-	err = bpf_map__set_max_entries(skel->maps.rings, ring_cnt);
+	skel->rodata->cfg_thin_bytes = cfg->ring_bytes / PARTS * PARTS_WITH_STACKS;
+	skel->rodata->cfg_event_bytes =
+		cfg->samples ? cfg->ring_bytes / PARTS * PARTS_OF_EVENTS : cfg->ring_bytes;
+	err = bpf_map__set_max_entries(skel->maps.rings, cfg->ring_cnt);
 	return err ? err : bpf_map__set_max_entries(skel->maps.stages, last + 1);
 }
 
 /* Each inner ring is reached through the outer map by programs, and through its mapping by us. */
-static int make_rings(const struct prof *skel, size_t ring_bytes, struct capture_rings *r)
+static int make_rings(const struct prof *skel, struct capture_rings *r)
 {
 	int outer = bpf_map__fd(skel->maps.rings), fd, err;
 	uint32_t i;
 
 	for (i = 0; i < r->ring_cnt; i++) {
-		fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, ring_bytes, NULL);
+		fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, r->ring_bytes, NULL);
 		if (fd < 0) {
 			err = -errno;
 			log_error("record: no ring of %zu bytes for CPU %u: %s; try a smaller -m",
-				  ring_bytes, i, strerror(-err));
+				  r->ring_bytes, i, strerror(-err));
 			return err;
 		}
 		err = bpf_map_update_elem(outer, &i, &fd, BPF_ANY) ? -errno : 0;
 		if (!err)
-			err = ring_open(fd, ring_bytes, &r->readers[i]);
+			err = ring_open(fd, r->ring_bytes, &r->readers[i]);
 		close(fd);
 		if (err) {
 			log_error("record: cannot map the ring of CPU %u: %s", i, strerror(-err));
@@ -107,12 +117,23 @@ static int map_stages(const struct prof *skel, struct capture_rings *r)
 	return 0;
 }
 
-int capture_rings_init(const struct prof *skel, size_t ring_bytes, struct capture_rings *r)
+/* Before it is taken: it may be too much. */
+static void tell_memory(const struct capture_rings *r)
+{
+	size_t bytes = r->ring_cnt * r->ring_bytes + stages_size(r);
+	void (*tell)(const char *, ...) = bytes > TOLD_BYTES ? log_warn : log_info;
+
+	tell("record: %zu rings of %zu KiB, for %zu CPUs: %zu MiB (--rings, -m)", r->ring_cnt,
+	     r->ring_bytes >> 10, r->stage_cnt, bytes >> 20);
+}
+
+int capture_rings_init(const struct prof *skel, struct capture_rings *r)
 {
 	int err;
 
 	r->readers = xcalloc(r->ring_cnt + r->stage_cnt, sizeof(*r->readers));
-	err = make_rings(skel, ring_bytes, r);
+	tell_memory(r);
+	err = make_rings(skel, r);
 	return err ? err : map_stages(skel, r);
 }
 

@@ -180,6 +180,7 @@ static int prepare_capture(struct recorder *r)
 		.no_orc = cfg->no_orc,
 		.verify_stacks = cfg->verify_stacks,
 		.ring_bytes = cfg->ring_bytes,
+		.ring_max = cfg->ring_max,
 		.summary = cfg->summary_ns,
 		.offcpu_ns = cfg->trigger.offcpu_ns,
 		.runq_ns = cfg->trigger.runq_ns,

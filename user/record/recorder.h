@@ -57,7 +57,8 @@ struct recorder_cfg {
 	struct trigger_cfg trigger; /* of that */
 	struct when_cfg when;
 	struct realtime_cfg realtime;
-	size_t ring_bytes; /* per CPU, a power of two */
+	size_t ring_bytes; /* of each ring, a power of two */
+	uint32_t ring_max; /* rings; CPUs beyond share; 0: as many as can be */
 	size_t mem_max; /* bytes that it may remember, symbolizer apart */
 	bool level4; /* of the spec, 0.4: pooled stacks, annotations */
 	const char *command_line;

@@ -50,7 +50,8 @@ struct status {
 	uint64_t start_real_ns; /* the wall clock at the start */
 	long cpus; /* online at the start */
 	uint64_t bytes_before; /* of earlier segments */
-	uint64_t nested;
+	uint64_t nested, nested_sched;
+	uint64_t thinned;
 	uint64_t malformed;
 	uint64_t side_lost, side_stalls, doubts;
 	uint64_t cpu_base_ns; /* spent on getting ready */
@@ -324,12 +325,29 @@ static int write_other_loss(struct status *s, const struct capture_counts *count
 	if (counts->nested != s->nested)
 		err = emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU, PROF_LOST_NESTED,
 				counts->nested - s->nested, since, s->last_ns);
+	if (!err && counts->nested_sched != s->nested_sched)
+		err = emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU, PROF_LOST_NESTED_SCHED,
+				counts->nested_sched - s->nested_sched, since, s->last_ns);
 	if (!err && malformed != s->malformed)
 		err = emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU, PROF_LOST_MALFORMED,
 				malformed - s->malformed, since, s->last_ns);
 	s->nested = counts->nested;
+	s->nested_sched = counts->nested_sched;
 	s->malformed = malformed;
 	return err;
+}
+
+/* Nothing but stacks: their events have been written. */
+static int write_thinned(struct status *s)
+{
+	struct translate_span span;
+	uint64_t cnt = translate_thinned(s->cfg.translate, &span) - s->thinned;
+
+	if (!cnt)
+		return 0;
+	s->thinned += cnt;
+	return emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU, PROF_LOST_STACKS_THINNED, cnt,
+			 span.first_ns, span.last_ns);
 }
 
 static int write_task_loss(struct status *s)
@@ -395,16 +413,18 @@ static void fill_totals(struct status *s, const struct capture_counts *counts, u
 			struct status_totals *out)
 {
 	uint32_t hz = capture_hz(s->cfg.capture);
+	uint64_t nested = counts->nested + counts->nested_sched;
 	uint64_t cpu_ns = own_cpu_ns();
 	int i;
 
 	*out = (struct status_totals){
 		.elapsed_ns = now_ns - s->cfg.start_ns,
-		.produced = counts->produced[PROF_CLASS_TRACEPOINT] + counts->nested,
+		.produced = counts->produced[PROF_CLASS_TRACEPOINT] + nested,
 		.written = translate_written(s->cfg.translate, PROF_CLASS_TRACEPOINT),
-		.lost = counts->lost[PROF_CLASS_TRACEPOINT] + counts->nested + count_malformed(s),
+		.lost = counts->lost[PROF_CLASS_TRACEPOINT] + nested + count_malformed(s),
 		.samples = translate_written(s->cfg.translate, PROF_CLASS_SAMPLE),
 		.samples_lost = counts->lost[PROF_CLASS_SAMPLE],
+		.stacks_thinned = translate_thinned(s->cfg.translate, NULL),
 		.side_lost = s->side_lost,
 		.side_stalls = s->side_stalls,
 		.doubts = s->doubts,
@@ -498,6 +518,8 @@ static int write_figures(struct status *s, uint64_t now_ns, enum closed closed)
 	err = write_ring_loss(s);
 	if (!err)
 		err = write_other_loss(s, &counts, since);
+	if (!err)
+		err = write_thinned(s);
 	if (!err)
 		err = write_task_loss(s);
 	return err ? err : write_stats(s, &counts, now_ns, closed);

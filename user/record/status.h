@@ -28,6 +28,7 @@ struct status_totals {
 	uint64_t lost;
 	uint64_t samples; /* written */
 	uint64_t samples_lost; /* for want of room in a ring */
+	uint64_t stacks_thinned; /* left out of records while a ring was filling up */
 	uint64_t side_lost; /* side-band records: what names processes and mappings */
 	uint64_t side_stalls; /* times that a CPU's were not read for a second */
 	uint64_t doubts; /* stacks looked up in mappings that may have changed */

@@ -41,6 +41,8 @@ struct translate {
 	struct buf text;
 	struct text_slot texts[TEXT_SLOTS];
 	uint64_t written[PROF_CLASS_CNT];
+	uint64_t thinned;
+	struct translate_span thinned_at;
 };
 
 struct translate *translate_new(const struct translate_cfg *cfg)
@@ -73,6 +75,15 @@ void translate_next_segment(struct translate *t, struct dial9_enc *enc, struct e
 uint64_t translate_written(const struct translate *t, enum prof_class class)
 {
 	return t->written[class];
+}
+
+uint64_t translate_thinned(struct translate *t, struct translate_span *span)
+{
+	if (span) {
+		*span = t->thinned_at;
+		t->thinned_at = (struct translate_span){ 0 };
+	}
+	return t->thinned;
 }
 
 int translate_task(struct translate *t, uint64_t ts, uint32_t tid, uint32_t pid)
@@ -305,6 +316,14 @@ static int follow(struct translate *t, const struct prof_rec *rec)
 	return translate_task(t, rec->ts, rec->tid, rec->pid);
 }
 
+static void note_thinned(struct translate *t, uint64_t ts)
+{
+	t->thinned++;
+	t->thinned_at.last_ns = ts;
+	if (!t->thinned_at.first_ns)
+		t->thinned_at.first_ns = ts;
+}
+
 int translate_record(struct translate *t, const struct prof_rec *rec)
 {
 	bool is_sample = rec->kind == PROF_REC_SAMPLE;
@@ -333,6 +352,8 @@ int translate_record(struct translate *t, const struct prof_rec *rec)
 		err = write_tracepoint(t, rec);
 	if (!err && (is_sample || cnt))
 		err = write_stack(t, rec, frames, cnt);
+	if (!err && rec->flags & PROF_REC_THINNED)
+		note_thinned(t, rec->ts);
 	if (!err)
 		t->written[is_sample ? PROF_CLASS_SAMPLE : PROF_CLASS_TRACEPOINT]++;
 	return err;

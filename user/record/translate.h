@@ -54,4 +54,13 @@ int translate_task(struct translate *t, uint64_t ts, uint32_t tid, uint32_t pid)
 /* Records written so far. */
 uint64_t translate_written(const struct translate *t, enum prof_class class);
 
+/* Times of the first and the last of something. */
+struct translate_span {
+	uint64_t first_ns, last_ns;
+};
+
+/* How many of these were written without the stacks that were asked for, PROF_REC_THINNED. span: NULL, or
+ * when that was since it was asked for last; 0, when it was not. */
+uint64_t translate_thinned(struct translate *t, struct translate_span *span);
+
 #endif
