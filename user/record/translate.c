@@ -9,6 +9,7 @@
  */
 #include "record/translate.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@
 #include "record/stacks.h"
 #include "record/tasks.h"
 
-enum { TEXT_SLOTS = 1024, TEXT_MAX = 16 };
+enum { TEXT_SLOTS = 1024, TEXT_MAX = 16, NUMBERS_MAX = 16 };
 
 /* A short text that was written lately, with its id in the trace's pool. */
 struct text_slot {
@@ -108,24 +109,35 @@ int translate_task(struct translate *t, uint64_t ts, uint32_t tid, uint32_t pid)
 	return emit_task(t->cfg.emit, ts, &event);
 }
 
-static bool has_negative(const struct event_def *def, const uint8_t *raw, size_t len)
+/* The numbers of a record, each read once; of fields beyond these when they are asked for. */
+struct numbers {
+	int64_t v[NUMBERS_MAX];
+	bool negative; /* one of all signed ones is */
+};
+
+static void read_numbers(const struct event_def *def, const uint8_t *raw, size_t len,
+			 struct numbers *n)
 {
+	int64_t v;
 	size_t i;
 
-	for (i = 0; i < def->field_cnt; i++)
-		if (event_op_is_signed(def->fields[i].op) &&
-		    event_field_int(&def->fields[i], raw, len) < 0)
-			return true;
-	return false;
+	n->negative = false;
+	for (i = 0; i < def->field_cnt; i++) {
+		v = event_field_int(&def->fields[i], raw, len);
+		if (v < 0 && event_op_is_signed(def->fields[i].op))
+			n->negative = true;
+		if (i < NUMBERS_MAX)
+			n->v[i] = v;
+	}
 }
 
 /* Names of tasks are in nearly every record, and few: a hit saves checking and interning them. */
-static void put_short_text(struct translate *t, const char *s, size_t len)
+static void put_short_words(struct translate *t, uint64_t first, uint64_t second, size_t len,
+			    const char *s)
 {
-	struct text_slot key = { .len = len, .used = true }, *slot;
+	struct text_slot key = { .words = { first, second }, .len = len, .used = true }, *slot;
 	struct dial9_str str;
 
-	memcpy(key.words, s, len);
 	slot = &t->texts[hash_u64(key.words[0] ^ key.words[1] * 31 ^ len) % TEXT_SLOTS];
 	if (!slot->used || slot->len != key.len || slot->words[0] != key.words[0] ||
 	    slot->words[1] != key.words[1]) {
@@ -137,6 +149,42 @@ static void put_short_text(struct translate *t, const char *s, size_t len)
 		*slot = key;
 	}
 	dial9_enc_put_str_id(t->cfg.enc, slot->id);
+}
+
+static void put_short_text(struct translate *t, const char *s, size_t len)
+{
+	uint64_t words[TEXT_MAX / 8] = { 0 };
+
+	memcpy(words, s, len);
+	put_short_words(t, words[0], words[1], len, s);
+}
+
+/* How many bytes of a little-endian word are before its first 0. */
+static unsigned int text_bytes(uint64_t word)
+{
+	uint64_t zeros = (word - 0x0101010101010101) & ~word & 0x8080808080808080;
+
+	return zeros ? __builtin_ctzll(zeros) / 8 : 8;
+}
+
+static uint64_t cut_to(uint64_t word, unsigned int bytes)
+{
+	return bytes < 8 ? word & ((1ULL << 8 * bytes) - 1) : word;
+}
+
+/* A name of a task, which fills its field but for its end: without a loop over its bytes. */
+static void put_task_name(struct translate *t, const uint8_t *at)
+{
+	uint64_t words[2], first, second;
+	unsigned int n, m;
+
+	memcpy(words, at, sizeof(words));
+	first = le64toh(words[0]);
+	second = le64toh(words[1]);
+	n = text_bytes(first);
+	m = n < 8 ? 0 : text_bytes(second);
+	put_short_words(t, htole64(cut_to(first, n)), htole64(cut_to(second, m)), n + m,
+			(const char *)at);
 }
 
 static void put_bytes(struct translate *t, const struct event_field *f, const uint8_t *raw,
@@ -169,8 +217,8 @@ static bool has_text(const struct event_field *f, const uint8_t *raw, size_t len
 	return word;
 }
 
-static void put_field(struct translate *t, const struct event_field *f, const uint8_t *raw,
-		      size_t len, bool wide)
+static void put_field(struct translate *t, const struct event_field *f, int64_t number,
+		      const uint8_t *raw, size_t len, bool wide)
 {
 	struct dial9_enc *enc = t->cfg.enc;
 
@@ -179,21 +227,26 @@ static void put_field(struct translate *t, const struct event_field *f, const ui
 	case EVENT_OP_U16:
 	case EVENT_OP_U32:
 	case EVENT_OP_U64:
-		dial9_enc_put_u64(enc, event_field_int(f, raw, len));
+		dial9_enc_put_u64(enc, number);
 		break;
 	case EVENT_OP_BOOL:
-		dial9_enc_put_bool(enc, event_field_int(f, raw, len));
+		dial9_enc_put_bool(enc, number);
 		break;
 	case EVENT_OP_S8:
 	case EVENT_OP_S16:
 	case EVENT_OP_S32:
 	case EVENT_OP_S64:
 		if (wide)
-			dial9_enc_put_i64(enc, event_field_int(f, raw, len));
+			dial9_enc_put_i64(enc, number);
 		else
-			dial9_enc_put_u64(enc, event_field_int(f, raw, len));
+			dial9_enc_put_u64(enc, number);
 		break;
 	case EVENT_OP_CHARS:
+		if (f->size == TEXT_MAX && (size_t)f->off + TEXT_MAX <= len)
+			put_task_name(t, raw + f->off);
+		else
+			put_bytes(t, f, raw, len, true);
+		break;
 	case EVENT_OP_STRING:
 	case EVENT_OP_REL_STRING:
 		put_bytes(t, f, raw, len, true);
@@ -230,17 +283,23 @@ static int write_tracepoint(struct translate *t, const struct prof_rec *rec)
 {
 	const struct event_def *def = t->cfg.events->defs[rec->event];
 	const uint8_t *raw = (const uint8_t *)(rec + 1);
-	bool wide = def->wide && has_negative(def, raw, rec->raw_len);
 	int err = def->any_code ? name_code(t, rec, def) : 0;
+	struct numbers numbers;
+	bool wide;
 	size_t i;
 
 	if (err)
 		return err;
+	read_numbers(def, raw, rec->raw_len, &numbers);
+	wide = def->wide && numbers.negative;
 	dial9_enc_begin(t->cfg.enc, wide ? def->wide : def->compact, rec->ts);
 	dial9_enc_put_u64(t->cfg.enc, rec->cpu);
 	dial9_enc_put_u64(t->cfg.enc, rec->tid);
 	for (i = 0; i < def->field_cnt; i++)
-		put_field(t, &def->fields[i], raw, rec->raw_len, wide);
+		put_field(t, &def->fields[i],
+			  i < NUMBERS_MAX ? numbers.v[i] :
+					    event_field_int(&def->fields[i], raw, rec->raw_len),
+			  raw, rec->raw_len, wide);
 	/* stacks are taken of tasks alone */
 	if (def->has_context)
 		dial9_enc_put_u64(t->cfg.enc,
