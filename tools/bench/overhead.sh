@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# What recording costs: time added to each operation of `perf bench sched pipe` pinned to one CPU, by
-# dial9-prof and by perf, both system-wide, interleaved so that the machine's moods fall on all alike, the least
-# of all rounds; then bytes a switch and events lost in the last round. "default" is what we record unasked.
-# tools/bench/overhead.sh [ROUNDS [OPERATIONS]]   (7 200000; needs root and perf)
+# What recording costs: CPU time added to each operation of `perf bench sched pipe` pinned to one CPU, by
+# dial9-prof and by perf, both system-wide, interleaved so that the machine's moods fall on all alike: the least
+# and the median of all rounds, and that as a part of what perf adds (with stacks: perf -g); then bytes a switch
+# and events lost in the last round. "default" is what we record unasked. Time of the clock would count whoever
+# else runs on that CPU; the benchmark never waits, so that its CPU time is all there is.
+# tools/bench/overhead.sh [ROUNDS [OPERATIONS [MODE...]]]   (7 200000 all; needs root, perf and bash)
 set -eu
 
 rounds=${1:-7}
@@ -24,9 +26,11 @@ stop() {
 command -v perf >/dev/null || { echo "bench: perf is not installed (linux-perf)" >&2; exit 1; }
 [ -x "$prog" ] || { echo "bench: no $prog: run make" >&2; exit 1; }
 
-# Microseconds an operation, from perf bench's own clock.
+# Microseconds an operation, of the benchmark's processes in user mode and in the kernel.
 pipe_usecs() {
-	taskset -c 0 perf bench sched pipe -l "$ops" | awk '/usecs\/op/ { print $1 }'
+	# shellcheck disable=SC2016 # bash is to expand it
+	bash -c 'TIMEFORMAT="%U %S"; time taskset -c 0 perf bench sched pipe -l "$1" >/dev/null' - "$ops" 2>&1 |
+		awk -v n="$ops" '{ printf "%.3f\n", ($1 + $2) * 1e6 / n }'
 }
 
 # Ready is when the output has grown past its header: the recorder is attached then.
@@ -66,7 +70,12 @@ measure() { # NAME
 	stop 2>/dev/null
 }
 
-modes="none ours perf ours-user ours-both ours-pool perf-g default"
+if [ $# -gt 2 ]; then
+	shift 2
+	modes="none $*"
+else
+	modes="none ours perf ours-user ours-both ours-pool perf-g default"
+fi
 round=0
 while [ "$round" -lt "$rounds" ]; do
 	round=$((round + 1))
@@ -90,15 +99,29 @@ lost() {
 	esac
 }
 
-base=$(sort -n "$dir/times-none" | head -n 1)
-printf '%-10s %10s %12s %14s %8s\n' recorder us/op "added us/op" "bytes/switch" lost
+# Of one mode's times: the least, or the median.
+least() { sort -n "$dir/times-$1" | head -n 1; }
+median() { sort -n "$dir/times-$1" | awk '{ t[NR] = $1 } END { print t[int((NR + 1) / 2)] }'; }
+
+# What a mode adds, by least or median; and that by what the other adds, where that was measured.
+added() { echo "$("$1" "$2") $("$1" none)" | awk '{ printf "%.3f", $1 - $2 }'; }
+part() {
+	[ -e "$dir/times-$3" ] || { echo -; return; }
+	echo "$(added "$1" "$2") $(added "$1" "$3")" | awk '{ printf "%.2f", $2 ? $1 / $2 : 0 }'
+}
+
+printf '%-10s %8s %8s %8s %8s %13s %14s %8s\n' recorder us/op added median added 'of perf' "bytes/switch" lost
 for mode in $modes; do
-	best=$(sort -n "$dir/times-$mode" | head -n 1)
-	added=$(echo "$best $base" | awk '{ printf "%.3f", $1 - $2 }')
 	if [ "$mode" = none ]; then
-		printf '%-10s %10s\n' none "$best"
+		printf '%-10s %8s %8s %8s\n' none "$(least none)" '' "$(median none)"
 		continue
 	fi
+	case $mode in
+	ours | perf) by=perf ;;
+	*) by=perf-g ;;
+	esac
 	bytes=$(stat -c %s "$dir/$mode" | awk -v n="$(switches "$mode")" '{ printf "%.1f", n ? $1 / n : 0 }')
-	printf '%-10s %10s %12s %14s %8s\n' "$mode" "$best" "$added" "$bytes" "$(lost "$mode")"
+	printf '%-10s %8s %8s %8s %8s %6s %6s %14s %8s\n' "$mode" "$(least "$mode")" "$(added least "$mode")" \
+		"$(median "$mode")" "$(added median "$mode")" "$(part least "$mode" $by)" \
+		"$(part median "$mode" $by)" "$bytes" "$(lost "$mode")"
 done
