@@ -92,7 +92,11 @@ static __attribute__((noinline)) bool switch_is_wanted(bool preempt, struct task
 /* A task that will never run again makes room for the next of its pid. */
 static __always_inline void forget_dead(struct task_struct *prev, __u32 state)
 {
-	if (cfg_system_wide || !(state & TASK_DEAD))
+	if (!(state & TASK_DEAD))
+		return;
+	if (cfg_select.told)
+		select_forget(prev->pid);
+	if (cfg_system_wide)
 		return;
 	if (task_bit(target_tids, prev->pid))
 		task_bit_clear(target_tids, prev->pid);

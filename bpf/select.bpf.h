@@ -123,6 +123,15 @@ static __always_inline bool select_tell(const struct task_struct *task, bool fol
 	return true;
 }
 
+/* It is gone, which its last switch tells. */
+static __always_inline void select_forget(__u32 tid)
+{
+	struct prof_select_word *w = select_word(tid);
+
+	if (w)
+		__sync_fetch_and_and(&w->followed, ~(1ULL << (tid & 63)));
+}
+
 /* Looks at a task, and tells what has changed. Not before recording, or nobody would hear of it. */
 static __always_inline void select_look(struct task_struct *task)
 {
