@@ -23,7 +23,7 @@ const { byFunction, sumStates, sumTask, weigh } = require('../../tools/page/weig
 const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', 'build');
 const PROGRAM = path.join(BUILD, 'dial9-prof');
 const MAKE = path.join(BUILD, 'tests', 'js', 'sched_trace');
-const SEEDS = [1, 2, 3, 4, 6, 7, 8, 11, 14, 17];
+const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 14, 17, 18, 20, 45];
 const STEPS = '2500';
 const ALL = { from: -Infinity, to: Infinity, tasks: null };
 
@@ -130,7 +130,7 @@ function behindOf(wait, model, row) {
 	return [[...theirs].sort(), [...mine].sort()];
 }
 
-/* Of a queue that a thread left the program knows less: who is on that CPU may turn out later. */
+/* Of a queue that a thread left, or was lost sight of in, the program knows less: who is on that CPU may turn out later. */
 test('each wait for a CPU was behind those of whom sched latency tells', () => {
 	let told = 0, unknown = 0, watched = 0, later = 0;
 	for (const { file, model } of traces) {
@@ -138,7 +138,7 @@ test('each wait for a CPU was behind those of whom sched latency tells', () => {
 		for (const wait of run(file, 'sched', 'latency', '--worst', '1000', '--json').worst) {
 			const start = Number(BigInt(wait.start_ns) - model.trace.origin), at = `${wait.tid} ${start} ${wait.ns}`;
 			const row = rows.get(at), [theirs, mine] = behindOf(wait, model, row);
-			if (model.rows.hops[row] === NONE || JSON.stringify(mine) === JSON.stringify(theirs))
+			if (model.rows.hops[row] === NONE && model.rows.endBy[row] !== END.NOTHING || JSON.stringify(mine) === JSON.stringify(theirs))
 				assert.deepStrictEqual(mine, theirs, `${file} ${at}`);
 			else
 				later++;
@@ -243,7 +243,8 @@ test('CPUs have been busy as long as sched summary says, each with the thread th
 		const { rows } = model, busy = new Map(), cpus = new Map(model.cpus.map((cpu) => [cpu.cpu, cpu]));
 		for (const { tid, rows: mine } of model.tasks)
 			for (const row of mine) {
-				if (rows.state[row] !== STATE.RUNNING)
+				/* of who was met on a CPU and then lost sight of it is not known which that was */
+				if (rows.state[row] !== STATE.RUNNING || rows.cpu[row] === NONE)
 					continue;
 				const cpu = cpus.get(rows.cpu[row]), middle = (rows.start[row] + rows.end[row]) / 2;
 				const turn = upperBound(cpu.end, middle, 0, cpu.end.length);

@@ -5,7 +5,8 @@
  * losses told of; threads are born, exec and exit; seeds that are odd record
  * one process alone, of which those that leave 3 by 4 also watch CPUs for it;
  * those that leave 2 by 4 record a command; those that leave 1 by 3 have polls
- * of workers, too. Ten seeds each are of one boot. Two readers must make the
+ * of workers, too; of those that 5 divides two CPUs alone are said to be recorded;
+ * those that 9 divides tell now and then who is followed. Ten seeds each are of one boot. Two readers must make the
  * same of it. NAME is that of threads, functions and files.
  */
 #include <stdio.h>
@@ -19,8 +20,8 @@ struct world {
 	struct make m;
 	struct chance chance;
 	struct dial9_schema *waking, *birth, *migrate, *fork, *exec, *watch;
-	struct dial9_schema *poll_start, *poll_end, *unpark;
-	bool neighbours, polls;
+	struct dial9_schema *poll_start, *poll_end, *unpark, *followed;
+	bool neighbours, polls, told;
 	bool polling[WORKERS];
 	uint32_t worker[WORKERS]; /* tids; 0: not known yet */
 	uint64_t ts;
@@ -50,6 +51,8 @@ static void make_more_schemas(struct world *w)
 			      { "old_pid", DIAL9_VARINT });
 	w->watch = MAKE_SCHEMA(PROF_EV_CPU_WATCH, { "common_cpu", DIAL9_VARINT },
 			       { "common_pid", DIAL9_VARINT }, { PROF_F_WATCH, DIAL9_U8 });
+	w->followed = MAKE_SCHEMA(PROF_EV_TASK, { PROF_F_PID, DIAL9_U32 },
+				  { PROF_F_TID, DIAL9_U32 }, { PROF_F_FOLLOWED, DIAL9_U8 });
 	w->poll_start =
 		MAKE_SCHEMA("PollStartEvent", { "worker_id", DIAL9_VARINT },
 			    { "task_id", DIAL9_VARINT }, { "spawn_loc", DIAL9_POOLED_STRING });
@@ -238,6 +241,19 @@ static void make_a_poll(struct world *w)
 	make_end(&w->m);
 }
 
+static void make_a_telling(struct world *w)
+{
+	uint32_t tid = w->tid[below(w, THREADS)];
+
+	if (!tid)
+		return;
+	dial9_enc_begin(w->m.enc, w->followed, w->ts);
+	dial9_enc_put_u64(w->m.enc, pid_of(tid));
+	dial9_enc_put_u64(w->m.enc, tid);
+	dial9_enc_put_u64(w->m.enc, below(w, 4) != 0);
+	make_end(&w->m);
+}
+
 static void step(struct world *w)
 {
 	uint32_t cpu = below(w, CPUS);
@@ -249,6 +265,8 @@ static void step(struct world *w)
 		make_a_watch(w);
 	if (w->polls && !below(w, 3))
 		make_a_poll(w);
+	if (w->told && !below(w, 10))
+		make_a_telling(w);
 	switch (below(w, 16)) {
 	case 0:
 		if (w->on[cpu])
@@ -275,7 +293,8 @@ static void begin_trace(struct world *w, uint64_t seed)
 {
 	static const char *const targets[] = { "system", "pid 103", "command task", "pid 103" };
 	const char *target = targets[seed % 4], *watched = seed % 4 == 3 ? "yes" : "no";
-	const struct dial9_str meta[][2] = {
+	const char *told = seed % 18 ? "told" : "within";
+	struct dial9_str meta[7][2] = {
 		{ { "start_realtime_ns", 17 }, { "1700000000000000000", 19 } },
 		{ { "target", 6 }, { target, strlen(target) } },
 		{ { "target_pids", 11 }, { "103,109", 7 } },
@@ -283,11 +302,22 @@ static void begin_trace(struct world *w, uint64_t seed)
 		{ { "sample_period_ns", 16 }, { "1000003", 7 } },
 	};
 
+	size_t cnt = 5;
+
 	w->neighbours = seed % 4 == 3;
 	w->polls = seed % 3 == 1;
+	w->told = seed % 9 == 0;
+	if (seed % 5 == 0) {
+		meta[cnt][0] = (struct dial9_str){ PROF_META_RECORDED_CPUS, 13 };
+		meta[cnt++][1] = (struct dial9_str){ "0,2", 3 };
+	}
+	if (w->told) {
+		meta[cnt][0] = (struct dial9_str){ PROF_META_FOLLOWED, 8 };
+		meta[cnt++][1] = (struct dial9_str){ told, strlen(told) };
+	}
 	w->ts = 5000000000;
 	dial9_enc_begin(w->m.enc, w->m.metadata, w->ts);
-	dial9_enc_put_map(w->m.enc, meta, sizeof(meta) / sizeof(meta[0]));
+	dial9_enc_put_map(w->m.enc, meta, cnt);
 	make_end(&w->m);
 	dial9_enc_begin(w->m.enc, w->m.clock, w->ts);
 	dial9_enc_put_u64(w->m.enc, 1700000000000000000 + seed / 10 * 3600000000000);
@@ -348,6 +378,7 @@ int main(int argc, char **argv)
 	dial9_schema_free(w.poll_start);
 	dial9_schema_free(w.poll_end);
 	dial9_schema_free(w.unpark);
+	dial9_schema_free(w.followed);
 	make_fini(&w.m);
 	return fflush(stdout) ? 1 : 0;
 }

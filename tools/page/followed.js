@@ -19,13 +19,22 @@ class Followed {
 	#awaited = new Set(); /* processes that are the command's once it has begun */
 	#inherit;
 	#command = false;
+	told = false;
+	within = false;
 
 	/* meta: a Map of the part's metadata. */
 	constructor(meta) {
 		const target = meta.get('target') || '', pids = meta.get('target_pids');
 		this.#inherit = meta.get('inherit') !== 'no';
 		this.#command = target.startsWith('command ');
-		this.some = this.#command || target.startsWith('pid ') || target.startsWith('tid ');
+		/* TaskEvents say who is followed; of those that the target names, if the trace was cut to it */
+		this.told = meta.has('followed');
+		this.within = meta.get('followed') === 'within';
+		if (this.told && !this.within) {
+			this.some = true;
+			return;
+		}
+		this.some = this.told || this.#command || target.startsWith('pid ') || target.startsWith('tid ');
 		if (target.startsWith('pid '))
 			numbers(target.slice(4)).forEach((pid) => this.#pids.set(pid, NAMED));
 		if (target.startsWith('tid ')) {

@@ -46,7 +46,7 @@ const SLICE_COLUMNS = { cpu: Uint32Array, space: Uint16Array, start: Float64Arra
 
 function newThread(tid, task) {
 	return { tid, task, life: LIFE.UNSEEN, state: STATE.UNKNOWN, why: WHY.UNKNOWN, flags: 0, pid: NONE,
-		followed: false, onCpu: false, hasWaker: false, wokenEarly: false, since: 0,
+		followed: false, away: false, from: 0, onCpu: false, hasWaker: false, wokenEarly: false, since: 0,
 		cpu: NONE, prevState: 0, stack: NONE, givenTo: NONE, waker: NONE,
 		hopCount: 0, hopSince: new Float64Array(HOPS_MAX), hopCpu: new Uint32Array(HOPS_MAX) };
 }
@@ -78,6 +78,19 @@ function waitedOn(th, cpu) {
 	return th.hopCount === 1 && th.hopCpu[0] === cpu && th.hopSince[0] <= th.since;
 }
 
+/* Those of a list, "0,2-3"; null where there is none, or none that makes sense. */
+function cpuSet(list) {
+	const cpus = new Set();
+	for (const range of list ? list.split(',') : []) {
+		const [, first, last = first] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(range) || [];
+		if (first === undefined)
+			return null;
+		for (let cpu = Number(first); cpu <= Number(last); cpu++)
+			cpus.add(cpu);
+	}
+	return cpus.size ? cpus : null;
+}
+
 /* The last ones are kept. */
 function addHop(th, cpu, ts) {
 	if (th.hopCount === HOPS_MAX) {
@@ -107,6 +120,7 @@ class Intervals {
 	#last = 0;
 	#followed = null;
 	#neighbours = false; /* CPUs that those who are followed waited for were watched */
+	#recorded = null; /* a Set of CPUs; null: all */
 	#threads = new Map();
 	#cpus = new Map(); /* who is on each: the tid, or NOBODY, and its slice's row */
 	#woken = null; /* the thread that was woken last, whose waker's stack may come next */
@@ -152,8 +166,9 @@ class Intervals {
 
 	#judge(row, th) {
 		const rows = this.rows;
-		th.followed ||= this.#followed.has(th.pid, th.tid);
-		if (!th.followed)
+		if (!this.#followed.told)
+			th.followed ||= this.#followed.has(th.pid, th.tid);
+		if (!th.followed || th.away)
 			rows.flags[row] |= FLAG.NEIGHBOUR;
 		const gaps = this.#trace.gaps[this.#part];
 		if (gaps && gaps.touch(rows.start[row], rows.end[row]))
@@ -207,7 +222,7 @@ class Intervals {
 
 	/* The first event of a thread says what it did until then. */
 	#beginUnseen(th, before) {
-		begin(th, before, this.#start);
+		begin(th, before, Math.max(th.from, this.#start));
 		th.flags = FLAG.EDGE_START;
 	}
 
@@ -221,6 +236,7 @@ class Intervals {
 		const task = this.#trace.taskOf(this.#space, tid);
 		th = newThread(tid, task);
 		th.pid = this.#trace.firstPid(task);
+		th.away = this.#recorded !== null;
 		this.#threads.set(tid, th);
 		return th;
 	}
@@ -233,7 +249,7 @@ class Intervals {
 	/* All of its switches are there. */
 	#isFollowed(tid) {
 		const th = this.#threads.get(tid);
-		return th !== undefined && (th.followed || this.#followed.has(th.pid, tid));
+		return th !== undefined && (th.followed || !this.#followed.told && this.#followed.has(th.pid, tid));
 	}
 
 	/* So are those of each CPU that is waited for. */
@@ -278,6 +294,66 @@ class Intervals {
 			kind === WATCH.BEGUN_UNSEEN ? LATER : NOBODY);
 	}
 
+	/* ---- what is recorded of a thread ---- */
+
+	#isRecorded(cpu) { return this.#recorded === null || this.#recorded.has(cpu); }
+
+	/* From here on all of its switches are there: its next event will say what it is doing. */
+	#arrive(th, ts) {
+		if (th.life === LIFE.ON)
+			this.#end(th, ts, END.NOTHING, th.cpu, NONE);
+		th.life = LIFE.UNSEEN;
+		th.onCpu = false;
+		th.from = ts;
+	}
+
+	/* From here on nothing is known of it. */
+	#depart(th, ts) {
+		if (th.life === LIFE.GONE)
+			return;
+		if (th.life === LIFE.UNSEEN)
+			this.#beginUnseen(th, th.onCpu ? STATE.RUNNING : STATE.UNKNOWN);
+		th.flags |= FLAG.EDGE_END;
+		this.#end(th, ts, END.NOTHING, th.cpu, NONE);
+		begin(th, STATE.UNKNOWN, ts);
+	}
+
+	/* A thread is on the queue of this CPU, or was there last. */
+	#place(th, cpu, ts) {
+		const away = !this.#isRecorded(cpu);
+		if (th.away === away)
+			return;
+		if (away)
+			this.#depart(th, ts);
+		else if (th.life === LIFE.ON)
+			this.#arrive(th, ts);
+		th.away = away;
+	}
+
+	/* To another CPU. It waits there: sleepers are moved when they are woken. */
+	#moved(th, cpu, ts) {
+		const wasAway = th.away;
+		if (wasAway && th.life === LIFE.UNSEEN)
+			this.#beginUnseen(th, STATE.UNKNOWN);
+		this.#place(th, cpu, ts);
+		if (!wasAway || th.away)
+			return;
+		begin(th, STATE.RUNNABLE, ts);
+		th.flags = FLAG.EDGE_START;
+	}
+
+	/* What a TaskEvent says of it. */
+	#tellFollowed(th, said, ts) {
+		const followed = said && (!this.#followed.within || this.#followed.has(th.pid, th.tid));
+		if (!this.#followed.told || th.followed === followed)
+			return;
+		if (followed)
+			this.#arrive(th, ts);
+		else
+			this.#depart(th, ts);
+		th.followed = followed;
+	}
+
 	/* ---- transitions ---- */
 
 	#takeSwitch(ev, i) {
@@ -300,6 +376,7 @@ class Intervals {
 
 	#switchedOut(th, ts, cpu, state, next, fits) {
 		const how = howOut(state), early = th.wokenEarly;
+		this.#place(th, cpu, ts);
 		if (th.life === LIFE.UNSEEN) {
 			this.#beginUnseen(th, STATE.RUNNING);
 			th.cpu = cpu;
@@ -326,8 +403,10 @@ class Intervals {
 	}
 
 	#switchedIn(th, ts, cpu, prev) {
+		this.#place(th, cpu, ts);
+		/* where wakings may have happened elsewhere it may have been blocked */
 		if (th.life === LIFE.UNSEEN)
-			this.#beginUnseen(th, STATE.RUNNABLE);
+			this.#beginUnseen(th, this.#recorded ? STATE.UNKNOWN : STATE.RUNNABLE);
 		if (th.life === LIFE.ON) {
 			if (th.state === STATE.RUNNING) {
 				th.flags |= FLAG.HOLE;
@@ -359,6 +438,8 @@ class Intervals {
 		const birth = ev.kind[i] === EVENT.BIRTH, ts = ev.ts[i];
 		if (current)
 			current.onCpu = true;
+		if (th && (!birth || th.life === LIFE.UNSEEN))
+			this.#place(th, ev.b[i], ts);
 		/* the first one counts */
 		if (!th || !birth && th.life === LIFE.ON && th.state === STATE.RUNNABLE)
 			return;
@@ -372,10 +453,12 @@ class Intervals {
 			th.wokenEarly = true;
 			return;
 		}
-		if (birth)
+		if (birth) {
 			this.#born(th, ts);
-		else
+			th.away = !this.#isRecorded(ev.b[i]);
+		} else {
 			this.#wake(th, ts, waker);
+		}
 		th.waker = waker;
 		th.hasWaker = true;
 		addHop(th, ev.b[i], th.since);
@@ -399,7 +482,8 @@ class Intervals {
 		}
 		if (th.life !== LIFE.UNSEEN)
 			th.pid = NONE;
-		th.followed = false;
+		if (!this.#followed.told)
+			th.followed = false;
 		begin(th, STATE.RUNNABLE, ts);
 		th.why = WHY.NEW;
 	}
@@ -425,6 +509,8 @@ class Intervals {
 		this.#followed.task(ev.a[i], ev.tid[i]);
 		if (th && ev.a[i] !== NONE)
 			th.pid = ev.a[i];
+		if (th)
+			this.#tellFollowed(th, ev.b[i] === 1, ev.ts[i]);
 	}
 
 	#takeOther(ev, i) {
@@ -438,6 +524,8 @@ class Intervals {
 		if (ev.c[i] !== NONE)
 			this.#takeExec(ev, i);
 		const th = ev.d[i] === NONE ? null : this.#threads.get(ev.a[i]);
+		if (th && this.#recorded)
+			this.#moved(th, ev.d[i], ev.ts[i]);
 		if (th && th.life === LIFE.ON && th.state === STATE.RUNNABLE)
 			addHop(th, ev.d[i], Math.max(ev.ts[i], th.since));
 	}
@@ -484,6 +572,7 @@ class Intervals {
 		this.#start = this.#last = start;
 		this.#followed = new Followed(this.#trace.parts[part].meta);
 		this.#neighbours = this.#trace.parts[part].meta.get('neighbours') === 'yes';
+		this.#recorded = cpuSet(this.#trace.parts[part].meta.get('recorded_cpus'));
 	}
 
 	#endPart() {

@@ -411,6 +411,7 @@ class Trace {
 		events.schema[row] = SCHEMAS_MAX;
 		events.tid[row] = tid;
 		events.a[row] = pid;
+		events.b[row] = frame.get('followed') ? 1 : 0;
 	}
 
 	tellSymbolTableEntry(frame) {

@@ -257,6 +257,7 @@ static void arrive(struct machine *iv, struct thread *th, uint64_t ts)
 	if (th->life == LIFE_ON)
 		end(iv, th, ts, INTERVAL_TO_NOTHING, th->cpu, TRACE_NONE);
 	th->life = LIFE_UNSEEN;
+	th->on_cpu = false;
 	th->from = ts;
 }
 
@@ -266,7 +267,7 @@ static void depart(struct machine *iv, struct thread *th, uint64_t ts)
 	if (th->life == LIFE_GONE)
 		return;
 	if (th->life == LIFE_UNSEEN)
-		begin_unseen(iv, th, th->on_cpu ? INTERVAL_RUNNING : INTERVAL_BLOCKED);
+		begin_unseen(iv, th, th->on_cpu ? INTERVAL_RUNNING : INTERVAL_UNKNOWN);
 	th->flags |= INTERVAL_EDGE_END;
 	end(iv, th, ts, INTERVAL_TO_NOTHING, th->cpu, TRACE_NONE);
 	begin(th, INTERVAL_UNKNOWN, ts);
