@@ -5,25 +5,67 @@
  */
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <mntent.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "profile/intervals.h"
 #include "support.h"
 
-static char group[128]; /* a cgroup of its own; "": none could be made */
+/* ---- cgroups ----------------------------------------------------------------------------------- */
+
+/* Where cgroups of version 2 are, and one of this test's own in it, with one below that. */
+static char mounted[128], group[192], inner[256];
 
 static void end(void)
 {
 	if (*group) {
-		rmdir(live_path(group));
+		rmdir(inner);
+		rmdir(group);
 		*group = '\0';
 	}
 	live_cleanup();
+}
+
+static void need_cgroups(void)
+{
+	FILE *f = setmntent("/proc/mounts", "r");
+	struct mntent *ent;
+
+	while (f && !*mounted && (ent = getmntent(f)))
+		if (!strcmp(ent->mnt_type, "cgroup2"))
+			snprintf(mounted, sizeof(mounted), "%s", ent->mnt_dir);
+	if (f)
+		endmntent(f);
+	if (!*mounted)
+		cr_skip_test("no cgroup2 is mounted");
+	snprintf(group, sizeof(group), "%s/d9-select-%d", mounted, getpid());
+	snprintf(inner, sizeof(inner), "%s/inner", group);
+	if (mkdir(group, 0755) || mkdir(inner, 0755))
+		cr_skip_test("cannot make a cgroup");
+}
+
+static int enter(const char *dir, pid_t pid)
+{
+	char path[300], text[16];
+	int fd, len = snprintf(text, sizeof(text), "%d", pid);
+	bool good;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
+	fd = open(path, O_WRONLY);
+	good = fd >= 0 && write(fd, text, (size_t)len) == len;
+	if (fd >= 0)
+		close(fd);
+	return good ? 0 : -1;
+}
+
+static void enter_inner(void)
+{
+	if (enter(inner, 0))
+		_exit(1);
 }
 
 TestSuite(select, .fini = end, .timeout = 60);
@@ -168,7 +210,7 @@ Test(select, a_cpu_alone_has_what_is_pinned_to_it_and_nothing_of_the_other)
 	spawn(&here, live_built("stimuli/sleeper"), pin);
 	pinned_to = 1;
 	spawn(&there, live_built("stimuli/sleeper"), pin);
-	live_record(&rec, "-C", "0", NULL);
+	live_record(&rec, "-C", "0", "-m", "32M", NULL);
 	has_one_alone(&rec, &here, &there, true);
 	cr_expect_eq(see_elsewhere(rec.path), 0);
 }
@@ -285,6 +327,49 @@ Test(select, of_several_users_by_number_each_has_his_tasks)
 	has_one_alone(&rec, &his, &others, false);
 }
 
+/* ---- cgroups, live ------------------------------------------------------------------------------ */
+
+Test(select, a_cgroup_has_what_is_in_it_or_below)
+{
+	struct live_proc one, other;
+	struct live_rec rec;
+
+	need_cgroups();
+	spawn(&one, live_built("stimuli/sleeper"), enter_inner);
+	spawn(&other, live_built("stimuli/sleeper"), NULL);
+	/* by its name below the mount */
+	live_record(&rec, "-G", group + strlen(mounted), NULL);
+	has_one_alone(&rec, &one, &other, false);
+}
+
+Test(select, of_a_cgroup_below_another_only_what_is_in_it_counts)
+{
+	struct live_proc one, other;
+	struct live_rec rec;
+
+	need_cgroups();
+	spawn(&one, live_built("stimuli/sleeper"), enter_inner);
+	spawn(&other, live_built("stimuli/sleeper"), NULL);
+	cr_assert_eq(enter(group, other.pid), 0);
+	live_record(&rec, "-G", inner, NULL);
+	has_one_alone(&rec, &one, &other, false);
+}
+
+Test(select, what_moves_into_a_cgroup_is_recorded_from_then_on)
+{
+	struct live_proc one, other;
+	struct live_rec rec;
+
+	need_cgroups();
+	spawn(&one, live_built("stimuli/sleeper"), NULL);
+	spawn(&other, live_built("stimuli/sleeper"), enter_inner);
+	live_record(&rec, "-G", group, NULL);
+	live_recording(&rec);
+	cr_assert_eq(enter(inner, one.pid), 0);
+	cr_assert_eq(enter(mounted, other.pid), 0);
+	has_one_alone(&rec, &one, &other, false);
+}
+
 /* ---- names ------------------------------------------------------------------------------------- */
 
 /* The same program under another name. */
@@ -314,7 +399,7 @@ Test(select, a_process_by_its_name_is_left_out)
 
 	spawn(&one, called("d9-sel-worker"), NULL);
 	spawn(&other, called("d9-sel-other"), NULL);
-	live_record(&rec, "-a", "--no-comm", "d9-*ther", NULL);
+	live_record(&rec, "-a", "--no-comm", "d9-*ther", "-m", "32M", NULL);
 	has_one_alone(&rec, &one, &other, true);
 }
 
@@ -441,7 +526,7 @@ static uint64_t stacks_of_recorder(const char *option)
 
 	live_stimulus(&work, "spinner", "50", "200", NULL);
 
-	live_record(&rec, "-a", "--switch-stacks", "user", option, NULL);
+	live_record(&rec, "-a", "--switch-stacks", "user", "-m", "32M", option, NULL);
 	recorder = rec.proc.pid;
 	live_recording(&rec);
 	live_go(&work);
