@@ -24,6 +24,7 @@ const volatile struct prof_select cfg_select = {
 	.no_comm_cnt = PROF_SELECT_GLOBS,
 	.thread_cnt = PROF_SELECT_GLOBS,
 };
+const volatile bool cfg_boot_clock = false;
 const volatile __u32 cfg_ring_cnt = 1;
 const volatile __u32 cfg_batch_bytes = PROF_STAGE_BYTES;
 const volatile __u32 cfg_thin_bytes = 1 << 20;

@@ -12,7 +12,7 @@ static __always_inline __u64 mark_start(__u32 cpu)
 {
 	struct prof_prog_stat *s = &cpu_stat(cpu)->progs[PROF_PROG_MARK];
 
-	return s->runs++ % PROF_TIMED_RUNS ? 0 : bpf_ktime_get_ns();
+	return s->runs++ % PROF_TIMED_RUNS ? 0 : clock_now();
 }
 
 static __always_inline void mark_end(__u32 cpu, __u64 start)
@@ -21,7 +21,7 @@ static __always_inline void mark_end(__u32 cpu, __u64 start)
 
 	if (!start)
 		return;
-	s->timed_ns += bpf_ktime_get_ns() - start;
+	s->timed_ns += clock_now() - start;
 	s->timed_runs++;
 }
 

@@ -83,7 +83,7 @@ int prof_latency_switch(__u64 *ctx)
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
 	__u32 state = cfg_switch_state_arg ? ctx[3] : prev->__state;
 	bool preempt = ctx[0];
-	__u64 now = bpf_ktime_get_ns();
+	__u64 now = clock_now();
 
 	if (is_looked_at(prev))
 		leaves(prev, preempt || !state, now);
@@ -103,7 +103,7 @@ int prof_latency_waking(__u64 *ctx)
 		return 0;
 	t = bpf_task_storage_get(&latency_times, task, 0, 0);
 	if (t && t->blocked_ns && !t->ready_ns)
-		t->ready_ns = bpf_ktime_get_ns();
+		t->ready_ns = clock_now();
 	return 0;
 }
 
@@ -117,6 +117,6 @@ int prof_latency_new(__u64 *ctx)
 		return 0;
 	t = bpf_task_storage_get(&latency_times, task, 0, LATENCY_CREATE);
 	if (t)
-		t->ready_ns = bpf_ktime_get_ns();
+		t->ready_ns = clock_now();
 	return 0;
 }

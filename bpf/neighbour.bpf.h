@@ -119,10 +119,10 @@ static __always_inline void wait_begin(__u32 tid, __u32 cpu, bool tell)
 	was = __sync_lock_test_and_set(slot, wait_entry(tid, old, cpu));
 	/* of another thread, whose wait is not heeded any longer */
 	if (wait_take_back(was) && was >> 32 != tid)
-		watch_tell((was & 0xffff) - 1, PROF_WATCH_ENDED, bpf_ktime_get_ns(), 0);
+		watch_tell((was & 0xffff) - 1, PROF_WATCH_ENDED, clock_now(), 0);
 	if ((__u32)old)
 		return;
-	ts = bpf_ktime_get_ns();
+	ts = clock_now();
 	w->since = ts;
 	running = w->running;
 	/* the switch out of a target is recorded anyway */
@@ -204,7 +204,7 @@ static __always_inline bool neighbours_switch(__u32 cpu, const struct task_struc
 		else
 			wait_end(prev->pid);
 	} else if (!watched && is_target(next->pid, next->tgid)) {
-		watch_tell(cpu, PROF_WATCH_ENDED, bpf_ktime_get_ns(), 0);
+		watch_tell(cpu, PROF_WATCH_ENDED, clock_now(), 0);
 	}
 	return watched;
 }

@@ -21,6 +21,7 @@ enum { PF_KTHREAD = 0x00200000, TASK_DEAD = 0x80, RING_AVAIL_DATA = 0 };
 extern const volatile bool cfg_system_wide;
 extern const volatile bool cfg_follow;
 extern const volatile struct prof_select cfg_select;
+extern const volatile bool cfg_boot_clock;
 extern const volatile __u32 cfg_ring_cnt;
 extern const volatile __u32 cfg_event_bytes;
 extern const volatile __u32 cfg_self_tgid;
@@ -40,6 +41,12 @@ extern volatile bool recording;
 extern __u64 target_tids[PROF_TASK_WORDS];
 extern __u64 target_tgids[PROF_TASK_WORDS];
 extern struct prof_cpu_stat cpu_stats[PROF_CPUS_MAX];
+
+/* The clock of the trace. */
+static __always_inline __u64 clock_now(void)
+{
+	return cfg_boot_clock ? bpf_ktime_get_boot_ns() : bpf_ktime_get_ns();
+}
 
 struct ring_map {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -167,7 +174,7 @@ static __always_inline void count_run(__u32 cpu, enum prof_prog prog, __u64 star
 	struct prof_prog_stat *s = &cpu_stat(cpu)->progs[prog];
 
 	if (s->runs++ % PROF_TIMED_RUNS == 0) {
-		s->timed_ns += bpf_ktime_get_ns() - start;
+		s->timed_ns += clock_now() - start;
 		s->timed_runs++;
 	}
 }

@@ -33,7 +33,7 @@ static __always_inline int on_sample(__u64 *ctx, bool orc)
 	rec = scratch_get();
 	if (!rec)
 		return 0;
-	start = bpf_ktime_get_ns();
+	start = clock_now();
 	rec_init(rec, PROF_REC_SAMPLE, cpu, start, pid_tgid);
 	rec->event = 0;
 	rec->raw_len = 0;

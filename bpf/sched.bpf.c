@@ -110,7 +110,7 @@ static __always_inline struct prof_rec *rec_begin(struct prof_stage *s, __u32 cp
 {
 	struct prof_rec *rec = stage_place(s);
 
-	rec_init(rec, PROF_REC_TRACEPOINT, cpu, bpf_ktime_get_ns(), pid_tgid);
+	rec_init(rec, PROF_REC_TRACEPOINT, cpu, clock_now(), pid_tgid);
 	rec->event = event;
 	return rec;
 }

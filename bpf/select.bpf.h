@@ -114,7 +114,7 @@ static __always_inline bool select_tell(const struct task_struct *task, bool fol
 
 	if (!rec)
 		return false;
-	rec_init(rec, PROF_REC_FOLLOWED, cpu, bpf_ktime_get_ns(),
+	rec_init(rec, PROF_REC_FOLLOWED, cpu, clock_now(),
 		 (__u64)task->tgid << 32 | (__u32)task->pid);
 	rec->size = sizeof(*rec);
 	rec->event = followed;

@@ -207,7 +207,7 @@ int prof_summary_switch(__u64 *ctx)
 		summary_cpus[cpu & (PROF_CPUS_MAX - 1)].tid = 0;
 		return 0;
 	}
-	now = bpf_ktime_get_ns();
+	now = clock_now();
 	state = cfg_switch_state_arg ? ctx[3] : prev->__state;
 	if (out)
 		leaves(prev, !ctx[0] && state, state & TASK_DEAD, cpu, now);
@@ -231,7 +231,7 @@ static __always_inline int woken(struct task_struct *task, bool is_new)
 		select_look(task);
 	if (!is_target(task->pid, task->tgid))
 		return 0;
-	now = bpf_ktime_get_ns();
+	now = clock_now();
 	t = task_of(task->pid, true);
 	if (t && is_new)
 		t->out_ns = 0;

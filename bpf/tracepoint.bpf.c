@@ -101,7 +101,7 @@ int prof_tracepoint(void *ctx)
 	rec = scratch_get();
 	if (!cfg || !rec || !names_target(ctx, cfg, pid_tgid))
 		return 1;
-	start = bpf_ktime_get_ns();
+	start = clock_now();
 	rec_init(rec, PROF_REC_TRACEPOINT, cpu, start, pid_tgid);
 	rec->event = idx;
 	if (cfg->has_context)

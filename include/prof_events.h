@@ -239,7 +239,9 @@ enum prof_module_kind {
 #define PROF_META_CALL_GRAPH "call_graph" /* of user stacks: "auto", "fp" or "no" */
 #define PROF_META_START_REALTIME_NS "start_realtime_ns"
 #define PROF_META_RING_BYTES "ring_bytes"
-#define PROF_META_BOOT_ID "boot_id" /* of the kernel: times of one boot are on one clock */
+/* Of the kernel: times of one boot are on one clock. Those that count suspend are on another, */
+#define PROF_META_BOOT_ID "boot_id"
+#define PROF_BOOT_ID_SUSPEND " boottime" /* which this behind the id says */
 /* Of a file that was cut from a recording: by what, and how many events were left out, in all. */
 #define PROF_META_CUT "cut"
 #define PROF_META_CUT_LEFT_OUT "cut_left_out"

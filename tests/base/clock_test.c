@@ -22,3 +22,21 @@ Test(clock, each_is_the_kernels_clock_of_that_name)
 	cr_assert(before <= ts.tv_sec * 1000000000ULL + ts.tv_nsec);
 	cr_assert(after >= ts.tv_sec * 1000000000ULL + ts.tv_nsec);
 }
+
+Test(clock, suspend_counts_from_when_it_is_asked_for_and_timers_do_not_change)
+{
+	struct timespec ts;
+	uint64_t before, after;
+
+	cr_assert_eq(clock_mono_id(), CLOCK_MONOTONIC);
+	clock_count_suspend();
+	cr_assert_eq(clock_mono_id(), CLOCK_BOOTTIME);
+	before = clock_mono_ns();
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	after = clock_mono_ns();
+	cr_assert(before <= ts.tv_sec * 1000000000ULL + ts.tv_nsec);
+	cr_assert(after >= ts.tv_sec * 1000000000ULL + ts.tv_nsec);
+	before = clock_timer_ns();
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	cr_assert(before <= ts.tv_sec * 1000000000ULL + ts.tv_nsec);
+}

@@ -6,6 +6,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "control.h"
@@ -198,5 +199,41 @@ Test(when, what_a_user_says_of_a_recording_is_in_it_and_info_tells_of_pauses)
 	cr_expect(strstr(text.data, "\nrelease         4.2 b=c\n"), "%s", text.data);
 	cr_expect(strstr(text.data, "\npaused          1 time on purpose, 0."), "%s", text.data);
 	cr_expect(strstr(text.data, "\nlost            nothing\n"), "%s", text.data);
+	buf_free(&text);
+}
+
+/* Where this machine was never suspended the two clocks are one, and their traces are on two all the same. */
+Test(when, a_clock_that_counts_suspend_is_told_of_and_is_not_that_of_other_recordings)
+{
+	struct seen s = { .pause_cnt = 0 };
+	struct timespec before, after;
+	struct live_proc sleeper;
+	struct live_rec recs[2];
+	struct buf text;
+
+	for (int i = 0; i < 2; i++) {
+		live_stimulus(&sleeper, "sleeper", NULL);
+		clock_gettime(CLOCK_BOOTTIME, &before);
+		live_record(&recs[i], "-p", live_number(sleeper.pid), "-k", i ? "mono" : "boot",
+			    NULL);
+		live_recording(&recs[i]);
+		live_go(&sleeper);
+		cr_assert_eq(live_stop(&recs[i]), 0);
+		clock_gettime(CLOCK_BOOTTIME, &after);
+		live_end(&sleeper);
+		if (i)
+			break;
+		look(recs[0].path, &s);
+		cr_expect_geq(s.first_switch, (uint64_t)before.tv_sec * SECOND);
+		cr_expect_leq(s.first_switch, (uint64_t)(after.tv_sec + 1) * SECOND);
+	}
+	text = live_output((const char *const[]){ "info", recs[0].path, NULL });
+	cr_expect(strstr(text.data, "\nclock           CLOCK_BOOTTIME\n"), "%s", text.data);
+	buf_free(&text);
+	text = live_output((const char *const[]){ "merge", recs[0].path, recs[1].path, "-o",
+						  live_path("both"), NULL });
+	buf_free(&text);
+	text = live_output((const char *const[]){ "info", live_path("both"), NULL });
+	cr_expect(strstr(text.data, " on 2 clocks"), "%s", text.data);
 	buf_free(&text);
 }

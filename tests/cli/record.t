@@ -77,6 +77,9 @@ Output:
                             asks for it
       --start-at=TIME       begin at 03:00, at 2030-01-31T23:59:00Z, or, as
                             /10s, at the next multiple of that
+  -k, --clockid=mono|boot|monotonic|boottime
+                            of the trace: boot also counts while the machine is
+                            suspended (default mono)
       --control=fifo:PATH[,PATH]|fd:N[,N]
                             take enable, disable, snapshot, ping and stop from
                             there, as perf does, and answer to the second with
@@ -275,6 +278,9 @@ $ dial9-prof -a --start-at 2001-01-01T00:00:00Z
 $ dial9-prof -a --start-at tomorrow
 ! dial9-prof: record: --start-at tomorrow: want a time such as 03:00, 2030-01-31T23:59:00Z or /10s
 ? 1
+$ dial9-prof -a -k raw
+! dial9-prof: record: -k raw: want one of mono, boot, monotonic, boottime
+? 1
 $ dial9-prof -a --control=pipe
 ! dial9-prof: record: --control pipe: want fifo:PATH[,PATH] or fd:N[,N]
 ? 1
@@ -305,7 +311,10 @@ $ dial9-prof -a --flight 30s --trigger-latency 'runq<20ms'
 ! dial9-prof: record: --trigger-latency takes offcpu>DUR or runq>DUR, such as 'runq>20ms'; see dial9-prof record --help
 ? 1
 $ dial9-prof -a --flight 30s -o - | cat
-! dial9-prof: record: --flight writes files of its own: not to standard output, and without --switch-output, --max-size and --app-trace; see dial9-prof record --help
+! dial9-prof: record: --flight writes files of its own: to no stream, and without --switch-output, --max-size and --app-trace; see dial9-prof record --help
+$ dial9-prof -a --flight 30s -o unix:/tmp/none
+! dial9-prof: record: --flight writes files of its own: to no stream, and without --switch-output, --max-size and --app-trace; see dial9-prof record --help
+? 1
 #
 # An empty name is none.
 $ dial9-prof -o '' -a

@@ -27,6 +27,7 @@
 #include "record/meta.h"
 #include "record/recorder.h"
 #include "record/sink.h"
+#include "record/stream.h"
 
 #define SUMMARY_MIN_NS 200000000ULL
 #define SUMMARY_MAX_NS 600000000000ULL
@@ -38,6 +39,7 @@ static const char *const stack_choices[] = { "none", "user", "both", NULL };
 static const char *const call_graph_choices[] = { "auto", "fp", "no", "dwarf", NULL };
 static const uint32_t call_graphs[] = { PROF_CALL_GRAPH_AUTO, PROF_CALL_GRAPH_FP,
 					PROF_CALL_GRAPH_NO, PROF_CALL_GRAPH_AUTO };
+static const char *const clock_choices[] = { "mono", "boot", "monotonic", "boottime", NULL };
 static const char *const spec_choices[] = { "0.3", "0.4", NULL };
 
 enum { STACKS_NONE, STACKS_USER, STACKS_BOTH };
@@ -78,6 +80,7 @@ struct record_opts {
 	const char *delay;
 	const char *start_at;
 	const char *control;
+	int clock;
 	struct opt_list meta;
 	/* what these come to */
 	struct when_cfg when;
@@ -208,6 +211,12 @@ static const struct opt record_table[] = {
 	  .off = AT(start_at),
 	  .arg = "TIME",
 	  .help = "begin at 03:00, at 2030-01-31T23:59:00Z, or, as /10s, at the next multiple of that" },
+	{ .name = "clockid",
+	  .key = 'k',
+	  .kind = OPT_CHOICE,
+	  .off = AT(clock),
+	  .choices = clock_choices,
+	  .help = "of the trace: boot also counts while the machine is suspended (default mono)" },
 	{ .name = "control",
 	  .kind = OPT_STR,
 	  .off = AT(control),
@@ -444,8 +453,8 @@ static int check_flight(struct record_opts *o)
 	if (wrong)
 		return usage_error(wrong);
 	if (o->flight.keep && (o->output.switching || o->output.max_bytes || o->app_trace ||
-			       sink_is_stdout(o->output.path)))
-		return usage_error("--flight writes files of its own: not to standard output, and "
+			       sink_is_stdout(o->output.path) || stream_is(o->output.path)))
+		return usage_error("--flight writes files of its own: to no stream, and "
 				   "without --switch-output, --max-size and --app-trace");
 	return 0;
 }
@@ -669,6 +678,9 @@ int cmd_record(int argc, char **argv)
 			      o.verbose > 1 ? LOG_LEVEL_DEBUG :
 			      o.verbose	    ? LOG_LEVEL_INFO :
 					      LOG_LEVEL_WARN);
+		/* boot and boottime */
+		if (o.clock % 2)
+			clock_count_suspend();
 		catch_signals(o.output.switching, o.flight.keep);
 		code = record(&o, first < argc ? argv + first : NULL, buf_cstr(&command_line));
 	}

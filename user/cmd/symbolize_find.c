@@ -83,7 +83,9 @@ static bool same_boot(const struct symbolize_find *f, uint32_t index)
 	const struct names *n = f->cfg.names;
 	uint32_t id = names_part(n, names_module(n, index)->part)->boot_id;
 
-	return id != NAMES_NONE && *f->boot_id && !strcmp(names_str(n, id, NULL), f->boot_id);
+	/* which clock the times are on is behind it */
+	return id != NAMES_NONE && *f->boot_id &&
+	       !strncmp(names_str(n, id, NULL), f->boot_id, PROC_BOOT_ID_SIZE - 1);
 }
 
 /* One that can be said again. */

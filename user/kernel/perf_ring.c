@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 
 /* A mapping's, with the longest path; what other listeners add to a symbol's comes close. */
 enum { RECORD_MAX = 8192 };
@@ -60,7 +61,7 @@ static int open_dummy(uint32_t cpu, bool build_id, bool ksymbol, int *fd)
 		.build_id = build_id,
 		.sample_id_all = 1,
 		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
+		.clockid = clock_mono_id(),
 		/* Each record wakes who polls: it may tell of what stacks are unwound by. */
 		.watermark = 1,
 		.wakeup_watermark = 1,

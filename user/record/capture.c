@@ -189,6 +189,7 @@ static int configure(struct capture *c)
 
 	s->rodata->cfg_system_wide = cfg->system_wide;
 	s->rodata->cfg_self_tgid = cfg->include_self ? UINT32_MAX : (uint32_t)getpid();
+	s->rodata->cfg_boot_clock = clock_mono_id() == CLOCK_BOOTTIME;
 	s->rodata->cfg_switch_stacks = cfg->switch_stacks;
 	s->rodata->cfg_waking_stacks = cfg->waking_stacks;
 	s->rodata->cfg_verify_stacks = cfg->verify_stacks;

@@ -160,7 +160,7 @@ static struct timespec to_timespec(uint64_t ns)
 /* The last to leave destroys it: the caller, or a thread that hung until then. */
 void proc_reader_free(struct proc_reader *r)
 {
-	struct timespec until = to_timespec(clock_mono_ns() + END_MS * 1000000ULL);
+	struct timespec until = to_timespec(clock_timer_ns() + END_MS * 1000000ULL);
 	bool last;
 
 	if (!r)
@@ -220,7 +220,8 @@ struct snapshot *proc_reader_take(struct proc_reader *r, uint64_t until_ns)
 
 struct snapshot *proc_reader_wait(struct proc_reader *r, uint64_t deadline_ns)
 {
-	struct timespec until = to_timespec(deadline_ns);
+	const uint64_t now = clock_mono_ns(), left = deadline_ns > now ? deadline_ns - now : 0;
+	struct timespec until = to_timespec(clock_timer_ns() + left);
 	struct snapshot *answer;
 
 	pthread_mutex_lock(&r->lock);

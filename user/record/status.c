@@ -157,7 +157,8 @@ static int write_metadata(struct status *s, const struct status_head *head)
 	const char *sampler = capture_sampler(s->cfg.capture);
 	struct buf command = { 0 }, texts[3] = { 0 };
 	struct meta m = { .cnt = 0 };
-	char boot_id[PROC_BOOT_ID_SIZE];
+	char boot_id[PROC_BOOT_ID_SIZE + sizeof(PROF_BOOT_ID_SUSPEND)];
+	const bool suspend = clock_mono_id() == CLOCK_BOOTTIME;
 	struct utsname uts;
 	struct dial9_str text;
 	int err;
@@ -167,14 +168,17 @@ static int write_metadata(struct status *s, const struct status_head *head)
 		meta_text(&m, PROF_META_KERNEL, uts.release);
 		meta_text(&m, PROF_META_ARCH, uts.machine);
 	}
-	if (!proc_read_boot_id(boot_id))
+	if (!proc_read_boot_id(boot_id)) {
+		if (suspend)
+			strcat(boot_id, PROF_BOOT_ID_SUSPEND);
 		meta_text(&m, PROF_META_BOOT_ID, boot_id);
+	}
 	meta_number(&m, PROF_META_CPUS, (uint64_t)s->cpus);
 	text = emit_text(&command, head->command_line, strlen(head->command_line));
 	meta_text(&m, PROF_META_COMMAND_LINE, text.ptr);
 	meta_text(&m, PROF_META_VERSION, PROF_VERSION);
 	meta_targets(&m, head, texts);
-	meta_text(&m, PROF_META_CLOCK, "CLOCK_MONOTONIC");
+	meta_text(&m, PROF_META_CLOCK, suspend ? "CLOCK_BOOTTIME" : "CLOCK_MONOTONIC");
 	if (sampler) {
 		uint32_t hz = capture_hz(s->cfg.capture);
 
