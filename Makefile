@@ -304,6 +304,13 @@ $(O)/gen/syscall_names.h: tools/gen-syscalls.sh $(O)/flags
 	$(Q)sh tools/gen-syscalls.sh $(CC) > $@.$$$$ && mv $@.$$$$ $@
 $(O)/obj/user/kernel/format_known.o: $(O)/gen/syscall_names.h
 
+# Keys that are the recorder's own, as the header has them.
+$(O)/gen/meta_keys.h: include/prof_events.h
+	$(call msg,GEN,$@)
+	@mkdir -p $(@D)
+	$(Q)sed -n 's/^#define \(PROF_META_[A-Z_]*\).*/\1,/p' $< > $@.$$$$ && mv $@.$$$$ $@
+$(O)/obj/user/record/meta.o: $(O)/gen/meta_keys.h
+
 $(O)/gen/page_html.h: tools/page/embed.sh $(PAGE_PARTS) $(O)/flags
 	$(call msg,GEN,$@)
 	@mkdir -p $(@D)
@@ -510,7 +517,7 @@ check-self:
 	$(Q)$(TEST_ENV) CC=$(CC) sh tests/run-self.sh
 
 FUZZ_TIME ?= 60
-$(O)/fuzz/%: tests/fuzz/%.c $(call have,$(SRCS_all)) | $(SKEL) $(O)/gen/syscall_names.h $(O)/gen/page_html.h
+$(O)/fuzz/%: tests/fuzz/%.c $(call have,$(SRCS_all)) | $(SKEL) $(O)/gen/syscall_names.h $(O)/gen/page_html.h $(O)/gen/meta_keys.h
 	$(call msg,FUZZ,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined \
