@@ -331,6 +331,42 @@ Test(symopen, finds_debug_files_where_distributions_put_them)
 	cr_expect_eq(symopen_debug(&where, &want), -ENOENT);
 }
 
+/* What dwz moved out of several files, where its option -m says. */
+Test(symopen, finds_what_dwz_made_beside_the_binary)
+{
+	const uint8_t id[] = { 0xab, 0xcd, 0xef };
+	char path[128], absolute[128], cmd[256];
+	struct symopen_where where = { .pid = getpid(), .debug_root = dir, .path = path };
+	struct symbolizer_want want = {
+		.kind = SYMBOLIZER_WANT_ALTLINK,
+		.name = "common.dwz",
+		.build_id = id,
+		.build_id_sz = sizeof(id),
+	};
+
+	snprintf(cmd, sizeof(cmd), "mkdir -p %s/bin/.debug %s/.build-id/ab", dir, dir);
+	cr_assert_eq(system(cmd), 0);
+	snprintf(path, sizeof(path), "%s/bin/app", dir);
+	cr_expect_eq(symopen_debug(&where, &want), -ENOENT);
+	write_file("bin/.debug/common.dwz", "below");
+	expect_text(symopen_debug(&where, &want), "below");
+	write_file("bin/common.dwz", "beside");
+	expect_text(symopen_debug(&where, &want), "beside");
+	snprintf(absolute, sizeof(absolute), "%s/bin/common.dwz", dir);
+	want.name = absolute;
+	expect_text(symopen_debug(&where, &want), "beside");
+	want.name = ".debug/../common.dwz";
+	cr_expect_eq(symopen_debug(&where, &want), -ENOENT);
+	want.name = "";
+	cr_expect_eq(symopen_debug(&where, &want), -ENOENT);
+	want.name = "common.dwz";
+	where.path = "relative/app";
+	cr_expect_eq(symopen_debug(&where, &want), -ENOENT);
+	where.path = path;
+	write_file(".build-id/ab/cdef.debug", "by id");
+	expect_text(symopen_debug(&where, &want), "by id");
+}
+
 /* ---- asked by messages ------------------------------------------------------------------------- */
 
 struct server {

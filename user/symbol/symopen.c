@@ -347,7 +347,7 @@ static int open_debuglink(const struct symopen_where *where, const struct symbol
 }
 
 /* Distributions keep these below the debug root; the name says where, relative to anything. */
-static int open_altlink(const struct symopen_where *where, const struct symbolizer_want *want)
+static int open_shared(const struct symopen_where *where, const struct symbolizer_want *want)
 {
 	const char *dwz = strstr(want->name, "/.dwz/");
 	char path[PATH_MAX];
@@ -356,9 +356,27 @@ static int open_altlink(const struct symopen_where *where, const struct symboliz
 	if (!dwz)
 		dwz = strncmp(want->name, ".dwz/", 5) ? NULL : want->name;
 	if (!dwz || strstr(dwz, ".."))
-		return open_by_build_id(where, want);
+		return -ENOENT;
 	n = snprintf(path, sizeof(path), "%s/%s", debug_root(where), dwz);
 	return n < (int)sizeof(path) ? open_plain(path) : -ENAMETOOLONG;
+}
+
+/* Whoever runs dwz by hand has the file beside the binary, or its debug file. */
+static int open_altlink(const struct symopen_where *where, const struct symbolizer_want *want)
+{
+	const char *slash = where->path ? strrchr(where->path, '/') : NULL;
+	int fd = open_shared(where, want), dir_len;
+
+	if (fd < 0)
+		fd = open_by_build_id(where, want);
+	if (fd >= 0 || !slash || where->path[0] != '/' || !want->name[0] ||
+	    strstr(want->name, ".."))
+		return fd;
+	if (want->name[0] == '/')
+		return open_beside(where, "", 0, "", want->name);
+	dir_len = (int)(slash - where->path);
+	fd = open_beside(where, where->path, dir_len, "", want->name);
+	return fd >= 0 ? fd : open_beside(where, where->path, dir_len, ".debug/", want->name);
 }
 
 int symopen_debug(void *ctx, const struct symbolizer_want *want)
