@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -34,14 +35,15 @@ struct reading {
 };
 
 struct perf_ring {
-	int fd;
+	int fd; /* of the first event, whose ring it is */
+	int later_fd; /* of the event that fills it since the CPU came back */
 	uint32_t cpu;
 	struct perf_event_mmap_page *page; /* MAP_FAILED until mapped */
 	size_t map_sz;
 	const uint8_t *data;
 	size_t data_sz; /* a power of two */
 	struct reading given, looked; /* the latter is never behind for long */
-	bool full; /* there was no room behind head for the largest record */
+	bool full; /* something may be missing behind head: no room for the largest record, or no event */
 };
 
 static int open_dummy(uint32_t cpu, bool build_id, bool ksymbol, int *fd)
@@ -90,19 +92,26 @@ static int map_ring(struct perf_ring *r, size_t ring_sz)
 	return 0;
 }
 
+static int open_event(uint32_t cpu, int *fd)
+{
+	int err = open_dummy(cpu, true, true, fd);
+
+	if (err == -EINVAL) /* build-ids came with 5.12, ksymbol with 5.1 */
+		err = open_dummy(cpu, false, true, fd);
+	if (err == -EINVAL)
+		err = open_dummy(cpu, false, false, fd);
+	return err;
+}
+
 int perf_ring_open(uint32_t cpu, size_t ring_sz, struct perf_ring **out)
 {
 	struct perf_ring *r = xcalloc(1, sizeof(*r));
 	int err;
 
-	r->fd = -1;
+	r->fd = r->later_fd = -1;
 	r->cpu = cpu;
 	r->page = MAP_FAILED;
-	err = open_dummy(cpu, true, true, &r->fd);
-	if (err == -EINVAL) /* build-ids came with 5.12, ksymbol with 5.1 */
-		err = open_dummy(cpu, false, true, &r->fd);
-	if (err == -EINVAL)
-		err = open_dummy(cpu, false, false, &r->fd);
+	err = open_event(cpu, &r->fd);
 	if (!err)
 		err = map_ring(r, ring_sz);
 	if (err) {
@@ -113,12 +122,32 @@ int perf_ring_open(uint32_t cpu, size_t ring_sz, struct perf_ring **out)
 	return 0;
 }
 
+int perf_ring_renew(struct perf_ring *r)
+{
+	int fd, err = open_event(r->cpu, &fd);
+
+	if (err)
+		return err;
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->fd)) {
+		err = -errno;
+		close(fd);
+		return err;
+	}
+	if (r->later_fd >= 0)
+		close(r->later_fd);
+	r->later_fd = fd;
+	r->full = true;
+	return 0;
+}
+
 void perf_ring_close(struct perf_ring *r)
 {
 	if (!r)
 		return;
 	if (r->page != MAP_FAILED)
 		munmap(r->page, r->map_sz);
+	if (r->later_fd >= 0)
+		close(r->later_fd);
 	if (r->fd >= 0)
 		close(r->fd);
 	free(r);

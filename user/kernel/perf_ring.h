@@ -16,6 +16,11 @@ struct perf_ring;
 
 /* ring_sz: bytes of data, rounded up to a power of two of pages. Enabled at once. */
 int perf_ring_open(uint32_t cpu, size_t ring_sz, struct perf_ring **out);
+/*
+ * A CPU that was taken away and came back has lost its event: gives it another one that fills the same ring.
+ * 0 or -errno, silently. A PERF_SIDE_FULL follows what is in the ring: nothing was noted meanwhile.
+ */
+int perf_ring_renew(struct perf_ring *r);
 void perf_ring_close(struct perf_ring *r);
 
 /*
