@@ -56,7 +56,7 @@ SRCS_symbol := $(addprefix user/symbol/, \
 	workers.c)
 SRCS_record := $(addprefix user/record/, \
 	capture_rings.c \
-	awaited.c build_ids.c capture.c capture_layout.c capture_unwind.c copied.c early_records.c emit.c event.c \
+	awaited.c build_ids.c capture.c capture_cpus.c capture_layout.c capture_unwind.c copied.c early_records.c emit.c event.c \
 	eventset.c frames.c frames_kernel.c frames_segment.c kept_names.c output.c pack.c segments.c stream.c writer.c \
 	invoker.c jit.c kallsyms_thread.c \
 	last_names.c launch.c lookout.c mapped.c maps.c memory.c merge.c modules.c needed.c probe.c proc_reader.c realtime.c recorder.c recorder_target.c \
@@ -181,7 +181,7 @@ TESTS_ROOT += tests/record/field_notes_live_test.c
 TESTS += $(addprefix tests/record/,control_test.c gate_test.c meta_test.c) tests/cmd/start_at_test.c
 TESTS_ROOT += tests/bpf/when_test.c tests/bpf/flight_test.c
 TESTS += tests/record/flight_test.c tests/record/trigger_test.c tests/cmd/flight_opts_test.c
-TESTS_ROOT += tests/bpf/app_trace_test.c
+TESTS_ROOT += tests/bpf/app_trace_test.c tests/bpf/hotplug_test.c
 TESTS_ROOT += tests/bpf/filter_test.c
 TESTS_ROOT += tests/bpf/kernel_stacks_test.c
 TESTS_ROOT += tests/bpf/select_test.c

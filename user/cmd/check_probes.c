@@ -30,6 +30,7 @@
 #include "kernel/privileges.h"
 #include "kernel/tracefs.h"
 #include "record/capture.h"
+#include "record/capture_cpus.h"
 #include "record/probe.h"
 
 enum {

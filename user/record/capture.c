@@ -28,6 +28,7 @@
 #include "kernel/perf_ring.h"
 #include "kernel/privileges.h"
 #include "prof.skel.h"
+#include "record/capture_cpus.h"
 #include "record/capture_filter.h"
 #include "record/capture_layout.h"
 #include "record/capture_orc.h"
@@ -37,13 +38,6 @@
 #include "record/eventset.h"
 #include "record/ring.h"
 
-enum {
-	SIDE_RINGS_BYTES = 32 << 20, /* of all CPUs together, as far as each has: */
-	SIDE_RING_MOST = 8 << 20,
-	SIDE_RING_BYTES = 1 << 20,
-	SIDE_RING_MIN = 1 << 17, /* where memory may not be locked */
-};
-
 struct capture {
 	struct capture_cfg cfg;
 	struct prof *skel;
@@ -51,18 +45,10 @@ struct capture {
 	struct bpf_link *look; /* at all tasks; NULL: not made */
 	size_t link_cnt;
 	size_t link_cap;
-	int *fds; /* perf events: samplers first, then tracepoints */
-	size_t fd_cnt;
-	size_t fd_cap;
-	size_t sampler_cnt;
-	uint32_t *cpus;
-	size_t cpu_cnt;
+	struct capture_cpus cpus;
 	struct capture_rings rings;
-	struct perf_ring **sides;
-	size_t side_cnt;
 	struct capture_unwind unwind;
 	struct capture_summary summary;
-	bool cycles;
 	bool orc; /* programs that walk kernel stacks are loaded */
 	bool orc_begun; /* and were told how, if that is known */
 	uint64_t lost_seen[PROF_CPUS_MAX][CAPTURE_LOSS_CNT];
@@ -168,7 +154,7 @@ static int configure_unwind(struct capture *c)
 /* A CPU that comes later shares a ring with one of those that are there. */
 static size_t ring_cnt(const struct capture *c)
 {
-	size_t cnt = (size_t)c->cpus[c->cpu_cnt - 1] + 1;
+	size_t cnt = (size_t)c->cpus.v[c->cpus.cnt - 1].cpu + 1;
 	size_t max = c->cfg.ring_max && c->cfg.ring_max < PROF_RINGS_MAX ? c->cfg.ring_max :
 									   PROF_RINGS_MAX;
 
@@ -284,12 +270,9 @@ int capture_new(const struct capture_cfg *cfg, struct capture **out)
 	c->cfg = *cfg;
 	raise_fd_limit();
 	libbpf_set_print(print_libbpf);
-	err = cpus_online(&c->cpus, &c->cpu_cnt);
-	if (err || !c->cpu_cnt) {
-		err = err ? err : -ENODEV;
-		log_error("record: cannot tell which CPUs there are: %s", strerror(-err));
+	err = capture_cpus_init(&c->cpus);
+	if (err)
 		goto out;
-	}
 	c->orc = !cfg->no_orc && capture_orc_is_likely();
 	err = load_programs(c);
 	if (!err)
@@ -314,12 +297,6 @@ static void keep_link(struct capture *c, struct bpf_link *link)
 {
 	c->links = array_reserve(c->links, &c->link_cap, c->link_cnt + 1, sizeof(*c->links));
 	c->links[c->link_cnt++] = link;
-}
-
-static void keep_fd(struct capture *c, int fd)
-{
-	c->fds = array_reserve(c->fds, &c->fd_cap, c->fd_cnt + 1, sizeof(*c->fds));
-	c->fds[c->fd_cnt++] = fd;
 }
 
 static int attach_btf_programs(struct capture *c)
@@ -369,90 +346,9 @@ static int attach_event(struct capture *c, size_t idx)
 	return 0;
 }
 
-/*
- * A program that maps long paths writes megabytes in a tick, and what is lost puts all processes in
- * doubt. Without CAP_IPC_LOCK the kernel allows half a megabyte and a page for each CPU, and little
- * more.
- */
-size_t capture_side_bytes(size_t cpu_cnt)
-{
-	size_t sz = SIDE_RING_MOST;
-
-	while (sz > SIDE_RING_BYTES && sz * cpu_cnt > SIDE_RINGS_BYTES)
-		sz /= 2;
-	return sz;
-}
-
-static int open_side(struct capture *c, uint32_t cpu, size_t *sz)
-{
-	int err;
-
-	while ((err = perf_ring_open(cpu, *sz, &c->sides[c->side_cnt])) == -EPERM &&
-	       *sz / 2 >= SIDE_RING_MIN)
-		*sz /= 2;
-	return err;
-}
-
-static int open_sides(struct capture *c)
-{
-	size_t want = capture_side_bytes(c->cpu_cnt), sz = want, i;
-	int err;
-
-	c->sides = xcalloc(c->cpu_cnt, sizeof(*c->sides));
-	for (i = 0; i < c->cpu_cnt; i++) {
-		/* what one CPU's had to do with, the next would have to as well */
-		err = open_side(c, c->cpus[i], &sz);
-		if (err) {
-			log_error("record: no side-band on CPU %u: %s (%s)", c->cpus[i],
-				  strerror(-err), perf_open_error(err));
-			return err;
-		}
-		c->side_cnt++;
-	}
-	if (sz < want)
-		log_info("record: without locked memory for a larger side-band: as little as %zu "
-			 "of %zu KiB on a CPU",
-			 sz / 1024, want / 1024);
-	return 0;
-}
-
 static struct bpf_program *sampler_program(const struct capture *c)
 {
 	return c->orc ? c->skel->progs.prof_sample_orc : c->skel->progs.prof_sample;
-}
-
-static int attach_sampler(struct capture *c, uint32_t cpu)
-{
-	const struct perf_sampler_cfg cfg = {
-		.which = c->cfg.force_cycles	? PERF_SAMPLER_CYCLES :
-			 c->cfg.force_cpu_clock ? PERF_SAMPLER_CPU_CLOCK :
-						  PERF_SAMPLER_AUTO,
-		.hz = c->cfg.hz,
-	};
-	struct bpf_link *link;
-	int fd, err;
-
-	err = perf_open_sampler(cpu, &cfg, &fd, &c->cycles);
-	if (err && cfg.which == PERF_SAMPLER_CYCLES) {
-		log_error("record: no cycle counter here: %s; -e cpu-clock samples by a timer",
-			  strerror(-err));
-		return err;
-	}
-	if (err) {
-		log_error("record: cannot sample CPU %u: %s (%s)", cpu, strerror(-err),
-			  perf_open_error(err));
-		return err;
-	}
-	link = bpf_program__attach_perf_event(sampler_program(c), fd);
-	if (!link) {
-		err = -errno;
-		log_error("record: cannot attach the sampler of CPU %u: %s", cpu, strerror(-err));
-		close(fd);
-		return err;
-	}
-	keep_link(c, link);
-	keep_fd(c, fd);
-	return 0;
 }
 
 static void clamp_hz(struct capture *c)
@@ -467,12 +363,24 @@ static void clamp_hz(struct capture *c)
 	}
 }
 
+static int attach_samplers(struct capture *c)
+{
+	const struct perf_sampler_cfg cfg = {
+		.which = c->cfg.force_cycles	? PERF_SAMPLER_CYCLES :
+			 c->cfg.force_cpu_clock ? PERF_SAMPLER_CPU_CLOCK :
+						  PERF_SAMPLER_AUTO,
+		.hz = c->cfg.hz,
+	};
+
+	return capture_cpus_attach(&c->cpus, &cfg, sampler_program(c), c->cfg.select);
+}
+
 int capture_attach(struct capture *c)
 {
 	size_t i;
 	int err;
 
-	err = c->cfg.summary ? 0 : open_sides(c);
+	err = c->cfg.summary ? 0 : capture_cpus_open_sides(&c->cpus);
 	if (!err)
 		err = attach_btf_programs(c);
 	for (i = 0; i < c->cfg.events->cnt && !err; i++)
@@ -483,10 +391,8 @@ int capture_attach(struct capture *c)
 	if (err || !c->cfg.samples)
 		return err;
 	clamp_hz(c);
-	for (i = 0; i < c->cpu_cnt && !err; i++)
-		if (capture_select_has_cpu(c->cfg.select, c->cpus[i]))
-			err = attach_sampler(c, c->cpus[i]);
-	if (!err && !c->cycles && !c->cfg.force_cpu_clock)
+	err = attach_samplers(c);
+	if (!err && !c->cpus.cycles && !c->cfg.force_cpu_clock)
 		log_info("record: without a cycle counter: samples by a timer, none where "
 			 "interrupts are off");
 	return err;
@@ -528,12 +434,9 @@ static uint64_t count_nested(const struct capture *c)
 
 static void switch_on(struct capture *c)
 {
-	size_t i;
-
 	c->skel->bss->summary_since = clock_mono_ns();
 	__atomic_store_n(&c->skel->bss->recording, true, __ATOMIC_SEQ_CST);
-	for (i = 0; i < c->fd_cnt; i++)
-		perf_enable(c->fds[i]);
+	capture_cpus_enable(&c->cpus, true);
 	/* without it who is a target is told as soon as something happens to it */
 	capture_select_all(c->skel, &c->look);
 }
@@ -549,10 +452,7 @@ void capture_take_kallsyms(struct capture *c, const struct kallsyms *kallsyms)
 
 static void switch_off(struct capture *c)
 {
-	size_t i;
-
-	for (i = 0; i < c->fd_cnt; i++)
-		perf_disable(c->fds[i]);
+	capture_cpus_enable(&c->cpus, false);
 	__atomic_store_n(&c->skel->bss->recording, false, __ATOMIC_SEQ_CST);
 }
 
@@ -561,6 +461,11 @@ void capture_start(struct capture *c)
 	c->nested_before = count_nested(c);
 	c->started = true;
 	switch_on(c);
+}
+
+void capture_follow_cpus(struct capture *c)
+{
+	capture_cpus_follow(&c->cpus);
 }
 
 void capture_pause(struct capture *c)
@@ -614,16 +519,12 @@ void capture_free(struct capture *c)
 	for (i = 0; i < c->link_cnt; i++)
 		bpf_link__destroy(c->links[i]);
 	bpf_link__destroy(c->look);
-	for (i = 0; i < c->side_cnt; i++)
-		perf_ring_close(c->sides[i]);
+	capture_cpus_fini(&c->cpus);
 	capture_rings_fini(&c->rings);
 	capture_unwind_fini(&c->unwind);
 	capture_summary_fini(&c->summary);
 	prof__destroy(c->skel);
 	free(c->links);
-	free(c->fds);
-	free(c->sides);
-	free(c->cpus);
 	free(c);
 }
 
@@ -657,8 +558,8 @@ struct ring *capture_rings(struct capture *c, size_t *cnt)
 
 struct perf_ring **capture_sides(struct capture *c, size_t *cnt)
 {
-	*cnt = c->side_cnt;
-	return c->sides;
+	*cnt = c->cpus.side_cnt;
+	return c->cpus.sides;
 }
 
 bool capture_is_filled(struct capture *c, size_t parts)
@@ -668,8 +569,8 @@ bool capture_is_filled(struct capture *c, size_t parts)
 	for (i = 0; i < c->rings.reader_cnt; i++)
 		if (ring_fill(&c->rings.readers[i]) > c->rings.readers[i].sz / parts)
 			return true;
-	for (i = 0; i < c->side_cnt; i++)
-		if (perf_ring_is_filled(c->sides[i], parts))
+	for (i = 0; i < c->cpus.side_cnt; i++)
+		if (perf_ring_is_filled(c->cpus.sides[i], parts))
 			return true;
 	return false;
 }
@@ -678,7 +579,7 @@ const char *capture_sampler(const struct capture *c)
 {
 	if (!c->cfg.samples)
 		return NULL;
-	return c->cycles ? "cycles" : "cpu-clock";
+	return c->cpus.cycles ? "cycles" : "cpu-clock";
 }
 
 uint32_t capture_call_graph(const struct capture *c)
@@ -693,7 +594,7 @@ uint32_t capture_hz(const struct capture *c)
 
 size_t capture_cpu_cnt(const struct capture *c)
 {
-	uint32_t last = c->cpu_cnt ? c->cpus[c->cpu_cnt - 1] : 0;
+	uint32_t last = c->cpus.cnt ? c->cpus.v[c->cpus.cnt - 1].cpu : 0;
 
 	return last < PROF_CPUS_MAX ? last + 1 : PROF_CPUS_MAX;
 }

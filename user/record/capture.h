@@ -87,6 +87,9 @@ void capture_stop(struct capture *c);
  */
 void capture_free(struct capture *c);
 
+/* CPUs that went and came back: see capture_cpus_follow(). To be asked about once a second. */
+void capture_follow_cpus(struct capture *c);
+
 /* Marks a thread (tid) or a whole thread group (tgid) as target; 0 for none. */
 void capture_add_target(struct capture *c, pid_t tid, pid_t tgid);
 
@@ -97,8 +100,6 @@ const struct capture_summary *capture_summary(const struct capture *c);
 /* The readers of all rings, and of the stages in which records of hot events gather. */
 struct ring *capture_rings(struct capture *c, size_t *cnt);
 struct perf_ring **capture_sides(struct capture *c, size_t *cnt);
-/* The side-band's buffer for each CPU, where as much memory may be locked. */
-size_t capture_side_bytes(size_t cpu_cnt);
 /* Whether one of these is fuller than one part of so many. */
 bool capture_is_filled(struct capture *c, size_t parts);
 /* "cycles" or "cpu-clock"; NULL without samples. */

@@ -30,6 +30,7 @@
 #include "kernel/tracefs.h"
 #include "record/announce.h"
 #include "record/capture.h"
+#include "record/capture_cpus.h"
 #include "record/emit.h"
 #include "record/frames.h"
 #include "record/early_records.h"
@@ -68,6 +69,7 @@ enum {
 	DRAIN_MS = 100, /* between two flushes */
 	NAMES_MAX = 4096,
 	PROGRESS_TICKS = 10,
+	CPUS_TICKS = 25, /* between looks which CPUs there are */
 	IDENTIFY_MS = 500,
 	NAMES_STEP_MS = 50,
 	TABLES_MS =
@@ -443,7 +445,9 @@ static int start(struct recorder *r)
 	prepare_translation(r);
 	r->summary = summary_new(capture_summary(r->capture), r->cfg->summary_ns, r->start_ns);
 	err = begin_trace(r);
-	return err ? err : privileges_drop_all_but(r->privileges);
+	if (!err)
+		err = privileges_drop_all_but(r->privileges);
+	return err ? err : privileges_suspend(CAPTURE_CPUS_RIGHTS);
 }
 
 /* ---- drain -------------------------------------------------------------------------------------- */
@@ -656,6 +660,8 @@ static int record_until_over(struct recorder *r)
 		if (!err)
 			err = r->early ? segments_flush(r->segments) :
 					 segments_step(r->segments, mark);
+		if (tick % CPUS_TICKS == 0)
+			capture_follow_cpus(r->capture);
 		report_progress(r, now, tick++);
 	}
 	realtime_end(&r->realtime);

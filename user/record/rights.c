@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "kernel/privileges.h"
 #include "record/capture.h"
+#include "record/capture_cpus.h"
 #include "symbol/sandbox.h"
 
 /* Told at once and in one line, rather than by whatever fails first. */
@@ -41,7 +42,7 @@ int rights_check(bool names)
 
 /*
  * What stays for good reads /proc and the trace, and takes real-time priority; files that hold names are
- * opened by others. Until the start is over, the output takes its name in a directory that may be
+ * opened by others. What opens events for a CPU that comes back is only used then. Until the start is over, the output takes its name in a directory that may be
  * another's, the kernel's symbols are read, and a thread is made that keeps what room for unwind tables
  * takes.
  */
@@ -51,7 +52,7 @@ int rights_reduce(const struct capture *capture, bool realtime, uint64_t *keep)
 			       1ULL << CAP_BPF;
 	int err;
 
-	*keep = 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH;
+	*keep = 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH | CAPTURE_CPUS_RIGHTS;
 	if (realtime)
 		*keep |= 1ULL << CAP_SYS_NICE;
 	err = privileges_suspend(~*keep);
