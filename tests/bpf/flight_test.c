@@ -240,7 +240,7 @@ Test(flight, an_event_that_passes_its_filter_is_a_trigger_and_what_follows_is_th
 	cr_assert_eq(s.triggers, 1);
 	cr_expect_str_eq(s.reason, PROF_TRIGGER_EVENT);
 	cr_expect_str_eq(s.event, "syscalls:sys_enter_close");
-	cr_expect_eq(s.trigger_tid, numbers.pid);
+	cr_expect_eq(s.trigger_tid, s.tid);
 	cr_expect_eq(s.numbers, 1, "the filter holds for what is recorded");
 	cr_expect_eq(s.next, FIRST_NUMBER + 201);
 	cr_expect_gt(s.last_ns, s.trigger_ns + 100 * MS);
