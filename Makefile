@@ -56,7 +56,7 @@ SRCS_symbol := $(addprefix user/symbol/, \
 	workers.c)
 SRCS_record := $(addprefix user/record/, \
 	capture_rings.c \
-	awaited.c build_ids.c capture.c capture_cpus.c capture_layout.c capture_unwind.c copied.c early_records.c emit.c event.c \
+	awaited.c build_ids.c capture.c capture_cpus.c capture_layout.c capture_unwind.c copied.c early_records.c early_stacks.c emit.c event.c \
 	eventset.c frames.c frames_kernel.c frames_segment.c kept_names.c output.c pack.c segments.c stream.c writer.c \
 	invoker.c jit.c kallsyms_thread.c \
 	last_names.c launch.c lookout.c mapped.c maps.c memory.c merge.c modules.c needed.c probe.c proc_reader.c realtime.c recorder.c recorder_target.c \

@@ -34,6 +34,7 @@
 #include "record/emit.h"
 #include "record/frames.h"
 #include "record/early_records.h"
+#include "record/early_stacks.h"
 #include "record/invoker.h"
 #include "record/kallsyms_thread.h"
 #include "record/last_names.h"
@@ -72,9 +73,6 @@ enum {
 	CPUS_TICKS = 25, /* between looks which CPUs there are */
 	IDENTIFY_MS = 500,
 	NAMES_STEP_MS = 50,
-	TABLES_MS =
-		50, /* that the start waits for them at most: what comes later is waited for then */
-	TABLES_EXPECTED_MS = 200, /* the same, of a command that has not begun */
 	RUSH_PART = 8,
 	PATIENT_PART = 4,
 	TABLES_STEP_MS = 5,
@@ -199,54 +197,6 @@ static int prepare_capture(struct recorder *r)
 		capture_cfg.unwind.known_cnt = 0;
 	err = capture_new(&capture_cfg, &r->capture);
 	return err ? err : capture_attach(r->capture);
-}
-
-static bool is_command(const struct recorder *r, uint32_t pid)
-{
-	return r->launch && (uint32_t)launch_pid(r->launch) == pid;
-}
-
-static void follow_process(struct process *proc, void *ctx)
-{
-	struct recorder *r = ctx;
-
-	frames_expect(r->frames, proc);
-	if (r->unwinding && proc->wanted && !is_command(r, proc->pid))
-		unwinding_follow(r->unwinding, proc->pid, &proc->maps);
-}
-
-struct expecting {
-	struct unwinding *unwinding;
-	struct frames_from from;
-};
-
-static void expect_file(void *ctx, const struct needed_file *file)
-{
-	struct expecting *e = ctx;
-
-	unwinding_expect(e->unwinding, file, &e->from);
-}
-
-static void expect_command(struct recorder *r)
-{
-	pid_t pid = launch_pid(r->launch);
-	struct expecting e = { r->unwinding, { (uint32_t)pid, proc_owner(pid) } };
-
-	unwinding_follow(r->unwinding, e.from.pid, NULL);
-	if (r->scout)
-		scout_hear(r->scout, expect_file, &e);
-}
-
-/* The lists of those who are there, and for a while their tables. */
-static void prepare_stacks(struct recorder *r)
-{
-	tasks_each_process(r->tasks, follow_process, r);
-	if (r->unwinding && r->launch)
-		expect_command(r);
-	if (r->unwinding && !r->cfg->system_wide)
-		unwinding_settle(r->unwinding,
-				 clock_mono_ns() +
-					 (r->launch ? TABLES_EXPECTED_MS : TABLES_MS) * MS_NS);
 }
 
 static int prepare_frames(struct recorder *r)
@@ -432,7 +382,14 @@ static int start(struct recorder *r)
 		return err;
 	if (r->cfg->system_wide && !r->cfg->summary_ns)
 		tasks_scan_all(r->tasks);
-	prepare_stacks(r);
+	early_stacks_prepare(&(struct early_stacks){
+		.tasks = r->tasks,
+		.frames = r->frames,
+		.unwinding = r->unwinding,
+		.launch = r->launch,
+		.scout = r->scout,
+		.settle = !r->cfg->system_wide,
+	});
 	r->start_ns = clock_mono_ns();
 	when_begin(&r->when, r->capture, r->start_ns);
 	r->early = early_records_new(memory_early_max(r->cfg->mem_max));
