@@ -197,7 +197,7 @@ static int configure(struct capture *c)
 	if (!err)
 		err = configure_unwind(c);
 	if (!err && cfg->summary)
-		err = capture_summary_configure(s, capture_cpu_cnt(c));
+		err = capture_summary_configure(s, ring_cnt(c));
 	if (!err)
 		err = capture_layout(s, cfg->events);
 	if (!err)
@@ -594,9 +594,9 @@ uint32_t capture_hz(const struct capture *c)
 
 size_t capture_cpu_cnt(const struct capture *c)
 {
-	uint32_t last = c->cpus.cnt ? c->cpus.v[c->cpus.cnt - 1].cpu : 0;
+	const size_t cnt = c->rings.stage_cnt;
 
-	return last < PROF_CPUS_MAX ? last + 1 : PROF_CPUS_MAX;
+	return cnt < PROF_CPUS_MAX ? cnt : PROF_CPUS_MAX;
 }
 
 void capture_count(struct capture *c, struct capture_counts *out)
