@@ -73,11 +73,12 @@ static void far_end(struct far *f)
 	close(f->listening);
 }
 
+/* With a small ring events are lost as soon as they are not taken, and now and then before. */
 static void record_to(struct far *f, struct live_rec *rec, const struct live_proc *target,
-		      const char *option)
+		      const char *ring, const char *option)
 {
 	far_listen(f);
-	live_record(rec, "-o", f->output, "-m", "64K", "--no-samples", "-e",
+	live_record(rec, "-o", f->output, "-m", ring, "--no-samples", "-e",
 		    "syscalls:sys_enter_close", "-p", live_number(target->pid), option, NULL);
 	far_accept(f);
 }
@@ -103,7 +104,7 @@ static void what_is_recorded_arrives(const char *option)
 	struct far far;
 
 	live_stimulus(&numbers, "numbers", "10", "1000", NULL);
-	record_to(&far, &rec, &numbers, option);
+	record_to(&far, &rec, &numbers, "4M", option);
 	far_read(&far);
 	live_go(&numbers);
 	cr_assert_eq(live_stop(&rec), 0);
@@ -131,7 +132,7 @@ Test(sent, who_does_not_read_for_a_while_costs_events_that_are_counted)
 	uint64_t n;
 
 	live_stimulus(&numbers, "numbers", "1000", live_number(MANY), NULL);
-	record_to(&far, &rec, &numbers, NULL);
+	record_to(&far, &rec, &numbers, "64K", NULL);
 	live_go(&numbers);
 	far_read(&far);
 	cr_assert_eq(live_stop(&rec), 0);
@@ -153,7 +154,7 @@ Test(sent, who_does_not_read_at_the_end_is_not_waited_for)
 	struct far far;
 
 	live_stimulus(&numbers, "numbers", "1000", live_number(MANY / 10), NULL);
-	record_to(&far, &rec, &numbers, NULL);
+	record_to(&far, &rec, &numbers, "64K", NULL);
 	live_go(&numbers);
 	cr_expect_eq(live_stop(&rec), 3);
 	close(far.fd);
@@ -168,7 +169,7 @@ Test(sent, who_goes_away_ends_it)
 	struct far far;
 
 	live_stimulus(&numbers, "numbers", "10", NULL);
-	record_to(&far, &rec, &numbers, NULL);
+	record_to(&far, &rec, &numbers, "64K", NULL);
 	cr_assert_eq(write(numbers.in, "\n", 1), 1);
 	close(far.fd);
 	cr_expect_eq(live_finish(&rec), 3);
