@@ -295,6 +295,8 @@ enum prof_tp_symbol_kind {
 #define PROF_LOST_NESTED "nested" /* by generic tracepoints; never a switch or a waking */
 #define PROF_LOST_NESTED_SCHED                                                                     \
 	"nested_sched" /* of the scheduler's events, amidst another of them */
+/* the same where not all events are recorded: it is not known whether they would have been */
+#define PROF_LOST_NESTED_AT_MOST "nested_at_most"
 #define PROF_LOST_SIDEBAND "sideband" /* perf records about tasks and mappings, by the kernel */
 #define PROF_LOST_SIDEBAND_DAMAGED "sideband_damaged" /* those that do not hold together */
 #define PROF_LOST_SIDEBAND_MAPS "sideband_maps" /* mappings of processes that make too many */

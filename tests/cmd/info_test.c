@@ -180,6 +180,32 @@ Test(info, stacks_that_were_left_out_are_told_and_not_lost)
 	make_fini(&m);
 }
 
+Test(info, says_up_to_how_many_events_were_lost_where_not_all_were_wanted)
+{
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_lost(&m, 1, "nested_at_most", 21, 1000000000, 2000000000);
+	make_lost(&m, 1, "sample_ring_full", 1, 1000000000, 2000000000);
+	make_stats(&m, 1, 50, 21);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
+	run_expect_in(r.out,
+		      "account         produced up to 50 = written 29 + lost up to 21\n"
+		      "lost            up to 21 events inside another event's program, if they "
+		      "were of those to be recorded (nested_at_most), between ");
+	run_free(&r);
+	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
+	run_expect_in(r.out, "\"lost_events\":21,");
+	run_expect_in(r.out, ",\"lost_events_at_most\":21}");
+	run_free(&r);
+	make_switch(&m, 1, 0, "a", 11, 1, "b", 12);
+	r = run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-", NULL);
+	run_expect_in(r.out, "# lost: up to 21 events and 1 sample (see");
+	run_free(&r);
+	make_fini(&m);
+}
+
 Test(info, side_band_records_are_not_events)
 {
 	struct make m;

@@ -43,6 +43,10 @@ Test(account, only_events_and_samples_are_lost)
 	add(&a, PROF_LOST_SAMPLE_RING_FULL, 40000);
 	cr_expect_eq(a.lost[ACCOUNT_EVENTS], 3210);
 	cr_expect_eq(account_lost(&a), 43210);
+	cr_expect_eq(a.at_most, 0);
+	add(&a, PROF_LOST_NESTED_AT_MOST, 7);
+	cr_expect_eq(account_lost(&a), 43217);
+	cr_expect_eq(a.at_most, 7);
 }
 
 Test(account, a_kind_that_nobody_knows_is_events_and_may_hide_switches)
@@ -59,9 +63,10 @@ Test(account, a_kind_that_nobody_knows_is_events_and_may_hide_switches)
 
 Test(account, samples_and_the_side_band_hide_no_switch)
 {
-	static const char *const kinds[] = { PROF_LOST_NESTED,		 PROF_LOST_SAMPLE_RING_FULL,
-					     PROF_LOST_SAMPLE_ESTIMATE,	 PROF_LOST_SIDEBAND,
-					     PROF_LOST_SIDEBAND_STALLED, PROF_LOST_SIDEBAND_DOUBT,
+	static const char *const kinds[] = { PROF_LOST_NESTED,		 PROF_LOST_NESTED_AT_MOST,
+					     PROF_LOST_SAMPLE_RING_FULL, PROF_LOST_SAMPLE_ESTIMATE,
+					     PROF_LOST_SIDEBAND,	 PROF_LOST_SIDEBAND_STALLED,
+					     PROF_LOST_SIDEBAND_DOUBT,
 					     PROF_LOST_STACKS_THINNED };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)

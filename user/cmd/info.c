@@ -244,6 +244,8 @@ static const struct {
 	{ PROF_LOST_RING_FULL, "event", "that found no room" },
 	{ PROF_LOST_NESTED, "event", "inside another event's program" },
 	{ PROF_LOST_NESTED_SCHED, "event", "amidst another of the scheduler's" },
+	{ PROF_LOST_NESTED_AT_MOST, "event",
+	  "inside another event's program, if they were of those to be recorded" },
 	{ PROF_LOST_MALFORMED, "event", "of another size than its format's" },
 	{ PROF_LOST_READ_FAILED, "event", "that could not be read" },
 	{ PROF_LOST_SAMPLE_RING_FULL, "sample", "that found no room" },
@@ -267,6 +269,8 @@ static void put_kind(struct info *in, const struct event_counts_loss *l)
 	for (i = 0; i < cnt && strcmp(buf_cstr(&name), loss_texts[i].kind); i++)
 		;
 	if (i < cnt) {
+		if (!strcmp(loss_texts[i].kind, PROF_LOST_NESTED_AT_MOST))
+			buf_addstr(&in->out, "up to ");
 		str_counted(&in->out, l->count, loss_texts[i].noun);
 		buf_printf(&in->out, " %s (%s)", loss_texts[i].text, buf_cstr(&name));
 	} else {
@@ -328,8 +332,9 @@ static void put_pauses(struct info *in, const struct event_counts_part *c)
 }
 
 /* The figures of a cut file are the recording's, and speak of what was left out, too. */
-static void put_account(struct info *in, const struct account_figures *f, bool cut)
+static void put_account(struct info *in, const struct account_figures *f, bool cut, bool at_most)
 {
+	const char *up_to = at_most ? "up to " : "";
 	enum account_verdict verdict = account_verdict(f);
 	char produced[32], written[32], lost[32];
 
@@ -349,11 +354,12 @@ static void put_account(struct info *in, const struct account_figures *f, bool c
 	else if (verdict == ACCOUNT_OPEN)
 		buf_printf(&in->out,
 			   "open: the file ends before its last RecorderStats; so far produced %s, "
-			   "written %s, lost %s\n",
-			   produced, written, lost);
+			   "written %s, lost %s%s\n",
+			   produced, written, up_to, lost);
 	else
-		buf_printf(&in->out, "produced %s = written %s + lost %s%s\n", produced, written,
-			   lost, verdict == ACCOUNT_WRONG ? "  (DOES NOT ADD UP)" : "");
+		buf_printf(&in->out, "produced %s%s = written %s + lost %s%s%s\n", up_to, produced,
+			   written, up_to, lost,
+			   verdict == ACCOUNT_WRONG ? "  (DOES NOT ADD UP)" : "");
 }
 
 /* Marks the lines from there on as what makes all others doubtful. */
@@ -378,7 +384,7 @@ static void put_loss(struct info *in, uint32_t part)
 	struct buf sideband = { 0 };
 	size_t from;
 
-	put_account(in, &c->stats.figures, names_meta(in->names, part, PROF_META_CUT));
+	put_account(in, &c->stats.figures, names_meta(in->names, part, PROF_META_CUT), a->at_most);
 	if (!account_lost(a) && !a->lost[ACCOUNT_ESTIMATE]) {
 		put_label(in, "lost");
 		buf_addstr(&in->out, c->stats.figures.known ? "nothing\n" :

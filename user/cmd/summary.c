@@ -38,7 +38,8 @@ static double percent(uint64_t part, uint64_t whole)
 /* The recorder's totals in the terms of the file: each counter is the sum of these kinds there. */
 static struct account account_of(const struct status_totals *t)
 {
-	return (struct account){ .lost = {
+	return (struct account){ .at_most = t->at_most,
+				 .lost = {
 					 [ACCOUNT_EVENTS] = t->lost,
 					 [ACCOUNT_SAMPLES] = t->samples_lost,
 					 [ACCOUNT_ESTIMATE] = t->samples_missed,
@@ -70,8 +71,8 @@ void summary_progress(void *ctx, const struct status_totals *t)
 	str_counted(&line, t->written + t->samples, "event");
 	str_bytes(bytes, t->bytes);
 	str_count(lost, account_lost(&account));
-	fprintf(stderr, "\r\033[K[ %.1f s  %s  %s  %s lost  cost %.1f%% CPU ]  Ctrl-C stops",
-		t->elapsed_ns / 1e9, buf_cstr(&line), bytes, lost,
+	fprintf(stderr, "\r\033[K[ %.1f s  %s  %s  %s%s lost  cost %.1f%% CPU ]  Ctrl-C stops",
+		t->elapsed_ns / 1e9, buf_cstr(&line), bytes, t->at_most ? "up to " : "", lost,
 		percent(t->cpu_ns + t->bpf_ns, t->elapsed_ns));
 	buf_free(&line);
 }
@@ -143,7 +144,7 @@ static void print_figures(const struct recorder_cfg *cfg, const struct recorder_
 
 	str_counted(&line, t->written, "event");
 	str_count(lost, account_lost(&account));
-	buf_printf(&line, " (%s lost) and ", lost);
+	buf_printf(&line, " (%s%s lost) and ", t->at_most ? "up to " : "", lost);
 	str_counted(&line, t->samples, "sample");
 	str_bytes(bytes, t->bytes);
 	buf_printf(&line, " in %s", bytes);

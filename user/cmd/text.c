@@ -42,6 +42,8 @@ void text_lost(struct buf *out, const struct account *a)
 		add_left_out(out, a);
 		return;
 	}
+	if (a->at_most)
+		buf_addstr(out, "up to ");
 	if (lost[ACCOUNT_EVENTS] || !lost[ACCOUNT_SAMPLES])
 		str_counted(out, lost[ACCOUNT_EVENTS], "event");
 	if (lost[ACCOUNT_EVENTS] && lost[ACCOUNT_SAMPLES])
@@ -97,6 +99,8 @@ void text_json_account(struct buf *out, const struct account *a)
 
 	for (size_t i = 0; i < ACCOUNT_CLASS_CNT; i++)
 		buf_printf(out, "%s\"%s\":%" PRIu64, i ? "," : "", keys[i], a->lost[i]);
+	if (a->at_most)
+		buf_printf(out, ",\"lost_events_at_most\":%" PRIu64, a->at_most);
 }
 
 /* ---- rows and numbers -------------------------------------------------------------------------- */

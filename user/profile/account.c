@@ -22,6 +22,7 @@ static const struct {
 	{ PROF_LOST_RING_FULL, ACCOUNT_EVENTS, true },
 	{ PROF_LOST_NESTED, ACCOUNT_EVENTS, false },
 	{ PROF_LOST_NESTED_SCHED, ACCOUNT_EVENTS, true },
+	{ PROF_LOST_NESTED_AT_MOST, ACCOUNT_EVENTS, false },
 	{ PROF_LOST_MALFORMED, ACCOUNT_EVENTS, true },
 	{ PROF_LOST_READ_FAILED, ACCOUNT_EVENTS, true },
 	{ PROF_LOST_SAMPLE_RING_FULL, ACCOUNT_SAMPLES, false },
@@ -77,6 +78,8 @@ bool account_hides_switches(const char *kind, size_t len)
 void account_add(struct account *a, const char *kind, size_t len, uint64_t count)
 {
 	a->lost[account_class(kind, len)] += count;
+	if (len == strlen(PROF_LOST_NESTED_AT_MOST) && !memcmp(kind, PROF_LOST_NESTED_AT_MOST, len))
+		a->at_most += count;
 }
 
 uint64_t account_lost(const struct account *a)

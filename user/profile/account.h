@@ -39,6 +39,7 @@ struct account_figures {
 /* What is missing, by class. {0} is "nothing". */
 struct account {
 	uint64_t lost[ACCOUNT_CLASS_CNT];
+	uint64_t at_most; /* in ACCOUNT_EVENTS: events of which some need not have been wanted */
 };
 
 /* The class of a kind, PROF_LOST_*. A kind that is not known counts as events. */

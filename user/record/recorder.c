@@ -352,6 +352,7 @@ static int begin_trace(struct recorder *r)
 		.realtime = &r->realtime,
 		.memory = &r->memory,
 		.unwinding = r->unwinding,
+		.selects = !r->cfg->system_wide || r->events->filter_cnt,
 		.start_ns = r->start_ns,
 	});
 	segments_serve(r->segments, &(struct segments_writers){

@@ -327,7 +327,8 @@ static int write_other_loss(struct status *s, const struct capture_counts *count
 	int err = 0;
 
 	if (counts->nested != s->nested)
-		err = emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU, PROF_LOST_NESTED,
+		err = emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU,
+				s->cfg.selects ? PROF_LOST_NESTED_AT_MOST : PROF_LOST_NESTED,
 				counts->nested - s->nested, since, s->last_ns);
 	if (!err && counts->nested_sched != s->nested_sched)
 		err = emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU, PROF_LOST_NESTED_SCHED,
@@ -426,6 +427,7 @@ static void fill_totals(struct status *s, const struct capture_counts *counts, u
 		.produced = counts->produced[PROF_CLASS_TRACEPOINT] + nested,
 		.written = translate_written(s->cfg.translate, PROF_CLASS_TRACEPOINT),
 		.lost = counts->lost[PROF_CLASS_TRACEPOINT] + nested + count_malformed(s),
+		.at_most = s->cfg.selects ? counts->nested : 0,
 		.samples = translate_written(s->cfg.translate, PROF_CLASS_SAMPLE),
 		.samples_lost = counts->lost[PROF_CLASS_SAMPLE],
 		.stacks_thinned = translate_thinned(s->cfg.translate, NULL),

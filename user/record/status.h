@@ -26,6 +26,7 @@ struct status_totals {
 	uint64_t produced; /* tracepoint records: written + lost, once all rings are empty */
 	uint64_t written;
 	uint64_t lost;
+	uint64_t at_most; /* of them: may have been no events to be recorded, and not lost */
 	uint64_t samples; /* written */
 	uint64_t samples_lost; /* for want of room in a ring */
 	uint64_t stacks_thinned; /* left out of records while a ring was filling up */
@@ -51,6 +52,7 @@ struct status_cfg {
 	struct dial9_enc *enc;
 	const struct realtime *realtime;
 	const struct memory *memory;
+	bool selects; /* not all of its events are recorded: what nested need not have been */
 	const struct unwinding *unwinding; /* NULL: no stacks are unwound */
 	uint64_t start_ns;
 };
