@@ -186,6 +186,7 @@ TESTS_ROOT += tests/bpf/filter_test.c
 TESTS_ROOT += tests/bpf/kernel_stacks_test.c
 TESTS_ROOT += tests/bpf/select_test.c
 TESTS += tests/record/selection_test.c tests/profile/recorded_test.c
+TESTS_ROOT += tests/bpf/event_stacks_test.c
 
 # Waits that are too long.
 BPF_SRCS += bpf/latency.bpf.c

@@ -34,6 +34,7 @@ const volatile __u32 cfg_self_tgid = 0;
 const volatile __u32 cfg_switch_stacks = PROF_STACKS_USER | PROF_STACKS_KERNEL;
 const volatile __u32 cfg_waking_stacks = 0;
 const volatile bool cfg_verify_stacks = true;
+const volatile __u32 cfg_event_stacks = PROF_STACKS_USER | PROF_STACKS_KERNEL;
 const volatile __u32 cfg_call_graph = PROF_CALL_GRAPH_AUTO;
 const volatile __u32 cfg_max_stack = PROF_STACK_MAX;
 const volatile __u32 cfg_unwind_procs = PROF_UNWIND_PROC_PROBES;

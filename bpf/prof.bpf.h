@@ -27,6 +27,7 @@ extern const volatile __u32 cfg_event_bytes;
 extern const volatile __u32 cfg_self_tgid;
 extern const volatile __u32 cfg_switch_stacks;
 extern const volatile __u32 cfg_waking_stacks;
+extern const volatile __u32 cfg_event_stacks;
 extern const volatile __u32 cfg_call_graph;
 extern const volatile __u32 cfg_max_stack;
 extern const volatile __u32 cfg_unwind_procs;

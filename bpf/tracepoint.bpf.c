@@ -13,6 +13,7 @@
 #include "filter.bpf.h"
 #include "scratch.bpf.h"
 #include "select.bpf.h"
+#include "stack.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -86,10 +87,34 @@ static __always_inline __u32 add_texts(void *ctx, void *raw, const struct prof_e
 	return at;
 }
 
+/*
+ * The stacks of an event behind its record, of which they begin at @raw_sz. User code has to do with what a
+ * task does, but not with what interrupts it; of a task that is no target the loader knows no mappings. A
+ * sample keeps off, and is kept off, so that the place of its walk is ours.
+ */
+static __always_inline __u32 add_stacks(void *ctx, struct prof_rec *rec, __u32 raw_sz)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 *frames;
+
+	if (raw_sz > PROF_RAW_MAX)
+		return 0;
+	rec->flags |= PROF_REC_STACKS;
+	frames = (void *)(rec + 1) + raw_sz;
+	if (cfg_event_stacks & PROF_STACKS_KERNEL)
+		rec->kstack_cnt = kernel_stack_helped(ctx, frames, 0, &rec->flags);
+	frames += rec->kstack_cnt & 127;
+	if (cfg_event_stacks & PROF_STACKS_USER && is_target(rec->tid, rec->pid) &&
+	    context_now(rec->cpu) == PROF_CONTEXT_TASK)
+		user_stack(rec, task, frames, UNWIND_OF_SAMPLE);
+	return 8 * ((rec->kstack_cnt & 127) + (rec->ustack_cnt & USER_WORDS_MASK));
+}
+
 SEC("tp")
 int prof_tracepoint(void *ctx)
 {
-	__u32 idx = bpf_get_attach_cookie(ctx), cpu = bpf_get_smp_processor_id(), len;
+	__u32 idx = bpf_get_attach_cookie(ctx), cpu = bpf_get_smp_processor_id(), len,
+	      stacks_sz = 0;
 	__u64 pid_tgid = bpf_get_current_pid_tgid(), start;
 	const struct prof_event_cfg *cfg;
 	struct prof_rec *rec;
@@ -119,7 +144,10 @@ int prof_tracepoint(void *ctx)
 	rec->raw_len = len;
 	if (cfg->filter && !filter_wants_long(raw, len, cfg->filter))
 		goto out;
-	rec_output(rec, sizeof(*rec) + ((len + 7) & ~7U), PROF_CLASS_TRACEPOINT);
+	len = (len + 7) & ~7U;
+	if (cfg_event_stacks && cfg->has_stacks && rec->pid != cfg_self_tgid)
+		stacks_sz = add_stacks(ctx, rec, len);
+	rec_output(rec, sizeof(*rec) + len + stacks_sz, PROF_CLASS_TRACEPOINT);
 out:
 	count_run(cpu, PROF_PROG_TRACEPOINT, start);
 	return 1;

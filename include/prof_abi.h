@@ -149,6 +149,7 @@ struct prof_event_cfg {
 	 */
 	__u16 text_at, text_cnt;
 	__u16 text_off[PROF_TEXT_FIELDS];
+	__u16 has_stacks; /* they are wanted: --event-stacks, of events named by -e */
 	__u16 filter; /* 1 + index of its filter (prof_filter.h); 0: all records are wanted */
 };
 

@@ -89,6 +89,7 @@ enum prof_sample_source {
 	PROF_SOURCE_SAMPLE = 0, /* taken by the sampling clock */
 	PROF_SOURCE_SWITCH_OUT = 1, /* stack of a switch-out: same time and tid as its switch */
 	PROF_SOURCE_WAKING = 2, /* of a waker: same time and tid as its waking, right behind it */
+	PROF_SOURCE_EVENT = 3, /* of another tracepoint: likewise, --event-stacks */
 };
 
 #define PROF_SAMPLE_USER_TRUNCATED 0x01
@@ -236,6 +237,7 @@ enum prof_module_kind {
 #define PROF_META_SAMPLE_HZ "sample_hz"
 #define PROF_META_SWITCH_STACKS "switch_stacks" /* "none", "user" or "both" */
 #define PROF_META_WAKING_STACKS "waking_stacks" /* of wakers: likewise, or absent */
+#define PROF_META_EVENT_STACKS "event_stacks" /* of tracepoints named by -e: likewise, or absent */
 #define PROF_META_CALL_GRAPH "call_graph" /* of user stacks: "auto", "fp" or "no" */
 #define PROF_META_START_REALTIME_NS "start_realtime_ns"
 #define PROF_META_RING_BYTES "ring_bytes"

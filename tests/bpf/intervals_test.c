@@ -143,7 +143,7 @@ Test(intervals, each_player_of_ping_pong_is_woken_by_the_other)
 	live_stimulus(&player, "pingpong", "2000", NULL);
 	s.tid = (uint32_t)live_truth(&player, "ping");
 	s.other = (uint32_t)live_truth(&player, "pong");
-	live_record(&rec, "-a", "--waking-stacks=both", NULL);
+	live_record(&rec, "-a", "--waker-stacks=both", NULL);
 	live_recording(&rec);
 	live_go(&player);
 	cr_assert_eq(live_stop(&rec), 0);

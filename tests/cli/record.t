@@ -40,8 +40,11 @@ Events:
   -F, --freq=HZ             CPU samples a second on each CPU (default 99)
       --switch-stacks=none|user|both
                             stacks of threads that leave the CPU (default both)
-      --waking-stacks=none|user|both
+      --waker-stacks=none|user|both
                             stacks of threads that wake others (default none)
+      --event-stacks=none|user|both
+                            stacks of the tracepoints that -e names (default
+                            none)
       --call-graph=auto|fp|no|dwarf
                             how user stacks are walked: auto and dwarf by unwind
                             tables, fp by frame pointers alone, no: not at all

@@ -103,9 +103,9 @@ struct cut {
 	size_t segment_cap;
 	bool any; /* a part is live */
 	/* the last waking that was kept: the stack of its waker is right behind it */
-	bool woken;
-	uint64_t woken_ts;
-	uint32_t woken_tid;
+	bool above;
+	uint64_t above_ts;
+	uint32_t above_tid;
 	struct anonymize anonymize;
 	struct cut_copy copy;
 	struct sink *sink;
@@ -142,8 +142,8 @@ static bool glob_matches(const struct cut *c, const struct trace_event *ev, cons
 		return str_glob(glob, SCRIPT_SWITCH_OUT) || str_glob(glob, PROF_EV_SCHED_SWITCH);
 	if (ev->source == PROF_SOURCE_WAKING)
 		return str_glob(glob, SCRIPT_WAKER);
-	if (ev->source == PROF_SOURCE_WAKING)
-		return str_glob(glob, "waker") || str_glob(glob, PROF_EV_SCHED_WAKING);
+	if (ev->source == PROF_SOURCE_EVENT)
+		return str_glob(glob, SCRIPT_EVENT_STACK);
 	sampler = names_meta(c->names, ev->part, PROF_META_SAMPLE_EVENT);
 	return sampler && str_glob(glob, sampler);
 }
@@ -155,7 +155,7 @@ static bool happens(enum trace_kind kind)
 	       kind != TRACE_LOST;
 }
 
-/* A waking is kept with its stack, also where its waker is not selected. Each event once a pass, in order. */
+/* A waking or another event is kept with its stack, also where its waker is not selected. Each event once a pass, in order. */
 static bool event_wanted(struct cut *c, const struct trace_event *ev)
 {
 	const struct opt_list *globs = &c->opts->events;
@@ -164,11 +164,12 @@ static bool event_wanted(struct cut *c, const struct trace_event *ev)
 	for (size_t i = 0; i < globs->cnt && !named; i++)
 		named = glob_matches(c, ev, globs->v[i]);
 	wanted = named && select_match(&c->sel, c->reader, ev);
-	if (ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_WAKING)
-		wanted |= c->woken && c->woken_ts == ev->ts && c->woken_tid == ev->tid;
-	c->woken = wanted && ev->kind == TRACE_SCHED_WAKING;
-	c->woken_ts = ev->ts;
-	c->woken_tid = ev->tid;
+	if (ev->kind == TRACE_SAMPLE &&
+	    (ev->source == PROF_SOURCE_WAKING || ev->source == PROF_SOURCE_EVENT))
+		wanted |= c->above && c->above_ts == ev->ts && c->above_tid == ev->tid;
+	c->above = wanted && (ev->kind == TRACE_SCHED_WAKING || ev->kind == TRACE_TRACEPOINT);
+	c->above_ts = ev->ts;
+	c->above_tid = ev->tid;
 	return wanted;
 }
 

@@ -223,6 +223,9 @@ static void put_size(struct info *in)
 	str_count(stacks, c->waking_stacks);
 	if (c->waking_stacks)
 		buf_printf(&in->out, ", %s of wakers", stacks);
+	str_count(stacks, c->event_stacks);
+	if (c->event_stacks)
+		buf_printf(&in->out, ", %s of other events", stacks);
 	if (c->user_truncated || c->kernel_truncated)
 		buf_printf(&in->out,
 			   "; cut at the depth limit: %" PRIu64 " user, %" PRIu64 " kernel",

@@ -64,6 +64,7 @@ struct record_opts {
 	uint32_t hz;
 	int switch_stacks;
 	int waking_stacks;
+	int event_stacks;
 	int call_graph;
 	uint32_t max_stack;
 	uint64_t unwind_mem;
@@ -149,11 +150,20 @@ static const struct opt record_table[] = {
 	  .off = AT(switch_stacks),
 	  .choices = stack_choices,
 	  .help = "stacks of threads that leave the CPU (default both)" },
-	{ .name = "waking-stacks",
+	{ .name = "waker-stacks",
 	  .kind = OPT_CHOICE,
 	  .off = AT(waking_stacks),
 	  .choices = stack_choices,
 	  .help = "stacks of threads that wake others (default none)" },
+	{ .name = "waking-stacks",
+	  .kind = OPT_CHOICE,
+	  .off = AT(waking_stacks),
+	  .choices = stack_choices },
+	{ .name = "event-stacks",
+	  .kind = OPT_CHOICE,
+	  .off = AT(event_stacks),
+	  .choices = stack_choices,
+	  .help = "stacks of the tracepoints that -e names (default none)" },
 	{ .name = "call-graph",
 	  .kind = OPT_CHOICE,
 	  .off = AT(call_graph),
@@ -515,6 +525,7 @@ static void take_stacks(const struct record_opts *o, struct recorder_cfg *cfg)
 {
 	cfg->switch_stacks = stacks_of(o->switch_stacks);
 	cfg->waking_stacks = stacks_of(o->waking_stacks);
+	cfg->event_stacks = stacks_of(o->event_stacks);
 	cfg->call_graph = call_graphs[o->call_graph];
 	cfg->max_stack = o->max_stack;
 	cfg->unwind_mem = o->unwind_mem;
@@ -570,7 +581,7 @@ static void take_summary(const struct record_opts *o, struct recorder_cfg *cfg)
 	cfg->summary_ns = o->summary_ns;
 	cfg->events.sched = false;
 	cfg->samples = false;
-	cfg->switch_stacks = cfg->waking_stacks = 0;
+	cfg->switch_stacks = cfg->waking_stacks = cfg->event_stacks = 0;
 	cfg->call_graph = PROF_CALL_GRAPH_NO;
 	cfg->no_names = true;
 	cfg->ring_bytes = RING_MIN;

@@ -162,6 +162,10 @@ static bool event_wanted(const struct script *s, const struct trace_event *ev)
 		    (str_glob(globs->v[i], PROF_EV_SCHED_WAKING) ||
 		     str_glob(globs->v[i], SCRIPT_WAKER)))
 			return true;
+		if (ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_EVENT &&
+		    (script_stream_is_below(&s->stream, ev) ||
+		     str_glob(globs->v[i], SCRIPT_EVENT_STACK)))
+			return true;
 	}
 	return false;
 }

@@ -313,6 +313,7 @@ const char *script_line_stack_name(const struct trace_event *ev)
 {
 	return ev->source == PROF_SOURCE_SWITCH_OUT ? SCRIPT_SWITCH_OUT :
 	       ev->source == PROF_SOURCE_WAKING	    ? SCRIPT_WAKER :
+	       ev->source == PROF_SOURCE_EVENT	    ? SCRIPT_EVENT_STACK :
 						      NULL;
 }
 

@@ -31,6 +31,7 @@ enum script_field {
 #define SCRIPT_SWITCH_OUT "switch-out"
 /* And that of a waker. */
 #define SCRIPT_WAKER "waker"
+#define SCRIPT_EVENT_STACK "event-stack"
 /* Which of the two a TRACE_SAMPLE is; NULL: a CPU sample. */
 const char *script_line_stack_name(const struct trace_event *ev);
 

@@ -5,8 +5,8 @@
 #include "export/script_line.h"
 
 /*
- * Events one behind the other, as `script` prints them: the stack of a switch-out or of a waker is an
- * event of its own behind the switch, or waking, at the same time and thread; it is printed below the
+ * Events one behind the other, as `script` prints them: the stack of a switch-out, of a waker or of
+ * another event is one of its own behind that, at the same time and thread; it is printed below the
  * line of its event when it follows at once, as perf has it, or as part of the same object.
  */
 struct script_stream {
@@ -17,7 +17,7 @@ struct script_stream {
 	bool open; /* an object of JSON */
 	uint32_t part; /* of the event printed last */
 	uint8_t told[PARTS_MAX / 8]; /* a bit for each part that a line told of */
-	uint64_t last_ts; /* of the switch or waking printed last, */
+	uint64_t last_ts; /* of the event printed last, */
 	uint32_t last_tid; /* and its thread; TRACE_NONE: it cannot get a stack any more */
 	uint8_t last_source; /* what its stack says as source */
 };

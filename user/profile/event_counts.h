@@ -65,7 +65,7 @@ struct event_counts {
 	uint64_t crashes, hangs; /* files that cost a symbol worker its life */
 	struct hmap frames; /* distinct frames of stacks */
 	uint64_t events;
-	uint64_t samples, switch_stacks, waking_stacks;
+	uint64_t samples, switch_stacks, waking_stacks, event_stacks;
 	uint64_t user_truncated, kernel_truncated; /* samples whose stack was cut */
 	struct stack_ends ends; /* of samples and of switches out */
 	bool open_figures; /* some do not say whether they are the last: what comes behind them does */

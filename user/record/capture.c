@@ -97,7 +97,7 @@ static void configure_marks(struct capture *c)
 {
 	const struct eventset *set = c->cfg.events;
 	struct bpf_program *prog;
-	bool wanted = false;
+	bool wanted = c->cfg.event_stacks;
 	size_t i;
 
 	for (i = 0; i < set->cnt; i++)
@@ -179,6 +179,7 @@ static int configure(struct capture *c)
 	s->rodata->cfg_switch_stacks = cfg->switch_stacks;
 	s->rodata->cfg_waking_stacks = cfg->waking_stacks;
 	s->rodata->cfg_verify_stacks = cfg->verify_stacks;
+	s->rodata->cfg_event_stacks = cfg->event_stacks;
 	bpf_program__set_autoload(s->progs.prof_sample, cfg->samples);
 	bpf_program__set_autoload(s->progs.prof_tracepoint, needs_generic(cfg->events));
 	if (cfg->follow && !cfg->system_wide) {

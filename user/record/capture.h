@@ -31,6 +31,7 @@ struct capture_cfg {
 	uint32_t waking_stacks; /* likewise: of wakers */
 	bool no_orc; /* kernel stacks are taken by the kernel's helper alone */
 	bool verify_stacks; /* what is walked or reused is compared, and counted */
+	uint32_t event_stacks; /* likewise: of events whose cfg.has_stacks */
 	uint32_t call_graph; /* enum prof_call_graph */
 	uint32_t max_stack; /* user frames, at most PROF_STACK_MAX; 0: that many */
 	struct capture_unwind_cfg unwind; /* of PROF_CALL_GRAPH_AUTO */

@@ -103,21 +103,32 @@ static int add_format(struct eventset *set, struct format_event *format)
 	return 0;
 }
 
-static int add_event(struct eventset *set, int tracefs_fd, const char *name, const char *filter)
+static int load_event(struct eventset *set, int tracefs_fd, const char *name)
 {
-	struct event_def *known = find_event(set, name);
 	const char *colon = strchr(name, ':');
 	struct format_event *format;
 	char *system;
 	int err;
 
-	if (known)
-		return event_def_filter(known, filter);
+	if (find_event(set, name))
+		return 0;
 	system = xstrndup(name, colon - name);
 	err = format_load(tracefs_fd, system, colon + 1, &format);
 	free(system);
-	err = err ? err : add_format(set, format);
-	return err ? err : event_def_filter(set->defs[set->cnt - 1], filter);
+	return err ? err : add_format(set, format);
+}
+
+/* One that a pattern names. Those that have a program of their own have options of their own for stacks. */
+static int add_event(struct eventset *set, int tracefs_fd, const char *name, const char *filter)
+{
+	struct event_def *def;
+	int err = load_event(set, tracefs_fd, name);
+
+	if (err)
+		return err;
+	def = find_event(set, name);
+	def->cfg.has_stacks = !def->has_context;
+	return event_def_filter(def, filter);
 }
 
 static int add_cpu_watch(struct eventset *set)
@@ -265,7 +276,7 @@ int eventset_new(int tracefs_fd, const struct eventset_cfg *cfg, struct eventset
 		set->hot[i] = -1;
 	set->has_ipis = has_ipis(tracefs_fd);
 	for (i = 0; cfg->sched && !err && i < sizeof(sched_events) / sizeof(sched_events[0]); i++)
-		err = add_event(set, tracefs_fd, sched_events[i], NULL);
+		err = load_event(set, tracefs_fd, sched_events[i]);
 	if (!err && cfg->neighbours)
 		err = add_cpu_watch(set);
 	for (i = 0; i < cfg->pattern_cnt && !err; i++)

@@ -146,7 +146,8 @@ uint64_t frames_kernel(struct frames *f, uint64_t addr)
 
 bool frames_is_tracing(const struct frames *f, uint64_t addr)
 {
-	static const char *const prefixes[] = { "bpf_trace_run", "__bpf_trace_", "__traceiter_" };
+	static const char *const prefixes[] = { "bpf_trace_run", "__bpf_trace_", "__traceiter_",
+						"perf_syscall_enter", "perf_syscall_exit" };
 	struct kallsyms_sym sym;
 	size_t i;
 

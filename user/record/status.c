@@ -190,6 +190,8 @@ static int write_metadata(struct status *s, const struct status_head *head)
 	meta_text(&m, PROF_META_SWITCH_STACKS, stacks_name(head->switch_stacks));
 	if (head->waking_stacks)
 		meta_text(&m, PROF_META_WAKING_STACKS, stacks_name(head->waking_stacks));
+	if (head->event_stacks)
+		meta_text(&m, PROF_META_EVENT_STACKS, stacks_name(head->event_stacks));
 	meta_text(&m, PROF_META_CALL_GRAPH, call_graph_name(head->call_graph));
 	meta_number(&m, PROF_META_RING_BYTES, head->ring_bytes);
 	meta_number(&m, PROF_META_START_REALTIME_NS, s->start_real_ns);

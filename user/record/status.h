@@ -75,6 +75,7 @@ struct status_head {
 	const struct eventset *events;
 	uint32_t switch_stacks;
 	uint32_t waking_stacks;
+	uint32_t event_stacks;
 	uint32_t call_graph; /* enum prof_call_graph */
 	uint64_t ring_bytes;
 	const struct meta_user *user; /* what else is to be said of it */

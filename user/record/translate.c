@@ -311,6 +311,9 @@ static uint8_t source_of(const struct translate *t, const struct prof_rec *rec)
 {
 	if (rec->kind == PROF_REC_SAMPLE)
 		return PROF_SOURCE_SAMPLE;
+	if (t->cfg.events->defs[rec->event]->cfg.has_stacks &&
+	    !eventset_is_hot(t->cfg.events, rec->event))
+		return PROF_SOURCE_EVENT;
 	return t->cfg.events->defs[rec->event]->has_context ? PROF_SOURCE_WAKING :
 							      PROF_SOURCE_SWITCH_OUT;
 }
