@@ -66,8 +66,7 @@ Test(account, samples_and_the_side_band_hide_no_switch)
 	static const char *const kinds[] = { PROF_LOST_NESTED,		 PROF_LOST_NESTED_AT_MOST,
 					     PROF_LOST_SAMPLE_RING_FULL, PROF_LOST_SAMPLE_ESTIMATE,
 					     PROF_LOST_SIDEBAND,	 PROF_LOST_SIDEBAND_STALLED,
-					     PROF_LOST_SIDEBAND_DOUBT,
-					     PROF_LOST_STACKS_THINNED };
+					     PROF_LOST_SIDEBAND_DOUBT,	 PROF_LOST_STACKS_THINNED };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		cr_expect_not(account_hides_switches(kinds[i], strlen(kinds[i])), "%s", kinds[i]);

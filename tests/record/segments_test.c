@@ -37,6 +37,13 @@ struct ring *capture_rings(struct capture *c, size_t *cnt)
 	return NULL;
 }
 
+const struct capture_cfg *capture_config(const struct capture *c)
+{
+	static const struct capture_cfg none;
+
+	return &none;
+}
+
 const char *capture_sampler(const struct capture *c)
 {
 	return NULL;

@@ -20,6 +20,7 @@
 #include "prof_events.h"
 #include "record/emit.h"
 #include "record/event.h"
+#include "record/eventset.h"
 #include "record/memory.h"
 #include "record/realtime.h"
 #include "record/ring.h"
@@ -43,12 +44,18 @@ struct capture {
 	struct loss losses[CPUS][CAPTURE_LOSS_CNT];
 	const char *sampler;
 	uint32_t hz;
+	struct capture_cfg cfg;
 };
 
 struct ring *capture_rings(struct capture *c, size_t *cnt)
 {
 	*cnt = CPUS;
 	return c->rings;
+}
+
+const struct capture_cfg *capture_config(const struct capture *c)
+{
+	return &c->cfg;
 }
 
 const char *capture_sampler(const struct capture *c)
@@ -91,10 +98,15 @@ static struct realtime realtime;
 static struct memory memory;
 static struct status *status;
 
+static struct eventset none;
+
 static void setup(void)
 {
 	rig_init(&rig);
-	capture = (struct capture){ .sampler = "cpu-clock", .hz = 250 };
+	capture = (struct capture){ .sampler = "cpu-clock",
+				    .hz = 250,
+				    .cfg = { .events = &none, .system_wide = true } };
+	none.filter_cnt = 0;
 	realtime = (struct realtime){ .total_ns = 70 };
 	memory = (struct memory){ .held = 80, .forgotten = 90 };
 	status = status_new(&(struct status_cfg){
@@ -340,6 +352,20 @@ Test(status, stacks_that_were_left_out_are_told_with_their_times)
 	cr_expect_str_eq(rig_text(&rig, PROF_EV_LOST),
 			 "1002000000000 LostEvents cpu=4294967295 kind=\"stacks_thinned\" count=1 "
 			 "first_ns=1001000000030 last_ns=1001000000030\n");
+}
+
+/* A program that was kept off does not know whether its event was one of those to be recorded. */
+Test(status, of_some_events_says_at_most_how_many_nested)
+{
+	capture.counts.nested = 3;
+	none.filter_cnt = 1;
+	cr_assert_eq(status_tick(status, START + SECOND), 0);
+	cr_expect(strstr(rig_text(&rig, PROF_EV_LOST), "kind=\"nested_at_most\" count=3 "));
+	none.filter_cnt = 0;
+	capture.cfg.system_wide = false;
+	capture.counts.nested = 10;
+	cr_assert_eq(status_tick(status, START + 2 * SECOND), 0);
+	cr_expect(strstr(rig_text(&rig, PROF_EV_LOST), "kind=\"nested_at_most\" count=7 "));
 }
 
 Test(status, what_only_grows_is_told_by_its_growth)

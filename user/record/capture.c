@@ -583,9 +583,9 @@ const char *capture_sampler(const struct capture *c)
 	return c->cpus.cycles ? "cycles" : "cpu-clock";
 }
 
-uint32_t capture_call_graph(const struct capture *c)
+const struct capture_cfg *capture_config(const struct capture *c)
 {
-	return c->cfg.call_graph;
+	return &c->cfg;
 }
 
 uint32_t capture_hz(const struct capture *c)

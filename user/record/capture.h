@@ -105,8 +105,8 @@ struct perf_ring **capture_sides(struct capture *c, size_t *cnt);
 bool capture_is_filled(struct capture *c, size_t parts);
 /* "cycles" or "cpu-clock"; NULL without samples. */
 const char *capture_sampler(const struct capture *c);
-/* As it was configured: enum prof_call_graph. */
-uint32_t capture_call_graph(const struct capture *c);
+/* What it was made with, but for what the functions below say. Borrowed. */
+const struct capture_cfg *capture_config(const struct capture *c);
 /* What --hz came out as: a value above the kernel's limit is lowered. */
 uint32_t capture_hz(const struct capture *c);
 

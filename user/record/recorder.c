@@ -320,8 +320,7 @@ static int write_metadata(struct recorder *r)
 					.events = r->events,
 					.switch_stacks = r->cfg->switch_stacks,
 					.waking_stacks = r->cfg->waking_stacks,
-					.event_stacks = r->cfg->event_stacks,
-					.call_graph = capture_call_graph(r->capture),
+					.call_graph = capture_config(r->capture)->call_graph,
 					.ring_bytes = r->cfg->ring_bytes,
 					.user = r->cfg->meta,
 					.user_cnt = r->cfg->meta_cnt,
@@ -354,7 +353,6 @@ static int begin_trace(struct recorder *r)
 		.realtime = &r->realtime,
 		.memory = &r->memory,
 		.unwinding = r->unwinding,
-		.selects = !r->cfg->system_wide || r->events->filter_cnt,
 		.start_ns = r->start_ns,
 	});
 	segments_serve(r->segments, &(struct segments_writers){

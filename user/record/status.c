@@ -154,6 +154,7 @@ static void meta_targets(struct meta *m, const struct status_head *head, struct 
 
 static int write_metadata(struct status *s, const struct status_head *head)
 {
+	const struct capture_cfg *capture = capture_config(s->cfg.capture);
 	const char *sampler = capture_sampler(s->cfg.capture);
 	struct buf command = { 0 }, texts[3] = { 0 };
 	struct meta m = { .cnt = 0 };
@@ -190,8 +191,8 @@ static int write_metadata(struct status *s, const struct status_head *head)
 	meta_text(&m, PROF_META_SWITCH_STACKS, stacks_name(head->switch_stacks));
 	if (head->waking_stacks)
 		meta_text(&m, PROF_META_WAKING_STACKS, stacks_name(head->waking_stacks));
-	if (head->event_stacks)
-		meta_text(&m, PROF_META_EVENT_STACKS, stacks_name(head->event_stacks));
+	if (capture->event_stacks)
+		meta_text(&m, PROF_META_EVENT_STACKS, stacks_name(capture->event_stacks));
 	meta_text(&m, PROF_META_CALL_GRAPH, call_graph_name(head->call_graph));
 	meta_number(&m, PROF_META_RING_BYTES, head->ring_bytes);
 	meta_number(&m, PROF_META_START_REALTIME_NS, s->start_real_ns);
@@ -323,6 +324,14 @@ static int write_ring_loss(struct status *s)
 	return err;
 }
 
+/* Not all events are recorded: what nested need not have been one of those that are. */
+static bool selects(const struct status *s)
+{
+	const struct capture_cfg *capture = capture_config(s->cfg.capture);
+
+	return !capture->system_wide || capture->select || capture->events->filter_cnt;
+}
+
 static int write_other_loss(struct status *s, const struct capture_counts *counts, uint64_t since)
 {
 	uint64_t malformed = count_malformed(s);
@@ -330,7 +339,7 @@ static int write_other_loss(struct status *s, const struct capture_counts *count
 
 	if (counts->nested != s->nested)
 		err = emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU,
-				s->cfg.selects ? PROF_LOST_NESTED_AT_MOST : PROF_LOST_NESTED,
+				selects(s) ? PROF_LOST_NESTED_AT_MOST : PROF_LOST_NESTED,
 				counts->nested - s->nested, since, s->last_ns);
 	if (!err && counts->nested_sched != s->nested_sched)
 		err = emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU, PROF_LOST_NESTED_SCHED,
@@ -429,7 +438,7 @@ static void fill_totals(struct status *s, const struct capture_counts *counts, u
 		.produced = counts->produced[PROF_CLASS_TRACEPOINT] + nested,
 		.written = translate_written(s->cfg.translate, PROF_CLASS_TRACEPOINT),
 		.lost = counts->lost[PROF_CLASS_TRACEPOINT] + nested + count_malformed(s),
-		.at_most = s->cfg.selects ? counts->nested : 0,
+		.at_most = selects(s) ? counts->nested : 0,
 		.samples = translate_written(s->cfg.translate, PROF_CLASS_SAMPLE),
 		.samples_lost = counts->lost[PROF_CLASS_SAMPLE],
 		.stacks_thinned = translate_thinned(s->cfg.translate, NULL),

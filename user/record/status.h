@@ -52,7 +52,6 @@ struct status_cfg {
 	struct dial9_enc *enc;
 	const struct realtime *realtime;
 	const struct memory *memory;
-	bool selects; /* not all of its events are recorded: what nested need not have been */
 	const struct unwinding *unwinding; /* NULL: no stacks are unwound */
 	uint64_t start_ns;
 };
@@ -75,7 +74,6 @@ struct status_head {
 	const struct eventset *events;
 	uint32_t switch_stacks;
 	uint32_t waking_stacks;
-	uint32_t event_stacks;
 	uint32_t call_graph; /* enum prof_call_graph */
 	uint64_t ring_bytes;
 	const struct meta_user *user; /* what else is to be said of it */
