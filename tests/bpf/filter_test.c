@@ -133,8 +133,8 @@ static void take_both(struct taken *t, size_t cnt, const char *of, const char *w
 		cr_expect_eq(t[i].ours, kernel_took(t[i].event), "%s, %s: %zu, the kernel %zu",
 			     t[i].event, t[i].filter, t[i].ours, kernel_took(t[i].event));
 		if (t[i].truth >= 0)
-			cr_expect_eq(t[i].ours, (size_t)t[i].truth, "%s, %s: %zu", t[i].event, t[i].filter,
-				     t[i].ours);
+			cr_expect_eq(t[i].ours, (size_t)t[i].truth, "%s, %s: %zu", t[i].event,
+				     t[i].filter, t[i].ours);
 	}
 	drop_instance();
 	live_end(&p);
