@@ -193,11 +193,15 @@ BPF_SRCS += bpf/latency.bpf.c
 
 # Sums in place of events.
 BPF_SRCS += bpf/summary.bpf.c
-SRCS_record += $(addprefix user/record/,announce.c capture_summary.c summary.c)
+SRCS_record += $(addprefix user/record/,announce.c capture_summary.c summary.c thin.c)
 SRCS_profile += user/profile/summed.c
 SRCS_cmd += user/cmd/summed_print.c
 TESTS += tests/record/summary_test.c tests/profile/summed_test.c
 TESTS_ROOT += tests/bpf/memfd_test.c tests/bpf/summary_test.c
+
+# What is left out to cost less.
+TESTS += tests/record/thin_test.c
+TESTS_ROOT += tests/bpf/overhead_test.c
 
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \

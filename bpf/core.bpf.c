@@ -80,6 +80,7 @@ const volatile struct prof_migrate_layout cfg_migrate = {
 };
 
 volatile bool recording = false;
+volatile bool stacks_off = false;
 __u64 target_tids[PROF_TASK_WORDS];
 __u64 target_tgids[PROF_TASK_WORDS];
 struct prof_cpu_stat cpu_stats[PROF_CPUS_MAX] __attribute__((aligned(64)));

@@ -39,6 +39,7 @@ extern const volatile struct prof_wakeup_layout cfg_wakeup_new;
 extern const volatile struct prof_migrate_layout cfg_migrate;
 
 extern volatile bool recording;
+extern volatile bool stacks_off; /* those of switches and wakings are left out, to cost less */
 extern __u64 target_tids[PROF_TASK_WORDS];
 extern __u64 target_tgids[PROF_TASK_WORDS];
 extern struct prof_cpu_stat cpu_stats[PROF_CPUS_MAX];

@@ -132,6 +132,10 @@ static __always_inline __u32 rec_add_stacks(void *ctx, struct prof_rec *rec,
 	__u32 raw_sz = (rec->raw_len + 7) & PROF_STAGE_RAW_MAX, cnt;
 	__u64 *frames = (void *)(rec + 1) + raw_sz;
 
+	if (stacks_off) {
+		__sync_fetch_and_add(&cpu_stat(rec->cpu)->stacks_left_out, 1);
+		return sizeof(*rec) + raw_sz;
+	}
 	rec->flags = PROF_REC_STACKS;
 	if (which & PROF_STACKS_KERNEL)
 		rec->kstack_cnt = kernel_stack(ctx, rec, frames, from, orc);
@@ -314,6 +318,8 @@ static __always_inline int waking_with_stacks(void *ctx, struct task_struct *tas
 	} else {
 		size = rec_add_stacks(ctx, rec, bpf_get_current_task_btf(), which, ORC_OF_WAKING,
 				      orc);
+		if (!(rec->flags & PROF_REC_STACKS))
+			rec->context = PROF_CONTEXT_TASK;
 	}
 	rec_end(s, rec, cpu, size);
 	return 0;

@@ -221,7 +221,8 @@ struct prof_cpu_stat {
 	struct prof_kstack_stat kstacks[2]; /* of tracepoints, of samples */
 	__u64 reused_compared; /* of stacks_reused, walked all the same */
 	__u64 reused_differing;
-	__u64 spare[3];
+	__u64 stacks_left_out; /* of switches and wakings, to cost less */
+	__u64 spare[2];
 };
 
 /*

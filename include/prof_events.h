@@ -231,6 +231,7 @@ enum prof_module_kind {
  * and sched_wakeup_new of what starts on one.
  */
 #define PROF_META_RECORDED_CPUS "recorded_cpus"
+#define PROF_META_MAX_OVERHEAD_PPM "max_overhead_ppm" /* of the CPU time of all CPUs */
 #define PROF_META_CLOCK "clock"
 #define PROF_META_SAMPLE_EVENT "sample_event" /* "cycles" or "cpu-clock" */
 #define PROF_META_SAMPLE_PERIOD_NS "sample_period_ns"
@@ -310,6 +311,9 @@ enum prof_tp_symbol_kind {
 #define PROF_LOST_READ_FAILED "read_failed" /* tracepoint records that a program could not read */
 #define PROF_LOST_MALFORMED "malformed"
 /* no loss: recording was off on purpose between the times; count is how often */
+#define PROF_LOST_STACKS_OFF                                                                       \
+	"stacks_off" /* no loss: stacks of switches and wakings, not taken to cost less */
+#define PROF_LOST_THINNED "thinned" /* no loss: nothing was recorded for so long, to cost less */
 #define PROF_LOST_PAUSED "paused"
 /* no loss: between the times is what --flight had no reason to write; likewise */
 #define PROF_LOST_NOT_KEPT "not_kept"
@@ -364,6 +368,18 @@ enum prof_tp_symbol_kind {
 #define PROF_F_USTACKS_REUSED "user_stacks_reused" /* that were known from a walk before */
 #define PROF_F_STACKS_COMPARED "stacks_compared" /* walked or reused, and taken the slow way too */
 #define PROF_F_STACKS_DIFFERING "stacks_differing" /* of them; the slow way's is in the trace */
+
+/*
+ * ---- ThinningEvent: from its time on so much is left out on purpose (--max-overhead) ----
+ *
+ * Whole slices of time, each told by a LostEvents of kind PROF_LOST_THINNED, and before that stacks of
+ * switches and wakings. In what is recorded nothing else is missing.
+ */
+#define PROF_EV_THINNING "ThinningEvent"
+#define PROF_F_ONE_IN "one_in" /* varint: of so many slices one is recorded; 1: all */
+#define PROF_F_STACKS "stacks" /* bool: those of switches and wakings are taken */
+#define PROF_F_OVERHEAD_PPM                                                                        \
+	"overhead_ppm" /* varint: measured before, of the CPU time of all CPUs */
 
 /*
  * ---- SchedSummary: what the threads of a process did in the period that ends at its time ----

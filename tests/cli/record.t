@@ -112,6 +112,9 @@ Recorder:
   -r, --realtime=PRIO       real-time priority while buffers fill (default 1; 0
                             for none)
       --nice=N              its nice value otherwise (default -15)
+      --max-overhead=PCT    of the CPU time of all CPUs: beyond that stacks of
+                            switches are left out, then slices of time, which
+                            the trace says
       --no-orc              take kernel stacks by the kernel's own helper: the
                             same ones, but slowly
       --verify-stacks       compare each stack that is walked or reused with
@@ -193,6 +196,13 @@ $ dial9-prof -C 3-1
 ? 1
 $ dial9-prof --comm ''
 ! dial9-prof: record: --comm needs a value, and '' is none; see dial9-prof record --help
+? 1
+#
+$ dial9-prof -a --max-overhead=0
+! dial9-prof: record: --max-overhead 0: want per cent, such as 2 or 0.5
+? 1
+$ dial9-prof -a --max-overhead=2.5x
+! dial9-prof: record: --max-overhead 2.5x: want per cent, such as 2 or 0.5
 ? 1
 #
 # Sums take the place of events.

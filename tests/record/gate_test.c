@@ -15,7 +15,7 @@ struct capture {
 };
 
 struct status {
-	int told;
+	int told, thinned;
 	uint64_t from, to;
 };
 
@@ -34,9 +34,10 @@ void capture_resume(struct capture *c)
 	c->resumes++;
 }
 
-int status_paused(struct status *s, uint64_t from_ns, uint64_t to_ns)
+int status_paused(struct status *s, bool thinned, uint64_t from_ns, uint64_t to_ns)
 {
 	s->told++;
+	s->thinned += thinned;
 	s->from = from_ns;
 	s->to = to_ns;
 	return 0;
@@ -126,4 +127,29 @@ Test(gate, a_delay_that_is_cut_short_by_a_pause_is_over)
 	cr_expect(!g.open, "asked not to");
 	cr_expect_eq(gate_end(&g, &s), 0);
 	cr_expect_eq(s.told, 1, "the end is told of, too");
+}
+
+Test(gate, a_slice_that_is_left_out_is_told_as_such_and_gives_way_to_who_asks)
+{
+	struct capture c = { 0 };
+	struct status s = { 0 };
+	struct gate g;
+
+	gate_begin(&g, &(struct gate_cfg){ .capture = &c }, 1000);
+	gate_thin(&g);
+	cr_expect(!g.open);
+	cr_expect_eq(gate_thin_over(&g, &s), 0);
+	cr_expect(g.open);
+	cr_expect_eq(s.told, 1);
+	cr_expect_eq(s.thinned, 1);
+	/* closed by who asks, in the midst of one: it stays so, and is a pause */
+	gate_thin(&g);
+	gate_close(&g);
+	cr_expect_eq(gate_thin_over(&g, &s), 0);
+	cr_expect(!g.open);
+	gate_thin(&g);
+	cr_expect_eq(gate_open(&g, &s), 0);
+	cr_expect_eq(s.told, 2);
+	cr_expect_eq(s.thinned, 1);
+	cr_expect_eq(c.pauses, 2);
 }

@@ -4,7 +4,7 @@
 
 const { lowerBound } = require('./columns.js');
 
-const HARMLESS = ['nested', 'nested_at_most', 'sample_ring_full', 'sample_estimate', 'stacks_thinned'];
+const HARMLESS = ['nested', 'nested_at_most', 'sample_ring_full', 'sample_estimate', 'stacks_thinned', 'stacks_off'];
 
 /* Whether a loss of that kind may be one of switches and wakings. */
 function hidesSwitches(kind) {

@@ -74,6 +74,7 @@ static const struct {
 	{ "recorder", PROF_META_VERSION },
 	{ "clock", PROF_META_CLOCK },
 	{ "sums of ns", PROF_META_SUMMARY_NS },
+	{ "overhead ppm", PROF_META_MAX_OVERHEAD_PPM },
 	{ "sampled by", PROF_META_SAMPLE_EVENT },
 	{ "switch stacks", PROF_META_SWITCH_STACKS },
 	{ "call graph", PROF_META_CALL_GRAPH },
@@ -297,7 +298,7 @@ static void put_kinds(struct info *in, const struct event_counts_part *c, const 
 		const struct event_counts_loss *l = &c->losses[i];
 
 		if (account_is_sideband(l->cls) != sideband || l->cls == ACCOUNT_PAUSES ||
-		    l->cls == ACCOUNT_STACKS)
+		    l->cls == ACCOUNT_STACKS || l->cls == ACCOUNT_THINNED)
 			continue;
 		put_label(in, label);
 		label = "";
@@ -322,14 +323,17 @@ static void put_pauses(struct info *in, const struct event_counts_part *c)
 	for (size_t i = 0; i < c->loss_cnt; i++) {
 		const struct event_counts_loss *l = &c->losses[i];
 		const char *kind = names_str(in->names, l->kind, NULL);
-		const bool paused = !strcmp(kind, PROF_LOST_PAUSED);
+		const bool kept = strcmp(kind, PROF_LOST_NOT_KEPT);
 
-		if (l->cls != ACCOUNT_PAUSES)
+		if (l->cls != ACCOUNT_PAUSES && l->cls != ACCOUNT_THINNED)
 			continue;
-		put_label(in, paused ? "paused" : "not kept");
-		str_counted(&in->out, l->count, paused ? "time" : "stretch");
+		if (l->cls == ACCOUNT_THINNED)
+			put_label(in, "thinned");
+		else
+			put_label(in, kept ? "paused" : "not kept");
+		str_counted(&in->out, l->count, kept ? "time" : "stretch");
 		buf_printf(&in->out, " %s, %.6f s in all",
-			   paused ? "on purpose" : "between snapshots", (double)l->ns / 1e9);
+			   kept ? "on purpose" : "between snapshots", (double)l->ns / 1e9);
 		put_between(in, l);
 	}
 }

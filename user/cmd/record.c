@@ -5,6 +5,7 @@
  * Checks that the options make sense together, sets up signals, and shows progress and the summary.
  * The summary's hottest functions are read back from the file that was just written.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -57,6 +58,8 @@ struct record_opts {
 	struct target_opts target;
 	bool neighbours;
 	uint64_t summary_ns;
+	const char *max_overhead;
+	uint32_t max_overhead_ppm;
 	struct opt_list events;
 	struct opt_list filters; /* of the events */
 	bool sched;
@@ -273,6 +276,12 @@ static const struct opt record_table[] = {
 	  .int_max = 19,
 	  .help = "its nice value otherwise (default -15)" },
 
+	{ .name = "max-overhead",
+	  .kind = OPT_STR,
+	  .off = AT(max_overhead),
+	  .arg = "PCT",
+	  .help = "of the CPU time of all CPUs: beyond that stacks of switches are left out, then "
+		  "slices of time, which the trace says" },
 	{ .name = "no-orc",
 	  .kind = OPT_NOT,
 	  .off = AT(orc),
@@ -393,6 +402,24 @@ static int bad_value(const char *option, const char *value, const char *why)
 {
 	log_error("record: %s %s: %s", option, value, why);
 	return -EINVAL;
+}
+
+/* 2, 0.5, 2.5%: 0.01 to 100. */
+static int check_overhead(struct record_opts *o)
+{
+	char *end = NULL;
+	double v;
+
+	if (!o->max_overhead)
+		return 0;
+	v = strtod(o->max_overhead, &end);
+	if (*end == '%')
+		end++;
+	if (!isdigit((unsigned char)*o->max_overhead) || *end || !(v >= 0.01 && v <= 100))
+		return bad_value("--max-overhead", o->max_overhead,
+				 "want per cent, such as 2 or 0.5");
+	o->max_overhead_ppm = (uint32_t)(v * 10000 + 0.5);
+	return 0;
 }
 
 static int check_when(struct record_opts *o)
@@ -609,6 +636,7 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 		.command = command,
 		.samples = o->samples,
 		.hz = o->hz,
+		.max_overhead_ppm = o->max_overhead_ppm,
 		.no_names = !o->names,
 		.names_wait_ns = o->names_wait_ns,
 		.when = o->when,
@@ -684,7 +712,7 @@ int cmd_record(int argc, char **argv)
 	if (err == 1)
 		code = CMD_OK;
 	if (!err && !check(&o, first < argc) && !check_when(&o) && !check_meta(&o) &&
-	    !check_flight(&o)) {
+	    !check_flight(&o) && !check_overhead(&o)) {
 		log_set_level(o.quiet	    ? LOG_LEVEL_QUIET :
 			      o.verbose > 1 ? LOG_LEVEL_DEBUG :
 			      o.verbose	    ? LOG_LEVEL_INFO :

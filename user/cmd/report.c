@@ -480,12 +480,18 @@ static void say_loss(const struct report *r)
 {
 	const struct account *a = &r->counts.account;
 	struct buf line = { 0 };
+	uint64_t span = 0;
 
+	for (uint32_t i = 0; i < r->part_cnt; i++)
+		span += span_ns(r, i);
 	text_lost(&line, a);
 	if (account_lost(a) || a->lost[ACCOUNT_ESTIMATE])
 		warn(r, "lost: %s (see dial9-prof info)", buf_cstr(&line));
 	else
 		say(r, "lost: %s", buf_cstr(&line));
+	buf_clear(&line);
+	if (text_thinned(&line, a, span))
+		warn(r, "thinned: %s", buf_cstr(&line));
 	buf_clear(&line);
 	if (text_sideband(&line, a))
 		warn(r, "side-band: %s", buf_cstr(&line));

@@ -57,6 +57,30 @@ void text_lost(struct buf *out, const struct account *a)
 	add_left_out(out, a);
 }
 
+bool text_thinned(struct buf *out, const struct account *a, uint64_t span_ns)
+{
+	const uint64_t seen = a->thinned_ns < span_ns ? span_ns - a->thinned_ns : 0;
+	const size_t before = out->len;
+
+	if (a->thinned_ns && span_ns) {
+		buf_printf(
+			out,
+			"%.1f%% of the time was recorded, in slices: counts and sums are of that",
+			100.0 * (double)seen / (double)span_ns);
+		if (seen)
+			buf_printf(out, ", times %.2f they are about those of all",
+				   (double)span_ns / (double)seen);
+	}
+	if (a->lost[ACCOUNT_STACKS_OFF]) {
+		buf_addstr(out, out->len > before ? "; " : "");
+		str_counted(out, a->lost[ACCOUNT_STACKS_OFF], "stack");
+		buf_addstr(out, " of switches left out");
+	}
+	if (out->len > before)
+		buf_addstr(out, " (--max-overhead)");
+	return out->len > before;
+}
+
 bool text_sideband(struct buf *out, const struct account *a)
 {
 	static const struct {
@@ -98,7 +122,13 @@ void text_json_account(struct buf *out, const struct account *a)
 	};
 
 	for (size_t i = 0; i < ACCOUNT_CLASS_CNT; i++)
-		buf_printf(out, "%s\"%s\":%" PRIu64, i ? "," : "", keys[i], a->lost[i]);
+		if (keys[i])
+			buf_printf(out, "%s\"%s\":%" PRIu64, i ? "," : "", keys[i], a->lost[i]);
+	if (a->lost[ACCOUNT_THINNED])
+		buf_printf(out, ",\"slices_left_out\":%" PRIu64 ",\"left_out_ns\":%" PRIu64,
+			   a->lost[ACCOUNT_THINNED], a->thinned_ns);
+	if (a->lost[ACCOUNT_STACKS_OFF])
+		buf_printf(out, ",\"stacks_left_out\":%" PRIu64, a->lost[ACCOUNT_STACKS_OFF]);
 	if (a->at_most)
 		buf_printf(out, ",\"lost_events_at_most\":%" PRIu64, a->at_most);
 }

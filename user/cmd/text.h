@@ -12,6 +12,11 @@
  * samples".
  */
 void text_lost(struct buf *out, const struct account *a);
+/*
+ * What part of @span_ns was recorded, and what that makes of counts and sums, when --max-overhead left something
+ * out: false, and nothing, if not.
+ */
+bool text_thinned(struct buf *out, const struct account *a, uint64_t span_ns);
 /* "12 records, 1 stall: names of some processes may be missing"; false, and nothing, without loss. */
 bool text_sideband(struct buf *out, const struct account *a);
 /* Members of a JSON object: lost_events, lost_samples, lost_samples_estimate, lost_sideband, ... */

@@ -32,6 +32,8 @@ static const struct {
 	{ PROF_LOST_PAUSED, ACCOUNT_PAUSES, true },
 	{ PROF_LOST_NOT_KEPT, ACCOUNT_PAUSES, true },
 	{ PROF_LOST_STACKS_THINNED, ACCOUNT_STACKS, false },
+	{ PROF_LOST_THINNED, ACCOUNT_THINNED, true },
+	{ PROF_LOST_STACKS_OFF, ACCOUNT_STACKS_OFF, false },
 };
 
 enum { KIND_CNT = sizeof(kinds) / sizeof(kinds[0]) };

@@ -16,6 +16,8 @@ enum account_class {
 	ACCOUNT_ESTIMATE, /* samples that nobody could count */
 	ACCOUNT_PAUSES, /* stretches left out on purpose: nothing is lost, switches are missing */
 	ACCOUNT_STACKS, /* stacks left out on purpose, of events that are there */
+	ACCOUNT_THINNED, /* slices of time left out on purpose, to cost less: as pauses */
+	ACCOUNT_STACKS_OFF, /* stacks of switches and wakings left out for the same */
 	ACCOUNT_CLASS_CNT,
 };
 
@@ -40,6 +42,7 @@ struct account_figures {
 struct account {
 	uint64_t lost[ACCOUNT_CLASS_CNT];
 	uint64_t at_most; /* in ACCOUNT_EVENTS: events of which some need not have been wanted */
+	uint64_t thinned_ns; /* of ACCOUNT_THINNED, together */
 };
 
 /* The class of a kind, PROF_LOST_*. A kind that is not known counts as events. */

@@ -154,6 +154,14 @@ static void add_lost(struct event_counts_part *c, uint32_t kind, enum account_cl
 		l->last_ns = last;
 }
 
+static void add_thinned(struct account *a, const struct trace_event *ev)
+{
+	const uint64_t first = trace_u64_or(ev, ROLE_FIRST_NS, ev->ts);
+	const uint64_t last = trace_u64_or(ev, ROLE_LAST_NS, ev->ts);
+
+	a->thinned_ns += last > first ? last - first : 0;
+}
+
 static void add_status(struct event_counts *c, struct event_counts_part *part,
 		       struct dial9_str status)
 {
@@ -176,6 +184,10 @@ void event_counts_add_notice(struct event_counts *c, const struct trace *t, stru
 		count = trace_u64_or(ev, ROLE_COUNT, 0);
 		account_add(&c->account, kind.ptr, kind.len, count);
 		account_add(&part->account, kind.ptr, kind.len, count);
+		if (account_class(kind.ptr, kind.len) == ACCOUNT_THINNED) {
+			add_thinned(&c->account, ev);
+			add_thinned(&part->account, ev);
+		}
 		add_lost(part, names_add(n, kind.ptr, kind.len), account_class(kind.ptr, kind.len),
 			 ev);
 	} else {

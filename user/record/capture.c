@@ -541,6 +541,11 @@ void capture_add_target(struct capture *c, pid_t tid, pid_t tgid)
 				  __ATOMIC_SEQ_CST);
 }
 
+void capture_take_stacks(struct capture *c, bool take)
+{
+	c->skel->bss->stacks_off = !take;
+}
+
 struct capture_unwind *capture_unwind(struct capture *c)
 {
 	return c->unwind.procs ? &c->unwind : NULL;
@@ -625,6 +630,7 @@ void capture_count(struct capture *c, struct capture_counts *out)
 			out->kstacks[i].compared += s->kstacks[i].compared;
 			out->kstacks[i].differing += s->kstacks[i].differing;
 		}
+		out->stacks_left_out += s->stacks_left_out;
 		for (i = 0; i < PROF_PROG_CNT; i++) {
 			out->prog_runs[i] += s->progs[i].runs;
 			timed_ns[i] += s->progs[i].timed_ns;

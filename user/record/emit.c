@@ -32,6 +32,7 @@ enum schema_id {
 	SCHEMA_STATS,
 	SCHEMA_SUMMARY,
 	SCHEMA_TRIGGER,
+	SCHEMA_THINNING,
 	SCHEMA_CNT,
 };
 
@@ -165,6 +166,13 @@ static const struct schema_def schema_defs[SCHEMA_CNT] = {
 				   { PROF_F_STACKS_COMPARED, DIAL9_VARINT },
 				   { PROF_F_STACKS_DIFFERING, DIAL9_VARINT },
 			   } },
+	[SCHEMA_THINNING] = { PROF_EV_THINNING,
+			      3,
+			      {
+				      { PROF_F_ONE_IN, DIAL9_VARINT },
+				      { PROF_F_STACKS, DIAL9_BOOL },
+				      { PROF_F_OVERHEAD_PPM, DIAL9_VARINT },
+			      } },
 	[SCHEMA_SUMMARY] = { PROF_EV_SUMMARY,
 			     10,
 			     {
@@ -441,6 +449,15 @@ int emit_stats(struct emit *e, uint64_t ts, const struct emit_stats *s)
 	begin(e, SCHEMA_STATS, ts);
 	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++)
 		dial9_enc_put_u64(e->enc, values[i]);
+	return dial9_enc_end(e->enc);
+}
+
+int emit_thinning(struct emit *e, uint64_t ts, uint64_t one_in, bool stacks, uint64_t overhead_ppm)
+{
+	begin(e, SCHEMA_THINNING, ts);
+	dial9_enc_put_u64(e->enc, one_in);
+	dial9_enc_put_bool(e->enc, stacks);
+	dial9_enc_put_u64(e->enc, overhead_ppm);
 	return dial9_enc_end(e->enc);
 }
 

@@ -111,6 +111,9 @@ struct emit_stats {
 };
 int emit_stats(struct emit *e, uint64_t ts, const struct emit_stats *s);
 
+/* one_in: one slice of time in so many is recorded. */
+int emit_thinning(struct emit *e, uint64_t ts, uint64_t one_in, bool stacks, uint64_t overhead_ppm);
+
 struct emit_summary {
 	uint32_t pid; /* or PROF_SUMMARY_OTHER */
 	const char *comm;

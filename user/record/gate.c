@@ -30,7 +30,10 @@ void gate_begin(struct gate *g, const struct gate_cfg *cfg, uint64_t now_ns)
 
 static int tell(struct gate *g, struct status *status, uint64_t now_ns)
 {
-	return status_paused(status, g->since_ns, now_ns);
+	const bool thinned = g->thinned;
+
+	g->thinned = false;
+	return status_paused(status, thinned, g->since_ns, now_ns);
 }
 
 int gate_open(struct gate *g, struct status *status)
@@ -57,12 +60,25 @@ int gate_step(struct gate *g, struct status *status)
 
 void gate_close(struct gate *g)
 {
-	g->by_itself = false;
+	g->by_itself = g->thinned = false;
 	if (!g->open)
 		return;
 	g->since_ns = clock_mono_ns();
 	capture_pause(g->cfg.capture);
 	g->open = false;
+}
+
+void gate_thin(struct gate *g)
+{
+	if (!g->open)
+		return;
+	gate_close(g);
+	g->thinned = true;
+}
+
+int gate_thin_over(struct gate *g, struct status *status)
+{
+	return g->thinned ? gate_open(g, status) : 0;
 }
 
 int gate_end(struct gate *g, struct status *status)

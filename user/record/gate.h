@@ -20,6 +20,7 @@ struct gate {
 	struct gate_cfg cfg;
 	bool open;
 	bool by_itself; /* it is still to be opened by the clock */
+	bool thinned; /* it is closed for a slice of time only, to cost less */
 	uint64_t since_ns; /* it is closed */
 	uint64_t opened_ns; /* for the first time; 0: not yet */
 	uint64_t opens_ns;
@@ -33,6 +34,12 @@ int gate_step(struct gate *g, struct status *status);
 int gate_open(struct gate *g, struct status *status);
 /* Nothing happens when it is closed. Samples and events that were under way may still come. */
 void gate_close(struct gate *g);
+/*
+ * Slices of time that are left out: gate_thin() closes it if it is open, gate_thin_over() opens it again if it is
+ * still closed by that, and not by who asked for it. 0 or -errno.
+ */
+void gate_thin(struct gate *g);
+int gate_thin_over(struct gate *g, struct status *status);
 /* Recording is over: writes the pause that it ends in. 0 or -errno. */
 int gate_end(struct gate *g, struct status *status);
 

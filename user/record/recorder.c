@@ -52,6 +52,7 @@
 #include "record/summary.h"
 #include "record/targets.h"
 #include "record/tasks.h"
+#include "record/thin.h"
 #include "record/tick.h"
 #include "record/translate.h"
 #include "record/unwinding.h"
@@ -105,6 +106,7 @@ struct recorder {
 	struct status *status;
 	struct merge *merge;
 	struct when when;
+	struct thin thin;
 	struct summary *summary; /* NULL: events */
 	struct flight *flight; /* NULL: all is written as it comes */
 	struct trigger *trigger; /* likewise */
@@ -317,6 +319,7 @@ static int write_metadata(struct recorder *r)
 					.told = r->select.told,
 					.neighbours = r->cfg->events.neighbours,
 					.summary_ns = r->cfg->summary_ns,
+					.max_overhead_ppm = r->cfg->max_overhead_ppm,
 					.events = r->events,
 					.switch_stacks = r->cfg->switch_stacks,
 					.waking_stacks = r->cfg->waking_stacks,
@@ -337,6 +340,7 @@ static int write_head(void *ctx)
 	int err = write_metadata(r);
 
 	summary_begin_segment(r->summary, segments_emit(r->segments));
+	err = err ? err : thin_write(&r->thin, r->status);
 	return err ? err : announce_targets(r->targets, r->tasks, r->translate, r->cfg);
 }
 
@@ -410,18 +414,11 @@ static int start(struct recorder *r)
 
 /* ---- drain -------------------------------------------------------------------------------------- */
 
-static bool lacks_list(const struct prof_rec *rec)
-{
-	uint8_t end = rec->user_end & PROF_USER_END_MASK;
-
-	return end == PROF_END_NO_LIST || end == PROF_END_NO_MAPPING;
-}
-
 static int on_record(void *ctx, const struct prof_rec *rec)
 {
 	struct recorder *r = ctx;
 
-	if (r->unwinding && lacks_list(rec))
+	if (r->unwinding && unwinding_lacks_list(rec))
 		unwinding_missed(r->unwinding, rec->pid);
 	if (r->unwinding && ++r->record_cnt % LOOK_EVERY == 0)
 		unwinding_look(r->unwinding);
@@ -600,6 +597,8 @@ static int record_until_over(struct recorder *r)
 	unsigned int tick = 0;
 	int err = 0;
 
+	thin_begin(&r->thin, r->capture, r->status, r->cfg->max_overhead_ppm,
+		   r->cfg->switch_stacks | r->cfg->waking_stacks, now);
 	while (!err && !is_over(r, now)) {
 		wait_tick(r, now);
 		now = clock_mono_ns();
@@ -607,7 +606,7 @@ static int record_until_over(struct recorder *r)
 		realtime_before_pass(&r->realtime, now,
 				     capture_is_filled(r->capture, FILLING_PART));
 		err = drain(r, &mark, now + DRAIN_MS * MS_NS);
-		if (!err && r->when.gate.open)
+		if (!err && (r->when.gate.open || r->when.gate.thinned))
 			err = status_tick(r->status, mark);
 		if (!err)
 			err = summary_step(r->summary, now);
@@ -615,6 +614,8 @@ static int record_until_over(struct recorder *r)
 			err = when_step(&r->when, r->status);
 		if (!err)
 			err = trigger_step(r->trigger, r->status, mark);
+		if (!err)
+			err = thin_turn(&r->thin, &r->when.gate, r->status, now);
 		if (!err)
 			err = r->early ? segments_flush(r->segments) :
 					 segments_step(r->segments, mark);

@@ -33,6 +33,7 @@ struct recorder_cfg {
 	bool no_inherit;
 	struct selection_cfg selection; /* which of these */
 	bool include_self; /* samples and stacks of the recorder, too */
+	uint32_t max_overhead_ppm; /* of the CPU time of all CPUs; 0: it may cost what it costs */
 	uint64_t summary_ns; /* sums of so long in place of events; 0: events */
 
 	/* what */

@@ -53,6 +53,7 @@ struct status {
 	uint64_t nested, nested_sched;
 	uint64_t thinned;
 	uint64_t malformed;
+	uint64_t stacks_left_out;
 	uint64_t side_lost, side_stalls, doubts;
 	uint64_t cpu_base_ns; /* spent on getting ready */
 	uint64_t cpu_end_ns; /* spent when recording was over; 0 while it is not */
@@ -179,6 +180,8 @@ static int write_metadata(struct status *s, const struct status_head *head)
 	meta_text(&m, PROF_META_COMMAND_LINE, text.ptr);
 	meta_text(&m, PROF_META_VERSION, PROF_VERSION);
 	meta_targets(&m, head, texts);
+	if (head->max_overhead_ppm)
+		meta_number(&m, PROF_META_MAX_OVERHEAD_PPM, head->max_overhead_ppm);
 	meta_text(&m, PROF_META_CLOCK, suspend ? "CLOCK_BOOTTIME" : "CLOCK_MONOTONIC");
 	if (sampler) {
 		uint32_t hz = capture_hz(s->cfg.capture);
@@ -347,6 +350,10 @@ static int write_other_loss(struct status *s, const struct capture_counts *count
 	if (!err && malformed != s->malformed)
 		err = emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU, PROF_LOST_MALFORMED,
 				malformed - s->malformed, since, s->last_ns);
+	if (!err && counts->stacks_left_out != s->stacks_left_out)
+		err = emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU, PROF_LOST_STACKS_OFF,
+				counts->stacks_left_out - s->stacks_left_out, since, s->last_ns);
+	s->stacks_left_out = counts->stacks_left_out;
 	s->nested = counts->nested;
 	s->nested_sched = counts->nested_sched;
 	s->malformed = malformed;
@@ -609,10 +616,15 @@ int status_not_kept(struct status *s, uint64_t from_ns, uint64_t to_ns)
 			 to_ns);
 }
 
-int status_paused(struct status *s, uint64_t from_ns, uint64_t to_ns)
+int status_paused(struct status *s, bool thinned, uint64_t from_ns, uint64_t to_ns)
 {
-	return emit_lost(s->cfg.emit, to_ns, PROF_LOST_ANY_CPU, PROF_LOST_PAUSED, 1, from_ns,
-			 to_ns);
+	return emit_lost(s->cfg.emit, to_ns, PROF_LOST_ANY_CPU,
+			 thinned ? PROF_LOST_THINNED : PROF_LOST_PAUSED, 1, from_ns, to_ns);
+}
+
+int status_thinning(struct status *s, uint64_t one_in, bool stacks, uint64_t overhead_ppm)
+{
+	return emit_thinning(s->cfg.emit, EMIT_NOW, one_in, stacks, overhead_ppm);
 }
 
 int status_side_lost(struct status *s, const struct perf_side *side)

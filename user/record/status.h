@@ -71,6 +71,7 @@ struct status_head {
 	bool told; /* tasks say whether they are followed */
 	bool neighbours;
 	uint64_t summary_ns; /* 0: events are recorded */
+	uint32_t max_overhead_ppm; /* 0: it may cost what it costs */
 	const struct eventset *events;
 	uint32_t switch_stacks;
 	uint32_t waking_stacks;
@@ -106,8 +107,10 @@ int status_write_tail(struct status *s, uint64_t now_ns);
 int status_trigger(struct status *s, const struct emit_trigger *by);
 /* What was recorded between two times is not in the trace, nor in any of the same recording. */
 int status_not_kept(struct status *s, uint64_t from_ns, uint64_t to_ns);
-/* Nothing was recorded between two times, on purpose. */
-int status_paused(struct status *s, uint64_t from_ns, uint64_t to_ns);
+/* Nothing was recorded between two times, on purpose. @thinned: to cost less. */
+int status_paused(struct status *s, bool thinned, uint64_t from_ns, uint64_t to_ns);
+/* From now on: see PROF_EV_THINNING. */
+int status_thinning(struct status *s, uint64_t one_in, bool stacks, uint64_t overhead_ppm);
 /* Writes of a side-band record what it says of loss: dropped, damaged, or not read for long. */
 int status_side_lost(struct status *s, const struct perf_side *side);
 

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "prof_abi.h"
+#include "prof_events.h"
 #include "unwind/lists.h"
 #include "unwind/store.h"
 
@@ -17,7 +19,6 @@ struct needed_file;
 struct perf_ring;
 struct perf_side;
 struct process;
-struct prof_rec;
 struct symbroker;
 struct tasks;
 
@@ -64,6 +65,13 @@ int unwinding_fd(const struct unwinding *u);
 uint64_t unwinding_look(struct unwinding *u);
 /* A side-band record that the drain has come to. */
 void unwinding_side(struct unwinding *u, const struct perf_side *side);
+/* Whether the walk of its user stack ended so: */
+static inline bool unwinding_lacks_list(const struct prof_rec *rec)
+{
+	const uint8_t end = rec->user_end & PROF_USER_END_MASK;
+
+	return end == PROF_END_NO_LIST || end == PROF_END_NO_MAPPING;
+}
 /* A walk ended for want of a list, or outside of all mappings known. */
 void unwinding_missed(struct unwinding *u, uint32_t pid);
 /*

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * --max-overhead on the running kernel: a thread that takes thousands of naps a second costs more than is allowed.
+ * What is left out is told, nothing is in the trace of the time that it tells of, and what was recorded, weighed by
+ * the part of time that it is of, comes to what the thread counts itself.
+ */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "profile/intervals.h"
+#include "support.h"
+
+TestSuite(overhead, .fini = live_cleanup, .timeout = 60);
+
+enum { SLICES_MAX = 4096, NAPS = 30000 /* of 100 us */ };
+
+struct seen {
+	int64_t tid;
+	uint64_t from[SLICES_MAX], to[SLICES_MAX];
+	size_t slice_cnt;
+	uint64_t switches;
+	uint64_t within; /* switches within slices that are left out */
+	uint64_t levels, one_in_max, stacks_off;
+	uint64_t over; /* intervals that are not of unknown state, over one of these slices */
+};
+
+static void see_slice(struct seen *s, const struct live_trace *lt, const struct trace_event *ev)
+{
+	const char *kind = live_text(lt, ev, PROF_F_KIND);
+
+	if (!strcmp(kind, PROF_LOST_STACKS_OFF))
+		s->stacks_off += (uint64_t)live_int(ev, PROF_F_COUNT);
+	if (strcmp(kind, PROF_LOST_THINNED))
+		return;
+	cr_assert_lt(s->slice_cnt, SLICES_MAX);
+	s->from[s->slice_cnt] = (uint64_t)live_int(ev, PROF_F_FIRST_NS);
+	s->to[s->slice_cnt++] = (uint64_t)live_int(ev, PROF_F_LAST_NS);
+}
+
+static bool overlaps_slice(const struct seen *s, uint64_t from, uint64_t to)
+{
+	for (size_t i = 0; i < s->slice_cnt; i++)
+		if (from < s->to[i] && to > s->from[i])
+			return true;
+	return false;
+}
+
+/* What part of a time was recorded. */
+static double part_of(const struct seen *s, uint64_t from, uint64_t to)
+{
+	uint64_t left_out = 0;
+
+	for (size_t i = 0; i < s->slice_cnt; i++) {
+		const uint64_t first = s->from[i] > from ? s->from[i] : from;
+		const uint64_t last = s->to[i] < to ? s->to[i] : to;
+
+		left_out += last > first ? last - first : 0;
+	}
+	return 1 - (double)left_out / (double)(to - from);
+}
+
+static void read_slices(const char *path, struct seen *s)
+{
+	struct live_trace lt;
+	struct trace_event ev;
+
+	live_open(&lt, path, false);
+	live_assert_no_loss(&lt);
+	while (live_next(&lt, &ev)) {
+		if (ev.kind == TRACE_LOST)
+			see_slice(s, &lt, &ev);
+		if (!live_is(&ev, PROF_EV_THINNING))
+			continue;
+		s->levels++;
+		if ((uint64_t)live_int(&ev, PROF_F_ONE_IN) > s->one_in_max)
+			s->one_in_max = (uint64_t)live_int(&ev, PROF_F_ONE_IN);
+	}
+	live_close(&lt);
+}
+
+static void take(void *ctx, const struct interval *i)
+{
+	struct seen *s = ctx;
+
+	if (i->tid == (uint32_t)s->tid && i->state != INTERVAL_UNKNOWN)
+		s->over += overlaps_slice(s, i->start, i->end);
+}
+
+static void read_switches(const char *path, struct seen *s)
+{
+	struct live_trace first, lt;
+	struct intervals *iv;
+	struct trace_event ev;
+
+	live_open(&first, path, false);
+	live_open(&lt, path, false);
+	iv = intervals_new(&(struct intervals_opts){ first.names, take, s });
+	/* losses first, as commands do it */
+	while (live_next(&first, &ev))
+		intervals_add_gaps(iv, first.trace, &ev);
+	while (live_next(&lt, &ev)) {
+		intervals_add(iv, lt.trace, &ev);
+		if (ev.kind == TRACE_SCHED_SWITCH)
+			s->within += overlaps_slice(s, ev.ts, ev.ts);
+		if (ev.kind != TRACE_SCHED_SWITCH || live_int(&ev, PROF_F_PREV_PID) != s->tid)
+			continue;
+		s->switches++;
+	}
+	intervals_finish(iv);
+	intervals_free(iv);
+	live_close(&lt);
+	live_close(&first);
+}
+
+Test(overhead, what_is_left_out_is_told_and_the_rest_weighs_for_it)
+{
+	struct live_switches before, after;
+	struct seen s = { 0 };
+	struct live_proc sleeper;
+	struct live_rec rec;
+	struct buf out;
+	double truth, part;
+	uint64_t from, to;
+
+	live_stimulus(&sleeper, "sleeper", live_number(NAPS), "100", NULL);
+	s.tid = sleeper.pid;
+	live_record(&rec, "-p", live_number(sleeper.pid), "--max-overhead", "0.1", "--no-samples",
+		    NULL);
+	live_recording(&rec);
+	live_read_switches(sleeper.pid, &before);
+	from = clock_mono_ns();
+	live_go(&sleeper);
+	to = clock_mono_ns();
+	live_read_switches(sleeper.pid, &after);
+	cr_assert_eq(live_stop(&rec), 0);
+	read_slices(rec.path, &s);
+	cr_assert_geq(s.levels, 2);
+	cr_expect_gt(s.one_in_max, 1);
+	cr_expect_gt(s.stacks_off, 0);
+	cr_assert_gt(s.slice_cnt, 0);
+	read_switches(rec.path, &s);
+	cr_expect_eq(s.within, 0, "%llu switches in slices that are left out",
+		     (unsigned long long)s.within);
+	truth = (double)(after.voluntary + after.involuntary - before.voluntary -
+			 before.involuntary);
+	part = part_of(&s, from, to);
+	cr_expect_eq(s.over, 0, "%llu intervals reach over what is left out",
+		     (unsigned long long)s.over);
+	cr_expect_lt((double)s.switches, truth * 0.95);
+	cr_expect_float_eq((double)s.switches / part, truth, truth * 0.3,
+			   "%llu switches in %.3f of the time, and %.0f in all",
+			   (unsigned long long)s.switches, part, truth);
+	out = live_output((const char *const[]){ "sched", "latency", rec.path, NULL });
+	cr_expect_not_null(strstr(buf_cstr(&out), "# thinned: "), "%s", buf_cstr(&out));
+	cr_expect_not_null(strstr(buf_cstr(&out), "of the time was recorded"));
+	buf_free(&out);
+	out = live_output((const char *const[]){ "info", rec.path, NULL });
+	cr_expect_not_null(strstr(buf_cstr(&out), "\nthinned "), "%s", buf_cstr(&out));
+	buf_free(&out);
+	live_end(&sleeper);
+}
+
+Test(overhead, what_costs_little_is_recorded_whole)
+{
+	struct seen s = { 0 };
+	struct live_proc sleeper;
+	struct live_rec rec;
+
+	live_stimulus(&sleeper, "sleeper", "100", "20000", NULL);
+	live_record(&rec, "-p", live_number(sleeper.pid), "--max-overhead=90%", "--no-samples",
+		    NULL);
+	live_recording(&rec);
+	live_go(&sleeper);
+	cr_assert_eq(live_stop(&rec), 0);
+	read_slices(rec.path, &s);
+	cr_expect_eq(s.levels, 0);
+	cr_expect_eq(s.slice_cnt, 0);
+	cr_expect_eq(s.stacks_off, 0);
+	live_end(&sleeper);
+}
