@@ -21,6 +21,7 @@
 #define perf_ring_look sideband_look
 #define perf_ring_next sideband_next
 #define perf_ring_open sideband_open
+#define perf_ring_renew sideband_renew
 #include "kernel/perf_ring.c"
 
 #include "kernel/perf_side.h"
