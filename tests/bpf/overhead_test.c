@@ -161,6 +161,43 @@ Test(overhead, what_is_left_out_is_told_and_the_rest_weighs_for_it)
 	live_end(&sleeper);
 }
 
+Test(overhead, one_slice_in_four_is_recorded_when_that_is_asked_for)
+{
+	struct seen s = { 0 };
+	struct live_proc sleeper;
+	struct live_rec rec;
+	struct live_switches before, after;
+	uint64_t from, to;
+	double truth, part;
+
+	live_stimulus(&sleeper, "sleeper", "4000", "500", NULL);
+	s.tid = sleeper.pid;
+	live_record(&rec, "-p", live_number(sleeper.pid), "--sched-sample", "1/4", "--no-samples",
+		    NULL);
+	live_recording(&rec);
+	live_read_switches(sleeper.pid, &before);
+	from = clock_mono_ns();
+	live_go(&sleeper);
+	to = clock_mono_ns();
+	live_read_switches(sleeper.pid, &after);
+	cr_assert_eq(live_stop(&rec), 0);
+	read_slices(rec.path, &s);
+	cr_expect_eq(s.levels, 1);
+	cr_expect_eq(s.one_in_max, 4);
+	cr_expect_eq(s.stacks_off, 0);
+	read_switches(rec.path, &s);
+	cr_expect_eq(s.within, 0);
+	cr_expect_eq(s.over, 0);
+	part = part_of(&s, from, to);
+	cr_expect_float_eq(part, 0.25, 0.1, "%.3f of the time", part);
+	truth = (double)(after.voluntary + after.involuntary - before.voluntary -
+			 before.involuntary);
+	cr_expect_float_eq((double)s.switches / part, truth, truth * 0.3,
+			   "%llu switches in %.3f of the time, and %.0f in all",
+			   (unsigned long long)s.switches, part, truth);
+	live_end(&sleeper);
+}
+
 Test(overhead, what_costs_little_is_recorded_whole)
 {
 	struct seen s = { 0 };

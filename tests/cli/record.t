@@ -112,6 +112,8 @@ Recorder:
   -r, --realtime=PRIO       real-time priority while buffers fill (default 1; 0
                             for none)
       --nice=N              its nice value otherwise (default -15)
+      --sched-sample=1/N    record one in N slices of 50 ms, all that happens in
+                            it; the trace says which are left out
       --max-overhead=PCT    of the CPU time of all CPUs: beyond that stacks of
                             switches are left out, then slices of time, which
                             the trace says
@@ -198,6 +200,15 @@ $ dial9-prof --comm ''
 ! dial9-prof: record: --comm needs a value, and '' is none; see dial9-prof record --help
 ? 1
 #
+$ dial9-prof -a --sched-sample=0
+! dial9-prof: record: --sched-sample 0: want 1/N, N up to 1000
+? 1
+$ dial9-prof -a --sched-sample=1/x
+! dial9-prof: record: --sched-sample 1/x: want 1/N, N up to 1000
+? 1
+$ dial9-prof -a --sched-sample=1/2 --summary
+! dial9-prof: record: --sched-sample leaves out time, of which --summary has no events; see dial9-prof record --help
+? 1
 $ dial9-prof -a --max-overhead=0
 ! dial9-prof: record: --max-overhead 0: want per cent, such as 2 or 0.5
 ? 1

@@ -70,7 +70,8 @@ struct bench {
 static void bench_init(struct bench *b, uint32_t max_ppm, bool stacks)
 {
 	*b = (struct bench){ .capture.stacks = true, .gate.open = true, .now = 77 * SECOND };
-	thin_begin(&b->thin, &b->capture, &b->status, max_ppm, stacks, b->now);
+	thin_begin(&b->thin, &(struct thin_cfg){ 1, max_ppm, stacks }, &b->capture, &b->status,
+		   b->now);
 }
 
 static uint64_t cpus(void)
@@ -200,4 +201,18 @@ Test(thin, a_segment_says_at_its_start_what_holds)
 	cr_expect_eq(thin_write(&b.thin, &b.status), 0);
 	cr_expect_eq(b.status.told, told + 1);
 	cr_expect_eq(b.status.one_in, 1);
+}
+
+Test(thin, what_is_asked_for_is_left_out_whatever_it_costs)
+{
+	const struct thin_cfg cfg = { .one_in = 4, .has_stacks = true };
+	struct bench b;
+
+	bench_init(&b, 0, true);
+	thin_begin(&b.thin, &cfg, &b.capture, &b.status, b.now);
+	cr_expect_eq(thin_one_in(&b.thin), 4);
+	run(&b, 8 * SECOND, 900000, 0);
+	cr_expect_eq(thin_one_in(&b.thin), 4);
+	cr_expect(b.capture.stacks);
+	cr_expect_float_eq((double)b.open_ns / (8 * SECOND), 0.25, 0.02);
 }

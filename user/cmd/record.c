@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/opts.h"
+#include "base/str.h"
 #include "cmd/app_trace.h"
 #include "cmd/cmd.h"
 #include "cmd/flight_opts.h"
@@ -59,7 +60,8 @@ struct record_opts {
 	bool neighbours;
 	uint64_t summary_ns;
 	const char *max_overhead;
-	uint32_t max_overhead_ppm;
+	const char *sched_sample;
+	struct thin_cfg thin;
 	struct opt_list events;
 	struct opt_list filters; /* of the events */
 	bool sched;
@@ -276,6 +278,12 @@ static const struct opt record_table[] = {
 	  .int_max = 19,
 	  .help = "its nice value otherwise (default -15)" },
 
+	{ .name = "sched-sample",
+	  .kind = OPT_STR,
+	  .off = AT(sched_sample),
+	  .arg = "1/N",
+	  .help = "record one in N slices of 50 ms, all that happens in it; the trace says which "
+		  "are left out" },
 	{ .name = "max-overhead",
 	  .kind = OPT_STR,
 	  .off = AT(max_overhead),
@@ -418,7 +426,30 @@ static int check_overhead(struct record_opts *o)
 	if (!isdigit((unsigned char)*o->max_overhead) || *end || !(v >= 0.01 && v <= 100))
 		return bad_value("--max-overhead", o->max_overhead,
 				 "want per cent, such as 2 or 0.5");
-	o->max_overhead_ppm = (uint32_t)(v * 10000 + 0.5);
+	o->thin.max_ppm = (uint32_t)(v * 10000 + 0.5);
+	return 0;
+}
+
+enum { SCHED_SAMPLE_MAX = 1000 };
+
+/* 1/N or N. */
+static int check_sched_sample(struct record_opts *o)
+{
+	const char *text = o->sched_sample;
+	uint64_t n;
+
+	o->thin.one_in = 1;
+	o->thin.has_stacks = o->switch_stacks || o->waking_stacks;
+	if (!text)
+		return 0;
+	if (!strncmp(text, "1/", 2))
+		text += 2;
+	if (str_parse_u64(text, SCHED_SAMPLE_MAX, &n) || !n)
+		return bad_value("--sched-sample", o->sched_sample, "want 1/N, N up to 1000");
+	if (n > 1 && o->summary_ns)
+		return usage_error(
+			"--sched-sample leaves out time, of which --summary has no events");
+	o->thin.one_in = (uint32_t)n;
 	return 0;
 }
 
@@ -636,7 +667,7 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 		.command = command,
 		.samples = o->samples,
 		.hz = o->hz,
-		.max_overhead_ppm = o->max_overhead_ppm,
+		.thin = o->thin,
 		.no_names = !o->names,
 		.names_wait_ns = o->names_wait_ns,
 		.when = o->when,
@@ -712,7 +743,7 @@ int cmd_record(int argc, char **argv)
 	if (err == 1)
 		code = CMD_OK;
 	if (!err && !check(&o, first < argc) && !check_when(&o) && !check_meta(&o) &&
-	    !check_flight(&o) && !check_overhead(&o)) {
+	    !check_flight(&o) && !check_overhead(&o) && !check_sched_sample(&o)) {
 		log_set_level(o.quiet	    ? LOG_LEVEL_QUIET :
 			      o.verbose > 1 ? LOG_LEVEL_DEBUG :
 			      o.verbose	    ? LOG_LEVEL_INFO :

@@ -77,7 +77,7 @@ bool text_thinned(struct buf *out, const struct account *a, uint64_t span_ns)
 		buf_addstr(out, " of switches left out");
 	}
 	if (out->len > before)
-		buf_addstr(out, " (--max-overhead)");
+		buf_addstr(out, " (--max-overhead, --sched-sample)");
 	return out->len > before;
 }
 

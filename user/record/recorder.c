@@ -319,7 +319,7 @@ static int write_metadata(struct recorder *r)
 					.told = r->select.told,
 					.neighbours = r->cfg->events.neighbours,
 					.summary_ns = r->cfg->summary_ns,
-					.max_overhead_ppm = r->cfg->max_overhead_ppm,
+					.max_overhead_ppm = r->cfg->thin.max_ppm,
 					.events = r->events,
 					.switch_stacks = r->cfg->switch_stacks,
 					.waking_stacks = r->cfg->waking_stacks,
@@ -595,10 +595,10 @@ static int record_until_over(struct recorder *r)
 {
 	uint64_t now = clock_mono_ns(), mark;
 	unsigned int tick = 0;
-	int err = 0;
+	int err;
 
-	thin_begin(&r->thin, r->capture, r->status, r->cfg->max_overhead_ppm,
-		   r->cfg->switch_stacks | r->cfg->waking_stacks, now);
+	thin_begin(&r->thin, &r->cfg->thin, r->capture, r->status, now);
+	err = thin_write(&r->thin, r->status);
 	while (!err && !is_over(r, now)) {
 		wait_tick(r, now);
 		now = clock_mono_ns();

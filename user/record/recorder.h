@@ -13,6 +13,7 @@
 #include "record/realtime.h"
 #include "record/selection.h"
 #include "record/status.h"
+#include "record/thin.h"
 #include "record/trigger.h"
 #include "record/when.h"
 
@@ -33,7 +34,7 @@ struct recorder_cfg {
 	bool no_inherit;
 	struct selection_cfg selection; /* which of these */
 	bool include_self; /* samples and stacks of the recorder, too */
-	uint32_t max_overhead_ppm; /* of the CPU time of all CPUs; 0: it may cost what it costs */
+	struct thin_cfg thin;
 	uint64_t summary_ns; /* sums of so long in place of events; 0: events */
 
 	/* what */

@@ -30,7 +30,7 @@ enum {
 
 uint32_t thin_one_in(const struct thin *t)
 {
-	return t->level < 2 ? 1 : 1U << (t->level - 1);
+	return t->one_in << (t->level < 2 ? 0 : t->level - 1);
 }
 
 /* By its programs in the kernel and by the recorder itself. */
@@ -42,14 +42,15 @@ static uint64_t spent(struct status *status, uint64_t now_ns)
 	return t.bpf_ns + t.cpu_ns;
 }
 
-void thin_begin(struct thin *t, struct capture *capture, struct status *status, uint32_t max_ppm,
-		bool has_stacks, uint64_t now_ns)
+void thin_begin(struct thin *t, const struct thin_cfg *cfg, struct capture *capture,
+		struct status *status, uint64_t now_ns)
 {
 	*t = (struct thin){
 		.capture = capture,
-		.max_ppm = max_ppm,
+		.one_in = cfg->one_in,
+		.max_ppm = cfg->max_ppm,
 		.cpu_cnt = sysconf(_SC_NPROCESSORS_ONLN),
-		.has_stacks = has_stacks,
+		.has_stacks = cfg->has_stacks,
 		.patience = PATIENCE_MIN,
 		.since_eased = REGRET,
 		.slice_ns = now_ns,
@@ -61,7 +62,7 @@ void thin_begin(struct thin *t, struct capture *capture, struct status *status, 
 /* Between two cycles, since in the midst of one the part that is recorded is another. */
 static bool is_due(const struct thin *t, const struct gate *gate, uint64_t now_ns)
 {
-	const uint64_t cycles = CYCLES * thin_one_in(t) * SLICE_NS;
+	const uint64_t cycles = (uint64_t)CYCLES * thin_one_in(t) * SLICE_NS;
 
 	if (!t->max_ppm || now_ns - t->looked_ns < (cycles > LOOK_NS ? cycles : LOOK_NS))
 		return false;
@@ -71,7 +72,9 @@ static bool is_due(const struct thin *t, const struct gate *gate, uint64_t now_n
 
 int thin_write(const struct thin *t, struct status *status)
 {
-	return t->level ? status_thinning(status, thin_one_in(t), false, t->ppm) : 0;
+	return t->level || t->one_in > 1 ?
+		       status_thinning(status, thin_one_in(t), !t->level, t->ppm) :
+		       0;
 }
 
 static int set_level(struct thin *t, struct status *status, unsigned int level)
