@@ -35,7 +35,7 @@ help_options() { # COMMAND
 	limited "$prog" "$1" --help | sed -n 's/^ \{2,6\}\(-.*\)/\1/p' | sed 's/  .*//' | only_options
 }
 man_options() { # PAGE
-	awk 'tag { print; tag = 0 } /^\.TP/ { tag = 1 }' "$1" | sed 's/\\-/-/g; s/\\f.//g; s/[,"]/ /g' |
+	awk 'tag { print; tag = 0 } /^\.T[PQ]/ { tag = 1 }' "$1" | sed 's/\\-/-/g; s/\\f.//g; s/[,"]/ /g' |
 		sed 's/^\.[A-Z]* *//; s/ -\([a-z-]\)/\n-\1/g; s/^ *//' | only_options
 }
 only_options() {
