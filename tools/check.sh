@@ -59,6 +59,7 @@ step() {
 step make "$jobs" all tests replay
 step make "$jobs" O=build/clang CC=clang all tests
 step make "$jobs" O=build/san SAN=address,undefined tests
+step make "$jobs" aarch64
 step make "$jobs" lint
 step make check-unit check-san check-cli check-docs check-install check-tutorial check-js check-page check-consumers check-aarch64 check-self fuzz-replay
 step $sudo env "D9_REQUIRE_ROOT=$D9_REQUIRE_ROOT" WERROR=1 "PATH=$PATH" make check-root
