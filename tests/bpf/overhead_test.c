@@ -22,6 +22,8 @@ struct seen {
 	uint64_t switches;
 	uint64_t within; /* switches within slices that are left out */
 	uint64_t levels, one_in_max, stacks_off;
+	double truth; /* switches, by its own count */
+	double part; /* of the time that was recorded */
 	uint64_t over; /* intervals that are not of unknown state, over one of these slices */
 };
 
@@ -113,44 +115,56 @@ static void read_switches(const char *path, struct seen *s)
 	live_close(&first);
 }
 
-Test(overhead, what_is_left_out_is_told_and_the_rest_weighs_for_it)
+/* Naps of so many microseconds, recorded with an option that leaves out time. */
+static void record_naps(struct seen *s, struct live_rec *rec, int64_t naps, const char *usecs,
+			const char *option, const char *value)
 {
 	struct live_switches before, after;
-	struct seen s = { 0 };
 	struct live_proc sleeper;
-	struct live_rec rec;
-	struct buf out;
-	double truth, part;
 	uint64_t from, to;
 
-	live_stimulus(&sleeper, "sleeper", live_number(NAPS), "100", NULL);
-	s.tid = sleeper.pid;
-	live_record(&rec, "-p", live_number(sleeper.pid), "--max-overhead", "0.1", "--no-samples",
-		    NULL);
-	live_recording(&rec);
+	live_stimulus(&sleeper, "sleeper", live_number(naps), usecs, NULL);
+	s->tid = sleeper.pid;
+	live_record(rec, "-p", live_number(sleeper.pid), option, value, "--no-samples", NULL);
+	live_recording(rec);
 	live_read_switches(sleeper.pid, &before);
 	from = clock_mono_ns();
 	live_go(&sleeper);
 	to = clock_mono_ns();
 	live_read_switches(sleeper.pid, &after);
-	cr_assert_eq(live_stop(&rec), 0);
-	read_slices(rec.path, &s);
+	cr_assert_eq(live_stop(rec), 0);
+	read_slices(rec->path, s);
+	read_switches(rec->path, s);
+	s->truth = (double)(after.voluntary + after.involuntary - before.voluntary -
+			    before.involuntary);
+	s->part = part_of(s, from, to);
+	live_end(&sleeper);
+}
+
+static void expect_weighed(const struct seen *s)
+{
+	cr_expect_eq(s->within, 0, "%llu switches in slices that are left out",
+		     (unsigned long long)s->within);
+	cr_expect_eq(s->over, 0, "%llu intervals reach over what is left out",
+		     (unsigned long long)s->over);
+	cr_expect_float_eq((double)s->switches / s->part, s->truth, s->truth * 0.3,
+			   "%llu switches in %.3f of the time, and %.0f in all",
+			   (unsigned long long)s->switches, s->part, s->truth);
+}
+
+Test(overhead, what_is_left_out_is_told_and_the_rest_weighs_for_it)
+{
+	struct seen s = { 0 };
+	struct live_rec rec;
+	struct buf out;
+
+	record_naps(&s, &rec, NAPS, "100", "--max-overhead", "0.1");
 	cr_assert_geq(s.levels, 2);
 	cr_expect_gt(s.one_in_max, 1);
 	cr_expect_gt(s.stacks_off, 0);
 	cr_assert_gt(s.slice_cnt, 0);
-	read_switches(rec.path, &s);
-	cr_expect_eq(s.within, 0, "%llu switches in slices that are left out",
-		     (unsigned long long)s.within);
-	truth = (double)(after.voluntary + after.involuntary - before.voluntary -
-			 before.involuntary);
-	part = part_of(&s, from, to);
-	cr_expect_eq(s.over, 0, "%llu intervals reach over what is left out",
-		     (unsigned long long)s.over);
-	cr_expect_lt((double)s.switches, truth * 0.95);
-	cr_expect_float_eq((double)s.switches / part, truth, truth * 0.3,
-			   "%llu switches in %.3f of the time, and %.0f in all",
-			   (unsigned long long)s.switches, part, truth);
+	expect_weighed(&s);
+	cr_expect_lt((double)s.switches, s.truth * 0.95);
 	out = live_output((const char *const[]){ "sched", "latency", rec.path, NULL });
 	cr_expect_not_null(strstr(buf_cstr(&out), "# thinned: "), "%s", buf_cstr(&out));
 	cr_expect_not_null(strstr(buf_cstr(&out), "of the time was recorded"));
@@ -158,44 +172,19 @@ Test(overhead, what_is_left_out_is_told_and_the_rest_weighs_for_it)
 	out = live_output((const char *const[]){ "info", rec.path, NULL });
 	cr_expect_not_null(strstr(buf_cstr(&out), "\nthinned "), "%s", buf_cstr(&out));
 	buf_free(&out);
-	live_end(&sleeper);
 }
 
 Test(overhead, one_slice_in_four_is_recorded_when_that_is_asked_for)
 {
 	struct seen s = { 0 };
-	struct live_proc sleeper;
 	struct live_rec rec;
-	struct live_switches before, after;
-	uint64_t from, to;
-	double truth, part;
 
-	live_stimulus(&sleeper, "sleeper", "4000", "500", NULL);
-	s.tid = sleeper.pid;
-	live_record(&rec, "-p", live_number(sleeper.pid), "--sched-sample", "1/4", "--no-samples",
-		    NULL);
-	live_recording(&rec);
-	live_read_switches(sleeper.pid, &before);
-	from = clock_mono_ns();
-	live_go(&sleeper);
-	to = clock_mono_ns();
-	live_read_switches(sleeper.pid, &after);
-	cr_assert_eq(live_stop(&rec), 0);
-	read_slices(rec.path, &s);
+	record_naps(&s, &rec, 4000, "500", "--sched-sample", "1/4");
 	cr_expect_eq(s.levels, 1);
 	cr_expect_eq(s.one_in_max, 4);
 	cr_expect_eq(s.stacks_off, 0);
-	read_switches(rec.path, &s);
-	cr_expect_eq(s.within, 0);
-	cr_expect_eq(s.over, 0);
-	part = part_of(&s, from, to);
-	cr_expect_float_eq(part, 0.25, 0.1, "%.3f of the time", part);
-	truth = (double)(after.voluntary + after.involuntary - before.voluntary -
-			 before.involuntary);
-	cr_expect_float_eq((double)s.switches / part, truth, truth * 0.3,
-			   "%llu switches in %.3f of the time, and %.0f in all",
-			   (unsigned long long)s.switches, part, truth);
-	live_end(&sleeper);
+	cr_expect_float_eq(s.part, 0.25, 0.1, "%.3f of the time", s.part);
+	expect_weighed(&s);
 }
 
 Test(overhead, what_costs_little_is_recorded_whole)
