@@ -151,14 +151,25 @@ static int configure_unwind(struct capture *c)
 	return lists ? capture_unwind_size(s, &c->cfg.unwind) : 0;
 }
 
+/* That are there, as numbers from 0 on; those that come later are above, at most. */
+static size_t present_cnt(const struct capture *c)
+{
+	return (size_t)c->cpus.v[c->cpus.cnt - 1].cpu + 1;
+}
+
 /* A CPU that comes later shares a ring with one of those that are there. */
 static size_t ring_cnt(const struct capture *c)
 {
-	size_t cnt = (size_t)c->cpus.v[c->cpus.cnt - 1].cpu + 1;
+	size_t cnt = present_cnt(c);
 	size_t max = c->cfg.ring_max && c->cfg.ring_max < PROF_RINGS_MAX ? c->cfg.ring_max :
 									   PROF_RINGS_MAX;
 
 	return cnt < max ? cnt : max;
+}
+
+static uint32_t summary_cpus(const struct capture *c)
+{
+	return present_cnt(c) < PROF_CPUS_MAX ? present_cnt(c) : PROF_CPUS_MAX;
 }
 
 static int configure(struct capture *c)
@@ -198,7 +209,7 @@ static int configure(struct capture *c)
 	if (!err)
 		err = configure_unwind(c);
 	if (!err && cfg->summary)
-		err = capture_summary_configure(s, ring_cnt(c));
+		err = capture_summary_configure(s, summary_cpus(c));
 	if (!err)
 		err = capture_layout(s, cfg->events);
 	if (!err)
