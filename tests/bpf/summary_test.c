@@ -111,6 +111,35 @@ Test(summary, every_sleep_and_every_switch_is_counted_in_its_bucket)
 	live_end(&sleeper);
 }
 
+static void pin_to_last(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(sysconf(_SC_NPROCESSORS_ONLN) - 1, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		_exit(99);
+}
+
+Test(summary, cpus_that_share_a_ring_are_summed_up_each)
+{
+	const char *const argv[] = { live_built("stimuli/sleeper"), "100", "2000", NULL };
+	struct live_proc sleeper;
+	struct live_rec rec;
+	struct summed s;
+
+	live_spawn(&sleeper, argv, pin_to_last);
+	live_read_until(&sleeper, "ready");
+	live_record(&rec, "-p", live_number(sleeper.pid), "--summary", "--rings", "1", NULL);
+	live_recording(&rec);
+	live_go(&sleeper);
+	cr_assert_eq(live_stop(&rec), 0);
+	read_sums(rec.path, sleeper.pid, &s);
+	expect_nearly_all(s.all.hists[PROF_SUMMARY_BLOCKED].cnt, 100);
+	summed_fini(&s);
+	live_end(&sleeper);
+}
+
 Test(summary, waits_are_as_long_as_the_kernel_says)
 {
 	struct live_proc hog, victim;
