@@ -183,11 +183,36 @@ Test(sched, what_the_kernel_did_not_show_is_left_out)
 	r = run_cmd(cmd_sched, make_done(&m), "sched", "latency", "-", "-t", "11", NULL);
 	run_expect_in(r.out,
 		      "# lost: nothing\n"
-		      "# left out: 1.000 s of which the trace does not tell: events were "
-		      "lost, recording was paused, or\n"
-		      "#   the kernel did not show all switches and wakings (on some virtual "
-		      "machines)\n");
+		      "# left out: 1.000 s of which the trace does not tell: its switches do not "
+		      "fit together\n"
+		      "#   though none was lost: the kernel did not show all of them (on some "
+		      "virtual machines)\n");
 	run_free(&r);
+}
+
+/* What the first line of unknown time says, where something was lost of these kinds. */
+static void expect_why(const char *kind, const char *other, const char *why)
+{
+	const uint64_t t = 20 * RUN_SEC;
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_switch(&m, t, 0, "swapper/0", 0, 0, "worker", 11);
+	make_switch(&m, t + RUN_SEC, 0, "hog", 12, 1, "worker", 11);
+	make_lost(&m, t + RUN_SEC, kind, 1, t + 1000, t + 2000);
+	make_lost(&m, t + RUN_SEC, other, 1, t + 3000, t + 4000);
+	r = run_cmd(cmd_sched, make_done(&m), "sched", "latency", "-", "-t", "11", NULL);
+	run_expect_in(r.out, why);
+	run_free(&r);
+}
+
+Test(sched, what_is_left_out_says_why)
+{
+	expect_why("ring_full", "ring_full", "the trace does not tell: events were lost\n");
+	expect_why("paused", "thinned", "the trace does not tell: recording was paused\n");
+	expect_why("ring_full", "paused",
+		   "the trace does not tell: events were lost, and recording was paused\n");
 }
 
 Test(sched, a_word_is_needed)

@@ -308,7 +308,7 @@ static void put_head(struct buf *out, const struct offcpu *o)
 	}
 	buf_addch(&line, '\n');
 	buf_add(out, line.data, line.len);
-	timeline_put_unknown(out, o->unknown_ns, o->view.color);
+	timeline_put_unknown(out, &o->timeline, o->unknown_ns, o->view.color);
 	buf_free(&line);
 }
 

@@ -314,7 +314,7 @@ static void print_text(const struct latency *l)
 		return;
 	}
 	timeline_put_head(&out, &l->timeline, "waits for a CPU", l->view.color);
-	timeline_put_unknown(&out, l->delays.unknown_ns, l->view.color);
+	timeline_put_unknown(&out, &l->timeline, l->delays.unknown_ns, l->view.color);
 	put_rows(&out, l);
 	if (l->opts->hist && l->delays.waits.cnt)
 		put_hist(&out, &l->delays.waits);

@@ -105,7 +105,7 @@ static void print_text(const struct cpus *c)
 		return;
 	}
 	timeline_put_head(&out, &c->timeline, "the work of CPUs", c->view.color);
-	timeline_put_unknown(&out, c->unknown_ns, c->view.color);
+	timeline_put_unknown(&out, &c->timeline, c->unknown_ns, c->view.color);
 	buf_addstr(&out, "#\n#CPU       Busy   Busy %  Switches  Migrated     Waiting   Queue    "
 			 "Longest\n");
 	for (size_t k = 0; k < c->load.cnt; k++) {
