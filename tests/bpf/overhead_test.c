@@ -16,7 +16,8 @@ TestSuite(overhead, .fini = live_cleanup, .timeout = 60);
 enum {
 	SLICES_MAX = 4096,
 	NAPS = 30000, /* of 100 us */
-	UNDER_WAY_NS = 10000000, /* a slice is told from before it is left out: what is under way then comes still */
+	UNDER_WAY_NS =
+		10000000, /* a slice is told from before it is left out: what is under way then comes still */
 };
 
 struct seen {
