@@ -462,7 +462,7 @@ check-unit: $(TEST_BINS) $(STIM_BINS)
 # One of them runs the recorder under the sanitizers.
 check-root: $(ROOT_BINS) $(STIM_BINS) all
 	$(Q)$(MAKE) SAN=address,undefined O=$(O)/san all
-	$(Q)$(TEST_ENV) sh tests/run.sh root $(ROOT_BINS)
+	$(Q)$(TEST_ENV) sh tests/run.sh root $(ROOT_BINS) tools/bench/soak.sh
 
 check-san:
 	$(Q)$(MAKE) SAN=address,undefined O=$(O)/san check-unit
