@@ -105,6 +105,25 @@ Test(event, every_kind_of_field_gets_its_operation_and_its_types)
 	event_def_free(def);
 }
 
+Test(event, numbers_and_names_of_tasks_in_fixed_places_are_read_by_steps)
+{
+	static const char *const by_steps[] = { "sched.sched_switch", "sched.sched_waking",
+						"irq.softirq_raise" };
+	static const char *const others[] = { "sched.sched_process_exec", "block.block_rq_issue",
+					      "timer.hrtimer_start" };
+	struct event_def *def;
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		def = support_event("abi", by_steps[i]);
+		cr_expect_not_null(def->steps, "%s", by_steps[i]);
+		event_def_free(def);
+		def = support_event("abi", others[i]);
+		cr_expect_null(def->steps, "%s", others[i]);
+		event_def_free(def);
+	}
+}
+
 Test(event, bpf_is_told_where_the_record_ends_and_which_fields_name_tasks)
 {
 	struct event_def *def = support_event("abi", "sched.sched_process_exec");

@@ -342,6 +342,87 @@ Test(translate, one_negative_number_makes_the_record_wide, .init = setup, .fini 
 			 "d=\"x\" e=\"\" f=<>\n");
 }
 
+static const char fields_plain[] = "\tfield:u8 a;\toffset:8;\tsize:1;\tsigned:0;\n"
+				   "\tfield:s8 b;\toffset:9;\tsize:1;\tsigned:1;\n"
+				   "\tfield:u16 c;\toffset:10;\tsize:2;\tsigned:0;\n"
+				   "\tfield:short d;\toffset:12;\tsize:2;\tsigned:1;\n"
+				   "\tfield:u32 e;\toffset:16;\tsize:4;\tsigned:0;\n"
+				   "\tfield:int f;\toffset:20;\tsize:4;\tsigned:1;\n"
+				   "\tfield:u64 g;\toffset:24;\tsize:8;\tsigned:0;\n"
+				   "\tfield:long h;\toffset:32;\tsize:8;\tsigned:1;\n"
+				   "\tfield:char i[16];\toffset:40;\tsize:16;\tsigned:0;\n"
+				   "\tfield:u8 j;\toffset:56;\tsize:1;\tsigned:0;\n";
+
+struct plain {
+	uint8_t common[8];
+	uint8_t a;
+	int8_t b;
+	uint16_t c;
+	int16_t d;
+	uint32_t e;
+	int32_t f;
+	uint64_t g;
+	int64_t h;
+	char i[16];
+	uint8_t j;
+	uint8_t behind; /* it, where the format ends */
+};
+
+Test(translate, numbers_of_every_size_are_exact_up_to_their_limits, .init = setup, .fini = teardown)
+{
+	struct plain raw = { .a = UINT8_MAX,
+			     .b = INT8_MAX,
+			     .c = UINT16_MAX,
+			     .d = INT16_MAX,
+			     .e = UINT32_MAX,
+			     .f = INT32_MAX,
+			     .g = UINT64_MAX,
+			     .h = INT64_MAX,
+			     .i = "sixteen letters",
+			     .j = 0xa5,
+			     .behind = 0xff };
+	const struct rec_parts parts = { .ts = 9,
+					 .raw = &raw,
+					 .raw_len = offsetof(struct plain, behind) };
+
+	raw.i[15] = '!';
+	rig_add(&rig, support_event_of("test", fields_plain));
+	cr_assert_not_null(rig.events.defs[0]->steps);
+	cr_assert_eq(give(&parts), 0);
+	cr_expect_str_eq(rig_text(&rig, "test:"),
+			 "9 test:made common_cpu=0 common_pid=5000000 a=255 b=127 c=65535 d=32767 "
+			 "e=4294967295 f=2147483647 g=18446744073709551615 h=9223372036854775807 "
+			 "i=\"sixteen letters!\" j=165\n");
+	memset(&raw, 0, sizeof(raw));
+	raw.d = -1;
+	cr_assert_eq(give(&parts), 0);
+	cr_expect_str_eq(
+		rig_text(&rig, "test:"),
+		"9 test:made common_cpu=0 common_pid=5000000 a=0 b=+0 c=0 d=-1 e=0 f=+0 g=0 "
+		"h=+0 i=\"\" j=0\n");
+}
+
+Test(translate, what_lies_behind_the_end_of_a_name_is_none_of_it, .init = setup, .fini = teardown)
+{
+	struct plain raw = { .i = "task\0one" };
+	const struct rec_parts parts = { .ts = 9,
+					 .raw = &raw,
+					 .raw_len = offsetof(struct plain, behind) };
+	static const char *const tails[] = { "task\0two", "task\0one", "task" };
+	size_t i;
+
+	rig_add(&rig, support_event_of("test", fields_plain));
+	for (i = 0; i < 3; i++) {
+		memset(raw.i, 0, sizeof(raw.i));
+		memcpy(raw.i, tails[i], i < 2 ? 8 : 4);
+		cr_assert_eq(give(&parts), 0);
+		cr_expect_str_eq(
+			rig_text(&rig, "test:"),
+			"9 test:made common_cpu=0 common_pid=5000000 a=0 b=0 c=0 d=0 e=0 f=0 g=0 "
+			"h=0 i=\"task\" j=0\n");
+	}
+}
+
 Test(translate, text_that_is_not_utf8_is_escaped, .init = setup, .fini = teardown)
 {
 	const struct mixed raw = { .d = "\xff"

@@ -199,6 +199,41 @@ static void add_texts(struct event_def *def)
 	}
 }
 
+static bool make_step(const struct event_field *f, size_t sz, struct event_step *out)
+{
+	const bool is_int = f->op <= EVENT_OP_U64 || event_op_is_signed(f->op);
+	const size_t at = f->off + 8U <= sz ? f->off : sz - 8;
+
+	if (f->code || (size_t)f->off + f->size > sz)
+		return false;
+	*out = (struct event_step){ .at = f->off, .width = 4, .is_name = true };
+	if (f->op == EVENT_OP_CHARS && f->size == EVENT_NAME_SIZE)
+		return true;
+	*out = (struct event_step){
+		.at = (uint16_t)at,
+		.up = (uint8_t)(64 - 8 * (f->off - at + f->size)),
+		.down = (uint8_t)(64 - 8 * f->size),
+		.width = (uint8_t)(f->op < EVENT_OP_U64 ? f->size : 0),
+		.is_signed = event_op_is_signed(f->op),
+	};
+	return is_int;
+}
+
+static void make_steps(struct event_def *def)
+{
+	struct event_step steps[EVENT_STEPS_MAX];
+	size_t i;
+
+	def->steps_sz = def->format->size;
+	if (def->field_cnt > EVENT_STEPS_MAX || def->steps_sz < 8)
+		return;
+	for (i = 0; i < def->field_cnt; i++)
+		if (!make_step(&def->fields[i], def->steps_sz, &steps[i]))
+			return;
+	def->steps = xcalloc(i + 1, sizeof(*steps));
+	memcpy(def->steps, steps, i * sizeof(*steps));
+}
+
 int event_def_new(struct format_event *format, struct event_def **out)
 {
 	struct event_def *def = xcalloc(1, sizeof(*def));
@@ -221,7 +256,9 @@ int event_def_new(struct format_event *format, struct event_def **out)
 		goto out;
 	fill_cfg(def);
 	add_texts(def);
+	make_steps(def);
 	err = make_schema(def, false, &def->compact);
+	def->type.schema = def->compact;
 	if (!err && any_signed)
 		err = make_schema(def, true, &def->wide);
 	if (err)
@@ -273,6 +310,7 @@ void event_def_free(struct event_def *def)
 		free(def->names[i]);
 	free(def->names);
 	free(def->fields);
+	free(def->steps);
 	free(def->name);
 	free(def);
 }

@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dial9.h"
 #include "prof_abi.h"
 
-struct dial9_schema;
 struct filter;
 struct format_event;
 
@@ -40,6 +40,20 @@ struct event_field {
 };
 
 /*
+ * The same of an event whose fields are all numbers and names of tasks, which lie in one place each. A number is
+ * what is left of the eight bytes at `at` (little-endian) when they are shifted up and down again.
+ */
+struct event_step {
+	uint16_t at;
+	uint8_t up, down;
+	uint8_t width; /* of the value in the trace; 0: a varint */
+	bool is_signed;
+	bool is_name; /* of EVENT_NAME_SIZE bytes at `at` */
+};
+
+enum { EVENT_STEPS_MAX = 16, EVENT_NAME_SIZE = 16 };
+
+/*
  * A tracepoint as the recorder handles it: where each field of the raw record lies, and the schemas
  * that its values take. Signed values are kept exactly at little cost by having two schemas under
  * one name: a record whose signed values are all >= 0 takes `compact`, where they are varints; any
@@ -51,6 +65,10 @@ struct event_def {
 	struct event_field *fields; /* as in the format, without the common ones; then texts */
 	char **names; /* of the fields */
 	size_t field_cnt;
+	struct event_step
+		*steps; /* one a field; NULL: some field is of another kind, or they are too many */
+	size_t steps_sz; /* bytes of the record that they take for granted */
+	struct dial9_event_type type; /* that they are written as: of `compact` */
 	bool any_code;
 	struct dial9_schema *compact;
 	struct dial9_schema *wide; /* NULL without signed fields */

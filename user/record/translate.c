@@ -26,12 +26,17 @@
 #include "record/stacks.h"
 #include "record/tasks.h"
 
-enum { TEXT_SLOTS = 1024, TEXT_MAX = 16, NUMBERS_MAX = 16 };
+enum {
+	TEXT_SLOTS = 1024,
+	TEXT_MAX = EVENT_NAME_SIZE,
+	NUMBERS_MAX = 16,
+	/* of an event that is written by steps: CPU, thread, fields, context */
+	STEPS_SZ_MAX = (EVENT_STEPS_MAX + 3) * 10,
+};
 
-/* A short text that was written lately, with its id in the trace's pool. */
+/* A short text that was written lately, up to its first 0, with its id in the trace's pool. */
 struct text_slot {
 	uint64_t words[TEXT_MAX / 8];
-	uint32_t len;
 	uint32_t id;
 	bool used;
 };
@@ -131,60 +136,42 @@ static void read_numbers(const struct event_def *def, const uint8_t *raw, size_t
 	}
 }
 
-/* Names of tasks are in nearly every record, and few: a hit saves checking and interning them. */
-static void put_short_words(struct translate *t, uint64_t first, uint64_t second, size_t len,
-			    const char *s)
+/*
+ * Names of tasks are in nearly every record, and few: a hit saves checking and interning them. The key is all of
+ * the field, also what may lie behind a name's end, so that nobody has to look for that. False: the pool does
+ * not take it.
+ */
+static bool find_text(struct translate *t, const uint64_t words[TEXT_MAX / 8], uint32_t *id)
 {
-	struct text_slot key = { .words = { first, second }, .len = len, .used = true }, *slot;
+	struct text_slot *slot = &t->texts[hash_u64(words[0] ^ words[1] * 31) % TEXT_SLOTS];
 	struct dial9_str str;
 
-	slot = &t->texts[hash_u64(key.words[0] ^ key.words[1] * 31 ^ len) % TEXT_SLOTS];
-	if (!slot->used || slot->len != key.len || slot->words[0] != key.words[0] ||
-	    slot->words[1] != key.words[1]) {
-		str = emit_text(&t->text, s, len);
-		if (dial9_enc_intern(t->cfg.enc, str.ptr, str.len, &key.id)) {
-			dial9_enc_put_str(t->cfg.enc, str.ptr, str.len);
-			return;
-		}
-		*slot = key;
+	if (!slot->used || slot->words[0] != words[0] || slot->words[1] != words[1]) {
+		str = emit_text(&t->text, (const char *)words,
+				strnlen((const char *)words, TEXT_MAX));
+		if (dial9_enc_intern(t->cfg.enc, str.ptr, str.len, id))
+			return false;
+		*slot = (struct text_slot){ .words = { words[0], words[1] },
+					    .id = *id,
+					    .used = true };
 	}
-	dial9_enc_put_str_id(t->cfg.enc, slot->id);
+	*id = slot->id;
+	return true;
 }
 
 static void put_short_text(struct translate *t, const char *s, size_t len)
 {
 	uint64_t words[TEXT_MAX / 8] = { 0 };
+	struct dial9_str str;
+	uint32_t id;
 
 	memcpy(words, s, len);
-	put_short_words(t, words[0], words[1], len, s);
-}
-
-/* How many bytes of a little-endian word are before its first 0. */
-static unsigned int text_bytes(uint64_t word)
-{
-	uint64_t zeros = (word - 0x0101010101010101) & ~word & 0x8080808080808080;
-
-	return zeros ? __builtin_ctzll(zeros) / 8 : 8;
-}
-
-static uint64_t cut_to(uint64_t word, unsigned int bytes)
-{
-	return bytes < 8 ? word & ((1ULL << 8 * bytes) - 1) : word;
-}
-
-/* A name of a task, which fills its field but for its end: without a loop over its bytes. */
-static void put_task_name(struct translate *t, const uint8_t *at)
-{
-	uint64_t words[2], first, second;
-	unsigned int n, m;
-
-	memcpy(words, at, sizeof(words));
-	first = le64toh(words[0]);
-	second = le64toh(words[1]);
-	n = text_bytes(first);
-	m = n < 8 ? 0 : text_bytes(second);
-	put_short_words(t, htole64(cut_to(first, n)), htole64(cut_to(second, m)), n + m,
-			(const char *)at);
+	if (find_text(t, words, &id)) {
+		dial9_enc_put_str_id(t->cfg.enc, id);
+		return;
+	}
+	str = emit_text(&t->text, s, len);
+	dial9_enc_put_str(t->cfg.enc, str.ptr, str.len);
 }
 
 static void put_bytes(struct translate *t, const struct event_field *f, const uint8_t *raw,
@@ -242,11 +229,6 @@ static void put_field(struct translate *t, const struct event_field *f, int64_t 
 			dial9_enc_put_u64(enc, number);
 		break;
 	case EVENT_OP_CHARS:
-		if (f->size == TEXT_MAX && (size_t)f->off + TEXT_MAX <= len)
-			put_task_name(t, raw + f->off);
-		else
-			put_bytes(t, f, raw, len, true);
-		break;
 	case EVENT_OP_STRING:
 	case EVENT_OP_REL_STRING:
 		put_bytes(t, f, raw, len, true);
@@ -279,9 +261,67 @@ static int name_code(struct translate *t, const struct prof_rec *rec, const stru
 	return err;
 }
 
-static int write_tracepoint(struct translate *t, const struct prof_rec *rec)
+/* Stacks are taken of tasks alone. */
+static uint64_t context_of(const struct prof_rec *rec)
 {
-	const struct event_def *def = t->cfg.events->defs[rec->event];
+	return rec->flags & PROF_REC_STACKS ? PROF_CONTEXT_TASK : rec->context;
+}
+
+/* What the fields are in the trace. False: it takes the other schema, or what is given is not all of it. */
+static bool read_steps(struct translate *t, const struct prof_rec *rec, const struct event_def *def,
+		       uint64_t *values)
+{
+	const uint8_t *raw = (const uint8_t *)(rec + 1);
+	uint64_t words[TEXT_MAX / 8];
+	int64_t v, signs = 0;
+	uint32_t id;
+	size_t i;
+
+	if (!def->steps || rec->raw_len < def->steps_sz)
+		return false;
+	for (i = 0; i < def->field_cnt; i++) {
+		const struct event_step *step = &def->steps[i];
+
+		if (step->is_name) {
+			memcpy(words, raw + step->at, sizeof(words));
+			if (!find_text(t, words, &id))
+				return false;
+			values[i] = id;
+			continue;
+		}
+		memcpy(words, raw + step->at, sizeof(*words));
+		v = (int64_t)(le64toh(*words) << step->up) >> step->down;
+		signs |= step->is_signed ? v : 0;
+		values[i] =
+			step->is_signed ? (uint64_t)v : le64toh(*words) << step->up >> step->down;
+	}
+	return signs >= 0;
+}
+
+static int write_steps(struct translate *t, const struct prof_rec *rec, struct event_def *def,
+		       const uint64_t *values)
+{
+	struct dial9_enc *enc = t->cfg.enc;
+	size_t i;
+	int err;
+	uint8_t *p = dial9_inline_begin(enc, &def->type, rec->ts, STEPS_SZ_MAX, &err);
+
+	if (!p)
+		return err;
+	p = dial9_inline_varint(p, rec->cpu);
+	p = dial9_inline_varint(p, rec->tid);
+	for (i = 0; i < def->field_cnt; i++)
+		p = def->steps[i].width ? dial9_inline_int(p, values[i], def->steps[i].width) :
+					  dial9_inline_varint(p, values[i]);
+	if (def->has_context)
+		p = dial9_inline_varint(p, context_of(rec));
+	dial9_inline_end(enc, p);
+	return 0;
+}
+
+static int write_fields(struct translate *t, const struct prof_rec *rec,
+			const struct event_def *def)
+{
 	const uint8_t *raw = (const uint8_t *)(rec + 1);
 	int err = def->any_code ? name_code(t, rec, def) : 0;
 	struct numbers numbers;
@@ -300,11 +340,18 @@ static int write_tracepoint(struct translate *t, const struct prof_rec *rec)
 			  i < NUMBERS_MAX ? numbers.v[i] :
 					    event_field_int(&def->fields[i], raw, rec->raw_len),
 			  raw, rec->raw_len, wide);
-	/* stacks are taken of tasks alone */
 	if (def->has_context)
-		dial9_enc_put_u64(t->cfg.enc,
-				  rec->flags & PROF_REC_STACKS ? PROF_CONTEXT_TASK : rec->context);
+		dial9_enc_put_u64(t->cfg.enc, context_of(rec));
 	return dial9_enc_end(t->cfg.enc);
+}
+
+static int write_tracepoint(struct translate *t, const struct prof_rec *rec)
+{
+	struct event_def *def = t->cfg.events->defs[rec->event];
+	uint64_t values[EVENT_STEPS_MAX];
+
+	return read_steps(t, rec, def, values) ? write_steps(t, rec, def, values) :
+						 write_fields(t, rec, def);
 }
 
 static uint8_t source_of(const struct translate *t, const struct prof_rec *rec)
