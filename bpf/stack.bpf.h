@@ -64,10 +64,7 @@ static __always_inline void walk_frame_pointers(struct prof_rec *rec, struct pt_
 	volatile __u16 *cnt = &rec->ustack_cnt;
 	__u32 i;
 
-	w->fp = PTREGS_FP(regs);
-	w->sp = PTREGS_SP(regs);
-	w->words_sz = 0;
-	w->seen.cnt = 0;
+	prof_walk_start(w, PTREGS_IP(regs), PTREGS_SP(regs), PTREGS_FP(regs), 0, 0);
 	frames[0] = PTREGS_IP(regs);
 	*cnt = 1;
 	for (i = 1; i < PROF_STACK_MAX && i < cfg_max_stack; i++) {
@@ -76,6 +73,7 @@ static __always_inline void walk_frame_pointers(struct prof_rec *rec, struct pt_
 		frames[i] = w->frame;
 		*cnt = i + 1;
 	}
+	rec->user_end |= w->flags;
 	if (*cnt >= cfg_max_stack)
 		rec->flags |= PROF_REC_USTACK_CUT;
 }
@@ -120,7 +118,8 @@ static __always_inline bool may_copy(struct unwind_place *place, __u64 now)
 
 /*
  * What the loader walks later, when it has heard of the mappings that this task has now and has their
- * tables: its registers, and its stack up to PROF_COPY_WORDS or the end of the last page that is there.
+ * tables: its registers, and its stack up to PROF_COPY_WORDS or the end of the last page that is there. What
+ * needs the code to be told, whether the leaf has no frame, is told here.
  */
 static __always_inline bool copy_stack(struct prof_rec *rec, struct pt_regs *regs,
 				       struct unwind_place *place, __u64 *words)
@@ -142,6 +141,10 @@ static __always_inline bool copy_stack(struct prof_rec *rec, struct pt_regs *reg
 		return false;
 	rec->ustack_cnt = PROF_COPY_REGS + sz / 8;
 	rec->flags = (rec->flags & ~PROF_REC_WALKED) | PROF_REC_COPIED;
+	unwind_start(&place->walk, regs, 0);
+	rec->user_end &= PROF_USER_END_MASK;
+	if (!unwind_leaf(&place->walk))
+		rec->user_end |= PROF_USER_GUESSED;
 	place->copied += rec->ustack_cnt;
 	return true;
 }

@@ -75,8 +75,20 @@ static __always_inline int prof_walk_register(struct prof_walk *w, __u32 word, _
 	return bpf_probe_read_kernel(val, sizeof(*val), (void *)(w->regs + 8 * word));
 }
 
+static __always_inline int prof_walk_leaf(struct prof_walk *w)
+{
+	return unwind_leaf(w);
+}
+
 #define PROF_WALK_HERE
 #include "prof_walk_step.h"
+
+#include "leaf.bpf.h"
+
+__attribute__((noinline)) int unwind_leaf(struct prof_walk *w)
+{
+	return w ? find_leaf_return(w) : -1;
+}
 
 __attribute__((noinline)) int unwind_step(struct prof_walk *w)
 {
@@ -89,6 +101,12 @@ __attribute__((noinline)) int unwind_pair(struct prof_walk *w)
 
 	if (!w)
 		return -1;
+	if (PTREGS_HAVE_ROWS && w->regs_at == PROF_WALK_REGS_START && prof_walk_guess(w)) {
+		w->flags |= PROF_USER_GUESSED;
+		w->frame = w->ip;
+		return 0;
+	}
+	w->regs_at = PROF_WALK_REGS_NONE;
 	fp = w->fp;
 	if (fp - w->sp < PROF_UNWIND_SP_MAX) {
 		if (prof_walk_word(w, fp, &next) || prof_walk_word(w, fp + 8, &ret))

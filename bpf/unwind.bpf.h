@@ -39,7 +39,12 @@ extern volatile __u32 unwind_generation, unwind_list_generation;
 
 /* prof_walk_step() for a walk that unwind_start() gave. */
 int unwind_step(struct prof_walk *w);
-/* By the frame pointer alone, unchecked: 0 and w->frame, a return address. */
+/*
+ * Of a walk that has not made a step, where code tells that the leaf has no frame: how many bytes above the
+ * stack pointer its return address is. Below 0: it has one, or nothing tells. See leaf.bpf.h.
+ */
+int unwind_leaf(struct prof_walk *w);
+/* By the frame pointer alone, unchecked, but for a leaf that has none: 0 and w->frame, a return address. */
 int unwind_pair(struct prof_walk *w);
 
 static __always_inline struct unwind_place *unwind_place(enum unwind_walker walker)

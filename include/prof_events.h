@@ -118,6 +118,8 @@ enum prof_user_end {
 };
 
 #define PROF_USER_END_MASK 0x1f
+#define PROF_USER_GUESSED                                                                          \
+	0x20 /* the leaf has no frame: its caller is the word that looks like it */
 #define PROF_USER_FRAME_POINTERS 0x40 /* some steps went by checked frame pointers */
 #define PROF_USER_SIGNAL 0x80 /* some step went through a signal frame */
 

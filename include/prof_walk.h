@@ -7,6 +7,7 @@
 
 enum prof_walk_limits {
 	PROF_WALK_WORDS = 128, /* of the stack, read at once */
+	PROF_WALK_CODE = 256, /* bytes of a leaf that are looked at */
 	PROF_WALK_SEEN = 128, /* words that a walk took, as far as they are noted; a power of two */
 	PROF_WALK_RULES = 1024, /* a power of two */
 	PROF_WALK_MAPS_MAX = 1 << 20, /* of a process */
@@ -51,7 +52,7 @@ struct prof_walk {
 	/* what a step leaves */
 	__u64 frame; /* as prof_unwind.h says */
 	__u8 end; /* enum prof_user_end, 0: there is a frame */
-	__u8 flags; /* PROF_USER_FRAME_POINTERS, PROF_USER_SIGNAL */
+	__u8 flags; /* PROF_USER_FRAME_POINTERS, PROF_USER_SIGNAL, PROF_USER_GUESSED */
 	/* the walk's own */
 	__u8 stepped; /* the first frame is found */
 	__u8 called; /* the address is a return address */
@@ -59,6 +60,7 @@ struct prof_walk {
 	__u8 regs_at; /* enum prof_walk_regs */
 	__u8 nowhere; /* the first frame is in no mapping */
 	__u8 by_fp; /* the last step was by frame pointer, for want of this enum prof_user_end */
+	__u8 guessed; /* the last step was to the caller of a leaf without a frame, likewise */
 	__u8 unseen; /* it depends on more than what `seen` can tell */
 	__u64 gregs;
 	struct prof_walk_place in; /* the last frame's */
@@ -66,6 +68,7 @@ struct prof_walk {
 	__u64 words_at; /* address of the first */
 	__u64 words_sz; /* bytes that are there */
 	__u64 words[PROF_WALK_WORDS];
+	__u8 code[PROF_WALK_CODE];
 	struct prof_walk_seen seen;
 	/* lasts from walk to walk */
 	struct prof_walk_rule rules[PROF_WALK_RULES];

@@ -13,6 +13,8 @@
  *		hold the word there; 0 if it could
  *	int prof_walk_register(struct prof_walk *w, __u32 word, __u64 *val): of pt_regs, as the task left
  *		user mode; word is below PROF_WALK_REGS; 0 if it could
+ *	int prof_walk_leaf(struct prof_walk *w): before the first step, how many bytes above sp the return
+ *		address of a leaf without a frame is; below 0: it has one, or nothing tells
  *
  * where NULL means that there is no such thing. Nothing that these give is trusted: a walk takes as many
  * steps as it is asked for and each is bounded, whatever the bytes are.
@@ -205,11 +207,33 @@ PROF_WALK_INLINE int prof_walk_other(struct prof_walk *w, __u32 reg, __u64 *val)
 	return -1;
 }
 
+/* To the caller of a leaf that has no frame: the frame pointer is the caller's, and stays. */
+PROF_WALK_INLINE bool prof_walk_guess(struct prof_walk *w)
+{
+	int off = prof_walk_leaf(w);
+	__u64 at = w->sp + off, ret;
+
+	/* code that is made at run time may be another next time */
+	w->unseen |= w->in.map.slot == PROF_UNWIND_NO_SLOT;
+	if (off < 0 || prof_walk_word(w, at, &ret))
+		return false;
+	w->ip = ret;
+	w->sp = at + 8;
+	w->called = 1;
+	w->regs_at = PROF_WALK_REGS_NONE;
+	w->guessed = 1;
+	return true;
+}
+
 /* By frame pointer for want of a better: 0, or @why when it leads nowhere. A chain of them ends with 0. */
 PROF_WALK_INLINE int prof_walk_by_fp(struct prof_walk *w, int why)
 {
 	__u64 fp = w->fp, next, ret;
 
+	if (w->regs_at == PROF_WALK_REGS_START && prof_walk_guess(w)) {
+		w->by_fp = why;
+		return 0;
+	}
 	if (w->fp_lost)
 		return why;
 	if (!fp && (why == PROF_END_FRAME_POINTER ||
@@ -386,6 +410,7 @@ PROF_WALK_INLINE int prof_walk_step(struct prof_walk *w)
 	__u64 at, module;
 
 	w->by_fp = 0;
+	w->guessed = 0;
 	w->end = w->stepped ? prof_walk_up(w) : 0;
 	if (w->end)
 		return w->end;
@@ -397,7 +422,7 @@ PROF_WALK_INLINE int prof_walk_step(struct prof_walk *w)
 			w->end = w->by_fp ? w->by_fp : PROF_END_NO_MAPPING;
 	}
 	if (w->by_fp && !w->end)
-		w->flags |= PROF_USER_FRAME_POINTERS;
+		w->flags |= w->guessed ? PROF_USER_GUESSED : PROF_USER_FRAME_POINTERS;
 	w->stepped = 1;
 	module = w->in.map.module_id;
 	w->frame = PROF_UNWIND_RAW | at;

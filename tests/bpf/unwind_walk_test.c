@@ -442,7 +442,10 @@ Test(unwind_walk, without_a_table_or_a_mapping_the_first_frame_is_left)
 	own_capture_close();
 }
 
-/* The leaf has no frame of its own there: by frame pointers its caller is skipped. */
+/*
+ * The leaf has no frame of its own there: by frame pointers its caller is skipped. That all calls go through
+ * registers tells nothing.
+ */
 Test(unwind_walk, frame_pointers_stand_in_for_a_table_only_when_there_cannot_be_one)
 {
 	static struct truth t;
@@ -455,6 +458,68 @@ Test(unwind_walk, frame_pointers_stand_in_for_a_table_only_when_there_cannot_be_
 	cr_assert_gt(rec->ustack_cnt, 1);
 	cr_expect_eq(user_frames(rec)[1], frame_of(&t, t.frames[2]));
 	free(rec);
+	own_capture_close();
+}
+
+static const char *const bare[] = {
+	"leaf_bare",	    "leaf_of_callback", "leaf_by_pointer",
+	"leaf_behind_stub", "leaf_by_slot",	"leaf_returning",
+};
+/* What an earlier call left at the top of a frame, or a pointer into the code, is none of its callers. */
+static const char *const framed[] = {
+	"leaf_called_other", "leaf_called_before",    "leaf_called_any",
+	"leaf_has_pointer",  "callback_called_other", "callback_called_before",
+};
+enum { BARE = sizeof(bare) / sizeof(bare[0]), FRAMED = sizeof(framed) / sizeof(framed[0]) };
+
+Test(unwind_walk, without_rows_the_caller_of_a_leaf_that_has_no_frame_is_found)
+{
+	size_t i;
+
+	open_capture(PROF_CALL_GRAPH_AUTO, 0);
+	for (i = 0; i < BARE; i++)
+		check(bare[i], PROF_END_NO_ROW | PROF_USER_FRAME_POINTERS | PROF_USER_GUESSED);
+	for (i = 0; i < BARE; i++)
+		check_copy(bare[i], 0,
+			   PROF_END_NO_ROW | PROF_USER_FRAME_POINTERS | PROF_USER_GUESSED);
+	own_capture_close();
+}
+
+Test(unwind_walk, without_rows_a_leaf_that_has_a_frame_gets_no_caller_but_its_own)
+{
+	size_t i;
+
+	open_capture(PROF_CALL_GRAPH_AUTO, 0);
+	for (i = 0; i < FRAMED; i++)
+		check(framed[i], PROF_END_NO_ROW | PROF_USER_FRAME_POINTERS);
+	for (i = 0; i < FRAMED; i++)
+		check_copy(framed[i], 0, PROF_END_NO_ROW | PROF_USER_FRAME_POINTERS);
+	own_capture_close();
+}
+
+/* Of --call-graph fp: raw addresses, of callers where they return to. */
+static void check_raw(const char *name, uint8_t end)
+{
+	static struct truth t;
+	struct prof_rec *rec = walk(name, WITHOUT_LIST, &t);
+
+	cr_expect_eq(rec->user_end, end, "%s ends as %#x", name, rec->user_end);
+	cr_expect_eq(rec->ustack_cnt, t.frame_cnt, "%s: %u frames", name, rec->ustack_cnt);
+	for (size_t i = 0; i < rec->ustack_cnt && i < t.frame_cnt; i++)
+		cr_expect_eq(user_frames(rec)[i], t.frames[i] + (i > 0), "%s: frame %zu is %#lx",
+			     name, i, user_frames(rec)[i]);
+	free(rec);
+}
+
+Test(unwind_walk, call_graph_of_frame_pointers_finds_the_caller_of_a_leaf_that_has_none)
+{
+	size_t i;
+
+	open_capture(PROF_CALL_GRAPH_FP, 0);
+	for (i = 0; i < BARE; i++)
+		check_raw(bare[i], PROF_END_UNCHECKED | PROF_USER_GUESSED);
+	for (i = 0; i < FRAMED; i++)
+		check_raw(framed[i], PROF_END_UNCHECKED);
 	own_capture_close();
 }
 

@@ -271,21 +271,23 @@ Test(script, says_where_a_stack_ends_when_asked)
 	make_module(&m, 1, 1, "/lib/a.so", PROF_MODULE_ELF);
 	make_sample_ended(&m, 1000, PROF_SOURCE_SAMPLE, at, 2, PROF_END_COMPLETE);
 	make_sample_ended(&m, 1000, PROF_SOURCE_SAMPLE, at, 2,
-			  PROF_END_NO_ROW | PROF_USER_FRAME_POINTERS);
+			  PROF_END_NO_ROW | PROF_USER_FRAME_POINTERS | PROF_USER_GUESSED);
 	r = run_cmd(cmd_script, make_file(&m), "script", "-", NULL);
 	run_expect_in(r.out, plain);
 	cr_expect_null(strstr(r.out, "ends here"), "%s", r.out);
+	cr_expect_null(strstr(r.out, "guess"), "%s", r.out);
 	run_free(&r);
 	r = run_cmd(cmd_script, make_file(&m), "script", "-F", "+end", "-", NULL);
 	run_expect_in(r.out, " (/lib/a.so)\n"
+			     "  [the leaf has no frame: its caller is a guess]\n"
 			     "  [ends here: no unwind information for this code]\n\n");
 	run_expect_in(r.out, " (/lib/a.so)\n\n");
 	run_free(&r);
 	r = run_cmd(cmd_script, make_file(&m), "script", "--json", "-", NULL);
 	run_expect_in(r.out, "\"user_end\":1},\"stack\":[");
 	run_expect_in(r.out, "],\"user_end\":\"complete\"}\n");
-	run_expect_in(r.out, "\"user_end\":70},\"stack\":[");
-	run_expect_in(r.out, "],\"user_end\":\"no_row\"}\n");
+	run_expect_in(r.out, "\"user_end\":102},\"stack\":[");
+	run_expect_in(r.out, "],\"user_end\":\"no_row\",\"guessed_caller\":true}\n");
 	run_free(&r);
 	make_fini(&m);
 }

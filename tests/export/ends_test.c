@@ -16,6 +16,7 @@ static struct run run_ends(int (*cmd)(int, char **), const char *name, const cha
 		make_sample_ended(&m, 2, PROF_SOURCE_SAMPLE, i >= 150 && i < 190 ? b : a, 2,
 				  i < 140 ? PROF_END_COMPLETE :
 				  i < 150 ? PROF_END_COMPLETE | PROF_USER_SIGNAL :
+				  i < 157 ? PROF_END_NO_TABLE | PROF_USER_GUESSED :
 				  i < 190 ? PROF_END_NO_TABLE :
 				  i < 199 ? PROF_END_UNSUPPORTED | PROF_USER_FRAME_POINTERS :
 					    PROF_END_FULL);
@@ -27,7 +28,8 @@ static struct run run_ends(int (*cmd)(int, char **), const char *name, const cha
 
 static const char ends_json[] =
 	",\"user_stacks\":{\"stacks\":200,\"ends\":{\"complete\":150,\"full\":1,\"no_table\":40,"
-	"\"unsupported\":9},\"frame_pointer_steps\":9,\"signal_frames\":10,\"modules\":["
+	"\"unsupported\":9},\"frame_pointer_steps\":9,\"signal_frames\":10,\"guessed_callers\":7,"
+	"\"modules\":["
 	"{\"path\":\"/lib/b.so\",\"end\":\"no_table\",\"stacks\":40},"
 	"{\"path\":\"/lib/a.so\",\"end\":\"unsupported\",\"stacks\":9}]}";
 
@@ -37,7 +39,8 @@ Test(ends, report_says_how_user_stacks_end_and_where)
 
 	run_expect_in(r.out,
 		      "# user stacks: 75.00% of 200 complete, 9 with steps by frame pointers, "
-		      "10 through signal handlers; the others: no unwind information 20.00%, "
+		      "10 through signal handlers, 7 with a guessed caller of the leaf; "
+		      "the others: no unwind information 20.00%, "
 		      "unwind rule not supported 4.50%, as many frames as were asked for "
 		      "0.50%\n"
 		      "# b.so: 20.0% of user stacks end here: no unwind information\n"
@@ -54,7 +57,7 @@ Test(ends, info_says_how_user_stacks_end_and_where)
 
 	run_expect_in(r.out,
 		      "\nuser stacks     75.00% of 200 complete, 9 with steps by frame pointers, "
-		      "10 through signal handlers\n"
+		      "10 through signal handlers, 7 with a guessed caller of the leaf\n"
 		      "                40 (20.00%): no unwind information\n"
 		      "                9 (4.50%): unwind rule not supported\n"
 		      "                1 (0.50%): as many frames as were asked for\n");

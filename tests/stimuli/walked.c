@@ -83,12 +83,25 @@ WALK(fp_lost, 30, false);
 WALK(deep, 31, false);
 WALK(forever, 32, false);
 WALK(odd, 33, false);
+WALK(leaf_bare, 34, false);
+WALK(leaf_of_callback, 35, false);
+WALK(leaf_by_pointer, 36, false);
+WALK(leaf_behind_stub, 37, false);
+WALK(leaf_by_slot, 38, false);
+WALK(leaf_returning, 39, false);
+WALK(leaf_called_other, 40, false);
+WALK(leaf_called_before, 41, false);
+WALK(leaf_called_any, 42, false);
+WALK(leaf_has_pointer, 43, false);
+WALK(callback_called_other, 44, false);
+WALK(callback_called_before, 45, false);
 
 static const struct walk_case *const cases[] = {
 	&case_1,  &case_2,  &case_3,  &case_4,	&case_5,  &case_6,  &case_7,  &case_8,	&case_9,
 	&case_10, &case_11, &case_12, &case_13, &case_14, &case_15, &case_16, &case_17, &case_18,
 	&case_19, &case_20, &case_21, &case_22, &case_23, &case_24, &case_25, &case_26, &case_27,
-	&case_28, &case_29, &case_30, &case_31, &case_32, &case_33,
+	&case_28, &case_29, &case_30, &case_31, &case_32, &case_33, &case_34, &case_35, &case_36,
+	&case_37, &case_38, &case_39, &case_40, &case_41, &case_42, &case_43, &case_44, &case_45,
 };
 
 /* clang-format off */
@@ -428,6 +441,93 @@ __asm__(
 "	call 1b\n"
 "	FRAME 33\n"
 "	ROW SPECIAL NONE\n"
+
+/* ---- leaf: no row says anything; what is at the stack's top is its return address, or looks like one ---- */
+"	.macro FRAMED\n"
+"	push %rbp\n"
+"	mov %rsp, %rbp\n"
+"	sub $32, %rsp\n"
+"	.endm\n"
+/* The outermost function, from which \\function is called with the frame pointer 0. */
+"	.macro OUTER of name function:vararg\n"
+"BEGIN \\name\n"
+"	xor %ebp, %ebp\n"
+"	\\function\n"
+"	FRAME \\of\n"
+"	ud2\n"
+"	.endm\n"
+/* Nothing says whose the frame is. */
+"	.macro CALLBACK function\n"
+"	lea \\function(%rip), %rax\n"
+"	call *%rax\n"
+"	.endm\n"
+"1:	LEAF 34\n"
+"2:	FRAMED\n"
+"	call 1b\n"
+"	FRAME 34\n"
+"	OUTER 34 walk_leaf_bare call 2b\n"
+"1:	LEAF 35\n"
+"2:	FRAMED\n"
+"	call 1b\n"
+"	FRAME 35\n"
+"	OUTER 35 walk_leaf_of_callback CALLBACK 2b\n"
+"1:	LEAF 36\n" /* nothing says who was called; but the frame is another's */
+"2:	FRAMED\n"
+"	lea 1b(%rip), %rdx\n"
+"	call *%rdx\n"
+"	FRAME 36\n"
+"	OUTER 36 walk_leaf_by_pointer call 2b\n"
+"1:	LEAF 37\n"
+"	.pushsection .data.rel.local, \"aw\"\n"
+"walked_slot:	.quad 1b\n"
+"	.popsection\n"
+"walked_stub:	endbr64\n"
+"	jmp *walked_slot(%rip)\n"
+"2:	FRAMED\n"
+"	call walked_stub\n"
+"	FRAME 37\n"
+"	OUTER 37 walk_leaf_behind_stub call 2b\n"
+"1:	LEAF 38\n"
+"	.pushsection .data.rel.local, \"aw\"\n"
+"walked_slot_38:	.quad 1b\n"
+"	.popsection\n"
+"2:	FRAMED\n"
+"	call *walked_slot_38(%rip)\n"
+"	FRAME 38\n"
+"	OUTER 38 walk_leaf_by_slot call 2b\n"
+"1:	FRAMED\n" /* had a frame */
+"	leave\n"
+"	mov $34, %eax\n"
+"	syscall\n"
+"	FRAME 39 0\n"
+"	ret\n"
+"2:	FRAMED\n"
+"	call 1b\n"
+"	FRAME 39\n"
+"	OUTER 39 walk_leaf_returning call 2b\n"
+/* of leaves that have a frame: where a call of \\callee would return to lies at the top of it */
+"	.macro STALE of callee:vararg\n"
+"	FRAMED\n"
+"	lea 9f(%rip), %rax\n"
+"	mov %rax, (%rsp)\n"
+"	LEAF \\of\n"
+"	\\callee\n"
+"9:	ud2\n"
+"	.endm\n"
+"1:	ret\n"
+"2:	STALE 40 call 1b\n"
+"	OUTER 40 walk_leaf_called_other call 2b\n"
+"1:	STALE 41 call 1b\n"
+"	OUTER 41 walk_leaf_called_before call 1b\n"
+"1:	STALE 42 call *%rdx\n"
+"	OUTER 42 walk_leaf_called_any call 1b\n"
+"1:	STALE 43 nop\n"
+"	OUTER 43 walk_leaf_has_pointer call 1b\n"
+"1:	ret\n"
+"2:	STALE 44 call 1b\n"
+"	OUTER 44 walk_callback_called_other CALLBACK 2b\n"
+"1:	STALE 45 call 1b\n"
+"	OUTER 45 walk_callback_called_before CALLBACK 1b\n"
 
 "	.pushsection walked_rows_all, \"aw\"\n"
 "	.globl walked_rows_end\n"

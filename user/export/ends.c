@@ -64,6 +64,10 @@ void ends_put_sum(struct buf *out, const struct stack_ends *e)
 		str_count(some, e->signals);
 		buf_printf(out, ", %s through signal handlers", some);
 	}
+	if (e->guessed) {
+		str_count(some, e->guessed);
+		buf_printf(out, ", %s with a guessed caller of the leaf", some);
+	}
 }
 
 void ends_put_reasons(struct buf *out, const struct stack_ends *e)
@@ -105,8 +109,10 @@ void ends_json(struct buf *out, const struct stack_ends *e, const struct names *
 			   e->by_end[end]);
 		any = true;
 	}
-	buf_printf(out, "},\"frame_pointer_steps\":%" PRIu64 ",\"signal_frames\":%" PRIu64,
-		   e->frame_pointers, e->signals);
+	buf_printf(out,
+		   "},\"frame_pointer_steps\":%" PRIu64 ",\"signal_frames\":%" PRIu64
+		   ",\"guessed_callers\":%" PRIu64,
+		   e->frame_pointers, e->signals, e->guessed);
 	json_modules(out, e, n);
 	buf_addch(out, '}');
 }

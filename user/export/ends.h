@@ -17,7 +17,7 @@ void ends_put_reasons(struct buf *out, const struct stack_ends *e);
 /* What share of the stacks. */
 double ends_percent(const struct stack_ends *e, uint64_t stacks);
 
-/* A JSON object: stacks, ends by word, frame_pointer_steps, signal_frames, modules. */
+/* A JSON object: stacks, ends by word, frame_pointer_steps, signal_frames, guessed_callers, modules. */
 void ends_json(struct buf *out, const struct stack_ends *e, const struct names *n);
 
 #endif /* D9_EXPORT_ENDS_H */

@@ -516,6 +516,8 @@ void script_line_stack(struct script_line *l, struct buf *out, const struct trac
 	uint8_t end = stack_ends_of(ev);
 
 	add_stack(l, out, ev, text_frame);
+	if (has(l, F_END) && stack_ends_is_guessed(ev))
+		buf_addstr(out, "  [the leaf has no frame: its caller is a guess]\n");
 	/* below the outermost frame, when the stack does not reach its root */
 	if (has(l, F_END) && end != PROF_END_COMPLETE && end != PROF_END_NOT_WALKED)
 		buf_printf(out, "  [ends here: %s]\n", ends_text(end));
@@ -542,6 +544,8 @@ void script_line_json_stack(struct script_line *l, struct buf *out, const struct
 	buf_addstr(out, ",\"user_end\":\"");
 	buf_addstr(out, ends_word(end));
 	buf_addch(out, '"');
+	if (stack_ends_is_guessed(ev))
+		buf_addstr(out, ",\"guessed_caller\":true");
 }
 
 static void json_fields(struct script_line *l, struct buf *out, const struct trace_event *ev,

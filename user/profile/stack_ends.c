@@ -17,6 +17,11 @@ uint8_t stack_ends_of(const struct trace_event *ev)
 	return end < PROF_END_CNT ? end : STACK_ENDS_OTHER;
 }
 
+bool stack_ends_is_guessed(const struct trace_event *ev)
+{
+	return ev->user_end & PROF_USER_GUESSED;
+}
+
 /* Whether the code of the last frame is the reason, and not the process, the task or an option. */
 static bool is_of_module(uint8_t end)
 {
@@ -45,6 +50,7 @@ void stack_ends_add(struct stack_ends *e, const struct names *n, const struct tr
 	e->by_end[end]++;
 	e->frame_pointers += !!(ev->user_end & PROF_USER_FRAME_POINTERS);
 	e->signals += !!(ev->user_end & PROF_USER_SIGNAL);
+	e->guessed += stack_ends_is_guessed(ev);
 	if (!is_of_module(end))
 		return;
 	key = (uint64_t)last_module(n, ev) << 8 | end;

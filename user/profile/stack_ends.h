@@ -14,6 +14,7 @@ struct stack_ends {
 	uint64_t by_end[STACK_ENDS_CNT]; /* enum prof_user_end, or STACK_ENDS_OTHER */
 	uint64_t frame_pointers; /* with steps by checked frame pointers */
 	uint64_t signals; /* through a signal frame */
+	uint64_t guessed; /* whose leaf has no frame, so that its caller is a guess */
 	struct hmap modules; /* index << 8 | end -> stacks */
 };
 
@@ -30,6 +31,8 @@ void stack_ends_fini(struct stack_ends *e);
 
 /* The reason of one event: enum prof_user_end, or STACK_ENDS_OTHER. */
 uint8_t stack_ends_of(const struct trace_event *ev);
+/* Whether the caller of the leaf, in one event's user stack, is a guess: PROF_USER_GUESSED. */
+bool stack_ends_is_guessed(const struct trace_event *ev);
 
 /*
  * Where stacks end early because of the code that their last frame lies in, most stacks first. Returns

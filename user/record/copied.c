@@ -23,6 +23,7 @@ struct copied {
 	uint32_t max_stack;
 	const uint64_t *regs, *stack; /* of the record */
 	size_t stack_cnt; /* words */
+	bool leaf_bare; /* has no frame: its return address is the first word of the stack */
 	const struct prof_unwind_map *maps;
 	uint32_t map_cnt;
 	struct prof_walk walk;
@@ -98,6 +99,11 @@ static int prof_walk_register(struct prof_walk *w, __u32 word, __u64 *val)
 	return 0;
 }
 
+static int prof_walk_leaf(const struct prof_walk *w)
+{
+	return of_walk(w)->leaf_bare ? 0 : -1;
+}
+
 #define PROF_WALK_HERE
 #include "prof_walk_step.h"
 
@@ -130,12 +136,14 @@ const struct prof_rec *copied_walk(struct copied *c, const struct prof_rec *rec,
 	c->walk.end = PROF_END_NOT_WALKED;
 	memcpy(out, rec, head);
 	out->flags = (rec->flags & ~PROF_REC_COPIED) | PROF_REC_WALKED;
+	out->user_end &= ~PROF_USER_GUESSED;
 	out->ustack_cnt = 0;
 	if (rec->ustack_cnt >= PROF_COPY_REGS &&
 	    head + 8 * PROF_STACK_MAX <= sizeof(c->walked) - 8) {
 		c->regs = (const uint64_t *)((const uint8_t *)rec + head);
 		c->stack = c->regs + PROF_COPY_REGS;
 		c->stack_cnt = rec->ustack_cnt - PROF_COPY_REGS;
+		c->leaf_bare = rec->user_end & PROF_USER_GUESSED;
 		c->maps = maps;
 		c->map_cnt = map_cnt;
 		frames[0] = PROF_UNWIND_RAW | c->regs[REG_IP];

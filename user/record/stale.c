@@ -157,6 +157,8 @@ static const struct prof_rec *cut(struct stale *s, const struct prof_rec *rec, s
 	copy = (struct prof_rec *)s->cut.data;
 	copy->ustack_cnt = kept;
 	copy->user_end = PROF_END_NO_LIST | (rec->user_end & ~PROF_USER_END_MASK);
+	if (kept < 2)
+		copy->user_end &= ~PROF_USER_GUESSED;
 	copy->flags &= ~PROF_REC_USTACK_CUT;
 	return copy;
 }

@@ -35,8 +35,10 @@ int words_user_end(words_fn fn, void *ctx)
 		{ PROF_TP_SYMBOL, PROF_END_FRAME_POINTER, "frame_pointer" },
 		{ PROF_TP_SYMBOL, PROF_END_32BIT, "32bit" },
 		{ PROF_TP_SYMBOL, PROF_END_UNCHECKED, "unchecked" },
-		{ PROF_TP_MASK, PROF_USER_FRAME_POINTERS | PROF_USER_SIGNAL, "" },
+		{ PROF_TP_MASK, PROF_USER_GUESSED | PROF_USER_FRAME_POINTERS | PROF_USER_SIGNAL,
+		  "" },
 		{ PROF_TP_DELIM, 0, "" },
+		{ PROF_TP_FLAG, PROF_USER_GUESSED, "+guessed_caller" },
 		{ PROF_TP_FLAG, PROF_USER_FRAME_POINTERS, "+frame_pointers" },
 		{ PROF_TP_FLAG, PROF_USER_SIGNAL, "+signal" },
 	};
