@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -421,6 +422,32 @@ Test(symbroker, modules_that_are_done_can_be_forgotten_and_come_back, .init = se
 		cr_expect_eq(g.status[id], SYMBROKER_NAMED);
 	}
 	cr_expect_eq(symbroker_restarts(b), 0u);
+	symbroker_free(b);
+}
+
+/* Steps only when there is something to hear, which a broker that sent nothing never has. */
+static bool is_answered(struct symbroker *b)
+{
+	struct pollfd fd = { .fd = symbroker_fd(b), .events = POLLIN };
+	size_t asked = symbroker_questions(b);
+
+	while (symbroker_questions(b) == asked && poll(&fd, 1, 10000) == 1)
+		symbroker_step(b);
+	return symbroker_questions(b) < asked;
+}
+
+Test(symbroker, what_was_asked_goes_out_when_it_is_sent, .init = setup)
+{
+	struct got g = { 0 };
+	struct symbroker *b = start();
+
+	add_modules(b, 0);
+	finish(b, &g);
+	cr_assert(symbroker_ask(b, 4, 5000));
+	symbroker_send(b);
+	cr_expect(is_answered(b));
+	finish(b, &g);
+	cr_expect_eq(g.names[4], QUESTIONS + 1);
 	symbroker_free(b);
 }
 

@@ -37,7 +37,7 @@ struct wait {
 static void look(struct wait *w)
 {
 	w->due_ns = unwinding_look(w->cfg->unwinding);
-	symbroker_step(w->cfg->broker); /* it may have been asked for tables */
+	symbroker_send(w->cfg->broker); /* it may have been asked for tables */
 	w->look_ns = clock_mono_ns() + LOOK_NS;
 }
 

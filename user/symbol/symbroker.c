@@ -44,9 +44,16 @@ void symbroker_step(struct symbroker *b)
 	for (r = 0; r < SYMWORKER_ROLE_CNT; r++)
 		owing[r] = owes(&b->roles[r]);
 	workers_step(b->workers, now, max, owing);
+	b->asked = false;
 	for (r = 0; r < SYMWORKER_ROLE_CNT; r++)
 		symside_send(b, r);
 	openers_step(b->openers, now);
+}
+
+void symbroker_send(struct symbroker *b)
+{
+	if (b->asked)
+		symbroker_step(b);
 }
 
 /* ---- what the recorder calls --------------------------------------------------------------------- */

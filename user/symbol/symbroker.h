@@ -186,6 +186,9 @@ int symbroker_fd(const struct symbroker *b);
 /* Moves everything on; to be called some ten times a second at least. Bounded work. */
 void symbroker_step(struct symbroker *b);
 
+/* The same where something was asked since the last step, and nothing where not, which costs nothing. */
+void symbroker_send(struct symbroker *b);
+
 /*
  * Hands at most max waiting answers to fn, oldest first. Returns the number handed over, or what fn
  * returned when that was negative.

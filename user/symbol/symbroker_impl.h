@@ -61,6 +61,7 @@ struct symbroker {
 	size_t identifying;
 	uint64_t turn, answered;
 	bool closed; /* nothing is asked or heard any more */
+	bool asked; /* something was, since questions were sent last */
 	struct buf packet;
 };
 

@@ -70,6 +70,7 @@ void symside_ask(struct symbroker *b, struct symmodule *m, enum symworker_role r
 	m->used = ++b->turn;
 	if (b->closed)
 		return;
+	b->asked = true;
 	if (!workers_over(b->workers, r))
 		symmodule_add_question(&b->roles[r].queue, m, offset);
 	else if (r == SYMWORKER_NAMES)
