@@ -203,6 +203,29 @@ Test(output, packed_files_say_so_and_one_file_keeps_its_name)
 	cr_expect_lt(size_of("a.bin"), 1000);
 }
 
+/* What waits is one piece, so that it waits until it is written. */
+Test(output, what_is_packed_is_packed_worse_and_sooner_when_much_waits)
+{
+	off_t sizes[3];
+	void *a;
+	int i;
+
+	cfg.pack = PACK_GZIP;
+	for (i = 0; i < 3; i++) {
+		open_output();
+		a = begin();
+		put(a, (size_t[]){ 8, 24, 56 }[i] * MIB);
+		end_all(a);
+		sizes[i] = size_of("a.bin");
+		free(name);
+		name = NULL;
+	}
+	cr_expect_lt(sizes[0], 10000, "as asked: %lld bytes", (long long)sizes[0]);
+	cr_expect_gt(sizes[1], 100000, "quickly: %lld bytes", (long long)sizes[1]);
+	cr_expect_lt(sizes[1], MIB);
+	cr_expect_gt(sizes[2], 56 * MIB, "stored: %lld bytes", (long long)sizes[2]);
+}
+
 Test(output, another_file_is_wished_for_by_size_time_and_when_asked)
 {
 	void *a, *b;

@@ -96,3 +96,35 @@ Test(pack, nothing_packs_what_is_to_stay_as_it_is)
 	cr_expect_str_eq(pack_suffix(PACK_ZSTD), ".zst");
 	cr_expect_eq(pack_level_max(PACK_GZIP), 9);
 }
+
+/* Text that packs well, at each pace in turn; the same comes out whichever it was, sizes tell which. */
+Test(pack, the_pace_may_change_in_the_middle)
+{
+	static const enum pack_pace paces[] = { PACK_AS_ASKED, PACK_STORE, PACK_QUICK, PACK_STORE,
+						PACK_AS_ASKED };
+	enum { PIECE = 100000, CNT = sizeof(paces) / sizeof(paces[0]) };
+	struct pack *p = pack_new(PACK_GZIP, 0, take, NULL);
+	static char text[PIECE * CNT], back[PIECE * CNT + 1];
+	size_t i, before, grown[CNT];
+
+	for (i = 0; i < sizeof(text); i++)
+		text[i] = (char)('a' + i * i / 7 % 23);
+	for (i = 0; i < CNT; i++) {
+		cr_assert_eq(pack_set_pace(p, paces[i]), 0);
+		before = out.len;
+		cr_assert_eq(pack_put(p, text + i * PIECE, PIECE), 0);
+		cr_assert_eq(pack_flush(p), 0);
+		grown[i] = out.len - before;
+		cr_expect_eq(unpack(PACK_GZIP, back, sizeof(back)), (i + 1) * PIECE);
+	}
+	cr_assert_eq(pack_end(p), 0);
+	cr_expect_eq(unpack(PACK_GZIP, back, sizeof(back)), sizeof(text));
+	cr_expect_arr_eq(back, text, sizeof(text));
+	cr_expect_gt(grown[1], PIECE, "stored");
+	cr_expect_gt(grown[3], PIECE, "stored");
+	cr_expect_lt(grown[0], PIECE / 2);
+	cr_expect_lt(grown[2], PIECE / 2);
+	cr_expect_lt(grown[4], PIECE / 2);
+	pack_free(p);
+	buf_free(&out);
+}

@@ -23,6 +23,8 @@ static struct behind {
 	int err;
 	bool closed;
 	int nice;
+	unsigned int quarters[4]; /* that waited at each write */
+	size_t writes;
 	volatile bool give_up;
 } behind = { .held = PTHREAD_MUTEX_INITIALIZER };
 
@@ -48,6 +50,13 @@ static int behind_write(void *segment, const void *data, size_t sz)
 	return behind.err;
 }
 
+static void behind_waits(void *ctx, unsigned int quarters)
+{
+	if (behind.writes < 4)
+		behind.quarters[behind.writes] = quarters;
+	behind.writes++;
+}
+
 static int behind_end(void *segment)
 {
 	buf_addch(&behind.text, '.');
@@ -67,6 +76,7 @@ static struct outlet open_writer(size_t max, uint64_t patience_ns)
 	const struct outlet inner = { .begin = behind_begin,
 				      .write = behind_write,
 				      .end = behind_end,
+				      .waits = behind_waits,
 				      .close = behind_close };
 	const struct writer_cfg cfg = { .nice = NICE,
 					.max = max,
@@ -126,6 +136,27 @@ Test(writer, who_hands_over_does_not_wait_and_is_told_when_there_is_no_room)
 	cr_assert_eq(out.end(a), 0);
 	cr_assert_eq(out.close(out.ctx), 0);
 	expect_text("01234567890123456789is taken nevertheless.");
+}
+
+/* The first piece is written before it is known what comes behind it. */
+Test(writer, who_writes_is_told_how_much_waits)
+{
+	struct outlet out = open_writer(40, 0);
+	void *a = begin(&out);
+	int i;
+
+	pthread_mutex_lock(&behind.held);
+	for (i = 0; i < 3; i++)
+		cr_assert_eq(out.write(a, "0123456789", 10), 0);
+	pthread_mutex_unlock(&behind.held);
+	cr_assert_eq(out.end(a), 0);
+	cr_assert_eq(out.close(out.ctx), 0);
+	cr_assert_eq(behind.writes, 4);
+	cr_expect_geq(behind.quarters[0], 1);
+	cr_expect_eq(behind.quarters[1], 2);
+	cr_expect_eq(behind.quarters[2], 1);
+	cr_expect_eq(behind.quarters[3], 0);
+	expect_text("012345678901234567890123456789.");
 }
 
 Test(writer, an_error_comes_back_and_nothing_is_written_behind_it)

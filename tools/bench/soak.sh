@@ -102,6 +102,8 @@ done
 # The last file has the sums of all; what readers counted and found told as lost is summed up here.
 awk -v packed=$packed -v files=$files '
 	{
+		if ($2)
+			where = where sprintf("  %d:%d", NR - 1, $2)
 		read += $1; told += $2; samples += $3; samples_lost += $4
 		produced = $5; written = $6; lost = $7; sampled = $8
 		elapsed = $9; cpu = $10; bpf = $11; fill = $12 > fill ? $12 : fill; raw += $13
@@ -115,6 +117,8 @@ awk -v packed=$packed -v files=$files '
 		printf "%-34s %15d\n", "written, by readers", read
 		printf "%-34s %15d\n", "lost, by the recorder", lost
 		printf "%-34s %15d\n", "lost, by readers", told
+		if (where)
+			print "lost, by files:" where
 		printf "%-34s %15d\n", "samples, by the recorder", sampled
 		printf "%-34s %15d\n", "samples, by readers", samples
 		printf "%-34s %15d\n", "samples lost", samples_lost
@@ -127,12 +131,16 @@ awk -v packed=$packed -v files=$files '
 	}' "$dir/figures" || complain "the counts do not agree"
 
 awk -v settle=$settle -v slack=$slack_kb '
+	{ at[NR] = $1; kb[NR] = $2 }
 	$1 <= settle { before = $2 > before ? $2 : before }
 	$1 > settle { after = $2 > after ? $2 : after; last = $2 }
 	END {
 		printf "%-34s %15d\n", "memory, first " settle " s, most kB", before
 		printf "%-34s %15d\n", "memory, after that, most kB", after
 		printf "%-34s %15d\n", "memory at the end, kB", last
+		for (i = 1; i <= NR; i += int(NR / 10) + 1)
+			line = line sprintf("  %d:%d", at[i], kb[i])
+		print "memory by seconds, kB:" line
 		exit !(after && after <= before * 1.125 + slack)
 	}' "$dir/memory" || complain "memory grows"
 [ -z "$bad" ] || exit 1

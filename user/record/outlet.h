@@ -33,6 +33,8 @@ struct outlet {
 	enum outlet_wish (*wish)(void *ctx, uint64_t now_ns, uint64_t bytes);
 	/* False: the recorder is to leave in the rings what is there. NULL: there is room. */
 	bool (*has_room)(void *ctx);
+	/* How much waits to be written, in quarters of what may: 0 to 3, or more where it is beyond. NULL: no matter. */
+	void (*waits)(void *ctx, unsigned int quarters);
 	/* Nothing has come for a while, or it is a while since the last time. NULL: nothing to do then. */
 	int (*idle)(void *ctx);
 	/* After the end of all segments. Frees ctx. NULL: there is nothing to free. */

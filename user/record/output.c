@@ -34,7 +34,7 @@
 #define PATIENCE_NS (5 * SECOND_NS) /* with who listens, at the start and at the end */
 
 enum {
-	WAITING_MAX = 16 << 20, /* bytes on their way to the thread */
+	WAITING_MAX = 64 << 20, /* bytes on their way to the thread */
 	FLUSH_BYTES = 128 << 10, /* that wait in the packer at most, */
 	FLUSH_NS = 200000000, /* and how long */
 };
@@ -67,6 +67,7 @@ struct output {
 	volatile bool give_up;
 
 	/* the thread's */
+	enum pack_pace pace;
 	struct file **open;
 	size_t open_cnt, open_cap;
 	uint64_t flushed_ns;
@@ -310,9 +311,23 @@ static int output_write(void *segment, const void *data, size_t sz)
 		return err;
 	if (!f->pack)
 		return write_packed(f, data, sz);
-	err = pack_put(f->pack, data, sz);
+	err = pack_set_pace(f->pack, f->output->pace);
+	err = err ? err : pack_put(f->pack, data, sz);
 	f->unflushed += sz;
 	return !err && f->unflushed >= FLUSH_BYTES ? file_flush(f) : err;
+}
+
+/* Packing gives way before records are lost, and takes its time again when little waits. */
+static void output_waits(void *ctx, unsigned int quarters)
+{
+	struct output *o = ctx;
+
+	if (!quarters)
+		o->pace = PACK_AS_ASKED;
+	else if (quarters >= 3)
+		o->pace = PACK_STORE;
+	else if (o->pace == PACK_AS_ASKED)
+		o->pace = PACK_QUICK;
 }
 
 static int output_idle(void *ctx)
@@ -400,6 +415,7 @@ static int put_thread_before(struct output *o, struct outlet *out)
 		.write = output_write,
 		.end = output_end,
 		.wish = o->cfg.set || o->cfg.max_bytes ? output_wish : NULL,
+		.waits = o->cfg.pack == PACK_NONE ? NULL : output_waits,
 		.idle = o->cfg.pack == PACK_NONE ? NULL : output_idle,
 		.close = output_close,
 	};

@@ -25,6 +25,8 @@ struct pack {
 	void *ctx;
 	z_stream z;
 	ZSTD_CCtx *zstd;
+	int level; /* of gzip, that was asked for */
+	enum pack_pace pace;
 	bool dirty; /* something was put since the last flush */
 	uint8_t block[BLOCK];
 };
@@ -69,8 +71,8 @@ struct pack *pack_new(enum pack_kind kind, unsigned int level, pack_write_fn fn,
 	}
 	p->z.zalloc = z_alloc;
 	p->z.zfree = z_free;
-	deflateInit2(&p->z, level ? (int)level : Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW,
-		     MEM_LEVEL, Z_DEFAULT_STRATEGY);
+	p->level = level ? (int)level : Z_DEFAULT_COMPRESSION;
+	deflateInit2(&p->z, p->level, Z_DEFLATED, GZIP_WINDOW, MEM_LEVEL, Z_DEFAULT_STRATEGY);
 	return p;
 }
 
@@ -147,6 +149,24 @@ int pack_flush(struct pack *p)
 		return 0;
 	p->dirty = false;
 	return take_step(p, NULL, 0, STEP_FLUSH);
+}
+
+/* Flushed before, so that there is nothing left to be packed by the level before. */
+int pack_set_pace(struct pack *p, enum pack_pace pace)
+{
+	const int levels[] = { p->level, Z_BEST_SPEED, Z_NO_COMPRESSION };
+	int err;
+
+	if (p->kind != PACK_GZIP || pace == p->pace)
+		return 0;
+	err = take_step(p, NULL, 0, STEP_FLUSH);
+	p->pace = pace;
+	p->z.next_out = p->block;
+	p->z.avail_out = BLOCK;
+	deflateParams(&p->z, levels[pace], Z_DEFAULT_STRATEGY);
+	if (!err && p->z.avail_out < BLOCK)
+		err = p->fn(p->ctx, p->block, BLOCK - p->z.avail_out);
+	return err;
 }
 
 int pack_end(struct pack *p)

@@ -28,6 +28,14 @@ unsigned int pack_level_max(enum pack_kind kind);
 /* ".gz", and "" for PACK_NONE. */
 const char *pack_suffix(enum pack_kind kind);
 
+/* How quickly it is to go from here on, whatever that costs in bytes. zstd is quick as it is. */
+enum pack_pace {
+	PACK_AS_ASKED,
+	PACK_QUICK,
+	PACK_STORE,
+};
+int pack_set_pace(struct pack *p, enum pack_pace pace);
+
 int pack_put(struct pack *p, const void *data, size_t sz);
 /* Nothing is written when nothing was put since the last one. */
 int pack_flush(struct pack *p);

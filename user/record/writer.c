@@ -26,7 +26,7 @@
 
 #define MS_NS 1000000ULL
 
-enum { IDLE_MS = 100, LOOK_MS = 50 };
+enum { IDLE_MS = 100, LOOK_MS = 50, KEEP_BYTES = 4 << 20 };
 
 enum op { OP_WRITE, OP_END };
 
@@ -57,6 +57,7 @@ struct writer {
 	bool over; /* nothing more will come */
 	bool ended; /* the thread has */
 	int err; /* the first one */
+	unsigned int quarters; /* that wait, of what may; the thread's */
 };
 
 /* ---- the thread ------------------------------------------------------------------------------------ */
@@ -65,6 +66,8 @@ static int carry_out(struct writer *w, const struct request *req, const void *da
 {
 	int err = 0;
 
+	if (w->inner.waits)
+		w->inner.waits(w->inner.ctx, w->quarters);
 	if (req->op == OP_WRITE)
 		return w->inner.write(req->part->inner, data, req->sz);
 	err = w->inner.end(req->part->inner);
@@ -79,6 +82,7 @@ static void note(struct writer *w, int err, size_t sz)
 		w->err = err;
 	w->waiting -= sz;
 	w->moved++;
+	w->quarters = (unsigned int)(4 * w->waiting / w->cfg.max);
 	pthread_mutex_unlock(&w->lock);
 }
 
@@ -100,7 +104,13 @@ static void work_off(struct writer *w)
 		pos += req.sz;
 		note(w, err, req.sz);
 	}
-	buf_clear(&w->worked);
+	if (w->worked.len < KEEP_BYTES) {
+		buf_clear(&w->worked);
+		return;
+	}
+	/* what it took to be behind is given back */
+	buf_free(&w->worked);
+	buf_reserve(&w->worked, w->cfg.max);
 }
 
 /* Waits a while for something to do. False: it is over. */
@@ -122,6 +132,7 @@ static bool change_places(struct writer *w)
 	filled = w->filled;
 	w->filled = w->worked;
 	w->worked = filled;
+	w->quarters = (unsigned int)(4 * w->waiting / w->cfg.max);
 	pthread_mutex_unlock(&w->lock);
 	return go_on;
 }
