@@ -499,3 +499,52 @@ Test(info, a_long_path_keeps_its_end)
 	run_free(&r);
 	make_fini(&m);
 }
+
+/* A snapshot's reasons, one of which is of a thread that the trace introduces. */
+static struct run run_triggers(unsigned int cnt, const char *option)
+{
+	struct dial9_schema *s =
+		MAKE_SCHEMA(PROF_EV_TRIGGER, { PROF_F_REASON, DIAL9_POOLED_STRING },
+			    { PROF_F_EVENT, DIAL9_POOLED_STRING }, { PROF_F_PID, DIAL9_U32 },
+			    { PROF_F_TID, DIAL9_U32 }, { PROF_F_DURATION_NS, DIAL9_VARINT });
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_task(&m, 1000, 10, 11, "pool");
+	for (unsigned int i = 0; i < cnt; i++) {
+		dial9_enc_begin(m.enc, s, 2000 + i);
+		make_str(&m, i ? PROF_TRIGGER_END : PROF_TRIGGER_RUNQ);
+		make_str(&m, "");
+		dial9_enc_put_u64(m.enc, i ? 0 : 10);
+		dial9_enc_put_u64(m.enc, i ? 0 : 11);
+		dial9_enc_put_u64(m.enc, i ? 0 : 5000);
+		make_end(&m);
+	}
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", option, NULL);
+	dial9_schema_free(s);
+	make_fini(&m);
+	return r;
+}
+
+Test(info, triggers_are_told_in_text_and_in_json)
+{
+	struct run r = run_triggers(2, NULL);
+
+	run_expect_in(r.out, "\ntrigger         runq 5.000 us of thread 11 (pool) at 0.000002\n"
+			     "                end at 0.000002\n");
+	run_free(&r);
+	r = run_triggers(2, "--json");
+	run_expect_in(r.out,
+		      ",\"triggers\":{\"count\":2,\"first\":[{\"ts_ns\":2000,"
+		      "\"reason\":\"runq\",\"duration_ns\":5000,\"tid\":11,"
+		      "\"comm\":\"pool\"},{\"ts_ns\":2001,\"reason\":\"end\"}]},\"types\":[");
+	run_free(&r);
+	r = run_triggers(17, "--json");
+	run_expect_in(r.out, ",\"triggers\":{\"count\":17,\"first\":[");
+	run_expect_in(r.out, "{\"ts_ns\":2015,\"reason\":\"end\"}]},\"types\":[");
+	run_free(&r);
+	r = run_triggers(0, "--json");
+	cr_expect_null(strstr(r.out, "triggers"), "%s", r.out);
+	run_free(&r);
+}

@@ -54,6 +54,8 @@ void info_json(struct info *in);
 /* Each event; and a line for each that was a trigger, appended to in->out. */
 void info_triggers_add(struct info *in, const struct trace_event *ev);
 void info_triggers_put(struct info *in);
+/* The same as a member of the JSON form, which is not there when there were none. */
+void info_triggers_json(struct info *in);
 
 /* --verify: prints the verdict on a file, as the last line of `dump --json` if so asked; an exit code. */
 int info_verify(const char *path, bool json);

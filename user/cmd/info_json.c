@@ -275,6 +275,7 @@ void info_json(struct info *in)
 		buf_addstr(&in->out, ",\"user_stacks\":");
 		ends_json(&in->out, &in->counts.ends, in->names);
 	}
+	info_triggers_json(in);
 	json_types(in);
 	json_modules(in);
 	if (in->opts->schemas)

@@ -78,10 +78,14 @@ static void put_one(struct info *in, const struct info_trigger *t)
 	buf_addch(&in->out, '\n');
 }
 
+static size_t kept(const struct info *in)
+{
+	return in->trigger_cnt < INFO_TRIGGERS_MAX ? in->trigger_cnt : INFO_TRIGGERS_MAX;
+}
+
 void info_triggers_put(struct info *in)
 {
-	const size_t shown =
-		in->trigger_cnt < INFO_TRIGGERS_MAX ? in->trigger_cnt : INFO_TRIGGERS_MAX;
+	const size_t shown = kept(in);
 
 	for (size_t i = 0; i < shown; i++) {
 		buf_printf(&in->out, "%-15s ", i ? "" : "trigger");
@@ -89,4 +93,36 @@ void info_triggers_put(struct info *in)
 	}
 	if (shown < in->trigger_cnt)
 		buf_printf(&in->out, "%-15s and %zu more\n", "", in->trigger_cnt - shown);
+}
+
+static void json_name(struct info *in, const char *key, uint32_t name)
+{
+	if (name == NAMES_NONE || !*names_str(in->names, name, NULL))
+		return;
+	buf_printf(&in->out, ",\"%s\":", key);
+	text_json_name(&in->out, in->names, name);
+}
+
+void info_triggers_json(struct info *in)
+{
+	const size_t shown = kept(in);
+
+	if (!shown)
+		return;
+	buf_printf(&in->out, ",\"triggers\":{\"count\":%zu,\"first\":[", in->trigger_cnt);
+	for (size_t i = 0; i < shown; i++) {
+		const struct info_trigger *t = &in->triggers[i];
+
+		buf_printf(&in->out, "%s{\"ts_ns\":%" PRIu64, i ? "," : "", t->ts);
+		json_name(in, "reason", t->reason);
+		json_name(in, "event", t->event);
+		if (t->ns)
+			buf_printf(&in->out, ",\"duration_ns\":%" PRIu64, t->ns);
+		if (t->tid) {
+			buf_printf(&in->out, ",\"tid\":%" PRIu64, t->tid);
+			json_name(in, "comm", t->comm);
+		}
+		buf_addch(&in->out, '}');
+	}
+	buf_addstr(&in->out, "]}");
 }
