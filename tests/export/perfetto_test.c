@@ -167,6 +167,23 @@ Test(perfetto, clocks_go_on)
 	free(text);
 }
 
+Test(perfetto, clock_that_counts_suspend_is_called_so)
+{
+	static const char *const kv[] = { PROF_META_CLOCK, "CLOCK_BOOTTIME", NULL };
+	struct make m;
+	char *text;
+
+	make_init(&m, NULL);
+	make_metadata(&m, 1000, kv);
+	make_clock(&m, 1000, 1700000000);
+	make_sample(&m, 3000, 10, 10, PROF_SOURCE_SAMPLE, 0, NULL, 0);
+	text = read_back(make_done(&m), NULL, CMD_OK);
+	cr_expect(strstr(text, "1 { 6 { 1 { 1: 6 2: 1000 } 1 { 1: 1 2: 1700000000 } 2: 6 } }\n"),
+		  "%s", text);
+	cr_expect(strstr(text, "1 { 8: 3000 58: 6 10: 1 "), "%s", text);
+	free(text);
+}
+
 /* Twice the same of a queue: by a thread, and by none. */
 static int queue(void)
 {

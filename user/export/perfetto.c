@@ -6,7 +6,7 @@
  * Tracepoints are ftrace events: those of the scheduler and a few more under fields of their own, from which
  * Perfetto makes slices, thread states, wakeups and counters, any other one as a generic event with typed
  * fields. Samples name stacks that stand, the first time, in the same packet. Blocked times, of which ftrace has no
- * stack, are also slices on a track of their own. Times are CLOCK_MONOTONIC's: see put_clocks().
+ * stack, are also slices on a track of their own. Times are the trace's clock's: see put_clocks().
  */
 #include <stdlib.h>
 #include <string.h>
@@ -92,19 +92,21 @@ static void put_clock(struct export *x, uint64_t id, uint64_t ts)
 }
 
 /*
- * The trace's own clock is CLOCK_MONOTONIC. The events of ftrace have no word for that: theirs is CLOCK_BOOTTIME,
- * which the trace does not have, and is therefore told to be the same.
+ * The trace's own clock is CLOCK_MONOTONIC, or CLOCK_BOOTTIME, as its metadata says. The events of ftrace have no
+ * word for the former: theirs is the latter, which such a trace does not have, and is therefore told to be the same.
  */
 static void put_clocks(struct export *x, uint64_t mono, const uint64_t *real)
 {
+	const struct perfetto *p = x->state;
 	size_t packet = proto_begin(&x->out, TRACE_PACKET);
 	size_t clocks = proto_begin(&x->out, PACKET_CLOCKS);
 
-	put_clock(x, CLOCK_MONOTONIC_ID, mono);
+	if (p->clock == CLOCK_MONOTONIC_ID)
+		put_clock(x, CLOCK_MONOTONIC_ID, mono);
 	put_clock(x, CLOCK_BOOTTIME_ID, mono);
 	if (real)
 		put_clock(x, CLOCK_REALTIME_ID, *real);
-	proto_u64(&x->out, CLOCKS_PRIMARY, CLOCK_MONOTONIC_ID);
+	proto_u64(&x->out, CLOCKS_PRIMARY, p->clock);
 	proto_end(&x->out, clocks);
 	proto_end(&x->out, packet);
 }
@@ -113,7 +115,11 @@ static void put_clocks(struct export *x, uint64_t mono, const uint64_t *real)
 static void put_first_clocks(struct export *x)
 {
 	const struct part *part = names_part(x->names, 0);
+	const char *clock = names_meta(x->names, 0, PROF_META_CLOCK);
+	struct perfetto *p = x->state;
 
+	p->clock =
+		clock && !strcmp(clock, "CLOCK_BOOTTIME") ? CLOCK_BOOTTIME_ID : CLOCK_MONOTONIC_ID;
 	put_clocks(x, part->synced ? part->mono : x->first_ts, part->synced ? &part->real : NULL);
 }
 

@@ -16,7 +16,7 @@ size_t perfetto_packet_in_sequence(struct export *x, uint64_t ts)
 	struct perfetto *p = x->state;
 
 	proto_u64(&x->out, PACKET_TIME, ts);
-	proto_u64(&x->out, PACKET_CLOCK, CLOCK_MONOTONIC_ID);
+	proto_u64(&x->out, PACKET_CLOCK, p->clock);
 	proto_u64(&x->out, PACKET_SEQUENCE, SEQUENCE);
 	proto_u64(&x->out, PACKET_FLAGS, p->begun ? FLAG_NEEDS_STATE : FLAG_CLEARED);
 	p->begun = true;

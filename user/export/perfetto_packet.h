@@ -17,6 +17,7 @@ enum { CLOCK_REALTIME_ID = 1, CLOCK_MONOTONIC_ID = 3, CLOCK_BOOTTIME_ID = 6 };
 struct perfetto {
 	struct buf text; /* see perfetto_put_text() */
 	bool begun; /* the sequence of packets */
+	uint32_t clock; /* CLOCK_*_ID: of all times */
 	struct hmap plans; /* schema -> struct plan of perfetto.c */
 	struct hmap processes; /* pid + 1 of those that were told of */
 	/* perfetto_stacks.c */
