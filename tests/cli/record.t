@@ -187,6 +187,9 @@ $ dial9-prof --no-kthread
 $ dial9-prof --no-comm 'kworker*' --include-self
 ! dial9-prof: record: whom to record? -p PID, -t TID, -a for the whole system, or -- COMMAND; see dial9-prof record --help
 ? 1
+$ dial9-prof -u 0 --no-inherit
+! dial9-prof: record: --no-inherit is for -p and a COMMAND: of the whole system whoever matches is a target, new or not; see dial9-prof record --help
+? 1
 $ dial9-prof -p 1 --include-self
 ! dial9-prof: record: --include-self is for -a: the recorder is none of -p, -t or a COMMAND; see dial9-prof record --help
 ? 1

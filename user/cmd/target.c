@@ -40,7 +40,10 @@ const char *target_complaint(const struct target_opts *o, bool command)
 	if (o->as_root && !command)
 		return "--as-root is for a COMMAND";
 	if (target_is_system(o, command))
-		return NULL;
+		return o->no_inherit ?
+			       "--no-inherit is for -p and a COMMAND: of the whole system whoever "
+			       "matches is a target, new or not" :
+			       NULL;
 	if (o->include_self)
 		return "--include-self is for -a: the recorder is none of -p, -t or a COMMAND";
 	if (o->no_kthread)
