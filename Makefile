@@ -191,6 +191,12 @@ TESTS_ROOT += tests/bpf/event_stacks_test.c
 # Waits that are too long.
 BPF_SRCS += bpf/latency.bpf.c
 
+# Records made from the arguments of tracepoints.
+BPF_SRCS += bpf/recipe.bpf.c
+SRCS_record += $(addprefix user/record/,capture_recipes.c recipe.c recipe_rules.c)
+TESTS += tests/record/recipe_test.c
+TESTS_ROOT += tests/bpf/recipe_test.c
+
 # Sums in place of events.
 BPF_SRCS += bpf/summary.bpf.c
 SRCS_record += $(addprefix user/record/,announce.c capture_summary.c summary.c thin.c)
@@ -212,6 +218,7 @@ STIMULI += tests/stimuli/waiter.c
 STIMULI += tests/stimuli/filtered.c
 STIMULI += tests/stimuli/mixed.c
 STIMULI += tests/stimuli/memfd.c
+STIMULI += tests/stimuli/ticks.c
 # inlined.c, cxx.cpp and crate.rs as several compilers and linkers leave them, for the symbolizer.
 STIMULI_SYMBOL := c-gcc c-dwarf4 c-dwarf64 c-nopie c-gz c-zstd c-clang c-clang4 c-link c-dynsym cxx-gcc cxx-clang4 \
 	rust

@@ -1,48 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * tracepoint.bpf.c - one program for any tracepoint
+ * tracepoint.bpf.c - one program for any tracepoint, which copies the kernel's record
  *
- * The attach cookie is the index of the event's prof_event_cfg, which says how long the record is,
- * where its pid fields lie, and which word ends it. The first eight bytes of the record are hidden
- * from programs; raw_init() fills in what of them is known.
+ * The first eight bytes of the record are hidden from programs; raw_init() fills in what of them is known.
+ * The kernel does not run it while another such program runs on that CPU: what happens in interrupts goes
+ * by recipe.bpf.c where it can.
  *
  * The program returns 1: a 0 would hide the event from every perf user of the machine.
  */
 #define SCRATCH tracepoint_scratch
-#include "context.bpf.h"
-#include "filter.bpf.h"
+#include "generic.bpf.h"
 #include "scratch.bpf.h"
-#include "select.bpf.h"
-#include "stack.bpf.h"
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct prof_event_cfg);
-} event_cfgs SEC(".maps");
+struct event_cfg_map event_cfgs SEC(".maps");
 
 enum {
-	COMMON_SIZE = 8,
 	TEXT_AT_MASK = 2047, /* a record with texts is one of a system call: six arguments */
 };
-
-static __always_inline bool names_target(void *ctx, const struct prof_event_cfg *cfg,
-					 __u64 pid_tgid)
-{
-	__u32 pid, i;
-
-	if (is_current_target(pid_tgid))
-		return true;
-	for (i = 0; i < PROF_PID_FIELDS; i++) {
-		if (i >= cfg->pid_cnt)
-			break;
-		if (!bpf_probe_read_kernel(&pid, sizeof(pid), ctx + cfg->pid_off[i]) &&
-		    (cfg_select.told ? is_told_target(pid) : task_bit(target_tids, pid)))
-			return true;
-	}
-	return false;
-}
 
 /* Where the record ends: its fixed part, or what its last dynamic field points at. */
 static __always_inline __u32 raw_length(void *ctx, const struct prof_event_cfg *cfg, __u8 *flags)
@@ -87,29 +61,6 @@ static __always_inline __u32 add_texts(void *ctx, void *raw, const struct prof_e
 	return at;
 }
 
-/*
- * The stacks of an event behind its record, of which they begin at @raw_sz. User code has to do with what a
- * task does, but not with what interrupts it; of a task that is no target the loader knows no mappings. A
- * sample keeps off, and is kept off, so that the place of its walk is ours.
- */
-static __always_inline __u32 add_stacks(void *ctx, struct prof_rec *rec, __u32 raw_sz)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	__u64 *frames;
-
-	if (raw_sz > PROF_RAW_MAX)
-		return 0;
-	rec->flags |= PROF_REC_STACKS;
-	frames = (void *)(rec + 1) + raw_sz;
-	if (cfg_event_stacks & PROF_STACKS_KERNEL)
-		rec->kstack_cnt = kernel_stack_helped(ctx, frames, 0, &rec->flags);
-	frames += rec->kstack_cnt & 127;
-	if (cfg_event_stacks & PROF_STACKS_USER && is_target(rec->tid, rec->pid) &&
-	    context_now(rec->cpu) == PROF_CONTEXT_TASK)
-		user_stack(rec, task, frames, UNWIND_OF_SAMPLE);
-	return 8 * ((rec->kstack_cnt & 127) + (rec->ustack_cnt & USER_WORDS_MASK));
-}
-
 SEC("tp")
 int prof_tracepoint(void *ctx)
 {
@@ -124,7 +75,7 @@ int prof_tracepoint(void *ctx)
 		return 1;
 	cfg = bpf_map_lookup_elem(&event_cfgs, &idx);
 	rec = scratch_get();
-	if (!cfg || !rec || !names_target(ctx, cfg, pid_tgid))
+	if (!cfg || !rec || (!is_current_target(pid_tgid) && !names_in(ctx, cfg)))
 		return 1;
 	start = clock_now();
 	rec_init(rec, PROF_REC_TRACEPOINT, cpu, start, pid_tgid);
@@ -146,7 +97,8 @@ int prof_tracepoint(void *ctx)
 		goto out;
 	len = (len + 7) & ~7U;
 	if (cfg_event_stacks && cfg->has_stacks && rec->pid != cfg_self_tgid)
-		stacks_sz = add_stacks(ctx, rec, len);
+		/* a sample keeps off, and is kept off, so that the place of its walk is ours */
+		stacks_sz = add_stacks(ctx, rec, len, 0, true, UNWIND_OF_SAMPLE);
 	rec_output(rec, sizeof(*rec) + len + stacks_sz, PROF_CLASS_TRACEPOINT);
 out:
 	count_run(cpu, PROF_PROG_TRACEPOINT, start);

@@ -13,10 +13,11 @@
 #include "unwind_maps.bpf.h"
 #include "prof_walk.h"
 
-/* Who walks: a switch interrupts no other, but may a sample. */
+/* Who walks: none of these interrupts another of its kind, but may another kind. */
 enum unwind_walker {
 	UNWIND_OF_SAMPLE,
 	UNWIND_OF_SWITCH,
+	UNWIND_OF_EVENT, /* by recipe.bpf.c */
 	UNWIND_WALKERS,
 };
 

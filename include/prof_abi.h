@@ -185,6 +185,7 @@ enum prof_prog {
 	PROF_PROG_WAKEUP,
 	PROF_PROG_TRACEPOINT,
 	PROF_PROG_SAMPLE,
+	PROF_PROG_RECIPE, /* generic too, but samples go on meanwhile */
 	PROF_PROG_MARK, /* those that note which interrupt a CPU is in */
 	PROF_PROG_CNT,
 };
@@ -222,7 +223,7 @@ struct prof_cpu_stat {
 	__u64 reused_compared; /* of stacks_reused, walked all the same */
 	__u64 reused_differing;
 	__u64 stacks_left_out; /* of switches and wakings, to cost less */
-	__u64 spare[2];
+	__u64 spare[7];
 };
 
 /*
@@ -244,6 +245,14 @@ struct prof_cpu_interrupt {
 	__u32 ipi; /* in one that another CPU, or its own kernel, asked for */
 	__u32 hard_timer, soft_timer; /* in the callback of a timer, in either kind */
 	__u32 spare[11];
+};
+
+/* Whether the program that makes records by recipes is running on a CPU: recipe.bpf.c */
+struct prof_cpu_recipe {
+	__u32 busy;
+	__u32 spare;
+	__u64 stood_in; /* events for which the kernel refused it, and another one ran */
+	__u64 pad[6];
 };
 
 /* Whether targets wait for a CPU, --neighbours */
@@ -354,6 +363,7 @@ _Static_assert(sizeof(struct prof_batch) == 16 && sizeof(struct prof_stage) % 8 
 _Static_assert(PROF_STAGE_BYTES + PROF_STAGE_REC_MAX <= 65535, "a place in a stage has 16 bits");
 _Static_assert(sizeof(struct prof_cpu_stat) % 64 == 0, "counters of two CPUs share no cache line");
 _Static_assert(sizeof(struct prof_cpu_interrupt) == 64, "nor do these");
+_Static_assert(sizeof(struct prof_cpu_recipe) == 64, "nor these");
 _Static_assert(sizeof(struct prof_cpu_watch) == 64, "nor these");
 _Static_assert(sizeof(struct prof_summary_cpu) == 64, "nor these");
 _Static_assert(sizeof(struct prof_summary_set) == 64, "a thread's place is in one cache line");

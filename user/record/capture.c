@@ -32,6 +32,7 @@
 #include "record/capture_filter.h"
 #include "record/capture_layout.h"
 #include "record/capture_orc.h"
+#include "record/capture_recipes.h"
 #include "record/capture_rings.h"
 #include "record/capture_select.h"
 #include "record/detach.h"
@@ -49,6 +50,7 @@ struct capture {
 	struct capture_rings rings;
 	struct capture_unwind unwind;
 	struct capture_summary summary;
+	struct capture_recipes recipes;
 	bool orc; /* programs that walk kernel stacks are loaded */
 	bool orc_begun; /* and were told how, if that is known */
 	uint64_t lost_seen[PROF_CPUS_MAX][CAPTURE_LOSS_CNT];
@@ -65,12 +67,17 @@ __attribute__((format(printf, 2, 0))) static int print_libbpf(enum libbpf_print_
 	return vfprintf(stderr, fmt, ap);
 }
 
-static bool needs_generic(const struct eventset *set)
+static bool is_generic(const struct capture *c, size_t event)
+{
+	return !eventset_is_hot(c->cfg.events, event) && !capture_recipes_has(&c->recipes, event);
+}
+
+static bool needs_generic(const struct capture *c)
 {
 	size_t i;
 
-	for (i = 0; i < set->cnt; i++)
-		if (!eventset_is_hot(set, i))
+	for (i = 0; i < c->cfg.events->cnt; i++)
+		if (is_generic(c, i))
 			return true;
 	return false;
 }
@@ -192,7 +199,8 @@ static int configure(struct capture *c)
 	s->rodata->cfg_verify_stacks = cfg->verify_stacks;
 	s->rodata->cfg_event_stacks = cfg->event_stacks;
 	bpf_program__set_autoload(s->progs.prof_sample, cfg->samples);
-	bpf_program__set_autoload(s->progs.prof_tracepoint, needs_generic(cfg->events));
+	capture_recipes_choose(s, cfg->events, cfg->no_recipes, &c->recipes);
+	bpf_program__set_autoload(s->progs.prof_tracepoint, needs_generic(c));
 	if (cfg->follow && !cfg->system_wide) {
 		bpf_program__set_autoload(s->progs.prof_follow_fork, true);
 		bpf_program__set_autoload(s->progs.prof_follow_exec, true);
@@ -268,6 +276,8 @@ static int load_programs(struct capture *c)
 		log_info("record: the kernel does not let its stacks be walked: %s",
 			 strerror(-err));
 		prof__destroy(c->skel);
+		capture_recipes_fini(&c->recipes);
+		c->recipes = (struct capture_recipes){ 0 };
 		c->orc = false;
 		return load_programs(c);
 	}
@@ -291,6 +301,8 @@ int capture_new(const struct capture_cfg *cfg, struct capture **out)
 		err = capture_rings_init(c->skel, &c->rings);
 	if (!err)
 		err = fill_event_cfgs(c);
+	if (!err)
+		err = capture_recipes_fill(c->skel, &c->recipes);
 	if (!err)
 		err = capture_filter_fill(c->skel, cfg->events);
 	if (!err && cfg->call_graph == PROF_CALL_GRAPH_AUTO)
@@ -341,6 +353,12 @@ static int attach_event(struct capture *c, size_t idx)
 	struct bpf_link *link;
 	int fd, err;
 
+	if (capture_recipes_has(&c->recipes, idx)) {
+		err = capture_recipes_attach(c->skel, &c->recipes, idx, def->format->name);
+		if (err)
+			log_error("record: cannot attach %s: %s", def->name, strerror(-err));
+		return err;
+	}
 	err = perf_open_tracepoint(def->format->id, &fd);
 	if (err) {
 		log_error("record: cannot attach %s: %s (%s)", def->name, strerror(-err),
@@ -423,10 +441,10 @@ bool capture_can_count(const struct capture *c)
 }
 
 /* Runs that the kernel refused. Not a call on a map: programs go on running meanwhile. */
-static uint64_t count_nested(const struct capture *c)
+static uint64_t count_nested(struct capture *c)
 {
 	struct bpf_program *prog;
-	uint64_t misses = 0;
+	uint64_t misses = capture_recipes_refused(c->skel, &c->recipes);
 
 	bpf_object__for_each_program(prog, c->skel->obj) {
 		enum bpf_prog_type type = bpf_program__type(prog);
@@ -526,7 +544,7 @@ void capture_free(struct capture *c)
 
 	if (!c)
 		return;
-	if (c->link_cnt)
+	if (c->link_cnt || c->recipes.link_cnt)
 		detach_later();
 	for (i = 0; i < c->link_cnt; i++)
 		bpf_link__destroy(c->links[i]);
@@ -534,6 +552,7 @@ void capture_free(struct capture *c)
 	capture_cpus_fini(&c->cpus);
 	capture_rings_fini(&c->rings);
 	capture_unwind_fini(&c->unwind);
+	capture_recipes_fini(&c->recipes);
 	capture_summary_fini(&c->summary);
 	prof__destroy(c->skel);
 	free(c->links);

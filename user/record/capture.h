@@ -29,6 +29,7 @@ struct capture_cfg {
 	uint32_t hz;
 	uint32_t switch_stacks; /* enum prof_stacks */
 	uint32_t waking_stacks; /* likewise: of wakers */
+	bool no_recipes; /* events but the scheduler's hot ones are the kernel's own records */
 	bool no_orc; /* kernel stacks are taken by the kernel's helper alone */
 	bool verify_stacks; /* what is walked or reused is compared, and counted */
 	uint32_t event_stacks; /* likewise: of events whose cfg.has_stacks */

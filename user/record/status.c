@@ -508,7 +508,8 @@ static int write_stats(struct status *s, const struct capture_counts *counts, ui
 		.bpf_ns = t.bpf_ns,
 		.bpf_switch_ns = counts->prog_ns[PROF_PROG_SWITCH],
 		.bpf_wakeup_ns = counts->prog_ns[PROF_PROG_WAKEUP],
-		.bpf_tracepoint_ns = counts->prog_ns[PROF_PROG_TRACEPOINT],
+		.bpf_tracepoint_ns =
+			counts->prog_ns[PROF_PROG_TRACEPOINT] + counts->prog_ns[PROF_PROG_RECIPE],
 		.bpf_sample_ns = counts->prog_ns[PROF_PROG_SAMPLE],
 		.cpu_ns = t.cpu_ns,
 		.rss_bytes = own_rss(),

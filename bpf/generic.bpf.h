@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * generic.bpf.h - what the programs for any tracepoint share
+ *
+ * The attach cookie is the index of the event's prof_event_cfg, which says how long the record is, where
+ * its pid fields lie, and which word ends it.
+ */
+#ifndef D9_GENERIC_BPF_H
+#define D9_GENERIC_BPF_H
+
+#include "context.bpf.h"
+#include "filter.bpf.h"
+#include "select.bpf.h"
+#include "stack.bpf.h"
+
+struct event_cfg_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct prof_event_cfg);
+};
+
+extern struct event_cfg_map event_cfgs SEC(".maps");
+
+/* The first bytes of a record, which raw_init() makes. */
+enum { COMMON_SIZE = 8 };
+
+/* Whether one of the pid fields names a target. @from: the record, or what has the same layout. */
+static __always_inline bool names_in(const void *from, const struct prof_event_cfg *cfg)
+{
+	__u32 pid, i;
+
+	for (i = 0; i < PROF_PID_FIELDS; i++) {
+		if (i >= cfg->pid_cnt)
+			break;
+		if (!bpf_probe_read_kernel(&pid, sizeof(pid), from + cfg->pid_off[i]) &&
+		    (cfg_select.told ? is_told_target(pid) : task_bit(target_tids, pid)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The stacks of an event behind its record, of which they begin at @raw_sz. User code has to do with what a
+ * task does, but not with what interrupts it; of a task that is no target the loader knows no mappings.
+ * @user: the place of @walker's walk is ours. @skip: leaf frames that are the tracing's own.
+ */
+static __always_inline __u32 add_stacks(void *ctx, struct prof_rec *rec, __u32 raw_sz, __u32 skip,
+					bool user, enum unwind_walker walker)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 *frames;
+
+	if (raw_sz > PROF_RAW_MAX)
+		return 0;
+	rec->flags |= PROF_REC_STACKS;
+	frames = (void *)(rec + 1) + raw_sz;
+	if (cfg_event_stacks & PROF_STACKS_KERNEL)
+		rec->kstack_cnt = kernel_stack_helped(ctx, frames, skip, &rec->flags);
+	frames += rec->kstack_cnt & 127;
+	if (user && cfg_event_stacks & PROF_STACKS_USER && is_target(rec->tid, rec->pid) &&
+	    context_now(rec->cpu) == PROF_CONTEXT_TASK)
+		user_stack(rec, task, frames, walker);
+	return 8 * ((rec->kstack_cnt & 127) + (rec->ustack_cnt & USER_WORDS_MASK));
+}
+
+#endif

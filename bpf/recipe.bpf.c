@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * recipe.bpf.c - the programs for tracepoints whose records can be made by recipes (prof_recipe.h)
+ *
+ * They run at the tracepoint itself, whatever other program runs on that CPU. The kernel refuses only the
+ * one that is running. So there are two at each of these tracepoints, one behind the other: the first makes
+ * the record, and says meanwhile that it is busy; the other one makes it when it finds the first one busy,
+ * which is when the first was interrupted and therefore refused. What interrupts both is lost, and so is
+ * what comes in the first or the last few instructions of the first. The kernel counts how often it
+ * refused the first one, and we how often the other stood in.
+ *
+ * Each has its own place for its record. The record of what interrupts reaches the ring before that of
+ * what was interrupted, which has the earlier time: readers find the two in the wrong order.
+ *
+ * Cookies of such programs need Linux 6.10.
+ */
+#include "generic.bpf.h"
+#include "prof_recipe.h"
+
+enum {
+	EVENT_AT_MASK = 4095, /* of records that are made by recipes */
+	NULL_TEXT_SZ = 7,
+};
+
+_Static_assert(PROF_RECIPE_RECORD_MAX <= EVENT_AT_MASK, "the mask changes no place in a record");
+
+struct recipe_place {
+	__u64 args[PROF_RECIPE_ARGS];
+	__u32 end; /* of the record so far */
+	__u32 spare;
+	__u8 rec[PROF_REC_MAX];
+};
+
+struct recipe_place_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 2);
+	__type(key, __u32);
+	__type(value, struct recipe_place);
+};
+
+struct recipe_place_map recipe_places SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct prof_recipe);
+} recipes SEC(".maps");
+
+struct prof_cpu_recipe cpu_recipes[PROF_CPUS_MAX] __attribute__((aligned(64)));
+
+static __always_inline __u64 number_of(const struct prof_recipe_step *s, __u64 v)
+{
+	__u32 unused = 64 - 8 * (__u32)s->from;
+
+	v <<= unused & 63;
+	return s->is_signed ? (__u64)((__s64)v >> (unused & 63)) : v >> (unused & 63);
+}
+
+static __always_inline int put_number(__u8 *to, __u8 size, __u64 v)
+{
+	switch (size) {
+	case 1:
+		*to = v;
+		return 0;
+	case 2:
+		*(__u16 *)to = v;
+		return 0;
+	case 4:
+		*(__u32 *)to = v;
+		return 0;
+	default:
+		*(__u64 *)to = v;
+		return 0;
+	}
+}
+
+/* As the kernel has it: what points nowhere is "(null)". */
+static __always_inline int put_text(struct recipe_place *p, __u8 *raw, __u32 at, const void *text)
+{
+	__u32 end = p->end & EVENT_AT_MASK;
+	long n = NULL_TEXT_SZ;
+
+	if (text)
+		n = bpf_probe_read_kernel_str(raw + end, PROF_RECIPE_TEXT_MAX, text);
+	else
+		__builtin_memcpy(raw + end, "(null)", NULL_TEXT_SZ);
+	if (n <= 0 || n > PROF_RECIPE_TEXT_MAX)
+		return -EFAULT;
+	*(__u32 *)(raw + at) = (__u32)n << 16 | end;
+	p->end = end + n;
+	return 0;
+}
+
+/* Where the hops of a step lead. */
+static __always_inline int follow(const struct prof_recipe_step *s, __u64 *at)
+{
+	__u32 i;
+
+	for (i = 0; i < PROF_RECIPE_HOPS && i < s->hop_cnt; i++) {
+		if (i && bpf_probe_read_kernel(at, sizeof(*at), (void *)*at))
+			return -EFAULT;
+		*at += s->hops[i];
+	}
+	return 0;
+}
+
+/* One step of the recipe of an event. 0, or it could not be done. A global function: checked once. */
+__attribute__((noinline)) int recipe_step(struct recipe_place *p, __u32 event, __u32 i)
+{
+	const struct prof_recipe *recipe = bpf_map_lookup_elem(&recipes, &event);
+	const struct prof_recipe_step *s;
+	__u64 v, number = 0;
+	__u32 at;
+	__u8 *raw;
+
+	if (!recipe || !p || i >= PROF_RECIPE_STEPS)
+		return -EFAULT;
+	s = &recipe->steps[i];
+	at = s->at & (PROF_RECIPE_FIXED_MAX - 1);
+	raw = p->rec + sizeof(struct prof_rec);
+	if (s->kind == PROF_RECIPE_JIFFIES)
+		return put_number(raw + at, s->size, bpf_jiffies64());
+	if (s->arg >= PROF_RECIPE_ARGS)
+		return -EFAULT;
+	v = p->args[s->arg];
+	if (follow(s, &v))
+		return -EFAULT;
+	if (s->kind == PROF_RECIPE_CHARS)
+		return bpf_probe_read_kernel(raw + at, s->size, (void *)v);
+	if (s->kind == PROF_RECIPE_TEXT)
+		return put_text(p, raw, at, (void *)v);
+	if (!s->hop_cnt)
+		number = v;
+	else if (bpf_probe_read_kernel(&number, s->kind == PROF_RECIPE_TEXT_AT ? 8 : s->from & 15,
+				       (void *)v))
+		return -EFAULT;
+	if (s->kind == PROF_RECIPE_TEXT_AT)
+		return put_text(p, raw, at, (void *)number);
+	number = number_of(s, number);
+	return put_number(raw + at, s->size, s->kind == PROF_RECIPE_BOOL ? !!number : number);
+}
+
+/* The record, but for its first eight bytes. */
+static __always_inline int make_record(void *ctx, struct recipe_place *p, __u32 event,
+				       const struct prof_event_cfg *cfg)
+{
+	const struct prof_recipe *recipe = bpf_map_lookup_elem(&recipes, &event);
+	__u32 i, args_sz;
+
+	if (!recipe || recipe->arg_cnt > PROF_RECIPE_ARGS)
+		return -EFAULT;
+	args_sz = recipe->arg_cnt * sizeof(p->args[0]);
+	if (bpf_probe_read_kernel(p->args, args_sz, ctx))
+		return -EFAULT;
+	__builtin_memset(p->rec + sizeof(struct prof_rec), 0, PROF_RECIPE_FIXED_MAX);
+	p->end = cfg->size;
+	for (i = 0; i < PROF_RECIPE_STEPS && i < recipe->cnt; i++)
+		if (recipe_step(p, event, i))
+			return -EFAULT;
+	return 0;
+}
+
+/* What is to be recorded, made into a record; how long it is, or 0: nothing is. */
+static __always_inline __u32 take_event(void *ctx, struct recipe_place *p, __u32 event,
+					const struct prof_event_cfg *cfg, __u32 cpu)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	bool is_current = is_current_target(pid_tgid);
+	struct prof_rec *rec = (void *)p->rec;
+
+	if (!is_current && !cfg->pid_cnt)
+		return 0;
+	rec_init(rec, PROF_REC_TRACEPOINT, cpu, clock_now(), pid_tgid);
+	rec->event = event;
+	if (cfg->has_context)
+		rec->context = context_now(cpu);
+	if (make_record(ctx, p, event, cfg)) {
+		if (is_current)
+			count_read_failed(cpu, rec->ts);
+		return 0;
+	}
+	raw_init(rec + 1, cfg->type, pid_tgid);
+	if (!is_current && !names_in(rec + 1, cfg))
+		return 0;
+	return p->end;
+}
+
+/* @outer: it interrupts no other one of the two. */
+static __always_inline void record_event(void *ctx, __u32 cpu, bool outer)
+{
+	__u32 event = bpf_get_attach_cookie(ctx), place = !outer, len, stacks_sz = 0;
+	const struct prof_event_cfg *cfg;
+	struct recipe_place *p;
+	struct prof_rec *rec;
+
+	if (!recording || !is_cpu_wanted(cpu))
+		return;
+	cfg = bpf_map_lookup_elem(&event_cfgs, &event);
+	p = bpf_map_lookup_elem(&recipe_places, &place);
+	if (!cfg || !p)
+		return;
+	rec = (void *)p->rec;
+	len = take_event(ctx, p, event, cfg, cpu);
+	if (!len || len > PROF_RECIPE_RECORD_MAX)
+		return;
+	rec->raw_len = len;
+	if (cfg->filter && !filter_wants_long((void *)(rec + 1), len, cfg->filter))
+		goto out;
+	len = (len + 7) & ~7U;
+	if (cfg_event_stacks && cfg->has_stacks && rec->pid != cfg_self_tgid)
+		stacks_sz = add_stacks(ctx, rec, len, TRACING_FRAMES, outer, UNWIND_OF_EVENT);
+	rec_output(rec, sizeof(*rec) + len + stacks_sz, PROF_CLASS_TRACEPOINT);
+out:
+	count_run(cpu, PROF_PROG_RECIPE, rec->ts);
+}
+
+/* NULL for a CPU that has none of its own: there nobody stands in. */
+static __always_inline struct prof_cpu_recipe *recipe_of(__u32 cpu)
+{
+	return cpu < PROF_CPUS_MAX ? &cpu_recipes[cpu & (PROF_CPUS_MAX - 1)] : NULL;
+}
+
+SEC("?raw_tp")
+int prof_recipe(void *ctx)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct prof_cpu_recipe *r = recipe_of(cpu);
+
+	if (r)
+		*(volatile __u32 *)&r->busy = 1;
+	record_event(ctx, cpu, true);
+	if (r)
+		*(volatile __u32 *)&r->busy = 0;
+	return 0;
+}
+
+SEC("?raw_tp")
+int prof_recipe_stand_in(void *ctx)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct prof_cpu_recipe *r = recipe_of(cpu);
+
+	if (!r || !*(volatile __u32 *)&r->busy)
+		return 0;
+	r->stood_in++;
+	record_event(ctx, cpu, false);
+	return 0;
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Records made by recipes: they are what the kernel itself makes of the same events, and next to none is
+ * lost amidst others. The kernel's own count of what happened is that of perf counters.
+ */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "kernel/format.h"
+#include "record/recipe.h"
+#include "kernel/tracefs.h"
+#include "record/capture.h"
+#include "record/eventset.h"
+#include "record/ring.h"
+#include "support.h"
+
+TestSuite(recipe_live, .fini = live_cleanup, .timeout = 60);
+
+enum { RING_BYTES = 64 << 20, COMMON_SIZE = 8, EVENTS_MAX = 64, APART_NS = 5000000 };
+
+#define MIXED                                                                                      \
+	"timer:*,irq:*,irq_vectors:local_timer_*,irq_vectors:irq_work_*,irq_vectors:reschedule_*," \
+	"kmem:kfree,kmem:kmalloc,kmem:kmem_cache_free"
+#define OTHERS                                                                                     \
+	"workqueue:*,sched:sched_wakeup,sched:sched_stat_runtime,power:cpu_idle,ipi:ipi_send_cpu," \
+	"tlb:tlb_flush"
+
+struct side {
+	struct eventset *events;
+	struct capture *capture;
+	struct prof_rec **recs;
+	size_t cnt, cap;
+	uint64_t nested;
+};
+
+static void open_side(struct side *s, const char *pattern, bool kernels, bool all)
+{
+	const struct eventset_cfg events_cfg = { .patterns = &pattern, .pattern_cnt = 1 };
+	struct capture_cfg cfg = {
+		.ring_bytes = RING_BYTES,
+		.no_recipes = kernels,
+		.system_wide = all,
+	};
+	int tracefs_fd;
+
+	*s = (struct side){ 0 };
+	cr_assert_eq(tracefs_open(&tracefs_fd), 0);
+	cr_assert_eq(eventset_new(tracefs_fd, &events_cfg, &s->events), 0);
+	close(tracefs_fd);
+	cfg.events = s->events;
+	cr_assert_eq(capture_new(&cfg, &s->capture), 0);
+	cr_assert_eq(capture_attach(s->capture), 0);
+}
+
+static int by_cpu_and_time(const void *a, const void *b)
+{
+	const struct prof_rec *x = *(struct prof_rec *const *)a, *y = *(struct prof_rec *const *)b;
+
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu ? -1 : 1;
+	return x->ts < y->ts ? -1 : x->ts > y->ts;
+}
+
+/* By more than what two programs at the same event are apart. */
+static bool is_before(const struct prof_rec *a, const struct prof_rec *b)
+{
+	return a->cpu != b->cpu ? a->cpu < b->cpu : a->ts + APART_NS < b->ts;
+}
+
+static void take_records(struct side *s)
+{
+	struct capture_counts counts;
+	const struct prof_rec *rec;
+	struct ring *rings;
+	size_t cnt, i;
+
+	rings = capture_rings(s->capture, &cnt);
+	for (i = 0; i < cnt; i++) {
+		while ((rec = ring_peek(&rings[i]))) {
+			s->recs = array_reserve(s->recs, &s->cap, s->cnt + 1, sizeof(*s->recs));
+			s->recs[s->cnt++] = xmemdup(rec, rec->size);
+			ring_pass(&rings[i]);
+		}
+		ring_publish(&rings[i]);
+	}
+	if (s->cnt)
+		qsort(s->recs, s->cnt, sizeof(struct prof_rec *), by_cpu_and_time);
+	capture_count(s->capture, &counts);
+	cr_assert_eq(counts.lost[PROF_CLASS_TRACEPOINT], 0);
+	cr_assert_eq(counts.produced[PROF_CLASS_TRACEPOINT], s->cnt);
+	s->nested = counts.nested;
+}
+
+static void close_side(struct side *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->cnt; i++)
+		free(s->recs[i]);
+	free(s->recs);
+	capture_free(s->capture);
+	eventset_free(s->events);
+}
+
+/* Ticks may come between the two reads of their count. */
+static bool is_ticks(const struct event_def *def, size_t field)
+{
+	return !strcmp(def->format->system, "timer") && !strcmp(def->names[field], "now") &&
+	       !strncmp(def->format->name, "timer_", strlen("timer_"));
+}
+
+static bool is_same_field(const struct event_def *def, size_t i, const struct prof_rec *a,
+			  const struct prof_rec *b)
+{
+	const struct event_field *f = &def->fields[i];
+	const uint8_t *x, *y;
+	size_t x_sz, y_sz;
+
+	if (is_ticks(def, i))
+		return llabs(event_field_int(f, (const void *)(a + 1), a->raw_len) -
+			     event_field_int(f, (const void *)(b + 1), b->raw_len)) <= 1;
+	if (f->op < EVENT_OP_CHARS)
+		return event_field_int(f, (const void *)(a + 1), a->raw_len) ==
+		       event_field_int(f, (const void *)(b + 1), b->raw_len);
+	cr_assert_eq(event_field_bytes(f, (const void *)(a + 1), a->raw_len, &x, &x_sz), 0);
+	cr_assert_eq(event_field_bytes(f, (const void *)(b + 1), b->raw_len, &y, &y_sz), 0);
+	return x_sz == y_sz && !memcmp(x, y, x_sz);
+}
+
+static bool is_same(const struct eventset *events, const struct prof_rec *a,
+		    const struct prof_rec *b)
+{
+	const struct event_def *def = events->defs[a->event];
+	size_t i;
+
+	if (a->event != b->event || a->tid != b->tid || a->pid != b->pid || a->cpu != b->cpu ||
+	    a->raw_len != b->raw_len || memcmp(a + 1, b + 1, COMMON_SIZE) != 0)
+		return false;
+	for (i = 0; i < def->field_cnt; i++)
+		if (!is_same_field(def, i, a, b))
+			return false;
+	return true;
+}
+
+/*
+ * How many of the kernel's records are not among those that were made, of the same CPU and about the same
+ * time. same[event] counts the others. Each that was made counts once. Both are in order.
+ */
+static size_t count_missing(const struct side *made, const struct side *kernels, uint64_t *same)
+{
+	bool *used = xcalloc(made->cnt + 1, sizeof(*used));
+	size_t i, j, first = 0, missing = 0;
+
+	for (i = 0; i < kernels->cnt; i++) {
+		const struct prof_rec *rec = kernels->recs[i];
+
+		while (first < made->cnt && is_before(made->recs[first], rec))
+			first++;
+		for (j = first; j < made->cnt && !is_before(rec, made->recs[j]); j++)
+			if (!used[j] && is_same(made->events, made->recs[j], rec))
+				break;
+		if (j == made->cnt || is_before(rec, made->recs[j])) {
+			missing++;
+			continue;
+		}
+		used[j] = true;
+		same[rec->event]++;
+	}
+	free(used);
+	return missing;
+}
+
+/* All events of the whole system, while the workload runs: of both ways, the kernel's within the other's. */
+static void record_both(const char *pattern, const char *rounds, struct side *made,
+			struct side *kernels)
+{
+	struct live_proc ticks;
+
+	live_stimulus(&ticks, "ticks", rounds, NULL);
+	open_side(made, pattern, false, true);
+	open_side(kernels, pattern, true, true);
+	capture_start(made->capture);
+	capture_start(kernels->capture);
+	live_go(&ticks);
+	capture_stop(kernels->capture);
+	capture_stop(made->capture);
+	take_records(made);
+	take_records(kernels);
+	live_end(&ticks);
+}
+
+static void expect_same(const char *pattern, const char *rounds, size_t min_events)
+{
+	uint64_t same[EVENTS_MAX] = { 0 };
+	struct side made, kernels;
+	size_t event, missing, seen = 0;
+
+	record_both(pattern, rounds, &made, &kernels);
+	cr_assert_lt(made.events->cnt, EVENTS_MAX);
+	missing = count_missing(&made, &kernels, same);
+	for (event = 0; event < made.events->cnt; event++)
+		seen += same[event] > 0;
+	cr_expect_leq(missing, made.nested,
+		      "%zu of the kernel's %zu records were not made; %llu lost", missing,
+		      kernels.cnt, (unsigned long long)made.nested);
+	cr_expect_geq(seen, min_events, "%zu events were compared", seen);
+	close_side(&made);
+	close_side(&kernels);
+}
+
+Test(recipe_live, makes_what_the_kernel_makes)
+{
+	expect_same(MIXED, "2000", 12);
+}
+
+Test(recipe_live, makes_texts_and_names_as_the_kernel_does)
+{
+	expect_same(OTHERS, "2000", 4);
+}
+
+/* Those of one event while one thread runs, whoever causes them. */
+static int count_by_perf(uint32_t id, pid_t tid)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT,
+		.size = sizeof(attr),
+		.config = id,
+		.disabled = 1,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	cr_assert_geq(fd, 0, "%s", strerror(errno));
+	return fd;
+}
+
+static uint64_t records_of(const struct side *s, size_t event)
+{
+	uint64_t cnt = 0;
+	size_t i;
+
+	for (i = 0; i < s->cnt; i++)
+		cnt += s->recs[i]->event == event;
+	return cnt;
+}
+
+/* Records what happens while a thread runs, and counts[] it. */
+static void record_counted(struct side *s, uint64_t *counts)
+{
+	struct live_switches still;
+	int fds[EVENTS_MAX];
+	struct live_proc ticks;
+	size_t i;
+
+	live_stimulus(&ticks, "ticks", NULL);
+	open_side(s, MIXED, false, false);
+	cr_assert_lt(s->events->cnt, EVENTS_MAX);
+	capture_add_target(s->capture, ticks.pid, 0);
+	for (i = 0; i < s->events->cnt; i++) {
+		cr_assert(recipe_is_known(s->events->defs[i]->format), "%s",
+			  s->events->defs[i]->name);
+		fds[i] = count_by_perf(s->events->defs[i]->format->id, ticks.pid);
+		cr_assert_eq(ioctl(fds[i], PERF_EVENT_IOC_ENABLE, 0), 0);
+	}
+	live_read_switches(ticks.pid, &still);
+	capture_start(s->capture);
+	live_go(&ticks);
+	live_read_switches(ticks.pid, &still);
+	capture_stop(s->capture);
+	for (i = 0; i < s->events->cnt; i++) {
+		cr_assert_eq(read(fds[i], &counts[i], sizeof(counts[i])), sizeof(counts[i]));
+		close(fds[i]);
+	}
+	take_records(s);
+	cr_assert_geq(live_truth(&ticks, "fired"), 500);
+	live_end(&ticks);
+}
+
+Test(recipe_live, events_amidst_others_are_recorded)
+{
+	uint64_t counts[EVENTS_MAX], counted = 0, recorded = 0, cnt;
+	struct side s;
+	size_t i;
+
+	record_counted(&s, counts);
+	for (i = 0; i < s.events->cnt; i++) {
+		cnt = records_of(&s, i);
+		counted += counts[i];
+		recorded += cnt;
+		cr_expect_leq(cnt, counts[i], "%s: %llu records", s.events->defs[i]->name,
+			      (unsigned long long)cnt);
+	}
+	cr_expect_geq(counted, 50000);
+	cr_expect_leq(counted - recorded, s.nested, "%llu of %llu recorded, %llu told as lost",
+		      (unsigned long long)recorded, (unsigned long long)counted,
+		      (unsigned long long)s.nested);
+	cr_expect_leq(200 * (counted - recorded), counted, "%llu of %llu lost",
+		      (unsigned long long)(counted - recorded), (unsigned long long)counted);
+	close_side(&s);
+}
