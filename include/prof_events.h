@@ -185,7 +185,10 @@ enum prof_module_kind {
 #define PROF_F_COMM "comm" /* string */
 #define PROF_F_EXE "exe" /* string; empty: unknown, or a kernel thread */
 #define PROF_F_CGROUP "cgroup" /* string */
-/* u8, with PROF_META_FOLLOWED: 1, all of its switches and wakings are there from this time on; 0, not all. */
+/*
+ * u8, 1: all of its switches and wakings are there from this time on. 0: with PROF_META_FOLLOWED not all, without
+ * it nothing is said; then 1 goes for the whole process and for what it forks.
+ */
 #define PROF_F_FOLLOWED "followed"
 
 /*

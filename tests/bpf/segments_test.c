@@ -127,6 +127,24 @@ Test(segments, a_hundred_files_have_each_event_once_and_names_each)
 	live_end(&numbers);
 }
 
+/* Nobody forks while the second is written, and their parent does nothing. */
+Test(segments, each_file_says_whose_children_were_recorded)
+{
+	struct live_proc family;
+	struct live_rec rec;
+
+	live_stimulus(&family, "family", "20", NULL);
+	live_record(&rec, "--switch-output", "-p", live_number(family.pid), NULL);
+	live_recording(&rec);
+	kill(rec.proc.pid, SIGUSR2);
+	wait_for(&rec, 1, "");
+	live_go(&family);
+	cr_assert_eq(live_stop(&rec), 0);
+	cr_expect_geq(live_blocked(file_of(&rec, 1, ""), live_truth(&family, "child")), 20);
+	cr_expect_geq(live_blocked(file_of(&rec, 1, ""), live_truth(&family, "grandchild")), 20);
+	live_end(&family);
+}
+
 /* Of the files of a recording that are there: the first number, and how many. */
 static size_t find_files(const struct live_rec *rec, const char *end, unsigned int *first)
 {

@@ -337,6 +337,16 @@ uint64_t live_said_number(const char *line, const char *key)
 	return strtoull(found + strlen(key), NULL, 10);
 }
 
+uint64_t live_blocked(const char *path, int64_t tid)
+{
+	struct buf out = live_output(
+		(const char *const[]){ "offcpu", "--json", "-t", live_number(tid), path, NULL });
+	uint64_t cnt = live_said_number(buf_cstr(&out), "\"waits\":");
+
+	buf_free(&out);
+	return cnt;
+}
+
 /* ---- the trace --------------------------------------------------------------------------------- */
 
 static void start_pass(struct live_trace *lt, const char *path, bool learn)

@@ -92,6 +92,8 @@ int live_run(struct live_proc *p, const char *const *args, live_prepare_fn prepa
 struct buf live_output(const char *const *args);
 /* The number behind a key, which must be there in the line that begins at @line. */
 uint64_t live_said_number(const char *line, const char *key);
+/* How many times a thread was blocked, by what offcpu says of a trace. */
+uint64_t live_blocked(const char *path, int64_t tid);
 
 /* ---- the trace --------------------------------------------------------------------------------- */
 

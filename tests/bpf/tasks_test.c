@@ -111,8 +111,13 @@ Test(tasks, each_process_of_a_command_is_named_however_short)
 	buf_free(&said);
 }
 
-/* Switches out of both workers, which were there before the recording; their parent is its target. */
-static void count_naps(const char *inherit, int64_t *child, int64_t *grandchild)
+struct naps {
+	int64_t child, grandchild; /* switches out */
+	uint64_t child_blocked, grandchild_blocked; /* by what readers make of them */
+};
+
+/* Of both workers, which were there before the recording; their parent is its target. */
+static void count_naps(const char *inherit, struct naps *n)
 {
 	struct live_proc family;
 	struct live_trace lt;
@@ -127,13 +132,16 @@ static void count_naps(const char *inherit, int64_t *child, int64_t *grandchild)
 	cr_assert_eq(live_stop(&rec), 0);
 	live_open(&lt, rec.path, false);
 	live_assert_no_loss(&lt);
-	*child = *grandchild = 0;
+	*n = (struct naps){
+		.child_blocked = live_blocked(rec.path, live_truth(&family, "child")),
+		.grandchild_blocked = live_blocked(rec.path, live_truth(&family, "grandchild")),
+	};
 	while (live_next(&lt, &ev)) {
 		if (!live_is(&ev, PROF_EV_SCHED_SWITCH))
 			continue;
 		pid = live_int(&ev, PROF_F_PREV_PID);
-		*child += pid == (int64_t)live_truth(&family, "child");
-		*grandchild += pid == (int64_t)live_truth(&family, "grandchild");
+		n->child += pid == (int64_t)live_truth(&family, "child");
+		n->grandchild += pid == (int64_t)live_truth(&family, "grandchild");
 	}
 	live_close(&lt);
 	live_end(&family);
@@ -141,21 +149,24 @@ static void count_naps(const char *inherit, int64_t *child, int64_t *grandchild)
 
 Test(tasks, children_that_a_target_has_already_are_targets)
 {
-	int64_t child, grandchild;
+	struct naps n;
 
-	count_naps(NULL, &child, &grandchild);
-	cr_expect_geq(child, 20, "%d", (int)child);
-	cr_expect_geq(grandchild, 20, "%d", (int)grandchild);
+	count_naps(NULL, &n);
+	cr_expect_geq(n.child, 20, "%d", (int)n.child);
+	cr_expect_geq(n.grandchild, 20, "%d", (int)n.grandchild);
+	cr_expect_geq(n.child_blocked, 20, "%d", (int)n.child_blocked);
+	cr_expect_geq(n.grandchild_blocked, 20, "%d", (int)n.grandchild_blocked);
 }
 
 Test(tasks, children_that_a_target_has_already_are_left_out_when_told_so)
 {
-	int64_t child, grandchild;
+	struct naps n;
 
-	count_naps("--no-inherit", &child, &grandchild);
+	count_naps("--no-inherit", &n);
 	/* but for switches that bring the target itself in */
-	cr_expect_lt(child, 10);
-	cr_expect_lt(grandchild, 10);
+	cr_expect_lt(n.child, 10);
+	cr_expect_lt(n.grandchild, 10);
+	cr_expect_eq(n.child_blocked + n.grandchild_blocked, 0);
 }
 
 Test(tasks, each_child_that_a_target_makes_later_is_named_however_short)

@@ -265,7 +265,7 @@ static void step(struct world *w)
 		make_a_watch(w);
 	if (w->polls && !below(w, 3))
 		make_a_poll(w);
-	if (w->told && !below(w, 10))
+	if (!below(w, w->told ? 10 : 2000))
 		make_a_telling(w);
 	switch (below(w, 16)) {
 	case 0:

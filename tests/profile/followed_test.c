@@ -62,6 +62,44 @@ Test(followed, processes_and_what_they_fork)
 	followed_fini(&f);
 }
 
+static void make_followed(struct make *m, uint32_t pid, uint32_t tid, uint8_t followed)
+{
+	struct dial9_schema *task =
+		MAKE_SCHEMA(PROF_EV_TASK, { PROF_F_PID, DIAL9_U32 }, { PROF_F_TID, DIAL9_U32 },
+			    { PROF_F_FOLLOWED, DIAL9_U8 });
+
+	dial9_enc_begin(m->enc, task, 3);
+	dial9_enc_put_u64(m->enc, pid);
+	dial9_enc_put_u64(m->enc, tid);
+	dial9_enc_put_u64(m->enc, followed);
+	make_end(m);
+}
+
+Test(followed, children_from_before_as_tasks_tell)
+{
+	struct followed f = { 0 };
+	struct make m;
+
+	begin(&m, "pid 5", NULL, NULL);
+	make_followed(&m, 7, 7, 0);
+	make_followed(&m, 8, 9, 1);
+	make_followed(&m, 5, 5, 0);
+	make_fork(&m, 10, 88, 10);
+	make_task(&m, 11, 8, 88, "thread");
+	make_fork(&m, 12, 88, 11);
+	read_all(&m, &f);
+	cr_expect(followed_has(&f, 8, 88), "the whole process");
+	cr_expect(followed_has(&f, TRACE_NONE, 11), "what it forks");
+	cr_expect(followed_has(&f, 5, 5) && !followed_has(&f, 7, 7));
+	cr_expect(!followed_has(&f, TRACE_NONE, 10), "of whom nothing was known then");
+	followed_fini(&f);
+	begin(&m, "pid 5", "inherit", "no");
+	make_followed(&m, 8, 9, 1);
+	read_all(&m, &f);
+	cr_expect(!followed_has(&f, 8, 9), "the trace was cut to another");
+	followed_fini(&f);
+}
+
 Test(followed, threads_alone)
 {
 	struct followed f = { 0 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Which threads a recording followed: only of these the trace has every switch and waking. As
- * user/profile/followed.c: by the metadata, then by forks as they come.
+ * user/profile/followed.c: by the metadata, then by forks as they come, and by what TaskEvents say of children from before.
  */
 'use strict';
 
@@ -76,12 +76,12 @@ class Followed {
 			this.#tids.set(tid, how);
 	}
 
-	/* A thread is told to be of that process. */
-	task(pid, tid) {
+	/* A thread is told to be of that process, which is followed or of which nothing is said. */
+	task(pid, tid, followed) {
 		if (!this.some)
 			return;
 		this.come(pid);
-		if (pid !== NONE && this.#tids.get(tid) === FORKED)
+		if (pid !== NONE && (this.#tids.get(tid) === FORKED || followed && this.#inherit && !this.told))
 			this.#pids.set(pid, FORKED);
 	}
 

@@ -506,7 +506,7 @@ class Intervals {
 
 	#takeTask(ev, i) {
 		const th = this.#thread(ev.tid[i]);
-		this.#followed.task(ev.a[i], ev.tid[i]);
+		this.#followed.task(ev.a[i], ev.tid[i], ev.b[i] === 1);
 		if (th && ev.a[i] !== NONE)
 			th.pid = ev.a[i];
 		if (th)

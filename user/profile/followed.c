@@ -2,7 +2,8 @@
 /*
  * Whom a recording followed, told from its metadata ("system", "pid 1,2", "tid 3", "command ls") and then
  * from forks as they come. Owns the two sets; numbers only. As the recorder's programs do: a child of a
- * followed thread is followed with its whole process; children from before the recording are not.
+ * followed thread is followed with its whole process. Children from before the segment are known by what
+ * TaskEvents say of them.
  */
 #include "profile/followed.h"
 
@@ -90,6 +91,12 @@ static void see_tracepoint(struct followed *f, const struct trace_event *ev)
 	}
 }
 
+/* Of a trace that was cut to what the target names, nobody else counts. */
+static bool is_told(const struct followed *f, const struct trace_event *ev)
+{
+	return f->inherit && !f->told && trace_u64_or(ev, ROLE_FOLLOWED, 0);
+}
+
 void followed_see(struct followed *f, const struct trace *t, const struct trace_event *ev)
 {
 	const struct names_task *task;
@@ -104,7 +111,7 @@ void followed_see(struct followed *f, const struct trace *t, const struct trace_
 		task = trace_task(t, ev->tid);
 		if (task)
 			come(f, task->pid);
-		if (task && hmap_get(&f->tids, ev->tid) == &forked)
+		if (task && (hmap_get(&f->tids, ev->tid) == &forked || is_told(f, ev)))
 			add(&f->pids, task->pid, &forked);
 	}
 }

@@ -6,12 +6,15 @@
 
 #include "record/emit.h"
 #include "record/recorder.h"
+#include "record/recorder_target.h"
 #include "record/targets.h"
 #include "record/tasks.h"
 #include "record/translate.h"
 
 struct announce {
 	struct translate *translate;
+	bool family;
+	uint32_t command_pid; /* that process is told by its exec */
 	int err;
 };
 
@@ -23,16 +26,29 @@ static void announce_task(struct task *task, void *ctx)
 		a->err = translate_task(a->translate, EMIT_NOW, task->tid, task->proc->pid);
 }
 
+static void announce_target(struct task *task, void *ctx)
+{
+	const struct announce *a = ctx;
+
+	if (task->followed ||
+	    (a->family && task->proc->wanted && task->proc->pid != a->command_pid))
+		announce_task(task, ctx);
+}
+
 int announce_targets(const struct targets *targets, struct tasks *tasks,
 		     struct translate *translate, const struct recorder_cfg *cfg)
 {
-	struct announce a = { .translate = translate };
 	size_t i, cnt;
 	const pid_t *pids = targets_processes(targets, &cnt);
+	struct announce a = {
+		.translate = translate,
+		.family = recorder_target_has_family(cfg),
+		.command_pid = cfg->command && cnt ? (uint32_t)pids[0] : 0,
+	};
 
 	for (i = 0; i < cnt && !cfg->command; i++)
 		tasks_each(tasks, pids[i], announce_task, &a);
-	tasks_each_followed(tasks, announce_task, &a);
+	tasks_each_alive(tasks, announce_target, &a);
 	for (i = 0; i < cfg->tid_cnt && !a.err; i++)
 		a.err = translate_task(translate, EMIT_NOW, cfg->tids[i], 0);
 	return a.err;

@@ -124,7 +124,7 @@ static int open_output(struct recorder *r)
 {
 	struct segments_cfg cfg = {
 		.level4 = r->cfg->level4,
-		.told = r->select.told,
+		.told = r->select.told || recorder_target_has_family(r->cfg),
 		.pool_bytes_max = memory_pool_max(r->cfg->mem_max),
 	};
 	struct invoker user;
@@ -251,6 +251,7 @@ static void prepare_translation(struct recorder *r)
 		.tasks = r->tasks,
 		.stacks = r->stacks,
 		.frames = r->frames,
+		.tells_family = !r->select.told && recorder_target_has_family(r->cfg),
 		.walk = r->unwinding ? unwinding_walk : NULL,
 		.unwinding = r->unwinding,
 	});

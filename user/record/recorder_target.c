@@ -22,3 +22,8 @@ void recorder_target(const struct recorder_cfg *cfg, struct buf *out)
 	for (i = 0; i < cnt; i++)
 		buf_printf(out, "%c%u", i ? ',' : ' ', ids[i]);
 }
+
+bool recorder_target_has_family(const struct recorder_cfg *cfg)
+{
+	return !cfg->system_wide && !cfg->tid_cnt && !cfg->no_inherit;
+}

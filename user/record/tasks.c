@@ -253,6 +253,8 @@ static void side_fork(struct tasks *t, const struct perf_side *side)
 
 	if (side->pid == side->tid) {
 		parent = hmap_get(&t->by_pid, side->ppid);
+		if (proc && parent)
+			proc->wanted |= parent->wanted;
 		if (proc && hmap_get(&t->by_tid, side->tid))
 			return; /* /proc was quicker */
 		proc = tasks_get_process(t, side->pid);
@@ -478,14 +480,14 @@ void tasks_each(struct tasks *t, uint32_t pid, void (*fn)(struct task *task, voi
 			fn(value, ctx);
 }
 
-void tasks_each_followed(struct tasks *t, void (*fn)(struct task *task, void *ctx), void *ctx)
+void tasks_each_alive(struct tasks *t, void (*fn)(struct task *task, void *ctx), void *ctx)
 {
 	uint64_t key;
 	void *value;
 	size_t pos = 0;
 
 	while (hmap_next(&t->by_tid, &pos, &key, &value))
-		if (((struct task *)value)->followed && !((struct task *)value)->exit_ns)
+		if (!((struct task *)value)->exit_ns)
 			fn(value, ctx);
 }
 

@@ -145,8 +145,8 @@ void tasks_follow(struct tasks *t, struct task *task, bool followed);
 
 /* Calls fn for each task of a process. */
 void tasks_each(struct tasks *t, uint32_t pid, void (*fn)(struct task *task, void *ctx), void *ctx);
-/* Of those that are alive and were told to be targets: tasks_follow(). */
-void tasks_each_followed(struct tasks *t, void (*fn)(struct task *task, void *ctx), void *ctx);
+/* Of those that are alive. */
+void tasks_each_alive(struct tasks *t, void (*fn)(struct task *task, void *ctx), void *ctx);
 /* Calls fn for each process. */
 void tasks_each_process(struct tasks *t, void (*fn)(struct process *proc, void *ctx), void *ctx);
 

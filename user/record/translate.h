@@ -2,6 +2,7 @@
 #ifndef D9_RECORD_TRANSLATE_H
 #define D9_RECORD_TRANSLATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "prof_abi.h"
@@ -27,6 +28,7 @@ struct translate_cfg {
 	struct tasks *tasks;
 	struct stacks *stacks;
 	const struct frames *frames; /* names addresses in fields of events */
+	bool tells_family; /* processes whose mappings are kept are targets: TaskEvents say so */
 	translate_walk_fn walk; /* a stack that comes as a copy; NULL: none does */
 	struct unwinding *unwinding;
 };
