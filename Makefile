@@ -188,6 +188,13 @@ TESTS_ROOT += tests/bpf/select_test.c
 TESTS += tests/record/selection_test.c tests/profile/recorded_test.c
 TESTS_ROOT += tests/bpf/event_stacks_test.c
 
+# Whole stays off the CPU.
+BPF_SRCS += bpf/offcpu.bpf.c
+SRCS_record += user/record/capture_offcpu.c
+SRCS_profile += user/profile/stay.c
+SRCS_cmd += user/cmd/block_opts.c
+TESTS_ROOT += tests/bpf/offcpu_test.c
+
 # Waits that are too long.
 BPF_SRCS += bpf/latency.bpf.c
 
@@ -212,7 +219,7 @@ TESTS_ROOT += tests/bpf/overhead_test.c
 # Workloads of known truth; X.c -> $(O)/stimuli/X (X.cpp by $(CXX)).
 STIMULI := $(addprefix tests/stimuli/, \
 	calls.c cxx.cpp demo.c enemy_elf.c enemy_fuse.c enemy_maps.c enemy_swap.c family.c \
-	forkchain.c inlined.c jit.c numbers.c pingpong.c poller.c ring.c shortlived.c sleeper.c spinner.c stalls.c storm.c threads.c \
+	crowd.c forkchain.c inlined.c jit.c numbers.c pingpong.c poller.c ring.c shortlived.c sleeper.c spinner.c stalls.c storm.c threads.c \
 	unwind_jit.c unwind_maze.c unwind_naps.c unwind_rust.rs unwind_signals.c unwind_throw.cpp walked.c)
 STIMULI += tests/stimuli/waiter.c
 STIMULI += tests/stimuli/filtered.c

@@ -43,6 +43,10 @@ const volatile bool cfg_switch_state_arg = true;
 const volatile bool cfg_neighbours = true;
 const volatile __u32 cfg_watch_type = 0;
 const volatile __u32 cfg_watch_event = 0;
+const volatile __u32 cfg_off_type = 0;
+const volatile __u32 cfg_off_event = 0;
+const volatile __u64 cfg_off_min_ns = 1;
+const volatile __u64 cfg_off_max_ns = 1;
 const volatile __u32 cfg_summary_cpus = 1; /* that have tables; others are not summed up */
 const volatile __u32 cfg_summary_sets = 1; /* of places of threads: a power of two */
 

@@ -33,6 +33,8 @@ enum prof_limits {
 	PROF_TEXT_FIELDS = 4,
 	PROF_TEXT_MAX = 256, /* bytes of one text that a field points to, its NUL included */
 	PROF_COMM_SIZE = 16,
+	PROF_OFF_HELD_MIN = 4096, /* threads that have a place, --min-block and --max-block */
+	PROF_OFF_HELD_MAX = 65536,
 	PROF_WAIT_SLOTS =
 		65536, /* for targets that wait; those whose ids differ by that share one */
 	PROF_TIMED_RUNS = 64, /* one run in so many measures itself */
@@ -341,6 +343,35 @@ enum prof_latency_state {
 enum prof_latency_kind {
 	PROF_LATENCY_OFFCPU, /* from leaving the CPU, not to run on, until it was woken */
 	PROF_LATENCY_RUNQ, /* from being woken, made, or taken off the CPU until it came on one */
+};
+
+/* The record of PROF_EV_OFF_CPU. There is no tracepoint like that, either. */
+struct prof_off_raw {
+	__u64 common;
+	__u64 from_ns;
+	__u64 woken_ns;
+	__u64 prev_state;
+	__u32 waker_pid;
+	__u16 context;
+	__u16 from_cpu;
+	__u8 waker_comm[PROF_COMM_SIZE];
+	__u8 comm[PROF_COMM_SIZE];
+	__u8 unfinished;
+	__u8 spare[7];
+};
+
+/* What is kept of a thread, --min-block and --max-block. */
+struct prof_off_held {
+	__u64 out_ns; /* when it left its CPU; 0: it has not, or nobody looked */
+	__u64 woken_ns; /* when it was woken, since then or while it was about to; 0: it was not */
+	__u32 waker_pid; /* by this thread, */
+	__u16 context; /* or in what, as PROF_F_CONTEXT says */
+	__u16 spare;
+	__u8 waker_comm[PROF_COMM_SIZE];
+	/* What is to be written when it comes back, with stacks that were walked. */
+	struct prof_rec rec;
+	struct prof_off_raw raw;
+	__u64 frames[2 * PROF_STACK_MAX];
 };
 
 /* Of switch-outs, --switch-stacks */

@@ -71,6 +71,25 @@ enum prof_cpu_watch_kind {
 	PROF_WATCH_BEGUN_UNSEEN = 2, /* likewise; the next switch tells who is on it */
 };
 
+/*
+ * ---- --min-block, --max-block: whole stays off the CPU, when they end ----
+ *
+ * Laid out as a tracepoint, in place of switches and wakings. common_pid, called PROF_F_COMM, left
+ * PROF_F_FROM_CPU at PROF_F_FROM_NS in state PROF_F_PREV_STATE (0 or 0x100: runnable) and was off all CPUs until
+ * the time of the event, when it was switched in on common_cpu. If it was not runnable and is known to have been
+ * woken: at PROF_F_WOKEN_NS, by the thread PROF_F_WAKER_PID, in PROF_F_CONTEXT as wakings have it; a time before
+ * PROF_F_FROM_NS says that it was about to block. PROF_F_UNFINISHED: the stay had not ended when recording did,
+ * or was paused. The stack with which it left is right behind, PROF_SOURCE_EVENT. Which stays there are
+ * PROF_META_OFF_* tell.
+ */
+#define PROF_EV_OFF_CPU "dial9:off_cpu"
+#define PROF_F_FROM_NS "from_ns"
+#define PROF_F_FROM_CPU "from_cpu"
+#define PROF_F_WOKEN_NS "woken_ns" /* 0: not known, or it was runnable */
+#define PROF_F_WAKER_PID "waker_pid"
+#define PROF_F_WAKER_COMM "waker_comm"
+#define PROF_F_UNFINISHED "unfinished" /* u8: 0 or 1 */
+
 /* ---- CpuSampleEvent: upstream's event, with our fields behind -------------------------------- */
 #define PROF_EV_CPU_SAMPLE "CpuSampleEvent"
 #define PROF_F_WORKER_ID "worker_id" /* varint; PROF_WORKER_NONE: not a Tokio worker */
@@ -244,6 +263,9 @@ enum prof_module_kind {
 #define PROF_META_SWITCH_STACKS "switch_stacks" /* "none", "user" or "both" */
 #define PROF_META_WAKING_STACKS "waking_stacks" /* of wakers: likewise, or absent */
 #define PROF_META_EVENT_STACKS "event_stacks" /* of tracepoints named by -e: likewise, or absent */
+#define PROF_META_OFF_MIN_NS                                                                       \
+	"off_cpu_min_ns" /* with PROF_EV_OFF_CPU: of them there is none shorter, */
+#define PROF_META_OFF_MAX_NS "off_cpu_max_ns" /* and, unless absent, none longer */
 #define PROF_META_CALL_GRAPH "call_graph" /* of user stacks: "auto", "fp" or "no" */
 #define PROF_META_START_REALTIME_NS "start_realtime_ns"
 #define PROF_META_RING_BYTES "ring_bytes"
@@ -450,6 +472,11 @@ enum prof_summary_kind {
 	X(PROF_EV_SCHED_PROCESS_EXEC, PROF_F_PID, NULL, PROF_KIND_TID)                             \
 	X(PROF_EV_SCHED_PROCESS_EXEC, PROF_F_OLD_PID, NULL, PROF_KIND_TID)                         \
 	X(PROF_EV_SCHED_PROCESS_EXIT, PROF_F_PID, NULL, PROF_KIND_TID)                             \
+	X(PROF_EV_OFF_CPU, PROF_F_FROM_NS, PROF_UNIT_NS, NULL)                                     \
+	X(PROF_EV_OFF_CPU, PROF_F_FROM_CPU, NULL, PROF_KIND_CPU)                                   \
+	X(PROF_EV_OFF_CPU, PROF_F_WOKEN_NS, PROF_UNIT_NS, NULL)                                    \
+	X(PROF_EV_OFF_CPU, PROF_F_PREV_STATE, NULL, PROF_KIND_STATE)                               \
+	X(PROF_EV_OFF_CPU, PROF_F_WAKER_PID, NULL, PROF_KIND_TID)                                  \
 	X("sched:sched_stat_runtime", "runtime", PROF_UNIT_NS, NULL)                               \
 	X("power:cpu_frequency", "state", "kHz", PROF_KIND_GAUGE)                                  \
 	X("power:cpu_frequency", "cpu_id", NULL, PROF_KIND_CPU)                                    \

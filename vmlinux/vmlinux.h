@@ -26,6 +26,7 @@ enum { false = 0, true = 1 };
 #define NULL ((void *)0)
 
 enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
@@ -34,6 +35,7 @@ enum bpf_map_type {
 };
 
 enum {
+	BPF_NOEXIST = 1,
 	BPF_F_USER_STACK = 1 << 8,
 	BPF_RB_NO_WAKEUP = 1,
 	BPF_F_MMAPABLE = 1 << 10,

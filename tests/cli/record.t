@@ -36,6 +36,9 @@ Events:
       --summary[=SEC]       no events: how long threads waited, were blocked and
                             ran, per process, summed up by the kernel each
                             second
+      --min-block=DUR       no switches, but whole stays off the CPU, of at
+                            least DUR: 10ms, or 100 (microseconds)
+      --max-block=DUR       likewise, of at most DUR
       --no-samples          take no CPU samples
   -F, --freq=HZ             CPU samples a second on each CPU (default 99)
       --switch-stacks=none|user|both
@@ -352,6 +355,29 @@ $ dial9-prof --output= -a
 ? 1
 $ dial9-prof -a -e ''
 ! dial9-prof: record: -e needs a value, and '' is none; see dial9-prof record --help
+? 1
+#
+# Stays off the CPU.
+$ dial9-prof -a --min-block soon
+! dial9-prof: record: --min-block soon: want a time such as 10ms, 1s or 100 (microseconds)
+? 1
+$ dial9-prof -a --min-block 2ms --max-block 1999
+! dial9-prof: record: --max-block 1999: no stay is as short and as long as --min-block
+? 1
+$ dial9-prof -a --max-block 0
+! dial9-prof: record: --max-block 0: no stay is as short
+? 1
+$ dial9-prof -p 1 --min-block 1ms --neighbours
+! dial9-prof: record: --min-block and --max-block record whole stays in place of switches and wakings: not with --no-sched, --neighbours, --summary or --waker-stacks; see dial9-prof record --help
+? 1
+$ dial9-prof -p 1 --max-block 1ms --summary
+! dial9-prof: record: --min-block and --max-block record whole stays in place of switches and wakings: not with --no-sched, --neighbours, --summary or --waker-stacks; see dial9-prof record --help
+? 1
+$ dial9-prof -p 1 --max-block 1ms --sched-sample 1/10
+! dial9-prof: record: --min-block and --max-block record whole stays, which --sched-sample and --max-overhead would cut; see dial9-prof record --help
+? 1
+$ dial9-prof -p 1 --min-block 1ms --max-overhead 2
+! dial9-prof: record: --min-block and --max-block record whole stays, which --sched-sample and --max-overhead would cut; see dial9-prof record --help
 ? 1
 #
 # A filter is of the events before it.

@@ -49,7 +49,8 @@ Test(annotate, the_recorders_own_events_say_theirs)
 	assert_said(&f, "RecorderStats", "closed", "kind", "");
 	assert_said(&f, "TaskEvent", "tid", "kind", "tid");
 	assert_said(&f, "CpuSampleEvent", "callchain", "kind", "addr");
-	assert_said(&f, "CpuSampleEvent", "source", "enum", "0=sample\n1=switch_out\n2=waking");
+	assert_said(&f, "CpuSampleEvent", "source", "enum",
+		    "0=sample\n1=switch_out\n2=waking\n3=event");
 	assert_said(&f, "ModuleEvent", "kind", "enum",
 		    "0=elf\n1=kernel\n2=kmod\n3=bpf\n4=vdso\n5=anon");
 	cr_expect(!strncmp(said(&f, "CpuSampleEvent", "user_end", "enum", false).ptr,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * sleeper [--now] [COUNT [MICROSECONDS]]
+ * sleeper [--now] [COUNT [MICROSECONDS [COUNT MICROSECONDS]...]]
  *
- * Sleeps exactly COUNT (1000) times for MICROSECONDS (100) in its only thread, takes no signal, and
+ * Sleeps exactly COUNT (1000) times for MICROSECONDS (100) in its only thread, and so on, takes no signal, and
  * then stays blocked on standard input, where its counters stand still. Each further line that it
  * is sent makes it print its own counters, with the switch into that wait already in them:
  *
@@ -28,21 +28,26 @@ static void print_switches(void)
 	fflush(stdout);
 }
 
+static unsigned long take_naps(unsigned long count, unsigned long us)
+{
+	struct timespec nap = { .tv_sec = (time_t)(us / 1000000),
+				.tv_nsec = (long)(us % 1000000) * 1000 };
+
+	for (unsigned long i = 0; i < count; i++)
+		if (nanosleep(&nap, NULL) != 0)
+			exit(2);
+	return count;
+}
+
 int main(int argc, char **argv)
 {
 	bool now = stim_take_now(&argc, &argv);
-	unsigned long count = stim_arg(argc, argv, 1, 1000);
-	unsigned long us = stim_arg(argc, argv, 2, 100);
-	struct timespec nap = { .tv_sec = (time_t)(us / 1000000),
-				.tv_nsec = (long)(us % 1000000) * 1000 };
-	unsigned long sleeps = 0;
+	unsigned long sleeps;
 
 	stim_start(now, "");
-	while (sleeps < count) {
-		if (nanosleep(&nap, NULL) != 0)
-			return 2;
-		sleeps++;
-	}
+	sleeps = take_naps(stim_arg(argc, argv, 1, 1000), stim_arg(argc, argv, 2, 100));
+	for (int i = 3; i < argc; i += 2)
+		sleeps += take_naps(stim_arg(argc, argv, i, 0), stim_arg(argc, argv, i + 1, 100));
 	printf("sleeps=%lu\ndone\n", sleeps);
 	fflush(stdout);
 	while (!now && stim_wait_line())

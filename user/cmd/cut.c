@@ -167,7 +167,8 @@ static bool event_wanted(struct cut *c, const struct trace_event *ev)
 	if (ev->kind == TRACE_SAMPLE &&
 	    (ev->source == PROF_SOURCE_WAKING || ev->source == PROF_SOURCE_EVENT))
 		wanted |= c->above && c->above_ts == ev->ts && c->above_tid == ev->tid;
-	c->above = wanted && (ev->kind == TRACE_SCHED_WAKING || ev->kind == TRACE_TRACEPOINT);
+	c->above = wanted && (ev->kind == TRACE_SCHED_WAKING || ev->kind == TRACE_TRACEPOINT ||
+			      ev->kind == TRACE_OFF_CPU);
 	c->above_ts = ev->ts;
 	c->above_tid = ev->tid;
 	return wanted;

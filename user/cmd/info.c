@@ -19,6 +19,7 @@
 #include "cmd/text.h"
 #include "cmd/show_foreign.h"
 #include "export/ends.h"
+#include "profile/stay.h"
 
 #define O(m) offsetof(struct info_opts, m)
 
@@ -85,6 +86,7 @@ static const struct {
 static const char *const meta_hidden[] = {
 	PROF_META_SAMPLE_PERIOD_NS, PROF_META_SAMPLE_HZ,    PROF_META_START_REALTIME_NS,
 	PROF_META_RING_BYTES,	    PROF_META_CUT_LEFT_OUT, PROF_META_FOLLOWED,
+	PROF_META_OFF_MIN_NS,	    PROF_META_OFF_MAX_NS,
 };
 
 static bool meta_has_line(const char *key)
@@ -125,6 +127,7 @@ static void put_meta_more(struct info *in, uint32_t part, const char *key)
 static void put_meta(struct info *in, uint32_t part)
 {
 	const struct part *p = names_part(in->names, part);
+	uint64_t min_ns, max_ns;
 
 	for (size_t i = 0; i < sizeof(meta_lines) / sizeof(meta_lines[0]); i++) {
 		const char *value = names_meta(in->names, part, meta_lines[i].key);
@@ -135,6 +138,10 @@ static void put_meta(struct info *in, uint32_t part)
 		text_clean(&in->out, value, strlen(value));
 		put_meta_more(in, part, meta_lines[i].key);
 		buf_addch(&in->out, '\n');
+	}
+	if (stay_is_told(in->names, part, &min_ns, &max_ns)) {
+		put_label(in, "switches");
+		text_stays(&in->out, min_ns, max_ns, "\n");
 	}
 	for (size_t i = 0; i < p->meta_cnt; i++) {
 		const struct parts_meta *m = &p->meta[i];

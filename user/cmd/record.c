@@ -19,6 +19,7 @@
 #include "base/opts.h"
 #include "base/str.h"
 #include "cmd/app_trace.h"
+#include "cmd/block_opts.h"
 #include "cmd/cmd.h"
 #include "cmd/flight_opts.h"
 #include "cmd/output_opts.h"
@@ -59,6 +60,8 @@ struct record_opts {
 	struct target_opts target;
 	bool neighbours;
 	uint64_t summary_ns;
+	struct block_opts block;
+	struct capture_off_cpu off_cpu; /* what these come to */
 	const char *max_overhead;
 	const char *sched_sample;
 	struct thin_cfg thin;
@@ -141,6 +144,7 @@ static const struct opt record_table[] = {
 	  .min = 1,
 	  .help = "no events: how long threads waited, were blocked and ran, per process, "
 		  "summed up by the kernel each second" },
+	BLOCK_OPTS(struct record_opts, block),
 	{ .name = "no-samples", .kind = OPT_NOT, .off = AT(samples), .help = "take no CPU samples" },
 	{ .name = "freq",
 	  .key = 'F',
@@ -453,6 +457,21 @@ static int check_sched_sample(struct record_opts *o)
 	return 0;
 }
 
+/* What goes by switches or wakings, or leaves out time, has nothing to go by. */
+static int check_block(struct record_opts *o)
+{
+	if (!block_opts_are_used(&o->block))
+		return 0;
+	if (!o->sched || o->neighbours || o->summary_ns || o->waking_stacks)
+		return usage_error("--min-block and --max-block record whole stays in place of "
+				   "switches and wakings: not with --no-sched, --neighbours, "
+				   "--summary or --waker-stacks");
+	if (o->thin.one_in > 1 || o->max_overhead)
+		return usage_error("--min-block and --max-block record whole stays, which "
+				   "--sched-sample and --max-overhead would cut");
+	return block_opts_read(&o->block, &o->off_cpu);
+}
+
 static int check_when(struct record_opts *o)
 {
 	struct when_cfg *when = &o->when;
@@ -584,6 +603,7 @@ static void take_stacks(const struct record_opts *o, struct recorder_cfg *cfg)
 	cfg->switch_stacks = stacks_of(o->switch_stacks);
 	cfg->waking_stacks = stacks_of(o->waking_stacks);
 	cfg->event_stacks = stacks_of(o->event_stacks);
+	cfg->off_cpu = o->off_cpu;
 	cfg->call_graph = call_graphs[o->call_graph];
 	cfg->max_stack = o->max_stack;
 	cfg->unwind_mem = o->unwind_mem;
@@ -616,6 +636,7 @@ static void take_events(const struct record_opts *o, struct recorder_cfg *cfg)
 	cfg->events = (struct eventset_cfg){
 		.sched = o->sched,
 		.neighbours = o->neighbours,
+		.off_cpu = block_opts_are_used(&o->block),
 		.patterns = patterns,
 		.filters = filters,
 		.pattern_cnt = kept,
@@ -743,7 +764,8 @@ int cmd_record(int argc, char **argv)
 	if (err == 1)
 		code = CMD_OK;
 	if (!err && !check(&o, first < argc) && !check_when(&o) && !check_meta(&o) &&
-	    !check_flight(&o) && !check_overhead(&o) && !check_sched_sample(&o)) {
+	    !check_flight(&o) && !check_overhead(&o) && !check_sched_sample(&o) &&
+	    !check_block(&o)) {
 		log_set_level(o.quiet	    ? LOG_LEVEL_QUIET :
 			      o.verbose > 1 ? LOG_LEVEL_DEBUG :
 			      o.verbose	    ? LOG_LEVEL_INFO :

@@ -57,6 +57,20 @@ void text_lost(struct buf *out, const struct account *a)
 	add_left_out(out, a);
 }
 
+void text_stays(struct buf *out, uint64_t min_ns, uint64_t max_ns, const char *end)
+{
+	buf_addstr(out, "none, but stays off the CPU");
+	if (min_ns || !max_ns) {
+		buf_addstr(out, " of at least ");
+		text_duration(out, min_ns, 0);
+	}
+	if (max_ns) {
+		buf_addstr(out, min_ns ? " and at most " : " of at most ");
+		text_duration(out, max_ns, 0);
+	}
+	buf_addstr(out, end);
+}
+
 bool text_thinned(struct buf *out, const struct account *a, uint64_t span_ns)
 {
 	const uint64_t seen = a->thinned_ns < span_ns ? span_ns - a->thinned_ns : 0;

@@ -17,6 +17,8 @@ void text_lost(struct buf *out, const struct account *a);
  * out: false, and nothing, if not.
  */
 bool text_thinned(struct buf *out, const struct account *a, uint64_t span_ns);
+/* "none, but stays off the CPU of at least 10.000 ms and at most 1.000 s", and @end. Limits in ns; @max_ns 0: none. */
+void text_stays(struct buf *out, uint64_t min_ns, uint64_t max_ns, const char *end);
 /* "12 records, 1 stall: names of some processes may be missing"; false, and nothing, without loss. */
 bool text_sideband(struct buf *out, const struct account *a);
 /* Members of a JSON object: lost_events, lost_samples, lost_samples_estimate, lost_sideband, ... */

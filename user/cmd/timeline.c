@@ -23,6 +23,7 @@
 #include "cmd/paint.h"
 #include "cmd/text.h"
 #include "profile/account.h"
+#include "profile/stay.h"
 
 /*
  * Those of a part without switches tell nothing: an application's own trace would have each thread do one thing all
@@ -68,7 +69,7 @@ static void count(struct timeline *r, const struct trace *t, const struct trace_
 		return;
 	}
 	event_counts_add_loss(&r->losses, t, r->names, ev);
-	if (ev->kind == TRACE_SCHED_SWITCH) {
+	if (ev->kind == TRACE_SCHED_SWITCH || ev->kind == TRACE_OFF_CPU) {
 		r->switches++;
 		hmap_set(&r->switched, (uint64_t)ev->part + 1, r);
 	}
@@ -348,6 +349,29 @@ uint64_t timeline_span_ns(const struct timeline *t)
 	return last > first ? last - first : 0;
 }
 
+/* The first part that has stays off the CPU in place of switches; false: none has. */
+static bool find_stays(const struct timeline *t, uint64_t *min_ns, uint64_t *max_ns)
+{
+	for (uint32_t part = 0; part <= t->part; part++)
+		if (stay_is_told(t->names, part, min_ns, max_ns))
+			return true;
+	return false;
+}
+
+/* Which stays there are, and that there is nothing else. */
+static void put_stays(struct buf *out, const struct timeline *t, bool color)
+{
+	struct buf line = { 0 };
+	uint64_t min_ns, max_ns;
+
+	if (!find_stays(t, &min_ns, &max_ns))
+		return;
+	buf_addstr(&line, "# switches: ");
+	text_stays(&line, min_ns, max_ns, "\n");
+	paint_put(out, color, PAINT_WARN, buf_cstr(&line), line.len);
+	buf_free(&line);
+}
+
 void timeline_put_head(struct buf *out, const struct timeline *t, const char *what, bool color)
 {
 	const struct account *a = &t->losses.account;
@@ -357,6 +381,7 @@ void timeline_put_head(struct buf *out, const struct timeline *t, const char *wh
 	buf_addstr(out, "# ");
 	text_clean(out, file, strlen(file));
 	buf_printf(out, ": %s over %.3f s\n", what, (double)timeline_span_ns(t) / 1e9);
+	put_stays(out, t, color);
 	buf_addstr(&line, "# lost: ");
 	text_lost(&line, a);
 	buf_addstr(&line, account_lost(a) || a->lost[ACCOUNT_ESTIMATE] ?
@@ -423,6 +448,9 @@ const char *timeline_no_switches(const struct timeline *t)
 {
 	if (names_meta(t->names, 0, PROF_META_SUMMARY_NS))
 		return TIMELINE_SUMS;
+	if (find_stays(t, NULL, NULL))
+		return "it has only stays off the CPU that are as --min-block and --max-block "
+		       "wanted them, and there is none";
 	return "it has no switches: its threads slept, or it was recorded with --no-sched";
 }
 

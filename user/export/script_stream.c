@@ -40,6 +40,7 @@ static uint8_t source_of(enum trace_kind kind)
 	return kind == TRACE_SCHED_SWITCH ? PROF_SOURCE_SWITCH_OUT :
 	       kind == TRACE_SCHED_WAKING ? PROF_SOURCE_WAKING :
 	       kind == TRACE_TRACEPOINT	  ? PROF_SOURCE_EVENT :
+	       kind == TRACE_OFF_CPU	  ? PROF_SOURCE_EVENT :
 					    PROF_SOURCE_SAMPLE;
 }
 

@@ -11,12 +11,15 @@
 #include "base/alloc.h"
 #include "profile/account.h"
 #include "profile/machine.h"
+#include "profile/stay.h"
 
 struct intervals {
 	struct machine_shared all;
 	struct machine *own; /* of parts that are their own base */
 	struct machine **merged; /* by part, of others */
 	size_t merged_cap;
+	/* The last stay off the CPU that was told as a whole: handed out with the next event, as its stack may come. */
+	struct stay stay;
 };
 
 struct intervals *intervals_new(const struct intervals_opts *opts)
@@ -55,6 +58,7 @@ void intervals_restart(struct intervals *iv)
 {
 	forget_merged(iv);
 	machine_restart(iv->own);
+	iv->stay.cnt = 0;
 }
 
 void intervals_skip_stacks(struct intervals *iv)
@@ -102,16 +106,45 @@ static struct machine *machine_of(struct intervals *iv, uint32_t part)
 	return iv->merged[part];
 }
 
+static void flush_stay(struct intervals *iv)
+{
+	const struct machine_shared *all = &iv->all;
+	const struct machine_window none = { 0 };
+	uint32_t clock;
+
+	for (size_t i = 0; i < iv->stay.cnt; i++) {
+		clock = names_part(all->opts.names, iv->stay.v[i].part)->clock;
+		if (machine_clip(clock < all->window_cap ? &all->windows[clock] : &none,
+				 &iv->stay.v[i]))
+			all->opts.fn(all->opts.ctx, &iv->stay.v[i]);
+	}
+	iv->stay.cnt = 0;
+}
+
+static void take_stay(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
+{
+	if (ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_EVENT && !iv->all.skip_stacks &&
+	    stay_is_of(&iv->stay, ev))
+		stay_set_stack(&iv->stay,
+			       stack_table_add(&iv->all.stacks, ev->frames, ev->frame_cnt));
+	if (iv->stay.cnt && !trace_is_naming(ev->kind))
+		flush_stay(iv);
+	if (ev->kind == TRACE_OFF_CPU)
+		stay_read(&iv->stay, t, ev);
+}
+
 void intervals_add(struct intervals *iv, const struct trace *t, const struct trace_event *ev)
 {
 	if (!ev->has_ts)
 		return;
+	take_stay(iv, t, ev);
 	machine_add(machine_of(iv, ev->part), t, ev);
 	intervals_add_gaps(iv, t, ev);
 }
 
 void intervals_finish(struct intervals *iv)
 {
+	flush_stay(iv);
 	machine_finish(iv->own);
 	for (size_t i = 0; i < iv->merged_cap; i++)
 		if (iv->merged[i])

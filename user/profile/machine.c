@@ -24,6 +24,7 @@
 #include "profile/followed.h"
 #include "profile/hops.h"
 #include "profile/recorded.h"
+#include "profile/stay.h"
 #include "profile/waker.h"
 
 /* The letters of ps lie in the low byte; 0x100 above them says preempted. */
@@ -60,6 +61,7 @@ struct machine {
 	struct machine_shared *all; /* borrowed */
 	/* of the part at hand: */
 	bool begun, told; /* an event; whom the recording followed */
+	bool stays; /* it has whole stays off the CPU alone: there is nothing to tell here */
 	bool neighbours; /* and it watched the CPUs that those waited for: PROF_EV_CPU_WATCH */
 	uint32_t part;
 	uint64_t start, last; /* times of its first event, and of the latest */
@@ -97,9 +99,10 @@ static bool spans_loss(const struct machine *iv, uint64_t from, uint64_t to)
 	return iv->part < iv->all->gaps_cap && gaps_touch(&iv->all->gaps[iv->part], from, to);
 }
 
-/* Cuts to the window: false when nothing is left. */
-static bool clip(const struct machine_window *w, struct interval *i)
+bool machine_clip(const struct machine_window *w, struct interval *i)
 {
+	if (!w->set)
+		return true;
 	if (i->end < w->from || i->start > w->to)
 		return false;
 	if (i->start < w->from) {
@@ -115,7 +118,7 @@ static bool clip(const struct machine_window *w, struct interval *i)
 
 static void hand_out(struct machine *iv, struct thread *th, struct interval *i)
 {
-	if (iv->window.set && !clip(&iv->window, i))
+	if (iv->stays || !machine_clip(&iv->window, i))
 		return;
 	if (!th->followed && !iv->followed.told)
 		th->followed = followed_has(&iv->followed, th->pid, th->tid);
@@ -595,7 +598,7 @@ static void forget_part(struct machine *iv)
 	cpu_log_fini(&iv->cpus);
 	followed_fini(&iv->followed);
 	recorded_fini(&iv->recorded);
-	iv->begun = iv->told = iv->neighbours = false;
+	iv->begun = iv->told = iv->neighbours = iv->stays = false;
 	iv->woken = NULL;
 }
 
@@ -667,6 +670,7 @@ static void learn_targets(struct machine *iv)
 	followed_init(&iv->followed, iv->all->opts.names, iv->part);
 	neighbours = names_meta(iv->all->opts.names, iv->part, PROF_META_NEIGHBOURS);
 	iv->neighbours = neighbours && !strcmp(neighbours, "yes");
+	iv->stays = stay_is_told(iv->all->opts.names, iv->part, NULL, NULL);
 	recorded_learn(&iv->recorded, iv->all->opts.names, iv->part);
 	iv->told = names_meta(iv->all->opts.names, iv->part, PROF_META_TARGET);
 }

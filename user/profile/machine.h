@@ -34,6 +34,8 @@ struct machine *machine_new(struct machine_shared *all);
 void machine_free(struct machine *m);
 /* The window of that clock is another one. */
 void machine_window(struct machine *m, uint32_t clock);
+/* Cuts to a window, if it is set: false when nothing is left. */
+bool machine_clip(const struct machine_window *w, struct interval *i);
 /* As intervals_restart() and so on. */
 void machine_restart(struct machine *m);
 void machine_add(struct machine *m, const struct trace *t, const struct trace_event *ev);

@@ -41,7 +41,7 @@ struct lines {
 static const struct {
 	const char *event, *field, *lines;
 } own_enums[] = {
-	{ PROF_EV_CPU_SAMPLE, PROF_F_SOURCE, "0=sample\n1=switch_out\n2=waking" },
+	{ PROF_EV_CPU_SAMPLE, PROF_F_SOURCE, "0=sample\n1=switch_out\n2=waking\n3=event" },
 	{ PROF_EV_CPU_SAMPLE, PROF_F_FLAGS, "|0x1=user_truncated\n|0x2=kernel_truncated" },
 	{ PROF_EV_MODULE, PROF_F_KIND, "0=elf\n1=kernel\n2=kmod\n3=bpf\n4=vdso\n5=anon" },
 	{ PROF_EV_TP_SYMBOL, PROF_F_KIND,

@@ -31,6 +31,7 @@
 #include "record/capture_cpus.h"
 #include "record/capture_filter.h"
 #include "record/capture_layout.h"
+#include "record/capture_offcpu.h"
 #include "record/capture_orc.h"
 #include "record/capture_recipes.h"
 #include "record/capture_rings.h"
@@ -44,6 +45,7 @@ struct capture {
 	struct prof *skel;
 	struct bpf_link **links;
 	struct bpf_link *look; /* at all tasks; NULL: not made */
+	struct bpf_link *held; /* likewise, for those off the CPU */
 	size_t link_cnt;
 	size_t link_cap;
 	struct capture_cpus cpus;
@@ -104,7 +106,7 @@ static void configure_marks(struct capture *c)
 {
 	const struct eventset *set = c->cfg.events;
 	struct bpf_program *prog;
-	bool wanted = c->cfg.event_stacks;
+	bool wanted = c->cfg.event_stacks || set->hot[EVENTSET_OFF_CPU] >= 0;
 	size_t i;
 
 	for (i = 0; i < set->cnt; i++)
@@ -210,6 +212,9 @@ static int configure(struct capture *c)
 				  !cfg->system_wide && cfg->events->hot[EVENTSET_SWITCH] < 0);
 	configure_marks(c);
 	configure_neighbours(c);
+	err = capture_offcpu_configure(s, cfg->events, &cfg->off_cpu);
+	if (err)
+		return err;
 	configure_latency(c);
 	bpf_map__set_max_entries(s->maps.event_cfgs, cnt ? cnt : 1);
 	capture_filter_size(s, cfg->events);
@@ -418,6 +423,8 @@ int capture_attach(struct capture *c)
 			err = attach_event(c, i);
 	if (!err)
 		err = capture_select_names(c->skel, &c->look);
+	if (!err)
+		err = capture_offcpu_attach(c->skel, &c->held);
 	if (err || !c->cfg.samples)
 		return err;
 	clamp_hz(c);
@@ -464,7 +471,7 @@ static uint64_t count_nested(struct capture *c)
 
 static void switch_on(struct capture *c)
 {
-	c->skel->bss->summary_since = clock_mono_ns();
+	c->skel->bss->summary_since = c->skel->bss->off_cpu_since = clock_mono_ns();
 	__atomic_store_n(&c->skel->bss->recording, true, __ATOMIC_SEQ_CST);
 	capture_cpus_enable(&c->cpus, true);
 	/* without it who is a target is told as soon as something happens to it */
@@ -480,10 +487,21 @@ void capture_take_kallsyms(struct capture *c, const struct kallsyms *kallsyms)
 	c->orc_begun = true;
 }
 
+/* A program that saw the flag set runs for microseconds, with preemption off. */
+static void let_run_out(void)
+{
+	const struct timespec grace = { .tv_nsec = 1000000 };
+
+	nanosleep(&grace, NULL);
+}
+
 static void switch_off(struct capture *c)
 {
 	capture_cpus_enable(&c->cpus, false);
 	__atomic_store_n(&c->skel->bss->recording, false, __ATOMIC_SEQ_CST);
+	if (c->held)
+		let_run_out();
+	capture_offcpu_end(c->held);
 }
 
 void capture_start(struct capture *c)
@@ -531,11 +549,8 @@ void capture_resume(struct capture *c)
 
 void capture_stop(struct capture *c)
 {
-	const struct timespec grace = { .tv_nsec = 1000000 };
-
 	switch_off(c);
-	/* A program that saw the flag set runs for microseconds, with preemption off. */
-	nanosleep(&grace, NULL);
+	let_run_out();
 }
 
 void capture_free(struct capture *c)
@@ -549,6 +564,7 @@ void capture_free(struct capture *c)
 	for (i = 0; i < c->link_cnt; i++)
 		bpf_link__destroy(c->links[i]);
 	bpf_link__destroy(c->look);
+	bpf_link__destroy(c->held);
 	capture_cpus_fini(&c->cpus);
 	capture_rings_fini(&c->rings);
 	capture_unwind_fini(&c->unwind);

@@ -17,6 +17,11 @@ struct kallsyms;
 struct perf_ring;
 struct ring;
 
+/* Which stays off the CPU are recorded, where that is asked of the eventset. */
+struct capture_off_cpu {
+	uint64_t min_ns, max_ns; /* max 0: no limit */
+};
+
 struct capture_cfg {
 	const struct eventset *events; /* borrowed for the capture's life */
 	bool system_wide;
@@ -32,6 +37,7 @@ struct capture_cfg {
 	bool no_recipes; /* events but the scheduler's hot ones are the kernel's own records */
 	bool no_orc; /* kernel stacks are taken by the kernel's helper alone */
 	bool verify_stacks; /* what is walked or reused is compared, and counted */
+	struct capture_off_cpu off_cpu;
 	uint32_t event_stacks; /* likewise: of events whose cfg.has_stacks */
 	uint32_t call_graph; /* enum prof_call_graph */
 	uint32_t max_stack; /* user frames, at most PROF_STACK_MAX; 0: that many */

@@ -33,7 +33,7 @@ void capture_select_configure(struct prof *skel, const struct prof_select *selec
 	bpf_map__set_max_entries(skel->maps.selects, PROF_TASK_WORDS);
 }
 
-static int run(const struct bpf_link *link)
+int capture_select_walk(const struct bpf_link *link)
 {
 	int fd = bpf_iter_create(bpf_link__fd(link)), err = 0;
 	char none[64];
@@ -56,7 +56,7 @@ int capture_select_all(struct prof *skel, struct bpf_link **link)
 		return 0;
 	if (!*link)
 		*link = bpf_program__attach_iter(skel->progs.prof_select_all, NULL);
-	return *link ? run(*link) : -errno;
+	return *link ? capture_select_walk(*link) : -errno;
 }
 
 int capture_select_names(struct prof *skel, struct bpf_link **link)

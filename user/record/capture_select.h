@@ -23,6 +23,9 @@ int capture_select_all(struct prof *skel, struct bpf_link **link);
 /* The first time. One line when it fails. */
 int capture_select_names(struct prof *skel, struct bpf_link **link);
 
+/* Runs an iterator's program for all tasks there are. Silent, -errno. */
+int capture_select_walk(const struct bpf_link *link);
+
 /* Whether events of a CPU are wanted. */
 bool capture_select_has_cpu(const struct prof_select *select, uint32_t cpu);
 

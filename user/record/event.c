@@ -147,6 +147,13 @@ static void fill_cfg(struct event_def *def)
 			cfg->pid_off[cfg->pid_cnt++] = format->fields[i].off;
 }
 
+/* Whether a field is the name of the thread that the event happens in. */
+static bool is_current_comm(const char *event, const char *field)
+{
+	return (!strcmp(event, PROF_EV_SCHED_SWITCH) && !strcmp(field, PROF_F_PREV_COMM)) ||
+	       (!strcmp(event, PROF_EV_OFF_CPU) && !strcmp(field, PROF_F_COMM));
+}
+
 static int make_fields(struct event_def *def, bool *any_signed)
 {
 	const struct format_event *format = def->format;
@@ -168,7 +175,7 @@ static int make_fields(struct event_def *def, bool *any_signed)
 		def->names[def->field_cnt++] = xstrdup(f->name);
 		*any_signed |= event_op_is_signed(to->op);
 		def->any_code |= f->code;
-		if (!strcmp(def->name, PROF_EV_SCHED_SWITCH) && !strcmp(f->name, PROF_F_PREV_COMM))
+		if (is_current_comm(def->name, f->name))
 			def->current_comm = to;
 	}
 	return 0;
@@ -251,6 +258,7 @@ int event_def_new(struct format_event *format, struct event_def **out)
 	def->has_context = !strcmp(def->name, PROF_EV_SCHED_WAKING) ||
 			   !strcmp(def->name, PROF_EV_SCHED_WAKEUP_NEW);
 	def->is_watch = !strcmp(def->name, PROF_EV_CPU_WATCH);
+	def->is_stay = !strcmp(def->name, PROF_EV_OFF_CPU);
 	err = make_fields(def, &any_signed);
 	if (err)
 		goto out;

@@ -74,6 +74,7 @@ struct event_def {
 	struct dial9_schema *wide; /* NULL without signed fields */
 	bool has_context; /* a waking: see PROF_F_CONTEXT, which is its last field */
 	bool is_watch; /* of a CPU: see PROF_EV_CPU_WATCH */
+	bool is_stay; /* off the CPU: see PROF_EV_OFF_CPU */
 	const struct event_field *current_comm; /* the field that names the current task, or NULL */
 	struct filter *filter; /* NULL: all of its records are wanted */
 	struct prof_event_cfg cfg;

@@ -27,12 +27,15 @@ static const char *const sched_events[] = {
 	PROF_EV_SCHED_PROCESS_EXIT,
 };
 
+enum { SCHED_TIMES = 4 }; /* so many of these tell when threads run */
+
 static const char *const hot_events[EVENTSET_HOT_CNT] = {
 	[EVENTSET_SWITCH] = PROF_EV_SCHED_SWITCH,
 	[EVENTSET_WAKING] = PROF_EV_SCHED_WAKING,
 	[EVENTSET_WAKEUP_NEW] = PROF_EV_SCHED_WAKEUP_NEW,
 	[EVENTSET_MIGRATE] = PROF_EV_SCHED_MIGRATE_TASK,
 	[EVENTSET_CPU_WATCH] = PROF_EV_CPU_WATCH,
+	[EVENTSET_OFF_CPU] = PROF_EV_OFF_CPU,
 };
 
 /* struct prof_watch_raw, in the kernel's words. */
@@ -49,6 +52,30 @@ static const char watch_format[] =
 	"\n"
 	"print fmt: \"watch=%s\", __print_symbolic(REC->watch, { 0, \"ended\" }, "
 	"{ 1, \"begun\" }, { 2, \"begun_unseen\" })\n";
+
+/* struct prof_off_raw. States as sched_switch has them. */
+static const char off_format[] =
+	"name: off_cpu\n"
+	"ID: 0\n"
+	"format:\n"
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+	"\n"
+	"\tfield:u64 from_ns;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:u64 woken_ns;\toffset:16;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned long prev_state;\toffset:24;\tsize:8;\tsigned:0;\n"
+	"\tfield:u32 waker_pid;\toffset:32;\tsize:4;\tsigned:0;\n"
+	"\tfield:u16 context;\toffset:36;\tsize:2;\tsigned:0;\n"
+	"\tfield:u16 from_cpu;\toffset:38;\tsize:2;\tsigned:0;\n"
+	"\tfield:char waker_comm[16];\toffset:40;\tsize:16;\tsigned:0;\n"
+	"\tfield:char comm[16];\toffset:56;\tsize:16;\tsigned:0;\n"
+	"\tfield:unsigned char unfinished;\toffset:72;\tsize:1;\tsigned:0;\n"
+	"\n"
+	"print fmt: \"prev_state=%s%s\", (REC->prev_state & 0xff) ? __print_flags(REC->prev_state & 0xff, "
+	"\"|\", { 0x1, \"S\" }, { 0x2, \"D\" }, { 0x4, \"T\" }, { 0x8, \"t\" }, { 0x10, \"X\" }, "
+	"{ 0x20, \"Z\" }, { 0x40, \"P\" }, { 0x80, \"I\" }) : \"R\", REC->prev_state & 0x100 ? \"+\" : \"\"\n";
 
 /* What tracefs has, listed once. */
 struct catalog {
@@ -131,10 +158,11 @@ static int add_event(struct eventset *set, int tracefs_fd, const char *name, con
 	return event_def_filter(def, filter);
 }
 
-static int add_cpu_watch(struct eventset *set)
+/* An event that is no tracepoint of the kernel's. */
+static int add_own(struct eventset *set, const char *text, size_t len)
 {
 	struct format_event *format;
-	int err = format_parse(watch_format, sizeof(watch_format) - 1, "dial9", &format, NULL);
+	int err = format_parse(text, len, "dial9", &format, NULL);
 
 	return err ? err : add_format(set, format);
 }
@@ -253,6 +281,17 @@ static int check_filters(const struct eventset *set)
 	return -EINVAL;
 }
 
+/* Switches and stays would tell the same thing twice. */
+static int check_off_cpu(const struct eventset *set)
+{
+	if (set->hot[EVENTSET_OFF_CPU] < 0 ||
+	    (set->hot[EVENTSET_SWITCH] < 0 && set->hot[EVENTSET_WAKING] < 0))
+		return 0;
+	log_error("record: --min-block and --max-block record whole stays in place of switches and "
+		  "wakings: not with " PROF_EV_SCHED_SWITCH " or " PROF_EV_SCHED_WAKING);
+	return -EINVAL;
+}
+
 static void number_filters(struct eventset *set)
 {
 	size_t i;
@@ -275,10 +314,13 @@ int eventset_new(int tracefs_fd, const struct eventset_cfg *cfg, struct eventset
 	for (i = 0; i < EVENTSET_HOT_CNT; i++)
 		set->hot[i] = -1;
 	set->has_ipis = has_ipis(tracefs_fd);
-	for (i = 0; cfg->sched && !err && i < sizeof(sched_events) / sizeof(sched_events[0]); i++)
+	for (i = cfg->off_cpu ? SCHED_TIMES : 0;
+	     cfg->sched && !err && i < sizeof(sched_events) / sizeof(sched_events[0]); i++)
 		err = load_event(set, tracefs_fd, sched_events[i]);
 	if (!err && cfg->neighbours)
-		err = add_cpu_watch(set);
+		err = add_own(set, watch_format, sizeof(watch_format) - 1);
+	if (!err && cfg->off_cpu)
+		err = add_own(set, off_format, sizeof(off_format) - 1);
 	for (i = 0; i < cfg->pattern_cnt && !err; i++)
 		err = add_list(set, tracefs_fd, &cat, cfg->patterns[i],
 			       cfg->filters ? cfg->filters[i] : NULL);
@@ -286,6 +328,8 @@ int eventset_new(int tracefs_fd, const struct eventset_cfg *cfg, struct eventset
 	number_filters(set);
 	if (!err)
 		err = check_filters(set);
+	if (!err)
+		err = check_off_cpu(set);
 	if (err)
 		eventset_free(set);
 	else

@@ -14,6 +14,7 @@ enum eventset_hot {
 	EVENTSET_WAKEUP_NEW,
 	EVENTSET_MIGRATE,
 	EVENTSET_CPU_WATCH, /* no tracepoint of the kernel's, but recorded like one */
+	EVENTSET_OFF_CPU, /* likewise */
 	EVENTSET_HOT_CNT,
 };
 
@@ -30,6 +31,7 @@ struct eventset {
 struct eventset_cfg {
 	bool sched; /* the scheduler's seven */
 	bool neighbours; /* PROF_EV_CPU_WATCH */
+	bool off_cpu; /* PROF_EV_OFF_CPU in place of switches and wakings */
 	const char *const *patterns; /* system:event, globs, comma lists */
 	const char *const *filters; /* of each pattern's events, or NULL: all; may be NULL itself */
 	size_t pattern_cnt;

@@ -45,6 +45,7 @@ struct recorder_cfg {
 	uint32_t hz;
 	uint32_t switch_stacks; /* enum prof_stacks */
 	uint32_t waking_stacks; /* likewise: of threads that wake others */
+	struct capture_off_cpu off_cpu; /* with events.off_cpu */
 	uint32_t event_stacks; /* likewise: of tracepoints named by a pattern */
 	uint32_t call_graph; /* enum prof_call_graph */
 	uint32_t max_stack; /* user frames, 1 to PROF_STACK_MAX */

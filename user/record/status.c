@@ -153,6 +153,13 @@ static void meta_targets(struct meta *m, const struct status_head *head, struct 
 		meta_text(m, PROF_META_RECORDED_CPUS, buf_cstr(&texts[2]));
 }
 
+static void meta_off_cpu(struct meta *m, const struct capture_off_cpu *off)
+{
+	meta_number(m, PROF_META_OFF_MIN_NS, off->min_ns);
+	if (off->max_ns)
+		meta_number(m, PROF_META_OFF_MAX_NS, off->max_ns);
+}
+
 static int write_metadata(struct status *s, const struct status_head *head)
 {
 	const struct capture_cfg *capture = capture_config(s->cfg.capture);
@@ -194,6 +201,8 @@ static int write_metadata(struct status *s, const struct status_head *head)
 	meta_text(&m, PROF_META_SWITCH_STACKS, stacks_name(head->switch_stacks));
 	if (head->waking_stacks)
 		meta_text(&m, PROF_META_WAKING_STACKS, stacks_name(head->waking_stacks));
+	if (head->off_cpu)
+		meta_off_cpu(&m, head->off_cpu);
 	if (capture->event_stacks)
 		meta_text(&m, PROF_META_EVENT_STACKS, stacks_name(capture->event_stacks));
 	meta_text(&m, PROF_META_CALL_GRAPH, call_graph_name(head->call_graph));

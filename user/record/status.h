@@ -71,6 +71,7 @@ struct status_head {
 	bool told; /* tasks say whether they are followed */
 	bool neighbours;
 	uint64_t summary_ns; /* 0: events are recorded */
+	const struct capture_off_cpu *off_cpu; /* stays in place of switches, or NULL */
 	uint32_t max_overhead_ppm; /* 0: it may cost what it costs */
 	const struct eventset *events;
 	uint32_t switch_stacks;

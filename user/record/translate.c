@@ -356,13 +356,14 @@ static int write_tracepoint(struct translate *t, const struct prof_rec *rec)
 
 static uint8_t source_of(const struct translate *t, const struct prof_rec *rec)
 {
+	const struct event_def *def;
+
 	if (rec->kind == PROF_REC_SAMPLE)
 		return PROF_SOURCE_SAMPLE;
-	if (t->cfg.events->defs[rec->event]->cfg.has_stacks &&
-	    !eventset_is_hot(t->cfg.events, rec->event))
+	def = t->cfg.events->defs[rec->event];
+	if (def->is_stay || (def->cfg.has_stacks && !eventset_is_hot(t->cfg.events, rec->event)))
 		return PROF_SOURCE_EVENT;
-	return t->cfg.events->defs[rec->event]->has_context ? PROF_SOURCE_WAKING :
-							      PROF_SOURCE_SWITCH_OUT;
+	return def->has_context ? PROF_SOURCE_WAKING : PROF_SOURCE_SWITCH_OUT;
 }
 
 static int write_stack(struct translate *t, const struct prof_rec *rec, const uint64_t *frames,

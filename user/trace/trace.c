@@ -186,7 +186,7 @@ bool trace_str(const struct trace *t, const struct trace_event *ev, enum trace_r
 }
 
 /* String id of a role's text; NAMES_NONE when there is none or it is empty. */
-static uint32_t role_name(struct trace *t, const struct trace_event *ev, enum trace_role role)
+uint32_t trace_str_id(const struct trace *t, const struct trace_event *ev, enum trace_role role)
 {
 	struct dial9_str s;
 
@@ -243,7 +243,7 @@ static void absorb_module(struct trace *t, const struct trace_event *ev)
 	uint64_t id = trace_u64_or(ev, ROLE_MODULE_ID, 0);
 	struct names_module m = {
 		.id = (uint32_t)id,
-		.path = role_name(t, ev, ROLE_PATH),
+		.path = trace_str_id(t, ev, ROLE_PATH),
 		.kind = (uint8_t)trace_u64_or(ev, ROLE_KIND, PROF_MODULE_ELF),
 		.announced = true,
 		.part = t->part,
@@ -264,8 +264,8 @@ static void absorb_module_status(struct trace *t, const struct trace_event *ev)
 
 	if (id < t->module_cap && t->modules[id])
 		names_module_set_status(t->names, (t->modules[id] & ~MODULE_RAW) - 1,
-					role_name(t, ev, ROLE_STATUS),
-					role_name(t, ev, ROLE_DETAIL));
+					trace_str_id(t, ev, ROLE_STATUS),
+					trace_str_id(t, ev, ROLE_DETAIL));
 }
 
 static void absorb_symbol(struct trace *t, const struct trace_event *ev)
@@ -275,8 +275,8 @@ static void absorb_symbol(struct trace *t, const struct trace_event *ev)
 	const char *name;
 	size_t len;
 	struct names_frame f = {
-		.name = role_name(t, ev, ROLE_SYMBOL_NAME),
-		.file = role_name(t, ev, ROLE_SOURCE_FILE),
+		.name = trace_str_id(t, ev, ROLE_SYMBOL_NAME),
+		.file = trace_str_id(t, ev, ROLE_SOURCE_FILE),
 		.line = line <= UINT32_MAX ? (uint32_t)line : 0,
 		.size = trace_u64_or(ev, ROLE_SIZE, 0),
 	};
@@ -354,9 +354,9 @@ static void absorb_task(struct trace *t, const struct trace_event *ev)
 		.tid = role_u32(ev, ROLE_TID),
 		.pid = role_u32(ev, ROLE_PID),
 		.ppid = role_u32(ev, ROLE_PPID),
-		.comm = role_name(t, ev, ROLE_COMM),
-		.exe = role_name(t, ev, ROLE_EXE),
-		.cgroup = role_name(t, ev, ROLE_CGROUP),
+		.comm = trace_str_id(t, ev, ROLE_COMM),
+		.exe = trace_str_id(t, ev, ROLE_EXE),
+		.cgroup = trace_str_id(t, ev, ROLE_CGROUP),
 		.told = true,
 	};
 
@@ -408,7 +408,7 @@ static void see_sampled(struct trace *t, const struct trace_event *ev)
 		return;
 	if (cur)
 		task = *cur;
-	task.comm = role_name(t, ev, ROLE_THREAD_NAME);
+	task.comm = trace_str_id(t, ev, ROLE_THREAD_NAME);
 	if (task.comm != NAMES_NONE)
 		task_set(t, &task);
 }
@@ -460,15 +460,15 @@ static void attribute(struct trace *t, struct trace_event *ev)
 			ev->pid = task->pid;
 	}
 	if (ev->comm == NAMES_NONE)
-		ev->comm = role_name(t, ev, ROLE_THREAD_NAME);
+		ev->comm = trace_str_id(t, ev, ROLE_THREAD_NAME);
 }
 
 /* ---- the rest of the metadata ------------------------------------------------------------------ */
 
 static void absorb_tp_symbol(struct trace *t, const struct trace_event *ev)
 {
-	uint32_t event = role_name(t, ev, ROLE_EVENT), field = role_name(t, ev, ROLE_FIELD);
-	uint32_t name = role_name(t, ev, ROLE_NAME);
+	uint32_t event = trace_str_id(t, ev, ROLE_EVENT), field = trace_str_id(t, ev, ROLE_FIELD);
+	uint32_t name = trace_str_id(t, ev, ROLE_NAME);
 	uint64_t kind = trace_u64_or(ev, ROLE_KIND, UINT64_MAX);
 	struct tp_symbols_row row = { .kind = (uint8_t)kind };
 
@@ -487,6 +487,8 @@ static inline void absorb(struct trace *t, const struct trace_event *ev)
 		see_switched(t, ev, ROLE_NEXT_PID, ROLE_NEXT_COMM);
 	} else if (ev->kind == TRACE_SAMPLE) {
 		see_sampled(t, ev);
+	} else if (ev->kind == TRACE_OFF_CPU) {
+		see_switched(t, ev, ROLE_COMMON_PID, ROLE_COMM);
 	} else if (!trace_is_naming(ev->kind)) {
 		return;
 	} else if (ev->kind == TRACE_MODULE) {

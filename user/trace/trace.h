@@ -20,6 +20,7 @@ enum trace_kind {
 	TRACE_SCHED_SWITCH,
 	TRACE_SCHED_WAKING, /* also wakeup_new */
 	TRACE_CPU_WATCH,
+	TRACE_OFF_CPU, /* a whole stay, when it ends */
 	TRACE_SAMPLE,
 	TRACE_MODULE,
 	TRACE_MODULE_STATUS,
@@ -37,7 +38,8 @@ enum trace_kind {
 
 /* What happened in the kernel, as sets of kinds: all but samples; of these, all but switches. */
 #define TRACE_KINDS_QUIET                                                                          \
-	(1u << TRACE_TRACEPOINT | 1u << TRACE_SCHED_WAKING | 1u << TRACE_CPU_WATCH)
+	(1u << TRACE_TRACEPOINT | 1u << TRACE_SCHED_WAKING | 1u << TRACE_CPU_WATCH |               \
+	 1u << TRACE_OFF_CPU)
 #define TRACE_KINDS_TRACEPOINT (TRACE_KINDS_QUIET | 1u << TRACE_SCHED_SWITCH)
 
 /* Fields that the readers look at, whatever event they stand in. */
@@ -92,6 +94,12 @@ enum trace_role {
 	ROLE_CHILD_PID,
 	ROLE_OLD_PID,
 	ROLE_CONTEXT,
+	ROLE_FROM_NS,
+	ROLE_FROM_CPU,
+	ROLE_WOKEN_NS,
+	ROLE_WAKER_PID,
+	ROLE_WAKER_COMM,
+	ROLE_UNFINISHED,
 	ROLE_WATCH,
 	ROLE_FOLLOWED,
 	ROLE_ELAPSED_NS,
@@ -282,6 +290,8 @@ static inline uint64_t trace_u64_or(const struct trace_event *ev, enum trace_rol
 /* Text of a role's field; false when there is none. Borrowed until the next trace_next(). */
 bool trace_str(const struct trace *t, const struct trace_event *ev, enum trace_role role,
 	       struct dial9_str *out);
+/* The same as an id among the names, to which it is added; NAMES_NONE when there is none, or it is empty. */
+uint32_t trace_str_id(const struct trace *t, const struct trace_event *ev, enum trace_role role);
 /* Text of any STRING or POOLED_STRING value. */
 bool trace_value_str(const struct trace *t, const struct dial9_value *v, struct dial9_str *out);
 /*

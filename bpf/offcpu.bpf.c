@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * offcpu.bpf.c - whole stays off the CPU, and of these those of some lengths: --min-block, --max-block
+ *
+ * How long a thread stays off its CPU is known when it comes back, and its stack can only be walked when it
+ * leaves. So the record that says both is begun at the switch out and lies in a table by thread, is told who
+ * wakes the thread, and is written at the switch in, when it is wanted. Of who is off when recording ends or
+ * pauses an iterator writes what there is so far.
+ *
+ * These programs stand in for those of sched.bpf.c, whose events would tell of pieces only. A thread's place
+ * in the table stays its own until it dies: what wakes it while it has not left its CPU yet is told there, too.
+ * A thread's switches out and in follow each other and its wakings are before the switch in, so nobody writes
+ * to a place at the same time, but a waking as the thread leaves: which was first their times tell.
+ */
+#define SCRATCH off_cpu_scratch
+#include "context.bpf.h"
+#include "scratch.bpf.h"
+#include "select.bpf.h"
+#include "stack.bpf.h"
+#include "switch.bpf.h"
+
+extern const volatile __u32 cfg_off_type;
+extern const volatile __u32 cfg_off_event;
+extern const volatile __u64 cfg_off_min_ns;
+extern const volatile __u64 cfg_off_max_ns;
+
+/* By thread; as small as can be until the loader knows that it is needed. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct prof_off_held);
+} off_held SEC(".maps");
+
+/* One that says nothing. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct prof_off_held);
+} off_empty SEC(".maps");
+
+/* Since when recording is on: a stay that began before is none. */
+volatile __u64 off_cpu_since = 0;
+
+/* A copied stack is too long to be kept: of that only where it stands. */
+static __always_inline void keep_leaf_alone(struct prof_rec *rec, struct task_struct *task,
+					    __u64 *frames)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	frames[0] = PROF_UNWIND_RAW | PTREGS_IP(regs);
+	rec->ustack_cnt = 1;
+	rec->flags = (rec->flags & ~PROF_REC_COPIED) | PROF_REC_WALKED;
+	rec->user_end = PROF_END_NO_LIST;
+}
+
+static __always_inline void put_stacks(void *ctx, struct prof_rec *rec, struct task_struct *task,
+				       __u64 *frames, bool orc)
+{
+	rec->flags = PROF_REC_STACKS;
+	if (cfg_switch_stacks & PROF_STACKS_KERNEL)
+		rec->kstack_cnt = kernel_stack(ctx, rec, frames, ORC_OF_SWITCH, orc);
+	frames += rec->kstack_cnt & 127;
+	if (cfg_switch_stacks & PROF_STACKS_USER)
+		user_stack(rec, task, frames, UNWIND_OF_SWITCH);
+	if (rec->flags & PROF_REC_COPIED)
+		keep_leaf_alone(rec, task, frames);
+}
+
+/* Of all parts of a record with stacks that were walked. */
+static __always_inline __u32 rec_size(const struct prof_rec *rec)
+{
+	return sizeof(*rec) + sizeof(struct prof_off_raw) +
+	       8 * ((rec->kstack_cnt & 127) + (rec->ustack_cnt & 127));
+}
+
+/* The place of a thread, which it gets when it first leaves its CPU; NULL: there are no more. */
+static __always_inline struct prof_off_held *place_of(__u32 tid)
+{
+	struct prof_off_held *held = bpf_map_lookup_elem(&off_held, &tid), *empty;
+	__u32 zero = 0;
+
+	if (held)
+		return held;
+	empty = bpf_map_lookup_elem(&off_empty, &zero);
+	if (!empty || bpf_map_update_elem(&off_held, &tid, empty, BPF_NOEXIST))
+		return NULL;
+	return bpf_map_lookup_elem(&off_held, &tid);
+}
+
+static __always_inline void put_comm(__u8 *to, const char *comm)
+{
+	((__u64 *)to)[0] = ((const __u64 *)comm)[0];
+	((__u64 *)to)[1] = ((const __u64 *)comm)[1];
+}
+
+static __always_inline void leaves(void *ctx, struct task_struct *task, __u64 state, __u32 cpu,
+				   bool orc)
+{
+	__u64 start = clock_now();
+	struct prof_rec *rec = scratch_get();
+	struct prof_off_held *held = place_of(task->pid);
+	struct prof_off_raw *raw;
+
+	if (!held || !rec) {
+		count_produced(cpu, PROF_CLASS_TRACEPOINT);
+		count_lost(cpu, PROF_CLASS_TRACEPOINT, 1, start, start);
+		return;
+	}
+	rec_init(rec, PROF_REC_TRACEPOINT, cpu, start, (__u64)task->tgid << 32 | (__u32)task->pid);
+	rec->event = cfg_off_event;
+	rec->raw_len = sizeof(*raw);
+	raw = (void *)(rec + 1);
+	*raw = (struct prof_off_raw){ .from_ns = start, .prev_state = state, .from_cpu = cpu };
+	raw_init(raw, cfg_off_type, task->pid);
+	put_comm(raw->comm, task->comm);
+	if (cfg_switch_stacks && task->tgid != cfg_self_tgid)
+		put_stacks(ctx, rec, task, (void *)(raw + 1), orc);
+	bpf_probe_read_kernel(&held->rec, rec_size(rec), rec);
+	held->out_ns = start;
+	count_run(cpu, PROF_PROG_SWITCH, start);
+}
+
+static __always_inline bool is_wanted(__u64 from, __u64 ns)
+{
+	return from >= off_cpu_since && ns >= cfg_off_min_ns &&
+	       (!cfg_off_max_ns || ns <= cfg_off_max_ns);
+}
+
+/* Of one that was not blocked no waking counts. */
+static __always_inline void put_waking(struct prof_off_raw *raw, const struct prof_off_held *held)
+{
+	if (!held->woken_ns || !raw->prev_state || raw->prev_state == TASK_REPORT_MAX)
+		return;
+	raw->woken_ns = held->woken_ns;
+	raw->waker_pid = held->waker_pid;
+	raw->context = held->context;
+	put_comm(raw->waker_comm, (const char *)held->waker_comm);
+}
+
+/* The thread comes back now; @unfinished: it does not, but nobody will see when it does. */
+static __always_inline void ends(struct prof_off_held *held, __u32 cpu, bool wanted,
+				 bool unfinished)
+{
+	__u64 from = held->out_ns, now = clock_now();
+
+	held->out_ns = 0;
+	if (from && wanted && is_wanted(from, now - from)) {
+		held->rec.ts = now;
+		held->rec.cpu = cpu;
+		held->raw.unfinished = unfinished;
+		put_waking(&held->raw, held);
+		rec_output(&held->rec, rec_size(&held->rec), PROF_CLASS_TRACEPOINT);
+	}
+	held->woken_ns = 0;
+}
+
+/* A thread that has ceased to be a target still has its place. */
+static __always_inline void comes(struct task_struct *task, __u32 cpu)
+{
+	bool target = is_target(task->pid, task->tgid);
+	struct prof_off_held *held;
+	__u32 tid = task->pid;
+
+	if (!tid || (!target && !cfg_select.told))
+		return;
+	held = bpf_map_lookup_elem(&off_held, &tid);
+	if (held)
+		ends(held, cpu, target && recording, false);
+}
+
+static __always_inline int on_switch(__u64 *ctx, bool orc)
+{
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+	__u32 state = cfg_switch_state_arg ? ctx[3] : prev->__state;
+	__u32 tid = prev->pid, cpu = bpf_get_smp_processor_id();
+
+	if (recording && cfg_select.told) {
+		select_look(prev);
+		select_look(next);
+	}
+	comes(next, cpu);
+	if (state & TASK_DEAD) {
+		bpf_map_delete_elem(&off_held, &tid);
+		forget_dead(prev, state);
+	} else if (recording && tid && is_cpu_wanted(cpu) && is_target(tid, prev->tgid)) {
+		leaves(ctx, prev, report_state(ctx[0], state, prev->exit_state), cpu, orc);
+	}
+	return 0;
+}
+
+SEC("?tp_btf/sched_switch")
+int prof_off_cpu_switch(__u64 *ctx)
+{
+	return on_switch(ctx, false);
+}
+
+/* The same, which walks kernel stacks. */
+SEC("?tp_btf/sched_switch")
+int prof_off_cpu_switch_orc(__u64 *ctx)
+{
+	return on_switch(ctx, true);
+}
+
+/* Of those while a thread is off its CPU the first counts, of those before that the last. */
+SEC("?tp_btf/sched_waking")
+int prof_off_cpu_waking(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	struct prof_off_held *held;
+	__u32 tid = task->pid;
+	__u64 now;
+
+	if (!recording)
+		return 0;
+	if (cfg_select.told)
+		select_look(task);
+	if (!is_target(tid, task->tgid))
+		return 0;
+	held = bpf_map_lookup_elem(&off_held, &tid);
+	if (!held || (held->out_ns && held->woken_ns >= held->out_ns))
+		return 0;
+	now = clock_now();
+	held->waker_pid = bpf_get_current_pid_tgid();
+	held->context = context_now(bpf_get_smp_processor_id());
+	bpf_get_current_comm(held->waker_comm, sizeof(held->waker_comm));
+	held->woken_ns = now;
+	count_run(bpf_get_smp_processor_id(), PROF_PROG_WAKEUP, now);
+	return 0;
+}
+
+/* When recording has ended, or paused: those who are off. */
+SEC("?iter/task")
+int prof_off_cpu_all(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct prof_off_held *held;
+	__u32 tid;
+
+	if (!task || recording)
+		return 0;
+	tid = task->pid;
+	held = bpf_map_lookup_elem(&off_held, &tid);
+	if (held)
+		ends(held, bpf_get_smp_processor_id(), is_target(tid, task->tgid), true);
+	return 0;
+}

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * --min-block and --max-block on the running kernel: stays off the CPU of a thread that sleeps so often for so
+ * long, beside a recording of all its switches at the same time, and what offcpu makes of either.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "control.h"
+#include "prof_abi.h"
+#include "support.h"
+
+TestSuite(offcpu, .fini = live_cleanup, .timeout = 60);
+
+enum { MS = 1000000, ASLEEP = 1 };
+
+/* Of one thread, or of all. */
+struct stays {
+	uint64_t cnt, asleep, with_stack, by_timer, unfinished, switches, across;
+	uint64_t shortest, longest; /* of those that ended */
+	uint64_t woken_here; /* by the thread of the test */
+	uint64_t produced, written, lost;
+	struct hmap tids;
+};
+
+static void take_stay(struct stays *s, const struct live_trace *lt, const struct trace_event *ev,
+		      uint64_t pause_first, uint64_t pause_last)
+{
+	uint64_t from = (uint64_t)live_int(ev, PROF_F_FROM_NS), ns = ev->ts - from;
+
+	cr_assert_geq(ev->ts, from);
+	s->cnt++;
+	hmap_set(&s->tids, (uint64_t)live_int(ev, PROF_TP_COMMON_PID), s);
+	s->across += from < pause_first && ev->ts > pause_last;
+	if (live_int(ev, PROF_F_PREV_STATE) == ASLEEP) {
+		s->asleep++;
+		s->by_timer += live_int(ev, PROF_F_CONTEXT) == PROF_CONTEXT_TIMER &&
+			       live_int(ev, PROF_F_WOKEN_NS) != 0;
+		s->woken_here += live_int(ev, PROF_F_WAKER_PID) == getpid() &&
+				 live_int(ev, PROF_F_CONTEXT) == PROF_CONTEXT_TASK &&
+				 *live_text(lt, ev, PROF_F_WAKER_COMM);
+	}
+	if (live_int(ev, PROF_F_UNFINISHED)) {
+		s->unfinished++;
+		return;
+	}
+	s->shortest = ns < s->shortest ? ns : s->shortest;
+	s->longest = ns > s->longest ? ns : s->longest;
+}
+
+/* Of a trace in which nothing was recorded from @first to @last. */
+static void look_around(const char *path, uint64_t first, uint64_t last, struct stays *s)
+{
+	struct live_trace lt;
+	struct trace_event ev;
+	uint64_t told = 0;
+
+	*s = (struct stays){ .shortest = UINT64_MAX };
+	live_open(&lt, path, false);
+	while (live_next(&lt, &ev)) {
+		s->switches += ev.kind == TRACE_SCHED_SWITCH || ev.kind == TRACE_SCHED_WAKING;
+		if (ev.kind == TRACE_SAMPLE && ev.source == PROF_SOURCE_EVENT && ev.ts == told)
+			s->with_stack += live_stack_has(&lt, &ev, "main");
+		if (!live_is(&ev, PROF_EV_OFF_CPU))
+			continue;
+		told = ev.ts;
+		take_stay(s, &lt, &ev, first, last);
+	}
+	s->produced = lt.produced;
+	s->written = lt.written;
+	s->lost = lt.lost;
+	live_close(&lt);
+	hmap_fini(&s->tids);
+	cr_assert_eq(s->produced, s->written + s->lost);
+}
+
+static void look(const char *path, struct stays *s)
+{
+	look_around(path, UINT64_MAX, UINT64_MAX, s);
+}
+
+/* What offcpu says of waits in the state S, of at least so long. */
+static void ask(const char *path, const char *min, uint64_t *waits, uint64_t *ns)
+{
+	const char *args[] = { "offcpu", "--json", "--state", "S", "--min", min, path, NULL };
+	struct buf out = live_output(args);
+
+	*waits = live_said_number(out.data, "\"waits\":");
+	*ns = live_said_number(out.data, ",\"ns\":");
+	buf_free(&out);
+}
+
+/* 100 naps of 1 ms and 50 of 20 ms: whatever delays a thread makes none of these shorter. */
+Test(offcpu, a_recording_of_long_stays_has_those_that_a_whole_one_has)
+{
+	uint64_t waits, ns, all, all_ns, most, least, unused;
+	struct live_rec some, whole;
+	struct live_proc p;
+	struct stays s;
+
+	live_stimulus(&p, "sleeper", "100", "1000", "50", "20000", NULL);
+	live_record(&some, "-p", live_number(p.pid), "--no-samples", "--min-block", "10ms", NULL);
+	live_recording(&some);
+	live_record(&whole, "-p", live_number(p.pid), "--no-samples", NULL);
+	live_recording(&whole);
+	live_go(&p);
+	live_end(&p);
+	cr_assert_eq(live_stop(&some), 0);
+	cr_assert_eq(live_stop(&whole), 0);
+
+	look(some.path, &s);
+	cr_expect_eq(s.switches, 0);
+	cr_expect_eq(s.lost, 0);
+	cr_expect_geq(s.asleep, 50, "%d", (int)s.asleep);
+	cr_expect_geq(s.with_stack, 50, "%d", (int)s.with_stack);
+	cr_expect_geq(s.by_timer, 50, "%d", (int)s.by_timer);
+	cr_expect_geq(s.shortest, 10 * MS);
+
+	/* those near the limit may be on either side of it by two clocks */
+	ask(some.path, "10ms", &waits, &ns);
+	ask(whole.path, "10ms", &all, &all_ns);
+	ask(whole.path, "9ms", &most, &unused);
+	ask(whole.path, "11ms", &least, &unused);
+	cr_expect_geq(waits, 50, "%d", (int)waits);
+	cr_expect_geq(waits, least, "%d of %d", (int)waits, (int)least);
+	cr_expect_leq(waits, most, "%d of %d", (int)waits, (int)most);
+	if (waits == all) {
+		cr_expect_geq(ns, all_ns - all_ns / 50, "%d of %d us", (int)(ns / 1000),
+			      (int)(all_ns / 1000));
+		cr_expect_leq(ns, all_ns + all_ns / 50, "%d of %d us", (int)(ns / 1000),
+			      (int)(all_ns / 1000));
+	}
+}
+
+static void record_naps(struct live_rec *rec, const char *option, const char *value)
+{
+	struct live_proc p;
+
+	live_stimulus(&p, "sleeper", "100", "1000", "20", "20000", NULL);
+	live_record(rec, "-p", live_number(p.pid), "--no-samples", option, value, NULL);
+	live_recording(rec);
+	live_go(&p);
+	live_end(&p);
+	cr_assert_eq(live_stop(rec), 0);
+}
+
+/* One that is kept waiting for a CPU for 9 ms would be too long; not each of them is. */
+Test(offcpu, a_recording_of_short_stays_has_no_long_one)
+{
+	struct live_rec rec;
+	struct stays s;
+
+	record_naps(&rec, "--max-block", "10ms");
+	look(rec.path, &s);
+	cr_expect_leq(s.longest, 10 * MS);
+	cr_expect_geq(s.asleep, 50, "%d", (int)s.asleep);
+	cr_expect_leq(s.asleep, 102, "%d", (int)s.asleep);
+}
+
+/* It waits for a line until the end, and is then told as far as it has come. */
+Test(offcpu, a_stay_that_does_not_end_is_told_unfinished)
+{
+	const char *args[] = { "offcpu", "--json", NULL, NULL };
+	struct live_switches counters;
+	struct live_rec rec;
+	struct live_proc p;
+	struct stays s;
+	struct buf out;
+
+	live_stimulus(&p, "sleeper", "20", "2000", NULL);
+	live_record(&rec, "-p", live_number(p.pid), "--no-samples", "--min-block", "0", NULL);
+	live_recording(&rec);
+	live_go(&p);
+	cr_assert_gt(dprintf(p.in, "\n"), 0);
+	live_read_until(&p, "voluntary");
+	live_read_switches(p.pid, &counters);
+	cr_assert_eq(live_stop(&rec), 0);
+	live_end(&p);
+	look(rec.path, &s);
+	cr_expect_eq(s.unfinished, 1);
+	cr_expect_eq(s.woken_here, 1, "%d", (int)s.woken_here);
+	cr_expect_eq(s.lost, 0);
+	cr_expect_geq(s.asleep, 21, "%d", (int)s.asleep);
+	args[2] = rec.path;
+	out = live_output(args);
+	cr_expect_eq(live_said_number(out.data, "\"cut\":"), 1);
+	buf_free(&out);
+}
+
+/* The wait for a line spans the pause: it is told up to that, and not from then on. */
+Test(offcpu, no_stay_spans_a_pause)
+{
+	struct live_control control;
+	struct live_trace lt;
+	struct trace_event ev;
+	struct live_rec rec;
+	struct live_proc p;
+	struct stays s;
+	uint64_t first = 0, last = 0;
+
+	live_stimulus(&p, "sleeper", "10", "2000", NULL);
+	live_control(&control);
+	live_record(&rec, "-p", live_number(p.pid), "--no-samples", "--min-block", "1ms",
+		    "--control", control.spec, NULL);
+	live_recording(&rec);
+	live_go(&p);
+	live_ask(&control, "disable");
+	live_ask(&control, "enable");
+	live_end(&p);
+	cr_assert_eq(live_stop(&rec), 0);
+	live_control_fini(&control);
+	live_open(&lt, rec.path, false);
+	while (live_next(&lt, &ev))
+		if (ev.kind == TRACE_LOST && !strcmp(live_text(&lt, &ev, PROF_F_KIND), "paused")) {
+			first = (uint64_t)live_int(&ev, PROF_F_FIRST_NS);
+			last = (uint64_t)live_int(&ev, PROF_F_LAST_NS);
+		}
+	live_close(&lt);
+	cr_assert_lt(first, last);
+	look_around(rec.path, first, last, &s);
+	cr_expect_eq(s.across, 0);
+	cr_expect_geq(s.by_timer, 10, "%d", (int)s.by_timer);
+	cr_expect_leq(s.unfinished, 1);
+}
+
+/* More threads wait than there are places: those that find none are lost, and counted. */
+Test(offcpu, threads_that_find_no_place_are_lost)
+{
+	unsigned int threads = 0, places, cnt;
+	FILE *f = fopen("/proc/loadavg", "r");
+	struct live_rec rec;
+	struct live_proc p;
+	struct stays s;
+
+	cr_assert(f && fscanf(f, "%*s %*s %*s %*u/%u", &threads) == 1);
+	fclose(f);
+	if (threads > 4096)
+		cr_skip_test("so many threads are there that the crowd would be too large");
+	places = 2 * threads + 512 > PROF_OFF_HELD_MIN ? 2 * threads + 512 : PROF_OFF_HELD_MIN;
+	cnt = places + 512;
+	live_stimulus(&p, "crowd", live_number(cnt), NULL);
+	live_record(&rec, "-p", live_number(p.pid), "--no-samples", "--min-block", "0",
+		    "--switch-stacks", "none", NULL);
+	live_recording(&rec);
+	live_go(&p);
+	cr_assert_eq(live_stop(&rec), 0);
+	live_kill(&p);
+	look(rec.path, &s);
+	cr_expect_geq(s.unfinished, PROF_OFF_HELD_MIN - 1, "%d", (int)s.unfinished);
+	cr_expect_leq(s.unfinished, places, "%d", (int)s.unfinished);
+	cr_expect_geq(s.lost, cnt + 1 - places, "%d", (int)s.lost);
+}
+
+/* Of the whole system the threads of one name. */
+Test(offcpu, stays_are_of_who_was_selected)
+{
+	struct live_rec rec;
+	struct live_proc p;
+	struct live_trace lt;
+	struct trace_event ev;
+	uint64_t asleep = 0;
+	uint32_t tid;
+
+	live_stimulus(&p, "sleeper", "20", "2000", NULL);
+	tid = (uint32_t)p.pid;
+	live_record(&rec, "-a", "--thread", "sleeper", "--no-samples", "--min-block", "2000", NULL);
+	live_recording(&rec);
+	live_go(&p);
+	live_end(&p);
+	cr_assert_eq(live_stop(&rec), 0);
+	live_open(&lt, rec.path, false);
+	while (live_next(&lt, &ev)) {
+		if (!live_is(&ev, PROF_EV_OFF_CPU))
+			continue;
+		cr_expect_str_eq(live_text(&lt, &ev, PROF_F_COMM), "sleeper");
+		asleep += ev.tid == tid && live_int(&ev, PROF_F_PREV_STATE) == ASLEEP;
+	}
+	live_assert_no_loss(&lt);
+	live_close(&lt);
+	cr_expect_geq(asleep, 20, "%d", (int)asleep);
+}
