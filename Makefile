@@ -50,7 +50,7 @@ SRCS_unwind := $(addprefix user/unwind/, \
 	extents.c lists.c store.c table.c waiter.c)
 SRCS_symbol := $(addprefix user/symbol/, \
 	budget.c busguard.c cfi.c cfiknown.c cfipages.c cfirow.c cfitable.c demangle.c dwabbrev.c dwfile.c \
-	dwindex.c dwinfo.c dwline.c dwrange.c dwunit.c elfimg.c minidebug.c openers.c perfmap.c \
+	dwindex.c dwinfo.c dwline.c dwofiles.c dwpackage.c dwrange.c dwsplit.c dwunit.c elfimg.c minidebug.c openers.c perfmap.c \
 	plt.c ranges.c sandbox.c slicesort.c spawner.c symbolizer.c symbroker.c symmodule.c \
 	symopen.c symproto.c symside.c symtab.c symtable.c symtables.c symworker.c unpack.c \
 	workers.c)
@@ -159,6 +159,7 @@ TESTS := $(addprefix tests/, \
 	$(addprefix formats/heph/, attributes_test.c counters_test.c export_test.c format_test.c import_test.c \
 		layout_test.c open_spans_test.c scan_test.c) \
 	$(addprefix formats/tonbandgeraet/, encoding_test.c event_test.c export_test.c format_test.c import_test.c))
+TESTS += tests/symbol/split_test.c
 TESTS += tests/cmd/symbolize_test.c tests/cmd/symbolize_copy_test.c tests/symbol/debuginfod_test.c
 TESTS += tests/export/html_test.c
 TESTS += tests/profile/workers_test.c tests/cmd/merge_test.c tests/cmd/merge_same_test.c
@@ -363,7 +364,7 @@ $(O)/tests/%: $(O)/obj/tests/%.o $(O)/obj/tests/support/limit.o $(ALL_A)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(ALL_A) -lcriterion $(LIBS)
 
 $(addprefix $(O)/tests/symbol/,debuginfod_test dwinfo_test hostile_test ranges_test slicesort_test \
-	symbolizer_test symbroker_test symtab_test symtables_test symworker_test): \
+	split_test symbolizer_test symbroker_test symtab_test symtables_test symworker_test): \
 	$(O)/obj/tests/symbol/support.o
 $(addprefix $(O)/tests/cmd/,symbolize_test symbolize_copy_test): $(O)/obj/tests/symbol/support.o
 $(addprefix $(O)/tests/symbol/,cfi_test dwforged_test hostile_test): $(O)/obj/tests/symbol/forge.o

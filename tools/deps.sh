@@ -10,7 +10,7 @@ set -eu
 LIBRARIES="libbpf-dev libdw-dev libelf-dev zlib1g-dev liblzma-dev libtraceevent-dev libiberty-dev
 	libsnappy-dev libzstd-dev libbrotli-dev"
 BUILD="make gcc libc6-dev binutils clang bpftool $LIBRARIES"
-CHECK="libcriterion-dev libclang-rt-14-dev clang-format-14 g++ rustc shellcheck valgrind linux-perf
+CHECK="libcriterion-dev libclang-rt-14-dev clang-format-14 llvm g++ rustc shellcheck valgrind linux-perf
 	groff-base procps apitrace nodejs xz-utils gzip python3 sqlite3 openssl jq golang-go protobuf-compiler
 	chromium-headless-shell libdebuginfod1 qemu-user stress-ng"
 [ "$(uname -m)" = aarch64 ] || CHECK="$CHECK gcc-aarch64-linux-gnu"
@@ -41,7 +41,7 @@ if ! command -v apt-get >/dev/null 2>&1; then
 		  libbpf >= 1.1, elfutils >= 0.188 (libdw, libelf), zlib, libtraceevent >= 1.7,
 		  snappy, zstd, brotli
 		and for the tests:
-		  criterion >= 2.4, clang's ASan and libFuzzer run-times, clang-format 14, g++, rustc,
+		  criterion >= 2.4, clang's ASan and libFuzzer run-times, clang-format 14, llvm-dwp, g++, rustc,
 		  shellcheck, valgrind, perf, groff, bash, apitrace, node >= 18 with npm,
 		  xz, gzip, python3, sqlite3, openssl (whose stacks are unwound), jq, go (for its pprof), protoc,
 		  the debuginfod client of elfutils, gcc for aarch64 and qemu's user emulation of it, stress-ng

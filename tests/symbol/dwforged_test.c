@@ -63,7 +63,7 @@ static void open_asked(struct asked *a, void *bytes, size_t size, uint64_t mem_m
 	cr_assert_eq(elfimg_open_mem(&a->img, bytes, size, ELFIMG_BORROWED), 0);
 	budget_init(&a->budget, &max);
 	budget_enter(&a->budget);
-	a->dw = dwinfo_new(&a->img, NULL, &a->img, &a->budget);
+	a->dw = dwinfo_new(&a->img, NULL, NULL, &a->img, &a->budget);
 }
 
 static void close_asked(struct asked *a)

@@ -127,7 +127,7 @@ Test(symproto, a_message_out_of_bounds_is_refused)
 		{ 0, 90 },
 		{ 0, UINT32_MAX },
 		{ 4, 0xffff000b }, /* kind and what */
-		{ 12, 4 }, /* flags */
+		{ 12, 8 }, /* flags */
 		{ 16, 1 }, /* error */
 		{ 16, (uint32_t)-4096 },
 		{ 20, (uint32_t)-1 }, /* pid */

@@ -690,6 +690,14 @@ struct unnamed {
 	size_t cnt;
 };
 
+static void add_told(struct unnamed *u, const struct symbroker_answer *answer, const char *reason)
+{
+	if (u->cnt++ >= UNNAMED_TOLD_MAX)
+		return;
+	buf_printf(&u->text, "%s%s (%s%s%s)", u->cnt > 1 ? ", " : "", answer->path, reason,
+		   *reason && *answer->detail ? ": " : "", answer->detail);
+}
+
 /* Files that are as they are (stripped, gone) are no news at the end of a recording. */
 static int add_unnamed(void *ctx, const struct symbroker_answer *answer)
 {
@@ -702,26 +710,38 @@ static int add_unnamed(void *ctx, const struct symbroker_answer *answer)
 		[SYMBROKER_PENDING] = "not waited for",
 	};
 	const char *reason = reasons[answer->status];
-	struct unnamed *u = ctx;
 
-	if (!reason || u->cnt++ >= UNNAMED_TOLD_MAX)
-		return 0;
-	buf_printf(&u->text, "%s%s (%s%s%s)", u->cnt > 1 ? ", " : "", answer->path, reason,
-		   *answer->detail ? ": " : "", answer->detail);
+	if (reason)
+		add_told(ctx, answer, reason);
 	return 0;
+}
+
+/* What has names may lack something else. */
+static int add_lacking(void *ctx, const struct symbroker_answer *answer)
+{
+	if (answer->status == SYMBROKER_NAMED && *answer->detail)
+		add_told(ctx, answer, "");
+	return 0;
+}
+
+static void tell(struct unnamed *u, const char *without)
+{
+	if (u->cnt > UNNAMED_TOLD_MAX)
+		log_warn("record: without %s: %s, and %zu more", without, buf_cstr(&u->text),
+			 u->cnt - UNNAMED_TOLD_MAX);
+	else if (u->cnt)
+		log_warn("record: without %s: %s", without, buf_cstr(&u->text));
+	buf_free(&u->text);
 }
 
 void frames_tell_unnamed(struct frames *f)
 {
-	struct unnamed u = { 0 };
+	struct unnamed unnamed = { 0 }, lacking = { 0 };
 
-	symbroker_each(f->broker, add_unnamed, &u);
-	if (u.cnt > UNNAMED_TOLD_MAX)
-		log_warn("record: without names, or without file and line: %s, and %zu more",
-			 buf_cstr(&u.text), u.cnt - UNNAMED_TOLD_MAX);
-	else if (u.cnt)
-		log_warn("record: without names, or without file and line: %s", buf_cstr(&u.text));
-	buf_free(&u.text);
+	symbroker_each(f->broker, add_unnamed, &unnamed);
+	symbroker_each(f->broker, add_lacking, &lacking);
+	tell(&unnamed, "names, or without file and line");
+	tell(&lacking, "inlined functions");
 }
 
 /* Mappings that were first met after the status was told. */

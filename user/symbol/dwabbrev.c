@@ -48,9 +48,17 @@ static uint8_t known_attr(uint64_t name)
 	case DW_AT_str_offsets_base:
 		return DWATTR_STR_OFFSETS_BASE;
 	case DW_AT_addr_base:
+	case DW_AT_GNU_addr_base:
 		return DWATTR_ADDR_BASE;
 	case DW_AT_rnglists_base:
 		return DWATTR_RNGLISTS_BASE;
+	case DW_AT_dwo_name:
+	case DW_AT_GNU_dwo_name:
+		return DWATTR_DWO_NAME;
+	case DW_AT_GNU_dwo_id:
+		return DWATTR_DWO_ID;
+	case DW_AT_GNU_ranges_base:
+		return DWATTR_DWO_RANGES_BASE;
 	default:
 		return DWATTR_NONE;
 	}

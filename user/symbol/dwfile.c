@@ -26,18 +26,35 @@ static const char *const names[DWFILE_SECTION_CNT] = {
 	[DWFILE_RANGES] = "ranges",
 	[DWFILE_RNGLISTS] = "rnglists",
 	[DWFILE_LINE] = "line",
+	[DWFILE_CU_INDEX] = "cu_index",
+};
+
+/* What is read of the sections whose names end in ".dwo", and of the others. */
+#define DWO_SECTIONS                                                                               \
+	(1u << DWFILE_INFO | 1u << DWFILE_ABBREV | 1u << DWFILE_STR | 1u << DWFILE_STR_OFFSETS |   \
+	 1u << DWFILE_RNGLISTS)
+static const struct {
+	unsigned int plain, dwo;
+} kinds[] = {
+	[DWFILE_WHOLE] = { ~(1u << DWFILE_CU_INDEX), 0 },
+	[DWFILE_DWO] = { 0, DWO_SECTIONS },
+	[DWFILE_PACKAGE] = { 1u << DWFILE_CU_INDEX, DWO_SECTIONS },
 };
 
 /* Either form of name: ".zdebug_" is the older one of compressed sections. */
-static bool find_section(const struct elfimg *img, enum dwfile_section section,
-			 struct elfimg_sec *out)
+static bool find_section(const struct elfimg *img, enum dwfile_kind kind,
+			 enum dwfile_section section, struct elfimg_sec *out)
 {
+	const unsigned int bit = 1u << section;
+	const char *suffix = kinds[kind].dwo & bit ? ".dwo" : "";
 	char name[32];
 
-	snprintf(name, sizeof(name), ".debug_%s", names[section]);
+	if (!((kinds[kind].plain | kinds[kind].dwo) & bit))
+		return false;
+	snprintf(name, sizeof(name), ".debug_%s%s", names[section], suffix);
 	if (elfimg_find(img, name, out))
 		return true;
-	snprintf(name, sizeof(name), ".zdebug_%s", names[section]);
+	snprintf(name, sizeof(name), ".zdebug_%s%s", names[section], suffix);
 	return elfimg_find(img, name, out);
 }
 
@@ -46,12 +63,13 @@ bool dwfile_has_info(const struct elfimg *img)
 	struct elfimg_sec sec;
 	size_t size;
 
-	return find_section(img, DWFILE_INFO, &sec) && elfimg_data(img, &sec, &size);
+	return find_section(img, DWFILE_WHOLE, DWFILE_INFO, &sec) && elfimg_data(img, &sec, &size);
 }
 
-void dwfile_init(struct dwfile *f, const struct elfimg *img, struct budget *budget)
+void dwfile_init(struct dwfile *f, const struct elfimg *img, enum dwfile_kind kind,
+		 struct budget *budget)
 {
-	*f = (struct dwfile){ .img = img, .budget = budget };
+	*f = (struct dwfile){ .img = img, .budget = budget, .kind = kind };
 }
 
 static int load_section(struct dwfile *f, enum dwfile_section section)
@@ -61,7 +79,7 @@ static int load_section(struct dwfile *f, enum dwfile_section section)
 	int ret;
 
 	if (!f->unpack) {
-		if (!find_section(f->img, section, &sec))
+		if (!find_section(f->img, f->kind, section, &sec))
 			return 0;
 		ret = unpack_new(f->img, &sec, f->budget, &f->unpack);
 		if (!ret)
@@ -83,7 +101,7 @@ static int load_section(struct dwfile *f, enum dwfile_section section)
 
 int dwfile_load(struct dwfile *f)
 {
-	while (f->loaded < DWFILE_SECTION_CNT) {
+	while (f->img && f->loaded < DWFILE_SECTION_CNT) {
 		int err = load_section(f, f->loaded);
 
 		if (err)
@@ -102,6 +120,16 @@ void dwfile_fini(struct dwfile *f)
 			budget_free(f->budget, f->sections[i].heap, f->sections[i].size, 1);
 	unpack_free(f->unpack);
 	*f = (struct dwfile){ 0 };
+}
+
+void dwfile_borrow(struct dwfile *f, enum dwfile_section section, const struct dwfile *from,
+		   uint64_t off, uint64_t size)
+{
+	const struct dwfile_data *d = &from->sections[section];
+
+	if (!d->bytes || off > d->size || size > d->size - off)
+		return;
+	f->sections[section] = (struct dwfile_data){ .bytes = d->bytes + off, .size = size };
 }
 
 struct dwfile_str dwfile_string(const struct dwfile *f, enum dwfile_section section, uint64_t off)

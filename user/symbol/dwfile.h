@@ -22,7 +22,15 @@ enum dwfile_section {
 	DWFILE_RANGES,
 	DWFILE_RNGLISTS,
 	DWFILE_LINE,
+	DWFILE_CU_INDEX, /* of a package: where its units' parts of the other sections are */
 	DWFILE_SECTION_CNT,
+};
+
+/* What a file holds of debug information that may be split. */
+enum dwfile_kind {
+	DWFILE_WHOLE, /* all of it, or what is left of it in the program */
+	DWFILE_DWO, /* what was moved out of one object file */
+	DWFILE_PACKAGE, /* that of many object files */
 };
 
 /* Longer strings are cut. */
@@ -38,6 +46,7 @@ struct dwfile_data {
 struct dwfile {
 	const struct elfimg *img;
 	struct budget *budget;
+	enum dwfile_kind kind;
 	struct dwfile_data sections[DWFILE_SECTION_CNT];
 	unsigned int loaded; /* sections done */
 	struct unpack *unpack; /* of the next one, when it is under way */
@@ -53,7 +62,8 @@ struct dwfile_str {
 bool dwfile_has_info(const struct elfimg *img);
 
 /* Image and budget are borrowed until dwfile_fini(). */
-void dwfile_init(struct dwfile *f, const struct elfimg *img, struct budget *budget);
+void dwfile_init(struct dwfile *f, const struct elfimg *img, enum dwfile_kind kind,
+		 struct budget *budget);
 
 /*
  * Decompresses what has to be. 0, -EAGAIN (call again), -EDQUOT, or -ENODATA when the sections that
@@ -62,6 +72,10 @@ void dwfile_init(struct dwfile *f, const struct elfimg *img, struct budget *budg
 int dwfile_load(struct dwfile *f);
 
 void dwfile_fini(struct dwfile *f);
+
+/* Lets f, loaded or without an image, have that part of another's section; where it has none, f has none. */
+void dwfile_borrow(struct dwfile *f, enum dwfile_section section, const struct dwfile *from,
+		   uint64_t off, uint64_t size);
 
 static inline struct dwread dwfile_read(const struct dwfile *f, enum dwfile_section section,
 					uint64_t off)

@@ -186,7 +186,8 @@ int dwindex_unit(struct dwindex_unit *x, const struct dwindex_source *src)
 	if (!err && !x->funcs.settled)
 		err = ranges_settle(&x->funcs, src->budget);
 	if (!err)
-		err = dwline_load(&x->lines, src->units, src->unit, src->exec, src->budget);
+		err = dwline_load(&x->lines, src->line_units, src->line_unit, src->exec,
+				  src->budget);
 	x->ready = !err;
 	return err;
 }

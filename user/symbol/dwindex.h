@@ -54,8 +54,10 @@ struct dwindex_func {
 
 /* Where the indexes are made from. */
 struct dwindex_source {
-	const struct dwunits *units;
+	const struct dwunits *units; /* which have its DIEs */
 	const struct dwunit *unit;
+	const struct dwunits *line_units; /* which have its lines: others, when it was split */
+	const struct dwunit *line_unit;
 	const struct elfimg *exec; /* addresses that it does not map are left out */
 	struct budget *budget;
 };

@@ -9,6 +9,9 @@
  *	functions by address	one walk over a unit, through namespaces, types and blocks
  *	inlined copies		one walk over a function
  *
+ * A unit that was split has its DIEs in another file, which is looked for when its functions are asked for;
+ * where that is missing, what stayed behind has lines, and functions if the compiler left some.
+ *
  * The file's own index of units (.debug_aranges) is not used: clang does not write it. Addresses
  * that the executed file does not map (functions that the linker dropped keep debug information at
  * address 0) are never indexed.
@@ -32,6 +35,7 @@
 #include "symbol/budget.h"
 #include "symbol/demangle.h"
 #include "symbol/dwindex.h"
+#include "symbol/dwsplit.h"
 #include "symbol/dwunit.h"
 #include "symbol/elfimg.h"
 
@@ -48,6 +52,8 @@ enum stage { READ_ALT, LIST_ALT, READ_FILE, LIST_UNITS, SETTLE_UNITS, READY };
 
 struct slot {
 	struct dwindex_unit *index; /* NULL until it is asked for */
+	struct hmap funcs; /* DIE offset -> struct dwindex_func */
+	struct dwsplit *split; /* NULL: it is not split, or was not asked for */
 	bool refused; /* too large */
 };
 
@@ -55,6 +61,8 @@ struct dwinfo {
 	const struct elfimg *exec;
 	struct budget *budget;
 	struct dwunits units, alt;
+	struct dwofiles *split_files;
+	struct dwsplit_package package;
 	enum stage stage;
 	struct dwrange listing; /* ranges of the unit that was listed last */
 	bool in_range, ranged;
@@ -67,7 +75,6 @@ struct dwinfo {
 	uint64_t tried_addr; /* for this address, so many of them were tried in vain */
 	size_t tried_cnt;
 
-	struct hmap funcs; /* DIE offset -> struct dwindex_func */
 	struct strtab names; /* demangled */
 	struct hmap name_ids; /* address of the name in the file -> id in names + 1 */
 	uint64_t names_mem;
@@ -78,52 +85,62 @@ struct dwinfo {
 };
 
 struct dwinfo *dwinfo_new(const struct elfimg *debug, const struct elfimg *alt,
-			  const struct elfimg *exec, struct budget *budget)
+			  struct dwofiles *split, const struct elfimg *exec, struct budget *budget)
 {
 	struct dwinfo *dw = xcalloc(1, sizeof(*dw));
 
 	dw->exec = exec;
 	dw->budget = budget;
-	dwunit_init(&dw->units, debug, budget);
+	dw->split_files = split;
+	dwunit_init(&dw->units, debug, DWFILE_WHOLE, budget);
 	dw->stage = READ_FILE;
 	if (alt) {
-		dwunit_init(&dw->alt, alt, budget);
+		dwunit_init(&dw->alt, alt, DWFILE_WHOLE, budget);
 		dw->units.alt = &dw->alt;
 		dw->stage = READ_ALT;
 	}
-	hmap_init(&dw->funcs);
 	strtab_init(&dw->names);
 	hmap_init(&dw->name_ids);
 	return dw;
 }
 
-/* Frees everything that can be read again: all indexes and names. */
-static void free_indexes(struct dwinfo *dw)
+static void free_slot(struct dwinfo *dw, struct slot *slot)
 {
-	size_t pos = 0, i;
+	size_t pos = 0;
 	uint64_t key;
 	void *value;
 
-	while (hmap_next(&dw->funcs, &pos, &key, &value)) {
+	while (hmap_next(&slot->funcs, &pos, &key, &value)) {
 		dwindex_free_func(value, dw->budget);
 		budget_free(dw->budget, value, 1, sizeof(struct dwindex_func));
 	}
-	hmap_fini(&dw->funcs);
+	hmap_fini(&slot->funcs);
+	if (slot->index) {
+		dwindex_free_unit(slot->index, dw->budget);
+		budget_free(dw->budget, slot->index, 1, sizeof(struct dwindex_unit));
+	}
+	if (slot->split) {
+		dwsplit_free(slot->split);
+		budget_free(dw->budget, slot->split, 1, sizeof(struct dwsplit));
+	}
+	*slot = (struct slot){ .refused = slot->refused };
+}
+
+/* Frees everything that can be read again: all indexes and names. */
+static void free_indexes(struct dwinfo *dw)
+{
+	size_t i;
+
 	hmap_fini(&dw->name_ids);
 	strtab_fini(&dw->names);
 	budget_give_back(dw->budget, dw->names_mem);
 	dw->names_mem = 0;
-	for (i = 0; dw->slots && i < dw->units.cnt; i++) {
-		if (!dw->slots[i].index)
-			continue;
-		dwindex_free_unit(dw->slots[i].index, dw->budget);
-		budget_free(dw->budget, dw->slots[i].index, 1, sizeof(struct dwindex_unit));
-		dw->slots[i].index = NULL;
-	}
+	for (i = 0; dw->slots && i < dw->units.cnt; i++)
+		free_slot(dw, &dw->slots[i]);
+	dwsplit_free_package(&dw->package);
 	dwunit_unload(&dw->units);
 	if (dw->units.alt)
 		dwunit_unload(&dw->alt);
-	hmap_init(&dw->funcs);
 	strtab_init(&dw->names);
 	hmap_init(&dw->name_ids);
 }
@@ -133,7 +150,6 @@ void dwinfo_free(struct dwinfo *dw)
 	if (!dw)
 		return;
 	free_indexes(dw);
-	hmap_fini(&dw->funcs);
 	hmap_fini(&dw->name_ids);
 	strtab_fini(&dw->names);
 	ranges_free(&dw->unit_ranges, dw->budget);
@@ -144,11 +160,18 @@ void dwinfo_free(struct dwinfo *dw)
 	free(dw);
 }
 
-static struct dwindex_source source_of(const struct dwinfo *dw, const struct dwunit *unit)
+/* Of a unit, and of what is in another file when that was found. */
+static struct dwindex_source source_of(const struct dwinfo *dw, size_t idx)
 {
+	const struct dwunit *unit = &dw->units.units[idx];
+	const struct dwsplit *split = dw->slots ? dw->slots[idx].split : NULL;
+	bool moved = split && split->stage == DWSPLIT_READY;
+
 	return (struct dwindex_source){
-		.units = &dw->units,
-		.unit = unit,
+		.units = moved ? &split->units : &dw->units,
+		.unit = moved ? &split->units.units[split->idx] : unit,
+		.line_units = &dw->units,
+		.line_unit = unit,
 		.exec = dw->exec,
 		.budget = dw->budget,
 	};
@@ -165,7 +188,7 @@ static int add_unit_ranges(struct dwinfo *dw)
 	if (!dw->in_range)
 		return 0;
 	idx = dw->units.cnt - 1;
-	src = source_of(dw, &dw->units.units[idx]);
+	src = source_of(dw, idx);
 	while (dwrange_next(&dw->listing, &dw->units, src.unit, &lo, &hi)) {
 		if (dwindex_is_code(&src, lo, hi)) {
 			err = ranges_add(&dw->unit_ranges, lo, hi, idx, hi - lo, dw->budget);
@@ -191,6 +214,12 @@ static int add_unit_ranges(struct dwinfo *dw)
 	return 0;
 }
 
+static bool has_code(const struct dwunit *u)
+{
+	return (u->type == DW_UT_compile && u->tag == DW_TAG_compile_unit) ||
+	       (u->type == DW_UT_skeleton && u->tag == DW_TAG_skeleton_unit);
+}
+
 static int list_units(struct dwinfo *dw)
 {
 	struct dwdie die;
@@ -206,11 +235,11 @@ static int list_units(struct dwinfo *dw)
 			return ret;
 		ret = budget_step(dw->budget, 1);
 		u = die.abbrev ? &dw->units.units[dw->units.cnt - 1] : NULL;
-		if (u && u->type == DW_UT_compile && u->tag == DW_TAG_compile_unit) {
+		if (u && has_code(u)) {
 			dwrange_begin(&dw->listing, &dw->units, u, &die);
 			/* it says that it has none, when its ranges are not code */
-			dw->ranged =
-				dwunit_has(&die, DWATTR_RANGES) || dwunit_has(&die, DWATTR_HIGH_PC);
+			dw->ranged = u->split || dwunit_has(&die, DWATTR_RANGES) ||
+				     dwunit_has(&die, DWATTR_HIGH_PC);
 			dw->in_range = true;
 		}
 		if (ret)
@@ -284,11 +313,38 @@ static void *new_one(struct dwinfo *dw, size_t size)
 	return budget_take(dw->budget, size) ? NULL : xcalloc(1, size);
 }
 
-static int load_unit(struct dwinfo *dw, size_t idx, struct dwindex_unit **out)
+/* Finds what was moved out of a unit, if that is to be found, and makes its DIEs readable. */
+static int load_dies(struct dwinfo *dw, size_t idx)
 {
 	struct slot *slot = &dw->slots[idx];
 	struct dwunit *unit = &dw->units.units[idx];
-	struct dwindex_source src = source_of(dw, unit);
+	const struct dwsplit_source src = {
+		.files = dw->split_files,
+		.package = &dw->package,
+		.file = &dw->units.file,
+		.skeleton = unit,
+		.budget = dw->budget,
+	};
+	int err;
+
+	if (!unit->split || !dw->split_files)
+		return dwunit_load(&dw->units, unit);
+	if (!slot->split)
+		slot->split = new_one(dw, sizeof(*slot->split));
+	if (!slot->split)
+		return -ENOMEM;
+	err = dwsplit_load(slot->split, &src);
+	if (err)
+		return err;
+	if (slot->split->stage != DWSPLIT_READY)
+		return dwunit_load(&dw->units, unit);
+	return dwunit_load(&slot->split->units, &slot->split->units.units[slot->split->idx]);
+}
+
+static int load_unit(struct dwinfo *dw, size_t idx, struct dwindex_unit **out)
+{
+	struct slot *slot = &dw->slots[idx];
+	struct dwindex_source src;
 	int err;
 
 	dw->current = idx;
@@ -297,21 +353,22 @@ static int load_unit(struct dwinfo *dw, size_t idx, struct dwindex_unit **out)
 	if (!slot->index)
 		return -ENOMEM;
 	*out = slot->index;
-	err = dwunit_load(&dw->units, unit);
+	err = load_dies(dw, idx);
+	src = source_of(dw, idx);
 	return err ? err : dwindex_unit(slot->index, &src);
 }
 
-static int load_func(struct dwinfo *dw, const struct dwunit *unit, uint64_t die,
-		     struct dwindex_func **out)
+static int load_func(struct dwinfo *dw, size_t idx, uint64_t die, struct dwindex_func **out)
 {
-	struct dwindex_source src = source_of(dw, unit);
+	struct dwindex_source src = source_of(dw, idx);
+	struct slot *slot = &dw->slots[idx];
 
-	*out = hmap_get(&dw->funcs, die);
+	*out = hmap_get(&slot->funcs, die);
 	if (!*out) {
 		*out = new_one(dw, sizeof(**out));
 		if (!*out)
 			return -ENOMEM;
-		hmap_set(&dw->funcs, die, *out);
+		hmap_set(&slot->funcs, die, *out);
 	}
 	return dwindex_func(*out, &src, die);
 }
@@ -368,10 +425,9 @@ static void keep_first(struct dwfile_str *kept, struct dwfile_str str)
 }
 
 /* The linker's name says parameters and scope; C has none, nor have local functions of GCC's C++. */
-static int find_name(struct dwinfo *dw, uint64_t off, struct dwfile_str *out, bool *plain)
+static int find_name(struct dwunits *us, uint64_t off, struct dwfile_str *out, bool *plain)
 {
 	struct dwfile_str linkage = { 0 }, mips = { 0 }, name = { 0 };
-	struct dwunits *us = &dw->units;
 	struct dwdie die;
 	int i, err;
 
@@ -394,10 +450,11 @@ static int find_name(struct dwinfo *dw, uint64_t off, struct dwfile_str *out, bo
 	return 0;
 }
 
-static int add_name(struct dwinfo *dw, uint64_t off, struct buf *text, struct dwinfo_frame *out)
+static int add_name(struct dwinfo *dw, struct dwunits *us, uint64_t off, struct buf *text,
+		    struct dwinfo_frame *out)
 {
 	struct dwfile_str name;
-	int err = find_name(dw, off, &name, &out->plain);
+	int err = find_name(us, off, &name, &out->plain);
 
 	out->name_off = text->len;
 	if (!err && name.s)
@@ -419,7 +476,8 @@ static void add_file(const struct dwunit *unit, const struct dwline *lines, uint
 
 /* Where in a unit an address is. */
 struct place {
-	const struct dwunit *unit;
+	const struct dwunit *unit; /* with its lines */
+	struct dwunits *units; /* with its DIEs */
 	const struct dwindex_unit *index;
 	const struct range *hit;
 	const struct dwindex_func *func;
@@ -444,7 +502,7 @@ static int fill_frames(struct dwinfo *dw, const struct place *p, uint64_t addr, 
 				.hi = p->hit->hi,
 			};
 			add_file(p->unit, &p->index->lines, file, text, &out[i]);
-			err = add_name(dw, c ? c->die : p->hit->id, text, &out[i]);
+			err = add_name(dw, p->units, c ? c->die : p->hit->id, text, &out[i]);
 			if (err)
 				return err;
 		}
@@ -460,19 +518,22 @@ static int fill_frames(struct dwinfo *dw, const struct place *p, uint64_t addr, 
 static int frames_in_unit(struct dwinfo *dw, size_t idx, uint64_t addr, struct buf *text,
 			  struct dwinfo_frame *out, size_t max)
 {
-	struct place p = { .unit = &dw->units.units[idx] };
+	struct place p = { .unit = &dw->units.units[idx], .units = &dw->units };
+	struct slot *slot = &dw->slots[idx];
 	struct dwindex_unit *index;
 	struct dwindex_func *func;
 	int err;
 
-	if (dw->slots[idx].refused)
+	if (slot->refused)
 		return 0;
 	err = load_unit(dw, idx, &index);
 	p.index = index;
 	p.hit = err ? NULL : ranges_find(&index->funcs, addr);
 	if (!p.hit)
 		return err;
-	err = load_func(dw, p.unit, p.hit->id, &func);
+	if (slot->split && slot->split->stage == DWSPLIT_READY)
+		p.units = &slot->split->units;
+	err = load_func(dw, idx, p.hit->id, &func);
 	p.func = func;
 	return err ? err : fill_frames(dw, &p, addr, text, out, max);
 }

@@ -8,6 +8,7 @@
 
 struct budget;
 struct buf;
+struct dwofiles;
 struct elfimg;
 
 /* Deeper chains are cut: no compiler writes them. */
@@ -26,11 +27,12 @@ struct dwinfo_frame {
 };
 
 /*
- * debug has the debug sections (alt: what dwz moved out of them, or NULL), exec the addresses that
- * count. They and the budget are borrowed until dwinfo_free(). Reads nothing yet.
+ * debug has the debug sections (alt: what dwz moved out of them, or NULL), split what the compiler moved
+ * out of them (NULL = nothing), exec the addresses that count. They and the budget are borrowed until
+ * dwinfo_free(). Reads nothing yet.
  */
 struct dwinfo *dwinfo_new(const struct elfimg *debug, const struct elfimg *alt,
-			  const struct elfimg *exec, struct budget *budget);
+			  struct dwofiles *split, const struct elfimg *exec, struct budget *budget);
 void dwinfo_free(struct dwinfo *dw);
 
 /*

@@ -17,7 +17,9 @@ static bool find_list(struct dwrange *r, const struct dwunits *us, const struct 
 
 	if (u->version < 5) {
 		r->kind = DWRANGE_OLD;
-		r->at = dwfile_read(&us->file, DWFILE_RANGES, off);
+		if (off > UINT64_MAX - u->ranges_base)
+			return false;
+		r->at = dwfile_read(&us->file, DWFILE_RANGES, off + u->ranges_base);
 		return val->kind == DWVAL_NUM && !r->at.bad;
 	}
 	r->kind = DWRANGE_NEW;

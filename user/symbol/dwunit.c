@@ -20,10 +20,11 @@
 #define FORM_GNU_REF_ALT 0x1f20
 #define FORM_GNU_STRP_ALT 0x1f21
 
-void dwunit_init(struct dwunits *us, const struct elfimg *img, struct budget *budget)
+void dwunit_init(struct dwunits *us, const struct elfimg *img, enum dwfile_kind kind,
+		 struct budget *budget)
 {
 	*us = (struct dwunits){ .budget = budget };
-	dwfile_init(&us->file, img, budget);
+	dwfile_init(&us->file, img, kind, budget);
 	us->listing.budget = budget;
 	hmap_init(&us->tables);
 }
@@ -279,7 +280,7 @@ static int read_header(const struct dwunits *us, struct dwunit *u)
 		u->addr_sz = dwread_num(&r, 1);
 	}
 	if (u->type == DW_UT_skeleton || u->type == DW_UT_split_compile)
-		dwread_skip(&r, 8);
+		u->dwo_id = dwread_num(&r, 8);
 	if (u->type == DW_UT_type || u->type == DW_UT_split_type)
 		dwread_skip(&r, 8 + u->off_sz);
 	u->die = r.p ? (uint64_t)(r.p - us->file.sections[DWFILE_INFO].bytes) : u->end;
@@ -299,6 +300,18 @@ static uint64_t base_or(const struct dwunit *u, const struct dwdie *die, enum dw
 	return u->off_sz == 4 ? hdr32 : hdr64;
 }
 
+/* DWARF 5 has the number in the unit's header. */
+static void read_split(const struct dwunits *us, struct dwunit *u, const struct dwdie *die)
+{
+	bool numbered = dwunit_has(die, DWATTR_DWO_ID);
+
+	if (numbered)
+		u->dwo_id = dwunit_number(die, DWATTR_DWO_ID);
+	u->dwo_name = dwunit_string(us, u, die, DWATTR_DWO_NAME);
+	u->dwo_ranges_base = dwunit_number(die, DWATTR_DWO_RANGES_BASE);
+	u->split = u->dwo_name.s && (u->type == DW_UT_skeleton || numbered);
+}
+
 static void read_first(const struct dwunits *us, struct dwunit *u, const struct dwdie *die)
 {
 	u->tag = die->abbrev->tag;
@@ -311,6 +324,7 @@ static void read_first(const struct dwunits *us, struct dwunit *u, const struct 
 	if (!dwunit_has(die, DWATTR_LOW_PC) ||
 	    !dwunit_address(us, u, &die->vals[DWATTR_LOW_PC], &u->low_pc))
 		u->low_pc = 0;
+	read_split(us, u, die);
 }
 
 /* Reads the first DIE with no more of the table of abbreviations than it takes. */

@@ -46,9 +46,12 @@ struct dwunit {
 	uint8_t version, type, addr_sz, off_sz;
 	uint16_t tag; /* of the first DIE; 0 = it could not be read */
 	bool has_lines;
+	bool split; /* its DIEs are elsewhere: in dwo_name, or with its dwo_id in a package */
 	uint64_t low_pc, lines_off;
 	uint64_t str_offsets_base, addr_base, rnglists_base;
-	struct dwfile_str dir;
+	uint64_t ranges_base; /* before DWARF 5, of units that were moved elsewhere */
+	uint64_t dwo_id, dwo_ranges_base;
+	struct dwfile_str dir, dwo_name;
 	struct dwabbrev_table *abbrevs; /* NULL until dwunit_load() */
 };
 
@@ -65,7 +68,8 @@ struct dwunits {
 };
 
 /* Image and budget are borrowed until dwunit_fini(). */
-void dwunit_init(struct dwunits *us, const struct elfimg *img, struct budget *budget);
+void dwunit_init(struct dwunits *us, const struct elfimg *img, enum dwfile_kind kind,
+		 struct budget *budget);
 void dwunit_fini(struct dwunits *us);
 
 /*

@@ -27,6 +27,7 @@
 #include "symbol/demangle.h"
 #include "symbol/dwfile.h"
 #include "symbol/dwinfo.h"
+#include "symbol/dwofiles.h"
 #include "symbol/elfimg.h"
 #include "symbol/minidebug.h"
 #include "symbol/plt.h"
@@ -68,6 +69,7 @@ struct symbolizer {
 	size_t mini_cap;
 
 	struct elfimg alt; /* what dwz moved out of the debug information */
+	struct dwofiles split; /* what the compiler did */
 	struct dwinfo *dwarf;
 	bool dwarf_refused; /* for good */
 	bool left_out; /* a part of it was too large */
@@ -99,6 +101,7 @@ static void set_cfg(struct symbolizer *sym, const struct symbolizer_cfg *cfg)
 	max.mem = sym->cfg.dwarf_mem_max;
 	budget_init(&sym->dwarf_budget, &max);
 	symtab_init(&sym->symtab, &sym->symtab_budget);
+	dwofiles_init(&sym->split, sym->cfg.open_debug, sym->cfg.open_ctx);
 }
 
 void symbolizer_slice(struct symbolizer *sym, uint64_t cpu_ns)
@@ -174,6 +177,7 @@ void symbolizer_free(struct symbolizer *sym)
 	minidebug_free(sym->unpacking);
 	plt_free(&sym->plt, &sym->symtab);
 	symtab_free(&sym->symtab);
+	dwofiles_fini(&sym->split);
 	elfimg_close(&sym->alt);
 	elfimg_close(&sym->mini);
 	elfimg_close(&sym->debug);
@@ -478,8 +482,8 @@ static int load_dwarf(struct symbolizer *sym)
 	if (ret == 1)
 		ret = open_alt(sym, debug);
 	if (ret == 1)
-		sym->dwarf = dwinfo_new(debug, sym->alt.bytes ? &sym->alt : NULL, &sym->img,
-					&sym->dwarf_budget);
+		sym->dwarf = dwinfo_new(debug, sym->alt.bytes ? &sym->alt : NULL, &sym->split,
+					&sym->img, &sym->dwarf_budget);
 	else if (!ret)
 		sym->dwarf_refused = true;
 	return ret;
@@ -683,6 +687,16 @@ int symbolizer_has_symtab(struct symbolizer *sym)
 	return err ? err : sym->symtab.sym_cnt > 0;
 }
 
+unsigned int symbolizer_missing(const struct symbolizer *sym)
+{
+	return sym->split.missing;
+}
+
+size_t symbolizer_files(const struct symbolizer *sym)
+{
+	return sym->split.open_cnt;
+}
+
 size_t symbolizer_dwarf_mem(const struct symbolizer *sym)
 {
 	return sym->dwarf_budget.mem;
@@ -692,6 +706,7 @@ void symbolizer_drop_dwarf(struct symbolizer *sym)
 {
 	dwinfo_free(sym->dwarf);
 	sym->dwarf = NULL;
+	dwofiles_drop(&sym->split);
 }
 
 int symbolizer_build_id(int fd, uint8_t out[SYMBOLIZER_BUILD_ID_MAX], size_t *sz)

@@ -20,17 +20,25 @@
 struct symbolizer;
 
 #define SYMBOLIZER_BUILD_ID_MAX 64
+/* Files of split debug information that are asked for, for one module. */
+#define SYMBOLIZER_SPLIT_MAX 1024
 
 enum symbolizer_want_kind {
 	SYMBOLIZER_WANT_BUILD_ID, /* a debug file by build-id */
 	SYMBOLIZER_WANT_DEBUGLINK, /* a debug file by the name in .gnu_debuglink */
 	SYMBOLIZER_WANT_ALTLINK, /* what several debug files share, by name and build-id (dwz) */
+	SYMBOLIZER_WANT_DWP, /* the package of split debug information; no name */
+	/*
+	 * what was moved out of one object file, by name: where it was made, and behind the last "/./", if
+	 * there is one, as the compiler was told. It is checked by the number that both have
+	 */
+	SYMBOLIZER_WANT_DWO,
 };
 
 /* A file that would help. name comes from the file: trust nothing about it. */
 struct symbolizer_want {
 	enum symbolizer_want_kind kind;
-	const char *name; /* NULL for SYMBOLIZER_WANT_BUILD_ID */
+	const char *name; /* NULL for SYMBOLIZER_WANT_BUILD_ID and _DWP */
 	const uint8_t *build_id; /* NULL when there is none */
 	size_t build_id_sz;
 };
@@ -131,9 +139,14 @@ int symbolizer_has_symtab(struct symbolizer *sym);
  */
 const char *symbolizer_gave_up(const struct symbolizer *sym);
 
+/* Files of split debug information that were asked for and not found, or were of another build. */
+unsigned int symbolizer_missing(const struct symbolizer *sym);
+
+/* Files of split debug information that are mapped now. */
+size_t symbolizer_files(const struct symbolizer *sym);
 /* Bytes of memory that debug information holds now. */
 size_t symbolizer_dwarf_mem(const struct symbolizer *sym);
-/* Gives that memory back; the next symbolizer_frames() starts anew. */
+/* Gives that memory back, and those files; the next symbolizer_frames() starts anew. */
 void symbolizer_drop_dwarf(struct symbolizer *sym);
 
 /*

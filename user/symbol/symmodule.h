@@ -15,7 +15,8 @@
 /* A module as the broker knows it, and what is to be asked about it; for the broker only. */
 
 #define SYMMODULE_SENT_MAX 64 /* questions of one module that a worker has */
-#define SYMMODULE_WANTS_MAX 64 /* debug files that one module may ask for */
+#define SYMMODULE_WANTS_MAX                                                                        \
+	(SYMBOLIZER_SPLIT_MAX + 64) /* debug files that one module may ask for */
 
 enum symmodule_state {
 	SYMMODULE_CLOSED,
@@ -56,7 +57,7 @@ struct symmodule {
 	bool broken; /* it was some worker's end: nothing more is asked about it */
 	bool building; /* its table is: symtables_begin() */
 	bool retried; /* building it was some worker's end */
-	bool has_symtab, has_dwarf, symtab_known, dwarf_known;
+	bool has_symtab, has_dwarf, symtab_known, dwarf_known, lacks_split;
 	enum symbroker_status status;
 	char detail[80];
 	struct symmodule_side sides[SYMWORKER_ROLE_CNT];

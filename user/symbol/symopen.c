@@ -379,6 +379,65 @@ static int open_altlink(const struct symopen_where *where, const struct symboliz
 	return fd >= 0 ? fd : open_beside(where, where->path, dir_len, ".debug/", want->name);
 }
 
+/* The directory of the module's file; false when that has none. */
+static bool dir_of(const struct symopen_where *where, int *len)
+{
+	const char *slash = where->path ? strrchr(where->path, '/') : NULL;
+
+	*len = slash ? (int)(slash - where->path) : 0;
+	return slash && where->path[0] == '/';
+}
+
+/* The package has the program's name, and an ending. */
+static int open_package(const struct symopen_where *where)
+{
+	const char *symfs = where->dirs ? where->dirs->symfs : NULL;
+	int fd = -ENOENT, dir_len;
+	char name[PATH_MAX];
+
+	if (!dir_of(where, &dir_len))
+		return fd;
+	snprintf(name, sizeof(name), "%s.dwp", where->path + dir_len + 1);
+	if (symfs)
+		fd = open_made(symfs, "%.*s/%s", dir_len, where->path, name);
+	if (fd < 0 && symfs)
+		fd = open_made(symfs, "%s", name);
+	if (fd < 0)
+		fd = open_beside(where, where->path, dir_len, "", name);
+	return fd >= 0 ?
+		       fd :
+		       open_made(NULL, "%s%.*s/%s", debug_root(where), dir_len, where->path, name);
+}
+
+/* Where it was made; where that tree was moved to, the program with it, it is beside that. */
+static int open_moved(const struct symopen_where *where, const struct symbolizer_want *want)
+{
+	const char *symfs = where->dirs ? where->dirs->symfs : NULL;
+	const char *names[3] = { want->name, want->name, want->name }, *p;
+	int fd = -ENOENT, dir_len;
+	size_t i;
+
+	for (p = want->name; (p = strstr(p, "/./")); p++)
+		names[1] = p + 3;
+	p = strrchr(want->name, '/');
+	names[2] = p ? p + 1 : want->name;
+	if (want->name[0] == '/') {
+		if (symfs)
+			fd = open_made(symfs, "%s", want->name);
+		if (fd < 0)
+			fd = open_beside(where, "", 0, "", want->name);
+	}
+	for (i = 0; fd < 0 && dir_of(where, &dir_len) && i < 3; i++) {
+		if (names[i][0] == '/')
+			continue;
+		if (symfs)
+			fd = open_made(symfs, "%.*s/%s", dir_len, where->path, names[i]);
+		if (fd < 0)
+			fd = open_beside(where, where->path, dir_len, "", names[i]);
+	}
+	return fd;
+}
+
 int symopen_debug(void *ctx, const struct symbolizer_want *want)
 {
 	const struct symopen_where *where = ctx;
@@ -390,6 +449,10 @@ int symopen_debug(void *ctx, const struct symbolizer_want *want)
 		return open_debuglink(where, want);
 	case SYMBOLIZER_WANT_ALTLINK:
 		return open_altlink(where, want);
+	case SYMBOLIZER_WANT_DWP:
+		return open_package(where);
+	case SYMBOLIZER_WANT_DWO:
+		return open_moved(where, want);
 	}
 	return -EINVAL;
 }
@@ -511,6 +574,12 @@ static int open_asked(const struct symproto_msg *m, const struct symopen_dirs *d
 		return m->more ? symopen_debug((void *)&where, &want) : -EINVAL;
 	case SYMPROTO_WANT_ALTLINK:
 		want.kind = SYMBOLIZER_WANT_ALTLINK;
+		return m->more ? symopen_debug((void *)&where, &want) : -EINVAL;
+	case SYMPROTO_WANT_DWP:
+		want.kind = SYMBOLIZER_WANT_DWP;
+		return symopen_debug((void *)&where, &want);
+	case SYMPROTO_WANT_DWO:
+		want.kind = SYMBOLIZER_WANT_DWO;
 		return m->more ? symopen_debug((void *)&where, &want) : -EINVAL;
 	case SYMPROTO_ELF:
 	case SYMPROTO_IDENTIFY:

@@ -70,6 +70,8 @@ enum symproto_what {
 	SYMPROTO_WANT_BUILD_ID,
 	SYMPROTO_WANT_DEBUGLINK,
 	SYMPROTO_WANT_ALTLINK,
+	SYMPROTO_WANT_DWP,
+	SYMPROTO_WANT_DWO,
 	SYMPROTO_WHAT_END,
 };
 
@@ -78,7 +80,8 @@ bool symproto_is_debug_file(enum symproto_what what);
 
 #define SYMPROTO_HAS_SYMTAB 1u
 #define SYMPROTO_HAS_DWARF 2u
-#define SYMPROTO_FLAGS 3u
+#define SYMPROTO_LACKS_SPLIT 4u /* files that it is split over are missing */
+#define SYMPROTO_FLAGS 7u
 
 /* One message. Fields that its kind does not have are 0. Strings are borrowed. */
 struct symproto_msg {

@@ -17,6 +17,8 @@
 #include "symbol/symopen.h"
 
 #define STATES_MAX 16 /* times that it may say what it has */
+/* What a module's detail says that has names. */
+#define LACKS_SPLIT "files of its split debug information are missing"
 #define TURNS_MAX 10000 /* of a worker without a word in them */
 
 /* What an opener has been asked for. */
@@ -60,7 +62,7 @@ static void settle(struct symbroker *b, struct symmodule *m)
 	    m->status == SYMBROKER_GAVE_UP)
 		return;
 	if (m->has_symtab || m->has_dwarf)
-		symside_set_status(b, m, SYMBROKER_NAMED, "");
+		symside_set_status(b, m, SYMBROKER_NAMED, m->lacks_split ? LACKS_SPLIT : "");
 	else if (m->symtab_known && (m->dwarf_known || b->cfg.no_dwarf))
 		symside_set_status(b, m, SYMBROKER_STRIPPED, "");
 }
@@ -354,6 +356,7 @@ static bool on_state(struct symbroker *b, struct symmodule *m, enum symworker_ro
 	} else {
 		m->dwarf_known = true;
 		m->has_dwarf = msg->flags & SYMPROTO_HAS_DWARF;
+		m->lacks_split = msg->flags & SYMPROTO_LACKS_SPLIT;
 	}
 	if (msg->text && m->status != SYMBROKER_CRASHED && m->status != SYMBROKER_HUNG)
 		symside_set_status(b, m, SYMBROKER_GAVE_UP, msg->text);

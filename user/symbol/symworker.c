@@ -36,7 +36,9 @@
 #define LINES_SLICE_NS 50000000ull
 #define TABLES_SLICE_NS 10000000ull
 #define FLUSH_SZ 16384
-#define WANT_CNT 3
+/* Files of split debug information that are mapped: a process may have some 65,000 mappings. */
+#define SPLIT_FILES_MAX 4096
+#define WANT_CNT 5
 
 /* A debug file that the symbolizer asked for. */
 struct want {
@@ -58,6 +60,7 @@ struct module {
 	size_t pending_cnt, pending_cap;
 	bool unsorted, told;
 	const char *gave_up; /* as told */
+	bool lacks_split; /* as told */
 	uint64_t used; /* turn in which it last worked */
 };
 
@@ -124,21 +127,24 @@ static void put_state(struct module *m)
 {
 	bool names = m->w->role == SYMWORKER_NAMES;
 	const char *gave_up = m->map ? perfmap_gave_up(m->map) : symbolizer_gave_up(m->sym);
+	bool lacks = m->sym && symbolizer_missing(m->sym);
 	int has;
 
-	if (m->told && gave_up == m->gave_up)
+	if (m->told && gave_up == m->gave_up && lacks == m->lacks_split)
 		return;
 	has = m->map ? 1 : names ? symbolizer_has_symtab(m->sym) : symbolizer_has_dwarf(m->sym);
 	if (has == -EAGAIN)
 		return;
 	m->told = true;
 	m->gave_up = gave_up;
+	m->lacks_split = lacks;
 	put(m->w, &(struct symproto_msg){
 			  .kind = SYMPROTO_STATE,
 			  .id = m->id,
-			  .flags = !has	 ? 0 :
-				   names ? SYMPROTO_HAS_SYMTAB :
-					   SYMPROTO_HAS_DWARF,
+			  .flags = (!has  ? 0 :
+				    names ? SYMPROTO_HAS_SYMTAB :
+					    SYMPROTO_HAS_DWARF) |
+				   (lacks ? SYMPROTO_LACKS_SPLIT : 0),
 			  .text = gave_up,
 			  .text_len = gave_up ? strlen(gave_up) : 0,
 		  });
@@ -153,6 +159,8 @@ static int open_debug(void *ctx, const struct symbolizer_want *want)
 		[SYMBOLIZER_WANT_BUILD_ID] = SYMPROTO_WANT_BUILD_ID,
 		[SYMBOLIZER_WANT_DEBUGLINK] = SYMPROTO_WANT_DEBUGLINK,
 		[SYMBOLIZER_WANT_ALTLINK] = SYMPROTO_WANT_ALTLINK,
+		[SYMBOLIZER_WANT_DWP] = SYMPROTO_WANT_DWP,
+		[SYMBOLIZER_WANT_DWO] = SYMPROTO_WANT_DWO,
 	};
 	struct module *m = ctx;
 	struct want *slot = &m->wants[want->kind];
@@ -363,22 +371,24 @@ static int compare_down(const void *pa, const void *pb)
 	return *a > *b ? -1 : *a < *b;
 }
 
-/* Drops debug information, used longest ago first, until the rest fits; never that of `keep`. */
+/* Drops debug information, used longest ago first, until the rest fits, and its files; never that of `keep`. */
 static void trim_memory(struct worker *w, const struct module *keep)
 {
 	for (;;) {
 		struct module *oldest = NULL;
-		size_t total = 0, i;
+		size_t total = 0, files = 0, i;
 
 		for (i = 0; i < w->cnt; i++) {
 			struct module *m = w->order[i];
 			size_t mem = m->sym ? symbolizer_dwarf_mem(m->sym) : 0;
+			size_t mapped = m->sym ? symbolizer_files(m->sym) : 0;
 
 			total += mem;
-			if (mem && m != keep && (!oldest || m->used < oldest->used))
+			files += mapped;
+			if ((mem || mapped) && m != keep && (!oldest || m->used < oldest->used))
 				oldest = m;
 		}
-		if (total <= w->dwarf_mem_max || !oldest)
+		if ((total <= w->dwarf_mem_max && files <= SPLIT_FILES_MAX) || !oldest)
 			return;
 		symbolizer_drop_dwarf(oldest->sym);
 	}
