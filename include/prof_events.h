@@ -394,6 +394,8 @@ enum prof_tp_symbol_kind {
 #define PROF_F_KSTACKS_HELPED "kernel_stacks_helped" /* by its helper, ten times as slow */
 #define PROF_F_USTACKS_REUSED "user_stacks_reused" /* that were known from a walk before */
 #define PROF_F_STACKS_COMPARED "stacks_compared" /* walked or reused, and taken the slow way too */
+#define PROF_F_WAITED_NS "waited_ns" /* that the recorder's drain waited for a CPU */
+#define PROF_F_OUTPUT_FULL_NS "output_full_ns" /* that it left records there, for want of room */
 #define PROF_F_STACKS_DIFFERING "stacks_differing" /* of them; the slow way's is in the trace */
 
 /*
@@ -538,6 +540,8 @@ enum prof_summary_kind {
 	X(PROF_EV_STATS, PROF_F_USTACKS_REUSED, NULL, PROF_KIND_COUNTER)                           \
 	X(PROF_EV_STATS, PROF_F_STACKS_COMPARED, NULL, PROF_KIND_COUNTER)                          \
 	X(PROF_EV_STATS, PROF_F_STACKS_DIFFERING, NULL, PROF_KIND_COUNTER)                         \
+	X(PROF_EV_STATS, PROF_F_WAITED_NS, PROF_UNIT_NS, PROF_KIND_COUNTER)                        \
+	X(PROF_EV_STATS, PROF_F_OUTPUT_FULL_NS, PROF_UNIT_NS, PROF_KIND_COUNTER)                   \
 	X(PROF_EV_SUMMARY, PROF_F_PID, NULL, PROF_KIND_PID)                                        \
 	X(PROF_EV_SUMMARY, PROF_F_SUM_NS, PROF_UNIT_NS, NULL)                                      \
 	X(PROF_EV_SUMMARY, PROF_F_MAX_NS, PROF_UNIT_NS, NULL)                                      \

@@ -238,6 +238,45 @@ Test(info, side_band_records_are_not_events)
 	make_fini(&m);
 }
 
+/* Told from a twentieth of the time on; the output at all. */
+static void expect_waits(const uint64_t values[3], const char *told, const char *in_json)
+{
+	const struct dial9_field fields[] = {
+		{ "elapsed_ns", DIAL9_VARINT },
+		{ "waited_ns", DIAL9_VARINT },
+		{ "output_full_ns", DIAL9_VARINT },
+	};
+	struct dial9_schema *schema;
+	struct make m;
+	struct run r;
+	size_t i;
+
+	make_init(&m, NULL);
+	cr_assert_eq(dial9_schema_new("RecorderStats", true, fields, 3, &schema), 0);
+	dial9_enc_begin(m.enc, schema, 5);
+	for (i = 0; i < 3; i++)
+		dial9_enc_put_u64(m.enc, values[i]);
+	make_end(&m);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
+	run_expect_in(r.out, told);
+	run_free(&r);
+	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
+	run_expect_in(r.out, in_json);
+	run_free(&r);
+	dial9_schema_free(schema);
+	make_fini(&m);
+}
+
+Test(info, says_what_made_the_recorder_late)
+{
+	expect_waits((uint64_t[]){ 20000000000, 1000000000, 0 },
+		     "of one CPU over 20.0 s; waited 1.0 s for a CPU; memory",
+		     ",\"waited_ns\":1000000000,\"output_full_ns\":0}");
+	expect_waits((uint64_t[]){ 20000000000, 900000000, 2500000000 },
+		     "of one CPU over 20.0 s; the output was behind for 2.5 s; memory",
+		     ",\"waited_ns\":900000000,\"output_full_ns\":2500000000}");
+}
+
 Test(info, says_how_stacks_were_unwound_and_what_there_was_no_room_for)
 {
 	const struct dial9_field fields[] = {

@@ -6,6 +6,8 @@
 #include "record/status.h"
 
 #include <criterion/criterion.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -607,6 +609,39 @@ Test(status, cpu_time_is_told_from_getting_ready_and_from_the_end)
 	cr_expect_leq(after.cpu_ns, before - started + 2 * slack);
 	cr_expect_geq(after.end_cpu_ns + slack, 40000000);
 	cr_expect_leq(after.end_cpu_ns, cpu_ns() - before + 2 * slack);
+}
+
+/* A thread of the same kind keeps this one from the only CPU that both may use. */
+static void *compete(void *ctx)
+{
+	while (!__atomic_load_n((bool *)ctx, __ATOMIC_ACQUIRE))
+		;
+	return NULL;
+}
+
+Test(status, time_without_a_cpu_and_without_room_is_told)
+{
+	struct status_totals before, after;
+	bool over = false;
+	pthread_t thread;
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	cr_assert_eq(sched_setaffinity(0, sizeof(one), &one), 0);
+	cr_assert_eq(pthread_create(&thread, NULL, compete, &over), 0);
+	status_totals(status, START, &before);
+	do {
+		burn();
+		status_totals(status, START, &after);
+	} while (after.waited_ns - before.waited_ns < 50000000);
+	__atomic_store_n(&over, true, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	cr_expect_eq(before.output_full_ns, 0);
+	status_output_full(status, 3);
+	status_output_full(status, 4);
+	status_totals(status, START, &after);
+	cr_expect_eq(after.output_full_ns, 7);
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------------ */

@@ -423,6 +423,18 @@ static void put_loss(struct info *in, uint32_t part)
 /* Less is not worth a word. */
 #define TOLD_NS 10000000
 
+enum { WAITED_PART = 20 }; /* of the time */
+
+/* What made it late, where records were lost or might have been. */
+static void put_waits(struct info *in, const struct event_counts_stats *s)
+{
+	if (s->waited_ns >= s->elapsed_ns / WAITED_PART)
+		buf_printf(&in->out, "; waited %.1f s for a CPU", (double)s->waited_ns / 1e9);
+	if (s->output_full_ns)
+		buf_printf(&in->out, "; the output was behind for %.1f s",
+			   (double)s->output_full_ns / 1e9);
+}
+
 static void put_overhead(struct info *in, uint32_t part)
 {
 	const struct event_counts_stats *s = &event_counts_part(&in->counts, part)->stats;
@@ -442,6 +454,7 @@ static void put_overhead(struct info *in, uint32_t part)
 	if (s->end_cpu_ns >= TOLD_NS)
 		buf_printf(&in->out, ", then %.2f s of CPU time for the end",
 			   (double)s->end_cpu_ns / 1e9);
+	put_waits(in, s);
 	if (s->bpf_runs)
 		buf_printf(&in->out, "; %.0f ns a BPF run",
 			   (double)s->bpf_ns / (double)s->bpf_runs);

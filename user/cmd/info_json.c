@@ -100,6 +100,9 @@ static void json_stats(struct info *in, const struct event_counts_stats *s)
 			   ",\"stacks_differing\":%" PRIu64,
 			   s->kernel_stacks_walked, s->kernel_stacks_helped, s->user_stacks_reused,
 			   s->stacks_compared, s->stacks_differing);
+	if (s->waited_ns || s->output_full_ns)
+		buf_printf(&in->out, ",\"waited_ns\":%" PRIu64 ",\"output_full_ns\":%" PRIu64,
+			   s->waited_ns, s->output_full_ns);
 	buf_addch(&in->out, '}');
 }
 

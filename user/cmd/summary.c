@@ -28,7 +28,7 @@
 #include "trace/source.h"
 #include "trace/trace.h"
 
-enum { HOTTEST = 5, TOLD_NS = 10000000 };
+enum { HOTTEST = 5, TOLD_NS = 10000000, WAITED_PART = 20 /* of the time */ };
 
 static double percent(uint64_t part, uint64_t whole)
 {
@@ -109,15 +109,26 @@ static void print_cost(const struct status_totals *t)
 	fputs(" ]\n", stderr);
 }
 
-static void print_loss(const struct recorder_cfg *cfg, const struct account *account)
+static void print_loss(const struct recorder_cfg *cfg, const struct status_totals *t,
+		       const struct account *account)
 {
 	struct buf line = { 0 };
 	char larger[32];
 
 	if (account_lost(account)) {
 		larger_ring(cfg, larger, sizeof(larger));
-		fprintf(stderr, "  some were lost: a larger buffer (-m %s) or fewer events help\n",
-			larger);
+		if (t->output_full_ns)
+			fprintf(stderr,
+				"  some were lost: the output was behind for %.1f s; a quicker one, "
+				"--compress=zstd or fewer events help\n",
+				t->output_full_ns / 1e9);
+		else
+			fprintf(stderr,
+				"  some were lost: a larger buffer (-m %s) or fewer events help\n",
+				larger);
+		if (t->waited_ns >= t->elapsed_ns / WAITED_PART)
+			fprintf(stderr, "  the recorder waited %.1f s for a CPU\n",
+				t->waited_ns / 1e9);
 	}
 	str_counted(&line, account->lost[ACCOUNT_STACKS], "stack");
 	if (account->lost[ACCOUNT_STACKS])
@@ -153,7 +164,7 @@ static void print_figures(const struct recorder_cfg *cfg, const struct recorder_
 	fprintf(stderr, "[ dial9-prof: %.1f s, %s; ", t->elapsed_ns / 1e9, buf_cstr(&line));
 	print_cost(t);
 	buf_free(&line);
-	print_loss(cfg, &account);
+	print_loss(cfg, t, &account);
 	if (result->sampler && strcmp(result->sampler, "cycles"))
 		fprintf(stderr, "  sampled by %s at %u Hz: no hardware counters here\n",
 			result->sampler, result->hz);

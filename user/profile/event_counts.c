@@ -92,6 +92,8 @@ static const struct figure {
 	FIGURE(USTACKS_REUSED, user_stacks_reused),
 	FIGURE(STACKS_COMPARED, stacks_compared),
 	FIGURE(STACKS_DIFFERING, stacks_differing),
+	FIGURE(WAITED_NS, waited_ns),
+	FIGURE(OUTPUT_FULL_NS, output_full_ns),
 #undef FIGURE
 };
 

@@ -34,6 +34,7 @@ struct event_counts_stats {
 	uint64_t unwind_lists, unwind_lists_left_out, unwind_modules_left_out;
 	uint64_t kernel_stacks_walked, kernel_stacks_helped, user_stacks_reused;
 	uint64_t stacks_compared, stacks_differing;
+	uint64_t waited_ns, output_full_ns; /* see PROF_F_WAITED_NS */
 };
 
 /* One module and the distinct addresses in it that stacks hold. */

@@ -39,7 +39,7 @@ enum schema_id {
 struct schema_def {
 	const char *name;
 	size_t cnt;
-	struct dial9_field fields[32];
+	struct dial9_field fields[36];
 };
 
 static const struct schema_def schema_defs[SCHEMA_CNT] = {
@@ -131,7 +131,7 @@ static const struct schema_def schema_defs[SCHEMA_CNT] = {
 				     { PROF_F_DURATION_NS, DIAL9_VARINT },
 			     } },
 	[SCHEMA_STATS] = { PROF_EV_STATS,
-			   32,
+			   34,
 			   {
 				   { PROF_F_ELAPSED_NS, DIAL9_VARINT },
 				   { PROF_F_PRODUCED, DIAL9_VARINT },
@@ -165,6 +165,8 @@ static const struct schema_def schema_defs[SCHEMA_CNT] = {
 				   { PROF_F_USTACKS_REUSED, DIAL9_VARINT },
 				   { PROF_F_STACKS_COMPARED, DIAL9_VARINT },
 				   { PROF_F_STACKS_DIFFERING, DIAL9_VARINT },
+				   { PROF_F_WAITED_NS, DIAL9_VARINT },
+				   { PROF_F_OUTPUT_FULL_NS, DIAL9_VARINT },
 			   } },
 	[SCHEMA_THINNING] = { PROF_EV_THINNING,
 			      3,
@@ -443,6 +445,8 @@ int emit_stats(struct emit *e, uint64_t ts, const struct emit_stats *s)
 		s->user_stacks_reused,
 		s->stacks_compared,
 		s->stacks_differing,
+		s->waited_ns,
+		s->output_full_ns,
 	};
 	size_t i;
 

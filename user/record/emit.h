@@ -108,6 +108,7 @@ struct emit_stats {
 	uint64_t unwind_lists, unwind_lists_left_out, unwind_modules_left_out;
 	uint64_t kernel_stacks_walked, kernel_stacks_helped, user_stacks_reused;
 	uint64_t stacks_compared, stacks_differing;
+	uint64_t waited_ns, output_full_ns;
 };
 int emit_stats(struct emit *e, uint64_t ts, const struct emit_stats *s);
 

@@ -96,6 +96,7 @@ struct recorder {
 	struct early_records *early; /* what comes until then */
 	bool releasing; /* that */
 	bool finishing; /* recording is over */
+	bool full; /* the last pass ended for want of room */
 	struct symbroker *broker;
 	struct proc_reader *proc_reader; /* NULL: none */
 	struct tasks *tasks;
@@ -518,7 +519,8 @@ static int drain(struct recorder *r, uint64_t *mark, uint64_t deadline)
 		return n;
 	do {
 		/* What there is no room for stays in the rings, where what is lost is counted. */
-		if (!has_room(r)) {
+		r->full = !has_room(r);
+		if (r->full) {
 			*mark = merge_reached(r->merge);
 			break;
 		}
@@ -596,7 +598,7 @@ static void report_progress(struct recorder *r, uint64_t now, unsigned int tick)
 
 static int record_until_over(struct recorder *r)
 {
-	uint64_t now = clock_mono_ns(), mark;
+	uint64_t now = clock_mono_ns(), before, mark;
 	unsigned int tick = 0;
 	int err;
 
@@ -604,7 +606,10 @@ static int record_until_over(struct recorder *r)
 	err = thin_write(&r->thin, r->status);
 	while (!err && !is_over(r, now)) {
 		wait_tick(r, now);
+		before = now;
 		now = clock_mono_ns();
+		if (r->full)
+			status_output_full(r->status, now - before);
 		mark = now - MARK_NS;
 		realtime_before_pass(&r->realtime, now,
 				     capture_is_filled(r->capture, FILLING_PART));

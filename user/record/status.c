@@ -55,6 +55,8 @@ struct status {
 	uint64_t malformed;
 	uint64_t stacks_left_out;
 	uint64_t side_lost, side_stalls, doubts;
+	uint64_t output_full_ns;
+	uint64_t waited_base_ns;
 	uint64_t cpu_base_ns; /* spent on getting ready */
 	uint64_t cpu_end_ns; /* spent when recording was over; 0 while it is not */
 };
@@ -69,6 +71,20 @@ static uint64_t own_cpu_ns(void)
 	       (ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) * 1000ULL;
 }
 
+/* That this thread waited for a CPU; 0 where the kernel does not count that. */
+static uint64_t own_waited_ns(void)
+{
+	unsigned long long ran = 0, waited = 0;
+	FILE *f = fopen("/proc/thread-self/schedstat", "re");
+
+	if (!f)
+		return 0;
+	if (fscanf(f, "%llu %llu", &ran, &waited) != 2)
+		waited = 0;
+	fclose(f);
+	return waited;
+}
+
 struct status *status_new(const struct status_cfg *cfg)
 {
 	struct status *s = xcalloc(1, sizeof(*s));
@@ -80,6 +96,7 @@ struct status *status_new(const struct status_cfg *cfg)
 	s->start_real_ns = clock_real_ns() - (clock_mono_ns() - cfg->start_ns);
 	s->cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	s->cpu_base_ns = own_cpu_ns();
+	s->waited_base_ns = own_waited_ns();
 	return s;
 }
 
@@ -464,6 +481,8 @@ static void fill_totals(struct status *s, const struct capture_counts *counts, u
 		.cpu_ns = (s->cpu_end_ns ? s->cpu_end_ns : cpu_ns) - s->cpu_base_ns,
 		.end_cpu_ns = s->cpu_end_ns ? cpu_ns - s->cpu_end_ns : 0,
 		.realtime_ns = realtime_ns(s->cfg.realtime),
+		.waited_ns = own_waited_ns() - s->waited_base_ns,
+		.output_full_ns = s->output_full_ns,
 		.bytes = s->bytes_before + dial9_enc_bytes(s->cfg.enc),
 	};
 	for (i = 0; i < PROF_PROG_CNT; i++)
@@ -534,6 +553,8 @@ static int write_stats(struct status *s, const struct capture_counts *counts, ui
 		.user_stacks_reused = t.user_stacks_reused,
 		.stacks_compared = t.stacks_compared,
 		.stacks_differing = t.stacks_differing,
+		.waited_ns = t.waited_ns,
+		.output_full_ns = t.output_full_ns,
 	};
 	for (i = 0; i < PROF_PROG_CNT; i++)
 		stats.bpf_runs += counts->prog_runs[i];
@@ -594,6 +615,11 @@ void status_next_segment(struct status *s, struct dial9_enc *enc, struct emit *e
 	s->cfg.enc = enc;
 	s->cfg.emit = emit;
 	s->bytes_before = bytes;
+}
+
+void status_output_full(struct status *s, uint64_t ns)
+{
+	s->output_full_ns += ns;
 }
 
 void status_end(struct status *s)

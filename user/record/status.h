@@ -38,6 +38,8 @@ struct status_totals {
 	uint64_t cpu_ns; /* the recorder's own while recording, user and system */
 	uint64_t end_cpu_ns; /* its own after that: for names, mostly */
 	uint64_t realtime_ns; /* of cpu_ns, what was spent at real-time priority */
+	uint64_t waited_ns; /* that the drain, runnable, waited for a CPU */
+	uint64_t output_full_ns; /* that it left records where they were, since the output was behind */
 	uint64_t bytes;
 	uint64_t kernel_stacks_walked, kernel_stacks_helped; /* by ORC tables, by the helper */
 	uint64_t user_stacks_reused;
@@ -56,7 +58,7 @@ struct status_cfg {
 	uint64_t start_ns;
 };
 
-/* Writes what the trace says about the recording itself. */
+/* Writes what the trace says about the recording itself. Made and asked by the thread that drains. */
 struct status;
 
 struct status *status_new(const struct status_cfg *cfg);
@@ -99,6 +101,8 @@ void status_next_segment(struct status *s, struct dial9_enc *enc, struct emit *e
 /* The periodic part, at most once a second: loss, figures, and every ten the wall clock. now_ns: all
  * records older than that have been written. */
 int status_tick(struct status *s, uint64_t now_ns);
+/* For so long nothing was drained, since the output had no room. */
+void status_output_full(struct status *s, uint64_t ns);
 /* Recording is over: the recorder's work from here on is told apart. */
 void status_end(struct status *s);
 /* All of it once more, and what can only be told at the end. */
