@@ -285,6 +285,57 @@ Test(flight, what_a_snapshot_has_taken_stays_until_it_is_written)
 	buf_free(&files);
 }
 
+/* Its names come later, and its end behind all that comes meanwhile. */
+Test(flight, a_snapshot_that_fills_the_memory_before_its_end_is_written_all_the_same)
+{
+	struct flight_counts counts;
+	void *a, *b;
+
+	open_flight(&long_one);
+	a = begin();
+	put_many(a, 'a', 3 * MIB);
+	cr_expect(out.has_room(out.ctx));
+	snapshot();
+	b = begin();
+	put_many(b, 'b', 3 * MIB);
+	cr_expect(!out.has_room(out.ctx), "the drain is to wait");
+	put(a, "names");
+	cr_assert_eq(out.end(a), 0);
+	cr_expect_eq(files.len, 3 * MIB + 7);
+	cr_expect(out.has_room(out.ctx));
+	cr_assert_eq(out.end(b), 0);
+	flight_count(flight, &counts);
+	cr_expect_leq(counts.bytes, 4 * MIB, "what was beyond the bound is given back");
+	close_flight();
+	cr_expect_eq(files.len, 6 * MIB + 9);
+	cr_expect(!strncmp(files.data + 3 * MIB, "anames][b", 9));
+	buf_free(&files);
+}
+
+Test(flight, who_gives_up_has_whole_flushes_and_none_behind_one_that_is_missing)
+{
+	volatile sig_atomic_t stop = 2;
+	struct flight_cfg cfg = long_one;
+	void *a, *b;
+
+	cfg.stop = &stop;
+	open_flight(&cfg);
+	a = begin();
+	put_many(a, 'a', 3 * MIB);
+	snapshot();
+	b = begin();
+	room = false;
+	cr_assert_eq(out.end(a), 0);
+	put_many(b, 'b', 2 * MIB);
+	put_many(b, 'c', MIB);
+	cr_assert_eq(out.end(b), 0);
+	room = true;
+	close_flight();
+	cr_expect_eq(files.len, 5 * MIB + 4);
+	cr_expect_null(memchr(files.data, 'c', files.len));
+	buf_free(&files);
+}
+
 /* gzip members one behind the other are a gzip file. */
 Test(flight, what_is_kept_packed_is_as_readable_as_what_is_not)
 {

@@ -7,6 +7,10 @@
  * there is no chunk for the newest. A snapshot only marks what is there; those segments leave one by one, as
  * fast as the files take them, while new ones are kept behind them.
  *
+ * A segment that is taken can only be written once it has ended, and its end waits behind what others have to
+ * keep. So where all memory is a snapshot's, the drain is told that there is no room, and what is on its way
+ * already gets memory beyond the bound.
+ *
  * Segments are begun by the drain, and filled and given away by the thread that writes: the lock is held for
  * a copy at most.
  */
@@ -62,6 +66,7 @@ struct flight {
 	struct chunk *spare;
 	size_t chunk_cnt, chunk_max;
 	bool asked; /* for a snapshot: all but the next segment are its */
+	bool gave_up; /* the files did not take what the memory is full of: nothing more is kept */
 	bool any_dropped; /* since the last snapshot, */
 	uint64_t written_ns; /* when that ended; 0: there was none */
 	uint64_t snapshots, cut_short;
@@ -71,17 +76,24 @@ struct flight {
 
 static void spare_chunk(struct flight *f, struct chunk *c)
 {
+	if (f->chunk_cnt > f->chunk_max) {
+		f->chunk_cnt--;
+		free(c);
+		return;
+	}
 	c->next = f->spare;
 	f->spare = c;
 }
 
 static void free_chunks(struct flight *f, struct segment *s)
 {
-	if (s->last) {
-		s->last->next = f->spare;
-		f->spare = s->first;
+	struct chunk *c;
+
+	while ((c = s->first)) {
+		s->first = c->next;
+		spare_chunk(f, c);
 	}
-	s->first = s->last = NULL;
+	s->last = NULL;
 }
 
 static void segment_free(struct segment *s)
@@ -108,19 +120,30 @@ static bool may_drop(const struct flight *f)
 	return f->oldest != f->newest && !f->oldest->taken;
 }
 
+static bool is_full(const struct flight *f)
+{
+	return !f->spare && f->chunk_cnt >= f->chunk_max;
+}
+
+/* What the oldest waits for is still to come. */
+static bool may_exceed(const struct flight *f)
+{
+	return f->gave_up || (f->oldest->taken && !f->oldest->ended);
+}
+
 /* NULL: what there is must be written first. */
 static struct chunk *take_chunk(struct flight *f)
 {
 	struct chunk *c = NULL;
 
-	if (!f->spare && f->chunk_cnt == f->chunk_max && may_drop(f)) {
+	if (is_full(f) && may_drop(f)) {
 		drop_oldest(f);
 		f->cut_short++;
 	}
 	if (f->spare) {
 		c = f->spare;
 		f->spare = c->next;
-	} else if (f->chunk_cnt < f->chunk_max) {
+	} else if (!is_full(f) || may_exceed(f)) {
 		c = xmalloc(CHUNK);
 		f->chunk_cnt++;
 	}
@@ -243,6 +266,14 @@ static int give(struct flight *f, bool wait)
 
 /* ---- the outlet ------------------------------------------------------------------------------------ */
 
+/* What is being kept is kept as a whole, so that each segment ends behind a frame. */
+static void give_up(struct flight *f)
+{
+	pthread_mutex_lock(&f->lock);
+	f->gave_up = true;
+	pthread_mutex_unlock(&f->lock);
+}
+
 static int store(void *ctx, const void *data, size_t sz)
 {
 	const struct timespec step = { .tv_nsec = MS_NS };
@@ -259,13 +290,23 @@ static int store(void *ctx, const void *data, size_t sz)
 		sz -= n;
 		if (n)
 			continue;
-		/* all memory is a snapshot's */
+		/* all memory is a snapshot's that is whole, and the files do not take it */
 		if (is_given_up(s->flight))
-			return 0;
+			give_up(s->flight);
 		err = give(s->flight, false);
 		nanosleep(&step, NULL);
 	}
 	return err;
+}
+
+static bool has_given_up(struct flight *f)
+{
+	bool yes;
+
+	pthread_mutex_lock(&f->lock);
+	yes = f->gave_up;
+	pthread_mutex_unlock(&f->lock);
+	return yes;
 }
 
 /* With the lock held, as the next. What is taken stays until it is written. */
@@ -322,7 +363,7 @@ static int flight_write(void *segment, const void *data, size_t sz)
 	struct segment *s = segment;
 	int err = give(s->flight, false);
 
-	if (err)
+	if (err || has_given_up(s->flight))
 		return err;
 	return s->pack ? pack_put(s->pack, data, sz) : store(s, data, sz);
 }
@@ -359,6 +400,17 @@ static enum outlet_wish flight_wish(void *ctx, uint64_t now_ns, uint64_t bytes)
 	       f->newest->bytes >= f->cfg.bytes / FLIGHT_PARTS;
 	pthread_mutex_unlock(&f->lock);
 	return next ? OUTLET_NEXT : OUTLET_GO_ON;
+}
+
+static bool flight_has_room(void *ctx)
+{
+	struct flight *f = ctx;
+	bool yes;
+
+	pthread_mutex_lock(&f->lock);
+	yes = !is_full(f) || may_drop(f) || f->oldest == f->newest;
+	pthread_mutex_unlock(&f->lock);
+	return yes;
 }
 
 static void free_all(struct flight *f)
@@ -422,6 +474,7 @@ struct flight *flight_new(const struct flight_cfg *cfg, const struct outlet *fil
 		.write = flight_write,
 		.end = flight_end,
 		.wish = flight_wish,
+		.has_room = flight_has_room,
 		.idle = flight_idle,
 		.close = flight_close,
 	};

@@ -233,7 +233,7 @@ static bool writer_has_room(void *ctx)
 	pthread_mutex_lock(&w->lock);
 	yes = w->waiting < w->cfg.max;
 	pthread_mutex_unlock(&w->lock);
-	return yes;
+	return yes && (!w->inner.has_room || w->inner.has_room(w->inner.ctx));
 }
 
 /* Until all is written; who does not take it is given up at some time. */
