@@ -86,6 +86,12 @@ static void note(struct writer *w, int err, size_t sz)
 	pthread_mutex_unlock(&w->lock);
 }
 
+/* Memory that is not touched yet is not taken yet. */
+static void make_room(struct buf *b, size_t sz)
+{
+	*b = (struct buf){ .data = xmalloc(sz), .cap = sz };
+}
+
 /* After an error nothing is written any more, but segments are ended. */
 static void work_off(struct writer *w)
 {
@@ -110,7 +116,7 @@ static void work_off(struct writer *w)
 	}
 	/* what it took to be behind is given back */
 	buf_free(&w->worked);
-	buf_reserve(&w->worked, w->cfg.max);
+	make_room(&w->worked, w->cfg.max + KEEP_BYTES);
 }
 
 /* Waits a while for something to do. False: it is over. */
@@ -301,8 +307,8 @@ static void prepare(struct writer *w)
 	pthread_cond_init(&w->news, &cond);
 	pthread_cond_init(&w->done, &cond);
 	pthread_condattr_destroy(&cond);
-	buf_reserve(&w->filled, w->cfg.max);
-	buf_reserve(&w->worked, w->cfg.max);
+	make_room(&w->filled, w->cfg.max + KEEP_BYTES);
+	make_room(&w->worked, w->cfg.max + KEEP_BYTES);
 }
 
 int writer_new(const struct writer_cfg *cfg, const struct outlet *inner, struct outlet *out)
