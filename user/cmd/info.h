@@ -45,6 +45,9 @@ struct info_use {
 #define INFO_USE_CNT 3
 extern const struct info_use info_uses[INFO_USE_CNT];
 
+/* Its line about what recording cost, and those about stacks. part: an index. */
+void info_cost(struct info *in, uint32_t part);
+
 /* Its lines about how stacks were taken. */
 void info_stacks(struct info *in, const struct event_counts_stats *s);
 
