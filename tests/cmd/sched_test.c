@@ -183,10 +183,9 @@ Test(sched, what_the_kernel_did_not_show_is_left_out)
 	r = run_cmd(cmd_sched, make_done(&m), "sched", "latency", "-", "-t", "11", NULL);
 	run_expect_in(r.out,
 		      "# lost: nothing\n"
-		      "# left out: 1.000 s of which the trace does not tell: its switches do not "
-		      "fit together\n"
-		      "#   though none was lost: the kernel did not show all of them (on some "
-		      "virtual machines)\n");
+		      "# left out: 1.000 s, of all threads together, of which the trace does not "
+		      "tell: switches are missing though none was lost: the kernel did not show "
+		      "all of them, as on some virtual machines\n");
 	run_free(&r);
 }
 
@@ -210,7 +209,12 @@ static void expect_why(const char *kind, const char *other, const char *why)
 Test(sched, what_is_left_out_says_why)
 {
 	expect_why("ring_full", "ring_full", "the trace does not tell: events were lost\n");
-	expect_why("paused", "thinned", "the trace does not tell: recording was paused\n");
+	expect_why("paused", "paused", "the trace does not tell: recording was paused\n");
+	expect_why("thinned", "thinned",
+		   "the trace does not tell: slices of time were left out on purpose\n");
+	expect_why("paused", "thinned",
+		   "the trace does not tell: recording was paused, and slices of time were left "
+		   "out on purpose\n");
 	expect_why("ring_full", "paused",
 		   "the trace does not tell: events were lost, and recording was paused\n");
 }

@@ -501,6 +501,7 @@ static void say_loss(const struct report *r)
 static void say_wall(const struct report *r)
 {
 	const uint64_t *ns = r->state_ns;
+	struct buf line = { 0 };
 
 	if (!r->wall)
 		return;
@@ -510,9 +511,9 @@ static void say_wall(const struct report *r)
 	    (double)ns[INTERVAL_BLOCKED] / 1e9);
 	say(r,
 	    "below, running is what samples stand for, the rest exact, by the stack of the switch");
-	if (ns[INTERVAL_UNKNOWN])
-		warn(r, "of %.3f s it is unknown which: events are missing there",
-		     (double)ns[INTERVAL_UNKNOWN] / 1e9);
+	if (text_unknown(&line, &r->counts.account, ns[INTERVAL_UNKNOWN]))
+		warn(r, "%s", buf_cstr(&line));
+	buf_free(&line);
 }
 
 /* When there is a good part of the samples that files with a build-id may name. */

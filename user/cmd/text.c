@@ -95,6 +95,41 @@ bool text_thinned(struct buf *out, const struct account *a, uint64_t span_ns)
 	return out->len > before;
 }
 
+void text_why_unknown(struct buf *out, const struct account *a)
+{
+	static const struct {
+		enum account_class cls;
+		const char *words;
+	} whys[] = {
+		{ ACCOUNT_EVENTS, "events were lost" },
+		{ ACCOUNT_PAUSES, "recording was paused" },
+		{ ACCOUNT_THINNED, "slices of time were left out on purpose" },
+	};
+	const size_t before = out->len;
+
+	for (size_t i = 0; i < sizeof(whys) / sizeof(whys[0]); i++) {
+		if (!a->lost[whys[i].cls])
+			continue;
+		buf_addstr(out, out->len > before ? ", and " : "");
+		buf_addstr(out, whys[i].words);
+	}
+	/* where it says nothing, those that are there do not fit */
+	if (out->len == before)
+		buf_addstr(out, "switches are missing though none was lost: the kernel did not "
+				"show all of them, as on some virtual machines");
+}
+
+bool text_unknown(struct buf *out, const struct account *a, uint64_t ns)
+{
+	if (!ns)
+		return false;
+	buf_addstr(out, "left out: ");
+	text_duration(out, ns, 0);
+	buf_addstr(out, ", of all threads together, of which the trace does not tell: ");
+	text_why_unknown(out, a);
+	return true;
+}
+
 bool text_sideband(struct buf *out, const struct account *a)
 {
 	static const struct {

@@ -19,6 +19,13 @@ void text_lost(struct buf *out, const struct account *a);
 bool text_thinned(struct buf *out, const struct account *a, uint64_t span_ns);
 /* "none, but stays off the CPU of at least 10.000 ms and at most 1.000 s", and @end. Limits in ns; @max_ns 0: none. */
 void text_stays(struct buf *out, uint64_t min_ns, uint64_t max_ns, const char *end);
+/* Why switches may be missing, in words, as far as the trace says so. */
+void text_why_unknown(struct buf *out, const struct account *a);
+/*
+ * "left out: 1.234 s, of all threads together, of which the trace does not tell: " and why. Threads are many, so that may
+ * be more than the trace is long. False, and nothing, for 0.
+ */
+bool text_unknown(struct buf *out, const struct account *a, uint64_t ns);
 /* "12 records, 1 stall: names of some processes may be missing"; false, and nothing, without loss. */
 bool text_sideband(struct buf *out, const struct account *a);
 /* Members of a JSON object: lost_events, lost_samples, lost_samples_estimate, lost_sideband, ... */

@@ -398,33 +398,15 @@ void timeline_put_head(struct buf *out, const struct timeline *t, const char *wh
 	buf_free(&line);
 }
 
-/* Why switches may be missing, as far as the trace says so. Where it says nothing, those that are there do not fit. */
-static const char *why_unknown(const struct account *a)
-{
-	const bool lost = a->lost[ACCOUNT_EVENTS];
-	const bool paused = a->lost[ACCOUNT_PAUSES] || a->lost[ACCOUNT_THINNED];
-
-	if (lost && paused)
-		return "events were lost, and recording was paused";
-	if (lost)
-		return "events were lost";
-	if (paused)
-		return "recording was paused";
-	return "its switches do not fit together\n"
-	       "#   though none was lost: the kernel did not show all of them (on some virtual machines)";
-}
-
 void timeline_put_unknown(struct buf *out, const struct timeline *t, uint64_t ns, bool color)
 {
 	struct buf line = { 0 };
 
-	if (!ns)
-		return;
-	buf_addstr(&line, "# left out: ");
-	text_duration(&line, ns, 0);
-	buf_printf(&line, " of which the trace does not tell: %s\n",
-		   why_unknown(&t->losses.account));
-	paint_put(out, color, PAINT_WARN, buf_cstr(&line), line.len);
+	if (text_unknown(&line, &t->losses.account, ns)) {
+		buf_addstr(out, "# ");
+		buf_addch(&line, '\n');
+		paint_put(out, color, PAINT_WARN, buf_cstr(&line), line.len);
+	}
 	buf_free(&line);
 }
 

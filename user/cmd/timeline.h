@@ -105,7 +105,7 @@ void timeline_put_head(struct buf *out, const struct timeline *t, const char *wh
  * and the longest.
  */
 void timeline_put_waits(struct buf *out, const struct waits_row *r, uint64_t all_ns, bool color);
-/* "# left out: 1.234 s of which the trace does not tell: ", and why, as far as it says so; nothing for 0. */
+/* "# left out: 1.234 s ..." of text_unknown(); nothing for 0. */
 void timeline_put_unknown(struct buf *out, const struct timeline *t, uint64_t ns, bool color);
 /* The head of a JSON object, open, without a comma: version, file, span_ns and what was lost. */
 void timeline_json_head(struct buf *out, const struct timeline *t);
