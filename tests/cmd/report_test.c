@@ -19,8 +19,8 @@
 
 #define HEAD_EXACT "# standard input: CPU samples over 4.000 s\n"\
 		  "# 8 samples of cpu-clock at 99 Hz, one each 10.101 ms of CPU time: 0.0808 s in all (no PMU here: a timer, not cycles)\n"\
-		  "# seconds are exact, from the switches: 2.001 s in all\n"\
-		  "# 4.000 s more may have been on a CPU, or not: events are missing there\n"\
+		  "# seconds are from the switches: 2.001 s in all\n"\
+		  "# 4.000 s more may have been on a CPU, or not: events were lost\n"\
 		  "# lost: 3 events (see dial9-prof info)\n"\
 		  "# no names for 25.0% of samples, in /lib/libc.so.6: unknown: the trace does not say\n"\
 		  "# 25.0% of samples have no name: see dial9-prof symbolize\n"\
@@ -297,6 +297,29 @@ Test(report, a_thread_that_is_named_late_is_in_its_group)
 	}
 }
 
+/* 6 was seen to go twice and to come once: without a word of loss. */
+Test(report, a_switch_that_was_never_shown_makes_seconds_doubtful)
+{
+	static const char why[] = "switches are missing though none was lost: ";
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_switch(&m, 2 * RUN_SEC, 0, "swapper/0", 0, 0, "six", 6);
+	make_switch(&m, 3 * RUN_SEC, 0, "six", 6, 0, "seven", 7);
+	make_switch(&m, 5 * RUN_SEC, 0, "six", 6, 1, "swapper/0", 0);
+	r = run_cmd(cmd_report, make_file(&m), "report", "-s", "comm", "--comm", "six", "-", NULL);
+	run_expect_in(r.out, "# seconds are from the switches: 1.000 s in all\n"
+			     "# 2.000 s more may have been on a CPU, or not: ");
+	run_expect_in(r.out, why);
+	run_free(&r);
+	r = run_cmd(cmd_sched, make_file(&m), "sched", "timehist", "--comm", "six", "-", NULL);
+	run_expect_in(r.out, "# left out: 2.000 s, of all threads together, ");
+	run_expect_in(r.out, why);
+	run_free(&r);
+	make_fini(&m);
+}
+
 /* Of 6 s on one CPU no more than that can be in doubt, however many threads came and were not seen to go. */
 Test(report, doubt_is_no_longer_than_what_the_cpus_had)
 {
@@ -310,10 +333,10 @@ Test(report, doubt_is_no_longer_than_what_the_cpus_had)
 	make_lost(&m, 8 * RUN_SEC, "ring_full", 9, 2 * RUN_SEC, 8 * RUN_SEC);
 	make_waking(&m, 8 * RUN_SEC, 0, 8, "six", 6);
 	r = run_cmd(cmd_report, make_file(&m), "report", "-s", "comm", "-", NULL);
-	run_expect_in(r.out, "# 6.000 s more may have been on a CPU, or not: events are missing");
+	run_expect_in(r.out, "# 6.000 s more may have been on a CPU, or not: events were lost");
 	run_free(&r);
 	r = run_cmd(cmd_report, make_file(&m), "report", "-s", "comm", "--time", "5,", "-", NULL);
-	run_expect_in(r.out, "# 3.000 s more may have been on a CPU, or not: events are missing");
+	run_expect_in(r.out, "# 3.000 s more may have been on a CPU, or not: events were lost");
 	run_free(&r);
 	make_fini(&m);
 }

@@ -37,6 +37,27 @@ Test(cpu_time, counts_what_ran_and_tells_what_is_in_doubt)
 	cpu_time_fini(&c);
 }
 
+/* Ready, and then switched out: it was switched in meanwhile. Blocked, and then switched in: it need not have been. */
+Test(cpu_time, who_left_a_cpu_was_on_it)
+{
+	struct cpu_time c = { 0 };
+	struct interval i = { .tid = 1,
+			      .pid = 1,
+			      .state = INTERVAL_UNKNOWN,
+			      .began_as = INTERVAL_RUNNABLE,
+			      .flags = INTERVAL_HOLE,
+			      .end_by = INTERVAL_TO_BLOCK,
+			      .end = 70 };
+
+	cpu_time_take(&c, &i, NAMES_NONE);
+	cr_expect_eq(c.doubtful_ns, 70);
+	i.began_as = INTERVAL_BLOCKED;
+	i.end_by = INTERVAL_TO_CPU;
+	cpu_time_take(&c, &i, NAMES_NONE);
+	cr_expect_eq(c.doubtful_ns, 70);
+	cpu_time_fini(&c);
+}
+
 Test(cpu_time, doubts_no_more_than_there_can_have_been)
 {
 	struct cpu_time c = { 0 };

@@ -585,13 +585,21 @@ static void say_ends(const struct report *r)
 /* Seconds of tasks are those of the switches, and not those that samples stand for. */
 static void say_exact(const struct report *r)
 {
+	const double run = (double)r->cpu_time.run_ns / 1e9;
+	struct buf line = { 0 };
+
 	if (!r->exact)
 		return;
-	say(r, "seconds are exact, from the switches: %.3f s in all",
-	    (double)r->cpu_time.run_ns / 1e9);
-	if (r->cpu_time.doubtful_ns)
-		warn(r, "%.3f s more may have been on a CPU, or not: events are missing there",
-		     (double)r->cpu_time.doubtful_ns / 1e9);
+	if (!r->cpu_time.doubtful_ns) {
+		say(r, "seconds are exact, from the switches: %.3f s in all", run);
+		return;
+	}
+	text_duration(&line, r->cpu_time.doubtful_ns, 0);
+	buf_addstr(&line, " more may have been on a CPU, or not: ");
+	text_why_unknown(&line, &r->counts.account);
+	say(r, "seconds are from the switches: %.3f s in all", run);
+	warn(r, "%s", buf_cstr(&line));
+	buf_free(&line);
 }
 
 static void say_what(const struct report *r)

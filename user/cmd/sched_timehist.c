@@ -37,7 +37,7 @@ struct timehist {
 	struct hmap threads; /* tid -> struct before */
 	/* of the switch at hand: */
 	uint64_t switch_ns, prev_state, next_tid;
-	uint64_t lines;
+	uint64_t lines, unknown_ns; /* time of threads that are wanted, of which nothing is known */
 	size_t name_cols;
 	struct memo tasks; /* columns by what they are made of */
 	struct buf out, task;
@@ -199,10 +199,14 @@ static void take(void *ctx, const struct interval *i)
 	    !timeline_wants(&h->timeline, i, TRACE_NONE))
 		return;
 	b = before_of(h, i->tid);
-	if (i->state == INTERVAL_UNKNOWN)
+	if (i->state == INTERVAL_UNKNOWN) {
 		b->left = false;
-	else if (i->state != INTERVAL_RUNNING && i->given_to != TRACE_NONE) /* it left its CPU */
+		if (timeline_wants(&h->timeline, i, i->cpu))
+			h->unknown_ns += i->end - i->start;
+	} else if (i->state != INTERVAL_RUNNING &&
+		   i->given_to != TRACE_NONE) { /* it left its CPU */
 		*b = (struct before){ !(i->flags & INTERVAL_CLIP_START), i->start, 0 };
+	}
 	if (i->state == INTERVAL_RUNNABLE &&
 	    (i->why == INTERVAL_WHY_WOKEN || i->why == INTERVAL_WHY_NEW))
 		b->delay_ns = i->end - i->start;
@@ -239,6 +243,7 @@ static void put_lost(struct timehist *h)
 	text_lost(&lost, &h->timeline.losses.account);
 	buf_printf(&h->out, "# lost: %s\n", buf_cstr(&lost));
 	buf_free(&lost);
+	timeline_put_unknown(&h->out, &h->timeline, h->unknown_ns, h->view.color);
 }
 
 /* The last that it prints. Heads of columns alone would say nothing. */

@@ -23,13 +23,19 @@ static void add_run(struct cpu_time *c, const struct interval *i, uint32_t cgrou
 	c->run_ns += ns;
 }
 
+/* At one of its ends: who is switched out ran before, though the switch in is not there. */
+static bool was_on_cpu(const struct interval *i)
+{
+	return i->began_as == INTERVAL_RUNNING || i->end_by >= INTERVAL_TO_BLOCK;
+}
+
 void cpu_time_take(struct cpu_time *c, const struct interval *i, uint32_t cgroup)
 {
 	uint64_t ns = i->end > i->start ? i->end - i->start : 0;
 
 	if (i->flags & INTERVAL_NEIGHBOUR)
 		return;
-	if (i->state == INTERVAL_UNKNOWN && i->began_as == INTERVAL_RUNNING)
+	if (i->state == INTERVAL_UNKNOWN && was_on_cpu(i))
 		c->doubtful_ns += ns;
 	if (i->state == INTERVAL_RUNNING)
 		add_run(c, i, cgroup, ns);

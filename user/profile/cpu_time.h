@@ -9,7 +9,7 @@
 struct cpu_time {
 	struct row_table tasks; /* told apart by all keys of tasks */
 	uint64_t run_ns;
-	uint64_t doubtful_ns; /* on a CPU, unless a lost event says otherwise; not in run_ns */
+	uint64_t doubtful_ns; /* on a CPU at its start or end, and who knows how long; not in run_ns */
 };
 
 /*
