@@ -219,6 +219,41 @@ Test(sched, what_is_left_out_says_why)
 		   "the trace does not tell: events were lost, and recording was paused\n");
 }
 
+/* Of 4 s three slices of half a second are left out, from 2 s on. */
+static void expect_thinned(const char *max_overhead, const char *want)
+{
+	const char *const kv[] = { "dial9.profile", "1", PROF_META_MAX_OVERHEAD_PPM, max_overhead,
+				   NULL };
+	const uint64_t t = 20 * RUN_SEC, half = RUN_SEC / 2;
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_metadata(&m, t,
+		      max_overhead ? kv : (const char *const[]){ "dial9.profile", "1", NULL });
+	make_switch(&m, t, 0, "swapper/0", 0, 0, "worker", 11);
+	for (uint64_t i = 0; i < 3; i++)
+		make_lost(&m, t + RUN_SEC * 4, "thinned", 1,
+			  t + RUN_SEC * 2 + i * (half + half / 3),
+			  t + RUN_SEC * 2 + i * (half + half / 3) + half);
+	make_switch(&m, t + RUN_SEC * 4, 0, "worker", 11, 1, "swapper/0", 0);
+	r = run_cmd(cmd_sched, make_done(&m), "sched", "latency", "-", NULL);
+	run_expect_in(r.out, want);
+	run_free(&r);
+}
+
+/* A number that makes counts those of all is right where one slice in so many was recorded all the while. */
+Test(sched, what_is_left_out_has_a_weight_only_if_it_is_even)
+{
+	expect_thinned(NULL,
+		       "# thinned: 62.5% of the time was recorded, in slices: counts and sums are "
+		       "of that, times 1.60 they are about those of all (");
+	expect_thinned("10000",
+		       "# thinned: 62.5% of the time was recorded: slices of it from 22.000000 "
+		       "to 23.833333, 18.2% of that, and all else; counts and sums are of what "
+		       "was recorded (");
+}
+
 Test(sched, a_word_is_needed)
 {
 	run_expect(

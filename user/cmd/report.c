@@ -490,7 +490,7 @@ static void say_loss(const struct report *r)
 	else
 		say(r, "lost: %s", buf_cstr(&line));
 	buf_clear(&line);
-	if (text_thinned(&line, a, span))
+	if (text_thinned(&line, a, r->names, span))
 		warn(r, "thinned: %s", buf_cstr(&line));
 	buf_clear(&line);
 	if (text_sideband(&line, a))

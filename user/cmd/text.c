@@ -71,20 +71,47 @@ void text_stays(struct buf *out, uint64_t min_ns, uint64_t max_ns, const char *e
 	buf_addstr(out, end);
 }
 
-bool text_thinned(struct buf *out, const struct account *a, uint64_t span_ns)
+/* By what it cost, and not one in so many from start to end. */
+static bool thinned_by_need(const struct names *n)
+{
+	for (uint32_t i = 0; i < n->parts.cnt; i++)
+		if (names_meta(n, i, PROF_META_MAX_OVERHEAD_PPM))
+			return true;
+	return false;
+}
+
+static void put_slices(struct buf *out, const struct account *a, const struct names *n,
+		       uint64_t span_ns)
 {
 	const uint64_t seen = a->thinned_ns < span_ns ? span_ns - a->thinned_ns : 0;
-	const size_t before = out->len;
+	const uint64_t within = a->thinned_last - a->thinned_first;
+	const uint64_t within_seen = a->thinned_ns < within ? within - a->thinned_ns : 0;
 
-	if (a->thinned_ns && span_ns) {
-		buf_printf(
-			out,
-			"%.1f%% of the time was recorded, in slices: counts and sums are of that",
-			100.0 * (double)seen / (double)span_ns);
+	buf_printf(out, "%.1f%% of the time was recorded", 100.0 * (double)seen / (double)span_ns);
+	if (!thinned_by_need(n)) {
+		buf_addstr(out, ", in slices: counts and sums are of that");
 		if (seen)
 			buf_printf(out, ", times %.2f they are about those of all",
 				   (double)span_ns / (double)seen);
+		return;
 	}
+	if (parts_clocks(&n->parts) < 2) {
+		buf_addstr(out, ": slices of it from ");
+		text_time(out, a->thinned_first, 0);
+		buf_addstr(out, " to ");
+		text_time(out, a->thinned_last, 0);
+		buf_printf(out, ", %.1f%% of that, and all else",
+			   100.0 * (double)within_seen / (double)within);
+	}
+	buf_addstr(out, "; counts and sums are of what was recorded");
+}
+
+bool text_thinned(struct buf *out, const struct account *a, const struct names *n, uint64_t span_ns)
+{
+	const size_t before = out->len;
+
+	if (a->thinned_ns && span_ns)
+		put_slices(out, a, n, span_ns);
 	if (a->lost[ACCOUNT_STACKS_OFF]) {
 		buf_addstr(out, out->len > before ? "; " : "");
 		str_counted(out, a->lost[ACCOUNT_STACKS_OFF], "stack");

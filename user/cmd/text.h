@@ -13,10 +13,12 @@
  */
 void text_lost(struct buf *out, const struct account *a);
 /*
- * What part of @span_ns was recorded, and what that makes of counts and sums, when --max-overhead left something
- * out: false, and nothing, if not.
+ * What part of @span_ns was recorded, and what that makes of counts and sums, when --max-overhead or --sched-sample left
+ * something out: false, and nothing, if not. Where it was not the same part all the while no number makes them
+ * those of all: then between which times something was left out, and how much.
  */
-bool text_thinned(struct buf *out, const struct account *a, uint64_t span_ns);
+bool text_thinned(struct buf *out, const struct account *a, const struct names *n,
+		  uint64_t span_ns);
 /* "none, but stays off the CPU of at least 10.000 ms and at most 1.000 s", and @end. Limits in ns; @max_ns 0: none. */
 void text_stays(struct buf *out, uint64_t min_ns, uint64_t max_ns, const char *end);
 /* Why switches may be missing, in words, as far as the trace says so. */

@@ -390,7 +390,7 @@ void timeline_put_head(struct buf *out, const struct timeline *t, const char *wh
 	paint_put(out, color, account_lost(a) ? PAINT_WARN : PAINT_PLAIN, buf_cstr(&line),
 		  line.len);
 	buf_clear(&line);
-	if (text_thinned(&line, a, timeline_span_ns(t))) {
+	if (text_thinned(&line, a, t->names, timeline_span_ns(t))) {
 		buf_addch(&line, '\n');
 		buf_addstr(out, "# thinned: ");
 		paint_put(out, color, PAINT_WARN, buf_cstr(&line), line.len);

@@ -42,7 +42,8 @@ struct account_figures {
 struct account {
 	uint64_t lost[ACCOUNT_CLASS_CNT];
 	uint64_t at_most; /* in ACCOUNT_EVENTS: events of which some need not have been wanted */
-	uint64_t thinned_ns; /* of ACCOUNT_THINNED, together */
+	uint64_t thinned_ns; /* of ACCOUNT_THINNED, together; when it is not 0: */
+	uint64_t thinned_first, thinned_last; /* from when to when there were such slices */
 };
 
 /* The class of a kind, PROF_LOST_*. A kind that is not known counts as events. */

@@ -161,7 +161,13 @@ static void add_thinned(struct account *a, const struct trace_event *ev)
 	const uint64_t first = trace_u64_or(ev, ROLE_FIRST_NS, ev->ts);
 	const uint64_t last = trace_u64_or(ev, ROLE_LAST_NS, ev->ts);
 
-	a->thinned_ns += last > first ? last - first : 0;
+	if (last <= first)
+		return;
+	if (!a->thinned_ns || first < a->thinned_first)
+		a->thinned_first = first;
+	if (!a->thinned_ns || last > a->thinned_last)
+		a->thinned_last = last;
+	a->thinned_ns += last - first;
 }
 
 static void add_status(struct event_counts *c, struct event_counts_part *part,
