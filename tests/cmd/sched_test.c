@@ -38,15 +38,15 @@ static int input(void)
 	     "#\n" \
 	     "#   Runtime  Switches   Waits         Avg        P50        P99        Max  Max at            Task\n"
 
-#define CUT_HEAD "# standard input: waits for a CPU over 4.000 s\n" \
-		 "# lost: nothing\n" \
-		 "# *: the trace has only a part of some, 1 in all\n" \
-		 "#\n" \
-		 "#   Runtime  Switches   Waits         Avg        P50        P99        Max  Max at            Task\n"
+#define UNSURE "# standard input: waits for a CPU over 4.000 s\n" \
+	       "# lost: nothing\n" \
+	       "# not counted: 1.000 s before first switches in: waiting, or blocked\n" \
+	       "#\n" \
+	       "#   Runtime  Switches   Waits         Avg        P50        P99        Max  Max at            Task\n"
 
-static const char latency[] = CUT_HEAD
-	"    2.000 s         3       3* 500.000 ms 500.000 ms 500.000 ms    1.000 s  20.000000         hog 12\n"
-	"    2.000 s         3       2  375.000 ms 250.000 ms 500.000 ms 500.000 ms  21.000000         worker 11\n";
+static const char latency[] = UNSURE
+	"    2.000 s         3       2  375.000 ms 250.000 ms 500.000 ms 500.000 ms  21.000000         worker 11\n"
+	"    2.000 s         3       2  500.000 ms 500.000 ms 500.000 ms 500.000 ms  21.500000         hog 12\n";
 
 static const char worst[] = HEAD
 	"    2.000 s         3       2  375.000 ms 250.000 ms 500.000 ms 500.000 ms  21.000000         worker 11\n"
@@ -83,7 +83,7 @@ Test(sched, sorted_and_summed_as_asked_for)
 	run_expect(run_cmd(cmd_sched, input(), "sched", "latency", "-", "--by", "comm", "-s",
 			   "switch", "--limit", "1", NULL),
 		   CMD_OK,
-		   HEAD
+		   UNSURE
 		   "    2.000 s         3       2  375.000 ms 250.000 ms 500.000 ms 500.000 ms  "
 		   "21.000000         worker\n"
 		   "# 1 more row: --limit 0 shows all\n",
@@ -98,7 +98,7 @@ Test(sched, one_json_object)
 		"{\"version\":1,\"file\":\"standard input\",\"span_ns\":4000000000,\"lost_events\":0,"
 		"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,"
 		"\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,\"run_ns\":2000000000,"
-		"\"wait_ns\":750000000,\"switches\":3,\"unknown_ns\":0,\"rows_left_out\":0,\"rows\":[\n"
+		"\"wait_ns\":750000000,\"switches\":3,\"unknown_ns\":0,\"unsure_ns\":0,\"rows_left_out\":0,\"rows\":[\n"
 		"{\"comm\":\"worker\",\"tid\":11,\"pid\":10,\"run_ns\":2000000000,\"switches\":3,"
 		"\"waits\":2,\"cut\":0,\"wait_ns\":750000000,\"p50_ns\":250000000,"
 		"\"p99_ns\":500000000,\"max_ns\":500000000,\"max_start_ns\":21000000000}],"
@@ -164,8 +164,10 @@ Test(sched, samples_alone_tell_no_times)
 			   NULL),
 		   CMD_OK, "No thread or process 11" WHY, "");
 	r = run_cmd(cmd_sched, input_of_samples(), "sched", "latency", "-", "--json", NULL);
-	run_expect_in(r.out, "\"run_ns\":0,\"wait_ns\":0,\"switches\":0,\"unknown_ns\":0,"
-			     "\"rows_left_out\":0,\"rows\":[],\"worst\":[]}");
+	run_expect_in(r.out,
+		      "\"run_ns\":0,\"wait_ns\":0,\"switches\":0,\"unknown_ns\":0,\"unsure_ns\":0,"
+
+		      "\"rows_left_out\":0,\"rows\":[],\"worst\":[]}");
 	run_free(&r);
 #undef WHY
 }
@@ -203,6 +205,23 @@ static void expect_why(const char *kind, const char *other, const char *why)
 	make_lost(&m, t + RUN_SEC, other, 1, t + 3000, t + 4000);
 	r = run_cmd(cmd_sched, make_done(&m), "sched", "latency", "-", "-t", "11", NULL);
 	run_expect_in(r.out, why);
+	run_free(&r);
+}
+
+/* The first that is seen of 12 is its switch in, 2 s behind the start. */
+Test(sched, a_first_switch_in_without_a_waking_ends_no_wait)
+{
+	const uint64_t t = 20 * RUN_SEC;
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_switch(&m, t, 0, "swapper/0", 0, 0, "worker", 11);
+	make_switch(&m, t + 2 * RUN_SEC, 0, "worker", 11, 1, "late", 12);
+	make_switch(&m, t + 3 * RUN_SEC, 0, "late", 12, 1, "swapper/0", 0);
+	r = run_cmd(cmd_sched, make_done(&m), "sched", "latency", "-", "--worst", "3", NULL);
+	run_expect_in(r.out, "# not counted: 2.000 s before first switches in: ");
+	cr_expect_null(strstr(r.out, "since before"), "%s", r.out);
 	run_free(&r);
 }
 

@@ -94,9 +94,10 @@ Test(delays, cut_waits_are_in_sums_and_not_in_quantiles)
 	struct interval i = make(51, INTERVAL_RUNNABLE, 0, 7);
 	struct delays d = { 0 };
 
-	i.flags = INTERVAL_EDGE_START;
+	i.flags = INTERVAL_EDGE_END;
 	delays_add(&d, &i);
 	i.state = INTERVAL_RUNNING;
+	i.flags = INTERVAL_EDGE_START;
 	delays_add(&d, &i);
 	finish(&d, DELAYS_BY_MAX);
 	cr_expect_eq(d.rows[0].cut, 1);
@@ -105,6 +106,32 @@ Test(delays, cut_waits_are_in_sums_and_not_in_quantiles)
 	cr_expect_eq(d.rows[0].max_ns, 7);
 	cr_expect_eq(d.rows[0].switches, 0, "it was switched in before the trace began");
 	delays_fini(&d);
+}
+
+/* Who is switched in first of all, without a waking, may have been woken by what the trace does not show. */
+Test(delays, before_the_first_event_of_a_thread_it_need_not_have_waited)
+{
+	struct interval i = make(51, INTERVAL_RUNNABLE, 0, 7);
+	struct intervals *iv = intervals_new(&(struct intervals_opts){ 0 });
+	struct delays_heap h = { .max = 3 };
+	struct delays d = { 0 };
+
+	i.cpu = TRACE_NONE;
+	i.flags = INTERVAL_EDGE_START;
+	delays_add(&d, &i);
+	delays_heap_add(&h, iv, &i);
+	cr_expect_eq(d.unsure_ns, 7);
+	cr_expect_eq(d.wait_ns, 0);
+	cr_expect_eq(h.cnt, 0);
+	i.why = INTERVAL_WHY_WOKEN;
+	delays_add(&d, &i);
+	delays_heap_add(&h, iv, &i);
+	cr_expect_eq(d.unsure_ns, 7);
+	cr_expect_eq(d.wait_ns, 7);
+	cr_expect_eq(h.cnt, 1);
+	delays_heap_fini(&h);
+	delays_fini(&d);
+	intervals_free(iv);
 }
 
 Test(delays, threads_that_were_named_late_join_their_name)

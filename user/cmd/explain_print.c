@@ -129,6 +129,8 @@ static void put_why(struct buf *out, const struct explained *x, const struct exp
 		buf_addstr(out, ", just born");
 	else if (p->why == INTERVAL_WHY_WOKEN_EARLY && p->woken)
 		put_waker(out, x, p);
+	else if (p->why == INTERVAL_WHY_UNKNOWN && p->flags & INTERVAL_EDGE_START)
+		buf_addstr(out, " or blocked, its waking is not in the trace");
 	put_edges(out, p);
 }
 

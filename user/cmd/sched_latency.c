@@ -302,6 +302,15 @@ static void put_worst(struct buf *out, const struct latency *l, const struct del
 	}
 }
 
+static void put_unsure(struct buf *out, const struct latency *l)
+{
+	if (!l->delays.unsure_ns)
+		return;
+	buf_addstr(out, "# not counted: ");
+	text_duration(out, l->delays.unsure_ns, 0);
+	buf_addstr(out, " before first switches in: waiting, or blocked\n");
+}
+
 static void print_text(const struct latency *l)
 {
 	struct buf out = { 0 };
@@ -315,6 +324,7 @@ static void print_text(const struct latency *l)
 	}
 	timeline_put_head(&out, &l->timeline, "waits for a CPU", l->view.color);
 	timeline_put_unknown(&out, &l->timeline, l->delays.unknown_ns, l->view.color);
+	put_unsure(&out, l);
 	put_rows(&out, l);
 	if (l->opts->hist && l->delays.waits.cnt)
 		put_hist(&out, &l->delays.waits);
@@ -380,8 +390,8 @@ static void print_json(const struct latency *l)
 	timeline_json_head(&out, &l->timeline);
 	buf_printf(&out,
 		   ",\"run_ns\":%" PRIu64 ",\"wait_ns\":%" PRIu64 ",\"switches\":%" PRIu64
-		   ",\"unknown_ns\":%" PRIu64,
-		   d->run_ns, d->wait_ns, d->switches, d->unknown_ns);
+		   ",\"unknown_ns\":%" PRIu64 ",\"unsure_ns\":%" PRIu64,
+		   d->run_ns, d->wait_ns, d->switches, d->unknown_ns, d->unsure_ns);
 	text_json_rows(&out, d->cnt - n);
 	for (size_t i = 0; i < n; i++) {
 		buf_addstr(&out, i ? ",\n" : "\n");
