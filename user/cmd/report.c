@@ -330,21 +330,6 @@ static int read_all(struct report *r)
 
 /* ---- what the reader must know before the numbers ------------------------------------------- */
 
-/* Bytes of the text that a line of so many columns takes, broken at a blank if it can be. */
-static size_t line_of(const char *s, size_t n, size_t cols)
-{
-	size_t end = 0, blank = 0, w = 0;
-
-	for (; end < n; end++) {
-		w += ((unsigned char)s[end] & 0xc0) != 0x80;
-		if (w > cols)
-			return blank ? blank : end;
-		if (s[end] == ' ')
-			blank = end + 1;
-	}
-	return n;
-}
-
 /* On a terminal in lines of its width. */
 static void say_as(const struct report *r, enum paint_as as, const char *fmt, va_list ap)
 	__attribute__((format(printf, 3, 0)));
@@ -356,7 +341,7 @@ static void say_as(const struct report *r, enum paint_as as, const char *fmt, va
 
 	buf_vprintf(&text, fmt, ap);
 	for (at = 0; !at || at < text.len; at += n) {
-		n = line_of(buf_cstr(&text) + at, text.len - at, cols);
+		n = text_line(buf_cstr(&text) + at, text.len - at, cols);
 		buf_addstr(&line, at ? "#   " : "# ");
 		paint_put(&line, r->view.color, as, buf_cstr(&text) + at, n);
 		report_end_line(&line);
@@ -585,21 +570,17 @@ static void say_ends(const struct report *r)
 /* Seconds of tasks are those of the switches, and not those that samples stand for. */
 static void say_exact(const struct report *r)
 {
-	const double run = (double)r->cpu_time.run_ns / 1e9;
-	struct buf line = { 0 };
+	struct buf doubt = { 0 };
+	bool doubtful;
 
 	if (!r->exact)
 		return;
-	if (!r->cpu_time.doubtful_ns) {
-		say(r, "seconds are exact, from the switches: %.3f s in all", run);
-		return;
-	}
-	text_duration(&line, r->cpu_time.doubtful_ns, 0);
-	buf_addstr(&line, " more may have been on a CPU, or not: ");
-	text_why_unknown(&line, &r->counts.account);
-	say(r, "seconds are from the switches: %.3f s in all", run);
-	warn(r, "%s", buf_cstr(&line));
-	buf_free(&line);
+	doubtful = report_exact_doubt(r, &doubt);
+	say(r, "seconds are %sfrom the switches: %.3f s in all", doubtful ? "" : "exact, ",
+	    (double)r->cpu_time.run_ns / 1e9);
+	if (doubtful)
+		warn(r, "%s", buf_cstr(&doubt));
+	buf_free(&doubt);
 }
 
 static void say_what(const struct report *r)

@@ -101,6 +101,8 @@ void report_exact_begin(struct report *r);
 void report_exact_add(struct report *r, const struct trace_event *ev);
 /* When all was read; @ns is all that CPUs had time for. 0, or -errno after one printed line. */
 int report_exact_end(struct report *r, uint64_t ns);
+/* How much more may have been on a CPU, and why that is not known: false, and nothing, where all is known. */
+bool report_exact_doubt(const struct report *r, struct buf *out);
 void report_exact_fini(struct report *r);
 
 /* ---- report_print.c ---- */

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "cmd/report.h"
+#include "cmd/text.h"
 
 /* False when nothing is left of it in the window. */
 static bool clip(const struct report *r, struct interval *i)
@@ -148,6 +149,16 @@ int report_exact_end(struct report *r, uint64_t ns)
 	r->exact = !r->wall && (r->cpu_time.run_ns ||
 				(r->cpu_time.doubtful_ns && !profile_samples(r->profile)));
 	return ret;
+}
+
+bool report_exact_doubt(const struct report *r, struct buf *out)
+{
+	if (!r->cpu_time.doubtful_ns)
+		return false;
+	text_duration(out, r->cpu_time.doubtful_ns, 0);
+	buf_addstr(out, " more may have been on a CPU, or not: ");
+	text_why_unknown(out, &r->counts.account);
+	return true;
 }
 
 void report_exact_fini(struct report *r)

@@ -284,6 +284,20 @@ void text_column(struct buf *out, const char *s, size_t n, size_t cols, bool cut
 	buf_addstr(out, "…");
 }
 
+size_t text_line(const char *s, size_t n, size_t cols)
+{
+	size_t end = 0, blank = 0, w = 0;
+
+	for (; end < n; end++) {
+		w += starts_code_point(s[end]);
+		if (w > cols)
+			return blank ? blank : end;
+		if (s[end] == ' ')
+			blank = end + 1;
+	}
+	return n;
+}
+
 void text_fit(struct buf *out, const char *s, size_t n, size_t cols)
 {
 	text_column(out, s, n, text_width(s, n) < cols ? 0 : cols, text_width(s, n) > cols);

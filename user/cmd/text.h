@@ -55,6 +55,9 @@ void text_time(struct buf *out, uint64_t ns, size_t width);
 /* Appends s and spaces up to @cols columns; what is wider is cut with an ellipsis if @cut. */
 void text_column(struct buf *out, const char *s, size_t n, size_t cols, bool cut);
 
+/* Bytes of s that a line of so many columns takes, broken at a blank if it can be. */
+size_t text_line(const char *s, size_t n, size_t cols);
+
 /* Appends s in at most @cols columns: what is wider is cut with an ellipsis. */
 void text_fit(struct buf *out, const char *s, size_t n, size_t cols);
 
