@@ -2,6 +2,8 @@
 /* What `info` prints, to the byte, of run_make_app()'s trace. */
 #include "run_cmd.h"
 
+#include "base/buf.h"
+
 /* clang-format off */
 static const char text[] = "trace           standard input\n"
 		  "format          dial9 0.3\n"
@@ -16,6 +18,7 @@ static const char text[] = "trace           standard input\n"
 		  "stacks          8 samples, 1 of switches out\n"
 		  "account         produced 13 = written 10 + lost 3\n"
 		  "lost            3 events that found no room (ring_full), between 13.000005 and 13.000007\n"
+		  "written here    2 of these 10: the account is of the whole recording, and the others are in no file that was read\n"
 		  "overhead        BPF 0.50% + recorder 1.50% of one CPU over 2.0 s (0.20% at real-time priority), then 0.25 s of CPU time for the end; 1000 ns a BPF run; memory 5.0 MB, fullest ring 65.5 kB\n"
 		  "\n"
 		  "     Bytes  B/event         Count  Event\n"
@@ -35,7 +38,7 @@ static const char text[] = "trace           standard input\n"
 		  "Addresses without a name, by module:\n"
 		  "  1 of 1  /lib/libc.so.6: unknown: the trace does not say\n";
 
-static const char json[] = "{\"version\":1,\"file\":\"standard input\",\"level\":\"0.3\",\"level_features\":[],\"torn\":false,\"newer\":false,\"segments\":1,\"events\":33,\"bytes\":2645,\"overhead_bytes\":1435,\"samples\":8,\"switch_stacks\":1,\"metadata\":{\"host\":\"box\",\"kernel\":\"Linux 6.18.0\",\"command_line\":\"dial9-prof -p 10\",\"sample_event\":\"cpu-clock\",\"sample_hz\":\"99\",\"sample_period_ns\":\"10101010\",\"flavour\":\"mint\"},\"first_ns\":10000000000,\"last_ns\":14000000000,\"start_realtime_ns\":1700000000000000000,\"lost\":[{\"kind\":\"ring_full\",\"count\":3,\"first_ns\":13000005000,\"last_ns\":13000007000}],\"account\":{\"verdict\":\"balanced\",\"lost_events\":3,\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0},\"stats\":{\"elapsed_ns\":2000000000,\"produced\":13,\"written\":10,\"lost\":3,\"balanced\":true,\"samples\":20,\"bpf_ns\":10000000,\"bpf_runs\":10000,\"cpu_ns\":30000000,\"realtime_ns\":4000000,\"end_cpu_ns\":250000000,\"rss_bytes\":5000000,\"ring_fill_max_bytes\":65536,\"bytes_written\":123456},\"types\":[{\"name\":\"CpuSampleEvent\",\"events\":9,\"bytes\":425},{\"name\":\"SegmentMetadataEvent\",\"events\":1,\"bytes\":186},{\"name\":\"SymbolTableEntry\",\"events\":6,\"bytes\":182},{\"name\":\"TracepointSymbol\",\"events\":7,\"bytes\":142},{\"name\":\"ModuleEvent\",\"events\":3,\"bytes\":95},{\"name\":\"TaskEvent\",\"events\":2,\"bytes\":60},{\"name\":\"RecorderStats\",\"events\":1,\"bytes\":44},{\"name\":\"LostEvents\",\"events\":1,\"bytes\":25},{\"name\":\"sched:sched_switch\",\"events\":1,\"bytes\":21},{\"name\":\"ClockSyncEvent\",\"events\":1,\"bytes\":15},{\"name\":\"sched:sched_waking\",\"events\":1,\"bytes\":15}],\"modules\":[{\"path\":\"/lib/libc.so.6\",\"build_id\":\"2f6c69622f6c6962632e736f2e36\",\"addresses\":1,\"unnamed\":1,\"status\":null,\"detail\":null},{\"path\":\"/opt/app/bin/app\",\"build_id\":\"2f6f70742f6170702f62696e2f617070\",\"addresses\":3,\"unnamed\":0,\"status\":null,\"detail\":null},{\"path\":\"[kernel.kallsyms]\",\"build_id\":\"5b6b65726e656c2e6b616c6c73796d735d\",\"addresses\":1,\"unnamed\":0,\"status\":null,\"detail\":null}],\"workers\":{\"crashed\":0,\"hung\":0}}\n";
+static const char json[] = "{\"version\":1,\"file\":\"standard input\",\"level\":\"0.3\",\"level_features\":[],\"torn\":false,\"newer\":false,\"segments\":1,\"events\":33,\"bytes\":2645,\"overhead_bytes\":1435,\"samples\":8,\"switch_stacks\":1,\"metadata\":{\"host\":\"box\",\"kernel\":\"Linux 6.18.0\",\"command_line\":\"dial9-prof -p 10\",\"sample_event\":\"cpu-clock\",\"sample_hz\":\"99\",\"sample_period_ns\":\"10101010\",\"flavour\":\"mint\"},\"first_ns\":10000000000,\"last_ns\":14000000000,\"start_realtime_ns\":1700000000000000000,\"lost\":[{\"kind\":\"ring_full\",\"count\":3,\"first_ns\":13000005000,\"last_ns\":13000007000}],\"account\":{\"verdict\":\"balanced\",\"lost_events\":3,\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0},\"stats\":{\"elapsed_ns\":2000000000,\"produced\":13,\"written\":10,\"lost\":3,\"under_way\":0,\"written_here\":2,\"balanced\":true,\"samples\":20,\"bpf_ns\":10000000,\"bpf_runs\":10000,\"cpu_ns\":30000000,\"realtime_ns\":4000000,\"end_cpu_ns\":250000000,\"rss_bytes\":5000000,\"ring_fill_max_bytes\":65536,\"bytes_written\":123456},\"types\":[{\"name\":\"CpuSampleEvent\",\"events\":9,\"bytes\":425},{\"name\":\"SegmentMetadataEvent\",\"events\":1,\"bytes\":186},{\"name\":\"SymbolTableEntry\",\"events\":6,\"bytes\":182},{\"name\":\"TracepointSymbol\",\"events\":7,\"bytes\":142},{\"name\":\"ModuleEvent\",\"events\":3,\"bytes\":95},{\"name\":\"TaskEvent\",\"events\":2,\"bytes\":60},{\"name\":\"RecorderStats\",\"events\":1,\"bytes\":44},{\"name\":\"LostEvents\",\"events\":1,\"bytes\":25},{\"name\":\"sched:sched_switch\",\"events\":1,\"bytes\":21},{\"name\":\"ClockSyncEvent\",\"events\":1,\"bytes\":15},{\"name\":\"sched:sched_waking\",\"events\":1,\"bytes\":15}],\"modules\":[{\"path\":\"/lib/libc.so.6\",\"build_id\":\"2f6c69622f6c6962632e736f2e36\",\"addresses\":1,\"unnamed\":1,\"status\":null,\"detail\":null},{\"path\":\"/opt/app/bin/app\",\"build_id\":\"2f6f70742f6170702f62696e2f617070\",\"addresses\":3,\"unnamed\":0,\"status\":null,\"detail\":null},{\"path\":\"[kernel.kallsyms]\",\"build_id\":\"5b6b65726e656c2e6b616c6c73796d735d\",\"addresses\":1,\"unnamed\":0,\"status\":null,\"detail\":null}],\"workers\":{\"crashed\":0,\"hung\":0}}\n";
 /* clang-format on */
 
 static struct run run_app(const char *a, const char *b)
@@ -121,13 +124,92 @@ Test(info, figures_before_the_end_are_an_open_account)
 	make_figures(&m, 1, 1314, 0, 1, false);
 	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
 	run_expect_in(r.out, "account         open: the file ends before its last RecorderStats; "
-			     "so far produced 1,314, written 0, lost 1\n");
+			     "so far produced 1,314, written 0, lost 1, under way 1,313\n");
 	cr_expect_null(strstr(r.out, "DOES NOT ADD UP"));
 	run_free(&r);
 	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
 	run_expect_in(r.out, "\"account\":{\"verdict\":\"open\",");
 	run_free(&r);
 	make_fini(&m);
+}
+
+/* A file of several: metadata, @events switches, and the figures @stats of them if not NULL. */
+static void make_segment(struct make *m, uint64_t ts, int events, const uint64_t stats[4])
+{
+	make_init(m, NULL);
+	make_metadata(m, ts, (const char *const[]){ "start_realtime_ns", "5", NULL });
+	for (int i = 0; i < events; i++)
+		make_switch(m, ts + 1 + (uint64_t)i, 0, "a", 11, 1, "b", 12);
+	if (!stats)
+		return;
+	MAKE_NUMBERS(m, ts + 100, "RecorderStats", { "produced", stats[0] },
+		     { "written", stats[1] }, { "lost", stats[2] }, { "closed", stats[3] });
+	make_clock(m, ts + 100, 1000);
+}
+
+static struct run run_segments(const char *option, struct make *m, size_t cnt)
+{
+	struct buf all = { 0 };
+	const char *data;
+	struct run r;
+	size_t sz;
+
+	for (size_t i = 0; i < cnt; i++) {
+		data = dial9_enc_data(m[i].enc, &sz);
+		buf_add(&all, data, sz);
+	}
+	r = run_cmd(cmd_info, make_fd(all.data, all.len), "info", "-", option, NULL);
+	for (size_t i = 0; i < cnt; i++)
+		make_fini(&m[i]);
+	buf_free(&all);
+	return r;
+}
+
+Test(info, a_last_file_without_figures_does_not_get_those_of_the_one_before_it)
+{
+	for (int events = 0; events < 2; events++) {
+		struct make m[2];
+		struct run r;
+
+		make_segment(&m[0], 1000, 3, (const uint64_t[]){ 5, 3, 1, 2 });
+		make_segment(&m[1], 2000, events, NULL);
+		r = run_segments(NULL, m, 2);
+		run_expect_in(r.out, "account         open: the file ends before its last "
+				     "RecorderStats; so far produced 5, written 3, lost 1, under "
+				     "way 1\n");
+		if (events)
+			run_expect_in(r.out, "written here    4, those after the last "
+					     "RecorderStats too\n");
+		run_free(&r);
+	}
+}
+
+Test(info, figures_of_one_file_of_several_are_told_apart)
+{
+	struct make m[2];
+	struct run r;
+
+	make_segment(&m[0], 1000, 2, (const uint64_t[]){ 11857, 11353, 0, 2 });
+	r = run_segments(NULL, m, 1);
+	run_expect_in(
+		r.out,
+		"account         whole, one file of several; from the start of the recording "
+		"to its end produced 11,857, written 11,353, lost 0, under way 504\n"
+		"lost            nothing\n"
+		"written here    2 of these 11,353: the account is of the whole recording, and "
+		"the others are in no file that was read\n");
+	run_free(&r);
+	make_segment(&m[0], 1000, 1, (const uint64_t[]){ 9, 8, 0, 2 });
+	make_segment(&m[1], 2000, 1, (const uint64_t[]){ 10, 9, 1, 1 });
+	r = run_segments(NULL, m, 2);
+	run_expect_in(r.out, "account         produced 10 = written 9 + lost 1\n"
+			     "lost            nothing\n"
+			     "written here    2 of these 9: ");
+	run_free(&r);
+	make_segment(&m[0], 1000, 1, (const uint64_t[]){ 9, 7, 1, 2 });
+	r = run_segments("--json", m, 1);
+	run_expect_in(r.out, ",\"under_way\":1,\"written_here\":1,\"balanced\":false");
+	run_free(&r);
 }
 
 Test(info, a_pause_is_no_loss_and_is_told_with_how_long_it_was)

@@ -88,6 +88,11 @@ Test(account, only_last_figures_must_agree)
 	cr_expect_eq(account_verdict(&f), ACCOUNT_BALANCED);
 	f.goes_on = true;
 	cr_expect_eq(account_verdict(&f), ACCOUNT_GOES_ON);
+	cr_expect_eq(account_under_way(&f), 0);
+	f.produced = 320;
+	cr_expect_eq(account_under_way(&f), 6);
+	f.written = UINT64_MAX;
+	cr_expect_eq(account_under_way(&f), 0, "it makes no sense");
 	f.closed = false;
 	cr_expect_eq(account_verdict(&f), ACCOUNT_OPEN, "the rest of the file is missing");
 }

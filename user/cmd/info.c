@@ -345,37 +345,6 @@ static void put_pauses(struct info *in, const struct event_counts_part *c)
 	}
 }
 
-/* The figures of a cut file are the recording's, and speak of what was left out, too. */
-static void put_account(struct info *in, const struct account_figures *f, bool cut, bool at_most)
-{
-	const char *up_to = at_most ? "up to " : "";
-	enum account_verdict verdict = account_verdict(f);
-	char produced[32], written[32], lost[32];
-
-	if (verdict == ACCOUNT_UNKNOWN)
-		return;
-	str_count(produced, f->produced);
-	str_count(written, f->written);
-	str_count(lost, f->lost);
-	put_label(in, "account");
-	if (cut)
-		buf_addstr(&in->out, "before the cut: ");
-	if (verdict == ACCOUNT_GOES_ON)
-		buf_printf(&in->out,
-			   "whole, one file of several; from the start of the recording to its end "
-			   "produced %s, written %s, lost %s\n",
-			   produced, written, lost);
-	else if (verdict == ACCOUNT_OPEN)
-		buf_printf(&in->out,
-			   "open: the file ends before its last RecorderStats; so far produced %s, "
-			   "written %s, lost %s%s\n",
-			   produced, written, up_to, lost);
-	else
-		buf_printf(&in->out, "produced %s%s = written %s + lost %s%s%s\n", up_to, produced,
-			   written, up_to, lost,
-			   verdict == ACCOUNT_WRONG ? "  (DOES NOT ADD UP)" : "");
-}
-
 /* Marks the lines from there on as what makes all others doubtful. */
 static void paint_from(struct info *in, size_t from)
 {
@@ -398,7 +367,7 @@ static void put_loss(struct info *in, uint32_t part)
 	struct buf sideband = { 0 };
 	size_t from;
 
-	put_account(in, &c->stats.figures, names_meta(in->names, part, PROF_META_CUT), a->at_most);
+	info_account(in, &c->stats.figures, names_meta(in->names, part, PROF_META_CUT), a->at_most);
 	if (!account_lost(a) && !a->lost[ACCOUNT_ESTIMATE]) {
 		put_label(in, "lost");
 		buf_addstr(&in->out, c->stats.figures.known ? "nothing\n" :
@@ -417,6 +386,8 @@ static void put_loss(struct info *in, uint32_t part)
 		paint_from(in, from);
 	put_thinned(in, c);
 	put_pauses(in, c);
+	if (!names_meta(in->names, part, PROF_META_CUT))
+		info_written_here(in, &c->stats.figures, c->tracepoints);
 	buf_free(&sideband);
 }
 

@@ -51,6 +51,14 @@ void info_cost(struct info *in, uint32_t part);
 /* Its lines about how stacks were taken. */
 void info_stacks(struct info *in, const struct event_counts_stats *s);
 
+/*
+ * Its line about the figures of a recorder. @cut: the trace is what `cut` took out of the recording; @at_most: of
+ * what was lost some need not have been wanted.
+ */
+void info_account(struct info *in, const struct account_figures *f, bool cut, bool at_most);
+/* A line when another number of events, @here, was read than they say was written. */
+void info_written_here(struct info *in, const struct account_figures *f, uint64_t here);
+
 /* The JSON form, appended to in->out. */
 void info_json(struct info *in);
 

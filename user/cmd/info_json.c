@@ -67,23 +67,25 @@ static void json_account(struct info *in, const struct event_counts_part *c)
 	buf_addch(&in->out, '}');
 }
 
-static void json_stats(struct info *in, const struct event_counts_stats *s)
+static void json_stats(struct info *in, const struct event_counts_part *c)
 {
+	const struct event_counts_stats *s = &c->stats;
 	const struct account_figures *f = &s->figures;
 
 	if (!f->known)
 		return;
 	buf_printf(&in->out,
 		   ",\"stats\":{\"elapsed_ns\":%" PRIu64 ",\"produced\":%" PRIu64
-		   ",\"written\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"balanced\":%s"
+		   ",\"written\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"under_way\":%" PRIu64
+		   ",\"written_here\":%" PRIu64 ",\"balanced\":%s"
 		   ",\"samples\":%" PRIu64 ",\"bpf_ns\":%" PRIu64 ",\"bpf_runs\":%" PRIu64
 		   ",\"cpu_ns\":%" PRIu64 ",\"realtime_ns\":%" PRIu64 ",\"end_cpu_ns\":%" PRIu64
 		   ",\"rss_bytes\":%" PRIu64 ",\"ring_fill_max_bytes\":%" PRIu64
 		   ",\"bytes_written\":%" PRIu64,
-		   s->elapsed_ns, f->produced, f->written, f->lost,
-		   account_verdict(f) == ACCOUNT_BALANCED ? "true" : "false", s->samples, s->bpf_ns,
-		   s->bpf_runs, s->cpu_ns, s->realtime_ns, s->end_cpu_ns, s->rss_bytes,
-		   s->ring_fill_max_bytes, s->bytes_written);
+		   s->elapsed_ns, f->produced, f->written, f->lost, account_under_way(f),
+		   c->tracepoints, account_verdict(f) == ACCOUNT_BALANCED ? "true" : "false",
+		   s->samples, s->bpf_ns, s->bpf_runs, s->cpu_ns, s->realtime_ns, s->end_cpu_ns,
+		   s->rss_bytes, s->ring_fill_max_bytes, s->bytes_written);
 	if (s->unwinds)
 		buf_printf(&in->out,
 			   ",\"unwind_tables\":%" PRIu64 ",\"unwind_evicted\":%" PRIu64
@@ -205,7 +207,7 @@ static void json_part(struct info *in, uint32_t part)
 	json_time(in, part);
 	json_loss(in, c);
 	json_account(in, c);
-	json_stats(in, &c->stats);
+	json_stats(in, c);
 }
 
 /* Two parts with the same number of their clock have times that compare. */

@@ -99,3 +99,12 @@ enum account_verdict account_verdict(const struct account_figures *f)
 		return ACCOUNT_GOES_ON;
 	return f->produced == f->written + f->lost ? ACCOUNT_BALANCED : ACCOUNT_WRONG;
 }
+
+uint64_t account_under_way(const struct account_figures *f)
+{
+	if (f->closed && !f->goes_on)
+		return 0;
+	if (f->written > f->produced || f->lost > f->produced - f->written)
+		return 0;
+	return f->produced - f->written - f->lost;
+}

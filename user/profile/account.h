@@ -38,6 +38,9 @@ struct account_figures {
 	uint64_t produced, written, lost;
 };
 
+/* How many events were neither written nor lost yet when the figures were taken; 0 for last ones. */
+uint64_t account_under_way(const struct account_figures *f);
+
 /* What is missing, by class. {0} is "nothing". */
 struct account {
 	uint64_t lost[ACCOUNT_CLASS_CNT];

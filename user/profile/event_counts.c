@@ -106,6 +106,7 @@ static void add_stats(struct event_counts_stats *s, const struct trace_event *ev
 		.figures.closed = trace_u64_or(ev, ROLE_CLOSED, 0),
 		.figures.goes_on = trace_u64_or(ev, ROLE_CLOSED, 0) == PROF_CLOSED_SEGMENT,
 		.says_closed = ev->schema->role[ROLE_CLOSED] >= 0,
+		.segment = ev->segment,
 		.unwinds = ev->schema->role[ROLE_UNWIND_TABLES] >= 0,
 	};
 	for (i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
@@ -124,6 +125,17 @@ static void see_end(struct event_counts_stats *s, const struct trace_event *ev)
 		s->figures.closed = true;
 	else if (!trace_is_naming(ev->kind))
 		s->figures.closed = false;
+}
+
+/*
+ * Figures that close a file speak for nothing behind them: be it the next file, or what somebody put
+ * together.
+ */
+static void see_more(struct event_counts_stats *s, const struct trace_event *ev)
+{
+	if (s->figures.goes_on && (ev->segment != s->segment ||
+				   (ev->kind >= TRACE_TRACEPOINT && ev->kind <= TRACE_SAMPLE)))
+		s->figures.closed = s->figures.goes_on = false;
 }
 
 /* A recorder knows a handful of kinds; a file may claim any number. */
@@ -212,6 +224,8 @@ void event_counts_add(struct event_counts *c, const struct trace *t, struct name
 
 	add_type(c, ev);
 	part->events++;
+	part->tracepoints += ev->schema->role[ROLE_COMMON_PID] >= 0;
+	see_more(&part->stats, ev);
 	if (ev->has_ts && !trace_is_naming(ev->kind))
 		add_time(part, ev->ts);
 	if (ev->kind == TRACE_SAMPLE) {

@@ -24,6 +24,7 @@ struct event_counts_loss {
 struct event_counts_stats {
 	struct account_figures figures;
 	bool says_closed; /* they have a field that tells the last ones */
+	uint64_t segment; /* that they stand in */
 	uint64_t elapsed_ns, samples, bpf_ns, bpf_runs;
 	uint64_t cpu_ns; /* of the recorder while recording, */
 	uint64_t realtime_ns; /* of that, at real-time priority, */
@@ -51,6 +52,7 @@ struct event_counts_part {
 	struct event_counts_stats stats;
 	uint64_t statuses; /* times that it says how naming a module went */
 	uint64_t events, samples, switch_stacks;
+	uint64_t tracepoints; /* what the figures count as written, as far as it is here */
 	bool has_ts;
 	uint64_t first_ts, last_ts; /* of events that happened: see trace_is_naming() */
 };
