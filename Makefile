@@ -102,7 +102,8 @@ SRCS_cmd += $(addprefix user/cmd/, \
 SRCS_record += $(addprefix user/record/,code_names.c capture_filter.c capture_orc.c capture_select.c detach.c selection.c)
 SRCS_profile += $(addprefix user/profile/,machine.c recorded.c waker.c)
 SRCS_symbol += user/symbol/debuginfod.c
-SRCS_cmd += $(addprefix user/cmd/, symbolize.c symbolize_copy.c symbolize_find.c)
+SRCS_cmd += $(addprefix user/cmd/, symbolize.c symbolize_copy.c symbolize_find.c \
+	symbolize_paths.c)
 
 # What fields are, said in traces.
 SRCS_cmd += user/cmd/notes_copy.c user/cmd/target.c

@@ -13,6 +13,26 @@ $ dial9-prof symbolize --vmlinux=nowhere a
 ! dial9-prof: symbolize: --vmlinux nowhere: No such file or directory
 ? 1
 #
+# What cannot be what it is said to be is said, whether it would be looked at or not.
+$ dial9-prof symbolize --vmlinux=/ a
+! dial9-prof: symbolize: --vmlinux /: Is a directory
+? 1
+$ mkfifo pipe; dial9-prof symbolize --vmlinux=pipe a; code=$?; rm pipe; exit $code
+! dial9-prof: symbolize: --vmlinux pipe: no kernel's ELF file with symbols (_stext)
+? 1
+$ dial9-prof symbolize --vmlinux=/dev/zero a
+! dial9-prof: symbolize: --vmlinux /dev/zero: no kernel's ELF file with symbols (_stext)
+? 1
+$ dial9-prof symbolize --vmlinux=/bin/ls a
+! dial9-prof: symbolize: --vmlinux /bin/ls: no kernel's ELF file with symbols (_stext)
+? 1
+$ dial9-prof symbolize --symfs=nowhere a
+! dial9-prof: symbolize: --symfs nowhere: No such file or directory
+? 1
+$ dial9-prof symbolize --symfs=/dev/null a
+! dial9-prof: symbolize: --symfs /dev/null: Not a directory
+? 1
+#
 # Nothing wants a name: a file stays as it is, an output is the same.
 $ cp $T/golden/dial9/mixed_1k.bin mixed; dial9-prof symbolize mixed; ls
 mixed

@@ -204,17 +204,14 @@ Test(symbolize, a_kernel_has_the_names_and_lines_of_its_vmlinux_wherever_that_is
 	make_fini(&m);
 }
 
-/* Of another build, without a build-id in the trace, without symbols, no ELF file. */
+/* Of another build, and without a build-id in the trace. */
 Test(symbolize, a_file_that_is_not_the_kernel_names_nothing)
 {
 	static const char *const files[] = {
 		"objcopy --update-section .note.gnu.build-id=id",
 		"",
-		"objcopy -S",
-		"sh -c 'head -c 100000 /dev/urandom >$2' x",
 	};
-	static const char *const why[] = { "the file here is of another build", "unknown build",
-					   "its file has no symbols", "its file is no ELF file" };
+	static const char *const why[] = { "the file here is of another build", "unknown build" };
 	char option[PATH_MAX], *said;
 	static struct program p;
 	struct bytes in, out;

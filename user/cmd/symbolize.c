@@ -22,6 +22,7 @@
 #include "cmd/progress.h"
 #include "cmd/reread.h"
 #include "cmd/symbolize_copy.h"
+#include "cmd/symbolize_paths.h"
 #include "cmd/text.h"
 #include "cmd/whole.h"
 #include "record/sink.h"
@@ -597,12 +598,23 @@ static const char *find_servers(struct symbolize_opts *opts)
 }
 
 /* Those who open files have directories of their own. False: one line is printed. */
-static bool find_vmlinux(struct symbolize_opts *opts, char real[PATH_MAX])
+static bool find_paths(struct symbolize_opts *opts, char real[PATH_MAX])
 {
+	int err = opts->symfs ? symbolize_check_dir(opts->symfs) : 0;
+
+	if (err) {
+		log_error("symbolize: --symfs %s: %s", opts->symfs, strerror(-err));
+		return false;
+	}
 	if (!opts->vmlinux)
 		return true;
-	if (!realpath(opts->vmlinux, real)) {
-		log_error("symbolize: --vmlinux %s: %s", opts->vmlinux, strerror(errno));
+	err = symbolize_check_vmlinux(opts->vmlinux);
+	if (!err && !realpath(opts->vmlinux, real))
+		err = -errno;
+	if (err) {
+		log_error("symbolize: --vmlinux %s: %s", opts->vmlinux,
+			  err == -ENOEXEC ? "no kernel's ELF file with symbols (_stext)" :
+					    strerror(-err));
 		return false;
 	}
 	opts->vmlinux = real;
@@ -627,7 +639,7 @@ int cmd_symbolize(int argc, char **argv)
 			why = find_servers(&opts);
 		if (why)
 			log_error("symbolize: %s; see dial9-prof symbolize --help", why);
-		else if (path && find_vmlinux(&opts, vmlinux))
+		else if (path && find_paths(&opts, vmlinux))
 			code = symbolize_file(&opts, path);
 	}
 	opts_fini(&symbolize_spec, &opts);
