@@ -356,3 +356,25 @@ Test(causes, what_is_not_known_is_said)
 	is(&f, 1, CAUSE_ABSENT, "", 100);
 	done(&f);
 }
+
+/* It was on a CPU that was left out, and came from there. */
+Test(causes, what_the_recording_left_out_is_told_from_what_is_missing)
+{
+	static const char *const kv[] = { PROF_META_TARGET, "system", PROF_META_RECORDED_CPUS, "0",
+					  NULL };
+	struct fixture f = { 0 };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_metadata(&m, 50 * 1000, kv);
+	make_switch(&m, 100 * 1000, 0, "swapper/0", 0, 0, "other", 12);
+	make_switch(&m, 200 * 1000, 0, "other", 12, 1, "victim", 11);
+	make_switch(&m, 300 * 1000, 0, "victim", 11, 1, "swapper/0", 0);
+	read_all(&f, &m);
+	add(&f, 11, 100, 300);
+	causes_finish(&f.c);
+	cr_assert_eq(f.c.cnt, 2);
+	is(&f, 0, CAUSE_RAN, "", 100);
+	is(&f, 1, CAUSE_UNRECORDED, "", 100);
+	done(&f);
+}

@@ -127,7 +127,7 @@ Test(recorded, of_who_never_was_on_a_recorded_cpu_nothing_is_known)
 	run_expect(
 		&r, &m,
 		"6 unknown (blocked) 1000-1100 to waking by 0 at 1100 edge-start neighbour\n"
-		"7 unknown 1000-1300 to cpu edge-start\n"
+		"7 unknown 1000-1300 to cpu edge-start neighbour\n"
 		"5 unknown (blocked) 1000-1500 to nothing edge-start edge-end neighbour\n"
 		"6 unknown (runnable) 1100-1500 to nothing cpu 1 woken by 0 at 1100 edge-end neighbour\n"
 		"7 running 1300-1500 to nothing cpu 0 edge-end\n");

@@ -175,6 +175,9 @@ class Intervals {
 			rows.flags[row] |= FLAG.LOSS;
 		if (rows.flags[row] & (FLAG.LOSS | FLAG.HOLE | FLAG.NEIGHBOUR))
 			rows.state[row] = STATE.UNKNOWN;
+		/* what does not fit together, or has no beginning, happened where nobody recorded */
+		if (rows.state[row] === STATE.UNKNOWN && this.#recorded && !(rows.flags[row] & FLAG.LOSS))
+			rows.flags[row] |= FLAG.NEIGHBOUR;
 	}
 
 	#put(th, ts, endBy, cpu, takenFrom) {

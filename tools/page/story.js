@@ -33,7 +33,7 @@ function stateText(rows, row) {
 		return flags & FLAG.EDGE_START ? 'blocked or asleep' : `blocked (${as}: ${LETTER_WORDS[as] || 'blocked'})`;
 	}
 	default:
-		return flags & FLAG.NEIGHBOUR ? 'not followed by the recording' :
+		return flags & FLAG.NEIGHBOUR ? 'not among what was recorded' :
 			flags & FLAG.LOSS ? 'unknown: events were lost' : 'unknown: events are missing';
 	}
 }

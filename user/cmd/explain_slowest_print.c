@@ -216,6 +216,9 @@ void explain_slowest_put_cause(struct buf *out, const struct explain_slowest *s,
 	case CAUSE_UNKNOWN:
 		buf_addstr(out, "unknown: events are missing");
 		break;
+	case CAUSE_UNRECORDED:
+		buf_addstr(out, "unknown: not among what was recorded");
+		break;
 	case CAUSE_ABSENT:
 		buf_addstr(out, "absent: the trace has nothing of the thread then");
 		break;
@@ -419,9 +422,10 @@ void explain_slowest_json_counts(struct buf *out, const struct names *names, con
 static void json_cause(struct buf *out, const struct explain_slowest *s, const struct cause *c)
 {
 	static const char *const kinds[] = {
-		[CAUSE_RAN] = "running",     [CAUSE_WAITED] = "waiting",
-		[CAUSE_BLOCKED] = "blocked", [CAUSE_UNKNOWN] = "unknown",
-		[CAUSE_ABSENT] = "absent",   [CAUSE_OTHERS] = "waiting",
+		[CAUSE_RAN] = "running",	   [CAUSE_WAITED] = "waiting",
+		[CAUSE_BLOCKED] = "blocked",	   [CAUSE_UNKNOWN] = "unknown",
+		[CAUSE_ABSENT] = "absent",	   [CAUSE_OTHERS] = "waiting",
+		[CAUSE_UNRECORDED] = "unrecorded",
 	};
 
 	buf_printf(out,

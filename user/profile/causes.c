@@ -215,7 +215,10 @@ static void add_step(void *ctx, const struct explain_step *s)
 {
 	struct adding *a = ctx;
 	struct causes *c = a->c;
-	const struct cause ran = plain(CAUSE_RAN), unknown = plain(CAUSE_UNKNOWN);
+	const struct explain_piece *dark = s->longest[INTERVAL_UNKNOWN];
+	const bool left_out = s->cnt[INTERVAL_UNKNOWN] && dark->flags & INTERVAL_NEIGHBOUR;
+	const struct cause ran = plain(CAUSE_RAN);
+	const struct cause unknown = plain(left_out ? CAUSE_UNRECORDED : CAUSE_UNKNOWN);
 	struct cause blocked;
 
 	a->there += s->to - s->from;

@@ -10,6 +10,7 @@ enum cause_kind {
 	CAUSE_OTHERS, /* likewise, behind threads that found no room in this table or the one below */
 	CAUSE_BLOCKED,
 	CAUSE_UNKNOWN, /* events are missing */
+	CAUSE_UNRECORDED, /* on CPUs, or as a thread, that the recording left out */
 	CAUSE_ABSENT, /* the trace has nothing of the thread */
 };
 

@@ -69,8 +69,9 @@ enum interval_why {
 /* Blocked, and then switched in without a waking: how much of its end was runnable is unknown. */
 #define INTERVAL_NO_WAKING 0x40
 /*
- * Not of a thread that the recording followed (-p and its like), but of one that was met beside it. The
- * trace has few of its switches: state is INTERVAL_UNKNOWN.
+ * Not of a thread that the recording followed (-p and its like), but of one that was met beside it; or of
+ * a time that it spent on CPUs that the recording left out (-C). The trace has few of its switches: state is
+ * INTERVAL_UNKNOWN.
  */
 #define INTERVAL_NEIGHBOUR 0x80
 #define INTERVAL_CUT                                                                               \

@@ -128,6 +128,9 @@ static void hand_out(struct machine *iv, struct thread *th, struct interval *i)
 		i->flags |= INTERVAL_LOSS;
 	if (i->flags & (INTERVAL_LOSS | INTERVAL_HOLE | INTERVAL_NEIGHBOUR))
 		i->state = INTERVAL_UNKNOWN;
+	/* what does not fit together, or has no beginning, happened where nobody recorded */
+	if (i->state == INTERVAL_UNKNOWN && iv->recorded.bits && !(i->flags & INTERVAL_LOSS))
+		i->flags |= INTERVAL_NEIGHBOUR;
 	iv->told_of = th;
 	iv->all->telling = iv;
 	iv->all->opts.fn(iv->all->opts.ctx, i);
