@@ -600,7 +600,7 @@ static const char *find_servers(struct symbolize_opts *opts)
 /* Those who open files have directories of their own. False: one line is printed. */
 static bool find_paths(struct symbolize_opts *opts, char real[PATH_MAX])
 {
-	int err = opts->symfs ? symbolize_check_dir(opts->symfs) : 0;
+	int err = opts->symfs ? symbolize_paths_dir(opts->symfs) : 0;
 
 	if (err) {
 		log_error("symbolize: --symfs %s: %s", opts->symfs, strerror(-err));
@@ -608,7 +608,7 @@ static bool find_paths(struct symbolize_opts *opts, char real[PATH_MAX])
 	}
 	if (!opts->vmlinux)
 		return true;
-	err = symbolize_check_vmlinux(opts->vmlinux);
+	err = symbolize_paths_vmlinux(opts->vmlinux);
 	if (!err && !realpath(opts->vmlinux, real))
 		err = -errno;
 	if (err) {

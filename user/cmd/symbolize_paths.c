@@ -16,7 +16,7 @@
 
 enum { BLOCK_SZ = 65536, STRINGS_MAX = 1 << 28 };
 
-int symbolize_check_dir(const char *path)
+int symbolize_paths_dir(const char *path)
 {
 	struct stat st;
 
@@ -71,7 +71,7 @@ static bool is_kernel(int fd)
 	return false;
 }
 
-int symbolize_check_vmlinux(const char *path)
+int symbolize_paths_vmlinux(const char *path)
 {
 	struct stat st;
 	int fd, err = 0;
