@@ -110,8 +110,11 @@ static __always_inline bool select_tell(const struct task_struct *task, bool fol
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	void *ring = ring_of(cpu);
-	struct prof_rec *rec = ring ? bpf_ringbuf_reserve(ring, sizeof(*rec), 0) : NULL;
+	struct prof_rec *rec;
 
+	if (!ring || !may_take(bpf_ringbuf_query(ring, RING_AVAIL_DATA), sizeof(*rec)))
+		return false;
+	rec = bpf_ringbuf_reserve(ring, sizeof(*rec), 0);
 	if (!rec)
 		return false;
 	rec_init(rec, PROF_REC_FOLLOWED, cpu, clock_now(),
