@@ -45,11 +45,25 @@ static void take_wall(struct report *r, const struct interval *i, const struct n
 	profile_add_time(r->profile, &ev, i->state, i->end - i->start);
 }
 
-/* Cut to the selection, and counted. */
+/* What is left of it by the selection, under one name. */
+static void take_piece(struct report *r, const struct interval *i, const struct names_task *task,
+		       uint32_t stack)
+{
+	struct interval cut = *i;
+
+	if (i->end < i->start || !select_match_task(&r->sel, r->names, task, i->cpu) ||
+	    !clip(r, &cut))
+		return;
+	cpu_time_take(&r->cpu_time, &cut, task->cgroup);
+	if (r->wall && !(i->flags & INTERVAL_NEIGHBOUR))
+		take_wall(r, &cut, task, stack);
+}
+
+/* Cut where it became another program, and to the selection, and counted. */
 static void take(void *ctx, const struct interval *i)
 {
 	struct report *r = ctx;
-	struct interval cut;
+	struct interval piece;
 	struct names_task task;
 	uint32_t stack = r->wall ? off_stack_of(&r->off_stack, i) : INTERVAL_NO_STACK;
 
@@ -60,12 +74,17 @@ static void take(void *ctx, const struct interval *i)
 	if (!r->switches[i->part] && i->end_by == INTERVAL_TO_NOTHING)
 		return;
 	task = select_interval_task(r->reader, r->part, i);
-	cut = *i;
-	if (!select_match_task(&r->sel, r->names, &task, i->cpu) || !clip(r, &cut))
-		return;
-	cpu_time_take(&r->cpu_time, &cut, task.cgroup);
-	if (r->wall && !(i->flags & INTERVAL_NEIGHBOUR))
-		take_wall(r, &cut, &task, stack);
+	piece = *i;
+	for (uint32_t k = 0; k < i->exec_cnt; k++) {
+		struct names_task before = task;
+
+		before.comm = piece.comm = i->execs[k].comm;
+		piece.end = i->execs[k].ts;
+		take_piece(r, &piece, &before, stack);
+		piece = *i;
+		piece.start = i->execs[k].ts;
+	}
+	take_piece(r, &piece, &task, stack);
 }
 
 /* Where switches happened is asked for by --wall alone. */

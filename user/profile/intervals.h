@@ -78,6 +78,7 @@ enum interval_why {
 	(INTERVAL_LOSS | INTERVAL_HOLE | INTERVAL_EDGE_START | INTERVAL_EDGE_END |                 \
 	 INTERVAL_CLIP_START | INTERVAL_CLIP_END)
 
+#define INTERVAL_EXECS_MAX 4
 #define INTERVAL_NO_STACK UINT32_MAX
 #define INTERVAL_CPUS_MAX 65536 /* a number beyond is no CPU */
 
@@ -112,6 +113,12 @@ struct interval_waker {
 	uint64_t ts;
 };
 
+/* A program that a thread left for another while it was on a CPU. */
+struct interval_exec {
+	uint64_t ts;
+	uint32_t comm; /* its name until then */
+};
+
 struct interval {
 	uint32_t tid, pid, comm; /* pid TRACE_NONE and comm NAMES_NONE: not known (yet) */
 	uint32_t part; /* of the stream */
@@ -139,6 +146,9 @@ struct interval {
 	 * Blocked: who ended it. Runnable: who began the wait. NULL: nobody, or unknown.
 	 */
 	const struct interval_waker *waker;
+	/* Running: the execs meanwhile, in order; of more than INTERVAL_EXECS_MAX the first ones. */
+	const struct interval_exec *execs;
+	uint32_t exec_cnt;
 };
 
 /* @i and what it points to are borrowed until the function returns. */

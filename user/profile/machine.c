@@ -42,6 +42,7 @@ enum life {
 
 struct thread {
 	uint32_t tid, pid, comm;
+	uint32_t comm_was; /* before it was named last in the open interval; an exec is told behind the new name */
 	enum life life;
 	enum interval_state state;
 	enum interval_why why;
@@ -54,6 +55,8 @@ struct thread {
 	uint64_t from; /* of LIFE_UNSEEN: what its first event says is true since then, or the start */
 	uint32_t cpu, prev_state, stack, given_to;
 	struct hops hops; /* of the open interval, if runnable */
+	struct interval_exec execs[INTERVAL_EXECS_MAX]; /* of the open interval, if running */
+	uint32_t exec_cnt;
 	struct interval_waker waker; /* of the open interval, or of the waking that came early */
 };
 
@@ -164,6 +167,8 @@ static struct interval ended(const struct machine *iv, const struct thread *th, 
 		.taken_from = taken_from,
 		.why = th->state == INTERVAL_RUNNABLE ? th->why : INTERVAL_WHY_UNKNOWN,
 		.waker = th->has_waker ? &th->waker : NULL,
+		.execs = th->execs,
+		.exec_cnt = th->exec_cnt,
 	};
 }
 
@@ -196,6 +201,8 @@ static void begin(struct thread *th, enum interval_state state, uint64_t ts)
 	th->why = INTERVAL_WHY_UNKNOWN;
 	th->has_waker = false;
 	th->woken_early = false;
+	th->exec_cnt = 0;
+	th->comm_was = th->comm;
 	th->hops.cnt = 0;
 	th->cpu = TRACE_NONE;
 	th->prev_state = 0;
@@ -220,8 +227,10 @@ static void name(struct thread *th, const struct trace *t)
 		return;
 	if (known->pid != TRACE_NONE)
 		th->pid = known->pid;
-	if (known->comm != NAMES_NONE)
-		th->comm = known->comm;
+	if (known->comm == NAMES_NONE || known->comm == th->comm)
+		return;
+	th->comm_was = th->comm;
+	th->comm = known->comm;
 }
 
 /* NULL: it is not known. Most that are asked for were so not long ago. */
@@ -402,6 +411,11 @@ static void take_exec(struct machine *iv, const struct trace *t, const struct tr
 
 	if (old_tid != tid && old && th)
 		go_on_as(iv, old, th, ev->ts);
+	if (!th || th->life != LIFE_ON || th->state != INTERVAL_RUNNING)
+		return;
+	if (th->exec_cnt < INTERVAL_EXECS_MAX)
+		th->execs[th->exec_cnt++] = (struct interval_exec){ ev->ts, th->comm_was };
+	th->comm_was = th->comm;
 }
 
 /* It has the leader's number before the kernel tells of the exec, and may be switched out in between. */
