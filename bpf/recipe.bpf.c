@@ -9,6 +9,9 @@
  * what comes in the first or the last few instructions of the first. The kernel counts how often it
  * refused the first one, and we how often the other stood in.
  *
+ * For the sake of those few instructions there are some such pairs, the lanes, and events that hit one
+ * another are in different ones as far as it goes: the first lane is for what happens in interrupts alone.
+ *
  * Each has its own place for its record. The record of what interrupts reaches the ring before that of
  * what was interrupted, which has the earlier time: readers find the two in the wrong order.
  *
@@ -33,7 +36,7 @@ struct recipe_place {
 
 struct recipe_place_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 2);
+	__uint(max_entries, 2 * PROF_RECIPE_LANES);
 	__type(key, __u32);
 	__type(value, struct recipe_place);
 };
@@ -105,18 +108,15 @@ static __always_inline int follow(const struct prof_recipe_step *s, __u64 *at)
 	return 0;
 }
 
-/* One step of the recipe of an event. 0, or it could not be done. A global function: checked once. */
-__attribute__((noinline)) int recipe_step(struct recipe_place *p, __u32 event, __u32 i)
+/* One step of a recipe. 0, or it could not be done. A global function: checked once. */
+__attribute__((noinline)) int recipe_step(struct recipe_place *p, const struct prof_recipe_step *s)
 {
-	const struct prof_recipe *recipe = bpf_map_lookup_elem(&recipes, &event);
-	const struct prof_recipe_step *s;
 	__u64 v, number = 0;
 	__u32 at;
 	__u8 *raw;
 
-	if (!recipe || !p || i >= PROF_RECIPE_STEPS)
+	if (!p || !s)
 		return -EFAULT;
-	s = &recipe->steps[i];
 	at = s->at & (PROF_RECIPE_FIXED_MAX - 1);
 	raw = p->rec + sizeof(struct prof_rec);
 	if (s->kind == PROF_RECIPE_JIFFIES)
@@ -156,7 +156,7 @@ static __always_inline int make_record(void *ctx, struct recipe_place *p, __u32 
 	__builtin_memset(p->rec + sizeof(struct prof_rec), 0, PROF_RECIPE_FIXED_MAX);
 	p->end = cfg->size;
 	for (i = 0; i < PROF_RECIPE_STEPS && i < recipe->cnt; i++)
-		if (recipe_step(p, event, i))
+		if (recipe_step(p, &recipe->steps[i]))
 			return -EFAULT;
 	return 0;
 }
@@ -186,10 +186,34 @@ static __always_inline __u32 take_event(void *ctx, struct recipe_place *p, __u32
 	return p->end;
 }
 
-/* @outer: it interrupts no other one of the two. */
-static __always_inline void record_event(void *ctx, __u32 cpu, bool outer)
+/* NULL for a CPU that has none of its own: there nobody stands in, and nobody walks user stacks. */
+static __always_inline struct prof_cpu_recipe *recipe_of(__u32 cpu)
 {
-	__u32 event = bpf_get_attach_cookie(ctx), place = !outer, len, stacks_sz = 0;
+	return cpu < PROF_CPUS_MAX ? &cpu_recipes[cpu & (PROF_CPUS_MAX - 1)] : NULL;
+}
+
+#define RECIPE_PLAIN(word) (*(volatile __typeof__(word) *)&(word))
+
+/* There is one place for the walk of a user stack. */
+static __always_inline __u32 recipe_stacks(void *ctx, struct prof_rec *rec, __u32 len,
+					   struct prof_cpu_recipe *r)
+{
+	bool user = r && !RECIPE_PLAIN(r->walking);
+	__u32 sz;
+
+	if (user)
+		RECIPE_PLAIN(r->walking) = 1;
+	sz = add_stacks(ctx, rec, len, TRACING_FRAMES, user, UNWIND_OF_EVENT);
+	if (user)
+		RECIPE_PLAIN(r->walking) = 0;
+	return sz;
+}
+
+/* @place: the program's own. */
+static __always_inline void record_event(void *ctx, __u32 cpu, struct prof_cpu_recipe *r,
+					 __u32 place)
+{
+	__u32 event = bpf_get_attach_cookie(ctx), len, stacks_sz = 0;
 	const struct prof_event_cfg *cfg;
 	struct recipe_place *p;
 	struct prof_rec *rec;
@@ -209,41 +233,50 @@ static __always_inline void record_event(void *ctx, __u32 cpu, bool outer)
 		goto out;
 	len = (len + 7) & ~7U;
 	if (cfg_event_stacks && cfg->has_stacks && rec->pid != cfg_self_tgid)
-		stacks_sz = add_stacks(ctx, rec, len, TRACING_FRAMES, outer, UNWIND_OF_EVENT);
+		stacks_sz = recipe_stacks(ctx, rec, len, r);
 	rec_output(rec, sizeof(*rec) + len + stacks_sz, PROF_CLASS_TRACEPOINT);
 out:
 	count_run(cpu, PROF_PROG_RECIPE, rec->ts);
 }
 
-/* NULL for a CPU that has none of its own: there nobody stands in. */
-static __always_inline struct prof_cpu_recipe *recipe_of(__u32 cpu)
-{
-	return cpu < PROF_CPUS_MAX ? &cpu_recipes[cpu & (PROF_CPUS_MAX - 1)] : NULL;
-}
-
-SEC("?raw_tp")
-int prof_recipe(void *ctx)
+static __always_inline int make(void *ctx, __u32 lane)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct prof_cpu_recipe *r = recipe_of(cpu);
 
 	if (r)
-		*(volatile __u32 *)&r->busy = 1;
-	record_event(ctx, cpu, true);
+		RECIPE_PLAIN(r->busy[lane]) = 1;
+	record_event(ctx, cpu, r, 2 * lane);
 	if (r)
-		*(volatile __u32 *)&r->busy = 0;
+		RECIPE_PLAIN(r->busy[lane]) = 0;
 	return 0;
 }
 
-SEC("?raw_tp")
-int prof_recipe_stand_in(void *ctx)
+static __always_inline int stand_in(void *ctx, __u32 lane)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct prof_cpu_recipe *r = recipe_of(cpu);
 
-	if (!r || !*(volatile __u32 *)&r->busy)
+	if (!r || !RECIPE_PLAIN(r->busy[lane]))
 		return 0;
-	r->stood_in++;
-	record_event(ctx, cpu, false);
+	r->stood_in[lane]++;
+	record_event(ctx, cpu, r, 2 * lane + 1);
 	return 0;
 }
+
+#define LANE(number)                                                                               \
+	SEC("?raw_tp")                                                                             \
+	int prof_recipe_##number(void *ctx)                                                        \
+	{                                                                                          \
+		return make(ctx, number);                                                          \
+	}                                                                                          \
+                                                                                                   \
+	SEC("?raw_tp")                                                                             \
+	int prof_recipe_stand_in_##number(void *ctx)                                               \
+	{                                                                                          \
+		return stand_in(ctx, number);                                                      \
+	}
+
+LANE(0)
+LANE(1)
+LANE(2)

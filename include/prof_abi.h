@@ -38,6 +38,7 @@ enum prof_limits {
 	PROF_WAIT_SLOTS =
 		65536, /* for targets that wait; those whose ids differ by that share one */
 	PROF_TIMED_RUNS = 64, /* one run in so many measures itself */
+	PROF_RECIPE_LANES = 3, /* pairs of programs that make records by recipes */
 	PROF_STAGE_BYTES = 4096, /* of records at most, when another is begun; a power of two */
 };
 
@@ -249,12 +250,12 @@ struct prof_cpu_interrupt {
 	__u32 spare[11];
 };
 
-/* Whether the program that makes records by recipes is running on a CPU: recipe.bpf.c */
+/* Which of the programs that make records by recipes are running on a CPU: recipe.bpf.c */
 struct prof_cpu_recipe {
-	__u32 busy;
-	__u32 spare;
-	__u64 stood_in; /* events for which the kernel refused it, and another one ran */
-	__u64 pad[6];
+	__u32 busy[PROF_RECIPE_LANES];
+	__u32 walking; /* one of them is at the stacks of its record */
+	__u64 stood_in[PROF_RECIPE_LANES]; /* events for which the kernel refused one, and another ran */
+	__u64 pad[3];
 };
 
 /* Whether targets wait for a CPU, --neighbours */

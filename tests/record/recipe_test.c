@@ -262,3 +262,26 @@ Test(recipe, events_are_known_by_system_and_name)
 	ev.name = tick;
 	cr_expect_eq(recipe_compile(types, &ev, &r), -ENOTSUP);
 }
+
+Test(recipe, events_of_interrupts_are_told_apart)
+{
+	static const struct {
+		const char *system, *name;
+		bool is;
+	} events[] = {
+		{ "irq", "softirq_entry", true },
+		{ "irq_vectors", "local_timer_exit", true },
+		{ "timer", "hrtimer_expire_exit", true },
+		{ "timer", "timer_expire_entry", true },
+		{ "timer", "hrtimer_start", false },
+		{ "kmem", "kfree", false },
+	};
+	char system[16], name[32];
+	struct format_event ev = { .system = system, .name = name };
+
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		strcpy(system, events[i].system);
+		strcpy(name, events[i].name);
+		cr_expect_eq(recipe_is_of_interrupts(&ev), events[i].is, "%s:%s", system, name);
+	}
+}

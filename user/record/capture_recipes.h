@@ -13,6 +13,7 @@ struct prof_recipe;
 struct capture_recipes {
 	/* by event; those of cnt 0 are recorded in another way. NULL: all are */
 	struct prof_recipe *v;
+	uint32_t *lanes; /* by event: which programs make it */
 	size_t cnt;
 	int *links; /* descriptors, two an event */
 	size_t link_cnt;
@@ -31,7 +32,7 @@ int capture_recipes_fill(struct prof *s, const struct capture_recipes *r);
 /* One that has a recipe: 0 or -errno. @name: the tracepoint's. */
 int capture_recipes_attach(struct prof *s, struct capture_recipes *r, size_t event,
 			   const char *name);
-/* Events that neither program could take, up to now. It never goes back. No call on a map. */
+/* Events that neither program of a lane could take, up to now. It never goes back. No call on a map. */
 uint64_t capture_recipes_refused(const struct prof *s, struct capture_recipes *r);
 void capture_recipes_fini(struct capture_recipes *r);
 

@@ -329,6 +329,12 @@ bool recipe_is_known(const struct format_event *ev)
 	return recipe_rules(ev->system, ev->name);
 }
 
+bool recipe_is_of_interrupts(const struct format_event *ev)
+{
+	return !strcmp(ev->system, "irq") || !strcmp(ev->system, "irq_vectors") ||
+	       (!strcmp(ev->system, "timer") && strstr(ev->name, "timer_expire_"));
+}
+
 int recipe_compile(const struct btf *btf, const struct format_event *ev, struct prof_recipe *out)
 {
 	const char *rules = recipe_rules(ev->system, ev->name);

@@ -12,6 +12,9 @@ struct btf;
 /* Whether there are rules for the event, so that the kernel's BTF is worth reading. */
 bool recipe_is_known(const struct format_event *ev);
 
+/* Whether it happens in interrupts, and hardly ever elsewhere. */
+bool recipe_is_of_interrupts(const struct format_event *ev);
+
 /*
  * How the event's record is made from the tracepoint's arguments, as far as the rules know: 0, or -ENOTSUP
  * when there are no rules, or some field has none, or the kernel's types or its format are not as the rules
