@@ -304,3 +304,57 @@ Test(recipe_live, events_amidst_others_are_recorded)
 		      (unsigned long long)(counted - recorded), (unsigned long long)counted);
 	close_side(&s);
 }
+
+#define KMALLOC "kmem:kmalloc"
+
+enum {
+	PIPES = 500,
+	PIPE_BYTES = 512
+}; /* the kernel asks for more than that at once for each pipe */
+
+struct filtered {
+	uint64_t events, small, stacks, in_main, with_kernel;
+};
+
+static void read_filtered(const char *path, struct filtered *f)
+{
+	struct live_trace lt;
+	struct trace_event ev;
+
+	*f = (struct filtered){ 0 };
+	live_open(&lt, path, false);
+	while (live_next(&lt, &ev)) {
+		if (live_is(&ev, KMALLOC)) {
+			f->events++;
+			f->small += live_int(&ev, "bytes_req") <= PIPE_BYTES;
+		}
+		if (ev.kind != TRACE_SAMPLE || ev.source != PROF_SOURCE_EVENT)
+			continue;
+		f->stacks++;
+		f->in_main += live_stack_has(&lt, &ev, "main");
+		f->with_kernel += ev.frame_cnt && ev.frames[0] & PROF_FRAME_KERNEL;
+	}
+	live_close(&lt);
+}
+
+Test(recipe_live, filters_and_stacks_are_those_of_any_event)
+{
+	struct live_proc ticks;
+	struct live_rec rec;
+	struct filtered f;
+
+	live_stimulus(&ticks, "ticks", live_number(PIPES), NULL);
+	live_record(&rec, "-p", live_number(ticks.pid), "--no-samples", "-m", "16M", "-e", KMALLOC,
+		    "--filter", "bytes_req > 512", "--event-stacks", "both", NULL);
+	live_recording(&rec);
+	live_go(&ticks);
+	cr_assert_eq(live_stop(&rec), 0);
+	live_end(&ticks);
+	read_filtered(rec.path, &f);
+	cr_expect_eq(f.small, 0);
+	cr_expect_geq(f.events, PIPES, "%llu events", (unsigned long long)f.events);
+	cr_expect_leq(f.events, PIPES + PIPES / 10, "%llu events", (unsigned long long)f.events);
+	cr_expect_eq(f.stacks, f.events);
+	cr_expect_geq(f.in_main, PIPES, "%llu in main", (unsigned long long)f.in_main);
+	cr_expect_eq(f.with_kernel, f.events);
+}
