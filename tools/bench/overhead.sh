@@ -3,8 +3,8 @@
 # What recording costs: CPU time added to each operation of `perf bench sched pipe` pinned to one CPU, by
 # dial9-prof and by perf, both system-wide, interleaved so that the machine's moods fall on all alike: the least
 # and the median of all rounds, and that as a part of what perf adds (with stacks: perf -g); then bytes a switch
-# and events lost in the last round. "default" is what we record unasked. Time of the clock would count whoever
-# else runs on that CPU; the benchmark never waits, so that its CPU time is all there is.
+# and events lost in the last round. "default" is what we record unasked, "summary" is --summary. Time of the
+# clock would count whoever else runs on that CPU; the benchmark never waits, so that its CPU time is all there is.
 # tools/bench/overhead.sh [ROUNDS [OPERATIONS [MODE...]]]   (7 200000 all; needs root, perf and bash)
 set -eu
 
@@ -58,6 +58,7 @@ measure() { # NAME
 	ours-both) ours ours-both --switch-stacks both ;;
 	ours-pool) ours ours-pool --switch-stacks both --spec 0.4 ;;
 	default) "$prog" -a -q -o "$dir/default" & ;;
+	summary) "$prog" -a -q --summary -o "$dir/summary" & ;;
 	perf) perf record -q -B -N -e sched:sched_switch -a -o "$dir/perf" & ;;
 	perf-g) perf record -q -B -N -e sched:sched_switch -g -a -o "$dir/perf-g" & ;;
 	esac
@@ -74,7 +75,7 @@ if [ $# -gt 2 ]; then
 	shift 2
 	modes="none $*"
 else
-	modes="none ours perf ours-user ours-both ours-pool perf-g default"
+	modes="none ours perf ours-user ours-both ours-pool perf-g default summary"
 fi
 round=0
 while [ "$round" -lt "$rounds" ]; do
