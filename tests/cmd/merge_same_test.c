@@ -149,3 +149,56 @@ Test(merge_same, recordings_that_differ_in_anything_that_happened_are_all_taken)
 	}
 	close(fds[0]);
 }
+
+/* A second of one thread. */
+static int record_second(const char *boot, const char *target, uint64_t from_ns)
+{
+	const char *kv[] = { "host",   "turtle", "boot_id",	      boot,
+			     "target", target,	 "start_realtime_ns", "170000000",
+			     NULL };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_metadata(&m, from_ns, kv);
+	make_clock(&m, from_ns, 1700000000 * RUN_SEC + from_ns);
+	for (uint64_t i = 1; i <= 10; i++)
+		make_switch(&m, from_ns + i * RUN_SEC / 10, 0, "alpha", 7, 1, "swapper/0", 0);
+	return make_done(&m);
+}
+
+/* Whether merging two says that they may count what happened twice. */
+static bool may_count_twice(int first, int second)
+{
+	char names[2][32];
+	struct run r;
+	bool said;
+
+	snprintf(names[0], sizeof(names[0]), "/proc/self/fd/%d", first);
+	snprintf(names[1], sizeof(names[1]), "/proc/self/fd/%d", second);
+	r = run_cmd(cmd_merge, make_fd("", 0), "merge", "-o", "/dev/null", names[0], names[1],
+		    NULL);
+	cr_assert_eq(r.code, CMD_OK, "%s", r.err);
+	said = strstr(r.err, "of one machine and the same time: what both recorded counts twice");
+	run_free(&r);
+	close(first);
+	close(second);
+	return said;
+}
+
+Test(merge_same, two_that_recorded_some_thread_at_the_same_time_are_told)
+{
+	const uint64_t at = 100 * RUN_SEC, later = at + RUN_SEC / 2 + 1;
+
+	cr_expect(may_count_twice(record_second("b1", "system", at),
+				  record_second("b1", "pid 5", later)));
+	cr_expect(may_count_twice(record_second("b1", "pid 5", at),
+				  record_second("b1", "pid 5", later)));
+	cr_expect(!may_count_twice(record_second("b1", "pid 6", at),
+				   record_second("b1", "pid 5", later)));
+	cr_expect(!may_count_twice(record_second("b1", "system", at),
+				   record_second("b1", "system", at + 2 * RUN_SEC)),
+		  "one behind the other");
+	cr_expect(!may_count_twice(record_second("b1", "system", at),
+				   record_second("b2", "system", later)),
+		  "of another boot");
+}

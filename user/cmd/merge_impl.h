@@ -111,7 +111,7 @@ void merge_same_see(struct hmap *schemas, const struct trace *t, const struct tr
 		    struct merge_part *part);
 /* Finds parts that are the same recording, and leaves all but one of them out, with one line for each. */
 void merge_same_find(struct merge_plan *p);
-/* Says which files have events in common all the same, with one line for two of them. */
+/* Says which files have events in common all the same, or may count them twice: a line for two of them. */
 void merge_same_warn(const struct merge_plan *p);
 
 /* ---- merge_align.c ---- */

@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "cmd/merge_impl.h"
+#include "prof_events.h"
 
 static uint64_t hash_text(const struct names *n, uint32_t id)
 {
@@ -280,6 +281,50 @@ static void see_common(const struct merge_plan *p, struct pairs *pairs, uint32_t
 		p->opts.word, p->files[file].name, p->files[other].name);
 }
 
+/* ---- at the same time --------------------------------------------------------------------------- */
+
+#define BESIDE_NS                                                                                  \
+	100000000ULL /* two that follow each other are not told by what they have in common at the seam */
+
+/* Whether there are threads that both have followed, as far as their targets tell. */
+static bool follow_some_alike(const struct merge_plan *p, uint32_t a, uint32_t b)
+{
+	const char *x = names_meta(p->names, a, PROF_META_TARGET);
+	const char *y = names_meta(p->names, b, PROF_META_TARGET);
+
+	return x && y && (!strcmp(x, y) || !strcmp(x, "system") || !strcmp(y, "system"));
+}
+
+static bool are_beside(const struct merge_plan *p, uint32_t a, uint32_t b)
+{
+	const struct part *x = names_part(p->names, a), *y = names_part(p->names, b);
+	const struct merge_part *v = &p->parts[a], *w = &p->parts[b];
+	const uint64_t first = v->first_ts > w->first_ts ? v->first_ts : w->first_ts;
+	const uint64_t last = v->last_ts < w->last_ts ? v->last_ts : w->last_ts;
+
+	return v->file != w->file && x->ours && y->ours && x->boot_id != NAMES_NONE &&
+	       x->boot_id == y->boot_id && last > first && last - first > BESIDE_NS &&
+	       follow_some_alike(p, a, b);
+}
+
+static void warn_of_those_beside(const struct merge_plan *p)
+{
+	size_t told = 0;
+
+	for (uint32_t a = 1; a < p->names->parts.cnt; a++)
+		for (uint32_t b = 0; b < a && is_candidate(&p->parts[a]); b++) {
+			if (!is_candidate(&p->parts[b]) || !are_beside(p, a, b) ||
+			    told++ >= TOLD_MAX)
+				continue;
+			log_warn("%s: %s and %s are of one machine and the same time: what both "
+				 "recorded counts twice (report -s part tells them apart)",
+				 p->opts.word, p->files[p->parts[a].file].name,
+				 p->files[p->parts[b].file].name);
+		}
+	if (told > TOLD_MAX)
+		log_warn("%s: and so are %zu more pairs", p->opts.word, told - TOLD_MAX);
+}
+
 void merge_same_warn(const struct merge_plan *p)
 {
 	struct pairs pairs = { .told = 0 };
@@ -304,4 +349,5 @@ void merge_same_warn(const struct merge_plan *p)
 	if (pairs.told > TOLD_MAX)
 		log_warn("%s: and so have %zu more pairs", p->opts.word, pairs.told - TOLD_MAX);
 	free(v);
+	warn_of_those_beside(p);
 }
