@@ -250,6 +250,30 @@ Test(filter, that_does_not_fit_the_event_is_refused_at_the_start)
 		    "bytes, signed: 'init' is none\n");
 }
 
+/* What remains of the switches is not what threads did. */
+Test(filter, of_switches_is_warned_of)
+{
+	static const char *const events[] = { "sched:sched_switch", "sched:sched_waking" };
+	struct live_proc p;
+	struct buf said;
+
+	for (size_t i = 0; i < 2; i++) {
+		const char *args[] = { "-p",	   live_number(getpid()),
+				       "-d",	   "0.1",
+				       "-e",	   events[i],
+				       "--filter", "CPU < 9999",
+				       "-o",	   live_path("trace"),
+				       NULL };
+
+		cr_expect_eq(live_run(&p, args, NULL), 0);
+		said = live_errors(&p);
+		cr_expect_eq(!strstr(buf_cstr(&said), "--filter leaves out switches"), i > 0, "%s",
+			     buf_cstr(&said));
+		buf_free(&said);
+		live_proc_fini(&p);
+	}
+}
+
 Test(filter, holds_for_the_last_pattern_that_names_an_event)
 {
 	struct live_proc p;

@@ -270,13 +270,18 @@ static bool has_ipis(int tracefs_fd)
 	return true;
 }
 
-/* A watch promises all switches of a CPU. */
+/* A watch promises all switches of a CPU; and readers take those that are there for all of a thread's. */
 static int check_filters(const struct eventset *set)
 {
 	int i = set->hot[EVENTSET_SWITCH];
 
-	if (set->hot[EVENTSET_CPU_WATCH] < 0 || i < 0 || !set->defs[i]->filter)
+	if (i < 0 || !set->defs[i]->filter)
 		return 0;
+	if (set->hot[EVENTSET_CPU_WATCH] < 0) {
+		log_warn("record: --filter leaves out switches: how long threads ran, waited and "
+			 "were blocked will not be true");
+		return 0;
+	}
 	log_error("record: --neighbours wants all switches: no --filter of " PROF_EV_SCHED_SWITCH);
 	return -EINVAL;
 }
