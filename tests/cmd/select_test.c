@@ -161,3 +161,29 @@ Test(select, nonsense_times_are_refused)
 	}
 	close(fd);
 }
+
+/* One turn on a CPU: a shell, then a script's interpreter, then the script's; the recorder names each before its exec. */
+Test(select, time_before_an_exec_is_that_of_the_program_before)
+{
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_task(&m, RUN_SEC, 6, 6, "shell");
+	make_switch(&m, 2 * RUN_SEC, 0, "swapper/0", 0, 0, "shell", 6);
+	make_task(&m, 3 * RUN_SEC, 6, 6, "env");
+	make_exec(&m, 3 * RUN_SEC, 6, 6);
+	make_task(&m, 5 * RUN_SEC, 6, 6, "python");
+	make_exec(&m, 5 * RUN_SEC, 6, 6);
+	make_switch(&m, 9 * RUN_SEC, 0, "python", 6, 1, "swapper/0", 0);
+	r = run_cmd(cmd_report, make_file(&m), "report", "-s", "comm,pid", "-", NULL);
+	run_expect_in(r.out, "    57.14%        0     4.000  python  6\n"
+			     "    28.57%        0     2.000  env     6\n"
+			     "    14.29%        0     1.000  shell   6\n");
+	run_free(&r);
+	r = run_cmd(cmd_report, make_file(&m), "report", "-s", "comm", "--comm", "env", "--time",
+		    "4,6", "-", NULL);
+	run_expect_in(r.out, "   100.00%        0     1.000  env\n");
+	run_free(&r);
+	make_fini(&m);
+}
