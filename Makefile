@@ -368,7 +368,7 @@ $(addprefix $(O)/tests/symbol/,debuginfod_test dwinfo_test hostile_test ranges_t
 	split_test symbolizer_test symbroker_test symtab_test symtables_test symworker_test): \
 	$(O)/obj/tests/symbol/support.o
 $(addprefix $(O)/tests/cmd/,symbolize_test symbolize_copy_test): $(O)/obj/tests/symbol/support.o
-$(addprefix $(O)/tests/symbol/,cfi_test dwforged_test hostile_test): $(O)/obj/tests/symbol/forge.o
+$(addprefix $(O)/tests/symbol/,cfi_test dwforged_test hostile_test split_test): $(O)/obj/tests/symbol/forge.o
 # It asks libdw what it should say.
 $(O)/tests/symbol/cfitable_test: LIBS += -ldw
 $(filter $(O)/tests/record/%,$(TEST_BINS) $(ROOT_BINS)): $(O)/obj/tests/record/support.o

@@ -128,14 +128,12 @@ static int take_answer(struct dwofiles *f)
 static void ask(struct dwofiles *f, struct dwofile *d, struct dwfile_str dir,
 		struct dwfile_str name)
 {
-	d->path = f->open && f->asked < SYMBOLIZER_SPLIT_MAX && f->size < ALL_SIZE_MAX ?
-			  make_path(dir, name) :
-			  NULL;
+	d->path = f->open && f->size < ALL_SIZE_MAX ? make_path(dir, name) : NULL;
+	f->asked++;
 	if (!d->path) {
 		set_missing(f, d);
 		return;
 	}
-	f->asked++;
 	f->pending = d;
 }
 
@@ -147,6 +145,10 @@ int dwofiles_get(struct dwofiles *f, uint64_t id, struct dwfile_str dir, struct 
 	if (f->pending && take_answer(f))
 		return -EAGAIN;
 	d = hmap_get(&f->by_id, id);
+	if (!d && f->asked >= SYMBOLIZER_SPLIT_MAX) {
+		f->beyond = true;
+		return 0;
+	}
 	if (!d) {
 		d = xcalloc(1, sizeof(*d));
 		hmap_set(&f->by_id, id, d);

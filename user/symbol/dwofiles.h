@@ -21,7 +21,8 @@ struct dwofiles {
 	struct dwofile *pending; /* asked for, and not answered yet */
 	struct elfimg package;
 	bool package_known;
-	unsigned int asked, missing;
+	unsigned int asked, missing; /* so many in all */
+	bool beyond; /* more would have been needed than may be asked for */
 	size_t open_cnt;
 	uint64_t size; /* of those that are open */
 };

@@ -689,7 +689,7 @@ int symbolizer_has_symtab(struct symbolizer *sym)
 
 unsigned int symbolizer_missing(const struct symbolizer *sym)
 {
-	return sym->split.missing;
+	return sym->split.missing + sym->split.beyond;
 }
 
 size_t symbolizer_files(const struct symbolizer *sym)

@@ -139,7 +139,10 @@ int symbolizer_has_symtab(struct symbolizer *sym);
  */
 const char *symbolizer_gave_up(const struct symbolizer *sym);
 
-/* Files of split debug information that were asked for and not found, or were of another build. */
+/*
+ * Files of split debug information that were asked for and not found, or were of another build; and one more
+ * when there would have been more to ask for.
+ */
 unsigned int symbolizer_missing(const struct symbolizer *sym);
 
 /* Files of split debug information that are mapped now. */
