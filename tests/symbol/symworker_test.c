@@ -211,6 +211,44 @@ Test(symworker, answers_what_the_symbolizer_says)
 	symbroker_free(w);
 }
 
+/* Inlined functions come from files that only openers can open; without them names and one note are left. */
+Test(symworker, asks_for_the_files_that_debug_information_is_split_over)
+{
+	const char *top = getenv("D9_TOP") ? getenv("D9_TOP") : ".";
+	struct symbroker *w;
+	struct got with = { 0 }, without = { 0 };
+	char path[128], src[PATH_MAX];
+	size_t asked;
+
+	cr_assert_not_null(realpath(top, src));
+	snprintf(path, sizeof(path), "%s/split", scratch());
+	shell("export CCACHE_DISABLE=1; cd %s && gcc -O2 -g -gsplit-dwarf -std=gnu11 -c -o split.o "
+	      "%s/tests/stimuli/inlined.c && gcc -o split split.o",
+	      scratch(), src);
+	w = start(NULL);
+	add(w, 1, path);
+	asked = ask_text(w, 1, path, 4);
+	finish(w, &with);
+	cr_expect_eq(with.status, SYMBROKER_NAMED);
+	cr_expect_str_eq(with.detail, "");
+	cr_expect_gt(with.frames, asked);
+	cr_expect_eq(symbroker_restarts(w), 0u);
+	symbroker_free(w);
+	/* a FIFO that nobody writes to */
+	shell("cd %s && rm split.dwo && mkfifo split.dwo", scratch());
+	w = start(NULL);
+	add(w, 1, path);
+	ask_text(w, 1, path, 4);
+	finish(w, &without);
+	cr_expect_eq(without.status, SYMBROKER_NAMED);
+	cr_expect_str_eq(without.detail, "files of its split debug information are missing");
+	cr_expect_eq(without.names, with.names, "nothing else is lost");
+	cr_expect_gt(without.frames, asked / 2, "lines stay");
+	cr_expect_lt(without.frames, with.frames);
+	cr_expect_eq(symbroker_restarts(w), 0u);
+	symbroker_free(w);
+}
+
 Test(symworker, says_why_a_module_has_no_names)
 {
 	const uint8_t id[20] = { 1 };
