@@ -195,6 +195,7 @@ BPF_SRCS += bpf/offcpu.bpf.c
 SRCS_record += user/record/capture_offcpu.c
 SRCS_profile += user/profile/stay.c
 SRCS_cmd += user/cmd/block_opts.c
+TESTS += tests/profile/stay_test.c
 TESTS_ROOT += tests/bpf/offcpu_test.c
 
 # Waits that are too long.

@@ -112,7 +112,7 @@ static __always_inline void leaves(void *ctx, struct task_struct *task, __u64 st
 	rec->event = cfg_off_event;
 	rec->raw_len = sizeof(*raw);
 	raw = (void *)(rec + 1);
-	*raw = (struct prof_off_raw){ .from_ns = start, .prev_state = state, .from_cpu = cpu };
+	*raw = (struct prof_off_raw){ .prev_state = state, .from_cpu = cpu };
 	raw_init(raw, cfg_off_type, task->pid);
 	put_comm(raw->comm, task->comm);
 	if (cfg_switch_stacks && task->tgid != cfg_self_tgid)
@@ -129,11 +129,17 @@ static __always_inline bool is_wanted(__u64 from, __u64 ns)
 }
 
 /* Of one that was not blocked no waking counts. */
-static __always_inline void put_waking(struct prof_off_raw *raw, const struct prof_off_held *held)
+static __always_inline void put_times(struct prof_off_raw *raw, const struct prof_off_held *held,
+				      __u64 from, __u64 ns)
 {
-	if (!held->woken_ns || !raw->prev_state || raw->prev_state == TASK_REPORT_MAX)
+	raw->off_ns = ns;
+	if (!raw->prev_state || raw->prev_state == TASK_REPORT_MAX)
 		return;
-	raw->woken_ns = held->woken_ns;
+	raw->blocked_ns = ns;
+	if (!held->woken_ns)
+		return;
+	raw->blocked_ns = held->woken_ns > from ? held->woken_ns - from : 0;
+	raw->woken = 1;
 	raw->waker_pid = held->waker_pid;
 	raw->context = held->context;
 	put_comm(raw->waker_comm, (const char *)held->waker_comm);
@@ -150,7 +156,7 @@ static __always_inline void ends(struct prof_off_held *held, __u32 cpu, bool wan
 		held->rec.ts = now;
 		held->rec.cpu = cpu;
 		held->raw.unfinished = unfinished;
-		put_waking(&held->raw, held);
+		put_times(&held->raw, held, from, now - from);
 		rec_output(&held->rec, rec_size(&held->rec), PROF_CLASS_TRACEPOINT);
 	}
 	held->woken_ns = 0;

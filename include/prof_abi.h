@@ -349,16 +349,17 @@ enum prof_latency_kind {
 /* The record of PROF_EV_OFF_CPU. There is no tracepoint like that, either. */
 struct prof_off_raw {
 	__u64 common;
-	__u64 from_ns;
-	__u64 woken_ns;
+	__u64 off_ns;
+	__u64 blocked_ns;
 	__u64 prev_state;
 	__u32 waker_pid;
 	__u16 context;
 	__u16 from_cpu;
 	__u8 waker_comm[PROF_COMM_SIZE];
 	__u8 comm[PROF_COMM_SIZE];
+	__u8 woken;
 	__u8 unfinished;
-	__u8 spare[7];
+	__u8 spare[6];
 };
 
 /* What is kept of a thread, --min-block and --max-block. */

@@ -75,17 +75,19 @@ enum prof_cpu_watch_kind {
  * ---- --min-block, --max-block: whole stays off the CPU, when they end ----
  *
  * Laid out as a tracepoint, in place of switches and wakings. common_pid, called PROF_F_COMM, left
- * PROF_F_FROM_CPU at PROF_F_FROM_NS in state PROF_F_PREV_STATE (0 or 0x100: runnable) and was off all CPUs until
- * the time of the event, when it was switched in on common_cpu. If it was not runnable and is known to have been
- * woken: at PROF_F_WOKEN_NS, by the thread PROF_F_WAKER_PID, in PROF_F_CONTEXT as wakings have it; a time before
- * PROF_F_FROM_NS says that it was about to block. PROF_F_UNFINISHED: the stay had not ended when recording did,
- * or was paused. The stack with which it left is right behind, PROF_SOURCE_EVENT. Which stays there are
- * PROF_META_OFF_* tell.
+ * PROF_F_FROM_CPU in state PROF_F_PREV_STATE (0 or 0x100: runnable) and was off all CPUs for PROF_F_OFF_NS, until
+ * the time of the event, when it was switched in on common_cpu. Of that it was blocked for PROF_F_BLOCKED_NS, and
+ * ready to run for the rest. PROF_F_WOKEN: it was seen how it was woken, by the thread PROF_F_WAKER_PID, in
+ * PROF_F_CONTEXT as wakings have it; if it was not, how much of the end it was ready is not known. One that was
+ * about to block when it was woken was blocked for no time. PROF_F_UNFINISHED: the stay had not ended when
+ * recording did, or was paused. The stack with which it left is right behind, PROF_SOURCE_EVENT. Which stays
+ * there are PROF_META_OFF_* tell.
  */
 #define PROF_EV_OFF_CPU "dial9:off_cpu"
-#define PROF_F_FROM_NS "from_ns"
+#define PROF_F_OFF_NS "off_ns"
+#define PROF_F_BLOCKED_NS "blocked_ns"
 #define PROF_F_FROM_CPU "from_cpu"
-#define PROF_F_WOKEN_NS "woken_ns" /* 0: not known, or it was runnable */
+#define PROF_F_WOKEN "woken" /* u8: 0 or 1 */
 #define PROF_F_WAKER_PID "waker_pid"
 #define PROF_F_WAKER_COMM "waker_comm"
 #define PROF_F_UNFINISHED "unfinished" /* u8: 0 or 1 */
@@ -474,9 +476,9 @@ enum prof_summary_kind {
 	X(PROF_EV_SCHED_PROCESS_EXEC, PROF_F_PID, NULL, PROF_KIND_TID)                             \
 	X(PROF_EV_SCHED_PROCESS_EXEC, PROF_F_OLD_PID, NULL, PROF_KIND_TID)                         \
 	X(PROF_EV_SCHED_PROCESS_EXIT, PROF_F_PID, NULL, PROF_KIND_TID)                             \
-	X(PROF_EV_OFF_CPU, PROF_F_FROM_NS, PROF_UNIT_NS, NULL)                                     \
+	X(PROF_EV_OFF_CPU, PROF_F_OFF_NS, PROF_UNIT_NS, NULL)                                      \
 	X(PROF_EV_OFF_CPU, PROF_F_FROM_CPU, NULL, PROF_KIND_CPU)                                   \
-	X(PROF_EV_OFF_CPU, PROF_F_WOKEN_NS, PROF_UNIT_NS, NULL)                                    \
+	X(PROF_EV_OFF_CPU, PROF_F_BLOCKED_NS, PROF_UNIT_NS, NULL)                                  \
 	X(PROF_EV_OFF_CPU, PROF_F_PREV_STATE, NULL, PROF_KIND_STATE)                               \
 	X(PROF_EV_OFF_CPU, PROF_F_WAKER_PID, NULL, PROF_KIND_TID)                                  \
 	X("sched:sched_stat_runtime", "runtime", PROF_UNIT_NS, NULL)                               \

@@ -5,6 +5,7 @@
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -29,16 +30,17 @@ struct stays {
 static void take_stay(struct stays *s, const struct live_trace *lt, const struct trace_event *ev,
 		      uint64_t pause_first, uint64_t pause_last)
 {
-	uint64_t from = (uint64_t)live_int(ev, PROF_F_FROM_NS), ns = ev->ts - from;
+	uint64_t ns = (uint64_t)live_int(ev, PROF_F_OFF_NS), from = ev->ts - ns;
 
-	cr_assert_geq(ev->ts, from);
+	cr_assert_leq(live_int(ev, PROF_F_BLOCKED_NS), ns);
 	s->cnt++;
 	hmap_set(&s->tids, (uint64_t)live_int(ev, PROF_TP_COMMON_PID), s);
 	s->across += from < pause_first && ev->ts > pause_last;
 	if (live_int(ev, PROF_F_PREV_STATE) == ASLEEP) {
 		s->asleep++;
 		s->by_timer += live_int(ev, PROF_F_CONTEXT) == PROF_CONTEXT_TIMER &&
-			       live_int(ev, PROF_F_WOKEN_NS) != 0;
+			       live_int(ev, PROF_F_WOKEN) == 1 &&
+			       live_int(ev, PROF_F_BLOCKED_NS) > 0;
 		s->woken_here += live_int(ev, PROF_F_WAKER_PID) == getpid() &&
 				 live_int(ev, PROF_F_CONTEXT) == PROF_CONTEXT_TASK &&
 				 *live_text(lt, ev, PROF_F_WAKER_COMM);
@@ -252,6 +254,57 @@ Test(offcpu, threads_that_find_no_place_are_lost)
 	cr_expect_geq(s.unfinished, PROF_OFF_HELD_MIN - 1, "%d", (int)s.unfinished);
 	cr_expect_leq(s.unfinished, places, "%d", (int)s.unfinished);
 	cr_expect_geq(s.lost, cnt + 1 - places, "%d", (int)s.lost);
+}
+
+static bool says(const char *const *args, const char *words)
+{
+	struct buf out = live_output(args);
+	bool has = strstr(out.data, words);
+
+	if (!has)
+		fprintf(stderr, "%s: %s\n", args[0], out.data);
+	buf_free(&out);
+	return has;
+}
+
+/* Those that can tell of stays do, and which there are; those that need each switch say so. */
+Test(offcpu, commands_tell_what_they_can_and_say_what_they_cannot)
+{
+	static const char limits[] = "none, but stays off the CPU of at least 1.000 ms",
+			  instead[] = "it has whole stays off the CPU in place of switches";
+	struct live_rec rec;
+	char *tid = NULL;
+	struct live_proc p;
+	struct buf b = { 0 };
+
+	live_stimulus(&p, "sleeper", "20", "2000", NULL);
+	buf_printf(&b, "%d", p.pid);
+	tid = buf_steal(&b);
+	live_record(&rec, "-p", tid, "--min-block", "1ms", NULL);
+	live_recording(&rec);
+	live_go(&p);
+	live_end(&p);
+	cr_assert_eq(live_stop(&rec), 0);
+	const char *const told[][6] = {
+		{ "info", rec.path },
+		{ "offcpu", rec.path },
+		{ "sched", "latency", rec.path },
+		{ "wakeup", rec.path },
+	};
+	const char *const not_told[][6] = {
+		{ "sched", "timehist", rec.path }, { "sched", "map", rec.path },
+		{ "sched", "summary", rec.path },  { "wakeup", "--chain", tid, rec.path },
+		{ "explain", tid, rec.path },	   { "report", "--wall", rec.path },
+	};
+	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
+		cr_expect(says(told[i], limits), "%s", told[i][0]);
+	for (size_t i = 0; i < sizeof(not_told) / sizeof(not_told[0]); i++)
+		cr_expect(says(not_told[i], instead), "%s", not_told[i][0]);
+	cr_expect(says((const char *const[]){ "sched", "latency", rec.path, NULL },
+		       "          -         -"));
+	cr_expect(says((const char *const[]){ "sched", "latency", "--json", rec.path, NULL },
+		       "\"run_ns\":null,\"switches\":null"));
+	free(tid);
 }
 
 /* Of the whole system the threads of one name. */

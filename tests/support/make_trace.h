@@ -371,7 +371,7 @@ struct make_number {
 	uint64_t value;
 };
 
-enum { MAKE_NUMBERS_MAX = 8 };
+enum { MAKE_NUMBERS_MAX = 12 };
 
 /* A tracepoint whose fields are all numbers. */
 static inline void make_numbers(struct make *m, uint64_t ts, const char *event,

@@ -98,7 +98,8 @@ function threadTable(model, toThread) {
 
 const META = [['host', 'host'], ['kernel', 'kernel'], ['arch', 'machine'], ['cpus', 'CPUs'], ['command_line', 'command'],
 	['target', 'target'], ['version', 'recorder'], ['sample_event', 'sampled by'], ['sample_hz', 'samples a second'],
-	['switch_stacks', 'stacks of switches'], ['waking_stacks', 'stacks of wakers'], ['cut', 'cut by'],
+	['switch_stacks', 'stacks of switches'], ['waking_stacks', 'stacks of wakers'], ['off_cpu_min_ns', 'no switches, but stays off the CPU of at least (ns)'],
+	['off_cpu_max_ns', 'and of at most (ns)'], ['cut', 'cut by'],
 	['cut_left_out', 'events cut away']];
 
 /* No losses: recording was off, or a flight recorder had no reason to write. */

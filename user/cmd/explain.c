@@ -165,9 +165,12 @@ static void tell(struct explained *x)
 
 static int explain_file(struct explained *x, const char *path)
 {
-	struct timeline_opts t = {
-		.sel = &x->opts->sel, .fn = take, .event = see, .reset = drop, .ctx = x
-	};
+	struct timeline_opts t = { .sel = &x->opts->sel,
+				   .fn = take,
+				   .event = see,
+				   .reset = drop,
+				   .ctx = x,
+				   .each_switch = true };
 	const bool worst = x->opts->worst || !x->opts->sel.time;
 	int code;
 

@@ -343,9 +343,13 @@ static int tell(struct explain_slowest *s)
 int explain_slowest_find(struct explain_slowest *s, const char *path, struct source *src)
 {
 	struct explained *x = s->x;
-	const struct timeline_opts t = {
-		.sel = &x->opts->sel, .fn = take, .event = see, .reset = drop, .ctx = s, .src = src
-	};
+	const struct timeline_opts t = { .sel = &x->opts->sel,
+					 .fn = take,
+					 .event = see,
+					 .reset = drop,
+					 .ctx = s,
+					 .src = src,
+					 .each_switch = true };
 	int code;
 
 	s->spans.opts.patterns = s->patterns;

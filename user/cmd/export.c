@@ -182,6 +182,12 @@ static int export_file(const struct export_cmd_opts *opts, const struct exporter
 					 .no_stacks = kind_of(&c) == EXPORT_CPU };
 	int code = timeline_run(&c.timeline, &t, path);
 
+	if (code == CMD_OK && c.opts->kind == EXPORT_WALL &&
+	    timeline_stays(&c.timeline, NULL, NULL)) {
+		log_error("export: --kind wall of %s: " TIMELINE_STAYS,
+			  reader_input(c.timeline.reader));
+		code = CMD_USAGE;
+	}
 	if (code == CMD_OK)
 		code = finish(&c);
 	else

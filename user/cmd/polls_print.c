@@ -178,7 +178,10 @@ static void put_head(struct buf *out, const struct explain_slowest *s)
 	buf_addch(out, '\n');
 	explain_slowest_put_counts(out, s->x->timeline.names, p);
 	put_untold(out, s);
-	if (p->cnt && !s->switches)
+	if (p->cnt && timeline_stays(&s->x->timeline, NULL, NULL))
+		buf_addstr(out, "# of what threads did meanwhile there is nothing: " TIMELINE_STAYS
+				"\n");
+	else if (p->cnt && !s->switches)
 		buf_addstr(out,
 			   "# only the application's side is in this file: of what threads did "
 			   "meanwhile it has stacks at best\n"

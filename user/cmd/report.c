@@ -630,6 +630,8 @@ static void say_nothing_there(const struct report *r)
 
 	if (names_meta(r->names, 0, PROF_META_SUMMARY_NS))
 		why = TIMELINE_SUMS;
+	else if (r->wall && names_meta(r->names, 0, PROF_META_OFF_MIN_NS))
+		why = TIMELINE_STAYS;
 	else if (r->wall && !r->switched)
 		why = "it has no switches, from which --wall takes its times: record without "
 		      "--no-sched";

@@ -130,7 +130,9 @@ void report_exact_add(struct report *r, const struct trace_event *ev)
 		r->switches[ev->part]++;
 		r->switched = true;
 	}
-	intervals_add(r->intervals, reader_trace(r->reader), ev);
+	/* of stays off the CPU it is not known what was in between */
+	if (ev->kind != TRACE_OFF_CPU)
+		intervals_add(r->intervals, reader_trace(r->reader), ev);
 }
 
 /* A loss is told after it happened: once more, now that it is known when. */

@@ -154,14 +154,24 @@ static void put_max_at(struct buf *out, const struct delays_row *r)
 	buf_free(&at);
 }
 
+/* Of threads of which there are stays off the CPU alone it is not known how long they ran. */
+static bool is_timed(const struct latency *l, uint64_t switches)
+{
+	return switches || !timeline_stays(&l->timeline, NULL, NULL);
+}
+
 static void put_row(struct buf *out, const struct latency *l, const struct delays_row *r)
 {
 	const struct quantile *q = &r->waits;
 	struct buf task = { 0 };
 
-	text_duration(out, r->run_ns, 11);
-	buf_printf(out, " %9" PRIu64 " %7" PRIu64 "%c", r->switches, q->cnt + r->cut,
-		   r->cut ? '*' : ' ');
+	if (is_timed(l, r->switches)) {
+		text_duration(out, r->run_ns, 11);
+		buf_printf(out, " %9" PRIu64, r->switches);
+	} else {
+		buf_addstr(out, "          -         -");
+	}
+	buf_printf(out, " %7" PRIu64 "%c", q->cnt + r->cut, r->cut ? '*' : ' ');
 	if (has_room(l, AVG_FROM))
 		text_duration(out, q->cnt ? (uint64_t)(q->sum / (double)q->cnt) : 0, 11);
 	if (has_room(l, P50_FROM))
@@ -338,6 +348,14 @@ static void print_text(const struct latency *l)
 
 /* ---- JSON -------------------------------------------------------------------------------------- */
 
+static void json_times(struct buf *out, const struct latency *l, uint64_t run_ns, uint64_t switches)
+{
+	if (is_timed(l, switches))
+		buf_printf(out, ",\"run_ns\":%" PRIu64 ",\"switches\":%" PRIu64, run_ns, switches);
+	else
+		buf_addstr(out, ",\"run_ns\":null,\"switches\":null");
+}
+
 static void json_row(struct buf *out, const struct latency *l, const struct delays_row *r)
 {
 	const struct quantile *q = &r->waits;
@@ -348,12 +366,13 @@ static void json_row(struct buf *out, const struct latency *l, const struct dela
 		text_json_id(out, ",\"tid\":", r->tid);
 	if (l->opts->by != DELAYS_BY_COMM)
 		text_json_id(out, ",\"pid\":", r->pid);
+	json_times(out, l, r->run_ns, r->switches);
 	buf_printf(out,
-		   ",\"run_ns\":%" PRIu64 ",\"switches\":%" PRIu64 ",\"waits\":%" PRIu64
-		   ",\"cut\":%" PRIu64 ",\"wait_ns\":%" PRIu64 ",\"p50_ns\":%.0f,\"p99_ns\":%.0f"
+		   ",\"waits\":%" PRIu64 ",\"cut\":%" PRIu64 ",\"wait_ns\":%" PRIu64
+		   ",\"p50_ns\":%.0f,\"p99_ns\":%.0f"
 		   ",\"max_ns\":%" PRIu64 ",\"max_start_ns\":%" PRIu64 "}",
-		   r->run_ns, r->switches, q->cnt + r->cut, r->cut, r->wait_ns, quantile_at(q, 0.5),
-		   quantile_at(q, 0.99), r->max_ns, r->max_start);
+		   q->cnt + r->cut, r->cut, r->wait_ns, quantile_at(q, 0.5), quantile_at(q, 0.99),
+		   r->max_ns, r->max_start);
 }
 
 static void json_worst(struct buf *out, const struct latency *l, const struct delays_worst *w)
@@ -388,10 +407,10 @@ static void print_json(const struct latency *l)
 	struct buf out = { 0 };
 
 	timeline_json_head(&out, &l->timeline);
+	json_times(&out, l, d->run_ns, d->switches);
 	buf_printf(&out,
-		   ",\"run_ns\":%" PRIu64 ",\"wait_ns\":%" PRIu64 ",\"switches\":%" PRIu64
-		   ",\"unknown_ns\":%" PRIu64 ",\"unsure_ns\":%" PRIu64,
-		   d->run_ns, d->wait_ns, d->switches, d->unknown_ns, d->unsure_ns);
+		   ",\"wait_ns\":%" PRIu64 ",\"unknown_ns\":%" PRIu64 ",\"unsure_ns\":%" PRIu64,
+		   d->wait_ns, d->unknown_ns, d->unsure_ns);
 	text_json_rows(&out, d->cnt - n);
 	for (size_t i = 0; i < n; i++) {
 		buf_addstr(&out, i ? ",\n" : "\n");

@@ -217,9 +217,12 @@ static int map_file(const void *arg, const char *path)
 {
 	const struct map_opts *opts = arg;
 	struct map m = { .opts = opts, .strip.cols = columns(opts) };
-	const struct timeline_opts t = {
-		.sel = &opts->sel, .fn = take, .reset = drop, .ctx = &m, .no_stacks = true
-	};
+	const struct timeline_opts t = { .sel = &opts->sel,
+					 .fn = take,
+					 .reset = drop,
+					 .ctx = &m,
+					 .no_stacks = true,
+					 .each_switch = true };
 	int code;
 
 	if (!m.strip.cols) {

@@ -157,9 +157,12 @@ static int summary_file(const void *arg, const char *path)
 {
 	const struct summary_opts *opts = arg;
 	struct cpus c = { .opts = opts };
-	const struct timeline_opts t = {
-		.sel = &opts->sel, .fn = take, .reset = drop, .ctx = &c, .no_stacks = true
-	};
+	const struct timeline_opts t = { .sel = &opts->sel,
+					 .fn = take,
+					 .reset = drop,
+					 .ctx = &c,
+					 .no_stacks = true,
+					 .each_switch = true };
 	int code = timeline_run(&c.timeline, &t, path);
 
 	if (code == CMD_OK) {

@@ -265,9 +265,12 @@ static int timehist_file(const void *arg, const char *path)
 	const struct timehist_opts *opts = arg;
 	struct timehist h = { .opts = opts,
 			      .tasks = { .slot_cnt = 4096, .bytes_max = (size_t)1 << 20 } };
-	const struct timeline_opts t = {
-		.sel = &opts->sel, .fn = take, .event = see, .ctx = &h, .no_stacks = true
-	};
+	const struct timeline_opts t = { .sel = &opts->sel,
+					 .fn = take,
+					 .event = see,
+					 .ctx = &h,
+					 .no_stacks = true,
+					 .each_switch = true };
 	size_t pos = 0;
 	uint64_t tid;
 	void *b;

@@ -263,6 +263,16 @@ static void print_times(struct story *story, uint32_t pid, bool children)
 		sum.wait / 1e9, percent(sum.wait, all), sum.off / 1e9, percent(sum.off, all));
 }
 
+/* Of a single process or the command. */
+static void print_one(struct story *story, const struct recorder_cfg *cfg,
+		      const struct recorder_result *result)
+{
+	if (cfg->pid_cnt == 1)
+		print_times(story, cfg->pids[0], !cfg->no_inherit);
+	else if (result->command_pid)
+		print_times(story, result->command_pid, !cfg->no_inherit);
+}
+
 static void print_story(const struct summary *s, const struct recorder_cfg *cfg,
 			const struct recorder_result *result)
 {
@@ -277,10 +287,9 @@ static void print_story(const struct summary *s, const struct recorder_cfg *cfg,
 	if (!profile_new(story.names, &story.profile) && !read_back(s->file, &story, learn_all)) {
 		intervals_finish(story.intervals);
 		print_hottest(&story);
-		if (cfg->pid_cnt == 1)
-			print_times(&story, cfg->pids[0], !cfg->no_inherit);
-		else if (result->command_pid)
-			print_times(&story, result->command_pid, !cfg->no_inherit);
+		/* of stays off the CPU it is not known what was in between */
+		if (!cfg->events.off_cpu)
+			print_one(&story, cfg, result);
 	}
 	intervals_free(story.intervals);
 	thread_times_fini(&story.times);

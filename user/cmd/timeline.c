@@ -69,7 +69,7 @@ static void count(struct timeline *r, const struct trace *t, const struct trace_
 		return;
 	}
 	event_counts_add_loss(&r->losses, t, r->names, ev);
-	if (ev->kind == TRACE_SCHED_SWITCH || ev->kind == TRACE_OFF_CPU) {
+	if (ev->kind == TRACE_SCHED_SWITCH || (ev->kind == TRACE_OFF_CPU && !r->opts.each_switch)) {
 		r->switches++;
 		hmap_set(&r->switched, (uint64_t)ev->part + 1, r);
 	}
@@ -128,7 +128,8 @@ static void take(struct timeline *r, const struct trace_event *ev)
 	count(r, t, ev);
 	if (r->opts.event)
 		r->opts.event(r->opts.ctx, t, ev);
-	intervals_add(r->intervals, t, ev);
+	if (ev->kind != TRACE_OFF_CPU || !r->opts.each_switch)
+		intervals_add(r->intervals, t, ev);
 }
 
 static bool hides_switches(const struct trace *t, const struct trace_event *ev)
@@ -349,8 +350,7 @@ uint64_t timeline_span_ns(const struct timeline *t)
 	return last > first ? last - first : 0;
 }
 
-/* The first part that has stays off the CPU in place of switches; false: none has. */
-static bool find_stays(const struct timeline *t, uint64_t *min_ns, uint64_t *max_ns)
+bool timeline_stays(const struct timeline *t, uint64_t *min_ns, uint64_t *max_ns)
 {
 	for (uint32_t part = 0; part <= t->part; part++)
 		if (stay_is_told(t->names, part, min_ns, max_ns))
@@ -364,7 +364,7 @@ static void put_stays(struct buf *out, const struct timeline *t, bool color)
 	struct buf line = { 0 };
 	uint64_t min_ns, max_ns;
 
-	if (!find_stays(t, &min_ns, &max_ns))
+	if (!timeline_stays(t, &min_ns, &max_ns))
 		return;
 	buf_addstr(&line, "# switches: ");
 	text_stays(&line, min_ns, max_ns, "\n");
@@ -430,9 +430,11 @@ const char *timeline_no_switches(const struct timeline *t)
 {
 	if (names_meta(t->names, 0, PROF_META_SUMMARY_NS))
 		return TIMELINE_SUMS;
-	if (find_stays(t, NULL, NULL))
-		return "it has only stays off the CPU that are as --min-block and --max-block "
-		       "wanted them, and there is none";
+	if (timeline_stays(t, NULL, NULL))
+		return t->opts.each_switch ?
+			       TIMELINE_STAYS :
+			       "it has only stays off the CPU that are as --min-block and --max-block "
+			       "wanted them, and there is none";
 	return "it has no switches: its threads slept, or it was recorded with --no-sched";
 }
 

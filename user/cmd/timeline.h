@@ -27,6 +27,11 @@ struct timeline_opts {
 	void (*reset)(void *ctx);
 	void *ctx;
 	struct source *src; /* read in place of a path, and taken over; NULL: none */
+	/*
+	 * The command needs to know what threads did all the while: a trace with stays off the CPU in place of switches
+	 * (PROF_EV_OFF_CPU) counts as one without.
+	 */
+	bool each_switch;
 	bool no_stacks; /* intervals and events of switches come without: it is faster */
 };
 
@@ -47,7 +52,7 @@ struct timeline {
 	uint64_t from, to;
 	bool learnt; /* losses and names, by a reading before */
 	uint32_t part; /* of the event at hand */
-	uint64_t switches; /* in all of the trace: 0 when it was recorded without */
+	uint64_t switches; /* in all of the trace, or stays off the CPU: 0 when it was recorded without */
 	struct hmap switched; /* see timeline_has_switches() */
 };
 
@@ -67,6 +72,11 @@ void timeline_fini(struct timeline *r);
 
 /* Whether a part of the stream has switches, as far as it was ever read. */
 bool timeline_has_switches(const struct timeline *r, uint32_t part);
+/*
+ * Whether it has stays off the CPU in place of switches, and which, of the first part that does: as stay_is_told().
+ * Of these it is not known what threads did in between.
+ */
+bool timeline_stays(const struct timeline *r, uint64_t *min_ns, uint64_t *max_ns);
 /* Whether the time of an event that has one is looked at. */
 bool timeline_has_time(const struct timeline *r, const struct trace_event *ev);
 
@@ -91,6 +101,10 @@ const char *timeline_no_switches(const struct timeline *t);
 /* The same of a trace of sums (--summary), for any command. */
 #define TIMELINE_SUMS                                                                              \
 	"it has sums in place of events (--summary): sched latency and offcpu --hist show them"
+
+#define TIMELINE_STAYS                                                                             \
+	"it has whole stays off the CPU in place of switches (--min-block, --max-block): offcpu, " \
+	"sched latency and wakeup show them"
 
 /* Of a wait for a CPU, when who ran on it is not in the trace; and how it would be, if it could. */
 const char *timeline_behind_unknown(const struct timeline *t, uint32_t part);

@@ -297,7 +297,9 @@ static int print_all(struct chain *c)
 
 static int read_twice(struct chain *c, const char *path)
 {
-	const struct timeline_opts t = { .sel = &c->sel, .fn = take, .reset = drop, .ctx = c };
+	const struct timeline_opts t = {
+		.sel = &c->sel, .fn = take, .reset = drop, .ctx = c, .each_switch = true
+	};
 	int code = timeline_run(&c->timeline, &t, path);
 
 	if (code != CMD_OK || !c->found)

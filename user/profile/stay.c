@@ -12,7 +12,7 @@
 enum { LETTERS = 0xff }; /* of the state: none is set in one that could run on */
 
 static struct interval begin(const struct stay *s, const struct trace *t,
-			     const struct trace_event *ev)
+			     const struct trace_event *ev, bool woken)
 {
 	const struct names_task *task = trace_task(t, ev->tid);
 	const bool unfinished = trace_u64_or(ev, ROLE_UNFINISHED, 0);
@@ -30,7 +30,7 @@ static struct interval begin(const struct stay *s, const struct trace *t,
 		.cpu = cpu < TRACE_NONE ? (uint32_t)cpu : TRACE_NONE,
 		.end_by = unfinished ? INTERVAL_TO_NOTHING : INTERVAL_TO_CPU,
 		.flags = unfinished ? INTERVAL_EDGE_END : 0,
-		.waker = s->waker.ts ? &s->waker : NULL,
+		.waker = woken ? &s->waker : NULL,
 	};
 }
 
@@ -53,10 +53,10 @@ static void add_runnable(struct stay *s, struct interval i, const struct trace_e
 }
 
 static void read_waker(struct stay *s, const struct trace *t, const struct trace_event *ev,
-		       uint64_t woken)
+		       uint64_t ts)
 {
 	s->waker = waker_of(ev);
-	s->waker.ts = woken;
+	s->waker.ts = ts;
 	s->waker.tid = (uint32_t)trace_u64_or(ev, ROLE_WAKER_PID, TRACE_NONE);
 	s->waker.pid = s->waker.cpu = TRACE_NONE;
 	s->waker.comm = trace_str_id(t, ev, ROLE_WAKER_COMM);
@@ -75,28 +75,34 @@ static void add_blocked(struct stay *s, struct interval i, const struct trace_ev
 	add_runnable(s, waits, ev, INTERVAL_WHY_WOKEN, woken);
 }
 
+/* Times of a file that cannot be are none. */
+static uint64_t at_most(uint64_t ns, uint64_t most)
+{
+	return ns < most ? ns : most;
+}
+
 void stay_read(struct stay *s, const struct trace *t, const struct trace_event *ev)
 {
-	uint64_t from = trace_u64_or(ev, ROLE_FROM_NS, ev->ts);
-	uint64_t woken = trace_u64_or(ev, ROLE_WOKEN_NS, 0);
+	const uint64_t off = at_most(trace_u64_or(ev, ROLE_OFF_NS, 0), ev->ts);
+	const uint64_t blocked = at_most(trace_u64_or(ev, ROLE_BLOCKED_NS, 0), off);
+	const uint64_t from = ev->ts - off;
+	const bool woken = trace_u64_or(ev, ROLE_WOKEN, 0);
 	struct interval i;
 
 	*s = (struct stay){ .ts = ev->ts };
 	if (!ev->tid || ev->tid == TRACE_NONE)
 		return;
-	if (from > ev->ts)
-		from = ev->ts;
-	if (woken && woken <= ev->ts)
-		read_waker(s, t, ev, woken);
-	i = begin(s, t, ev);
+	if (woken)
+		read_waker(s, t, ev, from + blocked);
+	i = begin(s, t, ev, woken);
 	if (!(i.prev_state & LETTERS)) {
 		i.waker = NULL;
 		add_runnable(s, i, ev,
 			     i.prev_state ? INTERVAL_WHY_PREEMPTED : INTERVAL_WHY_GAVE_WAY, from);
-	} else if (i.waker && woken < from) {
+	} else if (woken && !blocked) {
 		add_runnable(s, i, ev, INTERVAL_WHY_WOKEN_EARLY, from);
-	} else if (i.waker) {
-		add_blocked(s, i, ev, from, woken);
+	} else if (woken) {
+		add_blocked(s, i, ev, from, from + blocked);
 	} else {
 		if (i.end_by == INTERVAL_TO_CPU)
 			i.flags |= INTERVAL_NO_WAKING;
