@@ -142,7 +142,7 @@ static void record_naps(struct live_rec *rec, const char *option, const char *va
 	struct live_proc p;
 
 	live_stimulus(&p, "sleeper", "100", "1000", "20", "20000", NULL);
-	live_record(rec, "-p", live_number(p.pid), "--no-samples", option, value, NULL);
+	live_record(rec, "-p", live_number(p.pid), "--no-samples", "--no-orc", option, value, NULL);
 	live_recording(rec);
 	live_go(&p);
 	live_end(&p);
@@ -160,6 +160,7 @@ Test(offcpu, a_recording_of_short_stays_has_no_long_one)
 	cr_expect_leq(s.longest, 10 * MS);
 	cr_expect_geq(s.asleep, 50, "%d", (int)s.asleep);
 	cr_expect_leq(s.asleep, 102, "%d", (int)s.asleep);
+	cr_expect_geq(s.with_stack, s.asleep - 2, "%d", (int)s.with_stack);
 }
 
 /* It waits for a line until the end, and is then told as far as it has come. */
@@ -290,6 +291,7 @@ Test(offcpu, commands_tell_what_they_can_and_say_what_they_cannot)
 		{ "offcpu", rec.path },
 		{ "sched", "latency", rec.path },
 		{ "wakeup", rec.path },
+		{ "diff", "--kind", "offcpu", rec.path, rec.path },
 	};
 	const char *const not_told[][6] = {
 		{ "sched", "timehist", rec.path }, { "sched", "map", rec.path },

@@ -14,6 +14,7 @@
 #include "cmd/diff.h"
 #include "cmd/shorten.h"
 #include "cmd/text.h"
+#include "profile/stay.h"
 
 const char *const diff_kinds[] = { "cpu", "offcpu", "latency", NULL };
 const char *const diff_normals[] = { "samples", "time", "none", NULL };
@@ -63,6 +64,7 @@ static void say_side(const struct diff *d, enum delta_side side)
 	static const char *const nouns[] = { "CPU sample", "block", "wait" };
 	const struct diff_side *s = &d->sides[side];
 	struct buf text = { 0 }, lost = { 0 };
+	uint64_t min_ns, max_ns;
 
 	buf_addstr(&text, side == DELTA_OLD ? "old: " : "new: ");
 	text_clean(&text, reader_input(s->reader), strlen(reader_input(s->reader)));
@@ -76,6 +78,11 @@ static void say_side(const struct diff *d, enum delta_side side)
 		text_lost(&lost, &s->counts.account);
 		buf_printf(&text, "%s lost: %s", side == DELTA_OLD ? "old" : "new",
 			   buf_cstr(&lost));
+		say(d, PAINT_WARN, &text);
+	}
+	if (d->opts->kind != DIFF_CPU && stay_is_told(s->names, 0, &min_ns, &max_ns)) {
+		buf_printf(&text, "%s switches: ", side == DELTA_OLD ? "old" : "new");
+		text_stays(&text, min_ns, max_ns, "");
 		say(d, PAINT_WARN, &text);
 	}
 	buf_free(&lost);

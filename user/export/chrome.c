@@ -269,12 +269,13 @@ static void put_fields(struct export *x, const struct trace_event *ev)
 	buf_addch(&x->out, '}');
 }
 
-/* Switches and wakings are what the rows are made of, and accounts are no events. */
+/* Switches, wakings and stays off the CPU are what the rows are made of, and accounts are no events. */
 static void chrome_event(struct export *x, const struct export_thread *t,
 			 const struct trace_event *ev)
 {
 	if (!ev->has_ts || ev->kind == TRACE_SCHED_SWITCH || ev->kind == TRACE_SCHED_WAKING ||
-	    ev->kind == TRACE_SAMPLE || ev->kind == TRACE_CLOCK_SYNC || ev->kind == TRACE_STATS)
+	    ev->kind == TRACE_OFF_CPU || ev->kind == TRACE_SAMPLE || ev->kind == TRACE_CLOCK_SYNC ||
+	    ev->kind == TRACE_STATS)
 		return;
 	begin_mark(x, t, ev->part, ev->cpu);
 	put_ts(x, ev->ts);

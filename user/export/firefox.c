@@ -164,7 +164,7 @@ static void add_fields(struct export *x, const struct trace_event *ev)
 	}
 }
 
-/* Switches and wakings are what times are made of, and accounts are no events. */
+/* Switches, wakings and stays off the CPU are what times are made of, and accounts are no events. */
 static void firefox_event(struct export *x, const struct export_thread *t,
 			  const struct trace_event *ev)
 {
@@ -172,7 +172,8 @@ static void firefox_event(struct export *x, const struct export_thread *t,
 	struct record r = { .start = ev->ts, .what = AN_EVENT };
 
 	if (!ev->has_ts || ev->kind == TRACE_SCHED_SWITCH || ev->kind == TRACE_SCHED_WAKING ||
-	    ev->kind == TRACE_SAMPLE || ev->kind == TRACE_CLOCK_SYNC || ev->kind == TRACE_STATS)
+	    ev->kind == TRACE_OFF_CPU || ev->kind == TRACE_SAMPLE || ev->kind == TRACE_CLOCK_SYNC ||
+	    ev->kind == TRACE_STATS)
 		return;
 	r.stack = stack_tree_add(&f->tables.stacks, x->names, ev->frames, ev->frame_cnt);
 	r.type = type_of(x, ev->schema);
