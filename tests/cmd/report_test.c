@@ -6,7 +6,6 @@
 #include "pty.h"
 #include "run_cmd.h"
 #include "base/str.h"
-
 #include <sys/wait.h>
 
 /* clang-format off */
