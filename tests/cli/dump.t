@@ -75,6 +75,9 @@ $ dial9-prof dump -i a b
 $ dial9-prof dump $T/golden/dial9/core/small.bin >/dev/full
 ! dial9-prof: cannot write to standard output: No space left on device
 ? 3
+$ dial9-prof dump $T/golden/dial9/core/small.bin >&-
+! dial9-prof: cannot write to standard output: Bad file descriptor
+? 3
 #
 $ dial9-prof dump --limit 2 $T/golden/dial9/core/map_keys.bin
          0  header   version 1

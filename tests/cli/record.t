@@ -312,7 +312,10 @@ $ dial9-prof -a -k raw
 ! dial9-prof: record: -k raw: want one of mono, boot, monotonic, boottime
 ? 1
 $ dial9-prof -a --control=pipe
-! dial9-prof: record: --control pipe: want fifo:PATH[,PATH] or fd:N[,N]
+! dial9-prof: record: --control pipe: want fifo:PATH[,ANOTHER] or fd:N[,N]
+? 1
+$ dial9-prof -a --control fifo:ctl,ctl
+! dial9-prof: record: --control fifo:ctl,ctl: want fifo:PATH[,ANOTHER] or fd:N[,N]
 ? 1
 $ dial9-prof -a --meta release
 ! dial9-prof: record: --meta release: want KEY=VALUE, of up to 64 and 4096 bytes
@@ -332,7 +335,10 @@ $ dial9-prof -a --flight 30s,1M
 ! dial9-prof: record: --flight takes no less than 1s and 4M; see dial9-prof record --help
 ? 1
 $ dial9-prof -a --trigger sched:sched_process_exit
-! dial9-prof: record: --trigger, --trigger-latency and --post are for --flight; see dial9-prof record --help
+! dial9-prof: record: --trigger, --trigger-latency, --post and --rearm are for --flight; see dial9-prof record --help
+? 1
+$ dial9-prof -a --rearm 1s
+! dial9-prof: record: --trigger, --trigger-latency, --post and --rearm are for --flight; see dial9-prof record --help
 ? 1
 $ dial9-prof -a --flight 30s --trigger sched_process_exit
 ! dial9-prof: record: --trigger takes one SYS:EVENT each time; see dial9-prof record --help
@@ -419,6 +425,12 @@ $ dial9-prof --switch-output -o - -a | cat
 ! dial9-prof: record: --switch-output and --timestamp-filename are for files: -o FILE; see dial9-prof record --help
 $ dial9-prof --timestamp-filename -o tcp:localhost:1 -a
 ! dial9-prof: record: --switch-output and --timestamp-filename are for files: -o FILE; see dial9-prof record --help
+? 1
+$ dial9-prof --switch-output -o /dev/null -a
+! dial9-prof: record: --switch-output and --timestamp-filename are for files: -o FILE; see dial9-prof record --help
+? 1
+$ dial9-prof -o tcp:127.0.0.1:99999 -a
+! dial9-prof: record: -o tcp:HOST:PORT takes a port from 1 to 65535; see dial9-prof record --help
 ? 1
 $ dial9-prof --app-trace . -o unix:/tmp/x -a
 ! dial9-prof: record: --app-trace wants one plain file to merge into: -o FILE; see dial9-prof record --help

@@ -77,5 +77,6 @@ Test(flight_opts, anything_else_is_refused)
 	for (i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
 		cr_expect_not_null(read_opts("5", NULL, waits[i]), "%s", waits[i]);
 	cr_expect_not_null(read_opts(NULL, "a:b", NULL), "nothing is kept");
+	cr_expect_not_null(read_opts(NULL, NULL, NULL), "nor a pause between two");
 	flight_opts_fini(&events);
 }

@@ -154,9 +154,11 @@ Test(control, descriptors_end_when_their_writer_does)
 
 Test(control, only_one_form_is_taken)
 {
-	static const char *const bad[] = { "",	  "fifo:", "fifo:,x", "fifo:a,",       "fifo:a,b,c",
-					   "fd:", "fd:x",  "fd:-1",   "fd:1,",	       "fd:1,2,3",
-					   "in",  "fifo",  "FIFO:a",  "fd:99999999999" };
+	static const char *const bad[] = {
+		"",    "fifo:", "fifo:,x", "fifo:a,",	     "fifo:a,b,c",
+		"fd:", "fd:x",	"fd:-1",   "fd:1,",	     "fd:1,2,3",
+		"in",  "fifo",	"FIFO:a",  "fd:99999999999", "fifo:a,a"
+	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		cr_expect_eq(control_check(bad[i]), -EINVAL, "%s", bad[i]);

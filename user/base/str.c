@@ -128,7 +128,7 @@ int str_parse_duration(const char *s, uint64_t *ns)
 	uint64_t whole = 0, num = 0, den = 1, v, part;
 	int err;
 
-	err = parse_digits(&s, 10, UINT64_MAX, &whole);
+	err = *s == '.' ? 0 : parse_digits(&s, 10, UINT64_MAX, &whole);
 	if (!err && *s == '.') {
 		s++;
 		err = parse_fraction(&s, &num, &den);

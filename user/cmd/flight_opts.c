@@ -12,6 +12,7 @@
 #include "record/trigger.h"
 
 #define KEEP_MIN_NS 1000000000ULL
+#define REARM_NS 1000000000ULL
 
 enum { BYTES_DEFAULT = 256 << 20, BYTES_MIN = 4 << 20 };
 
@@ -76,8 +77,9 @@ const char *flight_opts_read(const struct flight_opts *o, struct flight_cfg *fli
 		.names = xcalloc(o->events.cnt + 1, sizeof(char *)),
 		.filters = xcalloc(o->events.cnt + 1, sizeof(char *)),
 	};
-	if (!o->keep && (o->events.cnt || o->latencies.cnt || o->post_ns))
-		return "--trigger, --trigger-latency and --post are for --flight";
+	if (!o->keep &&
+	    (o->events.cnt || o->latencies.cnt || o->post_ns || o->rearm_ns != FLIGHT_REARM_UNSAID))
+		return "--trigger, --trigger-latency, --post and --rearm are for --flight";
 	if (o->keep)
 		wrong = read_keep(o->keep, flight);
 	for (i = 0; i < o->events.cnt && !wrong; i++)
@@ -87,7 +89,7 @@ const char *flight_opts_read(const struct flight_opts *o, struct flight_cfg *fli
 	trigger->events = (const char *const *)events->names;
 	trigger->event_cnt = events->cnt;
 	trigger->post_ns = o->post_ns;
-	trigger->rearm_ns = o->rearm_ns;
+	trigger->rearm_ns = o->rearm_ns == FLIGHT_REARM_UNSAID ? REARM_NS : o->rearm_ns;
 	return wrong;
 }
 

@@ -9,7 +9,10 @@
 struct flight_cfg;
 struct trigger_cfg;
 
-/* What is kept in memory, and what has it written. The defaults are zeros. */
+/* What rearm_ns stands at when it was not given; then it is 1 s. */
+#define FLIGHT_REARM_UNSAID UINT64_MAX
+
+/* What is kept in memory, and what has it written. The defaults are zeros, but for rearm_ns. */
 struct flight_opts {
 	const char *keep; /* NULL: nothing is kept, all is written */
 	struct opt_list events, latencies;

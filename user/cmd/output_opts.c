@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/str.h"
 #include "record/output.h"
@@ -65,6 +66,14 @@ static const char *read_switching(const char *text, struct output_cfg *cfg)
 	return "--switch-output takes a size (500M), a time (30s, 1h) or the word signal";
 }
 
+/* A device or a FIFO: files that take turns would lie beside it. */
+static bool is_no_file(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
 bool output_opts_is_stream(const struct output_opts *o)
 {
 	return sink_is_stdout(o->path) || stream_is(o->path);
@@ -87,7 +96,9 @@ const char *output_opts_read(const struct output_opts *o, const volatile sig_ato
 		wrong = read_switching(o->switching, cfg);
 	if (!wrong && o->max_files && !o->switching)
 		wrong = "--switch-max-files is for --switch-output";
-	if (!wrong && output_opts_is_stream(o) && (cfg->set || o->stamp))
+	if (!wrong && stream_is(o->path) && stream_port_is_wrong(o->path))
+		wrong = "-o tcp:HOST:PORT takes a port from 1 to 65535";
+	if (!wrong && (cfg->set || o->stamp) && (output_opts_is_stream(o) || is_no_file(o->path)))
 		wrong = "--switch-output and --timestamp-filename are for files: -o FILE";
 	return wrong;
 }

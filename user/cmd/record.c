@@ -492,7 +492,7 @@ static int check_when(struct record_opts *o)
 		return bad_value("--start-at", o->start_at,
 				 "want a time such as 03:00, 2030-01-31T23:59:00Z or /10s");
 	if (o->control && control_check(o->control))
-		return bad_value("--control", o->control, "want fifo:PATH[,PATH] or fd:N[,N]");
+		return bad_value("--control", o->control, "want fifo:PATH[,ANOTHER] or fd:N[,N]");
 	when->control = o->control;
 	when->duration_ns = o->duration_ns;
 	return 0;
@@ -750,7 +750,7 @@ int cmd_record(int argc, char **argv)
 		.max_stack = PROF_STACK_MAX,
 		.unwind_mem = 128 << 20,
 		.output.path = CMD_DEFAULT_FILE,
-		.flight.rearm_ns = 1000000000ULL,
+		.flight.rearm_ns = FLIGHT_REARM_UNSAID,
 		.ring_bytes = 4 << 20,
 		.mem_max = 512 << 20,
 		.priority = 1,

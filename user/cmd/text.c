@@ -334,9 +334,13 @@ size_t text_terminal_width(void)
 
 int text_finish(void)
 {
+	/* where a write before has failed, that was why */
+	const int before = ferror(stdout) ? errno : 0;
+
 	errno = 0;
 	if (!fflush(stdout) && !ferror(stdout))
 		return CMD_OK;
+	errno = errno ? errno : before;
 	if (errno == EPIPE)
 		return CMD_OK;
 	log_error("cannot write to standard output: %s", errno ? strerror(errno) : "write error");

@@ -83,6 +83,12 @@ static int parse(const char *text, bool *fifo, char **in, char **out)
 	if (!*fifo && !str_starts(text, "fd:"))
 		return -EINVAL;
 	err = split(text, *fifo ? FORM_FIFO : FORM_FD, in, out);
+	/* who answers into what it reads would take its own answers for commands */
+	if (!err && *fifo && *out && !strcmp(*in, *out)) {
+		free(*in);
+		free(*out);
+		return -EINVAL;
+	}
 	if (err || *fifo)
 		return err;
 	if (!parse_fd(*in, &fd) && (!*out || !parse_fd(*out, &fd)))

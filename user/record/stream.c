@@ -102,6 +102,16 @@ static bool split_host(char *copy, char **host, char **port)
 	return **host;
 }
 
+bool stream_port_is_wrong(const char *path)
+{
+	const char *port = strrchr(path, ':') + 1;
+	uint64_t n;
+
+	/* beyond 16 bits some resolvers take what is left of it; names of services are theirs to know */
+	return str_starts(path, TCP) && *port && !port[strspn(port, "0123456789")] &&
+	       (str_parse_u64(port, UINT16_MAX, &n) || !n);
+}
+
 static int connect_tcp(const char *path, const char *name, uint64_t deadline_ns, int *fd)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
