@@ -217,6 +217,28 @@ Test(flight, each_signal_writes_what_came_since_the_last_and_each_file_has_names
 	live_control_fini(&control);
 }
 
+Test(flight, no_more_snapshots_are_kept_than_are_wanted)
+{
+	struct live_proc numbers;
+	struct live_rec rec;
+	unsigned int i;
+
+	live_stimulus(&numbers, "numbers", "2", NULL);
+	live_record(&rec, "-p", live_number(numbers.pid), "-e", "syscalls:sys_enter_close",
+		    "--flight", "60s", "--switch-max-files", "2", NULL);
+	live_recording(&rec);
+	let_go(&numbers);
+	for (i = 0; i < 3; i++) {
+		kill(rec.proc.pid, SIGUSR2);
+		wait_for(&rec, i, "");
+	}
+	cr_expect(!is_there(file_of(&rec, 0, "")));
+	cr_expect(is_there(file_of(&rec, 1, "")) && is_there(file_of(&rec, 2, "")));
+	live_go(&numbers);
+	cr_assert_eq(live_stop(&rec), 0);
+	live_end(&numbers);
+}
+
 Test(flight, an_event_that_passes_its_filter_is_a_trigger_and_what_follows_is_there)
 {
 	struct seen s = { 0 };

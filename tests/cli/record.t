@@ -419,12 +419,15 @@ $ dial9-prof --switch-output=1ms -a
 ! dial9-prof: record: --switch-output takes no less than 10ms; see dial9-prof record --help
 ? 1
 $ dial9-prof --switch-max-files 3 -a
-! dial9-prof: record: --switch-max-files is for --switch-output; see dial9-prof record --help
+! dial9-prof: record: --switch-max-files is for --switch-output and --flight; see dial9-prof record --help
 ? 1
 $ dial9-prof --switch-output -o - -a | cat
 ! dial9-prof: record: --switch-output and --timestamp-filename are for files: -o FILE; see dial9-prof record --help
 $ dial9-prof --timestamp-filename -o tcp:localhost:1 -a
 ! dial9-prof: record: --switch-output and --timestamp-filename are for files: -o FILE; see dial9-prof record --help
+? 1
+$ dial9-prof --flight 30s --switch-max-files 3 -o /dev/null -a
+! dial9-prof: record: --flight writes files, whose names begin as that of -o: -o FILE; see dial9-prof record --help
 ? 1
 $ dial9-prof --switch-output -o /dev/null -a
 ! dial9-prof: record: --switch-output and --timestamp-filename are for files: -o FILE; see dial9-prof record --help

@@ -208,6 +208,29 @@ static void expect_why(const char *kind, const char *other, const char *why)
 	run_free(&r);
 }
 
+/* 6 was seen to go twice and to come once: without a word of loss. */
+Test(sched, a_switch_that_was_never_shown_makes_seconds_doubtful)
+{
+	static const char why[] = "switches are missing though none was lost: ";
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_switch(&m, 2 * RUN_SEC, 0, "swapper/0", 0, 0, "six", 6);
+	make_switch(&m, 3 * RUN_SEC, 0, "six", 6, 0, "seven", 7);
+	make_switch(&m, 5 * RUN_SEC, 0, "six", 6, 1, "swapper/0", 0);
+	r = run_cmd(cmd_report, make_file(&m), "report", "-s", "comm", "--comm", "six", "-", NULL);
+	run_expect_in(r.out, "# seconds are from the switches: 1.000 s in all\n"
+			     "# 2.000 s more may have been on a CPU, or not: ");
+	run_expect_in(r.out, why);
+	run_free(&r);
+	r = run_cmd(cmd_sched, make_file(&m), "sched", "timehist", "--comm", "six", "-", NULL);
+	run_expect_in(r.out, "# left out: 2.000 s, of all threads together, ");
+	run_expect_in(r.out, why);
+	run_free(&r);
+	make_fini(&m);
+}
+
 /* The first that is seen of 12 is its switch in, 2 s behind the start. */
 Test(sched, a_first_switch_in_without_a_waking_ends_no_wait)
 {

@@ -17,6 +17,7 @@ struct output_opts {
 	uint32_t max_files;
 	uint64_t max_bytes;
 	bool stamp;
+	bool snapshots; /* not of the table: --flight writes a file each time */
 	uint32_t level; /* 0: not given */
 	const char *compress;
 };

@@ -763,6 +763,7 @@ int cmd_record(int argc, char **argv)
 	err = opts_parse(&record_spec, argc, argv, &o, &first);
 	if (err == 1)
 		code = CMD_OK;
+	o.output.snapshots = o.flight.keep;
 	if (!err && !check(&o, first < argc) && !check_when(&o) && !check_meta(&o) &&
 	    !check_flight(&o) && !check_overhead(&o) && !check_sched_sample(&o) &&
 	    !check_block(&o)) {

@@ -625,8 +625,9 @@ static void say_nothing_there(const struct report *r)
 {
 	bool ours = names_meta(r->names, 0, PROF_META_VERSION);
 	bool sampled = names_meta(r->names, 0, PROF_META_SAMPLE_HZ);
-	const char *why = "the target used no CPU while it was recorded: see dial9-prof script for "
-			  "what it did, or record for longer";
+	const char *why = "the target used no CPU, or too little for a sample at this rate: see "
+			  "dial9-prof report -s comm,tid and script for what it did, or record for "
+			  "longer";
 
 	if (names_meta(r->names, 0, PROF_META_SUMMARY_NS))
 		why = TIMELINE_SUMS;
