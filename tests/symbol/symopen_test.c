@@ -367,6 +367,45 @@ Test(symopen, finds_what_dwz_made_beside_the_binary)
 	expect_text(symopen_debug(&where, &want), "by id");
 }
 
+/* Where the compiler put it, beside the program, and first of all below --symfs. */
+Test(symopen, finds_split_debug_information)
+{
+	char path[128], name[128], symfs[128], cmd[512];
+	struct symopen_dirs dirs = { .symfs = symfs };
+	struct symopen_where where = { .pid = getpid(), .debug_root = dir, .path = path };
+	struct symbolizer_want dwp = { .kind = SYMBOLIZER_WANT_DWP };
+	struct symbolizer_want dwo = { .kind = SYMBOLIZER_WANT_DWO, .name = name };
+
+	snprintf(path, sizeof(path), "%s/bin/app", dir);
+	snprintf(name, sizeof(name), "%s/made/./sub/a.dwo", dir);
+	snprintf(symfs, sizeof(symfs), "%s/symfs", dir);
+	snprintf(cmd, sizeof(cmd), "mkdir -p %s/bin/sub %s/made/sub %s%s/bin", dir, dir, symfs,
+		 dir);
+	cr_assert_eq(system(cmd), 0);
+	cr_expect_eq(symopen_debug(&where, &dwp), -ENOENT);
+	cr_expect_eq(symopen_debug(&where, &dwo), -ENOENT);
+	write_file("bin/app.dwp", "package");
+	expect_text(symopen_debug(&where, &dwp), "package");
+	write_file("bin/a.dwo", "beside");
+	expect_text(symopen_debug(&where, &dwo), "beside");
+	write_file("bin/sub/a.dwo", "beside as it was");
+	expect_text(symopen_debug(&where, &dwo), "beside as it was");
+	write_file("made/sub/a.dwo", "made");
+	expect_text(symopen_debug(&where, &dwo), "made");
+
+	where.dirs = &dirs;
+	expect_text(symopen_debug(&where, &dwp), "package");
+	snprintf(cmd, sizeof(cmd),
+		 "cp %s/bin/a.dwo %s%s/bin/a.dwo && echo -n elsewhere >%s/app.dwp", dir, symfs, dir,
+		 symfs);
+	cr_assert_eq(system(cmd), 0);
+	expect_text(symopen_debug(&where, &dwp), "elsewhere");
+	snprintf(name, sizeof(name), "gone/./a.dwo");
+	expect_text(symopen_debug(&where, &dwo), "below");
+	where.path = "relative/app";
+	cr_expect_eq(symopen_debug(&where, &dwo), -ENOENT);
+}
+
 /* ---- asked by messages ------------------------------------------------------------------------- */
 
 struct server {
