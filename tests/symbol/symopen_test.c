@@ -395,9 +395,8 @@ Test(symopen, finds_split_debug_information)
 
 	where.dirs = &dirs;
 	expect_text(symopen_debug(&where, &dwp), "package");
-	snprintf(cmd, sizeof(cmd),
-		 "cp %s/bin/a.dwo %s%s/bin/a.dwo && echo -n elsewhere >%s/app.dwp", dir, symfs, dir,
-		 symfs);
+	snprintf(cmd, sizeof(cmd), "printf below >%s%s/bin/a.dwo && printf elsewhere >%s/app.dwp",
+		 symfs, dir, symfs);
 	cr_assert_eq(system(cmd), 0);
 	expect_text(symopen_debug(&where, &dwp), "elsewhere");
 	snprintf(name, sizeof(name), "gone/./a.dwo");
