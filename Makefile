@@ -63,7 +63,7 @@ SRCS_record := $(addprefix user/record/, \
 	rights.c ring.c scout.c sink.c snapshot.c stacks.c stale.c status.c targets.c tasks.c tasks_truth.c texts.c \
 	tables.c tick.c translate.c unwinding.c)
 SRCS_trace := $(addprefix user/trace/, \
-	layout.c meaning.c names.c parts.c reader.c source.c source_set.c tp_symbols.c trace.c uses.c value.c)
+	layout.c meaning.c names.c parts.c reader.c set_walk.c source.c source_set.c tp_symbols.c trace.c uses.c value.c)
 SRCS_profile := $(addprefix user/profile/, \
 	account.c causes.c cpu_load.c cpu_log.c cpu_strip.c cpu_time.c delays.c delta.c \
 	event_counts.c explain.c family.c followed.c gaps.c hops.c interval_words.c intervals.c live.c \

@@ -339,6 +339,8 @@ enum prof_tp_symbol_kind {
 #define PROF_LOST_SAMPLE_RING_FULL "sample_ring_full"
 #define PROF_LOST_READ_FAILED "read_failed" /* tracepoint records that a program could not read */
 #define PROF_LOST_MALFORMED "malformed"
+/* a stretch, of unknown events: its file is missing or bad. By readers, never by the recorder */
+#define PROF_LOST_HOLE "hole"
 /* no loss: recording was off on purpose between the times; count is how often */
 #define PROF_LOST_STACKS_OFF                                                                       \
 	"stacks_off" /* no loss: stacks of switches and wakings, not taken to cost less */

@@ -212,6 +212,57 @@ Test(info, figures_of_one_file_of_several_are_told_apart)
 	run_free(&r);
 }
 
+static void put_segment(const char *dir, unsigned int n, struct make *m)
+{
+	const char *data;
+	char path[64];
+	size_t sz;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/a.%u.bin", dir, n);
+	data = dial9_enc_data(m->enc, &sz);
+	f = fopen(path, "w");
+	cr_assert(f && fwrite(data, 1, sz, f) == sz);
+	fclose(f);
+	make_fini(m);
+}
+
+Test(info, a_file_of_a_set_that_is_missing_is_a_loss_in_the_one_recording)
+{
+	static const unsigned int numbers[] = { 0, 1, 3 };
+	char dir[] = "/tmp/d9-info-XXXXXX", path[64];
+	struct make m;
+	struct run r;
+
+	cr_assert(mkdtemp(dir));
+	for (unsigned int i = 0; i < 3; i++) {
+		make_segment(&m, (numbers[i] + 1) * 1000000000ULL, 2,
+			     (const uint64_t[]){ 8, 8, 0, i == 2 ? 1 : 2 });
+		put_segment(dir, numbers[i], &m);
+	}
+	r = run_cmd(cmd_info, make_fd("", 0), "info", dir, NULL);
+	cr_expect_eq(r.code, 0);
+	cr_expect(strstr(r.err, "dial9-prof: file 2 is missing before "), "%s", r.err);
+	run_expect_in(r.out,
+		      "lost            1 stretch whose file is missing or bad: nobody knows of how "
+		      "many events (hole), between 2.000000 and 4.000000\n"
+		      "written here    6 of these 8: ");
+	cr_expect_null(strstr(r.out, "\nPart "), "%s", r.out);
+	run_free(&r);
+	r = run_cmd(cmd_info, make_fd("", 0), "info", "--verify", dir, NULL);
+	cr_expect_neq(r.code, 0);
+	cr_expect(strstr(r.out, ": damaged: "), "%s", r.out);
+	run_free(&r);
+	r = run_cmd(cmd_info, make_fd("", 0), "info", "--json", dir, NULL);
+	run_expect_in(r.out, ",\"holes\":1");
+	run_free(&r);
+	for (unsigned int i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s/a.%u.bin", dir, numbers[i]);
+		unlink(path);
+	}
+	cr_expect_eq(rmdir(dir), 0);
+}
+
 Test(info, a_pause_is_no_loss_and_is_told_with_how_long_it_was)
 {
 	struct make m;

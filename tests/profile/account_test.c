@@ -74,6 +74,17 @@ Test(account, samples_and_the_side_band_hide_no_switch)
 	cr_expect(account_hides_switches(PROF_LOST_RING_FULL, strlen(PROF_LOST_RING_FULL)));
 }
 
+Test(account, a_hole_is_no_event_but_nobody_may_say_that_nothing_is_lost)
+{
+	struct account a = { .at_most = 0 };
+
+	cr_expect_not(account_lacks(&a));
+	account_add(&a, PROF_LOST_HOLE, strlen(PROF_LOST_HOLE), 1);
+	cr_expect_eq(account_lost(&a), 0);
+	cr_expect(account_lacks(&a));
+	cr_expect(account_hides_switches(PROF_LOST_HOLE, strlen(PROF_LOST_HOLE)));
+}
+
 Test(account, only_last_figures_must_agree)
 {
 	struct account_figures f = { .known = false, .produced = 314 };

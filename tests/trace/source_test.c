@@ -8,10 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
+#include "../support/make_trace.h"
 #include "base/log.h"
 #include "trace/source.h"
 
@@ -421,80 +423,277 @@ static void make_dir(void)
 
 static void remove_dir(void)
 {
-	static const char *const names[] = { "a.0.bin",	 "a.1.bin.gz", "a.2.bin.active", "a.9.bin",
-					     "a.10.bin", "b.0.bin",    "a.bin" };
+	static const char *const names[] = { "a.0.bin",	       "a.1.bin", "a.1.bin.gz",
+					     "a.2.bin",	       "a.3.bin", "a.2.bin.active",
+					     "a.3.bin.active", "a.9.bin", "a.10.bin",
+					     "b.0.bin",	       "a.bin" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		unlink(names[i]);
+	rmdir("a.2.bin");
 	cr_expect_eq(rmdir(dir), 0);
 }
 
-/* What is read of it, twice, is the text. */
-static void expect_set(const char *path, const char *text)
+static const char *const meta[] = { "start_realtime_ns", "5", NULL };
+
+/* A file of a recording: metadata at n seconds, and 20 switches from one nanosecond behind them. */
+static size_t trace_of(unsigned int n, uint8_t *out, size_t cap)
+{
+	struct make m;
+	const void *data;
+	size_t sz;
+
+	make_init(&m, NULL);
+	make_metadata(&m, n * 1000000000ULL, meta);
+	for (unsigned int i = 1; i <= 20; i++)
+		make_switch(&m, n * 1000000000ULL + i, 0, "a", 1, 0, "b", 2);
+	data = dial9_enc_data(m.enc, &sz);
+	cr_assert_leq(sz, cap);
+	memcpy(out, data, sz);
+	make_fini(&m);
+	return sz;
+}
+
+/* The first @part percent of it. */
+static void put_trace(const char *name, unsigned int n, size_t part)
+{
+	uint8_t data[4096], packed[4096];
+	size_t sz = trace_of(n, data, sizeof(data));
+	const bool pack = strstr(name, ".gz");
+
+	if (pack)
+		sz = gz(packed, sizeof(packed), data, sz);
+	put_file(name, pack ? packed : data, sz * part / 100);
+}
+
+/* What a decoder sees: how many switches of which second, and losses from and to which second. */
+static char *tell(struct source *src)
+{
+	struct dial9_dec_opts opts = { .sz = sizeof(opts), .read = source_read, .ctx = src };
+	static char out[512];
+	struct dial9_frame f;
+	struct dial9_dec *dec;
+	uint64_t second = UINT64_MAX;
+	unsigned int cnt = 0;
+	size_t n = 0;
+	int ret;
+
+	out[0] = '\0';
+	cr_assert_eq(dial9_dec_new(&opts, &dec), 0);
+	while ((ret = dial9_dec_next(dec, &f)) == 1) {
+		const char *name;
+
+		if (f.kind != DIAL9_FRAME_EVENT)
+			continue;
+		name = dial9_schema_name(f.event.schema);
+		if (cnt &&
+		    (strcmp(name, "sched:sched_switch") || second != f.event.ts / 1000000000)) {
+			n += (size_t)snprintf(out + n, sizeof(out) - n, "%ux%u ", cnt,
+					      (unsigned int)second);
+			cnt = 0;
+		}
+		second = f.event.ts / 1000000000;
+		cnt += !strcmp(name, "sched:sched_switch");
+		if (!strcmp(name, PROF_EV_LOST))
+			n += (size_t)snprintf(out + n, sizeof(out) - n, "[%u-%u] ",
+					      (unsigned int)(f.event.values[3].u64 / 1000000000),
+					      (unsigned int)(f.event.values[4].u64 / 1000000000));
+	}
+	if (cnt)
+		n += (size_t)snprintf(out + n, sizeof(out) - n, "%ux%u ", cnt,
+				      (unsigned int)second);
+	snprintf(out + n, sizeof(out) - n, "%s", !ret ? "end" : ret == -ENODATA ? "torn" : "bad");
+	dial9_dec_free(dec);
+	return out;
+}
+
+/* What is read of it, twice. */
+static void expect_set(const char *path, const char *want, bool holes)
 {
 	struct source *src;
-	char out[64] = "";
 
 	cr_assert_eq(source_open(path, &src), 0);
 	cr_expect(source_is_regular(src));
+	cr_expect_eq(source_fd(src), -1);
 	for (int i = 0; i < 2; i++) {
-		ssize_t n = slurp(src, out, sizeof(out), 3);
-
-		cr_assert_eq(n, (ssize_t)strlen(text));
-		cr_expect(!memcmp(out, text, strlen(text)), "%s", out);
+		cr_expect_str_eq(tell(src), want);
+		cr_expect_eq(source_has_holes(src), holes);
 		cr_assert_eq(source_rewind(src), 0);
 	}
 	cr_expect_str_eq(source_name(src), path);
 	source_close(src);
 }
 
-Test(source, files_of_a_set_are_read_as_one, .init = make_dir, .fini = remove_dir)
-{
-	uint8_t data[512];
+#define IN_SET .init = make_dir, .fini = remove_dir, .timeout = 20
 
-	put_file("a.0.bin", "zero ", 5);
-	put_file("a.1.bin.gz", data, gz(data, sizeof(data), "one ", 4));
-	put_file("a.9.bin", "nine ", 5);
-	put_file("a.10.bin", "ten", 3);
+Test(source, files_of_a_set_are_read_as_one, IN_SET)
+{
+	static const char all[] = "20x0 20x1 20x2 20x3 end";
+	struct source *src;
+	char out[16];
+
+	put_trace("a.0.bin", 0, 100);
+	put_trace("a.1.bin.gz", 1, 100);
+	put_trace("a.2.bin", 2, 100);
+	put_trace("a.3.bin", 3, 100);
 	put_file("a.bin", "one file", 8);
-	expect_set(".", "zero one nine ten");
-	expect_set("a", "zero one nine ten");
-	expect_set("a.bin", "one file");
-	unlink("a.bin");
-	expect_set("a.bin", "zero one nine ten");
-	expect_set("./a.bin.gz", "zero one nine ten");
-}
-
-Test(source, an_active_file_counts_only_at_the_end, .init = make_dir, .fini = remove_dir)
-{
-	put_file("a.0.bin", "zero ", 5);
-	put_file("a.2.bin.active", "two", 3);
-	expect_set("a", "zero two");
-	put_file("a.9.bin", "nine", 4);
-	expect_set("a", "zero nine");
-}
-
-Test(source, a_directory_of_several_recordings_is_refused, .init = make_dir, .fini = remove_dir)
-{
-	struct source *src;
-
-	put_file("a.0.bin", "a", 1);
-	put_file("b.0.bin", "b", 1);
-	cr_expect_eq(source_open(".", &src), -EINVAL);
-	expect_set("b", "b");
-}
-
-Test(source, a_file_of_a_set_that_is_cut_is_told_at_the_end, .init = make_dir, .fini = remove_dir)
-{
-	struct source *src;
-	uint8_t data[512];
-	char out[64];
-
-	put_file("a.0.bin", "zero ", 5);
-	put_file("a.1.bin.gz", data, gz(data, sizeof(data), "one ", 4) - 1);
-	put_file("a.9.bin", "nine", 4);
-	cr_assert_eq(source_open("a", &src), 0);
-	cr_expect_eq(slurp(src, out, sizeof(out), 64), 13);
-	cr_expect(source_is_cut(src));
+	expect_set(".", all, false);
+	expect_set("a", all, false);
+	cr_assert_eq(source_open("a.bin", &src), 0);
+	cr_expect_eq(slurp(src, out, sizeof(out), 3), 8);
 	source_close(src);
+	unlink("a.bin");
+	expect_set("a.bin", all, false);
+	expect_set("./a.bin.gz", all, false);
+}
+
+Test(source, the_tenth_file_comes_behind_the_ninth, IN_SET)
+{
+	put_trace("a.10.bin", 10, 100);
+	put_trace("a.9.bin", 9, 100);
+	expect_set("a", "20x9 20x10 end", false);
+}
+
+Test(source, an_active_file_counts_only_at_the_end, IN_SET)
+{
+	put_trace("a.1.bin", 1, 100);
+	put_trace("a.2.bin.active", 2, 100);
+	expect_set("a", "20x1 20x2 end", false);
+	put_trace("a.3.bin", 3, 100);
+	expect_set("a", "20x1 20x3 end", false);
+	put_file("a.3.bin.active", "", 0);
+	unlink("a.3.bin");
+	unlink("a.2.bin.active");
+	put_trace("a.2.bin", 2, 100);
+	expect_set("a", "20x1 20x2 end", false);
+}
+
+Test(source, a_directory_of_several_recordings_is_refused, IN_SET)
+{
+	struct source *src;
+
+	put_trace("a.0.bin", 0, 100);
+	put_trace("b.0.bin", 0, 100);
+	cr_expect_eq(source_open(".", &src), -EINVAL);
+	expect_set("b", "20x0 end", false);
+}
+
+Test(source, a_file_that_is_not_there_is_a_loss, IN_SET)
+{
+	put_trace("a.1.bin", 1, 100);
+	put_trace("a.3.bin", 3, 100);
+	expect_set("a", "20x1 [1-3] 20x3 end", true);
+	put_file("a.2.bin", "", 0);
+	expect_set("a", "20x1 [1-3] 20x3 end", true);
+	put_file("a.2.bin", "root:x:0:0:root:/root:/bin/sh\n", 30);
+	expect_set("a", "20x1 [1-3] 20x3 end", true);
+	put_trace("a.2.bin", 2, 100);
+	put_file("a.1.bin", "", 0);
+	expect_set("a", "[2-2] 20x2 20x3 end", true);
+	put_trace("a.1.bin", 1, 100);
+	put_file("a.3.bin", "", 0);
+	expect_set("a", "20x1 20x2 [2-2] end", true);
+}
+
+Test(source, a_fifo_in_a_set_is_not_waited_for, IN_SET)
+{
+	put_trace("a.1.bin", 1, 100);
+	cr_assert_eq(mkfifo("a.2.bin", 0600), 0);
+	put_trace("a.3.bin", 3, 100);
+	expect_set("a", "20x1 [1-3] 20x3 end", true);
+}
+
+Test(source, what_is_good_of_a_bad_file_is_read_and_the_next_one_too, IN_SET)
+{
+	uint8_t data[4096];
+	size_t sz = trace_of(2, data, sizeof(data));
+
+	put_trace("a.1.bin", 1, 100);
+	put_trace("a.3.bin", 3, 100);
+	put_file("a.2.bin", data, sz - 1);
+	expect_set("a", "20x1 19x2 [2-3] 20x3 end", true);
+	data[sz - 40] = 0x43;
+	memset(data + sz - 40, 0x43, 40);
+	put_file("a.2.bin", data, sz);
+	cr_assert_eq(chdir(dir), 0);
+	{
+		struct source *src;
+		const char *got;
+
+		cr_assert_eq(source_open("a", &src), 0);
+		got = tell(src);
+		cr_expect(strstr(got, "x2 [2-3] 20x3 end") && !strstr(got, "20x2"), "%s", got);
+		source_close(src);
+	}
+}
+
+Test(source, a_packed_file_that_is_cut_is_left_for_the_next_one, IN_SET)
+{
+	put_trace("a.0.bin", 0, 100);
+	put_trace("a.1.bin.gz", 1, 50);
+	put_trace("a.2.bin", 2, 100);
+	{
+		struct source *src;
+		const char *got;
+
+		cr_assert_eq(source_open("a", &src), 0);
+		got = tell(src);
+		cr_expect(strstr(got, "-2] 20x2 end"), "%s", got);
+		cr_expect_not(source_is_cut(src));
+		source_close(src);
+	}
+}
+
+Test(source, the_last_file_may_be_cut, IN_SET)
+{
+	uint64_t before;
+	struct source *src;
+
+	put_trace("a.0.bin", 0, 100);
+	put_trace("a.1.bin", 1, 95);
+	cr_assert_eq(source_open("a", &src), 0);
+	cr_expect(strstr(tell(src), " torn"), "so it can grow");
+	cr_expect_not(source_has_holes(src));
+	cr_expect_str_eq(source_place(src, &before), "./a.1.bin");
+	cr_expect_gt(before, 0);
+	source_close(src);
+}
+
+Test(source, of_two_files_of_one_number_one_counts_and_directories_do_not, IN_SET)
+{
+	put_trace("a.0.bin", 0, 100);
+	put_trace("a.1.bin", 1, 100);
+	put_trace("a.1.bin.gz", 1, 100);
+	cr_assert_eq(mkdir("a.2.bin", 0700), 0);
+	put_trace("a.3.bin", 3, 100);
+	expect_set("a", "20x0 20x1 20x3 end", false);
+}
+
+static void make_dir_loud(void)
+{
+	cr_redirect_stderr();
+	cr_assert(mkdtemp(dir) && !chdir(dir));
+}
+
+Test(source_words, bad_files_of_a_set_are_named, .init = make_dir_loud, .fini = remove_dir)
+{
+	struct source *src;
+
+	put_trace("a.0.bin", 0, 100);
+	put_file("a.1.bin", "", 0);
+	put_file("a.3.bin", "hello", 5);
+	put_trace("a.9.bin", 9, 100);
+	put_trace("a.10.bin", 10, 100);
+	cr_assert_eq(mkfifo("a.2.bin", 0600), 0);
+	cr_assert_eq(source_open("a", &src), 0);
+	cr_expect_str_eq(tell(src), "20x0 [0-9] 20x9 20x10 end");
+	source_rewind(src);
+	tell(src);
+	source_close(src);
+	fflush(stderr);
+	cr_assert_stderr_eq_str(
+		"dial9-prof: ./a.1.bin is empty; what should be in it is missing\n"
+		"dial9-prof: ./a.2.bin is no regular file; what should be in it is missing\n"
+		"dial9-prof: ./a.3.bin: no dial9 trace: not a dial9 stream at byte 0; it is missing\n"
+		"dial9-prof: files 4 to 8 are missing before ./a.9.bin\n");
 }

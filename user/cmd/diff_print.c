@@ -74,7 +74,7 @@ static void say_side(const struct diff *d, enum delta_side side)
 		buf_printf(&text, ", %.3g s", d->delta->all[side].sum / 1e9);
 	buf_printf(&text, ", over %.3f s", (double)s->span_ns / 1e9);
 	say(d, PAINT_PLAIN, &text);
-	if (account_lost(&s->counts.account) || s->counts.account.lost[ACCOUNT_ESTIMATE]) {
+	if (account_lacks(&s->counts.account)) {
 		text_lost(&lost, &s->counts.account);
 		buf_printf(&text, "%s lost: %s", side == DELTA_OLD ? "old" : "new",
 			   buf_cstr(&lost));

@@ -259,6 +259,8 @@ static const struct {
 	  "inside another event's program, if they were of those to be recorded" },
 	{ PROF_LOST_MALFORMED, "event", "of another size than its format's" },
 	{ PROF_LOST_READ_FAILED, "event", "that could not be read" },
+	{ PROF_LOST_HOLE, "stretch",
+	  "whose file is missing or bad: nobody knows of how many events" },
 	{ PROF_LOST_SAMPLE_RING_FULL, "sample", "that found no room" },
 	{ PROF_LOST_SAMPLE_ESTIMATE, "sample",
 	  "that the kernel dropped: an estimate, not counted" },
@@ -368,13 +370,13 @@ static void put_loss(struct info *in, uint32_t part)
 	size_t from;
 
 	info_account(in, &c->stats.figures, names_meta(in->names, part, PROF_META_CUT), a->at_most);
-	if (!account_lost(a) && !a->lost[ACCOUNT_ESTIMATE]) {
+	if (!account_lacks(a)) {
 		put_label(in, "lost");
 		buf_addstr(&in->out, c->stats.figures.known ? "nothing\n" :
 							      "nothing that the trace tells of\n");
 	}
 	from = in->out.len;
-	if (account_lost(a) || a->lost[ACCOUNT_ESTIMATE]) {
+	if (account_lacks(a)) {
 		put_kinds(in, c, "lost", false);
 	}
 	if (text_sideband(&sideband, a)) {

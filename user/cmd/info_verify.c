@@ -57,6 +57,7 @@ static int verify(struct source *src, struct dial9_dec *dec, bool json)
 		buf_addch(&out, '\n');
 	} else {
 		put_verdict(&out, src, dec, &tally,
+			    source_has_holes(src)	? "damaged" :
 			    !err && !source_is_cut(src) ? "good" :
 			    !err || err == -ENODATA	? "torn" :
 			    err == -EPROTONOSUPPORT	? "newer" :
@@ -67,7 +68,7 @@ static int verify(struct source *src, struct dial9_dec *dec, bool json)
 	written = text_finish();
 	code = dump_conclude("info", src, dec, err);
 	/* who asks whether all of it is there is told no by the exit status too */
-	if (code == CMD_OK && (err || source_is_cut(src)))
+	if (code == CMD_OK && (err || source_is_cut(src) || source_has_holes(src)))
 		code = CMD_INPUT;
 	return written == CMD_OK ? code : written;
 }

@@ -470,7 +470,7 @@ static void say_loss(const struct report *r)
 	for (uint32_t i = 0; i < r->part_cnt; i++)
 		span += span_ns(r, i);
 	text_lost(&line, a);
-	if (account_lost(a) || a->lost[ACCOUNT_ESTIMATE])
+	if (account_lacks(a))
 		warn(r, "lost: %s (see dial9-prof info)", buf_cstr(&line));
 	else
 		say(r, "lost: %s", buf_cstr(&line));

@@ -37,10 +37,19 @@ void text_lost(struct buf *out, const struct account *a)
 {
 	const uint64_t *lost = a->lost;
 
-	if (!account_lost(a) && !lost[ACCOUNT_ESTIMATE]) {
+	if (!account_lacks(a)) {
 		buf_addstr(out, "nothing");
 		add_left_out(out, a);
 		return;
+	}
+	if (lost[ACCOUNT_HOLES]) {
+		buf_addstr(out, "whatever was in ");
+		str_counted(out, lost[ACCOUNT_HOLES], "missing stretch");
+		if (!account_lost(a) && !lost[ACCOUNT_ESTIMATE]) {
+			add_left_out(out, a);
+			return;
+		}
+		buf_addstr(out, ", and ");
 	}
 	if (a->at_most)
 		buf_addstr(out, "up to ");
@@ -205,6 +214,8 @@ void text_json_account(struct buf *out, const struct account *a)
 			   a->lost[ACCOUNT_THINNED], a->thinned_ns);
 	if (a->lost[ACCOUNT_STACKS_OFF])
 		buf_printf(out, ",\"stacks_left_out\":%" PRIu64, a->lost[ACCOUNT_STACKS_OFF]);
+	if (a->lost[ACCOUNT_HOLES])
+		buf_printf(out, ",\"holes\":%" PRIu64, a->lost[ACCOUNT_HOLES]);
 	if (a->at_most)
 		buf_printf(out, ",\"lost_events_at_most\":%" PRIu64, a->at_most);
 }

@@ -384,10 +384,8 @@ void timeline_put_head(struct buf *out, const struct timeline *t, const char *wh
 	put_stays(out, t, color);
 	buf_addstr(&line, "# lost: ");
 	text_lost(&line, a);
-	buf_addstr(&line, account_lost(a) || a->lost[ACCOUNT_ESTIMATE] ?
-				  " (see dial9-prof info)\n" :
-				  "\n");
-	paint_put(out, color, account_lost(a) ? PAINT_WARN : PAINT_PLAIN, buf_cstr(&line),
+	buf_addstr(&line, account_lacks(a) ? " (see dial9-prof info)\n" : "\n");
+	paint_put(out, color, account_lacks(a) ? PAINT_WARN : PAINT_PLAIN, buf_cstr(&line),
 		  line.len);
 	buf_clear(&line);
 	if (text_thinned(&line, a, t->names, timeline_span_ns(t))) {

@@ -29,6 +29,7 @@ static const struct {
 	{ PROF_LOST_SAMPLE_ESTIMATE, ACCOUNT_ESTIMATE, false },
 	{ PROF_LOST_SIDEBAND_STALLED, ACCOUNT_STALLS, false },
 	{ PROF_LOST_SIDEBAND_DOUBT, ACCOUNT_DOUBTS, false },
+	{ PROF_LOST_HOLE, ACCOUNT_HOLES, true },
 	{ PROF_LOST_PAUSED, ACCOUNT_PAUSES, true },
 	{ PROF_LOST_NOT_KEPT, ACCOUNT_PAUSES, true },
 	{ PROF_LOST_STACKS_THINNED, ACCOUNT_STACKS, false },
@@ -87,6 +88,11 @@ void account_add(struct account *a, const char *kind, size_t len, uint64_t count
 uint64_t account_lost(const struct account *a)
 {
 	return a->lost[ACCOUNT_EVENTS] + a->lost[ACCOUNT_SAMPLES];
+}
+
+bool account_lacks(const struct account *a)
+{
+	return account_lost(a) || a->lost[ACCOUNT_ESTIMATE] || a->lost[ACCOUNT_HOLES];
 }
 
 enum account_verdict account_verdict(const struct account_figures *f)

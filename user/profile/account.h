@@ -17,6 +17,7 @@ enum account_class {
 	ACCOUNT_PAUSES, /* stretches left out on purpose: nothing is lost, switches are missing */
 	ACCOUNT_STACKS, /* stacks left out on purpose, of events that are there */
 	ACCOUNT_THINNED, /* slices of time left out on purpose, to cost less: as pauses */
+	ACCOUNT_HOLES, /* stretches that no file tells of: who knows how many events */
 	ACCOUNT_STACKS_OFF, /* stacks of switches and wakings left out for the same */
 	ACCOUNT_CLASS_CNT,
 };
@@ -66,6 +67,9 @@ void account_add(struct account *a, const char *kind, size_t len, uint64_t count
  * said. Estimates, side-band records, pauses and stacks left out are not in it.
  */
 uint64_t account_lost(const struct account *a);
+
+/* True when some event, sample or estimate of them is missing, or nobody knows how many. */
+bool account_lacks(const struct account *a);
 
 enum account_verdict account_verdict(const struct account_figures *f);
 

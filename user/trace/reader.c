@@ -41,28 +41,40 @@ struct reader {
 
 /* ---- verdicts --------------------------------------------------------------------------------- */
 
+/* Where in the file @name a byte of all that is read lies: bad ones are of the file that is read last. */
+static unsigned long long place(const struct reader *r, uint64_t offset, const char **name)
+{
+	uint64_t before;
+
+	*name = source_place(r->src, &before);
+	return offset > before ? offset - before : 0;
+}
+
 static int complain(struct reader *r, const struct trace *t, int err)
 {
 	const char *gz = source_is_packed(r->src) ? " of the uncompressed data" : "";
-	const char *name = source_name(r->src);
+	unsigned long long consumed, at;
 	struct dial9_error de;
+	const char *name;
 
 	trace_error(t, &de);
+	consumed = place(r, trace_consumed(t), &name);
+	at = place(r, de.offset, &name);
 	if (r->read_err == -EBADMSG)
 		log_error("%s: damaged %s data after byte %llu%s (copy the file again)", name,
-			  source_packing(r->src), (unsigned long long)trace_consumed(t), gz);
+			  source_packing(r->src), consumed, gz);
 	else if (r->read_err)
 		log_error("cannot read %s: %s", name, strerror(-r->read_err));
 	else if (err == -EBADMSG && de.offset < 5)
 		log_error("%s: no dial9 trace: %s at byte %llu%s (is it another kind of file?)",
-			  name, de.reason, (unsigned long long)de.offset, gz);
+			  name, de.reason, at, gz);
 	else if (err == -EBADMSG)
 		log_error("%s: damaged: %s at byte %llu%s (copy it again; dial9-prof dump shows "
 			  "what comes before)",
-			  name, de.reason, (unsigned long long)de.offset, gz);
+			  name, de.reason, at, gz);
 	else if (err == -E2BIG)
 		log_error("%s: %s at byte %llu%s: more than a sane trace holds, so it is refused",
-			  name, de.reason, (unsigned long long)de.offset, gz);
+			  name, de.reason, at, gz);
 	else
 		log_error("cannot read %s: %s", name, strerror(-err));
 	return err;
@@ -72,13 +84,16 @@ static int complain(struct reader *r, const struct trace *t, int err)
 static int end_at_newer(struct reader *r, const struct trace *t)
 {
 	struct dial9_error de;
+	unsigned long long at;
+	const char *name;
 
 	trace_error(t, &de);
+	at = place(r, de.offset, &name);
 	if (!r->newer)
 		log_error("%s: stopped at byte %llu%s: %s; everything before it is used (a later "
 			  "dial9-prof may read on)",
-			  source_name(r->src), (unsigned long long)de.offset,
-			  source_is_packed(r->src) ? " of the uncompressed data" : "", de.reason);
+			  name, at, source_is_packed(r->src) ? " of the uncompressed data" : "",
+			  de.reason);
 	r->torn = r->newer = true;
 	return 0;
 }
@@ -99,7 +114,9 @@ static void tell_long_stacks(struct reader *r, const struct trace *t)
 /* An end that is not clean: 0 when what came before it is good, the error otherwise. */
 static int end(struct reader *r, const struct trace *t, int ret)
 {
-	bool cut = source_is_cut(r->src);
+	const char *name;
+	const unsigned long long at = place(r, trace_consumed(t), &name);
+	const bool cut = source_is_cut(r->src);
 
 	tell_long_stacks(r, t);
 	/* behind a queue the decoder only sees that the bytes stop; the reason lies at the source */
@@ -121,8 +138,7 @@ static int end(struct reader *r, const struct trace *t, int ret)
 	if ((ret == -ENODATA || cut) && !r->torn) {
 		r->torn = true;
 		log_warn("%s: the end is cut off after byte %llu%s; everything before it is used",
-			 source_name(r->src), (unsigned long long)trace_consumed(t),
-			 source_is_packed(r->src) ? " of the uncompressed data" : "");
+			 name, at, source_is_packed(r->src) ? " of the uncompressed data" : "");
 	}
 	return 0;
 }

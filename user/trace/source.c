@@ -7,8 +7,8 @@
  * pipes too. Those bytes are read into our own buffer first; a plain file is then read straight
  * into the caller's buffer once that is empty. A gzip input may be several members in a row, as
  * rotated segments that were concatenated are. The end of input is never final: a caller that
- * follows a growing file simply asks again, so what unpacks is kept where it stopped. Files of a set are read
- * one behind the other as if they were one.
+ * follows a growing file simply asks again, so what unpacks is kept where it stopped. The pieces of a set
+ * (set_walk.c) are read one behind the other as if they were one.
  */
 #include "trace/source.h"
 
@@ -23,7 +23,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "trace/source_set.h"
+#include "trace/set_walk.h"
 
 #define SOURCE_BUF_SIZE (64 * 1024)
 #define GZIP_MAGIC "\x1f\x8b"
@@ -36,9 +36,9 @@ struct source {
 	bool regular;
 	off_t start; /* standard input may have been read from before us */
 	bool in_member; /* a member has begun, and its end was not seen */
-	bool cut; /* a file before this one ended in a member */
-	struct source_set set; /* the files, when there are several */
-	size_t at; /* the one that is open */
+	struct set_walk *walk; /* NULL: one file */
+	struct set_piece piece; /* of it, which is read */
+	uint64_t piece_at, before; /* bytes handed out of it, and of those before it */
 	enum source_mode mode;
 	bool any; /* some byte has been handed out */
 	int failed; /* an error that came with the last good bytes, for the next call */
@@ -92,22 +92,22 @@ int source_open_fd(int fd, const char *name, struct source **out)
 	return 0;
 }
 
-/* The first of the files, which the source then leaves for the next by itself. */
+static const struct set_walk_ops file_ops = {
+	source_open_fd,	  source_read,	   source_close,   source_is_cut,
+	source_is_packed, source_is_empty, source_packing,
+};
+
+/* A set of files; there is no descriptor before the first of them is read. */
 static int open_set(const char *path, struct source_set *set, struct source **out)
 {
-	int fd = open(set->paths[0], O_RDONLY | O_CLOEXEC | O_NOCTTY), err;
+	struct source *src = xcalloc(1, sizeof(*src));
 
-	if (fd < 0) {
-		err = -errno;
-		log_error("cannot open %s: %s", set->paths[0], strerror(-err));
-	} else {
-		err = source_open_fd(fd, path, out);
-	}
-	if (err)
-		source_set_fini(set);
-	else
-		(*out)->set = *set;
-	return err;
+	src->fd = -1;
+	src->regular = true;
+	src->name = xstrdup(path);
+	src->walk = set_walk_new(set, &file_ops);
+	*out = src;
+	return 0;
 }
 
 int source_open(const char *path, struct source **out)
@@ -151,8 +151,9 @@ void source_close(struct source *src)
 	if (!src)
 		return;
 	end_unpacking(src);
-	source_set_fini(&src->set);
-	close(src->fd);
+	set_walk_free(src->walk);
+	if (src->fd >= 0)
+		close(src->fd);
 	free(src->name);
 	free(src);
 }
@@ -310,23 +311,29 @@ static ssize_t read_packed(struct source *src, void *buf, size_t sz)
 	}
 }
 
-/* The end of one file: the next one, which may be packed otherwise. 1, 0 when there is none, -errno. */
-static int next_file(struct source *src)
+/* What is unpacked begins anew. */
+static void begin(struct source *src)
 {
-	int fd;
-
-	if (src->at + 1 >= src->set.cnt)
-		return 0;
-	fd = open(src->set.paths[src->at + 1], O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0)
-		return -errno;
-	close(src->fd);
-	src->fd = fd;
-	src->at++;
-	src->cut |= source_is_cut(src);
 	end_unpacking(src);
 	src->in_member = false;
+	src->failed = 0;
 	src->pos = src->len = 0;
+}
+
+/* The end of one piece: the next one, which may be packed otherwise. 1, or 0 when there is none. */
+static int next_piece(struct source *src)
+{
+	struct set_piece next;
+
+	if (!src->walk || !set_walk_next(src->walk, &next))
+		return 0;
+	if (src->fd >= 0)
+		close(src->fd);
+	src->before += src->piece_at;
+	src->piece_at = 0;
+	src->piece = next;
+	src->fd = next.fd;
+	begin(src);
 	return 1;
 }
 
@@ -342,20 +349,46 @@ static ssize_t read_file(struct source *src, void *buf, size_t sz)
 	return src->mode == SOURCE_PLAIN ? read_plain(src, buf, sz) : read_packed(src, buf, sz);
 }
 
+/* Of the piece of a set that is open, as much as is good. */
+static ssize_t read_piece(struct source *src, void *buf, size_t sz)
+{
+	const bool bytes = src->fd < 0;
+	const uint64_t left = (bytes ? src->piece.sz : src->piece.limit) - src->piece_at;
+	ssize_t n;
+
+	sz = left < sz ? (size_t)left : sz;
+	if (!sz)
+		return 0;
+	if (bytes)
+		memcpy(buf, (const char *)src->piece.data + src->piece_at, sz);
+	n = bytes ? (ssize_t)sz : read_file(src, buf, sz);
+	src->piece_at += n > 0 ? (uint64_t)n : 0;
+	return n;
+}
+
 ssize_t source_read(void *ctx, void *buf, size_t sz)
 {
 	struct source *src = ctx;
 	ssize_t n;
-	int more;
 
 	if (!sz)
 		return 0;
 	do {
-		n = read_file(src, buf, sz);
-		more = n ? 0 : next_file(src);
-	} while (more > 0);
+		n = src->walk ? read_piece(src, buf, sz) : read_file(src, buf, sz);
+	} while (!n && next_piece(src));
 	src->any |= n > 0;
-	return more < 0 ? more : n;
+	return n;
+}
+
+const char *source_place(const struct source *src, uint64_t *before)
+{
+	*before = src->before;
+	return src->piece.path ? src->piece.path : src->name;
+}
+
+bool source_has_holes(const struct source *src)
+{
+	return src->walk && set_walk_has_holes(src->walk);
 }
 
 const char *source_name(const struct source *src)
@@ -370,32 +403,29 @@ bool source_is_regular(const struct source *src)
 
 int source_fd(const struct source *src)
 {
-	return src->set.cnt > 1 ? -1 : src->fd;
+	return src->walk ? -1 : src->fd;
 }
 
 int source_rewind(struct source *src)
 {
-	if (src->at) {
-		int fd = open(src->set.paths[0], O_RDONLY | O_CLOEXEC | O_NOCTTY);
-
-		if (fd < 0)
-			return -errno;
-		close(src->fd);
-		src->fd = fd;
-		src->at = 0;
+	if (src->walk) {
+		if (src->fd >= 0)
+			close(src->fd);
+		src->fd = -1;
+		src->piece = (struct set_piece){ .fd = -1 };
+		src->piece_at = src->before = 0;
+		set_walk_rewind(src->walk);
 	} else if (lseek(src->fd, src->start, SEEK_SET) < 0) {
 		return -errno;
 	}
-	end_unpacking(src);
-	src->in_member = src->any = src->cut = false;
-	src->failed = 0;
-	src->pos = src->len = 0;
+	begin(src);
+	src->any = false;
 	return 0;
 }
 
 bool source_is_cut(const struct source *src)
 {
-	return src->cut || src->in_member;
+	return src->in_member;
 }
 
 bool source_is_packed(const struct source *src)

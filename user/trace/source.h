@@ -36,6 +36,15 @@ ssize_t source_read(void *src, void *buf, size_t sz);
 /* What to call the input in a message: the path, or "standard input". Borrowed. */
 const char *source_name(const struct source *src);
 
+/*
+ * What to call the file that is read, and how many plain bytes came before it: those of a set are read one behind the
+ * other. Of anything else as source_name(), and 0.
+ */
+const char *source_place(const struct source *src, uint64_t *before);
+
+/* True when it is a set of files of which one was missing or bad, as far as that was met: what is read tells of it. */
+bool source_has_holes(const struct source *src);
+
 /* True when source_rewind() can work: the input is a regular file, or a set of them. */
 bool source_is_regular(const struct source *src);
 

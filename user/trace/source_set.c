@@ -27,7 +27,7 @@ struct member {
 	char *name;
 	size_t stem_len;
 	uint64_t number;
-	bool active;
+	bool active, dir;
 };
 
 struct members {
@@ -78,12 +78,14 @@ static int collect(const char *dir, const char *stem, size_t stem_len, struct me
 	DIR *d = opendir(dir);
 	struct dirent *ent;
 	struct member m;
+	struct stat st;
 
 	if (!d)
 		return -errno;
 	while ((ent = readdir(d))) {
 		if (!parse(ent->d_name, &m) || (stem && !is_stem(&m, ent->d_name, stem, stem_len)))
 			continue;
+		m.dir = !fstatat(dirfd(d), ent->d_name, &st, 0) && S_ISDIR(st.st_mode);
 		m.name = xstrdup(ent->d_name);
 		out->v = array_reserve(out->v, &out->cap, out->cnt + 1, sizeof(*out->v));
 		out->v[out->cnt++] = m;
@@ -116,6 +118,41 @@ static bool are_one(const struct members *m)
 	return true;
 }
 
+/* One of the same number that is taken: names are in order, so that those that are not packed come first. */
+static const char *taken(const struct members *m, size_t i)
+{
+	const uint64_t number = m->v[i].number;
+
+	while (i && m->v[i - 1].number == number)
+		if (!m->v[--i].dir && !m->v[i].active)
+			return m->v[i].name;
+	return NULL;
+}
+
+static bool is_left_out(const char *dir, const struct members *m, size_t i, size_t complete)
+{
+	const char *other;
+
+	if (m->v[i].dir)
+		return true;
+	other = taken(m, i);
+	if (other) {
+		log_warn("%s/%s has the number of %s, and is left out", dir, m->v[i].name, other);
+		return true;
+	}
+	if (m->v[i].active && i < complete)
+		log_warn("%s/%s was never finished, and is left out", dir, m->v[i].name);
+	return m->v[i].active && i < complete;
+}
+
+static bool is_any(const struct members *m)
+{
+	for (size_t i = 0; i < m->cnt; i++)
+		if (!m->v[i].dir)
+			return true;
+	return false;
+}
+
 static int take(const char *dir, struct members *m, struct source_set *out)
 {
 	size_t complete = 0, i;
@@ -129,16 +166,15 @@ static int take(const char *dir, struct members *m, struct source_set *out)
 	}
 	qsort(m->v, m->cnt, sizeof(*m->v), by_number);
 	for (i = 0; i < m->cnt; i++)
-		if (!m->v[i].active)
+		if (!m->v[i].active && !m->v[i].dir)
 			complete = i;
-	out->paths = xcalloc(m->cnt, sizeof(*out->paths));
+	out->files = xcalloc(m->cnt, sizeof(*out->files));
 	for (i = 0; i < m->cnt; i++) {
-		if (m->v[i].active && i < complete) {
-			log_warn("%s/%s was never finished, and is left out", dir, m->v[i].name);
-			continue;
-		}
 		buf_printf(&path, "%s/%s", dir, m->v[i].name);
-		out->paths[out->cnt++] = buf_steal(&path);
+		out->files[out->cnt++] =
+			(struct source_file){ .path = buf_steal(&path),
+					      .number = m->v[i].number,
+					      .left_out = is_left_out(dir, m, i, complete) };
 	}
 	return 0;
 }
@@ -172,17 +208,24 @@ int source_set_find(const char *path, struct source_set *out)
 	if (!*path || (!stat(path, &st) && !S_ISDIR(st.st_mode)))
 		return 0;
 	dir = stat(path, &st) ? split(path, &stem, &len) : xstrdup(path);
-	if (!collect(dir, stem, len, &m) && m.cnt)
+	if (!collect(dir, stem, len, &m) && is_any(&m))
 		err = take(dir, &m, out);
 	members_fini(&m);
 	free(dir);
 	return err;
 }
 
+bool source_set_is_active(const char *path)
+{
+	size_t len = strlen(path);
+
+	return cut_end(path, &len, ACTIVE);
+}
+
 void source_set_fini(struct source_set *s)
 {
 	for (size_t i = 0; i < s->cnt; i++)
-		free(s->paths[i]);
-	free(s->paths);
+		free(s->files[i].path);
+	free(s->files);
 	*s = (struct source_set){ 0 };
 }

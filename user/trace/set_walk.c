@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * set_walk.c - the files of a recording one behind the other, though one of them may be bad
+ *
+ * Each file of a set is a trace of its own, so what is wrong with one says nothing of the next. A file is looked
+ * through before it is read: what a decoder takes of it is good, and the rest is left out. Where something was left out,
+ * a segment is put in that says so: with the metadata that the recorder's segments begin with, or it would pass for
+ * another recording, and a loss that spans the time from the last good event to the first one behind it. So every
+ * command that knows of losses knows of these.
+ */
+#include "trace/set_walk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "dial9.h"
+#include "prof_events.h"
+
+/* What was found in a file. */
+struct found {
+	bool known, bad; /* bad: not all of it is good */
+	bool told; /* that numbers before its own are not there */
+	bool begun; /* the last one, which has no byte yet */
+	bool has_ts;
+	uint64_t good; /* bytes */
+	uint64_t first_ts, last_ts;
+	struct dial9_event *metadata; /* its first event; NULL when that is another one */
+};
+
+struct set_walk {
+	const struct set_walk_ops *ops;
+	struct source_set set;
+	struct found *found; /* of each file */
+	size_t at; /* the file that is next */
+	size_t last; /* the one before it that had something good; set.cnt: none */
+	uint64_t number; /* of the one before it */
+	bool any; /* there was one */
+	bool hole; /* something is missing since the last good one */
+	bool holes;
+	struct dial9_enc *told; /* the last hole */
+};
+
+struct set_walk *set_walk_new(struct source_set *set, const struct set_walk_ops *ops)
+{
+	struct set_walk *w = xcalloc(1, sizeof(*w));
+
+	w->ops = ops;
+	w->set = *set;
+	*set = (struct source_set){ 0 };
+	w->found = xcalloc(w->set.cnt, sizeof(*w->found));
+	w->last = w->set.cnt;
+	return w;
+}
+
+void set_walk_free(struct set_walk *w)
+{
+	if (!w)
+		return;
+	for (size_t i = 0; i < w->set.cnt; i++)
+		dial9_event_free(w->found[i].metadata);
+	dial9_enc_free(w->told);
+	free(w->found);
+	source_set_fini(&w->set);
+	free(w);
+}
+
+void set_walk_rewind(struct set_walk *w)
+{
+	w->at = 0;
+	w->last = w->set.cnt;
+	w->any = w->hole = false;
+}
+
+bool set_walk_has_holes(const struct set_walk *w)
+{
+	return w->holes;
+}
+
+/* ---- looking through a file -------------------------------------------------------------------- */
+
+/* A descriptor, or -1 after one line. Never waits: a FIFO has no writer, and what it gives is no file. */
+static int open_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0) {
+		log_warn("cannot open %s: %s; what was in it is missing", path, strerror(errno));
+		return -1;
+	}
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		return fd;
+	log_warn("%s is no regular file; what should be in it is missing", path);
+	close(fd);
+	return -1;
+}
+
+static void see_time(struct found *f, uint64_t first, uint64_t last)
+{
+	if (!f->has_ts)
+		f->first_ts = first;
+	if (!f->has_ts || last > f->last_ts)
+		f->last_ts = last;
+	f->has_ts = true;
+}
+
+static void see_frame(struct found *f, struct dial9_dec *dec, const struct dial9_frame *frame,
+		      uint64_t *events)
+{
+	struct dial9_skipped skipped;
+
+	if (dial9_dec_skipped(dec, &skipped)) {
+		*events += skipped.cnt;
+		if (skipped.first_ts <= skipped.last_ts)
+			see_time(f, skipped.first_ts, skipped.last_ts);
+	}
+	if (!frame)
+		return;
+	if (frame->kind == DIAL9_FRAME_SCHEMA &&
+	    strcmp(dial9_schema_name(frame->schema.schema), PROF_EV_METADATA))
+		dial9_dec_skip(dec, frame->schema.type_id);
+	if (frame->kind != DIAL9_FRAME_EVENT)
+		return;
+	if (!(*events)++ && dial9_event_copy(dec, &frame->event, &f->metadata))
+		f->metadata = NULL;
+	if (frame->event.has_ts)
+		see_time(f, frame->event.ts, frame->event.ts);
+}
+
+static void tell_bad(const struct set_walk_ops *ops, const char *name, const struct dial9_dec *dec,
+		     const struct source *src, int err)
+{
+	const char *of = ops->is_packed(src) ? " of the uncompressed data" : "";
+	unsigned long long at = dial9_dec_consumed(dec);
+	struct dial9_error de;
+
+	dial9_dec_error(dec, &de);
+	if (ops->is_empty(src))
+		log_warn("%s is empty; what should be in it is missing", name);
+	else if (!err || err == -ENODATA)
+		log_warn("%s: the end is cut off after byte %llu%s; the rest of it is missing",
+			 name, at, of);
+	else if (err == -EBADMSG && !*de.reason)
+		log_warn("%s: damaged %s data after byte %llu%s; the rest of it is missing", name,
+			 ops->packing(src), at, of);
+	else if (*de.reason)
+		log_warn("%s: %s: %s at byte %llu%s; %s missing", name,
+			 at ? "damaged" : "no dial9 trace", de.reason,
+			 (unsigned long long)de.offset, of, at ? "the rest of it is" : "it is");
+	else
+		log_warn("cannot read %s after byte %llu%s: %s; the rest of it is missing", name,
+			 at, of, strerror(-err));
+}
+
+/* The last file may be one that is being written: that it is cut is for who reads it to say. */
+static void decode(struct set_walk *w, size_t at, struct dial9_dec *dec, const struct source *src)
+{
+	const bool is_last = at + 1 == w->set.cnt;
+	const char *path = w->set.files[at].path;
+	struct found *f = &w->found[at];
+	struct dial9_frame frame;
+	uint64_t events = 0;
+	int err;
+
+	while ((err = dial9_dec_next(dec, &frame)) == 1)
+		see_frame(f, dec, &frame, &events);
+	see_frame(f, dec, NULL, &events);
+	f->good = dial9_dec_consumed(dec);
+	f->bad = err || w->ops->is_cut(src);
+	f->begun = is_last && w->ops->is_empty(src) && source_set_is_active(path);
+	if (f->bad && is_last && f->good && (!err || err == -ENODATA || err == -EPROTONOSUPPORT))
+		f->bad = false;
+	else if (f->bad && !f->begun)
+		tell_bad(w->ops, path, dec, src, err);
+}
+
+static void look(struct set_walk *w, size_t at)
+{
+	struct dial9_dec_opts opts = { .sz = sizeof(opts), .read = w->ops->read };
+	const char *path = w->set.files[at].path;
+	struct found *f = &w->found[at];
+	struct dial9_dec *dec;
+	struct source *src;
+	int fd;
+
+	if (f->known)
+		return;
+	f->known = f->bad = true;
+	fd = open_file(path);
+	if (fd < 0 || w->ops->open_fd(fd, path, &src))
+		return;
+	opts.ctx = src;
+	if (!dial9_dec_new(&opts, &dec)) {
+		decode(w, at, dec, src);
+		dial9_dec_free(dec);
+	}
+	w->ops->close(src);
+}
+
+/* ---- what is missing --------------------------------------------------------------------------- */
+
+static void put_str(struct dial9_enc *enc, const char *text)
+{
+	dial9_enc_put_str(enc, text, strlen(text));
+}
+
+static int put_hole(struct dial9_enc *enc, const struct dial9_event *metadata, uint64_t from,
+		    uint64_t to)
+{
+	static const struct dial9_field fields[] = { { PROF_F_CPU, DIAL9_U32 },
+						     { PROF_F_KIND, DIAL9_POOLED_STRING },
+						     { PROF_F_COUNT, DIAL9_VARINT },
+						     { PROF_F_FIRST_NS, DIAL9_VARINT },
+						     { PROF_F_LAST_NS, DIAL9_VARINT } };
+	struct dial9_schema *lost;
+	int err = 0;
+
+	if (metadata)
+		err = dial9_enc_write(enc, metadata->schema, from, metadata->values,
+				      metadata->value_cnt);
+	if (!err)
+		err = dial9_schema_new(PROF_EV_LOST, true, fields,
+				       sizeof(fields) / sizeof(fields[0]), &lost);
+	if (err)
+		return err;
+	dial9_enc_begin(enc, lost, from);
+	dial9_enc_put_u64(enc, PROF_LOST_ANY_CPU);
+	put_str(enc, PROF_LOST_HOLE);
+	dial9_enc_put_u64(enc, 1);
+	dial9_enc_put_u64(enc, from);
+	dial9_enc_put_u64(enc, to);
+	dial9_schema_free(lost);
+	return dial9_enc_end(enc);
+}
+
+/* Between two files; the second is set.cnt when there is none. One of them has times. */
+static int tell_hole(struct set_walk *w, size_t before, size_t behind, struct set_piece *out)
+{
+	const struct dial9_enc_opts opts = { .sz = sizeof(opts), .level = DIAL9_LEVEL_4 };
+	const struct found *a = before < w->set.cnt ? &w->found[before] : &w->found[behind];
+	const struct found *b = behind < w->set.cnt ? &w->found[behind] : a;
+	uint64_t from = before < w->set.cnt ? a->last_ts : a->first_ts;
+	uint64_t to = behind < w->set.cnt ? b->first_ts : from;
+
+	w->hole = false;
+	w->holes = true;
+	if (!a->has_ts)
+		return 0;
+	dial9_enc_free(w->told);
+	w->told = NULL;
+	if (dial9_enc_new(&opts, &w->told) ||
+	    put_hole(w->told, b->metadata, from, to > from ? to : from))
+		return 0;
+	*out = (struct set_piece){ .fd = -1 };
+	out->data = dial9_enc_data(w->told, &out->sz);
+	return 1;
+}
+
+/* Whether the numbers before this one are all there; those before the first may have been let go. */
+static void see_number(struct set_walk *w, const struct source_file *f, struct found *found)
+{
+	const unsigned long long first = w->number + 1, last = f->number - 1;
+
+	if (w->any && f->number > first) {
+		if (!found->told && first == last)
+			log_warn("file %llu is missing before %s", first, f->path);
+		else if (!found->told)
+			log_warn("files %llu to %llu are missing before %s", first, last, f->path);
+		found->told = w->hole = true;
+	}
+	w->any = true;
+	w->number = f->number;
+}
+
+/* ---- the walk ---------------------------------------------------------------------------------- */
+
+static int give(struct set_walk *w, struct set_piece *out)
+{
+	const struct found *f = &w->found[w->at];
+	const char *path = w->set.files[w->at].path;
+	int fd = open_file(path);
+
+	if (fd < 0) {
+		w->hole = true;
+		w->at++;
+		return 0;
+	}
+	if (f->has_ts)
+		w->last = w->at;
+	w->at++;
+	w->hole = f->bad;
+	*out = (struct set_piece){ .fd = fd, .path = path, .limit = f->bad ? f->good : UINT64_MAX };
+	return 1;
+}
+
+int set_walk_next(struct set_walk *w, struct set_piece *out)
+{
+	while (w->at < w->set.cnt) {
+		const struct source_file *file = &w->set.files[w->at];
+		struct found *f = &w->found[w->at];
+
+		see_number(w, file, f);
+		if (file->left_out) {
+			w->at++;
+			continue;
+		}
+		if (w->set.cnt > 1)
+			look(w, w->at);
+		if (f->bad && !f->good) {
+			w->hole |= !f->begun;
+			w->at++;
+		} else if (w->hole && tell_hole(w, w->last, w->at, out)) {
+			return 1;
+		} else if (give(w, out)) {
+			return 1;
+		}
+	}
+	return w->hole && w->last < w->set.cnt ? tell_hole(w, w->last, w->set.cnt, out) : 0;
+}
