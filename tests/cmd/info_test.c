@@ -227,6 +227,27 @@ static void put_segment(const char *dir, unsigned int n, struct make *m)
 	make_fini(m);
 }
 
+/* That the oldest were let go is no alarm. */
+static void expect_first(const char *dir)
+{
+	char path[64];
+	struct run r;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/a.%u.bin", dir, i);
+		unlink(path);
+	}
+	r = run_cmd(cmd_info, make_fd("", 0), "info", dir, NULL);
+	run_expect_in(r.out,
+		      "\nfiles           files 0 to 2 are not there: it begins with number 3\n");
+	run_expect_in(r.out, "\nlost            nothing\n");
+	cr_expect_str_eq(r.err, "");
+	run_free(&r);
+	r = run_cmd(cmd_info, make_fd("", 0), "info", "--json", dir, NULL);
+	run_expect_in(r.out, ",\"first_file\":3,");
+	run_free(&r);
+}
+
 Test(info, a_file_of_a_set_that_is_missing_is_a_loss_in_the_one_recording)
 {
 	static const unsigned int numbers[] = { 0, 1, 3 };
@@ -255,7 +276,9 @@ Test(info, a_file_of_a_set_that_is_missing_is_a_loss_in_the_one_recording)
 	run_free(&r);
 	r = run_cmd(cmd_info, make_fd("", 0), "info", "--json", dir, NULL);
 	run_expect_in(r.out, ",\"holes\":1");
+	cr_expect_null(strstr(r.out, "first_file"));
 	run_free(&r);
+	expect_first(dir);
 	for (unsigned int i = 0; i < 3; i++) {
 		snprintf(path, sizeof(path), "%s/a.%u.bin", dir, numbers[i]);
 		unlink(path);

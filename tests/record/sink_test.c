@@ -317,7 +317,7 @@ Test(sink, a_full_disk_is_one_line_however_often_it_is_tried)
 }
 
 /* Two bytes and two more, where a file may have so many. The limit is one for files: stderr is none. */
-static void expect_full(rlim_t bytes, const char *line)
+static void expect_full(rlim_t bytes, const char *later, const char *line)
 {
 	struct rlimit lim = { .rlim_cur = bytes, .rlim_max = RLIM_INFINITY };
 	int saved = dup(STDERR_FILENO), ends[2], err;
@@ -327,6 +327,8 @@ static void expect_full(rlim_t bytes, const char *line)
 	signal(SIGXFSZ, SIG_IGN);
 	cr_assert_eq(pipe(ends), 0);
 	cr_assert_eq(sink_open("t.bin", NOBODY, NOBODY, &s), 0);
+	if (later)
+		sink_will_be(s, later);
 	dup2(ends[1], STDERR_FILENO);
 	setrlimit(RLIMIT_FSIZE, &lim);
 	err = sink_write(s, "ab", 2);
@@ -335,7 +337,7 @@ static void expect_full(rlim_t bytes, const char *line)
 	setrlimit(RLIMIT_FSIZE, &lim);
 	dup2(saved, STDERR_FILENO);
 	cr_expect_eq(err, -EFBIG);
-	cr_expect_eq(sink_close(s), 0, "it was said already");
+	cr_expect_eq(sink_close_as(s, later), 0, "it was said already");
 	cr_expect_gt(read(ends[0], said, sizeof(said) - 1), 0);
 	cr_expect_str_eq(said, line);
 	close(saved);
@@ -345,14 +347,25 @@ static void expect_full(rlim_t bytes, const char *line)
 
 Test(sink, a_file_that_grows_no_more_says_what_is_left, .init = setup, .fini = teardown)
 {
-	expect_full(3, "dial9-prof: cannot write t.bin: File too large; the file reads up to its "
-		       "last flush\n");
+	expect_full(3, NULL,
+		    "dial9-prof: cannot write t.bin: File too large; the file reads up to its "
+		    "last flush\n");
 	cr_expect_str_eq(read_file("t.bin"), "abc");
+}
+
+Test(sink, a_full_disk_is_told_of_the_file_by_the_name_that_it_gets, .init = setup,
+     .fini = teardown)
+{
+	expect_full(3, "u.bin",
+		    "dial9-prof: cannot write u.bin: File too large; the file reads up "
+		    "to its last flush\n");
+	cr_expect_str_eq(read_file("u.bin"), "abc");
+	unlink("u.bin");
 }
 
 Test(sink, a_file_that_never_grew_promises_nothing, .init = setup, .fini = teardown)
 {
-	expect_full(0, "dial9-prof: cannot write t.bin: File too large\n");
+	expect_full(0, NULL, "dial9-prof: cannot write t.bin: File too large\n");
 }
 
 Test(sink, a_reader_that_left_is_no_news)

@@ -649,6 +649,7 @@ static void put_text(struct info *in)
 	put_label(in, "trace");
 	text_clean(&in->out, reader_input(in->reader), strlen(reader_input(in->reader)));
 	buf_addch(&in->out, '\n');
+	info_files_before(in);
 	put_level(in);
 	if (single)
 		put_part(in, 0);

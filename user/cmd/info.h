@@ -59,6 +59,9 @@ void info_account(struct info *in, const struct account_figures *f, bool cut, bo
 /* A line when another number of events, @here, was read than they say was written. */
 void info_written_here(struct info *in, const struct account_figures *f, uint64_t here);
 
+/* A line when the files of a set do not begin with number 0: the oldest are removed by --switch-max-files. */
+void info_files_before(struct info *in);
+
 /* The JSON form, appended to in->out. */
 void info_json(struct info *in);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* info_account.c - what a recorder says that it produced and wrote, and how much of that is here */
+#include <inttypes.h>
+
 #include "base/str.h"
 #include "cmd/info.h"
 
@@ -62,4 +64,17 @@ void info_account(struct info *in, const struct account_figures *f, bool cut, bo
 			   written, up_to, lost,
 			   verdict == ACCOUNT_WRONG ? "  (DOES NOT ADD UP)" : "");
 	}
+}
+
+void info_files_before(struct info *in)
+{
+	const uint64_t first = reader_first_number(in->reader);
+
+	if (!first)
+		return;
+	buf_printf(&in->out, "%-15s file%s 0", "files", first > 1 ? "s" : "");
+	if (first > 1)
+		buf_printf(&in->out, " to %" PRIu64, first - 1);
+	buf_printf(&in->out, " %s not there: it begins with number %" PRIu64 "\n",
+		   first > 1 ? "are" : "is", first);
 }

@@ -262,6 +262,8 @@ void info_json(struct info *in)
 	text_json_begin(&in->out);
 	buf_addstr(&in->out, ",\"file\":");
 	str_json(&in->out, file, strlen(file));
+	if (reader_first_number(in->reader))
+		buf_printf(&in->out, ",\"first_file\":%" PRIu64, reader_first_number(in->reader));
 	json_level(in);
 	buf_printf(&in->out,
 		   ",\"torn\":%s,\"newer\":%s,\"segments\":%" PRIu64 ",\"events\":%" PRIu64

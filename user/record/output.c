@@ -196,6 +196,8 @@ static int open_active(struct file *f)
 	buf_add(&path, f->path, strlen(f->path) - strlen(pack_suffix(o->cfg.pack)));
 	buf_addstr(&path, ACTIVE_SUFFIX);
 	err = sink_open(buf_cstr(&path), o->uid, o->gid, &f->sink);
+	if (!err)
+		sink_will_be(f->sink, f->path);
 	buf_free(&path);
 	return err;
 }

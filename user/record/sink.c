@@ -31,6 +31,7 @@ struct sink {
 	int fd;
 	char *path;
 	char *made; /* the new file's name until it takes the other's */
+	char *later; /* what it will be called, for messages; NULL: path */
 	bool named; /* a file of ours, which should have a name */
 	bool held; /* it takes the name when it is whole */
 	bool written; /* some of it is there */
@@ -187,6 +188,7 @@ static void sink_free(struct sink *s)
 		unlink(s->made);
 	free(s->made);
 	free(s->path);
+	free(s->later);
 	free(s);
 }
 
@@ -232,7 +234,7 @@ static bool is_full(int err)
 
 static int write_failed(struct sink *s, int err)
 {
-	const char *name = strcmp(s->path, "-") ? s->path : "standard output";
+	const char *name = s->later ? s->later : strcmp(s->path, "-") ? s->path : "standard output";
 
 	if (s->is_socket && err == -EPIPE)
 		err = -ECONNRESET;
@@ -243,6 +245,12 @@ static int write_failed(struct sink *s, int err)
 		output_error(name, err);
 	s->failed = true;
 	return err;
+}
+
+void sink_will_be(struct sink *s, const char *path)
+{
+	free(s->later);
+	s->later = xstrdup(path);
 }
 
 /* Writing to a file that nobody can open any more is of no use to anybody, and succeeds. */

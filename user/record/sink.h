@@ -47,6 +47,9 @@ int sink_write(void *ctx, const void *data, size_t sz);
  */
 int sink_close(struct sink *s);
 
+/* The name that sink_close_as() will be given: messages name the file so, for by then it is called that. Copied. */
+void sink_will_be(struct sink *s, const char *path);
+
 /* What sink_close() does, and then gives the file another name, if any of it was written. */
 int sink_close_as(struct sink *s, const char *path);
 

@@ -387,6 +387,11 @@ const char *reader_input(const struct reader *r)
 	return source_name(r->src);
 }
 
+uint64_t reader_first_number(const struct reader *r)
+{
+	return source_first_number(r->src);
+}
+
 bool reader_is_torn(const struct reader *r)
 {
 	return r->torn;

@@ -62,6 +62,8 @@ uint64_t reader_frame(struct reader *r, uint64_t addr);
 const struct trace *reader_trace(const struct reader *r);
 struct names *reader_names(const struct reader *r);
 const char *reader_input(const struct reader *r);
+/* source_first_number() of it. */
+uint64_t reader_first_number(const struct reader *r);
 /* True when the input ended before the trace did: after a torn tail, or at a newer writer's frame. */
 bool reader_is_torn(const struct reader *r);
 /* True after a frame that only a later format has: what came before it is good, but it is not all. */

@@ -77,6 +77,11 @@ void set_walk_rewind(struct set_walk *w)
 	w->any = w->hole = false;
 }
 
+uint64_t set_walk_first(const struct set_walk *w)
+{
+	return w->set.cnt ? w->set.files[0].number : 0;
+}
+
 bool set_walk_has_holes(const struct set_walk *w)
 {
 	return w->holes;

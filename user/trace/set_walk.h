@@ -45,6 +45,9 @@ void set_walk_free(struct set_walk *w);
  * before to the start of what is behind. The last file is not looked into for being cut: it may still grow.
  */
 int set_walk_next(struct set_walk *w, struct set_piece *out);
+/* The number of the first file: so many before it are not there, if there ever were. */
+uint64_t set_walk_first(const struct set_walk *w);
+
 /* Back to the first. */
 void set_walk_rewind(struct set_walk *w);
 

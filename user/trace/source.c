@@ -386,6 +386,11 @@ const char *source_place(const struct source *src, uint64_t *before)
 	return src->piece.path ? src->piece.path : src->name;
 }
 
+uint64_t source_first_number(const struct source *src)
+{
+	return src->walk ? set_walk_first(src->walk) : 0;
+}
+
 bool source_has_holes(const struct source *src)
 {
 	return src->walk && set_walk_has_holes(src->walk);
