@@ -106,6 +106,17 @@ static __always_inline void hist_add(struct prof_summary_hist *h, __u64 ns)
 		h->max_ns = ns;
 }
 
+/* It may be called something else since the row was made: by an exec above all. */
+static __always_inline void name_row(struct prof_summary_row *row, struct task_struct *task,
+				     __u64 now)
+{
+	struct task_struct *leader = task->group_leader;
+
+	((__u64 *)row->comm)[0] = ((__u64 *)leader->comm)[0];
+	((__u64 *)row->comm)[1] = ((__u64 *)leader->comm)[1];
+	row->named_ns = now;
+}
+
 /* The row of a task's process in the table of this CPU. */
 static __noinline struct prof_summary_row *row_of(__u32 cpu, struct task_struct *task)
 {
@@ -121,10 +132,7 @@ static __noinline struct prof_summary_row *row_of(__u32 cpu, struct task_struct 
 		if (row->tgid == tgid)
 			return row;
 		if (!row->tgid) {
-			struct task_struct *leader = task->group_leader;
-
-			((__u64 *)row->comm)[0] = ((__u64 *)leader->comm)[0];
-			((__u64 *)row->comm)[1] = ((__u64 *)leader->comm)[1];
+			name_row(row, task, 0);
 			row->tgid = tgid;
 			return row;
 		}
@@ -141,6 +149,8 @@ static __always_inline void leaves(struct task_struct *task, bool blocks, bool d
 	struct prof_summary_row *row = row_of(cpu, task);
 	struct prof_summary_task *t;
 
+	if (row && row->tgid)
+		name_row(row, task, now);
 	if (row && on->tid == (__u32)task->pid && on->in_ns >= summary_since) {
 		hist_add(&row->hists[PROF_SUMMARY_RUN], now - on->in_ns);
 		row->involuntary += !blocks;

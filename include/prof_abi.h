@@ -300,7 +300,8 @@ struct prof_summary_row {
 	__u32 involuntary; /* of the times on a CPU: those that ended though the thread could go on */
 	__u32 unknown; /* waits whose beginning, or whose waking, was not seen */
 	__u32 spare;
-	char comm[PROF_COMM_SIZE]; /* of the main thread */
+	char comm[PROF_COMM_SIZE]; /* of the main thread, */
+	__u64 named_ns; /* when it was called so last */
 	struct prof_summary_hist hists[PROF_SUMMARY_KINDS]; /* by enum prof_summary_kind */
 };
 

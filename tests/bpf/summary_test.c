@@ -140,6 +140,33 @@ Test(summary, cpus_that_share_a_ring_are_summed_up_each)
 	live_end(&sleeper);
 }
 
+/* It is the recorder's child at first, and is called so. */
+Test(summary, a_command_is_called_what_it_executes)
+{
+	const char *path = live_path("named.bin");
+	struct live_trace lt;
+	struct trace_event ev;
+	struct live_proc rec;
+	size_t cnt = 0;
+
+	cr_assert_eq(live_run(&rec,
+			      (const char *const[]){ "-q", "-o", path, "--summary", "--",
+						     live_built("stimuli/sleeper"), "--now", "50",
+						     "1000", NULL },
+			      NULL),
+		     0);
+	live_open(&lt, path, false);
+	while (live_next(&lt, &ev)) {
+		if (ev.kind != TRACE_SUMMARY || live_int(&ev, "kind") != PROF_SUMMARY_BLOCKED)
+			continue;
+		cr_expect_str_eq(live_text(&lt, &ev, PROF_F_COMM), "sleeper");
+		cnt++;
+	}
+	cr_expect_gt(cnt, 0);
+	live_close(&lt);
+	live_proc_fini(&rec);
+}
+
 Test(summary, waits_are_as_long_as_the_kernel_says)
 {
 	struct live_proc hog, victim;

@@ -37,6 +37,7 @@ struct merged {
 	uint32_t tgid; /* 0: free */
 	uint64_t involuntary, unknown;
 	char comm[PROF_COMM_SIZE + 1];
+	uint64_t named_ns; /* when a CPU saw it with that name last */
 	struct prof_summary_hist hists[PROF_SUMMARY_KINDS];
 };
 
@@ -129,8 +130,10 @@ static void add_row(struct summary *s, const struct prof_summary_row *row)
 {
 	struct merged *m = merged_of(s, row->tgid);
 
-	if (!m->comm[0])
+	if (!m->comm[0] || row->named_ns > m->named_ns) {
 		memcpy(m->comm, row->comm, PROF_COMM_SIZE);
+		m->named_ns = row->named_ns;
+	}
 	m->involuntary += row->involuntary;
 	m->unknown += row->unknown;
 	for (int k = 0; k < PROF_SUMMARY_KINDS; k++)
