@@ -219,14 +219,16 @@ Test(flight, each_signal_writes_what_came_since_the_last_and_each_file_has_names
 
 Test(flight, no_more_snapshots_are_kept_than_are_wanted)
 {
+	struct live_control control;
 	struct live_proc numbers;
 	struct live_rec rec;
 	unsigned int i;
 
+	live_control(&control);
 	live_stimulus(&numbers, "numbers", "2", NULL);
 	live_record(&rec, "-p", live_number(numbers.pid), "-e", "syscalls:sys_enter_close",
-		    "--flight", "60s", "--switch-max-files", "2", NULL);
-	live_recording(&rec);
+		    "--flight", "60s", "--switch-max-files", "2", "--control", control.spec, NULL);
+	live_ask(&control, "ping");
 	let_go(&numbers);
 	for (i = 0; i < 3; i++) {
 		kill(rec.proc.pid, SIGUSR2);
@@ -237,6 +239,7 @@ Test(flight, no_more_snapshots_are_kept_than_are_wanted)
 	live_go(&numbers);
 	cr_assert_eq(live_stop(&rec), 0);
 	live_end(&numbers);
+	live_control_fini(&control);
 }
 
 Test(flight, an_event_that_passes_its_filter_is_a_trigger_and_what_follows_is_there)
