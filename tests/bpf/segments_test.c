@@ -135,7 +135,7 @@ Test(segments, each_file_says_whose_children_were_recorded)
 
 	live_stimulus(&family, "family", "20", NULL);
 	live_record(&rec, "--switch-output", "-p", live_number(family.pid), NULL);
-	live_recording(&rec);
+	wait_for(&rec, 0, "");
 	kill(rec.proc.pid, SIGUSR2);
 	wait_for(&rec, 1, "");
 	live_go(&family);
