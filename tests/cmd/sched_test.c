@@ -98,7 +98,7 @@ Test(sched, one_json_object)
 		"{\"version\":1,\"file\":\"standard input\",\"span_ns\":4000000000,\"lost_events\":0,"
 		"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,"
 		"\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,\"run_ns\":2000000000,"
-		"\"wait_ns\":750000000,\"switches\":3,\"unknown_ns\":0,\"unsure_ns\":0,\"rows_left_out\":0,\"rows\":[\n"
+		"\"switches\":3,\"wait_ns\":750000000,\"unknown_ns\":0,\"unsure_ns\":0,\"rows_left_out\":0,\"rows\":[\n"
 		"{\"comm\":\"worker\",\"tid\":11,\"pid\":10,\"run_ns\":2000000000,\"switches\":3,"
 		"\"waits\":2,\"cut\":0,\"wait_ns\":750000000,\"p50_ns\":250000000,"
 		"\"p99_ns\":500000000,\"max_ns\":500000000,\"max_start_ns\":21000000000}],"
@@ -165,7 +165,7 @@ Test(sched, samples_alone_tell_no_times)
 		   CMD_OK, "No thread or process 11" WHY, "");
 	r = run_cmd(cmd_sched, input_of_samples(), "sched", "latency", "-", "--json", NULL);
 	run_expect_in(r.out,
-		      "\"run_ns\":0,\"wait_ns\":0,\"switches\":0,\"unknown_ns\":0,\"unsure_ns\":0,"
+		      "\"run_ns\":0,\"switches\":0,\"wait_ns\":0,\"unknown_ns\":0,\"unsure_ns\":0,"
 
 		      "\"rows_left_out\":0,\"rows\":[],\"worst\":[]}");
 	run_free(&r);
