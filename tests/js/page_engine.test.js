@@ -14,7 +14,7 @@ const { after, before, test } = require('node:test');
 
 const { NONE, upperBound } = require('../../tools/page/columns.js');
 const { Flame } = require('../../tools/page/flame.js');
-const { STATE, END, FLAG, CUT, NOBODY } = require('../../tools/page/intervals.js');
+const { STATE, END, WHY, FLAG, CUT, NOBODY } = require('../../tools/page/intervals.js');
 const { load } = require('../../tools/page/load.js');
 const { canHaveTold, meanwhile } = require('../../tools/page/story.js');
 const { UNKNOWN } = require('../../tools/page/symbols.js');
@@ -86,6 +86,9 @@ function latencies(model) {
 			if (rows.state[row] !== STATE.RUNNING && rows.state[row] !== STATE.RUNNABLE)
 				continue;
 			seen = true;
+			/* nothing says whether it waited or was blocked before */
+			if (rows.state[row] === STATE.RUNNABLE && flags & FLAG.EDGE_START && rows.why[row] === WHY.UNKNOWN)
+				continue;
 			if (rows.state[row] === STATE.RUNNING) {
 				sum.run_ns += ns;
 				sum.switches += flags & FLAG.EDGE_START ? 0 : 1;

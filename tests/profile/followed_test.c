@@ -73,6 +73,7 @@ static void make_followed(struct make *m, uint32_t pid, uint32_t tid, uint8_t fo
 	dial9_enc_put_u64(m->enc, tid);
 	dial9_enc_put_u64(m->enc, followed);
 	make_end(m);
+	dial9_schema_free(task);
 }
 
 Test(followed, children_from_before_as_tasks_tell)
