@@ -22,6 +22,7 @@ struct world {
 	struct dial9_schema *waking, *birth, *migrate, *fork, *exec, *watch;
 	struct dial9_schema *poll_start, *poll_end, *unpark, *followed;
 	bool neighbours, polls, told;
+	bool tells; /* TaskEvents say of some that they are followed */
 	bool polling[WORKERS];
 	uint32_t worker[WORKERS]; /* tids; 0: not known yet */
 	uint64_t ts;
@@ -265,7 +266,7 @@ static void step(struct world *w)
 		make_a_watch(w);
 	if (w->polls && !below(w, 3))
 		make_a_poll(w);
-	if (!below(w, w->told ? 10 : 2000))
+	if (w->tells && !below(w, w->told ? 10 : 200))
 		make_a_telling(w);
 	switch (below(w, 16)) {
 	case 0:
@@ -307,6 +308,7 @@ static void begin_trace(struct world *w, uint64_t seed)
 	w->neighbours = seed % 4 == 3;
 	w->polls = seed % 3 == 1;
 	w->told = seed % 9 == 0;
+	w->tells = w->told || seed % 9 == 5;
 	if (seed % 5 == 0) {
 		meta[cnt][0] = (struct dial9_str){ PROF_META_RECORDED_CPUS, 13 };
 		meta[cnt++][1] = (struct dial9_str){ "0,2", 3 };
