@@ -339,11 +339,15 @@ uint64_t live_said_number(const char *line, const char *key)
 
 uint64_t live_blocked(const char *path, int64_t tid)
 {
-	struct buf out = live_output(
-		(const char *const[]){ "offcpu", "--json", "-t", live_number(tid), path, NULL });
-	uint64_t cnt = live_said_number(buf_cstr(&out), "\"waits\":");
+	const char *args[] = { "offcpu", "--json", "-t", live_number(tid), path, NULL };
+	struct live_proc p;
+	const int code = live_run(&p, args, NULL);
+	struct buf errors = live_errors(&p);
+	uint64_t cnt = code ? 0 : live_said_number(buf_cstr(&p.said), "\"waits\":");
 
-	buf_free(&out);
+	cr_assert(!code || strstr(buf_cstr(&errors), "no blocked time"), "%s", buf_cstr(&errors));
+	buf_free(&errors);
+	live_proc_fini(&p);
 	return cnt;
 }
 
