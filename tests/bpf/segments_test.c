@@ -140,8 +140,8 @@ Test(segments, each_file_says_whose_children_were_recorded)
 	wait_for(&rec, 1, "");
 	live_go(&family);
 	cr_assert_eq(live_stop(&rec), 0);
-	cr_expect_geq(live_blocked(file_of(&rec, 1, ""), live_truth(&family, "child")), 20);
-	cr_expect_geq(live_blocked(file_of(&rec, 1, ""), live_truth(&family, "grandchild")), 20);
+	cr_expect_geq(live_blocked(file_of(&rec, 1, ""), live_truth(&family, "child")), 15);
+	cr_expect_geq(live_blocked(file_of(&rec, 1, ""), live_truth(&family, "grandchild")), 15);
 	live_end(&family);
 }
 
