@@ -38,16 +38,19 @@ static const char *const hot_events[EVENTSET_HOT_CNT] = {
 	[EVENTSET_OFF_CPU] = PROF_EV_OFF_CPU,
 };
 
+/* What the kernel begins each format with. */
+#define COMMON_FORMAT                                                                              \
+	"ID: 0\n"                                                                                  \
+	"format:\n"                                                                                \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                     \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                     \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"             \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"                                 \
+	"\n"
+
 /* struct prof_watch_raw, in the kernel's words. */
 static const char watch_format[] =
-	"name: cpu_watch\n"
-	"ID: 0\n"
-	"format:\n"
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
-	"\n"
+	"name: cpu_watch\n" COMMON_FORMAT
 	"\tfield:unsigned char watch;\toffset:8;\tsize:1;\tsigned:0;\n"
 	"\n"
 	"print fmt: \"watch=%s\", __print_symbolic(REC->watch, { 0, \"ended\" }, "
@@ -55,15 +58,7 @@ static const char watch_format[] =
 
 /* struct prof_off_raw. States as sched_switch has them. */
 static const char off_format[] =
-	"name: off_cpu\n"
-	"ID: 0\n"
-	"format:\n"
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
-	"\n"
-	"\tfield:u64 off_ns;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"name: off_cpu\n" COMMON_FORMAT "\tfield:u64 off_ns;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:u64 blocked_ns;\toffset:16;\tsize:8;\tsigned:0;\n"
 	"\tfield:unsigned long prev_state;\toffset:24;\tsize:8;\tsigned:0;\n"
 	"\tfield:u32 waker_pid;\toffset:32;\tsize:4;\tsigned:0;\n"
