@@ -10,24 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "kernel/format.h"
 #include "kernel/tracefs.h"
-#include "record/capture.h"
-#include "record/eventset.h"
-#include "record/ring.h"
+#include "side.h"
 #include "support.h"
 
 TestSuite(generic, .fini = live_cleanup, .timeout = 60);
 
 enum { RING_BYTES = 16 << 20, COMMON_SIZE = 8, TRIES = 5 };
-
-struct side {
-	struct eventset *events;
-	struct capture *capture;
-	struct prof_rec **recs;
-	size_t cnt, cap;
-};
 
 static void open_side(struct side *s, bool hot, int tracefs_fd)
 {
@@ -42,56 +32,6 @@ static void open_side(struct side *s, bool hot, int tracefs_fd)
 	cfg.events = s->events;
 	cr_assert_eq(capture_new(&cfg, &s->capture), 0);
 	cr_assert_eq(capture_attach(s->capture), 0);
-}
-
-/* CPU by CPU, by time: hot events are read apart from others. */
-static int by_cpu_and_time(const void *a, const void *b)
-{
-	const struct prof_rec *x = *(struct prof_rec *const *)a, *y = *(struct prof_rec *const *)b;
-
-	if (x->cpu != y->cpu)
-		return x->cpu < y->cpu ? -1 : 1;
-	return x->ts < y->ts ? -1 : x->ts > y->ts;
-}
-
-static void take_records(struct side *s)
-{
-	const struct prof_rec *rec;
-	struct ring *rings;
-	size_t cnt, i;
-
-	rings = capture_rings(s->capture, &cnt);
-	for (i = 0; i < cnt; i++) {
-		while ((rec = ring_peek(&rings[i]))) {
-			s->recs = array_reserve(s->recs, &s->cap, s->cnt + 1, sizeof(*s->recs));
-			s->recs[s->cnt++] = xmemdup(rec, rec->size);
-			ring_pass(&rings[i]);
-		}
-		ring_publish(&rings[i]);
-	}
-	if (s->cnt)
-		qsort(s->recs, s->cnt, sizeof(struct prof_rec *), by_cpu_and_time);
-}
-
-static bool has_nested(struct side *s)
-{
-	struct capture_counts counts;
-
-	capture_count(s->capture, &counts);
-	cr_assert_eq(counts.lost[PROF_CLASS_TRACEPOINT], 0);
-	cr_assert_eq(counts.produced[PROF_CLASS_TRACEPOINT], s->cnt);
-	return counts.nested;
-}
-
-static void close_side(struct side *s)
-{
-	size_t i;
-
-	for (i = 0; i < s->cnt; i++)
-		free(s->recs[i]);
-	free(s->recs);
-	capture_free(s->capture);
-	eventset_free(s->events);
 }
 
 static bool is_text(const struct event_field *f)
@@ -177,8 +117,8 @@ static void capture_both(struct side *hot, struct side *generic)
 	live_read_switches(chain.pid, &still);
 	capture_stop(hot->capture);
 	capture_stop(generic->capture);
-	take_records(hot);
-	take_records(generic);
+	side_take(hot);
+	side_take(generic);
 	live_end(&chain);
 }
 
@@ -193,7 +133,7 @@ static bool compare_once(int tracefs_fd, int seen[EVENTSET_HOT_CNT])
 	open_side(&hot, true, tracefs_fd);
 	open_side(&generic, false, tracefs_fd);
 	capture_both(&hot, &generic);
-	whole = !has_nested(&hot) && !has_nested(&generic);
+	whole = !hot.nested && !generic.nested;
 	if (whole)
 		cr_assert_eq(hot.cnt, generic.cnt, "%zu and %zu records", hot.cnt, generic.cnt);
 	for (i = 0; whole && i < hot.cnt; i++) {
@@ -201,8 +141,8 @@ static bool compare_once(int tracefs_fd, int seen[EVENTSET_HOT_CNT])
 		for (k = 0; k < EVENTSET_HOT_CNT; k++)
 			seen[k] += hot.events->hot[k] == hot.recs[i]->event;
 	}
-	close_side(&hot);
-	close_side(&generic);
+	side_close(&hot);
+	side_close(&generic);
 	return whole;
 }
 

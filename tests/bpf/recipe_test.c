@@ -18,7 +18,7 @@
 #include "kernel/tracefs.h"
 #include "record/capture.h"
 #include "record/eventset.h"
-#include "record/ring.h"
+#include "side.h"
 #include "support.h"
 
 TestSuite(recipe_live, .fini = live_cleanup, .timeout = 60);
@@ -31,14 +31,6 @@ enum { RING_BYTES = 64 << 20, COMMON_SIZE = 8, EVENTS_MAX = 64, APART_NS = 50000
 #define OTHERS                                                                                     \
 	"workqueue:*,sched:sched_wakeup,sched:sched_stat_runtime,power:cpu_idle,ipi:ipi_send_cpu," \
 	"tlb:tlb_flush"
-
-struct side {
-	struct eventset *events;
-	struct capture *capture;
-	struct prof_rec **recs;
-	size_t cnt, cap;
-	uint64_t nested;
-};
 
 static void open_side(struct side *s, const char *pattern, bool kernels, bool all, uint32_t stacks)
 {
@@ -60,54 +52,10 @@ static void open_side(struct side *s, const char *pattern, bool kernels, bool al
 	cr_assert_eq(capture_attach(s->capture), 0);
 }
 
-static int by_cpu_and_time(const void *a, const void *b)
-{
-	const struct prof_rec *x = *(struct prof_rec *const *)a, *y = *(struct prof_rec *const *)b;
-
-	if (x->cpu != y->cpu)
-		return x->cpu < y->cpu ? -1 : 1;
-	return x->ts < y->ts ? -1 : x->ts > y->ts;
-}
-
 /* By more than what two programs at the same event are apart. */
 static bool is_before(const struct prof_rec *a, const struct prof_rec *b)
 {
 	return a->cpu != b->cpu ? a->cpu < b->cpu : a->ts + APART_NS < b->ts;
-}
-
-static void take_records(struct side *s)
-{
-	struct capture_counts counts;
-	const struct prof_rec *rec;
-	struct ring *rings;
-	size_t cnt, i;
-
-	rings = capture_rings(s->capture, &cnt);
-	for (i = 0; i < cnt; i++) {
-		while ((rec = ring_peek(&rings[i]))) {
-			s->recs = array_reserve(s->recs, &s->cap, s->cnt + 1, sizeof(*s->recs));
-			s->recs[s->cnt++] = xmemdup(rec, rec->size);
-			ring_pass(&rings[i]);
-		}
-		ring_publish(&rings[i]);
-	}
-	if (s->cnt)
-		qsort(s->recs, s->cnt, sizeof(struct prof_rec *), by_cpu_and_time);
-	capture_count(s->capture, &counts);
-	cr_assert_eq(counts.lost[PROF_CLASS_TRACEPOINT], 0);
-	cr_assert_eq(counts.produced[PROF_CLASS_TRACEPOINT], s->cnt);
-	s->nested = counts.nested;
-}
-
-static void close_side(struct side *s)
-{
-	size_t i;
-
-	for (i = 0; i < s->cnt; i++)
-		free(s->recs[i]);
-	free(s->recs);
-	capture_free(s->capture);
-	eventset_free(s->events);
 }
 
 /* Ticks may come between the two reads of their count. */
@@ -192,8 +140,8 @@ static void record_both(const char *pattern, const char *rounds, struct side *ma
 	live_go(&ticks);
 	capture_stop(kernels->capture);
 	capture_stop(made->capture);
-	take_records(made);
-	take_records(kernels);
+	side_take(made);
+	side_take(kernels);
 	live_end(&ticks);
 }
 
@@ -212,8 +160,8 @@ static void expect_same(const char *pattern, const char *rounds, size_t min_even
 		      "%zu of the kernel's %zu records were not made; %llu lost", missing,
 		      kernels.cnt, (unsigned long long)made.nested);
 	cr_expect_geq(seen, min_events, "%zu events were compared", seen);
-	close_side(&made);
-	close_side(&kernels);
+	side_close(&made);
+	side_close(&kernels);
 }
 
 Test(recipe_live, makes_what_the_kernel_makes)
@@ -278,7 +226,7 @@ static void record_counted(struct side *s, const char *pattern, uint32_t stacks,
 		cr_assert_eq(read(fds[i], &counts[i], sizeof(counts[i])), sizeof(counts[i]));
 		close(fds[i]);
 	}
-	take_records(s);
+	side_take(s);
 	cr_assert_geq(live_truth(&ticks, "fired"), 500);
 	live_end(&ticks);
 }
@@ -303,7 +251,7 @@ Test(recipe_live, events_amidst_others_are_recorded)
 		      (unsigned long long)s.nested);
 	cr_expect_leq(500 * (counted - recorded), counted, "%llu of %llu lost",
 		      (unsigned long long)(counted - recorded), (unsigned long long)counted);
-	close_side(&s);
+	side_close(&s);
 }
 
 /*
@@ -323,7 +271,7 @@ Test(recipe_live, another_program_stands_in_for_one_that_was_interrupted)
 	cr_expect_leq(counts[0] - cnt, s.nested);
 	cr_expect_geq(10 * cnt, 9 * counts[0], "%llu of %llu recorded", (unsigned long long)cnt,
 		      (unsigned long long)counts[0]);
-	close_side(&s);
+	side_close(&s);
 }
 
 #define KMALLOC "kmem:kmalloc"
