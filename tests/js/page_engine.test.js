@@ -14,9 +14,9 @@ const { after, before, test } = require('node:test');
 
 const { NONE, upperBound } = require('../../tools/page/columns.js');
 const { Flame } = require('../../tools/page/flame.js');
-const { STATE, END, WHY, FLAG, CUT, NOBODY } = require('../../tools/page/intervals.js');
+const { STATE, END, WHY, FLAG, CUT, NOBODY } = require('../../tools/page/states.js');
 const { load } = require('../../tools/page/load.js');
-const { canHaveTold, meanwhile } = require('../../tools/page/story.js');
+const { canHaveTold, meanwhile, stateText } = require('../../tools/page/story.js');
 const { UNKNOWN } = require('../../tools/page/symbols.js');
 const { byFunction, sumStates, sumTask, weigh } = require('../../tools/page/weigh.js');
 
@@ -24,23 +24,30 @@ const BUILD = process.env.D9_BUILD || path.join(__dirname, '..', '..', 'build');
 const PROGRAM = path.join(BUILD, 'dial9-prof');
 const MAKE = path.join(BUILD, 'tests', 'js', 'sched_trace');
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 14, 17, 18, 20, 45];
+const STAYS = [100, 103, 105, 109]; /* stays off the CPU in place of switches */
 const STEPS = '2500';
 const ALL = { from: -Infinity, to: Infinity, tasks: null };
 
 let dir;
-const traces = []; /* { file, model } */
+const traces = [], stays = []; /* { file, model } */
 
 function run(file, ...args) {
 	return JSON.parse(execFileSync(PROGRAM, [...args, file], { encoding: 'utf8', maxBuffer: 1 << 28 }));
 }
 
+/* As --time takes it. */
+function clockTime(model, ts) {
+	const ns = model.trace.origin + BigInt(ts), whole = ns / 1000000000n;
+	return `${whole}.${String(ns % 1000000000n).padStart(9, '0')}`;
+}
+
 before(async () => {
 	dir = fs.mkdtempSync(path.join(os.tmpdir(), 'd9-page-'));
-	for (const seed of SEEDS) {
+	for (const seed of [...SEEDS, ...STAYS]) {
 		const bytes = execFileSync(MAKE, [String(seed), STEPS], { maxBuffer: 1 << 28 });
 		const file = path.join(dir, `${seed}.bin`);
 		fs.writeFileSync(file, bytes);
-		traces.push({ file, bytes, model: await load(bytes) });
+		(STAYS.includes(seed) ? stays : traces).push({ file, bytes, model: await load(bytes) });
 	}
 });
 
@@ -49,7 +56,7 @@ after(() => fs.rmSync(dir, { recursive: true }));
 /* What no trace shows is not tested by any. */
 test('the traces have intervals of each state, with each flag', () => {
 	const states = new Set(), flags = new Set();
-	for (const { model: { rows } } of traces)
+	for (const { model: { rows } } of [...traces, ...stays])
 		for (let i = 0; i < rows.length; i++) {
 			states.add(rows.state[i]);
 			for (const flag of Object.values(FLAG))
@@ -69,7 +76,7 @@ test('all threads together spend as much in each state as report --wall says', (
 });
 
 test('intervals of a thread leave no time out', () => {
-	for (const { model } of traces)
+	for (const { model } of [...traces, ...stays])
 		for (const { rows } of model.tasks)
 			for (let i = 1; i < rows.length; i++)
 				assert(model.rows.start[rows[i]] >= model.rows.end[rows[i - 1]]);
@@ -105,11 +112,42 @@ function latencies(model) {
 }
 
 test('each thread ran, waited and was switched as sched latency says', () => {
-	for (const { file, model } of traces) {
+	for (const { file, model } of [...traces, ...stays]) {
 		const told = run(file, 'sched', 'latency', '--limit', '0', '--json').rows, mine = latencies(model);
 		assert.deepStrictEqual(told.map((row) => row.tid).sort(), [...mine.keys()].sort());
 		for (const { tid, run_ns, switches, wait_ns, max_ns, cut } of told)
-			assert.deepStrictEqual({ run_ns, switches, wait_ns, max_ns, cut }, mine.get(tid), `${file} ${tid}`);
+			assert.deepStrictEqual({ run_ns: run_ns ?? 0, switches: switches ?? 0, wait_ns, max_ns, cut }, mine.get(tid), `${file} ${tid}`);
+	}
+});
+
+/* Neither running nor waiting: nobody looked. */
+test('of what is between stays off the CPU nothing is known, and of no thread time is left out', () => {
+	for (const { file, model: { rows, tasks, trace, wakes } } of stays) {
+		let between = 0, known = 0;
+		for (const { rows: mine, tid } of tasks)
+			mine.forEach((row, i) => {
+				const unknown = rows.state[row] === STATE.UNKNOWN;
+				assert.notStrictEqual(rows.state[row], STATE.RUNNING);
+				assert.strictEqual((rows.flags[row] & FLAG.BETWEEN) !== 0, unknown);
+				assert.strictEqual(stateText(rows, row).startsWith('unknown: only stays'), unknown);
+				assert(!i || rows.endBy[mine[i - 1]] === END.EXIT || rows.start[row] === rows.end[mine[i - 1]], `${file} ${tid}`);
+				assert(!unknown || rows.end[row] > rows.start[row]);
+				between += unknown ? 1 : 0;
+				known += unknown ? 0 : 1;
+			});
+		assert(tasks.every(({ rows: mine }) => !mine.length || rows.endBy[mine.at(-1)] === END.EXIT ||
+			rows.end[mine.at(-1)] === trace.last), file);
+		assert(between > 100 && known > 500, `${between} ${known}`);
+		assert(wakes.ts.every((ts, i) => !i || ts >= wakes.ts[i - 1]));
+	}
+});
+
+/* The program cuts stays by --time, too. */
+test('a range of time has as much of stays as offcpu --time says', () => {
+	for (const { file, model } of stays) {
+		const span = model.last - model.first, from = Math.round(model.first + span * 0.3), to = Math.round(model.first + span * 0.6);
+		const told = run(file, 'offcpu', '--json', '--time', `${clockTime(model, from)},${clockTime(model, to)}`);
+		assert.strictEqual(sumStates(model, { from, to, tasks: null })[STATE.BLOCKED], told.ns);
 	}
 });
 
@@ -136,7 +174,7 @@ function behindOf(wait, model, row) {
 /* Of a queue that a thread left, or was lost sight of in, the program knows less: who is on that CPU may turn out later. */
 test('each wait for a CPU was behind those of whom sched latency tells', () => {
 	let told = 0, unknown = 0, watched = 0, later = 0;
-	for (const { file, model } of traces) {
+	for (const { file, model } of [...traces, ...stays]) {
 		const rows = waitsOf(model);
 		for (const wait of run(file, 'sched', 'latency', '--worst', '1000', '--json').worst) {
 			const start = Number(BigInt(wait.start_ns) - model.trace.origin), at = `${wait.tid} ${start} ${wait.ns}`;
@@ -170,7 +208,7 @@ function waitOf(model, row) {
 }
 
 test('each blocked stretch has the stack and the waker that offcpu tells', () => {
-	for (const { file, model } of traces) {
+	for (const { file, model } of [...traces, ...stays]) {
 		const sums = new Map();
 		for (let row = 0; row < model.rows.length; row++) {
 			if (model.rows.state[row] !== STATE.BLOCKED)
@@ -210,7 +248,7 @@ test('functions have the samples that report gives them', () => {
 });
 
 test('flame graphs hold all weight at every depth, as report --wall and offcpu --folded', () => {
-	for (const { file, model } of traces)
+	for (const { file, model } of [...traces, ...stays])
 		for (const kind of ['cpu', 'offcpu', 'wall'])
 			for (const inverted of [false, true]) {
 				const weights = weigh(model, kind, ALL), flame = new Flame(model, weights, { inverted, byState: true });
@@ -231,11 +269,7 @@ test('a range of time has the sums of report --wall --time', () => {
 	for (const { file, model } of traces.slice(0, 4)) {
 		const span = model.last - model.first;
 		const from = Math.round(model.first + span * 0.3), to = Math.round(model.first + span * 0.6);
-		const at = (ts) => {
-			const ns = model.trace.origin + BigInt(ts), whole = ns / 1000000000n;
-			return `${whole}.${String(ns % 1000000000n).padStart(9, '0')}`;
-		};
-		const told = run(file, 'report', '--wall', '--json', '--time', `${at(from)},${at(to)}`);
+		const told = run(file, 'report', '--wall', '--json', '--time', `${clockTime(model, from)},${clockTime(model, to)}`);
 		assert.deepStrictEqual(sumStates(model, { from, to, tasks: null }),
 			[told.unknown_ns, told.running_ns, told.runnable_ns, told.blocked_ns]);
 	}

@@ -6,7 +6,8 @@
  * one process alone, of which those that leave 3 by 4 also watch CPUs for it;
  * those that leave 2 by 4 record a command; those that leave 1 by 3 have polls
  * of workers, too; of those that 5 divides two CPUs alone are said to be recorded;
- * those that 9 divides tell now and then who is followed. Ten seeds each are of one boot. Two readers must make the
+ * those that 9 divides tell now and then who is followed; those of 100 and more have whole stays off the CPU in place
+ * of switches and wakings. Ten seeds each are of one boot. Two readers must make the
  * same of it. NAME is that of threads, functions and files.
  */
 #include <stdio.h>
@@ -14,14 +15,29 @@
 #include "../support/chance.h"
 #include "../support/make_trace.h"
 
-enum { CPUS = 3, THREADS = 12, FIRST_TID = 100, FUNCTIONS = 9, STACKS = 200, WORKERS = 3 };
+enum {
+	CPUS = 3,
+	THREADS = 12,
+	FIRST_TID = 100,
+	FUNCTIONS = 9,
+	STACKS = 200,
+	WORKERS = 3,
+	STAY_NS = 20000
+};
+
+/* Of a thread that is off the CPU; out 0: it is not. Who woke it last before that is told, too. */
+struct off {
+	uint64_t out, woken, state;
+	uint32_t waker, context, cpu;
+};
 
 struct world {
 	struct make m;
 	struct chance chance;
 	struct dial9_schema *waking, *birth, *migrate, *fork, *exec, *watch;
-	struct dial9_schema *poll_start, *poll_end, *unpark, *followed;
-	bool neighbours, polls, told;
+	struct dial9_schema *poll_start, *poll_end, *unpark, *followed, *stay, *exit;
+	bool neighbours, polls, told, stays;
+	struct off off[THREADS];
 	bool tells; /* TaskEvents say of some that they are followed */
 	bool polling[WORKERS];
 	uint32_t worker[WORKERS]; /* tids; 0: not known yet */
@@ -52,6 +68,14 @@ static void make_more_schemas(struct world *w)
 			      { "old_pid", DIAL9_VARINT });
 	w->watch = MAKE_SCHEMA(PROF_EV_CPU_WATCH, { "common_cpu", DIAL9_VARINT },
 			       { "common_pid", DIAL9_VARINT }, { PROF_F_WATCH, DIAL9_U8 });
+	w->stay = MAKE_SCHEMA(PROF_EV_OFF_CPU, { "common_cpu", DIAL9_VARINT },
+			      { "common_pid", DIAL9_VARINT }, { PROF_F_OFF_NS, DIAL9_VARINT },
+			      { PROF_F_BLOCKED_NS, DIAL9_VARINT }, { "prev_state", DIAL9_VARINT },
+			      { PROF_F_WAKER_PID, DIAL9_VARINT }, { "context", DIAL9_VARINT },
+			      { PROF_F_FROM_CPU, DIAL9_VARINT }, { PROF_F_WOKEN, DIAL9_U8 },
+			      { PROF_F_UNFINISHED, DIAL9_U8 });
+	w->exit = MAKE_SCHEMA("sched:sched_process_exit", { "common_cpu", DIAL9_VARINT },
+			      { "common_pid", DIAL9_VARINT }, { "pid", DIAL9_VARINT });
 	w->followed = MAKE_SCHEMA(PROF_EV_TASK, { PROF_F_PID, DIAL9_U32 },
 				  { PROF_F_TID, DIAL9_U32 }, { PROF_F_FOLLOWED, DIAL9_U8 });
 	w->poll_start =
@@ -108,6 +132,62 @@ static uint32_t ready(struct world *w)
 	return 0;
 }
 
+/* As bpf/offcpu.bpf.c tells of it, with a name between it and its stack now and then. */
+static void make_a_stay(struct world *w, uint32_t cpu, uint32_t at, bool unfinished)
+{
+	struct off *off = &w->off[at];
+	uint64_t ns = w->ts - off->out, woken = off->woken > off->out ? off->woken - off->out : 0;
+	bool blocked = off->state & 0xff;
+
+	if (ns >= STAY_NS) {
+		begin(w, w->stay, cpu, w->tid[at]);
+		dial9_enc_put_u64(w->m.enc, ns);
+		dial9_enc_put_u64(w->m.enc, !blocked ? 0 : off->woken ? woken : ns);
+		dial9_enc_put_u64(w->m.enc, off->state);
+		dial9_enc_put_u64(w->m.enc, off->waker);
+		dial9_enc_put_u64(w->m.enc, off->context);
+		dial9_enc_put_u64(w->m.enc, off->cpu);
+		dial9_enc_put_u64(w->m.enc, blocked && off->woken);
+		dial9_enc_put_u64(w->m.enc, unfinished);
+		make_end(&w->m);
+		if (!below(w, 10))
+			make_task(&w->m, w->ts, pid_of(w->tid[at]), w->tid[at], w->name);
+		if (below(w, 3))
+			stack(w, cpu, w->tid[at], PROF_SOURCE_EVENT);
+	}
+	off->out = off->woken = 0;
+}
+
+static void take_switch(struct world *w, uint32_t cpu, uint32_t prev, uint64_t state, uint32_t next,
+			bool lost)
+{
+	for (uint32_t at = 0; at < THREADS; at++) {
+		if (next && w->tid[at] == next && w->off[at].out && !lost)
+			make_a_stay(w, cpu, at, false);
+		if (!prev || w->tid[at] != prev)
+			continue;
+		w->off[at].out = w->ts;
+		w->off[at].state = state;
+		w->off[at].cpu = cpu;
+	}
+	if (prev && state == 0x10 && !lost) {
+		begin(w, w->exit, cpu, prev);
+		dial9_enc_put_u64(w->m.enc, prev);
+		make_end(&w->m);
+	}
+}
+
+static void take_waking(struct world *w, uint32_t cpu, uint32_t at, uint32_t context)
+{
+	struct off *off = &w->off[at];
+
+	if (off->out && off->woken >= off->out)
+		return;
+	off->woken = w->ts;
+	off->waker = w->on[cpu];
+	off->context = context;
+}
+
 static void make_a_switch(struct world *w, uint32_t cpu, bool lost)
 {
 	static const uint64_t states[] = { 0, 0x100, 1, 1, 1, 2, 4, 0x80, 0x402 };
@@ -122,10 +202,14 @@ static void make_a_switch(struct world *w, uint32_t cpu, bool lost)
 		state = 0x10;
 	if (at < THREADS && state & 0xff)
 		w->asleep[at] = true;
-	if (at < THREADS && state == 0x10)
+	if (w->stays)
+		take_switch(w, cpu, prev, state, next, lost);
+	if (at < THREADS && state == 0x10) {
 		w->tid[at] = 0;
+		w->off[at] = (struct off){ 0 };
+	}
 	w->on[cpu] = next;
-	if (lost)
+	if (lost || w->stays)
 		return;
 	make_switch(&w->m, w->ts, cpu, prev ? w->name : "swapper", prev, state,
 		    next ? w->name : "swapper", next);
@@ -142,7 +226,9 @@ static void make_a_waking(struct world *w, uint32_t cpu, bool lost)
 	if (!w->tid[at])
 		return;
 	w->asleep[at] = false;
-	if (lost)
+	if (w->stays)
+		take_waking(w, cpu, at, (uint32_t)contexts[below(w, 10)]);
+	if (lost || w->stays)
 		return;
 	begin(w, w->waking, cpu, w->on[cpu]);
 	make_str(&w->m, "task");
@@ -167,6 +253,8 @@ static void make_a_birth(struct world *w, uint32_t cpu)
 	make_end(&w->m);
 	if (below(w, 2))
 		make_task(&w->m, w->ts, pid_of(w->tid[at]), w->tid[at], "child");
+	if (w->stays)
+		return;
 	begin(w, w->birth, cpu, parent);
 	make_str(&w->m, "child");
 	dial9_enc_put_u64(w->m.enc, w->tid[at]);
@@ -262,7 +350,7 @@ static void step(struct world *w)
 	uint64_t from = w->ts;
 
 	w->ts += below(w, 200) ? below(w, 50000) : below(w, 40000000);
-	if (w->neighbours && !below(w, 12))
+	if (w->neighbours && !w->stays && !below(w, 12))
 		make_a_watch(w);
 	if (w->polls && !below(w, 3))
 		make_a_poll(w);
@@ -295,7 +383,7 @@ static void begin_trace(struct world *w, uint64_t seed)
 	static const char *const targets[] = { "system", "pid 103", "command task", "pid 103" };
 	const char *target = targets[seed % 4], *watched = seed % 4 == 3 ? "yes" : "no";
 	const char *told = seed % 18 ? "told" : "within";
-	struct dial9_str meta[7][2] = {
+	struct dial9_str meta[8][2] = {
 		{ { "start_realtime_ns", 17 }, { "1700000000000000000", 19 } },
 		{ { "target", 6 }, { target, strlen(target) } },
 		{ { "target_pids", 11 }, { "103,109", 7 } },
@@ -316,6 +404,11 @@ static void begin_trace(struct world *w, uint64_t seed)
 	if (w->told) {
 		meta[cnt][0] = (struct dial9_str){ PROF_META_FOLLOWED, 8 };
 		meta[cnt++][1] = (struct dial9_str){ told, strlen(told) };
+	}
+	w->stays = seed >= 100;
+	if (w->stays) {
+		meta[cnt][0] = (struct dial9_str){ PROF_META_OFF_MIN_NS, 14 };
+		meta[cnt++][1] = (struct dial9_str){ "20000", 5 };
 	}
 	w->ts = 5000000000;
 	dial9_enc_begin(w->m.enc, w->m.metadata, w->ts);
@@ -338,6 +431,9 @@ static void end_trace(struct world *w)
 {
 	char name[] = "f0", inner[] = "inlined0";
 
+	for (uint32_t at = 0; at < THREADS; at++)
+		if (w->off[at].out)
+			make_a_stay(w, 0, at, true);
 	for (uint32_t i = 1; i < FUNCTIONS; i++) {
 		name[1] = inner[7] = (char)('0' + i);
 		for (uint32_t module = 1; module <= 2; module++) {
@@ -381,6 +477,8 @@ int main(int argc, char **argv)
 	dial9_schema_free(w.poll_end);
 	dial9_schema_free(w.unpark);
 	dial9_schema_free(w.followed);
+	dial9_schema_free(w.stay);
+	dial9_schema_free(w.exit);
 	make_fini(&w.m);
 	return fflush(stdout) ? 1 : 0;
 }

@@ -5,7 +5,7 @@
 const { NONE, upperBound } = require('./columns.js');
 const { el, button } = require('./dom.js');
 const { counted, duration, moment, percent } = require('./format.js');
-const { NOBODY, STATE, FLAG } = require('./intervals.js');
+const { NOBODY, STATE, FLAG } = require('./states.js');
 const { NOT_A_WORKER, SLICE } = require('./lanes.js');
 const { ENDS, WHYS, canHaveTold, gist, meanwhile, pieces, stateText, wakerText } = require('./story.js');
 const { sumTask } = require('./weigh.js');

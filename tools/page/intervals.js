@@ -8,34 +8,15 @@
 
 const { NONE, Table } = require('./columns.js');
 const { Followed } = require('./followed.js');
+const { STATE, END, WHY, FLAG, EVENT, WATCH, SOURCE, NOBODY, TID_MAX, howOut } = require('./states.js');
+const { Stays } = require('./stays.js');
 
-const STATE = { UNKNOWN: 0, RUNNING: 1, RUNNABLE: 2, BLOCKED: 3 };
-const END = { NOTHING: 0, CPU: 1, WAKING: 2, BLOCK: 3, PREEMPTED: 4, GIVE_WAY: 5, EXIT: 6 };
-const WHY = { UNKNOWN: 0, WOKEN: 1, WOKEN_EARLY: 2, PREEMPTED: 3, GAVE_WAY: 4, NEW: 5 };
-const FLAG = { LOSS: 1, HOLE: 2, EDGE_START: 4, EDGE_END: 8, NO_WAKING: 0x40, NEIGHBOUR: 0x80 };
-const CUT = FLAG.LOSS | FLAG.HOLE | FLAG.EDGE_START | FLAG.EDGE_END;
-/* Kinds of events that it is fed; other kinds only move time on. */
-const EVENT = { OTHER: 0, SWITCH: 1, WAKING: 2, BIRTH: 3, SAMPLE: 4, TRACEPOINT: 5, TASK: 6, WATCH: 7 };
-const WATCH = { ENDED: 0, BEGUN: 1, BEGUN_UNSEEN: 2 };
-const SOURCE = { SAMPLE: 0, SWITCH_OUT: 1, WAKING: 2 };
-
-const LETTERS_MASK = 0xff, DEAD_OR_ZOMBIE = 0x30, HOPS_MAX = 4, TID_MAX = 4194304;
+const HOPS_MAX = 4;
 const FEW = 4096; /* CPUs, and ends of recordings */
 const LIFE = { UNSEEN: 0, ON: 1, GONE: 2 };
-/* Who runs on a CPU where a switch is missing; and, until the next switch tells, where none is. */
-const NOBODY = 0xfffffffe, LATER = 0xfffffffd;
+/* Who runs on a CPU of which the next switch will tell. */
+const LATER = 0xfffffffd;
 
-/*
- * Columns of events. What a to d mean depends on the kind:
- *	SWITCH			prev pid, next pid, prev state
- *	WAKING, BIRTH		pid, target CPU, context
- *	SAMPLE			stack, pid, source
- *	TRACEPOINT		pid, child pid, old pid, destination CPU; NONE where there is no such field
- *	TASK			pid
- *	WATCH			one of WATCH
- */
-const EVENT_COLUMNS = { ts: Float64Array, kind: Uint8Array, part: Uint16Array, tid: Uint32Array, cpu: Uint32Array,
-	a: Uint32Array, b: Uint32Array, c: Uint32Array, d: Uint32Array, schema: Uint16Array, offset: Float64Array };
 const INTERVAL_COLUMNS = { task: Uint32Array, state: Uint8Array, beganAs: Uint8Array, flags: Uint8Array,
 	endBy: Uint8Array, why: Uint8Array, start: Float64Array, end: Float64Array, cpu: Uint32Array,
 	prevState: Uint32Array, stack: Uint32Array, givenTo: Uint32Array, takenFrom: Uint32Array, waker: Uint32Array,
@@ -63,14 +44,6 @@ function begin(th, state, ts) {
 	th.hopCount = 0;
 	th.cpu = th.stack = th.givenTo = NONE;
 	th.prevState = 0;
-}
-
-function howOut(state) {
-	if (state & DEAD_OR_ZOMBIE)
-		return END.EXIT;
-	if (state & LETTERS_MASK)
-		return END.BLOCK;
-	return state ? END.PREEMPTED : END.GIVE_WAY;
 }
 
 /* Whether it waited for that CPU alone. */
@@ -103,7 +76,7 @@ function addHop(th, cpu, ts) {
 }
 
 /*
- * trace: { parts: [{ space, meta, start }], gaps: [Gaps by part],
+ * trace: { parts: [{ space, meta, start, stays }], gaps: [Gaps by part], stays (see stays.js),
  *	taskOf(space, tid) -> the index of a task, firstPid(task) -> its process, or NONE }
  * Feed it rows of a table of EVENT_COLUMNS in order by add(), then finish(). Then there are
  *	.rows		a table of INTERVAL_COLUMNS; those of one task are in order, and leave no time out
@@ -121,6 +94,7 @@ class Intervals {
 	#followed = null;
 	#neighbours = false; /* CPUs that those who are followed waited for were watched */
 	#recorded = null; /* a Set of CPUs; null: all */
+	#stays = null; /* of a part that has these in place of switches */
 	#threads = new Map();
 	#cpus = new Map(); /* who is on each: the tid, or NOBODY, and its slice's row */
 	#woken = null; /* the thread that was woken last, whose waker's stack may come next */
@@ -139,18 +113,21 @@ class Intervals {
 		const kind = ev.kind[i];
 		if (ev.part[i] !== this.#part)
 			this.#beginPart(ev.part[i]);
+		if (this.#stays)
+			this.#stays.add(ev, i);
+		if (kind !== EVENT.TASK && ev.ts[i] > this.#last)
+			this.#last = ev.ts[i];
+		if (this.#stays)
+			return;
 		if (kind === EVENT.SAMPLE)
 			this.#takeStack(ev, i);
-		if (kind !== EVENT.TASK) {
+		if (kind !== EVENT.TASK)
 			this.#flushWoken();
-			if (ev.ts[i] > this.#last)
-				this.#last = ev.ts[i];
-		}
 		if (kind === EVENT.SWITCH)
 			this.#takeSwitch(ev, i);
 		else if (kind === EVENT.WAKING || kind === EVENT.BIRTH)
 			this.#takeWaking(ev, i);
-		else if (kind === EVENT.TRACEPOINT)
+		else if (kind === EVENT.TRACEPOINT || kind === EVENT.EXIT)
 			this.#takeOther(ev, i);
 		else if (kind === EVENT.TASK)
 			this.#takeTask(ev, i);
@@ -576,9 +553,13 @@ class Intervals {
 		this.#followed = new Followed(this.#trace.parts[part].meta);
 		this.#neighbours = this.#trace.parts[part].meta.get('neighbours') === 'yes';
 		this.#recorded = cpuSet(this.#trace.parts[part].meta.get('recorded_cpus'));
+		this.#stays = this.#trace.parts[part].stays ? new Stays(this.#trace, this.#trace.parts[part], this) : null;
 	}
 
 	#endPart() {
+		if (this.#stays)
+			this.#stays.finish(this.#last);
+		this.#stays = null;
 		this.#flushWoken();
 		for (const [cpu, on] of this.#cpus)
 			this.#toCpu(cpu, this.#last, on.tid === LATER ? NOBODY : on.tid, NOBODY,
@@ -601,4 +582,4 @@ class Intervals {
 	}
 }
 
-module.exports = { Intervals, STATE, END, WHY, FLAG, CUT, EVENT, SOURCE, NOBODY, TID_MAX, EVENT_COLUMNS };
+module.exports = { Intervals };

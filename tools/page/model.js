@@ -6,9 +6,10 @@
 'use strict';
 
 const { NONE, groupBy, lowerBound, pick } = require('./columns.js');
-const { Intervals, STATE, FLAG, NOBODY } = require('./intervals.js');
+const { Intervals } = require('./intervals.js');
 const { findLanes } = require('./lanes.js');
 const { Lane } = require('./lod.js');
+const { STATE, FLAG, NOBODY } = require('./states.js');
 
 /* States of the lane of a thread: those of STATE, and two more. What is not followed counts in no sum. */
 const LANE = { ...STATE, DISK: 4, NEIGHBOUR: 5, COUNT: 6 };
@@ -164,7 +165,7 @@ class Model {
 		}).sort((a, b) => a.space - b.space || a.cpu - b.cpu);
 	}
 
-	/* Wakers of one space stand in the order of time. */
+	/* Wakers of one space stand in the order of time, but those that stays tell of when they end. */
 	#wakes() {
 		const { rows, wakers } = this.intervals, woken = new Uint32Array(wakers.length).fill(NONE);
 		for (let row = 0; row < rows.length; row++)
@@ -178,7 +179,7 @@ class Model {
 				row[n++] = woken[waker];
 			}
 		const out = { row: row.subarray(0, n), ts: ts.subarray(0, n) };
-		if (this.trace.spaces.length === 1)
+		if (this.trace.spaces.length === 1 && !this.trace.parts.some(({ stays }) => stays))
 			return out;
 		const order = Uint32Array.from(out.ts, (_, i) => i).sort((a, b) => ts[a] - ts[b]);
 		return { row: pick(Uint32Array, out.row, order), ts: pick(Float64Array, out.ts, order) };

@@ -6,7 +6,7 @@
 'use strict';
 
 const { NONE, pick } = require('./columns.js');
-const { NOBODY, STATE } = require('./intervals.js');
+const { NOBODY, STATE } = require('./states.js');
 const { NOT_A_WORKER } = require('./lanes.js');
 const { Lane } = require('./lod.js');
 

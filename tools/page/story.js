@@ -3,7 +3,7 @@
 'use strict';
 
 const { NONE, lowerBound, upperBound } = require('./columns.js');
-const { END, FLAG, NOBODY, STATE, WHY } = require('./intervals.js');
+const { END, FLAG, NOBODY, STATE, WHY } = require('./states.js');
 
 const LETTERS = 'SDTtXZPI';
 const LETTER_WORDS = { S: 'asleep', D: 'uninterruptible', T: 'stopped', t: 'traced', X: 'dead', Z: 'zombie', P: 'parked',
@@ -33,7 +33,8 @@ function stateText(rows, row) {
 		return flags & FLAG.EDGE_START ? 'blocked or asleep' : `blocked (${as}: ${LETTER_WORDS[as] || 'blocked'})`;
 	}
 	default:
-		return flags & FLAG.NEIGHBOUR ? 'not among what was recorded' :
+		return flags & FLAG.BETWEEN ? 'unknown: only stays off the CPU are recorded, of some lengths' :
+			flags & FLAG.NEIGHBOUR ? 'not among what was recorded' :
 			flags & FLAG.LOSS ? 'unknown: events were lost' : 'unknown: events are missing';
 	}
 }

@@ -5,7 +5,7 @@
 const { NONE } = require('./columns.js');
 const { el, button } = require('./dom.js');
 const { count, duration, percent, weight } = require('./format.js');
-const { STATE } = require('./intervals.js');
+const { STATE } = require('./states.js');
 const { sumTask } = require('./weigh.js');
 
 const ROWS_MAX = 400;

@@ -10,7 +10,7 @@ const dial9 = require('../js/decode.js');
 const { LeanDecoder, eventAt } = require('../js/lean.js');
 const { NONE, Table } = require('./columns.js');
 const { Gaps, hidesSwitches } = require('./gaps.js');
-const { EVENT, EVENT_COLUMNS, SOURCE, TID_MAX } = require('./intervals.js');
+const { EVENT, EVENT_COLUMNS, SOURCE, STAY_COLUMNS, TID_MAX } = require('./states.js');
 const { Notes } = require('./notes.js');
 const { Parts } = require('./parts.js');
 const { placeParts } = require('./spaces.js');
@@ -27,7 +27,11 @@ const HOT = new Map([
 	['sched:sched_waking', { kind: EVENT.WAKING, fields: ['pid', 'target_cpu', 'context'] }],
 	['sched:sched_wakeup_new', { kind: EVENT.BIRTH, fields: ['pid', 'target_cpu', 'context'] }],
 	['dial9:cpu_watch', { kind: EVENT.WATCH, fields: ['watch'] }],
+	['dial9:off_cpu', { kind: EVENT.STAY, fields: ['off_ns', 'blocked_ns', 'prev_state', 'from_cpu', 'waker_pid', 'context',
+		'woken', 'unfinished'] }],
+	['sched:sched_process_exit', { ...TRACEPOINT, kind: EVENT.EXIT }],
 ]);
+const OTHERS = [EVENT.TRACEPOINT, EVENT.EXIT];
 /* What #put() puts of a sample is put right behind it. */
 const SAMPLE = ['callchain', 'source', 'pid', 'thread_name'];
 /* Of an application's: as HOT, but b may be any number, of which the low bits must do, and c is a text's. */
@@ -54,6 +58,11 @@ function bits32(v) {
 	return typeof v === 'number' ? v : typeof v === 'bigint' ? Number(v & 0xffffffffn) : 0;
 }
 
+/* Of a count; more than is exact is near enough. */
+function amount(v) {
+	return typeof v === 'number' || typeof v === 'bigint' ? Math.max(Number(v), 0) : 0;
+}
+
 function text(v) {
 	return v === null || v === undefined ? '' : String(v);
 }
@@ -78,17 +87,19 @@ class Layout {
 		this.telling = TELLING.includes(this.name) ? `tell${this.name}` : null;
 		this.part = schema.find('dial9:part');
 		this.naming = NAMING.includes(this.name);
-		this.shown = !UNSEEN.includes(this.name) && !HOT.has(this.name);
+		this.shown = !UNSEEN.includes(this.name);
 		this.number = NONE; /* among those in trace.layouts, once there is an event */
 		const hot = HOT.get(this.name) || TRACEPOINT;
 		this.kind = this.tracepoint ? hot.kind : EVENT.OTHER;
+		this.other = OTHERS.includes(this.kind);
+		this.shown &&= OTHERS.includes(hot.kind);
 		this.tid = schema.find(this.tracepoint ? 'common_pid' : 'tid');
 		this.cpu = schema.find(this.tracepoint ? 'common_cpu' : 'cpu');
 		this.application = this.tracepoint ? undefined : APPLICATION.find(([name]) => name.test(this.name));
 		const fields = this.application ? this.application[1] : this.tracepoint ? hot.fields : SAMPLE;
 		this.places = fields.map((name) => schema.find(name));
 		this.shown &&= !this.application;
-		this.comm = this.kind === EVENT.SWITCH ? schema.find('next_comm') : -1;
+		this.comm = this.kind === EVENT.SWITCH ? schema.find('next_comm') : this.kind === EVENT.STAY ? schema.find('comm') : -1;
 		this.prevComm = this.kind === EVENT.SWITCH ? schema.find('prev_comm') : -1;
 	}
 
@@ -107,7 +118,9 @@ class Layout {
  *	layouts		[{ name, fields, shown }]
  *	labels		texts that the column c of an application's events counts
  *	tasks		[{ space, tid, pid, comm, exe, cgroup }]
- *	parts		[{ clock, space, shift, meta, start, switches }], gaps: [Gaps] by part
+ *	parts		[{ clock, space, shift, meta, start, switches, stays }], gaps: [Gaps] by part; stays: it has whole stays off
+ *			the CPU in place of switches, which `switches` counts then
+ *	stays		a Table of STAY_COLUMNS
  *	spaces		[{ clock, name }]: threads and CPUs of two are never the same; axis: see spaces.js
  *	symbols, stacks, values (how values of fields are told)
  *	first, last	the time that it spans
@@ -152,6 +165,8 @@ class Trace {
 		this.partStarts = [];
 		this.partSpans = [];
 		this.partSwitches = [];
+		this.partStays = [];
+		this.stays = new Table(STAY_COLUMNS);
 		this.wakings = 0;
 		this.#seePart(0);
 	}
@@ -180,7 +195,8 @@ class Trace {
 
 	finish() {
 		this.parts = this.#parts.all.map((part, i) => ({ ...part, ...this.partSpans[i], start: this.partStarts[i] || 0,
-			switches: this.partSwitches[i] || 0, periodNs: periodOf(part.meta) }));
+			switches: this.partSwitches[i] || this.partStays[i] || 0, stays: isOfStays(part, this.partSwitches[i], this.partStays[i]),
+			periodNs: periodOf(part.meta) }));
 		Object.assign(this, placeParts(this.parts));
 		this.#toAxis();
 		for (const told of this.#told)
@@ -329,16 +345,34 @@ class Trace {
 		events.a[row] = u32(values[places[0]]);
 		events.b[row] = layout.application ? bits32(values[places[1]]) : u32(values[places[1]]);
 		events.c[row] = layout.application ? this.#label(values[places[2]]) :
-			layout.kind === EVENT.TRACEPOINT ? u32(values[places[2]]) : bits32(values[places[2]]);
-		events.d[row] = layout.kind === EVENT.TRACEPOINT ? u32(values[places[3]]) : NONE;
+			layout.other ? u32(values[places[2]]) : bits32(values[places[2]]);
+		events.d[row] = layout.other ? u32(values[places[3]]) : NONE;
 		if (layout.kind === EVENT.SWITCH) {
 			this.partSwitches[this.#part] = (this.partSwitches[this.#part] || 0) + 1;
 			this.#guess(events.a[row], values[layout.prevComm]);
 			this.#guess(events.b[row], values[layout.comm]);
 		} else if (layout.kind === EVENT.WAKING || layout.kind === EVENT.BIRTH) {
 			this.wakings++;
+		} else if (layout.kind === EVENT.STAY) {
+			this.#putStay(row, values, layout);
 		}
 		return row;
+	}
+
+	/* Its numbers are too large for a column of an event. */
+	#putStay(row, values, { places, comm }) {
+		const { events, stays } = this, stay = stays.add(), [off, blocked, state, cpu, waker, context, woken, unfinished] = places;
+		this.partStays[this.#part] = (this.partStays[this.#part] || 0) + 1;
+		this.#guess(events.tid[row], values[comm]);
+		events.a[row] = stay;
+		stays.offNs[stay] = amount(values[off]);
+		stays.blockedNs[stay] = amount(values[blocked]);
+		stays.prevState[stay] = bits32(values[state]);
+		stays.fromCpu[stay] = u32(values[cpu]);
+		stays.waker[stay] = u32(values[waker]);
+		stays.context[stay] = bits32(values[context]);
+		stays.woken[stay] = amount(values[woken]) ? 1 : 0;
+		stays.unfinished[stay] = amount(values[unfinished]) ? 1 : 0;
 	}
 
 	#label(v) {
@@ -442,6 +476,11 @@ class Trace {
 		this.values.learn(text(frame.get('event')), text(frame.get('field')), frame.get('kind'),
 			frame.get('value'), text(frame.get('name')));
 	}
+}
+
+/* Whether it has stays off the CPU in place of switches. */
+function isOfStays({ meta }, switches, stays) {
+	return meta.has('off_cpu_min_ns') || !switches && stays > 0;
 }
 
 /* Nanoseconds of CPU time that a sample stands for; 0: the part does not say. */

@@ -3,7 +3,7 @@
 'use strict';
 
 const { NONE, lowerBound } = require('./columns.js');
-const { STATE, FLAG } = require('./intervals.js');
+const { STATE, FLAG } = require('./states.js');
 const { LANE } = require('./model.js');
 
 const KINDS = { cpu: 'CPU', offcpu: 'Off-CPU', wall: 'Wall clock' };

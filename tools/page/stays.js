@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Intervals of a recording that has whole stays off the CPU in place of switches. As user/profile/stay.c; and what is
+ * between two stays of a thread is an interval, too, of which nothing is known: it ran, or was off for a time that
+ * was not wanted.
+ */
+'use strict';
+
+const { NONE } = require('./columns.js');
+const { END, EVENT, FLAG, SOURCE, STATE, TID_MAX, WHY, howOut, isBlocked } = require('./states.js');
+
+/*
+ * Of one part { space, start } of a trace { taskOf(), stays }, stays a table of STAY_COLUMNS. Feed it the part's events in order by
+ * add(), then finish(). Rows and wakers are put in tables of those names, as Intervals has them.
+ */
+class Stays {
+	#trace;
+	#part;
+	/*
+	 * tid -> { task, until, gone, seen }: up to when there is something to show of it, null: nothing yet; whether it
+	 * exits; and whether a stay or a sample was its own. Of others nothing is shown.
+	 */
+	#threads = new Map();
+	#last = null; /* { tid, ts, row } of a stay whose stack may come next */
+
+	constructor(trace, part, { rows, wakers }) {
+		this.#trace = trace;
+		this.#part = part;
+		this.rows = rows;
+		this.wakers = wakers;
+	}
+
+	add(ev, i) {
+		const kind = ev.kind[i], last = this.#last;
+		if (kind === EVENT.TASK)
+			return;
+		if (kind === EVENT.SAMPLE && ev.c[i] === SOURCE.EVENT && last && last.tid === ev.tid[i] && last.ts === ev.ts[i])
+			this.rows.stack[last.row] = ev.a[i];
+		this.#last = null;
+		if (kind === EVENT.STAY)
+			this.#stay(ev, i);
+		else if (kind === EVENT.EXIT)
+			this.#exit(ev.tid[i], ev.ts[i]);
+		else if (kind === EVENT.TRACEPOINT)
+			this.#tracepoint(ev, i);
+		else if (kind === EVENT.SAMPLE && ev.c[i] === SOURCE.SAMPLE)
+			this.#see(ev.tid[i]);
+	}
+
+	finish(ts) {
+		for (const th of this.#threads.values())
+			if (th.seen && !th.gone)
+				this.#unknown(th, ts, END.NOTHING, FLAG.EDGE_END);
+	}
+
+	#thread(tid) {
+		let th = this.#threads.get(tid);
+		if (!th && tid && tid <= TID_MAX)
+			this.#threads.set(tid, th = { task: this.#trace.taskOf(this.#part.space, tid), until: null, gone: false, seen: false });
+		return th || null;
+	}
+
+	#see(tid) {
+		const th = this.#thread(tid);
+		if (th)
+			th.seen = true;
+		return th;
+	}
+
+	/* A fork, or an exec, by which a thread takes over the number of its process. */
+	#tracepoint(ev, i) {
+		if (ev.b[i] !== NONE)
+			this.#born(ev.b[i], ev.ts[i]);
+		else if (ev.c[i] !== NONE && ev.c[i] !== ev.a[i])
+			this.#born(ev.a[i], ev.ts[i]);
+	}
+
+	/* Its number was nobody's until then, or that of one whose end is not there. */
+	#born(tid, ts) {
+		const th = this.#thread(tid);
+		if (!th)
+			return;
+		th.until = Math.max(th.until ?? ts, ts);
+		th.gone = false;
+	}
+
+	/* It may still be off its CPU before it is gone. */
+	#exit(tid, ts) {
+		const th = this.#thread(tid);
+		if (!th || th.gone)
+			return;
+		if (th.seen)
+			this.#unknown(th, ts, END.EXIT, 0);
+		th.until = Math.max(th.until ?? ts, ts);
+		th.gone = true;
+	}
+
+	/* What is from its last stay on, or from the beginning of the part, until then. */
+	#unknown(th, ts, endBy, flags) {
+		const start = th.until ?? this.#part.start;
+		if (ts > start)
+			this.#put(th, { state: STATE.UNKNOWN, start, end: ts, endBy,
+				flags: flags | FLAG.BETWEEN | (th.until === null ? FLAG.EDGE_START : 0) });
+	}
+
+	/* Those of a thread do not overlap, whatever a file says. */
+	#put(th, { state, start, end, endBy, flags, why = WHY.UNKNOWN, cpu = NONE, prevState = 0, waker = NONE }) {
+		const { rows } = this, row = rows.add();
+		rows.task[row] = th.task;
+		rows.state[row] = rows.beganAs[row] = state;
+		rows.start[row] = Math.max(start, th.until ?? start);
+		rows.end[row] = th.until = Math.max(rows.start[row], end);
+		rows.endBy[row] = endBy;
+		rows.flags[row] = flags;
+		rows.why[row] = why;
+		rows.cpu[row] = cpu;
+		rows.prevState[row] = prevState;
+		rows.waker[row] = waker;
+		rows.stack[row] = rows.givenTo[row] = rows.takenFrom[row] = rows.hops[row] = NONE;
+		return row;
+	}
+
+	#waker(ts, stay) {
+		const { wakers } = this, { stays } = this.#trace, row = wakers.add();
+		wakers.ts[row] = ts;
+		wakers.tid[row] = stays.waker[stay];
+		wakers.said[row] = stays.context[stay];
+		wakers.cpu[row] = wakers.stack[row] = NONE;
+		return row;
+	}
+
+	#stay(ev, i) {
+		const { stays } = this.#trace, ts = ev.ts[i], stay = ev.a[i], th = this.#see(ev.tid[i]);
+		if (!th)
+			return;
+		const off = stays.offNs[stay], from = ts - off, blocked = Math.min(stays.blockedNs[stay], off);
+		const prevState = stays.prevState[stay], fromCpu = stays.fromCpu[stay], unfinished = stays.unfinished[stay] !== 0;
+		const flags = unfinished ? FLAG.EDGE_END : 0, endBy = unfinished ? END.NOTHING : END.CPU;
+		const waits = { state: STATE.RUNNABLE, start: from, end: ts, endBy, flags, prevState, cpu: unfinished ? fromCpu : ev.cpu[i] };
+		const woken = stays.woken[stay] !== 0 && isBlocked(prevState), waker = woken ? this.#waker(from + blocked, stay) : NONE;
+		this.#unknown(th, from, howOut(prevState), 0);
+		const row = this.rows.length;
+		if (!isBlocked(prevState))
+			this.#put(th, { ...waits, why: prevState ? WHY.PREEMPTED : WHY.GAVE_WAY });
+		else if (woken && !blocked)
+			this.#put(th, { ...waits, why: WHY.WOKEN_EARLY, waker });
+		else if (woken)
+			this.#blocked(th, { ...waits, waker }, from + blocked, fromCpu);
+		else
+			this.#put(th, { ...waits, state: STATE.BLOCKED, cpu: fromCpu, flags: flags | (unfinished ? 0 : FLAG.NO_WAKING) });
+		this.#last = { tid: ev.tid[i], ts, row };
+	}
+
+	/* One that was woken at a time, and waited then. */
+	#blocked(th, waits, woken, fromCpu) {
+		this.#put(th, { ...waits, state: STATE.BLOCKED, end: woken, endBy: END.WAKING, flags: 0, cpu: fromCpu });
+		this.#put(th, { ...waits, start: woken, why: WHY.WOKEN, prevState: 0 });
+	}
+}
+
+module.exports = { Stays };
