@@ -248,7 +248,11 @@ int prof_off_cpu_all(struct bpf_iter__task *ctx)
 		return 0;
 	tid = task->pid;
 	held = bpf_map_lookup_elem(&off_held, &tid);
-	if (held)
-		ends(held, bpf_get_smp_processor_id(), is_target(tid, task->tgid), true);
+	if (!held)
+		return 0;
+	/* who sleeps was not woken: that was before, while it was about to leave its CPU, and stayed */
+	if (task->__state && task->__state != TASK_WAKING)
+		held->woken_ns = 0;
+	ends(held, bpf_get_smp_processor_id(), is_target(tid, task->tgid), true);
 	return 0;
 }

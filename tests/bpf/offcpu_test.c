@@ -4,9 +4,15 @@
  * long, beside a recording of all its switches at the same time, and what offcpu makes of either.
  */
 #include <criterion/criterion.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/hash.h"
@@ -17,7 +23,7 @@
 TestSuite(offcpu, .fini = live_cleanup, .timeout = 60);
 
 /* A nap may be over before the thread has left its CPU, and the timer may end it where no mark says so. */
-enum { MS = 1000000, ASLEEP = 1, MOST_OF_50 = 45 };
+enum { MS = 1000000, ASLEEP = 1, MOST_OF_50 = 45, NAPPERS = 8 };
 
 /* Of one thread, or of all. */
 struct stays {
@@ -194,6 +200,76 @@ Test(offcpu, a_stay_that_does_not_end_is_told_unfinished)
 	out = live_output(args);
 	cr_expect_eq(live_said_number(out.data, "\"cut\":"), 1, "%.300s", out.data);
 	buf_free(&out);
+}
+
+/* Says by a byte that it is there, waits for one, naps for no time, and waits on. */
+static pid_t start_napper(int *in)
+{
+	const struct timespec none = { 0 };
+	int to[2], from[2], i;
+	pid_t pid;
+	char c = 0;
+
+	cr_assert(!pipe2(to, O_CLOEXEC) && !pipe2(from, O_CLOEXEC));
+	pid = fork();
+	cr_assert_geq(pid, 0);
+	if (!pid) {
+		close(to[1]);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		prctl(PR_SET_TIMERSLACK, 1);
+		prctl(PR_SET_NAME, "napper");
+		if (write(from[1], &c, 1) != 1 || read(to[0], &c, 1) != 1)
+			_exit(1);
+		for (i = 0; i < 100; i++)
+			nanosleep(&none, NULL);
+		_exit(read(to[0], &c, 1) != 1);
+	}
+	close(to[0]);
+	close(from[1]);
+	cr_assert_eq(read(from[0], &c, 1), 1);
+	close(from[0]);
+	*in = to[1];
+	return pid;
+}
+
+/*
+ * A nap of no time is mostly over before the thread has left its CPU: it is woken then, and goes on. That is
+ * no waking of the wait behind it.
+ */
+Test(offcpu, a_waking_from_before_is_not_told_of_a_stay_that_does_not_end)
+{
+	uint64_t unfinished = 0, woken = 0;
+	pid_t pids[NAPPERS];
+	int in[NAPPERS], status;
+	struct live_trace lt;
+	struct trace_event ev;
+	struct live_rec rec;
+	size_t i;
+
+	for (i = 0; i < NAPPERS; i++)
+		pids[i] = start_napper(&in[i]);
+	live_record(&rec, "-a", "--comm", "napper", "--no-samples", "--min-block", "0", NULL);
+	live_recording(&rec);
+	for (i = 0; i < NAPPERS; i++)
+		cr_assert_eq(write(in[i], "", 1), 1);
+	for (i = 0; i < NAPPERS; i++)
+		live_read_switches(pids[i], &(struct live_switches){ 0 });
+	cr_assert_eq(live_stop(&rec), 0);
+	for (i = 0; i < NAPPERS; i++) {
+		cr_expect_eq(write(in[i], "", 1), 1);
+		close(in[i]);
+		cr_expect_eq(waitpid(pids[i], &status, 0), pids[i]);
+		cr_expect_eq(status, 0);
+	}
+	live_open(&lt, rec.path, false);
+	while (live_next(&lt, &ev))
+		if (live_is(&ev, PROF_EV_OFF_CPU) && live_int(&ev, PROF_F_UNFINISHED)) {
+			unfinished++;
+			woken += live_int(&ev, PROF_F_WOKEN) == 1;
+		}
+	live_close(&lt);
+	cr_expect_eq(unfinished, NAPPERS, "%d", (int)unfinished);
+	cr_expect_eq(woken, 0, "%d", (int)woken);
 }
 
 /* The wait for a line spans the pause: it is told up to that, and not from then on. */
