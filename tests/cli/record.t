@@ -435,6 +435,15 @@ $ dial9-prof --switch-output -o /dev/null -a
 $ dial9-prof -o tcp:127.0.0.1:99999 -a
 ! dial9-prof: record: -o tcp:HOST:PORT takes a port from 1 to 65535; see dial9-prof record --help
 ? 1
+$ dial9-prof -o tcp:127.0.0.1 -a
+! dial9-prof: record: -o tcp:HOST:PORT takes a host and a port, as in tcp:10.0.0.1:9000; see dial9-prof record --help
+? 1
+$ dial9-prof -o unix: -a
+! dial9-prof: record: -o unix:PATH takes the path of a socket; see dial9-prof record --help
+? 1
+$ dial9-prof -o udp:1:2 -a
+! dial9-prof: record: -o takes tcp:HOST:PORT and unix:PATH, and no other word before a colon: for a file of that name put ./ before it; see dial9-prof record --help
+? 1
 $ dial9-prof --app-trace . -o unix:/tmp/x -a
 ! dial9-prof: record: --app-trace wants one plain file to merge into: -o FILE; see dial9-prof record --help
 ? 1

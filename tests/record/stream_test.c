@@ -68,6 +68,28 @@ Test(stream, outputs_that_are_no_files_are_told_by_their_beginning)
 	cr_expect_not(stream_is("./unix:x"));
 }
 
+/* A word that is no kind of stream is not quietly the name of a file. */
+Test(stream, names_that_cannot_be_meant_are_told_before_anything_is_done)
+{
+	static const char *const wrong[] = { "udp:1:2",	    "TCP:host:1", "https://host/x",
+					     "tcp4:h:1",    "tcp:host",	  "tcp:host:",
+					     "tcp::80",	    "tcp:",	  "tcp:h:0",
+					     "tcp:h:65536", "tcp:[::1]",  "unix:" };
+	static const char *const right[] = { "tcp:h:1",	    "tcp:h:65535",
+					     "tcp:h:http",  "tcp:[::1]:80",
+					     "unix:x",	    "./udp:1:2",
+					     "/tmp/udp:1",  "run-12:30.bin",
+					     "12:30.bin",   "a:b",
+					     "dial9.bin",   "-",
+					     "dir/a.b:c:d", "",
+					     "a_b:c",	    "10h30:x" };
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		cr_expect(stream_name_is_wrong(wrong[i]), "%s", wrong[i]);
+	for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++)
+		cr_expect_not(stream_name_is_wrong(right[i]), "%s", right[i]);
+}
+
 Test(stream, what_is_written_arrives)
 {
 	volatile bool give_up = false;

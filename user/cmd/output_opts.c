@@ -96,8 +96,8 @@ const char *output_opts_read(const struct output_opts *o, const volatile sig_ato
 		wrong = read_switching(o->switching, cfg);
 	if (!wrong && o->max_files && !o->switching && !o->snapshots)
 		wrong = "--switch-max-files is for --switch-output and --flight";
-	if (!wrong && stream_is(o->path) && stream_port_is_wrong(o->path))
-		wrong = "-o tcp:HOST:PORT takes a port from 1 to 65535";
+	if (!wrong)
+		wrong = stream_name_is_wrong(o->path);
 	if (!wrong && (cfg->set || o->stamp) && (output_opts_is_stream(o) || is_no_file(o->path)))
 		wrong = "--switch-output and --timestamp-filename are for files: -o FILE";
 	if (!wrong && o->snapshots && is_no_file(o->path))

@@ -89,7 +89,7 @@ static bool split_host(char *copy, char **host, char **port)
 	char *colon = strrchr(copy, ':');
 	size_t len;
 
-	if (!colon || !colon[1])
+	if (!colon || !colon[1] || strchr(colon, ']'))
 		return false;
 	*colon = '\0';
 	*port = colon + 1;
@@ -102,14 +102,46 @@ static bool split_host(char *copy, char **host, char **port)
 	return **host;
 }
 
-bool stream_port_is_wrong(const char *path)
+static bool port_is_wrong(const char *port)
 {
-	const char *port = strrchr(path, ':') + 1;
 	uint64_t n;
 
 	/* beyond 16 bits some resolvers take what is left of it; names of services are theirs to know */
-	return str_starts(path, TCP) && *port && !port[strspn(port, "0123456789")] &&
-	       (str_parse_u64(port, UINT16_MAX, &n) || !n);
+	return !port[strspn(port, "0123456789")] && (str_parse_u64(port, UINT16_MAX, &n) || !n);
+}
+
+static const char *tcp_is_wrong(const char *name)
+{
+	char *copy = xstrdup(name), *host, *port;
+	const char *wrong = NULL;
+
+	if (!split_host(copy, &host, &port))
+		wrong = "-o tcp:HOST:PORT takes a host and a port, as in tcp:10.0.0.1:9000";
+	else if (port_is_wrong(port))
+		wrong = "-o tcp:HOST:PORT takes a port from 1 to 65535";
+	free(copy);
+	return wrong;
+}
+
+/* "udp:1:2", but not "run-12:30.bin", nor what has a directory. */
+static bool has_scheme(const char *path)
+{
+	size_t len = strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+
+	len = len ? len + strspn(path + len, "0123456789") : 0;
+	return len > 1 && path[len] == ':';
+}
+
+const char *stream_name_is_wrong(const char *path)
+{
+	if (str_starts(path, TCP))
+		return tcp_is_wrong(path + strlen(TCP));
+	if (str_starts(path, UNIX))
+		return path[strlen(UNIX)] ? NULL : "-o unix:PATH takes the path of a socket";
+	return has_scheme(path) ?
+		       "-o takes tcp:HOST:PORT and unix:PATH, and no other word before a "
+		       "colon: for a file of that name put ./ before it" :
+		       NULL;
 }
 
 static int connect_tcp(const char *path, const char *name, uint64_t deadline_ns, int *fd)

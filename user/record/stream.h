@@ -8,8 +8,11 @@
 /* Outputs that are no files: "unix:PATH" and "tcp:HOST:PORT", where somebody listens. */
 bool stream_is(const char *path);
 
-/* Whether a stream's name has a number for a port that is none: 0, or beyond 65535. */
-bool stream_port_is_wrong(const char *path);
+/*
+ * What is wrong with the name of an output as such, NULL for nothing: one that begins like a stream's but is of
+ * no kind that there is, or lacks a part, or has a number for a port that is none. "./word:x" is always a file.
+ */
+const char *stream_name_is_wrong(const char *path);
 
 /*
  * Connects, and waits wait_ns at most for an answer. *fd, to be closed by the caller, waits in poll() and is not inherited.
