@@ -22,9 +22,9 @@
 #include "base/alloc.h"
 #include "profile/cpu_log.h"
 #include "profile/followed.h"
-#include "profile/hops.h"
 #include "profile/recorded.h"
 #include "profile/stay.h"
+#include "profile/thread.h"
 #include "profile/waker.h"
 
 /* The letters of ps lie in the low byte; 0x100 above them says preempted. */
@@ -33,32 +33,6 @@
 #define STATE_ZOMBIE 0x20
 
 enum { RECENT_CNT = 512, TID_MAX = 4194304 /* Linux gives none above */ };
-
-enum life {
-	LIFE_UNSEEN, /* no switch or waking yet */
-	LIFE_ON,
-	LIFE_GONE,
-};
-
-struct thread {
-	uint32_t tid, pid, comm;
-	uint32_t comm_was; /* before it was named last in the open interval; an exec is told behind the new name */
-	enum life life;
-	enum interval_state state;
-	enum interval_why why;
-	unsigned int flags;
-	bool followed; /* it was so once; where that is told, it is so now */
-	bool away; /* on a CPU that is not recorded, as far as is known */
-	bool on_cpu; /* some event happened in it */
-	bool has_waker, woken_early;
-	uint64_t since;
-	uint64_t from; /* of LIFE_UNSEEN: what its first event says is true since then, or the start */
-	uint32_t cpu, prev_state, stack, given_to;
-	struct hops hops; /* of the open interval, if runnable */
-	struct interval_exec execs[INTERVAL_EXECS_MAX]; /* of the open interval, if running */
-	uint32_t exec_cnt;
-	struct interval_waker waker; /* of the open interval, or of the waking that came early */
-};
 
 struct machine {
 	struct machine_shared *all; /* borrowed */
@@ -141,42 +115,11 @@ static void hand_out(struct machine *iv, struct thread *th, struct interval *i)
 	iv->all->telling = NULL;
 }
 
-/* The open interval of a thread, ended at @ts. */
-static struct interval ended(const struct machine *iv, const struct thread *th, uint64_t ts,
-			     enum interval_end end_by, uint32_t cpu, uint32_t taken_from)
-{
-	uint64_t to = ts > th->since ? ts : th->since;
-
-	return (struct interval){
-		.tid = th->tid,
-		.pid = th->pid,
-		.comm = th->comm,
-		.part = iv->part,
-		.state = th->state,
-		.began_as = th->state,
-		.flags = th->flags,
-		.end_by = end_by,
-		.start = th->since,
-		.end = to,
-		.began = th->since,
-		.ended = to,
-		.cpu = cpu,
-		.prev_state = th->prev_state,
-		.stack = th->stack,
-		.given_to = th->given_to,
-		.taken_from = taken_from,
-		.why = th->state == INTERVAL_RUNNABLE ? th->why : INTERVAL_WHY_UNKNOWN,
-		.waker = th->has_waker ? &th->waker : NULL,
-		.execs = th->execs,
-		.exec_cnt = th->exec_cnt,
-	};
-}
-
 /* Ends it and hands it out. */
 static void end(struct machine *iv, struct thread *th, uint64_t ts, enum interval_end end_by,
 		uint32_t cpu, uint32_t taken_from)
 {
-	struct interval i = ended(iv, th, ts, end_by, cpu, taken_from);
+	struct interval i = thread_ended(th, iv->part, ts, end_by, cpu, taken_from);
 
 	hand_out(iv, th, &i);
 }
@@ -190,48 +133,14 @@ static void flush_woken(struct machine *iv)
 		hand_out(iv, th, &iv->woken_from);
 }
 
-/* Opens the next one. Times that step back are no time. */
-static void begin(struct thread *th, enum interval_state state, uint64_t ts)
-{
-	if (ts > th->since || th->life != LIFE_ON)
-		th->since = ts;
-	th->life = LIFE_ON;
-	th->state = state;
-	th->flags = 0;
-	th->why = INTERVAL_WHY_UNKNOWN;
-	th->has_waker = false;
-	th->woken_early = false;
-	th->exec_cnt = 0;
-	th->comm_was = th->comm;
-	th->hops.cnt = 0;
-	th->cpu = TRACE_NONE;
-	th->prev_state = 0;
-	th->stack = INTERVAL_NO_STACK;
-	th->given_to = TRACE_NONE;
-}
-
 /* The first event of a thread says what it did until then. */
 static void begin_unseen(struct machine *iv, struct thread *th, enum interval_state before)
 {
-	begin(th, before, th->from > iv->start ? th->from : iv->start);
+	thread_begin(th, before, th->from > iv->start ? th->from : iv->start);
 	th->flags = INTERVAL_EDGE_START;
 }
 
 /* ---- threads ----------------------------------------------------------------------------------- */
-
-static void name(struct thread *th, const struct trace *t)
-{
-	const struct names_task *known = trace_task(t, th->tid);
-
-	if (!known)
-		return;
-	if (known->pid != TRACE_NONE)
-		th->pid = known->pid;
-	if (known->comm == NAMES_NONE || known->comm == th->comm)
-		return;
-	th->comm_was = th->comm;
-	th->comm = known->comm;
-}
 
 /* NULL: it is not known. Most that are asked for were so not long ago. */
 static struct thread *find(struct machine *iv, uint64_t tid)
@@ -258,7 +167,7 @@ static struct thread *thread_of(struct machine *iv, const struct trace *t, uint6
 	th->pid = TRACE_NONE;
 	th->comm = NAMES_NONE;
 	th->away = iv->recorded.bits;
-	name(th, t);
+	thread_name(th, t);
 	hmap_set(&iv->threads, tid, th);
 	iv->recent[tid % RECENT_CNT] = th;
 	return th;
@@ -285,7 +194,7 @@ static void depart(struct machine *iv, struct thread *th, uint64_t ts)
 		begin_unseen(iv, th, th->on_cpu ? INTERVAL_RUNNING : INTERVAL_UNKNOWN);
 	th->flags |= INTERVAL_EDGE_END;
 	end(iv, th, ts, INTERVAL_TO_NOTHING, th->cpu, TRACE_NONE);
-	begin(th, INTERVAL_UNKNOWN, ts);
+	thread_begin(th, INTERVAL_UNKNOWN, ts);
 }
 
 /* A thread is on the queue of this CPU, or was there last. */
@@ -346,7 +255,7 @@ static void switched_out(struct machine *iv, struct thread *th, const struct tra
 			th->flags |= INTERVAL_HOLE;
 		end(iv, th, ev->ts, how, ev->cpu, TRACE_NONE);
 	}
-	begin(th, how == INTERVAL_TO_BLOCK ? INTERVAL_BLOCKED : INTERVAL_RUNNABLE, ev->ts);
+	thread_begin(th, how == INTERVAL_TO_BLOCK ? INTERVAL_BLOCKED : INTERVAL_RUNNABLE, ev->ts);
 	th->cpu = ev->cpu;
 	th->prev_state = (uint32_t)state;
 	th->given_to = next;
@@ -384,7 +293,7 @@ static void switched_in(struct machine *iv, struct thread *th, const struct trac
 		end(iv, th, ev->ts, INTERVAL_TO_CPU,
 		    th->state == INTERVAL_RUNNABLE ? ev->cpu : th->cpu, prev);
 	}
-	begin(th, INTERVAL_RUNNING, ev->ts);
+	thread_begin(th, INTERVAL_RUNNING, ev->ts);
 	th->cpu = ev->cpu;
 }
 
@@ -399,7 +308,7 @@ static void go_on_as(struct machine *iv, struct thread *old, struct thread *th, 
 	end(iv, old, ts, INTERVAL_TO_NOTHING, old->cpu, TRACE_NONE);
 	old->life = LIFE_GONE;
 	cpu_log_rename(&iv->cpus, old->cpu, old->tid, th->tid);
-	begin(th, INTERVAL_RUNNING, ts);
+	thread_begin(th, INTERVAL_RUNNING, ts);
 	th->cpu = old->cpu;
 }
 
@@ -426,7 +335,7 @@ static void foresee_exec(struct machine *iv, const struct trace *t, struct threa
 
 	if (!on)
 		return;
-	name(on, t);
+	thread_name(on, t);
 	if (on->pid == leader->tid)
 		go_on_as(iv, on, leader, ev->ts);
 }
@@ -502,7 +411,7 @@ static void born(struct machine *iv, struct thread *th, const struct trace_event
 		th->comm = ev->comm;
 	if (!iv->followed.told)
 		th->followed = false;
-	begin(th, INTERVAL_RUNNABLE, ev->ts);
+	thread_begin(th, INTERVAL_RUNNABLE, ev->ts);
 	th->why = INTERVAL_WHY_NEW;
 }
 
@@ -537,10 +446,10 @@ static void take_waking(struct machine *iv, const struct trace *t, const struct 
 	} else {
 		if (th->life == LIFE_ON) {
 			th->has_waker = true;
-			iv->woken_from =
-				ended(iv, th, ev->ts, INTERVAL_TO_WAKING, th->cpu, TRACE_NONE);
+			iv->woken_from = thread_ended(th, iv->part, ev->ts, INTERVAL_TO_WAKING,
+						      th->cpu, TRACE_NONE);
 		}
-		begin(th, INTERVAL_RUNNABLE, ev->ts);
+		thread_begin(th, INTERVAL_RUNNABLE, ev->ts);
 		th->why = INTERVAL_WHY_WOKEN;
 	}
 	th->waker = waker_of(ev);
@@ -578,7 +487,7 @@ static void moved(struct machine *iv, struct thread *th, uint64_t cpu, uint64_t 
 	place(iv, th, cpu, ts);
 	if (!was_away || th->away)
 		return;
-	begin(th, INTERVAL_RUNNABLE, ts);
+	thread_begin(th, INTERVAL_RUNNABLE, ts);
 	th->flags = INTERVAL_EDGE_START;
 }
 
@@ -714,7 +623,7 @@ static void take_task(struct machine *iv, const struct trace *t, const struct tr
 	followed_see(&iv->followed, t, ev);
 	if (!th)
 		return;
-	name(th, t);
+	thread_name(th, t);
 	tell_followed(iv, th, ev);
 }
 
