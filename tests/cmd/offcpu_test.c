@@ -68,7 +68,7 @@ static const char hist[] = HEAD
 static const char json[] =
 	"{\"version\":1,\"file\":\"standard input\",\"span_ns\":4000000000,\"lost_events\":0,"
 	"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,"
-	"\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,\"waits\":2,\"cut\":0,\"ns\":1500000000,\"unknown_ns\":0,\"rows_left_out\":0,\"rows\":[\n"
+	"\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,\"waits\":2,\"cut\":0,\"ns\":1500000000,\"unknown_ns\":0,\"unsure_ns\":0,\"rows_left_out\":0,\"rows\":[\n"
 	"{\"ns\":1500000000,\"waits\":2,\"cut\":0,\"max_ns\":1000000000,\"max_start_ns\":20000000000,"
 	"\"comm\":\"napper\",\"state\":\"S\",\"waker\":{\"context\":\"unknown\",\"name\":\"reader?\"},"
 	"\"stack\":[{\"sym\":\"nap\",\"dso\":\"/opt/app\"},{\"sym\":\"main\",\"dso\":\"/opt/app\"}],"

@@ -346,9 +346,10 @@ Test(report, of_all_of_the_time)
 	run_expect_in(r.out, head);
 	run_free(&r);
 	r = APP("--wall", "-stid", "--json");
-	run_expect_in(r.out,
-		      ",\"unknown_ns\":5000000000,\"running_ns\":2001234567,"
-		      "\"runnable_ns\":0,\"blocked_ns\":998765433,\"rows_left_out\":0,\"rows\":[");
+	run_expect_in(
+		r.out,
+		",\"unknown_ns\":5000000000,\"running_ns\":2001234567,"
+		"\"runnable_ns\":0,\"blocked_ns\":998765433,\"unsure_ns\":0,\"rows_left_out\":0,\"rows\":[");
 	run_expect_in(r.out, "\"self_ns\":998765433,\"total_ns\":998765433,"
 			     "\"state\":\"blocked\",\"tid\":11}");
 	run_free(&r);
@@ -447,8 +448,12 @@ Test(report, who_was_woken_waits_where_it_was)
 	run_expect_in(r.out, "   100.00%  100.00%        1     0.500    main (x)\n");
 	run_free(&r);
 	r = run_cmd(cmd_report, make_file(&m), "report", "-s", "state", "-t6", "-", NULL);
-	/* before its first switch it waited, too: since the start of the trace */
-	run_expect_in(r.out, "    60.00%   60.00%        2     3.000  runnable\n"
+	/* of what was before its first switch in nothing says whether it waited, too */
+	run_expect_in(
+		r.out,
+		"\n# left out: 1.000 s before first switches in: waiting for a CPU, or blocked\n");
+	run_expect_in(r.out, "    40.00%   40.00%        1     2.000  runnable\n"
+			     "    20.00%   20.00%        1     1.000  unknown\n"
 			     "    20.00%   20.00%        1     1.000  running\n"
 			     "    20.00%   20.00%        1     1.000  blocked\n");
 	run_free(&r);

@@ -40,7 +40,7 @@ static int input(void)
 
 #define UNSURE "# standard input: waits for a CPU over 4.000 s\n" \
 	       "# lost: nothing\n" \
-	       "# not counted: 1.000 s before first switches in: waiting, or blocked\n" \
+	       "# left out: 1.000 s before first switches in: waiting for a CPU, or blocked\n" \
 	       "#\n" \
 	       "#   Runtime  Switches   Waits         Avg        P50        P99        Max  Max at            Task\n"
 
@@ -232,19 +232,55 @@ Test(sched, a_switch_that_was_never_shown_makes_seconds_doubtful)
 }
 
 /* The first that is seen of 12 is its switch in, 2 s behind the start. */
-Test(sched, a_first_switch_in_without_a_waking_ends_no_wait)
+static int late(void)
 {
 	const uint64_t t = 20 * RUN_SEC;
 	struct make m;
-	struct run r;
 
 	make_init(&m, NULL);
 	make_switch(&m, t, 0, "swapper/0", 0, 0, "worker", 11);
 	make_switch(&m, t + 2 * RUN_SEC, 0, "worker", 11, 1, "late", 12);
 	make_switch(&m, t + 3 * RUN_SEC, 0, "late", 12, 1, "swapper/0", 0);
-	r = run_cmd(cmd_sched, make_done(&m), "sched", "latency", "-", "--worst", "3", NULL);
-	run_expect_in(r.out, "# not counted: 2.000 s before first switches in: ");
+	return make_done(&m);
+}
+
+#define LATE "left out: 2.000 s before first switches in: waiting for a CPU, or blocked\n"
+
+Test(sched, a_first_switch_in_without_a_waking_ends_no_wait)
+{
+	struct run r = run_cmd(cmd_sched, late(), "sched", "latency", "-", "--worst", "3", NULL);
+
+	run_expect_in(r.out, "\n# " LATE);
 	cr_expect_null(strstr(r.out, "since before"), "%s", r.out);
+	run_free(&r);
+}
+
+/* It is no more a wait to the other commands. */
+Test(sched, what_was_before_a_first_switch_in_is_unknown_to_all)
+{
+	struct run r = run_cmd(cmd_sched, late(), "sched", "timehist", "-", NULL);
+
+	run_expect_in(r.out, "\n# " LATE);
+	run_free(&r);
+	r = run_cmd(cmd_sched, late(), "sched", "summary", "-", "--json", NULL);
+	run_expect_in(r.out, ",\"wait_ns\":0,");
+	run_expect_in(r.out, ",\"unknown_ns\":2000000000,\"unsure_ns\":2000000000,");
+	run_free(&r);
+	r = run_cmd(cmd_offcpu, late(), "offcpu", "-", NULL);
+	run_expect_in(r.out, "\n# " LATE);
+	run_free(&r);
+	r = run_cmd(cmd_report, late(), "report", "--wall", "-", NULL);
+	run_expect_in(r.out,
+		      ": running 3.000 s, waiting for a CPU 0.000 s, blocked or asleep 1.000 s\n");
+	run_expect_in(r.out, "\n# " LATE);
+	run_free(&r);
+	r = run_cmd(cmd_export, late(), "export", "csv", "-", "--kind=runq", NULL);
+	cr_expect_null(strstr(r.out, "late"), "%s", r.out);
+	run_free(&r);
+	r = run_cmd(cmd_explain, late(), "explain", "12", "-", "--time=,2s", NULL);
+	run_expect_in(
+		r.out,
+		"unknown for 2.000 s: waiting for a CPU, or blocked: its waking is not in the trace\n");
 	run_free(&r);
 }
 
@@ -318,12 +354,13 @@ Test(sched, summary_of_cpus)
 		run_cmd(cmd_sched, input(), "sched", "summary", "-", NULL), CMD_OK,
 		"# standard input: the work of CPUs over 4.000 s\n"
 		"# lost: nothing\n"
+		"# left out: 1.000 s before first switches in: waiting for a CPU, or blocked\n"
 		"#\n"
 		"#CPU       Busy   Busy %  Switches  Migrated     Waiting   Queue    Longest\n"
-		"   0    4.000 s 100.00%         6         0     2.750 s   0.688    1.000 s of 12 "
-		"at 20.000000\n"
-		" all    4.000 s 100.00%         6         0     2.750 s   0.688    1.000 s of 12 "
-		"at 20.000000\n",
+		"   0    4.000 s 100.00%         6         0     1.750 s   0.438 500.000 ms of 11 "
+		"at 21.000000\n"
+		" all    4.000 s 100.00%         6         0     1.750 s   0.438 500.000 ms of 11 "
+		"at 21.000000\n",
 		"");
 	run_expect(
 		run_cmd(cmd_sched, input(), "sched", "summary", "--json", "-t", "11", "-", NULL),
@@ -332,7 +369,7 @@ Test(sched, summary_of_cpus)
 		"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,"
 		"\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,\"busy_ns\":2000000000,"
 		"\"switches\":3,\"migrated\":0,\"wait_ns\":750000000,\"wait_max_ns\":500000000,"
-		"\"wait_max_start_ns\":21000000000,\"wait_max_tid\":11,\"unknown_ns\":0,\"cpus\":[\n"
+		"\"wait_max_start_ns\":21000000000,\"wait_max_tid\":11,\"unknown_ns\":0,\"unsure_ns\":0,\"cpus\":[\n"
 		"{\"cpu\":0,\"busy_ns\":2000000000,\"switches\":3,\"migrated\":0,"
 		"\"wait_ns\":750000000,\"wait_max_ns\":500000000,"
 		"\"wait_max_start_ns\":21000000000,\"wait_max_tid\":11}]}\n",

@@ -93,9 +93,6 @@ function latencies(model) {
 			if (rows.state[row] !== STATE.RUNNING && rows.state[row] !== STATE.RUNNABLE)
 				continue;
 			seen = true;
-			/* nothing says whether it waited or was blocked before */
-			if (rows.state[row] === STATE.RUNNABLE && flags & FLAG.EDGE_START && rows.why[row] === WHY.UNKNOWN)
-				continue;
 			if (rows.state[row] === STATE.RUNNING) {
 				sum.run_ns += ns;
 				sum.switches += flags & FLAG.EDGE_START ? 0 : 1;

@@ -66,7 +66,7 @@ Test(delays, by_thread)
 	cr_expect_eq(d.wait_ns, 60);
 	cr_expect_eq(d.run_ns, 115);
 	cr_expect_eq(d.switches, 3);
-	cr_expect_eq(d.unknown_ns, 9);
+	cr_expect_eq(d.untold.ns, 9);
 	cr_expect_eq(d.waits.cnt, 3);
 	delays_fini(&d);
 }
@@ -111,27 +111,20 @@ Test(delays, cut_waits_are_in_sums_and_not_in_quantiles)
 /* Who is switched in first of all, without a waking, may have been woken by what the trace does not show. */
 Test(delays, before_the_first_event_of_a_thread_it_need_not_have_waited)
 {
-	struct interval i = make(51, INTERVAL_RUNNABLE, 0, 7);
-	struct intervals *iv = intervals_new(&(struct intervals_opts){ 0 });
-	struct delays_heap h = { .max = 3 };
+	struct interval i = make(51, INTERVAL_UNKNOWN, 0, 7);
 	struct delays d = { 0 };
 
 	i.cpu = TRACE_NONE;
-	i.flags = INTERVAL_EDGE_START;
+	i.flags = INTERVAL_EDGE_START | INTERVAL_UNSURE;
 	delays_add(&d, &i);
-	delays_heap_add(&h, iv, &i);
-	cr_expect_eq(d.unsure_ns, 7);
-	cr_expect_eq(d.wait_ns, 0);
-	cr_expect_eq(h.cnt, 0);
-	i.why = INTERVAL_WHY_WOKEN;
+	cr_expect_eq(d.untold.ns, 7);
+	cr_expect_eq(d.untold.unsure_ns, 7);
+	cr_expect_eq(d.cnt, 0);
+	i.flags |= INTERVAL_LOSS;
 	delays_add(&d, &i);
-	delays_heap_add(&h, iv, &i);
-	cr_expect_eq(d.unsure_ns, 7);
-	cr_expect_eq(d.wait_ns, 7);
-	cr_expect_eq(h.cnt, 1);
-	delays_heap_fini(&h);
+	cr_expect_eq(d.untold.ns, 14);
+	cr_expect_eq(d.untold.unsure_ns, 7, "of the other a loss is the cause");
 	delays_fini(&d);
-	intervals_free(iv);
 }
 
 Test(delays, threads_that_were_named_late_join_their_name)

@@ -80,7 +80,7 @@ Test(intervals, what_was_at_the_edges_says_so)
 	make_clock(&m, 1500, 2);
 	run_expect(&r, &m,
 		   "5 running 1000-1100 to block cpu 0 edge-start\n"
-		   "6 runnable 1000-1100 to cpu cpu 0 edge-start\n"
+		   "6 unknown (runnable) 1000-1100 to cpu cpu 0 edge-start unsure\n"
 		   "7 blocked 1000-1200 to waking by 9 at 1200 edge-start\n"
 		   "5 blocked 1100-1500 to nothing cpu 0 D edge-end\n"
 		   "6 running 1100-1500 to nothing cpu 0 edge-end\n"
@@ -119,7 +119,7 @@ static void make_blocked(struct make *m)
 
 /* What 5 did in it, by who knows of the loss before it reads on. */
 static const char loss_seen[] =
-	"5 runnable 1000-1000 to cpu cpu 0 edge-start\n"
+	"5 unknown (runnable) 1000-1000 to cpu cpu 0 edge-start unsure\n"
 	"5 running 1000-1100 to block cpu 0\n"
 	"5 unknown (blocked) 1100-1500 to waking cpu 0 by 0 at 1500 S loss\n"
 	"5 runnable 1500-1510 to cpu cpu 0 woken by 0 at 1500\n"
@@ -166,7 +166,7 @@ Test(intervals, of_a_loss_that_is_told_late_the_open_ones_are_marked)
 	make_lost(&m, 1400, "ring_full", 7, 1050, 1150);
 	make_waking(&m, 1500, 0, 0, "a", 5);
 	run_expect(&r, &m,
-		   "5 runnable 1000-1000 to cpu cpu 0 edge-start\n"
+		   "5 unknown (runnable) 1000-1000 to cpu cpu 0 edge-start unsure\n"
 		   "5 running 1000-1100 to block cpu 0\n"
 		   "5 unknown (blocked) 1100-1500 to waking cpu 0 by 0 at 1500 S loss\n"
 		   "5 runnable 1500-1500 to nothing cpu 0 woken by 0 at 1500 edge-end\n");
@@ -185,9 +185,9 @@ Test(intervals, a_switch_that_does_not_fit_the_one_before_leaves_a_hole)
 	make_switch(&m, 1300, 0, "c", 7, 1, "a", 5);
 	make_switch(&m, 1400, 0, "a", 5, 1, "swapper", 0);
 	run_expect(&r, &m,
-		   "5 runnable 1000-1000 to cpu cpu 0 edge-start\n"
+		   "5 unknown (runnable) 1000-1000 to cpu cpu 0 edge-start unsure\n"
 		   "6 unknown (running) 1000-1100 to block cpu 0 hole edge-start\n"
-		   "7 runnable 1000-1100 to cpu cpu 0 edge-start\n"
+		   "7 unknown (runnable) 1000-1100 to cpu cpu 0 edge-start unsure\n"
 		   "7 running 1100-1300 to block cpu 0\n"
 		   "5 unknown (running) 1000-1300 to cpu cpu 0 hole\n"
 		   "5 running 1300-1400 to block cpu 0\n"
@@ -209,7 +209,7 @@ Test(intervals, events_that_contradict_the_state_leave_a_hole)
 	make_waking(&m, 1400, 2, 6, "a", 5);
 	make_switch(&m, 1500, 3, "a", 5, 0x10, "b", 6); /* likewise */
 	run_expect(&r, &m,
-		   "5 runnable 1000-1000 to cpu cpu 0 edge-start\n"
+		   "5 unknown (runnable) 1000-1000 to cpu cpu 0 edge-start unsure\n"
 		   "5 unknown (running) 1000-1100 to cpu cpu 0 hole\n"
 		   "5 running 1100-1200 to block cpu 1\n"
 		   "5 unknown (blocked) 1200-1300 to block cpu 2 S hole\n"
@@ -253,7 +253,7 @@ Test(intervals, who_is_woken_before_it_has_left_does_not_block)
 	make_switch(&m, 1620, 0, "a", 5, 1, "b", 7);
 	make_switch(&m, 1630, 0, "b", 7, 1, "a", 5);
 	run_expect(&r, &m,
-		   "5 runnable 1000-1000 to cpu cpu 0 edge-start\n"
+		   "5 unknown (runnable) 1000-1000 to cpu cpu 0 edge-start unsure\n"
 		   "5 running 1000-1100 to block cpu 0\n"
 		   "5 runnable 1100-1300 to cpu cpu 0 early by 6 at 1095 S\n"
 		   "5 running 1300-1400 to block cpu 0\n"
@@ -279,7 +279,7 @@ Test(intervals, a_number_is_used_again)
 	make_wakeup_new(&m, 1400, 6, 5); /* it must have died unseen */
 	make_clock(&m, 1500, 1);
 	run_expect(&r, &m,
-		   "5 runnable 1000-1000 to cpu cpu 0 edge-start\n"
+		   "5 unknown (runnable) 1000-1000 to cpu cpu 0 edge-start unsure\n"
 		   "5 running 1000-1100 to exit cpu 0\n"
 		   "5 runnable 1200-1300 to cpu cpu 0 new by 6 at 1200\n"
 		   "5 unknown (running) 1300-1400 to nothing cpu 0 hole\n"
@@ -353,7 +353,7 @@ Test(intervals, of_neighbours_of_the_target_little_is_known)
 	make_clock(&m, 1500, 1);
 	run_expect(&r, &m,
 		   "5 running 1000-1100 to preempted cpu 0 edge-start\n"
-		   "8 unknown (runnable) 1000-1100 to cpu cpu 0 edge-start neighbour\n"
+		   "8 unknown (runnable) 1000-1100 to cpu cpu 0 edge-start neighbour unsure\n"
 		   "8 unknown (running) 1100-1200 to block cpu 0 neighbour\n"
 		   "5 runnable 1100-1200 to cpu cpu 0 preempted R 100 unknown\n"
 		   "5 running 1200-1300 to preempted cpu 0\n"
@@ -469,7 +469,7 @@ Test(intervals, a_note_that_crosses_a_switch_of_the_target_takes_nothing_back)
 	make_switch(&m, 1200, 0, "a", 5, 0, "y", 9);
 	make_switch(&m, 1300, 0, "y", 9, 1, "a", 5);
 	run_expect(&r, &m,
-		   "5 runnable 1000-1100 to cpu cpu 0 edge-start 100 unknown\n"
+		   "5 unknown (runnable) 1000-1100 to cpu cpu 0 edge-start unsure\n"
 		   "5 running 1100-1200 to give way cpu 0\n"
 		   "5 runnable 1200-1300 to cpu cpu 0 gave way 100 behind 9 on 0\n"
 		   "5 running 1300-1300 to nothing cpu 0 edge-end\n");
@@ -503,9 +503,9 @@ Test(intervals, who_execs_goes_on_under_the_leaders_number)
 	make_exec(&m, 1160, 5, 5); /* of its own number: nothing */
 	make_switch(&m, 1200, 0, "new", 5, 0x10, "swapper", 0);
 	run_expect(&r, &m,
-		   "5 runnable 1000-1000 to cpu cpu 0 edge-start\n"
+		   "5 unknown (runnable) 1000-1000 to cpu cpu 0 edge-start unsure\n"
 		   "5 running 1000-1100 to exit cpu 0\n"
-		   "6 runnable 1000-1100 to cpu cpu 0 edge-start\n"
+		   "6 unknown (runnable) 1000-1100 to cpu cpu 0 edge-start unsure\n"
 		   "6 running 1100-1150 to nothing cpu 0\n"
 		   "5 running 1150-1200 to exit cpu 0\n");
 }
@@ -525,9 +525,9 @@ Test(intervals, who_execs_may_be_switched_out_in_the_midst_of_it)
 	make_exec(&m, 1150, 6, 5);
 	make_switch(&m, 1200, 0, "new", 5, 0x10, "swapper", 0);
 	run_expect(&r, &m,
-		   "5 runnable 1000-1000 to cpu cpu 0 edge-start\n"
+		   "5 unknown (runnable) 1000-1000 to cpu cpu 0 edge-start unsure\n"
 		   "5 running 1000-1100 to exit cpu 0\n"
-		   "6 runnable 1000-1100 to cpu cpu 0 edge-start\n"
+		   "6 unknown (runnable) 1000-1100 to cpu cpu 0 edge-start unsure\n"
 		   "6 running 1100-1130 to nothing cpu 0\n"
 		   "5 running 1130-1130 to preempted cpu 0\n"
 		   "5 runnable 1130-1140 to cpu cpu 0 preempted R\n"
@@ -542,7 +542,7 @@ Test(intervals, numbers_that_no_kernel_gives_are_no_threads)
 	make_init(&m, NULL);
 	make_switch(&m, 1000, 0, "x", 4194305, 1, "y", 4194304);
 	run_expect(&r, &m,
-		   "4194304 runnable 1000-1000 to cpu cpu 0 edge-start\n"
+		   "4194304 unknown (runnable) 1000-1000 to cpu cpu 0 edge-start unsure\n"
 		   "4194304 running 1000-1000 to nothing cpu 0 edge-end\n");
 }
 
@@ -572,11 +572,11 @@ Test(intervals, each_part_of_the_stream_starts_anew)
 	run_bytes(&r, bytes.data, bytes.len);
 	cr_expect_str_eq(buf_cstr(&r.out),
 			 "5 running 9000-9100 to block cpu 0 edge-start\n"
-			 "6 runnable 9000-9100 to cpu cpu 0 edge-start\n"
+			 "6 unknown (runnable) 9000-9100 to cpu cpu 0 edge-start unsure\n"
 			 "5 blocked 9100-9150 to nothing cpu 0 S edge-end\n"
 			 "6 running 9100-9150 to nothing cpu 0 edge-end\n"
 			 "6 running 100-200 to block cpu 0 edge-start\n"
-			 "5 runnable 100-200 to cpu cpu 0 edge-start\n"
+			 "5 unknown (runnable) 100-200 to cpu cpu 0 edge-start unsure\n"
 			 "5 running 200-250 to nothing cpu 0 edge-end\n"
 			 "6 blocked 200-250 to nothing cpu 0 S edge-end\n",
 			 "%s", buf_cstr(&r.out));

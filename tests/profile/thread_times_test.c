@@ -98,7 +98,8 @@ Test(thread_times, edges_count_when_they_are_asked_for)
 	for (uint32_t tid = 50; tid <= 54; tid++)
 		make_task(&m, 1000, 5, tid, "t");
 	make_task(&m, 1000, 6, 60, "another"); /* of another process: off, 1000 */
-	make_switch(&m, 1100, 0, "ran", 50, 1, "came", 51); /* 50 ran 100, 51 had waited 100 */
+	make_switch(&m, 1100, 0, "ran", 50, 1, "came",
+		    51); /* 50 ran 100, 51 waited or was blocked */
 	make_switch(&m, 1250, 0, "came", 51, 0, "x", 9); /* 51 ran 150, and waits to the end: 750 */
 	make_waking(&m, 1300, 0, 9, "ran", 50); /* 50 slept 200, and waits to the end: 700 */
 	make_waking(&m, 1400, 0, 9, "woken", 52); /* 52 had slept 400, and waits: 600 */
@@ -108,15 +109,17 @@ Test(thread_times, edges_count_when_they_are_asked_for)
 	run(&m, &s, false);
 	cr_expect_eq(s.cnt, 7, "50 to 54, 60, and 9");
 	expect(&s, 50, 100, 700, 200);
-	expect(&s, 51, 150, 850, 0);
+	expect(&s, 51, 150, 750, 0);
+	cr_expect_eq(task(&s, 51)->spoilt, 100);
 	expect(&s, 52, 0, 600, 400);
 	expect(&s, 53, 1000, 0, 0);
 	expect(&s, 54, 0, 0, 1000);
-	expect(&s, 9, 750, 250, 0);
+	expect(&s, 9, 750, 0, 0);
+	cr_expect_eq(task(&s, 9)->spoilt, 250);
 	hmap_set(&pids, 5, &pids);
 	thread_times_sum(&s, &pids, &sum);
 	hmap_fini(&pids);
-	cr_expect_eq(sum.run + sum.wait + sum.off, 5 * 1000);
+	cr_expect_eq(sum.run + sum.wait + sum.off + sum.spoilt, 5 * 1000);
 	thread_times_fini(&s);
 }
 

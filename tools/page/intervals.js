@@ -17,7 +17,7 @@ const LIFE = { UNSEEN: 0, ON: 1, GONE: 2 };
 /* Who runs on a CPU of which the next switch will tell. */
 const LATER = 0xfffffffd;
 
-const INTERVAL_COLUMNS = { task: Uint32Array, state: Uint8Array, beganAs: Uint8Array, flags: Uint8Array,
+const INTERVAL_COLUMNS = { task: Uint32Array, state: Uint8Array, beganAs: Uint8Array, flags: Uint16Array,
 	endBy: Uint8Array, why: Uint8Array, start: Float64Array, end: Float64Array, cpu: Uint32Array,
 	prevState: Uint32Array, stack: Uint32Array, givenTo: Uint32Array, takenFrom: Uint32Array, waker: Uint32Array,
 	hops: Uint32Array, hopCount: Uint8Array };
@@ -150,7 +150,7 @@ class Intervals {
 		const gaps = this.#trace.gaps[this.#part];
 		if (gaps && gaps.touch(rows.start[row], rows.end[row]))
 			rows.flags[row] |= FLAG.LOSS;
-		if (rows.flags[row] & (FLAG.LOSS | FLAG.HOLE | FLAG.NEIGHBOUR))
+		if (rows.flags[row] & (FLAG.LOSS | FLAG.HOLE | FLAG.NEIGHBOUR | FLAG.UNSURE))
 			rows.state[row] = STATE.UNKNOWN;
 		/* what does not fit together, or has no beginning, happened where nobody recorded */
 		if (rows.state[row] === STATE.UNKNOWN && this.#recorded && !(rows.flags[row] & FLAG.LOSS))
@@ -384,9 +384,10 @@ class Intervals {
 
 	#switchedIn(th, ts, cpu, prev) {
 		this.#place(th, cpu, ts);
-		/* where wakings may have happened elsewhere it may have been blocked */
-		if (th.life === LIFE.UNSEEN)
-			this.#beginUnseen(th, this.#recorded ? STATE.UNKNOWN : STATE.RUNNABLE);
+		if (th.life === LIFE.UNSEEN) {
+			this.#beginUnseen(th, STATE.RUNNABLE);
+			th.flags |= FLAG.UNSURE; /* it waited, or was blocked and its waking is not there */
+		}
 		if (th.life === LIFE.ON) {
 			if (th.state === STATE.RUNNING) {
 				th.flags |= FLAG.HOLE;

@@ -5,8 +5,9 @@
 const STATE = { UNKNOWN: 0, RUNNING: 1, RUNNABLE: 2, BLOCKED: 3 };
 const END = { NOTHING: 0, CPU: 1, WAKING: 2, BLOCK: 3, PREEMPTED: 4, GIVE_WAY: 5, EXIT: 6 };
 const WHY = { UNKNOWN: 0, WOKEN: 1, WOKEN_EARLY: 2, PREEMPTED: 3, GAVE_WAY: 4, NEW: 5 };
-/* BETWEEN: nobody looked, as only stays off the CPU were recorded. */
-const FLAG = { LOSS: 1, HOLE: 2, EDGE_START: 4, EDGE_END: 8, BETWEEN: 0x10, NO_WAKING: 0x40, NEIGHBOUR: 0x80 };
+/* BETWEEN: nobody looked, as only stays off the CPU were recorded. UNSURE: until it was switched in first. */
+const FLAG = { LOSS: 1, HOLE: 2, EDGE_START: 4, EDGE_END: 8, BETWEEN: 0x10, NO_WAKING: 0x40, NEIGHBOUR: 0x80,
+	UNSURE: 0x100 };
 const CUT = FLAG.LOSS | FLAG.HOLE | FLAG.EDGE_START | FLAG.EDGE_END;
 /* Kinds of events that it is fed; other kinds only move time on. */
 const EVENT = { OTHER: 0, SWITCH: 1, WAKING: 2, BIRTH: 3, SAMPLE: 4, TRACEPOINT: 5, TASK: 6, WATCH: 7,

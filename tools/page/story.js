@@ -35,7 +35,9 @@ function stateText(rows, row) {
 	default:
 		return flags & FLAG.BETWEEN ? 'unknown: only stays off the CPU are recorded, of some lengths' :
 			flags & FLAG.NEIGHBOUR ? 'not among what was recorded' :
-			flags & FLAG.LOSS ? 'unknown: events were lost' : 'unknown: events are missing';
+			flags & FLAG.LOSS ? 'unknown: events were lost' :
+			flags & FLAG.UNSURE && !(flags & FLAG.HOLE) ? 'unknown: waiting for a CPU, or blocked' :
+			'unknown: events are missing';
 	}
 }
 

@@ -129,8 +129,6 @@ static void put_why(struct buf *out, const struct explained *x, const struct exp
 		buf_addstr(out, ", just born");
 	else if (p->why == INTERVAL_WHY_WOKEN_EARLY && p->woken)
 		put_waker(out, x, p);
-	else if (p->why == INTERVAL_WHY_UNKNOWN && p->flags & INTERVAL_EDGE_START)
-		buf_addstr(out, " or blocked, its waking is not in the trace");
 	put_edges(out, p);
 }
 
@@ -247,8 +245,13 @@ static void put_unknown(struct buf *out, const struct explained *x, const struct
 
 	buf_addstr(&line, "unknown for ");
 	text_duration(&line, s->ns[INTERVAL_UNKNOWN], 0);
-	buf_addstr(&line, p->flags & INTERVAL_NEIGHBOUR ? ": not among what was recorded" :
-							  ": events are missing");
+	if (p->flags & INTERVAL_NEIGHBOUR)
+		buf_addstr(&line, ": not among what was recorded");
+	else if (p->flags & INTERVAL_UNSURE && !(p->flags & (INTERVAL_LOSS | INTERVAL_HOLE)))
+		buf_addstr(&line,
+			   ": waiting for a CPU, or blocked: its waking is not in the trace");
+	else
+		buf_addstr(&line, ": events are missing");
 	paint_put(out, x->view.color, PAINT_WARN, buf_cstr(&line), line.len);
 	buf_addch(out, '\n');
 	buf_free(&line);

@@ -34,7 +34,7 @@ struct offcpu {
 	struct view view;
 	struct waits waits;
 	enum callchain_part part;
-	uint64_t unknown_ns; /* of threads that are wanted */
+	struct intervals_untold untold; /* of threads that are wanted */
 	uint64_t all; /* waits before --min, --max and --state */
 	struct summed sums; /* of a trace that has these in place of events */
 };
@@ -187,7 +187,7 @@ static void take(void *ctx, const struct interval *i)
 	    !timeline_wants(&o->timeline, i, i->cpu))
 		return;
 	if (i->state == INTERVAL_UNKNOWN) {
-		o->unknown_ns += i->end - i->start;
+		intervals_untold_add(&o->untold, i);
 		return;
 	}
 	o->all++;
@@ -211,7 +211,8 @@ static void drop(void *ctx)
 
 	waits_fini(&o->waits);
 	summed_fini(&o->sums);
-	o->unknown_ns = o->all = 0;
+	o->untold = (struct intervals_untold){ 0 };
+	o->all = 0;
 }
 
 /* ---- text -------------------------------------------------------------------------------------- */
@@ -308,7 +309,7 @@ static void put_head(struct buf *out, const struct offcpu *o)
 	}
 	buf_addch(&line, '\n');
 	buf_add(out, line.data, line.len);
-	timeline_put_unknown(out, &o->timeline, o->unknown_ns, o->view.color);
+	timeline_put_unknown(out, &o->timeline, &o->untold, o->view.color);
 	buf_free(&line);
 }
 
@@ -457,10 +458,9 @@ static void print_json(const struct offcpu *o)
 	struct buf out = { 0 };
 
 	timeline_json_head(&out, &o->timeline);
-	buf_printf(&out,
-		   ",\"waits\":%" PRIu64 ",\"cut\":%" PRIu64 ",\"ns\":%" PRIu64
-		   ",\"unknown_ns\":%" PRIu64,
-		   o->waits.waits, o->waits.cut, o->waits.ns, o->unknown_ns);
+	buf_printf(&out, ",\"waits\":%" PRIu64 ",\"cut\":%" PRIu64 ",\"ns\":%" PRIu64,
+		   o->waits.waits, o->waits.cut, o->waits.ns);
+	timeline_json_unknown(&out, &o->untold);
 	text_json_rows(&out, o->waits.cnt - n);
 	for (size_t i = 0; i < n; i++) {
 		buf_addstr(&out, i ? ",\n" : "\n");

@@ -496,8 +496,11 @@ static void say_wall(const struct report *r)
 	    (double)ns[INTERVAL_BLOCKED] / 1e9);
 	say(r,
 	    "below, running is what samples stand for, the rest exact, by the stack of the switch");
-	if (text_unknown(&line, &r->counts.account, ns[INTERVAL_UNKNOWN]))
+	if (text_unknown(&line, &r->counts.account, &r->untold))
 		warn(r, "%s", buf_cstr(&line));
+	buf_clear(&line);
+	if (text_unsure(&line, &r->untold))
+		say(r, "%s", buf_cstr(&line));
 	buf_free(&line);
 }
 

@@ -38,6 +38,7 @@ static void take_wall(struct report *r, const struct interval *i, const struct n
 				  .cpu = i->cpu };
 
 	r->state_ns[i->state] += i->end - i->start;
+	intervals_untold_add(&r->untold, i);
 	if (i->state == INTERVAL_RUNNING)
 		return;
 	if (stack != INTERVAL_NO_STACK)
@@ -147,6 +148,7 @@ static int recount(struct report *r)
 	intervals_restart(r->intervals);
 	profile_forget_times(r->profile);
 	memset(r->state_ns, 0, sizeof(r->state_ns));
+	r->untold = (struct intervals_untold){ 0 };
 	off_stack_fini(&r->off_stack);
 	while (!ret && (ret = reader_next(r->reader, &ev)) == 1) {
 		report_exact_add(r, &ev);

@@ -226,6 +226,8 @@ void report_print_json(const struct report *r)
 	text_json_account(&out, &r->counts.account);
 	for (uint32_t i = 0; r->wall && i < INTERVAL_STATE_CNT; i++)
 		buf_printf(&out, ",\"%s_ns\":%" PRIu64, text_state(i), r->state_ns[i]);
+	if (r->wall)
+		buf_printf(&out, ",\"unsure_ns\":%" PRIu64, r->untold.unsure_ns);
 	if (r->exact)
 		buf_printf(&out, ",\"run_ns\":%" PRIu64 ",\"doubtful_ns\":%" PRIu64,
 			   r->cpu_time.run_ns, r->cpu_time.doubtful_ns);

@@ -312,20 +312,11 @@ static void put_worst(struct buf *out, const struct latency *l, const struct del
 	}
 }
 
-static void put_unsure(struct buf *out, const struct latency *l)
-{
-	if (!l->delays.unsure_ns)
-		return;
-	buf_addstr(out, "# not counted: ");
-	text_duration(out, l->delays.unsure_ns, 0);
-	buf_addstr(out, " before first switches in: waiting, or blocked\n");
-}
-
 static void print_text(const struct latency *l)
 {
 	struct buf out = { 0 };
 
-	if (!l->delays.cnt) {
+	if (!l->delays.cnt && !l->delays.untold.ns) {
 		if (!timeline_is_chosen(&l->timeline))
 			printf("No waits for a CPU in %s: %s.\n", reader_input(l->timeline.reader),
 			       l->timeline.switches ? "no thread ran" :
@@ -333,8 +324,7 @@ static void print_text(const struct latency *l)
 		return;
 	}
 	timeline_put_head(&out, &l->timeline, "waits for a CPU", l->view.color);
-	timeline_put_unknown(&out, &l->timeline, l->delays.unknown_ns, l->view.color);
-	put_unsure(&out, l);
+	timeline_put_unknown(&out, &l->timeline, &l->delays.untold, l->view.color);
 	put_rows(&out, l);
 	if (l->opts->hist && l->delays.waits.cnt)
 		put_hist(&out, &l->delays.waits);
@@ -408,9 +398,8 @@ static void print_json(const struct latency *l)
 
 	timeline_json_head(&out, &l->timeline);
 	json_times(&out, l, d->run_ns, d->switches);
-	buf_printf(&out,
-		   ",\"wait_ns\":%" PRIu64 ",\"unknown_ns\":%" PRIu64 ",\"unsure_ns\":%" PRIu64,
-		   d->wait_ns, d->unknown_ns, d->unsure_ns);
+	buf_printf(&out, ",\"wait_ns\":%" PRIu64, d->wait_ns);
+	timeline_json_unknown(&out, &d->untold);
 	text_json_rows(&out, d->cnt - n);
 	for (size_t i = 0; i < n; i++) {
 		buf_addstr(&out, i ? ",\n" : "\n");

@@ -25,7 +25,7 @@ struct cpus {
 	struct timeline timeline;
 	struct view view;
 	struct cpu_load load;
-	uint64_t unknown_ns;
+	struct intervals_untold untold;
 };
 
 #define O(m) offsetof(struct summary_opts, m)
@@ -59,8 +59,7 @@ static void take(void *ctx, const struct interval *i)
 	if (i->flags & INTERVAL_NEIGHBOUR || !i->tid || !timeline_wants(&c->timeline, i, i->cpu))
 		return;
 	cpu_load_add(&c->load, i);
-	if (i->state == INTERVAL_UNKNOWN)
-		c->unknown_ns += i->end - i->start;
+	intervals_untold_add(&c->untold, i);
 }
 
 static void drop(void *ctx)
@@ -68,7 +67,7 @@ static void drop(void *ctx)
 	struct cpus *c = ctx;
 
 	cpu_load_fini(&c->load);
-	c->unknown_ns = 0;
+	c->untold = (struct intervals_untold){ 0 };
 }
 
 /* From so many columns on there is room for which wait was the longest. */
@@ -105,7 +104,7 @@ static void print_text(const struct cpus *c)
 		return;
 	}
 	timeline_put_head(&out, &c->timeline, "the work of CPUs", c->view.color);
-	timeline_put_unknown(&out, &c->timeline, c->unknown_ns, c->view.color);
+	timeline_put_unknown(&out, &c->timeline, &c->untold, c->view.color);
 	buf_addstr(&out, "#\n#CPU       Busy   Busy %  Switches  Migrated     Waiting   Queue    "
 			 "Longest\n");
 	for (size_t k = 0; k < c->load.cnt; k++) {
@@ -139,7 +138,8 @@ static void print_json(const struct cpus *c)
 	timeline_json_head(&out, &c->timeline);
 	buf_addch(&out, ',');
 	json_row(&out, &sum);
-	buf_printf(&out, ",\"unknown_ns\":%" PRIu64 ",\"cpus\":[", c->unknown_ns);
+	timeline_json_unknown(&out, &c->untold);
+	buf_addstr(&out, ",\"cpus\":[");
 	for (size_t k = 0; k < c->load.cnt; k++) {
 		if (!c->load.cpus[k].seen)
 			continue;

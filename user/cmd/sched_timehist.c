@@ -37,7 +37,8 @@ struct timehist {
 	struct hmap threads; /* tid -> struct before */
 	/* of the switch at hand: */
 	uint64_t switch_ns, prev_state, next_tid;
-	uint64_t lines, unknown_ns; /* time of threads that are wanted, of which nothing is known */
+	uint64_t lines;
+	struct intervals_untold untold; /* of threads that are wanted */
 	size_t name_cols;
 	struct memo tasks; /* columns by what they are made of */
 	struct buf out, task;
@@ -202,7 +203,7 @@ static void take(void *ctx, const struct interval *i)
 	if (i->state == INTERVAL_UNKNOWN) {
 		b->left = false;
 		if (timeline_wants(&h->timeline, i, i->cpu))
-			h->unknown_ns += i->end - i->start;
+			intervals_untold_add(&h->untold, i);
 	} else if (i->state != INTERVAL_RUNNING &&
 		   i->given_to != TRACE_NONE) { /* it left its CPU */
 		*b = (struct before){ !(i->flags & INTERVAL_CLIP_START), i->start, 0 };
@@ -243,7 +244,7 @@ static void put_lost(struct timehist *h)
 	text_lost(&lost, &h->timeline.losses.account);
 	buf_printf(&h->out, "# lost: %s\n", buf_cstr(&lost));
 	buf_free(&lost);
-	timeline_put_unknown(&h->out, &h->timeline, h->unknown_ns, h->view.color);
+	timeline_put_unknown(&h->out, &h->timeline, &h->untold, h->view.color);
 }
 
 /* The last that it prints. Heads of columns alone would say nothing. */

@@ -155,14 +155,26 @@ void text_why_unknown(struct buf *out, const struct account *a)
 				"show all of them, as on some virtual machines");
 }
 
-bool text_unknown(struct buf *out, const struct account *a, uint64_t ns)
+bool text_unknown(struct buf *out, const struct account *a, const struct intervals_untold *u)
 {
+	const uint64_t ns = u->ns - u->unsure_ns;
+
 	if (!ns)
 		return false;
 	buf_addstr(out, "left out: ");
 	text_duration(out, ns, 0);
 	buf_addstr(out, ", of all threads together, of which the trace does not tell: ");
 	text_why_unknown(out, a);
+	return true;
+}
+
+bool text_unsure(struct buf *out, const struct intervals_untold *u)
+{
+	if (!u->unsure_ns)
+		return false;
+	buf_addstr(out, "left out: ");
+	text_duration(out, u->unsure_ns, 0);
+	buf_addstr(out, " before first switches in: waiting for a CPU, or blocked");
 	return true;
 }
 

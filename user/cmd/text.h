@@ -27,7 +27,9 @@ void text_why_unknown(struct buf *out, const struct account *a);
  * "left out: 1.234 s, of all threads together, of which the trace does not tell: " and why. Threads are many, so that may
  * be more than the trace is long. False, and nothing, for 0.
  */
-bool text_unknown(struct buf *out, const struct account *a, uint64_t ns);
+bool text_unknown(struct buf *out, const struct account *a, const struct intervals_untold *u);
+/* "left out: 1.234 s before first switches in: waiting for a CPU ..."; false, and nothing, for none. */
+bool text_unsure(struct buf *out, const struct intervals_untold *u);
 /* "12 records, 1 stall: names of some processes may be missing"; false, and nothing, without loss. */
 bool text_sideband(struct buf *out, const struct account *a);
 /* Members of a JSON object: lost_events, lost_samples, lost_samples_estimate, lost_sideband, ... */

@@ -396,16 +396,25 @@ void timeline_put_head(struct buf *out, const struct timeline *t, const char *wh
 	buf_free(&line);
 }
 
-void timeline_put_unknown(struct buf *out, const struct timeline *t, uint64_t ns, bool color)
+void timeline_put_unknown(struct buf *out, const struct timeline *t,
+			  const struct intervals_untold *u, bool color)
 {
 	struct buf line = { 0 };
 
-	if (text_unknown(&line, &t->losses.account, ns)) {
+	if (text_unknown(&line, &t->losses.account, u)) {
 		buf_addstr(out, "# ");
 		buf_addch(&line, '\n');
 		paint_put(out, color, PAINT_WARN, buf_cstr(&line), line.len);
 	}
+	buf_clear(&line);
+	if (text_unsure(&line, u))
+		buf_printf(out, "# %s\n", buf_cstr(&line));
 	buf_free(&line);
+}
+
+void timeline_json_unknown(struct buf *out, const struct intervals_untold *u)
+{
+	buf_printf(out, ",\"unknown_ns\":%" PRIu64 ",\"unsure_ns\":%" PRIu64, u->ns, u->unsure_ns);
 }
 
 void timeline_put_waits(struct buf *out, const struct waits_row *r, uint64_t all_ns, bool color)

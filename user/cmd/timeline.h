@@ -119,8 +119,11 @@ void timeline_put_head(struct buf *out, const struct timeline *t, const char *wh
  * and the longest.
  */
 void timeline_put_waits(struct buf *out, const struct waits_row *r, uint64_t all_ns, bool color);
-/* "# left out: 1.234 s ..." of text_unknown(); nothing for 0. */
-void timeline_put_unknown(struct buf *out, const struct timeline *t, uint64_t ns, bool color);
+/* "# left out: 1.234 s ..." of text_unknown() and of text_unsure(), a line each; nothing for 0. */
+void timeline_put_unknown(struct buf *out, const struct timeline *t,
+			  const struct intervals_untold *u, bool color);
+/* ,"unknown_ns":N,"unsure_ns":N: the second is a part of the first. */
+void timeline_json_unknown(struct buf *out, const struct intervals_untold *u);
 /* The head of a JSON object, open, without a comma: version, file, span_ns and what was lost. */
 void timeline_json_head(struct buf *out, const struct timeline *t);
 /*

@@ -79,7 +79,7 @@ static void add_wait(struct delays *d, struct delays_row *r, const struct interv
 {
 	const uint64_t ns = i->end - i->start;
 
-	/* a thread whose first event is its switch in was ready then, for who knows how long */
+	/* one that the edge leaves nothing of */
 	if (i->flags & INTERVAL_CUT && !ns)
 		return;
 	r->wait_ns += ns;
@@ -96,26 +96,14 @@ static void add_wait(struct delays *d, struct delays_row *r, const struct interv
 	quantile_add(&d->waits, ns);
 }
 
-static bool is_unsure(const struct interval *i)
-{
-	return i->flags & INTERVAL_EDGE_START && i->why == INTERVAL_WHY_UNKNOWN;
-}
-
 void delays_add(struct delays *d, const struct interval *i)
 {
 	struct delays_row *r;
 
-	if (i->state == INTERVAL_UNKNOWN) {
-		d->unknown_ns += i->end - i->start;
-		return;
-	}
-	if (i->state == INTERVAL_BLOCKED)
+	intervals_untold_add(&d->untold, i);
+	if (i->state == INTERVAL_BLOCKED || i->state == INTERVAL_UNKNOWN)
 		return;
 	r = row_of(d, i);
-	if (i->state == INTERVAL_RUNNABLE && is_unsure(i)) {
-		d->unsure_ns += i->end - i->start;
-		return;
-	}
 	if (i->state == INTERVAL_RUNNABLE) {
 		add_wait(d, r, i);
 		return;
@@ -265,7 +253,7 @@ static struct delays_worst describe(const struct intervals *iv, const struct int
 
 void delays_heap_add(struct delays_heap *h, const struct intervals *iv, const struct interval *i)
 {
-	if (!h->max || is_unsure(i) || (h->cnt == h->max && h->v[0].ns >= i->end - i->start))
+	if (!h->max || (h->cnt == h->max && h->v[0].ns >= i->end - i->start))
 		return;
 	if (h->cnt == h->max) {
 		h->v[0] = describe(iv, i);

@@ -29,10 +29,8 @@ struct delays {
 	struct delays_row *rows;
 	size_t cnt, cap;
 	struct quantile waits; /* of all rows */
-	uint64_t run_ns, wait_ns, switches, unknown_ns;
-	/* Of threads of which nothing is there before they were switched in: ready, or blocked and woken by what the
-	 * trace does not have. In no row's wait_ns. */
-	uint64_t unsure_ns;
+	uint64_t run_ns, wait_ns, switches;
+	struct intervals_untold untold; /* in no row's wait_ns */
 };
 
 enum delays_order {
@@ -68,7 +66,7 @@ struct delays_heap {
 	struct delays_worst *v;
 };
 
-/* Takes a runnable interval, unless it is as those of unsure_ns, within the engine's callback. */
+/* Takes a runnable interval within the engine's callback. */
 void delays_heap_add(struct delays_heap *h, const struct intervals *iv, const struct interval *i);
 /* Longest first. Once, after the last. */
 void delays_heap_sort(struct delays_heap *h);

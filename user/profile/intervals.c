@@ -166,3 +166,14 @@ struct interval_behind_sum intervals_behind(const struct intervals *iv, const st
 {
 	return machine_behind(iv->all.telling ? iv->all.telling : iv->own, i, out, max);
 }
+
+void intervals_untold_add(struct intervals_untold *u, const struct interval *i)
+{
+	const uint64_t ns = i->end - i->start;
+
+	if (i->state != INTERVAL_UNKNOWN)
+		return;
+	u->ns += ns;
+	if (i->flags & INTERVAL_UNSURE && !(i->flags & (INTERVAL_LOSS | INTERVAL_HOLE)))
+		u->unsure_ns += ns;
+}

@@ -28,7 +28,7 @@
 #include "trace/trace.h"
 
 enum interval_state {
-	INTERVAL_UNKNOWN, /* a loss or a hole: see flags */
+	INTERVAL_UNKNOWN, /* a loss, a hole, or no beginning: see flags */
 	INTERVAL_RUNNING, /* on a CPU */
 	INTERVAL_RUNNABLE, /* without one */
 	INTERVAL_BLOCKED, /* or asleep */
@@ -74,6 +74,11 @@ enum interval_why {
  * INTERVAL_UNKNOWN.
  */
 #define INTERVAL_NEIGHBOUR 0x80
+/*
+ * The first that the trace tells of this thread is that it was switched in: until then it waited for a CPU,
+ * or was blocked and woken by what the trace does not have. State is INTERVAL_UNKNOWN.
+ */
+#define INTERVAL_UNSURE 0x100
 #define INTERVAL_CUT                                                                               \
 	(INTERVAL_LOSS | INTERVAL_HOLE | INTERVAL_EDGE_START | INTERVAL_EDGE_END |                 \
 	 INTERVAL_CLIP_START | INTERVAL_CLIP_END)
@@ -150,6 +155,15 @@ struct interval {
 	const struct interval_exec *execs;
 	uint32_t exec_cnt;
 };
+
+/* Time of INTERVAL_UNKNOWN, together. */
+struct intervals_untold {
+	uint64_t ns;
+	uint64_t unsure_ns; /* of that, with INTERVAL_UNSURE and neither a loss nor a hole */
+};
+
+/* Takes any interval. */
+void intervals_untold_add(struct intervals_untold *u, const struct interval *i);
 
 /* @i and what it points to are borrowed until the function returns. */
 typedef void (*interval_fn)(void *ctx, const struct interval *i);

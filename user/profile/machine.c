@@ -103,7 +103,7 @@ static void hand_out(struct machine *iv, struct thread *th, struct interval *i)
 		i->flags |= INTERVAL_NEIGHBOUR;
 	if (spans_loss(iv, i->began, i->ended))
 		i->flags |= INTERVAL_LOSS;
-	if (i->flags & (INTERVAL_LOSS | INTERVAL_HOLE | INTERVAL_NEIGHBOUR))
+	if (i->flags & (INTERVAL_LOSS | INTERVAL_HOLE | INTERVAL_NEIGHBOUR | INTERVAL_UNSURE))
 		i->state = INTERVAL_UNKNOWN;
 	/* what does not fit together, or has no beginning, happened where nobody recorded */
 	if (i->state == INTERVAL_UNKNOWN && iv->recorded.bits && !(i->flags & INTERVAL_LOSS))
@@ -277,9 +277,10 @@ static void switched_in(struct machine *iv, struct thread *th, const struct trac
 			uint32_t prev)
 {
 	place(iv, th, ev->cpu, ev->ts);
-	/* where wakings may have happened elsewhere it may have been blocked */
-	if (th->life == LIFE_UNSEEN)
-		begin_unseen(iv, th, iv->recorded.bits ? INTERVAL_UNKNOWN : INTERVAL_RUNNABLE);
+	if (th->life == LIFE_UNSEEN) {
+		begin_unseen(iv, th, INTERVAL_RUNNABLE);
+		th->flags |= INTERVAL_UNSURE;
+	}
 	if (th->life == LIFE_ON) {
 		if (th->state == INTERVAL_RUNNING) {
 			th->flags |= INTERVAL_HOLE;
