@@ -249,6 +249,48 @@ Test(symworker, asks_for_the_files_that_debug_information_is_split_over)
 	symbroker_free(w);
 }
 
+/* Frames of the program "two" in scratch(), without the files of these units. */
+static size_t frames_of_two(const char *units, const char *detail)
+{
+	struct got g = { 0 };
+	struct symbroker *w;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/two", scratch());
+	shell("cd %s && cp kept/*.dwo . && for u in %s; do rm two-$u.dwo || exit; done", scratch(),
+	      units);
+	w = start(NULL);
+	add(w, 1, path);
+	ask_text(w, 1, path, 4);
+	finish(w, &g);
+	cr_expect_str_eq(g.detail, detail);
+	cr_expect_eq(symbroker_restarts(w), 0u);
+	symbroker_free(w);
+	return g.frames;
+}
+
+/* That the file of one unit is missing costs the other one nothing, whichever is asked for first. */
+Test(symworker, asks_for_each_file_whatever_became_of_the_others)
+{
+	static const char missing[] = "files of its split debug information are missing";
+	const char *top = getenv("D9_TOP") ? getenv("D9_TOP") : ".";
+	size_t all, none, a, b;
+	char src[PATH_MAX];
+
+	cr_assert_not_null(realpath(top, src));
+	shell("export CCACHE_DISABLE=1; cd %s && echo 'int main(void) { return 0; }' >main.c && "
+	      "for u in numbers inlined; do gcc -O2 -g -gsplit-dwarf -std=gnu11 -Dmain=$u -c -o two-$u.o "
+	      "%s/tests/stimuli/$u.c || exit; done && gcc -o two main.c two-*.o && mkdir kept && mv *.dwo kept",
+	      scratch(), src);
+	all = frames_of_two("", "");
+	none = frames_of_two("numbers inlined", missing);
+	a = frames_of_two("numbers", missing);
+	b = frames_of_two("inlined", missing);
+	cr_expect_gt(a, none);
+	cr_expect_gt(b, none);
+	cr_expect_eq(a - none + b - none, all - none, "%zu %zu %zu %zu", all, none, a, b);
+}
+
 Test(symworker, says_why_a_module_has_no_names)
 {
 	const uint8_t id[20] = { 1 };

@@ -164,6 +164,7 @@ static int open_debug(void *ctx, const struct symbolizer_want *want)
 	};
 	struct module *m = ctx;
 	struct want *slot = &m->wants[want->kind];
+	int fd;
 
 	if (want->build_id_sz > SYMPROTO_BUILD_ID_MAX)
 		return -ENOENT;
@@ -180,12 +181,11 @@ static int open_debug(void *ctx, const struct symbolizer_want *want)
 		slot->state = WANT_ASKED;
 		m->waiting++;
 	}
-	if (slot->state == WANT_FAILED)
-		return slot->error;
 	if (slot->state == WANT_ASKED)
 		return -EAGAIN;
+	fd = slot->state == WANT_HERE ? slot->fd : slot->error;
 	slot->state = WANT_NONE;
-	return slot->fd;
+	return fd;
 }
 
 static void free_module(struct module *m)
