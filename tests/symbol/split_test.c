@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -242,6 +243,24 @@ Test(split, finds_the_files_beside_a_program_that_was_moved)
 	symbolizer_free(split.sym);
 }
 
+/* The program and its files were moved, and others are where they had been. */
+Test(split, looks_further_than_a_file_of_another_build)
+{
+	struct opened whole, split;
+
+	build_c();
+	shell("cd %s && mkdir moved && mv split *.dwo moved && cp moved/split-inlined.dwo split-numbers.dwo && "
+	      "cp moved/split-numbers.dwo split-inlined.dwo && echo text >split-main.dwo",
+	      scratch());
+	open_program(&whole, "whole");
+	open_program(&split, "moved/split");
+	compare(&whole, &split, 4);
+	cr_expect_eq(symbolizer_missing(split.sym), 0u);
+	cr_expect_eq(symbolizer_files(split.sym), 3u);
+	symbolizer_free(whole.sym);
+	symbolizer_free(split.sym);
+}
+
 /* ---- answers that take their time ---------------------------------------------------------------- */
 
 struct slow {
@@ -355,23 +374,13 @@ Test(split, survives_files_that_are_damaged, .timeout = 60)
 	try_damaged("split.dwp", &text);
 }
 
-static int count_asked(void *ctx, const struct symbolizer_want *want)
-{
-	*(unsigned int *)ctx += want->kind == SYMBOLIZER_WANT_DWO;
-	return -ENOENT;
-}
-
-/* 20,000 units, each with a file of its own that is not there. */
-Test(split, asks_for_so_many_files_and_no_more)
+/* What tests forge: units of 16 bytes of code each, numbers from `number` on, whose DIEs are elsewhere. */
+static void *forge_program(size_t *size, unsigned int cnt, uint64_t number, uint64_t step)
 {
 	struct buf abbrev = { 0 }, info = { 0 };
-	unsigned int asked = 0, i;
-	struct symbolizer_cfg cfg = { .open_debug = count_asked, .open_ctx = &asked };
-	struct symbolizer_frame f[4];
-	struct symbolizer *sym;
 	struct forge file;
-	size_t size, unit;
-	uint8_t *bytes;
+	unsigned int i;
+	size_t unit;
 
 	forge_init(&file);
 	forge_innocent(&file);
@@ -379,25 +388,135 @@ Test(split, asks_for_so_many_files_and_no_more)
 		     DW_AT_high_pc, DW_FORM_data8, DW_AT_GNU_dwo_id, DW_FORM_data8,
 		     DW_AT_GNU_dwo_name, DW_FORM_string, 0);
 	forge_num(&abbrev, 0, 1);
-	for (i = 0; i < 20000; i++) {
+	for (i = 0; i < cnt; i++) {
 		unit = forge_unit(&info);
 		forge_uleb(&info, 1);
 		forge_num(&info, FORGE_CODE + 16 * i, 8);
 		forge_num(&info, 16, 8);
-		forge_num(&info, i, 8);
+		forge_num(&info, number + i * step, 8);
 		buf_add(&info, "x.dwo", 6);
 		forge_unit_end(&info, unit);
 	}
 	*forge_section(&file, ".debug_abbrev") = abbrev;
 	*forge_section(&file, ".debug_info") = info;
+	return forge_finish(&file, size);
+}
+
+/* A .dwo file of so many units with that number. */
+static int forge_dwo(unsigned int cnt, uint64_t number)
+{
+	struct buf abbrev = { 0 }, info = { 0 };
+	int fd = memfd_create("dwo", MFD_CLOEXEC);
+	struct forge file;
+	unsigned int i;
+	size_t size, unit;
+	uint8_t *bytes;
+
+	forge_init(&file);
+	forge_abbrev(&abbrev, 1, DW_TAG_compile_unit, false, DW_AT_GNU_dwo_id, DW_FORM_data8, 0);
+	forge_num(&abbrev, 0, 1);
+	for (i = 0; i < cnt; i++) {
+		unit = forge_unit(&info);
+		forge_uleb(&info, 1);
+		forge_num(&info, number, 8);
+		forge_unit_end(&info, unit);
+	}
+	*forge_section(&file, ".debug_abbrev.dwo") = abbrev;
+	*forge_section(&file, ".debug_info.dwo") = info;
 	bytes = forge_finish(&file, &size);
+	cr_assert_eq(write(fd, bytes, size), (ssize_t)size);
+	free(bytes);
+	return fd;
+}
+
+struct asked {
+	unsigned int cnt;
+	int fd; /* what is given; -1: nothing */
+};
+
+static int count_asked(void *ctx, const struct symbolizer_want *want)
+{
+	struct asked *a = ctx;
+
+	if (want->kind != SYMBOLIZER_WANT_DWO)
+		return -ENOENT;
+	a->cnt++;
+	return a->fd < 0 ? -ENOENT : dup(a->fd);
+}
+
+/* 20,000 units, each with a file of its own that is not there. */
+Test(split, asks_for_so_many_files_and_no_more)
+{
+	struct asked asked = { .fd = -1 };
+	struct symbolizer_cfg cfg = { .open_debug = count_asked, .open_ctx = &asked };
+	struct symbolizer_frame f[4];
+	struct symbolizer *sym;
+	unsigned int i;
+	size_t size;
+	void *bytes = forge_program(&size, 20000, 0, 1);
+
 	cr_assert_eq(symbolizer_open_mem(bytes, size, &cfg, &sym), 0);
 	for (i = 0; i < 20000; i++)
 		cr_assert_geq(symbolizer_frames(sym, FORGE_CODE + 16 * i, f, 4), 0);
-	cr_expect_eq(asked, SYMBOLIZER_SPLIT_MAX);
+	cr_expect_eq(asked.cnt, SYMBOLIZER_SPLIT_MAX);
 	cr_expect_eq(symbolizer_missing(sym), SYMBOLIZER_SPLIT_MAX + 1u);
 	cr_expect_eq(symbolizer_name(sym, FORGE_CODE, f), 1);
 	cr_expect_str_eq(f[0].name, "innocent");
 	symbolizer_free(sym);
 	free(bytes);
+}
+
+/* However often it is asked further, it is always the same file that is found, and the wrong one. */
+Test(split, looks_no_further_than_there_are_places)
+{
+	struct asked asked = { .fd = forge_dwo(1, 2) };
+	struct symbolizer_cfg cfg = { .open_debug = count_asked, .open_ctx = &asked };
+	struct symbolizer_frame f[4];
+	struct symbolizer *sym;
+	size_t size;
+	void *bytes = forge_program(&size, 1, 1, 1);
+
+	cr_assert_eq(symbolizer_open_mem(bytes, size, &cfg, &sym), 0);
+	cr_assert_geq(symbolizer_frames(sym, FORGE_CODE, f, 4), 0);
+	cr_expect_gt(asked.cnt, 6u);
+	cr_expect_lt(asked.cnt, 10u);
+	cr_expect_eq(symbolizer_missing(sym), 1u);
+	cr_expect_eq(symbolizer_files(sym), 0u);
+	symbolizer_free(sym);
+	free(bytes);
+	close(asked.fd);
+}
+
+/* Both units have one number, which the file has not: one is read half when the other one refuses it. */
+Test(split, takes_from_no_unit_the_file_that_another_refuses)
+{
+	struct asked asked = { .fd = forge_dwo(100, 2) };
+	struct symbolizer_cfg cfg = { .open_debug = count_asked, .open_ctx = &asked };
+	struct symbolizer_frame f[4];
+	struct symbolizer *sym;
+	unsigned int i;
+	size_t size;
+	void *bytes = forge_program(&size, 2, 1, 0);
+	int again = -EAGAIN;
+
+	cr_assert_eq(symbolizer_open_mem(bytes, size, &cfg, &sym), 0);
+	for (i = 0; i < 10000 && !symbolizer_files(sym); i++) {
+		symbolizer_slice(sym, 0);
+		cr_assert_eq(symbolizer_frames(sym, FORGE_CODE, f, 4), -EAGAIN);
+	}
+	cr_assert_eq(symbolizer_files(sym), 1u);
+	for (i = 0; i < 100000 && again == -EAGAIN; i++) {
+		symbolizer_slice(sym, 0);
+		again = symbolizer_frames(sym, FORGE_CODE + 16, f, 4);
+	}
+	cr_assert_geq(again, 0);
+	for (again = -EAGAIN; again == -EAGAIN && i < 200000; i++) {
+		symbolizer_slice(sym, 0);
+		again = symbolizer_frames(sym, FORGE_CODE, f, 4);
+	}
+	cr_expect_geq(again, 0);
+	cr_expect_eq(symbolizer_missing(sym), 2u);
+	symbolizer_free(sym);
+	free(bytes);
+	close(asked.fd);
 }

@@ -392,6 +392,13 @@ Test(symopen, finds_split_debug_information)
 	expect_text(symopen_debug(&where, &dwo), "beside as it was");
 	write_file("made/sub/a.dwo", "made");
 	expect_text(symopen_debug(&where, &dwo), "made");
+	dwo.skip = 1;
+	expect_text(symopen_debug(&where, &dwo), "beside as it was");
+	dwo.skip = 2;
+	expect_text(symopen_debug(&where, &dwo), "beside");
+	dwo.skip = 3;
+	cr_expect_eq(symopen_debug(&where, &dwo), -ENOENT);
+	dwo.skip = 0;
 
 	where.dirs = &dirs;
 	expect_text(symopen_debug(&where, &dwp), "package");

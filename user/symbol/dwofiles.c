@@ -3,9 +3,10 @@
  * The files that hold what the compiler moved out of object files (.dwo), and the package of them (.dwp).
  *
  * They are opened by whoever may, one after the other, when code of their unit is looked up for the first
- * time. Which one to open is said by the program, which anyone may have written: how many are asked for is
+ * time. Which one to open is said by the program, which anyone may have written: how often one is asked for is
  * bounded, and so is what they take of the address space. Whether one is the right file is seen when it is
- * read (dwsplit.c).
+ * read (dwsplit.c); one of another build may be found before it, so that is refused and the next asked for.
+ * No two units share a file: who refuses his own takes it from nobody.
  *
  * The answer to a question is taken before another question is put: who asks may have given up in between
  * and come back for another unit.
@@ -22,17 +23,20 @@
 #define NAME_LEN_MAX 4095
 #define PACKAGE_SIZE_MAX (4ull << 30)
 #define ALL_SIZE_MAX (4ull << 30)
+/* Of one name, in so many places. */
+#define REFUSED_MAX 8
 
 struct dwofile {
-	struct elfimg img; /* closed while pending, and when missing */
+	struct elfimg img; /* closed while pending, when refused, and when missing */
 	char *path; /* while pending */
+	unsigned int refused; /* so many that were found */
 	bool missing;
 };
 
 void dwofiles_init(struct dwofiles *f, symbolizer_open_fn open, void *ctx)
 {
 	*f = (struct dwofiles){ .open = open, .ctx = ctx, .package_known = !open };
-	hmap_init(&f->by_id);
+	hmap_init(&f->by_unit);
 }
 
 static void close_image(struct dwofiles *f, struct dwofile *d)
@@ -46,25 +50,24 @@ static void close_image(struct dwofiles *f, struct dwofile *d)
 
 static void set_missing(struct dwofiles *f, struct dwofile *d)
 {
-	close_image(f, d);
-	f->missing += !d->missing;
+	f->missing++;
 	d->missing = true;
 }
 
 void dwofiles_fini(struct dwofiles *f)
 {
 	size_t pos = 0;
-	uint64_t id;
+	uint64_t unit;
 	void *value;
 
-	while (hmap_next(&f->by_id, &pos, &id, &value)) {
+	while (hmap_next(&f->by_unit, &pos, &unit, &value)) {
 		struct dwofile *d = value;
 
 		close_image(f, d);
 		free(d->path);
 		free(d);
 	}
-	hmap_fini(&f->by_id);
+	hmap_fini(&f->by_unit);
 	elfimg_close(&f->package);
 }
 
@@ -108,7 +111,11 @@ static char *make_path(struct dwfile_str dir, struct dwfile_str name)
 static int take_answer(struct dwofiles *f)
 {
 	struct dwofile *d = f->pending;
-	const struct symbolizer_want want = { .kind = SYMBOLIZER_WANT_DWO, .name = d->path };
+	const struct symbolizer_want want = {
+		.kind = SYMBOLIZER_WANT_DWO,
+		.name = d->path,
+		.skip = d->refused,
+	};
 	int fd = f->open(f->ctx, &want);
 
 	if (fd == -EAGAIN)
@@ -116,11 +123,13 @@ static int take_answer(struct dwofiles *f)
 	f->pending = NULL;
 	free(d->path);
 	d->path = NULL;
-	if (fd >= 0 && !elfimg_open(&d->img, fd, ALL_SIZE_MAX - f->size)) {
+	if (fd < 0) {
+		set_missing(f, d);
+	} else if (elfimg_open(&d->img, fd, ALL_SIZE_MAX - f->size)) {
+		d->refused++;
+	} else {
 		f->open_cnt++;
 		f->size += d->img.size;
-	} else {
-		set_missing(f, d);
 	}
 	return 0;
 }
@@ -128,30 +137,34 @@ static int take_answer(struct dwofiles *f)
 static void ask(struct dwofiles *f, struct dwofile *d, struct dwfile_str dir,
 		struct dwfile_str name)
 {
-	d->path = f->open && f->size < ALL_SIZE_MAX ? make_path(dir, name) : NULL;
-	f->asked++;
+	if (f->open && f->size < ALL_SIZE_MAX && f->asked < SYMBOLIZER_SPLIT_MAX &&
+	    d->refused < REFUSED_MAX)
+		d->path = make_path(dir, name);
 	if (!d->path) {
 		set_missing(f, d);
 		return;
 	}
+	f->asked++;
 	f->pending = d;
 }
 
-int dwofiles_get(struct dwofiles *f, uint64_t id, struct dwfile_str dir, struct dwfile_str name,
+int dwofiles_get(struct dwofiles *f, uint64_t unit, struct dwfile_str dir, struct dwfile_str name,
 		 const struct elfimg **img)
 {
 	struct dwofile *d;
 
 	if (f->pending && take_answer(f))
 		return -EAGAIN;
-	d = hmap_get(&f->by_id, id);
+	d = hmap_get(&f->by_unit, unit);
 	if (!d && f->asked >= SYMBOLIZER_SPLIT_MAX) {
 		f->beyond = true;
 		return 0;
 	}
 	if (!d) {
 		d = xcalloc(1, sizeof(*d));
-		hmap_set(&f->by_id, id, d);
+		hmap_set(&f->by_unit, unit, d);
+	}
+	while (!d->missing && !d->img.bytes) {
 		ask(f, d, dir, name);
 		if (f->pending && take_answer(f))
 			return -EAGAIN;
@@ -160,31 +173,33 @@ int dwofiles_get(struct dwofiles *f, uint64_t id, struct dwfile_str dir, struct 
 	return !d->missing;
 }
 
-void dwofiles_refuse(struct dwofiles *f, uint64_t id)
+void dwofiles_refuse(struct dwofiles *f, uint64_t unit)
 {
-	struct dwofile *d = hmap_get(&f->by_id, id);
+	struct dwofile *d = hmap_get(&f->by_unit, unit);
 
-	if (d)
-		set_missing(f, d);
+	if (d) {
+		close_image(f, d);
+		d->refused++;
+	}
 }
 
 void dwofiles_drop(struct dwofiles *f)
 {
 	struct hmap kept = { 0 };
 	size_t pos = 0;
-	uint64_t id;
+	uint64_t unit;
 	void *value;
 
-	while (hmap_next(&f->by_id, &pos, &id, &value)) {
+	while (hmap_next(&f->by_unit, &pos, &unit, &value)) {
 		struct dwofile *d = value;
 
 		if (d->missing || d == f->pending) {
-			hmap_set(&kept, id, d);
+			hmap_set(&kept, unit, d);
 			continue;
 		}
 		close_image(f, d);
 		free(d);
 	}
-	hmap_fini(&f->by_id);
-	f->by_id = kept;
+	hmap_fini(&f->by_unit);
+	f->by_unit = kept;
 }

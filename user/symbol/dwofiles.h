@@ -17,11 +17,11 @@ struct dwofile;
 struct dwofiles {
 	symbolizer_open_fn open;
 	void *ctx;
-	struct hmap by_id; /* number -> struct dwofile */
+	struct hmap by_unit; /* where the unit is that stayed behind -> struct dwofile */
 	struct dwofile *pending; /* asked for, and not answered yet */
 	struct elfimg package;
 	bool package_known;
-	unsigned int asked, missing; /* so many in all */
+	unsigned int asked, missing; /* so many times, so many files in all */
 	bool beyond; /* more would have been needed than may be asked for */
 	size_t open_cnt;
 	uint64_t size; /* of those that are open */
@@ -35,14 +35,15 @@ void dwofiles_fini(struct dwofiles *f);
 int dwofiles_package(struct dwofiles *f, const struct elfimg **img);
 
 /*
- * The file of that number, by the name of it and of the directory that it was made in. 1 and *img, borrowed
- * until dwofiles_drop(), of which the number was not checked; 0 when it is missing; -EAGAIN.
+ * The file of the unit that stayed behind at that offset, by the name of it and of the directory that it was
+ * made in. 1 and *img, borrowed until dwofiles_refuse() and dwofiles_drop(), which may be any file; 0 when it
+ * is missing; -EAGAIN.
  */
-int dwofiles_get(struct dwofiles *f, uint64_t id, struct dwfile_str dir, struct dwfile_str name,
+int dwofiles_get(struct dwofiles *f, uint64_t unit, struct dwfile_str dir, struct dwfile_str name,
 		 const struct elfimg **img);
 
-/* That file was not the right one, or makes no sense: from then on it is missing. */
-void dwofiles_refuse(struct dwofiles *f, uint64_t id);
+/* Closes that file, which was not the right one, or makes no sense: dwofiles_get() looks further. */
+void dwofiles_refuse(struct dwofiles *f, uint64_t unit);
 
 /* Closes all but the package. What is missing stays so. */
 void dwofiles_drop(struct dwofiles *f);

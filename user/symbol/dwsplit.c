@@ -5,7 +5,8 @@
  *
  * Both are made one here: a list of units whose sections are those of the .dwo file or the unit's parts of
  * the package's, and for what stayed behind, the program's own. The unit counts that has the skeleton's
- * number, which is a hash over all that the compiler wrote to it: a file of another build has none such.
+ * number, which is a hash over all that the compiler wrote to it: a file of another build has none such, and
+ * is one of several that may be found.
  */
 #include "symbol/dwsplit.h"
 
@@ -49,25 +50,33 @@ void dwsplit_free_package(struct dwsplit_package *p)
 	*p = (struct dwsplit_package){ 0 };
 }
 
-/* In the package, else in a file of its own. */
-static int find(struct dwsplit *s, const struct dwsplit_source *src)
+/* 0, and the stage is READ if it is there. */
+static int find_in_package(struct dwsplit *s, const struct dwsplit_source *src)
 {
-	const struct dwunit *u = src->skeleton;
-	const struct elfimg *img;
 	int ret = load_package(src);
 
 	if (ret < 0)
 		return ret;
-	dwunit_init(&s->units, NULL, DWFILE_DWO, src->budget);
-	s->packed = ret == 1 && dwpackage_find(&src->package->file, u->dwo_id, &s->units.file);
-	if (s->packed) {
-		s->stage = DWSPLIT_READ;
+	s->beyond_package = true;
+	if (!ret)
 		return 0;
-	}
-	dwunit_fini(&s->units);
-	ret = dwofiles_get(src->files, u->dwo_id, u->dir, u->dwo_name, &img);
+	dwunit_init(&s->units, NULL, DWFILE_DWO, src->budget);
+	if (dwpackage_find(&src->package->file, src->skeleton->dwo_id, &s->units.file))
+		s->stage = DWSPLIT_READ;
+	else
+		dwunit_fini(&s->units);
+	return 0;
+}
+
+static int find_file(struct dwsplit *s, const struct dwsplit_source *src)
+{
+	const struct dwunit *u = src->skeleton;
+	const struct elfimg *img;
+	int ret = dwofiles_get(src->files, u->off, u->dir, u->dwo_name, &img);
+
 	if (ret < 0)
 		return ret;
+	s->in_file = ret;
 	s->stage = ret ? DWSPLIT_READ : DWSPLIT_MISSING;
 	if (ret)
 		dwunit_init(&s->units, img, DWFILE_DWO, src->budget);
@@ -79,12 +88,13 @@ static void borrow_all(struct dwfile *f, enum dwfile_section section, const stru
 	dwfile_borrow(f, section, from, 0, from->sections[section].size);
 }
 
-static void set_missing(struct dwsplit *s, const struct dwsplit_source *src)
+/* It is not there: there may be another one further on. */
+static void refuse(struct dwsplit *s, const struct dwsplit_source *src)
 {
-	if (!s->packed)
-		dwofiles_refuse(src->files, src->skeleton->dwo_id);
 	dwunit_fini(&s->units);
-	s->stage = DWSPLIT_MISSING;
+	if (s->in_file)
+		dwofiles_refuse(src->files, src->skeleton->off);
+	s->stage = DWSPLIT_FIND;
 }
 
 static int read_sections(struct dwsplit *s, const struct dwsplit_source *src)
@@ -92,7 +102,7 @@ static int read_sections(struct dwsplit *s, const struct dwsplit_source *src)
 	int err = dwfile_load(&s->units.file);
 
 	if (err == -ENODATA) {
-		set_missing(s, src);
+		refuse(s, src);
 		return 0;
 	}
 	if (err)
@@ -142,7 +152,7 @@ static int list(struct dwsplit *s, const struct dwsplit_source *src)
 	if (s->found)
 		s->stage = DWSPLIT_READY;
 	else
-		set_missing(s, src);
+		refuse(s, src);
 	return 0;
 }
 
@@ -152,7 +162,7 @@ int dwsplit_load(struct dwsplit *s, const struct dwsplit_source *src)
 
 	while (!err && s->stage < DWSPLIT_READY) {
 		if (s->stage == DWSPLIT_FIND)
-			err = find(s, src);
+			err = s->beyond_package ? find_file(s, src) : find_in_package(s, src);
 		else if (s->stage == DWSPLIT_READ)
 			err = read_sections(s, src);
 		else

@@ -28,7 +28,8 @@ struct dwsplit {
 		DWSPLIT_MISSING,
 	} stage;
 	struct dwunits units; /* of the file that they are in, or of this one's part of the package */
-	bool found, packed;
+	bool found, beyond_package; /* it was looked for in the package */
+	bool in_file; /* in one of its own */
 	size_t idx; /* in units, when found */
 };
 

@@ -41,6 +41,8 @@ struct symbolizer_want {
 	const char *name; /* NULL for SYMBOLIZER_WANT_BUILD_ID and _DWP */
 	const uint8_t *build_id; /* NULL when there is none */
 	size_t build_id_sz;
+	unsigned int
+		skip; /* of the files of that name that could be opened, so many were others (_DWO) */
 };
 
 /*

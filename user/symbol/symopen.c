@@ -409,33 +409,43 @@ static int open_package(const struct symopen_where *where)
 		       open_made(NULL, "%s%.*s/%s", debug_root(where), dir_len, where->path, name);
 }
 
+/* A name that is relative counts from the directory of the module's file. */
+static int open_made_file(const struct symopen_where *where, const char *name, bool in_symfs)
+{
+	const char *symfs = where->dirs ? where->dirs->symfs : NULL;
+	int dir_len = 0;
+
+	if ((name[0] != '/' && !dir_of(where, &dir_len)) || (in_symfs && !symfs))
+		return -ENOENT;
+	if (!in_symfs)
+		return open_beside(where, where->path, dir_len, "", name);
+	return open_made(symfs, "%.*s/%s", dir_len, where->path, name);
+}
+
 /* Where it was made; where that tree was moved to, the program with it, it is beside that. */
 static int open_moved(const struct symopen_where *where, const struct symbolizer_want *want)
 {
-	const char *symfs = where->dirs ? where->dirs->symfs : NULL;
 	const char *names[3] = { want->name, want->name, want->name }, *p;
-	int fd = -ENOENT, dir_len;
-	size_t i;
+	unsigned int skip = want->skip;
+	int i, fd;
 
 	for (p = want->name; (p = strstr(p, "/./")); p++)
 		names[1] = p + 3;
 	p = strrchr(want->name, '/');
 	names[2] = p ? p + 1 : want->name;
-	if (want->name[0] == '/') {
-		if (symfs)
-			fd = open_made(symfs, "%s", want->name);
-		if (fd < 0)
-			fd = open_beside(where, "", 0, "", want->name);
-	}
-	for (i = 0; fd < 0 && dir_of(where, &dir_len) && i < 3; i++) {
-		if (names[i][0] == '/')
+	/* each below --symfs first */
+	for (i = 0; i < 6; i++) {
+		if (i >= 2 && !strcmp(names[i / 2], names[i / 2 - 1]))
 			continue;
-		if (symfs)
-			fd = open_made(symfs, "%.*s/%s", dir_len, where->path, names[i]);
-		if (fd < 0)
-			fd = open_beside(where, where->path, dir_len, "", names[i]);
+		fd = open_made_file(where, names[i / 2], i % 2 == 0);
+		if (fd >= 0 && !skip)
+			return fd;
+		if (fd >= 0) {
+			skip--;
+			close(fd);
+		}
 	}
-	return fd;
+	return -ENOENT;
 }
 
 int symopen_debug(void *ctx, const struct symbolizer_want *want)
@@ -563,6 +573,7 @@ static int open_asked(const struct symproto_msg *m, const struct symopen_dirs *d
 		.name = m->more,
 		.build_id = m->build_id,
 		.build_id_sz = m->build_id_sz,
+		.skip = *place,
 	};
 
 	switch (m->what) {

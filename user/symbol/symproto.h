@@ -39,7 +39,7 @@ enum symproto_kind {
 	SYMPROTO_FRAME, /* the same, and depth, line, more = file */
 	SYMPROTO_DONE, /* id, offset: everything has been said about it */
 	SYMPROTO_STATE, /* id, flags, text = what was given up, if anything */
-	SYMPROTO_WANT, /* id, what, build_id, text = name: a debug file would help */
+	SYMPROTO_WANT, /* id, what, build_id, text = name, depth = so many of it to skip: a debug file would help */
 	/* id, error; start = first page, line = pages, offset = big offsets, size = words, which follow */
 	SYMPROTO_TABLE,
 	SYMPROTO_WORDS, /* id, words: the next ones of its table */

@@ -145,7 +145,7 @@ static void ask_opener(struct symbroker *b, struct symmodule *m, enum symworker_
 			    .what = want->what,
 			    .id = b->last_token,
 			    .pid = ours ? 0 : m->pid,
-			    .depth = is_module ? m->sides[r].place : 0,
+			    .depth = is_module ? m->sides[r].place : want->depth,
 			    .offset = m->map_start,
 			    .size = m->map_end - m->map_start,
 			    .line = m->dev,

@@ -173,6 +173,7 @@ static int open_debug(void *ctx, const struct symbolizer_want *want)
 				  .kind = SYMPROTO_WANT,
 				  .what = whats[want->kind],
 				  .id = m->id,
+				  .depth = want->skip,
 				  .text = want->name,
 				  .text_len = want->name ? strlen(want->name) : 0,
 				  .build_id = want->build_id,
