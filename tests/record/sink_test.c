@@ -3,14 +3,17 @@
 #include "record/sink.h"
 
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -152,6 +155,65 @@ Test(sink, a_recording_that_wrote_nothing_costs_no_older_one, .init = setup, .fi
 	}
 	cr_expect_str_eq(read_file("t.bin"), "two");
 	cr_expect_str_eq(read_file("t.bin.old"), "one");
+}
+
+/* Of one that is killed before it has written anything nothing is left. */
+Test(sink, a_file_that_nothing_was_written_to_has_no_name, .init = setup, .fini = teardown)
+{
+	struct sink *s = NULL;
+	struct dirent *ent;
+	DIR *here;
+	int fd = open(".", O_TMPFILE | O_WRONLY, 0600);
+
+	if (fd < 0)
+		cr_skip_test("no files without names here: %s", strerror(errno));
+	close(fd);
+	write_file("precious", "older");
+	cr_assert_eq(sink_open("precious", NOBODY, NOBODY, &s), 0);
+	here = opendir(".");
+	cr_assert_not_null(here);
+	while ((ent = readdir(here)))
+		cr_expect(*ent->d_name == '.' || !strcmp(ent->d_name, "precious"), "%s",
+			  ent->d_name);
+	closedir(here);
+	cr_expect_eq(sink_close(s), 0);
+	cr_expect_str_eq(read_file("precious"), "older");
+}
+
+/* As it is with files of others where links to these are protected, and we are not their owner's lord. */
+static void give_up_power_over_files(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { 0 };
+
+	data[0].effective = data[0].permitted = 1U << CAP_CHOWN;
+	if (syscall(SYS_capset, &header, data))
+		_exit(2);
+}
+
+Test(sink, a_file_that_can_get_no_name_is_made_with_one, .init = setup, .fini = teardown)
+{
+	struct sink *s = NULL;
+	struct stat st;
+	int status;
+	pid_t pid;
+
+	if (geteuid())
+		cr_skip_test("files of others are made by root");
+	pid = fork();
+	cr_assert_geq(pid, 0);
+	if (!pid) {
+		give_up_power_over_files();
+		if (sink_open("t.bin", 1, 2, &s) || sink_write(s, "tra", 3) ||
+		    sink_write(s, "ce", 2) || sink_close(s))
+			_exit(1);
+		_exit(0);
+	}
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_expect_eq(status, 0);
+	cr_expect_str_eq(read_file("t.bin"), "trace");
+	cr_assert_eq(stat("t.bin", &st), 0);
+	cr_expect(st.st_uid == 1 && st.st_gid == 2 && (st.st_mode & 07777) == 0600);
 }
 
 Test(sink, a_link_is_renamed_and_never_followed, .init = setup, .fini = teardown)

@@ -4,7 +4,8 @@
  *
  * The recorder runs as root in directories that belong to others, so a file is always made anew:
  * an old one is renamed, a link is never followed, and what is made is the caller's own (O_EXCL).
- * It gets its name with the first bytes: a recording that cannot start costs no older one.
+ * It gets its name with the first bytes: a recording that cannot start costs no older one. Until then it has
+ * none at all where the file system can do that, so that nothing is left of one that is killed.
  */
 #include "record/sink.h"
 
@@ -25,13 +26,16 @@
 #include "base/log.h"
 #include "base/str.h"
 
-enum { LOOK_MS = 100 };
+enum { LOOK_MS = 100, TRIES = 8 };
 
 struct sink {
 	int fd;
 	char *path;
-	char *made; /* the new file's name until it takes the other's */
+	bool fresh; /* a new file that has not taken its name yet; until then it is called */
+	char *made; /* this; NULL: nothing */
 	char *later; /* what it will be called, for messages; NULL: path */
+	uid_t uid; /* whose it will be; -1: ours */
+	gid_t gid;
 	bool named; /* a file of ours, which should have a name */
 	bool held; /* it takes the name when it is whole */
 	bool written; /* some of it is there */
@@ -84,22 +88,48 @@ static int keep_old(const char *path)
 	return err;
 }
 
-static int make_new(struct sink *s, uid_t uid, gid_t gid)
+static int open_nameless(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir = slash ? xstrndup(path, slash - path + 1) : xstrdup(".");
+	int fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+
+	free(dir);
+	return fd;
+}
+
+static int make_named(struct sink *s)
 {
 	struct buf name = { 0 };
-	int err = 0;
 
 	buf_printf(&name, "%s.XXXXXX", s->path);
 	buf_cstr(&name);
 	s->fd = mkostemp(name.data, O_CLOEXEC);
 	if (s->fd < 0) {
-		err = -errno;
+		int err = -errno;
+
 		buf_free(&name);
 		return err;
 	}
 	s->made = buf_steal(&name);
-	s->named = true;
-	return uid != (uid_t)-1 && fchown(s->fd, uid, gid) ? -errno : 0;
+	return 0;
+}
+
+static int give(const struct sink *s)
+{
+	return s->uid != (uid_t)-1 && fchown(s->fd, s->uid, s->gid) ? -errno : 0;
+}
+
+/* What a file system says that does not know files without names is not the same everywhere. */
+static int make_new(struct sink *s)
+{
+	int err = 0;
+
+	s->fresh = s->named = true;
+	s->fd = open_nameless(s->path);
+	if (s->fd < 0)
+		err = make_named(s);
+	return err ? err : give(s);
 }
 
 bool sink_is_stdout(const char *path)
@@ -166,7 +196,7 @@ static int open_present(const char *path, int *fd)
 	return -EEXIST;
 }
 
-static int open_path(struct sink *s, uid_t uid, gid_t gid)
+static int open_path(struct sink *s)
 {
 	struct stat st;
 	int named;
@@ -176,9 +206,9 @@ static int open_path(struct sink *s, uid_t uid, gid_t gid)
 		return s->fd < 0 ? -errno : 0;
 	}
 	if (lstat(s->path, &st))
-		return errno == ENOENT ? make_new(s, uid, gid) : -errno;
+		return errno == ENOENT ? make_new(s) : -errno;
 	if (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))
-		return make_new(s, uid, gid);
+		return make_new(s);
 	return open_present(s->path, &s->fd);
 }
 
@@ -199,10 +229,12 @@ int sink_open(const char *path, uid_t uid, gid_t gid, struct sink **out)
 
 	s->fd = -1;
 	s->path = xstrdup(path);
-	err = open_path(s, uid, gid);
+	s->uid = uid;
+	s->gid = gid;
+	err = open_path(s);
 	if (err)
 		output_error(path, err);
-	else if (s->made)
+	else if (s->fresh)
 		err = check_old(path);
 	if (err) {
 		if (s->fd >= 0)
@@ -214,16 +246,47 @@ int sink_open(const char *path, uid_t uid, gid_t gid, struct sink **out)
 	return 0;
 }
 
+static int link_as(int fd, const char *path)
+{
+	char own[32];
+
+	snprintf(own, sizeof(own), "/proc/self/fd/%d", fd);
+	return linkat(AT_FDCWD, own, AT_FDCWD, path, AT_SYMLINK_FOLLOW) ? -errno : 0;
+}
+
+/* Somebody may make another one meanwhile, which is old then, too. */
+static int put_in_place(const struct sink *s)
+{
+	int tries = TRIES, err;
+
+	do {
+		err = keep_old(s->path);
+		if (!err && s->made)
+			err = rename(s->made, s->path) ? -errno : 0;
+		else if (!err)
+			err = link_as(s->fd, s->path);
+	} while (err == -EEXIST && --tries);
+	return err;
+}
+
+/* Where a file without a name can be made, but cannot be given one, another takes its place. */
 static int take_name(struct sink *s)
 {
-	int err = keep_old(s->path);
+	int err = put_in_place(s);
 
-	if (!err && rename(s->made, s->path))
-		err = -errno;
+	if (err && !s->made && !s->written) {
+		close(s->fd);
+		err = make_named(s);
+		if (!err)
+			err = give(s);
+		if (!err)
+			err = put_in_place(s);
+	}
 	if (err)
 		return err;
 	free(s->made);
 	s->made = NULL;
+	s->fresh = false;
 	return 0;
 }
 
@@ -258,7 +321,8 @@ static int check_named(const struct sink *s)
 {
 	struct stat st;
 
-	return s->named && !fstat(s->fd, &st) && !st.st_nlink ? -EIDRM : 0;
+	return s->named && (!s->fresh || s->made) && !fstat(s->fd, &st) && !st.st_nlink ? -EIDRM :
+											  0;
 }
 
 void sink_wait_until(struct sink *s, const volatile bool *give_up)
@@ -310,7 +374,7 @@ int sink_write(void *ctx, const void *data, size_t sz)
 	struct sink *s = ctx;
 	const char *p = data;
 	ssize_t n;
-	int err = s->made && !s->held ? take_name(s) : 0;
+	int err = s->fresh && !s->held ? take_name(s) : 0;
 
 	if (err)
 		return write_failed(s, err);
@@ -333,7 +397,7 @@ void sink_hold(struct sink *s)
 
 int sink_commit(struct sink *s)
 {
-	int err = s->made ? take_name(s) : 0;
+	int err = s->fresh ? take_name(s) : 0;
 
 	return err ? write_failed(s, err) : 0;
 }
@@ -344,7 +408,7 @@ int sink_close_as(struct sink *s, const char *path)
 
 	if (close(s->fd) && !s->failed)
 		err = output_error(s->path, -errno);
-	if (path && !s->made && rename(s->path, path) && !err && !s->failed)
+	if (path && !s->fresh && rename(s->path, path) && !err && !s->failed)
 		err = output_error(path, -errno);
 	sink_free(s);
 	return err;
