@@ -32,6 +32,17 @@ struct {
 	__type(value, struct prof_off_held);
 } off_held SEC(".maps");
 
+/*
+ * By thread, records whose user stack could not be walked when the thread left, but was copied: for the loader. Few, as
+ * only processes that are milliseconds old have such; of one that finds no room the leaf alone is told.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u8[PROF_REC_MAX]);
+} off_copies SEC(".maps");
+
 /* One that says nothing. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -40,10 +51,14 @@ struct {
 	__type(value, struct prof_off_held);
 } off_empty SEC(".maps");
 
+/* Most words of a user stack, masks. */
+enum { WALKED = 127, COPIED = 2047 };
+_Static_assert(PROF_STACK_MAX <= WALKED && PROF_COPY_REGS + PROF_COPY_WORDS <= COPIED, "as masks");
+
 /* Since when recording is on: a stay that began before is none. */
 volatile __u64 off_cpu_since = 0;
 
-/* A copied stack is too long to be kept: of that only where it stands. */
+/* A copied stack is too long to be held: of that only where it stands. */
 static __always_inline void keep_leaf_alone(struct prof_rec *rec, struct task_struct *task,
 					    __u64 *frames)
 {
@@ -64,15 +79,24 @@ static __always_inline void put_stacks(void *ctx, struct prof_rec *rec, struct t
 	frames += rec->kstack_cnt & 127;
 	if (cfg_switch_stacks & PROF_STACKS_USER)
 		user_stack(rec, task, frames, UNWIND_OF_SWITCH);
-	if (rec->flags & PROF_REC_COPIED)
-		keep_leaf_alone(rec, task, frames);
 }
 
-/* Of all parts of a record with stacks that were walked. */
-static __always_inline __u32 rec_size(const struct prof_rec *rec)
+/* Of all parts of a record, of which the user stack has no more words than @mask. */
+static __always_inline __u32 rec_size(const struct prof_rec *rec, __u32 mask)
 {
 	return sizeof(*rec) + sizeof(struct prof_off_raw) +
-	       8 * ((rec->kstack_cnt & 127) + (rec->ustack_cnt & 127));
+	       8 * ((rec->kstack_cnt & WALKED) + (rec->ustack_cnt & mask));
+}
+
+/* Whether the copy is there for when the stay ends. The record is then without it. */
+static __always_inline bool keep_copy(struct prof_rec *rec, struct task_struct *task)
+{
+	__u32 tid = rec->tid;
+	bool kept = !bpf_map_update_elem(&off_copies, &tid, rec, BPF_ANY);
+	__u64 *frames = (void *)(rec + 1) + sizeof(struct prof_off_raw);
+
+	keep_leaf_alone(rec, task, frames + (rec->kstack_cnt & WALKED));
+	return kept;
 }
 
 /* The place of a thread, which it gets when it first leaves its CPU; NULL: there are no more. */
@@ -117,7 +141,8 @@ static __always_inline void leaves(void *ctx, struct task_struct *task, __u64 st
 	put_comm(raw->comm, task->comm);
 	if (cfg_switch_stacks && task->tgid != cfg_self_tgid)
 		put_stacks(ctx, rec, task, (void *)(raw + 1), orc);
-	bpf_probe_read_kernel(&held->rec, rec_size(rec), rec);
+	held->copied = rec->flags & PROF_REC_COPIED && keep_copy(rec, task);
+	bpf_probe_read_kernel(&held->rec, rec_size(rec, WALKED), rec);
 	held->out_ns = start;
 	count_run(cpu, PROF_PROG_SWITCH, start);
 }
@@ -145,6 +170,31 @@ static __always_inline void put_times(struct prof_off_raw *raw, const struct pro
 	put_comm(raw->waker_comm, (const char *)held->waker_comm);
 }
 
+/* What was held of a thread, with the stack that was copied, if that is still there. */
+static __always_inline void put_held(struct prof_off_held *held)
+{
+	__u32 tid = held->rec.tid;
+	struct prof_rec *rec = held->copied ? bpf_map_lookup_elem(&off_copies, &tid) : NULL;
+
+	if (!rec) {
+		rec_output(&held->rec, rec_size(&held->rec, WALKED), PROF_CLASS_TRACEPOINT);
+		return;
+	}
+	rec->ts = held->rec.ts;
+	rec->cpu = held->rec.cpu;
+	*(struct prof_off_raw *)(rec + 1) = held->raw;
+	rec_output(rec, rec_size(rec, COPIED), PROF_CLASS_TRACEPOINT);
+}
+
+static __always_inline void forget_copy(struct prof_off_held *held)
+{
+	__u32 tid = held->rec.tid;
+
+	if (held->copied)
+		bpf_map_delete_elem(&off_copies, &tid);
+	held->copied = 0;
+}
+
 /* The thread comes back now; @unfinished: it does not, but nobody will see when it does. */
 static __always_inline void ends(struct prof_off_held *held, __u32 cpu, bool wanted,
 				 bool unfinished)
@@ -157,8 +207,9 @@ static __always_inline void ends(struct prof_off_held *held, __u32 cpu, bool wan
 		held->rec.cpu = cpu;
 		held->raw.unfinished = unfinished;
 		put_times(&held->raw, held, from, now - from);
-		rec_output(&held->rec, rec_size(&held->rec), PROF_CLASS_TRACEPOINT);
+		put_held(held);
 	}
+	forget_copy(held);
 	held->woken_ns = 0;
 }
 
@@ -189,6 +240,7 @@ static __always_inline int on_switch(__u64 *ctx, bool orc)
 	comes(next, cpu);
 	if (state & TASK_DEAD) {
 		bpf_map_delete_elem(&off_held, &tid);
+		bpf_map_delete_elem(&off_copies, &tid);
 		forget_dead(prev, state);
 	} else if (recording && tid && is_cpu_wanted(cpu) && is_target(tid, prev->tgid)) {
 		leaves(ctx, prev, report_state(ctx[0], state, prev->exit_state), cpu, orc);

@@ -35,6 +35,7 @@ enum prof_limits {
 	PROF_COMM_SIZE = 16,
 	PROF_OFF_HELD_MIN = 4096, /* threads that have a place, --min-block and --max-block */
 	PROF_OFF_HELD_MAX = 65536,
+	PROF_OFF_COPIES = 256, /* of them with a copied stack */
 	PROF_WAIT_SLOTS =
 		65536, /* for targets that wait; those whose ids differ by that share one */
 	PROF_TIMED_RUNS = 64, /* one run in so many measures itself */
@@ -369,7 +370,7 @@ struct prof_off_held {
 	__u64 woken_ns; /* when it was woken, since then or while it was about to; 0: it was not */
 	__u32 waker_pid; /* by this thread, */
 	__u16 context; /* or in what, as PROF_F_CONTEXT says */
-	__u16 spare;
+	__u16 copied; /* its user stack was copied, and is elsewhere */
 	__u8 waker_comm[PROF_COMM_SIZE];
 	/* What is to be written when it comes back, with stacks that were walked. */
 	struct prof_rec rec;

@@ -35,6 +35,7 @@ enum bpf_map_type {
 };
 
 enum {
+	BPF_ANY = 0,
 	BPF_NOEXIST = 1,
 	BPF_F_USER_STACK = 1 << 8,
 	BPF_RB_NO_WAKEUP = 1,

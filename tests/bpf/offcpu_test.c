@@ -272,6 +272,26 @@ Test(offcpu, a_waking_from_before_is_not_told_of_a_stay_that_does_not_end)
 	cr_expect_eq(woken, 0, "%d", (int)woken);
 }
 
+/* A process that sleeps as soon as it is there has copied stacks, which the loader walks. */
+Test(offcpu, stays_of_processes_that_are_new_have_whole_stacks)
+{
+	static const char script[] =
+		"for i in 1 2 3 4 5 6 7 8 9 10 11 12; do %s --now 1 20000; done";
+	char text[1024];
+	const char *args[] = { "-q",   "-o", live_path("c.bin"), "--no-samples", "--min-block",
+			       "10ms", "--", "/bin/sh",		 "-c",		 text,
+			       NULL };
+	struct live_proc p;
+	struct stays s;
+
+	snprintf(text, sizeof(text), script, live_built("stimuli/sleeper"));
+	cr_assert_eq(live_run(&p, args, NULL), 0);
+	live_proc_fini(&p);
+	look(live_path("c.bin"), &s);
+	cr_expect_eq(s.lost, 0);
+	cr_expect_eq(s.with_stack, 12, "%d of %d", (int)s.with_stack, (int)s.cnt);
+}
+
 /* The wait for a line spans the pause: it is told up to that, and not from then on. */
 Test(offcpu, no_stay_spans_a_pause)
 {

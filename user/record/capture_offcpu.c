@@ -38,6 +38,7 @@ int capture_offcpu_configure(struct prof *s, const struct eventset *set,
 			     const struct capture_off_cpu *which)
 {
 	const int event = set->hot[EVENTSET_OFF_CPU];
+	int err;
 
 	if (event < 0)
 		return 0;
@@ -48,7 +49,8 @@ int capture_offcpu_configure(struct prof *s, const struct eventset *set,
 	bpf_program__set_autoload(s->progs.prof_off_cpu_switch, true);
 	bpf_program__set_autoload(s->progs.prof_off_cpu_waking, true);
 	bpf_program__set_autoload(s->progs.prof_off_cpu_all, true);
-	return bpf_map__set_max_entries(s->maps.off_held, place_cnt());
+	err = bpf_map__set_max_entries(s->maps.off_copies, PROF_OFF_COPIES);
+	return err ? err : bpf_map__set_max_entries(s->maps.off_held, place_cnt());
 }
 
 int capture_offcpu_attach(struct prof *s, struct bpf_link **link)
