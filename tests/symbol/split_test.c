@@ -140,6 +140,13 @@ Test(split, equals_what_is_not_split_by_gcc_in_dwarf_4)
 	check("gcc", "g++", "-gdwarf-4", "dwp");
 }
 
+Test(split, equals_what_is_not_split_with_types_in_sections_of_their_own)
+{
+	check("gcc", "g++", "-gdwarf-5 -fdebug-types-section", NULL);
+	check("gcc", "g++", "-gdwarf-4 -fdebug-types-section", NULL);
+	check("gcc", "g++", "-gdwarf-5 -gz -fdebug-types-section", NULL);
+}
+
 Test(split, equals_what_is_not_split_by_clang_in_dwarf_5)
 {
 	check("clang", "clang++", "-gdwarf-5", "llvm-dwp");

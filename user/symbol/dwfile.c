@@ -41,6 +41,23 @@ static const struct {
 	[DWFILE_PACKAGE] = { 1u << DWFILE_CU_INDEX, DWO_SECTIONS },
 };
 
+/* Of a .dwo file the last one: types may be in sections of their own, of the same name, before all else. */
+static bool find_named(const struct elfimg *img, enum dwfile_kind kind, const char *name,
+		       struct elfimg_sec *out)
+{
+	struct elfimg_sec sec;
+	bool found = false;
+	uint32_t i;
+
+	for (i = 1; elfimg_section(img, i, &sec) && !(found && kind != DWFILE_DWO); i++) {
+		if (!elfimg_named(img, &sec, name))
+			continue;
+		*out = sec;
+		found = true;
+	}
+	return found;
+}
+
 /* Either form of name: ".zdebug_" is the older one of compressed sections. */
 static bool find_section(const struct elfimg *img, enum dwfile_kind kind,
 			 enum dwfile_section section, struct elfimg_sec *out)
@@ -52,10 +69,10 @@ static bool find_section(const struct elfimg *img, enum dwfile_kind kind,
 	if (!((kinds[kind].plain | kinds[kind].dwo) & bit))
 		return false;
 	snprintf(name, sizeof(name), ".debug_%s%s", names[section], suffix);
-	if (elfimg_find(img, name, out))
+	if (find_named(img, kind, name, out))
 		return true;
 	snprintf(name, sizeof(name), ".zdebug_%s%s", names[section], suffix);
-	return elfimg_find(img, name, out);
+	return find_named(img, kind, name, out);
 }
 
 bool dwfile_has_info(const struct elfimg *img)
