@@ -268,6 +268,29 @@ Test(split, looks_further_than_a_file_of_another_build)
 	symbolizer_free(split.sym);
 }
 
+/* As distributions have it, with another one beside the program. */
+Test(split, finds_the_package_by_build_id)
+{
+	struct opened whole, split;
+	char path[128], root[128];
+
+	compile("whole", "gcc", "-gdwarf-4");
+	compile("split", "gcc", "-gdwarf-4 -gsplit-dwarf");
+	shell("cd %s && for p in whole split; do gcc -Wl,--build-id -o $p $p-*.o || exit; done && "
+	      "timeout 60 dwp -e split -o all.dwp && timeout 60 dwp -o split.dwp split-main.dwo && rm *.dwo && "
+	      "id=$(readelf -n split | sed -n 's/.*Build ID: //p') && end=${id#??} && "
+	      "mkdir -p root/.build-id/${id%%$end} && mv all.dwp root/.build-id/${id%%$end}/$end.dwp",
+	      scratch());
+	snprintf(path, sizeof(path), "%s/split", scratch());
+	snprintf(root, sizeof(root), "%s/root", scratch());
+	open_program(&whole, "whole");
+	open_path(&split, path, root, 0);
+	compare(&whole, &split, 4);
+	cr_expect_eq(symbolizer_missing(split.sym), 0u);
+	symbolizer_free(whole.sym);
+	symbolizer_free(split.sym);
+}
+
 /* ---- answers that take their time ---------------------------------------------------------------- */
 
 struct slow {

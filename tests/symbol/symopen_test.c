@@ -373,19 +373,30 @@ Test(symopen, finds_split_debug_information)
 	char path[128], name[128], symfs[128], cmd[512];
 	struct symopen_dirs dirs = { .symfs = symfs };
 	struct symopen_where where = { .pid = getpid(), .debug_root = dir, .path = path };
-	struct symbolizer_want dwp = { .kind = SYMBOLIZER_WANT_DWP };
+	const uint8_t id[] = { 0xab, 0xcd, 0xef };
+	struct symbolizer_want dwp = { .kind = SYMBOLIZER_WANT_DWP,
+				       .build_id = id,
+				       .build_id_sz = sizeof(id) };
 	struct symbolizer_want dwo = { .kind = SYMBOLIZER_WANT_DWO, .name = name };
 
 	snprintf(path, sizeof(path), "%s/bin/app", dir);
 	snprintf(name, sizeof(name), "%s/made/./sub/a.dwo", dir);
 	snprintf(symfs, sizeof(symfs), "%s/symfs", dir);
-	snprintf(cmd, sizeof(cmd), "mkdir -p %s/bin/sub %s/made/sub %s%s/bin", dir, dir, symfs,
-		 dir);
+	snprintf(cmd, sizeof(cmd),
+		 "mkdir -p %s/bin/sub %s/bin/.debug %s/.build-id/ab %s/made/sub %s%s/bin", dir, dir,
+		 dir, dir, symfs, dir);
 	cr_assert_eq(system(cmd), 0);
 	cr_expect_eq(symopen_debug(&where, &dwp), -ENOENT);
 	cr_expect_eq(symopen_debug(&where, &dwo), -ENOENT);
+	write_file("bin/.debug/app.debug.dwp", "of the debug file");
+	expect_text(symopen_debug(&where, &dwp), "of the debug file");
 	write_file("bin/app.dwp", "package");
 	expect_text(symopen_debug(&where, &dwp), "package");
+	write_file(".build-id/ab/cdef.debug.dwp", "by id of the debug file");
+	expect_text(symopen_debug(&where, &dwp), "by id of the debug file");
+	write_file(".build-id/ab/cdef.dwp", "by id");
+	expect_text(symopen_debug(&where, &dwp), "by id");
+	dwp.build_id_sz = 0;
 	write_file("bin/a.dwo", "beside");
 	expect_text(symopen_debug(&where, &dwo), "beside");
 	write_file("bin/sub/a.dwo", "beside as it was");
@@ -406,6 +417,11 @@ Test(symopen, finds_split_debug_information)
 		 symfs, dir, symfs);
 	cr_assert_eq(system(cmd), 0);
 	expect_text(symopen_debug(&where, &dwp), "elsewhere");
+	snprintf(cmd, sizeof(cmd),
+		 "mkdir -p %s/.build-id/ab && printf root >%s/.build-id/ab/cdef.dwp", symfs, symfs);
+	cr_assert_eq(system(cmd), 0);
+	dwp.build_id_sz = 3;
+	expect_text(symopen_debug(&where, &dwp), "root");
 	snprintf(name, sizeof(name), "gone/./a.dwo");
 	expect_text(symopen_debug(&where, &dwo), "below");
 	where.path = "relative/app";

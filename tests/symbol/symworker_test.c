@@ -241,7 +241,9 @@ Test(symworker, asks_for_the_files_that_debug_information_is_split_over)
 	ask_text(w, 1, path, 4);
 	finish(w, &without);
 	cr_expect_eq(without.status, SYMBROKER_NAMED);
-	cr_expect_str_eq(without.detail, "files of its split debug information are missing");
+	cr_expect_str_eq(
+		without.detail,
+		".dwo files of it are not where they were made, beside it or in PROGRAM.dwp");
 	cr_expect_eq(without.names, with.names, "nothing else is lost");
 	cr_expect_gt(without.frames, asked / 2, "lines stay");
 	cr_expect_lt(without.frames, with.frames);
@@ -272,7 +274,8 @@ static size_t frames_of_two(const char *units, const char *detail)
 /* That the file of one unit is missing costs the other one nothing, whichever is asked for first. */
 Test(symworker, asks_for_each_file_whatever_became_of_the_others)
 {
-	static const char missing[] = "files of its split debug information are missing";
+	static const char missing[] =
+		".dwo files of it are not where they were made, beside it or in PROGRAM.dwp";
 	const char *top = getenv("D9_TOP") ? getenv("D9_TOP") : ".";
 	size_t all, none, a, b;
 	char src[PATH_MAX];

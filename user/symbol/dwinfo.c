@@ -321,6 +321,7 @@ static int load_dies(struct dwinfo *dw, size_t idx)
 	const struct dwsplit_source src = {
 		.files = dw->split_files,
 		.package = &dw->package,
+		.exec = dw->exec,
 		.file = &dw->units.file,
 		.skeleton = unit,
 		.budget = dw->budget,

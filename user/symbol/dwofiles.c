@@ -71,12 +71,13 @@ void dwofiles_fini(struct dwofiles *f)
 	elfimg_close(&f->package);
 }
 
-int dwofiles_package(struct dwofiles *f, const struct elfimg **img)
+int dwofiles_package(struct dwofiles *f, const struct elfimg *exec, const struct elfimg **img)
 {
-	const struct symbolizer_want want = { .kind = SYMBOLIZER_WANT_DWP };
+	struct symbolizer_want want = { .kind = SYMBOLIZER_WANT_DWP };
 	int fd;
 
 	if (!f->package_known) {
+		want.build_id_sz = elfimg_build_id(exec, &want.build_id);
 		fd = f->open(f->ctx, &want);
 		if (fd == -EAGAIN)
 			return fd;

@@ -31,8 +31,8 @@ struct dwofiles {
 void dwofiles_init(struct dwofiles *f, symbolizer_open_fn open, void *ctx);
 void dwofiles_fini(struct dwofiles *f);
 
-/* The package: 1 and *img, borrowed; 0 when there is none; -EAGAIN. */
-int dwofiles_package(struct dwofiles *f, const struct elfimg **img);
+/* The package of the program exec: 1 and *img, borrowed; 0 when there is none; -EAGAIN. */
+int dwofiles_package(struct dwofiles *f, const struct elfimg *exec, const struct elfimg **img);
 
 /*
  * The file of the unit that stayed behind at that offset, by the name of it and of the directory that it was

@@ -26,7 +26,7 @@ static int load_package(const struct dwsplit_source *src)
 	if (p->known)
 		return p->there;
 	if (!p->begun) {
-		ret = dwofiles_package(src->files, &img);
+		ret = dwofiles_package(src->files, src->exec, &img);
 		if (ret < 0)
 			return ret;
 		p->known = !ret;

@@ -37,6 +37,7 @@ struct dwsplit {
 struct dwsplit_source {
 	struct dwofiles *files;
 	struct dwsplit_package *package;
+	const struct elfimg *exec;
 	const struct dwfile *file;
 	const struct dwunit *skeleton;
 	struct budget *budget;

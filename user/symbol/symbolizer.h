@@ -27,7 +27,7 @@ enum symbolizer_want_kind {
 	SYMBOLIZER_WANT_BUILD_ID, /* a debug file by build-id */
 	SYMBOLIZER_WANT_DEBUGLINK, /* a debug file by the name in .gnu_debuglink */
 	SYMBOLIZER_WANT_ALTLINK, /* what several debug files share, by name and build-id (dwz) */
-	SYMBOLIZER_WANT_DWP, /* the package of split debug information; no name */
+	SYMBOLIZER_WANT_DWP, /* the package of split debug information, by build-id; no name */
 	/*
 	 * what was moved out of one object file, by name: where it was made, and behind the last "/./", if
 	 * there is one, as the compiler was told. It is checked by the number that both have

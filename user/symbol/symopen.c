@@ -388,8 +388,28 @@ static bool dir_of(const struct symopen_where *where, int *len)
 	return slash && where->path[0] == '/';
 }
 
-/* The package has the program's name, and an ending. */
-static int open_package(const struct symopen_where *where)
+/* Behind the name of the executed file: of its package, and of that of its debug file. */
+static const char *const package_ends[] = { ".dwp", ".debug.dwp" };
+
+static int open_package_by_id(const struct symopen_where *where, const struct symbolizer_want *want,
+			      const char *end)
+{
+	const char *symfs = where->dirs ? where->dirs->symfs : NULL;
+	char hex[2 * SYMBOLIZER_BUILD_ID_MAX + 1];
+	int fd = -ENOENT;
+
+	if (!hex_id(hex, want->build_id, want->build_id_sz))
+		return fd;
+	if (symfs)
+		fd = open_made(symfs, ".build-id/%.2s/%s%s", hex, hex + 2, end);
+	if (fd < 0 && symfs)
+		fd = open_made(symfs, DEBUG_ROOT "/.build-id/%.2s/%s%s", hex, hex + 2, end);
+	return fd >= 0 ? fd :
+			 open_made(NULL, "%s/.build-id/%.2s/%s%s", debug_root(where), hex, hex + 2,
+				   end);
+}
+
+static int open_package_by_name(const struct symopen_where *where, const char *end)
 {
 	const char *symfs = where->dirs ? where->dirs->symfs : NULL;
 	int fd = -ENOENT, dir_len;
@@ -397,16 +417,31 @@ static int open_package(const struct symopen_where *where)
 
 	if (!dir_of(where, &dir_len))
 		return fd;
-	snprintf(name, sizeof(name), "%s.dwp", where->path + dir_len + 1);
+	snprintf(name, sizeof(name), "%s%s", where->path + dir_len + 1, end);
 	if (symfs)
 		fd = open_made(symfs, "%.*s/%s", dir_len, where->path, name);
 	if (fd < 0 && symfs)
 		fd = open_made(symfs, "%s", name);
 	if (fd < 0)
 		fd = open_beside(where, where->path, dir_len, "", name);
+	if (fd < 0)
+		fd = open_beside(where, where->path, dir_len, ".debug/", name);
 	return fd >= 0 ?
 		       fd :
 		       open_made(NULL, "%s%.*s/%s", debug_root(where), dir_len, where->path, name);
+}
+
+/* What has the build-id in its name is of this program; what has the program's name may be older. */
+static int open_package(const struct symopen_where *where, const struct symbolizer_want *want)
+{
+	int fd = -ENOENT;
+	size_t i;
+
+	for (i = 0; fd < 0 && i < 2; i++)
+		fd = open_package_by_id(where, want, package_ends[i]);
+	for (i = 0; fd < 0 && i < 2; i++)
+		fd = open_package_by_name(where, package_ends[i]);
+	return fd;
 }
 
 /* A name that is relative counts from the directory of the module's file. */
@@ -460,7 +495,7 @@ int symopen_debug(void *ctx, const struct symbolizer_want *want)
 	case SYMBOLIZER_WANT_ALTLINK:
 		return open_altlink(where, want);
 	case SYMBOLIZER_WANT_DWP:
-		return open_package(where);
+		return open_package(where, want);
 	case SYMBOLIZER_WANT_DWO:
 		return open_moved(where, want);
 	}
