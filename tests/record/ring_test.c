@@ -103,6 +103,120 @@ Test(ring, a_discarded_record_is_stepped_over_and_is_no_fault)
 	membuf_fini(&m);
 }
 
+/* The program of 20 was interrupted by those of 30 and 31, and that of 32 by 33. */
+Test(ring, a_record_behind_those_that_interrupted_it_comes_before_them)
+{
+	static const uint64_t put_as[] = { 10, 30, 31, 20, 40, 33, 32 },
+			      taken_as[] = { 10, 20, 30, 31, 32, 33, 40 };
+	const size_t frame = sizeof(plain) + BPF_RINGBUF_HDR_SZ, cnt = 7;
+	struct membuf m;
+	size_t i;
+
+	membuf_init(&m, 4096);
+	for (i = 0; i < cnt; i++)
+		put(&m, put_as[i]);
+	for (i = 0; i < cnt; i++) {
+		cr_assert_eq(ring_peek(&m.ring)->ts, taken_as[i]);
+		cr_assert_eq(ring_peek(&m.ring)->ts, taken_as[i]);
+		ring_pass(&m.ring);
+		ring_publish(&m.ring);
+		if (i == 1)
+			cr_expect_eq(m.consumer, frame, "what is in front of it was not passed");
+	}
+	cr_expect_null(ring_peek(&m.ring));
+	ring_publish(&m.ring);
+	cr_expect_eq(m.consumer, m.producer);
+	cr_expect_eq(m.ring.late_cnt, 0);
+	membuf_fini(&m);
+}
+
+/* Whatever becomes known between a look and the step, it is a step over what was looked at. */
+Test(ring, a_late_record_that_comes_meanwhile_is_not_taken_for_what_was_looked_at)
+{
+	struct membuf m;
+
+	membuf_init(&m, 4096);
+	put(&m, 30);
+	cr_assert_eq(ring_peek(&m.ring)->ts, 30);
+	put(&m, 20);
+	ring_publish(&m.ring);
+	ring_pass(&m.ring);
+	cr_assert_eq(ring_peek(&m.ring)->ts, 20);
+	ring_pass(&m.ring);
+	cr_expect_null(ring_peek(&m.ring));
+	membuf_fini(&m);
+}
+
+enum { RANDOM_CNT = 20000 };
+
+/* Some of what is written comes late, and is taken in pieces: all of it, once, and in order. */
+Test(ring, whatever_comes_late_is_given_once_and_in_order)
+{
+	static uint8_t given[RANDOM_CNT];
+	unsigned int seed = 5, wrong = 0, late = 0;
+	uint64_t last = 0, at = 0;
+	const struct prof_rec *rec;
+	struct membuf m;
+	size_t i = 0, j, n;
+
+	membuf_init(&m, 1 << 16);
+	while (i < RANDOM_CNT) {
+		for (n = rand_r(&seed) % 100; n && i < RANDOM_CNT; n--, i++) {
+			/* one that is late is behind one to three that interrupted it */
+			size_t inner = rand_r(&seed) % 20 ? 0 : 1 + rand_r(&seed) % 3;
+
+			for (j = 1; j <= inner && i + inner < RANDOM_CNT; j++)
+				put(&m, at + j);
+			put(&m, at);
+			if (j > inner && inner && i + inner < RANDOM_CNT) {
+				late++;
+				i += inner;
+				at += inner;
+			}
+			at++;
+		}
+		while ((rec = ring_peek(&m.ring))) {
+			cr_assert_lt(rec->ts, RANDOM_CNT);
+			cr_assert_not(given[rec->ts]);
+			given[rec->ts] = 1;
+			wrong += rec->ts < last;
+			last = rec->ts;
+			ring_pass(&m.ring);
+			if (rand_r(&seed) % 8 == 0)
+				ring_publish(&m.ring);
+		}
+		ring_publish(&m.ring);
+		cr_assert_eq(m.consumer, m.producer);
+	}
+	for (i = 0; i < RANDOM_CNT; i++)
+		cr_assert(given[i], "%zu", i);
+	cr_expect_gt(late, 100);
+	cr_expect_eq(wrong, 0);
+	membuf_fini(&m);
+}
+
+/* More of them than are noted: none is lost, and none given twice. */
+Test(ring, of_too_many_late_records_each_is_given_once)
+{
+	uint64_t seen = 0;
+	struct membuf m;
+	int i;
+
+	membuf_init(&m, 4096);
+	for (i = 40; i > 0; i--)
+		put(&m, i);
+	for (i = 0; i < 40; i++) {
+		const struct prof_rec *rec = ring_peek(&m.ring);
+
+		cr_assert_not_null(rec);
+		cr_assert_not(seen >> rec->ts & 1, "%d", (int)rec->ts);
+		seen |= 1ULL << rec->ts;
+		ring_pass(&m.ring);
+	}
+	cr_expect_null(ring_peek(&m.ring));
+	membuf_fini(&m);
+}
+
 Test(ring, records_that_wrap_around_the_end_come_whole_and_in_order)
 {
 	struct {

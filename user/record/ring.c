@@ -12,6 +12,10 @@
  * (prof_abi.h: struct prof_stage), so that nothing is ever older than the last pass. Space goes back to
  * the kernel when all readers have passed it.
  *
+ * A program that is interrupted by another, or by a sample, writes its record behind that one's, though what it
+ * tells of was before. So single records are looked at a little ahead, and those that come late are given
+ * first. Their space is given back in the order of the ring all the same.
+ *
  * This is also the edge where a record is checked: what ring_peek() returns has lengths that agree
  * with each other, and nothing behind it checks them again.
  */
@@ -28,7 +32,10 @@
 #include "base/alloc.h"
 #include "prof_abi.h"
 
-enum { PATIENCE = 256 }; /* looks at what a program is about to finish */
+enum {
+	PATIENCE = 256, /* looks at what a program is about to finish */
+	AHEAD_BYTES = 16384, /* that are looked at for late records */
+};
 
 int ring_open(int map_fd, size_t sz, struct ring *r)
 {
@@ -87,9 +94,19 @@ size_t ring_fill(const struct ring *r)
 	return __atomic_load_n(r->producer, __ATOMIC_ACQUIRE) - r->pos;
 }
 
+static const uint32_t *header_of(const struct ring *r, unsigned long pos)
+{
+	return (const uint32_t *)(r->data + (pos & (r->sz - 1)));
+}
+
 static const uint32_t *header_at(const struct ring *r)
 {
-	return (const uint32_t *)(r->data + (r->pos & (r->sz - 1)));
+	return header_of(r, r->pos);
+}
+
+static const void *frame_of(const struct ring *r, unsigned long pos)
+{
+	return (const uint8_t *)header_of(r, pos) + BPF_RINGBUF_HDR_SZ;
 }
 
 static size_t frame_size(uint32_t hdr)
@@ -130,7 +147,8 @@ static void give_up(struct ring *r, unsigned long end)
 	do {
 		if (other->in_ring)
 			begin(other, NULL, 0, 0, false);
-		other->pos = end;
+		other->pos = other->peeked = end;
+		other->late_cnt = 0;
 		other = other->next;
 	} while (other && other != r);
 }
@@ -176,22 +194,110 @@ static bool is_anothers(const struct ring *r, const void *frame, size_t len)
 	return false;
 }
 
-static const struct prof_rec *peek_single(struct ring *r)
+/* ---- late records -------------------------------------------------------------------------------- */
+
+static struct ring_late *find_late(struct ring *r, unsigned long pos)
 {
+	unsigned int i;
+
+	for (i = 0; i < r->late_cnt; i++)
+		if (r->late[i].pos == pos)
+			return &r->late[i];
+	return NULL;
+}
+
+/* Over the frame at pos, which is known as late no longer. */
+static void step(struct ring *r, uint32_t hdr)
+{
+	struct ring_late *late = find_late(r, r->pos);
+
+	if (late)
+		*late = r->late[--r->late_cnt];
+	r->pos += frame_size(hdr);
+}
+
+static void note_time(struct ring *r, uint64_t ts)
+{
+	if (ts >= r->newest)
+		r->newest = ts;
+	else
+		r->late[r->late_cnt++] = (struct ring_late){ .pos = r->seen, .ts = ts };
+}
+
+/* No further than as many of them as can be noted. */
+static void look_ahead(struct ring *r)
+{
+	unsigned long end = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
+	const struct prof_rec *rec;
 	uint32_t hdr;
 
-	while (find_frame(r, &hdr) == FOUND_FRAME) {
-		if (!(hdr & BPF_RINGBUF_DISCARD_BIT)) {
-			const void *rec = header_at(r) + BPF_RINGBUF_HDR_SZ / sizeof(hdr);
+	if ((long)(r->seen - r->pos) < 0)
+		r->seen = r->pos;
+	while (r->late_cnt < RING_LATE_MAX && r->seen - r->pos < AHEAD_BYTES && r->seen != end &&
+	       end - r->seen <= r->sz) {
+		hdr = __atomic_load_n(header_of(r, r->seen), __ATOMIC_ACQUIRE);
+		if (hdr & BPF_RINGBUF_BUSY_BIT || frame_size(hdr) > end - r->seen)
+			break;
+		rec = frame_of(r, r->seen);
+		if (!(hdr & BPF_RINGBUF_DISCARD_BIT) && well_formed(rec, hdr))
+			note_time(r, rec->ts);
+		r->seen += frame_size(hdr);
+	}
+}
 
-			if (well_formed(rec, hdr))
-				return rec;
+/* ---- single records ------------------------------------------------------------------------------ */
+
+/* The first one that was not passed; steps over what is none. */
+static const struct prof_rec *find_first(struct ring *r)
+{
+	const struct ring_late *late;
+	const void *rec;
+	uint32_t hdr;
+
+	for (; find_frame(r, &hdr) == FOUND_FRAME; step(r, hdr)) {
+		if (hdr & BPF_RINGBUF_DISCARD_BIT)
+			continue;
+		rec = frame_of(r, r->pos);
+		late = find_late(r, r->pos);
+		if (!well_formed(rec, hdr))
 			r->malformed += !is_anothers(r, rec, hdr);
-		}
-		r->pos += frame_size(hdr);
+		else if (!late || !late->passed)
+			return rec;
 	}
 	return NULL;
 }
+
+static const struct prof_rec *peek_single(struct ring *r)
+{
+	const struct prof_rec *first = find_first(r);
+	uint64_t ts;
+	unsigned int i;
+
+	if (!first)
+		return NULL;
+	look_ahead(r);
+	r->peeked = r->pos;
+	ts = first->ts;
+	for (i = 0; i < r->late_cnt; i++) {
+		if (r->late[i].passed || r->late[i].ts >= ts)
+			continue;
+		ts = r->late[i].ts;
+		r->peeked = r->late[i].pos;
+	}
+	return frame_of(r, r->peeked);
+}
+
+static void pass_single(struct ring *r)
+{
+	struct ring_late *late = find_late(r, r->peeked);
+
+	if (r->peeked == r->pos)
+		step(r, *header_at(r));
+	else if (late)
+		late->passed = true;
+}
+
+/* ---- batches ------------------------------------------------------------------------------------- */
 
 /* Goes to the next batch of this CPU, where there is one. */
 static enum found find_batch(struct ring *r, const struct prof_batch **out, uint32_t *len)
@@ -200,7 +306,7 @@ static enum found find_batch(struct ring *r, const struct prof_batch **out, uint
 	uint32_t hdr;
 
 	while ((found = find_frame(r, &hdr)) == FOUND_FRAME) {
-		*out = (const void *)(header_at(r) + BPF_RINGBUF_HDR_SZ / sizeof(hdr));
+		*out = frame_of(r, r->pos);
 		*len = hdr;
 		if (!(hdr & BPF_RINGBUF_DISCARD_BIT) && is_batch_of(r, *out, hdr))
 			break;
@@ -305,7 +411,7 @@ const struct prof_rec *ring_peek(struct ring *r)
 void ring_pass(struct ring *r)
 {
 	if (!r->stage) {
-		r->pos += frame_size(*header_at(r));
+		pass_single(r);
 		return;
 	}
 	r->at += ((const struct prof_rec *)r->at)->size;
@@ -321,7 +427,7 @@ static void skip(struct ring *r)
 	uint32_t len;
 
 	if (!r->stage)
-		peek_single(r);
+		find_first(r);
 	else if (!r->in_ring)
 		find_batch(r, &batch, &len);
 }

@@ -9,6 +9,15 @@
 struct prof_rec;
 struct prof_stage;
 
+enum { RING_LATE_MAX = 8 };
+
+/* A record whose time is before that of one in front of it. */
+struct ring_late {
+	unsigned long pos;
+	uint64_t ts;
+	bool passed;
+};
+
 /*
  * The reading end of one BPF ring buffer, mapped; or of some of what is in it: several readers may share
  * a ring, each with its own records in order of time. One thread reads them all.
@@ -22,6 +31,11 @@ struct ring {
 	size_t fill_max; /* bytes, seen at ring_peek() */
 	uint64_t malformed; /* records whose lengths contradicted each other, skipped */
 	bool torn; /* what lay behind one was given up, and nobody knows how many that were */
+	unsigned long peeked; /* where what ring_peek() gave last is, without a stage */
+	unsigned long seen; /* late records are known up to here, */
+	uint64_t newest; /* of which this is the latest time */
+	struct ring_late late[RING_LATE_MAX]; /* from pos on */
+	unsigned int late_cnt;
 	struct ring *
 		next; /* the next reader of the same ring, around in a circle; NULL: there is none */
 
@@ -49,8 +63,10 @@ void ring_close(struct ring *r);
 /* Bytes that wait to be read. */
 size_t ring_fill(const struct ring *r);
 
-/* The oldest record, whole and with lengths that agree, borrowed until ring_publish(), and of a stage until
- * the next ring_peek(); NULL when there is none yet. */
+/*
+ * The next record, whole and with lengths that agree: the oldest one, where not too much lies in front of it.
+ * Borrowed until ring_publish(), and of a stage until the next ring_peek(); NULL when there is none yet.
+ */
 const struct prof_rec *ring_peek(struct ring *r);
 /* Steps over the record that ring_peek() gave. */
 void ring_pass(struct ring *r);
