@@ -151,7 +151,7 @@ TESTS := $(addprefix tests/, \
 	$(addprefix profile/, causes_test.c explain_test.c polled_test.c spans_test.c) \
 	$(addprefix cmd/, explain_test.c wakeup_test.c) \
 	$(addprefix cmd/, check_test.c cut_test.c diff_test.c hostile_test.c info_test.c page_test.c paint_test.c parts_test.c polls_test.c \
-		progress_test.c report_test.c script_test.c select_test.c shorten_test.c summary_test.c \
+		progress_test.c report_test.c script_test.c select_test.c sets_test.c shorten_test.c summary_test.c \
 		text_test.c timeline_test.c callchain_test.c offcpu_test.c sched_test.c) \
 	$(addprefix export/, chrome_test.c csv_test.c ends_test.c firefox_test.c folded_test.c gzip_test.c jsonl_test.c perf_script_test.c perfetto_test.c pprof_test.c proto_test.c speedscope_test.c spill_test.c stack_tree_test.c text_test.c) \
 	$(addprefix cmd/, export_test.c) \

@@ -133,20 +133,6 @@ Test(info, figures_before_the_end_are_an_open_account)
 	make_fini(&m);
 }
 
-/* A file of several: metadata, @events switches, and the figures @stats of them if not NULL. */
-static void make_segment(struct make *m, uint64_t ts, int events, const uint64_t stats[4])
-{
-	make_init(m, NULL);
-	make_metadata(m, ts, (const char *const[]){ "start_realtime_ns", "5", NULL });
-	for (int i = 0; i < events; i++)
-		make_switch(m, ts + 1 + (uint64_t)i, 0, "a", 11, 1, "b", 12);
-	if (!stats)
-		return;
-	MAKE_NUMBERS(m, ts + 100, "RecorderStats", { "produced", stats[0] },
-		     { "written", stats[1] }, { "lost", stats[2] }, { "closed", stats[3] });
-	make_clock(m, ts + 100, 1000);
-}
-
 static struct run run_segments(const char *option, struct make *m, size_t cnt)
 {
 	struct buf all = { 0 };
@@ -171,8 +157,8 @@ Test(info, a_last_file_without_figures_does_not_get_those_of_the_one_before_it)
 		struct make m[2];
 		struct run r;
 
-		make_segment(&m[0], 1000, 3, (const uint64_t[]){ 5, 3, 1, 2 });
-		make_segment(&m[1], 2000, events, NULL);
+		run_make_segment(&m[0], 1000, 3, (const uint64_t[]){ 5, 3, 1, 2 });
+		run_make_segment(&m[1], 2000, events, NULL);
 		r = run_segments(NULL, m, 2);
 		run_expect_in(r.out, "account         open: the file ends before its last "
 				     "RecorderStats; so far produced 5, written 3, lost 1, under "
@@ -189,7 +175,7 @@ Test(info, figures_of_one_file_of_several_are_told_apart)
 	struct make m[2];
 	struct run r;
 
-	make_segment(&m[0], 1000, 2, (const uint64_t[]){ 11857, 11353, 0, 2 });
+	run_make_segment(&m[0], 1000, 2, (const uint64_t[]){ 11857, 11353, 0, 2 });
 	r = run_segments(NULL, m, 1);
 	run_expect_in(
 		r.out,
@@ -199,91 +185,17 @@ Test(info, figures_of_one_file_of_several_are_told_apart)
 		"written here    2 of these 11,353: the account is of the whole recording, and "
 		"the others are in no file that was read\n");
 	run_free(&r);
-	make_segment(&m[0], 1000, 1, (const uint64_t[]){ 9, 8, 0, 2 });
-	make_segment(&m[1], 2000, 1, (const uint64_t[]){ 10, 9, 1, 1 });
+	run_make_segment(&m[0], 1000, 1, (const uint64_t[]){ 9, 8, 0, 2 });
+	run_make_segment(&m[1], 2000, 1, (const uint64_t[]){ 10, 9, 1, 1 });
 	r = run_segments(NULL, m, 2);
 	run_expect_in(r.out, "account         produced 10 = written 9 + lost 1\n"
 			     "lost            nothing\n"
 			     "written here    2 of these 9: ");
 	run_free(&r);
-	make_segment(&m[0], 1000, 1, (const uint64_t[]){ 9, 7, 1, 2 });
+	run_make_segment(&m[0], 1000, 1, (const uint64_t[]){ 9, 7, 1, 2 });
 	r = run_segments("--json", m, 1);
 	run_expect_in(r.out, ",\"under_way\":1,\"written_here\":1,\"balanced\":false");
 	run_free(&r);
-}
-
-static void put_segment(const char *dir, unsigned int n, struct make *m)
-{
-	const char *data;
-	char path[64];
-	size_t sz;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/a.%u.bin", dir, n);
-	data = dial9_enc_data(m->enc, &sz);
-	f = fopen(path, "w");
-	cr_assert(f && fwrite(data, 1, sz, f) == sz);
-	fclose(f);
-	make_fini(m);
-}
-
-/* That the oldest were let go is no alarm. */
-static void expect_first(const char *dir)
-{
-	char path[64];
-	struct run r;
-
-	for (unsigned int i = 0; i < 2; i++) {
-		snprintf(path, sizeof(path), "%s/a.%u.bin", dir, i);
-		unlink(path);
-	}
-	r = run_cmd(cmd_info, make_fd("", 0), "info", dir, NULL);
-	run_expect_in(r.out,
-		      "\nfiles           files 0 to 2 are not there: it begins with number 3\n");
-	run_expect_in(r.out, "\nlost            nothing\n");
-	cr_expect_str_eq(r.err, "");
-	run_free(&r);
-	r = run_cmd(cmd_info, make_fd("", 0), "info", "--json", dir, NULL);
-	run_expect_in(r.out, ",\"first_file\":3,");
-	run_free(&r);
-}
-
-Test(info, a_file_of_a_set_that_is_missing_is_a_loss_in_the_one_recording)
-{
-	static const unsigned int numbers[] = { 0, 1, 3 };
-	char dir[] = "/tmp/d9-info-XXXXXX", path[64];
-	struct make m;
-	struct run r;
-
-	cr_assert(mkdtemp(dir));
-	for (unsigned int i = 0; i < 3; i++) {
-		make_segment(&m, (numbers[i] + 1) * 1000000000ULL, 2,
-			     (const uint64_t[]){ 8, 8, 0, i == 2 ? 1 : 2 });
-		put_segment(dir, numbers[i], &m);
-	}
-	r = run_cmd(cmd_info, make_fd("", 0), "info", dir, NULL);
-	cr_expect_eq(r.code, 0);
-	cr_expect(strstr(r.err, "dial9-prof: file 2 is missing before "), "%s", r.err);
-	run_expect_in(r.out,
-		      "lost            1 stretch whose file is missing or bad: nobody knows of how "
-		      "many events (hole), between 2.000000 and 4.000000\n"
-		      "written here    6 of these 8: ");
-	cr_expect_null(strstr(r.out, "\nPart "), "%s", r.out);
-	run_free(&r);
-	r = run_cmd(cmd_info, make_fd("", 0), "info", "--verify", dir, NULL);
-	cr_expect_neq(r.code, 0);
-	cr_expect(strstr(r.out, ": damaged: "), "%s", r.out);
-	run_free(&r);
-	r = run_cmd(cmd_info, make_fd("", 0), "info", "--json", dir, NULL);
-	run_expect_in(r.out, ",\"holes\":1");
-	cr_expect_null(strstr(r.out, "first_file"));
-	run_free(&r);
-	expect_first(dir);
-	for (unsigned int i = 0; i < 3; i++) {
-		snprintf(path, sizeof(path), "%s/a.%u.bin", dir, numbers[i]);
-		unlink(path);
-	}
-	cr_expect_eq(rmdir(dir), 0);
 }
 
 Test(info, a_pause_is_no_loss_and_is_told_with_how_long_it_was)

@@ -157,4 +157,19 @@ static inline int run_app_file(void)
 	return make_done(&m);
 }
 
+/* A file of several: metadata, @events switches, and the figures @stats of them if not NULL. */
+static inline void run_make_segment(struct make *m, uint64_t ts, int events,
+				    const uint64_t stats[4])
+{
+	make_init(m, NULL);
+	make_metadata(m, ts, (const char *const[]){ "start_realtime_ns", "5", NULL });
+	for (int i = 0; i < events; i++)
+		make_switch(m, ts + 1 + (uint64_t)i, 0, "a", 11, 1, "b", 12);
+	if (!stats)
+		return;
+	MAKE_NUMBERS(m, ts + 100, "RecorderStats", { "produced", stats[0] },
+		     { "written", stats[1] }, { "lost", stats[2] }, { "closed", stats[3] });
+	make_clock(m, ts + 100, ts + 1000);
+}
+
 #endif /* D9_TESTS_CMD_RUN_CMD_H */

@@ -618,7 +618,7 @@ static int run(struct cut *c)
 	close_err = sink_close(c->sink);
 	if (code == CMD_OK && close_err)
 		code = CMD_OUTPUT;
-	if (code == CMD_OK && (reader_is_newer(c->reader) || c->refused))
+	if (code == CMD_OK && (reader_is_incomplete(c->reader) || c->refused))
 		code = CMD_INPUT;
 	return code;
 }

@@ -243,7 +243,7 @@ static int diff_files(const struct diff_opts *opts, char **paths)
 		code = print_all(&d);
 	}
 	for (int side = 0; side < DELTA_SIDES; side++) {
-		if (code == CMD_OK && reader_is_newer(d.sides[side].reader))
+		if (code == CMD_OK && reader_is_incomplete(d.sides[side].reader))
 			code = CMD_INPUT;
 		diff_side_fini(&d.sides[side]);
 	}

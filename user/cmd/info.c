@@ -702,7 +702,7 @@ static int info_dial9(const struct info_opts *opts, const char *path)
 			put_text(&in);
 		fwrite(buf_cstr(&in.out), 1, in.out.len, stdout);
 		code = view_end(&in.view);
-		if (code == CMD_OK && reader_is_newer(in.reader))
+		if (code == CMD_OK && reader_is_incomplete(in.reader))
 			code = CMD_INPUT;
 	}
 	buf_free(&in.out);

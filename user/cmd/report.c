@@ -726,7 +726,7 @@ static int report_file(const struct report_opts *opts, const char *path)
 	}
 	progress_end(progress);
 	code = err ? CMD_INPUT : select_is_reversed(&r.sel) ? CMD_USAGE : print_all(&r);
-	if (code == CMD_OK && reader_is_newer(r.reader))
+	if (code == CMD_OK && reader_is_incomplete(r.reader))
 		code = CMD_INPUT;
 	report_exact_fini(&r);
 	profile_free(r.profile);

@@ -275,7 +275,7 @@ static int script_file(const void *arg, const char *path)
 	out = write_code(&s, view_end(&view));
 	if (!err && !s.printed && !opts->follow && out == CMD_OK && !select_is_reversed(&s.sel))
 		out = tell_nothing_printed(&s);
-	if (err || (out == CMD_OK && reader_is_newer(s.reader)))
+	if (err || (out == CMD_OK && reader_is_incomplete(s.reader)))
 		out = CMD_INPUT;
 	if (select_is_reversed(&s.sel))
 		out = CMD_USAGE;

@@ -290,7 +290,7 @@ int timeline_end(const struct timeline *r, struct view *view)
 {
 	int code = view_end(view);
 
-	return code == CMD_OK && reader_is_newer(r->reader) ? CMD_INPUT : code;
+	return code == CMD_OK && reader_is_incomplete(r->reader) ? CMD_INPUT : code;
 }
 
 bool timeline_has_switches(const struct timeline *r, uint32_t part)

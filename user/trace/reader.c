@@ -401,3 +401,8 @@ bool reader_is_newer(const struct reader *r)
 {
 	return r->newer;
 }
+
+bool reader_is_incomplete(const struct reader *r)
+{
+	return r->newer || source_is_damaged(r->src);
+}

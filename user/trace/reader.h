@@ -68,5 +68,7 @@ uint64_t reader_first_number(const struct reader *r);
 bool reader_is_torn(const struct reader *r);
 /* True after a frame that only a later format has: what came before it is good, but it is not all. */
 bool reader_is_newer(const struct reader *r);
+/* True after that, and when a file of a set was damaged or none: what was read is good, but it is not all. */
+bool reader_is_incomplete(const struct reader *r);
 
 #endif /* D9_TRACE_READER_H */

@@ -25,6 +25,8 @@
 /* What was found in a file. */
 struct found {
 	bool known, bad; /* bad: not all of it is good */
+	bool ended; /* the recorder has said that it goes on in the next one */
+	bool torn; /* behind that, where nothing of the recording is */
 	bool told; /* that numbers before its own are not there */
 	bool begun; /* the last one, which has no byte yet */
 	bool has_ts;
@@ -42,7 +44,7 @@ struct set_walk {
 	uint64_t number; /* of the one before it */
 	bool any; /* there was one */
 	bool hole; /* something is missing since the last good one */
-	bool holes;
+	bool holes, damaged;
 	struct dial9_enc *told; /* the last hole */
 };
 
@@ -87,6 +89,11 @@ bool set_walk_has_holes(const struct set_walk *w)
 	return w->holes;
 }
 
+bool set_walk_is_damaged(const struct set_walk *w)
+{
+	return w->damaged;
+}
+
 /* ---- looking through a file -------------------------------------------------------------------- */
 
 /* A descriptor, or -1 after one line. Never waits: a FIFO has no writer, and what it gives is no file. */
@@ -115,6 +122,15 @@ static void see_time(struct found *f, uint64_t first, uint64_t last)
 	f->has_ts = true;
 }
 
+/* How far the recorder got: the last that it said of itself. */
+static void see_stats(struct found *f, const struct dial9_event *ev)
+{
+	const int at = dial9_schema_find(ev->schema, PROF_F_CLOSED);
+
+	f->ended = at >= 0 && ev->values[at].type == DIAL9_VARINT &&
+		   ev->values[at].u64 == PROF_CLOSED_SEGMENT;
+}
+
 static void see_frame(struct found *f, struct dial9_dec *dec, const struct dial9_frame *frame,
 		      uint64_t *events)
 {
@@ -128,10 +144,13 @@ static void see_frame(struct found *f, struct dial9_dec *dec, const struct dial9
 	if (!frame)
 		return;
 	if (frame->kind == DIAL9_FRAME_SCHEMA &&
-	    strcmp(dial9_schema_name(frame->schema.schema), PROF_EV_METADATA))
+	    strcmp(dial9_schema_name(frame->schema.schema), PROF_EV_METADATA) &&
+	    strcmp(dial9_schema_name(frame->schema.schema), PROF_EV_STATS))
 		dial9_dec_skip(dec, frame->schema.type_id);
 	if (frame->kind != DIAL9_FRAME_EVENT)
 		return;
+	if (!strcmp(dial9_schema_name(frame->event.schema), PROF_EV_STATS))
+		see_stats(f, &frame->event);
 	if (!(*events)++ && dial9_event_copy(dec, &frame->event, &f->metadata))
 		f->metadata = NULL;
 	if (frame->event.has_ts)
@@ -179,10 +198,28 @@ static void decode(struct set_walk *w, size_t at, struct dial9_dec *dec, const s
 	f->good = dial9_dec_consumed(dec);
 	f->bad = err || w->ops->is_cut(src);
 	f->begun = is_last && w->ops->is_empty(src) && source_set_is_active(path);
-	if (f->bad && is_last && f->good && (!err || err == -ENODATA || err == -EPROTONOSUPPORT))
+	f->torn = f->bad && f->ended && (!err || err == -ENODATA);
+	if (f->torn ||
+	    (is_last && f->good && (!err || err == -ENODATA || err == -EPROTONOSUPPORT)))
 		f->bad = false;
-	else if (f->bad && !f->begun)
+	w->damaged |= f->bad && err && err != -ENODATA;
+	if (f->bad && !f->begun)
 		tell_bad(w->ops, path, dec, src, err);
+}
+
+/* Somebody put one file in the place of another: it would count twice. */
+static void see_copy(struct set_walk *w, size_t at)
+{
+	struct found *f = &w->found[at];
+	const struct found *last = &w->found[w->last < w->set.cnt ? w->last : at];
+
+	if (last == f || !f->has_ts || f->first_ts == f->last_ts || f->good != last->good ||
+	    f->first_ts != last->first_ts || f->last_ts != last->last_ts)
+		return;
+	log_warn("%s is a copy of %s; what should be in it is missing", w->set.files[at].path,
+		 w->set.files[w->last].path);
+	f->bad = true;
+	f->good = 0;
 }
 
 static void look(struct set_walk *w, size_t at)
@@ -204,6 +241,7 @@ static void look(struct set_walk *w, size_t at)
 	if (!dial9_dec_new(&opts, &dec)) {
 		decode(w, at, dec, src);
 		dial9_dec_free(dec);
+		see_copy(w, at);
 	}
 	w->ops->close(src);
 }
@@ -300,7 +338,9 @@ static int give(struct set_walk *w, struct set_piece *out)
 		w->last = w->at;
 	w->at++;
 	w->hole = f->bad;
-	*out = (struct set_piece){ .fd = fd, .path = path, .limit = f->bad ? f->good : UINT64_MAX };
+	*out = (struct set_piece){ .fd = fd,
+				   .path = path,
+				   .limit = f->bad || f->torn ? f->good : UINT64_MAX };
 	return 1;
 }
 

@@ -53,5 +53,7 @@ void set_walk_rewind(struct set_walk *w);
 
 /* True when something was found to be missing so far, but for files that were there before the first. */
 bool set_walk_has_holes(const struct set_walk *w);
+/* True when one of the files so far was damaged, or no trace: more than cut, empty or not there. */
+bool set_walk_is_damaged(const struct set_walk *w);
 
 #endif /* D9_TRACE_SET_WALK_H */

@@ -396,6 +396,11 @@ bool source_has_holes(const struct source *src)
 	return src->walk && set_walk_has_holes(src->walk);
 }
 
+bool source_is_damaged(const struct source *src)
+{
+	return src->walk && set_walk_is_damaged(src->walk);
+}
+
 const char *source_name(const struct source *src)
 {
 	return src->name;

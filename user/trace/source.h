@@ -44,6 +44,8 @@ const char *source_place(const struct source *src, uint64_t *before);
 
 /* True when it is a set of files of which one was missing or bad, as far as that was met: what is read tells of it. */
 bool source_has_holes(const struct source *src);
+/* True when one of the files that were met was damaged or no trace, which was told. */
+bool source_is_damaged(const struct source *src);
 
 /* The number of the first file of a set; 0 of anything else. */
 uint64_t source_first_number(const struct source *src);

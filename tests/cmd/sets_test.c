@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What commands say of a recording in several files of which one is missing, bad, or there twice. */
+#include "run_cmd.h"
+
+#include <unistd.h>
+
+/* With @behind bytes more, of a frame that nobody knows. */
+static void put_segment(const char *dir, unsigned int n, struct make *m, size_t behind)
+{
+	static const char junk[] = "\xdd\xdd\xdd\xdd";
+	const char *data;
+	char path[64];
+	size_t sz;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/a.%u.bin", dir, n);
+	data = dial9_enc_data(m->enc, &sz);
+	f = fopen(path, "w");
+	cr_assert(f && fwrite(data, 1, sz, f) == sz && fwrite(junk, 1, behind, f) == behind);
+	fclose(f);
+	make_fini(m);
+}
+
+/* That the oldest were let go is no alarm. */
+static void expect_first(const char *dir)
+{
+	char path[64];
+	struct run r;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/a.%u.bin", dir, i);
+		unlink(path);
+	}
+	r = run_cmd(cmd_info, make_fd("", 0), "info", dir, NULL);
+	run_expect_in(r.out,
+		      "\nfiles           files 0 to 2 are not there: it begins with number 3\n");
+	run_expect_in(r.out, "\nlost            nothing\n");
+	cr_expect_str_eq(r.err, "");
+	run_free(&r);
+	r = run_cmd(cmd_info, make_fd("", 0), "info", "--json", dir, NULL);
+	run_expect_in(r.out, ",\"first_file\":3,");
+	run_free(&r);
+}
+
+Test(sets, a_file_of_a_set_that_is_missing_is_a_loss_in_the_one_recording)
+{
+	static const unsigned int numbers[] = { 0, 1, 3 };
+	char dir[] = "/tmp/d9-info-XXXXXX", path[64];
+	struct make m;
+	struct run r;
+
+	cr_assert(mkdtemp(dir));
+	for (unsigned int i = 0; i < 3; i++) {
+		run_make_segment(&m, (numbers[i] + 1) * 1000000000ULL, 2,
+			     (const uint64_t[]){ 8, 8, 0, i == 2 ? 1 : 2 });
+		put_segment(dir, numbers[i], &m, 0);
+	}
+	r = run_cmd(cmd_info, make_fd("", 0), "info", dir, NULL);
+	cr_expect_eq(r.code, 0);
+	cr_expect(strstr(r.err, "dial9-prof: file 2 is missing before "), "%s", r.err);
+	run_expect_in(r.out,
+		      "lost            1 stretch whose file is missing or bad: nobody knows of how "
+		      "many events (hole), between 2.000000 and 4.000000\n"
+		      "written here    6 of these 8: ");
+	cr_expect_null(strstr(r.out, "\nPart "), "%s", r.out);
+	run_free(&r);
+	r = run_cmd(cmd_info, make_fd("", 0), "info", "--verify", dir, NULL);
+	cr_expect_neq(r.code, 0);
+	cr_expect(strstr(r.out, ": damaged: "), "%s", r.out);
+	run_free(&r);
+	r = run_cmd(cmd_info, make_fd("", 0), "info", "--json", dir, NULL);
+	run_expect_in(r.out, ",\"holes\":1");
+	cr_expect_null(strstr(r.out, "first_file"));
+	run_free(&r);
+	expect_first(dir);
+	for (unsigned int i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s/a.%u.bin", dir, numbers[i]);
+		unlink(path);
+	}
+	cr_expect_eq(rmdir(dir), 0);
+}
+
+
+enum { FILES = 3 };
+
+/* Three files of two switches each, a second apart. */
+static void put_three(char *dir)
+{
+	struct make m;
+
+	cr_assert(mkdtemp(dir));
+	for (unsigned int i = 0; i < FILES; i++) {
+		run_make_segment(&m, (i + 1) * RUN_SEC, 2,
+				 (const uint64_t[]){ 6, 6, 0, i + 1 == FILES ? 1 : 2 });
+		put_segment(dir, i, &m, 0);
+	}
+}
+
+static const char *name(const char *dir, unsigned int i)
+{
+	static char path[FILES][64];
+
+	snprintf(path[i], sizeof(path[0]), "%s/a.%u.bin", dir, i);
+	return path[i];
+}
+
+static off_t size_of(const char *path)
+{
+	struct stat st;
+
+	cr_assert_eq(stat(path, &st), 0);
+	return st.st_size;
+}
+
+static void remove_all(const char *dir)
+{
+	for (unsigned int i = 0; i < FILES; i++)
+		unlink(name(dir, i));
+	cr_expect_eq(rmdir(dir), 0);
+}
+
+/* It is good as far as it goes, and yet the exit status says that there was something. */
+Test(sets, a_damaged_file_is_a_loss_and_an_exit_status)
+{
+	char dir[] = "/tmp/d9-sets-XXXXXX";
+	struct make m;
+	struct run r;
+
+	put_three(dir);
+	run_make_segment(&m, 2 * RUN_SEC, 2, NULL);
+	put_segment(dir, 1, &m, 4);
+	r = run_cmd(cmd_info, make_fd("", 0), "info", dir, NULL);
+	cr_expect_eq(r.code, CMD_INPUT);
+	run_expect_in(r.err, "; the rest of it is missing\n");
+	run_expect_in(r.out, "(hole), between 2.000000 and 3.000000\n");
+	run_free(&r);
+	remove_all(dir);
+}
+
+/* What a recorder that is killed has not ended: the compression, or a frame that comes behind its last figures. */
+Test(sets, nothing_is_missing_of_a_file_whose_recorder_had_gone_on_to_the_next)
+{
+	char dir[] = "/tmp/d9-sets-XXXXXX";
+	struct make m;
+	struct run r;
+
+	for (unsigned int closed = 0; closed <= 2; closed += 2) {
+		put_three(dir);
+		run_make_segment(&m, 2 * RUN_SEC, 2, (const uint64_t[]){ 4, 4, 0, closed });
+		put_segment(dir, 1, &m, 0);
+		/* inside the clock's event, which is the last */
+		cr_assert_eq(truncate(name(dir, 1), size_of(name(dir, 1)) - 1), 0);
+		r = run_cmd(cmd_info, make_fd("", 0), "info", dir, NULL);
+		cr_expect_eq(r.code, 0);
+		run_expect_in(r.out, closed ? "\nlost            nothing\n" :
+					      "\nlost            1 stretch ");
+		cr_expect_eq(!*r.err, !!closed, "%s", r.err);
+		run_free(&r);
+		remove_all(dir);
+		strcpy(dir, "/tmp/d9-sets-XXXXXX");
+	}
+}
+
+Test(sets, a_file_that_is_a_copy_of_the_one_before_it_does_not_count_again)
+{
+	char dir[] = "/tmp/d9-sets-XXXXXX";
+	struct run r;
+
+	put_three(dir);
+	unlink(name(dir, 1));
+	cr_assert_eq(link(name(dir, 0), name(dir, 1)), 0);
+	r = run_cmd(cmd_info, make_fd("", 0), "info", dir, NULL);
+	run_expect_in(r.err, "a.1.bin is a copy of ");
+	run_expect_in(r.out, "(hole), between 1.000000 and 3.000000\n");
+	run_expect_in(r.out, "written here    4 of these 6: ");
+	run_free(&r);
+	remove_all(dir);
+}
