@@ -52,7 +52,7 @@ Test(sets, a_file_of_a_set_that_is_missing_is_a_loss_in_the_one_recording)
 	cr_assert(mkdtemp(dir));
 	for (unsigned int i = 0; i < 3; i++) {
 		run_make_segment(&m, (numbers[i] + 1) * 1000000000ULL, 2,
-			     (const uint64_t[]){ 8, 8, 0, i == 2 ? 1 : 2 });
+				 (const uint64_t[]){ 8, 8, 0, i == 2 ? 1 : 2 });
 		put_segment(dir, numbers[i], &m, 0);
 	}
 	r = run_cmd(cmd_info, make_fd("", 0), "info", dir, NULL);
@@ -79,7 +79,6 @@ Test(sets, a_file_of_a_set_that_is_missing_is_a_loss_in_the_one_recording)
 	}
 	cr_expect_eq(rmdir(dir), 0);
 }
-
 
 enum { FILES = 3 };
 
@@ -117,6 +116,33 @@ static void remove_all(const char *dir)
 	for (unsigned int i = 0; i < FILES; i++)
 		unlink(name(dir, i));
 	cr_expect_eq(rmdir(dir), 0);
+}
+
+/* Whether the directory is named or its files, of which one is not there. */
+Test(sets, merged_files_still_tell_of_the_one_that_is_missing)
+{
+	char dir[] = "/tmp/d9-sets-XXXXXX", out[] = "/tmp/d9-sets-out-XXXXXX";
+	const int fd = mkstemp(out);
+	struct run r;
+
+	put_three(dir);
+	unlink(name(dir, 1));
+	for (int by_name = 0; by_name < 2; by_name++) {
+		r = by_name ? run_cmd(cmd_merge, make_fd("", 0), "merge", "-o", out, name(dir, 0),
+				      name(dir, 2), NULL) :
+			      run_cmd(cmd_merge, make_fd("", 0), "merge", "-o", out, dir, NULL);
+		cr_expect_eq(r.code, 0);
+		run_expect_in(r.err, "dial9-prof: file 1 is missing before ");
+		run_expect_in(r.err, " of 2 traces, ");
+		run_free(&r);
+		r = run_cmd(cmd_info, make_fd("", 0), "info", out, NULL);
+		run_expect_in(r.out, "(hole), between 1.000000 and 3.000000\n");
+		cr_expect_null(strstr(r.out, "\nPart "), "%s", r.out);
+		run_free(&r);
+	}
+	close(fd);
+	unlink(out);
+	remove_all(dir);
 }
 
 /* It is good as far as it goes, and yet the exit status says that there was something. */

@@ -167,7 +167,8 @@ static int finish(struct export_cmd *c)
 	close_err = sink_close(c->sink);
 	if ((err && err != -EPIPE) || close_err)
 		return CMD_OUTPUT;
-	return say_what_is_missing(c, reader_is_incomplete(c->timeline.reader) ? CMD_INPUT : CMD_OK);
+	return say_what_is_missing(c,
+				   reader_is_incomplete(c->timeline.reader) ? CMD_INPUT : CMD_OK);
 }
 
 static int export_file(const struct export_cmd_opts *opts, const struct exporter *format,

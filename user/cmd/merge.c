@@ -344,7 +344,7 @@ static void fini(struct merge_run *m)
 static void count_inputs(struct merge_run *m)
 {
 	for (size_t i = 0; i < m->plan.file_cnt; i++)
-		m->sum.inputs += m->plan.files[i].events != 0;
+		m->sum.inputs += m->plan.files[i].events && !m->plan.files[i].made;
 }
 
 /* Of the inputs that are open; @code says whether all of them are. */

@@ -17,6 +17,8 @@ struct merge_file {
 	int fd; /* -1: the second look has it */
 	uint32_t arg; /* which of the arguments it is of */
 	bool found; /* in a directory: what is no trace is left out */
+	bool made; /* by this program, nobody has given it: */
+	uint32_t of; /* the clock is that of this file */
 	/* what was seen of it: */
 	uint64_t events; /* good ones */
 	uint64_t first_ts; /* of its first event that has one */
@@ -81,6 +83,8 @@ struct merge_plan {
 
 /* Opens what the arguments name. An exit code, after one line where it is not CMD_OK. */
 int merge_inputs_open(struct merge_plan *p, const char *const *paths, size_t cnt);
+/* Takes over @fd: something that this program made, on the clock of file number @of. */
+void merge_inputs_add_made(struct merge_plan *p, const char *name, int fd, size_t of);
 /* Takes over @fd. Of one that is found nothing is taken, after one line, if it is no trace. */
 void merge_inputs_add(struct merge_plan *p, const char *name, int fd, size_t arg, bool found);
 /* A reader of a file from its first byte. 0, or -errno after one line. */
@@ -88,6 +92,14 @@ int merge_inputs_read(const struct merge_file *f, struct reader **out);
 /* The last one, which takes over what is open of it. */
 int merge_inputs_take(struct merge_plan *p, const struct merge_file *f, struct reader **out);
 void merge_inputs_close(struct merge_plan *p);
+
+/* ---- merge_missing.c ---- */
+
+/*
+ * What is missing between the files of each rotated recording, which their names tell, becomes one more file. An exit
+ * code, after one line where it is not CMD_OK.
+ */
+int merge_missing_add(struct merge_plan *p);
 
 /* ---- merge_plan.c ---- */
 

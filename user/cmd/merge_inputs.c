@@ -107,6 +107,16 @@ static bool is_trace(int fd, const char *name)
 	return sz == sizeof(head) && !memcmp(head, magic, sizeof(head));
 }
 
+void merge_inputs_add_made(struct merge_plan *p, const char *name, int fd, size_t of)
+{
+	struct merge_file *f;
+
+	add(p, name, fd, p->files[of].arg, false);
+	f = &p->files[p->file_cnt - 1];
+	f->made = true;
+	f->of = (uint32_t)of;
+}
+
 void merge_inputs_add(struct merge_plan *p, const char *name, int fd, size_t arg, bool found)
 {
 	if (p->file_cnt < MERGE_FILES_MAX && (!found || is_trace(fd, name))) {
@@ -212,7 +222,7 @@ int merge_inputs_open(struct merge_plan *p, const char *const *paths, size_t cnt
 			p->opts.word, MERGE_FILES_MAX - 1);
 		code = CMD_USAGE;
 	}
-	return code;
+	return code == CMD_OK ? merge_missing_add(p) : code;
 }
 
 /* A reader of an open file, which it takes over. */

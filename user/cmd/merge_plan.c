@@ -158,6 +158,8 @@ static void find_clock(struct merge_plan *p, const struct merge_file *f, uint32_
 	struct part *part = &p->names->parts.v[at];
 
 	parts_find_clock(&p->names->parts, at);
+	if (f->made)
+		part->clock = names_part(p->names, p->files[f->of].part)->clock;
 	if (!f->found || part->synced || part->host != NAMES_NONE || part->boot_id != NAMES_NONE)
 		return;
 	for (uint32_t i = 0; i < at; i++)
@@ -220,7 +222,7 @@ static int look_at(struct merge_plan *p, struct merge_file *f)
 	f->part = (uint32_t)p->names->parts.cnt;
 	while ((ret = reader_next(l.reader, &ev)) == 1)
 		see(&l, &ev);
-	p->incomplete |= ret < 0 || reader_is_newer(l.reader);
+	p->incomplete |= ret < 0 || reader_is_incomplete(l.reader);
 	f->level4 = trace_uses(reader_trace(l.reader)) != 0;
 	part_at(p, f->part + (uint32_t)reader_names(l.reader)->parts.cnt);
 	adopt_parts(p, f, reader_names(l.reader));

@@ -199,11 +199,10 @@ static void decode(struct set_walk *w, size_t at, struct dial9_dec *dec, const s
 	f->bad = err || w->ops->is_cut(src);
 	f->begun = is_last && w->ops->is_empty(src) && source_set_is_active(path);
 	f->torn = f->bad && f->ended && (!err || err == -ENODATA);
-	if (f->torn ||
-	    (is_last && f->good && (!err || err == -ENODATA || err == -EPROTONOSUPPORT)))
+	if (f->torn || (is_last && f->good && (!err || err == -ENODATA || err == -EPROTONOSUPPORT)))
 		f->bad = false;
 	w->damaged |= f->bad && err && err != -ENODATA;
-	if (f->bad && !f->begun)
+	if (f->bad && !f->begun && !w->set.told)
 		tell_bad(w->ops, path, dec, src, err);
 }
 

@@ -401,6 +401,21 @@ bool source_is_damaged(const struct source *src)
 	return src->walk && set_walk_is_damaged(src->walk);
 }
 
+int source_missing(struct source_set *set, source_put_fn put, void *ctx)
+{
+	struct set_walk *w = set_walk_new(set, &file_ops);
+	struct set_piece piece;
+	int err = 0;
+
+	while (!err && set_walk_next(w, &piece))
+		if (piece.fd >= 0)
+			close(piece.fd);
+		else
+			err = put(ctx, piece.data, piece.sz);
+	set_walk_free(w);
+	return err;
+}
+
 const char *source_name(const struct source *src)
 {
 	return src->name;

@@ -47,6 +47,14 @@ bool source_has_holes(const struct source *src);
 /* True when one of the files that were met was damaged or no trace, which was told. */
 bool source_is_damaged(const struct source *src);
 
+/*
+ * Only what is missing in a set and between its files: to @put, as segments of a trace that tell of it, and lines as
+ * source_read() prints them. Takes the files of @set over. 0, or the first that @put returned.
+ */
+struct source_set;
+typedef int (*source_put_fn)(void *ctx, const void *data, size_t sz);
+int source_missing(struct source_set *set, source_put_fn put, void *ctx);
+
 /* The number of the first file of a set; 0 of anything else. */
 uint64_t source_first_number(const struct source *src);
 

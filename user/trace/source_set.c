@@ -215,6 +215,18 @@ int source_set_find(const char *path, struct source_set *out)
 	return err;
 }
 
+bool source_set_parse(const char *path, size_t *stem_len, uint64_t *number)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	struct member m;
+
+	if (!parse(name, &m))
+		return false;
+	*stem_len = (size_t)(name - path) + m.stem_len;
+	*number = m.number;
+	return true;
+}
+
 bool source_set_is_active(const char *path)
 {
 	size_t len = strlen(path);

@@ -14,6 +14,7 @@ struct source_set {
 		bool left_out; /* this is none of them, but nothing is missing for that */
 	} * files;
 	size_t cnt;
+	bool told; /* somebody else says what is wrong with one of them */
 };
 
 /*
@@ -23,6 +24,8 @@ struct source_set {
  * a directory of such a name is left out. One line tells of each but these. 0, also when there are none; -errno after one line.
  */
 int source_set_find(const char *path, struct source_set *out);
+/* True for the path of a file of a set: its number, and the length of what the paths of all of them begin with. */
+bool source_set_parse(const char *path, size_t *stem_len, uint64_t *number);
 /* True for the name of a file that is being written, or was when its recorder was killed. */
 bool source_set_is_active(const char *path);
 void source_set_fini(struct source_set *s);
