@@ -88,7 +88,7 @@ SRCS_cmd := $(addprefix user/cmd/, \
 	live_view.c screen.c top.c \
 	check.c check_probes.c cause.c convert.c dump.c dump_json.c dump_text.c info.c \
 	info_json.c info_verify.c input.c list.c page.c paint.c progress.c record.c report.c \
-	report_exact.c report_json.c report_print.c report_tree.c script.c select.c shorten.c show_foreign.c summary.c \
+	report_exact.c report_head.c report_json.c report_print.c report_tree.c script.c select.c shorten.c show_foreign.c summary.c \
 	text.c timeline.c view.c \
 	callchain.c offcpu.c sched.c sched_latency.c sched_map.c sched_summary.c sched_timehist.c)
 SRCS_main := user/main.c

@@ -39,6 +39,7 @@ struct report_opts {
 struct report_part {
 	uint64_t samples; /* that were counted */
 	uint64_t first_ts, last_ts; /* of what happened in it; last_ts 0: nothing did */
+	uint64_t span_ns; /* from the first to the last, as far as --time lets it through; known at the end */
 	uint32_t cpus; /* that events were on: the highest, plus 1 */
 	bool untimed; /* its samples do not say for how much time they stand */
 };
@@ -95,6 +96,11 @@ enum report_columns {
 
 /* "sym", "dso" and so on. */
 extern const char *const report_key_names[PROFILE_KEY_CNT];
+
+/* ---- report_head.c ---- */
+
+/* The lines above the table, on standard output. */
+void report_print_head(const struct report *r);
 
 /* ---- report_exact.c: CPU time of tasks, when rows are that; times in all states, with --wall ---- */
 
