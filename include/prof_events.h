@@ -257,6 +257,9 @@ enum prof_module_kind {
  * and sched_wakeup_new of what starts on one.
  */
 #define PROF_META_RECORDED_CPUS "recorded_cpus"
+/* The filter (--filter) by which the kernel chose among sched_switch: what did not pass is not there. */
+#define PROF_META_SWITCH_FILTER "switch_filter"
+#define PROF_META_WAKING_FILTER "waking_filter" /* of sched_waking: likewise */
 #define PROF_META_MAX_OVERHEAD_PPM "max_overhead_ppm" /* of the CPU time of all CPUs */
 #define PROF_META_CLOCK "clock"
 #define PROF_META_SAMPLE_EVENT "sample_event" /* "cycles" or "cpu-clock" */

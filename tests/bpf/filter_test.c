@@ -250,6 +250,24 @@ Test(filter, that_does_not_fit_the_event_is_refused_at_the_start)
 		    "bytes, signed: 'init' is none\n");
 }
 
+/* Readers are told by one key, and by no other. */
+static void expect_filter_in(const char *path, const char *key)
+{
+	static const char *const keys[] = { PROF_META_SWITCH_FILTER, PROF_META_WAKING_FILTER };
+	struct live_trace lt;
+	const char *value;
+
+	live_open(&lt, path, false);
+	for (size_t i = 0; i < 2; i++) {
+		value = names_meta(lt.names, 0, keys[i]);
+		if (strcmp(keys[i], key))
+			cr_expect_null(value, "%s: %s", keys[i], value);
+		else
+			cr_expect_str_eq(value, "CPU < 9999");
+	}
+	live_close(&lt);
+}
+
 /* What remains of the switches is not what threads did. */
 Test(filter, of_switches_is_warned_of)
 {
@@ -271,6 +289,8 @@ Test(filter, of_switches_is_warned_of)
 			     buf_cstr(&said));
 		buf_free(&said);
 		live_proc_fini(&p);
+		expect_filter_in(live_path("trace"),
+				 i ? PROF_META_WAKING_FILTER : PROF_META_SWITCH_FILTER);
 	}
 }
 

@@ -284,8 +284,47 @@ Test(sched, what_was_before_a_first_switch_in_is_unknown_to_all)
 	run_free(&r);
 }
 
+/* Which switches there are was up to a filter: nothing was lost, and times are not those of threads. */
+Test(sched, times_of_switches_that_a_filter_chose_are_doubted)
+{
+	static const char *const kv[] = { "switch_filter", "prev_comm ~ \"w*\"", "waking_filter",
+					  "pid == 11", NULL };
+	static const char told[] =
+		"\n# filtered: only switches with prev_comm ~ \"w*\" were recorded: how long threads "
+		"ran, waited and were blocked is not what follows from these\n";
+	const uint64_t t = 20 * RUN_SEC;
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_metadata(&m, t, kv);
+	make_switch(&m, t, 0, "worker", 11, 1, "hog", 12);
+	make_switch(&m, t + RUN_SEC, 0, "worker", 11, 1, "hog", 12);
+	r = run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-", NULL);
+	run_expect_in(r.out, told);
+	run_expect_in(r.out, "\n# filtered: only wakings with pid == 11 were recorded: time "
+			     "blocked may be waits for a CPU, in part\n");
+	run_expect_in(r.out, "the trace does not tell: switches were left out by --filter\n");
+	run_free(&r);
+	r = run_cmd(cmd_sched, make_file(&m), "sched", "timehist", "-", NULL);
+	run_expect_in(r.out, told);
+	run_free(&r);
+	r = run_cmd(cmd_offcpu, make_file(&m), "offcpu", "-", NULL);
+	run_expect_in(r.out, told);
+	run_free(&r);
+	r = run_cmd(cmd_report, make_file(&m), "report", "--wall", "-", NULL);
+	run_expect_in(r.out, told);
+	run_free(&r);
+	r = run_cmd(cmd_report, make_file(&m), "report", "-s", "comm", "-", NULL);
+	run_expect_in(r.out,
+		      "more may have been on a CPU, or not: switches were left out by --filter\n");
+	run_free(&r);
+	make_fini(&m);
+}
+
 Test(sched, what_is_left_out_says_why)
 {
+	expect_why("hole", "hole", "the trace does not tell: files of the recording are missing\n");
 	expect_why("ring_full", "ring_full", "the trace does not tell: events were lost\n");
 	expect_why("paused", "paused", "the trace does not tell: recording was paused\n");
 	expect_why("thinned", "thinned",

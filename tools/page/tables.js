@@ -98,7 +98,9 @@ function threadTable(model, toThread) {
 
 const META = [['host', 'host'], ['kernel', 'kernel'], ['arch', 'machine'], ['cpus', 'CPUs'], ['command_line', 'command'],
 	['target', 'target'], ['version', 'recorder'], ['sample_event', 'sampled by'], ['sample_hz', 'samples a second'],
-	['switch_stacks', 'stacks of switches'], ['waking_stacks', 'stacks of wakers'], ['off_cpu_min_ns', 'no switches, but stays off the CPU of at least (ns)'],
+	['switch_stacks', 'stacks of switches'], ['waking_stacks', 'stacks of wakers'],
+	['switch_filter', 'only switches with'], ['waking_filter', 'only wakings with'],
+	['off_cpu_min_ns', 'no switches, but stays off the CPU of at least (ns)'],
 	['off_cpu_max_ns', 'and of at most (ns)'], ['cut', 'cut by'],
 	['cut_left_out', 'events cut away']];
 

@@ -180,7 +180,7 @@ bool report_exact_doubt(const struct report *r, struct buf *out)
 		return false;
 	text_duration(out, r->cpu_time.doubtful_ns, 0);
 	buf_addstr(out, " more may have been on a CPU, or not: ");
-	text_why_unknown(out, &r->counts.account);
+	text_why_unknown(out, &r->counts.account, r->names);
 	return true;
 }
 

@@ -163,6 +163,12 @@ static void say_loss(const struct report *r)
 	if (text_thinned(&line, a, r->names, span))
 		warn(r, "thinned: %s", buf_cstr(&line));
 	buf_clear(&line);
+	for (int of = 0; (r->wall || r->exact) && of < TEXT_FILTER_CNT; of++) {
+		buf_clear(&line);
+		if (text_filtered(&line, r->names, of))
+			warn(r, "%s", buf_cstr(&line));
+	}
+	buf_clear(&line);
 	if (text_sideband(&line, a))
 		warn(r, "side-band: %s", buf_cstr(&line));
 	buf_free(&line);
@@ -181,7 +187,7 @@ static void say_wall(const struct report *r)
 	    (double)ns[INTERVAL_BLOCKED] / 1e9);
 	say(r,
 	    "below, running is what samples stand for, the rest exact, by the stack of the switch");
-	if (text_unknown(&line, &r->counts.account, &r->untold))
+	if (text_unknown(&line, &r->counts.account, r->names, &r->untold))
 		warn(r, "%s", buf_cstr(&line));
 	buf_clear(&line);
 	if (text_unsure(&line, &r->untold))

@@ -244,6 +244,7 @@ static void put_lost(struct timehist *h)
 	text_lost(&lost, &h->timeline.losses.account);
 	buf_printf(&h->out, "# lost: %s\n", buf_cstr(&lost));
 	buf_free(&lost);
+	timeline_put_filtered(&h->out, &h->timeline, h->view.color);
 	timeline_put_unknown(&h->out, &h->timeline, &h->untold, h->view.color);
 }
 

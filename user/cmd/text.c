@@ -131,7 +131,34 @@ bool text_thinned(struct buf *out, const struct account *a, const struct names *
 	return out->len > before;
 }
 
-void text_why_unknown(struct buf *out, const struct account *a)
+/* The same key of the first part that has it. */
+static const char *meta_of_any(const struct names *n, const char *key)
+{
+	const char *value = NULL;
+
+	for (uint32_t i = 0; !value && i < n->parts.cnt; i++)
+		value = names_meta(n, i, key);
+	return value;
+}
+
+bool text_filtered(struct buf *out, const struct names *n, enum text_filter of)
+{
+	const char *expr = meta_of_any(n, of == TEXT_FILTER_SWITCHES ? PROF_META_SWITCH_FILTER :
+								       PROF_META_WAKING_FILTER);
+
+	if (!expr)
+		return false;
+	buf_addstr(out, of == TEXT_FILTER_SWITCHES ? "filtered: only switches with " :
+						     "filtered: only wakings with ");
+	text_clean(out, expr, strlen(expr));
+	buf_addstr(out, of == TEXT_FILTER_SWITCHES ?
+				" were recorded: how long threads ran, waited and were blocked "
+				"is not what follows from these" :
+				" were recorded: time blocked may be waits for a CPU, in part");
+	return true;
+}
+
+void text_why_unknown(struct buf *out, const struct account *a, const struct names *n)
 {
 	static const struct {
 		enum account_class cls;
@@ -140,6 +167,7 @@ void text_why_unknown(struct buf *out, const struct account *a)
 		{ ACCOUNT_EVENTS, "events were lost" },
 		{ ACCOUNT_PAUSES, "recording was paused" },
 		{ ACCOUNT_THINNED, "slices of time were left out on purpose" },
+		{ ACCOUNT_HOLES, "files of the recording are missing" },
 	};
 	const size_t before = out->len;
 
@@ -149,13 +177,18 @@ void text_why_unknown(struct buf *out, const struct account *a)
 		buf_addstr(out, out->len > before ? ", and " : "");
 		buf_addstr(out, whys[i].words);
 	}
+	if (meta_of_any(n, PROF_META_SWITCH_FILTER)) {
+		buf_addstr(out, out->len > before ? ", and " : "");
+		buf_addstr(out, "switches were left out by --filter");
+	}
 	/* where it says nothing, those that are there do not fit */
 	if (out->len == before)
 		buf_addstr(out, "switches are missing though none was lost: the kernel did not "
 				"show all of them, as on some virtual machines");
 }
 
-bool text_unknown(struct buf *out, const struct account *a, const struct intervals_untold *u)
+bool text_unknown(struct buf *out, const struct account *a, const struct names *n,
+		  const struct intervals_untold *u)
 {
 	const uint64_t ns = u->ns - u->unsure_ns;
 
@@ -164,7 +197,7 @@ bool text_unknown(struct buf *out, const struct account *a, const struct interva
 	buf_addstr(out, "left out: ");
 	text_duration(out, ns, 0);
 	buf_addstr(out, ", of all threads together, of which the trace does not tell: ");
-	text_why_unknown(out, a);
+	text_why_unknown(out, a, n);
 	return true;
 }
 

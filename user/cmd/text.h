@@ -21,13 +21,21 @@ bool text_thinned(struct buf *out, const struct account *a, const struct names *
 		  uint64_t span_ns);
 /* "none, but stays off the CPU of at least 10.000 ms and at most 1.000 s", and @end. Limits in ns; @max_ns 0: none. */
 void text_stays(struct buf *out, uint64_t min_ns, uint64_t max_ns, const char *end);
+enum text_filter { TEXT_FILTER_SWITCHES, TEXT_FILTER_WAKINGS, TEXT_FILTER_CNT };
+
+/*
+ * "filtered: only switches with prev_pid == 1 were recorded: " and what that makes of times, where --filter left some
+ * out. False, and nothing, where all are there.
+ */
+bool text_filtered(struct buf *out, const struct names *n, enum text_filter of);
 /* Why switches may be missing, in words, as far as the trace says so. */
-void text_why_unknown(struct buf *out, const struct account *a);
+void text_why_unknown(struct buf *out, const struct account *a, const struct names *n);
 /*
  * "left out: 1.234 s, of all threads together, of which the trace does not tell: " and why. Threads are many, so that may
  * be more than the trace is long. False, and nothing, for 0.
  */
-bool text_unknown(struct buf *out, const struct account *a, const struct intervals_untold *u);
+bool text_unknown(struct buf *out, const struct account *a, const struct names *n,
+		  const struct intervals_untold *u);
 /* "left out: 1.234 s before first switches in: waiting for a CPU ..."; false, and nothing, for none. */
 bool text_unsure(struct buf *out, const struct intervals_untold *u);
 /* "12 records, 1 stall: names of some processes may be missing"; false, and nothing, without loss. */

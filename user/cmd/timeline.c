@@ -372,6 +372,21 @@ static void put_stays(struct buf *out, const struct timeline *t, bool color)
 	buf_free(&line);
 }
 
+void timeline_put_filtered(struct buf *out, const struct timeline *t, bool color)
+{
+	struct buf line = { 0 };
+
+	for (int of = 0; of < TEXT_FILTER_CNT; of++) {
+		buf_clear(&line);
+		if (!text_filtered(&line, t->names, of))
+			continue;
+		buf_addstr(out, "# ");
+		buf_addch(&line, '\n');
+		paint_put(out, color, PAINT_WARN, buf_cstr(&line), line.len);
+	}
+	buf_free(&line);
+}
+
 void timeline_put_head(struct buf *out, const struct timeline *t, const char *what, bool color)
 {
 	const struct account *a = &t->losses.account;
@@ -382,6 +397,7 @@ void timeline_put_head(struct buf *out, const struct timeline *t, const char *wh
 	text_clean(out, file, strlen(file));
 	buf_printf(out, ": %s over %.3f s\n", what, (double)timeline_span_ns(t) / 1e9);
 	put_stays(out, t, color);
+	timeline_put_filtered(out, t, color);
 	buf_addstr(&line, "# lost: ");
 	text_lost(&line, a);
 	buf_addstr(&line, account_lacks(a) ? " (see dial9-prof info)\n" : "\n");
@@ -401,7 +417,7 @@ void timeline_put_unknown(struct buf *out, const struct timeline *t,
 {
 	struct buf line = { 0 };
 
-	if (text_unknown(&line, &t->losses.account, u)) {
+	if (text_unknown(&line, &t->losses.account, t->names, u)) {
 		buf_addstr(out, "# ");
 		buf_addch(&line, '\n');
 		paint_put(out, color, PAINT_WARN, buf_cstr(&line), line.len);

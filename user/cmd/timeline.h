@@ -119,6 +119,8 @@ void timeline_put_head(struct buf *out, const struct timeline *t, const char *wh
  * and the longest.
  */
 void timeline_put_waits(struct buf *out, const struct waits_row *r, uint64_t all_ns, bool color);
+/* "# filtered: ..." of text_filtered(), a line each, as timeline_put_head() has them. */
+void timeline_put_filtered(struct buf *out, const struct timeline *t, bool color);
 /* "# left out: 1.234 s ..." of text_unknown() and of text_unsure(), a line each; nothing for 0. */
 void timeline_put_unknown(struct buf *out, const struct timeline *t,
 			  const struct intervals_untold *u, bool color);

@@ -303,6 +303,8 @@ int event_def_filter(struct event_def *def, const char *expr)
 	}
 	filter_free(def->filter);
 	def->filter = filter;
+	free(def->filter_text);
+	def->filter_text = expr ? xstrdup(expr) : NULL;
 	return 0;
 }
 
@@ -311,6 +313,7 @@ void event_def_free(struct event_def *def)
 	if (!def)
 		return;
 	filter_free(def->filter);
+	free(def->filter_text);
 	dial9_schema_free(def->compact);
 	dial9_schema_free(def->wide);
 	format_free(def->format);

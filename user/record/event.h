@@ -77,6 +77,7 @@ struct event_def {
 	bool is_stay; /* off the CPU: see PROF_EV_OFF_CPU */
 	const struct event_field *current_comm; /* the field that names the current task, or NULL */
 	struct filter *filter; /* NULL: all of its records are wanted */
+	char *filter_text; /* that it was compiled from, or NULL */
 	struct prof_event_cfg cfg;
 };
 

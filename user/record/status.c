@@ -170,6 +170,17 @@ static void meta_targets(struct meta *m, const struct status_head *head, struct 
 		meta_text(m, PROF_META_RECORDED_CPUS, buf_cstr(&texts[2]));
 }
 
+/* By what events of the scheduler were chosen, if they were. */
+static void meta_filter(struct meta *m, const char *key, const struct eventset *set,
+			enum eventset_hot event, struct buf *text)
+{
+	const int i = set->hot[event];
+	const char *expr = i >= 0 && (size_t)i < set->cnt ? set->defs[i]->filter_text : NULL;
+
+	if (expr)
+		meta_text(m, key, emit_text(text, expr, strlen(expr)).ptr);
+}
+
 static void meta_off_cpu(struct meta *m, const struct capture_off_cpu *off)
 {
 	meta_number(m, PROF_META_OFF_MIN_NS, off->min_ns);
@@ -181,7 +192,7 @@ static int write_metadata(struct status *s, const struct status_head *head)
 {
 	const struct capture_cfg *capture = capture_config(s->cfg.capture);
 	const char *sampler = capture_sampler(s->cfg.capture);
-	struct buf command = { 0 }, texts[3] = { 0 };
+	struct buf command = { 0 }, texts[3] = { 0 }, filters[2] = { 0 };
 	struct meta m = { .cnt = 0 };
 	char boot_id[PROC_BOOT_ID_SIZE + sizeof(PROF_BOOT_ID_SUSPEND)];
 	const bool suspend = clock_mono_id() == CLOCK_BOOTTIME;
@@ -204,6 +215,8 @@ static int write_metadata(struct status *s, const struct status_head *head)
 	meta_text(&m, PROF_META_COMMAND_LINE, text.ptr);
 	meta_text(&m, PROF_META_VERSION, PROF_VERSION);
 	meta_targets(&m, head, texts);
+	meta_filter(&m, PROF_META_SWITCH_FILTER, capture->events, EVENTSET_SWITCH, &filters[0]);
+	meta_filter(&m, PROF_META_WAKING_FILTER, capture->events, EVENTSET_WAKING, &filters[1]);
 	if (head->max_overhead_ppm)
 		meta_number(&m, PROF_META_MAX_OVERHEAD_PPM, head->max_overhead_ppm);
 	meta_text(&m, PROF_META_CLOCK, suspend ? "CLOCK_BOOTTIME" : "CLOCK_MONOTONIC");
@@ -231,6 +244,8 @@ static int write_metadata(struct status *s, const struct status_head *head)
 	buf_free(&command);
 	for (size_t i = 0; i < 3; i++)
 		buf_free(&texts[i]);
+	for (size_t i = 0; i < 2; i++)
+		buf_free(&filters[i]);
 	return err;
 }
 
