@@ -173,6 +173,7 @@ Test(diff, percentiles_of_waits)
 Test(diff, selections_hold_for_both)
 {
 	int old = build_fd(&old_build, 0, 0, 0), new = build_fd(&new_build, 0, 0, 0);
+	struct run r;
 
 	/* of the first half second */
 	expect_rows(diff(old, new, "--time=+0,499ms", NULL, NULL),
@@ -185,6 +186,12 @@ Test(diff, selections_hold_for_both)
 		diff(old, new, "-p77", NULL, NULL), CMD_USAGE, "",
 		"dial9-prof: nothing to compare: neither trace has CPU samples that -p, -t, --comm, "
 		"--cgroup, -C and --time let through\n");
+	old = build_fd(&old_build, 0, 0, 0);
+	new = build_fd(&new_build, 0, 0, 0);
+	r = diff(old, new, "--time=900,901", NULL, NULL);
+	run_expect_in(r.err, "dial9-prof: nothing to compare in ");
+	run_expect_in(r.err, ", and --time 900,901 has nothing of that\n");
+	run_free(&r);
 }
 
 Test(diff, json_has_exact_numbers)

@@ -311,6 +311,10 @@ Test(explain, who_is_not_there_is_said)
 {
 	run_expect(run_cmd(cmd_explain, input(), "explain", "99", "-", NULL), CMD_USAGE, "",
 		   "dial9-prof: no thread or process 99 in standard input\n");
+	run_expect(run_cmd(cmd_explain, input(), "explain", "11", "-", "--time", "1s,2s", NULL),
+		   CMD_USAGE, "",
+		   "dial9-prof: nothing to explain in standard input: it goes from 20.000000 to "
+		   "20.016000, and --time 1s,2s has nothing of that\n");
 	run_expect(run_cmd(cmd_explain, input(), "explain", "-t", "99", "-", "--time", "20,", NULL),
 		   CMD_USAGE, "",
 		   "dial9-prof: no thread 99 in standard input, or not in that time\n");

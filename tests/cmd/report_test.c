@@ -467,6 +467,9 @@ Test(report, of_a_selection)
 	run_expect(APP("--time", "50%,100%"), 0, LAST("2.000"), "");
 	run_expect(APP("--time", "12,13.000006"), 0, LAST("1.000"), "");
 	run_expect(APP("--time", "2s,"), 0, LAST("2.000"), "");
+	run_expect(APP("--time", "100,200"), CMD_USAGE, "",
+		   "dial9-prof: no CPU samples in standard input: it goes from 10.000000 to "
+		   "14.000000, and --time 100,200 has nothing of that\n");
 	run_expect(APP("--comm", "none*"), CMD_USAGE, "",
 		   "dial9-prof: no CPU samples in standard input: there are none that -p, -t, "
 		   "--comm, --cgroup, -C and --time let through\n");

@@ -189,6 +189,23 @@ static void measure(struct diff *d)
 
 /* ---- the run ----------------------------------------------------------------------------------- */
 
+/* Neither trace has anything of it, or one of them is at other times altogether. */
+static int tell_nothing(const struct diff *d)
+{
+	struct buf outside = { 0 };
+
+	for (int side = 0; side < DELTA_SIDES && !outside.len; side++)
+		if (select_put_outside(&d->sides[side].sel, &outside))
+			log_error("nothing to compare in %s: %s", d->sides[side].path,
+				  buf_cstr(&outside));
+	if (!outside.len)
+		log_error("nothing to compare: neither trace has %s that " SELECT_NAMES
+			  " let through",
+			  diff_kind_of_thing(d));
+	buf_free(&outside);
+	return CMD_USAGE;
+}
+
 static int print_all(struct diff *d)
 {
 	int code;
@@ -201,9 +218,7 @@ static int print_all(struct diff *d)
 	code = view_end(&d->view);
 	if (code != CMD_OK || d->change_cnt || !select_is_used(&d->sides[DELTA_OLD].sel))
 		return code;
-	log_error("nothing to compare: neither trace has %s that " SELECT_NAMES " let through",
-		  diff_kind_of_thing(d));
-	return CMD_USAGE;
+	return tell_nothing(d);
 }
 
 static int parse_percentile(struct diff *d)

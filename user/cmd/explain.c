@@ -172,6 +172,7 @@ static int explain_file(struct explained *x, const char *path)
 				   .ctx = x,
 				   .each_switch = true };
 	const bool worst = x->opts->worst || !x->opts->sel.time;
+	struct buf outside = { 0 };
 	int code;
 
 	if (worst && !reread_is_regular(path) && reread_open("explain", path, &t.src))
@@ -194,9 +195,14 @@ static int explain_file(struct explained *x, const char *path)
 	code = timeline_end(&x->timeline, &x->view);
 	if (code != CMD_OK || x->thread || !x->timeline.switches)
 		return code;
-	log_error("no %s %u in %s%s", x->opts->tid ? "thread" : "thread or process", x->id,
-		  reader_input(x->timeline.reader),
-		  x->opts->sel.time ? ", or not in that time" : "");
+	if (select_put_outside(&x->timeline.sel, &outside))
+		log_error("nothing to explain in %s: %s", reader_input(x->timeline.reader),
+			  buf_cstr(&outside));
+	else
+		log_error("no %s %u in %s%s", x->opts->tid ? "thread" : "thread or process", x->id,
+			  reader_input(x->timeline.reader),
+			  x->opts->sel.time ? ", or not in that time" : "");
+	buf_free(&outside);
 	return CMD_USAGE;
 }
 

@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
+#include "cmd/text.h"
 #include "profile/intervals.h"
 
 #define NS_PER_SEC 1000000000ULL
@@ -340,13 +341,51 @@ static bool has_task(const struct names *n, const struct opt_u32s *pids,
 	return false;
 }
 
+/* On any clock that something happened on. */
+static bool meets_trace(const struct select *sel)
+{
+	for (uint32_t i = 0; i < sel->window_cnt; i++) {
+		const struct select_window *w = &sel->windows[i];
+
+		if (w->seen && w->resolved && w->from_ns <= w->last_ts && w->to_ns >= w->first_ts)
+			return true;
+	}
+	return false;
+}
+
+bool select_put_outside(const struct select *sel, struct buf *out)
+{
+	const char *join = "";
+
+	if (!sel->has_time || meets_trace(sel))
+		return false;
+	for (uint32_t i = 0; i < sel->window_cnt; i++) {
+		const struct select_window *w = &sel->windows[i];
+
+		if (!w->seen || !w->resolved)
+			continue;
+		buf_addstr(out, *join ? join : "it goes from ");
+		text_time(out, w->first_ts, 0);
+		buf_addstr(out, " to ");
+		text_time(out, w->last_ts, 0);
+		join = " and from ";
+	}
+	if (!*join)
+		return false;
+	buf_printf(out, ", and --time %s has nothing of that", sel->opts->time);
+	return true;
+}
+
 int select_tell_nothing(const struct select *sel, const struct reader *r, const char *what)
 {
 	const struct opt_u32s *pids = &sel->opts->pids, *tids = &sel->opts->tids,
 			      *cpus = &sel->opts->cpus, none = { 0 };
 	const char *file = reader_input(r);
+	struct buf outside = { 0 };
 
-	if (cpus->cnt && sel->cpus_unseen == cpus->cnt)
+	if (select_put_outside(sel, &outside))
+		log_error("no %s in %s: %s", what, file, buf_cstr(&outside));
+	else if (cpus->cnt && sel->cpus_unseen == cpus->cnt)
 		log_error("no %s in %s: it has no CPU %u", what, file, cpus->v[0]);
 	else if (tids->cnt && !has_task(reader_names(r), &none, tids))
 		log_error("no %s in %s: it has no thread %u", what, file, tids->v[0]);
@@ -355,6 +394,7 @@ int select_tell_nothing(const struct select *sel, const struct reader *r, const 
 	else
 		log_error("no %s in %s: there are none that " SELECT_NAMES " let through", what,
 			  file);
+	buf_free(&outside);
 	return CMD_USAGE;
 }
 
@@ -536,6 +576,8 @@ void select_see(struct select *sel, const struct reader *r, const struct trace_e
 	if (!sel->has_time || !ev->has_ts || trace_is_naming(ev->kind))
 		return;
 	w = window_at(sel, names_part(n, ev->part)->clock);
+	if (ev->ts > w->last_ts)
+		w->last_ts = ev->ts;
 	if (w->resolved)
 		return;
 	if (!w->seen)

@@ -2,6 +2,7 @@
 #ifndef D9_CMD_SELECT_H
 #define D9_CMD_SELECT_H
 
+#include "base/buf.h"
 #include "base/hmap.h"
 #include "base/opts.h"
 #include "trace/reader.h"
@@ -120,7 +121,13 @@ bool select_is_reversed(const struct select *sel);
 #define SELECT_NAMES "-p, -t, --comm, --cgroup, -C and --time"
 
 /*
- * When the selection let nothing of @what through: says so in one line, and which thread, process or CPU it
+ * "it goes from 1.000000 to 2.000000, and --time 3,4 has nothing of that", after reading: where the window is outside
+ * of the trace on all of its clocks. False, and nothing, where it is not.
+ */
+bool select_put_outside(const struct select *sel, struct buf *out);
+
+/*
+ * When the selection let nothing of @what through: says so in one line, and when the trace is, or which thread, process or CPU it
  * is that the trace does not have. Returns what to exit with, CMD_USAGE.
  */
 int select_tell_nothing(const struct select *sel, const struct reader *r, const char *what);
