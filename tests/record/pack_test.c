@@ -9,7 +9,10 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "../support/chance.h"
 #include "base/buf.h"
+
+enum { STACK_SZ = 140 };
 
 static struct buf out;
 
@@ -86,6 +89,50 @@ ParameterizedTest(enum pack_kind *kind, pack, an_error_of_who_writes_comes_back)
 
 	cr_expect_eq(err ? err : pack_flush(p), -ENOSPC);
 	pack_free(p);
+}
+
+/* As events with stacks are: each has a time that is new, and one of a few stacks. */
+static void put_events(struct pack *p, struct chance *c)
+{
+	uint8_t event[STACK_SZ + 4];
+
+	for (int i = 0; i < 20000; i++) {
+		struct chance stack = { chance_below(c, 40) };
+
+		for (size_t k = 0; k < sizeof(event); k++)
+			event[k] = (uint8_t)chance_below(&stack, 256);
+		event[0] = (uint8_t)chance_below(c, 256);
+		event[1] = (uint8_t)chance_below(c, 16);
+		cr_assert_eq(pack_put(p, event, sizeof(event)), 0);
+	}
+}
+
+/* Of such events at a level, once more after a hurry if @hurried. */
+static size_t packed_sz(unsigned int level, bool hurried)
+{
+	struct pack *p = pack_new(PACK_GZIP, level, take, NULL);
+	struct chance c = { 1 };
+	size_t before, sz;
+
+	if (hurried) {
+		cr_assert_eq(pack_set_pace(p, PACK_QUICK), 0);
+		put_events(p, &c);
+		cr_assert_eq(pack_set_pace(p, PACK_AS_ASKED), 0);
+	}
+	before = out.len;
+	put_events(p, &c);
+	cr_assert_eq(pack_flush(p), 0);
+	sz = out.len - before;
+	cr_assert_eq(pack_end(p), 0);
+	pack_free(p);
+	buf_free(&out);
+	return sz;
+}
+
+Test(pack, what_is_packed_as_we_choose_is_smaller_than_as_the_library_does)
+{
+	cr_expect_lt(packed_sz(0, false), packed_sz(6, false));
+	cr_expect_lt(packed_sz(0, true), packed_sz(6, true));
 }
 
 Test(pack, nothing_packs_what_is_to_stay_as_it_is)
