@@ -113,6 +113,20 @@ Test(str, parse_duration_is_seconds_unless_said)
 	}
 }
 
+Test(str, a_duration_that_must_have_a_unit_is_no_plain_number)
+{
+	uint64_t v = UNTOUCHED;
+
+	cr_expect_eq(str_parse_unit_duration("1.5ms", &v), 0);
+	cr_expect_eq(v, 1500000);
+	v = UNTOUCHED;
+	cr_expect_eq(str_parse_unit_duration("1.5", &v), -EINVAL);
+	cr_expect_eq(str_parse_unit_duration("15", &v), -EINVAL);
+	cr_expect_eq(str_parse_unit_duration("", &v), -EINVAL);
+	cr_expect_eq(str_parse_unit_duration("ms", &v), -EINVAL);
+	cr_expect_eq(v, UNTOUCHED);
+}
+
 Test(str, parse_list_appends_all_or_nothing)
 {
 	static const uint32_t want[] = { 1, 22, 4294967295U, 7 };

@@ -96,6 +96,9 @@ Test(start_at, a_delay_is_in_milliseconds_unless_it_says_otherwise)
 	cr_expect(!hold);
 	cr_expect_eq(start_at_delay("-2", &ns, &hold), -EINVAL);
 	cr_expect_eq(start_at_delay("soon", &ns, &hold), -EINVAL);
+	cr_expect_eq(start_at_delay("0.5", &ns, &hold), -EINVAL, "of what?");
+	cr_expect_eq(start_at_delay("0.5s", &ns, &hold), 0);
+	cr_expect_eq(ns, S / 2);
 	cr_expect_eq(start_at_delay("-1", &ns, &hold), 0);
 	cr_expect(hold);
 }

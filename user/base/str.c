@@ -148,6 +148,11 @@ int str_parse_duration(const char *s, uint64_t *ns)
 	return -EINVAL;
 }
 
+int str_parse_unit_duration(const char *s, uint64_t *ns)
+{
+	return s[strspn(s, "0123456789.")] ? str_parse_duration(s, ns) : -EINVAL;
+}
+
 /* One "7" or, with ranges, "3-9", appended to *arr. */
 static int parse_item(const char **s, uint64_t max, bool ranges, uint32_t **arr, size_t *cnt,
 		      size_t *cap)

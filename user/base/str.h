@@ -19,6 +19,8 @@ int str_parse_u64(const char *s, uint64_t max, uint64_t *out);
 int str_parse_size(const char *s, uint64_t *bytes);
 /* "10" and "1.5s" are seconds; ns, us, ms, s, m, h are known. */
 int str_parse_duration(const char *s, uint64_t *ns);
+/* The same with a unit: for options whose plain numbers are something else. */
+int str_parse_unit_duration(const char *s, uint64_t *ns);
 /* "1,2,5": appended to *arr (from malloc, or NULL), which the caller frees. All or nothing. */
 int str_parse_list_u32(const char *s, uint32_t **arr, size_t *cnt);
 /* A CPU list as the kernel writes it, "0-3,8": as str_parse_list_u32; ids up to 65535. */

@@ -17,7 +17,7 @@ static int parse(const char *option, const char *s, uint64_t *ns)
 		*ns = us * 1000;
 		return 0;
 	}
-	if (!str_parse_duration(s, ns))
+	if (!str_parse_unit_duration(s, ns))
 		return 0;
 	log_error("record: %s %s: want a time such as 10ms, 1s or 100 (microseconds)", option, s);
 	return -EINVAL;

@@ -113,5 +113,5 @@ int start_at_delay(const char *text, uint64_t *delay_ns, bool *hold)
 		*delay_ns = ms * MS_NS;
 		return 0;
 	}
-	return str_parse_duration(text, delay_ns);
+	return str_parse_unit_duration(text, delay_ns);
 }
