@@ -243,11 +243,12 @@ Test(filter, that_does_not_fit_the_event_is_refused_at_the_start)
 {
 	expect_told(
 		"task:task_rename", "name == 3",
-		"dial9-prof: record: --filter 'name == 3': task:task_rename has no field 'name'; "
+		"dial9-prof: record: filter 'name == 3' of task:task_rename: task:task_rename has no field 'name'; "
 		"it has pid, oldcomm, newcomm, oom_score_adj, common_pid, CPU and COMM\n");
-	expect_told("sched:sched_switch", "prev_pid == init",
-		    "dial9-prof: record: --filter 'prev_pid == init': 'prev_pid' is a number of 4 "
-		    "bytes, signed: 'init' is none\n");
+	expect_told(
+		"sched:sched_switch", "prev_pid == init",
+		"dial9-prof: record: filter 'prev_pid == init' of sched:sched_switch: 'prev_pid' is a number of 4 "
+		"bytes, signed: 'init' is none\n");
 }
 
 /* Readers are told by one key, and by no other. */

@@ -145,13 +145,13 @@ Usage: dial9-prof [RECORD-OPTIONS] [-- COMMAND [ARG...]]
 #
 # Whom to record is said once, and not at all is no answer.
 $ dial9-prof record
-! dial9-prof: record: whom to record? -p PID, -t TID, -a for the whole system, or -- COMMAND; see dial9-prof record --help
+! dial9-prof: record: whom to record? -p PID, -t TID, -a for the whole system, -G, -u, --comm, --thread or -C for a part of it, or -- COMMAND; see dial9-prof record --help
 ? 1
 $ dial9-prof -q -v --progress --no-progress --switch-stacks none
-! dial9-prof: record: whom to record? -p PID, -t TID, -a for the whole system, or -- COMMAND; see dial9-prof record --help
+! dial9-prof: record: whom to record? -p PID, -t TID, -a for the whole system, -G, -u, --comm, --thread or -C for a part of it, or -- COMMAND; see dial9-prof record --help
 ? 1
 $ dial9-prof --
-! dial9-prof: record: whom to record? -p PID, -t TID, -a for the whole system, or -- COMMAND; see dial9-prof record --help
+! dial9-prof: record: whom to record? -p PID, -t TID, -a for the whole system, -G, -u, --comm, --thread or -C for a part of it, or -- COMMAND; see dial9-prof record --help
 ? 1
 $ dial9-prof -p 1 -t 1
 ! dial9-prof: record: -p, -t, -a and a COMMAND exclude each other, but for -a -- COMMAND (to stop after a time: --duration 10); see dial9-prof record --help
@@ -185,10 +185,10 @@ $ dial9-prof -C 0 --summary
 #
 # What narrows is no target, unless it names somebody; and of a target that is known it is said in vain.
 $ dial9-prof --no-kthread
-! dial9-prof: record: whom to record? -p PID, -t TID, -a for the whole system, or -- COMMAND; see dial9-prof record --help
+! dial9-prof: record: whom to record? -p PID, -t TID, -a for the whole system, -G, -u, --comm, --thread or -C for a part of it, or -- COMMAND; see dial9-prof record --help
 ? 1
 $ dial9-prof --no-comm 'kworker*' --include-self
-! dial9-prof: record: whom to record? -p PID, -t TID, -a for the whole system, or -- COMMAND; see dial9-prof record --help
+! dial9-prof: record: whom to record? -p PID, -t TID, -a for the whole system, -G, -u, --comm, --thread or -C for a part of it, or -- COMMAND; see dial9-prof record --help
 ? 1
 $ dial9-prof -u 0 --no-inherit
 ! dial9-prof: record: --no-inherit is for -p and a COMMAND: of the whole system whoever matches is a target, new or not; see dial9-prof record --help
@@ -294,7 +294,10 @@ $ dial9-prof --names-wait soon -a
 #
 # When to record, who may say so, and what else to say.
 $ dial9-prof -a -D soon
-! dial9-prof: record: -D soon: want milliseconds, or -1
+! dial9-prof: record: -D soon: want milliseconds, such as 500, a time with a unit, or -1
+? 1
+$ dial9-prof -a -D 0.5
+! dial9-prof: record: -D 0.5: want milliseconds, such as 500, a time with a unit, or -1
 ? 1
 $ dial9-prof -a -D -1
 ! dial9-prof: record: -D -1 waits for --control, and there is none; see dial9-prof record --help
@@ -344,7 +347,10 @@ $ dial9-prof -a --flight 30s --trigger sched_process_exit
 ! dial9-prof: record: --trigger takes one SYS:EVENT each time; see dial9-prof record --help
 ? 1
 $ dial9-prof -a --flight 30s --trigger-latency 'runq<20ms'
-! dial9-prof: record: --trigger-latency takes offcpu>DUR or runq>DUR, such as 'runq>20ms'; see dial9-prof record --help
+! dial9-prof: record: --trigger-latency takes offcpu>DUR or runq>DUR, such as 'runq>20ms', and no time of 0; see dial9-prof record --help
+? 1
+$ dial9-prof -a --flight 30s --trigger-latency 'offcpu>0'
+! dial9-prof: record: --trigger-latency takes offcpu>DUR or runq>DUR, such as 'runq>20ms', and no time of 0; see dial9-prof record --help
 ? 1
 $ dial9-prof -a --flight 30s -o - | cat
 ! dial9-prof: record: --flight writes files of its own: to no stream, and without --switch-output, --max-size and --app-trace; see dial9-prof record --help
@@ -366,6 +372,9 @@ $ dial9-prof -a -e ''
 # Stays off the CPU.
 $ dial9-prof -a --min-block soon
 ! dial9-prof: record: --min-block soon: want a time such as 10ms, 1s or 100 (microseconds)
+? 1
+$ dial9-prof -a --min-block 0.005
+! dial9-prof: record: --min-block 0.005: want a time such as 10ms, 1s or 100 (microseconds)
 ? 1
 $ dial9-prof -a --min-block 2ms --max-block 1999
 ! dial9-prof: record: --max-block 1999: no stay is as short and as long as --min-block

@@ -1,7 +1,7 @@
 # A live picture: what it refuses, and what it prints where there is no terminal.
 #
 $ dial9-prof top
-! dial9-prof: top: whom to record? -p PID, -t TID, -a for the whole system, or -- COMMAND; see dial9-prof top --help
+! dial9-prof: top: whom to record? -p PID, -t TID, -a for the whole system, -G, -u, --comm, --thread or -C for a part of it, or -- COMMAND; see dial9-prof top --help
 ? 1
 $ dial9-prof top -p 1 -- true
 ! dial9-prof: top: -p, -t, -a and a COMMAND exclude each other, but for -a -- COMMAND (to stop after a time: --duration 10); see dial9-prof top --help

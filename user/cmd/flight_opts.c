@@ -53,7 +53,7 @@ static const char *read_event(const char *text, struct flight_events *events)
 static const char *read_latency(const char *text, struct trigger_cfg *cfg)
 {
 	static const char wrong[] = "--trigger-latency takes offcpu>DUR or runq>DUR, such as "
-				    "'runq>20ms'";
+				    "'runq>20ms', and no time of 0";
 	uint64_t *ns;
 
 	if (str_starts(text, "offcpu>"))

@@ -480,7 +480,8 @@ static int check_when(struct record_opts *o)
 	if (o->delay && o->start_at)
 		return usage_error("-D and --start-at exclude each other");
 	if (o->delay && start_at_delay(o->delay, &when->delay_ns, &when->hold))
-		return bad_value("-D", o->delay, "want milliseconds, or -1");
+		return bad_value("-D", o->delay,
+				 "want milliseconds, such as 500, a time with a unit, or -1");
 	if (when->hold && !o->control)
 		return usage_error("-D -1 waits for --control, and there is none");
 	err = o->start_at ? start_at_parse(o->start_at, clock_real_ns(), &when->start_real_ns,

@@ -32,7 +32,8 @@ const char *target_complaint(const struct target_opts *o, bool command)
 	int cnt = count(o, command);
 
 	if (!cnt && !is_enough(o))
-		return "whom to record? -p PID, -t TID, -a for the whole system, or -- COMMAND";
+		return "whom to record? -p PID, -t TID, -a for the whole system, -G, -u, "
+		       "--comm, --thread or -C for a part of it, or -- COMMAND";
 	/* of the whole system a command may say how long */
 	if (cnt > 1 && !(cnt == 2 && o->all && command))
 		return "-p, -t, -a and a COMMAND exclude each other, but for -a -- COMMAND (to stop "

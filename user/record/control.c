@@ -140,8 +140,9 @@ static int open_fifo(const char *path, int *out)
 
 	if (fd < 0) {
 		err = -errno;
-		log_error("record: --control: cannot open %s: %s", path,
-			  err == -ELOOP ? "it is a symbolic link" : strerror(-err));
+		log_error("record: --control: cannot open %s: %s%s", path,
+			  err == -ELOOP ? "it is a symbolic link" : strerror(-err),
+			  err == -ENOENT ? " (mkfifo makes it)" : "");
 		return err;
 	}
 	err = check_fifo(path, fd);

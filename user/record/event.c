@@ -297,7 +297,7 @@ int event_def_filter(struct event_def *def, const char *expr)
 		};
 	err = expr ? filter_compile(expr, def->format, texts, cnt, &filter, &why) : 0;
 	if (err) {
-		log_error("record: --filter '%s': %s", expr, why);
+		log_error("record: filter '%s' of %s: %s", expr, def->name, why);
 		free(why);
 		return err;
 	}

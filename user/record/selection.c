@@ -175,8 +175,15 @@ int selection_cgroup_id(const char *mounts, const char *path, __u64 *id)
 	return err;
 }
 
+static void say_where(struct buf *out)
+{
+	buf_addstr(out, "there is no such cgroup of version 2 below ");
+	find_mount("/proc/mounts", out);
+}
+
 static int make_cgroups(const struct selection_words *words, struct prof_select *out)
 {
+	struct buf missing = { 0 };
 	size_t i;
 	int err;
 
@@ -189,11 +196,13 @@ static int make_cgroups(const struct selection_words *words, struct prof_select 
 		err = selection_cgroup_id("/proc/mounts", words->v[i], &out->cgroups[i]);
 		if (!err)
 			continue;
+		say_where(&missing);
 		log_error("record: -G %s: %s", words->v[i],
 			  err == -ENODEV ? "no cgroup2 is mounted here" :
 			  err == -EINVAL ? "that is no cgroup of version 2" :
-			  err == -ENOENT ? "there is no such cgroup of version 2" :
+			  err == -ENOENT ? buf_cstr(&missing) :
 					   strerror(-err));
+		buf_free(&missing);
 		return err;
 	}
 	out->cgroup_cnt = words->cnt;
