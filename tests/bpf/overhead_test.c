@@ -2,7 +2,7 @@
 /*
  * --max-overhead on the running kernel: a thread that takes thousands of naps a second costs more than is allowed.
  * What is left out is told, nothing is in the trace of the time that it tells of, and what was recorded, weighed by
- * the part of time that it is of, comes to what the thread counts itself.
+ * the part of time that it is of, comes to what the thread counts itself. And what is not needed is not done.
  */
 #include <criterion/criterion.h>
 #include <string.h>
@@ -210,4 +210,34 @@ Test(overhead, what_costs_little_is_recorded_whole)
 	cr_expect_eq(s.slice_cnt, 0);
 	cr_expect_eq(s.stacks_off, 0);
 	live_end(&sleeper);
+}
+
+/* Lists of mappings that programs were given to walk stacks by. */
+static int64_t lists_of(const char *samples, const char *stacks)
+{
+	struct live_trace lt;
+	struct live_proc player;
+	struct live_rec rec;
+	struct trace_event ev;
+	int64_t lists = -1;
+
+	live_stimulus(&player, "pingpong", "100", NULL);
+	live_record(&rec, "-a", "--switch-stacks", stacks, samples, NULL);
+	live_recording(&rec);
+	live_go(&player);
+	live_end(&player);
+	cr_assert_eq(live_stop(&rec), 0);
+	live_open(&lt, rec.path, false);
+	while (live_next(&lt, &ev))
+		if (live_is(&ev, PROF_EV_STATS))
+			lists = live_int(&ev, PROF_F_UNWIND_LISTS);
+	live_close(&lt);
+	return lists;
+}
+
+Test(overhead, mappings_are_followed_only_where_user_stacks_are_taken)
+{
+	cr_expect_eq(lists_of("--no-samples", "none"), 0);
+	cr_expect_gt(lists_of("--no-samples", "user"), 0);
+	cr_expect_gt(lists_of("--freq=99", "none"), 0);
 }

@@ -143,6 +143,14 @@ static int open_output(struct recorder *r)
 	return err;
 }
 
+/* How user stacks are walked. Where none are taken, nobody has to know in time what is mapped. */
+static uint32_t call_graph(const struct recorder_cfg *cfg)
+{
+	const uint32_t stacks = cfg->switch_stacks | cfg->waking_stacks | cfg->event_stacks;
+
+	return cfg->samples || stacks & PROF_STACKS_USER ? cfg->call_graph : PROF_CALL_GRAPH_NO;
+}
+
 /* A command exists as a process before anything else does, and waits. */
 static int prepare_targets(struct recorder *r)
 {
@@ -155,7 +163,7 @@ static int prepare_targets(struct recorder *r)
 	err = launch_new(cfg->command, cfg->as_root, sink_is_stdout(cfg->output.path), &r->launch);
 	if (err)
 		return err;
-	if (cfg->call_graph == PROF_CALL_GRAPH_AUTO &&
+	if (call_graph(cfg) == PROF_CALL_GRAPH_AUTO &&
 	    scout_new(cfg->command[0], cfg->as_root, &r->scout))
 		log_info("record: nothing looks ahead for the files of the command");
 	pid = launch_pid(r->launch);
@@ -180,7 +188,7 @@ static int prepare_capture(struct recorder *r)
 		.waking_stacks = cfg->waking_stacks,
 		.event_stacks = cfg->event_stacks,
 		.off_cpu = cfg->off_cpu,
-		.call_graph = cfg->call_graph,
+		.call_graph = call_graph(cfg),
 		.max_stack = cfg->max_stack,
 		.no_orc = cfg->no_orc,
 		.verify_stacks = cfg->verify_stacks,
@@ -192,7 +200,7 @@ static int prepare_capture(struct recorder *r)
 	};
 	int err;
 
-	if (cfg->call_graph == PROF_CALL_GRAPH_AUTO && !targets_numbers_are_kernels()) {
+	if (capture_cfg.call_graph == PROF_CALL_GRAPH_AUTO && !targets_numbers_are_kernels()) {
 		log_warn("record: inside a pid namespace (a container) user stacks are walked by "
 			 "frame pointers only: record on the host for whole ones");
 		capture_cfg.call_graph = PROF_CALL_GRAPH_FP;
