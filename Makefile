@@ -392,7 +392,8 @@ $(O)/tests/record/lookout_test: ALL_LDFLAGS += -Wl,--wrap=perf_ring_look,--wrap=
 $(O)/tests/unwind/waiter_test: ALL_LDFLAGS += -Wl,--wrap=privileges_drop_all_but
 $(O)/tests/record/tick_test: ALL_LDFLAGS += \
 	-Wl,--wrap=symbroker_step,--wrap=symbroker_send,--wrap=symbroker_fd,--wrap=symbroker_has_table \
-	-Wl,--wrap=unwinding_look,--wrap=unwinding_fd,--wrap=targets_pollfds
+	-Wl,--wrap=unwinding_look,--wrap=unwinding_fd,--wrap=targets_pollfds \
+	-Wl,--wrap=capture_wakeups_fd,--wrap=capture_take_wakeups,--wrap=lookout_fd
 $(O)/tests/record/tables_test: ALL_LDFLAGS += \
 	-Wl,--wrap=symbroker_add_module,--wrap=symbroker_ask_table,--wrap=symbroker_drop,--wrap=proc_realm
 $(O)/tests/record/last_names_test: ALL_LDFLAGS += \

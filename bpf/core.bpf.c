@@ -29,6 +29,7 @@ const volatile __u32 cfg_ring_cnt = 1;
 const volatile __u32 cfg_batch_bytes = PROF_STAGE_BYTES;
 const volatile __u32 cfg_thin_bytes = 1 << 20;
 const volatile __u32 cfg_event_bytes = 1 << 20;
+const volatile __u32 cfg_wake_bytes = 1 << 20;
 const volatile bool cfg_preemptible = false;
 const volatile __u32 cfg_self_tgid = 0;
 const volatile __u32 cfg_switch_stacks = PROF_STACKS_USER | PROF_STACKS_KERNEL;

@@ -24,6 +24,7 @@ extern const volatile struct prof_select cfg_select;
 extern const volatile bool cfg_boot_clock;
 extern const volatile __u32 cfg_ring_cnt;
 extern const volatile __u32 cfg_event_bytes;
+extern const volatile __u32 cfg_wake_bytes;
 extern const volatile __u32 cfg_self_tgid;
 extern const volatile __u32 cfg_switch_stacks;
 extern const volatile __u32 cfg_waking_stacks;
@@ -207,16 +208,30 @@ static __always_inline bool may_take(__u64 fill, __u32 size)
 	return fill + size <= cfg_event_bytes;
 }
 
+/*
+ * Whether to wake who reads: once each time that the ring fills up, since it sleeps for long while little comes. A
+ * wakeup for each record would cost many times what the record does.
+ */
+static __always_inline __u64 wakeup_of(__u32 cpu, __u64 fill)
+{
+	struct prof_cpu_stat *s = cpu_stat(cpu);
+	bool filled = fill > cfg_wake_bytes;
+
+	if (filled == s->woken)
+		return BPF_RB_NO_WAKEUP;
+	s->woken = filled;
+	return filled ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+}
+
 static __always_inline void rec_output(struct prof_rec *rec, __u32 size, enum prof_class class)
 {
 	void *ring = ring_of(rec->cpu);
+	__u64 fill = ring ? bpf_ringbuf_query(ring, RING_AVAIL_DATA) : 0;
 
 	count_produced(rec->cpu, class);
 	rec->size = size;
-	if (!ring ||
-	    (class == PROF_CLASS_TRACEPOINT &&
-	     !may_take(bpf_ringbuf_query(ring, RING_AVAIL_DATA), size)) ||
-	    bpf_ringbuf_output(ring, rec, size, BPF_RB_NO_WAKEUP))
+	if (!ring || (class == PROF_CLASS_TRACEPOINT && !may_take(fill, size)) ||
+	    bpf_ringbuf_output(ring, rec, size, wakeup_of(rec->cpu, fill)))
 		count_lost(rec->cpu, class, 1, rec->ts, rec->ts);
 }
 

@@ -227,7 +227,8 @@ struct prof_cpu_stat {
 	__u64 reused_compared; /* of stacks_reused, walked all the same */
 	__u64 reused_differing;
 	__u64 stacks_left_out; /* of switches and wakings, to cost less */
-	__u64 spare[7];
+	__u64 woken; /* the ring is filled so far that who reads it was woken */
+	__u64 spare[6];
 };
 
 /*

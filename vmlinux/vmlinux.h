@@ -39,6 +39,7 @@ enum {
 	BPF_NOEXIST = 1,
 	BPF_F_USER_STACK = 1 << 8,
 	BPF_RB_NO_WAKEUP = 1,
+	BPF_RB_FORCE_WAKEUP = 2,
 	BPF_F_MMAPABLE = 1 << 10,
 };
 

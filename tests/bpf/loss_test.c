@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The account of what is lost: exact, to the event, under rings far too small and programs nested. */
 #include <criterion/criterion.h>
+#include <poll.h>
 #include <string.h>
 
 #include "own_capture.h"
@@ -207,4 +208,68 @@ Test(loss, a_late_reader_costs_stacks_first_then_events_and_samples_last)
 		    (int)(seen.events - seen.stacked - seen.thinned),
 		    (int)counts.lost[PROF_CLASS_TRACEPOINT], (int)seen.samples);
 	own_capture_close();
+}
+
+/* Whether reading the rings was asked for by a wakeup, within a time in ms. */
+static bool is_woken(int ms)
+{
+	struct pollfd pfd = { .fd = capture_wakeups_fd(capture), .events = POLLIN };
+	bool readable = poll(&pfd, 1, ms) == 1;
+
+	cr_expect_eq(capture_take_wakeups(capture), readable);
+	return readable;
+}
+
+static void play(const char *rounds)
+{
+	struct live_proc player;
+
+	live_stimulus(&player, "pingpong", rounds, NULL);
+	capture_add_target(capture, player.pid, player.pid);
+	live_go(&player);
+	live_end(&player);
+}
+
+static void read_rings(void)
+{
+	size_t cnt, i;
+	struct ring *readers = capture_rings(capture, &cnt);
+
+	for (i = 0; i < cnt; i++)
+		while (ring_peek(&readers[i]))
+			ring_pass(&readers[i]);
+	for (i = 0; i < cnt; i++)
+		ring_publish(&readers[i]);
+}
+
+static void check_wakeups(const struct eventset_cfg *events_cfg)
+{
+	enum { LONG_MS = 20000 };
+	struct capture_cfg cfg = { .follow = true, .ring_bytes = 1 << 20 };
+
+	own_capture_open(events_cfg, &cfg);
+	capture_start(capture);
+	play("10");
+	cr_expect_not(is_woken(0), "for next to nothing");
+	play("5000");
+	cr_expect(is_woken(LONG_MS));
+	cr_expect_not(is_woken(0), "twice");
+	read_rings();
+	play("10");
+	cr_expect_not(is_woken(0), "for what came before");
+	play("5000");
+	cr_expect(is_woken(LONG_MS), "when a ring fills up again");
+	own_capture_close();
+}
+
+Test(loss, who_reads_is_woken_once_each_time_that_batches_fill_a_ring)
+{
+	check_wakeups(&(struct eventset_cfg){ .sched = true });
+}
+
+Test(loss, who_reads_is_woken_once_each_time_that_single_records_fill_a_ring)
+{
+	const char *const pattern = "sched:sched_wakeup";
+
+	check_wakeups(&(struct eventset_cfg){ .patterns = &pattern, .pattern_cnt = 1 });
 }

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "record/capture.h"
+#include "record/lookout.h"
 #include "record/targets.h"
 #include "record/unwinding.h"
 #include "symbol/symbroker.h"
@@ -19,12 +21,12 @@
 #define MS 1000000ULL
 #define LONG (50000 * MS) /* longer than a test may take */
 
-enum { BROKER, NEWS, TARGET, PIPES };
+enum { BROKER, NEWS, RINGS, TARGET, PIPES };
 
 static int pipes[PIPES][2];
 static int steps, sends, looks;
 static uint64_t look_again; /* after the first look; 0: only with news */
-static bool has_table;
+static bool has_table, was_woken;
 static size_t target_cnt;
 
 void __wrap_symbroker_step(struct symbroker *b);
@@ -34,6 +36,29 @@ bool __wrap_symbroker_has_table(const struct symbroker *b);
 uint64_t __wrap_unwinding_look(struct unwinding *u);
 int __wrap_unwinding_fd(const struct unwinding *u);
 size_t __wrap_targets_pollfds(const struct targets *t, struct pollfd *fds, size_t max);
+int __wrap_capture_wakeups_fd(const struct capture *c);
+int __wrap_lookout_fd(const struct lookout *l);
+bool __wrap_capture_take_wakeups(const struct capture *c);
+
+int __wrap_lookout_fd(const struct lookout *l)
+{
+	return pipes[NEWS][0];
+}
+
+int __wrap_capture_wakeups_fd(const struct capture *c)
+{
+	return pipes[RINGS][0];
+}
+
+bool __wrap_capture_take_wakeups(const struct capture *c)
+{
+	bool was = was_woken;
+	char byte;
+
+	was_woken = false;
+	cr_assert_eq(read(pipes[RINGS][0], &byte, 1), 1);
+	return was;
+}
 
 void __wrap_symbroker_step(struct symbroker *b)
 {
@@ -177,4 +202,85 @@ Test(tick, looks_again_when_that_is_due)
 	look_again = 5 * MS;
 	cr_expect(wait_for(50 * MS, true));
 	cr_expect_eq(looks, 2);
+}
+
+/* As wait_for() does, of a tick that rings may end, and that is only this long once something came. */
+static bool wait_calmly_for(uint64_t ns, uint64_t hurry_ns)
+{
+	const uint64_t now = clock_mono_ns();
+	const struct tick_cfg cfg = {
+		.unwinding = (struct unwinding *)pipes,
+		.rings = (struct capture *)pipes,
+		.hurry_ns = now + hurry_ns,
+	};
+
+	tick_wait(&cfg, now, now + ns);
+	return clock_mono_ns() >= now + ns;
+}
+
+Test(tick, that_is_calm_ends_when_rings_fill_up)
+{
+	was_woken = true;
+	make_readable(RINGS);
+	cr_expect_not(wait_calmly_for(LONG, LONG));
+	cr_expect_not(was_woken);
+}
+
+Test(tick, that_is_calm_goes_on_when_it_was_woken_for_nothing)
+{
+	make_readable(RINGS);
+	cr_expect(wait_calmly_for(20 * MS, 20 * MS));
+}
+
+Test(tick, that_is_not_calm_is_not_ended_by_rings)
+{
+	was_woken = true;
+	make_readable(RINGS);
+	cr_expect(wait_for(5 * MS, true));
+	cr_expect(was_woken);
+}
+
+Test(tick, that_is_calm_ends_sooner_after_news)
+{
+	make_readable(NEWS);
+	cr_expect_not(wait_calmly_for(LONG, 5 * MS));
+	cr_expect_geq(looks, 2);
+}
+
+Test(tick, that_is_calm_ends_sooner_after_an_answer)
+{
+	make_readable(BROKER);
+	cr_expect_not(wait_calmly_for(LONG, 5 * MS));
+	cr_expect_geq(steps, 1);
+}
+
+Test(tick, that_is_calm_lasts_until_its_end_when_nothing_happens)
+{
+	cr_expect(wait_calmly_for(20 * MS, MS));
+}
+
+Test(tick, is_due_at_first_and_then_once_in_a_period)
+{
+	uint64_t due_ns = 0;
+
+	cr_expect(tick_is_due(&due_ns, 1000, 50));
+	cr_expect_not(tick_is_due(&due_ns, 1049, 50));
+	cr_expect(tick_is_due(&due_ns, 1050, 50));
+	cr_expect(tick_is_due(&due_ns, 5000, 50), "late");
+	cr_expect_not(tick_is_due(&due_ns, 5049, 50), "what was missed is not made up for");
+}
+
+Test(tick, that_is_calm_is_shortened_once_by_news_that_nobody_looks_at)
+{
+	const uint64_t now = clock_mono_ns();
+	const struct tick_cfg cfg = {
+		.sides = (struct lookout *)pipes,
+		.hurry_ns = now + 20 * MS,
+	};
+
+	make_readable(NEWS);
+	tick_wait(&cfg, now, now + LONG);
+	cr_expect_geq(clock_mono_ns(), now + 20 * MS, "it ended too soon");
+	cr_expect_lt(clock_mono_ns(), now + LONG);
+	cr_expect_eq(looks, 0);
 }

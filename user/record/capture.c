@@ -614,6 +614,16 @@ struct perf_ring **capture_sides(struct capture *c, size_t *cnt)
 	return c->cpus.sides;
 }
 
+int capture_wakeups_fd(const struct capture *c)
+{
+	return c->rings.epoll_fd;
+}
+
+bool capture_take_wakeups(const struct capture *c)
+{
+	return capture_rings_take_wakeups(&c->rings);
+}
+
 bool capture_is_filled(struct capture *c, size_t parts)
 {
 	size_t i;

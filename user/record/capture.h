@@ -112,6 +112,12 @@ const struct capture_summary *capture_summary(const struct capture *c);
 /* The readers of all rings, and of the stages in which records of hot events gather. */
 struct ring *capture_rings(struct capture *c, size_t *cnt);
 struct perf_ring **capture_sides(struct capture *c, size_t *cnt);
+/*
+ * A descriptor, the capture's, that is readable when a ring of events has filled up to an eighth since
+ * capture_take_wakeups() was last called, which returns whether one has.
+ */
+int capture_wakeups_fd(const struct capture *c);
+bool capture_take_wakeups(const struct capture *c);
 /* Whether one of these is fuller than one part of so many. */
 bool capture_is_filled(struct capture *c, size_t parts);
 /* "cycles" or "cpu-clock"; NULL without samples. */

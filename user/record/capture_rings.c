@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -60,8 +61,18 @@ int capture_rings_size(struct prof *skel, const struct capture_rings_cfg *cfg,
 	skel->rodata->cfg_thin_bytes = cfg->ring_bytes / PARTS * PARTS_WITH_STACKS;
 	skel->rodata->cfg_event_bytes =
 		cfg->samples ? cfg->ring_bytes / PARTS * PARTS_OF_EVENTS : cfg->ring_bytes;
+	skel->rodata->cfg_wake_bytes = cfg->ring_bytes / PARTS;
 	err = bpf_map__set_max_entries(skel->maps.rings, cfg->ring_cnt);
 	return err ? err : bpf_map__set_max_entries(skel->maps.stages, last + 1);
+}
+
+/* Each wakeup tells once: what is in a ring already is none. */
+static int watch(struct capture_rings *r, int fd)
+{
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
+
+	r->fds[r->fd_cnt++] = fd;
+	return epoll_ctl(r->epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
 }
 
 /* Each inner ring is reached through the outer map by programs, and through its mapping by us. */
@@ -80,8 +91,9 @@ static int make_rings(const struct prof *skel, struct capture_rings *r)
 		}
 		err = bpf_map_update_elem(outer, &i, &fd, BPF_ANY) ? -errno : 0;
 		if (!err)
+			err = watch(r, fd);
+		if (!err)
 			err = ring_open(fd, r->ring_bytes, &r->readers[i]);
-		close(fd);
 		if (err) {
 			log_error("record: cannot map the ring of CPU %u: %s", i, strerror(-err));
 			return err;
@@ -132,6 +144,13 @@ int capture_rings_init(const struct prof *skel, struct capture_rings *r)
 	int err;
 
 	r->readers = xcalloc(r->ring_cnt + r->stage_cnt, sizeof(*r->readers));
+	r->fds = xcalloc(r->ring_cnt, sizeof(*r->fds));
+	r->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (r->epoll_fd < 0) {
+		err = -errno;
+		log_error("record: nothing to wait for rings with: %s", strerror(-err));
+		return err;
+	}
 	tell_memory(r);
 	err = make_rings(skel, r);
 	return err ? err : map_stages(skel, r);
@@ -145,8 +164,20 @@ void capture_rings_fini(struct capture_rings *r)
 		ring_close(&r->readers[i]);
 	if (r->stages)
 		munmap(r->stages, stages_size(r));
+	for (i = 0; i < r->fd_cnt; i++)
+		close(r->fds[i]);
+	if (r->fds && r->epoll_fd >= 0)
+		close(r->epoll_fd);
+	free(r->fds);
 	free(r->readers);
 	*r = (struct capture_rings){ 0 };
+}
+
+bool capture_rings_take_wakeups(const struct capture_rings *r)
+{
+	struct epoll_event woken[PROF_RINGS_MAX];
+
+	return epoll_wait(r->epoll_fd, woken, PROF_RINGS_MAX, 0) > 0;
 }
 
 void capture_rings_count(const struct capture_rings *r, uint64_t *produced, uint64_t *nested)

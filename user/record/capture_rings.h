@@ -24,6 +24,9 @@ struct capture_rings {
 	size_t stage_cnt; /* CPUs that there can be */
 	size_t reader_cnt;
 	struct prof_stage *stages;
+	int *fds; /* of the rings; NULL: none was made */
+	size_t fd_cnt;
+	int epoll_fd; /* of all of them */
 };
 
 /* Sets what programs are to know of the rings, before they are loaded. -errno. */
@@ -32,6 +35,9 @@ int capture_rings_size(struct prof *skel, const struct capture_rings_cfg *cfg,
 /* Makes and maps them. Prints one line and returns -errno; to be ended by capture_rings_fini() even then. */
 int capture_rings_init(const struct prof *skel, struct capture_rings *r);
 void capture_rings_fini(struct capture_rings *r);
+
+/* Whether a ring has filled up to an eighth since this was last asked: only then epoll_fd is readable. */
+bool capture_rings_take_wakeups(const struct capture_rings *r);
 
 /* Of all stages: records that were begun, and events that came while one was being written. */
 void capture_rings_count(const struct capture_rings *r, uint64_t *produced, uint64_t *nested);

@@ -3,8 +3,8 @@
  * recorder.c - a recording from start to end: prepare, start, drain, finish
  *
  * One thread drains: on a timer, since a wakeup for each record would cost the recorded programs
- * many times what the record does. Each pass takes what is older than a few milliseconds, in order
- * of time, writes it, adds names that have been found meanwhile, and flushes: what the
+ * many times what the record does; a slow one while little comes, for a ring that fills up wakes it
+ * then. Each pass takes what is older than a few milliseconds, in order of time, writes it, adds names that have been found meanwhile, and flushes: what the
  * file holds is complete up to the last pass.
  *
  * The kernel's symbol table and the build-ids of what is mapped come after the start; what the rings hold
@@ -40,6 +40,7 @@
 #include "record/last_names.h"
 #include "record/launch.h"
 #include "record/memory.h"
+#include "record/lookout.h"
 #include "record/merge.h"
 #include "record/proc_reader.h"
 #include "record/realtime.h"
@@ -63,6 +64,9 @@
 
 enum {
 	TICK_MS = 20,
+	CALM_TICK_MS = 100, /* while next to nothing comes */
+	CALM_PART = 256,
+	BEGIN_MS = 2000, /* in which much is met for the first time */
 	SUMMARY_TICK_MS = 100,
 	RUSH_MS = 4,
 	MARK_NS = 5 * 1000000, /* records younger than this may still be overtaken */
@@ -70,8 +74,8 @@ enum {
 	LOOK_EVERY = 256, /* records between two looks at what is mapped */
 	DRAIN_MS = 100, /* between two flushes */
 	NAMES_MAX = 4096,
-	PROGRESS_TICKS = 10,
-	CPUS_TICKS = 25, /* between looks which CPUs there are */
+	PROGRESS_MS = 200,
+	CPUS_MS = 500, /* between looks which CPUs there are */
 	IDENTIFY_MS = 500,
 	NAMES_STEP_MS = 50,
 	RUSH_PART = 8,
@@ -102,6 +106,7 @@ struct recorder {
 	struct tasks *tasks;
 	struct frames *frames;
 	struct unwinding *unwinding; /* NULL: user stacks are not unwound */
+	struct lookout *sides; /* in its place, to be woken by; NULL: none */
 	struct stacks *stacks;
 	struct translate *translate;
 	struct status *status;
@@ -114,7 +119,7 @@ struct recorder {
 	struct realtime realtime;
 	struct memory memory;
 	uint64_t privileges; /* what is kept of them */
-	uint64_t start_ns;
+	uint64_t start_ns, progress_due_ns, cpus_due_ns;
 	uint64_t record_cnt;
 };
 
@@ -230,10 +235,10 @@ static int prepare_frames(struct recorder *r)
 	if (segments_may_be_many(r->segments))
 		frames_keep_names(r->frames);
 	frames_limit_naming(r->frames, memory_naming_max(r->cfg->mem_max));
-	if (!cfg.memory)
-		return 0;
 	cfg.frames = r->frames;
 	cfg.sides = capture_sides(r->capture, &cfg.side_cnt);
+	if (!cfg.memory)
+		return lookout_new(cfg.sides, cfg.side_cnt, &r->sides);
 	err = unwinding_new(&cfg, &r->unwinding);
 	if (err)
 		log_error("record: cannot start: %s", strerror(-err));
@@ -571,34 +576,44 @@ static bool is_over(struct recorder *r, uint64_t now)
 	return false;
 }
 
-/* What a pass leaves behind is what came in the last milliseconds: where that is an eighth of a ring,
- * the ring would be full before an ordinary tick is over. */
-static bool in_a_rush(struct recorder *r)
+/*
+ * A pass over next to nothing costs what waking up does, and who fills a ring wakes us. Short ticks are for who
+ * turns something on and off, or waits for what a pass finds.
+ */
+static bool is_calm(struct recorder *r, uint64_t now)
 {
-	return capture_is_filled(r->capture, RUSH_PART);
+	const struct thin_cfg *thin = &r->cfg->thin;
+
+	return now - r->start_ns > BEGIN_MS * MS_NS && !r->early && !r->full && !r->trigger &&
+	       !r->when.control && r->when.gate.open && !thin->max_ppm && thin->one_in <= 1 &&
+	       !merge_waits(r->merge) && !capture_is_filled(r->capture, CALM_PART);
 }
 
+/* What a pass leaves behind is what came in the last milliseconds: where that is an eighth of a ring,
+ * the ring would be full before an ordinary tick is over. */
 static void wait_tick(struct recorder *r, uint64_t now)
 {
+	const bool rush = capture_is_filled(r->capture, RUSH_PART);
+	const bool calm = !r->summary && is_calm(r, now);
 	const struct tick_cfg cfg = {
 		.targets = r->targets,
 		.broker = r->broker,
 		.unwinding = r->unwinding,
+		.rings = calm ? r->capture : NULL,
+		.sides = calm ? r->sides : NULL,
+		.hurry_ns = calm ? now + TICK_MS * MS_NS : 0,
 	};
-	uint64_t until = now + (in_a_rush(r) ? RUSH_MS :
-				r->summary   ? SUMMARY_TICK_MS :
-					       TICK_MS) *
-				       MS_NS,
-		 end = when_ends(&r->when);
+	uint64_t ms = rush ? RUSH_MS : r->summary ? SUMMARY_TICK_MS : calm ? CALM_TICK_MS : TICK_MS;
+	uint64_t until = now + ms * MS_NS, end = when_ends(&r->when);
 
 	tick_wait(&cfg, now, end > now && end < until ? end : until);
 }
 
-static void report_progress(struct recorder *r, uint64_t now, unsigned int tick)
+static void report_progress(struct recorder *r, uint64_t now)
 {
 	struct status_totals totals;
 
-	if (!r->cfg->progress || tick % PROGRESS_TICKS)
+	if (!r->cfg->progress || !tick_is_due(&r->progress_due_ns, now, PROGRESS_MS * MS_NS))
 		return;
 	status_totals(r->status, now, &totals);
 	r->cfg->progress(r->cfg->progress_ctx, &totals);
@@ -607,7 +622,6 @@ static void report_progress(struct recorder *r, uint64_t now, unsigned int tick)
 static int record_until_over(struct recorder *r)
 {
 	uint64_t now = clock_mono_ns(), before, mark;
-	unsigned int tick = 0;
 	int err;
 
 	thin_begin(&r->thin, &r->cfg->thin, r->capture, r->status, now);
@@ -635,9 +649,9 @@ static int record_until_over(struct recorder *r)
 		if (!err)
 			err = r->early ? segments_flush(r->segments) :
 					 segments_step(r->segments, mark);
-		if (tick % CPUS_TICKS == 0)
+		if (tick_is_due(&r->cpus_due_ns, now, CPUS_MS * MS_NS))
 			capture_follow_cpus(r->capture);
-		report_progress(r, now, tick++);
+		report_progress(r, now);
 	}
 	realtime_end(&r->realtime);
 	status_end(r->status);
@@ -730,6 +744,7 @@ static void cleanup(struct recorder *r)
 	trigger_free(r->trigger);
 	stacks_free(r->stacks);
 	unwinding_free(r->unwinding);
+	lookout_free(r->sides);
 	frames_free(r->frames);
 	proc_reader_free(r->proc_reader);
 	tasks_free(r->tasks);

@@ -12,9 +12,13 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "record/capture.h"
+#include "record/lookout.h"
 #include "record/targets.h"
 #include "record/unwinding.h"
 #include "symbol/symbroker.h"
+
+#define SECOND_NS 1000000000ULL
 
 enum {
 	TARGETS_MAX = 64,
@@ -22,7 +26,7 @@ enum {
 	LOOK_NS = 200000, /* between two looks at news */
 };
 
-enum { FD_BROKER, FD_NEWS, FD_TARGET };
+enum { FD_BROKER, FD_NEWS, FD_RINGS, FD_TARGET };
 
 struct wait {
 	const struct tick_cfg *cfg;
@@ -32,7 +36,15 @@ struct wait {
 	uint64_t look_ns; /* news does not wake us before */
 	uint64_t due_ns; /* there is something to do for it */
 	int steps; /* left of the broker's */
+	bool hurries;
 };
+
+static void hurry(struct wait *w)
+{
+	w->hurries = true;
+	if (w->cfg->hurry_ns && w->cfg->hurry_ns < w->until)
+		w->until = w->cfg->hurry_ns;
+}
 
 static void look(struct wait *w)
 {
@@ -46,22 +58,32 @@ static bool wait_once(struct wait *w, uint64_t now)
 {
 	bool looks = w->cfg->unwinding && now >= w->look_ns;
 	uint64_t until = w->due_ns < w->until ? w->due_ns : w->until;
+	uint64_t left;
 	struct timespec ts;
 
 	if (w->cfg->unwinding && !looks && w->look_ns < until)
 		until = w->look_ns;
-	ts = (struct timespec){ .tv_nsec = until > now ? until - now : 0 };
+	left = until > now ? until - now : 0;
+	ts = (struct timespec){ .tv_sec = left / SECOND_NS, .tv_nsec = left % SECOND_NS };
+	w->fds[FD_RINGS].fd = w->cfg->rings ? capture_wakeups_fd(w->cfg->rings) : -1;
 	w->fds[FD_BROKER].fd = w->steps > 0 ? symbroker_fd(w->cfg->broker) : -1;
-	w->fds[FD_NEWS].fd = looks ? unwinding_fd(w->cfg->unwinding) : -1;
+	w->fds[FD_NEWS].fd = looks			  ? unwinding_fd(w->cfg->unwinding) :
+			     w->cfg->sides && !w->hurries ? lookout_fd(w->cfg->sides) :
+							    -1;
 	if (ppoll(w->fds, w->fd_cnt, &ts, NULL) < 0)
 		return false;
+	if (w->fds[FD_RINGS].revents && capture_take_wakeups(w->cfg->rings))
+		return false;
+	if (w->fds[FD_BROKER].revents || w->fds[FD_NEWS].revents)
+		hurry(w);
 	if (w->fds[FD_BROKER].revents) {
 		w->steps--;
 		symbroker_step(w->cfg->broker);
 		if (w->cfg->unwinding && symbroker_has_table(w->cfg->broker))
 			return false; /* stacks end for want of it */
 	}
-	if (w->fds[FD_NEWS].revents || (w->cfg->unwinding && clock_mono_ns() >= w->due_ns))
+	if ((looks && w->fds[FD_NEWS].revents) ||
+	    (w->cfg->unwinding && clock_mono_ns() >= w->due_ns))
 		look(w);
 	return w->fd_cnt == FD_TARGET || !w->fds[FD_TARGET].revents;
 }
@@ -73,12 +95,20 @@ void tick_wait(const struct tick_cfg *cfg, uint64_t now_ns, uint64_t until_ns)
 	};
 	size_t target_cnt = targets_pollfds(cfg->targets, &w.fds[FD_TARGET], TARGETS_MAX);
 
-	w.fds[FD_BROKER].events = w.fds[FD_NEWS].events = POLLIN;
+	w.fds[FD_BROKER].events = w.fds[FD_NEWS].events = w.fds[FD_RINGS].events = POLLIN;
 	/* Of several targets the others' ends are no news. */
 	w.fd_cnt = FD_TARGET + (target_cnt == 1);
 	if (cfg->unwinding)
 		look(&w);
-	for (; now_ns < until_ns; now_ns = clock_mono_ns())
+	for (; now_ns < w.until; now_ns = clock_mono_ns())
 		if (!wait_once(&w, now_ns))
 			return;
+}
+
+bool tick_is_due(uint64_t *due_ns, uint64_t now_ns, uint64_t period_ns)
+{
+	if (now_ns < *due_ns)
+		return false;
+	*due_ns = now_ns + period_ns;
+	return true;
 }
