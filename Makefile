@@ -100,7 +100,7 @@ SRCS_cmd += user/cmd/info_cost.c user/cmd/info_stacks.c user/cmd/info_account.c
 SRCS_cmd += $(addprefix user/cmd/, \
 	app_trace.c merge.c merge_align.c merge_cmd.c merge_inputs.c merge_missing.c merge_plan.c merge_record.c merge_same.c merge_sort.c reread.c)
 SRCS_record += $(addprefix user/record/,code_names.c capture_filter.c capture_orc.c capture_select.c detach.c selection.c)
-SRCS_profile += $(addprefix user/profile/,machine.c recorded.c thread.c waker.c)
+SRCS_profile += $(addprefix user/profile/,machine.c observed.c recorded.c thread.c waker.c)
 SRCS_symbol += user/symbol/debuginfod.c
 SRCS_cmd += $(addprefix user/cmd/, symbolize.c symbolize_copy.c symbolize_find.c \
 	symbolize_paths.c)

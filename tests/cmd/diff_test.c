@@ -202,7 +202,8 @@ Test(diff, json_has_exact_numbers)
 	cr_assert_eq(r.code, CMD_OK);
 	cr_assert_eq(strstr(r.out, "{\"version\":1,\"kind\":\"cpu\",\"unit\":\"percent\","), r.out);
 	cr_assert_not_null(
-		strstr(r.out, "\"observed\":100,\"span_ns\":1000000000,\"sum_ns\":1e+09,"));
+		strstr(r.out, "\"observed\":100,\"span_ns\":1000000000,\"recorded_ns\":1000000000,"
+			      "\"sum_ns\":1e+09,"));
 	cr_assert_not_null(
 		strstr(r.out,
 		       "\"rows_left_out\":1,\"rows\":[{\"sym\":\"rest\",\"dso\":\"app\",\"old_count\":20,\"old\":20,"
@@ -263,6 +264,119 @@ Test(diff, blocked_time_of_commands_is_as_it_is)
 	r = diff(command_fd(0, true), command_fd(RUN_SEC, true), "--kind=offcpu", "--time=0%,90%",
 		 "--json");
 	run_expect_in(r.out, "\"unit\":\"s/s\",\"normalize\":\"time\",");
+	run_free(&r);
+}
+
+/* One thread sleeps for 50 times 2 ms of each 4. */
+static uint64_t sleep_awhile(struct make *m, uint64_t ts, const char *name, uint32_t tid)
+{
+	const uint64_t work = make_frame(1, 0x100);
+
+	for (int i = 0; i < 50; i++, ts += 4 * MS) {
+		make_switch(m, ts, 0, name, tid, 1, "swapper/0", 0);
+		make_sample(m, ts, tid, tid, PROF_SOURCE_SWITCH_OUT, 0, &work, 1);
+		make_waking(m, ts + 2 * MS, 0, 0, name, tid);
+		make_switch(m, ts + 2 * MS, 0, "swapper/0", 0, 0, name, tid);
+	}
+	return ts;
+}
+
+static void begin_recording(struct make *m, uint64_t ts, const char *start, const char *name,
+			    uint32_t tid)
+{
+	const uint64_t work = make_frame(1, 0x100);
+	const char *const kv[] = { "host", "box", "boot_id", "1", "start_realtime_ns", start, NULL };
+
+	make_init(m, NULL);
+	make_metadata(m, ts, kv);
+	make_clock(m, ts, 1000 * RUN_SEC + ts);
+	make_module(m, ts, 1, "/opt/app", PROF_MODULE_ELF);
+	make_task(m, ts, tid, tid, name);
+	make_symbol(m, ts, work, 0, work, "nap", "", 0);
+}
+
+/* 0.4 s of it, in two halves; between them nothing was recorded for @gap. */
+static int napping_fd(const char *kind, uint64_t gap)
+{
+	uint64_t ts = RUN_SEC;
+	struct make m;
+
+	begin_recording(&m, ts, "1", "napper", 10);
+	ts = sleep_awhile(&m, ts, "napper", 10);
+	if (gap)
+		make_lost(&m, ts + gap, kind, 1, ts - MS, ts + gap - MS);
+	ts = sleep_awhile(&m, ts + gap, "napper", 10);
+	make_switch(&m, ts, 0, "napper", 10, 0, "swapper/0", 0);
+	return make_done(&m);
+}
+
+Test(diff, rates_are_of_what_was_recorded)
+{
+	static const char *const kinds[] = { "thinned", "paused", "not_kept", "hole" };
+	struct run r;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		r = diff(napping_fd(kinds[i], 3 * RUN_SEC), napping_fd(NULL, 0), "--kind=offcpu",
+			 NULL, NULL);
+		run_expect_in(
+			r.out,
+			": 100 blocks, 0.2 s, over 3.400 s, of which 0.400 s were recorded\n");
+		run_expect_in(r.out,
+			      "\n# old left out: 3.000 s in between; what was under way as they "
+			      "began or ended is missing, most of all what takes long\n");
+		run_expect_in(r.out, ": 100 blocks, 0.2 s, over 0.400 s\n");
+		run_expect_in(r.out, "\n~    500.000    500.000     +0.000    ");
+		run_free(&r);
+	}
+	/* and of what was left out as far as it lies in the window: 201 ms of 400 */
+	r = diff(napping_fd("paused", 400 * MS), napping_fd(NULL, 0), "--kind=offcpu",
+		 "--time=0%,50%", "--json");
+	run_expect_in(r.out,
+		      "\"span_ns\":400000000,\"recorded_ns\":199000000,\"sum_ns\":100000000,");
+	run_expect_in(r.out, "\"old_count\":50,\"old\":0.502512563,");
+	run_free(&r);
+}
+
+/* What is in both files, one behind the other. */
+static int together(struct make *a, struct make *b)
+{
+	size_t n, k;
+	const char *x = dial9_enc_data(a->enc, &n), *y = dial9_enc_data(b->enc, &k);
+	char *all = malloc(n + k);
+	int fd;
+
+	memcpy(all, x, n);
+	memcpy(all + n, y, k);
+	fd = make_fd(all, n + k);
+	free(all);
+	make_fini(a);
+	make_fini(b);
+	return fd;
+}
+
+/* Two recordings of 0.4 s, the second @later than the first. */
+static int two_fd(uint64_t later, const char *name, uint32_t tid)
+{
+	struct make a, b;
+	uint64_t ts = RUN_SEC;
+
+	begin_recording(&a, ts, "1", "napper", 10);
+	ts = sleep_awhile(&a, sleep_awhile(&a, ts, "napper", 10), "napper", 10);
+	make_switch(&a, ts, 0, "napper", 10, 0, "swapper/0", 0);
+	ts = RUN_SEC + later;
+	begin_recording(&b, ts, "2", name, tid);
+	ts = sleep_awhile(&b, sleep_awhile(&b, ts, name, tid), name, tid);
+	make_switch(&b, ts, 0, name, tid, 0, "swapper/0", 0);
+	return together(&a, &b);
+}
+
+Test(diff, recordings_one_behind_the_other_have_no_time_in_between)
+{
+	struct run r = diff(two_fd(7 * RUN_SEC, "napper", 10), napping_fd(NULL, 0), "--kind=offcpu",
+			    NULL, NULL);
+
+	run_expect_in(r.out, ": 200 blocks, 0.4 s, over 0.800 s\n# new: ");
+	run_expect_in(r.out, "\n~    500.000    500.000     +0.000    ");
 	run_free(&r);
 }
 

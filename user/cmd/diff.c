@@ -149,7 +149,7 @@ static void make_changes(struct diff *d)
 
 static double scale_of(const struct diff *d, enum delta_side side, enum diff_normal normal)
 {
-	double span = (double)d->sides[side].span_ns / 1e9, all = d->delta->all[side].sum;
+	double span = (double)d->sides[side].time.ns / 1e9, all = d->delta->all[side].sum;
 	double unit = d->timed ? 1e-9 : 1;
 
 	if (normal == DIFF_BY_SAMPLES)

@@ -7,6 +7,7 @@
 #include "profile/delta.h"
 #include "profile/event_counts.h"
 #include "profile/intervals.h"
+#include "profile/observed.h"
 #include "profile/stack_table.h"
 
 /* The words of the options in their order. */
@@ -31,7 +32,7 @@ struct diff_side {
 	struct select sel;
 	struct event_counts counts; /* the loss only */
 	uint64_t observed; /* samples, or intervals */
-	uint64_t span_ns; /* of all that happened in the window */
+	struct observed_sum time; /* that was recorded in the window */
 	bool timed; /* all samples stand for times that are known */
 	bool whole; /* each part is a command from its start to its end, and all of it is looked at */
 
@@ -39,6 +40,7 @@ struct diff_side {
 	struct hmap sums; /* part << 32 | stack -> struct delta_sum */
 	struct stack_table stacks;
 	struct intervals *intervals;
+	struct observed observed_time;
 	struct diff_part *parts; /* by part */
 	size_t part_cap;
 	uint8_t *windows; /* by clock: told to the intervals */

@@ -59,6 +59,37 @@ static void say(const struct diff *d, enum paint_as as, struct buf *text)
 	buf_clear(text);
 }
 
+static void add_time(struct buf *text, const struct observed_sum *time)
+{
+	buf_printf(text, ", over %.3f s", (double)time->span_ns / 1e9);
+	if (time->ns < time->span_ns)
+		buf_printf(text, ", of which %.3f s were recorded", (double)time->ns / 1e9);
+}
+
+/* What was left out is in no rate; but what reaches into it is in no sum either. */
+static void say_left_out(const struct diff *d, enum delta_side side)
+{
+	const struct observed_sum *time = &d->sides[side].time;
+	const char *name = side == DELTA_OLD ? "old" : "new";
+	struct buf text = { 0 };
+
+	if (time->ns < time->span_ns && d->opts->kind != DIFF_CPU) {
+		buf_printf(&text,
+			   "%s left out: %.3f s in between; what was under way as they began or "
+			   "ended is missing, most of all what takes long",
+			   name, (double)(time->span_ns - time->ns) / 1e9);
+		say(d, PAINT_WARN, &text);
+	}
+	if (time->parts_ns > time->ns) {
+		buf_printf(&text,
+			   "%s: recordings lie side by side, %.3f s one by one: rates are by the "
+			   "time of all, also of what only one of them has",
+			   name, (double)time->parts_ns / 1e9);
+		say(d, PAINT_WARN, &text);
+	}
+	buf_free(&text);
+}
+
 static void say_side(const struct diff *d, enum delta_side side)
 {
 	static const char *const nouns[] = { "CPU sample", "block", "wait" };
@@ -72,7 +103,7 @@ static void say_side(const struct diff *d, enum delta_side side)
 	str_counted(&text, s->observed, nouns[d->opts->kind]);
 	if (d->timed && s->observed)
 		buf_printf(&text, ", %.3g s", d->delta->all[side].sum / 1e9);
-	buf_printf(&text, ", over %.3f s", (double)s->span_ns / 1e9);
+	add_time(&text, &s->time);
 	say(d, PAINT_PLAIN, &text);
 	if (account_lacks(&s->counts.account)) {
 		text_lost(&lost, &s->counts.account);
@@ -80,6 +111,7 @@ static void say_side(const struct diff *d, enum delta_side side)
 			   buf_cstr(&lost));
 		say(d, PAINT_WARN, &text);
 	}
+	say_left_out(d, side);
 	if (d->opts->kind != DIFF_CPU && stay_is_told(s->names, 0, &min_ns, &max_ns)) {
 		buf_printf(&text, "%s switches: ", side == DELTA_OLD ? "old" : "new");
 		text_stays(&text, min_ns, max_ns, "");
@@ -307,7 +339,9 @@ static void json_side(struct buf *out, const struct diff *d, enum delta_side sid
 
 	buf_printf(out, ",\"%s\":{\"file\":", side == DELTA_OLD ? "old" : "new");
 	str_json(out, input, strlen(input));
-	buf_printf(out, ",\"observed\":%" PRIu64 ",\"span_ns\":%" PRIu64, s->observed, s->span_ns);
+	buf_printf(out,
+		   ",\"observed\":%" PRIu64 ",\"span_ns\":%" PRIu64 ",\"recorded_ns\":%" PRIu64,
+		   s->observed, s->time.span_ns, s->time.ns);
 	json_number(out, "sum_ns", d->delta->all[side].sum, d->timed);
 	buf_addch(out, ',');
 	text_json_account(out, &s->counts.account);

@@ -15,8 +15,8 @@
 #include "cmd/progress.h"
 
 struct diff_part {
-	bool seen;
-	uint64_t first, last;
+	bool seen; /* something happened in the window */
+	bool tells; /* it has samples, or switches or stays off the CPU: whatever is compared */
 	uint64_t command; /* process id of the command that was recorded; TRACE_NONE: none */
 	bool started, ended; /* by its exec and its exit */
 };
@@ -45,6 +45,20 @@ static void sum_at(struct diff_side *s, uint32_t part, uint32_t stack, double v)
 
 /* ---- intervals --------------------------------------------------------------------------------- */
 
+/* Whether a part has what is compared. */
+static bool tells(const void *ctx, uint32_t part)
+{
+	const struct diff_side *s = ctx;
+
+	return part < s->part_cap && s->parts[part].tells;
+}
+
+/* Threads of a part without switches seem to do one thing all the while. */
+static bool is_told(const struct diff_side *s, const struct interval *i)
+{
+	return i->end_by != INTERVAL_TO_NOTHING || tells(s, i->part);
+}
+
 static void take_interval(void *ctx, const struct interval *i)
 {
 	const struct reading *r = ctx;
@@ -52,7 +66,7 @@ static void take_interval(void *ctx, const struct interval *i)
 	const char *name;
 	size_t len;
 
-	if (i->flags & INTERVAL_NEIGHBOUR ||
+	if (i->flags & INTERVAL_NEIGHBOUR || !is_told(r->s, i) ||
 	    !select_match_task(&r->s->sel, r->s->names, &task, i->cpu))
 		return;
 	if (r->d->opts->kind == DIFF_OFFCPU) {
@@ -108,22 +122,28 @@ static void see_command(struct diff_part *part, const struct trace_event *ev)
 	part->ended |= !strcmp(name, PROF_EV_SCHED_PROCESS_EXIT);
 }
 
-static void see_part(struct diff_side *s, const struct trace_event *ev)
+static bool is_observation(const struct diff *d, const struct trace_event *ev)
+{
+	if (d->opts->kind == DIFF_CPU)
+		return ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_SAMPLE;
+	return ev->kind == TRACE_SCHED_SWITCH || ev->kind == TRACE_OFF_CPU;
+}
+
+static void see_part(const struct diff *d, struct diff_side *s, const struct trace_event *ev)
 {
 	struct diff_part *part;
 
 	if (!ev->has_ts || trace_is_naming(ev->kind) || ev->kind == TRACE_STATS ||
-	    ev->kind == TRACE_LOST ||
-	    !select_overlaps(&s->sel, s->reader, ev->part, ev->ts, ev->ts))
+	    ev->kind == TRACE_LOST)
 		return;
+	observed_event(&s->observed_time, ev);
 	s->parts = array_reserve(s->parts, &s->part_cap, (size_t)ev->part + 1, sizeof(*s->parts));
 	part = &s->parts[ev->part];
+	part->tells |= is_observation(d, ev);
+	if (!select_overlaps(&s->sel, s->reader, ev->part, ev->ts, ev->ts))
+		return;
 	if (!part->seen)
 		part->command = command_of(s->names, ev->part);
-	if (!part->seen || ev->ts < part->first)
-		part->first = ev->ts;
-	if (!part->seen || ev->ts > part->last)
-		part->last = ev->ts;
 	part->seen = true;
 	see_command(part, ev);
 }
@@ -132,7 +152,8 @@ static void see_event(struct diff *d, struct diff_side *s, const struct trace_ev
 {
 	s->part = ev->part;
 	select_see(&s->sel, s->reader, ev);
-	see_part(s, ev);
+	see_part(d, s, ev);
+	observed_loss(&s->observed_time, reader_trace(s->reader), ev);
 	if (ev->kind != TRACE_LOST ||
 	    select_overlaps(&s->sel, s->reader, ev->part, trace_u64_or(ev, ROLE_FIRST_NS, ev->ts),
 			    trace_u64_or(ev, ROLE_LAST_NS, ev->ts)))
@@ -188,9 +209,21 @@ static int read_all(struct diff *d, struct diff_side *s, struct reading *ctx)
 	return ret;
 }
 
+static bool window_of(const void *ctx, uint32_t clock, uint64_t *from, uint64_t *to)
+{
+	const struct diff_side *s = ctx;
+
+	return select_window(&s->sel, clock, from, to);
+}
+
 /* What the parts are together. */
 static void sum_up(const struct diff *d, struct diff_side *s)
 {
+	const struct observed_opts opts = {
+		.names = s->names, .ctx = s, .window = window_of, .tells = tells, .cpu = TRACE_NONE
+	};
+
+	s->time = observed_sum(&s->observed_time, &opts);
 	s->timed = true;
 	s->whole = s->part_cap && !s->sel.has_time;
 	for (uint32_t i = 0; i < s->part_cap; i++) {
@@ -198,10 +231,10 @@ static void sum_up(const struct diff *d, struct diff_side *s)
 
 		if (!part->seen)
 			continue;
-		s->span_ns += part->last - part->first;
 		s->timed &= d->opts->kind != DIFF_CPU || names_period_ns(s->names, i);
 		s->whole &= part->started && part->ended;
 	}
+	s->whole &= s->time.ns == s->time.span_ns;
 }
 
 int diff_read(struct diff *d, enum delta_side side)
@@ -267,6 +300,7 @@ void diff_side_fini(struct diff_side *s)
 	if (s->intervals)
 		intervals_free(s->intervals);
 	event_counts_fini(&s->counts);
+	observed_fini(&s->observed_time);
 	select_fini(&s->sel);
 	reader_free(s->reader);
 	free(s->parts);
