@@ -2,7 +2,8 @@
 /*
  * An ELF file that anyone may have written: names and frames all over it, twice, with little
  * memory, so that giving debug information back and reading it again are part of it; and the same
- * at once in slices, which the input chooses.
+ * at once in slices, which the input chooses. It is also what its debug information was moved to, and the
+ * package of that.
  *
  * Asserted are the promises of symbolizer.h that hold for any input: strings end where their length
  * says, an answer has a name, memory stays within its bound, and slices change no answer. The rest
@@ -13,6 +14,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "symbol/symbolizer.h"
 
@@ -27,6 +30,16 @@ struct pair {
 	struct symbolizer *whole, *sliced;
 	uint64_t slice_ns;
 };
+
+/* A symbolizer_open_fn. */
+static int open_itself(void *ctx, const struct symbolizer_want *want)
+{
+	const int *fd = ctx;
+
+	if ((want->kind != SYMBOLIZER_WANT_DWO && want->kind != SYMBOLIZER_WANT_DWP) || want->skip)
+		return -ENOENT;
+	return dup(*fd);
+}
 
 static void check_frame(const struct symbolizer_frame *f)
 {
@@ -87,8 +100,11 @@ static void ask_everywhere(struct pair *p, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	int fd = memfd_create("input", MFD_CLOEXEC);
 	/* no bound on time: where that ends hangs on the machine */
 	const struct symbolizer_cfg cfg = {
+		.open_debug = open_itself,
+		.open_ctx = &fd,
 		.dwarf_mem_max = MEM_MAX,
 		.cpu_max_ns = UINT64_MAX,
 		.entries_max = 200000,
@@ -96,6 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct pair p = { 0 };
 	uint8_t *copy;
 
+	assert(fd >= 0 && write(fd, data, size) == (ssize_t)size);
 	/* exactly as large as the file, so that one byte too far is seen */
 	copy = malloc(size ? size : 1);
 	memcpy(copy, data, size);
@@ -113,5 +130,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	symbolizer_free(p.whole);
 	symbolizer_free(p.sliced);
 	free(copy);
+	close(fd);
 	return 0;
 }
