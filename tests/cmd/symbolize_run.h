@@ -45,22 +45,27 @@ static inline void add_places(struct program *p, const char *whole)
 }
 
 /* In a directory of its own, as "app", which may be taken away. */
-static inline void program_init(struct program *p, const char *name)
+/* Its build-id and places, when its file has become another one. */
+static inline void reread_program(struct program *p)
 {
-	const char *whole = stimulus(name);
 	struct buf hex = { 0 };
-	int fd = open(whole, O_RDONLY);
+	int fd = open(p->path, O_RDONLY);
 
-	shell("mkdir -p %s/bin && cp %s %s/bin/app", scratch(), whole, scratch());
-	snprintf(p->path, sizeof(p->path), "%s/bin/app", scratch());
 	cr_assert_eq(symbolizer_build_id(fd, p->id, &p->id_sz), 0);
 	close(fd);
 	str_hex(&hex, p->id, p->id_sz);
 	snprintf(p->hex, sizeof(p->hex), "%s", buf_cstr(&hex));
 	buf_free(&hex);
-	p->text = section_of(whole, ".text");
+	p->text = section_of(p->path, ".text");
 	p->cnt = 0;
-	add_places(p, whole);
+	add_places(p, p->path);
+}
+
+static inline void program_init(struct program *p, const char *name)
+{
+	shell("mkdir -p %s/bin && cp %s %s/bin/app", scratch(), stimulus(name), scratch());
+	snprintf(p->path, sizeof(p->path), "%s/bin/app", scratch());
+	reread_program(p);
 }
 
 static inline void put_program(struct make *m, uint32_t id, const struct program *p, size_t id_sz)

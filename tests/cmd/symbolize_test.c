@@ -331,6 +331,92 @@ Test(symbolize, names_that_are_there_stay_and_labels_give_way)
 	make_fini(&m);
 }
 
+/* Each place has a name and a line, and that is what status says of the file. */
+static struct bytes named_trace(const struct program *p, const char *detail)
+{
+	struct bytes in;
+	struct make m;
+
+	program_trace(&m, p);
+	for (size_t i = 0; i < p->cnt; i++) {
+		uint64_t frame = make_frame(1, p->offs[i]);
+
+		make_symbol(&m, 9 * RUN_SEC, frame, 0, frame, "mine", "mine.c", 7);
+	}
+	make_status(&m, 9 * RUN_SEC, 1, PROF_STATUS_NAMED, detail);
+	in = bytes_of(&m);
+	make_fini(&m);
+	return in;
+}
+
+Test(symbolize, inlined_functions_of_files_that_were_missing_are_had_later)
+{
+	static struct program p;
+	struct bytes in, out, again;
+	char *frames, *said;
+
+	program_init(&p, "c-gcc");
+	in = named_trace(&p, "");
+	out = symbolize(&in, "--lines", NULL, &said);
+	cr_expect(same(&in, &out), "nothing is known to be missing");
+	cr_expect_null(strstr(said, "inlined"), "%s", said);
+	free(in.data);
+	free(out.data);
+	free(said);
+
+	in = named_trace(&p, "parts of it are missing");
+	out = symbolize(&in, NULL, NULL, NULL);
+	cr_expect(same(&in, &out), "nobody asked for it");
+	free(out.data);
+	out = symbolize(&in, "--lines", NULL, &said);
+	frames = frames_of(&out, true);
+	cr_expect_not_null(strstr(said, "places in"), "%s", said);
+	cr_expect_not_null(strstr(said, "got inlined functions"), "%s", said);
+	cr_expect_null(strstr(said, "has no symbols there"), "%s", said);
+	cr_expect_not_null(strstr(frames, "rotate"), "%s", frames);
+	cr_expect_not_null(strstr(frames, " mine "), "%s", frames);
+	again = symbolize(&out, "--lines", NULL, NULL);
+	cr_expect(same(&again, &out), "nothing is missing any longer");
+	free(frames);
+	free(said);
+	free(in.data);
+	free(out.data);
+	free(again.data);
+}
+
+/* A program whose .dwo files are gone: the trace says so, and so does who looks. */
+Test(symbolize, tells_of_inlined_functions_that_cannot_be_had)
+{
+	static const char lacks[] = ".dwo files of it are not where";
+	const char *top = getenv("D9_TOP") ? getenv("D9_TOP") : ".";
+	static struct program p;
+	struct bytes in, out, again;
+	char src[PATH_MAX], *said;
+	struct make m;
+
+	cr_assert_not_null(realpath(top, src));
+	program_init(&p, "c-gcc");
+	shell("cd %s && CCACHE_DISABLE=1 gcc -O2 -g -gsplit-dwarf -std=gnu11 -Wl,--build-id -o bin/app "
+	      "%s/tests/stimuli/inlined.c && find . -name '*.dwo' -delete",
+	      scratch(), src);
+	reread_program(&p);
+	program_trace(&m, &p);
+	in = bytes_of(&m);
+	out = symbolize(&in, "--lines", NULL, &said);
+	cr_expect_not_null(strstr(said, "without inlined functions"), "%s", said);
+	cr_expect_not_null(strstr(said, lacks), "%s", said);
+	cr_expect_not_null(memmem(out.data, out.sz, lacks, strlen(lacks)));
+	free(said);
+	again = symbolize(&out, "--lines", NULL, &said);
+	cr_expect(same(&again, &out));
+	cr_expect_not_null(strstr(said, lacks), "%s", said);
+	free(said);
+	free(in.data);
+	free(out.data);
+	free(again.data);
+	make_fini(&m);
+}
+
 /* ---- servers ----------------------------------------------------------------------------------- */
 
 /* The trace of a program that is not here, and what is made of it with such a server. */

@@ -73,7 +73,8 @@ static const struct opt symbolize_opts[] = {
 	{ .name = "lines",
 	  .kind = OPT_FLAG,
 	  .off = O(lines),
-	  .help = "also files and lines, and inlined functions, where only the function is known" },
+	  .help = "also files and lines where only the function is known, and inlined functions where "
+		  "those, or files that have them, were missing" },
 	{ .name = "output",
 	  .key = 'o',
 	  .kind = OPT_STR,
@@ -263,6 +264,30 @@ static void say_files(const struct symbolize *s, struct symbolize_find_module *c
 	buf_free(&line);
 }
 
+/* What --lines did, and could not do, for inlined functions. */
+static void say_inlined(const struct symbolize *s, struct symbolize_find_module *const *v,
+			size_t cnt)
+{
+	struct buf line = { 0 };
+
+	for (size_t i = 0; i < cnt; i++) {
+		const char *lacks = symbolize_find_lacks(s->find, v[i]->index);
+
+		buf_clear(&line);
+		str_counted(&line, v[i]->inlined, "place");
+		buf_addstr(&line, " in ");
+		text_module(&line, reader_names(s->reader), v[i]->index);
+		if (v[i]->inlined)
+			log_warn("symbolize: %s got inlined functions", buf_cstr(&line));
+		buf_clear(&line);
+		text_module(&line, reader_names(s->reader), v[i]->index);
+		if (lacks)
+			log_warn("symbolize: without inlined functions: %s (%s)", buf_cstr(&line),
+				 lacks);
+	}
+	buf_free(&line);
+}
+
 static void say_others(struct symbolize_find_module *const *v, size_t cnt)
 {
 	static const char *const words[SYMBOLIZE_FIND_WHY_CNT] = {
@@ -318,8 +343,8 @@ static void say_summary(const struct symbolize *s, const char *output)
 	if (cnt)
 		qsort(v, cnt, sizeof(*v), by_left);
 	for (size_t i = 0; i < cnt; i++) {
-		all += v[i]->cnt;
-		named += v[i]->named;
+		all += v[i]->cnt - v[i]->again;
+		named += v[i]->named - v[i]->again;
 	}
 	str_count(a, named);
 	str_count(b, all);
@@ -334,6 +359,7 @@ static void say_summary(const struct symbolize *s, const char *output)
 			output ? "" : ": nothing is written");
 	say_fetched(s);
 	say_files(s, v, cnt);
+	say_inlined(s, v, cnt);
 	say_others(v, cnt);
 }
 

@@ -394,9 +394,12 @@ static int put_module(struct writer *w, struct emit *emit, const struct place *p
 		return 0;
 	err = emit_module(emit, w->ts, id, names_str(w->names, m->path, NULL), m->build_id,
 			  m->build_id_sz, m->kind);
-	if (!err && strcmp(names_str(w->names, m->status, NULL), PROF_STATUS_NAMED) != 0 &&
-	    m->kind == PROF_MODULE_ELF)
-		err = emit_module_status(emit, EMIT_NOW, id, PROF_STATUS_NAMED, NULL);
+	if (!err && m->kind == PROF_MODULE_ELF &&
+	    (strcmp(names_str(w->names, m->status, NULL), PROF_STATUS_NAMED) != 0 ||
+	     *names_str(w->names, m->detail, NULL)))
+		err = emit_module_status(emit, EMIT_NOW, id, PROF_STATUS_NAMED,
+					 symbolize_find_lacks(w->find,
+							      names_frame_module(p->frame)));
 	return err;
 }
 

@@ -131,13 +131,24 @@ static struct symbolize_find_module *module_at(struct symbolize_find *f, uint64_
 	return m;
 }
 
+/* It has a name and a line, of a file of which parts were missing. */
+static bool may_lack_inlined(const struct names *n, uint64_t frame)
+{
+	const struct names_module *m = names_module(n, names_frame_module(frame));
+
+	return names_is_named(n, frame) && has_line(names_symbol(n, frame)) &&
+	       !strcmp(names_str(n, m->status, NULL), PROF_STATUS_NAMED) &&
+	       *names_str(n, m->detail, NULL);
+}
+
 void symbolize_find_want(struct symbolize_find *f, uint64_t frame)
 {
 	const struct names *n = f->cfg.names;
 	struct symbolize_find_module *m;
 
-	if (names_is_named(n, frame) && (!f->cfg.lines || has_line(names_symbol(n, frame)) ||
-					 why_of(n, frame) != SYMBOLIZE_FIND_FILE))
+	if (names_is_named(n, frame) &&
+	    (!f->cfg.lines || why_of(n, frame) != SYMBOLIZE_FIND_FILE ||
+	     (has_line(names_symbol(n, frame)) && !may_lack_inlined(n, frame))))
 		return;
 	m = module_at(f, frame);
 	m->frames = array_reserve(m->frames, &m->cap, m->cnt + 1, sizeof(*m->frames));
@@ -199,15 +210,27 @@ static bool is_news(const struct symbolize_find *f, uint64_t frame)
 {
 	if (!names_is_named(f->found, frame))
 		return false;
+	if (may_lack_inlined(f->cfg.names, frame))
+		return has_line(names_symbol(f->found, frame)) &&
+		       names_symbol(f->found, frame)->cnt > names_symbol(f->cfg.names, frame)->cnt;
 	return !names_is_named(f->cfg.names, frame) || has_line(names_symbol(f->found, frame));
 }
 
 static void count_named(struct symbolize_find *f)
 {
 	for (size_t i = 0; i < f->cnt; i++) {
-		f->v[i]->named = 0;
-		for (size_t k = 0; k < f->v[i]->cnt; k++)
-			f->v[i]->named += is_news(f, f->v[i]->frames[k]);
+		struct symbolize_find_module *m = f->v[i];
+
+		m->named = m->again = m->inlined = 0;
+		for (size_t k = 0; k < m->cnt; k++) {
+			bool again = may_lack_inlined(f->cfg.names, m->frames[k]);
+			bool news = is_news(f, m->frames[k]);
+
+			/* a look at the file tells all that there is to be had */
+			m->named += news || (again && m->status != SYMBROKER_UNKNOWN);
+			m->again += again;
+			m->inlined += news && again;
+		}
 	}
 }
 
@@ -242,6 +265,14 @@ const struct names_symbol *symbolize_find_symbol(struct symbolize_find *f, uint6
 const char *symbolize_find_str(const struct symbolize_find *f, uint32_t id, size_t *len)
 {
 	return names_str(f->found, id, len);
+}
+
+const char *symbolize_find_lacks(const struct symbolize_find *f, uint32_t index)
+{
+	const struct symbolize_find_module *m =
+		hmap_get(&f->by_index, (uint64_t)index << PROF_FRAME_MODULE_SHIFT);
+
+	return m && m->status == SYMBROKER_NAMED && *m->detail ? m->detail : NULL;
 }
 
 struct symbolize_find_module **symbolize_find_modules(const struct symbolize_find *f, size_t *cnt)

@@ -20,7 +20,8 @@ struct symbolize_find_cfg {
 	const char *
 		vmlinux; /* whole path of the kernel's file, to be looked at first; NULL = none. Borrowed */
 	const struct debuginfod *servers; /* to fetch files from; NULL = none. Borrowed */
-	bool lines; /* also places that have a function's name and no line */
+	/* also places that have a function's name and no line, or were named without inlined functions */
+	bool lines;
 	const volatile sig_atomic_t *stop; /* not 0: give up; borrowed */
 	/* now and then: so many of that many places have been looked for. May be NULL */
 	void (*tell)(void *ctx, uint64_t done, uint64_t all);
@@ -53,7 +54,9 @@ struct symbolize_find_module {
 	uint64_t text_off, text_size; /* the mapping of its code; size 0: not known */
 	uint64_t *frames; /* without a name */
 	size_t cnt, cap;
-	size_t named; /* of them, by symbolize_find_run() */
+	size_t named; /* of them, by symbolize_find_run(), or before */
+	size_t again; /* of them, that have a name and a line and may lack inlined functions */
+	size_t inlined; /* of these, that have some now */
 	enum symbroker_status status;
 	char detail[80];
 };
@@ -81,6 +84,8 @@ int symbolize_find_take(void *ctx, const struct symbroker_answer *a);
  */
 const struct names_symbol *symbolize_find_symbol(struct symbolize_find *f, uint64_t frame);
 const char *symbolize_find_str(const struct symbolize_find *f, uint32_t id, size_t *len);
+/* What a program's file, which was found, has no names for, for people; NULL: nothing is known to be missing. */
+const char *symbolize_find_lacks(const struct symbolize_find *f, uint32_t index);
 
 const struct symbolize_find_fetched *symbolize_find_fetched(const struct symbolize_find *f);
 
