@@ -247,3 +247,23 @@ Test(offcpu, what_may_be_named_later_is_told)
 		make_fini(&m);
 	}
 }
+
+/* A nap that a pause of the recording falls into: who was not seen to come back need not have slept. */
+Test(offcpu, who_is_blocked_across_a_gap_is_not_said_to_have_run)
+{
+	struct make m;
+
+	make_init(&m, NULL);
+	make_task(&m, RUN_SEC, 10, 11, "napper");
+	make_switch(&m, RUN_SEC, 0, "napper", 11, 1, "swapper/0", 0);
+	make_lost(&m, 4 * RUN_SEC, "paused", 1, RUN_SEC + 1000, 3 * RUN_SEC);
+	make_switch(&m, 4 * RUN_SEC, 0, "swapper/0", 0, 0, "napper", 11);
+	run_expect(
+		run_cmd(cmd_offcpu, make_file(&m), "offcpu", "-", NULL), CMD_OK,
+		"No blocked time in standard input: of what there may be it does not tell from "
+		"beginning to end.\n"
+		"# left out: 3.000 s, of all threads together, of which the trace does not tell: "
+		"recording was paused\n",
+		"");
+	make_fini(&m);
+}

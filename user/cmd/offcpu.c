@@ -316,14 +316,20 @@ static void put_head(struct buf *out, const struct offcpu *o)
 static void say_nothing_there(const struct offcpu *o)
 {
 	const char *why = "no thread was blocked while it was recorded";
+	struct buf out = { 0 };
 
 	if (!o->timeline.switches)
 		why = timeline_no_switches(&o->timeline);
 	else if (o->all)
 		why = "no wait is as --min, --max and --state want it";
+	else if (o->untold.ns || o->untold.unsure_ns)
+		why = "of what there may be it does not tell from beginning to end";
 	else if (timeline_is_chosen(&o->timeline))
 		return;
 	printf("No blocked time in %s: %s.\n", reader_input(o->timeline.reader), why);
+	timeline_put_unknown(&out, &o->timeline, &o->untold, o->view.color);
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&out);
 }
 
 /* Whether a call of the stack has no name that a file with a build-id may give it. */

@@ -457,7 +457,7 @@ const char *timeline_no_switches(const struct timeline *t)
 		return t->opts.each_switch ?
 			       TIMELINE_STAYS :
 			       "it has only stays off the CPU that are as --min-block and --max-block "
-			       "wanted them, and there is none";
+			       "wanted them, and none ended in it";
 	return "it has no switches: its threads slept, or it was recorded with --no-sched";
 }
 
