@@ -222,13 +222,15 @@ Test(flight, no_more_snapshots_are_kept_than_are_wanted)
 {
 	struct live_control control;
 	struct live_proc numbers;
+	struct buf said, wanted = { 0 };
 	struct live_rec rec;
 	unsigned int i;
 
 	live_control(&control);
 	live_stimulus(&numbers, "numbers", "2", NULL);
 	live_record(&rec, "-p", live_number(numbers.pid), "-e", "syscalls:sys_enter_close",
-		    "--flight", "60s", "--switch-max-files", "2", "--control", control.spec, NULL);
+		    "--flight", "60s", "--switch-max-files", "2", "--control", control.spec, "-v",
+		    "--progress", NULL);
 	live_ask(&control, "ping");
 	let_go(&numbers);
 	for (i = 0; i < 3; i++) {
@@ -238,9 +240,21 @@ Test(flight, no_more_snapshots_are_kept_than_are_wanted)
 	cr_expect(!is_there(file_of(&rec, 0, "")));
 	cr_expect(is_there(file_of(&rec, 1, "")) && is_there(file_of(&rec, 2, "")));
 	live_go(&numbers);
-	cr_assert_eq(live_stop(&rec), 0);
+	kill(rec.proc.pid, SIGINT);
+	cr_assert_eq(live_wait(&rec.proc), 0);
 	live_end(&numbers);
 	live_control_fini(&control);
+	/* each is told, and what they are called */
+	said = live_errors(&rec.proc);
+	live_proc_fini(&rec.proc);
+	buf_printf(&wanted, "record: %s is complete\n", file_of(&rec, 0, ""));
+	cr_expect(strstr(buf_cstr(&said), buf_cstr(&wanted)), "%s", buf_cstr(&said));
+	buf_clear(&wanted);
+	buf_printf(&wanted, "  written to %s.N.bin; next: dial9-prof report %s\n", rec.path,
+		   rec.path);
+	cr_expect(strstr(buf_cstr(&said), buf_cstr(&wanted)), "%s", buf_cstr(&said));
+	buf_free(&said);
+	buf_free(&wanted);
 }
 
 Test(flight, an_event_that_passes_its_filter_is_a_trigger_and_what_follows_is_there)

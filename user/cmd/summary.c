@@ -300,15 +300,16 @@ static void print_story(const struct summary *s, const struct recorder_cfg *cfg,
 void summary_print(const struct summary *s, const struct recorder_cfg *cfg,
 		   const struct recorder_result *result)
 {
+	const bool many = cfg->output.set || cfg->flight.ns;
 	struct stat st;
 
 	print_figures(cfg, result);
 	/* A pipe has been read by another, and would never end again. */
-	if (!cfg->output.set && (stat(s->file, &st) || !S_ISREG(st.st_mode)))
+	if (!many && (stat(s->file, &st) || !S_ISREG(st.st_mode)))
 		return;
 	print_story(s, cfg, result);
 	fprintf(stderr, "  written to %s%s; next: dial9-prof report%s%s\n", s->file,
-		cfg->output.set ? ".N.bin" : "", strcmp(s->file, "dial9.bin") ? " " : "",
+		many ? ".N.bin" : "", strcmp(s->file, "dial9.bin") ? " " : "",
 		strcmp(s->file, "dial9.bin") ? s->file : "");
 }
 

@@ -347,11 +347,15 @@ static int output_end(void *segment)
 {
 	struct file *f = segment;
 	struct output *o = f->output;
-	char *path = f->path && o->cfg.max_files ? xstrdup(f->path) : NULL;
+	char *path = f->path ? xstrdup(f->path) : NULL;
 	int err = f->pack && f->sink ? pack_end(f->pack) : 0, closed = file_close(f);
 
-	if (path)
+	if (path && !err && !closed)
+		log_info("record: %s is complete", path);
+	if (path && o->cfg.max_files)
 		note_complete(o, path);
+	else
+		free(path);
 	remove_old(o);
 	return err ? err : closed;
 }
