@@ -359,6 +359,8 @@ enum prof_tp_symbol_kind {
 	"Trigger" /* reason string, event string, pid u32, tid u32: 0 for nobody, then: */
 #define PROF_F_REASON "reason" /* one of PROF_TRIGGER_* */
 #define PROF_F_DURATION_NS "duration_ns" /* varint: that was too long; 0 for other reasons */
+/* varint: others since the last Trigger, which came too soon after a snapshot (--rearm) and asked for nothing */
+#define PROF_F_TOO_SOON "too_soon"
 #define PROF_TRIGGER_EVENT "event" /* its name is in PROF_F_EVENT, which is empty otherwise */
 #define PROF_TRIGGER_OFFCPU "offcpu" /* the thread was blocked */
 #define PROF_TRIGGER_RUNQ "runq" /* it waited for a CPU */

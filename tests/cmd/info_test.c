@@ -613,7 +613,8 @@ static struct run run_triggers(unsigned int cnt, const char *option)
 	struct dial9_schema *s =
 		MAKE_SCHEMA(PROF_EV_TRIGGER, { PROF_F_REASON, DIAL9_POOLED_STRING },
 			    { PROF_F_EVENT, DIAL9_POOLED_STRING }, { PROF_F_PID, DIAL9_U32 },
-			    { PROF_F_TID, DIAL9_U32 }, { PROF_F_DURATION_NS, DIAL9_VARINT });
+			    { PROF_F_TID, DIAL9_U32 }, { PROF_F_DURATION_NS, DIAL9_VARINT },
+			    { PROF_F_TOO_SOON, DIAL9_VARINT });
 	struct make m;
 	struct run r;
 
@@ -626,6 +627,7 @@ static struct run run_triggers(unsigned int cnt, const char *option)
 		dial9_enc_put_u64(m.enc, i ? 0 : 10);
 		dial9_enc_put_u64(m.enc, i ? 0 : 11);
 		dial9_enc_put_u64(m.enc, i ? 0 : 5000);
+		dial9_enc_put_u64(m.enc, i ? 3 : 0);
 		make_end(&m);
 	}
 	r = run_cmd(cmd_info, make_file(&m), "info", "-", option, NULL);
@@ -639,16 +641,18 @@ Test(info, triggers_are_told_in_text_and_in_json)
 	struct run r = run_triggers(2, NULL);
 
 	run_expect_in(r.out, "\ntrigger         runq 5.000 us of thread 11 (pool) at 0.000002\n"
-			     "                end at 0.000002\n");
+			     "                end at 0.000002\n"
+			     "                3 came too soon after a snapshot and asked for none "
+			     "(--rearm)\n");
 	run_free(&r);
 	r = run_triggers(2, "--json");
 	run_expect_in(r.out,
-		      ",\"triggers\":{\"count\":2,\"first\":[{\"ts_ns\":2000,"
+		      ",\"triggers\":{\"count\":2,\"too_soon\":3,\"first\":[{\"ts_ns\":2000,"
 		      "\"reason\":\"runq\",\"duration_ns\":5000,\"tid\":11,"
 		      "\"comm\":\"pool\"},{\"ts_ns\":2001,\"reason\":\"end\"}]},\"types\":[");
 	run_free(&r);
 	r = run_triggers(17, "--json");
-	run_expect_in(r.out, ",\"triggers\":{\"count\":17,\"first\":[");
+	run_expect_in(r.out, ",\"triggers\":{\"count\":17,\"too_soon\":48,\"first\":[");
 	run_expect_in(r.out, "{\"ts_ns\":2015,\"reason\":\"end\"}]},\"types\":[");
 	run_free(&r);
 	r = run_triggers(0, "--json");

@@ -160,11 +160,13 @@ Test(trigger, it_is_armed_again_after_a_while_but_signals_are_always_heard)
 	step(t, now + HOUR / 2);
 	cr_expect_eq(told_cnt, 2);
 	cr_expect_str_eq(told.reason, PROF_TRIGGER_SIGNAL);
+	cr_expect_eq(told.too_soon, 2, "an event, and a wait");
 	step(t, now + 2 * HOUR);
 	cr_expect_eq(snapshots, 2);
 	trigger_ask(t);
 	step(t, now + 2 * HOUR);
 	cr_expect_str_eq(told.reason, PROF_TRIGGER_CONTROL);
+	cr_expect_eq(told.too_soon, 0, "those were told");
 	step(t, now + 3 * HOUR);
 	cr_expect_eq(snapshots, 3);
 	see(t, 1, now + 5 * HOUR);

@@ -29,6 +29,7 @@ struct info {
 	struct names *names;
 	struct event_counts counts;
 	struct info_trigger triggers[INFO_TRIGGERS_MAX]; /* the first of them */
+	uint64_t too_soon; /* others, that asked for no snapshot */
 	size_t trigger_cnt;
 	uint64_t bytes; /* of whole frames */
 	uint64_t overhead_bytes; /* of those that are no events */

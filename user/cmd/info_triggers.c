@@ -37,7 +37,10 @@ void info_triggers_add(struct info *in, const struct trace_event *ev)
 {
 	const struct trace *t = reader_trace(in->reader);
 
-	if (!ev->has_ts || !is_trigger(ev) || in->trigger_cnt++ >= INFO_TRIGGERS_MAX)
+	if (!ev->has_ts || !is_trigger(ev))
+		return;
+	in->too_soon += number_of(ev, PROF_F_TOO_SOON);
+	if (in->trigger_cnt++ >= INFO_TRIGGERS_MAX)
 		return;
 	in->triggers[in->trigger_cnt - 1] = (struct info_trigger){
 		.ts = ev->ts,
@@ -93,6 +96,11 @@ void info_triggers_put(struct info *in)
 	}
 	if (shown < in->trigger_cnt)
 		buf_printf(&in->out, "%-15s and %zu more\n", "", in->trigger_cnt - shown);
+	if (in->too_soon)
+		buf_printf(&in->out,
+			   "%-15s %" PRIu64 " came too soon after a snapshot and asked for none "
+			   "(--rearm)\n",
+			   "", in->too_soon);
 }
 
 static void json_name(struct info *in, const char *key, uint32_t name)
@@ -109,7 +117,8 @@ void info_triggers_json(struct info *in)
 
 	if (!shown)
 		return;
-	buf_printf(&in->out, ",\"triggers\":{\"count\":%zu,\"first\":[", in->trigger_cnt);
+	buf_printf(&in->out, ",\"triggers\":{\"count\":%zu,\"too_soon\":%" PRIu64 ",\"first\":[",
+		   in->trigger_cnt, in->too_soon);
 	for (size_t i = 0; i < shown; i++) {
 		const struct info_trigger *t = &in->triggers[i];
 

@@ -122,13 +122,14 @@ static const struct schema_def schema_defs[SCHEMA_CNT] = {
 				  { PROF_F_LAST_NS, DIAL9_VARINT },
 			  } },
 	[SCHEMA_TRIGGER] = { PROF_EV_TRIGGER,
-			     5,
+			     6,
 			     {
 				     { PROF_F_REASON, DIAL9_POOLED_STRING },
 				     { PROF_F_EVENT, DIAL9_POOLED_STRING },
 				     { PROF_F_PID, DIAL9_U32 },
 				     { PROF_F_TID, DIAL9_U32 },
 				     { PROF_F_DURATION_NS, DIAL9_VARINT },
+				     { PROF_F_TOO_SOON, DIAL9_VARINT },
 			     } },
 	[SCHEMA_STATS] = { PROF_EV_STATS,
 			   34,
@@ -407,6 +408,7 @@ int emit_trigger(struct emit *e, const struct emit_trigger *t)
 	dial9_enc_put_u64(e->enc, t->pid);
 	dial9_enc_put_u64(e->enc, t->tid);
 	dial9_enc_put_u64(e->enc, t->ns);
+	dial9_enc_put_u64(e->enc, t->too_soon);
 	return dial9_enc_end(e->enc);
 }
 

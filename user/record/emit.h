@@ -90,6 +90,7 @@ struct emit_trigger {
 	const char *event; /* NULL for none */
 	uint32_t pid, tid;
 	uint64_t ns;
+	uint64_t too_soon; /* others, that asked for nothing */
 };
 int emit_trigger(struct emit *e, const struct emit_trigger *t);
 

@@ -33,7 +33,8 @@ struct trigger {
 	bool has_event; /* that is not told yet: */
 	struct emit_trigger event;
 	uint64_t due_ns; /* a snapshot is to hold what was before; 0: none is */
-	uint64_t armed_ns; /* what happened before asks for nothing */
+	uint64_t armed_ns; /* what happened before asks for nothing, */
+	uint64_t too_soon; /* which it did so often since the last that did */
 };
 
 static void find_events(struct trigger *t)
@@ -76,8 +77,12 @@ void trigger_free(struct trigger *t)
 void trigger_see(struct trigger *t, const struct prof_rec *rec)
 {
 	if (!t || !t->is_trigger || rec->kind != PROF_REC_TRACEPOINT || t->has_event ||
-	    !t->is_trigger[rec->event] || rec->ts < t->armed_ns)
+	    !t->is_trigger[rec->event])
 		return;
+	if (rec->ts < t->armed_ns) {
+		t->too_soon++;
+		return;
+	}
 	t->has_event = true;
 	t->event = (struct emit_trigger){
 		.ts = rec->ts,
@@ -98,9 +103,12 @@ static bool take_latency(struct trigger *t, struct emit_trigger *out)
 {
 	struct prof_latency_hit hit;
 
-	if ((!t->cfg.offcpu_ns && !t->cfg.runq_ns) || !capture_latency(t->capture, &hit) ||
-	    hit.ts < t->armed_ns)
+	if ((!t->cfg.offcpu_ns && !t->cfg.runq_ns) || !capture_latency(t->capture, &hit))
 		return false;
+	if (hit.ts < t->armed_ns) {
+		t->too_soon++;
+		return false;
+	}
 	*out = (struct emit_trigger){
 		.ts = hit.ts,
 		.reason = hit.kind == PROF_LATENCY_RUNQ ? PROF_TRIGGER_RUNQ : PROF_TRIGGER_OFFCPU,
@@ -133,6 +141,13 @@ static bool take_any(struct trigger *t, struct emit_trigger *out)
 	return event || too_long || by_signal || by_control;
 }
 
+static int tell(struct trigger *t, struct status *status, struct emit_trigger by)
+{
+	by.too_soon = t->too_soon;
+	t->too_soon = 0;
+	return status_trigger(status, &by);
+}
+
 /* A hole between two snapshots is told in the second. */
 static int take_snapshot(struct trigger *t, struct status *status)
 {
@@ -156,14 +171,14 @@ int trigger_step(struct trigger *t, struct status *status, uint64_t mark_ns)
 	if (err || !take_any(t, &by) || t->due_ns)
 		return err;
 	t->due_ns = by.ts + t->cfg.post_ns + 1;
-	return status_trigger(status, &by);
+	return tell(t, status, by);
 }
 
 int trigger_end(struct trigger *t, struct status *status, uint64_t now_ns)
 {
 	const struct emit_trigger by = { .ts = now_ns, .reason = PROF_TRIGGER_END };
 
-	int err = t ? status_trigger(status, &by) : 0;
+	int err = t ? tell(t, status, by) : 0;
 
 	return t && !err ? take_snapshot(t, status) : err;
 }
