@@ -362,9 +362,11 @@ static void expect_thinned(const char *max_overhead, const char *want)
 /* A number that makes counts those of all is right where one slice in so many was recorded all the while. */
 Test(sched, what_is_left_out_has_a_weight_only_if_it_is_even)
 {
-	expect_thinned(NULL,
-		       "# thinned: 62.5% of the time was recorded, in slices: counts and sums are "
-		       "of that, times 1.60 they are about those of all (");
+	expect_thinned(
+		NULL,
+		"# thinned: 62.5% of the time was recorded, in slices: counts and sums are "
+		"of that, times 1.60 they are about those of all; waits that are not over within "
+		"a slice are in none (");
 	expect_thinned("10000",
 		       "# thinned: 62.5% of the time was recorded: slices of it from 22.000000 "
 		       "to 23.833333, 18.2% of that, and all else; counts and sums are of what "

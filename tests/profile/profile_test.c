@@ -453,6 +453,28 @@ Test(profile, a_thread_without_a_name_of_its_own_has_the_first_that_was_told)
 	names_free(n);
 }
 
+Test(profile, a_thread_is_of_the_process_that_was_told_later)
+{
+	struct profile_rows rows = { 0 };
+	struct names *n = make_names();
+	struct names_task task = { .tid = 11, .pid = 10, .comm = NAMES_NONE };
+	struct profile *p;
+
+	cr_assert_eq(profile_new(n, &p), 0);
+	add_of(p, at(1, HOT), NAMES_NONE, 11, NAMES_NONE, 0);
+	add_of(p, at(1, HOT), 10, 11, NAMES_NONE, 0);
+	add_of(p, at(1, HOT), NAMES_NONE, 12, NAMES_NONE, 0);
+	names_task_learn(n, 0, &task);
+	profile_flat(p, 1u << PROFILE_PID, &rows);
+	cr_assert_eq(rows.cnt, 2);
+	cr_expect_eq(rows.v[0].pid, 10);
+	cr_expect_eq(rows.v[0].self, 2);
+	cr_expect_eq(rows.v[1].pid, NAMES_NONE);
+	free(rows.v);
+	profile_free(p);
+	names_free(n);
+}
+
 /* One sample of the leaf, on a CPU and in a control group. */
 static void add_on(struct profile *p, uint32_t cpu, uint32_t cgroup)
 {

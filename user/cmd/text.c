@@ -100,7 +100,9 @@ static void put_slices(struct buf *out, const struct account *a, const struct na
 	if (!thinned_by_need(n)) {
 		buf_addstr(out, ", in slices: counts and sums are of that");
 		if (seen)
-			buf_printf(out, ", times %.2f they are about those of all",
+			buf_printf(out,
+				   ", times %.2f they are about those of all; waits that are not "
+				   "over within a slice are in none",
 				   (double)span_ns / (double)seen);
 		return;
 	}

@@ -226,6 +226,17 @@ static uint32_t comm_of(const struct profile *p, const struct profile_stack *s)
 	return task ? task->comm : NAMES_NONE;
 }
 
+/* Who is born waits before it is told whose it is. */
+static uint32_t pid_of(const struct profile *p, const struct profile_stack *s)
+{
+	const struct names_task *task;
+
+	if (s->pid != NAMES_NONE)
+		return s->pid;
+	task = names_task_first(p->names, s->part, s->tid);
+	return task ? task->pid : NAMES_NONE;
+}
+
 static uint32_t cgroup_of(const struct profile *p, const struct profile_stack *s)
 {
 	const struct names_task *task;
@@ -293,7 +304,7 @@ struct profile_row profile_task_row(const struct profile *p, const struct profil
 	if (keys & 1u << PROFILE_COMM)
 		row.comm = comm_of(p, s);
 	if (keys & 1u << PROFILE_PID)
-		row.pid = s->pid;
+		row.pid = pid_of(p, s);
 	if (keys & 1u << PROFILE_TID)
 		row.tid = s->tid;
 	if (keys & 1u << PROFILE_PART)
