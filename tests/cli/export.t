@@ -85,7 +85,7 @@ $ dial9-prof export perfetto --kind wall -o wall t.gz; protoc -I $T/export --dec
 72
 #
 # A trace is not replaced by what is made of it, whatever it is called there.
-$ cp $T/golden/dial9/mixed_1k.bin own; ln own other; ln -s own link; for o in own other link; do dial9-prof export folded -o $o own; done; dial9-prof export html -o own own; dial9-prof cut own -o other; dial9-prof convert own -o ./own; cmp own $T/golden/dial9/mixed_1k.bin; ls own* other* link*
+$ cp $T/golden/dial9/mixed_1k.bin own; ln own other; ln -s own link; for o in own other link; do dial9-prof export folded -o $o own; done; dial9-prof export html -o own own; dial9-prof cut own -o other; dial9-prof convert own -o ./own; dial9-prof merge t.gz link -o own; cmp own $T/golden/dial9/mixed_1k.bin; ls own* other* link*
 link
 other
 own
@@ -95,6 +95,7 @@ own
 ! dial9-prof: export: the output would take the place of the input, own; choose another file with -o
 ! dial9-prof: cut: the output would take the place of the input, own; choose another file with -o
 ! dial9-prof: convert: the output would take the place of the input, own; choose another file with -o
+! dial9-prof: merge: the output would take the place of the input, link; choose another file with -o
 $ dial9-prof export folded - <own >>own; echo $?; cmp own $T/golden/dial9/mixed_1k.bin
 1
 ! dial9-prof: export: the output would take the place of the input, which is standard input; choose another file with -o

@@ -123,9 +123,12 @@ $ (ulimit -n 64; dial9-prof merge many/* -o none); ls none
 ! ls: cannot access 'none': No such file or directory
 ? 2
 #
-# An older file is kept; one that is an input, too.
-$ cp mixed same; dial9-prof merge -q same -o same; dial9-prof info --verify same; cmp same.old mixed
-same: good: 1005 frames, 1000 of them events, in 37497 bytes
+# An older file is kept; one that is an input is not replaced.
+$ cp mixed same; dial9-prof merge -q mixed -o same; cmp same.old mixed
+$ dial9-prof merge -q same -o ./same; ls same same.old
+same
+same.old
+! dial9-prof: merge: the output would take the place of the input, same; choose another file with -o
 $ dial9-prof merge mixed -o /dev/full
 ! dial9-prof: cannot write /dev/full: No space left on device
 ? 3

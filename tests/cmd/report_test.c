@@ -576,7 +576,7 @@ Test(report, bad_input_is_one_clear_line_and_code_5)
 	run_expect(
 		run_cmd(cmd_report, make_fd("PERFILE2", 8), "report", "-", NULL), 5, "",
 		"dial9-prof: standard input: no dial9 trace: not a dial9 stream at byte 0 (is it "
-		"another kind of file?)\n");
+		"of another kind? dial9-prof convert reads some)\n");
 	run_expect(
 		run_cmd(cmd_report, make_fd("TRC\0\1\0", 6), "report", "-", NULL), 5, "",
 		"dial9-prof: standard input: damaged: unknown frame tag at byte 5 (copy it again; "

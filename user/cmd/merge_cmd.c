@@ -148,6 +148,16 @@ static int merge(const struct merge_args *args, const struct merge_opts *opts,
 	return code;
 }
 
+/* What a directory has of it is left out as it is read. */
+static bool is_input(const char *output, char **paths, int cnt)
+{
+	bool is = false;
+
+	for (int i = 0; i < cnt && !is; i++)
+		is = sink_is_input("merge", output, paths[i]);
+	return is;
+}
+
 int cmd_merge(int argc, char **argv)
 {
 	struct merge_args args = { 0 };
@@ -164,7 +174,7 @@ int cmd_merge(int argc, char **argv)
 		opts.output = args.output;
 		if (why)
 			log_error("merge: %s; see dial9-prof merge --help", why);
-		else
+		else if (!is_input(args.output, argv + first, argc - first))
 			code = merge(&args, &opts, (const char *const *)argv + first,
 				     (size_t)(argc - first));
 	}

@@ -66,8 +66,9 @@ static int complain(struct reader *r, const struct trace *t, int err)
 	else if (r->read_err)
 		log_error("cannot read %s: %s", name, strerror(-r->read_err));
 	else if (err == -EBADMSG && de.offset < 5)
-		log_error("%s: no dial9 trace: %s at byte %llu%s (is it another kind of file?)",
-			  name, de.reason, at, gz);
+		log_error(
+			"%s: no dial9 trace: %s at byte %llu%s (is it of another kind? dial9-prof convert reads some)",
+			name, de.reason, at, gz);
 	else if (err == -EBADMSG)
 		log_error("%s: damaged: %s at byte %llu%s (copy it again; dial9-prof dump shows "
 			  "what comes before)",
