@@ -380,6 +380,24 @@ Test(diff, recordings_one_behind_the_other_have_no_time_in_between)
 	run_free(&r);
 }
 
+Test(diff, recordings_side_by_side_have_each_their_own_time)
+{
+	struct run r = diff(two_fd(200 * MS, "sleeper", 20), napping_fd(NULL, 0), "--kind=offcpu",
+			    "--comm=napper", NULL);
+
+	run_expect_in(r.out, ": 100 blocks, 0.2 s, over 0.600 s\n"
+			     "# old: recordings lie side by side, 0.800 s one by one: what one of "
+			     "them has is by its own time\n");
+	run_expect_in(r.out, "\n~    500.000    500.000 ");
+	run_free(&r);
+	/* those that only touch follow each other */
+	r = diff(two_fd(380 * MS, "napper", 10), napping_fd(NULL, 0), "--kind=offcpu", "--json",
+		 NULL);
+	run_expect_in(r.out, "\"span_ns\":780000000,\"recorded_ns\":780000000,");
+	run_expect_in(r.out, ",\"old\":0.512820513,");
+	run_free(&r);
+}
+
 Test(diff, what_nobody_can_tell_is_not_chance)
 {
 	struct run r = diff(build_fd(&old_build, 1, MS, 50000), build_fd(&old_build, 1, MS, 40),

@@ -172,6 +172,11 @@ static enum diff_normal normal_of(const struct diff *d)
 	return d->sides[DELTA_OLD].whole && d->sides[DELTA_NEW].whole ? DIFF_BY_NONE : DIFF_BY_TIME;
 }
 
+static bool is_weighed(const struct diff *d, const struct diff_side *s)
+{
+	return d->normal == DIFF_BY_TIME && s->time.parts_ns > s->time.ns;
+}
+
 static void measure(struct diff *d)
 {
 	d->normal = normal_of(d);
@@ -182,7 +187,9 @@ static void measure(struct diff *d)
 		diff_fold(d, (enum delta_side)side, d->timed);
 		d->scale.by[side] = scale_of(d, (enum delta_side)side, d->normal);
 	}
-	d->scale.lengths = d->opts->kind == DIFF_OFFCPU;
+	/* what is weighted by part has lost its lengths */
+	d->scale.lengths = d->opts->kind == DIFF_OFFCPU && !is_weighed(d, &d->sides[DELTA_OLD]) &&
+			   !is_weighed(d, &d->sides[DELTA_NEW]);
 	d->scale.share = d->normal == DIFF_BY_SAMPLES;
 	make_changes(d);
 }

@@ -33,6 +33,7 @@ struct diff_side {
 	struct event_counts counts; /* the loss only */
 	uint64_t observed; /* samples, or intervals */
 	struct observed_sum time; /* that was recorded in the window */
+	double sum; /* of what was observed: ns, where it is timed */
 	bool timed; /* all samples stand for times that are known */
 	bool whole; /* each part is a command from its start to its end, and all of it is looked at */
 
@@ -41,6 +42,7 @@ struct diff_side {
 	struct stack_table stacks;
 	struct intervals *intervals;
 	struct observed observed_time;
+	double *weights; /* of sums by part: see struct observed_opts */
 	struct diff_part *parts; /* by part */
 	size_t part_cap;
 	uint8_t *windows; /* by clock: told to the intervals */

@@ -80,10 +80,10 @@ static void say_left_out(const struct diff *d, enum delta_side side)
 			   name, (double)(time->span_ns - time->ns) / 1e9);
 		say(d, PAINT_WARN, &text);
 	}
-	if (time->parts_ns > time->ns) {
+	if (time->parts_ns > time->ns && d->normal == DIFF_BY_TIME) {
 		buf_printf(&text,
-			   "%s: recordings lie side by side, %.3f s one by one: rates are by the "
-			   "time of all, also of what only one of them has",
+			   "%s: recordings lie side by side, %.3f s one by one: what one of them "
+			   "has is by its own time",
 			   name, (double)time->parts_ns / 1e9);
 		say(d, PAINT_WARN, &text);
 	}
@@ -102,7 +102,7 @@ static void say_side(const struct diff *d, enum delta_side side)
 	buf_addstr(&text, ": ");
 	str_counted(&text, s->observed, nouns[d->opts->kind]);
 	if (d->timed && s->observed)
-		buf_printf(&text, ", %.3g s", d->delta->all[side].sum / 1e9);
+		buf_printf(&text, ", %.3g s", s->sum / 1e9);
 	add_time(&text, &s->time);
 	say(d, PAINT_PLAIN, &text);
 	if (account_lacks(&s->counts.account)) {
@@ -342,7 +342,7 @@ static void json_side(struct buf *out, const struct diff *d, enum delta_side sid
 	buf_printf(out,
 		   ",\"observed\":%" PRIu64 ",\"span_ns\":%" PRIu64 ",\"recorded_ns\":%" PRIu64,
 		   s->observed, s->time.span_ns, s->time.ns);
-	json_number(out, "sum_ns", d->delta->all[side].sum, d->timed);
+	json_number(out, "sum_ns", s->sum, d->timed);
 	buf_addch(out, ',');
 	text_json_account(out, &s->counts.account);
 	buf_addch(out, '}');

@@ -79,6 +79,7 @@ static void take_interval(void *ctx, const struct interval *i)
 		return;
 	name = task.comm == NAMES_NONE ? "[unknown]" : names_str(r->s->names, task.comm, &len);
 	len = task.comm == NAMES_NONE ? strlen(name) : len;
+	r->s->sum += (double)(i->end - i->start);
 	delta_add_wait(r->d->delta, r->side, name, len, i->end - i->start);
 	r->s->observed++;
 }
@@ -219,10 +220,15 @@ static bool window_of(const void *ctx, uint32_t clock, uint64_t *from, uint64_t 
 /* What the parts are together. */
 static void sum_up(const struct diff *d, struct diff_side *s)
 {
-	const struct observed_opts opts = {
-		.names = s->names, .ctx = s, .window = window_of, .tells = tells, .cpu = TRACE_NONE
-	};
+	double *weights = xcalloc(s->names->parts.cnt, sizeof(*weights));
+	const struct observed_opts opts = { .names = s->names,
+					    .ctx = s,
+					    .window = window_of,
+					    .tells = tells,
+					    .cpu = TRACE_NONE,
+					    .weights = weights };
 
+	s->weights = weights;
 	s->time = observed_sum(&s->observed_time, &opts);
 	s->timed = true;
 	s->whole = s->part_cap && !s->sel.has_time;
@@ -277,6 +283,9 @@ void diff_fold(struct diff *d, enum delta_side side, bool timed)
 			       (double)names_period_ns(s->names, (uint32_t)(key >> 32)) :
 			       1;
 		sum = *(const struct delta_sum *)value;
+		s->sum += sum.sum * each;
+		if (d->normal == DIFF_BY_TIME)
+			each *= s->weights[key >> 32];
 		sum.sum *= each;
 		sum.squares *= each * each;
 		cnt = 0;
@@ -305,4 +314,5 @@ void diff_side_fini(struct diff_side *s)
 	reader_free(s->reader);
 	free(s->parts);
 	free(s->windows);
+	free(s->weights);
 }

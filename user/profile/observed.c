@@ -40,10 +40,23 @@ void observed_loss(struct observed *o, const struct trace *t, const struct trace
 	o->out_cnt++;
 }
 
-/* Times of one clock. */
+/* Times of the parts on one clock. */
 struct times {
 	struct gap *spans, *seen;
 	size_t span_cnt, span_cap, seen_cnt, seen_cap;
+};
+
+/* Parts that follow each other. */
+struct lane {
+	uint64_t until;
+	struct times times;
+};
+
+/* One of a clock, by when it began. */
+struct member {
+	uint64_t first, last;
+	uint32_t part;
+	size_t lane;
 };
 
 static int by_from(const void *a, const void *b)
@@ -119,37 +132,108 @@ static bool counts(const struct observed *o, const struct observed_opts *opts, u
 	       has_cpu(&o->v[part], opts, part);
 }
 
-static void add_part(struct times *t, const struct observed *o, const struct observed_opts *opts,
-		     uint32_t part, struct observed_sum *sum)
+/* When a part began and ended, as far as it is looked at; false: not at all. */
+static bool span_of(const struct observed *o, const struct observed_opts *opts, struct member *m)
 {
-	const struct observed_part *p = &o->v[part];
-	uint64_t first = p->first, last = p->last, from, to;
+	uint64_t from, to;
 
+	m->first = o->v[m->part].first;
+	m->last = o->v[m->part].last;
 	if (opts->window &&
-	    opts->window(opts->ctx, names_part(opts->names, part)->clock, &from, &to)) {
-		first = from > first ? from : first;
-		last = to < last ? to : last;
+	    opts->window(opts->ctx, names_part(opts->names, m->part)->clock, &from, &to)) {
+		m->first = from > m->first ? from : m->first;
+		m->last = to < m->last ? to : m->last;
 	}
-	sum->parts++;
-	if (first >= last)
-		return;
-	add(&t->spans, &t->span_cnt, &t->span_cap, first, last);
-	sum->parts_ns += add_seen(t, p, first, last);
+	return m->first < m->last;
 }
 
-/* Of the parts on the clock of @part, the first of them. */
+static int by_first(const void *a, const void *b)
+{
+	const struct member *x = a, *y = b;
+
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return x->part < y->part ? -1 : x->part > y->part;
+}
+
+/* Of the parts on the clock of @part, the first of them, those that count. Their number; the caller frees *@out. */
+static size_t members_of(const struct observed *o, const struct observed_opts *opts, uint32_t part,
+			 bool all, struct member **out)
+{
+	struct member m = { 0 };
+	size_t cnt = 0, cap = 0;
+
+	*out = NULL;
+	for (uint32_t i = part; i < o->cap && i < opts->names->parts.cnt; i++) {
+		m.part = i;
+		if (names_part(opts->names, i)->clock != part || !counts(o, opts, i, all) ||
+		    !span_of(o, opts, &m))
+			continue;
+		*out = array_reserve(*out, &cap, cnt + 1, sizeof(**out));
+		(*out)[cnt++] = m;
+	}
+	if (cnt)
+		qsort(*out, cnt, sizeof(**out), by_first);
+	return cnt;
+}
+
+/* The one that ended last of those that did before @m began, or nearly; else a new one. */
+static size_t lane_for(const struct lane *lanes, size_t cnt, const struct member *m)
+{
+	const uint64_t latest = m->first + (m->last - m->first) / 10;
+	size_t best = cnt;
+
+	for (size_t i = 0; i < cnt; i++)
+		if (lanes[i].until <= latest && (best == cnt || lanes[i].until > lanes[best].until))
+			best = i;
+	return best;
+}
+
+static void weigh(const struct observed *o, const struct observed_opts *opts, struct member *m,
+		  size_t cnt, uint64_t ns)
+{
+	struct lane *lanes = xcalloc(cnt, sizeof(*lanes));
+	size_t lane_cnt = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		m[i].lane = lane_for(lanes, lane_cnt, &m[i]);
+		lane_cnt += m[i].lane == lane_cnt;
+		if (m[i].last > lanes[m[i].lane].until)
+			lanes[m[i].lane].until = m[i].last;
+		add_seen(&lanes[m[i].lane].times, &o->v[m[i].part], m[i].first, m[i].last);
+	}
+	for (size_t i = 0; i < lane_cnt; i++)
+		lanes[i].until = together(lanes[i].times.seen, lanes[i].times.seen_cnt);
+	for (size_t i = 0; i < cnt; i++)
+		if (lanes[m[i].lane].until)
+			opts->weights[m[i].part] = (double)ns / (double)lanes[m[i].lane].until;
+	for (size_t i = 0; i < lane_cnt; i++)
+		free(lanes[i].times.seen);
+	free(lanes);
+}
+
 static void add_clock(const struct observed *o, const struct observed_opts *opts, uint32_t part,
 		      bool all, struct observed_sum *sum)
 {
 	struct times t = { 0 };
+	struct member *m;
+	const size_t cnt = members_of(o, opts, part, all, &m);
+	uint64_t ns, parts_ns = 0;
 
-	for (uint32_t i = part; i < o->cap; i++)
-		if (names_part(opts->names, i)->clock == part && counts(o, opts, i, all))
-			add_part(&t, o, opts, i, sum);
+	for (size_t i = 0; i < cnt; i++) {
+		add(&t.spans, &t.span_cnt, &t.span_cap, m[i].first, m[i].last);
+		parts_ns += add_seen(&t, &o->v[m[i].part], m[i].first, m[i].last);
+	}
+	ns = together(t.seen, t.seen_cnt);
+	if (opts->weights && parts_ns > ns)
+		weigh(o, opts, m, cnt, ns);
+	sum->parts += cnt;
 	sum->span_ns += together(t.spans, t.span_cnt);
-	sum->ns += together(t.seen, t.seen_cnt);
+	sum->ns += ns;
+	sum->parts_ns += parts_ns;
 	free(t.spans);
 	free(t.seen);
+	free(m);
 }
 
 struct observed_sum observed_sum(const struct observed *o, const struct observed_opts *opts)
@@ -160,6 +244,8 @@ struct observed_sum observed_sum(const struct observed *o, const struct observed
 
 	for (uint32_t i = 0; i < cnt && all && opts->tells; i++)
 		all = !o->v[i].any || !opts->tells(opts->ctx, i);
+	for (size_t i = 0; opts->weights && i < opts->names->parts.cnt; i++)
+		opts->weights[i] = 1;
 	for (uint32_t i = 0; i < cnt; i++)
 		if (names_part(opts->names, i)->clock == i)
 			add_clock(o, opts, i, all, &sum);

@@ -35,6 +35,12 @@ struct observed_opts {
 	/* Whether a part tells of what is measured; where none does, all count. NULL: all do. */
 	bool (*tells)(const void *ctx, uint32_t part);
 	uint32_t cpu; /* parts that this CPU was recorded in; TRACE_NONE: all */
+	/*
+	 * NULL, or an array by part, of as many as there are: what sums of a part are to be multiplied by before they
+	 * are divided by observed_sum.ns, so that what lies side by side has a rate by its own time. 1 where nothing
+	 * does. Parts that overlap by no more than a tenth follow each other.
+	 */
+	double *weights;
 };
 
 /* Times that several parts on one clock have count once; those of several clocks are added up. */
