@@ -272,6 +272,37 @@ Test(report, seconds_of_tasks_are_those_of_the_switches)
 	expect_exact("--limit", "9", true, "# 8.000 s more may have been on a CPU, or not");
 }
 
+/* One switch of a thread came through, and then samples alone: of them is what it did. */
+Test(report, samples_go_before_switches_of_which_most_are_missing)
+{
+	const uint64_t leaf = make_frame(1, 0x310);
+
+	for (int enough = 0; enough < 2; enough++) {
+		struct make m;
+		struct run r;
+
+		make_init(&m, NULL);
+		make_metadata(&m, RUN_SEC,
+			      (const char *const[]){ "sample_event", "cpu-clock",
+						     "sample_period_ns", "1000000000", NULL });
+		make_task_in(&m, RUN_SEC, 6, 6, "six", "/a");
+		make_task_in(&m, RUN_SEC, 7, 7, "seven", "/b");
+		make_switch(&m, 2 * RUN_SEC, 0, "swapper/0", 0, 0, "seven", 7);
+		make_switch(&m, (enough ? 5 : 3) * RUN_SEC, 0, "seven", 7, 1, "six", 6);
+		for (unsigned int i = 0; i < 3; i++)
+			make_sample(&m, (6 + i) * RUN_SEC, 6, 6, PROF_SOURCE_SAMPLE, 0, &leaf, 1);
+		make_lost(&m, 10 * RUN_SEC, "ring_full", 1, 6 * RUN_SEC, 9 * RUN_SEC);
+		r = run_cmd(cmd_report, make_file(&m), "report", "-s", "comm", "-", NULL);
+		run_expect_in(r.out, enough ? "# seconds are from the switches: 3.000 s in all\n" :
+					      "# shares are of samples: the switches tell of 1.000 "
+					      "s alone\n");
+		run_expect_in(r.out, enough ? "   100.00%        0     3.000  seven\n" :
+					      "   100.00%  100.00%        3     3.000  six\n");
+		run_free(&r);
+		make_fini(&m);
+	}
+}
+
 /* The name is told behind the loss, for which all is counted once more, and behind what the thread did. */
 Test(report, a_thread_that_is_named_late_is_in_its_group)
 {

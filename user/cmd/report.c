@@ -262,6 +262,7 @@ static void weigh(struct report *r)
 		profile_weigh(r->profile, period, r->part_cnt);
 	free(period);
 	r->whole = profile_weight(r->profile);
+	report_exact_weigh(r);
 }
 
 /* Process and thread ids mean something else on another host. */

@@ -66,6 +66,7 @@ struct report {
 	size_t switch_cap;
 	bool switched; /* some part has */
 	bool exact; /* cpu_time has it, and rows their run_ns */
+	bool inexact; /* it has so little, for switches are missing, that samples tell more */
 	bool wall; /* stacks of all states, not only of running threads */
 	struct off_stack off_stack; /* with wall */
 	uint64_t state_ns[INTERVAL_STATE_CNT]; /* of what was selected; with wall */
@@ -108,6 +109,8 @@ void report_exact_begin(struct report *r);
 void report_exact_add(struct report *r, const struct trace_event *ev);
 /* When all was read; @ns is all that CPUs had time for. 0, or -errno after one printed line. */
 int report_exact_end(struct report *r, uint64_t ns);
+/* Once it is known what the samples stand for: they go before switches of which most are missing. */
+void report_exact_weigh(struct report *r);
 /* How much more may have been on a CPU, and why that is not known: false, and nothing, where all is known. */
 bool report_exact_doubt(const struct report *r, struct buf *out);
 void report_exact_fini(struct report *r);

@@ -174,6 +174,14 @@ int report_exact_end(struct report *r, uint64_t ns)
 	return ret;
 }
 
+void report_exact_weigh(struct report *r)
+{
+	const struct cpu_time *c = &r->cpu_time;
+
+	r->inexact = r->exact && r->timed && c->doubtful_ns > c->run_ns && r->whole / 2 > c->run_ns;
+	r->exact &= !r->inexact;
+}
+
 bool report_exact_doubt(const struct report *r, struct buf *out)
 {
 	if (!r->cpu_time.doubtful_ns)

@@ -267,11 +267,15 @@ static void say_exact(const struct report *r)
 	struct buf doubt = { 0 };
 	bool doubtful;
 
-	if (!r->exact)
+	if (!r->exact && !r->inexact)
 		return;
 	doubtful = report_exact_doubt(r, &doubt);
-	say(r, "seconds are %sfrom the switches: %.3f s in all", doubtful ? "" : "exact, ",
-	    (double)r->cpu_time.run_ns / 1e9);
+	if (r->inexact)
+		warn(r, "shares are of samples: the switches tell of %.3f s alone",
+		     (double)r->cpu_time.run_ns / 1e9);
+	else
+		say(r, "seconds are %sfrom the switches: %.3f s in all", doubtful ? "" : "exact, ",
+		    (double)r->cpu_time.run_ns / 1e9);
 	if (doubtful)
 		warn(r, "%s", buf_cstr(&doubt));
 	buf_free(&doubt);
