@@ -80,6 +80,9 @@ Test(symbolize, a_file_that_moved_is_found_below_symfs_and_in_the_cache_of_debug
 		{ "mkdir $H && objcopy --only-keep-debug $W $H/debuginfo", false, true },
 		{ "objcopy -S $W $A; mkdir $H && objcopy --only-keep-debug $W $H/debuginfo", false,
 		  true },
+		{ "objcopy --only-keep-debug $W app.debug", true, false },
+		{ "objcopy -S $W $A; mkdir -p .$(dirname $A) && objcopy --only-keep-debug $W .$A.debug",
+		  true, false },
 		/* what is below symfs has no symbols, what is here has */
 		{ "cp $W $A; objcopy -S $W app", true, false },
 	};

@@ -197,6 +197,7 @@ static int open_symfs(const struct symopen_where *where, enum symopen_place plac
 {
 	const char *root = where->dirs ? where->dirs->symfs : NULL;
 	char hex[2 * SYMBOLIZER_BUILD_ID_MAX + 1];
+	const char *name;
 	int fd;
 
 	if (!root || !hex_id(hex, where->build_id, where->build_id_sz))
@@ -209,8 +210,12 @@ static int open_symfs(const struct symopen_where *where, enum symopen_place plac
 	}
 	if (!where->path || where->path[0] != '/')
 		return -ENOENT;
-	return open_made(root, "%s",
-			 place == SYMOPEN_SYMFS ? where->path : strrchr(where->path, '/') + 1);
+	name = strrchr(where->path, '/') + 1;
+	if (place == SYMOPEN_SYMFS_DEBUG_NAME) {
+		fd = open_made(root, "%s.debug", where->path);
+		return fd >= 0 ? fd : open_made(root, "%s.debug", name);
+	}
+	return open_made(root, "%s", place == SYMOPEN_SYMFS ? where->path : name);
 }
 
 static int open_cached(const struct symopen_where *where, const char *name)
@@ -248,6 +253,7 @@ int symopen_file(const struct symopen_where *where, enum symopen_place place)
 	case SYMOPEN_SYMFS:
 	case SYMOPEN_SYMFS_NAME:
 	case SYMOPEN_SYMFS_DEBUG:
+	case SYMOPEN_SYMFS_DEBUG_NAME:
 		return open_symfs(where, place);
 	case SYMOPEN_CACHED:
 		return open_cached(where, "executable");
@@ -290,6 +296,17 @@ static int open_by_build_id(const struct symopen_where *where, const struct symb
 	if (fd < 0)
 		fd = open_ours(&wanted);
 	return fd >= 0 || !where->dirs ? fd : open_cached(&wanted, "debuginfo");
+}
+
+/* What has the program's name may be of another build: it comes last. */
+static int open_debug_file(const struct symopen_where *where, const struct symbolizer_want *want)
+{
+	struct symopen_where wanted = *where;
+	int fd = open_by_build_id(where, want);
+
+	wanted.build_id = want->build_id;
+	wanted.build_id_sz = want->build_id_sz;
+	return fd >= 0 ? fd : open_symfs(&wanted, SYMOPEN_SYMFS_DEBUG_NAME);
 }
 
 /* A name beside the module's file, as the process sees that directory, else as we do. */
@@ -489,7 +506,7 @@ int symopen_debug(void *ctx, const struct symbolizer_want *want)
 
 	switch (want->kind) {
 	case SYMBOLIZER_WANT_BUILD_ID:
-		return open_by_build_id(where, want);
+		return open_debug_file(where, want);
 	case SYMBOLIZER_WANT_DEBUGLINK:
 		return open_debuglink(where, want);
 	case SYMBOLIZER_WANT_ALTLINK:

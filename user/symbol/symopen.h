@@ -47,10 +47,11 @@ enum symopen_place {
 	 */
 	SYMOPEN_HERE,
 	SYMOPEN_CACHED,
-	/* debug files, which have no code: by build-id below that root, ours, in the cache */
+	/* debug files, which have no code: by build-id below that root, ours, in the cache, by name below that root */
 	SYMOPEN_SYMFS_DEBUG,
 	SYMOPEN_DEBUG,
 	SYMOPEN_CACHED_DEBUG,
+	SYMOPEN_SYMFS_DEBUG_NAME,
 	SYMOPEN_PLACE_CNT,
 };
 
