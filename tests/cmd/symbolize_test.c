@@ -375,6 +375,7 @@ Test(symbolize, inlined_functions_of_files_that_were_missing_are_had_later)
 	frames = frames_of(&out, true);
 	cr_expect_not_null(strstr(said, "places in"), "%s", said);
 	cr_expect_not_null(strstr(said, "got inlined functions"), "%s", said);
+	cr_expect_null(strstr(said, "nothing is written"), "%s", said);
 	cr_expect_null(strstr(said, "has no symbols there"), "%s", said);
 	cr_expect_not_null(strstr(frames, "rotate"), "%s", frames);
 	cr_expect_not_null(strstr(frames, " mine "), "%s", frames);
@@ -394,8 +395,10 @@ Test(symbolize, tells_of_inlined_functions_that_cannot_be_had)
 	const char *top = getenv("D9_TOP") ? getenv("D9_TOP") : ".";
 	static struct program p;
 	struct bytes in, out, again;
-	char src[PATH_MAX], *said;
+	char src[PATH_MAX], path[64], *said;
 	struct make m;
+	struct run r;
+	int fd;
 
 	cr_assert_not_null(realpath(top, src));
 	program_init(&p, "c-gcc");
@@ -414,6 +417,15 @@ Test(symbolize, tells_of_inlined_functions_that_cannot_be_had)
 	cr_expect(same(&again, &out));
 	cr_expect_not_null(strstr(said, lacks), "%s", said);
 	free(said);
+	snprintf(path, sizeof(path), "%s/lacks.bin", scratch());
+	fd = open(path, O_CREAT | O_WRONLY, 0600);
+	cr_assert_eq(write(fd, out.data, out.sz), (ssize_t)out.sz);
+	close(fd);
+	r = run_cmd(cmd_symbolize, make_fd("", 0), "symbolize", path, "--lines", NULL);
+	cr_expect_eq(r.code, CMD_OK);
+	run_expect_in(r.err, "nothing is written");
+	run_free(&r);
+	shell("cd %s && test ! -e lacks.bin.old", scratch());
 	free(in.data);
 	free(out.data);
 	free(again.data);

@@ -477,7 +477,7 @@ static bool has_news(const struct symbolize *s)
 
 	v = symbolize_find_modules(s->find, &cnt);
 	for (size_t i = 0; i < cnt; i++)
-		if (v[i]->named)
+		if (v[i]->named - v[i]->again + v[i]->inlined)
 			return true;
 	return false;
 }
