@@ -149,6 +149,31 @@ Test(perfetto, times_of_one_kind_with_their_stacks)
 	free(text);
 }
 
+/* No switches tell of a stay's wait for a CPU: it is a slice of its own, as the time blocked before it is. */
+Test(perfetto, whole_stays_off_the_cpu)
+{
+	static const char *const kv[] = { PROF_META_OFF_MIN_NS, "100", PROF_META_TARGET, "pid 10",
+					  NULL };
+	struct make m;
+	char *text;
+
+	make_init(&m, NULL);
+	make_metadata(&m, 1000, kv);
+	make_task(&m, 1000, 10, 10, "app");
+	MAKE_NUMBERS(&m, 3000, PROF_EV_OFF_CPU, { "common_cpu", 1 }, { "common_pid", 10 },
+		     { PROF_F_OFF_NS, 500 }, { PROF_F_BLOCKED_NS, 400 }, { "prev_state", 1 },
+		     { PROF_F_FROM_CPU, 1 }, { PROF_F_WOKEN, 1 });
+	text = read_back(make_done(&m), NULL, CMD_OK);
+	run_expect_in(
+		text,
+		"1 { 8: 2500 58: 3 10: 1 13: 2 11 { 9: 1 11: 6 22: \"off-CPU\" 23: \"blocked\" ");
+	run_expect_in(text, "1 { 8: 2900 58: 3 10: 1 13: 2 11 { 9: 2 11: 6 } }\n"
+			    "1 { 8: 2900 58: 3 10: 1 13: 2 11 { 9: 1 11: 6 22: \"off-CPU\" "
+			    "23: \"runnable\" ");
+	run_expect_in(text, "1 { 8: 3000 58: 3 10: 1 13: 2 11 { 9: 2 11: 6 } }\n");
+	free(text);
+}
+
 /* All the pairs that the trace has, once. */
 Test(perfetto, clocks_go_on)
 {

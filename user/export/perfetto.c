@@ -307,10 +307,13 @@ static void perfetto_event(struct export *x, const struct export_thread *t,
 			   const struct trace_event *ev)
 {
 	const struct plan *plan = plan_of(x, ev->schema);
+	struct perfetto *p = x->state;
 	size_t packet, bundle, event;
 
 	if (!ev->has_ts || ev->kind == TRACE_SAMPLE)
 		return;
+	if (ev->kind == TRACE_OFF_CPU)
+		p->stays = 1 + ev->part;
 	if (ev->kind == TRACE_CLOCK_SYNC)
 		put_later_clocks(x, ev);
 	else if (!plan->known)
@@ -360,9 +363,11 @@ static void perfetto_sample(struct export *x, const struct export_sample *s)
 static void perfetto_interval(struct export *x, const struct export_interval *i)
 {
 	const enum interval_state state = i->raw->state;
+	const struct perfetto *p = x->state;
+	const bool between = state == INTERVAL_RUNNABLE && p->stays != 1 + i->raw->part;
 
-	/* how long it waited for a CPU is between the events, but not that some are missing */
-	if (x->kind != EXPORT_ALL || state == INTERVAL_BLOCKED || state == INTERVAL_UNKNOWN)
+	/* how long it waited for a CPU is between the switches, if there are any, but not that some are missing */
+	if (x->kind != EXPORT_ALL || (state != INTERVAL_RUNNING && !between))
 		perfetto_slice(x, i);
 }
 

@@ -20,6 +20,7 @@ struct perfetto {
 	uint32_t clock; /* CLOCK_*_ID: of all times */
 	struct hmap plans; /* schema -> struct plan of perfetto.c */
 	struct hmap processes; /* pid + 1 of those that were told of */
+	uint32_t stays; /* 1 + the part that told last of a whole stay off the CPU */
 	/* perfetto_stacks.c */
 	struct stack_tree stacks;
 	struct hmap modules; /* index + 1, likewise */
