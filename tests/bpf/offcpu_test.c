@@ -401,6 +401,7 @@ Test(offcpu, commands_tell_what_they_can_and_say_what_they_cannot)
 		cr_expect(says(told[i], limits), "%s", told[i][0]);
 	for (size_t i = 0; i < sizeof(not_told) / sizeof(not_told[0]); i++)
 		cr_expect(says(not_told[i], instead), "%s", not_told[i][0]);
+	cr_expect(says((const char *const[]){ "script", rec.path, NULL }, " context=timer "));
 	cr_expect(says((const char *const[]){ "sched", "latency", rec.path, NULL },
 		       "          -         -"));
 	cr_expect(says((const char *const[]){ "sched", "latency", "--json", rec.path, NULL },

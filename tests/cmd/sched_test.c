@@ -583,3 +583,29 @@ Test(sched, who_ran_instead_has_the_name_that_came_later)
 	run_free(&r);
 	make_fini(&m);
 }
+
+/* -a with --comm and the like is not all of the system. */
+Test(sched, who_recorded_a_part_of_the_system_is_told_how_to_have_all_of_it)
+{
+	static const char *const parts[][5] = {
+		{ "target", "system", NULL }, { "target", "system", "selection", "--comm p", NULL }
+	};
+	struct run r;
+	struct make m;
+
+	for (size_t i = 0; i < 2; i++) {
+		make_init(&m, NULL);
+		make_metadata(&m, RUN_SEC, parts[i]);
+		make_task(&m, RUN_SEC, 11, 11, "victim");
+		make_switch(&m, 2 * RUN_SEC, 0, "victim", 11, 0x100, "other", 30);
+		make_switch(&m, 6 * RUN_SEC, 0, "third", 40, 1, "victim", 11);
+		make_switch(&m, 9 * RUN_SEC, 0, "victim", 11, 1, "swapper/0", 0);
+		r = run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-t", "11", "--worst",
+			    "1", "-", NULL);
+		run_expect_in(r.out,
+			      i ? "the trace does not tell (record with -a or --neighbours)\n" :
+				  "the trace does not tell\n");
+		run_free(&r);
+		make_fini(&m);
+	}
+}

@@ -62,6 +62,12 @@ Test(text, a_waker_is_told_as_what_it_was)
 	waker(n, INTERVAL_BY_HARDIRQ, 24, 3 | 25 << 3, "irq 24 (virtio0)\\x1b");
 	waker(n, INTERVAL_BY_HARDIRQ, 25, 3 | 26 << 3, "irq 25");
 	names_free(n);
+	/* of a recording that has stays, and no wakings */
+	cr_assert_eq(names_new(&n), 0);
+	names_add_tp_symbol(n, 0, names_add(n, PROF_EV_OFF_CPU, strlen(PROF_EV_OFF_CPU)),
+			    names_add(n, PROF_F_CONTEXT, strlen(PROF_F_CONTEXT)), &row);
+	waker(n, INTERVAL_BY_HARDIRQ, 24, 3 | 25 << 3, "irq 24 (virtio0)\\x1b");
+	names_free(n);
 }
 
 Test(text, a_waking_thread_has_its_name)

@@ -466,7 +466,8 @@ const char *timeline_behind_unknown(const struct timeline *t, uint32_t part)
 	const char *target = names_meta(t->names, part, PROF_META_TARGET);
 
 	if (names_meta(t->names, part, PROF_META_NEIGHBOURS) ||
-	    (target && !strcmp(target, "system")))
+	    (target && !strcmp(target, "system") &&
+	     !names_meta(t->names, part, PROF_META_SELECTION)))
 		return "behind whom the trace does not tell";
 	return "behind whom the trace does not tell (record with -a or --neighbours)";
 }

@@ -90,19 +90,27 @@ void text_json_id(struct buf *out, const char *lead, uint32_t id)
 		buf_addu(out, id);
 }
 
-/* As the recorder named the interrupt: false when it did not. */
+static const struct tp_symbols *context_words(const struct names *n, uint32_t part,
+					      const char *event)
+{
+	static const char field[] = PROF_F_CONTEXT;
+	uint32_t event_id = strtab_find(&n->strs, event, strlen(event));
+	uint32_t field_id = strtab_find(&n->strs, field, sizeof(field) - 1);
+
+	return event_id == NAMES_NONE || field_id == NAMES_NONE ?
+		       NULL :
+		       names_tp_symbols(n, part, event_id, field_id);
+}
+
+/* As the recorder named the interrupt, of a waking or of a stay that it ended: false when it did not. */
 static bool put_said(struct buf *out, const struct names *n, const struct interval_waker *w)
 {
-	static const char event[] = PROF_EV_SCHED_WAKING, field[] = PROF_F_CONTEXT;
-	uint32_t event_id = strtab_find(&n->strs, event, sizeof(event) - 1);
-	uint32_t field_id = strtab_find(&n->strs, field, sizeof(field) - 1);
-	const struct tp_symbols *syms;
+	const struct tp_symbols *syms = context_words(n, w->part, PROF_EV_SCHED_WAKING);
 	struct buf raw = { 0 };
 	bool said;
 
-	syms = event_id == NAMES_NONE || field_id == NAMES_NONE ?
-		       NULL :
-		       names_tp_symbols(n, w->part, event_id, field_id);
+	if (!syms)
+		syms = context_words(n, w->part, PROF_EV_OFF_CPU);
 	said = syms && tp_symbols_render(syms, w->said, &raw) && raw.len &&
 	       strncmp(buf_cstr(&raw), "0x", 2);
 	if (said)

@@ -290,7 +290,7 @@ static int write_words(struct status *s, const struct eventset *events, bool sum
 	int err = 0;
 
 	for (size_t i = 0; i < events->cnt && !err; i++)
-		if (events->defs[i]->has_context)
+		if (events->defs[i]->has_context || events->defs[i]->is_stay)
 			err = words_context(write_word,
 					    &(struct named){ s->cfg.emit, events->defs[i]->name,
 							     PROF_F_CONTEXT });
