@@ -322,6 +322,34 @@ Test(sched, times_of_switches_that_a_filter_chose_are_doubted)
 	make_fini(&m);
 }
 
+/* They would be passed over, and the sums be those of all. */
+Test(sched, of_sums_nobody_asks_for_threads_or_cpus)
+{
+	static const char *const kv[] = { "summary_ns", "1000000000", NULL };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_metadata(&m, RUN_SEC, kv);
+	make_clock(&m, 2 * RUN_SEC, 1);
+#define SUMS                                                                                       \
+	": standard input has sums of processes in place of events (--summary): there is nothing " \
+	"for -t, -C"
+	run_expect(run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-", "-C", "0", NULL),
+		   CMD_USAGE, "", "dial9-prof: sched latency" SUMS " and --worst\n");
+	run_expect(run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-", "--worst", "3", NULL),
+		   CMD_USAGE, "", "dial9-prof: sched latency" SUMS " and --worst\n");
+	run_expect(run_cmd(cmd_offcpu, make_file(&m), "offcpu", "-", "--by", "comm", NULL),
+		   CMD_USAGE, "",
+		   "dial9-prof: offcpu" SUMS
+		   ", --min, --max, --state, --folded, and --by of other than pid\n");
+	run_expect(run_cmd(cmd_offcpu, make_file(&m), "offcpu", "-", "-t", "7", NULL), CMD_USAGE,
+		   "",
+		   "dial9-prof: offcpu" SUMS
+		   ", --min, --max, --state, --folded, and --by of other than pid\n");
+#undef SUMS
+	make_fini(&m);
+}
+
 Test(sched, what_is_left_out_says_why)
 {
 	expect_why("hole", "hole", "the trace does not tell: files of the recording are missing\n");

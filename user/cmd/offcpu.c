@@ -481,7 +481,16 @@ static void print_json(const struct offcpu *o)
 
 /* ---- the run ----------------------------------------------------------------------------------- */
 
-/* A sum knows neither stacks nor states, and not how long a single wait was. */
+/* A sum is of a process, and knows neither stacks nor states, and not how long a single wait was. */
+static bool asks_more(const struct offcpu *o)
+{
+	const struct offcpu_opts *opts = o->opts;
+	const unsigned int keys = o->waits.opts.keys;
+
+	return opts->min_ns || opts->max_ns || opts->states || opts->folded ||
+	       (opts->by && (keys | 1u << WAITS_COMM) != (1u << WAITS_PID | 1u << WAITS_COMM));
+}
+
 static int print_sums(struct offcpu *o)
 {
 	const struct offcpu_opts *opts = o->opts;
@@ -493,12 +502,6 @@ static int print_sums(struct offcpu *o)
 		.color = o->view.color,
 	};
 
-	if (opts->min_ns || opts->max_ns || opts->states || opts->folded) {
-		log_error("offcpu: %s has sums in place of events (--summary): there is nothing "
-			  "for --min, --max, --state and --folded",
-			  reader_input(o->timeline.reader));
-		return CMD_USAGE;
-	}
 	view_begin(&o->view, &opts->view, opts->json);
 	summed_print_blocked(&o->sums);
 	if (opts->json)
@@ -512,6 +515,9 @@ static int print_all(struct offcpu *o)
 {
 	int code;
 
+	if (summed_print_lacks("offcpu", &o->timeline, asks_more(o),
+			       ", --min, --max, --state, --folded, and --by of other than pid"))
+		return CMD_USAGE;
 	if (o->sums.cnt && !o->waits.cnt)
 		return print_sums(o);
 	waits_finish(&o->waits, o->timeline.names);

@@ -456,6 +456,9 @@ static int latency_file(const void *arg, const char *path)
 					 .no_stacks = !opts->worst };
 	int code = timeline_run(&l.timeline, &t, path);
 
+	if (code == CMD_OK &&
+	    summed_print_lacks("sched latency", &l.timeline, opts->worst, " and --worst"))
+		code = CMD_USAGE;
 	if (code == CMD_OK) {
 		/* its threads would seem to do one thing all the while */
 		if (!l.timeline.switches)

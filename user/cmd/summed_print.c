@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/log.h"
 #include "base/str.h"
 #include "cmd/paint.h"
 #include "cmd/text.h"
@@ -36,6 +37,19 @@ void summed_print_take(struct summed *s, const struct timeline *t, const struct 
 	/* on which CPU it was nobody knows */
 	if (select_match_task(&t->sel, t->names, &task, TRACE_NONE))
 		summed_add(s, t->names, trace, ev);
+}
+
+bool summed_print_lacks(const char *word, const struct timeline *t, bool asked, const char *options)
+{
+	const struct select_opts *sel = t->sel.opts;
+
+	if (t->switches || !names_meta(t->names, 0, PROF_META_SUMMARY_NS) ||
+	    !(asked || sel->tids.cnt || sel->cpus.cnt))
+		return false;
+	log_error("%s: %s has sums of processes in place of events (--summary): there is nothing "
+		  "for -t, -C%s",
+		  word, reader_input(t->reader), options);
+	return true;
 }
 
 /* ---- what both print --------------------------------------------------------------------------- */

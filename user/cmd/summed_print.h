@@ -17,6 +17,13 @@ struct summed_print {
 void summed_print_take(struct summed *s, const struct timeline *t, const struct trace *trace,
 		       const struct trace_event *ev);
 
+/*
+ * Whether the trace has such sums alone, and the command line wants what these do not know: threads (-t), CPUs (-C) or, where
+ * @asked, other @options, whose names are as in ", --min and --max". Prints one line then. @word is the command.
+ */
+bool summed_print_lacks(const char *word, const struct timeline *t, bool asked,
+			const char *options);
+
 /* `sched latency`: @order as enum delays_order. */
 void summed_print_latency(struct summed *s, int order);
 void summed_print_latency_text(const struct summed_print *p);
