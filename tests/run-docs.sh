@@ -68,6 +68,34 @@ for page in "$top"/tools/man/dial9-prof-*.1; do
 	same "bash completion of $command" "$dir/long" "$dir/bash"
 done
 
+# What bash offers in place of the last word, on one line.
+offers() { # WORD...
+	# The program is bash's.
+	# shellcheck disable=SC2016
+	limited env "PATH=$(dirname "$prog"):$PATH" bash -c '
+		. "$1"/tools/completion/dial9-prof.bash
+		shift
+		COMP_WORDS=(dial9-prof "$@") COMP_CWORD=$#
+		_dial9_prof
+		echo "${COMPREPLY[*]}"
+	' sh "$top" "$@"
+}
+offered() { # WANT WORD...
+	checks=$((checks + 1))
+	want=$1
+	shift
+	got=$(offers "$@")
+	[ "$got" = "$want" ] || fail "bash completion of '$*': '$got', not '$want'"
+}
+offered 'latency timehist map summary' sched ''
+offered 'summary' sched s
+offered 'tid pid comm' sched latency --by ''
+offered '--no-pager --next' sched timehist --n
+offered '--cgroup --color --cols --comm --cpu' sched map --c
+offered 'comm,pid comm,part' report -s comm,p
+offered 'stack state' offcpu --by st
+offered 'offcpu' diff --kind o
+
 for page in "$top"/tools/man/*.1; do
 	checks=$((checks + 1))
 	limited groff -man -Tutf8 -ww -z "$page" >"$dir/groff" 2>&1

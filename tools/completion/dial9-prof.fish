@@ -38,4 +38,5 @@ complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a symbolize -
 complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a merge -d 'several traces as one, in order of time'
 complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a list -d 'the events that this kernel offers'
 complete -c dial9-prof -n 'test (count (commandline -opc)) -eq 1' -a check -d 'whether a recording can start here'
+complete -c dial9-prof -n 'test (__dial9_prof_command) = sched; and test (count (commandline -opc)) -eq 2' -a 'latency timehist map summary'
 complete -c dial9-prof -n 'string match -q -- "-*" (commandline -ct)' -a '(__dial9_prof_options)'
