@@ -347,6 +347,61 @@ Test(store, a_slot_that_nobody_holds_is_another_files_after_a_period_of_grace)
 	cr_expect_eq(counts().bytes, 0);
 }
 
+Test(store, what_nobody_has_or_uses_for_long_goes_before_more_memory_is_taken)
+{
+	bool held[MODULES] = { false };
+	uint32_t idle = add("idle", 60, 1), has = add("has", 60, 2), used, fresh;
+
+	cr_expect_not(store_is_crowded(store), "there is more than half of a chunk");
+	used = add("used", 60, 3);
+	cr_expect(store_is_crowded(store));
+	now += 40 * SECOND;
+	modules[used].used = 1;
+	store_step(store, now);
+	fresh = add("fresh", 10, 4);
+	held[has] = true;
+	store_release_idle(store, held);
+	cr_expect_not(store_is_crowded(store), "it is on its way");
+	while (!counts().slots_freed) {
+		store_step(store, now);
+		sched_yield();
+	}
+	cr_expect_eq(counts().slots_freed, 1);
+	cr_expect_eq(counts().bytes, 130 * 4 * PROF_UNWIND_BLOCK_WORDS);
+	expect_table(has, 60, 2);
+	expect_table(used, 60, 3);
+	expect_table(fresh, 10, 4);
+	cr_expect_eq(modules[idle].table, 0);
+	cr_expect_eq(store_frees(store), 0, "nobody waits for a slot");
+	cr_assert_eq(slot_of("idle again"), idle);
+	cr_expect(store_expect(store, idle));
+}
+
+Test(store, programs_that_come_and_go_take_no_more_memory_than_those_of_half_a_minute)
+{
+	bool none[MODULES] = { false };
+	char key[] = "a";
+	uint64_t freed;
+	uint32_t i;
+
+	for (i = 0; i < 24; i++, key[0]++) {
+		add(key, 70, i);
+		now += 20 * SECOND;
+		store_step(store, now);
+		if (!store_is_crowded(store))
+			continue;
+		freed = counts().slots_freed;
+		store_release_idle(store, none);
+		while (counts().slots_freed == freed) {
+			store_step(store, now);
+			sched_yield();
+		}
+	}
+	cr_expect_eq(counts().slots_freed, 23);
+	cr_expect_eq(counts().evicted, 0);
+	cr_expect_null(chunks[1]);
+}
+
 Test(store, slots_go_round_without_end)
 {
 	char key[8];

@@ -62,6 +62,7 @@ enum {
 #define MAP_NS 20000 /* between two lists of a process, for each mapping */
 #define SWEEP_NS (100 * MS_NS)
 #define RELEASE_NS (1000 * MS_NS) /* between two looks for slots that nobody has */
+#define IDLE_NS (10 * RELEASE_NS) /* likewise, to spare memory alone */
 #define SETTLE_NS (5 * MS_NS)
 #define DRAINED_NS (10000 * MS_NS) /* nobody drains what is older */
 
@@ -498,15 +499,20 @@ static void hold_mapped(void *ctx, struct mapped_proc *p)
 
 static void release_slots(struct unwinding *u, uint64_t now)
 {
+	const bool is_short = store_is_short(u->store);
 	bool *held;
 
-	if (!store_is_short(u->store) || now - u->released_ns < RELEASE_NS)
+	if ((!is_short && !store_is_crowded(u->store)) ||
+	    now - u->released_ns < (is_short ? RELEASE_NS : IDLE_NS))
 		return;
 	u->released_ns = now;
 	held = xcalloc(u->cfg.memory->cnt.module_cnt, sizeof(*held));
 	lists_each_map(u->lists, hold_listed, held);
 	mapped_each(u->mapped, hold_mapped, held);
-	store_release(u->store, held);
+	if (is_short)
+		store_release(u->store, held);
+	else
+		store_release_idle(u->store, held);
 	free(held);
 }
 

@@ -6,7 +6,8 @@
  * blocks, first fit, in chunks that are made one ahead of need. What a walk may still be reading is not
  * written over: the slot's `table` becomes 0 first, and its blocks, and the slot when it goes itself, are
  * free after a period of grace. A table that finds no room makes those go that nobody used for longest,
- * but never one of the last seconds: it waits, and is left out when nothing else goes.
+ * but never one of the last seconds: it waits, and is left out when nothing else goes. Programs come and go for
+ * as long as it is left on, so before more memory is taken, what nobody has and nobody used for long may go.
  */
 #include "unwind/store.h"
 
@@ -25,6 +26,9 @@ enum {
 	CHUNK_BLOCKS = PROF_UNWIND_CHUNK_BLOCKS,
 	AHEAD_BLOCKS = 64, /* free ones, below which another chunk is made */
 	RECENT_S = 2, /* what was used since then stays */
+	IDLE_S = 30, /* unused for so long, what nobody has may go before there is need */
+	CROWDED_BLOCKS =
+		CHUNK_BLOCKS / 2, /* free ones, below which another chunk will be made soon */
 	AGAIN_S = 10, /* until what was left out may be asked for again */
 	PUTS_MAX = 16, /* in one step */
 };
@@ -332,7 +336,18 @@ uint32_t store_frees(const struct store *s)
 	return s->frees;
 }
 
-void store_release(struct store *s, const bool *held)
+bool store_is_crowded(const struct store *s)
+{
+	return s->chunk_cnt && s->blocks.free < CROWDED_BLOCKS && !s->leaving.cnt;
+}
+
+static bool is_idle(const struct store *s, uint32_t slot)
+{
+	return s->slots[slot].state == SLOT_FULL && s->slots[slot].time_s + IDLE_S < s->now_s &&
+	       !__atomic_load_n(&s->cfg.modules[slot].used, __ATOMIC_RELAXED);
+}
+
+static void release(struct store *s, const bool *held, bool idle_only)
 {
 	struct leaving *l = &s->leaving;
 	uint32_t i;
@@ -343,7 +358,7 @@ void store_release(struct store *s, const bool *held)
 		struct slot *sl = &s->slots[i];
 
 		if (held[i] || sl->state < SLOT_EMPTY || sl->state == SLOT_EXPECTED ||
-		    sl->state == SLOT_WAITING)
+		    sl->state == SLOT_WAITING || (idle_only && !is_idle(s, i)))
 			continue;
 		if (sl->state == SLOT_FULL)
 			retire(s, i);
@@ -355,6 +370,16 @@ void store_release(struct store *s, const bool *held)
 		return;
 	__atomic_fetch_add(s->cfg.generation, 1, __ATOMIC_SEQ_CST);
 	l->ticket = waiter_grace(s->cfg.waiter);
+}
+
+void store_release(struct store *s, const bool *held)
+{
+	release(s, held, false);
+}
+
+void store_release_idle(struct store *s, const bool *held)
+{
+	release(s, held, true);
 }
 
 static void free_retired(struct store *s)

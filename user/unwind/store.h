@@ -44,6 +44,10 @@ bool store_is_short(const struct store *s);
  * the same number will be another file's.
  */
 void store_release(struct store *s, const bool *held);
+/* Whether more memory for tables will be asked for soon, which store_release_idle() may spare. */
+bool store_is_crowded(const struct store *s);
+/* As store_release() does, with those alone whose table nobody used for half a minute. */
+void store_release_idle(struct store *s, const bool *held);
 /* Changes when slots became free that were wanting. */
 uint32_t store_frees(const struct store *s);
 
