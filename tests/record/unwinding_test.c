@@ -228,9 +228,26 @@ Test(unwinding, a_process_that_finds_no_room_is_counted_once)
 	cr_expect_eq(place(A)->list, 0, "what it had is not true any more");
 }
 
+static struct perf_side map_of(uint64_t addr, uint8_t build_id_sz)
+{
+	return (struct perf_side){ .type = PERF_SIDE_MMAP,
+				   .time = clock_mono_ns(),
+				   .pid = A,
+				   .tid = A,
+				   .addr = addr,
+				   .len = 0x1000,
+				   .prot = PROT_READ | PROT_EXEC,
+				   .ino = 77,
+				   .build_id = { 1 },
+				   .build_id_sz = build_id_sz,
+				   .name = "/bin/x",
+				   .name_len = 6 };
+}
+
 Test(unwinding, slots_of_programs_that_are_gone_are_used_again, .timeout = 30)
 {
 	const struct prof_unwind_map *last = NULL;
+	struct perf_side unidentified;
 	int i;
 
 	follow_new_program();
@@ -240,7 +257,10 @@ Test(unwinding, slots_of_programs_that_are_gone_are_used_again, .timeout = 30)
 	count_exec(A);
 	hear_exec(A);
 	hear_file(A, 0x400000, 99);
-	cr_assert_eq(listed(A), 1);
+	unidentified = map_of(0x480000, 0);
+	unwinding_side(u, &unidentified);
+	cr_assert_eq(listed(A), 2);
+	cr_expect_eq(lists[(place(A)->list >> 32) + 1].slot, PROF_UNWIND_SOON);
 	cr_expect_eq(lists[place(A)->list >> 32].slot, PROF_UNWIND_NO_SLOT, "all are taken");
 	while (!last || last->slot == PROF_UNWIND_NO_SLOT) {
 		unwinding_step(u);
@@ -277,22 +297,6 @@ static struct copy copy_in(uint64_t addr, uint64_t time, const struct perf_side 
 	c.words[REG_IP] = addr;
 	c.words[REG_SP] = 0x7fff0000;
 	return c;
-}
-
-static struct perf_side map_of(uint64_t addr, uint8_t build_id_sz)
-{
-	return (struct perf_side){ .type = PERF_SIDE_MMAP,
-				   .time = clock_mono_ns(),
-				   .pid = A,
-				   .tid = A,
-				   .addr = addr,
-				   .len = 0x1000,
-				   .prot = PROT_READ | PROT_EXEC,
-				   .ino = 77,
-				   .build_id = { 1 },
-				   .build_id_sz = build_id_sz,
-				   .name = "/bin/x",
-				   .name_len = 6 };
 }
 
 static uint8_t walked_end(const struct copy *c)

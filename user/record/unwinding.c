@@ -476,10 +476,16 @@ static void ask_heads(struct unwinding *u)
 
 /* ---- slots that nobody has ----------------------------------------------------------------------- */
 
-static void hold(void *ctx, uint32_t slot)
+struct held {
+	bool *v; /* by slot */
+	uint32_t cnt;
+};
+
+/* There may be none, or none yet. */
+static void hold(const struct held *h, uint32_t slot)
 {
-	if (slot != PROF_UNWIND_NO_SLOT)
-		((bool *)ctx)[slot] = true;
+	if (slot < h->cnt)
+		h->v[slot] = true;
 }
 
 static void hold_listed(void *ctx, const struct prof_unwind_map *m)
@@ -500,20 +506,20 @@ static void hold_mapped(void *ctx, struct mapped_proc *p)
 static void release_slots(struct unwinding *u, uint64_t now)
 {
 	const bool is_short = store_is_short(u->store);
-	bool *held;
+	struct held held = { .cnt = u->cfg.memory->cnt.module_cnt };
 
 	if ((!is_short && !store_is_crowded(u->store)) ||
 	    now - u->released_ns < (is_short ? RELEASE_NS : IDLE_NS))
 		return;
 	u->released_ns = now;
-	held = xcalloc(u->cfg.memory->cnt.module_cnt, sizeof(*held));
-	lists_each_map(u->lists, hold_listed, held);
-	mapped_each(u->mapped, hold_mapped, held);
+	held.v = xcalloc(held.cnt, sizeof(*held.v));
+	lists_each_map(u->lists, hold_listed, &held);
+	mapped_each(u->mapped, hold_mapped, &held);
 	if (is_short)
-		store_release(u->store, held);
+		store_release(u->store, held.v);
 	else
-		store_release_idle(u->store, held);
-	free(held);
+		store_release_idle(u->store, held.v);
+	free(held.v);
 }
 
 void unwinding_step(struct unwinding *u)
