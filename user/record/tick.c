@@ -23,7 +23,7 @@
 enum {
 	TARGETS_MAX = 64,
 	BROKER_STEPS = 16,
-	LOOK_NS = 200000, /* between two looks at news */
+	LOOK_NS = 500000, /* between two looks at news */
 };
 
 enum { FD_BROKER, FD_NEWS, FD_RINGS, FD_TARGET };

@@ -53,7 +53,7 @@ enum {
 
 #define MS_NS 1000000ULL
 #define SOON_NS 40000 /* until news of the last moment is no longer that */
-#define LOOK_NS (MS_NS / 5) /* where it comes all the time */
+#define LOOK_NS (MS_NS / 2) /* where it comes all the time */
 #define AGAIN_NS (MS_NS / 5) /* for an exec that is not over */
 #define OVERTAKEN_NS (4 * MS_NS)
 #define FORK_NS MS_NS /* until a child has its parent's list */
