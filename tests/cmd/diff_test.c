@@ -398,6 +398,36 @@ Test(diff, recordings_side_by_side_have_each_their_own_time)
 	run_free(&r);
 }
 
+/* Sums of 5 s. */
+static int sums_fd(void)
+{
+	const char *const kv[] = { "summary_ns", "1000000000", NULL };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_metadata(&m, RUN_SEC, kv);
+	make_task(&m, RUN_SEC, 10, 10, "napper");
+	make_stats(&m, 6 * RUN_SEC, 0, 0);
+	return make_done(&m);
+}
+
+Test(diff, sums_are_refused)
+{
+	const char *kinds[] = { "--kind=offcpu", "--kind=latency" };
+
+	for (size_t i = 0; i < 2; i++) {
+		run_expect(diff(sums_fd(), napping_fd(NULL, 0), kinds[i], NULL, NULL), CMD_USAGE,
+			   "",
+			   "dial9-prof: diff: standard input cannot be compared: it has sums in "
+			   "place of events (--summary): sched latency and offcpu --hist show "
+			   "them\n");
+		run_expect(diff(sums_fd(), sums_fd(), kinds[i], NULL, NULL), CMD_USAGE, "",
+			   "dial9-prof: diff: standard input cannot be compared: it has sums in "
+			   "place of events (--summary): sched latency and offcpu --hist show "
+			   "them\n");
+	}
+}
+
 Test(diff, what_nobody_can_tell_is_not_chance)
 {
 	struct run r = diff(build_fd(&old_build, 1, MS, 50000), build_fd(&old_build, 1, MS, 40),

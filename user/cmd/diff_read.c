@@ -10,9 +10,11 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "cmd/cmd.h"
 #include "cmd/diff.h"
 #include "cmd/progress.h"
+#include "cmd/timeline.h"
 
 struct diff_part {
 	bool seen; /* something happened in the window */
@@ -243,6 +245,21 @@ static void sum_up(const struct diff *d, struct diff_side *s)
 	s->whole &= s->time.ns == s->time.span_ns;
 }
 
+/* Sums have neither single times nor stacks. One line then. */
+static bool has_sums_alone(const struct diff *d, const struct diff_side *s)
+{
+	bool sums = false;
+
+	for (uint32_t i = 0; i < s->names->parts.cnt; i++) {
+		if (tells(s, i))
+			return false;
+		sums |= names_meta(s->names, i, PROF_META_SUMMARY_NS) != NULL;
+	}
+	if (sums && d->opts->kind != DIFF_CPU)
+		log_error("diff: %s cannot be compared: " TIMELINE_SUMS, reader_input(s->reader));
+	return sums && d->opts->kind != DIFF_CPU;
+}
+
 int diff_read(struct diff *d, enum delta_side side)
 {
 	struct diff_side *s = &d->sides[side];
@@ -259,7 +276,7 @@ int diff_read(struct diff *d, enum delta_side side)
 	progress_end(progress);
 	if (err)
 		return CMD_INPUT;
-	if (select_is_reversed(&s->sel))
+	if (select_is_reversed(&s->sel) || has_sums_alone(d, s))
 		return CMD_USAGE;
 	sum_up(d, s);
 	return CMD_OK;
