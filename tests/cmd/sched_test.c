@@ -436,13 +436,85 @@ Test(sched, summary_of_cpus)
 		CMD_OK,
 		"{\"version\":1,\"file\":\"standard input\",\"span_ns\":4000000000,\"lost_events\":0,"
 		"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,"
-		"\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,\"busy_ns\":2000000000,"
+		"\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,\"recorded_ns\":4000000000,\"busy_ns\":2000000000,"
 		"\"switches\":3,\"migrated\":0,\"wait_ns\":750000000,\"wait_max_ns\":500000000,"
 		"\"wait_max_start_ns\":21000000000,\"wait_max_tid\":11,\"unknown_ns\":0,\"unsure_ns\":0,\"cpus\":[\n"
-		"{\"cpu\":0,\"busy_ns\":2000000000,\"switches\":3,\"migrated\":0,"
+		"{\"cpu\":0,\"recorded_ns\":4000000000,\"busy_ns\":2000000000,\"switches\":3,\"migrated\":0,"
 		"\"wait_ns\":750000000,\"wait_max_ns\":500000000,"
 		"\"wait_max_start_ns\":21000000000,\"wait_max_tid\":11}]}\n",
 		"");
+}
+
+/* Of 4 s two are left out. */
+Test(sched, shares_of_cpus_are_of_the_time_that_was_recorded)
+{
+	static const char *const kinds[] = { "thinned", "paused", "not_kept", "hole" };
+	const uint64_t t = 20 * RUN_SEC;
+	struct run r;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct make m;
+
+		make_init(&m, NULL);
+		make_switch(&m, t, 0, "swapper/0", 0, 0, "worker", 11);
+		make_switch(&m, t + RUN_SEC, 0, "worker", 11, 1, "swapper/0", 0);
+		make_lost(&m, t + 3 * RUN_SEC, kinds[i], 1, t + RUN_SEC + 1, t + 3 * RUN_SEC + 1);
+		make_switch(&m, t + 4 * RUN_SEC, 0, "swapper/0", 0, 0, "worker", 11);
+		r = run_cmd(cmd_sched, make_file(&m), "sched", "summary", "-", NULL);
+		run_expect_in(r.out,
+			      "\n# Busy % and Queue are of the 2.000 s that were recorded\n");
+		run_expect_in(r.out, "\n   0    1.000 s  50.00%         2 ");
+		run_expect_in(r.out, "\n all    1.000 s  50.00%         2 ");
+		run_free(&r);
+		/* as far as it lies in the window */
+		r = run_cmd(cmd_sched, make_done(&m), "sched", "summary", "-", "--time=0%,50%",
+			    "--json", NULL);
+		run_expect_in(r.out, "\"span_ns\":2000000000,");
+		run_expect_in(r.out, "\"recorded_ns\":1000000001,\"busy_ns\":1000000000,");
+		run_free(&r);
+	}
+}
+
+static void make_side(struct make *m, const char *cpus, const char *start, uint32_t cpu,
+		      uint64_t from, uint64_t to)
+{
+	const char *const kv[] = {
+		"host", "box",		 "boot_id", "1", "start_realtime_ns", start, "cpus",
+		"2",	"recorded_cpus", cpus,	    NULL
+	};
+
+	make_init(m, NULL);
+	make_metadata(m, from, kv);
+	make_clock(m, from, 1000 * RUN_SEC + from);
+	make_switch(m, from, cpu, "swapper", 0, 0, "worker", 11 + cpu);
+	make_switch(m, from + RUN_SEC, cpu, "worker", 11 + cpu, 1, "swapper", 0);
+	make_switch(m, to, cpu, "swapper", 0, 0, "other", 21 + cpu);
+}
+
+Test(sched, shares_of_a_cpu_are_of_the_recordings_that_have_it)
+{
+	struct make m[2];
+	size_t n[2];
+	char *all;
+	struct run r;
+
+	make_side(&m[0], "0", "1", 0, 20 * RUN_SEC, 22 * RUN_SEC);
+	make_side(&m[1], "1", "2", 1, 30 * RUN_SEC, 34 * RUN_SEC);
+	all = malloc(1 << 16);
+	for (int i = 0, at = 0; i < 2; at += (int)n[i++]) {
+		const void *data = dial9_enc_data(m[i].enc, &n[i]);
+
+		memcpy(all + at, data, n[i]);
+	}
+	r = run_cmd(cmd_sched, make_fd(all, n[0] + n[1]), "sched", "summary", "-", NULL);
+	run_expect_in(r.out, "\n# Busy % and Queue are of the 6.000 s that were recorded\n");
+	run_expect_in(r.out, "\n   0    1.000 s  50.00% ");
+	run_expect_in(r.out, "\n   1    1.000 s  25.00% ");
+	run_expect_in(r.out, "\n all    2.000 s  33.33% ");
+	run_free(&r);
+	free(all);
+	make_fini(&m[0]);
+	make_fini(&m[1]);
 }
 
 /* 4 s in columns of 0.537 s: A ran to 1 s, B to 1.5 s, A to 2 s, B to 2.5 s, A to 3 s. */

@@ -70,6 +70,17 @@ static void drop(void *ctx)
 	c->untold = (struct intervals_untold){ 0 };
 }
 
+/* More recordings than so many in a trace are taken to have all CPUs, each. */
+enum { PARTS_TOLD_APART = 64 };
+
+/* How long a CPU was recorded; @all: the same of any of them. */
+static uint64_t recorded_ns(const struct cpus *c, const struct observed_sum *all, size_t cpu)
+{
+	if (all->parts < 2 || all->parts > PARTS_TOLD_APART)
+		return all->ns;
+	return timeline_observed(&c->timeline, (uint32_t)cpu).ns;
+}
+
 /* From so many columns on there is room for which wait was the longest. */
 enum { LONGEST_FROM = 100 };
 
@@ -92,7 +103,7 @@ static void put_row(struct buf *out, const struct cpu_load_row *r, uint64_t span
 
 static void print_text(const struct cpus *c)
 {
-	const uint64_t span = timeline_span_ns(&c->timeline);
+	const struct observed_sum time = timeline_observed(&c->timeline, TRACE_NONE);
 	const struct cpu_load_row sum = cpu_load_sum(&c->load);
 	struct buf out = { 0 };
 
@@ -105,46 +116,50 @@ static void print_text(const struct cpus *c)
 	}
 	timeline_put_head(&out, &c->timeline, "the work of CPUs", c->view.color);
 	timeline_put_unknown(&out, &c->timeline, &c->untold, c->view.color);
+	if (time.ns < time.span_ns || (time.parts > 1 && time.ns != timeline_span_ns(&c->timeline)))
+		buf_printf(&out, "# Busy %% and Queue are of the %.3f s that were recorded\n",
+			   (double)time.ns / 1e9);
 	buf_addstr(&out, "#\n#CPU       Busy   Busy %  Switches  Migrated     Waiting   Queue    "
 			 "Longest\n");
 	for (size_t k = 0; k < c->load.cnt; k++) {
 		if (!c->load.cpus[k].seen)
 			continue;
 		buf_printf(&out, "%4zu", k);
-		put_row(&out, &c->load.cpus[k], span, c->view.width);
+		put_row(&out, &c->load.cpus[k], recorded_ns(c, &time, k), c->view.width);
 	}
 	buf_addstr(&out, " all");
-	put_row(&out, &sum, span, c->view.width);
+	put_row(&out, &sum, time.ns, c->view.width);
 	fwrite(buf_cstr(&out), 1, out.len, stdout);
 	buf_free(&out);
 }
 
-static void json_row(struct buf *out, const struct cpu_load_row *r)
+static void json_row(struct buf *out, const struct cpu_load_row *r, uint64_t recorded)
 {
 	buf_printf(out,
-		   "\"busy_ns\":%" PRIu64 ",\"switches\":%" PRIu64 ",\"migrated\":%" PRIu64
-		   ",\"wait_ns\":%" PRIu64 ",\"wait_max_ns\":%" PRIu64
+		   "\"recorded_ns\":%" PRIu64 ",\"busy_ns\":%" PRIu64 ",\"switches\":%" PRIu64
+		   ",\"migrated\":%" PRIu64 ",\"wait_ns\":%" PRIu64 ",\"wait_max_ns\":%" PRIu64
 		   ",\"wait_max_start_ns\":%" PRIu64 ",\"wait_max_tid\":%u",
-		   r->busy_ns, r->switches, r->arrivals, r->wait_ns, r->wait_max_ns,
+		   recorded, r->busy_ns, r->switches, r->arrivals, r->wait_ns, r->wait_max_ns,
 		   r->wait_max_start, r->wait_max_tid);
 }
 
 static void print_json(const struct cpus *c)
 {
+	const struct observed_sum time = timeline_observed(&c->timeline, TRACE_NONE);
 	const struct cpu_load_row sum = cpu_load_sum(&c->load);
 	struct buf out = { 0 };
 	bool first = true;
 
 	timeline_json_head(&out, &c->timeline);
 	buf_addch(&out, ',');
-	json_row(&out, &sum);
+	json_row(&out, &sum, time.ns);
 	timeline_json_unknown(&out, &c->untold);
 	buf_addstr(&out, ",\"cpus\":[");
 	for (size_t k = 0; k < c->load.cnt; k++) {
 		if (!c->load.cpus[k].seen)
 			continue;
 		buf_printf(&out, "%s\n{\"cpu\":%zu,", first ? "" : ",", k);
-		json_row(&out, &c->load.cpus[k]);
+		json_row(&out, &c->load.cpus[k], recorded_ns(c, &time, k));
 		buf_addch(&out, '}');
 		first = false;
 	}

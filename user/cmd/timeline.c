@@ -47,6 +47,7 @@ static void begin_engine(struct timeline *r)
 		intervals_skip_stacks(r->intervals);
 	event_counts_fini(&r->losses);
 	memset(&r->losses, 0, sizeof(r->losses));
+	observed_fini(&r->observed);
 	r->any = false;
 	r->first_ts = r->last_ts = r->switches = 0;
 }
@@ -63,6 +64,7 @@ static void count(struct timeline *r, const struct trace *t, const struct trace_
 	uint32_t clock;
 
 	if (ev->kind == TRACE_LOST) {
+		observed_loss(&r->observed, t, ev);
 		if (overlaps(r, ev->part, trace_u64_or(ev, ROLE_FIRST_NS, ev->ts),
 			     trace_u64_or(ev, ROLE_LAST_NS, ev->ts)))
 			event_counts_add_loss(&r->losses, t, r->names, ev);
@@ -75,6 +77,7 @@ static void count(struct timeline *r, const struct trace *t, const struct trace_
 	}
 	if (!ev->has_ts || trace_is_naming(ev->kind))
 		return;
+	observed_event(&r->observed, ev);
 	clock = names_part(r->names, ev->part)->clock;
 	if (!r->any) {
 		r->first_ts = ev->ts;
@@ -280,6 +283,7 @@ void timeline_fini(struct timeline *r)
 	progress_end(r->progress);
 	intervals_free(r->intervals);
 	event_counts_fini(&r->losses);
+	observed_fini(&r->observed);
 	hmap_fini(&r->switched);
 	select_fini(&r->sel);
 	reader_free(r->reader);
@@ -348,6 +352,25 @@ uint64_t timeline_span_ns(const struct timeline *t)
 
 	looked_at(t, &first, &last);
 	return last > first ? last - first : 0;
+}
+
+static bool part_window(const void *ctx, uint32_t clock, uint64_t *from, uint64_t *to)
+{
+	return window_of(ctx, clock, from, to);
+}
+
+static bool part_tells(const void *ctx, uint32_t part)
+{
+	return timeline_has_switches(ctx, part);
+}
+
+struct observed_sum timeline_observed(const struct timeline *t, uint32_t cpu)
+{
+	const struct observed_opts opts = {
+		.names = t->names, .ctx = t, .window = part_window, .tells = part_tells, .cpu = cpu
+	};
+
+	return observed_sum(&t->observed, &opts);
 }
 
 bool timeline_stays(const struct timeline *t, uint64_t *min_ns, uint64_t *max_ns)

@@ -8,6 +8,7 @@
 #include "cmd/view.h"
 #include "profile/event_counts.h"
 #include "profile/intervals.h"
+#include "profile/observed.h"
 #include "profile/waits.h"
 
 /*
@@ -43,6 +44,7 @@ struct timeline {
 	struct names *names; /* of the reader */
 	struct intervals *intervals;
 	struct event_counts losses; /* in the window: see event_counts_add_loss() */
+	struct observed observed; /* all of the trace: see timeline_observed() */
 	bool any; /* something happened in the trace, */
 	uint64_t first_ts, last_ts; /* from when to when; both 0 when nothing did; */
 	uint32_t first_clock; /* on which all that is */
@@ -112,6 +114,11 @@ const char *timeline_behind_unknown(const struct timeline *t, uint32_t part);
 /* Start and length of what was looked at: of the window, on the first clock of the trace. */
 uint64_t timeline_start_ns(const struct timeline *t);
 uint64_t timeline_span_ns(const struct timeline *t);
+/*
+ * For how long what is looked at was recorded in parts that have switches, on one CPU; TRACE_NONE: on any. Without
+ * losses and pauses, and of a single part, all is timeline_span_ns().
+ */
+struct observed_sum timeline_observed(const struct timeline *t, uint32_t cpu);
 /* "# FILE: WHAT over 1.234 s" and a line about what was lost meanwhile. */
 void timeline_put_head(struct buf *out, const struct timeline *t, const char *what, bool color);
 /*
