@@ -7,7 +7,10 @@
 
 #include "pty.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <unistd.h>
+#include <zlib.h>
 
 #include "cmd/live_view.h"
 #include "cmd/text.h"
@@ -100,6 +103,47 @@ Test(top, a_thread_stands_beside_what_it_runs_or_what_it_waits_in)
 		   "  50.0%        0.0      250.0        7  app               cold (app)\n"
 		   "\n",
 		   "");
+	make_fini(&m);
+}
+
+/* What a recorder with -z sends: unpacked as it comes, each member. */
+Test(top, what_is_packed_is_shown_as_it_comes)
+{
+	struct make m;
+	struct run r;
+	int ends[2], plain, all;
+	uint8_t bytes[65536], packed[65536];
+	z_stream z = { 0 };
+	ssize_t n;
+
+	make_second(&m, "hot");
+	plain = make_file(&m);
+	n = read(plain, bytes, sizeof(bytes));
+	cr_assert_gt(n, 100);
+	close(plain);
+	cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
+	for (int member = 0; member < 2; member++) {
+		cr_assert_eq(deflateInit2(&z, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY),
+			     Z_OK);
+		z.next_in = member ? bytes + 50 : bytes;
+		z.avail_in = member ? (uInt)n - 50 : 50;
+		z.next_out = packed;
+		z.avail_out = sizeof(packed);
+		cr_assert_eq(deflate(&z, Z_FINISH), Z_STREAM_END);
+		all = (int)(sizeof(packed) - z.avail_out);
+		cr_assert_eq(write(ends[1], packed, (size_t)all), all);
+		deflateEnd(&z);
+	}
+	close(ends[1]);
+	r = run_cmd(cmd_report, ends[0], "report", "-", "--live=3600", NULL);
+	run_expect_in(r.out, "standard input  1.0 s  4 samples  CPU 100.0%\n");
+	run_expect_in(r.out, "  75.0%        0.0  hot (app)\n");
+	run_free(&r);
+	r = run_cmd(cmd_report, make_fd("\x1f\x8b garbage that is none", 23), "report", "-",
+		    "--live=3600", NULL);
+	cr_expect_eq(r.code, CMD_INPUT);
+	run_expect_in(r.err, "dial9-prof: standard input: damaged gzip data\n");
+	run_free(&r);
 	make_fini(&m);
 }
 

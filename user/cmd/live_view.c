@@ -33,6 +33,7 @@
 
 struct live_view {
 	const struct live_view_opts *opts;
+	struct source *src; /* of the same file, packed or not */
 	struct screen *screen;
 	struct names *names;
 	struct trace *trace;
@@ -58,11 +59,13 @@ static ssize_t read_now(void *ctx, void *buf, size_t sz)
 
 	if (v->eof)
 		return 0;
-	n = read(v->opts->fd, buf, sz);
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+	n = source_read(v->src, buf, sz);
+	if (n == -EAGAIN)
 		return 0;
-	if (n < 0)
-		return v->read_err = -errno;
+	if (n < 0) {
+		v->read_err = (int)n;
+		return n;
+	}
 	v->eof = !n;
 	v->any |= n > 0;
 	if (n && v->opts->sink && sink_write(v->opts->sink, buf, (size_t)n))
@@ -314,7 +317,9 @@ static enum live_view_end conclude(struct live_view *v, int err)
 	if (v->write_failed)
 		return LIVE_VIEW_OUTPUT;
 	trace_error(v->trace, &de);
-	if (v->read_err)
+	if (v->read_err == -EBADMSG)
+		log_error("%s: damaged %s data", v->opts->name, source_packing(v->src));
+	else if (v->read_err)
 		log_error("cannot read %s: %s", v->opts->name, strerror(-v->read_err));
 	else if (!err && !trace_consumed(v->trace) && v->opts->messages_fd < 0)
 		return tell_empty(v);
@@ -357,6 +362,7 @@ static void release(struct live_view *v)
 	free(v->rows[1].v);
 	live_free(v->live);
 	trace_free(v->trace);
+	source_close(v->src);
 	names_free(v->names);
 	buf_free(&v->text);
 }
@@ -364,8 +370,11 @@ static void release(struct live_view *v)
 static int prepare(struct live_view *v)
 {
 	struct trace_opts opts = { .read = read_now, .ctx = v, .learn = true };
-	int err = names_new(&v->names);
+	const int fd = fcntl(v->opts->fd, F_DUPFD_CLOEXEC, 3);
+	int err = fd < 0 ? -errno : source_open_fd(fd, v->opts->name, &v->src);
 
+	if (!err)
+		err = names_new(&v->names);
 	if (err)
 		return err;
 	opts.names = v->names;
