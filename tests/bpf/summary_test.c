@@ -300,3 +300,24 @@ Test(summary, commands_that_want_events_say_in_one_line_that_there_are_sums)
 	}
 	live_end(&sleeper);
 }
+
+/* Who still sleeps at the end is in no sum. */
+Test(summary, what_the_sums_are_of_is_told)
+{
+	const char *args[] = { "offcpu", NULL, NULL };
+	struct live_proc sleeper;
+	struct live_rec rec;
+	struct buf out;
+
+	live_stimulus(&sleeper, "sleeper", "20", "1000", NULL);
+	live_record(&rec, "-p", live_number(sleeper.pid), "--summary", NULL);
+	live_recording(&rec);
+	live_go(&sleeper);
+	cr_assert_eq(live_stop(&rec), 0);
+	args[1] = rec.path;
+	out = live_output(args);
+	cr_expect_not_null(strstr(buf_cstr(&out), " (--summary) of what ended in it: "), "%s",
+			   buf_cstr(&out));
+	buf_free(&out);
+	live_end(&sleeper);
+}

@@ -78,7 +78,8 @@ static void put_head(struct buf *out, const struct summed_print *p, const char *
 	timeline_put_head(out, p->timeline, what, p->color);
 	buf_addstr(out, "# sums of each ");
 	text_duration(out, period, 0);
-	buf_addstr(out, " (--summary): percentiles are not above what is shown");
+	buf_addstr(out, " (--summary) of what ended in it: percentiles are not above what is "
+			"shown");
 	if (unknown) {
 		buf_addstr(out, "; ");
 		str_counted(out, unknown, "wait");
