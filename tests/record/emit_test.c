@@ -3,7 +3,10 @@
 #include "record/emit.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/alloc.h"
 #include "support.h"
 
 TestSuite(emit, .timeout = 60);
@@ -50,6 +53,43 @@ Test(emit, a_sample_has_all_its_numbers)
 			 "100 CpuSampleEvent worker_id=255 tid=12 source=1 thread_name=none "
 			 "callchain=1234,8000010000000042 cpu=3 pid=11 flags=2 user_end=68\n");
 	rig_fini(&rig);
+}
+
+/* As far as its numbers go, one after the other, and however time goes. */
+Test(emit, a_sample_without_a_name_is_written_as_one_with_a_name)
+{
+	const uint64_t frames[] = { UINT64_MAX, 1, 0x8000010000000042 };
+	const uint64_t times[] = { 100, 101, 50, 1ull << 40, (1ull << 40) + 7 };
+	struct emit_sample sample = {
+		.tid = UINT32_MAX,
+		.pid = UINT32_MAX,
+		.cpu = UINT32_MAX,
+		.source = UINT8_MAX,
+		.frames = frames,
+		.flags = UINT8_MAX,
+		.user_end = UINT8_MAX,
+	};
+	struct rig named, bare;
+	char *text, *at;
+	size_t i;
+
+	rig_init(&named);
+	rig_init(&bare);
+	for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		sample.ts = times[i];
+		sample.frame_cnt = i % 4;
+		sample.thread_name = "none";
+		cr_assert_eq(emit_sample(named.emit, &sample), 0);
+		sample.thread_name = NULL;
+		cr_assert_eq(emit_sample(bare.emit, &sample), 0);
+	}
+	text = xstrdup(rig_text(&named, ""));
+	while ((at = strchr(text, '"')))
+		memmove(at, at + 1, strlen(at));
+	cr_expect_str_eq(rig_text(&bare, ""), text);
+	free(text);
+	rig_fini(&named);
+	rig_fini(&bare);
 }
 
 Test(emit, tasks_modules_and_mappings_have_all_their_fields)
