@@ -64,7 +64,7 @@ read_file() { # FILE
 	jq -r '[([.types[] | select(.name | contains(":")) | .events] | add), .account.lost_events,
 		.samples, .account.lost_samples, .stats.produced, .stats.written, .stats.lost, .stats.samples,
 		.stats.elapsed_ns, .stats.cpu_ns, .stats.bpf_ns, .stats.ring_fill_max_bytes,
-		.bytes] | map(. // 0) | @tsv' "$dir/info" >>"$dir/figures"
+		.bytes, .stats.unwind_bytes] | map(. // 0) | @tsv' "$dir/info" >>"$dir/figures"
 	packed=$((packed + $(stat -c %s "$1")))
 	files=$((files + 1))
 	rm -f "$1"
@@ -108,6 +108,7 @@ awk -v packed=$packed -v files=$files '
 		read += $1; told += $2; samples += $3; samples_lost += $4
 		produced = $5; written = $6; lost = $7; sampled = $8
 		elapsed = $9; cpu = $10; bpf = $11; fill = $12 > fill ? $12 : fill; raw += $13
+		tables = tables sprintf("  %d", $14 / 1024)
 	}
 	END {
 		events = written ? written : 1
@@ -128,6 +129,7 @@ awk -v packed=$packed -v files=$files '
 		printf "%-34s %14.1f%%\n", "CPU of the recorder", 100 * cpu / (elapsed + 1)
 		printf "%-34s %14.1f%%\n", "CPU of its programs", 100 * bpf / (elapsed + 1)
 		printf "%-34s %15d\n", "fullest ring, bytes", fill
+		print "of memory, tables by files, kB:" tables
 		exit !(written && read == written && told == lost && produced == written + lost && samples == sampled)
 	}' "$dir/figures" || complain "the counts do not agree"
 
