@@ -60,3 +60,22 @@ Test(cpu_load, numbers_beyond_all_cpus_are_passed_over)
 	cr_expect_not(cpu_load_sum(&l).seen);
 	cpu_load_fini(&l);
 }
+
+/* One that was preempted, and then the recording ended on the CPUs that it has. */
+Test(cpu_load, waits_for_a_cpu_that_is_not_known_count_in_all)
+{
+	struct cpu_load l = { 0 };
+	struct cpu_load_row sum;
+
+	add(&l, 5, 1, INTERVAL_RUNNABLE, 0, 10, 0);
+	add(&l, 6, TRACE_NONE, INTERVAL_RUNNABLE, 0, 30, 0);
+	sum = cpu_load_sum(&l);
+	cr_expect(sum.seen);
+	cr_expect_eq(sum.wait_ns, 40);
+	cr_expect_eq(sum.wait_max_ns, 30);
+	cr_expect_eq(sum.wait_max_tid, 6);
+	cr_expect_eq(l.nowhere.wait_ns, 30);
+	cr_expect_eq(l.cpus[1].wait_ns, 10);
+	cr_expect_not(l.cpus[0].seen);
+	cpu_load_fini(&l);
+}

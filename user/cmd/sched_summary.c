@@ -127,6 +127,10 @@ static void print_text(const struct cpus *c)
 		buf_printf(&out, "%4zu", k);
 		put_row(&out, &c->load.cpus[k], recorded_ns(c, &time, k), c->view.width);
 	}
+	if (c->load.nowhere.seen) {
+		buf_addstr(&out, "   ?");
+		put_row(&out, &c->load.nowhere, time.ns, c->view.width);
+	}
 	buf_addstr(&out, " all");
 	put_row(&out, &sum, time.ns, c->view.width);
 	fwrite(buf_cstr(&out), 1, out.len, stdout);

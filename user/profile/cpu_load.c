@@ -16,7 +16,6 @@ static struct cpu_load_row *row_of(struct cpu_load *l, uint32_t cpu)
 		memset(&l->cpus[l->cnt], 0, (cpu + 1 - l->cnt) * sizeof(*l->cpus));
 		l->cnt = (size_t)cpu + 1;
 	}
-	l->cpus[cpu].seen = true;
 	return &l->cpus[cpu];
 }
 
@@ -41,9 +40,10 @@ void cpu_load_add(struct cpu_load *l, const struct interval *i)
 
 	if (i->state != INTERVAL_RUNNING && i->state != INTERVAL_RUNNABLE)
 		return;
-	r = row_of(l, i->cpu);
+	r = i->cpu == TRACE_NONE && i->state == INTERVAL_RUNNABLE ? &l->nowhere : row_of(l, i->cpu);
 	if (!r)
 		return;
+	r->seen = true;
 	if (i->state == INTERVAL_RUNNING) {
 		run(l, r, i);
 		return;
@@ -58,7 +58,7 @@ void cpu_load_add(struct cpu_load *l, const struct interval *i)
 
 struct cpu_load_row cpu_load_sum(const struct cpu_load *l)
 {
-	struct cpu_load_row sum = { 0 };
+	struct cpu_load_row sum = l->nowhere;
 
 	for (size_t k = 0; k < l->cnt; k++) {
 		const struct cpu_load_row *r = &l->cpus[k];

@@ -20,6 +20,7 @@ struct cpu_load_row {
 struct cpu_load {
 	struct cpu_load_row *cpus; /* by number */
 	size_t cnt, cap;
+	struct cpu_load_row nowhere; /* waits of which it is not known for which CPU */
 	struct hmap last; /* part << 32 | tid -> CPU + 1 on which it ran last */
 };
 
