@@ -16,6 +16,7 @@ const { NONE, upperBound } = require('../../tools/page/columns.js');
 const { Flame } = require('../../tools/page/flame.js');
 const { STATE, END, WHY, FLAG, CUT, NOBODY } = require('../../tools/page/states.js');
 const { load } = require('../../tools/page/load.js');
+const { makeGroups } = require('../../tools/page/rows.js');
 const { canHaveTold, meanwhile, stateText } = require('../../tools/page/story.js');
 const { UNKNOWN } = require('../../tools/page/symbols.js');
 const { byFunction, sumStates, sumTask, weigh } = require('../../tools/page/weigh.js');
@@ -136,6 +137,13 @@ test('of what is between stays off the CPU nothing is known, and of no thread ti
 			rows.end[mine.at(-1)] === trace.last), file);
 		assert(between > 100 && known > 500, `${between} ${known}`);
 		assert(wakes.ts.every((ts, i) => !i || ts >= wakes.ts[i - 1]));
+	}
+});
+
+test('processes with stays off the CPU are unfolded', () => {
+	for (const { model } of stays) {
+		const groups = makeGroups(model).filter(({ rows }) => rows.some(({ type }) => type === 'thread'));
+		assert(groups.length > 3 && groups.every(({ open }) => open));
 	}
 });
 

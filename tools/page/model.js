@@ -28,9 +28,9 @@ function cpuKey(space, cpu) {
 /*
  *	trace		the Trace
  *	rows		all intervals; `row` below is an index of theirs
- *	tasks		[{ task, tid, pid, comm, rows, lane, total, followed }] of threads that have something to show:
+ *	tasks		[{ task, tid, pid, comm, rows, lane, total, followed, stays }] of threads that have something to show:
  *			rows, a Uint32Array in order of time; lane, a Lane of the same with the states of LANE; total,
- *			nanoseconds by STATE
+ *			nanoseconds by STATE; stays: it has stays off the CPU, which were asked for
  *	cpus		[{ space, cpu, start, end, tid }], sorted arrays; tid 0: idle, NOBODY: unknown
  *	wakes		{ ts, row }: by time, of each waking the runnable row that it began
  *	samples		{ ts, stack, task, cpu, ns }, by time; ns 0 where a sample has no weight
@@ -128,7 +128,7 @@ class Model {
 	#task(task, mine) {
 		const { rows } = this.intervals, { tid, pid, comm, exe, space } = this.trace.tasks[task];
 		const total = [0, 0, 0, 0], ends = new Float64Array(mine.length);
-		let followed = !mine.length, stack = NONE;
+		let followed = !mine.length, stack = NONE, between = false;
 		for (let i = 0; i < mine.length; i++) {
 			const row = mine[i], state = rows.state[row];
 			ends[i] = rows.end[row];
@@ -140,10 +140,12 @@ class Model {
 			if (rows.flags[row] & FLAG.NEIGHBOUR)
 				continue;
 			followed = true;
+			between ||= (rows.flags[row] & FLAG.BETWEEN) !== 0;
 			total[state] += rows.end[row] - rows.start[row];
 		}
 		const lane = new Lane(pick(Float64Array, rows.start, mine), ends, LANE.COUNT, (i) => laneState(rows, mine[i]));
-		return { task, tid, pid, space, comm, exe, rows: mine, ends, lane, total, followed, sampled: !mine.length };
+		return { task, tid, pid, space, comm, exe, rows: mine, ends, lane, total, followed, sampled: !mine.length,
+			stays: between && total[STATE.BLOCKED] + total[STATE.RUNNABLE] > 0 };
 	}
 
 	#cpus() {

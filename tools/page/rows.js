@@ -85,7 +85,7 @@ function threadRows(model, tasks, samples, lanes) {
 
 function processGroup(model, pid, tasks, samples, lanes) {
 	const { trace } = model, leader = pid < 0 ? tasks[0] : trace.tasks[trace.taskOf(tasks[0].space, pid)];
-	const busy = tasks.some((task) => task.total[STATE.RUNNING] || samples.has(task.task));
+	const busy = tasks.some((task) => task.total[STATE.RUNNING] || task.stays || samples.has(task.task));
 	tasks.sort((a, b) => b.total[STATE.RUNNING] - a.total[STATE.RUNNING] ||
 		b.total[STATE.BLOCKED] - a.total[STATE.BLOCKED] || a.tid - b.tid);
 	return group(pid < 0 ? 'process unknown' : `${leader.comm || tasks[0].comm || 'process'} ${pid}`,
