@@ -197,10 +197,9 @@ Test(offcpu, json_has_all_rows_unless_limit_says_otherwise)
 
 Test(offcpu, nothing_there_says_why)
 {
-	run_expect(OFFCPU("--min", "1h"), CMD_OK,
-		   "No blocked time in standard input: no wait is as --min, --max and --state want "
-		   "it.\n",
-		   "");
+	run_expect(OFFCPU("--min", "1h"), CMD_USAGE, "",
+		   "dial9-prof: no blocked time in standard input: no wait is as --min, --max and "
+		   "--state want it\n");
 	run_expect(OFFCPU("-p", "99"), CMD_USAGE, "",
 		   "dial9-prof: no blocked time in standard input: it has no process 99\n");
 	run_expect(OFFCPU("--comm", "nobody*"), CMD_USAGE, "",

@@ -781,8 +781,8 @@ Test(report, the_remedy_names_what_finds_files_elsewhere)
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	snprintf(want, sizeof(want),
-		 "# 25.0%% of samples have no name: dial9-prof symbolize %s (--symfs DIR, "
-		 "--debuginfod: from files that are not in their places)\n",
+		 "# 25.0%% of samples have no name: dial9-prof symbolize %s, when debug symbols "
+		 "are here that were not (or --symfs DIR, --debuginfod)\n",
 		 path);
 	r = run_cmd(cmd_report, dup(fd), "report", path, NULL);
 	run_expect_in(r.out, want);

@@ -85,6 +85,7 @@ void cause_put_remedy(struct buf *out, const char *input)
 	}
 	buf_addstr(out, "dial9-prof symbolize ");
 	text_clean(out, input, strlen(input));
-	/* it may have been run */
-	buf_addstr(out, " (--symfs DIR, --debuginfod: from files that are not in their places)");
+	/* it may have been run, and have said what is missing */
+	buf_addstr(out,
+		   ", when debug symbols are here that were not (or --symfs DIR, --debuginfod)");
 }

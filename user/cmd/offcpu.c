@@ -318,10 +318,11 @@ static void say_nothing_there(const struct offcpu *o)
 	const char *why = "no thread was blocked while it was recorded";
 	struct buf out = { 0 };
 
+	/* that is for print_all() */
+	if (o->all)
+		return;
 	if (!o->timeline.switches)
 		why = timeline_no_switches(&o->timeline);
-	else if (o->all)
-		why = "no wait is as --min, --max and --state want it";
 	else if (o->untold.ns || o->untold.unsure_ns)
 		why = "of what there may be it does not tell from beginning to end";
 	else if (timeline_is_chosen(&o->timeline))
@@ -529,6 +530,11 @@ static int print_all(struct offcpu *o)
 	else
 		print_text(o);
 	code = timeline_end(&o->timeline, &o->view);
+	if (code == CMD_OK && o->all && !o->waits.cnt) {
+		log_error("no blocked time in %s: no wait is as --min, --max and --state want it",
+			  reader_input(o->timeline.reader));
+		code = CMD_USAGE;
+	}
 	return o->all ? code : timeline_tell_nothing(&o->timeline, "blocked time", code);
 }
 
