@@ -428,6 +428,40 @@ Test(diff, sums_are_refused)
 	}
 }
 
+static int stays_fd(const char *min_ns)
+{
+	const char *const kv[] = { "off_cpu_min_ns", min_ns, NULL };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_metadata(&m, RUN_SEC, kv);
+	for (uint64_t ts = RUN_SEC; ts < 3 * RUN_SEC; ts += RUN_SEC)
+		MAKE_NUMBERS(&m, ts, "dial9:off_cpu", { "common_cpu", 0 }, { "common_pid", 10 },
+			     { "off_ns", 7 * MS }, { "blocked_ns", 7 * MS }, { "prev_state", 1 },
+			     { "from_cpu", 0 }, { "woken", 0 }, { "unfinished", 0 });
+	return make_done(&m);
+}
+
+Test(diff, stays_that_are_not_those_of_the_other_are_told)
+{
+	static const char unlike[] = "\n# not alike: stays off the CPU that one of both was not to "
+				     "have seem to be a change\n";
+	struct run r = diff(stays_fd("5000000"), napping_fd(NULL, 0), "--kind=offcpu", NULL, NULL);
+
+	run_expect_in(r.out,
+		      "\n# old switches: none, but stays off the CPU of at least 5.000 ms\n");
+	run_expect_in(r.out, unlike);
+	run_free(&r);
+	r = diff(stays_fd("5000000"), stays_fd("6000000"), "--kind=offcpu", NULL, NULL);
+	run_expect_in(r.out,
+		      "\n# new switches: none, but stays off the CPU of at least 6.000 ms\n");
+	run_expect_in(r.out, unlike);
+	run_free(&r);
+	r = diff(stays_fd("5000000"), stays_fd("5000000"), "--kind=offcpu", NULL, NULL);
+	cr_expect_null(strstr(r.out, "not alike"), "%s", r.out);
+	run_free(&r);
+}
+
 Test(diff, what_nobody_can_tell_is_not_chance)
 {
 	struct run r = diff(build_fd(&old_build, 1, MS, 50000), build_fd(&old_build, 1, MS, 40),

@@ -517,6 +517,63 @@ Test(sched, shares_of_a_cpu_are_of_the_recordings_that_have_it)
 	make_fini(&m[1]);
 }
 
+/* Appends a recording whose metadata has one entry more; NULL: none. */
+static int add_kind(char *at, const char *key, const char *value, const char *start)
+{
+	const char *const kv[] = { "host", "box", "boot_id", "1", "start_realtime_ns",
+				   start,  key,	  value,     NULL };
+	const uint64_t t = 20 * RUN_SEC;
+	const void *data;
+	struct make m;
+	size_t n;
+
+	make_init(&m, NULL);
+	make_metadata(&m, t, kv);
+	make_clock(&m, t, 1000 * RUN_SEC + t);
+	make_switch(&m, t, 0, "worker", 11, 1, "swapper/0", 0);
+	make_waking(&m, t + RUN_SEC, 0, 0, "worker", 11);
+	make_switch(&m, t + RUN_SEC, 0, "swapper/0", 0, 0, "worker", 11);
+	make_stats(&m, t + 2 * RUN_SEC, 0, 0);
+	data = dial9_enc_data(m.enc, &n);
+	memcpy(at, data, n);
+	make_fini(&m);
+	return (int)n;
+}
+
+static void expect_told(run_fn fn, const char *word, const char *option, const char *want)
+{
+	static const char *const kinds[][2] = { { "summary_ns", "1000000000" },
+						{ "off_cpu_min_ns", "5000000" },
+						{ "off_cpu_min_ns", "5000000" },
+						{ NULL, NULL } };
+	char *all = malloc(1 << 16), start[2] = "1";
+	struct run r;
+	int n = 0;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++, start[0]++)
+		n += add_kind(all + n, kinds[i][0], kinds[i][1], start);
+	r = run_cmd(fn, make_fd(all, (size_t)n), word, option, "-", NULL);
+	run_expect_in(r.out, want);
+	run_free(&r);
+	free(all);
+}
+
+Test(sched, parts_that_have_something_else_than_switches_are_told)
+{
+	static const char with[] =
+		"\n# switches: part 1: none, but sums (--summary), which are not in this; parts 2-3: "
+		"none, but stays off the CPU of at least 5.000 ms; part 4: all\n";
+	static const char without[] =
+		"\n# switches: part 1: none, but sums (--summary), which are not in this; parts 2-3: "
+		"none, but stays off the CPU of at least 5.000 ms, which are not in this; part 4: "
+		"all\n";
+
+	expect_told(cmd_sched, "sched", "latency", with);
+	expect_told(cmd_sched, "sched", "summary", without);
+	expect_told(cmd_offcpu, "offcpu", "--hist", with);
+	expect_told(cmd_report, "report", "--wall", without);
+}
+
 /* 4 s in columns of 0.537 s: A ran to 1 s, B to 1.5 s, A to 2 s, B to 2.5 s, A to 3 s. */
 Test(sched, map_of_cpus)
 {

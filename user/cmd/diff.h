@@ -68,6 +68,8 @@ struct diff {
 int diff_read(struct diff *d, enum delta_side side);
 /* Puts what was observed into the table; @timed: by time, else by number. */
 void diff_fold(struct diff *d, enum delta_side side, bool timed);
+/* Whether a part of a struct diff_side has what is compared: samples, or switches or stays off the CPU. */
+bool diff_tells(const void *side, uint32_t part);
 void diff_side_fini(struct diff_side *s);
 
 /* The comparison, on standard output. */

@@ -90,12 +90,50 @@ static void say_left_out(const struct diff *d, enum delta_side side)
 	buf_free(&text);
 }
 
+/* Which parts have what is compared. */
+static void say_told(const struct diff *d, enum delta_side side)
+{
+	const struct text_told_opts opts = { diff_tells, &d->sides[side], true };
+	struct buf text = { 0 };
+
+	buf_addstr(&text, side == DELTA_OLD ? "old switches: " : "new switches: ");
+	if (d->opts->kind != DIFF_CPU && text_told(&text, d->sides[side].names, &opts))
+		say(d, PAINT_WARN, &text);
+	buf_free(&text);
+}
+
+/* Of the first part that has stays off the CPU in place of switches, as stay_is_told(); false: none has. */
+static bool has_stays(const struct diff_side *s, uint64_t *min_ns, uint64_t *max_ns)
+{
+	*min_ns = *max_ns = 0;
+	for (uint32_t i = 0; i < s->names->parts.cnt; i++)
+		if (stay_is_told(s->names, i, min_ns, max_ns))
+			return true;
+	return false;
+}
+
+/* Stays that only one of them could have would seem to be new, or gone. */
+static void say_unlike(const struct diff *d)
+{
+	uint64_t min[DELTA_SIDES], max[DELTA_SIDES];
+	const bool old = has_stays(&d->sides[DELTA_OLD], &min[DELTA_OLD], &max[DELTA_OLD]);
+	const bool new = has_stays(&d->sides[DELTA_NEW], &min[DELTA_NEW], &max[DELTA_NEW]);
+	struct buf text = { 0 };
+
+	if (d->opts->kind == DIFF_CPU ||
+	    (old == new &&min[DELTA_OLD] == min[DELTA_NEW] && max[DELTA_OLD] == max[DELTA_NEW]))
+		return;
+	buf_addstr(&text, "not alike: stays off the CPU that one of both was not to have seem to "
+			  "be a change");
+	say(d, PAINT_WARN, &text);
+	buf_free(&text);
+}
+
 static void say_side(const struct diff *d, enum delta_side side)
 {
 	static const char *const nouns[] = { "CPU sample", "block", "wait" };
 	const struct diff_side *s = &d->sides[side];
 	struct buf text = { 0 }, lost = { 0 };
-	uint64_t min_ns, max_ns;
 
 	buf_addstr(&text, side == DELTA_OLD ? "old: " : "new: ");
 	text_clean(&text, reader_input(s->reader), strlen(reader_input(s->reader)));
@@ -112,11 +150,7 @@ static void say_side(const struct diff *d, enum delta_side side)
 		say(d, PAINT_WARN, &text);
 	}
 	say_left_out(d, side);
-	if (d->opts->kind != DIFF_CPU && stay_is_told(s->names, 0, &min_ns, &max_ns)) {
-		buf_printf(&text, "%s switches: ", side == DELTA_OLD ? "old" : "new");
-		text_stays(&text, min_ns, max_ns, "");
-		say(d, PAINT_WARN, &text);
-	}
+	say_told(d, side);
 	buf_free(&lost);
 	buf_free(&text);
 }
@@ -128,6 +162,7 @@ static void say_header(const struct diff *d)
 
 	say_side(d, DELTA_OLD);
 	say_side(d, DELTA_NEW);
+	say_unlike(d);
 	if (d->opts->kind == DIFF_LATENCY)
 		buf_addstr(&text, "waits for a CPU in us");
 	else

@@ -47,10 +47,9 @@ static void sum_at(struct diff_side *s, uint32_t part, uint32_t stack, double v)
 
 /* ---- intervals --------------------------------------------------------------------------------- */
 
-/* Whether a part has what is compared. */
-static bool tells(const void *ctx, uint32_t part)
+bool diff_tells(const void *side, uint32_t part)
 {
-	const struct diff_side *s = ctx;
+	const struct diff_side *s = side;
 
 	return part < s->part_cap && s->parts[part].tells;
 }
@@ -58,7 +57,7 @@ static bool tells(const void *ctx, uint32_t part)
 /* Threads of a part without switches seem to do one thing all the while. */
 static bool is_told(const struct diff_side *s, const struct interval *i)
 {
-	return i->end_by != INTERVAL_TO_NOTHING || tells(s, i->part);
+	return i->end_by != INTERVAL_TO_NOTHING || diff_tells(s, i->part);
 }
 
 static void take_interval(void *ctx, const struct interval *i)
@@ -226,7 +225,7 @@ static void sum_up(const struct diff *d, struct diff_side *s)
 	const struct observed_opts opts = { .names = s->names,
 					    .ctx = s,
 					    .window = window_of,
-					    .tells = tells,
+					    .tells = diff_tells,
 					    .cpu = TRACE_NONE,
 					    .weights = weights };
 
@@ -251,7 +250,7 @@ static bool has_sums_alone(const struct diff *d, const struct diff_side *s)
 	bool sums = false;
 
 	for (uint32_t i = 0; i < s->names->parts.cnt; i++) {
-		if (tells(s, i))
+		if (diff_tells(s, i))
 			return false;
 		sums |= names_meta(s->names, i, PROF_META_SUMMARY_NS) != NULL;
 	}

@@ -146,9 +146,17 @@ static void say_shares(const struct report *r)
 	}
 }
 
+static bool has_switches(const void *ctx, uint32_t part)
+{
+	const struct report *r = ctx;
+
+	return part < r->switch_cap && r->switches[part];
+}
+
 static void say_loss(const struct report *r)
 {
 	const struct account *a = &r->counts.account;
+	const struct text_told_opts told = { has_switches, r, false };
 	struct buf line = { 0 };
 	uint64_t span = 0;
 
@@ -163,6 +171,8 @@ static void say_loss(const struct report *r)
 	if (text_thinned(&line, a, r->names, span))
 		warn(r, "thinned: %s", buf_cstr(&line));
 	buf_clear(&line);
+	if (r->wall && text_told(&line, r->names, &told))
+		warn(r, "switches: %s", buf_cstr(&line));
 	for (int of = 0; (r->wall || r->exact) && of < TEXT_FILTER_CNT; of++) {
 		buf_clear(&line);
 		if (text_filtered(&line, r->names, of))

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
+#include "profile/stay.h"
 
 /* ---- loss -------------------------------------------------------------------------------------- */
 
@@ -78,6 +79,100 @@ void text_stays(struct buf *out, uint64_t min_ns, uint64_t max_ns, const char *e
 		text_duration(out, max_ns, 0);
 	}
 	buf_addstr(out, end);
+}
+
+/* What a part has. */
+struct told {
+	enum { TOLD_NOTHING, TOLD_ALL, TOLD_STAYS, TOLD_SUMS } what;
+	uint64_t min_ns, max_ns;
+};
+
+enum { TOLD_MAX = 8 }; /* so many groups of parts are named */
+
+static struct told told_of(const struct names *n, uint32_t part, const struct text_told_opts *opts)
+{
+	struct told t = { 0 };
+
+	if (stay_is_told(n, part, &t.min_ns, &t.max_ns))
+		t.what = TOLD_STAYS;
+	else if (names_meta(n, part, PROF_META_SUMMARY_NS))
+		t.what = TOLD_SUMS;
+	else if (opts->has(opts->ctx, part))
+		t.what = TOLD_ALL;
+	return t;
+}
+
+static bool told_alike(const struct told *a, const struct told *b)
+{
+	return a->what == b->what && a->min_ns == b->min_ns && a->max_ns == b->max_ns;
+}
+
+static void put_told(struct buf *out, const struct told *t, const struct text_told_opts *opts)
+{
+	if (t->what == TOLD_ALL)
+		buf_addstr(out, "all");
+	else if (t->what == TOLD_SUMS)
+		buf_addstr(out, "none, but sums (--summary), which are not in this");
+	else
+		text_stays(out, t->min_ns, t->max_ns, opts->stays ? "" : ", which are not in this");
+}
+
+/* From part @i to before the one that is returned all are alike. */
+static uint32_t told_end(const struct names *n, uint32_t i, const struct told *t,
+			 const struct text_told_opts *opts)
+{
+	struct told next;
+
+	for (i++; i < n->parts.cnt; i++) {
+		next = told_of(n, i, opts);
+		if (!told_alike(t, &next))
+			break;
+	}
+	return i;
+}
+
+/* Groups of parts that are told alike, each with its parts. */
+static void put_groups(struct buf *out, const struct names *n, const struct text_told_opts *opts)
+{
+	unsigned int groups = 0;
+	uint32_t end;
+
+	for (uint32_t i = 0; i < n->parts.cnt; i = end) {
+		const struct told t = told_of(n, i, opts);
+
+		end = told_end(n, i, &t, opts);
+		if (t.what == TOLD_NOTHING)
+			continue;
+		buf_addstr(out, groups ? "; " : "");
+		if (groups++ == TOLD_MAX) {
+			buf_addstr(out, "and others");
+			break;
+		}
+		if (end == i + 1)
+			buf_printf(out, "part %u: ", end);
+		else
+			buf_printf(out, "parts %u-%u: ", i + 1, end);
+		put_told(out, &t, opts);
+	}
+}
+
+bool text_told(struct buf *out, const struct names *n, const struct text_told_opts *opts)
+{
+	struct told first = { 0 };
+	bool mixed = false;
+
+	for (uint32_t i = 0; i < n->parts.cnt; i++) {
+		const struct told t = told_of(n, i, opts);
+
+		if (first.what == TOLD_NOTHING)
+			first = t;
+		mixed |= t.what != TOLD_NOTHING && !told_alike(&first, &t);
+	}
+	if (mixed)
+		put_groups(out, n, opts);
+	else if (first.what == TOLD_STAYS)
+		put_told(out, &first, opts);
+	return mixed || first.what == TOLD_STAYS;
 }
 
 /* By what it cost, and not one in so many from start to end. */

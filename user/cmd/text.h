@@ -21,6 +21,20 @@ bool text_thinned(struct buf *out, const struct account *a, const struct names *
 		  uint64_t span_ns);
 /* "none, but stays off the CPU of at least 10.000 ms and at most 1.000 s", and @end. Limits in ns; @max_ns 0: none. */
 void text_stays(struct buf *out, uint64_t min_ns, uint64_t max_ns, const char *end);
+
+struct text_told_opts {
+	/* Whether a part has what a command takes: switches, or with @stays also those. */
+	bool (*has)(const void *ctx, uint32_t part);
+	const void *ctx;
+	bool stays;
+};
+
+/*
+ * Of a trace of which some parts have whole stays off the CPU or sums in place of switches: which, and which of them are
+ * not in what a command shows: "part 1: ...; parts 2-3: all". False, and nothing, where all have switches, or all
+ * the same sums.
+ */
+bool text_told(struct buf *out, const struct names *n, const struct text_told_opts *opts);
 enum text_filter { TEXT_FILTER_SWITCHES, TEXT_FILTER_WAKINGS, TEXT_FILTER_CNT };
 
 /*

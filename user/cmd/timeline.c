@@ -384,14 +384,14 @@ bool timeline_stays(const struct timeline *t, uint64_t *min_ns, uint64_t *max_ns
 /* Which stays there are, and that there is nothing else. */
 static void put_stays(struct buf *out, const struct timeline *t, bool color)
 {
+	const struct text_told_opts opts = { part_tells, t, !t->opts.each_switch };
 	struct buf line = { 0 };
-	uint64_t min_ns, max_ns;
 
-	if (!timeline_stays(t, &min_ns, &max_ns))
-		return;
 	buf_addstr(&line, "# switches: ");
-	text_stays(&line, min_ns, max_ns, "\n");
-	paint_put(out, color, PAINT_WARN, buf_cstr(&line), line.len);
+	if (text_told(&line, t->names, &opts)) {
+		buf_addch(&line, '\n');
+		paint_put(out, color, PAINT_WARN, buf_cstr(&line), line.len);
+	}
 	buf_free(&line);
 }
 
