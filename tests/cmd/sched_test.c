@@ -159,10 +159,10 @@ Test(sched, samples_alone_tell_no_times)
 	run_expect(run_cmd(cmd_sched, input_of_samples(), "sched", "map", "-", NULL), CMD_OK,
 		   "Nothing ran" WHY, "");
 	run_expect(run_cmd(cmd_explain, input_of_samples(), "explain", "11", "-", NULL), CMD_OK,
-		   "No thread or process 11" WHY, "");
+		   "Nothing to explain of thread or process 11" WHY, "");
 	run_expect(run_cmd(cmd_explain, input_of_samples(), "explain", "11", "--time", "20,", "-",
 			   NULL),
-		   CMD_OK, "No thread or process 11" WHY, "");
+		   CMD_OK, "Nothing to explain of thread or process 11" WHY, "");
 	r = run_cmd(cmd_sched, input_of_samples(), "sched", "latency", "-", "--json", NULL);
 	run_expect_in(r.out,
 		      "\"run_ns\":0,\"switches\":0,\"wait_ns\":0,\"unknown_ns\":0,\"unsure_ns\":0,"

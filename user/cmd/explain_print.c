@@ -416,7 +416,7 @@ void explain_print(const struct explained *x)
 
 	if (!x->thread) {
 		if (!x->timeline.switches)
-			printf("No %s %" PRIu32 " in %s: %s.\n",
+			printf("Nothing to explain of %s %" PRIu32 " in %s: %s.\n",
 			       x->opts->tid ? "thread" : "thread or process", x->id, file,
 			       timeline_no_switches(&x->timeline));
 		return;
