@@ -350,8 +350,8 @@ Test(parts, beside_times_samples_without_a_rate_have_none)
 		      "# lost: ");
 	cr_expect_null(strstr(r.out, "shares are of samples"));
 	cr_expect_null(strstr(r.out, "shares are of CPU time"));
-	run_expect_in(r.out, "       30     0.300  running   alpha\n");
-	run_expect_in(r.out, "         -        -      100         -  running   beta\n");
+	run_expect_in(r.out, "       30     0.300  running  alpha\n");
+	run_expect_in(r.out, "         -        -      100         -  running  beta\n");
 	run_free(&r);
 	r = run_untimed(cmd_report, "--wall", "--sort=state,comm", "--json");
 	run_expect_in(r.out, "{\"self\":100,\"total\":100,\"self_ns\":null,\"total_ns\":null,"
