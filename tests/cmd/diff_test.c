@@ -322,7 +322,7 @@ Test(diff, rates_are_of_what_was_recorded)
 			r.out,
 			": 100 blocks, 0.2 s, over 3.400 s, of which 0.400 s were recorded\n");
 		run_expect_in(r.out,
-			      "\n# old left out: 3.000 s in between; what was under way as they "
+			      "\n# old left out: 3.000 s in stretches; what was under way as one "
 			      "began or ended is missing, most of all what takes long\n");
 		run_expect_in(r.out, ": 100 blocks, 0.2 s, over 0.400 s\n");
 		run_expect_in(r.out, "\n~    500.000    500.000     +0.000    ");

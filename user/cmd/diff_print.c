@@ -75,7 +75,7 @@ static void say_left_out(const struct diff *d, enum delta_side side)
 
 	if (time->ns < time->span_ns && d->opts->kind != DIFF_CPU) {
 		buf_printf(&text,
-			   "%s left out: %.3f s in between; what was under way as they began or "
+			   "%s left out: %.3f s in stretches; what was under way as one began or "
 			   "ended is missing, most of all what takes long",
 			   name, (double)(time->span_ns - time->ns) / 1e9);
 		say(d, PAINT_WARN, &text);
