@@ -215,8 +215,8 @@ static int write_metadata(struct status *s, const struct status_head *head)
 	meta_text(&m, PROF_META_COMMAND_LINE, text.ptr);
 	meta_text(&m, PROF_META_VERSION, PROF_VERSION);
 	meta_targets(&m, head, texts);
-	meta_filter(&m, PROF_META_SWITCH_FILTER, capture->events, EVENTSET_SWITCH, &filters[0]);
-	meta_filter(&m, PROF_META_WAKING_FILTER, capture->events, EVENTSET_WAKING, &filters[1]);
+	meta_filter(&m, PROF_META_SWITCH_FILTER, head->events, EVENTSET_SWITCH, &filters[0]);
+	meta_filter(&m, PROF_META_WAKING_FILTER, head->events, EVENTSET_WAKING, &filters[1]);
 	if (head->max_overhead_ppm)
 		meta_number(&m, PROF_META_MAX_OVERHEAD_PPM, head->max_overhead_ppm);
 	meta_text(&m, PROF_META_CLOCK, suspend ? "CLOCK_BOOTTIME" : "CLOCK_MONOTONIC");
