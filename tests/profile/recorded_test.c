@@ -48,7 +48,7 @@ Test(recorded, who_is_told_to_be_followed_is_known_from_then_on)
 	tell_followed(&m, 1600, 5, 5, false);
 	make_switch(&m, 1700, 0, "x", 8, 1, "y", 9);
 	run_expect(&r, &m,
-		   "5 unknown (runnable) 1000-1100 to cpu cpu 0 edge-start neighbour\n"
+		   "5 unknown (runnable) 1000-1100 to cpu cpu 0 edge-start neighbour unsure\n"
 		   "5 unknown (running) 1100-1200 to nothing cpu 0 neighbour\n"
 		   "5 running 1200-1300 to block cpu 0 edge-start\n"
 		   "5 blocked 1300-1400 to waking cpu 0 by 8 at 1400 S\n"
@@ -70,7 +70,7 @@ Test(recorded, of_what_is_told_within_a_cut_both_count)
 	make_switch(&m, 1100, 0, "a", 5, 1, "b", 6);
 	run_expect(&r, &m,
 		   "5 running 1000-1100 to block cpu 0 edge-start\n"
-		   "6 unknown (runnable) 1000-1100 to cpu cpu 0 edge-start neighbour\n"
+		   "6 unknown (runnable) 1000-1100 to cpu cpu 0 edge-start neighbour unsure\n"
 		   "5 blocked 1100-1100 to nothing cpu 0 S edge-end\n"
 		   "6 unknown (running) 1100-1100 to nothing cpu 0 edge-end neighbour\n");
 }
