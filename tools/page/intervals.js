@@ -384,7 +384,10 @@ class Intervals {
 
 	#switchedIn(th, ts, cpu, prev) {
 		this.#place(th, cpu, ts);
-		if (th.life === LIFE.UNSEEN) {
+		/* on a CPU that is not recorded it may have run */
+		if (th.life === LIFE.UNSEEN && this.#recorded) {
+			this.#beginUnseen(th, STATE.UNKNOWN);
+		} else if (th.life === LIFE.UNSEEN) {
 			this.#beginUnseen(th, STATE.RUNNABLE);
 			th.flags |= FLAG.UNSURE; /* it waited, or was blocked and its waking is not there */
 		}

@@ -277,7 +277,10 @@ static void switched_in(struct machine *iv, struct thread *th, const struct trac
 			uint32_t prev)
 {
 	place(iv, th, ev->cpu, ev->ts);
-	if (th->life == LIFE_UNSEEN) {
+	/* on a CPU that is not recorded it may have run */
+	if (th->life == LIFE_UNSEEN && iv->recorded.bits) {
+		begin_unseen(iv, th, INTERVAL_UNKNOWN);
+	} else if (th->life == LIFE_UNSEEN) {
 		begin_unseen(iv, th, INTERVAL_RUNNABLE);
 		th->flags |= INTERVAL_UNSURE;
 	}
