@@ -269,7 +269,7 @@ Test(loss, who_reads_is_woken_once_each_time_that_batches_fill_a_ring)
 
 Test(loss, who_reads_is_woken_once_each_time_that_single_records_fill_a_ring)
 {
-	const char *const pattern = "sched:sched_wakeup";
+	const char *const pattern = "raw_syscalls:sys_enter";
 
 	check_wakeups(&(struct eventset_cfg){ .patterns = &pattern, .pattern_cnt = 1 });
 }
