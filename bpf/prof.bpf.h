@@ -134,10 +134,15 @@ static __always_inline struct prof_cpu_stat *cpu_stat(__u32 cpu)
 	return &cpu_stats[cpu & (PROF_CPUS_MAX - 1)];
 }
 
+static __always_inline __u32 ring_number(__u32 cpu)
+{
+	return cpu < cfg_ring_cnt ? cpu : cpu % cfg_ring_cnt;
+}
+
 /* The ring of a CPU, NULL only where the loader forgot to make one. */
 static __always_inline void *ring_of(__u32 cpu)
 {
-	__u32 idx = cpu < cfg_ring_cnt ? cpu : cpu % cfg_ring_cnt;
+	__u32 idx = ring_number(cpu);
 
 	return bpf_map_lookup_elem(&rings, &idx);
 }
@@ -214,13 +219,22 @@ static __always_inline bool may_take(__u64 fill, __u32 size)
  */
 static __always_inline __u64 wakeup_of(__u32 cpu, __u64 fill)
 {
-	struct prof_cpu_stat *s = cpu_stat(cpu);
+	struct prof_cpu_stat *s = cpu_stat(ring_number(cpu));
 	bool filled = fill > cfg_wake_bytes;
 
 	if (filled == s->woken)
 		return BPF_RB_NO_WAKEUP;
 	s->woken = filled;
 	return filled ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+}
+
+/* @fill: of the ring. True when there was no room: then nobody was woken either. */
+static __always_inline bool put_fails(void *ring, __u32 cpu, __u64 fill, void *data, __u32 size)
+{
+	if (!bpf_ringbuf_output(ring, data, size, wakeup_of(cpu, fill + size)))
+		return false;
+	cpu_stat(ring_number(cpu))->woken = 0;
+	return true;
 }
 
 static __always_inline void rec_output(struct prof_rec *rec, __u32 size, enum prof_class class)
@@ -231,7 +245,7 @@ static __always_inline void rec_output(struct prof_rec *rec, __u32 size, enum pr
 	count_produced(rec->cpu, class);
 	rec->size = size;
 	if (!ring || (class == PROF_CLASS_TRACEPOINT && !may_take(fill, size)) ||
-	    bpf_ringbuf_output(ring, rec, size, wakeup_of(rec->cpu, fill)))
+	    put_fails(ring, rec->cpu, fill, rec, size))
 		count_lost(rec->cpu, class, 1, rec->ts, rec->ts);
 }
 

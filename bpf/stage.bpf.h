@@ -98,7 +98,7 @@ static __noinline int stage_pass_on(struct prof_stage *s, __u32 cpu, __u64 head)
 	if (len > PROF_STAGE_BYTES + PROF_STAGE_REC_MAX)
 		len = PROF_STAGE_BYTES + PROF_STAGE_REC_MAX;
 	if (!ring || !may_take(fill, sizeof(*batch) + len) ||
-	    bpf_ringbuf_output(ring, batch, sizeof(*batch) + len, wakeup_of(cpu, fill)))
+	    put_fails(ring, cpu, fill, batch, sizeof(*batch) + len))
 		count_lost(cpu, PROF_CLASS_TRACEPOINT, cnt, ((struct prof_rec *)(batch + 1))->ts,
 			   s->last_ts);
 	stage_publish(s, next);

@@ -227,7 +227,7 @@ struct prof_cpu_stat {
 	__u64 reused_compared; /* of stacks_reused, walked all the same */
 	__u64 reused_differing;
 	__u64 stacks_left_out; /* of switches and wakings, to cost less */
-	__u64 woken; /* the ring is filled so far that who reads it was woken */
+	__u64 woken; /* of the ring of this number, not CPU: it is so full that who reads it was woken */
 	__u64 spare[6];
 };
 
