@@ -180,6 +180,25 @@ Test(sink, a_file_that_nothing_was_written_to_has_no_name, .init = setup, .fini 
 	cr_expect_str_eq(read_file("precious"), "older");
 }
 
+/* Of a set, whose next number is one behind those that can be seen. */
+Test(sink, a_file_that_others_are_to_see_has_a_name_before_it_is_written, .init = setup,
+     .fini = teardown)
+{
+	struct sink *s = NULL;
+	struct dirent *ent;
+	unsigned int seen = 0;
+	DIR *here;
+
+	cr_assert_eq(sink_open_seen("t.bin", NOBODY, NOBODY, &s), 0);
+	here = opendir(".");
+	cr_assert_not_null(here);
+	while ((ent = readdir(here)))
+		seen += !strncmp(ent->d_name, "t.bin.", strlen("t.bin."));
+	closedir(here);
+	cr_expect_eq(seen, 1);
+	cr_expect_eq(sink_close(s), 0);
+}
+
 /* As it is with files of others where links to these are protected, and we are not their owner's lord. */
 static void give_up_power_over_files(void)
 {

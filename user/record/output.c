@@ -195,7 +195,7 @@ static int open_active(struct file *f)
 
 	buf_add(&path, f->path, strlen(f->path) - strlen(pack_suffix(o->cfg.pack)));
 	buf_addstr(&path, ACTIVE_SUFFIX);
-	err = sink_open(buf_cstr(&path), o->uid, o->gid, &f->sink);
+	err = sink_open_seen(buf_cstr(&path), o->uid, o->gid, &f->sink);
 	if (!err)
 		sink_will_be(f->sink, f->path);
 	buf_free(&path);
@@ -348,9 +348,11 @@ static int output_end(void *segment)
 	struct file *f = segment;
 	struct output *o = f->output;
 	char *path = f->path ? xstrdup(f->path) : NULL;
-	int err = f->pack && f->sink ? pack_end(f->pack) : 0, closed = file_close(f);
+	int err = f->pack && f->sink ? pack_end(f->pack) : 0;
+	const bool good = f->sink && sink_is_good(f->sink);
+	const int closed = file_close(f);
 
-	if (path && !err && !closed)
+	if (path && good && !err && !closed)
 		log_info("record: %s is complete", path);
 	if (path && o->cfg.max_files)
 		note_complete(o, path);

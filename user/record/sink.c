@@ -36,6 +36,7 @@ struct sink {
 	char *later; /* what it will be called, for messages; NULL: path */
 	uid_t uid; /* whose it will be; -1: ours */
 	gid_t gid;
+	bool seen; /* it has that name from the start */
 	bool named; /* a file of ours, which should have a name */
 	bool held; /* it takes the name when it is whole */
 	bool written; /* some of it is there */
@@ -126,7 +127,7 @@ static int make_new(struct sink *s)
 	int err = 0;
 
 	s->fresh = s->named = true;
-	s->fd = open_nameless(s->path);
+	s->fd = s->seen ? -1 : open_nameless(s->path);
 	if (s->fd < 0)
 		err = make_named(s);
 	return err ? err : give(s);
@@ -222,12 +223,13 @@ static void sink_free(struct sink *s)
 	free(s);
 }
 
-int sink_open(const char *path, uid_t uid, gid_t gid, struct sink **out)
+static int open_as(const char *path, uid_t uid, gid_t gid, bool seen, struct sink **out)
 {
 	struct sink *s = xcalloc(1, sizeof(*s));
 	int err;
 
 	s->fd = -1;
+	s->seen = seen;
 	s->path = xstrdup(path);
 	s->uid = uid;
 	s->gid = gid;
@@ -244,6 +246,16 @@ int sink_open(const char *path, uid_t uid, gid_t gid, struct sink **out)
 	}
 	*out = s;
 	return 0;
+}
+
+int sink_open(const char *path, uid_t uid, gid_t gid, struct sink **out)
+{
+	return open_as(path, uid, gid, false, out);
+}
+
+int sink_open_seen(const char *path, uid_t uid, gid_t gid, struct sink **out)
+{
+	return open_as(path, uid, gid, true, out);
 }
 
 static int link_as(int fd, const char *path)
@@ -388,6 +400,11 @@ int sink_write(void *ctx, const void *data, size_t sz)
 	}
 	err = check_named(s);
 	return err ? write_failed(s, err) : 0;
+}
+
+bool sink_is_good(const struct sink *s)
+{
+	return !s->failed;
 }
 
 void sink_hold(struct sink *s)

@@ -17,6 +17,11 @@ struct sink;
  * a device, is written to as it is. Prints one line and returns -errno.
  */
 int sink_open(const char *path, uid_t uid, gid_t gid, struct sink **out);
+/* The same of a file that others are to see from now on, as PATH.XXXXXX: it has a number that nobody else is to take. */
+int sink_open_seen(const char *path, uid_t uid, gid_t gid, struct sink **out);
+
+/* Whether all that was written so far is in it. */
+bool sink_is_good(const struct sink *s);
 
 /*
  * From here on a file takes its name not with the first bytes but by sink_commit(): what ends before that
