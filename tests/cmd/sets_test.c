@@ -202,3 +202,46 @@ Test(sets, a_file_that_is_a_copy_of_the_one_before_it_does_not_count_again)
 	run_free(&r);
 	remove_all(dir);
 }
+
+/* As a directory with both packings of one file has it, or who names a file twice. */
+Test(sets, nothing_is_missing_where_a_merged_file_is_there_twice)
+{
+	char dir[] = "/tmp/d9-sets-XXXXXX", out[] = "/tmp/d9-sets-out-XXXXXX";
+	const int fd = mkstemp(out);
+	struct run r;
+
+	put_three(dir);
+	r = run_cmd(cmd_merge, make_fd("", 0), "merge", "-q", "-o", out, name(dir, 0), name(dir, 0),
+		    name(dir, 1), name(dir, 2), NULL);
+	cr_expect_eq(r.code, 0, "%s", r.err);
+	cr_expect_null(strstr(r.err, "missing"), "%s", r.err);
+	run_free(&r);
+	r = run_cmd(cmd_info, make_fd("", 0), "info", out, NULL);
+	run_expect_in(r.out, "\nlost            nothing\n");
+	run_free(&r);
+	close(fd);
+	unlink(out);
+	remove_all(dir);
+}
+
+/* The greatest number that a file may have has none behind it: two of it leave out none. */
+Test(sets, nothing_lies_between_two_files_of_the_greatest_number)
+{
+	static const char *const ends[] = { "", ".gz" };
+	char dir[] = "/tmp/d9-sets-XXXXXX", path[2][64];
+	struct run r;
+
+	put_three(dir);
+	for (unsigned int i = 0; i < 2; i++) {
+		snprintf(path[i], sizeof(path[i]), "%s/a.18446744073709551615.bin%s", dir, ends[i]);
+		cr_assert_eq(rename(name(dir, i), path[i]), 0);
+	}
+	unlink(name(dir, 2));
+	r = run_cmd(cmd_info, make_fd("", 0), "info", dir, NULL);
+	run_expect_in(r.err, ", and is left out\n");
+	cr_expect_null(strstr(r.err, "missing"), "%s", r.err);
+	run_free(&r);
+	for (unsigned int i = 0; i < 2; i++)
+		unlink(path[i]);
+	remove_all(dir);
+}

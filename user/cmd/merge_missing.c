@@ -50,6 +50,19 @@ static int by_number(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
+/* One of each number: of another one nothing is missing, and whether it is the same is found out elsewhere. */
+static void drop_doubles(struct source_set *set)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < set->cnt; i++)
+		if (cnt && set->files[cnt - 1].number == set->files[i].number)
+			free(set->files[i].path);
+		else
+			set->files[cnt++] = set->files[i];
+	set->cnt = cnt;
+}
+
 static struct source_set collect(const struct merge_plan *p, size_t cnt, struct stem stem)
 {
 	struct source_set set = { .files = xcalloc(cnt, sizeof(*set.files)), .told = true };
@@ -60,8 +73,11 @@ static struct source_set collect(const struct merge_plan *p, size_t cnt, struct 
 		if (stem_of(&p->files[i], &other, &number) && is_stem(other, stem))
 			set.files[set.cnt++] =
 				(struct source_file){ .path = xstrdup(p->files[i].name),
-						      .number = number };
+						      .number = number,
+						      .open = true,
+						      .fd = p->files[i].fd };
 	qsort(set.files, set.cnt, sizeof(*set.files), by_number);
+	drop_doubles(&set);
 	return set;
 }
 

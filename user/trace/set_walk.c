@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -97,10 +98,15 @@ bool set_walk_is_damaged(const struct set_walk *w)
 /* ---- looking through a file -------------------------------------------------------------------- */
 
 /* A descriptor, or -1 after one line. Never waits: a FIFO has no writer, and what it gives is no file. */
-static int open_file(const char *path)
+static int open_file(const struct source_file *f)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	const char *path = f->path;
 	struct stat st;
+	char own[32];
+	int fd;
+
+	snprintf(own, sizeof(own), "/proc/self/fd/%d", f->fd);
+	fd = open(f->open ? own : path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
 	if (fd < 0) {
 		log_warn("cannot open %s: %s; what was in it is missing", path, strerror(errno));
@@ -233,7 +239,7 @@ static void look(struct set_walk *w, size_t at)
 	if (f->known)
 		return;
 	f->known = f->bad = true;
-	fd = open_file(path);
+	fd = open_file(&w->set.files[at]);
 	if (fd < 0 || w->ops->open_fd(fd, path, &src))
 		return;
 	opts.ctx = src;
@@ -309,7 +315,7 @@ static void see_number(struct set_walk *w, const struct source_file *f, struct f
 {
 	const unsigned long long first = w->number + 1, last = f->number - 1;
 
-	if (w->any && f->number > first) {
+	if (w->any && f->number > w->number && f->number - w->number > 1) {
 		if (!found->told && first == last)
 			log_warn("file %llu is missing before %s", first, f->path);
 		else if (!found->told)
@@ -326,7 +332,7 @@ static int give(struct set_walk *w, struct set_piece *out)
 {
 	const struct found *f = &w->found[w->at];
 	const char *path = w->set.files[w->at].path;
-	int fd = open_file(path);
+	int fd = open_file(&w->set.files[w->at]);
 
 	if (fd < 0) {
 		w->hole = true;

@@ -12,6 +12,8 @@ struct source_set {
 		char *path;
 		uint64_t number;
 		bool left_out; /* this is none of them, but nothing is missing for that */
+		bool open; /* it is read by this descriptor, the caller's, whatever has that name by now */
+		int fd;
 	} * files;
 	size_t cnt;
 	bool told; /* somebody else says what is wrong with one of them */
