@@ -228,7 +228,7 @@ static void count_named(struct symbolize_find *f)
 
 			/* a look at the file tells all that there is to be had */
 			m->named += news || (again && m->status != SYMBROKER_UNKNOWN);
-			m->again += again;
+			m->again += again && m->status != SYMBROKER_UNKNOWN;
 			m->inlined += news && again;
 		}
 	}
