@@ -141,12 +141,11 @@ static void ask(struct dwofiles *f, struct dwofile *d, struct dwfile_str dir,
 	if (f->open && f->size < ALL_SIZE_MAX && f->asked < SYMBOLIZER_SPLIT_MAX &&
 	    d->refused < REFUSED_MAX)
 		d->path = make_path(dir, name);
-	if (!d->path) {
-		set_missing(f, d);
-		return;
-	}
 	f->asked++;
-	f->pending = d;
+	if (d->path)
+		f->pending = d;
+	else
+		set_missing(f, d);
 }
 
 int dwofiles_get(struct dwofiles *f, uint64_t unit, struct dwfile_str dir, struct dwfile_str name,
