@@ -70,13 +70,13 @@ static void drop(void *ctx)
 	c->untold = (struct intervals_untold){ 0 };
 }
 
-/* More recordings than so many in a trace are taken to have all CPUs, each. */
-enum { PARTS_TOLD_APART = 64 };
+/* Of more recordings in a trace, or more CPUs, than so many each CPU is taken to have been in all of them. */
+enum { PARTS_TOLD_APART = 64, CPUS_TOLD_APART = 1024 };
 
 /* How long a CPU was recorded; @all: the same of any of them. */
 static uint64_t recorded_ns(const struct cpus *c, const struct observed_sum *all, size_t cpu)
 {
-	if (all->parts < 2 || all->parts > PARTS_TOLD_APART)
+	if (all->parts < 2 || all->parts > PARTS_TOLD_APART || cpu >= CPUS_TOLD_APART)
 		return all->ns;
 	return timeline_observed(&c->timeline, (uint32_t)cpu).ns;
 }
