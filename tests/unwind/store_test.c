@@ -305,7 +305,7 @@ static void release_but(uint32_t a, uint32_t b)
 	bool held[MODULES] = { false };
 
 	held[a] = held[b] = true;
-	store_release(store, held);
+	store_release(store, held, false);
 }
 
 static void step_until_free(uint32_t frees)
@@ -360,7 +360,7 @@ Test(store, what_nobody_has_or_uses_for_long_goes_before_more_memory_is_taken)
 	store_step(store, now);
 	fresh = add("fresh", 10, 4);
 	held[has] = true;
-	store_release_idle(store, held);
+	store_release(store, held, true);
 	cr_expect_not(store_is_crowded(store), "it is on its way");
 	while (!counts().slots_freed) {
 		store_step(store, now);
@@ -391,7 +391,7 @@ Test(store, programs_that_come_and_go_take_no_more_memory_than_those_of_half_a_m
 		if (!store_is_crowded(store))
 			continue;
 		freed = counts().slots_freed;
-		store_release_idle(store, none);
+		store_release(store, none, true);
 		while (counts().slots_freed == freed) {
 			store_step(store, now);
 			sched_yield();

@@ -515,10 +515,7 @@ static void release_slots(struct unwinding *u, uint64_t now)
 	held.v = xcalloc(held.cnt, sizeof(*held.v));
 	lists_each_map(u->lists, hold_listed, &held);
 	mapped_each(u->mapped, hold_mapped, &held);
-	if (is_short)
-		store_release(u->store, held.v);
-	else
-		store_release_idle(u->store, held.v);
+	store_release(u->store, held.v, !is_short);
 	free(held.v);
 }
 

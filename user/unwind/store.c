@@ -347,7 +347,7 @@ static bool is_idle(const struct store *s, uint32_t slot)
 	       !__atomic_load_n(&s->cfg.modules[slot].used, __ATOMIC_RELAXED);
 }
 
-static void release(struct store *s, const bool *held, bool idle_only)
+void store_release(struct store *s, const bool *held, bool idle_only)
 {
 	struct leaving *l = &s->leaving;
 	uint32_t i;
@@ -370,16 +370,6 @@ static void release(struct store *s, const bool *held, bool idle_only)
 		return;
 	__atomic_fetch_add(s->cfg.generation, 1, __ATOMIC_SEQ_CST);
 	l->ticket = waiter_grace(s->cfg.waiter);
-}
-
-void store_release(struct store *s, const bool *held)
-{
-	release(s, held, false);
-}
-
-void store_release_idle(struct store *s, const bool *held)
-{
-	release(s, held, true);
 }
 
 static void free_retired(struct store *s)

@@ -41,13 +41,11 @@ bool store_is_short(const struct store *s);
 /*
  * Takes the slots back that are not held (an element for each of cfg.module_cnt), but for those of
  * tables on their way; after a period of grace they are free. No list may hold one, nor may the caller:
- * the same number will be another file's.
+ * the same number will be another file's. @idle_only: only those whose table nobody used for half a minute.
  */
-void store_release(struct store *s, const bool *held);
-/* Whether more memory for tables will be asked for soon, which store_release_idle() may spare. */
+void store_release(struct store *s, const bool *held, bool idle_only);
+/* Whether more memory for tables will be asked for soon, which those that are idle may spare. */
 bool store_is_crowded(const struct store *s);
-/* As store_release() does, with those alone whose table nobody used for half a minute. */
-void store_release_idle(struct store *s, const bool *held);
 /* Changes when slots became free that were wanting. */
 uint32_t store_frees(const struct store *s);
 
