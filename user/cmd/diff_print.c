@@ -59,6 +59,11 @@ static void say(const struct diff *d, enum paint_as as, struct buf *text)
 	buf_clear(text);
 }
 
+static const char *name_of(enum delta_side side)
+{
+	return side == DELTA_OLD ? "old" : "new";
+}
+
 static void add_time(struct buf *text, const struct observed_sum *time)
 {
 	buf_printf(text, ", over %.3f s", (double)time->span_ns / 1e9);
@@ -70,7 +75,7 @@ static void add_time(struct buf *text, const struct observed_sum *time)
 static void say_left_out(const struct diff *d, enum delta_side side)
 {
 	const struct observed_sum *time = &d->sides[side].time;
-	const char *name = side == DELTA_OLD ? "old" : "new";
+	const char *name = name_of(side);
 	struct buf text = { 0 };
 
 	if (time->ns < time->span_ns && d->opts->kind != DIFF_CPU) {
@@ -96,7 +101,7 @@ static void say_told(const struct diff *d, enum delta_side side)
 	const struct text_told_opts opts = { diff_tells, &d->sides[side], true };
 	struct buf text = { 0 };
 
-	buf_addstr(&text, side == DELTA_OLD ? "old switches: " : "new switches: ");
+	buf_printf(&text, "%s switches: ", name_of(side));
 	if (d->opts->kind != DIFF_CPU && text_told(&text, d->sides[side].names, &opts))
 		say(d, PAINT_WARN, &text);
 	buf_free(&text);
@@ -116,12 +121,12 @@ static bool has_stays(const struct diff_side *s, uint64_t *min_ns, uint64_t *max
 static void say_unlike(const struct diff *d)
 {
 	uint64_t min[DELTA_SIDES], max[DELTA_SIDES];
-	const bool old = has_stays(&d->sides[DELTA_OLD], &min[DELTA_OLD], &max[DELTA_OLD]);
-	const bool new = has_stays(&d->sides[DELTA_NEW], &min[DELTA_NEW], &max[DELTA_NEW]);
+	const bool in_old = has_stays(&d->sides[DELTA_OLD], &min[DELTA_OLD], &max[DELTA_OLD]);
+	const bool in_new = has_stays(&d->sides[DELTA_NEW], &min[DELTA_NEW], &max[DELTA_NEW]);
 	struct buf text = { 0 };
 
-	if (d->opts->kind == DIFF_CPU ||
-	    (old == new &&min[DELTA_OLD] == min[DELTA_NEW] && max[DELTA_OLD] == max[DELTA_NEW]))
+	if (d->opts->kind == DIFF_CPU || (in_old == in_new && min[DELTA_OLD] == min[DELTA_NEW] &&
+					  max[DELTA_OLD] == max[DELTA_NEW]))
 		return;
 	buf_addstr(&text, "not alike: stays off the CPU that one of both was not to have seem to "
 			  "be a change");
@@ -135,7 +140,7 @@ static void say_side(const struct diff *d, enum delta_side side)
 	const struct diff_side *s = &d->sides[side];
 	struct buf text = { 0 }, lost = { 0 };
 
-	buf_addstr(&text, side == DELTA_OLD ? "old: " : "new: ");
+	buf_printf(&text, "%s: ", name_of(side));
 	text_clean(&text, reader_input(s->reader), strlen(reader_input(s->reader)));
 	buf_addstr(&text, ": ");
 	str_counted(&text, s->observed, nouns[d->opts->kind]);
@@ -145,8 +150,7 @@ static void say_side(const struct diff *d, enum delta_side side)
 	say(d, PAINT_PLAIN, &text);
 	if (account_lacks(&s->counts.account)) {
 		text_lost(&lost, &s->counts.account);
-		buf_printf(&text, "%s lost: %s", side == DELTA_OLD ? "old" : "new",
-			   buf_cstr(&lost));
+		buf_printf(&text, "%s lost: %s", name_of(side), buf_cstr(&lost));
 		say(d, PAINT_WARN, &text);
 	}
 	say_left_out(d, side);
@@ -372,7 +376,7 @@ static void json_side(struct buf *out, const struct diff *d, enum delta_side sid
 	const struct diff_side *s = &d->sides[side];
 	const char *input = reader_input(s->reader);
 
-	buf_printf(out, ",\"%s\":{\"file\":", side == DELTA_OLD ? "old" : "new");
+	buf_printf(out, ",\"%s\":{\"file\":", name_of(side));
 	str_json(out, input, strlen(input));
 	buf_printf(out,
 		   ",\"observed\":%" PRIu64 ",\"span_ns\":%" PRIu64 ",\"recorded_ns\":%" PRIu64,
