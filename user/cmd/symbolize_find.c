@@ -223,12 +223,13 @@ static void count_named(struct symbolize_find *f)
 
 		m->named = m->again = m->inlined = 0;
 		for (size_t k = 0; k < m->cnt; k++) {
-			bool again = may_lack_inlined(f->cfg.names, m->frames[k]);
+			/* a look at the file tells all that there is to be had */
+			bool again = m->status != SYMBROKER_UNKNOWN &&
+				     may_lack_inlined(f->cfg.names, m->frames[k]);
 			bool news = is_news(f, m->frames[k]);
 
-			/* a look at the file tells all that there is to be had */
-			m->named += news || (again && m->status != SYMBROKER_UNKNOWN);
-			m->again += again && m->status != SYMBROKER_UNKNOWN;
+			m->named += news || again;
+			m->again += again;
 			m->inlined += news && again;
 		}
 	}
