@@ -4,8 +4,8 @@
  *
  * One thread drains: on a timer, since a wakeup for each record would cost the recorded programs
  * many times what the record does; a slow one while little comes, for a ring that fills up wakes it
- * then. Each pass takes what is older than a few milliseconds, in order of time, writes it, adds names that have been found meanwhile, and flushes: what the
- * file holds is complete up to the last pass.
+ * then. Each pass takes what is older than a few milliseconds, in order of time, writes it, adds names
+ * that have been found meanwhile, and flushes: what the file holds is complete up to the last pass.
  *
  * The kernel's symbol table and the build-ids of what is mapped come after the start; what the rings hold
  * meanwhile is kept in memory.
@@ -39,8 +39,8 @@
 #include "record/kallsyms_thread.h"
 #include "record/last_names.h"
 #include "record/launch.h"
-#include "record/memory.h"
 #include "record/lookout.h"
+#include "record/memory.h"
 #include "record/merge.h"
 #include "record/proc_reader.h"
 #include "record/realtime.h"
@@ -589,10 +589,10 @@ static bool is_calm(struct recorder *r, uint64_t now)
 	       !merge_waits(r->merge) && !capture_is_filled(r->capture, CALM_PART);
 }
 
-/* What a pass leaves behind is what came in the last milliseconds: where that is an eighth of a ring,
- * the ring would be full before an ordinary tick is over. */
 static void wait_tick(struct recorder *r, uint64_t now)
 {
+	/* What a pass leaves behind came in the last milliseconds: where that is an eighth of a ring, the
+	 * ring would be full before an ordinary tick is over. */
 	const bool rush = capture_is_filled(r->capture, RUSH_PART);
 	const bool calm = !r->summary && is_calm(r, now);
 	const struct tick_cfg cfg = {
