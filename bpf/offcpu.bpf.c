@@ -76,7 +76,7 @@ static __always_inline void put_stacks(void *ctx, struct prof_rec *rec, struct t
 	rec->flags = PROF_REC_STACKS;
 	if (cfg_switch_stacks & PROF_STACKS_KERNEL)
 		rec->kstack_cnt = kernel_stack(ctx, rec, frames, ORC_OF_SWITCH, orc);
-	frames += rec->kstack_cnt & 127;
+	frames += rec->kstack_cnt & WALKED;
 	if (cfg_switch_stacks & PROF_STACKS_USER)
 		user_stack(rec, task, frames, UNWIND_OF_SWITCH);
 }
