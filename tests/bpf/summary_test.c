@@ -275,6 +275,16 @@ Test(summary, processes_beyond_the_table_are_summed_up_together)
 	live_end(&chain);
 }
 
+/* Sums of one that sleeps 20 times for a millisecond, and is blocked then. */
+static void sum_sleeper(struct live_proc *sleeper, struct live_rec *rec)
+{
+	live_stimulus(sleeper, "sleeper", "20", "1000", NULL);
+	live_record(rec, "-p", live_number(sleeper->pid), "--summary", NULL);
+	live_recording(rec);
+	live_go(sleeper);
+	cr_assert_eq(live_stop(rec), 0);
+}
+
 /* What has no events says so, where it would show some. */
 Test(summary, commands_that_want_events_say_in_one_line_that_there_are_sums)
 {
@@ -284,11 +294,7 @@ Test(summary, commands_that_want_events_say_in_one_line_that_there_are_sums)
 	struct live_proc sleeper;
 	struct live_rec rec;
 
-	live_stimulus(&sleeper, "sleeper", "20", "1000", NULL);
-	live_record(&rec, "-p", live_number(sleeper.pid), "--summary", NULL);
-	live_recording(&rec);
-	live_go(&sleeper);
-	cr_assert_eq(live_stop(&rec), 0);
+	sum_sleeper(&sleeper, &rec);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		const char *const two[] = { commands[i][0], commands[i][1], rec.path, NULL };
 		const char *const one[] = { commands[i][0], rec.path, NULL };
@@ -309,11 +315,7 @@ Test(summary, what_the_sums_are_of_is_told)
 	struct live_rec rec;
 	struct buf out;
 
-	live_stimulus(&sleeper, "sleeper", "20", "1000", NULL);
-	live_record(&rec, "-p", live_number(sleeper.pid), "--summary", NULL);
-	live_recording(&rec);
-	live_go(&sleeper);
-	cr_assert_eq(live_stop(&rec), 0);
+	sum_sleeper(&sleeper, &rec);
 	args[1] = rec.path;
 	out = live_output(args);
 	cr_expect_not_null(strstr(buf_cstr(&out), " (--summary) of what ended in it: "), "%s",
