@@ -19,7 +19,7 @@ extern struct prof_cpu_interrupt cpu_interrupts[PROF_CPUS_MAX];
 /* NULL for a CPU that has no place of its own. */
 static __always_inline struct prof_cpu_interrupt *context_interrupt(__u32 cpu)
 {
-	return cpu < PROF_CPUS_MAX ? &cpu_interrupts[cpu & (PROF_CPUS_MAX - 1)] : NULL;
+	return cpu < PROF_CPUS_MAX ? &cpu_interrupts[PROF_BOUND_INDEX(cpu, PROF_CPUS_MAX)] : NULL;
 }
 
 static __always_inline __u16 context_numbered(enum prof_context kind, __u32 number)
@@ -27,18 +27,23 @@ static __always_inline __u16 context_numbered(enum prof_context kind, __u32 numb
 	return kind | (number <= CONTEXT_NUMBER_MAX ? number : 0) << PROF_CONTEXT_SHIFT;
 }
 
-/* As PROF_F_CONTEXT says. The innermost counts: hard interrupts do not interrupt each other. */
+/*
+ * As PROF_F_CONTEXT says. The innermost counts: hard interrupts do not interrupt each other. Timers and what
+ * other CPUs send come by lines of their own on some machines (arm64), and are what the line is for.
+ */
 static __always_inline __u16 context_now(__u32 cpu)
 {
 	const struct prof_cpu_interrupt *at = context_interrupt(cpu);
 
 	if (!at)
 		return PROF_CONTEXT_UNKNOWN;
-	if (at->irq)
-		return context_numbered(PROF_CONTEXT_HARDIRQ, at->irq);
+	if (at->hard_timer)
+		return PROF_CONTEXT_TIMER;
 	if (at->ipi)
 		return PROF_CONTEXT_IPI;
-	if (at->hard_timer || at->soft_timer)
+	if (at->irq)
+		return context_numbered(PROF_CONTEXT_HARDIRQ, at->irq);
+	if (at->soft_timer)
 		return PROF_CONTEXT_TIMER;
 	if (at->softirq)
 		return context_numbered(PROF_CONTEXT_SOFTIRQ, at->softirq);

@@ -25,12 +25,33 @@ struct {
 
 const volatile __u64 cfg_latency_blocked_ns = 0;
 const volatile __u64 cfg_latency_ready_ns = 0;
+const volatile __u32 cfg_latency_helpers[PROF_HELPERS_MAX] = {}; /* tgids; 0: no more */
 
 struct prof_latency_hit latency_hit;
 
+static __always_inline bool is_helper(__u32 tgid)
+{
+	int i;
+
+	for (i = 0; i < PROF_HELPERS_MAX; i++)
+		if (tgid && tgid == cfg_latency_helpers[i])
+			return true;
+	return false;
+}
+
+/*
+ * The recorder, its helper processes and their children. They wait for work most of the time. Other children of it
+ * are not its own: some were there before the exec.
+ */
+static __always_inline bool is_recorder(const struct task_struct *task)
+{
+	return (__u32)task->tgid == cfg_self_tgid || is_helper(task->tgid) ||
+	       is_helper(task->real_parent->tgid);
+}
+
 static __always_inline bool is_looked_at(const struct task_struct *task)
 {
-	return task->pid && (__u32)task->tgid != cfg_self_tgid && is_target(task->pid, task->tgid);
+	return task->pid && is_target(task->pid, task->tgid) && !is_recorder(task);
 }
 
 /* One at a time: the loader takes it, and makes room for the next. */

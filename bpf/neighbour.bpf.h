@@ -47,12 +47,12 @@ extern struct wait_map waits SEC(".maps");
 /* NULL for a CPU that has no place of its own: it is never watched. */
 static __always_inline struct prof_cpu_watch *watch_of(__u32 cpu)
 {
-	return cpu < PROF_CPUS_MAX ? &cpu_watches[cpu & (PROF_CPUS_MAX - 1)] : NULL;
+	return cpu < PROF_CPUS_MAX ? &cpu_watches[PROF_BOUND_INDEX(cpu, PROF_CPUS_MAX)] : NULL;
 }
 
 static __always_inline __u64 *wait_slot(__u32 tid)
 {
-	__u32 idx = tid & (PROF_WAIT_SLOTS - 1);
+	__u32 idx = PROF_BOUND_INDEX(tid, PROF_WAIT_SLOTS);
 
 	return bpf_map_lookup_elem(&waits, &idx);
 }

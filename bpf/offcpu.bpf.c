@@ -51,9 +51,10 @@ struct {
 	__type(value, struct prof_off_held);
 } off_empty SEC(".maps");
 
-/* Most words of a user stack, masks. */
-enum { WALKED = 127, COPIED = 2047 };
-_Static_assert(PROF_STACK_MAX <= WALKED && PROF_COPY_REGS + PROF_COPY_WORDS <= COPIED, "as masks");
+/* A record that is held: its user stack was walked. */
+enum {
+	HELD_MAX = sizeof(struct prof_off_held) - offsetof(struct prof_off_held, rec),
+};
 
 /* Since when recording is on: a stay that began before is none. */
 volatile __u64 off_cpu_since = 0;
@@ -76,16 +77,16 @@ static __always_inline void put_stacks(void *ctx, struct prof_rec *rec, struct t
 	rec->flags = PROF_REC_STACKS;
 	if (cfg_switch_stacks & PROF_STACKS_KERNEL)
 		rec->kstack_cnt = kernel_stack(ctx, rec, frames, ORC_OF_SWITCH, orc);
-	frames += rec->kstack_cnt & WALKED;
+	frames += kstack_words(rec);
 	if (cfg_switch_stacks & PROF_STACKS_USER)
 		user_stack(rec, task, frames, UNWIND_OF_SWITCH);
 }
 
-/* Of all parts of a record, of which the user stack has no more words than @mask. */
-static __always_inline __u32 rec_size(const struct prof_rec *rec, __u32 mask)
+/* Of all parts of a record. */
+static __always_inline __u32 rec_size(const struct prof_rec *rec)
 {
 	return sizeof(*rec) + sizeof(struct prof_off_raw) +
-	       8 * ((rec->kstack_cnt & WALKED) + (rec->ustack_cnt & mask));
+	       8 * (kstack_words(rec) + ustack_words(rec));
 }
 
 /* Whether the copy is there for when the stay ends. The record is then without it. */
@@ -95,7 +96,7 @@ static __always_inline bool keep_copy(struct prof_rec *rec, struct task_struct *
 	bool kept = !bpf_map_update_elem(&off_copies, &tid, rec, BPF_ANY);
 	__u64 *frames = (void *)(rec + 1) + sizeof(struct prof_off_raw);
 
-	keep_leaf_alone(rec, task, frames + (rec->kstack_cnt & WALKED));
+	keep_leaf_alone(rec, task, frames + kstack_words(rec));
 	return kept;
 }
 
@@ -142,7 +143,7 @@ static __always_inline void leaves(void *ctx, struct task_struct *task, __u64 st
 	if (cfg_switch_stacks && task->tgid != cfg_self_tgid)
 		put_stacks(ctx, rec, task, (void *)(raw + 1), orc);
 	held->copied = rec->flags & PROF_REC_COPIED && keep_copy(rec, task);
-	bpf_probe_read_kernel(&held->rec, rec_size(rec, WALKED), rec);
+	bpf_probe_read_kernel(&held->rec, PROF_BOUND_SIZE(rec_size(rec), HELD_MAX), rec);
 	held->out_ns = start;
 	count_run(cpu, PROF_PROG_SWITCH, start);
 }
@@ -177,13 +178,13 @@ static __always_inline void put_held(struct prof_off_held *held)
 	struct prof_rec *rec = held->copied ? bpf_map_lookup_elem(&off_copies, &tid) : NULL;
 
 	if (!rec) {
-		rec_output(&held->rec, rec_size(&held->rec, WALKED), PROF_CLASS_TRACEPOINT);
+		rec_output(&held->rec, rec_size(&held->rec), HELD_MAX, PROF_CLASS_TRACEPOINT);
 		return;
 	}
 	rec->ts = held->rec.ts;
 	rec->cpu = held->rec.cpu;
 	*(struct prof_off_raw *)(rec + 1) = held->raw;
-	rec_output(rec, rec_size(rec, COPIED), PROF_CLASS_TRACEPOINT);
+	rec_output(rec, rec_size(rec), PROF_REC_MAX, PROF_CLASS_TRACEPOINT);
 }
 
 static __always_inline void forget_copy(struct prof_off_held *held)

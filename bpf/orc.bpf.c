@@ -119,14 +119,14 @@ static __always_inline __u32 find_rule(const struct orc_place *p)
 	__u64 addr = p->ip - !p->exact, word;
 	__u32 i = (__u32)addr * 0x9e3779b1U >> (32 - 14), rule;
 
-	word = *(volatile __u64 *)&orc_rows[i & (ORC_ROWS - 1)];
+	word = *(volatile __u64 *)&orc_rows[PROF_BOUND_INDEX(i, ORC_ROWS)];
 	if (word >> 32 == (__u32)addr)
 		return word;
 	rule = p->ip == orc_tables.hooks[0] || p->ip == orc_tables.hooks[1] ?
 		       RULE_UNUSUAL :
 		       rule_of(find_row(addr));
 	if (p->keep)
-		*(volatile __u64 *)&orc_rows[i & (ORC_ROWS - 1)] = addr << 32 | rule;
+		*(volatile __u64 *)&orc_rows[PROF_BOUND_INDEX(i, ORC_ROWS)] = addr << 32 | rule;
 	return rule;
 }
 

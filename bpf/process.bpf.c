@@ -7,14 +7,15 @@
  */
 #include "unwind_maps.bpf.h"
 
-extern volatile __u64 unwind_condemned[PROF_UNWIND_MAPS_MAX / PROF_UNWIND_LIST_ROUND / 64];
+enum { CONDEMNED_WORDS = PROF_UNWIND_MAPS_MAX / PROF_UNWIND_LIST_ROUND / 64 };
+
+extern volatile __u64 unwind_condemned[CONDEMNED_WORDS];
 
 static __always_inline bool is_condemned(__u64 list)
 {
-	__u32 i = (list >> 32) / PROF_UNWIND_LIST_ROUND %
-		  (PROF_UNWIND_MAPS_MAX / PROF_UNWIND_LIST_ROUND);
+	__u32 i = (list >> 32) / PROF_UNWIND_LIST_ROUND;
 
-	return unwind_condemned[i / 64] >> i % 64 & 1;
+	return unwind_condemned[PROF_BOUND_INDEX(i / 64, CONDEMNED_WORDS)] >> i % 64 & 1;
 }
 
 /* A place for a process that has none; NULL: all of its places are others'. */

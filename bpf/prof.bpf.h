@@ -14,6 +14,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 #include "prof_abi.h"
+#include "prof_bound.h"
 #include "prof_select.h"
 
 enum { PF_KTHREAD = 0x00200000, TASK_DEAD = 0x80, RING_AVAIL_DATA = 0 };
@@ -33,6 +34,7 @@ extern const volatile __u32 cfg_call_graph;
 extern const volatile __u32 cfg_max_stack;
 extern const volatile __u32 cfg_unwind_procs;
 extern const volatile __u32 cfg_unwind_knowns;
+extern const volatile __u64 cfg_code_mask; /* of return addresses, what is not a signature */
 extern const volatile bool cfg_switch_state_arg;
 extern const volatile struct prof_switch_layout cfg_switch;
 extern const volatile struct prof_wakeup_layout cfg_waking;
@@ -77,22 +79,23 @@ extern struct select_map selects SEC(".maps");
 
 static __always_inline bool task_bit(const __u64 *bits, __u32 id)
 {
-	return bits[(id >> 6) & (PROF_TASK_WORDS - 1)] >> (id & 63) & 1;
+	return bits[PROF_BOUND_INDEX(id >> 6, PROF_TASK_WORDS)] >> (id & 63) & 1;
 }
 
 static __always_inline void task_bit_set(__u64 *bits, __u32 id)
 {
-	__sync_fetch_and_or(&bits[(id >> 6) & (PROF_TASK_WORDS - 1)], 1ULL << (id & 63));
+	__sync_fetch_and_or(&bits[PROF_BOUND_INDEX(id >> 6, PROF_TASK_WORDS)], 1ULL << (id & 63));
 }
 
 static __always_inline void task_bit_clear(__u64 *bits, __u32 id)
 {
-	__sync_fetch_and_and(&bits[(id >> 6) & (PROF_TASK_WORDS - 1)], ~(1ULL << (id & 63)));
+	__sync_fetch_and_and(&bits[PROF_BOUND_INDEX(id >> 6, PROF_TASK_WORDS)],
+			     ~(1ULL << (id & 63)));
 }
 
 static __always_inline struct prof_select_word *select_word(__u32 id)
 {
-	__u32 idx = (id >> 6) & (PROF_TASK_WORDS - 1);
+	__u32 idx = PROF_BOUND_INDEX(id >> 6, PROF_TASK_WORDS);
 
 	return bpf_map_lookup_elem(&selects, &idx);
 }
@@ -119,19 +122,16 @@ static __always_inline bool is_target(__u32 tid, __u32 tgid)
 /* Whether events of a CPU are wanted. */
 static __always_inline bool is_cpu_wanted(__u32 cpu)
 {
-	__u64 word = cpu >> 6;
-
 	if (!cfg_select.by_cpu)
 		return true;
 	if (cpu >= PROF_CPUS_MAX)
 		return false;
-	barrier_var(word); /* or the mask is found needless, which the verifier does not see */
-	return cfg_select.cpus[word & (PROF_CPUS_MAX / 64 - 1)] >> (cpu & 63) & 1;
+	return cfg_select.cpus[PROF_BOUND_INDEX(cpu >> 6, PROF_CPUS_MAX / 64)] >> (cpu & 63) & 1;
 }
 
 static __always_inline struct prof_cpu_stat *cpu_stat(__u32 cpu)
 {
-	return &cpu_stats[cpu & (PROF_CPUS_MAX - 1)];
+	return &cpu_stats[PROF_BOUND_INDEX(cpu, PROF_CPUS_MAX)];
 }
 
 static __always_inline __u32 ring_number(__u32 cpu)
@@ -228,16 +228,21 @@ static __always_inline __u64 wakeup_of(__u32 cpu, __u64 fill)
 	return filled ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
-/* @fill: of the ring. True when there was no room: then nobody was woken either. */
-static __always_inline bool put_fails(void *ring, __u32 cpu, __u64 fill, void *data, __u32 size)
+/* @fill: of the ring. @max: a constant. True when there was no room: then nobody was woken either. */
+static __always_inline bool put_fails(void *ring, __u32 cpu, __u64 fill, void *data, __u32 size,
+				      __u32 max)
 {
-	if (!bpf_ringbuf_output(ring, data, size, wakeup_of(cpu, fill + size)))
+	__u64 wakeup = wakeup_of(cpu, fill + size);
+
+	if (!bpf_ringbuf_output(ring, data, PROF_BOUND_SIZE(size, max), wakeup))
 		return false;
 	cpu_stat(ring_number(cpu))->woken = 0;
 	return true;
 }
 
-static __always_inline void rec_output(struct prof_rec *rec, __u32 size, enum prof_class class)
+/* @max: bytes of the memory that the record lies in, a constant. */
+static __always_inline void rec_output(struct prof_rec *rec, __u32 size, __u32 max,
+				       enum prof_class class)
 {
 	void *ring = ring_of(rec->cpu);
 	__u64 fill = ring ? bpf_ringbuf_query(ring, RING_AVAIL_DATA) : 0;
@@ -245,7 +250,7 @@ static __always_inline void rec_output(struct prof_rec *rec, __u32 size, enum pr
 	count_produced(rec->cpu, class);
 	rec->size = size;
 	if (!ring || (class == PROF_CLASS_TRACEPOINT && !may_take(fill, size)) ||
-	    put_fails(ring, rec->cpu, fill, rec, size))
+	    put_fails(ring, rec->cpu, fill, rec, size, max))
 		count_lost(rec->cpu, class, 1, rec->ts, rec->ts);
 }
 

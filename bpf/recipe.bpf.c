@@ -21,14 +21,16 @@
 #include "prof_recipe.h"
 
 enum {
-	EVENT_AT_MASK = 4095, /* of records that are made by recipes */
+	EVENT_BYTES = 4096, /* of records that are made by recipes: a power of two */
 	NULL_TEXT_SZ = 7,
+	ARG_SLOTS = 16, /* a power of two */
 };
 
-_Static_assert(PROF_RECIPE_RECORD_MAX <= EVENT_AT_MASK, "the mask changes no place in a record");
+_Static_assert(PROF_RECIPE_ARGS <= ARG_SLOTS, "each argument has a slot");
+_Static_assert(PROF_RECIPE_RECORD_MAX < EVENT_BYTES, "the bound changes no place in a record");
 
 struct recipe_place {
-	__u64 args[PROF_RECIPE_ARGS];
+	__u64 args[ARG_SLOTS];
 	__u32 end; /* of the record so far */
 	__u32 spare;
 	__u8 rec[PROF_REC_MAX];
@@ -81,7 +83,7 @@ static __always_inline int put_number(__u8 *to, __u8 size, __u64 v)
 /* As the kernel has it: what points nowhere is "(null)". */
 static __always_inline int put_text(struct recipe_place *p, __u8 *raw, __u32 at, const void *text)
 {
-	__u32 end = p->end & EVENT_AT_MASK;
+	__u32 end = PROF_BOUND_INDEX(p->end, EVENT_BYTES);
 	long n = NULL_TEXT_SZ;
 
 	if (text)
@@ -117,22 +119,25 @@ __attribute__((noinline)) int recipe_step(struct recipe_place *p, const struct p
 
 	if (!p || !s)
 		return -EFAULT;
-	at = s->at & (PROF_RECIPE_FIXED_MAX - 1);
+	at = PROF_BOUND_INDEX(s->at, PROF_RECIPE_FIXED_MAX);
 	raw = p->rec + sizeof(struct prof_rec);
 	if (s->kind == PROF_RECIPE_JIFFIES)
 		return put_number(raw + at, s->size, bpf_jiffies64());
 	if (s->arg >= PROF_RECIPE_ARGS)
 		return -EFAULT;
-	v = p->args[s->arg];
+	v = p->args[PROF_BOUND_INDEX(s->arg, ARG_SLOTS)];
 	if (follow(s, &v))
 		return -EFAULT;
 	if (s->kind == PROF_RECIPE_CHARS)
-		return bpf_probe_read_kernel(raw + at, s->size, (void *)v);
+		return bpf_probe_read_kernel(
+			raw + at, PROF_BOUND_SIZE(s->size, PROF_RECIPE_FIXED_MAX), (void *)v);
 	if (s->kind == PROF_RECIPE_TEXT)
 		return put_text(p, raw, at, (void *)v);
 	if (!s->hop_cnt)
 		number = v;
-	else if (bpf_probe_read_kernel(&number, s->kind == PROF_RECIPE_TEXT_AT ? 8 : s->from & 15,
+	else if (bpf_probe_read_kernel(&number,
+				       PROF_BOUND_SIZE(s->kind == PROF_RECIPE_TEXT_AT ? 8 : s->from,
+						       sizeof(number)),
 				       (void *)v))
 		return -EFAULT;
 	if (s->kind == PROF_RECIPE_TEXT_AT)
@@ -151,7 +156,7 @@ static __always_inline int make_record(void *ctx, struct recipe_place *p, __u32 
 	if (!recipe || recipe->arg_cnt > PROF_RECIPE_ARGS)
 		return -EFAULT;
 	args_sz = recipe->arg_cnt * sizeof(p->args[0]);
-	if (bpf_probe_read_kernel(p->args, args_sz, ctx))
+	if (bpf_probe_read_kernel(p->args, PROF_BOUND_SIZE(args_sz, sizeof(p->args)), ctx))
 		return -EFAULT;
 	__builtin_memset(p->rec + sizeof(struct prof_rec), 0, PROF_RECIPE_FIXED_MAX);
 	p->end = cfg->size;
@@ -189,7 +194,7 @@ static __always_inline __u32 take_event(void *ctx, struct recipe_place *p, __u32
 /* NULL for a CPU that has none of its own: there nobody stands in, and nobody walks user stacks. */
 static __always_inline struct prof_cpu_recipe *recipe_of(__u32 cpu)
 {
-	return cpu < PROF_CPUS_MAX ? &cpu_recipes[cpu & (PROF_CPUS_MAX - 1)] : NULL;
+	return cpu < PROF_CPUS_MAX ? &cpu_recipes[PROF_BOUND_INDEX(cpu, PROF_CPUS_MAX)] : NULL;
 }
 
 #define RECIPE_PLAIN(word) (*(volatile __typeof__(word) *)&(word))
@@ -234,7 +239,7 @@ static __always_inline void record_event(void *ctx, __u32 cpu, struct prof_cpu_r
 	len = (len + 7) & ~7U;
 	if (cfg_event_stacks && cfg->has_stacks && rec->pid != cfg_self_tgid)
 		stacks_sz = recipe_stacks(ctx, rec, len, r);
-	rec_output(rec, sizeof(*rec) + len + stacks_sz, PROF_CLASS_TRACEPOINT);
+	rec_output(rec, sizeof(*rec) + len + stacks_sz, PROF_REC_MAX, PROF_CLASS_TRACEPOINT);
 out:
 	count_run(cpu, PROF_PROG_RECIPE, rec->ts);
 }

@@ -22,14 +22,16 @@ __attribute__((noinline)) int unwind_is_unchanged(const struct unwind_known *kno
 	if (!known || !stack)
 		return 0;
 	for (i = 0; i < KNOWN_PIECES && i < known->piece_cnt; i++) {
-		at = known->pieces[i].at & (KNOWN_STACK - 1);
+		at = PROF_BOUND_INDEX(known->pieces[i].at, KNOWN_STACK);
 		sz = known->pieces[i].sz;
 		if (sz > 8 * KNOWN_STACK ||
-		    bpf_probe_read_user(&stack->words[at], sz, (void *)known->pieces[i].from))
+		    bpf_probe_read_user(&stack->words[at], PROF_BOUND_SIZE(sz, 8 * KNOWN_STACK),
+					(void *)known->pieces[i].from))
 			return 0;
 	}
 	for (i = 0; i < PROF_WALK_SEEN && i < known->word_cnt; i++)
-		changed |= stack->words[known->at[i] & (KNOWN_STACK - 1)] ^ known->words[i];
+		changed |=
+			stack->words[PROF_BOUND_INDEX(known->at[i], KNOWN_STACK)] ^ known->words[i];
 	return !changed;
 }
 
@@ -54,16 +56,16 @@ static __always_inline struct unwind_piece *piece_for(struct unwind_known *known
 	struct unwind_piece *p;
 
 	if (i) {
-		p = &known->pieces[(i - 1) & (KNOWN_PIECES - 1)];
+		p = &known->pieces[PROF_BOUND_INDEX(i - 1, KNOWN_PIECES)];
 		if (addr - p->from < p->sz + GAP)
 			return p;
 		at = p->at + p->sz / 8;
 	}
 	if (i >= KNOWN_PIECES)
 		return NULL;
-	p = &known->pieces[i & (KNOWN_PIECES - 1)];
+	p = &known->pieces[PROF_BOUND_INDEX(i, KNOWN_PIECES)];
 	/* not of a page that is perhaps not there */
-	p->from = (addr & (PAGE_SIZE - 1)) < BELOW ? addr & -(__u64)PAGE_SIZE : addr - BELOW;
+	p->from = addr % PAGE_SIZE < BELOW ? addr & -(__u64)PAGE_SIZE : addr - BELOW;
 	p->sz = 0;
 	p->at = at;
 	known->piece_cnt = i + 1;
@@ -84,6 +86,7 @@ __attribute__((noinline)) int unwind_note_word(struct unwind_known *known, __u64
 	sz = addr - p->from + 8;
 	if (sz > p->sz)
 		p->sz = sz;
+	i = PROF_BOUND_INDEX(i, PROF_WALK_SEEN);
 	known->at[i] = p->at + sz / 8 - 1;
 	known->words[i] = word;
 	return p->at + p->sz / 8 > KNOWN_STACK ? -1 : 0;

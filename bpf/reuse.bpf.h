@@ -32,7 +32,7 @@ struct unwind_piece {
 };
 
 struct unwind_known {
-	__u64 ip, sp, fp, list; /* where it began */
+	__u64 ip, sp, fp, lr, list; /* where it began */
 	__u64 ts; /* when */
 	__u32 generation, list_generation; /* of tables, and of all lists */
 	__u16 frame_cnt, word_cnt;
@@ -77,7 +77,7 @@ int unwind_note_word(struct unwind_known *known, __u64 addr, __u64 word);
 static __always_inline struct unwind_known *unwind_known(struct pt_regs *regs, __u32 tid)
 {
 	__u64 hash = (PTREGS_IP(regs) * 31 + PTREGS_SP(regs)) * 31 + tid;
-	__u32 idx = hash * 0x9e3779b97f4a7c15ULL >> 40 & (cfg_unwind_knowns - 1);
+	__u32 idx = PROF_BOUND_MASK(hash * 0x9e3779b97f4a7c15ULL >> 40, cfg_unwind_knowns - 1);
 
 	return bpf_map_lookup_elem(&unwind_knowns, &idx);
 }
@@ -90,7 +90,7 @@ static __always_inline bool reuse_walk(struct prof_rec *rec, struct pt_regs *reg
 	struct unwind_stack *stack = bpf_map_lookup_elem(&unwind_stacks, &zero);
 
 	if (!stack || known->ip != PTREGS_IP(regs) || known->sp != PTREGS_SP(regs) ||
-	    known->fp != PTREGS_FP(regs) || known->list != list ||
+	    known->fp != PTREGS_FP(regs) || known->lr != PTREGS_LR(regs) || known->list != list ||
 	    known->generation != unwind_generation ||
 	    known->list_generation != unwind_list_generation || rec->ts - known->ts >= KNOWN_NS ||
 	    !unwind_is_unchanged(known, stack))
@@ -142,6 +142,7 @@ static __always_inline void keep_walk(const struct prof_rec *rec, struct pt_regs
 		if (unwind_note_word(known, w->seen.at[i], w->seen.words[i]))
 			return;
 	known->fp = PTREGS_FP(regs);
+	known->lr = PTREGS_LR(regs);
 	known->ts = rec->ts;
 	known->generation = w->generation;
 	known->list_generation = list_generation;

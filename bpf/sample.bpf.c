@@ -41,11 +41,9 @@ static __always_inline int on_sample(__u64 *ctx, bool orc)
 	frames = (__u64 *)(rec + 1);
 	if (!SAMPLED_IN_USER(ctx[SAMPLED_STATE]))
 		rec->kstack_cnt = sampled_kernel_stack(ctx, rec, frames, orc);
-	frames += rec->kstack_cnt & 127;
+	frames += kstack_words(rec);
 	user_stack(rec, bpf_get_current_task_btf(), frames, UNWIND_OF_SAMPLE);
-	rec_output(rec,
-		   sizeof(*rec) +
-			   8 * ((rec->kstack_cnt & 127) + (rec->ustack_cnt & USER_WORDS_MASK)),
+	rec_output(rec, sizeof(*rec) + 8 * (kstack_words(rec) + ustack_words(rec)), PROF_REC_MAX,
 		   PROF_CLASS_SAMPLE);
 	count_run(cpu, PROF_PROG_SAMPLE, start);
 	return 0;

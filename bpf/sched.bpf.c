@@ -82,12 +82,18 @@ static __always_inline bool is_thinned(const struct prof_stage *s, struct prof_r
 	return true;
 }
 
+/* Of the raw part, with what aligns what comes after it. */
+static __always_inline __u32 staged_raw_size(const struct prof_rec *rec)
+{
+	return PROF_BOUND_INDEX(rec->raw_len + 7, PROF_STAGE_RAW_MAX + 8) & -8U;
+}
+
 /* Of @task, which is the current one, behind the raw part. Returns the record's size. */
 static __always_inline __u32 rec_add_stacks(void *ctx, struct prof_rec *rec,
 					    struct task_struct *task, __u32 which,
 					    enum orc_from from, bool orc)
 {
-	__u32 raw_sz = (rec->raw_len + 7) & PROF_STAGE_RAW_MAX, cnt;
+	__u32 raw_sz = staged_raw_size(rec);
 	__u64 *frames = (void *)(rec + 1) + raw_sz;
 
 	if (stacks_off) {
@@ -97,11 +103,10 @@ static __always_inline __u32 rec_add_stacks(void *ctx, struct prof_rec *rec,
 	rec->flags = PROF_REC_STACKS;
 	if (which & PROF_STACKS_KERNEL)
 		rec->kstack_cnt = kernel_stack(ctx, rec, frames, from, orc);
-	frames += rec->kstack_cnt & 127;
+	frames += kstack_words(rec);
 	if (which & PROF_STACKS_USER)
 		user_stack(rec, task, frames, UNWIND_OF_SWITCH);
-	cnt = (rec->kstack_cnt & 127) + (rec->ustack_cnt & USER_WORDS_MASK);
-	return sizeof(*rec) + raw_sz + 8 * cnt;
+	return sizeof(*rec) + raw_sz + 8 * (kstack_words(rec) + ustack_words(rec));
 }
 
 static __always_inline int on_switch(__u64 *ctx, bool orc)
@@ -146,7 +151,7 @@ static __always_inline int on_switch(__u64 *ctx, bool orc)
 	if (stacks && !is_thinned(stage, rec))
 		size = rec_add_stacks(ctx, rec, prev, cfg_switch_stacks, ORC_OF_SWITCH, orc);
 	else
-		size = sizeof(*rec) + ((rec->raw_len + 7) & PROF_STAGE_RAW_MAX);
+		size = sizeof(*rec) + staged_raw_size(rec);
 	stage_leave(stage, rec, size);
 	if (watched)
 		neighbours_end_old_watch(cpu, start);
@@ -248,7 +253,7 @@ static __always_inline int emit_wakeup(struct task_struct *task,
 	rec = rec_begin(s, cpu, at->event, bpf_get_current_pid_tgid());
 	rec->context = context_now(cpu);
 	rec->raw_len = put_wakeup(rec + 1, rec->tid, task, at);
-	rec_end(s, rec, cpu, sizeof(*rec) + ((rec->raw_len + 7) & PROF_STAGE_RAW_MAX));
+	rec_end(s, rec, cpu, sizeof(*rec) + staged_raw_size(rec));
 	return 0;
 }
 
@@ -272,7 +277,7 @@ static __always_inline int waking_with_stacks(void *ctx, struct task_struct *tas
 		which &= ~PROF_STACKS_USER;
 	if (is_thinned(s, rec)) {
 		rec->context = PROF_CONTEXT_TASK;
-		size = sizeof(*rec) + ((rec->raw_len + 7) & PROF_STAGE_RAW_MAX);
+		size = sizeof(*rec) + staged_raw_size(rec);
 	} else {
 		size = rec_add_stacks(ctx, rec, bpf_get_current_task_btf(), which, ORC_OF_WAKING,
 				      orc);
@@ -377,7 +382,7 @@ int prof_sched_migrate(__u64 *ctx)
 		return 0;
 	rec = rec_begin(s, cpu, cfg_migrate.event, bpf_get_current_pid_tgid());
 	rec->raw_len = put_migrate(rec + 1, rec->tid, task, ctx[1]);
-	rec_end(s, rec, cpu, sizeof(*rec) + ((rec->raw_len + 7) & PROF_STAGE_RAW_MAX));
+	rec_end(s, rec, cpu, sizeof(*rec) + staged_raw_size(rec));
 	return 0;
 }
 

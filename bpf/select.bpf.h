@@ -49,7 +49,7 @@ static __always_inline bool in_cgroups(struct task_struct *task)
 {
 	struct cgroup *cgroup = task->cgroups->dfl_cgrp;
 	__u64 id = cgroup->kn->id & ~CGROUP_WANTED;
-	__u64 *known = &known_cgroups[id & (PROF_SELECT_CGROUP_SLOTS - 1)], was = *known;
+	__u64 *known = &known_cgroups[PROF_BOUND_INDEX(id, PROF_SELECT_CGROUP_SLOTS)], was = *known;
 
 	if ((was & ~CGROUP_WANTED) != id || !id) {
 		was = is_below_named(cgroup) ? id | CGROUP_WANTED : id;

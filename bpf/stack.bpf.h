@@ -17,12 +17,26 @@ enum {
 	TRACING_FRAMES =
 		2, /* our program and what runs it; the loader strips what else is the tracing's */
 	EFAULT = 14,
-	USER_PAGE = 4096,
-	USER_WORDS_MASK = 2047, /* of what user_stack() leaves */
+	USER_PAGE = 4096, /* the smallest that there is; larger ones are multiples */
 	COPY_PAGES = 4, /* of a stack */
 	COPIED_MAX = 32768, /* words of stacks, on a CPU in each: */
 	COPIED_NS = 10000000,
 };
+
+/* The words of a record's stacks, as offsets that the verifier can add. */
+enum { KSTACK_WORDS = 128, USTACK_WORDS = 2048 };
+_Static_assert(PROF_STACK_MAX < KSTACK_WORDS, "a kernel stack is shorter");
+_Static_assert(PROF_COPY_REGS + PROF_COPY_WORDS < USTACK_WORDS, "a user stack is shorter");
+
+static __always_inline __u32 kstack_words(const struct prof_rec *rec)
+{
+	return PROF_BOUND_INDEX(rec->kstack_cnt, KSTACK_WORDS);
+}
+
+static __always_inline __u32 ustack_words(const struct prof_rec *rec)
+{
+	return PROF_BOUND_INDEX(rec->ustack_cnt, USTACK_WORDS);
+}
 
 /* By the kernel's helper. @skip: leaf frames that are the tracing's own. Returns the number of frames. */
 static __always_inline __u32 kernel_stack_helped(void *ctx, __u64 *frames, __u32 skip, __u8 *flags)
@@ -64,7 +78,8 @@ static __always_inline void walk_frame_pointers(struct prof_rec *rec, struct pt_
 	volatile __u16 *cnt = &rec->ustack_cnt;
 	__u32 i;
 
-	prof_walk_start(w, PTREGS_IP(regs), PTREGS_SP(regs), PTREGS_FP(regs), 0, 0);
+	prof_walk_start(w, PTREGS_IP(regs), PTREGS_SP(regs), PTREGS_FP(regs), PTREGS_LR(regs), 0,
+			0);
 	frames[0] = PTREGS_IP(regs);
 	*cnt = 1;
 	for (i = 1; i < PROF_STACK_MAX && i < cfg_max_stack; i++) {
@@ -131,10 +146,10 @@ static __always_inline bool copy_stack(struct prof_rec *rec, struct pt_regs *reg
 		return false;
 	words += PROF_COPY_REGS;
 	for (pages = COPY_PAGES; pages; pages--) {
-		sz = pages * USER_PAGE - (sp & (USER_PAGE - 8));
-		if (sz > 8 * PROF_COPY_WORDS)
-			sz = 8 * PROF_COPY_WORDS;
-		if (!bpf_probe_read_user(words, sz, (void *)sp))
+		sz = PROF_BOUND_SIZE(pages * USER_PAGE - (sp & (USER_PAGE - 8)),
+				     8 * PROF_COPY_WORDS);
+		if (!bpf_probe_read_user(words, PROF_BOUND_SIZE(sz, 8 * PROF_COPY_WORDS),
+					 (void *)sp))
 			break;
 	}
 	if (!pages)
@@ -217,7 +232,7 @@ static __always_inline void user_stack(struct prof_rec *rec, struct task_struct 
 			rec->user_end = PROF_END_32BIT;
 		return;
 	}
-	if (PTREGS_HAVE_ROWS && cfg_call_graph == PROF_CALL_GRAPH_AUTO) {
+	if (cfg_call_graph == PROF_CALL_GRAPH_AUTO) {
 		if (unwind(rec, regs, place, frames, walker))
 			return;
 	} else {

@@ -59,10 +59,16 @@ static __always_inline struct prof_stage *stage_enter(__u32 cpu)
 	return s;
 }
 
+/* Where in its data: a multiple of 8. */
+static __always_inline __u64 stage_offset(__u64 at)
+{
+	return PROF_BOUND_INDEX(at, PROF_STAGE_BYTES) & -8ULL;
+}
+
 /* Where the record is to be written: PROF_STAGE_REC_MAX bytes. */
 static __always_inline struct prof_rec *stage_place(struct prof_stage *s)
 {
-	return (void *)s->data + (s->head & (PROF_STAGE_BYTES - 8));
+	return (void *)s->data + stage_offset(s->head);
 }
 
 static __always_inline void stage_publish(struct prof_stage *s, __u64 head)
@@ -81,7 +87,7 @@ static __noinline int stage_pass_on(struct prof_stage *s, __u32 cpu, __u64 head)
 {
 	__u64 next = PROF_STAGE_AT(PROF_STAGE_SEQ(head) + 1, 0, 0);
 	__u64 taken = __sync_lock_test_and_set(&s->taken, next);
-	__u32 from = taken & (PROF_STAGE_BYTES - 8), len = PROF_STAGE_POS(head) - from;
+	__u32 from = stage_offset(taken), len = PROF_STAGE_POS(head) - from;
 	__u32 cnt = PROF_STAGE_CNT(head) - PROF_STAGE_CNT(taken);
 	struct prof_batch *batch = (void *)&s->batch + from;
 	void *ring = ring_of(cpu);
@@ -95,10 +101,9 @@ static __noinline int stage_pass_on(struct prof_stage *s, __u32 cpu, __u64 head)
 		.cnt = cnt,
 		.seq = PROF_STAGE_SEQ(head),
 	};
-	if (len > PROF_STAGE_BYTES + PROF_STAGE_REC_MAX)
-		len = PROF_STAGE_BYTES + PROF_STAGE_REC_MAX;
 	if (!ring || !may_take(fill, sizeof(*batch) + len) ||
-	    put_fails(ring, cpu, fill, batch, sizeof(*batch) + len))
+	    put_fails(ring, cpu, fill, batch, sizeof(*batch) + len,
+		      sizeof(*batch) + PROF_STAGE_BYTES + PROF_STAGE_REC_MAX))
 		count_lost(cpu, PROF_CLASS_TRACEPOINT, cnt, ((struct prof_rec *)(batch + 1))->ts,
 			   s->last_ts);
 	stage_publish(s, next);

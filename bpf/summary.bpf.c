@@ -41,7 +41,7 @@ struct {
 /* The place of a thread. @make: takes a free one if it has none. NULL: it has none. */
 static __noinline struct prof_summary_task *task_of(__u32 tid, bool make)
 {
-	__u32 idx = tid & (cfg_summary_sets - 1);
+	__u32 idx = PROF_BOUND_MASK(tid, cfg_summary_sets - 1);
 	struct prof_summary_set *set = bpf_map_lookup_elem(&summary_tasks, &idx);
 
 	if (!set)
@@ -125,7 +125,7 @@ static __noinline struct prof_summary_row *row_of(__u32 cpu, struct task_struct 
 	struct prof_summary_row *row;
 
 	for (int i = 0; i < PROF_SUMMARY_PROBES; i++) {
-		idx = table + ((hash + i) & (PROF_SUMMARY_ROWS - 1));
+		idx = table + PROF_BOUND_INDEX(hash + i, PROF_SUMMARY_ROWS);
 		row = bpf_map_lookup_elem(&summary_rows, &idx);
 		if (!row)
 			return NULL;
@@ -145,7 +145,7 @@ static __noinline struct prof_summary_row *row_of(__u32 cpu, struct task_struct 
 static __always_inline void leaves(struct task_struct *task, bool blocks, bool dead, __u32 cpu,
 				   __u64 now)
 {
-	struct prof_summary_cpu *on = &summary_cpus[cpu & (PROF_CPUS_MAX - 1)];
+	struct prof_summary_cpu *on = &summary_cpus[PROF_BOUND_INDEX(cpu, PROF_CPUS_MAX)];
 	struct prof_summary_row *row = row_of(cpu, task);
 	struct prof_summary_task *t;
 
@@ -173,7 +173,7 @@ static __always_inline __u64 since(__u64 now, __u64 then)
 
 static __always_inline void comes(struct task_struct *task, __u32 cpu, __u64 now)
 {
-	struct prof_summary_cpu *on = &summary_cpus[cpu & (PROF_CPUS_MAX - 1)];
+	struct prof_summary_cpu *on = &summary_cpus[PROF_BOUND_INDEX(cpu, PROF_CPUS_MAX)];
 	struct prof_summary_row *row = row_of(cpu, task);
 	struct prof_summary_task *t = task_of(task->pid, false);
 	__u64 from = t && t->out_ns >= summary_since ? t->out_ns : 0;
@@ -214,7 +214,7 @@ int prof_summary_switch(__u64 *ctx)
 	out = prev->pid && is_target(prev->pid, prev->tgid);
 	in = next->pid && is_target(next->pid, next->tgid);
 	if (!out && !in) {
-		summary_cpus[cpu & (PROF_CPUS_MAX - 1)].tid = 0;
+		summary_cpus[PROF_BOUND_INDEX(cpu, PROF_CPUS_MAX)].tid = 0;
 		return 0;
 	}
 	now = clock_now();
@@ -224,7 +224,7 @@ int prof_summary_switch(__u64 *ctx)
 	if (in)
 		comes(next, cpu, now);
 	else
-		summary_cpus[cpu & (PROF_CPUS_MAX - 1)].tid = 0;
+		summary_cpus[PROF_BOUND_INDEX(cpu, PROF_CPUS_MAX)].tid = 0;
 	count_run(cpu, PROF_PROG_SWITCH, now);
 	return 0;
 }

@@ -15,7 +15,7 @@
 struct event_cfg_map event_cfgs SEC(".maps");
 
 enum {
-	TEXT_AT_MASK = 2047, /* a record with texts is one of a system call: six arguments */
+	TEXT_BYTES = 2048, /* a record with texts is one of a system call: six arguments */
 };
 
 /* Where the record ends: its fixed part, or what its last dynamic field points at. */
@@ -40,14 +40,14 @@ static __always_inline __u32 raw_length(void *ctx, const struct prof_event_cfg *
 /* The texts that fields point to, as far as they are in memory. Returns the length with them. */
 static __always_inline __u32 add_texts(void *ctx, void *raw, const struct prof_event_cfg *cfg)
 {
-	__u32 at = cfg->text_at & TEXT_AT_MASK, word_at = at, i, word;
+	__u32 at = PROF_BOUND_INDEX(cfg->text_at, TEXT_BYTES), word_at = at, i, word;
 	const void *text;
 	long n;
 
 	at += PROF_TEXT_FIELDS * sizeof(word);
 	for (i = 0; i < PROF_TEXT_FIELDS; i++) {
 		word = 0;
-		at &= TEXT_AT_MASK;
+		at = PROF_BOUND_INDEX(at, TEXT_BYTES);
 		if (i < cfg->text_cnt &&
 		    !bpf_probe_read_kernel(&text, sizeof(text), ctx + cfg->text_off[i])) {
 			n = bpf_probe_read_user_str(raw + at, PROF_TEXT_MAX, text);
@@ -85,7 +85,9 @@ int prof_tracepoint(void *ctx)
 	len = raw_length(ctx, cfg, &rec->flags);
 	raw = rec + 1;
 	if (len <= COMMON_SIZE || len > PROF_RAW_MAX ||
-	    bpf_probe_read_kernel(raw + COMMON_SIZE, len - COMMON_SIZE, ctx + COMMON_SIZE)) {
+	    bpf_probe_read_kernel(raw + COMMON_SIZE,
+				  PROF_BOUND_SIZE(len - COMMON_SIZE, PROF_RAW_MAX - COMMON_SIZE),
+				  ctx + COMMON_SIZE)) {
 		count_read_failed(cpu, start);
 		return 1;
 	}
@@ -99,7 +101,7 @@ int prof_tracepoint(void *ctx)
 	if (cfg_event_stacks && cfg->has_stacks && rec->pid != cfg_self_tgid)
 		/* a sample keeps off, and is kept off, so that the place of its walk is ours */
 		stacks_sz = add_stacks(ctx, rec, len, 0, true, UNWIND_OF_SAMPLE);
-	rec_output(rec, sizeof(*rec) + len + stacks_sz, PROF_CLASS_TRACEPOINT);
+	rec_output(rec, sizeof(*rec) + len + stacks_sz, PROF_REC_MAX, PROF_CLASS_TRACEPOINT);
 out:
 	count_run(cpu, PROF_PROG_TRACEPOINT, start);
 	return 1;

@@ -8,7 +8,7 @@
 #include "unwind.bpf.h"
 
 enum {
-	PAGE_SIZE = 4096,
+	PAGE_SIZE = 4096, /* the smallest that there is: memory goes on for that much, or more */
 	USER_FRAME_MIN = 4096,
 	SAVED_BELOW = 8 * PROF_UNWIND_FP_SAVED_MAX, /* of a frame, below what is asked for first */
 };
@@ -37,7 +37,8 @@ __attribute__((noinline)) int unwind_fill(struct prof_walk *w, __u64 addr)
 		sz = page + PAGE_SIZE - from;
 		if (sz > sizeof(w->words))
 			sz = sizeof(w->words);
-		if (bpf_probe_read_user(w->words, sz, (void *)from))
+		if (bpf_probe_read_user(w->words, PROF_BOUND_SIZE(sz, sizeof(w->words)),
+					(void *)from))
 			return -1;
 		w->words_at = from;
 	}
@@ -70,15 +71,22 @@ static __always_inline struct prof_unwind_module *prof_walk_module_at(const stru
 	return bpf_map_lookup_elem(&unwind_modules, &slot);
 }
 
-static __always_inline int prof_walk_register(struct prof_walk *w, __u32 word, __u64 *val)
-{
-	return bpf_probe_read_kernel(val, sizeof(*val), (void *)(w->regs + 8 * word));
-}
-
 static __always_inline int prof_walk_leaf(struct prof_walk *w)
 {
 	return unwind_leaf(w);
 }
+
+#ifdef PROF_MACHINE_ARM64
+static __always_inline __u64 prof_walk_code_mask(const struct prof_walk *w)
+{
+	return cfg_code_mask;
+}
+#else
+static __always_inline int prof_walk_register(struct prof_walk *w, __u32 word, __u64 *val)
+{
+	return bpf_probe_read_kernel(val, sizeof(*val), (void *)(w->regs + 8 * word));
+}
+#endif
 
 #define PROF_WALK_HERE
 #include "prof_walk_step.h"
@@ -101,7 +109,7 @@ __attribute__((noinline)) int unwind_pair(struct prof_walk *w)
 
 	if (!w)
 		return -1;
-	if (PTREGS_HAVE_ROWS && w->regs_at == PROF_WALK_REGS_START && prof_walk_guess(w)) {
+	if (w->regs_at == PROF_WALK_REGS_START && prof_walk_guess(w)) {
 		w->flags |= PROF_USER_GUESSED;
 		w->frame = w->ip;
 		return 0;
@@ -120,6 +128,7 @@ __attribute__((noinline)) int unwind_pair(struct prof_walk *w)
 		next = w->words[0];
 		ret = w->words[1];
 	}
+	ret = prof_walk_code(w, ret);
 	if (ret < USER_FRAME_MIN)
 		return -1;
 	w->frame = ret;

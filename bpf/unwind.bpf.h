@@ -4,8 +4,6 @@
  *
  * A step is a global function (Linux 5.12 for its argument), which the verifier checks once and not once
  * for each frame: neither bpf_loop() nor tail calls are needed, and programs load within milliseconds.
- *
- * x86-64 only: rows and ucontexts are. Elsewhere user_stack() goes by frame pointers.
  */
 #ifndef D9_UNWIND_BPF_H
 #define D9_UNWIND_BPF_H
@@ -42,7 +40,8 @@ extern volatile __u32 unwind_generation, unwind_list_generation;
 int unwind_step(struct prof_walk *w);
 /*
  * Of a walk that has not made a step, where code tells that the leaf has no frame: how many bytes above the
- * stack pointer its return address is. Below 0: it has one, or nothing tells. See leaf.bpf.h.
+ * stack pointer its return address is, 0 where it is in a register. Below 0: it has one, or nothing tells. See
+ * leaf.bpf.h.
  */
 int unwind_leaf(struct prof_walk *w);
 /* By the frame pointer alone, unchecked, but for a leaf that has none: 0 and w->frame, a return address. */
@@ -58,7 +57,7 @@ static __always_inline struct unwind_place *unwind_place(enum unwind_walker walk
 /* From the registers of the current task, whose process has @list, on. */
 static __always_inline void unwind_start(struct prof_walk *w, struct pt_regs *regs, __u64 list)
 {
-	prof_walk_start(w, PTREGS_IP(regs), PTREGS_SP(regs), PTREGS_FP(regs), list,
+	prof_walk_start(w, PTREGS_IP(regs), PTREGS_SP(regs), PTREGS_FP(regs), PTREGS_LR(regs), list,
 			unwind_generation);
 	w->regs = (__u64)regs;
 }

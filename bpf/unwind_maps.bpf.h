@@ -59,7 +59,7 @@ extern struct unwind_proc_map unwind_procs SEC(".maps");
 /* @i: which of a process's places. */
 static __always_inline struct prof_unwind_proc *unwind_proc_place(__u32 tgid, __u32 i)
 {
-	__u32 idx = (prof_unwind_hash(tgid) + i) & (cfg_unwind_procs - 1);
+	__u32 idx = PROF_BOUND_MASK(prof_unwind_hash(tgid) + i, cfg_unwind_procs - 1);
 
 	return bpf_map_lookup_elem(&unwind_procs, &idx);
 }

@@ -21,11 +21,13 @@
 #include <linux/types.h>
 #endif
 
+#include "prof_machine.h"
+
 enum prof_limits {
 	PROF_RAW_MAX = 8192, /* what the kernel itself allows a tracepoint record */
 	PROF_STACK_MAX = 127, /* frames a stack, kernel.perf_event_max_stack by default */
-	PROF_COPY_REGS = 21, /* words of x86-64's struct pt_regs */
-	PROF_COPY_WORDS = 2026, /* of a stack */
+	PROF_COPY_WORDS = 2047 - PROF_COPY_REGS, /* of a stack */
+	PROF_HELPERS_MAX = 4, /* processes of the recorder that its others descend from */
 	PROF_RINGS_MAX = 64, /* CPUs beyond share the rings of those below */
 	PROF_CPUS_MAX = 512, /* slots of counters; CPUs beyond share them */
 	PROF_TASK_WORDS = 4194304 / 64, /* one bit for each pid the kernel can give */

@@ -242,6 +242,12 @@ enum prof_module_kind {
 #define PROF_META_VERSION "version"
 #define PROF_META_TARGET "target"
 #define PROF_META_TARGET_PIDS "target_pids" /* of a command: its process id */
+#define PROF_META_RECORDER_PID "recorder_pid"
+/*
+ * A list, "17,18": children of the recorder that are its helper processes, as are their children. Its other
+ * children are not: some were there before it was.
+ */
+#define PROF_META_RECORDER_HELPERS "recorder_helpers"
 #define PROF_META_INHERIT "inherit" /* "no": what targets fork is not recorded */
 #define PROF_META_NEIGHBOURS                                                                       \
 	"neighbours" /* "yes": PROF_EV_CPU_WATCH and all that it says is there; "no": it was cut away */
@@ -420,6 +426,18 @@ enum prof_tp_symbol_kind {
 	"overhead_ppm" /* varint: measured before, of the CPU time of all CPUs */
 
 /*
+ * ---- SegmentEnd: the last event of a finished rotated file, whose last bytes are its fields ----
+ *
+ * Readers find it from the end: it has a fixed size, and stands in packed files as it is. All are i64.
+ */
+#define PROF_EV_SEGMENT_END "SegmentEnd" /* first_ns, last_ns: times of the file's events; then: */
+#define PROF_F_BYTES_BEFORE "bytes_before" /* of the trace, unpacked */
+#define PROF_F_MARK "mark" /* PROF_SEGMENT_END_MARK */
+#define PROF_SEGMENT_END_MARK 0x444e454745533944ULL /* "D9SEGEND" */
+#define PROF_SEGMENT_END_SIZE 32 /* bytes of the fields */
+#define PROF_SEGMENT_END_MAX 256 /* bytes of all that is written for it, schema included */
+
+/*
  * ---- SchedSummary: what the threads of a process did in the period that ends at its time ----
  *
  * In place of events (--summary). A wait counts in the period in which it ends, as does a time on a CPU.
@@ -551,6 +569,9 @@ enum prof_summary_kind {
 	X(PROF_EV_STATS, PROF_F_STACKS_DIFFERING, NULL, PROF_KIND_COUNTER)                         \
 	X(PROF_EV_STATS, PROF_F_WAITED_NS, PROF_UNIT_NS, PROF_KIND_COUNTER)                        \
 	X(PROF_EV_STATS, PROF_F_OUTPUT_FULL_NS, PROF_UNIT_NS, PROF_KIND_COUNTER)                   \
+	X(PROF_EV_SEGMENT_END, PROF_F_FIRST_NS, PROF_UNIT_NS, NULL)                                \
+	X(PROF_EV_SEGMENT_END, PROF_F_LAST_NS, PROF_UNIT_NS, NULL)                                 \
+	X(PROF_EV_SEGMENT_END, PROF_F_BYTES_BEFORE, PROF_UNIT_BYTES, NULL)                         \
 	X(PROF_EV_SUMMARY, PROF_F_PID, NULL, PROF_KIND_PID)                                        \
 	X(PROF_EV_SUMMARY, PROF_F_SUM_NS, PROF_UNIT_NS, NULL)                                      \
 	X(PROF_EV_SUMMARY, PROF_F_MAX_NS, PROF_UNIT_NS, NULL)                                      \

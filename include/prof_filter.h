@@ -17,6 +17,8 @@
 
 #ifndef __bpf__
 #include <linux/types.h>
+
+#include "prof_bound.h"
 #endif
 
 enum {
@@ -81,9 +83,9 @@ PROF_FILTER_INLINE __u64 prof_filter_word(const __u8 *bytes, __u32 mask, __u32 o
 	__u64 word;
 
 #ifdef __bpf__
-	word = *(const __u64 *)(bytes + (off & mask));
+	word = *(const __u64 *)(bytes + PROF_BOUND_MASK(off, mask));
 #else
-	__builtin_memcpy(&word, bytes + (off & mask), sizeof(word));
+	__builtin_memcpy(&word, bytes + PROF_BOUND_MASK(off, mask), sizeof(word));
 #endif
 	return word;
 }
@@ -99,7 +101,7 @@ PROF_FILTER_INLINE int prof_filter_match(const struct prof_filter_pattern *p, co
 	for (i = 0; i < PROF_FILTER_TEXT_MAX; i++) {
 		if (i >= n)
 			break;
-		c = bytes[(off + i) & mask];
+		c = bytes[PROF_BOUND_MASK(off + i, mask)];
 		if (!c)
 			break;
 		state = (state & p->match[c]) << 1 | (state & p->stars);
@@ -169,7 +171,7 @@ PROF_FILTER_INLINE int prof_filter_run(const struct prof_filter *f, const __u8 *
 	__u32 i, at = 0;
 
 	for (i = 0; i < PROF_FILTER_TERMS; i++) {
-		t = &f->terms[at & (PROF_FILTER_TERMS - 1)];
+		t = &f->terms[PROF_BOUND_INDEX(at, PROF_FILTER_TERMS)];
 		at = prof_filter_term(t, bytes, mask, len) ? t->on_true : t->on_false;
 		if (at >= PROF_FILTER_TERMS)
 			break;

@@ -96,13 +96,14 @@ struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
 	unsigned int cpu;
-	int on_cpu;
-	int on_rq;
+	unsigned int on_cpu; /* unsigned: loads fit the one byte that Linux 7.2 has, too */
+	unsigned int on_rq;
 	int prio;
 	struct mm_struct *mm;
 	int exit_state;
 	int pid;
 	int tgid;
+	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	struct signal_struct *signal;
 	const struct cred *real_cred;

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* leaf_x86_64.bpf.h - the part of leaf.bpf.h that knows x86-64's code; the word at the stack pointer is looked at */
+#ifndef D9_LEAF_X86_64_BPF_H
+#define D9_LEAF_X86_64_BPF_H
+
+#include "unwind.bpf.h"
+
+/* Through the stub of a linkage table to the function. */
+static __always_inline __u64 behind_stub(__u64 target)
+{
+	__u64 at = target, code, slot;
+
+	if (bpf_probe_read_user(&code, sizeof(code), (void *)at))
+		return target;
+	if ((__u32)code == 0xfa1e0ff3) { /* endbr64 */
+		at += 4;
+		code = 0;
+		bpf_probe_read_user(&code, sizeof(code), (void *)at);
+	}
+	if ((code & 0xff) == 0xf2) { /* bnd */
+		at++;
+		code >>= 8;
+	}
+	if ((code & 0xffff) != 0x25ff) /* jmp *slot(%rip) */
+		return target;
+	slot = at + 6 + (__s32)(code >> 16);
+	return bpf_probe_read_user(&at, sizeof(at), (void *)slot) ? target : at;
+}
+
+/* ff /2, of any length: its operand may have a byte or four more, and one before these. */
+static __always_inline bool is_indirect_call(__u64 code)
+{
+	return (code >> 48 & 0x38ff) == 0x10ff || (code >> 40 & 0x38ff) == 0x10ff ||
+	       (code >> 32 & 0x38ff) == 0x10ff || (code >> 16 & 0x38ff) == 0x10ff ||
+	       (code >> 8 & 0x38ff) == 0x10ff;
+}
+
+/* Whether there is a call before an address, and of what. */
+static __always_inline bool find_call(struct call *c, __u64 ret)
+{
+	__u64 code;
+
+	c->ret = ret;
+	c->target = 0;
+	if (ret < LOW || ret >> USER_BITS ||
+	    bpf_probe_read_user(&code, sizeof(code), (void *)(ret - sizeof(code))))
+		return false;
+	if ((code >> 24 & 0xff) == 0xe8) { /* call target */
+		c->target = behind_stub(ret + (__s32)(code >> 32));
+		return true;
+	}
+	if ((code >> 16 & 0xffff) == 0x15ff && /* call *slot(%rip) */
+	    bpf_probe_read_user(&c->target, sizeof(c->target), (void *)(ret + (__s32)(code >> 32))))
+		c->target = 0;
+	return c->target || is_indirect_call(code);
+}
+
+/* Whether code from @from on, up to where the leaf is, makes the stack pointer the frame pointer. */
+static __always_inline bool sets_up_frame(struct prof_walk *w, __u64 from)
+{
+	__u64 sz = w->ip - from;
+	__u32 code, i;
+
+	if (sz > SETUP_MAX)
+		sz = SETUP_MAX;
+	if (sz < 4)
+		return false;
+	if (bpf_probe_read_user(w->code, PROF_BOUND_SIZE(sz, SETUP_MAX), (void *)from))
+		return true;
+	for (i = 0; i + 4 <= SETUP_MAX; i++) {
+		if (i + 4 > sz)
+			break;
+		code = w->code[i] | w->code[i + 1] << 8 | w->code[i + 2] << 16 |
+		       (__u32)w->code[i + 3] << 24;
+		if ((code & 0xffffff) == 0xe58948 || (code & 0xffffff) == 0xec8b48 || /* mov */
+		    code == 0x246c8d48 || code == 0x24ac8d48) /* lea n(%rsp), %rbp */
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What would be the return address of a leaf without a frame, the call before it, and how many bytes above the
+ * stack pointer it is; below 0: none. *returning: it is about to.
+ */
+static __always_inline int leaf_candidate(struct prof_walk *w, struct call *c, bool *returning)
+{
+	__u32 code = 0, off = 0;
+	__u64 ret;
+
+	/* one byte before the leaf's place, and three from there on */
+	bpf_probe_read_user(&code, sizeof(code), (void *)(w->ip - 1));
+	if (code == 0xe5894855) /* push %rbp was the last, mov %rsp, %rbp is the next */
+		off = 8;
+	if (prof_walk_word(w, w->sp + off, &ret) || !find_call(c, ret))
+		return -1;
+	*returning = (code >> 8 & 0xff) == 0xc3; /* ret */
+	return off;
+}
+
+#endif
