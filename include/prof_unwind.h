@@ -23,6 +23,12 @@
  * pc: offset in the page from which on the row holds. CFA by kind, with n = 8 * off, or n = the big
  * offset; in the kinds that read memory off is signed, of 12 bits. The return address is at CFA - 8,
  * the caller's sp is the CFA.
+ *
+ * Rows of arm64 have kinds of their own, which no walk of x86-64 follows, and the other way round. In place of
+ * add8 and fp they say where the function keeps the return address and the caller's frame pointer:
+ *
+ *	18      7 6    5 4 0
+ *	off       form   n
  */
 #ifndef D9_PROF_UNWIND_H
 #define D9_PROF_UNWIND_H
@@ -65,6 +71,8 @@ enum prof_unwind_kind {
 	PROF_UNWIND_AT_FP = 3, /* CFA = *(frame pointer + n), + 8 with add8; n may be below 0 */
 	PROF_UNWIND_REG = 4, /* off = DWARF register << 8 | n / 8: CFA = register + n */
 	PROF_UNWIND_SPECIAL = 5, /* off: enum prof_unwind_special */
+	PROF_UNWIND_A64_SP = 6, /* of arm64: CFA = sp + n */
+	PROF_UNWIND_A64_FP = 7, /* of arm64: CFA = frame pointer + n */
 };
 
 enum prof_unwind_special {
@@ -76,7 +84,8 @@ enum prof_unwind_special {
 	PROF_UNWIND_UNSUPPORTED = 5, /* a rule that no row can say */
 	PROF_UNWIND_RA_RDI = 6, /* CFA = sp + 0, return address in rdi: vfork */
 	PROF_UNWIND_RA_RDX = 7, /* the same in rdx: longjmp */
-	PROF_UNWIND_BIG = 256, /* + i: CFA = sp (with add8 frame pointer) + big offset i */
+	PROF_UNWIND_BIG =
+		256, /* + i: CFA = sp (on x86-64 with add8 frame pointer) + big offset i */
 };
 
 /* How the frame pointer of the caller is found: 1 to 60 is "at CFA - 8 * fp". */
@@ -86,6 +95,22 @@ enum prof_unwind_fp {
 	PROF_UNWIND_FP_AT_FP = 61, /* at *frame pointer: of functions that align their stack */
 	PROF_UNWIND_FP_UNDEFINED = 62,
 	PROF_UNWIND_FP_UNSUPPORTED = 63,
+};
+
+/*
+ * The lowest 7 bits of a row of arm64: what lies in memory, and where. A pair is the caller's frame pointer with
+ * the return address above it. The base is the register that the CFA is counted from.
+ */
+enum prof_unwind_a64 {
+	PROF_UNWIND_A64_PAIR = 0, /* at CFA - 16 * n; n = 0: nothing, the return address is in lr */
+	PROF_UNWIND_A64_PAIR_UP = 32, /* at base + 16 * n */
+	PROF_UNWIND_A64_LR = 64, /* the return address alone, at CFA - 8 * n, with n below 16 */
+	PROF_UNWIND_A64_LR_UP = 80, /* the same at base + 8 * n */
+	PROF_UNWIND_A64_LR_FP =
+		96, /* the return address at CFA - 16 * n, the frame pointer 16 below */
+	PROF_UNWIND_A64_FORM_MASK = 96, /* but for LR_UP, which is LR by this */
+	PROF_UNWIND_A64_N_MASK = 31,
+	PROF_UNWIND_A64_LR_N_MASK = 15,
 };
 
 /* One file's table: an element of the modules map. */

@@ -46,6 +46,7 @@ struct prof_walk_place {
 struct prof_walk {
 	/* set by prof_walk_start(), and by the walker itself what its prof_walk_register() needs */
 	__u64 ip, sp, fp;
+	__u64 lr; /* the return address while `called` is 0; of machines that have such a register */
 	__u64 regs;
 	__u64 list; /* prof_unwind_proc's */
 	__u32 generation;
@@ -57,6 +58,7 @@ struct prof_walk {
 	__u8 stepped; /* the first frame is found */
 	__u8 called; /* the address is a return address */
 	__u8 fp_lost;
+	__u8 sp_lost; /* `sp` is no more than a lower bound; of machines whose frames do not end at fp + 16 */
 	__u8 regs_at; /* enum prof_walk_regs */
 	__u8 nowhere; /* the first frame is in no mapping */
 	__u8 by_fp; /* the last step was by frame pointer, for want of this enum prof_user_end */
@@ -75,12 +77,14 @@ struct prof_walk {
 };
 
 /* To the frame with these registers of a process with @list, as of @generation of all tables. */
-static inline __attribute__((always_inline)) void
-prof_walk_start(struct prof_walk *w, __u64 ip, __u64 sp, __u64 fp, __u64 list, __u32 generation)
+static inline __attribute__((always_inline)) void prof_walk_start(struct prof_walk *w, __u64 ip,
+								  __u64 sp, __u64 fp, __u64 lr,
+								  __u64 list, __u32 generation)
 {
 	w->ip = ip;
 	w->sp = sp;
 	w->fp = fp;
+	w->lr = lr;
 	w->list = list;
 	w->generation = generation;
 	w->end = 0;
@@ -88,6 +92,7 @@ prof_walk_start(struct prof_walk *w, __u64 ip, __u64 sp, __u64 fp, __u64 list, _
 	w->stepped = 0;
 	w->called = 0;
 	w->fp_lost = 0;
+	w->sp_lost = 0;
 	w->regs_at = PROF_WALK_REGS_START;
 	w->nowhere = 0;
 	w->unseen = 0;

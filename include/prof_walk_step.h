@@ -12,12 +12,19 @@
  *	int prof_walk_fill(struct prof_walk *w, __u64 addr): lets w->words begin at or below addr and
  *		hold the word there; 0 if it could
  *	int prof_walk_register(struct prof_walk *w, __u32 word, __u64 *val): of pt_regs, as the task left
- *		user mode; word is below PROF_WALK_REGS; 0 if it could
+ *		user mode; word is below PROF_WALK_REGS; 0 if it could; on x86-64 alone
  *	int prof_walk_leaf(struct prof_walk *w): before the first step, how many bytes above sp the return
- *		address of a leaf without a frame is; below 0: it has one, or nothing tells
+ *		address of a leaf without a frame is, 0 where it is in a register; below 0: it has a frame, or
+ *		nothing tells
+ *	__u64 prof_walk_code_mask(const struct prof_walk *w): the bits of an address of code; on arm64 alone,
+ *		where the others may hold a signature
  *
  * where NULL means that there is no such thing. Nothing that these give is trusted: a walk takes as many
  * steps as it is asked for and each is bounded, whatever the bytes are.
+ *
+ * What a row says of the caller's registers differs from machine to machine: prof_walk_x86_64.h and
+ * prof_walk_arm64.h, of which a file gets that of the machine it is for, or the one it asks for by defining
+ * PROF_WALK_ARM64.
  *
  * Shared memory is read once and then checked. The verifier follows every path: branches are few, and
  * the search for a row goes by arithmetic.
@@ -25,27 +32,21 @@
 #ifndef D9_PROF_WALK_STEP_H
 #define D9_PROF_WALK_STEP_H
 
+#include "prof_bound.h"
+#include "prof_machine.h"
 #include "prof_walk.h"
 
 #ifdef PROF_WALK_HERE
+
+#if !defined(PROF_WALK_ARM64) && defined(PROF_MACHINE_ARM64)
+#define PROF_WALK_ARM64
+#endif
 
 #define PROF_WALK_INLINE static inline __attribute__((always_inline))
 #define PROF_WALK_READ(x) (*(volatile __typeof__(x) *)&(x))
 
 /* The compiler knows nothing of x from here on. */
 #define PROF_WALK_HIDE(x) __asm__ volatile("" : "+r"(x))
-
-/* Registers in a ucontext, and where each of DWARF's numbers lies. */
-enum {
-	PROF_WALK_GREGS = 40,
-	PROF_WALK_GREG_FP = 10,
-	PROF_WALK_GREG_SP = 15,
-	PROF_WALK_GREG_IP = 16
-};
-/* rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15: a nibble each, the lowest first */
-#define PROF_WALK_GREG_OF 0x76543210fa89becdULL
-/* the same of pt_regs, but for rsp, which no row names */
-#define PROF_WALK_PT_OF 0x01236789f4ed5bcaULL
 
 PROF_WALK_INLINE int prof_walk_word(struct prof_walk *w, __u64 addr, __u64 *val)
 {
@@ -59,8 +60,8 @@ PROF_WALK_INLINE int prof_walk_word(struct prof_walk *w, __u64 addr, __u64 *val)
 			return -1;
 		off = addr - w->words_at;
 	}
-	*val = w->words[off / 8 & (PROF_WALK_WORDS - 1)];
-	n = w->seen.cnt++ & (PROF_WALK_SEEN - 1);
+	*val = w->words[PROF_BOUND_INDEX(off / 8, PROF_WALK_WORDS)];
+	n = PROF_BOUND_INDEX(w->seen.cnt++, PROF_WALK_SEEN);
 	w->seen.at[n] = addr;
 	w->seen.words[n] = *val;
 	return 0;
@@ -144,7 +145,7 @@ PROF_WALK_INLINE int prof_walk_table_word(const struct prof_walk *w, __u32 at, _
 
 	if (!words)
 		return -1;
-	*val = PROF_WALK_READ(words[at & (PROF_UNWIND_BLOCK_WORDS - 1)]);
+	*val = PROF_WALK_READ(words[PROF_BOUND_INDEX(at, PROF_UNWIND_BLOCK_WORDS)]);
 	return 0;
 }
 
@@ -152,7 +153,7 @@ PROF_WALK_INLINE int prof_walk_table_word(const struct prof_walk *w, __u32 at, _
 PROF_WALK_INLINE int prof_walk_search(const struct prof_walk *w, __u32 index, __u32 pc, __u32 *row)
 {
 	__u32 first = index >> PROF_UNWIND_INDEX_COUNT_BITS, at = 0, next, half;
-	__u32 last = index & (PROF_UNWIND_PAGE_ROWS_MAX - 1);
+	__u32 last = PROF_BOUND_INDEX(index, PROF_UNWIND_PAGE_ROWS_MAX);
 	const __u32 *words = prof_walk_block(w, w->in.table - 1 + first / PROF_UNWIND_BLOCK_WORDS);
 	__s32 no;
 
@@ -160,13 +161,13 @@ PROF_WALK_INLINE int prof_walk_search(const struct prof_walk *w, __u32 index, __
 		return -1;
 	half = last < 32 ? 16 : PROF_UNWIND_PAGE_ROWS_MAX / 2;
 	for (; half; half /= 2) {
-		next = (first + at + half) & (PROF_UNWIND_BLOCK_WORDS - 1);
+		next = PROF_BOUND_INDEX(first + at + half, PROF_UNWIND_BLOCK_WORDS);
 		no = pc - (PROF_WALK_READ(words[next]) >> PROF_UNWIND_ROW_PC_SHIFT);
 		no = (no | (__s32)(last - (at + half))) >> 31;
 		PROF_WALK_HIDE(no);
 		at += half & ~no;
 	}
-	*row = PROF_WALK_READ(words[(first + at) & (PROF_UNWIND_BLOCK_WORDS - 1)]);
+	*row = PROF_WALK_READ(words[PROF_BOUND_INDEX(first + at, PROF_UNWIND_BLOCK_WORDS)]);
 	return 0;
 }
 
@@ -176,14 +177,14 @@ PROF_WALK_INLINE int prof_walk_row(struct prof_walk *w, __u64 off, __u32 *row)
 	__u64 key = (__u64)(w->in.map.slot + 1) << 40 | (off & PROF_FRAME_OFFSET_MASK);
 	__u32 hash = key * 0x9e3779b97f4a7c15ULL >> 54, index;
 	__u64 page = (off >> PROF_UNWIND_PAGE_SHIFT) - w->in.first_page;
-	struct prof_walk_rule *rule = &w->rules[hash & (PROF_WALK_RULES - 1)];
+	struct prof_walk_rule *rule = &w->rules[PROF_BOUND_INDEX(hash, PROF_WALK_RULES)];
 
 	if (rule->key == key && rule->generation == w->generation) {
 		*row = rule->row;
 		return 0;
 	}
 	if (page >= w->in.page_cnt || prof_walk_table_word(w, page, &index) ||
-	    prof_walk_search(w, index, off & ((1 << PROF_UNWIND_PAGE_SHIFT) - 1), row))
+	    prof_walk_search(w, index, off % (1 << PROF_UNWIND_PAGE_SHIFT), row))
 		return -1;
 	rule->key = key;
 	rule->row = *row;
@@ -193,37 +194,11 @@ PROF_WALK_INLINE int prof_walk_row(struct prof_walk *w, __u64 off, __u32 *row)
 
 /* ---- the caller's registers --------------------------------------------------------------------- */
 
-/* A register of DWARF's number that calls do not keep. */
-PROF_WALK_INLINE int prof_walk_other(struct prof_walk *w, __u32 reg, __u64 *val)
-{
-	__u32 greg = PROF_WALK_GREG_OF >> 4 * reg & 15, word = PROF_WALK_PT_OF >> 4 * reg & 15;
-
-	if (w->regs_at == PROF_WALK_REGS_START) {
-		w->unseen = 1;
-		return prof_walk_register(w, word, val);
-	}
-	if (w->regs_at == PROF_WALK_REGS_SIGNAL)
-		return prof_walk_word(w, w->gregs + 8 * greg, val);
-	return -1;
-}
-
-/* To the caller of a leaf that has no frame: the frame pointer is the caller's, and stays. */
-PROF_WALK_INLINE bool prof_walk_guess(struct prof_walk *w)
-{
-	int off = prof_walk_leaf(w);
-	__u64 at = w->sp + off, ret;
-
-	/* code that is made at run time may be another next time */
-	w->unseen |= w->in.map.slot == PROF_UNWIND_NO_SLOT;
-	if (off < 0 || prof_walk_word(w, at, &ret))
-		return false;
-	w->ip = ret;
-	w->sp = at + 8;
-	w->called = 1;
-	w->regs_at = PROF_WALK_REGS_NONE;
-	w->guessed = 1;
-	return true;
-}
+#if defined(PROF_WALK_ARM64)
+#include "prof_walk_arm64.h"
+#else
+#include "prof_walk_x86_64.h"
+#endif
 
 /* By frame pointer for want of a better: 0, or @why when it leads nowhere. A chain of them ends with 0. */
 PROF_WALK_INLINE int prof_walk_by_fp(struct prof_walk *w, int why)
@@ -242,128 +217,14 @@ PROF_WALK_INLINE int prof_walk_by_fp(struct prof_walk *w, int why)
 	if (fp - w->sp >= PROF_UNWIND_SP_MAX || prof_walk_word(w, fp, &next) ||
 	    prof_walk_word(w, fp + 8, &ret))
 		return why;
-	w->ip = ret;
+	w->ip = prof_walk_code(w, ret);
 	w->sp = fp + 16;
+	w->sp_lost = 1;
 	w->fp = next;
 	w->called = 1;
 	w->regs_at = PROF_WALK_REGS_NONE;
 	w->by_fp = why;
 	return 0;
-}
-
-/* The kernel left the interrupted registers where the handler's caller would have its stack. */
-PROF_WALK_INLINE int prof_walk_signal(struct prof_walk *w)
-{
-	__u64 gregs = w->sp + PROF_WALK_GREGS, ip, sp, fp;
-
-	if (prof_walk_word(w, gregs + 8 * PROF_WALK_GREG_FP, &fp) ||
-	    prof_walk_word(w, gregs + 8 * PROF_WALK_GREG_SP, &sp) ||
-	    prof_walk_word(w, gregs + 8 * PROF_WALK_GREG_IP, &ip))
-		return PROF_END_READ_FAILED;
-	w->ip = ip;
-	w->sp = sp;
-	w->fp = fp;
-	w->fp_lost = 0;
-	w->called = 0;
-	w->gregs = gregs;
-	w->regs_at = PROF_WALK_REGS_SIGNAL;
-	w->flags |= PROF_USER_SIGNAL;
-	return 0;
-}
-
-/* CFA of the special rows that have one. */
-PROF_WALK_INLINE int prof_walk_special_cfa(struct prof_walk *w, __u32 row, __u32 special,
-					   __u64 *cfa)
-{
-	__u32 big;
-
-	if (special == PROF_UNWIND_PLT11 || special == PROF_UNWIND_PLT10) {
-		big = special == PROF_UNWIND_PLT11 ? 11 : 10;
-		*cfa = w->sp + ((w->ip & 15) >= big ? 16 : 8);
-		return 0;
-	}
-	special -= PROF_UNWIND_BIG;
-	if (special >= PROF_UNWIND_BIGS_MAX || special >= w->in.big_cnt ||
-	    (row & PROF_UNWIND_ROW_ADD8 && w->fp_lost) ||
-	    prof_walk_table_word(w, w->in.page_cnt + special, &big))
-		return PROF_END_UNSUPPORTED;
-	*cfa = (row & PROF_UNWIND_ROW_ADD8 ? w->fp : w->sp) + big;
-	return 0;
-}
-
-/* The sp that the caller will have. 0 or enum prof_user_end. */
-PROF_WALK_INLINE int prof_walk_cfa(struct prof_walk *w, __u32 row, __u64 *cfa)
-{
-	__u32 kind = row >> PROF_UNWIND_ROW_KIND_SHIFT & 7;
-	__u32 off = row >> PROF_UNWIND_ROW_OFF_SHIFT & PROF_UNWIND_ROW_OFF_MASK;
-	bool by_fp = kind == PROF_UNWIND_FP || kind == PROF_UNWIND_AT_FP;
-	__u64 base = by_fp ? w->fp : w->sp;
-
-	if (by_fp && w->fp_lost)
-		return PROF_END_UNSUPPORTED;
-	switch (kind) {
-	case PROF_UNWIND_SP:
-	case PROF_UNWIND_FP:
-		*cfa = base + 8 * off;
-		return 0;
-	case PROF_UNWIND_AT_SP:
-	case PROF_UNWIND_AT_FP:
-		base += 8 * (__s64)((__s32)(off << 20) >> 20);
-		if (prof_walk_word(w, base, &base))
-			return PROF_END_READ_FAILED;
-		*cfa = base + (row & PROF_UNWIND_ROW_ADD8 ? 8 : 0);
-		return 0;
-	case PROF_UNWIND_REG:
-		if (prof_walk_other(w, off >> 8, &base))
-			return PROF_END_UNSUPPORTED;
-		*cfa = base + 8 * (off & 0xff);
-		return 0;
-	case PROF_UNWIND_SPECIAL:
-		return prof_walk_special_cfa(w, row, off, cfa);
-	}
-	return PROF_END_UNSUPPORTED;
-}
-
-/* What the caller has in its frame pointer. 0 or enum prof_user_end. */
-PROF_WALK_INLINE int prof_walk_fp(struct prof_walk *w, __u32 row, __u64 cfa)
-{
-	__u32 rule = row & PROF_UNWIND_ROW_FP_MASK;
-	__u64 at = rule == PROF_UNWIND_FP_AT_FP ? w->fp : cfa - 8 * rule;
-
-	if (rule == PROF_UNWIND_FP_SAME || (rule == PROF_UNWIND_FP_AT_FP && w->fp_lost))
-		return 0;
-	w->fp_lost = rule > PROF_UNWIND_FP_AT_FP;
-	if (!w->fp_lost && prof_walk_word(w, at, &w->fp))
-		return PROF_END_READ_FAILED;
-	return 0;
-}
-
-/* By a row that finds the caller. 0 or enum prof_user_end. */
-PROF_WALK_INLINE int prof_walk_by_row(struct prof_walk *w, __u32 row, bool in_reg, __u32 reg)
-{
-	__u64 cfa = w->sp, ret;
-	int end = 0;
-
-	if (in_reg) {
-		if (prof_walk_other(w, reg, &ret))
-			return PROF_END_UNSUPPORTED;
-	} else {
-		end = prof_walk_cfa(w, row, &cfa);
-		if (end)
-			return end;
-		if (cfa <= w->sp)
-			return PROF_END_NO_PROGRESS;
-		if (prof_walk_word(w, cfa - 8, &ret))
-			return PROF_END_READ_FAILED;
-	}
-	end = prof_walk_fp(w, row, cfa);
-	if (end)
-		return end;
-	w->ip = ret;
-	w->sp = cfa;
-	w->called = 1;
-	w->regs_at = PROF_WALK_REGS_NONE;
-	return ret ? 0 : PROF_END_NO_RETURN;
 }
 
 /* To the caller of the frame that was found last. 0 or enum prof_user_end. */
@@ -396,9 +257,7 @@ PROF_WALK_INLINE int prof_walk_up(struct prof_walk *w)
 		return prof_walk_signal(w);
 	if (special == PROF_UNWIND_UNSUPPORTED)
 		return PROF_END_UNSUPPORTED;
-	return prof_walk_by_row(w, row,
-				special == PROF_UNWIND_RA_RDI || special == PROF_UNWIND_RA_RDX,
-				special == PROF_UNWIND_RA_RDI ? 5 : 1);
+	return prof_walk_by_row(w, row, special);
 }
 
 /*

@@ -2,7 +2,7 @@
 /*
  * Unwind tables of files that anyone may have written, and tables that anyone may have built. The first
  * byte chooses: a whole ELF file, its .eh_frame or .debug_frame alone (the next two bytes are where it is
- * loaded), or the words of a table.
+ * loaded), the words of a table, or an .eh_frame of arm64.
  *
  * Asserted are the promises of cfitable.h and table.h: what is built passes the check and covers the
  * text, slices change nothing, memory is given back; and of what passes the check, however it came
@@ -25,7 +25,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum mode { WHOLE_FILE, EH_FRAME, DEBUG_FRAME, WORDS, MODE_CNT };
+enum mode { WHOLE_FILE, EH_FRAME, DEBUG_FRAME, WORDS, ARM64_EH_FRAME, MODE_CNT };
 
 /* A row for each place of each page. */
 static void look_everywhere(const struct unwind_table *t)
@@ -38,7 +38,7 @@ static void look_everywhere(const struct unwind_table *t)
 	for (off = start; off < end; off += step) {
 		assert(unwind_table_find(t, off, &row));
 		assert(row >> PROF_UNWIND_ROW_PC_SHIFT <= (off & 1023));
-		assert(unwind_row_kind(row) <= PROF_UNWIND_SPECIAL);
+		assert(unwind_row_kind(row) <= PROF_UNWIND_A64_FP);
 	}
 	assert(!unwind_table_find(t, end, &row));
 	assert(!start || !unwind_table_find(t, start - 1, &row));
@@ -53,6 +53,7 @@ static int build(const struct elfimg *img, bool sliced, struct unwind_table *t)
 
 	budget_init(&budget, &max);
 	cfitable_init(&c, img, &budget);
+	c.machine = img->machine;
 	do {
 		budget_slice(&budget, sliced ? 0 : UINT64_MAX);
 		budget_enter(&budget);
@@ -89,7 +90,7 @@ static void check_file(void *bytes, size_t size)
 }
 
 /* A file with that section and nothing else. */
-static void check_frames(const uint8_t *data, size_t size, bool debug)
+static void check_frames(const uint8_t *data, size_t size, bool debug, uint16_t machine)
 {
 	static const char names[] = "\0.eh_frame\0.debug_frame";
 	const uint64_t shoff = FRAMES_OFF + size + sizeof(names);
@@ -99,7 +100,7 @@ static void check_frames(const uint8_t *data, size_t size, bool debug)
 				.p_vaddr = TEXT_OFF,
 				.p_filesz = TEXT_SZ };
 	const Elf64_Ehdr eh = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },
-				.e_machine = EM_X86_64,
+				.e_machine = machine,
 				.e_entry = TEXT_OFF + 0x100,
 				.e_phoff = sizeof(eh),
 				.e_phnum = 1,
@@ -154,7 +155,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (mode == WORDS) {
 		check_words(data, size);
 	} else if (mode != WHOLE_FILE) {
-		check_frames(data, size, mode == DEBUG_FRAME);
+		check_frames(data, size, mode == DEBUG_FRAME,
+			     mode == ARM64_EH_FRAME ? EM_AARCH64 : EM_X86_64);
 	} else {
 		copy = malloc(size);
 		memcpy(copy, data, size);

@@ -4,7 +4,7 @@
 #include <dwarf.h>
 #include <string.h>
 
-#include "symbol/cfi.h"
+#include "symbol/cfiarch.h"
 
 /* What follows the version: no letters, alignments of 1 and -8, the return address in 16. */
 #define REST "\0\1\x78\x10"
@@ -14,7 +14,9 @@
 static struct cfi_cie read_cie(const char *body, size_t sz)
 {
 	uint8_t data[64] = { 0 };
-	const struct cfi_section s = { .data = data, .size = 8 + sz, .is_debug = true };
+	const struct cfi_section s = {
+		.arch = &cfi_x86_64, .data = data, .size = 8 + sz, .is_debug = true
+	};
 	const uint32_t len = 4 + sz, id = UINT32_MAX;
 	struct cfi_entry e;
 	struct cfi_cie cie;

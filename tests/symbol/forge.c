@@ -83,7 +83,7 @@ static void put_headers(struct buf *out, const struct forge *f, const uint64_t *
 	};
 	Elf64_Ehdr eh = {
 		.e_type = ET_DYN,
-		.e_machine = EM_X86_64,
+		.e_machine = f->machine ? f->machine : EM_X86_64,
 		.e_version = EV_CURRENT,
 		.e_entry = f->entry,
 		.e_phoff = sizeof(eh),

@@ -25,6 +25,7 @@ struct forge_section {
 struct forge {
 	struct forge_section sections[FORGE_SECTIONS_MAX]; /* 0 is the empty one */
 	unsigned int cnt;
+	uint16_t machine; /* EM_X86_64 unless it is set */
 	uint64_t entry; /* where it starts */
 	uint64_t code_sz; /* of its one segment */
 };

@@ -130,29 +130,29 @@ static void check(const char *cc, const char *cxx, const char *flags, const char
 	compare_programs();
 }
 
-Test(split, equals_what_is_not_split_by_gcc_in_dwarf_5)
+Test(split, equals_what_is_not_split_by_gcc_in_dwarf_5, .timeout = 150)
 {
 	check("gcc", "g++", "-gdwarf-5", NULL);
 }
 
-Test(split, equals_what_is_not_split_by_gcc_in_dwarf_4)
+Test(split, equals_what_is_not_split_by_gcc_in_dwarf_4, .timeout = 150)
 {
 	check("gcc", "g++", "-gdwarf-4", "dwp");
 }
 
-Test(split, equals_what_is_not_split_with_types_in_sections_of_their_own)
+Test(split, equals_what_is_not_split_with_types_in_sections_of_their_own, .timeout = 150)
 {
 	check("gcc", "g++", "-gdwarf-5 -fdebug-types-section", NULL);
 	check("gcc", "g++", "-gdwarf-4 -fdebug-types-section", NULL);
 	check("gcc", "g++", "-gdwarf-5 -gz -fdebug-types-section", NULL);
 }
 
-Test(split, equals_what_is_not_split_by_clang_in_dwarf_5)
+Test(split, equals_what_is_not_split_by_clang_in_dwarf_5, .timeout = 150)
 {
 	check("clang", "clang++", "-gdwarf-5", "llvm-dwp");
 }
 
-Test(split, equals_what_is_not_split_by_clang_in_dwarf_4)
+Test(split, equals_what_is_not_split_by_clang_in_dwarf_4, .timeout = 150)
 {
 	check("clang", "clang++", "-gdwarf-4", "dwp");
 }

@@ -126,34 +126,62 @@ Test(symbolizer, names_functions_of_32_bit_programs)
 }
 #endif
 
-/* objdump prints "ADDRESS <name@plt>:" before each stub that it can name. */
+/* How many stubs have the names that objdump prints: "ADDRESS <name@plt>:" before each that it can name. */
+static size_t compare_stubs(const char *objdump, const char *path)
+{
+	char cmd[2 * PATH_MAX], name[4096];
+	struct section text;
+	struct opened o;
+	uint64_t addr;
+	size_t cnt = 0;
+	FILE *f;
+
+	open_path(&o, path, NULL, 0);
+	text = section_of(o.path, ".text");
+	snprintf(cmd, sizeof(cmd),
+		 "%s -C -d -j .plt -j .plt.sec -j .plt.got %s 2>/dev/null |"
+		 " sed -n 's/^\\([0-9a-f]*\\) <\\(.*@plt\\)>:$/\\1 \\2/p'",
+		 objdump, o.path);
+	f = popen(cmd, "r");
+	while (fscanf(f, "%" SCNx64 " %4095[^\n]", &addr, name) == 2) {
+		cr_expect_str_eq(name_at(o.sym, addr - text.addr + text.off), name,
+				 "%s: %s, not %s", path,
+				 name_at(o.sym, addr - text.addr + text.off), name);
+		cnt++;
+	}
+	pclose(f);
+	symbolizer_free(o.sym);
+	return cnt;
+}
+
 Test(symbolizer, names_the_stubs_that_objdump_names)
 {
 	static const char *const programs[] = { "c-gcc", "c-nopie", "c-clang", "cxx-gcc" };
 	size_t i, cnt = 0;
 
-	for (i = 0; i < 4; i++) {
-		char cmd[2 * PATH_MAX], name[4096];
-		struct section text;
-		struct opened o;
-		uint64_t addr;
-		FILE *f;
-
-		open_path(&o, stimulus(programs[i]), NULL, 0);
-		text = section_of(o.path, ".text");
-		snprintf(cmd, sizeof(cmd),
-			 "objdump -C -d -j .plt -j .plt.sec -j .plt.got %s 2>/dev/null |"
-			 " sed -n 's/^\\([0-9a-f]*\\) <\\(.*@plt\\)>:$/\\1 \\2/p'",
-			 o.path);
-		f = popen(cmd, "r");
-		while (fscanf(f, "%" SCNx64 " %4095[^\n]", &addr, name) == 2) {
-			cr_expect_str_eq(name_at(o.sym, addr - text.addr + text.off), name);
-			cnt++;
-		}
-		pclose(f);
-		symbolizer_free(o.sym);
-	}
+	for (i = 0; i < 4; i++)
+		cnt += compare_stubs("objdump", stimulus(programs[i]));
 	cr_assert_geq(cnt, 20u);
+}
+
+/* Stubs as they are, with a landing pad, with signed pointers, and with both. */
+Test(symbolizer, names_the_stubs_of_arm64_that_objdump_names)
+{
+	static const char *const options[] = { "", "-Wl,-z,force-bti", "-Wl,-z,pac-plt",
+					       "-Wl,-z,force-bti,-z,pac-plt" };
+	char path[PATH_MAX];
+	size_t i;
+
+	if (system("aarch64-linux-gnu-gcc --version >/dev/null 2>&1"))
+		cr_skip("no compiler for arm64");
+	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		snprintf(path, sizeof(path), "%s/arm64-%zu", scratch(), i);
+		shell("printf 'void a(void), b(void), c(void);\nvoid all(void) { a(); b(); c(); }\n' | "
+		      "aarch64-linux-gnu-gcc -shared -fPIC -nostdlib %s -x c -o %s - 2>/dev/null",
+		      options[i], path);
+		cr_expect_eq(compare_stubs("aarch64-linux-gnu-objdump", path), 3u, "%s",
+			     options[i]);
+	}
 }
 
 Test(symbolizer, names_exported_functions_without_a_symbol_table)

@@ -11,12 +11,14 @@
 #if defined(__x86_64__)
 
 #define MACHINE_AUDIT_ARCH AUDIT_ARCH_X86_64 /* <linux/audit.h> */
+#define MACHINE_ELF EM_X86_64 /* <elf.h> */
 #define MACHINE_LIB_DIR                                                                            \
 	"x86_64-linux-gnu" /* below /lib, where Debian has libraries of several machines */
 
 #elif defined(__aarch64__)
 
 #define MACHINE_AUDIT_ARCH AUDIT_ARCH_AARCH64
+#define MACHINE_ELF EM_AARCH64
 #define MACHINE_LIB_DIR "aarch64-linux-gnu"
 
 #else

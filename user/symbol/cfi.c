@@ -18,9 +18,9 @@
 #include "symbol/dwread.h"
 
 #define REMEMBERED_MAX 16
-#define REG_FP 6
-#define REG_SP 7
-#define REG_RA 16
+/* Of arm64, without operands; the first has the number of another machine's DW_CFA_GNU_window_save. */
+#define NEGATE_RA_STATE 0x2d
+#define NEGATE_RA_STATE_WITH_PC 0x2c
 
 /* ---- entries ------------------------------------------------------------------------------------ */
 
@@ -132,7 +132,7 @@ static bool read_augmentation(struct dwread *r, const struct cfi_section *s, con
 			dwread_skip(&data, 1);
 		else if (*letters == 'S')
 			cie->initial.signal = true;
-		else
+		else if (!s->arch->signs_ra || (*letters != 'B' && *letters != 'G'))
 			return false;
 	}
 	return !data.bad;
@@ -172,7 +172,7 @@ void cfi_read_cie(const struct cfi_section *s, const struct cfi_entry *e, struct
 	out->code_align = dwread_uleb(&r);
 	out->data_align = dwread_sleb(&r);
 	ra = version == 1 ? dwread_num(&r, 1) : dwread_uleb(&r);
-	if (!read_augmentation(&r, s, letters, out) || r.bad || ra != REG_RA ||
+	if (!read_augmentation(&r, s, letters, out) || r.bad || ra != s->arch->ra ||
 	    dwread_left(&r) > CFI_PROGRAM_MAX)
 		return;
 	out->usable = true;
@@ -246,7 +246,7 @@ static void set_cfa_expression(struct cfi_state *now, struct dwread e)
 		return;
 	}
 	op = dwread_num(&e, 1);
-	if (op < DW_OP_breg0 || op > DW_OP_breg15)
+	if (op < DW_OP_breg0 || op > DW_OP_breg31)
 		return;
 	now->reg = op - DW_OP_breg0;
 	now->off = dwread_sleb(&e);
@@ -260,9 +260,9 @@ static void set_cfa_expression(struct cfi_state *now, struct dwread e)
 		now->cfa = CFI_CFA_DEREF;
 }
 
-static struct cfi_rule expression_rule(struct dwread e)
+static struct cfi_rule expression_rule(const struct cfi_arch *arch, struct dwread e)
 {
-	bool at_fp = dwread_left(&e) == 2 && e.p[0] == DW_OP_breg6 && !e.p[1];
+	bool at_fp = dwread_left(&e) == 2 && e.p[0] == DW_OP_breg0 + arch->fp && !e.p[1];
 
 	return (struct cfi_rule){ .where = at_fp ? CFI_AT_FP : CFI_OTHER };
 }
@@ -278,27 +278,29 @@ struct machine {
 	struct cfi_state remembered[REMEMBERED_MAX];
 };
 
-static void set_rule(struct cfi_state *now, uint64_t reg, enum cfi_where where, int64_t off)
+static void set_rule(struct machine *m, uint64_t reg, enum cfi_where where, int64_t off)
 {
+	const struct cfi_arch *arch = m->s->arch;
 	const struct cfi_rule rule = { where, off };
 
-	if (reg == REG_FP)
-		now->fp = rule;
-	else if (reg == REG_SP)
-		now->sp = rule;
-	else if (reg == REG_RA)
-		now->ra = rule;
+	if (reg == arch->fp)
+		m->now->fp = rule;
+	else if (reg == arch->sp)
+		m->now->sp = rule;
+	else if (reg == arch->ra)
+		m->now->ra = rule;
 }
 
 static void restore_rule(struct machine *m, uint64_t reg)
 {
 	const struct cfi_state *initial = &m->cie->initial;
+	const struct cfi_arch *arch = m->s->arch;
 
-	if (reg == REG_FP)
+	if (reg == arch->fp)
 		m->now->fp = initial->fp;
-	else if (reg == REG_SP)
+	else if (reg == arch->sp)
 		m->now->sp = initial->sp;
-	else if (reg == REG_RA)
+	else if (reg == arch->ra)
 		m->now->ra = initial->ra;
 }
 
@@ -357,38 +359,38 @@ static bool do_register(struct machine *m, uint8_t op)
 
 	switch (op) {
 	case DW_CFA_offset_extended:
-		set_rule(m->now, reg, CFI_AT, scaled(m, dwread_uleb(&m->r)));
+		set_rule(m, reg, CFI_AT, scaled(m, dwread_uleb(&m->r)));
 		return true;
 	case DW_CFA_offset_extended_sf:
-		set_rule(m->now, reg, CFI_AT, scaled(m, dwread_sleb(&m->r)));
+		set_rule(m, reg, CFI_AT, scaled(m, dwread_sleb(&m->r)));
 		return true;
 	case DW_CFA_GNU_negative_offset_extended:
-		set_rule(m->now, reg, CFI_AT, -(uint64_t)scaled(m, dwread_uleb(&m->r)));
+		set_rule(m, reg, CFI_AT, -(uint64_t)scaled(m, dwread_uleb(&m->r)));
 		return true;
 	case DW_CFA_val_offset:
-		set_rule(m->now, reg, CFI_IS, scaled(m, dwread_uleb(&m->r)));
+		set_rule(m, reg, CFI_IS, scaled(m, dwread_uleb(&m->r)));
 		return true;
 	case DW_CFA_val_offset_sf:
-		set_rule(m->now, reg, CFI_IS, scaled(m, dwread_sleb(&m->r)));
+		set_rule(m, reg, CFI_IS, scaled(m, dwread_sleb(&m->r)));
 		return true;
 	case DW_CFA_restore_extended:
 		restore_rule(m, reg);
 		return true;
 	case DW_CFA_undefined:
-		set_rule(m->now, reg, CFI_UNDEFINED, 0);
+		set_rule(m, reg, CFI_UNDEFINED, 0);
 		return true;
 	case DW_CFA_same_value:
-		set_rule(m->now, reg, CFI_SAME, 0);
+		set_rule(m, reg, CFI_SAME, 0);
 		return true;
 	case DW_CFA_register:
-		set_rule(m->now, reg, CFI_IN, dwread_uleb(&m->r));
+		set_rule(m, reg, CFI_IN, dwread_uleb(&m->r));
 		return true;
 	case DW_CFA_expression:
-		set_rule(m->now, reg, expression_rule(read_block(&m->r)).where, 0);
+		set_rule(m, reg, expression_rule(m->s->arch, read_block(&m->r)).where, 0);
 		return true;
 	case DW_CFA_val_expression:
 		read_block(&m->r);
-		set_rule(m->now, reg, CFI_OTHER, 0);
+		set_rule(m, reg, CFI_OTHER, 0);
 		return true;
 	case DW_CFA_GNU_args_size: /* its operand is no register, and nobody needs it */
 		return true;
@@ -413,11 +415,14 @@ static bool do_state(struct machine *m, uint8_t op)
 			return false;
 		*m->now = m->remembered[--m->depth];
 		return true;
+	case NEGATE_RA_STATE:
+	case NEGATE_RA_STATE_WITH_PC:
+		return m->s->arch->signs_ra;
 	default:
 		break;
 	}
 	if ((op & 0xc0) == DW_CFA_offset)
-		set_rule(m->now, op & 0x3f, CFI_AT, scaled(m, dwread_uleb(&m->r)));
+		set_rule(m, op & 0x3f, CFI_AT, scaled(m, dwread_uleb(&m->r)));
 	else if ((op & 0xc0) == DW_CFA_restore)
 		restore_rule(m, op & 0x3f);
 	else

@@ -9,8 +9,25 @@
 /* Longer programs make no sense: the longest seen has 24 KB. */
 #define CFI_PROGRAM_MAX (1u << 20)
 
+struct cfi_state;
+struct cfiknown;
+struct elfimg;
+
+/* What call frame information of a machine has of its own: cfiarch.h. */
+struct cfi_arch {
+	uint16_t machine; /* EM_* */
+	uint8_t fp, sp, ra; /* registers by DWARF's numbers */
+	bool signs_ra; /* return addresses may be signed, which programs and augmentations mention */
+	/* cfirow_of() and cfiknown_find() of that machine */
+	uint32_t (*row)(const struct cfi_state *state, uint32_t *big);
+	size_t (*known)(const struct elfimg *img, struct cfiknown *out);
+	/* Whether what `known` finds is all that there is to say of the file, which has no section. */
+	bool (*is_bare)(const struct elfimg *img);
+};
+
 /* The bytes of .eh_frame or .debug_frame, borrowed. */
 struct cfi_section {
+	const struct cfi_arch *arch;
 	const uint8_t *data;
 	size_t size; /* at most UINT32_MAX */
 	uint64_t addr; /* where it is loaded */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Code that has no FDE by custom, and is the same everywhere: it is known by its bytes.
+ * x86-64's code that has no FDE by custom, and is the same everywhere: it is known by its bytes.
  *
  * Where the kernel starts a file there is nobody to go back to. The sections .init and .fini are
  * functions in pieces, which the linker puts together.
@@ -93,7 +93,7 @@ bool cfiknown_is_goexit(const struct elfimg *img, uint64_t start, uint64_t end)
 	       elfimg_find(img, ".gopclntab", &sec);
 }
 
-size_t cfiknown_find(const struct elfimg *img, struct cfiknown out[CFIKNOWN_MAX])
+size_t cfiknown_find(const struct elfimg *img, struct cfiknown *out)
 {
 	size_t cnt = 0;
 

@@ -8,7 +8,7 @@
 
 struct elfimg;
 
-#define CFIKNOWN_MAX 9
+#define CFIKNOWN_MAX 17
 
 /* From this file offset on the row holds, where no FDE says otherwise. */
 struct cfiknown {
@@ -16,8 +16,11 @@ struct cfiknown {
 	uint32_t row;
 };
 
-/* Finds code that has no FDE by custom. Returns how many rows there are; offsets do not fall. */
-size_t cfiknown_find(const struct elfimg *img, struct cfiknown out[CFIKNOWN_MAX]);
+/*
+ * Finds x86-64's code that has no FDE by custom. Returns how many rows there are, at most CFIKNOWN_MAX; offsets do
+ * not fall.
+ */
+size_t cfiknown_find(const struct elfimg *img, struct cfiknown *out);
 
 /*
  * Whether a function at these file offsets is where goroutines of Go begin, as if it had called them: of

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A rule as 22 bits. Of all rules in a distribution's programs about one in 100,000 does not fit:
+ * A rule of x86-64 as 22 bits. Of all rules in a distribution's programs about one in 100,000 does not fit:
  * it becomes "unsupported", and a walk ends there instead of going astray.
  */
 #include "symbol/cfirow.h"

@@ -7,14 +7,16 @@
  * the one before goes on when only padding can lie there, or a call that never returns would lose
  * its frame; behind a larger gap nothing is known, but for what cfiknown.c knows.
  *
- * Of a 64-bit x86 file only: other code never runs in the mode that walks know.
+ * Of this machine's 64-bit files only: other code never runs in the mode that walks know.
  */
 #include "symbol/cfitable.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/machine.h"
 #include "symbol/budget.h"
+#include "symbol/cfiarch.h"
 #include "symbol/cfirow.h"
 #include "symbol/unpack.h"
 #include "unwind/table.h"
@@ -28,6 +30,7 @@ void cfitable_init(struct cfitable *c, const struct elfimg *img, struct budget *
 {
 	*c = (struct cfitable){
 		.img = img,
+		.machine = MACHINE_ELF,
 		.budget = budget,
 		.text_start = UINT64_MAX,
 		.sorted = true,
@@ -104,12 +107,18 @@ static int find_section(struct cfitable *c)
 
 	if (c->unpack)
 		return find_debug_frame(c);
-	if (c->img->machine != EM_X86_64 || !c->img->is64)
+	c->arch = cfiarch_find(c->machine);
+	if (c->img->machine != c->machine || !c->arch || !c->img->is64)
 		return -ENODATA;
+	c->section.arch = c->arch;
 	find_text(c);
-	c->known_cnt = cfiknown_find(c->img, c->known);
+	c->known_cnt = c->arch->known(c->img, c->known);
 	if (!c->seg_cnt)
 		return -ENODATA;
+	if (c->arch->is_bare && c->arch->is_bare(c->img)) {
+		c->bare = true;
+		return 0;
+	}
 	if (!elfimg_find(c->img, ".eh_frame", &sec))
 		return find_debug_frame(c);
 	data = elfimg_data(c->img, &sec, &size);
@@ -216,7 +225,7 @@ static int read_entries(struct cfitable *c)
 		if (err)
 			return err;
 	}
-	return c->range_cnt ? 0 : -ENODATA;
+	return c->range_cnt || c->bare ? 0 : -ENODATA;
 }
 
 static int compare(const void *pa, const void *pb)
@@ -269,7 +278,7 @@ static void put_state(void *ctx, uint64_t addr, const struct cfi_state *state)
 {
 	const struct running *r = ctx;
 	uint64_t off = r->range->start + (addr - r->addr);
-	uint32_t big, row = cfirow_of(state, &big);
+	uint32_t big, row = r->c->arch->row(state, &big);
 
 	if (off < r->range->end)
 		cfipages_put(&r->c->pages, off > r->c->done ? off : r->c->done, row, big);
@@ -289,7 +298,7 @@ static void run_range(struct cfitable *c, const struct cfitable_range *range)
 	put_gap(c, range->start);
 	if (c->done < range->start)
 		c->done = range->start;
-	if (cfiknown_is_goexit(c->img, range->start, range->end))
+	if (c->machine == EM_X86_64 && cfiknown_is_goexit(c->img, range->start, range->end))
 		put_special(c, c->done, PROF_UNWIND_END);
 	else
 		cfi_run(&c->section, &c->cies[range->cie], &fde, put_state, &r);

@@ -26,6 +26,8 @@ struct cfitable_range {
 /* The building of a file's unwind table, from its .eh_frame or .debug_frame. */
 struct cfitable {
 	const struct elfimg *img;
+	uint16_t machine; /* EM_*: only its files get tables */
+	const struct cfi_arch *arch; /* its own */
 	struct budget *budget;
 	enum { CFITABLE_FIND, CFITABLE_READ, CFITABLE_SORT, CFITABLE_RUN, CFITABLE_DONE } stage;
 	struct elfimg_seg segs[ELFIMG_SEGS_MAX]; /* as far as they are in the file */
@@ -40,6 +42,7 @@ struct cfitable {
 	struct cfitable_range *ranges;
 	size_t range_cnt, range_cap, next;
 	bool sorted;
+	bool bare; /* known code is all there is */
 	struct slicesort sort;
 	struct cfiknown known[CFIKNOWN_MAX];
 	size_t known_cnt;
@@ -47,7 +50,7 @@ struct cfitable {
 	struct cfipages pages;
 };
 
-/* Image and budget are borrowed until cfitable_fini(). */
+/* Image and budget are borrowed until cfitable_fini(). Of this machine's files; tests choose another. */
 void cfitable_init(struct cfitable *c, const struct elfimg *img, struct budget *budget);
 
 /*

@@ -5,6 +5,9 @@
  * Linkers lay their tables out in half a dozen ways (.plt, .plt.sec, .plt.got, with and without
  * endbr64), so nothing is assumed about order or entry size: each stub ends in an indirect jump
  * through a slot of the global offset table, and the relocation of that slot has the name.
+ *
+ * On arm64 a stub loads the slot with two instructions, adrp and ldr; others stand before and behind them
+ * where calls are protected.
  */
 #include "symbol/plt.h"
 
@@ -16,7 +19,28 @@
 #include "symbol/elfimg.h"
 #include "symbol/symtab.h"
 
-#define JUMP_LEN 6
+enum {
+	X86_JUMP_SZ = 6,
+	INSN_SZ = 4,
+	BTI_C = 0xd503245f,
+	BR_X17 = 0xd61f0220,
+};
+
+/* Where a stub is, from the section's beginning on, and the address of the slot that it jumps through. */
+struct stub {
+	uint64_t start, size;
+	uint64_t slot;
+};
+
+struct machine {
+	uint16_t machine; /* EM_* */
+	uint32_t jump_slot, glob_dat; /* types of relocations */
+	uint32_t step; /* where instructions begin */
+	uint32_t load_sz; /* of those that name the slot */
+	/* Whether such instructions are at `at` of the section's code. */
+	bool (*read)(const struct elfimg_sec *sec, const uint8_t *code, size_t size, uint64_t at,
+		     struct stub *out);
+};
 
 enum { READ_SLOTS, SORT_SLOTS, FIND_STUBS };
 
@@ -53,7 +77,8 @@ static const char *symbol_name(const struct elfimg *img, const struct elfimg_sec
 	return (const char *)names + sym.st_name;
 }
 
-static int read_slots(struct plt *p, struct budget *budget, const struct elfimg *img)
+static int read_slots(struct plt *p, struct budget *budget, const struct elfimg *img,
+		      const struct machine *m)
 {
 	struct elfimg_sec sec;
 
@@ -70,8 +95,8 @@ static int read_slots(struct plt *p, struct budget *budget, const struct elfimg 
 			const char *name = NULL;
 
 			memcpy(&rela, data + p->entry++ * sizeof(rela), sizeof(rela));
-			if (ELF64_R_TYPE(rela.r_info) == R_X86_64_JUMP_SLOT ||
-			    ELF64_R_TYPE(rela.r_info) == R_X86_64_GLOB_DAT)
+			if (ELF64_R_TYPE(rela.r_info) == m->jump_slot ||
+			    ELF64_R_TYPE(rela.r_info) == m->glob_dat)
 				name = symbol_name(img, &sec, ELF64_R_SYM(rela.r_info));
 			err = name ? add_slot(p, budget, rela.r_offset, name) : 0;
 			if (!err)
@@ -91,28 +116,87 @@ static int compare(const void *pa, const void *pb)
 }
 
 /* Stubs begin on 8-byte boundaries; the jump is within the first 16 bytes. */
+static bool read_x86_64(const struct elfimg_sec *sec, const uint8_t *code, size_t size, uint64_t at,
+			struct stub *out)
+{
+	uint64_t start = at & ~7ull;
+	int32_t disp;
+
+	if (code[at] != 0xff || code[at + 1] != 0x25)
+		return false;
+	memcpy(&disp, code + at + 2, sizeof(disp));
+	*out = (struct stub){
+		.start = start,
+		.size = start % 16 || sec->entsize == 8 ? 8 : 16,
+		.slot = sec->addr + at + X86_JUMP_SZ + (int64_t)disp,
+	};
+	return true;
+}
+
+static uint32_t insn_at(const uint8_t *code, size_t size, uint64_t at)
+{
+	uint32_t insn = 0;
+
+	if (at <= size && size - at >= sizeof(insn))
+		memcpy(&insn, code + at, sizeof(insn));
+	return insn;
+}
+
+/* adrp x16, page; ldr x17, [x16, off] */
+static bool read_arm64(const struct elfimg_sec *sec, const uint8_t *code, size_t size, uint64_t at,
+		       struct stub *out)
+{
+	const uint32_t adrp = insn_at(code, size, at), ldr = insn_at(code, size, at + INSN_SZ);
+	const bool lands = at >= INSN_SZ && insn_at(code, size, at - INSN_SZ) == BTI_C;
+	const bool plain = !lands && insn_at(code, size, at + 3 * INSN_SZ) == BR_X17;
+	int64_t pages;
+
+	if ((adrp & 0x9f00001f) != 0x90000010 || (ldr & 0xffc003ff) != 0xf9400211)
+		return false;
+	pages = (int64_t)((int32_t)(adrp << 8) >> 13) * 4 + (adrp >> 29 & 3);
+	*out = (struct stub){
+		.start = lands ? at - INSN_SZ : at,
+		.size = plain ? 16 : 24,
+		.slot = ((sec->addr + at) & ~0xfffull) + (uint64_t)pages * 0x1000 +
+			(ldr >> 10 & 0xfff) * 8,
+	};
+	return true;
+}
+
+static const struct machine *find_machine(const struct elfimg *img)
+{
+	static const struct machine all[] = {
+		{ EM_X86_64, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT, 1, X86_JUMP_SZ, read_x86_64 },
+		{ EM_AARCH64, R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT, INSN_SZ, 2 * INSN_SZ,
+		  read_arm64 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (img->is64 && all[i].machine == img->machine)
+			return &all[i];
+	return NULL;
+}
+
 static int add_stub(struct plt *p, struct symtab *t, const struct elfimg_sec *sec,
-		    const uint8_t *jump)
+		    const struct machine *m, const struct stub *stub)
 {
 	struct symtab_sym sym = { .plt = true };
 	const struct plt_slot *slot;
-	struct plt_slot key = { 0 };
-	uint64_t start = p->entry & ~7ull;
-	int32_t disp;
+	const struct plt_slot key = { .addr = stub->slot };
 
-	memcpy(&disp, jump + 2, sizeof(disp));
-	key.addr = sec->addr + p->entry + JUMP_LEN + (int64_t)disp;
 	slot = bsearch(&key, p->slots, p->slot_cnt, sizeof(key), compare);
 	if (!slot)
 		return 0;
-	sym.addr = sec->addr + start;
-	sym.size = start % 16 || sec->entsize == 8 ? 8 : 16;
+	sym.addr = sec->addr + stub->start;
+	sym.size = stub->size;
 	sym.name = slot->name;
-	p->entry += JUMP_LEN - 1;
+	p->entry += m->load_sz - m->step;
 	return symtab_add(t, &sym);
 }
 
-static int find_stubs(struct plt *p, struct symtab *t, const struct elfimg *img)
+static int find_stubs(struct plt *p, struct symtab *t, const struct elfimg *img,
+		      const struct machine *m)
 {
 	static const char *const tables[] = { ".plt", ".plt.sec", ".plt.got" };
 
@@ -124,15 +208,15 @@ static int find_stubs(struct plt *p, struct symtab *t, const struct elfimg *img)
 
 		code = elfimg_find(img, tables[p->table], &sec) ? elfimg_data(img, &sec, &size) :
 								  NULL;
-		for (; code && p->entry + JUMP_LEN <= size; p->entry++) {
-			const uint8_t *jump = code + p->entry;
+		for (; code && p->entry + m->load_sz <= size; p->entry += m->step) {
+			struct stub stub;
 
-			if (jump[0] == 0xff && jump[1] == 0x25)
-				err = add_stub(p, t, &sec, jump);
+			if (m->read(&sec, code, size, p->entry, &stub))
+				err = add_stub(p, t, &sec, m, &stub);
 			if (!err && !(p->entry % 16))
 				err = budget_work(t->budget, 1);
 			if (err) {
-				p->entry++;
+				p->entry += m->step;
 				return err;
 			}
 		}
@@ -142,20 +226,21 @@ static int find_stubs(struct plt *p, struct symtab *t, const struct elfimg *img)
 
 int plt_add_symbols(struct plt *p, struct symtab *t, const struct elfimg *img)
 {
+	const struct machine *m = find_machine(img);
 	void *array = p->slots;
 	int err = 0;
 
-	if (img->machine != EM_X86_64 || !img->is64)
+	if (!m)
 		return 0;
 	if (p->stage == READ_SLOTS)
-		err = read_slots(p, t->budget, img);
+		err = read_slots(p, t->budget, img, m);
 	if (p->stage == SORT_SLOTS) {
 		err = slicesort_run(&p->sort, &array, p->slot_cnt, sizeof(*p->slots), compare,
 				    t->budget);
 		p->slots = array;
 	}
 	if (p->stage == FIND_STUBS && p->slot_cnt)
-		err = find_stubs(p, t, img);
+		err = find_stubs(p, t, img, m);
 	if (err)
 		return err;
 	return p->stage++ < FIND_STUBS ? plt_add_symbols(p, t, img) : 0;

@@ -27,7 +27,7 @@ struct plt {
 
 /*
  * Adds a symbol for each stub in the procedure linkage tables that jumps to a named function of
- * another module. x86-64 only; elsewhere it adds none. Work and memory count in the table's budget.
+ * another module, in files of x86-64 and arm64; in others it finds none. Work and memory count in the table's budget.
  * Returns 0, -EAGAIN (call again) or -EDQUOT (what was added so far stays).
  */
 int plt_add_symbols(struct plt *p, struct symtab *t, const struct elfimg *img);

@@ -32,6 +32,8 @@ static bool row_is_known(const struct unwind_table *t, uint32_t row)
 		return !(row & PROF_UNWIND_ROW_ADD8);
 	case PROF_UNWIND_AT_SP:
 	case PROF_UNWIND_AT_FP:
+	case PROF_UNWIND_A64_SP:
+	case PROF_UNWIND_A64_FP:
 		return true;
 	case PROF_UNWIND_SPECIAL:
 		return special_is_known(t, row);

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * prof_walk_x86_64.h - the part of prof_walk_step.h that knows the registers of x86-64, which includes it
+ *
+ * The return address lies right below the CFA, but for a few functions that hold it in a register.
+ */
+#ifndef D9_PROF_WALK_X86_64_H
+#define D9_PROF_WALK_X86_64_H
+
+#ifdef PROF_WALK_HERE
+
+/* Registers in a ucontext, and where each of DWARF's numbers lies. */
+enum {
+	PROF_WALK_GREGS = 40,
+	PROF_WALK_GREG_FP = 10,
+	PROF_WALK_GREG_SP = 15,
+	PROF_WALK_GREG_IP = 16
+};
+/* rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15: a nibble each, the lowest first */
+#define PROF_WALK_GREG_OF 0x76543210fa89becdULL
+/* the same of pt_regs, but for rsp, which no row names */
+#define PROF_WALK_PT_OF 0x01236789f4ed5bcaULL
+
+PROF_WALK_INLINE __u64 prof_walk_code(const struct prof_walk *w, __u64 ret)
+{
+	return ret;
+}
+
+/* A register of DWARF's number that calls do not keep. */
+PROF_WALK_INLINE int prof_walk_other(struct prof_walk *w, __u32 reg, __u64 *val)
+{
+	__u32 greg = PROF_WALK_GREG_OF >> 4 * reg & 15, word = PROF_WALK_PT_OF >> 4 * reg & 15;
+
+	if (w->regs_at == PROF_WALK_REGS_START) {
+		w->unseen = 1;
+		return prof_walk_register(w, word, val);
+	}
+	if (w->regs_at == PROF_WALK_REGS_SIGNAL)
+		return prof_walk_word(w, w->gregs + 8 * greg, val);
+	return -1;
+}
+
+/* To the caller of a leaf that has no frame: the frame pointer is the caller's, and stays. */
+PROF_WALK_INLINE bool prof_walk_guess(struct prof_walk *w)
+{
+	int off = prof_walk_leaf(w);
+	__u64 at = w->sp + off, ret;
+
+	/* code that is made at run time may be another next time */
+	w->unseen |= w->in.map.slot == PROF_UNWIND_NO_SLOT;
+	if (off < 0 || prof_walk_word(w, at, &ret))
+		return false;
+	w->ip = ret;
+	w->sp = at + 8;
+	w->called = 1;
+	w->regs_at = PROF_WALK_REGS_NONE;
+	w->guessed = 1;
+	return true;
+}
+
+/* The kernel left the interrupted registers where the handler's caller would have its stack. */
+PROF_WALK_INLINE int prof_walk_signal(struct prof_walk *w)
+{
+	__u64 gregs = w->sp + PROF_WALK_GREGS, ip, sp, fp;
+
+	if (prof_walk_word(w, gregs + 8 * PROF_WALK_GREG_FP, &fp) ||
+	    prof_walk_word(w, gregs + 8 * PROF_WALK_GREG_SP, &sp) ||
+	    prof_walk_word(w, gregs + 8 * PROF_WALK_GREG_IP, &ip))
+		return PROF_END_READ_FAILED;
+	w->ip = ip;
+	w->sp = sp;
+	w->fp = fp;
+	w->fp_lost = 0;
+	w->called = 0;
+	w->gregs = gregs;
+	w->regs_at = PROF_WALK_REGS_SIGNAL;
+	w->flags |= PROF_USER_SIGNAL;
+	return 0;
+}
+
+/* CFA of the special rows that have one. */
+PROF_WALK_INLINE int prof_walk_special_cfa(struct prof_walk *w, __u32 row, __u32 special,
+					   __u64 *cfa)
+{
+	__u32 big;
+
+	if (special == PROF_UNWIND_PLT11 || special == PROF_UNWIND_PLT10) {
+		big = special == PROF_UNWIND_PLT11 ? 11 : 10;
+		*cfa = w->sp + ((w->ip & 15) >= big ? 16 : 8);
+		return 0;
+	}
+	special -= PROF_UNWIND_BIG;
+	if (special >= PROF_UNWIND_BIGS_MAX || special >= w->in.big_cnt ||
+	    (row & PROF_UNWIND_ROW_ADD8 && w->fp_lost) ||
+	    prof_walk_table_word(w, w->in.page_cnt + special, &big))
+		return PROF_END_UNSUPPORTED;
+	*cfa = (row & PROF_UNWIND_ROW_ADD8 ? w->fp : w->sp) + big;
+	return 0;
+}
+
+/* The sp that the caller will have. 0 or enum prof_user_end. */
+PROF_WALK_INLINE int prof_walk_cfa(struct prof_walk *w, __u32 row, __u64 *cfa)
+{
+	__u32 kind = row >> PROF_UNWIND_ROW_KIND_SHIFT & 7;
+	__u32 off = row >> PROF_UNWIND_ROW_OFF_SHIFT & PROF_UNWIND_ROW_OFF_MASK;
+	bool by_fp = kind == PROF_UNWIND_FP || kind == PROF_UNWIND_AT_FP;
+	__u64 base = by_fp ? w->fp : w->sp;
+
+	if (by_fp && w->fp_lost)
+		return PROF_END_UNSUPPORTED;
+	switch (kind) {
+	case PROF_UNWIND_SP:
+	case PROF_UNWIND_FP:
+		*cfa = base + 8 * off;
+		return 0;
+	case PROF_UNWIND_AT_SP:
+	case PROF_UNWIND_AT_FP:
+		base += 8 * (__s64)((__s32)(off << 20) >> 20);
+		if (prof_walk_word(w, base, &base))
+			return PROF_END_READ_FAILED;
+		*cfa = base + (row & PROF_UNWIND_ROW_ADD8 ? 8 : 0);
+		return 0;
+	case PROF_UNWIND_REG:
+		if (prof_walk_other(w, off >> 8, &base))
+			return PROF_END_UNSUPPORTED;
+		*cfa = base + 8 * (off & 0xff);
+		return 0;
+	case PROF_UNWIND_SPECIAL:
+		return prof_walk_special_cfa(w, row, off, cfa);
+	}
+	return PROF_END_UNSUPPORTED;
+}
+
+/* What the caller has in its frame pointer. 0 or enum prof_user_end. */
+PROF_WALK_INLINE int prof_walk_fp(struct prof_walk *w, __u32 row, __u64 cfa)
+{
+	__u32 rule = row & PROF_UNWIND_ROW_FP_MASK;
+	__u64 at = rule == PROF_UNWIND_FP_AT_FP ? w->fp : cfa - 8 * rule;
+
+	if (rule == PROF_UNWIND_FP_SAME || (rule == PROF_UNWIND_FP_AT_FP && w->fp_lost))
+		return 0;
+	w->fp_lost = rule > PROF_UNWIND_FP_AT_FP;
+	if (!w->fp_lost && prof_walk_word(w, at, &w->fp))
+		return PROF_END_READ_FAILED;
+	return 0;
+}
+
+/* By a row that finds the caller. 0 or enum prof_user_end. */
+PROF_WALK_INLINE int prof_walk_by_row(struct prof_walk *w, __u32 row, __u32 special)
+{
+	__u64 cfa = w->sp, ret;
+	int end = 0;
+
+	if (special == PROF_UNWIND_RA_RDI || special == PROF_UNWIND_RA_RDX) {
+		if (prof_walk_other(w, special == PROF_UNWIND_RA_RDI ? 5 : 1, &ret))
+			return PROF_END_UNSUPPORTED;
+	} else {
+		end = prof_walk_cfa(w, row, &cfa);
+		if (end)
+			return end;
+		if (cfa <= w->sp)
+			return PROF_END_NO_PROGRESS;
+		if (prof_walk_word(w, cfa - 8, &ret))
+			return PROF_END_READ_FAILED;
+	}
+	end = prof_walk_fp(w, row, cfa);
+	if (end)
+		return end;
+	w->ip = ret;
+	w->sp = cfa;
+	w->called = 1;
+	w->regs_at = PROF_WALK_REGS_NONE;
+	return ret ? 0 : PROF_END_NO_RETURN;
+}
+
+#endif /* PROF_WALK_HERE */
+
+#endif /* D9_PROF_WALK_X86_64_H */
