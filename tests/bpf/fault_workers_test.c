@@ -6,13 +6,17 @@
 #include <criterion/criterion.h>
 #include <ctype.h>
 #include <dirent.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "fault.h"
+#include "kernel/proc.h"
 
 TestSuite(fault_workers, .fini = live_cleanup, .timeout = 60);
 
@@ -24,6 +28,8 @@ struct attack {
 	int signal;
 	const char *names[5]; /* of whom it goes to */
 	size_t hit; /* processes that got it */
+	bool of_recorder; /* its own children, not those of its spawners */
+	pid_t pids[HELPERS_MAX]; /* which */
 	bool done;
 };
 
@@ -45,8 +51,8 @@ static bool is_one_of(pid_t pid, const char *const *names)
 	return *names;
 }
 
-/* Who reads and opens files for that recorder, but not who makes them. */
-static size_t find_helpers(pid_t recorder, const char *const *names, pid_t *pids)
+/* Who reads and opens files for that recorder, or who makes them. */
+static size_t find_helpers(pid_t recorder, const char *const *names, bool makers, pid_t *pids)
 {
 	static const char *const spawner[] = { "d9-spawner", NULL };
 	DIR *dir = opendir("/proc");
@@ -60,7 +66,9 @@ static size_t find_helpers(pid_t recorder, const char *const *names, pid_t *pids
 		if (!isdigit((unsigned char)entry->d_name[0]) || !is_one_of(pid, names))
 			continue;
 		parent = fault_status(pid, "PPid");
-		if (is_one_of(parent, spawner) && (pid_t)fault_status(parent, "PPid") == recorder)
+		if (makers ? parent == recorder :
+			     is_one_of(parent, spawner) &&
+				     (pid_t)fault_status(parent, "PPid") == recorder)
 			pids[cnt++] = pid;
 	}
 	closedir(dir);
@@ -70,16 +78,30 @@ static size_t find_helpers(pid_t recorder, const char *const *names, pid_t *pids
 static void attack_once(void *ctx, struct fault *f)
 {
 	struct attack *a = ctx;
-	pid_t pids[HELPERS_MAX];
 	size_t cnt;
 
 	if (a->done || clock_mono_ns() < f->began_ns + SECOND_NS)
 		return;
 	a->done = true;
-	cnt = find_helpers(f->rec.proc.pid, a->names, pids);
+	cnt = find_helpers(f->rec.proc.pid, a->names, a->of_recorder, a->pids);
 	for (size_t i = 0; i < cnt; i++)
-		a->hit += kill(pids[i], a->signal) == 0;
+		a->hit += kill(a->pids[i], a->signal) == 0;
 	fault_go(f);
+}
+
+/* Ended, though nobody may have waited for it. */
+static void expect_gone(pid_t pid)
+{
+	const struct timespec step = { .tv_nsec = 1000000 };
+	struct proc_stat stat;
+	int tries;
+
+	for (tries = 0; tries < 5000; tries++) {
+		if (proc_read_stat(pid, &stat) || stat.state == 'Z')
+			return;
+		nanosleep(&step, NULL);
+	}
+	cr_expect_fail("process %d is still there", pid);
 }
 
 static void record_under(struct attack *attack)
@@ -102,6 +124,52 @@ Test(fault_workers, killed)
 	};
 
 	record_under(&attack);
+}
+
+/* Who makes the others: it is continued, and ends with the recorder. */
+Test(fault_workers, the_one_that_makes_them_stopped)
+{
+	struct attack attack = { .signal = SIGSTOP,
+				 .names = { "d9-spawner" },
+				 .of_recorder = true };
+
+	record_under(&attack);
+	for (size_t i = 0; i < attack.hit; i++)
+		expect_gone(attack.pids[i]);
+}
+
+/* Spares take over. */
+Test(fault_workers, the_one_that_makes_them_killed)
+{
+	struct attack attack = { .signal = SIGKILL,
+				 .names = { "d9-spawner" },
+				 .of_recorder = true };
+
+	record_under(&attack);
+	cr_expect_eq(attack.hit, 2);
+}
+
+static void hide_dev(void)
+{
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("none", "/dev", "tmpfs", 0, NULL))
+		_exit(99);
+}
+
+Test(fault_workers, no_dev_null)
+{
+	struct live_proc proc;
+	struct buf errors;
+
+	cr_expect_eq(
+		live_run(&proc,
+			 (const char *[]){ "-a", "-d", "1", "-o", live_path("null.bin"), NULL },
+			 hide_dev),
+		0);
+	errors = live_errors(&proc);
+	cr_expect_str_eq(buf_cstr(&errors), "");
+	buf_free(&errors);
+	live_proc_fini(&proc);
 }
 
 /* Not who opens files: that one cannot be told from one whose file does not answer. */

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/openat2.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -365,7 +366,7 @@ Test(sandbox, openers_read_and_do_nothing_else)
 	waitpid(other, NULL, 0);
 }
 
-Test(sandbox, only_the_socket_stays_open_in_a_session_of_its_own)
+Test(sandbox, only_the_socket_stays_open_in_a_group_of_its_own)
 {
 	int sock[2], fds[8], status, i;
 	pid_t pid;
@@ -380,7 +381,7 @@ Test(sandbox, only_the_socket_stays_open_in_a_session_of_its_own)
 		for (i = 3; i < 100; i++)
 			if (i != sock[1] && fcntl(i, F_GETFD) >= 0)
 				_exit(2);
-		if (getsid(0) != getpid())
+		if (getpgrp() != getpid())
 			_exit(3); /* a terminal's signals would reach it */
 		_exit(fcntl(sock[1], F_GETFD) < 0);
 	}
@@ -390,4 +391,41 @@ Test(sandbox, only_the_socket_stays_open_in_a_session_of_its_own)
 		close(fds[i]);
 	close(sock[0]);
 	close(sock[1]);
+}
+
+/* Standard input is empty, and what is written is not kept. */
+static int standard_files_are_null(void)
+{
+	char c;
+
+	if (read(STDIN_FILENO, &c, 1) != 0)
+		return 2;
+	if (write(STDOUT_FILENO, "x", 1) != -1 || errno != EPERM)
+		return 3;
+	return fcntl(STDERR_FILENO, F_GETFD) < 0 ? 4 : 7;
+}
+
+Test(sandbox, without_dev_null_it_starts_all_the_same)
+{
+	int sock[2], status;
+	pid_t pid;
+
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sock), 0);
+	pid = fork();
+	if (!pid) {
+		/* where nothing can be opened; whoever is not root may do so in a namespace of his own */
+		if (geteuid() && unshare(CLONE_NEWUSER))
+			_exit(77);
+		if (chroot("/proc/self/fdinfo") || chdir("/"))
+			_exit(1);
+		if (access("/dev/null", F_OK) == 0 || sandbox_detach(sock[1]))
+			_exit(1);
+		_exit(standard_files_are_null());
+	}
+	close(sock[1]);
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	close(sock[0]);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		cr_skip("neither root nor user namespaces");
+	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 7, "%x", status);
 }

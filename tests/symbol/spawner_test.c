@@ -6,12 +6,17 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/buf.h"
+#include "base/clock.h"
 #include "kernel/proc.h"
+#include "symbol/sandbox.h"
+#include "symbol/symproto.h"
 
 TestSuite(spawner, .timeout = 60);
 
@@ -161,6 +166,156 @@ Test(spawner, one_that_cannot_be_confined_serves_nobody)
 	cr_expect_lt(spawner_next(s, &ev), 0);
 	cr_expect_eq(spawner_ask(s, 0), -EPIPE);
 	spawner_stop(s);
+}
+
+Test(spawner, one_that_was_stopped_goes_on)
+{
+	struct spawner *s = start(confine_nothing);
+	struct spawner_event first = await_child(s, 1), second;
+	struct proc_status status;
+
+	cr_assert_eq(proc_read_status(first.pid, &status), 0);
+	kill(status.ppid, SIGSTOP);
+	second = await_child(s, 2);
+	cr_expect_eq(await_hello(second.sock, second.pid), 1002u);
+	close(first.sock);
+	close(second.sock);
+	spawner_stop(s);
+}
+
+static pid_t spawner_of(pid_t child)
+{
+	struct proc_status status;
+
+	cr_assert_eq(proc_read_status(child, &status), 0);
+	return status.ppid;
+}
+
+static void kill_spawner_of(pid_t child)
+{
+	kill(spawner_of(child), SIGKILL);
+}
+
+Test(spawner, a_spare_takes_over_from_one_that_was_killed_and_is_the_last)
+{
+	struct spawner *s = start(confine_nothing);
+	struct spawner_event first = await_child(s, 1), second, ev;
+	struct pollfd fd = { .fd = spawner_fd(s), .events = POLLIN };
+
+	kill_spawner_of(first.pid);
+	poll(&fd, 1, -1);
+	cr_expect_lt(spawner_next(s, &ev), 0);
+	cr_assert_eq(spawner_renew(s), 0);
+	second = await_child(s, 2);
+	cr_expect_eq(await_hello(second.sock, second.pid), 1002u);
+	kill_spawner_of(second.pid);
+	fd.fd = spawner_fd(s);
+	poll(&fd, 1, -1);
+	cr_expect_lt(spawner_next(s, &ev), 0);
+	cr_expect_eq(spawner_renew(s), -EPIPE);
+	close(first.sock);
+	close(second.sock);
+	spawner_stop(s);
+}
+
+Test(spawner, one_that_was_replaced_is_waited_for_when_it_has_ended)
+{
+	struct spawner *s = start(confine_nothing);
+	struct spawner_event child = await_child(s, 1), ev;
+	pid_t old = spawner_of(child.pid);
+	siginfo_t info;
+
+	/* not a zombie yet */
+	kill(old, SIGSTOP);
+	cr_assert_eq(spawner_renew(s), 0);
+	kill(old, SIGKILL);
+	cr_assert_eq(waitid(P_PID, old, &info, WEXITED | WNOWAIT), 0);
+	cr_expect_eq(spawner_next(s, &ev), 0);
+	cr_expect_eq(waitid(P_PID, old, &info, WEXITED | WNOHANG), -1, "it is still defunct");
+	cr_expect_eq(errno, ECHILD);
+	close(child.sock);
+	spawner_stop(s);
+}
+
+Test(spawner, a_stop_waits_for_all_of_them_together)
+{
+	struct spawner *s = start(confine_nothing);
+	struct spawner_event child = await_child(s, 1);
+	pid_t pid = spawner_of(child.pid), spare = 0;
+	char path[64];
+	uint64_t began;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+	f = fopen(path, "r");
+	if (!f)
+		cr_skip("no %s", path);
+	while (fscanf(f, "%d", &spare) == 1 && spare == pid)
+		continue;
+	fclose(f);
+	cr_assert(spare && spare != pid);
+	kill(pid, SIGSTOP);
+	kill(spare, SIGSTOP);
+	began = clock_mono_ns();
+	spawner_stop(s);
+	cr_expect_lt(clock_mono_ns() - began, 900000000ULL);
+	kill(pid, SIGKILL);
+	kill(spare, SIGKILL);
+	close(child.sock);
+}
+
+/* Whether the last copy of a child's socket is closed: nobody is left of it. */
+static void expect_end(int sock)
+{
+	struct pollfd fd = { .fd = sock, .events = POLLIN };
+	char text[16];
+
+	while (poll(&fd, 1, 20000) == 1)
+		if (recv(sock, text, sizeof(text), 0) == 0)
+			return;
+	cr_assert_fail("somebody outlived who asked for it");
+}
+
+/* Who asks is killed, with its spawner and a child stopped; the child's socket goes to us. */
+static void ask_and_die(int (*confine)(void), int to)
+{
+	struct spawner *s = start(confine);
+	struct spawner_event born = await_child(s, 1);
+	struct proc_status status;
+	struct buf packet = { .data = (char *)"x", .len = 1 };
+
+	await_hello(born.sock, born.pid);
+	cr_assert_eq(proc_read_status(born.pid, &status), 0);
+	cr_assert_eq(symproto_send(to, &packet, born.sock, 0), 0);
+	kill(born.pid, SIGSTOP);
+	kill(status.ppid, SIGSTOP);
+	raise(SIGKILL);
+}
+
+static void expect_stopped_ones_end(int (*confine)(void))
+{
+	int pair[2], sock;
+	char packet[SYMPROTO_PACKET_MAX];
+	pid_t pid;
+
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+	pid = fork();
+	if (!pid)
+		ask_and_die(confine, pair[1]);
+	cr_assert_eq(symproto_receive(pair[0], packet, &sock, 0), 1);
+	waitpid(pid, NULL, 0);
+	expect_end(sock);
+	close(sock);
+}
+
+Test(spawner, stopped_ones_outlive_nobody)
+{
+	expect_stopped_ones_end(confine_nothing);
+}
+
+Test(spawner, stopped_ones_of_another_user_outlive_nobody)
+{
+	expect_stopped_ones_end(sandbox_drop_all);
 }
 
 /* The whole group is told to end: helpers are still needed for the names. */

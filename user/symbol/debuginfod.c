@@ -85,13 +85,22 @@ static struct {
 	uint64_t begin_ns;
 } fetching;
 
+static void *open_library(int how)
+{
+#ifdef PROF_STATIC
+	return NULL; /* a static program loads no libraries */
+#else
+	return dlopen(LIBRARY, how);
+#endif
+}
+
 static bool load(struct library *lib)
 {
 	static const char *const finds[] = {
 		[DEBUGINFOD_DEBUGINFO] = "debuginfod_find_debuginfo",
 		[DEBUGINFOD_EXECUTABLE] = "debuginfod_find_executable",
 	};
-	void *handle = dlopen(LIBRARY, RTLD_NOW);
+	void *handle = open_library(RTLD_NOW);
 	bool all = handle;
 
 	if (!handle)
@@ -248,7 +257,7 @@ int debuginfod_fetch(const struct debuginfod *d, enum debuginfod_file file, cons
 
 bool debuginfod_available(void)
 {
-	void *handle = dlopen(LIBRARY, RTLD_LAZY);
+	void *handle = open_library(RTLD_LAZY);
 
 	if (handle)
 		dlclose(handle);

@@ -10,7 +10,18 @@
  */
 #include "symbol/demangle.h"
 
+#if __has_include(<libiberty/demangle.h>)
 #include <libiberty/demangle.h>
+#else /* some distributions have the archive without this header */
+#include <stddef.h>
+
+#define DMGL_PARAMS (1 << 0)
+#define DMGL_ANSI (1 << 1)
+
+typedef void (*demangle_callbackref)(const char *text, size_t len, void *ctx);
+int cplus_demangle_v3_callback(const char *mangled, int opts, demangle_callbackref fn, void *ctx);
+int rust_demangle_callback(const char *mangled, int opts, demangle_callbackref fn, void *ctx);
+#endif
 #include <setjmp.h>
 #include <stdbool.h>
 #include <string.h>

@@ -116,6 +116,11 @@ int openers_start(const struct openers_cfg *cfg, struct openers **out)
 	return 0;
 }
 
+size_t openers_pids(const struct openers *o, uint32_t *pids)
+{
+	return spawner_pids(o->spawner, pids);
+}
+
 static struct request *take_request(struct openers *o, struct request **at)
 {
 	struct request *r = *at;
@@ -177,6 +182,8 @@ static void end(struct openers *o)
 		log_warn(
 			"record: the processes that open files are gone: code that is new from here on "
 			"has no names");
+	/* nobody reads it any more */
+	epoll_ctl(o->cfg.epoll_fd, EPOLL_CTL_DEL, spawner_fd(o->spawner), NULL);
 	o->over = true;
 }
 
@@ -189,6 +196,31 @@ static void give_up(struct openers *o, struct opener *op, int error)
 	op->state = STUCK;
 	spawner_kill(o->spawner, op->pid);
 	answer(o, token, -1, error, 0, 0);
+}
+
+/* All openers are gone with it; a file that was being opened counts as one that cannot be. */
+static void replace_spawner(struct openers *o)
+{
+	size_t i;
+
+	if (spawner_renew(o->spawner)) {
+		end(o);
+		return;
+	}
+	log_info("record: the process that starts those who open files was replaced");
+	epoll_ctl(o->cfg.epoll_fd, EPOLL_CTL_ADD, spawner_fd(o->spawner),
+		  &(struct epoll_event){ .events = EPOLLIN });
+	for (i = 0; i < OPENERS_MAX; i++) {
+		struct opener *op = &o->v[i];
+
+		if (op->state == BUSY)
+			give_up(o, op, -EIO);
+		else if (op->state == IDLE)
+			close(op->sock);
+		op->state = FREE;
+	}
+	for (i = 0; i < READY_CNT; i++)
+		grow(o);
 }
 
 static void on_born(struct openers *o, const struct spawner_event *ev)
@@ -234,7 +266,7 @@ static void hear_spawner(struct openers *o)
 
 	while (!o->over && (ret = spawner_next(o->spawner, &ev))) {
 		if (ret < 0)
-			end(o);
+			replace_spawner(o);
 		else if (ev.kind == SPAWNER_BORN)
 			on_born(o, &ev);
 		else

@@ -41,6 +41,8 @@ struct openers_cfg {
 int openers_start(const struct openers_cfg *cfg, struct openers **out);
 /* Ends all that can be ended. NULL is allowed. */
 void openers_stop(struct openers *o);
+/* As spawner_pids(). */
+size_t openers_pids(const struct openers *o, uint32_t *pids);
 
 /* Queues a SYMPROTO_OPEN, copied, whose id is the token of the result. */
 void openers_ask(struct openers *o, const struct symproto_msg *msg, uint64_t owner);

@@ -34,6 +34,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/machine.h"
 
 #ifndef CAP_CHECKPOINT_RESTORE
@@ -79,10 +80,10 @@ int sandbox_fork(void (*child)(const void *ctx, int sock), const void *ctx, pid_
 /* Standard error stays where a sanitizer writes its findings to it. */
 static int null_standard_files(void)
 {
-	int fd = open("/dev/null", O_RDWR), i;
+	int fd = file_null(O_RDWR), i;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	for (i = 0; i <= STDERR_FILENO; i++)
 		if ((i != STDERR_FILENO || !WITH_ASAN) && fd != i && dup2(fd, i) < 0)
 			return -errno;
@@ -91,11 +92,24 @@ static int null_standard_files(void)
 	return 0;
 }
 
+/* The call itself: not every C library has a function for it. */
+static int close_all(unsigned int first, unsigned int last)
+{
+	return syscall(SYS_close_range, first, last, 0) ? -errno : 0;
+}
+
 static int close_others(int keep)
 {
-	if ((keep > 3 && close_range(3, keep - 1, 0)) || close_range(keep + 1, ~0U, 0))
+	int err = keep > 3 ? close_all(3, keep - 1) : 0;
+
+	return err ? err : close_all(keep + 1, ~0U);
+}
+
+int sandbox_die_with(pid_t parent)
+{
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL))
 		return -errno;
-	return 0;
+	return getppid() == parent ? 0 : -ESRCH;
 }
 
 /* A recording that is told to end still wants its names: its helpers end when it lets go of them. */
@@ -111,12 +125,14 @@ int sandbox_detach(int keep)
 		signal(ignored[i], SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	setsid();
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL))
-		return -errno;
-	if (getppid() != parent)
-		return -ESRCH;
-	err = null_standard_files();
+	/*
+	 * Not setsid(): within the session the recorder may continue what was stopped, and at its death the kernel
+	 * continues what is stopped of a group that becomes an orphan, whoever it runs as.
+	 */
+	setpgid(0, 0);
+	err = sandbox_die_with(parent);
+	if (!err)
+		err = null_standard_files();
 	return err ? err : close_others(keep);
 }
 

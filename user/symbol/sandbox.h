@@ -17,10 +17,16 @@ int sandbox_fork(void (*child)(const void *ctx, int sock), const void *ctx, pid_
  */
 
 /*
- * First of all: closes every descriptor but keep, with /dev/null as the standard ones, ends the
+ * First of all: closes every descriptor but keep, with empty files as the standard ones, ends the
  * part in the terminal's signals, and dies with its parent.
  */
 int sandbox_detach(int keep);
+
+/*
+ * Dies with @parent, which is our parent now; -ESRCH if it is not any more. To be called again after another user
+ * or other capabilities were taken, for then the kernel forgets it.
+ */
+int sandbox_die_with(pid_t parent);
 
 /*
  * For those who read what strangers wrote: a user that nobody else is where we may become it, no

@@ -4,7 +4,8 @@
  *
  * It keeps a list of its children, since a number that it is told to kill may have become somebody
  * else's: a child keeps its number until the spawner has waited for it. It ends when the socket
- * does, and takes its children along; they in turn are told to die with it.
+ * does, and takes its children along; they in turn are told to die with it. Who asks cannot fork another one later
+ * that has the privileges of the start, so a spare waits from the beginning.
  */
 #include "symbol/spawner.h"
 
@@ -24,10 +25,14 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "symbol/sandbox.h"
 #include "symbol/symproto.h"
 
+#define MS_NS 1000000ULL
+
 enum {
+	SILENT_MS = 1000, /* that it may owe an answer: it has little to do */
 	CHILDREN_MAX = 256,
 	STOP_WAIT_MS = 500,
 	SENDING_SZ = 1 << 20, /* that a child may have under way, where the system allows so much */
@@ -44,8 +49,14 @@ struct request {
 struct spawner {
 	pid_t pid;
 	int sock;
+	pid_t spare_pid; /* 0: none */
+	int spare_sock;
+	pid_t old_pid; /* that the spare replaced, until it is waited for; 0: none */
+	size_t owed; /* children that were asked for */
+	uint64_t heard_ns; /* since when it could have said something: its last word, a question, a SIGCONT */
 	pid_t kills[CHILDREN_MAX]; /* that it did not take yet */
 	size_t kill_cnt;
+	char *packet; /* SYMPROTO_PACKET_MAX bytes */
 };
 
 /* ---- in the spawner ----------------------------------------------------------------------------- */
@@ -71,8 +82,7 @@ static void run_child(const struct server *s, int sock, uint32_t arg)
 	pid_t parent = getppid();
 	sigset_t none;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
+	if (sandbox_die_with(parent))
 		_exit(1);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -135,6 +145,7 @@ static void set_pace(pid_t pid, enum spawner_pace pace)
 
 static void do_request(struct server *s, const struct request *r)
 {
+	prctl(PR_SET_NAME, "d9-spawner"); /* of a spare from here on */
 	if (r->op == OP_FORK)
 		do_fork(s, r->arg);
 	else if (!is_child(s, r->pid))
@@ -184,11 +195,12 @@ static void run(const void *ctx, int sock)
 {
 	const struct spawner_cfg *cfg = ctx;
 	struct server s = { .cfg = cfg, .sock = sock };
+	const pid_t parent = getppid();
 	sigset_t chld;
 	size_t i;
 
-	prctl(PR_SET_NAME, "d9-spawner");
-	if (sandbox_detach(sock) || cfg->confine())
+	prctl(PR_SET_NAME, "d9-spare");
+	if (sandbox_detach(sock) || cfg->confine() || sandbox_die_with(parent))
 		return;
 	sigemptyset(&chld);
 	sigaddset(&chld, SIGCHLD);
@@ -210,36 +222,97 @@ int spawner_start(const struct spawner_cfg *cfg, struct spawner **out)
 	struct spawner *s = xcalloc(1, sizeof(*s));
 	int err = sandbox_fork(run, cfg, &s->pid, &s->sock);
 
-	if (err)
+	if (err) {
 		free(s);
-	else
-		*out = s;
-	return err;
+		return err;
+	}
+	if (sandbox_fork(run, cfg, &s->spare_pid, &s->spare_sock))
+		s->spare_pid = 0;
+	s->packet = xmalloc(SYMPROTO_PACKET_MAX);
+	*out = s;
+	return 0;
+}
+
+/* Its socket ends before it does. */
+static void wait_for_old(struct spawner *s)
+{
+	if (s->old_pid && waitpid(s->old_pid, NULL, WNOHANG))
+		s->old_pid = 0;
+}
+
+int spawner_renew(struct spawner *s)
+{
+	if (!s->spare_pid)
+		return -EPIPE;
+	close(s->sock);
+	s->old_pid = s->pid;
+	wait_for_old(s);
+	s->pid = s->spare_pid;
+	s->sock = s->spare_sock;
+	s->spare_pid = 0;
+	s->kill_cnt = 0;
+	s->owed = 0;
+	return 0;
+}
+
+/* Somebody else may hold a copy of the socket. */
+static void end(int sock)
+{
+	shutdown(sock, SHUT_RDWR);
+	close(sock);
+}
+
+static bool has_ended(pid_t pid)
+{
+	return !pid || waitpid(pid, NULL, WNOHANG);
 }
 
 /* One that a child of its own holds up does not hold us up. */
-static void wait_for_end(pid_t pid)
+static void wait_for_ends(pid_t *pids, size_t cnt)
 {
-	int left;
+	const uint64_t deadline = clock_mono_ns() + STOP_WAIT_MS * MS_NS;
+	size_t i, left;
 
-	for (left = STOP_WAIT_MS; left && waitpid(pid, NULL, WNOHANG) == 0; left--)
+	for (;;) {
+		for (left = i = 0; i < cnt; i++) {
+			pids[i] = has_ended(pids[i]) ? 0 : pids[i];
+			left += pids[i] != 0;
+		}
+		if (!left || clock_mono_ns() >= deadline)
+			return;
 		poll(NULL, 0, 1);
+	}
 }
 
 void spawner_stop(struct spawner *s)
 {
+	pid_t pids[3];
+
 	if (!s)
 		return;
-	/* somebody else may hold a copy of the socket */
-	shutdown(s->sock, SHUT_RDWR);
-	close(s->sock);
-	wait_for_end(s->pid);
+	pids[0] = s->pid;
+	pids[1] = s->spare_pid;
+	pids[2] = s->old_pid;
+	if (s->spare_pid)
+		end(s->spare_sock);
+	end(s->sock);
+	wait_for_ends(pids, 3);
+	free(s->packet);
 	free(s);
 }
 
 int spawner_fd(const struct spawner *s)
 {
 	return s->sock;
+}
+
+size_t spawner_pids(const struct spawner *s, uint32_t pids[SPAWNER_PIDS_MAX])
+{
+	pids[0] = (uint32_t)s->pid;
+	if (!s->spare_pid)
+		return 1;
+	pids[1] = (uint32_t)s->spare_pid;
+	return 2;
 }
 
 static int request(struct spawner *s, enum op op, uint32_t arg, pid_t pid)
@@ -252,7 +325,22 @@ static int request(struct spawner *s, enum op op, uint32_t arg, pid_t pid)
 
 int spawner_ask(struct spawner *s, uint32_t arg)
 {
-	return request(s, OP_FORK, arg, 0);
+	const int err = request(s, OP_FORK, arg, 0);
+
+	if (!err && !s->owed++)
+		s->heard_ns = clock_mono_ns();
+	return err;
+}
+
+/* One that says nothing may have been stopped. To others the signal is none. */
+static void wake(struct spawner *s)
+{
+	const uint64_t now = clock_mono_ns();
+
+	if (!s->owed || now - s->heard_ns <= SILENT_MS * MS_NS)
+		return;
+	kill(s->pid, SIGCONT);
+	s->heard_ns = now;
 }
 
 static void send_kills(struct spawner *s)
@@ -276,16 +364,20 @@ int spawner_set_pace(struct spawner *s, pid_t pid, enum spawner_pace pace)
 
 int spawner_next(struct spawner *s, struct spawner_event *ev)
 {
-	char packet[SYMPROTO_PACKET_MAX];
 	ssize_t n;
 	int fd;
 
+	wait_for_old(s);
 	send_kills(s);
-	n = symproto_receive(s->sock, packet, &fd, MSG_DONTWAIT);
-	if (n == -EAGAIN)
+	n = symproto_receive(s->sock, s->packet, &fd, MSG_DONTWAIT);
+	if (n == -EAGAIN) {
+		wake(s);
 		return 0;
+	}
 	if (n == sizeof(*ev)) {
-		memcpy(ev, packet, sizeof(*ev));
+		memcpy(ev, s->packet, sizeof(*ev));
+		s->owed -= s->owed && ev->kind == SPAWNER_BORN;
+		s->heard_ns = clock_mono_ns();
 		ev->sock = fd;
 		return 1;
 	}

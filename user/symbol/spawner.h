@@ -2,6 +2,7 @@
 #ifndef D9_SYMBOL_SPAWNER_H
 #define D9_SYMBOL_SPAWNER_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -40,14 +41,25 @@ enum spawner_pace {
 	SPAWNER_EQUAL, /* beside everything else */
 };
 
-/* Forks it; cfg's functions are called there. -errno of socketpair() or fork(). */
+/* Forks it, and a spare; cfg's functions are called there. -errno of socketpair() or fork(). */
 int spawner_start(const struct spawner_cfg *cfg, struct spawner **out);
+
+/*
+ * To be called when it is gone, and all of its children with it: the spare takes its place, with another
+ * spawner_fd(). -EPIPE: there is none, it was used before.
+ */
+int spawner_renew(struct spawner *s);
 
 /* Ends it and its children; waits at most half a second. NULL is allowed. */
 void spawner_stop(struct spawner *s);
 
 /* Readable when spawner_next() has something. Stays the spawner's. */
 int spawner_fd(const struct spawner *s);
+
+enum { SPAWNER_PIDS_MAX = 2 };
+
+/* The processes that were forked at the start and are still used: the spawner and its spare. Returns how many. */
+size_t spawner_pids(const struct spawner *s, uint32_t pids[SPAWNER_PIDS_MAX]);
 
 /* Asks for a child. 0, or -errno when the request could not be queued (-EPIPE: it is gone). */
 int spawner_ask(struct spawner *s, uint32_t arg);

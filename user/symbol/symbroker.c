@@ -109,6 +109,13 @@ int symbroker_new(const struct symbroker_cfg *cfg, struct symbroker **out)
 	return err;
 }
 
+size_t symbroker_pids(const struct symbroker *b, uint32_t pids[SYMBROKER_PIDS_MAX])
+{
+	const size_t cnt = workers_pids(b->workers, pids);
+
+	return cnt + openers_pids(b->openers, pids + cnt);
+}
+
 void symbroker_free(struct symbroker *b)
 {
 	enum symworker_role r;

@@ -128,6 +128,11 @@ typedef int (*symbroker_take_fn)(void *ctx, const struct symbroker_answer *answe
 /* Forks the spawners, and asks them for workers and openers without waiting. -errno. */
 int symbroker_new(const struct symbroker_cfg *cfg, struct symbroker **out);
 
+enum { SYMBROKER_PIDS_MAX = 4 };
+
+/* The processes that all others of it descend from. Returns how many. To be called before symbroker_step(). */
+size_t symbroker_pids(const struct symbroker *b, uint32_t pids[SYMBROKER_PIDS_MAX]);
+
 /*
  * Ends all processes and frees all; open questions and answers not taken are dropped. Waits at most
  * a second. NULL is allowed.

@@ -107,6 +107,11 @@ int workers_start(const struct workers_cfg *cfg, struct workers **out)
 	return 0;
 }
 
+size_t workers_pids(const struct workers *w, uint32_t *pids)
+{
+	return spawner_pids(w->spawner, pids);
+}
+
 static void drop_parcel(struct worker *wk)
 {
 	struct parcel *p = wk->first;
@@ -363,10 +368,41 @@ static void on_died(struct workers *w, const struct spawner_event *ev, uint64_t 
 	}
 }
 
+/* Without it no worker can be had, and those there are died with it, of no fault of a module. */
+static void lose_all(struct workers *w)
+{
+	int i;
+
+	for (i = 0; i < SYMWORKER_ROLE_CNT; i++) {
+		w->v[i].module_id = 0;
+		if (w->v[i].state != OVER)
+			lose(w, i, WORKERS_DIED, "");
+	}
+}
+
+static void replace_spawner(struct workers *w)
+{
+	if (w->alone)
+		return;
+	/* a dead socket is always readable */
+	epoll_ctl(w->cfg.epoll_fd, EPOLL_CTL_DEL, spawner_fd(w->spawner), NULL);
+	if (!spawner_renew(w->spawner)) {
+		log_info("record: the process that starts the readers of symbols was replaced");
+		epoll_ctl(w->cfg.epoll_fd, EPOLL_CTL_ADD, spawner_fd(w->spawner),
+			  &(struct epoll_event){ .events = EPOLLIN });
+	} else {
+		w->alone = true;
+		log_warn(
+			"record: the process that starts the readers of symbols is gone: code that is new "
+			"from here on has no names");
+	}
+	lose_all(w);
+}
+
 static void hear_spawner(struct workers *w, uint64_t now)
 {
 	struct spawner_event ev;
-	int ret, i;
+	int ret;
 
 	while ((ret = spawner_next(w->spawner, &ev)) > 0) {
 		if (ev.kind == SPAWNER_BORN)
@@ -374,18 +410,8 @@ static void hear_spawner(struct workers *w, uint64_t now)
 		else
 			on_died(w, &ev, now);
 	}
-	if (ret < 0 && !w->alone) {
-		w->alone = true;
-		log_warn(
-			"record: the process that starts the readers of symbols is gone: code that is new "
-			"from here on has no names");
-	}
-	/* without it no worker can be had, and those there are die with it, of no fault of a module */
-	for (i = 0; ret < 0 && i < SYMWORKER_ROLE_CNT; i++) {
-		w->v[i].module_id = 0;
-		if (w->v[i].state != OVER)
-			lose(w, i, WORKERS_DIED, "");
-	}
+	if (ret < 0)
+		replace_spawner(w);
 }
 
 /* ---- watching ----------------------------------------------------------------------------------- */

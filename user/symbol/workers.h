@@ -48,6 +48,8 @@ struct workers_cfg {
 int workers_start(const struct workers_cfg *cfg, struct workers **out);
 /* NULL is allowed. */
 void workers_stop(struct workers *w);
+/* As spawner_pids(). */
+size_t workers_pids(const struct workers *w, uint32_t *pids);
 
 /* Whether messages for it go anywhere now. */
 bool workers_live(const struct workers *w, enum symworker_role role);
