@@ -215,3 +215,74 @@ Test(file, a_file_that_is_opened_once_more_has_a_place_of_its_own)
 	close(fd);
 	cr_assert_lt(file_reopen(fd), 0);
 }
+
+Test(file, names_of_a_directory_are_sorted_and_without_those_that_start_with_a_dot)
+{
+	static const char *const made[] = { "t.10", "t.9", ".hidden", "t.100", "a" };
+	static const char *const want[] = { "a", "t.9", "t.10", "t.100" };
+	char path[] = "/tmp/d9_file_XXXXXX";
+	char **names = NULL;
+	int dir, before, cnt;
+
+	cr_assert(mkdtemp(path));
+	dir = open(path, O_RDONLY | O_DIRECTORY);
+	before = next_fd();
+	cr_expect_eq(file_names(dir, false, &names), 0);
+	file_names_free(names, 0);
+	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++)
+		close(openat(dir, made[i], O_CREAT | O_WRONLY, 0600));
+	/* twice: it reads from the beginning */
+	for (int i = 0; i < 2; i++) {
+		cnt = file_names(dir, false, &names);
+		cr_assert_eq(cnt, 4);
+		for (int j = 0; j < cnt; j++)
+			cr_expect_str_eq(names[j], want[j]);
+		file_names_free(names, cnt);
+	}
+	cnt = file_names(dir, true, &names);
+	cr_assert_eq(cnt, 5);
+	cr_expect_str_eq(names[0], ".hidden");
+	file_names_free(names, cnt);
+	cr_expect_eq(next_fd(), before);
+	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++)
+		unlinkat(dir, made[i], 0);
+	close(dir);
+	rmdir(path);
+	cr_expect_eq(file_names(dir, false, &names), -EBADF);
+}
+
+/* 0: as it should be. */
+static int try_null_without_dev(const char *dir)
+{
+	char c;
+	int fd;
+
+	if (getuid() && unshare(CLONE_NEWUSER))
+		return 77;
+	if (chroot(dir) || chdir("/"))
+		return 1;
+	fd = file_null(O_RDWR | O_CLOEXEC);
+	if (fd < 0 || fcntl(fd, F_GETFD) != FD_CLOEXEC)
+		return 2;
+	if (write(fd, "x", 1) != -1 || ftruncate(fd, 1) != -1)
+		return 3;
+	return read(fd, &c, 1) == 0 ? 0 : 4;
+}
+
+Test(file, an_empty_file_is_there_without_dev_null)
+{
+	char dir[] = "/tmp/d9_null_XXXXXX";
+	int status;
+	pid_t pid;
+
+	cr_assert_not_null(mkdtemp(dir));
+	pid = fork();
+	if (!pid)
+		_exit(try_null_without_dev(dir));
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	rmdir(dir);
+	cr_assert(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		cr_skip_test("no user namespaces here");
+	cr_expect_eq(WEXITSTATUS(status), 0);
+}

@@ -4,6 +4,7 @@
  * D9_KILLS says how often each, twice if it does not.
  */
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -155,4 +157,126 @@ Test(kill, a_packed_file_has_what_was_flushed)
 Test(kill, files_that_take_turns_have_what_was_flushed)
 {
 	kill_often("--switch-output=100ms");
+}
+
+/* ---- a set with a budget, by one recorder after the other ------------------------------------------ */
+
+enum { BUDGET = 1 << 20, STOPS = 5 };
+
+/* What the set takes, and how many of its files have no finished name. */
+static uint64_t sum_set(size_t *active)
+{
+	DIR *dir = opendir(live_dir());
+	struct dirent *ent;
+	uint64_t sum = 0;
+	struct stat st;
+
+	*active = 0;
+	while ((ent = readdir(dir))) {
+		if (strncmp(ent->d_name, "set.", 4) || fstatat(dirfd(dir), ent->d_name, &st, 0))
+			continue;
+		sum += (uint64_t)st.st_size;
+		*active += strstr(ent->d_name, ".active") != NULL;
+	}
+	closedir(dir);
+	return sum;
+}
+
+static void check_set(void)
+{
+	DIR *dir = opendir(live_dir());
+	struct dirent *ent;
+
+	while ((ent = readdir(dir)))
+		if (!strncmp(ent->d_name, "set.", 4))
+			check_info(live_path(ent->d_name));
+	closedir(dir);
+}
+
+/* Nothing is renamed while it is looked at. */
+static void look_at_budget(const struct live_rec *rec)
+{
+	size_t active;
+	int status;
+
+	kill(rec->proc.pid, SIGSTOP);
+	cr_assert_eq(waitpid(rec->proc.pid, &status, WUNTRACED), rec->proc.pid);
+	cr_assert(WIFSTOPPED(status), "the recorder ended: %s", live_errors(&rec->proc).data);
+	cr_expect_leq(sum_set(&active), (uint64_t)BUDGET);
+	kill(rec->proc.pid, SIGCONT);
+}
+
+/* The highest number, of those that are not finished or of all; -1: there is none. */
+static long highest(bool active)
+{
+	DIR *dir = opendir(live_dir());
+	struct dirent *ent;
+	long max = -1, number;
+
+	while ((ent = readdir(dir)))
+		if (sscanf(ent->d_name, "set.%ld.bin", &number) == 1 && number > max &&
+		    (!active || strstr(ent->d_name, ".active")))
+			max = number;
+	closedir(dir);
+	return max;
+}
+
+static void begin_set(struct live_proc *numbers, struct live_rec *rec, const char *option)
+{
+	const struct timespec step = { .tv_nsec = MS_NS };
+	const long before = highest(false);
+
+	live_stimulus(numbers, "numbers", "300", NULL);
+	live_record(rec, "-o", live_path("set.bin"), "--switch-output=200K", "--disk-budget=1M",
+		    "-e", "syscalls:sys_enter_close", "-p", live_number(numbers->pid), option,
+		    NULL);
+	cr_assert_eq(write(numbers->in, "\n", 1), 1);
+	while (highest(true) <= before)
+		nanosleep(&step, NULL);
+}
+
+static void kill_set(const char *option)
+{
+	struct live_proc numbers;
+	struct live_rec rec;
+	unsigned int ms;
+	size_t active;
+
+	begin_set(&numbers, &rec, option);
+	for (int i = 0; i < STOPS; i++) {
+		wait_somewhat(&ms);
+		look_at_budget(&rec);
+	}
+	kill(rec.proc.pid, SIGKILL);
+	cr_assert_eq(live_wait(&rec.proc), 128 + SIGKILL);
+	live_proc_fini(&rec.proc);
+	live_kill(&numbers);
+	cr_expect_leq(sum_set(&active), (uint64_t)BUDGET);
+	check_set();
+}
+
+static void keep_budget(const char *option)
+{
+	struct live_proc numbers;
+	struct live_rec rec;
+	size_t active;
+
+	for (unsigned int i = 0; i < kills(); i++)
+		kill_set(option);
+	begin_set(&numbers, &rec, option);
+	cr_expect_eq(live_stop(&rec), 0);
+	live_kill(&numbers);
+	cr_expect_leq(sum_set(&active), (uint64_t)BUDGET);
+	cr_expect_eq(active, 0, "what was left behind is finished");
+	check_set();
+}
+
+Test(kill, rotated_files_stay_within_their_budget)
+{
+	keep_budget(NULL);
+}
+
+Test(kill, packed_rotated_files_stay_within_their_budget)
+{
+	keep_budget("--compress=zstd");
 }

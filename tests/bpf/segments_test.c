@@ -127,6 +127,40 @@ Test(segments, a_hundred_files_have_each_event_once_and_names_each)
 	live_end(&numbers);
 }
 
+/* What /proc says that a process does itself with a signal. */
+static bool catches(pid_t pid, int sig)
+{
+	unsigned long long mask = 0;
+	char path[64], line[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "SigCgt: %llx", &mask) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return mask >> (sig - 1) & 1;
+}
+
+Test(segments, a_signal_while_it_starts_begins_another_file)
+{
+	struct live_proc numbers;
+	struct live_rec rec;
+
+	live_stimulus(&numbers, "numbers", "2", NULL);
+	live_record(&rec, "--switch-output", "-p", live_number(numbers.pid), NULL);
+	while (!catches(rec.proc.pid, SIGUSR2))
+		cr_assert_eq(waitpid(rec.proc.pid, NULL, WNOHANG), 0);
+	cr_expect(!has_begun(&rec, 0, ""), "it still starts");
+	kill(rec.proc.pid, SIGUSR2);
+	wait_for(&rec, 1, "");
+	cr_assert_eq(live_stop(&rec), 0);
+	cr_expect(is_there(file_of(&rec, 0, "")) && is_there(file_of(&rec, 1, "")));
+	live_kill(&numbers);
+}
+
 /* Nobody forks while the second is written, and their parent does nothing. */
 Test(segments, each_file_says_whose_children_were_recorded)
 {
@@ -204,4 +238,31 @@ Test(segments, a_recording_ends_when_it_is_as_large_as_it_may_become)
 	cr_assert_eq(stat(rec.path, &st), 0);
 	cr_expect_geq(st.st_size, 300 << 10);
 	live_kill(&numbers);
+}
+
+/* It is taken as soon as there is a handler. */
+static void with_a_signal_that_waits(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	raise(SIGUSR2);
+}
+
+/* The recording is over before the first records can be written. */
+Test(segments, a_signal_before_the_start_is_not_lost_to_a_short_recording)
+{
+	struct live_proc p;
+	const char *args[] = { "record", "-a",
+			       "-q",	 "-d",
+			       "0.001",	 "--switch-output=signal",
+			       "-o",	 live_path("short.bin"),
+			       NULL };
+
+	cr_assert_eq(live_run(&p, args, with_a_signal_that_waits), 0, "%s", live_errors(&p).data);
+	cr_expect(is_there(live_path("short.0.bin")));
+	cr_expect(is_there(live_path("short.1.bin")));
+	cr_expect(!is_there(live_path("short.2.bin")));
 }

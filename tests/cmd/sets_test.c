@@ -163,6 +163,122 @@ Test(sets, a_damaged_file_is_a_loss_and_an_exit_status)
 	remove_all(dir);
 }
 
+/* The last event of file @i, as the page of the format has it, behind @junk bytes that no reader knows. */
+static void append_end(const char *path, uint64_t first, uint64_t last, size_t junk)
+{
+	const uint64_t before = (uint64_t)size_of(path) + junk;
+	unsigned char text[64 + 32] = { 0 };
+	FILE *f = fopen(path, "a");
+
+	memset(text, 0xdd, junk);
+	for (int i = 0; i < 8; i++) {
+		text[junk + i] = (unsigned char)(first >> 8 * i);
+		text[junk + 8 + i] = (unsigned char)(last >> 8 * i);
+		text[junk + 16 + i] = (unsigned char)(before >> 8 * i);
+		text[junk + 24 + i] = (unsigned char)"D9SEGEND"[i];
+	}
+	cr_assert(f && fwrite(text, 1, junk + 32, f) == junk + 32);
+	fclose(f);
+}
+
+/* The others are damaged, which only those who read them see. */
+Test(sets, script_reads_files_of_the_time_that_is_asked_for_and_no_others)
+{
+	char dir[] = "/tmp/d9-sets-XXXXXX";
+	struct run r;
+
+	put_three(dir);
+	append_end(name(dir, 0), RUN_SEC, RUN_SEC + RUN_SEC / 2, 20);
+	append_end(name(dir, 2), 33 * RUN_SEC, 34 * RUN_SEC, 20);
+	r = run_cmd(cmd_script, make_fd("", 0), "script", "--time", "1.9,2.9", dir, NULL);
+	cr_expect_eq(r.code, 0);
+	cr_expect_str_eq(r.err, "");
+	run_expect_in(r.out, " 2.000");
+	cr_expect_null(strstr(r.out, " 1.0"));
+	cr_expect_null(strstr(r.out, " 3.0"));
+	run_free(&r);
+	r = run_cmd(cmd_script, make_fd("", 0), "script", "--time", "+0,2.9", dir, NULL);
+	run_expect_in(r.err, "a.0.bin: damaged: ");
+	run_free(&r);
+	r = run_cmd(cmd_script, make_fd("", 0), "script", "--time", "1.2,2.9", dir, NULL);
+	run_expect_in(r.out, " 2.000");
+	run_free(&r);
+	remove_all(dir);
+}
+
+enum { FUNCTION = 0x300 };
+
+static void put_sample(struct make *m, uint64_t ts)
+{
+	make_module(m, ts, 1, "/usr/bin/app", PROF_MODULE_ELF);
+	make_sample(m, ts, 11, 11, PROF_SOURCE_SAMPLE, 0,
+		    (const uint64_t[]){ make_frame(1, FUNCTION) }, 1);
+}
+
+static void put_end(struct make *m, uint64_t first, uint64_t last)
+{
+	static const struct dial9_field fields[] = { { "first_ns", DIAL9_I64 },
+						     { "last_ns", DIAL9_I64 },
+						     { "bytes_before", DIAL9_I64 },
+						     { "mark", DIAL9_I64 } };
+	struct dial9_schema *schema;
+	size_t before;
+
+	dial9_enc_data(m->enc, &before);
+	cr_assert_eq(dial9_schema_new("SegmentEnd", true, fields, 4, &schema), 0);
+	dial9_enc_begin(m->enc, schema, last);
+	dial9_enc_put_i64(m->enc, (int64_t)first);
+	dial9_enc_put_i64(m->enc, (int64_t)last);
+	dial9_enc_put_i64(m->enc, (int64_t)before);
+	dial9_enc_put_i64(m->enc, PROF_SEGMENT_END_MARK);
+	cr_assert_eq(dial9_enc_end(m->enc), 0);
+	dial9_schema_free(schema);
+}
+
+/* The recorder found the symbol when the file of the sample was finished. */
+Test(sets, script_of_a_time_has_symbols_of_the_files_after_it)
+{
+	char dir[] = "/tmp/d9-sets-XXXXXX";
+	struct make m;
+	struct run r;
+
+	put_three(dir);
+	run_make_segment(&m, 2 * RUN_SEC, 0, NULL);
+	put_sample(&m, 2 * RUN_SEC + 1);
+	make_label(&m, 2 * RUN_SEC + 2, make_frame(1, FUNCTION), "[app]");
+	put_segment(dir, 1, &m, 0);
+	run_make_segment(&m, 3 * RUN_SEC, 0, NULL);
+	put_sample(&m, 3 * RUN_SEC + 1);
+	make_symbol(&m, 3 * RUN_SEC + 2, make_frame(1, FUNCTION), 0, make_frame(1, FUNCTION),
+		    "found_late", "", 0);
+	put_end(&m, 3 * RUN_SEC, 3 * RUN_SEC + 2);
+	put_segment(dir, 2, &m, 0);
+	append_end(name(dir, 0), RUN_SEC, RUN_SEC + RUN_SEC / 2, 20);
+	r = run_cmd(cmd_script, make_fd("", 0), "script", "--time", "1.9,2.9", dir, NULL);
+	cr_expect_eq(r.code, 0);
+	cr_expect_str_eq(r.err, "");
+	run_expect_in(r.out, "found_late");
+	run_expect_in(r.out, " 2.000");
+	cr_expect_null(strstr(r.out, " 3.000"), "%s", r.out);
+	run_free(&r);
+	remove_all(dir);
+}
+
+/* That nothing is there is said of all files. */
+Test(sets, script_of_a_time_without_events_says_from_when_to_when_all_files_go)
+{
+	char dir[] = "/tmp/d9-sets-XXXXXX";
+	struct run r;
+
+	put_three(dir);
+	append_end(name(dir, 0), RUN_SEC, RUN_SEC + RUN_SEC / 2, 0);
+	r = run_cmd(cmd_script, make_fd("", 0), "script", "--time", "9,9.5", dir, NULL);
+	cr_expect_eq(r.code, CMD_USAGE);
+	run_expect_in(r.err, "it goes from 1.0");
+	run_free(&r);
+	remove_all(dir);
+}
+
 /* What a recorder that is killed has not ended: the compression, or a frame that comes behind its last figures. */
 Test(sets, nothing_is_missing_of_a_file_whose_recorder_had_gone_on_to_the_next)
 {

@@ -247,6 +247,7 @@ Test(output, another_file_is_wished_for_by_size_time_and_when_asked)
 	end_all(b);
 	free(name);
 
+	asked = 0;
 	cfg.switch_bytes = 0;
 	cfg.switch_ns = HOUR_NS;
 	open_output();
@@ -290,6 +291,288 @@ Test(output, the_oldest_files_are_removed)
 	cr_expect_str_eq(names(), "a.3.bin a.4.bin a.5.bin ");
 }
 
+/* Files that wait for symbols are not finished yet, and cannot go before they are. */
+Test(output, no_more_files_are_left_than_are_to_be_kept)
+{
+	void *segments[4];
+
+	cfg.set = true;
+	cfg.max_files = 1;
+	open_output();
+	for (int i = 0; i < 4; i++) {
+		segments[i] = begin();
+		put(segments[i], 1);
+	}
+	for (int i = 0; i < 3; i++)
+		cr_assert_eq(out.end(segments[i]), 0);
+	end_all(segments[3]);
+	cr_expect_str_eq(names(), "a.3.bin ");
+}
+
+static void write_trace(const char *path, size_t sz)
+{
+	int fd = open(path, O_CREAT | O_WRONLY, 0600);
+
+	cr_assert_eq(write(fd, "TRC\0\1", 5), 5);
+	cr_assert_eq(ftruncate(fd, (off_t)sz), 0);
+	close(fd);
+}
+
+Test(output, files_of_earlier_runs_count_as_the_oldest)
+{
+	void *a;
+
+	write_trace("a.3.bin", 10);
+	write_trace("a.4.bin", 10);
+	write_trace("b.1.bin", 10);
+	cfg.set = true;
+	cfg.max_files = 2;
+	open_output();
+	cr_expect_str_eq(names(), "a.3.bin a.4.bin a.5.bin.active b.1.bin ",
+			 "a recording that may not start costs no older one");
+	a = begin();
+	put(a, 1);
+	end_all(a);
+	cr_expect_str_eq(names(), "a.4.bin a.5.bin b.1.bin ");
+}
+
+/* Of all files, those that are being written included. */
+static off_t sum(void)
+{
+	struct dirent *ent;
+	DIR *d = opendir(".");
+	off_t bytes = 0;
+
+	while ((ent = readdir(d)))
+		if (*ent->d_name != '.' && size_of(ent->d_name) > 0)
+			bytes += size_of(ent->d_name);
+	closedir(d);
+	return bytes;
+}
+
+Test(output, a_disk_budget_holds_and_the_oldest_make_room)
+{
+	void *a, *b;
+
+	write_trace("a.0.bin", 3000);
+	write_trace("a.1.bin", 3000);
+	cfg.set = true;
+	cfg.disk_budget = 10000;
+	cfg.on_full = OUTPUT_DROP_OLDEST;
+	open_output();
+	a = begin();
+	put(a, 2000);
+	for (int i = 0; i < 20; i++) {
+		put(a, 500);
+		cr_expect_leq(sum(), 10000);
+		b = begin();
+		put(b, 2000);
+		cr_assert_eq(out.end(a), 0);
+		a = b;
+		cr_expect_leq(sum(), 10000);
+	}
+	end_all(a);
+	cr_expect_leq(sum(), 10000);
+	cr_expect_str_eq(names(), "a.19.bin a.20.bin a.21.bin a.22.bin ");
+}
+
+Test(output, a_part_of_the_budget_begins_another_file)
+{
+	void *a;
+
+	cfg.set = true;
+	cfg.disk_budget = 4000;
+	cfg.switch_bytes = 5000;
+	cfg.on_full = OUTPUT_DROP_OLDEST;
+	open_output();
+	a = begin();
+	put(a, 999);
+	cr_expect_eq(wish(0), OUTLET_GO_ON);
+	put(a, 1);
+	wait_for_wish(OUTLET_NEXT);
+	end_all(a);
+}
+
+/* Names may still come for a file when the next one is full already. */
+Test(output, a_file_that_waits_for_names_makes_room_when_no_other_is_left)
+{
+	void *a, *b;
+
+	cfg.set = true;
+	cfg.disk_budget = 10000;
+	cfg.on_full = OUTPUT_DROP_OLDEST;
+	open_output();
+	a = begin();
+	put(a, 4000);
+	b = begin();
+	put(b, 4000);
+	put(b, 4000);
+	put(a, 4000);
+	cr_assert_eq(out.end(a), 0);
+	end_all(b);
+	cr_expect_str_eq(names(), "a.1.bin ");
+	cr_expect_eq(size_of("a.1.bin"), 8000);
+}
+
+Test(output, names_that_find_no_room_are_dropped)
+{
+	void *a, *b;
+
+	cfg.set = true;
+	cfg.disk_budget = 10000;
+	cfg.on_full = OUTPUT_DROP_OLDEST;
+	open_output();
+	a = begin();
+	put(a, 4000);
+	b = begin();
+	put(b, 4000);
+	put(a, 4000);
+	put(a, 10);
+	cr_assert_eq(out.end(a), 0);
+	end_all(b);
+	cr_expect_str_eq(names(), "a.0.bin a.1.bin ");
+	cr_expect_eq(size_of("a.0.bin"), 4000, "what was flushed");
+	cr_expect_eq(size_of("a.1.bin"), 4000);
+}
+
+Test(output, where_the_budget_is_used_up_a_recording_may_end)
+{
+	void *a;
+
+	cfg.set = true;
+	cfg.disk_budget = 10000;
+	cfg.on_full = OUTPUT_STOP;
+	write_trace("a.0.bin", 6000);
+	open_output();
+	a = begin();
+	put(a, 4000);
+	put(a, 1);
+	cr_expect_eq(out.end(a), 0);
+	cr_expect_eq(out.close(out.ctx), -EDQUOT);
+	cr_expect_str_eq(names(), "a.0.bin a.1.bin ");
+	cr_expect_eq(size_of("a.1.bin"), 4000);
+}
+
+Test(output, where_the_budget_is_used_up_a_recording_may_wait)
+{
+	void *a, *b;
+
+	cfg.set = true;
+	cfg.disk_budget = 10000;
+	cfg.on_full = OUTPUT_PAUSE;
+	write_trace("a.0.bin", 6000);
+	open_output();
+	a = begin();
+	put(a, 3000);
+	b = begin();
+	put(b, 2000);
+	while (size_of("a.2.bin.active") < 0)
+		usleep(1000);
+	asked++;
+	while (wish(0) != OUTLET_GO_ON)
+		usleep(1000);
+	cr_expect_leq(sum(), 10000);
+	cr_assert_eq(unlink("a.0.bin"), 0);
+	cr_assert_eq(out.end(a), 0);
+	while (size_of("a.2.bin.active") != 2000)
+		usleep(1000);
+	end_all(b);
+	cr_expect_str_eq(names(), "a.1.bin a.2.bin ");
+	cr_expect_eq(size_of("a.2.bin"), 2000);
+}
+
+/* The bytes of a SegmentEnd event: four fields of 8 bytes, the last one is the mark. */
+static const char segment_end[] = "event aaaaaaaabbbbbbbbccccccccD9SEGEND";
+
+enum { SEGMENT_END_LEN = sizeof(segment_end) - 1, FLUSH_BYTES = 128 << 10 };
+
+static void put_segment_end(void *segment)
+{
+	cr_assert_eq(out.write(segment, segment_end, SEGMENT_END_LEN), 0);
+}
+
+/* Found from the end of a file without unpacking it. */
+static void expect_segment_end(const char *path, off_t after)
+{
+	char got[sizeof(segment_end)] = "";
+	int fd = open(path, O_RDONLY);
+
+	cr_assert_geq(fd, 0, "%s", path);
+	cr_expect_eq(pread(fd, got, SEGMENT_END_LEN, size_of(path) - after - SEGMENT_END_LEN),
+		     SEGMENT_END_LEN);
+	cr_expect_str_eq(got, segment_end, "%s", path);
+	close(fd);
+}
+
+static const struct {
+	enum pack_kind pack;
+	const char *suffix;
+	off_t after;
+} packings[] = { { PACK_NONE, "", 0 }, { PACK_GZIP, ".gz", 8 }, { PACK_ZSTD, ".zst", 0 } };
+
+static void expect_end_of_file(size_t packing, int number)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "a.%d.bin%s", number, packings[packing].suffix);
+	expect_segment_end(path, packings[packing].after);
+}
+
+Test(output, segment_end_is_stored_at_the_end_of_the_file)
+{
+	void *a;
+
+	cfg.set = true;
+	for (int i = 0; i < 3; i++) {
+		cfg.pack = packings[i].pack;
+		open_output();
+		a = begin();
+		put(a, 1000);
+		put_segment_end(a);
+		end_all(a);
+		expect_end_of_file(i, i);
+		free(name);
+		name = NULL;
+	}
+}
+
+/* A file that begins flushes those before it, and so does every 128K. */
+Test(output, no_flush_packs_segment_end)
+{
+	void *a, *b;
+
+	cfg.set = true;
+	for (int i = 0; i < 3; i++) {
+		cfg.pack = packings[i].pack;
+		open_output();
+		a = begin();
+		put(a, 1000);
+		put_segment_end(a);
+		b = begin();
+		put(b, FLUSH_BYTES - 1);
+		put_segment_end(b);
+		cr_assert_eq(out.end(a), 0);
+		end_all(b);
+		expect_end_of_file(i, 2 * i);
+		expect_end_of_file(i, 2 * i + 1);
+		free(name);
+		name = NULL;
+	}
+}
+
+Test(output, a_switch_that_was_asked_for_before_is_honoured)
+{
+	void *a;
+
+	asked = 1;
+	cfg.set = true;
+	open_output();
+	a = begin();
+	cr_expect_eq(wish(0), OUTLET_NEXT);
+	cr_expect_eq(wish(0), OUTLET_GO_ON);
+	end_all(a);
+}
+
 Test(output, the_time_of_the_start_may_be_in_the_name)
 {
 	void *a;
@@ -301,6 +584,21 @@ Test(output, the_time_of_the_start_may_be_in_the_name)
 	end_all(a);
 	cr_expect_eq(fnmatch("a.20????????????.bin ", names(), 0), 0, "%s", names());
 	cr_expect_eq(size_of(name), 1);
+}
+
+Test(output, a_set_cannot_have_the_name_of_a_directory)
+{
+	static const char *const paths[] = { "sub", "sub/", "none/" };
+
+	cr_assert_eq(mkdir("sub", 0700), 0);
+	cfg.set = true;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		cfg.path = paths[i];
+		cr_expect_eq(output_open(&cfg, NOBODY, NOBODY, &out, &name), -EISDIR, "%s",
+			     paths[i]);
+	}
+	cr_assert_eq(rmdir("sub"), 0, "nothing is in it");
+	cr_expect_str_eq(names(), "");
 }
 
 Test(output, a_directory_that_is_not_there_is_told_at_once)

@@ -22,6 +22,13 @@ static int take(void *ctx, const void *data, size_t sz)
 	return 0;
 }
 
+static bool is_full;
+
+static int take_unless_full(void *ctx, const void *data, size_t sz)
+{
+	return is_full ? -ENOSPC : take(ctx, data, sz);
+}
+
 static int refuse(void *ctx, const void *data, size_t sz)
 {
 	return -ENOSPC;
@@ -72,6 +79,88 @@ ParameterizedTest(enum pack_kind *kind, pack, what_was_flushed_can_be_read)
 	cr_assert_eq(pack_end(p), 0);
 	cr_expect_eq(unpack(*kind, back, sizeof(back)), 18);
 	cr_expect_str_eq(back, "one two three four");
+	pack_free(p);
+	buf_free(&out);
+}
+
+ParameterizedTestParameters(pack, what_is_cut_at_a_flush_gets_an_end)
+{
+	return cr_make_param_array(enum pack_kind, kinds, 2);
+}
+
+static bool is_whole(enum pack_kind kind, char *to, size_t max)
+{
+	z_stream z = { .next_in = (Bytef *)out.data, .avail_in = (uInt)out.len };
+	bool whole;
+
+	if (kind == PACK_ZSTD) {
+		size_t n = ZSTD_decompress(to, max, out.data, out.len);
+
+		return !ZSTD_isError(n) && n == 14;
+	}
+	z.next_out = (Bytef *)to;
+	z.avail_out = (uInt)max;
+	inflateInit2(&z, 15 + 16);
+	whole = inflate(&z, Z_FINISH) == Z_STREAM_END && !z.avail_in && z.total_out == 14;
+	inflateEnd(&z);
+	return whole;
+}
+
+ParameterizedTest(enum pack_kind *kind, pack, what_is_cut_at_a_flush_gets_an_end)
+{
+	struct pack *p = pack_new(*kind, 0, take_unless_full, NULL);
+	unsigned char end[PACK_ENDING_MAX];
+	char back[64] = "";
+	size_t len, end_len;
+
+	cr_assert_eq(pack_put(p, "one two three ", 14), 0);
+	cr_assert_eq(pack_flush(p), 0);
+	len = out.len;
+	cr_assert_eq(pack_put(p, "four", 4), 0);
+	cr_assert_eq(pack_set_pace(p, PACK_STORE), 0);
+	is_full = true;
+	cr_assert_eq(pack_put(p, "five", 4), 0);
+	cr_assert_eq(pack_flush(p), -ENOSPC);
+	end_len = pack_ending(p, end);
+	cr_assert_leq(end_len, sizeof(end));
+	cr_expect_gt(out.len + (*kind == PACK_ZSTD), len, "something has been written since");
+	out.len = len;
+	cr_expect(!is_whole(*kind, back, sizeof(back)));
+	buf_add(&out, end, end_len);
+	cr_expect(is_whole(*kind, back, sizeof(back)));
+	cr_expect_str_eq(back, "one two three ");
+	pack_free(p);
+	buf_free(&out);
+}
+
+ParameterizedTestParameters(pack, a_tail_stands_as_it_is_at_the_end)
+{
+	return cr_make_param_array(enum pack_kind, kinds, 2);
+}
+
+ParameterizedTest(enum pack_kind *kind, pack, a_tail_stands_as_it_is_at_the_end)
+{
+	const size_t after = *kind == PACK_GZIP ? 8 : 0;
+	static const char tail[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+	struct pack *p = pack_new(*kind, 0, take, NULL);
+	unsigned char big[PACK_TAIL_MAX + 1] = { 0 };
+	char back[128] = "";
+	size_t n;
+
+	cr_assert_eq(pack_put(p, "one two three ", 14), 0);
+	cr_expect_eq(pack_end_with(p, big, sizeof(big)), -EINVAL);
+	cr_assert_eq(pack_end_with(p, tail, sizeof(tail)), 0);
+	cr_assert_gt(out.len, sizeof(tail) + after);
+	cr_expect_arr_eq(out.data + out.len - after - sizeof(tail), tail, sizeof(tail));
+	n = unpack(*kind, back, sizeof(back));
+	if (*kind == PACK_ZSTD) {
+		cr_expect_eq(n, 14, "the first frame");
+		n = ZSTD_findFrameCompressedSize(out.data, out.len);
+		memmove(out.data, out.data + n, out.len -= n);
+		n = 14 + unpack(*kind, back + 14, sizeof(back) - 14);
+	}
+	cr_expect_eq(n, 14 + sizeof(tail));
+	cr_expect_str_eq(back + 14, tail);
 	pack_free(p);
 	buf_free(&out);
 }

@@ -111,6 +111,13 @@ static enum outlet_wish store_wish(void *ctx, uint64_t now_ns, uint64_t bytes)
 	return wish;
 }
 
+static uint64_t segment_max = UINT64_MAX; /* bytes */
+
+static uint64_t store_left(void *ctx, uint64_t bytes)
+{
+	return bytes < segment_max ? segment_max - bytes : 0;
+}
+
 /* ---- the chain behind it --------------------------------------------------------------------------- */
 
 static struct rig rig;
@@ -135,7 +142,9 @@ static void setup(void)
 			    .begin = store_begin,
 			    .write = store_write,
 			    .end = store_end,
-			    .wish = store_wish },
+			    .wish = store_wish,
+			    .left = store_left,
+			    .ends = true },
 	};
 
 	rig = (struct rig){ 0 };
@@ -306,6 +315,91 @@ Test(segments, only_a_wish_begins_another)
 	step(OUTLET_STOP, 0);
 	cr_expect_eq(begun, 1);
 	cr_expect(segments_is_over(segments));
+}
+
+enum { OWN_BYTES = 32 << 10, LARGE = 64 << 10 };
+
+Test(segments, one_is_full_as_soon_as_it_has_what_it_may)
+{
+	uint32_t seq = 0;
+
+	segment_max = LARGE;
+	step(OUTLET_GO_ON, 0);
+	while (!segments_is_full(segments))
+		record(seq++);
+	step(OUTLET_GO_ON, seq);
+	cr_expect_leq(store[0].bytes.len, LARGE);
+	cr_expect_geq(store[0].bytes.len, LARGE - 1000);
+	cr_expect(segments_is_full(segments));
+	step(OUTLET_NEXT, seq);
+	cr_expect(!segments_is_full(segments));
+	cr_expect_eq(begun, 2);
+}
+
+/* However small: or each record would begin another one. */
+Test(segments, one_has_something_of_its_own_after_its_head)
+{
+	uint32_t seq = 0;
+
+	segment_max = 1;
+	step(OUTLET_NEXT, 0);
+	cr_expect_eq(begun, 2);
+	while (!segments_is_full(segments))
+		record(seq++);
+	step(OUTLET_GO_ON, seq);
+	cr_expect_geq(store[1].bytes.len, OWN_BYTES);
+	cr_expect_leq(store[1].bytes.len, 2 * OWN_BYTES);
+}
+
+Test(segments, names_that_are_to_come_have_their_room)
+{
+	const uint64_t other = ADDR + 16;
+	uint64_t before;
+
+	record(0);
+	step(OUTLET_GO_ON, 0);
+	before = frames_pending_bytes(rig.frames);
+	frames_tell(rig.frames, other);
+	cr_expect_gt(frames_pending_bytes(rig.frames), before + 50);
+	cr_assert_eq(frames_write_name(rig.frames, &(struct emit_symbol){ .addr = other,
+									  .name = "f",
+									  .name_len = 1 }),
+		     0);
+	cr_expect_eq(frames_pending_bytes(rig.frames), before);
+}
+
+static uint64_t end_field(size_t segment, const char *field)
+{
+	uint64_t value = 0;
+
+	cr_expect_eq(count(segment, PROF_EV_SEGMENT_END, field, &value), 1);
+	return value;
+}
+
+Test(segments, the_last_event_of_one_says_which_time_it_has)
+{
+	const struct store *s = &store[0];
+	uint64_t mark;
+
+	record(5);
+	segments_note(segments, START + 1005);
+	segments_note(segments, START + 900);
+	segments_note(segments, START + 1000);
+	step(OUTLET_GO_ON, 5);
+	cr_expect_eq(has(0, PROF_EV_SEGMENT_END), 0, "more may come");
+	step(OUTLET_NEXT, 5);
+	record(6);
+	segments_note(segments, START + 1006);
+	step(OUTLET_GO_ON, 6);
+	cr_expect_eq(end_field(0, PROF_F_FIRST_NS), START + 900);
+	cr_expect_geq(end_field(0, PROF_F_LAST_NS), START + 1005);
+	cr_expect_lt(end_field(0, PROF_F_BYTES_BEFORE), s->bytes.len - PROF_SEGMENT_END_SIZE);
+	cr_expect_geq(end_field(0, PROF_F_BYTES_BEFORE), s->bytes.len - PROF_SEGMENT_END_MAX);
+	memcpy(&mark, s->bytes.data + s->bytes.len - 8, 8);
+	cr_expect_eq(mark, PROF_SEGMENT_END_MARK);
+	cr_expect_eq(has(1, PROF_EV_SEGMENT_END), 0);
+	cr_assert_eq(segments_finish(segments), 0);
+	cr_expect_eq(end_field(1, PROF_F_LAST_NS), START + 1006);
 }
 
 Test(segments, the_end_of_one_tells_figures_and_the_wall_clock)

@@ -180,25 +180,6 @@ Test(sink, a_file_that_nothing_was_written_to_has_no_name, .init = setup, .fini 
 	cr_expect_str_eq(read_file("precious"), "older");
 }
 
-/* Of a set, whose next number is one behind those that can be seen. */
-Test(sink, a_file_that_others_are_to_see_has_a_name_before_it_is_written, .init = setup,
-     .fini = teardown)
-{
-	struct sink *s = NULL;
-	struct dirent *ent;
-	unsigned int seen = 0;
-	DIR *here;
-
-	cr_assert_eq(sink_open_seen("t.bin", NOBODY, NOBODY, &s), 0);
-	here = opendir(".");
-	cr_assert_not_null(here);
-	while ((ent = readdir(here)))
-		seen += !strncmp(ent->d_name, "t.bin.", strlen("t.bin."));
-	closedir(here);
-	cr_expect_eq(seen, 1);
-	cr_expect_eq(sink_close(s), 0);
-}
-
 /* As it is with files of others where links to these are protected, and we are not their owner's lord. */
 static void give_up_power_over_files(void)
 {
@@ -397,8 +378,43 @@ Test(sink, a_full_disk_is_one_line_however_often_it_is_tried)
 	cr_expect_str_eq(said, "dial9-prof: cannot write /dev/full: No space left on device\n");
 }
 
+static int ask_thrice(void *ctx, int err)
+{
+	int *asked = ctx;
+
+	cr_expect_eq(err, -ENOSPC);
+	return ++*asked < 3 ? 0 : err;
+}
+
+Test(sink, a_full_disk_is_tried_again_as_long_as_somebody_wants)
+{
+	struct sink *s = NULL;
+	int asked = 0;
+
+	cr_assert_eq(sink_open("/dev/full", NOBODY, NOBODY, &s), 0);
+	sink_set_full(s, ask_thrice, &asked);
+	support_catch_stderr();
+	cr_expect_eq(sink_write(s, "x", 1), -ENOSPC);
+	cr_expect_eq(asked, 3);
+	cr_expect_eq(sink_close(s), 0);
+	cr_expect_str_eq(support_stderr(),
+			 "dial9-prof: cannot write /dev/full: No space left on device\n");
+}
+
+Test(sink, a_file_is_cut_and_gets_an_end, .init = setup, .fini = teardown)
+{
+	struct sink *s = NULL;
+
+	cr_assert_eq(sink_open("t.bin", NOBODY, NOBODY, &s), 0);
+	cr_assert_eq(sink_write(s, "whole torn", 10), 0);
+	sink_cut(s, 6, "end", 3);
+	cr_expect(!sink_is_good(s));
+	cr_expect_eq(sink_close(s), 0);
+	cr_expect_str_eq(read_file("t.bin"), "whole end");
+}
+
 /* Two bytes and two more, where a file may have so many. The limit is one for files: stderr is none. */
-static void expect_full(rlim_t bytes, const char *later, const char *line)
+static void expect_full(rlim_t bytes, bool taken, const char *line)
 {
 	struct rlimit lim = { .rlim_cur = bytes, .rlim_max = RLIM_INFINITY };
 	int saved = dup(STDERR_FILENO), ends[2], err;
@@ -407,9 +423,10 @@ static void expect_full(rlim_t bytes, const char *later, const char *line)
 
 	signal(SIGXFSZ, SIG_IGN);
 	cr_assert_eq(pipe(ends), 0);
-	cr_assert_eq(sink_open("t.bin", NOBODY, NOBODY, &s), 0);
-	if (later)
-		sink_will_be(s, later);
+	if (taken)
+		s = sink_take_file(open("t.bin", O_CREAT | O_WRONLY, 0600), "u.bin");
+	else
+		cr_assert_eq(sink_open("t.bin", NOBODY, NOBODY, &s), 0);
 	dup2(ends[1], STDERR_FILENO);
 	setrlimit(RLIMIT_FSIZE, &lim);
 	err = sink_write(s, "ab", 2);
@@ -418,7 +435,7 @@ static void expect_full(rlim_t bytes, const char *later, const char *line)
 	setrlimit(RLIMIT_FSIZE, &lim);
 	dup2(saved, STDERR_FILENO);
 	cr_expect_eq(err, -EFBIG);
-	cr_expect_eq(sink_close_as(s, later), 0, "it was said already");
+	cr_expect_eq(sink_close(s), 0, "it was said already");
 	cr_expect_gt(read(ends[0], said, sizeof(said) - 1), 0);
 	cr_expect_str_eq(said, line);
 	close(saved);
@@ -428,7 +445,7 @@ static void expect_full(rlim_t bytes, const char *later, const char *line)
 
 Test(sink, a_file_that_grows_no_more_says_what_is_left, .init = setup, .fini = teardown)
 {
-	expect_full(3, NULL,
+	expect_full(3, false,
 		    "dial9-prof: cannot write t.bin: File too large; the file reads up to its "
 		    "last flush\n");
 	cr_expect_str_eq(read_file("t.bin"), "abc");
@@ -437,16 +454,15 @@ Test(sink, a_file_that_grows_no_more_says_what_is_left, .init = setup, .fini = t
 Test(sink, a_full_disk_is_told_of_the_file_by_the_name_that_it_gets, .init = setup,
      .fini = teardown)
 {
-	expect_full(3, "u.bin",
+	expect_full(3, true,
 		    "dial9-prof: cannot write u.bin: File too large; the file reads up "
 		    "to its last flush\n");
-	cr_expect_str_eq(read_file("u.bin"), "abc");
-	unlink("u.bin");
+	cr_expect_str_eq(read_file("t.bin"), "abc");
 }
 
 Test(sink, a_file_that_never_grew_promises_nothing, .init = setup, .fini = teardown)
 {
-	expect_full(0, NULL, "dial9-prof: cannot write t.bin: File too large\n");
+	expect_full(0, false, "dial9-prof: cannot write t.bin: File too large\n");
 }
 
 Test(sink, a_reader_that_left_is_no_news)

@@ -162,17 +162,29 @@ static inline void make_status(struct make *m, uint64_t ts, uint32_t id, const c
 	make_end(m);
 }
 
-static inline void make_task_in(struct make *m, uint64_t ts, uint32_t pid, uint32_t tid,
-				const char *comm, const char *cgroup)
+static inline void make_child_in(struct make *m, uint64_t ts, uint32_t ppid, uint32_t pid,
+				 uint32_t tid, const char *comm, const char *cgroup)
 {
 	dial9_enc_begin(m->enc, m->task, ts);
 	dial9_enc_put_u64(m->enc, pid);
 	dial9_enc_put_u64(m->enc, tid);
-	dial9_enc_put_u64(m->enc, 1);
+	dial9_enc_put_u64(m->enc, ppid);
 	make_str(m, comm);
 	make_str(m, "/usr/bin/thing");
 	make_str(m, cgroup);
 	make_end(m);
+}
+
+static inline void make_task_in(struct make *m, uint64_t ts, uint32_t pid, uint32_t tid,
+				const char *comm, const char *cgroup)
+{
+	make_child_in(m, ts, 1, pid, tid, comm, cgroup);
+}
+
+static inline void make_child(struct make *m, uint64_t ts, uint32_t ppid, uint32_t pid,
+			      const char *comm)
+{
+	make_child_in(m, ts, ppid, pid, pid, comm, "/");
 }
 
 static inline void make_task(struct make *m, uint64_t ts, uint32_t pid, uint32_t tid,

@@ -175,7 +175,7 @@ Test(source, refuses_directories_and_missing_files)
 {
 	struct source *src = NULL;
 
-	cr_assert_eq(source_open("/tmp", &src), -EISDIR);
+	cr_assert_eq(source_open("/sys", &src), -EISDIR);
 	cr_assert_eq(source_open("/nonexistent/trace", &src), -ENOENT);
 	cr_assert_null(src);
 }
@@ -276,7 +276,7 @@ Test(source, descriptors_are_closed_with_it_and_when_they_are_refused)
 	cr_expect_neq(next_fd(), before);
 	source_close(src);
 	cr_expect_eq(next_fd(), before);
-	cr_expect_eq(source_open("/tmp", &src), -EISDIR);
+	cr_expect_eq(source_open("/sys", &src), -EISDIR);
 	cr_expect_eq(next_fd(), before);
 }
 
@@ -331,7 +331,7 @@ Test(refused_source, says_why, .init = cr_redirect_stderr)
 	int tty = posix_openpt(O_RDWR | O_NOCTTY);
 
 	cr_expect_eq(source_open("/nonexistent/trace", &src), -ENOENT);
-	cr_expect_eq(source_open("/tmp", &src), -EISDIR);
+	cr_expect_eq(source_open("/sys", &src), -EISDIR);
 	cr_expect_eq(source_open_fd(-1, "nothing", &src), -EBADF);
 	cr_assert_geq(tty, 0);
 	cr_expect_eq(source_open_fd(tty, "the terminal", &src), -ENOTTY);
@@ -342,7 +342,7 @@ Test(refused_source, says_why, .init = cr_redirect_stderr)
 	cr_assert_stderr_eq_str(
 		"dial9-prof: cannot open /nonexistent/trace: No such file or directory (record one "
 		"first: sudo dial9-prof -p PID)\n"
-		"dial9-prof: cannot read /tmp: it is a directory (name a trace file in it)\n"
+		"dial9-prof: cannot read /sys: it is a directory (name a trace file in it)\n"
 		"dial9-prof: cannot read nothing: Bad file descriptor\n"
 		"dial9-prof: cannot read the terminal: it is a terminal (name a trace file, or pipe "
 		"one in)\n"

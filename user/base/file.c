@@ -6,12 +6,16 @@
  */
 #include "base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/buf.h"
 
 #define CHUNK 65536UL
@@ -58,6 +62,23 @@ int file_temp(void)
 	return fd;
 }
 
+int file_null(int flags)
+{
+	int fd = open("/dev/null", flags), err;
+
+	if (fd >= 0)
+		return fd;
+	fd = memfd_create("null", MFD_ALLOW_SEALING | (flags & O_CLOEXEC ? MFD_CLOEXEC : 0));
+	if (fd < 0)
+		return -errno;
+	err = fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) ?
+		      -errno :
+		      0;
+	if (err)
+		close(fd);
+	return err ? err : fd;
+}
+
 int file_write(int fd, const void *data, size_t sz)
 {
 	const char *p = data;
@@ -73,6 +94,63 @@ int file_write(int fd, const void *data, size_t sz)
 		sz -= (size_t)n;
 	}
 	return 0;
+}
+
+/* ---- directories -------------------------------------------------------------------------------- */
+
+static int compare_names(const void *a, const void *b)
+{
+	return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+void file_names_free(char **names, int cnt)
+{
+	for (int i = 0; i < cnt; i++)
+		free(names[i]);
+	free(names);
+}
+
+static int read_names(DIR *d, bool hidden, char ***names)
+{
+	const struct dirent *e;
+	char **list = NULL;
+	int cnt = 0;
+
+	for (errno = 0; (e = readdir(d)); errno = 0) {
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
+		    (!hidden && e->d_name[0] == '.'))
+			continue;
+		list = xreallocarray(list, cnt + 1, sizeof(*list));
+		list[cnt++] = xstrdup(e->d_name);
+	}
+	if (errno) {
+		const int err = -errno;
+
+		file_names_free(list, cnt);
+		return err;
+	}
+	if (cnt)
+		qsort(list, cnt, sizeof(*list), compare_names);
+	*names = list;
+	return cnt;
+}
+
+int file_names(int dir, bool hidden, char ***names)
+{
+	/* a descriptor of its own: reading moves it, and closedir() closes it */
+	const int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	int cnt;
+
+	if (!d) {
+		cnt = -errno;
+		if (fd >= 0)
+			close(fd);
+		return cnt;
+	}
+	cnt = read_names(d, hidden, names);
+	closedir(d);
+	return cnt;
 }
 
 int file_reopen(int fd)

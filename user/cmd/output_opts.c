@@ -19,6 +19,8 @@
 
 enum { SWITCH_BYTES_MIN = 64 << 10, SWITCH_NS_MIN = 10000000 };
 
+const char *const output_opts_on_full[] = { "stop", "pause", "drop-oldest", NULL };
+
 static bool is_kind(const char *text, enum pack_kind *kind)
 {
 	static const char *const names[] = { "none", "gzip", "zstd" };
@@ -53,17 +55,17 @@ static bool ends_in(const char *text, const char *letters)
 static const char *read_switching(const char *text, struct output_cfg *cfg)
 {
 	cfg->set = true;
-	if (!strcmp(text, "signal"))
+	if (!strcmp(text, SWITCH_IMPLIED))
 		return NULL;
 	if (ends_in(text, "BKMGT") && !str_parse_size(text, &cfg->switch_bytes))
 		return cfg->switch_bytes < SWITCH_BYTES_MIN ?
 			       "--switch-output takes no less than 64K: each file says everything "
 			       "again that it needs" :
 			       NULL;
-	if (ends_in(text, "smhd") && !str_parse_duration(text, &cfg->switch_ns))
+	if (!str_parse_unit_duration(text, &cfg->switch_ns))
 		return cfg->switch_ns < SWITCH_NS_MIN ? "--switch-output takes no less than 10ms" :
 							NULL;
-	return "--switch-output takes a size (500M), a time (30s, 1h) or the word signal";
+	return "--switch-output takes a size (500M), a time (30s, 5min, 1h) or the word signal";
 }
 
 /* A device or a FIFO: files that take turns would lie beside it. */
@@ -72,6 +74,35 @@ static bool is_no_file(const char *path)
 	struct stat st;
 
 	return !stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+/* A set can make room for itself; one file cannot. */
+static const char *read_room(const struct output_opts *o, struct output_cfg *cfg)
+{
+	static const enum output_on_full on_full[] = { OUTPUT_STOP, OUTPUT_PAUSE,
+						       OUTPUT_DROP_OLDEST };
+	const bool set = o->switching || o->snapshots;
+
+	if (o->max_files && !set)
+		return "--switch-max-files is for --switch-output and --flight";
+	if (o->disk_budget && !set)
+		return "--disk-budget is for --switch-output and --flight; use --max-size for one file";
+	if (o->on_full != OUTPUT_OPTS_DEFAULT && output_opts_is_stream(o))
+		return "--on-full is for files: -o FILE";
+	cfg->on_full = o->on_full != OUTPUT_OPTS_DEFAULT ? on_full[o->on_full] :
+		       o->disk_budget			 ? OUTPUT_DROP_OLDEST :
+							   OUTPUT_STOP;
+	if (cfg->on_full == OUTPUT_DROP_OLDEST && !set)
+		return "--on-full drop-oldest is for --switch-output and --flight: one file has "
+		       "nothing to delete";
+	return NULL;
+}
+
+bool output_opts_is_loose_value(const struct output_opts *o, const char *word)
+{
+	struct output_cfg cfg = { 0 };
+
+	return o->switching && !strcmp(o->switching, SWITCH_IMPLIED) && !read_switching(word, &cfg);
 }
 
 bool output_opts_is_stream(const struct output_opts *o)
@@ -88,14 +119,15 @@ const char *output_opts_read(const struct output_opts *o, const volatile sig_ato
 		.path = o->path,
 		.switch_asked = switch_asked,
 		.max_files = o->max_files,
+		.disk_budget = o->disk_budget,
 		.max_bytes = o->max_bytes,
 		.stamp = o->stamp,
 	};
 	wrong = read_packing(o, cfg);
 	if (!wrong && o->switching)
 		wrong = read_switching(o->switching, cfg);
-	if (!wrong && o->max_files && !o->switching && !o->snapshots)
-		wrong = "--switch-max-files is for --switch-output and --flight";
+	if (!wrong)
+		wrong = read_room(o, cfg);
 	if (!wrong)
 		wrong = stream_name_is_wrong(o->path);
 	if (!wrong && (cfg->set || o->stamp) && (output_opts_is_stream(o) || is_no_file(o->path)))

@@ -10,11 +10,19 @@
 
 struct output_cfg;
 
-/* Where a recording goes, and in which pieces. The defaults are zeros, but for path. */
+enum { OUTPUT_OPTS_DEFAULT = -1, OUTPUT_OPTS_BUDGET_MIN = 1 << 20 };
+
+#define SWITCH_IMPLIED "signal"
+
+extern const char *const output_opts_on_full[];
+
+/* Where a recording goes, and in which pieces. The defaults are zeros, but for path and on_full. */
 struct output_opts {
 	const char *path;
 	const char *switching; /* NULL: one file */
 	uint32_t max_files;
+	uint64_t disk_budget; /* 0: none */
+	int on_full; /* index of output_opts_on_full, or OUTPUT_OPTS_DEFAULT */
 	uint64_t max_bytes;
 	bool stamp;
 	bool snapshots; /* not of the table: --flight writes a file each time */
@@ -36,15 +44,29 @@ struct output_opts {
 		  .kind = OPT_STR,                                                                 \
 		  .off = offsetof(s, m.switching),                                                 \
 		  .arg = "SIZE|TIME|signal",                                                       \
-		  .implied = "signal",                                                             \
-		  .help = "files that take turns, FILE.0.bin, FILE.1.bin: the next one after "     \
-			  "500M or 1h; SIGUSR2 and SIGHUP always begin it" },                      \
+		  .implied = SWITCH_IMPLIED,                                                       \
+		  .help = "rotate the output: start a new file, FILE.N.bin, every SIZE (500M) or " \
+			  "TIME (30s, 5min, 1h), and on SIGUSR2 and SIGHUP" },                     \
 		{ .name = "switch-max-files",                                                      \
 		  .kind = OPT_U32,                                                                 \
 		  .off = offsetof(s, m.max_files),                                                 \
 		  .arg = "N",                                                                      \
 		  .min = 1,                                                                        \
-		  .help = "keep N of them: the oldest are removed" },                              \
+		  .help = "keep N of these files, those of earlier runs included: delete the "     \
+			  "oldest" },                                                              \
+		{ .name = "disk-budget",                                                           \
+		  .kind = OPT_SIZE,                                                                \
+		  .off = offsetof(s, m.disk_budget),                                               \
+		  .min = OUTPUT_OPTS_BUDGET_MIN,                                                   \
+		  .help = "never let all files of this name together, those of earlier runs "      \
+			  "included, take more than SIZE" },                                       \
+		{ .name = "on-full",                                                               \
+		  .kind = OPT_CHOICE,                                                              \
+		  .off = offsetof(s, m.on_full),                                                   \
+		  .choices = output_opts_on_full,                                                  \
+		  .help = "when the disk is full or the budget is used up: end with an error, "    \
+			  "lose and count events until there is room, or delete the oldest file "  \
+			  "(default stop; drop-oldest with --disk-budget)" },                      \
 		{ .name = "max-size",                                                              \
 		  .kind = OPT_SIZE,                                                                \
 		  .off = offsetof(s, m.max_bytes),                                                 \
@@ -74,6 +96,9 @@ struct output_opts {
  */
 const char *output_opts_read(const struct output_opts *o, const volatile sig_atomic_t *switch_asked,
 			     struct output_cfg *cfg);
+
+/* Whether a command is a value of --switch-output with a blank in place of the '=', such as "1s". */
+bool output_opts_is_loose_value(const struct output_opts *o, const char *command);
 
 /* Whether it goes to no file: to standard output, or to somebody who listens. */
 bool output_opts_is_stream(const struct output_opts *o);

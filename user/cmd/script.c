@@ -19,6 +19,7 @@
 #include "cmd/text.h"
 #include "cmd/view.h"
 #include "export/script_stream.h"
+#include "trace/source.h"
 
 static const char *const field_names[F_CNT] = {
 	[F_COMM] = "comm", [F_PID] = "pid",	  [F_TID] = "tid",     [F_CPU] = "cpu",
@@ -85,6 +86,7 @@ static const struct opt_spec script_spec = {
 	.opts = script_opts,
 	.cnt = sizeof(script_opts) / sizeof(script_opts[0]),
 	.examples = "  dial9-prof script -e 'sched:*' -t 4242\n"
+		    "  dial9-prof script --time 5123.25,5123.75 /var/lib/rec/host\n"
 		    "  dial9-prof script --time +1,+2 trace.bin | stackcollapse-perf.pl\n",
 };
 
@@ -137,7 +139,7 @@ static int parse_fields(const char *s, unsigned int *mask)
 /* Names and accounts are not what happened; but loss is, and it is shown unasked. */
 static bool is_background(enum trace_kind kind)
 {
-	return trace_is_naming(kind) || kind == TRACE_CLOCK_SYNC || kind == TRACE_STATS;
+	return trace_is_naming(kind) || trace_is_account(kind);
 }
 
 static bool event_wanted(const struct script *s, const struct trace_event *ev)
@@ -231,29 +233,46 @@ static int tell_nothing_printed(const struct script *s)
 	return CMD_USAGE;
 }
 
-static int script_file(const void *arg, const char *path)
+/* @restricted: whether files of a set may be left alone, and then whether some are. */
+static int open_reader(struct script *s, const char *path, bool *restricted,
+		       struct progress **progress)
 {
-	const struct script_opts *opts = arg;
+	uint64_t from, to;
+	struct source *src;
+	int err = source_open(path, &src);
+
+	if (err)
+		return err;
+	*restricted = *restricted && !s->opts->follow && select_is_absolute(&s->sel, &from, &to) &&
+		      source_restrict(src, from, to);
+	/* shares of the whole need a pass of their own, in which the names are learnt as well */
+	return progress_read(src,
+			     select_wants_scan(&s->sel) ? READER_ONE_PASS :
+			     s->opts->follow		? READER_FOLLOW :
+							  READER_NAMES_AHEAD,
+			     &s->reader, progress);
+}
+
+/* @restricted: as open_reader() has it, but false at the end unless nothing was printed. */
+static int script_once(const struct script_opts *opts, const char *path, bool *restricted)
+{
 	struct script s = {
 		.opts = opts,
 	};
 	struct view_opts shown = opts->view;
-	struct progress *progress;
+	bool some = *restricted; /* files alone are read */
+	struct progress *progress = NULL;
 	struct view view;
 	int err, out;
 
+	*restricted = false;
 	s.line_opts = (struct script_line_opts){ .fields = FIELDS_DEFAULT, .ns = opts->ns };
 	if (opts->fields && parse_fields(opts->fields, &s.line_opts.fields))
 		return CMD_USAGE;
 	s.line_opts.asides = !opts->events.cnt && s.line_opts.fields & FIELDS_STACK;
 	if (select_init(&s.sel, &opts->sel))
 		return CMD_USAGE;
-	/* shares of the whole need a pass of their own, in which the names are learnt as well */
-	err = progress_open(path,
-			    select_wants_scan(&s.sel) ? READER_ONE_PASS :
-			    opts->follow	      ? READER_FOLLOW :
-							READER_NAMES_AHEAD,
-			    &s.reader, &progress);
+	err = open_reader(&s, path, &some, &progress);
 	if (err) {
 		select_fini(&s.sel);
 		return CMD_INPUT;
@@ -273,7 +292,9 @@ static int script_file(const void *arg, const char *path)
 	script_stream_end(&s.stream, &s.out);
 	write_out(&s);
 	out = write_code(&s, view_end(&view));
-	if (!err && !s.printed && !opts->follow && out == CMD_OK && !select_is_reversed(&s.sel))
+	*restricted = some && !err && !s.printed && out == CMD_OK;
+	if (!err && !s.printed && !opts->follow && !*restricted && out == CMD_OK &&
+	    !select_is_reversed(&s.sel))
 		out = tell_nothing_printed(&s);
 	if (err || (out == CMD_OK && reader_is_incomplete(s.reader)))
 		out = CMD_INPUT;
@@ -284,6 +305,18 @@ static int script_file(const void *arg, const char *path)
 	reader_free(s.reader);
 	buf_free(&s.out);
 	return out;
+}
+
+/* What an empty output is for is known of all files alone. */
+static int script_file(const void *arg, const char *path)
+{
+	bool restricted = true;
+	int code = script_once(arg, path, &restricted);
+
+	if (!restricted)
+		return code;
+	restricted = false;
+	return script_once(arg, path, &restricted);
 }
 
 int cmd_script(int argc, char **argv)

@@ -23,14 +23,17 @@ enum outlet_wish {
 struct outlet {
 	void *ctx;
 	bool many; /* it may wish for another segment */
+	bool ends; /* each segment is a file by itself, whose last event says what is in it */
 	/* Begins a segment; *segment is what the others are given. */
 	int (*begin)(void *ctx, void **segment);
 	/* Whole frames of a segment, at each flush: what was taken is readable from here on. */
 	int (*write)(void *segment, const void *data, size_t sz);
 	/* The segment is over, and so is the handle, whatever is returned. */
 	int (*end)(void *segment);
-	/* Asked at each flush; bytes were written to the segment at hand. NULL: OUTLET_GO_ON. */
+	/* Asked at each flush; bytes were or will be written to the segment at hand. NULL: OUTLET_GO_ON. */
 	enum outlet_wish (*wish)(void *ctx, uint64_t now_ns, uint64_t bytes);
+	/* How many more bytes a segment of so many may take before the next one has to begin. NULL: any number. */
+	uint64_t (*left)(void *ctx, uint64_t bytes);
 	/* False: the recorder is to leave in the rings what is there. NULL: there is room. */
 	bool (*has_room)(void *ctx);
 	/* How much waits to be written, in quarters of what may: 0 to 3, or more where it is beyond. NULL: no matter. */

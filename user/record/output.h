@@ -11,6 +11,13 @@
 #include "record/outlet.h"
 #include "record/pack.h"
 
+/* When the disk is full, or the disk budget used up. */
+enum output_on_full {
+	OUTPUT_STOP, /* the recording ends with an error */
+	OUTPUT_PAUSE, /* nothing is written until there is room: events are lost in the rings, and counted there */
+	OUTPUT_DROP_OLDEST, /* the oldest finished file of the set is deleted; if there is none, as OUTPUT_PAUSE */
+};
+
 /* Where a recording is written, and in which pieces. */
 struct output_cfg {
 	const char *
@@ -24,7 +31,9 @@ struct output_cfg {
 	const volatile sig_atomic_t *switch_asked; /* or when this has another value */
 	bool later; /* of a set: nothing is made before there is something to write */
 	bool packed; /* bytes come packed as `pack` says */
-	uint32_t max_files; /* the oldest are removed; 0: all are kept */
+	uint32_t max_files; /* of the set, earlier runs included: the oldest are deleted; 0: no limit */
+	uint64_t disk_budget; /* bytes of all files of the set, earlier runs included; 0: no limit */
+	enum output_on_full on_full;
 
 	uint64_t max_bytes; /* of all together, then the recording ends; 0: none */
 	bool stamp; /* the time of the start becomes part of the name */

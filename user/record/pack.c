@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -30,6 +32,8 @@ struct pack {
 	int level; /* of gzip, that was asked for */
 	enum pack_pace pace;
 	bool dirty; /* something was put since the last flush */
+	uint32_t flushed_crc,
+		flushed_len; /* of gzip: what its end says of all up to the last flush */
 	uint8_t block[BLOCK];
 };
 
@@ -159,10 +163,17 @@ int pack_put(struct pack *p, const void *data, size_t sz)
 
 int pack_flush(struct pack *p)
 {
+	int err;
+
 	if (!p->dirty)
 		return 0;
 	p->dirty = false;
-	return take_step(p, NULL, 0, STEP_FLUSH);
+	err = take_step(p, NULL, 0, STEP_FLUSH);
+	if (err)
+		return err;
+	p->flushed_crc = (uint32_t)p->z.adler;
+	p->flushed_len = (uint32_t)p->z.total_in;
+	return 0;
 }
 
 /* Flushed before, so that there is nothing left to be packed by the level before. */
@@ -188,4 +199,129 @@ int pack_set_pace(struct pack *p, enum pack_pace pace)
 int pack_end(struct pack *p)
 {
 	return take_step(p, NULL, 0, STEP_END);
+}
+
+/* A block of a frame of its own: neither has a check sum behind it. */
+static int end_zstd_with(struct pack *p, const void *tail, size_t sz)
+{
+	const uint32_t block = (uint32_t)sz << 3 | 1; /* the last one, stored */
+	const unsigned char head[] = { 0x28,
+				       0xb5,
+				       0x2f,
+				       0xfd,
+				       0x20 /* one segment, its size in a byte */,
+				       (unsigned char)sz,
+				       (unsigned char)block,
+				       (unsigned char)(block >> 8),
+				       (unsigned char)(block >> 16) };
+	unsigned char frame[sizeof(head) + PACK_TAIL_MAX];
+	int err = take_step(p, NULL, 0, STEP_END);
+
+	memcpy(frame, head, sizeof(head));
+	memcpy(frame + sizeof(head), tail, sz);
+	return err ? err : p->fn(p->ctx, frame, sizeof(head) + sz);
+}
+
+int pack_end_with(struct pack *p, const void *tail, size_t sz)
+{
+	int err;
+
+	if (sz > PACK_TAIL_MAX)
+		return -EINVAL;
+	if (p->kind == PACK_ZSTD)
+		return end_zstd_with(p, tail, sz);
+	err = pack_flush(p);
+	if (!err)
+		err = pack_set_pace(p, PACK_STORE);
+	return err ? err : take_step(p, tail, sz, STEP_END);
+}
+
+static void put_u32(unsigned char *out, uint32_t v)
+{
+	for (int i = 0; i < 4; i++)
+		out[i] = (unsigned char)(v >> 8 * i);
+}
+
+/* A flush ends at a byte, after which an empty last block ends the stream. */
+size_t pack_ending(const struct pack *p, unsigned char out[PACK_ENDING_MAX])
+{
+	static const unsigned char deflate_block[] = { 0x03, 0x00 }, zstd_block[] = { 1, 0, 0 };
+
+	if (p->kind == PACK_ZSTD) {
+		memcpy(out, zstd_block, sizeof(zstd_block));
+		return sizeof(zstd_block);
+	}
+	memcpy(out, deflate_block, sizeof(deflate_block));
+	put_u32(out + 2, p->flushed_crc);
+	put_u32(out + 6, p->flushed_len);
+	return 10;
+}
+
+/* ---- reading the first bytes -------------------------------------------------------------------- */
+
+enum { PEEK_STEP = 4 << 10, PEEK_MAX = 192 << 10 };
+
+static size_t peek_gzip(int fd, void *out, size_t sz)
+{
+	z_stream z = { .next_out = out, .avail_out = (uInt)sz };
+	uint8_t in[PEEK_STEP];
+	off_t at = 0;
+	ssize_t n;
+	int ret = inflateInit2(&z, GZIP_WINDOW);
+
+	while (ret == Z_OK && z.avail_out && at < PEEK_MAX &&
+	       (n = pread(fd, in, sizeof(in), at)) > 0) {
+		at += n;
+		z.next_in = in;
+		z.avail_in = (uInt)n;
+		ret = inflate(&z, Z_SYNC_FLUSH);
+	}
+	inflateEnd(&z);
+	return sz - z.avail_out;
+}
+
+static size_t peek_zstd(int fd, void *out, size_t sz)
+{
+	ZSTD_DCtx *zstd = ZSTD_createDCtx();
+	ZSTD_outBuffer to = { out, sz, 0 };
+	uint8_t data[PEEK_STEP];
+	size_t left = 1;
+	off_t at = 0;
+	ssize_t n;
+
+	while (zstd && left && !ZSTD_isError(left) && to.pos < sz && at < PEEK_MAX &&
+	       (n = pread(fd, data, sizeof(data), at)) > 0) {
+		ZSTD_inBuffer in = { data, (size_t)n, 0 };
+
+		at += n;
+		do {
+			left = ZSTD_decompressStream(zstd, &to, &in);
+		} while (!ZSTD_isError(left) && left && in.pos < in.size && to.pos < sz);
+	}
+	ZSTD_freeDCtx(zstd);
+	return to.pos;
+}
+
+size_t pack_peek(enum pack_kind kind, int fd, void *out, size_t sz)
+{
+	ssize_t n;
+
+	if (kind == PACK_GZIP)
+		return peek_gzip(fd, out, sz);
+	if (kind == PACK_ZSTD)
+		return peek_zstd(fd, out, sz);
+	n = pread(fd, out, sz, 0);
+	return n > 0 ? (size_t)n : 0;
+}
+
+enum pack_kind pack_kind_of(int fd)
+{
+	static const unsigned char gzip[] = { 0x1f, 0x8b }, zstd[] = { 0x28, 0xb5, 0x2f, 0xfd };
+	unsigned char head[sizeof(zstd)] = { 0 };
+
+	if (pread(fd, head, sizeof(head), 0) < 2)
+		return PACK_NONE;
+	return !memcmp(head, gzip, sizeof(gzip)) ? PACK_GZIP :
+	       !memcmp(head, zstd, sizeof(zstd)) ? PACK_ZSTD :
+						   PACK_NONE;
 }

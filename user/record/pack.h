@@ -41,5 +41,20 @@ int pack_put(struct pack *p, const void *data, size_t sz);
 int pack_flush(struct pack *p);
 /* Once, after the last byte. */
 int pack_end(struct pack *p);
+/*
+ * The same, after some bytes more (PACK_TAIL_MAX), which stand in the file as they are: after them
+ * come 8 bytes of gzip, and none of zstd.
+ */
+int pack_end_with(struct pack *p, const void *tail, size_t sz);
+enum { PACK_TAIL_MAX = 255 };
+
+enum { PACK_ENDING_MAX = 16 };
+/* The bytes that end the stream right after its last flush, in place of all that was written since. Returns how many. */
+size_t pack_ending(const struct pack *p, unsigned char out[PACK_ENDING_MAX]);
+
+/* The first bytes of what is packed in a file, up to @sz. Returns how many there are. */
+size_t pack_peek(enum pack_kind kind, int fd, void *out, size_t sz);
+/* How a file is packed, by its first bytes. */
+enum pack_kind pack_kind_of(int fd);
 
 #endif

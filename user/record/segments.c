@@ -24,13 +24,15 @@
 
 #define SEAL_NS 2000000000ULL /* that a segment waits for names */
 
-enum { FIRST_TYPE_ID = 256 };
+/* A segment has so much of its own, however much it says at its head. */
+enum { FIRST_TYPE_ID = 256, OWN_BYTES_MIN = 32 << 10 };
 
 struct segment {
 	struct dial9_enc *enc;
 	struct emit *emit;
 	void *handle; /* the outlet's */
 	uint64_t over_ns; /* when its last record was written; CLOCK_MONOTONIC */
+	uint64_t first_ns, last_ns; /* of its events; UINT64_MAX, 0: none was noted */
 };
 
 struct segments {
@@ -40,6 +42,7 @@ struct segments {
 	struct segment sealing[FRAMES_SEALING_MAX]; /* oldest first */
 	size_t sealing_cnt;
 	uint64_t bytes; /* of those that were ended */
+	uint64_t own_bytes_from, full_bytes; /* of the segment at hand */
 	bool over;
 };
 
@@ -70,9 +73,22 @@ static int segment_end(const struct segments *s, struct segment *seg)
 	return seg->handle ? s->cfg.outlet.end(seg->handle) : 0;
 }
 
+/* What says so that all of it is there, and of which time. */
+static int segment_write_end(const struct segments *s, struct segment *seg)
+{
+	uint64_t last = dial9_enc_last_ts(seg->enc);
+	int err;
+
+	if (!s->cfg.outlet.ends || seg->first_ns == UINT64_MAX)
+		return 0;
+	last = last > seg->last_ns ? last : seg->last_ns;
+	err = emit_segment_end(seg->emit, seg->first_ns, last);
+	return err ? err : dial9_enc_flush(seg->enc);
+}
+
 static int segment_begin(const struct segments *s, struct segment *out)
 {
-	struct segment seg = { 0 };
+	struct segment seg = { .first_ns = UINT64_MAX };
 	int err = s->cfg.outlet.begin(s->cfg.outlet.ctx, &seg.handle);
 
 	if (err)
@@ -99,6 +115,8 @@ int segments_new(const struct segments_cfg *cfg, struct segments **out)
 
 	s->cfg = *cfg;
 	err = segment_begin(s, &s->now);
+	s->own_bytes_from = OWN_BYTES_MIN;
+	s->full_bytes = UINT64_MAX;
 	if (err) {
 		close_outlet(s);
 		free(s);
@@ -126,6 +144,37 @@ void segments_serve(struct segments *s, const struct segments_writers *writers)
 bool segments_may_be_many(const struct segments *s)
 {
 	return s->cfg.outlet.many;
+}
+
+void segments_note(struct segments *s, uint64_t ts)
+{
+	if (ts < s->now.first_ns)
+		s->now.first_ns = ts;
+	if (ts > s->now.last_ns)
+		s->now.last_ns = ts;
+}
+
+/* With the names that its frames are still to get. */
+static uint64_t bytes_to_be(const struct segments *s)
+{
+	const uint64_t names = s->writers.frames ? frames_pending_bytes(s->writers.frames) : 0;
+
+	return dial9_enc_bytes(s->now.enc) + names;
+}
+
+bool segments_is_full(const struct segments *s)
+{
+	return dial9_enc_bytes(s->now.enc) >= s->own_bytes_from && bytes_to_be(s) >= s->full_bytes;
+}
+
+/* How packing goes is known better with each flush. */
+static void set_full(struct segments *s)
+{
+	const uint64_t bytes = bytes_to_be(s);
+	const uint64_t left =
+		s->cfg.outlet.left ? s->cfg.outlet.left(s->cfg.outlet.ctx, bytes) : UINT64_MAX;
+
+	s->full_bytes = left > UINT64_MAX - bytes ? UINT64_MAX : bytes + left;
 }
 
 bool segments_have_room(const struct segments *s)
@@ -171,6 +220,8 @@ static int next(struct segments *s, uint64_t mark_ns)
 	frames_next_segment(w->frames, seg.emit);
 	status_next_segment(w->status, seg.enc, seg.emit, bytes_so_far(s));
 	err = w->head(w->ctx);
+	segments_note(s, dial9_enc_last_ts(seg.enc));
+	s->own_bytes_from = dial9_enc_bytes(seg.enc) + OWN_BYTES_MIN;
 	return err ? err : dial9_enc_flush(seg.enc);
 }
 
@@ -181,6 +232,8 @@ static int seal(struct segments *s)
 
 	if (!err)
 		err = dial9_enc_flush(oldest.enc);
+	if (!err)
+		err = segment_write_end(s, &oldest);
 	s->bytes += dial9_enc_bytes(oldest.enc);
 	s->sealing_cnt--;
 	memmove(s->sealing, s->sealing + 1, s->sealing_cnt * sizeof(*s->sealing));
@@ -207,6 +260,7 @@ int segments_flush(struct segments *s)
 
 	for (i = 0; i < s->sealing_cnt && !err; i++)
 		err = dial9_enc_flush(s->sealing[i].enc);
+	set_full(s);
 	return err;
 }
 
@@ -219,11 +273,27 @@ int segments_step(struct segments *s, uint64_t mark_ns)
 		return err;
 	if (s->cfg.outlet.many)
 		err = seal_those_done(s);
+	/* names are not worth a file that is too large */
+	if (!err && s->sealing_cnt == FRAMES_SEALING_MAX && segments_is_full(s))
+		err = seal(s);
 	if (err || s->sealing_cnt == FRAMES_SEALING_MAX)
 		return err;
-	wish = s->cfg.outlet.wish(s->cfg.outlet.ctx, clock_mono_ns(), dial9_enc_bytes(s->now.enc));
+	wish = s->cfg.outlet.wish(s->cfg.outlet.ctx, clock_mono_ns(), bytes_to_be(s));
 	s->over |= wish == OUTLET_STOP;
-	return wish == OUTLET_NEXT ? next(s, mark_ns) : 0;
+	if (wish == OUTLET_NEXT)
+		err = next(s, mark_ns);
+	set_full(s);
+	return err;
+}
+
+int segments_finish(struct segments *s)
+{
+	int err = segments_flush(s);
+	size_t i;
+
+	for (i = 0; i < s->sealing_cnt && !err; i++)
+		err = segment_write_end(s, &s->sealing[i]);
+	return err ? err : segment_write_end(s, &s->now);
 }
 
 int segments_close(struct segments *s)

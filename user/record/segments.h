@@ -57,11 +57,17 @@ bool segments_may_be_many(const struct segments *s);
 int segments_step(struct segments *s, uint64_t mark_ns);
 /* A flush, and nothing else. */
 int segments_flush(struct segments *s);
+/* A record of this time is written to the segment at hand. */
+void segments_note(struct segments *s, uint64_t ts);
+/* The segment at hand is as large as it may become: what is next belongs to another one. */
+bool segments_is_full(const struct segments *s);
 /* Whether the outlet has room for more: if not, records should stay where they are. */
 bool segments_have_room(const struct segments *s);
 /* The outlet wants no more. */
 bool segments_is_over(const struct segments *s);
 
+/* The last flush of a recording that ends well: each segment also says that it is whole. */
+int segments_finish(struct segments *s);
 /*
  * Ends all segments, after the last flush, closes the outlet, and frees. What was not flushed is dropped. 0 or
  * -errno. NULL is allowed.

@@ -33,15 +33,15 @@ struct sink {
 	char *path;
 	bool fresh; /* a new file that has not taken its name yet; until then it is called */
 	char *made; /* this; NULL: nothing */
-	char *later; /* what it will be called, for messages; NULL: path */
 	uid_t uid; /* whose it will be; -1: ours */
 	gid_t gid;
-	bool seen; /* it has that name from the start */
 	bool named; /* a file of ours, which should have a name */
 	bool held; /* it takes the name when it is whole */
 	bool written; /* some of it is there */
 	bool failed;
 	bool is_socket;
+	sink_full_fn full; /* NULL: no room is an error at once */
+	void *full_ctx;
 	const volatile bool *give_up; /* NULL: who reads is waited for without end */
 };
 
@@ -127,7 +127,7 @@ static int make_new(struct sink *s)
 	int err = 0;
 
 	s->fresh = s->named = true;
-	s->fd = s->seen ? -1 : open_nameless(s->path);
+	s->fd = open_nameless(s->path);
 	if (s->fd < 0)
 		err = make_named(s);
 	return err ? err : give(s);
@@ -156,6 +156,17 @@ bool sink_is_input(const char *word, const char *output, const char *input)
 		"%s: the output would take the place of the input, %s; choose another file with -o",
 		word, strcmp(input, "-") ? input : "which is standard input");
 	return true;
+}
+
+bool sink_is_descriptor(const char *path, int fd)
+{
+	struct stat out, other;
+
+	if ((sink_is_stdout(path) ? fstat(STDOUT_FILENO, &out) : stat(path, &out)) ||
+	    fstat(fd, &other))
+		return false;
+	return out.st_dev == other.st_dev && out.st_ino == other.st_ino &&
+	       (S_ISREG(out.st_mode) || S_ISFIFO(out.st_mode) || S_ISSOCK(out.st_mode));
 }
 
 /*
@@ -219,17 +230,15 @@ static void sink_free(struct sink *s)
 		unlink(s->made);
 	free(s->made);
 	free(s->path);
-	free(s->later);
 	free(s);
 }
 
-static int open_as(const char *path, uid_t uid, gid_t gid, bool seen, struct sink **out)
+int sink_open(const char *path, uid_t uid, gid_t gid, struct sink **out)
 {
 	struct sink *s = xcalloc(1, sizeof(*s));
 	int err;
 
 	s->fd = -1;
-	s->seen = seen;
 	s->path = xstrdup(path);
 	s->uid = uid;
 	s->gid = gid;
@@ -246,16 +255,6 @@ static int open_as(const char *path, uid_t uid, gid_t gid, bool seen, struct sin
 	}
 	*out = s;
 	return 0;
-}
-
-int sink_open(const char *path, uid_t uid, gid_t gid, struct sink **out)
-{
-	return open_as(path, uid, gid, false, out);
-}
-
-int sink_open_seen(const char *path, uid_t uid, gid_t gid, struct sink **out)
-{
-	return open_as(path, uid, gid, true, out);
 }
 
 static int link_as(int fd, const char *path)
@@ -309,7 +308,7 @@ static bool is_full(int err)
 
 static int write_failed(struct sink *s, int err)
 {
-	const char *name = s->later ? s->later : strcmp(s->path, "-") ? s->path : "standard output";
+	const char *name = strcmp(s->path, "-") ? s->path : "standard output";
 
 	if (s->is_socket && err == -EPIPE)
 		err = -ECONNRESET;
@@ -320,12 +319,6 @@ static int write_failed(struct sink *s, int err)
 		output_error(name, err);
 	s->failed = true;
 	return err;
-}
-
-void sink_will_be(struct sink *s, const char *path)
-{
-	free(s->later);
-	s->later = xstrdup(path);
 }
 
 /* Writing to a file that nobody can open any more is of no use to anybody, and succeeds. */
@@ -355,6 +348,23 @@ struct sink *sink_take(int fd, const char *name)
 	return s;
 }
 
+struct sink *sink_take_file(int fd, const char *path)
+{
+	struct sink *s = xcalloc(1, sizeof(*s));
+
+	s->fd = fd;
+	s->path = xstrdup(path);
+	s->uid = (uid_t)-1;
+	s->named = true;
+	return s;
+}
+
+void sink_set_full(struct sink *s, sink_full_fn fn, void *ctx)
+{
+	s->full = fn;
+	s->full_ctx = ctx;
+}
+
 /* A pipe that poll() finds ready takes so much without waiting, and a socket what it has room for. */
 static ssize_t write_ready(const struct sink *s, const char *p, size_t sz)
 {
@@ -381,6 +391,12 @@ static ssize_t write_some(const struct sink *s, const char *p, size_t sz)
 	return n;
 }
 
+/* 0 to try again. */
+static int ask_for_room(struct sink *s, int err)
+{
+	return s->full && (err == -ENOSPC || err == -EDQUOT) ? s->full(s->full_ctx, err) : err;
+}
+
 int sink_write(void *ctx, const void *data, size_t sz)
 {
 	struct sink *s = ctx;
@@ -392,14 +408,28 @@ int sink_write(void *ctx, const void *data, size_t sz)
 		return write_failed(s, err);
 	while (sz) {
 		n = write_some(s, p, sz);
-		if (n < 0)
-			return write_failed(s, -errno);
+		if (n < 0) {
+			err = ask_for_room(s, -errno);
+			if (err)
+				return err == -ECANCELED ? err : write_failed(s, err);
+			continue;
+		}
 		s->written = true;
 		p += n;
 		sz -= n;
 	}
 	err = check_named(s);
 	return err ? write_failed(s, err) : 0;
+}
+
+/* What cannot be added whole is not added: without it the file reads as one that was cut off. */
+void sink_cut(struct sink *s, uint64_t sz, const void *end, size_t end_sz)
+{
+	s->failed = true;
+	if (!s->named || ftruncate(s->fd, (off_t)sz) || !end_sz || !sz)
+		return;
+	if (lseek(s->fd, (off_t)sz, SEEK_SET) < 0 || write(s->fd, end, end_sz) != (ssize_t)end_sz)
+		(void)!ftruncate(s->fd, (off_t)sz);
 }
 
 bool sink_is_good(const struct sink *s)
@@ -419,19 +449,14 @@ int sink_commit(struct sink *s)
 	return err ? write_failed(s, err) : 0;
 }
 
-int sink_close_as(struct sink *s, const char *path)
+int sink_close(struct sink *s)
 {
 	int err = 0;
 
+	if (!s)
+		return 0;
 	if (close(s->fd) && !s->failed)
 		err = output_error(s->path, -errno);
-	if (path && !s->fresh && rename(s->path, path) && !err && !s->failed)
-		err = output_error(path, -errno);
 	sink_free(s);
 	return err;
-}
-
-int sink_close(struct sink *s)
-{
-	return s ? sink_close_as(s, NULL) : 0;
 }

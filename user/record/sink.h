@@ -17,9 +17,6 @@ struct sink;
  * a device, is written to as it is. Prints one line and returns -errno.
  */
 int sink_open(const char *path, uid_t uid, gid_t gid, struct sink **out);
-/* The same of a file that others are to see from now on, as PATH.XXXXXX: it has a number that nobody else is to take. */
-int sink_open_seen(const char *path, uid_t uid, gid_t gid, struct sink **out);
-
 /* Whether all that was written so far is in it. */
 bool sink_is_good(const struct sink *s);
 
@@ -37,6 +34,9 @@ int sink_commit(struct sink *s);
  */
 bool sink_is_input(const char *word, const char *output, const char *input);
 
+/* Whether what is written to a descriptor would be amidst the trace, which goes to @path. */
+bool sink_is_descriptor(const char *path, int fd);
+
 /* The path means standard output. */
 bool sink_is_stdout(const char *path);
 
@@ -52,11 +52,16 @@ int sink_write(void *ctx, const void *data, size_t sz);
  */
 int sink_close(struct sink *s);
 
-/* The name that sink_close_as() will be given: messages name the file so, for by then it is called that. Copied. */
-void sink_will_be(struct sink *s, const char *path);
-
-/* What sink_close() does, and then gives the file another name, if any of it was written. */
-int sink_close_as(struct sink *s, const char *path);
+/* A new file that is open already, which is taken over. @path names it in messages. */
+struct sink *sink_take_file(int fd, const char *path);
+/*
+ * From here on @fn is called when a file finds no room (-ENOSPC or -EDQUOT). It returns 0 to try again, or what
+ * sink_write() is to fail with: without a message if that is -ECANCELED.
+ */
+typedef int (*sink_full_fn)(void *ctx, int err);
+void sink_set_full(struct sink *s, sink_full_fn fn, void *ctx);
+/* Cuts a file that could not be written to its first @sz bytes, and adds @end to them if there is room. */
+void sink_cut(struct sink *s, uint64_t sz, const void *end, size_t end_sz);
 
 /*
  * A descriptor that is open, such as a socket, which is taken over; @name is for messages. Who reads there

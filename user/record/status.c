@@ -143,14 +143,27 @@ static const char *call_graph_name(uint32_t call_graph)
 						  "auto";
 }
 
+/* The recorder, and by whom its helper processes are known. */
+static void meta_helpers(struct meta *m, const struct status_head *head, struct buf *text)
+{
+	if (!head->recorder_pid)
+		return;
+	meta_number(m, PROF_META_RECORDER_PID, head->recorder_pid);
+	for (size_t i = 0; head->helpers && i < PROF_HELPERS_MAX && head->helpers[i]; i++)
+		buf_printf(text, "%s%u", i ? "," : "", head->helpers[i]);
+	if (text->len)
+		meta_text(m, PROF_META_RECORDER_HELPERS, buf_cstr(text));
+}
+
 /* Whom this is about. @texts: what the words lie in, and what they were made of. */
-static void meta_targets(struct meta *m, const struct status_head *head, struct buf texts[3])
+static void meta_targets(struct meta *m, const struct status_head *head, struct buf texts[4])
 {
 	struct dial9_str text;
 
 	meta_text(m, PROF_META_TARGET, head->target);
 	if (head->command_pid)
 		meta_number(m, PROF_META_TARGET_PIDS, head->command_pid);
+	meta_helpers(m, head, &texts[3]);
 	if (head->no_inherit)
 		meta_text(m, PROF_META_INHERIT, "no");
 	if (head->neighbours)
@@ -192,7 +205,7 @@ static int write_metadata(struct status *s, const struct status_head *head)
 {
 	const struct capture_cfg *capture = capture_config(s->cfg.capture);
 	const char *sampler = capture_sampler(s->cfg.capture);
-	struct buf command = { 0 }, texts[3] = { 0 }, filters[2] = { 0 };
+	struct buf command = { 0 }, texts[4] = { 0 }, filters[2] = { 0 };
 	struct meta m = { .cnt = 0 };
 	char boot_id[PROC_BOOT_ID_SIZE + sizeof(PROF_BOOT_ID_SUSPEND)];
 	const bool suspend = clock_mono_id() == CLOCK_BOOTTIME;
@@ -242,7 +255,7 @@ static int write_metadata(struct status *s, const struct status_head *head)
 		meta_text(&m, head->user[i].key, head->user[i].value);
 	err = emit_metadata(s->cfg.emit, s->last_ns, m.kv, m.cnt);
 	buf_free(&command);
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < 4; i++)
 		buf_free(&texts[i]);
 	for (size_t i = 0; i < 2; i++)
 		buf_free(&filters[i]);

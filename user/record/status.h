@@ -68,6 +68,8 @@ struct status_head {
 	const char *command_line;
 	const char *target;
 	uint32_t command_pid; /* 0: no command was started */
+	uint32_t recorder_pid; /* 0: not known */
+	const uint32_t *helpers; /* of the recorder, PROF_HELPERS_MAX; 0: no more */
 	bool no_inherit;
 	const struct selection_cfg *selection; /* NULL: none */
 	bool told; /* tasks say whether they are followed */

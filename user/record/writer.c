@@ -231,6 +231,13 @@ static enum outlet_wish writer_wish(void *ctx, uint64_t now_ns, uint64_t bytes)
 	return w->inner.wish(w->inner.ctx, now_ns, bytes);
 }
 
+static uint64_t writer_left(void *ctx, uint64_t bytes)
+{
+	struct writer *w = ctx;
+
+	return w->inner.left(w->inner.ctx, bytes);
+}
+
 static bool writer_has_room(void *ctx)
 {
 	struct writer *w = ctx;
@@ -332,10 +339,12 @@ int writer_new(const struct writer_cfg *cfg, const struct outlet *inner, struct 
 	*out = (struct outlet){
 		.ctx = w,
 		.many = inner->many,
+		.ends = inner->ends,
 		.begin = writer_begin,
 		.write = writer_write,
 		.end = writer_end,
 		.wish = inner->wish ? writer_wish : NULL,
+		.left = inner->left ? writer_left : NULL,
 		.has_room = writer_has_room,
 		.close = writer_close,
 	};

@@ -136,6 +136,7 @@ static const struct {
 	{ PROF_EV_LOST, TRACE_LOST },
 	{ PROF_EV_STATS, TRACE_STATS },
 	{ PROF_EV_SUMMARY, TRACE_SUMMARY },
+	{ PROF_EV_SEGMENT_END, TRACE_SEGMENT_END },
 };
 
 static bool str_is(struct dial9_str s, const char *text)

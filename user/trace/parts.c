@@ -37,6 +37,7 @@ static void part_overflow(struct parts *p)
 
 	p->more = true;
 	part->meta_cnt = 0;
+	p->meta_version++;
 	part->synced = part->ours = false;
 	part->host = part->boot_id = NAMES_NONE;
 	part->merged = false;
@@ -227,7 +228,7 @@ static bool belongs(struct parts *p, const struct parts_meta *meta, size_t cnt, 
 	return same && !other;
 }
 
-static void meta_set(const struct parts *p, struct part *part, const struct parts_meta *m)
+static void meta_set(struct parts *p, struct part *part, const struct parts_meta *m)
 {
 	size_t i;
 
@@ -243,6 +244,7 @@ static void meta_set(const struct parts *p, struct part *part, const struct part
 		part->meta = array_reserve(part->meta, &part->meta_cap, i + 1, sizeof(*part->meta));
 		part->meta_cnt++;
 	}
+	p->meta_version++;
 	part->meta[i] = *m;
 }
 

@@ -50,6 +50,7 @@ struct parts {
 	uint32_t host, boot_id, start; /* string ids of keys */
 	uint64_t segment; /* offset of the header at hand */
 	bool fresh; /* no event after that header */
+	uint64_t meta_version; /* moves when metadata of a part changes */
 	bool segment_synced; /* a ClockSyncEvent in this segment */
 };
 

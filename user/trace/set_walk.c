@@ -22,10 +22,14 @@
 #include "base/log.h"
 #include "dial9.h"
 #include "prof_events.h"
+#include "trace/segment_end.h"
 
 /* What was found in a file. */
 struct found {
 	bool known, bad; /* bad: not all of it is good */
+	bool elsewhere; /* it has nothing of the time that is wanted, */
+	bool names; /* but may have symbols of it */
+	bool by_end; /* known by its last event alone */
 	bool ended; /* the recorder has said that it goes on in the next one */
 	bool torn; /* behind that, where nothing of the recording is */
 	bool told; /* that numbers before its own are not there */
@@ -46,6 +50,7 @@ struct set_walk {
 	bool any; /* there was one */
 	bool hole; /* something is missing since the last good one */
 	bool holes, damaged;
+	bool again; /* rewound: the symbols are known */
 	struct dial9_enc *told; /* the last hole */
 };
 
@@ -78,6 +83,7 @@ void set_walk_rewind(struct set_walk *w)
 	w->at = 0;
 	w->last = w->set.cnt;
 	w->any = w->hole = false;
+	w->again = true;
 }
 
 uint64_t set_walk_first(const struct set_walk *w)
@@ -251,6 +257,43 @@ static void look(struct set_walk *w, size_t at)
 	w->ops->close(src);
 }
 
+/* ---- by the last event of a file ----------------------------------------------------------------- */
+
+static bool read_end(const struct source_file *file, struct found *f)
+{
+	int fd = file->left_out || file->open || source_set_is_active(file->path) ?
+			 -1 :
+			 open(file->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	const bool yes = fd >= 0 && segment_end_read(fd, &f->first_ts, &f->last_ts);
+
+	if (fd >= 0)
+		close(fd);
+	return yes;
+}
+
+bool set_walk_restrict(struct set_walk *w, uint64_t from_ns, uint64_t to_ns)
+{
+	size_t elsewhere = 0, left_out = 0;
+
+	for (size_t i = 0; i < w->set.cnt; i++) {
+		struct found *f = &w->found[i];
+
+		left_out += w->set.files[i].left_out;
+		if (!read_end(&w->set.files[i], f))
+			continue;
+		f->known = f->has_ts = f->ended = f->by_end = true;
+		f->good = 1;
+		f->elsewhere = f->last_ts < from_ns || f->first_ts > to_ns;
+		f->names = f->first_ts > to_ns && f->first_ts - to_ns <= SET_WALK_NAMES_NS;
+		elsewhere += f->elsewhere;
+	}
+	if (elsewhere && elsewhere + left_out < w->set.cnt)
+		return true;
+	for (size_t i = 0; i < w->set.cnt; i++)
+		w->found[i] = (struct found){ 0 };
+	return false;
+}
+
 /* ---- what is missing --------------------------------------------------------------------------- */
 
 static void put_str(struct dial9_enc *enc, const char *text)
@@ -349,6 +392,24 @@ static int give(struct set_walk *w, struct set_piece *out)
 	return 1;
 }
 
+/* Of a file with no event of the wanted time, what is good: 1, or 0 if nothing is. */
+static int give_names(struct set_walk *w, struct set_piece *out)
+{
+	const struct source_file *file = &w->set.files[w->at];
+	struct found *f = &w->found[w->at], end = *f;
+	int fd;
+
+	*f = (struct found){ 0 };
+	look(w, w->at++);
+	end.good = f->good;
+	*f = end;
+	fd = end.good ? open_file(file) : -1;
+	*out = (struct set_piece){
+		.fd = fd, .path = file->path, .limit = end.good, .names_only = true
+	};
+	return fd >= 0;
+}
+
 int set_walk_next(struct set_walk *w, struct set_piece *out)
 {
 	while (w->at < w->set.cnt) {
@@ -356,10 +417,18 @@ int set_walk_next(struct set_walk *w, struct set_piece *out)
 		struct found *f = &w->found[w->at];
 
 		see_number(w, file, f);
-		if (file->left_out) {
+		if (f->names && !w->again) {
+			if (give_names(w, out))
+				return 1;
+			continue;
+		}
+		if (file->left_out || f->elsewhere) {
 			w->at++;
 			continue;
 		}
+		/* what is told of a hole takes metadata of the file after it */
+		if (w->hole && f->by_end)
+			*f = (struct found){ .told = f->told };
 		if (w->set.cnt > 1)
 			look(w, w->at);
 		if (f->bad && !f->good) {

@@ -32,6 +32,7 @@ struct set_piece {
 	uint64_t limit; /* so many of its bytes, unpacked; UINT64_MAX: all, and what may be added */
 	const void *data;
 	size_t sz;
+	bool names_only; /* no event of it is wanted */
 };
 
 /* Takes the files over; @ops stay the caller's. Of a set of one, nothing is looked into. */
@@ -47,6 +48,14 @@ void set_walk_free(struct set_walk *w);
 int set_walk_next(struct set_walk *w, struct set_piece *out);
 /* The number of the first file: so many before it are not there, if there ever were. */
 uint64_t set_walk_first(const struct set_walk *w);
+
+/*
+ * From here on only files that may have events between these times, as the last event of each says. Before the first
+ * rewind also files that begin within SET_WALK_NAMES_NS after @to_ns: a symbol that was found late is in these. False:
+ * nothing is known to be elsewhere, or everything is, and all files are read.
+ */
+#define SET_WALK_NAMES_NS 30000000000ULL
+bool set_walk_restrict(struct set_walk *w, uint64_t from_ns, uint64_t to_ns);
 
 /* Back to the first. */
 void set_walk_rewind(struct set_walk *w);

@@ -26,6 +26,7 @@
 #include "trace/set_walk.h"
 
 #define SOURCE_BUF_SIZE (64 * 1024)
+#define KEPT_MAX (64 << 20)
 #define GZIP_MAGIC "\x1f\x8b"
 #define ZSTD_MAGIC "\x28\xb5\x2f\xfd"
 
@@ -39,6 +40,11 @@ struct source {
 	struct set_walk *walk; /* NULL: one file */
 	struct set_piece piece; /* of it, which is read */
 	uint64_t piece_at, before; /* bytes handed out of it, and of those before it */
+	bool keeps; /* what is read of the set, for the next time */
+	bool has_all; /* of it */
+	bool replays; /* it is the next time */
+	uint8_t *kept;
+	size_t kept_len, kept_cap, kept_at;
 	enum source_mode mode;
 	bool any; /* some byte has been handed out */
 	int failed; /* an error that came with the last good bytes, for the next call */
@@ -154,6 +160,7 @@ void source_close(struct source *src)
 	set_walk_free(src->walk);
 	if (src->fd >= 0)
 		close(src->fd);
+	free(src->kept);
 	free(src->name);
 	free(src);
 }
@@ -366,6 +373,34 @@ static ssize_t read_piece(struct source *src, void *buf, size_t sz)
 	return n;
 }
 
+static void keep(struct source *src, const void *buf, ssize_t n)
+{
+	src->has_all = !n;
+	if (src->piece.names_only)
+		return;
+	src->keeps = n >= 0 && src->kept_len + (size_t)n <= KEPT_MAX;
+	if (!src->keeps) {
+		free(src->kept);
+		src->kept = NULL;
+		src->kept_len = src->kept_cap = 0;
+	}
+	if (!src->keeps || !n)
+		return;
+	src->kept = array_reserve(src->kept, &src->kept_cap, src->kept_len + (size_t)n, 1);
+	memcpy(src->kept + src->kept_len, buf, (size_t)n);
+	src->kept_len += (size_t)n;
+}
+
+static ssize_t read_kept(struct source *src, void *buf, size_t sz)
+{
+	const size_t left = src->kept_len - src->kept_at;
+
+	sz = sz < left ? sz : left;
+	memcpy(buf, src->kept + src->kept_at, sz);
+	src->kept_at += sz;
+	return (ssize_t)sz;
+}
+
 ssize_t source_read(void *ctx, void *buf, size_t sz)
 {
 	struct source *src = ctx;
@@ -373,9 +408,13 @@ ssize_t source_read(void *ctx, void *buf, size_t sz)
 
 	if (!sz)
 		return 0;
+	if (src->replays)
+		return read_kept(src, buf, sz);
 	do {
 		n = src->walk ? read_piece(src, buf, sz) : read_file(src, buf, sz);
 	} while (!n && next_piece(src));
+	if (src->keeps)
+		keep(src, buf, n);
 	src->any |= n > 0;
 	return n;
 }
@@ -431,8 +470,19 @@ int source_fd(const struct source *src)
 	return src->walk ? -1 : src->fd;
 }
 
+bool source_restrict(struct source *src, uint64_t from_ns, uint64_t to_ns)
+{
+	src->keeps = src->walk && set_walk_restrict(src->walk, from_ns, to_ns);
+	return src->keeps;
+}
+
 int source_rewind(struct source *src)
 {
+	src->kept_at = 0;
+	src->replays = src->keeps && src->has_all;
+	if (src->replays)
+		return 0;
+	src->kept_len = 0;
 	if (src->walk) {
 		if (src->fd >= 0)
 			close(src->fd);

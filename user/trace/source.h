@@ -64,6 +64,13 @@ bool source_is_regular(const struct source *src);
 /* The descriptor that bytes are read from: its offset tells how far reading has got. Borrowed. -1 of a set. */
 int source_fd(const struct source *src);
 
+/*
+ * Before the first byte: of a set, read only files that may have events between these times, and each only once if they
+ * are small. Until source_rewind() files of the 30 seconds after @to_ns are read too, for their symbols. False: all files
+ * are read.
+ */
+bool source_restrict(struct source *src, uint64_t from_ns, uint64_t to_ns);
+
 /* Back to the first byte. 0, or -errno (-ESPIPE on pipes). */
 int source_rewind(struct source *src);
 

@@ -15,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/errname.h"
 #include "base/str.h"
 #include "prof_events.h"
 
@@ -155,7 +156,7 @@ static bool add_errno(struct buf *out, int64_t x)
 	if (x <= -512 && x > -517)
 		name = restarts[-x - 512];
 	else
-		name = strerrorname_np((int)-x);
+		name = errname((int)-x);
 	buf_addi(out, x);
 	if (name) {
 		buf_addch(out, ' ');

@@ -34,7 +34,14 @@ enum trace_kind {
 	TRACE_LOST,
 	TRACE_STATS,
 	TRACE_SUMMARY,
+	TRACE_SEGMENT_END,
 };
+
+/* What the recorder says of itself and of the file, which is nothing that happened. */
+static inline bool trace_is_account(enum trace_kind kind)
+{
+	return kind == TRACE_CLOCK_SYNC || kind == TRACE_STATS || kind == TRACE_SEGMENT_END;
+}
 
 /* What happened in the kernel, as sets of kinds: all but samples; of these, all but switches. */
 #define TRACE_KINDS_QUIET                                                                          \

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* A disk that fills up while a recording goes on: a small file system of the test's own. */
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/output.h"
+#include "support.h"
+
+static char disk[128];
+
+static void unmount(void)
+{
+	if (*disk)
+		umount2(disk, MNT_DETACH);
+	live_cleanup();
+}
+
+TestSuite(full, .fini = unmount, .timeout = 120);
+
+#define MS_NS 1000000L
+
+enum { MIB = 1 << 20, WAITS_MAX = 64 * MIB, STEADY_LOOKS = 300 };
+
+/* Nobody else sees it, and it goes with the test. */
+static void make_disk(const char *options)
+{
+	cr_assert_eq(unshare(CLONE_NEWNS), 0);
+	cr_assert_eq(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	snprintf(disk, sizeof(disk), "%s", live_path("disk"));
+	cr_assert_eq(mkdir(disk, 0700), 0);
+	cr_assert_eq(mount("none", disk, "tmpfs", 0, options), 0);
+}
+
+static const char *on_disk(const char *name)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), "%.100s/%.20s", disk, name);
+	return path;
+}
+
+static void take_room(off_t sz)
+{
+	int fd = open(on_disk("ballast"), O_CREAT | O_WRONLY, 0600);
+
+	cr_assert_eq(posix_fallocate(fd, 0, sz), 0);
+	close(fd);
+}
+
+static void nap(struct live_rec *rec)
+{
+	const struct timespec step = { .tv_nsec = MS_NS };
+
+	cr_assert_eq(waitpid(rec->proc.pid, NULL, WNOHANG), 0, "the recorder ended");
+	nanosleep(&step, NULL);
+}
+
+static void wait_to_say(struct live_rec *rec, const char *text)
+{
+	bool said = false;
+
+	while (!said) {
+		struct buf errors = live_errors(&rec->proc);
+
+		said = errors.len && strstr(errors.data, text);
+		buf_free(&errors);
+		if (!said)
+			nap(rec);
+	}
+}
+
+/* A fast stimulus, whose events fill the disk. */
+static void begin(struct live_proc *numbers, struct live_rec *rec, const char *file, const char *a,
+		  const char *b)
+{
+	live_stimulus(numbers, "numbers", "2000", NULL);
+	live_record(rec, "-o", on_disk(file), "-m", "64K", "--no-samples", "--switch-stacks",
+		    "none", "--event-stacks", "both", "-e", "syscalls:sys_enter_close", "-p",
+		    live_number(numbers->pid), a, b, NULL);
+	snprintf(rec->path, sizeof(rec->path), "%s", on_disk(file));
+}
+
+static const char *verify(const char *path)
+{
+	const char *const args[] = { "info", "--verify", path, NULL };
+	static struct buf said;
+	struct live_proc p;
+
+	live_run(&p, args, NULL);
+	buf_clear(&said);
+	buf_addstr(&said, buf_cstr(&p.said));
+	live_proc_fini(&p);
+	return buf_cstr(&said);
+}
+
+static void expect_good(const char *name)
+{
+	const char *said = verify(on_disk(name));
+
+	cr_expect(strstr(said, ": good: "), "%s: %s", name, said);
+}
+
+static void expect_stopped(const char *option)
+{
+	struct live_proc numbers;
+	struct live_rec rec;
+	struct buf errors;
+
+	begin(&numbers, &rec, "t.bin", option, NULL);
+	live_recording(&rec);
+	cr_assert_eq(write(numbers.in, "\n", 1), 1);
+	cr_expect_eq(live_wait(&rec.proc), 3);
+	errors = live_errors(&rec.proc);
+	cr_expect(strstr(errors.data, "t.bin: No space left on device; the file reads up to its "
+				      "last flush\n"),
+		  "%s", errors.data);
+	buf_free(&errors);
+	live_proc_fini(&rec.proc);
+	live_kill(&numbers);
+	expect_good("t.bin");
+	unlink(on_disk("t.bin"));
+}
+
+Test(full, a_recording_ends_and_its_file_is_whole)
+{
+	make_disk("size=1m");
+	expect_stopped(NULL);
+	expect_stopped("-z1");
+	expect_stopped("--compress=zstd");
+}
+
+static size_t rss(const struct live_rec *rec)
+{
+	unsigned long pages = 0;
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)rec->proc.pid);
+	f = fopen(path, "r");
+	if (!f || fscanf(f, "%*u %lu", &pages) != 1)
+		pages = 0;
+	if (f)
+		fclose(f);
+	return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* It has taken what it may keep in memory, and takes no more: what comes is lost in the rings. */
+static void wait_for_loss(struct live_rec *rec)
+{
+	const size_t base = rss(rec);
+	size_t last = 0;
+
+	for (int steady = 0; steady < STEADY_LOOKS;) {
+		const size_t now = rss(rec);
+
+		steady = now == last && now > base + WAITS_MAX / 2 ? steady + 1 : 0;
+		last = now;
+		nap(rec);
+	}
+}
+
+Test(full, a_recording_waits_for_room_and_counts_what_it_loses)
+{
+	struct live_proc numbers;
+	struct live_trace lt;
+	struct live_rec rec;
+
+	make_disk("size=300m");
+	take_room(299 * MIB);
+	begin(&numbers, &rec, "t.bin", "--on-full=pause", NULL);
+	live_recording(&rec);
+	cr_assert_eq(write(numbers.in, "\n", 1), 1);
+	wait_to_say(&rec, "No space left on device: the trace waits in memory ");
+	wait_for_loss(&rec);
+	cr_assert_eq(unlink(on_disk("ballast")), 0);
+	wait_to_say(&rec, "there is room again for ");
+	live_kill(&numbers);
+	cr_expect_eq(live_finish(&rec), 0);
+	live_open(&lt, rec.path, false);
+	cr_expect_gt(lt.lost, 0);
+	cr_expect_gt(lt.ring_full, 0, "the gap has its time");
+	cr_expect_eq(lt.produced, lt.written + lt.lost);
+	live_close(&lt);
+	expect_good("t.bin");
+}
+
+Test(full, a_recording_that_ends_before_there_is_room_ends_with_an_error)
+{
+	struct live_proc numbers;
+	struct live_rec rec;
+
+	make_disk("size=1m");
+	begin(&numbers, &rec, "t.bin", "--on-full=pause", "-z1");
+	live_recording(&rec);
+	cr_assert_eq(write(numbers.in, "\n", 1), 1);
+	wait_to_say(&rec, "until there is room");
+	live_kill(&numbers);
+	cr_expect_eq(live_finish(&rec), 3);
+	expect_good("t.bin");
+}
+
+/* The highest and the lowest number of a finished file; how many there are. */
+static size_t find(unsigned long *lowest, unsigned long *highest)
+{
+	DIR *dir = opendir(disk);
+	struct dirent *ent;
+	unsigned long number;
+	size_t cnt = 0;
+	int end;
+
+	*lowest = -1UL;
+	*highest = 0;
+	while ((ent = readdir(dir))) {
+		end = 0;
+		if (sscanf(ent->d_name, "t.%lu.bin%n", &number, &end) != 1 || ent->d_name[end])
+			continue;
+		*lowest = number < *lowest ? number : *lowest;
+		*highest = number > *highest ? number : *highest;
+		cnt++;
+	}
+	closedir(dir);
+	return cnt;
+}
+
+static bool active(const struct live_rec *rec)
+{
+	char path[256];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%.*s.0.bin.active", (int)(strlen(rec->path) - 4), rec->path);
+	return !stat(path, &st) && st.st_size;
+}
+
+Test(full, the_oldest_files_make_room)
+{
+	unsigned long lowest = 0, highest, number;
+	struct live_proc numbers;
+	struct live_trace lt;
+	struct live_rec rec;
+	char name[64];
+
+	make_disk("size=6m");
+	begin(&numbers, &rec, "t.bin", "--switch-output=1M", "--on-full=drop-oldest");
+	while (!active(&rec))
+		nap(&rec);
+	cr_assert_eq(write(numbers.in, "\n", 1), 1);
+	while (!find(&lowest, &highest) || lowest < 3)
+		nap(&rec);
+	live_kill(&numbers);
+	cr_expect_eq(live_finish(&rec), 0);
+	cr_assert_geq(find(&lowest, &highest), 3);
+	for (number = lowest; number <= highest; number++) {
+		snprintf(name, sizeof(name), "t.%lu.bin", number);
+		expect_good(name);
+	}
+	live_open(&lt, on_disk(name), false);
+	cr_expect_eq(lt.produced, lt.written + lt.lost);
+	live_close(&lt);
+}
+
+/* One file after the other gets so many bytes, and each waits for symbols. */
+static void fill_waiting(struct outlet *out, void **files, size_t cnt, size_t sz)
+{
+	char *data = calloc(1, sz);
+
+	for (size_t i = 0; i < cnt; i++) {
+		cr_assert_eq(out->begin(out->ctx, &files[i]), 0);
+		/* a trace begins so, or the file is nobody's to delete */
+		memcpy(data, "TRC\0\1", 5);
+		cr_assert_eq(out->write(files[i], data, sz), 0);
+	}
+	free(data);
+}
+
+/* No file is finished when the disk is full, as on a busy machine. */
+Test(full, files_that_wait_for_symbols_make_room_when_no_other_is_left)
+{
+	enum { CNT = 6, FIT = 3 };
+	struct output_cfg cfg = { .set = true, .on_full = OUTPUT_DROP_OLDEST };
+	unsigned long lowest, highest;
+	void *files[CNT];
+	struct outlet out;
+	char *name;
+
+	make_disk("size=3500k");
+	cfg.path = on_disk("t.bin");
+	cr_assert_eq(output_open(&cfg, (uid_t)-1, (gid_t)-1, &out, &name), 0);
+	fill_waiting(&out, files, CNT, MIB);
+	for (int i = 0; i < CNT; i++)
+		cr_expect_eq(out.end(files[i]), 0);
+	cr_expect_eq(out.close(out.ctx), 0);
+	cr_expect_eq(find(&lowest, &highest), FIT);
+	cr_expect_eq(lowest, CNT - FIT);
+	cr_expect_eq(highest, CNT - 1);
+	free(name);
+}
+
+/* What stands in the way of the symbols is the file that they are for. */
+Test(full, symbols_that_find_no_room_end_their_file_without_a_message)
+{
+	struct output_cfg cfg = { .set = true, .on_full = OUTPUT_DROP_OLDEST };
+	FILE *said = tmpfile();
+	void *files[2];
+	struct outlet out;
+	char text[1024];
+	struct stat st;
+	char *name;
+
+	make_disk("size=3m");
+	cfg.path = on_disk("t.bin");
+	cr_assert_eq(output_open(&cfg, (uid_t)-1, (gid_t)-1, &out, &name), 0);
+	fill_waiting(&out, files, 2, MIB + MIB / 2);
+	dup2(fileno(said), STDERR_FILENO);
+	for (int i = 0; i < 3; i++)
+		cr_expect_eq(out.write(files[0], "symbols", 7), 0);
+	cr_expect_eq(out.end(files[0]), 0);
+	cr_expect_eq(out.end(files[1]), 0);
+	cr_expect_eq(out.close(out.ctx), 0);
+	rewind(said);
+	text[fread(text, 1, sizeof(text) - 1, said)] = 0;
+	cr_expect_null(strstr(text, "cannot"), "%s", text);
+	cr_assert_eq(stat(on_disk("t.0.bin"), &st), 0);
+	cr_expect_eq(st.st_size, MIB + MIB / 2, "as it was before them");
+	cr_assert_eq(stat(on_disk("t.1.bin"), &st), 0);
+	cr_expect_eq(st.st_size, MIB + MIB / 2);
+	fclose(said);
+	free(name);
+}
