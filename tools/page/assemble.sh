@@ -3,6 +3,8 @@
 # Puts the page together: assemble.sh > page.html. Style and modules go into page.html; their digests into its
 # policy, by which a browser runs nothing else. @TRACE@, @FROM@ and @CONNECT@ are left to whoever writes the page.
 set -eu
+LC_ALL=C
+export LC_ALL
 
 cd "$(dirname "$0")"
 tmp=$(mktemp -d)

@@ -47,7 +47,7 @@ const TELLING = ['MergedPart', 'CpuSampleEvent', 'ModuleEvent', 'TaskEvent', 'Sy
 const NAMING = ['MergedPart', 'ModuleEvent', 'ModuleStatus', 'ProcMapsEntry', 'TaskEvent', 'SymbolTableEntry',
 	'SegmentMetadataEvent', 'TracepointSymbol'];
 /* Nothing to look at, or shown otherwise. */
-const UNSEEN = [...NAMING, 'CpuSampleEvent', 'ClockSyncEvent', 'RecorderStats', 'LostEvents'];
+const UNSEEN = [...NAMING, 'CpuSampleEvent', 'ClockSyncEvent', 'RecorderStats', 'LostEvents', 'SegmentEnd'];
 
 /* The number of a field as one of 32 bits. */
 function u32(v) {

@@ -136,7 +136,7 @@ static void see_part(const struct diff *d, struct diff_side *s, const struct tra
 	struct diff_part *part;
 
 	if (!ev->has_ts || trace_is_naming(ev->kind) || ev->kind == TRACE_STATS ||
-	    ev->kind == TRACE_LOST)
+	    ev->kind == TRACE_SEGMENT_END || ev->kind == TRACE_LOST)
 		return;
 	observed_event(&s->observed_time, ev);
 	s->parts = array_reserve(s->parts, &s->part_cap, (size_t)ev->part + 1, sizeof(*s->parts));

@@ -25,7 +25,7 @@ struct offcpu_opts {
 	struct view_opts view;
 	const char *by, *states;
 	uint64_t min_ns, max_ns, limit;
-	bool hist, folded, kernel, user, json;
+	bool hist, folded, kernel, user, json, include_self;
 };
 
 struct offcpu {
@@ -95,6 +95,7 @@ static const struct opt offcpu_opts[] = {
 	  .arg = "N",
 	  .help = "at most N rows (default 20, with --json all; 0: all)" },
 	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
+	TIMELINE_SELF_OPT(struct offcpu_opts, include_self),
 	VIEW_OPTS(struct offcpu_opts, view),
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
 };
@@ -543,7 +544,13 @@ static int offcpu_file(const void *arg, const char *path)
 	const struct offcpu_opts *opts = arg;
 	struct offcpu o = { .opts = opts };
 	const struct timeline_opts t = {
-		.sel = &opts->sel, .fn = take, .event = take_event, .reset = drop, .ctx = &o
+		.sel = &opts->sel,
+		.fn = take,
+		.event = take_event,
+		.reset = drop,
+		.ctx = &o,
+		/* a flame graph has no place to say so */
+		.hide_recorder = !opts->include_self && !opts->folded,
 	};
 	int code;
 

@@ -199,6 +199,17 @@ static ssize_t write_stream(void *cookie, const char *s, size_t n)
 	return p->err ? 0 : (ssize_t)n;
 }
 
+/* False: only glibc lets a program do so; with another C library all output goes past the pager. */
+static bool replace_stdout(FILE *f)
+{
+#ifdef __GLIBC__
+	stdout = f;
+	return true;
+#else
+	return false;
+#endif
+}
+
 struct page *page_begin(void)
 {
 	const cookie_io_functions_t io = { .write = write_stream };
@@ -214,13 +225,13 @@ struct page *page_begin(void)
 	p->cols = ws.ws_col;
 	p->terminal = stdout;
 	p->stream = fopencookie(p, "w", io);
-	if (!p->stream) {
-		free(p);
-		return NULL;
-	}
 	fflush(stdout);
-	stdout = p->stream;
-	return p;
+	if (p->stream && replace_stdout(p->stream))
+		return p;
+	if (p->stream)
+		fclose(p->stream);
+	free(p);
+	return NULL;
 }
 
 int page_end(struct page *p)
@@ -230,7 +241,7 @@ int page_end(struct page *p)
 	if (!p)
 		return 0;
 	fclose(p->stream);
-	stdout = p->terminal;
+	replace_stdout(p->terminal);
 	if (p->mode == PAGE_HOLDS)
 		p->err = put(p, buf_cstr(&p->held), p->held.len);
 	if (p->mode == PAGE_PAGES) {

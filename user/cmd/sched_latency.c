@@ -22,7 +22,7 @@ struct latency_opts {
 	struct view_opts view;
 	int sort, by;
 	uint64_t worst, limit;
-	bool hist, json;
+	bool hist, json, include_self;
 };
 
 struct latency {
@@ -74,6 +74,7 @@ static const struct opt latency_opts[] = {
 	  .arg = "N",
 	  .help = "at most N rows (default 30, with --json all; 0: all)" },
 	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
+	TIMELINE_SELF_OPT(struct latency_opts, include_self),
 	VIEW_OPTS(struct latency_opts, view),
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
 };
@@ -453,6 +454,7 @@ static int latency_file(const void *arg, const char *path)
 					 .event = take_event,
 					 .reset = drop,
 					 .ctx = &l,
+					 .hide_recorder = !opts->include_self,
 					 .no_stacks = !opts->worst };
 	int code = timeline_run(&l.timeline, &t, path);
 

@@ -208,6 +208,14 @@ bool select_wants_scan(const struct select *sel)
 	       (sel->from.kind == SELECT_PERCENT || sel->to.kind == SELECT_PERCENT);
 }
 
+bool select_is_absolute(const struct select *sel, uint64_t *from_ns, uint64_t *to_ns)
+{
+	*from_ns = sel->from.value;
+	*to_ns = sel->to.value;
+	return sel->has_time && sel->from.kind == SELECT_ABSOLUTE &&
+	       sel->to.kind == SELECT_ABSOLUTE;
+}
+
 /* Local midnight of the day on which the part starts, on its clock; may be negative. */
 static int64_t midnight(const struct part *part, uint64_t first_ts)
 {

@@ -108,6 +108,9 @@ bool select_wants_scan(const struct select *sel);
 /* Reads all of @r for its span and rewinds it. 0, or -errno after one printed line. */
 int select_scan(struct select *sel, struct reader *r);
 
+/* Whether --time is a window of the trace's clock that is known before anything is read. */
+bool select_is_absolute(const struct select *sel, uint64_t *from_ns, uint64_t *to_ns);
+
 /* Every event in order, wanted or not, before it is matched: times are resolved against them. */
 void select_see(struct select *sel, const struct reader *r, const struct trace_event *ev);
 

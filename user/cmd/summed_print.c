@@ -16,7 +16,7 @@
 
 enum { LATENCY_LIMIT = 30, BLOCKED_LIMIT = 20 };
 
-void summed_print_take(struct summed *s, const struct timeline *t, const struct trace *trace,
+void summed_print_take(struct summed *s, struct timeline *t, const struct trace *trace,
 		       const struct trace_event *ev)
 {
 	struct names_task task = { .tid = TRACE_NONE,
@@ -27,7 +27,8 @@ void summed_print_take(struct summed *s, const struct timeline *t, const struct 
 	const struct names_task *known;
 	struct dial9_str name;
 
-	if (ev->kind != TRACE_SUMMARY || !timeline_has_time(t, ev))
+	if (ev->kind != TRACE_SUMMARY || !timeline_has_time(t, ev) ||
+	    timeline_hides(t, ev->part, ev->pid, ev->pid))
 		return;
 	if (trace_str(trace, ev, ROLE_COMM, &name))
 		task.comm = names_add(t->names, name.ptr, name.len);

@@ -14,7 +14,7 @@ struct summed_print {
 };
 
 /* Adds an event if it is a sum that the command line lets through. */
-void summed_print_take(struct summed *s, const struct timeline *t, const struct trace *trace,
+void summed_print_take(struct summed *s, struct timeline *t, const struct trace *trace,
 		       const struct trace_event *ev);
 
 /*

@@ -23,6 +23,7 @@
 #include "cmd/paint.h"
 #include "cmd/text.h"
 #include "profile/account.h"
+#include "profile/recorder_tasks.h"
 #include "profile/stay.h"
 
 /*
@@ -31,8 +32,10 @@
  */
 static void take_interval(void *ctx, const struct interval *i)
 {
-	const struct timeline *r = ctx;
+	struct timeline *r = ctx;
 
+	if (timeline_hides(r, i->part, i->pid, i->tid))
+		return;
 	if (i->end_by != INTERVAL_TO_NOTHING || timeline_has_switches(r, i->part))
 		r->opts.fn(r->opts.ctx, i);
 }
@@ -48,6 +51,8 @@ static void begin_engine(struct timeline *r)
 	event_counts_fini(&r->losses);
 	memset(&r->losses, 0, sizeof(r->losses));
 	observed_fini(&r->observed);
+	hmap_fini(&r->hidden);
+	recorder_tasks_fini(&r->recorder);
 	r->any = false;
 	r->first_ts = r->last_ts = r->switches = 0;
 }
@@ -285,6 +290,8 @@ void timeline_fini(struct timeline *r)
 	event_counts_fini(&r->losses);
 	observed_fini(&r->observed);
 	hmap_fini(&r->switched);
+	hmap_fini(&r->hidden);
+	recorder_tasks_fini(&r->recorder);
 	select_fini(&r->sel);
 	reader_free(r->reader);
 	memset(r, 0, sizeof(*r));
@@ -295,6 +302,16 @@ int timeline_end(const struct timeline *r, struct view *view)
 	int code = view_end(view);
 
 	return code == CMD_OK && reader_is_incomplete(r->reader) ? CMD_INPUT : code;
+}
+
+bool timeline_hides(struct timeline *r, uint32_t part, uint32_t pid, uint32_t tid)
+{
+	if (!r->opts.hide_recorder || select_by_thread(&r->sel) ||
+	    !recorder_tasks_has(&r->recorder, reader_trace(r->reader), r->names, r->part, part,
+				pid))
+		return false;
+	hmap_set(&r->hidden, names_task_key(r->names, part, tid), r);
+	return true;
 }
 
 bool timeline_has_switches(const struct timeline *r, uint32_t part)
@@ -432,6 +449,11 @@ void timeline_put_head(struct buf *out, const struct timeline *t, const char *wh
 		buf_addstr(out, "# thinned: ");
 		paint_put(out, color, PAINT_WARN, buf_cstr(&line), line.len);
 	}
+	if (t->hidden.cnt) {
+		buf_addstr(out, "# not shown: dial9-prof itself: ");
+		str_counted(out, t->hidden.cnt, "thread");
+		buf_addstr(out, "; --include-self shows them\n");
+	}
 	buf_free(&line);
 }
 
@@ -504,6 +526,8 @@ void timeline_json_head(struct buf *out, const struct timeline *t)
 	str_json(out, file, strlen(file));
 	buf_printf(out, ",\"span_ns\":%" PRIu64 ",", timeline_span_ns(t));
 	text_json_account(out, &t->losses.account);
+	if (t->hidden.cnt)
+		buf_printf(out, ",\"recorder_threads_hidden\":%zu", t->hidden.cnt);
 }
 
 void timeline_put_waker(struct buf *out, const struct timeline *t, const struct interval_waker *by)

@@ -9,6 +9,7 @@
 #include "profile/event_counts.h"
 #include "profile/intervals.h"
 #include "profile/observed.h"
+#include "profile/recorder_tasks.h"
 #include "profile/waits.h"
 
 /*
@@ -33,6 +34,11 @@ struct timeline_opts {
 	 * (PROF_EV_OFF_CPU) counts as one without.
 	 */
 	bool each_switch;
+	/*
+	 * Threads of the recorder and its helper processes are left out and counted, unless threads are selected by
+	 * who they are: they would head tables of who was blocked.
+	 */
+	bool hide_recorder;
 	bool no_stacks; /* intervals and events of switches come without: it is faster */
 };
 
@@ -55,6 +61,8 @@ struct timeline {
 	bool learnt; /* losses and names, by a reading before */
 	uint32_t part; /* of the event at hand */
 	uint64_t switches; /* in all of the trace, or stays off the CPU: 0 when it was recorded without */
+	struct hmap hidden; /* threads that opts.hide_recorder left out: clock << 32 | tid */
+	struct recorder_tasks recorder;
 	struct hmap switched; /* see timeline_has_switches() */
 };
 
@@ -79,6 +87,8 @@ bool timeline_has_switches(const struct timeline *r, uint32_t part);
  * Of these it is not known what threads did in between.
  */
 bool timeline_stays(const struct timeline *r, uint64_t *min_ns, uint64_t *max_ns);
+/* Whether opts.hide_recorder leaves this thread out; counts it if so. */
+bool timeline_hides(struct timeline *r, uint32_t part, uint32_t pid, uint32_t tid);
 /* Whether the time of an event that has one is looked at. */
 bool timeline_has_time(const struct timeline *r, const struct trace_event *ev);
 
@@ -119,7 +129,7 @@ uint64_t timeline_span_ns(const struct timeline *t);
  * losses and pauses, and of a single part, all is timeline_span_ns().
  */
 struct observed_sum timeline_observed(const struct timeline *t, uint32_t cpu);
-/* "# FILE: WHAT over 1.234 s" and a line about what was lost meanwhile. */
+/* "# FILE: WHAT over 1.234 s", and a line each about what was lost meanwhile and what is hidden. */
 void timeline_put_head(struct buf *out, const struct timeline *t, const char *what, bool color);
 /*
  * The first columns of a row of waits: time (a star: some are cut), its share of @all_ns, how many, the average
@@ -150,5 +160,12 @@ void timeline_json_stack(struct buf *out, const struct timeline *t, const char *
 
 /* Whether -p, -t, -C, --comm and --cgroup let an interval through, on this CPU; TRACE_NONE: on any. */
 bool timeline_wants(const struct timeline *r, const struct interval *i, uint32_t cpu);
+
+/* What shows what opts.hide_recorder hides, for tables of options: @m a bool. */
+#define TIMELINE_SELF_OPT(s, m)                                                                    \
+	{                                                                                          \
+		.name = "include-self", .kind = OPT_FLAG, .off = offsetof(s, m),                   \
+		.help = "also show threads of the recorder and its helper processes"               \
+	}
 
 #endif /* D9_CMD_TIMELINE_H */

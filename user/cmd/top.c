@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/opts.h"
 #include "cmd/cmd.h"
@@ -33,7 +34,7 @@ struct top_opts {
 	struct opt_list events;
 	uint32_t hz;
 	uint64_t delay_ns, duration_ns, limit;
-	const char *output;
+	const char *output, *btf;
 	int color;
 };
 
@@ -96,6 +97,12 @@ static const struct opt top_opts[] = {
 	  .arg = "FILE",
 	  .group = "Output",
 	  .help = "also write the trace to a file (default: none is written)" },
+	{ .name = "btf",
+	  .kind = OPT_STR,
+	  .off = O(btf),
+	  .arg = "FILE",
+	  .group = "Recorder",
+	  .help = "Read the types of this kernel from FILE, if /sys/kernel/btf/vmlinux is hidden" },
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
 };
 
@@ -154,6 +161,10 @@ static void make_words(const struct top_opts *o, char **command, struct words *w
 	if (!o->output)
 		add(w, "--names-wait=0");
 	target_each_word(&o->target, add_word, w);
+	if (o->btf) {
+		add(w, "--btf");
+		add(w, o->btf);
+	}
 	if (o->hz)
 		add_number(w, "-F", o->hz, "");
 	if (o->duration_ns)
@@ -182,7 +193,7 @@ struct recorder {
 /* It is no part of the terminal's foreground: Ctrl-C is for the one who shows, who ends it. */
 static void run_recorder(const struct words *w, int trace, int messages)
 {
-	int null = open("/dev/null", O_RDONLY);
+	int null = file_null(O_RDONLY);
 
 	setpgid(0, 0);
 	if (null >= 0)

@@ -58,6 +58,7 @@ static const struct opt wakeup_opts[] = {
 	  .arg = "N",
 	  .help = "at most N rows (default 20, with --json all; 0: all)" },
 	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
+	TIMELINE_SELF_OPT(struct wakeup_opts, include_self),
 	VIEW_OPTS(struct wakeup_opts, view),
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
 };
@@ -239,7 +240,12 @@ static int edges_file(const struct wakeup_opts *opts, const char *path)
 {
 	struct wakeup w = { .opts = opts, .edges = { .opts = { .keys = keys_of(opts) } } };
 	const struct timeline_opts t = {
-		.sel = &opts->sel, .fn = take, .reset = drop, .ctx = &w, .no_stacks = !opts->stacks
+		.sel = &opts->sel,
+		.fn = take,
+		.reset = drop,
+		.ctx = &w,
+		.hide_recorder = !opts->include_self,
+		.no_stacks = !opts->stacks,
 	};
 	int code = timeline_run(&w.timeline, &t, path);
 

@@ -10,7 +10,7 @@ struct wakeup_opts {
 	struct view_opts view;
 	const char *chain; /* TID[@TIME] */
 	uint64_t limit, depth;
-	bool by_tid, stacks, json;
+	bool by_tid, stacks, json, include_self;
 };
 
 /* The path to one waking, as --chain has it: an exit code of cmd.h. */

@@ -274,8 +274,7 @@ static void chrome_event(struct export *x, const struct export_thread *t,
 			 const struct trace_event *ev)
 {
 	if (!ev->has_ts || ev->kind == TRACE_SCHED_SWITCH || ev->kind == TRACE_SCHED_WAKING ||
-	    ev->kind == TRACE_OFF_CPU || ev->kind == TRACE_SAMPLE || ev->kind == TRACE_CLOCK_SYNC ||
-	    ev->kind == TRACE_STATS)
+	    ev->kind == TRACE_OFF_CPU || ev->kind == TRACE_SAMPLE || trace_is_account(ev->kind))
 		return;
 	begin_mark(x, t, ev->part, ev->cpu);
 	put_ts(x, ev->ts);

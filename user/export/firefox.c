@@ -172,8 +172,7 @@ static void firefox_event(struct export *x, const struct export_thread *t,
 	struct record r = { .start = ev->ts, .what = AN_EVENT };
 
 	if (!ev->has_ts || ev->kind == TRACE_SCHED_SWITCH || ev->kind == TRACE_SCHED_WAKING ||
-	    ev->kind == TRACE_OFF_CPU || ev->kind == TRACE_SAMPLE || ev->kind == TRACE_CLOCK_SYNC ||
-	    ev->kind == TRACE_STATS)
+	    ev->kind == TRACE_OFF_CPU || ev->kind == TRACE_SAMPLE || trace_is_account(ev->kind))
 		return;
 	r.stack = stack_tree_add(&f->tables.stacks, x->names, ev->frames, ev->frame_cnt);
 	r.type = type_of(x, ev->schema);

@@ -66,7 +66,7 @@ static void perf_script_event(struct export *x, const struct export_thread *t,
 {
 	struct perf_script *s = x->state;
 
-	if (ev->kind != TRACE_CLOCK_SYNC && ev->kind != TRACE_STATS)
+	if (!trace_is_account(ev->kind))
 		script_stream_put(&s->stream, &x->out, ev);
 }
 

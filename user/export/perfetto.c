@@ -318,7 +318,7 @@ static void perfetto_event(struct export *x, const struct export_thread *t,
 		put_later_clocks(x, ev);
 	else if (!plan->known)
 		perfetto_counters(x, t, ev);
-	if (ev->kind == TRACE_CLOCK_SYNC || ev->kind == TRACE_STATS)
+	if (trace_is_account(ev->kind))
 		return;
 	packet = proto_begin(&x->out, TRACE_PACKET);
 	bundle = proto_begin(&x->out, PACKET_FTRACE);
