@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* main.c - which subcommand is meant */
 #include <fcntl.h>
+#ifdef PROF_STATIC
+#include <nss.h>
+#endif
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/opts.h"
 #include "cmd/cmd.h"
@@ -119,9 +123,24 @@ static bool open_standard_files(void)
 
 	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 &&
-		    open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) != fd)
+		    file_null(fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) != fd)
 			return false;
 	return true;
+}
+
+/*
+ * glibc finds users and hosts with modules that /etc/nsswitch.conf names. They load only into the version of glibc
+ * that they were built with; a static program carries its own version, so it uses what is built in.
+ */
+static void use_builtin_lookups(void)
+{
+#ifdef PROF_STATIC
+	__nss_configure_lookup("passwd", "files");
+	__nss_configure_lookup("group", "files");
+	__nss_configure_lookup("initgroups", "files");
+	__nss_configure_lookup("services", "files");
+	__nss_configure_lookup("hosts", "files dns");
+#endif
 }
 
 /*
@@ -145,6 +164,7 @@ int main(int argc, char **argv)
 
 	if (!open_standard_files())
 		return CMD_OUTPUT;
+	use_builtin_lookups();
 	if (argc < 2) {
 		print_help(stderr);
 		return CMD_USAGE;

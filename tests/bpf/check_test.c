@@ -64,8 +64,10 @@ Test(check, root_can_record_here_and_does)
 	cr_expect(strstr(said.data, "\nA recording can start.\n"), "%s", said.data);
 	expect_state(&said, "CAP_BPF", "ok ");
 	expect_state(&said, "kernel types (BTF)", "ok ");
-	expect_state(&said, "BPF at the scheduler", "ok ");
-	expect_state(&said, "user stacks", "ok ");
+	expect_state(&said, "record -a", "ok ");
+	expect_state(&said, "--neighbours", "ok ");
+	expect_state(&said, "--min-block", "ok ");
+	expect_state(&said, "--summary", "ok ");
 	expect_state(&said, "kernel symbols", "ok ");
 	buf_free(&said);
 	cr_expect_eq(live_run(&p, args, NULL), 0);
@@ -106,4 +108,20 @@ Test(check, json_says_the_same)
 	cr_expect_eq(strstr(said.data, "{\"can_record\":false,"), said.data, "%s", said.data);
 	cr_expect(strstr(said.data, "\"state\":\"missing\",\"name\":\"BPF programs\""));
 	buf_free(&said);
+}
+
+Test(check, programs_that_nobody_may_load_are_one_line)
+{
+	const char *args[] = { "check", "--programs", NULL };
+	struct live_proc p;
+	struct buf err;
+
+	cr_expect_eq(live_run(&p, args, become_nobody), 2);
+	cr_expect_eq(p.said.len, 0, "%s", buf_cstr(&p.said));
+	err = live_errors(&p);
+	buf_cstr(&err);
+	cr_expect_eq(strncmp(err.data, "dial9-prof: ", 12), 0, "%s", err.data);
+	cr_expect_eq(strchr(err.data, '\n'), err.data + err.len - 1, "one line: %s", err.data);
+	buf_free(&err);
+	live_proc_fini(&p);
 }

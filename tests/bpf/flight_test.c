@@ -5,6 +5,7 @@
  */
 #include <criterion/criterion.h>
 #include <dirent.h>
+#include <dirent.h>
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "control.h"
+#include "kernel/proc.h"
 #include "profile/intervals.h"
 #include "support.h"
 
@@ -467,4 +469,112 @@ Test(flight, one_that_is_killed_leaves_nothing_torn)
 	cr_expect_geq(complete, KILLS / 4);
 	live_go(&numbers);
 	live_end(&numbers);
+}
+
+/* ---- the recorder itself ------------------------------------------------------------------------- */
+
+enum { HELPERS_MAX = 64, GENERATIONS = 2 };
+
+/* Whether a process is a child or grandchild of the recorder, as long as both live. */
+static bool is_helper(pid_t pid, pid_t recorder)
+{
+	struct proc_status status;
+
+	for (int i = 0; i < GENERATIONS; i++) {
+		if (proc_read_status(pid, &status))
+			return false;
+		pid = status.ppid;
+		if (pid == recorder)
+			return true;
+	}
+	return false;
+}
+
+static size_t find_helpers(pid_t recorder, uint32_t *pids)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	size_t cnt = 0;
+
+	cr_assert(dir);
+	while ((entry = readdir(dir)) && cnt < HELPERS_MAX)
+		if (is_helper(atoi(entry->d_name), recorder))
+			pids[cnt++] = (uint32_t)atoi(entry->d_name);
+	closedir(dir);
+	return cnt;
+}
+
+/* Whether one of these asked for a snapshot; other recorders may, too. */
+static bool asked_for(const char *path, const uint32_t *pids, size_t cnt)
+{
+	struct trace_event ev;
+	struct live_trace lt;
+	bool found = false;
+
+	live_open(&lt, path, false);
+	while (live_next(&lt, &ev))
+		for (size_t i = 0; i < cnt && live_is(&ev, PROF_EV_TRIGGER); i++)
+			found |= live_int(&ev, PROF_F_TID) == pids[i];
+	live_close(&lt);
+	return found;
+}
+
+/* Helpers are looked at alone, and wait for longer than the trigger allows until one has work. */
+static bool helpers_ask(const char *option, bool wait)
+{
+	struct live_control control;
+	uint32_t pids[HELPERS_MAX];
+	struct live_rec rec;
+	bool found = false;
+	size_t cnt;
+
+	live_control(&control);
+	live_record(&rec, "-a", "--comm", "d9-*", "--flight", "30s,64M", "--trigger-latency",
+		    "offcpu>1ms", "--rearm", "0", "-d", "4", "--control", control.spec, option,
+		    NULL);
+	live_ask(&control, "ping");
+	cnt = find_helpers(rec.proc.pid, pids);
+	cr_assert_gt(cnt, 2);
+	if (wait)
+		wait_for(&rec, 0, "");
+	cr_assert_eq(live_finish(&rec), 0);
+	for (unsigned int i = 0; is_there(file_of(&rec, i, "")); i++)
+		found |= asked_for(file_of(&rec, i, ""), pids, cnt);
+	live_control_fini(&control);
+	return found;
+}
+
+Test(flight, the_recorder_and_its_helpers_are_no_trigger)
+{
+	cr_expect(!helpers_ask(NULL, false));
+}
+
+Test(flight, unless_they_are_asked_for)
+{
+	cr_expect(helpers_ask("--include-self", true));
+}
+
+/* As a container's first process starts it: the program waits beside the recorder, whose child it is. */
+Test(flight, a_child_from_before_the_recorder_is_a_trigger)
+{
+	static const char script[] =
+		"me=$$; while kill -0 $me 2>/dev/null; do sleep 0.2; done & exec \"$@\" -p $!";
+	struct live_proc proc;
+	bool found = false;
+	struct live_trace lt;
+	struct trace_event ev;
+
+	live_spawn(&proc,
+		   (const char *[]){ "/bin/sh", "-c", script, "sh", live_program(), "record",
+				     "--flight", "30s,64M", "--trigger-latency", "offcpu>100ms",
+				     "-d", "2", "-q", "-o", live_path("child"), NULL },
+		   NULL);
+	cr_assert_eq(live_wait(&proc), 0);
+	live_proc_fini(&proc);
+	live_open(&lt, live_path("child.0.bin"), false);
+	while (live_next(&lt, &ev))
+		found |= live_is(&ev, PROF_EV_TRIGGER) &&
+			 !strcmp(live_text(&lt, &ev, PROF_F_REASON), PROF_TRIGGER_OFFCPU);
+	live_close(&lt);
+	cr_expect(found);
 }

@@ -7,11 +7,19 @@ Tells whether a recording can start here: what is missing, what that costs, and
 what mends it.
 
 Options:
-      --json      one JSON object
+      --json             one JSON object
+      --programs[=GLOB]  Load each BPF program alone in each configuration whose
+                         name matches GLOB and print the instructions that the
+                         verifier processed; for bug reports (default *)
+      --btf=FILE         Read the types of this kernel from FILE, if
+                         /sys/kernel/btf/vmlinux is hidden
+  -v, --verbose          Also print the verifier's log of refused programs; -vv
+                         adds libbpf's messages
 
 Display:
-      --no-pager  print everything at once, also what is longer than the screen
-  -h, --help      this text
+      --no-pager         print everything at once, also what is longer than the
+                         screen
+  -h, --help             this text
 
 Examples:
   sudo dial9-prof check
@@ -23,3 +31,12 @@ $ dial9-prof check now
 $ dial9-prof check --jsom
 ! dial9-prof: check: unknown option --jsom (did you mean --json?); see dial9-prof check --help
 ? 1
+$ dial9-prof check --programs=nothing
+! dial9-prof: check: no configuration matches 'nothing'; expected one of default, process, no-inherit, thread, fp, no-call-graph, max-stack, no-stacks, user-stacks, all-stacks, all-stacks-fp, verify-stacks, neighbours, neighbours-all, events, no-sched, filter, min-block, min-block-process, min-block-fp, summary, summary-process, flight, flight-event, sched-sample, max-overhead, user, cgroup, name, selected-all, selected-min-block, selected-summary, cpus, include-self, ring-size, unwind-mem, clockid
+? 1
+$ dial9-prof check --btf=/nope
+! dial9-prof: check: --btf /nope: No such file or directory
+? 2
+$ dial9-prof check --programs --btf=/nope
+! dial9-prof: check: --btf /nope: No such file or directory
+? 2

@@ -63,10 +63,18 @@ Output:
   -o, --output=FILE         default dial9.bin; - is standard output; unix:PATH
                             and tcp:HOST:PORT are where somebody listens
       --switch-output[=SIZE|TIME|signal]
-                            files that take turns, FILE.0.bin, FILE.1.bin: the
-                            next one after 500M or 1h; SIGUSR2 and SIGHUP always
-                            begin it
-      --switch-max-files=N  keep N of them: the oldest are removed
+                            rotate the output: start a new file, FILE.N.bin,
+                            every SIZE (500M) or TIME (30s, 5min, 1h), and on
+                            SIGUSR2 and SIGHUP
+      --switch-max-files=N  keep N of these files, those of earlier runs
+                            included: delete the oldest
+      --disk-budget=SIZE    never let all files of this name together, those of
+                            earlier runs included, take more than SIZE
+      --on-full=stop|pause|drop-oldest
+                            when the disk is full or the budget is used up: end
+                            with an error, lose and count events until there is
+                            room, or delete the oldest file (default stop;
+                            drop-oldest with --disk-budget)
       --max-size=SIZE       end when so much was written
       --timestamp-filename  the time of the start becomes part of the name
   -z, --compression-level[=LEVEL]
@@ -90,6 +98,8 @@ Output:
                             take enable, disable, snapshot, ping and stop from
                             there, as perf does, and answer to the second with
                             ack
+      --ready-fd=FD         write a newline to descriptor FD, and close it, when
+                            recording runs
       --meta=KEY=VALUE      also say this of the recording; repeatable
   -m, --ring-size=SIZE      buffer for each CPU (default 4M)
       --rings=N             so many buffers at most, which CPUs share (default
@@ -120,6 +130,8 @@ Recorder:
       --max-overhead=PCT    of the CPU time of all CPUs: beyond that stacks of
                             switches are left out, then slices of time, which
                             the trace says
+      --btf=FILE            Read the types of this kernel from FILE, if
+                            /sys/kernel/btf/vmlinux is hidden
       --no-orc              take kernel stacks by the kernel's own helper: the
                             same ones, but slowly
       --verify-stacks       compare each stack that is walked or reused with
@@ -416,10 +428,10 @@ $ dial9-prof --no-sched --no-samples -a
 #
 # Files that take turns, and how they are packed.
 $ dial9-prof --switch-output=100 -a
-! dial9-prof: record: --switch-output takes a size (500M), a time (30s, 1h) or the word signal; see dial9-prof record --help
+! dial9-prof: record: --switch-output takes a size (500M), a time (30s, 5min, 1h) or the word signal; see dial9-prof record --help
 ? 1
 $ dial9-prof --switch-output=soon -a
-! dial9-prof: record: --switch-output takes a size (500M), a time (30s, 1h) or the word signal; see dial9-prof record --help
+! dial9-prof: record: --switch-output takes a size (500M), a time (30s, 5min, 1h) or the word signal; see dial9-prof record --help
 ? 1
 $ dial9-prof --switch-output=4K -a
 ! dial9-prof: record: --switch-output takes no less than 64K: each file says everything again that it needs; see dial9-prof record --help
@@ -427,8 +439,34 @@ $ dial9-prof --switch-output=4K -a
 $ dial9-prof --switch-output=1ms -a
 ! dial9-prof: record: --switch-output takes no less than 10ms; see dial9-prof record --help
 ? 1
+$ dial9-prof -a --switch-output 1s
+! dial9-prof: record: the value of --switch-output needs '=': use --switch-output=1s, or ./1s if that is the command
+? 1
+$ dial9-prof --switch-output 64M -a
+! dial9-prof: record: the value of --switch-output needs '=': use --switch-output=64M, or ./64M if that is the command
+? 1
 $ dial9-prof --switch-max-files 3 -a
 ! dial9-prof: record: --switch-max-files is for --switch-output and --flight; see dial9-prof record --help
+? 1
+$ dial9-prof --switch-output=1min --switch-max-files 0 -a
+! dial9-prof: record: --switch-max-files 0: want a number of 1 or more
+? 1
+$ dial9-prof --disk-budget 10M -a
+! dial9-prof: record: --disk-budget is for --switch-output and --flight; use --max-size for one file; see dial9-prof record --help
+? 1
+$ dial9-prof --switch-output=1min --disk-budget 100K -a
+! dial9-prof: record: --disk-budget 100K: want a size of 1M or more
+? 1
+$ dial9-prof --on-full drop-oldest -a
+! dial9-prof: record: --on-full drop-oldest is for --switch-output and --flight: one file has nothing to delete; see dial9-prof record --help
+? 1
+$ dial9-prof --on-full wait -a
+! dial9-prof: record: --on-full wait: want one of stop, pause, drop-oldest
+? 1
+$ dial9-prof --on-full pause -o - -a | cat
+! dial9-prof: record: --on-full is for files: -o FILE; see dial9-prof record --help
+$ dial9-prof --flight 30s,64M --disk-budget 20M -a
+! dial9-prof: record: --disk-budget is less than the memory of --flight, and so less than one of its files; see dial9-prof record --help
 ? 1
 $ dial9-prof --switch-output -o - -a | cat
 ! dial9-prof: record: --switch-output and --timestamp-filename are for files: -o FILE; see dial9-prof record --help
@@ -471,6 +509,15 @@ $ dial9-prof -z10 -a
 $ dial9-prof -z --app-trace . -a
 ! dial9-prof: record: --app-trace wants one plain file to merge into: -o FILE; see dial9-prof record --help
 ? 1
+#
+# The newline of --ready-fd is no part of a trace.
+$ dial9-prof -a -d 0.1 -o - --ready-fd=3 3>&1
+! dial9-prof: record: --ready-fd is where the trace goes: choose another descriptor; see dial9-prof record --help
+? 1
+$ dial9-prof -a -d 0.1 -o ready --ready-fd=3 3>ready
+! dial9-prof: record: --ready-fd is where the trace goes: choose another descriptor; see dial9-prof record --help
+? 1
+$ rm ready
 #
 # --version is the program's.
 $ dial9-prof record --version

@@ -7,28 +7,31 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernel/privileges.h"
+
 Test(perf, errors_have_a_remedy_whatever_their_sign)
 {
 	static const struct {
 		int err;
 		const char *part;
 	} cases[] = {
-		{ EPERM, "sudo" },
-		{ EACCES, "sudo" },
-		{ EMFILE, "ulimit -n" },
-		{ ENFILE, "ulimit -n" },
-		{ ENODEV, "offline" },
-		{ ENOENT, "does not have the event" },
-		{ EOPNOTSUPP, "counter" },
-		{ EBUSY, "another program" },
-		{ EINVAL, "rate is too high" },
-		{ ENOSPC, "No space left on device" },
+		{ EMFILE, "ulimit -n" },	{ ENFILE, "ulimit -n" },
+		{ ENODEV, "offline" },		{ ENOENT, "does not have the event" },
+		{ EOPNOTSUPP, "counter" },	{ EBUSY, "another program" },
+		{ EINVAL, "rate is too high" }, { ENOSPC, "No space left on device" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		cr_expect(strstr(perf_open_error(cases[i].err), cases[i].part), "%d", cases[i].err);
 		cr_expect_str_eq(perf_open_error(-cases[i].err), perf_open_error(cases[i].err));
 	}
+}
+
+Test(perf, whoever_lacks_capabilities_is_told_so)
+{
+	cr_assert_eq(privileges_drop_all_but(0), 0);
+	cr_expect(strstr(perf_open_error(EPERM), "CAP_PERFMON"), "%s", perf_open_error(EPERM));
+	cr_expect(strstr(perf_open_error(-EACCES), "sudo"));
 }
 
 Test(perf, a_sampler_without_a_rate_is_refused)

@@ -224,6 +224,23 @@ Test(tables, our_file_without_a_table_stays_without)
 	cr_expect_eq(tables_moves(tables), 0);
 }
 
+/* Else its stacks would go by frame pointers, which such a file need not keep. */
+Test(tables, file_that_nobody_came_to_read_is_asked_for_another_time)
+{
+	static const int errors[] = { -ECHILD, -ETIMEDOUT, -EBUSY };
+	size_t i;
+
+	for (i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		const struct map lib = file("/lib/libx.so", 1 + i);
+		uint32_t slot = slot_for(ROOT, &lib);
+
+		ask(slot);
+		answer(errors[i]);
+		cr_expect_eq(modules[slot].without, 0, "%s", strerror(-errors[i]));
+		cr_expect_eq(modules[slot].left_out, 1, "%s", strerror(-errors[i]));
+	}
+}
+
 Test(tables, a_file_without_build_id_is_what_it_was_when_it_was_last_changed)
 {
 	struct map m = file("/bin/x", 0), other;

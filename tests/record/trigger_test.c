@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "prof_abi.h"
@@ -14,6 +15,7 @@
 #include "record/eventset.h"
 #include "record/flight.h"
 #include "record/status.h"
+#include "record/tasks.h"
 
 #define HOUR 3600000000000ULL
 
@@ -61,11 +63,13 @@ static struct event_def *defs[] = { &open_def, &close_def };
 static const struct eventset events = { .defs = defs, .cnt = 2 };
 static const char *const names[] = { "fs:cl*" };
 
+static struct trigger_self self; /* nobody */
+
 static struct trigger *make(const struct trigger_cfg *cfg)
 {
 	static int anything;
 
-	return trigger_new(cfg, &events, NULL, (struct flight *)&anything);
+	return trigger_new(cfg, &events, &self, NULL, (struct flight *)&anything);
 }
 
 static void step(struct trigger *t, uint64_t mark)
@@ -73,20 +77,25 @@ static void step(struct trigger *t, uint64_t mark)
 	cr_assert_eq(trigger_step(t, NULL, mark), 0);
 }
 
-static void see(struct trigger *t, uint16_t event, uint64_t ts)
+static void see_of(struct trigger *t, uint16_t event, uint64_t ts, uint32_t pid)
 {
 	const struct prof_rec rec = {
-		.kind = PROF_REC_TRACEPOINT, .event = event, .ts = ts, .pid = 7, .tid = 8
+		.kind = PROF_REC_TRACEPOINT, .event = event, .ts = ts, .pid = pid, .tid = 8
 	};
 
 	trigger_see(t, &rec);
+}
+
+static void see(struct trigger *t, uint16_t event, uint64_t ts)
+{
+	see_of(t, event, ts, 7);
 }
 
 Test(trigger, without_a_flight_recorder_there_is_none_and_nobody_minds)
 {
 	const struct trigger_cfg cfg = { .asked = &asked };
 
-	cr_expect_null(trigger_new(&cfg, &events, NULL, NULL));
+	cr_expect_null(trigger_new(&cfg, &events, &self, NULL, NULL));
 	trigger_see(NULL, NULL);
 	trigger_ask(NULL);
 	cr_expect_eq(trigger_step(NULL, NULL, 1), 0);
@@ -114,6 +123,18 @@ Test(trigger, an_event_that_is_one_is_told_with_its_thread_and_others_are_not)
 	cr_expect_eq(snapshots, 1, "what was at that time has been written");
 	step(t, 400);
 	cr_expect_eq(snapshots, 1);
+	trigger_free(t);
+}
+
+Test(trigger, what_was_asked_for_before_the_start_is_heard)
+{
+	struct trigger *t;
+
+	asked++;
+	t = make(&(struct trigger_cfg){ .asked = &asked });
+	step(t, 100);
+	cr_expect_eq(told_cnt, 1);
+	cr_expect_str_eq(told.reason, PROF_TRIGGER_SIGNAL);
 	trigger_free(t);
 }
 
@@ -197,4 +218,38 @@ Test(trigger, a_wait_that_was_too_long_is_told_with_how_long_it_was)
 	cr_expect_eq(trigger_end(t, NULL, 99), 0);
 	cr_expect_eq(holes, 1, "what was not kept is told");
 	trigger_free(t);
+}
+
+/* How many snapshots an event of this process asks for. */
+static unsigned int told_of(const struct trigger_self *who, uint32_t pid)
+{
+	const unsigned int before = told_cnt;
+	struct trigger *t;
+
+	self = *who;
+	t = make(&(struct trigger_cfg){ .events = names, .event_cnt = 1 });
+	see_of(t, 1, 100, pid);
+	step(t, 200);
+	trigger_free(t);
+	return told_cnt - before;
+}
+
+Test(trigger, what_the_recorder_does_itself_is_none)
+{
+	struct tasks *tasks = tasks_new(false);
+	const uint32_t pid = getpid(), parent = getppid();
+
+	cr_assert_eq(tasks_scan(tasks, (pid_t)pid), 0);
+	cr_expect_eq(told_of(&(struct trigger_self){ tasks, pid, { 0 } }, pid), 0);
+	cr_expect_eq(told_of(&(struct trigger_self){ tasks, 1, { 2, pid } }, pid), 0, "its helper");
+	cr_expect_eq(told_of(&(struct trigger_self){ tasks, 1, { 2, parent } }, pid), 0,
+		     "a child of its helper");
+	cr_expect_eq(told_of(&(struct trigger_self){ tasks, parent, { 2 } }, pid), 1,
+		     "another child of it");
+	cr_expect_eq(told_of(&(struct trigger_self){ tasks, 0, { 0 } }, pid), 1, "when all count");
+	close_def.cfg.pid_cnt = 1;
+	cr_expect_eq(told_of(&(struct trigger_self){ tasks, pid, { 0 } }, pid), 1,
+		     "an event that is also another's");
+	close_def.cfg.pid_cnt = 0;
+	tasks_free(tasks);
 }

@@ -102,6 +102,7 @@ static const struct {
 	{ "m", 60000000000ULL },
 	{ "min", 60000000000ULL },
 	{ "h", 3600000000000ULL },
+	{ "d", 86400000000000ULL },
 };
 
 /* Digits behind a decimal point: their value as a fraction of one unit, rounded down. */

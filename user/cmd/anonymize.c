@@ -147,6 +147,8 @@ enum anonymize_as anonymize_meta(const char *key, size_t len)
 		PROF_META_RING_BYTES,
 		PROF_META_WAKING_STACKS,
 		PROF_META_TARGET_PIDS,
+		PROF_META_RECORDER_PID,
+		PROF_META_RECORDER_HELPERS,
 		PROF_META_INHERIT,
 	};
 

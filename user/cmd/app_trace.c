@@ -9,7 +9,6 @@
  */
 #include "cmd/app_trace.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -149,15 +148,10 @@ static void open_found(struct keeper *k, int dir, const char *name)
 	buf_free(&whole);
 }
 
-static int no_dots(const struct dirent *d)
-{
-	return d->d_name[0] != '.';
-}
-
 static bool open_all(struct keeper *k)
 {
 	int fd = open(k->output, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), dir, n;
-	struct dirent **all = NULL;
+	char **all = NULL;
 
 	if (fd < 0 || fstat(fd, &k->recording) || !S_ISREG(k->recording.st_mode)) {
 		log_error(WORD ": cannot read %s again: %s", k->output,
@@ -166,14 +160,12 @@ static bool open_all(struct keeper *k)
 	}
 	add(k, fd, k->output);
 	dir = open(k->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	n = dir < 0 ? -1 : scandirat(dir, ".", &all, no_dots, versionsort);
+	n = dir < 0 ? -errno : file_names(dir, false, &all);
 	if (n < 0)
-		log_error(WORD ": cannot read %s: %s", k->dir, strerror(errno));
-	for (int i = 0; i < n; i++) {
-		open_found(k, dir, all[i]->d_name);
-		free(all[i]);
-	}
-	free(all);
+		log_error(WORD ": cannot read %s: %s", k->dir, strerror(-n));
+	for (int i = 0; i < n; i++)
+		open_found(k, dir, all[i]);
+	file_names_free(all, n);
 	if (dir >= 0)
 		close(dir);
 	return n >= 0;

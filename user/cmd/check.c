@@ -10,12 +10,16 @@
 #include "base/opts.h"
 #include "base/str.h"
 #include "cmd/check.h"
+#include "cmd/check_programs.h"
 #include "cmd/cmd.h"
 #include "cmd/view.h"
+#include "record/given_btf.h"
 
 struct check_opts {
 	struct view_opts view;
 	bool json;
+	const char *programs, *btf;
+	int verbose;
 };
 
 static const struct opt check_table[] = {
@@ -23,6 +27,24 @@ static const struct opt check_table[] = {
 	  .kind = OPT_FLAG,
 	  .off = offsetof(struct check_opts, json),
 	  .help = "one JSON object" },
+	{ .name = "programs",
+	  .kind = OPT_STR,
+	  .off = offsetof(struct check_opts, programs),
+	  .arg = "GLOB",
+	  .implied = "*",
+	  .help = "Load each BPF program alone in each configuration whose name matches GLOB and "
+		  "print the instructions that the verifier processed; for bug reports "
+		  "(default *)" },
+	{ .name = "btf",
+	  .kind = OPT_STR,
+	  .off = offsetof(struct check_opts, btf),
+	  .arg = "FILE",
+	  .help = "Read the types of this kernel from FILE, if /sys/kernel/btf/vmlinux is hidden" },
+	{ .name = "verbose",
+	  .key = 'v',
+	  .kind = OPT_COUNT,
+	  .off = offsetof(struct check_opts, verbose),
+	  .help = "Also print the verifier's log of refused programs; -vv adds libbpf's messages" },
 	VIEW_OPT_PAGER(struct check_opts, view),
 	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
 };
@@ -45,14 +67,6 @@ static const char *const states[] = {
 	[CHECK_BAD] = "missing",
 };
 
-static bool can_record(const struct check *c)
-{
-	for (size_t i = 0; i < c->cnt; i++)
-		if (c->rows[i].state == CHECK_BAD)
-			return false;
-	return true;
-}
-
 static bool need_option(const struct check_row *row)
 {
 	return row->state != CHECK_GOOD && row->option;
@@ -70,7 +84,7 @@ static void print_verdict(const struct check *c)
 {
 	const char *with = "with ";
 
-	if (!can_record(c)) {
+	if (!check_can_record(c)) {
 		puts("No recording can start.");
 		return;
 	}
@@ -114,7 +128,7 @@ void check_print_json(const struct check *c)
 {
 	struct buf out = { 0 };
 
-	buf_printf(&out, "{\"can_record\":%s,\"checks\":[", can_record(c) ? "true" : "false");
+	buf_printf(&out, "{\"can_record\":%s,\"checks\":[", check_can_record(c) ? "true" : "false");
 	for (size_t i = 0; i < c->cnt; i++) {
 		const struct check_row *row = &c->rows[i];
 
@@ -131,11 +145,52 @@ void check_print_json(const struct check *c)
 	buf_free(&out);
 }
 
+static int print_programs(const struct check_opts *o)
+{
+	struct view view;
+	int code, shown;
+
+	view_begin(&view, &o->view, true);
+	code = check_programs(o->programs, o->btf, o->json, o->verbose);
+	shown = view_end(&view);
+	return shown == CMD_OK ? code : shown;
+}
+
+static int print_check(const struct check_opts *o)
+{
+	struct check check = { 0 };
+	struct view view;
+	int code;
+
+	check_probe(&check, o->btf);
+	view_begin(&view, &o->view, true);
+	if (o->json)
+		check_print_json(&check);
+	else
+		check_print_text(&check);
+	code = view_end(&view);
+	if (code == CMD_OK && !check_can_record(&check))
+		code = CMD_START;
+	check_fini(&check);
+	return code;
+}
+
+static int nothing(void *ctx)
+{
+	return 0;
+}
+
+/* A bad file has one line, not one for each recording that is tried. */
+static int run(const struct check_opts *o)
+{
+	if (o->btf && given_btf_run("check", o->btf, nothing, NULL))
+		return CMD_START;
+	return o->programs ? print_programs(o) : print_check(o);
+}
+
 int cmd_check(int argc, char **argv)
 {
 	struct check_opts o = { 0 };
-	struct check check = { 0 };
-	struct view view;
 	int first, code = CMD_USAGE, err;
 
 	err = opts_parse(&check_spec, argc, argv, &o, &first);
@@ -144,16 +199,10 @@ int cmd_check(int argc, char **argv)
 	if (!err && first < argc)
 		log_error("check: takes no '%s'; see dial9-prof check --help", argv[first]);
 	else if (!err) {
-		check_probe(&check);
-		view_begin(&view, &o.view, true);
-		if (o.json)
-			check_print_json(&check);
-		else
-			check_print_text(&check);
-		code = view_end(&view);
-		if (code == CMD_OK && !can_record(&check))
-			code = CMD_START;
-		check_fini(&check);
+		log_set_level(o.verbose > 1 ? LOG_LEVEL_DEBUG :
+			      o.programs    ? LOG_LEVEL_QUIET :
+					      LOG_LEVEL_WARN);
+		code = run(&o);
 	}
 	opts_fini(&check_spec, &o);
 	return code;

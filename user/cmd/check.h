@@ -2,6 +2,7 @@
 #ifndef D9_CMD_CHECK_H
 #define D9_CMD_CHECK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum check_state {
@@ -24,9 +25,17 @@ struct check {
 	size_t cnt, cap;
 };
 
-/* Looks at the process and the kernel. Needs no privileges, and finds less without. */
-void check_probe(struct check *c);
+/* @btf: as record --btf; NULL: none. Looks at the process and the kernel. Needs no privileges, and finds less without. */
+void check_probe(struct check *c, const char *btf);
 void check_fini(struct check *c);
+
+/* One more row. The text of costs is borrowed, that of mend is copied; NULL: none. */
+struct check_row *check_add(struct check *c, const char *name, enum check_state state,
+			    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void check_explain(struct check_row *row, const char *costs, const char *mend);
+
+/* Whether no row is bad. */
+bool check_can_record(const struct check *c);
 
 /* On standard output: a line or more for each row, and the verdict; or one JSON object. */
 void check_print_text(const struct check *c);

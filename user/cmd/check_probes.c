@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/capability.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +23,9 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "cmd/check.h"
+#include "cmd/check_features.h"
 #include "kernel/cpus.h"
+#include "kernel/denial.h"
 #include "kernel/perf.h"
 #include "kernel/perf_ring.h"
 #include "kernel/privileges.h"
@@ -42,41 +43,6 @@ enum {
 };
 
 #define BTF "/sys/kernel/btf/vmlinux"
-
-static struct check_row *add(struct check *c, const char *name, enum check_state state,
-			     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-
-static struct check_row *add(struct check *c, const char *name, enum check_state state,
-			     const char *fmt, ...)
-{
-	struct check_row *row;
-	char detail[256];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(detail, sizeof(detail), fmt, ap);
-	va_end(ap);
-	c->rows = array_reserve(c->rows, &c->cap, c->cnt + 1, sizeof(*c->rows));
-	row = &c->rows[c->cnt++];
-	*row = (struct check_row){ .name = name, .state = state, .detail = xstrdup(detail) };
-	return row;
-}
-
-static void explain(struct check_row *row, const char *costs, const char *mend)
-{
-	row->costs = costs;
-	row->mend = mend ? xstrdup(mend) : NULL;
-}
-
-void check_fini(struct check *c)
-{
-	for (size_t i = 0; i < c->cnt; i++) {
-		free(c->rows[i].detail);
-		free(c->rows[i].mend);
-	}
-	free(c->rows);
-	*c = (struct check){ 0 };
-}
 
 /* A number in a file of /proc/sys, or fallback. */
 static int64_t read_number(const char *path, int64_t fallback)
@@ -113,11 +79,11 @@ static void probe_privileges(struct check *c, uint64_t caps)
 		struct check_row *row;
 
 		if (privileges_have(caps, p->cap)) {
-			add(c, p->name, CHECK_GOOD, "%s", p->purpose);
+			check_add(c, p->name, CHECK_GOOD, "%s", p->purpose);
 			continue;
 		}
-		row = add(c, p->name, p->need == PRIVILEGE_REQUIRED ? CHECK_BAD : CHECK_LESS,
-			  "not there");
+		row = check_add(c, p->name, p->need == PRIVILEGE_REQUIRED ? CHECK_BAD : CHECK_LESS,
+				"not there");
 		row->costs = p->costs;
 		row->mend = p->need == PRIVILEGE_USEFUL ? xstrdup("sudo") : setcap_command();
 	}
@@ -128,28 +94,30 @@ static void probe_namespace(struct check *c)
 	struct stat st;
 
 	if (stat("/proc/self/ns/pid", &st) || st.st_ino == PID_NS_INO) {
-		add(c, "pid namespace", CHECK_GOOD, "the host's");
+		check_add(c, "pid namespace", CHECK_GOOD, "the host's");
 		return;
 	}
-	explain(add(c, "pid namespace", CHECK_LESS, "a container's"),
-		"-p, -t and a COMMAND name other processes than the kernel does; -a works",
-		"record on the host");
+	check_explain(check_add(c, "pid namespace", CHECK_LESS, "a container's"),
+		      "-p, -t and a COMMAND name other processes than the kernel does; -a works",
+		      "record on the host");
 }
 
 /* ---- kernel ------------------------------------------------------------------------------------ */
 
-static void probe_btf(struct check *c)
+static void probe_btf(struct check *c, const char *btf)
 {
 	struct utsname uts;
 	const char *release = uname(&uts) ? "?" : uts.release;
 
-	if (!access(BTF, R_OK)) {
-		add(c, "kernel types (BTF)", CHECK_GOOD, "%s", release);
+	if (btf || !access(BTF, R_OK)) {
+		check_add(c, "kernel types (BTF)", CHECK_GOOD, "%s", release);
 		return;
 	}
-	explain(add(c, "kernel types (BTF)", CHECK_BAD, "no " BTF " in Linux %s", release),
+	check_explain(
+		check_add(c, "kernel types (BTF)", CHECK_BAD, "no " BTF " in Linux %s", release),
 		"nothing can be recorded",
-		"a kernel of 5.15 or later, built with CONFIG_DEBUG_INFO_BTF=y");
+		"a kernel of 5.15 or later, built with CONFIG_DEBUG_INFO_BTF=y; or, if it has the "
+		"file but hides it, a copy: --btf FILE");
 }
 
 static void probe_tracefs(struct check *c)
@@ -159,15 +127,15 @@ static void probe_tracefs(struct check *c)
 
 	err = tracefs_open_quiet(&fd, &mounted);
 	if (!err) {
-		add(c, "tracefs", CHECK_GOOD,
-		    mounted ? "mounted" : "mounted for the recorder alone");
+		check_add(c, "tracefs", CHECK_GOOD,
+			  mounted ? "mounted" : "mounted for the recorder alone");
 		close(fd);
 		return;
 	}
-	explain(add(c, "tracefs", CHECK_BAD, "%s: %s", mounted ? "mounted" : "not mounted",
-		    strerror(-err)),
-		"nothing can be recorded",
-		mounted ? "sudo" : "sudo mount -t tracefs tracefs /sys/kernel/tracing");
+	check_explain(check_add(c, "tracefs", CHECK_BAD, "%s: %s",
+				mounted ? "mounted" : "not mounted", strerror(-err)),
+		      "nothing can be recorded",
+		      mounted ? "sudo" : "sudo mount -t tracefs tracefs /sys/kernel/tracing");
 }
 
 static void probe_paranoid(struct check *c, uint64_t caps)
@@ -175,14 +143,17 @@ static void probe_paranoid(struct check *c, uint64_t caps)
 	int64_t level = read_number("/proc/sys/kernel/perf_event_paranoid", INT64_MIN);
 
 	if (level == INT64_MIN)
-		explain(add(c, "perf events", CHECK_BAD, "this kernel has none"),
-			"nothing can be recorded", "a kernel built with CONFIG_PERF_EVENTS=y");
+		check_explain(check_add(c, "perf events", CHECK_BAD, "this kernel has none"),
+			      "nothing can be recorded",
+			      "a kernel built with CONFIG_PERF_EVENTS=y");
 	else if (level > PARANOID_MAX && !(caps & 1ULL << CAP_SYS_ADMIN))
-		explain(add(c, "perf events", CHECK_BAD, "perf_event_paranoid is %" PRId64, level),
+		check_explain(
+			check_add(c, "perf events", CHECK_BAD, "perf_event_paranoid is %" PRId64,
+				  level),
 			"nothing can be recorded: kernels that know such a level want CAP_SYS_ADMIN",
 			"sudo sysctl kernel.perf_event_paranoid=2");
 	else
-		add(c, "perf events", CHECK_GOOD, "perf_event_paranoid is %" PRId64, level);
+		check_add(c, "perf events", CHECK_GOOD, "perf_event_paranoid is %" PRId64, level);
 }
 
 static void probe_sampler(struct check *c, uint32_t cpu)
@@ -194,19 +165,20 @@ static void probe_sampler(struct check *c, uint32_t cpu)
 
 	err = perf_open_sampler(cpu, &cfg, &fd, &cycles);
 	if (err) {
-		row = add(c, "sampling clock", CHECK_LESS, "%s", perf_open_error(err));
+		row = check_add(c, "sampling clock", CHECK_LESS, "%s", perf_open_error(err));
 		row->option = "--no-samples";
-		explain(row, "no CPU samples; --no-samples records the rest",
-			err == -EACCES || err == -EPERM ? "sudo" : NULL);
+		check_explain(row, "no CPU samples; --no-samples records the rest",
+			      err == -EACCES || err == -EPERM ? "sudo" : NULL);
 		return;
 	}
 	close(fd);
 	if (cycles)
-		add(c, "sampling clock", CHECK_GOOD, "cycles");
+		check_add(c, "sampling clock", CHECK_GOOD, "cycles");
 	else
-		explain(add(c, "sampling clock", CHECK_LESS, "cpu-clock: no cycle counter here"),
-			"samples by a timer, none where interrupts are off",
-			"a virtual machine whose host passes its counters on");
+		check_explain(check_add(c, "sampling clock", CHECK_LESS,
+					"cpu-clock: no cycle counter here"),
+			      "samples by a timer, none where interrupts are off",
+			      "a virtual machine whose host passes its counters on");
 }
 
 static void probe_kallsyms(struct check *c)
@@ -220,12 +192,14 @@ static void probe_kallsyms(struct check *c)
 	if (f)
 		fclose(f);
 	if (addr)
-		add(c, "kernel symbols", CHECK_GOOD, "/proc/kallsyms");
+		check_add(c, "kernel symbols", CHECK_GOOD, "/proc/kallsyms");
 	else
-		explain(add(c, "kernel symbols", CHECK_LESS,
-			    f ? "/proc/kallsyms hides addresses (kptr_restrict is %" PRId64 ")" :
-				"no /proc/kallsyms (kptr_restrict is %" PRId64 ")",
-			    read_number("/proc/sys/kernel/kptr_restrict", 0)),
+		check_explain(
+			check_add(c, "kernel symbols", CHECK_LESS,
+				  f ? "/proc/kallsyms hides addresses (kptr_restrict is %" PRId64
+				      ")" :
+				      "no /proc/kallsyms (kptr_restrict is %" PRId64 ")",
+				  read_number("/proc/sys/kernel/kptr_restrict", 0)),
 			"functions of the kernel have no names",
 			read_number("/proc/sys/kernel/kptr_restrict", 0) > 1 ?
 				"sudo sysctl kernel.kptr_restrict=1" :
@@ -253,17 +227,18 @@ static void probe_rings(struct check *c, size_t cpu_cnt, int err)
 	int64_t need = (int64_t)cpu_cnt * (RING_BYTES / 1024), have = available_kib();
 
 	if (err)
-		explain(add(c, "ring memory", CHECK_BAD, "no ring of 4 MiB: %s", strerror(-err)),
-			"nothing can be recorded",
-			err == -EPERM ? "sudo" : "smaller rings: -m 256K");
+		check_explain(check_add(c, "ring memory", CHECK_BAD, "no ring of 4 MiB: %s",
+					strerror(-err)),
+			      "nothing can be recorded",
+			      err == -EPERM ? "sudo" : "smaller rings: -m 256K");
 	else if (have >= 0 && have < 2 * need)
-		explain(add(c, "ring memory", CHECK_LESS,
-			    "%" PRId64 " MiB for rings, %" PRId64 " MiB free", need / 1024,
-			    have / 1024),
-			"recording may run out of memory", "smaller rings: -m 256K");
+		check_explain(check_add(c, "ring memory", CHECK_LESS,
+					"%" PRId64 " MiB for rings, %" PRId64 " MiB free",
+					need / 1024, have / 1024),
+			      "recording may run out of memory", "smaller rings: -m 256K");
 	else
-		add(c, "ring memory", CHECK_GOOD, "%" PRId64 " MiB for %zu CPUs", need / 1024,
-		    cpu_cnt);
+		check_add(c, "ring memory", CHECK_GOOD, "%" PRId64 " MiB for %zu CPUs", need / 1024,
+			  cpu_cnt);
 }
 
 /* Rings of perf events are locked memory; whoever lacks CAP_IPC_LOCK has an allowance. */
@@ -276,49 +251,44 @@ static void probe_locked(struct check *c, uint64_t caps, size_t cpu_cnt)
 	if (caps & 1ULL << CAP_IPC_LOCK || getrlimit(RLIMIT_MEMLOCK, &lim) ||
 	    lim.rlim_cur == RLIM_INFINITY ||
 	    read_number("/proc/sys/kernel/perf_event_paranoid", 2) < 0) {
-		add(c, "locked memory", CHECK_GOOD, "no limit");
+		check_add(c, "locked memory", CHECK_GOOD, "no limit");
 		return;
 	}
 	may = (uint64_t)read_number("/proc/sys/kernel/perf_event_mlock_kb", 516) * cpu_cnt +
 	      lim.rlim_cur / 1024;
 	if (may >= each * cpu_cnt) {
-		add(c, "locked memory", CHECK_GOOD, "%" PRIu64 " KiB allowed, %" PRIu64 " wanted",
-		    may, each * cpu_cnt);
+		check_add(c, "locked memory", CHECK_GOOD,
+			  "%" PRIu64 " KiB allowed, %" PRIu64 " wanted", may, each * cpu_cnt);
 		return;
 	}
 	snprintf(mend, sizeof(mend), "sudo sysctl kernel.perf_event_mlock_kb=%" PRIu64, each);
-	explain(add(c, "locked memory", CHECK_LESS, "%" PRIu64 " KiB allowed, %" PRIu64 " wanted",
-		    may, each * cpu_cnt),
+	check_explain(
+		check_add(c, "locked memory", CHECK_LESS,
+			  "%" PRIu64 " KiB allowed, %" PRIu64 " wanted", may, each * cpu_cnt),
 		"smaller buffers for names of processes: some may be lost in a storm of forks",
 		mend);
 }
 
 /* ---- BPF and what the helper processes are locked up with ------------------------------------------ */
 
-static void probe_one(struct check *c, const char *name, int err, const char *costs)
+/* All that needs BPF: what denies it keeps the rest from being tried. */
+static void probe_programs(struct check *c, size_t cpu_cnt, const char *btf)
 {
-	if (!err)
-		add(c, name, CHECK_GOOD, "works");
-	else
-		explain(add(c, name, CHECK_BAD, "%s", strerror(-err)), costs,
-			err == -EPERM || err == -EACCES ?
-				"sudo, and a kernel without lockdown=confidentiality" :
-				"a kernel of 5.15 or later");
-}
+	int err = probe_bpf();
+	struct denial_facts facts;
 
-static void probe_programs(struct check *c, size_t cpu_cnt)
-{
-	struct probe_bpf bpf;
-
-	probe_bpf(RING_BYTES, &bpf);
-	probe_one(c, "BPF programs", bpf.load, "nothing can be recorded");
-	if (bpf.load)
-		return; /* and nothing can be told of what they could do */
-	probe_one(c, "BPF at the scheduler", bpf.tp_btf, "nothing can be recorded");
-	probe_one(c, "BPF at tracepoints", bpf.cookie, "no tracepoints");
-	probe_one(c, "kernel stacks", bpf.kernel_stack, "no stacks of the kernel");
-	probe_one(c, "user stacks", bpf.user_stack, "no stacks of programs");
-	probe_rings(c, cpu_cnt, bpf.ring);
+	denial_read(&facts);
+	if (err || facts.confidential) {
+		check_explain(check_add(c, "BPF programs", CHECK_BAD, "%s",
+					err ? strerror(-err) : "denied"),
+			      "nothing can be recorded",
+			      err == -ENOSYS ? "a kernel built with CONFIG_BPF_SYSCALL=y" :
+					       denial_text(&facts));
+		return;
+	}
+	probe_rings(c, cpu_cnt, probe_ring(RING_BYTES));
+	if (check_can_record(c))
+		check_features(c, btf);
 }
 
 static void probe_sandbox(struct check *c)
@@ -330,21 +300,22 @@ static void probe_sandbox(struct check *c)
 #endif
 
 	if (abi > 0)
-		add(c, "landlock", CHECK_GOOD, "version %ld", abi);
+		check_add(c, "landlock", CHECK_GOOD, "version %ld", abi);
 	else
-		explain(add(c, "landlock", CHECK_LESS, "not there"),
+		check_explain(
+			check_add(c, "landlock", CHECK_LESS, "not there"),
 			"one wall less around the processes that read untrusted files",
 			"boot with lsm=landlock in front of what is there (CONFIG_SECURITY_LANDLOCK=y)");
 	if (!access("/proc/sys/kernel/seccomp/actions_avail", F_OK) ||
 	    prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0)
-		add(c, "seccomp", CHECK_GOOD, "filters");
+		check_add(c, "seccomp", CHECK_GOOD, "filters");
 	else
-		explain(add(c, "seccomp", CHECK_LESS, "not there"),
-			"one wall less around the processes that read untrusted files",
-			"a kernel built with CONFIG_SECCOMP_FILTER=y");
+		check_explain(check_add(c, "seccomp", CHECK_LESS, "not there"),
+			      "one wall less around the processes that read untrusted files",
+			      "a kernel built with CONFIG_SECCOMP_FILTER=y");
 }
 
-void check_probe(struct check *c)
+void check_probe(struct check *c, const char *btf)
 {
 	uint64_t caps = 0;
 	uint32_t *cpus = NULL;
@@ -355,12 +326,12 @@ void check_probe(struct check *c)
 		cpu_cnt = 0;
 	probe_privileges(c, caps);
 	probe_namespace(c);
-	probe_btf(c);
+	probe_btf(c, btf);
 	probe_tracefs(c);
 	probe_paranoid(c, caps);
 	probe_sampler(c, cpu_cnt ? cpus[0] : 0);
 	probe_kallsyms(c);
-	probe_programs(c, cpu_cnt);
+	probe_programs(c, cpu_cnt, btf);
 	probe_locked(c, caps, cpu_cnt);
 	probe_sandbox(c);
 	free(cpus);

@@ -151,8 +151,7 @@ static bool glob_matches(const struct cut *c, const struct trace_event *ev, cons
 /* Something that happened, and not what the recorder says of it. */
 static bool happens(enum trace_kind kind)
 {
-	return !trace_is_naming(kind) && kind != TRACE_CLOCK_SYNC && kind != TRACE_STATS &&
-	       kind != TRACE_LOST;
+	return !trace_is_naming(kind) && !trace_is_account(kind) && kind != TRACE_LOST;
 }
 
 /* A waking or another event is kept with its stack, also where its waker is not selected. Each event once a pass, in order. */
@@ -292,6 +291,8 @@ static bool kept(struct cut *c, const struct trace_event *ev, uint64_t *ts)
 		return event_wanted(c, ev);
 	if (ev->kind == TRACE_LOST)
 		yes = loss_wanted(c, ev);
+	else if (ev->kind == TRACE_SEGMENT_END)
+		yes = false; /* of another file */
 	else if (place == CUT_INSIDE)
 		yes = true;
 	else

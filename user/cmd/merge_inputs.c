@@ -4,7 +4,6 @@
  * that the second look is at the same bytes as the first, whatever happens to the names meanwhile. The second look takes
  * them over, so that there is never more than one of each file.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "cmd/merge_impl.h"
@@ -83,11 +83,6 @@ static int open_one(struct merge_plan *p, const char *path, size_t arg)
 }
 
 /* ---- directories ------------------------------------------------------------------------------- */
-
-static int no_dots(const struct dirent *d)
-{
-	return d->d_name[0] != '.';
-}
 
 /* Whether its first bytes, unpacked, are a trace's. Leaves @fd alone. */
 static bool is_trace(int fd, const char *name)
@@ -182,23 +177,22 @@ static bool open_found(struct merge_plan *p, int dir, const char *path, const ch
 static int open_directory(struct merge_plan *p, const char *path, size_t arg)
 {
 	const int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct dirent **all = NULL;
-	int n = dir < 0 ? -1 : scandirat(dir, ".", &all, no_dots, versionsort);
+	char **all = NULL;
+	const int n = dir < 0 ? -errno : file_names(dir, false, &all);
 	int code = CMD_OK;
 	size_t good = 0;
 
 	if (n < 0) {
-		log_error("%s: cannot read %s: %s", p->opts.word, path, strerror(errno));
+		log_error("%s: cannot read %s: %s", p->opts.word, path, strerror(-n));
 		code = CMD_INPUT;
 	}
 	for (int i = 0; i < n; i++) {
 		if (code == CMD_OK && !has_room(p))
 			code = CMD_USAGE;
 		if (code == CMD_OK && p->file_cnt < MERGE_FILES_MAX)
-			good += open_found(p, dir, path, all[i]->d_name, arg);
-		free(all[i]);
+			good += open_found(p, dir, path, all[i], arg);
 	}
-	free(all);
+	file_names_free(all, n);
 	if (dir >= 0)
 		close(dir);
 	if (code == CMD_OK && !good) {

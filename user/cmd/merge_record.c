@@ -356,8 +356,8 @@ int merge_record_make(struct merge_feed *f, const struct trace_event *ev, struct
 				  .has_ts = ev->has_ts };
 	int err;
 
-	/* the result says itself what its parts are */
-	if (ev->kind == TRACE_MERGED_PART)
+	/* what the result says of itself, and what was true of an input file only */
+	if (ev->kind == TRACE_MERGED_PART || ev->kind == TRACE_SEGMENT_END)
 		return -ECANCELED;
 	/* nor had the first look to show parts that the second one finds */
 	if (ev->part >= f->file->part_cnt)

@@ -5,11 +5,12 @@
  * Checks that the options make sense together, sets up signals, and shows progress and the summary.
  * The summary's hottest functions are read back from the file that was just written.
  */
-#include <ctype.h>
 #include <errno.h>
-#include <signal.h>
+#include <limits.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -17,15 +18,17 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/opts.h"
-#include "base/str.h"
 #include "cmd/app_trace.h"
 #include "cmd/block_opts.h"
 #include "cmd/cmd.h"
 #include "cmd/flight_opts.h"
 #include "cmd/output_opts.h"
+#include "cmd/record.h"
+#include "cmd/record_signals.h"
 #include "cmd/start_at.h"
 #include "cmd/summary.h"
 #include "cmd/target.h"
+#include "cmd/thin_opts.h"
 #include "record/control.h"
 #include "record/meta.h"
 #include "record/recorder.h"
@@ -34,9 +37,6 @@
 
 #define SUMMARY_MIN_NS 200000000ULL
 #define SUMMARY_MAX_NS 600000000000ULL
-
-/* How often a stop, and another file, was asked for: what a signal handler may touch. */
-static volatile sig_atomic_t stop_asked, switch_asked;
 
 static const char *const stack_choices[] = { "none", "user", "both", NULL };
 static const char *const call_graph_choices[] = { "auto", "fp", "no", "dwarf", NULL };
@@ -53,7 +53,8 @@ enum {
 	RING_MIN = 4096,
 	RING_MAX = 1 << 30,
 	HZ_MAX = 100000,
-	PRIORITY_MAX = 99
+	PRIORITY_MAX = 99,
+	STACK_KIB_MIN = 128
 };
 
 struct record_opts {
@@ -62,9 +63,8 @@ struct record_opts {
 	uint64_t summary_ns;
 	struct block_opts block;
 	struct capture_off_cpu off_cpu; /* what these come to */
-	const char *max_overhead;
-	const char *sched_sample;
-	struct thin_cfg thin;
+	struct thin_opts thinning;
+	struct thin_cfg thin; /* what these come to */
 	struct opt_list events;
 	struct opt_list filters; /* of the events */
 	bool sched;
@@ -89,6 +89,7 @@ struct record_opts {
 	const char *delay;
 	const char *start_at;
 	const char *control;
+	uint32_t ready_fd;
 	int clock;
 	struct opt_list meta;
 	/* what these come to */
@@ -99,6 +100,7 @@ struct record_opts {
 	struct flight_events triggers;
 	uint32_t priority;
 	int nice;
+	const char *btf;
 	bool orc;
 	bool verify_stacks;
 	bool quiet;
@@ -241,6 +243,13 @@ static const struct opt record_table[] = {
 	  .off = AT(control),
 	  .arg = "fifo:PATH[,PATH]|fd:N[,N]",
 	  .help = "take enable, disable, snapshot, ping and stop from there, as perf does, and answer to the second with ack" },
+	{ .name = "ready-fd",
+	  .kind = OPT_U32,
+	  .off = AT(ready_fd),
+	  .arg = "FD",
+	  .min = NOTIFY_FD_MIN,
+	  .max = INT_MAX,
+	  .help = "write a newline to descriptor FD, and close it, when recording runs" },
 	{ .name = "meta",
 	  .kind = OPT_LIST,
 	  .off = AT(meta),
@@ -282,18 +291,12 @@ static const struct opt record_table[] = {
 	  .int_max = 19,
 	  .help = "its nice value otherwise (default -15)" },
 
-	{ .name = "sched-sample",
+	THIN_OPTS(struct record_opts, thinning),
+	{ .name = "btf",
 	  .kind = OPT_STR,
-	  .off = AT(sched_sample),
-	  .arg = "1/N",
-	  .help = "record one in N slices of 50 ms, all that happens in it; the trace says which "
-		  "are left out" },
-	{ .name = "max-overhead",
-	  .kind = OPT_STR,
-	  .off = AT(max_overhead),
-	  .arg = "PCT",
-	  .help = "of the CPU time of all CPUs: beyond that stacks of switches are left out, then "
-		  "slices of time, which the trace says" },
+	  .off = AT(btf),
+	  .arg = "FILE",
+	  .help = "Read the types of this kernel from FILE, if /sys/kernel/btf/vmlinux is hidden" },
 	{ .name = "no-orc",
 	  .kind = OPT_NOT,
 	  .off = AT(orc),
@@ -397,6 +400,8 @@ static int check(const struct record_opts *o, bool command)
 		return usage_error("--neighbours goes where targets wait, -C to some CPUs alone");
 	if (sink_is_stdout(o->output.path) && isatty(STDOUT_FILENO))
 		return usage_error("standard output is a terminal: -o - wants a pipe or a file");
+	if (o->ready_fd && sink_is_descriptor(o->output.path, (int)o->ready_fd))
+		return usage_error("--ready-fd is where the trace goes: choose another descriptor");
 	if (o->app_trace && (output_opts_is_stream(&o->output) || o->output.switching ||
 			     o->output.stamp || o->output.level || o->output.compress))
 		return usage_error("--app-trace wants one plain file to merge into: -o FILE");
@@ -416,44 +421,14 @@ static int bad_value(const char *option, const char *value, const char *why)
 	return -EINVAL;
 }
 
-/* 2, 0.5, 2.5%: 0.01 to 100. */
-static int check_overhead(struct record_opts *o)
+static int check_thin(struct record_opts *o)
 {
-	char *end = NULL;
-	double v;
-
-	if (!o->max_overhead)
-		return 0;
-	v = strtod(o->max_overhead, &end);
-	if (*end == '%')
-		end++;
-	if (!isdigit((unsigned char)*o->max_overhead) || *end || !(v >= 0.01 && v <= 100))
-		return bad_value("--max-overhead", o->max_overhead,
-				 "want per cent, such as 2 or 0.5");
-	o->thin.max_ppm = (uint32_t)(v * 10000 + 0.5);
-	return 0;
-}
-
-enum { SCHED_SAMPLE_MAX = 1000 };
-
-/* 1/N or N. */
-static int check_sched_sample(struct record_opts *o)
-{
-	const char *text = o->sched_sample;
-	uint64_t n;
-
-	o->thin.one_in = 1;
 	o->thin.has_stacks = o->switch_stacks || o->waking_stacks;
-	if (!text)
-		return 0;
-	if (!strncmp(text, "1/", 2))
-		text += 2;
-	if (str_parse_u64(text, SCHED_SAMPLE_MAX, &n) || !n)
-		return bad_value("--sched-sample", o->sched_sample, "want 1/N, N up to 1000");
-	if (n > 1 && o->summary_ns)
+	if (thin_opts_read(&o->thinning, &o->thin))
+		return -EINVAL;
+	if (o->thin.one_in > 1 && o->summary_ns)
 		return usage_error(
 			"--sched-sample leaves out time, of which --summary has no events");
-	o->thin.one_in = (uint32_t)n;
 	return 0;
 }
 
@@ -466,7 +441,7 @@ static int check_block(struct record_opts *o)
 		return usage_error("--min-block and --max-block record whole stays in place of "
 				   "switches and wakings: not with --no-sched, --neighbours, "
 				   "--summary or --waker-stacks");
-	if (o->thin.one_in > 1 || o->max_overhead)
+	if (o->thin.one_in > 1 || o->thin.max_ppm)
 		return usage_error("--min-block and --max-block record whole stays, which "
 				   "--sched-sample and --max-overhead would cut");
 	return block_opts_read(&o->block, &o->off_cpu);
@@ -527,58 +502,32 @@ static uint32_t stacks_of(int choice)
 	return choice == STACKS_USER ? PROF_STACKS_USER : PROF_STACKS_USER | PROF_STACKS_KERNEL;
 }
 
-static void on_signal(int sig)
+static int check_command(const struct record_opts *o, const char *command)
 {
-	stop_asked++;
+	if (!command || !output_opts_is_loose_value(&o->output, command))
+		return 0;
+	log_error("record: the value of --switch-output needs '=': use --switch-output=%s, or "
+		  "./%s if that is the command",
+		  command, command);
+	return -EINVAL;
 }
 
 static int check_flight(struct record_opts *o)
 {
 	const char *wrong = flight_opts_read(&o->flight, &o->keep, &o->trigger, &o->triggers);
 
-	o->keep.stop = &stop_asked;
-	o->trigger.asked = &switch_asked;
+	o->keep.stop = &record_signals_stops;
+	o->trigger.asked = &record_signals_switches;
 	if (wrong)
 		return usage_error(wrong);
 	if (o->flight.keep && (o->output.switching || o->output.max_bytes || o->app_trace ||
 			       sink_is_stdout(o->output.path) || stream_is(o->output.path)))
 		return usage_error("--flight writes files of its own: to no stream, and "
 				   "without --switch-output, --max-size and --app-trace");
+	if (o->output.disk_budget && o->output.disk_budget < o->keep.bytes)
+		return usage_error("--disk-budget is less than the memory of --flight, and so less "
+				   "than one of its files");
 	return 0;
-}
-
-static void on_switch(int sig)
-{
-	switch_asked++;
-}
-
-/* Whoever started us may have left other ways behind. */
-static void catch_signals(bool switching, bool flight)
-{
-	const struct sigaction another = { .sa_handler = on_switch };
-	struct sigaction sa = { .sa_handler = on_signal }, hangup;
-	sigset_t stops;
-
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
-	/* under nohup a terminal that goes away is none of our business */
-	if (switching || (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN))
-		sigaction(SIGHUP, switching ? &another : &sa, NULL);
-	if (switching || flight)
-		sigaction(SIGUSR2, &another, NULL);
-	sigemptyset(&stops);
-	sigaddset(&stops, SIGINT);
-	sigaddset(&stops, SIGTERM);
-	sigaddset(&stops, SIGHUP);
-	sigaddset(&stops, SIGUSR2);
-	sigprocmask(SIG_UNBLOCK, &stops, NULL);
-	/* where it is ignored nobody learns how a child ends */
-	sa.sa_handler = SIG_DFL;
-	sigaction(SIGCHLD, &sa, NULL);
-	sa.sa_handler = SIG_IGN;
-	/* errors of the writes say it better */
-	sigaction(SIGPIPE, &sa, NULL);
-	sigaction(SIGXFSZ, &sa, NULL);
 }
 
 static void join_words(struct buf *out, int argc, char **argv)
@@ -608,6 +557,7 @@ static void take_stacks(const struct record_opts *o, struct recorder_cfg *cfg)
 	cfg->call_graph = call_graphs[o->call_graph];
 	cfg->max_stack = o->max_stack;
 	cfg->unwind_mem = o->unwind_mem;
+	cfg->btf = o->btf;
 	cfg->no_orc = !o->orc;
 	cfg->verify_stacks = o->verify_stacks;
 }
@@ -646,8 +596,8 @@ static void take_events(const struct record_opts *o, struct recorder_cfg *cfg)
 
 static void take_output(const struct record_opts *o, struct recorder_cfg *cfg)
 {
-	output_opts_read(&o->output, &switch_asked, &cfg->output);
-	cfg->output.stop = &stop_asked;
+	output_opts_read(&o->output, &record_signals_switches, &cfg->output);
+	cfg->output.stop = &record_signals_stops;
 	cfg->output.nice = o->nice;
 	cfg->flight = o->keep;
 	cfg->trigger = o->trigger;
@@ -681,11 +631,10 @@ static void take_target(const struct target_opts *o, struct recorder_cfg *cfg)
 	cfg->include_self = o->include_self;
 }
 
-static int record(struct record_opts *o, char **command, const char *command_line)
+/* To be ended with free_cfg(). */
+static void make_cfg(const struct record_opts *o, char **command, struct recorder_cfg *cfg)
 {
-	bool show = !o->quiet && !o->no_progress && (o->progress || isatty(STDERR_FILENO));
-	struct summary summary = { .on_terminal = isatty(STDERR_FILENO) };
-	struct recorder_cfg cfg = {
+	*cfg = (struct recorder_cfg){
 		.command = command,
 		.samples = o->samples,
 		.hz = o->hz,
@@ -693,6 +642,8 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 		.no_names = !o->names,
 		.names_wait_ns = o->names_wait_ns,
 		.when = o->when,
+		.notify = { .ready_fd = (int)o->ready_fd,
+			    .reload_asked = &record_signals_switches },
 		.meta = o->entries,
 		.meta_cnt = o->meta.cnt,
 		.ring_bytes = power_of_two(o->ring_bytes),
@@ -700,28 +651,55 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 		.mem_max = o->mem_max,
 		.level4 = o->spec == 1,
 		.realtime = { .priority = o->priority, .nice = o->nice },
-		.command_line = command_line,
-		.stop = &stop_asked,
-		.progress = show && summary.on_terminal ? summary_progress : NULL,
-		.waiting = show && summary.on_terminal ? summary_waiting : NULL,
-		.progress_ctx = &summary,
+		.stop = &record_signals_stops,
 	};
+	take_target(&o->target, cfg);
+	take_stacks(o, cfg);
+	take_events(o, cfg);
+	take_output(o, cfg);
+	take_summary(o, cfg);
+}
+
+static void free_cfg(struct recorder_cfg *cfg)
+{
+	free((void *)cfg->events.patterns);
+	free((void *)cfg->events.filters);
+}
+
+/* Whoever runs out of stack is told nothing. */
+static bool has_stack(void)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_STACK, &lim) || lim.rlim_cur / 1024 >= STACK_KIB_MIN)
+		return true;
+	log_error("record: a stack of %ju KiB is too small; raise \"ulimit -s\" to %d or more",
+		  (uintmax_t)lim.rlim_cur / 1024, STACK_KIB_MIN);
+	return false;
+}
+
+static int record(struct record_opts *o, char **command, const char *command_line)
+{
+	bool show = !o->quiet && !o->no_progress && (o->progress || isatty(STDERR_FILENO));
+	struct summary summary = { .on_terminal = isatty(STDERR_FILENO) };
+	struct recorder_cfg cfg;
 	struct recorder_result result;
 	struct app_trace *app = NULL;
 	int err, code;
 
+	if (!has_stack())
+		return CMD_START;
 	if (o->app_trace && app_trace_begin(o->app_trace, o->output.path, &app))
 		return CMD_START;
-	take_target(&o->target, &cfg);
-	take_stacks(o, &cfg);
-	take_events(o, &cfg);
-	take_output(o, &cfg);
-	take_summary(o, &cfg);
+	make_cfg(o, command, &cfg);
+	cfg.command_line = command_line;
+	cfg.progress = show && summary.on_terminal ? summary_progress : NULL;
+	cfg.waiting = show && summary.on_terminal ? summary_waiting : NULL;
+	cfg.progress_ctx = &summary;
 	if (cfg.flight.ns && !o->quiet)
 		summary_flight(&cfg.flight);
 	err = recorder_run(&cfg, &result);
-	free((void *)cfg.events.patterns);
-	free((void *)cfg.events.filters);
+	free_cfg(&cfg);
 	if (summary.on_terminal && cfg.progress)
 		summary_clear_progress();
 	summary.file = result.file;
@@ -738,36 +716,74 @@ static int record(struct record_opts *o, char **command, const char *command_lin
 	return code;
 }
 
+static const struct record_opts defaults = {
+	.hz = 99,
+	.sched = true,
+	.samples = true,
+	.names = true,
+	.orc = true,
+	.names_wait_ns = 10000000000ULL,
+	.switch_stacks = STACKS_BOTH,
+	.max_stack = PROF_STACK_MAX,
+	.unwind_mem = 128 << 20,
+	.output = { .path = CMD_DEFAULT_FILE, .on_full = OUTPUT_OPTS_DEFAULT },
+	.flight.rearm_ns = FLIGHT_REARM_UNSAID,
+	.ring_bytes = 4 << 20,
+	.mem_max = 512 << 20,
+	.priority = 1,
+	.nice = -15,
+};
+
+/* As opts_parse(), with what options together come to. To be ended with end(). */
+static int parse(int argc, char **argv, struct record_opts *o, int *first)
+{
+	int err;
+
+	*o = defaults;
+	err = opts_parse(&record_spec, argc, argv, o, first);
+	o->output.snapshots = o->flight.keep;
+	if (!err && (check(o, *first < argc) || check_when(o) || check_meta(o) || check_flight(o) ||
+		     check_thin(o) || check_block(o) ||
+		     check_command(o, *first < argc ? argv[*first] : NULL)))
+		err = -EINVAL;
+	return err;
+}
+
+static void end(struct record_opts *o)
+{
+	flight_opts_fini(&o->triggers);
+	opts_fini(&record_spec, o);
+}
+
+int record_configured(int argc, char **argv, int (*use)(const struct recorder_cfg *, void *),
+		      void *ctx)
+{
+	struct record_opts o;
+	struct recorder_cfg cfg;
+	int first, err;
+
+	err = parse(argc, argv, &o, &first);
+	if (!err) {
+		make_cfg(&o, first < argc ? argv + first : NULL, &cfg);
+		err = use(&cfg, ctx);
+		free_cfg(&cfg);
+	}
+	end(&o);
+	return err;
+}
+
 int cmd_record(int argc, char **argv)
 {
-	struct record_opts o = {
-		.hz = 99,
-		.sched = true,
-		.samples = true,
-		.names = true,
-		.orc = true,
-		.names_wait_ns = 10000000000ULL,
-		.switch_stacks = STACKS_BOTH,
-		.max_stack = PROF_STACK_MAX,
-		.unwind_mem = 128 << 20,
-		.output.path = CMD_DEFAULT_FILE,
-		.flight.rearm_ns = FLIGHT_REARM_UNSAID,
-		.ring_bytes = 4 << 20,
-		.mem_max = 512 << 20,
-		.priority = 1,
-		.nice = -15,
-	};
+	struct record_opts o;
 	struct buf command_line = { 0 };
 	int first, code = CMD_USAGE, err;
 
+	record_signals_catch_switch();
 	join_words(&command_line, argc, argv);
-	err = opts_parse(&record_spec, argc, argv, &o, &first);
+	err = parse(argc, argv, &o, &first);
 	if (err == 1)
 		code = CMD_OK;
-	o.output.snapshots = o.flight.keep;
-	if (!err && !check(&o, first < argc) && !check_when(&o) && !check_meta(&o) &&
-	    !check_flight(&o) && !check_overhead(&o) && !check_sched_sample(&o) &&
-	    !check_block(&o)) {
+	if (!err) {
 		log_set_level(o.quiet	    ? LOG_LEVEL_QUIET :
 			      o.verbose > 1 ? LOG_LEVEL_DEBUG :
 			      o.verbose	    ? LOG_LEVEL_INFO :
@@ -775,11 +791,10 @@ int cmd_record(int argc, char **argv)
 		/* boot and boottime */
 		if (o.clock % 2)
 			clock_count_suspend();
-		catch_signals(o.output.switching, o.flight.keep);
+		record_signals_catch(o.output.switching);
 		code = record(&o, first < argc ? argv + first : NULL, buf_cstr(&command_line));
 	}
-	flight_opts_fini(&o.triggers);
-	opts_fini(&record_spec, &o);
+	end(&o);
 	buf_free(&command_line);
 	return code;
 }

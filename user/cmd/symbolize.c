@@ -618,9 +618,13 @@ static const char *find_servers(struct symbolize_opts *opts)
 	if (!keeps)
 		return "--debuginfod: where to keep what is fetched? ($HOME, or "
 		       "$DEBUGINFOD_CACHE_PATH)";
+#ifdef PROF_STATIC
+	return "--debuginfod: the static program cannot download; use dial9-prof from a package";
+#else
 	return debuginfod_available() ? NULL :
 					"--debuginfod wants libdebuginfod.so.1, as of Debian's "
 					"package libdebuginfod1";
+#endif
 }
 
 /* Those who open files have directories of their own. False: one line is printed. */

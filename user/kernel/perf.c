@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -19,6 +20,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "kernel/denial.h"
 
 static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int *fd)
 {
@@ -107,15 +109,26 @@ int perf_disable(int fd)
 	return ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) ? -errno : 0;
 }
 
+/* A ring of perf events is locked memory, of which there may be too much. */
+static const char *denied(void)
+{
+	struct denial_facts facts;
+
+	denial_read(&facts);
+	if (denial_find(&facts) != DENIAL_NONE || facts.caps & 1ULL << CAP_IPC_LOCK)
+		return denial_text(&facts);
+	return "too much locked memory; raise \"ulimit -l\" or kernel.perf_event_mlock_kb";
+}
+
 const char *perf_open_error(int err)
 {
 	switch (err < 0 ? -err : err) {
 	case EPERM:
 	case EACCES:
-		return "not permitted: run with sudo";
+		return denied();
 	case EMFILE:
 	case ENFILE:
-		return "too many open files (raise \"ulimit -n\", or record fewer events)";
+		return "raise \"ulimit -n\", or record fewer events";
 	case ENODEV:
 		return "no such CPU, or it is offline";
 	case ENOENT:

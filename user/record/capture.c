@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,11 +25,13 @@
 #include "kernel/format.h"
 #include "kernel/perf.h"
 #include "kernel/perf_ring.h"
-#include "kernel/privileges.h"
 #include "prof.skel.h"
+#include "record/capture_configure.h"
 #include "record/capture_cpus.h"
+#include "record/capture_features.h"
+#include "record/capture_files.h"
 #include "record/capture_filter.h"
-#include "record/capture_layout.h"
+#include "record/capture_load.h"
 #include "record/capture_offcpu.h"
 #include "record/capture_orc.h"
 #include "record/capture_recipes.h"
@@ -38,6 +39,8 @@
 #include "record/capture_select.h"
 #include "record/detach.h"
 #include "record/eventset.h"
+#include "record/given_btf.h"
+#include "record/refusal.h"
 #include "record/ring.h"
 
 struct capture {
@@ -61,186 +64,14 @@ struct capture {
 	uint64_t nested_paused; /* when it was last paused */
 };
 
-__attribute__((format(printf, 2, 0))) static int print_libbpf(enum libbpf_print_level level,
-							      const char *fmt, va_list ap)
+static int load_error(const struct capture *c, const struct capture_refusal *why)
 {
-	if (level == LIBBPF_DEBUG || log_get_level() < LOG_LEVEL_DEBUG)
-		return 0;
-	return vfprintf(stderr, fmt, ap);
-}
+	const struct capture_feature *feature = capture_feature_of(why->program);
+	struct refusal_facts facts;
 
-static bool is_generic(const struct capture *c, size_t event)
-{
-	return !eventset_is_hot(c->cfg.events, event) && !capture_recipes_has(&c->recipes, event);
-}
-
-static bool needs_generic(const struct capture *c)
-{
-	size_t i;
-
-	for (i = 0; i < c->cfg.events->cnt; i++)
-		if (is_generic(c, i))
-			return true;
-	return false;
-}
-
-/* What notes which interrupt a CPU is in, for wakings. */
-static bool is_mark(const struct bpf_program *prog)
-{
-	return !strncmp(bpf_program__name(prog), "prof_mark_", strlen("prof_mark_"));
-}
-
-/* What measures waits to see whether one is too long: its misses are no event's. */
-static bool is_latency(const struct bpf_program *prog)
-{
-	return !strncmp(bpf_program__name(prog), "prof_latency_", strlen("prof_latency_"));
-}
-
-static bool is_ipi_mark(const struct bpf_program *prog)
-{
-	return strstr(bpf_program__name(prog), "irq_work") ||
-	       strstr(bpf_program__name(prog), "call_function");
-}
-
-static void configure_marks(struct capture *c)
-{
-	const struct eventset *set = c->cfg.events;
-	struct bpf_program *prog;
-	bool wanted = c->cfg.event_stacks || set->hot[EVENTSET_OFF_CPU] >= 0;
-	size_t i;
-
-	for (i = 0; i < set->cnt; i++)
-		wanted |= set->defs[i]->has_context;
-	bpf_object__for_each_program(prog, c->skel->obj)
-		if (is_mark(prog))
-			bpf_program__set_autoload(prog,
-						  wanted && (set->has_ipis || !is_ipi_mark(prog)));
-}
-
-static void configure_neighbours(struct capture *c)
-{
-	const int event = c->cfg.events->hot[EVENTSET_CPU_WATCH];
-	struct prof *s = c->skel;
-
-	s->rodata->cfg_neighbours = event >= 0;
-	if (event < 0)
-		return;
-	s->rodata->cfg_watch_type = c->cfg.events->defs[event]->cfg.type;
-	s->rodata->cfg_watch_event = event;
-	bpf_program__set_autoload(s->progs.prof_wait_wakeup, true);
-	bpf_map__set_max_entries(s->maps.waits, PROF_WAIT_SLOTS);
-}
-
-static void configure_latency(struct capture *c)
-{
-	const bool wanted = c->cfg.offcpu_ns || c->cfg.runq_ns;
-	struct prof *s = c->skel;
-	struct bpf_program *prog;
-
-	s->rodata->cfg_latency_blocked_ns = c->cfg.offcpu_ns;
-	s->rodata->cfg_latency_ready_ns = c->cfg.runq_ns;
-	bpf_map__set_autocreate(s->maps.latency_times, wanted);
-	bpf_object__for_each_program(prog, s->obj)
-		if (is_latency(prog))
-			bpf_program__set_autoload(prog, wanted);
-}
-
-/* Lists of mappings follow targets, or whoever there is. */
-static int configure_unwind(struct capture *c)
-{
-	bool lists = c->cfg.call_graph == PROF_CALL_GRAPH_AUTO;
-	struct prof *s = c->skel;
-
-	s->rodata->cfg_call_graph = c->cfg.call_graph;
-	if (c->cfg.max_stack && c->cfg.max_stack < PROF_STACK_MAX)
-		s->rodata->cfg_max_stack = c->cfg.max_stack;
-	bpf_program__set_autoload(s->progs.prof_unwind_exec, lists);
-	bpf_program__set_autoload(s->progs.prof_unwind_fork,
-				  lists && (c->cfg.follow || c->cfg.system_wide));
-	return lists ? capture_unwind_size(s, &c->cfg.unwind) : 0;
-}
-
-/* That are there, as numbers from 0 on; those that come later are above, at most. */
-static size_t present_cnt(const struct capture *c)
-{
-	return (size_t)c->cpus.v[c->cpus.cnt - 1].cpu + 1;
-}
-
-/* A CPU that comes later shares a ring with one of those that are there. */
-static size_t ring_cnt(const struct capture *c)
-{
-	size_t cnt = present_cnt(c);
-	size_t max = c->cfg.ring_max && c->cfg.ring_max < PROF_RINGS_MAX ? c->cfg.ring_max :
-									   PROF_RINGS_MAX;
-
-	return cnt < max ? cnt : max;
-}
-
-static uint32_t summary_cpus(const struct capture *c)
-{
-	return present_cnt(c) < PROF_CPUS_MAX ? present_cnt(c) : PROF_CPUS_MAX;
-}
-
-static int configure(struct capture *c)
-{
-	const struct capture_cfg *cfg = &c->cfg;
-	struct prof *s = c->skel;
-	size_t cnt = cfg->events->cnt;
-	const struct capture_rings_cfg rings = {
-		.ring_cnt = ring_cnt(c),
-		.ring_bytes = cfg->ring_bytes,
-		.samples = cfg->samples,
-	};
-	int err;
-
-	s->rodata->cfg_system_wide = cfg->system_wide;
-	s->rodata->cfg_self_tgid = cfg->include_self ? UINT32_MAX : (uint32_t)getpid();
-	s->rodata->cfg_boot_clock = clock_mono_id() == CLOCK_BOOTTIME;
-	s->rodata->cfg_switch_stacks = cfg->switch_stacks;
-	s->rodata->cfg_waking_stacks = cfg->waking_stacks;
-	s->rodata->cfg_verify_stacks = cfg->verify_stacks;
-	s->rodata->cfg_event_stacks = cfg->event_stacks;
-	bpf_program__set_autoload(s->progs.prof_sample, cfg->samples);
-	capture_recipes_choose(s, cfg->events, cfg->no_recipes, &c->recipes);
-	bpf_program__set_autoload(s->progs.prof_tracepoint, needs_generic(c));
-	if (cfg->follow && !cfg->system_wide) {
-		bpf_program__set_autoload(s->progs.prof_follow_fork, true);
-		bpf_program__set_autoload(s->progs.prof_follow_exec, true);
-	}
-	capture_select_configure(s, cfg->select, cfg->follow);
-	bpf_program__set_autoload(s->progs.prof_forget_freed,
-				  !cfg->system_wide && cfg->events->hot[EVENTSET_SWITCH] < 0);
-	configure_marks(c);
-	configure_neighbours(c);
-	err = capture_offcpu_configure(s, cfg->events, &cfg->off_cpu);
-	if (err)
-		return err;
-	configure_latency(c);
-	bpf_map__set_max_entries(s->maps.event_cfgs, cnt ? cnt : 1);
-	capture_filter_size(s, cfg->events);
-	err = capture_rings_size(s, &rings, &c->rings);
-	if (!err)
-		err = configure_unwind(c);
-	if (!err && cfg->summary)
-		err = capture_summary_configure(s, summary_cpus(c));
-	if (!err)
-		err = capture_layout(s, cfg->events);
-	if (!err)
-		capture_orc_choose(s, c->orc);
-	return err;
-}
-
-static int load_error(int err)
-{
-	if (err == -EPERM || err == -EACCES)
-		log_error(
-			"record: may not load BPF programs: run it with sudo, or give it " PRIVILEGES_TEXT);
-	else if (access("/sys/kernel/btf/vmlinux", R_OK))
-		log_error("record: this kernel has no BTF (/sys/kernel/btf/vmlinux): it needs "
-			  "5.15 or later built with CONFIG_DEBUG_INFO_BTF=y");
-	else
-		log_error("record: cannot load BPF programs: %s (-vv shows why)", strerror(-err));
-	return err;
+	refusal_read(c->cfg.btf, &facts);
+	refusal_report("record", &facts, why, feature ? feature->option : NULL);
+	return why->err;
 }
 
 static int fill_event_cfgs(struct capture *c)
@@ -254,39 +85,66 @@ static int fill_event_cfgs(struct capture *c)
 	return 0;
 }
 
-/* Two descriptors an event, and some for each CPU. */
-static void raise_fd_limit(void)
+static int load_once(struct capture *c, struct capture_refusal *why)
 {
-	struct rlimit lim;
-
-	if (!getrlimit(RLIMIT_NOFILE, &lim)) {
-		lim.rlim_cur = lim.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &lim);
-	}
-}
-
-/* A kernel that refuses the programs that walk its stacks gets the others. */
-static int load_programs(struct capture *c)
-{
+	const struct capture_configure how = {
+		.cfg = &c->cfg,
+		.cpu_cnt = (size_t)c->cpus.v[c->cpus.cnt - 1].cpu + 1,
+		.orc = c->orc,
+		.rings = &c->rings,
+		.recipes = &c->recipes,
+	};
 	int err;
 
 	c->skel = prof__open();
 	if (!c->skel)
-		return load_error(-errno);
-	err = configure(c);
-	if (err)
-		return err;
-	err = prof__load(c->skel);
-	if (err && c->orc) {
-		log_info("record: the kernel does not let its stacks be walked: %s",
-			 strerror(-err));
-		prof__destroy(c->skel);
-		capture_recipes_fini(&c->recipes);
-		c->recipes = (struct capture_recipes){ 0 };
-		c->orc = false;
-		return load_programs(c);
+		return why->err = -errno;
+	err = capture_configure(c->skel, &how);
+	if (!err)
+		err = capture_files_check(c->skel, &how, why);
+	return err ? err : capture_load(c->skel, why);
+}
+
+/* What an optional program is for is left out. */
+static bool can_do_without(struct capture *c, const struct capture_refusal *why)
+{
+	const struct capture_feature *feature = capture_feature_of(why->program);
+
+	if (!capture_refusal_is_verifiers(why) || !capture_feature_is_optional(feature, &c->cfg))
+		return false;
+	if (feature->same)
+		log_info("record: no %s: refused by this kernel", feature->name);
+	else
+		log_warn("record: no %s: refused by this kernel (-v shows why)", feature->name);
+	log_info("record: %s: %s", why->program,
+		 why->reason[0] ? why->reason : strerror(-why->err));
+	feature->leave_out(&c->cfg);
+	c->orc = c->orc && !c->cfg.no_orc;
+	prof__destroy(c->skel);
+	c->skel = NULL;
+	capture_recipes_fini(&c->recipes);
+	c->recipes = (struct capture_recipes){ 0 };
+	return true;
+}
+
+static int load_programs(void *ctx)
+{
+	struct capture *c = ctx;
+	int err, tries;
+
+	for (tries = 0; tries < CAPTURE_FEATURES; tries++) {
+		struct capture_refusal why = { 0 };
+		bool again;
+
+		err = load_once(c, &why);
+		again = err && can_do_without(c, &why);
+		if (why.err && !again)
+			load_error(c, &why);
+		capture_refusal_fini(&why);
+		if (!again)
+			break;
 	}
-	return err ? load_error(err) : 0;
+	return err;
 }
 
 int capture_new(const struct capture_cfg *cfg, struct capture **out)
@@ -295,13 +153,11 @@ int capture_new(const struct capture_cfg *cfg, struct capture **out)
 	int err;
 
 	c->cfg = *cfg;
-	raise_fd_limit();
-	libbpf_set_print(print_libbpf);
 	err = capture_cpus_init(&c->cpus);
 	if (err)
 		goto out;
 	c->orc = !cfg->no_orc && capture_orc_is_likely();
-	err = load_programs(c);
+	err = cfg->btf ? given_btf_run("record", cfg->btf, load_programs, c) : load_programs(c);
 	if (!err)
 		err = capture_rings_init(c->skel, &c->rings);
 	if (!err)
@@ -310,7 +166,8 @@ int capture_new(const struct capture_cfg *cfg, struct capture **out)
 		err = capture_recipes_fill(c->skel, &c->recipes);
 	if (!err)
 		err = capture_filter_fill(c->skel, cfg->events);
-	if (!err && cfg->call_graph == PROF_CALL_GRAPH_AUTO)
+	/* c->cfg: a refused program may have changed it */
+	if (!err && c->cfg.call_graph == PROF_CALL_GRAPH_AUTO)
 		err = capture_unwind_init(c->skel, &c->unwind);
 	if (!err && cfg->summary)
 		err = capture_summary_init(c->skel, &c->summary);
@@ -458,9 +315,8 @@ static uint64_t count_nested(struct capture *c)
 		struct bpf_prog_info info = { 0 };
 		uint32_t sz = sizeof(info);
 
-		/* those that mark have nothing to lose but the number of an interrupt */
 		if ((type != BPF_PROG_TYPE_TRACEPOINT && type != BPF_PROG_TYPE_TRACING) ||
-		    is_mark(prog) || is_latency(prog))
+		    capture_configure_is_lossless(prog))
 			continue;
 		if (bpf_program__fd(prog) >= 0 &&
 		    !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &sz))

@@ -28,6 +28,7 @@ struct capture_cfg {
 	bool follow; /* threads and children of targets become targets */
 	const struct prof_select *select; /* who of them is one, borrowed; NULL: all */
 	bool include_self; /* samples and stacks of this process, too */
+	uint32_t helpers[PROF_HELPERS_MAX]; /* that fire no trigger, nor do their children; 0: no more */
 	bool samples;
 	bool force_cpu_clock;
 	bool force_cycles;
@@ -35,6 +36,9 @@ struct capture_cfg {
 	uint32_t switch_stacks; /* enum prof_stacks */
 	uint32_t waking_stacks; /* likewise: of wakers */
 	bool no_recipes; /* events but the scheduler's hot ones are the kernel's own records */
+	bool no_marks; /* interrupts are not noted for events that they cause */
+	bool no_forget; /* targets that end stay in the bitmaps */
+	const char *btf; /* a file with the kernel's types; NULL: the kernel's own. Borrowed */
 	bool no_orc; /* kernel stacks are taken by the kernel's helper alone */
 	bool verify_stacks; /* what is walked or reused is compared, and counted */
 	struct capture_off_cpu off_cpu;

@@ -67,6 +67,8 @@ bool capture_orc_is_likely(void)
 	bool has;
 
 #if !defined(__x86_64__)
+	log_info("record: kernels of this machine have no ORC tables: kernel stacks are taken by "
+		 "bpf_get_stack()");
 	return false;
 #endif
 	names = read_names(&sz);

@@ -85,8 +85,9 @@ static int make_rings(const struct prof *skel, struct capture_rings *r)
 		fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, r->ring_bytes, NULL);
 		if (fd < 0) {
 			err = -errno;
-			log_error("record: no ring of %zu bytes for CPU %u: %s; try a smaller -m",
-				  r->ring_bytes, i, strerror(-err));
+			log_error("record: no ring of %zu bytes for CPU %u: %s; %s", r->ring_bytes,
+				  i, strerror(-err),
+				  err == -EMFILE ? "raise \"ulimit -n\"" : "try a smaller -m");
 			return err;
 		}
 		err = bpf_map_update_elem(outer, &i, &fd, BPF_ANY) ? -errno : 0;

@@ -11,6 +11,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -23,6 +24,15 @@ enum {
 	BLOCK_SZ = 4 * PROF_UNWIND_BLOCK_WORDS,
 	CHUNK_SZ = BLOCK_SZ * PROF_UNWIND_CHUNK_BLOCKS,
 };
+
+/*
+ * The main stack lies in the upper half of the address space, so its addresses have as many bits as any can
+ * have. AT_RANDOM is on it, whichever thread asks.
+ */
+uint64_t capture_unwind_code_mask(void)
+{
+	return UINT64_MAX >> __builtin_clzll(getauxval(AT_RANDOM) | 1);
+}
 
 int capture_unwind_size(struct prof *skel, const struct capture_unwind_cfg *cfg)
 {

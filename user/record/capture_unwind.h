@@ -38,7 +38,10 @@ struct capture_unwind {
 	void **chunks; /* mapped; NULL: not made yet */
 };
 
-/* Sets the sizes of the maps, before they are loaded. */
+/* Of a user's address of code, the bits that are no signature. */
+uint64_t capture_unwind_code_mask(void);
+
+/* Configures the programs and sets the sizes of the maps, before they are loaded. */
 int capture_unwind_size(struct prof *skel, const struct capture_unwind_cfg *cfg);
 /* Maps what was loaded. 0, or -errno with nothing left mapped. */
 int capture_unwind_init(const struct prof *skel, struct capture_unwind *u);

@@ -16,14 +16,13 @@
 #include "prof_walk.h"
 #include "record/capture_unwind.h"
 
-enum { REG_FP = 4, REG_IP = 16, REG_SP = 19 }; /* words of pt_regs */
-
 struct copied {
 	struct capture_unwind *memory;
 	uint32_t max_stack;
+	uint64_t code_mask; /* of return addresses */
 	const uint64_t *regs, *stack; /* of the record */
 	size_t stack_cnt; /* words */
-	bool leaf_bare; /* has no frame: its return address is the first word of the stack */
+	bool leaf_bare; /* has no frame: its return address is the first word of the stack, or in a register */
 	const struct prof_unwind_map *maps;
 	uint32_t map_cnt;
 	struct prof_walk walk;
@@ -35,6 +34,7 @@ struct copied *copied_new(struct capture_unwind *memory, uint32_t max_stack)
 	struct copied *c = xcalloc(1, sizeof(*c));
 
 	c->memory = memory;
+	c->code_mask = capture_unwind_code_mask();
 	c->max_stack = max_stack && max_stack < PROF_STACK_MAX ? max_stack : PROF_STACK_MAX;
 	return c;
 }
@@ -82,9 +82,9 @@ static struct prof_unwind_module *prof_walk_module_at(const struct prof_walk *w,
 static int prof_walk_fill(struct prof_walk *w, __u64 addr)
 {
 	const struct copied *c = of_walk(w);
-	uint64_t word = (addr - c->regs[REG_SP]) / 8, cnt;
+	uint64_t word = (addr - c->regs[PROF_REG_SP]) / 8, cnt;
 
-	if (addr < c->regs[REG_SP] || word >= c->stack_cnt)
+	if (addr < c->regs[PROF_REG_SP] || word >= c->stack_cnt)
 		return -1;
 	cnt = c->stack_cnt - word < PROF_WALK_WORDS ? c->stack_cnt - word : PROF_WALK_WORDS;
 	memcpy(w->words, c->stack + word, 8 * cnt);
@@ -93,16 +93,23 @@ static int prof_walk_fill(struct prof_walk *w, __u64 addr)
 	return 0;
 }
 
+static int prof_walk_leaf(const struct prof_walk *w)
+{
+	return of_walk(w)->leaf_bare ? 0 : -1;
+}
+
+#ifdef PROF_MACHINE_ARM64
+static __u64 prof_walk_code_mask(const struct prof_walk *w)
+{
+	return of_walk(w)->code_mask;
+}
+#else
 static int prof_walk_register(struct prof_walk *w, __u32 word, __u64 *val)
 {
 	*val = of_walk(w)->regs[word];
 	return 0;
 }
-
-static int prof_walk_leaf(const struct prof_walk *w)
-{
-	return of_walk(w)->leaf_bare ? 0 : -1;
-}
+#endif
 
 #define PROF_WALK_HERE
 #include "prof_walk_step.h"
@@ -114,8 +121,8 @@ static uint8_t walk(struct copied *c, struct prof_rec *out, uint64_t *frames)
 	struct prof_walk *w = &c->walk;
 	uint32_t cnt = 0;
 
-	prof_walk_start(w, c->regs[REG_IP], c->regs[REG_SP], c->regs[REG_FP], c->map_cnt,
-			*c->memory->generation);
+	prof_walk_start(w, c->regs[PROF_REG_IP], c->regs[PROF_REG_SP], c->regs[PROF_REG_FP],
+			PROF_REGS_LR(c->regs), c->map_cnt, *c->memory->generation);
 	while (cnt < c->max_stack && !prof_walk_step(w))
 		frames[cnt++] = w->frame;
 	if (cnt == c->max_stack && !prof_walk_step(w)) {
@@ -146,7 +153,7 @@ const struct prof_rec *copied_walk(struct copied *c, const struct prof_rec *rec,
 		c->leaf_bare = rec->user_end & PROF_USER_GUESSED;
 		c->maps = maps;
 		c->map_cnt = map_cnt;
-		frames[0] = PROF_UNWIND_RAW | c->regs[REG_IP];
+		frames[0] = PROF_UNWIND_RAW | c->regs[PROF_REG_IP];
 		out->ustack_cnt = 1;
 		if (map_cnt)
 			out->user_end = walk(c, out, frames);

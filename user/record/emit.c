@@ -33,6 +33,7 @@ enum schema_id {
 	SCHEMA_SUMMARY,
 	SCHEMA_TRIGGER,
 	SCHEMA_THINNING,
+	SCHEMA_SEGMENT_END,
 	SCHEMA_CNT,
 };
 
@@ -176,6 +177,14 @@ static const struct schema_def schema_defs[SCHEMA_CNT] = {
 				      { PROF_F_STACKS, DIAL9_BOOL },
 				      { PROF_F_OVERHEAD_PPM, DIAL9_VARINT },
 			      } },
+	[SCHEMA_SEGMENT_END] = { PROF_EV_SEGMENT_END,
+				 4,
+				 {
+					 { PROF_F_FIRST_NS, DIAL9_I64 },
+					 { PROF_F_LAST_NS, DIAL9_I64 },
+					 { PROF_F_BYTES_BEFORE, DIAL9_I64 },
+					 { PROF_F_MARK, DIAL9_I64 },
+				 } },
 	[SCHEMA_SUMMARY] = { PROF_EV_SUMMARY,
 			     10,
 			     {
@@ -497,6 +506,18 @@ int emit_thinning(struct emit *e, uint64_t ts, uint64_t one_in, bool stacks, uin
 	dial9_enc_put_u64(e->enc, one_in);
 	dial9_enc_put_bool(e->enc, stacks);
 	dial9_enc_put_u64(e->enc, overhead_ppm);
+	return dial9_enc_end(e->enc);
+}
+
+int emit_segment_end(struct emit *e, uint64_t first_ns, uint64_t last_ns)
+{
+	const uint64_t bytes = dial9_enc_bytes(e->enc);
+
+	begin(e, SCHEMA_SEGMENT_END, EMIT_NOW);
+	dial9_enc_put_i64(e->enc, (int64_t)first_ns);
+	dial9_enc_put_i64(e->enc, (int64_t)last_ns);
+	dial9_enc_put_i64(e->enc, (int64_t)bytes);
+	dial9_enc_put_i64(e->enc, (int64_t)PROF_SEGMENT_END_MARK);
 	return dial9_enc_end(e->enc);
 }
 

@@ -116,6 +116,9 @@ int emit_stats(struct emit *e, uint64_t ts, const struct emit_stats *s);
 /* one_in: one slice of time in so many is recorded. */
 int emit_thinning(struct emit *e, uint64_t ts, uint64_t one_in, bool stacks, uint64_t overhead_ppm);
 
+/* The last event of a file. first_ns, last_ns: between them lie the times of all its events. */
+int emit_segment_end(struct emit *e, uint64_t first_ns, uint64_t last_ns);
+
 struct emit_summary {
 	uint32_t pid; /* or PROF_SUMMARY_OTHER */
 	const char *comm;

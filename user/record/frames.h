@@ -92,6 +92,8 @@ void frames_ask_again(struct frames *f);
 
 /* Segments that may wait for names at a time. */
 enum { FRAMES_SEALING_MAX = 8 };
+/* What names that are still looked up will add to the segment at hand, by estimate. 0 without frames_keep_names(). */
+uint64_t frames_pending_bytes(const struct frames *f);
 
 /* Before anything else: there will be segments, so that names are kept to be written once more. */
 void frames_keep_names(struct frames *f);

@@ -20,6 +20,7 @@ struct kept_names;
 struct frames_segment {
 	struct emit *emit;
 	struct hmap told; /* frames, whether they got a name: only where names are kept */
+	size_t asked_cnt; /* of these, those that did not */
 	struct module_set modules;
 };
 

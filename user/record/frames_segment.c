@@ -17,7 +17,8 @@
 #include "record/frames_impl.h"
 #include "record/kept_names.h"
 
-enum { TOLD_MAX = 2 << 20 };
+/* NAME_BYTES: what naming a frame adds to a segment, by recordings of busy machines. */
+enum { TOLD_MAX = 2 << 20, NAME_BYTES = 150 };
 
 void frames_keep_names(struct frames *f)
 {
@@ -79,15 +80,27 @@ void frames_tell(struct frames *f, uint64_t frame)
 {
 	if (f->now.told.cnt >= TOLD_MAX)
 		hmap_fini(&f->now.told);
-	hmap_set(&f->now.told, frame,
-		 kept_names_write(f->kept, frame, f->now.emit) > 0 ? &frames_answered :
-								     &frames_asked);
+	if (kept_names_write(f->kept, frame, f->now.emit) > 0) {
+		hmap_set(&f->now.told, frame, &frames_answered);
+		return;
+	}
+	hmap_set(&f->now.told, frame, &frames_asked);
+	f->now.asked_cnt++;
+}
+
+uint64_t frames_pending_bytes(const struct frames *f)
+{
+	return f->now.asked_cnt * NAME_BYTES;
 }
 
 static int write_name_to(struct frames_segment *s, const struct emit_symbol *name)
 {
-	if (!hmap_get(&s->told, name->addr))
+	const void *mark = hmap_get(&s->told, name->addr);
+
+	if (!mark)
 		return 0;
+	if (mark == &frames_asked && s->asked_cnt)
+		s->asked_cnt--;
 	hmap_set(&s->told, name->addr, &frames_answered);
 	return emit_symbol(s->emit, name);
 }

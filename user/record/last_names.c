@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "record/frames.h"
+#include "record/notify.h"
 #include "symbol/symbroker.h"
 
 #define MS_NS 1000000ULL
@@ -28,6 +29,7 @@ static long wait_for_names(const struct last_names_cfg *cfg)
 		symbroker_wait(cfg->broker, now + STEP_MS * MS_NS);
 		n = frames_take_names(cfg->frames, TAKE_MAX);
 		now = clock_mono_ns();
+		notify_step(cfg->notify, now, NULL);
 		if (answered != symbroker_answered(cfg->broker))
 			heard = now;
 		answered = symbroker_answered(cfg->broker);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct frames;
+struct notify;
 struct symbroker;
 
 struct last_names_cfg {
@@ -16,6 +17,7 @@ struct last_names_cfg {
 	const volatile sig_atomic_t *stop; /* 2: at once */
 	void (*waiting)(void *ctx); /* told when it takes long; may be NULL */
 	void *ctx;
+	struct notify *notify; /* shown that we live; may be NULL */
 };
 
 /*

@@ -66,6 +66,13 @@ static void forget_unwinding(struct memory *m, size_t max)
 		m->forgotten += unwinding_forget(m->unwinding);
 }
 
+static void give_back(void)
+{
+#ifdef __GLIBC__
+	malloc_trim(0); /* it keeps what was freed; other C libraries have no such call */
+#endif
+}
+
 void memory_check(struct memory *m)
 {
 	size_t tasks = share(m->max, SHARE_TASKS), frames = share(m->max, SHARE_FRAMES);
@@ -81,7 +88,7 @@ void memory_check(struct memory *m)
 	if (stacks_memory(m->stacks) > share(m->max, SHARE_STACKS))
 		stacks_forget(m->stacks);
 	if (m->forgotten != before)
-		malloc_trim(0);
+		give_back();
 	m->held = tasks_memory(m->tasks) + frames_memory(m->frames) + stacks_memory(m->stacks) +
 		  unwinding_held(m);
 }

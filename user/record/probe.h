@@ -4,17 +4,11 @@
 
 #include <stddef.h>
 
-/* What of BPF a recording cannot do without, tried out. 0, or -errno why it does not work. */
-struct probe_bpf {
-	int load; /* any program */
-	int tp_btf; /* one at sched_switch, with the kernel's types */
-	int cookie; /* bpf_get_attach_cookie: which tracepoint a program runs for */
-	int kernel_stack; /* bpf_get_stack */
-	int user_stack; /* bpf_task_pt_regs and bpf_probe_read_user */
-	int ring; /* one of ring_bytes */
-};
+/* Each makes one small thing and leaves nothing behind: 0, or -errno why it cannot. */
 
-/* Loads a handful of programs that do nothing, attaches none, and leaves nothing behind. */
-void probe_bpf(size_t ring_bytes, struct probe_bpf *out);
+/* The smallest map there is, for what denies all of bpf(). */
+int probe_bpf(void);
+/* A ring buffer of this size. */
+int probe_ring(size_t bytes);
 
 #endif

@@ -42,14 +42,17 @@
 #include "record/lookout.h"
 #include "record/memory.h"
 #include "record/merge.h"
+#include "record/notify.h"
 #include "record/proc_reader.h"
 #include "record/realtime.h"
+#include "record/recorder_capture.h"
 #include "record/recorder_target.h"
 #include "record/rights.h"
 #include "record/scout.h"
 #include "record/segments.h"
 #include "record/sink.h"
 #include "record/stacks.h"
+#include "record/stream.h"
 #include "record/summary.h"
 #include "record/targets.h"
 #include "record/tasks.h"
@@ -84,6 +87,8 @@ enum {
 	FILLING_PART = 16,
 };
 
+_Static_assert((int)PROF_HELPERS_MAX == (int)SYMBROKER_PIDS_MAX, "room for all");
+
 struct recorder {
 	const struct recorder_cfg *cfg;
 	struct recorder_result *result;
@@ -91,6 +96,7 @@ struct recorder {
 	struct eventset *events;
 	struct targets *targets;
 	struct prof_select select;
+	struct notify *notify;
 	struct launch *launch;
 	struct scout *scout; /* NULL: none is of use */
 	struct segments *segments;
@@ -101,7 +107,10 @@ struct recorder {
 	bool releasing; /* that */
 	bool finishing; /* recording is over */
 	bool full; /* the last pass ended for want of room */
+	bool cut; /* the last pass ended where the next segment has to begin */
+	bool take_all; /* however large the last segment becomes */
 	struct symbroker *broker;
+	uint32_t helpers[PROF_HELPERS_MAX]; /* as the trace has them; 0: no more */
 	struct proc_reader *proc_reader; /* NULL: none */
 	struct tasks *tasks;
 	struct frames *frames;
@@ -148,18 +157,11 @@ static int open_output(struct recorder *r)
 	return err;
 }
 
-/* How user stacks are walked. Where none are taken, nobody has to know in time what is mapped. */
-static uint32_t call_graph(const struct recorder_cfg *cfg)
-{
-	const uint32_t stacks = cfg->switch_stacks | cfg->waking_stacks | cfg->event_stacks;
-
-	return cfg->samples || stacks & PROF_STACKS_USER ? cfg->call_graph : PROF_CALL_GRAPH_NO;
-}
-
 /* A command exists as a process before anything else does, and waits. */
 static int prepare_targets(struct recorder *r)
 {
 	const struct recorder_cfg *cfg = r->cfg;
+	struct capture_cfg capture_cfg;
 	uint32_t pid;
 	int err;
 
@@ -168,7 +170,8 @@ static int prepare_targets(struct recorder *r)
 	err = launch_new(cfg->command, cfg->as_root, sink_is_stdout(cfg->output.path), &r->launch);
 	if (err)
 		return err;
-	if (call_graph(cfg) == PROF_CALL_GRAPH_AUTO &&
+	recorder_capture_cfg(cfg, NULL, NULL, &capture_cfg);
+	if (capture_cfg.call_graph == PROF_CALL_GRAPH_AUTO &&
 	    scout_new(cfg->command[0], cfg->as_root, &r->scout))
 		log_info("record: nothing looks ahead for the files of the command");
 	pid = launch_pid(r->launch);
@@ -178,42 +181,17 @@ static int prepare_targets(struct recorder *r)
 
 static int prepare_capture(struct recorder *r)
 {
-	const struct recorder_cfg *cfg = r->cfg;
-	struct capture_cfg capture_cfg = {
-		.events = r->events,
-		.system_wide = cfg->system_wide,
-		.follow = !cfg->no_inherit && !cfg->tid_cnt,
-		.select = &r->select,
-		.include_self = cfg->include_self,
-		.samples = cfg->samples,
-		.force_cpu_clock = cfg->force_cpu_clock,
-		.force_cycles = cfg->force_cycles,
-		.hz = cfg->hz,
-		.switch_stacks = cfg->switch_stacks,
-		.waking_stacks = cfg->waking_stacks,
-		.event_stacks = cfg->event_stacks,
-		.off_cpu = cfg->off_cpu,
-		.call_graph = call_graph(cfg),
-		.max_stack = cfg->max_stack,
-		.no_orc = cfg->no_orc,
-		.verify_stacks = cfg->verify_stacks,
-		.ring_bytes = cfg->ring_bytes,
-		.ring_max = cfg->ring_max,
-		.summary = cfg->summary_ns,
-		.offcpu_ns = cfg->trigger.offcpu_ns,
-		.runq_ns = cfg->trigger.runq_ns,
-	};
+	struct capture_cfg cfg;
 	int err;
 
-	if (capture_cfg.call_graph == PROF_CALL_GRAPH_AUTO && !targets_numbers_are_kernels()) {
+	recorder_capture_cfg(r->cfg, r->events, &r->select, &cfg);
+	memcpy(cfg.helpers, r->helpers, sizeof(cfg.helpers));
+	if (cfg.call_graph == PROF_CALL_GRAPH_AUTO && !targets_numbers_are_kernels()) {
 		log_warn("record: inside a pid namespace (a container) user stacks are walked by "
 			 "frame pointers only: record on the host for whole ones");
-		capture_cfg.call_graph = PROF_CALL_GRAPH_FP;
+		cfg.call_graph = PROF_CALL_GRAPH_FP;
 	}
-	unwinding_size(cfg->system_wide, cfg->unwind_mem, &capture_cfg.unwind);
-	if (!(cfg->switch_stacks & PROF_STACKS_USER))
-		capture_cfg.unwind.known_cnt = 0;
-	err = capture_new(&capture_cfg, &r->capture);
+	err = capture_new(&cfg, &r->capture);
 	return err ? err : capture_attach(r->capture);
 }
 
@@ -250,7 +228,12 @@ static void prepare_translation(struct recorder *r)
 	size_t side_cnt, ring_cnt;
 	struct ring *rings = capture_rings(r->capture, &ring_cnt);
 	struct perf_ring **sides = capture_sides(r->capture, &side_cnt);
+	struct trigger_self self = {
+		.tasks = r->tasks,
+		.pid = r->cfg->include_self ? 0 : recorder_target_pid(),
+	};
 
+	memcpy(self.helpers, r->helpers, sizeof(self.helpers));
 	r->stacks = stacks_new(r->frames);
 	r->memory = (struct memory){
 		.max = r->cfg->mem_max,
@@ -271,7 +254,7 @@ static void prepare_translation(struct recorder *r)
 		.unwinding = r->unwinding,
 	});
 	r->merge = merge_new(rings, ring_cnt, sides, side_cnt);
-	r->trigger = trigger_new(&r->cfg->trigger, r->events, r->capture, r->flight);
+	r->trigger = trigger_new(&r->cfg->trigger, r->events, &self, r->capture, r->flight);
 	r->when.trigger = r->trigger;
 }
 
@@ -283,13 +266,17 @@ static int prepare_helpers(struct recorder *r)
 
 	if (err)
 		log_error("record: cannot fork: %s", strerror(-err));
+	else if (recorder_target_pid())
+		symbroker_pids(r->broker, r->helpers);
 	return err;
 }
 
 static int prepare(struct recorder *r)
 {
-	int err = rights_check(!r->cfg->no_names);
+	int err = notify_new(&r->cfg->notify, &r->notify);
 
+	if (!err)
+		err = rights_check(!r->cfg->no_names, r->cfg->btf);
 	if (err)
 		return err;
 	err = prepare_helpers(r);
@@ -319,36 +306,16 @@ static int prepare(struct recorder *r)
 
 static int write_metadata(struct recorder *r)
 {
-	struct buf target = { 0 }, valid = { 0 };
-	struct dial9_str text;
-	int err;
-
-	recorder_target(r->cfg, &target);
-	text = emit_text(&valid, buf_cstr(&target), target.len);
-	err = status_write_head(r->status,
-				&(struct status_head){
-					.command_line = r->cfg->command_line,
-					.target = text.ptr,
-					.command_pid = r->launch ? launch_pid(r->launch) : 0,
-					.no_inherit = r->cfg->no_inherit,
-					.selection = &r->cfg->selection,
-					.told = r->select.told,
-					.neighbours = r->cfg->events.neighbours,
-					.summary_ns = r->cfg->summary_ns,
-					.off_cpu = r->cfg->events.off_cpu ? &r->cfg->off_cpu : NULL,
-					.max_overhead_ppm = r->cfg->thin.max_ppm,
-					.events = r->events,
-					.switch_stacks = r->cfg->switch_stacks,
-					.waking_stacks = r->cfg->waking_stacks,
-					.call_graph = capture_config(r->capture)->call_graph,
-					.ring_bytes = r->cfg->ring_bytes,
-					.user = r->cfg->meta,
-					.user_cnt = r->cfg->meta_cnt,
-					.annotate = r->cfg->level4,
-				});
-	buf_free(&target);
-	buf_free(&valid);
-	return err;
+	return recorder_target_write_head(r->cfg, r->status,
+					  &(struct status_head){
+						  .command_pid = r->result->command_pid,
+						  .recorder_pid = recorder_target_pid(),
+						  .helpers = r->helpers,
+						  .told = r->select.told,
+						  .events = r->events,
+						  .call_graph =
+							  capture_config(r->capture)->call_graph,
+					  });
 }
 
 static int write_head(void *ctx)
@@ -356,6 +323,7 @@ static int write_head(void *ctx)
 	struct recorder *r = ctx;
 	int err = write_metadata(r);
 
+	notify_reloaded(r->notify);
 	summary_begin_segment(r->summary, segments_emit(r->segments));
 	err = err ? err : thin_write(&r->thin, r->status);
 	return err ? err : announce_targets(r->targets, r->tasks, r->translate, r->cfg);
@@ -384,6 +352,7 @@ static int begin_trace(struct recorder *r)
 					    .head = write_head,
 					    .ctx = r,
 				    });
+	segments_note(r->segments, r->start_ns);
 	err = write_head(r);
 	return err ? err : segments_flush(r->segments);
 }
@@ -435,6 +404,11 @@ static int on_record(void *ctx, const struct prof_rec *rec)
 {
 	struct recorder *r = ctx;
 
+	if ((!r->early || r->releasing) && !r->take_all && segments_is_full(r->segments)) {
+		r->cut = true;
+		return MERGE_LATER;
+	}
+	segments_note(r->segments, rec->ts);
 	if (r->unwinding && unwinding_lacks_list(rec))
 		unwinding_missed(r->unwinding, rec->pid);
 	if (r->unwinding && ++r->record_cnt % LOOK_EVERY == 0)
@@ -619,6 +593,19 @@ static void report_progress(struct recorder *r, uint64_t now)
 	r->cfg->progress(r->cfg->progress_ctx, &totals);
 }
 
+/* Early records are older than any mark: what was written last is how far they came. */
+static int step_segments(struct recorder *r, uint64_t mark)
+{
+	int err;
+
+	if (!r->cut)
+		return r->early ? segments_flush(r->segments) : segments_step(r->segments, mark);
+	err = segments_step(r->segments, r->early ? 0 : mark);
+	/* there may be no other one for the moment */
+	r->cut = !segments_is_full(r->segments);
+	return err;
+}
+
 static int record_until_over(struct recorder *r)
 {
 	uint64_t now = clock_mono_ns(), before, mark;
@@ -626,8 +613,12 @@ static int record_until_over(struct recorder *r)
 
 	thin_begin(&r->thin, &r->cfg->thin, r->capture, r->status, now);
 	err = thin_write(&r->thin, r->status);
+	if (!err)
+		notify_ready(r->notify, r->result->file);
 	while (!err && !is_over(r, now)) {
-		wait_tick(r, now);
+		if (!r->cut)
+			wait_tick(r, now);
+		r->cut = false;
 		before = now;
 		now = clock_mono_ns();
 		if (r->full)
@@ -636,9 +627,10 @@ static int record_until_over(struct recorder *r)
 		realtime_before_pass(&r->realtime, now,
 				     capture_is_filled(r->capture, FILLING_PART));
 		err = drain(r, &mark, now + DRAIN_MS * MS_NS);
-		if (!err && (r->when.gate.open || r->when.gate.thinned))
+		/* what is counted meanwhile is written when there is room */
+		if (!err && !r->full && (r->when.gate.open || r->when.gate.thinned))
 			err = status_tick(r->status, mark);
-		if (!err)
+		if (!err && !r->full)
 			err = summary_step(r->summary, now);
 		if (!err)
 			err = when_step(&r->when, r->status);
@@ -647,11 +639,11 @@ static int record_until_over(struct recorder *r)
 		if (!err)
 			err = thin_turn(&r->thin, &r->when.gate, r->status, now);
 		if (!err)
-			err = r->early ? segments_flush(r->segments) :
-					 segments_step(r->segments, mark);
+			err = step_segments(r, mark);
 		if (tick_is_due(&r->cpus_due_ns, now, CPUS_MS * MS_NS))
 			capture_follow_cpus(r->capture);
 		report_progress(r, now);
+		notify_step(r->notify, now, r->status);
 	}
 	realtime_end(&r->realtime);
 	status_end(r->status);
@@ -669,6 +661,7 @@ static int finish_names(struct recorder *r)
 		.stop = r->cfg->stop,
 		.waiting = r->cfg->waiting,
 		.ctx = r->cfg->progress_ctx,
+		.notify = r->notify,
 	};
 
 	return last_names(&cfg, &r->result->names_cut);
@@ -687,18 +680,29 @@ static int finish_identifying(struct recorder *r)
 	return n < 0 ? n : 0;
 }
 
-/* All that is left, also what waits for a table. */
+/*
+ * All that is left, also what waits for a table. Another segment that was asked for does not begin before early
+ * records are written, so it is looked for once more where they were there to the end.
+ */
 static int finish_records(struct recorder *r, uint64_t now)
 {
+	const bool early = r->early;
 	uint64_t mark = now;
 	int err = drain(r, &mark, UINT64_MAX);
 
 	while (!err && (r->early || merge_waits(r->merge))) {
-		symbroker_wait(r->broker, clock_mono_ns() + TABLES_STEP_MS * MS_NS);
+		if (r->cut) {
+			err = step_segments(r, mark);
+			r->take_all = !r->cut;
+			r->cut = false;
+		} else {
+			symbroker_wait(r->broker, clock_mono_ns() + TABLES_STEP_MS * MS_NS);
+		}
 		mark = now;
-		err = drain(r, &mark, UINT64_MAX);
+		err = err ? err : drain(r, &mark, UINT64_MAX);
+		notify_step(r->notify, clock_mono_ns(), NULL);
 	}
-	return err;
+	return err || !early ? err : segments_step(r->segments, now);
 }
 
 static int finish(struct recorder *r)
@@ -706,6 +710,7 @@ static int finish(struct recorder *r)
 	uint64_t now;
 	int err;
 
+	notify_stopping(r->notify);
 	capture_stop(r->capture);
 	r->finishing = true;
 	err = finish_identifying(r);
@@ -723,7 +728,7 @@ static int finish(struct recorder *r)
 	if (!err)
 		err = status_write_tail(r->status, now);
 	if (!err)
-		err = segments_flush(r->segments);
+		err = segments_finish(r->segments);
 	status_totals(r->status, now, &r->result->totals);
 	r->result->sampler = capture_sampler(r->capture);
 	r->result->hz = capture_hz(r->capture);
@@ -758,12 +763,7 @@ static void cleanup(struct recorder *r)
 		close(r->tracefs_fd);
 	symbroker_free(r->broker);
 	when_fini(&r->when);
-}
-
-/* Whoever reads: nothing can be written any more, so there is no end to be written. */
-static bool is_gone(int err)
-{
-	return err == -EPIPE || err == -ECONNRESET || err == -ETIMEDOUT;
+	notify_free(r->notify);
 }
 
 int recorder_run(const struct recorder_cfg *cfg, struct recorder_result *out)
@@ -777,7 +777,7 @@ int recorder_run(const struct recorder_cfg *cfg, struct recorder_result *out)
 		err = start(&r);
 	if (!err)
 		err = record_until_over(&r);
-	if (r.status && !is_gone(err)) {
+	if (r.status && !stream_is_gone(err)) {
 		int finish_err = finish(&r);
 
 		err = err ? err : finish_err;

@@ -9,6 +9,7 @@
 
 #include "record/eventset.h"
 #include "record/flight.h"
+#include "record/notify.h"
 #include "record/output.h"
 #include "record/realtime.h"
 #include "record/selection.h"
@@ -50,7 +51,8 @@ struct recorder_cfg {
 	uint32_t call_graph; /* enum prof_call_graph */
 	uint32_t max_stack; /* user frames, 1 to PROF_STACK_MAX */
 	size_t unwind_mem; /* bytes, for unwind tables */
-	bool no_orc; /* as capture_cfg has it */
+	const char *btf; /* as capture_cfg has it, and so */
+	bool no_orc;
 	bool verify_stacks;
 	bool no_names;
 	uint64_t names_wait_ns; /* for names, at the end, at most */
@@ -60,6 +62,7 @@ struct recorder_cfg {
 	struct flight_cfg flight;
 	struct trigger_cfg trigger; /* of that */
 	struct when_cfg when;
+	struct notify_cfg notify;
 	struct realtime_cfg realtime;
 	size_t ring_bytes; /* of each ring, a power of two */
 	uint32_t ring_max; /* rings; CPUs beyond share; 0: as many as can be */

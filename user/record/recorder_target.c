@@ -2,8 +2,13 @@
 /* recorder_target.c - whom a recording is of, in words: what metadata say */
 #include "record/recorder_target.h"
 
+#include <unistd.h>
+
 #include "base/buf.h"
+#include "record/emit.h"
 #include "record/recorder.h"
+#include "record/status.h"
+#include "record/targets.h"
 
 void recorder_target(const struct recorder_cfg *cfg, struct buf *out)
 {
@@ -26,4 +31,37 @@ void recorder_target(const struct recorder_cfg *cfg, struct buf *out)
 bool recorder_target_has_family(const struct recorder_cfg *cfg)
 {
 	return !cfg->system_wide && !cfg->tid_cnt && !cfg->no_inherit;
+}
+
+uint32_t recorder_target_pid(void)
+{
+	return targets_numbers_are_kernels() ? (uint32_t)getpid() : 0;
+}
+
+int recorder_target_write_head(const struct recorder_cfg *cfg, struct status *status,
+			       const struct status_head *known)
+{
+	struct buf target = { 0 }, valid = { 0 };
+	struct status_head head = *known;
+	int err;
+
+	recorder_target(cfg, &target);
+	head.target = emit_text(&valid, buf_cstr(&target), target.len).ptr;
+	head.command_line = cfg->command_line;
+	head.no_inherit = cfg->no_inherit;
+	head.selection = &cfg->selection;
+	head.neighbours = cfg->events.neighbours;
+	head.summary_ns = cfg->summary_ns;
+	head.off_cpu = cfg->events.off_cpu ? &cfg->off_cpu : NULL;
+	head.max_overhead_ppm = cfg->thin.max_ppm;
+	head.switch_stacks = cfg->switch_stacks;
+	head.waking_stacks = cfg->waking_stacks;
+	head.ring_bytes = cfg->ring_bytes;
+	head.user = cfg->meta;
+	head.user_cnt = cfg->meta_cnt;
+	head.annotate = cfg->level4;
+	err = status_write_head(status, &head);
+	buf_free(&target);
+	buf_free(&valid);
+	return err;
 }

@@ -13,10 +13,25 @@
 #include "kernel/privileges.h"
 #include "record/capture.h"
 #include "record/capture_cpus.h"
+#include "record/capture_load.h"
+#include "record/probe.h"
+#include "record/refusal.h"
 #include "symbol/sandbox.h"
 
+static int check_kernel(const char *btf)
+{
+	const struct capture_refusal why = { .err = probe_bpf() };
+	struct refusal_facts facts;
+
+	refusal_read(btf, &facts);
+	if (!why.err && !facts.denial.confidential && facts.has_btf)
+		return 0;
+	refusal_report("record", &facts, &why, NULL);
+	return why.err ? why.err : -ENOTSUP;
+}
+
 /* Told at once and in one line, rather than by whatever fails first. */
-int rights_check(bool names)
+int rights_check(bool names, const char *btf)
 {
 	uint64_t caps;
 	size_t i;
@@ -37,7 +52,7 @@ int rights_check(bool names)
 	if (names && !sandbox_has_landlock())
 		log_info("record: without landlock: one wall less around the processes that read "
 			 "untrusted files");
-	return 0;
+	return check_kernel(btf);
 }
 
 /*

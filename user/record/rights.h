@@ -9,7 +9,7 @@ struct capture;
 
 /* -EPERM after one line when nothing can be recorded; with -v what else is missing, walls around the
  * reading of names included. */
-int rights_check(bool names);
+int rights_check(bool names, const char *btf);
 
 /*
  * Drops what an attached capture and what follows need no more, for good; *keep is what stays when the start

@@ -70,10 +70,11 @@ static void look(const void *ctx, int sock)
 static void run(const void *ctx, int sock)
 {
 	const struct journey *j = ctx;
+	const pid_t parent = getppid();
 
 	prctl(PR_SET_NAME, "d9-scout");
 	if (sandbox_detach(sock) || (j->user->known && invoker_become(j->user)) ||
-	    sandbox_only_look(LIFE_S))
+	    sandbox_die_with(parent) || sandbox_only_look(LIFE_S))
 		return;
 	j->life(j->ctx, sock);
 	_exit(0);

@@ -198,7 +198,8 @@ static int make_cgroups(const struct selection_words *words, struct prof_select 
 			continue;
 		say_where(&missing);
 		log_error("record: -G %s: %s", words->v[i],
-			  err == -ENODEV ? "no cgroup2 is mounted here" :
+			  err == -ENODEV ? "no cgroup2 is mounted; run \"mount -t cgroup2 "
+					   "cgroup2 /sys/fs/cgroup/unified\" first" :
 			  err == -EINVAL ? "that is no cgroup of version 2" :
 			  err == -ENOENT ? buf_cstr(&missing) :
 					   strerror(-err));

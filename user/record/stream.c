@@ -179,3 +179,8 @@ int stream_connect(const char *path, uint64_t wait_ns, int *fd)
 	err = connect_unix(path + strlen(UNIX), deadline_ns, fd);
 	return err ? refuse(path, err) : 0;
 }
+
+bool stream_is_gone(int err)
+{
+	return err == -EPIPE || err == -ECONNRESET || err == -ETIMEDOUT;
+}

@@ -20,4 +20,7 @@ const char *stream_name_is_wrong(const char *path);
  */
 int stream_connect(const char *path, uint64_t wait_ns, int *fd);
 
+/* Whether a write failed since nobody reads any more: nothing can be written, so there is no end to be written. */
+bool stream_is_gone(int err);
+
 #endif

@@ -224,8 +224,18 @@ static bool is_other_file(int error)
 	}
 }
 
+/* Whether the file may have a table, and nobody came to read it: frame pointers are no substitute then. */
+static bool is_passing(int error)
+{
+	return error == -ECHILD || error == -ETIMEDOUT || error == -EBUSY;
+}
+
 static void take_failure(struct tables *t, uint32_t slot, int error)
 {
+	if (is_passing(error)) {
+		store_put_none(t->store, slot, true);
+		return;
+	}
 	switch (t->sources[slot].kind) {
 	case KIND_OURS:
 		if (is_other_file(error)) {

@@ -21,9 +21,11 @@
 #include "record/eventset.h"
 #include "record/flight.h"
 #include "record/status.h"
+#include "record/tasks.h"
 
 struct trigger {
 	struct trigger_cfg cfg;
+	struct trigger_self self;
 	const struct eventset *events;
 	struct capture *capture;
 	struct flight *flight;
@@ -50,7 +52,8 @@ static void find_events(struct trigger *t)
 }
 
 struct trigger *trigger_new(const struct trigger_cfg *cfg, const struct eventset *events,
-			    struct capture *capture, struct flight *flight)
+			    const struct trigger_self *self, struct capture *capture,
+			    struct flight *flight)
 {
 	struct trigger *t;
 
@@ -58,10 +61,10 @@ struct trigger *trigger_new(const struct trigger_cfg *cfg, const struct eventset
 		return NULL;
 	t = xcalloc(1, sizeof(*t));
 	t->cfg = *cfg;
+	t->self = *self;
 	t->events = events;
 	t->capture = capture;
 	t->flight = flight;
-	t->asked = cfg->asked ? *cfg->asked : 0;
 	find_events(t);
 	return t;
 }
@@ -74,10 +77,31 @@ void trigger_free(struct trigger *t)
 	free(t);
 }
 
+static bool is_helper(const struct trigger *t, uint32_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < PROF_HELPERS_MAX && t->self.helpers[i]; i++)
+		if (pid == t->self.helpers[i])
+			return true;
+	return false;
+}
+
+/* Whether nobody but the recorder had a part in it: an event that names tasks is also theirs. */
+static bool is_own(const struct trigger *t, const struct prof_rec *rec)
+{
+	const uint32_t pid = rec->pid;
+
+	if (!t->self.pid || !pid || t->events->defs[rec->event]->cfg.pid_cnt)
+		return false;
+	return pid == t->self.pid || is_helper(t, pid) ||
+	       is_helper(t, tasks_get(t->self.tasks, pid, pid)->proc->ppid);
+}
+
 void trigger_see(struct trigger *t, const struct prof_rec *rec)
 {
 	if (!t || !t->is_trigger || rec->kind != PROF_REC_TRACEPOINT || t->has_event ||
-	    !t->is_trigger[rec->event])
+	    !t->is_trigger[rec->event] || is_own(t, rec))
 		return;
 	if (rec->ts < t->armed_ns) {
 		t->too_soon++;

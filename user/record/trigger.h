@@ -7,11 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "prof_abi.h"
+
 struct capture;
 struct eventset;
 struct flight;
 struct prof_rec;
 struct status;
+struct tasks;
 
 struct trigger_cfg {
 	const char *const *events; /* names or globs: those that pass their filters */
@@ -22,12 +25,20 @@ struct trigger_cfg {
 	const volatile sig_atomic_t *asked; /* each change asks for one; may be NULL */
 };
 
+/* The recorder: what it, its helper processes and their children do fires no trigger. */
+struct trigger_self {
+	struct tasks *tasks; /* borrowed */
+	uint32_t pid; /* 0: all fire */
+	uint32_t helpers[PROF_HELPERS_MAX]; /* 0: no more */
+};
+
 /* What makes a flight recorder write a snapshot. */
 struct trigger;
 
 /* All are borrowed. NULL without a flight recorder; does not fail otherwise. */
 struct trigger *trigger_new(const struct trigger_cfg *cfg, const struct eventset *events,
-			    struct capture *capture, struct flight *flight);
+			    const struct trigger_self *self, struct capture *capture,
+			    struct flight *flight);
 void trigger_free(struct trigger *t);
 
 /* Each record, in order. t: may be NULL. */

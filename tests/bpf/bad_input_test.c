@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* A recording that cannot start: one line with the remedy, exit status 2, and no file. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "support.h"
+
+TestSuite(bad_input, .fini = live_cleanup, .timeout = 60);
+
+enum { FAILED = 121 };
+
+static void must(bool done)
+{
+	if (!done)
+		_exit(FAILED);
+}
+
+/* ---- what the machine lacks ----------------------------------------------------------------------- */
+
+static void own_mounts(void)
+{
+	must(!unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
+}
+
+static void hide_btf(void)
+{
+	own_mounts();
+	must(!mount("none", "/sys/kernel/btf", "tmpfs", 0, NULL));
+}
+
+static void write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	must(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	close(fd);
+}
+
+/* As a kernel's command line says it: securityfs need not be there. */
+static void lock_down(void)
+{
+	const char *path = live_path("cmdline");
+
+	own_mounts();
+	write_file(path, "quiet lockdown=confidentiality\n");
+	must(!mount(path, "/proc/cmdline", NULL, MS_BIND, NULL));
+	if (!access("/sys/kernel/security", F_OK))
+		must(!mount("none", "/sys/kernel/security", "tmpfs", 0, NULL));
+}
+
+static void deny(int number)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned int)number, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog filter = { sizeof(code) / sizeof(code[0]), code };
+
+	must(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	must(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter));
+}
+
+static void deny_bpf(void)
+{
+	deny(SYS_bpf);
+}
+
+static void deny_perf(void)
+{
+	deny(SYS_perf_event_open);
+}
+
+static void be_root_of_nobody(void)
+{
+	must(!unshare(CLONE_NEWUSER));
+	write_file("/proc/self/setgroups", "deny");
+	write_file("/proc/self/uid_map", "0 0 1");
+	write_file("/proc/self/gid_map", "0 0 1");
+}
+
+/* What is left is a machine with version 1 alone. */
+static void unmount_cgroup2(void)
+{
+	char type[64], path[256];
+	FILE *mounts;
+	bool again = true;
+
+	own_mounts();
+	while (again) {
+		again = false;
+		mounts = fopen("/proc/mounts", "re");
+		must(mounts);
+		while (!again && fscanf(mounts, "%*s %255s %63s %*[^\n]", path, type) == 2)
+			again = !strcmp(type, "cgroup2");
+		fclose(mounts);
+		if (again)
+			must(!umount2(path, MNT_DETACH));
+	}
+}
+
+/* ---- what is said --------------------------------------------------------------------------------- */
+
+static void expect(live_prepare_fn prepare, const char *option, const char *value,
+		   const char *start, const char *remedy)
+{
+	const char *file = live_path("x.bin");
+	const char *args[] = { "-o", file, "-a", "-d", "0.1", option, value, NULL };
+	struct live_proc p;
+	struct buf err;
+	int code = live_run(&p, args, prepare);
+
+	err = live_errors(&p);
+	buf_cstr(&err);
+	cr_expect_eq(code, 2, "%d: %s", code, err.data);
+	cr_expect_eq(strncmp(err.data, "dial9-prof: record: ", 20), 0, "%s", err.data);
+	cr_expect_eq(strncmp(err.data + 20, start, strlen(start)), 0, "%s", err.data);
+	cr_expect(strstr(err.data, remedy), "%s", err.data);
+	cr_expect_eq(strchr(err.data, '\n'), err.data + err.len - 1, "one line: %s", err.data);
+	cr_expect_neq(access(file, F_OK), 0, "a file is left");
+	buf_free(&err);
+	live_proc_fini(&p);
+}
+
+Test(bad_input, a_kernel_without_btf)
+{
+	expect(hide_btf, NULL, NULL, "Linux ", "CONFIG_DEBUG_INFO_BTF=y");
+}
+
+Test(bad_input, lockdown_for_confidentiality)
+{
+	expect(lock_down, NULL, NULL, "may not load BPF programs: kernel lockdown",
+	       "boot with lockdown=integrity\n");
+}
+
+Test(bad_input, a_container_that_denies_bpf)
+{
+	expect(deny_bpf, NULL, NULL, "may not load BPF programs: a seccomp filter denies",
+	       "record outside of the container\n");
+}
+
+Test(bad_input, a_container_that_denies_perf_events)
+{
+	expect(deny_perf, NULL, NULL, "no side-band on CPU 0: Operation not permitted (a seccomp",
+	       "record outside of the container)\n");
+}
+
+Test(bad_input, a_user_namespace)
+{
+	expect(be_root_of_nobody, NULL, NULL,
+	       "may not load BPF programs: capabilities of a user namespace",
+	       "as root of the host\n");
+}
+
+Test(bad_input, a_cgroup_where_only_version_1_is_mounted)
+{
+	expect(unmount_cgroup2, "-G", "web", "-G web: no cgroup2 is mounted",
+	       "mount -t cgroup2 cgroup2 ");
+}
+
+static void expect_check(live_prepare_fn prepare, const char *row, const char *remedy)
+{
+	const char *args[] = { "check", NULL };
+	struct live_proc p;
+	int code = live_run(&p, args, prepare);
+
+	buf_cstr(&p.said);
+	cr_expect_eq(code, 2, "%d: %s", code, p.said.data);
+	cr_expect(strstr(p.said.data, row), "no %s in: %s", row, p.said.data);
+	cr_expect(strstr(p.said.data, remedy), "no %s in: %s", remedy, p.said.data);
+	cr_expect(strstr(p.said.data, "\nNo recording can start.\n"), "%s", p.said.data);
+	live_proc_fini(&p);
+}
+
+/* ---- --btf ------------------------------------------------------------------------------------------ */
+
+static void copy_and_hide_btf(void)
+{
+	static char bytes[32 << 20];
+	int from = open("/sys/kernel/btf/vmlinux", O_RDONLY);
+	int to = open(live_path("copy.btf"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	ssize_t n = 0;
+
+	must(from >= 0 && to >= 0);
+	while ((n = read(from, bytes, sizeof(bytes))) > 0)
+		must(write(to, bytes, (size_t)n) == n);
+	close(from);
+	close(to);
+	hide_btf();
+}
+
+Test(bad_input, a_kernel_whose_btf_is_hidden_records_with_a_copy)
+{
+	const char *file = live_path("b.bin"), *copy = live_path("copy.btf");
+	const char *args[] = { "-q", "-o", file, "--btf", copy, "--", "/bin/true", NULL };
+	const char *programs[] = { "check", "--programs=summary", "--btf", copy, NULL };
+	struct live_trace lt;
+	struct live_proc p;
+	struct buf err;
+
+	cr_expect_eq(live_run(&p, args, copy_and_hide_btf), 0);
+	err = live_errors(&p);
+	cr_expect_eq(err.len, 0, "%s", buf_cstr(&err));
+	buf_free(&err);
+	live_proc_fini(&p);
+	live_open(&lt, file, false);
+	cr_expect_gt(lt.produced, 0);
+	live_assert_no_loss(&lt);
+	live_close(&lt);
+	cr_expect_eq(live_run(&p, programs, copy_and_hide_btf), 0);
+	cr_expect(strstr(buf_cstr(&p.said), "prof_summary_switch                  ok "), "%s",
+		  p.said.data);
+	live_proc_fini(&p);
+}
+
+static void expect_bad_btf(const char *path, const char *why)
+{
+	char line[512];
+
+	snprintf(line, sizeof(line), "--btf %s: %s\n", path, why);
+	expect(hide_btf, "--btf", path, line, why);
+}
+
+Test(bad_input, a_file_that_is_no_btf)
+{
+	write_file(live_path("text"), "a text and nothing else");
+	expect_bad_btf(live_path("text"), "no BTF in it");
+	write_file(live_path("empty"), "");
+	expect_bad_btf(live_path("empty"), "no BTF in it");
+	write_file(live_path("swapped"), "\xeb\x9f\x01");
+	expect_bad_btf(live_path("swapped"), "BTF of a machine with another byte order");
+	expect_bad_btf("/dev/null", "not a regular file of at most 512 MiB");
+	expect_bad_btf("/nonexistent/btf", "No such file or directory");
+	expect_bad_btf("/bin/true", "no BTF in it");
+}
+
+Test(bad_input, check_says_the_same)
+{
+	expect_check(hide_btf, "\nmissing  kernel types (BTF) ", "CONFIG_DEBUG_INFO_BTF=y");
+	expect_check(lock_down, "\nmissing  BPF programs ", "lockdown=integrity");
+	expect_check(deny_bpf, "\nmissing  BPF programs ", "seccomp");
+	expect_check(be_root_of_nobody, "\nmissing  BPF programs ", "user namespace");
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_RECORD_RECORDER_CAPTURE_H
+#define D9_RECORD_RECORDER_CAPTURE_H
+
+struct capture_cfg;
+struct eventset;
+struct prof_select;
+struct recorder_cfg;
+
+/* The kernel side of a recording of @cfg. @events and @select are borrowed. */
+void recorder_capture_cfg(const struct recorder_cfg *cfg, const struct eventset *events,
+			  const struct prof_select *select, struct capture_cfg *out);
+
+#endif

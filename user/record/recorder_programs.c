@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* recorder_programs.c - the BPF programs of a recording that is not made */
+#include "record/recorder_programs.h"
+
+#include <unistd.h>
+
+#include "kernel/tracefs.h"
+#include "prof_select.h"
+#include "record/capture.h"
+#include "record/eventset.h"
+#include "record/recorder.h"
+#include "record/recorder_capture.h"
+#include "record/selection.h"
+
+int recorder_programs(const struct recorder_cfg *cfg, bool alternatives, struct verdicts *verdicts,
+		      capture_program_fn fn, void *ctx)
+{
+	struct eventset *events = NULL;
+	struct prof_select select;
+	struct capture_cfg capture;
+	int fd = -1, err;
+
+	err = selection_make(&cfg->selection, cfg->system_wide, &select);
+	if (!err)
+		err = tracefs_open(&fd);
+	if (!err)
+		err = eventset_new(fd, &cfg->events, &events);
+	if (!err) {
+		recorder_capture_cfg(cfg, events, &select, &capture);
+		err = capture_programs(&capture, alternatives, verdicts, fn, ctx);
+	}
+	eventset_free(events);
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
