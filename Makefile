@@ -10,6 +10,8 @@ bindir  ?= $(prefix)/bin
 libdir  ?= $(prefix)/lib
 datadir ?= $(prefix)/share
 mandir  ?= $(datadir)/man
+docdir  ?= $(datadir)/doc/dial9-prof
+unitdir ?= $(prefix)/lib/systemd/system
 incdir  ?= $(prefix)/include
 CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
 CXX     ?= g++
@@ -24,7 +26,7 @@ VERSION := $(or $(shell sed -n 's/^.define DIAL9_VERSION_[MP][A-Z]* *//p' includ
 SOVER   := 0
 
 # ---- flags --------------------------------------------------------------------------------------
-MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
 BPFARCH := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(MACHINE)))
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 \
 	-Wpointer-arith -Wswitch-enum -Wno-unused-parameter
@@ -34,36 +36,43 @@ CPPFLAGS += -D_GNU_SOURCE -Iinclude -Iuser -I$(O)/bpf -I$(O)/gen -DPROF_VERSION=
 ALL_CFLAGS = -std=gnu11 -g $(OPT) $(WARN) $(SANFLAGS) -pthread -fPIC -fvisibility=hidden $(CFLAGS)
 ALL_LDFLAGS = $(SANFLAGS) -pthread $(LDFLAGS)
 LIBS := -lm -lbpf -lelf -lz -llzma -ltraceevent -lsnappy -lzstd -lbrotlidec -l:libiberty.a
+# `make static` sets it: all libraries are linked in, and nothing is loaded at run time.
+ifdef STATIC
+CPPFLAGS += -DPROF_STATIC
+ALL_LDFLAGS += -static-pie -Wl,--gc-sections
+LIBS += -lbrotlicommon -lstdc++
+endif
+STRIP ?= $(or $(shell $(CC) -print-prog-name=strip),strip)
 BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -Wall -Werror -D__TARGET_ARCH_$(BPFARCH) \
-	-Ivmlinux -Iinclude -Ibpf
+	-Ivmlinux -Iinclude -Ibpf -ffile-prefix-map=$(CURDIR)=.
 DEPFLAGS = -MMD -MP
 
 SRCS_libdial9 := $(addprefix user/libdial9/, \
 	copy.c decode.c encode.c event.c fd.c notes.c payload.c pool.c put.c reader.c schema.c \
 	schema_set.c value.c versioned.c wire.c)
 SRCS_base := $(addprefix user/base/, \
-	alloc.c buf.c clock.c file.c hash.c hmap.c log.c memo.c opts.c str.c strtab.c)
+	alloc.c buf.c clock.c errname.c file.c hash.c hmap.c log.c memo.c opts.c str.c strtab.c)
 SRCS_kernel := $(addprefix user/kernel/, \
-	cpus.c filter.c format.c format_symbols.c irqs.c kallsyms.c perf.c perf_ring.c perf_side.c privileges.c \
+	cpus.c denial.c filter.c format.c format_symbols.c irqs.c kallsyms.c perf.c perf_ring.c perf_side.c privileges.c \
 	proc.c tracefs.c)
 SRCS_unwind := $(addprefix user/unwind/, \
 	extents.c lists.c store.c table.c waiter.c)
 SRCS_symbol := $(addprefix user/symbol/, \
-	budget.c busguard.c cfi.c cfiknown.c cfipages.c cfirow.c cfitable.c demangle.c dwabbrev.c dwfile.c \
+	budget.c busguard.c cfi.c cfi_arm64.c cfi_x86_64.c cfiarch.c cfiknown.c cfipages.c cfirow.c cfitable.c demangle.c dwabbrev.c dwfile.c \
 	dwindex.c dwinfo.c dwline.c dwofiles.c dwpackage.c dwrange.c dwsplit.c dwunit.c elfimg.c minidebug.c openers.c perfmap.c \
 	plt.c ranges.c sandbox.c slicesort.c spawner.c symbolizer.c symbroker.c symmodule.c \
 	symopen.c symproto.c symside.c symtab.c symtable.c symtables.c symworker.c unpack.c \
 	workers.c)
 SRCS_record := $(addprefix user/record/, \
 	capture_rings.c \
-	awaited.c build_ids.c capture.c capture_cpus.c capture_layout.c capture_unwind.c copied.c early_records.c early_stacks.c emit.c event.c \
-	eventset.c frames.c frames_kernel.c frames_segment.c kept_names.c output.c pack.c segments.c stream.c writer.c \
+	awaited.c build_ids.c capture.c capture_configure.c capture_cpus.c capture_files.c capture_layout.c capture_load.c capture_programs.c capture_unwind.c copied.c early_records.c early_stacks.c emit.c event.c \
+	eventset.c frames.c frames_kernel.c file_set.c frames_segment.c kept_names.c output.c pack.c segments.c stream.c writer.c \
 	invoker.c jit.c kallsyms_thread.c \
-	last_names.c launch.c lookout.c mapped.c maps.c memory.c merge.c modules.c needed.c probe.c proc_reader.c realtime.c recorder.c recorder_target.c \
+	last_names.c launch.c lookout.c mapped.c maps.c memory.c merge.c modules.c needed.c probe.c proc_reader.c realtime.c recorder.c recorder_capture.c recorder_programs.c recorder_target.c refusal.c \
 	rights.c ring.c scout.c sink.c snapshot.c stacks.c stale.c status.c targets.c tasks.c tasks_truth.c texts.c \
-	tables.c tick.c translate.c unwinding.c)
+	tables.c tick.c translate.c unwinding.c verdicts.c)
 SRCS_trace := $(addprefix user/trace/, \
-	layout.c meaning.c names.c parts.c reader.c set_walk.c source.c source_set.c tp_symbols.c trace.c uses.c value.c)
+	layout.c meaning.c names.c parts.c reader.c segment_end.c set_walk.c source.c source_set.c tp_symbols.c trace.c uses.c value.c)
 SRCS_profile := $(addprefix user/profile/, \
 	account.c causes.c cpu_load.c cpu_log.c cpu_strip.c cpu_time.c delays.c delta.c \
 	event_counts.c explain.c family.c followed.c gaps.c hops.c interval_words.c intervals.c live.c \
@@ -86,7 +95,7 @@ SRCS_cmd := $(addprefix user/cmd/, \
 	explain.c explain_json.c explain_print.c explain_slowest.c explain_slowest_print.c polls.c polls_print.c export.c wakeup.c wakeup_chain.c \
 	anonymize.c cut.c cut_copy.c cut_needs.c diff.c diff_print.c diff_read.c \
 	live_view.c screen.c top.c \
-	check.c check_probes.c cause.c convert.c dump.c dump_json.c dump_text.c info.c \
+	check.c check_probes.c check_programs.c cause.c convert.c dump.c dump_json.c dump_text.c info.c \
 	info_json.c info_verify.c input.c list.c page.c paint.c progress.c record.c report.c \
 	report_exact.c report_head.c report_json.c report_print.c report_tree.c script.c select.c shorten.c show_foreign.c summary.c \
 	text.c timeline.c view.c \
@@ -106,11 +115,11 @@ SRCS_cmd += $(addprefix user/cmd/, symbolize.c symbolize_copy.c symbolize_find.c
 	symbolize_paths.c)
 
 # What fields are, said in traces.
-SRCS_cmd += user/cmd/notes_copy.c user/cmd/target.c
+SRCS_cmd += user/cmd/notes_copy.c user/cmd/record_signals.c user/cmd/target.c user/cmd/thin_opts.c
 SRCS_record += $(addprefix user/record/,annotate.c field_notes.c words.c)
 
 # When is recorded.
-SRCS_record += $(addprefix user/record/,control.c flight.c gate.c meta.c trigger.c when.c)
+SRCS_record += $(addprefix user/record/,control.c flight.c gate.c meta.c notify.c trigger.c when.c)
 SRCS_cmd += user/cmd/flight_opts.c user/cmd/info_triggers.c user/cmd/start_at.c
 
 # What `export html` and `view` show.
@@ -124,7 +133,7 @@ BPF_SRCS := $(addprefix bpf/, \
 
 # Each is one criterion binary; those below tests/bpf need root and a kernel with BTF.
 TESTS := $(addprefix tests/, \
-	$(addprefix base/, alloc_test.c buf_test.c clock_test.c file_test.c hash_test.c hmap_test.c log_test.c \
+	$(addprefix base/, alloc_test.c buf_test.c clock_test.c errname_test.c file_test.c hash_test.c hmap_test.c log_test.c \
 		memo_test.c opts_test.c str_test.c strtab_test.c) \
 	$(addprefix kernel/, cpus_test.c filter_test.c format_symbols_test.c format_test.c irqs_test.c kallsyms_test.c \
 		perf_side_test.c perf_test.c proc_test.c tracefs_test.c) \
@@ -132,8 +141,8 @@ TESTS := $(addprefix tests/, \
 		golden_test.c nomem_test.c notes_test.c payload_test.c pool_test.c property_test.c put_test.c \
 		reader_test.c schema_set_test.c schema_test.c value_test.c versioned_test.c \
 		wire_test.c) \
-	$(addprefix unwind/, extents_test.c lists_test.c store_test.c table_test.c waiter_test.c) \
-	$(addprefix symbol/, budget_test.c cfi_test.c cfitable_test.c cie_test.c demangle_test.c \
+	$(addprefix unwind/, extents_test.c lists_test.c store_test.c table_test.c waiter_test.c walk_arm64_test.c) \
+	$(addprefix symbol/, budget_test.c cfi_arm64_test.c cfi_test.c cfitable_test.c cie_test.c demangle_test.c \
 		dwforged_test.c dwinfo_test.c hostile_test.c openers_test.c perfmap_test.c ranges_test.c \
 		sandbox_test.c slicesort_test.c spawner_test.c symbolizer_test.c \
 		symbroker_test.c symmodule_test.c symopen_test.c symproto_test.c symtab_test.c symtables_test.c symworker_test.c) \
@@ -141,7 +150,7 @@ TESTS := $(addprefix tests/, \
 		mapped_test.c maps_test.c memory_test.c merge_test.c modules_test.c needed_test.c proc_reader_test.c \
 		ring_test.c scout_test.c sink_test.c snapshot_test.c stacks_test.c staged_test.c stale_test.c status_test.c tables_test.c targets_test.c tasks_scan_test.c tasks_test.c \
 		tasks_truth_test.c texts_test.c tick_test.c translate_test.c unwinding_test.c) \
-	$(addprefix trace/, layout_test.c meaning_test.c names_test.c parts_test.c reader_test.c source_test.c tp_symbols_test.c \
+	$(addprefix trace/, layout_test.c meaning_test.c names_test.c parts_test.c reader_test.c segment_end_test.c source_test.c tp_symbols_test.c \
 		trace_test.c value_test.c) \
 	$(addprefix profile/, delta_test.c live_test.c quantile_test.c rivals_test.c) \
 	$(addprefix profile/, account_test.c cpu_load_test.c cpu_log_test.c cpu_strip_test.c cpu_time_test.c delays_test.c event_counts_test.c family_test.c followed_test.c gaps_test.c hops_test.c \
@@ -178,12 +187,12 @@ TESTS_ROOT := $(addprefix tests/bpf/, \
 
 TESTS_ROOT += tests/bpf/neighbours_test.c tests/bpf/symbolize_test.c
 
-TESTS += $(addprefix tests/record/,annotate_test.c field_notes_test.c) tests/cmd/notes_copy_test.c
+TESTS += $(addprefix tests/record/,annotate_test.c field_notes_test.c file_set_test.c) tests/cmd/notes_copy_test.c
 TESTS_ROOT += tests/record/field_notes_live_test.c
-TESTS += $(addprefix tests/record/,control_test.c gate_test.c meta_test.c) tests/cmd/start_at_test.c
-TESTS_ROOT += tests/bpf/when_test.c tests/bpf/flight_test.c
+TESTS += $(addprefix tests/record/,control_test.c gate_test.c meta_test.c notify_test.c) tests/cmd/start_at_test.c
+TESTS_ROOT += tests/bpf/notify_test.c tests/bpf/when_test.c tests/bpf/flight_test.c
 TESTS += tests/record/flight_test.c tests/record/trigger_test.c tests/cmd/flight_opts_test.c
-TESTS_ROOT += tests/bpf/app_trace_test.c tests/bpf/hotplug_test.c
+TESTS_ROOT += tests/bpf/app_trace_test.c tests/bpf/full_test.c tests/bpf/hotplug_test.c
 TESTS_ROOT += tests/bpf/filter_test.c
 TESTS_ROOT += tests/bpf/kernel_stacks_test.c
 TESTS_ROOT += tests/bpf/select_test.c
@@ -194,9 +203,17 @@ TESTS_ROOT += tests/bpf/event_stacks_test.c
 BPF_SRCS += bpf/offcpu.bpf.c
 SRCS_record += user/record/capture_offcpu.c
 SRCS_profile += user/profile/stay.c
+SRCS_profile += user/profile/recorder_tasks.c
 SRCS_cmd += user/cmd/block_opts.c
-TESTS += tests/profile/stay_test.c
+TESTS += tests/profile/stay_test.c tests/cmd/self_test.c
 TESTS_ROOT += tests/bpf/offcpu_test.c
+
+# Programs that a kernel may refuse.
+SRCS_record += user/record/capture_features.c user/record/given_btf.c
+SRCS_cmd += user/cmd/check_features.c user/cmd/check_rows.c
+TESTS += tests/cmd/check_programs_test.c $(addprefix tests/record/,capture_configure_test.c capture_features_test.c capture_load_test.c refusal_test.c)
+TESTS += tests/kernel/denial_test.c
+TESTS_ROOT += tests/bpf/refusal_test.c tests/bpf/bad_input_test.c
 
 # Waits that are too long.
 BPF_SRCS += bpf/latency.bpf.c
@@ -223,7 +240,7 @@ TESTS_ROOT += tests/bpf/overhead_test.c
 STIMULI := $(addprefix tests/stimuli/, \
 	calls.c cxx.cpp demo.c enemy_elf.c enemy_fuse.c enemy_maps.c enemy_swap.c family.c \
 	crowd.c forkchain.c inlined.c jit.c numbers.c pingpong.c poller.c ring.c shortlived.c sleeper.c spinner.c stalls.c storm.c threads.c \
-	unwind_jit.c unwind_maze.c unwind_naps.c unwind_rust.rs unwind_signals.c unwind_throw.cpp walked.c)
+	unwind_chain.c unwind_jit.c unwind_maze.c unwind_naps.c unwind_rust.rs unwind_signals.c unwind_throw.cpp walked.c)
 STIMULI += tests/stimuli/waiter.c
 STIMULI += tests/stimuli/filtered.c
 STIMULI += tests/stimuli/mixed.c
@@ -242,6 +259,14 @@ FUZZ += tests/fuzz/merge_fuzz.c tests/fuzz/filter_fuzz.c
 CORPUS_decode_fuzz := tests/fuzz/corpus/decode_fuzz $(addprefix tests/golden/dial9/,core ext hostile)
 CORPUS_intervals_fuzz := tests/fuzz/corpus/trace_fuzz
 corpus = $(or $(CORPUS_$(1)),tests/fuzz/corpus/$(1))
+
+# ---- what is needed -----------------------------------------------------------------------------
+# Asked before anything is compiled. A C compiler is enough for libdial9.
+NEED_LITTLE := lib %/libdial9.a %/libdial9.so clean help fmt fmt-check uninstall check-deps rpm-check
+ifneq ($(filter-out $(NEED_LITTLE),$(or $(MAKECMDGOALS),all)),)
+MISSING := $(shell sh tools/have-deps.sh '$(O)/deps' '$(CC)' '$(CLANG)' '$(BPFTOOL)' '$(LIBS)')
+$(if $(MISSING),$(error missing: $(MISSING); run: sh tools/deps.sh && make))
+endif
 
 # ---- derived ------------------------------------------------------------------------------------
 # Lists may run a moment ahead of the tree: only what exists is built; `make lint` reports the rest.
@@ -305,7 +330,7 @@ $(O)/obj/%.o: %.c $(O)/flags
 	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(DEPFLAGS) -c -o $@ $<
 
 # Only the recorder includes the skeleton, and it must exist before the first dependency file does.
-$(call obj,$(SRCS_record)): | $(SKEL)
+$(call obj,$(SRCS_record) $(addprefix tests/record/,capture_configure_test.c capture_features_test.c)): | $(SKEL)
 
 $(O)/bpf/%.bpf.o: bpf/%.bpf.c $(O)/flags
 	$(call msg,BPF,$<)
@@ -326,6 +351,12 @@ $(O)/gen/syscall_names.h: tools/gen-syscalls.sh $(O)/flags
 	$(Q)sh tools/gen-syscalls.sh $(CC) > $@.$$$$ && mv $@.$$$$ $@
 $(O)/obj/user/kernel/format_known.o: $(O)/gen/syscall_names.h
 
+$(O)/gen/errno_names.h: tools/gen-errnos.sh $(O)/flags
+	$(call msg,GEN,$@)
+	@mkdir -p $(@D)
+	$(Q)sh tools/gen-errnos.sh $(CC) > $@.$$$$ && mv $@.$$$$ $@
+$(O)/obj/user/base/errname.o: $(O)/gen/errno_names.h
+
 # Keys that are the recorder's own, as the header has them.
 $(O)/gen/meta_keys.h: include/prof_events.h
 	$(call msg,GEN,$@)
@@ -341,7 +372,7 @@ $(O)/obj/user/export/page.o: $(O)/gen/page_html.h
 
 $(LIB_A): $(OBJS_lib)
 	$(call msg,AR,$@)
-	$(Q)$(AR) rcs $@.$$$$ $^ && mv $@.$$$$ $@
+	$(Q)$(AR) rcsD $@.$$$$ $^ && mv $@.$$$$ $@
 
 LIB_MAP := $(call have,user/libdial9/libdial9.map)
 $(LIB_SO): $(OBJS_lib) $(LIB_MAP)
@@ -355,9 +386,19 @@ $(ALL_A): $(OBJS_all)
 	@mkdir -p $(@D)
 	$(Q)$(AR) rcs $@.$$$$ $^ && mv $@.$$$$ $@
 
+ifdef STATIC
+$(PROGRAM): $(PROGRAM).debug
+	$(Q)$(STRIP) -o $@ $<
+
+# The linker warns of NSS, which main.c configures: its messages are printed only if it fails.
+$(PROGRAM).debug: $(OBJS_main) $(ALL_A)
+	$(call msg,LD,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) 2>$@.log || { cat $@.log >&2; exit 1; }
+else
 $(PROGRAM): $(OBJS_main) $(ALL_A)
 	$(call msg,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+endif
 
 # Code that several tests share is one more prerequisite: $(O)/tests/DIR/X_test: $(O)/obj/tests/DIR/Y.o
 $(O)/tests/%: $(O)/obj/tests/%.o $(O)/obj/tests/support/limit.o $(ALL_A)
@@ -369,9 +410,9 @@ $(addprefix $(O)/tests/symbol/,debuginfod_test dwinfo_test hostile_test ranges_t
 	split_test symbolizer_test symbroker_test symtab_test symtables_test symworker_test): \
 	$(O)/obj/tests/symbol/support.o
 $(addprefix $(O)/tests/cmd/,symbolize_test symbolize_copy_test): $(O)/obj/tests/symbol/support.o
-$(addprefix $(O)/tests/symbol/,cfi_test dwforged_test hostile_test split_test): $(O)/obj/tests/symbol/forge.o
+$(addprefix $(O)/tests/symbol/,cfi_arm64_test cfi_test dwforged_test hostile_test split_test): $(O)/obj/tests/symbol/forge.o
 # It asks libdw what it should say.
-$(O)/tests/symbol/cfitable_test: LIBS += -ldw
+$(O)/tests/symbol/cfi_arm64_test $(O)/tests/symbol/cfitable_test: LIBS += -ldw
 $(filter $(O)/tests/record/%,$(TEST_BINS) $(ROOT_BINS)): $(O)/obj/tests/record/support.o
 $(filter $(O)/tests/bpf/%,$(ROOT_BINS)): $(O)/obj/tests/bpf/support.o
 $(filter $(O)/tests/bpf/fault_%,$(ROOT_BINS)): $(O)/obj/tests/bpf/fault.o
@@ -408,7 +449,8 @@ $(O)/tests/kernel/format_test $(O)/tests/kernel/format_live_test: \
 
 STIM_CFLAGS := -g -O1 -fno-omit-frame-pointer -Wall -Wextra -pthread -D_GNU_SOURCE
 # Those whose stacks are to be unwound are built as distributions build.
-$(O)/stimuli/unwind_%: STIM_MORE := -O2 -fomit-frame-pointer -Wno-unused-parameter
+STIM_SIGN_aarch64 := -mbranch-protection=standard
+$(O)/stimuli/unwind_%: STIM_MORE := -O2 -fomit-frame-pointer -Wno-unused-parameter $(STIM_SIGN_$(MACHINE))
 $(O)/stimuli/%: tests/stimuli/%.c $(O)/flags
 	$(call msg,STIM,$<)
 	@mkdir -p $(@D)
@@ -467,10 +509,31 @@ $(SYM)/c-link: $(SYM)/c-gcc
 	$(Q)objcopy --only-keep-debug $< $@.debug
 	$(Q)objcopy --strip-all --add-gnu-debuglink=$@.debug $< $@
 
+# What the guests of other kernels run: tools/kernels.sh.
+GUEST_STIMULI := $(addprefix $(O)/stimuli/,sleeper spinner unwind_chain)
+# ---- packages -----------------------------------------------------------------------------------
+.PHONY: static deb image rpm-check check-packages
+static:
+	$(Q)$(MAKE) STATIC=1 O=$(O)/static $(O)/static/dial9-prof
+
+deb:
+	$(Q)sh tools/package/deb.sh $(O)/deb
+
+image: static
+	$(Q)sh tools/package/container/image.sh $(O)/static/dial9-prof $(O)/dial9-prof.oci.tar
+
+rpm-check:
+	$(Q)$(TEST_ENV) sh tests/run-packages.sh rpm
+
+PACKAGES := static deb image
+check-packages: $(PACKAGES)
+	$(Q)$(TEST_ENV) CC=$(CC) sh tests/run-packages.sh $(PACKAGES) rpm
+
 # ---- targets ------------------------------------------------------------------------------------
 .PHONY: check check-unit check-root check-san check-cli check-docs check-install check-tutorial check-js check-page \
-	check-consumers aarch64 check-aarch64 check-self fuzz fuzz-replay lint fmt fmt-check bench bench-codec bench-read bench-export install uninstall clean help demo
-check: check-unit check-san check-cli check-docs check-install check-tutorial check-js check-page check-consumers check-aarch64 check-self \
+	check-consumers aarch64 check-aarch64 check-deps check-musl check-kernels check-kernels-quick check-systemd check-self fuzz fuzz-replay lint fmt fmt-check \
+	bench bench-codec bench-read bench-export install uninstall clean help demo
+check: check-unit check-san check-cli check-docs check-install check-tutorial check-js check-page check-consumers check-aarch64 check-deps rpm-check check-musl check-self \
 	fuzz-replay \
 	check-root
 
@@ -521,11 +584,12 @@ check-consumers: all $(JS_TOOLS)
 # For another machine, as far as it goes without its kernel: the program and the BPF objects are built, and
 # command lines that read and write traces are run in an emulator.
 ARM := $(O)/aarch64/packages
+ARM_MAKE = CC="aarch64-linux-gnu-gcc --sysroot=$(abspath $(ARM))/root" LDFLAGS=
 ARM_CASES := $(patsubst %,tests/cli/%.t,cut dump newer verify)
 aarch64:
 	$(Q)sh tools/aarch64.sh $(ARM) || [ $$? -eq 77 ]
 	$(Q)[ ! -e $(ARM)/whole ] || \
-		$(MAKE) O=$(O)/aarch64 CC="aarch64-linux-gnu-gcc --sysroot=$(abspath $(ARM))/root" LDFLAGS= all
+		$(MAKE) O=$(O)/aarch64 $(ARM_MAKE) all
 
 check-aarch64: aarch64
 	$(Q)if [ -e $(ARM)/whole ]; then \
@@ -534,16 +598,39 @@ check-aarch64: aarch64
 		echo "aarch64: SKIPPED"; [ "$$D9_REQUIRE_AARCH64" != 1 ]; \
 	fi
 
+check-deps:
+	$(Q)$(TEST_ENV) CC="$(CC)" CLANG="$(CLANG)" MAKE="$(MAKE)" sh tests/run-deps.sh
+
+check-musl: all
+	$(Q)sh tools/check-musl.sh $(O) || [ $$? -eq 77 ]
+
 $(JS_TOOLS): $(O)/tests/js/%: $(O)/obj/tests/js/%.o $(LIB_A)
 	$(call msg,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^
 
+# The built program on other kernels, in an emulator; KERNELS names some of them, as `sh tools/kernels.sh --list` does.
+check-kernels: all static $(GUEST_STIMULI)
+	$(Q)sh tools/aarch64.sh $(ARM) || [ $$? -eq 77 ]
+	$(Q)[ ! -e $(ARM)/whole ] || { \
+		$(MAKE) O=$(O)/aarch64 $(ARM_MAKE) $(patsubst $(O)/%,$(O)/aarch64/%,$(GUEST_STIMULI)) && \
+		$(MAKE) STATIC=1 O=$(O)/aarch64/static $(ARM_MAKE) $(O)/aarch64/static/dial9-prof; }
+	$(Q)sh tools/kernels.sh --static --out $(O)/kernels $(KERNELS)
+
+# The units with Debian's systemd as the first process of an emulated machine.
+check-systemd: all
+	$(Q)sh tools/systemd-guest.sh $(O)/systemd || [ $$? -eq 77 ]
+
+# The two that Debian's stable release has, and what differs most: quick enough for each change.
+QUICK_CONFIGURATIONS := fp,neighbours-all,events,filter,min-block,summary,flight-event,selected-all
+check-kernels-quick: all $(GUEST_STIMULI)
+	$(Q)sh tools/kernels.sh --out $(O)/kernels --configurations "$(QUICK_CONFIGURATIONS)" 6.1-cloud-amd64 6.12-cloud-amd64 || [ $$? -eq 77 ]
+
 check-self:
 	$(Q)$(TEST_ENV) CC=$(CC) sh tests/run-self.sh
 
 FUZZ_TIME ?= 60
-$(O)/fuzz/%: tests/fuzz/%.c $(call have,$(SRCS_all)) | $(SKEL) $(O)/gen/syscall_names.h $(O)/gen/page_html.h $(O)/gen/meta_keys.h
+$(O)/fuzz/%: tests/fuzz/%.c $(call have,$(SRCS_all)) | $(SKEL) $(O)/gen/syscall_names.h $(O)/gen/errno_names.h $(O)/gen/page_html.h $(O)/gen/meta_keys.h
 	$(call msg,FUZZ,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined \
@@ -569,11 +656,13 @@ lint: all fmt-check
 	$(Q)sh tools/check-lists.sh $(SRCS_all) $(SRCS_main) $(BPF_SRCS) $(TESTS) $(TESTS_ROOT) \
 		$(STIMULI) $(FUZZ)
 	$(Q)sh tools/check-includes.sh
+	$(Q)sh tools/check-bounds.sh
 	$(Q)CC=$(CC) sh tools/check-headers.sh $(O)
 	$(Q)sh tools/check-symbols.sh $(O)
 	$(Q)sh tools/check-circles.sh $(O)
 	$(Q)sh tools/check-sizes.sh
-	$(Q)shellcheck -s sh $(wildcard tools/*.sh tools/*/*.sh tests/*.sh .ci/run)
+	$(Q)shellcheck -s sh $(wildcard tools/*.sh tools/*/*.sh tools/package/*/*.sh tests/*.sh tests/kernels/*.sh tests/systemd/*.sh) tests/kernels/init \
+		tests/systemd/init .ci/run tools/package/debian/tests/record tools/package/debian/tests/library
 
 fmt:
 	$(Q)$(FORMAT) -i $(C_FILES)
@@ -621,12 +710,14 @@ Libs: -L$${libdir} -ldial9
 Cflags: -I$${includedir}
 endef
 export PC
-MANS := $(call have,tools/man/*.1)
+MANS := $(call have,tools/man/*.[1-8])
+UNITS := $(call have,tools/package/systemd/*.service)
 
 install: all
-	$(INSTALL) -d $(D)$(bindir) $(D)$(libdir)/pkgconfig $(D)$(incdir) $(D)$(mandir)/man1 \
+	$(INSTALL) -d $(D)$(bindir) $(D)$(libdir)/pkgconfig $(D)$(incdir) $(D)$(datadir)/dial9-prof $(D)$(docdir) \
+		$(addprefix $(D)$(mandir)/man,$(patsubst .%,%,$(sort $(suffix $(MANS))))) \
 		$(D)$(datadir)/bash-completion/completions $(D)$(datadir)/zsh/site-functions \
-		$(D)$(datadir)/fish/vendor_completions.d
+		$(D)$(datadir)/fish/vendor_completions.d $(if $(UNITS),$(D)$(unitdir))
 	$(INSTALL) -m 755 $(PROGRAM) $(D)$(bindir)/dial9-prof
 	$(INSTALL) -m 644 include/dial9.h include/dial9_event.h $(D)$(incdir)/
 	$(INSTALL) -m 644 $(LIB_A) $(D)$(libdir)/libdial9.a
@@ -634,19 +725,27 @@ install: all
 	ln -sf libdial9.so.$(VERSION) $(D)$(libdir)/libdial9.so.$(SOVER)
 	ln -sf libdial9.so.$(SOVER) $(D)$(libdir)/libdial9.so
 	printf '%s\n' "$$PC" > $(D)$(libdir)/pkgconfig/libdial9.pc
-	$(INSTALL) -m 644 $(MANS) $(D)$(mandir)/man1/
+	$(INSTALL) -m 644 tools/js/decode.js $(D)$(datadir)/dial9-prof/
+	$(INSTALL) -m 644 user/libdial9/FORMAT.md $(D)$(docdir)/
+	$(foreach m,$(MANS),$(INSTALL) -m 644 $(m) $(D)$(mandir)/man$(patsubst .%,%,$(suffix $(m)))/ &&) :
 	$(INSTALL) -m 644 tools/completion/dial9-prof.bash \
 		$(D)$(datadir)/bash-completion/completions/dial9-prof
 	$(INSTALL) -m 644 tools/completion/_dial9-prof $(D)$(datadir)/zsh/site-functions/
 	$(INSTALL) -m 644 tools/completion/dial9-prof.fish $(D)$(datadir)/fish/vendor_completions.d/
+	$(foreach u,$(UNITS),sed 's,/usr/bin/dial9-prof,$(bindir)/dial9-prof,' $(u) > $(D)$(unitdir)/$(notdir $(u)) && \
+		chmod 644 $(D)$(unitdir)/$(notdir $(u)) &&) :
 
 uninstall:
 	rm -f $(D)$(bindir)/dial9-prof $(D)$(incdir)/dial9.h $(D)$(incdir)/dial9_event.h $(D)$(libdir)/libdial9.a \
 		$(addprefix $(D)$(libdir)/libdial9.so,.$(VERSION) .$(SOVER)) $(D)$(libdir)/libdial9.so \
-		$(D)$(libdir)/pkgconfig/libdial9.pc $(addprefix $(D)$(mandir)/man1/,$(notdir $(MANS))) \
+		$(D)$(libdir)/pkgconfig/libdial9.pc \
+		$(foreach m,$(MANS),$(D)$(mandir)/man$(patsubst .%,%,$(suffix $(m)))/$(notdir $(m))) \
+		$(D)$(datadir)/dial9-prof/decode.js $(D)$(docdir)/FORMAT.md \
 		$(D)$(datadir)/bash-completion/completions/dial9-prof \
 		$(D)$(datadir)/zsh/site-functions/_dial9-prof \
-		$(D)$(datadir)/fish/vendor_completions.d/dial9-prof.fish
+		$(D)$(datadir)/fish/vendor_completions.d/dial9-prof.fish \
+		$(addprefix $(D)$(unitdir)/,$(notdir $(UNITS)))
+	rmdir $(D)$(datadir)/dial9-prof $(D)$(docdir) 2>/dev/null || :
 
 clean:
 	rm -rf $(O)
@@ -664,6 +763,15 @@ help:
 ##H make check-page    the page of export html in a headless Chromium
 ##H make check-consumers  exports, read by speedscope, the Firefox Profiler, pprof and others
 ##H make check-aarch64  the program built for aarch64, and its command lines in an emulator
+##H make check-kernels  the program on other kernels in an emulator: some 10 minutes
+##H make check-deps    what a machine lacks is named, and tools/deps.sh installs it
+##H make check-systemd  the units, with systemd in an emulator: some 20 minutes (root)
+##H make check-musl    all of user/ compiles with musl's headers
+##H make static        build/static/dial9-prof: one file that needs no library
+##H make deb           Debian packages in build/deb
+##H make image         build/dial9-prof.oci.tar: a container image of the static program alone
+##H make rpm-check     rpm can read the spec
+##H make check-packages  builds and tests all packages (root)
 ##H make lint          layering, symbol names, headers, sizes, shell scripts, formatting
 ##H make fuzz          libFuzzer on each target for FUZZ_TIME seconds (60)
 ##H make fmt           reformat with clang-format 14
@@ -672,7 +780,7 @@ help:
 ##H make bench-export  events a second through the formats of export, of a trace of 10 M events
 ##H make bench         figures for the encoder, the decoder and the recorder
 ##H make demo          record the bundled workload and print its report (root)
-##H make install       DESTDIR, prefix (/usr/local); uninstall takes it away again
+##H make install       DESTDIR, prefix (/usr/local), unitdir (prefix/lib/systemd/system); uninstall takes it away again
 ##H Variables: V=1 commands shown, O=DIR output, DEBUG=1 -O1 -Werror, SAN=address,undefined, CC=clang
 
 -include $(shell find $(addprefix $(O)/,obj bpf stimuli) -name '*.d' 2>/dev/null)

@@ -96,7 +96,7 @@ offered 'comm,pid comm,part' report -s comm,p
 offered 'stack state' offcpu --by st
 offered 'offcpu' diff --kind o
 
-for page in "$top"/tools/man/*.1; do
+for page in "$top"/tools/man/*.[1-8]; do
 	checks=$((checks + 1))
 	limited groff -man -Tutf8 -ww -z "$page" >"$dir/groff" 2>&1
 	[ ! -s "$dir/groff" ] || fail "$page: $(cat "$dir/groff")"

@@ -33,11 +33,25 @@ limited "$make" install DESTDIR="$dir/root" prefix=/opt/d9 >"$dir/log" 2>&1 || d
 usr=$dir/root/opt/d9
 for f in bin/dial9-prof include/dial9.h include/dial9_event.h lib/libdial9.a lib/libdial9.so lib/pkgconfig/libdial9.pc \
 	share/man/man1/dial9-prof-record.1 share/bash-completion/completions/dial9-prof \
+	share/dial9-prof/decode.js share/doc/dial9-prof/FORMAT.md \
 	share/zsh/site-functions/_dial9-prof share/fish/vendor_completions.d/dial9-prof.fish; do
 	[ -f "$usr/$f" ] || die "$f is not installed"
 done
 [ "$(limited "$usr/bin/dial9-prof" --version)" = "dial9-prof $(sed -n 's/^Version: //p' "$usr/lib/pkgconfig/libdial9.pc")" ] ||
 	die "the program and the library's .pc disagree about the version"
+
+for f in tools/man/*.[1-8]; do
+	[ -f "$usr/share/man/man${f##*.}/${f##*/}" ] || die "$f is not installed"
+done
+for f in tools/package/systemd/*.service; do
+	[ -f "$f" ] || continue
+	grep -q '^ExecStart=/opt/d9/bin/dial9-prof ' "$usr/lib/systemd/system/${f##*/}" || die "$f does not start what is installed"
+done
+
+# What the library exports is what packagers are told.
+nm -D --defined-only "$usr/lib/libdial9.so" | sed 's/.* //; s/@@/@/; s/^DIAL9_[0-9.]*$/&@&/' | sort >"$dir/exported"
+sed -n 's/^ \([^ ]*\) .*/\1/p' tools/package/debian/libdial9-0.symbols | sort >"$dir/log"
+cmp -s "$dir/exported" "$dir/log" || die "tools/package/debian/libdial9-0.symbols differs from the library: $(diff "$dir/exported" "$dir/log")"
 
 # The example of the README, linked with the shared library by its soname.
 # shellcheck disable=SC2016
@@ -93,5 +107,7 @@ done
 
 limited "$make" uninstall DESTDIR="$dir/root" prefix=/opt/d9 >"$dir/log" 2>&1 || die "make uninstall"
 left=$(find "$dir/root" ! -type d)
+[ -z "$left" ] || die "make uninstall left $left"
+left=$(find "$dir/root" -type d -name dial9-prof)
 [ -z "$left" ] || die "make uninstall left $left"
 echo "install: passed"

@@ -113,6 +113,25 @@ cli fail
 said "took longer than 1 s and was killed: sh -c sleep 1000 | cat"
 said "cli: 1 cases passed, 1 failed"
 
+# The check of bounds in BPF code: each raw form is found, and what is bounded passes.
+bounds() { # pass|fail LINE
+	rm -rf "$dir/tree"
+	mkdir -p "$dir/tree/bpf"
+	printf 'void f(void)\n{\n\t%s\n}\n' "$2" >"$dir/tree/bpf/f.bpf.c"
+	if sh "$top/tools/check-bounds.sh" "$dir/tree" 2>/dev/null; then got=pass; else got=fail; fi
+	[ "$got" = "$1" ] || { echo "self: $2: expected a $1" >&2; bad=1; }
+}
+bounds pass 'x = a[PROF_BOUND_INDEX(i, LEN)];'
+bounds pass 'if (cfg & FLAG && a[i] & 7) x = y % PAGE_SIZE;'
+bounds pass 'bpf_probe_read_user(to, sizeof(to->words), from);'
+bounds pass 'bpf_ringbuf_output(ring, data, PROF_BOUND_SIZE(n, LEN), 0);'
+bounds fail 'x = a[i & (LEN - 1)];'
+bounds fail 'x = a[i & MASK];'
+bounds fail 'i = tid & (LEN - 1);'
+bounds fail 'if (bpf_probe_read_user(to, sz, from)) x = 0;'
+bounds fail 'bpf_probe_read_kernel(&to[at(1, 2)], n * 8, from);'
+bounds fail 'bpf_ringbuf_output(ring, data, size, 0);'
+
 # The layering check: one legal tree, then one forbidden include of each kind.
 includes() { # pass|fail FILE LINE
 	rm -rf "$dir/tree"

@@ -33,7 +33,7 @@ apt() {
 apt update || none "no package lists for arm64: see $dir/apt/log"
 # A list of words on purpose.
 # shellcheck disable=SC2046
-apt install -y --no-install-recommends --download-only libc6-dev $(sh tools/deps.sh libraries) ||
+apt install -y --no-install-recommends --download-only libc6-dev $(sh tools/deps.sh --print debian libraries) ||
 	none "no packages for arm64: see $dir/apt/log"
 for deb in "$dir"/apt/cache/archives/*.deb; do
 	dpkg-deb -x "$deb" "$dir/root"

@@ -24,14 +24,14 @@ find user bpf include -name '*.[ch]' | sort | xargs awk '
 			may[a[i], prefix] = 1
 	}
 	BEGIN {
-		allow("include", "dial9.h dial9_event.h prof_abi.h prof_events.h prof_unwind.h prof_walk.h")
-		allow("bpf", "bpf vmlinux.h ptregs.h prof_abi.h prof_events.h prof_filter.h prof_select.h prof_unwind.h prof_walk.h prof_walk_step.h")
+		allow("include", "dial9.h dial9_event.h prof_abi.h prof_bound.h prof_events.h prof_machine.h prof_unwind.h prof_walk.h prof_walk_arm64.h prof_walk_x86_64.h")
+		allow("bpf", "bpf vmlinux.h ptregs.h prof_abi.h prof_bound.h prof_events.h prof_filter.h prof_machine.h prof_select.h prof_unwind.h prof_walk.h prof_walk_step.h")
 		allow("libdial9", "libdial9 dial9.h")
 		allow("base", "base")
 		allow("kernel", "kernel base prof_filter.h")
 		allow("unwind", "unwind kernel base prof_unwind.h")
 		allow("symbol", "symbol unwind kernel base prof_unwind.h")
-		allow("record", "record symbol unwind kernel base dial9.h prof_abi.h prof_events.h prof_filter.h prof_select.h prof_unwind.h prof_walk.h prof_walk_step.h prof.skel.h")
+		allow("record", "record symbol unwind kernel base dial9.h prof_abi.h prof_events.h prof_filter.h prof_machine.h prof_select.h prof_unwind.h prof_walk.h prof_walk_step.h prof.skel.h")
 		allow("trace", "trace symbol base dial9.h prof_events.h")
 		allow("profile", "profile trace base")
 		allow("export", "export profile trace base")
@@ -67,7 +67,7 @@ find user bpf include -name '*.[ch]' | sort | xargs awk '
 		target = name
 		if (index(name, "/"))
 			sub(/\/.*/, "", target)
-		else if (name !~ /^(dial9|dial9_event|prof_abi|prof_events|prof_select|prof_unwind|prof_walk|prof_walk_step|prof\.skel|vmlinux|ptregs)\.h$/)
+		else if (name !~ /^(dial9|dial9_event|prof_abi|prof_bound|prof_events|prof_machine|prof_select|prof_unwind|prof_walk|prof_walk_arm64|prof_walk_step|prof_walk_x86_64|prof\.skel|vmlinux|ptregs)\.h$/)
 			target = layer
 		if (split(name, to, "/") == 3 && !(to[1] == layer && to[2] == folder))
 			complain("only " to[1] "/" to[2] " includes what is in it: " name)
