@@ -84,6 +84,7 @@ Test(check_programs, each_option_of_record_is_tried_or_changes_no_program)
 			      "%s: is in both", name);
 	}
 	cr_expect_gt(cnt, 50, "%zu options of: %s", cnt, r.out);
+	run_free(&r);
 }
 
 static int count_use(const struct recorder_cfg *cfg, void *ctx)

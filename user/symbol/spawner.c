@@ -84,6 +84,8 @@ static void run_child(const struct server *s, int sock, uint32_t arg)
 
 	if (sandbox_die_with(parent))
 		_exit(1);
+	/* Schedulers that divide a CPU by sessions give it a share beside the programs of the recorder's terminal. */
+	setsid();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	close(s->sock);

@@ -402,6 +402,7 @@ static int give_names(struct set_walk *w, struct set_piece *out)
 	*f = (struct found){ 0 };
 	look(w, w->at++);
 	end.good = f->good;
+	dial9_event_free(f->metadata);
 	*f = end;
 	fd = end.good ? open_file(file) : -1;
 	*out = (struct set_piece){
