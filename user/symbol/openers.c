@@ -308,17 +308,26 @@ static size_t under_way(const struct openers *o, uint64_t owner, int state)
 	return cnt;
 }
 
-static void hand_out(struct openers *o, struct opener *op, struct request *r, uint64_t now)
+/* Without its socket it ends by itself. */
+static void retire(struct opener *op)
 {
-	int err = symproto_send(op->sock, &r->packet, -1, MSG_DONTWAIT);
+	close(op->sock);
+	op->state = STUCK;
+	op->owner = UINT64_MAX;
+}
 
+/* Whether it took the request; one that has ended leaves it to others. */
+static bool hand_out(struct openers *o, struct opener *op, const struct request *r, uint64_t now)
+{
+	if (symproto_send(op->sock, &r->packet, -1, MSG_DONTWAIT)) {
+		retire(op);
+		return false;
+	}
 	op->state = BUSY;
 	op->token = r->token;
 	op->owner = r->owner;
 	op->since = now;
-	free_request(r);
-	if (err)
-		give_up(o, op, -EIO);
+	return true;
 }
 
 /* What can never be opened is answered, what may be is given to an opener. Whether any is left. */
@@ -344,7 +353,8 @@ static bool serve_queue(struct openers *o, uint64_t now)
 			op = find(o, IDLE);
 			if (!op)
 				return true;
-			hand_out(o, op, take_request(o, at), now);
+			if (hand_out(o, op, *at, now))
+				free_request(take_request(o, at));
 			continue;
 		}
 		left = true;
@@ -369,12 +379,7 @@ static void shrink(struct openers *o)
 	size_t idle = count(o, IDLE);
 
 	while (idle > READY_CNT) {
-		struct opener *op = find(o, IDLE);
-
-		/* it ends by itself */
-		close(op->sock);
-		op->state = STUCK;
-		op->owner = UINT64_MAX;
+		retire(find(o, IDLE));
 		idle--;
 	}
 }
