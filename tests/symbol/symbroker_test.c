@@ -16,7 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -619,17 +621,21 @@ Test(symbroker, a_file_is_not_given_to_who_did_not_want_it, .init = setup)
 
 /* ---- nobody is left ---------------------------------------------------------------------------------- */
 
+/* Theirs end with them, and are waited for: an opener or a worker that is still there may answer. */
 static void kill_children(void)
 {
 	struct proc_stat stat;
 	pid_t *pids;
 	size_t cnt, i;
 
+	cr_assert_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
 	cr_assert_eq(proc_list_pids(&pids, &cnt), 0);
 	for (i = 0; i < cnt; i++)
 		if (!proc_read_stat(pids[i], &stat) && stat.ppid == getpid())
 			kill(pids[i], SIGKILL);
 	free(pids);
+	while (waitpid(-1, NULL, 0) > 0)
+		continue;
 }
 
 static int pass(void *ctx, const struct symbroker_answer *a)

@@ -63,6 +63,7 @@ struct spawner {
 
 struct server {
 	const struct spawner_cfg *cfg;
+	pid_t pid;
 	int sock, signals;
 	pid_t children[CHILDREN_MAX];
 	size_t cnt;
@@ -79,10 +80,9 @@ static void tell(const struct server *s, const struct spawner_event *ev, int fd)
 static void run_child(const struct server *s, int sock, uint32_t arg)
 {
 	const int sending = SENDING_SZ;
-	pid_t parent = getppid();
 	sigset_t none;
 
-	if (sandbox_die_with(parent))
+	if (sandbox_die_with(s->pid))
 		_exit(1);
 	/* Schedulers that divide a CPU by sessions give it a share beside the programs of the recorder's terminal. */
 	setsid();
@@ -196,7 +196,7 @@ static void serve(struct server *s)
 static void run(const void *ctx, int sock)
 {
 	const struct spawner_cfg *cfg = ctx;
-	struct server s = { .cfg = cfg, .sock = sock };
+	struct server s = { .cfg = cfg, .pid = getpid(), .sock = sock };
 	const pid_t parent = getppid();
 	sigset_t chld;
 	size_t i;
