@@ -17,14 +17,21 @@
 #include "switch.bpf.h"
 
 /* Returns where the record ends after it. @end: where it ended before. */
+/* Fields of PREEMPT_RT kernels are aligned to 4 bytes, and the verifier rejects unaligned stores to the stack. */
+static __always_inline void put_words(__u32 *to, __u64 val)
+{
+	to[0] = val;
+	to[1] = val >> 32;
+}
+
 static __always_inline __u32 put_comm(void *raw, __u32 off, bool dynamic, __u32 end,
 				      struct task_struct *task)
 {
 	long len;
 
 	if (!dynamic) {
-		((__u64 *)(raw + off))[0] = ((__u64 *)task->comm)[0];
-		((__u64 *)(raw + off))[1] = ((__u64 *)task->comm)[1];
+		put_words(raw + off, ((__u64 *)task->comm)[0]);
+		put_words(raw + off + 8, ((__u64 *)task->comm)[1]);
 		return end;
 	}
 	len = bpf_probe_read_kernel_str(raw + end, PROF_COMM_SIZE, task->comm);
