@@ -5,6 +5,8 @@
 #   handlers  stacks of its signal handler that reach main
 #   sleeps    stacks of its naps that reach main
 BEGIN { RS = ""; FS = "\n" }
+# An event without a stack is not separated from the next one by an empty line.
+{ while ($0 ~ /^[^\t\n]*\n[^\t]/) sub(/^[^\n]*\n/, "") }
 !/^ *unwind_chain/ || !/ chain_/ { next }
 / chain_in_handler(\n| ).* chain_leaf(\n| ).* main(\n|$)/ { handlers++ }
 / chain_sleeps(\n| ).* main(\n|$)/ { sleeps++ }

@@ -3,8 +3,8 @@
  * unwind_chain [--now] [ROUNDS]
  *
  * Spins ROUNDS (50) times in each place whose stack is known: at the end of a chain of functions with frames of
- * all kinds, in a thread likewise, and in the handler of a signal that interrupts the chain's leaf. Then sleeps
- * at the end of a chain as often.
+ * all kinds, in a thread likewise, and in the handler of a signal that interrupts the chain's leaf, where it spends
+ * some part of the time. Then sleeps at the end of a chain as often.
  *
  *	main chain_deep chain_huge chain_sized chain_leaf
  *	chain_thread chain_deep ...
@@ -18,7 +18,15 @@
 
 #include "stimulus.h"
 
-enum { SPIN = 300000, HUGE_SZ = 40000, DEEP_SZ = 1500, DEPTH = 10, NAP_NS = 1000000 };
+enum {
+	SPIN = 300000,
+	HUGE_SZ = 40000,
+	DEEP_SZ = 1500,
+	DEPTH = 10,
+	NAP_NS = 1000000,
+	HANDLER_LEAVES = 4,
+	SIGNAL_US = 20000
+};
 
 static volatile unsigned long sink;
 
@@ -59,7 +67,9 @@ STIM_NOINLINE static unsigned long chain_deep(unsigned int depth, unsigned long 
 
 STIM_NOINLINE static unsigned long chain_in_handler(unsigned long seed)
 {
-	return chain_leaf(seed) ^ 1;
+	for (int i = 0; i < HANDLER_LEAVES; i++)
+		seed = chain_leaf(seed) ^ 1;
+	return seed;
 }
 
 static void chain_handler(int sig)
@@ -84,7 +94,8 @@ STIM_NOINLINE static void chain_sleeps(unsigned long rounds)
 
 int main(int argc, char **argv)
 {
-	const struct itimerval each = { .it_interval.tv_usec = 7000, .it_value.tv_usec = 7000 };
+	const struct itimerval each = { .it_interval.tv_usec = SIGNAL_US,
+					.it_value.tv_usec = SIGNAL_US };
 	const struct itimerval never = { .it_value.tv_usec = 0 };
 	const struct sigaction act = { .sa_handler = chain_handler, .sa_flags = SA_RESTART };
 	bool now = stim_take_now(&argc, &argv);
