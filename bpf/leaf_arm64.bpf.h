@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* leaf_arm64.bpf.h - the part of leaf.bpf.h that knows arm64's code; the register lr is looked at */
+/* leaf_arm64.bpf.h - the part of leaf.bpf.h for arm64 code; it checks the register lr */
 #ifndef D9_LEAF_ARM64_BPF_H
 #define D9_LEAF_ARM64_BPF_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* leaf_x86_64.bpf.h - the part of leaf.bpf.h that knows x86-64's code; the word at the stack pointer is looked at */
+/* leaf_x86_64.bpf.h - the part of leaf.bpf.h for x86-64 code; it checks the word at the stack pointer */
 #ifndef D9_LEAF_X86_64_BPF_H
 #define D9_LEAF_X86_64_BPF_H
 

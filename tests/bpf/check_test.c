@@ -86,7 +86,7 @@ Test(check, nobody_cannot_and_is_told_each_command)
 	expect_state(&said, "CAP_SYSLOG", "less ");
 	expect_state(&said, "BPF programs", "missing ");
 	expect_state(&said, "sampling clock", "less ");
-	cr_expect(strstr(said.data, "mends it: sudo, or once: sudo setcap cap_bpf,cap_perfmon,"));
+	cr_expect(strstr(said.data, "fix: sudo, or once: sudo setcap cap_bpf,cap_perfmon,"));
 	cr_expect_null(strstr(strstr(said.data, "setcap") + 1, "setcap"), "once: %s", said.data);
 	buf_free(&said);
 }

@@ -382,7 +382,7 @@ Test(refusal, check_names_the_option_whose_program_is_refused, .timeout = 240)
 	cr_expect(strstr(r.out,
 			 "\nless     --neighbours           refused: prof_wait_wakeup: " REASON
 			 "\n         without it: no record of who ran instead\n"
-			 "         mends it: please report the output of dial9-prof check "
+			 "         fix: please report the output of dial9-prof check "
 			 "--programs -v\n"),
 		  "%s", r.out);
 	cr_expect(strstr(r.out, "\nok       record -a "), "%s", r.out);

@@ -4,7 +4,7 @@ $ dial9-prof check --help
 Usage: dial9-prof check [OPTIONS]
 
 Tells whether a recording can start here: what is missing, what that costs, and
-what mends it.
+what fixes it.
 
 Options:
       --json             one JSON object

@@ -74,19 +74,19 @@ Test(check, a_command_that_mends_several_things_is_printed_once)
 	expect(check_print_text, rows, 6,
 	       "missing  CAP_A                  not there\n"
 	       "         without it: nothing can be recorded\n"
-	       "         mends it: sudo setcap x\n"
+	       "         fix: sudo setcap x\n"
 	       "ok       tracefs                mounted\n"
 	       "less     sampling clock         none\n"
 	       "         without it: no CPU samples\n"
 	       "missing  CAP_B                  not there\n"
 	       "         without it: nothing can be recorded\n"
-	       "         mends it: the same command\n"
+	       "         fix: the same command\n"
 	       "missing  CAP_C                  not there\n"
 	       "         without it: nothing can be recorded\n"
-	       "         mends it: sudo\n"
+	       "         fix: sudo\n"
 	       "missing  CAP_D                  not there\n"
 	       "         without it: nothing can be recorded\n"
-	       "         mends it: sudo\n"
+	       "         fix: sudo\n"
 	       "No recording can start.\n");
 	expect(check_print_json, rows + 3, 1,
 	       "{\"can_record\":false,\"checks\":[{\"state\":\"missing\",\"name\":\"CAP_B\",\"detail\":"

@@ -393,19 +393,25 @@ Test(output, a_part_of_the_budget_begins_another_file)
 	end_all(a);
 }
 
-/* Names may still come for a file when the next one is full already. */
-Test(output, a_file_that_waits_for_names_makes_room_when_no_other_is_left)
+/* A budget of 10,000 bytes, and two open files of 4,000 each. */
+static void begin_two(void **a, void **b)
 {
-	void *a, *b;
-
 	cfg.set = true;
 	cfg.disk_budget = 10000;
 	cfg.on_full = OUTPUT_DROP_OLDEST;
 	open_output();
-	a = begin();
-	put(a, 4000);
-	b = begin();
-	put(b, 4000);
+	*a = begin();
+	put(*a, 4000);
+	*b = begin();
+	put(*b, 4000);
+}
+
+/* Symbols may still arrive for a file when the next one is already full. */
+Test(output, a_file_that_waits_for_names_makes_room_when_no_other_is_left)
+{
+	void *a, *b;
+
+	begin_two(&a, &b);
 	put(b, 4000);
 	put(a, 4000);
 	cr_assert_eq(out.end(a), 0);
@@ -418,14 +424,7 @@ Test(output, names_that_find_no_room_are_dropped)
 {
 	void *a, *b;
 
-	cfg.set = true;
-	cfg.disk_budget = 10000;
-	cfg.on_full = OUTPUT_DROP_OLDEST;
-	open_output();
-	a = begin();
-	put(a, 4000);
-	b = begin();
-	put(b, 4000);
+	begin_two(&a, &b);
 	put(a, 4000);
 	put(a, 10);
 	cr_assert_eq(out.end(a), 0);

@@ -54,7 +54,7 @@ static const struct opt_spec check_spec = {
 	.usage = "dial9-prof check [OPTIONS]",
 	.brief =
 		"Tells whether a recording can start here: what is missing, what that costs, and what "
-		"mends it.",
+		"fixes it.",
 	.opts = check_table,
 	.cnt = sizeof(check_table) / sizeof(check_table[0]),
 	.examples = "  sudo dial9-prof check\n"
@@ -77,7 +77,7 @@ static void print_mend(const char *mend, const char *before)
 {
 	bool again = before && strchr(mend, ' ') && !strcmp(mend, before);
 
-	printf("%9smends it: %s\n", "", again ? "the same command" : mend);
+	printf("%9sfix: %s\n", "", again ? "the same command" : mend);
 }
 
 static void print_verdict(const struct check *c)

@@ -24,6 +24,7 @@
 #include "base/str.h"
 #include "cmd/check.h"
 #include "cmd/check_features.h"
+#include "kernel/btf.h"
 #include "kernel/cpus.h"
 #include "kernel/denial.h"
 #include "kernel/perf.h"
@@ -41,8 +42,6 @@ enum {
 	PARANOID_MAX = 2,
 	PID_NS_INO = 0xeffffffc, /* of the namespace that the kernel starts with */
 };
-
-#define BTF "/sys/kernel/btf/vmlinux"
 
 /* A number in a file of /proc/sys, or fallback. */
 static int64_t read_number(const char *path, int64_t fallback)
@@ -109,12 +108,13 @@ static void probe_btf(struct check *c, const char *btf)
 	struct utsname uts;
 	const char *release = uname(&uts) ? "?" : uts.release;
 
-	if (btf || !access(BTF, R_OK)) {
+	if (btf || !access(KERNEL_BTF, R_OK)) {
 		check_add(c, "kernel types (BTF)", CHECK_GOOD, "%s", release);
 		return;
 	}
 	check_explain(
-		check_add(c, "kernel types (BTF)", CHECK_BAD, "no " BTF " in Linux %s", release),
+		check_add(c, "kernel types (BTF)", CHECK_BAD, "no " KERNEL_BTF " in Linux %s",
+			  release),
 		"nothing can be recorded",
 		"a kernel of 5.15 or later, built with CONFIG_DEBUG_INFO_BTF=y; or, if it has the "
 		"file but hides it, a copy: --btf FILE");

@@ -129,7 +129,7 @@ uint64_t timeline_span_ns(const struct timeline *t);
  * losses and pauses, and of a single part, all is timeline_span_ns().
  */
 struct observed_sum timeline_observed(const struct timeline *t, uint32_t cpu);
-/* "# FILE: WHAT over 1.234 s", and a line each about what was lost meanwhile and what is hidden. */
+/* "# FILE: WHAT over 1.234 s", and a line each about lost events and hidden rows. */
 void timeline_put_head(struct buf *out, const struct timeline *t, const char *what, bool color);
 /*
  * The first columns of a row of waits: time (a star: some are cut), its share of @all_ns, how many, the average

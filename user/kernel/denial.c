@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * denial.c - who says no
+ * denial.c - why the kernel refused a request
  *
  * EPERM does not say whether a capability, a namespace, lockdown, a seccomp filter or a security module
- * is the reason, and each has another remedy.
+ * is the reason, and each has its own remedy.
  */
 #include "kernel/denial.h"
 

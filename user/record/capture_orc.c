@@ -17,6 +17,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "kernel/btf.h"
 #include "kernel/kallsyms.h"
 #include "prof_abi.h"
 #include "prof_select.h"
@@ -34,7 +35,7 @@ enum {
  */
 static char *read_names(size_t *sz)
 {
-	int fd = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
+	int fd = open(KERNEL_BTF, O_RDONLY | O_CLOEXEC);
 	struct btf_header head;
 	char *names = NULL;
 	size_t got = 0;

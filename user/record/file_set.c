@@ -31,7 +31,6 @@
 #include "record/pack.h"
 
 #define SUFFIX ".bin"
-#define ACTIVE ".active"
 #define TRACE_MAGIC "TRC"
 
 enum { STAMP_LEN = 14, DIGITS_MAX = 19, TRIES = 1000 };
@@ -72,16 +71,18 @@ struct member {
 	enum pack_kind pack; /* of a finished one */
 };
 
+static const enum pack_kind packs[] = { PACK_NONE, PACK_GZIP, PACK_ZSTD };
+
+#define PACKS (sizeof(packs) / sizeof(packs[0]))
+
 static enum kind kind_of(const char *end, enum pack_kind *pack)
 {
-	static const enum pack_kind packs[] = { PACK_NONE, PACK_GZIP, PACK_ZSTD };
-
-	for (size_t i = 0; i < sizeof(packs) / sizeof(packs[0]); i++) {
+	for (size_t i = 0; i < PACKS; i++) {
 		*pack = packs[i];
 		if (!strcmp(end, pack_suffix(packs[i])))
 			return KIND_FINISHED;
 	}
-	return strcmp(end, ACTIVE) ? KIND_OTHER : KIND_ACTIVE;
+	return strcmp(end, FILE_SET_ACTIVE) ? KIND_OTHER : KIND_ACTIVE;
 }
 
 static bool parse_stamp(const char **name, char *stamp)
@@ -366,7 +367,6 @@ void file_set_free(struct file_set *s)
 /* False: another recorder took it for one that was left behind, or has finished one of this number. */
 static bool is_free(const struct file_set *s, const char *name, int fd, uint64_t number)
 {
-	static const enum pack_kind packs[] = { PACK_NONE, PACK_GZIP, PACK_ZSTD };
 	struct stat st, now;
 	bool taken = false;
 
@@ -375,7 +375,7 @@ static bool is_free(const struct file_set *s, const char *name, int fd, uint64_t
 	if (fstat(fd, &st) || fstatat(s->dirfd, name, &now, AT_SYMLINK_NOFOLLOW) ||
 	    !is_same(&st, &now))
 		return false;
-	for (size_t i = 0; i < sizeof(packs) / sizeof(packs[0]) && !taken; i++) {
+	for (size_t i = 0; i < PACKS && !taken; i++) {
 		char *other = name_of(s, s->stamp, number, pack_suffix(packs[i]));
 
 		taken = !fstatat(s->dirfd, other, &now, AT_SYMLINK_NOFOLLOW);
@@ -389,7 +389,7 @@ static bool is_free(const struct file_set *s, const char *name, int fd, uint64_t
 /* 1, 0 when the number is taken, -errno. */
 static int try_number(struct file_set *s, uint64_t number, int *out)
 {
-	char *name = name_of(s, s->stamp, number, ACTIVE);
+	char *name = name_of(s, s->stamp, number, FILE_SET_ACTIVE);
 	int fd, ret;
 
 	fd = openat(s->dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -426,7 +426,7 @@ int file_set_create(struct file_set *s, struct file_set_file *out)
 int file_set_finish(struct file_set *s, const struct file_set_file *f, const char *suffix,
 		    uint64_t bytes)
 {
-	char *from = name_of(s, s->stamp, f->number, ACTIVE);
+	char *from = name_of(s, s->stamp, f->number, FILE_SET_ACTIVE);
 	char *to = name_of(s, s->stamp, f->number, suffix);
 	struct member m = { .number = f->number };
 	struct stat st;
@@ -447,7 +447,7 @@ int file_set_finish(struct file_set *s, const struct file_set_file *f, const cha
 
 void file_set_discard(struct file_set *s, const struct file_set_file *f)
 {
-	char *name = name_of(s, s->stamp, f->number, ACTIVE);
+	char *name = name_of(s, s->stamp, f->number, FILE_SET_ACTIVE);
 
 	unlinkat(s->dirfd, name, 0);
 	free(name);

@@ -13,6 +13,9 @@
  */
 struct file_set;
 
+/* At the end of the name of a file that is being written. */
+#define FILE_SET_ACTIVE ".active"
+
 struct file_set_cfg {
 	const char *name; /* path before .N.bin, without a time stamp */
 	const char *stamp; /* NULL: none. Else this run's files are NAME.STAMP.N.bin */

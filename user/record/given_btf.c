@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "kernel/btf.h"
 
 enum { BYTES_MAX = 512 << 20 }; /* a vmlinux with debug information has less */
 
@@ -116,7 +117,7 @@ static int make_dir(void)
 
 static int put_file(const struct btf *btf)
 {
-	int fd = open("/sys/kernel/btf/vmlinux", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0400);
+	int fd = open(KERNEL_BTF, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0400);
 	uint32_t sz = 0, done = 0;
 	const char *data = btf__raw_data(btf, &sz);
 	ssize_t n = 1;

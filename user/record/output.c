@@ -42,7 +42,6 @@ enum {
 };
 
 #define SET_SUFFIX ".bin"
-#define ACTIVE_SUFFIX ".active"
 
 enum { RETRY_MS = 1000, LOOK_MS = 50, FILES_PER_BUDGET = 4 };
 
@@ -112,7 +111,7 @@ static char *stem_of(const char *path)
 	return xstrndup(path, stem_len(path));
 }
 
-/* "20260131235959", or "" where the clock cannot be told. */
+/* "20260131235959", or "" if the clock cannot be read. */
 static void make_stamp(char *out, size_t sz)
 {
 	time_t now = time(NULL);
@@ -289,7 +288,7 @@ static int open_active(struct file *f)
 		err = file_set_create(o->set, &f->member);
 	} while (is_no_room(err) && !make_room(o, err));
 	if (err) {
-		log_error("cannot create a file %s.N" SET_SUFFIX ACTIVE_SUFFIX ": %s%s", o->path,
+		log_error("cannot create a file %s.N" SET_SUFFIX FILE_SET_ACTIVE ": %s%s", o->path,
 			  strerror(-err), is_no_room(err) ? "" : "; choose another file with -o");
 		return err;
 	}
@@ -366,7 +365,7 @@ static int name_finished(struct file *f)
 	} while (is_no_room(err) && !make_room(o, err));
 	path = finished_path(f);
 	if (err)
-		log_error("cannot rename %s" ACTIVE_SUFFIX ": %s", path, strerror(-err));
+		log_error("cannot rename %s" FILE_SET_ACTIVE ": %s", path, strerror(-err));
 	else if (sink_is_good(f->sink))
 		log_info("record: %s is complete", path);
 	free(path);

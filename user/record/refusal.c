@@ -14,9 +14,8 @@
 
 #include "base/buf.h"
 #include "base/log.h"
+#include "kernel/btf.h"
 #include "record/capture_load.h"
-
-#define BTF "/sys/kernel/btf/vmlinux"
 
 void refusal_read(const char *btf, struct refusal_facts *out)
 {
@@ -25,7 +24,7 @@ void refusal_read(const char *btf, struct refusal_facts *out)
 	if (uname(&uts))
 		strcpy(uts.release, "?");
 	denial_read(&out->denial);
-	out->has_btf = btf || !access(BTF, R_OK);
+	out->has_btf = btf || !access(KERNEL_BTF, R_OK);
 	out->release = uts.release;
 }
 
@@ -85,7 +84,7 @@ void refusal_describe(const struct refusal_facts *f, const struct capture_refusa
 	else if (!f->has_btf)
 		buf_printf(
 			out,
-			"Linux %s has no readable BTF (" BTF
+			"Linux %s has no readable BTF (" KERNEL_BTF
 			"); use a kernel of 5.15 or later built with CONFIG_DEBUG_INFO_BTF=y, or "
 			"give a copy of the file with --btf if the kernel has it but hides it",
 			f->release);

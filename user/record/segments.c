@@ -73,7 +73,7 @@ static int segment_end(const struct segments *s, struct segment *seg)
 	return seg->handle ? s->cfg.outlet.end(seg->handle) : 0;
 }
 
-/* What says so that all of it is there, and of which time. */
+/* Marks the file as complete and states the times of its first and last event. */
 static int segment_write_end(const struct segments *s, struct segment *seg)
 {
 	uint64_t last = dial9_enc_last_ts(seg->enc);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * arm64: a rule as 22 bits, and the code that has no FDE by custom.
+ * arm64: unwind rules in 22 bits, and known code without an FDE.
  *
- * Of 1.2 million rules of a distribution's programs about 100 do not fit. Kernels since 5.8 describe nothing of
- * their vDSO: it is told by the instructions that return from a signal, which unwinders rely on. The functions
- * before these never move the stack pointer; those behind, from the first on that does, have frame pointers.
+ * About 100 of the 1.2 million rules in a distribution's programs do not fit. Kernels since 5.8 have no unwind
+ * information in their vDSO. The vDSO is recognised by the instructions that return from a signal. Functions before
+ * these never move the stack pointer; functions after the first one that does have frame pointers.
  */
 #include <elf.h>
 #include <string.h>
@@ -12,19 +12,18 @@
 #include "prof_unwind.h"
 #include "symbol/cfiarch.h"
 #include "symbol/cfiknown.h"
+#include "symbol/arm64.h"
 #include "symbol/cfirow.h"
 #include "symbol/elfimg.h"
 
 #define REG_FP 29
 #define REG_SP 31
 #define REG_RA 30
-#define INSN_SZ 4
 /* Of a vDSO: it has one page of code or two, of at most 64 KiB. */
 #define VDSO_MAX 0x20000
 
 enum {
 	NOP = 0xd503201f,
-	BTI_C = 0xd503245f,
 	PACIASP = 0xd503233f,
 	AUTIASP = 0xd50323bf,
 	RET = 0xd65f03c0,
@@ -125,24 +124,6 @@ static uint32_t sp_row(uint32_t n, uint32_t low)
 	return make(PROF_UNWIND_A64_SP, n, low);
 }
 
-static uint32_t insn_at(const uint8_t *code, size_t size, size_t pos)
-{
-	uint32_t insn = 0;
-
-	if (pos <= size && size - pos >= sizeof(insn))
-		memcpy(&insn, code + pos, sizeof(insn));
-	return insn;
-}
-
-static void add(struct cfiknown *out, size_t *cnt, uint64_t off, uint32_t row)
-{
-	size_t i = (*cnt)++;
-
-	for (; i && out[i - 1].off > off; i--)
-		out[i] = out[i - 1];
-	out[i] = (struct cfiknown){ off, row };
-}
-
 /* What starts a program clears the frame pointer and the return address first. */
 static void add_entry(const struct elfimg *img, struct cfiknown *out, size_t *cnt)
 {
@@ -151,11 +132,11 @@ static void add_entry(const struct elfimg *img, struct cfiknown *out, size_t *cn
 
 	if (!img->entry || !elfimg_off(img, img->entry, &off))
 		return;
-	insn = insn_at(img->bytes, img->size, off);
-	at = insn == BTI_C || insn == NOP ? off + INSN_SZ : off;
-	if (insn_at(img->bytes, img->size, at) == MOV_FP_0 &&
-	    insn_at(img->bytes, img->size, at + INSN_SZ) == MOV_LR_0)
-		add(out, cnt, off, cfirow_special(PROF_UNWIND_END));
+	insn = arm64_insn(img->bytes, img->size, off);
+	at = insn == ARM64_BTI_C || insn == NOP ? off + ARM64_INSN_SZ : off;
+	if (arm64_insn(img->bytes, img->size, at) == MOV_FP_0 &&
+	    arm64_insn(img->bytes, img->size, at + ARM64_INSN_SZ) == MOV_LR_0)
+		cfiknown_add(out, cnt, off, cfirow_special(PROF_UNWIND_END));
 }
 
 /* A section's code, and its offset in the file. */
@@ -179,19 +160,20 @@ static void add_section(const struct elfimg *img, const char *name, struct cfikn
 	uint64_t off;
 	const uint8_t *code = find_code(img, name, &size, &off);
 
-	if (!code || size % INSN_SZ)
+	if (!code || size % ARM64_INSN_SZ)
 		return;
-	start = insn_at(code, size, 0) == PUSH_FP_LR ? 0 : INSN_SZ;
-	end = size - 2 * INSN_SZ;
-	if (size >= 5 * INSN_SZ && insn_at(code, size, end) == AUTIASP)
-		end -= INSN_SZ;
-	if (size < 4 * INSN_SZ || insn_at(code, size, start) != PUSH_FP_LR ||
-	    insn_at(code, size, end) != POP_FP_LR || insn_at(code, size, size - INSN_SZ) != RET)
+	start = arm64_insn(code, size, 0) == PUSH_FP_LR ? 0 : ARM64_INSN_SZ;
+	end = size - 2 * ARM64_INSN_SZ;
+	if (size >= 5 * ARM64_INSN_SZ && arm64_insn(code, size, end) == AUTIASP)
+		end -= ARM64_INSN_SZ;
+	if (size < 4 * ARM64_INSN_SZ || arm64_insn(code, size, start) != PUSH_FP_LR ||
+	    arm64_insn(code, size, end) != POP_FP_LR ||
+	    arm64_insn(code, size, size - ARM64_INSN_SZ) != RET)
 		return;
-	add(out, cnt, off, sp_row(0, 0));
-	add(out, cnt, off + start + INSN_SZ, sp_row(2, PROF_UNWIND_A64_PAIR | 1));
-	add(out, cnt, off + end + INSN_SZ, sp_row(0, 0));
-	add(out, cnt, off + size, cfirow_special(PROF_UNWIND_NONE));
+	cfiknown_add(out, cnt, off, sp_row(0, 0));
+	cfiknown_add(out, cnt, off + start + ARM64_INSN_SZ, sp_row(2, PROF_UNWIND_A64_PAIR | 1));
+	cfiknown_add(out, cnt, off + end + ARM64_INSN_SZ, sp_row(0, 0));
+	cfiknown_add(out, cnt, off + size, cfirow_special(PROF_UNWIND_NONE));
 }
 
 /* Stubs leave all as it is, but for the first one, which looks their functions up. */
@@ -204,13 +186,13 @@ static void add_plt(const struct elfimg *img, struct cfiknown *out, size_t *cnt)
 
 	if (!code || size < FIRST_SZ)
 		return;
-	start = insn_at(code, size, 0) == BTI_C ? INSN_SZ : 0;
-	if (insn_at(code, size, start) != PUSH_X16_LR)
+	start = arm64_insn(code, size, 0) == ARM64_BTI_C ? ARM64_INSN_SZ : 0;
+	if (arm64_insn(code, size, start) != PUSH_X16_LR)
 		return;
-	add(out, cnt, off, sp_row(0, 0));
-	add(out, cnt, off + start + INSN_SZ, sp_row(2, PROF_UNWIND_A64_LR | 1));
-	add(out, cnt, off + FIRST_SZ, sp_row(0, 0));
-	add(out, cnt, off + size, cfirow_special(PROF_UNWIND_NONE));
+	cfiknown_add(out, cnt, off, sp_row(0, 0));
+	cfiknown_add(out, cnt, off + start + ARM64_INSN_SZ, sp_row(2, PROF_UNWIND_A64_LR | 1));
+	cfiknown_add(out, cnt, off + FIRST_SZ, sp_row(0, 0));
+	cfiknown_add(out, cnt, off + size, cfirow_special(PROF_UNWIND_NONE));
 }
 
 /* Where a vDSO's code returns from a signal; SIZE_MAX: it is none. */
@@ -218,9 +200,9 @@ static size_t find_sigreturn(const uint8_t *code, size_t size)
 {
 	size_t at;
 
-	for (at = INSN_SZ; code && at + 2 * INSN_SZ <= size; at += INSN_SZ)
-		if (insn_at(code, size, at) == RT_SIGRETURN &&
-		    insn_at(code, size, at + INSN_SZ) == SVC)
+	for (at = ARM64_INSN_SZ; code && at + 2 * ARM64_INSN_SZ <= size; at += ARM64_INSN_SZ)
+		if (arm64_insn(code, size, at) == RT_SIGRETURN &&
+		    arm64_insn(code, size, at + ARM64_INSN_SZ) == SVC)
 			return at;
 	return SIZE_MAX;
 }
@@ -250,12 +232,12 @@ static void add_vdso(const struct elfimg *img, struct cfiknown *out, size_t *cnt
 	if (!is_vdso(img))
 		return;
 	at = find_sigreturn(code, size);
-	while (frame < size && !keeps_pair(insn_at(code, size, frame)))
-		frame += INSN_SZ;
-	add(out, cnt, off, sp_row(0, 0));
-	add(out, cnt, off + at - INSN_SZ, cfirow_special(PROF_UNWIND_SIGNAL));
-	add(out, cnt, off + at + 2 * INSN_SZ, sp_row(0, 0));
-	add(out, cnt, off + (frame < at ? size : frame), cfirow_special(PROF_UNWIND_NONE));
+	while (frame < size && !keeps_pair(arm64_insn(code, size, frame)))
+		frame += ARM64_INSN_SZ;
+	cfiknown_add(out, cnt, off, sp_row(0, 0));
+	cfiknown_add(out, cnt, off + at - ARM64_INSN_SZ, cfirow_special(PROF_UNWIND_SIGNAL));
+	cfiknown_add(out, cnt, off + at + 2 * ARM64_INSN_SZ, sp_row(0, 0));
+	cfiknown_add(out, cnt, off + (frame < at ? size : frame), cfirow_special(PROF_UNWIND_NONE));
 }
 
 static size_t find_known(const struct elfimg *img, struct cfiknown *out)

@@ -21,7 +21,7 @@ static bool is_at(const uint8_t *code, size_t size, size_t pos, const uint8_t *b
 	return pos <= size && sz <= size - pos && !memcmp(code + pos, bytes, sz);
 }
 
-static void add(struct cfiknown *out, size_t *cnt, uint64_t off, uint32_t row)
+void cfiknown_add(struct cfiknown *out, size_t *cnt, uint64_t off, uint32_t row)
 {
 	size_t i = (*cnt)++;
 
@@ -55,7 +55,7 @@ static void add_entry(const struct elfimg *img, struct cfiknown *out, size_t *cn
 	uint64_t off;
 
 	if (img->entry && elfimg_off(img, img->entry, &off) && starts_program(img, off))
-		add(out, cnt, off, cfirow_special(PROF_UNWIND_END));
+		cfiknown_add(out, cnt, off, cfirow_special(PROF_UNWIND_END));
 }
 
 /* They make room for 8 bytes at their start, which aligns the stack, and give it back at their end. */
@@ -77,10 +77,10 @@ static void add_section(const struct elfimg *img, const char *name, struct cfikn
 	    size < at + sizeof(push) + sizeof(pop_ret) ||
 	    !is_at(code, size, size - sizeof(pop_ret), pop_ret, sizeof(pop_ret)))
 		return;
-	add(out, cnt, off, cfirow_sp(8));
-	add(out, cnt, off + at + sizeof(push), cfirow_sp(16));
-	add(out, cnt, off + size - 1, cfirow_sp(8));
-	add(out, cnt, off + size, cfirow_special(PROF_UNWIND_NONE));
+	cfiknown_add(out, cnt, off, cfirow_sp(8));
+	cfiknown_add(out, cnt, off + at + sizeof(push), cfirow_sp(16));
+	cfiknown_add(out, cnt, off + size - 1, cfirow_sp(8));
+	cfiknown_add(out, cnt, off + size, cfirow_special(PROF_UNWIND_NONE));
 }
 
 bool cfiknown_is_goexit(const struct elfimg *img, uint64_t start, uint64_t end)

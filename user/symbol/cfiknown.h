@@ -16,6 +16,9 @@ struct cfiknown {
 	uint32_t row;
 };
 
+/* Inserts a row; the offsets in @out stay sorted. There must be room. */
+void cfiknown_add(struct cfiknown *out, size_t *cnt, uint64_t off, uint32_t row);
+
 /*
  * Finds x86-64's code that has no FDE by custom. Returns how many rows there are, at most CFIKNOWN_MAX; offsets do
  * not fall.

@@ -6,8 +6,8 @@
  * endbr64), so nothing is assumed about order or entry size: each stub ends in an indirect jump
  * through a slot of the global offset table, and the relocation of that slot has the name.
  *
- * On arm64 a stub loads the slot with two instructions, adrp and ldr; others stand before and behind them
- * where calls are protected.
+ * On arm64 a stub loads the slot with two instructions, adrp and ldr; more instructions surround them
+ * where branch protection is on.
  */
 #include "symbol/plt.h"
 
@@ -15,14 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbol/arm64.h"
 #include "symbol/budget.h"
 #include "symbol/elfimg.h"
 #include "symbol/symtab.h"
 
 enum {
 	X86_JUMP_SZ = 6,
-	INSN_SZ = 4,
-	BTI_C = 0xd503245f,
 	BR_X17 = 0xd61f0220,
 };
 
@@ -133,29 +132,22 @@ static bool read_x86_64(const struct elfimg_sec *sec, const uint8_t *code, size_
 	return true;
 }
 
-static uint32_t insn_at(const uint8_t *code, size_t size, uint64_t at)
-{
-	uint32_t insn = 0;
-
-	if (at <= size && size - at >= sizeof(insn))
-		memcpy(&insn, code + at, sizeof(insn));
-	return insn;
-}
-
 /* adrp x16, page; ldr x17, [x16, off] */
 static bool read_arm64(const struct elfimg_sec *sec, const uint8_t *code, size_t size, uint64_t at,
 		       struct stub *out)
 {
-	const uint32_t adrp = insn_at(code, size, at), ldr = insn_at(code, size, at + INSN_SZ);
-	const bool lands = at >= INSN_SZ && insn_at(code, size, at - INSN_SZ) == BTI_C;
-	const bool plain = !lands && insn_at(code, size, at + 3 * INSN_SZ) == BR_X17;
+	const uint32_t adrp = arm64_insn(code, size, at),
+		       ldr = arm64_insn(code, size, at + ARM64_INSN_SZ);
+	const bool lands =
+		at >= ARM64_INSN_SZ && arm64_insn(code, size, at - ARM64_INSN_SZ) == ARM64_BTI_C;
+	const bool plain = !lands && arm64_insn(code, size, at + 3 * ARM64_INSN_SZ) == BR_X17;
 	int64_t pages;
 
 	if ((adrp & 0x9f00001f) != 0x90000010 || (ldr & 0xffc003ff) != 0xf9400211)
 		return false;
 	pages = (int64_t)((int32_t)(adrp << 8) >> 13) * 4 + (adrp >> 29 & 3);
 	*out = (struct stub){
-		.start = lands ? at - INSN_SZ : at,
+		.start = lands ? at - ARM64_INSN_SZ : at,
 		.size = plain ? 16 : 24,
 		.slot = ((sec->addr + at) & ~0xfffull) + (uint64_t)pages * 0x1000 +
 			(ldr >> 10 & 0xfff) * 8,
@@ -167,8 +159,8 @@ static const struct machine *find_machine(const struct elfimg *img)
 {
 	static const struct machine all[] = {
 		{ EM_X86_64, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT, 1, X86_JUMP_SZ, read_x86_64 },
-		{ EM_AARCH64, R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT, INSN_SZ, 2 * INSN_SZ,
-		  read_arm64 },
+		{ EM_AARCH64, R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT, ARM64_INSN_SZ,
+		  2 * ARM64_INSN_SZ, read_arm64 },
 	};
 	size_t i;
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A fork server: small requests in, sockets of new children and news of dead ones out.
+ * A fork server. It receives small requests, and sends the sockets of new children and the PIDs of dead ones.
  *
- * It keeps a list of its children, since a number that it is told to kill may have become somebody
- * else's: a child keeps its number until the spawner has waited for it. It ends when the socket
- * does, and takes its children along; they in turn are told to die with it. Who asks cannot fork another one later
- * that has the privileges of the start, so a spare waits from the beginning.
+ * It kills only PIDs in its list of children: a child keeps its PID until the fork server has waited for it. The
+ * fork server ends when its socket is closed, and its children die with it. The recorder cannot fork another one
+ * later with the privileges of the start, so it starts a spare.
  */
 #include "symbol/spawner.h"
 
