@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "dial9.h"
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "cmd/merge.h"

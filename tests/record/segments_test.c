@@ -172,7 +172,8 @@ static void setup(void)
 		.tasks = rig.tasks,
 		.enc = rig.enc,
 		.realtime = &realtime,
-		.memory = &memory,
+		.memory_bytes = &memory.held,
+		.forgotten = &memory.forgotten,
 		.start_ns = START,
 	});
 	segments_serve(segments, &(struct segments_writers){

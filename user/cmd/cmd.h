@@ -2,15 +2,7 @@
 #ifndef D9_CMD_CMD_H
 #define D9_CMD_CMD_H
 
-/* What the program exits with. */
-enum cmd_exit {
-	CMD_OK = 0,
-	CMD_USAGE = 1, /* the command line makes no sense */
-	CMD_START = 2, /* recording cannot start: privileges, kernel, no such process */
-	CMD_OUTPUT = 3, /* the output cannot be written */
-	CMD_LOSS = 4, /* events were lost and that was not acceptable */
-	CMD_INPUT = 5, /* the input is missing or is no good trace */
-};
+#include "base/exit_code.h"
 
 #define CMD_DEFAULT_FILE "dial9.bin"
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/exit_code.h"
 #include "base/log.h"
-#include "cmd/cmd.h"
 #include "cmd/merge_impl.h"
 #include "cmd/reread.h"
 

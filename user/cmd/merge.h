@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cmd/cut.h"
+#include "cmd/cut_out.h"
 
 enum merge_align {
 	MERGE_AUTO, /* clocks of one boot are one; others by their wall clocks */

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/exit_code.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "cmd/cmd.h"
 #include "cmd/merge_impl.h"
 #include "cmd/reread.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "cmd/cmd.h"
+#include "base/exit_code.h"
 #include "cmd/merge_impl.h"
 #include "cmd/reread.h"
 #include "trace/source.h"

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/exit_code.h"
 #include "base/log.h"
-#include "cmd/cmd.h"
 #include "cmd/merge_impl.h"
 
 #define FIRST_FREE_ID 256 /* below lie the addresses of processes, as they are */

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "cmd/cmd.h"
+#include "cmd/cut.h"
 #include "cmd/reread.h"
 #include "trace/source.h"
 

@@ -2,7 +2,8 @@
 #ifndef D9_CMD_WHOLE_H
 #define D9_CMD_WHOLE_H
 
-#include "cmd/cut.h"
+#include "cmd/cut_out.h"
+#include "cmd/select.h"
 
 /*
  * The plain bytes of the trace at @path: of what @sel selects, as cut_to() writes them, or if that is all, as they

@@ -340,7 +340,8 @@ static int begin_trace(struct recorder *r)
 		.tasks = r->tasks,
 		.enc = segments_enc(r->segments),
 		.realtime = &r->realtime,
-		.memory = &r->memory,
+		.memory_bytes = &r->memory.held,
+		.forgotten = &r->memory.forgotten,
 		.unwinding = r->unwinding,
 		.start_ns = r->start_ns,
 	});

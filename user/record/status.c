@@ -30,7 +30,6 @@
 #include "record/emit.h"
 #include "record/eventset.h"
 #include "record/realtime.h"
-#include "record/memory.h"
 #include "record/meta.h"
 #include "record/ring.h"
 #include "record/selection.h"
@@ -572,8 +571,8 @@ static int write_stats(struct status *s, const struct capture_counts *counts, ui
 		.ring_fill_max_bytes = fill_max(s),
 		.bytes_written = t.bytes,
 		.closed = closed == CLOSED && !rings_are_whole(s) ? GOES_ON : closed,
-		.memory_bytes = s->cfg.memory->held,
-		.forgotten = s->cfg.memory->forgotten,
+		.memory_bytes = *s->cfg.memory_bytes,
+		.forgotten = *s->cfg.forgotten,
 		.realtime_ns = t.realtime_ns,
 		.end_cpu_ns = t.end_cpu_ns,
 		.kernel_stacks_walked = t.kernel_stacks_walked,

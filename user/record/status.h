@@ -11,7 +11,6 @@ struct dial9_enc;
 struct emit;
 struct emit_trigger;
 struct eventset;
-struct memory;
 struct meta_user;
 struct perf_side;
 struct realtime;
@@ -53,7 +52,8 @@ struct status_cfg {
 	struct tasks *tasks;
 	struct dial9_enc *enc;
 	const struct realtime *realtime;
-	const struct memory *memory;
+	const size_t *memory_bytes; /* held, and */
+	const uint64_t *forgotten; /* dropped for want of it: struct memory */
 	const struct unwinding *unwinding; /* NULL: no stacks are unwound */
 	uint64_t start_ns;
 };
