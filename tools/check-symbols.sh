@@ -1,17 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Global symbols start with the name of the file that defines them, of its folder, or of an object: a
-# struct that a header of the folder declares. So a call says where to look. libdial9 exports dial9_*
-# and nothing else.
+# Global symbols start with the name of the file that defines them, of its folder, of its layer (user/LAYER), or of a
+# struct that a header of the layer declares. So a call says where to look. libdial9 exports dial9_* and nothing else.
 # tools/check-symbols.sh OBJDIR
 set -u
 
 out=${1:-build}
 bad=0
 
-# "|X" for each struct X that a header of the folder declares.
+# "|X" for each struct X that a header of the layer declares.
 objects() {
-	cat "$1"/*.h | sed -n 's/^struct \([a-z0-9_]*\)\( {\|;\).*/|\1/p' | sort -u | tr -d '\n'
+	find "user/$1" -name '*.h' -exec cat {} + | sed -n 's/^struct \([a-z0-9_]*\)\( {\|;\).*/|\1/p' | sort -u | tr -d '\n'
 }
 
 for src in $(find user -mindepth 2 -name '*.c' | sort); do
@@ -19,13 +18,15 @@ for src in $(find user -mindepth 2 -name '*.c' | sort); do
 	base=$(basename "$src" .c)
 	dir=$(dirname "$src")
 	folder=$(basename "$dir")
+	layer=${dir#user/}
+	layer=${layer%%/*}
 	case $src in
 	user/base/alloc.c) ok='^(x[a-z]*(alloc|allocarray|dup)$|array_)' ;;
 	user/libdial9/*) ok="^(${base}|dial9)_" ;;
 	*)
 		# One folder has a long name and a short prefix.
 		[ "$folder" = tonbandgeraet ] && folder=tonband
-		ok="^($base|$folder$(objects "$dir"))(_|\$)"
+		ok="^($base|$folder|$layer$(objects "$layer"))(_|\$)"
 		;;
 	esac
 	if [ ! -f "$obj" ]; then

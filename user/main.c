@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/opts.h"
-#include "cmd/cmd.h"
+#include "cmd/common/cmd.h"
 #include "kernel/privileges.h"
 
 struct command {

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support.h"
+#include "tests/bpf/support.h"
 
 TestSuite(app_trace, .fini = live_cleanup, .timeout = 120);
 
@@ -99,13 +99,13 @@ static struct seen look(const char *path)
 	size_t n = 0;
 
 	live_open(&lt, path, false);
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		if (live_is(&ev, "WorkerParkEvent") && n < 4)
 			workers[n++] = (uint32_t)live_int(&ev, "tid");
 	live_close(&lt);
 	cr_assert_gt(n, 0);
 	live_open(&lt, path, false);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		bool worker = false;
 
 		seen.sorted &= ev.ts >= last;

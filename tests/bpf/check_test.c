@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support.h"
+#include "tests/bpf/support.h"
 
 TestSuite(check, .fini = live_cleanup, .timeout = 60);
 

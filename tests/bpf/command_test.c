@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "support.h"
+#include "tests/bpf/support.h"
 
 TestSuite(command, .fini = live_cleanup, .timeout = 60);
 
@@ -267,7 +267,7 @@ Test(command, duration_ends_the_recording)
 	live_record(&rec, "-d", "300ms", "-p", live_number(sleeper.pid), NULL);
 	cr_assert_eq(live_finish(&rec), 0);
 	live_open(&lt, rec.path, false);
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		if (ev.kind == TRACE_STATS)
 			elapsed = live_int(&ev, PROF_F_ELAPSED_NS);
 	live_close(&lt);
@@ -429,7 +429,7 @@ Test(command, the_whole_system_is_recorded_until_the_command_ends)
 	live_proc_fini(&p);
 	live_open(&lt, live_path("all.bin"), false);
 	cr_expect_str_eq(names_meta(lt.names, 0, PROF_META_TARGET), "system");
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		if (live_is(&ev, PROF_EV_SCHED_PROCESS_EXEC))
 			has_command |= !strcmp(live_text(&lt, &ev, "filename"),
 					       live_built("stimuli/sleeper"));

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support.h"
+#include "tests/bpf/support.h"
 
 /* For tests that tell a recorder what to do, and know when it has been done. */
 struct live_control {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "support.h"
+#include "tests/bpf/support.h"
 
 TestSuite(event_stacks, .fini = live_cleanup, .timeout = 60);
 
@@ -39,7 +39,7 @@ static void look(const char *path, struct seen *s)
 	*s = (struct seen){ 0 };
 	live_open(&lt, path, false);
 	live_assert_no_loss(&lt);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		if (live_is(&ev, EVENT)) {
 			s->calls++;
 			ts = ev.ts;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "kernel/tracefs.h"
-#include "support.h"
+#include "tests/bpf/support.h"
 
 TestSuite(events, .fini = live_cleanup, .timeout = 60);
 
@@ -194,7 +194,7 @@ Test(events, values_of_many_tracepoints_are_what_the_program_gave_the_kernel)
 	c.flags = live_truth(&p, "flags");
 	live_open(&lt, rec.path, false);
 	cr_assert_eq(lt.produced, lt.written + lt.lost);
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		look_at_call(&lt, &c, &ev);
 	live_close(&lt);
 	cr_assert_eq(c.openat, 1);
@@ -242,7 +242,7 @@ static size_t count_systems(const char *path)
 
 	live_open(&lt, path, false);
 	cr_assert_eq(lt.produced, lt.written + lt.lost);
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		for (i = 0; i < SYSTEM_CNT; i++) {
 			const char *name = dial9_schema_name(ev.schema->schema);
 			size_t len = strlen(systems[i]);

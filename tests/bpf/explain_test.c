@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stalled.h"
+#include "tests/bpf/stalled.h"
 
 TestSuite(explain, .fini = live_cleanup, .timeout = 120);
 
@@ -121,7 +121,7 @@ Test(explain, stalls_of_a_server_are_told_with_their_causes_and_add_up)
 	live_go(&server);
 	cr_assert_eq(live_stop(&rec), 0);
 	live_open(&lt, rec.path, false);
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		;
 	live_assert_no_loss(&lt);
 	live_close(&lt);

@@ -8,7 +8,7 @@
  * The limits are those of a machine that has nothing else to do. The neighbour wants a CPU of its own all
  * the time: where it gets a half, the machine is busy, and the limits are twice as long.
  */
-#include "fault.h"
+#include "tests/bpf/fault.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -302,7 +302,7 @@ void fault_check_names(const struct fault *f)
 	struct trace_event ev;
 
 	live_open(&lt, f->rec.path, false);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		if (ev.kind == TRACE_SAMPLE && ev.pid == (uint32_t)f->neighbour.pid)
 			note_sample(s, &lt, &ev, f);
 		else if (ev.kind == TRACE_SYMBOL)
@@ -422,7 +422,7 @@ void fault_check_exits(const struct fault *f, struct fault_exits *out)
 
 	*out = (struct fault_exits){ 0 };
 	live_open(&lt, f->rec.path, false);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		if (live_is(&ev, PROF_EV_SCHED_PROCESS_EXIT))
 			note_exit(out, &lt, &ev, f);
 		else if (ev.kind == TRACE_LOST &&

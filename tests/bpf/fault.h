@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "support.h"
+#include "tests/bpf/support.h"
 
 /*
  * A recording of the whole system beside a hostile program, and what must hold whatever that program

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fault.h"
+#include "tests/bpf/fault.h"
 
 TestSuite(fault_elf, .fini = live_cleanup, .timeout = 120);
 

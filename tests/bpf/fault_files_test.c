@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "fault.h"
+#include "tests/bpf/fault.h"
 
 TestSuite(fault_files, .fini = live_cleanup, .timeout = 60);
 

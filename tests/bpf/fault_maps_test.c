@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <unistd.h>
 
-#include "fault.h"
+#include "tests/bpf/fault.h"
 
 enum { LOW_KB = (64 + 96) * 1024 };
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "fault.h"
+#include "tests/bpf/fault.h"
 
 TestSuite(fault_storm, .fini = live_cleanup, .timeout = 900);
 

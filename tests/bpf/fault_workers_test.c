@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "fault.h"
+#include "tests/bpf/fault.h"
 #include "kernel/proc.h"
 
 TestSuite(fault_workers, .fini = live_cleanup, .timeout = 60);

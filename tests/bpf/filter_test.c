@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 #include "kernel/tracefs.h"
-#include "support.h"
+#include "tests/bpf/support.h"
 
 TestSuite(filter, .fini = live_cleanup, .timeout = 60);
 
@@ -105,7 +105,7 @@ static void count_ours(const char *path, struct taken *t, size_t cnt)
 	live_open(&lt, path, false);
 	cr_assert_eq(lt.produced, lt.written + lt.lost);
 	cr_assert_eq(lt.ring_full, 0);
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		for (i = 0; i < cnt; i++)
 			t[i].ours += live_is(&ev, t[i].event);
 	live_close(&lt);

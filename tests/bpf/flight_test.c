@@ -16,10 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "control.h"
+#include "tests/bpf/control.h"
 #include "kernel/proc.h"
-#include "profile/intervals.h"
-#include "support.h"
+#include "profile/sched/intervals.h"
+#include "tests/bpf/support.h"
 
 TestSuite(flight, .fini = live_cleanup, .timeout = 120);
 
@@ -130,7 +130,7 @@ static void look(const char *path, struct seen *s)
 	s->meta = s->synced = s->task = false;
 	s->triggers = s->first_ns = 0;
 	live_open(&lt, path, false);
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		see(s, &lt, &ev);
 	live_close(&lt);
 	cr_expect(s->meta && s->synced && s->task, "%s does not say everything", path);
@@ -402,7 +402,7 @@ Test(flight, a_wait_for_a_cpu_behind_a_hog_is_caught_and_is_in_the_trace)
 	w = (struct wait){ .tid = s.tid, .end_ns = s.trigger_ns, .ns = s.long_ns };
 	live_open(&lt, file_of(&rec, 0, ""), false);
 	iv = intervals_new(&(struct intervals_opts){ lt.names, see_wait, &w });
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		intervals_add(iv, lt.trace, &ev);
 	intervals_finish(iv);
 	intervals_free(iv);
@@ -512,7 +512,7 @@ static bool asked_for(const char *path, const uint32_t *pids, size_t cnt)
 	bool found = false;
 
 	live_open(&lt, path, false);
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		for (size_t i = 0; i < cnt && live_is(&ev, PROF_EV_TRIGGER); i++)
 			found |= live_int(&ev, PROF_F_TID) == pids[i];
 	live_close(&lt);
@@ -572,7 +572,7 @@ Test(flight, a_child_from_before_the_recorder_is_a_trigger)
 	cr_assert_eq(live_wait(&proc), 0);
 	live_proc_fini(&proc);
 	live_open(&lt, live_path("child.0.bin"), false);
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		found |= live_is(&ev, PROF_EV_TRIGGER) &&
 			 !strcmp(live_text(&lt, &ev, PROF_F_REASON), PROF_TRIGGER_OFFCPU);
 	live_close(&lt);

@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record/output.h"
-#include "support.h"
+#include "record/output/output.h"
+#include "tests/bpf/support.h"
 
 static char disk[128];
 

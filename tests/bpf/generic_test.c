@@ -12,8 +12,8 @@
 
 #include "kernel/format.h"
 #include "kernel/tracefs.h"
-#include "side.h"
-#include "support.h"
+#include "tests/bpf/side.h"
+#include "tests/bpf/support.h"
 
 TestSuite(generic, .fini = live_cleanup, .timeout = 60);
 

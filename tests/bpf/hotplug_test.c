@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support.h"
+#include "tests/bpf/support.h"
 
 #define ONLINE "/sys/devices/system/cpu/cpu1/online"
 
@@ -87,7 +87,7 @@ static void expect_samples(const struct live_rec *rec, pid_t pid, const struct l
 	struct trace_event ev;
 
 	live_open(&lt, rec->path, false);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		if (ev.kind != TRACE_SAMPLE || ev.source != PROF_SOURCE_SAMPLE ||
 		    ev.pid != (uint32_t)pid)
 			continue;

@@ -3,8 +3,8 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "profile/intervals.h"
-#include "support.h"
+#include "profile/sched/intervals.h"
+#include "tests/bpf/support.h"
 
 TestSuite(intervals, .fini = live_cleanup, .timeout = 60);
 
@@ -93,7 +93,7 @@ static void look(const char *path, struct seen *s, uint64_t *elapsed_ns)
 	s->iv = iv;
 	s->lt = &lt;
 	*elapsed_ns = 0;
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		if (ev.kind == TRACE_STATS)
 			*elapsed_ns = live_int(&ev, PROF_F_ELAPSED_NS);
 		intervals_add(iv, lt.trace, &ev);

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "support.h"
+#include "tests/bpf/support.h"
 
 TestSuite(jit, .fini = live_cleanup, .timeout = 60);
 
@@ -18,7 +18,7 @@ static void read_trace(const char *path, struct found *found)
 	struct trace_event ev;
 
 	live_open(&lt, path, false);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		if (live_is(&ev, PROF_EV_MODULE_STATUS) &&
 		    strcmp(live_text(&lt, &ev, PROF_F_STATUS), PROF_STATUS_NAMED))
 			snprintf(found->status, sizeof(found->status), "%s",

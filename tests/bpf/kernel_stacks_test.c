@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "kernel/kallsyms.h"
-#include "record/capture_orc.h"
+#include "record/capture/capture_orc.h"
 #include "prof_abi.h"
-#include "support.h"
+#include "tests/bpf/support.h"
 
 TestSuite(kernel_stacks, .fini = live_cleanup, .timeout = 60);
 
@@ -68,7 +68,7 @@ static void count(const char *path, struct counted *c)
 	struct trace_event ev;
 
 	live_open(&lt, path, false);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		if (!live_is(&ev, PROF_EV_STATS))
 			continue;
 		c->walked = live_int(&ev, PROF_F_KSTACKS_WALKED);
@@ -113,7 +113,7 @@ static void look(const char *path, struct seen *s)
 	struct trace_event ev;
 
 	live_open(&lt, path, false);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		if (!live_is(&ev, PROF_EV_CPU_SAMPLE) ||
 		    live_int(&ev, PROF_F_SOURCE) != PROF_SOURCE_SWITCH_OUT)
 			continue;

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "support.h"
+#include "tests/bpf/support.h"
 
 TestSuite(kill, .fini = live_cleanup, .timeout = 600);
 
@@ -85,7 +85,7 @@ static uint64_t last_number_ns(const char *path, unsigned int ms)
 	uint64_t last = 0;
 
 	live_open(&lt, path, true);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		if (!live_is(&ev, "syscalls:sys_enter_close") || live_int(&ev, "fd") < 1000000)
 			continue;
 		cr_assert_eq(live_int(&ev, "fd"), next,

@@ -4,10 +4,10 @@
 #include <poll.h>
 #include <string.h>
 
-#include "own_capture.h"
+#include "tests/bpf/own_capture.h"
 #include "prof_abi.h"
-#include "record/ring.h"
-#include "support.h"
+#include "record/capture/ring.h"
+#include "tests/bpf/support.h"
 
 TestSuite(loss, .fini = live_cleanup, .timeout = 60);
 
@@ -21,7 +21,7 @@ static uint64_t count_tracepoints(struct live_trace *lt)
 	struct trace_event ev;
 	uint64_t n = 0;
 
-	while (live_next(lt, &ev))
+	while (live_event(lt, &ev))
 		n += is_tracepoint(&ev);
 	return n;
 }

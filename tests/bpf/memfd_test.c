@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support.h"
+#include "tests/bpf/support.h"
 
 TestSuite(memfd, .fini = live_cleanup, .timeout = 60);
 
@@ -21,7 +21,7 @@ static void read_trace(const char *path, struct found *found)
 
 	memset(found, 0, sizeof(*found));
 	live_open(&lt, path, false);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		if (live_is(&ev, PROF_EV_MODULE) &&
 		    !strncmp(live_text(&lt, &ev, PROF_F_PATH), "/memfd:", 7)) {
 			found->modules++;

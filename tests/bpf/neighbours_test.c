@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "profile/intervals.h"
-#include "support.h"
+#include "profile/sched/intervals.h"
+#include "tests/bpf/support.h"
 
 TestSuite(neighbours, .fini = live_cleanup, .timeout = 60);
 
@@ -134,7 +134,7 @@ static void read_waits(const char *path, const struct live_proc *victim, struct 
 	t->victim = (uint32_t)victim->pid;
 	intervals_window(iv, 0, (uint64_t)live_truth(victim, "from_ns"),
 			 (uint64_t)live_truth(victim, "until_ns"));
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		intervals_add(iv, lt.trace, &ev);
 	intervals_finish(iv);
 	intervals_free(iv);
@@ -150,7 +150,7 @@ static uint64_t count_switches(const char *path, int64_t tid, int64_t other, int
 	int64_t prev, next;
 
 	live_open(&lt, path, false);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		if (ev.kind != TRACE_SCHED_SWITCH || (cpu >= 0 && ev.cpu != (uint32_t)cpu))
 			continue;
 		prev = live_int(&ev, PROF_F_PREV_PID);
@@ -304,7 +304,7 @@ Test(neighbours, without_the_option_who_ran_instead_is_not_in_the_trace)
 	cr_expect_eq(count_switches(rec.path, 0, 0, -1), own);
 	live_open(&lt, rec.path, false);
 	cr_expect_null(names_meta(lt.names, 0, PROF_META_NEIGHBOURS));
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		all += ev.kind == TRACE_CPU_WATCH;
 	cr_expect_eq(all, 0);
 	live_close(&lt);

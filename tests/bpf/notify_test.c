@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "support.h"
+#include "tests/bpf/support.h"
 
 TestSuite(notify, .fini = live_cleanup, .timeout = 60);
 

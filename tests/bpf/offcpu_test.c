@@ -16,9 +16,9 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
-#include "control.h"
+#include "tests/bpf/control.h"
 #include "prof_abi.h"
-#include "support.h"
+#include "tests/bpf/support.h"
 
 TestSuite(offcpu, .fini = live_cleanup, .timeout = 60);
 
@@ -69,7 +69,7 @@ static void look_around(const char *path, uint64_t first, uint64_t last, struct 
 
 	*s = (struct stays){ .shortest = UINT64_MAX };
 	live_open(&lt, path, false);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		s->switches += ev.kind == TRACE_SCHED_SWITCH || ev.kind == TRACE_SCHED_WAKING;
 		if (ev.kind == TRACE_SAMPLE && ev.source == PROF_SOURCE_EVENT && ev.ts == told)
 			s->with_stack += live_stack_has(&lt, &ev, "main");
@@ -262,7 +262,7 @@ Test(offcpu, a_waking_from_before_is_not_told_of_a_stay_that_does_not_end)
 		cr_expect_eq(status, 0);
 	}
 	live_open(&lt, rec.path, false);
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		if (live_is(&ev, PROF_EV_OFF_CPU) && live_int(&ev, PROF_F_UNFINISHED)) {
 			unfinished++;
 			woken += live_int(&ev, PROF_F_WOKEN) == 1;
@@ -315,7 +315,7 @@ Test(offcpu, no_stay_spans_a_pause)
 	cr_assert_eq(live_stop(&rec), 0);
 	live_control_fini(&control);
 	live_open(&lt, rec.path, false);
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		if (ev.kind == TRACE_LOST && !strcmp(live_text(&lt, &ev, PROF_F_KIND), "paused")) {
 			first = (uint64_t)live_int(&ev, PROF_F_FIRST_NS);
 			last = (uint64_t)live_int(&ev, PROF_F_LAST_NS);
@@ -427,7 +427,7 @@ Test(offcpu, stays_are_of_who_was_selected)
 	live_end(&p);
 	cr_assert_eq(live_stop(&rec), 0);
 	live_open(&lt, rec.path, false);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		if (!live_is(&ev, PROF_EV_OFF_CPU))
 			continue;
 		cr_expect_str_eq(live_text(&lt, &ev, PROF_F_COMM), "sleeper");

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "profile/intervals.h"
-#include "support.h"
+#include "profile/sched/intervals.h"
+#include "tests/bpf/support.h"
 
 TestSuite(overhead, .fini = live_cleanup, .timeout = 60);
 
@@ -75,7 +75,7 @@ static void read_slices(const char *path, struct seen *s)
 
 	live_open(&lt, path, false);
 	live_assert_no_loss(&lt);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		if (ev.kind == TRACE_LOST)
 			see_slice(s, &lt, &ev);
 		if (!live_is(&ev, PROF_EV_THINNING))
@@ -105,9 +105,9 @@ static void read_switches(const char *path, struct seen *s)
 	live_open(&lt, path, false);
 	iv = intervals_new(&(struct intervals_opts){ first.names, take, s });
 	/* losses first, as commands do it */
-	while (live_next(&first, &ev))
+	while (live_event(&first, &ev))
 		intervals_add_gaps(iv, first.trace, &ev);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		intervals_add(iv, lt.trace, &ev);
 		if (ev.kind == TRACE_SCHED_SWITCH)
 			s->within += overlaps_slice(s, ev.ts, ev.ts, UNDER_WAY_NS);
@@ -228,7 +228,7 @@ static int64_t lists_of(const char *samples, const char *stacks)
 	live_end(&player);
 	cr_assert_eq(live_stop(&rec), 0);
 	live_open(&lt, rec.path, false);
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		if (live_is(&ev, PROF_EV_STATS))
 			lists = live_int(&ev, PROF_F_UNWIND_LISTS);
 	live_close(&lt);

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "kernel/tracefs.h"
-#include "record/capture.h"
-#include "record/eventset.h"
+#include "record/capture/capture.h"
+#include "record/tracepoint/eventset.h"
 
 static struct eventset *events;
 static struct capture *capture;

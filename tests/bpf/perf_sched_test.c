@@ -27,7 +27,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
-#include "support.h"
+#include "tests/bpf/support.h"
 
 TestSuite(perf_sched, .fini = live_cleanup, .timeout = 120);
 
@@ -147,7 +147,7 @@ static void read_ours(const char *path, struct facts *cpus)
 
 	live_open(&lt, path, false);
 	live_assert_no_loss(&lt);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		struct fact f = { .ts[OURS] = ev.ts, .cpu = ev.cpu };
 
 		if (ev.kind == TRACE_SCHED_SWITCH) {

@@ -16,7 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "support.h"
+#include "tests/bpf/support.h"
 
 TestSuite(perf, .fini = live_cleanup, .timeout = 120);
 
@@ -71,7 +71,7 @@ static void read_ours(const char *path, bool with_idle, struct hops *cpus)
 
 	live_open(&lt, path, false);
 	live_assert_no_loss(&lt);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		struct hop hop = { .ts = ev.ts };
 
 		if (ev.kind != TRACE_SCHED_SWITCH)

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "stalled.h"
-#include "trace/source.h"
+#include "tests/bpf/stalled.h"
+#include "trace/source/source.h"
 
 TestSuite(polls, .fini = live_cleanup, .timeout = 120);
 
@@ -211,7 +211,7 @@ Test(polls, stalls_of_a_service_are_told_with_their_causes_and_add_up)
 	live_go(&service);
 	cr_assert_eq(live_stop(&rec), 0);
 	live_open(&lt, rec.path, false);
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		;
 	live_assert_no_loss(&lt);
 	live_close(&lt);

@@ -15,7 +15,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "support.h"
+#include "tests/bpf/support.h"
 
 TestSuite(privileges, .fini = live_cleanup, .timeout = 60);
 
@@ -174,7 +174,7 @@ static void check_trace(void)
 
 	live_open(&lt, live_path("trace.bin"), false);
 	cr_expect_gt(lt.produced, 1000);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		if (ev.kind != TRACE_SAMPLE)
 			continue;
 		user_named |= live_stack_has(&lt, &ev, "play");

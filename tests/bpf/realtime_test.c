@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Recordings on a leash: real time by need, within a budget that nothing recorded can stretch. */
-#include "record/realtime.h"
+#include "kernel/realtime.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "support.h"
+#include "tests/bpf/support.h"
 
 TestSuite(realtime, .fini = live_cleanup, .timeout = 60);
 
@@ -26,7 +26,7 @@ static void read_figures(const char *path, uint64_t least_produced, struct figur
 
 	*f = (struct figures){ 0 };
 	live_open(&lt, path, false);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		if (ev.kind != TRACE_STATS)
 			continue;
 		now = live_int(&ev, PROF_F_REALTIME_CPU_NS);
@@ -105,7 +105,7 @@ static void check_losses(const char *path)
 	struct live_trace lt;
 
 	live_open(&lt, path, false);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		if (ev.kind == TRACE_LOST &&
 		    !strcmp(live_text(&lt, &ev, PROF_F_KIND), PROF_LOST_RING_FULL))
 			lost += live_int(&ev, PROF_F_COUNT);

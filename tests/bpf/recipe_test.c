@@ -14,12 +14,12 @@
 
 #include "base/alloc.h"
 #include "kernel/format.h"
-#include "record/recipe.h"
+#include "record/tracepoint/recipe.h"
 #include "kernel/tracefs.h"
-#include "record/capture.h"
-#include "record/eventset.h"
-#include "side.h"
-#include "support.h"
+#include "record/capture/capture.h"
+#include "record/tracepoint/eventset.h"
+#include "tests/bpf/side.h"
+#include "tests/bpf/support.h"
 
 TestSuite(recipe_live, .fini = live_cleanup, .timeout = 60);
 
@@ -292,7 +292,7 @@ static void read_filtered(const char *path, struct filtered *f)
 
 	*f = (struct filtered){ 0 };
 	live_open(&lt, path, false);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		if (live_is(&ev, KMALLOC)) {
 			f->events++;
 			f->small += live_int(&ev, "bytes_req") <= PIPE_BYTES;

@@ -17,10 +17,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../cmd/run_cmd.h"
-#include "own_capture.h"
+#include "tests/cmd/run_cmd.h"
+#include "tests/bpf/own_capture.h"
 #include "prof_abi.h"
-#include "support.h"
+#include "tests/bpf/support.h"
 
 TestSuite(refusal, .fini = live_cleanup, .timeout = 60);
 

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "support.h"
+#include "tests/bpf/support.h"
 
 TestSuite(sample, .fini = live_cleanup, .timeout = 60);
 
@@ -42,7 +42,7 @@ static void read_shares(const char *path, pid_t pid, struct shares *s)
 	struct trace_event ev;
 
 	live_open(&lt, path, false);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		if (ev.kind != TRACE_SAMPLE || ev.source != PROF_SOURCE_SAMPLE)
 			continue;
 		cr_assert_eq(ev.pid, (uint32_t)pid);

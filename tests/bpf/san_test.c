@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support.h"
+#include "tests/bpf/support.h"
 
 TestSuite(san, .fini = live_cleanup, .timeout = 120);
 

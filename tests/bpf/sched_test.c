@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "support.h"
+#include "tests/bpf/support.h"
 
 TestSuite(sched, .fini = live_cleanup, .timeout = 60);
 
@@ -23,7 +23,7 @@ static struct live_switches count_switches(const char *path, pid_t tid)
 	struct trace_event ev;
 
 	live_open(&lt, path, false);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		if (ev.kind != TRACE_SCHED_SWITCH || live_int(&ev, "prev_pid") != tid)
 			continue;
 		cr_assert_eq(ev.tid, (uint32_t)tid);
@@ -142,7 +142,7 @@ static void read_pingpong(const char *path, struct pingpong *p)
 
 	live_open(&lt, path, false);
 	live_assert_no_loss(&lt);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		if (live_is(&ev, PROF_EV_SCHED_WAKING))
 			look_at_waking(p, &ev);
 		else if (ev.kind == TRACE_SCHED_SWITCH && is_player(p, live_int(&ev, "prev_pid")))

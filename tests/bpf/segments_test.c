@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "support.h"
-#include "trace/source.h"
+#include "tests/bpf/support.h"
+#include "trace/source/source.h"
 
 TestSuite(segments, .fini = live_cleanup, .timeout = 120);
 
@@ -70,7 +70,7 @@ static void read_file(const char *path, struct found *f)
 	struct trace_event ev;
 
 	live_open(&lt, path, false);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		meta |= live_is(&ev, PROF_EV_METADATA);
 		synced |= ev.kind == TRACE_CLOCK_SYNC;
 		task |= ev.kind == TRACE_TASK;

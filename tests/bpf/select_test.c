@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profile/intervals.h"
-#include "support.h"
+#include "profile/sched/intervals.h"
+#include "tests/bpf/support.h"
 
 /* ---- cgroups ----------------------------------------------------------------------------------- */
 
@@ -124,7 +124,7 @@ static struct seen see(const char *path, uint32_t tid, uint32_t but)
 	struct trace_event ev;
 
 	live_open(&lt, path, false);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		if (ev.kind == TRACE_SCHED_SWITCH && live_int(&ev, "prev_pid") == tid)
 			n.switches += !but || live_int(&ev, "next_pid") != but;
 		else if (ev.kind == TRACE_SCHED_WAKING && live_int(&ev, "pid") == tid)
@@ -181,7 +181,7 @@ static uint64_t see_elsewhere(const char *path)
 	uint64_t n = 0;
 
 	live_open(&lt, path, false);
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		n += (ev.kind == TRACE_SCHED_SWITCH || ev.kind == TRACE_SAMPLE) && ev.cpu != 0;
 	live_close(&lt);
 	return n;
@@ -194,7 +194,7 @@ static uint64_t see_switches(const char *path)
 	uint64_t n = 0;
 
 	live_open(&lt, path, false);
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		n += ev.kind == TRACE_SCHED_SWITCH;
 	live_close(&lt);
 	return n;
@@ -258,7 +258,7 @@ static struct told tell(const char *path, uint32_t tid)
 	live_open(&lt, path, false);
 	iv = intervals_new(&(struct intervals_opts){ lt.names, take, &t });
 	t.iv = iv;
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		intervals_add(iv, lt.trace, &ev);
 	intervals_finish(iv);
 	intervals_free(iv);
@@ -451,7 +451,7 @@ Test(select, short_lived_children_are_all_there)
 	}
 	cr_assert_eq(live_stop(&rec), 0);
 	live_open(&lt, rec.path, false);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		exits += live_is(&ev, "sched:sched_process_exit") &&
 			 is_link(live_text(&lt, &ev, "comm"));
 		ends += ev.kind == TRACE_SCHED_SWITCH && live_int(&ev, "prev_state") & 0x30 &&
@@ -502,7 +502,7 @@ Test(select, kernel_threads_are_left_out)
 	live_recording(&rec);
 	cr_assert_eq(live_stop(&rec), 0);
 	live_open(&lt, rec.path, false);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		if (ev.kind != TRACE_SCHED_SWITCH)
 			continue;
 		switches++;

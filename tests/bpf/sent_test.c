@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "support.h"
+#include "tests/bpf/support.h"
 
 TestSuite(sent, .fini = live_cleanup, .timeout = 120);
 
@@ -91,7 +91,7 @@ static uint64_t count_numbers(const char *path)
 	uint64_t n = 0;
 
 	live_open(&lt, path, false);
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		n += live_is(&ev, "syscalls:sys_enter_close") && live_int(&ev, "fd") >= 1000000;
 	live_close(&lt);
 	return n;

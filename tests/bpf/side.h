@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "record/capture.h"
-#include "record/eventset.h"
-#include "record/ring.h"
+#include "record/capture/capture.h"
+#include "record/tracepoint/eventset.h"
+#include "record/capture/ring.h"
 
 struct side {
 	struct eventset *events;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What is said of stalls, against what the workload says of them. */
-#include "stalled.h"
+#include "tests/bpf/stalled.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>

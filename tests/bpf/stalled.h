@@ -2,7 +2,7 @@
 #ifndef D9_TESTS_BPF_STALLED_H
 #define D9_TESTS_BPF_STALLED_H
 
-#include "support.h"
+#include "tests/bpf/support.h"
 
 /* For tests of what is said of threads that stall in known ways: stimuli/stalls.h. */
 

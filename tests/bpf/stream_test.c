@@ -9,8 +9,8 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "support.h"
-#include "trace/source.h"
+#include "tests/bpf/support.h"
+#include "trace/source/source.h"
 
 TestSuite(stream, .fini = live_cleanup, .timeout = 60);
 
@@ -49,7 +49,7 @@ Test(stream, times_are_those_of_the_monotonic_clock_and_tied_to_the_wall_clock)
 	done = clock_mono_ns();
 	cr_assert_eq(live_stop(&rec), 0);
 	live_open(&lt, rec.path, false);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		cr_assert(ev.has_ts && ev.ts >= begin && ev.ts <= clock_mono_ns());
 		if (ev.kind == TRACE_CLOCK_SYNC) {
 			check_clock_sync(&ev);
@@ -116,7 +116,7 @@ Test(stream, kill_nine_leaves_all_but_the_last_second_with_names)
 	kill_now(&rec.proc);
 	kill_now(&spinner);
 	live_open(&lt, rec.path, true);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		if (!is_record(&ev))
 			continue;
 		last = ev.ts > last ? ev.ts : last;
@@ -180,7 +180,7 @@ static uint64_t count_events(const char *path)
 	uint64_t n = 0;
 
 	live_open(&lt, path, false);
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		n++;
 	live_close(&lt);
 	return n;

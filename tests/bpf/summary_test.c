@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profile/summed.h"
-#include "support.h"
+#include "profile/sums/summed.h"
+#include "tests/bpf/support.h"
 
 TestSuite(summary, .fini = live_cleanup, .timeout = 60);
 
@@ -25,7 +25,7 @@ static void read_sums(const char *path, int64_t pid, struct summed *s)
 	*s = (struct summed){ 0 };
 	live_open(&lt, path, false);
 	cr_expect_eq(lt.produced, 0, "a recording of sums has no events");
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		cr_expect_neq(ev.kind, TRACE_SCHED_SWITCH);
 		if (ev.kind != TRACE_SUMMARY)
 			continue;
@@ -156,7 +156,7 @@ Test(summary, a_command_is_called_what_it_executes)
 			      NULL),
 		     0);
 	live_open(&lt, path, false);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		if (ev.kind != TRACE_SUMMARY || live_int(&ev, "kind") != PROF_SUMMARY_BLOCKED)
 			continue;
 		cr_expect_str_eq(live_text(&lt, &ev, PROF_F_COMM), "sleeper");

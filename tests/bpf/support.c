@@ -6,7 +6,7 @@
  * recorder's file stays empty until recording is on. Children die with the test that made them, so
  * a failed test leaves nothing running.
  */
-#include "support.h"
+#include "tests/bpf/support.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
-#include "trace/source.h"
+#include "trace/source/source.h"
 
 enum { TEXT_SLOTS = 8, TEXT_MAX = 512 };
 
@@ -411,7 +411,7 @@ void live_open(struct live_trace *lt, const char *path, bool may_be_torn)
 	start_pass(lt, path, false);
 }
 
-bool live_next(struct live_trace *lt, struct trace_event *ev)
+bool live_event(struct live_trace *lt, struct trace_event *ev)
 {
 	return trace_next(lt->trace, ev) == 1;
 }

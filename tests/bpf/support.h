@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 #include "base/buf.h"
-#include "trace/trace.h"
+#include "trace/read/trace.h"
 
 /*
  * For tests of the built recorder on the running kernel: processes with handshakes in place of
@@ -108,7 +108,7 @@ struct live_trace {
 
 /* Learns all names, then stands before the first event. A torn tail is fine only where may_be_torn. */
 void live_open(struct live_trace *lt, const char *path, bool may_be_torn);
-bool live_next(struct live_trace *lt, struct trace_event *ev);
+bool live_event(struct live_trace *lt, struct trace_event *ev);
 void live_close(struct live_trace *lt);
 
 bool live_is(const struct trace_event *ev, const char *name);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/hmap.h"
-#include "support.h"
+#include "tests/bpf/support.h"
 
 TestSuite(symbolize_live, .fini = live_cleanup, .timeout = 60);
 
@@ -70,7 +70,7 @@ static size_t check_places(const char *trace, const char *app, const char *whole
 	size_t cnt;
 
 	live_open(&lt, trace, false);
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		for (uint32_t i = 0; ev.kind == TRACE_SAMPLE && i < ev.frame_cnt; i++) {
 			const uint64_t frame = ev.frames[i];
 			const struct names_module *m =

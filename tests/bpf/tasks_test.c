@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support.h"
+#include "tests/bpf/support.h"
 
 TestSuite(tasks, .fini = live_cleanup, .timeout = 60);
 
@@ -80,7 +80,7 @@ static void check_links(const char *path, const char *said)
 	cr_assert_eq(read_links(said, links), LINKS, "%s", said);
 	live_open(&lt, path, false);
 	live_assert_no_loss(&lt);
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		look_at_life(&lt, links, &ev);
 	live_close(&lt);
 	for (i = 0; i < LINKS; i++) {
@@ -136,7 +136,7 @@ static void count_naps(const char *inherit, struct naps *n)
 		.child_blocked = live_blocked(rec.path, live_truth(&family, "child")),
 		.grandchild_blocked = live_blocked(rec.path, live_truth(&family, "grandchild")),
 	};
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		if (!live_is(&ev, PROF_EV_SCHED_SWITCH))
 			continue;
 		pid = live_int(&ev, PROF_F_PREV_PID);
@@ -250,7 +250,7 @@ static void walk_threads(const char *path, struct threads *t)
 
 	live_open(&lt, path, false);
 	live_assert_no_loss(&lt);
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		look_at_thread_event(t, &ev);
 	live_close(&lt);
 }
@@ -291,7 +291,7 @@ static uint64_t count_foreign_switches(const char *path, int64_t pid)
 
 	live_open(&lt, path, false);
 	live_assert_no_loss(&lt);
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		n += ev.kind == TRACE_SCHED_SWITCH && live_int(&ev, PROF_F_PREV_PID) != pid &&
 		     live_int(&ev, PROF_F_NEXT_PID) != pid;
 	live_close(&lt);
@@ -332,7 +332,7 @@ Test(tasks, tid_takes_the_switches_and_wakings_of_that_thread_alone)
 	cr_assert_eq(live_stop(&rec), 0);
 	live_open(&lt, rec.path, false);
 	live_assert_no_loss(&lt);
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		if (ev.kind == TRACE_SCHED_SWITCH) {
 			cr_assert(live_int(&ev, "prev_pid") == ping ||
 				  live_int(&ev, "next_pid") == ping);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* `top` on a terminal, with a recorder on the live kernel behind it: what it shows, and how it ends. */
-#include "../cmd/pty.h"
-#include "support.h"
+#include "tests/cmd/pty.h"
+#include "tests/bpf/support.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ Test(top, keeps_what_it_showed_if_asked_to)
 	pty_type(&s.t, "\003");
 	pty_screen_end(&s, 0);
 	live_open(&lt, live_path("kept.bin"), false);
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		hot += ev.kind == TRACE_SAMPLE && ev.frame_cnt &&
 		       live_frame_in(&lt, ev.frames[0], "hot_a");
 	live_close(&lt);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/* LINK: -ldw */
 /*
  * User stacks frame by frame against libdwfl's, an unwinder of another hand: each program is stopped
  * again and again, walked by libdwfl while it stands, and the last stack that the recorder has of it
@@ -16,7 +17,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "workload.h"
+#include "tests/bpf/workload.h"
 
 TestSuite(unwind_dwfl, .fini = live_cleanup, .timeout = 1200);
 
@@ -313,7 +314,7 @@ static void read_trace(const char *path, struct live_trace *lt, struct workload_
 	struct trace_event ev;
 
 	live_open(lt, path, false);
-	while (live_next(lt, &ev)) {
+	while (live_event(lt, &ev)) {
 		workload_maps_add(maps, &ev);
 		if (ev.kind == TRACE_SAMPLE && ev.source == PROF_SOURCE_SWITCH_OUT)
 			take_stack(&ev);

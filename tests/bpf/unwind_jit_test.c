@@ -8,7 +8,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "workload.h"
+#include "tests/bpf/workload.h"
 
 TestSuite(unwind_jit, .fini = live_cleanup, .timeout = 3600);
 
@@ -145,7 +145,7 @@ Test(unwind_jit, no_frame_is_wrong_while_code_is_mapped_and_unmapped_without_end
 	cr_assert_eq(live_stop(&rec), 0);
 	live_end(&jit);
 	live_open(&lt, rec.path, false);
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		if (ev.kind == TRACE_SAMPLE)
 			take_stack(lt.names, &ev);
 		else if (ev.kind == TRACE_STATS)

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "kernel/privileges.h"
-#include "own_capture.h"
-#include "support.h"
+#include "tests/bpf/own_capture.h"
+#include "tests/bpf/support.h"
 
 TestSuite(unwind_process, .fini = live_cleanup, .timeout = 60);
 

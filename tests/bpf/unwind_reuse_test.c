@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "kernel/tracefs.h"
-#include "record/capture.h"
-#include "record/eventset.h"
-#include "record/ring.h"
-#include "support.h"
+#include "record/capture/capture.h"
+#include "record/tracepoint/eventset.h"
+#include "record/capture/ring.h"
+#include "tests/bpf/support.h"
 
 TestSuite(unwind_reuse, .fini = live_cleanup, .timeout = 60);
 

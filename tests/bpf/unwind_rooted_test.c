@@ -15,7 +15,7 @@
 
 #include "base/hash.h"
 #include "base/hmap.h"
-#include "workload.h"
+#include "tests/bpf/workload.h"
 
 TestSuite(unwind_rooted, .fini = live_cleanup, .timeout = 1200);
 
@@ -118,7 +118,7 @@ static void read_trace(const char *path, struct share *v, size_t cnt)
 
 	hmap_init(&roots);
 	live_open(&lt, path, false);
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		for (size_t i = 0; ev.kind == TRACE_SAMPLE && i < cnt; i++)
 			if (!v[i].pid || v[i].pid == ev.pid)
 				add_stack(&v[i], lt.names, &ev);

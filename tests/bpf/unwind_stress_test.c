@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../stimuli/unwind_maze.h"
+#include "tests/stimuli/unwind_maze.h"
 #include "base/str.h"
-#include "workload.h"
+#include "tests/bpf/workload.h"
 
 TestSuite(unwind_stress, .fini = live_cleanup, .timeout = 3600);
 
@@ -268,7 +268,7 @@ static void check_stacks(struct live_rec *rec, const char *log)
 
 	read_phases(log);
 	live_open(&lt, rec->path, false);
-	while (live_next(&lt, &ev))
+	while (live_event(&lt, &ev))
 		if (ev.kind == TRACE_STATS)
 			take_stats(&ev);
 		else if (ev.kind == TRACE_SAMPLE && is_of_maze(lt.names, &ev))

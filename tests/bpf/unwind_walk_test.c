@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "own_capture.h"
-#include "record/copied.h"
-#include "record/ring.h"
-#include "support.h"
+#include "tests/bpf/own_capture.h"
+#include "record/unwind_maps/copied.h"
+#include "record/capture/ring.h"
+#include "tests/bpf/support.h"
 
 TestSuite(unwind_walk, .fini = live_cleanup, .timeout = 60);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support.h"
+#include "tests/bpf/support.h"
 
 TestSuite(wakeup, .fini = live_cleanup, .timeout = 60);
 

@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "control.h"
-#include "profile/intervals.h"
-#include "support.h"
+#include "tests/bpf/control.h"
+#include "profile/sched/intervals.h"
+#include "tests/bpf/support.h"
 
 TestSuite(when, .fini = live_cleanup, .timeout = 60);
 
@@ -85,7 +85,7 @@ static void look(const char *path, struct seen *s)
 	live_open(&lt, path, false);
 	live_assert_no_loss(&lt);
 	iv = intervals_new(&(struct intervals_opts){ lt.names, see_interval, s });
-	while (live_next(&lt, &ev)) {
+	while (live_event(&lt, &ev)) {
 		see_event(s, &lt, &ev);
 		/* a pause is told before what came behind it */
 		intervals_add(iv, lt.trace, &ev);

@@ -2,7 +2,7 @@
 /*
  * workload.c - programs whose user stacks are to be whole, and the addresses of their frames
  */
-#include "workload.h"
+#include "tests/bpf/workload.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>

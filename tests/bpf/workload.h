@@ -2,7 +2,7 @@
 #ifndef D9_TESTS_BPF_WORKLOAD_H
 #define D9_TESTS_BPF_WORKLOAD_H
 
-#include "support.h"
+#include "tests/bpf/support.h"
 
 /*
  * For tests of user stacks: programs as distributions build them, without frame pointers, and the way

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "dial9.h"
-#include "trace/value.h"
+#include "trace/read/value.h"
 
 static inline void text_hex(struct buf *out, struct dial9_str s, bool nested)
 {

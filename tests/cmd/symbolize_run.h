@@ -3,10 +3,10 @@
 #define D9_TESTS_CMD_SYMBOLIZE_RUN_H
 
 /* What the tests of symbolize share: programs, traces of places in them, and the names that these have. */
-#include "run_cmd.h"
+#include "tests/cmd/run_cmd.h"
 
-#include "../support/read_trace.h"
-#include "../symbol/support.h"
+#include "tests/support/read_trace.h"
+#include "tests/symbol/support.h"
 #include "base/buf.h"
 #include "base/str.h"
 

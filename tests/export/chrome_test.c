@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Trace events: rows of CPUs and threads, arrows, marks and frames. */
-#include "../cmd/run_cmd.h"
+#include "tests/cmd/run_cmd.h"
 
 static struct run exported(struct make *m, const char *kind)
 {

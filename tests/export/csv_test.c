@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* csv: a row for everything, and cells that stay cells. */
-#include "../cmd/run_cmd.h"
+#include "tests/cmd/run_cmd.h"
 
 #define HEAD "what,start_ns,end_ns,ns,cpu,pid,tid,thread,state,waker,waker_tid,fields,stack\r\n"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* How user stacks end, as `report` and `info` tell it. */
-#include "../cmd/run_cmd.h"
+#include "tests/cmd/run_cmd.h"
 
 /* 200 samples: 150 whole, 40 that end in b.so, 9 in a.so and one as long as was asked for. */
 static struct run run_ends(int (*cmd)(int, char **), const char *name, const char *option)

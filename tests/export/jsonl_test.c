@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* jsonl: script's objects, and those of what threads did, each whole. */
-#include "../cmd/run_cmd.h"
+#include "tests/cmd/run_cmd.h"
 
 /* Lines that have, or have not, this text. */
 static char *lines_with(const char *out, const char *text, bool with)

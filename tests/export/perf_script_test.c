@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* perf-script: what script prints, and times as samples with a period. */
-#include "../cmd/run_cmd.h"
+#include "tests/cmd/run_cmd.h"
 
 Test(perf_script, all_of_it_is_what_script_prints)
 {

@@ -2,8 +2,8 @@
 /* pprof: the message field by field, by the numbers of profile.proto. */
 #include <zlib.h>
 
-#include "../cmd/run_cmd.h"
-#include "proto_read.h"
+#include "tests/cmd/run_cmd.h"
+#include "tests/export/proto_read.h"
 
 static const char *const messages[] = { "1", "2", "2.3", "3", "4", "4.4", "5", "11", NULL };
 static const char *const packed[] = { "2.1", "2.2", NULL };

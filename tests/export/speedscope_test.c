@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* speedscope: a profile for each thread over one table of frames. */
-#include "../cmd/run_cmd.h"
+#include "tests/cmd/run_cmd.h"
 
 #define HEAD                                                                                       \
 	"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","                     \

@@ -5,7 +5,7 @@
 
 #include "export/text.h"
 #include "prof_events.h"
-#include "trace/names.h"
+#include "trace/read/names.h"
 
 static void clean(const char *in, size_t n, const char *want)
 {

@@ -3,7 +3,7 @@
  * The containers of apitrace: one stream in each of the four gives the same bytes, also when the file is
  * cut, and lengths that lie cost no memory.
  */
-#include "apitrace/support.h"
+#include "tests/formats/apitrace/support.h"
 
 #include "formats/snapblock.h"
 

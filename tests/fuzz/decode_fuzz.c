@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "cmd/dump_frame.h"
+#include "cmd/inspect/dump_frame.h"
 #include "dial9.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);

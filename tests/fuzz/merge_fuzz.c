@@ -12,8 +12,8 @@
 
 #include "dial9.h"
 #include "base/log.h"
-#include "cmd/cmd.h"
-#include "cmd/merge.h"
+#include "cmd/common/cmd.h"
+#include "rewrite/merge/merge.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
 

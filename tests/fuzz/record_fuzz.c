@@ -19,14 +19,14 @@
 #include "kernel/format.h"
 #include "kernel/perf_side.h"
 #include "prof_abi.h"
-#include "record/emit.h"
-#include "record/event.h"
-#include "record/eventset.h"
-#include "record/frames.h"
-#include "record/ring.h"
-#include "record/stacks.h"
-#include "record/tasks.h"
-#include "record/translate.h"
+#include "events/emit.h"
+#include "record/tracepoint/event.h"
+#include "record/tracepoint/eventset.h"
+#include "record/symbols/frames.h"
+#include "record/capture/ring.h"
+#include "record/symbols/stacks.h"
+#include "record/process/tasks.h"
+#include "record/encode/translate.h"
 
 enum { RING_SZ = 1 << 16, NO_SUCH_TID = 5000000 };
 

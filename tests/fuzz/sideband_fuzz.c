@@ -25,7 +25,7 @@
 #include "kernel/perf_ring.c"
 
 #include "kernel/perf_side.h"
-#include "record/tasks.h"
+#include "record/process/tasks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
 

@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "symbol/symbolizer.h"
+#include "symbol/dwarf/symbolizer.h"
 
 #define MEM_MAX (8u << 20)
 #define SAMPLES 48

@@ -14,7 +14,7 @@
 
 #include "base/buf.h"
 #include "base/log.h"
-#include "cmd/symbolize_copy.h"
+#include "rewrite/symbolize/symbolize_copy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "prof_unwind.h"
-#include "symbol/symproto.h"
+#include "symbol/sandbox/symproto.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "cmd/cmd.h"
-#include "cmd/sched.h"
+#include "cmd/common/cmd.h"
+#include "cmd/sched/sched.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
 

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "symbol/budget.h"
-#include "symbol/cfitable.h"
+#include "symbol/cfi/cfitable.h"
 #include "unwind/table.h"
 
 #define TEXT_OFF 0x1000

@@ -83,7 +83,7 @@ test('intervals of a thread leave no time out', () => {
 				assert(model.rows.start[rows[i]] >= model.rows.end[rows[i - 1]]);
 });
 
-/* By thread, as `sched latency` counts: see user/profile/delays.c. */
+/* By thread, as `sched latency` counts: see user/profile/sums/delays.c. */
 function latencies(model) {
 	const { rows } = model, all = new Map();
 	for (const task of model.tasks) {

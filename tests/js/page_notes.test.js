@@ -56,7 +56,7 @@ test('what is out of place is left alone', () => {
 	assert.strictEqual(unit('constructor'), '9 constructor');
 });
 
-/* The texts of tests/trace/tp_symbols_test.c. */
+/* The texts of tests/trace/read/tp_symbols_test.c. */
 test('lines of an enum are the rows that they are in C', () => {
 	const tell = (text, value) => new Values().tell('E', 'x', value, { enum: text });
 	const state = '&0xff=\nzero=R\n|0x1=S\n|0x2=D\n|0x10=X\n&0x100=\nnonzero=+';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* random_trace SEED STEPS: a trace of random schemas and values on standard output, for other readers. */
-#include "../support/random_events.h"
+#include "tests/support/random_events.h"
 
 int main(int argc, char **argv)
 {

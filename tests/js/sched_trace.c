@@ -12,8 +12,8 @@
  */
 #include <stdio.h>
 
-#include "../support/chance.h"
-#include "../support/make_trace.h"
+#include "tests/support/chance.h"
+#include "tests/support/make_trace.h"
 
 enum {
 	CPUS = 3,

@@ -4,7 +4,7 @@
  * and libtraceevent's own printing of a record. What is printed from the rows comes from the
  * reader that prints traces, so the whole way from print fmt to `script` is under test.
  */
-#include "format_check.h"
+#include "tests/kernel/format_check.h"
 
 #include <criterion/criterion.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@
 
 #include "base/buf.h"
 #include "kernel/format.h"
-#include "trace/tp_symbols.h"
+#include "trace/read/tp_symbols.h"
 
 /* The last word of "const char name[16]": "name". */
 static void field_name(const char *decl, char *out, size_t sz)

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 
 #include "base/buf.h"
-#include "format_text.h"
+#include "tests/kernel/format_text.h"
 
 /* "dev:2=4095'' ..." of all rows. */
 static void expect_rows(const struct format_event *ev, const char *want)

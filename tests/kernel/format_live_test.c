@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "format_check.h"
+#include "tests/kernel/format_check.h"
 #include "kernel/format.h"
 #include "kernel/tracefs.h"
-#include "need_root.h"
+#include "tests/kernel/need_root.h"
 
 struct walk {
 	int dirfd;

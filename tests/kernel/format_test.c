@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format_check.h"
+#include "tests/kernel/format_check.h"
 
 static char *read_fixture(const char *path, size_t *len)
 {

@@ -19,7 +19,7 @@
 #include "kernel/cpus.h"
 #include "kernel/kallsyms.h"
 #include "kernel/tracefs.h"
-#include "need_root.h"
+#include "tests/kernel/need_root.h"
 
 struct rings {
 	struct perf_ring **v;

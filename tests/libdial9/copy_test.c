@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Copies of events: independent of decoder, input and trace, pool ids resolved, stacks aligned. */
-#include "support.h"
+#include "tests/libdial9/support.h"
 
 static const struct dial9_field fields[] = {
 	{ "v", DIAL9_VARINT }, { "s", DIAL9_STRING },	     { "p", DIAL9_POOLED_STRING },

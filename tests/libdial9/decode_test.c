@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The decoder's outcomes, limits and clarifications, on streams written out by hand. */
-#include "support.h"
+#include "tests/libdial9/support.h"
 
 /* Type 0: "T" with a timestamp and one field "n". */
 #define T_SCHEMA(type) 1, 0, 0, 1, 0, 'T', 1, 1, 0, 1, 0, 'n', type

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What the encoder writes, byte by byte; that it writes all of an event or nothing; its caps. */
-#include "support.h"
+#include "tests/libdial9/support.h"
 
 static const struct dial9_field tick_fields[] = { { "n", DIAL9_VARINT } };
 static const struct dial9_field pooled_fields[] = {

@@ -3,7 +3,7 @@
  * Event types declared at compile time: they write what the run-time calls would, byte for byte, whatever
  * their values, through resets, flushes, and switches of encoder.
  */
-#include "support.h"
+#include "tests/libdial9/support.h"
 
 #define ALL_FIELDS(X)                                                                              \
 	X(I64, i)                                                                                  \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Encoding to a file descriptor: to files, to pipes that take a part, to what takes nothing. */
-#include "support.h"
+#include "tests/libdial9/support.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
  * The traces under tests/golden/dial9, written by another implementation: what they decode to, which are
  * refused and where, and that writing them anew loses nothing.
  */
-#include "support.h"
+#include "tests/libdial9/support.h"
 
 #include <zlib.h>
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/* LINK: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
 /*
  * The library may not die of memory: each of its allocations fails once, one in each run of the same work. The call
  * says -ENOMEM, nothing has changed, and done again it gives what it would have given. Linked so that malloc() and
  * its like go through the functions below (see the Makefile).
  */
-#include "support.h"
+#include "tests/libdial9/support.h"
 
 static size_t until_failure; /* allocations, 0: none fails */
 static size_t refused; /* calls that said -ENOMEM */

@@ -3,7 +3,7 @@
  * Annotations of fields, written all at once and asked for by field and key: the frame of another
  * implementation, and streams by hand.
  */
-#include "support.h"
+#include "tests/libdial9/support.h"
 
 /* Type 0: "T" with a timestamp and one field "n", a varint. */
 #define T_SCHEMA 1, 0, 0, 1, 0, 'T', 1, 1, 0, 1, 0, 'n', 9

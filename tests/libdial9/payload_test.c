@@ -3,9 +3,9 @@
  * Maps, lists and pooled stacks in types known at compile time: upstream's own events, declared here, come out byte
  * for byte as the format's reference wrote them.
  */
-#include "support.h"
+#include "tests/libdial9/support.h"
 
-#include "trace/source.h"
+#include "trace/source/source.h"
 
 #define CPU_SAMPLE(X)                                                                              \
 	X(VARINT, worker_id)                                                                       \

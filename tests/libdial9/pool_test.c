@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Both sides of a pool, at sizes that make them grow, and at their caps. */
-#include "support.h"
+#include "tests/libdial9/support.h"
 
 #include "libdial9/pool.h"
 

@@ -3,9 +3,9 @@
  * Whatever is written is what is read: random schemas and values of every type and modifier, written in every
  * style, interleaved with all else that an encoder does, and read in every style.
  */
-#include "support.h"
+#include "tests/libdial9/support.h"
 
-#include "../support/random_events.h"
+#include "tests/support/random_events.h"
 
 #define SEEDS 120
 #define STEPS 150

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Every kind of value against every type of field, at the edges of its range; lists; all comes back. */
-#include "support.h"
+#include "tests/libdial9/support.h"
 
 static struct dial9_enc *encoder(void)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Typed reading by field name: layouts that grew, shrank, changed widths, and those that cannot be read. */
-#include "support.h"
+#include "tests/libdial9/support.h"
 
 /* clang-format off */
 #define WAKE_FIELDS(X) \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Type ids: one a layout, whatever object brings it, and none twice. */
-#include "support.h"
+#include "tests/libdial9/support.h"
 
 #include "libdial9/schema_set.h"
 

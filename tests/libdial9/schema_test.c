@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Schemas: what they refuse, what they remember, when two are the same. */
-#include "support.h"
+#include "tests/libdial9/support.h"
 
 static const struct dial9_field two[] = { { "n", DIAL9_VARINT },
 					  { "s", DIAL9_STRING | DIAL9_OPTIONAL } };

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/dump.h"
+#include "cmd/inspect/dump.h"
 #include "dial9.h"
 
 struct bytes {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Values by themselves: what short and wrong bytes are answered with, and iteration over handmade ones. */
-#include "support.h"
+#include "tests/libdial9/support.h"
 
 #include "libdial9/value.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Callers that were compiled against an older or a newer header. */
-#include "support.h"
+#include "tests/libdial9/support.h"
 
 /* What a header to come may declare: ours, and more behind it. */
 struct newer_enc_opts {

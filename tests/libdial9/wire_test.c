@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The limits of LEB128 and of UTF-8, at and around every boundary. */
-#include "support.h"
+#include "tests/libdial9/support.h"
 
 #include "libdial9/wire.h"
 

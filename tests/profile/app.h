@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "profile/profile.h"
+#include "profile/sums/profile.h"
 
 /* Module 1 is "app", module 2 "libc"; functions sit at these offsets. */
 #define MAIN 0x100

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../support/read_trace.h"
+#include "tests/support/read_trace.h"
 #include "base/buf.h"
-#include "profile/intervals.h"
+#include "profile/sched/intervals.h"
 
 struct run {
 	struct intervals *iv;

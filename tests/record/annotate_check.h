@@ -9,10 +9,10 @@
 
 #include "dial9.h"
 #include "kernel/format.h"
-#include "record/annotate.h"
-#include "record/emit.h"
-#include "record/eventset.h"
-#include "trace/tp_symbols.h"
+#include "record/tracepoint/annotate.h"
+#include "events/emit.h"
+#include "record/tracepoint/eventset.h"
+#include "trace/read/tp_symbols.h"
 
 /* What annotate_all() wrote for some events, and a decoder behind all of it. */
 struct fixture {

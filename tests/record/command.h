@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <time.h>
 
-#include "record/launch.h"
+#include "record/target/launch.h"
 
 /* sh -c SCRIPT, waiting to be let go. */
 static inline struct launch *launch(const char *script, bool as_root)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/needed.h"
+#include "record/target/needed.h"
 
 struct found {
 	struct needed_file v[NEEDED_FILES_MAX];

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/* LINK: -Wl,--wrap=symbroker_idle,--wrap=symbroker_wait,--wrap=symbroker_answered */
+/* LINK: -Wl,--wrap=symbroker_hurry,--wrap=symbroker_close_questions,--wrap=frames_ask_again */
+/* LINK: -Wl,--wrap=frames_take_names,--wrap=frames_tell_unnamed,--wrap=frames_label_unnamed */
 /* The end of naming, beside a broker that only says how it stands: its functions are wrapped. */
 #include "record/last_names.h"
 
 #include <criterion/criterion.h>
 
-#include "record/frames.h"
-#include "symbol/symbroker.h"
+#include "record/symbols/frames.h"
+#include "symbol/broker/symbroker.h"
 
 static struct {
 	long waiting; /* answers that have come */

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "record/ring.h"
+#include "record/capture/ring.h"
 
 struct membuf {
 	struct ring ring;

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "kernel/perf_side.h"
-#include "record/tasks.h"
-#include "support.h"
+#include "record/process/tasks.h"
+#include "tests/record/support.h"
 
 #define A NO_SUCH_TID
 #define B (NO_SUCH_TID + 10)

@@ -4,7 +4,7 @@
  * chain from a record to the bytes of a trace with a decoder behind it. The text that rig_text()
  * gives comes from the decoder alone, which knows nothing of what the recorder meant to write.
  */
-#include "support.h"
+#include "tests/record/support.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
@@ -17,12 +17,12 @@
 #include "kernel/format.h"
 #include "kernel/perf_side.h"
 #include "prof_abi.h"
-#include "record/emit.h"
-#include "record/event.h"
-#include "record/frames.h"
-#include "record/stacks.h"
-#include "record/tasks.h"
-#include "record/translate.h"
+#include "events/emit.h"
+#include "record/tracepoint/event.h"
+#include "record/symbols/frames.h"
+#include "record/symbols/stacks.h"
+#include "record/process/tasks.h"
+#include "record/encode/translate.h"
 
 /* ---- files -------------------------------------------------------------------------------------- */
 

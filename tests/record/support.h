@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "record/eventset.h"
+#include "record/tracepoint/eventset.h"
 
 struct dial9_enc;
 struct emit;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chance.h"
+#include "tests/support/chance.h"
 #include "dial9.h"
 
 /* ---- text --------------------------------------------------------------------------------------- */

@@ -5,8 +5,8 @@
 /* Traces that a test made, opened for what reads them event by event. */
 #include <criterion/criterion.h>
 
-#include "make_trace.h"
-#include "trace/reader.h"
+#include "tests/support/make_trace.h"
+#include "trace/read/reader.h"
 
 /* @fd is closed with the reader. */
 static inline struct reader *read_trace_as(int fd, enum reader_mode mode)

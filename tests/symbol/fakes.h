@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "symbol/symproto.h"
+#include "symbol/sandbox/symproto.h"
 
 /* Zeroed memory that all processes of a test share, for as long as it runs. */
 static inline void *fakes_shared(size_t size)

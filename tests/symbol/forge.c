@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* ELF files that no linker would write, built in memory. */
-#include "forge.h"
+#include "tests/symbol/forge.h"
 
 #include <elf.h>
 #include <stdarg.h>

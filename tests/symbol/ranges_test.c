@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "support.h"
+#include "tests/symbol/support.h"
 #include "symbol/ranges.h"
 
 /* By size, as functions are. */

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "support.h"
+#include "tests/symbol/support.h"
 #include "symbol/slicesort.h"
 
 struct elem {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What the tests of this directory share: where stimuli are, scratch space, opening a file. */
-#include "support.h"
+#include "tests/symbol/support.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "symbol/elfimg.h"
+#include "symbol/elf/elfimg.h"
 
 const char *stimulus(const char *name)
 {

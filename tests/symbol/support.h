@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "symbol/budget.h"
-#include "symbol/symbolizer.h"
-#include "symbol/symopen.h"
+#include "symbol/dwarf/symbolizer.h"
+#include "symbol/sandbox/symopen.h"
 
 /* Path of a program below build/stimuli/symbol; valid for the next three calls. */
 const char *stimulus(const char *name);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/* LINK: -Wl,--wrap=privileges_drop_all_but */
 /* Periods of grace and chunks, made beside the caller. */
 #include "unwind/waiter.h"
 

@@ -17,14 +17,14 @@
 #include "dial9.h"
 #include "kernel/tracefs.h"
 #include "prof_abi.h"
-#include "record/emit.h"
-#include "record/eventset.h"
-#include "record/frames.h"
-#include "record/merge.h"
-#include "record/ring.h"
-#include "record/stacks.h"
-#include "record/tasks.h"
-#include "record/translate.h"
+#include "events/emit.h"
+#include "record/tracepoint/eventset.h"
+#include "record/symbols/frames.h"
+#include "record/capture/merge.h"
+#include "record/capture/ring.h"
+#include "record/symbols/stacks.h"
+#include "record/process/tasks.h"
+#include "record/encode/translate.h"
 
 enum { RING_BYTES = 1 << 22, TASKS = 48, FRAMES = 12, RAW = 64 };
 

@@ -15,9 +15,9 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "../../tests/support/make_trace.h"
-#include "../../tests/support/read_bytes.h"
-#include "profile/intervals.h"
+#include "tests/support/make_trace.h"
+#include "tests/support/read_bytes.h"
+#include "profile/sched/intervals.h"
 
 enum { THREADS = 300, CPUS = 8, STACKS = 2000, DEPTH = 24, STEPS = 400000, ROUNDS = 5 };
 

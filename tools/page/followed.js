@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Which threads a recording followed: only of these the trace has every switch and waking. As
- * user/profile/followed.c: by the metadata, then by forks as they come, and by what TaskEvents say of children from before.
+ * user/profile/sched/followed.c: by the metadata, then by forks as they come, and by what TaskEvents say of children from before.
  */
 'use strict';
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Spans of time in which events were lost. As user/profile/gaps.c and the kinds of user/profile/account.c. */
+/* Spans of time in which events were lost. As user/profile/sched/gaps.c and the kinds of user/profile/sched/account.c. */
 'use strict';
 
 const { lowerBound } = require('./columns.js');

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * What each thread did from when to when: running, runnable, blocked, or unknown. The state machine of
- * user/profile/intervals.c, which says what it does in doubt, over rows of events; what it hands out are
+ * user/profile/sched/intervals.c, which says what it does in doubt, over rows of events; what it hands out are
  * rows, too. Times are numbers of nanoseconds since any origin.
  */
 'use strict';

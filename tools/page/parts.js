@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Where one recording ends in a stream and the next begins, and which of them share a clock. As
- * user/trace/parts.c, which says why: the recorder's segments all begin with the same metadata, any other
+ * user/trace/read/parts.c, which says why: the recorder's segments all begin with the same metadata, any other
  * beginning is another part, and so are metadata that contradict the part's. A merged stream says itself what its
  * parts are (MergedPart), and each of its events of which it is.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Intervals of a recording that has whole stays off the CPU in place of switches. As user/profile/stay.c; and what is
+ * Intervals of a recording that has whole stays off the CPU in place of switches. As user/profile/sched/stay.c; and what is
  * between two stays of a thread is an interval, too, of which nothing is known: it ran, or was off for a time that
  * was not wanted.
  */

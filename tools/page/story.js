@@ -78,7 +78,7 @@ function whoRan(model, space, cpu, from, to, sums) {
 /*
  * Who ran on the CPUs on whose queues a runnable thread was, or on the CPU that a blocked one left, from when to
  * when of its interval: [{ tid, ns }], longest first. tid 0: idle, NOBODY: unknown. As intervals_behind() of
- * user/profile/intervals.c.
+ * user/profile/sched/intervals.c.
  */
 function meanwhile(model, row, start = model.rows.start[row], end = model.rows.end[row]) {
 	const { rows } = model, { hops } = model.intervals, cpu = rows.cpu[row], sums = new Map();
@@ -114,7 +114,7 @@ function wasOff({ rows }, { rows: mine, ends }, ts) {
 
 /*
  * Whether a thread (one of model.tasks) can be the one that told when a stretch began and ended: who reads a clock is
- * on a CPU. One that was not is another, of another pid namespace or born later. As user/cmd/explain_slowest.c.
+ * on a CPU. One that was not is another, of another pid namespace or born later. As user/cmd/explain/explain_slowest.c.
  */
 function canHaveTold(model, task, { from, to }) {
 	return !wasOff(model, task, from) && !wasOff(model, task, to);
@@ -150,7 +150,7 @@ function toldFunction({ stacks, symbols }, stack, kernel) {
 	return first;
 }
 
-/* What a stack of a blocked thread is about, in one name. As user/profile/causes.c. */
+/* What a stack of a blocked thread is about, in one name. As user/profile/explain/causes.c. */
 function gist({ trace }, stack) {
 	if (stack === NONE)
 		return '';

@@ -2,7 +2,7 @@
 /*
  * Modules, frames and the functions at them. A frame as written holds the number of a module that means
  * something in its segment alone; here each distinct frame has one small number for the whole trace. As
- * user/trace/names.c and user/profile/profile.c.
+ * user/trace/read/names.c and user/profile/sums/profile.c.
  */
 'use strict';
 

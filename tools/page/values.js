@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Values as text. Those of tracepoints as the kernel prints them, by the rows of TracepointSymbol: a tiny
- * program for each field, whose rules are in include/prof_events.h. As user/trace/tp_symbols.c.
+ * program for each field, whose rules are in include/prof_events.h. As user/trace/read/tp_symbols.c.
  */
 'use strict';
 
@@ -146,7 +146,7 @@ function number(text) {
 		BigInt.asUintN(64, text[0] === '-' ? -BigInt(text.slice(1)) : BigInt(text)) : null;
 }
 
-/* A line of an enum as a row; null if it is none. As tp_symbols_parse() of user/trace/tp_symbols.c. */
+/* A line of an enum as a row; null if it is none. As tp_symbols_parse() of user/trace/read/tp_symbols.c. */
 function lineRow(line) {
 	const at = line.indexOf('='), key = at < 0 ? line : line.slice(0, at), name = at < 0 ? '' : line.slice(at + 1);
 	const [word, kind, counted] = LINES.find(([head, , numbered]) =>

@@ -3,7 +3,7 @@
  * machine.h - what differs between the machines that the program runs on
  *
  * The other half is vmlinux/ptregs.h, for what runs in the kernel. That a file's code is another machine's is a
- * fact of the file (symbol/elfimg.h), not of this one.
+ * fact of the file (symbol/elf/elfimg.h), not of this one.
  */
 #ifndef D9_BASE_MACHINE_H
 #define D9_BASE_MACHINE_H

@@ -14,7 +14,7 @@
 #include "export/formats.h"
 #include "export/stack_tree.h"
 #include "export/text.h"
-#include "profile/intervals.h"
+#include "profile/sched/intervals.h"
 
 /* Numbers of processes are far below on Linux, and readers want them in 32 bits. */
 #define PART_STEP 10000000ULL

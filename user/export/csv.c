@@ -12,7 +12,7 @@
 #include "export/formats.h"
 #include "export/script_line.h"
 #include "export/text.h"
-#include "profile/intervals.h"
+#include "profile/sched/intervals.h"
 
 #define STACKS_KEPT (1u << 14)
 #define STACK_BYTES_KEPT (16u << 20)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * How user stacks end, in words. Owns the texts for enum prof_user_end, and the JSON form that
- * `report` and `info` share; the counting is profile/stack_ends.c's.
+ * `report` and `info` share; the counting is profile/sums/stack_ends.c's.
  */
 #include "export/ends.h"
 

@@ -3,7 +3,7 @@
 #define D9_EXPORT_ENDS_H
 
 #include "base/buf.h"
-#include "profile/stack_ends.h"
+#include "profile/sums/stack_ends.h"
 
 /* A reason of struct stack_ends as one word, such as "no_table". */
 const char *ends_word(uint8_t end);

@@ -11,9 +11,9 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "profile/cpu_time.h"
-#include "profile/intervals.h"
-#include "profile/off_stack.h"
+#include "profile/sums/cpu_time.h"
+#include "profile/sched/intervals.h"
+#include "profile/sums/off_stack.h"
 
 /* Output is handed on in pieces of about this size. */
 #define EXPORT_BLOCK (128u << 10)

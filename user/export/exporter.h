@@ -5,7 +5,7 @@
 /*
  * Formats that a trace is exported to, each one file with one struct exporter.
  *
- * `dial9-prof export` (user/cmd/export.c) reads the trace, selects, and tells struct export (exporter.c)
+ * `dial9-prof export` (user/cmd/export/export.c) reads the trace, selects, and tells struct export (exporter.c)
  * of events and intervals; that one calls the format. A format never asks what was selected: it writes
  * what it is told of. There are three sorts:
  *
@@ -21,15 +21,15 @@
  * into TESTS. What it writes it appends to x->out: that is written out between calls. Within a loop
  * over tables that may be large it calls export_flush() now and then. Memory may grow with distinct
  * threads, stacks and symbols, never with the number of events: what must be kept for the end is
- * interned (struct stack_table of profile/stack_table.h, names' string ids, thread->idx).
+ * interned (struct stack_table of profile/sched/stack_table.h, names' string ids, thread->idx).
  *
  * Names in a trace are hostile, and a format must stay within its grammar whatever they are: text_name()
  * and text_json_name() of export/text.h, str_json() of base/str.h. Times are CLOCK_MONOTONIC nanoseconds;
  * those of parts of the stream on other clocks (names_part()) do not compare.
  */
 #include "base/buf.h"
-#include "profile/profile.h"
-#include "trace/reader.h"
+#include "profile/sums/profile.h"
+#include "trace/read/reader.h"
 
 struct interval;
 struct intervals;
@@ -67,7 +67,7 @@ struct export_sample {
 /* What a thread did from when to when, cut to the selected window. */
 struct export_interval {
 	const struct export_thread *thread;
-	const struct interval *raw; /* state, flags, cpu, waker, ...: see profile/intervals.h */
+	const struct interval *raw; /* state, flags, cpu, waker, ...: see profile/sched/intervals.h */
 	const uint64_t *frames; /* where it was switched out, of what is not running; borrowed */
 	uint32_t frame_cnt;
 	/* The task that woke it: of a blocked one at its end. NULL: none, or it is not known (raw->waker may

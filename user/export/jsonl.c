@@ -8,7 +8,7 @@
 #include "export/formats.h"
 #include "export/script_stream.h"
 #include "export/text.h"
-#include "profile/intervals.h"
+#include "profile/sched/intervals.h"
 
 struct jsonl {
 	struct script_stream stream;

@@ -5,7 +5,7 @@
  */
 #include "export/formats.h"
 #include "export/script_stream.h"
-#include "profile/intervals.h"
+#include "profile/sched/intervals.h"
 
 struct perf_script {
 	struct script_stream stream;

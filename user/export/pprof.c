@@ -17,7 +17,7 @@
 #include "export/gzip.h"
 #include "export/proto.h"
 #include "export/text.h"
-#include "profile/intervals.h"
+#include "profile/sched/intervals.h"
 
 /* profile.proto: fields by message */
 enum {

@@ -3,7 +3,7 @@
 #define D9_EXPORT_SCRIPT_LINE_H
 
 #include "base/buf.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 /* What a line of text may show. */
 enum script_field {

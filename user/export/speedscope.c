@@ -16,7 +16,7 @@
 #include "base/str.h"
 #include "export/formats.h"
 #include "export/text.h"
-#include "profile/intervals.h"
+#include "profile/sched/intervals.h"
 
 /* Frames that stand for a state, with EXPORT_WALL. */
 #define STATE_FRAME(state) (UINT64_MAX - (state))

@@ -2,8 +2,8 @@
 #ifndef D9_EXPORT_STACK_TREE_H
 #define D9_EXPORT_STACK_TREE_H
 
-#include "profile/stack_table.h"
-#include "trace/names.h"
+#include "profile/sched/stack_table.h"
+#include "trace/read/names.h"
 
 #define STACK_TREE_NONE UINT32_MAX
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "trace/value.h"
+#include "trace/read/value.h"
 
 /* Nested lists of foreign traces are shown to this depth. */
 #define TEXT_DEPTH_MAX 8

@@ -3,8 +3,8 @@
 #define D9_EXPORT_TEXT_H
 
 #include "base/buf.h"
-#include "profile/intervals.h"
-#include "trace/trace.h"
+#include "profile/sched/intervals.h"
+#include "trace/read/trace.h"
 
 /*
  * Text from a trace made fit for a terminal: invalid UTF-8 and control characters become \xHH. All

@@ -4,12 +4,12 @@
  */
 #include "record/announce.h"
 
-#include "record/emit.h"
+#include "events/emit.h"
 #include "record/recorder.h"
 #include "record/recorder_target.h"
-#include "record/targets.h"
-#include "record/tasks.h"
-#include "record/translate.h"
+#include "record/target/targets.h"
+#include "record/process/tasks.h"
+#include "record/encode/translate.h"
 
 struct announce {
 	struct translate *translate;

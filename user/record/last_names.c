@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 #include "base/clock.h"
-#include "record/frames.h"
-#include "record/notify.h"
-#include "symbol/symbroker.h"
+#include "record/symbols/frames.h"
+#include "record/control/notify.h"
+#include "symbol/broker/symbroker.h"
 
 #define MS_NS 1000000ULL
 

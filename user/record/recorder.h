@@ -7,16 +7,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "record/eventset.h"
-#include "record/flight.h"
-#include "record/notify.h"
-#include "record/output.h"
-#include "record/realtime.h"
-#include "record/selection.h"
-#include "record/status.h"
-#include "record/thin.h"
-#include "record/trigger.h"
-#include "record/when.h"
+#include "record/tracepoint/eventset.h"
+#include "record/output/flight.h"
+#include "record/control/notify.h"
+#include "record/output/output.h"
+#include "kernel/realtime.h"
+#include "record/target/selection.h"
+#include "record/encode/status.h"
+#include "record/control/thin.h"
+#include "record/control/trigger.h"
+#include "record/control/when.h"
 
 /* Called a few times a second while recording. */
 typedef void (*recorder_progress_fn)(void *ctx, const struct status_totals *totals);

@@ -2,9 +2,9 @@
 /* recorder_capture.c - what the kernel side of a recording is to do, from what was asked for */
 #include "record/recorder_capture.h"
 
-#include "record/capture.h"
+#include "record/capture/capture.h"
 #include "record/recorder.h"
-#include "record/unwinding.h"
+#include "record/unwind_maps/unwinding.h"
 
 /* Where no user stacks are recorded, no process's mappings are needed in time. */
 static uint32_t call_graph(const struct recorder_cfg *cfg)

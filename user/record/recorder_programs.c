@@ -6,11 +6,11 @@
 
 #include "kernel/tracefs.h"
 #include "prof_select.h"
-#include "record/capture.h"
-#include "record/eventset.h"
+#include "record/capture/capture.h"
+#include "record/tracepoint/eventset.h"
 #include "record/recorder.h"
 #include "record/recorder_capture.h"
-#include "record/selection.h"
+#include "record/target/selection.h"
 
 int recorder_programs(const struct recorder_cfg *cfg, bool alternatives, struct verdicts *verdicts,
 		      capture_program_fn fn, void *ctx)

@@ -2,7 +2,7 @@
 #ifndef D9_RECORD_RECORDER_PROGRAMS_H
 #define D9_RECORD_RECORDER_PROGRAMS_H
 
-#include "record/capture_programs.h"
+#include "record/capture/capture_programs.h"
 
 struct recorder_cfg;
 

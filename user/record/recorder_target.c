@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "record/emit.h"
+#include "events/emit.h"
 #include "record/recorder.h"
-#include "record/status.h"
-#include "record/targets.h"
+#include "record/encode/status.h"
+#include "record/target/targets.h"
 
 void recorder_target(const struct recorder_cfg *cfg, struct buf *out)
 {

@@ -7,7 +7,7 @@
  * part in it. What comes back must be the same bytes, because the stream is made in the form that a
  * tracer writes.
  */
-#include "support.h"
+#include "tests/formats/apitrace/support.h"
 
 TestSuite(apitrace_random, .init = quiet, .timeout = 300);
 

@@ -3,7 +3,7 @@
 #define D9_TESTS_FORMATS_APITRACE_SUPPORT_H
 
 /* apitrace streams in memory: loaded, dumped, converted there and back. */
-#include "../support.h"
+#include "tests/formats/support.h"
 
 #include <zlib.h>
 

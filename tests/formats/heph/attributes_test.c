@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Doubles as JSON: short, and every bit of them. */
-#include "support.h"
+#include "tests/formats/heph/support.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Any dial9 trace as Heph: what becomes of its types, its spans and its clock. */
-#include "support.h"
+#include "tests/formats/heph/support.h"
 
 #include <inttypes.h>
 

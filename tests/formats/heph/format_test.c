@@ -4,7 +4,7 @@
  * What they decode to is known from another reader. And traces of random events, of which only one
  * thing is known: they come back.
  */
-#include "support.h"
+#include "tests/formats/heph/support.h"
 
 #include "formats/heph/scan.h"
 

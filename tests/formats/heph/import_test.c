@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What Heph events look like in dial9: types, fields, and what is said beside them. */
-#include "support.h"
+#include "tests/formats/heph/support.h"
 
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Names that are made different, and come out as they went in. */
-#include "support.h"
+#include "tests/formats/heph/support.h"
 
 #include "formats/heph/layout.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Finding packets, and finding back to them. */
-#include "support.h"
+#include "tests/formats/heph/support.h"
 
 #include "formats/heph/scan.h"
 

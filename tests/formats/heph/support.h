@@ -3,7 +3,7 @@
 #define D9_TESTS_FORMATS_HEPH_SUPPORT_H
 
 /* Heph traces in memory: put together packet by packet, converted there and back, dumped. */
-#include "../support.h"
+#include "tests/formats/support.h"
 
 #include "base/log.h"
 #include "formats/heph/wire.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Each packing of one recording gives its bytes, from memory and in pieces, and damage to it is counted. */
 #include "formats/tonbandgeraet/encoding.h"
-#include "support.h"
+#include "tests/formats/tonbandgeraet/support.h"
 
 TestSuite(tonband_encoding, .init = quiet);
 

@@ -2,7 +2,7 @@
 /*
  * One frame: the bytes of the reference writer, the limits of its reader, and that any event survives.
  */
-#include "support.h"
+#include "tests/formats/tonbandgeraet/support.h"
 
 struct frame {
 	const char *bytes;

@@ -3,7 +3,7 @@
  * Traces of other origin as recordings: which markers and values they become, in what order, and that
  * any trace at all makes a recording that reads without a complaint and with nothing untold.
  */
-#include "support.h"
+#include "tests/formats/tonbandgeraet/support.h"
 
 TestSuite(tonband_export, .init = quiet);
 

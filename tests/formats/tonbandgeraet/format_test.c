@@ -3,7 +3,7 @@
  * Recordings written by the reference implementation: what they hold, against its own decoder's lines;
  * that dial9 gives each back to the byte, by two passes and by one; and what counts as a recording.
  */
-#include "support.h"
+#include "tests/formats/tonbandgeraet/support.h"
 
 TestSuite(tonband, .init = quiet);
 

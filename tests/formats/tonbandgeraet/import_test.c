@@ -3,7 +3,7 @@
  * What the frames mean once they are dial9: time, names, the running task, drops, several cores, and
  * that nothing a file does makes the rest of it unreadable.
  */
-#include "support.h"
+#include "tests/formats/tonbandgeraet/support.h"
 
 #include "base/str.h"
 

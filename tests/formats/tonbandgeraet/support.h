@@ -3,9 +3,9 @@
 #define D9_TESTS_FORMATS_TONBANDGERAET_SUPPORT_H
 
 /* Recordings in memory: put together event by event, converted, dumped as lines. */
-#include "../support.h"
+#include "tests/formats/support.h"
 
-#include "cmd/dump.h"
+#include "cmd/inspect/dump.h"
 #include "formats/tonbandgeraet/event.h"
 
 static inline struct buf load(const char *name)

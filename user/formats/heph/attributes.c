@@ -21,7 +21,7 @@
 
 #include "base/str.h"
 #include "formats/heph/wire.h"
-#include "trace/value.h"
+#include "trace/read/value.h"
 
 #define COUNT_MAX 65535
 #define NAN_BITS 0x7ff8000000000000ULL

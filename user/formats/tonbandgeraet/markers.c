@@ -23,7 +23,7 @@
 #include "base/hmap.h"
 #include "base/str.h"
 #include "base/strtab.h"
-#include "trace/value.h"
+#include "trace/read/value.h"
 
 #define IDS_MAX 65536 /* of markers, and of values: what is beyond shares one */
 #define NO_ID UINT32_MAX

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Torn, damaged and foreign traces through every reading command: each ends with an exit code of
+ * ours and at most one line of complaint, never with a signal. Also: memory does not follow the
+ * number of events.
+ */
+#include "tests/cmd/run_cmd.h"
+
+#include <dirent.h>
+#include "cmd/sched/sched.h"
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+static const struct {
+	run_fn fn;
+	const char *word, *opt;
+} commands[] = {
+	{ cmd_report, "report", "--json" },	  { cmd_report, "report", "-g" },
+	{ cmd_script, "script", "-F+srcline" },	  { cmd_script, "script", "--json" },
+	{ cmd_info, "info", "--schemas" },	  { cmd_info, "info", "--json" },
+	{ cmd_cut, "cut", "-qo/dev/null" },	  { cmd_report, "report", "-stid,cpu" },
+	{ cmd_report, "report", "-gfolded" },	  { cmd_report, "report", "-ssrcline" },
+	{ cmd_report, "report", "--wall" },	  { cmd_diff, "diff", "--kind=cpu" },
+	{ cmd_diff, "diff", "--kind=offcpu" },	  { cmd_diff, "diff", "--kind=latency" },
+	{ cmd_report, "report", "--live=3600" },  { cmd_offcpu, "offcpu", "--json" },
+	{ cmd_offcpu, "offcpu", "--hist" },	  { sched_latency, "latency", "--worst=9" },
+	{ sched_timehist, "timehist", "-n" },	  { sched_summary, "summary", "--json" },
+	{ sched_map, "map", "--cols=10" },	  { cmd_explain, "explain", "-t11" },
+	{ cmd_explain, "explain", "-p10" },	  { cmd_wakeup, "wakeup", "--by-tid" },
+	{ cmd_wakeup, "wakeup", "--chain=11" },	  { cmd_explain, "explain", "--span=*S*,*" },
+	{ cmd_explain, "explain", "--span=*,x" }, { cmd_export, "export", "folded" },
+	{ cmd_export, "export", "pprof" },	  { cmd_export, "export", "speedscope" },
+	{ cmd_export, "export", "perf-script" },  { cmd_export, "export", "jsonl" },
+	{ cmd_export, "export", "csv" },	  { cmd_export, "export", "chrome" },
+	{ cmd_export, "export", "firefox" },	  { cmd_export, "export", "perfetto" },
+	{ cmd_polls, "polls", "--min=1ns" },	  { cmd_polls, "polls", "--span=*S*,*" },
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static int lines(const char *s)
+{
+	int n = 0;
+
+	for (; *s; s++)
+		n += *s == '\n';
+	return n;
+}
+
+static bool takes_two(size_t i)
+{
+	return commands[i].fn == cmd_diff;
+}
+
+/* The name of a trace that is as it should be. */
+static const char *good_trace(void)
+{
+	static char path[32];
+	struct make m;
+
+	if (!path[0]) {
+		run_make_app(&m);
+		snprintf(path, sizeof(path), "/dev/fd/%d", make_file(&m));
+		make_fini(&m);
+	}
+	return path;
+}
+
+/* What is left of the trace may not have it. */
+static bool asks_for_a_thread(size_t i)
+{
+	const char *opt = commands[i].opt;
+
+	if (commands[i].fn == cmd_polls)
+		return true;
+	return opt && (!strcmp(opt, "-t11") || !strcmp(opt, "-p10") ||
+		       !strncmp(opt, "--span=", 7) || !strcmp(opt, "--chain=11"));
+}
+
+/* Runs one command; the code is 0 or 5, or 1 for a thread that is not there, and these come with a line. */
+static int run_one(size_t i, const void *data, size_t sz)
+{
+	/* its format comes first */
+	const bool before = commands[i].fn == cmd_export;
+	struct run r = run_cmd(commands[i].fn, make_fd(data, sz), commands[i].word,
+			       before ? commands[i].opt : "-", before ? "-" : commands[i].opt,
+			       takes_two(i) ? good_trace() : NULL, NULL);
+	int code = r.code;
+
+	cr_assert(code == CMD_OK || code == CMD_INPUT ||
+			  (code == CMD_USAGE && asks_for_a_thread(i)),
+		  "%s: code %d", commands[i].word, code);
+	/* a torn end is said too */
+	cr_assert_leq(lines(r.err), code == CMD_USAGE ? 2 : 1, "%s", r.err);
+	if (code != CMD_OK)
+		cr_assert_geq(lines(r.err), 1);
+	run_free(&r);
+	/* who asked in vain has nothing to say against the input */
+	return code == CMD_USAGE ? CMD_OK : code;
+}
+
+Test(hostile, every_truncation_through_every_command)
+{
+	const char *data;
+	struct make m;
+	size_t sz;
+
+	run_make_app(&m);
+	data = dial9_enc_data(m.enc, &sz);
+	for (size_t cut = 0; cut <= sz; cut++)
+		cr_assert_eq(run_one(cut % COMMANDS, data, cut), cut < 5 ? CMD_INPUT : CMD_OK,
+			     "cut at %zu", cut);
+	/* the region in which metadata stands, through all of them */
+	for (size_t cut = sz - 200; cut <= sz; cut++)
+		for (size_t i = 0; i < COMMANDS; i++)
+			cr_assert_eq(run_one(i, data, cut), CMD_OK);
+	make_fini(&m);
+}
+
+Test(hostile, flipped_bytes_through_every_command)
+{
+	uint64_t x = 88172645463325252;
+	char *data;
+	struct make m;
+	size_t sz;
+
+	run_make_app(&m);
+	data = (char *)dial9_enc_data(m.enc, &sz);
+	for (int round = 0; round < 600; round++) {
+		size_t at[3];
+		char was[3];
+
+		for (int k = 0; k < 3; k++) {
+			x ^= x << 13;
+			x ^= x >> 7;
+			x ^= x << 17;
+			at[k] = 5 + x % (sz - 5);
+			was[k] = data[at[k]];
+			data[at[k]] = (char)(x >> 40);
+		}
+		run_one((size_t)round % COMMANDS, data, sz);
+		for (int k = 2; k >= 0; k--)
+			data[at[k]] = was[k];
+	}
+	make_fini(&m);
+}
+
+/* Vectors of other implementations; gzip ones too. */
+static int run_vectors(const char *dir)
+{
+	const char *top = getenv("D9_TOP");
+	char path[512], *data;
+	struct dirent *de;
+	struct stat st;
+	int fd, n = 0;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "%s/tests/golden/dial9/%s", top ? top : ".", dir);
+	d = opendir(path);
+	cr_assert_not_null(d, "no vectors in %s", path);
+	while ((de = readdir(d))) {
+		if (!strstr(de->d_name, ".bin"))
+			continue;
+		fd = openat(dirfd(d), de->d_name, O_RDONLY);
+		cr_assert_geq(fd, 0);
+		fstat(fd, &st);
+		data = malloc((size_t)st.st_size + 1);
+		cr_assert_eq(read(fd, data, (size_t)st.st_size), st.st_size);
+		close(fd);
+		for (size_t i = 0; i < COMMANDS; i++)
+			run_one(i, data, (size_t)st.st_size);
+		free(data);
+		n++;
+	}
+	closedir(d);
+	return n;
+}
+
+Test(hostile, vectors_of_other_writers)
+{
+	cr_assert_geq(run_vectors("hostile"), 40);
+	cr_assert_geq(run_vectors("core"), 8);
+	cr_assert_geq(run_vectors("ext"), 5);
+}
+
+#ifndef __SANITIZE_ADDRESS__ /* which keeps freed memory back and so measures itself */
+
+static int write_fd(void *ctx, const void *data, size_t sz)
+{
+	return write(*(int *)ctx, data, sz) == (ssize_t)sz ? 0 : -5;
+}
+
+/* @events switches and samples of a few threads and stacks, 100 us apart, in a file. */
+static int many(int events)
+{
+	char path[] = "/tmp/d9-many-XXXXXX";
+	struct dial9_enc_opts opts = { .sz = sizeof(opts), .write = write_fd };
+	uint64_t stack[3];
+	struct make m;
+	int fd = mkstemp(path);
+
+	unlink(path);
+	opts.ctx = &fd;
+	make_init(&m, &opts);
+	make_module(&m, 1, 1, "/bin/x", PROF_MODULE_ELF);
+	for (int i = 0; i < events; i++) {
+		if (i % 2) {
+			make_switch(&m, 1000 + (uint64_t)i * 100000, 0, "a", 5 + (uint32_t)i % 7, 1,
+				    "b", 5 + (uint32_t)(i + 1) % 7);
+			continue;
+		}
+		for (uint32_t k = 0; k < 3; k++)
+			stack[k] = make_frame(1, (uint64_t)(i % 50) * 16 + k);
+		make_sample(&m, 1000 + (uint64_t)i * 100000, 5, 5, PROF_SOURCE_SAMPLE, 0, stack, 3);
+	}
+	cr_assert_eq(dial9_enc_flush(m.enc), 0);
+	make_fini(&m);
+	return fd;
+}
+
+/* Peak memory of a command over @file, in kB, in a process of its own. */
+static long peak(size_t i, int file, bool piped)
+{
+	int fd = dup(file), null = open("/dev/null", O_WRONLY), p[2], status;
+	struct rusage ru;
+	pid_t feeder = 0, pid;
+	char buf[4096];
+	ssize_t n;
+
+	lseek(fd, 0, SEEK_SET);
+	if (piped) {
+		cr_assert_eq(pipe(p), 0);
+		feeder = fork();
+		if (!feeder) {
+			close(p[0]);
+			while ((n = read(fd, buf, sizeof(buf))) > 0)
+				if (write(p[1], buf, (size_t)n) != n)
+					break;
+			_exit(0);
+		}
+		close(p[1]);
+		close(fd);
+		fd = p[0];
+	}
+	pid = fork();
+	if (!pid) {
+		char *argv[] = { (char *)commands[i].word, "-", (char *)commands[i].opt,
+				 takes_two(i) ? (char *)good_trace() : NULL, NULL };
+
+		dup2(fd, 0);
+		dup2(null, 1);
+		_exit(commands[i].fn(takes_two(i) ? 4 : 3, argv));
+	}
+	close(fd);
+	close(null);
+	cr_assert_eq(wait4(pid, &status, 0, &ru), pid);
+	if (feeder)
+		waitpid(feeder, NULL, 0);
+	cr_assert(WIFEXITED(status) && !WEXITSTATUS(status));
+	return ru.ru_maxrss;
+}
+
+Test(hostile, memory_does_not_follow_the_number_of_events, .timeout = 120)
+{
+	/* on a pipe script also holds 2 s of the trace, 20,000 of these events */
+	static const struct {
+		size_t command;
+		bool piped;
+	} which[] = { { 1, false },  { 3, false },  { 4, false }, { 6, false },
+		      { 12, false }, { 14, false }, { 3, true },  { 6, true } };
+	int few = many(20000), lots = many(1000000);
+
+	for (size_t k = 0; k < sizeof(which) / sizeof(which[0]); k++) {
+		long small = peak(which[k].command, few, which[k].piped);
+		long large = peak(which[k].command, lots, which[k].piped);
+
+		cr_assert_lt(large, small + 6144, "%s: %ld kB for 20k, %ld kB for 1M",
+			     commands[which[k].command].word, small, large);
+	}
+	close(few);
+	close(lots);
+}
+
+#endif

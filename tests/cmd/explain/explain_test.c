@@ -1,0 +1,792 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What `explain` prints, to the byte. In ms from 20 s: victim (11) runs on CPU 0 until it waits for a
+ * lock at 4. Its holder (12) runs on CPU 1, is preempted by hog (20) from 5 to 9, and lets go at 10,
+ * whereupon victim waits for CPU 1 until holder leaves that at 13. It runs to the end, at 16.
+ */
+#include "base/buf.h"
+#include "tests/cmd/pty.h"
+#include "tests/cmd/run_cmd.h"
+
+static const uint64_t ms = 1000000;
+
+/* An end of a system call. */
+static void make_call(struct make *m, uint64_t ts, uint32_t tid, const char *name)
+{
+	MAKE_NUMBERS(m, ts, name, { "common_cpu", 0 }, { "common_pid", tid },
+		     { "__syscall_nr", 74 });
+}
+
+static void make_enter(struct make *m, uint64_t ts, uint32_t tid)
+{
+	make_call(m, ts, tid, "syscalls:sys_enter_fsync");
+}
+
+static void make_exit(struct make *m, uint64_t ts, uint32_t tid)
+{
+	make_call(m, ts, tid, "syscalls:sys_exit_fsync");
+}
+
+/* All that, and fsync by each of the three: 11 ms, 4.9 and 0.5; one has no end, and one no start. */
+static void make_stall(struct make *m)
+{
+	const uint64_t hot = make_frame(1, 0x310), lock = make_frame(1, 0x210),
+		       root = make_frame(1, 0x110);
+	const uint64_t busy[] = { hot, root }, other[] = { root }, wait[] = { lock, root };
+	const uint64_t t = 20 * RUN_SEC;
+
+	make_init(m, NULL);
+	make_clock(m, t, 1700000000 * RUN_SEC);
+	make_module(m, t, 1, "/opt/app", PROF_MODULE_ELF);
+	make_task(m, t, 11, 11, "victim");
+	make_task(m, t, 11, 12, "holder");
+	make_task(m, t, 20, 20, "hog");
+	make_switch(m, t, 0, "swapper/0", 0, 0, "victim", 11);
+	make_switch(m, t, 1, "swapper/1", 0, 0, "holder", 12);
+	make_sample(m, t + 1 * ms, 11, 11, PROF_SOURCE_SAMPLE, 0, busy, 2);
+	make_sample(m, t + 2 * ms, 11, 11, PROF_SOURCE_SAMPLE, 0, other, 1);
+	make_exit(m, t + 2 * ms, 11);
+	make_enter(m, t + 3 * ms, 11);
+	make_sample(m, t + 3 * ms, 11, 11, PROF_SOURCE_SAMPLE, 0, busy, 2);
+	make_switch(m, t + 4 * ms, 0, "victim", 11, 1, "swapper/0", 0);
+	make_sample(m, t + 4 * ms, 11, 11, PROF_SOURCE_SWITCH_OUT, 0, wait, 2);
+	make_waking(m, t + 9 * ms / 2, 1, 0, "hog", 20);
+	make_enter(m, t + 46 * ms / 10, 12);
+	make_switch(m, t + 5 * ms, 1, "holder", 12, 0x100, "hog", 20);
+	make_enter(m, t + 6 * ms, 20);
+	make_exit(m, t + 13 * ms / 2, 20);
+	MAKE_NUMBERS(m, t + 65 * ms / 10, "JobStart", { "tid", 11 }, { "job", 5 });
+	make_sample(m, t + 7 * ms, 20, 20, PROF_SOURCE_SAMPLE, 1, other, 1);
+	MAKE_NUMBERS(m, t + 8 * ms, "JobEnd", { "tid", 20 }, { "job", 5 });
+	make_switch(m, t + 9 * ms, 1, "hog", 20, 1, "holder", 12);
+	make_exit(m, t + 19 * ms / 2, 12);
+	make_waking(m, t + 10 * ms, 1, 12, "victim", 11);
+	make_switch(m, t + 13 * ms, 1, "holder", 12, 1, "victim", 11);
+	make_symbol(m, t + 14 * ms, hot, 0, make_frame(1, 0x300), "hot", "", 0);
+	make_symbol(m, t + 14 * ms, lock, 0, make_frame(1, 0x200), "lock", "", 0);
+	make_symbol(m, t + 14 * ms, root, 0, make_frame(1, 0x100), "main", "", 0);
+	make_exit(m, t + 14 * ms, 11);
+	make_enter(m, t + 15 * ms, 11);
+	make_switch(m, t + 16 * ms, 1, "victim", 11, 1, "swapper/1", 0);
+}
+
+static int input(void)
+{
+	struct make m;
+
+	make_stall(&m);
+	return make_done(&m);
+}
+
+/* clang-format off */
+#define COLUMNS \
+	"#    Running ms     Waiting ms     Blocked ms     Unknown ms      Absent ms  thread\n"
+
+#define BLOCKED \
+	"blocked 6.000 ms (S), woken by holder? 12 on CPU 1\n" \
+	"                lock (app)\n" \
+	"                main (app)\n" \
+	"              meanwhile holder 12:\n" \
+	"                ran 2.000 ms in 2 pieces\n" \
+	"                waited 4.000 ms for CPU 1, preempted\n" \
+	"                  behind hog 20 4.000 ms\n"
+
+static const char whole[] =
+	"# standard input: what victim 11 did over 0.016 s\n"
+	"# lost: nothing\n"
+	"# from 20.000000000 to 20.016000000:      16.000000 ms\n"
+	"#\n" COLUMNS
+	"       9.000000       4.000000       3.000000       0.000000       0.000000  holder 12\n"
+	"       7.000000       3.000000       6.000000       0.000000       0.000000  victim 11\n"
+	"\n"
+	"+       0 ns  ran 4.000 ms on CPU 0; 3 samples, 2 of them here\n"
+	"                hot (app)\n"
+	"                main (app)\n"
+	"\n"
+	"+   4.000 ms  " BLOCKED
+	"\n"
+	"+  10.000 ms  waited 3.000 ms for CPU 1\n"
+	"                behind holder 12 3.000 ms\n"
+	"\n"
+	"+  13.000 ms  ran 3.000 ms on CPU 1\n";
+
+static const char worst[] =
+	"# standard input: what victim 11 did over 0.009 s\n"
+	"# lost: nothing\n"
+	"# from 20.004000000 to 20.013000000:       9.000000 ms\n"
+	"#\n" COLUMNS
+	"       0.000000       3.000000       6.000000       0.000000       0.000000  victim 11\n"
+	"\n"
+	"+       0 ns  " BLOCKED
+	"\n"
+	"+   6.000 ms  waited 3.000 ms for CPU 1\n"
+	"                behind holder 12 3.000 ms\n";
+/* clang-format on */
+
+Test(explain, a_window_of_a_process_in_words)
+{
+	run_expect(run_cmd(cmd_explain, input(), "explain", "11", "-", "--time", "20,", NULL),
+		   CMD_OK, whole, "");
+}
+
+/* Lines of the tables; what is told in words is not cut. */
+static void expect_tables(const char *const *words, const char *row, const char *row_with_room)
+{
+	struct pty t;
+	char *story;
+
+	pty_run(&t, 80, cmd_explain, input(), words);
+	cr_expect_not_null(strstr(t.text, row), "%s", t.text);
+	story = strstr(t.text, "\n\n");
+	cr_assert_not_null(story);
+	*story = '\0';
+	cr_expect_leq(pty_widest(t.text), 80, "%s", t.text);
+	pty_run(&t, 120, cmd_explain, input(), words);
+	cr_expect_not_null(strstr(t.text, row_with_room), "%s", t.text);
+}
+
+Test(explain, tables_fit_their_terminal)
+{
+	static const char *const one[] = {
+		"explain", "12", "-", "--time", "20,", "--no-pager", NULL
+	};
+	static const char *const pairs[] = { "explain", "--slowest", "3",	   "--span",
+					     "fsync",	"-",	     "--no-pager", NULL };
+
+	expect_tables(
+		one,
+		"#   Running    Waiting    Blocked    Unknown     Absent  thread\n"
+		"   9.000 ms   4.000 ms   3.000 ms       0 ns       0 ns  holder 12\n",
+		"       9.000000       4.000000       3.000000       0.000000       0.000000  "
+		"holder 12\n");
+	expect_tables(
+		pairs,
+		"#   Running    Waiting    Blocked    Unknown     Absent  pair\n"
+		"   2.000 ms   3.000 ms   6.000 ms       0 ns       0 ns  1. fsync by victim 11\n",
+		"       2.000000       3.000000       6.000000       0.000000       0.000000  "
+		"1. fsync by victim 11\n");
+}
+
+Test(explain, one_more_thread_is_one)
+{
+	struct run r = run_cmd(cmd_explain, input(), "explain", "11", "-", "--time", "20,",
+			       "--limit", "1", NULL);
+
+	run_expect_in(r.out, "# 1 more thread, which ran less: --limit 0 shows all\n");
+	run_free(&r);
+}
+
+Test(explain, without_a_time_the_longest_off_cpu)
+{
+	run_expect(run_cmd(cmd_explain, input(), "explain", "-t", "11", "-", NULL), CMD_OK, worst,
+		   "");
+	run_expect(run_cmd(cmd_explain, input(), "explain", "-t", "11", "-", "--time", "20,",
+			   "--worst", NULL),
+		   CMD_OK, worst, "");
+}
+
+/* clang-format off */
+static const char json[] =
+	"{\"version\":1,\"file\":\"standard input\",\"span_ns\":9000000,\"lost_events\":0,"
+	"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,"
+	"\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,\"tid\":11,\"from_ns\":20004000000,\"to_ns\":20013000000,"
+	"\"whole\":true,\"threads\":[\n"
+	"{\"tid\":11,\"pid\":11,\"comm\":\"victim\",\"unknown_ns\":0,\"running_ns\":0,"
+	"\"waiting_ns\":3000000,\"blocked_ns\":6000000,\"absent_ns\":0}],\"story\":[\n"
+	"{\"start_ns\":20004000000,\"ns\":6000000,\"blocked_ns\":6000000,\"blocked\":1,"
+	"\"longest_blocked\":{\"start_ns\":20004000000,\"ns\":6000000,\"state\":\"S\","
+	"\"stack\":[{\"sym\":\"lock\",\"dso\":\"/opt/app\"},{\"sym\":\"main\",\"dso\":\"/opt/app\"}],"
+	"\"waker\":{\"context\":\"unknown\",\"name\":\"holder?\"},\"waker_tid\":12,\"waker_stack\":[],"
+	"\"meanwhile\":{\"start_ns\":20004000000,\"ns\":6000000,"
+	"\"running_ns\":2000000,\"running\":2,\"waiting_ns\":4000000,\"waiting\":1,"
+	"\"behind\":[{\"tid\":20,\"comm\":\"hog\",\"ns\":4000000}],\"behind_others_ns\":0,\"behind_unknown_ns\":0}}},\n"
+	"{\"start_ns\":20010000000,\"ns\":3000000,\"waiting_ns\":3000000,\"waiting\":1,"
+	"\"behind\":[{\"tid\":12,\"comm\":\"holder\",\"ns\":3000000}],\"behind_others_ns\":0,\"behind_unknown_ns\":0}]}\n";
+
+static const char no_hops[] =
+	"# standard input: what victim 11 did over 0.002 s\n"
+	"# lost: nothing\n"
+	"# from 20.005000000 to 20.007000000:       2.000000 ms\n"
+	"#\n" COLUMNS
+	"       0.000000       0.000000       2.000000       0.000000       0.000000  victim 11\n"
+	"\n"
+	"+       0 ns  blocked 2.000 ms (S), woken by holder? 12 on CPU 1\n"
+	"                lock (app)\n"
+	"                main (app)\n";
+/* clang-format on */
+
+Test(explain, one_json_object)
+{
+	run_expect(run_cmd(cmd_explain, input(), "explain", "-t", "11", "--json", "-", NULL),
+		   CMD_OK, json, "");
+}
+
+/*
+ * Without its main thread: the story stays with 12, which ran most in all, also where it is narrowed to
+ * a time in which 13 did.
+ */
+Test(explain, the_thread_is_chosen_once)
+{
+	const uint64_t t = 20 * RUN_SEC;
+	struct make m;
+
+	make_init(&m, NULL);
+	make_task(&m, t, 11, 12, "much");
+	make_task(&m, t, 11, 13, "little");
+	make_switch(&m, t, 0, "swapper/0", 0, 0, "much", 12);
+	make_switch(&m, t + 10 * ms, 0, "much", 12, 2, "little", 13);
+	make_waking(&m, t + 13 * ms, 0, 13, "much", 12);
+	make_switch(&m, t + 13 * ms, 0, "little", 13, 1, "much", 12);
+	make_switch(&m, t + 15 * ms, 0, "much", 12, 2, "swapper/0", 0);
+	run_expect(run_cmd(cmd_explain, make_done(&m), "explain", "11", "-", NULL), CMD_OK,
+		   "# standard input: what much 12 did over 0.003 s\n"
+		   "# lost: nothing\n"
+		   "# from 20.010000000 to 20.013000000:       3.000000 ms\n"
+		   "#\n" COLUMNS "       3.000000       0.000000       0.000000       0.000000"
+		   "       0.000000  little 13\n"
+		   "       0.000000       0.000000       3.000000       0.000000       0.000000"
+		   "  much 12\n"
+		   "\n"
+		   "+       0 ns  blocked 3.000 ms (D), woken by little? 13 on CPU 0\n"
+		   "              meanwhile little 13:\n"
+		   "                ran 3.000 ms on CPU 0\n",
+		   "");
+}
+
+/* Switched out while it could run, and not in the kernel: it is not said that this was its own will. */
+Test(explain, who_made_way_and_for_whom)
+{
+	const uint64_t t = 20 * RUN_SEC;
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_switch(&m, t, 0, "swapper/0", 0, 0, "victim", 11);
+	make_switch(&m, t + 1 * ms, 0, "victim", 11, 0, "hog", 20);
+	make_switch(&m, t + 3 * ms, 0, "hog", 20, 1, "victim", 11);
+	make_switch(&m, t + 4 * ms, 0, "victim", 11, 1, "swapper/0", 0);
+	r = run_cmd(cmd_explain, make_done(&m), "explain", "-t", "11", "-", "--time", "20,", NULL);
+	run_expect_in(r.out, "\n+   1.000 ms  waited 2.000 ms for CPU 0, made way\n"
+			     "                behind hog 20 2.000 ms\n");
+	run_free(&r);
+}
+
+/* From 11 to 12 ms events were lost: nobody knows what those did whose state seems to span that. */
+Test(explain, what_was_lost_is_unknown_and_said)
+{
+	struct make m;
+
+	make_stall(&m);
+	make_lost(&m, 20 * RUN_SEC + 16 * ms, "ring_full", 3, 20 * RUN_SEC + 11 * ms,
+		  20 * RUN_SEC + 12 * ms);
+	run_expect(run_cmd(cmd_explain, make_done(&m), "explain", "-t", "11", "-", "--time",
+			   "20.009,20.016", NULL),
+		   CMD_OK,
+		   "# standard input: what victim 11 did over 0.007 s\n"
+		   "# lost: 3 events (see dial9-prof info)\n"
+		   "# from 20.009000000 to 20.016000000:       7.000000 ms\n"
+		   "#\n" COLUMNS "       3.000000       0.000000       1.000000       3.000000"
+		   "       0.000000  victim 11\n"
+		   "\n"
+		   "+       0 ns  blocked 1.000 ms (S), woken by holder? 12 on CPU 1\n"
+		   "                lock (app)\n"
+		   "                main (app)\n"
+		   "              meanwhile holder 12:\n"
+		   "                unknown for 1.000 ms: events are missing\n"
+		   "\n"
+		   "+   1.000 ms  unknown for 3.000 ms: events are missing\n"
+		   "\n"
+		   "+   4.000 ms  ran 3.000 ms on CPU 1\n",
+		   "");
+}
+
+Test(explain, depth_bounds_the_hops)
+{
+	run_expect(run_cmd(cmd_explain, input(), "explain", "-t", "11", "-", "--depth", "0",
+			   "--time", "20.005,20.007", NULL),
+		   CMD_OK, no_hops, "");
+}
+
+Test(explain, who_is_not_there_is_said)
+{
+	run_expect(run_cmd(cmd_explain, input(), "explain", "99", "-", NULL), CMD_USAGE, "",
+		   "dial9-prof: no thread or process 99 in standard input\n");
+	run_expect(run_cmd(cmd_explain, input(), "explain", "11", "-", "--time", "1s,2s", NULL),
+		   CMD_USAGE, "",
+		   "dial9-prof: nothing to explain in standard input: it goes from 20.000000 to "
+		   "20.016000, and --time 1s,2s has nothing of that\n");
+	run_expect(run_cmd(cmd_explain, input(), "explain", "-t", "99", "-", "--time", "20,", NULL),
+		   CMD_USAGE, "",
+		   "dial9-prof: no thread 99 in standard input, or not in that time\n");
+}
+
+Test(explain, nonsense_is_refused)
+{
+	run_expect(run_cmd(cmd_explain, input(), "explain", NULL), CMD_USAGE, "",
+		   "dial9-prof: explain: of which thread or process? (dial9-prof explain "
+		   "TID|PID)\n");
+	run_expect(run_cmd(cmd_explain, input(), "explain", "app", "-", NULL), CMD_USAGE, "",
+		   "dial9-prof: explain: app is no number of a thread or process\n");
+	run_expect(run_cmd(cmd_explain, input(), "explain", "-t1", "-p1", "-", NULL), CMD_USAGE, "",
+		   "dial9-prof: explain: -t and -p: one thread or one process at a time\n");
+	run_expect(run_cmd(cmd_explain, input(), "explain", "1", "--depth", "9", NULL), CMD_USAGE,
+		   "", "dial9-prof: explain: --depth 9: want a number from 0 to 8\n");
+}
+
+static int pipe_of_stall(void)
+{
+	struct make m;
+	const void *data;
+	size_t sz;
+	int fd[2];
+
+	make_stall(&m);
+	data = dial9_enc_data(m.enc, &sz);
+	cr_assert_eq(pipe(fd), 0);
+	cr_assert_eq(write(fd[1], data, sz), (ssize_t)sz);
+	close(fd[1]);
+	make_fini(&m);
+	return fd[0];
+}
+
+Test(explain, a_pipe_is_told_as_a_file_is)
+{
+	struct run r;
+
+	run_expect(run_cmd(cmd_explain, pipe_of_stall(), "explain", "-t", "11", "-", NULL), CMD_OK,
+		   worst, "");
+	r = run_cmd(cmd_explain, pipe_of_stall(), "explain", "--span", "fsync", "--slowest=1", "-",
+		    NULL);
+	run_expect_in(r.out, "# standard input: the slowest 1 of 3 pairs of fsync over 0.016 s\n");
+	run_expect_in(r.out, "# lost: nothing\n# all: 16.400 ms, median ");
+	run_free(&r);
+}
+
+/* Of 100 pieces of 0.1 ms and one of 10 ms. */
+Test(explain, small_pieces_are_told_together)
+{
+	const uint64_t t = 20 * RUN_SEC;
+	struct make m;
+
+	make_init(&m, NULL);
+	make_task(&m, t, 11, 11, "victim");
+	for (uint64_t k = 0; k < 50; k++) {
+		make_switch(&m, t + k * 2 * ms / 10, 0, "swapper/0", 0, 0, "victim", 11);
+		make_switch(&m, t + (k * 2 + 1) * ms / 10, 0, "victim", 11, 2, "swapper/0", 0);
+		make_waking(&m, t + (k * 2 + 2) * ms / 10, 0, 0, "victim", 11);
+	}
+	make_switch(&m, t + 10 * ms, 0, "swapper/0", 0, 0, "victim", 11);
+	make_switch(&m, t + 20 * ms, 0, "victim", 11, 0x10, "swapper/0", 0);
+	make_switch(&m, t + 21 * ms, 0, "swapper/0", 0, 0, "other", 12);
+	run_expect(
+		run_cmd(cmd_explain, make_done(&m), "explain", "11", "-", "--time", "20,", NULL),
+		CMD_OK,
+		"# standard input: what victim 11 did over 0.021 s\n"
+		"# lost: nothing\n"
+		"# from 20.000000000 to 20.021000000:      21.000000 ms\n"
+		"#\n" COLUMNS "      15.000000       0.000000       5.000000       0.000000"
+		"       1.000000  victim 11\n"
+		"\n"
+		"+       0 ns  ran 5.000 ms in 50 pieces\n"
+		"              blocked 5.000 ms in 50 pieces, the longest 100.000 us (D), woken by "
+		"swapper? on CPU 0\n"
+		"\n"
+		"+  10.000 ms  ran 10.000 ms on CPU 0\n",
+		"");
+}
+
+/* ---- the slowest of pairs ---------------------------------------------------------------------- */
+
+/* clang-format off */
+#define TIMES "#    Running ms     Waiting ms     Blocked ms     Unknown ms      Absent ms  pair\n"
+
+#define HEAD(n) \
+	"# standard input: the slowest " n " of fsync over 0.016 s\n" \
+	"# lost: nothing\n"
+#define CAUSES "#    Share   Together ms  Pairs  where their time went\n"
+
+#define BY_VICTIM \
+	". fsync by victim 11, from 20.003000000 to 20.014000000:      11.000000 ms\n" \
+	"\n" \
+	"+       0 ns  ran 1.000 ms on CPU 0; 1 sample\n" \
+	"                hot (app)\n" \
+	"                main (app)\n" \
+	"\n" \
+	"+   1.000 ms  " BLOCKED \
+	"\n" \
+	"+   7.000 ms  waited 3.000 ms for CPU 1\n" \
+	"                behind holder 12 3.000 ms\n" \
+	"\n" \
+	"+  10.000 ms  ran 1.000 ms on CPU 1\n"
+
+static const char slowest[] =
+	HEAD("2 of 3 pairs")
+	"# all: 16.400 ms, median 4.882 ms, p99 11.000 ms\n"
+	"# 1 start without an end\n"
+	"# 1 end without a start\n"
+	"#\n"
+	CAUSES
+	"    37.74%       6.000000      1  blocked in lock\n"
+	"    25.16%       4.000000      1  waited for a CPU behind hog 20\n"
+	"    18.87%       3.000000      1  waited for a CPU behind holder 12\n"
+	"    18.24%       2.900000      2  ran\n"
+	"#\n"
+	TIMES
+	"       2.000000       3.000000       6.000000       0.000000       0.000000  1. fsync by victim 11\n"
+	"       0.900000       4.000000       0.000000       0.000000       0.000000  2. fsync by holder 12\n"
+	"\n"
+	"# 1" BY_VICTIM
+	"\n"
+	"# 2. fsync by holder 12, from 20.004600000 to 20.009500000:       4.900000 ms\n"
+	"\n"
+	"+       0 ns  ran 400.000 us on CPU 1\n"
+	"\n"
+	"+ 400.000 us  waited 4.000 ms for CPU 1, preempted\n"
+	"                behind hog 20 4.000 ms\n"
+	"\n"
+	"+   4.400 ms  ran 500.000 us on CPU 1\n";
+
+static const char of_hog[] =
+	HEAD("1 of 1 pair")
+	"# all: 500.000 us, median 500.000 us, p99 500.000 us\n"
+	"#\n"
+	CAUSES
+	"   100.00%       0.500000      1  ran\n"
+	"#\n"
+	TIMES
+	"       0.500000       0.000000       0.000000       0.000000       0.000000  1. fsync by hog 20\n"
+	"\n"
+	"# 1. fsync by hog 20, from 20.006000000 to 20.006500000:       0.500000 ms\n"
+	"\n"
+	"+       0 ns  ran 500.000 us on CPU 1\n";
+
+static const char slowest_json[] =
+	"{\"version\":1,\"file\":\"standard input\",\"span_ns\":16000000,\"lost_events\":0,"
+	"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,"
+	"\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,\"pairs\":3,\"pairs_ns\":16400000,\"p50_ns\":4882432,"
+	"\"p99_ns\":11000000,\"nested\":0,\"unended\":1,\"unstarted\":1,\"untied\":0,\"crowded\":0,"
+	"\"inside\":0,\"kinds\":[\n"
+	"{\"event\":\"syscalls:sys_enter_fsync\",\"pairs\":3,\"ns\":16400000}],"
+	"\"switches\":true,\"whole\":true,\"causes\":[\n"
+	"{\"kind\":\"blocked\",\"ns\":6000000,\"pairs\":1,\"mostly\":1,"
+	"\"function\":\"lock\",\"under\":null,\"page_fault\":false},\n"
+	"{\"kind\":\"waiting\",\"ns\":3000000,\"pairs\":1,\"mostly\":0,"
+	"\"behind\":{\"tid\":12,\"pid\":null,\"comm\":\"holder\"}},\n"
+	"{\"kind\":\"running\",\"ns\":2000000,\"pairs\":1,\"mostly\":0}],\"slowest\":[\n"
+	"{\"event\":\"syscalls:sys_enter_fsync\",\"tid\":11,\"pid\":11,\"comm\":\"victim\","
+	"\"from_ns\":20003000000,\"to_ns\":20014000000,\"unknown_ns\":0,\"running_ns\":2000000,"
+	"\"waiting_ns\":3000000,\"blocked_ns\":6000000,\"absent_ns\":0,\"story\":[\n"
+	"{\"start_ns\":20003000000,\"ns\":1000000,\"running_ns\":1000000,\"running\":1,"
+	"\"samples\":1,\"hottest_samples\":1,"
+	"\"hottest\":[{\"sym\":\"hot\",\"dso\":\"/opt/app\"},{\"sym\":\"main\",\"dso\":\"/opt/app\"}]},\n"
+	"{\"start_ns\":20004000000,\"ns\":6000000,\"blocked_ns\":6000000,\"blocked\":1,"
+	"\"longest_blocked\":{\"start_ns\":20004000000,\"ns\":6000000,\"state\":\"S\","
+	"\"stack\":[{\"sym\":\"lock\",\"dso\":\"/opt/app\"},{\"sym\":\"main\",\"dso\":\"/opt/app\"}],"
+	"\"waker\":{\"context\":\"unknown\",\"name\":\"holder?\"},\"waker_tid\":12,\"waker_stack\":[]}},\n"
+	"{\"start_ns\":20010000000,\"ns\":3000000,\"waiting_ns\":3000000,\"waiting\":1,"
+	"\"behind\":[{\"tid\":12,\"comm\":\"holder\",\"ns\":3000000}],\"behind_others_ns\":0,\"behind_unknown_ns\":0},\n"
+	"{\"start_ns\":20013000000,\"ns\":1000000,\"running_ns\":1000000,\"running\":1}]}]}\n";
+/* clang-format on */
+
+Test(explain, the_slowest_pairs_their_causes_and_their_stories)
+{
+	run_expect(run_cmd(cmd_explain, input(), "explain", "--slowest", "2", "--span", "fsync",
+			   "-", NULL),
+		   CMD_OK, slowest, "");
+}
+
+Test(explain, the_slowest_as_one_json_object)
+{
+	run_expect(run_cmd(cmd_explain, input(), "explain", "--slowest", "1", "--span", "fsync",
+			   "--json", "--depth", "0", "-", NULL),
+		   CMD_OK, slowest_json, "");
+}
+
+static void expect_pairs(const char *span, const char *opt, const char *count)
+{
+	struct run r =
+		run_cmd(cmd_explain, input(), "explain", "--json", "--span", span, opt, "-", NULL);
+
+	cr_assert_eq(r.code, strcmp(count, "\"pairs\":0,") ? CMD_OK : CMD_USAGE);
+	cr_expect(strstr(r.out, count), "--span %s: %s", span, r.out);
+	run_free(&r);
+}
+
+/* Of a thread, a process or a name; of a time those that lie in it. */
+Test(explain, the_slowest_of_what_was_selected)
+{
+	static const char *const ways[] = { "20", "-t20", "-p20", "--comm=h?g" };
+
+	for (size_t k = 0; k < sizeof(ways) / sizeof(ways[0]); k++)
+		run_expect(run_cmd(cmd_explain, input(), "explain", "--span", "fsync", ways[k], "-",
+				   NULL),
+			   CMD_OK, of_hog, "");
+	expect_pairs("fsync", "--time=20.005,20.007", "\"pairs\":1,\"pairs_ns\":500000,");
+	expect_pairs("fsync", "-C1", "\"pairs\":0,");
+}
+
+Test(explain, a_pair_may_be_told_in_several_ways)
+{
+	expect_pairs("f*c", "--no-pager", "\"pairs\":3,");
+	expect_pairs("syscalls:sys_enter_fsync", "--no-pager", "\"pairs\":3,");
+	expect_pairs("syscalls:sys_enter_fsync,syscalls:sys_exit_fsync", "--no-pager",
+		     "\"pairs\":3,");
+	/* of whichever threads: each start gives way to the next until the first end */
+	expect_pairs("syscalls:sys_enter_*,syscalls:sys_exit_*,__syscall_nr", "--no-pager",
+		     "\"pairs\":1,");
+	expect_pairs("poll", "--no-pager", "\"pairs\":0,");
+}
+
+/* Of one call the trace has both kinds of events, those of raw_syscalls first; of another but these. */
+static int input_of_calls(void)
+{
+	const uint64_t t = 20 * RUN_SEC;
+	struct make m;
+
+	make_init(&m, NULL);
+	make_task(&m, t, 11, 11, "worker");
+	for (uint64_t nr = 74; nr <= 75; nr++) {
+		const char *name = nr == 74 ? "fsync" : "fdatasync";
+
+		make_tpsym(&m, t, "raw_syscalls:sys_enter", "id", PROF_TP_SYMBOL, nr, name);
+		make_tpsym(&m, t, "raw_syscalls:sys_exit", "id", PROF_TP_SYMBOL, nr, name);
+	}
+	for (uint64_t k = 1; k < 5; k++) {
+		const uint64_t at = t + k * ms, nr = k < 4 ? 74 : 75;
+
+		MAKE_NUMBERS(&m, at, "raw_syscalls:sys_enter", { PROF_TP_COMMON_PID, 11 },
+			     { "id", nr });
+		if (nr == 74)
+			MAKE_NUMBERS(&m, at + 1, "syscalls:sys_enter_fsync",
+				     { PROF_TP_COMMON_PID, 11 }, { "__syscall_nr", nr });
+		MAKE_NUMBERS(&m, at + 50, "raw_syscalls:sys_exit", { PROF_TP_COMMON_PID, 11 },
+			     { "id", nr });
+		if (nr == 74)
+			MAKE_NUMBERS(&m, at + 71, "syscalls:sys_exit_fsync",
+				     { PROF_TP_COMMON_PID, 11 }, { "__syscall_nr", nr });
+	}
+	return make_done(&m);
+}
+
+Test(explain, a_call_that_two_kinds_of_events_tell_of_counts_once)
+{
+	static const char *const want[][2] = {
+		{ "fsync", "\"pairs\":3,\"pairs_ns\":210," },
+		{ "fdatasync", "\"pairs\":1,\"pairs_ns\":50," },
+		{ "f*sync", "\"pairs\":4,\"pairs_ns\":260," },
+	};
+
+	for (size_t k = 0; k < sizeof(want) / sizeof(want[0]); k++) {
+		struct run r = run_cmd(cmd_explain, input_of_calls(), "explain", "--json", "--span",
+				       want[k][0], "-", NULL);
+
+		run_expect_in(r.out, want[k][1]);
+		run_free(&r);
+	}
+}
+
+/*
+ * Between two threads, and in the middle of what they do: of that it has just its part. Behind whom holder
+ * waited in that part is not kept.
+ */
+Test(explain, a_pair_that_another_thread_ended)
+{
+	struct run r = run_cmd(cmd_explain, input(), "explain", "--span", "JobStart,JobEnd,job",
+			       "-", NULL);
+	const char *story = strstr(r.out, "\n# 1. ");
+
+	cr_assert(story, "%s", r.out);
+	cr_assert_str_eq(story + 1,
+			 "# 1. JobStart job=5 by victim 11, ended by hog 20, from 20.006500000 to "
+			 "20.008000000:       1.500000 ms\n"
+			 "\n"
+			 "+       0 ns  blocked 1.500 ms (S), woken by holder? 12 on CPU 1\n"
+			 "                lock (app)\n"
+			 "                main (app)\n"
+			 "              meanwhile holder 12:\n"
+			 "                waited 1.500 ms for CPU 1, preempted\n");
+	run_free(&r);
+}
+
+Test(explain, pairs_that_are_not_there)
+{
+	run_expect(run_cmd(cmd_explain, input(), "explain", "--span", "read", "-", NULL), CMD_USAGE,
+		   "",
+		   "dial9-prof: explain: no event of read in standard input: was it recorded? "
+		   "(record -e)\n");
+	run_expect(run_cmd(cmd_explain, input(), "explain", "--span", "fsync", "99", "-", NULL),
+		   CMD_USAGE, "",
+		   "dial9-prof: explain: no pair of fsync in standard input in what "
+		   "was selected\n");
+	run_expect(
+		run_cmd(cmd_explain, input(), "explain", "--span", "fsync", "--time", "20.0145,",
+			"-", NULL),
+		CMD_USAGE, "# 1 start without an end\n",
+		"dial9-prof: explain: no pair of fsync in standard input in what was selected\n");
+}
+
+/* An application's own trace behind it, of one boot: it says when, the switches before it say why. */
+Test(explain, pairs_of_one_recording_by_the_switches_of_another)
+{
+	static const char *const ours[] = { "host", "box", "boot_id", "1", "start", "1", NULL },
+				 *const app[] = { "host",    "box", "boot_id", "1",
+						  "service", "app", NULL };
+	const uint64_t t = 20 * RUN_SEC;
+	struct dial9_schema *s[2];
+	const void *data;
+	struct make m, n;
+	struct buf file = { 0 };
+	struct run r;
+	size_t sz;
+
+	make_init(&m, NULL);
+	make_metadata(&m, t, ours);
+	make_clock(&m, t, 1700000000 * RUN_SEC);
+	make_switch(&m, t, 0, "swapper/0", 0, 0, "app", 11);
+	make_switch(&m, t + 4 * ms, 0, "app", 11, 1, "swapper/0", 0);
+	make_waking(&m, t + 9 * ms, 0, 0, "app", 11);
+	make_switch(&m, t + 9 * ms, 0, "swapper/0", 0, 0, "app", 11);
+	make_switch(&m, t + 20 * ms, 0, "app", 11, 1, "swapper/0", 0);
+	make_init(&n, NULL);
+	make_metadata(&n, t, app);
+	make_clock(&n, t, 1700000000 * RUN_SEC);
+	s[0] = MAKE_SCHEMA("RequestStart", { "tid", DIAL9_U32 });
+	s[1] = MAKE_SCHEMA("RequestEnd", { "tid", DIAL9_U32 });
+	for (int k = 0; k < 2; k++) {
+		cr_assert_eq(dial9_enc_begin(n.enc, s[k], t + (k ? 12 : 2) * ms), 0);
+		dial9_enc_put_u64(n.enc, 11);
+		make_end(&n);
+		dial9_schema_free(s[k]);
+	}
+	data = dial9_enc_data(m.enc, &sz);
+	buf_add(&file, data, sz);
+	data = dial9_enc_data(n.enc, &sz);
+	buf_add(&file, data, sz);
+	r = run_cmd(cmd_explain, make_fd(file.data, file.len), "explain", "--span", "RequestStart",
+		    "-", NULL);
+	cr_assert_eq(r.code, CMD_OK, "%s", r.err);
+	run_expect_in(r.out, "       5.000000       0.000000       5.000000       0.000000"
+			     "       0.000000  1. RequestStart by app 11\n");
+	run_free(&r);
+	buf_free(&file);
+	make_fini(&m);
+	make_fini(&n);
+}
+
+/* Of the 4 ms that it waits for CPU 0, two are behind hog, and of the rest the trace tells nothing. */
+Test(explain, behind_whom_it_waited_is_unknown_where_latency_says_so)
+{
+	const uint64_t t = 20 * RUN_SEC;
+	struct run r;
+	struct make m;
+
+	make_init(&m, NULL);
+	make_clock(&m, t, 1700000000 * RUN_SEC);
+	make_task(&m, t, 11, 11, "victim");
+	make_switch(&m, t, 0, "swapper/0", 0, 0, "victim", 11);
+	make_switch(&m, t + 2 * ms, 0, "victim", 11, 0x100, "hog", 20);
+	make_switch(&m, t + 4 * ms, 0, "hog", 20, 1, "other", 30);
+	make_switch(&m, t + 6 * ms, 0, "third", 40, 1, "victim", 11);
+	make_switch(&m, t + 9 * ms, 0, "victim", 11, 1, "swapper/0", 0);
+	r = run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-t", "11", "--worst", "1", "-",
+		    NULL);
+	run_expect_in(
+		r.out,
+		"        2.000 ms  behind hog 20 on CPU 0\n"
+		"        2.000 ms  behind whom the trace does not tell (record with -a or --neighbours)\n");
+	run_free(&r);
+	r = run_cmd(cmd_explain, make_file(&m), "explain", "11", "--time", "20,21", "-", NULL);
+	run_expect_in(
+		r.out,
+		"  behind hog 20 2.000 ms\n"
+		"                behind whom the trace does not tell (record with -a or --neighbours) 2.000 ms\n");
+	run_free(&r);
+	make_fini(&m);
+}
+
+/* clang-format off */
+static const char polled[] =
+	"# standard input: the slowest 1 of 1 pair of poll over 0.010 s\n"
+	"# lost: nothing\n"
+	"# all: 10.000 ms, median 10.000 ms, p99 10.000 ms\n"
+	"#\n"
+	"# the trace has no switches: of what threads did meanwhile it has stacks at best\n"
+	"#        Took ms  pair\n"
+	"      10.000000  1. PollStartEvent by worker 11\n"
+	"\n"
+	"# 1. PollStartEvent by worker 11, from 20.000000000 to 20.010000000:      10.000000 ms\n"
+	"\n"
+	"+   1.000 ms  was sampled; seen again 1.000 ms later\n"
+	"                work (app)\n"
+	"\n"
+	"+   2.000 ms  left its CPU; seen again 7.800 ms later\n"
+	"                lock (app)\n"
+	"                work (app)\n"
+	"\n"
+	"# 1 stack left out, behind which it was seen again at once\n";
+/* clang-format on */
+
+static int input_of_poll(void)
+{
+	const uint64_t t = 20 * RUN_SEC, lock = make_frame(1, 0x110), work = make_frame(1, 0x210);
+	const uint64_t wait[] = { lock, work };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_module(&m, t, 1, "/opt/app", PROF_MODULE_ELF);
+	make_symbol(&m, t, lock, 0, make_frame(1, 0x100), "lock", "", 0);
+	make_symbol(&m, t, work, 0, make_frame(1, 0x200), "work", "", 0);
+	make_task(&m, t, 11, 11, "worker");
+	MAKE_NUMBERS(&m, t, "PollStartEvent", { "worker_id", 3 });
+	MAKE_NUMBERS(&m, t, "WorkerParkEvent", { "worker_id", 3 }, { "tid", 11 });
+	make_sample(&m, t + 1 * ms, 11, 11, PROF_SOURCE_SAMPLE, 0, &work, 1);
+	make_sample(&m, t + 2 * ms, 11, 11, PROF_SOURCE_SWITCH_OUT, 0, wait, 2);
+	make_sample(&m, t + 3 * ms, 12, 12, PROF_SOURCE_SAMPLE, 0, &work, 1);
+	make_sample(&m, t + 98 * ms / 10, 11, 11, PROF_SOURCE_SAMPLE, 0, &lock, 1);
+	MAKE_NUMBERS(&m, t + 10 * ms, "PollEndEvent", { "worker_id", 3 });
+	return make_done(&m);
+}
+
+/* An application's trace by itself: where its threads left their CPUs is known, and not for how long. */
+Test(explain, pairs_of_a_trace_without_switches_have_stacks)
+{
+	struct run r;
+
+	run_expect(run_cmd(cmd_explain, input_of_poll(), "explain", "--span", "poll", "-", NULL),
+		   CMD_OK, polled, "");
+	r = run_cmd(cmd_explain, input_of_poll(), "explain", "--span", "poll", "--json", "-", NULL);
+	run_expect_in(r.out, "\"switches\":false,\"whole\":true,\"causes\":[]");
+	run_expect_in(r.out, "\"story\":[],\"seen\":[\n"
+			     "{\"at_ns\":20001000000,\"off_cpu\":false,\"stack\":["
+			     "{\"sym\":\"work\",\"dso\":\"/opt/app\"}]},\n"
+			     "{\"at_ns\":20002000000,\"off_cpu\":true,");
+	run_free(&r);
+}
+
+Test(explain, nonsense_about_pairs_is_refused)
+{
+	static const struct {
+		const char *words[2], *err;
+	} bad[] = {
+		{ { "--slowest=3" }, "--slowest: of what? (--span fsync, or --span ENTER,EXIT)" },
+		{ { "--span=a,b", "--worst" }, "--worst and --span: one or the other" },
+		{ { "--span=a," }, "--span: want ENTER,EXIT or ENTER,EXIT,FIELD" },
+		{ { "--span=a,b,c,d" }, "--span: want ENTER,EXIT or ENTER,EXIT,FIELD" },
+		{ { "--span=a:b,a:b" }, "--span a:b: one event cannot be both ends" },
+		{ { "--span=a:b" }, "--span a:b: which event ends it? (--span ENTER,EXIT)" },
+		{ { "--span=a,b,c", "--span=a,b,d" },
+		  "--span: one field for all pairs, not both c and d" },
+		{ { "--comm=a" }, "--comm, --cgroup and -C choose among the pairs of --span" },
+	};
+	char err[256];
+
+	for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
+		snprintf(err, sizeof(err), "dial9-prof: explain: %s\n", bad[k].err);
+		run_expect(run_cmd(cmd_explain, input(), "explain", bad[k].words[0],
+				   bad[k].words[1] ? bad[k].words[1] : "--no-pager", "-", NULL),
+			   CMD_USAGE, "", err);
+	}
+	run_expect(run_cmd(cmd_explain, input(), "explain", "--span=a,b", "--slowest=1001", NULL),
+		   CMD_USAGE, "",
+		   "dial9-prof: explain: --slowest 1001: want a number from 1 to 1000\n");
+}

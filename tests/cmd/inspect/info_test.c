@@ -1,0 +1,661 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What `info` prints, to the byte, of run_make_app()'s trace. */
+#include "tests/cmd/run_cmd.h"
+
+#include "base/buf.h"
+
+/* clang-format off */
+static const char text[] = "trace           standard input\n"
+		  "format          dial9 0.3\n"
+		  "host            box\n"
+		  "kernel          Linux 6.18.0\n"
+		  "command         dial9-prof -p 10\n"
+		  "sampled by      cpu-clock at 99 Hz\n"
+		  "flavour         mint\n"
+		  "start           2023-11-14 22:13:20.000 +0000\n"
+		  "span            4.000000 s (10.000000 to 14.000000)\n"
+		  "events          33 in 2.6 kB (80.2 B/event), 1 segment\n"
+		  "stacks          8 samples, 1 of switches out\n"
+		  "account         produced 13 = written 10 + lost 3\n"
+		  "lost            3 events that found no room (ring_full), between 13.000005 and 13.000007\n"
+		  "written here    2 of these 10: the account is of the whole recording, and the others are in no file that was read\n"
+		  "overhead        BPF 0.50% + recorder 1.50% of one CPU over 2.0 s (0.20% at real-time priority), then 0.25 s of CPU time for the end; 1000 ns a BPF run; memory 5.0 MB, fullest ring 65.5 kB\n"
+		  "\n"
+		  "     Bytes  B/event         Count  Event\n"
+		  "     425 B     47.2             9  CpuSampleEvent\n"
+		  "     186 B    186.0             1  SegmentMetadataEvent\n"
+		  "     182 B     30.3             6  SymbolTableEntry\n"
+		  "     142 B     20.3             7  TracepointSymbol\n"
+		  "      95 B     31.7             3  ModuleEvent\n"
+		  "      60 B     30.0             2  TaskEvent\n"
+		  "      44 B     44.0             1  RecorderStats\n"
+		  "      25 B     25.0             1  LostEvents\n"
+		  "      21 B     21.0             1  sched:sched_switch\n"
+		  "      15 B     15.0             1  ClockSyncEvent\n"
+		  "      15 B     15.0             1  sched:sched_waking\n"
+		  "    1.4 kB        -             -  (headers, schemas, pools, resets)\n"
+		  "\n"
+		  "Addresses without a name, by module:\n"
+		  "  1 of 1  /lib/libc.so.6: unknown: the trace does not say\n";
+
+static const char json[] = "{\"version\":1,\"file\":\"standard input\",\"level\":\"0.3\",\"level_features\":[],\"torn\":false,\"newer\":false,\"segments\":1,\"events\":33,\"bytes\":2645,\"overhead_bytes\":1435,\"samples\":8,\"switch_stacks\":1,\"metadata\":{\"host\":\"box\",\"kernel\":\"Linux 6.18.0\",\"command_line\":\"dial9-prof -p 10\",\"sample_event\":\"cpu-clock\",\"sample_hz\":\"99\",\"sample_period_ns\":\"10101010\",\"flavour\":\"mint\"},\"first_ns\":10000000000,\"last_ns\":14000000000,\"start_realtime_ns\":1700000000000000000,\"lost\":[{\"kind\":\"ring_full\",\"count\":3,\"first_ns\":13000005000,\"last_ns\":13000007000}],\"account\":{\"verdict\":\"balanced\",\"lost_events\":3,\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0},\"stats\":{\"elapsed_ns\":2000000000,\"produced\":13,\"written\":10,\"lost\":3,\"under_way\":0,\"written_here\":2,\"balanced\":true,\"samples\":20,\"bpf_ns\":10000000,\"bpf_runs\":10000,\"cpu_ns\":30000000,\"realtime_ns\":4000000,\"end_cpu_ns\":250000000,\"rss_bytes\":5000000,\"ring_fill_max_bytes\":65536,\"bytes_written\":123456},\"types\":[{\"name\":\"CpuSampleEvent\",\"events\":9,\"bytes\":425},{\"name\":\"SegmentMetadataEvent\",\"events\":1,\"bytes\":186},{\"name\":\"SymbolTableEntry\",\"events\":6,\"bytes\":182},{\"name\":\"TracepointSymbol\",\"events\":7,\"bytes\":142},{\"name\":\"ModuleEvent\",\"events\":3,\"bytes\":95},{\"name\":\"TaskEvent\",\"events\":2,\"bytes\":60},{\"name\":\"RecorderStats\",\"events\":1,\"bytes\":44},{\"name\":\"LostEvents\",\"events\":1,\"bytes\":25},{\"name\":\"sched:sched_switch\",\"events\":1,\"bytes\":21},{\"name\":\"ClockSyncEvent\",\"events\":1,\"bytes\":15},{\"name\":\"sched:sched_waking\",\"events\":1,\"bytes\":15}],\"modules\":[{\"path\":\"/lib/libc.so.6\",\"build_id\":\"2f6c69622f6c6962632e736f2e36\",\"addresses\":1,\"unnamed\":1,\"status\":null,\"detail\":null},{\"path\":\"/opt/app/bin/app\",\"build_id\":\"2f6f70742f6170702f62696e2f617070\",\"addresses\":3,\"unnamed\":0,\"status\":null,\"detail\":null},{\"path\":\"[kernel.kallsyms]\",\"build_id\":\"5b6b65726e656c2e6b616c6c73796d735d\",\"addresses\":1,\"unnamed\":0,\"status\":null,\"detail\":null}],\"workers\":{\"crashed\":0,\"hung\":0}}\n";
+/* clang-format on */
+
+static struct run run_app(const char *a, const char *b)
+{
+	struct make m;
+	struct run r;
+
+	setenv("TZ", "UTC0", 1);
+	run_make_app(&m);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", a, b, NULL);
+	make_fini(&m);
+	return r;
+}
+
+Test(info, everything_in_text)
+{
+	run_expect(run_app(NULL, NULL), 0, text, "");
+}
+
+Test(info, colours_mark_what_was_lost)
+{
+	struct run r = run_app("--color", NULL);
+
+	run_expect_in(r.out, "\n\033[1;33mlost            3 events that found no room (ring_full), "
+			     "between 13.000005 and 13.000007\033[0m\n");
+	cr_expect(strchr(r.out, '\033') && !strchr(strstr(r.out, "\033[0m") + 4, '\033'));
+	run_free(&r);
+}
+
+Test(info, everything_in_json)
+{
+	run_expect(run_app("--json", NULL), 0, json, "");
+}
+
+Test(info, schemas_and_modules_when_asked)
+{
+	struct run r = run_app("--schemas", "--modules");
+
+	cr_assert(strstr(r.out,
+			 "\n       3  [kernel.kallsyms]  5b6b65726e656c2e6b616c6c73796d735d\n"));
+	cr_assert(strstr(r.out,
+			 "\n  ModuleEvent  {module_id Varint, path PooledString, build_id Bytes, "
+			 "kind U8}\n"));
+	cr_assert(strstr(r.out, "thread_name PooledString?, callchain Stack"));
+	run_free(&r);
+}
+
+Test(info, an_account_that_does_not_balance_is_called_out)
+{
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_figures(&m, 1, 100, 90, 9, true);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
+	cr_assert(strstr(r.out, "produced 100 = written 90 + lost 9  (DOES NOT ADD UP)\n"));
+	run_free(&r);
+	make_fini(&m);
+}
+
+Test(info, a_torn_tail_is_told)
+{
+	const char *data;
+	struct make m;
+	struct run r;
+	size_t sz;
+
+	run_make_app(&m);
+	data = dial9_enc_data(m.enc, &sz);
+	r = run_cmd(cmd_info, make_fd(data, sz - 1), "info", "-", NULL);
+	cr_assert_eq(r.code, 0);
+	cr_assert(strstr(r.out, "the end is cut off"));
+	run_free(&r);
+	make_fini(&m);
+}
+
+Test(info, figures_before_the_end_are_an_open_account)
+{
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_figures(&m, 1, 1314, 0, 1, false);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
+	run_expect_in(r.out, "account         open: the file ends before its last RecorderStats; "
+			     "so far produced 1,314, written 0, lost 1, under way 1,313\n");
+	cr_expect_null(strstr(r.out, "DOES NOT ADD UP"));
+	run_free(&r);
+	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
+	run_expect_in(r.out, "\"account\":{\"verdict\":\"open\",");
+	run_free(&r);
+	make_fini(&m);
+}
+
+static struct run run_segments(const char *option, struct make *m, size_t cnt)
+{
+	struct buf all = { 0 };
+	const char *data;
+	struct run r;
+	size_t sz;
+
+	for (size_t i = 0; i < cnt; i++) {
+		data = dial9_enc_data(m[i].enc, &sz);
+		buf_add(&all, data, sz);
+	}
+	r = run_cmd(cmd_info, make_fd(all.data, all.len), "info", "-", option, NULL);
+	for (size_t i = 0; i < cnt; i++)
+		make_fini(&m[i]);
+	buf_free(&all);
+	return r;
+}
+
+Test(info, a_last_file_without_figures_does_not_get_those_of_the_one_before_it)
+{
+	for (int events = 0; events < 2; events++) {
+		struct make m[2];
+		struct run r;
+
+		run_make_segment(&m[0], 1000, 3, (const uint64_t[]){ 5, 3, 1, 2 });
+		run_make_segment(&m[1], 2000, events, NULL);
+		r = run_segments(NULL, m, 2);
+		run_expect_in(r.out, "account         open: the file ends before its last "
+				     "RecorderStats; so far produced 5, written 3, lost 1, under "
+				     "way 1\n");
+		if (events)
+			run_expect_in(r.out, "written here    4, those after the last "
+					     "RecorderStats too\n");
+		run_free(&r);
+	}
+}
+
+Test(info, figures_of_one_file_of_several_are_told_apart)
+{
+	struct make m[2];
+	struct run r;
+
+	run_make_segment(&m[0], 1000, 2, (const uint64_t[]){ 11857, 11353, 0, 2 });
+	r = run_segments(NULL, m, 1);
+	run_expect_in(
+		r.out,
+		"account         whole, one file of several; from the start of the recording "
+		"to its end produced 11,857, written 11,353, lost 0, under way 504\n"
+		"lost            nothing\n"
+		"written here    2 of these 11,353: the account is of the whole recording, and "
+		"the others are in no file that was read\n");
+	run_free(&r);
+	run_make_segment(&m[0], 1000, 1, (const uint64_t[]){ 9, 8, 0, 2 });
+	run_make_segment(&m[1], 2000, 1, (const uint64_t[]){ 10, 9, 1, 1 });
+	r = run_segments(NULL, m, 2);
+	run_expect_in(r.out, "account         produced 10 = written 9 + lost 1\n"
+			     "lost            nothing\n"
+			     "written here    2 of these 9: ");
+	run_free(&r);
+	run_make_segment(&m[0], 1000, 1, (const uint64_t[]){ 9, 7, 1, 2 });
+	r = run_segments("--json", m, 1);
+	run_expect_in(r.out, ",\"under_way\":1,\"written_here\":1,\"balanced\":false");
+	run_free(&r);
+}
+
+Test(info, a_pause_is_no_loss_and_is_told_with_how_long_it_was)
+{
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_switch(&m, 1, 0, "a", 11, 1, "b", 12);
+	make_lost(&m, 1, "paused", 1, 1000000000, 1500000000);
+	make_lost(&m, 1, "paused", 1, 3000000000, 3250000000);
+	make_lost(&m, 1, "not_kept", 1, 4000000000, 4250000000);
+	make_stats(&m, 1, 5, 0);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
+	run_expect_in(r.out, "lost            nothing\n"
+			     "paused          2 times on purpose, 0.750000 s in all, between "
+			     "1.000000 and 3.250000\n"
+			     "not kept        1 stretch between snapshots, 0.250000 s in all, "
+			     "between 4.000000 and 4.250000\n");
+	run_free(&r);
+	r = run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-", NULL);
+	run_expect_in(r.out, "# lost: nothing; 3 stretches left out on purpose\n");
+	run_free(&r);
+	make_fini(&m);
+}
+
+Test(info, stacks_that_were_left_out_are_told_and_not_lost)
+{
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_switch(&m, 1, 0, "a", 11, 1, "b", 12);
+	make_lost(&m, 1, "stacks_thinned", 1234, 1000000000, 1500000000);
+	make_lost(&m, 1, "stacks_thinned", 1, 3000000000, 3250000000);
+	make_stats(&m, 1, 5, 0);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
+	run_expect_in(r.out,
+		      "lost            nothing\n"
+		      "left out        1,235 stacks of events that are there, while a buffer "
+		      "filled up (stacks_thinned), between 1.000000 and 3.250000\n");
+	run_free(&r);
+	r = run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-", NULL);
+	run_expect_in(r.out, "# lost: nothing; 1,235 stacks left out\n");
+	run_free(&r);
+	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
+	run_expect_in(r.out, "\"lost_events\":0,\"lost_samples\":0,");
+	run_expect_in(r.out, "\"stacks_left_out\":1235}");
+	run_free(&r);
+	make_fini(&m);
+}
+
+Test(info, says_up_to_how_many_events_were_lost_where_not_all_were_wanted)
+{
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_lost(&m, 1, "nested_at_most", 21, 1000000000, 2000000000);
+	make_lost(&m, 1, "sample_ring_full", 1, 1000000000, 2000000000);
+	make_stats(&m, 1, 50, 21);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
+	run_expect_in(r.out,
+		      "account         produced up to 50 = written 29 + lost up to 21\n"
+		      "lost            up to 21 events inside another event's program, if they "
+		      "were of those to be recorded (nested_at_most), between ");
+	run_free(&r);
+	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
+	run_expect_in(r.out, "\"lost_events\":21,");
+	run_expect_in(r.out, ",\"lost_events_at_most\":21}");
+	run_free(&r);
+	make_switch(&m, 1, 0, "a", 11, 1, "b", 12);
+	r = run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-", NULL);
+	run_expect_in(r.out, "# lost: up to 21 events and 1 sample (see");
+	run_free(&r);
+	make_fini(&m);
+}
+
+Test(info, side_band_records_are_not_events)
+{
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_lost(&m, 1, "sideband", 1687, 1000000000, 2000000000);
+	make_lost(&m, 1, "sideband_stalled", 1, 1000000000, 3000000000);
+	make_lost(&m, 1, "sideband_doubt", 12, 1000000000, 3000000000);
+	make_stats(&m, 1, 5, 0);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
+	run_expect_in(r.out,
+		      "lost            nothing\n"
+		      "side-band       1,687 records, 1 stall, 12 stacks in doubt: names of some "
+		      "processes may be missing or wrong\n"
+		      "                1,687 records that the kernel dropped (sideband), between "
+		      "1.000000 and 2.000000\n"
+		      "                1 stall of reading a CPU's records (sideband_stalled), "
+		      "between 1.000000 and 3.000000\n"
+		      "                12 stacks named by mappings that may have changed "
+		      "(sideband_doubt), between 1.000000 and 3.000000\n");
+	run_free(&r);
+	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
+	run_expect_in(
+		r.out,
+		"\"account\":{\"verdict\":\"balanced\",\"lost_events\":0,"
+		"\"lost_samples\":0,\"lost_sideband\":1687,\"sideband_stalls\":1,"
+		"\"doubtful_stacks\":12,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0}");
+	run_free(&r);
+	make_fini(&m);
+}
+
+/* Told from a twentieth of the time on; the output at all. */
+static void expect_waits(const uint64_t values[3], const char *told, const char *in_json)
+{
+	const struct dial9_field fields[] = {
+		{ "elapsed_ns", DIAL9_VARINT },
+		{ "waited_ns", DIAL9_VARINT },
+		{ "output_full_ns", DIAL9_VARINT },
+	};
+	struct dial9_schema *schema;
+	struct make m;
+	struct run r;
+	size_t i;
+
+	make_init(&m, NULL);
+	cr_assert_eq(dial9_schema_new("RecorderStats", true, fields, 3, &schema), 0);
+	dial9_enc_begin(m.enc, schema, 5);
+	for (i = 0; i < 3; i++)
+		dial9_enc_put_u64(m.enc, values[i]);
+	make_end(&m);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
+	run_expect_in(r.out, told);
+	run_free(&r);
+	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
+	run_expect_in(r.out, in_json);
+	run_free(&r);
+	dial9_schema_free(schema);
+	make_fini(&m);
+}
+
+Test(info, says_what_made_the_recorder_late)
+{
+	expect_waits((uint64_t[]){ 20000000000, 1000000000, 0 },
+		     "of one CPU over 20.0 s; waited 1.0 s for a CPU; memory",
+		     ",\"waited_ns\":1000000000,\"output_full_ns\":0}");
+	expect_waits((uint64_t[]){ 20000000000, 900000000, 2500000000 },
+		     "of one CPU over 20.0 s; the output was behind for 2.5 s; memory",
+		     ",\"waited_ns\":900000000,\"output_full_ns\":2500000000}");
+}
+
+Test(info, says_how_stacks_were_unwound_and_what_there_was_no_room_for)
+{
+	const struct dial9_field fields[] = {
+		{ "elapsed_ns", DIAL9_VARINT },
+		{ "unwind_tables", DIAL9_VARINT },
+		{ "unwind_evicted", DIAL9_VARINT },
+		{ "unwind_tables_left_out", DIAL9_VARINT },
+		{ "unwind_bytes", DIAL9_VARINT },
+		{ "unwind_lists", DIAL9_VARINT },
+		{ "unwind_lists_left_out", DIAL9_VARINT },
+		{ "unwind_modules_left_out", DIAL9_VARINT },
+		{ "kernel_stacks_walked", DIAL9_VARINT },
+		{ "kernel_stacks_helped", DIAL9_VARINT },
+		{ "user_stacks_reused", DIAL9_VARINT },
+		{ "stacks_compared", DIAL9_VARINT },
+		{ "stacks_differing", DIAL9_VARINT },
+	};
+	const uint64_t values[] = { 1000000000, 53,    2,  3,	9600000, 1650, 1,
+				    4,		99000, 12, 345, 6789,	 1 };
+	struct dial9_schema *schema;
+	struct make m;
+	struct run r;
+	size_t i;
+
+	make_init(&m, NULL);
+	cr_assert_eq(dial9_schema_new("RecorderStats", true, fields, 13, &schema), 0);
+	dial9_enc_begin(m.enc, schema, 5);
+	for (i = 0; i < 13; i++)
+		dial9_enc_put_u64(m.enc, values[i]);
+	make_end(&m);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
+	run_expect_in(r.out,
+		      "unwinding       53 tables, 9.6 MB now, 2 made way, no room for 3 "
+		      "tables, no room for 1 list, no room for 4 modules; 1,650 lists of "
+		      "mappings\n"
+		      "kernel stacks   99,000 walked, 12 by the kernel's helper; 6,789 compared, "
+		      "1 different\n");
+	run_free(&r);
+	r = run_cmd(cmd_info, make_file(&m), "info", "--json", "-", NULL);
+	run_expect_in(r.out, ",\"unwind_tables\":53,\"unwind_evicted\":2,"
+			     "\"unwind_tables_left_out\":3,\"unwind_bytes\":9600000,"
+			     "\"unwind_lists\":1650,\"unwind_lists_left_out\":1,"
+			     "\"unwind_modules_left_out\":4,"
+			     "\"kernel_stacks_walked\":99000,\"kernel_stacks_helped\":12,"
+			     "\"user_stacks_reused\":345,\"stacks_compared\":6789,"
+			     "\"stacks_differing\":1}");
+	run_free(&r);
+	dial9_schema_free(schema);
+	make_fini(&m);
+}
+
+/* One address without a name in each module, and what the trace says of the module. */
+static struct run run_statuses(const char *option, bool with_status, bool closed)
+{
+	static const char *const words[] = { "named",  "stripped",  "gone",	 "replaced",
+					     "denied", "not_elf",   "gave_up",	 "crashed",
+					     "hung",   "no_answer", "pending",	 "anonymous",
+					     "no_map", "forgotten", "not_asked", "no_worker",
+					     "new" };
+	struct make m;
+	struct run r;
+	char path[32];
+
+	make_init(&m, NULL);
+	for (uint32_t i = 0; i < 17; i++) {
+		const uint64_t at = make_frame(i + 1, 0x10);
+
+		snprintf(path, sizeof(path), "/lib/%s", words[i]);
+		make_module(&m, 1, i + 1, path, i == 11 ? PROF_MODULE_ANON : PROF_MODULE_ELF);
+		make_sample(&m, 2, 1, 1, PROF_SOURCE_SAMPLE, 0, &at, 1);
+		make_label(&m, 3, at, "[lib]");
+		if (with_status && i < 16)
+			make_status(&m, 3, i + 1, "pending", "");
+		if (with_status)
+			make_status(&m, 3, i + 1, words[i], i == 6 ? "2 s of CPU time" : "");
+	}
+	if (closed)
+		make_stats(&m, 4, 0, 0);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", option, NULL);
+	make_fini(&m);
+	return r;
+}
+
+Test(info, unnamed_addresses_have_the_cause_that_the_trace_gives)
+{
+	static const char *const lines[] = {
+		"/lib/named: the file has symbols, but none at these addresses: its debug symbols may name them",
+		"/lib/stripped: the file has no symbols: install its debug symbols",
+		"/lib/gone: the file was gone before it could be read",
+		"/lib/replaced: the file had been replaced by another build",
+		"/lib/denied: no permission to read the file",
+		"/lib/not_elf: the file is no ELF file",
+		"/lib/gave_up: reading its debug information reached a limit (2 s of CPU time)",
+		"/lib/crashed: the symbol worker crashed over the file",
+		"/lib/hung: the symbol worker hung over the file and was killed",
+		"/lib/no_answer: opening the file never returned",
+		"/lib/pending: the recording ended before its names were read",
+		"/lib/anonymous: memory without a file",
+		"/lib/no_map: code made at run time, and no perf map from its program",
+		"/lib/forgotten: forgotten to stay below --mem-max",
+		"/lib/not_asked: not looked up: there was more code than names are sought for",
+		"/lib/no_worker: no process was left to read the file",
+		"/lib/new: new",
+	};
+	struct run r = run_statuses("--modules", true, true);
+	char want[128];
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		snprintf(want, sizeof(want), "  1 of 1  %s\n", lines[i]);
+		cr_expect(strstr(r.out, want), "no %sin %s", want, r.out);
+	}
+	run_expect_in(r.out,
+		      "symbol worker   crashed over 1 file, hung over 1 file; a new one read "
+		      "the others\n");
+	run_free(&r);
+	r = run_statuses("--json", true, true);
+	run_expect_in(r.out, "\"addresses\":1,\"unnamed\":1,\"status\":\"gave_up\",\"detail\":"
+			     "\"2 s of CPU time\"}");
+	cr_expect(strstr(r.out, "\"workers\":{\"crashed\":1,\"hung\":1}"));
+	run_free(&r);
+}
+
+Test(info, what_a_trace_does_not_say_of_a_module_is_unknown)
+{
+	struct run r = run_statuses("--modules", false, false);
+
+	run_expect_in(r.out, "/lib/named: unknown: the trace does not say\n");
+	run_expect_in(r.out, "/lib/anonymous: memory without a file\n");
+	cr_expect_null(strstr(r.out, "symbol worker"));
+	run_free(&r);
+	r = run_statuses("--modules", false, true);
+	run_expect_in(r.out, "/lib/named: unknown: the trace does not say\n");
+	run_free(&r);
+}
+
+Test(info, recordings_from_before_there_was_a_status_say_so)
+{
+	const uint64_t at = make_frame(1, 0x10);
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_module(&m, 1, 1, "/lib/a", PROF_MODULE_ELF);
+	make_sample(&m, 2, 1, 1, PROF_SOURCE_SAMPLE, 0, &at, 1);
+	MAKE_NUMBERS(&m, 3, "RecorderStats", { "produced", 0 });
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
+	run_expect_in(r.out, "/lib/a: unknown: recorded by an older version\n");
+	run_free(&r);
+	make_fini(&m);
+}
+
+Test(info, a_file_that_ends_early_has_not_told_of_every_module)
+{
+	const uint64_t at[] = { make_frame(1, 0x10), make_frame(2, 0x10), make_frame(3, 0x10) };
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_module(&m, 1, 1, "/lib/a", PROF_MODULE_ELF);
+	make_module(&m, 1, 2, "/lib/b", PROF_MODULE_ELF);
+	make_sample(&m, 2, 1, 1, PROF_SOURCE_SAMPLE, 0, at, 3);
+	make_status(&m, 3, 1, "stripped", "");
+	make_figures(&m, 4, 1, 0, 0, false);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
+	run_expect_in(r.out, "/lib/b: unknown: the file ends before it is told\n");
+	run_expect_in(r.out, "  1 of 1  [unknown]: in no mapping that is known\n");
+	run_free(&r);
+	make_fini(&m);
+}
+
+/* Code made at run time by several processes: a line for each cause, and one in the list of modules. */
+Test(info, modules_of_one_name_share_a_line)
+{
+	struct make m;
+	const char *at;
+	struct run r;
+
+	make_init(&m, NULL);
+	for (uint32_t i = 1; i <= 3; i++) {
+		const uint64_t frame = make_frame(i, 0x10);
+
+		make_module(&m, 1, i, "[anon]", PROF_MODULE_ANON);
+		make_sample(&m, 2, 1, 1, PROF_SOURCE_SAMPLE, 0, &frame, 1);
+		make_status(&m, 3, i, i == 2 ? "one" : "other", "");
+	}
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", "--modules", NULL);
+	run_expect_in(r.out, "  2 of 2  [anon]: other\n  1 of 1  [anon]: one\n");
+	at = strstr(r.out, "\nModules:\n       1  [anon]  ");
+	cr_assert(at, "%s", r.out);
+	cr_expect_null(strstr(at, "\n       2  "), "%s", r.out);
+	run_free(&r);
+	make_fini(&m);
+}
+
+/* Modules 1 to cnt, of which the first has the most addresses without a name. */
+static void make_unnamed(struct make *m, uint32_t cnt, const char *dir)
+{
+	uint64_t frames[32];
+	char path[256];
+
+	for (uint32_t i = 1; i <= cnt; i++) {
+		for (uint32_t k = 0; k <= cnt - i; k++)
+			frames[k] = make_frame(i, 0x10 * (k + 1));
+		snprintf(path, sizeof(path), "%s/lib%u.so", dir, i);
+		make_module(m, 1, i, path, PROF_MODULE_ELF);
+		make_sample(m, 2, 1, 1, PROF_SOURCE_SAMPLE, 0, frames, cnt - i + 1);
+	}
+}
+
+Test(info, of_many_modules_without_names_the_worst_are_listed)
+{
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_unnamed(&m, 12, "/usr/lib");
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
+	run_expect_in(r.out, "module:\n  12 of 12  /usr/lib/lib1.so: unknown");
+	run_expect_in(r.out, "  3 of 3  /usr/lib/lib10.so: unknown: the trace does not say\n"
+			     "  and 2 more (--modules)\n");
+	cr_expect_null(strstr(r.out, "lib11"));
+	run_free(&r);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", "--modules", NULL);
+	run_expect_in(r.out, "  1 of 1  /usr/lib/lib12.so: unknown");
+	cr_expect_null(strstr(r.out, " more ("));
+	run_free(&r);
+	make_fini(&m);
+}
+
+Test(info, ten_modules_without_names_are_all_listed)
+{
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_unnamed(&m, 10, "/usr/lib");
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
+	run_expect_in(r.out, "  1 of 1  /usr/lib/lib10.so: unknown");
+	cr_expect_null(strstr(r.out, " more ("));
+	run_free(&r);
+	make_fini(&m);
+}
+
+Test(info, a_long_path_keeps_its_end)
+{
+	static const char dir[] = "/home/somebody/src/a-project-with-a-name/target/release/deps";
+	char whole[128];
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_unnamed(&m, 1, dir);
+	snprintf(whole, sizeof(whole), "  1 of 1  %s/lib1.so: ", dir);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", NULL);
+	run_expect_in(r.out, "  1 of 1  …/target/release/deps/lib1.so: unknown");
+	run_free(&r);
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", "--modules", NULL);
+	run_expect_in(r.out, whole);
+	run_free(&r);
+	make_fini(&m);
+}
+
+/* A snapshot's reasons, one of which is of a thread that the trace introduces. */
+static struct run run_triggers(unsigned int cnt, const char *option)
+{
+	struct dial9_schema *s =
+		MAKE_SCHEMA(PROF_EV_TRIGGER, { PROF_F_REASON, DIAL9_POOLED_STRING },
+			    { PROF_F_EVENT, DIAL9_POOLED_STRING }, { PROF_F_PID, DIAL9_U32 },
+			    { PROF_F_TID, DIAL9_U32 }, { PROF_F_DURATION_NS, DIAL9_VARINT },
+			    { PROF_F_TOO_SOON, DIAL9_VARINT });
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_task(&m, 1000, 10, 11, "pool");
+	for (unsigned int i = 0; i < cnt; i++) {
+		dial9_enc_begin(m.enc, s, 2000 + i);
+		make_str(&m, i ? PROF_TRIGGER_END : PROF_TRIGGER_RUNQ);
+		make_str(&m, "");
+		dial9_enc_put_u64(m.enc, i ? 0 : 10);
+		dial9_enc_put_u64(m.enc, i ? 0 : 11);
+		dial9_enc_put_u64(m.enc, i ? 0 : 5000);
+		dial9_enc_put_u64(m.enc, i ? 3 : 0);
+		make_end(&m);
+	}
+	r = run_cmd(cmd_info, make_file(&m), "info", "-", option, NULL);
+	dial9_schema_free(s);
+	make_fini(&m);
+	return r;
+}
+
+Test(info, triggers_are_told_in_text_and_in_json)
+{
+	struct run r = run_triggers(2, NULL);
+
+	run_expect_in(r.out, "\ntrigger         runq 5.000 us of thread 11 (pool) at 0.000002\n"
+			     "                end at 0.000002\n"
+			     "                3 came too soon after a snapshot and asked for none "
+			     "(--rearm)\n");
+	run_free(&r);
+	r = run_triggers(2, "--json");
+	run_expect_in(r.out,
+		      ",\"triggers\":{\"count\":2,\"too_soon\":3,\"first\":[{\"ts_ns\":2000,"
+		      "\"reason\":\"runq\",\"duration_ns\":5000,\"tid\":11,"
+		      "\"comm\":\"pool\"},{\"ts_ns\":2001,\"reason\":\"end\"}]},\"types\":[");
+	run_free(&r);
+	r = run_triggers(17, "--json");
+	run_expect_in(r.out, ",\"triggers\":{\"count\":17,\"too_soon\":48,\"first\":[");
+	run_expect_in(r.out, "{\"ts_ns\":2015,\"reason\":\"end\"}]},\"types\":[");
+	run_free(&r);
+	r = run_triggers(0, "--json");
+	cr_expect_null(strstr(r.out, "triggers"), "%s", r.out);
+	run_free(&r);
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What `check` prints of findings that are made up here; those of a machine are tested with root. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/record/check.h"
+
+#define GOOD                                                                                       \
+	{                                                                                          \
+		.name = "tracefs", .state = CHECK_GOOD, .detail = (char *)"mounted"                \
+	}
+#define SAMPLER                                                                                    \
+	{                                                                                          \
+		.name = "sampling clock", .state = CHECK_LESS, .detail = (char *)"none",           \
+		.option = "--no-samples", .costs = "no CPU samples"                                \
+	}
+#define CAP(cap, mended)                                                                           \
+	{                                                                                          \
+		.name = cap, .state = CHECK_BAD, .detail = (char *)"not there",                    \
+		.costs = "nothing can be recorded", .mend = (char *)(mended)                       \
+	}
+
+static void expect(void (*print)(const struct check *), struct check_row *rows, size_t cnt,
+		   const char *want)
+{
+	const struct check check = { .rows = rows, .cnt = cnt };
+	int saved = dup(STDOUT_FILENO);
+	FILE *said = tmpfile();
+	char text[2048];
+
+	fflush(stdout);
+	dup2(fileno(said), STDOUT_FILENO);
+	print(&check);
+	fflush(stdout);
+	dup2(saved, STDOUT_FILENO);
+	close(saved);
+	rewind(said);
+	text[fread(text, 1, sizeof(text) - 1, said)] = '\0';
+	fclose(said);
+	cr_expect_str_eq(text, want, "%s", text);
+}
+
+Test(check, what_can_be_done_without_is_no_reason_not_to_start)
+{
+	struct check_row rows[] = { GOOD, SAMPLER };
+
+	expect(check_print_text, rows, 1,
+	       "ok       tracefs                mounted\n"
+	       "A recording can start.\n");
+	expect(check_print_text, rows, 2,
+	       "ok       tracefs                mounted\n"
+	       "less     sampling clock         none\n"
+	       "         without it: no CPU samples\n"
+	       "A recording can start with --no-samples.\n");
+	expect(check_print_json, rows, 2,
+	       "{\"can_record\":true,\"checks\":[{\"state\":\"ok\",\"name\":\"tracefs\",\"detail\":"
+	       "\"mounted\",\"option\":null,\"costs\":null,\"mend\":null},{\"state\":\"less\","
+	       "\"name\":\"sampling clock\",\"detail\":\"none\",\"option\":\"--no-samples\",\"costs\":"
+	       "\"no CPU samples\",\"mend\":null}]}\n");
+}
+
+Test(check, a_command_that_mends_several_things_is_printed_once)
+{
+	struct check_row rows[] = { CAP("CAP_A", "sudo setcap x"),
+				    GOOD,
+				    SAMPLER,
+				    CAP("CAP_B", "sudo setcap x"),
+				    CAP("CAP_C", "sudo"),
+				    CAP("CAP_D", "sudo") };
+
+	expect(check_print_text, rows, 6,
+	       "missing  CAP_A                  not there\n"
+	       "         without it: nothing can be recorded\n"
+	       "         fix: sudo setcap x\n"
+	       "ok       tracefs                mounted\n"
+	       "less     sampling clock         none\n"
+	       "         without it: no CPU samples\n"
+	       "missing  CAP_B                  not there\n"
+	       "         without it: nothing can be recorded\n"
+	       "         fix: the same command\n"
+	       "missing  CAP_C                  not there\n"
+	       "         without it: nothing can be recorded\n"
+	       "         fix: sudo\n"
+	       "missing  CAP_D                  not there\n"
+	       "         without it: nothing can be recorded\n"
+	       "         fix: sudo\n"
+	       "No recording can start.\n");
+	expect(check_print_json, rows + 3, 1,
+	       "{\"can_record\":false,\"checks\":[{\"state\":\"missing\",\"name\":\"CAP_B\",\"detail\":"
+	       "\"not there\",\"option\":null,\"costs\":\"nothing can be recorded\",\"mend\":"
+	       "\"sudo setcap x\"}]}\n");
+}

@@ -1,0 +1,665 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `symbolize`: places get the names that addr2line has for them, wherever the file is that has them, and from no
+ * other file.
+ */
+#include "tests/cmd/symbolize_run.h"
+
+#include "tests/support/debug_server.h"
+#include "symbol/elf/debuginfod.h"
+
+#include <sched.h>
+
+TestSuite(symbolize, .timeout = 100);
+
+/* ---- names ------------------------------------------------------------------------------------- */
+
+Test(symbolize, every_place_has_the_functions_and_lines_that_addr2line_says)
+{
+	static const char *const programs[] = { "c-gcc", "c-clang4", "c-nopie" };
+	static struct program p;
+
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		char *got, *want;
+		struct bytes in, out;
+		struct make m;
+
+		program_init(&p, programs[i]);
+		cr_assert_gt(p.cnt, 40);
+		program_trace(&m, &p);
+		in = bytes_of(&m);
+		out = symbolize(&in, NULL, NULL, NULL);
+		expect_good(&out);
+		got = frames_of(&out, true);
+		want = addr2line(&p, stimulus(programs[i]), true);
+		cr_expect_str_eq(got, want, "%s", programs[i]);
+		free(got);
+		free(want);
+		free(in.data);
+		free(out.data);
+		make_fini(&m);
+	}
+}
+
+/* Where a file may be that is not where the trace says. */
+struct elsewhere {
+	const char *make; /* a shell command: $W the whole file, $H its build-id, $A its path */
+	bool symfs, cache; /* that directory is one of these */
+};
+
+static struct bytes symbolize_elsewhere(const struct program *p, const struct bytes *in,
+					const struct elsewhere *e)
+{
+	char option[64], cache[128];
+	struct bytes out;
+
+	shell("rm -rf %s/d && mkdir %s/d && cd %s/d && W=%s H=%s A=%s && %s", scratch(), scratch(),
+	      scratch(), stimulus("c-gcc"), p->hex, p->path, e->make);
+	snprintf(option, sizeof(option), "--symfs=%s/d", scratch());
+	snprintf(cache, sizeof(cache), "%s/d", scratch());
+	setenv("DEBUGINFOD_CACHE_PATH", e->cache ? cache : "/nowhere", 1);
+	out = symbolize(in, e->symfs ? option : "-q", NULL, NULL);
+	unsetenv("DEBUGINFOD_CACHE_PATH");
+	return out;
+}
+
+#define BY_ID                                                                                      \
+	"mkdir -p $P.build-id/${H%${H#??}} && "                                                    \
+	"objcopy --only-keep-debug $W $P.build-id/${H%${H#??}}/${H#??}.debug"
+
+Test(symbolize, a_file_that_moved_is_found_below_symfs_and_in_the_cache_of_debuginfod)
+{
+	static struct program p;
+	const struct elsewhere places[] = {
+		{ "mkdir -p .$(dirname $A) && cp $W .$A", true, false },
+		{ "cp $W app", true, false },
+		{ "objcopy -S $W $A; P= ; " BY_ID, true, false },
+		{ "objcopy -S $W $A; P=usr/lib/debug/ ; " BY_ID, true, false },
+		{ "P= ; " BY_ID, true, false },
+		{ "mkdir $H && cp $W $H/executable", false, true },
+		{ "mkdir $H && objcopy --only-keep-debug $W $H/debuginfo", false, true },
+		{ "objcopy -S $W $A; mkdir $H && objcopy --only-keep-debug $W $H/debuginfo", false,
+		  true },
+		{ "objcopy --only-keep-debug $W app.debug", true, false },
+		{ "objcopy -S $W $A; mkdir -p .$(dirname $A) && objcopy --only-keep-debug $W .$A.debug",
+		  true, false },
+		/* what is below symfs has no symbols, what is here has */
+		{ "cp $W $A; objcopy -S $W app", true, false },
+	};
+	struct bytes in, want;
+	struct make m;
+
+	program_init(&p, "c-gcc");
+	make_init(&m, NULL);
+	put_mapping(&m, 1, p.text.off & ~0xfffull, 0x1000);
+	put_program(&m, 1, &p, p.id_sz);
+	put_places(&m, 1, &p);
+	in = bytes_of(&m);
+	want = symbolize(&in, NULL, NULL, NULL);
+	cr_assert_gt(want.sz, in.sz);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		struct bytes got;
+
+		shell("rm -f %s", p.path);
+		got = symbolize_elsewhere(&p, &in, &places[i]);
+		cr_expect(same(&got, &want), "%s: %zu bytes of %zu", places[i].make, got.sz,
+			  want.sz);
+		free(got.data);
+	}
+	free(in.data);
+	free(want.data);
+	make_fini(&m);
+}
+
+static bool has_name(const struct bytes *b)
+{
+	char *frames = frames_of(b, false), *at = frames;
+	bool any = false;
+
+	for (; (at = strchr(at, ' ')); at++)
+		any |= at[1] != '?';
+	free(frames);
+	return any;
+}
+
+/* The trace is as it was, and the summary says why. */
+static void expect_nothing_new(struct make *m, const char *why)
+{
+	struct bytes in = bytes_of(m), out;
+	char *said;
+
+	out = symbolize(&in, NULL, NULL, &said);
+	cr_expect(same(&in, &out), "%s", why);
+	run_expect_in(said, why);
+	free(said);
+	free(in.data);
+	free(out.data);
+	make_fini(m);
+}
+
+/* ---- the kernel -------------------------------------------------------------------------------- */
+
+/* A program as a kernel: its offsets count from _stext. */
+static void kernel_init(struct program *p)
+{
+	program_init(p, "c-gcc");
+	shell("objcopy --add-symbol _stext=.text:0,global --add-symbol _etext=.text:%#llx,global "
+	      "%s %s/vmlinux",
+	      (unsigned long long)p->text.size, stimulus("c-gcc"), scratch());
+	for (size_t i = 0; i < p->cnt; i++)
+		p->offs[i] -= p->text.off;
+	p->text.off = 0;
+}
+
+/* One sample at each place of a kernel of that release. */
+static void kernel_trace(struct make *m, const struct program *p, size_t id_sz)
+{
+	const char *const kv[] = { "kernel", "6.1.0-9-amd64", NULL };
+
+	make_init(m, NULL);
+	make_metadata(m, RUN_SEC, kv);
+	dial9_enc_begin(m->enc, m->module, RUN_SEC);
+	dial9_enc_put_u64(m->enc, 7);
+	make_str(m, "[kernel.kallsyms]");
+	dial9_enc_put_bytes(m->enc, p->id, id_sz);
+	dial9_enc_put_u64(m->enc, PROF_MODULE_KERNEL);
+	make_end(m);
+	for (size_t i = 0; i < p->cnt; i++) {
+		const uint64_t frame = PROF_FRAME_KERNEL | make_frame(7, p->offs[i]);
+
+		make_sample(m, (2 + i) * RUN_SEC, 10, 10, PROF_SOURCE_SAMPLE, 0, &frame, 1);
+	}
+}
+
+Test(symbolize, a_kernel_has_the_names_and_lines_of_its_vmlinux_wherever_that_is)
+{
+	static const char *const places[] = {
+		"usr/lib/debug/boot/vmlinux-6.1.0-9-amd64",
+		"usr/lib/debug/lib/modules/6.1.0-9-amd64/vmlinux",
+		"boot/vmlinux-6.1.0-9-amd64",
+		NULL,
+	};
+	char option[PATH_MAX], *got, *want;
+	static struct program p;
+	struct bytes in, out;
+	struct make m;
+
+	kernel_init(&p);
+	kernel_trace(&m, &p, p.id_sz);
+	in = bytes_of(&m);
+	want = addr2line(&p, stimulus("c-gcc"), true);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(option, sizeof(option), "--vmlinux=%s/vmlinux", scratch());
+		if (places[i]) {
+			shell("rm -rf %s/d && mkdir -p $(dirname %s/d/%s) && cp %s/vmlinux %s/d/%s",
+			      scratch(), scratch(), places[i], scratch(), scratch(), places[i]);
+			snprintf(option, sizeof(option), "--symfs=%s/d", scratch());
+		}
+		out = symbolize(&in, option, NULL, NULL);
+		expect_good(&out);
+		got = frames_of(&out, true);
+		cr_expect_str_eq(got, want, "%s", option);
+		free(got);
+		free(out.data);
+	}
+	free(want);
+	free(in.data);
+	make_fini(&m);
+}
+
+/* Of another build, and without a build-id in the trace. */
+Test(symbolize, a_file_that_is_not_the_kernel_names_nothing)
+{
+	static const char *const files[] = {
+		"objcopy --update-section .note.gnu.build-id=id",
+		"",
+	};
+	static const char *const why[] = { "the file here is of another build", "unknown build" };
+	char option[PATH_MAX], *said;
+	static struct program p;
+	struct bytes in, out;
+	struct make m;
+
+	kernel_init(&p);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		kernel_trace(&m, &p, i == 1 ? 0 : p.id_sz);
+		in = bytes_of(&m);
+		shell("cd %s && objcopy -O binary --only-section=.note.gnu.build-id vmlinux id && "
+		      "printf x | dd of=id bs=1 seek=20 conv=notrunc 2>/dev/null; "
+		      "%s %s vmlinux other",
+		      scratch(), files[i], *files[i] ? "" : "cp");
+		snprintf(option, sizeof(option), "--vmlinux=%s/other", scratch());
+		out = symbolize(&in, option, NULL, &said);
+		cr_expect(same(&in, &out), "%s", files[i]);
+		run_expect_in(said, why[i]);
+		free(said);
+		free(in.data);
+		free(out.data);
+		make_fini(&m);
+	}
+}
+
+/* ---- what is not the file ---------------------------------------------------------------------- */
+
+Test(symbolize, a_file_of_another_build_is_never_used)
+{
+	static struct program p;
+	struct make m;
+
+	program_init(&p, "c-gcc");
+	program_trace(&m, &p);
+	shell("cp %s %s", stimulus("c-clang"), p.path);
+	expect_nothing_new(&m, "the file here is of another build (--symfs DIR, --debuginfod)");
+	program_trace(&m, &p);
+	shell("rm %s", p.path);
+	expect_nothing_new(&m, "no file here has its build-id (--symfs DIR, --debuginfod)");
+	program_init(&p, "c-gcc");
+	make_init(&m, NULL);
+	put_program(&m, 1, &p, 0);
+	put_places(&m, 1, &p);
+	expect_nothing_new(&m, "in files without a build-id");
+}
+
+/* Its own headers do not say where code was, so the mapping must, and must be the right one. */
+Test(symbolize, a_debug_file_alone_names_nothing_without_a_mapping_that_fits)
+{
+	static struct program p;
+	const struct {
+		uint64_t off[2], size;
+		bool named;
+	} maps[] = {
+		{ { 0x1000 }, 0x1000, true },	       { { 0x1000 }, 0x2000, false },
+		{ { 0x1000, 0x2000 }, 0x1000, false }, { { 0 }, 0, false },
+		{ { 0x1234 }, 0x1000, false },
+	};
+
+	program_init(&p, "c-gcc");
+	cr_assert_eq(p.text.off & ~0xfffull, 0x1000);
+	shell("objcopy --only-keep-debug %s %s", stimulus("c-gcc"), p.path);
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+		struct bytes in, out;
+		struct make m;
+
+		make_init(&m, NULL);
+		/* told before its module, and behind it */
+		if (maps[i].size)
+			put_mapping(&m, 1, maps[i].off[0], maps[i].size);
+		put_program(&m, 1, &p, p.id_sz);
+		if (maps[i].off[1])
+			put_mapping(&m, 1, maps[i].off[1], maps[i].size);
+		put_places(&m, 1, &p);
+		in = bytes_of(&m);
+		out = symbolize(&in, NULL, NULL, NULL);
+		cr_expect_eq(has_name(&out), maps[i].named, "mapping %zu", i);
+		free(in.data);
+		free(out.data);
+		make_fini(&m);
+	}
+}
+
+Test(symbolize, names_that_are_there_stay_and_labels_give_way)
+{
+	static struct program p;
+	char *frames, *with_lines;
+	struct bytes in, out;
+	uint64_t named, label;
+	struct make m;
+
+	program_init(&p, "c-gcc");
+	/* some way into a function with debug information */
+	p.offs[0] = p.offs[20];
+	p.offs[1] = p.offs[21];
+	p.cnt = 2;
+	named = make_frame(1, p.offs[0]);
+	label = make_frame(1, p.offs[1]);
+	program_trace(&m, &p);
+	make_symbol(&m, 9 * RUN_SEC, named, 0, named, "mine", "", 0);
+	make_label(&m, 9 * RUN_SEC, label, "[app]");
+	make_status(&m, 9 * RUN_SEC, 1, PROF_STATUS_GONE, "");
+	in = bytes_of(&m);
+	out = symbolize(&in, NULL, NULL, NULL);
+	frames = frames_of(&out, false);
+	cr_expect_not_null(strstr(frames, " mine\n"), "%s", frames);
+	cr_expect_null(strstr(frames, "??"), "%s", frames);
+	free(frames);
+	free(out.data);
+	/* and with lines the name gets one */
+	out = symbolize(&in, "--lines", NULL, NULL);
+	with_lines = frames_of(&out, true);
+	cr_expect_not_null(strstr(with_lines, " mine "), "%s", with_lines);
+	cr_expect_not_null(strstr(with_lines, "inlined.c:"), "%s", with_lines);
+	free(with_lines);
+	free(in.data);
+	free(out.data);
+	make_fini(&m);
+}
+
+/* Each place has a name and a line, and that is what status says of the file. */
+static struct bytes named_trace(const struct program *p, const char *detail)
+{
+	struct bytes in;
+	struct make m;
+
+	program_trace(&m, p);
+	for (size_t i = 0; i < p->cnt; i++) {
+		uint64_t frame = make_frame(1, p->offs[i]);
+
+		make_symbol(&m, 9 * RUN_SEC, frame, 0, frame, "mine", "mine.c", 7);
+	}
+	make_status(&m, 9 * RUN_SEC, 1, PROF_STATUS_NAMED, detail);
+	in = bytes_of(&m);
+	make_fini(&m);
+	return in;
+}
+
+Test(symbolize, inlined_functions_of_files_that_were_missing_are_had_later)
+{
+	static struct program p;
+	struct bytes in, out, again;
+	char *frames, *said;
+
+	program_init(&p, "c-gcc");
+	in = named_trace(&p, "");
+	out = symbolize(&in, "--lines", NULL, &said);
+	cr_expect(same(&in, &out), "nothing is known to be missing");
+	cr_expect_null(strstr(said, "inlined"), "%s", said);
+	free(in.data);
+	free(out.data);
+	free(said);
+
+	in = named_trace(&p, "parts of it are missing");
+	out = symbolize(&in, NULL, NULL, NULL);
+	cr_expect(same(&in, &out), "nobody asked for it");
+	free(out.data);
+	out = symbolize(&in, "--lines", NULL, &said);
+	frames = frames_of(&out, true);
+	cr_expect_not_null(strstr(said, "places in"), "%s", said);
+	cr_expect_not_null(strstr(said, "got inlined functions"), "%s", said);
+	cr_expect_null(strstr(said, "nothing is written"), "%s", said);
+	cr_expect_null(strstr(said, "has no symbols there"), "%s", said);
+	cr_expect_not_null(strstr(frames, "rotate"), "%s", frames);
+	cr_expect_not_null(strstr(frames, " mine "), "%s", frames);
+	again = symbolize(&out, "--lines", NULL, NULL);
+	cr_expect(same(&again, &out), "nothing is missing any longer");
+	free(frames);
+	free(said);
+	free(in.data);
+	free(out.data);
+	free(again.data);
+}
+
+/* A program whose .dwo files are gone: the trace says so, and so does who looks. */
+Test(symbolize, tells_of_inlined_functions_that_cannot_be_had)
+{
+	static const char lacks[] = ".dwo files of it are not where";
+	const char *top = getenv("D9_TOP") ? getenv("D9_TOP") : ".";
+	static struct program p;
+	struct bytes in, out, again;
+	char src[PATH_MAX], path[64], *said;
+	struct make m;
+	struct run r;
+	int fd;
+
+	cr_assert_not_null(realpath(top, src));
+	program_init(&p, "c-gcc");
+	shell("cd %s && CCACHE_DISABLE=1 gcc -O2 -g -gsplit-dwarf -std=gnu11 -Wl,--build-id -o bin/app "
+	      "%s/tests/stimuli/inlined.c && find . -name '*.dwo' -delete",
+	      scratch(), src);
+	reread_program(&p);
+	program_trace(&m, &p);
+	in = bytes_of(&m);
+	out = symbolize(&in, "--lines", NULL, &said);
+	cr_expect_not_null(strstr(said, "without inlined functions"), "%s", said);
+	cr_expect_not_null(strstr(said, lacks), "%s", said);
+	cr_expect_not_null(memmem(out.data, out.sz, lacks, strlen(lacks)));
+	free(said);
+	again = symbolize(&out, "--lines", NULL, &said);
+	cr_expect(same(&again, &out));
+	cr_expect_not_null(strstr(said, lacks), "%s", said);
+	free(said);
+	snprintf(path, sizeof(path), "%s/lacks.bin", scratch());
+	fd = open(path, O_CREAT | O_WRONLY, 0600);
+	cr_assert_eq(write(fd, out.data, out.sz), (ssize_t)out.sz);
+	close(fd);
+	r = run_cmd(cmd_symbolize, make_fd("", 0), "symbolize", path, "--lines", NULL);
+	cr_expect_eq(r.code, CMD_OK);
+	run_expect_in(r.err, "nothing is written");
+	run_free(&r);
+	shell("cd %s && test ! -e lacks.bin.old", scratch());
+	free(in.data);
+	free(out.data);
+	free(again.data);
+	make_fini(&m);
+}
+
+/* ---- servers ----------------------------------------------------------------------------------- */
+
+/* The trace of a program that is not here, and what is made of it with such a server. */
+static struct bytes ask_server(const struct bytes *in, enum debug_server_way way, const char *file,
+			       const char *said)
+{
+	char option[96], cache[128], *words;
+	struct debug_server server;
+	struct bytes out;
+
+	snprintf(cache, sizeof(cache), "%s/cache", scratch());
+	shell("rm -rf %s", cache);
+	setenv("DEBUGINFOD_CACHE_PATH", cache, 1);
+	debug_server_start(&server, way, file);
+	snprintf(option, sizeof(option), "--debuginfod=%s", server.url);
+	out = symbolize(in, option, "--debuginfod-timeout=2", &words);
+	run_expect_in(words, said);
+	cr_expect_gt(*server.asked, 0, "way %d", way);
+	free(words);
+	debug_server_stop(&server);
+	unsetenv("DEBUGINFOD_CACHE_PATH");
+	return out;
+}
+
+Test(symbolize, servers_are_asked_for_what_is_not_here)
+{
+	static struct program p;
+	char debug[PATH_MAX];
+	const struct {
+		enum debug_server_way way;
+		const char *file, *said;
+		bool found;
+	} servers[] = {
+		{ DEBUG_SERVER_FILE, stimulus("c-gcc"), "1 file fetched, 0 that no", true },
+		{ DEBUG_SERVER_DEBUGINFO, debug, "1 file fetched, 0 that no", true },
+		{ DEBUG_SERVER_NOTHING, debug, "0 files fetched, 2 that no", false },
+		{ DEBUG_SERVER_FILE, stimulus("c-clang"), "of another build", false },
+		{ DEBUG_SERVER_SILENT, debug, "failed (Connection timed out)", false },
+	};
+	struct bytes in, want, out;
+	struct make m;
+
+	if (!debuginfod_available())
+		cr_skip("libdebuginfod is not there");
+	program_init(&p, "c-gcc");
+	snprintf(debug, sizeof(debug), "%s/debug", scratch());
+	shell("objcopy --only-keep-debug %s %s", stimulus("c-gcc"), debug);
+	make_init(&m, NULL);
+	put_mapping(&m, 1, p.text.off & ~0xfffull, 0x1000);
+	put_program(&m, 1, &p, p.id_sz);
+	put_places(&m, 1, &p);
+	in = bytes_of(&m);
+	want = symbolize(&in, NULL, NULL, NULL);
+	shell("rm %s", p.path);
+	for (size_t i = 0; i < sizeof(servers) / sizeof(servers[0]); i++) {
+		out = ask_server(&in, servers[i].way, servers[i].file, servers[i].said);
+		cr_expect(same(&out, servers[i].found ? &want : &in), "server %zu", i);
+		free(out.data);
+	}
+	free(in.data);
+	free(want.data);
+	make_fini(&m);
+}
+
+Test(symbolize, no_server_is_asked_unless_that_is_wanted)
+{
+	static struct program p;
+	struct debug_server server;
+	struct bytes in, out;
+	struct make m;
+
+	program_init(&p, "c-gcc");
+	program_trace(&m, &p);
+	shell("rm %s", p.path);
+	in = bytes_of(&m);
+	debug_server_start(&server, DEBUG_SERVER_FILE, stimulus("c-gcc"));
+	setenv("DEBUGINFOD_URLS", server.url, 1);
+	setenv("DEBUGINFOD_CACHE_PATH", "/nowhere", 1);
+	out = symbolize(&in, NULL, NULL, NULL);
+	cr_expect(same(&in, &out));
+	cr_expect_eq(*server.asked, 0);
+	debug_server_stop(&server);
+	free(in.data);
+	free(out.data);
+	make_fini(&m);
+}
+
+/* ---- the kernel ----------------------------------------------------------------------------------- */
+
+/* Where this kernel has a function, or 0. */
+static uint64_t kernel_function(const char *name)
+{
+	unsigned long long addr = 0, at;
+	char line[512], other[256];
+	FILE *f = fopen("/proc/kallsyms", "r");
+
+	while (f && !addr && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%llx %*c %255s", &at, other) == 2 && !strcmp(other, name))
+			addr = at;
+	if (f)
+		fclose(f);
+	return addr;
+}
+
+Test(symbolize, the_kernels_places_have_names_while_it_runs)
+{
+	uint64_t addr = kernel_function("do_exit");
+	char boot[64] = "";
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "r");
+
+	cr_assert_not_null(f);
+	cr_assert_eq(fscanf(f, "%63s", boot), 1);
+	fclose(f);
+	if (!addr)
+		cr_skip("this user may not see where the kernel is");
+	for (int same_boot = 0; same_boot < 2; same_boot++) {
+		const char *const kv[] = { "boot_id", same_boot ? boot : "another", NULL };
+		uint64_t frame = PROF_FRAME_KERNEL | ((addr + 8) & PROF_FRAME_OFFSET_MASK);
+		struct bytes in, out;
+		struct make m;
+		char *frames;
+
+		make_init(&m, NULL);
+		make_metadata(&m, RUN_SEC, kv);
+		make_sample(&m, RUN_SEC, 10, 10, PROF_SOURCE_SAMPLE, 0, &frame, 1);
+		in = bytes_of(&m);
+		out = symbolize(&in, NULL, NULL, NULL);
+		frames = frames_of(&out, false);
+		cr_expect_not_null(strstr(frames, same_boot ? " do_exit\n" : " ??\n"), "%s",
+				   frames);
+		free(frames);
+		free(in.data);
+		free(out.data);
+		make_fini(&m);
+	}
+}
+
+/* ---- files ------------------------------------------------------------------------------------- */
+
+static void expect_file(const char *path, const struct bytes *want)
+{
+	struct bytes got;
+	struct stat st;
+	int fd = open(path, O_RDONLY);
+
+	cr_assert_geq(fd, 0, "%s: %s", path, strerror(errno));
+	cr_assert_eq(fstat(fd, &st), 0);
+	got = (struct bytes){ malloc((size_t)st.st_size + 1), (size_t)st.st_size };
+	cr_assert_eq(pread(fd, got.data, got.sz, 0), st.st_size);
+	cr_expect(same(&got, want), "%s: %zu bytes, not %zu", path, got.sz, want->sz);
+	free(got.data);
+	close(fd);
+}
+
+Test(symbolize, without_an_output_the_trace_itself_gets_the_names_and_is_kept_as_old)
+{
+	static struct program p;
+	char path[64], old[72];
+	struct bytes in, out;
+	struct stat before, behind;
+	struct make m;
+	struct run r;
+	int fd;
+
+	program_init(&p, "c-gcc");
+	program_trace(&m, &p);
+	in = bytes_of(&m);
+	out = symbolize(&in, NULL, NULL, NULL);
+	snprintf(path, sizeof(path), "%s/t.bin", scratch());
+	snprintf(old, sizeof(old), "%s.old", path);
+	fd = open(path, O_CREAT | O_WRONLY, 0600);
+	cr_assert_eq(write(fd, in.data, in.sz), (ssize_t)in.sz);
+	close(fd);
+	r = run_cmd(cmd_symbolize, make_fd("", 0), "symbolize", path, NULL);
+	cr_expect_eq(r.code, CMD_OK);
+	run_free(&r);
+	expect_file(path, &out);
+	expect_file(old, &in);
+	/* with nothing to add it is not touched */
+	cr_assert_eq(stat(path, &before), 0);
+	r = run_cmd(cmd_symbolize, make_fd("", 0), "symbolize", path, NULL);
+	cr_expect_eq(r.code, CMD_OK);
+	run_expect_in(r.err, "every place has a name: nothing is written");
+	run_free(&r);
+	cr_assert_eq(stat(path, &behind), 0);
+	cr_expect_eq(before.st_ino, behind.st_ino);
+	expect_file(old, &in);
+	free(in.data);
+	free(out.data);
+	make_fini(&m);
+}
+
+Test(symbolize, an_interrupt_leaves_nothing_behind)
+{
+	static struct program p;
+	char dir[64], out[80], option[96], cache[80];
+	struct debug_server server;
+	struct make m;
+	int status, fd;
+	pid_t pid;
+
+	if (!debuginfod_available())
+		cr_skip("libdebuginfod is not there");
+	program_init(&p, "c-gcc");
+	program_trace(&m, &p);
+	shell("rm %s", p.path);
+	fd = make_file(&m);
+	snprintf(dir, sizeof(dir), "%s/out", scratch());
+	snprintf(out, sizeof(out), "-o%s/t.bin", dir);
+	snprintf(cache, sizeof(cache), "%s/cache", scratch());
+	shell("mkdir %s && echo older > %s/t.bin", dir, dir);
+	setenv("DEBUGINFOD_CACHE_PATH", cache, 1);
+	debug_server_start(&server, DEBUG_SERVER_SILENT, p.path);
+	snprintf(option, sizeof(option), "--debuginfod=%s", server.url);
+	pid = fork();
+	if (!pid) {
+		struct run r = run_cmd(cmd_symbolize, fd, "symbolize", "-", out, option, NULL);
+
+		_exit(r.code);
+	}
+	/* it waits for the server now */
+	while (!*(volatile unsigned int *)server.asked && waitpid(pid, &status, WNOHANG) == 0)
+		sched_yield();
+	cr_assert_eq(kill(pid, SIGINT), 0);
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT, "status %x", status);
+	shell("test \"$(ls %s)\" = t.bin && test \"$(cat %s/t.bin)\" = older", dir, dir);
+	debug_server_stop(&server);
+	close(fd);
+	make_fini(&m);
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What `offcpu` prints, to the byte. Thread 11 sleeps from 20 s to 21 s until 12 wakes it and from
+ * 22 s to 22.5 s, and 12 is in the disk from 20.2 s to 20.7 s and once more, to the end, from 23 s.
+ */
+#include "tests/cmd/run_cmd.h"
+
+static void make_waits(struct make *m)
+{
+	const uint64_t leaf = make_frame(1, 0x310), root = make_frame(1, 0x110);
+	const uint64_t nap[] = { leaf, root }, read[] = { root };
+	const uint64_t s = RUN_SEC;
+
+	make_init(m, NULL);
+	make_clock(m, 20 * s, 1700000000 * s);
+	make_module(m, 20 * s, 1, "/opt/app", PROF_MODULE_ELF);
+	make_task(m, 20 * s, 10, 11, "napper");
+	make_task(m, 20 * s, 10, 12, "reader");
+	make_switch(m, 20 * s, 0, "napper", 11, 1, "reader", 12);
+	make_sample(m, 20 * s, 10, 11, PROF_SOURCE_SWITCH_OUT, 0, nap, 2);
+	make_switch(m, 20 * s + s / 5, 0, "reader", 12, 2, "swapper/0", 0);
+	make_sample(m, 20 * s + s / 5, 10, 12, PROF_SOURCE_SWITCH_OUT, 0, read, 1);
+	make_waking(m, 20 * s + 7 * s / 10, 0, 13, "reader", 12);
+	make_switch(m, 20 * s + 7 * s / 10, 0, "swapper/0", 0, 0, "reader", 12);
+	make_waking(m, 21 * s, 0, 12, "napper", 11);
+	make_switch(m, 21 * s, 1, "swapper/1", 0, 0, "napper", 11);
+	make_switch(m, 22 * s, 1, "napper", 11, 1, "swapper/1", 0);
+	make_sample(m, 22 * s, 10, 11, PROF_SOURCE_SWITCH_OUT, 1, nap, 2);
+	make_waking(m, 22 * s + s / 2, 0, 12, "napper", 11);
+	make_switch(m, 22 * s + s / 2, 1, "swapper/1", 0, 0, "napper", 11);
+	make_switch(m, 23 * s, 0, "reader", 12, 2, "swapper/0", 0);
+	make_sample(m, 23 * s, 10, 12, PROF_SOURCE_SWITCH_OUT, 0, read, 1);
+	make_symbol(m, 24 * s, leaf, 0, make_frame(1, 0x300), "nap", "", 0);
+	make_symbol(m, 24 * s, root, 0, make_frame(1, 0x100), "main", "", 0);
+	make_switch(m, 24 * s, 1, "napper", 11, 0, "swapper/1", 0);
+}
+
+/* clang-format off */
+#define HEAD "# standard input: blocked time over 4.000 s\n" \
+	     "# lost: nothing\n"
+#define COLUMNS "#\n#      Time    Share    Waits        Avg        Max\n"
+
+static const char all[] = HEAD
+	"# 4 waits, 3.000 s together; *: the trace has only a part of some, 1 in all\n" COLUMNS
+	"    1.500 s   50.00%        2 750.000 ms    1.000 s  napper  S  woken by reader?\n"
+	"            nap (app)\n"
+	"            main (app)\n"
+	"\n"
+	"    1.000 s*  33.33%        1    1.000 s    1.000 s  reader  D  woken by -\n"
+	"            main (app)\n"
+	"\n"
+	" 500.000 ms   16.67%        1 500.000 ms 500.000 ms  reader  D  woken by [unknown]?\n"
+	"            main (app)\n"
+	"\n";
+
+static const char by_thread[] = HEAD
+	"# 4 waits, 3.000 s together; *: the trace has only a part of some, 1 in all\n" COLUMNS
+	"    1.500 s   50.00%        2 750.000 ms    1.000 s  pid 10  tid 11\n"
+	"    1.500 s*  50.00%        2 750.000 ms    1.000 s  pid 10  tid 12\n";
+
+static const char hist[] = HEAD
+	"# 2 waits, 1.500 s together\n" COLUMNS
+	"    1.500 s  100.00%        2 750.000 ms    1.000 s  napper\n"
+	"            268.435 ms        1 |****************************************\n"
+	"            536.871 ms        1 |****************************************\n"
+	"\n";
+
+static const char json[] =
+	"{\"version\":1,\"file\":\"standard input\",\"span_ns\":4000000000,\"lost_events\":0,"
+	"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,\"doubtful_stacks\":0,"
+	"\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,\"waits\":2,\"cut\":0,\"ns\":1500000000,\"unknown_ns\":0,\"unsure_ns\":0,\"rows_left_out\":0,\"rows\":[\n"
+	"{\"ns\":1500000000,\"waits\":2,\"cut\":0,\"max_ns\":1000000000,\"max_start_ns\":20000000000,"
+	"\"comm\":\"napper\",\"state\":\"S\",\"waker\":{\"context\":\"unknown\",\"name\":\"reader?\"},"
+	"\"stack\":[{\"sym\":\"nap\",\"dso\":\"/opt/app\"},{\"sym\":\"main\",\"dso\":\"/opt/app\"}],"
+	"\"log2_ns\":{\"28\":1,\"29\":1}}]}\n";
+/* clang-format on */
+
+static int input(void)
+{
+	struct make m;
+
+	make_waits(&m);
+	return make_done(&m);
+}
+
+#define OFFCPU(...) run_cmd(cmd_offcpu, input(), "offcpu", "-", __VA_ARGS__, NULL)
+
+Test(offcpu, stacks_by_time_with_who_woke_them)
+{
+	run_expect(run_cmd(cmd_offcpu, input(), "offcpu", "-", NULL), CMD_OK, all, "");
+}
+
+Test(offcpu, keys_and_histograms)
+{
+	run_expect(OFFCPU("--by", "pid,tid"), CMD_OK, by_thread, "");
+	run_expect(OFFCPU("--by", "comm", "--hist", "--state", "S"), CMD_OK, hist, "");
+}
+
+Test(offcpu, what_is_left_out_does_not_count)
+{
+	run_expect(OFFCPU("--by", "comm", "--max", "600ms", "-q"), CMD_USAGE, "",
+		   "dial9-prof: offcpu: unknown option -q; see dial9-prof offcpu --help\n");
+	run_expect(OFFCPU("--by", "comm", "--max", "600ms", "--limit", "1"), CMD_OK,
+		   HEAD "# 2 waits, 1.000 s together\n" COLUMNS
+			" 500.000 ms   50.00%        1 500.000 ms 500.000 ms  napper\n"
+			"# 1 more row with less time: --limit 0 shows all\n",
+		   "");
+}
+
+Test(offcpu, a_window_cuts_waits)
+{
+	run_expect(OFFCPU("--by", "comm", "--time", "20.5,20.6"), CMD_OK,
+		   "# standard input: blocked time over 0.100 s\n"
+		   "# lost: nothing\n"
+		   "# 2 waits, 200.000 ms together; *: the trace has only a part of some, 2 in "
+		   "all\n" COLUMNS " 100.000 ms*  50.00%        1 100.000 ms 100.000 ms  napper\n"
+		   " 100.000 ms*  50.00%        1 100.000 ms 100.000 ms  reader\n",
+		   "");
+}
+
+Test(offcpu, folded_stacks_in_microseconds)
+{
+	run_expect(OFFCPU("--folded"), CMD_OK, "napper;main;nap 1500000\nreader;main 1500000\n",
+		   "");
+	run_expect(OFFCPU("--folded", "-K"), CMD_OK,
+		   "napper;[no stack] 1500000\nreader;[no stack] 1500000\n", "");
+}
+
+/* Two stacks that differ in addresses alone are one line; 1.5 us twice are 3, and inlined ones are marked. */
+Test(offcpu, folded_stacks_that_look_alike_are_one)
+{
+	struct make m;
+
+	make_init(&m, NULL);
+	for (uint32_t i = 0; i < 2; i++) {
+		const uint64_t frame = make_frame(1, 0x100 + i * 8), ts = 1000000 + i * 10000;
+
+		make_wait(&m, ts, "app", &frame, 1);
+		make_symbol(&m, ts, frame, 0, make_frame(1, 0x100), "read", "", 0);
+		make_symbol(&m, ts, frame, 1, make_frame(1, 0x100), "read", "", 0);
+		make_symbol(&m, ts, frame, 2, make_frame(1, 0x100), "wait", "", 0);
+	}
+	run_expect(run_cmd(cmd_offcpu, make_done(&m), "offcpu", "-f", "-", NULL), CMD_OK,
+		   "app;read;wait (inlined) 3\n", "");
+}
+
+Test(offcpu, one_json_object)
+{
+	run_expect(OFFCPU("--json", "--comm", "napper"), CMD_OK, json, "");
+}
+
+/* Threads of 25 names, each blocked once. */
+static int many_names(void)
+{
+	struct make m;
+	char comm[16];
+
+	make_init(&m, NULL);
+	make_clock(&m, RUN_SEC, 1700000000 * RUN_SEC);
+	for (uint32_t i = 0; i < 25; i++) {
+		snprintf(comm, sizeof(comm), "t%u", i);
+		make_task(&m, RUN_SEC, 100, 100 + i, comm);
+	}
+	for (uint32_t i = 0; i < 25; i++) {
+		snprintf(comm, sizeof(comm), "t%u", i);
+		make_switch(&m, 2 * RUN_SEC, i, comm, 100 + i, 1, "swapper", 0);
+		make_waking(&m, 3 * RUN_SEC, i, 99, comm, 100 + i);
+		make_switch(&m, 3 * RUN_SEC, i, "swapper", 0, 0, comm, 100 + i);
+	}
+	return make_done(&m);
+}
+
+static size_t times_in(const char *text, const char *what)
+{
+	size_t n = 0;
+
+	for (; (text = strstr(text, what)); text++)
+		n++;
+	return n;
+}
+
+Test(offcpu, json_has_all_rows_unless_limit_says_otherwise)
+{
+	struct run r = run_cmd(cmd_offcpu, many_names(), "offcpu", "-", NULL);
+
+	run_expect_in(r.out, "# 5 more rows with less time: --limit 0 shows all\n");
+	run_free(&r);
+	r = run_cmd(cmd_offcpu, many_names(), "offcpu", "-", "--json", NULL);
+	run_expect_in(r.out, ",\"rows_left_out\":0,\"rows\":[");
+	cr_expect_eq(times_in(r.out, "{\"ns\":1000000000,"), 25);
+	run_free(&r);
+	r = run_cmd(cmd_offcpu, many_names(), "offcpu", "-", "--json", "--limit", "3", NULL);
+	run_expect_in(r.out, ",\"rows_left_out\":22,\"rows\":[");
+	cr_expect_eq(times_in(r.out, "{\"ns\":1000000000,"), 3);
+	run_free(&r);
+}
+
+Test(offcpu, nothing_there_says_why)
+{
+	run_expect(OFFCPU("--min", "1h"), CMD_USAGE, "",
+		   "dial9-prof: no blocked time in standard input: no wait is as --min, --max and "
+		   "--state want it\n");
+	run_expect(OFFCPU("-p", "99"), CMD_USAGE, "",
+		   "dial9-prof: no blocked time in standard input: it has no process 99\n");
+	run_expect(OFFCPU("--comm", "nobody*"), CMD_USAGE, "",
+		   "dial9-prof: no blocked time in standard input: there are none that -p, -t, "
+		   "--comm, --cgroup, -C and --time let through\n");
+}
+
+Test(offcpu, nonsense_is_refused)
+{
+	run_expect(
+		OFFCPU("--by", "stack,colour"), CMD_USAGE, "",
+		"dial9-prof: offcpu: unknown key 'colour' in --by (known: stack, comm, pid, tid, "
+		"state, waker, wstack)\n");
+	run_expect(
+		OFFCPU("--state", "Q"), CMD_USAGE, "",
+		"dial9-prof: offcpu: --state Q: want letters of S, D, T, t, X, Z, P, I, R, as in "
+		"S,D\n");
+	run_expect(OFFCPU("-KU"), CMD_USAGE, "",
+		   "dial9-prof: offcpu: -K and -U leave nothing of a stack: give one of them\n");
+	run_expect(OFFCPU("-m", "2ms", "-M", "1ms"), CMD_USAGE, "",
+		   "dial9-prof: offcpu: --min is more than --max: no wait is both\n");
+}
+
+Test(offcpu, what_may_be_named_later_is_told)
+{
+	static const char told[] =
+		"# calls without a name in 100.0% of blocked time: see dial9-prof symbolize\n";
+	const uint64_t leaf = make_frame(1, 0x310);
+
+	for (int has_id = 0; has_id < 2; has_id++) {
+		struct make m;
+		struct run r;
+
+		make_init(&m, NULL);
+		make_module_with(&m, RUN_SEC, 1, "/opt/app", has_id ? "id" : "", PROF_MODULE_ELF);
+		make_task(&m, RUN_SEC, 10, 11, "napper");
+		make_switch(&m, RUN_SEC, 0, "napper", 11, 1, "swapper/0", 0);
+		make_sample(&m, RUN_SEC, 10, 11, PROF_SOURCE_SWITCH_OUT, 0, &leaf, 1);
+		make_switch(&m, 2 * RUN_SEC, 0, "swapper/0", 0, 0, "napper", 11);
+		r = run_cmd(cmd_offcpu, make_file(&m), "offcpu", "-", NULL);
+		cr_assert_eq(r.code, CMD_OK, "%s", r.err);
+		cr_expect_eq(strstr(r.out, told) != NULL, has_id, "%s", r.out);
+		run_free(&r);
+		make_fini(&m);
+	}
+}
+
+/* A nap that a pause of the recording falls into: who was not seen to come back need not have slept. */
+Test(offcpu, who_is_blocked_across_a_gap_is_not_said_to_have_run)
+{
+	struct make m;
+
+	make_init(&m, NULL);
+	make_task(&m, RUN_SEC, 10, 11, "napper");
+	make_switch(&m, RUN_SEC, 0, "napper", 11, 1, "swapper/0", 0);
+	make_lost(&m, 4 * RUN_SEC, "paused", 1, RUN_SEC + 1000, 3 * RUN_SEC);
+	make_switch(&m, 4 * RUN_SEC, 0, "swapper/0", 0, 0, "napper", 11);
+	run_expect(
+		run_cmd(cmd_offcpu, make_file(&m), "offcpu", "-", NULL), CMD_OK,
+		"No blocked time in standard input: of what there may be it does not tell from "
+		"beginning to end.\n"
+		"# left out: 3.000 s, of all threads together, of which the trace does not tell: "
+		"recording was paused\n",
+		"");
+	make_fini(&m);
+}

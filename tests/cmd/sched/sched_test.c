@@ -1,0 +1,768 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What `sched` prints, to the byte. On CPU 0 thread 11 runs from 20 s, is preempted by 12 at 21 s, waits
+ * 0.5 s behind it, runs, sleeps from 22 s, is woken by 12 at 22.25 s and gets the CPU at 22.5 s.
+ */
+#include "tests/cmd/pty.h"
+#include "tests/cmd/run_cmd.h"
+
+#include "cmd/common/text.h"
+
+static int input(void)
+{
+	const uint64_t s = RUN_SEC, at = make_frame(1, 0x310);
+	struct make m;
+
+	make_init(&m, NULL);
+	make_clock(&m, 20 * s, 1700000000 * s);
+	make_module(&m, 20 * s, 1, "/opt/app", PROF_MODULE_ELF);
+	make_task(&m, 20 * s, 10, 11, "worker");
+	make_task(&m, 20 * s, 12, 12, "hog");
+	make_switch(&m, 20 * s, 0, "swapper/0", 0, 0, "worker", 11);
+	make_switch(&m, 21 * s, 0, "worker", 11, 0x100, "hog", 12);
+	make_sample(&m, 21 * s, 10, 11, PROF_SOURCE_SWITCH_OUT, 0, &at, 1);
+	make_switch(&m, 21 * s + s / 2, 0, "hog", 12, 0, "worker", 11);
+	make_switch(&m, 22 * s, 0, "worker", 11, 1, "hog", 12);
+	make_sample(&m, 22 * s, 10, 11, PROF_SOURCE_SWITCH_OUT, 0, &at, 1);
+	make_waking(&m, 22 * s + s / 4, 0, 12, "worker", 11);
+	make_switch(&m, 22 * s + s / 2, 0, "hog", 12, 0, "worker", 11);
+	make_switch(&m, 23 * s, 0, "worker", 11, 1, "hog", 12);
+	make_symbol(&m, 24 * s, at, 0, make_frame(1, 0x300), "work", "", 0);
+	make_switch(&m, 24 * s, 0, "hog", 12, 1, "swapper/0", 0);
+	return make_done(&m);
+}
+
+/* clang-format off */
+#define HEAD "# standard input: waits for a CPU over 4.000 s\n" \
+	     "# lost: nothing\n" \
+	     "#\n" \
+	     "#   Runtime  Switches   Waits         Avg        P50        P99        Max  Max at            Task\n"
+
+#define UNSURE "# standard input: waits for a CPU over 4.000 s\n" \
+	       "# lost: nothing\n" \
+	       "# left out: 1.000 s before first switches in: waiting for a CPU, or blocked\n" \
+	       "#\n" \
+	       "#   Runtime  Switches   Waits         Avg        P50        P99        Max  Max at            Task\n"
+
+static const char latency[] = UNSURE
+	"    2.000 s         3       2  375.000 ms 250.000 ms 500.000 ms 500.000 ms  21.000000         worker 11\n"
+	"    2.000 s         3       2  500.000 ms 500.000 ms 500.000 ms 500.000 ms  21.500000         hog 12\n";
+
+static const char worst[] = HEAD
+	"    2.000 s         3       2  375.000 ms 250.000 ms 500.000 ms 500.000 ms  21.000000         worker 11\n"
+	"#\n# The longest waits\n"
+	"21.000000  500.000 ms  worker 11  CPU 0  preempted\n"
+	"      500.000 ms  behind hog 12 on CPU 0\n"
+	"      it had left its CPU at\n"
+	"        work (app)\n"
+	"22.250000  250.000 ms  worker 11  CPU 0  woken by hog?\n"
+	"      250.000 ms  behind hog 12 on CPU 0\n";
+
+static const char timehist[] =
+	"#           time    cpu  task[tid/pid]                     wait ms   delay ms     run ms   state\n"
+	"       21.000000 [0000]  worker[11/10]                           -          -   1000.000   R  next: hog[12]\n"
+	"       22.000000 [0000]  worker[11/10]                     500.000      0.000    500.000   S  next: hog[12]\n"
+	"       23.000000 [0000]  worker[11/10]                     500.000    250.000    500.000   S  next: hog[12]\n"
+	"# lost: nothing\n";
+/* clang-format on */
+
+Test(sched, latency_by_thread)
+{
+	run_expect(run_cmd(cmd_sched, input(), "sched", "latency", "-", NULL), CMD_OK, latency, "");
+}
+
+Test(sched, the_longest_waits_with_who_ran_instead)
+{
+	run_expect(run_cmd(cmd_sched, input(), "sched", "latency", "-", "-t", "11", "--worst", "2",
+			   NULL),
+		   CMD_OK, worst, "");
+}
+
+Test(sched, sorted_and_summed_as_asked_for)
+{
+	run_expect(run_cmd(cmd_sched, input(), "sched", "latency", "-", "--by", "comm", "-s",
+			   "switch", "--limit", "1", NULL),
+		   CMD_OK,
+		   UNSURE
+		   "    2.000 s         3       2  375.000 ms 250.000 ms 500.000 ms 500.000 ms  "
+		   "21.000000         worker\n"
+		   "# 1 more row: --limit 0 shows all\n",
+		   "");
+}
+
+Test(sched, one_json_object)
+{
+	run_expect(
+		run_cmd(cmd_sched, input(), "sched", "latency", "-", "--json", "-t", "11", NULL),
+		CMD_OK,
+		"{\"version\":1,\"file\":\"standard input\",\"span_ns\":4000000000,\"lost_events\":0,"
+		"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,"
+		"\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,\"run_ns\":2000000000,"
+		"\"switches\":3,\"wait_ns\":750000000,\"unknown_ns\":0,\"unsure_ns\":0,\"rows_left_out\":0,\"rows\":[\n"
+		"{\"comm\":\"worker\",\"tid\":11,\"pid\":10,\"run_ns\":2000000000,\"switches\":3,"
+		"\"waits\":2,\"cut\":0,\"wait_ns\":750000000,\"p50_ns\":250000000,"
+		"\"p99_ns\":500000000,\"max_ns\":500000000,\"max_start_ns\":21000000000}],"
+		"\"worst\":[]}\n",
+		"");
+}
+
+/* In text and in JSON, whichever the table. */
+Test(sched, who_and_what_is_not_there_is_said)
+{
+	static const char *const words[][2] = {
+		{ "latency", "waits for a CPU" },
+		{ "timehist", "threads that ran" },
+		{ "map", "threads that ran" },
+		{ "summary", "threads that ran" },
+	};
+	char want[200];
+
+	for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++) {
+		snprintf(want, sizeof(want),
+			 "dial9-prof: no %s in standard input: it has no CPU 9\n", words[k][1]);
+		run_expect(run_cmd(cmd_sched, input(), "sched", words[k][0], "-", "-C", "9", NULL),
+			   CMD_USAGE, "", want);
+	}
+	struct run r =
+		run_cmd(cmd_sched, input(), "sched", "summary", "-", "-t", "99", "--json", NULL);
+
+	cr_expect_eq(r.code, CMD_USAGE);
+	cr_expect_str_eq(r.err, "dial9-prof: no threads that ran in standard input: it has no "
+				"thread 99\n");
+	run_expect_in(r.out, ",\"cpus\":[]}\n");
+	run_free(&r);
+}
+
+static int input_of_samples(void)
+{
+	const uint64_t t = 20 * RUN_SEC, work = make_frame(1, 0x210);
+	struct make m;
+
+	make_init(&m, NULL);
+	make_task(&m, t, 11, 11, "worker");
+	for (uint64_t k = 0; k < 3; k++)
+		make_sample(&m, t + k * 1000000, 11, 11, PROF_SOURCE_SAMPLE, 0, &work, 1);
+	return make_done(&m);
+}
+
+/* Without switches a thread that was sampled would seem to run all the while. */
+Test(sched, samples_alone_tell_no_times)
+{
+#define WHY                                                                                        \
+	" in standard input: it has no switches: its threads slept, or it was recorded with --no-sched.\n"
+	struct run r;
+
+	run_expect(run_cmd(cmd_sched, input_of_samples(), "sched", "latency", "-", NULL), CMD_OK,
+		   "No waits for a CPU" WHY, "");
+	run_expect(run_cmd(cmd_sched, input_of_samples(), "sched", "timehist", "-", NULL), CMD_OK,
+		   "No turns on a CPU" WHY, "");
+	run_expect(run_cmd(cmd_sched, input_of_samples(), "sched", "map", "-", NULL), CMD_OK,
+		   "Nothing ran" WHY, "");
+	run_expect(run_cmd(cmd_explain, input_of_samples(), "explain", "11", "-", NULL), CMD_OK,
+		   "Nothing to explain of thread or process 11" WHY, "");
+	run_expect(run_cmd(cmd_explain, input_of_samples(), "explain", "11", "--time", "20,", "-",
+			   NULL),
+		   CMD_OK, "Nothing to explain of thread or process 11" WHY, "");
+	r = run_cmd(cmd_sched, input_of_samples(), "sched", "latency", "-", "--json", NULL);
+	run_expect_in(r.out,
+		      "\"run_ns\":0,\"switches\":0,\"wait_ns\":0,\"unknown_ns\":0,\"unsure_ns\":0,"
+
+		      "\"rows_left_out\":0,\"rows\":[],\"worst\":[]}");
+	run_free(&r);
+#undef WHY
+}
+
+/* Nothing was lost on the way, and still a switch is not there. */
+Test(sched, what_the_kernel_did_not_show_is_left_out)
+{
+	const uint64_t t = 20 * RUN_SEC;
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_switch(&m, t, 0, "swapper/0", 0, 0, "worker", 11);
+	make_switch(&m, t + RUN_SEC, 0, "hog", 12, 1, "worker", 11);
+	r = run_cmd(cmd_sched, make_done(&m), "sched", "latency", "-", "-t", "11", NULL);
+	run_expect_in(r.out,
+		      "# lost: nothing\n"
+		      "# left out: 1.000 s, of all threads together, of which the trace does not "
+		      "tell: switches are missing though none was lost: the kernel did not show "
+		      "all of them, as on some virtual machines\n");
+	run_free(&r);
+}
+
+/* What the first line of unknown time says, where something was lost of these kinds. */
+static void expect_why(const char *kind, const char *other, const char *why)
+{
+	const uint64_t t = 20 * RUN_SEC;
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_switch(&m, t, 0, "swapper/0", 0, 0, "worker", 11);
+	make_switch(&m, t + RUN_SEC, 0, "hog", 12, 1, "worker", 11);
+	make_lost(&m, t + RUN_SEC, kind, 1, t + 1000, t + 2000);
+	make_lost(&m, t + RUN_SEC, other, 1, t + 3000, t + 4000);
+	r = run_cmd(cmd_sched, make_done(&m), "sched", "latency", "-", "-t", "11", NULL);
+	run_expect_in(r.out, why);
+	run_free(&r);
+}
+
+/* 6 was seen to go twice and to come once: without a word of loss. */
+Test(sched, a_switch_that_was_never_shown_makes_seconds_doubtful)
+{
+	static const char why[] = "switches are missing though none was lost: ";
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_switch(&m, 2 * RUN_SEC, 0, "swapper/0", 0, 0, "six", 6);
+	make_switch(&m, 3 * RUN_SEC, 0, "six", 6, 0, "seven", 7);
+	make_switch(&m, 5 * RUN_SEC, 0, "six", 6, 1, "swapper/0", 0);
+	r = run_cmd(cmd_report, make_file(&m), "report", "-s", "comm", "--comm", "six", "-", NULL);
+	run_expect_in(r.out, "# seconds are from the switches: 1.000 s in all\n"
+			     "# 2.000 s more may have been on a CPU, or not: ");
+	run_expect_in(r.out, why);
+	run_free(&r);
+	r = run_cmd(cmd_sched, make_file(&m), "sched", "timehist", "--comm", "six", "-", NULL);
+	run_expect_in(r.out, "# left out: 2.000 s, of all threads together, ");
+	run_expect_in(r.out, why);
+	run_free(&r);
+	make_fini(&m);
+}
+
+/* The first that is seen of 12 is its switch in, 2 s behind the start. */
+static int late(void)
+{
+	const uint64_t t = 20 * RUN_SEC;
+	struct make m;
+
+	make_init(&m, NULL);
+	make_switch(&m, t, 0, "swapper/0", 0, 0, "worker", 11);
+	make_switch(&m, t + 2 * RUN_SEC, 0, "worker", 11, 1, "late", 12);
+	make_switch(&m, t + 3 * RUN_SEC, 0, "late", 12, 1, "swapper/0", 0);
+	return make_done(&m);
+}
+
+#define LATE "left out: 2.000 s before first switches in: waiting for a CPU, or blocked\n"
+
+Test(sched, a_first_switch_in_without_a_waking_ends_no_wait)
+{
+	struct run r = run_cmd(cmd_sched, late(), "sched", "latency", "-", "--worst", "3", NULL);
+
+	run_expect_in(r.out, "\n# " LATE);
+	cr_expect_null(strstr(r.out, "since before"), "%s", r.out);
+	run_free(&r);
+}
+
+/* It is no more a wait to the other commands. */
+Test(sched, what_was_before_a_first_switch_in_is_unknown_to_all)
+{
+	struct run r = run_cmd(cmd_sched, late(), "sched", "timehist", "-", NULL);
+
+	run_expect_in(r.out, "\n# " LATE);
+	run_free(&r);
+	r = run_cmd(cmd_sched, late(), "sched", "summary", "-", "--json", NULL);
+	run_expect_in(r.out, ",\"wait_ns\":0,");
+	run_expect_in(r.out, ",\"unknown_ns\":2000000000,\"unsure_ns\":2000000000,");
+	run_free(&r);
+	r = run_cmd(cmd_offcpu, late(), "offcpu", "-", NULL);
+	run_expect_in(r.out, "\n# " LATE);
+	run_free(&r);
+	r = run_cmd(cmd_report, late(), "report", "--wall", "-", NULL);
+	run_expect_in(r.out,
+		      ": running 3.000 s, waiting for a CPU 0.000 s, blocked or asleep 1.000 s\n");
+	run_expect_in(r.out, "\n# " LATE);
+	run_free(&r);
+	r = run_cmd(cmd_export, late(), "export", "csv", "-", "--kind=runq", NULL);
+	cr_expect_null(strstr(r.out, "late"), "%s", r.out);
+	run_free(&r);
+	r = run_cmd(cmd_explain, late(), "explain", "12", "-", "--time=,2s", NULL);
+	run_expect_in(
+		r.out,
+		"unknown for 2.000 s: waiting for a CPU, or blocked: its waking is not in the trace\n");
+	run_free(&r);
+}
+
+/* Which switches there are was up to a filter: nothing was lost, and times are not those of threads. */
+Test(sched, times_of_switches_that_a_filter_chose_are_doubted)
+{
+	static const char *const kv[] = { "switch_filter", "prev_comm ~ \"w*\"", "waking_filter",
+					  "pid == 11", NULL };
+	static const char told[] =
+		"\n# filtered: only switches with prev_comm ~ \"w*\" were recorded: how long threads "
+		"ran, waited and were blocked is not what follows from these\n";
+	const uint64_t t = 20 * RUN_SEC;
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_metadata(&m, t, kv);
+	make_switch(&m, t, 0, "worker", 11, 1, "hog", 12);
+	make_switch(&m, t + RUN_SEC, 0, "worker", 11, 1, "hog", 12);
+	r = run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-", NULL);
+	run_expect_in(r.out, told);
+	run_expect_in(r.out, "\n# filtered: only wakings with pid == 11 were recorded: time "
+			     "blocked may be waits for a CPU, in part\n");
+	run_expect_in(r.out, "the trace does not tell: switches were left out by --filter\n");
+	run_free(&r);
+	r = run_cmd(cmd_sched, make_file(&m), "sched", "timehist", "-", NULL);
+	run_expect_in(r.out, told);
+	run_free(&r);
+	r = run_cmd(cmd_offcpu, make_file(&m), "offcpu", "-", NULL);
+	run_expect_in(r.out, told);
+	run_free(&r);
+	r = run_cmd(cmd_report, make_file(&m), "report", "--wall", "-", NULL);
+	run_expect_in(r.out, told);
+	run_free(&r);
+	r = run_cmd(cmd_report, make_file(&m), "report", "-s", "comm", "-", NULL);
+	run_expect_in(r.out,
+		      "more may have been on a CPU, or not: switches were left out by --filter\n");
+	run_free(&r);
+	make_fini(&m);
+}
+
+/* They would be passed over, and the sums be those of all. */
+Test(sched, of_sums_nobody_asks_for_threads_or_cpus)
+{
+	static const char *const kv[] = { "summary_ns", "1000000000", NULL };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_metadata(&m, RUN_SEC, kv);
+	make_clock(&m, 2 * RUN_SEC, 1);
+#define SUMS                                                                                       \
+	": standard input has sums of processes in place of events (--summary): there is nothing " \
+	"for -t, -C"
+	run_expect(run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-", "-C", "0", NULL),
+		   CMD_USAGE, "", "dial9-prof: sched latency" SUMS " and --worst\n");
+	run_expect(run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-", "--worst", "3", NULL),
+		   CMD_USAGE, "", "dial9-prof: sched latency" SUMS " and --worst\n");
+	run_expect(run_cmd(cmd_offcpu, make_file(&m), "offcpu", "-", "--by", "comm", NULL),
+		   CMD_USAGE, "",
+		   "dial9-prof: offcpu" SUMS
+		   ", --min, --max, --state, --folded, and --by of other than pid\n");
+	run_expect(run_cmd(cmd_offcpu, make_file(&m), "offcpu", "-", "-t", "7", NULL), CMD_USAGE,
+		   "",
+		   "dial9-prof: offcpu" SUMS
+		   ", --min, --max, --state, --folded, and --by of other than pid\n");
+#undef SUMS
+	make_fini(&m);
+}
+
+Test(sched, what_is_left_out_says_why)
+{
+	expect_why("hole", "hole", "the trace does not tell: files of the recording are missing\n");
+	expect_why("ring_full", "ring_full", "the trace does not tell: events were lost\n");
+	expect_why("paused", "paused", "the trace does not tell: recording was paused\n");
+	expect_why("thinned", "thinned",
+		   "the trace does not tell: slices of time were left out on purpose\n");
+	expect_why("paused", "thinned",
+		   "the trace does not tell: recording was paused, and slices of time were left "
+		   "out on purpose\n");
+	expect_why("ring_full", "paused",
+		   "the trace does not tell: events were lost, and recording was paused\n");
+}
+
+/* Of 4 s three slices of half a second are left out, from 2 s on. */
+static void expect_thinned(const char *max_overhead, const char *want)
+{
+	const char *const kv[] = { "dial9.profile", "1", PROF_META_MAX_OVERHEAD_PPM, max_overhead,
+				   NULL };
+	const uint64_t t = 20 * RUN_SEC, half = RUN_SEC / 2;
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_metadata(&m, t,
+		      max_overhead ? kv : (const char *const[]){ "dial9.profile", "1", NULL });
+	make_switch(&m, t, 0, "swapper/0", 0, 0, "worker", 11);
+	for (uint64_t i = 0; i < 3; i++)
+		make_lost(&m, t + RUN_SEC * 4, "thinned", 1,
+			  t + RUN_SEC * 2 + i * (half + half / 3),
+			  t + RUN_SEC * 2 + i * (half + half / 3) + half);
+	make_switch(&m, t + RUN_SEC * 4, 0, "worker", 11, 1, "swapper/0", 0);
+	r = run_cmd(cmd_sched, make_done(&m), "sched", "latency", "-", NULL);
+	run_expect_in(r.out, want);
+	run_free(&r);
+}
+
+/* A number that makes counts those of all is right where one slice in so many was recorded all the while. */
+Test(sched, what_is_left_out_has_a_weight_only_if_it_is_even)
+{
+	expect_thinned(
+		NULL,
+		"# thinned: 62.5% of the time was recorded, in slices: counts and sums are "
+		"of that, times 1.60 they are about those of all; waits that are not over within "
+		"a slice are in none (");
+	expect_thinned("10000",
+		       "# thinned: 62.5% of the time was recorded: slices of it from 22.000000 "
+		       "to 23.833333, 18.2% of that, and all else; counts and sums are of what "
+		       "was recorded (");
+}
+
+Test(sched, a_word_is_needed)
+{
+	run_expect(
+		run_cmd(cmd_sched, input(), "sched", NULL), CMD_USAGE, "",
+		"dial9-prof: sched: what of it? (latency, timehist, map or summary); see dial9-prof sched "
+		"--help\n");
+	run_expect(run_cmd(cmd_sched, input(), "sched", "latenzy", NULL), CMD_USAGE, "",
+		   "dial9-prof: sched: unknown word 'latenzy' (did you mean latency?); see "
+		   "dial9-prof sched --help\n");
+	run_expect(run_cmd(cmd_sched, input(), "sched", "latency", "-s", "tid", NULL), CMD_USAGE,
+		   "",
+		   "dial9-prof: sched latency: -s tid: want one of max, avg, p99, runtime, switch, "
+		   "wait\n");
+}
+
+/* CPU 0: both threads run 2 s, worker waits twice and hog until its first turn and twice more. */
+Test(sched, summary_of_cpus)
+{
+	run_expect(
+		run_cmd(cmd_sched, input(), "sched", "summary", "-", NULL), CMD_OK,
+		"# standard input: the work of CPUs over 4.000 s\n"
+		"# lost: nothing\n"
+		"# left out: 1.000 s before first switches in: waiting for a CPU, or blocked\n"
+		"#\n"
+		"#CPU       Busy   Busy %  Switches  Migrated     Waiting   Queue    Longest\n"
+		"   0    4.000 s 100.00%         6         0     1.750 s   0.438 500.000 ms of 11 "
+		"at 21.000000\n"
+		" all    4.000 s 100.00%         6         0     1.750 s   0.438 500.000 ms of 11 "
+		"at 21.000000\n",
+		"");
+	run_expect(
+		run_cmd(cmd_sched, input(), "sched", "summary", "--json", "-t", "11", "-", NULL),
+		CMD_OK,
+		"{\"version\":1,\"file\":\"standard input\",\"span_ns\":4000000000,\"lost_events\":0,"
+		"\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0,"
+		"\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,\"recorded_ns\":4000000000,\"busy_ns\":2000000000,"
+		"\"switches\":3,\"migrated\":0,\"wait_ns\":750000000,\"wait_max_ns\":500000000,"
+		"\"wait_max_start_ns\":21000000000,\"wait_max_tid\":11,\"unknown_ns\":0,\"unsure_ns\":0,\"cpus\":[\n"
+		"{\"cpu\":0,\"recorded_ns\":4000000000,\"busy_ns\":2000000000,\"switches\":3,\"migrated\":0,"
+		"\"wait_ns\":750000000,\"wait_max_ns\":500000000,"
+		"\"wait_max_start_ns\":21000000000,\"wait_max_tid\":11}]}\n",
+		"");
+}
+
+/* Of 4 s two are left out. */
+Test(sched, shares_of_cpus_are_of_the_time_that_was_recorded)
+{
+	static const char *const kinds[] = { "thinned", "paused", "not_kept", "hole" };
+	const uint64_t t = 20 * RUN_SEC;
+	struct run r;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct make m;
+
+		make_init(&m, NULL);
+		make_switch(&m, t, 0, "swapper/0", 0, 0, "worker", 11);
+		make_switch(&m, t + RUN_SEC, 0, "worker", 11, 1, "swapper/0", 0);
+		make_lost(&m, t + 3 * RUN_SEC, kinds[i], 1, t + RUN_SEC + 1, t + 3 * RUN_SEC + 1);
+		make_switch(&m, t + 4 * RUN_SEC, 0, "swapper/0", 0, 0, "worker", 11);
+		r = run_cmd(cmd_sched, make_file(&m), "sched", "summary", "-", NULL);
+		run_expect_in(r.out,
+			      "\n# Busy % and Queue are of the 2.000 s that were recorded\n");
+		run_expect_in(r.out, "\n   0    1.000 s  50.00%         2 ");
+		run_expect_in(r.out, "\n all    1.000 s  50.00%         2 ");
+		run_free(&r);
+		/* as far as it lies in the window */
+		r = run_cmd(cmd_sched, make_done(&m), "sched", "summary", "-", "--time=0%,50%",
+			    "--json", NULL);
+		run_expect_in(r.out, "\"span_ns\":2000000000,");
+		run_expect_in(r.out, "\"recorded_ns\":1000000001,\"busy_ns\":1000000000,");
+		run_free(&r);
+	}
+}
+
+static void make_side(struct make *m, const char *cpus, const char *start, uint32_t cpu,
+		      uint64_t from, uint64_t to)
+{
+	const char *const kv[] = {
+		"host", "box",		 "boot_id", "1", "start_realtime_ns", start, "cpus",
+		"2",	"recorded_cpus", cpus,	    NULL
+	};
+
+	make_init(m, NULL);
+	make_metadata(m, from, kv);
+	make_clock(m, from, 1000 * RUN_SEC + from);
+	make_switch(m, from, cpu, "swapper", 0, 0, "worker", 11 + cpu);
+	make_switch(m, from + RUN_SEC, cpu, "worker", 11 + cpu, 1, "swapper", 0);
+	make_switch(m, to, cpu, "swapper", 0, 0, "other", 21 + cpu);
+}
+
+Test(sched, shares_of_a_cpu_are_of_the_recordings_that_have_it)
+{
+	struct make m[2];
+	size_t n[2];
+	char *all;
+	struct run r;
+
+	make_side(&m[0], "0", "1", 0, 20 * RUN_SEC, 22 * RUN_SEC);
+	make_side(&m[1], "1", "2", 1, 30 * RUN_SEC, 34 * RUN_SEC);
+	all = malloc(1 << 16);
+	for (int i = 0, at = 0; i < 2; at += (int)n[i++]) {
+		const void *data = dial9_enc_data(m[i].enc, &n[i]);
+
+		memcpy(all + at, data, n[i]);
+	}
+	r = run_cmd(cmd_sched, make_fd(all, n[0] + n[1]), "sched", "summary", "-", NULL);
+	run_expect_in(r.out, "\n# Busy % and Queue are of the 6.000 s that were recorded\n");
+	run_expect_in(r.out, "\n   0    1.000 s  50.00% ");
+	run_expect_in(r.out, "\n   1    1.000 s  25.00% ");
+	run_expect_in(r.out, "\n all    2.000 s  33.33% ");
+	run_free(&r);
+	free(all);
+	make_fini(&m[0]);
+	make_fini(&m[1]);
+}
+
+/* Appends a recording whose metadata has one entry more; NULL: none. */
+static int add_kind(char *at, const char *key, const char *value, const char *start)
+{
+	const char *const kv[] = { "host", "box", "boot_id", "1", "start_realtime_ns",
+				   start,  key,	  value,     NULL };
+	const uint64_t t = 20 * RUN_SEC;
+	const void *data;
+	struct make m;
+	size_t n;
+
+	make_init(&m, NULL);
+	make_metadata(&m, t, kv);
+	make_clock(&m, t, 1000 * RUN_SEC + t);
+	make_switch(&m, t, 0, "worker", 11, 1, "swapper/0", 0);
+	make_waking(&m, t + RUN_SEC, 0, 0, "worker", 11);
+	make_switch(&m, t + RUN_SEC, 0, "swapper/0", 0, 0, "worker", 11);
+	make_stats(&m, t + 2 * RUN_SEC, 0, 0);
+	data = dial9_enc_data(m.enc, &n);
+	memcpy(at, data, n);
+	make_fini(&m);
+	return (int)n;
+}
+
+static void expect_told(run_fn fn, const char *word, const char *option, const char *want)
+{
+	static const char *const kinds[][2] = { { "summary_ns", "1000000000" },
+						{ "off_cpu_min_ns", "5000000" },
+						{ "off_cpu_min_ns", "5000000" },
+						{ NULL, NULL } };
+	char *all = malloc(1 << 16), start[2] = "1";
+	struct run r;
+	int n = 0;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++, start[0]++)
+		n += add_kind(all + n, kinds[i][0], kinds[i][1], start);
+	r = run_cmd(fn, make_fd(all, (size_t)n), word, option, "-", NULL);
+	run_expect_in(r.out, want);
+	run_free(&r);
+	free(all);
+}
+
+Test(sched, parts_that_have_something_else_than_switches_are_told)
+{
+	static const char with[] =
+		"\n# switches: part 1: none, but sums (--summary), which are not in this; parts 2-3: "
+		"none, but stays off the CPU of at least 5.000 ms; part 4: all\n";
+	static const char without[] =
+		"\n# switches: part 1: none, but sums (--summary), which are not in this; parts 2-3: "
+		"none, but stays off the CPU of at least 5.000 ms, which are not in this; part 4: "
+		"all\n";
+
+	expect_told(cmd_sched, "sched", "latency", with);
+	expect_told(cmd_sched, "sched", "summary", without);
+	expect_told(cmd_offcpu, "offcpu", "--hist", with);
+	expect_told(cmd_report, "report", "--wall", without);
+}
+
+/* 4 s in columns of 0.537 s: A ran to 1 s, B to 1.5 s, A to 2 s, B to 2.5 s, A to 3 s. */
+Test(sched, map_of_cpus)
+{
+	run_expect(
+		run_cmd(cmd_sched, input(), "sched", "map", "--cols", "10", "-", NULL), CMD_OK,
+		"# standard input: who ran on which CPU over 4.000 s\n"
+		"# lost: nothing\n"
+		"# a column is 536.871 ms; letters are of the thread that ran longest in it, . is "
+		"idle or unknown\n"
+		"#\n"
+		"CPU 0  AABABABB\n"
+		"#\n"
+		"# A    2.000 s  worker 11\n"
+		"# B    2.000 s  hog 12\n",
+		"");
+	run_expect(
+		run_cmd(cmd_sched, input(), "sched", "map", "--cols", "10", "-", "--json", NULL),
+		CMD_OK,
+		"{\"version\":1,\"file\":\"standard input\",\"span_ns\":4000000000,"
+		"\"lost_events\":0,\"lost_samples\":0,\"lost_sideband\":0,"
+		"\"sideband_stalls\":0,\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,"
+		"\"start_ns\":20000000000,\"column_ns\":536870912,\"cpus\":[\n"
+		"{\"cpu\":0,\"tids\":[11,11,12,11,12,11,12,12],\"busy_ns\":[536870912,"
+		"536870912,536870912,536870912,536870912,536870912,536870912,241903616]}],"
+		"\"threads\":[\n{\"tid\":11,\"comm\":\"worker\",\"ns\":2000000000},\n"
+		"{\"tid\":12,\"comm\":\"hog\",\"ns\":2000000000}]}\n",
+		"");
+	run_expect(run_cmd(cmd_sched, input(), "sched", "map", "--cols", "9", "-", NULL), CMD_USAGE,
+		   "", "dial9-prof: sched map: --cols 9: want an even number of 10 to 4096\n");
+}
+
+/* Thread 11 is told of behind its first turn, as those that start while recording are. */
+Test(sched, a_thread_that_is_named_late_is_its_process_from_the_start)
+{
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_task(&m, 20 * RUN_SEC, 12, 12, "hog");
+	make_switch(&m, 20 * RUN_SEC, 0, "hog", 12, 0, "worker", 11);
+	make_switch(&m, 21 * RUN_SEC, 0, "worker", 11, 1, "hog", 12);
+	make_task(&m, 21 * RUN_SEC, 10, 11, "worker");
+	make_switch(&m, 22 * RUN_SEC, 0, "hog", 12, 1, "swapper/0", 0);
+	r = run_cmd(cmd_sched, make_done(&m), "sched", "latency", "-", "--json", "-p", "10", NULL);
+	cr_expect_eq(r.code, CMD_OK);
+	run_expect_in(r.out, "\"tid\":11,\"pid\":10,\"run_ns\":1000000000");
+	run_free(&r);
+}
+
+Test(sched, timehist_of_each_turn)
+{
+	run_expect(run_cmd(cmd_sched, input(), "sched", "timehist", "-", "-t", "11", "--state",
+			   "-n", NULL),
+		   CMD_OK, timehist, "");
+}
+
+/*
+ * Nobody saw worker come at 21 s, but that it left: as when a thread execs, which has the number of a leader
+ * that is dead from somewhere before.
+ */
+Test(sched, timehist_knows_when_somebody_left_who_was_not_seen_to_come)
+{
+	const uint64_t s = RUN_SEC;
+	struct make m;
+
+	make_init(&m, NULL);
+	make_task(&m, 20 * s, 10, 11, "worker");
+	make_switch(&m, 20 * s, 0, "swapper/0", 0, 0, "worker", 11);
+	make_switch(&m, 20 * s + s / 4, 0, "worker", 11, 0x10, "thread", 12);
+	make_switch(&m, 21 * s, 0, "worker", 11, 1, "swapper/0", 0);
+	make_waking(&m, 21 * s + s / 2, 0, 0, "worker", 11);
+	make_switch(&m, 21 * s + 3 * s / 4, 0, "swapper/0", 0, 0, "worker", 11);
+	make_switch(&m, 22 * s, 0, "worker", 11, 1, "swapper/0", 0);
+	run_expect(
+		run_cmd(cmd_sched, make_done(&m), "sched", "timehist", "-", "-t", "11", NULL),
+		CMD_OK,
+		"#           time    cpu  task[tid/pid]                     wait ms   delay ms     "
+		"run ms\n"
+		"       20.250000 [0000]  worker[11/10]                           -          -    "
+		"250.000\n"
+		"       22.000000 [0000]  worker[11/10]                     750.000    250.000    "
+		"250.000\n"
+		"# lost: nothing\n",
+		"");
+}
+
+/* Names of 15 characters, numbers of seven digits, weeks after boot. */
+static int wide_input(void)
+{
+	static const char one[] = "worker-of-names", two[] = "another-of-them";
+	const uint64_t s = RUN_SEC, t = 4000000 * s;
+	struct make m;
+
+	make_init(&m, NULL);
+	make_clock(&m, t, 1700000000 * s);
+	make_task(&m, t, 4100010, 4100011, one);
+	make_task(&m, t, 4100010, 4100012, two);
+	make_switch(&m, t, 0, "swapper/0", 0, 0, one, 4100011);
+	make_switch(&m, t + s, 0, one, 4100011, 0x100, two, 4100012);
+	make_switch(&m, t + 3 * s / 2, 0, two, 4100012, 0, one, 4100011);
+	make_switch(&m, t + 2 * s, 0, one, 4100011, 1, two, 4100012);
+	make_waking(&m, t + 9 * s / 4, 0, 4100012, one, 4100011);
+	make_switch(&m, t + 5 * s / 2, 0, two, 4100012, 0, one, 4100011);
+	make_switch(&m, t + 3 * s, 0, one, 4100011, 1, two, 4100012);
+	make_switch(&m, t + 4 * s, 0, two, 4100012, 1, "swapper/0", 0);
+	return make_done(&m);
+}
+
+static void on_terminal(struct pty *t, unsigned short cols, const char *const *words)
+{
+	pty_run(t, cols, strcmp(words[0], "sched") ? cmd_wakeup : cmd_sched, wide_input(), words);
+}
+
+Test(sched, tables_fit_their_terminal)
+{
+	static const char *const words[][5] = {
+		{ "sched", "latency", "-" },
+		{ "sched", "summary", "-" },
+		{ "sched", "timehist", "-" },
+		{ "sched", "timehist", "--state", "-" },
+		{ "wakeup", "-" },
+		{ "wakeup", "--by-tid", "-" },
+	};
+	struct pty t;
+
+	for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++) {
+		on_terminal(&t, 80, words[k]);
+		cr_expect(pty_widest(t.text) <= 80 && pty_widest(t.text) > 60, "%zu: %s",
+			  pty_widest(t.text), t.text);
+	}
+	/* with room there is all that a pipe gets */
+	on_terminal(&t, 120, words[0]);
+	run_expect(run_cmd(cmd_sched, wide_input(), "sched", "latency", "-", NULL), CMD_OK, t.text,
+		   "");
+	on_terminal(&t, 120, words[1]);
+	run_expect(run_cmd(cmd_sched, wide_input(), "sched", "summary", "-", NULL), CMD_OK, t.text,
+		   "");
+}
+
+/* Of kernel threads that were met before they were introduced. */
+Test(sched, who_ran_instead_has_the_name_that_came_later)
+{
+	const uint64_t ms = 1000000, t = 20 * 1000 * ms;
+	struct make m;
+	struct run r;
+
+	make_init(&m, NULL);
+	make_task(&m, t, 11, 11, "victim");
+	make_switch(&m, t, 0, "swapper/0", 0, 0, "victim", 11);
+	make_switch(&m, t + 2 * ms, 0, "victim", 11, 0x100, "", 20);
+	make_switch(&m, t + 6 * ms, 0, "", 20, 1, "victim", 11);
+	make_switch(&m, t + 9 * ms, 0, "victim", 11, 1, "swapper/0", 0);
+	make_task(&m, t + 9 * ms, 2, 20, "kworker/0:1");
+	r = run_cmd(cmd_explain, make_file(&m), "explain", "11", "--time", "20,", "-", "--json",
+		    NULL);
+	run_expect_in(r.out, "\"behind\":[{\"tid\":20,\"comm\":\"kworker/0:1\",\"ns\":4000000}]");
+	run_free(&r);
+	r = run_cmd(cmd_explain, make_file(&m), "explain", "11", "--time", "20,", "-", NULL);
+	run_expect_in(r.out, "behind kworker/0:1 20 4.000 ms\n");
+	run_free(&r);
+	r = run_cmd(cmd_sched, make_file(&m), "sched", "latency", "--worst", "1", "-", "--json",
+		    NULL);
+	run_expect_in(r.out, "\"tid\":20,\"comm\":\"kworker/0:1\"");
+	run_free(&r);
+	make_fini(&m);
+}
+
+/* -a with --comm and the like is not all of the system. */
+Test(sched, who_recorded_a_part_of_the_system_is_told_how_to_have_all_of_it)
+{
+	static const char *const parts[][5] = {
+		{ "target", "system", NULL }, { "target", "system", "selection", "--comm p", NULL }
+	};
+	struct run r;
+	struct make m;
+
+	for (size_t i = 0; i < 2; i++) {
+		make_init(&m, NULL);
+		make_metadata(&m, RUN_SEC, parts[i]);
+		make_task(&m, RUN_SEC, 11, 11, "victim");
+		make_switch(&m, 2 * RUN_SEC, 0, "victim", 11, 0x100, "other", 30);
+		make_switch(&m, 6 * RUN_SEC, 0, "third", 40, 1, "victim", 11);
+		make_switch(&m, 9 * RUN_SEC, 0, "victim", 11, 1, "swapper/0", 0);
+		r = run_cmd(cmd_sched, make_file(&m), "sched", "latency", "-t", "11", "--worst",
+			    "1", "-", NULL);
+		run_expect_in(r.out,
+			      i ? "the trace does not tell (record with -a or --neighbours)\n" :
+				  "the trace does not tell\n");
+		run_free(&r);
+		make_fini(&m);
+	}
+}

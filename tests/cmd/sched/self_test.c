@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The recorder's own threads in tables, to the byte. In ms from 20 s: the recorder (50), its fork server (51)
+ * and a worker of that (52), the command that it ran (60) with a child (61), and another child (70), which was there before it. Each is
+ * woken at 1, runs from 2 to 3 on a CPU of its own, and blocks; is woken at 5, and runs from 7.
+ */
+#include "tests/cmd/run_cmd.h"
+
+enum { TASKS = 6 };
+
+static const struct {
+	uint32_t ppid, pid;
+	const char *comm;
+} tasks[TASKS] = {
+	{ 1, 50, "dial9-prof" }, { 50, 51, "d9-spawner" }, { 51, 52, "d9-names" },
+	{ 50, 60, "command" },	 { 60, 61, "child" },	   { 50, 70, "other" },
+};
+
+static void put_at(struct make *m, uint64_t t, unsigned int what)
+{
+	for (uint32_t i = 0; i < TASKS; i++) {
+		if (what == 0)
+			make_child(m, t, tasks[i].ppid, tasks[i].pid, tasks[i].comm);
+		else if (what == 1)
+			make_waking(m, t, 7, 0, tasks[i].comm, tasks[i].pid);
+		else if (what == 2)
+			make_switch(m, t, i, "swapper", 0, 0, tasks[i].comm, tasks[i].pid);
+		else
+			make_switch(m, t, i, tasks[i].comm, tasks[i].pid, 1, "swapper", 0);
+	}
+}
+
+static int input(const char *recorder)
+{
+	const char *const kv[] = {
+		"target_pids", "60", recorder ? "recorder_helpers" : NULL, "49,51", "recorder_pid",
+		recorder,      NULL
+	};
+	static const struct {
+		unsigned int ms, what;
+	} steps[] = { { 0, 0 }, { 1, 1 }, { 2, 2 }, { 3, 3 }, { 5, 1 }, { 7, 2 }, { 8, 3 } };
+	struct make m;
+
+	make_init(&m, NULL);
+	make_metadata(&m, 20 * RUN_SEC, kv);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		put_at(&m, 20 * RUN_SEC + steps[i].ms * 1000000ULL, steps[i].what);
+	return make_done(&m);
+}
+
+#define LATENCY(...) run_cmd(cmd_sched, input("50"), "sched", "latency", "-", __VA_ARGS__)
+
+/* clang-format off */
+static const char hidden[] =
+	"# standard input: waits for a CPU over 0.007 s\n"
+	"# lost: nothing\n"
+	"# not shown: dial9-prof itself: 3 threads; --include-self shows them\n"
+	"#\n"
+	"#   Runtime  Switches   Waits         Avg        P50        P99        Max  Max at            Task\n"
+	"   2.000 ms         2       2    1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         command 60\n"
+	"   2.000 ms         2       2    1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         child 61\n"
+	"   2.000 ms         2       2    1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         other 70\n";
+
+static const char shown[] =
+	"# standard input: waits for a CPU over 0.007 s\n"
+	"# lost: nothing\n"
+	"#\n"
+	"#   Runtime  Switches   Waits         Avg        P50        P99        Max  Max at            Task\n"
+	"   2.000 ms         2       2    1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         dial9-prof 50\n"
+	"   2.000 ms         2       2    1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         d9-spawner 51\n"
+	"   2.000 ms         2       2    1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         d9-names 52\n"
+	"   2.000 ms         2       2    1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         command 60\n"
+	"   2.000 ms         2       2    1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         child 61\n"
+	"   2.000 ms         2       2    1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         other 70\n";
+
+static const char chosen[] =
+	"# standard input: waits for a CPU over 0.007 s\n"
+	"# lost: nothing\n"
+	"#\n"
+	"#   Runtime  Switches   Waits         Avg        P50        P99        Max  Max at            Task\n"
+	"   2.000 ms         2       2    1.500 ms   1.000 ms   2.000 ms   2.000 ms  20.005000         d9-names 52\n";
+
+static const char blocked[] =
+	"# standard input: blocked time over 0.007 s\n"
+	"# lost: nothing\n"
+	"# not shown: dial9-prof itself: 3 threads; --include-self shows them\n"
+	"# 9 waits, 9.000 ms together; *: the trace has only a part of some, 6 in all\n"
+	"#\n"
+	"#      Time    Share    Waits        Avg        Max\n"
+	"   3.000 ms*  33.33%        3   1.000 ms   2.000 ms  tid 60\n"
+	"   3.000 ms*  33.33%        3   1.000 ms   2.000 ms  tid 61\n"
+	"   3.000 ms*  33.33%        3   1.000 ms   2.000 ms  tid 70\n";
+
+static const char woken[] =
+	"# standard input: who woke whom over 0.007 s\n"
+	"# lost: nothing\n"
+	"# not shown: dial9-prof itself: 3 threads; --include-self shows them\n"
+	"# 6 wakings after 9.000 ms blocked, all together; *: the trace has only a part of some\n"
+	"#\n"
+	"#   Blocked    Share  Wakings        Avg        Max  waker -> wakee\n"
+	"   3.000 ms*  33.33%        2   1.500 ms   2.000 ms  swapper? -> command\n"
+	"   3.000 ms*  33.33%        2   1.500 ms   2.000 ms  swapper? -> child\n"
+	"   3.000 ms*  33.33%        2   1.500 ms   2.000 ms  swapper? -> other\n";
+/* clang-format on */
+
+Test(self, heads_no_table_of_waits)
+{
+	run_expect(LATENCY(NULL), CMD_OK, hidden, "");
+}
+
+Test(self, is_shown_when_asked_for)
+{
+	run_expect(LATENCY("--include-self", NULL), CMD_OK, shown, "");
+}
+
+Test(self, is_shown_when_selected)
+{
+	run_expect(LATENCY("-p", "52", NULL), CMD_OK, chosen, "");
+}
+
+Test(self, is_shown_where_the_trace_does_not_say_who_it_is)
+{
+	run_expect(run_cmd(cmd_sched, input(NULL), "sched", "latency", "-", NULL), CMD_OK, shown,
+		   "");
+}
+
+Test(self, heads_no_table_of_blocked_time)
+{
+	run_expect(run_cmd(cmd_offcpu, input("50"), "offcpu", "-", "--by", "tid", NULL), CMD_OK,
+		   blocked, "");
+}
+
+Test(self, heads_no_table_of_wakeups)
+{
+	run_expect(run_cmd(cmd_wakeup, input("50"), "wakeup", "-", NULL), CMD_OK, woken, "");
+}
+
+Test(self, is_counted_in_json)
+{
+	struct run r = LATENCY("--json", NULL);
+
+	run_expect_in(r.out,
+		      "\"stacks_left_out\":0,\"recorder_threads_hidden\":3,\"run_ns\":6000000,");
+	cr_expect_null(strstr(r.out, "d9-names"));
+	run_free(&r);
+}
+
+/* Who leaves a trace to a flame graph leaves out nothing. */
+Test(self, is_in_folded_stacks)
+{
+	struct run r = run_cmd(cmd_offcpu, input("50"), "offcpu", "-", "--folded", "--by",
+			       "comm,stack", NULL);
+
+	run_expect_in(r.out, "d9-names");
+	run_free(&r);
+}

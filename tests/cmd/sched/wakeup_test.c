@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What `wakeup` prints, to the byte. A ring of three, in ms from 20 s: a (11) wakes b (12) at 1 and
+ * blocks at 2, b runs from 1.5, wakes c (13) at 3 and blocks at 4, c runs from 3.5 and wakes a at 6, which
+ * runs from 6.5 to 8.
+ */
+#include "tests/cmd/run_cmd.h"
+
+static const uint64_t us = 1000;
+
+static int input(void)
+{
+	const uint64_t take = make_frame(1, 0x210), root = make_frame(1, 0x110);
+	const uint64_t stack[] = { take, root };
+	const uint64_t t = 20 * RUN_SEC;
+	struct make m;
+
+	make_init(&m, NULL);
+	make_module(&m, t, 1, "/opt/app", PROF_MODULE_ELF);
+	make_task(&m, t, 11, 11, "a");
+	make_task(&m, t, 12, 12, "b");
+	make_task(&m, t, 13, 13, "c");
+	make_switch(&m, t, 0, "swapper/0", 0, 0, "a", 11);
+	make_waking(&m, t + 1000 * us, 1, 11, "b", 12);
+	make_switch(&m, t + 1500 * us, 1, "swapper/1", 0, 0, "b", 12);
+	make_switch(&m, t + 2000 * us, 0, "a", 11, 1, "swapper/0", 0);
+	make_sample(&m, t + 2000 * us, 11, 11, PROF_SOURCE_SWITCH_OUT, 0, stack, 2);
+	make_waking(&m, t + 3000 * us, 2, 12, "c", 13);
+	make_switch(&m, t + 3500 * us, 2, "swapper/2", 0, 0, "c", 13);
+	make_switch(&m, t + 4000 * us, 1, "b", 12, 1, "swapper/1", 0);
+	make_waking(&m, t + 6000 * us, 0, 13, "a", 11);
+	make_switch(&m, t + 6500 * us, 0, "swapper/0", 0, 0, "a", 11);
+	make_switch(&m, t + 7000 * us, 2, "c", 13, 1, "swapper/2", 0);
+	make_switch(&m, t + 8000 * us, 0, "a", 11, 1, "swapper/0", 0);
+	make_symbol(&m, t + 8000 * us, take, 0, make_frame(1, 0x200), "take", "", 0);
+	make_symbol(&m, t + 8000 * us, root, 0, make_frame(1, 0x100), "main", "", 0);
+	return make_done(&m);
+}
+
+#define WAKEUP(...) run_cmd(cmd_wakeup, input(), "wakeup", "-", __VA_ARGS__, NULL)
+
+/* clang-format off */
+#define LOST "\"lost_events\":0,\"lost_samples\":0,\"lost_sideband\":0,\"sideband_stalls\":0," \
+	"\"doubtful_stacks\":0,\"lost_samples_estimate\":0,\"pauses\":0,\"stacks_left_out\":0,"
+
+static const char edges[] =
+	"# standard input: who woke whom over 0.008 s\n"
+	"# lost: nothing\n"
+	"# 3 wakings after 8.000 ms blocked, all together; *: the trace has only a part of some\n"
+	"#\n"
+	"#   Blocked    Share  Wakings        Avg        Max  waker -> wakee\n"
+	"   4.000 ms   50.00%        1   4.000 ms   4.000 ms  c? 13 -> a 11\n"
+	"   3.000 ms*  37.50%        1   3.000 ms   3.000 ms  b? 12 -> c 13\n"
+	"   1.000 ms*  12.50%        1   1.000 ms   1.000 ms  a? 11 -> b 12\n";
+
+static const char stacks[] =
+	"# standard input: who woke whom over 0.008 s\n"
+	"# lost: nothing\n"
+	"# 1 waking after 4.000 ms blocked, all together\n"
+	"#\n"
+	"#   Blocked    Share  Wakings        Avg        Max  waker -> wakee\n"
+	"   4.000 ms  100.00%        1   4.000 ms   4.000 ms  c? -> a\n"
+	"            -- was blocked in\n"
+	"            take (app)\n"
+	"            main (app)\n"
+	"\n";
+
+static const char json[] =
+	"{\"version\":1,\"file\":\"standard input\",\"span_ns\":8000000," LOST
+	"\"wakings\":1,\"cut\":0,\"ns\":4000000,\"rows_left_out\":0,\"rows\":[\n"
+	"{\"ns\":4000000,\"wakings\":1,\"cut\":0,\"max_ns\":4000000,\"max_start_ns\":20002000000,"
+	"\"waker\":{\"context\":\"unknown\",\"name\":\"c?\"},\"waker_tid\":13,\"comm\":\"a\",\"tid\":11}]}\n";
+
+#define HEAD \
+	"# standard input: what woke a 11 over 0.004 s\n" \
+	"# lost: nothing\n" \
+	"# at 20.006000000, blocked for 4.000 ms; from there back:\n" \
+	"\n" \
+	"-       0 ns  a 11 woken by c? 13, blocked 4.000 ms (S)\n" \
+	"                take (app)\n" \
+	"                main (app)\n" \
+	"\n" \
+	"-   3.000 ms  c 13 woken by b? 12, blocked 1.000 ms of this time (?)\n" \
+	"              then it waited 500.000 us for a CPU, ran 2.500 ms\n"
+
+static const char chain[] = HEAD
+	"\n"
+	"-   4.000 ms  b 12 was not blocked in this time; it ran 1.000 ms\n";
+
+static const char short_chain[] = HEAD
+	"\n"
+	"# and so on: --depth shows more\n";
+
+static const char chain_json[] =
+	"{\"version\":1,\"file\":\"standard input\",\"span_ns\":4000000," LOST
+	"\"from_ns\":20002000000,\"to_ns\":20006000000,\"chain\":[\n"
+	"{\"tid\":11,\"comm\":\"a\",\"woken_ns\":20006000000,\"woke_ns\":20006000000,\"running_ns\":0,"
+	"\"waiting_ns\":0,\"unknown_ns\":0,\"blocked_start_ns\":20002000000,\"blocked_ns\":4000000,"
+	"\"state\":\"S\",\"stack\":[{\"sym\":\"take\",\"dso\":\"/opt/app\"},{\"sym\":\"main\",\"dso\":\"/opt/app\"}],"
+	"\"waker\":{\"context\":\"unknown\",\"name\":\"c?\"},\"waker_tid\":13,\"waker_stack\":[]},\n"
+	"{\"tid\":13,\"comm\":\"c\",\"woken_ns\":20003000000,\"woke_ns\":20006000000,"
+	"\"running_ns\":2500000,\"waiting_ns\":500000,\"unknown_ns\":0,"
+	"\"blocked_start_ns\":20002000000,\"blocked_ns\":1000000,\"state\":\"?\",\"stack\":[],"
+	"\"waker\":{\"context\":\"unknown\",\"name\":\"b?\"},\"waker_tid\":12,\"waker_stack\":[]},\n"
+	"{\"tid\":12,\"comm\":\"b\",\"woken_ns\":20002000000,\"woke_ns\":20003000000,"
+	"\"running_ns\":1000000,\"waiting_ns\":0,\"unknown_ns\":0}]}\n";
+/* clang-format on */
+
+Test(wakeup, edges_by_time_blocked)
+{
+	run_expect(WAKEUP("--by-tid"), CMD_OK, edges, "");
+	run_expect(WAKEUP("--stacks", "-t", "11"), CMD_OK, stacks, "");
+	run_expect(WAKEUP("--by-tid", "--json", "-t", "11"), CMD_OK, json, "");
+}
+
+Test(wakeup, the_path_round_a_ring)
+{
+	run_expect(WAKEUP("--chain", "11"), CMD_OK, chain, "");
+	run_expect(WAKEUP("--chain", "11", "--depth", "1"), CMD_OK, short_chain, "");
+	run_expect(WAKEUP("--chain", "11", "--json"), CMD_OK, chain_json, "");
+}
+
+/* The time lies in the wait, or behind it. */
+Test(wakeup, the_path_at_a_time)
+{
+	run_expect(WAKEUP("--chain", "11@20.0035"), CMD_OK, chain, "");
+	run_expect(WAKEUP("--chain", "11@7ms"), CMD_OK, chain, "");
+	run_expect(WAKEUP("--chain", "11@20.001"), CMD_USAGE, "",
+		   "dial9-prof: thread 11 was not woken in standard input before that time\n");
+}
+
+Test(wakeup, nothing_there_says_why)
+{
+	run_expect(WAKEUP("-p", "99"), CMD_USAGE, "",
+		   "dial9-prof: no wakings in standard input: it has no process 99\n");
+	run_expect(WAKEUP("--chain", "99"), CMD_USAGE, "",
+		   "dial9-prof: thread 99 was not woken in standard input\n");
+}
+
+Test(wakeup, nonsense_is_refused)
+{
+	run_expect(WAKEUP("--chain", "app"), CMD_USAGE, "",
+		   "dial9-prof: wakeup: --chain app: want TID or TID@TIME, as in 4711@123.456\n");
+	run_expect(WAKEUP("--chain", "11@"), CMD_USAGE, "",
+		   "dial9-prof: wakeup: --chain 11@: want TID or TID@TIME, as in 4711@123.456\n");
+	run_expect(WAKEUP("--chain", "11@20.1", "--time", "20,21"), CMD_USAGE, "",
+		   "dial9-prof: wakeup: --chain 11@20.1 has a time: --time as well is one too "
+		   "many\n");
+}

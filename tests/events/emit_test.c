@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The recorder's own events, as a reader of the bytes sees them. */
+#include "events/emit.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "tests/record/support.h"
+
+TestSuite(emit, .timeout = 60);
+
+Test(emit, a_module_status_has_its_word_and_a_text_for_people)
+{
+	struct rig rig;
+
+	rig_init(&rig);
+	cr_expect_eq(emit_module_status(rig.emit, 5, 7, PROF_STATUS_GAVE_UP, "2 s of CPU time"), 0);
+	cr_expect_eq(emit_module_status(rig.emit, 6, 7, PROF_STATUS_NAMED, NULL), 0);
+	cr_expect_str_eq(rig_text(&rig, ""),
+			 "5 ModuleStatus module_id=7 status=\"gave_up\" "
+			 "detail=\"2 s of CPU time\"\n"
+			 "6 ModuleStatus module_id=7 status=\"named\" detail=\"\"\n");
+	rig_fini(&rig);
+}
+
+/* Field names and their order are those that prof_events.h lists. */
+Test(emit, a_sample_has_all_its_numbers)
+{
+	const uint64_t frames[] = { 0x1234, 0x8000010000000042 };
+	struct emit_sample sample = {
+		.ts = 100,
+		.tid = 12,
+		.pid = 11,
+		.cpu = 3,
+		.source = PROF_SOURCE_SWITCH_OUT,
+		.thread_name = "worker",
+		.frames = frames,
+		.frame_cnt = 2,
+		.flags = PROF_SAMPLE_KERNEL_TRUNCATED,
+		.user_end = PROF_END_NO_MAPPING | PROF_USER_FRAME_POINTERS,
+	};
+	struct rig rig;
+
+	rig_init(&rig);
+	cr_expect_eq(emit_sample(rig.emit, &sample), 0);
+	sample.thread_name = NULL;
+	cr_expect_eq(emit_sample(rig.emit, &sample), 0);
+	cr_expect_str_eq(rig_text(&rig, ""),
+			 "100 CpuSampleEvent worker_id=255 tid=12 source=1 thread_name=\"worker\" "
+			 "callchain=1234,8000010000000042 cpu=3 pid=11 flags=2 user_end=68\n"
+			 "100 CpuSampleEvent worker_id=255 tid=12 source=1 thread_name=none "
+			 "callchain=1234,8000010000000042 cpu=3 pid=11 flags=2 user_end=68\n");
+	rig_fini(&rig);
+}
+
+/* As far as its numbers go, one after the other, and however time goes. */
+Test(emit, a_sample_without_a_name_is_written_as_one_with_a_name)
+{
+	const uint64_t frames[] = { UINT64_MAX, 1, 0x8000010000000042 };
+	const uint64_t times[] = { 100, 101, 50, 1ull << 40, (1ull << 40) + 7 };
+	struct emit_sample sample = {
+		.tid = UINT32_MAX,
+		.pid = UINT32_MAX,
+		.cpu = UINT32_MAX,
+		.source = UINT8_MAX,
+		.frames = frames,
+		.flags = UINT8_MAX,
+		.user_end = UINT8_MAX,
+	};
+	struct rig named, bare;
+	char *text, *at;
+	size_t i;
+
+	rig_init(&named);
+	rig_init(&bare);
+	for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		sample.ts = times[i];
+		sample.frame_cnt = i % 4;
+		sample.thread_name = "none";
+		cr_assert_eq(emit_sample(named.emit, &sample), 0);
+		sample.thread_name = NULL;
+		cr_assert_eq(emit_sample(bare.emit, &sample), 0);
+	}
+	text = xstrdup(rig_text(&named, ""));
+	while ((at = strchr(text, '"')))
+		memmove(at, at + 1, strlen(at));
+	cr_expect_str_eq(rig_text(&bare, ""), text);
+	free(text);
+	rig_fini(&named);
+	rig_fini(&bare);
+}
+
+Test(emit, tasks_modules_and_mappings_have_all_their_fields)
+{
+	struct rig rig;
+
+	rig_init(&rig);
+	cr_expect_eq(emit_task(rig.emit, 10,
+			       &(struct emit_task){ 1, 2, 3, "name", "/exe", "/cg", true }),
+		     0);
+	cr_expect_eq(emit_module(rig.emit, 20, 7, "/lib/x", (const uint8_t *)"\xab\xcd", 2,
+				 PROF_MODULE_VDSO),
+		     0);
+	cr_expect_eq(emit_map(rig.emit, 30, &(struct emit_map){ 1, 0x1000, 0x3000, 0x200, 7 }), 0);
+	cr_expect_str_eq(rig_text(&rig, ""),
+			 "10 TaskEvent pid=1 tid=2 ppid=3 comm=\"name\" exe=\"/exe\" "
+			 "cgroup=\"/cg\"\n"
+			 "20 ModuleEvent module_id=7 path=\"/lib/x\" build_id=<abcd> kind=4\n"
+			 "30 ProcMapsEntry pid=1 start=4096 end=12288 offset=512 module_id=7\n");
+	rig_fini(&rig);
+}
+
+Test(emit, tasks_say_whether_they_are_followed_once_that_is_told)
+{
+	struct rig rig;
+
+	rig_init(&rig);
+	cr_expect_eq(emit_tell_followed(rig.emit), 0);
+	cr_expect_eq(emit_task(rig.emit, 10, &(struct emit_task){ 1, 2, 3, "a", "", "", true }), 0);
+	cr_expect_eq(emit_task(rig.emit, 11, &(struct emit_task){ 1, 2, 3, "a", "", "", false }),
+		     0);
+	cr_expect_str_eq(
+		rig_text(&rig, ""),
+		"10 TaskEvent pid=1 tid=2 ppid=3 comm=\"a\" exe=\"\" cgroup=\"\" followed=1\n"
+		"11 TaskEvent pid=1 tid=2 ppid=3 comm=\"a\" exe=\"\" cgroup=\"\" followed=0\n");
+	rig_fini(&rig);
+}
+
+/* Nothing that is said about a place is about a time, so it takes that of the event before. */
+Test(emit, a_symbol_takes_the_time_of_what_is_before_it)
+{
+	const struct emit_symbol symbol = { .addr = 0x10000000042,
+					    .size = 16,
+					    .name = "main and more",
+					    .name_len = 4,
+					    .depth = 1,
+					    .file = "main.c or more",
+					    .file_len = 6,
+					    .line = 77,
+					    .base = 0x10000000040 };
+	struct rig rig;
+
+	rig_init(&rig);
+	cr_expect_eq(emit_clock_sync(rig.emit, 500, 1700000000000000000), 0);
+	cr_expect_eq(emit_symbol(rig.emit, &symbol), 0);
+	cr_expect_eq(emit_symbol(rig.emit, &(struct emit_symbol){ .addr = 1, .file_len = 9 }), 0);
+	cr_expect_str_eq(rig_text(&rig, ""),
+			 "500 ClockSyncEvent realtime_ns=1700000000000000000\n"
+			 "500 SymbolTableEntry addr=1099511627842 size=16 symbol_name=\"main\" "
+			 "inline_depth=1 source_file=\"main.c\" source_line=77 "
+			 "base_addr=1099511627840\n"
+			 "500 SymbolTableEntry addr=1 size=0 symbol_name=\"\" inline_depth=0 "
+			 "source_file=\"\" source_line=0 base_addr=0\n");
+	rig_fini(&rig);
+}
+
+Test(emit, loss_figures_and_words_of_tracepoints_have_all_their_fields)
+{
+	const struct emit_stats stats = {
+		.elapsed_ns = 1,
+		.produced = 2,
+		.written = 3,
+		.lost = 4,
+		.samples = 5,
+		.bpf_ns = 6,
+		.bpf_runs = 7,
+		.cpu_ns = 8,
+		.rss_bytes = 9,
+		.ring_fill_max_bytes = 10,
+		.bytes_written = 11,
+		.bpf_switch_ns = 12,
+		.bpf_wakeup_ns = 13,
+		.bpf_tracepoint_ns = 14,
+		.bpf_sample_ns = 15,
+		.closed = true,
+		.realtime_ns = 17,
+		.end_cpu_ns = 18,
+		.memory_bytes = 19,
+		.forgotten = 20,
+		.unwind_tables = 21,
+		.unwind_evicted = 22,
+		.unwind_tables_left_out = 23,
+		.unwind_bytes = 24,
+		.unwind_lists = 25,
+		.unwind_lists_left_out = 26,
+		.unwind_modules_left_out = 27,
+		.kernel_stacks_walked = 28,
+		.kernel_stacks_helped = 29,
+		.user_stacks_reused = 30,
+		.stacks_compared = 31,
+		.stacks_differing = 32,
+		.waited_ns = 33,
+		.output_full_ns = 34,
+	};
+	struct rig rig;
+
+	rig_init(&rig);
+	cr_expect_eq(emit_tp_symbol(rig.emit, 10, "a:b", "state", PROF_TP_DELIM, 6, ","), 0);
+	cr_expect_eq(emit_lost(rig.emit, 20, PROF_LOST_ANY_CPU, PROF_LOST_NESTED, 5, 11, 19), 0);
+	cr_expect_eq(emit_stats(rig.emit, 30, &stats), 0);
+	cr_expect_str_eq(
+		rig_text(&rig, ""),
+		"10 TracepointSymbol event=\"a:b\" field=\"state\" kind=4 value=6 "
+		"name=\",\"\n"
+		"20 LostEvents cpu=4294967295 kind=\"nested\" count=5 first_ns=11 "
+		"last_ns=19\n"
+		"30 RecorderStats elapsed_ns=1 produced=2 written=3 lost=4 samples=5 "
+		"bpf_ns=6 bpf_runs=7 cpu_ns=8 rss_bytes=9 ring_fill_max_bytes=10 "
+		"bytes_written=11 bpf_switch_ns=12 bpf_wakeup_ns=13 bpf_tracepoint_ns=14 "
+		"bpf_sample_ns=15 closed=1 realtime_ns=17 end_cpu_ns=18 memory_bytes=19 "
+		"forgotten=20 unwind_tables=21 unwind_evicted=22 unwind_tables_left_out=23 "
+		"unwind_bytes=24 unwind_lists=25 unwind_lists_left_out=26 "
+		"unwind_modules_left_out=27 kernel_stacks_walked=28 kernel_stacks_helped=29 "
+		"user_stacks_reused=30 stacks_compared=31 stacks_differing=32 waited_ns=33 output_full_ns=34\n");
+	rig_fini(&rig);
+}
+
+Test(emit, text_that_is_not_utf8_is_escaped)
+{
+	struct rig rig;
+
+	rig_init(&rig);
+	cr_expect_eq(emit_task(rig.emit, 1,
+			       &(struct emit_task){ .comm = "a\xff", .exe = "\xc3\xa9" }),
+		     0);
+	cr_expect_str_eq(rig_text(&rig, ""), "1 TaskEvent pid=0 tid=0 ppid=0 comm=\"a\\xff\" "
+					     "exe=\"\xc3\xa9\" cgroup=\"\"\n");
+	rig_fini(&rig);
+}

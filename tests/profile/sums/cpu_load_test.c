@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What CPUs did: every number follows from the intervals that the test itself makes. */
+#include <criterion/criterion.h>
+
+#include "profile/sums/cpu_load.h"
+
+TestSuite(cpu_load, .timeout = 60);
+
+static void add(struct cpu_load *l, uint32_t tid, uint32_t cpu, enum interval_state state,
+		uint64_t start, uint64_t ns, unsigned int flags)
+{
+	const struct interval i = { .tid = tid,
+				    .cpu = cpu,
+				    .state = state,
+				    .start = start,
+				    .end = start + ns,
+				    .flags = flags };
+
+	cpu_load_add(l, &i);
+}
+
+Test(cpu_load, work_waits_and_moves)
+{
+	struct cpu_load l = { 0 };
+	struct cpu_load_row sum;
+
+	add(&l, 5, 0, INTERVAL_RUNNING, 0, 10, INTERVAL_EDGE_START);
+	add(&l, 5, 2, INTERVAL_RUNNABLE, 10, 7, 0);
+	add(&l, 5, 2, INTERVAL_RUNNING, 17, 20, 0);
+	add(&l, 5, 2, INTERVAL_BLOCKED, 37, 100, 0);
+	add(&l, 5, 2, INTERVAL_RUNNING, 137, 1, 0);
+	add(&l, 6, 2, INTERVAL_RUNNABLE, 50, 9, 0);
+	add(&l, 6, 2, INTERVAL_RUNNING, 59, 2, 0);
+	cr_assert_eq(l.cnt, 3);
+	cr_expect_eq(l.cpus[0].busy_ns, 10);
+	cr_expect_eq(l.cpus[0].switches, 0, "it was there when the trace began");
+	cr_expect_not(l.cpus[1].seen);
+	cr_expect_eq(l.cpus[2].busy_ns, 23);
+	cr_expect_eq(l.cpus[2].switches, 3);
+	cr_expect_eq(l.cpus[2].arrivals, 1, "5 came from CPU 0, once; 6 was new");
+	cr_expect_eq(l.cpus[2].wait_ns, 16);
+	cr_expect_eq(l.cpus[2].wait_max_ns, 9);
+	cr_expect_eq(l.cpus[2].wait_max_tid, 6);
+	cr_expect_eq(l.cpus[2].wait_max_start, 50);
+	sum = cpu_load_sum(&l);
+	cr_expect_eq(sum.busy_ns, 33);
+	cr_expect_eq(sum.switches, 3);
+	cr_expect_eq(sum.wait_max_ns, 9);
+	cpu_load_fini(&l);
+}
+
+/* A number that no machine has must not take memory for all below it. */
+Test(cpu_load, numbers_beyond_all_cpus_are_passed_over)
+{
+	struct cpu_load l = { 0 };
+
+	add(&l, 5, TRACE_NONE, INTERVAL_RUNNING, 0, 10, 0);
+	add(&l, 5, 1u << 20, INTERVAL_RUNNABLE, 0, 10, 0);
+	cr_expect_eq(l.cnt, 0);
+	cr_expect_not(cpu_load_sum(&l).seen);
+	cpu_load_fini(&l);
+}
+
+/* One that was preempted, and then the recording ended on the CPUs that it has. */
+Test(cpu_load, waits_for_a_cpu_that_is_not_known_count_in_all)
+{
+	struct cpu_load l = { 0 };
+	struct cpu_load_row sum;
+
+	add(&l, 5, 1, INTERVAL_RUNNABLE, 0, 10, 0);
+	add(&l, 6, TRACE_NONE, INTERVAL_RUNNABLE, 0, 30, 0);
+	sum = cpu_load_sum(&l);
+	cr_expect(sum.seen);
+	cr_expect_eq(sum.wait_ns, 40);
+	cr_expect_eq(sum.wait_max_ns, 30);
+	cr_expect_eq(sum.wait_max_tid, 6);
+	cr_expect_eq(l.nowhere.wait_ns, 30);
+	cr_expect_eq(l.cpus[1].wait_ns, 10);
+	cr_expect_not(l.cpus[0].seen);
+	cpu_load_fini(&l);
+}

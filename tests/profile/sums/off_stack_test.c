@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Where a thread is while it does not run. */
+#include <criterion/criterion.h>
+
+#include "profile/sums/off_stack.h"
+
+static uint32_t at(struct off_stack *o, uint32_t tid, enum interval_state state, uint32_t stack)
+{
+	const struct interval i = { .tid = tid, .state = state, .stack = stack };
+
+	return off_stack_of(o, &i);
+}
+
+Test(off_stack, a_woken_thread_is_still_where_it_blocked)
+{
+	struct off_stack o = { 0 };
+
+	cr_expect_eq(at(&o, 1, INTERVAL_RUNNABLE, INTERVAL_NO_STACK), INTERVAL_NO_STACK);
+	cr_expect_eq(at(&o, 1, INTERVAL_BLOCKED, 7), 7);
+	cr_expect_eq(at(&o, 2, INTERVAL_RUNNABLE, INTERVAL_NO_STACK), INTERVAL_NO_STACK);
+	cr_expect_eq(at(&o, 1, INTERVAL_RUNNABLE, INTERVAL_NO_STACK), 7);
+	off_stack_fini(&o);
+}
+
+Test(off_stack, what_ran_is_elsewhere)
+{
+	struct off_stack o = { 0 };
+
+	at(&o, 1, INTERVAL_BLOCKED, 7);
+	cr_expect_eq(at(&o, 1, INTERVAL_RUNNING, INTERVAL_NO_STACK), INTERVAL_NO_STACK);
+	cr_expect_eq(at(&o, 1, INTERVAL_RUNNABLE, INTERVAL_NO_STACK), INTERVAL_NO_STACK);
+	at(&o, 1, INTERVAL_BLOCKED, 8);
+	cr_expect_eq(at(&o, 1, INTERVAL_UNKNOWN, INTERVAL_NO_STACK), INTERVAL_NO_STACK);
+	cr_expect_eq(at(&o, 1, INTERVAL_RUNNABLE, INTERVAL_NO_STACK), INTERVAL_NO_STACK);
+	off_stack_fini(&o);
+}

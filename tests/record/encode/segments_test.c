@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A recording in segments: each is a trace by itself, and together they hold every event once. The kernel
+ * side, which counts, is nothing here.
+ */
+#include "record/encode/segments.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dial9.h"
+#include "prof_abi.h"
+#include "record/capture/capture.h"
+#include "events/emit.h"
+#include "record/tracepoint/event.h"
+#include "record/symbols/frames.h"
+#include "record/symbols/frames_impl.h"
+#include "record/control/memory.h"
+#include "kernel/realtime.h"
+#include "record/symbols/stacks.h"
+#include "record/encode/status.h"
+#include "record/process/tasks.h"
+#include "record/encode/translate.h"
+#include "tests/record/support.h"
+#include "symbol/broker/symbroker.h"
+
+#define START 1000000000000ULL
+#define TID NO_SUCH_TID
+#define ADDR 0x401000
+
+struct ring *capture_rings(struct capture *c, size_t *cnt)
+{
+	*cnt = 0;
+	return NULL;
+}
+
+const struct capture_cfg *capture_config(const struct capture *c)
+{
+	static const struct capture_cfg none;
+
+	return &none;
+}
+
+const char *capture_sampler(const struct capture *c)
+{
+	return NULL;
+}
+
+uint32_t capture_hz(const struct capture *c)
+{
+	return 0;
+}
+
+void capture_count(struct capture *c, struct capture_counts *out)
+{
+	*out = (struct capture_counts){ 0 };
+}
+
+size_t capture_cpu_cnt(const struct capture *c)
+{
+	return 0;
+}
+
+bool capture_lost(struct capture *c, size_t cpu, enum capture_loss kind, uint64_t *cnt,
+		  uint64_t *first_ns, uint64_t *last_ns)
+{
+	return false;
+}
+
+/* ---- an outlet in memory --------------------------------------------------------------------------- */
+
+enum { SEGMENTS_MAX = 32 };
+
+static struct store {
+	struct buf bytes;
+	bool ended;
+} store[SEGMENTS_MAX];
+static size_t begun;
+static enum outlet_wish wish;
+static int begin_err;
+
+static int store_begin(void *ctx, void **segment)
+{
+	if (begin_err)
+		return begin_err;
+	cr_assert_lt(begun, SEGMENTS_MAX);
+	*segment = &store[begun++];
+	return 0;
+}
+
+static int store_write(void *segment, const void *data, size_t sz)
+{
+	struct store *s = segment;
+
+	cr_assert(!s->ended);
+	buf_add(&s->bytes, data, sz);
+	return 0;
+}
+
+static int store_end(void *segment)
+{
+	((struct store *)segment)->ended = true;
+	return 0;
+}
+
+static enum outlet_wish store_wish(void *ctx, uint64_t now_ns, uint64_t bytes)
+{
+	return wish;
+}
+
+static uint64_t segment_max = UINT64_MAX; /* bytes */
+
+static uint64_t store_left(void *ctx, uint64_t bytes)
+{
+	return bytes < segment_max ? segment_max - bytes : 0;
+}
+
+/* ---- the chain behind it --------------------------------------------------------------------------- */
+
+static struct rig rig;
+static struct memory memory;
+static struct realtime realtime;
+static struct status *status;
+static struct segments *segments;
+static struct symbroker *broker;
+static uint16_t event;
+
+static int head(void *ctx)
+{
+	return status_write_head(status, &(struct status_head){ .command_line = "dial9-prof",
+								.target = "system",
+								.events = &rig.events });
+}
+
+static void setup(void)
+{
+	const struct segments_cfg cfg = {
+		.outlet = { .many = true,
+			    .begin = store_begin,
+			    .write = store_write,
+			    .end = store_end,
+			    .wish = store_wish,
+			    .left = store_left,
+			    .ends = true },
+	};
+
+	rig = (struct rig){ 0 };
+	cr_assert_eq(segments_new(&cfg, &segments), 0);
+	rig.enc = segments_enc(segments);
+	rig.emit = segments_emit(segments);
+	cr_assert_eq(symbroker_new(&(struct symbroker_cfg){ .no_dwarf = true }, &broker), 0);
+	cr_assert_eq(frames_new(rig.emit, broker, true, &rig.frames), 0);
+	frames_keep_names(rig.frames);
+	rig.tasks = tasks_new(true);
+	rig.stacks = stacks_new(rig.frames);
+	rig.translate = translate_new(&(struct translate_cfg){
+		.enc = rig.enc,
+		.emit = rig.emit,
+		.events = &rig.events,
+		.tasks = rig.tasks,
+		.stacks = rig.stacks,
+		.frames = rig.frames,
+	});
+	event = rig_add(&rig, support_event_of("made", "\tfield:unsigned int seq;\toffset:8;\t"
+						       "size:4;\tsigned:0;\n"));
+	status = status_new(&(struct status_cfg){
+		.translate = rig.translate,
+		.emit = rig.emit,
+		.tasks = rig.tasks,
+		.enc = rig.enc,
+		.realtime = &realtime,
+		.memory_bytes = &memory.held,
+		.forgotten = &memory.forgotten,
+		.start_ns = START,
+	});
+	segments_serve(segments, &(struct segments_writers){
+					 .translate = rig.translate,
+					 .frames = rig.frames,
+					 .status = status,
+					 .head = head,
+				 });
+	cr_assert_eq(head(NULL), 0);
+	rig_task(&rig, TID, TID, "made");
+	rig_map(&rig, TID, 0x400000, 0x402000, 0, "/nowhere/made");
+}
+
+static void teardown(void)
+{
+	size_t i;
+
+	status_free(status);
+	translate_free(rig.translate);
+	stacks_free(rig.stacks);
+	frames_free(rig.frames);
+	tasks_free(rig.tasks);
+	symbroker_free(broker);
+	cr_expect_eq(segments_close(segments), 0);
+	for (i = 0; i < begun; i++) {
+		cr_expect(store[i].ended);
+		buf_free(&store[i].bytes);
+	}
+	for (i = 0; i < rig.events.cnt; i++)
+		event_def_free(rig.events.defs[i]);
+	free(rig.events.defs);
+}
+
+TestSuite(segments, .init = setup, .fini = teardown, .timeout = 60);
+
+static void record(uint32_t seq)
+{
+	const uint32_t raw[] = { 0, TID, seq };
+	const uint64_t stack[] = { ADDR };
+	struct prof_rec *rec = support_rec(&(struct rec_parts){
+		.event = event,
+		.flags = PROF_REC_STACKS,
+		.ts = START + 1000 + seq,
+		.pid = TID,
+		.tid = TID,
+		.raw = raw,
+		.raw_len = sizeof(raw),
+		.ustack = stack,
+		.ustack_cnt = 1,
+	});
+
+	cr_assert_eq(translate_record(rig.translate, rec), 0);
+	free(rec);
+}
+
+static void step(enum outlet_wish now, uint64_t seq)
+{
+	wish = now;
+	cr_assert_eq(segments_step(segments, START + 1000 + seq), 0);
+}
+
+/* Events of one name in a segment, and the value of a field of the last of them. */
+static size_t count(size_t segment, const char *name, const char *field, uint64_t *last)
+{
+	struct dial9_dec_opts opts = { .sz = sizeof(opts),
+				       .data = store[segment].bytes.data,
+				       .data_sz = store[segment].bytes.len };
+	struct dial9_frame f;
+	struct dial9_dec *dec;
+	uint64_t ts = 0;
+	size_t n = 0;
+	int got;
+
+	cr_assert_eq(dial9_dec_new(&opts, &dec), 0);
+	while ((got = dial9_dec_next(dec, &f)) == 1) {
+		if (f.kind != DIAL9_FRAME_EVENT)
+			continue;
+		cr_expect_geq(f.event.ts, ts, "in order of time");
+		ts = f.event.ts;
+		if (strcmp(dial9_schema_name(f.event.schema), name))
+			continue;
+		n++;
+		if (field)
+			*last = f.event.values[dial9_schema_find(f.event.schema, field)].u64;
+	}
+	cr_expect_eq(got, 0, "segment %zu does not decode: %d", segment, got);
+	dial9_dec_free(dec);
+	return n;
+}
+
+static size_t has(size_t segment, const char *name)
+{
+	return count(segment, name, NULL, NULL);
+}
+
+Test(segments, each_is_a_trace_that_says_everything_itself)
+{
+	static const char *const names[] = { PROF_EV_METADATA,	PROF_EV_CLOCK_SYNC, PROF_EV_TASK,
+					     PROF_EV_MODULE,	PROF_EV_PROC_MAPS,  "made:made",
+					     PROF_EV_CPU_SAMPLE };
+	size_t i, k;
+
+	for (i = 0; i < 3; i++) {
+		record(i);
+		step(OUTLET_NEXT, i);
+	}
+	record(3);
+	step(OUTLET_GO_ON, 3);
+	cr_assert_eq(begun, 4);
+	for (i = 0; i < 4; i++)
+		for (k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+			cr_expect_geq(has(i, names[k]), 1, "%s in %zu", names[k], i);
+}
+
+Test(segments, every_event_is_in_one_of_them_once)
+{
+	uint32_t seq = 0;
+	size_t i, sum = 0, n;
+	uint64_t last = 0;
+
+	for (i = 0; i < 20; i++) {
+		for (n = 0; n < i; n++)
+			record(seq++);
+		step(i % 3 == 1 ? OUTLET_NEXT : OUTLET_GO_ON, seq);
+	}
+	cr_assert_eq(begun, 8);
+	for (i = 0; i < begun; i++) {
+		n = count(i, "made:made", "seq", &last);
+		sum += n;
+		if (n)
+			cr_expect_eq(last + 1, sum, "segment %zu", i);
+	}
+	cr_expect_eq(sum, seq);
+}
+
+Test(segments, only_a_wish_begins_another)
+{
+	record(0);
+	step(OUTLET_GO_ON, 0);
+	step(OUTLET_STOP, 0);
+	cr_expect_eq(begun, 1);
+	cr_expect(segments_is_over(segments));
+}
+
+enum { OWN_BYTES = 32 << 10, LARGE = 64 << 10 };
+
+Test(segments, one_is_full_as_soon_as_it_has_what_it_may)
+{
+	uint32_t seq = 0;
+
+	segment_max = LARGE;
+	step(OUTLET_GO_ON, 0);
+	while (!segments_is_full(segments))
+		record(seq++);
+	step(OUTLET_GO_ON, seq);
+	cr_expect_leq(store[0].bytes.len, LARGE);
+	cr_expect_geq(store[0].bytes.len, LARGE - 1000);
+	cr_expect(segments_is_full(segments));
+	step(OUTLET_NEXT, seq);
+	cr_expect(!segments_is_full(segments));
+	cr_expect_eq(begun, 2);
+}
+
+/* However small: or each record would begin another one. */
+Test(segments, one_has_something_of_its_own_after_its_head)
+{
+	uint32_t seq = 0;
+
+	segment_max = 1;
+	step(OUTLET_NEXT, 0);
+	cr_expect_eq(begun, 2);
+	while (!segments_is_full(segments))
+		record(seq++);
+	step(OUTLET_GO_ON, seq);
+	cr_expect_geq(store[1].bytes.len, OWN_BYTES);
+	cr_expect_leq(store[1].bytes.len, 2 * OWN_BYTES);
+}
+
+Test(segments, names_that_are_to_come_have_their_room)
+{
+	const uint64_t other = ADDR + 16;
+	uint64_t before;
+
+	record(0);
+	step(OUTLET_GO_ON, 0);
+	before = frames_pending_bytes(rig.frames);
+	frames_tell(rig.frames, other);
+	cr_expect_gt(frames_pending_bytes(rig.frames), before + 50);
+	cr_assert_eq(frames_write_name(rig.frames, &(struct emit_symbol){ .addr = other,
+									  .name = "f",
+									  .name_len = 1 }),
+		     0);
+	cr_expect_eq(frames_pending_bytes(rig.frames), before);
+}
+
+static uint64_t end_field(size_t segment, const char *field)
+{
+	uint64_t value = 0;
+
+	cr_expect_eq(count(segment, PROF_EV_SEGMENT_END, field, &value), 1);
+	return value;
+}
+
+Test(segments, the_last_event_of_one_says_which_time_it_has)
+{
+	const struct store *s = &store[0];
+	uint64_t mark;
+
+	record(5);
+	segments_note(segments, START + 1005);
+	segments_note(segments, START + 900);
+	segments_note(segments, START + 1000);
+	step(OUTLET_GO_ON, 5);
+	cr_expect_eq(has(0, PROF_EV_SEGMENT_END), 0, "more may come");
+	step(OUTLET_NEXT, 5);
+	record(6);
+	segments_note(segments, START + 1006);
+	step(OUTLET_GO_ON, 6);
+	cr_expect_eq(end_field(0, PROF_F_FIRST_NS), START + 900);
+	cr_expect_geq(end_field(0, PROF_F_LAST_NS), START + 1005);
+	cr_expect_lt(end_field(0, PROF_F_BYTES_BEFORE), s->bytes.len - PROF_SEGMENT_END_SIZE);
+	cr_expect_geq(end_field(0, PROF_F_BYTES_BEFORE), s->bytes.len - PROF_SEGMENT_END_MAX);
+	memcpy(&mark, s->bytes.data + s->bytes.len - 8, 8);
+	cr_expect_eq(mark, PROF_SEGMENT_END_MARK);
+	cr_expect_eq(has(1, PROF_EV_SEGMENT_END), 0);
+	cr_assert_eq(segments_finish(segments), 0);
+	cr_expect_eq(end_field(1, PROF_F_LAST_NS), START + 1006);
+}
+
+Test(segments, the_end_of_one_tells_figures_and_the_wall_clock)
+{
+	record(0);
+	step(OUTLET_GO_ON, 0);
+	cr_expect_eq(has(0, PROF_EV_STATS), 0);
+	step(OUTLET_NEXT, 0);
+	cr_expect_eq(has(0, PROF_EV_STATS), 1);
+	cr_expect_eq(has(0, PROF_EV_CLOCK_SYNC), 2);
+}
+
+Test(segments, what_the_outlet_cannot_begin_ends_the_recording)
+{
+	record(0);
+	begin_err = -ENOSPC;
+	wish = OUTLET_NEXT;
+	cr_expect_eq(segments_step(segments, START), -ENOSPC);
+	begin_err = 0;
+	cr_expect_eq(has(0, "made:made"), 1);
+}
+
+/* ---- names ------------------------------------------------------------------------------------------- */
+
+static uint64_t frame(void)
+{
+	return frames_user(rig.frames, tasks_process(rig.tasks, TID), ADDR);
+}
+
+static void name(uint64_t addr, uint32_t depth, const char *text)
+{
+	const struct emit_symbol sym = {
+		.addr = addr,
+		.base = addr,
+		.depth = depth,
+		.name = text,
+		.name_len = strlen(text),
+	};
+
+	cr_assert_eq(frames_write_name(rig.frames, &sym), 0);
+}
+
+Test(segments, a_name_is_written_to_those_that_have_the_frame)
+{
+	uint64_t addr;
+
+	record(0);
+	addr = frame();
+	wish = OUTLET_NEXT;
+	name(addr, 0, "outer");
+	name(addr, 1, "inlined");
+	step(OUTLET_NEXT, 0);
+	cr_expect_eq(has(0, PROF_EV_SYMBOL), 2);
+	step(OUTLET_NEXT, 0);
+	cr_expect_eq(has(1, PROF_EV_SYMBOL), 0, "nobody was there");
+	record(1);
+	step(OUTLET_NEXT, 1);
+	cr_expect_eq(has(2, PROF_EV_SYMBOL), 2);
+}
+
+Test(segments, what_gets_no_name_has_a_label_in_each)
+{
+	record(0);
+	step(OUTLET_NEXT, 0);
+	record(1);
+	step(OUTLET_NEXT, 1);
+	step(OUTLET_GO_ON, 1);
+	cr_expect(store[0].ended && store[1].ended, "nobody said that names may come");
+	cr_expect_eq(has(0, PROF_EV_SYMBOL), 1);
+	cr_expect_eq(has(1, PROF_EV_SYMBOL), 1);
+}
+
+Test(segments, a_name_that_comes_late_is_in_the_one_that_waits)
+{
+	struct emit *next = NULL;
+	uint64_t addr;
+
+	record(0);
+	addr = frame();
+	cr_assert_eq(emit_new(segments_enc(segments), false, &next), 0);
+	/* as segments do it, where they wait */
+	frames_next_segment(rig.frames, next);
+	name(addr, 0, "late");
+	cr_assert_eq(frames_seal(rig.frames), 0);
+	cr_assert_eq(segments_flush(segments), 0);
+	cr_expect_eq(has(0, PROF_EV_SYMBOL), 1, "the name, and no label");
+	cr_expect_eq(frame(), addr);
+	cr_assert_eq(segments_flush(segments), 0);
+	cr_expect_eq(has(0, PROF_EV_SYMBOL), 2, "the next one had it when it was met");
+	emit_free(next);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What root does in the name of the user behind sudo: runs his command, and gives him the trace. */
+#include <criterion/criterion.h>
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/record/command.h"
+#include "tests/record/found.h"
+#include "record/target/scout.h"
+#include "base/sink.h"
+
+__attribute__((constructor)) static void need_root(void)
+{
+	if (!geteuid())
+		return;
+	puts("needs root: becomes another user");
+	fflush(stdout);
+	_exit(77);
+}
+
+Test(as_user, it_runs_as_the_user_behind_sudo)
+{
+	setenv("SUDO_UID", "1234", 1);
+	setenv("SUDO_GID", "5678", 1);
+	cr_expect_eq(run("test $(id -u) = 1234 && test $(id -g) = 5678", false), 0);
+	cr_assert_eq(setgroups(2, (const gid_t[]){ 0, 4 }), 0);
+	cr_expect_eq(run("test \"$(id -G)\" = 5678", false), 0, "and in none of root's groups");
+}
+
+Test(as_user, a_user_with_a_name_has_his_home)
+{
+	setenv("SUDO_UID", "1", 1);
+	unsetenv("SUDO_GID");
+	cr_expect_eq(run("test $USER:$LOGNAME:$HOME = daemon:daemon:/usr/sbin", false), 0);
+	cr_expect_eq(run("test $(id -un):$(id -gn) = daemon:daemon", false), 0);
+}
+
+Test(as_user, as_root_it_stays_root)
+{
+	setenv("SUDO_UID", "1234", 1);
+	cr_expect_eq(run("exit $(id -u)", true), 0);
+}
+
+/* What only root may see is not looked at in the name of somebody else. */
+Test(as_user, a_look_ahead_has_the_rights_of_the_user)
+{
+	char dir[] = "/tmp/d9-scout-XXXXXX", path[64];
+	struct found f = { 0 };
+	struct scout *s;
+	siginfo_t info;
+	int turn;
+
+	cr_assert_not_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/command", dir);
+	cr_assert_eq(symlink("/bin/sh", path), 0);
+	setenv("SUDO_UID", "1234", 1);
+	setenv("SUDO_GID", "5678", 1);
+	for (turn = 0; turn < 2; turn++) {
+		cr_assert_eq(scout_new(path, turn == 1, &s), 0);
+		cr_assert_eq(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);
+		scout_hear(s, found_add, &f);
+		scout_free(s);
+		cr_expect(turn == 1 ? f.cnt > 2 : f.cnt == 0, "as %s: %zu files",
+			  turn ? "root" : "the user", f.cnt);
+		found_fini(&f);
+	}
+	unlink(path);
+	rmdir(dir);
+}
+
+Test(as_user, the_file_belongs_to_the_user_behind_sudo)
+{
+	char dir[] = "/tmp/d9-sink-XXXXXX";
+	struct sink *s = NULL;
+	struct stat st;
+
+	cr_assert_not_null(mkdtemp(dir));
+	cr_assert_eq(chdir(dir), 0);
+	cr_assert_eq(sink_open("t.bin", 1234, 5678, &s), 0);
+	cr_assert_eq(sink_write(s, "trace", 5), 0);
+	cr_assert_eq(sink_close(s), 0);
+	cr_assert_eq(stat("t.bin", &st), 0);
+	cr_expect_eq(st.st_uid, 1234);
+	cr_expect_eq(st.st_gid, 5678);
+	cr_expect_eq(st.st_mode & 07777, 0600);
+	unlink("t.bin");
+	rmdir(dir);
+}

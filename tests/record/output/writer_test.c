@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The thread that writes: in order, bounded, and nobody waits for it but who ends it. */
+#include "record/output/writer.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+
+TestSuite(writer, .timeout = 60);
+
+enum { NICE = 19 };
+
+/* What is behind it: it may be held, or fail. */
+static struct behind {
+	pthread_mutex_t held;
+	struct buf text;
+	int err;
+	bool closed;
+	int nice;
+	unsigned int quarters[4]; /* that waited at each write */
+	size_t writes;
+	volatile bool give_up;
+} behind = { .held = PTHREAD_MUTEX_INITIALIZER };
+
+static int behind_begin(void *ctx, void **segment)
+{
+	*segment = &behind;
+	return behind.err == -ENOENT ? behind.err : 0;
+}
+
+static int behind_write(void *segment, const void *data, size_t sz)
+{
+	const struct timespec step = { .tv_nsec = 1000000 };
+
+	while (pthread_mutex_trylock(&behind.held)) {
+		if (behind.give_up)
+			return -ETIMEDOUT;
+		nanosleep(&step, NULL);
+	}
+	behind.nice = getpriority(PRIO_PROCESS, (id_t)gettid());
+	if (!behind.err)
+		buf_add(&behind.text, data, sz);
+	pthread_mutex_unlock(&behind.held);
+	return behind.err;
+}
+
+static void behind_waits(void *ctx, unsigned int quarters)
+{
+	if (behind.writes < 4)
+		behind.quarters[behind.writes] = quarters;
+	behind.writes++;
+}
+
+static int behind_end(void *segment)
+{
+	buf_addch(&behind.text, '.');
+	return 0;
+}
+
+static int behind_close(void *ctx)
+{
+	behind.closed = true;
+	return 0;
+}
+
+static volatile sig_atomic_t stop;
+
+static struct outlet open_writer(size_t max, uint64_t patience_ns)
+{
+	const struct outlet inner = { .begin = behind_begin,
+				      .write = behind_write,
+				      .end = behind_end,
+				      .waits = behind_waits,
+				      .close = behind_close };
+	const struct writer_cfg cfg = { .nice = NICE,
+					.max = max,
+					.stop = &stop,
+					.give_up = &behind.give_up,
+					.patience_ns = patience_ns };
+	struct outlet out;
+
+	cr_assert_eq(writer_new(&cfg, &inner, &out), 0);
+	return out;
+}
+
+static void *begin(const struct outlet *out)
+{
+	void *segment = NULL;
+
+	cr_assert_eq(out->begin(out->ctx, &segment), 0);
+	return segment;
+}
+
+static void expect_text(const char *text)
+{
+	cr_expect_str_eq(buf_cstr(&behind.text), text);
+	cr_expect(behind.closed);
+	buf_free(&behind.text);
+}
+
+Test(writer, what_is_handed_over_is_written_in_its_order)
+{
+	struct outlet out = open_writer(1 << 20, 0);
+	void *a = begin(&out), *b;
+
+	cr_assert_eq(out.write(a, "one ", 4), 0);
+	b = begin(&out);
+	cr_assert_eq(out.write(b, "two ", 4), 0);
+	cr_assert_eq(out.write(a, "three", 5), 0);
+	cr_assert_eq(out.end(a), 0);
+	cr_assert_eq(out.end(b), 0);
+	cr_assert_eq(out.close(out.ctx), 0);
+	cr_expect_eq(behind.nice, NICE);
+	expect_text("one two three..");
+}
+
+Test(writer, who_hands_over_does_not_wait_and_is_told_when_there_is_no_room)
+{
+	struct outlet out = open_writer(16, 0);
+	void *a = begin(&out);
+
+	pthread_mutex_lock(&behind.held);
+	cr_expect(out.has_room(out.ctx));
+	cr_assert_eq(out.write(a, "0123456789", 10), 0);
+	cr_expect(out.has_room(out.ctx));
+	cr_assert_eq(out.write(a, "0123456789", 10), 0);
+	cr_expect_not(out.has_room(out.ctx));
+	cr_assert_eq(out.write(a, "is taken nevertheless", 21), 0);
+	pthread_mutex_unlock(&behind.held);
+	cr_assert_eq(out.end(a), 0);
+	cr_assert_eq(out.close(out.ctx), 0);
+	expect_text("01234567890123456789is taken nevertheless.");
+}
+
+/* The first piece is written before it is known what comes behind it. */
+Test(writer, who_writes_is_told_how_much_waits)
+{
+	struct outlet out = open_writer(40, 0);
+	void *a = begin(&out);
+	int i;
+
+	pthread_mutex_lock(&behind.held);
+	for (i = 0; i < 3; i++)
+		cr_assert_eq(out.write(a, "0123456789", 10), 0);
+	pthread_mutex_unlock(&behind.held);
+	cr_assert_eq(out.end(a), 0);
+	cr_assert_eq(out.close(out.ctx), 0);
+	cr_assert_eq(behind.writes, 4);
+	cr_expect_geq(behind.quarters[0], 1);
+	cr_expect_eq(behind.quarters[1], 2);
+	cr_expect_eq(behind.quarters[2], 1);
+	cr_expect_eq(behind.quarters[3], 0);
+	expect_text("012345678901234567890123456789.");
+}
+
+Test(writer, an_error_comes_back_and_nothing_is_written_behind_it)
+{
+	const struct timespec step = { .tv_nsec = 1000000 };
+	struct outlet out = open_writer(1 << 20, 0);
+	void *a = begin(&out);
+
+	behind.err = -ENOSPC;
+	while (!out.write(a, "x", 1))
+		nanosleep(&step, NULL);
+	behind.err = 0;
+	cr_expect_eq(out.write(a, "y", 1), -ENOSPC);
+	cr_assert_eq(out.end(a), 0);
+	cr_expect_eq(out.close(out.ctx), -ENOSPC);
+	expect_text(".");
+}
+
+Test(writer, an_error_of_the_last_bytes_comes_at_the_end)
+{
+	struct outlet out = open_writer(1 << 20, 0);
+	void *a = begin(&out);
+
+	behind.err = -EPIPE;
+	out.write(a, "x", 1);
+	cr_assert_eq(out.end(a), 0);
+	cr_expect_eq(out.close(out.ctx), -EPIPE);
+	expect_text(".");
+}
+
+Test(writer, what_cannot_be_begun_is_told_at_once)
+{
+	struct outlet out = open_writer(1 << 20, 0);
+	void *a;
+
+	behind.err = -ENOENT;
+	cr_expect_eq(out.begin(out.ctx, &a), -ENOENT);
+	cr_assert_eq(out.close(out.ctx), 0);
+	expect_text("");
+}
+
+Test(writer, who_does_not_read_is_given_up_when_patience_ends)
+{
+	struct outlet out = open_writer(1 << 20, 1);
+	void *a = begin(&out);
+
+	pthread_mutex_lock(&behind.held);
+	cr_assert_eq(out.write(a, "x", 1), 0);
+	cr_assert_eq(out.end(a), 0);
+	cr_expect_eq(out.close(out.ctx), -ETIMEDOUT);
+	cr_expect(behind.give_up);
+	expect_text(".");
+}
+
+Test(writer, who_does_not_read_is_given_up_at_the_second_stop)
+{
+	struct outlet out = open_writer(1 << 20, 0);
+	void *a = begin(&out);
+
+	pthread_mutex_lock(&behind.held);
+	cr_assert_eq(out.write(a, "x", 1), 0);
+	cr_assert_eq(out.end(a), 0);
+	stop = 2;
+	cr_expect_eq(out.close(out.ctx), -ETIMEDOUT);
+	expect_text(".");
+}

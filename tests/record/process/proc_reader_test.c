@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Questions and answers between threads. The reading itself is a stand-in here, because a process
+ * that never answers is hard to have: some numbers hang until they are let go.
+ */
+#include "record/process/proc_reader.h"
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "record/process/snapshot.h"
+
+#define SECOND 1000000000ULL
+#define HANGS 1000000u /* and all above */
+
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t gate_moved = PTHREAD_COND_INITIALIZER;
+static bool gate_open;
+static int hanging;
+
+static void wait_at_gate(void)
+{
+	pthread_mutex_lock(&gate);
+	hanging++;
+	pthread_cond_broadcast(&gate_moved);
+	while (!gate_open)
+		pthread_cond_wait(&gate_moved, &gate);
+	hanging--;
+	pthread_cond_broadcast(&gate_moved);
+	pthread_mutex_unlock(&gate);
+}
+
+static void wait_until_hanging(int cnt)
+{
+	pthread_mutex_lock(&gate);
+	while (hanging != cnt)
+		pthread_cond_wait(&gate_moved, &gate);
+	pthread_mutex_unlock(&gate);
+}
+
+static void open_gate(void)
+{
+	pthread_mutex_lock(&gate);
+	gate_open = true;
+	pthread_cond_broadcast(&gate_moved);
+	pthread_mutex_unlock(&gate);
+}
+
+struct snapshot *snapshot_read(uint32_t pid, bool with_maps)
+{
+	struct snapshot *s = calloc(1, sizeof(*s));
+
+	if (pid >= HANGS)
+		wait_at_gate();
+	s->pid = pid;
+	s->map_cnt = with_maps;
+	s->to_ns = clock_mono_ns();
+	return s;
+}
+
+void snapshot_free(struct snapshot *s)
+{
+	free(s);
+}
+
+const char *snapshot_text(const struct snapshot *s, size_t off)
+{
+	return "";
+}
+
+static uint64_t soon(void)
+{
+	return clock_mono_ns() + 10 * SECOND;
+}
+
+static void expect_answer(struct proc_reader *r, uint32_t pid)
+{
+	struct snapshot *s = proc_reader_wait(r, soon());
+
+	cr_assert_not_null(s);
+	cr_expect_eq(s->pid, pid);
+	snapshot_free(s);
+}
+
+Test(proc_reader, answers_what_is_asked)
+{
+	struct proc_reader *r;
+	struct snapshot *s;
+
+	cr_assert_eq(proc_reader_new(&r), 0);
+	cr_expect_null(proc_reader_take(r, UINT64_MAX));
+	cr_expect(proc_reader_ask(r, 5, true));
+	s = proc_reader_wait(r, soon());
+	cr_assert_not_null(s);
+	cr_expect(s->pid == 5 && s->map_cnt == 1);
+	snapshot_free(s);
+	cr_expect_null(proc_reader_take(r, UINT64_MAX));
+	cr_expect(proc_reader_ask(r, 6, false));
+	s = proc_reader_wait(r, soon());
+	cr_assert_not_null(s);
+	cr_expect(s->pid == 6 && s->map_cnt == 0);
+	snapshot_free(s);
+	proc_reader_free(r);
+}
+
+Test(proc_reader, an_answer_waits_until_its_time)
+{
+	struct proc_reader *r;
+	struct snapshot *s;
+	uint64_t before = clock_mono_ns() - 1;
+
+	cr_assert_eq(proc_reader_new(&r), 0);
+	cr_expect(proc_reader_ask(r, 5, true));
+	while (!(s = proc_reader_take(r, clock_mono_ns())))
+		cr_assert_null(proc_reader_take(r, before));
+	snapshot_free(s);
+	proc_reader_free(r);
+}
+
+Test(proc_reader, waiting_ends_at_the_deadline)
+{
+	uint64_t start = clock_mono_ns();
+	struct proc_reader *r;
+
+	cr_assert_eq(proc_reader_new(&r), 0);
+	cr_expect_null(proc_reader_wait(r, start + SECOND / 20));
+	cr_expect_geq(clock_mono_ns(), start + SECOND / 20);
+	proc_reader_free(r);
+}
+
+Test(proc_reader, questions_have_a_bound)
+{
+	struct proc_reader *r;
+	uint32_t cnt = 0, i;
+
+	cr_assert_eq(proc_reader_new(&r), 0);
+	while (cnt < 100000 && proc_reader_ask(r, cnt, true))
+		cnt++;
+	cr_expect_eq(cnt, 1024, "answered or not");
+	expect_answer(r, 0);
+	cr_expect(proc_reader_ask(r, cnt++, true));
+	cr_expect_not(proc_reader_ask(r, cnt, true));
+	for (i = 0; i < 100; i++)
+		snapshot_free(proc_reader_wait(r, soon()));
+	proc_reader_free(r); /* with answers that nobody took */
+}
+
+Test(proc_reader, one_that_hangs_keeps_nobody_else)
+{
+	struct proc_reader *r;
+
+	cr_assert_eq(proc_reader_new(&r), 0);
+	cr_assert(proc_reader_ask(r, HANGS, true));
+	wait_until_hanging(1);
+	cr_assert(proc_reader_ask(r, 5, true));
+	expect_answer(r, 5);
+	open_gate();
+	expect_answer(r, HANGS);
+	proc_reader_free(r);
+}
+
+/* Two threads there are at first; a question that is asked a second later finds a third. */
+Test(proc_reader, when_all_hang_there_is_another)
+{
+	struct proc_reader *r;
+	struct snapshot *s = NULL;
+	uint32_t i;
+
+	cr_assert_eq(proc_reader_new(&r), 0);
+	for (i = 0; i < 2; i++)
+		cr_assert(proc_reader_ask(r, HANGS + i, true));
+	wait_until_hanging(2);
+	for (i = 0; !s && i < 100; i++) {
+		cr_assert(proc_reader_ask(r, 5, true));
+		s = proc_reader_wait(r, clock_mono_ns() + SECOND / 10);
+	}
+	cr_assert_not_null(s);
+	cr_expect_eq(s->pid, 5);
+	snapshot_free(s);
+	open_gate();
+	wait_until_hanging(0);
+	proc_reader_free(r);
+}
+
+/* What hangs is left behind, and clears up when it comes back. */
+Test(proc_reader, the_end_does_not_wait_for_one_that_hangs)
+{
+	uint64_t start = clock_mono_ns();
+	struct proc_reader *r;
+
+	cr_assert_eq(proc_reader_new(&r), 0);
+	cr_assert(proc_reader_ask(r, HANGS, true));
+	wait_until_hanging(1);
+	proc_reader_free(r);
+	cr_expect_lt(clock_mono_ns() - start, 5 * SECOND);
+	open_gate();
+	wait_until_hanging(0);
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* LINK: -Wl,--wrap=snapshot_read */
+/*
+ * The start beside a process whose mappings nobody can read, because it keeps its locks. Reading them is
+ * made to wait here, by the linker; all else is as it is.
+ */
+#include "record/process/tasks.h"
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "record/process/proc_reader.h"
+#include "record/process/snapshot.h"
+#include "tests/record/side.h"
+
+static pthread_mutex_t locks = PTHREAD_MUTEX_INITIALIZER;
+static int readings; /* of what they protect */
+
+struct snapshot *__real_snapshot_read(uint32_t pid, bool with_maps);
+struct snapshot *__wrap_snapshot_read(uint32_t pid, bool with_maps);
+
+struct snapshot *__wrap_snapshot_read(uint32_t pid, bool with_maps)
+{
+	struct snapshot *s;
+
+	if (pid != (uint32_t)getpid() || !with_maps)
+		return __real_snapshot_read(pid, with_maps);
+	pthread_mutex_lock(&locks);
+	readings++;
+	s = __real_snapshot_read(pid, with_maps);
+	pthread_mutex_unlock(&locks);
+	return s;
+}
+
+static const struct map *own_code(void)
+{
+	return maps_find(&tasks_process(t, getpid())->maps, (uintptr_t)&own_code);
+}
+
+/* Drains until /proc has answered. */
+static void await_answer(pid_t pid)
+{
+	const struct timespec step = { .tv_nsec = 1000000 };
+
+	while (tasks_process(t, pid)->asked) {
+		nanosleep(&step, NULL);
+		tasks_expire(t, clock_mono_ns());
+	}
+}
+
+Test(tasks_scan, a_process_that_keeps_its_locks_is_taken_in_without_its_mappings, .init = setup,
+     .fini = teardown, .timeout = 60)
+{
+	struct proc_reader *reader;
+	char own[17] = "";
+
+	cr_assert_eq(proc_reader_new(&reader), 0);
+	tasks_set_reader(t, reader);
+	prctl(PR_GET_NAME, own);
+	pthread_mutex_lock(&locks);
+	cr_assert_eq(tasks_scan(t, getpid()), 0);
+	cr_expect_str_eq(known(getpid())->comm, own);
+	cr_expect_null(own_code());
+	cr_assert(tasks_process(t, getpid())->asked, "the answer is still to come");
+	pthread_mutex_unlock(&locks);
+	await_answer(getpid());
+	cr_expect_not_null(own_code());
+	cr_expect_eq(readings, 1, "nobody is asked twice at a time");
+	proc_reader_free(reader);
+}
+
+Test(tasks_scan, it_keeps_no_other_from_being_read, .init = setup, .fini = teardown, .timeout = 60)
+{
+	struct proc_reader *reader;
+
+	cr_assert_eq(proc_reader_new(&reader), 0);
+	tasks_set_reader(t, reader);
+	pthread_mutex_lock(&locks);
+	tasks_scan_all(t);
+	await_answer(getppid());
+	cr_expect_not_null(maps_next(&tasks_process(t, getppid())->maps, 0));
+	cr_assert_not_null(tasks_process(t, getpid()));
+	cr_expect_null(own_code());
+	pthread_mutex_unlock(&locks);
+	await_answer(getpid());
+	cr_expect_not_null(own_code());
+	proc_reader_free(reader);
+}

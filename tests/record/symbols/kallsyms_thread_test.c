@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Kernel modules that are loaded while recording; the tables are texts in files that the tests write. */
+#include "record/symbols/kallsyms_thread.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "prof_events.h"
+#include "record/symbols/frames.h"
+#include "tests/record/support.h"
+
+#define SYMBOLS "ffffffff81000000 T _stext\nffffffff81000100 T do_work\nffffffff81001000 T _etext\n"
+#define XFS_SYMBOL "ffffffffc0000000 t xfs_fn\t[xfs]\n"
+#define XFS "xfs 4096 0 - Live 0xffffffffc0000000\n"
+
+enum { IN_XFS = 0x10 };
+static const uint64_t xfs = 0xffffffffc0000000, in_image = 0xffffffff81000110;
+
+static struct rig rig;
+static struct kallsyms_thread *thread;
+static char symbols[64], modules[64];
+
+static void write_text(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	cr_assert_not_null(f);
+	fputs(text, f);
+	cr_assert_eq(fclose(f), 0);
+}
+
+static void setup(void)
+{
+	snprintf(symbols, sizeof(symbols), "/tmp/d9_renew_symbols_%d", getpid());
+	snprintf(modules, sizeof(modules), "/tmp/d9_renew_modules_%d", getpid());
+	write_text(symbols, SYMBOLS);
+	write_text(modules, "");
+	rig_init(&rig);
+	thread = kallsyms_thread_new(symbols, modules);
+	frames_set_kallsyms(rig.frames, kallsyms_thread_get(thread));
+}
+
+static void teardown(void)
+{
+	rig_fini(&rig);
+	kallsyms_thread_free(thread);
+	unlink(symbols);
+	unlink(modules);
+}
+
+TestSuite(kallsyms_thread, .init = setup, .fini = teardown, .timeout = 60);
+
+/* A look, if one is due, and what comes of it. */
+static void look(void)
+{
+	kallsyms_thread_renew(thread, rig.frames);
+	kallsyms_thread_get(thread);
+	kallsyms_thread_renew(thread, rig.frames);
+}
+
+static bool is_known(uint64_t addr)
+{
+	uint64_t frame = frames_kernel(rig.frames, addr);
+
+	return (frame & ~PROF_FRAME_KERNEL) >> PROF_FRAME_MODULE_SHIFT != 0;
+}
+
+Test(kallsyms_thread, a_module_that_is_loaded_while_recording_is_named)
+{
+	uint32_t generation;
+
+	cr_expect(is_known(in_image));
+	cr_expect_not(is_known(xfs + IN_XFS));
+	rig_text(&rig, "");
+	write_text(symbols, SYMBOLS XFS_SYMBOL);
+	write_text(modules, XFS);
+	generation = frames_generation(rig.frames);
+	look();
+	cr_expect_neq(frames_generation(rig.frames), generation, "stacks are looked up again");
+	cr_expect(is_known(xfs + IN_XFS));
+	cr_expect(is_known(in_image));
+	cr_expect_str_eq(rig_text(&rig, "ModuleEvent"),
+			 "0 ModuleEvent module_id=2 path=\"[xfs]\" build_id=<> kind=2\n",
+			 "and the kernel is the module that it was");
+}
+
+Test(kallsyms_thread, nothing_is_read_as_long_as_all_addresses_are_known)
+{
+	write_text(symbols, SYMBOLS XFS_SYMBOL);
+	write_text(modules, XFS);
+	cr_expect(is_known(in_image));
+	look();
+	cr_expect_not(is_known(xfs + IN_XFS));
+}
+
+/* What lies in no module never gets a name, and the table is large. */
+Test(kallsyms_thread, symbols_are_not_read_again_for_modules_that_were_there)
+{
+	cr_expect_not(is_known(xfs + IN_XFS));
+	write_text(symbols, SYMBOLS XFS_SYMBOL);
+	look();
+	cr_expect_not(is_known(xfs + IN_XFS));
+}
+
+Test(kallsyms_thread, looks_once_in_a_while)
+{
+	cr_expect_not(is_known(xfs + IN_XFS));
+	look();
+	cr_expect_not(is_known(xfs + IN_XFS));
+	write_text(symbols, SYMBOLS XFS_SYMBOL);
+	write_text(modules, XFS);
+	look();
+	cr_expect_not(is_known(xfs + IN_XFS), "not yet");
+}
+
+/* Its symbols stay what was read of them. */
+Test(kallsyms_thread, a_table_that_cannot_be_read_again_leaves_the_one_before)
+{
+	cr_expect_not(is_known(xfs + IN_XFS));
+	unlink(symbols);
+	write_text(modules, XFS);
+	support_catch_stderr();
+	look();
+	cr_expect_not_null(strstr(support_stderr(), "cannot load"));
+	cr_expect(is_known(in_image));
+}

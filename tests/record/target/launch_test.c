@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* A command that waits to be let go, runs as it would from a shell, and tells how it ended. */
+#include "record/target/launch.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/record/command.h"
+#include "tests/record/support.h"
+
+Test(launch, the_status_of_the_command_is_ours)
+{
+	cr_expect_eq(run("exit 0", true), 0);
+	cr_expect_eq(run("exit 7", true), 7);
+	cr_expect_eq(run("exit 255", true), 255);
+}
+
+Test(launch, an_end_by_a_signal_is_told_as_a_shell_tells_it)
+{
+	cr_expect_eq(run("kill -TERM $$", true), 128 + SIGTERM);
+	cr_expect_eq(run("kill -KILL $$", true), 128 + SIGKILL);
+}
+
+Test(launch, nothing_runs_before_it_is_let_go)
+{
+	char path[] = "/tmp/d9-launch-XXXXXX";
+	struct buf script = { 0 };
+	struct launch *l;
+	int status, i;
+
+	close(mkstemp(path));
+	unlink(path);
+	buf_printf(&script, "touch %s", path);
+	l = launch(buf_cstr(&script), true);
+	for (i = 0; i < 20; i++)
+		nap();
+	cr_expect_neq(access(path, F_OK), 0);
+	cr_expect_eq(kill(launch_pid(l), 0), 0, "but it is there");
+	cr_expect_not(launch_ended(l, &status));
+	cr_assert_eq(launch_go(l), 0);
+	cr_expect_eq(status_of(l), 0);
+	cr_expect_eq(access(path, F_OK), 0);
+	unlink(path);
+	launch_free(l);
+	buf_free(&script);
+}
+
+Test(launch, what_a_command_prints_keeps_out_of_a_trace_on_standard_output)
+{
+	char *const argv[] = { (char *)"echo", (char *)"printed", NULL };
+	struct launch *l = NULL;
+	int status;
+
+	support_catch_stderr();
+	cr_assert_eq(launch_new(argv, true, true, &l), 0);
+	cr_assert_eq(launch_go(l), 0);
+	status = status_of(l);
+	cr_expect_str_eq(support_stderr(), "printed\n");
+	cr_expect_eq(status, 0);
+	launch_free(l);
+}
+
+Test(launch, a_command_that_does_not_exist_is_one_line)
+{
+	char *const argv[] = { (char *)"/no/such/command", NULL };
+	struct launch *l = NULL;
+	const char *said;
+	int err;
+
+	cr_assert_eq(launch_new(argv, true, false, &l), 0);
+	support_catch_stderr();
+	err = launch_go(l);
+	said = support_stderr();
+	cr_expect_eq(err, -ENOENT);
+	cr_expect_str_eq(said,
+			 "dial9-prof: record: cannot start '/no/such/command': No such file or "
+			 "directory\n");
+	launch_free(l);
+}
+
+Test(launch, a_file_that_is_no_program_is_one_line)
+{
+	char *const argv[] = { (char *)"/dev/null", NULL };
+	struct launch *l = NULL;
+	const char *said;
+	int err;
+
+	cr_assert_eq(launch_new(argv, true, false, &l), 0);
+	support_catch_stderr();
+	err = launch_go(l);
+	said = support_stderr();
+	cr_expect_eq(err, -EACCES);
+	cr_expect_str_eq(said, "dial9-prof: record: cannot start '/dev/null': Permission denied\n");
+	launch_free(l);
+}
+
+Test(launch, one_never_let_go_ends_and_ran_nothing)
+{
+	char path[] = "/tmp/d9-launch-XXXXXX";
+	struct buf script = { 0 };
+	struct launch *l;
+	pid_t pid;
+
+	close(mkstemp(path));
+	unlink(path);
+	buf_printf(&script, "touch %s", path);
+	l = launch(buf_cstr(&script), true);
+	pid = launch_pid(l);
+	launch_free(l);
+	cr_expect_eq(kill(pid, 0), -1);
+	cr_expect_neq(access(path, F_OK), 0);
+	buf_free(&script);
+}
+
+/* Whoever was forked in between holds the pipe's ends too, as those who detach tracepoints do. */
+Test(launch, one_never_let_go_ends_though_others_hold_its_pipe, .timeout = 20)
+{
+	struct launch *l = launch("exit 0", true);
+	pid_t holder = fork();
+
+	if (!holder) {
+		pause();
+		_exit(0);
+	}
+	launch_free(l);
+	kill(holder, SIGKILL);
+	cr_expect_eq(waitpid(holder, NULL, 0), holder);
+}
+
+Test(launch, one_killed_while_it_waits_is_an_error_and_no_signal_for_us)
+{
+	struct launch *l = launch("exit 0", true);
+	const char *said;
+	siginfo_t info;
+
+	signal(SIGPIPE, SIG_IGN);
+	kill(launch_pid(l), SIGKILL);
+	waitid(P_PID, launch_pid(l), &info, WEXITED | WNOWAIT);
+	support_catch_stderr();
+	cr_expect_lt(launch_go(l), 0);
+	said = support_stderr();
+	cr_expect_str_eq(said, "dial9-prof: record: cannot start 'sh': Broken pipe\n");
+	cr_expect_eq(status_of(l), 128 + SIGKILL);
+	launch_free(l);
+}
+
+/* The recorder ignores SIGPIPE and blocks or catches others; a command must not notice. */
+Test(launch, signals_are_as_a_shell_would_leave_them)
+{
+	sigset_t all;
+	int status, too_large;
+
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	status = run("kill -PIPE $$; exit 3", true);
+	too_large = run("ulimit -c 0; kill -XFSZ $$; exit 3", true);
+	sigemptyset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	cr_expect_eq(status, 128 + SIGPIPE);
+	cr_expect_eq(too_large, 128 + SIGXFSZ);
+}
+
+Test(launch, the_command_has_no_descriptor_that_another_child_would_not_have)
+{
+	static const char script[] = "ls /proc/self/fd | wc -l | { read n; exit $n; }";
+	int plain = system(script);
+
+	cr_assert_gt(WEXITSTATUS(plain), 3);
+	cr_expect_eq(run(script, true), WEXITSTATUS(plain));
+}
+
+/* ---- as whom ----------------------------------------------------------------------------------------- */
+
+Test(launch, without_sudo_nothing_changes)
+{
+	struct buf script = { 0 };
+
+	unsetenv("SUDO_UID");
+	buf_printf(&script, "test $(id -u):$(id -g) = %d:%d", (int)geteuid(), (int)getegid());
+	cr_expect_eq(run(buf_cstr(&script), false), 0);
+	buf_free(&script);
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What the recorder says of fields, as a reader finds it in the bytes. */
+#include "record/tracepoint/annotate.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/kernel/format_text.h"
+#include "tests/record/annotate_check.h"
+#include "base/alloc.h"
+
+#define assert_said(f, event, field, key, want)                                                    \
+	do {                                                                                       \
+		struct dial9_str got_ = said(f, event, field, key, false);                         \
+		cr_expect(got_.len == strlen(want) && !memcmp(got_.ptr, want, got_.len),           \
+			  "%s.%s: '%.*s'", event, field, (int)got_.len, got_.ptr);                 \
+	} while (0)
+
+Test(annotate, a_switch_says_what_its_numbers_are_in_both_its_layouts)
+{
+	static const char state[] = "&0xff=\nzero=R\n|0x1=S\n|0x2=D\n|0x4=T\n|0x8=t\n|0x10=X\n"
+				    "|0x20=Z\n|0x40=P\n|0x80=I\n&0x100=\nnonzero=+";
+	struct fixture f = { 0 };
+
+	add(&f, load("sched", "sched_switch"));
+	write_all(&f);
+	assert_said(&f, "sched:sched_switch", "common_cpu", "kind", "cpu");
+	assert_said(&f, "sched:sched_switch", "common_pid", "kind", "tid");
+	assert_said(&f, "sched:sched_switch", "next_pid", "kind", "tid");
+	assert_said(&f, "sched:sched_switch", "prev_state", "kind", "state");
+	assert_said(&f, "sched:sched_switch", "prev_state", "enum", state);
+	assert_said(&f, "sched:sched_switch", "prev_comm", "kind", "");
+	cr_expect_eq(said(&f, "sched:sched_switch", "prev_state", "enum", true).len,
+		     sizeof(state) - 1);
+	done(&f);
+}
+
+Test(annotate, the_recorders_own_events_say_theirs)
+{
+	struct fixture f = { 0 };
+
+	write_all(&f);
+	assert_said(&f, "RecorderStats", "elapsed_ns", "unit", "ns");
+	assert_said(&f, "RecorderStats", "elapsed_ns", "kind", "counter");
+	assert_said(&f, "RecorderStats", "rss_bytes", "unit", "bytes");
+	assert_said(&f, "RecorderStats", "rss_bytes", "kind", "gauge");
+	assert_said(&f, "RecorderStats", "closed", "kind", "");
+	assert_said(&f, "TaskEvent", "tid", "kind", "tid");
+	assert_said(&f, "CpuSampleEvent", "callchain", "kind", "addr");
+	assert_said(&f, "CpuSampleEvent", "source", "enum",
+		    "0=sample\n1=switch_out\n2=waking\n3=event");
+	assert_said(&f, "ModuleEvent", "kind", "enum",
+		    "0=elf\n1=kernel\n2=kmod\n3=bpf\n4=vdso\n5=anon");
+	cr_expect(!strncmp(said(&f, "CpuSampleEvent", "user_end", "enum", false).ptr,
+			   "&0x1f=\n0=not_walked\n1=complete\n", 31));
+	/* one frame a schema, and none for those with nothing to say */
+	cr_expect_eq(f.schemas, f.frames);
+	cr_expect_eq(f.schemas, 12);
+	done(&f);
+}
+
+Test(annotate, wakings_say_what_they_come_from)
+{
+	struct fixture f = { 0 };
+
+	add(&f, load("sched", "sched_waking"));
+	write_all(&f);
+	cr_expect(!strncmp(said(&f, "sched:sched_waking", "context", "enum", false).ptr,
+			   "0=unknown\n1=task\n2=softirq\n", 26));
+	assert_said(&f, "sched:sched_waking", "target_cpu", "kind", "cpu");
+	done(&f);
+}
+
+Test(annotate, code_has_a_kind_but_no_names_yet)
+{
+	struct fixture f = { 0 };
+
+	add(&f, load("timer", "hrtimer_start"));
+	write_all(&f);
+	assert_said(&f, "timer:hrtimer_start", "function", "kind", "addr");
+	assert_said(&f, "timer:hrtimer_start", "function", "enum", "");
+	assert_said(&f, "timer:hrtimer_start", "hrtimer", "kind", "addr");
+	assert_said(&f, "timer:hrtimer_start", "hrtimer", "enum", "hex");
+	done(&f);
+}
+
+Test(annotate, a_name_that_no_line_can_hold_leaves_the_field_without)
+{
+	struct fixture f = { 0 };
+	struct format_event *ev = load("irq", "softirq_raise");
+
+	cr_assert_gt(ev->symbol_cnt, 2);
+	free(ev->symbols[1].name);
+	ev->symbols[1].name = xstrdup("two\nlines");
+	add(&f, ev);
+	write_all(&f);
+	assert_said(&f, "irq:softirq_raise", "vec", "enum", "");
+	done(&f);
+}
+
+Test(annotate, level_3_has_no_place_for_any_of_it)
+{
+	struct eventset none = { 0 };
+	struct dial9_enc *enc;
+	struct emit *emit;
+
+	cr_assert_eq(dial9_enc_new(NULL, &enc), 0);
+	cr_assert_eq(emit_new(enc, false, &emit), 0);
+	cr_expect_eq(annotate_all(enc, emit, &none), -ENOTSUP);
+	cr_expect_eq(dial9_enc_bytes(enc), 5);
+	emit_free(emit);
+	dial9_enc_free(enc);
+}
+
+Test(annotate, the_lines_of_each_enum_are_its_rows)
+{
+	static const char *const events[][2] = {
+		{ "block", "block_rq_issue" },
+		{ "irq", "softirq_raise" },
+		{ "jbd2", "jbd2_run_stats" },
+		{ "kmem", "mm_page_alloc" },
+		{ "kvm", "kvm_exit" },
+		{ "raw_syscalls", "sys_enter" },
+		{ "sched", "sched_switch" },
+		{ "signal", "signal_generate" },
+		{ "syscalls", "sys_enter_openat" },
+		{ "tcp", "tcp_probe" },
+		{ "timer", "timer_start" },
+		{ "btrfs", "btrfs_space_reservation" },
+	};
+	size_t rows = 0;
+
+	for (size_t e = 0; e < sizeof(events) / sizeof(events[0]); e++)
+		rows += check_rows(load(events[e][0], events[e][1]));
+	cr_expect_gt(rows, 400, "%zu", rows);
+}

@@ -1,0 +1,552 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Programs whose debug information is split have the frames, for every address of .text, of the same
+ * code with all of it in the program, which dwinfo_test.c compares with addr2line.
+ */
+#include <criterion/criterion.h>
+#include <dwarf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/symbol/forge.h"
+#include "tests/symbol/support.h"
+
+#define FRAMES_MAX 64
+
+/* Three units of C in scratch(): objects NAME-*.o. */
+static void compile(const char *name, const char *cc, const char *flags)
+{
+	const char *top = getenv("D9_TOP") ? getenv("D9_TOP") : ".";
+	char src[PATH_MAX];
+
+	cr_assert_not_null(realpath(top, src));
+	/* a cache of compilations may write other paths */
+	shell("export CCACHE_DISABLE=1 && cd %s && echo 'int main(void) { return 0; }' >main.c && "
+	      "for unit in inlined numbers; do %s -O2 %s -std=gnu11 -Dmain=$unit -c -o %s-$unit.o "
+	      "%s/tests/stimuli/$unit.c || exit; done && %s -O2 %s -std=gnu11 -c -o %s-main.o main.c",
+	      scratch(), cc, flags, name, src, cc, flags, name);
+}
+
+/* The program NAME of these and one of C++. */
+static void build(const char *name, const char *cc, const char *cxx, const char *flags)
+{
+	const char *top = getenv("D9_TOP") ? getenv("D9_TOP") : ".";
+	char src[PATH_MAX];
+
+	compile(name, cc, flags);
+	cr_assert_not_null(realpath(top, src));
+	shell("export CCACHE_DISABLE=1 && cd %s && %s -O2 %s -std=gnu++17 -Dmain=cxx -c -o %s-cxx.o "
+	      "%s/tests/stimuli/cxx.cpp && %s -o %s %s-*.o",
+	      scratch(), cxx, flags, name, src, cxx, name, name);
+}
+
+/* The programs "whole" and "split", of C alone. */
+static void build_c(void)
+{
+	compile("whole", "gcc", "-gdwarf-5");
+	compile("split", "gcc", "-gdwarf-5 -gsplit-dwarf");
+	shell("cd %s && for p in whole split; do gcc -o $p $p-*.o || exit; done", scratch());
+}
+
+static void open_program(struct opened *o, const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", scratch(), name);
+	open_path(o, path, NULL, 0);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return !a == !b && (!a || !strcmp(a, b));
+}
+
+/* Frames of each address of .text are equal in both, whose code is the same. */
+static void compare(struct opened *whole, struct opened *split, size_t deepest_min)
+{
+	struct section text = section_of(split->path, ".text");
+	struct symbolizer_frame a[FRAMES_MAX], b[FRAMES_MAX];
+	size_t equal = 0, deepest = 0, i;
+	int k;
+
+	cr_assert_eq(text.off, section_of(whole->path, ".text").off);
+	cr_assert_eq(text.size, section_of(whole->path, ".text").size);
+	shell("for p in %s %s; do objcopy -O binary -j .text $p $p.text || exit; done; cmp %s.text %s.text",
+	      whole->path, split->path, whole->path, split->path);
+	for (i = 0; i < text.size; i++) {
+		int cnt = symbolizer_frames(whole->sym, text.off + i, a, FRAMES_MAX);
+
+		cr_assert_eq(symbolizer_frames(split->sym, text.off + i, b, FRAMES_MAX), cnt,
+			     "%s: %#zx", split->path, (size_t)text.addr + i);
+		for (k = 0; k < cnt; k++) {
+			cr_assert_str_eq(a[k].name, b[k].name);
+			cr_assert(same_text(a[k].file, b[k].file), "%s %s", a[k].file, b[k].file);
+			cr_assert_eq(a[k].line, b[k].line);
+			cr_assert_eq(a[k].start, b[k].start);
+			cr_assert_eq(a[k].size, b[k].size);
+		}
+		equal += cnt > 0;
+		if (cnt > 0 && (size_t)cnt > deepest)
+			deepest = cnt;
+	}
+	cr_expect_gt(equal, text.size / 2);
+	cr_expect_geq(deepest, deepest_min);
+}
+
+static void compare_programs(void)
+{
+	struct opened whole, split;
+
+	open_program(&whole, "whole");
+	open_program(&split, "split");
+	compare(&whole, &split, 6);
+	cr_expect_eq(symbolizer_missing(split.sym), 0u);
+	cr_expect_null(symbolizer_gave_up(split.sym));
+	symbolizer_free(whole.sym);
+	symbolizer_free(split.sym);
+}
+
+/*
+ * Beside the objects, and then in a package with nothing else left (packer NULL: there is none that can
+ * make it).
+ */
+static void check(const char *cc, const char *cxx, const char *flags, const char *packer)
+{
+	char split[128];
+
+	snprintf(split, sizeof(split), "%s -gsplit-dwarf", flags);
+	build("whole", cc, cxx, flags);
+	build("split", cc, cxx, split);
+	compare_programs();
+	if (!packer)
+		return;
+	shell("cd %s && timeout 60 %s -e split -o split.dwp && rm *.dwo", scratch(), packer);
+	compare_programs();
+}
+
+Test(split, equals_what_is_not_split_by_gcc_in_dwarf_5, .timeout = 150)
+{
+	check("gcc", "g++", "-gdwarf-5", NULL);
+}
+
+Test(split, equals_what_is_not_split_by_gcc_in_dwarf_4, .timeout = 150)
+{
+	check("gcc", "g++", "-gdwarf-4", "dwp");
+}
+
+Test(split, equals_what_is_not_split_with_types_in_sections_of_their_own, .timeout = 150)
+{
+	check("gcc", "g++", "-gdwarf-5 -fdebug-types-section", NULL);
+	check("gcc", "g++", "-gdwarf-4 -fdebug-types-section", NULL);
+	check("gcc", "g++", "-gdwarf-5 -gz -fdebug-types-section", NULL);
+}
+
+Test(split, equals_what_is_not_split_by_clang_in_dwarf_5, .timeout = 150)
+{
+	check("clang", "clang++", "-gdwarf-5", "llvm-dwp");
+}
+
+Test(split, equals_what_is_not_split_by_clang_in_dwarf_4, .timeout = 150)
+{
+	check("clang", "clang++", "-gdwarf-4", "dwp");
+}
+
+/* ---- what is missing ---------------------------------------------------------------------------- */
+
+/* How many addresses have the frames of the whole program, and how many a name and a line only. */
+struct lacking {
+	size_t same, named;
+};
+
+static struct lacking compare_lacking(struct opened *whole, struct opened *split)
+{
+	struct section text = section_of(split->path, ".text");
+	struct symbolizer_frame a[FRAMES_MAX], b[FRAMES_MAX], sym;
+	struct lacking l = { 0 };
+	char name[256];
+	size_t i;
+
+	for (i = 0; i < text.size; i++) {
+		int cnt = symbolizer_frames(whole->sym, text.off + i, a, FRAMES_MAX), got, known;
+
+		known = symbolizer_name(split->sym, text.off + i, &sym);
+		snprintf(name, sizeof(name), "%s", known == 1 ? sym.name : "");
+		got = symbolizer_frames(split->sym, text.off + i, b, FRAMES_MAX);
+		cr_assert_eq(got > 0, cnt > 0, "%#zx", (size_t)text.addr + i);
+		if (!cnt)
+			continue;
+		if (got == cnt && same_text(a[0].name, b[0].name) && a[0].size == b[0].size)
+			l.same++;
+		if (got == 1)
+			cr_assert_str_eq(b[0].name, name);
+		l.named += got == 1 && cnt > 1;
+		cr_assert(same_text(a[cnt - 1].file, b[got - 1].file));
+		cr_assert_eq(a[cnt - 1].line, b[got - 1].line);
+	}
+	return l;
+}
+
+/* After that command, run where the .dwo files are, one unit is without its file, and no other. */
+static void expect_one_missing(const char *command)
+{
+	struct opened whole, split;
+	struct lacking l;
+
+	shell("cd %s && rm -rf *.dwo && cp -r kept/* . && %s", scratch(), command);
+	open_program(&whole, "whole");
+	open_program(&split, "split");
+	l = compare_lacking(&whole, &split);
+	cr_expect_eq(symbolizer_missing(split.sym), 1u, "%s", command);
+	cr_expect_gt(l.named, 50u, "%s: inlined functions cannot be known", command);
+	cr_expect_gt(l.same, 50u, "%s: other units are whole", command);
+	cr_expect_null(symbolizer_gave_up(split.sym));
+	symbolizer_drop_dwarf(split.sym);
+	cr_expect_eq(compare_lacking(&whole, &split).named, l.named);
+	cr_expect_eq(symbolizer_missing(split.sym), 1u);
+	symbolizer_free(whole.sym);
+	symbolizer_free(split.sym);
+}
+
+Test(split, lacks_inlined_functions_alone_where_a_file_is_missing_or_another, .timeout = 60)
+{
+	const char *top = getenv("D9_TOP") ? getenv("D9_TOP") : ".";
+	char src[PATH_MAX], other[2 * PATH_MAX];
+
+	build_c();
+	shell("cd %s && mkdir kept && cp *.dwo kept", scratch());
+	expect_one_missing("rm split-inlined.dwo");
+	expect_one_missing("cp split-numbers.dwo split-inlined.dwo");
+	expect_one_missing("rm split-inlined.dwo && ln -s /dev/zero split-inlined.dwo");
+	expect_one_missing("rm split-inlined.dwo && mkfifo split-inlined.dwo");
+	expect_one_missing("rm split-inlined.dwo && ln -s /proc/kmsg split-inlined.dwo");
+	expect_one_missing("rm split-inlined.dwo && mkdir split-inlined.dwo");
+	expect_one_missing("truncate -s 5G split-inlined.dwo");
+	expect_one_missing("truncate -s 100 split-inlined.dwo");
+	cr_assert_not_null(realpath(top, src));
+	snprintf(other, sizeof(other),
+		 "gcc -O1 -gdwarf-5 -gsplit-dwarf -std=gnu11 -Dmain=other -c -o split-inlined.o "
+		 "%s/tests/stimuli/inlined.c",
+		 src);
+	expect_one_missing(other);
+}
+
+Test(split, finds_the_files_beside_a_program_that_was_moved)
+{
+	struct opened whole, split;
+
+	build_c();
+	shell("cd %s && mkdir moved && mv split *.dwo moved", scratch());
+	open_program(&whole, "whole");
+	open_program(&split, "moved/split");
+	compare(&whole, &split, 4);
+	cr_expect_eq(symbolizer_missing(split.sym), 0u);
+	symbolizer_free(whole.sym);
+	symbolizer_free(split.sym);
+}
+
+/* The program and its files were moved, and others are where they had been. */
+Test(split, looks_further_than_a_file_of_another_build)
+{
+	struct opened whole, split;
+
+	build_c();
+	shell("cd %s && mkdir moved && mv split *.dwo moved && cp moved/split-inlined.dwo split-numbers.dwo && "
+	      "cp moved/split-numbers.dwo split-inlined.dwo && echo text >split-main.dwo",
+	      scratch());
+	open_program(&whole, "whole");
+	open_program(&split, "moved/split");
+	compare(&whole, &split, 4);
+	cr_expect_eq(symbolizer_missing(split.sym), 0u);
+	cr_expect_eq(symbolizer_files(split.sym), 3u);
+	symbolizer_free(whole.sym);
+	symbolizer_free(split.sym);
+}
+
+/* As distributions have it, with another one beside the program. */
+Test(split, finds_the_package_by_build_id)
+{
+	struct opened whole, split;
+	char path[128], root[128];
+
+	compile("whole", "gcc", "-gdwarf-4");
+	compile("split", "gcc", "-gdwarf-4 -gsplit-dwarf");
+	shell("cd %s && for p in whole split; do gcc -Wl,--build-id -o $p $p-*.o || exit; done && "
+	      "timeout 60 dwp -e split -o all.dwp && timeout 60 dwp -o split.dwp split-main.dwo && rm *.dwo && "
+	      "id=$(readelf -n split | sed -n 's/.*Build ID: //p') && end=${id#??} && "
+	      "mkdir -p root/.build-id/${id%%$end} && mv all.dwp root/.build-id/${id%%$end}/$end.dwp",
+	      scratch());
+	snprintf(path, sizeof(path), "%s/split", scratch());
+	snprintf(root, sizeof(root), "%s/root", scratch());
+	open_program(&whole, "whole");
+	open_path(&split, path, root, 0);
+	compare(&whole, &split, 4);
+	cr_expect_eq(symbolizer_missing(split.sym), 0u);
+	symbolizer_free(whole.sym);
+	symbolizer_free(split.sym);
+}
+
+/* ---- answers that take their time ---------------------------------------------------------------- */
+
+struct slow {
+	unsigned int asked;
+	char name[PATH_MAX];
+};
+
+/* Not before it is asked for the third time, and never for another one in between. */
+static int open_slowly(void *ctx, const struct symbolizer_want *want)
+{
+	struct slow *s = ctx;
+
+	if (want->kind != SYMBOLIZER_WANT_DWO)
+		return -ENOENT;
+	if (!s->asked)
+		snprintf(s->name, sizeof(s->name), "%s", want->name);
+	cr_assert_str_eq(s->name, want->name);
+	if (s->asked++ < 2)
+		return -EAGAIN;
+	s->asked = 0;
+	return open(want->name, O_RDONLY);
+}
+
+/* Who asks may ask for something else while a file is on its way. */
+Test(split, takes_each_file_for_the_unit_that_it_was_asked_for)
+{
+	struct slow slow = { 0 };
+	struct symbolizer_cfg cfg = { .open_debug = open_slowly, .open_ctx = &slow };
+	struct symbolizer_frame a[FRAMES_MAX], b[FRAMES_MAX];
+	struct opened whole;
+	struct symbolizer *sym;
+	struct section text;
+	size_t i, pauses = 0;
+	char path[128];
+	int cnt;
+
+	build_c();
+	open_program(&whole, "whole");
+	snprintf(path, sizeof(path), "%s/split", scratch());
+	text = section_of(path, ".text");
+	cr_assert_eq(symbolizer_open(open(path, O_RDONLY), NULL, 0, &cfg, &sym), 0);
+	/* each address once, from both ends by turns, until none is to be asked again */
+	for (size_t again = 1; again;) {
+		again = 0;
+		for (i = 0; i < text.size; i++) {
+			size_t at = i % 2 ? text.size - 1 - i / 2 : i / 2;
+
+			again += symbolizer_frames(sym, text.off + at, b, FRAMES_MAX) == -EAGAIN;
+		}
+		pauses += again;
+		cr_assert_lt(pauses, 100u);
+	}
+	cr_expect_geq(pauses, 6u, "two for each file");
+	cr_expect_eq(symbolizer_missing(sym), 0u);
+	cr_expect_eq(symbolizer_files(sym), 3u);
+	for (i = 0; i < text.size; i++) {
+		cnt = symbolizer_frames(whole.sym, text.off + i, a, FRAMES_MAX);
+		cr_assert_eq(symbolizer_frames(sym, text.off + i, b, FRAMES_MAX), cnt);
+	}
+	symbolizer_drop_dwarf(sym);
+	cr_expect_eq(symbolizer_files(sym), 0u);
+	symbolizer_free(sym);
+	symbolizer_free(whole.sym);
+}
+
+/* ---- files that mean no good --------------------------------------------------------------------- */
+
+/* One byte is another one, in a file that has all: nothing breaks, and nothing takes long. */
+static void try_damaged(const char *file, const struct section *text)
+{
+	struct symbolizer_frame f[FRAMES_MAX];
+	struct opened o;
+	char path[128];
+	struct stat st;
+	uint8_t byte;
+	off_t at;
+	int fd, k;
+
+	snprintf(path, sizeof(path), "%s/%s", scratch(), file);
+	fd = open(path, O_RDWR);
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(fstat(fd, &st), 0);
+	for (k = 0, at = 64; at < st.st_size; at += 1 + st.st_size / 150, k++) {
+		uint8_t bad = (uint8_t[]){ 0xff, 0, 0x80, 0x7f, 1 }[k % 5];
+		uint64_t before = budget_clock_ns();
+
+		cr_assert_eq(pread(fd, &byte, 1, at), 1);
+		cr_assert_eq(pwrite(fd, &bad, 1, at), 1);
+		open_program(&o, "split");
+		for (uint64_t i = 0; i < text->size; i += 32)
+			cr_assert_geq(symbolizer_frames(o.sym, text->off + i, f, FRAMES_MAX), 0);
+		symbolizer_free(o.sym);
+		cr_assert_lt(budget_clock_ns() - before, 3000000000ull);
+		cr_assert_eq(pwrite(fd, &byte, 1, at), 1);
+	}
+	cr_assert_gt(k, 100);
+	close(fd);
+}
+
+Test(split, survives_files_that_are_damaged, .timeout = 60)
+{
+	struct section text;
+	char path[128];
+
+	compile("split", "gcc", "-gdwarf-4 -gsplit-dwarf");
+	shell("cd %s && gcc -o split split-*.o", scratch());
+	snprintf(path, sizeof(path), "%s/split", scratch());
+	text = section_of(path, ".text");
+	try_damaged("split-inlined.dwo", &text);
+	shell("cd %s && timeout 60 dwp -e split -o split.dwp", scratch());
+	try_damaged("split.dwp", &text);
+}
+
+/* What tests forge: units of 16 bytes of code each, numbers from `number` on, whose DIEs are elsewhere. */
+static void *forge_program(size_t *size, unsigned int cnt, uint64_t number, uint64_t step)
+{
+	struct buf abbrev = { 0 }, info = { 0 };
+	struct forge file;
+	unsigned int i;
+	size_t unit;
+
+	forge_init(&file);
+	forge_innocent(&file);
+	forge_abbrev(&abbrev, 1, DW_TAG_compile_unit, false, DW_AT_low_pc, DW_FORM_addr,
+		     DW_AT_high_pc, DW_FORM_data8, DW_AT_GNU_dwo_id, DW_FORM_data8,
+		     DW_AT_GNU_dwo_name, DW_FORM_string, 0);
+	forge_num(&abbrev, 0, 1);
+	for (i = 0; i < cnt; i++) {
+		unit = forge_unit(&info);
+		forge_uleb(&info, 1);
+		forge_num(&info, FORGE_CODE + 16 * i, 8);
+		forge_num(&info, 16, 8);
+		forge_num(&info, number + i * step, 8);
+		buf_add(&info, "x.dwo", 6);
+		forge_unit_end(&info, unit);
+	}
+	*forge_section(&file, ".debug_abbrev") = abbrev;
+	*forge_section(&file, ".debug_info") = info;
+	return forge_finish(&file, size);
+}
+
+/* A .dwo file of so many units with that number. */
+static int forge_dwo(unsigned int cnt, uint64_t number)
+{
+	struct buf abbrev = { 0 }, info = { 0 };
+	int fd = memfd_create("dwo", MFD_CLOEXEC);
+	struct forge file;
+	unsigned int i;
+	size_t size, unit;
+	uint8_t *bytes;
+
+	forge_init(&file);
+	forge_abbrev(&abbrev, 1, DW_TAG_compile_unit, false, DW_AT_GNU_dwo_id, DW_FORM_data8, 0);
+	forge_num(&abbrev, 0, 1);
+	for (i = 0; i < cnt; i++) {
+		unit = forge_unit(&info);
+		forge_uleb(&info, 1);
+		forge_num(&info, number, 8);
+		forge_unit_end(&info, unit);
+	}
+	*forge_section(&file, ".debug_abbrev.dwo") = abbrev;
+	*forge_section(&file, ".debug_info.dwo") = info;
+	bytes = forge_finish(&file, &size);
+	cr_assert_eq(write(fd, bytes, size), (ssize_t)size);
+	free(bytes);
+	return fd;
+}
+
+struct asked {
+	unsigned int cnt;
+	int fd; /* what is given; -1: nothing */
+};
+
+static int count_asked(void *ctx, const struct symbolizer_want *want)
+{
+	struct asked *a = ctx;
+
+	if (want->kind != SYMBOLIZER_WANT_DWO)
+		return -ENOENT;
+	a->cnt++;
+	return a->fd < 0 ? -ENOENT : dup(a->fd);
+}
+
+/* 20,000 units, each with a file of its own that is not there. */
+Test(split, asks_for_so_many_files_and_no_more)
+{
+	struct asked asked = { .fd = -1 };
+	struct symbolizer_cfg cfg = { .open_debug = count_asked, .open_ctx = &asked };
+	struct symbolizer_frame f[4];
+	struct symbolizer *sym;
+	unsigned int i;
+	size_t size;
+	void *bytes = forge_program(&size, 20000, 0, 1);
+
+	cr_assert_eq(symbolizer_open_mem(bytes, size, &cfg, &sym), 0);
+	for (i = 0; i < 20000; i++)
+		cr_assert_geq(symbolizer_frames(sym, FORGE_CODE + 16 * i, f, 4), 0);
+	cr_expect_eq(asked.cnt, SYMBOLIZER_SPLIT_MAX);
+	cr_expect_eq(symbolizer_missing(sym), SYMBOLIZER_SPLIT_MAX + 1u);
+	cr_expect_eq(symbolizer_name(sym, FORGE_CODE, f), 1);
+	cr_expect_str_eq(f[0].name, "innocent");
+	symbolizer_free(sym);
+	free(bytes);
+}
+
+/* However often it is asked further, it is always the same file that is found, and the wrong one. */
+Test(split, looks_no_further_than_there_are_places)
+{
+	struct asked asked = { .fd = forge_dwo(1, 2) };
+	struct symbolizer_cfg cfg = { .open_debug = count_asked, .open_ctx = &asked };
+	struct symbolizer_frame f[4];
+	struct symbolizer *sym;
+	size_t size;
+	void *bytes = forge_program(&size, 1, 1, 1);
+
+	cr_assert_eq(symbolizer_open_mem(bytes, size, &cfg, &sym), 0);
+	cr_assert_geq(symbolizer_frames(sym, FORGE_CODE, f, 4), 0);
+	cr_expect_gt(asked.cnt, 6u);
+	cr_expect_lt(asked.cnt, 10u);
+	cr_expect_eq(symbolizer_missing(sym), 1u);
+	cr_expect_eq(symbolizer_files(sym), 0u);
+	symbolizer_free(sym);
+	free(bytes);
+	close(asked.fd);
+}
+
+/* Both units have one number, which the file has not: one is read half when the other one refuses it. */
+Test(split, takes_from_no_unit_the_file_that_another_refuses)
+{
+	struct asked asked = { .fd = forge_dwo(100, 2) };
+	struct symbolizer_cfg cfg = { .open_debug = count_asked, .open_ctx = &asked };
+	struct symbolizer_frame f[4];
+	struct symbolizer *sym;
+	unsigned int i;
+	size_t size;
+	void *bytes = forge_program(&size, 2, 1, 0);
+	int again = -EAGAIN;
+
+	cr_assert_eq(symbolizer_open_mem(bytes, size, &cfg, &sym), 0);
+	for (i = 0; i < 10000 && !symbolizer_files(sym); i++) {
+		symbolizer_slice(sym, 0);
+		cr_assert_eq(symbolizer_frames(sym, FORGE_CODE, f, 4), -EAGAIN);
+	}
+	cr_assert_eq(symbolizer_files(sym), 1u);
+	for (i = 0; i < 100000 && again == -EAGAIN; i++) {
+		symbolizer_slice(sym, 0);
+		again = symbolizer_frames(sym, FORGE_CODE + 16, f, 4);
+	}
+	cr_assert_geq(again, 0);
+	for (again = -EAGAIN; again == -EAGAIN && i < 200000; i++) {
+		symbolizer_slice(sym, 0);
+		again = symbolizer_frames(sym, FORGE_CODE, f, 4);
+	}
+	cr_expect_geq(again, 0);
+	cr_expect_eq(symbolizer_missing(sym), 2u);
+	symbolizer_free(sym);
+	free(bytes);
+	close(asked.fd);
+}

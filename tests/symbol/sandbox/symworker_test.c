@@ -1,0 +1,596 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Questions go in, answers come out, and nothing in between makes the asker wait. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "tests/symbol/support.h"
+#include "symbol/broker/symbroker.h"
+
+#define SECOND 1000000000ull
+
+struct got {
+	size_t answers, names, frames, modules, statuses, stop_after;
+	int error;
+	size_t build_id_sz;
+	enum symbroker_status status;
+	char detail[128];
+	uint64_t last_name_at, first_frame_at; /* position among the answers */
+	char *text; /* frames, one a line */
+	size_t text_sz;
+	FILE *out;
+};
+
+static int on_answer(void *ctx, const struct symbroker_answer *a)
+{
+	struct got *g = ctx;
+
+	g->answers++;
+	switch (a->kind) {
+	case SYMBROKER_MODULE:
+		g->modules++;
+		g->error = a->error;
+		g->build_id_sz = a->build_id_sz;
+		break;
+	case SYMBROKER_STATUS:
+		g->statuses++;
+		g->status = a->status;
+		snprintf(g->detail, sizeof(g->detail), "%s", a->detail);
+		break;
+	case SYMBROKER_NAME:
+		cr_assert_eq(strlen(a->name), a->name_len);
+		g->names++;
+		g->last_name_at = g->answers;
+		break;
+	case SYMBROKER_FRAME:
+		cr_assert_eq(strlen(a->name), a->name_len);
+		cr_assert_eq(a->file ? strlen(a->file) : 0, a->file_len);
+		if (!g->frames++)
+			g->first_frame_at = g->answers;
+		break;
+	case SYMBROKER_TABLE:
+		cr_assert_fail("nobody asked for a table");
+		break;
+	}
+	if (g->out && a->kind == SYMBROKER_FRAME)
+		fprintf(g->out, "%u %" PRIx64 " %u %s %s:%u\n", a->module_id, a->offset, a->depth,
+			a->name, a->file ? a->file : "", a->line);
+	return g->stop_after && g->answers == g->stop_after;
+}
+
+static struct symbroker *start(const struct symbroker_cfg *cfg)
+{
+	static const struct symbroker_cfg plain;
+	struct symbroker *w;
+
+	cr_assert_eq(symbroker_new(cfg ? cfg : &plain, &w), 0);
+	return w;
+}
+
+static void add(struct symbroker *w, uint32_t id, const char *path)
+{
+	const struct symbroker_module m = { .pid = getpid(), .path = path };
+
+	cr_assert_eq(symbroker_add_module(w, id, &m), 0);
+}
+
+static size_t ask_text(struct symbroker *w, uint32_t id, const char *path, unsigned int step)
+{
+	struct section text = section_of(path, ".text");
+	size_t cnt = 0, i;
+
+	for (i = 0; i < text.size; i += step, cnt++)
+		symbroker_ask(w, id, text.off + i);
+	return cnt;
+}
+
+static void finish(struct symbroker *w, struct got *g)
+{
+	uint64_t deadline = clock_mono_ns() + 30 * SECOND;
+
+	while (!symbroker_idle(w)) {
+		cr_assert_lt(clock_mono_ns(), deadline, "no answers for 30 s");
+		symbroker_wait(w, deadline);
+		cr_assert_geq(symbroker_take(w, on_answer, g, SIZE_MAX), 0);
+	}
+}
+
+/* Until all answers wait to be taken. */
+static void collect(struct symbroker *w, size_t asked)
+{
+	uint64_t deadline = clock_mono_ns() + 30 * SECOND;
+
+	while (symbroker_answered(w) < 2 * asked) {
+		cr_assert_lt(clock_mono_ns(), deadline, "no answers for 30 s");
+		symbroker_step(w);
+	}
+}
+
+/* A process below ours, by name. */
+static pid_t find_worker(const char *name)
+{
+	char cmd[128], line[32] = "";
+	FILE *f;
+
+	snprintf(cmd, sizeof(cmd), "for s in $(pgrep -P %d); do pgrep -P $s -x %s; done", getpid(),
+		 name);
+	f = popen(cmd, "r");
+	cr_assert_not_null(fgets(line, sizeof(line), f), "no %s", name);
+	pclose(f);
+	return atoi(line);
+}
+
+TestSuite(symworker, .timeout = 60);
+
+Test(symworker, answers_names_and_frames)
+{
+	struct symbroker *w = start(NULL);
+	struct got g = { 0 };
+	size_t asked;
+
+	add(w, 3, stimulus("c-gcc"));
+	asked = ask_text(w, 3, stimulus("c-gcc"), 16);
+	finish(w, &g);
+	cr_expect_eq(g.modules, 0u);
+	cr_expect_eq(g.status, SYMBROKER_NAMED);
+	cr_expect_gt(g.names, asked / 2);
+	cr_expect_gt(g.frames, asked / 2);
+	cr_expect_eq(symbroker_restarts(w), 0u);
+	symbroker_free(w);
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Which module comes first depends on memory. Changes text. */
+static size_t sorted_lines(char *text, char ***lines)
+{
+	size_t cnt = 0, i;
+	char *p, *save;
+
+	for (p = text; *p; p++)
+		cnt += *p == '\n';
+	*lines = calloc(cnt, sizeof(char *));
+	for (i = 0, p = strtok_r(text, "\n", &save); p; p = strtok_r(NULL, "\n", &save))
+		(*lines)[i++] = p;
+	qsort(*lines, cnt, sizeof(char *), compare_lines);
+	return cnt;
+}
+
+static char *answers_for(struct symbroker *w)
+{
+	struct got g = { 0 };
+
+	g.out = open_memstream(&g.text, &g.text_sz);
+	finish(w, &g);
+	fclose(g.out);
+	cr_assert_gt(g.frames, 0u);
+	return g.text;
+}
+
+/* Frames are those that the symbolizer gives; offsets come from the last to the first. */
+Test(symworker, answers_what_the_symbolizer_says)
+{
+	const char *path = stimulus("c-gcc");
+	struct section text = section_of(path, ".text");
+	struct symbolizer_frame f[64];
+	struct symbroker *w = start(NULL);
+	char *expected, *got, **lines[2];
+	struct opened o;
+	size_t sz, cnt, i, k;
+	FILE *out = open_memstream(&expected, &sz);
+
+	open_path(&o, path, NULL, 0);
+	for (i = 0; i < text.size; i += 8) {
+		cnt = symbolizer_frames(o.sym, text.off + i, f, 64);
+		for (k = 0; k < cnt; k++)
+			fprintf(out, "%u %" PRIx64 " %zu %s %s:%u\n", 9, text.off + i, k, f[k].name,
+				f[k].file ? f[k].file : "", f[k].line);
+	}
+	fclose(out);
+	add(w, 9, path);
+	ask_text(w, 9, path, 8);
+	got = answers_for(w);
+	cnt = sorted_lines(expected, &lines[0]);
+	cr_assert_eq(sorted_lines(got, &lines[1]), cnt);
+	for (i = 0; i < cnt; i++)
+		cr_expect_str_eq(lines[1][i], lines[0][i]);
+	free(lines[0]);
+	free(lines[1]);
+	free(got);
+	free(expected);
+	symbolizer_free(o.sym);
+	symbroker_free(w);
+}
+
+/* Inlined functions come from files that only openers can open; without them names and one note are left. */
+Test(symworker, asks_for_the_files_that_debug_information_is_split_over)
+{
+	const char *top = getenv("D9_TOP") ? getenv("D9_TOP") : ".";
+	struct symbroker *w;
+	struct got with = { 0 }, without = { 0 };
+	char path[128], src[PATH_MAX];
+	size_t asked;
+
+	cr_assert_not_null(realpath(top, src));
+	snprintf(path, sizeof(path), "%s/split", scratch());
+	shell("export CCACHE_DISABLE=1; cd %s && gcc -O2 -g -gsplit-dwarf -std=gnu11 -c -o split.o "
+	      "%s/tests/stimuli/inlined.c && gcc -o split split.o",
+	      scratch(), src);
+	w = start(NULL);
+	add(w, 1, path);
+	asked = ask_text(w, 1, path, 4);
+	finish(w, &with);
+	cr_expect_eq(with.status, SYMBROKER_NAMED);
+	cr_expect_str_eq(with.detail, "");
+	cr_expect_gt(with.frames, asked);
+	cr_expect_eq(symbroker_restarts(w), 0u);
+	symbroker_free(w);
+	/* a FIFO that nobody writes to */
+	shell("cd %s && rm split.dwo && mkfifo split.dwo", scratch());
+	w = start(NULL);
+	add(w, 1, path);
+	ask_text(w, 1, path, 4);
+	finish(w, &without);
+	cr_expect_eq(without.status, SYMBROKER_NAMED);
+	cr_expect_str_eq(
+		without.detail,
+		".dwo files of it are not where they were made, beside it or in PROGRAM.dwp");
+	cr_expect_eq(without.names, with.names, "nothing else is lost");
+	cr_expect_gt(without.frames, asked / 2, "lines stay");
+	cr_expect_lt(without.frames, with.frames);
+	cr_expect_eq(symbroker_restarts(w), 0u);
+	symbroker_free(w);
+}
+
+/* Frames of the program "two" in scratch(), without the files of these units. */
+static size_t frames_of_two(const char *units, const char *detail)
+{
+	struct got g = { 0 };
+	struct symbroker *w;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/two", scratch());
+	shell("cd %s && cp kept/*.dwo . && for u in %s; do rm two-$u.dwo || exit; done", scratch(),
+	      units);
+	w = start(NULL);
+	add(w, 1, path);
+	ask_text(w, 1, path, 4);
+	finish(w, &g);
+	cr_expect_str_eq(g.detail, detail);
+	cr_expect_eq(symbroker_restarts(w), 0u);
+	symbroker_free(w);
+	return g.frames;
+}
+
+/* That the file of one unit is missing costs the other one nothing, whichever is asked for first. */
+Test(symworker, asks_for_each_file_whatever_became_of_the_others)
+{
+	static const char missing[] =
+		".dwo files of it are not where they were made, beside it or in PROGRAM.dwp";
+	const char *top = getenv("D9_TOP") ? getenv("D9_TOP") : ".";
+	size_t all, none, a, b;
+	char src[PATH_MAX];
+
+	cr_assert_not_null(realpath(top, src));
+	shell("export CCACHE_DISABLE=1; cd %s && echo 'int main(void) { return 0; }' >main.c && "
+	      "for u in numbers inlined; do gcc -O2 -g -gsplit-dwarf -std=gnu11 -Dmain=$u -c -o two-$u.o "
+	      "%s/tests/stimuli/$u.c || exit; done && gcc -o two main.c two-*.o && mkdir kept && mv *.dwo kept",
+	      scratch(), src);
+	all = frames_of_two("", "");
+	none = frames_of_two("numbers inlined", missing);
+	a = frames_of_two("numbers", missing);
+	b = frames_of_two("inlined", missing);
+	cr_expect_gt(a, none);
+	cr_expect_gt(b, none);
+	cr_expect_eq(a - none + b - none, all - none, "%zu %zu %zu %zu", all, none, a, b);
+}
+
+Test(symworker, says_why_a_module_has_no_names)
+{
+	const uint8_t id[20] = { 1 };
+	struct symbroker_module m = { .path = stimulus("c-gcc"),
+				      .build_id = id,
+				      .build_id_sz = 20 };
+	struct symbroker *w = start(NULL);
+	struct got g = { 0 };
+
+	cr_assert_eq(symbroker_add_module(w, 1, &m), 0);
+	symbroker_ask(w, 1, 0x1200);
+	finish(w, &g);
+	cr_expect_eq(g.status, SYMBROKER_REPLACED);
+
+	add(w, 2, "/nonexistent");
+	symbroker_ask(w, 2, 0x1200);
+	finish(w, &g);
+	cr_expect_eq(g.status, SYMBROKER_GONE);
+
+	add(w, 3, "/etc/passwd");
+	symbroker_ask(w, 3, 0);
+	finish(w, &g);
+	cr_expect_eq(g.status, SYMBROKER_NOT_ELF);
+
+	add(w, 4, "/dev/zero");
+	symbroker_ask(w, 4, 0);
+	finish(w, &g);
+	cr_expect_eq(g.status, SYMBROKER_NOT_ELF);
+	cr_expect_eq(g.statuses, 4u);
+	cr_expect_eq(g.answers, 4u);
+	m.build_id_sz = SYMBOLIZER_BUILD_ID_MAX + 1;
+	cr_expect_eq(symbroker_add_module(w, 5, &m), -EINVAL);
+	cr_expect_eq(symbroker_add_module(w, 4, &(struct symbroker_module){ .path = "/x" }),
+		     -EEXIST);
+	symbroker_free(w);
+}
+
+Test(symworker, knows_a_file_by_its_build_id_alone)
+{
+	const struct symbroker_module m = { .kind = SYMBROKER_IDENTIFY,
+					    .pid = getpid(),
+					    .path = stimulus("c-gcc") };
+	const struct symbroker_module none = { .kind = SYMBROKER_IDENTIFY,
+					       .pid = getpid(),
+					       .path = "/etc/passwd" };
+	struct symbroker *w = start(NULL);
+	struct got g = { 0 };
+
+	cr_assert_eq(symbroker_add_module(w, 9, &m), 0);
+	cr_expect_eq(symbroker_identifying(w), 1u);
+	finish(w, &g);
+	cr_expect_eq(symbroker_identifying(w), 0u);
+	cr_expect_eq(g.modules, 1u);
+	cr_expect_eq(g.error, 0);
+	cr_expect_eq(g.build_id_sz, 20u);
+	cr_assert_eq(symbroker_add_module(w, 10, &none), 0);
+	finish(w, &g);
+	cr_expect_eq(g.error, -ENOEXEC);
+	cr_expect_eq(g.build_id_sz, 0u);
+	cr_expect_eq(g.answers, 2u);
+	symbroker_free(w);
+}
+
+Test(symworker, gives_names_only_when_told)
+{
+	const struct symbroker_cfg cfg = { .no_dwarf = true };
+	struct symbroker *w = start(&cfg);
+	struct got g = { 0 };
+
+	add(w, 0, stimulus("c-gcc"));
+	ask_text(w, 0, stimulus("c-gcc"), 16);
+	finish(w, &g);
+	cr_expect_gt(g.names, 10u);
+	cr_expect_eq(g.frames, 0u);
+	symbroker_free(w);
+}
+
+Test(symworker, hands_out_no_more_than_was_asked_for)
+{
+	struct symbroker *w = start(NULL);
+	struct got g = { 0 };
+
+	add(w, 0, stimulus("c-gcc"));
+	collect(w, ask_text(w, 0, stimulus("c-gcc"), 16));
+	cr_expect_eq(symbroker_take(w, on_answer, &g, 5), 5);
+	cr_expect_eq(g.answers, 5u);
+	cr_expect(!symbroker_idle(w));
+	g.stop_after = 7;
+	cr_expect_eq(symbroker_take(w, on_answer, &g, 100), 2);
+	cr_expect_eq(g.answers, 7u);
+	finish(w, &g);
+	cr_expect_eq(symbroker_take(w, on_answer, &g, 100), 0);
+	symbroker_free(w);
+}
+
+Test(symworker, ignores_offsets_of_unknown_modules)
+{
+	struct symbroker *w = start(NULL);
+	struct got g = { 0 };
+
+	symbroker_ask(w, 77, 0x1000);
+	finish(w, &g);
+	cr_expect_eq(g.answers, 0u);
+	symbroker_free(w);
+}
+
+/* Three modules share little memory: each answer is still what it would be with a lot. */
+Test(symworker, answers_the_same_within_little_memory)
+{
+	static const char *const programs[] = { "rust", "cxx-gcc", "c-gz" };
+	const struct symbroker_cfg little = { .dwarf_mem_max = 3 << 20 };
+	char *texts[2], **lines[2];
+	size_t cnt[2], n;
+	int i, k;
+
+	for (i = 0; i < 2; i++) {
+		struct symbroker *w = start(i ? &little : NULL);
+
+		for (k = 0; k < 3; k++)
+			add(w, k, stimulus(programs[k]));
+		for (k = 0; k < 3; k++)
+			ask_text(w, k, stimulus(programs[k]), 64);
+		texts[i] = answers_for(w);
+		cnt[i] = sorted_lines(texts[i], &lines[i]);
+		symbroker_free(w);
+	}
+	cr_assert_eq(cnt[0], cnt[1]);
+	for (n = 0; n < cnt[0]; n++)
+		cr_assert_str_eq(lines[0][n], lines[1][n]);
+	for (i = 0; i < 2; i++) {
+		free(lines[i]);
+		free(texts[i]);
+	}
+}
+
+/* Only root may look at what a worker has mapped. */
+static size_t mapped_by(pid_t pid, const char *path)
+{
+	char line[4096];
+	size_t found = 0;
+	FILE *f;
+
+	snprintf(line, sizeof(line), "/proc/%d/maps", pid);
+	f = fopen(line, "r");
+	cr_assert_not_null(f, "%s", line);
+	while (fgets(line, sizeof(line), f))
+		found |= strstr(line, path) != NULL;
+	fclose(f);
+	return found;
+}
+
+static void add_with_build_id(struct symbroker *w, uint32_t id, const char *path)
+{
+	uint8_t build_id[SYMBOLIZER_BUILD_ID_MAX];
+	struct symbroker_module m = { .path = path, .build_id = build_id };
+	int fd = open(path, O_RDONLY);
+
+	cr_assert_eq(symbolizer_build_id(fd, build_id, &m.build_id_sz), 0);
+	cr_assert_gt(m.build_id_sz, 0u);
+	close(fd);
+	cr_assert_eq(symbroker_add_module(w, id, &m), 0);
+}
+
+/* Asks of three files by turns, and counts those held at the end. */
+static char *answers_by_turns(size_t open_max, size_t *held)
+{
+	const char *paths[] = { stimulus("c-gcc"), stimulus("cxx-gcc"), stimulus("c-gz") };
+	const struct symbroker_cfg cfg = { .open_max = open_max };
+	struct symbroker *w = start(&cfg);
+	struct got g = { 0 };
+	uint32_t i;
+
+	g.out = open_memstream(&g.text, &g.text_sz);
+	for (i = 0; i < 3; i++)
+		add_with_build_id(w, i, paths[i]);
+	for (i = 0; i < 30; i++) {
+		struct section text = section_of(paths[i % 3], ".text");
+
+		symbroker_ask(w, i % 3, text.off + text.size / 30 * i);
+		finish(w, &g);
+	}
+	for (i = 0, *held = 0; i < 3; i++)
+		*held += mapped_by(find_worker("d9-names"), paths[i]);
+	fclose(g.out);
+	cr_expect_gt(g.frames, 10u);
+	symbroker_free(w);
+	return g.text;
+}
+
+Test(symworker, answers_the_same_with_few_files_open)
+{
+	size_t all, few;
+	char *with_all, *with_few;
+
+	if (geteuid())
+		cr_skip_test("needs root: looks at what a worker has mapped");
+	with_all = answers_by_turns(0, &all);
+	with_few = answers_by_turns(1, &few);
+	cr_expect_eq(all, 3u);
+	cr_expect_eq(few, 1u);
+	cr_expect_str_eq(with_few, with_all);
+	free(with_all);
+	free(with_few);
+}
+
+/* Names of what is asked later do not wait for frames of what was asked before. */
+Test(symworker, answers_new_names_before_old_frames)
+{
+	struct symbroker *w = start(NULL);
+	struct got g = { 0 };
+	size_t old_names;
+
+	add(w, 0, stimulus("rust"));
+	add(w, 1, stimulus("c-gcc"));
+	ask_text(w, 0, stimulus("rust"), 2);
+	while (!g.frames) {
+		symbroker_wait(w, clock_mono_ns() + SECOND);
+		cr_assert_geq(symbroker_take(w, on_answer, &g, SIZE_MAX), 0);
+	}
+	old_names = g.names;
+	ask_text(w, 1, stimulus("c-gcc"), 16);
+	finish(w, &g);
+	cr_expect_gt(g.names, old_names);
+	cr_expect_lt(g.last_name_at, g.answers - 1000);
+	symbroker_free(w);
+}
+
+static size_t memory_of(pid_t pid)
+{
+	unsigned long size, resident, shared;
+	char path[32];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
+	f = fopen(path, "r");
+	cr_assert_eq(fscanf(f, "%lu %lu %lu", &size, &resident, &shared), 3);
+	fclose(f);
+	return (resident - shared) * sysconf(_SC_PAGESIZE);
+}
+
+/* Six modules that take more than the bound together: all but the last one are given back. */
+Test(symworker, gives_memory_back_module_by_module)
+{
+	const struct symbroker_cfg cfg = { .dwarf_mem_max = 5 << 20 };
+	struct symbroker *w;
+	size_t held[6];
+	struct got g = { 0 };
+	uint32_t id;
+
+#ifdef __SANITIZE_ADDRESS__
+	cr_skip_test("the sanitizer keeps what is freed");
+#endif
+	w = start(&cfg);
+	for (id = 0; id < 6; id++) {
+		add(w, id, stimulus("rust"));
+		ask_text(w, id, stimulus("rust"), 64);
+		finish(w, &g);
+		held[id] = memory_of(find_worker("d9-lines"));
+	}
+	cr_expect_leq(held[5], 3 * held[0]);
+	symbroker_free(w);
+}
+
+/* A library may be overwritten in place while it is mapped. */
+Test(symworker, survives_a_file_that_shrinks)
+{
+	struct symbroker *w = start(NULL);
+	struct got g = { 0 };
+	struct section text;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/shrinks", scratch());
+	shell("cp %s %s", stimulus("rust"), path);
+	text = section_of(path, ".text");
+	add(w, 0, path);
+	symbroker_ask(w, 0, text.off);
+	finish(w, &g);
+	cr_assert_eq(g.status, SYMBROKER_NAMED);
+	cr_assert_eq(truncate(path, 100), 0);
+	ask_text(w, 0, stimulus("rust"), 256);
+	finish(w, &g);
+	cr_expect_eq(g.status, SYMBROKER_NAMED);
+	cr_expect_eq(symbroker_restarts(w), 0u);
+	symbroker_free(w);
+}
+
+Test(symworker, can_be_freed_with_work_left)
+{
+	struct symbroker *w = start(NULL);
+	uint64_t begin;
+
+	add(w, 0, stimulus("rust"));
+	ask_text(w, 0, stimulus("rust"), 1);
+	symbroker_wait(w, clock_mono_ns());
+	cr_expect(!symbroker_idle(w));
+	begin = clock_mono_ns();
+	symbroker_free(w);
+	cr_expect_lt(clock_mono_ns() - begin, 2 * SECOND);
+	symbroker_free(NULL);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_CMD_COMMON_VIEW_H
+#define D9_CMD_COMMON_VIEW_H
+
+#include "base/opts.h"
+#include "cmd/common/page.h"
+#include "cmd/common/paint.h"
+
+/* How text is shown: the options that all reading commands share beside those of select.h. */
+struct view_opts {
+	int color; /* enum paint_when */
+	bool no_pager;
+};
+
+extern const char *const view_color_choices[];
+
+/* A row of an option table for a member `m` of type struct view_opts in struct `s`: for text without colours. */
+#define VIEW_OPT_PAGER(s, m)                                                                       \
+	{                                                                                          \
+		.name = "no-pager", .kind = OPT_FLAG, .off = offsetof(s, m.no_pager),              \
+		.group = "Display",                                                                \
+		.help = "print everything at once, also what is longer than the screen"            \
+	}
+/* Rows for other text. */
+#define VIEW_OPTS(s, m)                                                                            \
+	{ .name = "color",                                                                         \
+	  .kind = OPT_CHOICE,                                                                      \
+	  .off = offsetof(s, m.color),                                                             \
+	  .arg = "WHEN",                                                                           \
+	  .choices = view_color_choices,                                                           \
+	  .implied = "always",                                                                     \
+	  .help = "colours: auto (on a terminal, unless NO_COLOR is set), always, never",          \
+	  .group = "Display" },                                                                    \
+		VIEW_OPT_PAGER(s, m)
+
+/* Where text goes and what may be done to it. {0}: a pipe, plain and whole. */
+struct view {
+	bool color; /* see paint.h */
+	size_t width; /* columns of the terminal, to cut lines and shorten names to; 0: neither */
+	struct page *page;
+};
+
+/*
+ * Before the first byte of output. @machine: JSON and the like, which is neither coloured nor cut.
+ * view_end() must follow.
+ */
+void view_begin(struct view *v, const struct view_opts *o, bool machine);
+
+/*
+ * Ends what was written to standard output, and waits for the pager: an exit code of cmd.h. A reader
+ * that has gone away is no error; anything else prints one line.
+ */
+int view_end(struct view *v);
+
+#endif /* D9_CMD_COMMON_VIEW_H */

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `dial9-prof explain`: what one thread did in one window, and who made it wait. Owns the options and
+ * the choice of thread and window; numbers come from user/profile/explain/explain.c, text is made in
+ * explain_print.c and explain_json.c. The slowest of pairs of events are explain_slowest.c's.
+ */
+#include "cmd/explain/explain.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "cmd/common/cmd.h"
+#include "rewrite/copy/reread.h"
+
+#define SLOWEST_DEFAULT 10
+
+#define O(m) offsetof(struct explain_opts, m)
+
+static const struct opt explain_opts[] = {
+	SELECT_OPT_INPUT(struct explain_opts, sel),
+	SELECT_OPTS(struct explain_opts, sel),
+	{ .name = "span",
+	  .kind = OPT_LIST,
+	  .off = O(spans),
+	  .arg = "WHAT",
+	  .help = "of the slowest of these: a system call (fsync), poll, a span, or two events "
+		  "ENTER,EXIT; may be repeated" },
+	{ .name = "slowest",
+	  .kind = OPT_U64,
+	  .off = O(slowest),
+	  .arg = "N",
+	  .min = 1,
+	  .max = SPANS_MAX,
+	  .help = "of the N slowest of --span (default 10, at most 1000)" },
+	{ .name = "worst",
+	  .kind = OPT_FLAG,
+	  .off = O(worst),
+	  .help = "of that time, the longest that the thread went without a CPU (the default "
+		  "without --time)" },
+	{ .name = "depth",
+	  .kind = OPT_U64,
+	  .off = O(depth),
+	  .arg = "N",
+	  .max = 8,
+	  .help = "follow wakers over N hops (default 2, at most 8)",
+	  .group = "Output" },
+	{ .name = "limit",
+	  .kind = OPT_U64,
+	  .off = O(limit),
+	  .arg = "N",
+	  .help = "at most N rows in the table (default 20; 0: all)" },
+	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
+	VIEW_OPTS(struct explain_opts, view),
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+};
+
+static const struct opt_spec explain_spec = {
+	.name = "explain",
+	.usage = "dial9-prof explain [OPTIONS] TID|PID [FILE]\n"
+		 "       dial9-prof explain [OPTIONS] --span WHAT [TID|PID] [FILE]",
+	.brief =
+		"Tell what a thread did in a stretch of time: ran, waited behind whom, slept until "
+		"whom.",
+	.opts = explain_opts,
+	.cnt = sizeof(explain_opts) / sizeof(explain_opts[0]),
+	.examples = "  dial9-prof explain 4711\n"
+		    "  dial9-prof explain 4711 --time 123.456,123.480\n"
+		    "  dial9-prof explain -t 4712 --time 10s,20s --worst\n"
+		    "  dial9-prof explain --slowest 5 --span fsync\n",
+};
+
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+static void take(void *ctx, const struct interval *i)
+{
+	struct explained *x = ctx;
+
+	explain_add(&x->numbers, x->timeline.intervals, i);
+}
+
+static void see(void *ctx, const struct trace *t, const struct trace_event *ev)
+{
+	struct explained *x = ctx;
+
+	(void)t;
+	if (ev->kind == TRACE_SAMPLE && ev->source == PROF_SOURCE_SAMPLE && ev->has_ts &&
+	    timeline_has_time(&x->timeline, ev))
+		explain_add_sample(&x->numbers, ev);
+}
+
+static void drop(void *ctx)
+{
+	struct explained *x = ctx;
+
+	explain_fini(&x->numbers);
+}
+
+/* ---- which thread, which time ------------------------------------------------------------------ */
+
+/* Of a process whose main thread is not there: the one that ran most. */
+static const struct explain_thread *some_thread(const struct explained *x)
+{
+	const uint32_t tid = x->chosen ? x->chosen : x->id;
+	const struct explain_thread *th = explain_thread(&x->numbers, tid), **all;
+	size_t cnt = 0;
+
+	for (uint32_t part = 0; !th && !x->opts->tid && part < x->timeline.names->parts.cnt;
+	     part++) {
+		all = explain_process(&x->numbers, part, x->id, &cnt);
+		th = cnt ? all[0] : NULL;
+		free(all);
+	}
+	return th;
+}
+
+/* Reads once more in the longest time that the thread went without a CPU; else in all of its life. */
+static int narrow(struct explained *x)
+{
+	const struct explain_thread *th;
+	uint64_t from, to;
+	uint32_t clock;
+
+	explain_finish(&x->numbers, x->timeline.names);
+	th = some_thread(x);
+	if (!th)
+		return CMD_OK;
+	clock = names_part(x->timeline.names, th->part)->clock;
+	from = th->worst_to ? th->worst_from : th->first;
+	to = th->worst_to ? th->worst_to : th->last;
+	x->chosen = th->tid;
+	x->numbers.sums_only = false;
+	return timeline_again(&x->timeline, clock, from, to);
+}
+
+static void choose_threads(struct explained *x)
+{
+	const struct explain_thread *th = x->thread;
+
+	if (!x->opts->tid && th->pid == x->id) {
+		x->threads = explain_process(&x->numbers, th->part, th->pid, &x->thread_cnt);
+		return;
+	}
+	x->threads = xcalloc(1, sizeof(struct explain_thread *));
+	x->threads[0] = th;
+	x->thread_cnt = 1;
+}
+
+static void tell(struct explained *x)
+{
+	explain_finish(&x->numbers, x->timeline.names);
+	x->thread = some_thread(x);
+	if (!x->thread)
+		return;
+	choose_threads(x);
+	explain_bounds(&x->numbers, x->thread->part, &x->from, &x->to);
+	explain_steps(&x->numbers, x->thread->part, x->thread->tid, x->from, x->to,
+		      (x->to - x->from) / EXPLAIN_SMALL_PART, &x->steps, &x->step_cnt,
+		      &x->step_cap);
+}
+
+/* ---- the run ----------------------------------------------------------------------------------- */
+
+static int explain_file(struct explained *x, const char *path)
+{
+	struct timeline_opts t = { .sel = &x->opts->sel,
+				   .fn = take,
+				   .event = see,
+				   .reset = drop,
+				   .ctx = x,
+				   .each_switch = true };
+	const bool worst = x->opts->worst || !x->opts->sel.time;
+	struct buf outside = { 0 };
+	int code;
+
+	if (worst && !reread_is_regular(path) && reread_open("explain", path, &t.src))
+		return CMD_INPUT;
+	x->numbers.sums_only = worst;
+	code = timeline_run(&x->timeline, &t, path);
+	/* its threads would seem to do one thing all the while */
+	if (code == CMD_OK && !x->timeline.switches)
+		explain_fini(&x->numbers);
+	if (code == CMD_OK && worst)
+		code = narrow(x);
+	if (code != CMD_OK)
+		return code;
+	tell(x);
+	view_begin(&x->view, &x->opts->view, x->opts->json);
+	if (x->opts->json)
+		explain_json(x);
+	else
+		explain_print(x);
+	code = timeline_end(&x->timeline, &x->view);
+	if (code != CMD_OK || x->thread || !x->timeline.switches)
+		return code;
+	if (select_put_outside(&x->timeline.sel, &outside))
+		log_error("nothing to explain in %s: %s", reader_input(x->timeline.reader),
+			  buf_cstr(&outside));
+	else
+		log_error("no %s %u in %s%s", x->opts->tid ? "thread" : "thread or process", x->id,
+			  reader_input(x->timeline.reader),
+			  x->opts->sel.time ? ", or not in that time" : "");
+	buf_free(&outside);
+	return CMD_USAGE;
+}
+
+/* The one number of -t or -p, which selects the story and not what is read. */
+static int take_one(struct opt_u32s *list, uint32_t *one)
+{
+	if (list->cnt > 1)
+		return -EINVAL;
+	*one = list->cnt ? list->v[0] : 0;
+	list->cnt = 0;
+	return 0;
+}
+
+static int check_opts(struct explain_opts *o)
+{
+	struct select_opts *sel = &o->sel;
+
+	if (o->spans.cnt && o->worst) {
+		log_error("explain: --worst and --span: one or the other");
+		return -EINVAL;
+	}
+	if (o->spans.cnt) {
+		o->slowest = o->slowest ? o->slowest : SLOWEST_DEFAULT;
+		return 0;
+	}
+	if (o->slowest) {
+		log_error("explain: --slowest: of what? (--span fsync, or --span ENTER,EXIT)");
+		return -EINVAL;
+	}
+	if (sel->comms.cnt || sel->cgroups.cnt || sel->cpus.cnt) {
+		log_error("explain: --comm, --cgroup and -C choose among the pairs of --span");
+		return -EINVAL;
+	}
+	if (take_one(&sel->tids, &o->tid) || take_one(&sel->pids, &o->pid) || (o->tid && o->pid)) {
+		log_error("explain: -t and -p: one thread or one process at a time");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* The number is the first word unless -t or -p gives it; with --span there need not be one. */
+static int which(const struct explain_opts *o, int argc, char **argv, int *first, uint32_t *id)
+{
+	uint64_t number = 0;
+
+	*id = o->tid ? o->tid : o->pid;
+	if (*id)
+		return 0;
+	if (*first == argc && !o->spans.cnt) {
+		log_error("explain: of which thread or process? (dial9-prof explain TID|PID)");
+		return -EINVAL;
+	}
+	if (*first == argc || str_parse_u64(argv[*first], TRACE_NONE - 1, &number) || !number) {
+		if (o->spans.cnt)
+			return 0;
+		log_error("explain: %s is no number of a thread or process", argv[*first]);
+		return -EINVAL;
+	}
+	*id = (uint32_t)number;
+	(*first)++;
+	return 0;
+}
+
+int cmd_explain(int argc, char **argv)
+{
+	struct explain_opts opts = { .limit = 20, .depth = 2 };
+	struct explained x = { .opts = &opts };
+	int first, ret, code = CMD_USAGE;
+	const char *path = NULL;
+
+	ret = opts_parse(&explain_spec, argc, argv, &opts, &first);
+	if (ret == 1) {
+		code = CMD_OK;
+	} else if (!ret) {
+		if (!check_opts(&opts) && !which(&opts, argc, argv, &first, &x.id))
+			path = select_input(&opts.sel, argc, argv, first);
+		if (path)
+			code = opts.spans.cnt ? explain_slowest(&x, path) : explain_file(&x, path);
+	}
+	free(x.steps);
+	free(x.threads);
+	explain_fini(&x.numbers);
+	timeline_fini(&x.timeline);
+	opts_fini(&explain_spec, &opts);
+	return code;
+}

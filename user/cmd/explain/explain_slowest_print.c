@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The slowest of pairs of events, as text and as JSON: where their time went, then one after the other. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "cmd/common/callchain.h"
+#include "cmd/explain/explain.h"
+#include "cmd/common/text.h"
+
+#define SYSCALL_ENTER "syscalls:sys_enter_"
+#define SPAN_ENTER "SpanEnter:"
+/* A cause of less than this part of the time is not told unless all are. */
+#define SMALL_CAUSE 1000
+/* Kinds of pairs that are named. */
+#define KINDS_MAX 4
+
+/* What --span says, in its own words. */
+void explain_slowest_put_spans(struct buf *out, const struct explained *x)
+{
+	for (size_t k = 0; k < x->opts->spans.cnt; k++) {
+		buf_addstr(out, k ? " and " : "");
+		text_clean(out, x->opts->spans.v[k], strlen(x->opts->spans.v[k]));
+	}
+}
+
+/* What the number of a system call stands for; nothing where it has none, or where that was not told. */
+static bool put_call(struct buf *out, const struct names *names, const struct span *p)
+{
+	const struct tp_symbols *syms =
+		p->call_field == NAMES_NONE ?
+			NULL :
+			names_tp_symbols(names, p->part, p->name, p->call_field);
+
+	return syms && tp_symbols_render(syms, p->call, out);
+}
+
+/* "fsync", "SpanEnter:app::work:src/app.rs:7 span_id=4" */
+static void put_event(struct buf *out, const struct explain_slowest *s, const struct span *p)
+{
+	const char *field = s->spans.opts.field ? s->spans.opts.field : "span_id";
+	const char *name;
+	size_t len;
+
+	name = names_str(s->x->timeline.names, p->name, &len);
+	if (len > strlen(SYSCALL_ENTER) && !memcmp(name, SYSCALL_ENTER, strlen(SYSCALL_ENTER))) {
+		name += strlen(SYSCALL_ENTER);
+		len -= strlen(SYSCALL_ENTER);
+	}
+	if (!put_call(out, s->x->timeline.names, p))
+		text_clean(out, name, len);
+	if (!p->has_id)
+		return;
+	buf_addch(out, ' ');
+	text_clean(out, field, strlen(field));
+	buf_addch(out, '=');
+	buf_addu(out, p->id);
+}
+
+void explain_slowest_put_thread(struct buf *out, const struct explain_slowest *s, uint32_t part,
+				uint32_t tid, uint32_t comm)
+{
+	uint32_t pid = TRACE_NONE;
+
+	if (tid == TRACE_NONE) {
+		buf_addstr(out, "an unknown thread");
+		return;
+	}
+	names_task_fill(s->x->timeline.names, part, tid, &pid, &comm);
+	explain_print_name(out, s->x, comm, tid);
+}
+
+/* "fsync by app 4711" */
+static void put_title(struct buf *out, const struct explain_slowest *s, const struct span *p,
+		      size_t rank)
+{
+	buf_printf(out, "%zu. ", rank);
+	if (s->title) {
+		s->title(out, s, p);
+		return;
+	}
+	put_event(out, s, p);
+	buf_addstr(out, " by ");
+	explain_slowest_put_thread(out, s, p->part, p->tid, p->comm);
+}
+
+/* ---- counts ------------------------------------------------------------------------------------ */
+
+static void put_count(struct buf *out, uint64_t n, const char *noun, const char *behind)
+{
+	if (!n)
+		return;
+	buf_addstr(out, "# ");
+	str_counted(out, n, noun);
+	buf_addstr(out, behind);
+	buf_addch(out, '\n');
+}
+
+static bool is_enter(const char *name)
+{
+	return !strncmp(name, SPAN_ENTER, strlen(SPAN_ENTER));
+}
+
+/* "app::ddb::query" of "SpanEnter:app::ddb::query:src/ddb.rs:7:", and other events as they are called. */
+void explain_slowest_put_kind(struct buf *out, const struct names *names, uint32_t name)
+{
+	size_t len, at = 0;
+	const char *text = names_str(names, name, &len);
+
+	if (is_enter(text)) {
+		text += strlen(SPAN_ENTER);
+		len -= strlen(SPAN_ENTER);
+		while (at < len && (text[at] != ':' || (at + 1 < len && text[at + 1] == ':')))
+			at += text[at] == ':' ? 2 : 1;
+		len = at < len ? at : len;
+	}
+	text_clean(out, text, len);
+}
+
+static void put_kinds(struct buf *out, const struct names *names, const struct spans *s)
+{
+	bool spans = false;
+	char cnt[32];
+
+	for (size_t k = 0; k < s->kind_cnt; k++)
+		spans |= is_enter(names_str(names, s->kinds[k].name, NULL));
+	if (spans)
+		buf_addstr(out,
+			   "# of a span each stretch counts, from an enter to its exit: one that "
+			   "waits is entered again\n");
+	if (s->kind_cnt < 2)
+		return;
+	buf_printf(out, "# %zu kinds: ", s->kind_cnt);
+	for (size_t k = 0; k < s->kind_cnt && k < KINDS_MAX; k++) {
+		buf_addstr(out, k ? ", " : "");
+		str_count(cnt, s->kinds[k].pairs);
+		buf_printf(out, "%s of ", cnt);
+		explain_slowest_put_kind(out, names, s->kinds[k].name);
+	}
+	buf_addstr(out, s->kind_cnt > KINDS_MAX ? ", ...\n" : "\n");
+}
+
+void explain_slowest_put_counts(struct buf *out, const struct names *names, const struct spans *s)
+{
+	put_kinds(out, names, s);
+	put_count(out, s->inside, "pair",
+		  " inside another, in the same thread: the time of both counts");
+	put_count(out, s->nested, "pair", " within another: told as part of it");
+	put_count(out, s->unended, "start", " without an end");
+	put_count(out, s->unstarted, "end", " without a start");
+	put_count(out, s->untied, "event", " left out: nothing tells to which other they belong");
+	put_count(out, s->crowded, "start", " left out: too many were open at a time");
+}
+
+void explain_slowest_put_lengths(struct buf *out, const struct spans *s)
+{
+	buf_addstr(out, "# all: ");
+	text_duration(out, s->ns, 0);
+	buf_addstr(out, ", median ");
+	text_duration(out, (uint64_t)quantile_at(&s->lengths, 0.5), 0);
+	buf_addstr(out, ", p99 ");
+	text_duration(out, (uint64_t)quantile_at(&s->lengths, 0.99), 0);
+}
+
+static void put_head(struct buf *out, const struct explain_slowest *s)
+{
+	const struct spans *p = &s->spans;
+	struct buf what = { 0 };
+
+	buf_printf(&what, "the slowest %zu of ", p->cnt);
+	str_counted(&what, p->pairs, "pair");
+	buf_addstr(&what, " of ");
+	explain_slowest_put_spans(&what, s->x);
+	timeline_put_head(out, &s->x->timeline, buf_cstr(&what), s->x->view.color);
+	buf_free(&what);
+	explain_slowest_put_lengths(out, p);
+	buf_addch(out, '\n');
+	explain_slowest_put_counts(out, s->x->timeline.names, p);
+	buf_addstr(out, "#\n");
+}
+
+/* ---- causes ------------------------------------------------------------------------------------ */
+
+void explain_slowest_put_cause(struct buf *out, const struct explain_slowest *s,
+			       const struct cause *c)
+{
+	switch (c->kind) {
+	case CAUSE_RAN:
+		buf_addstr(out, "ran");
+		break;
+	case CAUSE_WAITED:
+		buf_addstr(out, "waited for a CPU");
+		if (c->tid == TRACE_NONE)
+			buf_addstr(out, ", not told behind whom");
+		else
+			buf_addstr(out, c->tid ? " behind " : " that was idle");
+		if (c->tid && c->tid != TRACE_NONE)
+			explain_print_name(out, s->x, c->comm, c->tid);
+		break;
+	case CAUSE_OTHERS:
+		buf_addstr(out, "waited for a CPU behind others");
+		break;
+	case CAUSE_BLOCKED:
+		buf_addstr(out, c->fault ? "blocked by a page fault" : "blocked");
+		if (c->function != NAMES_NONE) {
+			buf_addstr(out, " in ");
+			text_name(out, s->x->timeline.names, c->function);
+		}
+		if (c->under != NAMES_NONE) {
+			buf_addstr(out, " under ");
+			text_name(out, s->x->timeline.names, c->under);
+		}
+		break;
+	case CAUSE_UNKNOWN:
+		buf_addstr(out, "unknown: events are missing");
+		break;
+	case CAUSE_UNRECORDED:
+		buf_addstr(out, "unknown: not among what was recorded");
+		break;
+	case CAUSE_ABSENT:
+		buf_addstr(out, "absent: the trace has nothing of the thread then");
+		break;
+	}
+}
+
+static void put_causes(struct buf *out, const struct explain_slowest *s)
+{
+	const uint64_t limit = s->x->opts->limit;
+
+	buf_addstr(out, "#    Share   Together ms  Pairs  where their time went\n");
+	for (size_t k = 0; k < s->causes.cnt; k++) {
+		const struct cause *c = &s->causes.v[k];
+		const size_t start = out->len;
+
+		if (limit && (k == limit || c->ns * SMALL_CAUSE < s->causes.ns)) {
+			text_more_rows(out, s->causes.cnt - k, "");
+			break;
+		}
+		buf_printf(out, "  %7.2f%%", 100.0 * (double)c->ns / (double)s->causes.ns);
+		explain_print_ms(out, c->ns);
+		buf_printf(out, " %6" PRIu64 "  ", c->moments);
+		explain_slowest_put_cause(out, s, c);
+		explain_print_end(out, s->x, start);
+	}
+	buf_addstr(out, "#\n");
+}
+
+/* ---- one by one -------------------------------------------------------------------------------- */
+
+/* The story of a pair is that of s->x then. */
+static void find_steps(struct explain_slowest *s, const struct span *p)
+{
+	struct explained *x = s->x;
+
+	x->from = p->start;
+	x->to = p->end;
+	x->step_cnt = 0;
+	explain_steps(&x->numbers, p->part, p->tid, p->start, p->end,
+		      (p->end - p->start) / EXPLAIN_SMALL_PART, &x->steps, &x->step_cnt,
+		      &x->step_cap);
+}
+
+static void put_row(struct buf *out, const struct explain_slowest *s, const struct span *p,
+		    size_t rank)
+{
+	const size_t start = out->len;
+	uint64_t ns[INTERVAL_STATE_CNT], absent;
+
+	if (s->switches) {
+		absent = explain_sums(&s->x->numbers, p->part, p->tid, p->start, p->end, ns);
+		explain_print_times(out, s->x, ns, absent);
+	} else {
+		explain_print_ms(out, p->end - p->start);
+	}
+	buf_addstr(out, "  ");
+	put_title(out, s, p, rank);
+	explain_print_end(out, s->x, start);
+}
+
+static bool has_story(const struct explain_slowest *s, const struct span *p)
+{
+	return s->told && s->told[p - s->spans.v].why != EXPLAIN_NOT_RECORDED;
+}
+
+/* Of a thread whose switches are not there: where the thread was seen, and for how long it may have been there. */
+static void put_seen(struct buf *out, const struct explain_slowest *s, const struct span *p)
+{
+	const uint64_t small = (p->end - p->start) / EXPLAIN_SMALL_PART;
+	size_t cnt, left_out = 0;
+	const struct explain_sample *seen =
+		explain_samples(&s->x->numbers, p->part, p->tid, p->start, p->end, &cnt);
+
+	for (size_t k = 0; k < cnt; k++) {
+		const uint64_t next = k + 1 < cnt ? seen[k + 1].ts : p->end;
+
+		if (next - seen[k].ts < small) {
+			left_out++;
+			continue;
+		}
+		explain_print_at(out, seen[k].ts - p->start);
+		buf_addstr(out, seen[k].out ? "left its CPU; " : "was sampled; ");
+		buf_addstr(out, k + 1 < cnt ? "seen again " : "the end came ");
+		text_duration(out, next - seen[k].ts, 0);
+		buf_addstr(out, " later\n");
+		explain_print_sample(out, s->x, &seen[k]);
+	}
+	if (left_out) {
+		buf_addstr(out, "\n# ");
+		str_counted(out, left_out, "stack");
+		buf_addstr(out, " left out, behind which it was seen again at once\n");
+	}
+}
+
+static void put_moment(struct buf *out, struct explain_slowest *s, const struct span *p,
+		       size_t rank)
+{
+	buf_addstr(out, "\n# ");
+	put_title(out, s, p, rank);
+	if (p->end_tid != p->tid) {
+		buf_addstr(out, ", ended by ");
+		explain_slowest_put_thread(out, s, p->part, p->end_tid, NAMES_NONE);
+	}
+	buf_addstr(out, ", ");
+	explain_print_window(out, p->start, p->end);
+	if (has_story(s, p)) {
+		find_steps(s, p);
+		explain_print_story(out, s->x);
+	} else {
+		put_seen(out, s, p);
+	}
+}
+
+void explain_slowest_put_pairs(struct buf *out, struct explain_slowest *s, size_t cnt,
+			       const char *noun)
+{
+	if (s->switches)
+		explain_print_times_head(out, s->x, noun);
+	else
+		buf_printf(out, "#        Took ms  %s\n", noun);
+	for (size_t k = 0; k < cnt; k++)
+		put_row(out, s, &s->spans.v[k], k + 1);
+	for (size_t k = 0; k < cnt; k++)
+		put_moment(out, s, &s->spans.v[k], k + 1);
+}
+
+void explain_slowest_tell_nothing(const struct explain_slowest *s)
+{
+	struct buf out = { 0 };
+
+	const struct spans *p = &s->spans;
+	const char *file = reader_input(s->x->timeline.reader);
+	const bool known = p->enters || p->exits;
+
+	explain_slowest_put_spans(&out, s->x);
+	buf_addstr(&out, " in ");
+	text_clean(&out, file, strlen(file));
+	if (select_is_used(&s->x->timeline.sel) || s->x->id)
+		buf_addstr(&out, known ? " in what was selected" : " in that time");
+	if (!known)
+		buf_addstr(&out, ": was it recorded? (record -e)");
+	log_error("%s: no %s of %s", s->word, known ? "pair" : "event", buf_cstr(&out));
+	buf_free(&out);
+}
+
+static void put_not_its_thread(struct buf *out, const struct explain_slowest *s)
+{
+	if (!s->untold[EXPLAIN_NOT_ITS_THREAD])
+		return;
+	buf_addstr(out, "# of ");
+	str_counted(out, s->untold[EXPLAIN_NOT_ITS_THREAD], "pair");
+	buf_addstr(out, " the thread is unknown: that of this number was on no CPU then\n");
+}
+
+void explain_slowest_print(struct explain_slowest *s)
+{
+	struct buf out = { 0 };
+
+	if (s->spans.cnt) {
+		put_head(&out, s);
+		if (s->causes.cnt)
+			put_causes(&out, s);
+		put_not_its_thread(&out, s);
+		if (!s->switches)
+			buf_addstr(&out,
+				   "# the trace has no switches: of what threads did meanwhile "
+				   "it has stacks at best\n");
+		explain_slowest_put_pairs(&out, s, s->spans.cnt, "pair");
+	} else {
+		explain_slowest_put_counts(&out, s->x->timeline.names, &s->spans);
+	}
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&out);
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------- */
+
+static void json_kinds(struct buf *out, const struct names *names, const struct spans *s)
+{
+	buf_printf(out, ",\"inside\":%" PRIu64 ",\"kinds\":[", s->inside);
+	for (size_t k = 0; k < s->kind_cnt; k++) {
+		buf_addstr(out, k ? ",\n{\"event\":" : "\n{\"event\":");
+		text_json_name(out, names, s->kinds[k].name);
+		buf_printf(out, ",\"pairs\":%" PRIu64 ",\"ns\":%" PRIu64 "}", s->kinds[k].pairs,
+			   s->kinds[k].ns);
+	}
+	buf_addch(out, ']');
+}
+
+void explain_slowest_json_counts(struct buf *out, const struct names *names, const struct spans *s)
+{
+	buf_printf(out,
+		   ",\"pairs\":%" PRIu64 ",\"pairs_ns\":%" PRIu64 ",\"p50_ns\":%.0f,\"p99_ns\":%.0f"
+		   ",\"nested\":%" PRIu64 ",\"unended\":%" PRIu64 ",\"unstarted\":%" PRIu64
+		   ",\"untied\":%" PRIu64 ",\"crowded\":%" PRIu64,
+		   s->pairs, s->ns, quantile_at(&s->lengths, 0.5), quantile_at(&s->lengths, 0.99),
+		   s->nested, s->unended, s->unstarted, s->untied, s->crowded);
+	json_kinds(out, names, s);
+}
+
+static void json_cause(struct buf *out, const struct explain_slowest *s, const struct cause *c)
+{
+	static const char *const kinds[] = {
+		[CAUSE_RAN] = "running",	   [CAUSE_WAITED] = "waiting",
+		[CAUSE_BLOCKED] = "blocked",	   [CAUSE_UNKNOWN] = "unknown",
+		[CAUSE_ABSENT] = "absent",	   [CAUSE_OTHERS] = "waiting",
+		[CAUSE_UNRECORDED] = "unrecorded",
+	};
+
+	buf_printf(out,
+		   "{\"kind\":\"%s\",\"ns\":%" PRIu64 ",\"pairs\":%" PRIu64 ",\"mostly\":%" PRIu64,
+		   kinds[c->kind], c->ns, c->moments, c->mostly);
+	if (c->kind == CAUSE_WAITED) {
+		buf_addstr(out, ",\"behind\":{");
+		explain_json_thread(out, s->x, c->tid, TRACE_NONE, c->comm);
+		buf_addch(out, '}');
+	} else if (c->kind == CAUSE_OTHERS) {
+		buf_addstr(out, ",\"behind\":null");
+	} else if (c->kind == CAUSE_BLOCKED) {
+		buf_addstr(out, ",\"function\":");
+		text_json_name(out, s->x->timeline.names, c->function);
+		buf_addstr(out, ",\"under\":");
+		text_json_name(out, s->x->timeline.names, c->under);
+		buf_printf(out, ",\"page_fault\":%s", c->fault ? "true" : "false");
+	}
+	buf_addch(out, '}');
+}
+
+static void json_seen(struct buf *out, const struct explain_slowest *s, const struct span *p)
+{
+	size_t cnt;
+	const struct explain_sample *seen =
+		explain_samples(&s->x->numbers, p->part, p->tid, p->start, p->end, &cnt);
+
+	buf_addstr(out, ",\"seen\":[");
+	for (size_t k = 0; k < cnt; k++) {
+		uint32_t frame_cnt;
+		const uint64_t *frames =
+			stack_table_get(&s->x->numbers.stacks, seen[k].stack, &frame_cnt);
+
+		buf_printf(out,
+			   "%s{\"at_ns\":%" PRIu64 ",\"off_cpu\":%s,\"stack\":", k ? ",\n" : "\n",
+			   seen[k].ts, seen[k].out ? "true" : "false");
+		callchain_json(out, s->x->timeline.names, frames, frame_cnt, CALLCHAIN_BOTH);
+		buf_addch(out, '}');
+	}
+	buf_addch(out, ']');
+}
+
+static void json_moment(struct buf *out, struct explain_slowest *s, const struct span *p)
+{
+	uint64_t ns[INTERVAL_STATE_CNT], absent;
+	uint32_t pid = p->pid, comm = p->comm;
+	struct buf call = { 0 };
+
+	if (p->tid != TRACE_NONE)
+		names_task_fill(s->x->timeline.names, p->part, p->tid, &pid, &comm);
+	buf_addstr(out, "{\"event\":");
+	text_json_name(out, s->x->timeline.names, p->name);
+	if (put_call(&call, s->x->timeline.names, p)) {
+		buf_addstr(out, ",\"call\":");
+		str_json(out, buf_cstr(&call), call.len);
+		buf_free(&call);
+	}
+	if (p->has_id)
+		buf_printf(out, ",\"id\":%" PRIu64, p->id);
+	buf_addch(out, ',');
+	explain_json_thread(out, s->x, p->tid, pid, comm);
+	if (p->end_tid != p->tid)
+		buf_printf(out, ",\"end_tid\":%" PRIu32, p->end_tid);
+	if (s->members)
+		s->members(out, s, p);
+	buf_printf(out, ",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64, p->start, p->end);
+	absent = explain_sums(&s->x->numbers, p->part, p->tid, p->start, p->end, ns);
+	explain_json_times(out, ns, absent);
+	buf_addch(out, ',');
+	find_steps(s, p);
+	explain_json_story(out, s->x);
+	if (!has_story(s, p))
+		json_seen(out, s, p);
+	buf_addch(out, '}');
+}
+
+void explain_slowest_json_causes(struct buf *out, const struct explain_slowest *s)
+{
+	buf_printf(out, ",\"switches\":%s,\"whole\":%s,\"causes\":[",
+		   s->switches ? "true" : "false", s->x->numbers.left_out_at ? "false" : "true");
+	for (size_t k = 0; k < s->causes.cnt; k++) {
+		buf_addstr(out, k ? ",\n" : "\n");
+		json_cause(out, s, &s->causes.v[k]);
+	}
+	buf_addch(out, ']');
+}
+
+void explain_slowest_json_pairs(struct buf *out, struct explain_slowest *s, size_t cnt)
+{
+	buf_addstr(out, ",\"slowest\":[");
+	for (size_t k = 0; k < cnt; k++) {
+		buf_addstr(out, k ? ",\n" : "\n");
+		json_moment(out, s, &s->spans.v[k]);
+	}
+	buf_addch(out, ']');
+}
+
+void explain_slowest_json(struct explain_slowest *s)
+{
+	struct buf out = { 0 };
+
+	timeline_json_head(&out, &s->x->timeline);
+	explain_slowest_json_counts(&out, s->x->timeline.names, &s->spans);
+	explain_slowest_json_causes(&out, s);
+	explain_slowest_json_pairs(&out, s, s->spans.cnt);
+	buf_addstr(&out, "}\n");
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&out);
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `dial9-prof polls`: what the threads of a service did in its slow polls. Owns the options; pairs are found and
+ * told as those of `explain --span` are, by explain_slowest.c, and text is made in polls_print.c. Several traces,
+ * and one that is in no order of time, are merged first.
+ */
+#include "cmd/explain/polls.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "cmd/common/cmd.h"
+#include "rewrite/merge/merge.h"
+#include "rewrite/copy/reread.h"
+
+#define O(m) offsetof(struct polls_opts, m)
+
+enum { POLLS_MAX = 65536 }; /* that are told and summed; the slowest */
+
+static const struct opt polls_opts[] = {
+	SELECT_OPT_INPUT(struct polls_opts, explain.sel),
+	SELECT_OPTS(struct polls_opts, explain.sel),
+	{ .name = "min",
+	  .key = 'm',
+	  .kind = OPT_DURATION,
+	  .off = O(min_ns),
+	  .arg = "DUR",
+	  .help = "polls that took at least that long (default 1ms)" },
+	{ .name = "span",
+	  .kind = OPT_LIST,
+	  .off = O(explain.spans),
+	  .arg = "WHAT",
+	  .help = "not polls, but stretches in spans of that name, or what explain has there; may be repeated" },
+	{ .name = "limit",
+	  .kind = OPT_U64,
+	  .off = O(explain.limit),
+	  .arg = "N",
+	  .help = "tell the N slowest, and N rows of each table (default 10; 0: all)",
+	  .group = "Output" },
+	{ .name = "depth",
+	  .kind = OPT_U64,
+	  .off = O(explain.depth),
+	  .arg = "N",
+	  .max = 8,
+	  .help = "follow wakers over N hops (default 2, at most 8)" },
+	{ .name = "json", .kind = OPT_FLAG, .off = O(explain.json), .help = "one JSON object" },
+	VIEW_OPTS(struct polls_opts, explain.view),
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+};
+
+static const struct opt_spec polls_spec = {
+	.name = "polls",
+	.usage = "dial9-prof polls [OPTIONS] [FILE...]",
+	.brief = "Tell why polls of a Tokio service were slow, of a recording and the service's "
+		 "own trace.",
+	.opts = polls_opts,
+	.cnt = sizeof(polls_opts) / sizeof(polls_opts[0]),
+	.examples = "  dial9-prof polls dial9.bin service.bin\n"
+		    "  dial9-prof polls --min 100us --limit 3 dial9.bin service-traces/\n"
+		    "  dial9-prof polls --span query_metric merged.bin\n",
+};
+
+static void tell_nothing(const struct explain_slowest *s)
+{
+	const struct explained *x = s->x;
+	const char *file = reader_input(x->timeline.reader);
+
+	if (x->opts->spans.cnt)
+		explain_slowest_tell_nothing(s);
+	else if (select_is_used(&x->timeline.sel))
+		log_error("polls: no poll in %s in what was selected", file);
+	else
+		log_error("polls: no poll in %s: the service writes them, into a trace of its own",
+			  file);
+}
+
+static int print(struct explain_slowest *s)
+{
+	struct explained *x = s->x;
+	int code;
+
+	view_begin(&x->view, &x->opts->view, x->opts->json);
+	if (x->opts->json)
+		polls_print_json(s);
+	else if (s->spans.pairs)
+		polls_print(s);
+	code = timeline_end(&x->timeline, &x->view);
+	if (code != CMD_OK || s->spans.pairs)
+		return code;
+	tell_nothing(s);
+	return CMD_USAGE;
+}
+
+static int add_spans(struct explain_slowest *s, const struct opt_list *spans)
+{
+	if (!spans->cnt)
+		return explain_slowest_add(s, "PollStartEvent,PollEndEvent");
+	for (size_t k = 0; k < spans->cnt; k++)
+		if (explain_slowest_add(s, spans->v[k]))
+			return -1;
+	return 0;
+}
+
+/* An exit code; @unsorted, if it is given, receives whether nothing was told because events are in no order. */
+static int tell(const struct polls_opts *opts, const char *path, struct source *src, bool *unsorted)
+{
+	struct explained x = { .opts = &opts->explain };
+	struct explain_slowest s = { .x = &x,
+				     .word = "polls",
+				     .wants_polled = true,
+				     .wants_order = unsorted != NULL,
+				     .title = polls_print_title,
+				     .members = polls_print_members };
+	int code = CMD_USAGE;
+
+	s.spans.opts.max = POLLS_MAX;
+	s.spans.opts.min_ns = opts->min_ns;
+	if (!add_spans(&s, &opts->explain.spans))
+		code = explain_slowest_find(&s, path, src);
+	else
+		source_close(src);
+	if (unsorted)
+		*unsorted = s.unsorted;
+	if (code == CMD_OK && !s.unsorted)
+		code = print(&s);
+	explain_slowest_fini(&s);
+	free(x.steps);
+	explain_fini(&x.numbers);
+	timeline_fini(&x.timeline);
+	return code;
+}
+
+/* ---- several traces, or one that is in no order ------------------------------------------------ */
+
+/* "standard input", or the paths with a plus between them. */
+static void put_name(struct buf *out, const char *const *paths, size_t cnt)
+{
+	for (size_t k = 0; k < cnt; k++) {
+		buf_addstr(out, k ? " + " : "");
+		buf_addstr(out, strcmp(paths[k], "-") ? paths[k] : "standard input");
+	}
+}
+
+/* All of them in order of time, in a file without a name: an exit code. @src is NULL where there is nothing. */
+static int merge(const char *const *paths, size_t cnt, struct source **src)
+{
+	const struct merge_opts opts = { .word = "polls" };
+	const int fd = reread_temp("polls");
+	struct buf name = { 0 };
+	struct merge_sum sum;
+	int code, err;
+
+	*src = NULL;
+	if (fd < 0)
+		return CMD_INPUT;
+	code = merge_to_file(&opts, paths, cnt, fd, &sum);
+	if (!sum.bytes || (code != CMD_OK && code != CMD_INPUT)) {
+		close(fd);
+		return code;
+	}
+	put_name(&name, paths, cnt);
+	lseek(fd, 0, SEEK_SET);
+	err = source_open_fd(fd, buf_cstr(&name), src);
+	buf_free(&name);
+	return err ? CMD_INPUT : code;
+}
+
+static int tell_merged(const struct polls_opts *opts, const char *const *paths, size_t cnt)
+{
+	struct source *src;
+	const int merged = merge(paths, cnt, &src);
+	const int code = src ? tell(opts, NULL, src, NULL) : merged;
+
+	return code == CMD_OK ? merged : code;
+}
+
+/* One file is told as it stands if it can be. What there was to say of it has been said when it cannot. */
+static int tell_one(const struct polls_opts *opts, const char *path)
+{
+	const off_t at = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	const enum log_level level = log_get_level();
+	bool unsorted;
+	int code = tell(opts, path, NULL, &unsorted);
+
+	if (!unsorted)
+		return code;
+	if (!strcmp(path, "-"))
+		lseek(STDIN_FILENO, at, SEEK_SET);
+	log_set_level(LOG_LEVEL_QUIET);
+	code = tell_merged(opts, &path, 1);
+	log_set_level(level);
+	/* a torn end is an end */
+	return code == CMD_INPUT ? CMD_OK : code;
+}
+
+static int tell_all(const struct polls_opts *opts, const char *const *paths, size_t cnt)
+{
+	const char *input = opts->explain.sel.input;
+
+	if (opts->explain.sel.cpus.cnt && !opts->explain.spans.cnt) {
+		log_error("polls: -C: polls do not say on which CPU they began");
+		return CMD_USAGE;
+	}
+	if (input && cnt) {
+		log_error("polls: --input and %s: name all traces without --input", paths[0]);
+		return CMD_USAGE;
+	}
+	input = input ? input : cnt ? paths[0] : CMD_DEFAULT_FILE;
+	if (cnt > 1 || !reread_is_regular(input))
+		return tell_merged(opts, cnt ? paths : &input, cnt ? cnt : 1);
+	return tell_one(opts, input);
+}
+
+int cmd_polls(int argc, char **argv)
+{
+	struct polls_opts opts = { .explain = { .limit = 10, .depth = 2 }, .min_ns = 1000000 };
+	int first, code = CMD_USAGE, ret = opts_parse(&polls_spec, argc, argv, &opts, &first);
+
+	if (ret == 1)
+		code = CMD_OK;
+	else if (!ret)
+		code = tell_all(&opts, (const char *const *)argv + first, (size_t)(argc - first));
+	opts_fini(&polls_spec, &opts);
+	return code;
+}

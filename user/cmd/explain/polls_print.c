@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The slow polls of a service, as text and as JSON: where their time went, and what each of them was. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "cmd/explain/polls.h"
+#include "cmd/common/text.h"
+
+static size_t rows(const struct explain_slowest *s, size_t cnt)
+{
+	return text_rows(s->x->opts->limit, 0, cnt);
+}
+
+/* A span is entered many times: what is looked at is one stretch, from an enter to its exit. */
+static const char *noun(const struct explain_slowest *s)
+{
+	return s->x->opts->spans.cnt ? "stretch" : "poll";
+}
+
+static const char *nouns(const struct explain_slowest *s)
+{
+	return s->x->opts->spans.cnt ? "stretches" : "polls";
+}
+
+/* What the application says of one; NULL: nothing. */
+static const struct polled_poll *polled_of(const struct explain_slowest *s, const struct span *p)
+{
+	const uint32_t part = s->told ? s->told[p - s->spans.v].part : p->part;
+
+	return polled_get(&s->polled, part, p);
+}
+
+/* Where there are no switches at all, no recording has its thread. */
+static enum explain_untold untold(const struct explain_slowest *s, const struct span *p)
+{
+	return s->told ? s->told[p - s->spans.v].why : EXPLAIN_NOT_RECORDED;
+}
+
+static uint64_t untold_cnt(const struct explain_slowest *s, int why)
+{
+	return s->told || why != EXPLAIN_NOT_RECORDED ? s->untold[why] : s->spans.cnt;
+}
+
+/* ---- one poll ---------------------------------------------------------------------------------- */
+
+static void put_spans(struct buf *out, const struct explain_slowest *s,
+		      const struct polled_poll *poll)
+{
+	for (uint32_t k = 0; k < poll->span_cnt; k++) {
+		buf_addstr(out, k ? ", " : ", in ");
+		text_name(out, s->x->timeline.names, poll->spans[k]);
+	}
+	if (poll->more_spans)
+		buf_addstr(out, ", ...");
+}
+
+/* "task 17 by worker 0, app 4711, spawned at src/main.rs:7, in query" */
+void polls_print_title(struct buf *out, const struct explain_slowest *s, const struct span *p)
+{
+	const struct polled_poll *poll = polled_of(s, p);
+
+	if (poll && poll->has_task)
+		buf_printf(out, "task %" PRIu64, poll->task);
+	else if (s->x->opts->spans.cnt)
+		explain_slowest_put_kind(out, s->x->timeline.names, p->name);
+	else
+		buf_addstr(out, noun(s));
+	if (p->worker != TRACE_NONE)
+		buf_printf(out, " by worker %" PRIu32, p->worker);
+	buf_addstr(out, p->worker == TRACE_NONE ? " by " : ", ");
+	explain_slowest_put_thread(out, s, p->part, p->tid, p->comm);
+	if (poll && poll->spawned != NAMES_NONE) {
+		buf_addstr(out, ", spawned at ");
+		text_name(out, s->x->timeline.names, poll->spawned);
+	}
+	if (poll)
+		put_spans(out, s, poll);
+}
+
+static const char *const untold_names[EXPLAIN_UNTOLD_CNT] = {
+	[EXPLAIN_NO_THREAD] = "no_thread",
+	[EXPLAIN_NOT_ITS_THREAD] = "not_its_thread",
+	[EXPLAIN_NOT_RECORDED] = "not_recorded",
+	[EXPLAIN_NOT_KEPT] = "not_kept",
+};
+
+void polls_print_members(struct buf *out, const struct explain_slowest *s, const struct span *p)
+{
+	const struct names *names = s->x->timeline.names;
+	const struct polled_poll *poll = polled_of(s, p);
+	const enum explain_untold why = untold(s, p);
+
+	text_json_id(out, ",\"worker\":", p->worker);
+	if (poll && poll->has_task)
+		buf_printf(out, ",\"task\":%" PRIu64, poll->task);
+	buf_addstr(out, ",\"spawned\":");
+	text_json_name(out, names, poll ? poll->spawned : NAMES_NONE);
+	buf_addstr(out, ",\"spans\":[");
+	for (uint32_t k = 0; poll && k < poll->span_cnt; k++) {
+		buf_addstr(out, k ? "," : "");
+		text_json_name(out, names, poll->spans[k]);
+	}
+	buf_addch(out, ']');
+	if (why != EXPLAIN_TOLD)
+		buf_printf(out, ",\"untold\":\"%s\"", untold_names[why]);
+}
+
+/* ---- the head ---------------------------------------------------------------------------------- */
+
+static void put_slow(struct buf *out, const struct explain_slowest *s, uint64_t n,
+		     const char *behind)
+{
+	struct buf what = { 0 };
+
+	if (!n)
+		return;
+	buf_printf(&what, "slow %s", noun(s));
+	buf_addstr(out, "# ");
+	str_counted(out, n, buf_cstr(&what));
+	buf_addstr(out, behind);
+	buf_free(&what);
+}
+
+static void put_untold(struct buf *out, const struct explain_slowest *s)
+{
+	static const char *const why[EXPLAIN_UNTOLD_CNT] = {
+		[EXPLAIN_NO_THREAD] = " untold: which thread was the worker is not in the file\n",
+		[EXPLAIN_NOT_ITS_THREAD] =
+			" untold: the thread of that number was on no CPU then, so it is another "
+			"one\n#   (is the service in a pid namespace of its own?)\n",
+		[EXPLAIN_NOT_RECORDED] =
+			" untold: no recording of that host and boot has the thread then\n",
+		[EXPLAIN_NOT_KEPT] =
+			" untold: too much happened; give a shorter --time, or a longer --min\n",
+	};
+
+	for (int k = EXPLAIN_NO_THREAD; k < EXPLAIN_UNTOLD_CNT; k++)
+		put_slow(out, s, s->untold[k], why[k]);
+	put_slow(out, s, s->spans.slow - s->spans.cnt, " left out: the slowest are told\n");
+}
+
+/* "4 of 36,801 polls took 1.000 ms or longer," */
+static void put_how_many(struct buf *out, const struct explain_slowest *s)
+{
+	const struct spans *p = &s->spans;
+	char slow[32];
+
+	str_count(slow, p->slow);
+	if (p->opts.min_ns)
+		buf_printf(out, "%s of ", slow);
+	str_counted(out, p->pairs, noun(s));
+	if (s->x->opts->spans.cnt) {
+		buf_addstr(out, " of ");
+		explain_slowest_put_spans(out, s->x);
+	}
+	if (p->opts.min_ns) {
+		buf_addstr(out, " took ");
+		text_duration(out, p->opts.min_ns, 0);
+		buf_addstr(out, " or longer");
+	}
+	buf_addch(out, ',');
+}
+
+static void put_head(struct buf *out, const struct explain_slowest *s)
+{
+	const struct spans *p = &s->spans;
+	struct buf what = { 0 };
+
+	put_how_many(&what, s);
+	timeline_put_head(out, &s->x->timeline, buf_cstr(&what), s->x->view.color);
+	buf_free(&what);
+	explain_slowest_put_lengths(out, p);
+	buf_addstr(out, "; the slow ones: ");
+	text_duration(out, p->slow_ns, 0);
+	buf_addch(out, '\n');
+	explain_slowest_put_counts(out, s->x->timeline.names, p);
+	put_untold(out, s);
+	if (p->cnt && timeline_stays(&s->x->timeline, NULL, NULL))
+		buf_addstr(out, "# of what threads did meanwhile there is nothing: " TIMELINE_STAYS
+				"\n");
+	else if (p->cnt && !s->switches)
+		buf_addstr(out,
+			   "# only the application's side is in this file: of what threads did "
+			   "meanwhile it has stacks at best\n"
+			   "#   (record it with dial9-prof -p PID, and give both files)\n");
+	if (p->cnt)
+		buf_addstr(out, "#\n");
+}
+
+/* ---- tables ------------------------------------------------------------------------------------ */
+
+static void put_share(struct buf *out, uint64_t ns, uint64_t all)
+{
+	buf_printf(out, "  %7.2f%%", all ? 100.0 * (double)ns / (double)all : 0.0);
+	explain_print_ms(out, ns);
+}
+
+/* "61% of the slow polls: mostly blocked in fsync under write_log" */
+static void put_first_cause(struct buf *out, const struct explain_slowest *s)
+{
+	const struct cause *first = &s->causes.v[0];
+
+	for (size_t k = 1; k < s->causes.cnt; k++)
+		if (s->causes.v[k].mostly > first->mostly)
+			first = &s->causes.v[k];
+	buf_printf(out, "# %.0f%% of the slow %s: mostly ",
+		   100.0 * (double)first->mostly / (double)s->causes.moments, nouns(s));
+	explain_slowest_put_cause(out, s, first);
+	buf_addstr(out, "\n#\n");
+}
+
+static void put_causes(struct buf *out, const struct explain_slowest *s)
+{
+	const size_t cnt = rows(s, s->causes.cnt);
+
+	put_first_cause(out, s);
+	buf_printf(out, "#    Share   Together ms   In  Mostly  where the time of slow %s went\n",
+		   nouns(s));
+	for (size_t k = 0; k < cnt; k++) {
+		const struct cause *c = &s->causes.v[k];
+		const size_t start = out->len;
+
+		put_share(out, c->ns, s->causes.ns);
+		buf_printf(out, " %4" PRIu64 " %7" PRIu64 "  ", c->moments, c->mostly);
+		explain_slowest_put_cause(out, s, c);
+		explain_print_end(out, s->x, start);
+	}
+	text_more_rows(out, s->causes.cnt - cnt, " with less time");
+	buf_addstr(out, "#\n");
+}
+
+static void put_places(struct buf *out, const struct explain_slowest *s)
+{
+	size_t all, cnt;
+	struct polled_place *v = polled_places(&s->polled, &all);
+	uint64_t ns = 0;
+
+	cnt = rows(s, all);
+	for (size_t k = 0; k < all; k++)
+		ns += v[k].ns;
+	if (all) {
+		buf_addstr(out, "#    Share   Together ms  Polls  where the task was spawned\n");
+		for (size_t k = 0; k < cnt; k++) {
+			put_share(out, v[k].ns, ns);
+			buf_printf(out, " %6" PRIu64 "  ", v[k].polls);
+			text_name(out, s->x->timeline.names, v[k].spawned);
+			buf_addch(out, '\n');
+		}
+		text_more_rows(out, all - cnt, " with less time");
+		buf_addstr(out, "#\n");
+	}
+	free(v);
+}
+
+void polls_print(struct explain_slowest *s)
+{
+	const size_t cnt = rows(s, s->spans.cnt);
+	struct buf out = { 0 };
+
+	put_head(&out, s);
+	if (s->causes.cnt)
+		put_causes(&out, s);
+	if (!s->x->opts->spans.cnt)
+		put_places(&out, s);
+	if (cnt)
+		explain_slowest_put_pairs(&out, s, cnt, noun(s));
+	if (cnt < s->spans.cnt)
+		buf_addch(&out, '\n');
+	text_more_rows(&out, s->spans.cnt - cnt, " which took less time");
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&out);
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------- */
+
+static void json_places(struct buf *out, const struct explain_slowest *s)
+{
+	size_t cnt;
+	struct polled_place *v = polled_places(&s->polled, &cnt);
+
+	buf_addstr(out, ",\"places\":[");
+	for (size_t k = 0; k < cnt; k++) {
+		buf_addstr(out, k ? ",\n" : "\n");
+		buf_addstr(out, "{\"spawned\":");
+		text_json_name(out, s->x->timeline.names, v[k].spawned);
+		buf_printf(out, ",\"polls\":%" PRIu64 ",\"ns\":%" PRIu64 "}", v[k].polls, v[k].ns);
+	}
+	buf_addch(out, ']');
+	free(v);
+}
+
+void polls_print_json(struct explain_slowest *s)
+{
+	const size_t cnt = rows(s, s->spans.cnt);
+	struct buf out = { 0 };
+
+	timeline_json_head(&out, &s->x->timeline);
+	explain_slowest_json_counts(&out, s->x->timeline.names, &s->spans);
+	buf_printf(&out,
+		   ",\"min_ns\":%" PRIu64 ",\"slow\":%" PRIu64 ",\"slow_ns\":%" PRIu64
+		   ",\"told\":%" PRIu64,
+		   s->spans.opts.min_ns, s->spans.slow, s->spans.slow_ns, s->untold[EXPLAIN_TOLD]);
+	for (int k = EXPLAIN_NO_THREAD; k < EXPLAIN_UNTOLD_CNT; k++)
+		buf_printf(&out, ",\"%s\":%" PRIu64, untold_names[k], untold_cnt(s, k));
+	explain_slowest_json_causes(&out, s);
+	json_places(&out, s);
+	buf_printf(&out, ",\"rows_left_out\":%zu", s->spans.cnt - cnt);
+	explain_slowest_json_pairs(&out, s, cnt);
+	buf_addstr(&out, "}\n");
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&out);
+}

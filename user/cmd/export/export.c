@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `dial9-prof export`: a trace for other tools. Owns the options, the pass over the trace, what is
+ * selected, and where the output goes; how formats look is user/export's.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "cmd/common/cmd.h"
+#include "cmd/common/timeline.h"
+#include "cmd/rewrite/whole.h"
+#include "export/formats.h"
+#include "base/sink.h"
+
+struct export_cmd_opts {
+	struct select_opts sel;
+	const char *output;
+	int kind; /* enum export_kind; EXPORT_ALL: not given */
+};
+
+#define O(m) offsetof(struct export_cmd_opts, m)
+
+static const struct opt export_opts[] = {
+	SELECT_OPT_INPUT(struct export_cmd_opts, sel),
+	SELECT_OPTS(struct export_cmd_opts, sel),
+	{ .name = "kind",
+	  .kind = OPT_CHOICE,
+	  .off = O(kind),
+	  .choices = export_kind_names,
+	  .help = "only CPU samples (cpu), times blocked (offcpu), waits for a CPU (runq), or these "
+		  "three (wall); formats that sum stacks take cpu unless told, others all there is",
+	  .group = "Output" },
+	{ .name = "output",
+	  .key = 'o',
+	  .kind = OPT_STR,
+	  .off = O(output),
+	  .arg = "FILE",
+	  .help = "where to write (default -, standard output)" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+};
+
+static const struct opt_spec export_spec = {
+	.name = "export",
+	.brief = "Write a trace for other tools, such as flame graphs and viewers.",
+	.usage = "dial9-prof export FORMAT [OPTIONS] [FILE]",
+	.opts = export_opts,
+	.cnt = sizeof(export_opts) / sizeof(export_opts[0]),
+	.examples =
+		"  dial9-prof export html -o trace.html && xdg-open trace.html\n"
+		"  dial9-prof export folded | flamegraph.pl > cpu.svg\n"
+		"  dial9-prof export folded --kind offcpu --comm worker | flamegraph.pl > off.svg\n"
+		"  dial9-prof export perfetto -o trace.pftrace\n"
+		"  dial9-prof export pprof -o cpu.pb.gz && go tool pprof -top cpu.pb.gz\n",
+};
+
+struct export_cmd {
+	const struct export_cmd_opts *opts;
+	const struct exporter *format;
+	struct timeline timeline;
+	struct export *x;
+	struct sink *sink;
+	const char *file; /* of a format that takes the trace itself */
+};
+
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+static int write_out(void *ctx, const void *data, size_t sz)
+{
+	struct export_cmd *c = ctx;
+	int err = 0;
+
+	if (!c->sink)
+		err = sink_open(c->opts->output ? c->opts->output : "-", (uid_t)-1, (gid_t)-1,
+				&c->sink);
+	return err ? err : sink_write(c->sink, data, sz);
+}
+
+static enum export_kind kind_of(const struct export_cmd *c)
+{
+	if (c->opts->kind == EXPORT_ALL && export_is_sum(c->format))
+		return EXPORT_CPU;
+	return (enum export_kind)c->opts->kind;
+}
+
+/* Not before the trace is open. */
+static struct export *export_of(struct export_cmd *c)
+{
+	if (!c->x)
+		c->x = export_new(&(struct export_opts){
+			.format = c->format,
+			.kind = kind_of(c),
+			.reader = c->timeline.reader,
+			.file = reader_input(c->timeline.reader),
+			.write = write_out,
+			.ctx = c,
+		});
+	return c->x;
+}
+
+static void take_event(void *ctx, const struct trace *t, const struct trace_event *ev)
+{
+	struct export_cmd *c = ctx;
+
+	if (trace_is_naming(ev->kind) || !select_match(&c->timeline.sel, c->timeline.reader, ev))
+		return;
+	export_event(export_of(c), ev);
+}
+
+static void take_interval(void *ctx, const struct interval *i)
+{
+	struct export_cmd *c = ctx;
+	const struct timeline *t = &c->timeline;
+	const struct names_task task = select_interval_task(t->reader, t->part, i);
+	const bool wanted = select_match_task(&t->sel, t->names, &task, i->cpu);
+
+	export_interval(export_of(c), t->intervals, i, task.cgroup, wanted);
+}
+
+static void drop(void *ctx)
+{
+	struct export_cmd *c = ctx;
+
+	if (c->x)
+		export_reset(c->x);
+}
+
+/* ---- the run ----------------------------------------------------------------------------------- */
+
+/* What each kind is called where there is none. */
+static const char *const nothings[] = {
+	[EXPORT_CPU] = "CPU samples",	   [EXPORT_OFFCPU] = "blocked time",
+	[EXPORT_RUNQ] = "waits for a CPU", [EXPORT_WALL] = "times",
+	[EXPORT_ALL] = "events",
+};
+
+/* An output without anything looks like a fault, and is one where it was asked for. @code, or that of the fault. */
+static int say_what_is_missing(const struct export_cmd *c, int code)
+{
+	const int kind = c->x->kind;
+	const bool chosen = select_is_used(&c->timeline.sel);
+
+	/* of a torn one that was said */
+	if (c->x->any || reader_is_torn(c->timeline.reader))
+		return code;
+	if ((kind == EXPORT_OFFCPU || kind == EXPORT_RUNQ) && !c->timeline.switches)
+		log_warn("export: %s has no switches, from which --kind %s takes its times",
+			 c->x->file, export_kind_names[kind]);
+	else if (chosen && code == CMD_OK)
+		return select_tell_nothing(&c->timeline.sel, c->timeline.reader, nothings[kind]);
+	else
+		log_warn("export: nothing to export in %s; dial9-prof info lists what there is",
+			 c->x->file);
+	return code;
+}
+
+static int finish(struct export_cmd *c)
+{
+	struct export *x = export_of(c);
+	int err, close_err;
+
+	x->span_start = timeline_start_ns(&c->timeline);
+	x->span_ns = timeline_span_ns(&c->timeline);
+	err = export_end(x);
+	close_err = sink_close(c->sink);
+	if ((err && err != -EPIPE) || close_err)
+		return CMD_OUTPUT;
+	return say_what_is_missing(c,
+				   reader_is_incomplete(c->timeline.reader) ? CMD_INPUT : CMD_OK);
+}
+
+static int export_file(const struct export_cmd_opts *opts, const struct exporter *format,
+		       const char *path)
+{
+	struct export_cmd c = { .opts = opts, .format = format };
+	const struct timeline_opts t = { .sel = &opts->sel,
+					 .fn = take_interval,
+					 .event = take_event,
+					 .reset = export_is_sum(format) ? drop : NULL,
+					 .ctx = &c,
+					 .no_stacks = kind_of(&c) == EXPORT_CPU };
+	int code = timeline_run(&c.timeline, &t, path);
+
+	if (code == CMD_OK && c.opts->kind == EXPORT_WALL &&
+	    timeline_stays(&c.timeline, NULL, NULL)) {
+		log_error("export: --kind wall of %s: " TIMELINE_STAYS,
+			  reader_input(c.timeline.reader));
+		code = CMD_USAGE;
+	}
+	if (code == CMD_OK)
+		code = finish(&c);
+	else
+		sink_close(c.sink);
+	export_free(c.x);
+	timeline_fini(&c.timeline);
+	return code;
+}
+
+/* ---- the trace itself --------------------------------------------------------------------------- */
+
+static int take_bytes(void *ctx, const void *data, size_t sz)
+{
+	struct export_cmd *c = ctx;
+
+	if (!c->x)
+		c->x = export_new(&(struct export_opts){ .format = c->format,
+							 .kind = EXPORT_ALL,
+							 .file = c->file,
+							 .write = write_out,
+							 .ctx = c });
+	return export_bytes(c->x, data, sz);
+}
+
+static int export_itself(const struct export_cmd_opts *opts, const struct exporter *format,
+			 const char *path)
+{
+	struct export_cmd c = { .opts = opts, .format = format, .file = path };
+	const struct cut_out out = { take_bytes, &c };
+	int code = whole_write("export", &opts->sel, path, &out);
+
+	if (code == CMD_OK && c.x && export_end(c.x))
+		code = CMD_OUTPUT;
+	if (sink_close(c.sink) && code == CMD_OK)
+		code = CMD_OUTPUT;
+	export_free(c.x);
+	return code;
+}
+
+/* ---- the command line --------------------------------------------------------------------------- */
+
+/* NULL after one printed line. */
+static const struct exporter *parse_format(const char *word)
+{
+	const struct exporter *format = word ? export_find(word) : NULL;
+	const char *names[16], *near;
+	struct buf all = { 0 };
+	size_t n = 0;
+
+	if (format)
+		return format;
+	for (; export_formats[n]; n++) {
+		names[n] = export_formats[n]->name;
+		buf_addstr(&all, n ? ", " : "");
+		buf_addstr(&all, names[n]);
+	}
+	near = word ? opts_nearest(word, names, n) : NULL;
+	if (!word)
+		log_error("export: as what? dial9-prof export FORMAT, one of %s", buf_cstr(&all));
+	else if (near)
+		log_error("export: unknown format '%s' (did you mean %s?)", word, near);
+	else
+		log_error("export: unknown format '%s' (known: %s)", word, buf_cstr(&all));
+	buf_free(&all);
+	return NULL;
+}
+
+/* A format without intervals tells of them by the events, or not at all. */
+static bool is_fit_for_kind(const struct exporter *format, int kind)
+{
+	if (kind == EXPORT_ALL)
+		return true;
+	if (format->bytes) {
+		log_error("export: %s holds all kinds of time: leave out --kind", format->name);
+		return false;
+	}
+	if (kind == EXPORT_CPU || format->profile || format->interval)
+		return true;
+	log_error("export: %s has no times by themselves: it tells them by the switches, without "
+		  "--kind %s",
+		  format->name, export_kind_names[kind]);
+	return false;
+}
+
+static bool is_fit_for_output(const struct exporter *format, const char *output)
+{
+	if (!format->binary || (output && !sink_is_stdout(output)) || !isatty(STDOUT_FILENO))
+		return true;
+	log_error("export: %s is nothing for a terminal: give -o FILE, or pipe it", format->name);
+	return false;
+}
+
+/* Examples, and the formats as they say what they are for. */
+static void put_formats(struct buf *out)
+{
+	buf_addstr(out, export_spec.examples);
+	buf_addstr(out, "\nFormats:\n");
+	for (size_t i = 0; export_formats[i]; i++)
+		buf_printf(out, "  %-11s  %s\n", export_formats[i]->name, export_formats[i]->brief);
+}
+
+int cmd_export(int argc, char **argv)
+{
+	struct opt_spec spec = export_spec;
+	struct buf tail = { 0 };
+	struct export_cmd_opts opts = { .kind = EXPORT_ALL };
+	int first, ret, code = CMD_USAGE;
+	const struct exporter *format;
+	const char *path;
+
+	put_formats(&tail);
+	spec.examples = buf_cstr(&tail);
+	ret = opts_parse(&spec, argc, argv, &opts, &first);
+	if (ret == 1) {
+		code = CMD_OK;
+	} else if (!ret) {
+		format = parse_format(first < argc ? argv[first] : NULL);
+		path = format ? select_input(&opts.sel, argc, argv, first + 1) : NULL;
+		if (path && is_fit_for_kind(format, opts.kind) &&
+		    is_fit_for_output(format, opts.output) &&
+		    !sink_is_input("export", opts.output, path))
+			code = (format->bytes ? export_itself : export_file)(&opts, format, path);
+	}
+	opts_fini(&spec, &opts);
+	buf_free(&tail);
+	return code;
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* info_cost.c - what a recording cost, and what made it late */
+#include <inttypes.h>
+
+#include "base/str.h"
+#include "cmd/inspect/info.h"
+#include "prof_events.h"
+#include "trace/read/names.h"
+
+/* Less is not worth a word. */
+#define TOLD_NS 10000000
+
+enum { WAITED_PART = 20 }; /* of the time */
+
+/* What made it late, where records were lost or might have been. */
+static void put_waits(struct info *in, const struct event_counts_stats *s)
+{
+	if (s->waited_ns >= s->elapsed_ns / WAITED_PART)
+		buf_printf(&in->out, "; waited %.1f s for a CPU", (double)s->waited_ns / 1e9);
+	if (s->output_full_ns)
+		buf_printf(&in->out, "; the output was behind for %.1f s",
+			   (double)s->output_full_ns / 1e9);
+}
+
+void info_cost(struct info *in, uint32_t part)
+{
+	const struct event_counts_stats *s = &event_counts_part(&in->counts, part)->stats;
+	const char *size = names_meta(in->names, part, PROF_META_RING_BYTES);
+	char rss[32], ring[32];
+	uint64_t sz;
+
+	if (!s->figures.known || !s->elapsed_ns)
+		return;
+	buf_printf(&in->out, "%-15s BPF %.2f%% + recorder %.2f%% of one CPU over %.1f s",
+		   "overhead", 100.0 * (double)s->bpf_ns / (double)s->elapsed_ns,
+		   100.0 * (double)s->cpu_ns / (double)s->elapsed_ns, (double)s->elapsed_ns / 1e9);
+	if (s->realtime_ns)
+		buf_printf(&in->out, " (%.2f%% at real-time priority)",
+			   100.0 * (double)s->realtime_ns / (double)s->elapsed_ns);
+	if (s->end_cpu_ns >= TOLD_NS)
+		buf_printf(&in->out, ", then %.2f s of CPU time for the end",
+			   (double)s->end_cpu_ns / 1e9);
+	put_waits(in, s);
+	if (s->bpf_runs)
+		buf_printf(&in->out, "; %.0f ns a BPF run",
+			   (double)s->bpf_ns / (double)s->bpf_runs);
+	str_bytes(rss, s->rss_bytes);
+	str_bytes(ring, s->ring_fill_max_bytes);
+	buf_printf(&in->out, "; memory %s, fullest ring %s", rss, ring);
+	if (size && !str_parse_u64(size, UINT64_MAX, &sz)) {
+		str_bytes(ring, sz);
+		buf_printf(&in->out, " of %s", ring);
+	}
+	buf_addch(&in->out, '\n');
+	info_stacks(in, s);
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* For what a snapshot of a flight recorder was written, as `info` tells it: a line for each trigger, a few. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cmd/inspect/info.h"
+#include "cmd/common/text.h"
+#include "export/text.h"
+#include "trace/read/trace.h"
+
+static bool is_trigger(const struct trace_event *ev)
+{
+	const struct dial9_schema *schema = ev->schema->schema;
+
+	return ev->kind == TRACE_OTHER && !strcmp(dial9_schema_name(schema), PROF_EV_TRIGGER);
+}
+
+static uint32_t text_of(struct names *n, const struct trace *t, const struct trace_event *ev,
+			const char *field)
+{
+	const int32_t at = trace_field_at(ev->schema, field);
+	struct dial9_str s;
+
+	return at >= 0 && trace_value_str(t, &ev->values[at], &s) ? names_add(n, s.ptr, s.len) :
+								    NAMES_NONE;
+}
+
+static uint64_t number_of(const struct trace_event *ev, const char *field)
+{
+	const int32_t at = trace_field_at(ev->schema, field);
+	uint64_t v;
+
+	return at >= 0 && trace_value_u64(&ev->values[at], &v) ? v : 0;
+}
+
+void info_triggers_add(struct info *in, const struct trace_event *ev)
+{
+	const struct trace *t = reader_trace(in->reader);
+
+	if (!ev->has_ts || !is_trigger(ev))
+		return;
+	in->too_soon += number_of(ev, PROF_F_TOO_SOON);
+	if (in->trigger_cnt++ >= INFO_TRIGGERS_MAX)
+		return;
+	in->triggers[in->trigger_cnt - 1] = (struct info_trigger){
+		.ts = ev->ts,
+		.reason = text_of(in->names, t, ev, PROF_F_REASON),
+		.event = text_of(in->names, t, ev, PROF_F_EVENT),
+		.comm = ev->comm,
+		.tid = number_of(ev, PROF_F_TID),
+		.ns = number_of(ev, PROF_F_DURATION_NS),
+	};
+}
+
+static void put_one(struct info *in, const struct info_trigger *t)
+{
+	const char *event = t->event == NAMES_NONE ? "" : names_str(in->names, t->event, NULL);
+
+	if (t->reason == NAMES_NONE)
+		buf_addch(&in->out, '?');
+	else
+		text_name(&in->out, in->names, t->reason);
+	if (*event) {
+		buf_addch(&in->out, ' ');
+		text_name(&in->out, in->names, t->event);
+	}
+	if (t->ns) {
+		buf_addch(&in->out, ' ');
+		text_duration(&in->out, t->ns, 0);
+	}
+	if (t->tid) {
+		buf_printf(&in->out, " of thread %" PRIu64, t->tid);
+		if (t->comm != NAMES_NONE) {
+			buf_addstr(&in->out, " (");
+			text_name(&in->out, in->names, t->comm);
+			buf_addch(&in->out, ')');
+		}
+	}
+	buf_addstr(&in->out, " at ");
+	text_time(&in->out, t->ts, 0);
+	buf_addch(&in->out, '\n');
+}
+
+static size_t kept(const struct info *in)
+{
+	return in->trigger_cnt < INFO_TRIGGERS_MAX ? in->trigger_cnt : INFO_TRIGGERS_MAX;
+}
+
+void info_triggers_put(struct info *in)
+{
+	const size_t shown = kept(in);
+
+	for (size_t i = 0; i < shown; i++) {
+		buf_printf(&in->out, "%-15s ", i ? "" : "trigger");
+		put_one(in, &in->triggers[i]);
+	}
+	if (shown < in->trigger_cnt)
+		buf_printf(&in->out, "%-15s and %zu more\n", "", in->trigger_cnt - shown);
+	if (in->too_soon)
+		buf_printf(&in->out,
+			   "%-15s %" PRIu64 " came too soon after a snapshot and asked for none "
+			   "(--rearm)\n",
+			   "", in->too_soon);
+}
+
+static void json_name(struct info *in, const char *key, uint32_t name)
+{
+	if (name == NAMES_NONE || !*names_str(in->names, name, NULL))
+		return;
+	buf_printf(&in->out, ",\"%s\":", key);
+	text_json_name(&in->out, in->names, name);
+}
+
+void info_triggers_json(struct info *in)
+{
+	const size_t shown = kept(in);
+
+	if (!shown)
+		return;
+	buf_printf(&in->out, ",\"triggers\":{\"count\":%zu,\"too_soon\":%" PRIu64 ",\"first\":[",
+		   in->trigger_cnt, in->too_soon);
+	for (size_t i = 0; i < shown; i++) {
+		const struct info_trigger *t = &in->triggers[i];
+
+		buf_printf(&in->out, "%s{\"ts_ns\":%" PRIu64, i ? "," : "", t->ts);
+		json_name(in, "reason", t->reason);
+		json_name(in, "event", t->event);
+		if (t->ns)
+			buf_printf(&in->out, ",\"duration_ns\":%" PRIu64, t->ns);
+		if (t->tid) {
+			buf_printf(&in->out, ",\"tid\":%" PRIu64, t->tid);
+			json_name(in, "comm", t->comm);
+		}
+		buf_addch(&in->out, '}');
+	}
+	buf_addstr(&in->out, "]}");
+}

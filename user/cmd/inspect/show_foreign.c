@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `info` and `dump` on files that are not dial9. Owns how their facts are laid out; what there is to
+ * say, each format knows. The summary of what was damaged goes to standard error after a dump, so that
+ * the lines of JSON stay lines of JSON, and below the facts in info.
+ */
+#include "cmd/inspect/show_foreign.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "cmd/common/cmd.h"
+#include "cmd/common/input.h"
+#include "cmd/common/text.h"
+#include "trace/source/source.h"
+
+static int write_out(void *ctx, const void *data, size_t sz)
+{
+	return fwrite(data, 1, sz, ctx) == sz ? 0 : -EIO;
+}
+
+static void put_facts(struct buf *out, const char *name, const struct foreign_facts *facts)
+{
+	char count[32];
+
+	buf_printf(out, "%-15s ", "trace");
+	text_clean(out, name, strlen(name));
+	buf_addch(out, '\n');
+	for (size_t i = 0; i < facts->cnt; i++) {
+		const struct foreign_fact *f = &facts->v[i];
+
+		str_count(count, f->count);
+		buf_printf(out, "%-15s %s\n", f->label, f->text ? f->text : count);
+	}
+}
+
+static void put_json(struct buf *out, const char *name, const struct foreign_facts *facts,
+		     const struct foreign_notes *notes)
+{
+	buf_addstr(out, "{\"trace\":");
+	str_json(out, name, strlen(name));
+	for (size_t i = 0; i < facts->cnt; i++) {
+		const struct foreign_fact *f = &facts->v[i];
+
+		buf_addch(out, ',');
+		str_json(out, f->label, strlen(f->label));
+		buf_addch(out, ':');
+		if (f->text)
+			str_json(out, f->text, strlen(f->text));
+		else
+			buf_printf(out, "%" PRIu64, f->count);
+	}
+	buf_addstr(out, ",\"notes\":[");
+	for (size_t i = 0; i < notes->cnt; i++) {
+		const struct foreign_note *n = &notes->v[i];
+
+		buf_printf(out, "%s{\"class\":\"%s\",\"kind\":", i ? "," : "",
+			   foreign_note_class_name(n->cls));
+		str_json(out, n->kind, strlen(n->kind));
+		buf_printf(out, ",\"count\":%" PRIu64 "}", n->count);
+	}
+	buf_addstr(out, "]}\n");
+}
+
+static int show_info(struct input *in, const struct foreign_format *format, bool json,
+		     struct foreign_notes *notes)
+{
+	struct foreign_opts opts = { .level = DIAL9_LEVEL_4 };
+	const char *name = input_foreign(in)->name;
+	struct foreign_facts facts = { 0 };
+	struct buf out = { 0 };
+	int err;
+
+	err = format->info(input_foreign(in), &opts, &facts, notes);
+	if (json) {
+		put_json(&out, name, &facts, notes);
+	} else {
+		put_facts(&out, name, &facts);
+		foreign_notes_print(notes, &out);
+	}
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&out);
+	foreign_facts_fini(&facts);
+	return err;
+}
+
+static int show_dump(struct input *in, const struct foreign_format *format,
+		     struct foreign_notes *notes)
+{
+	struct foreign_opts opts = { .level = DIAL9_LEVEL_4 };
+
+	return format->dump(input_foreign(in), &opts, write_out, stdout, notes);
+}
+
+static void say_notes(const struct foreign_notes *notes)
+{
+	struct buf out = { 0 };
+
+	foreign_notes_print(notes, &out);
+	fputs(buf_cstr(&out), stderr);
+	buf_free(&out);
+}
+
+/* Pipes with a name would lose what is looked at, and directories have their own message. */
+static bool can_look(const char *path)
+{
+	struct stat st;
+
+	if (!strcmp(path, "-"))
+		return !input_hold_stdin() && !fstat(0, &st) && S_ISREG(st.st_mode);
+	return !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
+static int show(struct input *in, const struct foreign_format *format, enum show_what what,
+		const struct view_opts *shown)
+{
+	struct foreign_notes notes = { 0 };
+	const char *name = input_foreign(in)->name;
+	struct view view;
+	bool unwritten;
+	int code, err;
+
+	view_begin(&view, shown, true);
+	err = what == SHOW_DUMP ? show_dump(in, format, &notes) :
+				  show_info(in, format, what == SHOW_INFO_JSON, &notes);
+	unwritten = ferror(stdout);
+	code = view_end(&view);
+	if (what == SHOW_DUMP)
+		say_notes(&notes);
+	if (err && !unwritten) {
+		code = CMD_INPUT;
+		if (err != -EBADMSG && err != -EINVAL)
+			log_error("%s: %s", name, strerror(-err));
+	}
+	if (code == CMD_OK && foreign_notes_count(&notes, FOREIGN_NOTE_DAMAGED, NULL))
+		code = CMD_INPUT;
+	foreign_notes_fini(&notes);
+	return code;
+}
+
+bool show_foreign(const char *path, int from, enum show_what what, const struct view_opts *shown,
+		  int *code)
+{
+	const struct foreign_format *format;
+	bool done = true;
+	struct input *in;
+
+	*code = CMD_INPUT;
+	if (from == INPUT_DIAL9 || (from == INPUT_AUTO && !can_look(path)))
+		return false;
+	if (input_open(path, NULL, &in))
+		return from != INPUT_AUTO;
+	/* Even when it was said: looking unpacks gzip. */
+	format = input_detect(in);
+	if (from != INPUT_AUTO)
+		format = foreign_find(input_from_names[from]);
+	if (format && input_is_empty(in))
+		source_tell_empty(input_foreign(in)->name);
+	else if (format)
+		*code = show(in, format, what, shown);
+	else if (input_may_be_dial9(in))
+		done = false;
+	else
+		log_error("%s: %s: none of the known formats (" INPUT_FORMATS
+			  "); say which with --from",
+			  what == SHOW_DUMP ? "dump" : "info", input_foreign(in)->name);
+	input_close(in);
+	return done;
+}

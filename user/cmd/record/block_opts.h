@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_CMD_RECORD_BLOCK_OPTS_H
+#define D9_CMD_RECORD_BLOCK_OPTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/opts.h"
+
+struct capture_off_cpu;
+
+/* Which stays off the CPU are recorded, in place of switches. The default is zeros: none, but switches. */
+struct block_opts {
+	const char *min, *max;
+};
+
+/* Rows of an option table for a member `m` of type struct block_opts in struct `s`. */
+#define BLOCK_OPTS(s, m)                                                                           \
+	{ .name = "min-block",                                                                     \
+	  .kind = OPT_STR,                                                                         \
+	  .off = offsetof(s, m.min),                                                               \
+	  .arg = "DUR",                                                                            \
+	  .help = "no switches, but whole stays off the CPU, of at least DUR: 10ms, or 100 "       \
+		  "(microseconds)" },                                                              \
+	{                                                                                          \
+		.name = "max-block", .kind = OPT_STR, .off = offsetof(s, m.max), .arg = "DUR",     \
+		.help = "likewise, of at most DUR"                                                 \
+	}
+
+bool block_opts_are_used(const struct block_opts *o);
+/* What they say. 0, or -EINVAL after one printed line. */
+int block_opts_read(const struct block_opts *o, struct capture_off_cpu *out);
+
+#endif /* D9_CMD_RECORD_BLOCK_OPTS_H */

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * check.c - dial9-prof check: whether a recording can start here, and what it would lack
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/opts.h"
+#include "base/str.h"
+#include "cmd/record/check.h"
+#include "cmd/record/check_programs.h"
+#include "cmd/common/cmd.h"
+#include "cmd/common/view.h"
+#include "record/capture/given_btf.h"
+
+struct check_opts {
+	struct view_opts view;
+	bool json;
+	const char *programs, *btf;
+	int verbose;
+};
+
+static const struct opt check_table[] = {
+	{ .name = "json",
+	  .kind = OPT_FLAG,
+	  .off = offsetof(struct check_opts, json),
+	  .help = "one JSON object" },
+	{ .name = "programs",
+	  .kind = OPT_STR,
+	  .off = offsetof(struct check_opts, programs),
+	  .arg = "GLOB",
+	  .implied = "*",
+	  .help = "Load each BPF program alone in each configuration whose name matches GLOB and "
+		  "print the instructions that the verifier processed; for bug reports "
+		  "(default *)" },
+	{ .name = "btf",
+	  .kind = OPT_STR,
+	  .off = offsetof(struct check_opts, btf),
+	  .arg = "FILE",
+	  .help = "Read the types of this kernel from FILE, if /sys/kernel/btf/vmlinux is hidden" },
+	{ .name = "verbose",
+	  .key = 'v',
+	  .kind = OPT_COUNT,
+	  .off = offsetof(struct check_opts, verbose),
+	  .help = "Also print the verifier's log of refused programs; -vv adds libbpf's messages" },
+	VIEW_OPT_PAGER(struct check_opts, view),
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+};
+
+static const struct opt_spec check_spec = {
+	.name = "check",
+	.usage = "dial9-prof check [OPTIONS]",
+	.brief =
+		"Tells whether a recording can start here: what is missing, what that costs, and what "
+		"fixes it.",
+	.opts = check_table,
+	.cnt = sizeof(check_table) / sizeof(check_table[0]),
+	.examples = "  sudo dial9-prof check\n"
+		    "  dial9-prof check --json\n",
+};
+
+static const char *const states[] = {
+	[CHECK_GOOD] = "ok",
+	[CHECK_LESS] = "less",
+	[CHECK_BAD] = "missing",
+};
+
+static bool need_option(const struct check_row *row)
+{
+	return row->state != CHECK_GOOD && row->option;
+}
+
+/* A command that mends several things is spelled out for the first of them. */
+static void print_mend(const char *mend, const char *before)
+{
+	bool again = before && strchr(mend, ' ') && !strcmp(mend, before);
+
+	printf("%9sfix: %s\n", "", again ? "the same command" : mend);
+}
+
+static void print_verdict(const struct check *c)
+{
+	const char *with = "with ";
+
+	if (!check_can_record(c)) {
+		puts("No recording can start.");
+		return;
+	}
+	fputs("A recording can start", stdout);
+	for (size_t i = 0; i < c->cnt; i++)
+		if (need_option(&c->rows[i])) {
+			printf(" %s%s", with, c->rows[i].option);
+			with = "and ";
+		}
+	puts(".");
+}
+
+void check_print_text(const struct check *c)
+{
+	const char *mend = NULL;
+
+	for (size_t i = 0; i < c->cnt; i++) {
+		const struct check_row *row = &c->rows[i];
+
+		printf("%-8s %-22s %s\n", states[row->state], row->name, row->detail);
+		if (row->costs)
+			printf("%9swithout it: %s\n", "", row->costs);
+		if (row->mend) {
+			print_mend(row->mend, mend);
+			mend = row->mend;
+		}
+	}
+	print_verdict(c);
+}
+
+static void json_member(struct buf *out, const char *key, const char *value)
+{
+	buf_printf(out, ",\"%s\":", key);
+	if (value)
+		str_json(out, value, strlen(value));
+	else
+		buf_addstr(out, "null");
+}
+
+void check_print_json(const struct check *c)
+{
+	struct buf out = { 0 };
+
+	buf_printf(&out, "{\"can_record\":%s,\"checks\":[", check_can_record(c) ? "true" : "false");
+	for (size_t i = 0; i < c->cnt; i++) {
+		const struct check_row *row = &c->rows[i];
+
+		buf_printf(&out, "%s{\"state\":\"%s\"", i ? "," : "", states[row->state]);
+		json_member(&out, "name", row->name);
+		json_member(&out, "detail", row->detail);
+		json_member(&out, "option", need_option(row) ? row->option : NULL);
+		json_member(&out, "costs", row->costs);
+		json_member(&out, "mend", row->mend);
+		buf_addch(&out, '}');
+	}
+	buf_addstr(&out, "]}");
+	puts(buf_cstr(&out));
+	buf_free(&out);
+}
+
+static int print_programs(const struct check_opts *o)
+{
+	struct view view;
+	int code, shown;
+
+	view_begin(&view, &o->view, true);
+	code = check_programs(o->programs, o->btf, o->json, o->verbose);
+	shown = view_end(&view);
+	return shown == CMD_OK ? code : shown;
+}
+
+static int print_check(const struct check_opts *o)
+{
+	struct check check = { 0 };
+	struct view view;
+	int code;
+
+	check_probe(&check, o->btf);
+	view_begin(&view, &o->view, true);
+	if (o->json)
+		check_print_json(&check);
+	else
+		check_print_text(&check);
+	code = view_end(&view);
+	if (code == CMD_OK && !check_can_record(&check))
+		code = CMD_START;
+	check_fini(&check);
+	return code;
+}
+
+static int nothing(void *ctx)
+{
+	return 0;
+}
+
+/* A bad file has one line, not one for each recording that is tried. */
+static int run(const struct check_opts *o)
+{
+	if (o->btf && given_btf_run("check", o->btf, nothing, NULL))
+		return CMD_START;
+	return o->programs ? print_programs(o) : print_check(o);
+}
+
+int cmd_check(int argc, char **argv)
+{
+	struct check_opts o = { 0 };
+	int first, code = CMD_USAGE, err;
+
+	err = opts_parse(&check_spec, argc, argv, &o, &first);
+	if (err == 1)
+		code = CMD_OK;
+	if (!err && first < argc)
+		log_error("check: takes no '%s'; see dial9-prof check --help", argv[first]);
+	else if (!err) {
+		log_set_level(o.verbose > 1 ? LOG_LEVEL_DEBUG :
+			      o.programs    ? LOG_LEVEL_QUIET :
+					      LOG_LEVEL_WARN);
+		code = run(&o);
+	}
+	opts_fini(&check_spec, &o);
+	return code;
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * output_opts.c - what -o, -z and the options around them mean together
+ *
+ * Spellings are perf's. A size has a capital letter behind it and a time a small one; a bare number could be
+ * either, and is refused.
+ */
+#include "cmd/record/output_opts.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/str.h"
+#include "record/output/output.h"
+#include "base/sink.h"
+#include "record/output/stream.h"
+
+enum { SWITCH_BYTES_MIN = 64 << 10, SWITCH_NS_MIN = 10000000 };
+
+const char *const output_opts_on_full[] = { "stop", "pause", "drop-oldest", NULL };
+
+static bool is_kind(const char *text, enum pack_kind *kind)
+{
+	static const char *const names[] = { "none", "gzip", "zstd" };
+	static const enum pack_kind kinds[] = { PACK_NONE, PACK_GZIP, PACK_ZSTD };
+	int at = opts_word(text, strlen(text), names, sizeof(names) / sizeof(names[0]));
+
+	if (at >= 0)
+		*kind = kinds[at];
+	return at >= 0;
+}
+
+static const char *read_packing(const struct output_opts *o, struct output_cfg *cfg)
+{
+	cfg->pack = o->level ? PACK_GZIP : PACK_NONE;
+	cfg->level = o->level;
+	if (o->compress && !is_kind(o->compress, &cfg->pack))
+		return "--compress takes gzip, zstd or none";
+	if (o->level && cfg->pack == PACK_NONE)
+		return "-z and --compress none exclude each other";
+	if (o->level > pack_level_max(cfg->pack))
+		return "levels of gzip are 1 to 9: --compress zstd has more";
+	return NULL;
+}
+
+static bool ends_in(const char *text, const char *letters)
+{
+	size_t len = strlen(text);
+
+	return len && strchr(letters, text[len - 1]);
+}
+
+static const char *read_switching(const char *text, struct output_cfg *cfg)
+{
+	cfg->set = true;
+	if (!strcmp(text, SWITCH_IMPLIED))
+		return NULL;
+	if (ends_in(text, "BKMGT") && !str_parse_size(text, &cfg->switch_bytes))
+		return cfg->switch_bytes < SWITCH_BYTES_MIN ?
+			       "--switch-output takes no less than 64K: each file says everything "
+			       "again that it needs" :
+			       NULL;
+	if (!str_parse_unit_duration(text, &cfg->switch_ns))
+		return cfg->switch_ns < SWITCH_NS_MIN ? "--switch-output takes no less than 10ms" :
+							NULL;
+	return "--switch-output takes a size (500M), a time (30s, 5min, 1h) or the word signal";
+}
+
+/* A device or a FIFO: files that take turns would lie beside it. */
+static bool is_no_file(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+/* A set can make room for itself; one file cannot. */
+static const char *read_room(const struct output_opts *o, struct output_cfg *cfg)
+{
+	static const enum output_on_full on_full[] = { OUTPUT_STOP, OUTPUT_PAUSE,
+						       OUTPUT_DROP_OLDEST };
+	const bool set = o->switching || o->snapshots;
+
+	if (o->max_files && !set)
+		return "--switch-max-files is for --switch-output and --flight";
+	if (o->disk_budget && !set)
+		return "--disk-budget is for --switch-output and --flight; use --max-size for one file";
+	if (o->on_full != OUTPUT_OPTS_DEFAULT && output_opts_is_stream(o))
+		return "--on-full is for files: -o FILE";
+	cfg->on_full = o->on_full != OUTPUT_OPTS_DEFAULT ? on_full[o->on_full] :
+		       o->disk_budget			 ? OUTPUT_DROP_OLDEST :
+							   OUTPUT_STOP;
+	if (cfg->on_full == OUTPUT_DROP_OLDEST && !set)
+		return "--on-full drop-oldest is for --switch-output and --flight: one file has "
+		       "nothing to delete";
+	return NULL;
+}
+
+bool output_opts_is_loose_value(const struct output_opts *o, const char *word)
+{
+	struct output_cfg cfg = { 0 };
+
+	return o->switching && !strcmp(o->switching, SWITCH_IMPLIED) && !read_switching(word, &cfg);
+}
+
+bool output_opts_is_stream(const struct output_opts *o)
+{
+	return sink_is_stdout(o->path) || stream_is(o->path);
+}
+
+const char *output_opts_read(const struct output_opts *o, const volatile sig_atomic_t *switch_asked,
+			     struct output_cfg *cfg)
+{
+	const char *wrong;
+
+	*cfg = (struct output_cfg){
+		.path = o->path,
+		.switch_asked = switch_asked,
+		.max_files = o->max_files,
+		.disk_budget = o->disk_budget,
+		.max_bytes = o->max_bytes,
+		.stamp = o->stamp,
+	};
+	wrong = read_packing(o, cfg);
+	if (!wrong && o->switching)
+		wrong = read_switching(o->switching, cfg);
+	if (!wrong)
+		wrong = read_room(o, cfg);
+	if (!wrong)
+		wrong = stream_name_is_wrong(o->path);
+	if (!wrong && (cfg->set || o->stamp) && (output_opts_is_stream(o) || is_no_file(o->path)))
+		wrong = "--switch-output and --timestamp-filename are for files: -o FILE";
+	if (!wrong && o->snapshots && is_no_file(o->path))
+		wrong = "--flight writes files, whose names begin as that of -o: -o FILE";
+	return wrong;
+}

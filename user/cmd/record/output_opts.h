@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_CMD_RECORD_OUTPUT_OPTS_H
+#define D9_CMD_RECORD_OUTPUT_OPTS_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/opts.h"
+
+struct output_cfg;
+
+enum { OUTPUT_OPTS_DEFAULT = -1, OUTPUT_OPTS_BUDGET_MIN = 1 << 20 };
+
+#define SWITCH_IMPLIED "signal"
+
+extern const char *const output_opts_on_full[];
+
+/* Where a recording goes, and in which pieces. The defaults are zeros, but for path and on_full. */
+struct output_opts {
+	const char *path;
+	const char *switching; /* NULL: one file */
+	uint32_t max_files;
+	uint64_t disk_budget; /* 0: none */
+	int on_full; /* index of output_opts_on_full, or OUTPUT_OPTS_DEFAULT */
+	uint64_t max_bytes;
+	bool stamp;
+	bool snapshots; /* not of the table: --flight writes a file each time */
+	uint32_t level; /* 0: not given */
+	const char *compress;
+};
+
+/* Rows of an option table for a member `m` of type struct output_opts in struct `s`. */
+#define OUTPUT_OPTS(s, m)                                                                          \
+	{ .name = "output",                                                                        \
+	  .key = 'o',                                                                              \
+	  .kind = OPT_STR,                                                                         \
+	  .off = offsetof(s, m.path),                                                              \
+	  .arg = "FILE",                                                                           \
+	  .group = "Output",                                                                       \
+	  .help = "default dial9.bin; - is standard output; unix:PATH and "                        \
+		  "tcp:HOST:PORT are where somebody listens" },                                    \
+		{ .name = "switch-output",                                                         \
+		  .kind = OPT_STR,                                                                 \
+		  .off = offsetof(s, m.switching),                                                 \
+		  .arg = "SIZE|TIME|signal",                                                       \
+		  .implied = SWITCH_IMPLIED,                                                       \
+		  .help = "rotate the output: start a new file, FILE.N.bin, every SIZE (500M) or " \
+			  "TIME (30s, 5min, 1h), and on SIGUSR2 and SIGHUP" },                     \
+		{ .name = "switch-max-files",                                                      \
+		  .kind = OPT_U32,                                                                 \
+		  .off = offsetof(s, m.max_files),                                                 \
+		  .arg = "N",                                                                      \
+		  .min = 1,                                                                        \
+		  .help = "keep N of these files, those of earlier runs included: delete the "     \
+			  "oldest" },                                                              \
+		{ .name = "disk-budget",                                                           \
+		  .kind = OPT_SIZE,                                                                \
+		  .off = offsetof(s, m.disk_budget),                                               \
+		  .min = OUTPUT_OPTS_BUDGET_MIN,                                                   \
+		  .help = "never let all files of this name together, those of earlier runs "      \
+			  "included, take more than SIZE" },                                       \
+		{ .name = "on-full",                                                               \
+		  .kind = OPT_CHOICE,                                                              \
+		  .off = offsetof(s, m.on_full),                                                   \
+		  .choices = output_opts_on_full,                                                  \
+		  .help = "when the disk is full or the budget is used up: end with an error, "    \
+			  "lose and count events until there is room, or delete the oldest file "  \
+			  "(default stop; drop-oldest with --disk-budget)" },                      \
+		{ .name = "max-size",                                                              \
+		  .kind = OPT_SIZE,                                                                \
+		  .off = offsetof(s, m.max_bytes),                                                 \
+		  .min = 1,                                                                        \
+		  .help = "end when so much was written" },                                        \
+		{ .name = "timestamp-filename",                                                    \
+		  .kind = OPT_FLAG,                                                                \
+		  .off = offsetof(s, m.stamp),                                                     \
+		  .help = "the time of the start becomes part of the name" },                      \
+		{ .name = "compression-level",                                                     \
+		  .key = 'z',                                                                      \
+		  .kind = OPT_U32,                                                                 \
+		  .off = offsetof(s, m.level),                                                     \
+		  .arg = "LEVEL",                                                                  \
+		  .implied = "6",                                                                  \
+		  .min = 1,                                                                        \
+		  .max = 22,                                                                       \
+		  .help = "compress, by gzip if --compress does not say otherwise: 1 is quick" },  \
+	{                                                                                          \
+		.name = "compress", .kind = OPT_STR, .off = offsetof(s, m.compress),               \
+		.arg = "gzip|zstd|none", .help = "compress that way"                               \
+	}
+
+/*
+ * Fills *cfg, which borrows from o. switch_asked counts signals that ask for another file. Returns NULL, or what is
+ * wrong with the options, static.
+ */
+const char *output_opts_read(const struct output_opts *o, const volatile sig_atomic_t *switch_asked,
+			     struct output_cfg *cfg);
+
+/* Whether a command is a value of --switch-output with a blank in place of the '=', such as "1s". */
+bool output_opts_is_loose_value(const struct output_opts *o, const char *command);
+
+/* Whether it goes to no file: to standard output, or to somebody who listens. */
+bool output_opts_is_stream(const struct output_opts *o);
+
+#endif /* D9_CMD_RECORD_OUTPUT_OPTS_H */

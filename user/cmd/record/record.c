@@ -1,0 +1,800 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * record.c - dial9-prof record: the command line becomes a recording
+ *
+ * Checks that the options make sense together, sets up signals, and shows progress and the summary.
+ * The summary's hottest functions are read back from the file that was just written.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/opts.h"
+#include "cmd/record/app_trace.h"
+#include "cmd/record/block_opts.h"
+#include "cmd/common/cmd.h"
+#include "cmd/record/flight_opts.h"
+#include "cmd/record/output_opts.h"
+#include "cmd/record/record.h"
+#include "cmd/record/record_signals.h"
+#include "cmd/record/start_at.h"
+#include "cmd/record/summary.h"
+#include "cmd/record/target.h"
+#include "cmd/record/thin_opts.h"
+#include "record/control/control.h"
+#include "record/encode/meta.h"
+#include "record/recorder.h"
+#include "base/sink.h"
+#include "record/output/stream.h"
+
+#define SUMMARY_MIN_NS 200000000ULL
+#define SUMMARY_MAX_NS 600000000000ULL
+
+static const char *const stack_choices[] = { "none", "user", "both", NULL };
+static const char *const call_graph_choices[] = { "auto", "fp", "no", "dwarf", NULL };
+static const uint32_t call_graphs[] = { PROF_CALL_GRAPH_AUTO, PROF_CALL_GRAPH_FP,
+					PROF_CALL_GRAPH_NO, PROF_CALL_GRAPH_AUTO };
+static const char *const clock_choices[] = { "mono", "boot", "monotonic", "boottime", NULL };
+static const char *const spec_choices[] = { "0.3", "0.4", NULL };
+
+enum { STACKS_NONE, STACKS_USER, STACKS_BOTH };
+enum {
+	MEM_MIN = 32 << 20,
+	UNWIND_MEM_MIN = 1 << 20,
+	UNWIND_MEM_MAX = 1 << 30,
+	RING_MIN = 4096,
+	RING_MAX = 1 << 30,
+	HZ_MAX = 100000,
+	PRIORITY_MAX = 99,
+	STACK_KIB_MIN = 128
+};
+
+struct record_opts {
+	struct target_opts target;
+	bool neighbours;
+	uint64_t summary_ns;
+	struct block_opts block;
+	struct capture_off_cpu off_cpu; /* what these come to */
+	struct thin_opts thinning;
+	struct thin_cfg thin; /* what these come to */
+	struct opt_list events;
+	struct opt_list filters; /* of the events */
+	bool sched;
+	bool samples;
+	uint32_t hz;
+	int switch_stacks;
+	int waking_stacks;
+	int event_stacks;
+	int call_graph;
+	uint32_t max_stack;
+	uint64_t unwind_mem;
+	bool names;
+	uint64_t names_wait_ns;
+	struct output_opts output;
+	struct flight_opts flight;
+	const char *app_trace;
+	int spec;
+	uint64_t ring_bytes;
+	uint32_t rings;
+	uint64_t mem_max;
+	uint64_t duration_ns;
+	const char *delay;
+	const char *start_at;
+	const char *control;
+	uint32_t ready_fd;
+	int clock;
+	struct opt_list meta;
+	/* what these come to */
+	struct when_cfg when;
+	struct meta_user entries[META_USER_MAX];
+	struct flight_cfg keep;
+	struct trigger_cfg trigger;
+	struct flight_events triggers;
+	uint32_t priority;
+	int nice;
+	const char *btf;
+	bool orc;
+	bool verify_stacks;
+	bool quiet;
+	bool habit;
+	int verbose;
+	bool progress;
+	bool no_progress;
+};
+
+#define AT(member) offsetof(struct record_opts, member)
+
+static const struct opt record_table[] = {
+	TARGET_OPTS(struct record_opts, target),
+	{ .name = "neighbours",
+	  .kind = OPT_FLAG,
+	  .off = AT(neighbours),
+	  .help = "also who is switched, whoever it is, on a CPU for which a target waits" },
+
+	{ .name = "event",
+	  .key = 'e',
+	  .kind = OPT_LIST,
+	  .off = AT(events),
+	  .arg = "SYS:EVENT",
+	  .group = "Events",
+	  .help = "also this tracepoint; globs, comma lists, repeatable (dial9-prof list)" },
+	{ .name = "filter",
+	  .kind = OPT_LIST_OF,
+	  .off = AT(filters),
+	  .of = AT(events),
+	  .of_what = "-e",
+	  .arg = "EXPR",
+	  .help = "of the events of the -e before it only those for which this is true: "
+		  "prev_state == 2 && next_comm ~ \"kworker*\"" },
+	{ .name = "no-sched",
+	  .kind = OPT_NOT,
+	  .off = AT(sched),
+	  .help = "leave out the scheduler's events" },
+	{ .name = "summary",
+	  .kind = OPT_DURATION,
+	  .off = AT(summary_ns),
+	  .arg = "SEC",
+	  .implied = "1",
+	  .min = 1,
+	  .help = "no events: how long threads waited, were blocked and ran, per process, "
+		  "summed up by the kernel each second" },
+	BLOCK_OPTS(struct record_opts, block),
+	{ .name = "no-samples", .kind = OPT_NOT, .off = AT(samples), .help = "take no CPU samples" },
+	{ .name = "freq",
+	  .key = 'F',
+	  .kind = OPT_U32,
+	  .off = AT(hz),
+	  .arg = "HZ",
+	  .min = 1,
+	  .max = HZ_MAX,
+	  .help = "CPU samples a second on each CPU (default 99)" },
+	{ .name = "switch-stacks",
+	  .kind = OPT_CHOICE,
+	  .off = AT(switch_stacks),
+	  .choices = stack_choices,
+	  .help = "stacks of threads that leave the CPU (default both)" },
+	{ .name = "waker-stacks",
+	  .kind = OPT_CHOICE,
+	  .off = AT(waking_stacks),
+	  .choices = stack_choices,
+	  .help = "stacks of threads that wake others (default none)" },
+	{ .name = "waking-stacks",
+	  .kind = OPT_CHOICE,
+	  .off = AT(waking_stacks),
+	  .choices = stack_choices },
+	{ .name = "event-stacks",
+	  .kind = OPT_CHOICE,
+	  .off = AT(event_stacks),
+	  .choices = stack_choices,
+	  .help = "stacks of the tracepoints that -e names (default none)" },
+	{ .name = "call-graph",
+	  .kind = OPT_CHOICE,
+	  .off = AT(call_graph),
+	  .choices = call_graph_choices,
+	  .help = "how user stacks are walked: auto and dwarf by unwind tables, fp by frame "
+		  "pointers alone, no: not at all (default auto)" },
+	{ .name = "max-stack",
+	  .kind = OPT_U32,
+	  .off = AT(max_stack),
+	  .arg = "N",
+	  .min = 1,
+	  .max = PROF_STACK_MAX,
+	  .help = "frames of a user stack at most (default 127)" },
+	{ .name = "unwind-mem",
+	  .kind = OPT_SIZE,
+	  .off = AT(unwind_mem),
+	  .min = UNWIND_MEM_MIN,
+	  .max = UNWIND_MEM_MAX,
+	  .help = "memory for unwind tables in the kernel (default 128M)" },
+	{ .name = "no-names",
+	  .kind = OPT_NOT,
+	  .off = AT(names),
+	  .help = "do not look up functions of user code" },
+	{ .name = "names-wait",
+	  .kind = OPT_DURATION,
+	  .off = AT(names_wait_ns),
+	  .arg = "SEC",
+	  .help = "wait so long at the end for names that keep coming (default 10)" },
+
+	OUTPUT_OPTS(struct record_opts, output),
+	{ .name = "app-trace",
+	  .kind = OPT_STR,
+	  .off = AT(app_trace),
+	  .arg = "DIR",
+	  .help = "at the end merge what the application wrote there meanwhile as dial9" },
+	{ .name = "spec",
+	  .kind = OPT_CHOICE,
+	  .off = AT(spec),
+	  .choices = spec_choices,
+	  .help = "dial9 level; 0.4 pools stacks and says what fields are, which older readers cannot read (default 0.3)" },
+	{ .name = "duration",
+	  .key = 'd',
+	  .kind = OPT_DURATION,
+	  .off = AT(duration_ns),
+	  .min = 1,
+	  .help = "stop after so long: 10 (seconds), 500ms, 5m, 1h" },
+	{ .name = "delay",
+	  .key = 'D',
+	  .kind = OPT_STR,
+	  .off = AT(delay),
+	  .arg = "MS",
+	  .help = "begin so many milliseconds later; -1: when --control asks for it" },
+	{ .name = "start-at",
+	  .kind = OPT_STR,
+	  .off = AT(start_at),
+	  .arg = "TIME",
+	  .help = "begin at 03:00, at 2030-01-31T23:59:00Z, or, as /10s, at the next multiple of that" },
+	{ .name = "clockid",
+	  .key = 'k',
+	  .kind = OPT_CHOICE,
+	  .off = AT(clock),
+	  .choices = clock_choices,
+	  .help = "of the trace: boot also counts while the machine is suspended (default mono)" },
+	{ .name = "control",
+	  .kind = OPT_STR,
+	  .off = AT(control),
+	  .arg = "fifo:PATH[,PATH]|fd:N[,N]",
+	  .help = "take enable, disable, snapshot, ping and stop from there, as perf does, and answer to the second with ack" },
+	{ .name = "ready-fd",
+	  .kind = OPT_U32,
+	  .off = AT(ready_fd),
+	  .arg = "FD",
+	  .min = NOTIFY_FD_MIN,
+	  .max = INT_MAX,
+	  .help = "write a newline to descriptor FD, and close it, when recording runs" },
+	{ .name = "meta",
+	  .kind = OPT_LIST,
+	  .off = AT(meta),
+	  .arg = "KEY=VALUE",
+	  .help = "also say this of the recording; repeatable" },
+	{ .name = "ring-size",
+	  .key = 'm',
+	  .kind = OPT_SIZE,
+	  .off = AT(ring_bytes),
+	  .min = RING_MIN,
+	  .max = RING_MAX,
+	  .help = "buffer for each CPU (default 4M)" },
+	{ .name = "rings",
+	  .kind = OPT_U32,
+	  .off = AT(rings),
+	  .arg = "N",
+	  .min = 1,
+	  .max = PROF_RINGS_MAX,
+	  .help = "so many buffers at most, which CPUs share (default and most 64)" },
+	{ .name = "mem-max",
+	  .kind = OPT_SIZE,
+	  .off = AT(mem_max),
+	  .min = MEM_MIN,
+	  .help = "memory for what is remembered of programs (default 512M)" },
+
+	FLIGHT_OPTS(struct record_opts, flight),
+	{ .name = "realtime",
+	  .key = 'r',
+	  .kind = OPT_U32,
+	  .off = AT(priority),
+	  .arg = "PRIO",
+	  .max = PRIORITY_MAX,
+	  .group = "Recorder",
+	  .help = "real-time priority while buffers fill (default 1; 0 for none)" },
+	{ .name = "nice",
+	  .kind = OPT_INT,
+	  .off = AT(nice),
+	  .int_min = -20,
+	  .int_max = 19,
+	  .help = "its nice value otherwise (default -15)" },
+
+	THIN_OPTS(struct record_opts, thinning),
+	{ .name = "btf",
+	  .kind = OPT_STR,
+	  .off = AT(btf),
+	  .arg = "FILE",
+	  .help = "Read the types of this kernel from FILE, if /sys/kernel/btf/vmlinux is hidden" },
+	{ .name = "no-orc",
+	  .kind = OPT_NOT,
+	  .off = AT(orc),
+	  .help = "take kernel stacks by the kernel's own helper: the same ones, but slowly" },
+	{ .name = "verify-stacks",
+	  .kind = OPT_FLAG,
+	  .off = AT(verify_stacks),
+	  .help = "compare each stack that is walked or reused with what the slow way finds" },
+
+	{ .name = "quiet",
+	  .key = 'q',
+	  .kind = OPT_FLAG,
+	  .off = AT(quiet),
+	  .group = "Messages",
+	  .help = "only errors" },
+	{ .name = "verbose",
+	  .key = 'v',
+	  .kind = OPT_COUNT,
+	  .off = AT(verbose),
+	  .help = "say what it does without; -vv libbpf's messages too" },
+	{ .name = "progress",
+	  .kind = OPT_FLAG,
+	  .off = AT(progress),
+	  .help = "show progress and summary also where standard error is no terminal" },
+	{ .name = "no-progress",
+	  .kind = OPT_FLAG,
+	  .off = AT(no_progress),
+	  .help = "do not show them on a terminal either" },
+	/* what perf's users type out of habit: stacks are always recorded */
+	{ .key = 'g', .kind = OPT_FLAG, .off = AT(habit) },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+};
+
+static const struct opt_spec record_spec = {
+	.name = "record",
+	.usage = "dial9-prof [record] [OPTIONS] [-- COMMAND [ARG...]]",
+	.brief = "Records until the target ends, the time is over, or Ctrl-C.",
+	.opts = record_table,
+	.cnt = sizeof(record_table) / sizeof(record_table[0]),
+	.stop_at_word = true,
+	.examples = "  sudo dial9-prof -p 1234 -d 10\n"
+		    "  sudo dial9-prof -a -e 'block:*' -o disk.bin\n"
+		    "  sudo dial9-prof -F 999 -- ./server --port 80\n"
+		    "  sudo dial9-prof -p 1234 -o - | dial9-prof report -\n",
+};
+
+static int usage_error(const char *text)
+{
+	log_error("record: %s; see dial9-prof record --help", text);
+	return -EINVAL;
+}
+
+static const char *filter_of(const struct record_opts *o, size_t event)
+{
+	return event < o->filters.cnt ? o->filters.v[event] : NULL;
+}
+
+/* `-e cycles` and `-e cpu-clock` name the sampling clock, as in perf. */
+static bool is_clock(const char *event)
+{
+	return !strcmp(event, "cycles") || !strcmp(event, "cpu-clock");
+}
+
+static int check_filters(const struct record_opts *o)
+{
+	size_t i;
+
+	for (i = 0; i < o->filters.cnt; i++) {
+		if (o->filters.v[i] && is_clock(o->events.v[i]))
+			return usage_error("--filter is for tracepoints, not for samples");
+	}
+	return 0;
+}
+
+/* Not everybody's switches are recorded anyway. */
+static bool is_some(const struct record_opts *o, bool command)
+{
+	const struct selection_cfg selection = target_selection(&o->target);
+
+	return !target_is_system(&o->target, command) || selection_is_told(&selection);
+}
+
+static int check(const struct record_opts *o, bool command)
+{
+	const char *wrong = target_complaint(&o->target, command);
+	struct output_cfg output;
+
+	if (wrong)
+		return usage_error(wrong);
+	if (o->neighbours && (!is_some(o, command) || !o->sched))
+		return usage_error(
+			"--neighbours adds to the scheduler's events of -p, -t or a COMMAND");
+	if (o->summary_ns && (o->events.cnt || o->neighbours || !o->sched || o->app_trace))
+		return usage_error("--summary records no events: not with -e, --no-sched, "
+				   "--neighbours or --app-trace");
+	if (o->summary_ns && (o->summary_ns < SUMMARY_MIN_NS || o->summary_ns > SUMMARY_MAX_NS))
+		return usage_error("--summary wants 200ms to 10m");
+	if (o->summary_ns && o->target.cpus.cnt)
+		return usage_error("--summary sums up what threads do on all CPUs: not with -C");
+	if (o->neighbours && o->target.cpus.cnt)
+		return usage_error("--neighbours goes where targets wait, -C to some CPUs alone");
+	if (sink_is_stdout(o->output.path) && isatty(STDOUT_FILENO))
+		return usage_error("standard output is a terminal: -o - wants a pipe or a file");
+	if (o->ready_fd && sink_is_descriptor(o->output.path, (int)o->ready_fd))
+		return usage_error("--ready-fd is where the trace goes: choose another descriptor");
+	if (o->app_trace && (output_opts_is_stream(&o->output) || o->output.switching ||
+			     o->output.stamp || o->output.level || o->output.compress))
+		return usage_error("--app-trace wants one plain file to merge into: -o FILE");
+	wrong = output_opts_read(&o->output, NULL, &output);
+	if (wrong)
+		return usage_error(wrong);
+	if (!o->sched && !o->samples && !o->events.cnt)
+		return usage_error("--no-sched and --no-samples leave nothing to record; name "
+				   "events with -e");
+	return check_filters(o);
+}
+
+/* Where a value makes no sense one line says so. */
+static int bad_value(const char *option, const char *value, const char *why)
+{
+	log_error("record: %s %s: %s", option, value, why);
+	return -EINVAL;
+}
+
+static int check_thin(struct record_opts *o)
+{
+	o->thin.has_stacks = o->switch_stacks || o->waking_stacks;
+	if (thin_opts_read(&o->thinning, &o->thin))
+		return -EINVAL;
+	if (o->thin.one_in > 1 && o->summary_ns)
+		return usage_error(
+			"--sched-sample leaves out time, of which --summary has no events");
+	return 0;
+}
+
+/* What goes by switches or wakings, or leaves out time, has nothing to go by. */
+static int check_block(struct record_opts *o)
+{
+	if (!block_opts_are_used(&o->block))
+		return 0;
+	if (!o->sched || o->neighbours || o->summary_ns || o->waking_stacks)
+		return usage_error("--min-block and --max-block record whole stays in place of "
+				   "switches and wakings: not with --no-sched, --neighbours, "
+				   "--summary or --waker-stacks");
+	if (o->thin.one_in > 1 || o->thin.max_ppm)
+		return usage_error("--min-block and --max-block record whole stays, which "
+				   "--sched-sample and --max-overhead would cut");
+	return block_opts_read(&o->block, &o->off_cpu);
+}
+
+static int check_when(struct record_opts *o)
+{
+	struct when_cfg *when = &o->when;
+	int err;
+
+	if (o->delay && o->start_at)
+		return usage_error("-D and --start-at exclude each other");
+	if (o->delay && start_at_delay(o->delay, &when->delay_ns, &when->hold))
+		return bad_value("-D", o->delay,
+				 "want milliseconds, such as 500, a time with a unit, or -1");
+	if (when->hold && !o->control)
+		return usage_error("-D -1 waits for --control, and there is none");
+	err = o->start_at ? start_at_parse(o->start_at, clock_real_ns(), &when->start_real_ns,
+					   &when->start_period_ns) :
+			    0;
+	if (err == -ERANGE)
+		return bad_value("--start-at", o->start_at, "that is over");
+	if (err)
+		return bad_value("--start-at", o->start_at,
+				 "want a time such as 03:00, 2030-01-31T23:59:00Z or /10s");
+	if (o->control && control_check(o->control))
+		return bad_value("--control", o->control, "want fifo:PATH[,ANOTHER] or fd:N[,N]");
+	when->control = o->control;
+	when->duration_ns = o->duration_ns;
+	return 0;
+}
+
+static int check_meta(struct record_opts *o)
+{
+	struct meta_user *meta = o->entries;
+	const char *why = "there are too many";
+	size_t i;
+
+	for (i = 0; i < o->meta.cnt; i++)
+		if (i == META_USER_MAX || meta_parse(o->meta.v[i], meta, i, &meta[i], &why))
+			return bad_value("--meta", o->meta.v[i], why);
+	return 0;
+}
+
+static size_t power_of_two(uint64_t v)
+{
+	size_t p = RING_MIN;
+
+	while (p < v)
+		p <<= 1;
+	return p;
+}
+
+static uint32_t stacks_of(int choice)
+{
+	if (choice == STACKS_NONE)
+		return 0;
+	return choice == STACKS_USER ? PROF_STACKS_USER : PROF_STACKS_USER | PROF_STACKS_KERNEL;
+}
+
+static int check_command(const struct record_opts *o, const char *command)
+{
+	if (!command || !output_opts_is_loose_value(&o->output, command))
+		return 0;
+	log_error("record: the value of --switch-output needs '=': use --switch-output=%s, or "
+		  "./%s if that is the command",
+		  command, command);
+	return -EINVAL;
+}
+
+static int check_flight(struct record_opts *o)
+{
+	const char *wrong = flight_opts_read(&o->flight, &o->keep, &o->trigger, &o->triggers);
+
+	o->keep.stop = &record_signals_stops;
+	o->trigger.asked = &record_signals_switches;
+	if (wrong)
+		return usage_error(wrong);
+	if (o->flight.keep && (o->output.switching || o->output.max_bytes || o->app_trace ||
+			       sink_is_stdout(o->output.path) || stream_is(o->output.path)))
+		return usage_error("--flight writes files of its own: to no stream, and "
+				   "without --switch-output, --max-size and --app-trace");
+	if (o->output.disk_budget && o->output.disk_budget < o->keep.bytes)
+		return usage_error("--disk-budget is less than the memory of --flight, and so less "
+				   "than one of its files");
+	return 0;
+}
+
+static void join_words(struct buf *out, int argc, char **argv)
+{
+	int i;
+
+	buf_addstr(out, "dial9-prof");
+	for (i = 1; i < argc; i++)
+		buf_printf(out, " %s", argv[i]);
+}
+
+static int exit_code(int err, const struct recorder_result *res)
+{
+	if (err && res->output_failed)
+		return CMD_OUTPUT;
+	if (err)
+		return CMD_START;
+	return res->command_ended ? res->command_status : CMD_OK;
+}
+
+static void take_stacks(const struct record_opts *o, struct recorder_cfg *cfg)
+{
+	cfg->switch_stacks = stacks_of(o->switch_stacks);
+	cfg->waking_stacks = stacks_of(o->waking_stacks);
+	cfg->event_stacks = stacks_of(o->event_stacks);
+	cfg->off_cpu = o->off_cpu;
+	cfg->call_graph = call_graphs[o->call_graph];
+	cfg->max_stack = o->max_stack;
+	cfg->unwind_mem = o->unwind_mem;
+	cfg->btf = o->btf;
+	cfg->no_orc = !o->orc;
+	cfg->verify_stacks = o->verify_stacks;
+}
+
+/* Events that are tracepoints, with their filters: two arrays as long as the options', to be freed. */
+static void take_events(const struct record_opts *o, struct recorder_cfg *cfg)
+{
+	const size_t max = o->events.cnt + o->triggers.cnt + 1;
+	const char **patterns = xcalloc(max, sizeof(*patterns));
+	const char **filters = xcalloc(max, sizeof(*filters));
+	size_t i, kept = 0;
+
+	for (i = 0; i < o->events.cnt; i++) {
+		if (!strcmp(o->events.v[i], "cycles"))
+			cfg->force_cycles = true;
+		else if (!strcmp(o->events.v[i], "cpu-clock"))
+			cfg->force_cpu_clock = true;
+		else {
+			filters[kept] = filter_of(o, i);
+			patterns[kept++] = o->events.v[i];
+		}
+	}
+	for (i = 0; i < o->triggers.cnt; i++) {
+		filters[kept] = o->triggers.filters[i];
+		patterns[kept++] = o->triggers.names[i];
+	}
+	cfg->events = (struct eventset_cfg){
+		.sched = o->sched,
+		.neighbours = o->neighbours,
+		.off_cpu = block_opts_are_used(&o->block),
+		.patterns = patterns,
+		.filters = filters,
+		.pattern_cnt = kept,
+	};
+}
+
+static void take_output(const struct record_opts *o, struct recorder_cfg *cfg)
+{
+	output_opts_read(&o->output, &record_signals_switches, &cfg->output);
+	cfg->output.stop = &record_signals_stops;
+	cfg->output.nice = o->nice;
+	cfg->flight = o->keep;
+	cfg->trigger = o->trigger;
+}
+
+/* Sums need no rings, stacks or names. */
+static void take_summary(const struct record_opts *o, struct recorder_cfg *cfg)
+{
+	if (!o->summary_ns)
+		return;
+	cfg->summary_ns = o->summary_ns;
+	cfg->events.sched = false;
+	cfg->samples = false;
+	cfg->switch_stacks = cfg->waking_stacks = cfg->event_stacks = 0;
+	cfg->call_graph = PROF_CALL_GRAPH_NO;
+	cfg->no_names = true;
+	cfg->ring_bytes = RING_MIN;
+}
+
+/* Of a cfg that has its command. */
+static void take_target(const struct target_opts *o, struct recorder_cfg *cfg)
+{
+	cfg->system_wide = target_is_system(o, cfg->command != NULL);
+	cfg->pids = o->pids.v;
+	cfg->pid_cnt = o->pids.cnt;
+	cfg->tids = o->tids.v;
+	cfg->tid_cnt = o->tids.cnt;
+	cfg->as_root = o->as_root;
+	cfg->no_inherit = o->no_inherit;
+	cfg->selection = target_selection(o);
+	cfg->include_self = o->include_self;
+}
+
+/* To be ended with free_cfg(). */
+static void make_cfg(const struct record_opts *o, char **command, struct recorder_cfg *cfg)
+{
+	*cfg = (struct recorder_cfg){
+		.command = command,
+		.samples = o->samples,
+		.hz = o->hz,
+		.thin = o->thin,
+		.no_names = !o->names,
+		.names_wait_ns = o->names_wait_ns,
+		.when = o->when,
+		.notify = { .ready_fd = (int)o->ready_fd,
+			    .reload_asked = &record_signals_switches },
+		.meta = o->entries,
+		.meta_cnt = o->meta.cnt,
+		.ring_bytes = power_of_two(o->ring_bytes),
+		.ring_max = o->rings,
+		.mem_max = o->mem_max,
+		.level4 = o->spec == 1,
+		.realtime = { .priority = o->priority, .nice = o->nice },
+		.stop = &record_signals_stops,
+	};
+	take_target(&o->target, cfg);
+	take_stacks(o, cfg);
+	take_events(o, cfg);
+	take_output(o, cfg);
+	take_summary(o, cfg);
+}
+
+static void free_cfg(struct recorder_cfg *cfg)
+{
+	free((void *)cfg->events.patterns);
+	free((void *)cfg->events.filters);
+}
+
+/* Whoever runs out of stack is told nothing. */
+static bool has_stack(void)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_STACK, &lim) || lim.rlim_cur / 1024 >= STACK_KIB_MIN)
+		return true;
+	log_error("record: a stack of %ju KiB is too small; raise \"ulimit -s\" to %d or more",
+		  (uintmax_t)lim.rlim_cur / 1024, STACK_KIB_MIN);
+	return false;
+}
+
+static int record(struct record_opts *o, char **command, const char *command_line)
+{
+	bool show = !o->quiet && !o->no_progress && (o->progress || isatty(STDERR_FILENO));
+	struct summary summary = { .on_terminal = isatty(STDERR_FILENO) };
+	struct recorder_cfg cfg;
+	struct recorder_result result;
+	struct app_trace *app = NULL;
+	int err, code;
+
+	if (!has_stack())
+		return CMD_START;
+	if (o->app_trace && app_trace_begin(o->app_trace, o->output.path, &app))
+		return CMD_START;
+	make_cfg(o, command, &cfg);
+	cfg.command_line = command_line;
+	cfg.progress = show && summary.on_terminal ? summary_progress : NULL;
+	cfg.waiting = show && summary.on_terminal ? summary_waiting : NULL;
+	cfg.progress_ctx = &summary;
+	if (cfg.flight.ns && !o->quiet)
+		summary_flight(&cfg.flight);
+	err = recorder_run(&cfg, &result);
+	free_cfg(&cfg);
+	if (summary.on_terminal && cfg.progress)
+		summary_clear_progress();
+	summary.file = result.file;
+	if (!err && show)
+		summary_print(&summary, &cfg, &result);
+	if (!err && o->verify_stacks)
+		summary_tell_stacks(&result.totals, o->quiet);
+	code = exit_code(err, &result);
+	free(result.file);
+	if (err)
+		app_trace_abandon(app);
+	else if (app && app_trace_finish(app, !show) != CMD_OK && code == CMD_OK)
+		code = CMD_INPUT;
+	return code;
+}
+
+static const struct record_opts defaults = {
+	.hz = 99,
+	.sched = true,
+	.samples = true,
+	.names = true,
+	.orc = true,
+	.names_wait_ns = 10000000000ULL,
+	.switch_stacks = STACKS_BOTH,
+	.max_stack = PROF_STACK_MAX,
+	.unwind_mem = 128 << 20,
+	.output = { .path = CMD_DEFAULT_FILE, .on_full = OUTPUT_OPTS_DEFAULT },
+	.flight.rearm_ns = FLIGHT_REARM_UNSAID,
+	.ring_bytes = 4 << 20,
+	.mem_max = 512 << 20,
+	.priority = 1,
+	.nice = -15,
+};
+
+/* As opts_parse(), with what options together come to. To be ended with end(). */
+static int parse(int argc, char **argv, struct record_opts *o, int *first)
+{
+	int err;
+
+	*o = defaults;
+	err = opts_parse(&record_spec, argc, argv, o, first);
+	o->output.snapshots = o->flight.keep;
+	if (!err && (check(o, *first < argc) || check_when(o) || check_meta(o) || check_flight(o) ||
+		     check_thin(o) || check_block(o) ||
+		     check_command(o, *first < argc ? argv[*first] : NULL)))
+		err = -EINVAL;
+	return err;
+}
+
+static void end(struct record_opts *o)
+{
+	flight_opts_fini(&o->triggers);
+	opts_fini(&record_spec, o);
+}
+
+int record_configured(int argc, char **argv, int (*use)(const struct recorder_cfg *, void *),
+		      void *ctx)
+{
+	struct record_opts o;
+	struct recorder_cfg cfg;
+	int first, err;
+
+	err = parse(argc, argv, &o, &first);
+	if (!err) {
+		make_cfg(&o, first < argc ? argv + first : NULL, &cfg);
+		err = use(&cfg, ctx);
+		free_cfg(&cfg);
+	}
+	end(&o);
+	return err;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record_opts o;
+	struct buf command_line = { 0 };
+	int first, code = CMD_USAGE, err;
+
+	record_signals_catch_switch();
+	join_words(&command_line, argc, argv);
+	err = parse(argc, argv, &o, &first);
+	if (err == 1)
+		code = CMD_OK;
+	if (!err) {
+		log_set_level(o.quiet	    ? LOG_LEVEL_QUIET :
+			      o.verbose > 1 ? LOG_LEVEL_DEBUG :
+			      o.verbose	    ? LOG_LEVEL_INFO :
+					      LOG_LEVEL_WARN);
+		/* boot and boottime */
+		if (o.clock % 2)
+			clock_count_suspend();
+		record_signals_catch(o.output.switching);
+		code = record(&o, first < argc ? argv + first : NULL, buf_cstr(&command_line));
+	}
+	end(&o);
+	buf_free(&command_line);
+	return code;
+}

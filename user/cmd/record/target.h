@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_CMD_RECORD_TARGET_H
+#define D9_CMD_RECORD_TARGET_H
+
+#include "base/opts.h"
+#include "record/target/selection.h"
+
+struct buf;
+
+/* Whom to record, beside a command: the options that record and top share. */
+struct target_opts {
+	bool all, as_root, no_inherit, no_kthread, include_self;
+	struct opt_u32s pids, tids, cpus;
+	struct opt_list cgroups, users, comms, no_comms, threads;
+};
+
+/* Rows of an option table for a member `m` of type struct target_opts in struct `s`. */
+#define TARGET_OPTS(s, m)                                                                           \
+	{ .name = "all-cpus",                                                                       \
+	  .key = 'a',                                                                               \
+	  .kind = OPT_FLAG,                                                                         \
+	  .off = offsetof(s, m.all),                                                                \
+	  .group = "Target",                                                                        \
+	  .help = "the whole system" },                                                             \
+		{ .name = "pid",                                                                    \
+		  .key = 'p',                                                                       \
+		  .kind = OPT_PIDS,                                                                 \
+		  .off = offsetof(s, m.pids),                                                       \
+		  .arg = "PID[,PID]",                                                               \
+		  .many = true,                                                                     \
+		  .help = "processes, with their threads and children, present and later" },        \
+		{ .name = "tid",                                                                    \
+		  .key = 't',                                                                       \
+		  .kind = OPT_PIDS,                                                                 \
+		  .off = offsetof(s, m.tids),                                                       \
+		  .arg = "TID[,TID]",                                                               \
+		  .many = true,                                                                     \
+		  .help = "single threads" },                                                       \
+		{ .name = "cgroup",                                                                 \
+		  .key = 'G',                                                                       \
+		  .kind = OPT_LIST,                                                                 \
+		  .off = offsetof(s, m.cgroups),                                                    \
+		  .arg = "PATH",                                                                    \
+		  .help = "tasks in this cgroup (version 2) or below; repeatable" },                \
+		{ .name = "user",                                                                   \
+		  .key = 'u',                                                                       \
+		  .kind = OPT_LIST,                                                                 \
+		  .off = offsetof(s, m.users),                                                      \
+		  .arg = "USER",                                                                    \
+		  .help = "tasks of this user, by name or number; repeatable" },                    \
+		{ .name = "comm",                                                                   \
+		  .kind = OPT_LIST,                                                                 \
+		  .off = offsetof(s, m.comms),                                                      \
+		  .arg = "GLOB",                                                                    \
+		  .help = "processes of this name (* and ?); repeatable" },                         \
+		{ .name = "thread",                                                                 \
+		  .kind = OPT_LIST,                                                                 \
+		  .off = offsetof(s, m.threads),                                                    \
+		  .arg = "GLOB",                                                                    \
+		  .help = "threads of this name; repeatable" },                                     \
+		{ .name = "no-comm",                                                                \
+		  .kind = OPT_LIST,                                                                 \
+		  .off = offsetof(s, m.no_comms),                                                   \
+		  .arg = "GLOB",                                                                    \
+		  .help = "no processes of this name; repeatable" },                                \
+		{ .name = "no-kthread",                                                             \
+		  .kind = OPT_FLAG,                                                                 \
+		  .off = offsetof(s, m.no_kthread),                                                 \
+		  .help = "no kernel threads" },                                                    \
+		{ .name = "include-self",                                                           \
+		  .kind = OPT_FLAG,                                                                 \
+		  .off = offsetof(s, m.include_self),                                               \
+		  .help = "samples and stacks of the recorder, too" },                              \
+		{ .name = "cpu",                                                                    \
+		  .key = 'C',                                                                       \
+		  .kind = OPT_CPUS,                                                                 \
+		  .off = offsetof(s, m.cpus),                                                       \
+		  .help = "only what happens on these CPUs: 0-3,8" },                               \
+		{ .name = "no-inherit",                                                             \
+		  .kind = OPT_FLAG,                                                                 \
+		  .off = offsetof(s, m.no_inherit),                                                 \
+		  .help = "neither the children that a process has nor new threads and children" }, \
+	{                                                                                           \
+		.name = "as-root", .kind = OPT_FLAG, .off = offsetof(s, m.as_root),                 \
+		.help = "run COMMAND as root, not as the user behind sudo"                          \
+	}
+
+/* Why these make no sense together: what comes behind "record: "; NULL: they do. */
+const char *target_complaint(const struct target_opts *o, bool command);
+
+/* Whoever there is, as far as target_selection() does not narrow it. */
+bool target_is_system(const struct target_opts *o, bool command);
+
+/* Which of them. Borrows from o. */
+struct selection_cfg target_selection(const struct target_opts *o);
+
+/* For people, and as words of a command line that mean the same; all but the COMMAND. */
+void target_describe(const struct target_opts *o, struct buf *out);
+void target_each_word(const struct target_opts *o, void (*word)(void *ctx, const char *word),
+		      void *ctx);
+
+#endif /* D9_CMD_RECORD_TARGET_H */

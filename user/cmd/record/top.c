@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `dial9-prof top`: record and look on. Owns the options and the recorder's life: it is a process of its
+ * own that writes to a pipe, as in `dial9-prof -o - | dial9-prof report - --live`, and what is shown is
+ * live_view.c's. A file is written only if one is asked for.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/opts.h"
+#include "cmd/common/cmd.h"
+#include "cmd/common/live_view.h"
+#include "cmd/record/target.h"
+#include "base/invoker.h"
+#include "base/sink.h"
+
+/* How long the recorder may take to end before it is made to. */
+#define END_MS 15000
+#define STEP_MS 20
+
+struct top_opts {
+	struct target_opts target;
+	bool threads, off;
+	struct opt_list events;
+	uint32_t hz;
+	uint64_t delay_ns, duration_ns, limit;
+	const char *output, *btf;
+	int color;
+};
+
+#define O(m) offsetof(struct top_opts, m)
+
+static const struct opt top_opts[] = {
+	TARGET_OPTS(struct top_opts, target),
+	{ .name = "freq",
+	  .key = 'F',
+	  .kind = OPT_U32,
+	  .off = O(hz),
+	  .arg = "HZ",
+	  .min = 1,
+	  .max = 100000,
+	  .group = "Events",
+	  .help = "CPU samples a second on each CPU (default 99)" },
+	{ .name = "event",
+	  .key = 'e',
+	  .kind = OPT_LIST,
+	  .off = O(events),
+	  .arg = "SYS:EVENT",
+	  .help = "also this tracepoint, for the file of -o" },
+	{ .name = "delay",
+	  .key = 'd',
+	  .kind = OPT_DURATION,
+	  .off = O(delay_ns),
+	  .min = 100000000,
+	  .max = 3600000000000,
+	  .group = "Display",
+	  .help = "time between two pictures: 2 (seconds, the default), 500ms" },
+	{ .name = "duration",
+	  .kind = OPT_DURATION,
+	  .off = O(duration_ns),
+	  .min = 1,
+	  .help = "stop after so long" },
+	{ .name = "threads",
+	  .kind = OPT_FLAG,
+	  .off = O(threads),
+	  .help = "rows are threads, not functions (key t)" },
+	{ .name = "off-cpu",
+	  .kind = OPT_FLAG,
+	  .off = O(off),
+	  .help = "order by time blocked (keys o and c)" },
+	{ .name = "limit",
+	  .kind = OPT_U64,
+	  .off = O(limit),
+	  .arg = "N",
+	  .help = "at most N rows (default: as many as fit)" },
+	{ .name = "color",
+	  .kind = OPT_CHOICE,
+	  .off = O(color),
+	  .arg = "WHEN",
+	  .choices = view_color_choices,
+	  .implied = "always",
+	  .help = "colours: auto (on a terminal, unless NO_COLOR is set), always, never" },
+	{ .name = "output",
+	  .key = 'o',
+	  .kind = OPT_STR,
+	  .off = O(output),
+	  .arg = "FILE",
+	  .group = "Output",
+	  .help = "also write the trace to a file (default: none is written)" },
+	{ .name = "btf",
+	  .kind = OPT_STR,
+	  .off = O(btf),
+	  .arg = "FILE",
+	  .group = "Recorder",
+	  .help = "Read the types of this kernel from FILE, if /sys/kernel/btf/vmlinux is hidden" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+};
+
+static const struct opt_spec top_spec = {
+	.name = "top",
+	.usage = "dial9-prof top [OPTIONS] [-- COMMAND [ARG...]]",
+	.brief = "Show live which functions and threads use the CPU, and which wait.",
+	.opts = top_opts,
+	.cnt = sizeof(top_opts) / sizeof(top_opts[0]),
+	.stop_at_word = true,
+	.examples = "  sudo dial9-prof top -a\n"
+		    "  sudo dial9-prof top -p 1234 -d 500ms --threads\n"
+		    "  sudo dial9-prof top -p 1234 -o kept.bin\n",
+};
+
+/* ---- the recorder's command line --------------------------------------------------------------- */
+
+struct words {
+	char **v;
+	size_t cnt, cap;
+};
+
+static void add(struct words *w, const char *word)
+{
+	w->v = array_reserve(w->v, &w->cap, w->cnt + 2, sizeof(*w->v));
+	w->v[w->cnt++] = xstrdup(word);
+	w->v[w->cnt] = NULL;
+}
+
+static void add_number(struct words *w, const char *option, uint64_t n, const char *unit)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s%llu%s", option, (unsigned long long)n, unit);
+	add(w, text);
+}
+
+static void words_fini(struct words *w)
+{
+	for (size_t i = 0; i < w->cnt; i++)
+		free(w->v[i]);
+	free(w->v);
+}
+
+static void add_word(void *ctx, const char *word)
+{
+	add(ctx, word);
+}
+
+static void make_words(const struct top_opts *o, char **command, struct words *w)
+{
+	add(w, "record");
+	add(w, "-o-");
+	add(w, "-q");
+	/* nobody waits for names when the picture is gone */
+	if (!o->output)
+		add(w, "--names-wait=0");
+	target_each_word(&o->target, add_word, w);
+	if (o->btf) {
+		add(w, "--btf");
+		add(w, o->btf);
+	}
+	if (o->hz)
+		add_number(w, "-F", o->hz, "");
+	if (o->duration_ns)
+		add_number(w, "-d", o->duration_ns / 1000000 + !!(o->duration_ns % 1000000), "ms");
+	for (size_t i = 0; i < o->events.cnt; i++) {
+		add(w, "-e");
+		add(w, o->events.v[i]);
+	}
+	if (!*command)
+		return;
+	add(w, "--");
+	for (; *command; command++)
+		add(w, *command);
+}
+
+/* ---- its life ---------------------------------------------------------------------------------- */
+
+struct recorder {
+	pid_t pid;
+	int trace, messages; /* what it writes */
+	struct buf said; /* messages, as far as they were read */
+	int status;
+	bool ended;
+};
+
+/* It is no part of the terminal's foreground: Ctrl-C is for the one who shows, who ends it. */
+static void run_recorder(const struct words *w, int trace, int messages)
+{
+	int null = file_null(O_RDONLY);
+
+	setpgid(0, 0);
+	if (null >= 0)
+		dup2(null, STDIN_FILENO);
+	dup2(trace, STDOUT_FILENO);
+	dup2(messages, STDERR_FILENO);
+	exit(cmd_record((int)w->cnt, w->v));
+}
+
+static int start_recorder(struct recorder *r, const struct words *w)
+{
+	int trace[2], messages[2];
+
+	if (pipe2(trace, O_CLOEXEC))
+		return -errno;
+	if (pipe2(messages, O_CLOEXEC)) {
+		close(trace[0]);
+		close(trace[1]);
+		return -errno;
+	}
+	fflush(NULL);
+	r->pid = fork();
+	if (!r->pid)
+		run_recorder(w, trace[1], messages[1]);
+	close(trace[1]);
+	close(messages[1]);
+	r->trace = trace[0];
+	r->messages = messages[0];
+	fcntl(r->messages, F_SETFL, O_NONBLOCK);
+	return r->pid < 0 ? -errno : 0;
+}
+
+static void nap(void)
+{
+	const struct timespec ts = { 0, STEP_MS * 1000000L };
+
+	nanosleep(&ts, NULL);
+}
+
+/* What it still has to say goes to the file, or nowhere; a full pipe would stop it. */
+static bool drain(struct recorder *r, struct sink *sink)
+{
+	char buf[65536];
+	ssize_t n;
+
+	while ((n = read(r->trace, buf, sizeof(buf))) > 0)
+		if (sink && sink_write(sink, buf, (size_t)n))
+			return false;
+	while ((n = read(r->messages, buf, sizeof(buf))) > 0)
+		if (r->said.len < sizeof(buf))
+			buf_add(&r->said, buf, (size_t)n);
+	return true;
+}
+
+/* Ends it, and the command that it may have started. */
+static void end_recorder(struct recorder *r, struct sink *sink, bool stop)
+{
+	bool good = true;
+
+	if (stop)
+		kill(r->pid, SIGTERM);
+	for (int ms = 0; !r->ended; ms += STEP_MS) {
+		good = good && drain(r, sink);
+		r->ended = waitpid(r->pid, &r->status, WNOHANG) != 0;
+		if (!r->ended && ms == END_MS)
+			kill(r->pid, SIGKILL);
+		if (!r->ended)
+			nap();
+	}
+	if (good)
+		drain(r, sink);
+	close(r->trace);
+	close(r->messages);
+}
+
+/* ---- the run ----------------------------------------------------------------------------------- */
+
+static int exit_code(const struct recorder *r, enum live_view_end end)
+{
+	if (end == LIVE_VIEW_BAD)
+		return CMD_INPUT;
+	if (end == LIVE_VIEW_OUTPUT)
+		return CMD_OUTPUT;
+	if (end == LIVE_VIEW_QUIT)
+		return CMD_OK;
+	if (WIFEXITED(r->status))
+		return WEXITSTATUS(r->status);
+	log_error("top: the recorder ended by signal %d", WTERMSIG(r->status));
+	return CMD_START;
+}
+
+static void put_title(struct buf *out, const struct top_opts *o, char **command)
+{
+	struct buf target = { 0 };
+
+	target_describe(&o->target, &target);
+	buf_addstr(out, "dial9-prof top");
+	if (target.len)
+		buf_printf(out, ": %s", buf_cstr(&target));
+	if (*command)
+		buf_printf(out, ": %s", *command);
+	buf_free(&target);
+}
+
+/* Who asked for a picture knows of no `record`. */
+static void put_messages(const struct buf *said)
+{
+	static const char from[] = "dial9-prof: record: ", to[] = "dial9-prof: top: ";
+	const char *s = said->len ? said->data : "", *end = s + said->len, *next;
+
+	for (; s < end; s = next) {
+		next = memchr(s, '\n', (size_t)(end - s));
+		next = next ? next + 1 : end;
+		if ((size_t)(next - s) >= sizeof(from) - 1 && !memcmp(s, from, sizeof(from) - 1)) {
+			fputs(to, stderr);
+			s += sizeof(from) - 1;
+		}
+		fwrite(s, 1, (size_t)(next - s), stderr);
+	}
+}
+
+static int show(const struct top_opts *o, char **command, struct recorder *r, struct sink *sink)
+{
+	struct buf title = { 0 };
+	struct live_view_opts view = {
+		.fd = r->trace,
+		.name = "the recording",
+		.delay_ns = o->delay_ns,
+		.limit = o->limit,
+		.threads = o->threads,
+		.off = o->off,
+		.color = o->color,
+		.sink = sink,
+		.messages_fd = r->messages,
+		.messages = &r->said,
+	};
+	enum live_view_end end;
+
+	put_title(&title, o, command);
+	view.title = buf_cstr(&title);
+	end = live_view_run(&view);
+	end_recorder(r, end == LIVE_VIEW_OUTPUT ? NULL : sink, end != LIVE_VIEW_ENDED);
+	put_messages(&r->said);
+	buf_free(&title);
+	return exit_code(r, end);
+}
+
+static int top(const struct top_opts *o, char **command)
+{
+	struct recorder r = { .pid = -1 };
+	struct invoker user = { .uid = (uid_t)-1, .gid = (gid_t)-1 };
+	struct words words = { 0 };
+	struct sink *sink = NULL;
+	int code = CMD_START, err;
+
+	if (invoker_read(&user))
+		return CMD_START;
+	if (o->output && sink_open(o->output, user.uid, user.gid, &sink))
+		return CMD_OUTPUT;
+	make_words(o, command, &words);
+	err = start_recorder(&r, &words);
+	if (err)
+		log_error("top: cannot start a recorder: %s", strerror(-err));
+	else
+		code = show(o, command, &r, sink);
+	if (sink_close(sink) && code == CMD_OK)
+		code = CMD_OUTPUT;
+	buf_free(&r.said);
+	words_fini(&words);
+	return code;
+}
+
+static const char *complaint(const struct top_opts *o, bool command)
+{
+	const char *why = target_complaint(&o->target, command);
+
+	if (why)
+		return why;
+	if (o->output && sink_is_stdout(o->output))
+		return "standard output is for the picture: -o wants a file";
+	if (o->events.cnt && !o->output)
+		return "-e is for the file of -o";
+	return NULL;
+}
+
+int cmd_top(int argc, char **argv)
+{
+	struct top_opts opts = { .delay_ns = 2000000000 };
+	int first, ret, code = CMD_USAGE;
+	const char *why;
+
+	ret = opts_parse(&top_spec, argc, argv, &opts, &first);
+	if (ret == 1) {
+		code = CMD_OK;
+	} else if (!ret) {
+		why = complaint(&opts, first < argc);
+		if (why)
+			log_error("top: %s; see dial9-prof top --help", why);
+		else
+			code = top(&opts, argv + first);
+	}
+	opts_fini(&top_spec, &opts);
+	return code;
+}

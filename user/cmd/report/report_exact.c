@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Times in `dial9-prof report` that come from the switches and not from samples. Owns the intervals and
+ * what the selection leaves of them; the sums are user/profile's.
+ *
+ * Where rows are tasks, the switches tell more of their CPU time than samples. With --wall they tell
+ * what threads did when they did not run: the stack of a switch-out is that of all the time until the
+ * thread runs again. Where it spent its time running, samples alone tell.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "cmd/report/report.h"
+#include "cmd/common/text.h"
+
+/* False when nothing is left of it in the window. */
+static bool clip(const struct report *r, struct interval *i)
+{
+	uint64_t from, to;
+
+	if (!select_window(&r->sel, names_part(r->names, i->part)->clock, &from, &to))
+		return true;
+	i->start = i->start < from ? from : i->start;
+	i->end = i->end > to ? to : i->end;
+	return i->start <= i->end;
+}
+
+static void take_wall(struct report *r, const struct interval *i, const struct names_task *task,
+		      uint32_t stack)
+{
+	struct trace_event ev = { .part = i->part,
+				  .tid = i->tid,
+				  .pid = task->pid,
+				  .comm = task->comm,
+				  .cgroup = task->cgroup,
+				  .cpu = i->cpu };
+
+	r->state_ns[i->state] += i->end - i->start;
+	intervals_untold_add(&r->untold, i);
+	if (i->state == INTERVAL_RUNNING)
+		return;
+	if (stack != INTERVAL_NO_STACK)
+		ev.frames = intervals_stack(r->intervals, stack, &ev.frame_cnt);
+	profile_add_time(r->profile, &ev, i->state, i->end - i->start);
+}
+
+/* What is left of it by the selection, under one name. */
+static void take_piece(struct report *r, const struct interval *i, const struct names_task *task,
+		       uint32_t stack)
+{
+	struct interval cut = *i;
+
+	if (i->end < i->start || !select_match_task(&r->sel, r->names, task, i->cpu) ||
+	    !clip(r, &cut))
+		return;
+	cpu_time_take(&r->cpu_time, &cut, task->cgroup);
+	if (r->wall && !(i->flags & INTERVAL_NEIGHBOUR))
+		take_wall(r, &cut, task, stack);
+}
+
+/* Cut where it became another program, and to the selection, and counted. */
+static void take(void *ctx, const struct interval *i)
+{
+	struct report *r = ctx;
+	struct interval piece;
+	struct names_task task;
+	uint32_t stack = r->wall ? off_stack_of(&r->off_stack, i) : INTERVAL_NO_STACK;
+
+	/* only --wall counts what is neither CPU time nor doubtful */
+	if (!r->wall && (i->state == INTERVAL_BLOCKED || i->state == INTERVAL_RUNNABLE))
+		return;
+	/* a part without switches tells nothing: its threads would seem to do one thing all the while */
+	if (!r->switches[i->part] && i->end_by == INTERVAL_TO_NOTHING)
+		return;
+	task = select_interval_task(r->reader, r->part, i);
+	piece = *i;
+	for (uint32_t k = 0; k < i->exec_cnt; k++) {
+		struct names_task before = task;
+
+		before.comm = piece.comm = i->execs[k].comm;
+		piece.end = i->execs[k].ts;
+		take_piece(r, &piece, &before, stack);
+		piece = *i;
+		piece.start = i->execs[k].ts;
+	}
+	take_piece(r, &piece, &task, stack);
+}
+
+/* Where switches happened is asked for by --wall alone. */
+static struct intervals *engine(struct report *r)
+{
+	struct intervals *iv = intervals_new(&(struct intervals_opts){ r->names, take, r });
+
+	if (!r->wall)
+		intervals_skip_stacks(iv);
+	return iv;
+}
+
+/* All samples are wanted, and whose they are is not shown. */
+static bool wants_samples_alone(const struct report *r)
+{
+	return !(r->keys & PROFILE_TASK_KEYS) && r->graph != REPORT_FOLDED &&
+	       !select_is_used(&r->sel);
+}
+
+void report_exact_begin(struct report *r)
+{
+	if (!r->wall)
+		reader_skip_stacks(r->reader);
+	if (r->wall || (r->graph == REPORT_FLAT && !(r->keys & ~PROFILE_TASK_KEYS)))
+		r->intervals = engine(r);
+	else if (wants_samples_alone(r))
+		reader_skip_kinds(r->reader, TRACE_KINDS_TRACEPOINT);
+}
+
+void report_exact_add(struct report *r, const struct trace_event *ev)
+{
+	if (!r->intervals)
+		return;
+	r->part = ev->part;
+	while (r->switch_cap <= ev->part) {
+		size_t from = r->switch_cap;
+
+		r->switches = array_reserve(r->switches, &r->switch_cap, (size_t)ev->part + 1,
+					    sizeof(*r->switches));
+		memset(r->switches + from, 0, (r->switch_cap - from) * sizeof(*r->switches));
+	}
+	if (ev->kind == TRACE_SCHED_SWITCH) {
+		r->switches[ev->part]++;
+		r->switched = true;
+	}
+	/* of stays off the CPU it is not known what was in between */
+	if (ev->kind != TRACE_OFF_CPU)
+		intervals_add(r->intervals, reader_trace(r->reader), ev);
+}
+
+/* A loss is told after it happened: once more, now that it is known when. */
+static int recount(struct report *r)
+{
+	struct trace_event ev;
+	int ret = 0;
+
+	if (!account_lost(&r->counts.account) || reader_rewind(r->reader))
+		return 0;
+	cpu_time_fini(&r->cpu_time);
+	intervals_restart(r->intervals);
+	profile_forget_times(r->profile);
+	memset(r->state_ns, 0, sizeof(r->state_ns));
+	r->untold = (struct intervals_untold){ 0 };
+	off_stack_fini(&r->off_stack);
+	while (!ret && (ret = reader_next(r->reader, &ev)) == 1) {
+		report_exact_add(r, &ev);
+		ret = 0;
+	}
+	return ret;
+}
+
+int report_exact_end(struct report *r, uint64_t ns)
+{
+	int ret;
+
+	if (!r->intervals)
+		return 0;
+	ret = recount(r);
+	intervals_finish(r->intervals);
+	cpu_time_bound(&r->cpu_time, ns);
+	if (r->wall && !profile_samples(r->profile))
+		cpu_time_to_profile(&r->cpu_time, r->profile);
+	/* where there is nothing but doubt, samples say more */
+	r->exact = !r->wall && (r->cpu_time.run_ns ||
+				(r->cpu_time.doubtful_ns && !profile_samples(r->profile)));
+	return ret;
+}
+
+void report_exact_weigh(struct report *r)
+{
+	const struct cpu_time *c = &r->cpu_time;
+
+	r->inexact = r->exact && r->timed && c->doubtful_ns > c->run_ns && r->whole / 2 > c->run_ns;
+	r->exact &= !r->inexact;
+}
+
+bool report_exact_doubt(const struct report *r, struct buf *out)
+{
+	if (!r->cpu_time.doubtful_ns)
+		return false;
+	text_duration(out, r->cpu_time.doubtful_ns, 0);
+	buf_addstr(out, " more may have been on a CPU, or not: ");
+	text_why_unknown(out, &r->counts.account, r->names);
+	return true;
+}
+
+void report_exact_fini(struct report *r)
+{
+	intervals_free(r->intervals);
+	cpu_time_fini(&r->cpu_time);
+	off_stack_fini(&r->off_stack);
+	free(r->switches);
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What stands above the table of `dial9-prof report`: how long was recorded, what samples and seconds are,
+ * and what is missing: loss, modules without names, stacks that end early. Reads the run, and changes nothing.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "cmd/common/cause.h"
+#include "cmd/report/report.h"
+#include "cmd/common/text.h"
+#include "export/ends.h"
+
+/* On a terminal in lines of its width. */
+static void say_as(const struct report *r, enum paint_as as, const char *fmt, va_list ap)
+	__attribute__((format(printf, 3, 0)));
+
+static void say_as(const struct report *r, enum paint_as as, const char *fmt, va_list ap)
+{
+	struct buf text = { 0 }, line = { 0 };
+	size_t cols = r->view.width > 20 ? r->view.width - 4 : SIZE_MAX, at, n;
+
+	buf_vprintf(&text, fmt, ap);
+	for (at = 0; !at || at < text.len; at += n) {
+		n = text_line(buf_cstr(&text) + at, text.len - at, cols);
+		buf_addstr(&line, at ? "#   " : "# ");
+		paint_put(&line, r->view.color, as, buf_cstr(&text) + at, n);
+		report_end_line(&line);
+		if (!n)
+			break;
+	}
+	fwrite(buf_cstr(&line), 1, line.len, stdout);
+	buf_free(&text);
+	buf_free(&line);
+}
+
+static void say(const struct report *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(const struct report *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say_as(r, PAINT_PLAIN, fmt, ap);
+	va_end(ap);
+}
+
+static void warn(const struct report *r, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* What makes the numbers doubtful. */
+static void warn(const struct report *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say_as(r, PAINT_WARN, fmt, ap);
+	va_end(ap);
+}
+
+/* What a part's samples are. */
+static void add_clock(struct buf *line, const struct report *r, uint32_t part)
+{
+	const char *event = names_meta(r->names, part, PROF_META_SAMPLE_EVENT);
+	const char *hz = names_meta(r->names, part, PROF_META_SAMPLE_HZ);
+	const char *period = names_meta(r->names, part, PROF_META_SAMPLE_PERIOD_NS);
+	uint64_t samples = r->parts[part].samples, ns;
+
+	str_counted(line, samples, "sample");
+	if (event && *event) {
+		buf_addstr(line, " of ");
+		text_clean(line, event, strlen(event));
+	}
+	if (hz && !str_parse_u64(hz, UINT64_MAX, &ns))
+		buf_printf(line, " at %" PRIu64 " Hz", ns);
+	if (period && !str_parse_u64(period, UINT64_MAX, &ns) && ns)
+		buf_printf(line, ", one each %.3f ms of CPU time: %.3g s in all", (double)ns / 1e6,
+			   (double)ns * (double)samples / 1e9);
+	if (event && !strcmp(event, "cpu-clock"))
+		buf_addstr(line, " (no PMU here: a timer, not cycles)");
+}
+
+static void say_clock(const struct report *r, uint32_t part)
+{
+	struct buf line = { 0 };
+
+	add_clock(&line, r, part);
+	say(r, "%s", buf_cstr(&line));
+	buf_free(&line);
+}
+
+static void say_parts(const struct report *r)
+{
+	struct buf line = { 0 };
+
+	for (uint32_t i = 0; i < r->part_cnt; i++) {
+		const struct report_part *p = &r->parts[i];
+		uint32_t host = names_part(r->names, i)->host;
+
+		if (!p->samples)
+			continue;
+		buf_clear(&line);
+		buf_printf(&line, "part %u", i + 1);
+		if (host != NAMES_NONE) {
+			buf_addstr(&line, " (");
+			text_name(&line, r->names, host);
+			buf_addch(&line, ')');
+		}
+		buf_printf(&line, " over %.3f s: ", (double)r->parts[i].span_ns / 1e9);
+		add_clock(&line, r, i);
+		say(r, "%s", buf_cstr(&line));
+	}
+	buf_free(&line);
+}
+
+/* What shares are of, where parts differ, and who has none. */
+static void say_shares(const struct report *r)
+{
+	if (r->exact)
+		say(r, "shares are of these seconds");
+	else if (r->wall)
+		say(r, "shares are of the time of all threads together");
+	else if (r->weighed)
+		say(r, "shares are of CPU time: a sample counts as much as its part says");
+	else if (r->no_rate)
+		say(r,
+		    "shares are of samples: a part does not say for how much CPU time one stands");
+	for (uint32_t i = 0; i < r->part_cnt; i++) {
+		const bool switches = i < r->switch_cap && r->switches[i];
+
+		if (!r->parts[i].samples)
+			continue;
+		if (r->exact && !switches)
+			say(r,
+			    "part %u has no switches: its samples have neither seconds nor a share",
+			    i + 1);
+		else if (r->wall && r->parts[i].untimed)
+			say(r,
+			    "part %u does not say for how much time a sample stands: its samples have "
+			    "neither seconds nor a share",
+			    i + 1);
+	}
+}
+
+static bool has_switches(const void *ctx, uint32_t part)
+{
+	const struct report *r = ctx;
+
+	return part < r->switch_cap && r->switches[part];
+}
+
+static void say_loss(const struct report *r)
+{
+	const struct account *a = &r->counts.account;
+	const struct text_told_opts told = { has_switches, r, false };
+	struct buf line = { 0 };
+	uint64_t span = 0;
+
+	for (uint32_t i = 0; i < r->part_cnt; i++)
+		span += r->parts[i].span_ns;
+	text_lost(&line, a);
+	if (account_lacks(a))
+		warn(r, "lost: %s (see dial9-prof info)", buf_cstr(&line));
+	else
+		say(r, "lost: %s", buf_cstr(&line));
+	buf_clear(&line);
+	if (text_thinned(&line, a, r->names, span))
+		warn(r, "thinned: %s", buf_cstr(&line));
+	buf_clear(&line);
+	if (r->wall && text_told(&line, r->names, &told))
+		warn(r, "switches: %s", buf_cstr(&line));
+	for (int of = 0; (r->wall || r->exact) && of < TEXT_FILTER_CNT; of++) {
+		buf_clear(&line);
+		if (text_filtered(&line, r->names, of))
+			warn(r, "%s", buf_cstr(&line));
+	}
+	buf_clear(&line);
+	if (text_sideband(&line, a))
+		warn(r, "side-band: %s", buf_cstr(&line));
+	buf_free(&line);
+}
+
+static void say_wall(const struct report *r)
+{
+	const uint64_t *ns = r->state_ns;
+	struct buf line = { 0 };
+
+	if (!r->wall)
+		return;
+	say(r,
+	    "threads together: running %.3f s, waiting for a CPU %.3f s, blocked or asleep %.3f s",
+	    (double)ns[INTERVAL_RUNNING] / 1e9, (double)ns[INTERVAL_RUNNABLE] / 1e9,
+	    (double)ns[INTERVAL_BLOCKED] / 1e9);
+	say(r,
+	    "below, running is what samples stand for, the rest exact, by the stack of the switch");
+	if (text_unknown(&line, &r->counts.account, r->names, &r->untold))
+		warn(r, "%s", buf_cstr(&line));
+	buf_clear(&line);
+	if (text_unsure(&line, &r->untold))
+		say(r, "%s", buf_cstr(&line));
+	buf_free(&line);
+}
+
+/* When there is a good part of the samples that files with a build-id may name. */
+static void say_remedy(const struct report *r, const struct profile_rows *unnamed)
+{
+	struct buf line = { 0 };
+	uint64_t weight = 0;
+
+	for (size_t i = 0; i < unnamed->cnt; i++)
+		if (cause_may_be_mended(r->names, unnamed->v[i].module))
+			weight += unnamed->v[i].self_weight;
+	if (report_share(r, weight) >= 1) {
+		cause_put_remedy(&line, reader_input(r->reader));
+		say(r, "%.1f%% of samples have no name: %s", report_share(r, weight),
+		    buf_cstr(&line));
+	}
+	buf_free(&line);
+}
+
+/* Modules in which a good part of the samples has no name; others are not worth a line. */
+static void say_unnamed(const struct report *r)
+{
+	double share;
+	struct profile_rows rows = { 0 };
+	struct buf line = { 0 };
+
+	profile_unnamed(r->profile, &rows);
+	for (size_t i = 0; i < rows.cnt && i < 3; i++) {
+		share = report_share(r, rows.v[i].self_weight);
+		if (share < 1)
+			break;
+		buf_clear(&line);
+		text_module(&line, r->names, rows.v[i].module);
+		buf_addstr(&line, ": ");
+		cause_of_unnamed(&line, r->names, &r->counts, rows.v[i].module);
+		warn(r, "no names for %.1f%% of samples, in %s", share, buf_cstr(&line));
+	}
+	say_remedy(r, &rows);
+	buf_free(&line);
+	free(rows.v);
+}
+
+/* Of the modules in which stacks end early, those that cost a good part of them their root. */
+static void say_ends(const struct report *r)
+{
+	struct stack_ends_module *v;
+	struct buf line = { 0 };
+	size_t cnt;
+
+	if (!r->ends.stacks)
+		return;
+	ends_put_sum(&line, &r->ends);
+	if (r->ends.by_end[PROF_END_COMPLETE] < r->ends.stacks) {
+		buf_addstr(&line, "; the others: ");
+		ends_put_reasons(&line, &r->ends);
+	}
+	say(r, "user stacks: %s", buf_cstr(&line));
+	v = stack_ends_modules(&r->ends, &cnt);
+	for (size_t i = 0; i < cnt && i < 3 && ends_percent(&r->ends, v[i].stacks) >= 1; i++) {
+		buf_clear(&line);
+		text_module_base(&line, r->names, v[i].module);
+		say(r, "%s: %.1f%% of user stacks end here: %s", buf_cstr(&line),
+		    ends_percent(&r->ends, v[i].stacks), ends_text(v[i].end));
+	}
+	free(v);
+	buf_free(&line);
+}
+
+/* Seconds of tasks are those of the switches, and not those that samples stand for. */
+static void say_exact(const struct report *r)
+{
+	struct buf doubt = { 0 };
+	bool doubtful;
+
+	if (!r->exact && !r->inexact)
+		return;
+	doubtful = report_exact_doubt(r, &doubt);
+	if (r->inexact)
+		warn(r, "shares are of samples: the switches tell of %.3f s alone",
+		     (double)r->cpu_time.run_ns / 1e9);
+	else
+		say(r, "seconds are %sfrom the switches: %.3f s in all", doubtful ? "" : "exact, ",
+		    (double)r->cpu_time.run_ns / 1e9);
+	if (doubtful)
+		warn(r, "%s", buf_cstr(&doubt));
+	buf_free(&doubt);
+}
+
+static void say_what(const struct report *r)
+{
+	const struct parts *parts = &r->names->parts;
+	const char *what = profile_samples(r->profile) ? "CPU samples" : "CPU time";
+	const uint64_t span = r->part_cnt ? r->parts[0].span_ns : 0;
+	struct buf input = { 0 };
+
+	text_clean(&input, reader_input(r->reader), strlen(reader_input(r->reader)));
+	if (parts->cnt > 1) {
+		buf_printf(&input, ": CPU samples of %zu recordings, on ", parts->cnt);
+		str_counted(&input, parts_clocks(parts), "clock");
+		say(r, "%s", buf_cstr(&input));
+	} else if (span) {
+		say(r, "%s: %s over %.3f s", buf_cstr(&input), what, (double)span / 1e9);
+	} else {
+		say(r, "%s: %s", buf_cstr(&input), what);
+	}
+	buf_free(&input);
+}
+
+void report_print_head(const struct report *r)
+{
+	say_what(r);
+	if (r->names->parts.cnt > 1)
+		say_parts(r);
+	else if (profile_samples(r->profile))
+		say_clock(r, 0);
+	say_exact(r);
+	say_wall(r);
+	if (r->names->parts.cnt > 1)
+		say_shares(r);
+	say_loss(r);
+	if (!r->wall)
+		say_unnamed(r);
+	say_ends(r);
+	puts("#");
+}

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `convert`: traces of other formats to dial9, dial9 to them, and one to another by way of dial9.
+ *
+ * Owns which files, which direction and where the bytes go. All that a format does it does behind
+ * struct foreign_format. The output is opened when the first byte is ready, so a file that turns out
+ * to be nothing of the kind leaves no output behind. What was lost or changed on the way is told once,
+ * at the end, by kind and count.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/opts.h"
+#include "cmd/common/cmd.h"
+#include "cmd/common/input.h"
+#include "formats/foreign.h"
+#include "base/sink.h"
+#include "trace/source/source.h"
+
+/* How often a stop was asked for: the one thing a signal handler may touch. */
+static volatile sig_atomic_t stop_asked;
+
+static const char *const to_names[] = { "dial9", "tonbandgeraet", "heph", "apitrace", NULL };
+static const char *const spec_names[] = { "0.3", "0.4", NULL };
+
+struct convert_opts {
+	int from, to, spec;
+	const char *output;
+	uint64_t tick_ns;
+	bool follow, quiet;
+};
+
+#define O(m) offsetof(struct convert_opts, m)
+
+static const struct opt convert_opts[] = {
+	{ .name = "from",
+	  .kind = OPT_CHOICE,
+	  .off = O(from),
+	  .choices = input_from_names,
+	  .help = "what the inputs are (auto: told by their bytes)",
+	  .group = "Formats" },
+	{ .name = "to",
+	  .kind = OPT_CHOICE,
+	  .off = O(to),
+	  .choices = to_names,
+	  .help = "what to write (dial9)" },
+	{ .name = "spec",
+	  .kind = OPT_CHOICE,
+	  .off = O(spec),
+	  .choices = spec_names,
+	  .help = "level of the dial9 written: 0.3 every reader knows, 0.4 has lists and maps" },
+	{ .name = "tick",
+	  .kind = OPT_U64,
+	  .off = O(tick_ns),
+	  .arg = "NS",
+	  .help = "formats without time: synthetic timestamps, so many ns apart" },
+	{ .name = "output",
+	  .key = 'o',
+	  .kind = OPT_STR,
+	  .off = O(output),
+	  .arg = "FILE",
+	  .help = "where to write; - is standard output",
+	  .group = "Files" },
+	{ .name = "follow",
+	  .kind = OPT_FLAG,
+	  .off = O(follow),
+	  .help = "convert while the input still grows, in one pass; ends with Ctrl-C" },
+	{ .name = "quiet", .key = 'q', .kind = OPT_FLAG, .off = O(quiet), .help = "no summary" },
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+};
+
+static const struct opt_spec convert_spec = {
+	.name = "convert",
+	.usage = "dial9-prof convert [OPTIONS] IN[@CORE]... -o OUT",
+	.brief = "Convert traces between dial9 and Tonbandgeraet, Heph and apitrace.",
+	.opts = convert_opts,
+	.cnt = sizeof(convert_opts) / sizeof(convert_opts[0]),
+	.examples = "  dial9-prof convert firmware.hex -o firmware.bin\n"
+		    "  dial9-prof convert core0.bin@0 core1.bin@1 -o both.bin\n"
+		    "  dial9-prof convert --from tonbandgeraet --follow /dev/ttyACM0 -o live.bin\n"
+		    "  dial9-prof convert --to tonbandgeraet dial9.bin -o markers.bin\n",
+};
+
+struct output {
+	const char *path;
+	struct sink *sink;
+	bool failed; /* the sink has said why */
+};
+
+struct convert {
+	const struct convert_opts *opts;
+	struct foreign_opts foreign;
+	struct input **ins;
+	struct foreign_input *files;
+	size_t cnt;
+	const struct foreign_format *from, *to; /* NULL: dial9 */
+	bool damaged; /* parts of the foreign input could not be read */
+	struct output out;
+	struct dial9_enc *enc;
+	struct foreign_notes notes;
+};
+
+/* ---- output ------------------------------------------------------------------------------------ */
+
+static int output_write(void *ctx, const void *data, size_t sz)
+{
+	struct output *out = ctx;
+	int err = 0;
+
+	if (!out->sink)
+		err = sink_open(out->path, (uid_t)-1, (gid_t)-1, &out->sink);
+	if (!err)
+		err = sink_write(out->sink, data, sz);
+	out->failed |= err != 0;
+	return err;
+}
+
+static int file_write(void *ctx, const void *data, size_t sz)
+{
+	return fwrite(data, 1, sz, ctx) == sz ? 0 : -EIO;
+}
+
+static void flush_idle(void *ctx)
+{
+	struct convert *cv = ctx;
+
+	if (cv->enc)
+		dial9_enc_flush(cv->enc);
+}
+
+/* ---- the ways ---------------------------------------------------------------------------------- */
+
+static int to_dial9(struct convert *cv, dial9_write_fn write, void *ctx)
+{
+	struct dial9_enc_opts opts = { .sz = sizeof(opts),
+				       .write = write,
+				       .ctx = ctx,
+				       .level = cv->foreign.level,
+				       .first_type_id = 256 };
+	int err = dial9_enc_new(&opts, &cv->enc);
+
+	if (err)
+		return err;
+	err = cv->from->import(cv->files, cv->cnt, &cv->foreign, cv->enc, &cv->notes);
+	/* What was read before a failure is worth having; a file that was never one leaves none. */
+	if (!err || cv->out.sink)
+		err = dial9_enc_flush(cv->enc) ?: err;
+	dial9_enc_free(cv->enc);
+	cv->enc = NULL;
+	cv->damaged = foreign_notes_count(&cv->notes, FOREIGN_NOTE_DAMAGED, NULL);
+	return err;
+}
+
+static int from_dial9(struct convert *cv, const struct foreign_input *in)
+{
+	if (!cv->to->export) {
+		log_error("convert: %s cannot be written", cv->to->name);
+		return -EINVAL;
+	}
+	return cv->to->export(in, &cv->foreign, output_write, &cv->out, &cv->notes);
+}
+
+/* From one foreign format to another, with the dial9 between in a temporary file. */
+static int by_way_of_dial9(struct convert *cv)
+{
+	FILE *temp = tmpfile();
+	struct input *middle = NULL;
+	char path[32];
+	int err;
+
+	if (!temp)
+		return -errno;
+	err = to_dial9(cv, file_write, temp);
+	if (!err && fflush(temp))
+		err = -errno;
+	rewind(temp);
+	snprintf(path, sizeof(path), "/dev/fd/%d", fileno(temp));
+	if (!err)
+		err = input_open(path, NULL, &middle);
+	if (!err)
+		err = from_dial9(cv, input_foreign(middle));
+	input_close(middle);
+	fclose(temp);
+	return err;
+}
+
+static int run(struct convert *cv)
+{
+	if (!cv->to)
+		return to_dial9(cv, output_write, &cv->out);
+	if (!cv->from)
+		return from_dial9(cv, &cv->files[0]);
+	return by_way_of_dial9(cv);
+}
+
+/* ---- which formats ----------------------------------------------------------------------------- */
+
+static const char *name_of(const struct foreign_format *format)
+{
+	return format ? format->name : "dial9";
+}
+
+/* Even of what it was said to be: looking unpacks gzip. */
+static int look_at(struct convert *cv, size_t i, const struct foreign_format **format)
+{
+	*format = input_detect(cv->ins[i]);
+	if (!input_is_empty(cv->ins[i]))
+		return 0;
+	source_tell_empty(cv->files[i].name);
+	return -EBADMSG;
+}
+
+static int detect_one(struct convert *cv, size_t i)
+{
+	const struct foreign_format *format;
+	int err = look_at(cv, i, &format);
+
+	if (err)
+		return err;
+	if (!format && !input_is_dial9(cv->ins[i])) {
+		log_error("convert: %s: none of the known formats (" INPUT_FORMATS
+			  "); say which with --from",
+			  cv->files[i].name);
+		return -EBADMSG;
+	}
+	if (i && format != cv->from) {
+		log_error("convert: %s is %s and %s is %s: one format at a time", cv->files[0].name,
+			  name_of(cv->from), cv->files[i].name, name_of(format));
+		return -EINVAL;
+	}
+	cv->from = format;
+	return 0;
+}
+
+static int choose_from(struct convert *cv)
+{
+	const struct foreign_format *format;
+	int err = 0;
+
+	for (size_t i = 0; i < cv->cnt && !err; i++)
+		err = cv->opts->from ? look_at(cv, i, &format) : detect_one(cv, i);
+	if (cv->opts->from)
+		cv->from = foreign_find(input_from_names[cv->opts->from]);
+	/* Looking may have changed how they are read. */
+	for (size_t i = 0; i < cv->cnt; i++)
+		cv->files[i].read = input_foreign(cv->ins[i])->read;
+	return err;
+}
+
+static bool is_format(const struct foreign_format *format, const char *name)
+{
+	return format && !strcmp(format->name, name);
+}
+
+/* What was asked for in vain is not passed over in silence. */
+static int check_options(const struct convert *cv)
+{
+	size_t without = 0;
+
+	if (cv->opts->tick_ns && !is_format(cv->from, "apitrace")) {
+		log_error("convert: --tick is for apitrace, which has no time; %s has its own",
+			  name_of(cv->from));
+		return -EINVAL;
+	}
+	if (cv->opts->spec && cv->to)
+		log_warn("convert: --spec is the level of a dial9 output, and means nothing for %s",
+			 name_of(cv->to));
+	for (size_t i = 0; i < cv->cnt; i++)
+		without += !cv->files[i].has_core;
+	if (is_format(cv->from, "tonbandgeraet") && without > 1)
+		log_warn("convert: %zu files without a core number are all read as core 0: say "
+			 "which they are with FILE@CORE",
+			 without);
+	return 0;
+}
+
+static int choose_formats(struct convert *cv)
+{
+	int err = choose_from(cv);
+
+	if (err)
+		return err;
+	cv->to = foreign_find(to_names[cv->opts->to]);
+	if (cv->from == cv->to) {
+		log_error("convert: %s is %s already (say what to make of it with --to)",
+			  cv->files[0].name, name_of(cv->from));
+		return -EINVAL;
+	}
+	if (!cv->from && cv->cnt > 1) {
+		log_error("convert: one dial9 trace at a time");
+		return -EINVAL;
+	}
+	return check_options(cv);
+}
+
+/* ---- the run ----------------------------------------------------------------------------------- */
+
+static int open_inputs(struct convert *cv, char **words, size_t cnt)
+{
+	struct input_follow follow = { .stop = &stop_asked, .idle = flush_idle, .ctx = cv };
+	int err = 0;
+
+	cv->ins = xcalloc(cnt, sizeof(*cv->ins));
+	cv->files = xcalloc(cnt, sizeof(*cv->files));
+	for (; cv->cnt < cnt && !err; cv->cnt += !err) {
+		uint32_t core = 0;
+		bool has_core = input_split_core(words[cv->cnt], &core);
+
+		err = input_open(words[cv->cnt], cv->opts->follow ? &follow : NULL,
+				 &cv->ins[cv->cnt]);
+		if (err)
+			break;
+		cv->files[cv->cnt] = *input_foreign(cv->ins[cv->cnt]);
+		cv->files[cv->cnt].has_core = has_core;
+		cv->files[cv->cnt].core = core;
+	}
+	return err;
+}
+
+static void print_notes(const struct convert *cv)
+{
+	struct buf out = { 0 };
+
+	if (cv->opts->quiet)
+		return;
+	foreign_notes_print(&cv->notes, &out);
+	fputs(buf_cstr(&out), stderr);
+	buf_free(&out);
+}
+
+static int exit_code(struct convert *cv, int err)
+{
+	int close_err = sink_close(cv->out.sink);
+
+	if (cv->out.failed)
+		return err == -EPIPE ? CMD_OK : CMD_OUTPUT;
+	if (close_err)
+		return CMD_OUTPUT;
+	if (!err)
+		return cv->damaged ? CMD_INPUT : CMD_OK;
+	if (err == -EINVAL)
+		return CMD_USAGE;
+	if (err != -EBADMSG)
+		log_error("convert: %s: %s", cv->files[0].name, strerror(-err));
+	return CMD_INPUT;
+}
+
+static int convert_files(const struct convert_opts *opts, char **words, size_t cnt)
+{
+	struct convert cv = { .opts = opts, .out = { .path = opts->output } };
+	int err, code = CMD_INPUT;
+
+	cv.foreign = (struct foreign_opts){ .level = opts->spec ? DIAL9_LEVEL_4 : DIAL9_LEVEL_3,
+					    .follow = opts->follow,
+					    .tick_ns = opts->tick_ns };
+	if (!open_inputs(&cv, words, cnt)) {
+		err = choose_formats(&cv);
+		if (!err)
+			err = run(&cv);
+		code = exit_code(&cv, err);
+		print_notes(&cv);
+	}
+	for (size_t i = 0; i < cv.cnt; i++)
+		input_close(cv.ins[i]);
+	free(cv.ins);
+	free(cv.files);
+	foreign_notes_fini(&cv.notes);
+	return code;
+}
+
+static void on_signal(int sig)
+{
+	stop_asked++;
+}
+
+static void catch_stop(void)
+{
+	struct sigaction act = { .sa_handler = on_signal };
+
+	sigaction(SIGINT, &act, NULL);
+	sigaction(SIGTERM, &act, NULL);
+}
+
+static const char *complaint(const struct convert_opts *opts, int word_cnt)
+{
+	if (!word_cnt)
+		return "what file? (dial9-prof convert IN -o OUT)";
+	if (!opts->output)
+		return "where to? (-o FILE, or -o - for standard output)";
+	if (sink_is_stdout(opts->output) && isatty(STDOUT_FILENO))
+		return "standard output is a terminal: -o - wants a pipe or a file";
+	if (opts->follow && word_cnt > 1)
+		return "only one input can be followed";
+	return NULL;
+}
+
+static bool is_any_input(const char *output, char *const *inputs, int cnt)
+{
+	bool any = false;
+
+	for (int i = 0; i < cnt && !any; i++)
+		any = sink_is_input("convert", output, inputs[i]);
+	return any;
+}
+
+int cmd_convert(int argc, char **argv)
+{
+	struct convert_opts opts = { 0 };
+	int first, ret, code = CMD_USAGE;
+	const char *why;
+
+	ret = opts_parse(&convert_spec, argc, argv, &opts, &first);
+	if (ret == 1) {
+		code = CMD_OK;
+	} else if (!ret) {
+		why = complaint(&opts, argc - first);
+		if (why) {
+			log_error("convert: %s", why);
+		} else if (!is_any_input(opts.output, argv + first, argc - first)) {
+			if (opts.follow)
+				catch_stop();
+			code = convert_files(&opts, argv + first, (size_t)(argc - first));
+		}
+	}
+	opts_fini(&convert_spec, &opts);
+	return code;
+}

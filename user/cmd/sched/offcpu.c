@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `dial9-prof offcpu`: where threads were blocked, for how long, and who woke them. Owns the options
+ * and the text; intervals come from the engine, sums from user/profile/sums/waits.c.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "cmd/common/callchain.h"
+#include "cmd/common/cause.h"
+#include "cmd/common/cmd.h"
+#include "cmd/sched/summed_print.h"
+#include "cmd/common/text.h"
+#include "cmd/common/timeline.h"
+#include "cmd/common/view.h"
+#include "export/folded/folded_lines.h"
+#include "profile/sums/waits.h"
+
+struct offcpu_opts {
+	struct select_opts sel;
+	struct view_opts view;
+	const char *by, *states;
+	uint64_t min_ns, max_ns, limit;
+	bool hist, folded, kernel, user, json, include_self;
+};
+
+struct offcpu {
+	const struct offcpu_opts *opts;
+	struct timeline timeline;
+	struct view view;
+	struct waits waits;
+	enum callchain_part part;
+	struct intervals_untold untold; /* of threads that are wanted */
+	uint64_t all; /* waits before --min, --max and --state */
+	struct summed sums; /* of a trace that has these in place of events */
+};
+
+/* Rows of a table, unless --limit says otherwise. */
+#define LIMIT_TEXT 20
+
+#define O(m) offsetof(struct offcpu_opts, m)
+
+static const struct opt offcpu_opts[] = {
+	SELECT_OPT_INPUT(struct offcpu_opts, sel),
+	SELECT_OPTS(struct offcpu_opts, sel),
+	{ .name = "min",
+	  .key = 'm',
+	  .kind = OPT_DURATION,
+	  .off = O(min_ns),
+	  .help = "only waits of at least that long, such as 1ms" },
+	{ .name = "max",
+	  .key = 'M',
+	  .kind = OPT_DURATION,
+	  .off = O(max_ns),
+	  .help = "only waits of at most that long" },
+	{ .name = "state",
+	  .kind = OPT_STR,
+	  .off = O(states),
+	  .arg = "LETTERS",
+	  .help = "only waits in these states, as in S,D (S sleep, D disk and locks, T stopped, ...)" },
+	{ .name = "by",
+	  .key = 's',
+	  .kind = OPT_STR,
+	  .off = O(by),
+	  .arg = "KEYS",
+	  .help = "what rows are told apart by, any of stack,comm,pid,tid,state,waker,wstack "
+		  "(default stack,comm,state,waker)",
+	  .group = "Output" },
+	{ .name = "hist",
+	  .kind = OPT_FLAG,
+	  .off = O(hist),
+	  .help = "below each row how long its waits were, by powers of two" },
+	{ .name = "folded",
+	  .key = 'f',
+	  .kind = OPT_FLAG,
+	  .off = O(folded),
+	  .help = "one stack a line with its microseconds, for flame graphs" },
+	{ .name = "kernel-stacks",
+	  .key = 'K',
+	  .kind = OPT_FLAG,
+	  .off = O(kernel),
+	  .help = "of stacks only the kernel's part" },
+	{ .name = "user-stacks",
+	  .key = 'U',
+	  .kind = OPT_FLAG,
+	  .off = O(user),
+	  .help = "of stacks only the program's part" },
+	{ .name = "limit",
+	  .kind = OPT_U64,
+	  .off = O(limit),
+	  .arg = "N",
+	  .help = "at most N rows (default 20, with --json all; 0: all)" },
+	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
+	TIMELINE_SELF_OPT(struct offcpu_opts, include_self),
+	VIEW_OPTS(struct offcpu_opts, view),
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+};
+
+static const struct opt_spec offcpu_spec = {
+	.name = "offcpu",
+	.usage = "dial9-prof offcpu [OPTIONS] [FILE]",
+	.brief = "Show where threads were blocked or asleep, for how long, and what woke them.",
+	.opts = offcpu_opts,
+	.cnt = sizeof(offcpu_opts) / sizeof(offcpu_opts[0]),
+	.examples = "  dial9-prof offcpu\n"
+		    "  dial9-prof offcpu --comm worker --min 1ms\n"
+		    "  dial9-prof offcpu --by comm,waker\n"
+		    "  dial9-prof offcpu --folded | flamegraph.pl > off.svg\n",
+};
+
+/* NULL: not for this command. */
+static const char *const key_names[WAITS_KEY_CNT] = {
+	[WAITS_STACK] = "stack",
+	[WAITS_COMM] = "comm",
+	[WAITS_PID] = "pid",
+	[WAITS_TID] = "tid",
+	[WAITS_STATE] = "state",
+	[WAITS_WAKER] = "waker",
+	[WAITS_WAKER_STACK] = "wstack",
+};
+
+static int parse_keys(const char *s, unsigned int *out)
+{
+	size_t n;
+	int k;
+
+	for (*out = 0;; s += n + 1) {
+		n = strcspn(s, ",");
+		k = opts_word(s, n, key_names, WAITS_KEY_CNT);
+		if (k < 0) {
+			log_error(
+				"offcpu: unknown key '%.*s' in --by (known: stack, comm, pid, tid, "
+				"state, waker, wstack)",
+				(int)n, s);
+			return -EINVAL;
+		}
+		*out |= 1u << k;
+		if (!s[n])
+			return 0;
+	}
+}
+
+static int check_states(const char *s)
+{
+	if (!s || !s[strspn(s, "RSDTtXZPI,")])
+		return 0;
+	log_error("offcpu: --state %s: want letters of S, D, T, t, X, Z, P, I, R, as in S,D", s);
+	return -EINVAL;
+}
+
+static int parse_opts(struct offcpu *o)
+{
+	const struct offcpu_opts *opts = o->opts;
+	struct waits_opts *w = &o->waits.opts;
+
+	if (opts->kernel && opts->user) {
+		log_error("offcpu: -K and -U leave nothing of a stack: give one of them");
+		return -EINVAL;
+	}
+	if (opts->max_ns && opts->min_ns > opts->max_ns) {
+		log_error("offcpu: --min is more than --max: no wait is both");
+		return -EINVAL;
+	}
+	if (parse_keys(opts->by ? opts->by : "stack,comm,state,waker", &w->keys) ||
+	    check_states(opts->states))
+		return -EINVAL;
+	if (opts->folded && !opts->by)
+		w->keys = 1u << WAITS_STACK | 1u << WAITS_COMM;
+	w->buckets = opts->hist || opts->json;
+	o->part = opts->kernel ? CALLCHAIN_KERNEL : opts->user ? CALLCHAIN_USER : CALLCHAIN_BOTH;
+	return 0;
+}
+
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+static void take(void *ctx, const struct interval *i)
+{
+	struct offcpu *o = ctx;
+	const struct offcpu_opts *opts = o->opts;
+	const uint64_t whole = i->ended - i->began;
+
+	if (i->flags & INTERVAL_NEIGHBOUR || !i->tid ||
+	    (i->state != INTERVAL_BLOCKED && i->state != INTERVAL_UNKNOWN) ||
+	    !timeline_wants(&o->timeline, i, i->cpu))
+		return;
+	if (i->state == INTERVAL_UNKNOWN) {
+		intervals_untold_add(&o->untold, i);
+		return;
+	}
+	o->all++;
+	if (whole < opts->min_ns || (opts->max_ns && whole > opts->max_ns) ||
+	    (opts->states && !strchr(opts->states, interval_letter(i->prev_state))))
+		return;
+	waits_add(&o->waits, i);
+}
+
+static void take_event(void *ctx, const struct trace *t, const struct trace_event *ev)
+{
+	struct offcpu *o = ctx;
+
+	if (ev->kind == TRACE_SUMMARY)
+		summed_print_take(&o->sums, &o->timeline, t, ev);
+}
+
+static void drop(void *ctx)
+{
+	struct offcpu *o = ctx;
+
+	waits_fini(&o->waits);
+	summed_fini(&o->sums);
+	o->untold = (struct intervals_untold){ 0 };
+	o->all = 0;
+}
+
+/* ---- text -------------------------------------------------------------------------------------- */
+
+static bool has(const struct offcpu *o, enum waits_key key)
+{
+	return o->waits.opts.keys & 1u << key;
+}
+
+static void put_waker(struct buf *out, const struct offcpu *o, const struct waits_row *r)
+{
+	const struct interval_waker by = waits_waker(r);
+
+	timeline_put_waker(out, &o->timeline, r->woken ? &by : NULL);
+}
+
+static void put_id(struct buf *out, uint32_t id)
+{
+	if (id == TRACE_NONE)
+		buf_addstr(out, "?");
+	else
+		buf_addu(out, id);
+}
+
+/* "worker 12/13 S <- timer": what the row is, apart from its stacks. */
+static void put_group(struct buf *out, const struct offcpu *o, const struct waits_row *r)
+{
+	if (has(o, WAITS_COMM)) {
+		buf_addstr(out, "  ");
+		text_name(out, o->timeline.names, r->comm);
+	}
+	if (has(o, WAITS_PID)) {
+		buf_addstr(out, "  pid ");
+		put_id(out, r->pid);
+	}
+	if (has(o, WAITS_TID)) {
+		buf_addstr(out, "  tid ");
+		put_id(out, r->tid);
+	}
+	if (has(o, WAITS_STATE))
+		buf_printf(out, "  %c", r->state);
+	if (has(o, WAITS_WAKER)) {
+		buf_addstr(out, "  woken by ");
+		put_waker(out, o, r);
+	}
+}
+
+static void put_stack(struct buf *out, const struct offcpu *o, uint32_t stack, size_t indent)
+{
+	uint32_t cnt;
+	const uint64_t *frames = intervals_stack(o->timeline.intervals, stack, &cnt);
+
+	if (cnt) {
+		callchain_lines(out, o->timeline.names, frames, cnt, o->part, indent,
+				o->view.width);
+		return;
+	}
+	buf_fill(out, ' ', indent);
+	buf_addstr(out, "[no stack]\n");
+}
+
+static void put_row(struct buf *out, const struct offcpu *o, const struct waits_row *r)
+{
+	timeline_put_waits(out, r, o->waits.ns, o->view.color);
+	put_group(out, o, r);
+	buf_addch(out, '\n');
+	if (o->opts->hist)
+		text_powers(out, r->buckets, 22, 8);
+	if (has(o, WAITS_STACK))
+		put_stack(out, o, r->stack, 12);
+	if (has(o, WAITS_WAKER_STACK) && r->woken) {
+		buf_fill(out, ' ', 12);
+		buf_addstr(out, "-- woken from\n");
+		put_stack(out, o, r->waker_stack, 12);
+	}
+	if (has(o, WAITS_STACK) || has(o, WAITS_WAKER_STACK) || o->opts->hist)
+		buf_addch(out, '\n');
+}
+
+static void put_head(struct buf *out, const struct offcpu *o)
+{
+	struct buf line = { 0 };
+
+	timeline_put_head(out, &o->timeline, "blocked time", o->view.color);
+	buf_addstr(&line, "# ");
+	str_counted(&line, o->waits.waits, "wait");
+	buf_addstr(&line, ", ");
+	text_duration(&line, o->waits.ns, 0);
+	buf_addstr(&line, " together");
+	if (o->waits.cut) {
+		buf_addstr(&line, "; *: the trace has only a part of some, ");
+		buf_addu(&line, o->waits.cut);
+		buf_addstr(&line, " in all");
+	}
+	buf_addch(&line, '\n');
+	buf_add(out, line.data, line.len);
+	timeline_put_unknown(out, &o->timeline, &o->untold, o->view.color);
+	buf_free(&line);
+}
+
+static void say_nothing_there(const struct offcpu *o)
+{
+	const char *why = "no thread was blocked while it was recorded";
+	struct buf out = { 0 };
+
+	/* that is for print_all() */
+	if (o->all)
+		return;
+	if (!o->timeline.switches)
+		why = timeline_no_switches(&o->timeline);
+	else if (o->untold.ns || o->untold.unsure_ns)
+		why = "of what there may be it does not tell from beginning to end";
+	else if (timeline_is_chosen(&o->timeline))
+		return;
+	printf("No blocked time in %s: %s.\n", reader_input(o->timeline.reader), why);
+	timeline_put_unknown(&out, &o->timeline, &o->untold, o->view.color);
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&out);
+}
+
+/* Whether a call of the stack has no name that a file with a build-id may give it. */
+static bool lacks_names(const struct offcpu *o, uint32_t stack)
+{
+	const struct names *n = o->timeline.names;
+	uint32_t cnt;
+	const uint64_t *frames = intervals_stack(o->timeline.intervals, stack, &cnt);
+
+	for (uint32_t i = 0; i < cnt; i++)
+		if (!names_is_named(n, frames[i]) &&
+		    cause_may_be_mended(n, names_frame_module(frames[i])))
+			return true;
+	return false;
+}
+
+/* When names may be found for a good part of what is shown. */
+static void put_remedy(struct buf *out, const struct offcpu *o)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; has(o, WAITS_STACK) && i < o->waits.cnt; i++)
+		if (lacks_names(o, o->waits.rows[i].stack))
+			ns += o->waits.rows[i].ns;
+	if (!ns || ns < o->waits.ns / 100)
+		return;
+	buf_printf(out, "# calls without a name in %.1f%% of blocked time: ",
+		   100.0 * (double)ns / (double)o->waits.ns);
+	cause_put_remedy(out, reader_input(o->timeline.reader));
+	buf_addch(out, '\n');
+}
+
+static void print_text(const struct offcpu *o)
+{
+	const size_t n = text_rows(o->opts->limit, LIMIT_TEXT, o->waits.cnt);
+	struct buf out = { 0 };
+
+	if (!o->waits.cnt) {
+		say_nothing_there(o);
+		return;
+	}
+	put_head(&out, o);
+	buf_addstr(&out, "#\n#      Time    Share    Waits        Avg        Max\n");
+	for (size_t i = 0; i < n; i++) {
+		put_row(&out, o, &o->waits.rows[i]);
+		fwrite(buf_cstr(&out), 1, out.len, stdout);
+		buf_clear(&out);
+	}
+	text_more_rows(&out, o->waits.cnt - n, " with less time");
+	put_remedy(&out, o);
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&out);
+}
+
+static void print_folded(const struct offcpu *o)
+{
+	struct folded_lines lines = { 0 };
+	struct buf out = { 0 };
+	uint32_t cnt;
+
+	for (size_t i = 0; i < o->waits.cnt; i++) {
+		const struct waits_row *r = &o->waits.rows[i];
+		const uint64_t *frames = intervals_stack(o->timeline.intervals, r->stack, &cnt);
+		size_t from = 0;
+
+		buf_clear(&out);
+		if (has(o, WAITS_COMM)) {
+			text_name(&out, o->timeline.names, r->comm);
+			text_fold(&out, from);
+			buf_addch(&out, ';');
+		}
+		from = out.len;
+		callchain_folded(&out, o->timeline.names, frames, cnt, o->part);
+		if (out.len == from)
+			buf_addstr(&out, "[no stack]");
+		folded_lines_add(&lines, &out, r->ns);
+	}
+	buf_clear(&out);
+	folded_lines_print(&lines, 1000, &out, NULL, NULL);
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	folded_lines_fini(&lines);
+	buf_free(&out);
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------- */
+
+static void json_waker(struct buf *out, const struct offcpu *o, const struct waits_row *r)
+{
+	const struct interval_waker by = waits_waker(r);
+
+	buf_addstr(out, ",\"waker\":");
+	timeline_json_waker(out, &o->timeline, r->woken ? &by : NULL);
+}
+
+static void json_row(struct buf *out, const struct offcpu *o, const struct waits_row *r)
+{
+	bool first = true;
+
+	buf_printf(out, "{\"ns\":%" PRIu64 ",\"waits\":%" PRIu64 ",\"cut\":%" PRIu64, r->ns, r->cnt,
+		   r->cut);
+	buf_printf(out, ",\"max_ns\":%" PRIu64 ",\"max_start_ns\":%" PRIu64, r->max_ns,
+		   r->max_start);
+	if (has(o, WAITS_COMM)) {
+		buf_addstr(out, ",\"comm\":");
+		text_json_name(out, o->timeline.names, r->comm);
+	}
+	if (has(o, WAITS_PID))
+		text_json_id(out, ",\"pid\":", r->pid);
+	if (has(o, WAITS_TID))
+		text_json_id(out, ",\"tid\":", r->tid);
+	if (has(o, WAITS_STATE))
+		buf_printf(out, ",\"state\":\"%c\"", r->state);
+	if (has(o, WAITS_WAKER))
+		json_waker(out, o, r);
+	if (has(o, WAITS_STACK))
+		timeline_json_stack(out, &o->timeline, "stack", r->stack, o->part);
+	if (has(o, WAITS_WAKER_STACK))
+		timeline_json_stack(out, &o->timeline, "waker_stack", r->waker_stack, o->part);
+	buf_addstr(out, ",\"log2_ns\":{");
+	for (unsigned int k = 0; k < WAITS_BUCKETS; k++) {
+		if (!r->buckets[k])
+			continue;
+		buf_printf(out, "%s\"%u\":%" PRIu64, first ? "" : ",", k, r->buckets[k]);
+		first = false;
+	}
+	buf_addstr(out, "}}");
+}
+
+static void print_json(const struct offcpu *o)
+{
+	const size_t n = text_rows(o->opts->limit, 0, o->waits.cnt);
+	struct buf out = { 0 };
+
+	timeline_json_head(&out, &o->timeline);
+	buf_printf(&out, ",\"waits\":%" PRIu64 ",\"cut\":%" PRIu64 ",\"ns\":%" PRIu64,
+		   o->waits.waits, o->waits.cut, o->waits.ns);
+	timeline_json_unknown(&out, &o->untold);
+	text_json_rows(&out, o->waits.cnt - n);
+	for (size_t i = 0; i < n; i++) {
+		buf_addstr(&out, i ? ",\n" : "\n");
+		json_row(&out, o, &o->waits.rows[i]);
+		fwrite(buf_cstr(&out), 1, out.len, stdout);
+		buf_clear(&out);
+	}
+	buf_addstr(&out, "]}\n");
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&out);
+}
+
+/* ---- the run ----------------------------------------------------------------------------------- */
+
+/* A sum is of a process, and knows neither stacks nor states, and not how long a single wait was. */
+static bool asks_more(const struct offcpu *o)
+{
+	const struct offcpu_opts *opts = o->opts;
+	const unsigned int keys = o->waits.opts.keys;
+
+	return opts->min_ns || opts->max_ns || opts->states || opts->folded ||
+	       (opts->by && (keys | 1u << WAITS_COMM) != (1u << WAITS_PID | 1u << WAITS_COMM));
+}
+
+static int print_sums(struct offcpu *o)
+{
+	const struct offcpu_opts *opts = o->opts;
+	const struct summed_print p = {
+		.timeline = &o->timeline,
+		.sums = &o->sums,
+		.limit = opts->limit,
+		.hist = opts->hist,
+		.color = o->view.color,
+	};
+
+	view_begin(&o->view, &opts->view, opts->json);
+	summed_print_blocked(&o->sums);
+	if (opts->json)
+		summed_print_blocked_json(&p);
+	else
+		summed_print_blocked_text(&p);
+	return timeline_end(&o->timeline, &o->view);
+}
+
+static int print_all(struct offcpu *o)
+{
+	int code;
+
+	if (summed_print_lacks("offcpu", &o->timeline, asks_more(o),
+			       ", --min, --max, --state, --folded, and --by of other than pid"))
+		return CMD_USAGE;
+	if (o->sums.cnt && !o->waits.cnt)
+		return print_sums(o);
+	waits_finish(&o->waits, o->timeline.names);
+	view_begin(&o->view, &o->opts->view, o->opts->json || o->opts->folded);
+	if (o->opts->json)
+		print_json(o);
+	else if (o->opts->folded)
+		print_folded(o);
+	else
+		print_text(o);
+	code = timeline_end(&o->timeline, &o->view);
+	if (code == CMD_OK && o->all && !o->waits.cnt) {
+		log_error("no blocked time in %s: no wait is as --min, --max and --state want it",
+			  reader_input(o->timeline.reader));
+		code = CMD_USAGE;
+	}
+	return o->all ? code : timeline_tell_nothing(&o->timeline, "blocked time", code);
+}
+
+static int offcpu_file(const void *arg, const char *path)
+{
+	const struct offcpu_opts *opts = arg;
+	struct offcpu o = { .opts = opts };
+	const struct timeline_opts t = {
+		.sel = &opts->sel,
+		.fn = take,
+		.event = take_event,
+		.reset = drop,
+		.ctx = &o,
+		/* a flame graph has no place to say so */
+		.hide_recorder = !opts->include_self && !opts->folded,
+	};
+	int code;
+
+	if (parse_opts(&o))
+		return CMD_USAGE;
+	code = timeline_run(&o.timeline, &t, path);
+	if (code == CMD_OK)
+		code = print_all(&o);
+	waits_fini(&o.waits);
+	summed_fini(&o.sums);
+	timeline_fini(&o.timeline);
+	return code;
+}
+
+int cmd_offcpu(int argc, char **argv)
+{
+	struct offcpu_opts opts = { .limit = TEXT_LIMIT_UNSAID };
+
+	return select_run(&offcpu_spec, argc, argv, &opts, &opts.sel, offcpu_file);
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* `dial9-prof sched WORD`: which of the scheduler's tables is meant. */
+#include "cmd/sched/sched.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/opts.h"
+#include "cmd/common/cmd.h"
+
+static const struct word {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *brief;
+} words[] = {
+	{ "latency", sched_latency, "how long each task waited for a CPU, and behind whom" },
+	{ "timehist", sched_timehist, "each time on a CPU, with the wait and the delay before it" },
+	{ "map", sched_map, "who ran on which CPU, as a strip of letters" },
+	{ "summary", sched_summary, "how busy each CPU was, and how many waited for it" },
+};
+
+enum { WORD_CNT = sizeof(words) / sizeof(words[0]) };
+
+/* The words, and then the options of each. */
+static void print_help(void)
+{
+	char help[] = "--help";
+
+	fputs("Usage: dial9-prof sched WORD [OPTIONS] [FILE]\n\n"
+	      "Shows what the scheduler did with the threads of a trace.\n\n",
+	      stdout);
+	for (size_t i = 0; i < WORD_CNT; i++)
+		printf("  %-8s  %s\n", words[i].name, words[i].brief);
+	for (size_t i = 0; i < WORD_CNT; i++) {
+		char *argv[] = { (char *)words[i].name, help, NULL };
+
+		putchar('\n');
+		words[i].run(2, argv);
+	}
+}
+
+int cmd_sched(int argc, char **argv)
+{
+	const char *names[WORD_CNT], *near;
+	const char *word = argc > 1 ? argv[1] : NULL;
+
+	if (word && (!strcmp(word, "--help") || !strcmp(word, "-h"))) {
+		print_help();
+		return CMD_OK;
+	}
+	for (size_t i = 0; i < WORD_CNT; i++) {
+		names[i] = words[i].name;
+		if (word && !strcmp(word, words[i].name))
+			return words[i].run(argc - 1, argv + 1);
+	}
+	near = word ? opts_nearest(word, names, WORD_CNT) : NULL;
+	if (!word)
+		log_error(
+			"sched: what of it? (latency, timehist, map or summary); see dial9-prof sched --help");
+	else if (near)
+		log_error(
+			"sched: unknown word '%s' (did you mean %s?); see dial9-prof sched --help",
+			word, near);
+	else
+		log_error(
+			"sched: unknown word '%s' (known: latency, timehist, map, summary); see dial9-prof sched "
+			"--help",
+			word);
+	return CMD_USAGE;
+}

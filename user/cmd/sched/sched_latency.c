@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `dial9-prof sched latency`: how long tasks were runnable without a CPU. Owns the options and the
+ * text; intervals come from the engine, sums from user/profile/sums/delays.c.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "cmd/common/callchain.h"
+#include "cmd/common/cmd.h"
+#include "cmd/sched/sched.h"
+#include "cmd/sched/summed_print.h"
+#include "cmd/common/text.h"
+#include "cmd/common/timeline.h"
+#include "cmd/common/view.h"
+#include "profile/sums/delays.h"
+
+struct latency_opts {
+	struct select_opts sel;
+	struct view_opts view;
+	int sort, by;
+	uint64_t worst, limit;
+	bool hist, json, include_self;
+};
+
+struct latency {
+	const struct latency_opts *opts;
+	struct timeline timeline;
+	struct view view;
+	struct delays delays;
+	struct delays_heap worst;
+	struct summed sums; /* of a trace that has these in place of events */
+};
+
+/* Rows of a table, unless --limit says otherwise. */
+#define LIMIT_TEXT 30
+
+#define O(m) offsetof(struct latency_opts, m)
+
+/* As enum delays_order and enum delays_by. */
+static const char *const sort_words[] = { "max", "avg", "p99", "runtime", "switch", "wait", NULL };
+static const char *const by_words[] = { "tid", "pid", "comm", NULL };
+
+static const struct opt latency_opts[] = {
+	SELECT_OPT_INPUT(struct latency_opts, sel),
+	SELECT_OPTS(struct latency_opts, sel),
+	{ .name = "sort",
+	  .key = 's',
+	  .kind = OPT_CHOICE,
+	  .off = O(sort),
+	  .choices = sort_words,
+	  .help = "which rows come first (default max)",
+	  .group = "Output" },
+	{ .name = "by",
+	  .kind = OPT_CHOICE,
+	  .off = O(by),
+	  .choices = by_words,
+	  .help = "a row for each thread (default), process or name" },
+	{ .name = "worst",
+	  .kind = OPT_U64,
+	  .off = O(worst),
+	  .arg = "N",
+	  .max = 100000,
+	  .help = "the N longest waits one by one: when, on which CPU, behind whom, after which stack" },
+	{ .name = "hist",
+	  .kind = OPT_FLAG,
+	  .off = O(hist),
+	  .help = "how long all waits were, by powers of two" },
+	{ .name = "limit",
+	  .kind = OPT_U64,
+	  .off = O(limit),
+	  .arg = "N",
+	  .help = "at most N rows (default 30, with --json all; 0: all)" },
+	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
+	TIMELINE_SELF_OPT(struct latency_opts, include_self),
+	VIEW_OPTS(struct latency_opts, view),
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+};
+
+static const struct opt_spec latency_spec = {
+	.name = "sched latency",
+	.usage = "dial9-prof sched latency [OPTIONS] [FILE]",
+	.brief = "Show how long tasks were ready to run, and had no CPU.",
+	.opts = latency_opts,
+	.cnt = sizeof(latency_opts) / sizeof(latency_opts[0]),
+	.examples = "  dial9-prof sched latency\n"
+		    "  dial9-prof sched latency --worst 10\n"
+		    "  dial9-prof sched latency --by comm -s p99 --hist\n",
+};
+
+static void take(void *ctx, const struct interval *i)
+{
+	struct latency *l = ctx;
+
+	if (i->flags & INTERVAL_NEIGHBOUR || !i->tid || !timeline_wants(&l->timeline, i, i->cpu))
+		return;
+	delays_add(&l->delays, i);
+	if (i->state == INTERVAL_RUNNABLE)
+		delays_heap_add(&l->worst, l->timeline.intervals, i);
+}
+
+static void take_event(void *ctx, const struct trace *t, const struct trace_event *ev)
+{
+	struct latency *l = ctx;
+
+	if (ev->kind == TRACE_SUMMARY)
+		summed_print_take(&l->sums, &l->timeline, t, ev);
+}
+
+static void drop_waits(struct latency *l)
+{
+	delays_fini(&l->delays);
+	delays_heap_fini(&l->worst);
+}
+
+static void drop(void *ctx)
+{
+	struct latency *l = ctx;
+
+	summed_fini(&l->sums);
+	drop_waits(l);
+}
+
+/* ---- text -------------------------------------------------------------------------------------- */
+
+static void put_task(struct buf *out, const struct latency *l, const struct delays_row *r)
+{
+	text_name(out, l->timeline.names, r->comm);
+	if (l->opts->by == DELAYS_BY_TID)
+		buf_printf(out, " %u", r->tid);
+	else if (l->opts->by == DELAYS_BY_PID && r->pid != TRACE_NONE)
+		buf_printf(out, " %u", r->pid);
+}
+
+/* Columns that a narrow terminal has no room for, least wanted first, and the width from which on it has. */
+enum { P50_FROM = 118, MAX_AT_FROM = 107, AVG_FROM = 89, TASK_COLS = 24 };
+
+static bool has_room(const struct latency *l, size_t from)
+{
+	return !l->view.width || l->view.width >= from;
+}
+
+static void put_max_at(struct buf *out, const struct delays_row *r)
+{
+	struct buf at = { 0 };
+
+	buf_addstr(out, "  ");
+	if (r->max_ns)
+		text_time(&at, r->max_start, 0);
+	else
+		buf_addch(&at, '-');
+	text_column(out, buf_cstr(&at), at.len, 16, false);
+	buf_free(&at);
+}
+
+/* Of threads of which there are stays off the CPU alone it is not known how long they ran. */
+static bool is_timed(const struct latency *l, uint64_t switches)
+{
+	return switches || !timeline_stays(&l->timeline, NULL, NULL);
+}
+
+static void put_row(struct buf *out, const struct latency *l, const struct delays_row *r)
+{
+	const struct quantile *q = &r->waits;
+	struct buf task = { 0 };
+
+	if (is_timed(l, r->switches)) {
+		text_duration(out, r->run_ns, 11);
+		buf_printf(out, " %9" PRIu64, r->switches);
+	} else {
+		buf_addstr(out, "          -         -");
+	}
+	buf_printf(out, " %7" PRIu64 "%c", q->cnt + r->cut, r->cut ? '*' : ' ');
+	if (has_room(l, AVG_FROM))
+		text_duration(out, q->cnt ? (uint64_t)(q->sum / (double)q->cnt) : 0, 11);
+	if (has_room(l, P50_FROM))
+		text_duration(out, (uint64_t)quantile_at(q, 0.5), 11);
+	text_duration(out, (uint64_t)quantile_at(q, 0.99), 11);
+	text_duration(out, r->max_ns, 11);
+	if (has_room(l, MAX_AT_FROM))
+		put_max_at(out, r);
+	buf_addstr(out, "  ");
+	put_task(&task, l, r);
+	text_fit(out, buf_cstr(&task), task.len, l->view.width ? TASK_COLS : SIZE_MAX);
+	buf_free(&task);
+	buf_addch(out, '\n');
+}
+
+/* What the star says, if one of the first @n rows has it. */
+static void put_cut(struct buf *out, const struct delays *d, size_t n)
+{
+	bool shown = false;
+	uint64_t cut = 0;
+
+	for (size_t i = 0; i < d->cnt; i++) {
+		cut += d->rows[i].cut;
+		shown |= i < n && d->rows[i].cut;
+	}
+	if (!shown)
+		return;
+	buf_addstr(out, "# *: the trace has only a part of some, ");
+	buf_addu(out, cut);
+	buf_addstr(out, " in all\n");
+}
+
+static void put_rows(struct buf *out, const struct latency *l)
+{
+	const struct delays *d = &l->delays;
+	const size_t n = text_rows(l->opts->limit, LIMIT_TEXT, d->cnt);
+
+	put_cut(out, d, n);
+	buf_printf(out, "#\n#   Runtime  Switches   Waits  %s%s       P99        Max  %sTask\n",
+		   has_room(l, AVG_FROM) ? "       Avg " : "",
+		   has_room(l, P50_FROM) ? "       P50 " : "",
+		   has_room(l, MAX_AT_FROM) ? "Max at            " : "");
+	for (size_t i = 0; i < n; i++)
+		put_row(out, l, &d->rows[i]);
+	text_more_rows(out, d->cnt - n, "");
+}
+
+static void put_hist(struct buf *out, const struct quantile *q)
+{
+	uint64_t counts[TEXT_POWERS];
+
+	for (unsigned int k = 0; k < TEXT_POWERS; k++)
+		counts[k] = quantile_power(q, k);
+	buf_addstr(out, "#\n# All waits, by powers of two\n");
+	text_powers(out, counts, 12, 10);
+}
+
+static const char *why_text(enum interval_why why)
+{
+	static const char *const texts[] = {
+		[INTERVAL_WHY_UNKNOWN] = "since before the trace",
+		[INTERVAL_WHY_WOKEN] = "woken by ",
+		[INTERVAL_WHY_WOKEN_EARLY] = "woken, before it had left its CPU, by ",
+		[INTERVAL_WHY_PREEMPTED] = "preempted",
+		[INTERVAL_WHY_GAVE_WAY] = "made way",
+		[INTERVAL_WHY_NEW] = "started by ",
+	};
+
+	return texts[why];
+}
+
+static bool has_waker(const struct delays_worst *w)
+{
+	return w->why == INTERVAL_WHY_WOKEN || w->why == INTERVAL_WHY_WOKEN_EARLY ||
+	       w->why == INTERVAL_WHY_NEW;
+}
+
+/* Also where its name was not known yet when it ran. */
+static uint32_t name_of(const struct latency *l, const struct delays_worst *w,
+			const struct interval_behind *b)
+{
+	uint32_t pid = b->pid, comm = b->comm;
+
+	names_task_fill(l->timeline.names, w->part, b->tid, &pid, &comm);
+	return comm;
+}
+
+static void put_behind(struct buf *out, const struct latency *l, const struct delays_worst *w)
+{
+	for (size_t k = 0; k < w->sum.n; k++) {
+		const struct interval_behind *b = &w->behind[k];
+
+		buf_addstr(out, "      ");
+		text_duration(out, b->ns, 10);
+		if (b->tid) {
+			buf_addstr(out, "  behind ");
+			text_name(out, l->timeline.names, name_of(l, w, b));
+			buf_printf(out, " %u on CPU %u\n", b->tid, b->cpu);
+		} else {
+			buf_printf(out, "  CPU %u was idle\n", b->cpu);
+		}
+	}
+	if (w->sum.other_ns) {
+		buf_addstr(out, "      ");
+		text_duration(out, w->sum.other_ns, 10);
+		buf_addstr(out, "  behind others\n");
+	}
+	if (w->sum.unknown_ns) {
+		buf_addstr(out, "      ");
+		text_duration(out, w->sum.unknown_ns, 10);
+		buf_printf(out, "  %s\n", timeline_behind_unknown(&l->timeline, w->part));
+	}
+}
+
+static void put_worst(struct buf *out, const struct latency *l, const struct delays_worst *w)
+{
+	const uint64_t *frames;
+	uint32_t cnt;
+
+	text_time(out, w->start, 0);
+	buf_addstr(out, "  ");
+	text_duration(out, w->ns, 0);
+	buf_addstr(out, w->flags & INTERVAL_CUT ? "*  " : "  ");
+	text_name(out, l->timeline.names, w->comm);
+	buf_printf(out, " %u", w->tid);
+	if (w->cpu != TRACE_NONE)
+		buf_printf(out, "  CPU %u", w->cpu);
+	buf_printf(out, "  %s", why_text(w->why));
+	if (has_waker(w))
+		timeline_put_waker(out, &l->timeline, w->woken ? &w->waker : NULL);
+	buf_addch(out, '\n');
+	put_behind(out, l, w);
+	frames = intervals_stack(l->timeline.intervals, w->stack, &cnt);
+	if (cnt) {
+		buf_addstr(out, "      it had left its CPU at\n");
+		callchain_lines(out, l->timeline.names, frames, cnt, CALLCHAIN_BOTH, 8,
+				l->view.width);
+	}
+}
+
+static void print_text(const struct latency *l)
+{
+	struct buf out = { 0 };
+
+	if (!l->delays.cnt && !l->delays.untold.ns) {
+		if (!timeline_is_chosen(&l->timeline))
+			printf("No waits for a CPU in %s: %s.\n", reader_input(l->timeline.reader),
+			       l->timeline.switches ? "no thread ran" :
+						      timeline_no_switches(&l->timeline));
+		return;
+	}
+	timeline_put_head(&out, &l->timeline, "waits for a CPU", l->view.color);
+	timeline_put_unknown(&out, &l->timeline, &l->delays.untold, l->view.color);
+	put_rows(&out, l);
+	if (l->opts->hist && l->delays.waits.cnt)
+		put_hist(&out, &l->delays.waits);
+	if (l->opts->worst)
+		buf_addstr(&out, "#\n# The longest waits\n");
+	for (size_t i = 0; i < l->worst.cnt; i++)
+		put_worst(&out, l, &l->worst.v[i]);
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&out);
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------- */
+
+static void json_times(struct buf *out, const struct latency *l, uint64_t run_ns, uint64_t switches)
+{
+	if (is_timed(l, switches))
+		buf_printf(out, ",\"run_ns\":%" PRIu64 ",\"switches\":%" PRIu64, run_ns, switches);
+	else
+		buf_addstr(out, ",\"run_ns\":null,\"switches\":null");
+}
+
+static void json_row(struct buf *out, const struct latency *l, const struct delays_row *r)
+{
+	const struct quantile *q = &r->waits;
+
+	buf_addstr(out, "{\"comm\":");
+	text_json_name(out, l->timeline.names, r->comm);
+	if (l->opts->by == DELAYS_BY_TID)
+		text_json_id(out, ",\"tid\":", r->tid);
+	if (l->opts->by != DELAYS_BY_COMM)
+		text_json_id(out, ",\"pid\":", r->pid);
+	json_times(out, l, r->run_ns, r->switches);
+	buf_printf(out,
+		   ",\"waits\":%" PRIu64 ",\"cut\":%" PRIu64 ",\"wait_ns\":%" PRIu64
+		   ",\"p50_ns\":%.0f,\"p99_ns\":%.0f"
+		   ",\"max_ns\":%" PRIu64 ",\"max_start_ns\":%" PRIu64 "}",
+		   q->cnt + r->cut, r->cut, r->wait_ns, quantile_at(q, 0.5), quantile_at(q, 0.99),
+		   r->max_ns, r->max_start);
+}
+
+static void json_worst(struct buf *out, const struct latency *l, const struct delays_worst *w)
+{
+	buf_printf(out,
+		   "{\"start_ns\":%" PRIu64 ",\"ns\":%" PRIu64 ",\"cut\":%s,\"comm\":", w->start,
+		   w->ns, w->flags & INTERVAL_CUT ? "true" : "false");
+	text_json_name(out, l->timeline.names, w->comm);
+	text_json_id(out, ",\"tid\":", w->tid);
+	text_json_id(out, ",\"pid\":", w->pid);
+	text_json_id(out, ",\"cpu\":", w->cpu);
+	buf_addstr(out, ",\"waker\":");
+	timeline_json_waker(out, &l->timeline, w->woken ? &w->waker : NULL);
+	buf_addstr(out, ",\"behind\":[");
+	for (size_t k = 0; k < w->sum.n; k++) {
+		buf_printf(out,
+			   "%s{\"ns\":%" PRIu64 ",\"cpu\":%u,\"tid\":%u,\"comm\":", k ? "," : "",
+			   w->behind[k].ns, w->behind[k].cpu, w->behind[k].tid);
+		text_json_name(out, l->timeline.names, name_of(l, w, &w->behind[k]));
+		buf_addch(out, '}');
+	}
+	buf_printf(out, "],\"behind_others_ns\":%" PRIu64 ",\"behind_unknown_ns\":%" PRIu64,
+		   w->sum.other_ns, w->sum.unknown_ns);
+	timeline_json_stack(out, &l->timeline, "stack", w->stack, CALLCHAIN_BOTH);
+	buf_addch(out, '}');
+}
+
+static void print_json(const struct latency *l)
+{
+	const struct delays *d = &l->delays;
+	const size_t n = text_rows(l->opts->limit, 0, d->cnt);
+	struct buf out = { 0 };
+
+	timeline_json_head(&out, &l->timeline);
+	json_times(&out, l, d->run_ns, d->switches);
+	buf_printf(&out, ",\"wait_ns\":%" PRIu64, d->wait_ns);
+	timeline_json_unknown(&out, &d->untold);
+	text_json_rows(&out, d->cnt - n);
+	for (size_t i = 0; i < n; i++) {
+		buf_addstr(&out, i ? ",\n" : "\n");
+		json_row(&out, l, &d->rows[i]);
+	}
+	buf_addstr(&out, "],\"worst\":[");
+	for (size_t i = 0; i < l->worst.cnt; i++) {
+		buf_addstr(&out, i ? ",\n" : "\n");
+		json_worst(&out, l, &l->worst.v[i]);
+	}
+	buf_addstr(&out, "]}\n");
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&out);
+}
+
+/* ---- the run ----------------------------------------------------------------------------------- */
+
+static void print(struct latency *l)
+{
+	const struct summed_print p = {
+		.timeline = &l->timeline,
+		.sums = &l->sums,
+		.limit = l->opts->limit,
+		.hist = l->opts->hist,
+		.color = l->view.color,
+	};
+
+	if (!l->sums.cnt || l->delays.cnt) {
+		if (l->opts->json)
+			print_json(l);
+		else
+			print_text(l);
+		return;
+	}
+	summed_print_latency(&l->sums, l->opts->sort);
+	if (l->opts->json)
+		summed_print_latency_json(&p);
+	else
+		summed_print_latency_text(&p);
+}
+
+static int latency_file(const void *arg, const char *path)
+{
+	const struct latency_opts *opts = arg;
+	struct latency l = { .opts = opts,
+			     .delays.by = (enum delays_by)opts->by,
+			     .worst.max = opts->worst,
+			     .sums.by_comm = opts->by == DELAYS_BY_COMM };
+	const struct timeline_opts t = { .sel = &opts->sel,
+					 .fn = take,
+					 .event = take_event,
+					 .reset = drop,
+					 .ctx = &l,
+					 .hide_recorder = !opts->include_self,
+					 .no_stacks = !opts->worst };
+	int code = timeline_run(&l.timeline, &t, path);
+
+	if (code == CMD_OK &&
+	    summed_print_lacks("sched latency", &l.timeline, opts->worst, " and --worst"))
+		code = CMD_USAGE;
+	if (code == CMD_OK) {
+		/* its threads would seem to do one thing all the while */
+		if (!l.timeline.switches)
+			drop_waits(&l);
+		delays_finish(&l.delays, l.timeline.names, (enum delays_order)opts->sort);
+		delays_heap_sort(&l.worst);
+		view_begin(&l.view, &opts->view, opts->json);
+		print(&l);
+		code = timeline_end(&l.timeline, &l.view);
+		if (!l.delays.cnt && !l.sums.cnt)
+			code = timeline_tell_nothing(&l.timeline, "waits for a CPU", code);
+	}
+	drop(&l);
+	timeline_fini(&l.timeline);
+	return code;
+}
+
+int sched_latency(int argc, char **argv)
+{
+	struct latency_opts opts = { .limit = TEXT_LIMIT_UNSAID };
+
+	return select_run(&latency_spec, argc, argv, &opts, &opts.sel, latency_file);
+}

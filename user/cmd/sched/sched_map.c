@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `dial9-prof sched map`: a strip of letters for each CPU. Owns the options and the text; who ran when
+ * comes from user/profile/sums/cpu_strip.c.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "cmd/common/cmd.h"
+#include "cmd/sched/sched.h"
+#include "cmd/common/text.h"
+#include "cmd/common/timeline.h"
+#include "cmd/common/view.h"
+#include "profile/sums/cpu_strip.h"
+
+struct map_opts {
+	struct select_opts sel;
+	struct view_opts view;
+	uint64_t cols;
+	bool json;
+};
+
+struct map {
+	const struct map_opts *opts;
+	struct timeline timeline;
+	struct view view;
+	struct cpu_strip strip;
+};
+
+#define O(m) offsetof(struct map_opts, m)
+
+static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+enum { LETTER_CNT = sizeof(letters) - 1, COLS = 100, COLS_MIN = 10, MARGIN = 10 };
+
+static const struct opt map_opts[] = {
+	SELECT_OPT_INPUT(struct map_opts, sel),
+	SELECT_OPTS(struct map_opts, sel),
+	{ .name = "cols",
+	  .kind = OPT_U64,
+	  .off = O(cols),
+	  .arg = "N",
+	  .help = "at most so many columns (default what the terminal has room for, or 100)",
+	  .group = "Output" },
+	{ .name = "json", .kind = OPT_FLAG, .off = O(json), .help = "one JSON object" },
+	VIEW_OPTS(struct map_opts, view),
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+};
+
+static const struct opt_spec map_spec = {
+	.name = "sched map",
+	.usage = "dial9-prof sched map [OPTIONS] [FILE]",
+	.brief = "Show who ran on which CPU, as a strip of letters.",
+	.opts = map_opts,
+	.cnt = sizeof(map_opts) / sizeof(map_opts[0]),
+	.examples = "  dial9-prof sched map\n"
+		    "  dial9-prof sched map --time 1s,1100ms --cols 200\n"
+		    "  dial9-prof sched map --json --cols 1000\n",
+};
+
+static void take(void *ctx, const struct interval *i)
+{
+	struct map *m = ctx;
+
+	if (i->state != INTERVAL_RUNNING || i->flags & INTERVAL_NEIGHBOUR || !i->tid ||
+	    !timeline_wants(&m->timeline, i, i->cpu))
+		return;
+	if (!m->strip.width_ns)
+		m->strip.start = timeline_start_ns(&m->timeline);
+	cpu_strip_add(&m->strip, i);
+}
+
+static void drop(void *ctx)
+{
+	struct map *m = ctx;
+
+	cpu_strip_fini(&m->strip);
+}
+
+static char letter_of(const struct map *m, uint32_t tid)
+{
+	for (size_t k = 0; k < m->strip.thread_cnt && k < LETTER_CNT; k++)
+		if (m->strip.threads[k].tid == tid)
+			return letters[k];
+	return '+';
+}
+
+/* Up to the end of what is looked at. */
+static uint32_t used_columns(const struct map *m)
+{
+	const uint64_t span = timeline_span_ns(&m->timeline);
+	const uint64_t used = span ? (span - 1) / m->strip.width_ns + 1 : 1;
+
+	return used < m->strip.cols ? (uint32_t)used : m->strip.cols;
+}
+
+static void put_strip(struct buf *out, const struct map *m, uint32_t cpu)
+{
+	uint64_t busy;
+	uint32_t tid;
+
+	buf_printf(out, "CPU %-2u ", cpu);
+	for (uint32_t col = 0; col < used_columns(m); col++) {
+		tid = cpu_strip_top(&m->strip, cpu, col, &busy);
+		buf_addch(out, tid == TRACE_NONE || busy < m->strip.width_ns / 20 ?
+				       '.' :
+				       letter_of(m, tid));
+	}
+	buf_addch(out, '\n');
+}
+
+static void put_legend(struct buf *out, const struct map *m)
+{
+	for (size_t k = 0; k < m->strip.thread_cnt && k < LETTER_CNT; k++) {
+		const struct cpu_strip_thread *t = &m->strip.threads[k];
+
+		buf_printf(out, "# %c ", letters[k]);
+		text_duration(out, t->ns, 10);
+		buf_addstr(out, "  ");
+		text_name(out, m->timeline.names, t->comm);
+		buf_printf(out, " %u\n", t->tid);
+	}
+	if (m->strip.thread_cnt > LETTER_CNT)
+		buf_printf(out, "# + %zu others\n", m->strip.thread_cnt - LETTER_CNT);
+}
+
+static void print_map(const struct map *m)
+{
+	struct buf out = { 0 };
+
+	if (!m->strip.cnt) {
+		if (!timeline_is_chosen(&m->timeline))
+			printf("Nothing ran in %s: %s.\n", reader_input(m->timeline.reader),
+			       m->timeline.switches ? "all CPUs were idle" :
+						      timeline_no_switches(&m->timeline));
+		return;
+	}
+	timeline_put_head(&out, &m->timeline, "who ran on which CPU", m->view.color);
+	buf_addstr(&out, "# a column is ");
+	text_duration(&out, m->strip.width_ns, 0);
+	buf_addstr(&out,
+		   "; letters are of the thread that ran longest in it, . is idle or unknown\n#\n");
+	for (uint32_t cpu = 0; cpu < m->strip.cpus; cpu++)
+		put_strip(&out, m, cpu);
+	buf_addstr(&out, "#\n");
+	put_legend(&out, m);
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&out);
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------- */
+
+/* Of each column the thread that ran longest in it, and how long all did. */
+static void json_cpu(struct buf *out, const struct map *m, uint32_t cpu)
+{
+	uint64_t busy;
+	uint32_t tid;
+
+	buf_printf(out, "{\"cpu\":%u,\"tids\":", cpu);
+	for (uint32_t col = 0; col < used_columns(m); col++) {
+		tid = cpu_strip_top(&m->strip, cpu, col, &busy);
+		text_json_id(out, col ? "," : "[", tid);
+	}
+	buf_addstr(out, "],\"busy_ns\":");
+	for (uint32_t col = 0; col < used_columns(m); col++) {
+		cpu_strip_top(&m->strip, cpu, col, &busy);
+		buf_printf(out, "%s%" PRIu64, col ? "," : "[", busy);
+	}
+	buf_addstr(out, "]}");
+}
+
+static void print_json(const struct map *m)
+{
+	struct buf out = { 0 };
+
+	timeline_json_head(&out, &m->timeline);
+	buf_printf(&out, ",\"start_ns\":%" PRIu64 ",\"column_ns\":%" PRIu64 ",\"cpus\":[",
+		   m->strip.start, m->strip.width_ns);
+	for (uint32_t cpu = 0; m->strip.cnt && cpu < m->strip.cpus; cpu++) {
+		buf_addstr(&out, cpu ? ",\n" : "\n");
+		json_cpu(&out, m, cpu);
+	}
+	buf_addstr(&out, "],\"threads\":[");
+	for (size_t k = 0; k < m->strip.thread_cnt; k++) {
+		const struct cpu_strip_thread *t = &m->strip.threads[k];
+
+		buf_printf(&out, "%s\n{\"tid\":%u,\"comm\":", k ? "," : "", t->tid);
+		text_json_name(&out, m->timeline.names, t->comm);
+		buf_printf(&out, ",\"ns\":%" PRIu64 "}", t->ns);
+	}
+	buf_addstr(&out, "]}\n");
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&out);
+}
+
+/* ---- the run ----------------------------------------------------------------------------------- */
+
+/* An even number; 0: the option makes no sense. */
+static uint32_t columns(const struct map_opts *opts)
+{
+	size_t width = opts->json ? 0 : text_terminal_width();
+
+	if (opts->cols)
+		return opts->cols % 2 || opts->cols < COLS_MIN || opts->cols > CPU_STRIP_COLS_MAX ?
+			       0 :
+			       (uint32_t)opts->cols;
+	if (!width)
+		return COLS;
+	width = width < COLS_MIN + MARGIN ? COLS_MIN : width - MARGIN;
+	return (uint32_t)(width > CPU_STRIP_COLS_MAX ? CPU_STRIP_COLS_MAX : width & ~1UL);
+}
+
+static int map_file(const void *arg, const char *path)
+{
+	const struct map_opts *opts = arg;
+	struct map m = { .opts = opts, .strip.cols = columns(opts) };
+	const struct timeline_opts t = { .sel = &opts->sel,
+					 .fn = take,
+					 .reset = drop,
+					 .ctx = &m,
+					 .no_stacks = true,
+					 .each_switch = true };
+	int code;
+
+	if (!m.strip.cols) {
+		log_error("sched map: --cols %llu: want an even number of %d to %d",
+			  (unsigned long long)opts->cols, COLS_MIN, CPU_STRIP_COLS_MAX);
+		return CMD_USAGE;
+	}
+	code = timeline_run(&m.timeline, &t, path);
+	if (code == CMD_OK) {
+		cpu_strip_finish(&m.strip);
+		view_begin(&m.view, &opts->view, opts->json);
+		if (opts->json)
+			print_json(&m);
+		else
+			print_map(&m);
+		code = timeline_end(&m.timeline, &m.view);
+		if (!m.strip.cnt)
+			code = timeline_tell_nothing(&m.timeline, "threads that ran", code);
+	}
+	cpu_strip_fini(&m.strip);
+	timeline_fini(&m.timeline);
+	return code;
+}
+
+int sched_map(int argc, char **argv)
+{
+	struct map_opts opts = { 0 };
+
+	return select_run(&map_spec, argc, argv, &opts, &opts.sel, map_file);
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `dial9-prof sched summary`: how busy each CPU was and how many threads waited for it. Owns the options
+ * and the text; intervals come from the engine, sums from user/profile/sums/cpu_load.c.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/common/cmd.h"
+#include "cmd/sched/sched.h"
+#include "cmd/common/text.h"
+#include "cmd/common/timeline.h"
+#include "cmd/common/view.h"
+#include "profile/sums/cpu_load.h"
+
+struct summary_opts {
+	struct select_opts sel;
+	struct view_opts view;
+	bool json;
+};
+
+struct cpus {
+	const struct summary_opts *opts;
+	struct timeline timeline;
+	struct view view;
+	struct cpu_load load;
+	struct intervals_untold untold;
+};
+
+#define O(m) offsetof(struct summary_opts, m)
+
+static const struct opt summary_opts[] = {
+	SELECT_OPT_INPUT(struct summary_opts, sel),
+	SELECT_OPTS(struct summary_opts, sel),
+	{ .name = "json",
+	  .kind = OPT_FLAG,
+	  .off = O(json),
+	  .help = "one JSON object",
+	  .group = "Output" },
+	VIEW_OPTS(struct summary_opts, view),
+	{ .name = "help", .key = 'h', .kind = OPT_HELP, .help = "this text" },
+};
+
+static const struct opt_spec summary_spec = {
+	.name = "sched summary",
+	.usage = "dial9-prof sched summary [OPTIONS] [FILE]",
+	.brief = "Show how busy each CPU was, how many waited for it, and who came from another.",
+	.opts = summary_opts,
+	.cnt = sizeof(summary_opts) / sizeof(summary_opts[0]),
+	.examples = "  dial9-prof sched summary\n"
+		    "  dial9-prof sched summary --time 50%,100%\n",
+};
+
+static void take(void *ctx, const struct interval *i)
+{
+	struct cpus *c = ctx;
+
+	if (i->flags & INTERVAL_NEIGHBOUR || !i->tid || !timeline_wants(&c->timeline, i, i->cpu))
+		return;
+	cpu_load_add(&c->load, i);
+	intervals_untold_add(&c->untold, i);
+}
+
+static void drop(void *ctx)
+{
+	struct cpus *c = ctx;
+
+	cpu_load_fini(&c->load);
+	c->untold = (struct intervals_untold){ 0 };
+}
+
+/* Of more recordings in a trace, or more CPUs, than so many each CPU is taken to have been in all of them. */
+enum { PARTS_TOLD_APART = 64, CPUS_TOLD_APART = 1024 };
+
+/* How long a CPU was recorded; @all: the same of any of them. */
+static uint64_t recorded_ns(const struct cpus *c, const struct observed_sum *all, size_t cpu)
+{
+	if (all->parts < 2 || all->parts > PARTS_TOLD_APART || cpu >= CPUS_TOLD_APART)
+		return all->ns;
+	return timeline_observed(&c->timeline, (uint32_t)cpu).ns;
+}
+
+/* From so many columns on there is room for which wait was the longest. */
+enum { LONGEST_FROM = 100 };
+
+static void put_row(struct buf *out, const struct cpu_load_row *r, uint64_t span_ns, size_t width)
+{
+	const double span = span_ns ? (double)span_ns : 1;
+
+	text_duration(out, r->busy_ns, 11);
+	buf_printf(out, " %6.2f%% %9" PRIu64 " %9" PRIu64 " ", 100.0 * (double)r->busy_ns / span,
+		   r->switches, r->arrivals);
+	text_duration(out, r->wait_ns, 11);
+	buf_printf(out, " %7.3f ", (double)r->wait_ns / span);
+	text_duration(out, r->wait_max_ns, 10);
+	if (r->wait_max_ns && (!width || width >= LONGEST_FROM)) {
+		buf_printf(out, " of %u at ", r->wait_max_tid);
+		text_time(out, r->wait_max_start, 0);
+	}
+	buf_addch(out, '\n');
+}
+
+static void print_text(const struct cpus *c)
+{
+	const struct observed_sum time = timeline_observed(&c->timeline, TRACE_NONE);
+	const struct cpu_load_row sum = cpu_load_sum(&c->load);
+	struct buf out = { 0 };
+
+	if (!sum.seen) {
+		if (!timeline_is_chosen(&c->timeline))
+			printf("Nothing ran in %s: %s.\n", reader_input(c->timeline.reader),
+			       c->timeline.switches ? "all CPUs were idle" :
+						      timeline_no_switches(&c->timeline));
+		return;
+	}
+	timeline_put_head(&out, &c->timeline, "the work of CPUs", c->view.color);
+	timeline_put_unknown(&out, &c->timeline, &c->untold, c->view.color);
+	if (time.ns < time.span_ns || (time.parts > 1 && time.ns != timeline_span_ns(&c->timeline)))
+		buf_printf(&out, "# Busy %% and Queue are of the %.3f s that were recorded\n",
+			   (double)time.ns / 1e9);
+	buf_addstr(&out, "#\n#CPU       Busy   Busy %  Switches  Migrated     Waiting   Queue    "
+			 "Longest\n");
+	for (size_t k = 0; k < c->load.cnt; k++) {
+		if (!c->load.cpus[k].seen)
+			continue;
+		buf_printf(&out, "%4zu", k);
+		put_row(&out, &c->load.cpus[k], recorded_ns(c, &time, k), c->view.width);
+	}
+	if (c->load.nowhere.seen) {
+		buf_addstr(&out, "   ?");
+		put_row(&out, &c->load.nowhere, time.ns, c->view.width);
+	}
+	buf_addstr(&out, " all");
+	put_row(&out, &sum, time.ns, c->view.width);
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&out);
+}
+
+static void json_row(struct buf *out, const struct cpu_load_row *r, uint64_t recorded)
+{
+	buf_printf(out,
+		   "\"recorded_ns\":%" PRIu64 ",\"busy_ns\":%" PRIu64 ",\"switches\":%" PRIu64
+		   ",\"migrated\":%" PRIu64 ",\"wait_ns\":%" PRIu64 ",\"wait_max_ns\":%" PRIu64
+		   ",\"wait_max_start_ns\":%" PRIu64 ",\"wait_max_tid\":%u",
+		   recorded, r->busy_ns, r->switches, r->arrivals, r->wait_ns, r->wait_max_ns,
+		   r->wait_max_start, r->wait_max_tid);
+}
+
+static void print_json(const struct cpus *c)
+{
+	const struct observed_sum time = timeline_observed(&c->timeline, TRACE_NONE);
+	const struct cpu_load_row sum = cpu_load_sum(&c->load);
+	struct buf out = { 0 };
+	bool first = true;
+
+	timeline_json_head(&out, &c->timeline);
+	buf_addch(&out, ',');
+	json_row(&out, &sum, time.ns);
+	timeline_json_unknown(&out, &c->untold);
+	buf_addstr(&out, ",\"cpus\":[");
+	for (size_t k = 0; k < c->load.cnt; k++) {
+		if (!c->load.cpus[k].seen)
+			continue;
+		buf_printf(&out, "%s\n{\"cpu\":%zu,", first ? "" : ",", k);
+		json_row(&out, &c->load.cpus[k], recorded_ns(c, &time, k));
+		buf_addch(&out, '}');
+		first = false;
+	}
+	buf_addstr(&out, "]}\n");
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&out);
+}
+
+static int summary_file(const void *arg, const char *path)
+{
+	const struct summary_opts *opts = arg;
+	struct cpus c = { .opts = opts };
+	const struct timeline_opts t = { .sel = &opts->sel,
+					 .fn = take,
+					 .reset = drop,
+					 .ctx = &c,
+					 .no_stacks = true,
+					 .each_switch = true };
+	int code = timeline_run(&c.timeline, &t, path);
+
+	if (code == CMD_OK) {
+		view_begin(&c.view, &opts->view, opts->json);
+		if (opts->json)
+			print_json(&c);
+		else
+			print_text(&c);
+		code = timeline_end(&c.timeline, &c.view);
+		if (!cpu_load_sum(&c.load).seen)
+			code = timeline_tell_nothing(&c.timeline, "threads that ran", code);
+	}
+	cpu_load_fini(&c.load);
+	timeline_fini(&c.timeline);
+	return code;
+}
+
+int sched_summary(int argc, char **argv)
+{
+	struct summary_opts opts = { 0 };
+
+	return select_run(&summary_spec, argc, argv, &opts, &opts.sel, summary_file);
+}

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `dial9-prof wakeup --chain`: the path to one waking, told from its end back. A first reading finds the
+ * time that the thread was blocked, a second one what all threads did in it.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "cmd/common/callchain.h"
+#include "cmd/common/cmd.h"
+#include "cmd/common/text.h"
+#include "cmd/common/timeline.h"
+#include "cmd/sched/wakeup.h"
+#include "profile/explain/explain.h"
+
+/* A thread on the path: it was blocked, was woken, and did something until it woke the one before. */
+struct link {
+	uint32_t tid, comm;
+	const struct explain_piece *blocked; /* NULL: it was not, in this time */
+	struct explain_step did; /* from its waking, or the start of the time */
+	uint64_t from, to; /* of that */
+};
+
+struct chain {
+	const struct wakeup_opts *opts;
+	struct select_opts sel; /* with the time of --chain */
+	struct timeline timeline;
+	struct view view;
+	uint32_t tid;
+	bool latest; /* the last time blocked; else the longest */
+	bool second; /* reading */
+	/* the time blocked */
+	bool found, cut;
+	uint32_t part;
+	uint64_t from, to;
+	struct explain numbers;
+	struct link *links;
+	size_t cnt, cap;
+};
+
+/* ---- reading ----------------------------------------------------------------------------------- */
+
+static bool is_better(const struct chain *c, const struct interval *i)
+{
+	const bool cut = (i->flags & (INTERVAL_EDGE_START | INTERVAL_EDGE_END)) != 0;
+
+	if (!c->found || c->latest)
+		return true;
+	return cut == c->cut ? i->ended - i->began > c->to - c->from : c->cut;
+}
+
+static void take(void *ctx, const struct interval *i)
+{
+	struct chain *c = ctx;
+
+	if (c->second) {
+		explain_add(&c->numbers, c->timeline.intervals, i);
+		return;
+	}
+	if (i->tid != c->tid || i->state != INTERVAL_BLOCKED || !i->waker || i->ended == i->began ||
+	    !is_better(c, i))
+		return;
+	c->found = true;
+	c->cut = (i->flags & (INTERVAL_EDGE_START | INTERVAL_EDGE_END)) != 0;
+	c->part = i->part;
+	c->from = i->began;
+	c->to = i->ended;
+}
+
+static void drop(void *ctx)
+{
+	struct chain *c = ctx;
+
+	explain_fini(&c->numbers);
+	c->found = c->second && c->found;
+}
+
+/* ---- the path ---------------------------------------------------------------------------------- */
+
+static struct link *add_link(struct chain *c, uint32_t tid, uint64_t until)
+{
+	const struct explain_piece *p =
+		explain_last(&c->numbers, c->part, tid, INTERVAL_BLOCKED, until);
+	const struct explain_thread *th = explain_thread(&c->numbers, tid);
+	struct link *l;
+
+	c->links = array_reserve(c->links, &c->cap, c->cnt + 1, sizeof(*c->links));
+	l = &c->links[c->cnt++];
+	*l = (struct link){ .tid = tid,
+			    .comm = th ? th->comm : NAMES_NONE,
+			    .blocked = p,
+			    .from = p ? p->end : c->from,
+			    .to = until };
+	explain_meanwhile(&c->numbers, c->part, tid, l->from, until, &l->did);
+	return l;
+}
+
+static void walk(struct chain *c)
+{
+	const struct link *l = add_link(c, c->tid, c->to);
+	uint32_t by;
+
+	while (c->cnt <= c->opts->depth && l->blocked) {
+		by = explain_waker_tid(l->blocked);
+		if (!by || by == l->tid)
+			break;
+		l = add_link(c, by, l->blocked->end);
+	}
+}
+
+/* ---- text -------------------------------------------------------------------------------------- */
+
+static void put_stack(struct buf *out, const struct chain *c, uint32_t stack, size_t indent)
+{
+	uint32_t cnt;
+	const uint64_t *frames = intervals_stack(c->timeline.intervals, stack, &cnt);
+
+	callchain_lines(out, c->timeline.names, frames, cnt, CALLCHAIN_BOTH, indent, c->view.width);
+}
+
+static void put_name(struct buf *out, const struct chain *c, const struct link *l)
+{
+	text_name(out, c->timeline.names, l->comm);
+	buf_addch(out, ' ');
+	buf_addu(out, l->tid);
+}
+
+/* "waited 1.000 ms for a CPU, ran 2.000 ms" */
+static void put_did(struct buf *out, const struct explain_step *s)
+{
+	static const enum interval_state order[] = { INTERVAL_RUNNABLE, INTERVAL_RUNNING,
+						     INTERVAL_UNKNOWN };
+	static const char *const words[INTERVAL_STATE_CNT] = {
+		[INTERVAL_UNKNOWN] = "did for %s what the trace does not tell",
+		[INTERVAL_RUNNING] = "ran %s",
+		[INTERVAL_RUNNABLE] = "waited %s for a CPU",
+	};
+	struct buf time = { 0 };
+	bool any = false;
+
+	for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++) {
+		const char *word = words[order[k]], *hole = strchr(word, '%');
+
+		if (!s->cnt[order[k]])
+			continue;
+		buf_clear(&time);
+		text_duration(&time, s->ns[order[k]], 0);
+		buf_addstr(out, any ? ", " : "");
+		buf_add(out, word, (size_t)(hole - word));
+		buf_addstr(out, buf_cstr(&time));
+		buf_addstr(out, hole + 2);
+		any = true;
+	}
+	if (!any)
+		buf_addstr(out, "did nothing that the trace has");
+	buf_addch(out, '\n');
+	buf_free(&time);
+}
+
+static void put_woken(struct buf *out, const struct chain *c, const struct link *l)
+{
+	const struct explain_piece *p = l->blocked;
+
+	buf_addstr(out, " woken by ");
+	timeline_put_waker(out, &c->timeline, p->woken ? &p->waker : NULL);
+	if (explain_waker_tid(p)) {
+		buf_addch(out, ' ');
+		buf_addu(out, p->waker.tid);
+	}
+	buf_addstr(out, ", blocked ");
+	text_duration(out, p->end - p->start, 0);
+	if (p->flags & INTERVAL_CLIP_START)
+		buf_addstr(out, " of this time");
+	buf_printf(out, " (%c)\n", interval_blocked_letter(p->flags, p->prev_state));
+	put_stack(out, c, p->stack, 16);
+	if (c->opts->stacks && p->woken && p->waker.stack != INTERVAL_NO_STACK) {
+		buf_addstr(out, "              woken from\n");
+		put_stack(out, c, p->waker.stack, 16);
+	}
+}
+
+static void put_link(struct buf *out, const struct chain *c, const struct link *l)
+{
+	buf_addstr(out, "\n-");
+	text_duration(out, c->to - l->from, 11);
+	buf_addstr(out, "  ");
+	put_name(out, c, l);
+	if (l->blocked) {
+		put_woken(out, c, l);
+		if (l == c->links)
+			return;
+		buf_addstr(out, "              then it ");
+	} else {
+		buf_addstr(out, " was not blocked in this time; it ");
+	}
+	put_did(out, &l->did);
+}
+
+static void print_text(const struct chain *c)
+{
+	struct buf out = { 0 }, what = { 0 };
+
+	buf_addstr(&what, "what woke ");
+	put_name(&what, c, c->links);
+	timeline_put_head(&out, &c->timeline, buf_cstr(&what), c->view.color);
+	buf_printf(&out, "# at %" PRIu64 ".%09" PRIu64 ", blocked for ", c->to / 1000000000,
+		   c->to % 1000000000);
+	text_duration(&out, c->to - c->from, 0);
+	buf_addstr(&out, "; from there back:\n");
+	for (size_t k = 0; k < c->cnt; k++)
+		put_link(&out, c, &c->links[k]);
+	if (c->cnt > c->opts->depth && c->links[c->cnt - 1].blocked)
+		buf_addstr(&out, "\n# and so on: --depth shows more\n");
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&what);
+	buf_free(&out);
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------- */
+
+static void json_blocked(struct buf *out, const struct chain *c, const struct explain_piece *p)
+{
+	const uint32_t by = explain_waker_tid(p);
+
+	buf_printf(out,
+		   ",\"blocked_start_ns\":%" PRIu64 ",\"blocked_ns\":%" PRIu64 ",\"state\":\"%c\"",
+		   p->start, p->end - p->start, interval_blocked_letter(p->flags, p->prev_state));
+	timeline_json_stack(out, &c->timeline, "stack", p->stack, CALLCHAIN_BOTH);
+	buf_addstr(out, ",\"waker\":");
+	timeline_json_waker(out, &c->timeline, p->woken ? &p->waker : NULL);
+	if (by)
+		buf_printf(out, ",\"waker_tid\":%" PRIu32, by);
+	timeline_json_stack(out, &c->timeline, "waker_stack",
+			    p->woken ? p->waker.stack : INTERVAL_NO_STACK, CALLCHAIN_BOTH);
+}
+
+static void print_json(const struct chain *c)
+{
+	struct buf out = { 0 };
+
+	timeline_json_head(&out, &c->timeline);
+	if (c->cnt)
+		buf_printf(&out, ",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64, c->from, c->to);
+	buf_addstr(&out, ",\"chain\":[");
+	for (size_t k = 0; k < c->cnt; k++) {
+		const struct link *l = &c->links[k];
+
+		buf_printf(&out, "%s\n{\"tid\":%" PRIu32 ",\"comm\":", k ? "," : "", l->tid);
+		text_json_name(&out, c->timeline.names, l->comm);
+		buf_printf(&out,
+			   ",\"woken_ns\":%" PRIu64 ",\"woke_ns\":%" PRIu64
+			   ",\"running_ns\":%" PRIu64 ",\"waiting_ns\":%" PRIu64
+			   ",\"unknown_ns\":%" PRIu64,
+			   l->from, l->to, l->did.ns[INTERVAL_RUNNING],
+			   l->did.ns[INTERVAL_RUNNABLE], l->did.ns[INTERVAL_UNKNOWN]);
+		if (l->blocked)
+			json_blocked(&out, c, l->blocked);
+		buf_addch(&out, '}');
+	}
+	buf_addstr(&out, "]}\n");
+	fwrite(buf_cstr(&out), 1, out.len, stdout);
+	buf_free(&out);
+}
+
+/* ---- the run ----------------------------------------------------------------------------------- */
+
+static int tell_nothing(const struct chain *c)
+{
+	log_error("thread %" PRIu32 " was not woken in %s%s", c->tid,
+		  reader_input(c->timeline.reader),
+		  c->latest   ? " before that time" :
+		  c->sel.time ? " in that time" :
+				"");
+	return CMD_USAGE;
+}
+
+static int print_all(struct chain *c)
+{
+	int code;
+
+	view_begin(&c->view, &c->opts->view, c->opts->json);
+	if (c->opts->json)
+		print_json(c);
+	else if (c->cnt)
+		print_text(c);
+	else if (!c->timeline.switches)
+		printf("Thread %" PRIu32 " was not woken in %s: %s.\n", c->tid,
+		       reader_input(c->timeline.reader), timeline_no_switches(&c->timeline));
+	code = timeline_end(&c->timeline, &c->view);
+	return code == CMD_OK && !c->cnt && c->timeline.switches ? tell_nothing(c) : code;
+}
+
+static int read_twice(struct chain *c, const char *path)
+{
+	const struct timeline_opts t = {
+		.sel = &c->sel, .fn = take, .reset = drop, .ctx = c, .each_switch = true
+	};
+	int code = timeline_run(&c->timeline, &t, path);
+
+	if (code != CMD_OK || !c->found)
+		return code;
+	c->second = true;
+	code = timeline_again(&c->timeline, names_part(c->timeline.names, c->part)->clock, c->from,
+			      c->to);
+	if (code != CMD_OK)
+		return code;
+	explain_finish(&c->numbers, c->timeline.names);
+	walk(c);
+	return CMD_OK;
+}
+
+/* TID, or TID@TIME: then the window of --time ends there. @window must live as long as @c. */
+static int parse(struct chain *c, struct buf *window)
+{
+	const struct wakeup_opts *opts = c->opts;
+	const char *at = strchr(opts->chain, '@');
+	const size_t n = at ? (size_t)(at - opts->chain) : strlen(opts->chain);
+	char *number = xstrndup(opts->chain, n);
+	uint64_t tid = 0;
+	const int err = str_parse_u64(number, TRACE_NONE - 1, &tid);
+
+	free(number);
+	if (err || !tid || (at && (!at[1] || strchr(at, ',')))) {
+		log_error("wakeup: --chain %s: want TID or TID@TIME, as in 4711@123.456",
+			  opts->chain);
+		return CMD_USAGE;
+	}
+	if (at && c->sel.time) {
+		log_error("wakeup: --chain %s has a time: --time as well is one too many",
+			  opts->chain);
+		return CMD_USAGE;
+	}
+	c->tid = (uint32_t)tid;
+	c->latest = at;
+	if (at) {
+		buf_addch(window, ',');
+		buf_addstr(window, at + 1);
+		c->sel.time = buf_cstr(window);
+	}
+	return CMD_OK;
+}
+
+int wakeup_chain(const struct wakeup_opts *opts, const char *path)
+{
+	struct chain c = { .opts = opts, .sel = opts->sel };
+	struct buf window = { 0 };
+	int code = parse(&c, &window);
+
+	if (code == CMD_OK)
+		code = read_twice(&c, path);
+	if (code == CMD_OK)
+		code = print_all(&c);
+	free(c.links);
+	explain_fini(&c.numbers);
+	timeline_fini(&c.timeline);
+	buf_free(&window);
+	return code;
+}

@@ -1,0 +1,572 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Pairs of events and the longest of them. Owns what is open, by a hash of what ties start and end, and a
+ * heap of the longest with the shortest on top. Numbers only.
+ *
+ * What an event is to the search is found once for each layout of events, not for each event.
+ */
+#include "profile/explain/spans.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "profile/sched/account.h"
+
+#define CALLS_MAX 4096 /* numbers of system calls that are remembered; there are fewer */
+
+enum role { NEITHER, ENTER, EXIT, THREAD_EXIT };
+
+/* What events of one layout are. */
+struct kind {
+	enum role role;
+	uint32_t pattern;
+	int32_t tie; /* field that ties; -1: the thread */
+	int32_t number; /* field with the number of a system call that begins or ends, or -1 */
+	bool by_call; /* the pattern is that of the number */
+	bool syscall, lacks_field; /* the field that was asked for is not there */
+};
+
+struct open {
+	struct span span; /* without its end */
+	uint64_t losses; /* before it */
+	uint64_t depth; /* of pairs within it */
+	bool wanted; /* else it is there only for what ends it not to end another's */
+	bool syscall;
+	uint64_t place; /* hash of the thread in which it began */
+	struct open *outer, *inner; /* that began there before and after it, and are open as well */
+};
+
+/* ---- layouts ----------------------------------------------------------------------------------- */
+
+static enum role role_of(const struct spans *s, const char *name, uint32_t *pattern)
+{
+	for (uint32_t k = 0; k < s->opts.pattern_cnt; k++) {
+		*pattern = k;
+		if (str_glob(s->opts.patterns[k].enter, name))
+			return ENTER;
+		if (str_glob(s->opts.patterns[k].exit, name))
+			return EXIT;
+	}
+	return strcmp(name, PROF_EV_SCHED_PROCESS_EXIT) ? NEITHER : THREAD_EXIT;
+}
+
+static bool has_prefix(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+enum { OWN_ENTER = 1, OWN_EXIT = 2, OWN_BOTH = OWN_ENTER | OWN_EXIT };
+
+static uint64_t name_hash(const char *name)
+{
+	return hash_bytes(name, strlen(name));
+}
+
+static bool is_own(const struct spans *s, uint64_t name)
+{
+	return (uintptr_t)hmap_get(&s->own_calls, name) == OWN_BOTH;
+}
+
+/* One half of a call's own events. */
+static void learn_own(struct spans *s, const char *name)
+{
+	static const char enter[] = "syscalls:sys_enter_", exit[] = "syscalls:sys_exit_";
+	const bool is_enter = has_prefix(name, enter);
+	uintptr_t halves = is_enter ? OWN_ENTER : OWN_EXIT;
+	uint64_t hash;
+
+	if (!is_enter && !has_prefix(name, exit))
+		return;
+	hash = name_hash(name + (is_enter ? sizeof(enter) : sizeof(exit)) - 1);
+	halves |= (uintptr_t)hmap_get(&s->own_calls, hash);
+	hmap_set(&s->own_calls, hash, (void *)halves);
+}
+
+static const struct kind *kind_of(struct spans *s, const struct trace_schema *ts)
+{
+	const uint64_t key = (uint64_t)(uintptr_t)ts;
+	struct kind *k = hmap_get(&s->schemas, key);
+	const char *name = dial9_schema_name(ts->schema);
+
+	if (k)
+		return k;
+	k = xcalloc(1, sizeof(*k));
+	k->role = role_of(s, name, &k->pattern);
+	k->tie = trace_field_at(ts, s->opts.field ? s->opts.field : "span_id");
+	k->lacks_field = s->opts.field && k->tie < 0;
+	k->syscall = has_prefix(name, "syscalls:") || has_prefix(name, "raw_syscalls:");
+	k->number = -1;
+	/* what lies between two calls has no number */
+	if (k->syscall && strstr(name, k->role == ENTER ? ":sys_enter" : ":sys_exit")) {
+		k->number = trace_field_at(ts, "id");
+		if (k->number < 0)
+			k->number = trace_field_at(ts, "__syscall_nr");
+	}
+	k->by_call = (k->role == ENTER || k->role == EXIT) && k->number >= 0 &&
+		     s->opts.patterns[k->pattern].call;
+	if (k->role == ENTER || k->role == EXIT)
+		learn_own(s, name);
+	hmap_set(&s->schemas, key, k);
+	return k;
+}
+
+/* UINT64_MAX: unknown. */
+static uint64_t number_of(const struct trace_event *ev, const struct kind *k)
+{
+	uint64_t number;
+
+	return k->number >= 0 && trace_value_u64(&ev->values[k->number], &number) ? number :
+										    UINT64_MAX;
+}
+
+/* The first pattern that wants a call of that name from this event of raw_syscalls; else how many there are. */
+static uint32_t pattern_by_name(const struct spans *s, const struct kind *k, const char *event,
+				const char *call)
+{
+	const uint32_t none = (uint32_t)s->opts.pattern_cnt;
+	uint32_t at = is_own(s, name_hash(call)) ? none : k->pattern;
+
+	for (; at < none; at++) {
+		const struct spans_pattern *p = &s->opts.patterns[at];
+
+		if (str_glob(k->role == ENTER ? p->enter : p->exit, event) &&
+		    (!p->call || str_glob(p->call, call)))
+			break;
+	}
+	return at;
+}
+
+/* The pattern of a system call by its name; the number of patterns: none wants it. */
+static uint32_t pattern_of_call(struct spans *s, const struct trace *t,
+				const struct trace_event *ev, const struct kind *k)
+{
+	const uint64_t number = number_of(ev, k);
+	const char *name = dial9_schema_name(ev->schema->schema);
+	uintptr_t known = (uintptr_t)hmap_get(&s->calls, number);
+	const uint32_t none = (uint32_t)s->opts.pattern_cnt;
+	struct buf text = { 0 };
+
+	if (known)
+		return (uint32_t)(known - 1);
+	/* what numbers mean may be told later */
+	if (!trace_field_text(t, ev, (size_t)k->number, &text))
+		return none;
+	known = pattern_by_name(s, k, name, buf_cstr(&text));
+	if (known < none && s->raw_calls.cnt < CALLS_MAX)
+		hmap_set(&s->raw_calls, name_hash(buf_cstr(&text)), s);
+	if (s->calls.cnt < CALLS_MAX)
+		hmap_set(&s->calls, number, (void *)(known + 1));
+	buf_free(&text);
+	return (uint32_t)known;
+}
+
+/* ---- threads ----------------------------------------------------------------------------------- */
+
+static uint32_t worker_of(const struct trace_event *ev)
+{
+	const uint64_t worker = trace_u64_or(ev, ROLE_WORKER_ID, PROF_WORKER_NONE);
+
+	return worker == PROF_WORKER_NONE || worker >= TRACE_NONE ? TRACE_NONE : (uint32_t)worker;
+}
+
+/* As far as it is known by now. */
+static uint32_t thread_of(const struct spans *s, const struct trace_event *ev)
+{
+	const uint32_t worker = worker_of(ev);
+
+	return ev->tid != TRACE_NONE || worker == TRACE_NONE ?
+		       ev->tid :
+		       worker_threads_tid(&s->workers, ev->part, worker, ev->ts);
+}
+
+/* ---- what ties --------------------------------------------------------------------------------- */
+
+enum by { BY_THREAD, BY_WORKER, BY_NUMBER, BY_TEXT };
+
+struct tie {
+	uint64_t hash; /* equal of what belongs together */
+	uint64_t id; /* BY_NUMBER */
+	enum by by;
+};
+
+static uint64_t tie_hash(uint32_t part, uint32_t pattern, enum by by, uint64_t value)
+{
+	const uint64_t all[] = { (uint64_t)part << 32 | pattern, by, value };
+
+	return hash_bytes(all, sizeof(all));
+}
+
+/* False: nothing ties it. */
+static bool tie_of(const struct trace *t, const struct trace_event *ev, const struct kind *k,
+		   uint32_t pattern, struct tie *tie)
+{
+	const struct dial9_value *v = k->tie >= 0 ? &ev->values[k->tie] : NULL;
+	const uint32_t worker = worker_of(ev);
+	struct dial9_str text;
+	uint64_t value = 0;
+
+	*tie = (struct tie){ 0 };
+	if (v && trace_value_u64(v, &value)) {
+		tie->by = BY_NUMBER;
+		tie->id = value;
+	} else if (v && trace_value_str(t, v, &text)) {
+		tie->by = BY_TEXT;
+		value = hash_bytes(text.ptr, text.len);
+	} else if (v || k->lacks_field || (ev->tid == TRACE_NONE && worker == TRACE_NONE)) {
+		return false;
+	} else {
+		tie->by = ev->tid == TRACE_NONE ? BY_WORKER : BY_THREAD;
+		value = ev->tid == TRACE_NONE ? worker : ev->tid;
+	}
+	tie->hash = tie_hash(ev->part, pattern, tie->by, value);
+	return true;
+}
+
+static bool is_same_call(uint64_t a, uint64_t b)
+{
+	return a == b || a == UINT64_MAX || b == UINT64_MAX;
+}
+
+/* ---- the longest ------------------------------------------------------------------------------- */
+
+static uint64_t length(const struct span *p)
+{
+	return p->end - p->start;
+}
+
+/* Whether @a comes before @b where the longest is first. */
+static bool is_before(const struct span *a, const struct span *b)
+{
+	if (length(a) != length(b))
+		return length(a) > length(b);
+	return a->start != b->start ? a->start < b->start : a->tid < b->tid;
+}
+
+static void sift_down(struct spans *s, size_t at)
+{
+	const struct span p = s->v[at];
+	size_t child;
+
+	for (; (child = 2 * at + 1) < s->cnt; at = child) {
+		if (child + 1 < s->cnt && is_before(&s->v[child], &s->v[child + 1]))
+			child++;
+		if (!is_before(&p, &s->v[child]))
+			break;
+		s->v[at] = s->v[child];
+	}
+	s->v[at] = p;
+}
+
+static void sift_up(struct spans *s, size_t at)
+{
+	const struct span p = s->v[at];
+
+	for (; at && is_before(&s->v[(at - 1) / 2], &p); at = (at - 1) / 2)
+		s->v[at] = s->v[(at - 1) / 2];
+	s->v[at] = p;
+}
+
+static void count_kind(struct spans *s, const struct span *p)
+{
+	size_t at = (uintptr_t)hmap_get(&s->kind_index, (uint64_t)p->name + 1);
+
+	if (!at) {
+		s->kinds =
+			array_reserve(s->kinds, &s->kind_cap, s->kind_cnt + 1, sizeof(*s->kinds));
+		s->kinds[s->kind_cnt++] = (struct spans_kind){ .name = p->name };
+		at = s->kind_cnt;
+		hmap_set(&s->kind_index, (uint64_t)p->name + 1, (void *)(uintptr_t)at);
+	}
+	s->kinds[at - 1].pairs++;
+	s->kinds[at - 1].ns += length(p);
+}
+
+static int most_time_first(const void *a, const void *b)
+{
+	const struct spans_kind *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return (x->name > y->name) - (x->name < y->name);
+}
+
+static void keep(struct spans *s, const struct span *p)
+{
+	s->pairs++;
+	count_kind(s, p);
+	s->ns += length(p);
+	quantile_add(&s->lengths, length(p));
+	if (length(p) < s->opts.min_ns)
+		return;
+	s->slow++;
+	s->slow_ns += length(p);
+	if (!s->opts.max)
+		return;
+	if (s->cnt < s->opts.max) {
+		s->v = array_reserve(s->v, &s->cap, s->cnt + 1, sizeof(*s->v));
+		s->v[s->cnt++] = *p;
+		sift_up(s, s->cnt - 1);
+	} else if (is_before(p, &s->v[0])) {
+		s->v[0] = *p;
+		sift_down(s, 0);
+	}
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	return is_before(b, a) - is_before(a, b);
+}
+
+/* ---- events ------------------------------------------------------------------------------------ */
+
+static bool wants(const struct spans *s, uint32_t tid, uint32_t cpu)
+{
+	return !s->opts.wants || s->opts.wants(s->opts.ctx, tid, cpu);
+}
+
+/* ---- what is open in a thread, one within the other --------------------------------------------- */
+
+static uint64_t place_of(const struct trace_event *ev)
+{
+	return ev->tid == TRACE_NONE ? tie_hash(ev->part, 0, BY_WORKER, worker_of(ev)) :
+				       tie_hash(ev->part, 0, BY_THREAD, ev->tid);
+}
+
+static void put_innermost(struct spans *s, struct open *o)
+{
+	o->outer = hmap_get(&s->last_open, o->place);
+	if (o->outer)
+		o->outer->inner = o;
+	hmap_set(&s->last_open, o->place, o);
+}
+
+static void take_out(struct spans *s, struct open *o)
+{
+	if (o->outer)
+		o->outer->inner = o->inner;
+	if (o->inner)
+		o->inner->outer = o->outer;
+	else if (o->outer)
+		hmap_set(&s->last_open, o->place, o->outer);
+	else
+		hmap_del(&s->last_open, o->place);
+}
+
+/*
+ * What it began in is still open as it ends, in the same thread. Not so where a loss may hide an end; system calls never
+ * lie within each other, and what an asked-for field ties goes on in other threads.
+ */
+static bool is_inside(const struct spans *s, const struct open *o, const struct trace_event *end)
+{
+	const struct open *outer = s->opts.field ? NULL : o->outer;
+
+	return outer && outer->losses == s->losses && !(outer->syscall && o->syscall) &&
+	       place_of(end) == o->place;
+}
+
+static void enter(struct spans *s, const struct trace *t, const struct trace_event *ev,
+		  const struct kind *k, uint32_t pattern)
+{
+	const uint32_t tid = thread_of(s, ev);
+	const bool wanted = wants(s, tid, ev->cpu);
+	struct tie tie;
+	struct open *o;
+
+	s->enters++;
+	if (!tie_of(t, ev, k, pattern, &tie)) {
+		s->untied++;
+		return;
+	}
+	s->blind |= s->opts.by_thread && ev->tid == TRACE_NONE;
+	/* what a field ties may end in any thread */
+	if (!wanted && (tie.by == BY_THREAD || tie.by == BY_WORKER))
+		return;
+	o = hmap_get(&s->open, tie.hash);
+	/* after a loss it may be that the end was lost */
+	if (o && !k->syscall && o->losses == s->losses) {
+		o->depth++;
+		s->nested += wanted || o->wanted;
+		return;
+	}
+	if (o) {
+		s->unended += o->wanted;
+		s->open_others -= !o->wanted;
+		take_out(s, o);
+	} else if (s->open.cnt >= SPANS_OPEN_MAX) {
+		s->crowded += wanted;
+		return;
+	} else {
+		o = xmalloc(sizeof(*o));
+		hmap_set(&s->open, tie.hash, o);
+	}
+	*o = (struct open){ .span = { .start = ev->ts,
+				      .part = ev->part,
+				      .tid = tid,
+				      .pid = ev->pid,
+				      .comm = ev->comm,
+				      .worker = ev->tid == TRACE_NONE ? worker_of(ev) : TRACE_NONE,
+				      .name = ev->schema->name,
+				      .id = tie.id,
+				      .has_id = tie.by == BY_NUMBER,
+				      .call = number_of(ev, k),
+				      .call_field = k->number < 0 ?
+							    NAMES_NONE :
+							    ev->schema->field_names[k->number] },
+			    .losses = s->losses,
+			    .wanted = wanted,
+			    .syscall = k->syscall,
+			    .place = place_of(ev) };
+	s->open_others += !wanted;
+	put_innermost(s, o);
+}
+
+static void leave(struct spans *s, const struct trace *t, const struct trace_event *ev,
+		  const struct kind *k, uint32_t pattern)
+{
+	const uint32_t tid = thread_of(s, ev);
+	struct tie tie;
+	struct open *o;
+
+	s->exits++;
+	if (!tie_of(t, ev, k, pattern, &tie)) {
+		s->untied++;
+		return;
+	}
+	o = hmap_get(&s->open, tie.hash);
+	if (!o) {
+		s->unstarted += wants(s, tid, ev->cpu);
+		return;
+	}
+	if (o->depth && o->losses == s->losses) {
+		o->depth--;
+		return;
+	}
+	hmap_del(&s->open, tie.hash);
+	take_out(s, o);
+	s->open_others -= !o->wanted;
+	if (!o->wanted) {
+		free(o);
+		return;
+	}
+	if (!is_same_call(o->span.call, number_of(ev, k)) || ev->ts < o->span.start) {
+		s->unended++;
+		s->unstarted++;
+	} else {
+		o->span.end = ev->ts;
+		o->span.end_tid = tid;
+		o->span.end_worker = ev->tid == TRACE_NONE ? worker_of(ev) : TRACE_NONE;
+		s->inside += is_inside(s, o, ev);
+		keep(s, &o->span);
+	}
+	free(o);
+}
+
+/* Its number may be another thread's soon, and what it was in has no end. */
+static void forget_thread(struct spans *s, const struct trace_event *ev)
+{
+	struct open *o;
+
+	for (uint32_t k = 0; k < s->opts.pattern_cnt && ev->tid != TRACE_NONE; k++) {
+		o = hmap_del(&s->open, tie_hash(ev->part, k, BY_THREAD, ev->tid));
+		if (!o)
+			continue;
+		s->unended++;
+		take_out(s, o);
+		free(o);
+	}
+}
+
+void spans_add(struct spans *s, const struct trace *t, const struct trace_event *ev)
+{
+	const struct kind *k;
+	struct dial9_str lost;
+	uint32_t pattern;
+
+	if (ev->kind == TRACE_LOST)
+		s->losses += trace_str(t, ev, ROLE_KIND, &lost) &&
+			     account_hides_switches(lost.ptr, lost.len);
+	if (!ev->has_ts || trace_is_naming(ev->kind))
+		return;
+	worker_threads_add(&s->workers, ev);
+	k = kind_of(s, ev->schema);
+	pattern = k->by_call ? pattern_of_call(s, t, ev, k) : k->pattern;
+	if (pattern == s->opts.pattern_cnt)
+		return;
+	if (k->role == ENTER)
+		enter(s, t, ev, k, pattern);
+	else if (k->role == EXIT)
+		leave(s, t, ev, k, pattern);
+	else if (k->role == THREAD_EXIT)
+		forget_thread(s, ev);
+}
+
+void spans_finish(struct spans *s)
+{
+	s->unended += s->open.cnt - s->open_others;
+	for (size_t k = 0; k < s->cnt; k++) {
+		struct span *p = &s->v[k];
+
+		if (p->worker != TRACE_NONE)
+			p->tid = worker_threads_tid(&s->workers, p->part, p->worker, p->start);
+		if (p->end_worker != TRACE_NONE)
+			p->end_tid =
+				worker_threads_tid(&s->workers, p->part, p->end_worker, p->end);
+		if (p->tid == TRACE_NONE)
+			p->tid = p->end_tid;
+		if (p->end_tid == TRACE_NONE)
+			p->end_tid = p->tid;
+	}
+	if (s->cnt)
+		qsort(s->v, s->cnt, sizeof(*s->v), longest_first);
+	if (s->kind_cnt)
+		qsort(s->kinds, s->kind_cnt, sizeof(*s->kinds), most_time_first);
+}
+
+static void free_values(struct hmap *m)
+{
+	size_t pos = 0;
+	uint64_t key;
+	void *v;
+
+	while (hmap_next(m, &pos, &key, &v))
+		free(v);
+	hmap_fini(m);
+}
+
+bool spans_wants_again(const struct spans *s)
+{
+	uint64_t name;
+	size_t pos = 0;
+	void *v;
+
+	if (s->blind)
+		return true;
+	while (hmap_next(&s->raw_calls, &pos, &name, &v))
+		if (is_own(s, name))
+			return true;
+	return false;
+}
+
+void spans_restart(struct spans *s)
+{
+	free_values(&s->schemas);
+	free_values(&s->open);
+	hmap_fini(&s->last_open);
+	hmap_fini(&s->kind_index);
+	free(s->kinds);
+	hmap_fini(&s->calls);
+	hmap_fini(&s->raw_calls);
+	quantile_fini(&s->lengths);
+	free(s->v);
+	*s = (struct spans){ .opts = s->opts, .own_calls = s->own_calls, .workers = s->workers };
+}
+
+void spans_fini(struct spans *s)
+{
+	spans_restart(s);
+	hmap_fini(&s->own_calls);
+	worker_threads_fini(&s->workers);
+}

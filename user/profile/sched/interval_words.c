@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The words for what an interval says in numbers: states of threads, vectors of softirqs. */
+#include "profile/sched/intervals.h"
+
+#include <stddef.h>
+
+/* The letters of ps lie in the low byte; 0x100 above them says preempted. */
+#define STATE_LETTERS 0xff
+
+char interval_letter(uint32_t prev_state)
+{
+	static const char letters[] = "SDTtXZPI";
+
+	if (!(prev_state & STATE_LETTERS))
+		return 'R';
+	for (int bit = 0; bit < 8; bit++)
+		if (prev_state == 1u << bit)
+			return letters[bit];
+	return '?';
+}
+
+char interval_blocked_letter(unsigned int flags, uint32_t prev_state)
+{
+	return flags & INTERVAL_EDGE_START ? '?' : interval_letter(prev_state);
+}
+
+const char *interval_softirq(int32_t vector)
+{
+	static const char *const names[] = { "HI",	 "TIMER",   "NET_TX", "NET_RX",	 "BLOCK",
+					     "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU" };
+
+	if (vector < 0 || vector >= (int32_t)(sizeof(names) / sizeof(names[0])))
+		return NULL;
+	return names[vector];
+}

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Two traces side by side. Owns rows that are matched by names, and the arithmetic of differences;
+ * where observations come from, and how rows are shown, is others' business. Numbers only.
+ *
+ * A row's key is its text without what changes from build to build. A key's number in the table of keys
+ * is the row's index.
+ */
+#include "profile/sums/delta.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+
+struct delta *delta_new(bool by_stack)
+{
+	struct delta *d = xcalloc(1, sizeof(*d));
+
+	d->by_stack = by_stack;
+	return d;
+}
+
+void delta_free(struct delta *d)
+{
+	if (!d)
+		return;
+	for (size_t i = 0; i < d->cnt; i++) {
+		free(d->rows[i].places);
+		for (int side = 0; side < DELTA_SIDES; side++) {
+			if (d->rows[i].waits[side])
+				quantile_fini(d->rows[i].waits[side]);
+			free(d->rows[i].waits[side]);
+		}
+	}
+	free(d->rows);
+	free(d->places);
+	strtab_fini(&d->strs);
+	strtab_fini(&d->keys);
+	free(d);
+}
+
+const char *delta_str(const struct delta *d, uint32_t id, size_t *len)
+{
+	const char *s = strtab_get(&d->strs, id, len);
+
+	return s ? s : "";
+}
+
+/* ---- names without what a build gives them ----------------------------------------------------- */
+
+/* "::h" and 16 digits, which older Rust puts behind names: a hash of the crate. */
+static size_t without_hash(const char *s, size_t len)
+{
+	if (len < 19 || memcmp(s + len - 19, "::h", 3) != 0)
+		return len;
+	for (size_t i = len - 16; i < len; i++)
+		if (!isxdigit((unsigned char)s[i]))
+			return len;
+	return len - 19;
+}
+
+/* Up to ".isra.0", ".constprop.1" and so on. */
+static size_t without_suffixes(const char *s, size_t len)
+{
+	static const char *const suffixes[] = { ".isra.", ".constprop.", ".part.", ".cold",
+						".llvm.", ".lto_priv.",	 ".clone." };
+	const char *at;
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		at = memmem(s, len, suffixes[i], strlen(suffixes[i]));
+		if (at && at > s)
+			len = (size_t)(at - s);
+	}
+	return without_hash(s, len);
+}
+
+/* "libc.so.6" and "libc-2.36.so" are libc.so: digits and dots, and a dash before them. */
+static void add_module_key(struct buf *key, const char *s, size_t len)
+{
+	const char *so = memmem(s, len, ".so", 3);
+	size_t n = so ? (size_t)(so - s) : len;
+
+	while (so && n && (isdigit((unsigned char)s[n - 1]) || s[n - 1] == '.'))
+		n--;
+	if (so && n && n < (size_t)(so - s) && s[n - 1] != '-')
+		n = (size_t)(so - s);
+	else if (so && n > 1 && s[n - 1] == '-')
+		n--;
+	buf_add(key, s, n);
+}
+
+/* ---- rows -------------------------------------------------------------------------------------- */
+
+static const char *module_base(const struct names *n, uint32_t index, size_t *len)
+{
+	const struct names_module *m = names_module(n, index);
+	const char *path, *slash;
+
+	if (!index || !m->announced || m->path == NAMES_NONE) {
+		*len = strlen("[unknown]");
+		return "[unknown]";
+	}
+	path = names_str(n, m->path, len);
+	slash = memrchr(path, '/', *len);
+	if (slash && slash[1]) {
+		*len -= (size_t)(slash + 1 - path);
+		return slash + 1;
+	}
+	return path;
+}
+
+static void add_place(struct delta *d, uint32_t *cnt, const char *name, size_t len,
+		      const char *module, size_t module_len)
+{
+	d->places = array_reserve(d->places, &d->place_cap, *cnt + 1u, sizeof(*d->places));
+	d->places[(*cnt)++] = (struct delta_place){ strtab_add(&d->strs, name, len),
+						    strtab_add(&d->strs, module, module_len) };
+}
+
+/* Code that a program waits in, whatever it waits for. */
+static bool is_plumbing(const struct names *n, uint64_t frame)
+{
+	static const char *const modules[] = { "libc.",	  "libc-",  "libpthread", "ld-linux",
+					       "ld-musl", "ld-2.",  "ld.so",	  "libstdc++",
+					       "libgcc_", "librt.", "libm.",	  "[vdso]" };
+	size_t len;
+	const char *module = module_base(n, names_frame_module(frame), &len);
+
+	for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
+		if (len >= strlen(modules[i]) && !memcmp(module, modules[i], strlen(modules[i])))
+			return true;
+	return false;
+}
+
+/* How much a frame says of why a thread waits: the kernel's least, and the scheduler's nothing. */
+static int says(const struct names *n, uint64_t frame)
+{
+	const struct names_symbol *sym = names_symbol(n, frame);
+
+	if (frame & PROF_FRAME_KERNEL)
+		return sym && sym->cnt &&
+		       !strstr(names_str(n, sym->frames[0].name, NULL), "schedule");
+	return is_plumbing(n, frame) ? 2 : 3;
+}
+
+/* The functions at an address, innermost first. */
+static void add_frame(struct delta *d, const struct names *n, uint64_t frame, uint32_t *cnt)
+{
+	const struct names_symbol *sym = names_symbol(n, frame);
+	const char *module, *name;
+	struct buf label = { 0 };
+	size_t module_len, len;
+	uint32_t before = *cnt;
+
+	module = module_base(n, names_frame_module(frame), &module_len);
+	for (uint32_t depth = sym ? sym->cnt : 0; depth--;) {
+		const struct names_frame *f = &sym->frames[depth];
+
+		if (f->name == NAMES_NONE || f->label || !names_symbol_tells(sym, depth))
+			continue;
+		name = names_str(n, f->name, &len);
+		add_place(d, cnt, name, len, module, module_len);
+	}
+	if (*cnt != before)
+		return;
+	if (module[0] != '[')
+		buf_addch(&label, '[');
+	buf_add(&label, module, module_len);
+	if (module[0] != '[')
+		buf_addch(&label, ']');
+	add_place(d, cnt, buf_cstr(&label), label.len, module, module_len);
+	buf_free(&label);
+}
+
+static void add_place_key(const struct delta *d, struct buf *key, const struct delta_place *p)
+{
+	const char *name, *module;
+	size_t len, module_len;
+
+	name = delta_str(d, p->name, &len);
+	module = delta_str(d, p->module, &module_len);
+	/* a label holds the module's name, with its version */
+	if (!names_is_label(name, len))
+		buf_add(key, name, without_suffixes(name, len));
+	buf_addch(key, '\0');
+	add_module_key(key, module, module_len);
+	buf_addch(key, '\0');
+}
+
+/* What is shown is what the new trace calls it. */
+static struct delta_row *row_of(struct delta *d, enum delta_side side,
+				const struct delta_place *places, uint32_t cnt)
+{
+	struct buf key = { 0 };
+	struct delta_row *row;
+	uint32_t at;
+
+	for (uint32_t i = 0; i < cnt; i++)
+		add_place_key(d, &key, &places[i]);
+	at = strtab_add(&d->keys, buf_cstr(&key), key.len);
+	buf_free(&key);
+	if (at == d->cnt) {
+		d->rows = array_reserve(d->rows, &d->cap, d->cnt + 1, sizeof(*d->rows));
+		d->rows[d->cnt++] = (struct delta_row){ .place_cnt = cnt };
+	}
+	row = &d->rows[at];
+	if (!row->places || side == DELTA_NEW) {
+		free(row->places);
+		row->places = xmemdup(places, cnt * sizeof(*places));
+		row->place_cnt = cnt;
+	}
+	return row;
+}
+
+static void sum_add(struct delta_sum *to, const struct delta_sum *sum)
+{
+	to->cnt += sum->cnt;
+	to->sum += sum->sum;
+	to->squares += sum->squares;
+}
+
+void delta_add_stack(struct delta *d, enum delta_side side, const struct names *n,
+		     const uint64_t *frames, uint32_t cnt, const struct delta_sum *sum)
+{
+	struct delta_row *row;
+	uint32_t places = 0, self = 0;
+	int best = -1, says_now;
+
+	sum_add(&d->all[side], sum);
+	d->stacks++;
+	for (uint32_t i = 0; i < cnt; i++) {
+		says_now = d->own ? says(n, frames[i]) : 0;
+		if (says_now > best) {
+			best = says_now;
+			self = places;
+		}
+		add_frame(d, n, frames[i], &places);
+	}
+	if (!places)
+		add_place(d, &places, "[no stack]", strlen("[no stack]"), "", 0);
+	if (d->by_stack) {
+		row = row_of(d, side, d->places, places);
+		sum_add(&row->self[side], sum);
+		sum_add(&row->total[side], sum);
+		return;
+	}
+	for (uint32_t i = 0; i < places; i++) {
+		row = row_of(d, side, &d->places[i], 1);
+		if (i == self)
+			sum_add(&row->self[side], sum);
+		if (row->seen != d->stacks)
+			sum_add(&row->total[side], sum);
+		row->seen = d->stacks;
+	}
+}
+
+void delta_add_wait(struct delta *d, enum delta_side side, const char *comm, size_t len,
+		    uint64_t ns)
+{
+	struct delta_place place = { strtab_add(&d->strs, comm, len), strtab_add(&d->strs, "", 0) };
+	struct delta_sum one = { 1, (double)ns, (double)ns * (double)ns };
+	struct delta_row *row = row_of(d, side, &place, 1);
+
+	sum_add(&d->all[side], &one);
+	sum_add(&row->total[side], &one);
+	if (!row->waits[side])
+		row->waits[side] = xcalloc(1, sizeof(*row->waits[side]));
+	quantile_add(row->waits[side], ns);
+}
+
+/* Of fewer the spread says little. */
+#define OBSERVED_MIN 8
+
+/* ---- differences ------------------------------------------------------------------------------- */
+
+static void find_ratio(struct delta_change *c, const double error[DELTA_SIDES])
+{
+	c->ratio = c->v[DELTA_OLD] > 0 ? c->v[DELTA_NEW] / c->v[DELTA_OLD] : INFINITY;
+	c->ratio_error = c->v[DELTA_OLD] > 0 && c->v[DELTA_NEW] > 0 && c->error >= 0 ?
+				 c->ratio * hypot(error[DELTA_OLD] / c->v[DELTA_OLD],
+						  error[DELTA_NEW] / c->v[DELTA_NEW]) :
+				 -1;
+}
+
+/* From what each side is off by: what the difference is, unless c->error says that nobody knows. */
+static void judge(struct delta_change *c, const double error[DELTA_SIDES])
+{
+	if (c->error >= 0)
+		c->error = hypot(error[DELTA_OLD], error[DELTA_NEW]);
+	c->verdict = c->error < 0		? DELTA_UNSURE :
+		     fabs(c->delta) <= c->error ? DELTA_CHANCE :
+						  DELTA_CHANGED;
+	find_ratio(c, error);
+	c->telling_delta = c->delta;
+	c->telling_ratio = c->ratio;
+}
+
+/* Two standard deviations of a sum; negative when nothing at all was seen. */
+static double sum_error(const struct delta_sum *sum, const struct delta_sum *all, bool share)
+{
+	double one, in, p;
+
+	if (!all->cnt || !(all->sum > 0))
+		return -1;
+	one = all->squares / (double)all->cnt;
+	in = fmax(sum->squares, one);
+	p = share ? sum->sum / all->sum : 0;
+	/* (1-p)^2 times the squares in it, and p^2 times the others */
+	return 2 * sqrt(fmax((1 - 2 * p) * in + p * p * all->squares, 0));
+}
+
+/*
+ * Whether the mean changed by more than its error, and the sum with it. Then @error becomes that of the sums
+ * for as many observations as there were.
+ */
+static bool all_changed(const struct delta_sum *sum, const struct delta_scale *scale, double delta,
+			double error[DELTA_SIDES])
+{
+	double mean[DELTA_SIDES], variance, of_mean = 0;
+
+	for (int side = 0; side < DELTA_SIDES; side++) {
+		const double cnt = (double)sum[side].cnt;
+
+		if (sum[side].cnt < OBSERVED_MIN)
+			return false;
+		mean[side] = sum[side].sum / cnt;
+		variance = fmax(sum[side].squares - cnt * mean[side] * mean[side], 0) / (cnt - 1);
+		of_mean += variance / cnt;
+		error[side] = 2 * sqrt(cnt * variance) * scale->by[side];
+	}
+	return fabs(mean[DELTA_NEW] - mean[DELTA_OLD]) > 2 * sqrt(of_mean) &&
+	       (mean[DELTA_NEW] > mean[DELTA_OLD]) == (delta > 0);
+}
+
+struct delta_change delta_change_sum(const struct delta *d, const struct delta_row *row, bool total,
+				     const struct delta_scale *scale)
+{
+	const struct delta_sum *sum = total ? row->total : row->self;
+	struct delta_change c = { .row = row };
+	double error[DELTA_SIDES];
+
+	for (int side = 0; side < DELTA_SIDES; side++) {
+		c.v[side] = sum[side].sum * scale->by[side];
+		error[side] = sum_error(&sum[side], &d->all[side], scale->share);
+		c.error = error[side] < 0 ? -1 : c.error;
+		error[side] *= scale->by[side];
+	}
+	c.delta = c.v[DELTA_NEW] - c.v[DELTA_OLD];
+	judge(&c, error);
+	if (c.verdict != DELTA_CHANGED && scale->lengths && !scale->share &&
+	    all_changed(sum, scale, c.delta, error)) {
+		c.error = 0;
+		judge(&c, error);
+	}
+	return c;
+}
+
+static struct delta_change change_of_quantile(const struct delta_row *row, double q)
+{
+	struct delta_change c = { .row = row };
+	double error[DELTA_SIDES] = { 0, 0 }, low, high;
+
+	for (int side = 0; side < DELTA_SIDES; side++) {
+		const struct quantile *waits = row->waits[side];
+
+		if (!waits) {
+			c.error = -1;
+			continue;
+		}
+		c.v[side] = quantile_at(waits, q);
+		if (quantile_range(waits, q, &low, &high))
+			error[side] = fmax(c.v[side] - low, high - c.v[side]);
+		else
+			c.error = -1;
+	}
+	if (row->waits[DELTA_OLD] && row->waits[DELTA_NEW])
+		c.delta = c.v[DELTA_NEW] - c.v[DELTA_OLD];
+	judge(&c, error);
+	return c;
+}
+
+struct delta_change delta_change_quantile(const struct delta_row *row, double q)
+{
+	struct delta_change c = change_of_quantile(row, q);
+	const struct delta_change median = change_of_quantile(row, 0.5);
+
+	c.median_delta = median.delta;
+	c.median_error = median.error;
+	if (median.verdict == DELTA_CHANGED && c.verdict != DELTA_CHANGED) {
+		c.verdict = DELTA_CHANGED;
+		c.telling_delta = median.delta;
+		c.telling_ratio = median.ratio;
+	}
+	return c;
+}

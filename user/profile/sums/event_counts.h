@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_PROFILE_SUMS_EVENT_COUNTS_H
+#define D9_PROFILE_SUMS_EVENT_COUNTS_H
+
+#include "profile/sched/account.h"
+#include "profile/sums/stack_ends.h"
+#include "trace/read/trace.h"
+
+/* Events of one name. */
+struct event_counts_type {
+	uint32_t name; /* string id */
+	uint64_t events, bytes;
+};
+
+/* Loss of one kind. */
+struct event_counts_loss {
+	uint32_t kind; /* string id */
+	uint64_t count, first_ns, last_ns;
+	uint64_t ns; /* the sum of the times between the first and the last of each */
+	enum account_class cls;
+};
+
+/* The newest RecorderStats. Cumulative since the start of the recording. */
+struct event_counts_stats {
+	struct account_figures figures;
+	bool says_closed; /* they have a field that tells the last ones */
+	uint64_t segment; /* that they stand in */
+	uint64_t elapsed_ns, samples, bpf_ns, bpf_runs;
+	uint64_t cpu_ns; /* of the recorder while recording, */
+	uint64_t realtime_ns; /* of that, at real-time priority, */
+	uint64_t end_cpu_ns; /* and after the end of recording */
+	uint64_t rss_bytes, ring_fill_max_bytes, bytes_written;
+	bool unwinds; /* it says how stacks were unwound: */
+	uint64_t unwind_tables, unwind_evicted, unwind_tables_left_out, unwind_bytes;
+	uint64_t unwind_lists, unwind_lists_left_out, unwind_modules_left_out;
+	uint64_t kernel_stacks_walked, kernel_stacks_helped, user_stacks_reused;
+	uint64_t stacks_compared, stacks_differing;
+	uint64_t waited_ns, output_full_ns; /* see PROF_F_WAITED_NS */
+};
+
+/* One module and the distinct addresses in it that stacks hold. */
+struct event_counts_module {
+	uint32_t module; /* index; 0: addresses in no known module */
+	uint64_t frames, unnamed;
+};
+
+/* What one part of the stream holds: see struct part. Its times are on its own clock. */
+struct event_counts_part {
+	struct event_counts_loss *losses;
+	size_t loss_cnt, loss_cap;
+	struct account account; /* the sum of losses */
+	struct event_counts_stats stats;
+	uint64_t statuses; /* times that it says how naming a module went */
+	uint64_t events, samples, switch_stacks;
+	uint64_t tracepoints; /* what the figures count as written, as far as it is here */
+	bool has_ts;
+	uint64_t first_ts, last_ts; /* of events that happened: see trace_is_naming() */
+};
+
+/* What a trace consists of. {0} is empty; string ids belong to the names of the trace. */
+struct event_counts {
+	struct event_counts_type *types;
+	size_t type_cnt, type_cap;
+	struct hmap by_name; /* string id -> index + 1 */
+	struct event_counts_part *parts; /* up to the last one that has anything */
+	size_t part_cnt, part_cap;
+	struct account account; /* the sum over the parts */
+	uint64_t crashes, hangs; /* files that cost a symbol worker its life */
+	struct hmap frames; /* distinct frames of stacks */
+	uint64_t events;
+	uint64_t samples, switch_stacks, waking_stacks, event_stacks;
+	uint64_t user_truncated, kernel_truncated; /* samples whose stack was cut */
+	struct stack_ends ends; /* of samples and of switches out */
+	bool open_figures; /* some do not say whether they are the last: what comes behind them does */
+};
+
+void event_counts_add(struct event_counts *c, const struct trace *t, struct names *n,
+		      const struct trace_event *ev);
+/* What event_counts_add_loss() does with the few events that tell of the recording itself. */
+void event_counts_add_notice(struct event_counts *c, const struct trace *t, struct names *n,
+			     const struct trace_event *ev);
+/*
+ * Counts only what is needed to say what was lost and why names are missing: for commands that look
+ * at some of the events.
+ */
+static inline void event_counts_add_loss(struct event_counts *c, const struct trace *t,
+					 struct names *n, const struct trace_event *ev)
+{
+	if (ev->kind >= TRACE_MODULE || c->open_figures)
+		event_counts_add_notice(c, t, n, ev);
+}
+void event_counts_fini(struct event_counts *c);
+
+/* Never NULL: a part of which nothing was counted is empty. Borrowed until the next event. */
+const struct event_counts_part *event_counts_part(const struct event_counts *c, uint32_t part);
+
+/* Orders the types by bytes, largest first. Nothing may be added afterwards. */
+void event_counts_sort(struct event_counts *c, const struct names *n);
+
+/*
+ * Modules that stacks pass through, most addresses without a name first; names are looked up now.
+ * Returns an array of *@cnt that the caller frees, NULL when there are none.
+ */
+struct event_counts_module *event_counts_modules(const struct event_counts *c,
+						 const struct names *n, size_t *cnt);
+
+#endif /* D9_PROFILE_SUMS_EVENT_COUNTS_H */

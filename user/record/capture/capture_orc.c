@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * capture_orc.c - kernel stacks that are walked (bpf/orc.bpf.h): by which programs, and where the tables lie
+ *
+ * Nothing is kept. Whether the tables' rows are as the programs take them is the programs' to say, which
+ * know it from the kernel's types when they are loaded.
+ */
+#include "record/capture/capture_orc.h"
+
+#include <bpf/libbpf.h>
+#include <fcntl.h>
+#include <linux/btf.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "kernel/btf.h"
+#include "kernel/kallsyms.h"
+#include "prof_abi.h"
+#include "prof_select.h"
+#include "prof.skel.h"
+
+enum {
+	ROW_SIZE = 6,
+	ROWS_MAX = 1 << 21, /* that the programs can search */
+	STRINGS_MAX = 64 << 20,
+};
+
+/*
+ * The text of the names in the kernel's types, NUL-terminated; NULL: there is none. A library could look the
+ * types through, which takes 20 ms; the names alone are read in one.
+ */
+static char *read_names(size_t *sz)
+{
+	int fd = open(KERNEL_BTF, O_RDONLY | O_CLOEXEC);
+	struct btf_header head;
+	char *names = NULL;
+	size_t got = 0;
+	ssize_t n = 1;
+
+	if (fd < 0)
+		return NULL;
+	if (read(fd, &head, sizeof(head)) != sizeof(head) || head.magic != BTF_MAGIC ||
+	    head.str_len > STRINGS_MAX)
+		goto out;
+	names = xmalloc(head.str_len + 1);
+	while (got < head.str_len && n > 0) {
+		n = pread(fd, names + got, head.str_len - got,
+			  (off_t)head.hdr_len + head.str_off + got);
+		if (n > 0)
+			got += n;
+	}
+	names[got] = '\0';
+	*sz = got;
+out:
+	close(fd);
+	return names;
+}
+
+bool capture_orc_is_likely(void)
+{
+	static const char wanted[] = "\0bpf_rdonly_cast";
+	size_t sz = 0;
+	char *names;
+	bool has;
+
+#if !defined(__x86_64__)
+	log_info("record: kernels of this machine have no ORC tables: kernel stacks are taken by "
+		 "bpf_get_stack()");
+	return false;
+#endif
+	names = read_names(&sz);
+	has = names && memmem(names, sz + 1, wanted, sizeof(wanted));
+	free(names);
+	if (!has)
+		log_info("record: this kernel has no bpf_rdonly_cast() (6.2): its stacks are taken "
+			 "by bpf_get_stack()");
+	return has;
+}
+
+static void choose(struct bpf_program *walks, struct bpf_program *asks, bool walk)
+{
+	bool wanted = bpf_program__autoload(asks);
+
+	bpf_program__set_autoload(walks, wanted && walk);
+	bpf_program__set_autoload(asks, wanted && !walk);
+}
+
+void capture_orc_choose(struct prof *s, bool walk)
+{
+	choose(s->progs.prof_sched_switch_orc, s->progs.prof_sched_switch,
+	       walk && s->rodata->cfg_switch_stacks & PROF_STACKS_KERNEL);
+	choose(s->progs.prof_sched_waking_orc, s->progs.prof_sched_waking,
+	       walk && s->rodata->cfg_waking_stacks & PROF_STACKS_KERNEL);
+	choose(s->progs.prof_off_cpu_switch_orc, s->progs.prof_off_cpu_switch,
+	       walk && s->rodata->cfg_switch_stacks & PROF_STACKS_KERNEL);
+	choose(s->progs.prof_sample_orc, s->progs.prof_sample, walk);
+}
+
+void capture_orc_begin(struct prof *skel, const struct prof_orc_tables *tables)
+{
+	struct prof_orc_tables *to = (struct prof_orc_tables *)&skel->bss->orc_tables;
+	struct prof_orc_tables others = *tables;
+
+	others.cnt = 0;
+	*to = others;
+	__atomic_store_n(&to->cnt, tables->cnt, __ATOMIC_RELEASE);
+}
+
+bool capture_orc_find(const struct kallsyms *k, struct prof_orc_tables *out)
+{
+	const uint64_t ips = kallsyms_mark(k, KALLSYMS_ORC_IPS);
+	const uint64_t ips_end = kallsyms_mark(k, KALLSYMS_ORC_IPS_END);
+	const uint64_t rows = kallsyms_mark(k, KALLSYMS_ORC_ROWS);
+	const uint64_t rows_end = kallsyms_mark(k, KALLSYMS_ORC_ROWS_END);
+	const uint64_t text = kallsyms_mark(k, KALLSYMS_STEXT);
+	const uint64_t text_end = kallsyms_mark(k, KALLSYMS_ETEXT);
+	const uint64_t cnt = (ips_end - ips) / sizeof(int32_t);
+
+	if (!ips || !rows || !text || ips_end <= ips || text_end <= text || cnt > ROWS_MAX ||
+	    rows_end - rows != cnt * ROW_SIZE) {
+		log_info(
+			"record: no ORC tables in /proc/kallsyms: the kernel's stacks are taken by "
+			"bpf_get_stack()");
+		return false;
+	}
+	*out = (struct prof_orc_tables){
+		.cnt = cnt,
+		.ips = ips,
+		.rows = rows,
+		.text = text,
+		.text_sz = text_end - text,
+		.hooks = { kallsyms_mark(k, KALLSYMS_RETHOOK),
+			   kallsyms_mark(k, KALLSYMS_GRAPH_RETURN) },
+	};
+	return true;
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * capture_rings.c - rings and stages: made, mapped, and told to the programs
+ *
+ * Rings are one for each CPU, up to PROF_RINGS_MAX, in a map of maps. Stages are one for each CPU that can
+ * ever come, since a program writes to no other CPU's.
+ */
+#include "record/capture/capture_rings.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "kernel/cpus.h"
+#include "prof_abi.h"
+#include "prof_select.h"
+#include "prof.skel.h"
+#include "record/capture/ring.h"
+
+enum {
+	BATCHES_MIN = 4, /* in a ring */
+	PARTS = 8, /* of a ring: */
+	PARTS_WITH_STACKS = 5,
+	PARTS_OF_EVENTS = 7, /* where there are samples */
+	TOLD_BYTES = 256 << 20,
+};
+
+/* Whether a program may be preempted by another on its CPU: see stage.bpf.h. */
+static bool is_preempt_rt(void)
+{
+	struct utsname uts;
+
+	return uname(&uts) || strstr(uts.version, "PREEMPT_RT");
+}
+
+int capture_rings_size(struct prof *skel, const struct capture_rings_cfg *cfg,
+		       struct capture_rings *r)
+{
+	uint32_t last;
+	int err = cpus_last_possible(&last);
+
+	if (err)
+		return err;
+	r->ring_cnt = cfg->ring_cnt;
+	r->ring_bytes = cfg->ring_bytes;
+	r->stage_cnt = (size_t)last + 1;
+	skel->rodata->cfg_ring_cnt = cfg->ring_cnt;
+	skel->rodata->cfg_preemptible = is_preempt_rt();
+	skel->rodata->cfg_batch_bytes = cfg->ring_bytes / BATCHES_MIN < PROF_STAGE_BYTES ?
+						cfg->ring_bytes / BATCHES_MIN :
+						PROF_STAGE_BYTES;
+	skel->rodata->cfg_thin_bytes = cfg->ring_bytes / PARTS * PARTS_WITH_STACKS;
+	skel->rodata->cfg_event_bytes =
+		cfg->samples ? cfg->ring_bytes / PARTS * PARTS_OF_EVENTS : cfg->ring_bytes;
+	skel->rodata->cfg_wake_bytes = cfg->ring_bytes / PARTS;
+	err = bpf_map__set_max_entries(skel->maps.rings, cfg->ring_cnt);
+	return err ? err : bpf_map__set_max_entries(skel->maps.stages, last + 1);
+}
+
+/* Each wakeup tells once: what is in a ring already is none. */
+static int watch(struct capture_rings *r, int fd)
+{
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
+
+	r->fds[r->fd_cnt++] = fd;
+	return epoll_ctl(r->epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+/* Each inner ring is reached through the outer map by programs, and through its mapping by us. */
+static int make_rings(const struct prof *skel, struct capture_rings *r)
+{
+	int outer = bpf_map__fd(skel->maps.rings), fd, err;
+	uint32_t i;
+
+	for (i = 0; i < r->ring_cnt; i++) {
+		fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, r->ring_bytes, NULL);
+		if (fd < 0) {
+			err = -errno;
+			log_error("record: no ring of %zu bytes for CPU %u: %s; %s", r->ring_bytes,
+				  i, strerror(-err),
+				  err == -EMFILE ? "raise \"ulimit -n\"" : "try a smaller -m");
+			return err;
+		}
+		err = bpf_map_update_elem(outer, &i, &fd, BPF_ANY) ? -errno : 0;
+		if (!err)
+			err = watch(r, fd);
+		if (!err)
+			err = ring_open(fd, r->ring_bytes, &r->readers[i]);
+		if (err) {
+			log_error("record: cannot map the ring of CPU %u: %s", i, strerror(-err));
+			return err;
+		}
+		r->reader_cnt++;
+	}
+	return 0;
+}
+
+static size_t stages_size(const struct capture_rings *r)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	return (r->stage_cnt * sizeof(struct prof_stage) + page - 1) / page * page;
+}
+
+static int map_stages(const struct prof *skel, struct capture_rings *r)
+{
+	void *mem = mmap(NULL, stages_size(r), PROT_READ | PROT_WRITE, MAP_SHARED,
+			 bpf_map__fd(skel->maps.stages), 0);
+	size_t i;
+	int err;
+
+	if (mem == MAP_FAILED) {
+		err = -errno;
+		log_error("record: cannot map where events gather: %s", strerror(-err));
+		return err;
+	}
+	r->stages = mem;
+	for (i = 0; i < r->stage_cnt; i++)
+		ring_open_staged(&r->readers[i % r->ring_cnt], &r->stages[i], i,
+				 &r->readers[r->reader_cnt++]);
+	return 0;
+}
+
+/* Before it is taken: it may be too much. */
+static void tell_memory(const struct capture_rings *r)
+{
+	size_t bytes = r->ring_cnt * r->ring_bytes + stages_size(r);
+	void (*tell)(const char *, ...) = bytes > TOLD_BYTES ? log_warn : log_info;
+
+	tell("record: %zu rings of %zu KiB, for %zu CPUs: %zu MiB (--rings, -m)", r->ring_cnt,
+	     r->ring_bytes >> 10, r->stage_cnt, bytes >> 20);
+}
+
+int capture_rings_init(const struct prof *skel, struct capture_rings *r)
+{
+	int err;
+
+	r->readers = xcalloc(r->ring_cnt + r->stage_cnt, sizeof(*r->readers));
+	r->fds = xcalloc(r->ring_cnt, sizeof(*r->fds));
+	r->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (r->epoll_fd < 0) {
+		err = -errno;
+		log_error("record: nothing to wait for rings with: %s", strerror(-err));
+		return err;
+	}
+	tell_memory(r);
+	err = make_rings(skel, r);
+	return err ? err : map_stages(skel, r);
+}
+
+void capture_rings_fini(struct capture_rings *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->reader_cnt; i++)
+		ring_close(&r->readers[i]);
+	if (r->stages)
+		munmap(r->stages, stages_size(r));
+	for (i = 0; i < r->fd_cnt; i++)
+		close(r->fds[i]);
+	if (r->fds && r->epoll_fd >= 0)
+		close(r->epoll_fd);
+	free(r->fds);
+	free(r->readers);
+	*r = (struct capture_rings){ 0 };
+}
+
+bool capture_rings_take_wakeups(const struct capture_rings *r)
+{
+	struct epoll_event woken[PROF_RINGS_MAX];
+
+	return epoll_wait(r->epoll_fd, woken, PROF_RINGS_MAX, 0) > 0;
+}
+
+void capture_rings_count(const struct capture_rings *r, uint64_t *produced, uint64_t *nested)
+{
+	size_t i;
+
+	*produced = *nested = 0;
+	for (i = 0; i < r->stage_cnt; i++) {
+		*produced += __atomic_load_n(&r->stages[i].produced, __ATOMIC_RELAXED);
+		*nested += __atomic_load_n(&r->stages[i].nested, __ATOMIC_RELAXED);
+	}
+}

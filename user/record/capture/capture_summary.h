@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_RECORD_CAPTURE_CAPTURE_SUMMARY_H
+#define D9_RECORD_CAPTURE_CAPTURE_SUMMARY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "prof_abi.h"
+
+struct prof;
+
+/* The tables of --summary, mapped. {0} is none. */
+struct capture_summary {
+	struct prof_summary_row *rows; /* NULL: there are none */
+	uint32_t cpu_cnt;
+	volatile uint32_t *turn; /* which of its two tables each CPU writes to: 0 or 1 */
+};
+
+/* Before the load: for that many CPUs. 0 or -errno. */
+int capture_summary_configure(struct prof *skel, uint32_t cpu_cnt);
+/* After the load. 0 or -errno. */
+int capture_summary_init(const struct prof *skel, struct capture_summary *out);
+void capture_summary_fini(struct capture_summary *s);
+
+/* The PROF_SUMMARY_TABLE rows of a CPU for one turn. */
+static inline struct prof_summary_row *capture_summary_table(const struct capture_summary *s,
+							     uint32_t turn, uint32_t cpu)
+{
+	return &s->rows[((size_t)turn * s->cpu_cnt + cpu) * PROF_SUMMARY_TABLE];
+}
+
+#endif

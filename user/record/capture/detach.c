@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * detach.c - programs are detached by a child, when we have ended
+ *
+ * The kernel takes tens of milliseconds for each tracepoint. Knows descriptors, not what is behind them.
+ */
+#include "record/capture/detach.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Whoever reads the trace waits for the last of its writers, and nobody can unmount what is open.
+ * Programs, their links and perf events have no path: all else is let go. @keep: stays as well.
+ */
+static void let_go_of_files(int keep)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	struct dirent *ent;
+	char to[16] = "";
+	int fd;
+
+	while (dir && (ent = readdir(dir))) {
+		fd = atoi(ent->d_name);
+		if (*ent->d_name == '.' || fd == keep || fd == dirfd(dir))
+			continue;
+		if (readlinkat(dirfd(dir), ent->d_name, to, sizeof(to)) < 0 ||
+		    strncmp(to, "anon_inode:", 11))
+			close(fd);
+	}
+	if (dir)
+		closedir(dir);
+	if (chdir("/"))
+		return;
+}
+
+/* The child shares all descriptors and mappings; when the pipe's other end closes, which is when
+ * this process has ended, it ends too, and the kernel detaches in its time. */
+void detach_later(void)
+{
+	int ends[2];
+	char c;
+
+	if (pipe(ends))
+		return;
+	if (fork() == 0) {
+		setsid();
+		close(ends[1]);
+		let_go_of_files(ends[0]);
+		while (read(ends[0], &c, 1) < 0 && errno == EINTR)
+			;
+		_exit(0);
+	}
+	close(ends[0]);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_RECORD_CAPTURE_REFUSAL_H
+#define D9_RECORD_CAPTURE_REFUSAL_H
+
+#include <stdbool.h>
+
+#include "kernel/denial.h"
+
+struct buf;
+struct capture_refusal;
+
+/* What of this machine decides why it does not load BPF programs. */
+struct refusal_facts {
+	struct denial_facts denial;
+	bool has_btf; /* the kernel's types can be read */
+	const char *release; /* uname -r; static */
+};
+
+/* @btf: the file that stands in for the kernel's types; NULL: none. */
+void refusal_read(const char *btf, struct refusal_facts *out);
+/*
+ * Appends what was refused, why, and the remedy. @leave_out: the option that does without the refused
+ * program, in words; NULL: there is none.
+ */
+void refusal_describe(const struct refusal_facts *f, const struct capture_refusal *why,
+		      const char *leave_out, struct buf *out);
+
+/* Prints one line of @command with that text. */
+void refusal_report(const char *command, const struct refusal_facts *f,
+		    const struct capture_refusal *why, const char *leave_out);
+
+#endif

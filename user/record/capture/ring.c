@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * ring.c - our own consumer of a BPF ring buffer
+ *
+ * The kernel's ring is a page with the consumer's position, a page with the producer's, and the
+ * data mapped twice. libbpf's consumer hands over everything there is, ring after ring; merging
+ * rings by time needs to look at a record without taking it, and to give space back in batches.
+ *
+ * Records of the hot events come in batches, which are older than what programs wrote meanwhile one by one,
+ * samples among them. So each CPU's batches have a reader of their own, which skips what is not its own, as
+ * the reader of single records does with batches. Of a batch that is unfinished it takes what there is
+ * (prof_abi.h: struct prof_stage), so that nothing is ever older than the last pass. Space goes back to
+ * the kernel when all readers have passed it.
+ *
+ * A program that is interrupted by another, or by a sample, writes its record behind that one's, though what it
+ * tells of was before. So single records are looked at a little ahead, and those that come late are given
+ * first. Their space is given back in the order of the ring all the same.
+ *
+ * This is also the edge where a record is checked: what ring_peek() returns has lengths that agree
+ * with each other, and nothing behind it checks them again.
+ */
+#include "record/capture/ring.h"
+
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "prof_abi.h"
+
+enum {
+	PATIENCE = 256, /* looks at what a program is about to finish */
+	AHEAD_BYTES = 16384, /* that are looked at for late records */
+};
+
+int ring_open(int map_fd, size_t sz, struct ring *r)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	uint8_t *p;
+
+	*r = (struct ring){ .sz = sz };
+	p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd, 0);
+	if (p == MAP_FAILED)
+		return -errno;
+	r->consumer = (unsigned long *)p;
+	p = mmap(NULL, page + 2 * sz, PROT_READ, MAP_SHARED, map_fd, page);
+	if (p == MAP_FAILED) {
+		int err = -errno;
+
+		munmap(r->consumer, page);
+		r->consumer = NULL;
+		return err;
+	}
+	r->producer = (const unsigned long *)p;
+	r->data = p + page;
+	r->pos = __atomic_load_n(r->consumer, __ATOMIC_ACQUIRE);
+	return 0;
+}
+
+void ring_open_staged(struct ring *r, struct prof_stage *stage, uint32_t cpu, struct ring *out)
+{
+	*out = (struct ring){
+		.data = r->data,
+		.consumer = r->consumer,
+		.producer = r->producer,
+		.sz = r->sz,
+		.pos = r->pos,
+		.next = r->next ? r->next : r,
+		.stage = stage,
+		.copy = xmalloc(PROF_STAGE_BYTES),
+		.cpu = cpu,
+	};
+	r->next = out;
+}
+
+void ring_close(struct ring *r)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	if (r->consumer && !r->stage) {
+		munmap(r->consumer, page);
+		munmap((void *)r->producer, page + 2 * r->sz);
+	}
+	free(r->copy);
+	*r = (struct ring){ 0 };
+}
+
+size_t ring_fill(const struct ring *r)
+{
+	return __atomic_load_n(r->producer, __ATOMIC_ACQUIRE) - r->pos;
+}
+
+static const uint32_t *header_of(const struct ring *r, unsigned long pos)
+{
+	return (const uint32_t *)(r->data + (pos & (r->sz - 1)));
+}
+
+static const uint32_t *header_at(const struct ring *r)
+{
+	return header_of(r, r->pos);
+}
+
+static const void *frame_of(const struct ring *r, unsigned long pos)
+{
+	return (const uint8_t *)header_of(r, pos) + BPF_RINGBUF_HDR_SZ;
+}
+
+static size_t frame_size(uint32_t hdr)
+{
+	uint32_t len = hdr & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
+
+	return (len + BPF_RINGBUF_HDR_SZ + 7) & ~7UL;
+}
+
+static bool well_formed(const struct prof_rec *rec, size_t len)
+{
+	size_t need;
+
+	if (len < sizeof(*rec) || rec->size > len)
+		return false;
+	need = sizeof(*rec) + ((rec->raw_len + 7UL) & ~7UL) +
+	       8UL * (rec->kstack_cnt + rec->ustack_cnt);
+	return need <= rec->size;
+}
+
+/* What is read next, record by record. */
+static void begin(struct ring *r, const void *at, size_t sz, uint16_t cnt, bool in_ring)
+{
+	r->at = at;
+	r->end = r->at + sz;
+	r->left = cnt;
+	r->in_ring = in_ring;
+}
+
+/* Positions or a length that cannot be leave no way to find the next record but the end. How many
+ * were in between cannot be known: the account stays open. */
+static void give_up(struct ring *r, unsigned long end)
+{
+	struct ring *other = r;
+
+	r->malformed++;
+	r->torn = true;
+	do {
+		if (other->in_ring)
+			begin(other, NULL, 0, 0, false);
+		other->pos = other->peeked = end;
+		other->late_cnt = 0;
+		other = other->next;
+	} while (other && other != r);
+}
+
+enum found { FOUND_END, FOUND_BUSY, FOUND_FRAME };
+
+/* What is at pos: a frame, with its header; one that is still being written; or nothing yet. */
+static enum found find_frame(struct ring *r, uint32_t *hdr)
+{
+	unsigned long end = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
+
+	if (end - r->pos > r->sz) {
+		give_up(r, end);
+		return FOUND_END;
+	}
+	if (end - r->pos > r->fill_max)
+		r->fill_max = end - r->pos;
+	if (r->pos == end)
+		return FOUND_END;
+	*hdr = __atomic_load_n(header_at(r), __ATOMIC_ACQUIRE);
+	if (*hdr & BPF_RINGBUF_BUSY_BIT)
+		return FOUND_BUSY;
+	if (frame_size(*hdr) > end - r->pos) {
+		give_up(r, end);
+		return FOUND_END;
+	}
+	return FOUND_FRAME;
+}
+
+static bool is_batch_of(const struct ring *r, const struct prof_batch *batch, size_t len)
+{
+	return r->stage && len >= sizeof(*batch) && batch->kind == PROF_REC_BATCH &&
+	       batch->size == sizeof(*batch) && batch->cpu == r->cpu;
+}
+
+static bool is_anothers(const struct ring *r, const void *frame, size_t len)
+{
+	const struct ring *other;
+
+	for (other = r->next; other && other != r; other = other->next)
+		if (is_batch_of(other, frame, len))
+			return true;
+	return false;
+}
+
+/* ---- late records -------------------------------------------------------------------------------- */
+
+static struct ring_late *find_late(struct ring *r, unsigned long pos)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->late_cnt; i++)
+		if (r->late[i].pos == pos)
+			return &r->late[i];
+	return NULL;
+}
+
+/* Over the frame at pos, which is known as late no longer. */
+static void step(struct ring *r, uint32_t hdr)
+{
+	struct ring_late *late = find_late(r, r->pos);
+
+	if (late)
+		*late = r->late[--r->late_cnt];
+	r->pos += frame_size(hdr);
+}
+
+static void note_time(struct ring *r, uint64_t ts)
+{
+	if (ts >= r->newest)
+		r->newest = ts;
+	else
+		r->late[r->late_cnt++] = (struct ring_late){ .pos = r->seen, .ts = ts };
+}
+
+/* No further than as many of them as can be noted. */
+static void look_ahead(struct ring *r)
+{
+	unsigned long end = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
+	const struct prof_rec *rec;
+	uint32_t hdr;
+
+	if ((long)(r->seen - r->pos) < 0)
+		r->seen = r->pos;
+	while (r->late_cnt < RING_LATE_MAX && r->seen - r->pos < AHEAD_BYTES && r->seen != end &&
+	       end - r->seen <= r->sz) {
+		hdr = __atomic_load_n(header_of(r, r->seen), __ATOMIC_ACQUIRE);
+		if (hdr & BPF_RINGBUF_BUSY_BIT || frame_size(hdr) > end - r->seen)
+			break;
+		rec = frame_of(r, r->seen);
+		if (!(hdr & BPF_RINGBUF_DISCARD_BIT) && well_formed(rec, hdr))
+			note_time(r, rec->ts);
+		r->seen += frame_size(hdr);
+	}
+}
+
+/* ---- single records ------------------------------------------------------------------------------ */
+
+/* The first one that was not passed; steps over what is none. */
+static const struct prof_rec *find_first(struct ring *r)
+{
+	const struct ring_late *late;
+	const void *rec;
+	uint32_t hdr;
+
+	for (; find_frame(r, &hdr) == FOUND_FRAME; step(r, hdr)) {
+		if (hdr & BPF_RINGBUF_DISCARD_BIT)
+			continue;
+		rec = frame_of(r, r->pos);
+		late = find_late(r, r->pos);
+		if (!well_formed(rec, hdr))
+			r->malformed += !is_anothers(r, rec, hdr);
+		else if (!late || !late->passed)
+			return rec;
+	}
+	return NULL;
+}
+
+static const struct prof_rec *peek_single(struct ring *r)
+{
+	const struct prof_rec *first = find_first(r);
+	uint64_t ts;
+	unsigned int i;
+
+	if (!first)
+		return NULL;
+	look_ahead(r);
+	r->peeked = r->pos;
+	ts = first->ts;
+	for (i = 0; i < r->late_cnt; i++) {
+		if (r->late[i].passed || r->late[i].ts >= ts)
+			continue;
+		ts = r->late[i].ts;
+		r->peeked = r->late[i].pos;
+	}
+	return frame_of(r, r->peeked);
+}
+
+static void pass_single(struct ring *r)
+{
+	struct ring_late *late = find_late(r, r->peeked);
+
+	if (r->peeked == r->pos)
+		step(r, *header_at(r));
+	else if (late)
+		late->passed = true;
+}
+
+/* ---- batches ------------------------------------------------------------------------------------- */
+
+/* Goes to the next batch of this CPU, where there is one. */
+static enum found find_batch(struct ring *r, const struct prof_batch **out, uint32_t *len)
+{
+	enum found found;
+	uint32_t hdr;
+
+	while ((found = find_frame(r, &hdr)) == FOUND_FRAME) {
+		*out = frame_of(r, r->pos);
+		*len = hdr;
+		if (!(hdr & BPF_RINGBUF_DISCARD_BIT) && is_batch_of(r, *out, hdr))
+			break;
+		r->pos += frame_size(hdr);
+	}
+	return found;
+}
+
+/* ---- unfinished batches -------------------------------------------------------------------------- */
+
+enum took { TOOK_NOTHING, TOOK_COPY, TOOK_TOO_LATE };
+
+/* What has gathered so far. TOOK_TOO_LATE: a program is passing it on, or has just done so. */
+static enum took take(struct ring *r)
+{
+	__u64 from = __atomic_load_n(&r->stage->taken, __ATOMIC_ACQUIRE);
+	__u64 to = __atomic_load_n(&r->stage->head, __ATOMIC_ACQUIRE);
+	size_t at = PROF_STAGE_POS(from), end = PROF_STAGE_POS(to);
+
+	if (PROF_STAGE_SEQ(from) != PROF_STAGE_SEQ(to))
+		return TOOK_TOO_LATE;
+	if (end <= at || end > PROF_STAGE_BYTES)
+		return TOOK_NOTHING;
+	memcpy(r->copy, r->stage->data + at, end - at);
+	/* reads before it stay before it */
+	if (!__atomic_compare_exchange_n(&r->stage->taken, &from, to, false, __ATOMIC_SEQ_CST,
+					 __ATOMIC_RELAXED))
+		return TOOK_TOO_LATE;
+	r->copy_sz = end - at;
+	r->copy_seq = PROF_STAGE_SEQ(to);
+	r->copy_cnt = PROF_STAGE_CNT(to) - PROF_STAGE_CNT(from);
+	return TOOK_COPY;
+}
+
+/* Of a batch whose records and their number do not agree, those that are missing are lost. */
+static void finish(struct ring *r)
+{
+	if (r->at < r->end && !r->left) {
+		r->torn = true;
+		r->malformed++;
+	}
+	r->malformed += r->left;
+	if (r->in_ring)
+		r->pos += frame_size(*header_at(r));
+	else
+		r->copy_sz = 0;
+	begin(r, NULL, 0, 0, false);
+}
+
+/*
+ * A copy comes before what is passed on of the same batch, and after batches before it. While a frame is
+ * being written, which takes a program well below a microsecond, it is not known which these are.
+ */
+static bool next_piece(struct ring *r)
+{
+	const struct prof_batch *batch;
+	unsigned int looks;
+	enum found found;
+	enum took took;
+	uint32_t len;
+
+	for (looks = 0; looks < PATIENCE; looks++) {
+		found = find_batch(r, &batch, &len);
+		if (found == FOUND_BUSY)
+			continue;
+		if (found == FOUND_FRAME &&
+		    (!r->copy_sz || (int32_t)(batch->seq - r->copy_seq) < 0)) {
+			begin(r, batch + 1, len - sizeof(*batch), batch->cnt, true);
+			return true;
+		}
+		if (r->copy_sz) {
+			begin(r, r->copy, r->copy_sz, r->copy_cnt, false);
+			return true;
+		}
+		took = take(r);
+		if (took == TOOK_NOTHING)
+			break;
+	}
+	return false;
+}
+
+static const struct prof_rec *peek_staged(struct ring *r)
+{
+	const struct prof_rec *rec;
+
+	while (r->at || next_piece(r)) {
+		rec = (const void *)r->at;
+		if (r->left && well_formed(rec, r->end - r->at) && rec->size % 8 == 0)
+			return rec;
+		finish(r);
+	}
+	return NULL;
+}
+
+/* ---- both ---------------------------------------------------------------------------------------- */
+
+const struct prof_rec *ring_peek(struct ring *r)
+{
+	return r->stage ? peek_staged(r) : peek_single(r);
+}
+
+void ring_pass(struct ring *r)
+{
+	if (!r->stage) {
+		pass_single(r);
+		return;
+	}
+	r->at += ((const struct prof_rec *)r->at)->size;
+	r->left--;
+	if (r->at == r->end)
+		finish(r);
+}
+
+/* Over what is not its own. */
+static void skip(struct ring *r)
+{
+	const struct prof_batch *batch;
+	uint32_t len;
+
+	if (!r->stage)
+		find_first(r);
+	else if (!r->in_ring)
+		find_batch(r, &batch, &len);
+}
+
+void ring_publish(struct ring *r)
+{
+	unsigned long pos = r->pos;
+	struct ring *other;
+
+	for (other = r->next; other && other != r; other = other->next) {
+		skip(other);
+		if ((long)(other->pos - pos) < 0)
+			pos = other->pos;
+	}
+	if (pos != *r->consumer)
+		__atomic_store_n(r->consumer, pos, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * memory.c - how much the recorder may remember
+ *
+ * Knows the parts and their shares, not what they hold. A part beyond its share forgets an eighth
+ * more than it must, so that it does not come to that at every look. The shares leave some for
+ * the kernel's symbols, libraries and what an allocator cannot give back.
+ */
+#include "record/control/memory.h"
+
+#include <malloc.h>
+
+#include "record/symbols/frames.h"
+#include "record/symbols/stacks.h"
+#include "record/process/tasks.h"
+#include "record/unwind_maps/unwinding.h"
+
+/* In 64ths of the whole. */
+enum {
+	SHARE_TASKS = 20,
+	SHARE_FRAMES = 10,
+	SHARE_STACKS = 4,
+	SHARE_EARLY = 8, /* gone before the others grow */
+	SHARE_POOL = 4, /* one of strings, one of stacks */
+	SHARE_NAMING = 6,
+};
+
+enum { FORGET_MAX = 4 /* processes whose lists go, in one look */ };
+
+static size_t share(size_t max, unsigned int part)
+{
+	return max / 64 * part;
+}
+
+size_t memory_early_max(size_t max)
+{
+	return share(max, SHARE_EARLY);
+}
+
+size_t memory_pool_max(size_t max)
+{
+	return share(max, SHARE_POOL);
+}
+
+size_t memory_naming_max(size_t max)
+{
+	return share(max, SHARE_NAMING);
+}
+
+static size_t less(size_t part)
+{
+	return part - part / 8;
+}
+
+static size_t unwinding_held(const struct memory *m)
+{
+	return m->unwinding ? unwinding_memory(m->unwinding) : 0;
+}
+
+/* The mappings of now cost as much as those of the time that is drained. */
+static void forget_unwinding(struct memory *m, size_t max)
+{
+	int n;
+
+	for (n = 0; n < FORGET_MAX && m->unwinding && tasks_memory(m->tasks) > max; n++)
+		m->forgotten += unwinding_forget(m->unwinding);
+}
+
+static void give_back(void)
+{
+#ifdef __GLIBC__
+	malloc_trim(0); /* it keeps what was freed; other C libraries have no such call */
+#endif
+}
+
+void memory_check(struct memory *m)
+{
+	size_t tasks = share(m->max, SHARE_TASKS), frames = share(m->max, SHARE_FRAMES);
+	uint64_t before = m->forgotten;
+
+	forget_unwinding(m, tasks);
+	if (tasks_memory(m->tasks) > tasks)
+		m->forgotten += tasks_forget(m->tasks, less(tasks));
+	if (frames_memory(m->frames) > frames && m->unwinding)
+		unwinding_touch(m->unwinding);
+	if (frames_memory(m->frames) > frames)
+		m->forgotten += frames_forget(m->frames, less(frames));
+	if (stacks_memory(m->stacks) > share(m->max, SHARE_STACKS))
+		stacks_forget(m->stacks);
+	if (m->forgotten != before)
+		give_back();
+	m->held = tasks_memory(m->tasks) + frames_memory(m->frames) + stacks_memory(m->stacks) +
+		  unwinding_held(m);
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * trigger.c - when a snapshot is taken, and who is told to have asked for it
+ *
+ * Long waits are seen by BPF programs, as they end; events by their records. One snapshot is under way at a
+ * time: it is due when the drain has come past what is to follow its trigger. What else asks meanwhile is
+ * in it anyway. Signals and commands are never refused, but may be one snapshot together.
+ */
+#include "record/control/trigger.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/str.h"
+#include "prof_abi.h"
+#include "prof_events.h"
+#include "record/capture/capture.h"
+#include "events/emit.h"
+#include "record/tracepoint/event.h"
+#include "record/tracepoint/eventset.h"
+#include "record/output/flight.h"
+#include "record/encode/status.h"
+#include "record/process/tasks.h"
+
+struct trigger {
+	struct trigger_cfg cfg;
+	struct trigger_self self;
+	const struct eventset *events;
+	struct capture *capture;
+	struct flight *flight;
+	bool *is_trigger; /* by event; NULL: none is */
+	sig_atomic_t asked;
+	bool by_control;
+	bool has_event; /* that is not told yet: */
+	struct emit_trigger event;
+	uint64_t due_ns; /* a snapshot is to hold what was before; 0: none is */
+	uint64_t armed_ns; /* what happened before asks for nothing, */
+	uint64_t too_soon; /* which it did so often since the last that did */
+};
+
+static void find_events(struct trigger *t)
+{
+	size_t i, k;
+
+	if (!t->cfg.event_cnt)
+		return;
+	t->is_trigger = xcalloc(t->events->cnt + 1, sizeof(*t->is_trigger));
+	for (i = 0; i < t->events->cnt; i++)
+		for (k = 0; k < t->cfg.event_cnt; k++)
+			t->is_trigger[i] |= str_glob(t->cfg.events[k], t->events->defs[i]->name);
+}
+
+struct trigger *trigger_new(const struct trigger_cfg *cfg, const struct eventset *events,
+			    const struct trigger_self *self, struct capture *capture,
+			    struct flight *flight)
+{
+	struct trigger *t;
+
+	if (!flight)
+		return NULL;
+	t = xcalloc(1, sizeof(*t));
+	t->cfg = *cfg;
+	t->self = *self;
+	t->events = events;
+	t->capture = capture;
+	t->flight = flight;
+	find_events(t);
+	return t;
+}
+
+void trigger_free(struct trigger *t)
+{
+	if (!t)
+		return;
+	free(t->is_trigger);
+	free(t);
+}
+
+static bool is_helper(const struct trigger *t, uint32_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < PROF_HELPERS_MAX && t->self.helpers[i]; i++)
+		if (pid == t->self.helpers[i])
+			return true;
+	return false;
+}
+
+/* Whether nobody but the recorder had a part in it: an event that names tasks is also theirs. */
+static bool is_own(const struct trigger *t, const struct prof_rec *rec)
+{
+	const uint32_t pid = rec->pid;
+
+	if (!t->self.pid || !pid || t->events->defs[rec->event]->cfg.pid_cnt)
+		return false;
+	return pid == t->self.pid || is_helper(t, pid) ||
+	       is_helper(t, tasks_get(t->self.tasks, pid, pid)->proc->ppid);
+}
+
+void trigger_see(struct trigger *t, const struct prof_rec *rec)
+{
+	if (!t || !t->is_trigger || rec->kind != PROF_REC_TRACEPOINT || t->has_event ||
+	    !t->is_trigger[rec->event] || is_own(t, rec))
+		return;
+	if (rec->ts < t->armed_ns) {
+		t->too_soon++;
+		return;
+	}
+	t->has_event = true;
+	t->event = (struct emit_trigger){
+		.ts = rec->ts,
+		.reason = PROF_TRIGGER_EVENT,
+		.event = t->events->defs[rec->event]->name,
+		.pid = rec->pid,
+		.tid = rec->tid,
+	};
+}
+
+void trigger_ask(struct trigger *t)
+{
+	if (t)
+		t->by_control = true;
+}
+
+static bool take_latency(struct trigger *t, struct emit_trigger *out)
+{
+	struct prof_latency_hit hit;
+
+	if ((!t->cfg.offcpu_ns && !t->cfg.runq_ns) || !capture_latency(t->capture, &hit))
+		return false;
+	if (hit.ts < t->armed_ns) {
+		t->too_soon++;
+		return false;
+	}
+	*out = (struct emit_trigger){
+		.ts = hit.ts,
+		.reason = hit.kind == PROF_LATENCY_RUNQ ? PROF_TRIGGER_RUNQ : PROF_TRIGGER_OFFCPU,
+		.pid = hit.tgid,
+		.tid = hit.tid,
+		.ns = hit.ns,
+	};
+	return true;
+}
+
+/* The first that asks for a snapshot; all that ask are heard. */
+static bool take_any(struct trigger *t, struct emit_trigger *out)
+{
+	const sig_atomic_t asked = t->cfg.asked ? *t->cfg.asked : 0;
+	const bool by_signal = asked != t->asked, by_control = t->by_control;
+	struct emit_trigger latency;
+	const bool too_long = take_latency(t, &latency), event = t->has_event;
+
+	t->asked = asked;
+	t->by_control = t->has_event = false;
+	if (event)
+		*out = t->event;
+	else if (too_long)
+		*out = latency;
+	else
+		*out = (struct emit_trigger){
+			.ts = clock_mono_ns(),
+			.reason = by_signal ? PROF_TRIGGER_SIGNAL : PROF_TRIGGER_CONTROL,
+		};
+	return event || too_long || by_signal || by_control;
+}
+
+static int tell(struct trigger *t, struct status *status, struct emit_trigger by)
+{
+	by.too_soon = t->too_soon;
+	t->too_soon = 0;
+	return status_trigger(status, &by);
+}
+
+/* A hole between two snapshots is told in the second. */
+static int take_snapshot(struct trigger *t, struct status *status)
+{
+	uint64_t from, to;
+
+	t->due_ns = 0;
+	t->armed_ns = clock_mono_ns() + t->cfg.rearm_ns;
+	if (!flight_snapshot(t->flight, &from, &to))
+		return 0;
+	return status_not_kept(status, from, to);
+}
+
+int trigger_step(struct trigger *t, struct status *status, uint64_t mark_ns)
+{
+	struct emit_trigger by;
+	int err;
+
+	if (!t)
+		return 0;
+	err = t->due_ns && mark_ns >= t->due_ns ? take_snapshot(t, status) : 0;
+	if (err || !take_any(t, &by) || t->due_ns)
+		return err;
+	t->due_ns = by.ts + t->cfg.post_ns + 1;
+	return tell(t, status, by);
+}
+
+int trigger_end(struct trigger *t, struct status *status, uint64_t now_ns)
+{
+	const struct emit_trigger by = { .ts = now_ns, .reason = PROF_TRIGGER_END };
+
+	int err = t ? tell(t, status, by) : 0;
+
+	return t && !err ? take_snapshot(t, status) : err;
+}

@@ -1,0 +1,718 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * status.c - the trace about itself: loss, cost, clocks
+ *
+ * Loss is told as it is seen, with its bounds in time. produced = written + lost holds for
+ * tracepoint records once the rings are empty; runs that the kernel refused because another program
+ * was running on that CPU ("nested") count as produced and lost. What vanishes of samples inside
+ * the kernel leaves no count: its number is estimated from the time that programs ran which keep a
+ * sample out, and called an estimate.
+ */
+#include "record/encode/status.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "dial9.h"
+#include "kernel/format.h"
+#include "kernel/perf_side.h"
+#include "kernel/proc.h"
+#include "record/tracepoint/annotate.h"
+#include "events/emit.h"
+#include "record/tracepoint/eventset.h"
+#include "kernel/realtime.h"
+#include "record/encode/meta.h"
+#include "record/capture/ring.h"
+#include "record/target/selection.h"
+#include "record/process/tasks.h"
+#include "record/encode/translate.h"
+#include "record/unwind_maps/unwinding.h"
+#include "record/tracepoint/words.h"
+
+#define SECOND_NS 1000000000ULL
+#define CLOCK_SYNC_NS (10 * SECOND_NS)
+
+struct status {
+	struct status_cfg cfg;
+	uint64_t next_stats;
+	uint64_t next_clock;
+	uint64_t last_ns;
+	uint64_t start_real_ns; /* the wall clock at the start */
+	long cpus; /* online at the start */
+	uint64_t bytes_before; /* of earlier segments */
+	uint64_t nested, nested_sched;
+	uint64_t thinned;
+	uint64_t malformed;
+	uint64_t stacks_left_out;
+	uint64_t side_lost, side_stalls, doubts;
+	uint64_t output_full_ns;
+	uint64_t waited_base_ns;
+	uint64_t cpu_base_ns; /* spent on getting ready */
+	uint64_t cpu_end_ns; /* spent when recording was over; 0 while it is not */
+};
+
+static uint64_t own_cpu_ns(void)
+{
+	struct rusage ru;
+
+	if (getrusage(RUSAGE_SELF, &ru))
+		return 0;
+	return (ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) * SECOND_NS +
+	       (ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) * 1000ULL;
+}
+
+/* That this thread waited for a CPU; 0 where the kernel does not count that. */
+static uint64_t own_waited_ns(void)
+{
+	unsigned long long ran = 0, waited = 0;
+	FILE *f = fopen("/proc/thread-self/schedstat", "re");
+
+	if (!f)
+		return 0;
+	if (fscanf(f, "%llu %llu", &ran, &waited) != 2)
+		waited = 0;
+	fclose(f);
+	return waited;
+}
+
+struct status *status_new(const struct status_cfg *cfg)
+{
+	struct status *s = xcalloc(1, sizeof(*s));
+
+	s->cfg = *cfg;
+	s->next_stats = cfg->start_ns + SECOND_NS;
+	s->next_clock = cfg->start_ns + CLOCK_SYNC_NS;
+	s->last_ns = cfg->start_ns;
+	s->start_real_ns = clock_real_ns() - (clock_mono_ns() - cfg->start_ns);
+	s->cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	s->cpu_base_ns = own_cpu_ns();
+	s->waited_base_ns = own_waited_ns();
+	return s;
+}
+
+void status_free(struct status *s)
+{
+	free(s);
+}
+
+/* ---- head ------------------------------------------------------------------------------------- */
+
+enum { META_MAX = 32 + META_USER_MAX };
+
+struct meta {
+	struct dial9_str kv[META_MAX][2];
+	char numbers[META_MAX][24];
+	size_t cnt;
+};
+
+static void meta_text(struct meta *m, const char *key, const char *value)
+{
+	m->kv[m->cnt][0] = (struct dial9_str){ key, strlen(key) };
+	m->kv[m->cnt++][1] = (struct dial9_str){ value, strlen(value) };
+}
+
+static void meta_number(struct meta *m, const char *key, uint64_t value)
+{
+	char *text = m->numbers[m->cnt];
+
+	snprintf(text, sizeof(m->numbers[0]), "%llu", (unsigned long long)value);
+	meta_text(m, key, text);
+}
+
+static const char *stacks_name(uint32_t stacks)
+{
+	if (!stacks)
+		return "none";
+	return stacks & PROF_STACKS_KERNEL ? "both" : "user";
+}
+
+static const char *call_graph_name(uint32_t call_graph)
+{
+	return call_graph == PROF_CALL_GRAPH_NO ? "no" :
+	       call_graph == PROF_CALL_GRAPH_FP ? "fp" :
+						  "auto";
+}
+
+/* The recorder, and by whom its helper processes are known. */
+static void meta_helpers(struct meta *m, const struct status_head *head, struct buf *text)
+{
+	if (!head->recorder_pid)
+		return;
+	meta_number(m, PROF_META_RECORDER_PID, head->recorder_pid);
+	for (size_t i = 0; head->helpers && i < PROF_HELPERS_MAX && head->helpers[i]; i++)
+		buf_printf(text, "%s%u", i ? "," : "", head->helpers[i]);
+	if (text->len)
+		meta_text(m, PROF_META_RECORDER_HELPERS, buf_cstr(text));
+}
+
+/* Whom this is about. @texts: what the words lie in, and what they were made of. */
+static void meta_targets(struct meta *m, const struct status_head *head, struct buf texts[4])
+{
+	struct dial9_str text;
+
+	meta_text(m, PROF_META_TARGET, head->target);
+	if (head->command_pid)
+		meta_number(m, PROF_META_TARGET_PIDS, head->command_pid);
+	meta_helpers(m, head, &texts[3]);
+	if (head->no_inherit)
+		meta_text(m, PROF_META_INHERIT, "no");
+	if (head->neighbours)
+		meta_text(m, PROF_META_NEIGHBOURS, "yes");
+	if (head->summary_ns)
+		meta_number(m, PROF_META_SUMMARY_NS, head->summary_ns);
+	if (head->told)
+		meta_text(m, PROF_META_FOLLOWED, "told");
+	if (!head->selection)
+		return;
+	selection_describe(head->selection, &texts[0]);
+	text = emit_text(&texts[1], buf_cstr(&texts[0]), texts[0].len);
+	if (text.len)
+		meta_text(m, PROF_META_SELECTION, text.ptr);
+	selection_describe_cpus(head->selection, &texts[2]);
+	if (texts[2].len)
+		meta_text(m, PROF_META_RECORDED_CPUS, buf_cstr(&texts[2]));
+}
+
+/* By what events of the scheduler were chosen, if they were. */
+static void meta_filter(struct meta *m, const char *key, const struct eventset *set,
+			enum eventset_hot event, struct buf *text)
+{
+	const int i = set->hot[event];
+	const char *expr = i >= 0 && (size_t)i < set->cnt ? set->defs[i]->filter_text : NULL;
+
+	if (expr)
+		meta_text(m, key, emit_text(text, expr, strlen(expr)).ptr);
+}
+
+static void meta_off_cpu(struct meta *m, const struct capture_off_cpu *off)
+{
+	meta_number(m, PROF_META_OFF_MIN_NS, off->min_ns);
+	if (off->max_ns)
+		meta_number(m, PROF_META_OFF_MAX_NS, off->max_ns);
+}
+
+static int write_metadata(struct status *s, const struct status_head *head)
+{
+	const struct capture_cfg *capture = capture_config(s->cfg.capture);
+	const char *sampler = capture_sampler(s->cfg.capture);
+	struct buf command = { 0 }, texts[4] = { 0 }, filters[2] = { 0 };
+	struct meta m = { .cnt = 0 };
+	char boot_id[PROC_BOOT_ID_SIZE + sizeof(PROF_BOOT_ID_SUSPEND)];
+	const bool suspend = clock_mono_id() == CLOCK_BOOTTIME;
+	struct utsname uts;
+	struct dial9_str text;
+	int err;
+
+	if (!uname(&uts)) {
+		meta_text(&m, PROF_META_HOST, uts.nodename);
+		meta_text(&m, PROF_META_KERNEL, uts.release);
+		meta_text(&m, PROF_META_ARCH, uts.machine);
+	}
+	if (!proc_read_boot_id(boot_id)) {
+		if (suspend)
+			strcat(boot_id, PROF_BOOT_ID_SUSPEND);
+		meta_text(&m, PROF_META_BOOT_ID, boot_id);
+	}
+	meta_number(&m, PROF_META_CPUS, (uint64_t)s->cpus);
+	text = emit_text(&command, head->command_line, strlen(head->command_line));
+	meta_text(&m, PROF_META_COMMAND_LINE, text.ptr);
+	meta_text(&m, PROF_META_VERSION, PROF_VERSION);
+	meta_targets(&m, head, texts);
+	meta_filter(&m, PROF_META_SWITCH_FILTER, head->events, EVENTSET_SWITCH, &filters[0]);
+	meta_filter(&m, PROF_META_WAKING_FILTER, head->events, EVENTSET_WAKING, &filters[1]);
+	if (head->max_overhead_ppm)
+		meta_number(&m, PROF_META_MAX_OVERHEAD_PPM, head->max_overhead_ppm);
+	meta_text(&m, PROF_META_CLOCK, suspend ? "CLOCK_BOOTTIME" : "CLOCK_MONOTONIC");
+	if (sampler) {
+		uint32_t hz = capture_hz(s->cfg.capture);
+
+		meta_text(&m, PROF_META_SAMPLE_EVENT, sampler);
+		meta_number(&m, PROF_META_SAMPLE_HZ, hz);
+		if (!strcmp(sampler, "cpu-clock"))
+			meta_number(&m, PROF_META_SAMPLE_PERIOD_NS, SECOND_NS / hz);
+	}
+	meta_text(&m, PROF_META_SWITCH_STACKS, stacks_name(head->switch_stacks));
+	if (head->waking_stacks)
+		meta_text(&m, PROF_META_WAKING_STACKS, stacks_name(head->waking_stacks));
+	if (head->off_cpu)
+		meta_off_cpu(&m, head->off_cpu);
+	if (capture->event_stacks)
+		meta_text(&m, PROF_META_EVENT_STACKS, stacks_name(capture->event_stacks));
+	meta_text(&m, PROF_META_CALL_GRAPH, call_graph_name(head->call_graph));
+	meta_number(&m, PROF_META_RING_BYTES, head->ring_bytes);
+	meta_number(&m, PROF_META_START_REALTIME_NS, s->start_real_ns);
+	for (size_t i = 0; i < head->user_cnt && m.cnt < META_MAX; i++)
+		meta_text(&m, head->user[i].key, head->user[i].value);
+	err = emit_metadata(s->cfg.emit, s->last_ns, m.kv, m.cnt);
+	buf_free(&command);
+	for (size_t i = 0; i < 4; i++)
+		buf_free(&texts[i]);
+	for (size_t i = 0; i < 2; i++)
+		buf_free(&filters[i]);
+	return err;
+}
+
+static int write_clock_sync(struct status *s)
+{
+	uint64_t before = clock_mono_ns(), real = clock_real_ns(), after = clock_mono_ns();
+
+	/* The event's time is the last one written, so the wall clock is moved back to it. */
+	return emit_clock_sync(s->cfg.emit, s->last_ns,
+			       real - (before + (after - before) / 2 - s->last_ns));
+}
+
+static int write_symbols(struct status *s, const struct event_def *def)
+{
+	const struct format_event *format = def->format;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < format->symbol_cnt && !err; i++)
+		err = emit_tp_symbol(s->cfg.emit, EMIT_NOW, def->name, format->symbols[i].field,
+				     format->symbols[i].kind, format->symbols[i].value,
+				     format->symbols[i].name);
+	return err;
+}
+
+/* The field whose values get their names. */
+struct named {
+	struct emit *emit;
+	const char *event, *field;
+};
+
+static int write_word(void *ctx, uint8_t kind, uint64_t value, const char *name)
+{
+	const struct named *to = ctx;
+
+	return emit_tp_symbol(to->emit, EMIT_NOW, to->event, to->field, kind, value, name);
+}
+
+static int write_words(struct status *s, const struct eventset *events, bool summary)
+{
+	struct named to = { s->cfg.emit, PROF_EV_CPU_SAMPLE, PROF_F_USER_END };
+	int err = 0;
+
+	for (size_t i = 0; i < events->cnt && !err; i++)
+		if (events->defs[i]->has_context || events->defs[i]->is_stay)
+			err = words_context(write_word,
+					    &(struct named){ s->cfg.emit, events->defs[i]->name,
+							     PROF_F_CONTEXT });
+	if (summary && !err)
+		err = words_summary_kind(write_word, &(struct named){ s->cfg.emit, PROF_EV_SUMMARY,
+								      PROF_F_KIND });
+	return err ? err : words_user_end(write_word, &to);
+}
+
+int status_write_head(struct status *s, const struct status_head *head)
+{
+	size_t i;
+	int err = 0;
+
+	if (head->annotate)
+		err = annotate_all(s->cfg.enc, s->cfg.emit, head->events);
+	if (!err)
+		err = write_metadata(s, head);
+	if (!err)
+		err = write_clock_sync(s);
+	for (i = 0; i < head->events->cnt && !err; i++)
+		err = write_symbols(s, head->events->defs[i]);
+	return err ? err : write_words(s, head->events, head->summary_ns);
+}
+
+/* ---- loss and figures ----------------------------------------------------------------------------- */
+
+/* now_ns is where the drain has come to, so that this steps neither back nor ahead of it. */
+static void advance(struct status *s, uint64_t now_ns)
+{
+	uint64_t last = dial9_enc_last_ts(s->cfg.enc);
+
+	s->last_ns = now_ns > last ? now_ns : last;
+}
+
+static uint64_t count_malformed(struct status *s)
+{
+	uint64_t n = 0;
+	size_t cnt, i;
+	const struct ring *rings = capture_rings(s->cfg.capture, &cnt);
+
+	for (i = 0; i < cnt; i++)
+		n += rings[i].malformed;
+	return n;
+}
+
+/* Where a ring had to be given up, nobody knows how much was lost with it. */
+static bool rings_are_whole(const struct status *s)
+{
+	size_t cnt, i;
+	const struct ring *rings = capture_rings(s->cfg.capture, &cnt);
+
+	for (i = 0; i < cnt; i++)
+		if (rings[i].torn)
+			return false;
+	return true;
+}
+
+static int write_ring_loss(struct status *s)
+{
+	static const char *const kinds[CAPTURE_LOSS_CNT] = {
+		[CAPTURE_RING_FULL] = PROF_LOST_RING_FULL,
+		[CAPTURE_SAMPLE_RING_FULL] = PROF_LOST_SAMPLE_RING_FULL,
+		[CAPTURE_READ_FAILED] = PROF_LOST_READ_FAILED,
+	};
+	size_t cpu, cnt = capture_cpu_cnt(s->cfg.capture);
+	uint64_t n, first, last;
+	int kind, err = 0;
+
+	for (cpu = 0; cpu < cnt; cpu++)
+		for (kind = 0; kind < CAPTURE_LOSS_CNT && !err; kind++)
+			if (capture_lost(s->cfg.capture, cpu, kind, &n, &first, &last))
+				err = emit_lost(s->cfg.emit, s->last_ns, cpu, kinds[kind], n, first,
+						last);
+	return err;
+}
+
+/* Not all events are recorded: what nested need not have been one of those that are. */
+static bool selects(const struct status *s)
+{
+	const struct capture_cfg *capture = capture_config(s->cfg.capture);
+
+	return !capture->system_wide || capture->select || capture->events->filter_cnt;
+}
+
+static int write_other_loss(struct status *s, const struct capture_counts *counts, uint64_t since)
+{
+	uint64_t malformed = count_malformed(s);
+	int err = 0;
+
+	if (counts->nested != s->nested)
+		err = emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU,
+				selects(s) ? PROF_LOST_NESTED_AT_MOST : PROF_LOST_NESTED,
+				counts->nested - s->nested, since, s->last_ns);
+	if (!err && counts->nested_sched != s->nested_sched)
+		err = emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU, PROF_LOST_NESTED_SCHED,
+				counts->nested_sched - s->nested_sched, since, s->last_ns);
+	if (!err && malformed != s->malformed)
+		err = emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU, PROF_LOST_MALFORMED,
+				malformed - s->malformed, since, s->last_ns);
+	if (!err && counts->stacks_left_out != s->stacks_left_out)
+		err = emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU, PROF_LOST_STACKS_OFF,
+				counts->stacks_left_out - s->stacks_left_out, since, s->last_ns);
+	s->stacks_left_out = counts->stacks_left_out;
+	s->nested = counts->nested;
+	s->nested_sched = counts->nested_sched;
+	s->malformed = malformed;
+	return err;
+}
+
+/* Nothing but stacks: their events have been written. */
+static int write_thinned(struct status *s)
+{
+	struct translate_span span;
+	uint64_t cnt = translate_thinned(s->cfg.translate, &span) - s->thinned;
+
+	if (!cnt)
+		return 0;
+	s->thinned += cnt;
+	return emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU, PROF_LOST_STACKS_THINNED, cnt,
+			 span.first_ns, span.last_ns);
+}
+
+static int write_task_loss(struct status *s)
+{
+	static const char *const kinds[TASKS_LOSS_CNT] = {
+		[TASKS_LOST_MAPS] = PROF_LOST_SIDEBAND_MAPS,
+		[TASKS_IN_DOUBT] = PROF_LOST_SIDEBAND_DOUBT,
+	};
+	struct tasks_loss loss;
+	int kind, err = 0;
+
+	for (kind = 0; kind < TASKS_LOSS_CNT && !err; kind++) {
+		if (!tasks_take_loss(s->cfg.tasks, kind, &loss))
+			continue;
+		*(kind == TASKS_IN_DOUBT ? &s->doubts : &s->side_lost) += loss.cnt;
+		err = emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU, kinds[kind], loss.cnt,
+				loss.first_ns, loss.last_ns);
+	}
+	return err;
+}
+
+static uint64_t own_rss(void)
+{
+	unsigned long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	if (!f)
+		return 0;
+	if (fscanf(f, "%*u %lu", &pages) != 1)
+		pages = 0;
+	fclose(f);
+	return (uint64_t)pages * sysconf(_SC_PAGESIZE);
+}
+
+static uint64_t fill_max(struct status *s)
+{
+	uint64_t max = 0;
+	size_t cnt, i;
+	const struct ring *rings = capture_rings(s->cfg.capture, &cnt);
+
+	for (i = 0; i < cnt; i++)
+		if (rings[i].fill_max > max)
+			max = rings[i].fill_max;
+	return max;
+}
+
+static void fill_stacks(const struct capture_counts *c, struct status_totals *out)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(c->kstacks) / sizeof(c->kstacks[0]); i++) {
+		out->kernel_stacks_walked += c->kstacks[i].walked;
+		out->kernel_stacks_helped += c->kstacks[i].helped;
+		out->stacks_compared += c->kstacks[i].compared;
+		out->stacks_differing += c->kstacks[i].differing;
+	}
+	out->user_stacks_reused = c->stacks_reused;
+	out->stacks_compared += c->reused_compared;
+	out->stacks_differing += c->reused_differing;
+}
+
+static void fill_totals(struct status *s, const struct capture_counts *counts, uint64_t now_ns,
+			struct status_totals *out)
+{
+	uint32_t hz = capture_hz(s->cfg.capture);
+	uint64_t nested = counts->nested + counts->nested_sched;
+	uint64_t cpu_ns = own_cpu_ns();
+	int i;
+
+	*out = (struct status_totals){
+		.elapsed_ns = now_ns - s->cfg.start_ns,
+		.produced = counts->produced[PROF_CLASS_TRACEPOINT] + nested,
+		.written = translate_written(s->cfg.translate, PROF_CLASS_TRACEPOINT),
+		.lost = counts->lost[PROF_CLASS_TRACEPOINT] + nested + count_malformed(s),
+		.at_most = selects(s) ? counts->nested : 0,
+		.samples = translate_written(s->cfg.translate, PROF_CLASS_SAMPLE),
+		.samples_lost = counts->lost[PROF_CLASS_SAMPLE],
+		.stacks_thinned = translate_thinned(s->cfg.translate, NULL),
+		.side_lost = s->side_lost,
+		.side_stalls = s->side_stalls,
+		.doubts = s->doubts,
+		.cpu_ns = (s->cpu_end_ns ? s->cpu_end_ns : cpu_ns) - s->cpu_base_ns,
+		.end_cpu_ns = s->cpu_end_ns ? cpu_ns - s->cpu_end_ns : 0,
+		.realtime_ns = realtime_ns(s->cfg.realtime),
+		.waited_ns = own_waited_ns() - s->waited_base_ns,
+		.output_full_ns = s->output_full_ns,
+		.bytes = s->bytes_before + dial9_enc_bytes(s->cfg.enc),
+	};
+	for (i = 0; i < PROF_PROG_CNT; i++)
+		out->bpf_ns += counts->prog_ns[i];
+	fill_stacks(counts, out);
+	if (capture_sampler(s->cfg.capture))
+		out->samples_missed = counts->prog_ns[PROF_PROG_TRACEPOINT] * hz / SECOND_NS;
+}
+
+void status_totals(struct status *s, uint64_t now_ns, struct status_totals *out)
+{
+	struct capture_counts counts;
+
+	capture_count(s->cfg.capture, &counts);
+	fill_totals(s, &counts, now_ns, out);
+}
+
+static void fill_unwinding(const struct status *s, struct emit_stats *stats)
+{
+	struct unwinding_counts c;
+
+	if (!s->cfg.unwinding)
+		return;
+	unwinding_count(s->cfg.unwinding, &c);
+	stats->unwind_tables = c.store.put;
+	stats->unwind_evicted = c.store.evicted;
+	stats->unwind_tables_left_out = c.store.left_out;
+	stats->unwind_bytes = c.store.bytes;
+	stats->unwind_modules_left_out = c.store.modules_left_out;
+	stats->unwind_lists = c.lists.published;
+	stats->unwind_lists_left_out = c.left_out;
+}
+
+/* What PROF_F_CLOSED says. */
+enum closed { GOES_ON, CLOSED, CLOSED_SEGMENT = PROF_CLOSED_SEGMENT };
+
+static int write_stats(struct status *s, const struct capture_counts *counts, uint64_t now_ns,
+		       enum closed closed)
+{
+	struct status_totals t;
+	struct emit_stats stats;
+	int i;
+
+	fill_totals(s, counts, now_ns, &t);
+	stats = (struct emit_stats){
+		.elapsed_ns = t.elapsed_ns,
+		.produced = t.produced,
+		.written = t.written,
+		.lost = t.lost,
+		.samples = t.samples,
+		.bpf_ns = t.bpf_ns,
+		.bpf_switch_ns = counts->prog_ns[PROF_PROG_SWITCH],
+		.bpf_wakeup_ns = counts->prog_ns[PROF_PROG_WAKEUP],
+		.bpf_tracepoint_ns =
+			counts->prog_ns[PROF_PROG_TRACEPOINT] + counts->prog_ns[PROF_PROG_RECIPE],
+		.bpf_sample_ns = counts->prog_ns[PROF_PROG_SAMPLE],
+		.cpu_ns = t.cpu_ns,
+		.rss_bytes = own_rss(),
+		.ring_fill_max_bytes = fill_max(s),
+		.bytes_written = t.bytes,
+		.closed = closed == CLOSED && !rings_are_whole(s) ? GOES_ON : closed,
+		.memory_bytes = *s->cfg.memory_bytes,
+		.forgotten = *s->cfg.forgotten,
+		.realtime_ns = t.realtime_ns,
+		.end_cpu_ns = t.end_cpu_ns,
+		.kernel_stacks_walked = t.kernel_stacks_walked,
+		.kernel_stacks_helped = t.kernel_stacks_helped,
+		.user_stacks_reused = t.user_stacks_reused,
+		.stacks_compared = t.stacks_compared,
+		.stacks_differing = t.stacks_differing,
+		.waited_ns = t.waited_ns,
+		.output_full_ns = t.output_full_ns,
+	};
+	for (i = 0; i < PROF_PROG_CNT; i++)
+		stats.bpf_runs += counts->prog_runs[i];
+	fill_unwinding(s, &stats);
+	return emit_stats(s->cfg.emit, s->last_ns, &stats);
+}
+
+static int write_figures(struct status *s, uint64_t now_ns, enum closed closed)
+{
+	uint64_t since = s->last_ns;
+	struct capture_counts counts;
+	int err;
+
+	advance(s, now_ns);
+	capture_count(s->cfg.capture, &counts);
+	err = write_ring_loss(s);
+	if (!err)
+		err = write_other_loss(s, &counts, since);
+	if (!err)
+		err = write_thinned(s);
+	if (!err)
+		err = write_task_loss(s);
+	return err ? err : write_stats(s, &counts, now_ns, closed);
+}
+
+/* What was due while nobody asked is not made up for. */
+static void set_next(uint64_t *next, uint64_t period, uint64_t now_ns)
+{
+	*next += period;
+	if (*next <= now_ns)
+		*next = now_ns + period;
+}
+
+int status_tick(struct status *s, uint64_t now_ns)
+{
+	int err;
+
+	if (now_ns < s->next_stats)
+		return 0;
+	set_next(&s->next_stats, SECOND_NS, now_ns);
+	err = write_figures(s, now_ns, GOES_ON);
+	if (!err && now_ns >= s->next_clock) {
+		set_next(&s->next_clock, CLOCK_SYNC_NS, now_ns);
+		err = write_clock_sync(s);
+	}
+	return err;
+}
+
+int status_write_seam(struct status *s, uint64_t now_ns)
+{
+	int err = write_figures(s, now_ns, CLOSED_SEGMENT);
+
+	return err ? err : write_clock_sync(s);
+}
+
+void status_next_segment(struct status *s, struct dial9_enc *enc, struct emit *emit, uint64_t bytes)
+{
+	s->cfg.enc = enc;
+	s->cfg.emit = emit;
+	s->bytes_before = bytes;
+}
+
+void status_output_full(struct status *s, uint64_t ns)
+{
+	s->output_full_ns += ns;
+}
+
+void status_end(struct status *s)
+{
+	s->cpu_end_ns = own_cpu_ns();
+}
+
+int status_write_tail(struct status *s, uint64_t now_ns)
+{
+	struct status_totals t;
+	int err;
+
+	err = write_figures(s, now_ns, CLOSED);
+	status_totals(s, now_ns, &t);
+	if (!err && t.samples_missed)
+		err = emit_lost(s->cfg.emit, s->last_ns, PROF_LOST_ANY_CPU,
+				PROF_LOST_SAMPLE_ESTIMATE, t.samples_missed, s->cfg.start_ns,
+				s->last_ns);
+	return err ? err : write_clock_sync(s);
+}
+
+int status_trigger(struct status *s, const struct emit_trigger *by)
+{
+	return emit_trigger(s->cfg.emit, by);
+}
+
+int status_not_kept(struct status *s, uint64_t from_ns, uint64_t to_ns)
+{
+	return emit_lost(s->cfg.emit, EMIT_NOW, PROF_LOST_ANY_CPU, PROF_LOST_NOT_KEPT, 1, from_ns,
+			 to_ns);
+}
+
+int status_paused(struct status *s, bool thinned, uint64_t from_ns, uint64_t to_ns)
+{
+	return emit_lost(s->cfg.emit, to_ns, PROF_LOST_ANY_CPU,
+			 thinned ? PROF_LOST_THINNED : PROF_LOST_PAUSED, 1, from_ns, to_ns);
+}
+
+int status_thinning(struct status *s, uint64_t one_in, bool stacks, uint64_t overhead_ppm)
+{
+	return emit_thinning(s->cfg.emit, EMIT_NOW, one_in, stacks, overhead_ppm);
+}
+
+int status_side_lost(struct status *s, const struct perf_side *side)
+{
+	uint64_t since = side->since > s->cfg.start_ns ? side->since : s->cfg.start_ns;
+	uint64_t until = side->time > since ? side->time : since;
+	const char *kind;
+
+	if (side->type == PERF_SIDE_LOST)
+		kind = PROF_LOST_SIDEBAND;
+	else if (side->type == PERF_SIDE_DAMAGED)
+		kind = PROF_LOST_SIDEBAND_DAMAGED;
+	else if (side->type == PERF_SIDE_STALLED)
+		kind = PROF_LOST_SIDEBAND_STALLED;
+	else
+		return 0;
+	*(side->type == PERF_SIDE_STALLED ? &s->side_stalls : &s->side_lost) += side->lost;
+	return emit_lost(s->cfg.emit, EMIT_NOW, side->cpu, kind, side->lost, since, until);
+}
+
+void status_check_balance(const struct status_totals *t)
+{
+	if (t->produced != t->written + t->lost)
+		log_warn("record: %llu records produced, but %llu written and %llu lost: "
+			 "please report this",
+			 (unsigned long long)t->produced, (unsigned long long)t->written,
+			 (unsigned long long)t->lost);
+}

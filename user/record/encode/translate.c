@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * translate.c - one record in, its dial9 event out
+ *
+ * The heart of the recorder: one loop over the event's field table encodes every tracepoint there
+ * is, built in or named on the command line. Offsets inside the payload (__data_loc) come from the
+ * kernel but point where the record says, so they are checked here, where they are used; a value
+ * that points outside of its record is written empty.
+ */
+#include "record/encode/translate.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/hash.h"
+#include "dial9.h"
+#include "record/symbols/code_names.h"
+#include "events/emit.h"
+#include "record/tracepoint/event.h"
+#include "record/tracepoint/eventset.h"
+#include "record/capture/merge.h"
+#include "record/symbols/stacks.h"
+#include "record/process/tasks.h"
+
+enum {
+	TEXT_SLOTS = 1024,
+	TEXT_MAX = EVENT_NAME_SIZE,
+	NUMBERS_MAX = 16,
+	/* of an event that is written by steps: CPU, thread, fields, context */
+	STEPS_SZ_MAX = (EVENT_STEPS_MAX + 3) * 10,
+};
+
+/* A short text that was written lately, up to its first 0, with its id in the trace's pool. */
+struct text_slot {
+	uint64_t words[TEXT_MAX / 8];
+	uint32_t id;
+	bool used;
+};
+
+struct translate {
+	struct translate_cfg cfg;
+	struct code_names *code_names;
+	struct buf text;
+	struct text_slot texts[TEXT_SLOTS];
+	uint64_t written[PROF_CLASS_CNT];
+	uint64_t thinned;
+	struct translate_span thinned_at;
+};
+
+struct translate *translate_new(const struct translate_cfg *cfg)
+{
+	struct translate *t = xcalloc(1, sizeof(*t));
+
+	t->cfg = *cfg;
+	t->code_names = code_names_new(cfg->frames, cfg->emit);
+	return t;
+}
+
+void translate_free(struct translate *t)
+{
+	if (!t)
+		return;
+	code_names_free(t->code_names);
+	buf_free(&t->text);
+	free(t);
+}
+
+void translate_next_segment(struct translate *t, struct dial9_enc *enc, struct emit *emit)
+{
+	t->cfg.enc = enc;
+	t->cfg.emit = emit;
+	memset(t->texts, 0, sizeof(t->texts));
+	code_names_next_segment(t->code_names, emit);
+	tasks_renounce_all(t->cfg.tasks);
+}
+
+uint64_t translate_written(const struct translate *t, enum prof_class class)
+{
+	return t->written[class];
+}
+
+uint64_t translate_thinned(struct translate *t, struct translate_span *span)
+{
+	if (span) {
+		*span = t->thinned_at;
+		t->thinned_at = (struct translate_span){ 0 };
+	}
+	return t->thinned;
+}
+
+int translate_task(struct translate *t, uint64_t ts, uint32_t tid, uint32_t pid)
+{
+	struct emit_task event;
+	struct task *task;
+
+	if (tasks_is_announced(t->cfg.tasks, tid))
+		return 0;
+	task = tasks_get(t->cfg.tasks, tid, pid);
+	tasks_need_cgroup(t->cfg.tasks, task->proc);
+	tasks_set_announced(t->cfg.tasks, tid);
+	event = (struct emit_task){
+		.pid = task->proc->pid,
+		.tid = tid,
+		.ppid = task->proc->ppid,
+		.comm = task->comm,
+		.exe = task->proc->exe,
+		.cgroup = task->proc->cgroup,
+		.followed = task->followed || (t->cfg.tells_family && task->proc->wanted),
+	};
+	return emit_task(t->cfg.emit, ts, &event);
+}
+
+/* The numbers of a record, each read once; of fields beyond these when they are asked for. */
+struct numbers {
+	int64_t v[NUMBERS_MAX];
+	bool negative; /* one of all signed ones is */
+};
+
+static void read_numbers(const struct event_def *def, const uint8_t *raw, size_t len,
+			 struct numbers *n)
+{
+	int64_t v;
+	size_t i;
+
+	n->negative = false;
+	for (i = 0; i < def->field_cnt; i++) {
+		v = event_field_int(&def->fields[i], raw, len);
+		if (v < 0 && event_op_is_signed(def->fields[i].op))
+			n->negative = true;
+		if (i < NUMBERS_MAX)
+			n->v[i] = v;
+	}
+}
+
+/*
+ * Names of tasks are in nearly every record, and few: a hit saves checking and interning them. The key is all of
+ * the field, also what may lie behind a name's end, so that nobody has to look for that. False: the pool does
+ * not take it.
+ */
+static bool find_text(struct translate *t, const uint64_t words[TEXT_MAX / 8], uint32_t *id)
+{
+	struct text_slot *slot = &t->texts[hash_u64(words[0] ^ words[1] * 31) % TEXT_SLOTS];
+	struct dial9_str str;
+
+	if (!slot->used || slot->words[0] != words[0] || slot->words[1] != words[1]) {
+		str = emit_text(&t->text, (const char *)words,
+				strnlen((const char *)words, TEXT_MAX));
+		if (dial9_enc_intern(t->cfg.enc, str.ptr, str.len, id))
+			return false;
+		*slot = (struct text_slot){ .words = { words[0], words[1] },
+					    .id = *id,
+					    .used = true };
+	}
+	*id = slot->id;
+	return true;
+}
+
+static void put_short_text(struct translate *t, const char *s, size_t len)
+{
+	uint64_t words[TEXT_MAX / 8] = { 0 };
+	struct dial9_str str;
+	uint32_t id;
+
+	memcpy(words, s, len);
+	if (find_text(t, words, &id)) {
+		dial9_enc_put_str_id(t->cfg.enc, id);
+		return;
+	}
+	str = emit_text(&t->text, s, len);
+	dial9_enc_put_str(t->cfg.enc, str.ptr, str.len);
+}
+
+static void put_bytes(struct translate *t, const struct event_field *f, const uint8_t *raw,
+		      size_t len, bool text)
+{
+	const uint8_t *data;
+	struct dial9_str str;
+	size_t sz;
+
+	if (event_field_bytes(f, raw, len, &data, &sz))
+		data = raw, sz = 0;
+	if (!text) {
+		dial9_enc_put_bytes(t->cfg.enc, data, sz);
+		return;
+	}
+	if (sz <= TEXT_MAX) {
+		put_short_text(t, (const char *)data, sz);
+		return;
+	}
+	str = emit_text(&t->text, (const char *)data, sz);
+	dial9_enc_put_str(t->cfg.enc, str.ptr, str.len);
+}
+
+static bool has_text(const struct event_field *f, const uint8_t *raw, size_t len)
+{
+	uint32_t word = 0;
+
+	if (f->off + sizeof(word) <= len)
+		memcpy(&word, raw + f->off, sizeof(word));
+	return word;
+}
+
+static void put_field(struct translate *t, const struct event_field *f, int64_t number,
+		      const uint8_t *raw, size_t len, bool wide)
+{
+	struct dial9_enc *enc = t->cfg.enc;
+
+	switch (f->op) {
+	case EVENT_OP_U8:
+	case EVENT_OP_U16:
+	case EVENT_OP_U32:
+	case EVENT_OP_U64:
+		dial9_enc_put_u64(enc, number);
+		break;
+	case EVENT_OP_BOOL:
+		dial9_enc_put_bool(enc, number);
+		break;
+	case EVENT_OP_S8:
+	case EVENT_OP_S16:
+	case EVENT_OP_S32:
+	case EVENT_OP_S64:
+		if (wide)
+			dial9_enc_put_i64(enc, number);
+		else
+			dial9_enc_put_u64(enc, number);
+		break;
+	case EVENT_OP_CHARS:
+	case EVENT_OP_STRING:
+	case EVENT_OP_REL_STRING:
+		put_bytes(t, f, raw, len, true);
+		break;
+	case EVENT_OP_BYTES:
+	case EVENT_OP_DYN_BYTES:
+	case EVENT_OP_REL_BYTES:
+		put_bytes(t, f, raw, len, false);
+		break;
+	case EVENT_OP_USER_TEXT:
+		if (has_text(f, raw, len))
+			put_bytes(t, f, raw, len, true);
+		else
+			dial9_enc_put_none(enc);
+		break;
+	}
+}
+
+static int name_code(struct translate *t, const struct prof_rec *rec, const struct event_def *def)
+{
+	const struct event_field *f = def->fields;
+	int err = 0;
+
+	for (size_t i = 0; i < def->field_cnt && !err; i++, f++)
+		if (f->code)
+			err = code_names_meet(t->code_names, def->name, def->names[i],
+					      (uint32_t)rec->event << 16 | (uint32_t)i,
+					      (uint64_t)event_field_int(
+						      f, (const uint8_t *)(rec + 1), rec->raw_len));
+	return err;
+}
+
+/* Stacks are taken of tasks alone. */
+static uint64_t context_of(const struct prof_rec *rec)
+{
+	return rec->flags & PROF_REC_STACKS ? PROF_CONTEXT_TASK : rec->context;
+}
+
+/* What the fields are in the trace. False: it takes the other schema, or what is given is not all of it. */
+static bool read_steps(struct translate *t, const struct prof_rec *rec, const struct event_def *def,
+		       uint64_t *values)
+{
+	const uint8_t *raw = (const uint8_t *)(rec + 1);
+	uint64_t words[TEXT_MAX / 8];
+	int64_t v, signs = 0;
+	uint32_t id;
+	size_t i;
+
+	if (!def->steps || rec->raw_len < def->steps_sz)
+		return false;
+	for (i = 0; i < def->field_cnt; i++) {
+		const struct event_step *step = &def->steps[i];
+
+		if (step->is_name) {
+			memcpy(words, raw + step->at, sizeof(words));
+			if (!find_text(t, words, &id))
+				return false;
+			values[i] = id;
+			continue;
+		}
+		memcpy(words, raw + step->at, sizeof(*words));
+		v = (int64_t)(le64toh(*words) << step->up) >> step->down;
+		signs |= step->is_signed ? v : 0;
+		values[i] =
+			step->is_signed ? (uint64_t)v : le64toh(*words) << step->up >> step->down;
+	}
+	return signs >= 0;
+}
+
+static int write_steps(struct translate *t, const struct prof_rec *rec, struct event_def *def,
+		       const uint64_t *values)
+{
+	struct dial9_enc *enc = t->cfg.enc;
+	size_t i;
+	int err;
+	uint8_t *p = dial9_inline_begin(enc, &def->type, rec->ts, STEPS_SZ_MAX, &err);
+
+	if (!p)
+		return err;
+	p = dial9_inline_varint(p, rec->cpu);
+	p = dial9_inline_varint(p, rec->tid);
+	for (i = 0; i < def->field_cnt; i++)
+		p = def->steps[i].width ? dial9_inline_int(p, values[i], def->steps[i].width) :
+					  dial9_inline_varint(p, values[i]);
+	if (def->has_context)
+		p = dial9_inline_varint(p, context_of(rec));
+	dial9_inline_end(enc, p);
+	return 0;
+}
+
+static int write_fields(struct translate *t, const struct prof_rec *rec,
+			const struct event_def *def)
+{
+	const uint8_t *raw = (const uint8_t *)(rec + 1);
+	int err = def->any_code ? name_code(t, rec, def) : 0;
+	struct numbers numbers;
+	bool wide;
+	size_t i;
+
+	if (err)
+		return err;
+	read_numbers(def, raw, rec->raw_len, &numbers);
+	wide = def->wide && numbers.negative;
+	dial9_enc_begin(t->cfg.enc, wide ? def->wide : def->compact, rec->ts);
+	dial9_enc_put_u64(t->cfg.enc, rec->cpu);
+	dial9_enc_put_u64(t->cfg.enc, rec->tid);
+	for (i = 0; i < def->field_cnt; i++)
+		put_field(t, &def->fields[i],
+			  i < NUMBERS_MAX ? numbers.v[i] :
+					    event_field_int(&def->fields[i], raw, rec->raw_len),
+			  raw, rec->raw_len, wide);
+	if (def->has_context)
+		dial9_enc_put_u64(t->cfg.enc, context_of(rec));
+	return dial9_enc_end(t->cfg.enc);
+}
+
+static int write_tracepoint(struct translate *t, const struct prof_rec *rec)
+{
+	struct event_def *def = t->cfg.events->defs[rec->event];
+	uint64_t values[EVENT_STEPS_MAX];
+
+	return read_steps(t, rec, def, values) ? write_steps(t, rec, def, values) :
+						 write_fields(t, rec, def);
+}
+
+static uint8_t source_of(const struct translate *t, const struct prof_rec *rec)
+{
+	const struct event_def *def;
+
+	if (rec->kind == PROF_REC_SAMPLE)
+		return PROF_SOURCE_SAMPLE;
+	def = t->cfg.events->defs[rec->event];
+	if (def->is_stay || (def->cfg.has_stacks && !eventset_is_hot(t->cfg.events, rec->event)))
+		return PROF_SOURCE_EVENT;
+	return def->has_context ? PROF_SOURCE_WAKING : PROF_SOURCE_SWITCH_OUT;
+}
+
+static int write_stack(struct translate *t, const struct prof_rec *rec, const uint64_t *frames,
+		       size_t cnt)
+{
+	bool is_sample = rec->kind == PROF_REC_SAMPLE;
+	struct emit_sample sample = {
+		.ts = rec->ts,
+		.tid = rec->tid,
+		.pid = rec->pid,
+		.cpu = rec->cpu,
+		.source = source_of(t, rec),
+		.frames = frames,
+		.frame_cnt = cnt,
+		.user_end = rec->user_end,
+	};
+
+	if (is_sample)
+		sample.thread_name = tasks_get(t->cfg.tasks, rec->tid, rec->pid)->comm;
+	if (rec->flags & PROF_REC_USTACK_CUT)
+		sample.flags |= PROF_SAMPLE_USER_TRUNCATED;
+	if (rec->flags & PROF_REC_KSTACK_CUT)
+		sample.flags |= PROF_SAMPLE_KERNEL_TRUNCATED;
+	return emit_sample(t->cfg.emit, &sample);
+}
+
+/* A task that was gone before anybody asked for its name may still be named by its own switch. */
+static void learn_comm(struct translate *t, const struct prof_rec *rec)
+{
+	const struct event_field *f = t->cfg.events->defs[rec->event]->current_comm;
+	const uint8_t *data;
+	size_t sz;
+
+	if (!f || event_field_bytes(f, (const uint8_t *)(rec + 1), rec->raw_len, &data, &sz))
+		return;
+	tasks_name(t->cfg.tasks, tasks_get(t->cfg.tasks, rec->tid, rec->pid), (const char *)data,
+		   sz);
+}
+
+/* The switch by which the thread leaves its CPU comes later, and may name whom nobody else does. */
+static bool is_told_later(struct translate *t, const struct prof_rec *rec)
+{
+	return rec->kind == PROF_REC_TRACEPOINT && t->cfg.events->defs[rec->event]->is_watch &&
+	       !tasks_get(t->cfg.tasks, rec->tid, rec->pid)->comm[0];
+}
+
+static const uint64_t *resolve(struct translate *t, const struct prof_rec *rec, size_t *cnt)
+{
+	struct process *proc = tasks_process(t->cfg.tasks, rec->pid);
+
+	if (proc && rec->ustack_cnt && !(rec->flags & PROF_REC_WALKED))
+		tasks_count_stack(t->cfg.tasks, proc, rec->ts);
+	return stacks_resolve(t->cfg.stacks, rec, proc, cnt);
+}
+
+/* It has become a target, or ceased to be one. */
+static int follow(struct translate *t, const struct prof_rec *rec)
+{
+	tasks_follow(t->cfg.tasks, tasks_get(t->cfg.tasks, rec->tid, rec->pid), rec->event);
+	return translate_task(t, rec->ts, rec->tid, rec->pid);
+}
+
+static void note_thinned(struct translate *t, uint64_t ts)
+{
+	t->thinned++;
+	t->thinned_at.last_ns = ts;
+	if (!t->thinned_at.first_ns)
+		t->thinned_at.first_ns = ts;
+}
+
+int translate_record(struct translate *t, const struct prof_rec *rec)
+{
+	bool is_sample = rec->kind == PROF_REC_SAMPLE;
+	const uint64_t *frames = NULL;
+	size_t cnt = 0;
+	int err = 0;
+
+	if (rec->kind == PROF_REC_FOLLOWED)
+		return follow(t, rec);
+	if (!is_sample && rec->event >= t->cfg.events->cnt)
+		return -EBADMSG;
+	if (!is_sample && !tasks_is_announced(t->cfg.tasks, rec->tid))
+		learn_comm(t, rec);
+	if (!is_told_later(t, rec)) {
+		err = translate_task(t, rec->ts, rec->tid, rec->pid);
+		if (err)
+			return err;
+	}
+	if (rec->flags & PROF_REC_COPIED && t->cfg.walk)
+		rec = t->cfg.walk(t->cfg.unwinding, rec, tasks_process(t->cfg.tasks, rec->pid));
+	if (!rec)
+		return MERGE_LATER;
+	if (rec->flags & PROF_REC_STACKS)
+		frames = resolve(t, rec, &cnt);
+	if (!is_sample)
+		err = write_tracepoint(t, rec);
+	if (!err && (is_sample || cnt))
+		err = write_stack(t, rec, frames, cnt);
+	if (!err && rec->flags & PROF_REC_THINNED)
+		note_thinned(t, rec->ts);
+	if (!err)
+		t->written[is_sample ? PROF_CLASS_SAMPLE : PROF_CLASS_TRACEPOINT]++;
+	return err;
+}

@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * tasks.c - tasks and processes as the trace will name them
+ *
+ * perf's side-band is the truth for everything that happens while recording, and the only source
+ * for processes that live a few milliseconds; /proc is read for those that were there before. The
+ * two overlap harmlessly: applying a fork, a name or a mapping twice changes nothing.
+ *
+ * Paths and cgroups repeat endlessly, so they are interned, and forgotten with the last process that
+ * refers to them.
+ *
+ * A process that maps faster than anybody can follow loses the names of its own code: what it tells
+ * beyond its budget is dropped unread, and what is known of its mappings with it.
+ */
+#include "record/process/tasks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/hmap.h"
+#include "kernel/perf_side.h"
+#include "kernel/proc.h"
+#include "prof_abi.h"
+#include "record/process/tasks_impl.h"
+#include "record/process/texts.h"
+
+enum {
+	LINGER_NS = 1000000000,
+};
+
+struct tasks *tasks_new(bool all_maps)
+{
+	struct tasks *t = xcalloc(1, sizeof(*t));
+
+	t->all_maps = all_maps;
+	t->announced = xcalloc(PROF_TASK_WORDS, sizeof(*t->announced));
+	t->texts = texts_new();
+	return t;
+}
+
+void tasks_set_reader(struct tasks *t, struct proc_reader *reader)
+{
+	t->reader = reader;
+}
+
+void tasks_init_maps(struct tasks *t, struct maps *maps)
+{
+	maps_init(maps, t->texts, &t->maps_memory);
+}
+
+struct texts *tasks_texts(struct tasks *t)
+{
+	return t->texts;
+}
+
+bool tasks_is_announced(const struct tasks *t, uint32_t tid)
+{
+	return t->announced[(tid / 64) % PROF_TASK_WORDS] >> tid % 64 & 1;
+}
+
+void tasks_set_announced(struct tasks *t, uint32_t tid)
+{
+	t->announced[(tid / 64) % PROF_TASK_WORDS] |= 1ULL << tid % 64;
+	t->any_announced = true;
+}
+
+void tasks_renounce(struct tasks *t, uint32_t tid)
+{
+	t->announced[(tid / 64) % PROF_TASK_WORDS] &= ~(1ULL << tid % 64);
+}
+
+void tasks_renounce_all(struct tasks *t)
+{
+	if (t->any_announced)
+		memset(t->announced, 0, PROF_TASK_WORDS * sizeof(*t->announced));
+	t->any_announced = false;
+}
+
+void tasks_follow(struct tasks *t, struct task *task, bool followed)
+{
+	task->followed = followed;
+	tasks_renounce(t, task->tid);
+}
+
+/* Takes the reference to text. */
+void tasks_set_text(struct tasks *t, const char **at, const char *text)
+{
+	texts_unref(t->texts, *at);
+	*at = text;
+}
+
+void tasks_set_comm(struct tasks *t, struct task *task, const char *comm)
+{
+	if (!strncmp(task->comm, comm, sizeof(task->comm) - 1))
+		return;
+	memset(task->comm, 0, sizeof(task->comm));
+	memcpy(task->comm, comm, strnlen(comm, sizeof(task->comm) - 1));
+	tasks_renounce(t, task->tid);
+}
+
+struct process *tasks_add_process(struct tasks *t, uint32_t pid)
+{
+	struct process *proc = xcalloc(1, sizeof(*proc));
+
+	proc->pid = pid;
+	proc->serial = ++t->serial;
+	proc->wanted = t->all_maps;
+	proc->exe = "";
+	proc->cgroup = "";
+	proc->gap = t->gap;
+	proc->stale = pid != 0;
+	proc->cgroup_known = pid == 0;
+	maps_init(&proc->maps, t->texts, &t->maps_memory);
+	maps_init(&proc->before, t->texts, &t->maps_memory);
+	hmap_set(&t->by_pid, pid, proc);
+	return proc;
+}
+
+struct process *tasks_get_process(struct tasks *t, uint32_t pid)
+{
+	struct process *proc = hmap_get(&t->by_pid, pid);
+
+	return proc ? proc : tasks_add_process(t, pid);
+}
+
+struct task *tasks_add_task(struct tasks *t, uint32_t tid, struct process *proc)
+{
+	struct task *task = xcalloc(1, sizeof(*task));
+
+	task->tid = tid;
+	task->proc = proc;
+	task->gap = t->gap;
+	task->met_ns = clock_mono_ns();
+	task->next = proc->tasks;
+	if (task->next)
+		task->next->prev = task;
+	proc->tasks = task;
+	proc->task_cnt++;
+	hmap_set(&t->by_tid, tid, task);
+	tasks_renounce(t, tid);
+	return task;
+}
+
+static void process_free(struct tasks *t, struct process *proc)
+{
+	maps_free(&proc->maps);
+	maps_free(&proc->before);
+	tasks_set_text(t, &proc->exe, "");
+	tasks_set_text(t, &proc->cgroup, "");
+	free(proc);
+}
+
+/* Its process goes with its last task. */
+static void task_free(struct tasks *t, struct task *task)
+{
+	struct process *proc = task->proc;
+
+	if (task->next)
+		task->next->prev = task->prev;
+	if (task->prev)
+		task->prev->next = task->next;
+	else
+		proc->tasks = task->next;
+	free(task);
+	if (--proc->task_cnt)
+		return;
+	if (hmap_get(&t->by_pid, proc->pid) == proc)
+		hmap_del(&t->by_pid, proc->pid);
+	process_free(t, proc);
+}
+
+static void task_bury(struct tasks *t, struct task *task)
+{
+	if (hmap_get(&t->by_tid, task->tid) == task) {
+		hmap_del(&t->by_tid, task->tid);
+		tasks_renounce(t, task->tid);
+	}
+	task_free(t, task);
+}
+
+void tasks_free(struct tasks *t)
+{
+	uint64_t key;
+	void *value;
+	size_t pos = 0, i;
+
+	if (!t)
+		return;
+	for (i = 0; i < t->dead.cnt; i++)
+		task_bury(t, t->dead.v[i]);
+	while (hmap_next(&t->by_tid, &pos, &key, &value))
+		task_free(t, value);
+	pos = 0;
+	while (hmap_next(&t->by_pid, &pos, &key, &value))
+		process_free(t, value);
+	free(t->dead.v);
+	hmap_fini(&t->by_tid);
+	hmap_fini(&t->by_pid);
+	texts_free(t->texts);
+	free(t->announced);
+	free(t);
+}
+
+void tasks_end_task(struct tasks *t, struct task *task, uint64_t time)
+{
+	if (task->exit_ns)
+		return;
+	task->exit_ns = time ? time : 1;
+	t->dead.v = array_reserve(t->dead.v, &t->dead.cap, t->dead.cnt + 1, sizeof(*t->dead.v));
+	t->dead.v[t->dead.cnt++] = task;
+}
+
+void tasks_name(struct tasks *t, struct task *task, const char *comm, size_t len)
+{
+	char text[sizeof(task->comm)] = { 0 };
+
+	if (*task->comm)
+		return;
+	memcpy(text, comm, len < sizeof(text) ? len : sizeof(text) - 1);
+	tasks_set_comm(t, task, text);
+}
+
+void tasks_need_cgroup(struct tasks *t, struct process *proc)
+{
+	struct buf b = { 0 };
+
+	if (proc->cgroup_known || t->reader)
+		return;
+	proc->cgroup_known = true;
+	if (!proc_read_cgroup(proc->pid, &b))
+		tasks_set_text(t, &proc->cgroup, texts_get(t->texts, buf_cstr(&b), b.len));
+	buf_free(&b);
+}
+
+uint64_t tasks_owner(struct process *proc)
+{
+	if (!proc->owner)
+		proc->owner = proc_owner((pid_t)proc->pid);
+	return proc->owner;
+}
+
+/* ---- side-band -------------------------------------------------------------------------------- */
+
+static void side_fork(struct tasks *t, const struct perf_side *side)
+{
+	struct process *proc = hmap_get(&t->by_pid, side->pid), *parent;
+	struct task *task, *forker;
+
+	if (side->pid == side->tid) {
+		parent = hmap_get(&t->by_pid, side->ppid);
+		if (proc && parent)
+			proc->wanted |= parent->wanted;
+		if (proc && hmap_get(&t->by_tid, side->tid))
+			return; /* /proc was quicker */
+		proc = tasks_get_process(t, side->pid);
+		proc->ppid = side->ppid;
+		proc->stale = !parent || parent->stale || parent->gap != t->gap;
+		if (parent)
+			proc->wanted |= parent->wanted;
+		if (!proc->stale) {
+			tasks_set_text(t, &proc->exe, texts_ref(parent->exe));
+			tasks_set_text(t, &proc->cgroup, texts_ref(parent->cgroup));
+			proc->cgroup_known = parent->cgroup_known;
+			maps_copy(&proc->maps, &parent->maps);
+		}
+	} else if (!proc) {
+		proc = tasks_add_process(t, side->pid);
+	}
+	task = hmap_get(&t->by_tid, side->tid);
+	if (!task)
+		task = tasks_add_task(t, side->tid, proc);
+	forker = hmap_get(&t->by_tid, side->ptid);
+	if (forker && forker->gap == t->gap && !*task->comm)
+		tasks_set_comm(t, task, forker->comm);
+}
+
+static void task_revive(struct tasks *t, struct task *task)
+{
+	size_t i = 0;
+
+	while (t->dead.v[i] != task)
+		i++;
+	t->dead.cnt--;
+	memmove(&t->dead.v[i], &t->dead.v[i + 1], (t->dead.cnt - i) * sizeof(*t->dead.v));
+	task->exit_ns = 0;
+}
+
+/*
+ * An exec ends all other threads. A caller that was not the leader takes the leader's number: the
+ * leader's end has been told, the caller's old number never ends.
+ */
+static void exec_alone(struct tasks *t, struct task *task, uint64_t time)
+{
+	struct task *other;
+
+	if (task->exit_ns)
+		task_revive(t, task);
+	for (other = task->proc->tasks; other; other = other->next)
+		if (other != task)
+			tasks_end_task(t, other, time);
+}
+
+static void side_comm(struct tasks *t, const struct perf_side *side)
+{
+	struct task *task = hmap_get(&t->by_tid, side->tid);
+
+	if (!task)
+		task = tasks_add_task(t, side->tid, tasks_get_process(t, side->pid));
+	tasks_set_comm(t, task, side->name);
+	task->gap = t->gap;
+	task->proc->changed_ns = side->time;
+	if (!side->comm_exec)
+		return;
+	exec_alone(t, task, side->time);
+	maps_clear(&task->proc->maps);
+	maps_clear(&task->proc->before);
+	task->proc->serial = ++t->serial;
+	task->proc->owner = 0;
+	tasks_set_text(t, &task->proc->exe, "");
+	task->proc->exe_from_map = true;
+	task->proc->gap = t->gap;
+	task->proc->stale = false;
+	task->proc->asked = false; /* what is answered now is about the program before */
+	tasks_renounce(t, task->tid);
+}
+
+/* Code made at run time: what flips between writable and executable is told of each time. */
+static void keep_module(const struct process *proc, struct map *m)
+{
+	const struct map *old = maps_find(&proc->maps, m->start);
+
+	if (!old || old->start != m->start || maps_has_file(m) || maps_has_file(old) ||
+	    strcmp(old->path, m->path))
+		return;
+	m->module_id = old->module_id;
+	m->announced = old->end == m->end ? old->announced : 0;
+}
+
+void tasks_count_loss(struct tasks *t, enum tasks_loss_kind kind, uint64_t time)
+{
+	struct tasks_loss *loss = &t->losses[kind];
+
+	if (!loss->cnt++)
+		loss->first_ns = time;
+	loss->last_ns = time;
+}
+
+/* What it has there now is not known, nor can it be guessed from what it had. */
+static void lose_map(struct tasks *t, struct process *proc, uint64_t time)
+{
+	tasks_count_loss(t, TASKS_LOST_MAPS, time);
+	if (!proc->stale || proc->maps.table)
+		tasks_make_stale(t, proc);
+	if (proc->before.table) {
+		maps_clear(&proc->before);
+		proc->maps.generation++;
+	}
+}
+
+/* The first mapping behind an exec is the program. */
+static void take_exe(struct tasks *t, struct process *proc, const char *path)
+{
+	if (!proc->exe_from_map)
+		return;
+	proc->exe_from_map = false;
+	tasks_set_text(t, &proc->exe, texts_ref(path));
+	tasks_renounce(t, proc->pid);
+}
+
+static void side_mmap(struct tasks *t, const struct perf_side *side)
+{
+	struct process *proc = hmap_get(&t->by_pid, side->pid);
+	struct map m;
+
+	if (!(side->prot & PROT_EXEC) || !proc || side->addr + side->len < side->addr)
+		return;
+	if (!proc->wanted && !proc->exe_from_map)
+		return;
+	proc->changed_ns = side->time;
+	if (!maps_may_tell(&proc->maps_budget, side->time)) {
+		lose_map(t, proc, side->time);
+		return;
+	}
+	m = maps_from_side(t->texts, side);
+	take_exe(t, proc, m.path);
+	if (proc->wanted) {
+		keep_module(proc, &m);
+		if (!maps_insert(&proc->maps, &m))
+			lose_map(t, proc, side->time);
+	}
+	texts_unref(t->texts, m.path);
+}
+
+bool tasks_take_loss(struct tasks *t, enum tasks_loss_kind kind, struct tasks_loss *out)
+{
+	*out = t->losses[kind];
+	t->losses[kind] = (struct tasks_loss){ 0 };
+	return out->cnt != 0;
+}
+
+static void side_exit(struct tasks *t, const struct perf_side *side)
+{
+	struct task *task = hmap_get(&t->by_tid, side->tid);
+
+	if (task)
+		tasks_end_task(t, task, side->time);
+}
+
+/*
+ * A tid that starts again is another task, whatever is known of the one before, and whether or not
+ * its end was told. One that was met already, but not before this birth, was found by /proc, which
+ * was quicker. One that was met before it is the ghost of a task that stayed in its last switch for
+ * longer than the dead are kept, as tasks of SCHED_IDLE do.
+ */
+static void forget_twin(struct tasks *t, const struct perf_side *side)
+{
+	struct task *old = hmap_get(&t->by_tid, side->tid);
+
+	if (!old || (!old->exit_ns && old->proc->pid == side->pid && side->time <= old->met_ns))
+		return;
+	tasks_end_task(t, old, side->time);
+	hmap_del(&t->by_tid, side->tid);
+	if (side->pid == side->tid && old->proc->pid == side->pid)
+		hmap_del(&t->by_pid, side->pid);
+}
+
+void tasks_side(struct tasks *t, const struct perf_side *side)
+{
+	switch (side->type) {
+	case PERF_SIDE_FORK:
+		forget_twin(t, side);
+		side_fork(t, side);
+		break;
+	case PERF_SIDE_COMM:
+		side_comm(t, side);
+		break;
+	case PERF_SIDE_MMAP:
+		side_mmap(t, side);
+		break;
+	case PERF_SIDE_EXIT:
+		side_exit(t, side);
+		break;
+	case PERF_SIDE_FULL:
+	case PERF_SIDE_LOST:
+	case PERF_SIDE_DAMAGED:
+		tasks_open_gap(t);
+		break;
+	case PERF_SIDE_KSYMBOL:
+	case PERF_SIDE_STALLED:
+	case PERF_SIDE_OTHER:
+		break;
+	}
+}
+
+void tasks_expire(struct tasks *t, uint64_t now_ns)
+{
+	size_t n = 0;
+
+	tasks_catch_up(t, now_ns);
+	while (n < t->dead.cnt && t->dead.v[n]->exit_ns + LINGER_NS < now_ns)
+		task_bury(t, t->dead.v[n++]);
+	if (n)
+		memmove(t->dead.v, t->dead.v + n, (t->dead.cnt - n) * sizeof(*t->dead.v));
+	t->dead.cnt -= n;
+}
+
+void tasks_each(struct tasks *t, uint32_t pid, void (*fn)(struct task *task, void *ctx), void *ctx)
+{
+	uint64_t key;
+	void *value;
+	size_t pos = 0;
+
+	while (hmap_next(&t->by_tid, &pos, &key, &value))
+		if (((struct task *)value)->proc->pid == pid)
+			fn(value, ctx);
+}
+
+void tasks_each_alive(struct tasks *t, void (*fn)(struct task *task, void *ctx), void *ctx)
+{
+	uint64_t key;
+	void *value;
+	size_t pos = 0;
+
+	while (hmap_next(&t->by_tid, &pos, &key, &value))
+		if (!((struct task *)value)->exit_ns)
+			fn(value, ctx);
+}
+
+void tasks_each_process(struct tasks *t, void (*fn)(struct process *proc, void *ctx), void *ctx)
+{
+	uint64_t key;
+	void *value;
+	size_t pos = 0;
+
+	while (hmap_next(&t->by_pid, &pos, &key, &value))
+		fn(value, ctx);
+}
+
+/* ---- memory --------------------------------------------------------------------------------------------- */
+
+size_t tasks_memory(const struct tasks *t)
+{
+	return t->maps_memory + texts_memory(t->texts) + t->by_pid.cnt * sizeof(struct process) +
+	       t->by_tid.cnt * sizeof(struct task) +
+	       (t->by_pid.cap + t->by_tid.cap) * sizeof(struct hmap_slot) +
+	       t->dead.cap * sizeof(*t->dead.v) + PROF_TASK_WORDS * sizeof(*t->announced);
+}
+
+struct weight {
+	struct process *proc;
+	size_t bytes;
+};
+
+static int heaviest_first(const void *a, const void *b)
+{
+	const struct weight *x = a, *y = b;
+
+	return x->bytes > y->bytes ? -1 : x->bytes < y->bytes;
+}
+
+size_t tasks_forget(struct tasks *t, size_t keep)
+{
+	struct weight *all = xcalloc(t->by_pid.cnt + 1, sizeof(*all));
+	size_t cnt = 0, n, pos = 0;
+	uint64_t key;
+	void *value;
+
+	while (hmap_next(&t->by_pid, &pos, &key, &value)) {
+		struct process *proc = value;
+
+		all[cnt++] = (struct weight){ proc, maps_weight(&proc->maps) +
+							    maps_weight(&proc->before) };
+	}
+	qsort(all, cnt, sizeof(*all), heaviest_first);
+	for (n = 0; n < cnt && all[n].bytes && tasks_memory(t) > keep; n++) {
+		tasks_make_stale(t, all[n].proc);
+		maps_clear(&all[n].proc->maps);
+		maps_clear(&all[n].proc->before);
+	}
+	free(all);
+	return n;
+}

@@ -1,0 +1,761 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * frames.c - addresses to (module, offset)
+ *
+ * A module is a file by path and build-id, the kernel, a kernel module, a BPF image, the vDSO or an
+ * anonymous mapping. The trace is told of it when the first frame falls into it: most modules of a
+ * system are never hit. For files the offset is the file offset, which the mapping alone tells.
+ *
+ * Frames of a walk by lists have their module already, since files that are identified get their number
+ * when they are published; those in code of other kinds come as addresses, and are looked up here.
+ * Names are asked of the broker and written when they come back.
+ */
+#include "record/symbols/frames.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/hmap.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "prof_unwind.h"
+#include "record/symbols/build_ids.h"
+#include "events/emit.h"
+#include "record/symbols/frames_impl.h"
+#include "record/symbols/jit.h"
+#include "record/symbols/modules.h"
+#include "symbol/broker/symbroker.h"
+
+/*
+ * Distinct places in user code: a program that makes them up must take neither the machine's memory
+ * nor the names of others.
+ */
+enum { NAMED_MAX = 2 << 20, NAMED_OF_ONE_MAX = NAMED_MAX / 4, UNNAMED_TOLD_MAX = 5 };
+
+/* An offset in a module of which the trace knows nothing is no address of anything. */
+#define FRAME_UNKNOWN 0ull
+
+/* What naming keeps of a module, its path apart. */
+enum { NAMING_BYTES = 512, NAMING_AGAIN_NS = 200000000 };
+
+/* Programs and modules together that are remembered, and mappings that are looked at for one program. */
+enum { PLACED_MAX = 1 << 18, PLACE_STEPS_MAX = 1 << 20 };
+
+int frames_new(struct emit *emit, struct symbroker *broker, bool names, struct frames **out)
+{
+	struct frames *f = xcalloc(1, sizeof(*f));
+
+	f->now.emit = emit;
+	f->broker = broker;
+	f->names = broker && names;
+	f->build_ids = build_ids_new(broker);
+	f->jit = jit_new(f->names ? broker : NULL);
+	f->modules = modules_new();
+	f->naming_left = SIZE_MAX;
+	*out = f;
+	return 0;
+}
+
+void frames_set_kallsyms(struct frames *f, const struct kallsyms *kallsyms)
+{
+	f->kallsyms = kallsyms;
+	hmap_fini(&f->kernel_ids); /* by what the table had */
+	f->missed_kernel = false;
+	f->generation++;
+}
+
+bool frames_missed_kernel(struct frames *f)
+{
+	bool missed = f->missed_kernel;
+
+	f->missed_kernel = false;
+	return missed;
+}
+
+uint32_t frames_generation(const struct frames *f)
+{
+	return f->generation;
+}
+
+void frames_free(struct frames *f)
+{
+	size_t i;
+
+	if (!f)
+		return;
+	for (i = 0; i < f->image_cnt; i++)
+		free(f->images[i].name);
+	free(f->images);
+	build_ids_free(f->build_ids);
+	jit_free(f->jit);
+	modules_free(f->modules);
+	frames_drop_segments(f);
+	hmap_fini(&f->named);
+	hmap_fini(&f->not_asked);
+	hmap_fini(&f->placed);
+	hmap_fini(&f->kernel_ids);
+	free(f);
+}
+
+void frames_limit_naming(struct frames *f, size_t bytes)
+{
+	f->naming_left = bytes;
+}
+
+size_t frames_memory(const struct frames *f)
+{
+	return modules_memory(f->modules) + frames_segments_memory(f) +
+	       (f->named.cap + f->not_asked.cap + f->placed.cap) * sizeof(struct hmap_slot) +
+	       f->image_cap * sizeof(struct image);
+}
+
+/* Names that were written are written again when they are met again. */
+size_t frames_forget(struct frames *f, size_t keep)
+{
+	size_t others, cnt;
+
+	if (f->named.cap * sizeof(struct hmap_slot) > keep / 2)
+		hmap_fini(&f->named);
+	if (f->not_asked.cap * sizeof(struct hmap_slot) > keep / 8)
+		hmap_fini(&f->not_asked);
+	if (frames_segments_memory(f) > keep / 2)
+		frames_forget_names(f);
+	others = frames_memory(f) - modules_memory(f->modules);
+	cnt = modules_forget(f->modules, keep > others ? keep - others : 0);
+	f->forgets += cnt != 0;
+	return cnt;
+}
+
+uint32_t frames_forgets(const struct frames *f)
+{
+	return f->forgets + build_ids_changes(f->build_ids);
+}
+
+void frames_touch(struct frames *f, uint32_t module_id)
+{
+	modules_touch(f->modules, module_id);
+}
+
+uint32_t frames_module_id(struct frames *f, const char *path, const void *build_id, size_t sz,
+			  struct frames_file file, bool *fresh)
+{
+	struct buf key = { 0 };
+	uint32_t id;
+
+	buf_add(&key, &file, sizeof(file));
+	buf_add(&key, build_id, sz);
+	buf_addch(&key, '\0');
+	buf_addstr(&key, path);
+	id = modules_id(f->modules, buf_cstr(&key), key.len, fresh);
+	buf_free(&key);
+	return id <= PROF_FRAME_MODULE_MAX ? id : 0;
+}
+
+static const char *status_word(enum symbroker_status status)
+{
+	static const char *const words[SYMBROKER_STATUS_CNT] = {
+		[SYMBROKER_NAMED] = PROF_STATUS_NAMED,
+		[SYMBROKER_STRIPPED] = PROF_STATUS_STRIPPED,
+		[SYMBROKER_GONE] = PROF_STATUS_GONE,
+		[SYMBROKER_REPLACED] = PROF_STATUS_REPLACED,
+		[SYMBROKER_DENIED] = PROF_STATUS_DENIED,
+		[SYMBROKER_NOT_ELF] = PROF_STATUS_NOT_ELF,
+		[SYMBROKER_GAVE_UP] = PROF_STATUS_GAVE_UP,
+		[SYMBROKER_CRASHED] = PROF_STATUS_CRASHED,
+		[SYMBROKER_HUNG] = PROF_STATUS_HUNG,
+		[SYMBROKER_NO_ANSWER] = PROF_STATUS_NO_ANSWER,
+		[SYMBROKER_NO_WORKER] = PROF_STATUS_NO_WORKER,
+		[SYMBROKER_PENDING] = PROF_STATUS_PENDING,
+	};
+
+	return words[status];
+}
+
+static void tell_broker(struct frames *f, const struct frames_from *from, uint32_t id,
+			const struct map *m)
+{
+	const struct symbroker_module module = {
+		.kind = maps_is_vdso(m->path) ? SYMBROKER_VDSO : SYMBROKER_ELF,
+		.pid = (pid_t)from->pid,
+		.path = m->path,
+		.map_start = m->start,
+		.map_end = m->end,
+		.dev = maps_dev(m),
+		.inode = m->inode,
+		.build_id = m->build_id,
+		.build_id_sz = m->build_id_sz,
+		.owner = from->owner,
+	};
+
+	symbroker_add_module(f->broker, id, &module);
+}
+
+/* perf and /proc have different names for what has none. */
+static const char *module_path(const char *path)
+{
+	return *path && strcmp(path, "//anon") ? path : "[anon]";
+}
+
+/* Whether there is memory for what the broker keeps of one more module. */
+static bool may_be_told(struct frames *f, const struct map *m)
+{
+	size_t sz = NAMING_BYTES + strlen(m->path);
+
+	if (sz > f->naming_left && f->broker && clock_mono_ns() >= f->naming_again_ns) {
+		f->naming_again_ns = clock_mono_ns() + NAMING_AGAIN_NS;
+		f->naming_left += symbroker_forget(f->broker, NAMING_BYTES);
+	}
+	if (sz > f->naming_left)
+		return false;
+	f->naming_left -= sz;
+	return true;
+}
+
+/* False: the broker does not know the module, and there is no memory for it to. */
+static bool make_known(struct frames *f, const struct frames_from *from, uint32_t id,
+		       const struct map *m)
+{
+	struct symbroker_answer answer;
+
+	if (f->broker && symbroker_get(f->broker, id, &answer))
+		return true;
+	if (!may_be_told(f, m))
+		return false;
+	if (f->broker)
+		tell_broker(f, from, id, m);
+	return true;
+}
+
+static struct frames_file file_of(const struct map *m)
+{
+	return (struct frames_file){ m->dev, m->inode, m->version };
+}
+
+bool frames_identify(struct frames *f, const struct frames_from *from, struct map *m, bool recent,
+		     uint32_t *module_id)
+{
+	bool fresh, known = m->build_id_sz || maps_is_vdso(m->path);
+
+	if (!known && !build_ids_find(f->build_ids, m, recent)) {
+		build_ids_expect_map(f->build_ids, from->pid, from->owner, m);
+		return false;
+	}
+	known |= m->build_id_sz != 0;
+	*module_id = 0;
+	if (!known && !maps_has_file(m))
+		return true;
+	*module_id = frames_module_id(f, m->path, m->build_id, m->build_id_sz,
+				      known ? (struct frames_file){ 0 } : file_of(m), &fresh);
+	return true;
+}
+
+/* Names that were found are no reason why others are not there. */
+static int write_status(struct frames *f, uint32_t module_id, const char *word, const char *detail)
+{
+	const char *why = hmap_get(&f->not_asked, module_id);
+
+	if (why && word && !strcmp(word, PROF_STATUS_NAMED))
+		return frames_write_status(f, module_id, PROF_STATUS_NOT_ASKED, why);
+	return frames_write_status(f, module_id, word, detail);
+}
+
+/* Writes how naming a module has gone so far, which was not of interest before. */
+static void write_status_so_far(struct frames *f, uint32_t id)
+{
+	struct symbroker_answer answer;
+
+	if (f->names && symbroker_get(f->broker, id, &answer) && answer.status != SYMBROKER_UNKNOWN)
+		write_status(f, id, status_word(answer.status), answer.detail);
+}
+
+/* Of a program that made its code; no map is all that a file that is not there tells of it. */
+static void write_jit_status(void *ctx, uint32_t module_id, const struct symbroker_answer *answer)
+{
+	struct frames *f = ctx;
+	const char *word = answer->status == SYMBROKER_GONE    ? PROF_STATUS_NO_MAP :
+			   answer->status == SYMBROKER_NOT_ELF ? PROF_STATUS_DENIED :
+								 status_word(answer->status);
+
+	write_status(f, module_id, word, answer->detail);
+}
+
+/* Of one that comes again in another segment. */
+static void write_jit_status_so_far(struct frames *f, const struct process *proc, uint32_t id)
+{
+	struct symbroker_answer answer;
+
+	if (f->kept && jit_status(f->jit, proc, &answer))
+		write_jit_status(f, id, &answer);
+}
+
+static struct frames_from from_process(struct process *proc)
+{
+	return (struct frames_from){ proc->pid, proc->pid ? tasks_owner(proc) : 0 };
+}
+
+/* A segment is told of a module once. */
+static void announce_module(struct frames *f, struct process *proc, uint32_t id,
+			    const struct map *m)
+{
+	enum prof_module_kind kind = maps_has_file(m)	   ? PROF_MODULE_ELF :
+				     maps_is_vdso(m->path) ? PROF_MODULE_VDSO :
+							     PROF_MODULE_ANON;
+	struct frames_from from;
+
+	if (!module_set_add(&f->now.modules, id))
+		return;
+	from = from_process(proc);
+	emit_module(f->now.emit, EMIT_NOW, id, module_path(m->path), m->build_id, m->build_id_sz,
+		    kind);
+	if (kind == PROF_MODULE_ANON) {
+		emit_module_status(f->now.emit, EMIT_NOW, id, PROF_STATUS_ANONYMOUS, NULL);
+		write_jit_status_so_far(f, proc, id);
+	} else if (make_known(f, &from, id, m)) {
+		write_status_so_far(f, id);
+	} else {
+		emit_module_status(f->now.emit, EMIT_NOW, id, PROF_STATUS_FORGOTTEN, "memory");
+	}
+}
+
+/*
+ * A file that is not identified in time has no build-id for good, and each anonymous mapping is a module: also
+ * one of a file in memory that is no ELF file as far as is known.
+ */
+static void find_module(struct frames *f, struct process *proc, struct map *m)
+{
+	struct frames_from from = from_process(proc);
+	bool fresh, identified = false;
+	uint32_t id = 0;
+
+	if (maps_is_file(m->path) || maps_is_vdso(m->path) || maps_is_memfd(m->path))
+		identified = frames_identify(f, &from, m, false, &id);
+	if (!maps_has_file(m) && !maps_is_vdso(m->path))
+		id = frames_module_id(f, m->path, NULL, 0,
+				      (struct frames_file){ .inode = ++f->anon_serial }, &fresh);
+	else if (!identified)
+		id = frames_module_id(f, m->path, NULL, 0, file_of(m), &fresh);
+	m->build_id_known = true;
+	m->module_id = id;
+	if (id)
+		announce_module(f, proc, id, m);
+}
+
+/* What a mapping is marked with that the segment was told of. */
+static uint64_t announced(const struct frames *f, const struct process *proc)
+{
+	return proc->serial + (f->segment << 40);
+}
+
+/* What the trace has to know of a mapping before a frame lies in it. */
+static const struct map *introduce_map(struct frames *f, struct process *proc, struct map *m)
+{
+	struct emit_map event;
+
+	if (m->module_id)
+		announce_module(f, proc, m->module_id, m);
+	else
+		find_module(f, proc, m);
+	if (!m->module_id)
+		return m;
+	event = (struct emit_map){
+		.pid = proc->pid,
+		.start = m->start,
+		.end = m->end,
+		.offset = m->pgoff,
+		.module_id = m->module_id,
+	};
+
+	m->announced = announced(f, proc);
+	emit_map(f->now.emit, EMIT_NOW, &event);
+	return m;
+}
+
+char frames_asked, frames_answered;
+
+static bool is_told(const struct frames *f, uint64_t frame)
+{
+	return hmap_get(f->kept ? &f->now.told : &f->named, frame) != NULL;
+}
+
+bool frames_is_named(struct frames *f, uint64_t frame)
+{
+	if (is_told(f, frame))
+		return true;
+	hmap_set(f->kept ? &f->now.told : &f->named, frame, &frames_asked);
+	return false;
+}
+
+/* A place of the module stays without a name, whatever becomes of others. */
+static void pass_over(struct frames *f, uint32_t module_id, const char *why)
+{
+	struct symbroker_answer last = { .status = SYMBROKER_UNKNOWN };
+
+	if (hmap_get(&f->not_asked, module_id))
+		return;
+	hmap_set(&f->not_asked, module_id, (void *)why);
+	symbroker_get(f->broker, module_id, &last);
+	if (last.status == SYMBROKER_UNKNOWN || last.status == SYMBROKER_NAMED)
+		emit_module_status(f->now.emit, EMIT_NOW, module_id, PROF_STATUS_NOT_ASKED, why);
+}
+
+static void ask_name(struct frames *f, struct process *proc, const struct map *m, uint64_t addr,
+		     uint64_t frame)
+{
+	struct frames_from from = from_process(proc);
+	uint32_t id = frame >> PROF_FRAME_MODULE_SHIFT;
+
+	if (!maps_is_vdso(m->path) && !maps_has_file(m)) {
+		if (!jit_ask(f->jit, proc, addr, frame))
+			pass_over(f, id, "too many programs, or places in this one");
+		return;
+	}
+	/* it may have been forgotten meanwhile, and has its turn again */
+	if (make_known(f, &from, id, m))
+		symbroker_ask(f->broker, id, frame & PROF_FRAME_OFFSET_MASK);
+}
+
+static void tell_over(struct frames *f, const struct process *proc, int max)
+{
+	char count[32];
+
+	if (f->over_told)
+		return;
+	f->over_told = true;
+	str_count(count, (uint64_t)max);
+	log_warn("record: process %u has code at more than %s places: not all of them get names "
+		 "(--switch-stacks none or a shorter recording meets fewer)",
+		 proc->pid, count);
+}
+
+/* All are forgotten when there are too many, unless the broker has as many to answer still. */
+static bool has_room(struct frames *f)
+{
+	if (f->named.cnt < NAMED_MAX)
+		return true;
+	if (symbroker_questions(f->broker) >= NAMED_MAX) {
+		f->passed_over = true;
+		return false;
+	}
+	hmap_fini(&f->named);
+	/* stacks are taken apart again, or places that were passed over would never be met again */
+	f->generation += f->passed_over;
+	f->passed_over = false;
+	return true;
+}
+
+static void renew_budgets(struct process *proc)
+{
+	if (proc->named_serial == proc->serial)
+		return;
+	proc->named_serial = proc->serial;
+	proc->named = 0;
+	proc->place_steps = 0;
+}
+
+static void name_user_frame(struct frames *f, struct process *proc, const struct map *m,
+			    uint64_t addr, uint64_t frame)
+{
+	if (!f->names || is_told(f, frame))
+		return;
+	if (f->kept)
+		frames_tell(f, frame);
+	if (hmap_get(&f->named, frame))
+		return;
+	renew_budgets(proc);
+	if (proc->named == NAMED_OF_ONE_MAX) {
+		tell_over(f, proc, NAMED_OF_ONE_MAX);
+		pass_over(f, frame >> PROF_FRAME_MODULE_SHIFT, "too many places in one process");
+	} else if (!has_room(f)) {
+		tell_over(f, proc, NAMED_MAX);
+		pass_over(f, frame >> PROF_FRAME_MODULE_SHIFT, "too many places at a time");
+	} else {
+		proc->named++;
+		hmap_set(&f->named, frame, &frames_asked);
+		ask_name(f, proc, m, addr, frame);
+	}
+}
+
+uint64_t frames_user(struct frames *f, struct process *proc, uint64_t addr)
+{
+	struct maps *maps = proc ? tasks_maps_at(proc, addr) : NULL;
+	const struct map *m = maps ? maps_find(maps, addr) : NULL;
+	uint64_t off, frame;
+
+	if (!m)
+		return frames_pack(0, addr);
+	if (!m->module_id || m->announced != announced(f, proc))
+		m = introduce_map(f, proc, maps_edit(maps, addr));
+	off = addr - m->start + m->pgoff;
+	if (!m->module_id || off > PROF_FRAME_OFFSET_MASK)
+		return frames_pack(0, addr);
+	frame = frames_pack(m->module_id, off);
+	name_user_frame(f, proc, m, addr, frame);
+	return frame;
+}
+
+/* ---- frames of walks ------------------------------------------------------------------------------ */
+
+/* The path stands behind the last NUL. */
+struct map frames_map_of_key(const uint8_t *key, size_t sz)
+{
+	const uint8_t *path = (const uint8_t *)memrchr(key, '\0', sz) + 1;
+	struct map m = { .path = (const char *)path };
+	struct frames_file file;
+
+	memcpy(&file, key, sizeof(file));
+	m.dev = file.dev;
+	m.inode = file.inode;
+	m.version = file.version;
+	m.build_id_sz = path - key - 1 - sizeof(file);
+	memcpy(m.build_id, key + sizeof(file), m.build_id_sz);
+	m.build_id_known = true;
+	return m;
+}
+
+static uint64_t place_key(const struct process *proc, uint32_t id)
+{
+	return proc->serial << (63 - PROF_FRAME_MODULE_SHIFT) | id;
+}
+
+static bool is_of_module(struct frames *f, const struct map *m, const struct map *module)
+{
+	struct map copy;
+
+	if (strcmp(m->path, module->path))
+		return false;
+	copy = *m;
+	build_ids_find(f->build_ids, &copy, false);
+	return copy.build_id_sz == module->build_id_sz &&
+	       !memcmp(copy.build_id, module->build_id, copy.build_id_sz);
+}
+
+/*
+ * Tells of a program's mappings of a module; the first of them is where the broker finds the file. False:
+ * there is none.
+ */
+static bool tell_mappings(struct frames *f, struct process *proc, uint32_t id, struct map *module)
+{
+	const struct maps *maps = proc->maps.table ? &proc->maps : &proc->before;
+	uint64_t addr = 0;
+	const struct map *m;
+
+	renew_budgets(proc);
+	while (proc->place_steps < PLACE_STEPS_MAX && (m = maps_next(maps, addr))) {
+		proc->place_steps++;
+		addr = m->end;
+		if (!is_of_module(f, m, module))
+			continue;
+		emit_map(f->now.emit, EMIT_NOW,
+			 &(struct emit_map){ .pid = proc->pid,
+					     .start = m->start,
+					     .end = m->end,
+					     .offset = m->pgoff,
+					     .module_id = id });
+		if (!module->end) {
+			module->start = m->start;
+			module->end = m->end;
+		}
+	}
+	return module->end != 0;
+}
+
+/* Once for each program, as soon as its mappings are known. */
+static void place_module(struct frames *f, struct process *proc, uint32_t id, struct map *module)
+{
+	if (!tell_mappings(f, proc, id, module))
+		return;
+	if (f->placed.cnt >= PLACED_MAX)
+		hmap_fini(&f->placed);
+	hmap_set(&f->placed, place_key(proc, id), &frames_asked);
+}
+
+uint64_t frames_walked(struct frames *f, struct process *proc, uint64_t frame)
+{
+	uint32_t id = frame >> PROF_FRAME_MODULE_SHIFT & PROF_FRAME_MODULE_MAX;
+	struct map module;
+	const void *key;
+	bool placed;
+	size_t sz;
+
+	if (frame & PROF_UNWIND_RAW)
+		return frames_user(f, proc, frame & ~PROF_UNWIND_RAW);
+	proc = proc ? proc : &f->nobody;
+	placed = hmap_get(&f->placed, place_key(proc, id)) != NULL;
+	if (placed && (!f->names || is_told(f, frame)))
+		return frame;
+	key = modules_key(f->modules, id, &sz);
+	if (!key)
+		return module_set_has(&f->now.modules, id) ? frame : FRAME_UNKNOWN;
+	module = frames_map_of_key(key, sz);
+	if (!placed)
+		place_module(f, proc, id, &module);
+	announce_module(f, proc, id, &module);
+	name_user_frame(f, proc, &module, 0, frame);
+	return frame;
+}
+
+/* ---- what the broker says ------------------------------------------------------------------------- */
+
+static int write_name(struct frames *f, const struct symbroker_answer *answer)
+{
+	uint64_t frame = frames_pack(answer->module_id, answer->offset), start = answer->start;
+	struct emit_symbol event = {
+		.size = answer->size,
+		.name = answer->name,
+		.name_len = answer->name_len,
+		.depth = answer->depth,
+		.file = answer->file,
+		.file_len = answer->file_len,
+		.line = answer->line,
+	};
+
+	if (jit_is_answer(answer)) {
+		if (!jit_take_name(f->jit, answer, &frame))
+			return 0;
+		/* the function may begin in the mapping before */
+		start = answer->offset - start <= (frame & PROF_FRAME_OFFSET_MASK) ?
+				(frame & PROF_FRAME_OFFSET_MASK) - (answer->offset - start) :
+				0;
+	}
+	/* a file's symbols may lie about where they begin */
+	if (start > (frame & PROF_FRAME_OFFSET_MASK))
+		start = frame & PROF_FRAME_OFFSET_MASK;
+	event.addr = frame;
+	event.base = (frame & ~PROF_FRAME_OFFSET_MASK) | start;
+	hmap_set(&f->named, frame, &frames_answered);
+	return frames_write_name(f, &event);
+}
+
+static int take_answer(void *ctx, const struct symbroker_answer *answer)
+{
+	struct frames *f = ctx;
+
+	switch (answer->kind) {
+	case SYMBROKER_NAME:
+	case SYMBROKER_FRAME:
+		return write_name(f, answer);
+	case SYMBROKER_MODULE:
+		build_ids_answer(f->build_ids, answer);
+		if (f->listen)
+			f->listen(f->listen_ctx, answer);
+		return 0;
+	case SYMBROKER_TABLE:
+		if (f->listen)
+			f->listen(f->listen_ctx, answer);
+		return 0;
+	case SYMBROKER_STATUS:
+		if (jit_is_answer(answer)) {
+			jit_each_module(f->jit, answer, write_jit_status, f);
+			return 0;
+		}
+		return write_status(f, answer->module_id, status_word(answer->status),
+				    answer->detail);
+	}
+	return 0;
+}
+
+long frames_take_names(struct frames *f, size_t max)
+{
+	if (!f->broker)
+		return 0;
+	jit_ask_again(f->jit, clock_mono_ns(), false);
+	jit_sweep(f->jit, clock_mono_ns(), write_jit_status, f);
+	return symbroker_take(f->broker, take_answer, f, max);
+}
+
+void frames_listen(struct frames *f, frames_listen_fn fn, void *ctx)
+{
+	f->listen = fn;
+	f->listen_ctx = ctx;
+}
+
+void frames_expect(struct frames *f, struct process *proc)
+{
+	build_ids_expect(f->build_ids, proc);
+}
+
+void frames_ask_again(struct frames *f)
+{
+	jit_ask_again(f->jit, clock_mono_ns(), true);
+}
+
+/* ---- at the end ----------------------------------------------------------------------------------- */
+
+struct unnamed {
+	struct buf text;
+	size_t cnt;
+};
+
+static void add_told(struct unnamed *u, const struct symbroker_answer *answer, const char *reason)
+{
+	if (u->cnt++ >= UNNAMED_TOLD_MAX)
+		return;
+	buf_printf(&u->text, "%s%s (%s%s%s)", u->cnt > 1 ? ", " : "", answer->path, reason,
+		   *reason && *answer->detail ? ": " : "", answer->detail);
+}
+
+/* Files that are as they are (stripped, gone) are no news at the end of a recording. */
+static int add_unnamed(void *ctx, const struct symbroker_answer *answer)
+{
+	static const char *const reasons[SYMBROKER_STATUS_CNT] = {
+		[SYMBROKER_GAVE_UP] = "takes too much",
+		[SYMBROKER_CRASHED] = "its reader crashed",
+		[SYMBROKER_HUNG] = "its reader hung",
+		[SYMBROKER_NO_ANSWER] = "its file system does not answer",
+		[SYMBROKER_NO_WORKER] = "no process was left to read it",
+		[SYMBROKER_PENDING] = "not waited for",
+	};
+	const char *reason = reasons[answer->status];
+
+	if (reason)
+		add_told(ctx, answer, reason);
+	return 0;
+}
+
+/* What has names may lack something else. */
+static int add_lacking(void *ctx, const struct symbroker_answer *answer)
+{
+	if (answer->status == SYMBROKER_NAMED && *answer->detail)
+		add_told(ctx, answer, "");
+	return 0;
+}
+
+static void tell(struct unnamed *u, const char *without)
+{
+	if (u->cnt > UNNAMED_TOLD_MAX)
+		log_warn("record: without %s: %s, and %zu more", without, buf_cstr(&u->text),
+			 u->cnt - UNNAMED_TOLD_MAX);
+	else if (u->cnt)
+		log_warn("record: without %s: %s", without, buf_cstr(&u->text));
+	buf_free(&u->text);
+}
+
+void frames_tell_unnamed(struct frames *f)
+{
+	struct unnamed unnamed = { 0 }, lacking = { 0 };
+
+	symbroker_each(f->broker, add_unnamed, &unnamed);
+	symbroker_each(f->broker, add_lacking, &lacking);
+	tell(&unnamed, "names, or without file and line");
+	tell(&lacking, "inlined functions");
+}
+
+/* Mappings that were first met after the status was told. */
+static int settle_jit(void *ctx, const struct symbroker_answer *answer)
+{
+	struct frames *f = ctx;
+
+	if (jit_is_answer(answer) && answer->status != SYMBROKER_UNKNOWN)
+		jit_each_module(f->jit, answer, write_jit_status, f);
+	return 0;
+}
+
+int frames_label_unnamed(struct frames *f)
+{
+	symbroker_each(f->broker, settle_jit, f);
+	return frames_label_all(f);
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * jit.c - programs with code of their own making, and which of it has no name yet
+ *
+ * One module of the broker's is the map of one program, and its offsets are addresses: the same map
+ * names all anonymous mappings of the program. Which frame of the trace an address is stays here.
+ * A program without a map is asked about more and more seldom, and one whose process is gone makes
+ * room for another: nobody but the process leads to its map.
+ */
+#include "record/symbols/jit.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/hmap.h"
+#include "prof_events.h"
+#include "record/process/tasks.h"
+#include "symbol/broker/symbroker.h"
+
+/* Above the ids of modules and of files that are identified: the broker has one space of ids. */
+#define FIRST_ID 0x80000000u
+#define AGAIN_NS 1000000000ull
+#define AGAIN_MAX_NS (16 * AGAIN_NS)
+
+#define SWEEP_NS 100000000ull
+
+enum {
+	PROGRAMS_MAX = 256,
+	PROGRAMS_OF_ONE_MAX = PROGRAMS_MAX / 4,
+	PROGRAMS_KEPT = PROGRAMS_OF_ONE_MAX / 2, /* whether their processes live or not */
+	FRAMES_MAX = 65536,
+};
+
+struct program {
+	uint32_t id; /* of its map, with the broker */
+	pid_t pid;
+	uint64_t serial, owner; /* of its process */
+	struct hmap frames; /* address -> frame, of those without a name */
+	uint32_t *modules;
+	size_t module_cnt, module_cap;
+	uint64_t again_ns, wait_ns;
+	size_t named; /* since it was asked last */
+	bool gone; /* somebody else has its number */
+};
+
+struct jit {
+	struct symbroker *broker;
+	struct hmap by_serial; /* of a process -> program */
+	struct program *programs[PROGRAMS_MAX];
+	size_t cnt;
+	uint32_t last_id;
+	uint64_t again_ns; /* of the first one */
+	uint64_t sweep_ns; /* when to look for room the next time */
+};
+
+struct jit *jit_new(struct symbroker *broker)
+{
+	struct jit *j = xcalloc(1, sizeof(*j));
+
+	j->broker = broker;
+	j->last_id = FIRST_ID;
+	hmap_init(&j->by_serial);
+	return j;
+}
+
+static void program_free(struct program *p)
+{
+	hmap_fini(&p->frames);
+	free(p->modules);
+	free(p);
+}
+
+void jit_free(struct jit *j)
+{
+	size_t i;
+
+	if (!j)
+		return;
+	for (i = 0; i < j->cnt; i++)
+		program_free(j->programs[i]);
+	hmap_fini(&j->by_serial);
+	free(j);
+}
+
+/* ---- room --------------------------------------------------------------------------------------- */
+
+struct retire {
+	const struct program *program;
+	jit_module_fn fn;
+	void *ctx;
+};
+
+static int tell_last(void *ctx, const struct symbroker_answer *answer)
+{
+	const struct retire *r = ctx;
+	size_t i;
+
+	for (i = 0; i < r->program->module_cnt; i++)
+		r->fn(r->ctx, r->program->modules[i], answer);
+	return 0;
+}
+
+static bool is_gone(const struct program *p)
+{
+	return p->gone || (kill(p->pid, 0) && errno == ESRCH);
+}
+
+void jit_sweep(struct jit *j, uint64_t now_ns, jit_module_fn fn, void *ctx)
+{
+	size_t i = 0;
+
+	if (now_ns < j->sweep_ns || j->cnt <= PROGRAMS_KEPT)
+		return;
+	j->sweep_ns = now_ns + SWEEP_NS;
+	while (i < j->cnt) {
+		struct program *p = j->programs[i];
+		struct retire r = { p, fn, ctx };
+
+		if (!is_gone(p) || !symbroker_drop(j->broker, p->id, tell_last, &r)) {
+			i++;
+			continue;
+		}
+		hmap_del(&j->by_serial, p->serial);
+		program_free(p);
+		j->programs[i] = j->programs[--j->cnt];
+	}
+}
+
+static bool has_room(const struct jit *j, uint64_t owner)
+{
+	size_t cnt = 0, i;
+
+	for (i = 0; i < j->cnt; i++)
+		cnt += j->programs[i]->owner == owner;
+	return j->cnt < PROGRAMS_MAX && cnt < PROGRAMS_OF_ONE_MAX;
+}
+
+/* ---- programs ----------------------------------------------------------------------------------- */
+
+/* Whoever had that number before is gone. */
+static void note_gone(struct jit *j, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < j->cnt; i++)
+		j->programs[i]->gone |= j->programs[i]->pid == pid;
+}
+
+static struct program *new_program(struct jit *j, struct process *proc)
+{
+	char path[40];
+	const struct symbroker_module module = {
+		.kind = SYMBROKER_PERFMAP,
+		.pid = proc->pid,
+		.path = path,
+		.owner = tasks_owner(proc),
+	};
+	struct program *p;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", proc->pid);
+	note_gone(j, (pid_t)proc->pid);
+	if (!has_room(j, tasks_owner(proc)) ||
+	    symbroker_add_module(j->broker, j->last_id + 1, &module))
+		return NULL;
+	p = xcalloc(1, sizeof(*p));
+	p->id = ++j->last_id;
+	p->pid = (pid_t)proc->pid;
+	p->serial = proc->serial;
+	p->owner = tasks_owner(proc);
+	hmap_init(&p->frames);
+	p->wait_ns = AGAIN_NS;
+	p->again_ns = clock_mono_ns() + p->wait_ns;
+	if (!j->again_ns || p->again_ns < j->again_ns)
+		j->again_ns = p->again_ns;
+	j->programs[j->cnt++] = p;
+	hmap_set(&j->by_serial, proc->serial, p);
+	return p;
+}
+
+/* Frames come in the order of their mappings' first use, so the newest module is the likely one. */
+static void note_module(struct program *p, uint32_t module_id)
+{
+	size_t i = p->module_cnt;
+
+	while (i-- > 0)
+		if (p->modules[i] == module_id)
+			return;
+	p->modules =
+		array_reserve(p->modules, &p->module_cap, p->module_cnt + 1, sizeof(*p->modules));
+	p->modules[p->module_cnt++] = module_id;
+}
+
+bool jit_ask(struct jit *j, struct process *proc, uint64_t addr, uint64_t frame)
+{
+	struct program *p;
+
+	if (!j->broker)
+		return true;
+	p = hmap_get(&j->by_serial, proc->serial);
+	if (!p)
+		p = new_program(j, proc);
+	if (!p || p->frames.cnt == FRAMES_MAX)
+		return false;
+	note_module(p, frame >> PROF_FRAME_MODULE_SHIFT & PROF_FRAME_MODULE_MAX);
+	hmap_set(&p->frames, addr, (void *)(uintptr_t)frame);
+	symbroker_ask(j->broker, p->id, addr);
+	return true;
+}
+
+bool jit_is_answer(const struct symbroker_answer *answer)
+{
+	return answer->module_id >= FIRST_ID;
+}
+
+/* NULL: it has made room since. */
+static struct program *program_of(const struct jit *j, const struct symbroker_answer *answer)
+{
+	size_t i;
+
+	for (i = 0; i < j->cnt; i++)
+		if (j->programs[i]->id == answer->module_id)
+			return j->programs[i];
+	return NULL;
+}
+
+bool jit_take_name(struct jit *j, const struct symbroker_answer *answer, uint64_t *frame)
+{
+	struct program *p = program_of(j, answer);
+
+	*frame = p ? (uintptr_t)hmap_del(&p->frames, answer->offset) : 0;
+	if (*frame)
+		p->named++;
+	return *frame != 0;
+}
+
+bool jit_status(const struct jit *j, const struct process *proc, struct symbroker_answer *out)
+{
+	const struct program *p = hmap_get(&j->by_serial, proc->serial);
+
+	return p && symbroker_get(j->broker, p->id, out) && out->status != SYMBROKER_UNKNOWN;
+}
+
+void jit_each_module(const struct jit *j, const struct symbroker_answer *answer, jit_module_fn fn,
+		     void *ctx)
+{
+	const struct program *p = program_of(j, answer);
+	size_t i;
+
+	for (i = 0; p && i < p->module_cnt; i++)
+		fn(ctx, p->modules[i], answer);
+}
+
+static void ask_program_again(struct jit *j, struct program *p, uint64_t now_ns)
+{
+	size_t pos = 0;
+	uint64_t addr;
+	void *frame;
+
+	p->wait_ns = p->named || p->wait_ns >= AGAIN_MAX_NS ? AGAIN_NS : 2 * p->wait_ns;
+	p->again_ns = now_ns + p->wait_ns;
+	p->named = 0;
+	if (symbroker_asking(j->broker, p->id))
+		return;
+	while (hmap_next(&p->frames, &pos, &addr, &frame))
+		symbroker_ask(j->broker, p->id, addr);
+}
+
+void jit_ask_again(struct jit *j, uint64_t now_ns, bool now)
+{
+	size_t i;
+
+	if (!j->cnt || (now_ns < j->again_ns && !now))
+		return;
+	j->again_ns = UINT64_MAX;
+	for (i = 0; i < j->cnt; i++) {
+		if (now || now_ns >= j->programs[i]->again_ns)
+			ask_program_again(j, j->programs[i], now_ns);
+		if (j->programs[i]->again_ns < j->again_ns)
+			j->again_ns = j->programs[i]->again_ns;
+	}
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * stacks.c - a cache of whole stacks
+ *
+ * A program that waits, waits in a handful of places: the stacks of its switch-outs repeat. Each
+ * slot of the cache holds a stack as the CPU saw it and as the trace says it, for one program with
+ * one set of mappings, and for what the kernel had loaded. A slot that is needed by another stack is
+ * simply taken.
+ */
+#include "record/symbols/stacks.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "prof_abi.h"
+#include "prof_unwind.h"
+#include "record/symbols/frames.h"
+#include "record/process/tasks.h"
+
+enum { SLOTS = 8192 };
+
+struct slot {
+	uint64_t hash;
+	uint64_t serial;
+	uint32_t generation; /* of the process's mappings */
+	uint32_t frames_generation;
+	uint16_t kstack_cnt, cnt;
+	uint8_t kind;
+	bool walked; /* user frames are as prof_unwind.h has them */
+	bool known_only; /* addresses in no mapping are none of the program that runs */
+	uint16_t packed_cnt; /* less than cnt by the frames of the tracing itself */
+	size_t cap; /* in frames, of either half */
+	uint64_t *frames; /* cnt raw ones, then from cap on packed_cnt packed ones */
+};
+
+struct stacks {
+	struct frames *frames;
+	size_t bytes; /* of the slots' frames */
+	struct slot slots[SLOTS];
+};
+
+struct stacks *stacks_new(struct frames *frames)
+{
+	struct stacks *s = xcalloc(1, sizeof(*s));
+
+	s->frames = frames;
+	return s;
+}
+
+void stacks_free(struct stacks *s)
+{
+	size_t i;
+
+	if (!s)
+		return;
+	for (i = 0; i < SLOTS; i++)
+		free(s->slots[i].frames);
+	free(s);
+}
+
+static bool slot_holds(const struct slot *slot, const struct slot *key, const uint64_t *raw)
+{
+	return slot->frames && slot->hash == key->hash && slot->serial == key->serial &&
+	       slot->generation == key->generation &&
+	       slot->frames_generation == key->frames_generation && slot->kind == key->kind &&
+	       slot->walked == key->walked && slot->known_only == key->known_only &&
+	       slot->kstack_cnt == key->kstack_cnt && slot->cnt == key->cnt &&
+	       !memcmp(slot->frames, raw, key->cnt * sizeof(*raw));
+}
+
+static void slot_take(struct stacks *s, struct slot *slot, const struct slot *key,
+		      const uint64_t *raw)
+{
+	uint64_t *frames = slot->frames;
+	size_t cap = slot->cap;
+
+	if (!frames || cap < key->cnt) {
+		cap = key->cnt > 32 ? key->cnt : 32;
+		frames = xreallocarray(frames, 2 * cap, sizeof(*frames));
+		s->bytes += 2 * (cap - slot->cap) * sizeof(*frames);
+	}
+	*slot = *key;
+	slot->cap = cap;
+	slot->frames = frames;
+	memcpy(frames, raw, key->cnt * sizeof(*raw));
+}
+
+/* How a probe is called differs from kernel to kernel, and with the number of probes. */
+static size_t tracing_frames(struct stacks *s, const struct slot *slot)
+{
+	size_t n = 0;
+
+	if (slot->kind == PROF_REC_SAMPLE)
+		return 0;
+	while (n < slot->kstack_cnt && frames_is_tracing(s->frames, slot->frames[n]))
+		n++;
+	return n;
+}
+
+/*
+ * The leaf of a sample is the instruction itself; every other frame is where a call returns to, one
+ * behind the instruction that made it. At a switch-out the kernel's leaf is the scheduler's call of
+ * the tracepoint. A walk by lists has seen to its frames itself.
+ */
+static void pack_frames(struct stacks *s, struct slot *slot, struct process *proc)
+{
+	uint64_t *out = slot->frames + slot->cap;
+	bool exact_kernel_leaf = slot->kind == PROF_REC_SAMPLE;
+	size_t i = tracing_frames(s, slot);
+
+	for (; i < slot->kstack_cnt; i++)
+		*out++ = frames_kernel(s->frames, slot->frames[i] - (i > 0 || !exact_kernel_leaf));
+	for (; i < slot->cnt; i++) {
+		uint64_t raw = slot->frames[i], leaf = i == slot->kstack_cnt;
+		uint64_t frame = slot->walked ? frames_walked(s->frames, proc, raw) :
+						frames_user(s->frames, proc, raw - !leaf);
+
+		if (slot->known_only && !(frame >> PROF_FRAME_MODULE_SHIFT))
+			break;
+		*out++ = frame;
+	}
+	slot->packed_cnt = out - (slot->frames + slot->cap);
+}
+
+static bool has_raw(const uint64_t *frames, size_t cnt)
+{
+	uint64_t all = 0;
+	size_t i;
+
+	for (i = 0; i < cnt; i++)
+		all |= frames[i];
+	return all & PROF_UNWIND_RAW;
+}
+
+const uint64_t *stacks_resolve(struct stacks *s, const struct prof_rec *rec, struct process *proc,
+			       size_t *cnt)
+{
+	const uint64_t *raw =
+		(const uint64_t *)((const uint8_t *)(rec + 1) + ((rec->raw_len + 7UL) & ~7UL));
+	struct slot key = {
+		.kstack_cnt = rec->kstack_cnt,
+		.cnt = rec->kstack_cnt + rec->ustack_cnt,
+		.kind = rec->kind,
+		.serial = proc ? proc->serial : 0,
+		.walked = rec->flags & PROF_REC_WALKED,
+		.generation = proc ? proc->maps.generation : 0,
+		.frames_generation = frames_generation(s->frames),
+	};
+	uint8_t end = rec->user_end & PROF_USER_END_MASK;
+	struct slot *slot;
+
+	/* an exec leaves the registers of the program before */
+	key.known_only = end == PROF_END_NO_LIST || end == PROF_END_NO_MAPPING;
+	if (key.walked && !has_raw(raw + key.kstack_cnt, rec->ustack_cnt))
+		key.generation = 0; /* whatever else is mapped by now */
+	key.hash = hash_bytes(raw, key.cnt * sizeof(*raw)) ^ hash_u64(key.serial);
+	slot = &s->slots[key.hash % SLOTS];
+	if (!slot_holds(slot, &key, raw)) {
+		slot_take(s, slot, &key, raw);
+		pack_frames(s, slot, proc);
+	}
+	*cnt = slot->packed_cnt;
+	return slot->frames + slot->cap;
+}
+
+size_t stacks_memory(const struct stacks *s)
+{
+	return sizeof(*s) + s->bytes;
+}
+
+void stacks_forget(struct stacks *s)
+{
+	size_t i;
+
+	for (i = 0; i < SLOTS; i++)
+		free(s->slots[i].frames);
+	memset(s->slots, 0, sizeof(s->slots));
+	s->bytes = 0;
+}

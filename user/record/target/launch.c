@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * launch.c - start a command when recording is on, not before
+ *
+ * The child waits at a pipe while programs are loaded and attached, so that nothing of the command
+ * is missed and nothing of the recorder's start is in the trace. A second pipe, closed by the exec,
+ * brings back why it could not be started.
+ */
+#include "record/target/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "kernel/privileges.h"
+#include "base/invoker.h"
+
+enum { START_MS = 1000 }; /* that an exec is waited for */
+
+struct launch {
+	pid_t pid;
+	int go_fd;
+	int err_fd;
+	char *name;
+	bool gone;
+	bool starting; /* it was let go, and is not known to run */
+	bool ended;
+	int status;
+};
+
+static void run_child(char *const *argv, const struct invoker *user, int go_fd, int err_fd)
+{
+	sigset_t none;
+	char c;
+	int err;
+
+	/* What we ignore the command would ignore too; what we catch, the exec resets. */
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (read(go_fd, &c, 1) != 1)
+		_exit(0);
+	err = user->known ? invoker_become(user) : 0;
+	/* what the file of our program gave is not for finding the command's */
+	if (!err && geteuid())
+		err = privileges_suspend(UINT64_MAX);
+	if (!err) {
+		execvp(argv[0], argv);
+		err = -errno;
+	}
+	if (write(err_fd, &err, sizeof(err)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+int launch_new(char *const *argv, bool as_root, bool stdout_taken, struct launch **out)
+{
+	struct invoker user = { .known = false };
+	int go[2], err[2], e;
+	struct launch *l;
+	pid_t pid;
+
+	e = as_root ? 0 : invoker_read(&user);
+	if (e)
+		return e;
+	if (pipe2(go, O_CLOEXEC))
+		return -errno;
+	if (pipe2(err, O_CLOEXEC)) {
+		e = -errno;
+		close(go[0]);
+		close(go[1]);
+		return e;
+	}
+	pid = fork();
+	if (pid == 0) {
+		close(go[1]);
+		close(err[0]);
+		if (stdout_taken)
+			dup2(STDERR_FILENO, STDOUT_FILENO);
+		run_child(argv, &user, go[0], err[1]);
+	}
+	close(go[0]);
+	close(err[1]);
+	if (pid < 0) {
+		e = -errno;
+		log_error("record: cannot fork: %s", strerror(-e));
+		close(go[1]);
+		close(err[0]);
+		return e;
+	}
+	l = xcalloc(1, sizeof(*l));
+	l->pid = pid;
+	l->go_fd = go[1];
+	l->err_fd = err[0];
+	l->name = xstrdup(argv[0]);
+	*out = l;
+	return 0;
+}
+
+pid_t launch_pid(const struct launch *l)
+{
+	return l->pid;
+}
+
+/* The exec takes as long as the command's file system: 0 also while it is not over. */
+static int check_start(struct launch *l, int patience_ms)
+{
+	struct pollfd polled = { .fd = l->err_fd, .events = POLLIN };
+	int err = 0;
+	ssize_t n;
+
+	if (poll(&polled, 1, patience_ms) <= 0)
+		return 0;
+	l->starting = false;
+	do
+		n = read(l->err_fd, &err, sizeof(err));
+	while (n < 0 && errno == EINTR);
+	return err;
+}
+
+static void tell_error(const struct launch *l, int err)
+{
+	if (err)
+		log_error("record: cannot start '%s': %s", l->name, strerror(-err));
+}
+
+int launch_go(struct launch *l)
+{
+	int err = 0;
+
+	l->gone = true;
+	if (write(l->go_fd, "", 1) != 1)
+		err = -errno;
+	l->starting = !err;
+	if (!err)
+		err = check_start(l, START_MS);
+	tell_error(l, err);
+	return err;
+}
+
+bool launch_ended(struct launch *l, int *status)
+{
+	int ws;
+
+	if (!l->ended && waitpid(l->pid, &ws, WNOHANG) == l->pid) {
+		l->ended = true;
+		l->status = WIFSIGNALED(ws) ? 128 + WTERMSIG(ws) : WEXITSTATUS(ws);
+	}
+	if (l->starting)
+		tell_error(l, check_start(l, 0));
+	*status = l->status;
+	return l->ended;
+}
+
+void launch_free(struct launch *l)
+{
+	if (!l)
+		return;
+	if (l->starting && !l->ended)
+		log_warn("record: '%s' had not started when the recording ended", l->name);
+	close(l->go_fd);
+	close(l->err_fd);
+	if (!l->gone && !l->ended) {
+		/* Other children of ours may hold the pipe, so its end may never show. */
+		kill(l->pid, SIGKILL);
+		waitpid(l->pid, NULL, 0);
+	}
+	free(l->name);
+	free(l);
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Annotations of schemas from streams into one that is written of them. Owns what was said already.
+ *
+ * An encoder has one type for all schemas of the same layout, while in what is read two of them may have
+ * other meanings. Since the last word counts, as of the next event, the words are said again when the
+ * meaning turns. Where it goes on turning, which could fill a file with nothing else, nothing is said any more.
+ */
+#include "rewrite/copy/notes_copy.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* Of one layout. */
+#define TURNS_MAX 16
+
+static bool is_text(struct dial9_str s)
+{
+	return dial9_utf8_valid_len(s.ptr, s.len) == s.len;
+}
+
+/* Entries under way to the encoder. */
+struct way {
+	struct notes_copy *c;
+	struct dial9_enc *enc;
+	const struct dial9_schema *to;
+	size_t cnt;
+};
+
+static int flush(struct way *w)
+{
+	const int err = dial9_enc_annotate_all(w->enc, w->to, w->c->v, w->cnt);
+
+	w->cnt = 0;
+	return err;
+}
+
+/* @unsay: all of it is no longer so, which is what an empty value stands for. */
+static int say(struct way *w, const struct dial9_iter *from, bool unsay, notes_copy_may may)
+{
+	struct dial9_iter it = *from;
+	struct dial9_annotation a;
+	int err = 0;
+
+	while (!err && dial9_annotations_next(&it, &a.field, &a.key, &a.value) == 1) {
+		if (!is_text(a.key) || !is_text(a.value) || (may && !may(a.key, a.value)))
+			continue;
+		if (unsay)
+			a.value.len = 0;
+		w->c->v = array_reserve(w->c->v, &w->c->cap, w->cnt + 1, sizeof(*w->c->v));
+		w->c->v[w->cnt++] = a;
+		if (w->cnt == UINT16_MAX)
+			err = flush(w);
+	}
+	return err;
+}
+
+/* How often it was told something else. */
+static size_t turns_of(struct notes_copy *c, const struct dial9_schema *to)
+{
+	const size_t turns = (uintptr_t)hmap_get(&c->turns, (uintptr_t)to) + 1;
+
+	hmap_set(&c->turns, (uintptr_t)to, (void *)turns);
+	return turns;
+}
+
+int notes_copy(struct notes_copy *c, struct dial9_enc *enc, const struct dial9_schema *to,
+	       const struct dial9_iter *from, notes_copy_may may)
+{
+	static const struct dial9_iter silence;
+	struct way w = { .c = c, .enc = enc, .to = to };
+	const struct dial9_iter *told;
+	int err = 0;
+
+	if (from == c->last)
+		return 0;
+	c->last = from;
+	told = hmap_get(&c->told, (uintptr_t)to);
+	if (told == from || told == &silence || (!told && !from->left))
+		return 0;
+	if (turns_of(c, to) > TURNS_MAX)
+		from = &silence;
+	hmap_set(&c->told, (uintptr_t)to, (void *)from);
+	if (told)
+		err = say(&w, told, true, may);
+	if (!err)
+		err = say(&w, from, false, may);
+	if (!err)
+		err = flush(&w);
+	return err == -ENOTSUP ? 0 : err;
+}
+
+void notes_copy_reset(struct notes_copy *c)
+{
+	hmap_fini(&c->told);
+	hmap_fini(&c->turns);
+	c->last = NULL;
+}
+
+void notes_copy_fini(struct notes_copy *c)
+{
+	notes_copy_reset(c);
+	free(c->v);
+}

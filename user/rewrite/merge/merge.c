@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The second look at what is merged: all events in order, into one stream. Owns who is next: files that are in order are
+ * read when their turn has come, those that are not have been sorted before.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/exit_code.h"
+#include "base/log.h"
+#include "rewrite/merge/merge_impl.h"
+#include "rewrite/copy/reread.h"
+
+#define SORT_BYTES (64 << 20)
+
+/* One of those that are merged: a file, or what was sorted. */
+struct lane {
+	struct merge_feed feed;
+	bool opened;
+	uint64_t left; /* good events of the file that are still to come */
+	struct buf buf;
+	struct merge_record first; /* in place of the first one, until it is opened */
+	struct merge_sort *sort; /* in place of a file */
+	const struct merge_record *head; /* NULL: over */
+};
+
+struct merge_run {
+	struct merge_plan plan;
+	struct merge_schemas schemas;
+	struct merge_sort *sort;
+	struct lane *lanes;
+	struct lane **heap; /* the least on top */
+	size_t lane_cnt, heap_cnt;
+	struct dial9_enc *enc;
+	const struct cut_out *out;
+	struct merge_sum sum;
+	bool write_failed; /* who writes has said why */
+	bool read_failed;
+};
+
+/* What the encoder cannot say in the format is left out; anything else ends the run. */
+static bool cannot_be_said(int err)
+{
+	return err == -EILSEQ || err == -ERANGE || err == -EPROTOTYPE;
+}
+
+/* ---- lanes ------------------------------------------------------------------------------------- */
+
+static int open_lane(struct merge_run *m, struct lane *l)
+{
+	int err;
+
+	l->feed.plan = &m->plan;
+	l->feed.schemas = &m->schemas;
+	l->left = l->feed.file->events;
+	l->opened = true;
+	err = merge_inputs_take(&m->plan, l->feed.file, &l->feed.reader);
+	if (!err)
+		reader_skip_tasks(l->feed.reader);
+	return err;
+}
+
+/* Whose file does not hold any more what the first look saw. */
+static int tell_changed(struct merge_run *m, const struct lane *l)
+{
+	log_error("%s: %s changed meanwhile", m->plan.opts.word, l->feed.file->name);
+	m->read_failed = true;
+	return -EIO;
+}
+
+/* The next record of a file: 1, 0, -errno. What was good at the first look ends the second one, too. */
+static int next_of_file(struct merge_run *m, struct lane *l)
+{
+	struct trace_event ev;
+	int ret = 0;
+
+	if (!l->opened)
+		ret = open_lane(m, l);
+	while (!ret && l->left) {
+		l->left--;
+		ret = reader_next(l->feed.reader, &ev);
+		if (!ret)
+			return tell_changed(m, l);
+		m->read_failed |= ret < 0;
+		if (ret < 0)
+			return ret;
+		ret = merge_record_make(&l->feed, &ev, &l->buf);
+		if (!ret) {
+			l->head = (const struct merge_record *)l->buf.data;
+			return 1;
+		}
+		if (ret == -ESTALE)
+			return tell_changed(m, l);
+		if (cannot_be_said(ret))
+			m->sum.refused++;
+		else if (ret != -ECANCELED)
+			return ret;
+		ret = 0;
+	}
+	return ret;
+}
+
+/* 0, or -errno; without a head it is over. */
+static int advance(struct merge_run *m, struct lane *l)
+{
+	int ret;
+
+	l->head = NULL;
+	ret = l->sort ? merge_sort_next(l->sort, &l->head) : next_of_file(m, l);
+	if (ret == 1)
+		return 0;
+	/* its reader has names and pools, which others may need the room of */
+	merge_feed_fini(&l->feed);
+	l->feed = (struct merge_feed){ 0 };
+	buf_free(&l->buf);
+	return ret;
+}
+
+static void sift_down(struct merge_run *m, size_t i)
+{
+	struct lane *l = m->heap[i];
+	size_t child;
+
+	for (; (child = 2 * i + 1) < m->heap_cnt; i = child) {
+		if (child + 1 < m->heap_cnt &&
+		    merge_record_before(m->heap[child + 1]->head, m->heap[child]->head))
+			child++;
+		if (!merge_record_before(m->heap[child]->head, l->head))
+			break;
+		m->heap[i] = m->heap[child];
+	}
+	m->heap[i] = l;
+}
+
+/* The top has another head, or none. */
+static void settle(struct merge_run *m)
+{
+	if (!m->heap[0]->head)
+		m->heap[0] = m->heap[--m->heap_cnt];
+	if (m->heap_cnt)
+		sift_down(m, 0);
+}
+
+/* All events of a file that is in no order. */
+static int sort_file(struct merge_run *m, const struct merge_file *f)
+{
+	struct lane l = { .feed.file = f };
+	int ret;
+
+	while ((ret = next_of_file(m, &l)) == 1) {
+		ret = merge_sort_add(m->sort, l.head);
+		if (ret) {
+			log_error("%s: cannot write a temporary file: %s (TMPDIR says where)",
+				  m->plan.opts.word, strerror(-ret));
+			m->read_failed = true;
+			break;
+		}
+	}
+	merge_feed_fini(&l.feed);
+	buf_free(&l.buf);
+	return ret;
+}
+
+/* Who takes part, each with the time of its first event. */
+static int make_lanes(struct merge_run *m)
+{
+	const size_t max = m->plan.file_cnt + 1;
+	int err = 0;
+
+	m->lanes = xcalloc(max, sizeof(*m->lanes));
+	m->heap = xcalloc(max, sizeof(struct lane *));
+	m->sort = merge_sort_new(m->plan.opts.sort_bytes ? m->plan.opts.sort_bytes : SORT_BYTES);
+	for (size_t i = 0; i < m->plan.file_cnt && !err; i++) {
+		const struct merge_file *f = &m->plan.files[i];
+		struct lane *l = &m->lanes[m->lane_cnt];
+
+		if (f->events && !f->sorted) {
+			err = sort_file(m, f);
+		} else if (f->events) {
+			l->feed.file = f;
+			l->first.order = (uint32_t)i;
+			l->first.key = f->first_ts + (uint64_t)m->plan.parts[f->part].shift_ns;
+			l->head = &l->first;
+			m->heap[m->lane_cnt++] = l;
+		}
+	}
+	if (err)
+		return err;
+	m->lanes[m->lane_cnt].sort = m->sort;
+	err = advance(m, &m->lanes[m->lane_cnt]);
+	if (m->lanes[m->lane_cnt].head) {
+		m->heap[m->lane_cnt] = &m->lanes[m->lane_cnt];
+		m->lane_cnt++;
+	}
+	m->heap_cnt = m->lane_cnt;
+	for (size_t i = m->heap_cnt / 2; i--;)
+		sift_down(m, i);
+	return err;
+}
+
+/* ---- writing ----------------------------------------------------------------------------------- */
+
+static int write_out(void *ctx, const void *data, size_t sz)
+{
+	struct merge_run *m = ctx;
+	int err = m->out->write(m->out->ctx, data, sz);
+
+	m->write_failed |= err != 0;
+	return err;
+}
+
+static int open_encoder(struct merge_run *m)
+{
+	struct dial9_enc_opts opts = { .sz = sizeof(opts),
+				       .write = write_out,
+				       .ctx = m,
+				       .level = DIAL9_LEVEL_3,
+				       .first_type_id = 256 };
+
+	for (size_t i = 0; i < m->plan.file_cnt; i++)
+		if (m->plan.files[i].level4)
+			opts.level = DIAL9_LEVEL_4;
+	return dial9_enc_new(&opts, &m->enc);
+}
+
+/* When the first thing happens. */
+static uint64_t first_time(const struct merge_run *m)
+{
+	const struct merge_plan *p = &m->plan;
+	uint64_t first = UINT64_MAX;
+
+	for (size_t i = 0; i < p->names->parts.cnt; i++)
+		if (p->parts[i].has_ts &&
+		    p->parts[i].first_ts + (uint64_t)p->parts[i].shift_ns < first)
+			first = p->parts[i].first_ts + (uint64_t)p->parts[i].shift_ns;
+	return first == UINT64_MAX ? 0 : first;
+}
+
+/* The first part of the result that is on the same clock. */
+static uint32_t clock_of(const struct merge_plan *p, uint32_t out)
+{
+	uint32_t k = 0;
+
+	while (names_part(p->names, p->firsts[k])->clock !=
+	       names_part(p->names, p->firsts[out])->clock)
+		k++;
+	return k;
+}
+
+/* What the parts of the result are. */
+static int write_parts(struct merge_run *m)
+{
+	static const struct dial9_field fields[] = { { PROF_F_PART, DIAL9_VARINT },
+						     { PROF_F_CLOCK, DIAL9_VARINT },
+						     { PROF_F_SHIFT_NS, DIAL9_I64 } };
+	const struct merge_plan *p = &m->plan;
+	struct dial9_schema *schema = NULL;
+	int err = p->merged ? dial9_schema_new(PROF_EV_MERGED_PART, true, fields, 3, &schema) : 0;
+
+	for (uint32_t k = 0; k < p->out_cnt && p->merged && !err; k++) {
+		const uint32_t first = p->firsts[k];
+
+		err = dial9_enc_begin(m->enc, schema, first_time(m));
+		if (err)
+			break;
+		dial9_enc_put_u64(m->enc, k);
+		dial9_enc_put_u64(m->enc, clock_of(p, k));
+		dial9_enc_put_i64(m->enc,
+				  names_part(p->names, first)->shift_ns + p->parts[first].shift_ns);
+		err = dial9_enc_end(m->enc);
+		m->sum.events += !err;
+	}
+	dial9_schema_free(schema);
+	return err;
+}
+
+static int write_record(struct merge_run *m, const struct merge_record *r)
+{
+	int err = merge_record_write(&m->schemas, r, m->enc);
+
+	if (cannot_be_said(err)) {
+		m->sum.refused++;
+		return 0;
+	}
+	m->sum.events += !err;
+	return err;
+}
+
+static int write_all(struct merge_run *m)
+{
+	int err = open_encoder(m);
+
+	if (!err)
+		err = write_parts(m);
+	while (!err && m->heap_cnt) {
+		struct lane *l = m->heap[0];
+
+		if (l->head != &l->first)
+			err = write_record(m, l->head);
+		if (!err)
+			err = advance(m, l);
+		settle(m);
+	}
+	if (!err)
+		err = dial9_enc_flush(m->enc);
+	if (m->enc)
+		m->sum.bytes = dial9_enc_bytes(m->enc);
+	return err;
+}
+
+/* ---- the run ----------------------------------------------------------------------------------- */
+
+static int conclude(struct merge_run *m, int err)
+{
+	if (m->read_failed)
+		return CMD_INPUT;
+	if (err == -EPIPE && m->write_failed)
+		return CMD_OK;
+	if (err && !m->write_failed)
+		log_error("%s: cannot write the output: %s", m->plan.opts.word,
+			  m->enc && *dial9_enc_error(m->enc) ? dial9_enc_error(m->enc) :
+							       strerror(-err));
+	if (err)
+		return CMD_OUTPUT;
+	return m->sum.incomplete || m->sum.refused ? CMD_INPUT : CMD_OK;
+}
+
+static void fini(struct merge_run *m)
+{
+	for (size_t i = 0; i < m->lane_cnt; i++) {
+		merge_feed_fini(&m->lanes[i].feed);
+		buf_free(&m->lanes[i].buf);
+	}
+	free(m->lanes);
+	free(m->heap);
+	merge_sort_free(m->sort);
+	merge_schemas_fini(&m->schemas);
+	dial9_enc_free(m->enc);
+	merge_plan_fini(&m->plan);
+}
+
+static void count_inputs(struct merge_run *m)
+{
+	for (size_t i = 0; i < m->plan.file_cnt; i++)
+		m->sum.inputs += m->plan.files[i].events && !m->plan.files[i].made;
+}
+
+/* Of the inputs that are open; @code says whether all of them are. */
+static int run(struct merge_run *m, int code, struct merge_sum *sum)
+{
+	int err;
+
+	if (code == CMD_OK)
+		code = merge_plan_make(&m->plan);
+	if (code == CMD_OK) {
+		count_inputs(m);
+		m->sum.parts = m->plan.out_cnt;
+		m->sum.left_out = m->plan.left_out;
+		m->sum.incomplete = m->plan.incomplete;
+	}
+	if (code == CMD_OK && (!m->plan.beside || m->sum.inputs > 1)) {
+		err = make_lanes(m);
+		if (!err)
+			err = write_all(m);
+		code = conclude(m, err);
+	}
+	m->sum.failed = m->read_failed;
+	if (sum)
+		*sum = m->sum;
+	fini(m);
+	return code;
+}
+
+static struct merge_run start(const struct merge_opts *opts, const struct cut_out *out)
+{
+	struct merge_run m = { .plan.opts = *opts, .out = out };
+
+	if (!m.plan.opts.word)
+		m.plan.opts.word = "merge";
+	return m;
+}
+
+int merge_to(const struct merge_opts *opts, const char *const *paths, size_t cnt,
+	     const struct cut_out *out, struct merge_sum *sum)
+{
+	struct merge_run m = start(opts, out);
+
+	return run(&m, merge_inputs_open(&m.plan, paths, cnt), sum);
+}
+
+int merge_beside(const struct merge_opts *opts, const struct merge_input *inputs, size_t cnt,
+		 const struct cut_out *out, struct merge_sum *sum)
+{
+	struct merge_run m = start(opts, out);
+
+	m.plan.beside = true;
+	for (size_t i = 0; i < cnt; i++)
+		merge_inputs_add(&m.plan, inputs[i].name, inputs[i].fd, i > 0, i > 0);
+	return run(&m, CMD_OK, sum);
+}
+
+int merge_to_file(const struct merge_opts *opts, const char *const *paths, size_t cnt, int fd,
+		  struct merge_sum *sum)
+{
+	const struct cut_out out = { .write = reread_write, .ctx = &fd };
+
+	return merge_to(opts, paths, cnt, &out, sum);
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * How far times are moved. Owns which parts go together: those that one file holds within each other, and those on
+ * one clock. Where these are several groups their wall clocks tell how far apart they are, and all move forward to
+ * the one that booted first: then no time can step below zero.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "rewrite/merge/merge_impl.h"
+
+/* The leader of those that a part moves with. */
+static uint32_t leader(uint32_t *with, uint32_t i)
+{
+	while (with[i] != i)
+		i = with[i] = with[with[i]];
+	return i;
+}
+
+static void join(uint32_t *with, uint32_t a, uint32_t b)
+{
+	a = leader(with, a);
+	b = leader(with, b);
+	if (a != b)
+		with[a < b ? b : a] = a < b ? a : b;
+}
+
+/* With @clocks also those on one clock. */
+static uint32_t *group(const struct merge_plan *p, bool clocks)
+{
+	const uint32_t cnt = (uint32_t)p->names->parts.cnt;
+	uint32_t *with = xcalloc((size_t)cnt + 1, sizeof(*with));
+
+	for (uint32_t i = 0; i < cnt; i++)
+		with[i] = i;
+	for (uint32_t i = 0; i < cnt; i++) {
+		const struct part *part = names_part(p->names, i);
+
+		join(with, i, part->base);
+		if (clocks)
+			join(with, i, part->clock);
+	}
+	return with;
+}
+
+/* When a group's clocks were zero, by the wall clock of its first part that has one. */
+struct zero {
+	bool known, needed;
+	uint64_t real;
+};
+
+static struct zero *find_zeros(const struct merge_plan *p, uint32_t *with)
+{
+	const uint32_t cnt = (uint32_t)p->names->parts.cnt;
+	struct zero *zeros = xcalloc((size_t)cnt + 1, sizeof(*zeros));
+
+	for (uint32_t i = 0; i < cnt; i++) {
+		const struct part *part = names_part(p->names, i);
+		struct zero *z = &zeros[leader(with, i)];
+
+		z->needed |= p->parts[i].has_ts;
+		if (!part->synced || z->known)
+			continue;
+		z->known = true;
+		z->real = part->real - part->mono;
+	}
+	return zeros;
+}
+
+static const char *name_of(const struct merge_plan *p, uint32_t part)
+{
+	return p->files[p->parts[part].file].name;
+}
+
+/* False, after one line, where the wall clock of a group is not known. */
+static bool check(const struct merge_plan *p, uint32_t *with, const struct zero *zeros,
+		  size_t *groups)
+{
+	uint32_t first = TRACE_NONE, blind = TRACE_NONE;
+
+	*groups = 0;
+	for (uint32_t i = 0; i < p->names->parts.cnt; i++) {
+		if (leader(with, i) != i || !zeros[i].needed)
+			continue;
+		++*groups;
+		if (!zeros[i].known && blind == TRACE_NONE)
+			blind = i;
+		else if (first == TRACE_NONE)
+			first = i;
+	}
+	if (*groups < 2 || blind == TRACE_NONE)
+		return true;
+	log_error(
+		"%s: %s does not say when it was, so its times cannot be put beside those of %s "
+		"(dial9-prof merge --align mono takes them as they are, --align offset=NS moves them)",
+		p->opts.word, name_of(p, blind),
+		first == TRACE_NONE ? "others" : name_of(p, first));
+	return false;
+}
+
+static bool by_wall_clock(struct merge_plan *p, bool clocks)
+{
+	const uint32_t cnt = (uint32_t)p->names->parts.cnt;
+	uint32_t *with = group(p, clocks);
+	struct zero *zeros = find_zeros(p, with);
+	bool good, set = false;
+	uint64_t least = 0;
+	size_t groups;
+
+	good = check(p, with, zeros, &groups);
+	for (uint32_t i = 0; i < cnt; i++) {
+		if (!zeros[i].needed || (set && (int64_t)(zeros[i].real - least) >= 0))
+			continue;
+		least = zeros[i].real;
+		set = true;
+	}
+	for (uint32_t i = 0; i < cnt && good && groups > 1; i++) {
+		const struct zero *z = &zeros[leader(with, i)];
+
+		p->parts[i].shift_ns = z->needed ? (int64_t)(z->real - least) : 0;
+	}
+	free(zeros);
+	free(with);
+	return good;
+}
+
+/* Back is the same as all others forward. */
+static void by_offset(struct merge_plan *p)
+{
+	const int64_t ns = p->opts.offset_ns;
+
+	for (uint32_t i = 0; i < p->names->parts.cnt; i++) {
+		const bool first = !p->files[p->parts[i].file].arg;
+
+		if (first ? ns < 0 : ns > 0)
+			p->parts[i].shift_ns = ns < 0 ? -ns : ns;
+	}
+}
+
+bool merge_align_parts(struct merge_plan *p)
+{
+	if (p->opts.align == MERGE_OFFSET)
+		by_offset(p);
+	else if (p->opts.align != MERGE_MONO)
+		return by_wall_clock(p, p->opts.align == MERGE_AUTO);
+	return true;
+}

@@ -1,0 +1,567 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Events between input and output. Owns the form in which they wait: each by itself, with the text and the stacks that
+ * it names in pools, so that any of them can be written at any time. What only means something in its own file is
+ * put into the result's terms on the way in: times, modules, workers, and which part it is of.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/str.h"
+#include "rewrite/merge/merge_impl.h"
+#include "trace/read/layout.h"
+
+#define UNDEFINED UINT32_MAX /* an id that no pool reaches */
+
+/* ---- into a record ----------------------------------------------------------------------------- */
+
+static void add_u8(struct buf *out, uint8_t v)
+{
+	buf_addch(out, (char)v);
+}
+
+static void add_u32(struct buf *out, uint32_t v)
+{
+	buf_add(out, &v, sizeof(v));
+}
+
+static void add_u64(struct buf *out, uint64_t v)
+{
+	buf_add(out, &v, sizeof(v));
+}
+
+/* Bytes that are not UTF-8 become \xHH: no encoder takes them. */
+static void add_text(struct merge_feed *f, struct buf *out, const char *s, size_t len)
+{
+	if (dial9_utf8_valid_len(s, len) != len) {
+		buf_clear(&f->text);
+		str_escape_invalid(&f->text, s, len);
+		s = buf_cstr(&f->text);
+		len = f->text.len;
+	}
+	add_u32(out, (uint32_t)len);
+	buf_add(out, s, len);
+}
+
+/* Whether the segment has told of a module so far. */
+static bool is_told(const struct merge_feed *f, const struct trace_event *ev, uint64_t id)
+{
+	return id < f->module_cap && f->modules[id] >> 32 == (uint32_t)ev->segment + 1;
+}
+
+/* The id that a module has in the result; an address in none stays as it is. */
+static uint32_t module_of(const struct merge_feed *f, const struct trace_event *ev, uint64_t id)
+{
+	return (uint32_t)(is_told(f, ev, id) ? f->modules[id] : id);
+}
+
+/* The same of a mapping, whose module may be told of behind it. */
+static uint32_t module_mapped(const struct merge_feed *f, const struct trace_event *ev, uint64_t id)
+{
+	const struct merge_content *c =
+		is_told(f, ev, id) ? NULL : merge_plan_awaited(f->plan, f->file, ev->segment, id);
+
+	return c ? merge_plan_module(f->plan, f->file->part + ev->part, id, c) :
+		   module_of(f, ev, id);
+}
+
+static uint64_t frame_of(const struct merge_feed *f, const struct trace_event *ev, uint64_t addr)
+{
+	return (addr & (PROF_FRAME_KERNEL | PROF_FRAME_OFFSET_MASK)) |
+	       (uint64_t)module_of(f, ev, names_frame_module(addr)) << PROF_FRAME_MODULE_SHIFT;
+}
+
+static void add_stack(struct merge_feed *f, const struct trace_event *ev,
+		      const struct dial9_value *v, struct buf *out)
+{
+	const uint8_t *le;
+	uint32_t cnt;
+
+	if (!trace_value_stack(reader_trace(f->reader), v, &le, &cnt)) {
+		add_u8(out, false);
+		return;
+	}
+	add_u8(out, true);
+	add_u32(out, cnt);
+	for (uint32_t i = 0; i < cnt; i++)
+		add_u64(out, frame_of(f, ev, dial9_frame_at(le, i)));
+}
+
+static void add_value(struct merge_feed *f, const struct trace_event *ev,
+		      const struct dial9_value *v, struct buf *out);
+
+static void add_entries(struct merge_feed *f, const struct trace_event *ev,
+			const struct dial9_value *v, struct buf *out)
+{
+	struct dial9_value key, value;
+	struct dial9_iter it;
+
+	add_u32(out, v->map.cnt);
+	dial9_iter_init(&it, v);
+	if (v->type == DIAL9_LIST)
+		while (dial9_list_next(&it, &value) == 1)
+			add_value(f, ev, &value, out);
+	else
+		while (dial9_map_next(&it, &key, &value) == 1) {
+			add_value(f, ev, &key, out);
+			add_value(f, ev, &value, out);
+		}
+}
+
+/* Lists nest no deeper than the decoder allows. */
+static void add_value(struct merge_feed *f, const struct trace_event *ev,
+		      const struct dial9_value *v, struct buf *out)
+{
+	struct dial9_str s;
+
+	add_u8(out, v->type);
+	if (v->type == DIAL9_STRING) {
+		add_text(f, out, v->str.ptr, v->str.len);
+	} else if (v->type == DIAL9_BYTES) {
+		add_u32(out, v->str.len);
+		buf_add(out, v->str.ptr, v->str.len);
+	} else if (v->type == DIAL9_POOLED_STRING) {
+		const bool known = trace_value_str(reader_trace(f->reader), v, &s);
+
+		add_u8(out, known);
+		if (known)
+			add_text(f, out, s.ptr, s.len);
+	} else if (v->type == DIAL9_STACK || v->type == DIAL9_POOLED_STACK) {
+		add_stack(f, ev, v, out);
+	} else if (v->type == DIAL9_STRING_MAP || v->type == DIAL9_LIST || v->type == DIAL9_MAP) {
+		add_entries(f, ev, v, out);
+	} else if (v->type) {
+		add_u64(out, v->type == DIAL9_BOOL ? v->b : v->u64);
+	}
+}
+
+/* ---- what means another thing in the result ------------------------------------------------------ */
+
+static uint64_t moved(uint64_t ts, int64_t by)
+{
+	const uint64_t sum = ts + (uint64_t)by;
+
+	if (by >= 0)
+		return sum < ts ? UINT64_MAX : sum;
+	return ts < -(uint64_t)by ? 0 : sum;
+}
+
+/* A thread that is a worker of an application beside the recording. */
+static uint64_t worker_of(const struct merge_feed *f, const struct trace_event *ev, uint64_t was)
+{
+	const uint32_t part = f->file->part + ev->part;
+	uint32_t worker, app;
+	uint64_t tid;
+
+	if (was != PROF_WORKER_NONE || !names_part(f->plan->names, part)->ours ||
+	    !trace_u64(ev, ROLE_TID, &tid) || tid >= TRACE_NONE ||
+	    !worker_threads_worker(&f->plan->workers, f->plan->names, part, (uint32_t)tid, ev->ts,
+				   &worker, &app))
+		return was;
+	return worker;
+}
+
+static uint64_t number_of(const struct merge_feed *f, const struct trace_event *ev, size_t i,
+			  uint64_t was)
+{
+	const struct merge_part *part = &f->plan->parts[f->file->part + ev->part];
+	const int32_t *role = ev->schema->role, at = (int32_t)i;
+
+	if (ev->kind == TRACE_SAMPLE && at == role[ROLE_WORKER_ID])
+		return worker_of(f, ev, was);
+	if (ev->kind == TRACE_LOST && (at == role[ROLE_FIRST_NS] || at == role[ROLE_LAST_NS]))
+		return moved(was, part->shift_ns);
+	if (ev->kind == TRACE_SYMBOL &&
+	    (at == role[ROLE_ADDR] || (at == role[ROLE_BASE_ADDR] && was)))
+		return frame_of(f, ev, was);
+	if (at != role[ROLE_MODULE_ID] || was > PROF_FRAME_MODULE_MAX)
+		return was;
+	if (ev->kind == TRACE_PROC_MAPS)
+		return module_mapped(f, ev, was);
+	if (ev->kind == TRACE_MODULE || ev->kind == TRACE_MODULE_STATUS)
+		return module_of(f, ev, was);
+	return was;
+}
+
+static void learn_module(struct merge_feed *f, const struct trace_event *ev)
+{
+	const uint64_t id = trace_u64_or(ev, ROLE_MODULE_ID, 0);
+	struct merge_content content;
+	uint32_t out;
+
+	if (!id || id > PROF_FRAME_MODULE_MAX)
+		return;
+	content = merge_plan_content(reader_trace(f->reader), ev);
+	out = merge_plan_module(f->plan, f->file->part + ev->part, id, &content);
+	buf_free(&content.bytes);
+	f->modules = array_reserve(f->modules, &f->module_cap, id + 1, sizeof(*f->modules));
+	f->modules[id] = (uint64_t)((uint32_t)ev->segment + 1) << 32 | out;
+}
+
+/* ---- schemas ----------------------------------------------------------------------------------- */
+
+/* That of the events without the part that they say, and with the one that they get. */
+static int make_schema(const struct trace_schema *ts, bool part, struct dial9_schema **out)
+{
+	struct dial9_field_n *fields;
+	size_t n = 0;
+	int err;
+
+	if (!part && ts->role[ROLE_PART] < 0) {
+		*out = dial9_schema_ref(ts->schema);
+		return 0;
+	}
+	fields = xcalloc(ts->field_cnt + 1, sizeof(*fields));
+
+	for (size_t i = 0; i < ts->field_cnt; i++)
+		if ((int32_t)i != ts->role[ROLE_PART])
+			fields[n++] =
+				(struct dial9_field_n){ dial9_schema_field_name_n(ts->schema, i),
+							dial9_schema_field_type(ts->schema, i) };
+	if (part)
+		fields[n++] = (struct dial9_field_n){ { PROF_F_PART, strlen(PROF_F_PART) },
+						      DIAL9_VARINT };
+	err = dial9_schema_new_n(dial9_schema_name_n(ts->schema),
+				 dial9_schema_has_timestamp(ts->schema), fields, n, out);
+	free(fields);
+	return err;
+}
+
+/* An equal one, whoever had it first. Takes @schema over. */
+static const struct dial9_schema *add_layout(struct merge_schemas *s, struct dial9_schema *schema)
+{
+	uint64_t h = layout_hash(schema);
+	struct dial9_schema *known;
+
+	while ((known = hmap_get(&s->layouts, h)) && !dial9_schema_equal(known, schema))
+		h++;
+	if (!known) {
+		hmap_set(&s->layouts, h, schema);
+		return schema;
+	}
+	dial9_schema_free(schema);
+	return known;
+}
+
+static void add_u16(struct buf *out, uint16_t v)
+{
+	buf_add(out, &v, sizeof(v));
+}
+
+/* What is said of @ts, of the fields as make_schema() has placed them: entries as in a frame. */
+static struct merge_schema *copy_notes(const struct trace_schema *ts)
+{
+	const int32_t gone = ts->role[ROLE_PART];
+	struct merge_schema *out = xcalloc(1, sizeof(*out));
+	struct dial9_iter it = ts->notes;
+	struct dial9_str key, value;
+	uint16_t field;
+
+	while (dial9_annotations_next(&it, &field, &key, &value) == 1) {
+		if (gone == field)
+			continue;
+		add_u16(&out->bytes, (uint16_t)(field - (gone >= 0 && field > gone)));
+		add_u16(&out->bytes, (uint16_t)key.len);
+		buf_add(&out->bytes, key.ptr, key.len);
+		add_u32(&out->bytes, (uint32_t)value.len);
+		buf_add(&out->bytes, value.ptr, value.len);
+		out->notes.left++;
+	}
+	out->notes.type = ts->notes.type;
+	out->notes.pos = (const uint8_t *)buf_cstr(&out->bytes);
+	out->notes.end = out->notes.pos + out->bytes.len;
+	return out;
+}
+
+static void free_schema(struct merge_schema *m)
+{
+	buf_free(&m->bytes);
+	free(m);
+}
+
+/* The number of an equal one. Takes @schema over. */
+static uint32_t add_schema(struct merge_schemas *s, struct dial9_schema *schema,
+			   const struct trace_schema *ts)
+{
+	struct merge_schema *m = copy_notes(ts), *known;
+	uint64_t h;
+	uintptr_t at;
+
+	m->layout = add_layout(s, schema);
+	h = hash_u64((uintptr_t)m->layout) + hash_bytes(buf_cstr(&m->bytes), m->bytes.len);
+	for (; (at = (uintptr_t)hmap_get(&s->by_content, h)); h++) {
+		known = s->v[at - 1];
+		if (known->layout != m->layout || known->bytes.len != m->bytes.len ||
+		    memcmp(known->notes.pos, m->notes.pos, m->bytes.len) != 0)
+			continue;
+		free_schema(m);
+		return (uint32_t)(at - 1);
+	}
+	s->v = array_reserve(s->v, &s->cap, s->cnt + 1, sizeof(struct merge_schema *));
+	s->v[s->cnt] = m;
+	hmap_set(&s->by_content, h, (void *)(s->cnt + 1));
+	return (uint32_t)s->cnt++;
+}
+
+static int schema_of(struct merge_feed *f, const struct trace_schema *ts, bool part, uint32_t *out)
+{
+	const uint64_t key = (uintptr_t)ts << 1 | part;
+	uintptr_t at = (uintptr_t)hmap_get(&f->known, key);
+	struct dial9_schema *schema;
+	int err;
+
+	if (!at) {
+		err = make_schema(ts, part, &schema);
+		if (err)
+			return err;
+		at = add_schema(f->schemas, schema, ts) + 1;
+		hmap_set(&f->known, key, (void *)at);
+	}
+	*out = (uint32_t)(at - 1);
+	return 0;
+}
+
+void merge_schemas_fini(struct merge_schemas *s)
+{
+	size_t pos = 0;
+	void *layout;
+
+	for (size_t i = 0; i < s->cnt; i++)
+		free_schema(s->v[i]);
+	free(s->v);
+	while (hmap_next(&s->layouts, &pos, NULL, &layout))
+		dial9_schema_free(layout);
+	hmap_fini(&s->layouts);
+	hmap_fini(&s->by_content);
+	notes_copy_fini(&s->notes);
+}
+
+/* ---- events ------------------------------------------------------------------------------------ */
+
+/* Where there is no order to keep, modules come before all that may lie in them. */
+static uint64_t key_of(const struct merge_feed *f, const struct trace_event *ev, uint64_t ts)
+{
+	if (!f->file->sorted && ev->kind == TRACE_MODULE)
+		return 0;
+	return ev->has_ts ? ts : f->last_key;
+}
+
+int merge_record_make(struct merge_feed *f, const struct trace_event *ev, struct buf *out)
+{
+	const struct merge_part *part;
+	struct merge_record r = { .order = (uint32_t)(f->file - f->plan->files),
+				  .seq = f->seq++,
+				  .has_ts = ev->has_ts };
+	int err;
+
+	/* what the result says of itself, and what was true of an input file only */
+	if (ev->kind == TRACE_MERGED_PART || ev->kind == TRACE_SEGMENT_END)
+		return -ECANCELED;
+	/* nor had the first look to show parts that the second one finds */
+	if (ev->part >= f->file->part_cnt)
+		return -ESTALE;
+	part = &f->plan->parts[f->file->part + ev->part];
+	if (part->again)
+		return -ECANCELED;
+	err = schema_of(f, ev->schema, part->out, &r.schema);
+	if (err)
+		return err;
+	if (ev->kind == TRACE_MODULE)
+		learn_module(f, ev);
+	r.ts = moved(ev->ts, part->shift_ns);
+	r.key = key_of(f, ev, r.ts);
+	if (ev->has_ts)
+		f->last_key = r.ts;
+	buf_clear(out);
+	buf_add(out, &r, sizeof(r));
+	for (size_t i = 0; i < ev->schema->field_cnt; i++) {
+		struct dial9_value v = ev->values[i];
+		uint64_t number;
+
+		if ((int32_t)i == ev->schema->role[ROLE_PART])
+			continue;
+		if (trace_value_u64(&v, &number))
+			v.u64 = number_of(f, ev, i, number);
+		add_value(f, ev, &v, out);
+	}
+	if (part->out) {
+		add_u8(out, DIAL9_VARINT);
+		add_u64(out, part->out);
+	}
+	if (out->len > UINT32_MAX)
+		return -E2BIG;
+	((struct merge_record *)out->data)->sz = (uint32_t)out->len;
+	return 0;
+}
+
+void merge_feed_fini(struct merge_feed *f)
+{
+	hmap_fini(&f->known);
+	free(f->modules);
+	buf_free(&f->text);
+	reader_free(f->reader);
+}
+
+/* ---- out of a record --------------------------------------------------------------------------- */
+
+/* What a record holds was put there above, so nothing of it is checked again. */
+struct cursor {
+	const char *pos;
+	struct dial9_enc *enc;
+};
+
+static uint8_t get_u8(struct cursor *c)
+{
+	return (uint8_t)*c->pos++;
+}
+
+static uint32_t get_u32(struct cursor *c)
+{
+	uint32_t v;
+
+	memcpy(&v, c->pos, sizeof(v));
+	c->pos += sizeof(v);
+	return v;
+}
+
+static uint64_t get_u64(struct cursor *c)
+{
+	uint64_t v;
+
+	memcpy(&v, c->pos, sizeof(v));
+	c->pos += sizeof(v);
+	return v;
+}
+
+static struct dial9_str get_text(struct cursor *c)
+{
+	struct dial9_str s;
+
+	s.len = get_u32(c);
+	s.ptr = c->pos;
+	c->pos += s.len;
+	return s;
+}
+
+static int write_pooled_text(struct cursor *c)
+{
+	uint32_t id = UNDEFINED;
+	struct dial9_str s;
+	int err = 0;
+
+	if (get_u8(c)) {
+		s = get_text(c);
+		err = dial9_enc_intern(c->enc, s.ptr, s.len, &id);
+	}
+	return err ? err : dial9_enc_put_str_id(c->enc, id);
+}
+
+static int write_stack(struct cursor *c, bool pooled)
+{
+	uint64_t *frames;
+	uint32_t cnt, id;
+	int err;
+
+	if (!get_u8(c))
+		return dial9_enc_put_stack_id(c->enc, UNDEFINED);
+	cnt = get_u32(c);
+	/* a copy, for the frames may lie anywhere */
+	frames = xmalloc((size_t)cnt * sizeof(*frames));
+	memcpy(frames, c->pos, (size_t)cnt * sizeof(*frames));
+	c->pos += (size_t)cnt * sizeof(*frames);
+	if (pooled) {
+		err = dial9_enc_intern_stack(c->enc, frames, cnt, &id);
+		if (!err)
+			err = dial9_enc_put_stack_id(c->enc, id);
+	} else {
+		err = dial9_enc_put_stack(c->enc, frames, cnt);
+	}
+	free(frames);
+	return err;
+}
+
+static int write_string_map(struct cursor *c)
+{
+	const uint32_t cnt = get_u32(c);
+	struct dial9_str(*pairs)[2] = xcalloc((size_t)cnt + 1, sizeof(*pairs));
+	int err;
+
+	for (uint32_t i = 0; i < cnt; i++)
+		for (int k = 0; k < 2; k++) {
+			get_u8(c);
+			pairs[i][k] = get_text(c);
+		}
+	err = dial9_enc_put_map(c->enc, (const struct dial9_str(*)[2])pairs, cnt);
+	free(pairs);
+	return err;
+}
+
+static int write_value(struct cursor *c);
+
+static int write_entries(struct cursor *c, bool map)
+{
+	uint64_t cnt = get_u32(c);
+	int err = map ? dial9_enc_open_map(c->enc) : dial9_enc_open_list(c->enc);
+
+	for (cnt *= map ? 2 : 1; cnt && !err; cnt--)
+		err = write_value(c);
+	return err ? err : dial9_enc_close(c->enc);
+}
+
+static int write_number(struct cursor *c, uint8_t type)
+{
+	struct dial9_value v = { .type = type };
+
+	v.u64 = get_u64(c);
+	if (type == DIAL9_BOOL)
+		v.b = v.u64;
+	return dial9_enc_put_value(c->enc, &v);
+}
+
+static int write_value(struct cursor *c)
+{
+	const uint8_t type = get_u8(c);
+	struct dial9_str s;
+
+	switch (type) {
+	case 0:
+		return dial9_enc_put_none(c->enc);
+	case DIAL9_STRING:
+		s = get_text(c);
+		return dial9_enc_put_str(c->enc, s.ptr, s.len);
+	case DIAL9_BYTES:
+		s = get_text(c);
+		return dial9_enc_put_bytes(c->enc, s.ptr, s.len);
+	case DIAL9_POOLED_STRING:
+		return write_pooled_text(c);
+	case DIAL9_STACK:
+	case DIAL9_POOLED_STACK:
+		return write_stack(c, type == DIAL9_POOLED_STACK);
+	case DIAL9_STRING_MAP:
+		return write_string_map(c);
+	case DIAL9_LIST:
+	case DIAL9_MAP:
+		return write_entries(c, type == DIAL9_MAP);
+	default:
+		return write_number(c, type);
+	}
+}
+
+/* How many values there are, with its part. */
+int merge_record_write(struct merge_schemas *s, const struct merge_record *r, struct dial9_enc *enc)
+{
+	const struct dial9_schema *schema = s->v[r->schema]->layout;
+	struct cursor c = { .pos = (const char *)(r + 1), .enc = enc };
+	int err = notes_copy(&s->notes, enc, schema, &s->v[r->schema]->notes, NULL), end;
+
+	if (!err)
+		err = dial9_enc_begin(enc, schema, r->ts);
+	if (err)
+		return err;
+	for (size_t i = 0; !err && i < dial9_schema_field_cnt(schema); i++)
+		err = write_value(&c);
+	end = dial9_enc_end(enc);
+	return err ? err : end;
+}

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The same recording given twice: as a file and a copy of it, before and after symbolize, alone and in what was merged
+ * before. Owns what is compared: of each part the number of all events that happened, and the sum of their hashes, which
+ * is the same in whatever order they come, whatever was named since, and whatever numbers modules got. Times are
+ * those of the part itself, to the nanosecond, so that no two recordings ever have the same.
+ *
+ * A recording beside a piece of it, which was cut out or torn off, is none of that, but some of the least hashes are of
+ * both: of a piece with one of a hundred events, ten of the thousand that are kept. That is told, and both are taken.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "rewrite/merge/merge_impl.h"
+#include "prof_events.h"
+
+static uint64_t hash_text(const struct names *n, uint32_t id)
+{
+	size_t len;
+	const char *s;
+
+	if (id == NAMES_NONE)
+		return 0;
+	s = names_str(n, id, &len);
+	return hash_bytes(s, len);
+}
+
+/* Its name, and what is said of its fields but for the part, which only merged events have. Never 0. */
+static uint64_t hash_schema(const struct names *n, const struct trace_schema *ts)
+{
+	uint64_t h = hash_text(n, ts->name);
+
+	for (size_t i = 0; i < ts->field_cnt; i++) {
+		const struct meaning *m = trace_field_meaning(ts, i);
+
+		if ((int32_t)i == ts->role[ROLE_PART])
+			continue;
+		h = mix(h, (uint64_t)m->kind + 1);
+		h = mix(h, m->ns + hash_text(n, m->unit) + hash_text(n, m->names));
+	}
+	return h ? h : 1;
+}
+
+/* Numbers of workers and modules, and stacks of these, may get others by merging. */
+static bool is_kept(const struct trace_event *ev, size_t i)
+{
+	const int32_t *role = ev->schema->role, at = (int32_t)i;
+
+	return at != role[ROLE_PART] && at != role[ROLE_MODULE_ID] &&
+	       (ev->kind != TRACE_SAMPLE || at != role[ROLE_WORKER_ID]);
+}
+
+static uint64_t hash_values(const struct trace *t, const struct trace_event *ev, uint64_t h)
+{
+	struct dial9_str s;
+	uint64_t number;
+
+	for (size_t i = 0; i < ev->schema->field_cnt; i++) {
+		if (!is_kept(ev, i))
+			continue;
+		if (trace_value_u64(&ev->values[i], &number))
+			h = mix(h, number + 1);
+		else if (trace_value_str(t, &ev->values[i], &s))
+			h = mix(h, hash_bytes(s.ptr, s.len));
+	}
+	return h;
+}
+
+#define FEW 1024 /* hashes of a part that are kept */
+
+static void swap_few(uint64_t *v, size_t a, size_t b)
+{
+	const uint64_t was = v[a];
+
+	v[a] = v[b];
+	v[b] = was;
+}
+
+/* Puts another hash in place of the greatest, and it where it belongs. */
+static void replace_greatest(struct merge_part *part, uint64_t h)
+{
+	uint64_t *v = part->few;
+	size_t i = 0, child;
+
+	v[0] = h;
+	for (; (child = 2 * i + 1) < part->few_cnt; i = child) {
+		if (child + 1 < part->few_cnt && v[child + 1] > v[child])
+			child++;
+		if (v[child] <= v[i])
+			break;
+		swap_few(v, child, i);
+	}
+}
+
+static void keep_few(struct merge_part *part, uint64_t h)
+{
+	size_t i;
+
+	if (part->few_cnt == FEW) {
+		if (h < part->few[0])
+			replace_greatest(part, h);
+		return;
+	}
+	part->few = array_reserve(part->few, &part->few_cap, part->few_cnt + 1, sizeof(*part->few));
+	part->few[part->few_cnt] = h;
+	for (i = part->few_cnt++; i && part->few[i] > part->few[(i - 1) / 2]; i = (i - 1) / 2)
+		swap_few(part->few, i, (i - 1) / 2);
+}
+
+void merge_same_see(struct hmap *schemas, const struct trace *t, const struct trace_event *ev,
+		    struct merge_part *part)
+{
+	const struct names *n = trace_names(t);
+	uint64_t h, ts;
+
+	part->told++;
+	if (trace_is_naming(ev->kind))
+		return;
+	h = (uintptr_t)hmap_get(schemas, (uintptr_t)ev->schema);
+	if (!h) {
+		h = hash_schema(n, ev->schema);
+		hmap_set(schemas, (uintptr_t)ev->schema, (void *)(uintptr_t)h);
+	}
+	ts = ev->has_ts ? ev->ts - (uint64_t)names_part(n, ev->part)->shift_ns : 0;
+	h = mix(h, ts);
+	/* times in what was lost are moved with it */
+	if (ev->kind != TRACE_LOST)
+		h = hash_values(t, ev, h);
+	h = hash_u64(h);
+	part->happened++;
+	part->digest += h;
+	if (ev->has_ts)
+		keep_few(part, h);
+}
+
+/* ---- comparing --------------------------------------------------------------------------------- */
+
+/* Whether what two parts say of themselves allows that they are one. */
+static bool may_be_same(const struct merge_plan *p, uint32_t a, uint32_t b)
+{
+	const struct part *x = names_part(p->names, a), *y = names_part(p->names, b);
+
+	if (x->ours != y->ours)
+		return false;
+	for (size_t i = 0; i < x->meta_cnt; i++) {
+		const uint32_t value = parts_get(&p->names->parts, b, x->meta[i].key);
+
+		if (value != NAMES_NONE && value != x->meta[i].value)
+			return false;
+	}
+	return true;
+}
+
+/* Takes part @a out, of which @b is the same. */
+static void take_once(struct merge_plan *p, uint32_t a, uint32_t b)
+{
+	struct merge_part *part = &p->parts[a];
+
+	part->again = true;
+	part->any = part->has_ts = false;
+	log_warn("%s: %s has the same recording as %s, which is taken once", p->opts.word,
+		 p->files[part->file].name, p->files[p->parts[b].file].name);
+}
+
+static bool is_candidate(const struct merge_part *part)
+{
+	return !part->again && part->has_ts && part->happened;
+}
+
+/* Of two the one with more names stays, and of what is recorded just now the recording. */
+static void find_pairs(struct merge_plan *p)
+{
+	for (uint32_t a = 1; a < p->names->parts.cnt; a++)
+		for (uint32_t b = 0; b < a && is_candidate(&p->parts[a]); b++) {
+			const struct merge_part *x = &p->parts[a], *y = &p->parts[b];
+
+			if (!is_candidate(y) || x->happened != y->happened ||
+			    x->digest != y->digest || !may_be_same(p, a, b))
+				continue;
+			if (x->told > y->told && !p->beside)
+				take_once(p, b, a);
+			else
+				take_once(p, a, b);
+		}
+}
+
+/* Whether @b happened within @a, by their own clocks. */
+static bool lies_within(const struct merge_plan *p, uint32_t a, uint32_t b)
+{
+	const struct merge_part *x = &p->parts[a], *y = &p->parts[b];
+	const uint64_t apart = (uint64_t)names_part(p->names, a)->shift_ns -
+			       (uint64_t)names_part(p->names, b)->shift_ns;
+
+	return x->file != y->file && y->happened < x->happened &&
+	       y->first_ts + apart >= x->first_ts && y->last_ts + apart <= x->last_ts;
+}
+
+/* What an application wrote into several files, which became one part when it was merged. */
+static void find_sums(struct merge_plan *p)
+{
+	for (uint32_t a = 0; a < p->names->parts.cnt; a++) {
+		uint64_t happened = 0, digest = 0;
+		uint32_t first = TRACE_NONE;
+
+		for (uint32_t b = 0; b < p->names->parts.cnt && is_candidate(&p->parts[a]); b++) {
+			if (!is_candidate(&p->parts[b]) || !lies_within(p, a, b) ||
+			    !may_be_same(p, a, b))
+				continue;
+			happened += p->parts[b].happened;
+			digest += p->parts[b].digest;
+			first = first == TRACE_NONE ? b : first;
+		}
+		if (first != TRACE_NONE && happened == p->parts[a].happened &&
+		    digest == p->parts[a].digest)
+			take_once(p, a, first);
+	}
+}
+
+void merge_same_find(struct merge_plan *p)
+{
+	find_pairs(p);
+	find_sums(p);
+	for (size_t i = 0; i < p->file_cnt; i++) {
+		struct merge_file *f = &p->files[i];
+		bool some = !f->part_cnt;
+
+		for (uint32_t k = 0; k < f->part_cnt; k++)
+			some |= !p->parts[f->part + k].again;
+		f->events = some ? f->events : 0;
+	}
+}
+
+/* ---- events in common -------------------------------------------------------------------------- */
+
+#define COMMON_MIN 2 /* hashes */
+#define TOLD_MAX 5 /* pairs of files */
+
+struct common {
+	uint64_t hash;
+	uint32_t part;
+};
+
+/* Pairs of files that were met. */
+struct pairs {
+	struct hmap met; /* both files -> how many hashes they have in common */
+	size_t told;
+};
+
+static int by_hash(const void *pa, const void *pb)
+{
+	const struct common *a = pa, *b = pb;
+
+	if (a->hash != b->hash)
+		return a->hash < b->hash ? -1 : 1;
+	return a->part < b->part ? -1 : a->part > b->part;
+}
+
+static bool differ(uint32_t a, uint32_t b)
+{
+	return a != NAMES_NONE && b != NAMES_NONE && a != b;
+}
+
+static void see_common(const struct merge_plan *p, struct pairs *pairs, uint32_t a, uint32_t b)
+{
+	const struct part *x = names_part(p->names, a), *y = names_part(p->names, b);
+	const uint32_t file = p->parts[a].file, other = p->parts[b].file;
+	const uint64_t key = (uint64_t)file << 32 | other;
+	uintptr_t cnt;
+
+	if (file == other || differ(x->host, y->host) || differ(x->boot_id, y->boot_id))
+		return;
+	cnt = (uintptr_t)hmap_get(&pairs->met, key) + 1;
+	hmap_set(&pairs->met, key, (void *)cnt);
+	if (cnt != COMMON_MIN || pairs->told++ >= TOLD_MAX)
+		return;
+	log_warn(
+		"%s: %s and %s have the same events in part, which will be there twice (leave one of "
+		"them out)",
+		p->opts.word, p->files[file].name, p->files[other].name);
+}
+
+/* ---- at the same time --------------------------------------------------------------------------- */
+
+#define BESIDE_NS                                                                                  \
+	100000000ULL /* two that follow each other are not told by what they have in common at the seam */
+
+/* Whether there are threads that both have followed, as far as their targets tell. */
+static bool follow_some_alike(const struct merge_plan *p, uint32_t a, uint32_t b)
+{
+	const char *x = names_meta(p->names, a, PROF_META_TARGET);
+	const char *y = names_meta(p->names, b, PROF_META_TARGET);
+
+	return x && y && (!strcmp(x, y) || !strcmp(x, "system") || !strcmp(y, "system"));
+}
+
+static bool are_beside(const struct merge_plan *p, uint32_t a, uint32_t b)
+{
+	const struct part *x = names_part(p->names, a), *y = names_part(p->names, b);
+	const struct merge_part *v = &p->parts[a], *w = &p->parts[b];
+	const uint64_t first = v->first_ts > w->first_ts ? v->first_ts : w->first_ts;
+	const uint64_t last = v->last_ts < w->last_ts ? v->last_ts : w->last_ts;
+
+	return v->file != w->file && x->ours && y->ours && x->boot_id != NAMES_NONE &&
+	       x->boot_id == y->boot_id && last > first && last - first > BESIDE_NS &&
+	       follow_some_alike(p, a, b);
+}
+
+static void warn_of_those_beside(const struct merge_plan *p)
+{
+	size_t told = 0;
+
+	for (uint32_t a = 1; a < p->names->parts.cnt; a++)
+		for (uint32_t b = 0; b < a && is_candidate(&p->parts[a]); b++) {
+			if (!is_candidate(&p->parts[b]) || !are_beside(p, a, b) ||
+			    told++ >= TOLD_MAX)
+				continue;
+			log_warn("%s: %s and %s are of one machine and the same time: what both "
+				 "recorded counts twice (report -s part tells them apart)",
+				 p->opts.word, p->files[p->parts[a].file].name,
+				 p->files[p->parts[b].file].name);
+		}
+	if (told > TOLD_MAX)
+		log_warn("%s: and so are %zu more pairs", p->opts.word, told - TOLD_MAX);
+}
+
+void merge_same_warn(const struct merge_plan *p)
+{
+	struct pairs pairs = { .told = 0 };
+	struct common *v = NULL;
+	size_t cnt = 0, cap = 0;
+
+	for (uint32_t i = 0; i < p->names->parts.cnt; i++) {
+		const struct merge_part *part = &p->parts[i];
+
+		for (size_t k = 0; is_candidate(part) && k < part->few_cnt; k++) {
+			v = array_reserve(v, &cap, cnt + 1, sizeof(*v));
+			v[cnt++] = (struct common){ part->few[k], i };
+		}
+	}
+	if (cnt)
+		qsort(v, cnt, sizeof(*v), by_hash);
+	hmap_init(&pairs.met);
+	for (size_t i = 1; i < cnt; i++)
+		if (v[i].hash == v[i - 1].hash)
+			see_common(p, &pairs, v[i - 1].part, v[i].part);
+	hmap_fini(&pairs.met);
+	if (pairs.told > TOLD_MAX)
+		log_warn("%s: and so have %zu more pairs", p->opts.word, pairs.told - TOLD_MAX);
+	free(v);
+	warn_of_those_beside(p);
+}

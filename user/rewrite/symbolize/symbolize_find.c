@@ -1,0 +1,570 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What `dial9-prof symbolize` finds out. Owns the places that want names, and the names that were found;
+ * knows nothing of how a trace is written.
+ *
+ * Files belong to a trace by their build-id alone, so a module without one is never looked for. The files
+ * themselves are the business of the processes that the recorder has for them, too: they are asked in rounds,
+ * each with processes of its own, about all that has no name by then. Names of the kernel, and of its vDSO,
+ * are those of this machine, if it is still the same boot; those of another kernel are in its vmlinux, which lies
+ * in one of several places.
+ */
+#include "rewrite/symbolize/symbolize_find.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/str.h"
+#include "kernel/kallsyms.h"
+#include "kernel/proc.h"
+#include "symbol/elf/debuginfod.h"
+
+#define STEP_NS 50000000ull
+#define SILENT_NS 60000000000ull /* of all processes together, and nothing more is waited for */
+#define TAKE_MAX 4096
+#define FAILURES_MAX 3 /* of servers, one after the other */
+
+struct symbolize_find {
+	struct symbolize_find_cfg cfg;
+	struct names *found; /* symbols by frame of cfg.names; its strings are its own */
+	struct names_symbol *shown; /* the last answer */
+	struct hmap by_index; /* module -> struct symbolize_find_module */
+	struct symbolize_find_module **v;
+	size_t cnt, cap;
+	uint64_t asked; /* in this round */
+	size_t kernel_place; /* where this round looks for a vmlinux; other than the first: for nothing else */
+	struct symbolize_find_fetched fetched;
+	unsigned int failures; /* of servers, in a row */
+	char boot_id[PROC_BOOT_ID_SIZE]; /* of this machine; empty: nobody knows */
+};
+
+struct symbolize_find *symbolize_find_new(const struct symbolize_find_cfg *cfg)
+{
+	struct symbolize_find *f = xcalloc(1, sizeof(*f));
+
+	f->cfg = *cfg;
+	names_new(&f->found);
+	proc_read_boot_id(f->boot_id);
+	return f;
+}
+
+void symbolize_find_free(struct symbolize_find *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < f->cnt; i++) {
+		free(f->v[i]->frames);
+		free(f->v[i]);
+	}
+	free(f->v);
+	free(f->shown);
+	hmap_fini(&f->by_index);
+	names_free(f->found);
+	free(f);
+}
+
+/* ---- what is wanted ---------------------------------------------------------------------------- */
+
+static bool has_line(const struct names_symbol *sym)
+{
+	for (uint32_t i = 0; sym && i < sym->cnt; i++)
+		if (sym->frames[i].name != NAMES_NONE && sym->frames[i].file != NAMES_NONE)
+			return true;
+	return false;
+}
+
+static bool same_boot(const struct symbolize_find *f, uint32_t index)
+{
+	const struct names *n = f->cfg.names;
+	uint32_t id = names_part(n, names_module(n, index)->part)->boot_id;
+
+	/* which clock the times are on is behind it */
+	return id != NAMES_NONE && *f->boot_id &&
+	       !strncmp(names_str(n, id, NULL), f->boot_id, PROC_BOOT_ID_SIZE - 1);
+}
+
+/* One that can be said again. */
+static bool is_plain_path(const struct names *n, uint32_t path)
+{
+	size_t len;
+	const char *s = names_str(n, path, &len);
+
+	return strlen(s) == len && str_utf8_valid_len(s, len) == len;
+}
+
+static enum symbolize_find_why why_of(const struct names *n, uint64_t frame)
+{
+	const struct names_module *m = names_module(n, names_frame_module(frame));
+
+	if (frame & PROF_FRAME_KERNEL)
+		return m->announced && m->kind == PROF_MODULE_KERNEL && m->build_id_sz ?
+			       SYMBOLIZE_FIND_FILE :
+			       SYMBOLIZE_FIND_KERNEL;
+	if (!m->announced || m->kind == PROF_MODULE_ANON || !is_plain_path(n, m->path))
+		return SYMBOLIZE_FIND_ANONYMOUS;
+	if (m->kind == PROF_MODULE_ELF)
+		return m->build_id_sz ? SYMBOLIZE_FIND_FILE : SYMBOLIZE_FIND_NO_BUILD_ID;
+	return m->kind == PROF_MODULE_VDSO ? SYMBOLIZE_FIND_FILE : SYMBOLIZE_FIND_KERNEL;
+}
+
+/* The kernel's places without a module are apart from those of programs. */
+static struct symbolize_find_module *module_at(struct symbolize_find *f, uint64_t frame)
+{
+	uint64_t key = frame & ~PROF_FRAME_OFFSET_MASK;
+	struct symbolize_find_module *m = hmap_get(&f->by_index, key);
+	uint32_t index = names_frame_module(frame);
+
+	if (m)
+		return m;
+	m = xcalloc(1, sizeof(*m));
+	m->index = index;
+	m->base = key;
+	m->why = why_of(f->cfg.names, frame);
+	f->v = array_reserve(f->v, &f->cap, f->cnt + 1, sizeof(struct symbolize_find_module *));
+	f->v[f->cnt++] = m;
+	hmap_set(&f->by_index, key, m);
+	return m;
+}
+
+/* It has a name and a line, of a file of which parts were missing. */
+static bool may_lack_inlined(const struct names *n, uint64_t frame)
+{
+	const struct names_module *m = names_module(n, names_frame_module(frame));
+
+	return names_is_named(n, frame) && has_line(names_symbol(n, frame)) &&
+	       !strcmp(names_str(n, m->status, NULL), PROF_STATUS_NAMED) &&
+	       *names_str(n, m->detail, NULL);
+}
+
+void symbolize_find_want(struct symbolize_find *f, uint64_t frame)
+{
+	const struct names *n = f->cfg.names;
+	struct symbolize_find_module *m;
+
+	if (names_is_named(n, frame) &&
+	    (!f->cfg.lines || why_of(n, frame) != SYMBOLIZE_FIND_FILE ||
+	     (has_line(names_symbol(n, frame)) && !may_lack_inlined(n, frame))))
+		return;
+	m = module_at(f, frame);
+	m->frames = array_reserve(m->frames, &m->cap, m->cnt + 1, sizeof(*m->frames));
+	m->frames[m->cnt++] = frame;
+}
+
+void symbolize_find_mapping(struct symbolize_find *f, uint32_t index, uint64_t off, uint64_t size)
+{
+	struct symbolize_find_module *m =
+		hmap_get(&f->by_index, (uint64_t)index << PROF_FRAME_MODULE_SHIFT);
+
+	if (m) {
+		m->text_off = off;
+		m->text_size = size;
+	}
+}
+
+/* ---- what is found ----------------------------------------------------------------------------- */
+
+static void learn(struct symbolize_find *f, uint64_t frame, uint32_t depth,
+		  const struct symbroker_answer *a)
+{
+	uint64_t off = frame & PROF_FRAME_OFFSET_MASK;
+	struct names_frame row = { .file = NAMES_NONE, .line = a->line, .size = a->size };
+
+	/* a reader would take it for none */
+	if (!a->name_len || (!a->size && names_is_label(a->name, a->name_len)))
+		return;
+	row.name = names_add(f->found, a->name, a->name_len);
+	if (a->file && a->file_len)
+		row.file = names_add(f->found, a->file, a->file_len);
+	/* a file's symbols may lie about where they begin */
+	row.base = (frame & ~PROF_FRAME_OFFSET_MASK) | (a->start < off ? a->start : off);
+	names_symbol_set(f->found, frame, depth, &row);
+}
+
+int symbolize_find_take(void *ctx, const struct symbroker_answer *a)
+{
+	struct symbolize_find *f = ctx;
+	struct symbolize_find_module *m;
+
+	if (!a->module_id || a->module_id > f->cnt)
+		return 0;
+	m = f->v[a->module_id - 1];
+	if (a->kind == SYMBROKER_STATUS) {
+		/* a round that finds no file says nothing of the one that was found before */
+		if (a->status == SYMBROKER_GONE && m->status != SYMBROKER_UNKNOWN)
+			return 0;
+		m->status = a->status;
+		snprintf(m->detail, sizeof(m->detail), "%s", a->detail);
+	} else if (a->kind == SYMBROKER_NAME || a->kind == SYMBROKER_FRAME) {
+		learn(f, m->base | a->offset, a->depth, a);
+	}
+	return 0;
+}
+
+/* Whether what was found says more than the trace does. */
+static bool is_news(const struct symbolize_find *f, uint64_t frame)
+{
+	if (!names_is_named(f->found, frame))
+		return false;
+	if (may_lack_inlined(f->cfg.names, frame))
+		return has_line(names_symbol(f->found, frame)) &&
+		       names_symbol(f->found, frame)->cnt > names_symbol(f->cfg.names, frame)->cnt;
+	return !names_is_named(f->cfg.names, frame) || has_line(names_symbol(f->found, frame));
+}
+
+static void count_named(struct symbolize_find *f)
+{
+	for (size_t i = 0; i < f->cnt; i++) {
+		struct symbolize_find_module *m = f->v[i];
+
+		m->named = m->again = m->inlined = 0;
+		for (size_t k = 0; k < m->cnt; k++) {
+			/* a look at the file tells all that there is to be had */
+			bool again = m->status != SYMBROKER_UNKNOWN &&
+				     may_lack_inlined(f->cfg.names, m->frames[k]);
+			bool news = is_news(f, m->frames[k]);
+
+			m->named += news || again;
+			m->again += again;
+			m->inlined += news && again;
+		}
+	}
+}
+
+/* The outermost function keeps its name, and gets a line. */
+static void keep_name(struct symbolize_find *f, const struct names_symbol *was)
+{
+	const char *name;
+	size_t len;
+
+	if (!was || !was->cnt || was->frames[0].name == NAMES_NONE || was->frames[0].label)
+		return;
+	name = names_str(f->cfg.names, was->frames[0].name, &len);
+	f->shown->frames[0].name = names_add(f->found, name, len);
+	f->shown->frames[0].size = was->frames[0].size;
+	if (was->frames[0].base != NAMES_BASE_UNKNOWN)
+		f->shown->frames[0].base = was->frames[0].base;
+}
+
+const struct names_symbol *symbolize_find_symbol(struct symbolize_find *f, uint64_t frame)
+{
+	const struct names_symbol *sym;
+
+	if (!is_news(f, frame))
+		return NULL;
+	sym = names_symbol(f->found, frame);
+	free(f->shown);
+	f->shown = xmemdup(sym, sizeof(*sym) + sym->cnt * sizeof(sym->frames[0]));
+	keep_name(f, names_symbol(f->cfg.names, frame));
+	return f->shown;
+}
+
+const char *symbolize_find_str(const struct symbolize_find *f, uint32_t id, size_t *len)
+{
+	return names_str(f->found, id, len);
+}
+
+const char *symbolize_find_lacks(const struct symbolize_find *f, uint32_t index)
+{
+	const struct symbolize_find_module *m =
+		hmap_get(&f->by_index, (uint64_t)index << PROF_FRAME_MODULE_SHIFT);
+
+	return m && m->status == SYMBROKER_NAMED && *m->detail ? m->detail : NULL;
+}
+
+struct symbolize_find_module **symbolize_find_modules(const struct symbolize_find *f, size_t *cnt)
+{
+	*cnt = f->cnt;
+	return f->v;
+}
+
+/* ---- the kernel -------------------------------------------------------------------------------- */
+
+static void name_kernel_frame(struct symbolize_find *f, const struct kallsyms *k,
+			      const struct kallsyms_module *image, uint64_t frame)
+{
+	uint64_t off = frame & PROF_FRAME_OFFSET_MASK;
+	bool bare = !names_module(f->cfg.names, names_frame_module(frame))->announced;
+	uint64_t addr = bare ? (image->start & ~PROF_FRAME_OFFSET_MASK) | off : image->start + off;
+	struct symbroker_answer a = { 0 };
+	struct kallsyms_sym sym;
+
+	/* modules and programs come and go while the kernel runs */
+	if (kallsyms_find(k, addr, &sym) || sym.kind != KALLSYMS_KERNEL)
+		return;
+	a.name = sym.name;
+	a.name_len = strlen(sym.name);
+	a.size = sym.size;
+	a.start = bare ? sym.start & PROF_FRAME_OFFSET_MASK : sym.start - image->start;
+	learn(f, frame, 0, &a);
+}
+
+/* Frames of the image itself, or of no module, of a part of this boot. */
+static bool is_of_this_kernel(const struct symbolize_find *f, const struct symbolize_find_module *m)
+{
+	const struct names_module *mod = names_module(f->cfg.names, m->index);
+
+	return m->base & PROF_FRAME_KERNEL && same_boot(f, m->index) &&
+	       (!mod->announced || mod->kind == PROF_MODULE_KERNEL);
+}
+
+static void name_kernel(struct symbolize_find *f)
+{
+	const struct kallsyms_module *image;
+	struct kallsyms *k = NULL;
+	bool any = false;
+
+	for (size_t i = 0; i < f->cnt; i++)
+		any |= is_of_this_kernel(f, f->v[i]);
+	if (!any || kallsyms_load(NULL, NULL, &k))
+		return;
+	image = kallsyms_image(k);
+	for (size_t i = 0; image && i < f->cnt; i++)
+		for (size_t j = 0; is_of_this_kernel(f, f->v[i]) && j < f->v[i]->cnt; j++)
+			name_kernel_frame(f, k, image, f->v[i]->frames[j]);
+	kallsyms_free(k);
+}
+
+/* ---- files ------------------------------------------------------------------------------------- */
+
+static bool is_kernel(const struct symbolize_find_module *m)
+{
+	return m->base & PROF_FRAME_KERNEL;
+}
+
+/* The release of a kernel as a file's name, or NULL. Some write "Linux" before it. */
+static const char *release_of(const struct symbolize_find *f, const struct symbolize_find_module *m)
+{
+	const struct names *n = f->cfg.names;
+	const char *s = names_meta(n, names_module(n, m->index)->part, PROF_META_KERNEL);
+
+	if (s && !strncmp(s, "Linux ", 6))
+		s += 6;
+	return s && *s && !strpbrk(s, "/ ") ? s : NULL;
+}
+
+/* Where this round looks for a vmlinux; false: at no path, as the last round does, too. */
+static bool kernel_path(const struct symbolize_find *f, const struct symbolize_find_module *m,
+			struct buf *out)
+{
+	static const char *const ends[][2] = {
+		{ "/usr/lib/debug/boot/vmlinux-", "" },
+		{ "/usr/lib/debug/lib/modules/", "/vmlinux" },
+		{ "/usr/lib/debug/usr/lib/modules/", "/vmlinux" },
+		{ "/lib/modules/", "/build/vmlinux" },
+		{ "/boot/vmlinux-", "" },
+	};
+	const char *release = release_of(f, m);
+
+	if (f->cfg.vmlinux && !f->kernel_place) {
+		buf_addstr(out, f->cfg.vmlinux);
+		return true;
+	}
+	if (f->cfg.vmlinux || !release || f->kernel_place >= sizeof(ends) / sizeof(ends[0]))
+		return false;
+	buf_printf(out, "%s%s%s", ends[f->kernel_place][0], release, ends[f->kernel_place][1]);
+	return true;
+}
+
+static enum symbroker_kind broker_kind(const struct symbolize_find_module *m,
+				       const struct names_module *mod)
+{
+	if (is_kernel(m))
+		return SYMBROKER_KERNEL;
+	return mod->kind == PROF_MODULE_VDSO ? SYMBROKER_VDSO : SYMBROKER_ELF;
+}
+
+static void ask_module(struct symbolize_find *f, struct symbroker *b, size_t i)
+{
+	const struct symbolize_find_module *m = f->v[i];
+	const struct names_module *mod = names_module(f->cfg.names, m->index);
+	bool vdso = mod->kind == PROF_MODULE_VDSO;
+	struct buf path = { 0 };
+	const struct symbroker_module module = {
+		.kind = broker_kind(m, mod),
+		.path = !is_kernel(m)		 ? names_str(f->cfg.names, mod->path, NULL) :
+			kernel_path(f, m, &path) ? buf_cstr(&path) :
+						   NULL,
+		.build_id = mod->build_id,
+		.build_id_sz = vdso ? 0 : mod->build_id_sz,
+		.text_off = m->text_off,
+		.text_size = m->text_size,
+		.owner = 1,
+	};
+	const bool asks = m->why == SYMBOLIZE_FIND_FILE && !(vdso && !same_boot(f, m->index)) &&
+			  (is_kernel(m) || !f->kernel_place) &&
+			  !symbroker_add_module(b, (uint32_t)i + 1, &module);
+
+	buf_free(&path);
+	for (size_t k = 0; asks && k < m->cnt; k++) {
+		if (is_news(f, m->frames[k]))
+			continue;
+		symbroker_ask(b, (uint32_t)i + 1, m->frames[k] & PROF_FRAME_OFFSET_MASK);
+		f->asked++;
+	}
+}
+
+static int wait_for_answers(struct symbolize_find *f, struct symbroker *b)
+{
+	uint64_t heard = clock_mono_ns(), answered = 0, now;
+
+	while (!symbroker_idle(b)) {
+		symbroker_wait(b, clock_mono_ns() + STEP_NS);
+		symbroker_take(b, symbolize_find_take, f, TAKE_MAX);
+		now = clock_mono_ns();
+		if (symbroker_answered(b) != answered)
+			heard = now;
+		answered = symbroker_answered(b);
+		if (*f->cfg.stop)
+			return -EINTR;
+		if (now - heard > SILENT_NS)
+			symbroker_close_questions(b);
+		/* each place is asked for its name, and then for its lines */
+		if (f->cfg.tell)
+			f->cfg.tell(f->cfg.ctx, answered / 2, f->asked);
+	}
+	return 0;
+}
+
+static int ask_all(struct symbolize_find *f, const struct symopen_dirs *dirs)
+{
+	const struct symbroker_cfg cfg = { .dirs = dirs };
+	struct symbroker *b;
+	int err;
+
+	err = symbroker_new(&cfg, &b);
+	if (err)
+		return err;
+	f->asked = 0;
+	for (size_t i = 0; i < f->cnt; i++)
+		ask_module(f, b, i);
+	symbroker_hurry(b);
+	err = wait_for_answers(f, b);
+	symbroker_free(b);
+	return err;
+}
+
+/* Whether files, or a vmlinux, are worth another look. */
+static bool has_open_files(struct symbolize_find *f, bool kernel_only)
+{
+	count_named(f);
+	for (size_t i = 0; i < f->cnt; i++)
+		if (f->v[i]->why == SYMBOLIZE_FIND_FILE && f->v[i]->named < f->v[i]->cnt &&
+		    (!kernel_only || is_kernel(f->v[i])))
+			return true;
+	return false;
+}
+
+/* Whether a kernel without names may be at that path still. */
+static bool has_kernel_place(struct symbolize_find *f)
+{
+	struct buf path = { 0 };
+	bool any = false;
+
+	if (!has_open_files(f, true))
+		return false;
+	for (size_t i = 0; i < f->cnt; i++)
+		any |= is_kernel(f->v[i]) && f->v[i]->why == SYMBOLIZE_FIND_FILE &&
+		       kernel_path(f, f->v[i], &path);
+	buf_free(&path);
+	return any;
+}
+
+static int run_round(struct symbolize_find *f, const struct symopen_dirs *dirs)
+{
+	int err;
+
+	f->kernel_place = 0;
+	err = ask_all(f, dirs);
+	for (f->kernel_place = 1; !err && has_kernel_place(f); f->kernel_place++)
+		err = ask_all(f, dirs);
+	return err;
+}
+
+/* ---- servers ----------------------------------------------------------------------------------- */
+
+/* A file of this build, whatever is in it. */
+static bool fetch(struct symbolize_find *f, const struct names_module *mod,
+		  enum debuginfod_file file)
+{
+	struct symbolize_find_fetched *all = &f->fetched;
+	int err = debuginfod_fetch(f->cfg.servers, file, mod->build_id, mod->build_id_sz);
+
+	if (!err) {
+		all->fetched++;
+	} else if (err == -ENOENT) {
+		all->missing++;
+	} else if (err != -EINTR) {
+		all->failed++;
+		all->error = err;
+		all->given_up = ++f->failures >= FAILURES_MAX;
+	}
+	if (!err || err == -ENOENT)
+		f->failures = 0;
+	return !err;
+}
+
+/* Whether places of a module would gain by such a file. */
+static bool wants_file(const struct symbolize_find *f, const struct symbolize_find_module *m,
+		       enum debuginfod_file file)
+{
+	const struct names_module *mod = names_module(f->cfg.names, m->index);
+
+	if (m->why != SYMBOLIZE_FIND_FILE || mod->kind == PROF_MODULE_VDSO || m->named == m->cnt)
+		return false;
+	/* a kernel's executed file has no symbols */
+	if (is_kernel(m))
+		return file == DEBUGINFOD_DEBUGINFO;
+	return file == DEBUGINFOD_DEBUGINFO || m->status == SYMBROKER_GONE ||
+	       m->status == SYMBROKER_REPLACED;
+}
+
+/* Asks for files of all that has no names by now, and looks again if there are any. */
+static int fetch_round(struct symbolize_find *f, enum debuginfod_file file)
+{
+	size_t of = 0, which = 0, came = 0;
+
+	count_named(f);
+	for (size_t i = 0; i < f->cnt; i++)
+		of += wants_file(f, f->v[i], file);
+	for (size_t i = 0; i < f->cnt && !*f->cfg.stop && !f->fetched.given_up; i++) {
+		if (!wants_file(f, f->v[i], file))
+			continue;
+		if (f->cfg.tell_fetch)
+			f->cfg.tell_fetch(f->cfg.ctx, f->v[i]->index, ++which, of);
+		came += fetch(f, names_module(f->cfg.names, f->v[i]->index), file);
+	}
+	if (*f->cfg.stop)
+		return -EINTR;
+	return came ? run_round(f, &f->cfg.dirs) : 0;
+}
+
+const struct symbolize_find_fetched *symbolize_find_fetched(const struct symbolize_find *f)
+{
+	return &f->fetched;
+}
+
+int symbolize_find_run(struct symbolize_find *f)
+{
+	struct symopen_dirs dirs = f->cfg.dirs;
+	int err = 0;
+
+	name_kernel(f);
+	if (has_open_files(f, false))
+		err = run_round(f, &dirs);
+	/* a stripped file there hides one with symbols here */
+	if (!err && dirs.symfs && has_open_files(f, false)) {
+		dirs.symfs = NULL;
+		err = run_round(f, &dirs);
+	}
+	if (!err && f->cfg.servers)
+		err = fetch_round(f, DEBUGINFOD_DEBUGINFO);
+	if (!err && f->cfg.servers)
+		err = fetch_round(f, DEBUGINFOD_EXECUTABLE);
+	count_named(f);
+	return err;
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What the command line names for `symbolize`: whether it can be what it is said to be. Files are read by others;
+ * here it is a kernel's ELF file or none, which the names of its symbols say, in bounded time and memory.
+ */
+#include "rewrite/symbolize/symbolize_paths.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BLOCK_SZ = 65536, STRINGS_MAX = 1 << 28 };
+
+int symbolize_paths_dir(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return -errno;
+	return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
+}
+
+static bool read_at(int fd, void *to, size_t sz, uint64_t at)
+{
+	return at <= INT64_MAX && pread(fd, to, sz, (off_t)at) == (ssize_t)sz;
+}
+
+/* The strings of the ELF file's symbols. False: there are none. */
+static bool find_strings(int fd, Elf64_Shdr *strings)
+{
+	Elf64_Ehdr head;
+
+	if (!read_at(fd, &head, sizeof(head), 0) || memcmp(head.e_ident, ELFMAG, SELFMAG) ||
+	    head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_shentsize != sizeof(*strings))
+		return false;
+	for (size_t i = 0; i < head.e_shnum; i++) {
+		if (!read_at(fd, strings, sizeof(*strings), head.e_shoff + i * sizeof(*strings)))
+			return false;
+		if (strings->sh_type == SHT_SYMTAB && strings->sh_link < head.e_shnum)
+			return read_at(fd, strings, sizeof(*strings),
+				       head.e_shoff + strings->sh_link * sizeof(*strings));
+	}
+	return false;
+}
+
+/* Whether a kernel's text begins at one of its symbols: by that its places are found. */
+static bool is_kernel(int fd)
+{
+	static const char name[] = "\0_stext"; /* with what is before it, and behind */
+	char block[BLOCK_SZ];
+	Elf64_Shdr strings;
+	uint64_t at = 0, sz;
+
+	if (!find_strings(fd, &strings))
+		return false;
+	while (at < strings.sh_size && at < STRINGS_MAX) {
+		sz = strings.sh_size - at < sizeof(block) ? strings.sh_size - at : sizeof(block);
+		if (!read_at(fd, block, sz, strings.sh_offset + at))
+			return false;
+		if (memmem(block, sz, name, sizeof(name)))
+			return true;
+		if (sz < sizeof(block))
+			break;
+		at += sz - sizeof(name) + 1;
+	}
+	return false;
+}
+
+int symbolize_paths_vmlinux(const char *path)
+{
+	struct stat st;
+	int fd, err = 0;
+
+	/* a FIFO is not waited for */
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st))
+		err = -errno;
+	else if (S_ISDIR(st.st_mode))
+		err = -EISDIR;
+	else if (!S_ISREG(st.st_mode) || !is_kernel(fd))
+		err = -ENOEXEC;
+	close(fd);
+	return err;
+}

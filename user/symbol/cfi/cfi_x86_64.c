@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* x86-64: its rows are cfirow.c's, its known code is cfiknown.c's. */
+#include <elf.h>
+
+#include "symbol/cfi/cfiarch.h"
+#include "symbol/cfi/cfiknown.h"
+#include "symbol/cfi/cfirow.h"
+
+const struct cfi_arch cfi_x86_64 = {
+	.machine = EM_X86_64,
+	.fp = 6,
+	.sp = 7,
+	.ra = 16,
+	.row = cfirow_of,
+	.known = cfiknown_find,
+};

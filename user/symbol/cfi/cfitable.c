@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A file's call frame information to its unwind table.
+ *
+ * FDEs come in any order, so they are gathered and sorted; then each runs once, by rising file offset,
+ * and what it says becomes rows. Where two overlap, the first has it. Between functions the row of
+ * the one before goes on when only padding can lie there, or a call that never returns would lose
+ * its frame; behind a larger gap nothing is known, but for what cfiknown.c knows.
+ *
+ * Of this machine's 64-bit files only: other code never runs in the mode that walks know.
+ */
+#include "symbol/cfi/cfitable.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/machine.h"
+#include "symbol/budget.h"
+#include "symbol/cfi/cfiarch.h"
+#include "symbol/cfi/cfirow.h"
+#include "symbol/elf/unpack.h"
+#include "unwind/table.h"
+
+/* Functions are aligned to 16 bytes: what is shorter is padding. */
+#define GAP_MIN 16
+/* Bytes of a program that take one unit of work. */
+#define PROGRAM_UNIT 8
+
+void cfitable_init(struct cfitable *c, const struct elfimg *img, struct budget *budget)
+{
+	*c = (struct cfitable){
+		.img = img,
+		.machine = MACHINE_ELF,
+		.budget = budget,
+		.text_start = UINT64_MAX,
+		.sorted = true,
+	};
+	c->pages.budget = budget;
+}
+
+/* ---- what there is ------------------------------------------------------------------------------ */
+
+static void find_text(struct cfitable *c)
+{
+	unsigned int i;
+
+	for (i = 0; i < c->img->seg_cnt; i++) {
+		struct elfimg_seg seg = c->img->segs[i];
+
+		if (seg.off >= c->img->size)
+			continue;
+		if (seg.size > c->img->size - seg.off)
+			seg.size = c->img->size - seg.off;
+		c->segs[c->seg_cnt++] = seg;
+		if (seg.off < c->text_start)
+			c->text_start = seg.off;
+		if (seg.off + seg.size > c->text_end)
+			c->text_end = seg.off + seg.size;
+	}
+}
+
+static int set_section(struct cfitable *c, const uint8_t *data, size_t size)
+{
+	if (!data || !size)
+		return -ENODATA;
+	if (size > UINT32_MAX)
+		return budget_exhaust(c->budget, BUDGET_ENTRIES);
+	c->section.data = data;
+	c->section.size = size;
+	return 0;
+}
+
+/* That of debug information, for want of a better one. */
+static int find_debug_frame(struct cfitable *c)
+{
+	struct elfimg_sec sec;
+	const uint8_t *data;
+	size_t size = 0;
+	int ret;
+
+	if (!c->unpack) {
+		if (!elfimg_find(c->img, ".debug_frame", &sec))
+			return -ENODATA;
+		c->section.is_debug = true;
+		ret = unpack_new(c->img, &sec, c->budget, &c->unpack);
+		if (ret < 0)
+			return ret == -EDQUOT ? ret : -ENODATA;
+		if (!ret) {
+			data = elfimg_data(c->img, &sec, &size);
+			return set_section(c, data, size);
+		}
+	}
+	ret = unpack_run(c->unpack);
+	if (ret)
+		return ret == -EBADMSG ? -ENODATA : ret;
+	c->heap = unpack_steal(c->unpack, &size);
+	unpack_free(c->unpack);
+	c->unpack = NULL;
+	return set_section(c, c->heap, size);
+}
+
+static int find_section(struct cfitable *c)
+{
+	struct elfimg_sec sec;
+	const uint8_t *data;
+	size_t size = 0;
+
+	if (c->unpack)
+		return find_debug_frame(c);
+	c->arch = cfiarch_find(c->machine);
+	if (c->img->machine != c->machine || !c->arch || !c->img->is64)
+		return -ENODATA;
+	c->section.arch = c->arch;
+	find_text(c);
+	c->known_cnt = c->arch->known(c->img, c->known);
+	if (!c->seg_cnt)
+		return -ENODATA;
+	if (c->arch->is_bare && c->arch->is_bare(c->img)) {
+		c->bare = true;
+		return 0;
+	}
+	if (!elfimg_find(c->img, ".eh_frame", &sec))
+		return find_debug_frame(c);
+	data = elfimg_data(c->img, &sec, &size);
+	c->section.addr = sec.addr;
+	return set_section(c, data, size);
+}
+
+/* ---- FDEs --------------------------------------------------------------------------------------- */
+
+static int out_of_memory(struct cfitable *c)
+{
+	return budget_exhaust(c->budget, BUDGET_MEMORY);
+}
+
+/* An entry of so many bytes was read. */
+static int account(struct cfitable *c, uint32_t bytes)
+{
+	int err = budget_step(c->budget, 1);
+
+	return err ? err : budget_work(c->budget, bytes / PROGRAM_UNIT);
+}
+
+static int add_cie(struct cfitable *c, const struct cfi_entry *e)
+{
+	void *cies = c->cies;
+
+	if (budget_grow(c->budget, &cies, &c->cie_cap, c->cie_cnt, sizeof(*c->cies)))
+		return out_of_memory(c);
+	c->cies = cies;
+	cfi_read_cie(&c->section, e, &c->cies[c->cie_cnt++]);
+	return 0;
+}
+
+/* The CIE at an offset: most often the last one. They were found by rising offset. */
+static const struct cfi_cie *find_cie(const struct cfitable *c, uint64_t off)
+{
+	size_t low = 0, high = c->cie_cnt;
+
+	if (high && c->cies[high - 1].off == off)
+		return &c->cies[high - 1];
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (c->cies[middle].off == off)
+			return &c->cies[middle];
+		if (c->cies[middle].off < off)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+/* To file offsets; false when no code of the file is meant. */
+static bool place(const struct cfitable *c, const struct cfi_fde *fde, struct cfitable_range *out)
+{
+	unsigned int i;
+
+	for (i = 0; i < c->seg_cnt; i++) {
+		const struct elfimg_seg *seg = &c->segs[i];
+		uint64_t in = fde->start - seg->vaddr;
+
+		if (fde->start < seg->vaddr || in >= seg->size)
+			continue;
+		out->start = seg->off + in;
+		out->end = out->start + (fde->size < seg->size - in ? fde->size : seg->size - in);
+		return out->start < out->end;
+	}
+	return false;
+}
+
+static int add_fde(struct cfitable *c, const struct cfi_entry *e)
+{
+	const struct cfi_cie *cie = find_cie(c, e->cie_off);
+	struct cfitable_range range;
+	struct cfi_fde fde;
+	void *ranges = c->ranges;
+
+	if (!cie || !cie->usable || !cfi_read_fde(&c->section, e, cie, &fde) ||
+	    !place(c, &fde, &range))
+		return 0;
+	if (budget_grow(c->budget, &ranges, &c->range_cap, c->range_cnt, sizeof(*c->ranges)))
+		return out_of_memory(c);
+	c->ranges = ranges;
+	range.cie = cie - c->cies;
+	range.program = fde.program;
+	range.program_sz = fde.program_sz;
+	if (c->range_cnt && range.start < c->ranges[c->range_cnt - 1].start)
+		c->sorted = false;
+	c->ranges[c->range_cnt++] = range;
+	return 0;
+}
+
+static int read_entries(struct cfitable *c)
+{
+	struct cfi_entry e;
+	int err = 0;
+
+	while (cfi_next(&c->section, &c->pos, &e)) {
+		if (e.kind != CFI_NOTHING)
+			err = e.kind == CFI_CIE ? add_cie(c, &e) : add_fde(c, &e);
+		if (!err)
+			err = account(c, e.end - e.body);
+		if (err)
+			return err;
+	}
+	return c->range_cnt || c->bare ? 0 : -ENODATA;
+}
+
+static int compare(const void *pa, const void *pb)
+{
+	const struct cfitable_range *a = pa, *b = pb;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+/* Most linkers have left them in order. */
+static int sort_ranges(struct cfitable *c)
+{
+	void *ranges = c->ranges;
+	int err;
+
+	if (c->sorted)
+		return 0;
+	err = slicesort_run(&c->sort, &ranges, c->range_cnt, sizeof(*c->ranges), compare,
+			    c->budget);
+	c->ranges = ranges;
+	return err == -ENOMEM ? out_of_memory(c) : err;
+}
+
+/* ---- rows --------------------------------------------------------------------------------------- */
+
+static void put_special(struct cfitable *c, uint64_t off, uint32_t special)
+{
+	cfipages_put(&c->pages, off, cfirow_special(special), 0);
+}
+
+/* What lies between the last function and one that starts at `to`. */
+static void put_gap(struct cfitable *c, uint64_t to)
+{
+	const struct cfiknown *k = c->known;
+
+	if (to > c->done && to - c->done >= GAP_MIN)
+		put_special(c, c->done, PROF_UNWIND_NONE);
+	for (; k < c->known + c->known_cnt; k++)
+		if (k->off >= c->done && k->off < to)
+			cfipages_put(&c->pages, k->off, k->row, 0);
+}
+
+struct running {
+	struct cfitable *c;
+	const struct cfitable_range *range;
+	uint64_t addr; /* of the range's start */
+};
+
+static void put_state(void *ctx, uint64_t addr, const struct cfi_state *state)
+{
+	const struct running *r = ctx;
+	uint64_t off = r->range->start + (addr - r->addr);
+	uint32_t big, row = r->c->arch->row(state, &big);
+
+	if (off < r->range->end)
+		cfipages_put(&r->c->pages, off > r->c->done ? off : r->c->done, row, big);
+}
+
+static void run_range(struct cfitable *c, const struct cfitable_range *range)
+{
+	struct running r = { .c = c, .range = range };
+	struct cfi_fde fde = {
+		.size = range->end - range->start,
+		.program = range->program,
+		.program_sz = range->program_sz,
+	};
+
+	elfimg_addr(c->img, range->start, &fde.start);
+	r.addr = fde.start;
+	put_gap(c, range->start);
+	if (c->done < range->start)
+		c->done = range->start;
+	if (c->machine == EM_X86_64 && cfiknown_is_goexit(c->img, range->start, range->end))
+		put_special(c, c->done, PROF_UNWIND_END);
+	else
+		cfi_run(&c->section, &c->cies[range->cie], &fde, put_state, &r);
+	c->done = range->end;
+}
+
+static int run_ranges(struct cfitable *c)
+{
+	while (c->next < c->range_cnt) {
+		const struct cfitable_range *range = &c->ranges[c->next++];
+		int err;
+
+		if (range->end > c->done)
+			run_range(c, range);
+		err = c->pages.err;
+		if (!err)
+			err = account(c, range->program_sz);
+		if (err)
+			return err;
+	}
+	put_gap(c, c->text_end);
+	return 0;
+}
+
+int cfitable_build(struct cfitable *c, struct unwind_table *out)
+{
+	int err = 0;
+
+	switch (c->stage) {
+	case CFITABLE_FIND:
+		err = find_section(c);
+		break;
+	case CFITABLE_READ:
+		err = read_entries(c);
+		break;
+	case CFITABLE_SORT:
+		err = sort_ranges(c);
+		if (!err)
+			cfipages_init(&c->pages, c->budget, c->text_start);
+		c->done = c->text_start;
+		break;
+	case CFITABLE_RUN:
+		err = run_ranges(c);
+		break;
+	case CFITABLE_DONE:
+		return cfipages_finish(&c->pages, c->text_end, out);
+	}
+	if (err)
+		return err;
+	c->stage++;
+	return cfitable_build(c, out);
+}
+
+void cfitable_fini(struct cfitable *c)
+{
+	unpack_free(c->unpack);
+	if (c->heap)
+		budget_give_back(c->budget, c->section.size);
+	free(c->heap);
+	slicesort_free(&c->sort, c->range_cnt, sizeof(*c->ranges), c->budget);
+	budget_free(c->budget, c->cies, c->cie_cap, sizeof(*c->cies));
+	budget_free(c->budget, c->ranges, c->range_cap, sizeof(*c->ranges));
+	cfipages_fini(&c->pages);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef D9_SYMBOL_DWARF_DWABBREV_H
+#define D9_SYMBOL_DWARF_DWABBREV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbol/dwarf/dwread.h"
+#include "symbol/slicesort.h"
+
+struct budget;
+
+/* The attributes that are looked at; all others are skipped. */
+enum dwabbrev_attr {
+	DWATTR_NONE,
+	DWATTR_SIBLING,
+	DWATTR_NAME,
+	DWATTR_LINKAGE_NAME,
+	DWATTR_MIPS_LINKAGE_NAME,
+	DWATTR_LOW_PC,
+	DWATTR_HIGH_PC,
+	DWATTR_RANGES,
+	DWATTR_STMT_LIST,
+	DWATTR_COMP_DIR,
+	DWATTR_ABSTRACT_ORIGIN,
+	DWATTR_SPECIFICATION,
+	DWATTR_CALL_FILE,
+	DWATTR_CALL_LINE,
+	DWATTR_STR_OFFSETS_BASE,
+	DWATTR_ADDR_BASE,
+	DWATTR_RNGLISTS_BASE,
+	DWATTR_DWO_NAME,
+	DWATTR_DWO_ID,
+	DWATTR_DWO_RANGES_BASE,
+	DWATTR_CNT,
+};
+
+struct dwabbrev_spec {
+	uint8_t attr; /* enum dwabbrev_attr */
+	uint16_t form;
+	int64_t implicit; /* DW_FORM_implicit_const */
+};
+
+struct dwabbrev {
+	uint64_t code;
+	uint16_t tag;
+	bool children;
+	uint16_t spec_cnt;
+	uint32_t attrs; /* bit of each enum dwabbrev_attr that is among them */
+	size_t first; /* in specs */
+};
+
+/* One table of abbreviations. */
+struct dwabbrev_table {
+	struct budget *budget;
+	uint64_t off; /* in the section */
+	struct dwread at;
+	struct dwabbrev *abbrevs; /* by code */
+	size_t cnt, cap;
+	struct dwabbrev_spec *specs;
+	size_t spec_cnt, spec_cap;
+	struct slicesort sort;
+	bool unsorted, read, loaded;
+};
+
+/* The table at section + off; bytes and budget are borrowed until dwabbrev_fini(). */
+void dwabbrev_init(struct dwabbrev_table *t, const struct dwread *section, uint64_t off,
+		   struct budget *budget);
+
+/* Reads it. 0 (a broken table ends where it breaks), -EAGAIN, -ENOMEM or -EDQUOT. */
+int dwabbrev_load(struct dwabbrev_table *t);
+
+/* The same, but only as far as that code is found; more can be read later. */
+int dwabbrev_load_to(struct dwabbrev_table *t, uint64_t code);
+
+/* NULL when there is none of that code. */
+const struct dwabbrev *dwabbrev_find(const struct dwabbrev_table *t, uint64_t code);
+
+void dwabbrev_fini(struct dwabbrev_table *t);
+
+#endif /* D9_SYMBOL_DWARF_DWABBREV_H */

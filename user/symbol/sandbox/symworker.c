@@ -1,0 +1,550 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The process that reads symbol tables, debug information and call frame information.
+ *
+ * Files are anyone's, so it is taken for granted that one of them breaks it: it owns nothing but the
+ * descriptors it was given, it says which module it is at before it touches it, and whoever asked
+ * can kill it and ask another one. Modules with questions take turns, one slice each, so that a file
+ * that takes long delays nobody but itself; one that waits for a debug file is passed over.
+ *
+ * When debug information takes more memory than allowed, that of the module used longest ago is
+ * dropped.
+ */
+#include "symbol/sandbox/symworker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/hmap.h"
+#include "symbol/sandbox/busguard.h"
+#include "symbol/elf/perfmap.h"
+#include "symbol/sandbox/sandbox.h"
+#include "symbol/dwarf/symbolizer.h"
+#include "symbol/sandbox/symproto.h"
+#include "symbol/cfi/symtable.h"
+#include "unwind/table.h"
+
+#define DWARF_MEM_DEFAULT (256ull << 20)
+#define NAMES_SLICE_NS 10000000ull
+#define LINES_SLICE_NS 50000000ull
+#define TABLES_SLICE_NS 10000000ull
+#define FLUSH_SZ 16384
+/* Files of split debug information that are mapped: a process may have some 65,000 mappings. */
+#define SPLIT_FILES_MAX 4096
+#define WANT_CNT 5
+
+/* A debug file that the symbolizer asked for. */
+struct want {
+	enum { WANT_NONE, WANT_ASKED, WANT_HERE, WANT_FAILED } state;
+	int fd; /* WANT_HERE */
+	int error; /* WANT_FAILED */
+};
+
+struct module {
+	struct worker *w;
+	uint32_t id;
+	struct symbolizer *sym; /* NULL: could not be opened, or it is one of these: */
+	struct symtable *table;
+	struct perfmap *map;
+	int map_fd;
+	struct want wants[WANT_CNT];
+	unsigned int waiting; /* for that many of them */
+	uint64_t *pending; /* offsets; the last one first */
+	size_t pending_cnt, pending_cap;
+	bool unsorted, told;
+	const char *gave_up; /* as told */
+	bool lacks_split; /* as told */
+	uint64_t used; /* turn in which it last worked */
+};
+
+struct worker {
+	int sock;
+	enum symworker_role role;
+	size_t dwarf_mem_max;
+	char *packet; /* what came in */
+	struct buf out;
+	struct hmap modules; /* id -> struct module */
+	struct module **order;
+	size_t cnt, cap, cursor;
+	uint64_t turn;
+};
+
+/* ---- answers ------------------------------------------------------------------------------------ */
+
+static void flush(struct worker *w)
+{
+	if (w->out.len && symproto_send(w->sock, &w->out, -1, 0))
+		_exit(0);
+	buf_clear(&w->out);
+}
+
+static void put(struct worker *w, const struct symproto_msg *msg)
+{
+	symproto_put(&w->out, msg);
+	if (w->out.len >= FLUSH_SZ)
+		flush(w);
+}
+
+/* Whatever happens next happened over this module. */
+static void announce(struct worker *w, uint32_t id)
+{
+	put(w, &(struct symproto_msg){ .kind = SYMPROTO_WORKING, .id = id });
+	flush(w);
+}
+
+static void put_done(struct worker *w, const struct module *m, uint64_t offset)
+{
+	put(w, &(struct symproto_msg){ .kind = SYMPROTO_DONE, .id = m->id, .offset = offset });
+}
+
+static void put_frame(struct module *m, enum symproto_kind kind, uint64_t offset, uint32_t depth,
+		      const struct symbolizer_frame *f)
+{
+	put(m->w, &(struct symproto_msg){
+			  .kind = kind,
+			  .id = m->id,
+			  .offset = offset,
+			  .start = f->start,
+			  .size = f->size,
+			  .depth = depth,
+			  .line = f->line,
+			  .text = f->name,
+			  .text_len = f->name_len,
+			  .more = f->file,
+			  .more_len = f->file ? strlen(f->file) : 0,
+		  });
+}
+
+/* Said once when it is known, and again when more is given up. */
+static void put_state(struct module *m)
+{
+	bool names = m->w->role == SYMWORKER_NAMES;
+	const char *gave_up = m->map ? perfmap_gave_up(m->map) : symbolizer_gave_up(m->sym);
+	bool lacks = m->sym && symbolizer_missing(m->sym);
+	int has;
+
+	if (m->told && gave_up == m->gave_up && lacks == m->lacks_split)
+		return;
+	has = m->map ? 1 : names ? symbolizer_has_symtab(m->sym) : symbolizer_has_dwarf(m->sym);
+	if (has == -EAGAIN)
+		return;
+	m->told = true;
+	m->gave_up = gave_up;
+	m->lacks_split = lacks;
+	put(m->w, &(struct symproto_msg){
+			  .kind = SYMPROTO_STATE,
+			  .id = m->id,
+			  .flags = (!has  ? 0 :
+				    names ? SYMPROTO_HAS_SYMTAB :
+					    SYMPROTO_HAS_DWARF) |
+				   (lacks ? SYMPROTO_LACKS_SPLIT : 0),
+			  .text = gave_up,
+			  .text_len = gave_up ? strlen(gave_up) : 0,
+		  });
+}
+
+/* ---- modules ------------------------------------------------------------------------------------ */
+
+/* A symbolizer_open_fn. */
+static int open_debug(void *ctx, const struct symbolizer_want *want)
+{
+	static const enum symproto_what whats[WANT_CNT] = {
+		[SYMBOLIZER_WANT_BUILD_ID] = SYMPROTO_WANT_BUILD_ID,
+		[SYMBOLIZER_WANT_DEBUGLINK] = SYMPROTO_WANT_DEBUGLINK,
+		[SYMBOLIZER_WANT_ALTLINK] = SYMPROTO_WANT_ALTLINK,
+		[SYMBOLIZER_WANT_DWP] = SYMPROTO_WANT_DWP,
+		[SYMBOLIZER_WANT_DWO] = SYMPROTO_WANT_DWO,
+	};
+	struct module *m = ctx;
+	struct want *slot = &m->wants[want->kind];
+	int fd;
+
+	if (want->build_id_sz > SYMPROTO_BUILD_ID_MAX)
+		return -ENOENT;
+	if (slot->state == WANT_NONE) {
+		put(m->w, &(struct symproto_msg){
+				  .kind = SYMPROTO_WANT,
+				  .what = whats[want->kind],
+				  .id = m->id,
+				  .depth = want->skip,
+				  .text = want->name,
+				  .text_len = want->name ? strlen(want->name) : 0,
+				  .build_id = want->build_id,
+				  .build_id_sz = want->build_id_sz,
+			  });
+		slot->state = WANT_ASKED;
+		m->waiting++;
+	}
+	if (slot->state == WANT_ASKED)
+		return -EAGAIN;
+	fd = slot->state == WANT_HERE ? slot->fd : slot->error;
+	slot->state = WANT_NONE;
+	return fd;
+}
+
+static void free_module(struct module *m)
+{
+	size_t i;
+
+	symbolizer_free(m->sym);
+	symtable_free(m->table);
+	if (m->map)
+		close(m->map_fd);
+	perfmap_free(m->map);
+	for (i = 0; i < WANT_CNT; i++)
+		if (m->wants[i].state == WANT_HERE)
+			close(m->wants[i].fd);
+	free(m->pending);
+	free(m);
+}
+
+static void close_module(struct worker *w, uint32_t id)
+{
+	struct module *m = hmap_del(&w->modules, id);
+	size_t i;
+
+	for (i = 0; i < w->cnt; i++)
+		if (w->order[i] == m)
+			w->order[i] = w->order[--w->cnt];
+	if (m)
+		free_module(m);
+}
+
+static struct module *add_module(struct worker *w, uint32_t id)
+{
+	struct module *m;
+
+	close_module(w, id);
+	m = xcalloc(1, sizeof(*m));
+	m->w = w;
+	m->id = id;
+	hmap_set(&w->modules, id, m);
+	w->order = array_reserve(w->order, &w->cap, w->cnt + 1, sizeof(struct module *));
+	w->order[w->cnt++] = m;
+	return m;
+}
+
+static int open_symbolizer(struct worker *w, struct module *m, const struct symproto_msg *msg,
+			   int fd)
+{
+	const struct symbolizer_cfg cfg = {
+		.dwarf_mem_max = w->dwarf_mem_max,
+		.no_dwarf = w->role == SYMWORKER_NAMES,
+		.open_debug = open_debug,
+		.open_ctx = m,
+		.text_off = msg->offset,
+		.text_size = msg->size,
+		.kernel = msg->what == SYMPROTO_KERNEL,
+	};
+
+	if (msg->what == SYMPROTO_VDSO)
+		return symbolizer_open_vdso(&cfg, &m->sym);
+	return symbolizer_open(fd, msg->build_id, msg->build_id_sz, &cfg, &m->sym);
+}
+
+static int open_table(struct module *m, const struct symproto_msg *msg, int fd)
+{
+	if (msg->what == SYMPROTO_VDSO)
+		return symtable_open_vdso(&m->table);
+	return symtable_open(fd, msg->build_id, msg->build_id_sz, &m->table);
+}
+
+static void open_map(struct worker *w, uint32_t id, int fd)
+{
+	struct module *m = add_module(w, id);
+
+	m->map = perfmap_new(0);
+	m->map_fd = fd;
+}
+
+static void add_question(struct module *m, uint64_t offset)
+{
+	m->pending =
+		array_reserve(m->pending, &m->pending_cap, m->pending_cnt + 1, sizeof(*m->pending));
+	m->pending[m->pending_cnt++] = offset;
+	m->unsorted = true;
+}
+
+/* fd is -1 for the vDSO, else taken over. */
+static void do_module(struct worker *w, const struct symproto_msg *msg, int fd)
+{
+	uint8_t build_id[SYMBOLIZER_BUILD_ID_MAX];
+	struct symproto_msg opened = {
+		.kind = SYMPROTO_OPENED,
+		.id = msg->id,
+		.build_id = build_id,
+	};
+	struct module *m;
+
+	announce(w, msg->id);
+	if (msg->what != SYMPROTO_VDSO && fd < 0)
+		opened.error = -EBADF;
+	else if (msg->what != SYMPROTO_VDSO && msg->what != SYMPROTO_PERFMAP)
+		opened.error = symbolizer_build_id(fd, build_id, &opened.build_id_sz);
+	if (msg->what == SYMPROTO_PERFMAP && !opened.error) {
+		open_map(w, msg->id, fd);
+	} else if (msg->what == SYMPROTO_IDENTIFY || opened.error) {
+		if (fd >= 0)
+			close(fd);
+	} else if (w->role == SYMWORKER_TABLES) {
+		m = add_module(w, msg->id);
+		opened.error = open_table(m, msg, fd);
+		if (!opened.error)
+			add_question(m, 0);
+	} else {
+		opened.error = open_symbolizer(w, add_module(w, msg->id), msg, fd);
+	}
+	if (opened.error)
+		opened.build_id_sz = 0;
+	put(w, &opened);
+}
+
+static void do_ask(struct worker *w, const struct symproto_msg *msg)
+{
+	struct module *m = hmap_get(&w->modules, msg->id);
+
+	if (m && (m->sym || m->map || m->table))
+		add_question(m, msg->offset);
+}
+
+static void do_file(struct worker *w, const struct symproto_msg *msg, int fd)
+{
+	struct module *m = hmap_get(&w->modules, msg->id);
+	struct want *slot = m && msg->what >= SYMPROTO_WANT_BUILD_ID ?
+				    &m->wants[msg->what - SYMPROTO_WANT_BUILD_ID] :
+				    NULL;
+
+	if (!slot || slot->state != WANT_ASKED) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	slot->state = fd < 0 ? WANT_FAILED : WANT_HERE;
+	slot->fd = fd;
+	slot->error = msg->error ? msg->error : -ENOENT;
+	m->waiting--;
+}
+
+static void do_message(struct worker *w, const struct symproto_msg *msg, int fd)
+{
+	if (msg->kind == SYMPROTO_MODULE)
+		do_module(w, msg, fd);
+	else if (msg->kind == SYMPROTO_FILE)
+		do_file(w, msg, fd);
+	else if (msg->kind == SYMPROTO_CLOSE)
+		close_module(w, msg->id);
+	else
+		do_ask(w, msg);
+}
+
+/* A packet with a descriptor has one message. */
+static void receive(struct worker *w)
+{
+	struct symproto_msg msg;
+	size_t pos = 0;
+	ssize_t n;
+	int fd, ret;
+
+	n = symproto_receive(w->sock, w->packet, &fd, 0);
+	if (n <= 0)
+		_exit(0);
+	while ((ret = symproto_get(w->packet, n, &pos, SYMPROTO_TO_WORKER, &msg)) == 1) {
+		do_message(w, &msg, fd);
+		fd = -1;
+	}
+	if (ret)
+		_exit(1);
+}
+
+/* ---- turns -------------------------------------------------------------------------------------- */
+
+static int compare_down(const void *pa, const void *pb)
+{
+	const uint64_t *a = pa, *b = pb;
+
+	return *a > *b ? -1 : *a < *b;
+}
+
+/* Drops debug information, used longest ago first, until the rest fits, and its files; never that of `keep`. */
+static void trim_memory(struct worker *w, const struct module *keep)
+{
+	for (;;) {
+		struct module *oldest = NULL;
+		size_t total = 0, files = 0, i;
+
+		for (i = 0; i < w->cnt; i++) {
+			struct module *m = w->order[i];
+			size_t mem = m->sym ? symbolizer_dwarf_mem(m->sym) : 0;
+			size_t mapped = m->sym ? symbolizer_files(m->sym) : 0;
+
+			total += mem;
+			files += mapped;
+			if ((mem || mapped) && m != keep && (!oldest || m->used < oldest->used))
+				oldest = m;
+		}
+		if ((total <= w->dwarf_mem_max && files <= SPLIT_FILES_MAX) || !oldest)
+			return;
+		symbolizer_drop_dwarf(oldest->sym);
+	}
+}
+
+/* One question: 0, or -EAGAIN when it must be put again. */
+static int answer(struct module *m, uint64_t offset)
+{
+	struct symbolizer_frame frames[SYMPROTO_DEPTH_MAX];
+	bool names = m->w->role == SYMWORKER_NAMES;
+	int cnt, i;
+
+	if (names)
+		cnt = symbolizer_name(m->sym, offset, frames);
+	else
+		cnt = symbolizer_frames(m->sym, offset, frames, SYMPROTO_DEPTH_MAX);
+	if (cnt == -EAGAIN)
+		return cnt;
+	for (i = 0; i < cnt; i++)
+		put_frame(m, names ? SYMPROTO_NAME : SYMPROTO_FRAME, offset, i, &frames[i]);
+	put_state(m);
+	put_done(m->w, m, offset);
+	return 0;
+}
+
+/* What was appended is read first; what no line tells of is asked again, if it is. */
+static void answer_from_map(struct module *m)
+{
+	struct perfmap_entry e;
+
+	perfmap_slice(m->map, NAMES_SLICE_NS);
+	if (perfmap_read(m->map, m->map_fd) == -EAGAIN)
+		return;
+	for (; m->pending_cnt; m->pending_cnt--) {
+		uint64_t addr = m->pending[m->pending_cnt - 1];
+		const struct symbolizer_frame *f;
+
+		if (perfmap_find(m->map, addr, &e)) {
+			f = &(struct symbolizer_frame){
+				.name = e.name,
+				.name_len = e.name_len,
+				.start = e.start,
+				.size = e.size,
+			};
+			put_frame(m, SYMPROTO_NAME, addr, 0, f);
+		}
+		put_done(m->w, m, addr);
+	}
+	put_state(m);
+}
+
+static void put_table(struct module *m, int error, const struct unwind_table *t)
+{
+	size_t done, cnt;
+
+	put(m->w, &(struct symproto_msg){
+			  .kind = SYMPROTO_TABLE,
+			  .id = m->id,
+			  .error = error,
+			  .start = t->first_page,
+			  .line = t->page_cnt,
+			  .offset = t->big_cnt,
+			  .size = t->cnt,
+		  });
+	for (done = 0; done < t->cnt; done += cnt) {
+		flush(m->w); /* nothing else has room beside so many */
+		cnt = t->cnt - done < SYMPROTO_WORDS_MAX ? t->cnt - done : SYMPROTO_WORDS_MAX;
+		put(m->w, &(struct symproto_msg){
+				  .kind = SYMPROTO_WORDS,
+				  .id = m->id,
+				  .words = t->words + done,
+				  .word_cnt = cnt,
+			  });
+	}
+}
+
+static void answer_with_table(struct module *m)
+{
+	struct unwind_table t = { 0 };
+	int err = symtable_build(m->table, TABLES_SLICE_NS, &t);
+
+	if (err == -EAGAIN)
+		return;
+	put_table(m, err, &t);
+	unwind_table_free(&t);
+	put_done(m->w, m, m->pending[--m->pending_cnt]);
+}
+
+/* In falling order of addresses, since neighbours share what has to be read. */
+static void take_turn(struct worker *w, struct module *m)
+{
+	announce(w, m->id);
+	m->used = ++w->turn;
+	if (m->map || m->table) {
+		if (m->map)
+			answer_from_map(m);
+		else
+			answer_with_table(m);
+		flush(w);
+		return;
+	}
+	symbolizer_slice(m->sym, w->role == SYMWORKER_NAMES ? NAMES_SLICE_NS : LINES_SLICE_NS);
+	if (m->unsorted)
+		qsort(m->pending, m->pending_cnt, sizeof(*m->pending), compare_down);
+	m->unsorted = false;
+	while (m->pending_cnt && !answer(m, m->pending[m->pending_cnt - 1]))
+		m->pending_cnt--;
+	flush(w);
+	trim_memory(w, m);
+}
+
+/* The next module in turn that can go on, or NULL. */
+static struct module *next_ready(struct worker *w)
+{
+	size_t i;
+
+	for (i = 0; i < w->cnt; i++) {
+		struct module *m = w->order[(w->cursor + i) % w->cnt];
+
+		if (!m->pending_cnt || m->waiting)
+			continue;
+		w->cursor = (w->cursor + i + 1) % w->cnt;
+		return m;
+	}
+	return NULL;
+}
+
+void symworker_serve(int sock, enum symworker_role role, const struct symworker_cfg *cfg)
+{
+	static const char *const names[SYMWORKER_ROLE_CNT] = {
+		[SYMWORKER_NAMES] = "d9-names",
+		[SYMWORKER_LINES] = "d9-lines",
+		[SYMWORKER_TABLES] = "d9-tables",
+	};
+	struct worker w = {
+		.sock = sock,
+		.role = role,
+		.dwarf_mem_max = cfg->dwarf_mem_max ? cfg->dwarf_mem_max : DWARF_MEM_DEFAULT,
+		.packet = xmalloc(SYMPROTO_PACKET_MAX),
+	};
+	struct pollfd fd = { .fd = sock, .events = POLLIN };
+	struct module *m;
+
+	/* the elfutils libraries ask servers when this is set */
+	unsetenv("DEBUGINFOD_URLS");
+	prctl(PR_SET_NAME, names[role]);
+	busguard_enter();
+	if (sandbox_filter())
+		return;
+	for (;;) {
+		m = next_ready(&w);
+		flush(&w);
+		if (poll(&fd, 1, m ? 0 : -1) > 0)
+			receive(&w);
+		else if (m)
+			take_turn(&w, m);
+	}
+}

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Schemas as readers need them: what kind of event this is, and where the fields sit that readers
+ * look at. Owns those descriptions; the layouts themselves stay with libdial9.
+ *
+ * Found once per distinct schema and not per event, because one event name may have several layouts
+ * (narrow and wide integers) and a type id means something else in each segment. A file of many
+ * segments repeats its schemas in each of them, so they are interned by content: layout and annotations.
+ */
+#include "trace/read/layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* What is spent on annotations: a schema of no fields counts as so many fields. */
+#define SCHEMA_COST 32
+#define SAID_COST_MAX (8u << 20)
+/* How often those of one type may come behind its events, in a segment. */
+#define TURNS_MAX 64
+
+static const char *const role_names[TRACE_ROLE_CNT] = {
+	[ROLE_COMMON_CPU] = PROF_TP_COMMON_CPU,
+	[ROLE_COMMON_PID] = PROF_TP_COMMON_PID,
+	[ROLE_TID] = PROF_F_TID,
+	[ROLE_PID] = PROF_F_PID,
+	[ROLE_PPID] = PROF_F_PPID,
+	[ROLE_CPU] = PROF_F_CPU,
+	[ROLE_COMM] = PROF_F_COMM,
+	[ROLE_EXE] = PROF_F_EXE,
+	[ROLE_CGROUP] = PROF_F_CGROUP,
+	[ROLE_SOURCE] = PROF_F_SOURCE,
+	[ROLE_THREAD_NAME] = PROF_F_THREAD_NAME,
+	[ROLE_CALLCHAIN] = PROF_F_CALLCHAIN,
+	[ROLE_FLAGS] = PROF_F_FLAGS,
+	[ROLE_USER_END] = PROF_F_USER_END,
+	[ROLE_WORKER_ID] = PROF_F_WORKER_ID,
+	[ROLE_MODULE_ID] = PROF_F_MODULE_ID,
+	[ROLE_PATH] = PROF_F_PATH,
+	[ROLE_BUILD_ID] = PROF_F_BUILD_ID,
+	[ROLE_STATUS] = PROF_F_STATUS,
+	[ROLE_DETAIL] = PROF_F_DETAIL,
+	[ROLE_KIND] = PROF_F_KIND,
+	[ROLE_ADDR] = PROF_F_ADDR,
+	[ROLE_SIZE] = PROF_F_SIZE,
+	[ROLE_SYMBOL_NAME] = PROF_F_SYMBOL_NAME,
+	[ROLE_INLINE_DEPTH] = PROF_F_INLINE_DEPTH,
+	[ROLE_SOURCE_FILE] = PROF_F_SOURCE_FILE,
+	[ROLE_SOURCE_LINE] = PROF_F_SOURCE_LINE,
+	[ROLE_BASE_ADDR] = PROF_F_BASE_ADDR,
+	[ROLE_REALTIME_NS] = PROF_F_REALTIME_NS,
+	[ROLE_ENTRIES] = PROF_F_ENTRIES,
+	[ROLE_EVENT] = PROF_F_EVENT,
+	[ROLE_FIELD] = PROF_F_FIELD,
+	[ROLE_VALUE] = PROF_F_VALUE,
+	[ROLE_NAME] = PROF_F_NAME,
+	[ROLE_COUNT] = PROF_F_COUNT,
+	[ROLE_FIRST_NS] = PROF_F_FIRST_NS,
+	[ROLE_LAST_NS] = PROF_F_LAST_NS,
+	[ROLE_PREV_PID] = PROF_F_PREV_PID,
+	[ROLE_PREV_COMM] = PROF_F_PREV_COMM,
+	[ROLE_PREV_STATE] = PROF_F_PREV_STATE,
+	[ROLE_NEXT_PID] = PROF_F_NEXT_PID,
+	[ROLE_NEXT_COMM] = PROF_F_NEXT_COMM,
+	[ROLE_PART] = PROF_F_PART,
+	[ROLE_CLOCK] = PROF_F_CLOCK,
+	[ROLE_SHIFT_NS] = PROF_F_SHIFT_NS,
+	[ROLE_TARGET_CPU] = PROF_F_TARGET_CPU,
+	[ROLE_DEST_CPU] = PROF_F_DEST_CPU,
+	[ROLE_CHILD_PID] = PROF_F_CHILD_PID,
+	[ROLE_OLD_PID] = PROF_F_OLD_PID,
+	[ROLE_CONTEXT] = PROF_F_CONTEXT,
+	[ROLE_OFF_NS] = PROF_F_OFF_NS,
+	[ROLE_BLOCKED_NS] = PROF_F_BLOCKED_NS,
+	[ROLE_FROM_CPU] = PROF_F_FROM_CPU,
+	[ROLE_WOKEN] = PROF_F_WOKEN,
+	[ROLE_WAKER_PID] = PROF_F_WAKER_PID,
+	[ROLE_WAKER_COMM] = PROF_F_WAKER_COMM,
+	[ROLE_UNFINISHED] = PROF_F_UNFINISHED,
+	[ROLE_WATCH] = PROF_F_WATCH,
+	[ROLE_FOLLOWED] = PROF_F_FOLLOWED,
+	[ROLE_ELAPSED_NS] = PROF_F_ELAPSED_NS,
+	[ROLE_PRODUCED] = PROF_F_PRODUCED,
+	[ROLE_WRITTEN] = PROF_F_WRITTEN,
+	[ROLE_LOST] = PROF_F_LOST,
+	[ROLE_SAMPLES] = PROF_F_SAMPLES,
+	[ROLE_BPF_NS] = PROF_F_BPF_NS,
+	[ROLE_BPF_RUNS] = PROF_F_BPF_RUNS,
+	[ROLE_CPU_NS] = PROF_F_CPU_NS,
+	[ROLE_RSS_BYTES] = PROF_F_RSS_BYTES,
+	[ROLE_RING_FILL_MAX_BYTES] = PROF_F_RING_FILL_MAX_BYTES,
+	[ROLE_BYTES_WRITTEN] = PROF_F_BYTES_WRITTEN,
+	[ROLE_CLOSED] = PROF_F_CLOSED,
+	[ROLE_END_CPU_NS] = PROF_F_END_CPU_NS,
+	[ROLE_UNWIND_TABLES] = PROF_F_UNWIND_TABLES,
+	[ROLE_UNWIND_EVICTED] = PROF_F_UNWIND_EVICTED,
+	[ROLE_UNWIND_TABLES_LEFT_OUT] = PROF_F_UNWIND_TABLES_LEFT_OUT,
+	[ROLE_UNWIND_BYTES] = PROF_F_UNWIND_BYTES,
+	[ROLE_UNWIND_LISTS] = PROF_F_UNWIND_LISTS,
+	[ROLE_UNWIND_LISTS_LEFT_OUT] = PROF_F_UNWIND_LISTS_LEFT_OUT,
+	[ROLE_UNWIND_MODULES_LEFT_OUT] = PROF_F_UNWIND_MODULES_LEFT_OUT,
+	[ROLE_KSTACKS_WALKED] = PROF_F_KSTACKS_WALKED,
+	[ROLE_KSTACKS_HELPED] = PROF_F_KSTACKS_HELPED,
+	[ROLE_USTACKS_REUSED] = PROF_F_USTACKS_REUSED,
+	[ROLE_STACKS_COMPARED] = PROF_F_STACKS_COMPARED,
+	[ROLE_STACKS_DIFFERING] = PROF_F_STACKS_DIFFERING,
+	[ROLE_WAITED_NS] = PROF_F_WAITED_NS,
+	[ROLE_OUTPUT_FULL_NS] = PROF_F_OUTPUT_FULL_NS,
+	[ROLE_SUM_NS] = PROF_F_SUM_NS,
+	[ROLE_MAX_NS] = PROF_F_MAX_NS,
+	[ROLE_INVOLUNTARY] = PROF_F_INVOLUNTARY,
+	[ROLE_UNKNOWN] = PROF_F_UNKNOWN,
+	[ROLE_LOG2_NS] = PROF_F_LOG2_NS,
+};
+
+static const struct {
+	const char *name;
+	enum trace_kind kind;
+} kinds[] = {
+	{ PROF_EV_SCHED_SWITCH, TRACE_SCHED_SWITCH },
+	{ PROF_EV_SCHED_WAKING, TRACE_SCHED_WAKING },
+	{ PROF_EV_SCHED_WAKEUP_NEW, TRACE_SCHED_WAKING },
+	{ PROF_EV_CPU_WATCH, TRACE_CPU_WATCH },
+	{ PROF_EV_OFF_CPU, TRACE_OFF_CPU },
+	{ PROF_EV_CPU_SAMPLE, TRACE_SAMPLE },
+	{ PROF_EV_MODULE, TRACE_MODULE },
+	{ PROF_EV_MODULE_STATUS, TRACE_MODULE_STATUS },
+	{ PROF_EV_PROC_MAPS, TRACE_PROC_MAPS },
+	{ PROF_EV_TASK, TRACE_TASK },
+	{ PROF_EV_SYMBOL, TRACE_SYMBOL },
+	{ PROF_EV_CLOCK_SYNC, TRACE_CLOCK_SYNC },
+	{ PROF_EV_METADATA, TRACE_METADATA },
+	{ PROF_EV_MERGED_PART, TRACE_MERGED_PART },
+	{ PROF_EV_TP_SYMBOL, TRACE_TP_SYMBOL },
+	{ PROF_EV_LOST, TRACE_LOST },
+	{ PROF_EV_STATS, TRACE_STATS },
+	{ PROF_EV_SUMMARY, TRACE_SUMMARY },
+	{ PROF_EV_SEGMENT_END, TRACE_SEGMENT_END },
+};
+
+static bool str_is(struct dial9_str s, const char *text)
+{
+	return s.len == strlen(text) && !memcmp(s.ptr, text, s.len);
+}
+
+static enum trace_kind kind_of(struct dial9_str name, const int32_t *role)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (str_is(name, kinds[i].name))
+			return kinds[i].kind;
+	if (role[ROLE_COMMON_PID] >= 0 && memchr(name.ptr, ':', name.len))
+		return TRACE_TRACEPOINT;
+	return TRACE_OTHER;
+}
+
+/* What trace_schema.number is for field @i. */
+static int32_t number_of(const struct dial9_schema *schema, int32_t i)
+{
+	const uint8_t type = i < 0 ? DIAL9_BYTES : dial9_schema_field_type(schema, (size_t)i);
+
+	switch (type) {
+	case DIAL9_VARINT:
+	case DIAL9_U8:
+	case DIAL9_U16:
+	case DIAL9_U32:
+	case DIAL9_I64: /* its bits stand in the same place */
+		return (int32_t)((size_t)i * sizeof(struct dial9_value) +
+				 offsetof(struct dial9_value, u64));
+	case DIAL9_BOOL:
+		return TRACE_NUMBER_MAYBE;
+	default:
+		return type & DIAL9_OPTIONAL ? TRACE_NUMBER_MAYBE : -1;
+	}
+}
+
+static void describe_fields(struct names *n, struct trace_schema *ts, struct dial9_iter notes)
+{
+	struct dial9_str name = dial9_schema_name_n(ts->schema);
+	const size_t sz = (size_t)(notes.end - notes.pos);
+
+	ts->notes = notes;
+	if (notes.left) {
+		ts->notes.pos = xmemdup(notes.pos, sz);
+		ts->notes.end = ts->notes.pos + sz;
+	}
+	ts->meanings = meaning_said(n, ts->field_cnt, ts->notes);
+	for (size_t i = 0; i < ts->field_cnt; i++)
+		meaning_know(n, name, dial9_schema_field_name_n(ts->schema, i), &ts->meanings[i]);
+}
+
+static struct trace_schema *schema_describe(struct names *n, const struct dial9_schema *schema,
+					    struct dial9_iter notes)
+{
+	struct dial9_str name = dial9_schema_name_n(schema);
+	struct trace_schema *ts = xcalloc(1, sizeof(*ts));
+
+	ts->schema = dial9_schema_ref(schema);
+	ts->name = names_add(n, name.ptr, name.len);
+	ts->field_cnt = dial9_schema_field_cnt(schema);
+	ts->field_names = xcalloc(ts->field_cnt, sizeof(*ts->field_names));
+	ts->syms = xcalloc(ts->field_cnt, sizeof(*ts->syms));
+	ts->syms_version = UINT64_MAX;
+	for (size_t r = 0; r < TRACE_ROLE_CNT; r++)
+		ts->role[r] = -1;
+	for (size_t i = 0; i < ts->field_cnt; i++) {
+		struct dial9_str f = dial9_schema_field_name_n(schema, i);
+
+		ts->field_names[i] = names_add(n, f.ptr, f.len);
+		for (size_t r = 0; r < TRACE_ROLE_CNT; r++)
+			if (ts->role[r] < 0 && str_is(f, role_names[r]))
+				ts->role[r] = (int32_t)i;
+	}
+	for (size_t r = 0; r < TRACE_ROLE_CNT; r++)
+		ts->number[r] = number_of(schema, ts->role[r]);
+	ts->kind = kind_of(name, ts->role);
+	ts->tells_birth = str_is(name, PROF_EV_SCHED_WAKEUP_NEW);
+	describe_fields(n, ts, notes);
+	return ts;
+}
+
+static unsigned int type_uses(uint8_t type)
+{
+	switch (type & ~DIAL9_OPTIONAL) {
+	case DIAL9_POOLED_STACK:
+		return TRACE_USES_STACK_POOL;
+	case DIAL9_LIST:
+	case DIAL9_MAP:
+		return TRACE_USES_NESTING;
+	default:
+		return 0;
+	}
+}
+
+unsigned int layout_uses(const struct dial9_schema *schema)
+{
+	unsigned int uses = 0;
+
+	for (size_t i = 0; i < dial9_schema_field_cnt(schema); i++)
+		uses |= type_uses(dial9_schema_field_type(schema, i));
+	return uses;
+}
+
+bool trace_schema_needs_level4(const struct trace_schema *schema)
+{
+	return layout_uses(schema->schema) || schema->notes.left;
+}
+
+uint64_t layout_hash(const struct dial9_schema *s)
+{
+	struct dial9_str name = dial9_schema_name_n(s);
+	uint64_t h = hash_bytes(name.ptr, name.len) + dial9_schema_has_timestamp(s);
+
+	for (size_t i = 0; i < dial9_schema_field_cnt(s); i++) {
+		name = dial9_schema_field_name_n(s, i);
+		h = hash_u64(h ^ hash_bytes(name.ptr, name.len)) + dial9_schema_field_type(s, i);
+	}
+	return h;
+}
+
+static bool same_notes(const struct trace_schema *ts, const struct dial9_iter *notes)
+{
+	const size_t sz = (size_t)(notes->end - notes->pos);
+
+	return ts->notes.left == notes->left &&
+	       (!notes->left || ((size_t)(ts->notes.end - ts->notes.pos) == sz &&
+				 !memcmp(ts->notes.pos, notes->pos, sz)));
+}
+
+/* NULL when there is none; *hash is then where it goes. */
+static struct trace_schema *find(const struct layout_set *set, const struct dial9_schema *schema,
+				 struct dial9_iter notes, uint64_t *hash)
+{
+	const size_t sz = notes.left ? (size_t)(notes.end - notes.pos) : 0;
+	struct trace_schema *ts;
+
+	*hash = layout_hash(schema) + (sz ? hash_bytes(notes.pos, sz) : 0);
+	for (; (ts = hmap_get(&set->by_content, *hash)); ++*hash)
+		if (dial9_schema_equal(ts->schema, schema) && same_notes(ts, &notes))
+			break;
+	return ts;
+}
+
+/* The description of a schema of which that is said. Those of one layout have one schema. */
+static struct trace_schema *intern(struct layout_set *set, struct names *n,
+				   const struct dial9_schema *schema, struct dial9_iter notes)
+{
+	const struct dial9_iter none = { 0 };
+	struct trace_schema *bare, *ts;
+	uint64_t h;
+
+	bare = find(set, schema, none, &h);
+	ts = find(set, schema, notes, &h);
+	if (ts)
+		return ts;
+	if (notes.left)
+		set->said_cost += SCHEMA_COST + dial9_schema_field_cnt(schema) +
+				  (size_t)(notes.end - notes.pos) / 8;
+	ts = schema_describe(n, bare ? bare->schema : schema, notes);
+	hmap_set(&set->by_content, h, ts);
+	set->all = array_reserve(set->all, &set->cap, set->cnt + 1, sizeof(*set->all));
+	set->all[set->cnt++] = ts;
+	return ts;
+}
+
+void layout_set_add(struct layout_set *set, struct names *n, uint16_t type_id,
+		    const struct dial9_schema *schema, struct dial9_iter notes)
+{
+	const struct dial9_iter none = { 0 };
+	struct buf bytes = { 0 };
+	struct layout_slot *slot;
+
+	if (!set->by_type)
+		set->by_type = xcalloc(UINT16_MAX + 1, sizeof(*set->by_type));
+	slot = &set->by_type[type_id];
+	/* hostile words have no end */
+	if (slot->turns)
+		set->said_cost += SCHEMA_COST + notes.left;
+	if (set->said_cost < SAID_COST_MAX)
+		notes = meaning_compact(notes, &bytes);
+	else
+		notes = none;
+	slot->schema = intern(set, n, schema, notes);
+	buf_free(&bytes);
+	if (!slot->used) {
+		set->used = array_reserve(set->used, &set->used_cap, set->used_cnt + 1,
+					  sizeof(*set->used));
+		set->used[set->used_cnt++] = type_id;
+	}
+	slot->used = true;
+}
+
+int32_t trace_field_at(const struct trace_schema *schema, const char *name)
+{
+	for (size_t i = 0; i < schema->field_cnt; i++)
+		if (str_is(dial9_schema_field_name_n(schema->schema, i), name))
+			return (int32_t)i;
+	return -1;
+}
+
+void layout_set_outdate(struct layout_set *set, uint16_t type_id)
+{
+	struct layout_slot *slot = set->by_type ? &set->by_type[type_id] : NULL;
+
+	if (!slot || !slot->schema || slot->turns == TURNS_MAX)
+		return;
+	slot->turns++;
+	slot->schema->outdated = true;
+	slot->schema = NULL;
+}
+
+void layout_set_segment(struct layout_set *set)
+{
+	while (set->used_cnt)
+		set->by_type[set->used[--set->used_cnt]] = (struct layout_slot){ 0 };
+}
+
+void layout_set_fini(struct layout_set *set)
+{
+	for (size_t i = 0; i < set->cnt; i++) {
+		dial9_schema_free((struct dial9_schema *)set->all[i]->schema);
+		free(set->all[i]->field_names);
+		free(set->all[i]->syms);
+		free(set->all[i]->meanings);
+		if (set->all[i]->notes.left)
+			free((uint8_t *)set->all[i]->notes.pos);
+		free(set->all[i]);
+	}
+	hmap_fini(&set->by_content);
+	free(set->all);
+	free(set->used);
+	free(set->by_type);
+	memset(set, 0, sizeof(*set));
+}

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Where one recording ends in a stream and the next one begins. Owns the parts with their metadata and
+ * clocks; knows nothing of frames, and strings only by their ids.
+ *
+ * A header begins a segment, and not always a part: an application writes a segment for each of its
+ * buffers, most of them without metadata. What tells recordings apart is what they say of themselves:
+ *
+ *   the recorder's segments begin with the same metadata each: any other beginning is another part;
+ *   metadata that contradict the part's, in any segment, begin another one;
+ *   so does a wall clock that differs by more than a second at the start of an application's segment.
+ *
+ * A merged stream says itself what its parts are (MergedPart), and each event of which it is.
+ *
+ * A part begins at its segment's header if the first event of the segment tells of it, else at the
+ * event that does. Two parts are on one clock when they are of one boot, by their boot id or, where
+ * one does not have that, because their wall clocks agree and their hosts do not differ. In doubt they
+ * are not.
+ */
+#include "trace/read/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "trace/read/names.h"
+
+static struct part *last(struct parts *p)
+{
+	return &p->v[p->last];
+}
+
+/* No more parts than this: what cannot be told apart gets no rate, no host and no clock. */
+static void part_overflow(struct parts *p)
+{
+	struct part *part = last(p);
+
+	p->more = true;
+	part->meta_cnt = 0;
+	p->meta_version++;
+	part->synced = part->ours = false;
+	part->host = part->boot_id = NAMES_NONE;
+	part->merged = false;
+	part->clock = p->last;
+}
+
+static uint32_t part_add(struct parts *p, uint64_t offset, uint32_t base)
+{
+	const uint32_t at = (uint32_t)p->cnt;
+
+	p->v = array_reserve(p->v, &p->cap, p->cnt + 1, sizeof(*p->v));
+	p->v[at] = (struct part){ .begin = offset,
+				  .clock = at,
+				  .base = base,
+				  .host = NAMES_NONE,
+				  .boot_id = NAMES_NONE };
+	p->cnt++;
+	return at;
+}
+
+static void part_begin(struct parts *p, uint64_t offset)
+{
+	uint32_t at;
+
+	if (p->cnt == PARTS_MAX) {
+		part_overflow(p);
+		return;
+	}
+	at = part_add(p, offset, (uint32_t)p->cnt);
+	if (at)
+		last(p)->next = at;
+	p->last = at;
+}
+
+void parts_init(struct parts *p, uint32_t host, uint32_t boot_id, uint32_t start)
+{
+	*p = (struct parts){ .host = host, .boot_id = boot_id, .start = start };
+	part_begin(p, 0);
+}
+
+void parts_fini(struct parts *p)
+{
+	for (size_t i = 0; i < p->cnt; i++)
+		free(p->v[i].meta);
+	hmap_fini(&p->merged);
+	free(p->v);
+	memset(p, 0, sizeof(*p));
+}
+
+uint32_t parts_get(const struct parts *p, uint32_t part, uint32_t key)
+{
+	const struct part *v = &p->v[part < p->cnt ? part : 0];
+
+	for (size_t i = 0; i < v->meta_cnt; i++)
+		if (v->meta[i].key == key)
+			return v->meta[i].value;
+	return NAMES_NONE;
+}
+
+/* ---- clocks ------------------------------------------------------------------------------------ */
+
+static bool both(uint32_t a, uint32_t b)
+{
+	return a != NAMES_NONE && b != NAMES_NONE;
+}
+
+/* Of one stream whether they are of one clock is told; those of different ones were moved apart. */
+static bool contradict(const struct part *x, const struct part *y)
+{
+	if (x->merged && y->merged && x->base == y->base)
+		return x->told_clock != y->told_clock;
+	if (x->shift_ns != y->shift_ns)
+		return true;
+	if (both(x->boot_id, y->boot_id))
+		return x->boot_id != y->boot_id;
+	return both(x->host, y->host) && x->host != y->host;
+}
+
+static bool wall_clocks_agree(const struct part *x, const struct part *y)
+{
+	uint64_t apart = (x->real - x->mono) - (y->real - y->mono);
+
+	return x->synced && y->synced && (apart <= PARTS_CLOCK_NS || -apart <= PARTS_CLOCK_NS);
+}
+
+/* A part may join no clock of which any part is known to be another boot's. */
+static bool may_join(const struct parts *p, uint32_t at, uint32_t clock)
+{
+	for (size_t i = 0; i < at; i++)
+		if (p->v[i].clock == clock && contradict(&p->v[i], &p->v[at]))
+			return false;
+	return true;
+}
+
+/* Whether nothing but a look at wall clocks is needed. */
+static bool is_of_one_clock(const struct part *x, const struct part *y)
+{
+	if (x->merged && y->merged && x->base == y->base)
+		return x->told_clock == y->told_clock;
+	return both(x->boot_id, y->boot_id) && !contradict(x, y);
+}
+
+/* Wall clocks that agree with those of two boots tell nothing. */
+void parts_find_clock(struct parts *p, uint32_t at)
+{
+	struct part *part = &p->v[at];
+	uint32_t found = at;
+	bool doubt = false;
+
+	for (uint32_t i = 0; i < at; i++) {
+		const struct part *other = &p->v[i];
+
+		if (is_of_one_clock(part, other)) {
+			part->clock = other->clock;
+			return;
+		}
+		if (contradict(part, other) || !wall_clocks_agree(part, other))
+			continue;
+		doubt |= found != at && found != other->clock;
+		found = other->clock;
+	}
+	part->clock = doubt || !may_join(p, at, found) ? at : found;
+}
+
+/* In what cannot be told apart any more nothing agrees. */
+static void find_clock(struct parts *p, uint32_t at)
+{
+	if (!p->more || at != p->last)
+		parts_find_clock(p, at);
+}
+
+size_t parts_clocks(const struct parts *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->cnt; i++)
+		n += p->v[i].clock == i;
+	return n;
+}
+
+/* ---- learning ---------------------------------------------------------------------------------- */
+
+void parts_segment(struct parts *p, uint64_t offset)
+{
+	p->segment = offset;
+	p->fresh = true;
+	p->segment_synced = false;
+}
+
+/* Another part begins with the event at hand. */
+static void begin_at(struct parts *p, uint64_t offset)
+{
+	part_begin(p, p->fresh ? p->segment : offset);
+}
+
+void parts_first_event(struct parts *p, uint64_t offset)
+{
+	if (last(p)->ours || last(p)->merged)
+		begin_at(p, offset);
+	p->fresh = false;
+}
+
+/* How many of these entries the part has with this value, and with another one. */
+static void compare(const struct parts *p, const struct parts_meta *meta, size_t cnt, size_t *same,
+		    size_t *other)
+{
+	*same = *other = 0;
+	for (size_t i = 0; i < cnt; i++) {
+		uint32_t value = parts_get(p, p->last, meta[i].key);
+
+		*same += value == meta[i].value;
+		*other += value != meta[i].value && value != NAMES_NONE;
+	}
+}
+
+static bool belongs(struct parts *p, const struct parts_meta *meta, size_t cnt, bool ours)
+{
+	const struct part *part = last(p);
+	size_t same, other;
+
+	if (part->merged)
+		return !p->fresh;
+	if (!part->meta_cnt)
+		return !ours || !part->events;
+	compare(p, meta, cnt, &same, &other);
+	if (ours || part->ours)
+		return same == cnt && cnt == part->meta_cnt;
+	return same && !other;
+}
+
+static void meta_set(struct parts *p, struct part *part, const struct parts_meta *m)
+{
+	size_t i;
+
+	if (m->key == p->host)
+		part->host = m->value;
+	if (m->key == p->boot_id)
+		part->boot_id = m->value;
+	for (i = 0; i < part->meta_cnt && part->meta[i].key != m->key; i++)
+		;
+	if (i == PARTS_META_MAX)
+		return;
+	if (i == part->meta_cnt) {
+		part->meta = array_reserve(part->meta, &part->meta_cap, i + 1, sizeof(*part->meta));
+		part->meta_cnt++;
+	}
+	p->meta_version++;
+	part->meta[i] = *m;
+}
+
+static bool is_ours(const struct parts *p, const struct parts_meta *meta, size_t cnt)
+{
+	bool ours = false;
+
+	for (size_t i = 0; i < cnt; i++)
+		ours |= meta[i].key == p->start;
+	return ours;
+}
+
+static void take_metadata(struct parts *p, uint32_t at, const struct parts_meta *meta, size_t cnt)
+{
+	struct part *part = &p->v[at];
+	const uint32_t host = part->host, boot_id = part->boot_id;
+
+	part->ours |= is_ours(p, meta, cnt);
+	for (size_t i = 0; i < cnt; i++)
+		meta_set(p, part, &meta[i]);
+	if (part->host != host || part->boot_id != boot_id)
+		find_clock(p, at);
+}
+
+void parts_metadata(struct parts *p, uint64_t offset, const struct parts_meta *meta, size_t cnt)
+{
+	if (!belongs(p, meta, cnt, is_ours(p, meta, cnt)))
+		begin_at(p, offset);
+	p->fresh = false;
+	last(p)->events++;
+	if (!p->more)
+		take_metadata(p, p->last, meta, cnt);
+}
+
+static void take_clock(struct parts *p, uint32_t at, uint64_t mono, uint64_t real)
+{
+	struct part *part = &p->v[at];
+
+	part->events++;
+	if (part->synced || (p->more && at == p->last))
+		return;
+	part->synced = true;
+	part->mono = mono;
+	part->real = real;
+	find_clock(p, at);
+}
+
+void parts_clock(struct parts *p, uint64_t offset, uint64_t mono, uint64_t real)
+{
+	const struct part *part = last(p);
+	uint64_t apart = (real - mono) - (part->real - part->mono);
+
+	if (p->fresh && (part->ours || part->merged))
+		begin_at(p, offset);
+	else if (!part->ours && !part->merged && part->synced && !p->segment_synced &&
+		 apart > PARTS_CLOCK_NS && -apart > PARTS_CLOCK_NS)
+		begin_at(p, offset);
+	p->fresh = false;
+	p->segment_synced = true;
+	take_clock(p, p->last, mono, real);
+}
+
+/* ---- merged streams ---------------------------------------------------------------------------- */
+
+static uint64_t merged_key(uint32_t base, uint64_t number)
+{
+	return (uint64_t)base << 32 | number;
+}
+
+uint32_t parts_of(const struct parts *p, uint32_t base, uint64_t number)
+{
+	const uintptr_t at = number && number < PARTS_MAX ?
+				     (uintptr_t)hmap_get(&p->merged, merged_key(base, number)) :
+				     0;
+
+	return at ? (uint32_t)(at - 1) : base;
+}
+
+void parts_merged(struct parts *p, uint64_t offset, uint64_t number, uint64_t clock,
+		  int64_t shift_ns)
+{
+	struct part *part;
+	uint32_t at;
+
+	if (!number && (last(p)->events || last(p)->merged))
+		begin_at(p, offset);
+	p->fresh = false;
+	at = parts_of(p, p->last, number);
+	if (number && number < PARTS_MAX && at == p->last && last(p)->merged &&
+	    p->cnt < PARTS_MAX) {
+		at = part_add(p, offset, p->last);
+		hmap_set(&p->merged, merged_key(p->last, number), (void *)((uintptr_t)at + 1));
+	}
+	part = &p->v[at];
+	part->events++;
+	if (part->merged || (number && at == p->last) || p->more)
+		return;
+	part->merged = true;
+	part->number = number;
+	part->told_clock = clock;
+	part->shift_ns = shift_ns;
+	find_clock(p, at);
+}
+
+void parts_merged_metadata(struct parts *p, uint32_t part, const struct parts_meta *meta,
+			   size_t cnt)
+{
+	p->v[part].events++;
+	take_metadata(p, part, meta, cnt);
+}
+
+void parts_merged_clock(struct parts *p, uint32_t part, uint64_t mono, uint64_t real)
+{
+	take_clock(p, part, mono, real);
+}
+
+bool parts_are_aligned(const struct parts *p)
+{
+	for (size_t i = 0; i < p->cnt; i++) {
+		const struct part *a = &p->v[0], *b = &p->v[i];
+
+		if (!b->merged || b->base)
+			return false;
+		if (b->clock == i &&
+		    (!a->synced || !b->synced || a->real - a->mono != b->real - b->mono))
+			return false;
+	}
+	return true;
+}

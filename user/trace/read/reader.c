@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * One input, read so that names are there when they are wanted. Owns the source, the names and one
+ * or two traces over the same bytes; prints the lines about bad input, because only here are both
+ * the file's name and the decoder's verdict known. Knows nothing of what events mean.
+ *
+ * A name may stand up to seconds behind the first event that needs it. A regular file is simply
+ * read twice. A pipe cannot be, so two decoders run over it at a distance: the one ahead learns the
+ * names, the one behind hands out events, and the bytes between them wait in a queue that is bounded
+ * in trace time and in size. Queueing bytes and not events keeps this at one copy and no bookkeeping.
+ */
+#include "trace/read/reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+
+/* How long a file that is followed may stand still before what is held back is let go. */
+#define FOLLOW_STEP_US 100000
+#define FOLLOW_PATIENCE 20
+
+struct reader {
+	struct source *src;
+	struct names *names;
+	enum reader_mode mode;
+	bool skip_stacks;
+	struct trace *behind; /* hands out events */
+	struct trace *ahead; /* learns names; NULL when one pass does */
+	bool ahead_done;
+	bool torn, newer, told_long;
+	int read_err; /* what the source itself failed with */
+	uint64_t ahead_ts;
+	int idle;
+	uint8_t *queue; /* what ahead has read and behind has not: pos..len */
+	size_t pos, len, cap;
+};
+
+/* ---- verdicts --------------------------------------------------------------------------------- */
+
+/* Where in the file @name a byte of all that is read lies: bad ones are of the file that is read last. */
+static unsigned long long place(const struct reader *r, uint64_t offset, const char **name)
+{
+	uint64_t before;
+
+	*name = source_place(r->src, &before);
+	return offset > before ? offset - before : 0;
+}
+
+static int complain(struct reader *r, const struct trace *t, int err)
+{
+	const char *gz = source_is_packed(r->src) ? " of the uncompressed data" : "";
+	unsigned long long consumed, at;
+	struct dial9_error de;
+	const char *name;
+
+	trace_error(t, &de);
+	consumed = place(r, trace_consumed(t), &name);
+	at = place(r, de.offset, &name);
+	if (r->read_err == -EBADMSG)
+		log_error("%s: damaged %s data after byte %llu%s (copy the file again)", name,
+			  source_packing(r->src), consumed, gz);
+	else if (r->read_err)
+		log_error("cannot read %s: %s", name, strerror(-r->read_err));
+	else if (err == -EBADMSG && de.offset < 5)
+		log_error(
+			"%s: no dial9 trace: %s at byte %llu%s (is it of another kind? dial9-prof convert reads some)",
+			name, de.reason, at, gz);
+	else if (err == -EBADMSG)
+		log_error("%s: damaged: %s at byte %llu%s (copy it again; dial9-prof dump shows "
+			  "what comes before)",
+			  name, de.reason, at, gz);
+	else if (err == -E2BIG)
+		log_error("%s: %s at byte %llu%s: more than a sane trace holds, so it is refused",
+			  name, de.reason, at, gz);
+	else
+		log_error("cannot read %s: %s", name, strerror(-err));
+	return err;
+}
+
+/* The rest is of a format that came later than this program. */
+static int end_at_newer(struct reader *r, const struct trace *t)
+{
+	struct dial9_error de;
+	unsigned long long at;
+	const char *name;
+
+	trace_error(t, &de);
+	at = place(r, de.offset, &name);
+	if (!r->newer)
+		log_error("%s: stopped at byte %llu%s: %s; everything before it is used (a later "
+			  "dial9-prof may read on)",
+			  name, at, source_is_packed(r->src) ? " of the uncompressed data" : "",
+			  de.reason);
+	r->torn = r->newer = true;
+	return 0;
+}
+
+/* Once, be it read again. */
+static void tell_long_stacks(struct reader *r, const struct trace *t)
+{
+	const uint64_t cnt = trace_long_stacks(t);
+
+	if (!cnt || r->told_long)
+		return;
+	r->told_long = true;
+	log_warn("%s: %llu %s more than %d frames: the outermost callers beyond are left out",
+		 source_name(r->src), (unsigned long long)cnt,
+		 cnt == 1 ? "stack has" : "stacks have", TRACE_STACK_MAX);
+}
+
+/* An end that is not clean: 0 when what came before it is good, the error otherwise. */
+static int end(struct reader *r, const struct trace *t, int ret)
+{
+	const char *name;
+	const unsigned long long at = place(r, trace_consumed(t), &name);
+	const bool cut = source_is_cut(r->src);
+
+	tell_long_stacks(r, t);
+	/* behind a queue the decoder only sees that the bytes stop; the reason lies at the source */
+	if (r->read_err)
+		return complain(r, t, r->read_err);
+	if (ret == -EPROTONOSUPPORT)
+		return end_at_newer(r, t);
+	if (ret < 0 && ret != -ENODATA)
+		return complain(r, t, ret);
+	if (ret == -ENODATA && !trace_consumed(t)) {
+		if (source_is_empty(r->src))
+			source_tell_empty(source_name(r->src));
+		else
+			log_error("%s: no dial9 trace: it ends inside the 5-byte header (was it "
+				  "copied whole?)",
+				  source_name(r->src));
+		return -EBADMSG;
+	}
+	if ((ret == -ENODATA || cut) && !r->torn) {
+		r->torn = true;
+		log_warn("%s: the end is cut off after byte %llu%s; everything before it is used",
+			 name, at, source_is_packed(r->src) ? " of the uncompressed data" : "");
+	}
+	return 0;
+}
+
+/* ---- two decoders at a distance --------------------------------------------------------------- */
+
+static ssize_t read_source(void *ctx, void *buf, size_t sz)
+{
+	struct reader *r = ctx;
+	ssize_t n = source_read(r->src, buf, sz);
+
+	r->read_err = n < 0 ? (int)n : 0;
+	return n;
+}
+
+static ssize_t read_ahead(void *ctx, void *buf, size_t sz)
+{
+	struct reader *r = ctx;
+	ssize_t n = read_source(r, buf, sz);
+
+	if (n <= 0)
+		return n;
+	if (r->pos && r->pos >= r->len - r->pos) {
+		memmove(r->queue, r->queue + r->pos, r->len - r->pos);
+		r->len -= r->pos;
+		r->pos = 0;
+	}
+	r->queue = array_reserve(r->queue, &r->cap, r->len + (size_t)n, 1);
+	memcpy(r->queue + r->len, buf, (size_t)n);
+	r->len += (size_t)n;
+	return n;
+}
+
+static ssize_t read_behind(void *ctx, void *buf, size_t sz)
+{
+	struct reader *r = ctx;
+	size_t n = r->len - r->pos;
+
+	if (!n)
+		return 0;
+	if (n > sz)
+		n = sz;
+	memcpy(buf, r->queue + r->pos, n);
+	r->pos += n;
+	return (ssize_t)n;
+}
+
+/* Moves the leading decoder by one event. */
+static void step_ahead(struct reader *r)
+{
+	struct trace_event ev;
+	int ret = trace_next(r->ahead, &ev);
+
+	if (ret == 1) {
+		r->idle = 0;
+		if (ev.has_ts && ev.ts > r->ahead_ts)
+			r->ahead_ts = ev.ts;
+		return;
+	}
+	if (r->mode == READER_FOLLOW && (ret == 0 || ret == -ENODATA)) {
+		usleep(FOLLOW_STEP_US);
+		if (r->idle < FOLLOW_PATIENCE)
+			r->idle++;
+		return;
+	}
+	/* whatever it was, the one behind will meet it too and say so */
+	r->ahead_done = true;
+}
+
+static bool may_hand_out(const struct reader *r, const struct trace_event *ev)
+{
+	if (r->ahead_done || r->idle >= FOLLOW_PATIENCE)
+		return true;
+	if (r->len - r->pos >= READER_HOLD_BYTES)
+		return true;
+	return ev->has_ts && r->ahead_ts >= ev->ts && r->ahead_ts - ev->ts >= READER_HOLD_NS;
+}
+
+static int next_behind(struct reader *r, struct trace_event *ev)
+{
+	int ret;
+
+	for (;;) {
+		ret = trace_next(r->behind, ev);
+		if (ret == 1)
+			break;
+		if ((ret != 0 && ret != -ENODATA) || r->ahead_done)
+			return ret;
+		step_ahead(r);
+	}
+	while (!may_hand_out(r, ev))
+		step_ahead(r);
+	return 1;
+}
+
+/* ---- life ------------------------------------------------------------------------------------- */
+
+enum purpose {
+	EVENTS,
+	NAMES,
+	BOTH,
+};
+
+static int open_trace(struct reader *r, dial9_read_fn read, enum purpose purpose,
+		      struct trace **out)
+{
+	struct trace_opts opts = { .read = read,
+				   .ctx = r,
+				   .names = r->names,
+				   .learn = purpose != EVENTS,
+				   .names_only = purpose == NAMES };
+
+	return trace_new(&opts, out);
+}
+
+/* A regular file: one pass for the names, then from the start. */
+static int learn_names(struct reader *r)
+{
+	struct trace_event ev;
+	struct trace *t;
+	int ret;
+
+	ret = open_trace(r, read_source, NAMES, &t);
+	if (ret)
+		return ret;
+	do {
+		ret = trace_next(t, &ev);
+	} while (ret == 1);
+	trace_free(t);
+	ret = source_rewind(r->src);
+	return ret ? ret : open_trace(r, read_source, EVENTS, &r->behind);
+}
+
+static int start(struct reader *r)
+{
+	int err;
+
+	if (r->mode == READER_ONE_PASS)
+		return open_trace(r, read_source, BOTH, &r->behind);
+	if (r->mode == READER_NAMES_AHEAD && source_is_regular(r->src))
+		return learn_names(r);
+	err = open_trace(r, read_ahead, NAMES, &r->ahead);
+	return err ? err : open_trace(r, read_behind, EVENTS, &r->behind);
+}
+
+int reader_new(struct source *src, enum reader_mode mode, struct reader **out)
+{
+	struct reader *r = xcalloc(1, sizeof(*r));
+	int err;
+
+	r->src = src;
+	r->mode = mode;
+	err = names_new(&r->names);
+	if (!err)
+		err = start(r);
+	if (err) {
+		log_error("cannot read %s: %s", source_name(src), strerror(-err));
+		reader_free(r);
+		return err;
+	}
+	*out = r;
+	return 0;
+}
+
+int reader_open(const char *path, enum reader_mode mode, struct reader **out)
+{
+	struct source *src;
+	int err = source_open(path, &src);
+
+	return err ? err : reader_new(src, mode, out);
+}
+
+void reader_free(struct reader *r)
+{
+	if (!r)
+		return;
+	trace_free(r->behind);
+	trace_free(r->ahead);
+	names_free(r->names);
+	source_close(r->src);
+	free(r->queue);
+	free(r);
+}
+
+int reader_next(struct reader *r, struct trace_event *ev)
+{
+	int ret = r->ahead ? next_behind(r, ev) : trace_next(r->behind, ev);
+
+	if (ret == 1)
+		return 1;
+	return end(r, r->behind, ret);
+}
+
+bool reader_can_rewind(const struct reader *r)
+{
+	return r->mode == READER_ONE_PASS && source_is_regular(r->src);
+}
+
+int reader_rewind(struct reader *r)
+{
+	int err = r->mode == READER_ONE_PASS ? source_rewind(r->src) : -ESPIPE;
+
+	if (err)
+		return err;
+	trace_free(r->behind);
+	r->behind = NULL;
+	err = open_trace(r, read_source, EVENTS, &r->behind);
+	if (!err && r->skip_stacks)
+		trace_skip_stacks(r->behind);
+	return err;
+}
+
+void reader_skip_stacks(struct reader *r)
+{
+	r->skip_stacks = true;
+	trace_skip_stacks(r->behind);
+}
+
+void reader_skip_kinds(struct reader *r, unsigned int kinds)
+{
+	trace_skip_kinds(r->behind, kinds);
+}
+
+void reader_skip_tasks(struct reader *r)
+{
+	trace_names_only(r->behind);
+}
+
+uint64_t reader_frame(struct reader *r, uint64_t addr)
+{
+	return trace_frame(r->behind, addr);
+}
+
+const struct trace *reader_trace(const struct reader *r)
+{
+	return r->behind;
+}
+
+struct names *reader_names(const struct reader *r)
+{
+	return r->names;
+}
+
+const char *reader_input(const struct reader *r)
+{
+	return source_name(r->src);
+}
+
+uint64_t reader_first_number(const struct reader *r)
+{
+	return source_first_number(r->src);
+}
+
+bool reader_is_torn(const struct reader *r)
+{
+	return r->torn;
+}
+
+bool reader_is_newer(const struct reader *r)
+{
+	return r->newer;
+}
+
+bool reader_is_incomplete(const struct reader *r)
+{
+	return r->newer || source_is_damaged(r->src);
+}

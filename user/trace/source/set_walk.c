@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * set_walk.c - the files of a recording one behind the other, though one of them may be bad
+ *
+ * Each file of a set is a trace of its own, so what is wrong with one says nothing of the next. A file is looked
+ * through before it is read: what a decoder takes of it is good, and the rest is left out. Where something was left out,
+ * a segment is put in that says so: with the metadata that the recorder's segments begin with, or it would pass for
+ * another recording, and a loss that spans the time from the last good event to the first one behind it. So every
+ * command that knows of losses knows of these.
+ */
+#include "trace/source/set_walk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "dial9.h"
+#include "prof_events.h"
+#include "trace/source/segment_end.h"
+
+/* What was found in a file. */
+struct found {
+	bool known, bad; /* bad: not all of it is good */
+	bool elsewhere; /* it has nothing of the time that is wanted, */
+	bool names; /* but may have symbols of it */
+	bool by_end; /* known by its last event alone */
+	bool ended; /* the recorder has said that it goes on in the next one */
+	bool torn; /* behind that, where nothing of the recording is */
+	bool told; /* that numbers before its own are not there */
+	bool begun; /* the last one, which has no byte yet */
+	bool has_ts;
+	uint64_t good; /* bytes */
+	uint64_t first_ts, last_ts;
+	struct dial9_event *metadata; /* its first event; NULL when that is another one */
+};
+
+struct set_walk {
+	const struct set_walk_ops *ops;
+	struct source_set set;
+	struct found *found; /* of each file */
+	size_t at; /* the file that is next */
+	size_t last; /* the one before it that had something good; set.cnt: none */
+	uint64_t number; /* of the one before it */
+	bool any; /* there was one */
+	bool hole; /* something is missing since the last good one */
+	bool holes, damaged;
+	bool again; /* rewound: the symbols are known */
+	struct dial9_enc *told; /* the last hole */
+};
+
+struct set_walk *set_walk_new(struct source_set *set, const struct set_walk_ops *ops)
+{
+	struct set_walk *w = xcalloc(1, sizeof(*w));
+
+	w->ops = ops;
+	w->set = *set;
+	*set = (struct source_set){ 0 };
+	w->found = xcalloc(w->set.cnt, sizeof(*w->found));
+	w->last = w->set.cnt;
+	return w;
+}
+
+void set_walk_free(struct set_walk *w)
+{
+	if (!w)
+		return;
+	for (size_t i = 0; i < w->set.cnt; i++)
+		dial9_event_free(w->found[i].metadata);
+	dial9_enc_free(w->told);
+	free(w->found);
+	source_set_fini(&w->set);
+	free(w);
+}
+
+void set_walk_rewind(struct set_walk *w)
+{
+	w->at = 0;
+	w->last = w->set.cnt;
+	w->any = w->hole = false;
+	w->again = true;
+}
+
+uint64_t set_walk_first(const struct set_walk *w)
+{
+	return w->set.cnt ? w->set.files[0].number : 0;
+}
+
+bool set_walk_has_holes(const struct set_walk *w)
+{
+	return w->holes;
+}
+
+bool set_walk_is_damaged(const struct set_walk *w)
+{
+	return w->damaged;
+}
+
+/* ---- looking through a file -------------------------------------------------------------------- */
+
+/* A descriptor, or -1 after one line. Never waits: a FIFO has no writer, and what it gives is no file. */
+static int open_file(const struct source_file *f)
+{
+	const char *path = f->path;
+	struct stat st;
+	char own[32];
+	int fd;
+
+	snprintf(own, sizeof(own), "/proc/self/fd/%d", f->fd);
+	fd = open(f->open ? own : path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	if (fd < 0) {
+		log_warn("cannot open %s: %s; what was in it is missing", path, strerror(errno));
+		return -1;
+	}
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		return fd;
+	log_warn("%s is no regular file; what should be in it is missing", path);
+	close(fd);
+	return -1;
+}
+
+static void see_time(struct found *f, uint64_t first, uint64_t last)
+{
+	if (!f->has_ts)
+		f->first_ts = first;
+	if (!f->has_ts || last > f->last_ts)
+		f->last_ts = last;
+	f->has_ts = true;
+}
+
+/* How far the recorder got: the last that it said of itself. */
+static void see_stats(struct found *f, const struct dial9_event *ev)
+{
+	const int at = dial9_schema_find(ev->schema, PROF_F_CLOSED);
+
+	f->ended = at >= 0 && ev->values[at].type == DIAL9_VARINT &&
+		   ev->values[at].u64 == PROF_CLOSED_SEGMENT;
+}
+
+static void see_frame(struct found *f, struct dial9_dec *dec, const struct dial9_frame *frame,
+		      uint64_t *events)
+{
+	struct dial9_skipped skipped;
+
+	if (dial9_dec_skipped(dec, &skipped)) {
+		*events += skipped.cnt;
+		if (skipped.first_ts <= skipped.last_ts)
+			see_time(f, skipped.first_ts, skipped.last_ts);
+	}
+	if (!frame)
+		return;
+	if (frame->kind == DIAL9_FRAME_SCHEMA &&
+	    strcmp(dial9_schema_name(frame->schema.schema), PROF_EV_METADATA) &&
+	    strcmp(dial9_schema_name(frame->schema.schema), PROF_EV_STATS))
+		dial9_dec_skip(dec, frame->schema.type_id);
+	if (frame->kind != DIAL9_FRAME_EVENT)
+		return;
+	if (!strcmp(dial9_schema_name(frame->event.schema), PROF_EV_STATS))
+		see_stats(f, &frame->event);
+	if (!(*events)++ && dial9_event_copy(dec, &frame->event, &f->metadata))
+		f->metadata = NULL;
+	if (frame->event.has_ts)
+		see_time(f, frame->event.ts, frame->event.ts);
+}
+
+static void tell_bad(const struct set_walk_ops *ops, const char *name, const struct dial9_dec *dec,
+		     const struct source *src, int err)
+{
+	const char *of = ops->is_packed(src) ? " of the uncompressed data" : "";
+	unsigned long long at = dial9_dec_consumed(dec);
+	struct dial9_error de;
+
+	dial9_dec_error(dec, &de);
+	if (ops->is_empty(src))
+		log_warn("%s is empty; what should be in it is missing", name);
+	else if (!err || err == -ENODATA)
+		log_warn("%s: the end is cut off after byte %llu%s; the rest of it is missing",
+			 name, at, of);
+	else if (err == -EBADMSG && !*de.reason)
+		log_warn("%s: damaged %s data after byte %llu%s; the rest of it is missing", name,
+			 ops->packing(src), at, of);
+	else if (*de.reason)
+		log_warn("%s: %s: %s at byte %llu%s; %s missing", name,
+			 at ? "damaged" : "no dial9 trace", de.reason,
+			 (unsigned long long)de.offset, of, at ? "the rest of it is" : "it is");
+	else
+		log_warn("cannot read %s after byte %llu%s: %s; the rest of it is missing", name,
+			 at, of, strerror(-err));
+}
+
+/* The last file may be one that is being written: that it is cut is for who reads it to say. */
+static void decode(struct set_walk *w, size_t at, struct dial9_dec *dec, const struct source *src)
+{
+	const bool is_last = at + 1 == w->set.cnt;
+	const char *path = w->set.files[at].path;
+	struct found *f = &w->found[at];
+	struct dial9_frame frame;
+	uint64_t events = 0;
+	int err;
+
+	while ((err = dial9_dec_next(dec, &frame)) == 1)
+		see_frame(f, dec, &frame, &events);
+	see_frame(f, dec, NULL, &events);
+	f->good = dial9_dec_consumed(dec);
+	f->bad = err || w->ops->is_cut(src);
+	f->begun = is_last && w->ops->is_empty(src) && source_set_is_active(path);
+	f->torn = f->bad && f->ended && (!err || err == -ENODATA);
+	if (f->torn || (is_last && f->good && (!err || err == -ENODATA || err == -EPROTONOSUPPORT)))
+		f->bad = false;
+	w->damaged |= f->bad && err && err != -ENODATA;
+	if (f->bad && !f->begun && !w->set.told)
+		tell_bad(w->ops, path, dec, src, err);
+}
+
+/* Somebody put one file in the place of another: it would count twice. */
+static void see_copy(struct set_walk *w, size_t at)
+{
+	struct found *f = &w->found[at];
+	const struct found *last = &w->found[w->last < w->set.cnt ? w->last : at];
+
+	if (last == f || !f->has_ts || f->first_ts == f->last_ts || f->good != last->good ||
+	    f->first_ts != last->first_ts || f->last_ts != last->last_ts)
+		return;
+	log_warn("%s is a copy of %s; what should be in it is missing", w->set.files[at].path,
+		 w->set.files[w->last].path);
+	f->bad = true;
+	f->good = 0;
+}
+
+static void look(struct set_walk *w, size_t at)
+{
+	struct dial9_dec_opts opts = { .sz = sizeof(opts), .read = w->ops->read };
+	const char *path = w->set.files[at].path;
+	struct found *f = &w->found[at];
+	struct dial9_dec *dec;
+	struct source *src;
+	int fd;
+
+	if (f->known)
+		return;
+	f->known = f->bad = true;
+	fd = open_file(&w->set.files[at]);
+	if (fd < 0 || w->ops->open_fd(fd, path, &src))
+		return;
+	opts.ctx = src;
+	if (!dial9_dec_new(&opts, &dec)) {
+		decode(w, at, dec, src);
+		dial9_dec_free(dec);
+		see_copy(w, at);
+	}
+	w->ops->close(src);
+}
+
+/* ---- by the last event of a file ----------------------------------------------------------------- */
+
+static bool read_end(const struct source_file *file, struct found *f)
+{
+	int fd = file->left_out || file->open || source_set_is_active(file->path) ?
+			 -1 :
+			 open(file->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	const bool yes = fd >= 0 && segment_end_read(fd, &f->first_ts, &f->last_ts);
+
+	if (fd >= 0)
+		close(fd);
+	return yes;
+}
+
+bool set_walk_restrict(struct set_walk *w, uint64_t from_ns, uint64_t to_ns)
+{
+	size_t elsewhere = 0, left_out = 0;
+
+	for (size_t i = 0; i < w->set.cnt; i++) {
+		struct found *f = &w->found[i];
+
+		left_out += w->set.files[i].left_out;
+		if (!read_end(&w->set.files[i], f))
+			continue;
+		f->known = f->has_ts = f->ended = f->by_end = true;
+		f->good = 1;
+		f->elsewhere = f->last_ts < from_ns || f->first_ts > to_ns;
+		f->names = f->first_ts > to_ns && f->first_ts - to_ns <= SET_WALK_NAMES_NS;
+		elsewhere += f->elsewhere;
+	}
+	if (elsewhere && elsewhere + left_out < w->set.cnt)
+		return true;
+	for (size_t i = 0; i < w->set.cnt; i++)
+		w->found[i] = (struct found){ 0 };
+	return false;
+}
+
+/* ---- what is missing --------------------------------------------------------------------------- */
+
+static void put_str(struct dial9_enc *enc, const char *text)
+{
+	dial9_enc_put_str(enc, text, strlen(text));
+}
+
+static int put_hole(struct dial9_enc *enc, const struct dial9_event *metadata, uint64_t from,
+		    uint64_t to)
+{
+	static const struct dial9_field fields[] = { { PROF_F_CPU, DIAL9_U32 },
+						     { PROF_F_KIND, DIAL9_POOLED_STRING },
+						     { PROF_F_COUNT, DIAL9_VARINT },
+						     { PROF_F_FIRST_NS, DIAL9_VARINT },
+						     { PROF_F_LAST_NS, DIAL9_VARINT } };
+	struct dial9_schema *lost;
+	int err = 0;
+
+	if (metadata)
+		err = dial9_enc_write(enc, metadata->schema, from, metadata->values,
+				      metadata->value_cnt);
+	if (!err)
+		err = dial9_schema_new(PROF_EV_LOST, true, fields,
+				       sizeof(fields) / sizeof(fields[0]), &lost);
+	if (err)
+		return err;
+	dial9_enc_begin(enc, lost, from);
+	dial9_enc_put_u64(enc, PROF_LOST_ANY_CPU);
+	put_str(enc, PROF_LOST_HOLE);
+	dial9_enc_put_u64(enc, 1);
+	dial9_enc_put_u64(enc, from);
+	dial9_enc_put_u64(enc, to);
+	dial9_schema_free(lost);
+	return dial9_enc_end(enc);
+}
+
+/* Between two files; the second is set.cnt when there is none. One of them has times. */
+static int tell_hole(struct set_walk *w, size_t before, size_t behind, struct set_piece *out)
+{
+	const struct dial9_enc_opts opts = { .sz = sizeof(opts), .level = DIAL9_LEVEL_4 };
+	const struct found *a = before < w->set.cnt ? &w->found[before] : &w->found[behind];
+	const struct found *b = behind < w->set.cnt ? &w->found[behind] : a;
+	uint64_t from = before < w->set.cnt ? a->last_ts : a->first_ts;
+	uint64_t to = behind < w->set.cnt ? b->first_ts : from;
+
+	w->hole = false;
+	w->holes = true;
+	if (!a->has_ts)
+		return 0;
+	dial9_enc_free(w->told);
+	w->told = NULL;
+	if (dial9_enc_new(&opts, &w->told) ||
+	    put_hole(w->told, b->metadata, from, to > from ? to : from))
+		return 0;
+	*out = (struct set_piece){ .fd = -1 };
+	out->data = dial9_enc_data(w->told, &out->sz);
+	return 1;
+}
+
+/* Whether the numbers before this one are all there; those before the first may have been let go. */
+static void see_number(struct set_walk *w, const struct source_file *f, struct found *found)
+{
+	const unsigned long long first = w->number + 1, last = f->number - 1;
+
+	if (w->any && f->number > w->number && f->number - w->number > 1) {
+		if (!found->told && first == last)
+			log_warn("file %llu is missing before %s", first, f->path);
+		else if (!found->told)
+			log_warn("files %llu to %llu are missing before %s", first, last, f->path);
+		found->told = w->hole = true;
+	}
+	w->any = true;
+	w->number = f->number;
+}
+
+/* ---- the walk ---------------------------------------------------------------------------------- */
+
+static int give(struct set_walk *w, struct set_piece *out)
+{
+	const struct found *f = &w->found[w->at];
+	const char *path = w->set.files[w->at].path;
+	int fd = open_file(&w->set.files[w->at]);
+
+	if (fd < 0) {
+		w->hole = true;
+		w->at++;
+		return 0;
+	}
+	if (f->has_ts)
+		w->last = w->at;
+	w->at++;
+	w->hole = f->bad;
+	*out = (struct set_piece){ .fd = fd,
+				   .path = path,
+				   .limit = f->bad || f->torn ? f->good : UINT64_MAX };
+	return 1;
+}
+
+/* Of a file with no event of the wanted time, what is good: 1, or 0 if nothing is. */
+static int give_names(struct set_walk *w, struct set_piece *out)
+{
+	const struct source_file *file = &w->set.files[w->at];
+	struct found *f = &w->found[w->at], end = *f;
+	int fd;
+
+	*f = (struct found){ 0 };
+	look(w, w->at++);
+	end.good = f->good;
+	dial9_event_free(f->metadata);
+	*f = end;
+	fd = end.good ? open_file(file) : -1;
+	*out = (struct set_piece){
+		.fd = fd, .path = file->path, .limit = end.good, .names_only = true
+	};
+	return fd >= 0;
+}
+
+int set_walk_next(struct set_walk *w, struct set_piece *out)
+{
+	while (w->at < w->set.cnt) {
+		const struct source_file *file = &w->set.files[w->at];
+		struct found *f = &w->found[w->at];
+
+		see_number(w, file, f);
+		if (f->names && !w->again) {
+			if (give_names(w, out))
+				return 1;
+			continue;
+		}
+		if (file->left_out || f->elsewhere) {
+			w->at++;
+			continue;
+		}
+		/* what is told of a hole takes metadata of the file after it */
+		if (w->hole && f->by_end)
+			*f = (struct found){ .told = f->told };
+		if (w->set.cnt > 1)
+			look(w, w->at);
+		if (f->bad && !f->good) {
+			w->hole |= !f->begun;
+			w->at++;
+		} else if (w->hole && tell_hole(w, w->last, w->at, out)) {
+			return 1;
+		} else if (give(w, out)) {
+			return 1;
+		}
+	}
+	return w->hole && w->last < w->set.cnt ? tell_hole(w, w->last, w->set.cnt, out) : 0;
+}

@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Where trace bytes come from. Owns the file descriptor and the state of what unpacks; knows
+ * nothing of dial9, so that `dump`, the trace reader and tests can all put a decoder behind it.
+ *
+ * Compression is told by the first bytes and not by the name, because traces arrive through
+ * pipes too. Those bytes are read into our own buffer first; a plain file is then read straight
+ * into the caller's buffer once that is empty. A gzip input may be several members in a row, as
+ * rotated segments that were concatenated are. The end of input is never final: a caller that
+ * follows a growing file simply asks again, so what unpacks is kept where it stopped. The pieces of a set
+ * (set_walk.c) are read one behind the other as if they were one.
+ */
+#include "trace/source/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "trace/source/set_walk.h"
+
+#define SOURCE_BUF_SIZE (64 * 1024)
+#define KEPT_MAX (64 << 20)
+#define GZIP_MAGIC "\x1f\x8b"
+#define ZSTD_MAGIC "\x28\xb5\x2f\xfd"
+
+enum source_mode { SOURCE_UNKNOWN, SOURCE_PLAIN, SOURCE_GZIP, SOURCE_ZSTD };
+
+struct source {
+	int fd;
+	bool regular;
+	off_t start; /* standard input may have been read from before us */
+	bool in_member; /* a member has begun, and its end was not seen */
+	struct set_walk *walk; /* NULL: one file */
+	struct set_piece piece; /* of it, which is read */
+	uint64_t piece_at, before; /* bytes handed out of it, and of those before it */
+	bool keeps; /* what is read of the set, for the next time */
+	bool has_all; /* of it */
+	bool replays; /* it is the next time */
+	uint8_t *kept;
+	size_t kept_len, kept_cap, kept_at;
+	enum source_mode mode;
+	bool any; /* some byte has been handed out */
+	int failed; /* an error that came with the last good bytes, for the next call */
+	char *name;
+	z_stream z;
+	ZSTD_DCtx *zstd;
+	size_t pos, len; /* unread part of buf */
+	uint8_t buf[SOURCE_BUF_SIZE];
+};
+
+static int check_fd(int fd, const char *name, bool *regular)
+{
+	struct stat st;
+	int err;
+
+	if (fstat(fd, &st)) {
+		err = -errno;
+		log_error("cannot read %s: %s", name, strerror(-err));
+		return err;
+	}
+	if (S_ISDIR(st.st_mode)) {
+		log_error("cannot read %s: it is a directory (name a trace file in it)", name);
+		return -EISDIR;
+	}
+	if (isatty(fd)) {
+		log_error("cannot read %s: it is a terminal (name a trace file, or pipe one in)",
+			  name);
+		return -ENOTTY;
+	}
+	*regular = S_ISREG(st.st_mode);
+	return 0;
+}
+
+int source_open_fd(int fd, const char *name, struct source **out)
+{
+	bool regular = false;
+	struct source *src;
+	int err;
+
+	err = check_fd(fd, name, &regular);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	src = xcalloc(1, sizeof(*src));
+	src->fd = fd;
+	src->regular = regular;
+	src->start = regular ? lseek(fd, 0, SEEK_CUR) : 0;
+	src->name = xstrdup(name);
+	*out = src;
+	return 0;
+}
+
+static const struct set_walk_ops file_ops = {
+	source_open_fd,	  source_read,	   source_close,   source_is_cut,
+	source_is_packed, source_is_empty, source_packing,
+};
+
+/* A set of files; there is no descriptor before the first of them is read. */
+static int open_set(const char *path, struct source_set *set, struct source **out)
+{
+	struct source *src = xcalloc(1, sizeof(*src));
+
+	src->fd = -1;
+	src->regular = true;
+	src->name = xstrdup(path);
+	src->walk = set_walk_new(set, &file_ops);
+	*out = src;
+	return 0;
+}
+
+int source_open(const char *path, struct source **out)
+{
+	struct source_set set;
+	int fd, err;
+
+	if (strcmp(path, "-")) {
+		err = source_set_find(path, &set);
+		if (err || set.cnt)
+			return err ? err : open_set(path, &set, out);
+	}
+	if (!strcmp(path, "-")) {
+		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+		path = "standard input";
+	} else {
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	}
+	if (fd < 0) {
+		err = -errno;
+		log_error("cannot open %s: %s%s", *path ? path : "''", strerror(-err),
+			  err == -ENOENT ? " (record one first: sudo dial9-prof -p PID)" :
+			  err == -EACCES ? " (a trace is its owner's alone: try sudo)" :
+					   "");
+		return err;
+	}
+	return source_open_fd(fd, path, out);
+}
+
+static void end_unpacking(struct source *src)
+{
+	if (src->mode == SOURCE_GZIP)
+		inflateEnd(&src->z);
+	ZSTD_freeDCtx(src->zstd);
+	src->zstd = NULL;
+	src->mode = SOURCE_UNKNOWN;
+}
+
+void source_close(struct source *src)
+{
+	if (!src)
+		return;
+	end_unpacking(src);
+	set_walk_free(src->walk);
+	if (src->fd >= 0)
+		close(src->fd);
+	free(src->kept);
+	free(src->name);
+	free(src);
+}
+
+static ssize_t read_retry(int fd, void *buf, size_t sz)
+{
+	ssize_t n;
+
+	do {
+		n = read(fd, buf, sz);
+	} while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+/* Adds to the buffer behind what is unread; 1 got some, 0 end for now, -errno. */
+static int fill(struct source *src)
+{
+	ssize_t n;
+
+	if (src->pos == src->len)
+		src->pos = src->len = 0;
+	n = read_retry(src->fd, src->buf + src->len, sizeof(src->buf) - src->len);
+	if (n <= 0)
+		return (int)n;
+	src->len += (size_t)n;
+	return 1;
+}
+
+static bool begins_with(const struct source *src, const char *magic)
+{
+	size_t n = src->len - src->pos, sz = strlen(magic);
+
+	return n >= sz && !memcmp(src->buf + src->pos, magic, sz);
+}
+
+/* Too little is buffered to tell whether it does. */
+static bool may_begin_with(const struct source *src, const char *magic)
+{
+	size_t n = src->len - src->pos;
+
+	return n < strlen(magic) && !memcmp(src->buf + src->pos, magic, n);
+}
+
+/*
+ * Pipes hand over single bytes if they like, so ask until there are enough or no more. 1 when the
+ * mode is known, 0 when there is nothing yet, -errno.
+ */
+static int detect(struct source *src)
+{
+	int ret;
+
+	while (may_begin_with(src, GZIP_MAGIC) || may_begin_with(src, ZSTD_MAGIC)) {
+		ret = fill(src);
+		if (ret < 0)
+			return ret;
+		if (ret == 0)
+			break;
+	}
+	if (src->pos == src->len)
+		return 0;
+	if (begins_with(src, GZIP_MAGIC)) {
+		memset(&src->z, 0, sizeof(src->z));
+		if (inflateInit2(&src->z, 16 + MAX_WBITS) != Z_OK)
+			return -ENOMEM;
+		src->mode = SOURCE_GZIP;
+	} else if (begins_with(src, ZSTD_MAGIC)) {
+		src->zstd = ZSTD_createDCtx();
+		if (!src->zstd)
+			return -ENOMEM;
+		src->mode = SOURCE_ZSTD;
+	} else {
+		src->mode = SOURCE_PLAIN;
+	}
+	return 1;
+}
+
+static ssize_t read_plain(struct source *src, void *buf, size_t sz)
+{
+	size_t have = src->len - src->pos;
+
+	if (!have)
+		return read_retry(src->fd, buf, sz);
+	if (sz > have)
+		sz = have;
+	memcpy(buf, src->buf + src->pos, sz);
+	src->pos += sz;
+	return (ssize_t)sz;
+}
+
+/* One call of inflate over what is buffered; bytes produced, or -errno. */
+static ssize_t inflate_some(struct source *src, void *buf, size_t sz)
+{
+	int ret;
+
+	src->z.next_in = src->buf + src->pos;
+	src->z.avail_in = (uInt)(src->len - src->pos);
+	src->z.next_out = buf;
+	src->z.avail_out = (uInt)sz;
+	src->in_member = true;
+	ret = inflate(&src->z, Z_NO_FLUSH);
+	src->pos = src->len - src->z.avail_in;
+	if (ret == Z_STREAM_END) {
+		src->in_member = false;
+		if (inflateReset(&src->z) != Z_OK)
+			return -EBADMSG;
+	} else if (ret == Z_MEM_ERROR) {
+		return -ENOMEM;
+	} else if (ret != Z_OK && ret != Z_BUF_ERROR) {
+		src->failed = -EBADMSG;
+	}
+	if (src->failed && src->z.avail_out == sz)
+		return src->failed;
+	return (ssize_t)(sz - src->z.avail_out);
+}
+
+/* The same of zstd, which by itself refuses windows beyond 128 MiB. */
+static ssize_t unzstd_some(struct source *src, void *buf, size_t sz)
+{
+	ZSTD_inBuffer in = { src->buf + src->pos, src->len - src->pos, 0 };
+	ZSTD_outBuffer out = { buf, sz, 0 };
+	size_t left;
+
+	src->in_member = true;
+	left = ZSTD_decompressStream(src->zstd, &out, &in);
+	src->pos += in.pos;
+	if (ZSTD_isError(left))
+		src->failed = -EBADMSG;
+	else if (!left)
+		src->in_member = false;
+	if (src->failed && !out.pos)
+		return src->failed;
+	return (ssize_t)out.pos;
+}
+
+static ssize_t read_packed(struct source *src, void *buf, size_t sz)
+{
+	ssize_t n;
+
+	if (src->failed)
+		return src->failed;
+	if (sz > UINT32_MAX / 2)
+		sz = UINT32_MAX / 2;
+	for (;;) {
+		/* output may be held back, so a member in progress is asked without input too */
+		if (src->in_member || src->pos < src->len) {
+			n = src->zstd ? unzstd_some(src, buf, sz) : inflate_some(src, buf, sz);
+			if (n)
+				return n;
+		}
+		if (src->pos < src->len)
+			continue;
+		n = fill(src);
+		if (n <= 0)
+			return n;
+	}
+}
+
+/* What is unpacked begins anew. */
+static void begin(struct source *src)
+{
+	end_unpacking(src);
+	src->in_member = false;
+	src->failed = 0;
+	src->pos = src->len = 0;
+}
+
+/* The end of one piece: the next one, which may be packed otherwise. 1, or 0 when there is none. */
+static int next_piece(struct source *src)
+{
+	struct set_piece next;
+
+	if (!src->walk || !set_walk_next(src->walk, &next))
+		return 0;
+	if (src->fd >= 0)
+		close(src->fd);
+	src->before += src->piece_at;
+	src->piece_at = 0;
+	src->piece = next;
+	src->fd = next.fd;
+	begin(src);
+	return 1;
+}
+
+static ssize_t read_file(struct source *src, void *buf, size_t sz)
+{
+	int ret;
+
+	if (src->mode == SOURCE_UNKNOWN) {
+		ret = detect(src);
+		if (ret <= 0)
+			return ret;
+	}
+	return src->mode == SOURCE_PLAIN ? read_plain(src, buf, sz) : read_packed(src, buf, sz);
+}
+
+/* Of the piece of a set that is open, as much as is good. */
+static ssize_t read_piece(struct source *src, void *buf, size_t sz)
+{
+	const bool bytes = src->fd < 0;
+	const uint64_t left = (bytes ? src->piece.sz : src->piece.limit) - src->piece_at;
+	ssize_t n;
+
+	sz = left < sz ? (size_t)left : sz;
+	if (!sz)
+		return 0;
+	if (bytes)
+		memcpy(buf, (const char *)src->piece.data + src->piece_at, sz);
+	n = bytes ? (ssize_t)sz : read_file(src, buf, sz);
+	src->piece_at += n > 0 ? (uint64_t)n : 0;
+	return n;
+}
+
+static void keep(struct source *src, const void *buf, ssize_t n)
+{
+	src->has_all = !n;
+	if (src->piece.names_only)
+		return;
+	src->keeps = n >= 0 && src->kept_len + (size_t)n <= KEPT_MAX;
+	if (!src->keeps) {
+		free(src->kept);
+		src->kept = NULL;
+		src->kept_len = src->kept_cap = 0;
+	}
+	if (!src->keeps || !n)
+		return;
+	src->kept = array_reserve(src->kept, &src->kept_cap, src->kept_len + (size_t)n, 1);
+	memcpy(src->kept + src->kept_len, buf, (size_t)n);
+	src->kept_len += (size_t)n;
+}
+
+static ssize_t read_kept(struct source *src, void *buf, size_t sz)
+{
+	const size_t left = src->kept_len - src->kept_at;
+
+	sz = sz < left ? sz : left;
+	memcpy(buf, src->kept + src->kept_at, sz);
+	src->kept_at += sz;
+	return (ssize_t)sz;
+}
+
+ssize_t source_read(void *ctx, void *buf, size_t sz)
+{
+	struct source *src = ctx;
+	ssize_t n;
+
+	if (!sz)
+		return 0;
+	if (src->replays)
+		return read_kept(src, buf, sz);
+	do {
+		n = src->walk ? read_piece(src, buf, sz) : read_file(src, buf, sz);
+	} while (!n && next_piece(src));
+	if (src->keeps)
+		keep(src, buf, n);
+	src->any |= n > 0;
+	return n;
+}
+
+const char *source_place(const struct source *src, uint64_t *before)
+{
+	*before = src->before;
+	return src->piece.path ? src->piece.path : src->name;
+}
+
+uint64_t source_first_number(const struct source *src)
+{
+	return src->walk ? set_walk_first(src->walk) : 0;
+}
+
+bool source_has_holes(const struct source *src)
+{
+	return src->walk && set_walk_has_holes(src->walk);
+}
+
+bool source_is_damaged(const struct source *src)
+{
+	return src->walk && set_walk_is_damaged(src->walk);
+}
+
+int source_missing(struct source_set *set, source_put_fn put, void *ctx)
+{
+	struct set_walk *w = set_walk_new(set, &file_ops);
+	struct set_piece piece;
+	int err = 0;
+
+	while (!err && set_walk_next(w, &piece))
+		if (piece.fd >= 0)
+			close(piece.fd);
+		else
+			err = put(ctx, piece.data, piece.sz);
+	set_walk_free(w);
+	return err;
+}
+
+const char *source_name(const struct source *src)
+{
+	return src->name;
+}
+
+bool source_is_regular(const struct source *src)
+{
+	return src->regular;
+}
+
+int source_fd(const struct source *src)
+{
+	return src->walk ? -1 : src->fd;
+}
+
+bool source_restrict(struct source *src, uint64_t from_ns, uint64_t to_ns)
+{
+	src->keeps = src->walk && set_walk_restrict(src->walk, from_ns, to_ns);
+	return src->keeps;
+}
+
+int source_rewind(struct source *src)
+{
+	src->kept_at = 0;
+	src->replays = src->keeps && src->has_all;
+	if (src->replays)
+		return 0;
+	src->kept_len = 0;
+	if (src->walk) {
+		if (src->fd >= 0)
+			close(src->fd);
+		src->fd = -1;
+		src->piece = (struct set_piece){ .fd = -1 };
+		src->piece_at = src->before = 0;
+		set_walk_rewind(src->walk);
+	} else if (lseek(src->fd, src->start, SEEK_SET) < 0) {
+		return -errno;
+	}
+	begin(src);
+	src->any = false;
+	return 0;
+}
+
+bool source_is_cut(const struct source *src)
+{
+	return src->in_member;
+}
+
+bool source_is_packed(const struct source *src)
+{
+	return src->mode == SOURCE_GZIP || src->mode == SOURCE_ZSTD;
+}
+
+const char *source_packing(const struct source *src)
+{
+	return src->mode == SOURCE_ZSTD ? "zstd" : "gzip";
+}
+
+bool source_is_empty(const struct source *src)
+{
+	return !src->any && !src->failed && !source_is_cut(src);
+}
+
+void source_tell_empty(const char *name)
+{
+	log_error("%s is empty (was anything recorded?)", name);
+}
