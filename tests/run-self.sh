@@ -4,7 +4,7 @@
 # catch; if any of them comes out of tests/run.sh green, so could a broken project.
 set -u
 
-top=${D9_TOP:-.}
+top=$(realpath "${D9_TOP:-.}")
 # shellcheck source=tests/limit.sh
 . "$top/tests/limit.sh"
 dir=$(mktemp -d) || exit 1
@@ -132,33 +132,71 @@ bounds fail 'if (bpf_probe_read_user(to, sz, from)) x = 0;'
 bounds fail 'bpf_probe_read_kernel(&to[at(1, 2)], n * 8, from);'
 bounds fail 'bpf_ringbuf_output(ring, data, size, 0);'
 
-# The layering check: one legal tree, then one forbidden include of each kind.
-includes() { # pass|fail FILE LINE
+# The layering check: legal trees, then one forbidden include of each kind. A second FILE and LINE make a circle.
+includes() { # pass|fail FILE LINE [FILE LINE]
+	want=$1
+	shift
+	what=$*
 	rm -rf "$dir/tree"
-	mkdir -p "$dir/tree/bpf" "$dir/tree/include" "$dir/tree/$(dirname "$2")"
-	mkdir -p "$dir/tree/user"
-	echo "#include $3" >"$dir/tree/$2"
+	mkdir -p "$dir/tree/bpf" "$dir/tree/include" "$dir/tree/user"
+	while [ $# -gt 0 ]; do
+		mkdir -p "$dir/tree/$(dirname "$1")"
+		echo "#include $2" >>"$dir/tree/$1"
+		shift 2
+	done
 	if sh "$top/tools/check-includes.sh" "$dir/tree" 2>/dev/null; then got=pass; else got=fail; fi
-	[ "$got" = "$1" ] || { echo "self: $2 including $3: expected a $1" >&2; bad=1; }
+	[ "$got" = "$want" ] || { echo "self: $what: expected a $want" >&2; bad=1; }
 }
-includes pass user/record/rings.c '"prof_abi.h"'
-includes pass user/symbol/dwarf.c '<elfutils/libdw.h>'
-includes pass user/cmd/record.c '"record/recorder.h"'
+includes pass user/record/capture/rings.c '"prof_abi.h"'
+includes pass user/symbol/dwarf/dwarf.c '<elfutils/libdw.h>'
+includes pass user/cmd/record/record.c '"record/recorder.h"'
+includes pass user/cmd/record/record.c '"record/control/gate.h"'
 includes pass user/formats/heph/scan.c '"formats/heph/wire.h"'
 includes pass user/formats/heph/scan.c '"formats/foreign.h"'
-includes fail user/trace/events.c '"prof_abi.h"'
-includes fail user/record/rings.c '"trace/source.h"'
+includes pass user/record/symbols/frames.c '"record/symbols/frames_impl.h"'
+includes pass user/record/encode/x.c '"record/symbols/x.h"' user/record/symbols/y.c '"record/process/y.h"'
+includes fail user/trace/read/events.c '"prof_abi.h"'
+includes fail user/record/capture/rings.c '"trace/source/source.h"'
 includes fail user/libdial9/wire.c '"base/log.h"'
-includes fail user/export/folded.c '"dial9.h"'
-includes fail user/profile/tree.c '"cmd/report.h"'
+includes fail user/export/folded/folded.c '"dial9.h"'
+includes fail user/profile/sums/tree.c '"cmd/report/report.h"'
 includes fail user/kernel/perf.c '<bpf/libbpf.h>'
-includes fail user/cmd/report.c '<elfutils/libdw.h>'
+includes fail user/cmd/report/report.c '<elfutils/libdw.h>'
 includes fail user/formats/heph/scan.c '"formats/apitrace/parse.h"'
-includes fail user/cmd/info.c '"formats/heph/scan.h"'
+includes fail user/cmd/inspect/info.c '"formats/heph/scan.h"'
 includes fail user/base/str.c '"../kernel/proc.h"'
+includes fail user/cmd/report/report.c '"record/encode/translate.h"'
+includes fail user/cmd/report/report.c '"events/emit.h"'
+includes fail user/cmd/report/report.c '"prof_abi.h"'
+includes fail user/cmd/report/report.c '"prof_select.h"'
+includes fail user/cmd/common/input.c '"cmd/report/report.h"'
+includes fail user/rewrite/merge/merge.c '"cmd/common/cmd.h"'
+includes fail user/record/process/tasks.c '"record/symbols/frames.h"'
+includes fail user/record/encode/translate.c '"record/symbols/frames_impl.h"'
+includes fail user/kernel/perf.c '"prof_unknown.h"'
+includes fail include/prof_unknown.h '<stdint.h>'
+includes fail user/shed/x.c '"base/str.h"'
+includes fail user/base/x.c '"shed/x.h"'
+includes fail user/record/encode/x.c '"record/symbols/x.h"' user/record/symbols/y.c '"record/encode/y.h"'
+
+# Circles between files of a folder, also of those that share a private header.
+circle() { # pass|fail LINE-OF-a.c LINE-OF-b.c
+	rm -rf "$dir/tree"
+	mkdir -p "$dir/tree/user/x" "$dir/tree/build/obj/user/x"
+	printf '#include "x/x_impl.h"\n%s\n' "$2" >"$dir/tree/user/x/a.c"
+	printf '#include "x/x_impl.h"\n%s\n' "$3" >"$dir/tree/user/x/b.c"
+	echo 'void a(void); void b(void);' >"$dir/tree/user/x/x_impl.h"
+	for f in a b; do
+		"${CC:-gcc}" -c "-I$dir/tree/user" -o "$dir/tree/build/obj/user/x/$f.o" "$dir/tree/user/x/$f.c"
+	done
+	if (cd "$dir/tree" && sh "$top/tools/check-circles.sh" build 2>/dev/null); then got=pass; else got=fail; fi
+	[ "$got" = "$1" ] || { echo "self: circle of $2 and $3: expected a $1" >&2; bad=1; }
+}
+circle pass 'void a(void) { b(); }' 'void b(void) {}'
+circle fail 'void a(void) { b(); }' 'void b(void) { a(); }'
 
 if [ "$bad" -ne 0 ]; then
 	echo "FAILED self: the harness lets faults through" >&2
 	exit 1
 fi
-echo "self: 32 checks of the harness passed"
+echo "self: 50 checks of the harness passed"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # No circle between the files of one folder: where X.c uses Y.c, by whatever way, Y.c does not use X.c.
-# Otherwise neither can be read, tested or changed without the other. Files that share a private header
-# X_impl.h are one object and count as one file. tools/check-circles.sh OBJDIR
+# Otherwise neither can be read, tested or changed without the other. A private header X_impl.h is no exception.
+# tools/check-circles.sh OBJDIR
 set -u
 
 out=${1:-build}
@@ -13,8 +13,7 @@ symbols() {
 	for src in "$1"/*.c; do
 		obj=$out/obj/${src%.c}.o
 		[ -f "$obj" ] || continue
-		name=$(sed -n 's/^#include ".*[/"]\([a-z0-9_]*\)_impl\.h".*/\1/p' "$src")
-		[ -n "$name" ] || name=$(basename "$src" .c)
+		name=$(basename "$src" .c)
 		nm -g "$obj" | awk -v name="$name" '{ print name, $(NF - 1), $NF }'
 	done
 }

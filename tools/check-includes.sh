@@ -1,90 +1,219 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Who may include whom. The table is the architecture: recorder and readers meet only in dial9 bytes,
-# the codec includes nothing but itself, and each outside library has one directory that knows it. A
-# folder within a layer is private to itself. Tests may include anything. tools/check-includes.sh [ROOT]
+# Which folder may include which: tools/check-includes.sh [ROOT]
+# The table is the architecture. Recorder and readers meet only in dial9 bytes, the codec includes nothing but itself,
+# and each outside library belongs to one layer. A folder without a row, or a header of include/ without one, is an
+# error, and so is a circle of folders. X_impl.h is private to its folder. Tests may include anything.
 set -u
 
 cd "${1:-.}" || exit 1
 [ -d user ] || { echo "check-includes: no user/ here" >&2; exit 1; }
 
+# FOLDER: folders of user/ that it may include; another layer's name stands for all of its folders.
+folders() {
+	cat <<-'EOT'
+		main: cmd kernel base
+		libdial9:
+		base:
+		kernel: base
+		unwind: kernel base
+		events: base
+		symbol: base
+		symbol/elf: symbol base
+		symbol/dwarf: symbol/elf symbol base
+		symbol/cfi: symbol/dwarf symbol/elf symbol unwind base
+		symbol/sandbox: symbol/cfi symbol/dwarf symbol/elf symbol unwind kernel base
+		symbol/broker: symbol/sandbox symbol/dwarf symbol unwind kernel base
+		record/output: kernel base
+		record/tracepoint: events kernel base
+		record/capture: record/tracepoint record/output kernel base
+		record/process: record/capture record/tracepoint kernel base
+		record/target: record/process record/capture symbol/sandbox kernel base
+		record/symbols: record/target record/process symbol/broker events kernel base
+		record/unwind_maps: record/symbols record/target record/process record/capture symbol/broker unwind kernel base
+		record/encode: record/unwind_maps record/symbols record/target record/process record/capture record/tracepoint record/output symbol/broker events kernel base
+		record/control: record/encode record/unwind_maps record/symbols record/target record/process record/capture record/tracepoint record/output symbol/broker events kernel base
+		record: record/control record/encode record/unwind_maps record/symbols record/target record/process record/capture record/tracepoint record/output symbol/broker events kernel base
+		trace/source: base
+		trace/read: trace/source base
+		profile/sched: trace base
+		profile/sums: profile/sched trace base
+		profile/explain: profile/sums profile/sched trace base
+		export: profile trace base
+		export/firefox: export profile trace base
+		export/folded: export base
+		export/html: export base
+		export/perfetto: export profile trace base
+		formats: trace base
+		formats/apitrace: formats trace base
+		formats/heph: formats trace base
+		formats/tonbandgeraet: formats trace base
+		rewrite/copy: trace base
+		rewrite/cut: rewrite/copy trace base
+		rewrite/merge: rewrite/copy profile trace base
+		rewrite/symbolize: rewrite/copy symbol events trace kernel base
+		cmd/common: export formats profile trace base
+		cmd/report: cmd/common export profile trace base
+		cmd/sched: cmd/common export profile trace base
+		cmd/explain: cmd/common rewrite export profile trace base
+		cmd/inspect: cmd/common export profile trace base
+		cmd/rewrite: cmd/common rewrite export formats symbol trace base
+		cmd/export: cmd/rewrite cmd/common rewrite export trace base
+		cmd/record: cmd/common record rewrite profile trace kernel base
+		bpf:
+		include:
+	EOT
+}
+
+# HEADER of include/ (or generated): folders and layers that may include it.
+headers() {
+	cat <<-'EOT'
+		dial9.h: libdial9 events record trace formats cmd/inspect cmd/record include
+		dial9_event.h: include
+		prof_abi.h: bpf record include
+		prof_bound.h: bpf include
+		prof_events.h: bpf events record trace rewrite cmd/inspect cmd/record include
+		prof_filter.h: bpf kernel record
+		prof_machine.h: bpf record include
+		prof_recipe.h: bpf record
+		prof_select.h: bpf record
+		prof_unwind.h: bpf unwind symbol record include
+		prof_walk.h: bpf record include
+		prof_walk_arm64.h: include
+		prof_walk_step.h: bpf record
+		prof_walk_x86_64.h: include
+		prof.skel.h: record
+		ptregs.h: bpf
+		vmlinux.h: bpf
+	EOT
+}
+
+# Start of an outside header's name: layers that may include it.
+libraries() {
+	cat <<-'EOT'
+		bpf/: bpf record
+		elfutils/: symbol
+		libelf.h: symbol
+		gelf.h: symbol
+		dwarf.h: symbol
+		libiberty/: symbol
+		demangle.h: symbol
+		brotli/: formats
+		snappy: formats
+		zstd.h: formats record symbol trace
+		traceevent/: kernel
+		event-parse.h: kernel
+	EOT
+}
+
+edges=$(mktemp) || exit 1
+trap 'rm -f "$edges"' EXIT
+
 # The quotes hold awk.
 # shellcheck disable=SC2016
-find user bpf include -name '*.[ch]' | sort | xargs awk '
-	function allow(layer, names,	i, n, a) {
-		n = split(names, a, " ")
-		for (i = 1; i <= n; i++)
-			may[layer, a[i]] = 1
-	}
-	# An outside header (or the start of its path) belongs to the directories named.
-	function confine(prefix, layers,	i, n, a) {
-		outside[prefix] = layers
-		n = split(layers, a, " ")
-		for (i = 1; i <= n; i++)
-			may[a[i], prefix] = 1
-	}
-	BEGIN {
-		allow("include", "dial9.h dial9_event.h prof_abi.h prof_bound.h prof_events.h prof_machine.h prof_unwind.h prof_walk.h prof_walk_arm64.h prof_walk_x86_64.h")
-		allow("bpf", "bpf vmlinux.h ptregs.h prof_abi.h prof_bound.h prof_events.h prof_filter.h prof_machine.h prof_select.h prof_unwind.h prof_walk.h prof_walk_step.h")
-		allow("libdial9", "libdial9 dial9.h")
-		allow("base", "base")
-		allow("kernel", "kernel base prof_filter.h")
-		allow("unwind", "unwind kernel base prof_unwind.h")
-		allow("symbol", "symbol unwind kernel base prof_unwind.h")
-		allow("record", "record symbol unwind kernel base dial9.h prof_abi.h prof_events.h prof_filter.h prof_machine.h prof_select.h prof_unwind.h prof_walk.h prof_walk_step.h prof.skel.h")
-		allow("trace", "trace symbol base dial9.h prof_events.h")
-		allow("profile", "profile trace base")
-		allow("export", "export profile trace base")
-		allow("formats", "formats trace base dial9.h")
-		confine("bpf/", "bpf record")
-		confine("elfutils/", "symbol")
-		confine("libelf.h", "symbol")
-		confine("gelf.h", "symbol")
-		confine("dwarf.h", "symbol")
-		confine("libiberty/", "symbol")
-		confine("demangle.h", "symbol")
-		confine("brotli/", "formats")
-		confine("snappy", "formats")
-		confine("zstd.h", "formats record symbol trace")
-		confine("traceevent/", "kernel")
-		confine("event-parse.h", "kernel")
-	}
+{
+	folders | sed 's/^/folder /'
+	headers | sed 's/^/header /'
+	libraries | sed 's/^/library /'
+	find user bpf include -name '*.[ch]' | sort | sed 's/^/file /'
+} | awk -v edges="$edges" '
 	function complain(what) {
-		print FILENAME ":" FNR ": " what
+		print file ":" line ": " what
 		bad = 1
 	}
-	FNR == 1 {
-		n = split(FILENAME, part, "/")
-		layer = (part[1] == "user") ? ((n == 2) ? "main" : part[2]) : part[1]
-		free = (layer == "cmd" || layer == "main")
-		folder = (part[1] == "user" && n == 4) ? part[3] : ""
+	# Of user/a/b/c.h "a/b".
+	function folder_of(path) {
+		if (!sub("/[^/]*$", "", path))
+			return ""
+		return path
 	}
-	/^[ \t]*#[ \t]*include[ \t]*"/ {
-		split($0, q, "\"")
-		name = q[2]
+	function layer_of(folder) {
+		sub("/.*", "", folder)
+		return folder
+	}
+	function is_in(folder, list,	i, n, a) {
+		n = split(list, a, " ")
+		for (i = 1; i <= n; i++)
+			if (a[i] == folder || a[i] == layer_of(folder))
+				return 1
+		return 0
+	}
+	# Within a layer its name stands for the files that are in none of its folders.
+	function may_include(to,	i, n, a) {
+		n = split(may[folder], a, " ")
+		for (i = 1; i <= n; i++)
+			if (a[i] == to || (a[i] == layer_of(to) && layer_of(to) != layer_of(folder)))
+				return 1
+		return 0
+	}
+	function check_folder(name,	to) {
+		to = folder_of(name)
+		if (to == folder)
+			return
+		print folder, to > edges
+		if (!(to in may))
+			complain("no folder has a row of that name: " name)
+		else if (!may_include(to))
+			complain(folder " may not include " name)
+	}
+	function check_quoted(name) {
 		if (name ~ /\.\./)
 			complain("a path with ..: " name)
-		target = name
-		if (index(name, "/"))
-			sub(/\/.*/, "", target)
-		else if (name !~ /^(dial9|dial9_event|prof_abi|prof_bound|prof_events|prof_machine|prof_select|prof_unwind|prof_walk|prof_walk_arm64|prof_walk_step|prof_walk_x86_64|prof\.skel|vmlinux|ptregs)\.h$/)
-			target = layer
-		if (split(name, to, "/") == 3 && !(to[1] == layer && to[2] == folder))
-			complain("only " to[1] "/" to[2] " includes what is in it: " name)
-		if (target == "cmd" && layer != "cmd" && layer != "main")
-			complain("nothing includes cmd: " name)
-		else if (!free && !((layer, target) in may))
-			complain(layer " may not include " name)
+		if (name ~ /_impl\.h$/ && index(name, "/") && folder_of(name) != folder)
+			complain("only " folder_of(name) " includes " name)
+		if (name in header_for) {
+			if (!is_in(folder, header_for[name]))
+				complain(folder " may not include " name)
+		} else if (index(name, "/")) {
+			check_folder(name)
+		} else if (name ~ /^(dial9|prof)[a-z0-9_]*(\.skel)?\.h$/) {
+			complain("no row for the header " name)
+		}
 	}
-	/^[ \t]*#[ \t]*include[ \t]*</ {
-		name = $0
-		sub(/^[^<]*</, "", name)
-		sub(/>.*/, "", name)
-		for (prefix in outside)
-			if (index(name, prefix) == 1 && !((layer, prefix) in may))
-				complain("<" name "> belongs to " outside[prefix])
-		if (layer == "include" && name !~ /^(std[a-z]*|sys\/types|linux\/types)\.h$/)
+	function check_angled(name,	start) {
+		for (start in library_for)
+			if (index(name, start) == 1 && !is_in(folder, library_for[start]))
+				complain("<" name "> belongs to " library_for[start])
+		if (folder == "include" && name !~ /^(std[a-z]*|sys\/types|linux\/types)\.h$/)
 			complain("a header of include/ has only the plainest includes: <" name ">")
 	}
+	function check_file(	text, part) {
+		folder = folder_of(file)
+		if (folder == "user")
+			folder = "main"
+		sub("^user/", "", folder)
+		line = 0
+		if (!(folder in may))
+			complain("no row for the folder " folder)
+		part = file
+		if (sub("^include/", "", part) && !(part in header_for))
+			complain("no row for the header " part)
+		while ((getline text < file) > 0) {
+			line++
+			if (text ~ /^[ \t]*#[ \t]*include[ \t]*"/) {
+				split(text, q, "\"")
+				check_quoted(q[2])
+			} else if (text ~ /^[ \t]*#[ \t]*include[ \t]*</) {
+				sub(/^[^<]*</, "", text)
+				sub(/>.*/, "", text)
+				check_angled(text)
+			}
+		}
+		close(file)
+	}
+	{ what = $1; key = $2; rest = $0; sub(/^[^ ]* [^ ]* ?/, "", rest) }
+	what != "file" { sub(/:$/, "", key) }
+	what == "folder" { may[key] = rest }
+	what == "header" { header_for[key] = rest }
+	what == "library" { library_for[key] = rest }
+	what == "file" { file = key; check_file() }
 	END { exit bad }
 ' >&2
+bad=$?
+
+circles=$(sort -u "$edges" | tsort 2>&1 >/dev/null)
+if [ -n "$circles" ]; then
+	echo "$circles" | sed 's,^tsort: .*loop.*,these folders include each other in a circle:,; s,^tsort: ,	,' >&2
+	bad=1
+fi
+exit $bad

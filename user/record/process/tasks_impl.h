@@ -7,7 +7,7 @@
 
 struct texts;
 
-/* What tasks.c and tasks_truth.c share, and nobody else includes. */
+/* Private to tasks_table.c, tasks_truth.c and tasks.c, which use each other in this order. */
 
 struct tasks {
 	bool all_maps;
@@ -43,6 +43,8 @@ void tasks_set_comm(struct tasks *t, struct task *task, const char *comm);
 /* The trace is to be told again of who this is. */
 void tasks_renounce(struct tasks *t, uint32_t tid);
 void tasks_end_task(struct tasks *t, struct task *task, uint64_t time);
+/* Frees a task that has ended, and its process with the last one. */
+void tasks_bury(struct tasks *t, struct task *task);
 
 /* Nobody who is known is known for certain from here on. */
 void tasks_open_gap(struct tasks *t);

@@ -374,8 +374,6 @@ static const struct map *introduce_map(struct frames *f, struct process *proc, s
 	return m;
 }
 
-char frames_asked, frames_answered;
-
 static bool is_told(const struct frames *f, uint64_t frame)
 {
 	return hmap_get(f->kept ? &f->now.told : &f->named, frame) != NULL;
@@ -498,23 +496,6 @@ uint64_t frames_user(struct frames *f, struct process *proc, uint64_t addr)
 }
 
 /* ---- frames of walks ------------------------------------------------------------------------------ */
-
-/* The path stands behind the last NUL. */
-struct map frames_map_of_key(const uint8_t *key, size_t sz)
-{
-	const uint8_t *path = (const uint8_t *)memrchr(key, '\0', sz) + 1;
-	struct map m = { .path = (const char *)path };
-	struct frames_file file;
-
-	memcpy(&file, key, sizeof(file));
-	m.dev = file.dev;
-	m.inode = file.inode;
-	m.version = file.version;
-	m.build_id_sz = path - key - 1 - sizeof(file);
-	memcpy(m.build_id, key + sizeof(file), m.build_id_sz);
-	m.build_id_known = true;
-	return m;
-}
 
 static uint64_t place_key(const struct process *proc, uint32_t id)
 {

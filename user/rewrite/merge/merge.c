@@ -386,8 +386,12 @@ int merge_to(const struct merge_opts *opts, const char *const *paths, size_t cnt
 	     const struct cut_out *out, struct merge_sum *sum)
 {
 	struct merge_run m = start(opts, out);
+	int code;
 
-	return run(&m, merge_inputs_open(&m.plan, paths, cnt), sum);
+	code = merge_inputs_open(&m.plan, paths, cnt);
+	if (code == CMD_OK)
+		code = merge_missing_add(&m.plan);
+	return run(&m, code, sum);
 }
 
 int merge_beside(const struct merge_opts *opts, const struct merge_input *inputs, size_t cnt,

@@ -216,7 +216,7 @@ int merge_inputs_open(struct merge_plan *p, const char *const *paths, size_t cnt
 			p->opts.word, MERGE_FILES_MAX - 1);
 		code = CMD_USAGE;
 	}
-	return code == CMD_OK ? merge_missing_add(p) : code;
+	return code;
 }
 
 /* A reader of an open file, which it takes over. */
