@@ -182,7 +182,7 @@ endif
 include tests/tests.mk tools/package/package.mk
 
 # ---- targets ------------------------------------------------------------------------------------
-.PHONY: lint fmt fmt-check clean help demo
+.PHONY: lint check-clang fmt fmt-check clean help demo
 C_FILES = $(shell find include user bpf tests -name '*.[ch]')
 lint: all fmt-check
 	$(Q)sh tools/check-includes.sh
@@ -193,6 +193,11 @@ lint: all fmt-check
 	$(Q)sh tools/check-sizes.sh
 	$(Q)shellcheck -s sh $(wildcard tools/*.sh tools/*/*.sh tools/package/*/*.sh tests/*.sh tests/kernels/*.sh tests/systemd/*.sh) tests/kernels/init \
 		tests/systemd/init .ci/run tools/package/debian/tests/record tools/package/debian/tests/library
+
+# For what the other compiler warns of: nothing is built.
+check-clang: $(SKEL) $(GENERATED)
+	$(Q)printf '%s\n' $(SRCS_all) user/main.c $(filter-out tests/stimuli/% tests/fixtures/%,$(call deep,tests,*.c)) | \
+		xargs -n 16 -P $$(nproc) $(CLANG) -fsyntax-only -std=gnu11 -Werror $(WARN) $(CPPFLAGS) -I.
 
 fmt:
 	$(Q)$(FORMAT) -i $(C_FILES)
@@ -227,6 +232,7 @@ help:
 ##H make image         build/dial9-prof.oci.tar: a container image of the static program alone
 ##H make rpm-check     rpm can read the spec
 ##H make check-packages  builds and tests all packages (root)
+##H make check-clang   clang compiles everything without a warning
 ##H make lint          layering, symbol names, headers, sizes, shell scripts, formatting
 ##H make fuzz          libFuzzer on each target for FUZZ_TIME seconds (60)
 ##H make fmt           reformat with clang-format 14

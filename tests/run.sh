@@ -1,30 +1,43 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Runs test programs: tests/run.sh NAME PROGRAM...
-# Output is shown for what fails or skips. A program that exits 77 was skipped: its last line of output is
-# the reason. With D9_REQUIRE_ROOT=1 a skip is a failure, so that CI cannot go green on tests
+# D9_JOBS of them run at a time (1). Output is shown for what fails or skips. A program that exits 77 was skipped: its
+# last line of output is the reason. With D9_REQUIRE_ROOT=1 a skip is a failure, so that CI cannot go green on tests
 # that never ran. D9_TEST_TIMEOUT bounds each program (seconds, 300), and tests/support/limit.c each test.
 set -u
 
 name=$1
 shift
-passed=0
-failed=0
-skipped=0
-bad=
-limit=${D9_TEST_TIMEOUT:-300}
-log=$(mktemp) || exit 1
-trap 'rm -f "$log"' EXIT
+logs=$(mktemp -d) || exit 1
+trap 'rm -rf "$logs"' EXIT
 
 if [ $# -eq 0 ]; then
 	echo "FAILED $name: no test programs were given" >&2
 	exit 1
 fi
 
+# Each leaves its output and its exit status, by its number.
+number=0
+# $0 and $1 belong to the inner shell.
+# shellcheck disable=SC2016
 for prog in "$@"; do
+	number=$((number + 1))
+	printf '%s\0%s\0' "$prog" "$logs/$number"
+done | D9_TEST_TIMEOUT=${D9_TEST_TIMEOUT:-300} xargs -0 -n 2 -P "${D9_JOBS:-1}" sh -c '
+	timeout -k 10 "$D9_TEST_TIMEOUT" "$0" >"$1.log" 2>&1 </dev/null
+	echo $? >"$1.rc"
+'
+
+passed=0
+failed=0
+skipped=0
+bad=
+number=0
+for prog in "$@"; do
+	number=$((number + 1))
+	log=$logs/$number.log
 	short=${prog#*tests/}
-	timeout -k 10 "$limit" "$prog" >"$log" 2>&1
-	rc=$?
+	rc=$(cat "$logs/$number.rc" 2>/dev/null || echo none)
 	case $rc in
 	0)
 		passed=$((passed + 1))
@@ -38,7 +51,7 @@ for prog in "$@"; do
 		failed=$((failed + 1))
 		bad="$bad $short"
 		case $rc in
-		124 | 137) echo "---- $short (took longer than $limit s, or was killed)" ;;
+		124 | 137) echo "---- $short (took longer than ${D9_TEST_TIMEOUT:-300} s, or was killed)" ;;
 		*) echo "---- $short (exit $rc)" ;;
 		esac
 		cat "$log"

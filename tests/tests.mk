@@ -127,7 +127,7 @@ check: check-unit check-san check-cli check-docs check-install check-tutorial ch
 	check-root
 
 check-unit: $(TEST_BINS) $(STIM_BINS)
-	$(Q)$(TEST_ENV) sh tests/run.sh unit $(TEST_BINS)
+	$(Q)$(TEST_ENV) D9_JOBS=$${D9_JOBS:-$$(nproc)} sh tests/run.sh unit $(TEST_BINS)
 
 # One of them runs the recorder under the sanitizers.
 check-root: $(ROOT_BINS) $(STIM_BINS) all

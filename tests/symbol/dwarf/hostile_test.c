@@ -279,7 +279,7 @@ Test(hostile, deep_nesting)
 	try_nesting(DW_TAG_lexical_block, 200000, 1);
 }
 
-/* Millions of abbreviations, which a hundred units begin to read at different places. */
+/* Millions of abbreviations, which a thousand units begin to read at different places. */
 Test(hostile, abbreviations_by_the_million)
 {
 	struct buf abbrev = { 0 }, info = { 0 };
@@ -289,7 +289,7 @@ Test(hostile, abbreviations_by_the_million)
 	begin(&f);
 	for (i = 0; i < 1000000; i++)
 		forge_abbrev(&abbrev, 1000 + i, DW_TAG_base_type, false, 0);
-	for (k = 0; k < 100; k++) {
+	for (k = 0; k < 1000; k++) {
 		size_t unit = forge_unit(&info);
 		uint32_t off = k * 12;
 
