@@ -216,6 +216,8 @@ help:
 ##H make lib           libdial9 alone: needs a C compiler, neither clang nor libbpf
 ##H make tests         build every test program and run none
 ##H make check         every test: unit, sanitizers, command line, fuzz corpus, live kernel (root)
+##H make t T=base/str   build and run one test
+##H make test          unit tests and command lines: no root
 ##H make check-unit    the unit tests: no root, under a minute
 ##H make check-root    the tests on the live kernel
 ##H make check-san     the unit tests under ASan and UBSan

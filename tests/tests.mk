@@ -119,12 +119,18 @@ $(SYM)/c-link: $(SYM)/c-gcc
 # What the guests of other kernels run: tools/kernels.sh.
 GUEST_STIMULI := $(addprefix $(O)/stimuli/,sleeper spinner unwind_chain)
 # ---- targets ------------------------------------------------------------------------------------
-.PHONY: check check-unit check-root check-san check-cli check-docs check-install check-tutorial check-js check-page \
+.PHONY: t test check check-unit check-root check-san check-cli check-docs check-install check-tutorial check-js check-page \
 	check-consumers aarch64 check-aarch64 check-deps check-musl check-kernels check-kernels-quick check-systemd check-self fuzz fuzz-replay \
 	bench bench-codec bench-read bench-export
 check: check-unit check-san check-cli check-docs check-install check-tutorial check-js check-page check-consumers check-aarch64 check-deps rpm-check check-musl check-self \
 	fuzz-replay \
 	check-root
+
+# One test: make t T=base/str
+t: $(O)/tests/$(T)_test $(STIM_BINS)
+	$(Q)$(TEST_ENV) V=1 sh tests/run.sh $(T) $<
+
+test: check-unit check-cli
 
 check-unit: $(TEST_BINS) $(STIM_BINS)
 	$(Q)$(TEST_ENV) D9_JOBS=$${D9_JOBS:-$$(nproc)} sh tests/run.sh unit $(TEST_BINS)
